@@ -1,0 +1,144 @@
+package device
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/gomlx/compute"
+	"github.com/gomlx/compute/gobackend"
+)
+
+// The kinds of device. A kind is part of every stored item's digest.
+const (
+	XLACUDA = "xla:cuda" // XLA on an NVIDIA GPU
+	XLACPU  = "xla:cpu"  // XLA on the processor
+	Go      = "go"       // GoMLX's pure Go backend
+)
+
+var (
+	// ErrNoXLA is wrapped by errors of a program that was built without XLA.
+	ErrNoXLA = errors.New("this program was built without cgo, so XLA is not in it: install a C compiler and build again")
+	// ErrNoPlugin is wrapped by errors about a plugin that is not there.
+	ErrNoPlugin = errors.New("no XLA plugin")
+)
+
+// Device is an open accelerator. Its Backend may be used by one goroutine at a time.
+type Device struct {
+	Kind        string          // XLACUDA, XLACPU or Go
+	Description string          // for people: the plugin's version and the number of devices
+	Plugin      string          // absolute path of the loaded plugin; "" for Go
+	Backend     compute.Backend // what GoMLX computes with
+
+	close sync.Once
+}
+
+// Open opens the accelerator of a kind. The plugin is the absolute path of the shared library to load; "" takes the
+// one that [Find] gives. An empty kind follows GOMLX_BACKEND, and where that is not set takes the best there is: a
+// CUDA plugin where an NVIDIA GPU is seen, else a CPU plugin, else pure Go.
+//
+// Errors: an unknown kind, [ErrNoXLA], [ErrNoPlugin], a file that is no plugin for this machine, a plugin that fails to load.
+func Open(kind, plugin string) (d *Device, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			d, err = nil, fmt.Errorf("device %s: %s", kind, firstLine(fmt.Sprint(r)))
+		}
+	}()
+	if kind == "" {
+		kind = Wanted()
+	}
+	if kind == "" {
+		kind = best()
+	}
+	switch kind {
+	case Go:
+		return openGo()
+	case XLACUDA, XLACPU:
+	default:
+		return nil, fmt.Errorf("device %q is not known: use %s, %s or %s", kind, XLACUDA, XLACPU, Go)
+	}
+	if !HasXLA {
+		return nil, fmt.Errorf("device %s: %w", kind, ErrNoXLA)
+	}
+	if plugin == "" {
+		if plugin = Find(kind); plugin == "" {
+			return nil, fmt.Errorf("device %s: %w in %s: `antipode doctor` says how to get one", kind, ErrNoPlugin, strings.Join(Folders(), ", "))
+		}
+	}
+	if err := Inspect(plugin); err != nil {
+		return nil, fmt.Errorf("device %s: %w", kind, err)
+	}
+	setThreads()
+	backend, err := openXLA(kind, plugin)
+	if err != nil {
+		return nil, fmt.Errorf("device %s: the plugin %s does not load: %s", kind, plugin, firstLine(err.Error()))
+	}
+	return &Device{Kind: kind, Description: describe(backend), Plugin: plugin, Backend: backend}, nil
+}
+
+// Wanted is the kind that GOMLX_BACKEND asks for, without its options; "" where it asks for none that is known here.
+func Wanted() string {
+	name, _, _ := strings.Cut(os.Getenv(compute.ConfigEnvVar), ",")
+	switch name {
+	case XLACUDA, XLACPU, Go:
+		return name
+	}
+	return ""
+}
+
+// Close frees the device. What was made with its Backend must not be used afterwards. A second call does nothing.
+func (d *Device) Close() {
+	d.close.Do(func() {
+		defer func() { _ = recover() }() // a failing plugin must not take the program down while it ends
+		d.Backend.Finalize()
+	})
+}
+
+// best is the fastest kind that opens without fetching anything.
+func best() string {
+	switch {
+	case HasXLA && SeesNVIDIA() && Find(XLACUDA) != "":
+		return XLACUDA
+	case HasXLA && Find(XLACPU) != "":
+		return XLACPU
+	}
+	return Go
+}
+
+func openGo() (*Device, error) {
+	backend, err := gobackend.New("")
+	if err != nil {
+		return nil, fmt.Errorf("device go: %s", firstLine(err.Error()))
+	}
+	text := fmt.Sprintf("pure Go, %d threads", runtime.GOMAXPROCS(0))
+	if SIMD {
+		text += ", simd"
+	}
+	return &Device{Kind: Go, Description: text, Backend: backend}, nil
+}
+
+// setThreads bounds XLA's threads on the processor by GOMAXPROCS, which knows a container's limit where XLA counts
+// the machine's processors. It must come before the plugin makes its client; a value set by the user is kept.
+func setThreads() {
+	if os.Getenv("NPROC") == "" {
+		_ = os.Setenv("NPROC", strconv.Itoa(runtime.GOMAXPROCS(0)))
+	}
+}
+
+func describe(b compute.Backend) string {
+	text := firstLine(b.Description())
+	if b.NumDevices() > 0 {
+		text += ": " + firstLine(b.DeviceDescription(0))
+	}
+	return text
+}
+
+// firstLine makes an error of a foreign library fit one line.
+func firstLine(s string) string {
+	s, _, _ = strings.Cut(strings.TrimSpace(s), "\n")
+	return strings.TrimSpace(s)
+}

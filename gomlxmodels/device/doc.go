@@ -1,0 +1,15 @@
+// Package device opens the accelerator that models run on: XLA on an NVIDIA GPU ("xla:cuda"), XLA on the processor
+// ("xla:cpu"), or GoMLX's pure Go backend ("go"), which is always there and many times slower.
+//
+// XLA comes as a plugin, a shared library that speaks PJRT; [Find] says where one lies, package antipode/kernel/plugin
+// provides one where there is none. [Open] loads it by its path, never tries the network and never panics:
+//
+//	d, err := device.Open(device.XLACPU, "")
+//	if err != nil {
+//		return err
+//	}
+//	defer d.Close()
+//	exec, err := graph.NewExec(d.Backend, …)
+//
+// A program built without cgo (or with the tag noxla) has no XLA: [HasXLA] is false there and only "go" opens.
+package device

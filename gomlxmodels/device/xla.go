@@ -1,0 +1,59 @@
+//go:build cgo && !noxla
+
+package device
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/gomlx/compute"
+	"github.com/gomlx/go-xla/compute/xla"
+)
+
+// HasXLA says whether this program can load XLA plugins: it was built with cgo.
+const HasXLA = true
+
+// openXLA loads the plugin by its path. go-xla would search folders fixed when the program started, load each library
+// it meets there, and fetch one where it finds none: a path avoids all three.
+func openXLA(kind, plugin string) (compute.Backend, error) {
+	xla.EnableAutoInstall(false)
+	path, remove, err := plainPath(kind, plugin)
+	if err != nil {
+		return nil, err
+	}
+	defer remove()
+	config := path
+	if kind == XLACUDA {
+		// Float32 means float32 here (the speed of a GPU comes from bfloat16), and a GPU shares no memory with us,
+		// whatever the path is called.
+		config += ",tf32=false,noshared_buffers"
+	}
+	return xla.NewWithOptions(config, nil)
+}
+
+// plainPath gives a path that go-xla reads as we mean it: it takes a comma for the start of options, and the letters
+// "cuda" or "nvidia" anywhere in a path for a CUDA plugin. A CPU plugin in such a place is loaded through a link; a
+// CUDA plugin is not, because it finds its libraries by its place.
+func plainPath(kind, plugin string) (path string, remove func(), err error) {
+	nothing := func() {}
+	upper := strings.ToUpper(plugin)
+	misread := kind == XLACPU && (strings.Contains(upper, "CUDA") || strings.Contains(upper, "NVIDIA") || !strings.Contains(upper, "CPU"))
+	if !misread && !strings.Contains(plugin, ",") {
+		return plugin, nothing, nil
+	}
+	if kind == XLACUDA {
+		return "", nothing, fmt.Errorf("its path holds a comma: move the folder")
+	}
+	folder, err := os.MkdirTemp("", "antipode-xla-")
+	if err != nil {
+		return "", nothing, err
+	}
+	path = filepath.Join(folder, "pjrt_c_api_cpu_plugin.so")
+	if err := os.Symlink(plugin, path); err != nil {
+		_ = os.RemoveAll(folder)
+		return "", nothing, err
+	}
+	return path, func() { _ = os.RemoveAll(folder) }, nil
+}
