@@ -1,0 +1,82 @@
+package mask
+
+import (
+	"image"
+	"image/color"
+)
+
+// FromImage reads a mask picture: a pixel is object where it shows anything but black. A grey value of 1 counts; so
+// does every palette colour but black, whatever its index; a fully transparent pixel is background. Where no pixel has
+// any colour but transparency varies, the opaque pixels are the object (a black cut-out).
+func FromImage(img image.Image) Bitmap {
+	r := img.Bounds()
+	b := New(r.Dx(), r.Dy())
+	if g, ok := img.(*image.Gray); ok {
+		for y := range b.Height {
+			row := g.Pix[y*g.Stride : y*g.Stride+b.Width]
+			for x, v := range row {
+				b.Pix[y*b.Width+x] = v != 0
+			}
+		}
+		return b
+	}
+	shown, clear := false, false
+	opaque := make([]bool, len(b.Pix))
+	at := shows(img)
+	for y := range b.Height {
+		for x := range b.Width {
+			i := y*b.Width + x
+			b.Pix[i], opaque[i] = at(r.Min.X+x, r.Min.Y+y)
+			shown = shown || b.Pix[i]
+			clear = clear || !opaque[i]
+		}
+	}
+	if !shown && clear {
+		b.Pix = opaque
+	}
+	return b
+}
+
+// shows gives a function that says whether a pixel shows a colour other than black, and whether it is opaque at all.
+func shows(img image.Image) func(x, y int) (bool, bool) {
+	of := func(c color.Color) (bool, bool) {
+		r, g, b, a := c.RGBA()
+		return r|g|b != 0, a != 0
+	}
+	if p, ok := img.(*image.Paletted); ok {
+		shown, opaque := make([]bool, len(p.Palette)), make([]bool, len(p.Palette))
+		for i, c := range p.Palette {
+			shown[i], opaque[i] = of(c)
+		}
+		return func(x, y int) (bool, bool) {
+			i := p.ColorIndexAt(x, y)
+			return int(i) < len(shown) && shown[i], int(i) < len(opaque) && opaque[i]
+		}
+	}
+	return func(x, y int) (bool, bool) { return of(img.At(x, y)) }
+}
+
+// Gray gives the mask as a picture: 255 = object, 0 = background.
+func (b Bitmap) Gray() *image.Gray {
+	g := image.NewGray(image.Rect(0, 0, b.Width, b.Height))
+	for i, p := range b.Pix {
+		if p {
+			g.Pix[i] = 255
+		}
+	}
+	return g
+}
+
+// Cells coarsens the mask to a grid of cells: a cell is object if any object pixel lies in it. It is how a mask becomes
+// patches of a vision transformer (Decomposed-DIG, section 3.2). columns and rows must not exceed the mask's size.
+func (b Bitmap) Cells(columns, rows int) Bitmap {
+	out := New(columns, rows)
+	for y := range b.Height {
+		for x := range b.Width {
+			if b.Pix[y*b.Width+x] {
+				out.Set(x*columns/b.Width, y*rows/b.Height, true)
+			}
+		}
+	}
+	return out
+}

@@ -1,0 +1,208 @@
+package mask
+
+import (
+	"bytes"
+	"encoding/json"
+	"image"
+	"image/color"
+	"image/png"
+	"os"
+	"strings"
+	"testing"
+
+	"antipode/kernel/client"
+	"github.com/google/go-cmp/cmp"
+)
+
+func parse(rows []string) Bitmap {
+	b := New(len(rows[0]), len(rows))
+	for y, row := range rows {
+		for x, c := range row {
+			b.Set(x, y, c == '#')
+		}
+	}
+	return b
+}
+
+// TestPycocotools compares with pycocotools, both ways; testdata/golden.py made the file.
+func TestPycocotools(t *testing.T) {
+	data, err := os.ReadFile("testdata/rle.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var cases []struct {
+		Name, Counts string
+		Size         [2]int
+		Area         int
+		Rows         []string
+	}
+	if err := json.Unmarshal(data, &cases); err != nil {
+		t.Fatal(err)
+	}
+	if len(cases) < 30 {
+		t.Fatalf("only %d cases", len(cases))
+	}
+	for _, c := range cases {
+		want := client.Mask{Size: c.Size, Counts: c.Counts}
+		b := parse(c.Rows)
+		if got := Encode(b); got != want {
+			t.Errorf("%s: Encode gives %v, pycocotools %v", c.Name, got, want)
+		}
+		back, err := Decode(want)
+		if err != nil {
+			t.Errorf("%s: %v", c.Name, err)
+			continue
+		}
+		if d := cmp.Diff(b, back); d != "" {
+			t.Errorf("%s: Decode differs: %s", c.Name, d)
+		}
+		if got, err := Area(want); err != nil || got != c.Area || b.Area() != c.Area {
+			t.Errorf("%s: area %d and %d (%v), pycocotools %d", c.Name, got, b.Area(), err, c.Area)
+		}
+	}
+}
+
+func TestBadCounts(t *testing.T) {
+	for _, c := range []struct {
+		mask client.Mask
+		want string
+	}{
+		{client.Mask{}, "size 0×0"},
+		{client.Mask{Size: [2]int{-3, 4}, Counts: "0"}, "size -3×4"},
+		{client.Mask{Size: [2]int{1 << 40, 1 << 40}, Counts: "0"}, "not a size"},
+		{client.Mask{Size: [2]int{5, 7}}, "cover 0 pixels"},
+		{client.Mask{Size: [2]int{5, 7}, Counts: "35"}, "cover 8 pixels"},
+		{client.Mask{Size: [2]int{2, 2}, Counts: "9"}, "run 1 has length 9"},
+		{client.Mask{Size: [2]int{2, 2}, Counts: "O"}, "run 1 has length -1"},
+		{client.Mask{Size: [2]int{2, 2}, Counts: "4Q"}, "end inside run 2"},
+		{client.Mask{Size: [2]int{2, 2}, Counts: "4 "}, "position 1"},
+		{client.Mask{Size: [2]int{2, 2}, Counts: strings.Repeat("o", 20)}, "longer than any picture"},
+	} {
+		_, err := Decode(c.mask)
+		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%v: error %v, want one line with %q", c.mask, err, c.want)
+		}
+	}
+}
+
+func FuzzDecode(f *testing.F) {
+	f.Add(5, 7, "35")
+	f.Add(64, 64, "PPYo1")
+	f.Fuzz(func(t *testing.T, h, w int, counts string) {
+		if h > 500 || w > 500 {
+			t.Skip("too large to unpack in a fuzz run")
+		}
+		m := client.Mask{Size: [2]int{h, w}, Counts: counts}
+		b, err := Decode(m)
+		if err != nil {
+			return
+		}
+		again, err := Decode(Encode(b))
+		if err != nil || !cmp.Equal(b, again) {
+			t.Errorf("%v does not survive: %v", m, err)
+		}
+	})
+}
+
+func TestFromImage(t *testing.T) {
+	r := image.Rect(2, 1, 5, 2) // three pixels, not at the origin
+	gray := image.NewGray(r)
+	gray.SetGray(3, 1, color.Gray{Y: 1})
+	gray16 := image.NewGray16(r)
+	gray16.SetGray16(3, 1, color.Gray16{Y: 1})
+	palette := image.NewPaletted(r, color.Palette{color.White, color.Black})
+	palette.SetColorIndex(2, 1, 1)
+	palette.SetColorIndex(4, 1, 1)
+	seen := image.NewNRGBA(r)
+	seen.SetNRGBA(2, 1, color.NRGBA{R: 255}) // transparent red
+	seen.SetNRGBA(3, 1, color.NRGBA{G: 9, A: 128})
+	cutout := image.NewNRGBA(r)
+	cutout.SetNRGBA(3, 1, color.NRGBA{A: 255}) // opaque black in a transparent picture
+	for name, img := range map[string]image.Image{
+		"gray 1 of 255": gray, "gray 1 of 65535": gray16, "white at index 0": palette, "alpha": seen, "black cut-out": cutout,
+	} {
+		if d := cmp.Diff(parse([]string{".#."}), FromImage(img)); d != "" {
+			t.Errorf("%s: %s", name, d)
+		}
+	}
+	black := image.NewRGBA(r)
+	for i := 3; i < len(black.Pix); i += 4 {
+		black.Pix[i] = 255
+	}
+	if got := FromImage(black).Area(); got != 0 {
+		t.Errorf("an opaque black picture has %d object pixels", got)
+	}
+}
+
+func TestGrayRoundTrip(t *testing.T) {
+	b := parse([]string{"..#", "##.", ".#."})
+	var file bytes.Buffer
+	if err := png.Encode(&file, b.Gray()); err != nil {
+		t.Fatal(err)
+	}
+	img, err := png.Decode(&file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(b, FromImage(img)); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestCells(t *testing.T) {
+	b := parse([]string{
+		"......",
+		"..#...",
+		"......",
+		".....#"})
+	if d := cmp.Diff(parse([]string{".#.", "..#"}), b.Cells(3, 2)); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestOutline(t *testing.T) {
+	p := func(xy ...int) (out []image.Point) {
+		for i := 0; i < len(xy); i += 2 {
+			out = append(out, image.Pt(xy[i], xy[i+1]))
+		}
+		return out
+	}
+	for name, c := range map[string]struct {
+		rows []string
+		want [][]image.Point
+	}{
+		"nothing":  {[]string{"..", ".."}, nil},
+		"pixel":    {[]string{"...", ".#.", "..."}, [][]image.Point{p(1, 1, 2, 1, 2, 2, 1, 2)}},
+		"all":      {[]string{"##", "##"}, [][]image.Point{p(0, 0, 2, 0, 2, 2, 0, 2)}},
+		"angle":    {[]string{"#.", "##"}, [][]image.Point{p(0, 0, 1, 0, 1, 1, 2, 1, 2, 2, 0, 2)}},
+		"hole":     {[]string{"###", "#.#", "###"}, [][]image.Point{p(0, 0, 3, 0, 3, 3, 0, 3), p(1, 1, 1, 2, 2, 2, 2, 1)}},
+		"diagonal": {[]string{"#.", ".#"}, [][]image.Point{p(0, 0, 1, 0, 1, 1, 0, 1), p(1, 1, 2, 1, 2, 2, 1, 2)}},
+	} {
+		if d := cmp.Diff(c.want, parse(c.rows).Outline()); d != "" {
+			t.Errorf("%s: %s", name, d)
+		}
+	}
+}
+
+// TestOutlineArea checks the polygons of busy masks against the pixel count, by the shoelace formula.
+func TestOutlineArea(t *testing.T) {
+	b := New(40, 30)
+	x := uint32(1)
+	for i := range b.Pix {
+		x = x*1664525 + 1013904223
+		b.Pix[i] = x>>24 < 150
+	}
+	area := 0
+	for _, polygon := range b.Outline() {
+		for i, p := range polygon {
+			q := polygon[(i+1)%len(polygon)]
+			if (p.X == q.X) == (p.Y == q.Y) {
+				t.Fatalf("side from %v to %v is not along a pixel edge", p, q)
+			}
+			area += p.X*q.Y - q.X*p.Y
+		}
+	}
+	if area != 2*b.Area() {
+		t.Errorf("polygons enclose %d/2 pixels, the mask has %d", area, b.Area())
+	}
+}

@@ -1,0 +1,153 @@
+package mask
+
+import (
+	"fmt"
+
+	"antipode/kernel/client"
+)
+
+// Bitmap is a binary mask: Pix holds Width·Height values row by row, true = object.
+type Bitmap struct {
+	Width, Height int
+	Pix           []bool
+}
+
+// New makes an empty mask: all background.
+func New(width, height int) Bitmap {
+	return Bitmap{Width: width, Height: height, Pix: make([]bool, width*height)}
+}
+
+// At says whether the pixel is object; pixels outside the mask are not.
+func (b Bitmap) At(x, y int) bool {
+	return x >= 0 && y >= 0 && x < b.Width && y < b.Height && b.Pix[y*b.Width+x]
+}
+
+// Set makes the pixel object or background. The pixel must be inside the mask.
+func (b Bitmap) Set(x, y int, object bool) { b.Pix[y*b.Width+x] = object }
+
+// Area is the number of object pixels.
+func (b Bitmap) Area() int {
+	n := 0
+	for _, p := range b.Pix {
+		if p {
+			n++
+		}
+	}
+	return n
+}
+
+// Encode gives the mask as COCO compressed run lengths, equal to pycocotools' encode.
+func Encode(b Bitmap) client.Mask {
+	var counts []int
+	run, current := 0, false
+	for x := range b.Width {
+		for y := range b.Height {
+			if p := b.Pix[y*b.Width+x]; p != current {
+				counts = append(counts, run)
+				run, current = 0, p
+			}
+			run++
+		}
+	}
+	counts = append(counts, run)
+	return client.Mask{Size: [2]int{b.Height, b.Width}, Counts: compress(counts)}
+}
+
+// Decode gives the pixels of a mask at rest. The zero Mask, a size of zero or less, and run lengths that are damaged or
+// do not add up to the size are errors.
+func Decode(m client.Mask) (Bitmap, error) {
+	counts, err := runs(m)
+	if err != nil {
+		return Bitmap{}, err
+	}
+	b := New(m.Size[1], m.Size[0])
+	at, object := 0, false
+	for _, n := range counts {
+		if object {
+			for i := at; i < at+n; i++ {
+				b.Pix[i%b.Height*b.Width+i/b.Height] = true
+			}
+		}
+		at, object = at+n, !object
+	}
+	return b, nil
+}
+
+// Area is the number of object pixels of a mask at rest, without unpacking it. Errors are those of [Decode].
+func Area(m client.Mask) (int, error) {
+	counts, err := runs(m)
+	area := 0
+	for i := 1; i < len(counts); i += 2 {
+		area += counts[i]
+	}
+	return area, err
+}
+
+// compress writes run lengths as pycocotools does: from the fourth on as the difference to the one two before, in
+// groups of five bits with a continuation bit, as characters from '0' on.
+func compress(counts []int) string {
+	var s []byte
+	for i, n := range counts {
+		if i > 2 {
+			n -= counts[i-2]
+		}
+		for more := true; more; {
+			c := byte(n & 0x1f)
+			n >>= 5
+			if c&0x10 != 0 {
+				more = n != -1
+			} else {
+				more = n != 0
+			}
+			if more {
+				c |= 0x20
+			}
+			s = append(s, c+'0')
+		}
+	}
+	return string(s)
+}
+
+// runs reads the run lengths back and checks that they fill the mask exactly.
+func runs(m client.Mask) ([]int, error) {
+	h, w := m.Size[0], m.Size[1]
+	const most = 1 << 30
+	if h <= 0 || w <= 0 || h > most/w {
+		return nil, fmt.Errorf("mask: size %d×%d (height×width) is not a size a picture can have", h, w)
+	}
+	var counts []int
+	total := 0
+	for at := 0; at < len(m.Counts); {
+		n, shift := 0, 0
+		for more := true; more; {
+			if at == len(m.Counts) {
+				return nil, fmt.Errorf("mask: counts end inside run %d", len(counts)+1)
+			}
+			c := int(m.Counts[at]) - '0'
+			if c < 0 || c > 0x3f {
+				return nil, fmt.Errorf("mask: counts hold the byte %q at position %d, which compressed run lengths never do", m.Counts[at], at)
+			}
+			if shift > 30 {
+				return nil, fmt.Errorf("mask: run %d is longer than any picture", len(counts)+1)
+			}
+			n |= c & 0x1f << shift
+			shift += 5
+			at++
+			if more = c&0x20 != 0; !more && c&0x10 != 0 {
+				n |= -1 << shift
+			}
+		}
+		if i := len(counts); i > 2 {
+			n += counts[i-2]
+		}
+		if n < 0 || n > w*h-total {
+			return nil, fmt.Errorf("mask: run %d has length %d, but %d pixels are left of %d×%d", len(counts)+1, n, w*h-total, h, w)
+		}
+		total += n
+		counts = append(counts, n)
+	}
+	if total != w*h {
+		return nil, fmt.Errorf("mask: the runs cover %d pixels of %d×%d = %d", total, h, w, w*h)
+	}
+	return counts, nil
+}
