@@ -40,6 +40,9 @@ func TestMatMul(t *testing.T) {
 			if d.Kind != kind || d.Description == "" || (kind == Go) != (d.Plugin == "") {
 				t.Errorf("kind %q, description %q, plugin %q", d.Kind, d.Description, d.Plugin)
 			}
+			if n := int(d.Backend.NumDevices()); kind == XLACPU && n != 1 {
+				t.Errorf("%d devices of one processor: each has threads of its own", n)
+			}
 			got, err := graph.CallOnce(d.Backend, func(x, y *graph.Node) *graph.Node { return graph.MatMul(x, y) }, a, b)
 			if err != nil {
 				t.Fatal(err)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/gomlx/compute"
 	"github.com/gomlx/go-xla/compute/xla"
+	"github.com/gomlx/go-xla/pjrt"
 )
 
 // HasXLA says whether this program can load XLA plugins: it was built with cgo.
@@ -25,12 +26,27 @@ func openXLA(kind, plugin string) (compute.Backend, error) {
 	}
 	defer remove()
 	config := path
-	if kind == XLACUDA {
+	if kind == XLACPU {
+		// The plugin makes four devices of one processor, with a thread for each at least; one is enough, and obeys
+		// NPROC. A plugin that does not know the option refuses it by name.
+		b, err := xla.NewWithOptions(config, pjrt.NamedValuesMap{"cpu_device_count": int64(1)})
+		if err == nil || !strings.Contains(err.Error(), "cpu_device_count") {
+			return opened(b, err)
+		}
+	} else {
 		// Float32 means float32 here (the speed of a GPU comes from bfloat16), and a GPU shares no memory with us,
 		// whatever the path is called.
 		config += ",tf32=false,noshared_buffers"
 	}
-	return xla.NewWithOptions(config, nil)
+	return opened(xla.NewWithOptions(config, nil))
+}
+
+// opened keeps a nil pointer from becoming a backend that is not nil.
+func opened(b *xla.Backend, err error) (compute.Backend, error) {
+	if err != nil {
+		return nil, err
+	}
+	return b, nil
 }
 
 // plainPath gives a path that go-xla reads as we mean it: it takes a comma for the start of options, and the letters
