@@ -1,0 +1,242 @@
+package plugin
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+	"time"
+
+	"antipode/gomlxmodels/device"
+
+	"github.com/gomlx/go-xla/installer"
+	"github.com/gomlx/gomlx/core/graph"
+)
+
+// childEnv makes this program, started again, do one thing in place of its own work: foreign code that cannot be
+// bounded in time, or may take the process down, runs in a process that can be ended.
+const childEnv = "ANTIPODE_PLUGIN_CHILD"
+
+const (
+	childInstallAll = "install"     // go-xla's installer, for what the machine has
+	childInstallCPU = "install-cpu" // go-xla's installer, for the processor only
+	childProbe      = "probe"       // childProbe KIND PATH: load the plugin and multiply two numbers
+)
+
+// init is where a child starts: before main and its flags, whatever program links this package.
+func init() {
+	task := os.Getenv(childEnv)
+	if task == "" {
+		return
+	}
+	if err := childMain(strings.Split(task, "\x1f")); err != nil {
+		fmt.Fprintln(os.Stderr, "\n"+oneLine(err.Error()))
+		os.Exit(1)
+	}
+	os.Exit(0)
+}
+
+func childMain(task []string) error {
+	switch {
+	case task[0] == childInstallAll:
+		return installer.AutoInstall("", false, installer.Quiet)
+	case task[0] == childInstallCPU:
+		lib, err := installer.DefaultHomeLibPath()
+		if err != nil {
+			return err
+		}
+		return installer.CPUAutoInstall(filepath.Join(lib, "go-xla"), false, installer.Quiet)
+	case task[0] == childProbe && len(task) == 3:
+		d, err := device.Open(task[1], task[2])
+		if err != nil {
+			return err
+		}
+		got, err := graph.CallOnce(d.Backend, func(x *graph.Node) *graph.Node { return graph.Mul(x, x) }, []float32{3})
+		if err != nil {
+			return err
+		}
+		if v := got.Value().([]float32); v[0] != 9 {
+			return fmt.Errorf("it gives 3 × 3 = %g", v[0])
+		}
+		return nil
+	}
+	return fmt.Errorf("%s=%q is for the program's own use", childEnv, task[0])
+}
+
+// runChild starts this program again for a task and returns the last line it wrote where it fails.
+func runChild(ctx context.Context, limit time.Duration, env []string, task ...string) error {
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	var out bytes.Buffer
+	c := exec.CommandContext(ctx, self)
+	c.Env = append(os.Environ(), append(env, childEnv+"="+strings.Join(task, "\x1f"))...)
+	c.Stdout, c.Stderr = nil, &out
+	c.WaitDelay = 2 * time.Second
+	err = c.Run()
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+		return fmt.Errorf("not done within %v", limit)
+	case ctx.Err() != nil:
+		return ctx.Err()
+	}
+	var exit *exec.ExitError
+	if errors.As(err, &exit) && exit.ExitCode() == 1 {
+		if line := lastLine(out.String()); line != "" {
+			return errors.New(line)
+		}
+	}
+	return fmt.Errorf("the process ended: %w", err)
+}
+
+// runInstaller runs go-xla's installer. What it downloads goes to a temporary folder that is gone afterwards.
+func runInstaller(ctx context.Context, folder string, cpuOnly bool) error {
+	temp, err := os.MkdirTemp(folder, ".go-xla-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(temp)
+	env := []string{"TMPDIR=" + temp}
+	if os.Getenv("SSL_CERT_FILE") == "" { // Go's own variable: hand the others on in it
+		for _, name := range certificateEnvs {
+			if file := os.Getenv(name); file != "" {
+				env = append(env, "SSL_CERT_FILE="+file)
+				break
+			}
+		}
+	}
+	task, limit := childInstallAll, usual.goxlaGP
+	if cpuOnly {
+		task, limit = childInstallCPU, usual.goxla
+	}
+	return runChild(ctx, limit, env, task)
+}
+
+// stepGoXLA asks go-xla's own installer, once, and remembers the SHA-256 of what it brought.
+func (p *provider) stepGoXLA(ctx context.Context) error {
+	if p.asked {
+		return errors.New("go-xla's installer was asked already")
+	}
+	p.asked = true
+	cpuOnly := len(p.kinds()) == 1
+	limit, what := p.limits.goxla, "its plugin for the processor"
+	if !cpuOnly {
+		limit, what = p.limits.goxlaGP, "its CUDA plugin and NVIDIA's libraries (some gigabytes; Apache-2.0 and NVIDIA's licence) and its plugin for the processor"
+	}
+	p.Say("XLA plugin: none is here; asking go-xla's installer, at most %v, for %s; %s=none prevents it", limit, what, Env)
+	before := map[string]bool{}
+	for _, c := range p.candidates() {
+		before[c.Path] = true
+	}
+	err := p.goxla(ctx, cpuOnly)
+	found := false
+	for _, c := range p.candidates() { // of two plugins one may have come
+		if before[c.Path] {
+			continue
+		}
+		sum, hashErr := hashFile(c.Path)
+		if hashErr != nil {
+			continue
+		}
+		found = true
+		if err := writeRecord(p.folder(), c.Path, func(r *record) {
+			*r = record{SHA256: sum, Source: "go-xla's installer", Version: versionOf(c.Path), Size: r.Size, Time: r.Time}
+		}); err != nil {
+			p.Say("  the SHA-256 of %s cannot be noted: %v", c.Path, err)
+		}
+	}
+	if found && err != nil {
+		p.Say("  go-xla's installer, in part: %v", err)
+		return nil
+	}
+	if !found && err == nil {
+		return fmt.Errorf("it brought no plugin for %s/%s", runtime.GOOS, runtime.GOARCH)
+	}
+	return err
+}
+
+var versioned = regexp.MustCompile(`_(v\d[\w.]*)_plugin\.`)
+
+// versionOf reads the version off the file name that go-xla gives a plugin, through its link.
+func versionOf(path string) string {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real
+	}
+	if m := versioned.FindStringSubmatch(filepath.Base(path)); m != nil {
+		return "go-xla's " + m[1]
+	}
+	return ""
+}
+
+// probe loads a plugin in a process of its own: a library that crashes or hangs then costs a line, not the backend.
+func probe(ctx context.Context, kind, path string) error {
+	return runChild(ctx, usual.probe, nil, childProbe, kind, path)
+}
+
+// Open is [Provide] and the opened device. A plugin that was never loaded here is first tried in a process of its
+// own; one that fails costs one line, and the next best takes its place: CUDA, the processor, pure Go.
+func Open(ctx context.Context, o Options) (*device.Device, Choice, error) {
+	return newProvider(o).openBest(ctx)
+}
+
+func (p *provider) openBest(ctx context.Context) (*device.Device, Choice, error) {
+	for {
+		c, err := p.provide(ctx)
+		if err != nil {
+			return nil, Choice{}, err
+		}
+		if c.Kind == device.Go {
+			d, err := p.open(c.Kind, "")
+			return d, c, err
+		}
+		if !loadedBefore(p.folder(), c.Path) {
+			err = p.probe(ctx, c.Kind, c.Path)
+		}
+		if err == nil {
+			d, openErr := p.open(c.Kind, c.Path)
+			if openErr == nil {
+				_ = writeRecord(p.folder(), c.Path, func(r *record) { r.Loaded = true }) // else it is tried again next time
+				return d, c, nil
+			}
+			err = openErr
+		}
+		if ctx.Err() != nil {
+			return nil, Choice{}, ctx.Err()
+		}
+		if os.Getenv(Env) != "" {
+			return nil, Choice{}, fmt.Errorf("%s: %w", Env, err)
+		}
+		p.Say("%s does not work here, the next best is taken: %v", c.Kind, err)
+		p.skip[c.Path] = true
+		for _, w := range p.wheels {
+			if c.Path == w.path(p.folder()) {
+				p.banned = true // what was fetched and checked does not get better by fetching it again
+			}
+		}
+	}
+}
+
+var control = regexp.MustCompile(`\x1b(\[[0-9;?]*[A-Za-z]|[78])`)
+
+func lastLine(s string) string {
+	lines := strings.FieldsFunc(control.ReplaceAllString(s, ""), func(r rune) bool { return r == '\n' || r == '\r' })
+	for i := len(lines) - 1; i >= 0; i-- {
+		if line := strings.TrimSpace(lines[i]); line != "" {
+			return line
+		}
+	}
+	return ""
+}
+
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }

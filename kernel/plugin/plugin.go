@@ -1,0 +1,320 @@
+package plugin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"antipode/gomlxmodels/device"
+)
+
+// Env is the environment variable that decides about the plugin: "none" for no plugin at all, or the path of one (a
+// file or its folder). Either prevents every download.
+const Env = "ANTIPODE_PLUGIN"
+
+// What the pure Go backend costs: ViT-B/16, float32, batch 4, two cores: XLA 4.4 images a second, pure Go 0.64 with
+// GOEXPERIMENT=simd and 0.20 without.
+const (
+	slowerSIMD  = "about 7 times slower than XLA (ViT-B/16 on two cores: 0.64 images a second, XLA 4.4)"
+	slowerPlain = "about 22 times slower than XLA (ViT-B/16 on two cores: 0.20 images a second, XLA 4.4)"
+)
+
+// Choice is what computes: a plugin, or pure Go.
+type Choice struct {
+	Kind    string `json:"kind"`              // device.XLACUDA, device.XLACPU or device.Go
+	Path    string `json:"path,omitempty"`    // absolute path of the plugin; "" for pure Go
+	Source  string `json:"source"`            // where it comes from, for people
+	Version string `json:"version,omitempty"` // name and version, where known
+	Licence string `json:"licence,omitempty"` // SPDX identifier, where known
+	SHA256  string `json:"sha256,omitempty"`  // what the plugin's SHA-256 must be; "" where nobody said
+	Slower  string `json:"slower,omitempty"`  // for pure Go: how much slower than XLA
+}
+
+// Options are what [Provide] needs to know.
+type Options struct {
+	Home    string                           // the store's folder ($ANTIPODE_HOME); the wheel is unpacked below it
+	Say     func(format string, args ...any) // takes one line for the user at a time; nil = silence
+	Offline bool                             // try no network
+}
+
+// Provide returns what to compute with, fetching a plugin where there is none. It is safe to call from several
+// processes at once: one fetches, the others wait. Nothing half done is ever seen, and an interrupted download is
+// taken up where it stopped.
+//
+// That no plugin can be had is no error: pure Go serves then. Errors: the context's, and an ANTIPODE_PLUGIN that
+// names no usable plugin.
+func Provide(ctx context.Context, o Options) (Choice, error) {
+	return newProvider(o).provide(ctx)
+}
+
+// Current returns what [Provide] would take now, without network, download or loading. It does not check SHA-256
+// ([Choice.Check] does).
+func Current(home string) Choice {
+	p := newProvider(Options{Home: home, Offline: true})
+	if c, decided, err := p.decided(); decided && err == nil {
+		return c
+	}
+	for _, c := range p.candidates() {
+		if device.Inspect(c.Path) == nil {
+			return c
+		}
+	}
+	return pureGo("no XLA plugin is here")
+}
+
+// Check compares the plugin with the SHA-256 it must have; it reads the whole file (0.13 s for 200 MB where the
+// processor has SHA instructions, 0.4 s where not). Without a SHA-256 it only looks whether the file is a plugin.
+func (c Choice) Check() error {
+	if c.Kind == device.Go {
+		return nil
+	}
+	if err := device.Inspect(c.Path); err != nil {
+		return err
+	}
+	if c.SHA256 == "" {
+		return nil
+	}
+	sum, err := hashFile(c.Path)
+	if err != nil {
+		return err
+	}
+	if sum != c.SHA256 {
+		return fmt.Errorf("%s is not what was installed: its SHA-256 is %s, it must be %s", c.Path, sum, c.SHA256)
+	}
+	return nil
+}
+
+// provider is Provide with everything that touches the world outside replaceable.
+type provider struct {
+	Options
+	gpu    bool
+	hasXLA bool
+	wheels []wheel                                         // pinned, for any machine
+	goxla  func(ctx context.Context, cpuOnly bool) error   // go-xla's installer
+	index  func() []string                                 // package indexes
+	probe  func(ctx context.Context, kind, p string) error // loads a plugin in a process of its own
+	open   func(kind, path string) (*device.Device, error) // loads a plugin here
+	limits limits
+	skip   map[string]bool // plugins that failed in this run
+	asked  bool            // go-xla's installer was asked in this run
+	banned bool            // no further download in this run
+}
+
+func newProvider(o Options) *provider {
+	if o.Say == nil {
+		o.Say = func(string, ...any) {}
+	}
+	p := &provider{Options: o, hasXLA: device.HasXLA, wheels: pinned, index: indexes, probe: probe, open: device.Open, limits: usual, skip: map[string]bool{}}
+	p.gpu = runtime.GOOS == "linux" && device.SeesNVIDIA()
+	p.goxla = func(ctx context.Context, cpuOnly bool) error { return runInstaller(ctx, p.folder(), cpuOnly) }
+	return p
+}
+
+// folder is where plugins are unpacked.
+func (p *provider) folder() string { return filepath.Join(p.Home, "plugins") }
+
+func pureGo(why string) Choice {
+	c := Choice{Kind: device.Go, Source: why, Slower: slowerPlain}
+	if device.SIMD {
+		c.Slower = slowerSIMD
+	}
+	return c
+}
+
+// decided says whether the user or the program's build has settled the matter.
+func (p *provider) decided() (Choice, bool, error) {
+	named := os.Getenv(Env)
+	switch {
+	case named == "none":
+		return pureGo(Env + "=none"), true, nil
+	case device.Wanted() == device.Go:
+		return pureGo("GOMLX_BACKEND=go"), true, nil
+	case !p.hasXLA:
+		return pureGo("built without a C compiler (cgo), so without XLA"), true, nil
+	case named == "":
+		return Choice{}, false, nil
+	}
+	for _, kind := range p.kinds() {
+		if path := device.FindIn(kind, named); path != "" {
+			return p.describe(kind, path, Env), true, nil
+		}
+	}
+	// A file named unlike a plugin is taken for one all the same: the user says so.
+	if info, err := os.Stat(named); err == nil && info.Mode().IsRegular() {
+		abs, err := filepath.Abs(named)
+		if err != nil {
+			return Choice{}, true, fmt.Errorf("%s=%s: %w", Env, named, err)
+		}
+		kind := device.XLACPU
+		if device.KindOf(named) == device.XLACUDA {
+			kind = device.XLACUDA
+		}
+		return p.describe(kind, abs, Env), true, nil
+	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return Choice{}, true, fmt.Errorf("%s=%s: %w", Env, named, err)
+	}
+	return Choice{}, true, fmt.Errorf("%s=%s: no plugin is there: name a pjrt_c_api_…_plugin.so or its folder, or none", Env, named)
+}
+
+// kinds lists the kinds of plugin to take, best first.
+func (p *provider) kinds() []string {
+	switch {
+	case device.Wanted() == device.XLACPU:
+		return []string{device.XLACPU}
+	case device.Wanted() == device.XLACUDA || p.gpu:
+		return []string{device.XLACUDA, device.XLACPU}
+	}
+	return []string{device.XLACPU}
+}
+
+// candidates lists the plugins that are here, best first, by name alone.
+func (p *provider) candidates() []Choice {
+	var out []Choice
+	for _, kind := range p.kinds() {
+		for _, folder := range slices.Concat(device.Folders(), device.StoreFolders(p.Home)) {
+			path := device.FindIn(kind, folder)
+			if path == "" || p.skip[path] || slices.ContainsFunc(out, func(c Choice) bool { return c.Path == path }) {
+				continue
+			}
+			out = append(out, p.describe(kind, path, p.sourceOf(folder)))
+		}
+	}
+	return out
+}
+
+func (p *provider) sourceOf(folder string) string {
+	switch {
+	case slices.Contains(filepath.SplitList(os.Getenv(device.PathEnv)), folder):
+		return device.PathEnv
+	case filepath.Dir(folder) == p.folder():
+		return "wheel from the Python package index"
+	case strings.Contains(folder, "go-xla"):
+		return "go-xla's folder"
+	}
+	return folder
+}
+
+// describe adds what is known about a plugin: by the pins where it was unpacked from a wheel, by the record where
+// go-xla's installer brought it at our request.
+func (p *provider) describe(kind, path, source string) Choice {
+	c := Choice{Kind: kind, Path: path, Source: source}
+	for _, w := range p.wheels {
+		if path == w.path(p.folder()) {
+			c.Version, c.Licence, c.SHA256 = w.Name+" "+w.Version, w.Licence, w.PluginSHA256
+			return c
+		}
+	}
+	if r, ok := readRecords(p.folder())[path]; ok {
+		c.Version, c.Licence, c.SHA256 = r.Version, r.Licence, r.SHA256
+		if r.Source != "" {
+			c.Source = r.Source
+		}
+	}
+	return c
+}
+
+// provide is Provide.
+func (p *provider) provide(ctx context.Context) (Choice, error) {
+	if c, decided, err := p.decided(); decided {
+		if err != nil {
+			return Choice{}, err
+		}
+		if c.Kind == device.Go {
+			p.Say("%s: the pure Go backend serves, %s", c.Source, c.Slower)
+		} else if err := c.Check(); err != nil {
+			return Choice{}, fmt.Errorf("%s: %w", Env, err)
+		}
+		return c, nil
+	}
+	if c, ok := p.present(); ok {
+		return c, nil
+	}
+	if err := ctx.Err(); err != nil {
+		return Choice{}, err
+	}
+	if p.Offline || p.banned {
+		return p.fallBack(), nil
+	}
+	return p.fetch(ctx)
+}
+
+// present returns the best plugin that is here and whole.
+func (p *provider) present() (Choice, bool) {
+	want := p.kinds()[0]
+	for _, c := range p.candidates() {
+		if err := c.Check(); err != nil {
+			p.Say("XLA plugin passed over: %v", err)
+			p.skip[c.Path] = true
+			continue
+		}
+		if c.Kind != want && !p.failed(want) {
+			if device.Wanted() == device.XLACUDA && !p.Offline && !p.asked {
+				return Choice{}, false // asked for by name: worth a download
+			}
+			p.Say("an NVIDIA GPU is seen or asked for, but no CUDA plugin is here: XLA on the processor serves; GOMLX_BACKEND=xla:cuda fetches one")
+		}
+		return c, true
+	}
+	return Choice{}, false
+}
+
+// failed says whether a plugin of a kind was here and did not serve.
+func (p *provider) failed(kind string) bool {
+	for path := range p.skip {
+		if device.KindOf(path) == kind {
+			return true
+		}
+	}
+	return false
+}
+
+// fetch tries the ways to get a plugin, one process at a time.
+func (p *provider) fetch(ctx context.Context) (Choice, error) {
+	if err := os.MkdirAll(p.folder(), 0o700); err != nil {
+		p.Say("no XLA plugin can be unpacked: %v", err)
+		return p.fallBack(), nil
+	}
+	unlock, err := lock(ctx, filepath.Join(p.folder(), ".lock"), func() {
+		p.Say("another antipode is providing the XLA plugin: waiting for it")
+	})
+	if err != nil {
+		if ctx.Err() != nil {
+			return Choice{}, ctx.Err()
+		}
+		p.Say("no XLA plugin can be unpacked: %v", err)
+		return p.fallBack(), nil
+	}
+	defer unlock()
+	if c, ok := p.present(); ok { // what the other one provided
+		return c, nil
+	}
+	for _, step := range []func(context.Context) error{p.stepGoXLA, p.stepWheel} {
+		start := time.Now()
+		err := step(ctx)
+		if ctx.Err() != nil {
+			return Choice{}, ctx.Err()
+		}
+		if err != nil {
+			p.Say("  no: %v (%.1f s)", err, time.Since(start).Seconds())
+			continue
+		}
+		if c, ok := p.present(); ok {
+			p.Say("  done: %s (%.1f s)", c.Path, time.Since(start).Seconds())
+			return c, nil
+		}
+	}
+	return p.fallBack(), nil
+}
+
+func (p *provider) fallBack() Choice {
+	c := pureGo("no XLA plugin can be had")
+	p.Say("%s: the pure Go backend serves, %s; `antipode doctor` says how to mend it", c.Source, c.Slower)
+	return c
+}

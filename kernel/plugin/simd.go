@@ -1,0 +1,51 @@
+package plugin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"time"
+)
+
+// BuildSIMD builds the program of the module in moduleDir into the file out with GOEXPERIMENT=simd, which makes the
+// pure Go backend about three times faster. It needs the go command and an amd64 processor, tries no network where
+// the module cache is filled, and leaves out untouched where it fails.
+func BuildSIMD(ctx context.Context, moduleDir, out string) error {
+	if runtime.GOARCH != "amd64" {
+		return fmt.Errorf("GOEXPERIMENT=simd helps on amd64 only, not on %s", runtime.GOARCH)
+	}
+	goCommand, err := exec.LookPath("go")
+	if err != nil {
+		return errors.New("the go command is not on PATH: install Go 1.26 or later")
+	}
+	temp := fmt.Sprintf("%s.building-%d", out, os.Getpid())
+	defer os.Remove(temp)
+	c := exec.CommandContext(ctx, goCommand, "build", "-o", temp, ".")
+	c.Dir = moduleDir
+	experiments := "simd"
+	if had := os.Getenv("GOEXPERIMENT"); had != "" {
+		experiments = had + ",simd"
+	}
+	c.Env = append(os.Environ(), "GOEXPERIMENT="+experiments)
+	c.WaitDelay = 5 * time.Second
+	if text, err := c.CombinedOutput(); err != nil {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		return fmt.Errorf("go build with GOEXPERIMENT=simd: %s", firstOf(lastLine(strings.TrimSpace(string(text))), err.Error()))
+	}
+	return os.Rename(temp, out)
+}
+
+func firstOf(texts ...string) string {
+	for _, t := range texts {
+		if t != "" {
+			return t
+		}
+	}
+	return ""
+}
