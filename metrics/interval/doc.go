@@ -1,0 +1,27 @@
+// Package interval gives scores their uncertainty.
+//
+// # Half-sampling
+//
+// Precision, coverage, recall and density rest on nearest neighbours. Resampling with replacement puts copies of a
+// picture beside it, which shrinks every radius, so a bootstrap of these scores is wrong. They are resampled by halves
+// instead: each draw takes half of the real and half of the generated pictures of every cell (object and region)
+// without replacement, recomputes radii and score, and
+//
+//	low, high = value + (quantiles of the draws − mean of the draws)
+//
+// A half without replacement varies about its full set as the full set varies about the population (for a mean:
+// variance (1−½)·s²/(n/2) = s²/n), so no factor is needed. The score of a half differs from the score of the full set
+// by a bias of its own (fewer neighbours, larger radii); taking the mean of the draws away removes it.
+//
+// The interval is about the score's expectation at the sizes it was computed with: the mean of the score over many
+// data sets of the same N, M and k. It is not about a limit of infinitely many pictures, which precision and coverage do not estimate.
+//
+// # Bootstrap
+//
+// Means and shares of annotations are resampled with replacement, whole clusters (annotators, pictures) at a time: [BootstrapMean].
+//
+// # Many gaps at once
+//
+// [Simultaneous] widens the intervals of a family (all gaps between regions) by the largest studentised deviation of each draw (max-t), so that
+// all hold at once with the stated probability.
+package interval

@@ -1,0 +1,241 @@
+package interval
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"testing"
+
+	"gonum.org/v1/gonum/stat"
+)
+
+func cells(n, of int) (cells, ids []string) {
+	for i := range n {
+		cells = append(cells, "cell "+strconv.Itoa(i%of))
+		ids = append(ids, "id "+strconv.Itoa(i))
+	}
+	return cells, ids
+}
+
+func half(t *testing.T, h Halves) *Draws {
+	t.Helper()
+	d, err := HalfSample(h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// Each draw takes half of each cell; of an odd cell both halves occur.
+func TestHalvesOfCells(t *testing.T) {
+	c, ids := cells(47, 3) // cells of 16, 16 and 15
+	d := half(t, Halves{Seed: 1, Side: "real", Cells: c, IDs: ids})
+	if d.Count() != 200 || d.Len() != 47 {
+		t.Fatalf("%d draws of %d rows", d.Count(), d.Len())
+	}
+	odd := map[int]int{}
+	for b := range d.Count() {
+		taken := map[string]int{}
+		for row := range c {
+			if d.Taken(row, b) {
+				taken[c[row]]++
+			}
+		}
+		if taken["cell 0"] != 8 || taken["cell 1"] != 8 {
+			t.Fatalf("draw %d takes %v", b, taken)
+		}
+		odd[taken["cell 2"]]++
+		if d.Sizes()[b] != 16+taken["cell 2"] {
+			t.Fatalf("size of draw %d is %d", b, d.Sizes()[b])
+		}
+	}
+	if odd[7]+odd[8] != 200 || odd[7] < 60 || odd[8] < 60 {
+		t.Errorf("halves of 15: %v", odd)
+	}
+	for row := range c { // a row is taken in about half of the draws: 100 ± 4.5 standard deviations
+		n := 0
+		for b := range d.Count() {
+			if d.Taken(row, b) {
+				n++
+			}
+		}
+		if n < 68 || n > 132 {
+			t.Errorf("row %d is taken %d times", row, n)
+		}
+	}
+}
+
+// Equal seeds give equal draws; order of rows and other cells do not matter, sides and seeds do.
+func TestHalvesAreReproducible(t *testing.T) {
+	c, ids := cells(40, 3)
+	h := Halves{Seed: 5, Side: "real", Cells: c, IDs: ids}
+	d := half(t, h)
+	if !slices.Equal(d.bits, half(t, h).bits) {
+		t.Error("equal settings, other draws")
+	}
+	turned := h
+	turned.Cells, turned.IDs = slices.Clone(c), slices.Clone(ids)
+	slices.Reverse(turned.Cells)
+	slices.Reverse(turned.IDs)
+	r := half(t, turned)
+	for row := range c {
+		if !slices.Equal(d.Row(row), r.Row(len(c)-1-row)) {
+			t.Fatal("draws depend on the order of rows")
+		}
+	}
+	var rows []int
+	alone := Halves{Seed: 5, Side: "real"}
+	for row, cell := range c {
+		if cell == "cell 1" {
+			rows, alone.Cells, alone.IDs = append(rows, row), append(alone.Cells, cell), append(alone.IDs, ids[row])
+		}
+	}
+	if !slices.Equal(half(t, alone).bits, d.Pick(rows).bits) {
+		t.Error("draws of a cell depend on the other cells")
+	}
+	for name, o := range map[string]Halves{"side": {Seed: 5, Side: "generated", Cells: c, IDs: ids}, "seed": {Seed: 6, Side: "real", Cells: c, IDs: ids}} {
+		if slices.Equal(half(t, o).bits, d.bits) {
+			t.Errorf("another %s, equal draws", name)
+		}
+	}
+}
+
+func TestHalvesErrors(t *testing.T) {
+	for name, h := range map[string]Halves{
+		"twice":  {Cells: []string{"a", "a"}, IDs: []string{"x", "x"}},
+		"counts": {Cells: []string{"a", "a"}, IDs: []string{"x"}},
+		"one":    {Cells: []string{"a"}, Count: 1},
+	} {
+		if _, err := HalfSample(h); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+}
+
+// The example of the package's formula, by hand: quantiles at 2.5 % and 97.5 % of 0…40 are 1 and 39, their mean 20.
+func TestFromHalves(t *testing.T) {
+	draws := make([]float64, 41)
+	for i := range draws {
+		draws[i] = float64(i)
+	}
+	i, err := FromHalves(100, draws, 0.95, Range{})
+	if err != nil || i.Low != 81 || i.High != 119 || i.Value != 100 || i.Draws != 41 {
+		t.Errorf("%+v, %v", i, err)
+	}
+	if c, _ := FromHalves(100, draws, 0.95, Range{90, 110}); c.Low != 90 || c.High != 110 {
+		t.Errorf("cut: %+v", c)
+	}
+	if !i.Excludes(0) || i.Excludes(90) {
+		t.Error("Excludes")
+	}
+	for name, d := range map[string][]float64{"nan": {1, math.NaN()}, "few": {1}} {
+		if _, err := FromHalves(1, d, 0.95, Range{}); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+	if _, err := FromHalves(1, draws, 95, Range{}); err == nil {
+		t.Error("level 95: no error")
+	}
+}
+
+// For a mean, the half-sampling interval is the usual one: its width is close to 2·1.96·s/√n.
+func TestHalvesOfAMean(t *testing.T) {
+	r := rand.New(rand.NewPCG(11, 1))
+	x := make([]float64, 400)
+	for i := range x {
+		x[i] = r.NormFloat64()
+	}
+	c, _ := cells(len(x), 1)
+	d := half(t, Halves{Seed: 3, Count: 2000, Cells: c})
+	draws := make([]float64, d.Count())
+	for b := range draws {
+		n := 0.
+		for row, v := range x {
+			if d.Taken(row, b) {
+				draws[b] += v
+				n++
+			}
+		}
+		draws[b] /= n
+	}
+	i, err := FromHalves(0, draws, 0.95, Range{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := 2 * 1.96 * stat.StdDev(x, nil) / 20; math.Abs((i.High-i.Low)/want-1) > 0.08 {
+		t.Errorf("width %v, want about %v", i.High-i.Low, want)
+	}
+}
+
+// Simultaneous intervals of independent values are as wide as the normal maximum asks for, hold together, and equal the single one for a single value.
+func TestSimultaneous(t *testing.T) {
+	r := rand.New(rand.NewPCG(12, 1))
+	const gaps, count = 15, 20000
+	draws := make([][]float64, gaps)
+	values := make([]float64, gaps)
+	for v := range draws {
+		draws[v] = make([]float64, count)
+		for b := range draws[v] {
+			draws[v][b] = float64(v+1) * r.NormFloat64()
+		}
+	}
+	all, err := Simultaneous(values, draws, 0.95)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for v, i := range all { // 2.93 is the 95 % quantile of the largest of 15 |normals|: Φ⁻¹((1+0.95^(1/15))/2)
+		if c := i.High / float64(v+1); math.Abs(c-2.93) > 0.06 {
+			t.Errorf("value %d: %.3f standard deviations", v, c)
+		}
+	}
+	one, err := Simultaneous(values[:1], draws[:1], 0.95)
+	if err != nil || math.Abs(one[0].High-1.96) > 0.05 {
+		t.Errorf("one value: %+v, %v", one, err)
+	}
+	still, err := Simultaneous([]float64{1, 2}, [][]float64{{3, 3, 3}, {1, 2, 3}}, 0.9)
+	if err != nil || still[0].Low != 1 || still[0].High != 1 || !(still[1].High > 2) {
+		t.Errorf("a value that does not move: %+v, %v", still, err)
+	}
+	if _, err := Simultaneous([]float64{1, 2}, [][]float64{{3, 3, 3}, {1, 2}}, 0.9); err == nil {
+		t.Error("uneven draws: no error")
+	}
+}
+
+func TestBootstrapMean(t *testing.T) {
+	r := rand.New(rand.NewPCG(13, 1))
+	var values []float64
+	var clusters []string
+	for c := range 100 { // 100 clusters of 10 nearly equal values: as much as 100 values
+		centre := r.NormFloat64()
+		for range 10 {
+			values = append(values, centre+0.01*r.NormFloat64())
+			clusters = append(clusters, "c"+strconv.Itoa(c))
+		}
+	}
+	width := func(i Interval, err error) float64 {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return i.High - i.Low
+	}
+	clustered, single := width(BootstrapMean(values, clusters, Bootstrap{})), width(BootstrapMean(values, nil, Bootstrap{}))
+	if want := 2 * 1.96 / 10; math.Abs(clustered/want-1) > 0.25 {
+		t.Errorf("clustered: width %v, want about %v", clustered, want)
+	}
+	if ratio := clustered / single; math.Abs(ratio-math.Sqrt(10)) > 0.4 {
+		t.Errorf("clusters widen the interval %v times, want about √10", ratio)
+	}
+	a, _ := BootstrapMean(values, clusters, Bootstrap{Seed: 1})
+	b, _ := BootstrapMean(values, clusters, Bootstrap{Seed: 1})
+	if a != b {
+		t.Error("equal seeds, other intervals")
+	}
+	if _, err := BootstrapMean([]float64{1, math.NaN()}, nil, Bootstrap{}); err == nil {
+		t.Error("NaN: no error")
+	}
+	if _, err := BootstrapMean(nil, nil, Bootstrap{}); err == nil {
+		t.Error("no values: no error")
+	}
+}

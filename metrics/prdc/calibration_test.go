@@ -1,0 +1,113 @@
+package prdc
+
+import (
+	"math/rand/v2"
+	"strconv"
+	"sync"
+	"testing"
+
+	"antipode/metrics/interval"
+)
+
+// setting is a pair of known distributions.
+type setting struct {
+	name             string
+	n, m, d          int
+	shift, scale     float64 // of the generated set; the real one is standard normal
+	trials, forTruth int
+}
+
+var calibrations = []setting{
+	{"near", 120, 120, 8, 0.1, 0.9, 400, 3000},
+	{"apart", 120, 100, 6, 0.5, 1, 400, 3000},
+}
+
+// Nominal 95 % intervals hold the truth in at least 93 % of 400 trials. The truth is the score's expectation at these
+// sizes, estimated from other data sets of the same distributions.
+func TestCalibration(t *testing.T) {
+	for i, s := range calibrations {
+		t.Run(s.name, func(t *testing.T) { calibrate(t, s, uint64(i)) })
+	}
+}
+
+func calibrate(t *testing.T, s setting, stream uint64) {
+	sets := func(trial int) Sets {
+		r := rand.New(rand.NewPCG(seed(t)<<32+uint64(trial), stream))
+		return Sets{normal(r, s.n, s.d, 0, 1), normal(r, s.m, s.d, s.shift, s.scale)}
+	}
+	cells := func(n int) []string {
+		c := make([]string, n)
+		for i := range c {
+			c[i] = strconv.Itoa(i % 2)
+		}
+		return c
+	}
+	get := []func(Scores) float64{
+		func(s Scores) float64 { return s.Precision }, func(s Scores) float64 { return s.Coverage },
+		func(s Scores) float64 { return s.Density }, func(s Scores) float64 { return s.Recall },
+	}
+	names := []string{"precision", "coverage", "density", "recall"}
+	truth := make([]float64, len(get))
+	for _, r := range inParallel(t, s.forTruth, func(i int) Sets { return sets(i) }, Options{Recall: true}) {
+		for g := range get {
+			truth[g] += get[g](r.Scores) / float64(s.forTruth)
+		}
+	}
+	real, generated := cells(s.n), cells(s.m)
+	held := make([]int, len(get))
+	width := make([]float64, len(get))
+	for trial := range s.trials {
+		rd, err := interval.HalfSample(interval.Halves{Seed: uint64(trial), Side: "real", Cells: real})
+		if err != nil {
+			t.Fatal(err)
+		}
+		gd, err := interval.HalfSample(interval.Halves{Seed: uint64(trial), Side: "generated", Cells: generated})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := compute(t, sets(s.forTruth+trial), Options{Recall: true, RealDraws: rd, GeneratedDraws: gd})
+		for g := range get {
+			draws := make([]float64, len(r.Draws))
+			for b := range draws {
+				draws[b] = get[g](r.Draws[b])
+			}
+			i, err := interval.FromHalves(get[g](r.Scores), draws, 0.95, interval.Range{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !i.Excludes(truth[g]) {
+				held[g]++
+			}
+			width[g] += (i.High - i.Low) / float64(s.trials)
+		}
+	}
+	for g, name := range names {
+		share := float64(held[g]) / float64(s.trials)
+		t.Logf("%s: truth %.4f, mean width %.4f, held in %.1f %% of %d trials", name, truth[g], width[g], 100*share, s.trials)
+		if share < 0.93 {
+			t.Errorf("%s: held in %.1f %%, want at least 93 %%", name, 100*share)
+		}
+	}
+}
+
+func inParallel(t *testing.T, n int, sets func(int) Sets, opts Options) []*Result {
+	out := make([]*Result, n)
+	var wait sync.WaitGroup
+	for w := range 2 {
+		wait.Go(func() {
+			for i := w; i < n; i += 2 {
+				r, err := Compute(t.Context(), sets(i), opts, nil)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				out[i] = r
+			}
+		})
+	}
+	wait.Wait()
+	if t.Failed() {
+		t.FailNow()
+	}
+	return out
+}
