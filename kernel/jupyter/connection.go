@@ -1,0 +1,87 @@
+package jupyter
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+)
+
+// Connection is what a connection file says: where a kernel listens and the key that signs its messages.
+type Connection struct {
+	Transport       string `json:"transport"` // "tcp" or "ipc"
+	IP              string `json:"ip"`        // with "ipc": the common beginning of the sockets' paths
+	ShellPort       int    `json:"shell_port"`
+	ControlPort     int    `json:"control_port"`
+	StdinPort       int    `json:"stdin_port"`
+	IOPubPort       int    `json:"iopub_port"`
+	HBPort          int    `json:"hb_port"`
+	SignatureScheme string `json:"signature_scheme"`
+	Key             string `json:"key"`
+	KernelName      string `json:"kernel_name,omitempty"`
+}
+
+// ReadConnection reads a connection file.
+func ReadConnection(path string) (Connection, error) {
+	var c Connection
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return c, fmt.Errorf("jupyter: connection file: %w", err)
+	}
+	if err := json.Unmarshal(data, &c); err != nil {
+		return c, fmt.Errorf("jupyter: connection file %s is not valid JSON: %w", path, err)
+	}
+	if c.Transport != "tcp" && c.Transport != "ipc" {
+		return c, fmt.Errorf("jupyter: connection file %s: transport %q is not tcp or ipc", path, c.Transport)
+	}
+	if c.SignatureScheme != "" && c.SignatureScheme != "hmac-sha256" {
+		return c, fmt.Errorf("jupyter: connection file %s: signature scheme %q is not hmac-sha256", path, c.SignatureScheme)
+	}
+	return c, nil
+}
+
+// privateConnection describes a kernel that listens on Unix sockets inside dir, which only this user can enter.
+func privateConnection(dir string) (Connection, error) {
+	key := make([]byte, 32)
+	if _, err := rand.Read(key); err != nil {
+		return Connection{}, err
+	}
+	return Connection{
+		Transport: "ipc", IP: filepath.Join(dir, "k"),
+		ShellPort: 1, ControlPort: 2, StdinPort: 3, IOPubPort: 4, HBPort: 5,
+		SignatureScheme: "hmac-sha256", Key: hex.EncodeToString(key),
+	}, nil
+}
+
+// write saves the connection where only this user can read it.
+func (c Connection) write(path string) error {
+	data, err := json.MarshalIndent(c, "", "  ")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(path, data, 0o600)
+}
+
+// ports lists the five sockets' ports: shell, control, stdin, iopub, heartbeat.
+func (c Connection) ports() [5]int {
+	return [5]int{c.ShellPort, c.ControlPort, c.StdinPort, c.IOPubPort, c.HBPort}
+}
+
+// endpoint is a port's address as ZeroMQ writes it.
+func (c Connection) endpoint(port int) string {
+	if c.Transport == "ipc" {
+		return "ipc://" + c.IP + "-" + strconv.Itoa(port)
+	}
+	return "tcp://" + c.IP + ":" + strconv.Itoa(port)
+}
+
+// address is a port's address as package net writes it.
+func (c Connection) address(port int) (network, address string) {
+	if c.Transport == "ipc" {
+		return "unix", c.IP + "-" + strconv.Itoa(port)
+	}
+	return "tcp", c.IP + ":" + strconv.Itoa(port)
+}

@@ -1,0 +1,283 @@
+package jupyter
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// Options says how a kernel runs.
+type Options struct {
+	ModuleDir string       // folder of the go.mod of module antipode: cells import its packages
+	Home      string       // $ANTIPODE_HOME: the tools live under it, and cells use its store
+	Dir       string       // the cells' working directory; empty = the current one
+	Binary    string       // what a cell's client starts the backend from; empty = $ANTIPODE_BIN, else this program
+	Gopls     bool         // completion and inspection, where a gopls is found; a headless run needs none
+	Log       io.Writer    // GoNB's log; nil = only its end is kept, for error messages
+	Say       func(string) // told in one line about slow steps; nil = nobody
+}
+
+// Kernel is a running GoNB.
+type Kernel struct {
+	*Client
+
+	cmd     *exec.Cmd
+	dir     string         // private folder, removed at the end
+	guard   io.WriteCloser // ends the watchdog
+	tail    *tail
+	done    chan struct{}
+	closing sync.Once
+}
+
+// Start runs a kernel and executes the hidden first cell. The kernel lives until [Kernel.Close]; ctx bounds the start only.
+func Start(ctx context.Context, opts Options) (*Kernel, error) {
+	return start(ctx, opts, Connection{}, "kernel.json")
+}
+
+// start is Start with the signing key of an outer connection and the name of its file, where there is one.
+func start(ctx context.Context, opts Options, outer Connection, name string) (_ *Kernel, err error) {
+	module, err := filepath.Abs(opts.ModuleDir)
+	if err != nil {
+		return nil, err
+	}
+	toolsDir, err := Tools(ctx, module, opts.Home, opts.Say)
+	if err != nil {
+		return nil, err
+	}
+	k := &Kernel{tail: &tail{limit: 8 << 10}, done: make(chan struct{})}
+	if k.dir, err = os.MkdirTemp("", "apk-"); err != nil {
+		return nil, fmt.Errorf("jupyter: %w", err)
+	}
+	defer func() {
+		if err != nil {
+			k.Close()
+		}
+	}()
+	inner, err := privateConnection(k.dir)
+	if err != nil {
+		return nil, err
+	}
+	if outer.Transport != "" {
+		inner.Key = outer.Key
+	}
+	file := filepath.Join(k.dir, name)
+	if err := inner.write(file); err != nil {
+		return nil, fmt.Errorf("jupyter: %w", err)
+	}
+	if err := k.writeGopls(toolsDir, opts.Gopls); err != nil {
+		return nil, err
+	}
+	k.cmd = exec.Command(filepath.Join(toolsDir, "gonb"), "--kernel", file, "-go_work="+module, "-raw_error")
+	k.cmd.Dir = opts.Dir
+	if k.cmd.Env, err = environment(opts, k.dir, toolsDir); err != nil {
+		return nil, err
+	}
+	k.cmd.Stdout = k.tail
+	if opts.Log != nil {
+		k.cmd.Stdout = io.MultiWriter(opts.Log, k.tail)
+	}
+	k.cmd.Stderr = k.cmd.Stdout
+	k.cmd.WaitDelay = time.Second // whatever still holds the log open is not waited for
+	k.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if err := k.cmd.Start(); err != nil {
+		k.cmd = nil
+		return nil, fmt.Errorf("jupyter: starting GoNB: %w", err)
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	go func() {
+		_ = k.cmd.Wait() // how it ended does not matter: that it ended does
+		close(k.done)
+		cancel(ErrDied)
+	}()
+	if err := k.watch(); err != nil {
+		return nil, err
+	}
+	if k.Client, err = Dial(ctx, inner); err != nil {
+		if cause := context.Cause(ctx); cause != nil {
+			err = cause
+		}
+		return nil, k.explain(fmt.Errorf("jupyter: the kernel did not start: %w", err))
+	}
+	return k, k.prelude(ctx, module)
+}
+
+// environment is GoNB's and thereby the cells'.
+func environment(opts Options, dir, toolsDir string) ([]string, error) {
+	binary := opts.Binary
+	if binary == "" {
+		binary = os.Getenv("ANTIPODE_BIN")
+	}
+	if binary == "" {
+		var err error
+		if binary, err = os.Executable(); err != nil {
+			return nil, fmt.Errorf("jupyter: %w", err)
+		}
+	}
+	home, err := filepath.Abs(opts.Home)
+	if err != nil {
+		return nil, err
+	}
+	drop := map[string]bool{"GOWORK": true, "GO111MODULE": true}
+	set := []string{
+		"PATH=" + dir + string(os.PathListSeparator) + toolsDir + string(os.PathListSeparator) + os.Getenv("PATH"),
+		"TMPDIR=" + dir, // GoNB's own files; the hidden first cell sets it back for cells
+		"ANTIPODE_BIN=" + binary,
+		"ANTIPODE_HOME=" + home,
+		"GOPROXY=off",          // a cell never waits for a network
+		"GOFLAGS=" + goFlags(), // -mod is refused beside a go.work
+		"GO_TELEMETRY_CHILD=2", // no go command leaves a process behind
+	}
+	for _, s := range set {
+		name, _, _ := strings.Cut(s, "=")
+		drop[name] = true
+	}
+	var env []string
+	for _, s := range os.Environ() {
+		if name, _, _ := strings.Cut(s, "="); !drop[name] {
+			env = append(env, s)
+		}
+	}
+	return append(env, set...), nil
+}
+
+// goFlags is $GOFLAGS without what a workspace refuses.
+func goFlags() string {
+	var keep []string
+	for _, f := range strings.Fields(os.Getenv("GOFLAGS")) {
+		if name, _, _ := strings.Cut(strings.TrimLeft(f, "-"), "="); name != "mod" && name != "modfile" {
+			keep = append(keep, f)
+		}
+	}
+	return strings.Join(keep, " ")
+}
+
+// writeGopls puts a program named gopls first in GoNB's path. GoNB starts any gopls it finds, in a process group of its
+// own, and forgets it when killed: this one leaves its process id behind, or stands in the way where none is wanted.
+func (k *Kernel) writeGopls(toolsDir string, wanted bool) error {
+	script := "#!/bin/sh\nexit 1\n"
+	if wanted {
+		real := filepath.Join(toolsDir, "gopls")
+		if _, err := os.Stat(real); err != nil {
+			real, _ = exec.LookPath("gopls")
+		}
+		if real != "" {
+			script = fmt.Sprintf("#!/bin/sh\necho $$ > %s\nexec %s \"$@\"\n", quote(filepath.Join(k.dir, "gopls.pid")), quote(real))
+		}
+	}
+	if err := os.WriteFile(filepath.Join(k.dir, "gopls"), []byte(script), 0o700); err != nil {
+		return fmt.Errorf("jupyter: %w", err)
+	}
+	return nil
+}
+
+// watch starts a small shell that ends the kernel's processes when this one dies without doing so (kill -9).
+func (k *Kernel) watch() error {
+	const script = `read line; [ "$line" = done ] && exit 0
+kill -KILL -- "-$1"; pid=$(cat "$2/gopls.pid" 2>/dev/null) && kill -KILL -- "-$pid"; rm -rf "$2"`
+	sh := exec.Command("/bin/sh", "-c", script, "antipode-watchdog", strconv.Itoa(k.cmd.Process.Pid), k.dir)
+	sh.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	sh.Dir = "/"
+	guard, err := sh.StdinPipe()
+	if err != nil {
+		return fmt.Errorf("jupyter: %w", err)
+	}
+	if err := sh.Start(); err != nil {
+		return fmt.Errorf("jupyter: starting the kernel's watchdog: %w", err)
+	}
+	k.guard = guard
+	go func() { _ = sh.Wait() }()
+	return nil
+}
+
+// prelude executes the hidden first cell.
+func (k *Kernel) prelude(ctx context.Context, module string) error {
+	var said strings.Builder
+	reply, err := k.Execute(ctx, Prelude(module), true, func(m Message) { said.Write(m.Content) })
+	if err != nil {
+		return k.explain(fmt.Errorf("jupyter: preparing the kernel: %w", err))
+	}
+	if reply.Status != "ok" {
+		return fmt.Errorf("jupyter: preparing the kernel: %s", flatten(reply.Value+" "+said.String()))
+	}
+	return nil
+}
+
+// Done is closed when GoNB's process has ended.
+func (k *Kernel) Done() <-chan struct{} { return k.done }
+
+// Close ends the kernel and every process it started, and removes its files. It may be called more than once.
+func (k *Kernel) Close() {
+	k.closing.Do(func() {
+		if k.cmd != nil {
+			if k.Client != nil {
+				_ = k.Shutdown() // it is killed otherwise
+				select {
+				case <-k.done:
+				case <-time.After(1500 * time.Millisecond):
+				}
+				k.Client.Close()
+			}
+			_ = syscall.Kill(-k.cmd.Process.Pid, syscall.SIGKILL) // cells and shell lines; gone already is fine
+			<-k.done
+		}
+		if data, err := os.ReadFile(filepath.Join(k.dir, "gopls.pid")); err == nil {
+			if pid, err := strconv.Atoi(strings.TrimSpace(string(data))); err == nil && pid > 1 {
+				_ = syscall.Kill(-pid, syscall.SIGKILL)
+			}
+		}
+		if k.guard != nil {
+			_, _ = io.WriteString(k.guard, "done\n")
+			_ = k.guard.Close()
+		}
+		_ = os.RemoveAll(k.dir)
+	})
+}
+
+// explain adds the end of GoNB's log to an error about its death.
+func (k *Kernel) explain(err error) error {
+	if !errors.Is(err, ErrDied) {
+		return err
+	}
+	if last := k.tail.lastLine(); last != "" {
+		return fmt.Errorf("%w (GoNB's last line: %s)", err, last)
+	}
+	return err
+}
+
+// tail keeps the end of what is written to it.
+type tail struct {
+	mu    sync.Mutex
+	limit int
+	data  []byte
+}
+
+func (t *tail) Write(p []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.data = append(t.data, p...)
+	if len(t.data) > t.limit {
+		t.data = bytes.Clone(t.data[len(t.data)-t.limit:])
+	}
+	return len(p), nil
+}
+
+func (t *tail) lastLine() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	lines := strings.Split(strings.TrimSpace(string(t.data)), "\n")
+	return strings.TrimSpace(lines[len(lines)-1])
+}
+
+// quote makes s one word of a POSIX shell.
+func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }

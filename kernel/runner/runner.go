@@ -1,0 +1,254 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"antipode/kernel/jupyter"
+	"antipode/kernel/notebook"
+)
+
+// Options says what to run and where the results go.
+type Options struct {
+	Notebook string   // the notebook's path
+	Out      string   // executed notebook; empty = NAME.out.ipynb in the working directory
+	HTML     string   // page; empty = NAME.out.html in the working directory, and none where Out or InPlace is set
+	InPlace  bool     // write the outputs into Notebook itself
+	Params   []string // "name=value", see the package
+
+	ModuleDir string    // folder of the go.mod of module antipode
+	Home      string    // $ANTIPODE_HOME
+	Binary    string    // what cells start the backend from; empty = $ANTIPODE_BIN, else this program
+	Dir       string    // the cells' working directory; empty = the notebook's folder, as in Jupyter
+	Progress  io.Writer // progress and messages; nil = none
+	Log       io.Writer // GoNB's log; nil = none
+}
+
+// ErrInterrupted says that the run was stopped from outside; what was finished is saved.
+var ErrInterrupted = errors.New("interrupted")
+
+// CellError says which cell failed and why.
+type CellError struct {
+	Notebook string
+	Number   int    // of the cell in the notebook, from 1, all types counted
+	Source   string // the cell's code
+	Line     string // one line: why
+}
+
+func (e *CellError) Error() string {
+	return fmt.Sprintf("%s, cell %d failed: %s", filepath.Base(e.Notebook), e.Number, e.Line)
+}
+
+// ExitStatus is the exit status of a command that ends with this error: 0 done, 1 failed, 2 wrong usage, 130 interrupted.
+func ExitStatus(err error) int {
+	var wrong *UsageError
+	switch {
+	case err == nil:
+		return 0
+	case errors.As(err, &wrong):
+		return 2
+	case errors.Is(err, ErrInterrupted):
+		return 130
+	}
+	return 1
+}
+
+// Cells with these tags are treated as nbclient treats them.
+const (
+	mayFailTag = "raises-exception"
+	skipTag    = "skip-execution"
+)
+
+// grace is how long an interrupted cell may take to end by itself.
+const grace = 2500 * time.Millisecond
+
+// Run executes a notebook. Outputs are saved after every cell; a run that fails or is interrupted (ctx ends) leaves the
+// notebook and the page with everything up to there.
+func Run(ctx context.Context, opts Options) (err error) {
+	nb, err := notebook.Read(opts.Notebook)
+	if err != nil {
+		return err
+	}
+	if err := inject(nb, opts.Params); err != nil {
+		return err
+	}
+	out, page := targets(opts)
+	normalise(nb)
+	total := 0
+	for _, c := range nb.Cells {
+		if runs(c) {
+			total++
+		}
+	}
+	p := newProgress(opts.Progress, total)
+	defer p.end()
+	if opts.Dir == "" {
+		opts.Dir = filepath.Dir(opts.Notebook)
+	}
+	defer func() { // also what an interrupted or failed run has so far
+		saved := nb.Save(out)
+		if saved == nil && page != "" {
+			saved = notebook.SaveHTML(page, nb, title(opts.Notebook))
+		}
+		if err == nil {
+			err = saved
+		}
+	}()
+	kernel, err := jupyter.Start(ctx, jupyter.Options{
+		ModuleDir: opts.ModuleDir, Home: opts.Home, Dir: opts.Dir, Binary: opts.Binary, Log: opts.Log, Say: p.say,
+	})
+	if err != nil {
+		if ctx.Err() != nil {
+			return ErrInterrupted
+		}
+		return err
+	}
+	defer kernel.Close()
+	shown, number := displays{}, 0
+	for i, c := range nb.Cells {
+		if !runs(c) {
+			continue
+		}
+		if ctx.Err() != nil {
+			return ErrInterrupted
+		}
+		number++
+		p.begin(number, headline(c.Source))
+		collect := &collector{cell: c, displays: shown, progress: p.report}
+		reply, err := execute(ctx, kernel, c.Source, collect.take)
+		collect.finish()
+		if reply.ExecutionCount != nil {
+			c.ExecutionCount = *reply.ExecutionCount
+		}
+		if saving := nb.Save(out); saving != nil {
+			return saving
+		}
+		p.done()
+		if ctx.Err() != nil {
+			return ErrInterrupted
+		}
+		failed := &CellError{Notebook: opts.Notebook, Number: i + 1, Source: c.Source}
+		if err != nil {
+			failed.Line = err.Error()
+			return failed
+		}
+		if reply.Status != "ok" && !c.Tagged(mayFailTag) {
+			failed.Line = reason(c, reply)
+			p.say("\n" + indent(c.Source) + "\n")
+			return failed
+		}
+	}
+	return nil
+}
+
+// execute runs one cell. When ctx ends the cell is interrupted and given a moment to end by itself.
+func execute(ctx context.Context, kernel *jupyter.Kernel, code string, output func(jupyter.Message)) (jupyter.ReplyContent, error) {
+	patience, giveUp := context.WithCancelCause(context.WithoutCancel(ctx))
+	defer giveUp(nil)
+	finished := make(chan struct{})
+	defer close(finished)
+	go func() {
+		select {
+		case <-finished:
+			return
+		case <-ctx.Done():
+		}
+		deadline := time.After(grace)
+		for again := time.NewTicker(300 * time.Millisecond); ; { // a cell that is still being compiled ignores the first
+			_ = kernel.Interrupt() // given up below if it does not arrive
+			select {
+			case <-finished:
+				again.Stop()
+				return
+			case <-deadline:
+				again.Stop()
+				giveUp(ErrInterrupted)
+				return
+			case <-again.C:
+			}
+		}
+	}()
+	return kernel.Execute(patience, code, false, output)
+}
+
+// targets says where the executed notebook and the page go; page is "" where none is wanted.
+func targets(opts Options) (out, page string) {
+	name := strings.TrimSuffix(filepath.Base(opts.Notebook), ".ipynb") + ".out"
+	out, page = opts.Out, opts.HTML
+	switch {
+	case opts.InPlace:
+		out = opts.Notebook
+	case out == "":
+		out = name + ".ipynb"
+		if page == "" {
+			page = name + ".html"
+		}
+	}
+	return out, page
+}
+
+// normalise takes the results of earlier runs out of a notebook, timings included.
+func normalise(nb *notebook.Notebook) {
+	for _, c := range nb.Cells {
+		delete(c.Metadata, "execution")
+		delete(c.Metadata, "ExecuteTime")
+		if c.Type == notebook.Code && !c.Tagged(skipTag) {
+			c.Outputs, c.ExecutionCount = nil, 0
+		}
+	}
+	if _, named := nb.Metadata["kernelspec"]; !named {
+		nb.Metadata["kernelspec"] = map[string]any{"display_name": jupyter.DisplayName, "language": "go", "name": jupyter.SpecName}
+	}
+}
+
+// runs says whether the cell is executed.
+func runs(c *notebook.Cell) bool {
+	return c.Type == notebook.Code && !c.Tagged(skipTag) && strings.TrimSpace(c.Source) != ""
+}
+
+// reason is the one line that says why a cell failed: its last printed error, or the compiler's first.
+func reason(c *notebook.Cell, reply jupyter.ReplyContent) string {
+	var printed string
+	for _, o := range c.Outputs {
+		if o.Type == notebook.Stream && o.Name == "stderr" {
+			printed += o.Text
+		}
+	}
+	lines := strings.Split(strings.TrimSpace(printed), "\n")
+	for i := len(lines) - 1; i >= 0; i-- {
+		line := strings.TrimSpace(notebook.Plain(lines[i]))
+		if strings.HasPrefix(line, "panic: ") || line != "" && !strings.HasPrefix(line, "exit status ") && !strings.Contains(printed, "\ngoroutine ") {
+			return line
+		}
+	}
+	for _, line := range strings.Split(notebook.Plain(reply.Value), "\n") {
+		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
+			return line
+		}
+	}
+	return "the cell ended with status " + reply.Status
+}
+
+// headline is the first line of a cell that says something.
+func headline(source string) string {
+	for line := range strings.Lines(source) {
+		line = strings.TrimSpace(line)
+		if line != "" && line != "%%" && !strings.HasPrefix(line, "import") {
+			return strings.TrimSpace(strings.TrimPrefix(line, "//"))
+		}
+	}
+	return "…"
+}
+
+func title(path string) string {
+	return strings.TrimSuffix(filepath.Base(path), ".ipynb")
+}
+
+func indent(source string) string {
+	return "    " + strings.ReplaceAll(strings.TrimSpace(source), "\n", "\n    ")
+}
