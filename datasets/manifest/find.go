@@ -1,0 +1,111 @@
+package manifest
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"antipode/kernel/client"
+)
+
+// Where says where to look for data sets. The zero value is right for programs and cells.
+type Where struct {
+	Home string // the store's folder; "" = [client.Home]
+	From string // folder whose own and parent folders may have a sibling shared/data; "" = the working directory
+}
+
+// ErrNotFound is wrapped by the error of [Find] for a data set that is nowhere on this machine.
+var ErrNotFound = errors.New("not found on this machine")
+
+// Find returns the folder that holds the data set: NAME in $ANTIPODE_DATA, else in ../shared/data beside the working
+// directory, one of its parents or the module's folder, else in the store's data folder, where [Pull] puts it.
+func Find(name string, where Where) (string, error) {
+	m, err := Get(name)
+	if err != nil {
+		return "", err
+	}
+	var tried []string
+	try := func(dir string) bool {
+		tried = append(tried, dir)
+		return m.isIn(dir)
+	}
+	if root := os.Getenv("ANTIPODE_DATA"); root != "" {
+		if dir := filepath.Join(root, name); try(dir) {
+			return dir, nil
+		}
+	}
+	from := where.From
+	if from == "" {
+		if from, err = os.Getwd(); err != nil {
+			return "", err
+		}
+	}
+	for _, start := range []string{from, os.Getenv(client.ModuleVar)} {
+		if dir := m.beside(start); dir != "" {
+			return dir, nil
+		}
+	}
+	home := where.Home
+	if home == "" {
+		if home, err = client.Home(); err != nil {
+			return "", err
+		}
+	}
+	if dir := filepath.Join(home, "data", name); try(dir) {
+		return dir, nil
+	}
+	return "", fmt.Errorf("the data set %s was %w (looked in %v): run `antipode data pull %s`, or set ANTIPODE_DATA to a folder that holds %s/%s",
+		name, ErrNotFound, tried, name, name, m.Files[0].Path)
+}
+
+// beside returns the data set's folder in a ../shared/data of a folder or of one of its parents, "" where there is none.
+func (m Manifest) beside(start string) string {
+	if start == "" {
+		return ""
+	}
+	for dir := filepath.Clean(start); ; dir = filepath.Dir(dir) {
+		if data := filepath.Join(filepath.Dir(dir), "shared", "data", m.Name); m.isIn(data) {
+			return data
+		}
+		if filepath.Dir(dir) == dir {
+			return ""
+		}
+	}
+}
+
+// isIn says whether a folder holds a file of the data set, under either of its names.
+func (m Manifest) isIn(dir string) bool {
+	for _, f := range m.Files {
+		if f.Path == "LICENSE" {
+			continue
+		}
+		for _, name := range []string{f.Path, f.upstream()} {
+			if info, err := os.Stat(filepath.Join(dir, filepath.FromSlash(name))); err == nil && info.Mode().IsRegular() {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Here is for the constructors of tables, which say nothing and never fail: the folder the user named, made absolute, else
+// the one [Find] gives from here, else "". A backend with another working directory then reads the same files.
+func Here(name, dir string) string {
+	if dir != "" {
+		if abs, err := filepath.Abs(dir); err == nil {
+			return abs
+		}
+		return dir
+	}
+	found, _ := Find(name, Where{})
+	return found
+}
+
+// Dir is the folder that a plan named, or the one [Find] gives with the backend's own store.
+func Dir(name, dir, home string) (string, error) {
+	if dir != "" {
+		return dir, nil
+	}
+	return Find(name, Where{Home: home})
+}

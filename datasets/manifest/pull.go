@@ -1,0 +1,221 @@
+package manifest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"antipode/kernel/client"
+)
+
+// Options of [Pull]; the zero value is right for users.
+type Options struct {
+	Dest     string        // folder of the data set; "" = data/NAME in the store's folder
+	All      bool          // also fetch the files that are optional, such as those upstream has withdrawn
+	BaseURL  string        // takes the place of scheme and host of every address; for mirrors and tests
+	Client   *http.Client  // nil = one that honours the proxy variables
+	Timeout  time.Duration // for one file; 0 = 5 minutes
+	Progress func(Step)    // told before and after each file; may be nil
+}
+
+// Step is one report of [Pull].
+type Step struct {
+	File  string // path in the data set's folder
+	State string // "present", "fetching", "stored", "skipped"
+	Bytes int64  // with "stored"
+	Note  string // with "skipped": why
+}
+
+// maxFile is the largest file that [Pull] takes, in bytes.
+const maxFile = 64 << 20
+
+// Pull fetches a data set into its folder: every file is fetched whole, checked against the manifest, brought into the
+// normalised form in memory, written under a temporary name, synced and renamed. Files that are there and pass the check
+// are kept, so a broken pull continues where it stopped; a file that is there and fails the check is replaced.
+func Pull(ctx context.Context, name string, o Options) error {
+	m, err := Get(name)
+	if err != nil {
+		return err
+	}
+	if o.Dest == "" {
+		home, err := client.Home()
+		if err != nil {
+			return err
+		}
+		o.Dest = filepath.Join(home, "data", name)
+	}
+	if o.Client == nil {
+		o.Client = &http.Client{}
+	}
+	if o.Timeout == 0 {
+		o.Timeout = 5 * time.Minute
+	}
+	if o.Progress == nil {
+		o.Progress = func(Step) {}
+	}
+	for _, group := range m.groups() {
+		if group[0].Optional != "" && !o.All {
+			for _, f := range group {
+				o.Progress(Step{File: f.Path, State: "skipped", Note: f.Optional})
+			}
+			continue
+		}
+		if err := m.pullGroup(ctx, group, o); err != nil {
+			return fmt.Errorf("data pull %s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// groups splits the files into those that are fetched together: the files of a set, and each other file alone.
+func (m Manifest) groups() [][]File {
+	var out [][]File
+	at := map[string]int{}
+	for _, f := range m.Files {
+		if i, known := at[f.Set]; f.Set != "" && known {
+			out[i] = append(out[i], f)
+			continue
+		}
+		at[f.Set] = len(out)
+		out = append(out, []File{f})
+	}
+	return out
+}
+
+func (m Manifest) pullGroup(ctx context.Context, group []File, o Options) error {
+	have := 0
+	for _, f := range group {
+		// A set is kept only in its normalised form: upstream bytes of it may hold identifiers.
+		_, used, err := m.Read(os.DirFS(o.Dest), f.Path)
+		if err != nil || used.Path != f.Path || (f.Set != "" && used.Form == AsUpstream) {
+			break
+		}
+		have++
+	}
+	if have == len(group) {
+		for _, f := range group {
+			o.Progress(Step{File: f.Path, State: "present"})
+		}
+		return nil
+	}
+	files := map[string][]byte{}
+	for _, f := range group {
+		o.Progress(Step{File: f.Path, State: "fetching"})
+		data, err := fetch(ctx, f, o)
+		if err != nil {
+			return err
+		}
+		if form, err := f.Check(data); err != nil {
+			return fmt.Errorf("%w, from %s", err, f.URL)
+		} else if form == AsUpstream && f.Set != "" {
+			files[f.Path] = data
+			continue
+		}
+		if err := store(o, f, data); err != nil {
+			return err
+		}
+	}
+	if len(files) == 0 {
+		return nil
+	}
+	normal, err := m.Normalise(group[0].Set, files)
+	if err != nil {
+		return err
+	}
+	for _, f := range group {
+		data, ok := normal[f.Path]
+		if !ok {
+			continue
+		}
+		if f.Normal != "" {
+			if form, err := f.Check(data); err != nil || form != Normalised {
+				return fmt.Errorf("%s: the normalised form is not the recorded one: %w", f.Path, &HashError{File: f, Got: sumOf(data), Bytes: len(data)})
+			}
+		} else if err := store(o, File{Path: f.Path + sumSuffix}, []byte(sumOf(data)+"\n")); err != nil {
+			return err
+		}
+		if err := store(o, f, data); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func fetch(ctx context.Context, f File, o Options) ([]byte, error) {
+	address := f.URL
+	if o.BaseURL != "" {
+		u, err := url.Parse(f.URL)
+		if err != nil {
+			return nil, err
+		}
+		address = strings.TrimSuffix(o.BaseURL, "/") + u.EscapedPath()
+	}
+	limited, cancel := context.WithTimeout(ctx, o.Timeout)
+	defer cancel()
+	fail := func(err error) ([]byte, error) {
+		switch {
+		case ctx.Err() != nil:
+			return nil, ctx.Err()
+		case errors.Is(limited.Err(), context.DeadlineExceeded):
+			return nil, fmt.Errorf("%s: %s did not answer in full within %v; what was fetched before is kept, try again", f.Path, address, o.Timeout)
+		}
+		return nil, fmt.Errorf("%s: %w; what was fetched before is kept, try again", f.Path, err)
+	}
+	req, err := http.NewRequestWithContext(limited, http.MethodGet, address, nil)
+	if err != nil {
+		return nil, err
+	}
+	resp, err := o.Client.Do(req)
+	if err != nil {
+		return fail(err)
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("%s: %s answered %s", f.Path, address, resp.Status)
+	}
+	data, err := io.ReadAll(io.LimitReader(resp.Body, maxFile+1))
+	if err != nil {
+		return fail(err)
+	}
+	if len(data) > maxFile {
+		return nil, fmt.Errorf("%s: %s gives more than %d MiB; the recorded file is smaller", f.Path, address, maxFile>>20)
+	}
+	return data, nil
+}
+
+// store writes a file under a temporary name, syncs it and renames it.
+func store(o Options, f File, data []byte) error {
+	path := filepath.Join(o.Dest, filepath.FromSlash(f.Path))
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	tmp, err := os.CreateTemp(filepath.Dir(path), ".pull-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(tmp.Name())
+	if _, err = tmp.Write(data); err == nil {
+		err = tmp.Sync()
+	}
+	if closeErr := tmp.Close(); err == nil {
+		err = closeErr
+	}
+	if err == nil {
+		err = os.Chmod(tmp.Name(), 0o644)
+	}
+	if err == nil {
+		err = os.Rename(tmp.Name(), path)
+	}
+	if err != nil {
+		return fmt.Errorf("cannot store %s: %w", path, err)
+	}
+	o.Progress(Step{File: f.Path, State: "stored", Bytes: int64(len(data))})
+	return nil
+}

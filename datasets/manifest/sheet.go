@@ -1,0 +1,96 @@
+package manifest
+
+import (
+	"bytes"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// Sheet is a CSV file read by column name: what the loaders of the data sets work on.
+type Sheet struct {
+	Name   string // of the file, for messages
+	Header []string
+	Rows   [][]string
+	lines  []int
+}
+
+// ReadSheet parses CSV text: UTF-8 (a byte order mark is dropped), a header line, the named columns among its own in any
+// order. Errors say file, line and column.
+func ReadSheet(name string, data []byte, need ...string) (*Sheet, error) {
+	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
+	r := csv.NewReader(bytes.NewReader(data))
+	s := &Sheet{Name: name}
+	var err error
+	if s.Header, err = r.Read(); err != nil {
+		if errors.Is(err, io.EOF) {
+			return nil, fmt.Errorf("%s is empty: a header line with the columns %s was expected", name, strings.Join(need, ", "))
+		}
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	for _, n := range need {
+		if !slices.Contains(s.Header, n) {
+			return nil, fmt.Errorf("%s, line 1: no column %q (there are: %s)", name, n, strings.Join(s.Header, ", "))
+		}
+	}
+	for {
+		row, err := r.Read()
+		if errors.Is(err, io.EOF) {
+			return s, nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		line, _ := r.FieldPos(0)
+		for i, v := range row {
+			if !utf8.ValidString(v) {
+				return nil, fmt.Errorf("%s, line %d, column %s: the text is not UTF-8", name, line, s.Header[i])
+			}
+		}
+		s.Rows = append(s.Rows, row)
+		s.lines = append(s.lines, line)
+	}
+}
+
+// Len is the number of data rows.
+func (s *Sheet) Len() int { return len(s.Rows) }
+
+// Line is the line of the file that a row starts on, from 1.
+func (s *Sheet) Line(row int) int { return s.lines[row] }
+
+// Column is the position of a column, -1 where there is none.
+func (s *Sheet) Column(name string) int { return slices.Index(s.Header, name) }
+
+// Errorf is an error about one value: file, line, column, and the message.
+func (s *Sheet) Errorf(row, column int, format string, args ...any) error {
+	return fmt.Errorf("%s, line %d, column %s: %s", s.Name, s.lines[row], s.Header[column], fmt.Sprintf(format, args...))
+}
+
+// Number is a finite number, or NaN where the cell is empty.
+func (s *Sheet) Number(row, column int) (float64, error) {
+	v := strings.TrimSpace(s.Rows[row][column])
+	if v == "" {
+		return math.NaN(), nil
+	}
+	x, err := strconv.ParseFloat(v, 64)
+	if err != nil || math.IsNaN(x) || math.IsInf(x, 0) {
+		return 0, s.Errorf(row, column, "%q is not a number", v)
+	}
+	return x, nil
+}
+
+// WriteCSV writes rows as CSV with line feeds, quoting only where needed: the normalised form of every table.
+func WriteCSV(rows [][]string) ([]byte, error) {
+	var b bytes.Buffer
+	w := csv.NewWriter(&b)
+	if err := w.WriteAll(rows); err != nil {
+		return nil, err
+	}
+	return b.Bytes(), nil
+}

@@ -1,0 +1,278 @@
+package visage
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"sort"
+
+	data "antipode/datasets/visage"
+	"antipode/kernel/client"
+	"antipode/metrics"
+)
+
+func register(name, title, unit, span, source string, in metrics.Input, options []metrics.Option, specs func(metrics.Args) []client.ColumnSpec, f compute) {
+	metrics.Register(metrics.Metric{
+		Info:    metrics.Info{Name: name, Title: title, Unit: unit, Range: span, Direction: "none", Citation: citation + ", " + source},
+		Version: 1, Inputs: []metrics.Input{in}, Options: options, Columns: specs, Compute: f,
+	})
+}
+
+func init() {
+	rows := with(stereoOptions, modeOption)
+	register("visage-association", "likelihood of stereotypes and of other attributes by identity, and their ratio theta", "share of showings; ratio", "[0, 1]; [0, ∞)", "Tables 1 and 2",
+		inRows, with(rows, leastOption, drawsOption),
+		columns("=identity", "l_stereo", "l_stereo_low", "l_stereo_high", "l_random", "l_random_low", "l_random_high", "theta", "theta_low", "theta_high", "=theta_text",
+			"n_stereotypes", "n_random", "n_showings", "n_pictures", "=mode"), association)
+	register("visage-likelihood", "likelihood of each attribute by identity", "share of showings", "[0, 1]", "section 4",
+		inRows, with(rows, leastOption, drawsOption),
+		columns("=identity", "=attribute", "likelihood", "likelihood_low", "likelihood_high", "n_shown", "n_selected", "=kind", "=mode"), likelihoods)
+	register("visage-overall", "how much likelier stereotypes are than other attributes, by named aggregation", "ratio", "[0, ∞)", "section 5.1",
+		inRows, with(rows, leastOption), columns("=aggregation", "=about", "ratio", "n_identities", "=mode"), overall)
+	register("visage-tables", "Tables 1 and 2 as printed beside the same from the annotations", "share of showings; ratio", "[0, 1]; [0, ∞)", "Tables 1 and 2",
+		inRows, rows,
+		columns("=identity", "table", "printed_l_stereo", "l_stereo", "printed_l_random", "l_random", "=printed_theta", "=theta", "cells_equal", "n_stereotypes", "n_random", "=mode"), tables)
+	register("visage-consensus", "attributes on which two of three annotators gave the same label", "percent of attributes", "[0, 100]", "Figure 6",
+		metrics.Input{Role: "in", Columns: ratingColumns, About: "one row for each rated attribute"}, nil,
+		columns("=label", "share", "n_attributes", "n_rated"), consensus)
+	register("visage-stereotypes", "number of visual stereotypes by identity", "attributes", "[0, ∞)", "Figure 2",
+		inPairs, stereoOptions, columns("=identity", "n_stereotypes", "n_pairs"), counts)
+	register("visage-offensiveness", "mean offensiveness of the stereotypes that annotators saw", "SeeGULL's scale", "[-1, 4]", "Figure 8",
+		metrics.Input{Role: "in", Columns: append(append([]client.ColumnSpec(nil), rowIn...), client.ColumnSpec{Name: "offensiveness", Kind: client.Number}), About: inRows.About},
+		with(rows, leastOption,
+			metrics.Option{Name: "present", Default: "any", About: "a stereotype is present when selected at least once, or when L(a, id) reaches the threshold", Values: []string{"any", "share"}},
+			metrics.Option{Name: "threshold", Default: "0.5", About: "least L(a, id), with present=share"},
+			metrics.Option{Name: "weight", Default: "once", About: "stereotypes weigh the same, or by L(a, id)", Values: []string{"once", "likelihood"}},
+			metrics.Option{Name: "unrated", Default: "skip", About: "pairs that nobody rated are left out, or count as 0", Values: []string{"skip", "zero"}},
+			metrics.Option{Name: "negative", Default: "keep", About: "means below 0 stay, or count as 0", Values: []string{"keep", "zero"}}),
+		columns("=identity", "offensiveness", "n_present", "n_rated", "=mode"), offensiveness)
+}
+
+func association(_ context.Context, call metrics.Call) (*client.Frame, error) {
+	ts, err := scored(call)
+	if err != nil {
+		return nil, err
+	}
+	var b builder
+	for _, t := range ts {
+		b.text("identity", t.Identity)
+		for _, v := range []struct {
+			name  string
+			value float64
+		}{{"l_stereo", t.Stereo}, {"l_stereo_low", t.StereoLow}, {"l_stereo_high", t.StereoHigh}, {"l_random", t.Other}, {"l_random_low", t.OtherLow}, {"l_random_high", t.OtherHigh},
+			{"theta", t.Theta}, {"theta_low", t.ThetaLow}, {"theta_high", t.ThetaHigh}} {
+			b.number(v.name, v.value)
+		}
+		b.text("theta_text", ThetaText(t))
+		b.number("n_stereotypes", float64(t.Stereotypes))
+		b.number("n_random", float64(t.Random))
+		b.number("n_showings", float64(t.Showings))
+		b.number("n_pictures", float64(t.Pictures))
+		b.text("mode", call.Options["mode"])
+	}
+	return b.frame(), nil
+}
+
+// scored are the listed tendencies, in the order of the paper's tables: N/A first by L(stereo), then by theta, both largest first.
+func scored(call metrics.Call) ([]Tendency, error) {
+	ts, err := tendencies(call, Mode(call.Options["mode"]))
+	if err != nil {
+		return nil, err
+	}
+	if ts, err = listed(call, ts); err != nil {
+		return nil, err
+	}
+	sort.SliceStable(ts, func(i, j int) bool {
+		a, b := ts[i], ts[j]
+		if na, nb := math.IsNaN(a.Theta), math.IsNaN(b.Theta); na || nb {
+			return na && (!nb || a.Stereo > b.Stereo)
+		}
+		return a.Theta > b.Theta
+	})
+	return ts, nil
+}
+
+// ThetaText is theta as the paper prints it: two decimals, "N/A" where L(random, id) is 0.
+func ThetaText(t Tendency) string {
+	if math.IsNaN(t.Theta) {
+		return "N/A"
+	}
+	return fmt.Sprintf("%.2f", t.Theta)
+}
+
+func likelihoods(_ context.Context, call metrics.Call) (*client.Frame, error) {
+	ts, err := scored(call)
+	if err != nil {
+		return nil, err
+	}
+	var b builder
+	for _, t := range ts {
+		for _, l := range t.Attributes {
+			if l.Attribute == NoneOfTheAbove {
+				continue
+			}
+			kind := "random"
+			if l.Stereotype {
+				kind = "stereotype"
+			}
+			b.text("identity", t.Identity)
+			b.text("attribute", l.Attribute)
+			b.number("likelihood", l.Value)
+			b.number("likelihood_low", l.Low)
+			b.number("likelihood_high", l.High)
+			b.number("n_shown", float64(l.Shown))
+			b.number("n_selected", float64(l.Selected))
+			b.text("kind", kind)
+			b.text("mode", call.Options["mode"])
+		}
+	}
+	return b.frame(), nil
+}
+
+func overall(_ context.Context, call metrics.Call) (*client.Frame, error) {
+	ts, err := scored(call)
+	if err != nil {
+		return nil, err
+	}
+	var b builder
+	for _, a := range Overall(ts) {
+		b.text("aggregation", a.Name)
+		b.text("about", a.About)
+		b.number("ratio", a.Value)
+		b.number("n_identities", float64(a.N))
+		b.text("mode", call.Options["mode"])
+	}
+	return b.frame(), nil
+}
+
+// Agrees says whether a value rounds to a printed one: they differ by no more than half a unit of the last printed digit, ties included.
+func Agrees(value, printed float64, decimals int) bool {
+	half := 0.5 * math.Pow(10, -float64(decimals))
+	return math.Abs(value-printed) <= half*(1+1e-9)
+}
+
+func tables(_ context.Context, call metrics.Call) (*client.Frame, error) {
+	ts, err := tendencies(call, Mode(call.Options["mode"]))
+	if err != nil {
+		return nil, err
+	}
+	by := map[string]Tendency{}
+	for _, t := range ts {
+		by[t.Identity] = t
+	}
+	var b builder
+	for _, p := range data.PrintedTables() {
+		t, known := by[p.Identity]
+		if !known {
+			return nil, fmt.Errorf("the rows hold no identity %q, which the paper's Table %d lists", p.Identity, p.Table)
+		}
+		equal := 0
+		for _, ok := range []bool{Agrees(t.Stereo, p.Stereo, 2), Agrees(t.Other, p.Random, 2), p.ThetaText == ThetaText(t) || Agrees(t.Theta, p.Theta, 2)} {
+			if ok {
+				equal++
+			}
+		}
+		b.text("identity", p.Label)
+		b.number("table", float64(p.Table))
+		b.number("printed_l_stereo", p.Stereo)
+		b.number("l_stereo", t.Stereo)
+		b.number("printed_l_random", p.Random)
+		b.number("l_random", t.Other)
+		b.text("printed_theta", p.ThetaText)
+		b.text("theta", ThetaText(t))
+		b.number("cells_equal", float64(equal))
+		b.number("n_stereotypes", float64(t.Stereotypes))
+		b.number("n_random", float64(t.Random))
+		b.text("mode", call.Options["mode"])
+	}
+	return b.frame(), nil
+}
+
+func consensus(_ context.Context, call metrics.Call) (*client.Frame, error) {
+	f := call.Inputs["in"]
+	a, e, n := f.Numbers("score_asia"), f.Numbers("score_europe"), f.Numbers("score_na")
+	scores := make([][3]float64, f.Len())
+	for i := range scores {
+		scores[i] = [3]float64{a[i], e[i], n[i]}
+	}
+	bars, err := ConsensusOf(scores)
+	if err != nil {
+		return nil, err
+	}
+	var b builder
+	for _, c := range bars {
+		b.text("label", c.Label)
+		b.number("share", c.Share)
+		b.number("n_attributes", float64(c.Count))
+		b.number("n_rated", float64(c.Of))
+	}
+	return b.frame(), nil
+}
+
+func counts(_ context.Context, call metrics.Call) (*client.Frame, error) {
+	f := call.Inputs["in"]
+	stereo, err := stereotypes(call, f)
+	if err != nil {
+		return nil, err
+	}
+	type count struct{ stereo, pairs int }
+	by := map[string]count{}
+	for i, id := range f.Texts("identity") {
+		c := by[id]
+		c.pairs++
+		if stereo[i] {
+			c.stereo++
+		}
+		by[id] = c
+	}
+	var ids []string
+	for id, c := range by {
+		if c.stereo > 0 {
+			ids = append(ids, id)
+		}
+	}
+	sort.Slice(ids, func(i, j int) bool {
+		if a, b := by[ids[i]].stereo, by[ids[j]].stereo; a != b {
+			return a > b
+		}
+		return ids[i] < ids[j]
+	})
+	var b builder
+	for _, id := range ids {
+		b.text("identity", data.DisplayName(id))
+		b.number("n_stereotypes", float64(by[id].stereo))
+		b.number("n_pairs", float64(by[id].pairs))
+	}
+	return b.frame(), nil
+}
+
+func offensiveness(_ context.Context, call metrics.Call) (*client.Frame, error) {
+	ts, err := scored(call)
+	if err != nil {
+		return nil, err
+	}
+	f := call.Inputs["in"]
+	rated := map[[2]string]float64{}
+	identities, attributes, values := f.Texts("identity"), f.Texts("attribute"), f.Numbers("offensiveness")
+	for i, id := range identities {
+		rated[[2]string{id, attributes[i]}] = values[i]
+	}
+	threshold, err := number(call, "threshold")
+	if err != nil {
+		return nil, err
+	}
+	rows, err := OffensivenessOf(ts, func(id, attribute string) float64 { return rated[[2]string{id, attribute}] },
+		OffensivenessOptions{Present: call.Options["present"], Threshold: threshold, Weight: call.Options["weight"], Unrated: call.Options["unrated"], Negative: call.Options["negative"]})
+	if err != nil {
+		return nil, err
+	}
+	var b builder
+	for _, r := range rows {
+		b.text("identity", data.DisplayName(r.Identity))
+		b.number("offensiveness", r.Value)
+		b.number("n_present", float64(r.Present))
+		b.number("n_rated", float64(r.Rated))
+		b.text("mode", call.Options["mode"])
+	}
+	return b.frame(), nil
+}

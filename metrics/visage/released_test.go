@@ -1,0 +1,210 @@
+package visage
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"math"
+	"os"
+	"strconv"
+	"testing"
+
+	"antipode/datasets"
+	"antipode/datasets/manifest"
+	data "antipode/datasets/visage"
+	"antipode/kernel/client"
+	"antipode/metrics"
+)
+
+// released evaluates a source of the released files; where they are not on this machine the test is skipped by name.
+func released(t *testing.T, op string, o data.Options) *client.Frame {
+	t.Helper()
+	if _, err := manifest.Find(data.Name, manifest.Where{}); errors.Is(err, manifest.ErrNotFound) {
+		t.Skipf("missing: the released files of ViSAGe (%v)", err)
+	} else if err != nil {
+		t.Fatal(err)
+	}
+	args, err := json.Marshal(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := datasets.FindSource(op)(context.Background(), args, datasets.SourceEnv{Home: t.TempDir(), Note: t.Logf})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Check(); err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// compute runs a metric as the backend does.
+func compute1(t *testing.T, metric string, in *client.Frame, options map[string]string) *client.Frame {
+	t.Helper()
+	raw, err := json.Marshal(metrics.Args{Metric: metric, Roles: []string{"in"}, Options: options, Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := metrics.Evaluate(context.Background(), raw, []*client.Frame{in}, metrics.Call{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Check(); err != nil {
+		t.Fatal(err)
+	}
+	m, err := metrics.Find(metric)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, spec := range m.Columns(metrics.Args{}) {
+		if f.Columns[i].ColumnSpec != spec {
+			t.Errorf("%s: column %d is %v, declared %v", metric, i, f.Columns[i].ColumnSpec, spec)
+		}
+	}
+	return f
+}
+
+func TestPaperTablesComeOut(t *testing.T) {
+	for _, show := range []bool{false, true} { // masking must not move a score
+		rows := released(t, "visage-annotations", data.Options{Version: data.WorkbookOnly, ShowOffensive: show})
+		f := compute1(t, "visage-tables", rows, nil)
+		cells := 0.0
+		for i, n := range f.Numbers("cells_equal") {
+			cells += n
+			if n != 3 {
+				t.Errorf("%s: %v of 3 cells equal", f.Texts("identity")[i], n)
+			}
+		}
+		if f.Len() != 105 || cells != 315 {
+			t.Errorf("show=%v: %d rows, %v cells equal; the paper has 105 rows, 315 cells", show, f.Len(), cells)
+		}
+	}
+}
+
+func TestCheckValues(t *testing.T) {
+	rows := released(t, "visage-annotations", data.Options{Version: data.WorkbookOnly})
+	f := compute1(t, "visage-association", rows, map[string]string{"draws": "0"})
+	at := map[string]int{}
+	for i, id := range f.Texts("identity") {
+		at[id] = i
+	}
+	text, err := os.ReadFile("testdata/check_values.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := manifest.ReadSheet("check_values.csv", text, "identity", "n_stereotypes", "n_random", "l_stereo", "l_random", "theta")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want.Len() != 53 || f.Len() != 105 {
+		t.Fatalf("%d check values, %d identities", want.Len(), f.Len())
+	}
+	for row, v := range want.Rows {
+		i, known := at[v[want.Column("identity")]]
+		if !known {
+			t.Errorf("no row for %v", v)
+			continue
+		}
+		for _, name := range []string{"n_stereotypes", "n_random", "l_stereo", "l_random", "theta"} {
+			got, printed := f.Numbers(name)[i], v[want.Column(name)]
+			if printed == "N/A" {
+				if !math.IsNaN(got) {
+					t.Errorf("%v: theta %g, want N/A", v, got)
+				}
+				continue
+			}
+			x, err := want.Number(row, want.Column(name))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !Agrees(got, x, 6) {
+				t.Errorf("%v: %s is %.8f", v, name, got)
+			}
+		}
+	}
+}
+
+// TestCleanMode: leaving "none of the above" out multiplies each finite theta by N/(N+1), N the real random attributes.
+func TestCleanMode(t *testing.T) {
+	rows := released(t, "visage-annotations", data.Options{Version: data.WorkbookOnly})
+	compat := compute1(t, "visage-association", rows, map[string]string{"draws": "0"})
+	clean := compute1(t, "visage-association", rows, map[string]string{"draws": "0", "mode": "clean"})
+	at := map[string]int{}
+	for i, id := range clean.Texts("identity") {
+		at[id] = i
+	}
+	for i, id := range compat.Texts("identity") {
+		j := at[id]
+		n := clean.Numbers("n_random")[j]
+		a, b := compat.Numbers("theta")[i], clean.Numbers("theta")[j]
+		if math.IsNaN(a) != math.IsNaN(b) || (!math.IsNaN(a) && math.Abs(b-a*n/(n+1)) > 1e-12*(1+a)) {
+			t.Errorf("%s: theta %g with N=%g real attributes, clean %g", id, a, n, b)
+		}
+	}
+}
+
+func TestConsensusFigure(t *testing.T) {
+	f := compute1(t, "visage-consensus", released(t, "visage-ratings", data.Options{}), nil)
+	want := map[string]float64{"Strongly Agree": 407, "Agree": 442, "Disagree": 406, "Strongly Disagree": 150, "Unsure": 4}
+	for i, label := range f.Texts("label") {
+		if f.Numbers("n_attributes")[i] != want[label] || f.Numbers("n_rated")[i] != 1994 {
+			t.Errorf("%s: %g of %g", label, f.Numbers("n_attributes")[i], f.Numbers("n_rated")[i])
+		}
+	}
+	if f.Len() != 5 {
+		t.Errorf("%d labels", f.Len())
+	}
+}
+
+func TestStereotypeCounts(t *testing.T) {
+	f := compute1(t, "visage-stereotypes", released(t, "visage-pairs", data.Options{}), nil)
+	got := map[string]float64{}
+	ones := 0
+	for i, id := range f.Texts("identity") {
+		got[id] = f.Numbers("n_stereotypes")[i]
+		if got[id] == 1 {
+			ones++
+		}
+	}
+	for id, n := range map[string]float64{"Australian": 63, "Mexican": 46, "Indian": 34, "New Zealand": 31, "Ethiopian": 27, "Japanese": 20, "Omani": 1, "Swiss": 1} {
+		if got[id] != n {
+			t.Errorf("%s: %g visual stereotypes, the paper says %g", id, got[id], n)
+		}
+	}
+	if f.Len() != 135 || ones != 30 {
+		t.Errorf("%d identities, %d with one attribute; want 135 and 30", f.Len(), ones)
+	}
+}
+
+func TestCheckCounts(t *testing.T) {
+	f := released(t, "visage-annotations", data.Options{Version: data.WorkbookOnly, ShowOffensive: true})
+	pictures, pairs, options := map[string]bool{}, map[string]bool{}, map[string]bool{}
+	attributes := f.Texts("attribute")
+	for i, id := range f.Texts("identity") {
+		picture := id + strconv.Itoa(int(f.Numbers("picture")[i]))
+		pictures[picture] = true
+		options[picture+"\x00"+attributes[i]] = true
+		if attributes[i] != NoneOfTheAbove {
+			pairs[picture+"\x00"+attributes[i]] = true
+		}
+	}
+	if f.Len() != 120170 || len(pictures) != 2025 || len(pairs) != 21653 || len(options) != 23678 {
+		t.Errorf("%d rows, %d pictures, %d pairs, %d with none of the above; want 120170, 2025, 21653, 23678", f.Len(), len(pictures), len(pairs), len(options))
+	}
+	visual := map[string]bool{}
+	rows := 0
+	ratings := released(t, "visage-ratings", data.Options{})
+	for i, a := range ratings.Texts("attribute") {
+		v, err := Visual([3]float64{ratings.Numbers("score_asia")[i], ratings.Numbers("score_europe")[i], ratings.Numbers("score_na")[i]}, AllAgree, 4)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v {
+			rows++
+			visual[a] = true
+		}
+	}
+	if rows != 519 || len(visual) != 518 {
+		t.Errorf("%d visual rows, %d distinct; want 519 and 518", rows, len(visual))
+	}
+}
