@@ -87,7 +87,7 @@ func runChild(ctx context.Context, limit time.Duration, env []string, task ...st
 	case err == nil:
 		return nil
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
-		return fmt.Errorf("not done within %v", limit)
+		return fmt.Errorf("not done within %s", minutes(limit))
 	case ctx.Err() != nil:
 		return ctx.Err()
 	}
@@ -101,7 +101,7 @@ func runChild(ctx context.Context, limit time.Duration, env []string, task ...st
 }
 
 // runInstaller runs go-xla's installer. What it downloads goes to a temporary folder that is gone afterwards.
-func runInstaller(ctx context.Context, folder string, cpuOnly bool) error {
+func runInstaller(ctx context.Context, folder string, cpuOnly bool, l limits) error {
 	temp, err := os.MkdirTemp(folder, ".go-xla-")
 	if err != nil {
 		return err
@@ -116,9 +116,9 @@ func runInstaller(ctx context.Context, folder string, cpuOnly bool) error {
 			}
 		}
 	}
-	task, limit := childInstallAll, usual.goxlaGP
+	task, limit := childInstallAll, l.goxlaGPU
 	if cpuOnly {
-		task, limit = childInstallCPU, usual.goxla
+		task, limit = childInstallCPU, l.goxla
 	}
 	return runChild(ctx, limit, env, task)
 }
@@ -132,9 +132,9 @@ func (p *provider) stepGoXLA(ctx context.Context) error {
 	cpuOnly := len(p.kinds()) == 1
 	limit, what := p.limits.goxla, "its plugin for the processor"
 	if !cpuOnly {
-		limit, what = p.limits.goxlaGP, "its CUDA plugin and NVIDIA's libraries (some gigabytes; Apache-2.0 and NVIDIA's licence) and its plugin for the processor"
+		limit, what = p.limits.goxlaGPU, "its CUDA plugin and NVIDIA's libraries (some gigabytes; Apache-2.0 and NVIDIA's licence) and its plugin for the processor"
 	}
-	p.Say("XLA plugin: none is here; asking go-xla's installer, at most %v, for %s; %s=none prevents it", limit, what, Env)
+	p.Say("XLA plugin: none is here; asking go-xla's installer, at most %s, for %s; %s=none prevents it", minutes(limit), what, Env)
 	before := map[string]bool{}
 	for _, c := range p.candidates() {
 		before[c.Path] = true
@@ -177,11 +177,6 @@ func versionOf(path string) string {
 		return "go-xla's " + m[1]
 	}
 	return ""
-}
-
-// probe loads a plugin in a process of its own: a library that crashes or hangs then costs a line, not the backend.
-func probe(ctx context.Context, kind, path string) error {
-	return runChild(ctx, usual.probe, nil, childProbe, kind, path)
 }
 
 // Open is [Provide] and the opened device. A plugin that was never loaded here is first tried in a process of its

@@ -99,8 +99,10 @@ type provider struct {
 	wheels []wheel                                         // pinned, for any machine
 	goxla  func(ctx context.Context, cpuOnly bool) error   // go-xla's installer
 	index  func() []string                                 // package indexes
-	probe  func(ctx context.Context, kind, p string) error // loads a plugin in a process of its own
 	open   func(kind, path string) (*device.Device, error) // loads a plugin here
+
+	// probe loads a plugin in a process of its own: a library that crashes or hangs then costs a line, not the backend.
+	probe  func(ctx context.Context, kind, path string) error
 	limits limits
 	skip   map[string]bool // plugins that failed in this run
 	asked  bool            // go-xla's installer was asked in this run
@@ -111,9 +113,12 @@ func newProvider(o Options) *provider {
 	if o.Say == nil {
 		o.Say = func(string, ...any) {}
 	}
-	p := &provider{Options: o, hasXLA: device.HasXLA, wheels: pinned, index: indexes, probe: probe, open: device.Open, limits: usual, skip: map[string]bool{}}
+	p := &provider{Options: o, hasXLA: device.HasXLA, wheels: pinned, index: indexes, open: device.Open, limits: usual, skip: map[string]bool{}}
 	p.gpu = runtime.GOOS == "linux" && device.SeesNVIDIA()
-	p.goxla = func(ctx context.Context, cpuOnly bool) error { return runInstaller(ctx, p.folder(), cpuOnly) }
+	p.probe = func(ctx context.Context, kind, path string) error {
+		return runChild(ctx, p.limits.probe, nil, childProbe, kind, path)
+	}
+	p.goxla = func(ctx context.Context, cpuOnly bool) error { return runInstaller(ctx, p.folder(), cpuOnly, p.limits) }
 	return p
 }
 
@@ -303,10 +308,11 @@ func (p *provider) fetch(ctx context.Context) (Choice, error) {
 		}
 		if err != nil {
 			p.Say("  no: %v (%.1f s)", err, time.Since(start).Seconds())
-			continue
 		}
-		if c, ok := p.present(); ok {
-			p.Say("  done: %s (%.1f s)", c.Path, time.Since(start).Seconds())
+		if c, ok := p.present(); ok { // without CUDA there may still be one for the processor
+			if err == nil {
+				p.Say("  done: %s (%.1f s)", c.Path, time.Since(start).Seconds())
+			}
 			return c, nil
 		}
 	}

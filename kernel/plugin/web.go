@@ -23,18 +23,18 @@ import (
 
 // limits bound every step in time.
 type limits struct {
-	wheel   time.Duration // the wheel, from the first question to the unpacked plugin
-	goxla   time.Duration // go-xla's installer, for the processor
-	goxlaGP time.Duration // go-xla's installer, with CUDA and NVIDIA's libraries
-	connect time.Duration // one connection
-	stall   time.Duration // without a byte
-	probe   time.Duration // loading a plugin for the first time
-	retries int           // further attempts of one download
-	pause   time.Duration // before a further attempt
+	wheel    time.Duration // the wheel, from the first question to the unpacked plugin
+	goxla    time.Duration // go-xla's installer, for the processor
+	goxlaGPU time.Duration // go-xla's installer, with CUDA and NVIDIA's libraries
+	connect  time.Duration // one connection
+	stall    time.Duration // without a byte
+	probe    time.Duration // loading a plugin for the first time
+	retries  int           // further attempts of one download
+	pause    time.Duration // before a further attempt
 }
 
 var usual = limits{
-	wheel: 20 * time.Minute, goxla: 5 * time.Minute, goxlaGP: 30 * time.Minute,
+	wheel: 20 * time.Minute, goxla: 5 * time.Minute, goxlaGPU: 30 * time.Minute,
 	connect: 15 * time.Second, stall: 30 * time.Second, probe: 90 * time.Second, retries: 2, pause: time.Second,
 }
 
@@ -78,12 +78,11 @@ func newWeb(l limits) (*web, error) {
 	}
 	proxy := proxies.ProxyFunc()
 	return &web{limits: l, client: http.Client{Transport: &http.Transport{
-		Proxy:                 func(r *http.Request) (*url.URL, error) { return proxy(r.URL) },
-		DialContext:           (&net.Dialer{Timeout: l.connect}).DialContext,
-		TLSHandshakeTimeout:   l.connect,
-		ResponseHeaderTimeout: l.stall,
-		TLSClientConfig:       &tls.Config{RootCAs: roots},
-		ForceAttemptHTTP2:     true,
+		Proxy:               func(r *http.Request) (*url.URL, error) { return proxy(r.URL) },
+		DialContext:         (&net.Dialer{Timeout: l.connect}).DialContext,
+		TLSHandshakeTimeout: l.connect,
+		TLSClientConfig:     &tls.Config{RootCAs: roots},
+		ForceAttemptHTTP2:   true,
 	}}}, nil
 }
 

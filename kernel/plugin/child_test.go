@@ -1,0 +1,125 @@
+package plugin
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"antipode/gomlxmodels/device"
+)
+
+// A plugin that takes its process down, hangs or fails costs one line; the backend goes on without it.
+func TestBadPluginsAreTriedOutside(t *testing.T) {
+	if !device.HasXLA || runtime.GOOS != "linux" {
+		t.Skip("missing: cgo on linux")
+	}
+	compiler, err := exec.LookPath("cc")
+	if err != nil {
+		t.Skip("missing: cc")
+	}
+	for name, c := range map[string]struct{ code, says string }{
+		"crash": {`#include <stdlib.h>
+__attribute__((constructor)) static void start(void) { abort(); }`, "the process ended"},
+		"hang": {`#include <unistd.h>
+__attribute__((constructor)) static void start(void) { sleep(60); }`, "not done within"},
+		"nothing": {``, "nil"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			lib := filepath.Join(os.Getenv("HOME"), ".local", "lib", "go-xla")
+			source := w.put(filepath.Join(lib, "plugin.c"), []byte(c.code+"\nvoid *GetPjrtApi(void) { return 0; }\n"))
+			path := filepath.Join(lib, "pjrt_c_api_cpu_plugin.so")
+			if out, err := exec.Command(compiler, "-shared", "-fPIC", "-o", path, source).CombinedOutput(); err != nil {
+				t.Fatalf("%v: %s", err, out)
+			}
+			w.limits.probe = time.Second
+			w.Offline = true
+			d, choice, err := w.openBest(context.Background())
+			w.want(choice, err, device.Go, "")
+			defer d.Close()
+			if d.Kind != device.Go || !strings.Contains(w.lines[0], c.says) {
+				t.Errorf("opened %s, said:\n%s", d.Kind, w.said())
+			}
+		})
+	}
+}
+
+func TestOpen(t *testing.T) {
+	path := device.Find(device.XLACPU)
+	if path == "" || !device.HasXLA {
+		if slices.Contains(strings.Split(os.Getenv("REQUIRE"), ","), "xla") {
+			t.Fatal("REQUIRE=xla: no XLA plugin is here")
+		}
+		t.Skip("missing: an XLA plugin")
+	}
+	w := newWorld(t)
+	t.Setenv(device.PathEnv, filepath.Dir(path))
+	d, c, err := Open(context.Background(), w.Options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	if c.Path != path || d.Kind != c.Kind || !loadedBefore(w.folder(), path) {
+		t.Errorf("%+v, said:\n%s", c, w.said())
+	}
+}
+
+// go-xla's installer itself, started as it will be, with a proxy that refuses everything: no network is needed.
+func TestInstallerChild(t *testing.T) {
+	w := newWorld(t)
+	t.Setenv("HTTPS_PROXY", "http://127.0.0.1:9")
+	if err := os.MkdirAll(w.folder(), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	err := runInstaller(context.Background(), w.folder(), true, usual)
+	if err == nil || !strings.Contains(err.Error(), "refused") || strings.Contains(err.Error(), "\n") {
+		t.Errorf("error %v", err)
+	}
+	w.tidy()
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if err := runInstaller(ctx, w.folder(), true, usual); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+}
+
+func TestBuildSIMD(t *testing.T) {
+	if runtime.GOARCH != "amd64" {
+		t.Skip("missing: amd64")
+	}
+	module := t.TempDir()
+	for name, text := range map[string]string{
+		"go.mod":  "module probe\n\ngo 1.26\n",
+		"main.go": "package main\n\nfunc main() { println(simd) }\n",
+		"on.go":   "//go:build goexperiment.simd\n\npackage main\n\nconst simd = \"with\"\n",
+		"off.go":  "//go:build !goexperiment.simd\n\npackage main\n\nconst simd = \"without\"\n",
+	} {
+		if err := os.WriteFile(filepath.Join(module, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Setenv("GOFLAGS", "-mod=mod")
+	out := filepath.Join(t.TempDir(), "probe")
+	if err := BuildSIMD(context.Background(), module, out); err != nil {
+		t.Fatal(err)
+	}
+	if text, err := exec.Command(out).CombinedOutput(); err != nil || strings.TrimSpace(string(text)) != "with" {
+		t.Errorf("the program says %q (%v)", text, err)
+	}
+	if err := os.WriteFile(filepath.Join(module, "off.go"), []byte("package main\n\nfunc f() { undefined() }\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := BuildSIMD(context.Background(), module, out); err == nil || strings.Contains(err.Error(), "\n") {
+		t.Errorf("a module that does not build: %v", err)
+	}
+	if _, err := os.Stat(out); err != nil {
+		t.Errorf("the earlier program is gone: %v", err)
+	}
+}

@@ -1,0 +1,231 @@
+package plugin
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"antipode/gomlxmodels/device"
+)
+
+func TestWhatIsThereIsTakenWithoutNetwork(t *testing.T) {
+	w := newWorld(t)
+	folder := t.TempDir()
+	mine := w.put(filepath.Join(folder, "pjrt_c_api_cpu_plugin.so"), fakePlugin(""))
+	t.Setenv(device.PathEnv, folder)
+	w.provider.goxla = func(context.Context, bool) error { t.Error("go-xla's installer was asked"); return nil }
+	c, err := w.provide(context.Background())
+	w.want(c, err, device.XLACPU, mine)
+	if c.Source != device.PathEnv || len(w.hits) > 0 || w.said() != "" {
+		t.Errorf("source %q, requests %v, said %q", c.Source, w.hits, w.said())
+	}
+	if got := Current(w.home); got != c {
+		t.Errorf("Current gives %+v, Provide %+v", got, c)
+	}
+	if _, err := os.Stat(w.home); !os.IsNotExist(err) {
+		t.Errorf("the store was touched: %v", err)
+	}
+}
+
+func TestGoXLAComesBeforeTheWheel(t *testing.T) {
+	w := newWorld(t)
+	path := filepath.Join(os.Getenv("HOME"), ".local", "lib", "go-xla", "pjrt_c_api_cpu_v0.114.0_plugin.so")
+	w.provider.goxla = func(_ context.Context, cpuOnly bool) error {
+		if !cpuOnly {
+			t.Error("CUDA was asked for on a machine without a GPU")
+		}
+		w.put(path, fakePlugin("by go-xla"))
+		return nil
+	}
+	c, err := w.provide(context.Background())
+	w.want(c, err, device.XLACPU, path)
+	if c.SHA256 != sum(fakePlugin("by go-xla")) || !strings.Contains(c.Version, "v0.114.0") || len(w.hits) > 0 {
+		t.Errorf("%+v, requests %v", c, w.hits)
+	}
+	// Changed afterwards: noticed at the next start, passed over, and the wheel takes its place.
+	w.put(path, fakePlugin("by somebody else"))
+	c, err = w.another().provide(context.Background())
+	w.want(c, err, device.XLACPU, w.wheel.path(w.folder()))
+	if !strings.Contains(w.said(), sum(fakePlugin("by somebody else"))) {
+		t.Errorf("the changed plugin's hash is not named:\n%s", w.said())
+	}
+}
+
+func TestGPU(t *testing.T) {
+	w := newWorld(t)
+	lib := filepath.Join(os.Getenv("HOME"), ".local", "lib", "go-xla")
+	cuda := filepath.Join(lib, "nvidia", "pjrt_c_api_cuda_plugin.so")
+	cpu := filepath.Join(lib, "pjrt_c_api_cpu_plugin.so")
+	w.gpu = true
+	w.provider.goxla = func(_ context.Context, cpuOnly bool) error {
+		if cpuOnly {
+			t.Error("with a GPU the CUDA plugin must be asked for")
+		}
+		w.put(cuda, fakePlugin("cuda"))
+		w.put(cpu, fakePlugin("cpu"))
+		return nil
+	}
+	c, err := w.provide(context.Background())
+	w.want(c, err, device.XLACUDA, cuda)
+
+	// A CUDA plugin that does not load: XLA on the processor, with one line.
+	w.lines = nil
+	p := w.another()
+	p.gpu = true
+	p.goxla = func(context.Context, bool) error { t.Error("asked again"); return nil }
+	p.probe = func(_ context.Context, kind, _ string) error {
+		if kind == device.XLACUDA {
+			return errors.New("libcuda.so.1 is missing")
+		}
+		return nil
+	}
+	p.open = func(kind, path string) (*device.Device, error) { return &device.Device{Kind: kind, Plugin: path}, nil }
+	d, c, err := p.openBest(context.Background())
+	w.want(c, err, device.XLACPU, cpu)
+	if d.Kind != device.XLACPU || len(w.lines) != 1 || !strings.Contains(w.said(), "libcuda.so.1 is missing") {
+		t.Errorf("opened %s, said:\n%s", d.Kind, w.said())
+	}
+	// The processor's plugin is known to load from now on; the other is tried again.
+	probed := []string{}
+	p = w.another()
+	p.gpu = true
+	p.probe = func(_ context.Context, kind, _ string) error { probed = append(probed, kind); return errors.New("no") }
+	p.open = func(kind, path string) (*device.Device, error) { return &device.Device{Kind: kind, Plugin: path}, nil }
+	if _, c, err = p.openBest(context.Background()); err != nil || c.Kind != device.XLACPU || len(probed) != 1 {
+		t.Errorf("second start: %s, error %v, probed %v", c.Kind, err, probed)
+	}
+
+	// GOMLX_BACKEND narrows the choice.
+	t.Setenv("GOMLX_BACKEND", device.XLACPU)
+	p = w.another()
+	p.gpu = true
+	c, err = p.provide(context.Background())
+	w.want(c, err, device.XLACPU, cpu)
+	t.Setenv("GOMLX_BACKEND", device.Go)
+	c, err = w.another().provide(context.Background())
+	w.want(c, err, device.Go, "")
+}
+
+func TestGPUWithoutCUDAPlugin(t *testing.T) {
+	w := newWorld(t)
+	cpu := w.put(filepath.Join(os.Getenv("HOME"), ".local", "lib", "go-xla", "pjrt_c_api_cpu_plugin.so"), fakePlugin("cpu"))
+	w.gpu = true
+	w.provider.goxla = func(context.Context, bool) error {
+		t.Error("with a plugin present nothing may try the network")
+		return nil
+	}
+	c, err := w.provide(context.Background())
+	w.want(c, err, device.XLACPU, cpu)
+	if len(w.lines) != 1 || !strings.Contains(w.said(), "GOMLX_BACKEND=xla:cuda") {
+		t.Errorf("said:\n%s", w.said())
+	}
+	t.Setenv("GOMLX_BACKEND", device.XLACUDA)
+	asked := false
+	p := w.another()
+	p.goxla = func(_ context.Context, cpuOnly bool) error { asked = !cpuOnly; return errors.New("no network") }
+	p.index = func() []string { return nil }
+	c, err = p.provide(context.Background())
+	w.want(c, err, device.XLACPU, cpu)
+	if !asked {
+		t.Error("GOMLX_BACKEND=xla:cuda did not ask for the CUDA plugin")
+	}
+}
+
+func TestEnvironmentDecides(t *testing.T) {
+	w := newWorld(t)
+	w.provider.goxla = func(context.Context, bool) error { t.Error("go-xla's installer was asked"); return nil }
+	folder := t.TempDir()
+	mine := w.put(filepath.Join(folder, "pjrt_c_api_cpu_plugin.so"), fakePlugin("mine"))
+	odd := w.put(filepath.Join(folder, "xla.so"), fakePlugin("odd"))
+	for value, path := range map[string]string{"none": "", folder: mine, mine: mine, odd: odd} {
+		t.Setenv(Env, value)
+		kind := device.XLACPU
+		if path == "" {
+			kind = device.Go
+		}
+		c, err := w.provide(context.Background())
+		w.want(c, err, kind, path)
+		if got := Current(w.home); got.Kind != kind || got.Path != path {
+			t.Errorf("%s=%s: Current gives %+v", Env, value, got)
+		}
+	}
+	w.put(filepath.Join(folder, "text.so"), []byte("no library"))
+	for _, value := range []string{filepath.Join(folder, "gone"), t.TempDir(), filepath.Join(folder, "text.so")} {
+		t.Setenv(Env, value)
+		if _, err := w.provide(context.Background()); err == nil || !strings.Contains(err.Error(), value) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s=%s: %v", Env, value, err)
+		}
+	}
+	if len(w.hits) > 0 {
+		t.Errorf("requests: %v", w.hits)
+	}
+}
+
+func TestNothingToBeHad(t *testing.T) {
+	w := newWorld(t)
+	w.Offline = true
+	c, err := w.provide(context.Background())
+	w.want(c, err, device.Go, "")
+	if len(w.hits) > 0 || c.Slower == "" || !strings.Contains(w.said(), c.Slower) {
+		t.Errorf("requests %v, said %q", w.hits, w.said())
+	}
+	p := w.another()
+	p.hasXLA = false
+	c, err = p.provide(context.Background())
+	w.want(c, err, device.Go, "")
+	if len(w.hits) > 0 || !strings.Contains(w.said(), "C compiler") {
+		t.Errorf("without cgo: requests %v, said %q", w.hits, w.said())
+	}
+	p = w.another()
+	p.wheels = []wheel{{OS: "plan9", Arch: "mips"}}
+	c, err = p.provide(context.Background())
+	w.want(c, err, device.Go, "")
+	if !strings.Contains(w.said(), "no wheel is pinned for") {
+		t.Errorf("said %q", w.said())
+	}
+	// A store that cannot be written: pure Go, and a line.
+	w.home = w.put(filepath.Join(t.TempDir(), "a file"), nil)
+	c, err = w.another().provide(context.Background())
+	w.want(c, err, device.Go, "")
+}
+
+func TestOneFetchesTheOthersWait(t *testing.T) {
+	w := newWorld(t)
+	type result struct {
+		c   Choice
+		err error
+	}
+	results := make(chan result)
+	for range 4 {
+		p := w.another()
+		go func() {
+			c, err := p.provide(context.Background())
+			results <- result{c, err}
+		}()
+	}
+	for range 4 {
+		r := <-results
+		w.want(r.c, r.err, device.XLACPU, w.wheel.path(w.folder()))
+	}
+	if len(w.hits) != 2 {
+		t.Errorf("four set-ups made the requests %v; one page and one file are enough", w.hits)
+	}
+	// Waiting ends with the context.
+	unlock, err := lock(context.Background(), filepath.Join(w.folder(), ".lock"), func() {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unlock()
+	if err := os.Remove(w.wheel.path(w.folder())); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
+	defer cancel()
+	if _, err := w.another().provide(ctx); !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(w.said(), "another antipode") {
+		t.Errorf("error %v, said:\n%s", err, w.said())
+	}
+}
