@@ -1,0 +1,157 @@
+package cell
+
+import (
+	"fmt"
+	"html"
+	"io"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"antipode/kernel/client"
+	"github.com/janpfeifer/gonb/gonbui"
+	"github.com/janpfeifer/gonb/gonbui/protocol"
+)
+
+// How progress is shown: nothing before appear, then at most once in every interval.
+const (
+	appear   = time.Second
+	interval = 200 * time.Millisecond
+)
+
+// progressMark is metadata that lets a headless run tell progress from output (package runner).
+const progressMark = "antipode-progress"
+
+// Progress shows how far one piece of work is: one display that changes in place, appears after a second, and is gone when closed.
+type Progress struct {
+	mu     sync.Mutex
+	show   func(client.Progress) // draws; the first call makes the display
+	clear  func()                // takes the display away
+	last   client.Progress
+	dirty  bool // last has not been drawn
+	shown  bool
+	closed bool
+	notes  map[string]bool
+	timer  *time.Timer
+}
+
+// NewProgress starts the clock. In a notebook progress is a display of the cell, on a terminal a line of standard error,
+// elsewhere nothing.
+func NewProgress() *Progress {
+	switch {
+	case InNotebook():
+		id := gonbui.UniqueId()
+		return newProgress(
+			func(p client.Progress) { update(id, progressHTML(p), progressText(p)) },
+			func() { update(id, "", ""); gonbui.Sync() })
+	case isTerminal(os.Stderr):
+		return newProgress(
+			func(p client.Progress) { fmt.Fprintf(os.Stderr, "\r\x1b[K%s", progressText(p)) },
+			func() { _, _ = io.WriteString(os.Stderr, "\r\x1b[K") })
+	}
+	return newProgress(func(client.Progress) {}, func() {})
+}
+
+func newProgress(show func(client.Progress), clear func()) *Progress {
+	p := &Progress{show: show, clear: clear, notes: map[string]bool{}}
+	p.timer = time.AfterFunc(appear, p.tick)
+	return p
+}
+
+// Update reports how far the work is. A note is told once, in a line that stays.
+func (p *Progress) Update(v client.Progress) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
+		return
+	}
+	if v.Note != "" && !p.notes[v.Note] {
+		p.notes[v.Note] = true
+		if p.shown && !InNotebook() {
+			p.clear()
+		}
+		Say(v.Note)
+	}
+	p.last, p.dirty = v, true
+}
+
+// tick draws what has come since the last time.
+func (p *Progress) tick() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
+		return
+	}
+	if p.dirty {
+		p.show(p.last)
+		p.shown, p.dirty = true, false
+	}
+	p.timer.Reset(interval)
+}
+
+// Close takes the display away.
+func (p *Progress) Close() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
+		return
+	}
+	p.closed = true
+	p.timer.Stop()
+	if p.shown {
+		p.clear()
+	}
+}
+
+// update sets the content of a display.
+func update(id, htmlText, text string) {
+	gonbui.SendData(&protocol.DisplayData{
+		Data:      map[protocol.MIMEType]any{protocol.MIMETextHTML: htmlText, protocol.MIMETextPlain: text},
+		Metadata:  map[string]any{progressMark: true},
+		DisplayID: id,
+	})
+}
+
+// progressText is one line, for example "embed vit: 120 of 400, 18/s, 16 s left".
+func progressText(p client.Progress) string {
+	var b strings.Builder
+	b.WriteString(flatten(p.Stage))
+	if p.Total > 0 {
+		fmt.Fprintf(&b, ": %d of %d", p.Done, p.Total)
+	} else if p.Done > 0 {
+		fmt.Fprintf(&b, ": %d", p.Done)
+	}
+	if p.Rate > 0 {
+		fmt.Fprintf(&b, ", %.3g/s", p.Rate)
+		if left := float64(p.Total-p.Done) / p.Rate; p.Total > p.Done {
+			fmt.Fprintf(&b, ", %s left", roughly(time.Duration(left*float64(time.Second))))
+		}
+	}
+	return b.String()
+}
+
+func progressHTML(p client.Progress) string {
+	bar := "<progress></progress>"
+	if p.Total > 0 {
+		bar = fmt.Sprintf(`<progress max="%d" value="%d"></progress>`, p.Total, p.Done)
+	}
+	return `<div style="font-family:sans-serif">` + bar + " " + html.EscapeString(progressText(p)) + "</div>"
+}
+
+// roughly writes a duration with the precision of a guess.
+func roughly(d time.Duration) string {
+	switch {
+	case d < time.Minute:
+		return fmt.Sprintf("%.0f s", max(1, d.Seconds()))
+	case d < time.Hour:
+		return fmt.Sprintf("%.0f min", d.Minutes())
+	}
+	return fmt.Sprintf("%.1f h", d.Hours())
+}
+
+// isTerminal says whether f is a terminal (or another character device, where the escapes do no harm).
+func isTerminal(f *os.File) bool {
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
+}
