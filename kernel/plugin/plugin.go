@@ -57,7 +57,10 @@ func Provide(ctx context.Context, o Options) (Choice, error) {
 // Current returns what [Provide] would take now, without network, download or loading. It does not check SHA-256
 // ([Choice.Check] does).
 func Current(home string) Choice {
-	p := newProvider(Options{Home: home, Offline: true})
+	return newProvider(Options{Home: home, Offline: true}).current()
+}
+
+func (p *provider) current() Choice {
 	if c, decided, err := p.decided(); decided && err == nil {
 		return c
 	}

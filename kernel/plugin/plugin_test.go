@@ -23,7 +23,7 @@ func TestWhatIsThereIsTakenWithoutNetwork(t *testing.T) {
 	if c.Source != device.PathEnv || len(w.hits) > 0 || w.said() != "" {
 		t.Errorf("source %q, requests %v, said %q", c.Source, w.hits, w.said())
 	}
-	if got := Current(w.home); got != c {
+	if got := w.another().current(); got != c {
 		t.Errorf("Current gives %+v, Provide %+v", got, c)
 	}
 	if _, err := os.Stat(w.home); !os.IsNotExist(err) {
@@ -149,7 +149,7 @@ func TestEnvironmentDecides(t *testing.T) {
 		}
 		c, err := w.provide(context.Background())
 		w.want(c, err, kind, path)
-		if got := Current(w.home); got.Kind != kind || got.Path != path {
+		if got := w.another().current(); got.Kind != kind || got.Path != path {
 			t.Errorf("%s=%s: Current gives %+v", Env, value, got)
 		}
 	}

@@ -128,7 +128,7 @@ func TestIndexMisbehaves(t *testing.T) {
 				t.Errorf("it took %v", took)
 			}
 			w.tidy("." + w.wheel.File + ".part") // what came is kept for the next attempt, out of sight
-			if found := Current(w.home); found.Kind != device.Go {
+			if found := w.another().current(); found.Kind != device.Go {
 				t.Errorf("something half done is taken for a plugin: %+v", found)
 			}
 			for _, line := range w.lines {
@@ -227,7 +227,7 @@ func TestInterrupt(t *testing.T) {
 	if took := time.Since(start); took > 2*time.Second {
 		t.Errorf("the interrupt took %v", took)
 	}
-	if found := Current(w.home); found.Kind != device.Go {
+	if found := w.another().current(); found.Kind != device.Go {
 		t.Errorf("something half done is taken for a plugin: %+v", found)
 	}
 	w.onFile, w.hits = nil, nil
