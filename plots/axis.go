@@ -1,0 +1,123 @@
+package plots
+
+import (
+	"math"
+	"strconv"
+)
+
+// axis maps values to pixels. An axis of names has one band of width 1 for each name.
+type axis struct {
+	low, high float64
+	ticks     []tick
+	bands     bool
+}
+
+type tick struct {
+	at   float64
+	name string
+}
+
+// at gives the position of a value between two pixel positions; values beyond the ends are cut off there.
+func (a axis) at(v, from, to float64) float64 {
+	t := (v - a.low) / (a.high - a.low)
+	return from + min(max(t, 0), 1)*(to-from)
+}
+
+func (a axis) holds(v float64) bool { return v >= a.low && v <= a.high }
+
+// bandAxis is an axis of names.
+func bandAxis(names []string) axis {
+	a := axis{high: float64(len(names)), bands: true}
+	for i, n := range names {
+		a.ticks = append(a.ticks, tick{float64(i) + 0.5, n})
+	}
+	return a
+}
+
+// numberAxis has about n ticks at round numbers. Without limits it reaches from the tick at or below low to the one at or above high;
+// with limits it reaches from one to the other and both are ticks.
+func numberAxis(low, high float64, limits *[2]float64, n int) axis {
+	if limits != nil {
+		low, high = limits[0], limits[1]
+	}
+	if high <= low {
+		pad := max(math.Abs(low)*0.1, 0.1)
+		low, high = low-pad, high+pad
+	}
+	step := math.Pow(10, math.Floor(math.Log10((high-low)/float64(n))))
+	for _, k := range []float64{1, 2, 2.5, 5, 10} {
+		if (high-low)/(step*k) <= float64(n)+0.5 {
+			step *= k
+			break
+		}
+	}
+	const eps = 1e-9
+	first, last := math.Ceil(low/step-eps), math.Floor(high/step+eps)
+	if limits == nil {
+		first, last = math.Floor(low/step+eps), math.Ceil(high/step-eps)
+		low, high = first*step, last*step
+	}
+	decimals := 0
+	for decimals < 9 && math.Abs(math.Round(step*math.Pow10(decimals))-step*math.Pow10(decimals)) > 1e-6 {
+		decimals++
+	}
+	write := func(v float64) string {
+		if v == 0 {
+			v = 0 // no "-0"
+		}
+		return strconv.FormatFloat(v, 'f', decimals, 64)
+	}
+	a := axis{low: low, high: high}
+	if limits != nil && first*step-low > step*eps {
+		a.ticks = append(a.ticks, tick{low, short(low)})
+		if first*step-low < 0.35*step {
+			first++
+		}
+	}
+	beyond := limits != nil && high-last*step > step*eps
+	for i := first; i <= last; i++ {
+		if beyond && i == last && high-last*step < 0.35*step {
+			break
+		}
+		a.ticks = append(a.ticks, tick{i * step, write(i * step)})
+	}
+	if beyond {
+		a.ticks = append(a.ticks, tick{high, short(high)})
+	}
+	return a
+}
+
+// short writes a number with at most four significant digits.
+func short(v float64) string { return strconv.FormatFloat(v, 'g', 4, 64) }
+
+// reach is the smallest range that holds all values and their intervals.
+func reach(low, high float64, v value) (float64, float64) {
+	if v.none() {
+		return low, high
+	}
+	return min(low, v.bottom()), max(high, v.top())
+}
+
+// shareAxis is the axis of values that are usually shares: [0, 1] where all values lie in it, else round numbers that include zero.
+func shareAxis(values []value, limits *[2]float64, free bool, n int) axis {
+	low, high := 0.0, 0.0
+	for _, v := range values {
+		low, high = reach(low, high, v)
+	}
+	if low >= 0 && high <= 1 && high > 0.05 && limits == nil && !free {
+		limits = &[2]float64{0, 1}
+	}
+	return numberAxis(low, high, limits, n)
+}
+
+// snugAxis is an axis of round numbers around the values.
+func snugAxis(values []value, limits *[2]float64, n int) axis {
+	low, high := math.Inf(1), math.Inf(-1)
+	for _, v := range values {
+		low, high = reach(low, high, v)
+	}
+	if low > high {
+		low, high = 0, 1
+	}
+	return numberAxis(low, high, limits, n)
+}

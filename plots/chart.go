@@ -1,0 +1,276 @@
+package plots
+
+import (
+	"html"
+	"image/color"
+	"math"
+	"strings"
+)
+
+// chart is a figure of one or more panels, with title, legend and caption around them.
+type chart struct {
+	theme        Theme
+	title        string
+	keys         []key
+	caption      []string // sentences
+	panels       []*panel // row by row; nil = an empty place
+	columns      int
+	heads, sides []string // names of columns and rows of panels; nil where each panel has a title of its own
+	xname, yname string
+	own          bool // every panel has its own axes and labels
+	height       float64
+	right        float64 // room at the right of every panel
+}
+
+// panel is one pair of axes.
+type panel struct {
+	title      string
+	x, y       axis
+	draw       func(s *scene, p *panel)
+	l, t, r, b float64 // the data area, in pixels
+}
+
+func (p *panel) px(v float64) float64 { return p.x.at(v, p.l, p.r) }
+func (p *panel) py(v float64) float64 { return p.y.at(v, p.b, p.t) }
+
+// key is an entry of the legend.
+type key struct {
+	name  string
+	color color.NRGBA
+	mark  int // < 0: a box; noData: hatched
+}
+
+const (
+	boxKey  = -1
+	hatched = -2
+	dashed  = -3
+)
+
+const margin = 10
+
+// scene lays the chart out.
+func (c *chart) scene() (*scene, error) {
+	th := c.theme
+	s := &scene{width: th.Width, title: c.title, about: strings.Join(c.caption, " "), theme: th}
+	wide := th.Width - 2*margin
+	y := s.paragraph(margin, 6, wide, c.title, th.Title, true, th.Ink) + 4
+	y = c.legend(s, y)
+
+	rows := (len(c.panels) + c.columns - 1) / c.columns
+	left, bottom := c.margins(wide)
+	side, named := 0.0, 0.0
+	if c.sides != nil {
+		side = th.Text + 8
+	}
+	if c.yname != "" {
+		named = th.Text + 8
+	}
+	x0 := margin + named
+	lefts := left
+	if c.own {
+		lefts = left * float64(c.columns)
+	}
+	gap := 14.0
+	width := (wide - named - side - lefts - gap*float64(c.columns-1)) / float64(c.columns)
+	top := y
+	for row := range rows {
+		head := 4.0
+		if row == 0 && c.heads != nil {
+			head = th.Text + 10
+		}
+		for col := range c.columns {
+			if i := row*c.columns + col; i < len(c.panels) && c.panels[i] != nil && c.panels[i].title != "" {
+				head = th.Text + 10
+			}
+		}
+		foot := 8.0
+		if c.own || row == rows-1 || c.lastInColumn(row) {
+			foot = bottom
+		}
+		for col := range c.columns {
+			i := row*c.columns + col
+			if i >= len(c.panels) || c.panels[i] == nil {
+				continue
+			}
+			p := c.panels[i]
+			shift := left
+			if c.own {
+				shift = left * float64(col+1)
+			}
+			p.l = x0 + shift + float64(col)*(width+gap)
+			p.r, p.t = p.l+width-c.right, y+head
+			p.b = p.t + c.height
+			title := p.title
+			if row == 0 && c.heads != nil {
+				title = c.heads[col]
+			}
+			s.add(label{at: pt{(p.l + p.r) / 2, p.t - 6}, text: fit(title, th.Text, true, p.r-p.l), size: th.Text, bold: true, color: th.Ink, anchor: middle})
+			below := i+c.columns >= len(c.panels) || c.panels[i+c.columns] == nil
+			c.axes(s, p, c.own || col == 0, c.own || below)
+			p.draw(s, p)
+		}
+		if c.sides != nil {
+			s.add(label{at: pt{margin + wide - th.Text + 4, y + head + c.height/2}, turn: 90, anchor: middle, bold: true, size: th.Text, color: th.Ink,
+				text: fit(c.sides[row], th.Text, true, c.height)})
+		}
+		y += head + c.height + foot
+	}
+	if c.yname != "" {
+		s.add(label{at: pt{margin + th.Text - 2, (top + y - bottom) / 2}, turn: -90, anchor: middle, size: th.Text, color: th.Ink,
+			text: fit(c.yname, th.Text, false, y-top)})
+	}
+	if c.xname != "" {
+		s.text(x0+left+(wide-named-left-side)/2, y+th.Text/2, fit(c.xname, th.Text, false, wide), th.Text, th.Ink, middle)
+		y += th.Text + 8
+	}
+	y = s.paragraph(margin, y+4, wide, strings.Join(c.caption, " "), th.Small, false, th.Muted)
+	s.height = math.Ceil(y + 6)
+	return s, nil
+}
+
+func (c *chart) html() (string, error) {
+	s, err := c.scene()
+	if err != nil {
+		return "", err
+	}
+	return `<figure style="margin:0"><img style="max-width:100%" alt="` + html.EscapeString(oneLine(s.title+". "+s.about)) +
+		`" src="` + dataURI("image/svg+xml", s.svg()) + `"></figure>`, nil
+}
+
+// lastInColumn says whether some panel of the row has nothing below it, so that its labels need room.
+func (c *chart) lastInColumn(row int) bool {
+	for col := range c.columns {
+		i := row*c.columns + col
+		if i < len(c.panels) && c.panels[i] != nil && (i+c.columns >= len(c.panels) || c.panels[i+c.columns] == nil) {
+			return true
+		}
+	}
+	return false
+}
+
+// margins gives the room that tick labels need at the left of and below a panel.
+func (c *chart) margins(wide float64) (left, bottom float64) {
+	th := c.theme
+	for _, p := range c.panels {
+		if p == nil {
+			continue
+		}
+		for _, t := range p.y.ticks {
+			left = max(left, measure(t.name, th.Text, false))
+		}
+	}
+	left = min(left, 0.38*wide/func() float64 {
+		if c.own {
+			return float64(c.columns)
+		}
+		return 1
+	}()) + 10
+	lines := 0
+	for _, p := range c.panels {
+		if p == nil {
+			continue
+		}
+		for _, t := range p.x.ticks {
+			if !p.x.bands {
+				lines = max(lines, 1)
+				continue
+			}
+			lines = max(lines, len(wrap(t.name, th.Text, false, c.band(p, wide, left))))
+		}
+	}
+	if lines == 0 {
+		return left, 10
+	}
+	return left, 10 + 1.2*th.Text*float64(lines)
+}
+
+// band is the width that a name has below a panel, before the panel is placed.
+func (c *chart) band(p *panel, wide, left float64) float64 {
+	lefts := left
+	if c.own {
+		lefts *= float64(c.columns)
+	}
+	return (wide-50-lefts-14*float64(c.columns-1))/float64(c.columns)/p.x.high - 6
+}
+
+// axes draws ticks, grid lines and labels of a panel.
+func (c *chart) axes(s *scene, p *panel, yLabels, xLabels bool) {
+	th := c.theme
+	for _, t := range p.y.ticks {
+		at := p.py(t.at)
+		if !p.y.bands {
+			s.line(th.Rule, 1, pt{p.l, at}, pt{p.r, at})
+		}
+		if yLabels {
+			s.text(p.l-6, at, fit(t.name, th.Text, false, p.l-margin), th.Text, th.Ink, end)
+		}
+	}
+	for _, t := range p.x.ticks {
+		at := p.px(t.at)
+		if !p.x.bands {
+			s.line(th.Rule, 1, pt{at, p.t}, pt{at, p.b})
+		}
+		if !xLabels {
+			continue
+		}
+		if !p.x.bands {
+			s.text(at, p.b+4+th.Text/2, t.name, th.Text, th.Ink, middle)
+			continue
+		}
+		for i, line := range wrap(t.name, th.Text, false, (p.r-p.l)/p.x.high-6) {
+			s.text(at, p.b+4+th.Text*(0.5+1.2*float64(i)), line, th.Text, th.Ink, middle)
+		}
+	}
+	if p.x.bands {
+		s.line(th.Ink, 1, pt{p.l, p.b}, pt{p.r, p.b})
+	}
+	if p.y.bands {
+		s.line(th.Ink, 1, pt{p.l, p.t}, pt{p.l, p.b})
+	}
+	if !p.x.bands && !p.y.bands {
+		s.line(th.Muted, 1, pt{p.l, p.t}, pt{p.l, p.b}, pt{p.r, p.b})
+	}
+}
+
+// legend draws the keys in lines below the title and gives the y below them.
+func (c *chart) legend(s *scene, y float64) float64 {
+	if len(c.keys) == 0 {
+		return y
+	}
+	th := c.theme
+	x, wide := float64(margin), th.Width-margin
+	for _, k := range c.keys {
+		name := fit(k.name, th.Text, false, (wide-margin)/2)
+		w := 20 + measure(name, th.Text, false) + 16
+		if x > margin && x+w > wide+16 {
+			x, y = margin, y+1.5*th.Text
+		}
+		mid := y + 0.75*th.Text
+		switch {
+		case k.mark == boxKey:
+			s.box(x, mid-6, 12, 12, k.color)
+		case k.mark == hatched:
+			s.hatch(x, mid-6, 12, 12)
+		case k.mark == dashed:
+			s.add(path{points: []pt{{x - 2, mid}, {x + 14, mid}}, stroke: k.color, width: 1.4, dash: true})
+		default:
+			s.mark(k.mark, pt{x + 6, mid}, 5, k.color, th.Paper)
+		}
+		s.text(x+18, mid, name, th.Text, th.Ink, start)
+		x += w
+	}
+	return y + 1.5*th.Text + 6
+}
+
+// whisker draws an interval across or along, with small ends.
+func (s *scene) whisker(from, to pt, c color.NRGBA) {
+	s.line(c, 1.3, from, to)
+	const h = 3
+	if from.x == to.x {
+		s.line(c, 1.3, pt{from.x - h, from.y}, pt{from.x + h, from.y})
+		s.line(c, 1.3, pt{to.x - h, to.y}, pt{to.x + h, to.y})
+	} else {
+		s.line(c, 1.3, pt{from.x, from.y - h}, pt{from.x, from.y + h})
+		s.line(c, 1.3, pt{to.x, to.y - h}, pt{to.x, to.y + h})
+	}
+}

@@ -1,0 +1,248 @@
+package plots_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"flag"
+	"fmt"
+	"go/ast"
+	"go/format"
+	"go/parser"
+	"go/token"
+	"image"
+	"image/color"
+	"image/png"
+	"math"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"antipode/datasets"
+	"antipode/datasets/mask"
+	"antipode/kernel/client"
+	"antipode/plots"
+)
+
+var update = flag.Bool("update", false, "rewrite the pictures in docs/gallery and docs/gallery.md")
+
+const gallery = "../docs/gallery"
+
+// inlineImage is an embedded thumbnail: pictures are compared without them, since the last bit of a scaled pixel may differ between processors.
+var inlineImage = regexp.MustCompile(`base64,[A-Za-z0-9+/=]+`)
+
+func normal(svg []byte) string { return inlineImage.ReplaceAllString(string(svg), "base64,…") }
+
+// picture compares a figure with its picture in the gallery and prints what it finds.
+func picture(name string, f plots.Figure) {
+	svg, err := f.SVG(context.Background())
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	path := filepath.Join(gallery, name+".svg")
+	if *update {
+		if err := os.WriteFile(path, svg, 0o644); err != nil {
+			fmt.Println(err)
+		}
+	}
+	golden, err := os.ReadFile(path)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	got, want := strings.Split(normal(svg), "\n"), strings.Split(normal(golden), "\n")
+	for i := range got {
+		if i >= len(want) || got[i] != want[i] {
+			fmt.Printf("%s.svg differs from its golden in line %d: %s\n", name, i+1, got[i])
+			return
+		}
+	}
+	if len(want) != len(got) {
+		fmt.Printf("%s.svg lost its last %d lines\n", name, len(want)-len(got))
+		return
+	}
+	fmt.Println("as in", name+".svg")
+}
+
+// TestGalleryPage keeps docs/gallery.md equal to the examples: each one's comment, code and picture.
+func TestGalleryPage(t *testing.T) {
+	files := token.NewFileSet()
+	parsed, err := parser.ParseFile(files, "example_test.go", nil, parser.ParseComments)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var page bytes.Buffer
+	page.WriteString("# Figures\n\nWritten by `go test ./plots -update` from the examples of package plots. The numbers and pictures are made up.\n")
+	for _, decl := range parsed.Decls {
+		f, ok := decl.(*ast.FuncDecl)
+		if !ok || !strings.HasPrefix(f.Name.Name, "Example") {
+			continue
+		}
+		var code bytes.Buffer
+		for _, statement := range f.Body.List {
+			if err := format.Node(&code, files, statement); err != nil {
+				t.Fatal(err)
+			}
+			code.WriteByte('\n')
+		}
+		shown := regexp.MustCompile(`picture\("([a-z-]+)", fig\)`).FindStringSubmatch(code.String())
+		title := strings.TrimPrefix(f.Name.Name, "Example")
+		title = strings.ReplaceAll(title, "_", ": ")
+		fmt.Fprintf(&page, "\n## %s\n\n%s\n", title, f.Doc.Text())
+		if shown != nil {
+			fmt.Fprintf(&page, "![%s](gallery/%s.svg)\n\n", title, shown[1])
+		}
+		text := regexp.MustCompile(`(?m)^picture\(.*\n`).ReplaceAllString(code.String(), "fig.Show()\n")
+		fmt.Fprintf(&page, "```go\n%s```\n", text)
+	}
+	const path = gallery + ".md"
+	if *update {
+		if err := os.WriteFile(path, page.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(want, page.Bytes()) {
+		t.Errorf("docs/gallery.md is not what the examples say; run go test ./plots -update")
+	}
+}
+
+// TestGallerySmall keeps the pictures small enough to live in the repository.
+func TestGallerySmall(t *testing.T) {
+	pictures, err := filepath.Glob(gallery + "/*.svg")
+	if err != nil || len(pictures) == 0 {
+		t.Fatal("no pictures", err)
+	}
+	for _, p := range pictures {
+		if info, err := os.Stat(p); err != nil || info.Size() > 150_000 {
+			t.Errorf("%s: %d bytes (%v)", p, info.Size(), err)
+		}
+	}
+}
+
+var (
+	regions = []string{"Averra", "Borun", "Celine Isles", "Dorn", "Esk", "Farrow"}
+	setups  = []string{"full", "object_only", "background_only"}
+)
+
+// scores is a made-up result: precision and coverage by template, set-up and region.
+func scores() datasets.Table {
+	var template, setup, region, interval []string
+	columns := map[string][]float64{}
+	for t, tmpl := range []string{"thing in island", "island adjective thing"} {
+		for s, name := range setups {
+			for r, reg := range regions {
+				template, setup, region = append(template, tmpl), append(setup, name), append(region, reg)
+				interval = append(interval, "95 % half-sampling interval, 200 draws")
+				spread := []float64{0.05, 0.04, 0.13}[s]
+				wave := math.Sin(float64(3*r + s + 2*t))
+				p := 0.62 - 0.07*float64(s) + spread*wave
+				c := 0.38 + 0.05*float64(t*s) + spread*math.Cos(float64(2*r+s))
+				for name, v := range map[string]float64{"precision": p, "coverage": c} {
+					half := 0.02 + 0.015*math.Abs(math.Sin(float64(r*7+s)))
+					columns[name] = append(columns[name], v)
+					columns[name+"_low"] = append(columns[name+"_low"], v-half)
+					columns[name+"_high"] = append(columns[name+"_high"], v+1.2*half)
+				}
+				columns["n_real"] = append(columns["n_real"], 240)
+				columns["n_generated"] = append(columns["n_generated"], 240-float64(r+s))
+			}
+		}
+	}
+	f := &datasets.Frame{Columns: []client.Column{client.TextColumn("template", template), client.TextColumn("setup", setup),
+		client.TextColumn("region", region), client.TextColumn("interval", interval)}}
+	for _, name := range []string{"precision", "precision_low", "precision_high", "coverage", "coverage_low", "coverage_high", "n_real", "n_generated"} {
+		f = f.With(client.NumberColumn(name, columns[name]))
+	}
+	return datasets.FromFrame(f)
+}
+
+// pick keeps the rows of a frame's table where a text column has a value: Where, without a backend.
+func pick(t datasets.Table, column, value string) datasets.Table {
+	f, err := t.Rows(context.Background())
+	if err != nil {
+		panic(err)
+	}
+	var rows []int
+	for i, v := range f.Texts(column) {
+		if v == value {
+			rows = append(rows, i)
+		}
+	}
+	return datasets.FromFrame(f.Pick(rows))
+}
+
+// drawn paints a small picture of a round thing before a striped background, and its mask.
+func drawn(folder string, seed int) (client.Image, client.Mask) {
+	const w, h = 128, 112
+	img := image.NewRGBA(image.Rect(0, 0, w, h))
+	bits := mask.New(w, h)
+	shade := func(c color.RGBA, t float64) color.RGBA {
+		f := func(v uint8) uint8 { return uint8(min(255, float64(v)*t)) }
+		return color.RGBA{f(c.R), f(c.G), f(c.B), 255}
+	}
+	sky := []color.RGBA{{170, 205, 230, 255}, {235, 214, 170, 255}, {180, 210, 170, 255}, {200, 190, 215, 255}}[seed%4]
+	thing := []color.RGBA{{190, 80, 60, 255}, {60, 110, 170, 255}, {90, 140, 70, 255}}[seed%3]
+	cx, cy, r := 50+float64(seed*13%30), 62-float64(seed*7%14), 24+float64(seed*5%14)
+	for y := range h {
+		for x := range w {
+			c := shade(sky, 0.8+0.25*float64((y/10+seed)%2)*0.5+0.002*float64(x))
+			if y > 80 {
+				c = shade(color.RGBA{150, 130, 100, 255}, 0.8+0.003*float64(y))
+			}
+			dx, dy := (float64(x)-cx)/r, (float64(y)-cy)/r
+			box := seed%2 == 1 && math.Abs(dx) < .9 && math.Abs(dy) < .9
+			if box || seed%2 == 0 && dx*dx+dy*dy < 1 {
+				c = shade(thing, 1.15-0.3*dy)
+				bits.Set(x, y, true)
+			}
+			img.SetRGBA(x, y, c)
+		}
+	}
+	var data bytes.Buffer
+	if err := png.Encode(&data, img); err != nil {
+		panic(err)
+	}
+	path := filepath.Join(folder, fmt.Sprintf("thing%02d.png", seed))
+	if err := os.WriteFile(path, data.Bytes(), 0o644); err != nil {
+		panic(err)
+	}
+	return client.Image{SHA256: fmt.Sprintf("%x", sha256.Sum256(data.Bytes())), Path: path}, mask.Encode(bits)
+}
+
+var drawings string // a folder of the test run
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	var err error
+	if drawings, err = os.MkdirTemp("", "plots"); err != nil {
+		panic(err)
+	}
+	status := m.Run()
+	os.RemoveAll(drawings)
+	os.Exit(status)
+}
+
+// photos is a table of small drawn pictures with masks: two regions, three sources.
+func photos() datasets.Table {
+	var id, region, source []string
+	var images []client.Image
+	var masks []client.Mask
+	var distance []float64
+	for i := range 22 {
+		img, m := drawn(drawings, i)
+		images, masks = append(images, img), append(masks, m)
+		id = append(id, fmt.Sprintf("thing%02d", i))
+		region = append(region, regions[i%2])
+		source = append(source, []string{"real", "thing in island", "island adjective thing"}[i%7%3])
+		distance = append(distance, 18+float64(i)/3)
+	}
+	return datasets.FromFrame(&datasets.Frame{Columns: []client.Column{client.TextColumn("id", id), client.ImageColumn("image", images),
+		client.MaskColumn("mask", masks), client.TextColumn("region", region), client.TextColumn("source", source), client.NumberColumn("distance", distance)}})
+}

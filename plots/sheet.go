@@ -1,0 +1,256 @@
+package plots
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"unicode"
+
+	"antipode/datasets"
+	"antipode/kernel/client"
+)
+
+// sheet is a figure made of images: blocks of rows of cells of thumbnails.
+type sheet struct {
+	set     *settings
+	title   string
+	caption []string
+	heads   []string // names of the cells' columns; nil = none
+	blocks  []sheetBlock
+	across  []int   // pictures beside each other in each column of cells
+	size    float64 // side of a thumbnail's box, in pixels
+	named   float64 // width of the rows' names
+}
+
+type sheetBlock struct {
+	title string
+	rows  []sheetRow
+}
+
+type sheetRow struct {
+	name  string
+	cells []sheetCell
+}
+
+type sheetCell struct {
+	thumbs []*thumb
+	empty  string // what stands in a cell without pictures
+	more   int    // pictures left out of it
+}
+
+// inlineBytes is how much image data a figure holds at most, as base64 characters.
+const inlineBytes = 200_000
+
+// thumbs makes a thumb of each row of the frame.
+func (s *settings) thumbs(f *datasets.Frame) ([]*thumb, error) {
+	column := s.image
+	if column == "" {
+		column = "image"
+	}
+	if _, err := f.Need(column, client.Picture); err != nil {
+		return nil, err
+	}
+	images := f.Images(column)
+	var masks []client.Mask
+	if s.mask != "" {
+		if _, err := f.Need(s.mask, client.Masked); err != nil {
+			return nil, err
+		}
+		masks = f.Masks(s.mask)
+	}
+	for _, name := range s.captions {
+		if c := f.Column(name); c == nil || c.Kind != client.Text && c.Kind != client.Number {
+			if _, err := f.Need(name, client.Text); err != nil {
+				return nil, fmt.Errorf("caption: %w", err)
+			}
+		}
+	}
+	ids := f.Texts("id")
+	out := make([]*thumb, f.Len())
+	for i := range out {
+		t := &thumb{id: fmt.Sprintf("row %d", i+1), source: images[i]}
+		if ids != nil {
+			t.id = ids[i]
+		}
+		if masks != nil {
+			t.mask = masks[i]
+		}
+		for _, name := range s.captions {
+			c := f.Column(name)
+			text := oneLine(c.Cell(i))
+			switch {
+			case text == "":
+			case c.Kind == client.Number:
+				t.captions = append(t.captions, name+" "+short(c.Numbers[i]))
+			default:
+				t.captions = append(t.captions, text)
+			}
+		}
+		out[i] = t
+	}
+	return out, nil
+}
+
+func (s *sheet) each(visit func(t *thumb)) {
+	for _, b := range s.blocks {
+		for _, r := range b.rows {
+			for _, c := range r.cells {
+				for _, t := range c.thumbs {
+					visit(t)
+				}
+			}
+		}
+	}
+}
+
+// finish chooses sizes, loads the pictures and encodes them within the limit of inline data.
+func (s *sheet) finish() (*sheet, error) {
+	th := s.set.theme
+	wide := th.Width - 2*margin
+	total := 0
+	for _, b := range s.blocks {
+		for _, r := range b.rows {
+			s.named = max(s.named, min(measure(r.name, th.Text, true), 0.16*wide))
+			for i, c := range r.cells {
+				for len(s.across) <= i {
+					s.across = append(s.across, 1)
+				}
+				s.across[i] = max(s.across[i], len(c.thumbs))
+			}
+		}
+	}
+	if s.named > 0 {
+		s.named += 10
+	}
+	const gap, smallest, largest = 6, 72, 168
+	for {
+		total = 0
+		widest := 0
+		for i, n := range s.across {
+			total += n
+			if n > s.across[widest] {
+				widest = i
+			}
+		}
+		s.size = (wide-s.named-12*float64(len(s.across)-1))/float64(total) - gap
+		if s.size >= smallest || s.across[widest] == 1 {
+			break
+		}
+		s.across[widest]--
+	}
+	s.size = math.Floor(min(max(s.size, 40), largest))
+	var bad []string
+	loaded := 0
+	s.each(func(t *thumb) {
+		t.load(s.set)
+		if t.full != nil {
+			loaded++
+		} else if t.reason != "no image" {
+			bad = append(bad, isolate(t.name())+" ("+t.reason+")")
+		}
+	})
+	if loaded == 0 {
+		if len(bad) > 0 {
+			return nil, fmt.Errorf("%w: no picture could be read: %s", ErrNoData, list(bad, 2))
+		}
+		return nil, fmt.Errorf("%w: no row has an image", ErrNoData)
+	}
+	if len(bad) > 0 {
+		s.caption = append(s.caption, fmt.Sprintf("Not readable, %d: %s.", len(bad), list(bad, 3)))
+	}
+	return s, s.encode()
+}
+
+// encode steps down in resolution and quality until the pictures fit; the smallest step is kept whatever it takes, with
+// fewer pictures.
+func (s *sheet) encode() error {
+	steps := []struct {
+		scale   float64
+		quality int
+	}{{1.5, 82}, {1.25, 80}, {1, 80}, {1, 65}, {0.8, 60}, {0.66, 50}, {0.5, 45}}
+	for i, step := range steps {
+		left, dropped := inlineBytes, 0
+		var failed error
+		s.each(func(t *thumb) {
+			t.data = nil
+			if t.full == nil || left < 0 || failed != nil {
+				dropped++
+				return
+			}
+			if failed = t.encode(s.set, s.size*step.scale, step.quality); failed != nil {
+				return
+			}
+			if n := base64.StdEncoding.EncodedLen(len(t.data)); n <= left {
+				left -= n
+			} else if t.data = nil; i < len(steps)-1 {
+				left = -1
+			} else {
+				t.reason = "not shown: too much data"
+				dropped++
+			}
+		})
+		if failed != nil {
+			return failed
+		}
+		if left >= 0 {
+			if i == len(steps)-1 && dropped > 0 {
+				s.caption = append(s.caption, "Some pictures are left out to keep the figure small.")
+			}
+			return nil
+		}
+	}
+	return nil
+}
+
+// SaveImagesE copies the originals of the images that a figure shows into a folder, which it makes if need be, and says
+// how many. A file is named after its row's id; one that is there already is replaced.
+func (f Figure) SaveImagesE(ctx context.Context, folder string) (int, error) {
+	d, err := f.draw(ctx)
+	if err != nil {
+		return 0, err
+	}
+	s, ok := d.(*sheet)
+	if !ok {
+		return 0, fmt.Errorf("%s: a figure of numbers has no images to copy", f.what)
+	}
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		return 0, fmt.Errorf("cannot make the folder for images: %w", err)
+	}
+	var errs []error
+	done := map[string]bool{}
+	s.each(func(t *thumb) {
+		name := fileName(t.id) + strings.ToLower(filepath.Ext(t.source.Path))
+		if t.full == nil || done[name] {
+			return
+		}
+		done[name] = true
+		data, err := os.ReadFile(t.source.Path)
+		if err == nil {
+			err = os.WriteFile(filepath.Join(folder, name), data, 0o644)
+		}
+		errs = append(errs, err)
+	})
+	return len(done), errors.Join(errs...)
+}
+
+// fileName makes a name that is safe as a file's out of an id.
+func fileName(id string) string {
+	name := strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("-_#=+", r) {
+			return r
+		}
+		return '_'
+	}, strings.ToValidUTF8(id, "_"))
+	if r := []rune(name); len(r) > 60 {
+		name = string(r[:60])
+	}
+	if name == "" {
+		return "_"
+	}
+	return name
+}

@@ -1,0 +1,200 @@
+package plots
+
+import (
+	"fmt"
+	"image"
+	"math"
+	"strings"
+)
+
+const (
+	cellGap  = 12.0 // between columns of cells
+	thumbGap = 6.0  // between thumbnails
+)
+
+// scene draws the sheet as one picture, for SVG and PNG.
+func (s *sheet) scene() (*scene, error) {
+	th := s.set.theme
+	sc := &scene{width: th.Width, title: s.title, about: strings.Join(s.caption, " "), theme: th}
+	wide := th.Width - 2*margin
+	y := sc.paragraph(margin, 6, wide, s.title, th.Title, true, th.Ink) + 6
+	left := make([]float64, len(s.across)+1)
+	left[0] = margin + s.named
+	for i, n := range s.across {
+		left[i+1] = left[i] + float64(n)*(s.size+thumbGap) - thumbGap + cellGap
+	}
+	if s.heads != nil {
+		for i, h := range s.heads {
+			sc.add(label{at: pt{left[i], y + th.Text}, text: fit(h, th.Text, true, max(left[i+1]-left[i]-cellGap, 60)), size: th.Text, bold: true, color: th.Ink, anchor: start})
+		}
+		y += th.Text + 8
+	}
+	for _, b := range s.blocks {
+		if b.title != "" {
+			y = sc.paragraph(margin, y+4, wide, b.title, th.Text+1, true, th.Ink) + 4
+		}
+		for _, r := range b.rows {
+			bottom := y
+			for i, line := range wrap(r.name, th.Text, true, s.named-8) {
+				sc.add(label{at: pt{margin, y + th.Text*(1+1.25*float64(i))}, text: line, size: th.Text, bold: true, color: th.Ink, anchor: start})
+				bottom = y + th.Text*(1.4+1.25*float64(i))
+			}
+			for i, c := range r.cells {
+				bottom = max(bottom, s.drawCell(sc, c, left[i], y, s.across[i]))
+			}
+			y = bottom + 8
+		}
+	}
+	y = sc.paragraph(margin, y+2, wide, strings.Join(s.caption, " "), th.Small, false, th.Muted)
+	sc.height = math.Ceil(y + 6)
+	return sc, nil
+}
+
+// drawCell draws one cell from its top left corner and gives the y below it.
+func (s *sheet) drawCell(sc *scene, c sheetCell, x, y float64, across int) float64 {
+	th := s.set.theme
+	if len(c.thumbs) == 0 {
+		if c.empty == "" {
+			return y
+		}
+		sc.add(path{points: []pt{{x, y}, {x + s.size, y}, {x + s.size, y + s.size}, {x, y + s.size}}, closed: true, stroke: th.Muted, width: 1, dash: true})
+		lines := wrap(c.empty, th.Small, false, s.size-8)
+		for i, line := range lines {
+			sc.text(x+s.size/2, y+s.size/2+th.Small*1.3*(float64(i)-float64(len(lines)-1)/2), line, th.Small, th.Muted, middle)
+		}
+		return y + s.size
+	}
+	bottom := y
+	for i, t := range c.thumbs {
+		if i%across == 0 {
+			y = bottom
+			if i > 0 {
+				y += 6
+			}
+		}
+		tx := x + float64(i%across)*(s.size+thumbGap)
+		ty := y
+		if t.data == nil {
+			sc.hatch(tx, ty, s.size, s.size)
+			for j, line := range wrap(t.reason, th.Small, false, s.size-8) {
+				if j < 4 {
+					sc.text(tx+s.size/2, ty+12+th.Small*(0.5+1.3*float64(j)), line, th.Small, th.Ink, middle)
+				}
+			}
+			ty += s.size
+		} else {
+			w, h := s.box(t.small.Bounds())
+			sc.add(picture{at: pt{tx, ty}, width: w, height: h, data: t.data, mime: jpegType, image: t.small, alt: t.alt()})
+			ty += h
+		}
+		for _, caption := range t.captions {
+			for j, line := range wrap(caption, th.Small, false, s.size) {
+				if j == 3 {
+					break
+				}
+				if j == 2 {
+					line = fit(line+"…", th.Small, false, s.size)
+				}
+				sc.add(label{at: pt{tx, ty + th.Small + 2}, text: line, size: th.Small, color: th.Ink, anchor: start})
+				ty += th.Small * 1.25
+			}
+		}
+		bottom = max(bottom, ty+4)
+	}
+	if c.more > 0 {
+		sc.add(label{at: pt{x, bottom + th.Small}, text: fmt.Sprintf("+ %d more", c.more), size: th.Small, color: th.Muted, anchor: start})
+		bottom += th.Small * 1.4
+	}
+	return bottom
+}
+
+// box is the size at which a thumbnail is shown.
+func (s *sheet) box(r image.Rectangle) (w, h float64) {
+	scale := s.size / float64(max(r.Dx(), r.Dy()))
+	return float64(r.Dx()) * scale, float64(r.Dy()) * scale
+}
+
+func (t *thumb) alt() string {
+	return oneLine(strings.Join(append([]string{t.id}, t.captions...), ", "))
+}
+
+// html writes the sheet as a table of images in a <figure>.
+func (s *sheet) html() (string, error) {
+	th := s.set.theme
+	var b strings.Builder
+	const plain = `border:0;background:none;text-align:left;vertical-align:top`
+	fmt.Fprintf(&b, `<figure style="margin:0;max-width:%spx;font-family:%s;font-size:%spx;color:%s">`+"\n", num(th.Width), escape(th.Fonts), num(th.Text), hex(th.Ink))
+	fmt.Fprintf(&b, `<div style="font-size:%spx;font-weight:bold;margin-bottom:6px">%s</div>`+"\n", num(th.Title), text(s.title))
+	b.WriteString(`<table style="border-collapse:collapse;border:0;margin:0">` + "\n")
+	columns := len(s.across)
+	if s.named > 0 {
+		columns++
+	}
+	row := func(write func()) {
+		b.WriteString(`<tr style="background:none">`)
+		write()
+		b.WriteString("</tr>\n")
+	}
+	if s.heads != nil {
+		row(func() {
+			if s.named > 0 {
+				b.WriteString(`<th style="` + plain + `"></th>`)
+			}
+			for _, h := range s.heads {
+				fmt.Fprintf(&b, `<th style="%s;padding:2px 12px 2px 0">%s</th>`, plain, text(h))
+			}
+		})
+	}
+	for _, block := range s.blocks {
+		if block.title != "" {
+			row(func() {
+				fmt.Fprintf(&b, `<th colspan="%d" style="%s;padding:6px 0 2px 0">%s</th>`, columns, plain, text(block.title))
+			})
+		}
+		for _, r := range block.rows {
+			row(func() {
+				if s.named > 0 {
+					fmt.Fprintf(&b, `<th style="%s;padding:0 8px 8px 0;width:%spx">%s</th>`, plain, num(s.named), text(r.name))
+				}
+				for _, c := range r.cells {
+					fmt.Fprintf(&b, `<td style="%s;padding:0 12px 8px 0">`, plain)
+					s.htmlCell(&b, c)
+					b.WriteString("</td>")
+				}
+			})
+		}
+	}
+	b.WriteString("</table>\n")
+	fmt.Fprintf(&b, `<figcaption style="font-size:%spx;color:%s;font-style:normal">%s</figcaption></figure>`, num(th.Small), hex(th.Muted), text(strings.Join(s.caption, " ")))
+	return b.String(), nil
+}
+
+func (s *sheet) htmlCell(b *strings.Builder, c sheetCell) {
+	th := s.set.theme
+	note := func(words string) {
+		fmt.Fprintf(b, `<div style="width:%[1]spx;height:%[1]spx;border:1px dashed %[2]s;color:%[2]s;font-size:%[3]spx;box-sizing:border-box;padding:4px">%[4]s</div>`,
+			num(s.size), hex(th.Muted), num(th.Small), text(words))
+	}
+	if len(c.thumbs) == 0 && c.empty != "" {
+		note(c.empty)
+	}
+	for _, t := range c.thumbs {
+		fmt.Fprintf(b, `<div style="display:inline-block;vertical-align:top;width:%spx;margin:0 %spx 4px 0">`, num(s.size), num(thumbGap))
+		if t.data == nil {
+			note(t.reason)
+		} else {
+			w, h := s.box(t.small.Bounds())
+			fmt.Fprintf(b, `<img width="%s" height="%s" alt="%s" src="%s" style="display:block;margin:0">`, num(w), num(h), escape(t.alt()), dataURI(jpegType, t.data))
+		}
+		for _, caption := range t.captions {
+			fmt.Fprintf(b, `<div style="font-size:%spx;line-height:1.25;overflow-wrap:anywhere">%s</div>`, num(th.Small), text(caption))
+		}
+		b.WriteString("</div>")
+	}
+	if c.more > 0 {
+		fmt.Fprintf(b, `<div style="font-size:%spx;color:%s">+ %d more</div>`, num(th.Small), hex(th.Muted), c.more)
+	}
+}
+
+// text escapes data for an HTML element and keeps its writing direction to itself.
+func text(data string) string { return `<bdi>` + escape(oneLine(data)) + `</bdi>` }

@@ -1,0 +1,92 @@
+package plots
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/xml"
+	"fmt"
+	"image/color"
+	"strconv"
+	"strings"
+)
+
+// svg writes the scene as a document of its own: text stays text, anchored, so that a reader's browser shapes it in
+// whatever font has the script; images are data URIs; there is nothing to run and nothing to fetch.
+func (s *scene) svg() []byte {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%s" height="%s" viewBox="0 0 %[1]s %[2]s" role="img" font-family="%s">`+"\n",
+		num(s.width), num(s.height), escape(s.theme.Fonts))
+	fmt.Fprintf(&b, "<title>%s</title>\n<desc>%s</desc>\n", escape(s.title), escape(s.about))
+	fmt.Fprintf(&b, `<rect width="100%%" height="100%%" fill="%s"/>`+"\n", hex(s.theme.Paper))
+	for _, shape := range s.shapes {
+		switch v := shape.(type) {
+		case path:
+			b.WriteString(`<path d="`)
+			for i, p := range v.points {
+				b.WriteString(map[bool]string{true: "M", false: "L"}[i == 0])
+				b.WriteString(num(p.x) + " " + num(p.y))
+			}
+			if v.closed {
+				b.WriteString("Z")
+			}
+			b.WriteString(`"` + paint(v.fill, v.stroke, v.width, v.dash) + "/>\n")
+		case disc:
+			fmt.Fprintf(&b, `<circle cx="%s" cy="%s" r="%s"%s/>`+"\n", num(v.at.x), num(v.at.y), num(v.radius), paint(v.fill, v.stroke, v.width, false))
+		case label:
+			fmt.Fprintf(&b, `<text x="%s" y="%s" font-size="%s" fill="%s"`, num(v.at.x), num(v.at.y), num(v.size), hex(v.color))
+			if v.bold {
+				b.WriteString(` font-weight="bold"`)
+			}
+			if v.anchor != start {
+				fmt.Fprintf(&b, ` text-anchor="%s"`, v.anchor)
+			}
+			if v.turn != 0 {
+				fmt.Fprintf(&b, ` transform="rotate(%s %s %s)"`, num(v.turn), num(v.at.x), num(v.at.y))
+			}
+			fmt.Fprintf(&b, ">%s</text>\n", escape(oneLine(v.text)))
+		case picture:
+			fmt.Fprintf(&b, `<image x="%s" y="%s" width="%s" height="%s" href="%s"><title>%s</title></image>`+"\n",
+				num(v.at.x), num(v.at.y), num(v.width), num(v.height), dataURI(v.mime, v.data), escape(oneLine(v.alt)))
+		}
+	}
+	b.WriteString("</svg>\n")
+	return b.Bytes()
+}
+
+func paint(fill, stroke color.NRGBA, width float64, dash bool) string {
+	out := ` fill="none"`
+	if fill.A > 0 {
+		out = ` fill="` + hex(fill) + `"`
+		if fill.A < 255 {
+			out += ` fill-opacity="` + num(float64(fill.A)/255) + `"`
+		}
+	}
+	if stroke.A > 0 && width > 0 {
+		out += ` stroke="` + hex(stroke) + `" stroke-width="` + num(width) + `"`
+		if dash {
+			out += ` stroke-dasharray="5 4"`
+		}
+	}
+	return out
+}
+
+// num writes a coordinate with at most two decimals.
+func num(v float64) string {
+	s := strconv.FormatFloat(v, 'f', 2, 64)
+	s = strings.TrimRight(strings.TrimRight(s, "0"), ".")
+	if s == "-0" {
+		return "0"
+	}
+	return s
+}
+
+// escape makes text safe inside an XML or HTML element or a quoted attribute. Characters that XML forbids become U+FFFD.
+func escape(text string) string {
+	var b strings.Builder
+	xml.EscapeText(&b, []byte(text)) // a strings.Builder never fails
+	return b.String()
+}
+
+func dataURI(mime string, data []byte) string {
+	return "data:" + mime + ";base64," + base64.StdEncoding.EncodeToString(data)
+}

@@ -1,0 +1,67 @@
+package plots
+
+import (
+	"fmt"
+	"image/color"
+)
+
+// Theme is the style of figures. Sizes are in CSS pixels (1/96 inch).
+type Theme struct {
+	Series   []color.NRGBA // colours of series, in legend order; no two alike to a colour-blind reader
+	Ink      color.NRGBA   // text, axes, whiskers
+	Muted    color.NRGBA   // captions, "no data"
+	Rule     color.NRGBA   // grid lines
+	Paper    color.NRGBA   // background
+	Outline  color.NRGBA   // outline of a mask
+	Low      color.NRGBA   // heat tables: below the reference, at full strength
+	High     color.NRGBA   // heat tables: above the reference (or largest), at full strength
+	Fonts    string        // CSS font families of SVG and HTML, most wanted first
+	Width    float64       // width of a figure
+	Title    float64       // font size of titles
+	Text     float64       // font size of axes, labels, legends
+	Small    float64       // font size of captions and numbers at marks
+	Outlines float64       // width of a mask's outline on a thumbnail
+}
+
+// DefaultTheme is the style used unless [Style] gives another: the colours of Okabe and Ito's Color Universal Design
+// on white, 700 pixels wide.
+func DefaultTheme() Theme {
+	return Theme{
+		Series: []color.NRGBA{
+			{0x00, 0x72, 0xB2, 255}, // blue
+			{0xE6, 0x9F, 0x00, 255}, // orange
+			{0x00, 0x9E, 0x73, 255}, // bluish green
+			{0xCC, 0x79, 0xA7, 255}, // reddish purple
+			{0xD5, 0x5E, 0x00, 255}, // vermilion
+			{0x56, 0xB4, 0xE9, 255}, // sky blue
+			{0x5A, 0x5A, 0x5A, 255}, // grey, for black, which is the ink
+			{0xF0, 0xE4, 0x42, 255}, // yellow
+		},
+		Ink:      color.NRGBA{0x22, 0x22, 0x22, 255},
+		Muted:    color.NRGBA{0x5F, 0x5F, 0x5F, 255},
+		Rule:     color.NRGBA{0xE3, 0xE3, 0xE3, 255},
+		Paper:    color.NRGBA{255, 255, 255, 255},
+		Outline:  color.NRGBA{0xE0, 0x00, 0x00, 255},
+		Low:      color.NRGBA{0xD5, 0x5E, 0x00, 255},
+		High:     color.NRGBA{0x00, 0x5A, 0x8E, 255},
+		Fonts:    "'Liberation Sans',Arial,Helvetica,'Noto Sans',sans-serif",
+		Width:    700,
+		Title:    16,
+		Text:     12,
+		Small:    11,
+		Outlines: 2,
+	}
+}
+
+func hex(c color.NRGBA) string { return fmt.Sprintf("#%02x%02x%02x", c.R, c.G, c.B) }
+
+// mix goes from a (t = 0) to b (t = 1).
+func mix(a, b color.NRGBA, t float64) color.NRGBA {
+	at := func(x, y uint8) uint8 { return uint8(float64(x) + t*(float64(y)-float64(x)) + 0.5) }
+	return color.NRGBA{at(a.R, b.R), at(a.G, b.G), at(a.B, b.B), 255}
+}
+
+// dark says whether light text reads better on the colour than dark text.
+func dark(c color.NRGBA) bool {
+	return 0.299*float64(c.R)+0.587*float64(c.G)+0.114*float64(c.B) < 140
+}

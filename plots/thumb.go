@@ -1,0 +1,257 @@
+package plots
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"image"
+	"image/color"
+	_ "image/gif" // formats that pictures come in
+	"image/jpeg"
+	_ "image/png"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"golang.org/x/image/draw"
+	_ "golang.org/x/image/webp"
+
+	"antipode/datasets/mask"
+	"antipode/kernel/client"
+)
+
+// part is what of an image a thumbnail shows.
+type part int
+
+const (
+	whole      part = iota
+	cutObject       // the object on white
+	background      // the background with a white hole
+)
+
+// thumb is one image of a sheet.
+type thumb struct {
+	id       string
+	source   client.Image
+	mask     client.Mask
+	part     part
+	captions []string
+
+	full   *image.RGBA // upright, opaque, cropped where patches are drawn
+	bits   mask.Bitmap // of the same size; empty = no mask
+	reason string      // why there is no picture
+
+	data  []byte // the encoded thumbnail
+	small image.Image
+}
+
+const jpegType = "image/jpeg"
+
+// load reads the picture; what stands in the way is kept as the thumb's reason.
+func (t *thumb) load(s *settings) {
+	if t.source.Path == "" {
+		t.reason = "no image"
+		return
+	}
+	data, err := os.ReadFile(t.source.Path)
+	if err != nil {
+		var pe *fs.PathError
+		if errors.As(err, &pe) {
+			err = pe.Err
+		}
+		t.reason = err.Error()
+		return
+	}
+	img, _, err := image.Decode(bytes.NewReader(data))
+	if err != nil {
+		t.reason = strings.TrimPrefix(err.Error(), "image: ")
+		return
+	}
+	img = upright(img, orientation(data))
+	t.full = onWhite(img)
+	if t.mask.Counts == "" {
+		return
+	}
+	b, err := mask.Decode(t.mask)
+	if err != nil {
+		t.reason, t.full = err.Error(), nil
+		return
+	}
+	if w, h := t.full.Rect.Dx(), t.full.Rect.Dy(); b.Width != w || b.Height != h {
+		t.reason, t.full = fmt.Sprintf("mask is %d×%d, image %d×%d", b.Width, b.Height, w, h), nil
+		return
+	}
+	t.bits = b
+	if s.patches > 0 {
+		t.crop(s.patches)
+	}
+}
+
+// crop keeps the square around the centre and coarsens the mask to side × side patches.
+func (t *thumb) crop(side int) {
+	n := min(t.bits.Width, t.bits.Height)
+	x0, y0 := (t.bits.Width-n)/2, (t.bits.Height-n)/2
+	square, bits := image.NewRGBA(image.Rect(0, 0, n, n)), mask.New(n, n)
+	draw.Draw(square, square.Rect, t.full, image.Pt(x0, y0), draw.Src)
+	for y := range n {
+		for x := range n {
+			bits.Set(x, y, t.bits.At(x0+x, y0+y))
+		}
+	}
+	t.full, t.bits = square, bits.Cells(min(side, n), min(side, n))
+}
+
+// encode makes the thumbnail: the longer side has at most size pixels.
+func (t *thumb) encode(s *settings, size float64, quality int) error {
+	w, h := t.full.Rect.Dx(), t.full.Rect.Dy()
+	scale := size / float64(max(w, h))
+	if scale > 1 && t.bits.Pix == nil {
+		scale = 1
+	}
+	small := image.NewRGBA(image.Rect(0, 0, max(1, int(float64(w)*scale+0.5)), max(1, int(float64(h)*scale+0.5))))
+	draw.CatmullRom.Scale(small, small.Rect, t.full, t.full.Rect, draw.Src, nil)
+	if t.bits.Pix != nil {
+		t.overlay(small, s, size)
+	}
+	var out bytes.Buffer
+	if err := jpeg.Encode(&out, small, &jpeg.Options{Quality: quality}); err != nil {
+		return err
+	}
+	t.data, t.small = out.Bytes(), small
+	return nil
+}
+
+// overlay draws what the mask says onto the thumbnail.
+func (t *thumb) overlay(img *image.RGBA, s *settings, size float64) {
+	w, h := img.Rect.Dx(), img.Rect.Dy()
+	white := color.RGBA{255, 255, 255, 255}
+	for y := range h {
+		for x := range w {
+			object := t.bits.At((2*x+1)*t.bits.Width/(2*w), (2*y+1)*t.bits.Height/(2*h))
+			switch {
+			case t.part == cutObject && !object, t.part == background && object:
+				img.SetRGBA(x, y, white)
+			case t.part == whole && (s.fade == Object && object || s.fade == Background && !object):
+				p := img.RGBAAt(x, y)
+				pale := func(v uint8) uint8 { return uint8(255 - (255-int(v))*45/100) }
+				img.SetRGBA(x, y, color.RGBA{pale(p.R), pale(p.G), pale(p.B), 255})
+			}
+		}
+	}
+	if t.part != whole || s.mask == "" {
+		return
+	}
+	half := s.theme.Outlines / 2
+	c := color.RGBA{s.theme.Outline.R, s.theme.Outline.G, s.theme.Outline.B, 255}
+	for _, polygon := range t.bits.Outline() {
+		for i, a := range polygon {
+			b := polygon[(i+1)%len(polygon)]
+			at := func(v, of, to int, d float64) int {
+				return int(float64(v)*float64(to)/float64(of) + d + 0.5)
+			}
+			side := image.Rect(
+				at(min(a.X, b.X), t.bits.Width, w, -half), at(min(a.Y, b.Y), t.bits.Height, h, -half),
+				at(max(a.X, b.X), t.bits.Width, w, half), at(max(a.Y, b.Y), t.bits.Height, h, half))
+			draw.Draw(img, side.Intersect(img.Rect), image.NewUniform(c), image.Point{}, draw.Src)
+		}
+	}
+}
+
+func onWhite(img image.Image) *image.RGBA {
+	out := image.NewRGBA(image.Rect(0, 0, img.Bounds().Dx(), img.Bounds().Dy()))
+	draw.Draw(out, out.Rect, image.White, image.Point{}, draw.Src)
+	draw.Draw(out, out.Rect, img, img.Bounds().Min, draw.Over)
+	return out
+}
+
+// name is what a message calls the picture.
+func (t *thumb) name() string {
+	if t.source.Path == "" {
+		return t.id
+	}
+	return filepath.Base(t.source.Path)
+}
+
+// orientation reads the EXIF orientation (1 to 8) out of a JPEG file; 1 where there is none.
+func orientation(data []byte) int {
+	if len(data) < 4 || data[0] != 0xFF || data[1] != 0xD8 {
+		return 1
+	}
+	for at := 2; at+4 <= len(data) && data[at] == 0xFF; {
+		marker, n := data[at+1], int(data[at+2])<<8|int(data[at+3])
+		body := data[min(at+4, len(data)):min(at+2+max(n, 2), len(data))]
+		if marker == 0xE1 && len(body) > 14 && string(body[:6]) == "Exif\x00\x00" {
+			return tiffOrientation(body[6:])
+		}
+		if marker == 0xDA || n < 2 {
+			return 1
+		}
+		at += 2 + n
+	}
+	return 1
+}
+
+func tiffOrientation(b []byte) int {
+	big := string(b[:2]) == "MM"
+	get := func(at, n int) int {
+		if at < 0 || at+n > len(b) {
+			return 0
+		}
+		v := 0
+		for i := range n {
+			if big {
+				v = v<<8 | int(b[at+i])
+			} else {
+				v |= int(b[at+i]) << (8 * i)
+			}
+		}
+		return v
+	}
+	dir := get(4, 4)
+	for i := range min(get(dir, 2), 200) {
+		if entry := dir + 2 + 12*i; get(entry, 2) == 0x112 {
+			if o := get(entry+8, 2); o >= 1 && o <= 8 {
+				return o
+			}
+		}
+	}
+	return 1
+}
+
+// upright turns and mirrors an image as its EXIF orientation asks.
+func upright(img image.Image, o int) image.Image {
+	if o == 1 {
+		return img
+	}
+	r := img.Bounds()
+	w, h := r.Dx(), r.Dy()
+	ow, oh := w, h
+	if o >= 5 {
+		ow, oh = h, w
+	}
+	out := image.NewNRGBA(image.Rect(0, 0, ow, oh))
+	for y := range oh {
+		for x := range ow {
+			sx, sy := x, y
+			switch o {
+			case 2:
+				sx = w - 1 - x
+			case 3:
+				sx, sy = w-1-x, h-1-y
+			case 4:
+				sy = h - 1 - y
+			case 5:
+				sx, sy = y, x
+			case 6:
+				sx, sy = y, h-1-x
+			case 7:
+				sx, sy = w-1-y, h-1-x
+			case 8:
+				sx, sy = w-1-y, x
+			}
+			out.Set(x, y, img.At(r.Min.X+sx, r.Min.Y+sy))
+		}
+	}
+	return out
+}
