@@ -1,0 +1,10 @@
+// Package neighbours finds nearest neighbours on a GoMLX backend (XLA on a processor or a GPU, or pure Go), with the result of the plain float64
+// comparison to the last bit.
+//
+// The sets are cut into blocks. For each pair of blocks the backend computes squared distances in float32 from one
+// matrix product of centred vectors. Their error has a bound that follows from the norms; whatever the bound leaves
+// open is computed again from the vectors themselves in float64, as package distance defines it. So near-ties come
+// out exactly, whatever the block size, the device or the order of its sums.
+//
+// Memory: two blocks of vectors and one block of distances, besides what is asked for. No matrix of the size of the sets is ever there.
+package neighbours
