@@ -1,0 +1,119 @@
+package preprocess
+
+import (
+	"fmt"
+	"math"
+)
+
+// geometry is where the pixels of one picture go: a part of the source, resized, then a window of that.
+type geometry struct {
+	srcX, srcY, srcW, srcH int // part of the source that is resized
+	w, h                   int // its size afterwards
+	x, y                   int // the window's corner in it; may be negative (padding)
+	outW, outH             int
+}
+
+// place computes the geometry of a picture of the given size.
+func (c *Config) place(width, height int) geometry {
+	g := geometry{srcW: width, srcH: height, w: width, h: height}
+	switch c.Resize {
+	case Stretch:
+		g.w, g.h = c.Width, c.Height
+	case SquareThenFit:
+		side := min(width, height)
+		g.srcX, g.srcY, g.srcW, g.srcH = (width-side)/2, (height-side)/2, side, side
+		g.w, g.h = c.Width, c.Height
+	case Cover:
+		ratio := min(float64(height)/float64(c.Height), float64(width)/float64(c.Width))
+		g.w, g.h = int(math.RoundToEven(float64(width)/ratio)), int(math.RoundToEven(float64(height)/ratio))
+	case ShortestEdge:
+		if width <= height {
+			g.w, g.h = c.Edge, int(float64(c.Edge)*float64(height)/float64(width))
+		} else {
+			g.w, g.h = int(float64(c.Edge)*float64(width)/float64(height)), c.Edge
+		}
+	}
+	g.outW, g.outH = g.w, g.h
+	if c.CropHeight > 0 {
+		g.outW, g.outH = c.CropWidth, c.CropHeight
+		g.x, g.y = c.margin(g.w-g.outW), c.margin(g.h-g.outH)
+	}
+	return g
+}
+
+// margin is the corner of a centred window; spare is what it leaves on both sides together, negative where it is larger.
+func (c *Config) margin(spare int) int {
+	if spare < 0 && c.RoundCropEven { // torchvision pads the smaller half before, then crops at 0
+		return -(-spare / 2)
+	}
+	if c.RoundCropEven {
+		return int(math.RoundToEven(float64(spare) / 2))
+	}
+	return int(math.Floor(float64(spare) / 2))
+}
+
+// Apply resizes, crops and normalises a picture to channels first.
+//
+// Shapes: → [3·H·W] float32, red plane first. It fails where the configuration does not resize and the size is another than height × width.
+func (c *Config) Apply(p *RGB, height, width int) ([]float32, error) {
+	g, err := c.placeFor(p.Width, p.Height, height, width)
+	if err != nil {
+		return nil, err
+	}
+	r := g.pixels(p, c.Filter)
+	var table [3][256]float32
+	for ch := range 3 {
+		for v := range 256 {
+			scaled := float32(float64(v) * c.Scale)
+			table[ch][v] = (scaled - float32(c.Mean[ch])) / float32(c.Std[ch])
+		}
+	}
+	n := width * height
+	out := make([]float32, 3*n)
+	for i := range n {
+		for ch := range 3 {
+			out[ch*n+i] = table[ch][r.Pix[3*i+ch]]
+		}
+	}
+	return out, nil
+}
+
+// Pixels is the resized and cropped picture before normalisation: what the model sees, for overlays.
+func (c *Config) Pixels(p *RGB, height, width int) (*RGB, error) {
+	g, err := c.placeFor(p.Width, p.Height, height, width)
+	if err != nil {
+		return nil, err
+	}
+	return g.pixels(p, c.Filter), nil
+}
+
+func (c *Config) placeFor(width, height, outHeight, outWidth int) (geometry, error) {
+	if width < 1 || height < 1 {
+		return geometry{}, fmt.Errorf("the picture has no pixels (%d×%d)", width, height)
+	}
+	g := c.place(width, height)
+	if g.outW != outWidth || g.outH != outHeight {
+		return g, fmt.Errorf("the picture is %d×%d pixels, the model takes %d×%d and its preprocessing does not resize", width, height, outWidth, outHeight)
+	}
+	const limit = 1 << 28
+	if g.w < 1 || g.h < 1 || g.w > limit/g.h {
+		return g, fmt.Errorf("the picture is %d×%d pixels, too narrow to be resized to %d×%d", width, height, g.w, g.h)
+	}
+	return g, nil
+}
+
+func (g geometry) pixels(p *RGB, f Filter) *RGB {
+	p = p.crop(g.srcX, g.srcY, g.srcW, g.srcH)
+	if g.w != p.Width || g.h != p.Height {
+		p = Resize(p, g.w, g.h, f)
+	}
+	if g.x == 0 && g.y == 0 && g.outW == g.w && g.outH == g.h {
+		return p
+	}
+	out := NewRGB(g.outW, g.outH)
+	x0, x1 := max(0, g.x), min(g.w, g.x+g.outW)
+	for y := max(0, g.y); y < min(g.h, g.y+g.outH); y++ {
+		copy(out.Pix[3*((y-g.y)*g.outW+x0-g.x):], p.Pix[3*(y*g.w+x0):3*(y*g.w+x1)])
+	}
+	return out
+}

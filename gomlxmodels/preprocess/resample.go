@@ -1,0 +1,194 @@
+package preprocess
+
+import (
+	"fmt"
+	"math"
+)
+
+// Filter is a resampling filter, numbered as in Pillow and in preprocessor_config.json.
+type Filter int
+
+// The filters, all antialiased when shrinking but Nearest.
+const (
+	Nearest  Filter = 0
+	Lanczos  Filter = 1
+	Bilinear Filter = 2
+	Bicubic  Filter = 3 // a = −0.5
+	Box      Filter = 4
+	Hamming  Filter = 5
+)
+
+var filters = map[Filter]struct {
+	name    string
+	support float64
+	weight  func(float64) float64
+}{
+	Nearest:  {"nearest", 0, nil},
+	Lanczos:  {"lanczos", 3, lanczos},
+	Bilinear: {"bilinear", 1, func(x float64) float64 { return max(0, 1-math.Abs(x)) }},
+	Bicubic:  {"bicubic", 2, bicubic},
+	Box:      {"box", 0.5, box},
+	Hamming:  {"hamming", 1, hamming},
+}
+
+func (f Filter) String() string {
+	if k, ok := filters[f]; ok {
+		return k.name
+	}
+	return fmt.Sprintf("filter %d", int(f))
+}
+
+// filterNamed finds a filter by timm's name.
+func filterNamed(name string) (Filter, bool) {
+	for f, k := range filters {
+		if k.name == name {
+			return f, true
+		}
+	}
+	return 0, false
+}
+
+func bicubic(x float64) float64 {
+	const a = -0.5
+	switch x = math.Abs(x); {
+	case x < 1:
+		return ((a+2)*x-(a+3))*x*x + 1
+	case x < 2:
+		return (((x-5)*x+8)*x - 4) * a
+	}
+	return 0
+}
+
+func sinc(x float64) float64 {
+	if x == 0 {
+		return 1
+	}
+	return math.Sin(x*math.Pi) / (x * math.Pi)
+}
+
+func lanczos(x float64) float64 {
+	if x >= -3 && x < 3 {
+		return sinc(x) * sinc(x/3)
+	}
+	return 0
+}
+
+func box(x float64) float64 {
+	if x > -0.5 && x <= 0.5 {
+		return 1
+	}
+	return 0
+}
+
+func hamming(x float64) float64 {
+	switch x = math.Abs(x); {
+	case x == 0:
+		return 1
+	case x >= 1:
+		return 0
+	}
+	return sinc(x) * (0.54 + 0.46*math.Cos(x*math.Pi))
+}
+
+// precision is the number of fraction bits of the weights.
+const precision = 32 - 8 - 2
+
+// taps are the input pixels of one output pixel: weights of pixels first, first+1, …
+type taps struct {
+	first   int
+	weights []int32
+}
+
+// plan computes the taps of a row of in pixels resized to out.
+func plan(in, out int, f Filter) []taps {
+	kernel := filters[f]
+	scale := float64(in) / float64(out)
+	stretch := max(scale, 1)
+	support := kernel.support * stretch
+	list := make([]taps, out)
+	for i := range list {
+		center := (float64(i) + 0.5) * scale
+		first := max(0, int(center-support+0.5))
+		last := min(in, int(center+support+0.5))
+		real := make([]float64, last-first)
+		sum := 0.0
+		for k := range real {
+			real[k] = kernel.weight((float64(k+first) - center + 0.5) * (1 / stretch))
+			sum += real[k]
+		}
+		t := taps{first: first, weights: make([]int32, len(real))}
+		for k, w := range real {
+			if sum != 0 {
+				w *= 1 / sum
+			}
+			t.weights[k] = int32(math.Trunc(w*(1<<precision) + math.Copysign(0.5, w)))
+		}
+		list[i] = t
+	}
+	return list
+}
+
+func clip8(sum int32) uint8 { return uint8(min(255, max(0, sum>>precision))) }
+
+// Resize gives the picture at another size, equal to Pillow's Image.resize to the last bit: first across, then
+// downwards, 8 bits in between. It panics on a size below 1 or an unknown filter; [Config.Validate] keeps both out.
+func Resize(p *RGB, width, height int, f Filter) *RGB {
+	if width < 1 || height < 1 || filters[f].name == "" {
+		panic(fmt.Sprintf("preprocess: resize to %d×%d with %v", width, height, f))
+	}
+	if f == Nearest {
+		return nearest(p, width, height)
+	}
+	if width != p.Width {
+		out := NewRGB(width, p.Height)
+		across := plan(p.Width, width, f)
+		for y := range p.Height {
+			row := p.Pix[3*y*p.Width:]
+			for x, t := range across {
+				r, g, b := int32(1<<(precision-1)), int32(1<<(precision-1)), int32(1<<(precision-1))
+				src := row[3*t.first : 3*(t.first+len(t.weights))]
+				for k, w := range t.weights {
+					r += int32(src[3*k]) * w
+					g += int32(src[3*k+1]) * w
+					b += int32(src[3*k+2]) * w
+				}
+				i := 3 * (y*width + x)
+				out.Pix[i], out.Pix[i+1], out.Pix[i+2] = clip8(r), clip8(g), clip8(b)
+			}
+		}
+		p = out
+	}
+	if height != p.Height {
+		out := NewRGB(p.Width, height)
+		stride := 3 * p.Width
+		sums := make([]int32, stride)
+		for y, t := range plan(p.Height, height, f) {
+			for i := range sums {
+				sums[i] = 1 << (precision - 1)
+			}
+			for k, w := range t.weights {
+				for i, v := range p.Pix[(t.first+k)*stride : (t.first+k+1)*stride] {
+					sums[i] += int32(v) * w
+				}
+			}
+			for i, s := range sums {
+				out.Pix[y*stride+i] = clip8(s)
+			}
+		}
+		p = out
+	}
+	return p
+}
+
+// nearest takes the pixel under the centre of each output pixel.
+func nearest(p *RGB, width, height int) *RGB {
+	out := NewRGB(width, height)
+	for y := range height {
+		sy := min(p.Height-1, int((float64(y)+0.5)*float64(p.Height)/float64(height)))
+		for x := range width {
+			sx := min(p.Width-1, int((float64(x)+0.5)*float64(p.Width)/float64(width)))
+			copy(out.Pix[3*(y*width+x):], p.Pix[3*(sy*p.Width+sx):][:3])
+		}
+	}
+	return out
+}

@@ -1,0 +1,202 @@
+package weights
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/gomlx/compute/dtypes"
+	"github.com/gomlx/compute/dtypes/bfloat16"
+	"github.com/gomlx/compute/dtypes/float16"
+	"github.com/gomlx/gomlx/core/tensors"
+	"github.com/gomlx/gomlx/ml/model"
+)
+
+// Rule says where one tensor of a checkpoint goes. Data keeps its order: a variable may have another shape than the
+// tensor (As), and several tensors may be the blocks of one variable's first axis (Part of Parts).
+type Rule struct {
+	Tensor   string // name in the checkpoint
+	Variable string // path of the variable below the model's scope; "" = the tensor is known and left alone
+	Shape    []int  // the shape the configuration asks for; nil (only where Variable is "") = any
+	As       []int  // the variable's shape where it is not Shape; the same number of values
+	Part     int    // with Parts > 1: the variable's first axis has Parts equal blocks and the tensor is block Part, from 0
+	Parts    int
+}
+
+// variableShape is the shape of the whole variable.
+func (r Rule) variableShape() []int {
+	shape := slices.Clone(r.Shape)
+	if r.As != nil {
+		shape = slices.Clone(r.As)
+	}
+	if r.Parts > 1 {
+		shape[0] *= r.Parts
+	}
+	return shape
+}
+
+// Match checks the set against the table, both ways, without reading data: a missing tensor, one of another shape, and
+// a tensor no rule names are errors. An error lists up to five names.
+func Match(set *Set, rules []Rule) error {
+	known := map[string]bool{}
+	var missing, unknown []string
+	for _, r := range rules {
+		known[r.Tensor] = true
+		t, ok := set.Info(r.Tensor)
+		if !ok {
+			if r.Variable != "" {
+				missing = append(missing, r.Tensor)
+			}
+			continue
+		}
+		if r.Shape != nil && !slices.Equal(t.Shape, r.Shape) {
+			return fmt.Errorf("%s: tensor %q has shape %v, the configuration asks for %v", t.File, r.Tensor, t.Shape, r.Shape)
+		}
+	}
+	for _, name := range set.Names() {
+		if !known[name] {
+			unknown = append(unknown, name)
+		}
+	}
+	where := set.dir
+	if len(set.files) == 1 {
+		where = set.files[0]
+	}
+	switch {
+	case len(missing) > 0:
+		return fmt.Errorf("%s: %s missing: %s", where, count(len(missing), "tensor"), some(missing))
+	case len(unknown) > 0:
+		return fmt.Errorf("%s: %s the model does not use: %s", where, count(len(unknown), "tensor"), some(unknown))
+	}
+	return nil
+}
+
+func count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+func some(names []string) string {
+	if len(names) > 5 {
+		return strings.Join(names[:5], ", ") + ", …"
+	}
+	return strings.Join(names, ", ")
+}
+
+// Load matches the set against the table and creates each variable below the scope with the tensors' values, in the
+// given floating-point dtype (Float32, BFloat16 or Float16).
+func Load(scope *model.Scope, set *Set, rules []Rule, dtype dtypes.DType) error {
+	if err := Match(set, rules); err != nil {
+		return err
+	}
+	parts := map[string][]Rule{}
+	var order []string
+	for _, r := range rules {
+		if r.Variable == "" {
+			continue
+		}
+		if parts[r.Variable] == nil {
+			order = append(order, r.Variable)
+		}
+		parts[r.Variable] = append(parts[r.Variable], r)
+	}
+	for _, path := range order {
+		rs := parts[path]
+		values := make([]float32, size(rs[0].variableShape()))
+		block := len(values) / len(rs)
+		for _, r := range rs {
+			data, err := set.Float32(r.Tensor)
+			if err != nil {
+				return err
+			}
+			if len(data) != block || max(1, r.Parts) != len(rs) {
+				return fmt.Errorf("weights: the table gives variable %s %d of %d parts, of %d values each", path, len(rs), max(1, r.Parts), len(data))
+			}
+			copy(values[r.Part*block:], data)
+		}
+		value, err := tensor(values, rs[0].variableShape(), dtype)
+		if err != nil {
+			return err
+		}
+		at, name := model.SplitPath("/" + path)
+		if _, err := scope.Store().Scope(model.JoinPath(scope.Scope(), at)).CreateVariable(name, value); err != nil {
+			return fmt.Errorf("weights: variable %s: %w", path, err)
+		}
+	}
+	return nil
+}
+
+func tensor(values []float32, shape []int, dtype dtypes.DType) (*tensors.Tensor, error) {
+	switch dtype {
+	case dtypes.Float32:
+		return tensors.FromFlatDataAndDimensions(values, shape...), nil
+	case dtypes.BFloat16:
+		return tensors.FromFlatDataAndDimensions(bfloat16.FromFloat32s(values...), shape...), nil
+	case dtypes.Float16:
+		return tensors.FromFlatDataAndDimensions(float16.FromFloat32s(values...), shape...), nil
+	}
+	return nil, fmt.Errorf("weights: dtype %s is not one a model runs in (Float32, BFloat16, Float16)", dtype)
+}
+
+func size(shape []int) int {
+	n := 1
+	for _, d := range shape {
+		n *= d
+	}
+	return n
+}
+
+// Export reads the variables of a table back as the checkpoint's tensors: the reverse of Load, for saving a trained
+// model. Variables must be float32; rules without a variable are left out.
+func Export(scope *model.Scope, rules []Rule) ([]Tensor, error) {
+	var out []Tensor
+	for _, r := range rules {
+		if r.Variable == "" {
+			continue
+		}
+		path := model.JoinPath(scope.Scope(), r.Variable)
+		v := scope.Store().GetVariable(path)
+		if v == nil || !v.HasValue() {
+			return nil, fmt.Errorf("weights: variable %s has no value to save as %q", path, r.Tensor)
+		}
+		if !slices.Equal(v.Shape().Dimensions, r.variableShape()) || v.DType() != dtypes.Float32 {
+			return nil, fmt.Errorf("weights: variable %s is %s, cannot be saved as %q of shape %v in Float32", path, v.Shape(), r.Tensor, r.Shape)
+		}
+		value, err := v.Value()
+		if err != nil {
+			return nil, fmt.Errorf("weights: variable %s: %w", path, err)
+		}
+		flat, err := tensors.CopyFlatData[float32](value)
+		if err != nil {
+			return nil, fmt.Errorf("weights: variable %s: %w", path, err)
+		}
+		block := size(r.Shape)
+		out = append(out, Tensor{Name: r.Tensor, Shape: r.Shape, Data: flat[r.Part*block : (r.Part+1)*block]})
+	}
+	return out, nil
+}
+
+// Check reports variables of the store that the compiled graphs would invent (no value) and variables none of them
+// reads. Call it after Exec.Compile and before the first call; pass every graph that shares the store.
+func Check(store *model.Store, graphs ...*model.Graph) error {
+	var missing, unused []string
+	for v := range store.IterVariables() {
+		switch {
+		case !v.HasValue():
+			missing = append(missing, v.Path())
+		case !slices.ContainsFunc(graphs, v.InUseByGraph):
+			unused = append(unused, v.Path())
+		}
+	}
+	slices.Sort(missing)
+	slices.Sort(unused)
+	switch {
+	case len(missing) > 0:
+		return fmt.Errorf("%s of the graph without weights: %s", count(len(missing), "variable"), some(missing))
+	case len(unused) > 0:
+		return fmt.Errorf("%s the graph does not use: %s", count(len(unused), "loaded weight"), some(unused))
+	}
+	return nil
+}

@@ -1,0 +1,46 @@
+package near
+
+import (
+	"math"
+	"testing"
+)
+
+func TestCompare(t *testing.T) {
+	nan, inf := math.NaN(), math.Inf(1)
+	for _, c := range []struct {
+		name      string
+		got, want []float64
+		equal     bool
+	}{
+		{"equal with zeros", []float64{0, 1}, []float64{0, 1}, true},
+		{"within", []float64{1.00001, 1e-7}, []float64{1, 0}, true},
+		{"beyond relative", []float64{1.001}, []float64{1}, false},
+		{"beyond absolute at zero", []float64{1e-3}, []float64{0}, false},
+		{"NaN twice", []float64{nan}, []float64{nan}, true},
+		{"NaN once", []float64{nan}, []float64{1}, false},
+		{"infinite twice", []float64{inf}, []float64{inf}, true},
+		{"infinite once", []float64{1}, []float64{inf}, false},
+		{"signs of infinity", []float64{-inf}, []float64{inf}, false},
+		{"lengths", []float64{1}, []float64{1, 2}, false},
+		{"empty", nil, nil, true},
+	} {
+		if err := Compare(c.got, c.want, 1e-4, 1e-5); (err == nil) != c.equal {
+			t.Errorf("%s: %v", c.name, err)
+		}
+	}
+}
+
+func TestWorst(t *testing.T) {
+	if d, i := Worst([]float32{1, 2, 5}, []float32{1, 3, 4.5}); d != 1 || i != 1 {
+		t.Errorf("Worst = %v at %d, want 1 at 1", d, i)
+	}
+	if d, i := Worst([]float64{1, math.NaN()}, []float64{1, 2}); !math.IsInf(d, 1) || i != 1 {
+		t.Errorf("Worst with NaN = %v at %d", d, i)
+	}
+	if _, i := Worst[float64](nil, nil); i != -1 {
+		t.Errorf("Worst of nothing is at %d", i)
+	}
+	if s := Scale([]float64{3, 4}); math.Abs(s-math.Sqrt(12.5)) > 1e-12 {
+		t.Errorf("Scale = %v", s)
+	}
+}
