@@ -12,6 +12,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"antipode/kernel/client"
 )
 
 // PathEnv names the folders to search for plugins, colon-separated; go-xla reads it too.
@@ -41,7 +43,10 @@ func Folders() []string {
 			folders = append(folders, f)
 		}
 	}
-	return append(folders, StoreFolders(storeHome())...)
+	if home, err := client.Home(); err == nil {
+		folders = append(folders, StoreFolders(home)...)
+	}
+	return folders
 }
 
 // StoreFolders lists the folders of a store ($ANTIPODE_HOME) that plugins are unpacked into: plugins/NAME-VERSION.
@@ -53,18 +58,6 @@ func StoreFolders(home string) []string {
 	slices.Sort(folders)
 	slices.Reverse(folders) // the newest version of a name first
 	return folders
-}
-
-// storeHome is the store's folder: $ANTIPODE_HOME, else antipode in the user's cache folder; "" where there is neither.
-func storeHome() string {
-	if home := os.Getenv("ANTIPODE_HOME"); home != "" {
-		return home
-	}
-	cache, err := os.UserCacheDir()
-	if err != nil {
-		return ""
-	}
-	return filepath.Join(cache, "antipode")
 }
 
 func globQuote(path string) string {

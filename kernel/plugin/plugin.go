@@ -55,13 +55,16 @@ func Provide(ctx context.Context, o Options) (Choice, error) {
 }
 
 // Current returns what [Provide] would take now, without network, download or loading. It does not check SHA-256
-// ([Choice.Check] does).
+// ([Choice.Check] does). An ANTIPODE_PLUGIN that names no plugin gives pure Go with the error as its Source.
 func Current(home string) Choice {
 	return newProvider(Options{Home: home, Offline: true}).current()
 }
 
 func (p *provider) current() Choice {
-	if c, decided, err := p.decided(); decided && err == nil {
+	if c, decided, err := p.decided(); decided {
+		if err != nil {
+			return pureGo(err.Error())
+		}
 		return c
 	}
 	for _, c := range p.candidates() {
@@ -326,4 +329,19 @@ func (p *provider) fallBack() Choice {
 	c := pureGo("no XLA plugin can be had")
 	p.Say("%s: the pure Go backend serves, %s; `antipode doctor` says how to mend it", c.Source, c.Slower)
 	return c
+}
+
+// Identify returns what is known of a plugin by its content: the pinned wheel that it comes from, if any. It reads
+// the whole file.
+func Identify(path string) (version, licence string, ok bool) {
+	sum, err := hashFile(path)
+	if err != nil {
+		return "", "", false
+	}
+	for _, w := range pinned {
+		if sum == w.PluginSHA256 {
+			return w.Name + " " + w.Version, w.Licence, true
+		}
+	}
+	return "", "", false
 }

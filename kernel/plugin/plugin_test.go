@@ -159,6 +159,9 @@ func TestEnvironmentDecides(t *testing.T) {
 		if _, err := w.provide(context.Background()); err == nil || !strings.Contains(err.Error(), value) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s=%s: %v", Env, value, err)
 		}
+		if got := w.another().current(); device.KindOf(value) == "" && got.Kind == device.Go && !strings.Contains(got.Source, value) {
+			t.Errorf("%s=%s: Current gives %+v", Env, value, got)
+		}
 	}
 	if len(w.hits) > 0 {
 		t.Errorf("requests: %v", w.hits)

@@ -1,0 +1,128 @@
+package doctor
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+)
+
+// State is how a part is.
+type State string
+
+// The states of a part.
+const (
+	OK   State = "ok"   // as it should be
+	Warn State = "warn" // something is slower or missing; everything essential works
+	Fail State = "fail" // Antipode cannot work
+)
+
+// Check is the state of one part.
+type Check struct {
+	Name   string `json:"name"`
+	State  State  `json:"state"`
+	Detail string `json:"detail"`         // what was found, one line
+	Mend   string `json:"mend,omitempty"` // what to do about it, one line
+}
+
+// limit is how long one check may take.
+const limit = 1500 * time.Millisecond
+
+// Report looks at everything, for the store at home and the module's source in moduleDir ("" where it was not found).
+// The order of the checks is fixed.
+func Report(ctx context.Context, home, moduleDir string) []Check {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	parts := []struct {
+		name string
+		look func() Check
+	}{
+		{"go", func() Check { return goCommand(ctx, moduleDir) }},
+		{"c compiler", func() Check { return cCompiler(ctx) }},
+		{"module", func() Check { return module(moduleDir) }},
+		{"plugin", func() Check { return xlaPlugin(home) }},
+		{"device", func() Check { return accelerator(home) }},
+		{"store", func() Check { return storeFolder(ctx, home) }},
+		{"disk", func() Check { return disk(home) }},
+		{"backend", func() Check { return backend(ctx, home) }},
+		{"kernel", func() Check { return kernelTools(home) }},
+		{"jupyter", func() Check { return jupyterState() }},
+	}
+	type answer struct {
+		at int
+		c  Check
+	}
+	answers := make(chan answer, len(parts)) // a check that comes late finds room and ends
+	out := make([]Check, len(parts))
+	for i, p := range parts {
+		out[i] = Check{p.name, Warn, fmt.Sprintf("no answer within %v", limit), "run antipode doctor again on a less busy machine"}
+		go func() {
+			c := p.look()
+			c.Name = p.name
+			answers <- answer{i, c}
+		}()
+	}
+	for range parts {
+		select {
+		case a := <-answers:
+			out[a.at] = a.c
+		case <-ctx.Done():
+			// What has come meanwhile counts.
+			for {
+				select {
+				case a := <-answers:
+					out[a.at] = a.c
+					continue
+				default:
+				}
+				return out
+			}
+		}
+	}
+	return out
+}
+
+// Failed says whether anything essential does not work: antipode doctor ends with status 1 then.
+func Failed(checks []Check) bool {
+	return slices.ContainsFunc(checks, func(c Check) bool { return c.State == Fail })
+}
+
+// Text prints the checks for people: a line each, and one below it with the mend.
+func Text(w io.Writer, checks []Check) error {
+	width := 0
+	for _, c := range checks {
+		width = max(width, len(c.Name))
+	}
+	var b strings.Builder
+	for _, c := range checks {
+		fmt.Fprintf(&b, "%-4s  %-*s  %s\n", c.State, width, c.Name, c.Detail)
+		if c.Mend != "" {
+			fmt.Fprintf(&b, "%*s  → %s\n", width+6, "", c.Mend)
+		}
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// JSON prints the checks for programs: one array.
+func JSON(w io.Writer, checks []Check) error {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	return e.Encode(checks)
+}
+
+func ok(format string, args ...any) Check {
+	return Check{State: OK, Detail: fmt.Sprintf(format, args...)}
+}
+
+func warn(mend, format string, args ...any) Check {
+	return Check{State: Warn, Detail: fmt.Sprintf(format, args...), Mend: mend}
+}
+
+func fail(mend, format string, args ...any) Check {
+	return Check{State: Fail, Detail: fmt.Sprintf(format, args...), Mend: mend}
+}

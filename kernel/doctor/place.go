@@ -1,0 +1,239 @@
+package doctor
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"time"
+
+	"antipode/kernel/client"
+	"antipode/kernel/jupyter"
+)
+
+// storeFolder looks at the store: whose it is, whether it can be written, how much it holds.
+func storeFolder(ctx context.Context, home string) Check {
+	mend := client.HomeVar + " can name another folder"
+	info, err := os.Stat(home)
+	if errors.Is(err, fs.ErrNotExist) {
+		parent := existing(home)
+		if err := writable(parent); err != nil {
+			return fail(mend, "%s is not there and cannot be made: %v", home, err)
+		}
+		return ok("%s, made when first needed", home)
+	}
+	if err != nil {
+		return fail(mend, "%v", err)
+	}
+	if !info.IsDir() {
+		return fail(mend, "%s is not a folder", home)
+	}
+	if st, is := info.Sys().(*syscall.Stat_t); is && int(st.Uid) != os.Getuid() {
+		return fail(mend, "%s belongs to the user with id %d, you are %d", home, st.Uid, os.Getuid())
+	}
+	if err := writable(home); err != nil {
+		return fail(fmt.Sprintf("chmod u+rwx %s, or name another folder in %s", home, client.HomeVar), "%s cannot be written: %v", home, err)
+	}
+	if info.Mode().Perm()&0o022 != 0 {
+		return warn("chmod go-w "+home, "%s can be written by others: what they put there would be run", home)
+	}
+	return ok("%s, %s", home, size(ctx, home))
+}
+
+// existing is the nearest folder above a path that is there.
+func existing(path string) string {
+	for {
+		if _, err := os.Stat(path); err == nil || path == filepath.Dir(path) {
+			return path
+		}
+		path = filepath.Dir(path)
+	}
+}
+
+// writable makes a file in a folder and removes it.
+func writable(folder string) error {
+	f, err := os.CreateTemp(folder, ".doctor-")
+	if err != nil {
+		var p *fs.PathError
+		if errors.As(err, &p) {
+			return fmt.Errorf("%s: %w", folder, p.Err)
+		}
+		return err
+	}
+	f.Close()
+	return os.Remove(f.Name())
+}
+
+// size adds up a folder's files for half a second at most.
+func size(ctx context.Context, folder string) string {
+	ctx, cancel := context.WithTimeout(ctx, 500*time.Millisecond)
+	defer cancel()
+	var bytes int64
+	files := 0
+	err := filepath.WalkDir(folder, func(_ string, e fs.DirEntry, err error) error {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err != nil || !e.Type().IsRegular() {
+			return nil // gone meanwhile, or a folder
+		}
+		if info, err := e.Info(); err == nil {
+			bytes += info.Size()
+			files++
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Sprintf("more than %s in more than %d files", amount(bytes), files)
+	}
+	return fmt.Sprintf("%s in %d files", amount(bytes), files)
+}
+
+func amount(bytes int64) string {
+	if bytes < 1e9 {
+		return fmt.Sprintf("%.1f MB", float64(bytes)/1e6)
+	}
+	return fmt.Sprintf("%.1f GB", float64(bytes)/1e9)
+}
+
+// What a disk should have left: a plugin needs 0.27 GB, the tools and models of a first run about one.
+const (
+	scarce = 3e9
+	tooFew = 3e8
+)
+
+// disk looks at the room that is left.
+func disk(home string) Check {
+	mend := "antipode store gc --dry-run says what can go; " + client.HomeVar + " can name a folder on another disk"
+	at := existing(home)
+	var st syscall.Statfs_t
+	if err := syscall.Statfs(at, &st); err != nil {
+		return warn(mend, "the room left at %s is unknown: %v", at, err)
+	}
+	return diskCheck(at, int64(st.Bavail)*int64(st.Bsize), mend)
+}
+
+func diskCheck(at string, free int64, mend string) Check {
+	switch {
+	case free < tooFew:
+		return fail(mend, "%s free at %s", amount(free), at)
+	case free < scarce:
+		return warn(mend, "%s free at %s", amount(free), at)
+	}
+	return ok("%s free at %s", amount(free), at)
+}
+
+// backend looks whether the backend's socket can be, and whether one answers.
+func backend(ctx context.Context, home string) Check {
+	path, err := client.SocketPath(home)
+	if err != nil {
+		return fail("set XDG_RUNTIME_DIR or TMPDIR to a short folder of your own", "%v", err)
+	}
+	state := "not running, started when needed"
+	c, err := (&net.Dialer{Timeout: 300 * time.Millisecond}).DialContext(ctx, "unix", path)
+	if err == nil {
+		c.Close()
+		state = "running"
+	}
+	return ok("%s; socket %s (%d of 100 bytes)", state, path, len(path))
+}
+
+// kernelTools looks for GoNB and goimports (needed, built at first use) and gopls (optional: completion).
+func kernelTools(home string) Check {
+	var parts []string
+	missing := false
+	for _, name := range []string{"gonb", "goimports"} {
+		if tool(home, name) == "" {
+			missing = true
+			parts = append(parts, name+" not built yet")
+		} else {
+			parts = append(parts, name+" built")
+		}
+	}
+	if tool(home, "gopls") != "" {
+		parts = append(parts, "gopls built")
+	} else if path, err := exec.LookPath("gopls"); err == nil {
+		parts = append(parts, "gopls at "+path)
+	} else {
+		parts = append(parts, "no gopls (optional: completion)")
+	}
+	if missing {
+		parts = append(parts, "the first notebook builds what is missing, in some seconds")
+	}
+	return ok("%s", strings.Join(parts, ", "))
+}
+
+// tool is the path of a program that was built into the store, "" where it was not.
+func tool(home, name string) string {
+	folders, err := os.ReadDir(filepath.Join(home, "bin"))
+	if err != nil {
+		return ""
+	}
+	for _, f := range folders {
+		path := filepath.Join(home, "bin", f.Name(), name)
+		if info, err := os.Stat(path); err == nil && info.Mode().Perm()&0o100 != 0 {
+			return path
+		}
+	}
+	return ""
+}
+
+// jupyterState looks for Jupyter and for Antipode's kernelspec in it. Neither is needed for antipode run.
+func jupyterState() Check {
+	const install = "pip install jupyterlab (needs Python), then antipode install; antipode run needs neither"
+	path, err := exec.LookPath("jupyter")
+	if err != nil {
+		if path, err = exec.LookPath("jupyter-lab"); err != nil {
+			return warn(install, "no jupyter on PATH: antipode lab cannot open notebooks")
+		}
+	}
+	for _, folder := range jupyterFolders() {
+		file := filepath.Join(folder, "kernels", jupyter.SpecName, "kernel.json")
+		data, err := os.ReadFile(file)
+		if err != nil {
+			continue
+		}
+		var spec struct {
+			Argv []string `json:"argv"`
+		}
+		if err := json.Unmarshal(data, &spec); err != nil || len(spec.Argv) == 0 {
+			return warn("antipode install writes it again", "%s is damaged", file)
+		}
+		if _, err := exec.LookPath(spec.Argv[0]); err != nil {
+			return warn("antipode install writes it again", "%s starts %s, which is not there", file, spec.Argv[0])
+		}
+		return ok("%s, kernel %q at %s", path, jupyter.DisplayName, filepath.Dir(file))
+	}
+	return warn("antipode install", "%s, but the kernel %q is not in it", path, jupyter.DisplayName)
+}
+
+// jupyterFolders lists where Jupyter looks for kernels of the user, and of the system.
+func jupyterFolders() []string {
+	var folders []string
+	for _, f := range filepath.SplitList(os.Getenv("JUPYTER_PATH")) {
+		if f != "" {
+			folders = append(folders, f)
+		}
+	}
+	if dir := os.Getenv("JUPYTER_DATA_DIR"); dir != "" {
+		folders = append(folders, dir)
+	} else if home, err := os.UserHomeDir(); err == nil {
+		switch data := os.Getenv("XDG_DATA_HOME"); {
+		case runtime.GOOS == "darwin":
+			folders = append(folders, filepath.Join(home, "Library", "Jupyter"))
+		case data != "":
+			folders = append(folders, filepath.Join(data, "jupyter"))
+		default:
+			folders = append(folders, filepath.Join(home, ".local", "share", "jupyter"))
+		}
+	}
+	return append(folders, "/usr/local/share/jupyter", "/usr/share/jupyter")
+}
