@@ -93,7 +93,7 @@ func Run(ctx context.Context, opts Options) (err error) {
 	defer func() { // also what an interrupted or failed run has so far
 		saved := nb.Save(out)
 		if saved == nil && page != "" {
-			saved = notebook.SaveHTML(page, nb, title(opts.Notebook))
+			saved = notebook.SaveHTML(page, nb, notebook.Page{Dir: filepath.Dir(opts.Notebook)})
 		}
 		if err == nil {
 			err = saved
@@ -243,10 +243,6 @@ func headline(source string) string {
 		}
 	}
 	return "…"
-}
-
-func title(path string) string {
-	return strings.TrimSuffix(filepath.Base(path), ".ipynb")
 }
 
 func indent(source string) string {

@@ -1,0 +1,114 @@
+package notebook
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// The bytes Jupyter writes come back as they were, unknown fields included.
+func TestEncodeAsJupyter(t *testing.T) {
+	want, err := os.ReadFile("testdata/jupyter.ipynb")
+	if err != nil {
+		t.Fatal(err)
+	}
+	nb, err := Parse(want)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := nb.Encode(); !bytes.Equal(got, want) {
+		path := filepath.Join(t.TempDir(), "got.ipynb")
+		_ = os.WriteFile(path, got, 0o644)
+		line := 1
+		for i := range min(len(got), len(want)) {
+			if got[i] != want[i] {
+				t.Fatalf("line %d differs: got %q, want %q", line, got[max(0, i-40):min(len(got), i+40)], want[max(0, i-40):min(len(want), i+40)])
+			}
+			if got[i] == '\n' {
+				line++
+			}
+		}
+		t.Fatalf("got %d bytes, want %d", len(got), len(want))
+	}
+	if got := nb.Cells[1].Source; got != "var n = 5 // 你好\n%%\nfmt.Println(n)\n" {
+		t.Errorf("source is %q", got)
+	}
+	if !nb.Cells[1].Tagged("parameters") || nb.Cells[0].Tagged("parameters") {
+		t.Error("tags are not read")
+	}
+	if got := nb.Cells[1].Outputs[0].Text; !strings.HasPrefix(got, "one\ntwo \u2028three") {
+		t.Errorf("stream is %q", got)
+	}
+}
+
+// A clone can be changed without changing the original.
+func TestClone(t *testing.T) {
+	nb, err := Read("testdata/jupyter.ipynb")
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := nb.Encode()
+	c := nb.Clone()
+	c.Cells[1].Outputs[1].Data["text/html"] = "changed"
+	c.Cells[1].Metadata["tags"] = nil
+	c.Cells[0].Source = "changed"
+	c.Metadata["unknown"] = nil
+	c.Cells = c.Cells[:1]
+	if !bytes.Equal(before, nb.Encode()) {
+		t.Error("changing a clone changed the original")
+	}
+}
+
+func TestParseErrors(t *testing.T) {
+	cell := func(c string) string { return `{"nbformat":4,"nbformat_minor":5,"metadata":{},"cells":[` + c + `]}` }
+	for _, test := range []struct{ name, data, want string }{
+		{"empty", "", "EOF"},
+		{"no object", "[]", "array"},
+		{"trailing", cell("") + "{}", "closing brace"},
+		{"old", `{"nbformat":3,"nbformat_minor":0,"metadata":{},"worksheets":[]}`, "format 3"},
+		{"no cells", `{"nbformat":4,"nbformat_minor":5,"metadata":{}}`, "cells is missing"},
+		{"no type", cell(`{"source":"","metadata":{}}`), "cell 1: cell_type"},
+		{"strange type", cell(`{"cell_type":"x","source":"","metadata":{}}`), `cell_type "x"`},
+		{"source", cell(`{"cell_type":"raw","source":[1],"metadata":{}}`), "cell 1: source"},
+		{"outputs", cell(`{"cell_type":"code","source":"","metadata":{},"outputs":{}}`), "cell 1: outputs"},
+		{"output type", cell(`{"cell_type":"code","source":"","metadata":{},"outputs":[{"output_type":"x"}]}`), `cell 1, output 1: output_type "x"`},
+		{"twice", cell(`{"cell_type":"raw","id":"a","source":"","metadata":{}},{"cell_type":"raw","id":"a","source":"","metadata":{}}`), `cell 2 has the id "a"`},
+	} {
+		_, err := Parse([]byte(test.data))
+		if !errors.Is(err, ErrFormat) || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s: error is %v, want one with %q", test.name, err, test.want)
+		}
+	}
+	if _, err := Read(filepath.Join(t.TempDir(), "none.ipynb")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("missing file: %v", err)
+	}
+}
+
+// Saving replaces a file at once and keeps its permissions; a failed save leaves no temporary file.
+func TestSave(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "a.ipynb")
+	nb := &Notebook{Minor: 5, Cells: []*Cell{{Type: Markdown, ID: "a", Source: "x"}}}
+	if err := os.WriteFile(path, []byte("old"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := nb.Save(path); err != nil {
+		t.Fatal(err)
+	}
+	back, err := Read(path)
+	if err != nil || back.Cells[0].Source != "x" {
+		t.Fatalf("read back %v, %v", back, err)
+	}
+	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("permissions are %v, %v", info.Mode(), err)
+	}
+	if err := nb.Save(filepath.Join(dir, "none", "a.ipynb")); err == nil {
+		t.Error("saved into a folder that does not exist")
+	}
+	if files, _ := os.ReadDir(dir); len(files) != 1 {
+		t.Errorf("left %v behind", files)
+	}
+}
