@@ -1,0 +1,190 @@
+package datasets
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"unicode/utf8"
+
+	"antipode/kernel/cell"
+	"antipode/kernel/client"
+)
+
+// Rows runs the table and gives its rows.
+func (t Table) Rows(ctx context.Context) (*Frame, error) {
+	if t.frame != nil {
+		return t.frame, nil
+	}
+	res, err := t.request(ctx, client.Request{}, true)
+	if err != nil {
+		return nil, err
+	}
+	return res.Frame, nil
+}
+
+// RunE runs the table without fetching its rows, and says what was done.
+func (t Table) RunE(ctx context.Context) (*client.Result, error) {
+	return t.request(ctx, client.Request{Counts: true}, false)
+}
+
+// Run runs the table and prints one line: rows, items computed, items found in the store. In a notebook a failure prints one line and ends the cell.
+func (t Table) Run() {
+	ctx, stop := cell.Context()
+	defer stop()
+	res, err := t.RunE(ctx)
+	if err != nil {
+		cell.Fail(err)
+		return
+	}
+	name := t.name
+	if name == "" && t.plan != nil {
+		name = t.plan.Op
+	}
+	cell.Print(Summary(name, res))
+}
+
+// Summary is the line that [Table.Run] prints.
+func Summary(name string, res *client.Result) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: %d rows", name, res.Rows)
+	if res.Computed+res.Found > 0 {
+		fmt.Fprintf(&b, ", %d items computed, %d found in the store", res.Computed, res.Found)
+	}
+	if len(res.Bad) > 0 {
+		fmt.Fprintf(&b, ", %d bad rows left out", len(res.Bad))
+	}
+	b.WriteByte('\n')
+	for _, n := range res.Notes {
+		fmt.Fprintf(&b, "note: %s\n", n)
+	}
+	return b.String()
+}
+
+// SaveE runs the table and writes it to a file: .parquet or .csv.
+func (t Table) SaveE(ctx context.Context, path string) (*client.Result, error) {
+	switch strings.ToLower(filepath.Ext(path)) {
+	case ".parquet", ".csv":
+	default:
+		return nil, fmt.Errorf("cannot save to %s: give a name that ends in .parquet or .csv", path)
+	}
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return nil, err
+	}
+	return t.request(ctx, client.Request{Counts: true, Save: abs, AllColumns: true}, false)
+}
+
+// Save runs the table and writes it to a file: .parquet or .csv. In a notebook a failure prints one line and ends the cell.
+func (t Table) Save(path string) {
+	ctx, stop := cell.Context()
+	defer stop()
+	res, err := t.SaveE(ctx, path)
+	if err != nil {
+		cell.Fail(err)
+		return
+	}
+	cell.Print(Summary(filepath.Base(path), res))
+}
+
+// printRows is how many rows [Table.Print] shows.
+const printRows = 20
+
+// Print runs the table and prints its first 20 rows as text.
+func (t Table) Print() {
+	ctx, stop := cell.Context()
+	defer stop()
+	f, err := t.Rows(ctx)
+	if err != nil {
+		cell.Fail(err)
+		return
+	}
+	cell.Print(Format(f, printRows))
+}
+
+// Show is Print, for tables; figures have a Show of their own.
+func (t Table) Show() { t.Print() }
+
+// request sends the plan to the executor. estimate says that the caller did not ask for the work by name, so that a long
+// run is announced first.
+func (t Table) request(ctx context.Context, req client.Request, estimate bool) (*client.Result, error) {
+	plan, err := t.Plan()
+	if err != nil {
+		return nil, err
+	}
+	req.Plan = plan
+	say := func(line string) { cell.Say(line) }
+	exec, err := client.Default(say)
+	if err != nil {
+		return nil, err
+	}
+	bar := cell.NewProgress()
+	defer bar.Close()
+	announced := !estimate
+	res, err := exec.Run(ctx, req, func(p client.Progress) {
+		if !announced && p.Rate > 0 && p.Total > p.Done {
+			if left := float64(p.Total-p.Done) / p.Rate; left > 60 {
+				say(fmt.Sprintf("%s: %d items to do, about %.0f minutes", p.Stage, p.Total-p.Done, left/60+0.5))
+				announced = true
+			}
+		}
+		bar.Update(p)
+	})
+	if err != nil {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		var remote *client.Error
+		if errors.As(err, &remote) {
+			return nil, remote
+		}
+		return nil, err
+	}
+	return res, nil
+}
+
+// Format writes a frame's first rows as an aligned text table; limit 0 = all.
+func Format(f *Frame, limit int) string {
+	n := f.Len()
+	if limit > 0 {
+		n = min(n, limit)
+	}
+	widths := make([]int, len(f.Columns))
+	cells := make([][]string, n)
+	for i := range f.Columns {
+		widths[i] = utf8.RuneCountInString(f.Columns[i].Name)
+		for r := range n {
+			s := strings.Join(strings.Fields(f.Columns[i].Cell(r)), " ")
+			if utf8.RuneCountInString(s) > 48 {
+				s = string([]rune(s)[:47]) + "…"
+			}
+			cells[r] = append(cells[r], s)
+			widths[i] = max(widths[i], utf8.RuneCountInString(s))
+		}
+	}
+	var b strings.Builder
+	write := func(values func(i int) string) {
+		for i := range f.Columns {
+			s := values(i)
+			pad := strings.Repeat(" ", widths[i]-utf8.RuneCountInString(s))
+			if i > 0 {
+				b.WriteString("  ")
+			}
+			if f.Columns[i].Kind == client.Number {
+				b.WriteString(pad + s)
+			} else {
+				b.WriteString(s + pad)
+			}
+		}
+		b.WriteByte('\n')
+	}
+	write(func(i int) string { return f.Columns[i].Name })
+	for r := range n {
+		write(func(i int) string { return cells[r][i] })
+	}
+	if n < f.Len() {
+		fmt.Fprintf(&b, "… and %d more rows\n", f.Len()-n)
+	}
+	return b.String()
+}

@@ -1,0 +1,125 @@
+package backend
+
+import (
+	"context"
+	"fmt"
+	"log"
+	"slices"
+	"sync"
+	"time"
+
+	"antipode/kernel/client"
+	"antipode/kernel/engine"
+)
+
+// job is one running request. Several clients that ask the same wait for one job; it is cancelled when the last one leaves.
+type job struct {
+	id       string
+	key      string
+	cancel   context.CancelFunc
+	finished chan struct{}
+	result   *client.Result
+	err      error
+
+	mu        sync.Mutex
+	waiters   int
+	last      client.Progress
+	listeners []chan client.Progress
+}
+
+func (s *Server) join(req client.Request) (*job, bool) {
+	key := fmt.Sprintf("%s %v %d %v %s %v %v", req.Plan.Digest(), req.SkipBad, req.Batch, req.Counts, req.Save, req.Columns, req.AllColumns)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.draining {
+		return nil, false
+	}
+	if j := s.jobs[key]; j != nil {
+		j.mu.Lock()
+		defer j.mu.Unlock()
+		if j.waiters > 0 {
+			j.waiters++
+			return j, true
+		}
+	}
+	s.next++
+	j := &job{id: fmt.Sprint(s.next), key: key, finished: make(chan struct{}), waiters: 1}
+	ctx, cancel := context.WithCancel(engine.WithOwner(context.Background(), j.id))
+	j.cancel = cancel
+	s.jobs[key] = j
+	go func() {
+		start := time.Now()
+		j.result, j.err = s.engine.Run(ctx, req, j.progress)
+		cancel()
+		log.Printf("job %s %s: %.2f s, error: %v", j.id, req.Plan.Op, time.Since(start).Seconds(), j.err)
+		s.mu.Lock()
+		if s.jobs[key] == j {
+			delete(s.jobs, key)
+		}
+		s.mu.Unlock()
+		close(j.finished)
+		s.leave()
+	}()
+	return j, true
+}
+
+// part notes that a client left.
+func (s *Server) part(j *job) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.waiters--; j.waiters == 0 {
+		j.cancel()
+	}
+}
+
+func (j *job) status() client.JobStatus {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return client.JobStatus{ID: j.id, Waiters: j.waiters, Progress: j.last}
+}
+
+// progress passes a report on; a client that does not keep up misses some, but never a note.
+func (j *job) progress(p client.Progress) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if p.Note == "" {
+		j.last = p
+	}
+	for _, l := range j.listeners {
+		for {
+			select {
+			case l <- p:
+			default:
+				select {
+				case old := <-l:
+					if old.Note != "" && p.Note == "" {
+						p = old // keep the note, drop the newer count
+					}
+					continue
+				default:
+					continue
+				}
+			}
+			break
+		}
+	}
+}
+
+func (j *job) listen() chan client.Progress {
+	l := make(chan client.Progress, 64)
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.last.Stage != "" {
+		l <- j.last
+	}
+	j.listeners = append(j.listeners, l)
+	return l
+}
+
+func (j *job) unlisten(l chan client.Progress) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.listeners = slices.DeleteFunc(j.listeners, func(o chan client.Progress) bool { return o == l })
+}

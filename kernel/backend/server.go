@@ -1,0 +1,228 @@
+package backend
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log"
+	"net"
+	"net/http"
+	"os"
+	"sort"
+	"sync"
+	"time"
+
+	"antipode/kernel/client"
+	"antipode/kernel/engine"
+)
+
+// IdleTime is how long a backend waits for work before it ends.
+const IdleTime = 10 * time.Minute
+
+// Server serves an engine.
+type Server struct {
+	engine  *engine.Engine
+	build   string
+	started time.Time
+	idle    time.Duration
+
+	mu       sync.Mutex
+	jobs     map[string]*job
+	next     int
+	lastUsed time.Time
+	draining bool
+	done     chan struct{}
+	end      sync.Once
+}
+
+// New makes a server. build is what the handshake tells; idle is how long it waits for work, 0 = IdleTime.
+func New(e *engine.Engine, build string, idle time.Duration) *Server {
+	if idle == 0 {
+		idle = IdleTime
+	}
+	return &Server{engine: e, build: build, started: time.Now(), lastUsed: time.Now(), idle: idle, jobs: map[string]*job{}, done: make(chan struct{})}
+}
+
+// Listen opens the socket of a store. A socket that a dead backend left is replaced; one that answers is an error.
+func Listen(home string) (net.Listener, error) {
+	path, err := client.SocketPath(home)
+	if err != nil {
+		return nil, err
+	}
+	if c, err := net.DialTimeout("unix", path, time.Second); err == nil {
+		c.Close()
+		return nil, fmt.Errorf("a backend already serves %s", home)
+	}
+	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, err
+	}
+	l, err := net.Listen("unix", path)
+	if err != nil {
+		return nil, err
+	}
+	return l, os.Chmod(path, 0o600)
+}
+
+// Serve answers until it is told to stop, has been idle for its time, or the context ends.
+func (s *Server) Serve(ctx context.Context, l net.Listener) error {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /v1/hello", func(w http.ResponseWriter, _ *http.Request) { json.NewEncoder(w).Encode(s.hello()) })
+	mux.HandleFunc("GET /v1/status", func(w http.ResponseWriter, _ *http.Request) { json.NewEncoder(w).Encode(s.Status()) })
+	mux.HandleFunc("POST /v1/stop", s.stop)
+	mux.HandleFunc("POST /v1/run", s.run)
+	hs := &http.Server{Handler: mux, ErrorLog: log.New(os.Stderr, "", log.LstdFlags)}
+	go func() {
+		tick := time.NewTicker(min(s.idle/4, 5*time.Second))
+		defer tick.Stop()
+		for {
+			select {
+			case <-s.done:
+			case <-ctx.Done():
+			case <-tick.C:
+				s.mu.Lock()
+				idle := len(s.jobs) == 0 && (s.draining || time.Since(s.lastUsed) > s.idle)
+				s.mu.Unlock()
+				if !idle {
+					continue
+				}
+			}
+			s.cancelAll()
+			quit, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+			defer cancel()
+			hs.Shutdown(quit)
+			return
+		}
+	}()
+	err := hs.Serve(l)
+	if errors.Is(err, http.ErrServerClosed) {
+		err = nil
+	}
+	return errors.Join(err, s.engine.Close())
+}
+
+func (s *Server) hello() client.Hello {
+	return client.Hello{Protocol: client.Protocol, Build: s.build, PID: os.Getpid()}
+}
+
+// Status is what `antipode backend status` shows.
+func (s *Server) Status() client.Status {
+	st := client.Status{Hello: s.hello(), Home: s.engine.Store.Dir(), Device: s.engine.DeviceKind(), Uptime: time.Since(s.started).Seconds()}
+	st.Models, st.Memory.Models, st.Memory.Budget = s.engine.Models()
+	st.Memory.Resident = engine.Resident()
+	st.Computed, st.Found = s.engine.Counts()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, j := range s.jobs {
+		st.Jobs = append(st.Jobs, j.status())
+	}
+	sort.Slice(st.Jobs, func(i, j int) bool { return st.Jobs[i].ID < st.Jobs[j].ID })
+	if len(s.jobs) == 0 {
+		st.Idle = time.Since(s.lastUsed).Seconds()
+	}
+	return st
+}
+
+func (s *Server) stop(w http.ResponseWriter, r *http.Request) {
+	s.mu.Lock()
+	s.draining = true
+	wait := r.URL.Query().Get("drain") != "" && len(s.jobs) > 0
+	s.mu.Unlock()
+	if !wait {
+		s.end.Do(func() { close(s.done) })
+	}
+}
+
+// leave ends the server once it drains and the last job is gone.
+func (s *Server) leave() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.lastUsed = time.Now()
+	if s.draining && len(s.jobs) == 0 {
+		s.end.Do(func() { close(s.done) })
+	}
+}
+
+func (s *Server) cancelAll() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.draining = true
+	for _, j := range s.jobs {
+		j.cancel()
+	}
+}
+
+// run serves one request: it joins the job that already computes the same, or starts one, and passes on its progress and its end.
+func (s *Server) run(w http.ResponseWriter, r *http.Request) {
+	var req client.Request
+	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, 4<<30)).Decode(&req); err != nil {
+		write(w, client.Message{Error: &client.Error{Code: client.CodeFailed, Message: "the request cannot be read: " + err.Error()}})
+		return
+	}
+	j, ok := s.join(req)
+	if !ok {
+		write(w, client.Message{Error: &client.Error{Code: client.CodeBusy, Message: "the backend is about to end"}})
+		return
+	}
+	defer s.part(j)
+	events := j.listen()
+	defer j.unlisten(events)
+	for {
+		select {
+		case <-r.Context().Done():
+			return
+		case p := <-events:
+			if write(w, client.Message{Progress: &p}) != nil {
+				return
+			}
+		case <-j.finished:
+			for len(events) > 0 {
+				p := <-events
+				write(w, client.Message{Progress: &p})
+			}
+			finish(w, j)
+			return
+		}
+	}
+}
+
+func finish(w http.ResponseWriter, j *job) {
+	if j.err != nil {
+		var remote *client.Error
+		if !errors.As(j.err, &remote) {
+			remote = &client.Error{Code: client.CodeFailed, Message: j.err.Error()}
+			var bad client.BadRow
+			if errors.As(j.err, &bad) {
+				remote.Bad = &bad
+			}
+		}
+		write(w, client.Message{Error: remote})
+		return
+	}
+	var frame bytes.Buffer
+	if j.result.Frame != nil {
+		if err := j.result.Frame.Encode(&frame); err != nil {
+			write(w, client.Message{Error: &client.Error{Code: client.CodeInternal, Message: err.Error()}})
+			return
+		}
+	}
+	if write(w, client.Message{Result: j.result, FrameBytes: int64(frame.Len())}) == nil {
+		w.Write(frame.Bytes())
+	}
+}
+
+// write sends one line at once.
+func write(w http.ResponseWriter, m client.Message) error {
+	data, err := json.Marshal(m)
+	if err != nil {
+		return err
+	}
+	if _, err := w.Write(append(data, '\n')); err != nil {
+		return err
+	}
+	if f, ok := w.(http.Flusher); ok {
+		f.Flush()
+	}
+	return nil
+}

@@ -1,0 +1,98 @@
+package client
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Environment variables that say where things are.
+const (
+	HomeVar   = "ANTIPODE_HOME"   // the store's folder
+	BinaryVar = "ANTIPODE_BIN"    // the antipode command that cells start the backend with
+	ModuleVar = "ANTIPODE_MODULE" // the folder of the module's source, where there is one
+)
+
+// Home is the store's folder: $ANTIPODE_HOME, or antipode/ in the user's cache directory.
+func Home() (string, error) {
+	dir := os.Getenv(HomeVar)
+	if dir == "" {
+		cache, err := os.UserCacheDir()
+		if err != nil {
+			return "", fmt.Errorf("no place for the store: %w; set %s to a folder", err, HomeVar)
+		}
+		dir = filepath.Join(cache, "antipode")
+	}
+	return filepath.Abs(dir)
+}
+
+// maxSocket is the longest socket path that every supported system takes.
+const maxSocket = 100
+
+// SocketPath is the address of the backend of a store. It makes its folder, which belongs to the user alone.
+func SocketPath(home string) (string, error) {
+	sum := sha256.Sum256([]byte(home))
+	name := hex.EncodeToString(sum[:6]) + ".sock"
+	dirs := []string{filepath.Join(os.TempDir(), fmt.Sprintf("antipode-%d", os.Getuid()))}
+	if run := os.Getenv("XDG_RUNTIME_DIR"); run != "" {
+		if info, err := os.Stat(run); err == nil && info.IsDir() {
+			dirs = append([]string{filepath.Join(run, "antipode")}, dirs...)
+		}
+	}
+	var reasons []string
+	for _, dir := range dirs {
+		path := filepath.Join(dir, name)
+		if len(path) >= maxSocket {
+			reasons = append(reasons, fmt.Sprintf("%s is longer than %d bytes", path, maxSocket))
+			continue
+		}
+		if err := privateDir(dir); err != nil {
+			reasons = append(reasons, err.Error())
+			continue
+		}
+		return path, nil
+	}
+	return "", fmt.Errorf("no place for the backend's socket (%s); set XDG_RUNTIME_DIR or TMPDIR to a short folder of your own", strings.Join(reasons, "; "))
+}
+
+// privateDir makes a folder of mode 0700 and checks that it is a real folder, owned by the user and closed to others.
+func privateDir(dir string) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	info, err := os.Lstat(dir)
+	if err != nil {
+		return err
+	}
+	if !info.IsDir() {
+		return fmt.Errorf("%s is not a folder", dir)
+	}
+	if !ownedByUser(info) {
+		return fmt.Errorf("%s belongs to another user", dir)
+	}
+	if info.Mode().Perm() != 0o700 {
+		return os.Chmod(dir, 0o700)
+	}
+	return nil
+}
+
+// Binary is the antipode command that starts the backend: $ANTIPODE_BIN, or the one that was last set up in the store.
+func Binary(home string) (string, error) {
+	if bin := os.Getenv(BinaryVar); bin != "" {
+		return bin, nil
+	}
+	current := filepath.Join(home, "bin", "current")
+	if data, err := os.ReadFile(current); err == nil {
+		bin := filepath.Join(home, "bin", strings.TrimSpace(string(data)), "antipode")
+		if _, err := os.Stat(bin); err == nil {
+			return bin, nil
+		}
+	}
+	return "", fmt.Errorf("the antipode command was never set up in %s: run `go run . doctor` in the project's folder once, or set %s", home, BinaryVar)
+}
+
+// BuildOf is the build id in the path of a set-up command ($ANTIPODE_HOME/bin/BUILD/antipode).
+func BuildOf(binary string) string { return filepath.Base(filepath.Dir(binary)) }

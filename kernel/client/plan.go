@@ -1,0 +1,101 @@
+package client
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"sync"
+)
+
+// Plan is one node of a table's plan: an operation, its arguments and the plans it reads. A Plan is data: making one does no work.
+type Plan struct {
+	Op     string          `json:"op"`               // for example "csv", "where", "embed", "score"
+	Args   json.RawMessage `json:"args,omitempty"`   // the operation's own arguments
+	Inputs []*Plan         `json:"inputs,omitempty"` // the tables it reads, in the operation's order
+	Line   string          `json:"line,omitempty"`   // where the table was made, "file:line"; no part of the digest
+}
+
+// Digest identifies what the plan asks for: two plans with equal digests give the same table as long as the files they read are the same.
+func (p *Plan) Digest() string {
+	h := sha256.New()
+	var walk func(*Plan)
+	walk = func(p *Plan) {
+		fmt.Fprintf(h, "%s\x00%d\x00%s\x00%d\x00", p.Op, len(p.Args), p.Args, len(p.Inputs))
+		for _, in := range p.Inputs {
+			walk(in)
+		}
+	}
+	walk(p)
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// Progress is one report on running work.
+type Progress struct {
+	Stage    string  `json:"stage"`          // what is being done, for example "embed archipelago-vit"
+	Done     int     `json:"done"`           // items finished, found ones among them
+	Total    int     `json:"total"`          // items in all; 0 = not known
+	Computed int     `json:"computed"`       // items computed in this run
+	Found    int     `json:"found"`          // items found in the store
+	Rate     float64 `json:"rate,omitempty"` // computed items a second; 0 = not known yet
+	Note     string  `json:"note,omitempty"` // a line for the user, for example a warning; shown once
+}
+
+// BadRow is a row that could not be used, with the reason.
+type BadRow struct {
+	Row    int    `json:"row"`    // position in the table the stage read, from 1
+	ID     string `json:"id"`     // the row's id, where it has one
+	Column string `json:"column"` // the column that holds the culprit
+	Reason string `json:"reason"` // one line: what is wrong, with the file, and the mend
+}
+
+func (b BadRow) Error() string {
+	return fmt.Sprintf("row %d (id %q), column %s: %s", b.Row, b.ID, b.Column, b.Reason)
+}
+
+// Request is a plan to run and how.
+type Request struct {
+	Plan       *Plan    `json:"plan"`
+	SkipBad    bool     `json:"skip_bad,omitempty"`    // leave bad rows out and list them, instead of failing at the first
+	Batch      int      `json:"batch,omitempty"`       // rows a model takes at a time; 0 = the stage's own choice
+	Counts     bool     `json:"counts,omitempty"`      // send no rows, only the Result's numbers
+	Save       string   `json:"save,omitempty"`        // absolute path: the backend also writes the table there (.parquet or .csv)
+	Columns    []string `json:"columns,omitempty"`     // with Save: the columns kept; empty = id, text and number columns and what stages added
+	AllColumns bool     `json:"all_columns,omitempty"` // with Save: keep every column
+}
+
+// Result is what a run gives.
+type Result struct {
+	Frame    *Frame   `json:"-"`
+	Rows     int      `json:"rows"`
+	Bad      []BadRow `json:"bad,omitempty"`
+	Computed int      `json:"computed"` // items computed in this run
+	Found    int      `json:"found"`    // items found in the store
+	Notes    []string `json:"notes,omitempty"`
+	Record   string   `json:"record,omitempty"` // id of the run record in the store
+}
+
+// Executor runs plans. The resident backend is one; so is the in-process one of package gomlxmodels/all.
+type Executor interface {
+	Run(ctx context.Context, req Request, progress func(Progress)) (*Result, error)
+}
+
+var (
+	executorMu sync.Mutex
+	executor   Executor
+)
+
+// Register makes e the executor of this process, in place of the resident backend.
+func Register(e Executor) {
+	executorMu.Lock()
+	defer executorMu.Unlock()
+	executor = e
+}
+
+// Registered returns the executor of this process, or nil where plans go to the resident backend.
+func Registered() Executor {
+	executorMu.Lock()
+	defer executorMu.Unlock()
+	return executor
+}

@@ -1,0 +1,66 @@
+package engine
+
+import (
+	"context"
+	"path/filepath"
+
+	"antipode/kernel/client"
+)
+
+// env is what a run lends a stage; it is a stage.Env.
+type env struct{ r *run }
+
+func (v env) Device() (any, error) {
+	d, err := v.r.e.openDevice(v.r)
+	if err != nil {
+		return nil, err
+	}
+	return d.Handle(), nil
+}
+
+func (v env) DeviceKind() (string, error) {
+	d, err := v.r.e.openDevice(v.r)
+	if err != nil {
+		return "", err
+	}
+	return d.Kind(), nil
+}
+
+func (v env) FileDigest(path string) (string, error) { return v.r.e.Store.FileDigest(path) }
+
+func (v env) PutBlob(data []byte, ext string) (client.Image, error) {
+	return v.r.store.PutBlob(data, ext)
+}
+
+func (v env) Shared(key string, open func() (any, int64, func(), error)) (any, func(), error) {
+	return v.r.e.pool.get(key, open)
+}
+
+func (v env) OnDevice(ctx context.Context, f func() error) error { return v.r.e.queue.do(ctx, f) }
+
+func (v env) ModelDir() string { return filepath.Join(v.r.e.Store.Dir(), "models") }
+
+// Model notes a model's digest for the run record.
+func (v env) Model(name, digest string) {
+	v.r.mu.Lock()
+	defer v.r.mu.Unlock()
+	v.r.models[name] = digest
+}
+
+// openDevice opens the device the first time it is needed.
+func (e *Engine) openDevice(r *run) (Device, error) {
+	e.deviceMu.Lock()
+	defer e.deviceMu.Unlock()
+	if e.device == nil {
+		var d Device
+		err := e.queue.do(r.ctx, func() (err error) {
+			d, err = e.opts.OpenDevice(r.ctx, func(line string) { r.note("%s", line) })
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+		e.device = d
+	}
+	return e.device, nil
+}

@@ -1,0 +1,111 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"sync"
+)
+
+var logWriter io.Writer = os.Stderr
+
+// owner is the context key under which a job's name travels.
+type owner struct{}
+
+// WithOwner names the job that work in this context belongs to: jobs get the device in turn.
+func WithOwner(ctx context.Context, name string) context.Context {
+	return context.WithValue(ctx, owner{}, name)
+}
+
+// queue runs functions on one goroutine, locked to its thread, taking from the waiting jobs in turn: a long job delays
+// another by one batch at most.
+type queue struct {
+	mu     sync.Mutex
+	wake   *sync.Cond
+	jobs   map[string][]*task
+	order  []string // jobs that wait, the next one first
+	closed bool
+}
+
+type task struct {
+	ctx  context.Context
+	f    func() error
+	done chan error
+}
+
+var errClosed = errors.New("the backend is ending")
+
+func newQueue() *queue {
+	q := &queue{jobs: map[string][]*task{}}
+	q.wake = sync.NewCond(&q.mu)
+	go q.loop()
+	return q
+}
+
+// do runs f and waits for it. A task whose context ends before its turn is dropped.
+func (q *queue) do(ctx context.Context, f func() error) error {
+	name, _ := ctx.Value(owner{}).(string)
+	t := &task{ctx: ctx, f: f, done: make(chan error, 1)}
+	q.mu.Lock()
+	if q.closed {
+		q.mu.Unlock()
+		return errClosed
+	}
+	if len(q.jobs[name]) == 0 {
+		q.order = append(q.order, name)
+	}
+	q.jobs[name] = append(q.jobs[name], t)
+	q.wake.Signal()
+	q.mu.Unlock()
+	return <-t.done
+}
+
+func (q *queue) loop() {
+	runtime.LockOSThread()
+	for {
+		q.mu.Lock()
+		for len(q.order) == 0 && !q.closed {
+			q.wake.Wait()
+		}
+		if len(q.order) == 0 {
+			q.mu.Unlock()
+			return
+		}
+		name := q.order[0]
+		t := q.jobs[name][0]
+		q.order = q.order[1:]
+		if q.jobs[name] = q.jobs[name][1:]; len(q.jobs[name]) > 0 {
+			q.order = append(q.order, name)
+		} else {
+			delete(q.jobs, name)
+		}
+		q.mu.Unlock()
+		if err := t.ctx.Err(); err != nil {
+			t.done <- err
+			continue
+		}
+		t.done <- protect(t.f)
+	}
+}
+
+// protect turns a panic of f into an error and logs its stack.
+func protect(f func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			fmt.Fprintf(logWriter, "panic on the device: %v\n%s\n", p, debug.Stack())
+			err = fmt.Errorf("a fault on the device: %v", p)
+		}
+	}()
+	return f()
+}
+
+func (q *queue) close() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.closed = true
+	q.wake.Broadcast()
+}

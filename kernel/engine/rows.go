@@ -1,0 +1,355 @@
+package engine
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"math"
+	"path/filepath"
+	"runtime"
+	"time"
+
+	"antipode/gomlxmodels/stage"
+	"antipode/kernel/client"
+	"antipode/kernel/store"
+)
+
+// rowStage runs a row-wise stage: it takes from the store what is there, computes the rest batch by batch, keeps each batch
+// before the next one starts, and gives the table with the new columns. Bad rows end the run, or with SkipBad are left out.
+func (r *run) rowStage(st stage.Stage, p *client.Plan, in *client.Frame) (*client.Frame, error) {
+	w, err := st.Open(r.ctx, env{r}, p.Args)
+	if err != nil {
+		return nil, err
+	}
+	defer w.Close()
+	specs := in.Specs()
+	if err := w.Check(specs); err != nil {
+		return nil, err
+	}
+	outputs := w.Outputs(specs)
+	for _, o := range outputs {
+		r.added[o.Name] = true
+	}
+	sum := sha256.Sum256([]byte(w.Digest()))
+	name, context := fmt.Sprintf("%s-v%d", st.Name, st.Version), hex.EncodeToString(sum[:12])
+	items, err := r.store.Items(name, context)
+	if err != nil {
+		return nil, err
+	}
+	r.uses[filepath.Join("items", name, context)] = true
+
+	keys := make([]store.Key, in.Len())
+	unique := make([]store.Key, 0, in.Len())
+	first := map[store.Key]int{} // key → position in unique
+	rowOf := []int{}             // position in unique → a row with that key
+	for i := range keys {
+		keys[i] = store.KeyOf(w.Key(stage.Row{Frame: in, Index: i}))
+		if _, seen := first[keys[i]]; !seen {
+			first[keys[i]] = len(unique)
+			unique = append(unique, keys[i])
+			rowOf = append(rowOf, i)
+		}
+	}
+	values := make([][]stage.Value, len(unique))
+	var missing []int
+	for u, payload := range items.GetAll(unique) {
+		if payload != nil {
+			if v, err := decodeItem(payload, outputs); err == nil && r.blobsThere(v, outputs) {
+				values[u] = v
+				continue
+			}
+		}
+		missing = append(missing, u)
+	}
+	c := &counter{r: r, label: w.Label(), total: len(unique), found: len(unique) - len(missing), start: time.Now()}
+	r.e.found.Add(int64(c.found))
+	r.found += c.found
+	c.report()
+	if len(missing) > 0 {
+		if err := w.Load(r.ctx); err != nil {
+			return nil, err
+		}
+		c.start = time.Now()
+		if err := r.computeMissing(w, items, in, outputs, c, missing, unique, rowOf, values); err != nil {
+			return nil, err
+		}
+	}
+	// rows whose item could not be computed are bad: they were reported, and are left out
+	var good []int
+	for i, k := range keys {
+		if values[first[k]] != nil {
+			good = append(good, i)
+		} else if rowOf[first[k]] != i {
+			if err := r.report(client.BadRow{Row: i + 1, ID: rowID(in, i), Column: "image", Reason: fmt.Sprintf("the same file as in row %d, which is bad", rowOf[first[k]]+1)}); err != nil {
+				return nil, err
+			}
+		}
+	}
+	out := in
+	if len(good) < in.Len() {
+		out = in.Pick(good)
+	}
+	added := make([]client.Column, len(outputs))
+	for j, spec := range outputs {
+		c := client.Column{ColumnSpec: spec}
+		for _, i := range good {
+			v := values[first[keys[i]]][j]
+			switch spec.Kind {
+			case client.Text:
+				c.Texts = append(c.Texts, v.Text)
+			case client.Number:
+				c.Numbers = append(c.Numbers, v.Number)
+			case client.Picture:
+				c.Images = append(c.Images, v.Image)
+			case client.Masked:
+				c.Masks = append(c.Masks, v.Mask)
+			default:
+				c.Vectors = append(c.Vectors, v.Vector)
+			}
+		}
+		added[j] = c
+	}
+	return out.With(added...), nil
+}
+
+// blobsThere says whether the pictures an item points at are still in the store.
+func (r *run) blobsThere(v []stage.Value, outputs []client.ColumnSpec) bool {
+	for j, o := range outputs {
+		if o.Kind == client.Picture && v[j].Image.Path != "" && !r.store.HasBlob(v[j].Image) {
+			return false
+		}
+	}
+	return true
+}
+
+// prepared is a row's host work, done.
+type prepared struct {
+	value  any
+	column string
+	err    error
+}
+
+func (r *run) computeMissing(w stage.Worker, items *store.Items, in *client.Frame, outputs []client.ColumnSpec, c *counter,
+	missing []int, unique []store.Key, rowOf []int, values [][]stage.Value) error {
+	ctx, cancel := context.WithCancel(r.ctx)
+	defer cancel()
+	size := w.Batch()
+	if r.req.Batch > 0 {
+		size = min(size, r.req.Batch)
+	}
+	ahead := make(chan chan prepared, 2*size) // rows being prepared, in order
+	limit := make(chan struct{}, runtime.NumCPU())
+	go func() {
+		defer close(ahead)
+		for _, u := range missing {
+			ch := make(chan prepared, 1)
+			select {
+			case ahead <- ch:
+			case <-ctx.Done():
+				return
+			}
+			limit <- struct{}{}
+			go func() {
+				defer func() { <-limit }()
+				var p prepared
+				if err := protect(func() (err error) {
+					p.value, p.column, err = w.Prepare(ctx, stage.Row{Frame: in, Index: rowOf[u]})
+					return err
+				}); err != nil {
+					p.err = err
+				}
+				ch <- p
+			}()
+		}
+	}()
+	var batch []any
+	var members []int
+	flush := func() error {
+		if len(batch) == 0 {
+			return nil
+		}
+		results, err := w.Compute(ctx, batch)
+		if err != nil {
+			return err
+		}
+		if len(results) != len(batch) {
+			return fmt.Errorf("%s gave %d results for %d rows", w.Label(), len(results), len(batch))
+		}
+		keys := make([]store.Key, len(members))
+		payloads := make([][]byte, len(members))
+		for i, u := range members {
+			if payloads[i], err = encodeItem(results[i], outputs); err != nil {
+				return fmt.Errorf("%s, row %d (id %q): %w", w.Label(), rowOf[u]+1, rowID(in, rowOf[u]), err)
+			}
+			keys[i], values[u] = unique[u], results[i]
+		}
+		if err := items.Put(keys, payloads); err != nil {
+			return err
+		}
+		r.e.computed.Add(int64(len(batch)))
+		r.computed += len(batch)
+		c.computed += len(batch)
+		c.report()
+		batch, members = batch[:0], members[:0]
+		return nil
+	}
+	next := 0
+	for ch := range ahead {
+		var p prepared
+		select {
+		case p = <-ch:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		u := missing[next]
+		next++
+		if p.err != nil {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			c.bad++
+			if err := r.report(client.BadRow{Row: rowOf[u] + 1, ID: rowID(in, rowOf[u]), Column: p.column, Reason: p.err.Error()}); err != nil {
+				if keepErr := flush(); keepErr != nil { // the good rows before it are kept
+					return keepErr
+				}
+				return err
+			}
+			continue
+		}
+		batch, members = append(batch, p.value), append(members, u)
+		if len(batch) == size {
+			if err := flush(); err != nil {
+				return err
+			}
+		}
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return flush()
+}
+
+// counter turns finished items into progress.
+type counter struct {
+	r                           *run
+	label                       string
+	total, found, computed, bad int
+	start                       time.Time
+}
+
+func (c *counter) report() {
+	p := client.Progress{Stage: c.label, Done: c.found + c.computed + c.bad, Total: c.total, Computed: c.r.computed, Found: c.r.found}
+	if s := time.Since(c.start).Seconds(); c.computed > 0 && s > 0 {
+		p.Rate = float64(c.computed) / s
+	}
+	c.r.progress(p)
+}
+
+func rowID(f *client.Frame, i int) string {
+	if ids := f.Texts("id"); ids != nil {
+		return ids[i]
+	}
+	return ""
+}
+
+// An item is its output values one after another, each a length (uint32, little-endian; nullValue = no value) and bytes.
+const nullValue = math.MaxUint32
+
+func encodeItem(values []stage.Value, outputs []client.ColumnSpec) ([]byte, error) {
+	if len(values) != len(outputs) {
+		return nil, fmt.Errorf("%d values for %d columns", len(values), len(outputs))
+	}
+	var b []byte
+	put := func(data []byte) {
+		b = binary.LittleEndian.AppendUint32(b, uint32(len(data)))
+		b = append(b, data...)
+	}
+	for i, v := range values {
+		switch outputs[i].Kind {
+		case client.Text:
+			put([]byte(v.Text))
+		case client.Number:
+			put(binary.LittleEndian.AppendUint64(nil, math.Float64bits(v.Number)))
+		case client.Picture:
+			put([]byte(v.Image.SHA256 + v.Image.Path))
+		case client.Masked:
+			data := binary.LittleEndian.AppendUint32(nil, uint32(v.Mask.Size[0]))
+			data = binary.LittleEndian.AppendUint32(data, uint32(v.Mask.Size[1]))
+			put(append(data, v.Mask.Counts...))
+		case client.Vector:
+			if v.Vector == nil {
+				b = binary.LittleEndian.AppendUint32(b, nullValue)
+				continue
+			}
+			data := make([]byte, 0, 4*len(v.Vector))
+			for _, x := range v.Vector {
+				if x != x || math.IsInf(float64(x), 0) {
+					return nil, fmt.Errorf("column %s: the model gave a vector with NaN or infinity", outputs[i].Name)
+				}
+				data = binary.LittleEndian.AppendUint32(data, math.Float32bits(x))
+			}
+			put(data)
+		default:
+			return nil, fmt.Errorf("column %q has the unknown kind %q", outputs[i].Name, outputs[i].Kind)
+		}
+	}
+	return b, nil
+}
+
+var errItem = errors.New("a damaged item")
+
+func decodeItem(b []byte, outputs []client.ColumnSpec) ([]stage.Value, error) {
+	values := make([]stage.Value, len(outputs))
+	for i, o := range outputs {
+		if len(b) < 4 {
+			return nil, errItem
+		}
+		n := binary.LittleEndian.Uint32(b)
+		b = b[4:]
+		if n == nullValue {
+			continue
+		}
+		if uint64(n) > uint64(len(b)) {
+			return nil, errItem
+		}
+		data := b[:n]
+		b = b[n:]
+		v := &values[i]
+		switch o.Kind {
+		case client.Text:
+			v.Text = string(data)
+		case client.Number:
+			if n != 8 {
+				return nil, errItem
+			}
+			v.Number = math.Float64frombits(binary.LittleEndian.Uint64(data))
+		case client.Picture:
+			if n > 0 && n < 64 {
+				return nil, errItem
+			}
+			if n > 0 {
+				v.Image = client.Image{SHA256: string(data[:64]), Path: string(data[64:])}
+			}
+		case client.Masked:
+			if n < 8 {
+				return nil, errItem
+			}
+			v.Mask = client.Mask{Size: [2]int{int(binary.LittleEndian.Uint32(data)), int(binary.LittleEndian.Uint32(data[4:]))}, Counts: string(data[8:])}
+		case client.Vector:
+			if n%4 != 0 {
+				return nil, errItem
+			}
+			v.Vector = make([]float32, n/4)
+			for j := range v.Vector {
+				v.Vector[j] = math.Float32frombits(binary.LittleEndian.Uint32(data[4*j:]))
+			}
+		}
+	}
+	if len(b) != 0 {
+		return nil, errItem
+	}
+	return values, nil
+}

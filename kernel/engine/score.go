@@ -1,0 +1,88 @@
+package engine
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"os"
+
+	"antipode/kernel/client"
+	"antipode/kernel/store"
+	"antipode/metrics"
+)
+
+const scoreOp = metrics.Op
+
+// resultID names a whole-table result by what was asked and by its ordered input rows.
+func resultID(p *client.Plan, inputs []string) string {
+	h := sha256.New()
+	fmt.Fprintf(h, "%s\x00%s", p.Op, p.Args)
+	for _, in := range inputs {
+		fmt.Fprintf(h, "\x00%s", in)
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// saveID names the record of a saved table: the same table saved twice has two records.
+func saveID(id, path string) string {
+	sum := sha256.Sum256([]byte(id + "\x00" + path))
+	return hex.EncodeToString(sum[:])
+}
+
+// score computes a metric, or takes its table from the store where the same was asked of the same rows.
+func (r *run) score(p *client.Plan, in []*client.Frame) (*client.Frame, error) {
+	var inputs []string
+	for _, f := range in {
+		d, err := store.FrameDigest(f)
+		if err != nil {
+			return nil, err
+		}
+		inputs = append(inputs, d)
+	}
+	id := resultID(p, inputs)
+	r.results[p] = id
+	if f, rec, err := r.store.Result(id); err == nil {
+		for _, n := range rec.Notes {
+			r.note("%s", n)
+		}
+		return f, nil
+	}
+	call := metrics.Call{Progress: r.progress, Note: r.note}
+	if d, err := r.e.openDevice(r); err == nil {
+		call.Neighbours = d.Neighbours(r.e.queue.do)
+	} else {
+		r.note("no device (%v): nearest neighbours are found in plain Go", err)
+	}
+	f, err := metrics.Evaluate(r.ctx, p.Args, in, call)
+	if err != nil {
+		return nil, err
+	}
+	if err := f.Check(); err != nil {
+		return nil, err
+	}
+	rec, err := r.record(p, f)
+	if err != nil {
+		return nil, err
+	}
+	return f, r.store.PutResult(f, rec)
+}
+
+// Verify computes a kept or saved result again from its record: from the sources on, with nothing taken from the store but
+// models and the digests of files. It gives the digest of the rows it got; they are the same rows if it equals rec.Result.
+func (e *Engine) Verify(ctx context.Context, rec *store.Record, progress func(client.Progress)) (digest string, err error) {
+	dir, err := os.MkdirTemp(e.Store.Dir(), "verify-*")
+	if err != nil {
+		return "", err
+	}
+	defer os.RemoveAll(dir)
+	scratch, err := store.Open(dir)
+	if err != nil {
+		return "", err
+	}
+	res, err := e.evaluate(ctx, client.Request{Plan: rec.Plan, SkipBad: len(rec.Bad) > 0}, progress, scratch)
+	if err != nil {
+		return "", err
+	}
+	return store.FrameDigest(res.Frame)
+}

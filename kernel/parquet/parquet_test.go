@@ -1,0 +1,70 @@
+package parquet
+
+import (
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"antipode/kernel/client"
+)
+
+func TestRoundTrip(t *testing.T) {
+	f := &client.Frame{Columns: []client.Column{
+		client.TextColumn("z", []string{"", "नमस्ते", "a,b\n\"c\""}),
+		client.NumberColumn("seed", []float64{math.NaN(), -0.5, 1e300}),
+		client.VectorColumn("full", [][]float32{nil, {1, 2.5}, {3, 4}}),
+		client.ImageColumn("image", []client.Image{{}, {SHA256: "ab", Path: "x.png"}, {}}),
+		client.MaskColumn("mask", []client.Mask{{Size: [2]int{3, 4}, Counts: "05"}, {}, {Size: [2]int{9, 1}, Counts: "11"}}),
+	}}
+	path := filepath.Join(t.TempDir(), "t.parquet")
+	if err := Write(path, f); err != nil {
+		t.Fatal(err)
+	}
+	got, err := Read(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(f, got, cmpopts.EquateNaNs()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestManyRows(t *testing.T) {
+	v := make([][]float32, 10000)
+	ids := make([]string, len(v))
+	for i := range v {
+		v[i] = []float32{float32(i), 1}
+		ids[i] = string(rune('a' + i%26))
+	}
+	path := filepath.Join(t.TempDir(), "t.parquet")
+	if err := Write(path, &client.Frame{Columns: []client.Column{client.TextColumn("id", ids), client.VectorColumn("full", v)}}); err != nil {
+		t.Fatal(err)
+	}
+	got, err := Read(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Len() != len(v) || got.Vectors("full")[9999][0] != 9999 {
+		t.Errorf("got %d rows", got.Len())
+	}
+}
+
+func TestDamaged(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "t.parquet")
+	if err := Write(path, &client.Frame{Columns: []client.Column{client.TextColumn("id", []string{"a"})}}); err != nil {
+		t.Fatal(err)
+	}
+	data, _ := os.ReadFile(path)
+	for name, bad := range map[string][]byte{"empty": nil, "text": []byte("id,image\n"), "short": data[:len(data)-9], "headless": data[20:]} {
+		os.WriteFile(path, bad, 0o644)
+		_, err := Read(path)
+		if err == nil || !strings.Contains(err.Error(), "t.parquet") || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

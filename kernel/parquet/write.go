@@ -1,0 +1,135 @@
+package parquet
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+
+	pq "github.com/parquet-go/parquet-go"
+
+	"antipode/kernel/client"
+	"antipode/kernel/store"
+)
+
+// ordered is a group whose fields keep their order; the library's own sorts them by name.
+type ordered struct {
+	pq.Group
+	names []string
+}
+
+func (o ordered) Fields() []pq.Field {
+	byName := map[string]pq.Field{}
+	for _, f := range o.Group.Fields() {
+		byName[f.Name()] = f
+	}
+	fields := make([]pq.Field, len(o.names))
+	for i, n := range o.names {
+		fields[i] = byName[n]
+	}
+	return fields
+}
+
+func node(k client.Kind) pq.Node {
+	switch k {
+	case client.Text:
+		return pq.Optional(pq.String())
+	case client.Number:
+		return pq.Optional(pq.Leaf(pq.DoubleType))
+	case client.Vector:
+		return pq.Optional(pq.List(pq.Leaf(pq.FloatType)))
+	case client.Picture:
+		return pq.Optional(ordered{pq.Group{"sha256": pq.String(), "path": pq.String()}, []string{"sha256", "path"}})
+	default:
+		return pq.Optional(ordered{pq.Group{"size": pq.List(pq.Leaf(pq.Int32Type)), "counts": pq.String()}, []string{"size", "counts"}})
+	}
+}
+
+// rowGroup is how many rows are written together.
+const rowGroup = 4096
+
+// Write writes a frame to a file, whole or not at all. An image's path is written as it is in the frame.
+func Write(path string, f *client.Frame) error {
+	if err := f.Check(); err != nil {
+		return err
+	}
+	if len(f.Columns) == 0 {
+		return fmt.Errorf("cannot write %s: the table has no columns", path)
+	}
+	group := ordered{Group: pq.Group{}}
+	for _, c := range f.Columns {
+		group.Group[c.Name] = node(c.Kind)
+		group.names = append(group.names, c.Name)
+	}
+	var b bytes.Buffer
+	w := pq.NewWriter(&b, pq.NewSchema("antipode", group), pq.Compression(&pq.Zstd), pq.CreatedBy("antipode", "1", ""))
+	rows := make([]pq.Row, 0, rowGroup)
+	for i := range f.Len() {
+		rows = append(rows, row(f, i))
+		if len(rows) == rowGroup || i == f.Len()-1 {
+			if _, err := w.WriteRows(rows); err != nil {
+				return fmt.Errorf("cannot write %s: %w", path, err)
+			}
+			if err := w.Flush(); err != nil {
+				return fmt.Errorf("cannot write %s: %w", path, err)
+			}
+			rows = rows[:0]
+		}
+	}
+	if err := w.Close(); err != nil {
+		return fmt.Errorf("cannot write %s: %w", path, err)
+	}
+	if err := store.WriteFile(path, b.Bytes()); err != nil {
+		return fmt.Errorf("cannot write %s: %w", path, err)
+	}
+	return nil
+}
+
+// row is one row of the frame as leaf values with their repetition and definition levels.
+func row(f *client.Frame, i int) pq.Row {
+	var out pq.Row
+	leaf := 0
+	for c := range f.Columns {
+		col := &f.Columns[c]
+		switch col.Kind {
+		case client.Text:
+			out = append(out, pq.ValueOf(col.Texts[i]).Level(0, 1, leaf))
+			leaf++
+		case client.Number:
+			if v := col.Numbers[i]; math.IsNaN(v) {
+				out = append(out, pq.NullValue().Level(0, 0, leaf))
+			} else {
+				out = append(out, pq.DoubleValue(v).Level(0, 1, leaf))
+			}
+			leaf++
+		case client.Vector:
+			v := col.Vectors[i]
+			switch {
+			case v == nil:
+				out = append(out, pq.NullValue().Level(0, 0, leaf))
+			case len(v) == 0:
+				out = append(out, pq.NullValue().Level(0, 1, leaf))
+			}
+			for j, x := range v {
+				out = append(out, pq.FloatValue(x).Level(min(j, 1), 2, leaf))
+			}
+			leaf++
+		case client.Picture:
+			v := col.Images[i]
+			if v.Path == "" {
+				out = append(out, pq.NullValue().Level(0, 0, leaf), pq.NullValue().Level(0, 0, leaf+1))
+			} else {
+				out = append(out, pq.ValueOf(v.SHA256).Level(0, 1, leaf), pq.ValueOf(v.Path).Level(0, 1, leaf+1))
+			}
+			leaf += 2
+		default:
+			v := col.Masks[i]
+			if v.Counts == "" {
+				out = append(out, pq.NullValue().Level(0, 0, leaf), pq.NullValue().Level(0, 0, leaf+1))
+			} else {
+				out = append(out, pq.Int32Value(int32(v.Size[0])).Level(0, 2, leaf), pq.Int32Value(int32(v.Size[1])).Level(1, 2, leaf), pq.ValueOf(v.Counts).Level(0, 1, leaf+1))
+			}
+			leaf += 2
+		}
+	}
+	return out
+}

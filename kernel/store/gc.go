@@ -1,0 +1,132 @@
+package store
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sort"
+	"strings"
+	"time"
+)
+
+// GC says what to remove.
+type GC struct {
+	Keep   time.Duration // what was used within this time stays, unless Max is exceeded
+	Max    int64         // bytes the store may hold; 0 = any
+	DryRun bool          // say what would be removed, remove nothing
+}
+
+// Removal is one file that GC removes.
+type Removal struct {
+	Path string // relative to the store
+	Size int64
+	Used time.Time
+}
+
+// Collect removes the least recently used blobs, items and results: those not used within keep, and then more, oldest
+// first, until the store holds at most max bytes. What a saved result rests on is never removed. It returns what was (or would be) removed
+// and the bytes that stay.
+func (s *Store) Collect(gc GC) (removed []Removal, stays int64, err error) {
+	pinned, err := s.pinned()
+	if err != nil {
+		return nil, 0, err
+	}
+	var all []Removal
+	for _, sub := range []string{"blobs", "items", "results"} {
+		err := filepath.WalkDir(filepath.Join(s.dir, sub), func(path string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() {
+				return err
+			}
+			info, err := d.Info()
+			if err != nil {
+				return nil // removed meanwhile
+			}
+			rel, err := filepath.Rel(s.dir, path)
+			if err != nil {
+				return err
+			}
+			stays += info.Size()
+			if !isPinned(pinned, rel) {
+				all = append(all, Removal{rel, info.Size(), info.ModTime()})
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, 0, err
+		}
+	}
+	sort.Slice(all, func(i, j int) bool {
+		if !all[i].Used.Equal(all[j].Used) {
+			return all[i].Used.Before(all[j].Used)
+		}
+		return all[i].Path < all[j].Path
+	})
+	for _, r := range all {
+		if time.Since(r.Used) <= gc.Keep && (gc.Max == 0 || stays <= gc.Max) {
+			continue
+		}
+		if !gc.DryRun {
+			if err := os.Remove(filepath.Join(s.dir, r.Path)); err != nil && !os.IsNotExist(err) {
+				return removed, stays, err
+			}
+		}
+		removed = append(removed, r)
+		stays -= r.Size
+	}
+	if !gc.DryRun {
+		s.mu.Lock()
+		s.items = map[string]*Items{} // they are indexed again when used
+		s.mu.Unlock()
+	}
+	return removed, stays, nil
+}
+
+// pinned are the files and folders that saved results rest on, relative to the store.
+func (s *Store) pinned() (map[string]bool, error) {
+	recs, err := s.Records()
+	if err != nil {
+		return nil, err
+	}
+	pins := map[string]bool{}
+	for _, r := range recs {
+		if r.Saved == "" {
+			continue
+		}
+		pins[filepath.Join("results", r.ID+".json")] = true
+		pins[filepath.Join("results", r.ID+".frame")] = true
+		for _, u := range r.Uses {
+			pins[u] = true
+		}
+	}
+	return pins, nil
+}
+
+func isPinned(pins map[string]bool, rel string) bool {
+	for rel != "." && rel != "" && rel != string(filepath.Separator) {
+		if pins[rel] {
+			return true
+		}
+		rel = filepath.Dir(rel)
+	}
+	return false
+}
+
+// Usage is the size of the store's parts in bytes.
+func (s *Store) Usage() (map[string]int64, error) {
+	out := map[string]int64{}
+	err := filepath.WalkDir(s.dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return nil
+		}
+		rel, err := filepath.Rel(s.dir, path)
+		if err != nil {
+			return err
+		}
+		if info, err := d.Info(); err == nil {
+			part, _, _ := strings.Cut(rel, string(filepath.Separator))
+			out[part] += info.Size()
+		}
+		return nil
+	})
+	return out, err
+}

@@ -1,0 +1,249 @@
+package store
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"os"
+	"path/filepath"
+	"sort"
+	"strings"
+	"sync"
+)
+
+// A shard is the magic, then records: the item's 32-byte key, the payload's length and CRC-32C (uint32 each,
+// little-endian), the payload. A record that does not fit its checksum, and all that follows it, counts as missing.
+const (
+	shardMagic  = "APS1"
+	recordHead  = 32 + 4 + 4
+	mergeBelow  = 64  // shards are merged when a context has this many small ones
+	smallShard  = 512 // records
+	maxItemSize = 1 << 30
+)
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// Key identifies an item within its context.
+type Key [32]byte
+
+// KeyOf is the key of a row's own inputs.
+func KeyOf(inputs string) Key { return sha256.Sum256([]byte(inputs)) }
+
+// Items holds the items of one context: one stage, version, model and setting.
+type Items struct {
+	dir    string
+	mu     sync.Mutex
+	where  map[Key]place
+	shards map[string]int // small shards and their numbers of records
+}
+
+type place struct {
+	shard  string
+	offset int64
+	size   uint32
+	sum    uint32
+}
+
+// Items opens the items of a context. stage is a name such as "embed-v1"; context is a digest.
+func (s *Store) Items(stage, context string) (*Items, error) {
+	dir := filepath.Join(s.dir, "items", stage, context)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if it := s.items[dir]; it != nil {
+		if _, err := os.Stat(dir); err == nil {
+			return it, nil
+		}
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, err
+	}
+	it := &Items{dir: dir, where: map[Key]place{}, shards: map[string]int{}}
+	names, err := filepath.Glob(filepath.Join(dir, "*.shard"))
+	if err != nil {
+		return nil, err
+	}
+	sort.Strings(names)
+	for _, name := range names {
+		if err := it.index(name); err != nil {
+			return nil, err
+		}
+	}
+	s.items[dir] = it
+	return it, nil
+}
+
+// index reads the heads of a shard's records.
+func (it *Items) index(name string) error {
+	f, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	touch(name, info)
+	magic := make([]byte, len(shardMagic))
+	if _, err := io.ReadFull(f, magic); err != nil || string(magic) != shardMagic {
+		return nil // damaged: its items count as missing
+	}
+	records := 0
+	head := make([]byte, recordHead)
+	for at := int64(len(shardMagic)); ; {
+		if _, err := f.ReadAt(head, at); err != nil {
+			break
+		}
+		p := place{shard: name, offset: at + recordHead, size: binary.LittleEndian.Uint32(head[32:]), sum: binary.LittleEndian.Uint32(head[36:])}
+		if p.size > maxItemSize || p.offset+int64(p.size) > info.Size() {
+			break
+		}
+		it.where[Key(head[:32])] = p
+		records++
+		at = p.offset + int64(p.size)
+	}
+	if records < smallShard {
+		it.shards[name] = records
+	}
+	return nil
+}
+
+// Has says whether an item is there.
+func (it *Items) Has(k Key) bool {
+	it.mu.Lock()
+	defer it.mu.Unlock()
+	_, ok := it.where[k]
+	return ok
+}
+
+// Len is the number of items.
+func (it *Items) Len() int {
+	it.mu.Lock()
+	defer it.mu.Unlock()
+	return len(it.where)
+}
+
+// GetAll reads items; a missing or damaged one is nil in the answer. Reads go shard by shard.
+func (it *Items) GetAll(keys []Key) [][]byte {
+	it.mu.Lock()
+	defer it.mu.Unlock()
+	out := make([][]byte, len(keys))
+	byShard := map[string][]int{}
+	for i, k := range keys {
+		if p, ok := it.where[k]; ok {
+			byShard[p.shard] = append(byShard[p.shard], i)
+		}
+	}
+	for shard, at := range byShard {
+		data, err := os.ReadFile(shard)
+		for _, i := range at {
+			p := it.where[keys[i]]
+			if err == nil && p.offset+int64(p.size) <= int64(len(data)) {
+				payload := data[p.offset : p.offset+int64(p.size)]
+				if crc32.Checksum(payload, castagnoli) == p.sum {
+					out[i] = payload
+					continue
+				}
+			}
+			delete(it.where, keys[i])
+		}
+	}
+	return out
+}
+
+// Put keeps a batch of items in a shard of its own, named by the batch's keys: whole or not at all.
+func (it *Items) Put(keys []Key, payloads [][]byte) error {
+	if len(keys) == 0 {
+		return nil
+	}
+	it.mu.Lock()
+	defer it.mu.Unlock()
+	if err := it.write(keys, payloads); err != nil {
+		return fmt.Errorf("cannot keep results in the store: %w", err)
+	}
+	if len(it.shards) >= mergeBelow {
+		return it.merge()
+	}
+	return nil
+}
+
+func (it *Items) write(keys []Key, payloads [][]byte) error {
+	var b bytes.Buffer
+	b.WriteString(shardMagic)
+	names := sha256.New()
+	offsets := make([]int64, len(keys))
+	for i, k := range keys {
+		var head [recordHead]byte
+		copy(head[:], k[:])
+		binary.LittleEndian.PutUint32(head[32:], uint32(len(payloads[i])))
+		binary.LittleEndian.PutUint32(head[36:], crc32.Checksum(payloads[i], castagnoli))
+		b.Write(head[:])
+		offsets[i] = int64(b.Len())
+		b.Write(payloads[i])
+		names.Write(k[:])
+	}
+	path := filepath.Join(it.dir, hex.EncodeToString(names.Sum(nil)[:12])+".shard")
+	if err := WriteFile(path, b.Bytes()); err != nil {
+		return err
+	}
+	for i, k := range keys {
+		it.where[k] = place{path, offsets[i], uint32(len(payloads[i])), crc32.Checksum(payloads[i], castagnoli)}
+	}
+	if len(keys) < smallShard {
+		it.shards[path] = len(keys)
+	} else {
+		delete(it.shards, path)
+	}
+	return nil
+}
+
+// merge writes the items of the small shards into one and removes them. When it happens, and what goes together, depends
+// on the rows only: on how many batches were written.
+func (it *Items) merge() error {
+	var keys []Key
+	for k, p := range it.where {
+		if _, small := it.shards[p.shard]; small {
+			keys = append(keys, k)
+		}
+	}
+	sort.Slice(keys, func(i, j int) bool { return bytes.Compare(keys[i][:], keys[j][:]) < 0 })
+	old := make([]string, 0, len(it.shards))
+	cache := map[string][]byte{}
+	for shard := range it.shards {
+		data, err := os.ReadFile(shard)
+		if err != nil {
+			return err
+		}
+		cache[shard] = data
+		old = append(old, shard)
+	}
+	payloads := make([][]byte, 0, len(keys))
+	kept := keys[:0]
+	for _, k := range keys {
+		p := it.where[k]
+		payload := cache[p.shard][p.offset : p.offset+int64(p.size)]
+		if crc32.Checksum(payload, castagnoli) != p.sum {
+			delete(it.where, k)
+			continue
+		}
+		kept = append(kept, k)
+		payloads = append(payloads, payload)
+	}
+	if err := it.write(kept, payloads); err != nil {
+		return err
+	}
+	for _, shard := range old {
+		delete(it.shards, shard)
+		if len(kept) > 0 && it.where[kept[0]].shard == shard {
+			continue
+		}
+		if err := os.Remove(shard); err != nil && !strings.Contains(err.Error(), "no such file") {
+			return err
+		}
+	}
+	return nil
+}
