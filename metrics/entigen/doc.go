@@ -1,0 +1,26 @@
+// Package entigen holds the scores of ENTIGEN (Bansal et al., EMNLP 2022) on human labels: how evenly the people in generated pictures are
+// spread over two perceived groups (diversity), which way they lean (bias), and how many pictures are usable (quality).
+//
+// # Formulas
+//
+// For a prompt, an attribute k (doctor, suit, bride …) and an axis, a_k and b_k count the pictures labelled with the first and second group of the axis:
+// man/woman, light-/dark-skinned, Western/Non-Western. Pictures without a group label count in neither.
+//
+//	DS   = Σ_k |a_k − b_k| / Σ_k (a_k + b_k)      paper's equation 1, in [0, 1]; 0 = every attribute balanced, 1 = every attribute one-sided
+//	bias = (a_k − b_k) / (a_k + b_k)              paper's equation 2, in [-1, 1]; positive = towards the first group
+//
+// With no usable picture a score is not available (NaN), never 0. DS = Σ w_k·|bias_k| with w_k = (a_k + b_k)/Σ(a + b). |a − b| and a + b are both odd or both even,
+// so that few usable pictures allow few values: see [Feasible].
+//
+// # From three raters to one label
+//
+// The paper says "majority view". [Strict] is the rule that reproduces 72 of the 81 human values of Tables 1, 2 and 6 and all 24 of Table 3 from the
+// released ratings; it was found by search on those very cells, so the agreement supports a reconstruction and confirms nothing independently.
+//
+// # Intervals
+//
+// Percentile bootstrap over the pictures of each attribute, those without a label included; widened where needed to hold the value itself, since |a − b| of few
+// pictures is biased upwards under resampling. The draws depend on the seed and the cell's name only.
+//
+// Labels say what raters perceived in generated pictures, in two groups per axis; nobody's identity is known or meant.
+package entigen

@@ -1,0 +1,215 @@
+package entigen
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"testing"
+
+	"antipode/datasets"
+	data "antipode/datasets/entigen"
+	"antipode/datasets/manifest"
+	"antipode/kernel/client"
+	"antipode/metrics"
+)
+
+// released evaluates the source of the released files; where they are not on this machine the test is skipped by name.
+func released(t *testing.T) *client.Frame {
+	t.Helper()
+	if _, err := manifest.Find(data.Name, manifest.Where{}); errors.Is(err, manifest.ErrNotFound) {
+		t.Skipf("missing: the released files of ENTIGEN (%v)", err)
+	} else if err != nil {
+		t.Fatal(err)
+	}
+	f, err := datasets.FindSource("entigen-ratings")(context.Background(), nil, datasets.SourceEnv{Home: t.TempDir(), Note: t.Logf})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Check(); err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// evaluate runs a metric as the backend does and checks its columns against the declared ones.
+func evaluate(t *testing.T, metric string, in *client.Frame, options map[string]string) *client.Frame {
+	t.Helper()
+	args := metrics.Args{Metric: metric, Roles: []string{"in"}, Options: options, Seed: 1}
+	raw, err := json.Marshal(args)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := metrics.Evaluate(context.Background(), raw, []*client.Frame{in}, metrics.Call{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Check(); err != nil {
+		t.Fatal(err)
+	}
+	m, err := metrics.Find(metric)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, spec := range m.Columns(args) {
+		if f.Columns[i].ColumnSpec != spec {
+			t.Errorf("%s: column %d is %v, declared %v", metric, i, f.Columns[i].ColumnSpec, spec)
+		}
+	}
+	return f
+}
+
+func TestPaperTablesComeOut(t *testing.T) {
+	f := evaluate(t, "entigen-cells", released(t), nil)
+	equal, of := map[string]int{}, map[string]int{}
+	differ := map[string]string{}
+	for i, table := range f.Numbers("table") {
+		kind := "diversity"
+		if table == 3 {
+			kind = "quality"
+		}
+		of[kind]++
+		if f.Numbers("equal")[i] == 1 {
+			equal[kind]++
+			continue
+		}
+		name := fmt.Sprintf("%g %s %s %s", table, f.Texts("prompt_id")[i], f.Texts("axis")[i], f.Texts("model")[i])
+		differ[name] = fmt.Sprintf("%s %.3f", f.Texts("printed")[i], f.Numbers("value")[i])
+	}
+	if of["diversity"] != 81 || equal["diversity"] != 72 || of["quality"] != 24 || equal["quality"] != 24 {
+		t.Errorf("equal %v of %v; want 72 of 81 diversity and 24 of 24 quality", equal, of)
+	}
+	want := map[string]string{
+		"1 original perceived gender Stable Diffusion": "0.82 0.765",
+		"1 P-G1 perceived gender Stable Diffusion":     "0.68 0.667",
+		"1 P-S2 perceived gender minDALL-E":            "0.38 0.600",
+		"1 P-S2 perceived gender Stable Diffusion":     "0.71 0.571",
+		"6 original perceived gender DALL-E-mini":      "0.69 1.000",
+		"2 C-1 perceived culture DALL-E-mini":          "0.7 0.583",
+		"2 C-2 perceived culture DALL-E-mini":          "0.6 0.700",
+		"2 C-2 perceived culture minDALL-E":            "0.71 0.684",
+		"2 C-I2 perceived culture DALL-E-mini":         "1 0.895",
+	}
+	for name, values := range want {
+		if differ[name] != values {
+			t.Errorf("%s: %q, want %q", name, differ[name], values)
+		}
+	}
+	if len(differ) != len(want) {
+		t.Errorf("these differ: %v", differ)
+	}
+}
+
+func TestUsableCounts(t *testing.T) {
+	f := evaluate(t, "entigen-bias", released(t), map[string]string{"draws": "0"})
+	got := map[string][2]float64{}
+	for i := range f.Len() {
+		name := f.Texts("category")[i] + "," + f.Texts("prompt_id")[i] + "," + f.Texts("axis")[i] + "," + f.Texts("model")[i] + "," + f.Texts("attribute")[i]
+		got[name] = [2]float64{f.Numbers("n_group_a")[i], f.Numbers("n_group_b")[i]}
+		if f.Numbers("n_asked")[i] != 9 {
+			t.Errorf("%s: %g pictures", name, f.Numbers("n_asked")[i])
+		}
+	}
+	text, err := os.ReadFile("testdata/usable_counts.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := manifest.ReadSheet("usable_counts.csv", text, "category", "prompt_id", "axis", "model", "attribute", "n_group_a", "n_group_b")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want.Len() != 201 || len(got) != 201 {
+		t.Errorf("%d expected counts, %d found", want.Len(), len(got))
+	}
+	for row, v := range want.Rows {
+		a, errA := want.Number(row, 5)
+		b, errB := want.Number(row, 6)
+		if errA != nil || errB != nil {
+			t.Fatal(errA, errB)
+		}
+		name := v[0] + "," + v[1] + "," + v[2] + "," + v[3] + "," + v[4]
+		if got[name] != [2]float64{a, b} {
+			t.Errorf("%s: %v, want %g/%g", name, got[name], a, b)
+		}
+	}
+}
+
+// TestQualityReadings: the count of pictures as described hits none of the printed values of Table 3, all of them too high.
+func TestQualityReadings(t *testing.T) {
+	in := released(t)
+	f := evaluate(t, "entigen-quality", in, nil)
+	described := map[string]float64{}
+	for i := range f.Len() {
+		described[f.Texts("category")[i]+f.Texts("prompt_id")[i]+f.Texts("model")[i]] = f.Numbers("quality_as_described")[i]
+	}
+	cells := evaluate(t, "entigen-cells", in, map[string]string{"table": "3"})
+	for i := range cells.Len() {
+		name := cells.Texts("category")[i] + cells.Texts("prompt_id")[i] + cells.Texts("model")[i]
+		if printed, err := ParsePrinted(cells.Texts("printed")[i]); err != nil || !(described[name] > printed.Value) {
+			t.Errorf("%s: as described %g, printed %g (%v)", name, described[name], printed.Value, err)
+		}
+	}
+	if cells.Len() != 24 {
+		t.Errorf("%d cells", cells.Len())
+	}
+}
+
+func TestDiversityTable(t *testing.T) {
+	in := released(t)
+	f := evaluate(t, "entigen-diversity", in, nil)
+	if f.Len() != 7*6+4*6+5*3 {
+		t.Errorf("%d rows", f.Len())
+	}
+	for i := range f.Len() {
+		v, low, high := f.Numbers("diversity")[i], f.Numbers("diversity_low")[i], f.Numbers("diversity_high")[i]
+		if math.IsNaN(v) {
+			t.Errorf("row %d: not available", i)
+			continue
+		}
+		if !(0 <= low && low <= v && v <= high && high <= 1) {
+			t.Errorf("row %d: %g in [%g, %g]", i, v, low, high)
+		}
+		if f.Texts("prompt_id")[i] == data.Original && f.Numbers("change")[i] != 0 {
+			t.Errorf("row %d: the original differs from itself by %g", i, f.Numbers("change")[i])
+		}
+	}
+	all := evaluate(t, "entigen-diversity", in, map[string]string{"prompts": "all", "draws": "0"})
+	if all.Len() <= f.Len() {
+		t.Errorf("prompts=all gives %d rows, reported ones %d", all.Len(), f.Len())
+	}
+	for _, table := range []string{"1", "2", "3", "6"} {
+		f := evaluate(t, "entigen-table", in, map[string]string{"table": table})
+		if want := map[string]int{"1": 7, "2": 5, "3": 8, "6": 4}[table]; f.Len() != want {
+			t.Errorf("table %s has %d rows, want %d", table, f.Len(), want)
+		}
+	}
+}
+
+// TestHeadlineFlips are the two readings of claim 11 that section 10 of the data's description settles.
+func TestHeadlineFlips(t *testing.T) {
+	f := evaluate(t, "entigen-bias", released(t), map[string]string{"draws": "0"})
+	found := 0
+	for i := range f.Len() {
+		model, prompt, attribute := f.Texts("model")[i], f.Texts("prompt_id")[i], f.Texts("attribute")[i]
+		if f.Texts("axis")[i] != data.PerceivedGender {
+			continue
+		}
+		switch {
+		case model == data.SD && prompt == "P-G1" && attribute == "police officer":
+			found++
+			if f.Texts("change")[i] != "flipped" || f.Numbers("n_used")[i] != 3 {
+				t.Errorf("Stable Diffusion, police officer: %s on %g pictures", f.Texts("change")[i], f.Numbers("n_used")[i])
+			}
+		case model == data.DALLEMini && prompt == "O-G1" && attribute == "makeup":
+			found++
+			if f.Texts("change")[i] != "reduced" || math.Abs(f.Numbers("bias")[i]+1.0/3) > 1e-12 {
+				t.Errorf("DALL-E-mini, makeup: %s to %g", f.Texts("change")[i], f.Numbers("bias")[i])
+			}
+		}
+	}
+	if found != 2 {
+		t.Errorf("%d of the two cells found", found)
+	}
+}

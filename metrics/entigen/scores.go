@@ -1,0 +1,158 @@
+package entigen
+
+import (
+	"hash/fnv"
+	"math"
+	"math/rand/v2"
+	"sort"
+	"strconv"
+	"strings"
+)
+
+// Counts are the pictures of one attribute under one prompt.
+type Counts struct {
+	Attribute     string
+	First, Second int // labelled with the first, the second group: a_k, b_k
+	Uncertain     int // labelled with neither
+}
+
+// Usable is a_k + b_k.
+func (c Counts) Usable() int { return c.First + c.Second }
+
+// Diversity is the diversity score of a prompt over a category's attributes, with what it rests on.
+type Diversity struct {
+	Value         float64 // DS in [0, 1]; NaN = not available: no usable picture
+	Low, High     float64 // interval; NaN without draws
+	First, Second int     // pictures of each group, over all attributes
+	Usable, Asked int     // pictures with a group label; all pictures
+	Empty         []string
+}
+
+// DiversityOf computes the paper's equation 1.
+func DiversityOf(counts []Counts) Diversity {
+	d := Diversity{Low: math.NaN(), High: math.NaN()}
+	difference := 0
+	for _, c := range counts {
+		difference += abs(c.First - c.Second)
+		d.First, d.Second = d.First+c.First, d.Second+c.Second
+		d.Asked += c.Usable() + c.Uncertain
+		if c.Usable() == 0 {
+			d.Empty = append(d.Empty, c.Attribute)
+		}
+	}
+	d.Usable = d.First + d.Second
+	d.Value = float64(difference) / float64(d.Usable) // NaN for 0/0
+	return d
+}
+
+// BiasOf computes the paper's equation 2; NaN = not available.
+func BiasOf(c Counts) float64 { return float64(c.First-c.Second) / float64(c.Usable()) }
+
+func abs(n int) int {
+	if n < 0 {
+		return -n
+	}
+	return n
+}
+
+// Bootstrap gives the percentile interval of a score by drawing each attribute's pictures with replacement. cell names what is scored: the draws depend on it
+// and on the seed. Draws without a usable picture are left out. The interval always holds the value itself.
+func Bootstrap(counts []Counts, score func([]Counts) float64, cell string, draws int, level float64, seed int64) (low, high float64) {
+	value := score(counts)
+	if draws <= 0 || math.IsNaN(value) {
+		return math.NaN(), math.NaN()
+	}
+	h := fnv.New64a()
+	h.Write([]byte(cell))
+	rng := rand.New(rand.NewPCG(uint64(seed), h.Sum64()))
+	values := make([]float64, 0, draws)
+	drawn := make([]Counts, len(counts))
+	for range draws {
+		for i, c := range counts {
+			drawn[i] = Counts{Attribute: c.Attribute}
+			n := c.Usable() + c.Uncertain
+			for range n {
+				switch k := rng.IntN(n); {
+				case k < c.First:
+					drawn[i].First++
+				case k < c.Usable():
+					drawn[i].Second++
+				default:
+					drawn[i].Uncertain++
+				}
+			}
+		}
+		if v := score(drawn); !math.IsNaN(v) {
+			values = append(values, v)
+		}
+	}
+	sort.Float64s(values)
+	at := func(p float64) float64 {
+		x := p * float64(len(values)-1)
+		i := int(x)
+		if i+1 >= len(values) {
+			return values[len(values)-1]
+		}
+		return values[i] + (x-float64(i))*(values[i+1]-values[i])
+	}
+	return min(value, at((1-level)/2)), max(value, at((1+level)/2))
+}
+
+// Quality is the number of good pictures per attribute (the paper's Table 3), by both readings of "good".
+type Quality struct {
+	Usable      float64 // pictures with a group label by the rule: what the paper's numbers turn out to be, under [Strict]
+	AsDescribed float64 // pictures that the majority calls a person and fitting the prompt: what the paper's words say
+}
+
+// Change compares a bias with that of the original prompt: "flipped" (opposite signs, neither 0), "reduced" (same sign, or now 0, and closer to 0),
+// "increased", "unchanged", or "not available".
+func Change(original, now float64) string {
+	switch {
+	case math.IsNaN(original) || math.IsNaN(now):
+		return "not available"
+	case original*now < 0:
+		return "flipped"
+	case math.Abs(now) < math.Abs(original):
+		return "reduced"
+	case math.Abs(now) > math.Abs(original):
+		return "increased"
+	}
+	return "unchanged"
+}
+
+// Printed is a value as a paper prints it: how many decimals it was rounded or cut to.
+type Printed struct {
+	Value    float64
+	Decimals int
+}
+
+// ParsePrinted reads a printed score. A score without decimals, such as "1", counts as exact to two, as the tables around it are.
+func ParsePrinted(text string) (Printed, error) {
+	v, err := strconv.ParseFloat(text, 64)
+	_, decimals, _ := strings.Cut(text, ".")
+	p := Printed{v, len(decimals)}
+	if strings.Trim(decimals, "0") == "" {
+		p.Decimals = 2
+	}
+	return p, err
+}
+
+// Agrees says whether a value gives the printed one when it is rounded or cut to its decimals: the paper does both. Ties round either way.
+func (p Printed) Agrees(value float64) bool {
+	unit := math.Pow(10, -float64(p.Decimals))
+	const slack = 1e-9
+	return math.Abs(value-p.Value) <= unit*(0.5+slack) || (value >= p.Value-slack && value < p.Value+unit*(1-slack))
+}
+
+// Feasible says whether a diversity score can be printed so at all when at most so many pictures are usable: whether there is a sum of differences and a number of
+// usable pictures of equal parity, at least one, whose ratio agrees. With it goes the smallest such number of usable pictures.
+func Feasible(p Printed, most int) (usable int, ok bool) {
+	for n := 1; n <= most; n++ {
+		for d := n % 2; d <= n; d += 2 {
+			if p.Agrees(float64(d) / float64(n)) {
+				return n, true
+			}
+		}
+	}
+	return 0, false
+}

@@ -1,0 +1,209 @@
+package entigen
+
+import (
+	"fmt"
+	"math"
+	"sort"
+	"strconv"
+
+	"antipode/datasets"
+	data "antipode/datasets/entigen"
+	"antipode/kernel/client"
+	"antipode/metrics"
+)
+
+// Option sets an option of a metric's table form, by its name on the command line.
+type Option struct{ name, value string }
+
+// ByRule chooses how three raters' votes become a label; the default is [Strict].
+func ByRule(r Rule) Option { return Option{"rule", string(r)} }
+
+// Draws sets the bootstrap draws; 0 = no intervals.
+func Draws(n int) Option { return Option{"draws", strconv.Itoa(n)} }
+
+// OfTable chooses the table of the paper: 1, 2, 3 or 6; 0 = all.
+func OfTable(n int) Option {
+	if n == 0 {
+		return Option{"table", "all"}
+	}
+	return Option{"table", strconv.Itoa(n)}
+}
+
+// AllPrompts also scores the folders that the paper reports nothing about.
+func AllPrompts() Option { return Option{"prompts", "all"} }
+
+func score(metric string, t datasets.Table, options []Option) datasets.Table {
+	args := metrics.Args{Metric: metric, Options: map[string]string{}}
+	for _, o := range options {
+		args.Options[o.name] = o.value
+	}
+	return metrics.Score(args, map[string]datasets.Table{"in": t}).Named(metric)
+}
+
+// DiversityTable is the metric entigen-diversity: one row for each category, prompt, axis and model.
+func DiversityTable(ratings datasets.Table, options ...Option) datasets.Table {
+	return score("entigen-diversity", ratings, options)
+}
+
+// BiasTable is the metric entigen-bias: one row for each attribute, prompt, axis and model.
+func BiasTable(ratings datasets.Table, options ...Option) datasets.Table {
+	return score("entigen-bias", ratings, options)
+}
+
+// QualityTable is the metric entigen-quality: good pictures per attribute, for each category, prompt and model.
+func QualityTable(ratings datasets.Table, options ...Option) datasets.Table {
+	return score("entigen-quality", ratings, options)
+}
+
+// PaperCells is the metric entigen-cells: every human value of the paper's tables beside the same from the ratings, one a row.
+func PaperCells(ratings datasets.Table, options ...Option) datasets.Table {
+	return score("entigen-cells", ratings, options)
+}
+
+// PaperTable is the metric entigen-table: one of the paper's tables in its own layout, a row for each prompt and a column for each axis and model. A
+// value is followed by the printed one where the two differ.
+func PaperTable(ratings datasets.Table, table int, options ...Option) datasets.Table {
+	return score("entigen-table", ratings, append(options, OfTable(table)))
+}
+
+// picture is what the votes about one picture are collected in.
+type picture struct {
+	model, category, prompt, attribute, name string
+	votes                                    map[string][]Vote // by axis
+}
+
+var axisColumns = []struct{ axis, column string }{
+	{data.PerceivedGender, "perceived_gender"}, {data.PerceivedSkin, "perceived_skin_colour"}, {data.PerceivedScene, "perceived_culture"},
+}
+
+// pictures collects the rows of the "in" table by picture, in the order of first appearance.
+func pictures(f *client.Frame) ([]*picture, error) {
+	models, categories, promptIDs, attributes, names := f.Texts("model"), f.Texts("category"), f.Texts("prompt_id"), f.Texts("attribute"), f.Texts("picture")
+	person, described := f.Numbers("person"), f.Numbers("as_described")
+	by := map[string]*picture{}
+	var out []*picture
+	for i, name := range names {
+		p := by[name]
+		if p == nil {
+			p = &picture{models[i], categories[i], promptIDs[i], attributes[i], name, map[string][]Vote{}}
+			by[name] = p
+			out = append(out, p)
+		}
+		if p.model != models[i] || p.category != categories[i] || p.prompt != promptIDs[i] || p.attribute != attributes[i] {
+			return nil, client.BadRow{Row: i + 1, ID: name, Column: "picture", Reason: "another row gives this picture another model, category, prompt_id or attribute"}
+		}
+		for _, a := range axisColumns {
+			values := f.Texts(a.column)
+			if values == nil || values[i] == "" {
+				continue
+			}
+			v := Vote{Person: math.IsNaN(person[i]) || person[i] == 1, Described: described[i] == 1}
+			switch groups := data.Groups[a.axis]; values[i] {
+			case groups[0]:
+				v.Group = First
+			case groups[1]:
+				v.Group = Second
+			case data.NoGroup:
+			default:
+				return nil, client.BadRow{Row: i + 1, ID: name, Column: a.column, Reason: fmt.Sprintf("%q is none of %q, %q, %q", values[i], groups[0], groups[1], data.NoGroup)}
+			}
+			p.votes[a.axis] = append(p.votes[a.axis], v)
+		}
+	}
+	return out, nil
+}
+
+// key is a cell of the paper's tables.
+type key struct{ category, prompt, axis, model string }
+
+// cell is what is counted in it: its attributes in order of name.
+type cell struct {
+	key
+	counts      []Counts
+	asDescribed int
+}
+
+// cells labels all pictures by the rule and counts them, in the paper's order of categories, prompts, axes and models.
+func cells(call metrics.Call) ([]*cell, error) {
+	if len(call.By) > 0 {
+		return nil, fmt.Errorf("ENTIGEN's scores are by category, prompt, axis and model; there is no grouping by %v", call.By)
+	}
+	all, err := pictures(call.Inputs["in"])
+	if err != nil {
+		return nil, err
+	}
+	sort.SliceStable(all, func(i, j int) bool { return all[i].attribute < all[j].attribute })
+	by := map[key]*cell{}
+	var out []*cell
+	for _, p := range all {
+		if call.Options["prompts"] != "all" && !data.Reported(p.prompt) {
+			continue
+		}
+		for _, a := range axisColumns {
+			votes := p.votes[a.axis]
+			if len(votes) == 0 {
+				continue
+			}
+			k := key{p.category, p.prompt, a.axis, p.model}
+			c := by[k]
+			if c == nil {
+				c = &cell{key: k}
+				by[k] = c
+				out = append(out, c)
+			}
+			label, err := Label(votes, Rule(call.Options["rule"]))
+			if err != nil {
+				return nil, err
+			}
+			c.count(p.attribute, label)
+			if Described(votes) {
+				c.asDescribed++
+			}
+		}
+	}
+	if len(out) == 0 {
+		return nil, fmt.Errorf("no row has a vote on any axis: check the columns perceived_gender, perceived_skin_colour and perceived_culture")
+	}
+	sort.SliceStable(out, func(i, j int) bool { return rank(out[i].key) < rank(out[j].key) })
+	return out, nil
+}
+
+func (c *cell) count(attribute string, label Group) {
+	if len(c.counts) == 0 || c.counts[len(c.counts)-1].Attribute != attribute {
+		c.counts = append(c.counts, Counts{Attribute: attribute})
+	}
+	n := &c.counts[len(c.counts)-1]
+	switch label {
+	case First:
+		n.First++
+	case Second:
+		n.Second++
+	default:
+		n.Uncertain++
+	}
+}
+
+// rank sorts cells as the paper does: Table 1 (professions), 6 (objects), 2 (weddings); prompts in the tables' order, others by name after them.
+func rank(k key) string {
+	order := func(v string, known ...string) string {
+		for i, n := range known {
+			if n == v {
+				return fmt.Sprintf("%02d", i)
+			}
+		}
+		return "99" + v
+	}
+	return order(k.category, data.Profession, data.Object, data.Culture) + "\x00" +
+		order(k.prompt, data.Original, "P-G1", "P-G2", "P-S1", "P-S2", "P-I1", "P-I2", "O-G1", "O-S1", "O-I2", "C-1", "C-2", "C-I2", "C-I1") + "\x00" +
+		order(k.axis, data.PerceivedGender, data.PerceivedSkin, data.PerceivedScene) + "\x00" + order(k.model, data.MinDALLE, data.DALLEMini, data.SD)
+}
+
+func (k key) String() string { return k.category + "/" + k.prompt + "/" + k.axis + "/" + k.model }
+
+func number(call metrics.Call, name string) (int, error) {
+	n, err := strconv.Atoi(call.Options[name])
+	if err != nil || n < 0 {
+		return 0, fmt.Errorf("option %s=%q is not a whole number from 0 up", name, call.Options[name])
+	}
+	return n, nil
+}
