@@ -19,8 +19,9 @@ type Finder struct {
 	onDevice func(context.Context, func() error) error
 	block    int
 
-	mu    sync.Mutex
-	execs map[[3]int]*graph.Exec
+	mu      sync.Mutex
+	execs   map[[3]int]*graph.Exec
+	checked bool // the device was seen to multiply in float32
 }
 
 // Options are the settings of [New]. The zero Options suit a program that owns its backend.
@@ -143,6 +144,30 @@ func (b *block) fill(s *set, from int) error {
 			flat[i] = float32(s.norms[from+i])
 		}
 	})
+}
+
+// check makes sure that the device multiplies in true float32: the bound on its error rests on it. With the 10 bits of
+// TF32, or the 7 of bfloat16, 1+2⁻¹² would become 1.
+func (f *Finder) check(e *graph.Exec, x, y *block) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.checked {
+		return nil
+	}
+	const probe = 1 + 0x1p-12
+	for _, b := range []*block{x, y} {
+		if err := b.fill(&set{}, 0); err != nil { // zeros
+			return err
+		}
+		if err := tensors.MutableFlatData(b.vectors, func(flat []float32) { flat[0] = probe }); err != nil {
+			return err
+		}
+	}
+	err := f.distances(e, x, y, func(squared []float32) { f.checked = squared[0] == -2*(1+0x1p-11) })
+	if err == nil && !f.checked {
+		err = fmt.Errorf("neighbours: the device does not multiply float32 in full precision; turn off its TF32 mode")
+	}
+	return err
 }
 
 // distances computes the squared distances of two blocks and shows them to read, row by row of x.

@@ -121,6 +121,9 @@ func (f *Finder) pairs(ctx context.Context, x, y *set, a, b int, triangle bool, 
 		if left, err = f.newBlock(a, width); err == nil {
 			right, err = f.newBlock(b, width)
 		}
+		if err == nil {
+			err = f.check(exec, left, right)
+		}
 		return err
 	})
 	defer func() {

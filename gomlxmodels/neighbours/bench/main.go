@@ -31,6 +31,7 @@ var peerSource string
 
 // line is what a side reports of one run. The first one has only Ready, the seconds it took to get ready.
 type line struct {
+	Device              string // of the first line of this project's side
 	Ready, Seconds      float64
 	MiB                 float64 // peak above the inputs
 	Precision, Coverage float64
@@ -96,7 +97,7 @@ func run() error {
 			}
 		}
 	}
-	fmt.Printf("precision and coverage, N = M = %d, d = %d, k = %d, %d threads, %d runs each, taking turns\n", *n, *d, *k, runtime.GOMAXPROCS(0), *repeat)
+	fmt.Printf("precision and coverage, N = M = %d, d = %d, k = %d, device %s, %d threads, %d runs each, taking turns\n", *n, *d, *k, a.first.Device, runtime.GOMAXPROCS(0), *repeat)
 	for _, s := range []*side{a, b} {
 		s.print()
 	}
@@ -133,7 +134,7 @@ type side struct {
 	cmd   *exec.Cmd
 	in    io.WriteCloser
 	out   *bufio.Scanner
-	ready float64
+	first line
 	lines []line
 }
 
@@ -153,8 +154,7 @@ func start(name, threads, program string, args ...string) (*side, error) {
 	if err := s.cmd.Start(); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	l, err := s.read()
-	s.ready = l.Ready
+	s.first, err = s.read()
 	return s, err
 }
 
@@ -184,7 +184,7 @@ func (s *side) stop() {
 
 func (s *side) print() {
 	fmt.Printf("%-9s median %7.3f s   p5 %7.3f   p95 %7.3f   peak above inputs %7.1f MiB   precision %.4f   coverage %.4f   (ready after %.1f s)\n", s.name,
-		median(s.lines, seconds), quantile(s.lines, seconds, 0.05), quantile(s.lines, seconds, 0.95), median(s.lines, mib), s.lines[0].Precision, s.lines[0].Coverage, s.ready)
+		median(s.lines, seconds), quantile(s.lines, seconds, 0.05), quantile(s.lines, seconds, 0.95), median(s.lines, mib), s.lines[0].Precision, s.lines[0].Coverage, s.first.Ready)
 }
 
 func seconds(l line) float64 { return l.Seconds }

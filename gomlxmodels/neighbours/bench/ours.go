@@ -45,7 +45,7 @@ func serve(dir string) error {
 	}
 	debug.FreeOSMemory()
 	out := json.NewEncoder(os.Stdout)
-	if err := out.Encode(line{Ready: time.Since(begin).Seconds()}); err != nil {
+	if err := out.Encode(line{Device: dev.Kind, Ready: time.Since(begin).Seconds()}); err != nil {
 		return err
 	}
 	before, err := resident("VmRSS:")
