@@ -35,6 +35,7 @@ func buildBars(f *datasets.Frame, column string, s *settings) (drawing, error) {
 	if err != nil {
 		return nil, err
 	}
+	s.write = digits(v)
 	x, series, err := s.barColumns(f)
 	if err != nil {
 		return nil, err
@@ -296,7 +297,7 @@ func (sc *scene) tallBar(p *panel, v value, x, thick, base float64, s *settings,
 		sc.whisker(pt{x, p.py(v.low)}, pt{x, p.py(v.high)}, th.Ink)
 		edge = min(edge, p.py(v.high))
 	}
-	if text := twoDigits(v.v); measure(text, th.Small, false) <= thick+4 {
+	if text := s.write(v.v); exact(text, th.Small, false) <= thick+4 {
 		if v.v < base {
 			edge = max(y0, y1, p.py(v.bottom())) + 2*th.Small
 		}
@@ -317,17 +318,5 @@ func (sc *scene) flatBar(p *panel, v value, y, thick, base float64, s *settings,
 		sc.whisker(pt{p.px(v.low), y}, pt{p.px(v.high), y}, th.Ink)
 		edge = max(edge, p.px(v.high))
 	}
-	sc.text(edge+6, y, twoDigits(v.v), min(th.Small, thick+1), th.Ink, start)
-}
-
-// twoDigits writes a number for a reader's eye: shares with two decimals, larger numbers with three significant digits.
-func twoDigits(v float64) string {
-	switch {
-	case v == math.Trunc(v) && math.Abs(v) >= 2:
-		return fmt.Sprintf("%.0f", v)
-	case math.Abs(v) < 10:
-		return fmt.Sprintf("%.2f", v)
-	default:
-		return fmt.Sprintf("%.3g", v)
-	}
+	sc.text(edge+6, y, s.write(v.v), min(th.Small, thick+1), th.Ink, start)
 }

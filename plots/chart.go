@@ -19,7 +19,9 @@ type chart struct {
 	xname, yname string
 	own          bool // every panel has its own axes and labels
 	height       float64
-	right        float64 // room at the right of every panel
+	right        float64 // room at the right of every panel's data area
+	turned       bool    // names below panels are slanted
+	ramp         *ramp   // the scale of colours, for the legend
 }
 
 // panel is one pair of axes.
@@ -28,6 +30,7 @@ type panel struct {
 	x, y       axis
 	draw       func(s *scene, p *panel)
 	l, t, r, b float64 // the data area, in pixels
+	room       float64 // width for the labels at its left
 }
 
 func (p *panel) px(v float64) float64 { return p.x.at(v, p.l, p.r) }
@@ -46,7 +49,10 @@ const (
 	dashed  = -3
 )
 
-const margin = 10
+const (
+	margin       = 10
+	longestSlant = 130.0 // length of slanted names
+)
 
 // scene lays the chart out.
 func (c *chart) scene() (*scene, error) {
@@ -70,7 +76,10 @@ func (c *chart) scene() (*scene, error) {
 	if c.own {
 		lefts = left * float64(c.columns)
 	}
-	gap := 14.0
+	gap, between := 14.0, 8.0
+	if len(c.panels) > 1 && c.panels[0] != nil && !c.panels[0].x.bands {
+		gap, between = 28, 16 // the last tick of one panel and the first of the next need room
+	}
 	width := (wide - named - side - lefts - gap*float64(c.columns-1)) / float64(c.columns)
 	top := y
 	for row := range rows {
@@ -83,7 +92,7 @@ func (c *chart) scene() (*scene, error) {
 				head = th.Text + 10
 			}
 		}
-		foot := 8.0
+		foot := between
 		if c.own || row == rows-1 || c.lastInColumn(row) {
 			foot = bottom
 		}
@@ -99,6 +108,7 @@ func (c *chart) scene() (*scene, error) {
 			}
 			p.l = x0 + shift + float64(col)*(width+gap)
 			p.r, p.t = p.l+width-c.right, y+head
+			p.room = left - 8
 			p.b = p.t + c.height
 			title := p.title
 			if row == 0 && c.heads != nil {
@@ -159,24 +169,30 @@ func (c *chart) margins(wide float64) (left, bottom float64) {
 			left = max(left, measure(t.name, th.Text, false))
 		}
 	}
-	left = min(left, 0.38*wide/func() float64 {
-		if c.own {
-			return float64(c.columns)
-		}
-		return 1
-	}()) + 10
-	lines := 0
+	most := 0.38 * wide
+	if c.own {
+		most /= float64(c.columns)
+	}
+	left = min(left, most) + 10
+	lines, slant := 0, 0.0
 	for _, p := range c.panels {
 		if p == nil {
 			continue
 		}
 		for _, t := range p.x.ticks {
+			if c.turned {
+				slant = max(slant, measure(fit(t.name, th.Text, false, longestSlant), th.Text, false))
+				continue
+			}
 			if !p.x.bands {
 				lines = max(lines, 1)
 				continue
 			}
 			lines = max(lines, len(wrap(t.name, th.Text, false, c.band(p, wide, left))))
 		}
+	}
+	if c.turned {
+		return left, 14 + th.Text + slant*math.Sqrt2/2
 	}
 	if lines == 0 {
 		return left, 10
@@ -202,7 +218,7 @@ func (c *chart) axes(s *scene, p *panel, yLabels, xLabels bool) {
 			s.line(th.Rule, 1, pt{p.l, at}, pt{p.r, at})
 		}
 		if yLabels {
-			s.text(p.l-6, at, fit(t.name, th.Text, false, p.l-margin), th.Text, th.Ink, end)
+			s.text(p.l-6, at, fit(t.name, th.Text, false, p.room), th.Text, th.Ink, end)
 		}
 	}
 	for _, t := range p.x.ticks {
@@ -215,6 +231,10 @@ func (c *chart) axes(s *scene, p *panel, yLabels, xLabels bool) {
 		}
 		if !p.x.bands {
 			s.text(at, p.b+4+th.Text/2, t.name, th.Text, th.Ink, middle)
+			continue
+		}
+		if c.turned {
+			s.add(label{at: pt{at + 4, p.b + th.Text}, text: fit(t.name, th.Text, false, longestSlant), size: th.Text, color: th.Ink, anchor: end, turn: -45})
 			continue
 		}
 		for i, line := range wrap(t.name, th.Text, false, (p.r-p.l)/p.x.high-6) {
@@ -234,11 +254,14 @@ func (c *chart) axes(s *scene, p *panel, yLabels, xLabels bool) {
 
 // legend draws the keys in lines below the title and gives the y below them.
 func (c *chart) legend(s *scene, y float64) float64 {
-	if len(c.keys) == 0 {
+	if len(c.keys) == 0 && c.ramp == nil {
 		return y
 	}
 	th := c.theme
 	x, wide := float64(margin), th.Width-margin
+	if c.ramp != nil {
+		x = c.ramp.draw(s, x, y+0.75*th.Text)
+	}
 	for _, k := range c.keys {
 		name := fit(k.name, th.Text, false, (wide-margin)/2)
 		w := 20 + measure(name, th.Text, false) + 16

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"antipode/datasets"
@@ -237,4 +238,33 @@ func all(n int) []int {
 		rows[i] = i
 	}
 	return rows
+}
+
+// digits gives the way values are written at marks: shares with two decimals, smaller and larger ones with the decimals
+// that their largest makes worth reading, whole numbers whole.
+func digits(values []value) func(float64) string {
+	largest, fraction := 0.0, false
+	for _, v := range values {
+		for _, x := range []float64{v.v, v.low, v.high} {
+			if finite(x) {
+				largest, fraction = max(largest, math.Abs(x)), fraction || x != math.Trunc(x)
+			}
+		}
+	}
+	decimals := 0
+	switch {
+	case !fraction:
+	case largest < 1:
+		decimals = min(1-int(math.Floor(math.Log10(largest))), 9)
+	case largest < 10:
+		decimals = 2
+	case largest < 100:
+		decimals = 1
+	}
+	return func(v float64) string {
+		if math.Abs(v) < 0.5*math.Pow10(-decimals) {
+			v = 0 // no "-0.00"
+		}
+		return strconv.FormatFloat(v, 'f', decimals, 64)
+	}
 }

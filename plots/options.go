@@ -20,6 +20,8 @@ type settings struct {
 	rows, columns, block string
 	limit, perCell       int
 	fade                 Side
+	plain                bool                 // no outline on whole images
+	write                func(float64) string // how the figure's values are written
 	patches              int
 	heads                []string
 }

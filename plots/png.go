@@ -117,7 +117,7 @@ func (v label) paint(c *vgimg.Canvas, at func(pt) vg.Point) {
 		weight = stdfont.WeightBold
 	}
 	f := canvasFonts().Lookup(font.Font{Typeface: "Liberation", Variant: "Sans", Weight: weight}, vg.Length(v.size))
-	shift := map[anchor]float64{start: 0, middle: -0.5, end: -1}[v.anchor] * measure(text, v.size, v.bold)
+	shift := map[anchor]float64{start: 0, middle: -0.5, end: -1}[v.anchor] * exact(text, v.size, v.bold)
 	c.Push()
 	defer c.Pop()
 	c.SetColor(v.color)

@@ -71,6 +71,9 @@ func (t *thumb) load(s *settings) {
 	img = upright(img, orientation(data))
 	t.full = onWhite(img)
 	if t.mask.Counts == "" {
+		if t.part != whole {
+			t.reason, t.full = "no mask", nil
+		}
 		return
 	}
 	b, err := mask.Decode(t.mask)
@@ -139,7 +142,7 @@ func (t *thumb) overlay(img *image.RGBA, s *settings, size float64) {
 			}
 		}
 	}
-	if t.part != whole || s.mask == "" {
+	if t.part != whole || s.plain {
 		return
 	}
 	half := s.theme.Outlines / 2

@@ -1,0 +1,169 @@
+package plots_test
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"antipode/datasets"
+	"antipode/kernel/client"
+)
+
+// averages is the mean over regions of each template and set-up.
+func averages() datasets.Table {
+	f, err := scores().Rows(context.Background())
+	if err != nil {
+		panic(err)
+	}
+	var rows []int
+	columns := map[string][]float64{}
+	for start := 0; start < f.Len(); start += len(regions) {
+		rows = append(rows, start)
+		for _, name := range []string{"precision", "precision_low", "precision_high", "coverage", "coverage_low", "coverage_high", "n_real"} {
+			sum := 0.0
+			for _, v := range f.Numbers(name)[start : start+len(regions)] {
+				sum += v
+			}
+			columns[name] = append(columns[name], sum/float64(len(regions)))
+		}
+	}
+	out := f.Pick(rows)
+	for name, v := range columns {
+		out = out.With(client.NumberColumn(name, v))
+	}
+	return datasets.FromFrame(out)
+}
+
+var objectNames = []string{"tree", "hat", "cooking pot", "jug", "toothbrush", "bag", "waste container", "bicycle", "chair", "stove", "dog", "car",
+	"plate of food", "spices", "medicine", "hairbrush comb", "toy", "light switch", "front door", "storefront", "lighter", "dustbin", "toothpaste toothpowder", "candle"}
+
+// objects is a score of each object in two set-ups; one of them has no value.
+func objects() datasets.Table {
+	var object, setup []string
+	var v, low, high, n []float64
+	for s, name := range setups[1:] {
+		for i, o := range objectNames {
+			object, setup = append(object, o), append(setup, name)
+			x := 0.45 - 0.1*float64(s) + 0.25*math.Sin(float64(i*i+3*s))
+			if o == "stove" && s == 1 {
+				x = math.NaN()
+			}
+			v, low, high, n = append(v, x), append(low, x-0.05), append(high, x+0.06), append(n, float64(60-i%4))
+		}
+	}
+	return datasets.FromFrame(&datasets.Frame{Columns: []client.Column{client.TextColumn("setup", setup), client.TextColumn("object", object),
+		client.NumberColumn("coverage", v), client.NumberColumn("coverage_low", low), client.NumberColumn("coverage_high", high), client.NumberColumn("n", n)}})
+}
+
+// languages is a similarity for eight objects and the first n languages; one cell is missing.
+func languages(n int) datasets.Table {
+	all := []string{"English", "हिन्दी", "বাংলা", "தமிழ்", "తెలుగు", "العربية", "עברית", "中文", "日本語", "한국어", "Ελληνικά", "Русский"}
+	var object, language []string
+	var v []float64
+	for i, o := range objectNames[:8] {
+		for j := range n {
+			if i == 3 && j == 5 {
+				continue
+			}
+			object, language = append(object, o), append(language, all[j])
+			v = append(v, 0.9-0.05*float64(j)+0.08*math.Sin(float64(5*i+j)))
+		}
+	}
+	return datasets.FromFrame(&datasets.Frame{Columns: []client.Column{client.TextColumn("object", object), client.TextColumn("language", language), client.NumberColumn("similarity", v)}})
+}
+
+// gaps are differences with intervals.
+func gaps() datasets.Table {
+	var region, setup []string
+	var v, low, high, n []float64
+	for s, name := range setups[1:] {
+		for i, r := range regions {
+			region, setup = append(region, r), append(setup, name)
+			x := 0.03 * math.Sin(float64(4*i+s))
+			if r == "Dorn" && s == 1 {
+				x = -0.17
+			}
+			v, low, high, n = append(v, x), append(low, x-0.055), append(high, x+0.05), append(n, 240)
+		}
+	}
+	return datasets.FromFrame(&datasets.Frame{Columns: []client.Column{client.TextColumn("region", region), client.TextColumn("setup", setup),
+		client.NumberColumn("gap", v), client.NumberColumn("gap_low", low), client.NumberColumn("gap_high", high), client.NumberColumn("n", n),
+		client.TextColumn("interval", repeat("simultaneous 95 % interval over all gaps (max-t)", len(v)))}})
+}
+
+func repeat(text string, n int) []string {
+	out := make([]string, n)
+	for i := range out {
+		out[i] = text
+	}
+	return out
+}
+
+// distances are two heaps of numbers.
+func distances() datasets.Table {
+	var source []string
+	var v []float64
+	for i := range 600 {
+		s := i % 2
+		u := math.Mod(float64(i)*0.754877666, 1) + math.Mod(float64(i)*0.569840291, 1) + math.Mod(float64(i)*0.438744, 1)
+		source = append(source, []string{"thing in island", "island adjective thing"}[s])
+		v = append(v, 16+4*u-2*float64(s))
+	}
+	return datasets.FromFrame(&datasets.Frame{Columns: []client.Column{client.TextColumn("source", source), client.NumberColumn("distance", v)}})
+}
+
+// growth is the width of an interval over the number of images.
+func growth() datasets.Table {
+	var score []string
+	var n, v, low, high []float64
+	for _, name := range []string{"precision", "coverage"} {
+		for _, k := range []float64{50, 100, 150, 200, 300, 400, 500, 700, 1000} {
+			w := map[string]float64{"precision": 1.3, "coverage": 0.9}[name] / math.Sqrt(k)
+			if name == "coverage" && k == 300 {
+				w = math.NaN()
+			}
+			score, n = append(score, name), append(n, k)
+			v, low, high = append(v, w), append(low, 0.85*w), append(high, 1.12*w)
+		}
+	}
+	return datasets.FromFrame(&datasets.Frame{Columns: []client.Column{client.TextColumn("score", score), client.NumberColumn("n", n),
+		client.NumberColumn("width", v), client.NumberColumn("width_low", low), client.NumberColumn("width_high", high)}})
+}
+
+// matched is a gallery's table: two real images, what matched them in each set-up, nothing in background_only.
+func matched() datasets.Table {
+	var id, block, setup, role []string
+	var images []client.Image
+	var masks []client.Mask
+	var rank, distance []float64
+	add := func(seed int, b, s, r string, k int, d float64) {
+		img, m := drawn(drawings, seed)
+		images, masks = append(images, img), append(masks, m)
+		id, block, setup, role = append(id, fmt.Sprintf("thing%02d", seed)), append(block, b), append(setup, s), append(role, r)
+		rank, distance = append(rank, float64(k)), append(distance, d)
+	}
+	for i, b := range []string{"ball in Averra", "box in Averra"} {
+		for j, s := range setups {
+			add(i, b, s, "reference", 0, math.NaN())
+			for k := range []int{8, 3, 0}[j] {
+				add(2+i+2*k, b, s, "match", k+1, 19.5+float64(k)*0.75)
+			}
+		}
+	}
+	return datasets.FromFrame(&datasets.Frame{Columns: []client.Column{client.TextColumn("id", id), client.TextColumn("block", block), client.TextColumn("setup", setup),
+		client.TextColumn("role", role), client.NumberColumn("rank", rank), client.ImageColumn("image", images), client.MaskColumn("mask", masks), client.NumberColumn("distance", distance)}})
+}
+
+// hubs is a gallery's table of references alone.
+func hubs() datasets.Table {
+	var id, role []string
+	var images []client.Image
+	var inside []float64
+	for i := range 8 {
+		img, _ := drawn(drawings, i)
+		images = append(images, img)
+		id, role, inside = append(id, fmt.Sprintf("thing%02d", i)), append(role, "reference"), append(inside, float64(90-9*i))
+	}
+	return datasets.FromFrame(&datasets.Frame{Columns: []client.Column{client.TextColumn("id", id), client.TextColumn("group", id), client.TextColumn("role", role),
+		client.ImageColumn("image", images), client.NumberColumn("inside", inside)}})
+}

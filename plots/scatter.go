@@ -1,0 +1,182 @@
+package plots
+
+import (
+	"fmt"
+	"strings"
+
+	"antipode/datasets"
+)
+
+// Scatter draws a mark for each row at two value columns, with a colour and a shape for each value of the column of
+// [Label] (else the first text column that names rows), which also stands beside the mark where there is room. Whiskers
+// show the interval columns of both. The axes reach a little beyond the data, end in ticks, and are shared by all panels.
+//
+// Figure 4 of the Decomposed-DIG paper: Scatter(t, "precision", "coverage", Label("region"), Panels("setup")); Figure 12:
+// Panels("template", "setup").
+func Scatter(t datasets.Table, x, y string, options ...Option) Figure {
+	return figure(fmt.Sprintf("scatter of %q and %q", x, y), t, options, func(f *datasets.Frame, s *settings) (drawing, error) {
+		return buildScatter(f, x, y, s)
+	})
+}
+
+func buildScatter(f *datasets.Frame, x, y string, s *settings) (drawing, error) {
+	xs, err := values(f, x)
+	if err != nil {
+		return nil, err
+	}
+	ys, err := values(f, y)
+	if err != nil {
+		return nil, err
+	}
+	column := s.label
+	if column == "" {
+		if candidates := nameColumns(f, s.panels...); len(candidates) > 0 {
+			column = candidates[0]
+		}
+	}
+	labels, err := optional(f, column)
+	if err != nil {
+		return nil, err
+	}
+	levels := s.levels(column, labels)
+	const most = 24 // colours × shapes before one comes twice
+	if len(levels) > most {
+		return nil, fmt.Errorf("column %q has %d values: at most %d marks can be told apart; use Where", column, len(levels), most)
+	}
+	panels, err := s.split(f, 3)
+	if err != nil {
+		return nil, err
+	}
+	c := &chart{theme: s.theme, title: s.title, columns: panels.columns, heads: panels.heads, sides: panels.sides, own: s.free, right: 8}
+	if c.title == "" {
+		c.title = y + " and " + x
+		if column != "" {
+			c.title += " by " + column
+		}
+	}
+	c.xname, c.yname = or(s.xname, x), or(s.yname, y)
+	xlim, ylim := or(s.xlim, s.limits), or(s.ylim, s.limits)
+	at := index(levels)
+	var none []string
+	outside, whiskers := 0, false
+	for i, rows := range panels.rows {
+		if rows == nil && panels.heads != nil {
+			c.panels = append(c.panels, nil)
+			continue
+		}
+		px, py := xs, ys
+		if s.free {
+			px, py = choose(xs, rows), choose(ys, rows)
+		}
+		ticks := 5
+		if panels.columns > 2 {
+			ticks = 4
+		}
+		p := &panel{title: panels.titles[i], x: snugAxis(px, xlim, ticks), y: snugAxis(py, ylim, ticks)}
+		var points []point
+		for _, r := range rows {
+			switch {
+			case xs[r].none() || ys[r].none():
+				none = append(none, isolate(strings.TrimSpace(labels[r]+" "+p.title)))
+			case !p.x.holds(xs[r].v) || !p.y.holds(ys[r].v):
+				outside++
+			default:
+				points = append(points, point{xs[r], ys[r], labels[r], at[labels[r]]})
+				whiskers = whiskers || xs[r].interval() || ys[r].interval()
+			}
+		}
+		p.draw = func(sc *scene, p *panel) { sc.points(p, points) }
+		c.panels = append(c.panels, p)
+	}
+	if column != "" {
+		for i, l := range levels {
+			c.keys = append(c.keys, key{l, s.theme.Series[i%len(s.theme.Series)], i % markKinds})
+		}
+	}
+	c.height = 330
+	switch {
+	case panels.columns > 2:
+		c.height = 190
+	case panels.columns == 2:
+		c.height = 260
+	}
+	c.sentences(s, f, x, whiskers, none)
+	if outside > 0 {
+		c.caption = append(c.caption, fmt.Sprintf("%d points lie outside the axes.", outside))
+	}
+	return c, nil
+}
+
+type point struct {
+	x, y  value
+	name  string
+	level int
+}
+
+// points draws whiskers, then marks, then the names that find room.
+func (sc *scene) points(p *panel, points []point) {
+	th := sc.theme
+	var taken []rect
+	const r = 5
+	for _, q := range points {
+		x, y := p.px(q.x.v), p.py(q.y.v)
+		pale := mix(th.Series[q.level%len(th.Series)], th.Paper, 0.25)
+		if q.x.interval() {
+			a, b := p.px(q.x.low), p.px(q.x.high)
+			sc.line(pale, 1.3, pt{a, y}, pt{b, y})
+			taken = append(taken, rect{a, y - 1, b, y + 1})
+		}
+		if q.y.interval() {
+			a, b := p.py(q.y.high), p.py(q.y.low)
+			sc.line(pale, 1.3, pt{x, a}, pt{x, b})
+			taken = append(taken, rect{x - 1, a, x + 1, b})
+		}
+		taken = append(taken, rect{x - r, y - r, x + r, y + r})
+	}
+	for _, q := range points {
+		sc.mark(q.level%markKinds, pt{p.px(q.x.v), p.py(q.y.v)}, r, th.Series[q.level%len(th.Series)], th.Paper)
+	}
+	for _, q := range points {
+		if q.name == "" {
+			continue
+		}
+		x, y, w, h := p.px(q.x.v), p.py(q.y.v), measure(q.name, th.Small, false), th.Small
+		for _, place := range []pt{{r + 3, -h / 2}, {-r - 3 - w, -h / 2}, {r, -h - r}, {r, r}, {-w - r, -h - r}, {-w - r, r}, {-w / 2, -h - r - 3}, {-w / 2, r + 3}} {
+			box := rect{x + place.x, y + place.y, x + place.x + w, y + place.y + h}
+			if box.l < p.l+2 || box.r > p.r || box.t < p.t || box.b > p.b-2 || box.hits(taken) {
+				continue
+			}
+			sc.text(box.l, (box.t+box.b)/2, q.name, th.Small, mix(th.Series[q.level%len(th.Series)], th.Ink, 0.55), start)
+			taken = append(taken, box)
+			break
+		}
+	}
+}
+
+type rect struct{ l, t, r, b float64 }
+
+func (a rect) hits(others []rect) bool {
+	for _, b := range others {
+		if a.l < b.r && b.l < a.r && a.t < b.b && b.t < a.b {
+			return true
+		}
+	}
+	return false
+}
+
+func choose(values []value, rows []int) []value {
+	out := make([]value, len(rows))
+	for i, r := range rows {
+		out[i] = values[r]
+	}
+	return out
+}
+
+// or gives the first value unless it is zero, then the second.
+func or[T comparable](a, b T) T {
+	var zero T
+	if a != zero {
+		return a
+	}
+	return b
+}

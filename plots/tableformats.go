@@ -1,0 +1,124 @@
+package plots
+
+import (
+	"context"
+	"encoding/csv"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"antipode/kernel/client"
+)
+
+// Markdown gives the table in GitHub's form; text from data is escaped.
+func (v TableView) Markdown(ctx context.Context) (string, error) {
+	t, err := v.body(ctx, 0)
+	if err != nil {
+		return "", err
+	}
+	clean := strings.NewReplacer(`\`, `\\`, "|", `\|`, "<", "&lt;", ">", "&gt;", "&", "&amp;", "*", `\*`, "_", `\_`, "`", "\\`", "[", `\[`, "]", `\]`, "!", `\!`, "$", `\$`, "~", `\~`)
+	var b strings.Builder
+	if v.title != "" {
+		b.WriteString("**" + clean.Replace(oneLine(v.title)) + "**\n\n")
+	}
+	line := func(cells []string) {
+		for _, c := range cells {
+			b.WriteString("| " + c + " ")
+		}
+		b.WriteString("|\n")
+	}
+	escaped := func(cells []string) []string {
+		out := make([]string, len(cells))
+		for i, c := range cells {
+			out[i] = clean.Replace(c)
+		}
+		return out
+	}
+	line(escaped(t.heads))
+	rule := make([]string, len(t.heads))
+	for i := range rule {
+		rule[i] = map[bool]string{true: "---:", false: "---"}[t.number[i]]
+	}
+	line(rule)
+	for _, row := range t.cells {
+		line(escaped(row))
+	}
+	return b.String(), nil
+}
+
+// LaTeX gives the table as a tabular for the booktabs package; text from data is escaped. Scripts other than Latin need XeLaTeX or LuaLaTeX.
+func (v TableView) LaTeX(ctx context.Context) (string, error) {
+	t, err := v.body(ctx, 0)
+	if err != nil {
+		return "", err
+	}
+	clean := strings.NewReplacer(`\`, `\textbackslash{}`, "&", `\&`, "%", `\%`, "$", `\$`, "#", `\#`, "_", `\_`, "{", `\{`, "}", `\}`,
+		"~", `\textasciitilde{}`, "^", `\textasciicircum{}`, "<", `\textless{}`, ">", `\textgreater{}`)
+	var b strings.Builder
+	b.WriteString("% needs \\usepackage{booktabs}\n")
+	if v.title != "" {
+		b.WriteString("% " + oneLine(v.title) + "\n")
+	}
+	b.WriteString(`\begin{tabular}{`)
+	for _, isNumber := range t.number {
+		b.WriteString(map[bool]string{true: "r", false: "l"}[isNumber])
+	}
+	b.WriteString("}\n\\toprule\n")
+	line := func(cells []string) {
+		for i, c := range cells {
+			if i > 0 {
+				b.WriteString(" & ")
+			}
+			if c = clean.Replace(c); i == 0 && strings.HasPrefix(c, "[") {
+				c = "{}" + c // after \\ a bracket would be read as a length
+			}
+			b.WriteString(c)
+		}
+		b.WriteString(" \\\\\n")
+	}
+	line(t.heads)
+	b.WriteString("\\midrule\n")
+	for _, row := range t.cells {
+		line(row)
+	}
+	b.WriteString("\\bottomrule\n\\end{tabular}\n")
+	return b.String(), nil
+}
+
+// CSV gives the columns with all their digits, interval columns apart; no value is an empty field.
+func (v TableView) CSV(ctx context.Context) (string, error) {
+	f, columns, err := v.frame(ctx)
+	if err != nil {
+		return "", err
+	}
+	var full []string
+	for _, name := range columns {
+		full = append(full, name)
+		if f.Numbers(name) != nil && hasInterval(f, name) {
+			for _, end := range []string{name + "_low", name + "_high"} {
+				if !slices.Contains(columns, end) {
+					full = append(full, end)
+				}
+			}
+		}
+	}
+	var b strings.Builder
+	w := csv.NewWriter(&b)
+	rows := [][]string{full}
+	for r := range f.Len() {
+		row := make([]string, len(full))
+		for i, name := range full {
+			c := f.Column(name)
+			row[i] = c.Cell(r)
+			if c.Kind == client.Number && row[i] != "" {
+				row[i] = strconv.FormatFloat(c.Numbers[r], 'g', -1, 64)
+			}
+		}
+		rows = append(rows, row)
+	}
+	if err := w.WriteAll(rows); err != nil {
+		return "", fmt.Errorf("table: %w", err)
+	}
+	return b.String(), nil
+}
