@@ -119,7 +119,7 @@ func xlaPlugin(home string) Check {
 	case c.Kind == device.Go && named != "":
 		return fail(fmt.Sprintf("name a plugin in %s, or unset it", plugin.Env), "%s", c.Source)
 	case c.Kind == device.Go:
-		return warn("the next command that computes fetches one (antipode embed, a notebook); without a network, put a PJRT plugin into a folder and name it in PJRT_PLUGIN_LIBRARY_PATH",
+		return warn("the next command that computes fetches one (HTTPS_PROXY and PIP_INDEX_URL are heeded); without a network, put a PJRT plugin into a folder and name it in PJRT_PLUGIN_LIBRARY_PATH",
 			"%s; without one the pure Go backend serves, %s", c.Source, c.Slower)
 	}
 	if err := c.Check(); err != nil {

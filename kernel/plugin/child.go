@@ -69,11 +69,17 @@ func childMain(task []string) error {
 	return fmt.Errorf("%s=%q is for the program's own use", childEnv, task[0])
 }
 
+// errNoChild is wrapped where the program could not be started again at all: that says nothing about a plugin.
+var errNoChild = errors.New("this program cannot be started again")
+
 // runChild starts this program again for a task and returns the last line it wrote where it fails.
 func runChild(ctx context.Context, limit time.Duration, env []string, task ...string) error {
 	self, err := os.Executable()
+	if runtime.GOOS == "linux" {
+		self, err = "/proc/self/exe", nil // there even if the file was replaced since this program started
+	}
 	if err != nil {
-		return err
+		return fmt.Errorf("%w: %w", errNoChild, err)
 	}
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
@@ -82,7 +88,13 @@ func runChild(ctx context.Context, limit time.Duration, env []string, task ...st
 	c.Env = append(os.Environ(), append(env, childEnv+"="+strings.Join(task, "\x1f"))...)
 	c.Stdout, c.Stderr = nil, &out
 	c.WaitDelay = 2 * time.Second
-	err = c.Run()
+	if err := c.Start(); err != nil {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		return fmt.Errorf("%w: %w", errNoChild, err)
+	}
+	err = c.Wait()
 	switch {
 	case err == nil:
 		return nil
@@ -195,13 +207,18 @@ func (p *provider) openBest(ctx context.Context) (*device.Device, Choice, error)
 			d, err := p.open(c.Kind, "")
 			return d, c, err
 		}
-		if !loadedBefore(p.folder(), c.Path) {
-			err = p.probe(ctx, c.Kind, c.Path)
+		known := loadedBefore(p.folder(), c.Path)
+		if !known {
+			if err = p.probe(ctx, c.Kind, c.Path); errors.Is(err, errNoChild) {
+				err = nil
+			}
 		}
 		if err == nil {
 			d, openErr := p.open(c.Kind, c.Path)
 			if openErr == nil {
-				_ = writeRecord(p.folder(), c.Path, func(r *record) { r.Loaded = true }) // else it is tried again next time
+				if !known {
+					p.noteLoaded(ctx, c.Path)
+				}
 				return d, c, nil
 			}
 			err = openErr
@@ -220,6 +237,19 @@ func (p *provider) openBest(ctx context.Context) (*device.Device, Choice, error)
 			}
 		}
 	}
+}
+
+// noteLoaded remembers that a plugin works here. Where that fails, it is tried again at the next start.
+func (p *provider) noteLoaded(ctx context.Context, path string) {
+	if os.MkdirAll(p.folder(), 0o700) != nil {
+		return
+	}
+	unlock, err := lock(ctx, filepath.Join(p.folder(), ".lock"), func() {})
+	if err != nil {
+		return
+	}
+	defer unlock()
+	_ = writeRecord(p.folder(), path, func(r *record) { r.Loaded = true })
 }
 
 var control = regexp.MustCompile(`\x1b(\[[0-9;?]*[A-Za-z]|[78])`)

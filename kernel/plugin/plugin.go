@@ -205,7 +205,7 @@ func (p *provider) sourceOf(folder string) string {
 	case slices.Contains(filepath.SplitList(os.Getenv(device.PathEnv)), folder):
 		return device.PathEnv
 	case filepath.Dir(folder) == p.folder():
-		return "wheel from the Python package index"
+		return "the Python package index (wheel)"
 	case strings.Contains(folder, "go-xla"):
 		return "go-xla's folder"
 	}
@@ -303,6 +303,12 @@ func (p *provider) fetch(ctx context.Context) (Choice, error) {
 		return p.fallBack(), nil
 	}
 	defer unlock()
+	for _, pattern := range []string{".unpacking-*", ".go-xla-*", ".records-*"} { // of a process that was killed
+		left, _ := fs.Glob(os.DirFS(p.folder()), pattern)
+		for _, name := range left {
+			_ = os.RemoveAll(filepath.Join(p.folder(), name))
+		}
+	}
 	if c, ok := p.present(); ok { // what the other one provided
 		return c, nil
 	}

@@ -202,6 +202,14 @@ func TestDownloadIsTakenUp(t *testing.T) {
 		t.Errorf("requests %v", w.hits)
 	}
 
+	// What a killed process left is swept away.
+	w = newWorld(t)
+	w.put(filepath.Join(w.folder(), ".unpacking-123"), w.data)
+	w.put(filepath.Join(w.folder(), ".go-xla-123", "x.tar.gz"), w.data)
+	c, err = w.provide(context.Background())
+	w.want(c, err, device.XLACPU, w.wheel.path(w.folder()))
+	w.tidy("some-pjrt-cpu-1.2")
+
 	// A server that knows no ranges sends all of it again.
 	w = newWorld(t)
 	w.put(filepath.Join(w.folder(), "."+w.wheel.File+".part"), w.data[:777])
