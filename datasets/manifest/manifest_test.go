@@ -1,0 +1,332 @@
+package manifest
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+)
+
+func hashOf(s string) string {
+	sum := sha256.Sum256([]byte(s))
+	return hex.EncodeToString(sum[:])
+}
+
+const (
+	plain  = "identity,attribute\nमहाराष्ट्र,कविता\nবাংলা,গান\nمصر,نيل\n"
+	rawA   = "worker\nSECRET-B\nSECRET-A\n"
+	rawB   = "worker\nSECRET-A\n"
+	tidyA  = "worker\nw1\nw2\n"
+	tidyB  = "worker\nw2\n"
+	noHash = "free\nSECRET-A\n"
+)
+
+// fixture is a made-up data set: a plain file, a set of two normalised together, one known by git blob only, one optional.
+func fixture(t *testing.T) Manifest {
+	m := Manifest{
+		Name: "fixture-" + t.Name(), Title: "made up",
+		Normalise: func(_ string, files map[string][]byte) (map[string][]byte, error) {
+			labels := map[string]string{}
+			out := map[string][]byte{}
+			for _, name := range []string{"set/a.csv", "set/b.csv", "blob.csv"} {
+				data, ok := files[name]
+				if !ok {
+					continue
+				}
+				lines := strings.Split(strings.TrimSuffix(string(data), "\n"), "\n")
+				for i := 1; i < len(lines); i++ {
+					if labels[lines[i]] == "" {
+						labels[lines[i]] = fmt.Sprintf("w%d", len(labels)+1)
+					}
+					lines[i] = labels[lines[i]]
+				}
+				out[name] = []byte(strings.Join(lines, "\n") + "\n")
+			}
+			return out, nil
+		},
+		Files: []File{
+			{Path: "plain.csv", URL: "https://example.org/repo/plain.csv", SHA256: hashOf(plain)},
+			{Path: "set/a.csv", Upstream: "A sheet.csv", URL: "https://example.org/repo/A%20sheet.csv", SHA256: hashOf(rawA), Normal: hashOf(tidyA), Set: "s"},
+			{Path: "set/b.csv", URL: "https://example.org/repo/b.csv", SHA256: hashOf(rawB), Normal: hashOf(tidyB), Set: "s"},
+			{Path: "blob.csv", URL: "https://example.org/repo/blob.csv", GitBlob: gitBlob([]byte(noHash)), Set: "blob"},
+			{Path: "old.csv", URL: "https://example.org/repo/old.csv", SHA256: hashOf("old"), Optional: "withdrawn"},
+		},
+	}
+	Register(m)
+	t.Cleanup(func() {
+		mu.Lock()
+		delete(manifests, m.Name)
+		mu.Unlock()
+	})
+	return m
+}
+
+// upstream serves the fixture's files; answers overrides some of them.
+func upstream(t *testing.T, answers map[string]http.HandlerFunc) (string, func() int) {
+	bodies := map[string]string{"/repo/plain.csv": plain, "/repo/A sheet.csv": rawA, "/repo/b.csv": rawB, "/repo/blob.csv": noHash, "/repo/old.csv": "old"}
+	asked := make(chan string, 100)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked <- r.URL.Path
+		if f := answers[r.URL.Path]; f != nil {
+			f(w, r)
+			return
+		}
+		body, ok := bodies[r.URL.Path]
+		if !ok {
+			http.NotFound(w, r)
+			return
+		}
+		fmt.Fprint(w, body)
+	}))
+	t.Cleanup(server.Close)
+	return server.URL, func() int { return len(asked) }
+}
+
+func mustContain(t *testing.T, dir string, want map[string]string) {
+	t.Helper()
+	for path, text := range want {
+		data, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(path)))
+		if text == "" {
+			if !errors.Is(err, fs.ErrNotExist) {
+				t.Errorf("%s is there (%v)", path, err)
+			}
+			continue
+		}
+		if err != nil || string(data) != text {
+			t.Errorf("%s: %q, %v", path, data, err)
+		}
+	}
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		if bytes.Contains(data, []byte("SECRET")) {
+			t.Errorf("%s holds an identifier", path)
+		}
+		if strings.HasPrefix(d.Name(), ".pull-") {
+			t.Errorf("a temporary file is left: %s", path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestPull(t *testing.T) {
+	m := fixture(t)
+	base, asked := upstream(t, nil)
+	dir := t.TempDir()
+	states := map[string]string{}
+	o := Options{Dest: dir, BaseURL: base, Progress: func(s Step) { states[s.File] = s.State }}
+	if err := Pull(context.Background(), m.Name, o); err != nil {
+		t.Fatal(err)
+	}
+	mustContain(t, dir, map[string]string{"plain.csv": plain, "set/a.csv": tidyA, "set/b.csv": tidyB, "blob.csv": "free\nw1\n", "old.csv": ""})
+	if states["old.csv"] != "skipped" || states["set/b.csv"] != "stored" || asked() != 4 {
+		t.Errorf("states %v, %d requests", states, asked())
+	}
+
+	if err := Pull(context.Background(), m.Name, o); err != nil { // everything is there
+		t.Fatal(err)
+	}
+	if asked() != 4 || states["blob.csv"] != "present" || states["set/a.csv"] != "present" {
+		t.Errorf("second pull: %d requests, states %v", asked(), states)
+	}
+
+	if err := os.Remove(filepath.Join(dir, "set", "b.csv")); err != nil { // a set is fetched whole: its labels belong together
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "plain.csv"), []byte("damaged"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	o.All = true
+	if err := Pull(context.Background(), m.Name, o); err != nil {
+		t.Fatal(err)
+	}
+	mustContain(t, dir, map[string]string{"plain.csv": plain, "set/a.csv": tidyA, "set/b.csv": tidyB, "old.csv": "old"})
+	if asked() != 8 {
+		t.Errorf("%d requests in all, want 8", asked())
+	}
+}
+
+func TestPullRefuses(t *testing.T) {
+	cases := []struct {
+		name    string
+		answer  http.HandlerFunc
+		timeout time.Duration
+		want    []string
+	}{
+		{"wrong hash", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "worker\nSECRET-X\n") }, 0,
+			[]string{"set/a.csv", hashOf("worker\nSECRET-X\n"), hashOf(rawA), hashOf(tidyA)}},
+		{"truncated", func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Length", "100")
+			fmt.Fprint(w, rawA[:5])
+		}, 0, []string{"set/a.csv", "unexpected EOF", "try again"}},
+		{"missing", http.NotFound, 0, []string{"set/a.csv", "404"}},
+		{"hangs", func(w http.ResponseWriter, r *http.Request) {
+			fmt.Fprint(w, rawA[:5])
+			w.(http.Flusher).Flush()
+			<-r.Context().Done()
+		}, 100 * time.Millisecond, []string{"set/a.csv", "100ms", "try again"}},
+		{"too large", func(w http.ResponseWriter, r *http.Request) {
+			for chunk := make([]byte, 1<<20); ; {
+				if _, err := w.Write(chunk); err != nil {
+					return
+				}
+			}
+		}, 0, []string{"set/a.csv", "64 MiB"}},
+	}
+	m := fixture(t)
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			base, _ := upstream(t, map[string]http.HandlerFunc{"/repo/A sheet.csv": c.answer})
+			dir := t.TempDir()
+			err := Pull(context.Background(), m.Name, Options{Dest: dir, BaseURL: base, Timeout: c.timeout})
+			if err == nil {
+				t.Fatal("no error")
+			}
+			for _, part := range append(c.want, "data pull "+m.Name) {
+				if !strings.Contains(err.Error(), part) {
+					t.Errorf("%q does not say %q", err, part)
+				}
+			}
+			if strings.Contains(err.Error(), "\n") {
+				t.Errorf("more than one line: %q", err)
+			}
+			mustContain(t, dir, map[string]string{"plain.csv": plain, "set/a.csv": "", "set/b.csv": ""}) // what came before is kept
+			base, asked := upstream(t, nil)
+			if err := Pull(context.Background(), m.Name, Options{Dest: dir, BaseURL: base}); err != nil {
+				t.Fatal(err)
+			}
+			if asked() != 3 {
+				t.Errorf("going on took %d requests, want 3", asked())
+			}
+		})
+	}
+}
+
+func TestPullFollowsRedirects(t *testing.T) {
+	m := fixture(t)
+	base, _ := upstream(t, map[string]http.HandlerFunc{
+		"/repo/plain.csv": func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/elsewhere", http.StatusFound) },
+		"/elsewhere":      func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, plain) },
+	})
+	dir := t.TempDir()
+	if err := Pull(context.Background(), m.Name, Options{Dest: dir, BaseURL: base}); err != nil {
+		t.Fatal(err)
+	}
+	mustContain(t, dir, map[string]string{"plain.csv": plain})
+}
+
+func TestPullStopsWhenCancelled(t *testing.T) {
+	m := fixture(t)
+	ctx, cancel := context.WithCancel(context.Background())
+	base, _ := upstream(t, map[string]http.HandlerFunc{"/repo/plain.csv": func(_ http.ResponseWriter, r *http.Request) {
+		cancel()
+		<-r.Context().Done()
+	}})
+	if err := Pull(ctx, m.Name, Options{Dest: t.TempDir(), BaseURL: base}); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestPullOfUnknownName(t *testing.T) {
+	m := fixture(t)
+	if err := Pull(context.Background(), "nothing", Options{}); err == nil || !strings.Contains(err.Error(), m.Name) {
+		t.Errorf("%v does not list the known names", err)
+	}
+}
+
+func TestReadAcceptsBothForms(t *testing.T) {
+	m := fixture(t)
+	for name, c := range map[string]struct {
+		dir  fstest.MapFS
+		form Form
+	}{
+		"normalised":             {fstest.MapFS{"set/a.csv": {Data: []byte(tidyA)}}, Normalised},
+		"upstream":               {fstest.MapFS{"set/a.csv": {Data: []byte(rawA)}}, AsUpstream},
+		"upstream, its own name": {fstest.MapFS{"A sheet.csv": {Data: []byte(rawA)}}, AsUpstream},
+	} {
+		data, used, err := m.Read(c.dir, "set/a.csv")
+		if err != nil || used.Form != c.form || string(data) != tidyA {
+			t.Errorf("%s: %q, %v, %v", name, data, used, err)
+		}
+	}
+	_, _, err := m.Read(fstest.MapFS{"set/a.csv": {Data: []byte("other")}}, "set/a.csv")
+	var wrong *HashError
+	if !errors.As(err, &wrong) || wrong.Got != hashOf("other") || !strings.Contains(err.Error(), hashOf(rawA)) || !strings.Contains(err.Error(), hashOf(tidyA)) {
+		t.Errorf("%v does not show all hashes", err)
+	}
+	if _, _, err := m.Read(fstest.MapFS{}, "set/a.csv"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestFind(t *testing.T) {
+	m := fixture(t)
+	root := t.TempDir()
+	place := func(dir string) string {
+		dir = filepath.Join(root, dir, m.Name)
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, "plain.csv"), []byte(plain), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return dir
+	}
+	t.Setenv("ANTIPODE_DATA", "")
+	t.Setenv("ANTIPODE_MODULE", "")
+	where := Where{Home: filepath.Join(root, "home"), From: filepath.Join(root, "module", "notebooks")}
+	_, err := Find(m.Name, where)
+	if !errors.Is(err, ErrNotFound) || !strings.Contains(err.Error(), "antipode data pull "+m.Name) {
+		t.Errorf("%v does not say what to do", err)
+	}
+	inStore := place("home/data")
+	if dir, err := Find(m.Name, where); dir != inStore || err != nil {
+		t.Errorf("%s, %v", dir, err)
+	}
+	shared := place("shared/data")
+	if dir, err := Find(m.Name, where); dir != shared || err != nil {
+		t.Errorf("%s, %v", dir, err)
+	}
+	t.Setenv("ANTIPODE_DATA", filepath.Join(root, "mine"))
+	if dir, err := Find(m.Name, where); dir != shared || err != nil { // $ANTIPODE_DATA does not hold it
+		t.Errorf("%s, %v", dir, err)
+	}
+	mine := place("mine")
+	if dir, err := Find(m.Name, where); dir != mine || err != nil {
+		t.Errorf("%s, %v", dir, err)
+	}
+}
+
+func TestReadSheet(t *testing.T) {
+	s, err := ReadSheet("t.csv", []byte("\xef\xbb\xbfb,a\n1,महाराष्ट्र\n,\"x\ny\"\n2.5,مصر\n"), "a", "b")
+	if err != nil || s.Len() != 3 || s.Rows[0][s.Column("a")] != "महाराष्ट्र" || s.Line(2) != 5 {
+		t.Fatalf("%+v, %v", s, err)
+	}
+	if x, err := s.Number(2, s.Column("b")); x != 2.5 || err != nil {
+		t.Errorf("%g, %v", x, err)
+	}
+	if _, err := s.Number(2, s.Column("a")); err == nil || !strings.Contains(err.Error(), "t.csv, line 5, column a") {
+		t.Errorf("%v", err)
+	}
+	for text, want := range map[string]string{"": "empty", "a,c\n": `no column "b"`, "a,b\n1\n": "line 2", "a,b\n1,\xff\n": "line 2, column b: the text is not UTF-8"} {
+		if _, err := ReadSheet("t.csv", []byte(text), "a", "b"); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "t.csv") {
+			t.Errorf("%q: %v does not say %q", text, err, want)
+		}
+	}
+}

@@ -1,0 +1,124 @@
+package seegull
+
+import (
+	"errors"
+	"math"
+	"os"
+	"strings"
+	"testing"
+
+	"antipode/datasets/manifest"
+)
+
+func fixture(t *testing.T) ([]Pair, Report) {
+	t.Helper()
+	data, err := os.ReadFile("testdata/pairs.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	pairs, report, err := Read("pairs.csv", data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pairs, report
+}
+
+func TestUnratedIsNotZero(t *testing.T) {
+	pairs, report := fixture(t)
+	want := []float64{-1, 0, math.NaN(), 3, 0.5}
+	for i, p := range pairs {
+		if p.Offensiveness != want[i] && !(math.IsNaN(p.Offensiveness) && math.IsNaN(want[i])) {
+			t.Errorf("%s, %s: %g, want %g", p.Identity, p.Attribute, p.Offensiveness, want[i])
+		}
+	}
+	if report.Rows != 5 || report.Identities != 4 || report.Unrated != 1 || report.MeanOff != 1 {
+		t.Errorf("%+v", report)
+	}
+	if pairs[0].Identity != "मेघा द्वीप" || pairs[2].Attribute != "كثير الصمت" || pairs[4].Attribute != "loud, and late" {
+		t.Errorf("texts changed: %+v", pairs)
+	}
+}
+
+func TestBadSheets(t *testing.T) {
+	data, err := os.ReadFile("testdata/pairs.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	good := string(data)
+	for _, c := range []struct{ name, text, want string }{
+		{"no column", strings.Replace(good, "NA_stereo", "na", 1), `no column "NA_stereo"`},
+		{"not a number", strings.Replace(good, "4,3,2,3", "4,x,2,3", 1), `line 5, column Annotation2: "x" is not a number`},
+		{"count missing", strings.Replace(good, "2,1,0,2,1,0,-1", "2,1,0,,1,0,-1", 1), "line 2, column NA_stereo: the count is missing"},
+		{"twice", good + "wears tall hats,Veltan,3,0,0,3,0,0,4,3,2,3\n", "line 7, column attribute"},
+	} {
+		if _, _, err := Read("pairs.csv", []byte(c.text)); err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "pairs.csv") {
+			t.Errorf("%s: %v does not say %q", c.name, err, c.want)
+		}
+	}
+}
+
+func TestMask(t *testing.T) {
+	var m Masker
+	for _, c := range []struct {
+		identity, attribute string
+		mean                float64
+		want                string
+	}{
+		{"Veltan", "cheerful", -1, "cheerful"},
+		{"Veltan", "neutral", 0, "neutral"},
+		{"Veltan", "a", 0.01, "masked 1 (rated offensive)"},
+		{"Veltan", "b", math.NaN(), "masked 2 (not rated)"},
+		{"Veltan", "a", 0.01, "masked 1 (rated offensive)"},
+		{"Other", "a", 4, "masked 1 (rated offensive)"},
+	} {
+		if got := m.Label(c.identity, c.attribute, c.mean); got != c.want {
+			t.Errorf("%s, %s (%g): %q, want %q", c.identity, c.attribute, c.mean, got, c.want)
+		}
+	}
+}
+
+func TestFrameMasksByDefault(t *testing.T) {
+	pairs, _ := fixture(t)
+	masked, shown := frame(pairs, Options{}), frame(pairs, Options{ShowOffensive: true})
+	for i, p := range pairs {
+		if got := masked.Texts("attribute")[i]; (got == p.Attribute) != Shown(p.Offensiveness) {
+			t.Errorf("%g is shown as %q", p.Offensiveness, got)
+		}
+		if shown.Texts("attribute")[i] != p.Attribute {
+			t.Errorf("%q, asked for, is %q", p.Attribute, shown.Texts("attribute")[i])
+		}
+	}
+	if err := masked.Check(); err != nil {
+		t.Error(err)
+	}
+	for i, c := range columns {
+		if masked.Columns[i].ColumnSpec != c {
+			t.Errorf("column %d is %v, declared %v", i, masked.Columns[i].ColumnSpec, c)
+		}
+	}
+}
+
+func TestReleasedFile(t *testing.T) {
+	dir, err := manifest.Find(Name, manifest.Where{})
+	if errors.Is(err, manifest.ErrNotFound) {
+		t.Skipf("missing: the released file of SeeGULL (%v)", err)
+	} else if err != nil {
+		t.Fatal(err)
+	}
+	pairs, report, err := Load(os.DirFS(dir))
+	if err != nil {
+		t.Fatal(err)
+	}
+	attributes := map[string]bool{}
+	harmless := 0
+	for _, p := range pairs {
+		attributes[p.Attribute] = true
+		if p.Offensiveness == -1 {
+			harmless++
+		}
+	}
+	if report.Rows != 6781 || report.Identities != 176 || len(attributes) != 1994 || report.Unrated != 1197 || harmless != 2735 {
+		t.Errorf("%+v, %d attributes, %d pairs with mean -1", report, len(attributes), harmless)
+	}
+	t.Log(report)
+}

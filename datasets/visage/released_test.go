@@ -1,0 +1,135 @@
+package visage
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"antipode/datasets"
+	"antipode/datasets/manifest"
+	"antipode/datasets/seegull"
+)
+
+func sha(data []byte) []byte {
+	sum := sha256.Sum256(data)
+	return sum[:]
+}
+
+func releasedDir(t *testing.T) string {
+	t.Helper()
+	dir, err := manifest.Find(Name, manifest.Where{})
+	if errors.Is(err, manifest.ErrNotFound) {
+		t.Skipf("missing: the released files of ViSAGe (%v)", err)
+	} else if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// TestWorkbooksGiveTheRecordedForm: the upstream workbooks, where they are, normalise to the recorded hashes byte for byte.
+func TestWorkbooksGiveTheRecordedForm(t *testing.T) {
+	dir := releasedDir(t)
+	m, err := manifest.Get(Name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{RatingsFile, WorkbookFile} {
+		f := m.File(path)
+		data, err := os.ReadFile(filepath.Join(dir, f.Upstream))
+		if errors.Is(err, os.ErrNotExist) {
+			t.Skipf("missing: the upstream workbook %s", f.Upstream)
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		if form, err := f.Check(data); err != nil || form != manifest.AsUpstream {
+			t.Fatal(form, err)
+		}
+		out, err := normalise(f.Set, map[string][]byte{path: data})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := hex.EncodeToString(sha(out[path])); got != f.Normal {
+			t.Errorf("%s: %s, recorded %s", path, got, f.Normal)
+		}
+	}
+}
+
+func TestReleasedAnnotations(t *testing.T) {
+	rows, report, err := LoadAnnotations(os.DirFS(releasedDir(t)), WorkbookOnly)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(rows) != 120170 || report.Dropped != 2505 || !report.Withdrawn || !strings.Contains(report.String(), "withdrew") {
+		t.Errorf("%+v", report)
+	}
+	batches, boxes := map[string]int{}, 0
+	for _, r := range rows {
+		batches[r.Batch]++
+		if r.Box != (Box{}) {
+			boxes++
+		}
+	}
+	if batches["visual_annotation_full_set"] != 89170 || batches["visual_annotation"] != 31000 || boxes != 7580 {
+		t.Errorf("batches %v, %d boxes", batches, boxes)
+	}
+	t.Log(report)
+}
+
+// TestTablesMask: no identity stands beside an attribute that may not be shown, unless asked for; labels keep attributes apart.
+func TestTablesMask(t *testing.T) {
+	releasedDir(t)
+	for _, op := range []string{"visage-annotations", "visage-pairs"} {
+		load := func(o Options) *datasets.Frame {
+			args, err := json.Marshal(o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			f, err := datasets.FindSource(op)(context.Background(), args, datasets.SourceEnv{Home: t.TempDir()})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return f
+		}
+		masked, shown := load(Options{}), load(Options{ShowOffensive: true})
+		label, back := map[[2]string]string{}, map[[2]string]string{}
+		hidden := 0
+		for i, identity := range shown.Texts("identity") {
+			attribute, text := shown.Texts("attribute")[i], masked.Texts("attribute")[i]
+			visible := attribute == NoneOfTheAbove || seegull.Shown(shown.Numbers("offensiveness")[i])
+			if visible != (text == attribute) {
+				t.Fatalf("%s row %d: offensiveness %g is shown as %q", op, i, shown.Numbers("offensiveness")[i], text)
+			}
+			if !visible {
+				hidden++
+			}
+			a, b := [2]string{identity, attribute}, [2]string{identity, text}
+			if label[a] == "" {
+				label[a] = text
+			}
+			if back[b] == "" {
+				back[b] = attribute
+			}
+			if label[a] != text || back[b] != attribute {
+				t.Fatalf("%s row %d: labels do not keep the attributes of %s apart", op, i, identity)
+			}
+		}
+		if hidden == 0 || hidden == masked.Len() {
+			t.Errorf("%s: %d of %d rows masked", op, hidden, masked.Len())
+		}
+		specs := Annotations(Options{}).Columns()
+		if op == "visage-pairs" {
+			specs = Pairs(Options{}).Columns()
+		}
+		for i, spec := range specs {
+			if masked.Columns[i].ColumnSpec != spec {
+				t.Errorf("%s: column %d is %v, declared %v", op, i, masked.Columns[i].ColumnSpec, spec)
+			}
+		}
+	}
+}

@@ -1,0 +1,196 @@
+package visage
+
+import (
+	"archive/zip"
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"antipode/datasets/manifest"
+)
+
+func read(t *testing.T, name string) string {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join("testdata", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+func TestReadAnnotations(t *testing.T) {
+	rows, report, err := ReadAnnotations("annotations.csv", []byte(read(t, "annotations.csv")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []Annotation{
+		{2, "A0", "batch_one", "Veltan", 1, "tall hat", true, Box{10.5, 20.5, 110, 220}},
+		{3, "A0", "batch_one", "Veltan", 1, "प्रसन्न", false, Box{}},
+		{4, "A0", "batch_one", "Veltan", 1, NoneOfTheAbove, false, Box{}},
+		{5, "A0", "batch_one", "Veltan", 2, "tall hat", true, Box{0, 400, 500, 512}}, // corners in any order, clamped
+		{7, "A1", "batch_two", "মেঘ দ্বীপ", 12, "সবুজ", false, Box{}},
+		{8, "A1", "batch_two", "جزيرة الريح", 3, "هادئ", true, Box{3, 0, 100, 4}},
+		{9, "A1", "", "New Veltan ", 10, NoneOfTheAbove, false, Box{}},
+	}
+	if !reflect.DeepEqual(rows, want) {
+		t.Errorf("got  %+v\nwant %+v", rows, want)
+	}
+	if report.Rows != 7 || report.Dropped != 1 || report.Why == "" {
+		t.Errorf("%+v", report)
+	}
+}
+
+func TestBadAnnotations(t *testing.T) {
+	good := read(t, "annotations.csv")
+	for _, c := range []struct{ name, from, to, want string }{
+		{"no column", "worker_id", "worker", `no column "worker_id"`},
+		{"present", "no,[],সবুজ", "maybe,[],সবুজ", `line 7, column present: "maybe" is neither yes nor no`},
+		{"box of one corner", "'10.5,20.5', '110,220'", "'10.5,20.5'", "line 2, column coords"},
+		{"box that is no number", "10.5", "ten", `line 2, column coords: "ten" is not a number`},
+		{"box that is no list", "\"['1e2,0', '3,4']\"", "100", "line 8, column coords"},
+		{"picture", "batch_two/মেঘ দ্বীপ12.png", "batch_two/cloud.png", "line 7, column img_path"},
+		{"no attribute", "no,[],সবুজ", "no,[],", "line 7, column attribute: the attribute is missing"},
+	} {
+		text := strings.Replace(good, c.from, c.to, 1)
+		if text == good {
+			t.Fatalf("%s: the fixture does not hold %q", c.name, c.from)
+		}
+		if _, _, err := ReadAnnotations("a.csv", []byte(text)); err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "a.csv") {
+			t.Errorf("%s: %v does not say %q", c.name, err, c.want)
+		}
+	}
+}
+
+func TestReadRatings(t *testing.T) {
+	rows, report, err := ReadRatings("ratings.csv", []byte(read(t, "ratings.csv")))
+	want := []Rating{{"tall hat", 5, 4, 4}, {"प्रसन्न", 4, 2, 4}, {"هادئ", 1, 2, 3}, {"tall hat", 4, 4, 4}}
+	if err != nil || !reflect.DeepEqual(rows, want) || report.Twice != 1 {
+		t.Errorf("%+v, %+v, %v", rows, report, err)
+	}
+	bad := strings.Replace(read(t, "ratings.csv"), "Agree,4,Disagree,2", "Agree,6,Disagree,2", 1)
+	if _, _, err := ReadRatings("r.csv", []byte(bad)); err == nil || !strings.Contains(err.Error(), "r.csv, line 3, column score_asia") {
+		t.Errorf("%v", err)
+	}
+}
+
+// workbook makes an .xlsx file of one sheet: strings shared or inline, numbers, a formula's text, gaps.
+func workbook(t *testing.T, sheet string, parts map[string]string) []byte {
+	t.Helper()
+	all := map[string]string{
+		"xl/workbook.xml":            `<workbook xmlns="m" xmlns:r="rel"><sheets><sheet name="other" r:id="r1"/><sheet name="` + sheet + `" r:id="r2"/></sheets></workbook>`,
+		"xl/_rels/workbook.xml.rels": `<Relationships><Relationship Id="r1" Target="worksheets/o.xml"/><Relationship Id="r2" Target="worksheets/s.xml"/></Relationships>`,
+		"xl/sharedStrings.xml":       `<sst><si><t>worker_id</t></si><si><t>img_path</t></si><si><r><t>मे</t></r><r><t>घ &amp; co</t></r></si></sst>`,
+		"xl/worksheets/s.xml": `<worksheet><sheetData><row r="1"><c r="A1" t="s"><v>0</v></c><c r="C1" t="s"><v>1</v></c><c r="AB1"/></row>` +
+			`<row r="2"><c r="A2" t="inlineStr"><is><t>A7QX9PLM2K</t></is></c><c r="B2"><v>5.0</v></c><c r="C2" t="str"><v>/x/y/batch/Veltan1.png</v></c></row>` +
+			`<row r="3"><c r="A3" t="s"><v>2</v></c></row><row r="4"><c r="A4" s="1"/></row></sheetData></worksheet>`,
+	}
+	for name, text := range parts {
+		all[name] = text
+	}
+	var b bytes.Buffer
+	z := zip.NewWriter(&b)
+	for name, text := range all {
+		if text == "" {
+			continue
+		}
+		w, err := z.Create(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.Write([]byte(text)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func TestReadWorkbook(t *testing.T) {
+	rows, err := readWorkbook("w.xlsx", workbook(t, "data", nil), "data")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(rows) != 4 || len(rows[0]) != 28 || rows[0][0] != "worker_id" || rows[0][1] != "" || rows[0][2] != "img_path" ||
+		!reflect.DeepEqual(rows[1], []string{"A7QX9PLM2K", "5", "/x/y/batch/Veltan1.png"}) || rows[2][0] != "मेघ & co" || rows[3][0] != "" {
+		t.Errorf("%q", rows)
+	}
+	for _, c := range []struct {
+		name  string
+		data  []byte
+		sheet string
+		want  string
+	}{
+		{"no archive", []byte("worker_id,img_path\n"), "data", "not a workbook"},
+		{"no sheet", workbook(t, "data", nil), "missing", `no sheet "missing" (there are: other, data)`},
+		{"no part", workbook(t, "data", map[string]string{"xl/worksheets/s.xml": ""}), "data", "xl/worksheets/s.xml"},
+		{"broken XML", workbook(t, "data", map[string]string{"xl/worksheets/s.xml": "<worksheet><row><c r='A1'>"}), "data", "xl/worksheets/s.xml"},
+		{"bad string", workbook(t, "data", map[string]string{"xl/sharedStrings.xml": "<sst/>"}), "data", "A1: no shared string"},
+		{"bad reference", workbook(t, "data", map[string]string{"xl/worksheets/s.xml": "<worksheet><row><c r='ZZZZZZZZ1'><v>1</v></c></row></worksheet>"}), "data", "bad cell reference"},
+	} {
+		if _, err := readWorkbook("w.xlsx", c.data, c.sheet); err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "w.xlsx") {
+			t.Errorf("%s: %v does not say %q", c.name, err, c.want)
+		}
+	}
+}
+
+func TestNormalise(t *testing.T) {
+	out, err := normalise("workbook", map[string][]byte{WorkbookFile: workbook(t, "full_set_annotations", nil)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The crowd platform's id becomes a label, the storage prefix goes, empty rows go.
+	want := "worker_id,,img_path\nw00001,5,batch/Veltan1.png\nw00002,,\n"
+	if got := string(out[WorkbookFile]); got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	csv := []byte("worker_id,img_path\nA12,/a/b/c/d1.png\nAXYZ1234567,c/d2.png\nAXYZ1234567,e3.png\n")
+	if out, err = normalise("current", map[string][]byte{CurrentFile: csv}); err != nil || string(out[CurrentFile]) != "worker_id,img_path\nA12,c/d1.png\nw00001,c/d2.png\nw00001,e3.png\n" {
+		t.Errorf("%q, %v", out[CurrentFile], err)
+	}
+}
+
+// TestVersions: the current file comes first; where only the workbook is there, the report says that it was withdrawn.
+func TestVersions(t *testing.T) {
+	if _, _, err := LoadAnnotations(fstest.MapFS{}, AnyVersion); err == nil || !strings.Contains(err.Error(), "antipode data pull visage") {
+		t.Errorf("%v does not say what to do", err)
+	}
+	if _, _, err := LoadAnnotations(fstest.MapFS{}, "newest"); err == nil || !strings.Contains(err.Error(), CurrentVersion) {
+		t.Errorf("%v does not list the versions", err)
+	}
+	other := []byte(read(t, "annotations.csv"))
+	var wrong *manifest.HashError
+	if _, _, err := LoadAnnotations(fstest.MapFS{CurrentFile: {Data: other}}, AnyVersion); !errors.As(err, &wrong) || !strings.Contains(err.Error(), "0bd78729ec3029168ec8542e4309d7aaadc50d30") {
+		t.Errorf("%v", err)
+	}
+	sum := fmt.Sprintf("%x", sha(other))
+	both := fstest.MapFS{CurrentFile: {Data: other}, CurrentFile + ".sha256": {Data: []byte(sum)}, WorkbookFile: {Data: []byte("damaged")}}
+	if rows, report, err := LoadAnnotations(both, AnyVersion); err != nil || len(rows) != 7 || report.Withdrawn || report.Used.Path != CurrentFile || strings.Contains(report.String(), "withdrew") {
+		t.Errorf("%v, %v", report, err)
+	}
+	if _, _, err := LoadAnnotations(both, WorkbookOnly); !errors.As(err, &wrong) {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestPrintedTables(t *testing.T) {
+	rows := PrintedTables()
+	tables, seen, na := map[int]int{}, map[string]bool{}, 0
+	for _, r := range rows {
+		tables[r.Table]++
+		seen[r.Identity] = true
+		if r.ThetaText == "N/A" {
+			na++
+		}
+	}
+	if len(rows) != 105 || tables[1] != 51 || tables[2] != 54 || len(seen) != 105 || na != 20 {
+		t.Errorf("%d rows %v, %d identities, %d N/A", len(rows), tables, len(seen), na)
+	}
+}
