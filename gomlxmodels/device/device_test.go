@@ -126,6 +126,21 @@ func TestOddFolderNames(t *testing.T) {
 	}
 }
 
+// The options that a CUDA plugin is opened with must be options that go-xla knows; any plugin shows it.
+func TestCUDAOptions(t *testing.T) {
+	if !HasXLA {
+		t.Skip("missing: cgo")
+	}
+	b, err := openXLA(XLACUDA, open(t, XLACPU).Plugin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Finalize()
+	if b.(interface{ HasSharedBuffers() bool }).HasSharedBuffers() {
+		t.Error("a GPU shares no memory with the program")
+	}
+}
+
 func TestWanted(t *testing.T) {
 	for value, want := range map[string]string{"": "", "go": Go, "xla:cpu": XLACPU, "xla:cuda,tf32=false": XLACUDA, "xla:/some/path": ""} {
 		t.Setenv("GOMLX_BACKEND", value)
