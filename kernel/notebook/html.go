@@ -75,11 +75,18 @@ func writeCode(b *bytes.Buffer, c *Cell) {
 	if strings.TrimSpace(c.Source) != "" {
 		b.WriteString("<pre class=\"code\" data-n=\"" + number + "\"><code>" + highlight(c.Source) + "</code></pre>\n")
 	}
+	spoke := false
 	for _, o := range c.Outputs {
+		spoke = spoke || o.Type == Stream && o.Name == "stderr"
+		if o.Type == Error && spoke && exitError.MatchString(o.ErrorValue) {
+			continue // the cell's own words stand above
+		}
 		b.WriteString(outputHTML(o))
 	}
 	b.WriteString("</section>\n")
 }
+
+var exitError = regexp.MustCompile(`^(exit status \d+|signal: .*)$`)
 
 func outputHTML(o *Output) string {
 	switch o.Type {
@@ -90,9 +97,6 @@ func outputHTML(o *Output) string {
 		}
 		return "<pre class=\"out " + class + "\">" + html.EscapeString(printed(o.Text)) + "</pre>\n"
 	case Error:
-		if strings.HasPrefix(o.ErrorValue, "exit status") || strings.HasPrefix(o.ErrorValue, "signal: ") {
-			return "" // the cell's own words stand above
-		}
 		text := strings.Join(o.Traceback, "\n")
 		if strings.TrimSpace(text) == "" {
 			text = o.ErrorName + ": " + o.ErrorValue

@@ -60,6 +60,7 @@ func (c *collector) take(m jupyter.Message) {
 	case "error":
 		var e jupyter.ErrorContent
 		if json.Unmarshal(m.Content, &e) == nil {
+			tidyError(&e)
 			c.add(&notebook.Output{Type: notebook.Error, ErrorName: e.Name, ErrorValue: e.Value, Traceback: e.Traceback})
 		}
 	}
@@ -133,15 +134,19 @@ func (c *collector) report(d jupyter.DisplayContent) bool {
 	return true
 }
 
-// finish notes what was cut and drops displays that ended empty.
+// finish notes what was cut, drops what ended empty and cleans the rest.
 func (c *collector) finish() {
 	if c.cut > 0 {
 		c.add(&notebook.Output{Type: notebook.Stream, Name: "stderr",
 			Text: fmt.Sprintf("\nOutput cut here: %d more bytes were printed and not kept.\n", c.cut)})
 		c.cut = 0
 	}
+	tidyOutputs(c.cell.Outputs)
 	var keep []*notebook.Output
 	for _, o := range c.cell.Outputs {
+		if o.Type == notebook.Stream && o.Text == "" {
+			continue
+		}
 		if (o.Type == notebook.DisplayData || o.Type == notebook.ExecuteResult) && empty(o.Data) {
 			continue
 		}

@@ -213,25 +213,30 @@ func runs(c *notebook.Cell) bool {
 
 // reason is the one line that says why a cell failed: its last printed error, or the compiler's first.
 func reason(c *notebook.Cell, reply jupyter.ReplyContent) string {
-	var printed string
+	var printed, value string
 	for _, o := range c.Outputs {
-		if o.Type == notebook.Stream && o.Name == "stderr" {
+		switch {
+		case o.Type == notebook.Stream && o.Name == "stderr":
 			printed += o.Text
+		case o.Type == notebook.Error:
+			value = o.ErrorValue
 		}
 	}
-	lines := strings.Split(strings.TrimSpace(printed), "\n")
-	for i := len(lines) - 1; i >= 0; i-- {
-		line := strings.TrimSpace(notebook.Plain(lines[i]))
-		if strings.HasPrefix(line, "panic: ") || line != "" && !strings.HasPrefix(line, "exit status ") && !strings.Contains(printed, "\ngoroutine ") {
-			return line
-		}
+	if before, trace, found := strings.Cut(printed, "\ngoroutine "); found && trace != "" {
+		printed = before // a panic: its message, not its trace
 	}
-	for _, line := range strings.Split(notebook.Plain(reply.Value), "\n") {
-		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
-			return line
+	for _, text := range []string{lastLine(printed), value} {
+		if text != "" {
+			return text
 		}
 	}
 	return "the cell ended with status " + reply.Status
+}
+
+// lastLine is the last line that is not blank.
+func lastLine(s string) string {
+	s = strings.TrimSpace(notebook.Plain(s))
+	return strings.TrimSpace(s[strings.LastIndexByte(s, '\n')+1:])
 }
 
 // headline is the first line of a cell that says something.
