@@ -119,6 +119,12 @@ func buildBars(f *datasets.Frame, column string, s *settings) (drawing, error) {
 		c.right = 34
 	}
 	c.sentences(s, f, column, whiskers, none)
+	if s.limits != nil {
+		c.cut(v, *s.limits)
+		if s.limits[0] > 0 || s.limits[1] < 0 {
+			c.caption = append(c.caption, "The bars do not start at zero.")
+		}
+	}
 	return c, nil
 }
 
@@ -147,6 +153,19 @@ func (c *chart) sentences(s *settings, f *datasets.Frame, column string, whisker
 	}
 	if len(none) > 0 {
 		c.caption = append(c.caption, "No data: "+list(none, 8)+".")
+	}
+}
+
+// cut tells of values that limits keep off the axis.
+func (c *chart) cut(values []value, limits [2]float64) {
+	n := 0
+	for _, v := range values {
+		if !v.none() && (v.bottom() < limits[0] || v.top() > limits[1]) {
+			n++
+		}
+	}
+	if n > 0 {
+		c.caption = append(c.caption, fmt.Sprintf("%d values or intervals reach beyond the axis and are cut off there.", n))
 	}
 }
 

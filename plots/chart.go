@@ -171,7 +171,7 @@ func (c *chart) margins(wide float64) (left, bottom float64) {
 	}
 	most := 0.38 * wide
 	if c.own {
-		most /= float64(c.columns)
+		most = 0.45 * wide / float64(c.columns)
 	}
 	left = min(left, most) + 10
 	lines, slant := 0, 0.0

@@ -144,7 +144,7 @@ func ExampleTable() {
 	plots.Table(averages(), "template", "setup", "precision", "n_real").Titled("Average over islands").Show()
 	// Output:
 	// Average over islands
-	// template                setup                  precision  n_real
+	// template                setup                    precision  n_real
 	// thing in island         full             0.62 [0.60, 0.66]     240
 	// thing in island         object_only      0.55 [0.52, 0.59]     240
 	// thing in island         background_only  0.48 [0.45, 0.52]     240

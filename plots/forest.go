@@ -93,6 +93,9 @@ func buildForest(f *datasets.Frame, column string, s *settings) (drawing, error)
 		c.keys = append(c.keys, key{fmt.Sprintf("%s (%s)", r.name, short(r.at)), s.theme.Ink, dashed})
 	}
 	c.sentences(s, f, column, whiskers, none)
+	if limits := or(s.xlim, s.limits); limits != nil {
+		c.cut(v, *limits)
+	}
 	if len(s.refs) > 0 && whiskers {
 		c.caption = append(c.caption, "Filled: the interval does not touch the line "+isolate("“"+oneLine(s.refs[0].name)+"”")+".")
 	}

@@ -99,6 +99,9 @@ func buildLines(f *datasets.Frame, x, y string, s *settings) (drawing, error) {
 		c.keys = append(c.keys, key{fmt.Sprintf("%s (%s)", r.name, short(r.at)), s.theme.Ink, dashed})
 	}
 	c.sentences(s, f, y, bands, none)
+	if limits := or(s.ylim, s.limits); limits != nil {
+		c.cut(v, *limits)
+	}
 	for i, sentence := range c.caption {
 		c.caption[i] = strings.Replace(sentence, "Whiskers:", "Bands:", 1)
 	}

@@ -141,7 +141,16 @@ func (sc *scene) points(p *panel, points []point) {
 			continue
 		}
 		x, y, w, h := p.px(q.x.v), p.py(q.y.v), measure(q.name, th.Small, false), th.Small
-		for _, place := range []pt{{r + 3, -h / 2}, {-r - 3 - w, -h / 2}, {r, -h - r}, {r, r}, {-w - r, -h - r}, {-w - r, r}, {-w / 2, -h - r - 3}, {-w / 2, r + 3}} {
+		ends := rect{-r, -r, r, r} // of the mark with its whiskers
+		if q.x.interval() {
+			ends.l, ends.r = min(-r, p.px(q.x.low)-x), max(r, p.px(q.x.high)-x)
+		}
+		if q.y.interval() {
+			ends.t, ends.b = min(-r, p.py(q.y.high)-y), max(r, p.py(q.y.low)-y)
+		}
+		places := []pt{{r + 3, -h / 2}, {-r - 3 - w, -h / 2}, {r, -h - r}, {r, r}, {-w - r, -h - r}, {-w - r, r},
+			{ends.r + 3, -h / 2}, {ends.l - 3 - w, -h / 2}, {-w / 2, ends.t - 2 - h}, {-w / 2, ends.b + 2}, {0, ends.t - 2 - h}, {0, ends.b + 2}, {-w, ends.t - 2 - h}, {-w, ends.b + 2}}
+		for _, place := range places {
 			box := rect{x + place.x, y + place.y, x + place.x + w, y + place.y + h}
 			if box.l < p.l+2 || box.r > p.r || box.t < p.t || box.b > p.b-2 || box.hits(taken) {
 				continue

@@ -219,7 +219,8 @@ func fit(text string, size float64, bold bool, width float64) string {
 	return "…"
 }
 
-// wrap breaks text into lines of a width, at spaces; a word that is too long is broken anywhere.
+// wrap breaks text into lines of a width, at spaces; a word that is too long is broken after a hyphen, a slash or an
+// underscore, else anywhere.
 func wrap(text string, size float64, bold bool, width float64) []string {
 	var lines []string
 	for _, part := range strings.Split(text, "\n") {
@@ -239,6 +240,12 @@ func wrap(text string, size float64, bold bool, width float64) []string {
 				n := len(runes)
 				for n > 1 && measure(string(runes[:n]), size, bold) > width {
 					n--
+				}
+				for i := n; i > 1 && n < len(runes); i-- {
+					if strings.ContainsRune("-_/", runes[i-1]) {
+						n = i
+						break
+					}
 				}
 				lines = append(lines, string(runes[:n]))
 				if word = string(runes[n:]); word == "" {
