@@ -1,0 +1,208 @@
+package entigen
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"antipode/datasets/manifest"
+)
+
+func read(t *testing.T, name string) string {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join("testdata", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+func TestRead(t *testing.T) {
+	people, err := Read("people.csv", []byte(read(t, "people.csv")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []Rating{
+		{MinDALLE, Profession, "Prompt2", "दर्ज़ी", "P-G1", 1, 1, true, true, "man", "dark-skinned", ""},
+		{MinDALLE, Profession, "Prompt2", "दर्ज़ी", "P-G1", 1, 2, true, false, NoGroup, "light-skinned", ""},
+		{SD, Object, "Prompt7", "দর্জি", "Prompt7", 9, 1, false, true, "woman", NoGroup, ""},
+	}
+	if !reflect.DeepEqual(people, want) {
+		t.Errorf("got  %+v\nwant %+v", people, want)
+	}
+	scenes, err := Read("scenes.csv", []byte(read(t, "scenes.csv")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want = []Rating{
+		{DALLEMini, Culture, "Prompt6", "عروس", "C-I1", 3, 1, false, true, "", "", "Non-Western"},
+		{DALLEMini, Culture, "Prompt6", "عروس", "C-I1", 3, 2, false, false, "", "", NoGroup},
+	}
+	if !reflect.DeepEqual(scenes, want) {
+		t.Errorf("got  %+v\nwant %+v", scenes, want)
+	}
+}
+
+func TestBadSheets(t *testing.T) {
+	good := read(t, "people.csv")
+	for _, c := range []struct{ name, from, to, want string }{
+		{"no column", "Input.url", "url", `line 1: no column "Input.url"`},
+		{"half a survey", "Answer.Description_3", "other", "Answer.Description_3"},
+		{"answer", "1,1,1,2\n", "1,1,5,2\n", `line 2, column Answer.Description_2: the answer "5" is not one of 1 to 4`},
+		{"gate", "1,2,3,1\n", "3,2,3,1\n", `line 3, column Answer.Description_0: the answer "3" is not one of 1 to 2`},
+		{"attribute", "দর্জি", "", "line 4, column Input.occu: the attribute is missing"},
+		{"model", "stablediffusionimages", "newmodel", "line 4, column Input.url"},
+		{"number", "9.jpg", "nine.jpg", "line 4, column Input.url"},
+		{"category", "profession/Prompt2", "geographical/Prompt2", "line 2, column Input.url: a picture of category culture in a sheet with 4 questions"},
+	} {
+		text := strings.Replace(good, c.from, c.to, 1)
+		if text == good {
+			t.Fatalf("%s: the fixture does not hold %q", c.name, c.from)
+		}
+		if _, err := Read("p.csv", []byte(text)); err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "p.csv") {
+			t.Errorf("%s: %v does not say %q", c.name, err, c.want)
+		}
+	}
+}
+
+func TestKinds(t *testing.T) {
+	for prompt, want := range map[string]string{"original": Original, "P-G1": PerceivedGender, "O-S1": PerceivedSkin, "C-1": PerceivedScene, "C-I2": "irrelevant", "P-I1": "irrelevant", "Prompt7": "not reported"} {
+		if got := Kind(prompt); got != want || Reported(prompt) != (want != "not reported") {
+			t.Errorf("%s: %q, reported %v", prompt, got, Reported(prompt))
+		}
+	}
+}
+
+// TestFrame: columns as declared, ids unique, independent of the order of the rows, no trace of a worker.
+func TestFrame(t *testing.T) {
+	people, err := Read("people.csv", []byte(read(t, "people.csv")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	scenes, err := Read("scenes.csv", []byte(read(t, "scenes.csv")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := append(people, scenes...)
+	f := Frame(all)
+	if err := f.Check(); err != nil {
+		t.Fatal(err)
+	}
+	for i, spec := range Ratings(Options{}).Columns() {
+		if f.Columns[i].ColumnSpec != spec {
+			t.Errorf("column %d is %v, declared %v", i, f.Columns[i].ColumnSpec, spec)
+		}
+		if strings.Contains(strings.ToLower(spec.Name), "worker") || strings.Contains(strings.ToLower(spec.Name), "hit") {
+			t.Errorf("column %q", spec.Name)
+		}
+		if bare(spec.Name) {
+			t.Errorf("column %q speaks of people without \"perceived\"", spec.Name)
+		}
+	}
+	ids := slices.Sorted(slices.Values(f.Texts("id")))
+	if len(slices.Compact(ids)) != len(all) {
+		t.Errorf("ids %v", f.Texts("id"))
+	}
+	slices.Reverse(all)
+	if !reflect.DeepEqual(Frame(all).Texts("id"), f.Texts("id")) {
+		t.Errorf("the order of the rows changes the table")
+	}
+}
+
+// bare says whether a name speaks of gender or skin without "perceived" before it.
+func bare(name string) bool {
+	return regexp.MustCompile(`(?i)gender|skin`).MatchString(name) && !regexp.MustCompile(`(?i)perceived[ _]`).MatchString(name)
+}
+
+func TestNormalise(t *testing.T) {
+	head := "HITId,AssignmentId,WorkerId,LifetimeApprovalRate,RequesterAnnotation,Title\n"
+	out, err := normalise(ratings, map[string][]byte{
+		"b.csv": []byte(head + "H9,AS3,WX,97% (3/4),batch,\"a, b\"\nH9,AS4,WY,,,c\n"),
+		"a.csv": []byte(head + "H1,AS1,WY,,,c\nH1,AS2,WZ,100%,,c\n"),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := string(out["a.csv"]); got != head+"h00001,a00001,w00001,,,c\nh00001,a00002,w00002,,,c\n" {
+		t.Errorf("a: %q", got)
+	}
+	if got := string(out["b.csv"]); got != head+"h00002,a00003,w00003,,,\"a, b\"\nh00002,a00004,w00001,,,c\n" {
+		t.Errorf("b: %q", got)
+	}
+}
+
+func releasedDir(t *testing.T) string {
+	t.Helper()
+	dir, err := manifest.Find(Name, manifest.Where{})
+	if errors.Is(err, manifest.ErrNotFound) {
+		t.Skipf("missing: the released files of ENTIGEN (%v)", err)
+	} else if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// TestNormalFormIsTheRecordedOne puts made-up identifiers in place of the labels and normalises: the recorded bytes come back.
+func TestNormalFormIsTheRecordedOne(t *testing.T) {
+	dir := releasedDir(t)
+	m, err := manifest.Get(Name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := map[string][]byte{}
+	label := regexp.MustCompile(`\b[wah]\d{5}\b`)
+	for _, path := range Files {
+		data, _, err := m.Read(os.DirFS(dir), path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files[path] = label.ReplaceAllFunc(data, func(l []byte) []byte {
+			sum := sha256.Sum256(l)
+			return []byte(strings.ToUpper(hex.EncodeToString(sum[:7])))
+		})
+	}
+	out, err := normalise(ratings, files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range Files {
+		if got := fmt.Sprintf("%x", sha256.Sum256(out[path])); got != m.File(path).Normal {
+			t.Errorf("%s: %s, recorded %s", path, got, m.File(path).Normal)
+		}
+	}
+}
+
+func TestReleasedRatings(t *testing.T) {
+	rows, report, err := Load(os.DirFS(releasedDir(t)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(rows) != 4833 || report.Pictures != 1611 || report.Uneven != 0 || len(report.Used) != 5 {
+		t.Errorf("%+v", report)
+	}
+	t.Log(report)
+}
+
+func TestPrintedTables(t *testing.T) {
+	human, tables := 0, map[int]int{}
+	for _, c := range PrintedTables() {
+		tables[c.Table]++
+		if c.Judge == "human" && c.Table != 3 {
+			human++
+		}
+		if c.Text == "" || c.Value < 0 {
+			t.Errorf("%+v", c)
+		}
+	}
+	if human != 81 || tables[1] != 63 || tables[6] != 36 || tables[2] != 15 || tables[3] != 24 {
+		t.Errorf("%d human values, %v", human, tables)
+	}
+}
