@@ -1,0 +1,81 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// runFolder is where a training run lives: settings.json, curve.jsonl, checkpoints.
+type runFolder string
+
+func (d runFolder) checkpoints() string  { return filepath.Join(string(d), "checkpoints") }
+func (d runFolder) settingsFile() string { return filepath.Join(string(d), "settings.json") }
+func (d runFolder) curveFile() string    { return filepath.Join(string(d), "curve.jsonl") }
+
+// open makes the folder for a run, or checks that the run in it has these settings.
+func (d runFolder) open(s settings) error {
+	if err := os.MkdirAll(string(d), 0o755); err != nil {
+		return err
+	}
+	text, err := os.ReadFile(d.settingsFile())
+	if errors.Is(err, fs.ErrNotExist) {
+		text, err = json.Marshal(s)
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(d.settingsFile(), append(text, '\n'), 0o644)
+	}
+	if err != nil {
+		return err
+	}
+	var old settings
+	if err := json.Unmarshal(text, &old); err != nil {
+		return fmt.Errorf("%s: %w", d.settingsFile(), err)
+	}
+	if old != s {
+		return fmt.Errorf("%s holds a run with other settings, %+v; these are %+v: give another -dir, or remove it", d, old, s)
+	}
+	return nil
+}
+
+// curve reads the loss curve up to a step; what a killed run wrote after its last checkpoint is done again, and dropped here.
+func (d runFolder) curve(done int) ([]point, error) {
+	f, err := os.Open(d.curveFile())
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	var curve []point
+	lines := bufio.NewScanner(f)
+	for lines.Scan() {
+		var p point
+		if json.Unmarshal(lines.Bytes(), &p) == nil && p.Step <= done && (len(curve) == 0 || p.Step > curve[len(curve)-1].Step) {
+			curve = append(curve, p)
+		}
+	}
+	return curve, lines.Err()
+}
+
+func (d runFolder) append(p point) error {
+	f, err := os.OpenFile(d.curveFile(), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	text, err := json.Marshal(p)
+	if err != nil {
+		return err
+	}
+	if _, err := f.Write(append(text, '\n')); err != nil {
+		return err
+	}
+	return f.Close()
+}
