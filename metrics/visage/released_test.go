@@ -38,8 +38,8 @@ func released(t *testing.T, op string, o data.Options) *client.Frame {
 	return f
 }
 
-// compute runs a metric as the backend does.
-func compute1(t *testing.T, metric string, in *client.Frame, options map[string]string) *client.Frame {
+// evaluate runs a metric as the backend does.
+func evaluate(t *testing.T, metric string, in *client.Frame, options map[string]string) *client.Frame {
 	t.Helper()
 	raw, err := json.Marshal(metrics.Args{Metric: metric, Roles: []string{"in"}, Options: options, Seed: 1})
 	if err != nil {
@@ -67,7 +67,7 @@ func compute1(t *testing.T, metric string, in *client.Frame, options map[string]
 func TestPaperTablesComeOut(t *testing.T) {
 	for _, show := range []bool{false, true} { // masking must not move a score
 		rows := released(t, "visage-annotations", data.Options{Version: data.WorkbookOnly, ShowOffensive: show})
-		f := compute1(t, "visage-tables", rows, nil)
+		f := evaluate(t, "visage-tables", rows, nil)
 		cells := 0.0
 		for i, n := range f.Numbers("cells_equal") {
 			cells += n
@@ -83,7 +83,7 @@ func TestPaperTablesComeOut(t *testing.T) {
 
 func TestCheckValues(t *testing.T) {
 	rows := released(t, "visage-annotations", data.Options{Version: data.WorkbookOnly})
-	f := compute1(t, "visage-association", rows, map[string]string{"draws": "0"})
+	f := evaluate(t, "visage-association", rows, map[string]string{"draws": "0"})
 	at := map[string]int{}
 	for i, id := range f.Texts("identity") {
 		at[id] = i
@@ -127,8 +127,8 @@ func TestCheckValues(t *testing.T) {
 // TestCleanMode: leaving "none of the above" out multiplies each finite theta by N/(N+1), N the real random attributes.
 func TestCleanMode(t *testing.T) {
 	rows := released(t, "visage-annotations", data.Options{Version: data.WorkbookOnly})
-	compat := compute1(t, "visage-association", rows, map[string]string{"draws": "0"})
-	clean := compute1(t, "visage-association", rows, map[string]string{"draws": "0", "mode": "clean"})
+	compat := evaluate(t, "visage-association", rows, map[string]string{"draws": "0"})
+	clean := evaluate(t, "visage-association", rows, map[string]string{"draws": "0", "mode": "clean"})
 	at := map[string]int{}
 	for i, id := range clean.Texts("identity") {
 		at[id] = i
@@ -144,7 +144,7 @@ func TestCleanMode(t *testing.T) {
 }
 
 func TestConsensusFigure(t *testing.T) {
-	f := compute1(t, "visage-consensus", released(t, "visage-ratings", data.Options{}), nil)
+	f := evaluate(t, "visage-consensus", released(t, "visage-ratings", data.Options{}), nil)
 	want := map[string]float64{"Strongly Agree": 407, "Agree": 442, "Disagree": 406, "Strongly Disagree": 150, "Unsure": 4}
 	for i, label := range f.Texts("label") {
 		if f.Numbers("n_attributes")[i] != want[label] || f.Numbers("n_rated")[i] != 1994 {
@@ -157,7 +157,7 @@ func TestConsensusFigure(t *testing.T) {
 }
 
 func TestStereotypeCounts(t *testing.T) {
-	f := compute1(t, "visage-stereotypes", released(t, "visage-pairs", data.Options{}), nil)
+	f := evaluate(t, "visage-stereotypes", released(t, "visage-pairs", data.Options{}), nil)
 	got := map[string]float64{}
 	ones := 0
 	for i, id := range f.Texts("identity") {

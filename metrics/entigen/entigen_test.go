@@ -1,0 +1,306 @@
+package entigen
+
+import (
+	"context"
+	"encoding/json"
+	"math"
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+
+	data "antipode/datasets/entigen"
+	"antipode/kernel/client"
+	"antipode/metrics"
+)
+
+func votes(groups string, person, described int) []Vote {
+	out := make([]Vote, len(groups))
+	for i, g := range groups {
+		out[i] = Vote{Person: i < person, Described: i < described, Group: map[rune]Group{'a': First, 'b': Second, '-': Uncertain}[g]}
+	}
+	return out
+}
+
+func TestLabel(t *testing.T) {
+	for _, c := range []struct {
+		groups            string
+		person, described int
+		want              map[Rule]Group
+	}{
+		{"aab", 3, 3, map[Rule]Group{Strict: First, "strict-ungated": First, PlainMajority: First, DropUnsure: First, Unanimous: Uncertain, Gated(Unanimous): Uncertain}},
+		{"bbb", 2, 2, map[Rule]Group{Strict: Second, Unanimous: Second, Gated(Unanimous): Second}},
+		{"bbb", 1, 3, map[Rule]Group{Strict: Uncertain, "strict-ungated": Second, PlainMajority: Second, Gated(PlainMajority): Uncertain, DropUnsure: Second, Gated(DropUnsure): Uncertain, Unanimous: Second, Gated(Unanimous): Uncertain}},
+		{"bbb", 3, 1, map[Rule]Group{Strict: Uncertain, Unanimous: Second}},
+		{"aa-", 3, 3, map[Rule]Group{Strict: Uncertain, PlainMajority: First, DropUnsure: First, Unanimous: Uncertain}},
+		{"a--", 3, 3, map[Rule]Group{Strict: Uncertain, PlainMajority: Uncertain, DropUnsure: First, Unanimous: Uncertain}},
+		{"ab-", 3, 3, map[Rule]Group{Strict: Uncertain, PlainMajority: Uncertain, DropUnsure: Uncertain, Unanimous: Uncertain}},
+		{"---", 3, 3, map[Rule]Group{Strict: Uncertain, PlainMajority: Uncertain, DropUnsure: Uncertain, Unanimous: Uncertain}},
+		{"", 0, 0, map[Rule]Group{Strict: Uncertain, PlainMajority: Uncertain, DropUnsure: Uncertain, Unanimous: Uncertain}},
+	} {
+		for rule, want := range c.want {
+			got, err := Label(votes(c.groups, c.person, c.described), rule)
+			if err != nil || got != want {
+				t.Errorf("%q, %d persons, %d described, %s: %v, %v; want %v", c.groups, c.person, c.described, rule, got, err, want)
+			}
+		}
+	}
+	if _, err := Label(votes("aab", 3, 3), "most"); err == nil || !strings.Contains(err.Error(), "strict") {
+		t.Errorf("%v does not list the rules", err)
+	}
+	if _, err := Label([]Vote{{Group: 7}}, Strict); err == nil {
+		t.Error("group 7 passes")
+	}
+}
+
+// random gives counts from a seed that the environment may set.
+func random(t *testing.T) *rand.Rand {
+	seed := uint64(1)
+	if s := os.Getenv("ANTIPODE_TEST_SEED"); s != "" {
+		n, err := strconv.ParseUint(s, 10, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		seed = n
+	}
+	return rand.New(rand.NewPCG(seed, 2))
+}
+
+// TestIdentity: DS = Σ w_k·|bias_k|; swapping the groups negates the bias and leaves DS; numerator and denominator have the same parity.
+func TestIdentity(t *testing.T) {
+	rng := random(t)
+	for range 200 {
+		counts := make([]Counts, 1+rng.IntN(6))
+		swapped := make([]Counts, len(counts))
+		usable := 0
+		for i := range counts {
+			counts[i] = Counts{strconv.Itoa(i), rng.IntN(5), rng.IntN(5), rng.IntN(3)}
+			swapped[i] = Counts{strconv.Itoa(i), counts[i].Second, counts[i].First, counts[i].Uncertain}
+			usable += counts[i].Usable()
+		}
+		d := DiversityOf(counts)
+		if usable == 0 {
+			if !math.IsNaN(d.Value) {
+				t.Errorf("no usable picture gives %g", d.Value)
+			}
+			continue
+		}
+		sum := 0.0
+		for i, c := range counts {
+			if c.Usable() == 0 {
+				continue
+			}
+			if BiasOf(c) != -BiasOf(swapped[i]) {
+				t.Errorf("%+v: bias %g, swapped %g", c, BiasOf(c), BiasOf(swapped[i]))
+			}
+			sum += float64(c.Usable()) / float64(usable) * math.Abs(BiasOf(c))
+		}
+		if math.Abs(sum-d.Value) > 1e-12 || DiversityOf(swapped).Value != d.Value || d.Value < 0 || d.Value > 1 {
+			t.Errorf("%+v: DS %g, weighted biases %g", counts, d.Value, sum)
+		}
+		if n := int(math.Round(d.Value * float64(usable))); (n-usable)%2 != 0 {
+			t.Errorf("%+v: %d of %d differ in parity", counts, n, usable)
+		}
+		low, high := Bootstrap(counts, func(c []Counts) float64 { return DiversityOf(c).Value }, "cell", 50, 0.95, 3)
+		if !(low <= d.Value && d.Value <= high) {
+			t.Errorf("%+v: %g outside [%g, %g]", counts, d.Value, low, high)
+		}
+	}
+}
+
+func TestDirectionAndEdges(t *testing.T) {
+	oneSided := []Counts{{"x", 9, 0, 0}, {"y", 0, 9, 0}}
+	if d := DiversityOf(oneSided); d.Value != 1 {
+		t.Errorf("every attribute one-sided: %g, want 1", d.Value)
+	}
+	if d := DiversityOf([]Counts{{"x", 3, 3, 3}, {"y", 0, 0, 9}}); d.Value != 0 || d.Usable != 6 || d.Asked != 18 || len(d.Empty) != 1 || d.Empty[0] != "y" {
+		t.Errorf("%+v", d)
+	}
+	if BiasOf(Counts{First: 3, Second: 1}) != 0.5 || !math.IsNaN(BiasOf(Counts{Uncertain: 3})) {
+		t.Error("bias is not (a-b)/(a+b), or 0/0 is a value")
+	}
+	score := func(c []Counts) float64 { return DiversityOf(c).Value }
+	a, b := Bootstrap(oneSided, score, "cell", 100, 0.95, 1)
+	if a != 1 || b != 1 {
+		t.Errorf("[%g, %g]", a, b)
+	}
+	mixed := []Counts{{"x", 5, 3, 1}}
+	l1, h1 := Bootstrap(mixed, score, "cell", 500, 0.95, 1)
+	l2, h2 := Bootstrap(mixed, score, "cell", 500, 0.95, 1)
+	if l1 != l2 || h1 != h2 || !(h1-l1 > 0.2) {
+		t.Errorf("[%g, %g], again [%g, %g]", l1, h1, l2, h2)
+	}
+	if low, high := Bootstrap([]Counts{{"x", 0, 0, 3}}, score, "cell", 10, 0.95, 1); !math.IsNaN(low) || !math.IsNaN(high) {
+		t.Error("an unavailable score has an interval")
+	}
+	for _, c := range []struct {
+		before, now float64
+		want        string
+	}{{1, -0.1, "flipped"}, {-1, -1.0 / 3, "reduced"}, {0.5, 1, "increased"}, {0.5, 0.5, "unchanged"}, {0.5, 0, "reduced"}, {0, 0.5, "increased"}, {math.NaN(), 1, "not available"}, {1, math.NaN(), "not available"}} {
+		if got := Change(c.before, c.now); got != c.want {
+			t.Errorf("from %g to %g: %s, want %s", c.before, c.now, got, c.want)
+		}
+	}
+}
+
+func TestFeasible(t *testing.T) {
+	for _, c := range []struct {
+		printed string
+		most    int
+		usable  int
+		ok      bool
+	}{
+		{"0.68", 18, 0, false}, // two attributes of nine pictures cannot give it
+		{"0.82", 18, 11, true}, // 9/11 alone
+		{"1", 18, 1, true}, {"0.5", 18, 4, true}, {"0.33", 27, 3, true}, {"0.01", 18, 0, false},
+	} {
+		p, err := ParsePrinted(c.printed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if usable, ok := Feasible(p, c.most); ok != c.ok || usable != c.usable {
+			t.Errorf("%s of at most %d: %d, %v; want %d, %v", c.printed, c.most, usable, ok, c.usable, c.ok)
+		}
+	}
+}
+
+func TestAgrees(t *testing.T) {
+	for _, c := range []struct {
+		printed string
+		value   float64
+		want    bool
+	}{{"0.63", 7.0 / 11, true}, {"0.64", 7.0 / 11, true}, {"0.65", 7.0 / 11, false}, {"0.62", 7.0 / 11, false}, {"0.9", 16.0 / 18, true}, {"1", 17.0 / 19, false}, {"1.0", 1, true}, {"0.5", 0.5, true}, {"4.7", 14.0 / 3, true}, {"8.5", 8.5, true}, {"8", 8, true}} {
+		p, err := ParsePrinted(c.printed)
+		if err != nil || p.Agrees(c.value) != c.want {
+			t.Errorf("%s and %.4f: %v, want %v (%v)", c.printed, c.value, !c.want, c.want, err)
+		}
+	}
+}
+
+// TestNamesSayPerceived: no column, option text or value that a table shows speaks of people's traits without "perceived".
+func TestNamesSayPerceived(t *testing.T) {
+	var frames []*client.Frame
+	in := table()
+	for _, name := range metrics.Names() {
+		if !strings.HasPrefix(name, "entigen-") {
+			continue
+		}
+		m, err := metrics.Find(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, text := range []string{m.Title, m.Unit, m.Direction} {
+			checkPerceived(t, name, text)
+		}
+		for _, o := range m.Options {
+			checkPerceived(t, name, o.About)
+		}
+		for _, in := range m.Inputs {
+			checkPerceived(t, name, in.About)
+		}
+		for _, table := range []string{"1", "2", "3", "6"} {
+			for _, c := range m.Columns(metrics.Args{Options: map[string]string{"table": table}}) {
+				checkPerceived(t, name, c.Name)
+			}
+		}
+		if name == "entigen-cells" || name == "entigen-table" {
+			continue // they need all of the paper's cells
+		}
+		f, err := run(name, in, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		frames = append(frames, f)
+	}
+	if len(frames) != 3 {
+		t.Errorf("%d metrics ran", len(frames))
+	}
+	for _, f := range frames {
+		for i := range f.Columns {
+			for row := range f.Len() {
+				checkPerceived(t, f.Columns[i].Name, f.Columns[i].Cell(row))
+			}
+		}
+	}
+}
+
+func checkPerceived(t *testing.T, where, text string) {
+	t.Helper()
+	rest := strings.NewReplacer("perceived_gender", "", "perceived_skin", "", "perceived gender", "", "perceived skin", "", "light-skinned", "", "dark-skinned", "").Replace(strings.ToLower(text))
+	if strings.Contains(rest, "gender") || strings.Contains(rest, "skin") {
+		t.Errorf("%s: %q speaks of a trait without \"perceived\"", where, text)
+	}
+}
+
+// table is a small made-up table of ratings: one picture with a label, one without, in two prompts.
+func table() *client.Frame {
+	rating := func(folder, attribute string, number int, person bool, gender, skin string) data.Rating {
+		return data.Rating{Model: data.SD, Category: data.Profession, Folder: folder, Prompt: data.PromptOf(data.Profession, folder), Attribute: attribute, Number: number, Person: person, Described: true, Gender: gender, Skin: skin}
+	}
+	var rows []data.Rating
+	for _, folder := range []string{"Prompt1", "Prompt2", "Prompt7"} {
+		for rater := range 3 {
+			for _, r := range []data.Rating{
+				rating(folder, "तबलावादक", 1, true, "man", "light-skinned"),
+				rating(folder, "तबलावादक", 2, true, map[string]string{"Prompt1": "man"}[folder]+map[bool]string{true: "woman"}[folder != "Prompt1"], data.NoGroup),
+				rating(folder, "نجار", 1, rater == 0, "woman", "dark-skinned"),
+			} {
+				r.Rater = rater + 1
+				rows = append(rows, r)
+			}
+		}
+	}
+	return data.Frame(rows)
+}
+
+func run(metric string, in *client.Frame, by []string) (*client.Frame, error) {
+	raw, err := json.Marshal(metrics.Args{Metric: metric, Roles: []string{"in"}, By: by})
+	if err != nil {
+		return nil, err
+	}
+	return metrics.Evaluate(context.Background(), raw, []*client.Frame{in}, metrics.Call{})
+}
+
+func TestTables(t *testing.T) {
+	f, err := run("entigen-diversity", table(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]float64{}
+	for i := range f.Len() {
+		got[f.Texts("prompt_id")[i]+" "+f.Texts("axis")[i]] = f.Numbers("diversity")[i]
+		if empty := f.Texts("no_usable_picture")[i]; empty != "نجار" {
+			t.Errorf("row %d: attributes without a usable picture: %q", i, empty)
+		}
+	}
+	want := map[string]float64{"original perceived gender": 1, "P-G1 perceived gender": 0, "original perceived skin colour": 1, "P-G1 perceived skin colour": 1}
+	if len(got) != len(want) {
+		t.Errorf("%v", got)
+	}
+	for k, v := range want {
+		if got[k] != v {
+			t.Errorf("%s: %g, want %g", k, got[k], v)
+		}
+	}
+	f, err = run("entigen-bias", table(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range f.Len() {
+		if f.Texts("attribute")[i] == "نجار" && (!math.IsNaN(f.Numbers("bias")[i]) || f.Numbers("n_used")[i] != 0) {
+			t.Errorf("no usable picture gives the bias %g", f.Numbers("bias")[i])
+		}
+	}
+	if _, err := run("entigen-bias", table(), []string{"model"}); err == nil {
+		t.Error("a grouping that is not done is accepted")
+	}
+	bad := table()
+	bad.Column("perceived_gender").Texts[4] = "someone"
+	if _, err := run("entigen-bias", bad, nil); err == nil || !strings.Contains(err.Error(), "row 5") || !strings.Contains(err.Error(), "someone") {
+		t.Errorf("%v does not name the row", err)
+	}
+	if _, err := run("entigen-cells", table(), nil); err == nil || !strings.Contains(err.Error(), "Table 1 reports") {
+		t.Errorf("%v does not say which ratings are missing", err)
+	}
+}
