@@ -1,0 +1,402 @@
+package regions
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"antipode/metrics/prdc"
+)
+
+// table1 is the paper's Table 1 as printed: columns Obj-only average and worst precision, average and worst coverage, then BG-only.
+var table1 = struct {
+	orig, new, delta [8]float64
+	percent          [8]string
+}{
+	orig:    [8]float64{0.617, 0.564, 0.377, 0.352, 0.481, 0.363, 0.383, 0.278},
+	new:     [8]float64{0.665, 0.609, 0.390, 0.344, 0.466, 0.389, 0.461, 0.423},
+	delta:   [8]float64{0.048, 0.045, 0.013, -0.008, -0.015, 0.026, 0.078, 0.145},
+	percent: [8]string{"8%", "8%", "3%", "-2%", "-3%", "7%", "20%", "52%"},
+}
+
+// The delta rows of Table 1 follow from its first two rows.
+func TestTable1(t *testing.T) {
+	for c := range table1.orig {
+		d := Change(table1.orig[c], table1.new[c])
+		if got := strconv.FormatFloat(d.Delta, 'f', 3, 64); got != strconv.FormatFloat(table1.delta[c], 'f', 3, 64) {
+			t.Errorf("column %d: delta %s, printed %.3f", c+1, got, table1.delta[c])
+		}
+		if d.PercentText() != table1.percent[c] {
+			t.Errorf("column %d: %s, printed %s", c+1, d.PercentText(), table1.percent[c])
+		}
+	}
+	if got := Change(0, 1).PercentText(); got != "n/a" {
+		t.Errorf("from 0: %s", got)
+	}
+	if got := Change(1, 0.999).PercentText(); got != "0%" {
+		t.Errorf("-0.1 %%: %s", got)
+	}
+}
+
+func values(v map[string]float64) (out []Value) {
+	for region, x := range v {
+		out = append(out, Value{region, x})
+	}
+	return out
+}
+
+func near(a, b float64) bool { return math.Abs(a-b) < 1e-12 }
+
+func TestSummarise(t *testing.T) {
+	a, err := Summarise(values(map[string]float64{"b": 0.2, "a": 0.4, "d": 0.2, "c": 0.6}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a.Worst != 0.2 || a.WorstRegion != "b" || a.Best != 0.6 || a.BestRegion != "c" || a.Regions != 4 {
+		t.Errorf("%+v", a)
+	}
+	for name, c := range map[string][2]float64{"average": {a.Average, 0.35}, "ratio": {a.Ratio, 3}, "span": {a.Span, 0.4}, "variance": {a.Variance, 0.0275}, "sd": {a.SD, math.Sqrt(0.0275)}} {
+		if !near(c[0], c[1]) {
+			t.Errorf("%s = %v, want %v", name, c[0], c[1])
+		}
+	}
+	if z, err := Summarise([]Value{{"a", 0}, {"b", 1}}); err != nil || !math.IsNaN(z.Ratio) {
+		t.Errorf("worst 0: ratio %v, %v", z.Ratio, err)
+	}
+	for name, v := range map[string][]Value{"empty": nil, "nan": {{"a", math.NaN()}}, "twice": {{"a", 1}, {"a", 2}}} {
+		if _, err := Summarise(v); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+}
+
+// The worst region may change: the two minima and the same region are both reported.
+func TestCompare(t *testing.T) {
+	c, err := Compare([]Value{{"x", 0.2}, {"y", 0.4}, {"z", 0.6}}, []Value{{"z", 0.6}, {"y", 0.3}, {"x", 0.5}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.OrigWorst != "x" || c.NewWorst != "y" || !near(c.Worst.Delta, 0.1) || !near(c.Worst.Percent, 50) || !near(c.SameRegion.Delta, 0.3) || !near(c.SameRegion.Percent, 150) {
+		t.Errorf("%+v", c)
+	}
+	if len(c.Regions) != 3 || c.Regions[1].Region != "y" || !near(c.Regions[1].Delta.Delta, -0.1) {
+		t.Errorf("%+v", c.Regions)
+	}
+	for name, new := range map[string][]Value{"other": {{"x", 1}, {"y", 1}, {"w", 1}}, "fewer": {{"x", 1}}} {
+		if _, err := Compare([]Value{{"x", 1}, {"y", 1}, {"z", 1}}, new); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+}
+
+// paper is a set of scores with the averages and extremes that the paper prints or implies for the original template.
+func paper() Decomposed {
+	six := func(v ...float64) (out []Value) {
+		for i, x := range v {
+			out = append(out, Value{Paper().Regions[i], x})
+		}
+		return out
+	}
+	return Decomposed{ // Africa, Americas, EastAsia, Europe, SouthEastAsia, WestAsia
+		ObjectPrecision: six(0.564, 0.62, 0.62, 0.64, 0.65, 0.608), ObjectCoverage: six(0.352, 0.37, 0.38, 0.42, 0.38, 0.36),
+		BackgroundPrecision: six(0.56, 0.5, 0.5, 0.48, 0.483, 0.363), BackgroundCoverage: six(0.278, 0.36, 0.38, 0.37, 0.556, 0.354),
+	}
+}
+
+func TestCandidates(t *testing.T) {
+	c, err := Candidates(paper())
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]float64{ // by hand from the numbers above: 2 / 1.193, 0.278 / 0.068, 0.197 / 0.086
+		"ratio-of-ratios, coverage": (0.556 / 0.278) / (0.42 / 0.352),
+		"span ratio, coverage":      0.278 / 0.068,
+		"span ratio, precision":     0.197 / 0.086,
+	}
+	for _, x := range c {
+		if math.Abs(x.Value-want[x.Name]) > 1e-9 {
+			t.Errorf("%s = %v, want %v", x.Name, x.Value, want[x.Name])
+		}
+	}
+	if len(c) != 3 || fmt.Sprintf("%.1f", c[0].Value) != "1.7" {
+		t.Errorf("%+v", c)
+	}
+}
+
+func TestTrends(t *testing.T) {
+	orig := paper()
+	new := Decomposed{ObjectPrecision: add(orig.ObjectPrecision, 0.04), ObjectCoverage: orig.ObjectCoverage, BackgroundPrecision: add(orig.BackgroundPrecision, -0.01), BackgroundCoverage: add(orig.BackgroundCoverage, 0.1)}
+	trends, err := Trends(orig, &new, TrendOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(trends) != 10 {
+		t.Fatalf("%d trends", len(trends))
+	}
+	for _, x := range trends {
+		if !x.Pass {
+			t.Errorf("%v", x)
+		}
+	}
+	if line := trends[3].String(); line != "pass  smallest background coverage in Africa: Africa 0.278, smallest (Africa) 0.278 (the same)" {
+		t.Error(line)
+	}
+	// Turned round, every expectation that has a direction fails.
+	turned := Decomposed{ObjectPrecision: orig.BackgroundPrecision, ObjectCoverage: add(orig.BackgroundCoverage, 0.2), BackgroundPrecision: add(orig.ObjectPrecision, 0.1), BackgroundCoverage: orig.ObjectCoverage}
+	down := Decomposed{ObjectPrecision: add(turned.ObjectPrecision, -0.04), ObjectCoverage: orig.ObjectCoverage, BackgroundPrecision: add(turned.BackgroundPrecision, -0.1), BackgroundCoverage: add(turned.BackgroundCoverage, -0.1)}
+	trends, err = Trends(turned, &down, TrendOptions{LowRegion: "Europe", HighRegion: "WestAsia"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, x := range trends {
+		if x.Pass {
+			t.Errorf("%v", x)
+		}
+	}
+	if few, err := Trends(orig, nil, TrendOptions{SkipRegions: true}); err != nil || len(few) != 3 {
+		t.Errorf("%d trends, %v", len(few), err)
+	}
+	if _, err := Trends(orig, nil, TrendOptions{LowRegion: "Atlantis"}); err == nil || !strings.Contains(err.Error(), "Atlantis") {
+		t.Errorf("%v", err)
+	}
+}
+
+func add(v []Value, x float64) (out []Value) {
+	for _, r := range v {
+		out = append(out, Value{r.Region, r.Value + x})
+	}
+	return out
+}
+
+func TestObjects(t *testing.T) {
+	objects, regs := []string{"car", "bag", "car", "car"}, []string{"N", "N", "S", "N"}
+	per, err := Groups(objects, regs, PerRegion)
+	if err != nil || len(per) != 3 || per[1].Object != "car" || per[1].Region != "N" || !slices.Equal(per[1].Rows, []int{0, 3}) {
+		t.Errorf("%+v, %v", per, err)
+	}
+	pooled, err := Groups(objects, regs, Pooled)
+	if err != nil || len(pooled) != 2 || pooled[1].Region != "" || !slices.Equal(pooled[1].Rows, []int{0, 2, 3}) {
+		t.Errorf("%+v, %v", pooled, err)
+	}
+	if _, err := Groups(objects, regs, "both"); err == nil {
+		t.Error("no error")
+	}
+	means := ObjectMeans([]ObjectValue{{"car", "S", 0.5}, {"bag", "N", math.NaN()}, {"car", "N", 0.25}, {"car", "W", math.NaN()}})
+	if len(means) != 2 || !math.IsNaN(means[0].Mean) || means[1].Mean != 0.375 || !slices.Equal(means[1].Missing, []string{"W"}) || means[1].Regions[0] != (Value{"N", 0.25}) {
+		t.Errorf("%+v", means)
+	}
+}
+
+func labels(perCell int) (l Labels) {
+	for _, object := range []string{"car", "bag"} {
+		for _, region := range []string{"N", "S", "W"} {
+			for i := range perCell {
+				l.IDs = append(l.IDs, fmt.Sprintf("%s-%s-%02d", object, region, i))
+				l.Objects, l.Regions = append(l.Objects, object), append(l.Regions, region)
+			}
+		}
+	}
+	return l
+}
+
+func pick(l Labels, rows []int) (ids []string) {
+	for _, r := range rows {
+		ids = append(ids, l.IDs[r])
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+func TestBalance(t *testing.T) {
+	l := labels(20)
+	b := Balance{Side: "real", N: 7, Seed: 42}
+	rows, err := b.Rows(l)
+	if err != nil || len(rows) != 42 || !slices.IsSorted(rows) {
+		t.Fatalf("%v, %v", rows, err)
+	}
+	kept := Labels{}
+	for _, r := range rows {
+		kept.IDs, kept.Objects, kept.Regions = append(kept.IDs, l.IDs[r]), append(kept.Objects, l.Objects[r]), append(kept.Regions, l.Regions[r])
+	}
+	counts, err := CountCells(kept)
+	if err != nil || len(counts) != 6 || Uneven(counts) != "" {
+		t.Errorf("%v, %v", counts, err)
+	}
+	for _, c := range counts {
+		if c.Rows != 7 {
+			t.Errorf("%+v", c)
+		}
+	}
+	again, _ := b.Rows(l)
+	if !slices.Equal(rows, again) {
+		t.Error("equal seeds, other rows")
+	}
+	turned := Labels{slices.Clone(l.IDs), slices.Clone(l.Objects), slices.Clone(l.Regions)}
+	slices.Reverse(turned.IDs)
+	slices.Reverse(turned.Objects)
+	slices.Reverse(turned.Regions)
+	backwards, _ := b.Rows(turned)
+	if !slices.Equal(pick(l, rows), pick(turned, backwards)) {
+		t.Error("the draw depends on the order of rows")
+	}
+	for name, o := range map[string]Balance{"seed": {"real", 7, 43}, "side": {"generated", 7, 42}} {
+		if other, _ := o.Rows(l); slices.Equal(rows, other) {
+			t.Errorf("another %s, equal rows", name)
+		}
+	}
+	if all, err := (Balance{Side: "real"}).Rows(l); err != nil || len(all) != len(l.IDs) {
+		t.Errorf("n = 0: %d rows, %v", len(all), err)
+	}
+}
+
+// A cell with too few rows is named, also one without any.
+func TestSmallCells(t *testing.T) {
+	l := labels(5)
+	short := Labels{l.IDs[1:], l.Objects[1:], l.Regions[1:]} // (car, N) has 4
+	var small *ErrSmallCell
+	if _, err := (Balance{Side: "real", N: 5}).Rows(short); !errors.As(err, &small) || small.Object != "car" || small.Region != "N" || small.Have != 4 || small.Need != 5 {
+		t.Errorf("%v", err)
+	}
+	none := Labels{l.IDs[5:], l.Objects[5:], l.Regions[5:]} // (car, N) has none
+	if _, err := (Balance{Side: "generated"}).Rows(none); !errors.As(err, &small) || small.Have != 0 || !strings.Contains(err.Error(), `generated set has 0 rows for object "car" in region "N"`) {
+		t.Errorf("%v", err)
+	}
+	counts, _ := CountCells(short)
+	if w := Uneven(counts); !strings.Contains(w, "4 rows for (car, N)") {
+		t.Error(w)
+	}
+	twice := labels(2)
+	twice.IDs[1] = twice.IDs[0]
+	if _, err := (Balance{N: 1}).Rows(twice); err == nil {
+		t.Error("an id twice: no error")
+	}
+	kept, dropped, err := EnoughImages(short, 5)
+	if err != nil || !slices.Equal(kept, []string{"bag"}) || !slices.Equal(dropped, []string{"car"}) {
+		t.Errorf("%v %v %v", kept, dropped, err)
+	}
+}
+
+// With 1020 pictures a class, 100 failures keep it and 101 exclude it.
+func TestFailures(t *testing.T) {
+	l := Labels{}
+	var unmasked []bool
+	for i, object := range []string{"jug", "hand soap"} {
+		for n := range 1020 {
+			l.IDs = append(l.IDs, object+strconv.Itoa(n))
+			l.Objects, l.Regions = append(l.Objects, object), append(l.Regions, "r"+strconv.Itoa(n%6))
+			unmasked = append(unmasked, n < 100+i)
+		}
+	}
+	table, err := Failures(l, unmasked, PaperLimit)
+	if err != nil || len(table) != 2 {
+		t.Fatalf("%+v, %v", table, err)
+	}
+	if table[0].Object != "hand soap" || !table[0].Excluded || table[0].Failed != 101 || table[0].Total != 1020 || table[1].Excluded || table[1].Failed != 100 {
+		t.Errorf("%+v", table)
+	}
+	if r := table[0].Regions; len(r) != 6 || r[0].Total != 170 || r[0].Failed != 17 || r[5].Failed != 16 {
+		t.Errorf("%+v", r)
+	}
+	if _, err := Failures(l, unmasked[1:], PaperLimit); err == nil {
+		t.Error("too few flags: no error")
+	}
+}
+
+func TestDuplicates(t *testing.T) {
+	zero := float32(0)
+	rows := Duplicates([][]float32{{1, 2}, {3, 0}, nil, {1, 2}, nil, {4, 5}, {3, -zero}, {1, 2}})
+	if !slices.Equal(rows, []int{0, 1, 3, 6, 7}) {
+		t.Errorf("%v", rows)
+	}
+	if Duplicates([][]float32{{1}, {2}, nil, nil}) != nil {
+		t.Error("there are none")
+	}
+}
+
+// Table 4.6 on a toy set where every rule gives another precision: 4 masked generated pictures, 2 of them in the manifold,
+// and 4 without a mask whose full vectors lie in it for 3 of 4.
+func TestRulesOnAToySet(t *testing.T) {
+	real := [][]float32{{0}, {1}, {2}, {3}, {4}}
+	var pictures []Picture
+	for _, x := range []float32{0.5, 2.5, 50, 60} {
+		pictures = append(pictures, Picture{Vector: []float32{x}, Full: []float32{99}, Patches: 9})
+	}
+	for _, x := range []float32{1.5, 2.2, 3.5, 70} {
+		pictures = append(pictures, Picture{Full: []float32{x}, Unmasked: true})
+	}
+	for rule, want := range map[Rule]float64{Miss: 2. / 8, Drop: 2. / 4, UseFull: 5. / 8, ZeroVector: 6. / 8} {
+		p, err := Rules{Side: Generated, Unmasked: rule, Small: Miss, MinPatches: 1}.Prepare(pictures)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := prdc.Compute(t.Context(), prdc.Sets{Real: real, Generated: p.Vectors}, prdc.Options{K: 1, Closed: false}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Precision != want {
+			t.Errorf("%s: precision %v, want %v", rule, r.Precision, want)
+		}
+		if p.Asked != 8 || p.Unmasked != 4 || p.Dropped+p.Missed+p.Filled != 4 {
+			t.Errorf("%s: %+v", rule, p)
+		}
+		if w := strings.Join(p.Warnings(ObjectOnly, Generated), "; "); !strings.Contains(w, "4 of 8 generated pictures have no mask") {
+			t.Errorf("%s: %s", rule, w)
+		}
+	}
+}
+
+// An empty component never passes, whatever the threshold; small ones follow their own rule.
+func TestSmallComponents(t *testing.T) {
+	pictures := []Picture{{Vector: []float32{1}, Patches: 0}, {Vector: []float32{2}, Patches: 24}, {Vector: []float32{3}, Patches: 25}}
+	paper, code := Paper(), PublicCode()
+	for _, c := range []struct {
+		rules Rules
+		rows  []int
+		miss  int
+	}{
+		{paper.Rules(BackgroundOnly, Real), []int{1, 2}, 0}, {code.Rules(BackgroundOnly, Real), []int{2}, 0},
+		{paper.Rules(BackgroundOnly, Generated), []int{0, 1, 2}, 1}, {code.Rules(BackgroundOnly, Generated), []int{0, 1, 2}, 2},
+		{paper.Rules(ObjectOnly, Real), []int{1, 2}, 0}, {paper.Rules(FullImage, Real), []int{0, 1, 2}, 0},
+	} {
+		p, err := c.rules.Prepare(pictures)
+		if err != nil || !slices.Equal(p.Rows, c.rows) || p.Missed != c.miss {
+			t.Errorf("%+v: %+v, %v", c.rules, p, err)
+		}
+		for i, row := range p.Rows {
+			if v := p.Vectors[i]; v != nil && v[0] != float32(row+1) {
+				t.Errorf("row %d has vector %v", row, v)
+			}
+		}
+	}
+	p, _ := paper.Rules(BackgroundOnly, Generated).Prepare(pictures)
+	if w := p.Warnings(BackgroundOnly, Generated); len(w) != 1 || !strings.Contains(w[0], "1 of 3 generated pictures have an empty or too small component") {
+		t.Errorf("%v", w)
+	}
+	if _, err := (Rules{Side: Real, Unmasked: Miss}).Prepare([]Picture{{Unmasked: true}}); err == nil {
+		t.Error("a real miss: no error")
+	}
+	if _, err := (Rules{Side: Real, Unmasked: UseFull}).Prepare([]Picture{{Unmasked: true}}); err == nil {
+		t.Error("no full vector: no error")
+	}
+	if _, err := (Rules{Side: Real, Unmasked: "ignore"}).Prepare([]Picture{{Unmasked: true}}); err == nil {
+		t.Error("unknown rule: no error")
+	}
+}
+
+func TestProfiles(t *testing.T) {
+	p, err := FindProfile("paper")
+	if err != nil || len(p.Classes) != 24 || p.ClassCount*len(p.Regions)*p.N != 24480 || p.BackgroundUnmasked != UseFull {
+		t.Errorf("%+v, %v", p, err)
+	}
+	c, err := FindProfile("public-code")
+	if err != nil || c.ClassCount*len(c.Regions)*c.N != 21672 || c.BackgroundUnmasked != Miss || c.MinBackgroundPatches != 25 || c.K != 3 {
+		t.Errorf("%+v, %v", c, err)
+	}
+	if _, err := FindProfile("mine"); err == nil {
+		t.Error("no error")
+	}
+}
