@@ -1,7 +1,268 @@
 package jupyter
 
+import (
+	"context"
+	"crypto/sha256"
+	_ "embed" // for the logo
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"syscall"
+)
+
 // The kernelspec's name and what front ends show.
 const (
 	SpecName    = "antipode"
 	DisplayName = "Go (Antipode)"
 )
+
+//go:embed logo.svg
+var logo []byte
+
+// Spec is a kernelspec: the contents of kernel.json.
+type Spec struct {
+	Argv          []string          `json:"argv"`
+	DisplayName   string            `json:"display_name"`
+	Language      string            `json:"language"`
+	InterruptMode string            `json:"interrupt_mode"`
+	Env           map[string]string `json:"env"`
+	Metadata      map[string]any    `json:"metadata"`
+}
+
+// KernelsDir is the user's folder of kernelspecs, as Jupyter finds it: below $JUPYTER_DATA_DIR, else ~/Library/Jupyter on
+// macOS, else $XDG_DATA_HOME/jupyter, else ~/.local/share/jupyter.
+func KernelsDir() (string, error) {
+	dir := os.Getenv("JUPYTER_DATA_DIR")
+	if dir == "" {
+		home, err := os.UserHomeDir()
+		if err != nil {
+			return "", fmt.Errorf("jupyter: no place for the kernelspec: %w; set JUPYTER_DATA_DIR", err)
+		}
+		switch {
+		case runtime.GOOS == "darwin":
+			dir = filepath.Join(home, "Library", "Jupyter")
+		case os.Getenv("XDG_DATA_HOME") != "":
+			dir = filepath.Join(os.Getenv("XDG_DATA_HOME"), "jupyter")
+		default:
+			dir = filepath.Join(home, ".local", "share", "jupyter")
+		}
+	}
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return "", err
+	}
+	return filepath.Join(dir, "kernels"), nil
+}
+
+// Install puts "Go (Antipode)" into the user's Jupyter and returns the kernelspec's folder. The kernel runs from a copy
+// of this program below home, takes the cells' packages from moduleDir and the store from home. The tools are built now,
+// so that the first start is quick.
+func Install(ctx context.Context, opts Options) (string, error) {
+	module, err := filepath.Abs(opts.ModuleDir)
+	if err != nil {
+		return "", err
+	}
+	if _, err := Tools(ctx, module, opts.Home, opts.Say); err != nil {
+		return "", err
+	}
+	program := opts.Binary
+	if program == "" {
+		if program, err = os.Executable(); err != nil {
+			return "", fmt.Errorf("jupyter: %w", err)
+		}
+	}
+	binary, err := KeepBinary(program, opts.Home)
+	if err != nil {
+		return "", err
+	}
+	home, err := filepath.Abs(opts.Home)
+	if err != nil {
+		return "", err
+	}
+	kernels, err := KernelsDir()
+	if err != nil {
+		return "", err
+	}
+	dir := filepath.Join(kernels, SpecName)
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return "", fmt.Errorf("jupyter: %w", err)
+	}
+	spec, err := json.MarshalIndent(Spec{
+		Argv:        []string{binary, "kernel", "{connection_file}"},
+		DisplayName: DisplayName, Language: "go", InterruptMode: "message",
+		Env:      map[string]string{"ANTIPODE_MODULE": module, "ANTIPODE_HOME": home, "ANTIPODE_BIN": binary},
+		Metadata: map[string]any{"debugger": false},
+	}, "", " ")
+	if err != nil {
+		return "", err
+	}
+	if err := os.WriteFile(filepath.Join(dir, "logo-svg.svg"), logo, 0o644); err != nil {
+		return "", fmt.Errorf("jupyter: %w", err)
+	}
+	if err := writeFile(filepath.Join(dir, "kernel.json"), append(spec, '\n'), 0o644); err != nil {
+		return "", fmt.Errorf("jupyter: %w", err)
+	}
+	return dir, nil
+}
+
+// Installed is the folder of the kernelspec, with its contents; an error wraps fs.ErrNotExist where there is none.
+func Installed() (string, Spec, error) {
+	var spec Spec
+	kernels, err := KernelsDir()
+	if err != nil {
+		return "", spec, err
+	}
+	dir := filepath.Join(kernels, SpecName)
+	data, err := os.ReadFile(filepath.Join(dir, "kernel.json"))
+	if err != nil {
+		return dir, spec, fmt.Errorf("jupyter: the kernel is not installed: %w", err)
+	}
+	if err := json.Unmarshal(data, &spec); err != nil {
+		return dir, spec, fmt.Errorf("jupyter: %s: %w", filepath.Join(dir, "kernel.json"), err)
+	}
+	return dir, spec, nil
+}
+
+// Uninstall takes the kernelspec out of the user's Jupyter and returns the folder it was in; where there was none, that is no error.
+func Uninstall() (string, error) {
+	kernels, err := KernelsDir()
+	if err != nil {
+		return "", err
+	}
+	dir := filepath.Join(kernels, SpecName)
+	if err := os.RemoveAll(dir); err != nil {
+		return "", fmt.Errorf("jupyter: %w", err)
+	}
+	return dir, nil
+}
+
+// KeepBinary copies a program to home/bin/<build id>/antipode, where it outlives `go run` and a new build, and returns
+// the copy's path. The build id is the beginning of the SHA-256 of its bytes.
+func KeepBinary(program, home string) (string, error) {
+	home, err := filepath.Abs(home)
+	if err != nil {
+		return "", err
+	}
+	f, err := os.Open(program)
+	if err != nil {
+		return "", fmt.Errorf("jupyter: %w", err)
+	}
+	defer f.Close()
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return "", fmt.Errorf("jupyter: reading %s: %w", program, err)
+	}
+	path := filepath.Join(home, "bin", hex.EncodeToString(h.Sum(nil)[:6]), "antipode")
+	if _, err := os.Stat(path); err == nil {
+		return path, nil
+	}
+	data, err := os.ReadFile(program)
+	if err != nil {
+		return "", fmt.Errorf("jupyter: %w", err)
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return "", fmt.Errorf("jupyter: %w", err)
+	}
+	if err := writeFile(path, data, 0o700); err != nil {
+		return "", fmt.Errorf("jupyter: %w", err)
+	}
+	return path, nil
+}
+
+// writeFile writes a file that is whole at every moment.
+func writeFile(path string, data []byte, mode fs.FileMode) error {
+	f, err := os.CreateTemp(filepath.Dir(path), ".new-*")
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	if err == nil {
+		err = f.Chmod(mode)
+	}
+	if closing := f.Close(); err == nil {
+		err = closing
+	}
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		_ = os.Remove(f.Name())
+	}
+	return err
+}
+
+// Lab opens JupyterLab on a folder, installing the kernel first where it is missing or of another build. It returns when
+// JupyterLab ends. Arguments are handed on to it.
+func Lab(ctx context.Context, opts Options, args []string) error {
+	program, found := labProgram()
+	if !found {
+		return ErrNoJupyterLab
+	}
+	if _, err := Install(ctx, opts); err != nil {
+		return err
+	}
+	lab := exec.CommandContext(ctx, program[0], append(program[1:], args...)...)
+	lab.Dir = opts.Dir
+	lab.Stdin, lab.Stdout, lab.Stderr = os.Stdin, os.Stdout, os.Stderr
+	lab.Cancel = func() error { return lab.Process.Signal(syscall.SIGTERM) } // it ends its kernels
+	err := lab.Run()
+	if ctx.Err() != nil {
+		return nil // told to end
+	}
+	if err != nil {
+		return fmt.Errorf("jupyter: JupyterLab: %w", err)
+	}
+	return nil
+}
+
+// labProgram is how JupyterLab is started here.
+func labProgram() (program []string, found bool) {
+	if path, err := exec.LookPath("jupyter-lab"); err == nil {
+		return []string{path}, true
+	}
+	if path, err := exec.LookPath("jupyter"); err == nil && exec.Command(path, "lab", "--version").Run() == nil {
+		return []string{path, "lab"}, true
+	}
+	for _, python := range []string{"python3", "python"} {
+		if path, err := exec.LookPath(python); err == nil && exec.Command(path, "-c", "import jupyterlab").Run() == nil {
+			return []string{path, "-m", "jupyterlab"}, true
+		}
+	}
+	return nil, false
+}
+
+// LabFound says whether [Lab] would find a JupyterLab.
+func LabFound() bool {
+	_, found := labProgram()
+	return found
+}
+
+// ModuleDir finds the module antipode: $ANTIPODE_MODULE, else the working directory or the nearest folder above it whose
+// go.mod is the module's.
+func ModuleDir() (string, error) {
+	if dir := os.Getenv("ANTIPODE_MODULE"); dir != "" {
+		if isModule(dir) {
+			return filepath.Abs(dir)
+		}
+		return "", fmt.Errorf("jupyter: ANTIPODE_MODULE=%s holds no go.mod of module antipode", dir)
+	}
+	dir, err := os.Getwd()
+	if err != nil {
+		return "", err
+	}
+	for ; ; dir = filepath.Dir(dir) {
+		if isModule(dir) {
+			return dir, nil
+		}
+		if dir == filepath.Dir(dir) {
+			return "", errors.New("jupyter: cells need the source of module antipode: run this in its folder, or set ANTIPODE_MODULE to it")
+		}
+	}
+}

@@ -79,7 +79,7 @@ func start(ctx context.Context, opts Options, outer Connection, name string) (_ 
 	}
 	k.cmd = exec.Command(filepath.Join(toolsDir, "gonb"), "--kernel", file, "-go_work="+module, "-raw_error")
 	k.cmd.Dir = opts.Dir
-	if k.cmd.Env, err = environment(opts, k.dir, toolsDir); err != nil {
+	if k.cmd.Env, err = environment(opts, module, k.dir, toolsDir); err != nil {
 		return nil, err
 	}
 	k.cmd.Stdout = k.tail
@@ -113,7 +113,7 @@ func start(ctx context.Context, opts Options, outer Connection, name string) (_ 
 }
 
 // environment is GoNB's and thereby the cells'.
-func environment(opts Options, dir, toolsDir string) ([]string, error) {
+func environment(opts Options, module, dir, toolsDir string) ([]string, error) {
 	binary := opts.Binary
 	if binary == "" {
 		binary = os.Getenv("ANTIPODE_BIN")
@@ -134,6 +134,7 @@ func environment(opts Options, dir, toolsDir string) ([]string, error) {
 		"TMPDIR=" + dir, // GoNB's own files; the hidden first cell sets it back for cells
 		"ANTIPODE_BIN=" + binary,
 		"ANTIPODE_HOME=" + home,
+		"ANTIPODE_MODULE=" + module,
 		"GOPROXY=off",          // a cell never waits for a network
 		"GOFLAGS=" + goFlags(), // -mod is refused beside a go.work
 		"GO_TELEMETRY_CHILD=2", // no go command leaves a process behind
@@ -184,7 +185,7 @@ func (k *Kernel) writeGopls(toolsDir string, wanted bool) error {
 // watch starts a small shell that ends the kernel's processes when this one dies without doing so (kill -9).
 func (k *Kernel) watch() error {
 	const script = `read line; [ "$line" = done ] && exit 0
-kill -KILL -- "-$1"; pid=$(cat "$2/gopls.pid" 2>/dev/null) && kill -KILL -- "-$pid"; rm -rf "$2"`
+kill -s KILL -- "-$1"; pid=$(cat "$2/gopls.pid" 2>/dev/null) && kill -s KILL -- "-$pid"; rm -rf "$2"`
 	sh := exec.Command("/bin/sh", "-c", script, "antipode-watchdog", strconv.Itoa(k.cmd.Process.Pid), k.dir)
 	sh.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	sh.Dir = "/"

@@ -72,17 +72,9 @@ func toolsBuilt(dir string) bool {
 
 // toolsName names the versions, for example "gonb-v0.11.4-tools-v0.52.0-go1.26.8".
 func toolsName(ctx context.Context, moduleDir string) (string, error) {
-	path := filepath.Join(moduleDir, "go.mod")
-	data, err := os.ReadFile(path)
+	mod, err := readModule(moduleDir)
 	if err != nil {
-		return "", fmt.Errorf("jupyter: no Go module to take the cells' packages from: %w", err)
-	}
-	mod, err := modfile.ParseLax(path, data, nil)
-	if err != nil {
-		return "", fmt.Errorf("jupyter: %w", err)
-	}
-	if mod.Module == nil || mod.Module.Mod.Path != "antipode" {
-		return "", fmt.Errorf("jupyter: %s is not the module antipode", path)
+		return "", err
 	}
 	name := ""
 	for _, t := range tools {
@@ -93,7 +85,7 @@ func toolsName(ctx context.Context, moduleDir string) (string, error) {
 			}
 		}
 		if version == "" {
-			return "", fmt.Errorf("jupyter: %s requires no %s", path, t.module)
+			return "", fmt.Errorf("jupyter: the go.mod in %s requires no %s", moduleDir, t.module)
 		}
 		name += filepath.Base(t.module) + "-" + version + "-"
 	}
@@ -104,6 +96,28 @@ func toolsName(ctx context.Context, moduleDir string) (string, error) {
 		return "", fmt.Errorf("jupyter: a notebook's cells are compiled by Go, and running go failed: %w; install it from https://go.dev/dl", err)
 	}
 	return name + strings.ReplaceAll(strings.TrimSpace(string(out)), " ", "-"), nil
+}
+
+// readModule reads the go.mod of module antipode.
+func readModule(dir string) (*modfile.File, error) {
+	path := filepath.Join(dir, "go.mod")
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("jupyter: no Go module to take the cells' packages from: %w", err)
+	}
+	mod, err := modfile.ParseLax(path, data, nil)
+	if err != nil {
+		return nil, fmt.Errorf("jupyter: %w", err)
+	}
+	if mod.Module == nil || mod.Module.Mod.Path != "antipode" {
+		return nil, fmt.Errorf("jupyter: %s is not the module antipode", path)
+	}
+	return mod, nil
+}
+
+func isModule(dir string) bool {
+	_, err := readModule(dir)
+	return err == nil
 }
 
 // lockFile takes an exclusive lock that other processes respect; it is released by the returned function or by death.

@@ -1,0 +1,286 @@
+package jupyter
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// TestMain lets the test's own program be the kernel: `PROGRAM kernel CONNECTION_FILE`.
+func TestMain(m *testing.M) {
+	if len(os.Args) == 3 && os.Args[1] == "kernel" {
+		opts := Options{ModuleDir: os.Getenv("ANTIPODE_MODULE"), Home: os.Getenv("ANTIPODE_HOME"), Gopls: true}
+		if err := Serve(context.Background(), os.Args[2], opts); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+// home holds the tools for the tests of this module, so that GoNB is built once.
+var home = sync.OnceValue(func() string {
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		cache = os.TempDir()
+	}
+	return filepath.Join(cache, "antipode-test-tools")
+})
+
+const markVar = "ANTIPODE_TEST_MARK"
+
+// marked lists the processes whose environment carries the mark, as "pid command".
+func marked(t *testing.T, mark string) []string {
+	t.Helper()
+	all, err := filepath.Glob("/proc/[0-9]*/environ")
+	if err != nil || len(all) == 0 {
+		t.Skip("no /proc: processes cannot be listed")
+	}
+	var found []string
+	for _, path := range all {
+		environ, err := os.ReadFile(path)
+		if err != nil || !bytes.Contains(environ, []byte(markVar+"="+mark)) {
+			continue
+		}
+		dir := filepath.Dir(path)
+		if stat, err := os.ReadFile(filepath.Join(dir, "stat")); err == nil && bytes.Contains(stat, []byte(") Z ")) {
+			continue // ended, its parent has not looked yet
+		}
+		command, _ := os.ReadFile(filepath.Join(dir, "cmdline"))
+		found = append(found, filepath.Base(dir)+" "+strings.ReplaceAll(string(command), "\x00", " "))
+	}
+	return found
+}
+
+// gone waits until no process carries the mark.
+func gone(t *testing.T, mark string) {
+	t.Helper()
+	var left []string
+	for deadline := time.Now().Add(5 * time.Second); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
+		if left = marked(t, mark); len(left) == 0 {
+			return
+		}
+	}
+	t.Errorf("left behind: %s", strings.Join(left, "; "))
+}
+
+// freePorts makes a connection on free TCP ports.
+func freePorts(t *testing.T) Connection {
+	t.Helper()
+	var ports []int
+	for range 5 {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close()
+		ports = append(ports, l.Addr().(*net.TCPAddr).Port)
+	}
+	return Connection{Transport: "tcp", IP: "127.0.0.1", ShellPort: ports[0], ControlPort: ports[1], StdinPort: ports[2],
+		IOPubPort: ports[3], HBPort: ports[4], SignatureScheme: "hmac-sha256", Key: newID()}
+}
+
+// served is a kernel in a process of its own, as Jupyter would start it.
+type served struct {
+	*Client
+	process *os.Process
+	mark    string
+	ended   chan struct{}
+}
+
+func serve(t *testing.T) *served {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("-short: runs GoNB")
+	}
+	module, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	// A gopls with a child, as the real one has: both must end with the kernel.
+	if err := os.WriteFile(filepath.Join(dir, "gopls"), []byte("#!/bin/sh\nsleep 600 &\nwait\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	conn := freePorts(t)
+	file := filepath.Join(dir, "kernel-0a1b2c3d.json")
+	if err := conn.write(file); err != nil {
+		t.Fatal(err)
+	}
+	s := &served{mark: newID(), ended: make(chan struct{})}
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(program, "kernel", file)
+	cmd.Env = append(os.Environ(), markVar+"="+s.mark, "ANTIPODE_MODULE="+module, "ANTIPODE_HOME="+home(), "PATH="+dir+":"+os.Getenv("PATH"))
+	cmd.Stderr = os.Stderr
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	s.process = cmd.Process
+	go func() { _ = cmd.Wait(); close(s.ended) }()
+	t.Cleanup(func() { _ = cmd.Process.Kill() })
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	if s.Client, err = Dial(ctx, conn); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Client.Close)
+	return s
+}
+
+// printed executes a cell and gives what it printed.
+func (s *served) printed(t *testing.T, code string) (string, ReplyContent) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	var b strings.Builder
+	reply, err := s.Execute(ctx, code, false, func(m Message) {
+		if m.Header.Type == "stream" {
+			var c StreamContent
+			_ = json.Unmarshal(m.Content, &c)
+			b.WriteString(c.Text)
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b.String(), reply
+}
+
+// start begins a cell that never ends by itself and waits until it runs.
+func (s *served) sleeping(t *testing.T) <-chan ReplyContent {
+	t.Helper()
+	runs, replied := make(chan struct{}), make(chan ReplyContent, 1)
+	var once sync.Once
+	go func() {
+		reply, _ := s.Execute(t.Context(), "%%\nfmt.Println(\"running\")\ntime.Sleep(time.Hour)", false, func(m Message) {
+			if m.Header.Type == "stream" {
+				once.Do(func() { close(runs) })
+			}
+		})
+		replied <- reply
+	}()
+	select {
+	case <-runs:
+	case <-time.After(30 * time.Second):
+		t.Fatal("the cell does not run")
+	}
+	return replied
+}
+
+func (s *served) waitEnd(t *testing.T) {
+	t.Helper()
+	select {
+	case <-s.ended:
+	case <-time.After(5 * time.Second):
+		t.Error("the kernel goes on")
+	}
+	gone(t, s.mark)
+}
+
+// A kernel behind its relay executes, is interrupted, goes on, and leaves nothing when shut down.
+func TestServe(t *testing.T) {
+	s := serve(t)
+	got, reply := s.printed(t, "%%\nfmt.Println(os.Getenv(\"ANTIPODE_MODULE\") != \"\", os.TempDir(), client.Protocol)")
+	if want := "true " + os.TempDir() + " 1\n"; got != want || reply.Status != "ok" || reply.ExecutionCount == nil || *reply.ExecutionCount != 1 {
+		t.Errorf("printed %q, want %q; reply %+v", got, want, reply)
+	}
+	if n := len(marked(t, s.mark)); n < 4 {
+		t.Errorf("%d processes run, want kernel, GoNB, gopls and its child: the test sees too few", n)
+	}
+	replied := s.sleeping(t)
+	start := time.Now()
+	if err := s.Interrupt(); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case reply := <-replied:
+		if reply.Status != "error" || time.Since(start) > 2*time.Second {
+			t.Errorf("interrupted after %v with %+v", time.Since(start), reply)
+		}
+	case <-time.After(10 * time.Second):
+		t.Fatal("the interrupt did nothing")
+	}
+	if got, _ := s.printed(t, "%%\nfmt.Println(\"still here\")"); got != "still here\n" {
+		t.Errorf("after an interrupt a cell printed %q", got)
+	}
+	s.sleeping(t)
+	if err := s.Shutdown(); err != nil {
+		t.Fatal(err)
+	}
+	s.waitEnd(t)
+}
+
+// However the kernel's process ends, a running cell, GoNB and gopls end with it.
+func TestServeEndsEverything(t *testing.T) {
+	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL} {
+		t.Run(sig.String(), func(t *testing.T) {
+			s := serve(t)
+			s.sleeping(t)
+			if err := s.process.Signal(sig); err != nil {
+				t.Fatal(err)
+			}
+			s.waitEnd(t)
+			if left, _ := filepath.Glob(filepath.Join(os.TempDir(), "apk-*", "kernel-0a1b2c3d.json")); len(left) > 0 {
+				t.Errorf("left files behind: %v", left)
+			}
+		})
+	}
+}
+
+// When GoNB dies, a client hears it and the kernel ends.
+func TestServeGoNBDies(t *testing.T) {
+	s := serve(t)
+	replied := make(chan error, 1)
+	s.sleepingError(t, replied)
+	killed := false
+	for _, p := range marked(t, s.mark) {
+		if pid, command, _ := strings.Cut(p, " "); strings.Contains(command, "/gonb ") {
+			n, _ := strconv.Atoi(pid)
+			killed = syscall.Kill(n, syscall.SIGKILL) == nil
+		}
+	}
+	if !killed {
+		t.Fatal("found no GoNB to kill")
+	}
+	select {
+	case err := <-replied:
+		if !errors.Is(err, ErrDied) {
+			t.Errorf("error is %v, want ErrDied", err)
+		}
+	case <-time.After(10 * time.Second):
+		t.Error("the client does not hear of it")
+	}
+	s.waitEnd(t)
+}
+
+// sleepingError is sleeping for those who want the error.
+func (s *served) sleepingError(t *testing.T, replied chan<- error) {
+	t.Helper()
+	runs := make(chan struct{})
+	var once sync.Once
+	go func() {
+		_, err := s.Execute(t.Context(), "%%\nfmt.Println(\"running\")\ntime.Sleep(time.Hour)", false, func(m Message) {
+			if m.Header.Type == "stream" {
+				once.Do(func() { close(runs) })
+			}
+		})
+		replied <- err
+	}()
+	<-runs
+}
