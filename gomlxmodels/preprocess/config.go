@@ -128,7 +128,7 @@ func (s *sizeJSON) UnmarshalJSON(text []byte) error {
 
 // ParseHuggingFace reads a preprocessor_config.json of transformers' ViTImageProcessor (or one with its keys).
 func ParseHuggingFace(text []byte) (*Config, error) {
-	yes := true
+	resize, rescale, normalize := true, true, true
 	f := struct {
 		DoResize    *bool     `json:"do_resize"`
 		Size        *sizeJSON `json:"size"`
@@ -140,7 +140,7 @@ func ParseHuggingFace(text []byte) (*Config, error) {
 		DoNormalize *bool     `json:"do_normalize"`
 		Mean        []float64 `json:"image_mean"`
 		Std         []float64 `json:"image_std"`
-	}{DoResize: &yes, Size: &sizeJSON{height: 224, width: 224}, DoRescale: &yes, DoNormalize: &yes}
+	}{DoResize: &resize, Size: &sizeJSON{height: 224, width: 224}, DoRescale: &rescale, DoNormalize: &normalize}
 	if err := json.Unmarshal(text, &f); err != nil {
 		return nil, fmt.Errorf("not readable: %w", err)
 	}
