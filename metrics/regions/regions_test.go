@@ -8,8 +8,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-
-	"antipode/metrics/prdc"
 )
 
 // table1 is the paper's Table 1 as printed: columns Obj-only average and worst precision, average and worst coverage, then BG-only.
@@ -314,89 +312,5 @@ func TestDuplicates(t *testing.T) {
 	}
 	if Duplicates([][]float32{{1}, {2}, nil, nil}) != nil {
 		t.Error("there are none")
-	}
-}
-
-// Table 4.6 on a toy set where every rule gives another precision: 4 masked generated pictures, 2 of them in the manifold,
-// and 4 without a mask whose full vectors lie in it for 3 of 4.
-func TestRulesOnAToySet(t *testing.T) {
-	real := [][]float32{{0}, {1}, {2}, {3}, {4}}
-	var pictures []Picture
-	for _, x := range []float32{0.5, 2.5, 50, 60} {
-		pictures = append(pictures, Picture{Vector: []float32{x}, Full: []float32{99}, Patches: 9})
-	}
-	for _, x := range []float32{1.5, 2.2, 3.5, 70} {
-		pictures = append(pictures, Picture{Full: []float32{x}, Unmasked: true})
-	}
-	for rule, want := range map[Rule]float64{Miss: 2. / 8, Drop: 2. / 4, UseFull: 5. / 8, ZeroVector: 6. / 8} {
-		p, err := Rules{Side: Generated, Unmasked: rule, Small: Miss, MinPatches: 1}.Prepare(pictures)
-		if err != nil {
-			t.Fatal(err)
-		}
-		r, err := prdc.Compute(t.Context(), prdc.Sets{Real: real, Generated: p.Vectors}, prdc.Options{K: 1, Closed: false}, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if r.Precision != want {
-			t.Errorf("%s: precision %v, want %v", rule, r.Precision, want)
-		}
-		if p.Asked != 8 || p.Unmasked != 4 || p.Dropped+p.Missed+p.Filled != 4 {
-			t.Errorf("%s: %+v", rule, p)
-		}
-		if w := strings.Join(p.Warnings(ObjectOnly, Generated), "; "); !strings.Contains(w, "4 of 8 generated pictures have no mask") {
-			t.Errorf("%s: %s", rule, w)
-		}
-	}
-}
-
-// An empty component never passes, whatever the threshold; small ones follow their own rule.
-func TestSmallComponents(t *testing.T) {
-	pictures := []Picture{{Vector: []float32{1}, Patches: 0}, {Vector: []float32{2}, Patches: 24}, {Vector: []float32{3}, Patches: 25}}
-	paper, code := Paper(), PublicCode()
-	for _, c := range []struct {
-		rules Rules
-		rows  []int
-		miss  int
-	}{
-		{paper.Rules(BackgroundOnly, Real), []int{1, 2}, 0}, {code.Rules(BackgroundOnly, Real), []int{2}, 0},
-		{paper.Rules(BackgroundOnly, Generated), []int{0, 1, 2}, 1}, {code.Rules(BackgroundOnly, Generated), []int{0, 1, 2}, 2},
-		{paper.Rules(ObjectOnly, Real), []int{1, 2}, 0}, {paper.Rules(FullImage, Real), []int{0, 1, 2}, 0},
-	} {
-		p, err := c.rules.Prepare(pictures)
-		if err != nil || !slices.Equal(p.Rows, c.rows) || p.Missed != c.miss {
-			t.Errorf("%+v: %+v, %v", c.rules, p, err)
-		}
-		for i, row := range p.Rows {
-			if v := p.Vectors[i]; v != nil && v[0] != float32(row+1) {
-				t.Errorf("row %d has vector %v", row, v)
-			}
-		}
-	}
-	p, _ := paper.Rules(BackgroundOnly, Generated).Prepare(pictures)
-	if w := p.Warnings(BackgroundOnly, Generated); len(w) != 1 || !strings.Contains(w[0], "1 of 3 generated pictures have an empty or too small component") {
-		t.Errorf("%v", w)
-	}
-	if _, err := (Rules{Side: Real, Unmasked: Miss}).Prepare([]Picture{{Unmasked: true}}); err == nil {
-		t.Error("a real miss: no error")
-	}
-	if _, err := (Rules{Side: Real, Unmasked: UseFull}).Prepare([]Picture{{Unmasked: true}}); err == nil {
-		t.Error("no full vector: no error")
-	}
-	if _, err := (Rules{Side: Real, Unmasked: "ignore"}).Prepare([]Picture{{Unmasked: true}}); err == nil {
-		t.Error("unknown rule: no error")
-	}
-}
-
-func TestProfiles(t *testing.T) {
-	p, err := FindProfile("paper")
-	if err != nil || len(p.Classes) != 24 || p.ClassCount*len(p.Regions)*p.N != 24480 || p.BackgroundUnmasked != UseFull {
-		t.Errorf("%+v, %v", p, err)
-	}
-	c, err := FindProfile("public-code")
-	if err != nil || c.ClassCount*len(c.Regions)*c.N != 21672 || c.BackgroundUnmasked != Miss || c.MinBackgroundPatches != 25 || c.K != 3 {
-		t.Errorf("%+v, %v", c, err)
-	}
-	if _, err := FindProfile("mine"); err == nil {
-		t.Error("no error")
 	}
 }
