@@ -3,6 +3,7 @@ package jupyter
 import (
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 )
 
@@ -14,10 +15,11 @@ var packages = []string{"datasets", "gomlxmodels", "kernel/cell", "kernel/client
 
 // Prelude is the hidden first cell: no automatic downloads, small binaries (a third of a second faster a cell), and the
 // imports. Go rejects an import nobody uses; GoNB drops those from each cell. Naming them here spares goimports a search
-// of the module cache, which takes seconds.
+// of the module cache, which takes seconds. GoNB's temporary files lie in a folder that ends with the kernel; cells get
+// the user's own back before they begin (GoNB makes an init function of every function named init_…).
 func Prelude(moduleDir string) string {
 	var b strings.Builder
-	b.WriteString("%env TMPDIR=" + goQuote(os.TempDir()) + "\n%noautoget\n%goflags \"-ldflags=-s -w\"\nimport (\n")
+	b.WriteString("%noautoget\n%goflags \"-ldflags=-s -w\"\nimport (\n")
 	for _, p := range standard {
 		b.WriteString("\t\"" + p + "\"\n")
 	}
@@ -26,14 +28,10 @@ func Prelude(moduleDir string) string {
 			b.WriteString("\t\"antipode/" + p + "\"\n")
 		}
 	}
-	b.WriteString(")\n%%\n")
-	return b.String()
-}
-
-// goQuote makes s one word of a GoNB special line.
-func goQuote(s string) string {
-	if !strings.ContainsAny(s, " \"\\") {
-		return s
+	restore := `os.Unsetenv("TMPDIR")`
+	if dir := os.Getenv("TMPDIR"); dir != "" {
+		restore = `os.Setenv("TMPDIR", ` + strconv.Quote(dir) + `)`
 	}
-	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(s) + `"`
+	b.WriteString(")\nfunc init_antipode() { " + restore + " }\n%%\n")
+	return b.String()
 }

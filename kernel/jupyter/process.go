@@ -131,7 +131,7 @@ func environment(opts Options, module, dir, toolsDir string) ([]string, error) {
 	drop := map[string]bool{"GOWORK": true, "GO111MODULE": true}
 	set := []string{
 		"PATH=" + dir + string(os.PathListSeparator) + toolsDir + string(os.PathListSeparator) + os.Getenv("PATH"),
-		"TMPDIR=" + dir, // GoNB's own files; the hidden first cell sets it back for cells
+		"TMPDIR=" + dir, // GoNB's own files; the hidden first cell gives cells the user's
 		"ANTIPODE_BIN=" + binary,
 		"ANTIPODE_HOME=" + home,
 		"ANTIPODE_MODULE=" + module,

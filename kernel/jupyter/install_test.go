@@ -1,0 +1,143 @@
+package jupyter
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+)
+
+// Install writes a kernelspec that names a copy of the program; Uninstall takes it away.
+func TestInstall(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: builds GoNB")
+	}
+	data, store := t.TempDir(), t.TempDir()
+	t.Setenv("JUPYTER_DATA_DIR", data)
+	if _, _, err := Installed(); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("before: %v", err)
+	}
+	if err := os.Symlink(filepath.Join(home(), "bin"), filepath.Join(store, "bin")); err != nil { // the tools are built already
+		t.Fatal(err)
+	}
+	program := filepath.Join(t.TempDir(), "program")
+	if err := os.WriteFile(program, []byte(t.Name()), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	dir, err := Install(t.Context(), Options{ModuleDir: "../..", Home: store, Binary: program})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := filepath.Join(data, "kernels", SpecName); dir != want {
+		t.Errorf("installed in %s, want %s", dir, want)
+	}
+	_, spec, err := Installed()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if spec.DisplayName != "Go (Antipode)" || spec.Language != "go" || spec.InterruptMode != "message" {
+		t.Errorf("spec is %+v", spec)
+	}
+	binary := spec.Argv[0]
+	t.Cleanup(func() { _ = os.RemoveAll(filepath.Dir(binary)) })
+	if content, err := os.ReadFile(binary); err != nil || string(content) != t.Name() || !strings.HasPrefix(binary, store) {
+		t.Errorf("the kernel runs %s, which is no copy of the program: %v", binary, err)
+	}
+	if spec.Argv[1] != "kernel" || spec.Argv[2] != "{connection_file}" || spec.Env["ANTIPODE_HOME"] != store || !isModule(spec.Env["ANTIPODE_MODULE"]) {
+		t.Errorf("argv %q, env %v", spec.Argv, spec.Env)
+	}
+	if gone, err := Uninstall(); err != nil || gone != dir {
+		t.Errorf("uninstall: %s, %v", gone, err)
+	}
+	if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("after: %v", err)
+	}
+	if _, err := Uninstall(); err != nil {
+		t.Errorf("uninstalling nothing: %v", err)
+	}
+}
+
+func TestKernelsDir(t *testing.T) {
+	t.Setenv("HOME", "/h")
+	t.Setenv("XDG_DATA_HOME", "/x")
+	t.Setenv("JUPYTER_DATA_DIR", "")
+	want := map[string]string{"darwin": "/h/Library/Jupyter/kernels"}[runtime.GOOS]
+	if want == "" {
+		want = "/x/jupyter/kernels"
+	}
+	if got, err := KernelsDir(); err != nil || got != want {
+		t.Errorf("got %s, %v; want %s", got, err, want)
+	}
+	t.Setenv("JUPYTER_DATA_DIR", "/j")
+	if got, err := KernelsDir(); err != nil || got != "/j/kernels" {
+		t.Errorf("got %s, %v", got, err)
+	}
+}
+
+// Module and tools that are not there are said in one line.
+func TestStartErrors(t *testing.T) {
+	empty := t.TempDir()
+	other := t.TempDir()
+	if err := os.WriteFile(filepath.Join(other, "go.mod"), []byte("module other\n\ngo 1.26\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for dir, want := range map[string]string{empty: "no Go module", other: "not the module antipode"} {
+		_, err := Start(t.Context(), Options{ModuleDir: dir, Home: empty})
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("error is %v, want one line with %q", err, want)
+		}
+	}
+	for content, want := range map[string]string{"": "not valid JSON", `{"transport":"carrier pigeon"}`: "not tcp or ipc"} {
+		file := filepath.Join(empty, "connection.json")
+		if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := Serve(t.Context(), file, Options{}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error is %v, want %q", err, want)
+		}
+	}
+}
+
+// Jupyter itself executes a notebook with the installed kernel, interrupts a cell, and leaves nothing.
+func TestJupyterRunsTheKernel(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: runs GoNB")
+	}
+	python := ""
+	for _, name := range []string{"python3", "python"} {
+		if path, err := exec.LookPath(name); err == nil && exec.Command(path, "-c", "import nbclient").Run() == nil {
+			python = path
+			break
+		}
+	}
+	if python == "" {
+		if strings.Contains(","+os.Getenv("REQUIRE")+",", ",jupyter,") {
+			t.Fatal("REQUIRE=jupyter: no python with nbclient in PATH")
+		}
+		t.Skip("no python with nbclient in PATH (REQUIRE=jupyter makes this a failure)")
+	}
+	t.Setenv("JUPYTER_DATA_DIR", t.TempDir())
+	mark := newID()
+	t.Setenv(markVar, mark)
+	if _, err := Install(t.Context(), Options{ModuleDir: "../..", Home: home()}); err != nil {
+		t.Fatal(err)
+	}
+	_, spec, err := Installed()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(filepath.Dir(spec.Argv[0])) }) // the copy of this test
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	out, err := exec.CommandContext(ctx, python, "testdata/nbclient_smoke.py").CombinedOutput()
+	if err != nil || !strings.Contains(string(out), "all well") {
+		t.Errorf("%v\n%s", err, out)
+	}
+	gone(t, mark)
+}
