@@ -58,12 +58,17 @@ func numberAxis(low, high float64, limits *[2]float64, n int) axis {
 		low, high = first*step, last*step
 	}
 	decimals := 0
-	for decimals < 9 && math.Abs(math.Round(step*math.Pow10(decimals))-step*math.Pow10(decimals)) > 1e-6 {
-		decimals++
+	for ; decimals < 12; decimals++ {
+		if scaled := step * math.Pow10(decimals); math.Round(scaled) >= 1 && math.Abs(math.Round(scaled)-scaled) < 1e-6*scaled {
+			break
+		}
 	}
 	write := func(v float64) string {
 		if v == 0 {
 			v = 0 // no "-0"
+		}
+		if decimals > 6 || max(math.Abs(low), math.Abs(high)) >= 1e7 {
+			return strconv.FormatFloat(v, 'g', 6, 64)
 		}
 		return strconv.FormatFloat(v, 'f', decimals, 64)
 	}

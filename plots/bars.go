@@ -103,6 +103,7 @@ func buildBars(f *datasets.Frame, column string, s *settings) (drawing, error) {
 			c.keys = append(c.keys, key{l, s.theme.Series[i], boxKey})
 		}
 	}
+	c.refKeys(s)
 	c.names(s, horizontal, x, column)
 	c.height = 250
 	if len(panels.rows) > panels.columns {
@@ -153,6 +154,13 @@ func (c *chart) sentences(s *settings, f *datasets.Frame, column string, whisker
 	}
 	if len(none) > 0 {
 		c.caption = append(c.caption, "No data: "+list(none, 8)+".")
+	}
+}
+
+// refKeys puts the names of reference lines into the legend.
+func (c *chart) refKeys(s *settings) {
+	for _, r := range s.refs {
+		c.keys = append(c.keys, key{fmt.Sprintf("%s (%s)", oneLine(r.name), short(r.at)), s.theme.Ink, dashed})
 	}
 }
 
@@ -285,13 +293,11 @@ func barPanel(title string, names, series []string, at cells, scale axis, horizo
 			if !scale.holds(ref.at) {
 				continue
 			}
+			line := []pt{{p.l, p.py(ref.at)}, {p.r, p.py(ref.at)}}
 			if horizontal {
-				sc.add(path{points: []pt{{p.px(ref.at), p.t}, {p.px(ref.at), p.b}}, stroke: th.Ink, width: 1.2, dash: true})
-				sc.text(p.px(ref.at), p.t-6, ref.name, th.Small, th.Ink, middle)
-			} else {
-				sc.add(path{points: []pt{{p.l, p.py(ref.at)}, {p.r, p.py(ref.at)}}, stroke: th.Ink, width: 1.2, dash: true})
-				sc.text(p.r, p.py(ref.at)-8, ref.name, th.Small, th.Ink, end)
+				line = []pt{{p.px(ref.at), p.t}, {p.px(ref.at), p.b}}
 			}
+			sc.add(path{points: line, stroke: th.Ink, width: 1.2, dash: true})
 		}
 	}
 	return p

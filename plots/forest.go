@@ -89,9 +89,7 @@ func buildForest(f *datasets.Frame, column string, s *settings) (drawing, error)
 			c.keys = append(c.keys, key{l, s.theme.Series[i], i % markKinds})
 		}
 	}
-	for _, r := range s.refs {
-		c.keys = append(c.keys, key{fmt.Sprintf("%s (%s)", r.name, short(r.at)), s.theme.Ink, dashed})
-	}
+	c.refKeys(s)
 	c.sentences(s, f, column, whiskers, none)
 	if limits := or(s.xlim, s.limits); limits != nil {
 		c.cut(v, *limits)

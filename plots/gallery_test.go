@@ -246,3 +246,19 @@ func photos() datasets.Table {
 	return datasets.FromFrame(&datasets.Frame{Columns: []client.Column{client.TextColumn("id", id), client.ImageColumn("image", images),
 		client.MaskColumn("mask", masks), client.TextColumn("region", region), client.TextColumn("source", source), client.NumberColumn("distance", distance)}})
 }
+
+// galleryPictures reads the pictures of the gallery.
+func galleryPictures(t *testing.T) map[string][]byte {
+	t.Helper()
+	paths, err := filepath.Glob(gallery + "/*.svg")
+	if err != nil || len(paths) < 15 {
+		t.Fatalf("%d pictures in %s (%v)", len(paths), gallery, err)
+	}
+	out := map[string][]byte{}
+	for _, p := range paths {
+		if out[filepath.Base(p)], err = os.ReadFile(p); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return out
+}

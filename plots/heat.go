@@ -141,7 +141,7 @@ func (sc *scene) heat(p *panel, rows, columns []string, at cells, colors ramp) {
 			fill := colors.color(v.v)
 			sc.box(x+.5, y+.5, w-1, h-1, fill)
 			ink := th.Ink
-			if dark(fill) {
+			if th.dark(fill) {
 				ink = th.Paper
 			}
 			if size >= 7 {

@@ -83,9 +83,7 @@ func buildHistogram(f *datasets.Frame, column string, s *settings) (drawing, err
 			c.keys = append(c.keys, key{l, s.theme.Series[i], boxKey})
 		}
 	}
-	for _, r := range s.refs {
-		c.keys = append(c.keys, key{fmt.Sprintf("%s (%s)", r.name, short(r.at)), s.theme.Ink, dashed})
-	}
+	c.refKeys(s)
 	if s.note != "" {
 		c.caption = append(c.caption, isolate(oneLine(s.note)))
 	}

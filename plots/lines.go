@@ -95,9 +95,7 @@ func buildLines(f *datasets.Frame, x, y string, s *settings) (drawing, error) {
 			c.keys = append(c.keys, key{l, s.theme.Series[i], i % markKinds})
 		}
 	}
-	for _, r := range s.refs {
-		c.keys = append(c.keys, key{fmt.Sprintf("%s (%s)", r.name, short(r.at)), s.theme.Ink, dashed})
-	}
+	c.refKeys(s)
 	c.sentences(s, f, y, bands, none)
 	if limits := or(s.ylim, s.limits); limits != nil {
 		c.cut(v, *limits)

@@ -17,6 +17,7 @@ import (
 	"codeberg.org/go-fonts/liberation/liberationsansregular"
 	stdfont "golang.org/x/image/font"
 	"golang.org/x/image/font/opentype"
+	"golang.org/x/text/unicode/bidi"
 	"gonum.org/v1/plot/font"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/vgimg"
@@ -108,7 +109,7 @@ func (v label) paint(c *vgimg.Canvas, at func(pt) vg.Point) {
 			return -1
 		}
 		return r
-	}, oneLine(v.text))
+	}, visual(oneLine(v.text)))
 	if text == "" {
 		return
 	}
@@ -126,6 +127,28 @@ func (v label) paint(c *vgimg.Canvas, at func(pt) vg.Point) {
 		c.Rotate(-v.turn * math.Pi / 180)
 	}
 	c.FillString(f, vg.Point{X: vg.Length(shift)}, text)
+}
+
+// visual puts text into the order in which it is painted, left to right: Hebrew turns round.
+func visual(text string) string {
+	var p bidi.Paragraph
+	if _, err := p.SetString(text, bidi.DefaultDirection(bidi.LeftToRight)); err != nil {
+		return text
+	}
+	order, err := p.Order()
+	if err != nil {
+		return text
+	}
+	var b strings.Builder
+	for i := range order.NumRuns() {
+		run := order.Run(i)
+		if run.Direction() == bidi.RightToLeft {
+			b.WriteString(bidi.ReverseString(run.String()))
+		} else {
+			b.WriteString(run.String())
+		}
+	}
+	return b.String()
 }
 
 // opaque lays an image on white, as the canvas wants it.

@@ -125,7 +125,7 @@ func (s *sheet) html() (string, error) {
 	const plain = `border:0;background:none;text-align:left;vertical-align:top`
 	fmt.Fprintf(&b, `<figure style="margin:0;max-width:%spx;font-family:%s;font-size:%spx;color:%s">`+"\n", num(th.Width), escape(th.Fonts), num(th.Text), hex(th.Ink))
 	fmt.Fprintf(&b, `<div style="font-size:%spx;font-weight:bold;margin-bottom:6px">%s</div>`+"\n", num(th.Title), text(s.title))
-	b.WriteString(`<table style="border-collapse:collapse;border:0;margin:0">` + "\n")
+	b.WriteString(`<table style="border-collapse:collapse;border:0;margin:0;font-size:inherit;color:inherit">` + "\n")
 	columns := len(s.across)
 	if s.named > 0 {
 		columns++
@@ -154,10 +154,10 @@ func (s *sheet) html() (string, error) {
 		for _, r := range block.rows {
 			row(func() {
 				if s.named > 0 {
-					fmt.Fprintf(&b, `<th style="%s;padding:0 8px 8px 0;width:%spx">%s</th>`, plain, num(s.named), text(r.name))
+					fmt.Fprintf(&b, `<th style="%s;padding:0 8px 8px 0;width:%spx;overflow-wrap:anywhere">%s</th>`, plain, num(s.named-8), text(r.name))
 				}
-				for _, c := range r.cells {
-					fmt.Fprintf(&b, `<td style="%s;padding:0 12px 8px 0">`, plain)
+				for i, c := range r.cells {
+					fmt.Fprintf(&b, `<td style="%s;padding:0 %spx 8px 0;min-width:%spx">`, plain, num(cellGap-thumbGap), num(float64(s.across[i])*(s.size+thumbGap)))
 					s.htmlCell(&b, c)
 					b.WriteString("</td>")
 				}

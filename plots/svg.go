@@ -33,6 +33,9 @@ func (s *scene) svg() []byte {
 		case disc:
 			fmt.Fprintf(&b, `<circle cx="%s" cy="%s" r="%s"%s/>`+"\n", num(v.at.x), num(v.at.y), num(v.radius), paint(v.fill, v.stroke, v.width, false))
 		case label:
+			if v.text == "" {
+				continue
+			}
 			fmt.Fprintf(&b, `<text x="%s" y="%s" font-size="%s" fill="%s"`, num(v.at.x), num(v.at.y), num(v.size), hex(v.color))
 			if v.bold {
 				b.WriteString(` font-weight="bold"`)

@@ -184,6 +184,9 @@ func (v TableView) HTML(ctx context.Context) (string, error) {
 		b.WriteString("<tr>")
 		for i, c := range row {
 			style := fmt.Sprintf("text-align:%s;padding:3px 10px;border-bottom:1px solid %s;font-variant-numeric:tabular-nums", align(i), hex(th.Rule))
+			if t.number[i] {
+				style += ";white-space:nowrap"
+			}
 			if c == "no data" && t.number[i] {
 				style += ";color:" + hex(th.Muted)
 			}

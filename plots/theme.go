@@ -3,6 +3,7 @@ package plots
 import (
 	"fmt"
 	"image/color"
+	"math"
 )
 
 // Theme is the style of figures. Sizes are in CSS pixels (1/96 inch).
@@ -61,7 +62,19 @@ func mix(a, b color.NRGBA, t float64) color.NRGBA {
 	return color.NRGBA{at(a.R, b.R), at(a.G, b.G), at(a.B, b.B), 255}
 }
 
-// dark says whether light text reads better on the colour than dark text.
-func dark(c color.NRGBA) bool {
-	return 0.299*float64(c.R)+0.587*float64(c.G)+0.114*float64(c.B) < 140
+// dark says whether paper-white text has more contrast on the colour than ink has (WCAG 2 contrast ratio).
+func (t Theme) dark(c color.NRGBA) bool {
+	return (luminance(t.Paper)+0.05)/(luminance(c)+0.05) > (luminance(c)+0.05)/(luminance(t.Ink)+0.05)
+}
+
+// luminance is WCAG's relative luminance, 0 to 1.
+func luminance(c color.NRGBA) float64 {
+	linear := func(v uint8) float64 {
+		x := float64(v) / 255
+		if x <= 0.04045 {
+			return x / 12.92
+		}
+		return math.Pow((x+0.055)/1.055, 2.4)
+	}
+	return 0.2126*linear(c.R) + 0.7152*linear(c.G) + 0.0722*linear(c.B)
 }

@@ -1,0 +1,23 @@
+package plots
+
+// What the tests of the package see of its inside.
+var (
+	Exact       = exact
+	Wrap        = wrap
+	Fit         = fit
+	Orientation = orientation
+	Upright     = upright
+	Visual      = visual
+)
+
+// InlineBytes is the limit of inline image data.
+const InlineBytes = inlineBytes
+
+// Ticks gives the ends and the ticks of an axis.
+func Ticks(low, high float64, limits *[2]float64, n int) (ends [2]float64, at []float64, names []string) {
+	a := numberAxis(low, high, limits, n)
+	for _, t := range a.ticks {
+		at, names = append(at, t.at), append(names, t.name)
+	}
+	return [2]float64{a.low, a.high}, at, names
+}
