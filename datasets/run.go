@@ -56,9 +56,6 @@ func Summary(name string, res *client.Result) string {
 		fmt.Fprintf(&b, ", %d bad rows left out", len(res.Bad))
 	}
 	b.WriteByte('\n')
-	for _, n := range res.Notes {
-		fmt.Fprintf(&b, "note: %s\n", n)
-	}
 	return b.String()
 }
 

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"antipode/kernel/cell"
 	"antipode/kernel/client"
 )
 
@@ -70,7 +71,7 @@ func (t Table) Fail(err error) Table {
 func (t Table) fail(err error) Table {
 	line := callerLine()
 	if line != "" {
-		err = fmt.Errorf("%w (table made at %s)", err, line)
+		err = fmt.Errorf("%s: %w", line, err)
 	}
 	return Table{err: err}
 }
@@ -144,7 +145,8 @@ func (t Table) Derive(op string, args any, added ...client.ColumnSpec) Table {
 	return out
 }
 
-// callerLine is the first line outside this project's packages on the way here: the user's own line, "file.go:12".
+// callerLine is the first line outside this project's packages on the way here: the user's own line, "file.go:12". In a
+// notebook it is the whole path of the cell's program, which GoNB turns into the cell's number and line.
 func callerLine() string {
 	pcs := make([]uintptr, 24)
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs)])
@@ -154,6 +156,9 @@ func callerLine() string {
 			return ""
 		}
 		if !strings.HasPrefix(f.Function, "antipode/") && !strings.HasPrefix(f.Function, "runtime.") {
+			if cell.InNotebook() {
+				return fmt.Sprintf("%s:%d", f.File, f.Line)
+			}
 			return fmt.Sprintf("%s:%d", filepath.Base(f.File), f.Line)
 		}
 		if !more {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"strings"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -70,6 +71,21 @@ func end(line string, status int) {
 	case <-arrived:
 	case <-time.After(time.Second):
 	}
-	fmt.Fprintln(os.Stderr, line)
+	fmt.Fprintln(os.Stderr, defuse(line))
 	exit(status)
+}
+
+// defuse keeps the place of an error, "…/main.go:15: …", at the start of the line, where GoNB turns it into the cell's number and
+// line, and breaks every other: GoNB 0.11.4 ends with a panic where a colon comes before main.go and a line number.
+func defuse(line string) string {
+	const program = "main.go:"
+	at := strings.Index(line, program)
+	if at < 0 {
+		return line
+	}
+	keep := 0
+	if !strings.ContainsAny(line[:at], ": ") {
+		keep = at + len(program)
+	}
+	return line[:keep] + strings.ReplaceAll(line[keep:], program, "main.go, line ")
 }

@@ -194,7 +194,7 @@ func (r *run) place(p *client.Plan, err error) error {
 	if errors.As(err, &done) || p.Line == "" || r.ctx.Err() != nil {
 		return err
 	}
-	return placed{fmt.Errorf("%w (table made at %s)", err, p.Line)}
+	return placed{fmt.Errorf("%s: %w", p.Line, err)}
 }
 
 // report takes note of a bad row: an error, or with SkipBad an entry in the list.

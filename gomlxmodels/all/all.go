@@ -1,0 +1,105 @@
+// Package all makes every stage and metric known and, imported for its effect, lets a program of its own evaluate plans without the resident backend:
+//
+//	import _ "antipode/gomlxmodels/all"
+//
+// It links GoMLX and XLA; a notebook cell does not import it.
+package all
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	_ "antipode/datasets/entigen"
+	_ "antipode/datasets/seegull"
+	_ "antipode/datasets/visage"
+	"antipode/gomlxmodels/device"
+	_ "antipode/gomlxmodels/embed"
+	"antipode/gomlxmodels/neighbours"
+	"antipode/kernel/client"
+	"antipode/kernel/engine"
+	"antipode/kernel/plugin"
+	"antipode/kernel/store"
+	_ "antipode/metrics/entigen"
+	"antipode/metrics/prdc"
+	_ "antipode/metrics/visage"
+)
+
+// NewEngine opens the store of a folder and an engine on it, with the best device there is.
+func NewEngine(home, build string) (*engine.Engine, error) {
+	s, err := store.Open(home)
+	if err != nil {
+		return nil, err
+	}
+	return engine.New(s, engine.Options{Build: build, OpenDevice: func(ctx context.Context, say func(string)) (engine.Device, error) {
+		return openDevice(ctx, home, say)
+	}}), nil
+}
+
+// Use makes this process evaluate its plans itself, in the given store, instead of sending them to the resident backend.
+func Use(home string) error {
+	e, err := NewEngine(home, "in-process")
+	if err != nil {
+		return err
+	}
+	client.Register(e)
+	return nil
+}
+
+func openDevice(ctx context.Context, home string, say func(string)) (engine.Device, error) {
+	d, _, err := plugin.Open(ctx, plugin.Options{Home: home, Say: func(format string, args ...any) { say(fmt.Sprintf(format, args...)) }})
+	if err != nil {
+		return nil, err
+	}
+	return &accelerator{device: d}, nil
+}
+
+// accelerator is a device as the engine knows it.
+type accelerator struct {
+	device *device.Device
+	once   sync.Once
+	finder *neighbours.Finder
+}
+
+func (a *accelerator) Kind() string { return a.device.Kind }
+func (a *accelerator) Handle() any  { return a.device }
+
+// Neighbours is the device's search, nil for the pure Go device: plain Go is faster than a graph there.
+func (a *accelerator) Neighbours(onDevice func(context.Context, func() error) error) prdc.Neighbours {
+	if a.device.Kind == device.Go {
+		return nil
+	}
+	a.once.Do(func() { a.finder = neighbours.New(a.device.Backend, neighbours.Options{OnDevice: onDevice}) })
+	return a.finder
+}
+
+func (a *accelerator) Close() {
+	if a.finder != nil {
+		a.finder.Close()
+	}
+	a.device.Close()
+}
+
+// lazy opens the default store's engine at the first plan.
+type lazy struct {
+	once sync.Once
+	e    *engine.Engine
+	err  error
+}
+
+func (l *lazy) Run(ctx context.Context, req client.Request, progress func(client.Progress)) (*client.Result, error) {
+	l.once.Do(func() {
+		home, err := client.Home()
+		if err != nil {
+			l.err = err
+			return
+		}
+		l.e, l.err = NewEngine(home, "in-process")
+	})
+	if l.err != nil {
+		return nil, l.err
+	}
+	return l.e.Run(ctx, req, progress)
+}
+
+func init() { client.Register(&lazy{}) }

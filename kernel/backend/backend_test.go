@@ -1,0 +1,343 @@
+package backend
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"antipode/datasets"
+	"antipode/gomlxmodels/stage"
+	"antipode/kernel/client"
+	"antipode/kernel/engine"
+	"antipode/kernel/store"
+)
+
+// slow is a stage that takes its time with every batch, so that there is something to kill.
+type slow struct{ wait time.Duration }
+
+func (slow) Label() string                                   { return "slow" }
+func (slow) Digest() string                                  { return "slow" }
+func (slow) Check([]client.ColumnSpec) error                 { return nil }
+func (slow) Outputs([]client.ColumnSpec) []client.ColumnSpec { return datasets.Columns("full:vector") }
+func (slow) Key(r stage.Row) string                          { return r.Text("id") }
+func (slow) Batch() int                                      { return batch }
+func (slow) Load(context.Context) error                      { return nil }
+func (slow) Close()                                          {}
+func (slow) Prepare(_ context.Context, r stage.Row) (any, string, error) {
+	return r.Text("id"), "", nil
+}
+
+func (s slow) Compute(ctx context.Context, in []any) ([][]stage.Value, error) {
+	if f := os.Getenv("ANTIPODE_TEST_COUNT"); f != "" { // every computed item leaves a byte, so that none goes uncounted
+		log, err := os.OpenFile(f, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
+		if err != nil {
+			return nil, err
+		}
+		log.Write(make([]byte, len(in)))
+		log.Close()
+	}
+	select {
+	case <-time.After(s.wait):
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	out := make([][]stage.Value, len(in))
+	for i, id := range in {
+		out[i] = []stage.Value{{Vector: []float32{float32(len(id.(string))), 1}}}
+	}
+	return out, nil
+}
+
+const (
+	batch = 5
+	items = 60
+)
+
+func TestMain(m *testing.M) {
+	stage.Register(stage.Stage{Name: "slow", Version: 1, Open: func(_ context.Context, _ stage.Env, args json.RawMessage) (stage.Worker, error) {
+		var ms int
+		err := json.Unmarshal(args, &ms)
+		return slow{time.Duration(ms) * time.Millisecond}, err
+	}})
+	if len(os.Args) == 3 && os.Args[1] == "backend" { // a client started this program as its backend
+		home, err := client.Home()
+		if err == nil {
+			err = serve(home)
+		}
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
+	os.Exit(m.Run())
+}
+
+func serve(home string) error {
+	l, err := Listen(home)
+	if err != nil {
+		return err
+	}
+	s, err := store.Open(home)
+	if err != nil {
+		return err
+	}
+	e := engine.New(s, engine.Options{Build: "test", OpenDevice: func(context.Context, func(string)) (engine.Device, error) { return nil, errors.New("none") }})
+	idle := time.Minute
+	if ms := os.Getenv("ANTIPODE_TEST_IDLE"); ms != "" {
+		idle, _ = time.ParseDuration(ms)
+	}
+	return New(e, client.BuildOf(os.Getenv(client.BinaryVar)), idle).Serve(context.Background(), l)
+}
+
+// connect is a client of an own store, whose backend is this test program.
+func connect(t *testing.T) *client.Backend {
+	t.Helper()
+	home := t.TempDir()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	binary := filepath.Join(home, "bin", "build1", "antipode")
+	if err := os.MkdirAll(filepath.Dir(binary), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(self, binary); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv(client.BinaryVar, binary)
+	t.Setenv("ANTIPODE_TEST_COUNT", filepath.Join(home, "computed"))
+	b, err := client.ConnectTo(home)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { b.Stop(context.Background(), false) })
+	return b
+}
+
+func plan(t *testing.T, n int, ms int) *client.Plan {
+	t.Helper()
+	ids := make([]string, n)
+	for i := range ids {
+		ids[i] = fmt.Sprintf("row%d", i)
+	}
+	tab := datasets.FromFrame(&client.Frame{Columns: []client.Column{client.TextColumn("id", ids)}})
+	p, err := tab.Derive("slow", ms, datasets.Columns("full:vector")...).Plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func encode(t *testing.T, f *client.Frame) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if err := f.Encode(&b); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// TestKill kills the backend 20 times at random points of a run: each time the run goes on where it was, and nothing
+// but the batch in flight is computed twice.
+func TestKill(t *testing.T) {
+	b := connect(t)
+	b.Say = func(string) {}
+	clean := connect(t)
+	want, err := clean.Run(context.Background(), client.Request{Plan: plan(t, items, 0)}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv(client.BinaryVar, filepath.Join(b.Home, "bin", "build1", "antipode"))
+	t.Setenv("ANTIPODE_TEST_COUNT", filepath.Join(b.Home, "computed"))
+	const kills = 20
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	var wg sync.WaitGroup
+	killed := 0
+	wg.Go(func() {
+		r := rand.New(rand.NewPCG(1, 2))
+		for killed < kills && ctx.Err() == nil {
+			time.Sleep(time.Duration(r.IntN(60)) * time.Millisecond)
+			st, err := b.Status(ctx)
+			if err != nil || len(st.Jobs) == 0 {
+				continue
+			}
+			if syscall.Kill(st.PID, syscall.SIGKILL) == nil {
+				killed++
+			}
+		}
+	})
+	var got *client.Result
+	for ctx.Err() == nil {
+		got, err = b.Run(ctx, client.Request{Plan: plan(t, items, 30)}, nil)
+		if err != nil && !strings.Contains(err.Error(), "died") {
+			t.Fatal(err)
+		}
+		if err == nil {
+			break // killed before its first batch three times running, it gives up: then it is asked again
+		}
+	}
+	cancel()
+	wg.Wait()
+	if got, err = b.Run(context.Background(), client.Request{Plan: plan(t, items, 0)}, nil); err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(encode(t, got.Frame), encode(t, want.Frame)) {
+		t.Error("the table is not that of an uninterrupted run")
+	}
+	log, err := os.ReadFile(filepath.Join(b.Home, "computed"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(log) > items+killed*batch {
+		t.Errorf("%d items computed for %d, with %d kills and batches of %d", len(log), items, killed, batch)
+	}
+	if killed == 0 {
+		t.Error("nothing was killed")
+	}
+	t.Logf("%d kills, %d items computed", killed, len(log))
+}
+
+func TestSharedAndCancelled(t *testing.T) {
+	b := connect(t)
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	var wg sync.WaitGroup
+	errs := make([]error, 2)
+	started := make(chan struct{}, 8)
+	for i := range errs {
+		wg.Go(func() {
+			_, errs[i] = b.Run(ctx, client.Request{Plan: plan(t, 1000, 50)}, func(client.Progress) {
+				select {
+				case started <- struct{}{}:
+				default:
+				}
+			})
+		})
+	}
+	<-started
+	for { // both wait for one job
+		st, err := b.Status(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(st.Jobs) == 1 && st.Jobs[0].Waiters == 2 {
+			break
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	cancel()
+	wg.Wait()
+	for _, err := range errs {
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("cancelled run: %v", err)
+		}
+	}
+	deadline := time.Now().Add(5 * time.Second)
+	for {
+		st, err := b.Status(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(st.Jobs) == 0 {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("the job goes on after its last waiter left")
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+}
+
+func TestAnotherBuildDrainsAndIsReplaced(t *testing.T) {
+	b := connect(t)
+	if err := b.Ensure(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	first, err := b.Hello(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan error, 1)
+	started := make(chan struct{})
+	var once sync.Once
+	go func() {
+		_, err := b.Run(context.Background(), client.Request{Plan: plan(t, 20, 50)}, func(client.Progress) { once.Do(func() { close(started) }) })
+		done <- err
+	}()
+	<-started
+	newer := filepath.Join(b.Home, "bin", "build2", "antipode")
+	os.MkdirAll(filepath.Dir(newer), 0o755)
+	self, _ := os.Executable()
+	os.Symlink(self, newer)
+	t.Setenv(client.BinaryVar, newer)
+	if _, err := b.Run(context.Background(), client.Request{Plan: plan(t, 3, 0)}, nil); err != nil {
+		t.Fatal(err)
+	}
+	second, err := b.Hello(context.Background())
+	if err != nil || second.Build != "build2" || second.PID == first.PID {
+		t.Errorf("%+v, then %+v, %v", first, second, err)
+	}
+	if err := <-done; err != nil {
+		t.Errorf("the older build's job: %v", err)
+	}
+}
+
+func TestIdleEnds(t *testing.T) {
+	b := connect(t)
+	t.Setenv("ANTIPODE_TEST_IDLE", "200ms")
+	if err := b.Ensure(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	deadline := time.Now().Add(10 * time.Second)
+	for {
+		if _, err := b.Hello(context.Background()); errors.Is(err, client.ErrNoBackend) {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("an idle backend does not end")
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+}
+
+func TestErrorsCrossTheWire(t *testing.T) {
+	b := connect(t)
+	_, err := b.Run(context.Background(), client.Request{Plan: &client.Plan{Op: "nonsense", Line: "cell.go:3"}}, nil)
+	var remote *client.Error
+	if !errors.As(err, &remote) || remote.Code != client.CodeFailed || !strings.Contains(err.Error(), `no operation "nonsense"`) || !strings.Contains(err.Error(), "cell.go:3") {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestFairTurns(t *testing.T) {
+	b := connect(t)
+	long, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	started := make(chan struct{})
+	var once sync.Once
+	go b.Run(long, client.Request{Plan: plan(t, 100000, 20)}, func(p client.Progress) {
+		if p.Computed > 0 {
+			once.Do(func() { close(started) })
+		}
+	})
+	<-started
+	ctx, stop := context.WithTimeout(context.Background(), 20*time.Second)
+	defer stop()
+	ids := datasets.FromFrame(&client.Frame{Columns: []client.Column{client.TextColumn("id", []string{"other"})}})
+	p, _ := ids.Derive("slow", 1, datasets.Columns("full:vector")...).Plan()
+	if _, err := b.Run(ctx, client.Request{Plan: p}, nil); err != nil {
+		t.Errorf("a short job beside a long one: %v", err)
+	}
+}

@@ -1,0 +1,113 @@
+package commands
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"antipode/gomlxmodels/all"
+	"antipode/kernel/backend"
+	"antipode/kernel/client"
+)
+
+func backendCommand(ctx context.Context, args []string) error {
+	if len(args) == 0 {
+		return usage("antipode backend status|stop|log")
+	}
+	home, err := client.Home()
+	if err != nil {
+		return err
+	}
+	b, err := client.ConnectTo(home)
+	if err != nil {
+		return err
+	}
+	switch args[0] {
+	case "serve":
+		return serve(ctx, home)
+	case "status":
+		fs := flags("backend status", "")
+		asJSON := fs.Bool("json", false, "print JSON")
+		if _, err := parse(fs, args[1:]); err != nil {
+			return err
+		}
+		return status(ctx, b, *asJSON)
+	case "stop":
+		err := b.Stop(ctx, false)
+		if errors.Is(err, client.ErrNoBackend) {
+			fmt.Println("no backend is running")
+			return nil
+		}
+		return err
+	case "log":
+		f, err := os.Open(client.LogPath(home))
+		if err != nil {
+			return fmt.Errorf("there is no log yet: no backend has run for %s", home)
+		}
+		defer f.Close()
+		_, err = io.Copy(os.Stdout, f)
+		return err
+	}
+	return usage("antipode backend status|stop|log")
+}
+
+// serve is what a client starts: it serves the store until it is idle.
+func serve(ctx context.Context, home string) error {
+	_, binary, err := setUp()
+	if err != nil {
+		return err
+	}
+	l, err := backend.Listen(home)
+	if err != nil {
+		return err
+	}
+	e, err := all.NewEngine(home, client.BuildOf(binary))
+	if err != nil {
+		return err
+	}
+	return backend.New(e, client.BuildOf(binary), 0).Serve(ctx, l)
+}
+
+func status(ctx context.Context, b *client.Backend, asJSON bool) error {
+	s, err := b.Status(ctx)
+	if errors.Is(err, client.ErrNoBackend) {
+		if asJSON {
+			fmt.Println(`{"running":false}`)
+		} else {
+			fmt.Println("no backend is running; the first command or cell that needs one starts it")
+		}
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		data, err := json.MarshalIndent(struct {
+			Running bool `json:"running"`
+			*client.Status
+		}{true, s}, "", " ")
+		if err != nil {
+			return err
+		}
+		fmt.Println(string(data))
+		return nil
+	}
+	device := s.Device
+	if device == "" {
+		device = "not opened yet"
+	}
+	fmt.Printf("pid     %d, build %s, up %s\nstore   %s\ndevice  %s\nmemory  %.0f MiB resident; models %.0f of %.0f MiB\nitems   %d computed, %d found in the store\n",
+		s.PID, s.Build, time.Duration(s.Uptime*float64(time.Second)).Round(time.Second), s.Home, device,
+		float64(s.Memory.Resident)/(1<<20), float64(s.Memory.Models)/(1<<20), float64(s.Memory.Budget)/(1<<20), s.Computed, s.Found)
+	for _, m := range s.Models {
+		fmt.Printf("model   %s, %.0f MiB, %d users\n", m.Name, float64(m.Bytes)/(1<<20), m.Users)
+	}
+	for _, j := range s.Jobs {
+		fmt.Printf("job     %s: %s, %d of %d\n", j.ID, j.Progress.Stage, j.Progress.Done, j.Progress.Total)
+	}
+	return nil
+}

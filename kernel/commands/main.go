@@ -1,0 +1,139 @@
+package commands
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"antipode/kernel/client"
+)
+
+// Exit statuses.
+const (
+	exitDone        = 0
+	exitFailed      = 1
+	exitUsage       = 2
+	exitInterrupted = 130
+)
+
+// usageError is a mistake in the arguments.
+type usageError struct{ error }
+
+func usage(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
+
+// Usage makes the error a usage error (exit status 2).
+func (u usageError) Unwrap() error { return u.error }
+
+// command is one of antipode's commands.
+type command struct {
+	name  string
+	args  string // as the usage line shows them
+	about string
+	run   func(ctx context.Context, args []string) error
+}
+
+// commands lists the commands in the order of the help.
+func commands() []command {
+	return []command{
+		{"run", "NOTEBOOK [-o OUT.ipynb] [--html OUT.html] [--in-place] [-p name=value]…", "run a notebook headless; leaves it executed, and a page with every picture", runNotebook},
+		{"install", "", "put the kernel \"Go (Antipode)\" into Jupyter", install},
+		{"lab", "[NOTEBOOK]", "open an installed JupyterLab with the kernel", lab},
+		{"doctor", "[--json]", "explain the state of compiler, plugin, device, store, disk and Jupyter", runDoctor},
+		{"backend", "status [--json] | stop | log", "the resident backend of the store", backendCommand},
+		{"models", "[pull NAME]", "the models known here", models},
+		{"data", "[pull NAME]", "the data sets known here", data},
+		{"store", "[ls | verify RESULT | gc]", "what was computed and kept", storeCommand},
+		{"segment", "--masks DIR --in TABLE --out TABLE", "add masks from files", segment},
+		{"embed", "--model NAME|DIR --in TABLE --out TABLE", "add vectors of the whole picture, of the object and of the background", embed},
+		{"score", "--metric NAME … --out FILE", "compute a score; `antipode score --metric NAME --help` prints its inputs and options", score},
+		{"kernel", "CONNECTION_FILE", "what Jupyter starts", kernel},
+	}
+}
+
+// Main runs antipode with the arguments after its name and gives the exit status.
+func Main(args []string) int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	client.Register(nil) // plans go to the resident backend, though package all is linked for it
+	err := dispatch(ctx, args)
+	var u usageError
+	switch {
+	case err == nil || errors.Is(err, flag.ErrHelp):
+		return exitDone
+	case ctx.Err() != nil || errors.Is(err, context.Canceled):
+		fmt.Fprintln(os.Stderr, "antipode: interrupted; what was finished is kept")
+		return exitInterrupted
+	case errors.As(err, &u):
+		fmt.Fprintln(os.Stderr, "antipode: "+oneLine(err))
+		return exitUsage
+	default:
+		fmt.Fprintln(os.Stderr, "antipode: "+oneLine(err))
+		return exitFailed
+	}
+}
+
+func oneLine(err error) string { return strings.Join(strings.Fields(err.Error()), " ") }
+
+func dispatch(ctx context.Context, args []string) error {
+	if len(args) == 0 || args[0] == "help" || args[0] == "-h" || args[0] == "--help" {
+		help(os.Stdout)
+		return nil
+	}
+	for _, c := range commands() {
+		if c.name == args[0] {
+			return c.run(ctx, args[1:])
+		}
+	}
+	return usage("no command %q; `antipode help` lists them", args[0])
+}
+
+func help(w io.Writer) {
+	fmt.Fprint(w, "antipode audits how text-to-image models depict the world.\n\n")
+	for _, c := range commands() {
+		fmt.Fprintf(w, "  antipode %s %s\n      %s\n", c.name, c.args, c.about)
+	}
+	fmt.Fprintf(w, "\nThe store is $%s, else antipode/ in the user's cache directory.\n", client.HomeVar)
+}
+
+// flags makes a flag set whose errors are usage errors and whose help names the command's arguments.
+func flags(name, args string) *flag.FlagSet {
+	fs := flag.NewFlagSet(name, flag.ContinueOnError)
+	fs.SetOutput(io.Discard)
+	fs.Usage = func() {
+		fmt.Printf("antipode %s %s\n", name, args)
+		fs.SetOutput(os.Stdout)
+		fs.PrintDefaults()
+		fs.SetOutput(io.Discard)
+	}
+	return fs
+}
+
+// parse parses flags and arguments in any order and gives the arguments that are no flags.
+func parse(fs *flag.FlagSet, args []string) ([]string, error) {
+	var rest []string
+	for {
+		if err := fs.Parse(args); err != nil {
+			if errors.Is(err, flag.ErrHelp) {
+				return nil, err
+			}
+			return nil, usage("%s: %w; see `antipode %s --help`", fs.Name(), err, fs.Name())
+		}
+		if fs.NArg() == 0 {
+			return rest, nil
+		}
+		rest = append(rest, fs.Arg(0))
+		args = fs.Args()[1:]
+	}
+}
+
+// list is a flag that may be given several times.
+type list []string
+
+func (l *list) String() string     { return strings.Join(*l, ",") }
+func (l *list) Set(s string) error { *l = append(*l, s); return nil }

@@ -1,0 +1,102 @@
+package commands
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"antipode/kernel/jupyter"
+	"antipode/kernel/runner"
+	"antipode/kernel/store"
+)
+
+func runNotebook(ctx context.Context, args []string) error {
+	var o runner.Options
+	var params list
+	fs := flags("run", "NOTEBOOK")
+	fs.StringVar(&o.Out, "o", "", "the executed `NOTEBOOK`; default NAME.out.ipynb in the working directory")
+	fs.StringVar(&o.HTML, "html", "", "the `PAGE`; default NAME.out.html in the working directory")
+	fs.BoolVar(&o.InPlace, "in-place", false, "write the outputs into the notebook itself")
+	fs.Var(&params, "p", "a parameter, `name=value`; may be given several times")
+	rest, err := parse(fs, args)
+	if err != nil {
+		return err
+	}
+	if len(rest) != 1 {
+		return usage("run takes one notebook: antipode run NOTEBOOK")
+	}
+	o.Notebook, o.Params, o.Progress = rest[0], params, os.Stderr
+	if o.ModuleDir, err = moduleDir(); err != nil {
+		return err
+	}
+	if o.Home, o.Binary, err = prepare(ctx); err != nil {
+		return err
+	}
+	err = runner.Run(ctx, o)
+	var wrong *runner.UsageError
+	switch {
+	case errors.As(err, &wrong):
+		return usageError{err}
+	case errors.Is(err, runner.ErrInterrupted):
+		return context.Canceled
+	}
+	return err
+}
+
+// jupyterOptions are what the kernel needs; they record where the module is, for calls from elsewhere.
+func jupyterOptions() (o jupyter.Options, err error) {
+	if o.ModuleDir, err = moduleDir(); err != nil {
+		return o, err
+	}
+	if o.Home, o.Binary, err = setUp(); err != nil {
+		return o, err
+	}
+	o.Say = func(line string) { say("%s", line) }
+	return o, store.WriteFile(filepath.Join(o.Home, "module"), []byte(o.ModuleDir+"\n"))
+}
+
+func install(ctx context.Context, args []string) error {
+	fs := flags("install", "")
+	remove := fs.Bool("remove", false, "take the kernel out of Jupyter again")
+	if _, err := parse(fs, args); err != nil {
+		return err
+	}
+	if *remove {
+		dir, err := jupyter.Uninstall()
+		if err == nil {
+			fmt.Printf("removed %s\n", dir)
+		}
+		return err
+	}
+	o, err := jupyterOptions()
+	if err != nil {
+		return err
+	}
+	dir, err := jupyter.Install(ctx, o)
+	if err != nil {
+		return err
+	}
+	fmt.Printf("Jupyter now has the kernel %q (%s)\n", jupyter.DisplayName, dir)
+	return nil
+}
+
+func lab(ctx context.Context, args []string) error {
+	o, err := jupyterOptions()
+	if err != nil {
+		return err
+	}
+	return jupyter.Lab(ctx, o, args)
+}
+
+func kernel(ctx context.Context, args []string) error {
+	if len(args) != 1 {
+		return usage("antipode kernel CONNECTION_FILE: Jupyter starts it; `antipode install` tells Jupyter how")
+	}
+	o, err := jupyterOptions()
+	if err != nil {
+		return err
+	}
+	return jupyter.Serve(context.WithoutCancel(ctx), args[0], o) // it hears signals itself: an interrupt is the cell's
+}

@@ -1,0 +1,284 @@
+package commands
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"sort"
+	"strings"
+
+	"antipode/datasets"
+	"antipode/gomlxmodels"
+	"antipode/kernel/cell"
+	"antipode/kernel/client"
+	"antipode/metrics"
+)
+
+// stageFlags are those that every stage takes.
+type stageFlags struct {
+	in, out, root, columns string
+	batch                  int
+	seed                   int64
+	skipBad                bool
+}
+
+func (s *stageFlags) add(fs *flag.FlagSet) {
+	fs.StringVar(&s.in, "in", "", "the `TABLE` to read: .csv or .parquet")
+	fs.StringVar(&s.out, "out", "", "the `TABLE` to write: .csv or .parquet")
+	fs.StringVar(&s.root, "root", "", "a parent `DIR` that images and masks may lie in")
+	fs.StringVar(&s.columns, "columns", "", "the columns to write, `A,B,…` (id always)")
+	fs.IntVar(&s.batch, "batch", 0, "rows a model takes at a time; 0 = its own choice")
+	fs.Int64Var(&s.seed, "seed", 0, "the seed of what is drawn at random")
+	fs.BoolVar(&s.skipBad, "skip-bad", false, "leave bad rows out and list them")
+}
+
+func (s *stageFlags) table() (datasets.Table, error) {
+	if s.in == "" || s.out == "" {
+		return datasets.Table{}, usage("give --in TABLE and --out TABLE")
+	}
+	if err := tableName(s.out); err != nil {
+		return datasets.Table{}, err
+	}
+	return open(s.in, s.root)
+}
+
+func tableName(path string) error {
+	switch strings.ToLower(filepath.Ext(path)) {
+	case ".csv", ".parquet":
+		return nil
+	}
+	return usage("%s: a table's name ends in .csv or .parquet", path)
+}
+
+// open is the table of a file or folder.
+func open(path, root string) (datasets.Table, error) {
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return datasets.Folder(path), nil
+	}
+	if err := tableName(path); err != nil {
+		return datasets.Table{}, err
+	}
+	if strings.EqualFold(filepath.Ext(path), ".csv") {
+		return datasets.CSV(path, datasets.Root(root)), nil
+	}
+	return datasets.Parquet(path, datasets.Root(root)), nil
+}
+
+// save runs a stage's table into the file and prints what was done.
+func (s *stageFlags) save(ctx context.Context, t datasets.Table) error {
+	plan, err := t.Plan()
+	if err != nil {
+		return err
+	}
+	abs, err := filepath.Abs(s.out)
+	if err != nil {
+		return err
+	}
+	req := client.Request{Plan: plan, SkipBad: s.skipBad, Batch: s.batch, Counts: true, Save: abs, Columns: datasets.SplitColumns(s.columns)}
+	res, err := request(ctx, req)
+	if err != nil {
+		return err
+	}
+	fmt.Print(datasets.Summary(s.out, res))
+	for _, b := range res.Bad {
+		fmt.Println("left out: " + b.Error())
+	}
+	return nil
+}
+
+// request sends a plan to the backend, starting it where needed, with a progress bar on the terminal.
+func request(ctx context.Context, req client.Request) (*client.Result, error) {
+	if _, _, err := prepare(ctx); err != nil {
+		return nil, err
+	}
+	exec, err := client.Default(func(line string) { say("%s", line) })
+	if err != nil {
+		return nil, err
+	}
+	bar := cell.NewProgress()
+	defer bar.Close()
+	return exec.Run(ctx, req, bar.Update)
+}
+
+func embed(ctx context.Context, args []string) error {
+	var s stageFlags
+	var model, masking, fill, rule, vector, text string
+	fs := flags("embed", "--model NAME|DIR --in TABLE --out TABLE")
+	s.add(fs)
+	fs.StringVar(&model, "model", "", "the model: a `NAME` that `antipode models` lists, or a folder as Hugging Face lays it out")
+	fs.StringVar(&masking, "masking", "drop", "how patches are hidden: drop, neginf, zeroprob")
+	fs.StringVar(&fill, "fill", "none", "what hidden pixels become: none, white, black")
+	fs.StringVar(&rule, "patches", "any", "which patches are the object's: any, resized")
+	fs.StringVar(&vector, "vector", "", "the `NAME` of the vectors to make; default: full, and with masks object_only and background_only")
+	fs.StringVar(&text, "text", "", "the text `COLUMN` to embed (text models)")
+	if rest, err := parse(fs, args); err != nil {
+		return err
+	} else if len(rest) > 0 {
+		return usage("embed takes no argument %q", rest[0])
+	}
+	if model == "" {
+		return usage("give --model NAME or --model DIR")
+	}
+	if text != "" || (vector != "" && vector != "full") {
+		return usage("--vector %q --text %q: the models known here embed pictures only", vector, text)
+	}
+	t, err := s.table()
+	if err != nil {
+		return err
+	}
+	return s.save(ctx, gomlxmodels.Embed(model, t, gomlxmodels.Masking(masking), gomlxmodels.Fill(fill), gomlxmodels.PatchRule(rule)))
+}
+
+func segment(ctx context.Context, args []string) error {
+	var s stageFlags
+	var masks string
+	fs := flags("segment", "--masks DIR --in TABLE --out TABLE")
+	s.add(fs)
+	fs.StringVar(&masks, "masks", "", "the `DIR` that holds the masks: ID.png, or the image's own name with .png (non-zero = object)")
+	if rest, err := parse(fs, args); err != nil {
+		return err
+	} else if len(rest) > 0 {
+		return usage("segment takes no argument %q", rest[0])
+	}
+	if masks == "" {
+		return usage("give --masks DIR; segmenting by --object needs a segmentation model, which is not there yet")
+	}
+	t, err := s.table()
+	if err != nil {
+		return err
+	}
+	return s.save(ctx, t.MasksFrom(masks))
+}
+
+// roleFlag is the flag that names a metric's input.
+func roleFlag(role string) string {
+	if role == "generated" {
+		return "gen"
+	}
+	return role
+}
+
+func score(ctx context.Context, args []string) error {
+	name := peek(args, "metric")
+	if name == "" {
+		for _, n := range metrics.Names() {
+			m, _ := metrics.Find(n)
+			fmt.Printf("  %-24s %s\n", n, m.Title)
+		}
+		return usage("give --metric NAME")
+	}
+	m, err := metrics.Find(name)
+	if err != nil {
+		return usage("%w", err)
+	}
+	fs := flags("score", "--metric "+name+" … --out FILE")
+	var out, by, root, profile string
+	var seed int64
+	var skipBad bool
+	fs.String("metric", "", "the metric: "+m.Title)
+	fs.StringVar(&out, "out", "", "the `FILE` to write: .csv or .parquet")
+	fs.StringVar(&by, "by", "", "group rows by `COLUMN[,COLUMN]`")
+	fs.StringVar(&root, "root", "", "a parent `DIR` that images and masks may lie in")
+	fs.Int64Var(&seed, "seed", 0, "the seed of what is drawn at random")
+	fs.BoolVar(&skipBad, "skip-bad", false, "leave bad rows out and list them")
+	inputs := map[string]*string{}
+	for _, in := range m.Inputs {
+		about := "a `TABLE`: " + in.About
+		if len(in.Columns) > 0 {
+			about += " (columns " + client.NameList(in.Columns) + ")"
+		}
+		inputs[in.Role] = fs.String(roleFlag(in.Role), "", about)
+	}
+	options := map[string]*string{}
+	for _, o := range m.Options {
+		about := o.About
+		if len(o.Values) > 0 {
+			about += ": " + strings.Join(o.Values, ", ")
+		}
+		options[o.Name] = fs.String(o.Name, o.Default, about)
+	}
+	if _, own := options["profile"]; !own {
+		fs.StringVar(&profile, "profile", "", "this metric has no profiles")
+	}
+	rest, err := parse(fs, args)
+	if err != nil {
+		return err
+	}
+	if len(rest) > 0 {
+		return usage("score takes no argument %q", rest[0])
+	}
+	if profile != "" {
+		return usage("metric %s has no profiles", name)
+	}
+	tables := map[string]datasets.Table{}
+	for role, path := range inputs {
+		if *path == "" {
+			continue
+		}
+		if tables[role], err = open(*path, root); err != nil {
+			return err
+		}
+	}
+	given := map[string]string{}
+	for option, v := range options {
+		given[option] = *v
+	}
+	t := metrics.Score(metrics.Args{Metric: name, Options: given, By: datasets.SplitColumns(by), Seed: seed}, tables)
+	if out == "" {
+		return printTable(ctx, t)
+	}
+	if err := tableName(out); err != nil {
+		return err
+	}
+	return (&stageFlags{out: out, skipBad: skipBad}).save(ctx, t)
+}
+
+func printTable(ctx context.Context, t datasets.Table) error {
+	plan, err := t.Plan()
+	if err != nil {
+		return err
+	}
+	res, err := request(ctx, client.Request{Plan: plan})
+	if err != nil {
+		return err
+	}
+	fmt.Print(datasets.Format(res.Frame, 0))
+	return nil
+}
+
+// peek finds the value of a flag before the flags are known.
+func peek(args []string, name string) string {
+	for i, a := range args {
+		a = strings.TrimLeft(a, "-")
+		if a == name && i+1 < len(args) {
+			return args[i+1]
+		}
+		if v, ok := strings.CutPrefix(a, name+"="); ok && strings.HasPrefix(args[i], "-") {
+			return v
+		}
+	}
+	return ""
+}
+
+func models(_ context.Context, args []string) error {
+	if len(args) > 0 {
+		if args[0] != "pull" || len(args) != 2 {
+			return usage("antipode models [pull NAME]")
+		}
+		if !slices.ContainsFunc(gomlxmodels.Known(), func(m gomlxmodels.Model) bool { return m.Name == args[1] }) {
+			return usage("no model %q; `antipode models` lists them", args[1])
+		}
+		fmt.Printf("%s is built in: there is nothing to fetch\n", args[1])
+		return nil
+	}
+	known := gomlxmodels.Known()
+	sort.Slice(known, func(i, j int) bool { return known[i].Name < known[j].Name })
+	for _, m := range known {
+		fmt.Printf("  %-18s %s\n      %s; %s\n", m.Name, m.About, m.Architecture, m.Licence)
+	}
+	fmt.Println("\nAny folder that holds config.json and model.safetensors of a ViT, as transformers or timm write them, can be given to --model too.")
+	return nil
+}

@@ -1,0 +1,162 @@
+package commands
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"sort"
+	"strconv"
+	"strings"
+	"time"
+
+	"antipode/gomlxmodels/all"
+	"antipode/kernel/client"
+	"antipode/kernel/store"
+)
+
+func storeCommand(ctx context.Context, args []string) error {
+	what := "ls"
+	if len(args) > 0 {
+		what, args = args[0], args[1:]
+	}
+	home, err := client.Home()
+	if err != nil {
+		return err
+	}
+	s, err := store.Open(home)
+	if err != nil {
+		return err
+	}
+	switch what {
+	case "ls":
+		return listStore(s)
+	case "verify":
+		if len(args) != 1 {
+			return usage("antipode store verify RESULT")
+		}
+		return verify(ctx, s, args[0])
+	case "gc":
+		return collect(s, args)
+	}
+	return usage("antipode store [ls | verify RESULT | gc]")
+}
+
+func listStore(s *store.Store) error {
+	use, err := s.Usage()
+	if err != nil {
+		return err
+	}
+	var parts []string
+	for p := range use {
+		parts = append(parts, p)
+	}
+	sort.Strings(parts)
+	fmt.Println(s.Dir())
+	for _, p := range parts {
+		fmt.Printf("  %-12s %10.1f MiB\n", p, float64(use[p])/(1<<20))
+	}
+	recs, err := s.Records()
+	if err != nil {
+		return err
+	}
+	for _, r := range recs {
+		name := r.Plan.Op
+		if r.Saved != "" {
+			name = r.Saved
+		}
+		fmt.Printf("  %.12s  %s  %6d rows  %d computed, %d found  %s\n", r.ID, r.Finished.Local().Format(time.DateTime), r.Rows, r.Computed, r.Found, name)
+	}
+	return nil
+}
+
+func verify(ctx context.Context, s *store.Store, id string) error {
+	rec, err := s.Record(id)
+	if err != nil {
+		return err
+	}
+	e, err := all.NewEngine(s.Dir(), "verify")
+	if err != nil {
+		return err
+	}
+	defer e.Close()
+	fmt.Fprintf(os.Stderr, "computing %.12s again from its record\n", rec.ID)
+	digest, err := e.Verify(ctx, rec, nil)
+	if err != nil {
+		return err
+	}
+	if digest != rec.Result {
+		return fmt.Errorf("result %.12s is not the same when computed again: rows %.12s, recorded %.12s", rec.ID, digest, rec.Result)
+	}
+	fmt.Printf("result %.12s: %d rows, the same when computed again (%.12s)\n", rec.ID, rec.Rows, digest)
+	return nil
+}
+
+func collect(s *store.Store, args []string) error {
+	fs := flags("store gc", "")
+	keep := fs.String("keep", "30d", "how long what is not used stays, for example 12h or `30d`")
+	limit := fs.String("max", "", "how large the store may be, for example `50GB`; empty = any size")
+	dry := fs.Bool("dry-run", false, "say what would be removed, remove nothing")
+	if _, err := parse(fs, args); err != nil {
+		return err
+	}
+	gc := store.GC{DryRun: *dry}
+	var err error
+	if gc.Keep, err = duration(*keep); err != nil {
+		return usageError{err}
+	}
+	if gc.Max, err = size(*limit); err != nil {
+		return usageError{err}
+	}
+	removed, stays, err := s.Collect(gc)
+	if err != nil {
+		return err
+	}
+	var bytes int64
+	for _, r := range removed {
+		bytes += r.Size
+		if *dry {
+			fmt.Printf("  %s  %s\n", r.Used.Local().Format(time.DateTime), r.Path)
+		}
+	}
+	verb := "removed"
+	if *dry {
+		verb = "would remove"
+	}
+	fmt.Printf("%s %d files, %.1f MiB; %.1f MiB stay\n", verb, len(removed), float64(bytes)/(1<<20), float64(stays)/(1<<20))
+	return nil
+}
+
+func duration(s string) (time.Duration, error) {
+	if days, ok := strings.CutSuffix(s, "d"); ok {
+		n, err := strconv.ParseFloat(days, 64)
+		if err != nil || n < 0 {
+			return 0, fmt.Errorf("--keep %q: give a time such as 12h or 30d", s)
+		}
+		return time.Duration(n * 24 * float64(time.Hour)), nil
+	}
+	d, err := time.ParseDuration(s)
+	if err != nil || d < 0 {
+		return 0, fmt.Errorf("--keep %q: give a time such as 12h or 30d", s)
+	}
+	return d, nil
+}
+
+func size(s string) (int64, error) {
+	if s == "" {
+		return 0, nil
+	}
+	units := []struct {
+		name  string
+		bytes float64
+	}{{"TB", 1e12}, {"GB", 1e9}, {"MB", 1e6}, {"KB", 1e3}, {"B", 1}}
+	for _, u := range units {
+		if number, ok := strings.CutSuffix(strings.ToUpper(s), u.name); ok {
+			n, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
+			if err != nil || n <= 0 {
+				break
+			}
+			return int64(n * u.bytes), nil
+		}
+	}
+	return 0, fmt.Errorf("--max %q: give a size such as 50GB", s)
+}
