@@ -1,0 +1,92 @@
+//go:build real
+
+package vit
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"antipode/gomlxmodels/preprocess"
+	"antipode/gomlxmodels/weights"
+	"antipode/internal/near"
+	"antipode/internal/testbackend"
+)
+
+// TestReal compares ViT-B/16 at real size, files to vectors, with the reference libraries; see internal/pyref/vit_real.py.
+func TestReal(t *testing.T) {
+	root := os.Getenv("ANTIPODE_VIT_REAL")
+	if root == "" {
+		testbackend.Missing(t, "weights", "ANTIPODE_VIT_REAL names no folder made by internal/pyref/vit_real.py")
+	}
+	for _, name := range []string{"timm", "transformers"} {
+		t.Run(name, func(t *testing.T) {
+			dir := filepath.Join(root, name)
+			m, err := Open(dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			golden, err := weights.OpenFiles(filepath.Join(dir, "golden.safetensors"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			start := time.Now()
+			e, err := NewEncoder(testbackend.XLA(t), m, Options{Batch: 3})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer e.Close()
+			t.Logf("weights loaded in %v", time.Since(start).Round(time.Millisecond))
+			info, _ := golden.Info("object")
+			object, _ := golden.Float32("object")
+			var list []*Prepared
+			for i := range info.Shape[0] {
+				img, err := preprocess.DecodeFile(filepath.Join(dir, fmt.Sprintf("%d.png", i)))
+				if err != nil {
+					t.Fatal(err)
+				}
+				mask, err := preprocess.DecodeMask(filepath.Join(dir, fmt.Sprintf("%d.mask.png", i)))
+				if err != nil {
+					t.Fatal(err)
+				}
+				p, err := m.Prepare(img, mask, PrepareOptions{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				for k, v := range p.Object {
+					if v != (object[i*len(p.Object)+k] != 0) {
+						t.Errorf("picture %d, patch %d: object %t", i, k, v)
+					}
+				}
+				list = append(list, p)
+			}
+			got, err := e.Encode(context.Background(), list)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Logf("compiled in %v", e.CompileTime().Round(time.Millisecond))
+			for _, c := range []struct {
+				name string
+				of   func(Embedding) []float32
+			}{{"full", func(e Embedding) []float32 { return e.Full }}, {"object_only", func(e Embedding) []float32 { return e.ObjectOnly }}, {"background_only", func(e Embedding) []float32 { return e.BackgroundOnly }}} {
+				want, err := golden.Float32(c.name)
+				if err != nil {
+					t.Fatal(err)
+				}
+				var all []float32
+				for _, em := range got {
+					all = append(all, c.of(em)...)
+				}
+				worst, _ := near.Worst(all, want)
+				scale := near.Scale(want)
+				t.Logf("%s: worst difference %.2g at scale %.3g: %.2g of it", c.name, worst, scale, worst/scale)
+				if worst > 1e-3*scale {
+					t.Errorf("%s: worst difference %.3g is more than 1e-3 of the scale %.3g", c.name, worst, scale)
+				}
+			}
+		})
+	}
+}
