@@ -182,7 +182,7 @@ func (s *sheet) encode() error {
 				dropped++
 				return
 			}
-			if failed = t.encode(s.set, s.size*step.scale, step.quality); failed != nil {
+			if failed = t.encode(s.set, s.size, step.scale, step.quality); failed != nil {
 				return
 			}
 			if n := base64.StdEncoding.EncodedLen(len(t.data)); n <= left {

@@ -105,17 +105,17 @@ func (t *thumb) crop(side int) {
 	t.full, t.bits = square, bits.Cells(min(side, n), min(side, n))
 }
 
-// encode makes the thumbnail: the longer side has at most size pixels.
-func (t *thumb) encode(s *settings, size float64, quality int) error {
+// encode makes the thumbnail: the longer side has at most size · scale pixels, of which scale make a CSS pixel.
+func (t *thumb) encode(s *settings, size, scale float64, quality int) error {
 	w, h := t.full.Rect.Dx(), t.full.Rect.Dy()
-	scale := size / float64(max(w, h))
-	if scale > 1 && t.bits.Pix == nil {
-		scale = 1
+	zoom := size * scale / float64(max(w, h))
+	if zoom > 1 && t.bits.Pix == nil {
+		zoom = 1
 	}
-	small := image.NewRGBA(image.Rect(0, 0, max(1, int(float64(w)*scale+0.5)), max(1, int(float64(h)*scale+0.5))))
+	small := image.NewRGBA(image.Rect(0, 0, max(1, int(float64(w)*zoom+0.5)), max(1, int(float64(h)*zoom+0.5))))
 	draw.CatmullRom.Scale(small, small.Rect, t.full, t.full.Rect, draw.Src, nil)
 	if t.bits.Pix != nil {
-		t.overlay(small, s, size)
+		t.overlay(small, s, max(s.theme.Outlines*scale, 1.5))
 	}
 	var out bytes.Buffer
 	if err := jpeg.Encode(&out, small, &jpeg.Options{Quality: quality}); err != nil {
@@ -125,8 +125,8 @@ func (t *thumb) encode(s *settings, size float64, quality int) error {
 	return nil
 }
 
-// overlay draws what the mask says onto the thumbnail.
-func (t *thumb) overlay(img *image.RGBA, s *settings, size float64) {
+// overlay draws what the mask says onto the thumbnail; the outline is line pixels wide.
+func (t *thumb) overlay(img *image.RGBA, s *settings, line float64) {
 	w, h := img.Rect.Dx(), img.Rect.Dy()
 	white := color.RGBA{255, 255, 255, 255}
 	for y := range h {
@@ -145,7 +145,7 @@ func (t *thumb) overlay(img *image.RGBA, s *settings, size float64) {
 	if t.part != whole || s.plain {
 		return
 	}
-	half := s.theme.Outlines / 2
+	half := line / 2
 	c := color.RGBA{s.theme.Outline.R, s.theme.Outline.G, s.theme.Outline.B, 255}
 	for _, polygon := range t.bits.Outline() {
 		for i, a := range polygon {

@@ -1,0 +1,306 @@
+package plots_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"fmt"
+	"image"
+	"image/color"
+	"image/jpeg"
+	"image/png"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"antipode/datasets"
+	"antipode/datasets/mask"
+	"antipode/kernel/client"
+	"antipode/plots"
+)
+
+// store writes a picture file and gives the image that points to it.
+func store(t *testing.T, name string, data []byte) client.Image {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, data, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return client.Image{SHA256: "0", Path: path}
+}
+
+func encodePNG(t *testing.T, img image.Image) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if err := png.Encode(&b, img); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// noise is the worst picture to compress.
+func noise(seed uint64, side int) image.Image {
+	img := image.NewRGBA(image.Rect(0, 0, side, side))
+	r := rand.New(rand.NewPCG(seed, 1))
+	for i := range img.Pix {
+		img.Pix[i] = uint8(r.Uint32())
+	}
+	return img
+}
+
+func imageTable(images []client.Image, masks []client.Mask) datasets.Table {
+	var id []string
+	for i := range images {
+		id = append(id, fmt.Sprintf("i%d", i))
+	}
+	f := &datasets.Frame{Columns: []client.Column{client.TextColumn("id", id), client.ImageColumn("image", images)}}
+	if masks != nil {
+		f = f.With(client.MaskColumn("mask", masks))
+	}
+	return datasets.FromFrame(f)
+}
+
+var uri = regexp.MustCompile(`data:image/jpeg;base64,([A-Za-z0-9+/=]+)`)
+
+// TestInlineBytes draws many incompressible pictures: what is inline stays under the limit and what is left out is said.
+func TestInlineBytes(t *testing.T) {
+	var images []client.Image
+	for i := range 150 {
+		images = append(images, store(t, "noise.png", encodePNG(t, noise(uint64(i), 96))))
+	}
+	for _, n := range []int{3, 60, 150} {
+		page, err := plots.Grid(imageTable(images, nil), plots.Limit(n)).HTML(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		total, count := 0, 0
+		for _, m := range uri.FindAllStringSubmatch(page, -1) {
+			total, count = total+len(m[1]), count+1
+		}
+		if total > plots.InlineBytes || total < plots.InlineBytes/20 {
+			t.Errorf("limit %d: %d bytes inline", n, total)
+		}
+		if count != n {
+			t.Errorf("limit %d: %d pictures", n, count)
+		}
+		if more := 150 - n; more > 0 && !strings.Contains(page, fmt.Sprintf("%d more not shown", more)) {
+			t.Errorf("limit %d: nothing says that %d are not shown", n, more)
+		}
+	}
+}
+
+// thumbnails decodes the pictures of a figure.
+func thumbnails(t *testing.T, f plots.Figure) []image.Image {
+	t.Helper()
+	svg, err := f.SVG(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []image.Image
+	for _, m := range uri.FindAllSubmatch(svg, -1) {
+		data, err := base64.StdEncoding.DecodeString(string(m[1]))
+		if err != nil {
+			t.Fatal(err)
+		}
+		img, err := jpeg.Decode(bytes.NewReader(data))
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, img)
+	}
+	return out
+}
+
+func like(c color.Color, r, g, b int) bool {
+	cr, cg, cb, _ := c.RGBA()
+	near := func(v uint32, w int) bool { d := int(v>>8) - w; return d*d < 40*40 }
+	return near(cr, r) && near(cg, g) && near(cb, b)
+}
+
+// half is green left and blue right; its mask is the left half.
+func half() (image.Image, client.Mask) {
+	img, bits := image.NewRGBA(image.Rect(0, 0, 80, 60)), mask.New(80, 60)
+	for y := range 60 {
+		for x := range 80 {
+			img.SetRGBA(x, y, color.RGBA{0, 160, 0, 255})
+			bits.Set(x, y, x < 40)
+			if x >= 40 {
+				img.SetRGBA(x, y, color.RGBA{0, 0, 200, 255})
+			}
+		}
+	}
+	return img, mask.Encode(bits)
+}
+
+// TestOverlayPixels checks the outline, the paled side and the three segments where they must be.
+func TestOverlayPixels(t *testing.T) {
+	img, m := half()
+	table := imageTable([]client.Image{store(t, "half.png", encodePNG(t, img))}, []client.Mask{m})
+	at := func(img image.Image, x, y float64) color.Color {
+		r := img.Bounds()
+		return img.At(int(x*float64(r.Dx())), int(y*float64(r.Dy())))
+	}
+	got := thumbnails(t, plots.Grid(table, plots.Outline("mask"), plots.Fade(plots.Background)))[0]
+	if !like(at(got, .25, .5), 0, 160, 0) || !like(at(got, .5, .5), 224, 0, 0) || !like(at(got, .75, .5), 140, 140, 230) {
+		t.Errorf("outlined: %v %v %v", at(got, .25, .5), at(got, .5, .5), at(got, .75, .5))
+	}
+	segments := thumbnails(t, plots.Segments(table))
+	if len(segments) != 3 {
+		t.Fatalf("%d segments", len(segments))
+	}
+	for i, want := range [][2][3]int{{{0, 160, 0}, {0, 0, 200}}, {{0, 160, 0}, {255, 255, 255}}, {{255, 255, 255}, {0, 0, 200}}} {
+		l, r := at(segments[i], .25, .5), at(segments[i], .75, .5)
+		if !like(l, want[0][0], want[0][1], want[0][2]) || !like(r, want[1][0], want[1][1], want[1][2]) {
+			t.Errorf("segment %d: %v, %v", i, l, r)
+		}
+	}
+}
+
+// TestUnreadable shows a good picture beside bad ones, each with its reason; bad ones alone are an error.
+func TestUnreadable(t *testing.T) {
+	img, m := half()
+	good := encodePNG(t, img)
+	images := []client.Image{store(t, "good.png", good), store(t, "cut.png", good[:60]), store(t, "empty.jpg", nil), {Path: "/nowhere/gone.png"}, {}, store(t, "other.png", encodePNG(t, noise(1, 20)))}
+	masks := []client.Mask{m, m, {}, {}, {}, m}
+	page, err := plots.Grid(imageTable(images, masks), plots.Outline("mask")).HTML(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"Not readable, 4: cut.png (png: ", "empty.jpg (unknown format)", "gone.png (no such file or directory)", "mask is 80×60, image 20×20", "no image"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the figure does not say %q: %s", want, regexp.MustCompile(`<figcaption.*`).FindString(page))
+		}
+	}
+	if _, err := plots.Grid(imageTable(images[1:3], nil)).SVG(context.Background()); err == nil || !strings.Contains(err.Error(), "cut.png") {
+		t.Errorf("two bad pictures: %v", err)
+	}
+}
+
+// TestUpright checks the eight EXIF orientations against how the standard defines them: where the stored first row and first column are shown.
+func TestUpright(t *testing.T) {
+	stored := image.NewGray(image.Rect(0, 0, 2, 3)) // 1 2 / 3 4 / 5 6
+	copy(stored.Pix, []uint8{1, 2, 3, 4, 5, 6})
+	for o, want := range []string{1: "12/34/56", 2: "21/43/65", 3: "65/43/21", 4: "56/34/12", 5: "135/246", 6: "531/642", 7: "642/531", 8: "246/135"} {
+		if o == 0 {
+			continue
+		}
+		img := plots.Upright(stored, o)
+		var rows []string
+		for y := range img.Bounds().Dy() {
+			row := ""
+			for x := range img.Bounds().Dx() {
+				row += fmt.Sprint(color.GrayModel.Convert(img.At(x, y)).(color.Gray).Y)
+			}
+			rows = append(rows, row)
+		}
+		if got := strings.Join(rows, "/"); got != want {
+			t.Errorf("orientation %d: %s, want %s", o, got, want)
+		}
+	}
+}
+
+func TestOrientation(t *testing.T) {
+	var plain bytes.Buffer
+	if err := jpeg.Encode(&plain, image.NewGray(image.Rect(0, 0, 4, 2)), nil); err != nil {
+		t.Fatal(err)
+	}
+	exif := func(order string, o byte) []byte {
+		tiff := []byte("MM\x00*\x00\x00\x00\x08\x00\x01\x01\x12\x00\x03\x00\x00\x00\x01\x00" + string(o) + "\x00\x00\x00\x00\x00\x00")
+		if order == "II" {
+			tiff = []byte("II*\x00\x08\x00\x00\x00\x01\x00\x12\x01\x03\x00\x01\x00\x00\x00" + string(o) + "\x00\x00\x00\x00\x00\x00\x00")
+		}
+		body := append([]byte("Exif\x00\x00"), tiff...)
+		segment := append([]byte{0xFF, 0xE1, 0, byte(len(body) + 2)}, body...)
+		return append(append([]byte{0xFF, 0xD8}, segment...), plain.Bytes()[2:]...)
+	}
+	for want, data := range map[int][]byte{1: plain.Bytes(), 6: exif("MM", 6), 8: exif("II", 8)} {
+		if got := plots.Orientation(data); got != want {
+			t.Errorf("orientation %d, want %d", got, want)
+		}
+	}
+	whole := exif("MM", 6)
+	for n := range len(whole) { // a file cut anywhere gives an orientation, not a crash
+		if o := plots.Orientation(whole[:n]); o < 1 || o > 8 {
+			t.Errorf("cut at %d: %d", n, o)
+		}
+	}
+	shown := thumbnails(t, plots.Grid(imageTable([]client.Image{store(t, "turned.jpg", whole)}, nil)))[0].Bounds()
+	if shown.Dx() != 2 || shown.Dy() != 4 {
+		t.Errorf("a 4 × 2 picture with orientation 6 is shown as %v", shown)
+	}
+}
+
+func TestSaveImages(t *testing.T) {
+	img, _ := half()
+	data := encodePNG(t, img)
+	f := &datasets.Frame{Columns: []client.Column{client.TextColumn("id", []string{"a/../b", "c", "none"}),
+		client.ImageColumn("image", []client.Image{store(t, "x.png", data), store(t, "y.png", data), {}})}}
+	folder := filepath.Join(t.TempDir(), "out")
+	n, err := plots.Grid(datasets.FromFrame(f)).SaveImagesE(context.Background(), folder)
+	if err != nil || n != 2 {
+		t.Fatalf("%d copied, %v", n, err)
+	}
+	for _, name := range []string{"a____b.png", "c.png"} {
+		if got, err := os.ReadFile(filepath.Join(folder, name)); err != nil || !bytes.Equal(got, data) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := plots.Bars(scores(), "coverage").SaveImagesE(context.Background(), folder); err == nil {
+		t.Error("bars have images")
+	}
+}
+
+// TestPNG checks size and colours of a painted figure, and that scripts without a font are named.
+func TestPNG(t *testing.T) {
+	table := datasets.FromFrame(&datasets.Frame{Columns: []client.Column{client.TextColumn("region", []string{"a", "中文"}), client.NumberColumn("v", []float64{0.25, 1})}})
+	f := plots.Bars(table, "v")
+	data, err := f.PNG(context.Background(), 192)
+	if err != nil {
+		t.Fatal(err)
+	}
+	img, err := png.Decode(bytes.NewReader(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if w := img.Bounds().Dx(); w != 1400 {
+		t.Errorf("%d dots wide, want 1400", w)
+	}
+	blue := 0
+	for y := range img.Bounds().Dy() {
+		for x := range img.Bounds().Dx() {
+			if like(img.At(x, y), 0, 0x72, 0xB2) {
+				blue++
+			}
+		}
+	}
+	want := 43 * 250 * 1.25 * 4 // two bars, 43 pixels wide, 1.25 times 250 high, four dots a pixel
+	if f := float64(blue) / want; f < 0.97 || f > 1.03 {
+		t.Errorf("%d blue dots, want about %.0f", blue, want)
+	}
+	if _, err := f.PNG(context.Background(), 5); err == nil {
+		t.Error("5 dots per inch are accepted")
+	}
+}
+
+func TestSave(t *testing.T) {
+	folder := t.TempDir()
+	for name, want := range map[string]string{"f.svg": "<svg ", "f.png": "\x89PNG", "f.html": "<!DOCTYPE html>"} {
+		path := filepath.Join(folder, name)
+		if err := plots.Bars(averages(), "coverage").SaveE(context.Background(), path); err != nil {
+			t.Fatal(err)
+		}
+		data, err := os.ReadFile(path)
+		if err != nil || !strings.HasPrefix(string(data), want) {
+			t.Errorf("%s: %v, begins %.20q", name, err, data)
+		}
+		if strings.HasSuffix(name, "html") && !strings.Contains(string(data), `default-src 'none'`) {
+			t.Error("the page has no policy")
+		}
+	}
+	if err := plots.Bars(averages(), "coverage").SaveE(context.Background(), "f.gif"); err == nil || !strings.Contains(err.Error(), ".svg, .png or .html") {
+		t.Errorf("a GIF: %v", err)
+	}
+}
