@@ -1,10 +1,12 @@
 package runner
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"sync"
 	"testing"
@@ -16,9 +18,6 @@ import (
 // home is one Antipode home for the tests of this package, so that GoNB is built once; it is shared between test runs
 // where the user has a cache folder.
 var home = sync.OnceValue(func() string {
-	if h := os.Getenv("ANTIPODE_TEST_TOOLS"); h != "" {
-		return h
-	}
 	cache, err := os.UserCacheDir()
 	if err != nil {
 		cache = os.TempDir()
@@ -79,29 +78,141 @@ func text(c *notebook.Cell, stream string) string {
 	return b.String()
 }
 
+// A run injects parameters, skips, continues after an expected failure, updates displays, and stops at a failing cell
+// with everything saved.
 func TestRun(t *testing.T) {
 	path := write(t,
 		code("var n = 5\nvar wait time.Duration", "parameters"),
 		code("var twice = 2 * n\n%%\nfmt.Println(twice, wait)\nfmt.Println(\"done\")"),
 		code("%%\nfmt.Println(\"not me\")", "skip-execution"),
-		code("%%\nfmt.Fprintln(os.Stderr, \"datasets: main.go:7 is wrong\")\nos.Exit(1)", "raises-exception"),
-		code("import \"github.com/janpfeifer/gonb/gonbui\"\n%%\ngonbui.UpdateHTML(\"a\", \"<b>1</b>\")\ngonbui.UpdateHTML(\"a\", \"<b>2</b>\")\ngonbui.UpdateHTML(\"gone\", \"x\")\ngonbui.UpdateHTML(\"gone\", \"\")\ngonbui.Sync()"),
+		code("%%\nfmt.Fprintln(os.Stderr, \"row 7 is wrong\")\nos.Exit(1)", "raises-exception"),
+		code("import \"github.com/janpfeifer/gonb/gonbui\"\n%%\ngonbui.UpdateHTML(\"a\", \"<b>1</b>\")\ngonbui.UpdateHTML(\"a\", \"<b>2</b>\")\n"+
+			"gonbui.UpdateHTML(\"gone\", \"x\")\ngonbui.UpdateHTML(\"gone\", \"\")\ngonbui.Sync()"),
 		code("%%\nfmt.Println(undefined)"),
 		code("%%\nfmt.Println(\"never\")"),
 	)
-	start := time.Now()
-	nb, err := run(t, context.Background(), Options{Notebook: path, Params: []string{"n=7", "wait=90s"}, Progress: os.Stderr})
-	t.Log(time.Since(start))
+	original, err := notebook.Read(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var said bytes.Buffer
+	page := filepath.Join(t.TempDir(), "out.html")
+	nb, err := run(t, t.Context(), Options{Notebook: path, HTML: page, Params: []string{"n=7", "wait=90s"}, Progress: &said})
 	var failed *CellError
-	if !errors.As(err, &failed) || failed.Number != 7 || !strings.Contains(failed.Line, "undefined: undefined") {
-		t.Errorf("error is %v, want a CellError of cell 7 about an undefined name", err)
+	if !errors.As(err, &failed) || ExitStatus(err) != 1 {
+		t.Fatalf("error is %v, want a CellError", err)
 	}
-	if got := text(nb.Cells[2], "stdout"); got != "14 1m30s\ndone\n" {
-		t.Errorf("cell 3 printed %q", got)
+	if failed.Number != 7 || failed.Line != "cell [6], line 2: undefined: undefined" || failed.Source != original.Cells[5].Source {
+		t.Errorf("failed: %+v", *failed)
 	}
+	if strings.Contains(err.Error(), "\n") || !strings.Contains(said.String(), "    fmt.Println(undefined)\n") {
+		t.Errorf("error is %q, told:\n%s", err, said.String())
+	}
+	want := [][]string{nil, nil, {"stdout:14 1m30s\ndone\n"}, nil, {"stderr:row 7 is wrong\n", "error:exit status 1"}, {"display_data:<b>2</b>"},
+		{"error:cell [6], line 2: undefined: undefined"}, nil}
 	for i, c := range nb.Cells {
-		for _, o := range c.Outputs {
-			t.Logf("%d %+v", i, *o)
+		if got := summary(c); !reflect.DeepEqual(got, want[i]) {
+			t.Errorf("cell %d gave %q, want %q", i+1, got, want[i])
 		}
+	}
+	if nb.Cells[1].Source != "// Set by -p\nvar n int = 7\nvar wait time.Duration = 90000000000 // 1m30s" || nb.Cells[2].ExecutionCount != 3 || nb.Cells[3].ExecutionCount != 0 {
+		t.Errorf("cells are %+v %+v %+v", *nb.Cells[1], *nb.Cells[2], *nb.Cells[3])
+	}
+	if html, err := os.ReadFile(page); err != nil || !strings.Contains(string(html), "14 1m30s") {
+		t.Errorf("the page lacks the output: %v", err)
+	}
+	if same, err := notebook.Read(path); err != nil || !bytes.Equal(same.Encode(), original.Encode()) {
+		t.Error("the run changed the notebook it read")
+	}
+}
+
+// Two runs of one notebook give the same bytes, and one that succeeds has status 0.
+func TestRunTwice(t *testing.T) {
+	path := write(t, code("var n = 2"), code("%%\ncell.Print(\"a\")\ncell.HTML(\"<b>b</b>\")\ncell.Say(\"c\")\nfor i := range n {\n\tcell.Print(fmt.Sprint(i))\n}"),
+		code("%%\nfmt.Fprintln(os.Stderr, \"no\")\npanic(\"boo\")", "raises-exception"))
+	first, err := run(t, t.Context(), Options{Notebook: path})
+	if err != nil || ExitStatus(err) != 0 {
+		t.Fatal(err)
+	}
+	if got, want := len(first.Cells[1].Outputs), 5; got != want {
+		t.Errorf("%d outputs, want %d, in the order of the calls", got, want)
+	} else if first.Cells[1].Outputs[1].Data["text/html"] != "<b>b</b>" || first.Cells[1].Outputs[2].Data["text/plain"] != "c" {
+		t.Errorf("outputs are out of order: %q", summary(first.Cells[1]))
+	}
+	second, err := run(t, t.Context(), Options{Notebook: path, Out: path}) // in place, by name
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(first.Encode(), second.Encode()) {
+		t.Errorf("first run\n%s\nsecond run\n%s", first.Encode(), second.Encode())
+	}
+}
+
+// Wrong parameters are found before anything runs or is written.
+func TestRunUsage(t *testing.T) {
+	path := write(t, code("var n = 5", "parameters"))
+	out := filepath.Join(t.TempDir(), "out.ipynb")
+	err := Run(t.Context(), Options{Notebook: path, Out: out, Params: []string{"m=1"}, ModuleDir: "../..", Home: t.TempDir()})
+	if ExitStatus(err) != 2 {
+		t.Errorf("error is %v, want a UsageError", err)
+	}
+	if _, err := os.Stat(out); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("something was written: %v", err)
+	}
+}
+
+// An interrupt ends a cell within moments, even one that ignores it, and keeps what was finished.
+func TestRunInterrupt(t *testing.T) {
+	for name, body := range map[string]string{
+		"sleeping": "time.Sleep(time.Hour)",
+		"stubborn": "signal.Ignore(os.Interrupt)\nselect {\ncase <-make(chan int):\ncase <-time.After(time.Hour):\n}",
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := write(t, code("%%\nfmt.Println(\"finished\")"), code("import \"os/signal\"\n%%\nfmt.Println(\"begun\")\n"+body), code("%%\nfmt.Println(\"never\")"))
+			ctx, cancel := context.WithCancel(t.Context())
+			var at time.Time
+			said := writer(func(p []byte) {
+				if strings.HasPrefix(string(p), "cell 2") {
+					time.AfterFunc(1500*time.Millisecond, func() { at = time.Now(); cancel() })
+				}
+			})
+			nb, err := run(t, ctx, Options{Notebook: path, Progress: said})
+			if ExitStatus(err) != 130 || !errors.Is(err, ErrInterrupted) {
+				t.Errorf("error is %v, want ErrInterrupted", err)
+			}
+			if took := time.Since(at); took > grace+2*time.Second {
+				t.Errorf("the run ended %v after the interrupt", took)
+			}
+			if text(nb.Cells[0], "stdout") != "finished\n" || text(nb.Cells[1], "stdout") != "begun\n" || len(nb.Cells[2].Outputs) != 0 {
+				t.Errorf("outputs are %q, %q, %q", summary(nb.Cells[0]), summary(nb.Cells[1]), summary(nb.Cells[2]))
+			}
+		})
+	}
+}
+
+// writer is a function that is told what is written.
+type writer func([]byte)
+
+func (w writer) Write(p []byte) (int, error) { w(p); return len(p), nil }
+
+// A cell that prints 100 MB is cut; one that kills GoNB fails with its source; both leave what came before.
+func TestRunHostileCells(t *testing.T) {
+	path := write(t,
+		code("%%\nline := strings.Repeat(\"x\", 99) + \"\\n\"\nfor range 1_000_000 {\n\tfmt.Print(line)\n}"),
+		code("%%\nfmt.Println(\"before\")\ntime.Sleep(200*time.Millisecond)\nsyscall.Kill(os.Getppid(), syscall.SIGKILL)\ntime.Sleep(time.Minute)"),
+		code("%%\nfmt.Println(\"never\")"))
+	nb, err := run(t, t.Context(), Options{Notebook: path})
+	var failed *CellError
+	if !errors.As(err, &failed) || failed.Number != 2 || !strings.Contains(failed.Line, "ended unexpectedly") {
+		t.Errorf("error is %v, want a CellError of cell 2", err)
+	}
+	if n := len(text(nb.Cells[0], "stdout")); n != maxText {
+		t.Errorf("%d bytes kept, want %d", n, maxText)
+	}
+	if got := text(nb.Cells[0], "stderr"); !strings.Contains(got, "98951424 more bytes") {
+		t.Errorf("the cut is told as %q", got)
+	}
+	if got := text(nb.Cells[1], "stdout"); got != "before\n" {
+		t.Errorf("cell 2 printed %q", got)
 	}
 }
