@@ -115,8 +115,8 @@ func shareAxis(values []value, limits *[2]float64, free bool, n int) axis {
 	return numberAxis(low, high, limits, n)
 }
 
-// snugAxis is an axis of round numbers around the values.
-func snugAxis(values []value, limits *[2]float64, n int) axis {
+// snugAxis is an axis of round numbers around the values, with a share of their range as padding.
+func snugAxis(values []value, limits *[2]float64, n int, pad float64) axis {
 	low, high := math.Inf(1), math.Inf(-1)
 	for _, v := range values {
 		low, high = reach(low, high, v)
@@ -124,5 +124,6 @@ func snugAxis(values []value, limits *[2]float64, n int) axis {
 	if low > high {
 		low, high = 0, 1
 	}
-	return numberAxis(low, high, limits, n)
+	pad *= high - low
+	return numberAxis(low-pad, high+pad, limits, n)
 }

@@ -289,6 +289,13 @@ func barPanel(title string, names, series []string, at cells, scale axis, horizo
 				}
 			}
 		}
+		if scale.low < 0 && scale.high > 0 {
+			zero := []pt{{p.l, p.py(0)}, {p.r, p.py(0)}}
+			if horizontal {
+				zero = []pt{{p.px(0), p.t}, {p.px(0), p.b}}
+			}
+			sc.line(th.Ink, 1, zero...)
+		}
 		for _, ref := range s.refs {
 			if !scale.holds(ref.at) {
 				continue

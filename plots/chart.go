@@ -174,7 +174,7 @@ func (c *chart) margins(wide float64) (left, bottom float64) {
 		most = 0.45 * wide / float64(c.columns)
 	}
 	left = min(left, most) + 10
-	lines, slant := 0, 0.0
+	lines, slant, room := 0, 0.0, 0.0
 	for _, p := range c.panels {
 		if p == nil {
 			continue
@@ -185,7 +185,7 @@ func (c *chart) margins(wide float64) (left, bottom float64) {
 				continue
 			}
 			if !p.x.bands {
-				lines = max(lines, 1)
+				lines, room = max(lines, 1), 3
 				continue
 			}
 			lines = max(lines, len(wrap(t.name, th.Text, false, c.band(p, wide, left))))
@@ -197,7 +197,7 @@ func (c *chart) margins(wide float64) (left, bottom float64) {
 	if lines == 0 {
 		return left, 10
 	}
-	return left, 10 + 1.2*th.Text*float64(lines)
+	return left, 10 + room + 1.2*th.Text*float64(lines)
 }
 
 // band is the width that a name has below a panel, before the panel is placed.
@@ -230,7 +230,7 @@ func (c *chart) axes(s *scene, p *panel, yLabels, xLabels bool) {
 			continue
 		}
 		if !p.x.bands {
-			s.text(at, p.b+4+th.Text/2, t.name, th.Text, th.Ink, middle)
+			s.text(at, p.b+7+th.Text/2, t.name, th.Text, th.Ink, middle)
 			continue
 		}
 		if c.turned {

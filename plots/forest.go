@@ -79,7 +79,7 @@ func buildForest(f *datasets.Frame, column string, s *settings) (drawing, error)
 		if s.free {
 			scope = choose(v, mine)
 		}
-		p := &panel{title: panels.titles[i], x: snugAxis(scope, or(s.xlim, s.limits), ticks+2), y: bandAxis(reversed(own))}
+		p := &panel{title: panels.titles[i], x: snugAxis(scope, or(s.xlim, s.limits), ticks+2, 0), y: bandAxis(reversed(own))}
 		p.draw = func(sc *scene, p *panel) { sc.forest(p, own, levels, at, s) }
 		c.panels = append(c.panels, p)
 	}

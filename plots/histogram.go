@@ -49,7 +49,7 @@ func buildHistogram(f *datasets.Frame, column string, s *settings) (drawing, err
 	for _, r := range s.refs {
 		points = append(points, value{r.at, math.NaN(), math.NaN()})
 	}
-	scale := snugAxis(points, or(s.xlim, s.limits), 7)
+	scale := snugAxis(points, or(s.xlim, s.limits), 7, 0)
 	tallest, outside := 0, 0
 	counted := make([][][]int, len(panels.rows)) // panel, series, bin
 	for i, rows := range panels.rows {

@@ -54,7 +54,7 @@ func buildLines(f *datasets.Frame, x, y string, s *settings) (drawing, error) {
 		if s.free {
 			px, py = choose(xs, rows), choose(v, rows)
 		}
-		p := &panel{title: panels.titles[i], x: snugAxis(px, s.xlim, 7), y: shareAxis(py, or(s.ylim, s.limits), s.free, 5)}
+		p := &panel{title: panels.titles[i], x: snugAxis(px, s.xlim, 7, 0), y: shareAxis(py, or(s.ylim, s.limits), s.free, 5)}
 		lines := make([][]int, len(levels))
 		of := index(levels)
 		for _, r := range rows {

@@ -72,7 +72,7 @@ func buildScatter(f *datasets.Frame, x, y string, s *settings) (drawing, error) 
 		if panels.columns > 2 {
 			ticks = 4
 		}
-		p := &panel{title: panels.titles[i], x: snugAxis(px, xlim, ticks), y: snugAxis(py, ylim, ticks)}
+		p := &panel{title: panels.titles[i], x: snugAxis(px, xlim, ticks, 0.02), y: snugAxis(py, ylim, ticks, 0.02)}
 		var points []point
 		for _, r := range rows {
 			switch {

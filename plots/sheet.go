@@ -127,7 +127,7 @@ func (s *sheet) finish() (*sheet, error) {
 	if s.named > 0 {
 		s.named += 10
 	}
-	const gap, smallest, largest = 6, 72, 200
+	const gap, smallest, largest = 6, 64, 200
 	for {
 		total = 0
 		widest := 0
