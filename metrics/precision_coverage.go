@@ -86,7 +86,7 @@ func init() {
 			for _, by := range a.By {
 				out = append(out, client.ColumnSpec{Name: by, Kind: client.Text})
 			}
-			out = append(out, datasets.Columns("vector:text")...)
+			out = append(out, datasets.Columns("vector:text", "interval:text")...)
 			for _, s := range prdcScores {
 				out = append(out, datasets.Columns(s+":number", s+"_low:number", s+"_high:number")...)
 			}
@@ -100,7 +100,7 @@ func init() {
 		Version: 1, Inputs: twoSets,
 		Options: append(slices.Clone(setOptions), Option{Name: "against", About: "the groups whose mean the others are compared with, A,B,…; empty = all"}),
 		Columns: func(a Args) []client.ColumnSpec {
-			return datasets.Columns(strings.Join(a.By, ", ")+":text", "vector:text", "score:text", "gap:number", "gap_low:number", "gap_high:number", "flagged:text", "n_real:number", "n_generated:number")
+			return datasets.Columns(strings.Join(a.By, ", ")+":text", "vector:text", "score:text", "flagged:text", "interval:text", "gap:number", "gap_low:number", "gap_high:number", "n_real:number", "n_generated:number")
 		},
 		Compute: computeGaps,
 	})
@@ -116,211 +116,13 @@ var (
 		{Name: "boundary", Default: "<", Values: []string{"<", "<="}, About: "whether a ball holds what lies exactly on its boundary"},
 		{Name: "profile", Default: "paper", Values: []string{"paper", "public-code"}, About: "the settings of the paper or of its released code"},
 		{Name: "unmasked", Default: "profile", Values: []string{"profile", "miss", "full-image", "drop", "zero-vector"}, About: "what becomes of a generated image without the vector"},
-		{Name: "unmasked-real", Default: "drop", Values: []string{"drop", "full-image"}, About: "what becomes of a real image without the vector"},
+		{Name: "unmasked-real", Default: "profile", Values: []string{"profile", "drop", "full-image"}, About: "what becomes of a real image without the vector"},
 		{Name: "min-patches", Default: "0", About: "background patches an image needs for background_only; 0 = the profile's (1; public-code 25)"},
 		{Name: "cells", Default: "object", About: "the column that divides a group into cells for half-sampling, where the tables have it"},
 		{Name: "draws", Default: "200", About: "half-samples behind each interval; 0 = no intervals"},
 		{Name: "level", Default: "0.95", About: "the intervals' nominal probability"},
 	}
 )
-
-// setup is what the options of a nearest-neighbour score ask for.
-type setup struct {
-	vector, unmasked, unmaskedReal, cells string
-	k, minPatches, draws                  int
-	level                                 float64
-	closed                                bool
-}
-
-// publicCodePatches is "more than 25 kept tokens, the class token among them", in patches.
-const publicCodePatches = 25
-
-func readSetup(o map[string]string) (s setup, err error) {
-	number := func(name string, least int) int {
-		n, convErr := strconv.Atoi(o[name])
-		if (convErr != nil || n < least) && err == nil {
-			err = fmt.Errorf("option %s=%q: give a whole number of at least %d", name, o[name], least)
-		}
-		return n
-	}
-	s = setup{vector: o["vector"], unmasked: o["unmasked"], unmaskedReal: o["unmasked-real"], cells: o["cells"], closed: o["boundary"] == "<=",
-		k: number("k", 1), minPatches: number("min-patches", 0), draws: number("draws", 0)}
-	if s.level, _ = strconv.ParseFloat(o["level"], 64); (s.level <= 0 || s.level >= 1) && err == nil {
-		err = fmt.Errorf("option level=%q: give a probability between 0 and 1", o["level"])
-	}
-	if s.unmasked == "profile" {
-		s.unmasked = "miss"
-		if s.vector == "background_only" && o["profile"] == "paper" {
-			s.unmasked = "full-image"
-		}
-	}
-	if s.minPatches == 0 {
-		s.minPatches = 1
-		if o["profile"] == "public-code" {
-			s.minPatches = publicCodePatches
-		}
-	}
-	return s, err
-}
-
-// group is the rows of one group on both sides, ready to be compared.
-type group struct {
-	values                               []string
-	real, generated                      [][]float32
-	realIDs, generatedIDs                []string
-	realCells, generatedCells            []string
-	realRows, generatedRows              []int // rows of the input tables
-	asked, refused, unmasked, used, full int
-}
-
-// gather groups the rows of the two tables and applies the rules for missing vectors.
-func gather(call Call, s setup) ([]*group, error) {
-	real, gen := call.Inputs["real"], call.Inputs["generated"]
-	index := map[string]*group{}
-	var order []*group
-	at := func(values []string) *group {
-		key := strings.Join(values, "\x00")
-		if index[key] == nil {
-			index[key] = &group{values: values}
-			order = append(order, index[key])
-		}
-		return index[key]
-	}
-	for side, f := range map[string]*client.Frame{"real": real, "generated": gen} {
-		if _, err := f.Need(s.vector, client.Vector); err != nil {
-			return nil, fmt.Errorf("table %q: %w", side, err)
-		}
-		for _, by := range call.By {
-			if _, err := f.Need(by, client.Text); err != nil {
-				return nil, fmt.Errorf("table %q: %w", side, err)
-			}
-		}
-	}
-	for _, side := range []string{"real", "generated"} {
-		f := call.Inputs[side]
-		for i := range f.Len() {
-			values := make([]string, len(call.By))
-			for j, by := range call.By {
-				values[j] = f.Texts(by)[i]
-			}
-			g := at(values)
-			if err := g.take(f, side, i, s); err != nil {
-				return nil, err
-			}
-		}
-	}
-	slices.SortStableFunc(order, func(a, b *group) int { return slices.Compare(a.values, b.values) })
-	for _, g := range order {
-		if len(g.real) <= s.k {
-			return nil, fmt.Errorf("group %s has %d real images with a vector %q; a radius needs more than k = %d", g.name(call.By), len(g.real), s.vector, s.k)
-		}
-		if len(g.generated) == 0 {
-			call.note("group %s has no generated image: precision is not available, coverage is 0", g.name(call.By))
-		}
-		g.warnUneven(call)
-	}
-	if len(order) == 0 {
-		return nil, errors.New("both tables are empty: there is nothing to compare")
-	}
-	return order, nil
-}
-
-// take adds one row to the group, by the rules for rows without a vector.
-func (g *group) take(f *client.Frame, side string, i int, s setup) error {
-	text := func(column string) string {
-		if t := f.Texts(column); t != nil {
-			return t[i]
-		}
-		return ""
-	}
-	v := f.Vectors(s.vector)[i]
-	if patches := f.Numbers("background_patches"); s.vector == "background_only" && patches != nil && patches[i] < float64(s.minPatches) {
-		v = nil
-	}
-	outcome := text("outcome")
-	fullVector := func() ([]float32, error) {
-		full := f.Vectors("full")
-		if full == nil || full[i] == nil {
-			return nil, fmt.Errorf("row %d (id %q) of the %s images has no vector %q, and none called full to stand in for it", i+1, text("id"), side, s.vector)
-		}
-		g.full++
-		return full[i], nil
-	}
-	var err error
-	if side == "real" {
-		if v == nil {
-			if s.unmaskedReal == "drop" {
-				return nil
-			}
-			if v, err = fullVector(); err != nil {
-				return err
-			}
-		}
-		g.real, g.realRows = append(g.real, v), append(g.realRows, i)
-		g.realIDs, g.realCells = append(g.realIDs, text("id")), append(g.realCells, text(s.cells))
-		return nil
-	}
-	g.asked++
-	switch outcome {
-	case "refused":
-		g.refused++
-		return nil
-	case "failed", "skipped":
-		return nil
-	}
-	if v == nil {
-		g.unmasked++
-		switch s.unmasked {
-		case "drop":
-			return nil
-		case "full-image":
-			if v, err = fullVector(); err != nil {
-				return err
-			}
-		case "zero-vector":
-			for _, other := range f.Vectors(s.vector) {
-				if other != nil {
-					v = make([]float32, len(other))
-					break
-				}
-			}
-		}
-	}
-	if v != nil {
-		g.used++
-	}
-	g.generated, g.generatedRows = append(g.generated, v), append(g.generatedRows, i)
-	g.generatedIDs, g.generatedCells = append(g.generatedIDs, text("id")), append(g.generatedCells, text(s.cells))
-	return nil
-}
-
-func (g *group) name(by []string) string {
-	if len(by) == 0 {
-		return "of all images"
-	}
-	parts := make([]string, len(by))
-	for i := range by {
-		parts[i] = fmt.Sprintf("%s %q", by[i], g.values[i])
-	}
-	return strings.Join(parts, ", ")
-}
-
-// warnUneven notes cells whose numbers of images differ: larger ones weigh more.
-func (g *group) warnUneven(call Call) {
-	for side, cells := range map[string][]string{"real": g.realCells, "generated": g.generatedCells} {
-		n := map[string]int{}
-		for _, c := range cells {
-			n[c]++
-		}
-		least, most := math.MaxInt, 0
-		for _, c := range n {
-			least, most = min(least, c), max(most, c)
-		}
-		if len(n) > 1 && least != most {
-			call.note("uneven cells: the %s images of group %s number from %d to %d a cell; balance them with Sample", side, g.name(call.By), least, most)
-		}
-	}
-}
 
 func (c Call) note(format string, args ...any) {
 	if c.Note != nil {
@@ -331,43 +133,46 @@ func (c Call) note(format string, args ...any) {
 // compute runs the pure function on a group, with half-samples where asked for.
 func (g *group) compute(ctx context.Context, call Call, s setup, opts prdc.Options) (*prdc.Result, error) {
 	opts.K, opts.Closed = s.k, s.closed
-	if s.draws > 0 && len(g.generated) > 0 {
+	sets := prdc.Sets{Real: g.real.vectors, Generated: g.generated.vectors}
+	if s.draws > 0 && len(sets.Generated) > 0 {
 		var err error
-		if opts.RealDraws, err = g.halves(call, s, "real", g.realCells, g.realIDs); err != nil {
+		if opts.RealDraws, err = g.real.halves("real", call.Seed, s.draws); err != nil {
 			return nil, err
 		}
-		if opts.GeneratedDraws, err = g.halves(call, s, "generated", g.generatedCells, g.generatedIDs); err != nil {
+		if opts.GeneratedDraws, err = g.generated.halves("generated", call.Seed, s.draws); err != nil {
 			return nil, err
 		}
 	}
-	r, err := prdc.Compute(ctx, prdc.Sets{Real: g.real, Generated: g.generated}, opts, call.Neighbours)
+	r, err := prdc.Compute(ctx, sets, opts, call.Neighbours)
 	var few *prdc.ErrTooFewSamples
 	if errors.As(err, &few) && opts.RealDraws != nil {
-		call.note("group %s has too few images for an interval (%d real)", g.name(call.By), len(g.real))
+		call.note("group %s has too few images for an interval (%d real)", g.name(call.By), len(sets.Real))
 		opts.RealDraws, opts.GeneratedDraws = nil, nil
-		r, err = prdc.Compute(ctx, prdc.Sets{Real: g.real, Generated: g.generated}, opts, call.Neighbours)
+		r, err = prdc.Compute(ctx, sets, opts, call.Neighbours)
+	}
+	var bad *prdc.ErrVector
+	if errors.As(err, &bad) {
+		side := g.real
+		if bad.Side == "generated" {
+			side = g.generated
+		}
+		id := ""
+		if side.ids != nil {
+			id = side.ids[bad.Row]
+		}
+		return nil, fmt.Errorf("table %q, row %d (id %q), vector %q: %s", bad.Side, side.rows[bad.Row]+1, id, s.vector, bad.Reason)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("group %s, vector %q: %w", g.name(call.By), s.vector, err)
 	}
-	if r.ZeroRadii > 0 {
-		call.note("group %s: %d real images have radius 0: they have %d or more exact copies; remove duplicates", g.name(call.By), r.ZeroRadii, s.k)
-	}
-	if g.full > 0 {
-		call.note("group %s: the whole image stands in for %d vectors %q that are missing", g.name(call.By), g.full, s.vector)
+	for _, w := range r.Warnings() {
+		call.note("group %s: %s", g.name(call.By), w)
 	}
 	return r, nil
 }
 
-func (g *group) halves(call Call, s setup, side string, cells, ids []string) (*interval.Draws, error) {
-	named := make([]string, len(cells))
-	for i := range cells {
-		named[i] = strings.Join(g.values, "\x00") + "\x00" + cells[i]
-	}
-	if len(ids) > 0 && ids[0] == "" {
-		ids = nil
-	}
-	return interval.HalfSample(interval.Halves{Seed: uint64(call.Seed), Count: s.draws, Side: side, Cells: named, IDs: ids})
+func (s side) halves(name string, seed int64, draws int) (*interval.Draws, error) {
+	return interval.HalfSample(interval.Halves{Seed: uint64(seed), Count: draws, Side: name, Cells: s.cells, IDs: s.ids})
 }
 
 // scoreOf picks one of the four scores, and its range.
@@ -401,14 +206,14 @@ func computePrecisionCoverage(ctx context.Context, call Call) (*client.Frame, er
 	if err != nil {
 		return nil, err
 	}
-	out := newRows(append(slices.Clone(call.By), "vector"))
+	out := newRows(append(slices.Clone(call.By), "vector", "interval"))
 	for i, g := range groups {
 		call.report("precision and coverage", i, len(groups))
 		r, err := g.compute(ctx, call, s, prdc.Options{Recall: true})
 		if err != nil {
 			return nil, err
 		}
-		out.text(append(slices.Clone(g.values), s.vector)...)
+		out.text(append(slices.Clone(g.values), s.vector, s.intervalName("half-sampling interval"))...)
 		for _, name := range prdcScores {
 			value, within := scoreOf(r.Scores, name)
 			iv := interval.Interval{Value: value, Low: math.NaN(), High: math.NaN()}
@@ -421,7 +226,7 @@ func computePrecisionCoverage(ctx context.Context, call Call) (*client.Frame, er
 			out.number(name+"_low", iv.Low)
 			out.number(name+"_high", iv.High)
 		}
-		for i, n := range []int{len(g.real), len(g.generated), g.asked, g.refused, g.unmasked, g.used} {
+		for i, n := range []int{len(g.real.rows), len(g.generated.rows), g.asked, g.refused, g.unmasked, g.used} {
 			out.number(strings.TrimSuffix(countColumns[i], ":number"), float64(n))
 		}
 	}
@@ -470,7 +275,7 @@ func computeGaps(ctx context.Context, call Call) (*client.Frame, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := newRows([]string{strings.Join(call.By, ", "), "vector", "score", "flagged"})
+	out := newRows([]string{strings.Join(call.By, ", "), "vector", "score", "flagged", "interval"})
 	for j, name := range scores {
 		for i, g := range groups {
 			iv := ivs[j*len(groups)+i]
@@ -478,12 +283,12 @@ func computeGaps(ctx context.Context, call Call) (*client.Frame, error) {
 			if iv.Excludes(0) {
 				flagged = "yes"
 			}
-			out.text(strings.Join(g.values, ", "), s.vector, name, flagged)
+			out.text(strings.Join(g.values, ", "), s.vector, name, flagged, s.intervalName("half-sampling interval, simultaneous over all rows"))
 			out.number("gap", iv.Value)
 			out.number("gap_low", iv.Low)
 			out.number("gap_high", iv.High)
-			out.number("n_real", float64(len(g.real)))
-			out.number("n_generated", float64(len(g.generated)))
+			out.number("n_real", float64(len(g.real.rows)))
+			out.number("n_generated", float64(len(g.generated.rows)))
 		}
 	}
 	return out.frame(), nil
@@ -517,6 +322,14 @@ func gapOf(results []*prdc.Result, i int, reference []int, name string) (float64
 		}
 	}
 	return value, draws
+}
+
+// intervalName says what the intervals are, as figures print it; "" where there are none.
+func (s setup) intervalName(kind string) string {
+	if s.draws == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%.3g %% %s", 100*s.level, kind)
 }
 
 func (c Call) report(what string, done, total int) {

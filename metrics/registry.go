@@ -209,5 +209,13 @@ func Evaluate(ctx context.Context, raw json.RawMessage, inputs []*client.Frame, 
 		return nil, err
 	}
 	call.By, call.Seed = args.By, args.Seed
-	return m.Compute(ctx, call)
+	f, err := m.Compute(ctx, call)
+	if err != nil || f.Len() > 0 || m.Columns == nil {
+		return f, err
+	}
+	empty := &client.Frame{} // no rows, but the columns that were promised
+	for _, c := range m.Columns(args) {
+		empty.Columns = append(empty.Columns, client.Column{ColumnSpec: c})
+	}
+	return empty, nil
 }
