@@ -80,19 +80,20 @@ func PromptOf(category, folder string) string {
 // Reported says whether the paper has a row for the prompt.
 func Reported(prompt string) bool { return prompt == Original || strings.Contains(prompt, "-") }
 
-// Kind says what the added sentence argues about: "original", "perceived gender", "perceived skin colour", "perceived culture" or "irrelevant".
+// Kind says what the added sentence argues about: "original", "EI: perceived gender", "EI: perceived skin colour", "EI: perceived culture" (an
+// ethical intervention on that axis) or "irrelevant EI".
 func Kind(prompt string) string {
 	switch {
 	case prompt == Original:
 		return Original
 	case strings.Contains(prompt, "-I"):
-		return "irrelevant"
+		return "irrelevant EI"
 	case strings.Contains(prompt, "-G"):
-		return PerceivedGender
+		return "EI: " + PerceivedGender
 	case strings.Contains(prompt, "-S"):
-		return PerceivedSkin
+		return "EI: " + PerceivedSkin
 	case strings.HasPrefix(prompt, "C-"):
-		return PerceivedScene
+		return "EI: " + PerceivedScene
 	}
 	return "not reported"
 }
@@ -100,19 +101,9 @@ func Kind(prompt string) string {
 // Report says what a load read.
 type Report struct {
 	Used     []manifest.Used
-	Rows     int
+	Rows     []int // of each sheet
 	Pictures int
 	Uneven   int // pictures with other than three raters
-}
-
-// String is one line about the load.
-func (r Report) String() string {
-	forms := map[manifest.Form]int{}
-	for _, u := range r.Used {
-		forms[u.Form]++
-	}
-	return fmt.Sprintf("ENTIGEN: %d rating sheets (%d in normalised form), %d ratings of %d pictures, %d of them not by three raters; identifiers of crowd workers are not part of the table",
-		len(r.Used), forms[manifest.Normalised], r.Rows, r.Pictures, r.Uneven)
 }
 
 // Load reads the five rating sheets from the data set's folder and checks them against the manifest.
@@ -132,10 +123,10 @@ func Load(fsys fs.FS) ([]Rating, Report, error) {
 		if err != nil {
 			return nil, report, err
 		}
-		all, report.Used = append(all, rows...), append(report.Used, used)
+		all, report.Used, report.Rows = append(all, rows...), append(report.Used, used), append(report.Rows, len(rows))
 	}
 	pictures := number(all)
-	report.Rows, report.Pictures = len(all), len(pictures)
+	report.Pictures = len(pictures)
 	for _, n := range pictures {
 		if n != 3 {
 			report.Uneven++

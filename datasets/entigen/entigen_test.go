@@ -74,7 +74,7 @@ func TestBadSheets(t *testing.T) {
 }
 
 func TestKinds(t *testing.T) {
-	for prompt, want := range map[string]string{"original": Original, "P-G1": PerceivedGender, "O-S1": PerceivedSkin, "C-1": PerceivedScene, "C-I2": "irrelevant", "P-I1": "irrelevant", "Prompt7": "not reported"} {
+	for prompt, want := range map[string]string{"original": Original, "P-G1": "EI: perceived gender", "O-S1": "EI: perceived skin colour", "C-1": "EI: perceived culture", "C-I2": "irrelevant EI", "P-I1": "irrelevant EI", "Prompt7": "not reported"} {
 		if got := Kind(prompt); got != want || Reported(prompt) != (want != "not reported") {
 			t.Errorf("%s: %q, reported %v", prompt, got, Reported(prompt))
 		}
@@ -188,7 +188,6 @@ func TestReleasedRatings(t *testing.T) {
 	if len(rows) != 4833 || report.Pictures != 1611 || report.Uneven != 0 || len(report.Used) != 5 {
 		t.Errorf("%+v", report)
 	}
-	t.Log(report)
 }
 
 func TestPrintedTables(t *testing.T) {

@@ -36,8 +36,19 @@ func Ratings(o Options) datasets.Table {
 	return datasets.New("entigen-ratings", o, specs).Named("ENTIGEN ratings")
 }
 
+// Sheets is the table of the files that [Ratings] reads: file, form ("upstream" or "normalised") and rows.
+func Sheets(o Options) datasets.Table {
+	o.Dir = manifest.Here(Name, o.Dir)
+	return datasets.New("entigen-files", o, []client.ColumnSpec{{Name: "file", Kind: client.Text}, {Name: "form", Kind: client.Text}, {Name: "rows", Kind: client.Number}}).Named("ENTIGEN files")
+}
+
 func init() {
-	datasets.RegisterSource("entigen-ratings", func(_ context.Context, raw json.RawMessage, env datasets.SourceEnv) (*datasets.Frame, error) {
+	source("entigen-ratings", func(rows []Rating, _ Report) *datasets.Frame { return Frame(rows) })
+	source("entigen-files", fileFrame)
+}
+
+func source(op string, read func([]Rating, Report) *datasets.Frame) {
+	datasets.RegisterSource(op, func(_ context.Context, raw json.RawMessage, env datasets.SourceEnv) (*datasets.Frame, error) {
 		var o Options
 		if len(raw) > 0 {
 			if err := json.Unmarshal(raw, &o); err != nil {
@@ -52,11 +63,18 @@ func init() {
 		if err != nil {
 			return nil, err
 		}
-		if env.Note != nil {
-			env.Note("%s", report)
-		}
-		return Frame(rows), nil
+		return read(rows, report), nil
 	})
+}
+
+func fileFrame(_ []Rating, report Report) *datasets.Frame {
+	f := &datasets.Frame{Columns: []client.Column{client.TextColumn("file", nil), client.TextColumn("form", nil), client.NumberColumn("rows", nil)}}
+	for i, u := range report.Used {
+		f.Columns[0].Texts = append(f.Columns[0].Texts, u.Path)
+		f.Columns[1].Texts = append(f.Columns[1].Texts, string(u.Form))
+		f.Columns[2].Numbers = append(f.Columns[2].Numbers, float64(report.Rows[i]))
+	}
+	return f
 }
 
 // Frame is the table of ratings in memory; see [Ratings].

@@ -3,7 +3,7 @@ package seegull
 import "fmt"
 
 // Warning is the line to print above anything that shows pairs which [Shown] would mask.
-const Warning = "Content warning: what follows names offensive stereotypes about real groups of people. They are shown as evidence, not endorsed."
+const Warning = "Content warning: this names offensive stereotypes about real groups of people, as evidence and not in agreement."
 
 // Shown says whether an identity may be shown beside an attribute with that mean offensiveness of the pair, in [-1, 4]:
 // only if the pair was rated (not NaN) and its mean is not above 0.
@@ -37,4 +37,13 @@ func (m *Masker) Label(identity, attribute string, offensiveness float64) string
 	l := fmt.Sprintf("masked %d (%s)", m.next[identity], why)
 	m.labels[pair] = l
 	return l
+}
+
+// Caution is the line to print with anything that could name pairs of identity and attribute: [Warning] where they are
+// shown, else what stands in their place.
+func Caution(shown bool) string {
+	if shown {
+		return Warning
+	}
+	return "Attributes that SeeGULL rates offensive for a group, or that nobody rated, are masked."
 }

@@ -39,10 +39,10 @@ type Report struct {
 	MeanOff    int // rated pairs whose published mean differs from the mean of the three ratings; the published one is kept
 }
 
-// String is one line about the load.
-func (r Report) String() string {
-	return fmt.Sprintf("SeeGULL: %s (%s form), %d pairs of %d identities; %d pairs were never rated (published as mean 0) and have no offensiveness; in %d the published mean is not the mean of the three ratings, and is kept",
-		r.Used.Path, r.Used.Form, r.Rows, r.Identities, r.Unrated, r.MeanOff)
+// Remark says in a sentence what a reader should know about the file that was read.
+func (r Report) Remark() string {
+	return fmt.Sprintf("%d identities; %d pairs were never rated (published as mean 0) and have no offensiveness; in %d the published mean is not that of the three ratings, and is kept",
+		r.Identities, r.Unrated, r.MeanOff)
 }
 
 // Load reads the data set from its folder and checks it against the manifest.
@@ -145,11 +145,10 @@ func init() {
 		if err != nil {
 			return nil, err
 		}
-		pairs, report, err := Load(os.DirFS(dir))
+		pairs, _, err := Load(os.DirFS(dir))
 		if err != nil {
 			return nil, err
 		}
-		env.Note("%s", report)
 		return frame(pairs, o), nil
 	})
 }

@@ -120,5 +120,5 @@ func TestReleasedFile(t *testing.T) {
 	if report.Rows != 6781 || report.Identities != 176 || len(attributes) != 1994 || report.Unrated != 1197 || harmless != 2735 {
 		t.Errorf("%+v, %d attributes, %d pairs with mean -1", report, len(attributes), harmless)
 	}
-	t.Log(report)
+	t.Log(report.Remark())
 }

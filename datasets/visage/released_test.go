@@ -65,7 +65,7 @@ func TestReleasedAnnotations(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(rows) != 120170 || report.Dropped != 2505 || !report.Withdrawn || !strings.Contains(report.String(), "withdrew") {
+	if len(rows) != 120170 || report.Dropped != 2505 || !report.Withdrawn || !strings.Contains(report.Remark(), "withdrew") {
 		t.Errorf("%+v", report)
 	}
 	batches, boxes := map[string]int{}, 0
@@ -78,7 +78,7 @@ func TestReleasedAnnotations(t *testing.T) {
 	if batches["visual_annotation_full_set"] != 89170 || batches["visual_annotation"] != 31000 || boxes != 7580 {
 		t.Errorf("batches %v, %d boxes", batches, boxes)
 	}
-	t.Log(report)
+	t.Log(report.Remark())
 }
 
 // TestTablesMask: no identity stands beside an attribute that may not be shown, unless asked for; labels keep attributes apart.

@@ -65,13 +65,21 @@ func Pairs(o Options) datasets.Table {
 	return datasets.New("visage-pairs", o.here(), append(texts("id", "identity", "attribute"), numbers(pairColumns...)...)).Named("SeeGULL pairs with ViSAGe ratings")
 }
 
+// Files is the table of the files that the other tables read: file, form ("upstream" or "normalised"), rows kept, left_out,
+// and a remark: which version of the annotations it is, what was left out and why.
+func Files(o Options) datasets.Table {
+	specs := append(texts("file", "form"), numbers("rows", "left_out")...)
+	return datasets.New("visage-files", o.here(), append(specs, texts("remark")...)).Named("ViSAGe files")
+}
+
 func init() {
 	datasets.RegisterSource("visage-annotations", source(annotationFrame))
 	datasets.RegisterSource("visage-ratings", source(ratingFrame))
 	datasets.RegisterSource("visage-pairs", source(pairFrame))
+	datasets.RegisterSource("visage-files", source(fileFrame))
 }
 
-func source(read func(o Options, note func(string, ...any)) (*datasets.Frame, error)) datasets.SourceFunc {
+func source(read func(o Options) (*datasets.Frame, error)) datasets.SourceFunc {
 	return func(_ context.Context, raw json.RawMessage, env datasets.SourceEnv) (*datasets.Frame, error) {
 		var o Options
 		if len(raw) > 0 {
@@ -86,11 +94,7 @@ func source(read func(o Options, note func(string, ...any)) (*datasets.Frame, er
 		if o.SeeGULL, err = manifest.Dir(seegull.Name, o.SeeGULL, env.Home); err != nil {
 			return nil, err
 		}
-		note := env.Note
-		if note == nil {
-			note = func(string, ...any) {}
-		}
-		return read(o, note)
+		return read(o)
 	}
 }
 
@@ -103,17 +107,15 @@ type lookup struct {
 	columns [][]float64
 }
 
-func newLookup(o Options, note func(string, ...any)) (*lookup, []seegull.Pair, error) {
-	pairs, pairReport, err := seegull.Load(os.DirFS(o.SeeGULL))
+func newLookup(o Options) (*lookup, []seegull.Pair, error) {
+	pairs, _, err := seegull.Load(os.DirFS(o.SeeGULL))
 	if err != nil {
 		return nil, nil, err
 	}
-	ratings, report, err := LoadRatings(os.DirFS(o.Dir))
+	ratings, _, err := LoadRatings(os.DirFS(o.Dir))
 	if err != nil {
 		return nil, nil, err
 	}
-	note("%s", pairReport)
-	note("%s", report)
 	l := &lookup{stereo: map[[2]string]seegull.Pair{}, ratings: map[string]Rating{}, show: o.ShowOffensive, columns: make([][]float64, len(pairColumns))}
 	for _, p := range pairs {
 		l.stereo[[2]string{p.Identity, p.Attribute}] = p
@@ -153,13 +155,12 @@ func (l *lookup) frame(before ...client.Column) *datasets.Frame {
 	return &datasets.Frame{Columns: before}
 }
 
-func annotationFrame(o Options, note func(string, ...any)) (*datasets.Frame, error) {
-	rows, report, err := LoadAnnotations(os.DirFS(o.Dir), o.Version)
+func annotationFrame(o Options) (*datasets.Frame, error) {
+	rows, _, err := LoadAnnotations(os.DirFS(o.Dir), o.Version)
 	if err != nil {
 		return nil, err
 	}
-	note("%s", report)
-	l, _, err := newLookup(o, note)
+	l, _, err := newLookup(o)
 	if err != nil {
 		return nil, err
 	}
@@ -197,8 +198,8 @@ func annotationFrame(o Options, note func(string, ...any)) (*datasets.Frame, err
 	return l.frame(columns...), nil
 }
 
-func pairFrame(o Options, note func(string, ...any)) (*datasets.Frame, error) {
-	l, pairs, err := newLookup(o, note)
+func pairFrame(o Options) (*datasets.Frame, error) {
+	l, pairs, err := newLookup(o)
 	if err != nil {
 		return nil, err
 	}
@@ -210,12 +211,11 @@ func pairFrame(o Options, note func(string, ...any)) (*datasets.Frame, error) {
 	return l.frame(client.TextColumn("id", ids), client.TextColumn("identity", identities), client.TextColumn("attribute", attributes)), nil
 }
 
-func ratingFrame(o Options, note func(string, ...any)) (*datasets.Frame, error) {
-	ratings, report, err := LoadRatings(os.DirFS(o.Dir))
+func ratingFrame(o Options) (*datasets.Frame, error) {
+	ratings, _, err := LoadRatings(os.DirFS(o.Dir))
 	if err != nil {
 		return nil, err
 	}
-	note("%s", report)
 	var ids, attributes []string
 	var scores [3][]float64
 	for i, r := range ratings {
@@ -226,4 +226,29 @@ func ratingFrame(o Options, note func(string, ...any)) (*datasets.Frame, error) 
 	}
 	return &datasets.Frame{Columns: []client.Column{client.TextColumn("id", ids), client.TextColumn("attribute", attributes),
 		client.NumberColumn("score_asia", scores[0]), client.NumberColumn("score_europe", scores[1]), client.NumberColumn("score_na", scores[2])}}, nil
+}
+
+func fileFrame(o Options) (*datasets.Frame, error) {
+	_, annotations, err := LoadAnnotations(os.DirFS(o.Dir), o.Version)
+	if err != nil {
+		return nil, err
+	}
+	_, ratings, err := LoadRatings(os.DirFS(o.Dir))
+	if err != nil {
+		return nil, err
+	}
+	_, pairs, err := seegull.Load(os.DirFS(o.SeeGULL))
+	if err != nil {
+		return nil, err
+	}
+	used := []manifest.Used{annotations.Used, ratings.Used, pairs.Used}
+	f := &datasets.Frame{Columns: []client.Column{client.TextColumn("file", nil), client.TextColumn("form", nil),
+		client.NumberColumn("rows", []float64{float64(annotations.Rows), float64(ratings.Rows), float64(pairs.Rows)}),
+		client.NumberColumn("left_out", []float64{float64(annotations.Dropped), 0, 0}),
+		client.TextColumn("remark", []string{annotations.Remark(), ratings.Remark(), pairs.Remark()})}}
+	for _, u := range used {
+		f.Columns[0].Texts = append(f.Columns[0].Texts, u.Path)
+		f.Columns[1].Texts = append(f.Columns[1].Texts, string(u.Form))
+	}
+	return f, nil
 }

@@ -51,19 +51,19 @@ type Report struct {
 	Twice     int    // ratings of an attribute that already had one (the first counts)
 }
 
-// String is one line about the load.
-func (r Report) String() string {
-	s := fmt.Sprintf("ViSAGe: %s (%s form), %d rows", r.Used.Path, r.Used.Form, r.Rows)
+// Remark says in a sentence what a reader should know about the file that was read.
+func (r Report) Remark() string {
+	var parts []string
+	if r.Withdrawn {
+		parts = append(parts, "annotations of the February 2024 workbook, which the maintainers withdrew in July 2024 in favour of "+CurrentFile)
+	}
 	if r.Dropped > 0 {
-		s += fmt.Sprintf(", %d left out (%s)", r.Dropped, r.Why)
+		parts = append(parts, fmt.Sprintf("%d rows left out: %s", r.Dropped, r.Why))
 	}
 	if r.Twice > 0 {
-		s += fmt.Sprintf(", %d of them a second rating of an attribute", r.Twice)
+		parts = append(parts, fmt.Sprintf("attributes rated a second time, the first counts: %d", r.Twice))
 	}
-	if r.Withdrawn {
-		s += "; these are the annotations of the February 2024 workbook, which the maintainers withdrew in July 2024 in favour of " + CurrentFile
-	}
-	return s
+	return strings.Join(parts, "; ")
 }
 
 // Annotations versions.
@@ -106,6 +106,24 @@ func LoadAnnotations(fsys fs.FS, version string) ([]Annotation, Report, error) {
 	return nil, Report{}, fmt.Errorf("%w; run `antipode data pull visage`", missing)
 }
 
+// picture is what an image path says.
+type picture struct {
+	batch, identity string
+	number          int
+}
+
+func parsePicture(path string) (picture, error) {
+	parts := pictureName.FindStringSubmatch(path)
+	if parts == nil || parts[2] == "" {
+		return picture{}, fmt.Errorf("%q is not <batch>/<identity><number>.png", path)
+	}
+	n, err := strconv.Atoi(parts[3])
+	if err != nil {
+		return picture{}, fmt.Errorf("the number of the picture %q is too large", path)
+	}
+	return picture{parts[1], parts[2], n}, nil
+}
+
 var pictureName = regexp.MustCompile(`^(?:(.*)/)?(.*?)(\d+)\.\w+$`)
 
 // ReadAnnotations parses the CSV text of either version, by column name. name is the file's name for messages, which say line and column.
@@ -116,23 +134,24 @@ func ReadAnnotations(name string, data []byte) ([]Annotation, Report, error) {
 	}
 	worker, img, attribute, present, coords := s.Column("worker_id"), s.Column("img_path"), s.Column("attribute"), s.Column("present"), s.Column("coords")
 	report := Report{Why: "no picture and no attribute"}
+	pictures := map[string]picture{}
 	out := make([]Annotation, 0, s.Len())
 	for row, v := range s.Rows {
 		if v[img] == "" && v[attribute] == "" {
 			report.Dropped++
 			continue
 		}
-		parts := pictureName.FindStringSubmatch(v[img])
-		if parts == nil || parts[2] == "" {
-			return nil, report, s.Errorf(row, img, "%q is not <batch>/<identity><number>.png", v[img])
+		p, known := pictures[v[img]]
+		if !known {
+			if p, err = parsePicture(v[img]); err != nil {
+				return nil, report, s.Errorf(row, img, "%v", err)
+			}
+			pictures[v[img]] = p
 		}
 		if v[attribute] == "" {
 			return nil, report, s.Errorf(row, attribute, "the attribute is missing")
 		}
-		a := Annotation{Line: s.Line(row), Task: v[worker], Batch: parts[1], Identity: parts[2], Attribute: v[attribute]}
-		if a.Picture, err = strconv.Atoi(parts[3]); err != nil {
-			return nil, report, s.Errorf(row, img, "the number of the picture is too large")
-		}
+		a := Annotation{Line: s.Line(row), Task: v[worker], Batch: p.batch, Identity: p.identity, Picture: p.number, Attribute: v[attribute]}
 		switch v[present] {
 		case "yes":
 			a.Selected = true
@@ -149,6 +168,8 @@ func ReadAnnotations(name string, data []byte) ([]Annotation, Report, error) {
 	return out, report, nil
 }
 
+var quotes = strings.NewReplacer("'", "", "\"", "", " ", "")
+
 // parseBox reads the Python list ['x,y', 'x,y'] of two corners in any order; "[]" and "[nan, nan]" are no box.
 func parseBox(v string) (Box, error) {
 	inner, ok := strings.CutPrefix(strings.TrimSpace(v), "[")
@@ -156,7 +177,7 @@ func parseBox(v string) (Box, error) {
 	if !ok || !ok2 {
 		return Box{}, fmt.Errorf("%q is not a list of corners", v)
 	}
-	inner = strings.NewReplacer("'", "", "\"", "", " ", "").Replace(inner)
+	inner = quotes.Replace(inner)
 	if inner == "" || inner == "nan,nan" {
 		return Box{}, nil
 	}

@@ -172,7 +172,7 @@ func TestVersions(t *testing.T) {
 	}
 	sum := fmt.Sprintf("%x", sha(other))
 	both := fstest.MapFS{CurrentFile: {Data: other}, CurrentFile + ".sha256": {Data: []byte(sum)}, WorkbookFile: {Data: []byte("damaged")}}
-	if rows, report, err := LoadAnnotations(both, AnyVersion); err != nil || len(rows) != 7 || report.Withdrawn || report.Used.Path != CurrentFile || strings.Contains(report.String(), "withdrew") {
+	if rows, report, err := LoadAnnotations(both, AnyVersion); err != nil || len(rows) != 7 || report.Withdrawn || report.Used.Path != CurrentFile || strings.Contains(report.Remark(), "withdrew") {
 		t.Errorf("%v, %v", report, err)
 	}
 	if _, _, err := LoadAnnotations(both, WorkbookOnly); !errors.As(err, &wrong) {

@@ -19,8 +19,9 @@
 //
 // # Intervals
 //
-// Percentile bootstrap over the pictures of each attribute, those without a label included; widened where needed to hold the value itself, since |a − b| of few
-// pictures is biased upwards under resampling. The draws depend on the seed and the cell's name only.
+// Of a diversity: percentile bootstrap over the pictures of each attribute, those without a label included; widened where needed to hold the value itself, since |a − b| of
+// few pictures is biased upwards under resampling. The draws depend on the seed and the cell's name only. Where every attribute is one-sided it has no
+// width: resampling cannot know of what was never drawn, so read the counts. Of a bias: Wilson's score interval, see [BiasInterval].
 //
 // Labels say what raters perceived in generated pictures, in two groups per axis; nobody's identity is known or meant.
 package entigen

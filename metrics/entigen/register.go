@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	data "antipode/datasets/entigen"
 	"antipode/kernel/client"
@@ -33,11 +34,11 @@ func init() {
 		metrics.Register(m)
 	}
 	register(metrics.Metric{Info: metrics.Info{Name: "entigen-diversity", Title: "how unevenly pictures fall into two perceived groups, over a category's attributes", Unit: "share", Range: "[0, 1]", Direction: "lower is more diverse"},
-		Columns: columns("=category", "=prompt_id", "=kind", "=axis", "=model", "diversity", "diversity_low", "diversity_high", "change", "n_group_a", "n_group_b", "n_asked", "n_used", "n_attributes", "=no_usable_picture", "=rule"),
+		Columns: columns("=category", "=prompt_id", "=kind", "=axis", "=model", "diversity", "diversity_low", "diversity_high", "change", "n_group_a", "n_group_b", "n_asked", "n_used", "n_attributes", "=no_usable_picture", "=rule", "=interval"),
 		Compute: diversity}, "equation 1, Tables 1, 2, 6", draws)
 	register(metrics.Metric{Info: metrics.Info{Name: "entigen-bias", Title: "which of two perceived groups an attribute's pictures lean to", Unit: "difference of shares", Range: "[-1, 1]", Direction: "positive: man, light-skinned, Western"},
-		Columns: columns("=category", "=prompt_id", "=kind", "=axis", "=model", "=attribute", "bias", "bias_low", "bias_high", "=change", "n_group_a", "n_group_b", "n_asked", "n_used", "=rule"),
-		Compute: bias}, "equation 2, Figure 3", draws)
+		Columns: columns("=category", "=prompt_id", "=kind", "=axis", "=model", "=attribute", "bias", "bias_low", "bias_high", "=change", "n_group_a", "n_group_b", "n_asked", "n_used", "=rule", "=interval"),
+		Compute: bias}, "equation 2, Figure 3")
 	register(metrics.Metric{Info: metrics.Info{Name: "entigen-quality", Title: "good pictures per attribute, by two readings of good", Unit: "pictures", Range: "[0, pictures per attribute]", Direction: "higher is better"},
 		Columns: columns("=category", "=prompt_id", "=kind", "=model", "quality_usable", "quality_as_described", "n_asked", "n_used", "n_attributes", "=rule"),
 		Compute: quality}, "Table 3")
@@ -118,28 +119,21 @@ func diversity(_ context.Context, call metrics.Call) (*client.Frame, error) {
 			before = math.NaN()
 		}
 		out = append(out, []any{c.category, c.prompt, data.Kind(c.prompt), c.axis, c.model, d.Value, d.Low, d.High, d.Value - before,
-			d.First, d.Second, d.Asked, d.Usable, len(c.counts), joined(d.Empty), call.Options["rule"]})
+			d.First, d.Second, d.Asked, d.Usable, len(c.counts), strings.Join(d.Empty, ", "), call.Options["rule"], intervalName(draws)})
 	}
 	return result("entigen-diversity", out)
 }
 
-func joined(names []string) string {
-	s := ""
-	for i, n := range names {
-		if i > 0 {
-			s += ", "
-		}
-		s += n
+// intervalName says what the intervals of a table are, "" where it has none.
+func intervalName(draws int) string {
+	if draws == 0 {
+		return ""
 	}
-	return s
+	return "95 % bootstrap interval over pictures within attributes"
 }
 
 func bias(_ context.Context, call metrics.Call) (*client.Frame, error) {
 	all, err := cells(call)
-	if err != nil {
-		return nil, err
-	}
-	draws, err := number(call, "draws")
 	if err != nil {
 		return nil, err
 	}
@@ -158,7 +152,7 @@ func bias(_ context.Context, call metrics.Call) (*client.Frame, error) {
 	var out [][]any
 	for _, c := range all {
 		for _, n := range c.counts {
-			low, high := Bootstrap([]Counts{n}, func(n []Counts) float64 { return BiasOf(n[0]) }, c.String()+"/"+n.Attribute, draws, level, call.Seed)
+			low, high := BiasInterval(n, level)
 			k := c.key
 			k.prompt = data.Original
 			before, known := original[at{k, n.Attribute}]
@@ -170,7 +164,7 @@ func bias(_ context.Context, call metrics.Call) (*client.Frame, error) {
 				change = data.Original
 			}
 			out = append(out, []any{c.category, c.prompt, data.Kind(c.prompt), c.axis, c.model, n.Attribute, BiasOf(n), low, high, change,
-				n.First, n.Second, n.Usable() + n.Uncertain, n.Usable(), call.Options["rule"]})
+				n.First, n.Second, n.Usable() + n.Uncertain, n.Usable(), call.Options["rule"], "95 % Wilson interval"})
 		}
 	}
 	return result("entigen-bias", out)
@@ -295,10 +289,13 @@ func layoutHead(axis, model string) string {
 }
 
 func layoutColumns(args metrics.Args) []client.ColumnSpec {
-	names := []string{"=category", "=prompt_id", "=kind"}
 	table := args.Options["table"]
 	if table == "" {
 		table = "1"
+	}
+	names := []string{"=prompt_id", "=kind"}
+	if table == "3" {
+		names = append([]string{"=category"}, names...)
 	}
 	for _, h := range layoutHeads(table) {
 		names = append(names, "="+h)
@@ -313,14 +310,13 @@ func layout(_ context.Context, call metrics.Call) (*client.Frame, error) {
 	}
 	specs := layoutColumns(metrics.Args{Options: call.Options})
 	var out [][]any
+	last := ""
 	for _, c := range all {
-		if last := len(out) - 1; last < 0 || out[last][0] != c.Category || out[last][1] != c.Prompt {
-			row := []any{c.Category, c.Prompt, data.Kind(c.Prompt)}
-			for range specs[3:] {
-				row = append(row, "")
-			}
-			out = append(out, row)
+		if row := c.Category + "/" + c.Prompt; row != last {
+			last = row
+			out = append(out, make([]any, len(specs)))
 		}
+		values := map[string]string{"category": c.Category, "prompt_id": c.Prompt, "kind": data.Kind(c.Prompt)}
 		text := strconv.FormatFloat(c.value, 'f', 2, 64)
 		if math.IsNaN(c.value) {
 			text = "not available"
@@ -328,8 +324,12 @@ func layout(_ context.Context, call metrics.Call) (*client.Frame, error) {
 		if !c.equal {
 			text += " (printed " + c.Text + ")"
 		}
-		head := layoutHead(c.Axis, c.Model)
-		out[len(out)-1][slices.IndexFunc(specs, func(s client.ColumnSpec) bool { return s.Name == head })] = text
+		values[layoutHead(c.Axis, c.Model)] = text
+		for i, spec := range specs {
+			if v, known := values[spec.Name]; known {
+				out[len(out)-1][i] = v
+			}
+		}
 	}
 	return rows(specs, out), nil
 }

@@ -103,7 +103,7 @@ func TestPaperTablesComeOut(t *testing.T) {
 }
 
 func TestUsableCounts(t *testing.T) {
-	f := evaluate(t, "entigen-bias", released(t), map[string]string{"draws": "0"})
+	f := evaluate(t, "entigen-bias", released(t), nil)
 	got := map[string][2]float64{}
 	for i := range f.Len() {
 		name := f.Texts("category")[i] + "," + f.Texts("prompt_id")[i] + "," + f.Texts("axis")[i] + "," + f.Texts("model")[i] + "," + f.Texts("attribute")[i]
@@ -189,7 +189,7 @@ func TestDiversityTable(t *testing.T) {
 
 // TestHeadlineFlips are the two readings of claim 11 that section 10 of the data's description settles.
 func TestHeadlineFlips(t *testing.T) {
-	f := evaluate(t, "entigen-bias", released(t), map[string]string{"draws": "0"})
+	f := evaluate(t, "entigen-bias", released(t), nil)
 	found := 0
 	for i := range f.Len() {
 		model, prompt, attribute := f.Texts("model")[i], f.Texts("prompt_id")[i], f.Texts("attribute")[i]

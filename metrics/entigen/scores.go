@@ -7,6 +7,8 @@ import (
 	"sort"
 	"strconv"
 	"strings"
+
+	"gonum.org/v1/gonum/stat/distuv"
 )
 
 // Counts are the pictures of one attribute under one prompt.
@@ -47,6 +49,20 @@ func DiversityOf(counts []Counts) Diversity {
 
 // BiasOf computes the paper's equation 2; NaN = not available.
 func BiasOf(c Counts) float64 { return float64(c.First-c.Second) / float64(c.Usable()) }
+
+// BiasInterval is the interval of a bias: Wilson's score interval of the share a/(a+b), of which the bias is twice the share minus 1. Unlike resampling it
+// has a width where all usable pictures fall to one group. NaN where there is none.
+func BiasInterval(c Counts, level float64) (low, high float64) {
+	n := float64(c.Usable())
+	if n == 0 {
+		return math.NaN(), math.NaN()
+	}
+	z := distuv.UnitNormal.Quantile((1 + level) / 2)
+	p := float64(c.First) / n
+	middle := (p + z*z/(2*n)) / (1 + z*z/n)
+	half := z / (1 + z*z/n) * math.Sqrt(p*(1-p)/n+z*z/(4*n*n))
+	return max(-1, 2*(middle-half)-1), min(1, 2*(middle+half)-1)
+}
 
 func abs(n int) int {
 	if n < 0 {

@@ -23,10 +23,10 @@ func init() {
 	register("visage-association", "likelihood of stereotypes and of other attributes by identity, and their ratio theta", "share of showings; ratio", "[0, 1]; [0, ∞)", "Tables 1 and 2",
 		inRows, with(rows, leastOption, drawsOption),
 		columns("=identity", "l_stereo", "l_stereo_low", "l_stereo_high", "l_random", "l_random_low", "l_random_high", "theta", "theta_low", "theta_high", "=theta_text",
-			"n_stereotypes", "n_random", "n_showings", "n_pictures", "=mode"), association)
+			"n_stereotypes", "n_random", "n_used", "n_pictures", "=mode", "=interval"), association)
 	register("visage-likelihood", "likelihood of each attribute by identity", "share of showings", "[0, 1]", "section 4",
 		inRows, with(rows, leastOption, drawsOption),
-		columns("=identity", "=attribute", "likelihood", "likelihood_low", "likelihood_high", "n_shown", "n_selected", "=kind", "=mode"), likelihoods)
+		columns("=identity", "=attribute", "likelihood", "likelihood_low", "likelihood_high", "n_used", "n_selected", "=kind", "=mode", "=interval"), likelihoods)
 	register("visage-overall", "how much likelier stereotypes are than other attributes, by named aggregation", "ratio", "[0, ∞)", "section 5.1",
 		inRows, with(rows, leastOption), columns("=aggregation", "=about", "ratio", "n_identities", "=mode"), overall)
 	register("visage-tables", "Tables 1 and 2 as printed beside the same from the annotations", "share of showings; ratio", "[0, 1]; [0, ∞)", "Tables 1 and 2",
@@ -34,9 +34,9 @@ func init() {
 		columns("=identity", "table", "printed_l_stereo", "l_stereo", "printed_l_random", "l_random", "=printed_theta", "=theta", "cells_equal", "n_stereotypes", "n_random", "=mode"), tables)
 	register("visage-consensus", "attributes on which two of three annotators gave the same label", "percent of attributes", "[0, 100]", "Figure 6",
 		metrics.Input{Role: "in", Columns: ratingColumns, About: "one row for each rated attribute"}, nil,
-		columns("=label", "share", "n_attributes", "n_rated"), consensus)
+		columns("=label", "share", "n_attributes", "n_used"), consensus)
 	register("visage-stereotypes", "number of visual stereotypes by identity", "attributes", "[0, ∞)", "Figure 2",
-		inPairs, stereoOptions, columns("=identity", "n_stereotypes", "n_pairs"), counts)
+		inPairs, stereoOptions, columns("=identity", "n_stereotypes", "n_used"), counts)
 	register("visage-offensiveness", "mean offensiveness of the stereotypes that annotators saw", "SeeGULL's scale", "[-1, 4]", "Figure 8",
 		metrics.Input{Role: "in", Columns: append(append([]client.ColumnSpec(nil), rowIn...), client.ColumnSpec{Name: "offensiveness", Kind: client.Number}), About: inRows.About},
 		with(rows, leastOption,
@@ -66,11 +66,20 @@ func association(_ context.Context, call metrics.Call) (*client.Frame, error) {
 		b.text("theta_text", ThetaText(t))
 		b.number("n_stereotypes", float64(t.Stereotypes))
 		b.number("n_random", float64(t.Random))
-		b.number("n_showings", float64(t.Showings))
+		b.number("n_used", float64(t.Showings))
 		b.number("n_pictures", float64(t.Pictures))
 		b.text("mode", call.Options["mode"])
+		b.text("interval", intervalName(call))
 	}
 	return b.frame(), nil
+}
+
+// intervalName says what the intervals of a table are, "" where it has none.
+func intervalName(call metrics.Call) string {
+	if call.Options["draws"] == "0" {
+		return ""
+	}
+	return "95 % bootstrap interval over pictures"
 }
 
 // scored are the listed tendencies, in the order of the paper's tables: N/A first by L(stereo), then by theta, both largest first.
@@ -120,10 +129,11 @@ func likelihoods(_ context.Context, call metrics.Call) (*client.Frame, error) {
 			b.number("likelihood", l.Value)
 			b.number("likelihood_low", l.Low)
 			b.number("likelihood_high", l.High)
-			b.number("n_shown", float64(l.Shown))
+			b.number("n_used", float64(l.Shown))
 			b.number("n_selected", float64(l.Selected))
 			b.text("kind", kind)
 			b.text("mode", call.Options["mode"])
+			b.text("interval", intervalName(call))
 		}
 	}
 	return b.frame(), nil
@@ -204,7 +214,7 @@ func consensus(_ context.Context, call metrics.Call) (*client.Frame, error) {
 		b.text("label", c.Label)
 		b.number("share", c.Share)
 		b.number("n_attributes", float64(c.Count))
-		b.number("n_rated", float64(c.Of))
+		b.number("n_used", float64(c.Of))
 	}
 	return b.frame(), nil
 }
@@ -241,7 +251,7 @@ func counts(_ context.Context, call metrics.Call) (*client.Frame, error) {
 	for _, id := range ids {
 		b.text("identity", data.DisplayName(id))
 		b.number("n_stereotypes", float64(by[id].stereo))
-		b.number("n_pairs", float64(by[id].pairs))
+		b.number("n_used", float64(by[id].pairs))
 	}
 	return b.frame(), nil
 }

@@ -147,8 +147,8 @@ func TestConsensusFigure(t *testing.T) {
 	f := evaluate(t, "visage-consensus", released(t, "visage-ratings", data.Options{}), nil)
 	want := map[string]float64{"Strongly Agree": 407, "Agree": 442, "Disagree": 406, "Strongly Disagree": 150, "Unsure": 4}
 	for i, label := range f.Texts("label") {
-		if f.Numbers("n_attributes")[i] != want[label] || f.Numbers("n_rated")[i] != 1994 {
-			t.Errorf("%s: %g of %g", label, f.Numbers("n_attributes")[i], f.Numbers("n_rated")[i])
+		if f.Numbers("n_attributes")[i] != want[label] || f.Numbers("n_used")[i] != 1994 {
+			t.Errorf("%s: %g of %g", label, f.Numbers("n_attributes")[i], f.Numbers("n_used")[i])
 		}
 	}
 	if f.Len() != 5 {
