@@ -12,7 +12,7 @@ import (
 
 // Bars draws a bar for each row: its length is the value column, its name the column of [X] (else the first text column
 // that names rows), its colour the column of [Series] (else the second, where names repeat). Whiskers show the columns
-// VALUE_low and VALUE_high. The value axis is [0, 1] where all values lie in it, and always starts at zero unless
+// VALUE_low and VALUE_high. Bars whose names find no room below them lie down, and take the names of their axes with them. The value axis is [0, 1] where all values lie in it, and always starts at zero unless
 // [Limits] says otherwise.
 //
 // Figures 3 and 9 of the Decomposed-DIG paper: Values("coverage"), X("score"), Series("setup"), Panels("template").
@@ -104,7 +104,10 @@ func buildBars(f *datasets.Frame, column string, s *settings) (drawing, error) {
 		}
 	}
 	c.refKeys(s)
-	c.names(s, horizontal, x, column)
+	c.names(s, horizontal, column)
+	if horizontal && !s.horizontal { // laid down here: the axes have changed places
+		c.xname, c.yname = or(s.yname, column), s.xname
+	}
 	c.height = 250
 	if len(panels.rows) > panels.columns {
 		c.height = 180
@@ -129,8 +132,8 @@ func buildBars(f *datasets.Frame, column string, s *settings) (drawing, error) {
 	return c, nil
 }
 
-// names puts the names of the value axis and the name axis where they belong.
-func (c *chart) names(s *settings, horizontal bool, x, column string) {
+// names puts the names of the axes where they belong.
+func (c *chart) names(s *settings, horizontal bool, column string) {
 	c.yname = column
 	if horizontal {
 		c.xname, c.yname = column, ""
@@ -185,7 +188,8 @@ func list(names []string, most int) string {
 	return strings.Join(names, ", ")
 }
 
-// barColumns finds the columns of names and series.
+// barColumns finds the columns of names and series: the first text column with more than one value, and where names
+// repeat the first further one that tells the repeated apart.
 func (s *settings) barColumns(f *datasets.Frame) (x, series string, err error) {
 	x, series = s.x, s.series
 	candidates := nameColumns(f, append(slices.Clone(s.panels), x, series)...)
@@ -193,26 +197,33 @@ func (s *settings) barColumns(f *datasets.Frame) (x, series string, err error) {
 		if len(candidates) == 0 {
 			return "", "", fmt.Errorf("no text column names the rows (there are: %s); give one with X", list(columnNames(f), 20))
 		}
-		x, candidates = candidates[0], candidates[1:]
+		at := max(slices.IndexFunc(candidates, func(c string) bool { return distinct(f, c) > 1 }), 0)
+		x = candidates[at]
+		candidates = slices.Delete(candidates, at, at+1)
 	}
-	if series != "" {
-		return x, series, nil
-	}
-	seen, twice := map[string]bool{}, false
-	for r := range f.Len() {
-		k := ""
-		for _, c := range append([]string{x}, s.panels...) {
-			if col := f.Column(c); col != nil {
-				k += "\x00" + col.Cell(r)
+	if keys := append([]string{x}, s.panels...); series == "" && distinct(f, keys...) < f.Len() {
+		for _, c := range candidates {
+			if distinct(f, append(keys, c)...) == f.Len() {
+				return x, c, nil
 			}
 		}
-		twice = twice || seen[k]
-		seen[k] = true
-	}
-	if twice && len(candidates) > 0 {
-		series = candidates[0]
 	}
 	return x, series, nil
+}
+
+// distinct counts the different combinations of values in columns; columns that are missing do not count.
+func distinct(f *datasets.Frame, columns ...string) int {
+	seen := map[string]bool{}
+	for r := range f.Len() {
+		k := ""
+		for _, name := range columns {
+			if c := f.Column(name); c != nil {
+				k += "\x00" + c.Cell(r)
+			}
+		}
+		seen[k] = true
+	}
+	return len(seen)
 }
 
 func columnNames(f *datasets.Frame) []string {

@@ -16,9 +16,9 @@ func ExampleBars() {
 
 // Images by row and column, with the border of a mask in red and the background paled.
 func ExampleGrid() {
-	fig := plots.Grid(photos(), plots.Rows("region"), plots.Columns("source"), plots.PerCell(2),
-		plots.Outline("mask"), plots.Fade(plots.Background), plots.Captions("id", "distance"),
-		plots.Title("Real and generated things"))
+	fig := plots.Grid(photos(), plots.Rows("region"), plots.Columns("source"), plots.PerCell(3),
+		plots.Outline("mask"), plots.Fade(plots.Background), plots.Captions("object", "distance"),
+		plots.Title("Photos and sampled pictures of two islands"))
 	picture("grid", fig)
 	// Output: as in grid.svg
 }
@@ -103,7 +103,7 @@ func ExampleLines() {
 
 // Images in lines, as they come.
 func ExampleGrid_lines() {
-	fig := plots.Grid(photos(), plots.Captions("id"), plots.Limit(14), plots.Title("The first things"))
+	fig := plots.Grid(photos(), plots.Captions("object", "region"), plots.Limit(14), plots.Title("The first pictures"))
 	picture("grid-lines", fig)
 	// Output: as in grid-lines.svg
 }

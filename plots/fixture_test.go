@@ -2,10 +2,10 @@ package plots_test
 
 import (
 	"context"
-	"fmt"
 	"math"
 
 	"antipode/datasets"
+	"antipode/datasets/archipelago"
 	"antipode/kernel/client"
 )
 
@@ -130,23 +130,26 @@ func growth() datasets.Table {
 		client.NumberColumn("width", v), client.NumberColumn("width_low", low), client.NumberColumn("width_high", high)}})
 }
 
-// matched is a gallery's table: two real images, what matched them in each set-up, nothing in background_only.
+// matched is a gallery's table: two photos, what matched them in each set-up, nothing in background_only.
 func matched() datasets.Table {
 	var id, block, setup, role []string
 	var images []client.Image
 	var masks []client.Mask
 	var rank, distance []float64
-	add := func(seed int, b, s, r string, k int, d float64) {
-		img, m := drawn(drawings, seed)
+	add := func(it archipelago.Item, b, s, r string, k int, d float64) {
+		img, m := drawn(it)
 		images, masks = append(images, img), append(masks, m)
-		id, block, setup, role = append(id, fmt.Sprintf("thing%02d", seed)), append(block, b), append(setup, s), append(role, r)
+		id, block, setup, role = append(id, it.ID), append(block, b), append(setup, s), append(role, r)
 		rank, distance = append(rank, float64(k)), append(distance, d)
 	}
-	for i, b := range []string{"ball in Averra", "box in Averra"} {
+	for o := range 2 {
+		photo := items(world.Photos(), 0, o)[0]
+		sampled := append(items(world.Sampled(), 0, o), items(world.Sampled(), 1, o)...)
+		sampled = append(sampled, append(items(world.Sampled(), 2, o), items(world.Sampled(), 3, o)...)...)
 		for j, s := range setups {
-			add(i, b, s, "reference", 0, math.NaN())
+			add(photo, photo.Object+", "+photo.Region, s, "reference", 0, math.NaN())
 			for k := range []int{8, 3, 0}[j] {
-				add(2+i+2*k, b, s, "match", k+1, 19.5+float64(k)*0.75)
+				add(sampled[k], photo.Object+", "+photo.Region, s, "match", k+1, 19.5+float64(k)*0.75)
 			}
 		}
 	}
@@ -159,10 +162,10 @@ func hubs() datasets.Table {
 	var id, role []string
 	var images []client.Image
 	var inside []float64
-	for i := range 8 {
-		img, _ := drawn(drawings, i)
+	for i, it := range items(world.Photos(), 4, 0, 3, 4, 5) {
+		img, _ := drawn(it)
 		images = append(images, img)
-		id, role, inside = append(id, fmt.Sprintf("thing%02d", i)), append(role, "reference"), append(inside, float64(90-9*i))
+		id, role, inside = append(id, it.ID), append(role, "reference"), append(inside, float64(90-9*i))
 	}
 	return datasets.FromFrame(&datasets.Frame{Columns: []client.Column{client.TextColumn("id", id), client.TextColumn("group", id), client.TextColumn("role", role),
 		client.ImageColumn("image", images), client.NumberColumn("inside", inside)}})

@@ -10,8 +10,6 @@ import (
 	"go/format"
 	"go/parser"
 	"go/token"
-	"image"
-	"image/color"
 	"image/png"
 	"math"
 	"os"
@@ -21,6 +19,7 @@ import (
 	"testing"
 
 	"antipode/datasets"
+	"antipode/datasets/archipelago"
 	"antipode/datasets/mask"
 	"antipode/kernel/client"
 	"antipode/plots"
@@ -178,42 +177,34 @@ func pick(t datasets.Table, column, value string) datasets.Table {
 	return datasets.FromFrame(f.Pick(rows))
 }
 
-// drawn paints a small picture of a round thing before a striped background, and its mask.
-func drawn(folder string, seed int) (client.Image, client.Mask) {
-	const w, h = 128, 112
-	img := image.NewRGBA(image.Rect(0, 0, w, h))
-	bits := mask.New(w, h)
-	shade := func(c color.RGBA, t float64) color.RGBA {
-		f := func(v uint8) uint8 { return uint8(min(255, float64(v)*t)) }
-		return color.RGBA{f(c.R), f(c.G), f(c.B), 255}
-	}
-	sky := []color.RGBA{{170, 205, 230, 255}, {235, 214, 170, 255}, {180, 210, 170, 255}, {200, 190, 215, 255}}[seed%4]
-	thing := []color.RGBA{{190, 80, 60, 255}, {60, 110, 170, 255}, {90, 140, 70, 255}}[seed%3]
-	cx, cy, r := 50+float64(seed*13%30), 62-float64(seed*7%14), 24+float64(seed*5%14)
-	for y := range h {
-		for x := range w {
-			c := shade(sky, 0.8+0.25*float64((y/10+seed)%2)*0.5+0.002*float64(x))
-			if y > 80 {
-				c = shade(color.RGBA{150, 130, 100, 255}, 0.8+0.003*float64(y))
-			}
-			dx, dy := (float64(x)-cx)/r, (float64(y)-cy)/r
-			box := seed%2 == 1 && math.Abs(dx) < .9 && math.Abs(dy) < .9
-			if box || seed%2 == 0 && dx*dx+dy*dy < 1 {
-				c = shade(thing, 1.15-0.3*dy)
-				bits.Set(x, y, true)
-			}
-			img.SetRGBA(x, y, c)
-		}
-	}
+// world is where the pictures come from.
+var world = archipelago.New(archipelago.Options{Seed: 7, Planted: true, PerCell: 2, Size: 112})
+
+// drawn puts a picture of the world into a file: a photo, or where sampled one of the sampler's.
+func drawn(it archipelago.Item) (client.Image, client.Mask) {
+	img, object := world.Draw(it)
 	var data bytes.Buffer
 	if err := png.Encode(&data, img); err != nil {
 		panic(err)
 	}
-	path := filepath.Join(folder, fmt.Sprintf("thing%02d.png", seed))
+	path := filepath.Join(drawings, strings.ReplaceAll(it.ID, "/", "-")+".png")
 	if err := os.WriteFile(path, data.Bytes(), 0o644); err != nil {
 		panic(err)
 	}
-	return client.Image{SHA256: fmt.Sprintf("%x", sha256.Sum256(data.Bytes())), Path: path}, mask.Encode(bits)
+	return client.Image{SHA256: fmt.Sprintf("%x", sha256.Sum256(data.Bytes())), Path: path}, mask.Encode(mask.FromImage(object))
+}
+
+// items chooses pictures of an island.
+func items(of []archipelago.Item, island int, objects ...int) []archipelago.Item {
+	var out []archipelago.Item
+	for _, o := range objects {
+		for _, it := range of {
+			if it.Region == world.Islands()[island] && it.Object == world.Objects()[o] {
+				out = append(out, it)
+			}
+		}
+	}
+	return out
 }
 
 var drawings string // a folder of the test run
@@ -229,22 +220,25 @@ func TestMain(m *testing.M) {
 	os.Exit(status)
 }
 
-// photos is a table of small drawn pictures with masks: two regions, three sources.
+// photos is a table of small pictures with masks: two islands, photos and sampled pictures.
 func photos() datasets.Table {
-	var id, region, source []string
+	var id, object, region, source []string
 	var images []client.Image
 	var masks []client.Mask
 	var distance []float64
-	for i := range 22 {
-		img, m := drawn(drawings, i)
-		images, masks = append(images, img), append(masks, m)
-		id = append(id, fmt.Sprintf("thing%02d", i))
-		region = append(region, regions[i%2])
-		source = append(source, []string{"real", "thing in island", "island adjective thing"}[i%7%3])
-		distance = append(distance, 18+float64(i)/3)
+	for island := range 2 {
+		for s, set := range [][]archipelago.Item{world.Photos(), world.Sampled()} {
+			for _, it := range items(set, island, 0, 1, 2) {
+				img, m := drawn(it)
+				images, masks = append(images, img), append(masks, m)
+				id, object, region = append(id, it.ID), append(object, it.Object), append(region, it.Region)
+				source = append(source, []string{"photo", "sampled"}[s])
+				distance = append(distance, 18+float64(len(id))/3)
+			}
+		}
 	}
 	return datasets.FromFrame(&datasets.Frame{Columns: []client.Column{client.TextColumn("id", id), client.ImageColumn("image", images),
-		client.MaskColumn("mask", masks), client.TextColumn("region", region), client.TextColumn("source", source), client.NumberColumn("distance", distance)}})
+		client.MaskColumn("mask", masks), client.TextColumn("object", object), client.TextColumn("region", region), client.TextColumn("source", source), client.NumberColumn("distance", distance)}})
 }
 
 // galleryPictures reads the pictures of the gallery.

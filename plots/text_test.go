@@ -37,7 +37,7 @@ func hostileTable() datasets.Table {
 	var name, other, role []string
 	var v, low, high, x []float64
 	for i := range rows {
-		rows[i] = i % 22
+		rows[i] = i % f.Len()
 		name, other = append(name, hostile[i%n]), append(other, hostile[(i/n)*3])
 		role = append(role, []string{"reference", "match"}[i/n])
 		v, x = append(v, 0.1+0.04*float64(i)), append(x, float64(i))

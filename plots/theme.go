@@ -21,7 +21,7 @@ type Theme struct {
 	Title    float64       // font size of titles
 	Text     float64       // font size of axes, labels, legends
 	Small    float64       // font size of captions and numbers at marks
-	Outlines float64       // width of a mask's outline on a thumbnail
+	Outlines float64       // width of a mask's outline; thinner on thumbnails of less than 120 pixels
 }
 
 // DefaultTheme is the style used unless [Style] gives another: the colours of Okabe and Ito's Color Universal Design

@@ -115,7 +115,7 @@ func (t *thumb) encode(s *settings, size, scale float64, quality int) error {
 	small := image.NewRGBA(image.Rect(0, 0, max(1, int(float64(w)*zoom+0.5)), max(1, int(float64(h)*zoom+0.5))))
 	draw.CatmullRom.Scale(small, small.Rect, t.full, t.full.Rect, draw.Src, nil)
 	if t.bits.Pix != nil {
-		t.overlay(small, s, max(s.theme.Outlines*scale, 1.5))
+		t.overlay(small, s, max(s.theme.Outlines*scale*min(1, size/120), 1.5))
 	}
 	var out bytes.Buffer
 	if err := jpeg.Encode(&out, small, &jpeg.Options{Quality: quality}); err != nil {
