@@ -6,6 +6,7 @@ import (
 	"html"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/janpfeifer/gonb/gonbui"
 	"github.com/janpfeifer/gonb/gonbui/protocol"
@@ -58,7 +59,23 @@ func Image(mime string, data []byte, alt string) string {
 // display sends a MIME bundle and waits until GoNB has it: a cell may end right after.
 func display(data map[protocol.MIMEType]any) {
 	gonbui.SendData(&protocol.DisplayData{Data: data})
-	gonbui.Sync()
+	flush(10 * time.Second)
+}
+
+// flush waits until GoNB has received what was displayed, no longer than limit: where GoNB is gone it would be for ever.
+func flush(limit time.Duration) {
+	if !InNotebook() || gonbui.Error() != nil {
+		return
+	}
+	arrived := make(chan struct{})
+	go func() {
+		gonbui.Sync()
+		close(arrived)
+	}()
+	select {
+	case <-arrived:
+	case <-time.After(limit):
+	}
 }
 
 // flatten turns several lines into one.

@@ -9,8 +9,6 @@ import (
 	"sync/atomic"
 	"syscall"
 	"time"
-
-	"github.com/janpfeifer/gonb/gonbui"
 )
 
 // patience is how long an interrupted cell may go on before it is ended.
@@ -18,9 +16,6 @@ const patience = 2 * time.Second
 
 // interrupted says that a SIGINT has come while a [Context] was alive.
 var interrupted atomic.Bool
-
-// exit ends the process; tests replace it.
-var exit = os.Exit
 
 // Context is a context for work that a cell waits for: an interrupt (SIGINT) cancels it. In a notebook, work that goes on
 // after an interrupt is ended two seconds later, with status 130. The caller calls stop when the work is done.
@@ -62,17 +57,9 @@ func Fail(err error) {
 
 // end prints a line and ends the process after what was shown before has arrived.
 func end(line string, status int) {
-	arrived := make(chan struct{})
-	go func() {
-		gonbui.Sync()
-		close(arrived)
-	}()
-	select {
-	case <-arrived:
-	case <-time.After(time.Second):
-	}
+	flush(time.Second)
 	fmt.Fprintln(os.Stderr, defuse(line))
-	exit(status)
+	os.Exit(status)
 }
 
 // defuse keeps the place of an error, "…/main.go:15: …", at the start of the line, where GoNB turns it into the cell's number and

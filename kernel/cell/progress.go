@@ -44,7 +44,7 @@ func NewProgress() *Progress {
 		id := gonbui.UniqueId()
 		return newProgress(
 			func(p client.Progress) { update(id, progressHTML(p), progressText(p)) },
-			func() { update(id, "", ""); gonbui.Sync() })
+			func() { update(id, "", ""); flush(10 * time.Second) })
 	case isTerminal(os.Stderr):
 		return newProgress(
 			func(p client.Progress) { fmt.Fprintf(os.Stderr, "\r\x1b[K%s", progressText(p)) },

@@ -21,7 +21,7 @@ import (
 // TestMain lets the test's own program be the kernel: `PROGRAM kernel CONNECTION_FILE`.
 func TestMain(m *testing.M) {
 	if len(os.Args) == 3 && os.Args[1] == "kernel" {
-		opts := Options{ModuleDir: os.Getenv("ANTIPODE_MODULE"), Home: os.Getenv("ANTIPODE_HOME"), Gopls: true}
+		opts := Options{ModuleDir: os.Getenv("ANTIPODE_MODULE"), Home: os.Getenv("ANTIPODE_HOME")}
 		if err := Serve(context.Background(), os.Args[2], opts); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)

@@ -23,10 +23,8 @@ func Prelude(moduleDir string) string {
 	for _, p := range standard {
 		b.WriteString("\t\"" + p + "\"\n")
 	}
-	for _, p := range packages {
-		if found, _ := filepath.Glob(filepath.Join(moduleDir, filepath.FromSlash(p), "*.go")); len(found) > 0 {
-			b.WriteString("\t\"antipode/" + p + "\"\n")
-		}
+	for _, p := range present(moduleDir) {
+		b.WriteString("\t\"antipode/" + p + "\"\n")
 	}
 	restore := `os.Unsetenv("TMPDIR")`
 	if dir := os.Getenv("TMPDIR"); dir != "" {
@@ -34,4 +32,15 @@ func Prelude(moduleDir string) string {
 	}
 	b.WriteString(")\nfunc init_antipode() { " + restore + " }\n%%\n")
 	return b.String()
+}
+
+// present lists those of packages that the module has.
+func present(moduleDir string) []string {
+	var list []string
+	for _, p := range packages {
+		if found, _ := filepath.Glob(filepath.Join(moduleDir, filepath.FromSlash(p), "*.go")); len(found) > 0 {
+			list = append(list, p)
+		}
+	}
+	return list
 }

@@ -22,7 +22,7 @@ type Options struct {
 	Home      string       // $ANTIPODE_HOME: the tools live under it, and cells use its store
 	Dir       string       // the cells' working directory; empty = the current one
 	Binary    string       // what a cell's client starts the backend from; empty = $ANTIPODE_BIN, else this program
-	Gopls     bool         // completion and inspection, where a gopls is found; a headless run needs none
+	Gopls     bool         // completion and inspection, where a gopls is found; [Serve] wants it, a headless run does not
 	Log       io.Writer    // GoNB's log; nil = only its end is kept, for error messages
 	Say       func(string) // told in one line about slow steps; nil = nobody
 }

@@ -23,6 +23,7 @@ func Serve(ctx context.Context, connectionFile string, opts Options) error {
 	if err != nil {
 		return err
 	}
+	opts.Gopls = true
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 	interrupts := make(chan os.Signal, 1)

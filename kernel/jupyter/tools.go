@@ -1,7 +1,10 @@
 package jupyter
 
 import (
+	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"os"
 	"os/exec"
@@ -26,7 +29,11 @@ func Tools(ctx context.Context, moduleDir, home string, say func(string)) (strin
 		return "", err
 	}
 	dir := filepath.Join(home, "bin", name)
-	if toolsBuilt(dir) {
+	stamp, err := modulesStamp(dir, moduleDir)
+	if err != nil {
+		return "", err
+	}
+	if toolsBuilt(dir) && exists(stamp) {
 		return dir, nil
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -37,22 +44,24 @@ func Tools(ctx context.Context, moduleDir, home string, say func(string)) (strin
 		return "", fmt.Errorf("jupyter: locking %s: %w", dir, err)
 	}
 	defer unlock()
-	if toolsBuilt(dir) { // by another process, meanwhile
-		return dir, nil
+	if say != nil && !(toolsBuilt(dir) && exists(stamp)) {
+		say("preparing the notebook kernel (once: it fetches Go modules that are missing and builds GoNB)")
 	}
-	if say != nil {
-		say("building the notebook kernel (once, some seconds)")
+	if !exists(stamp) { // another process may have done it meanwhile
+		if err := fetchModules(ctx, moduleDir); err != nil {
+			return "", err
+		}
+		if err := os.WriteFile(stamp, nil, 0o600); err != nil {
+			return "", fmt.Errorf("jupyter: %w", err)
+		}
+	}
+	if toolsBuilt(dir) {
+		return dir, nil
 	}
 	for _, t := range tools {
 		temporary := filepath.Join(dir, "."+t.name)
-		build := exec.CommandContext(ctx, "go", "build", "-ldflags=-s -w", "-o", temporary, t.pkg)
-		build.Dir = moduleDir
-		build.Env = append(os.Environ(), "GOWORK=off")
-		if out, err := build.CombinedOutput(); err != nil {
-			if ctx.Err() != nil {
-				return "", context.Cause(ctx)
-			}
-			return "", fmt.Errorf("jupyter: building %s: %w: %s", t.name, err, flatten(string(out)))
+		if err := runGo(ctx, moduleDir, "off", "build", "-ldflags=-s -w", "-o", temporary, t.pkg); err != nil {
+			return "", fmt.Errorf("jupyter: building %s: %w", t.name, err)
 		}
 		if err := os.Rename(temporary, filepath.Join(dir, t.name)); err != nil {
 			return "", fmt.Errorf("jupyter: %w", err)
@@ -63,11 +72,83 @@ func Tools(ctx context.Context, moduleDir, home string, say func(string)) (strin
 
 func toolsBuilt(dir string) bool {
 	for _, t := range tools {
-		if _, err := os.Stat(filepath.Join(dir, t.name)); err != nil {
+		if !exists(filepath.Join(dir, t.name)) {
 			return false
 		}
 	}
 	return true
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// modulesStamp is the file which says that the modules of this go.sum have been fetched.
+func modulesStamp(dir, moduleDir string) (string, error) {
+	sums, err := os.ReadFile(filepath.Join(moduleDir, "go.sum"))
+	if err != nil {
+		return "", fmt.Errorf("jupyter: %w", err)
+	}
+	digest := sha256.Sum256(sums)
+	return filepath.Join(dir, ".modules-"+hex.EncodeToString(digest[:8])), nil
+}
+
+// fetchModules downloads what the packages that cells import need, where the module cache lacks it: cells themselves
+// are built offline. It asks from a workspace like a cell's, whose module graph needs more go.mod files than the module's own.
+func fetchModules(ctx context.Context, moduleDir string) error {
+	mod, err := readModule(moduleDir)
+	if err != nil {
+		return err
+	}
+	if moduleDir, err = filepath.Abs(moduleDir); err != nil {
+		return err
+	}
+	dir, err := os.MkdirTemp("", "apm-")
+	if err != nil {
+		return fmt.Errorf("jupyter: %w", err)
+	}
+	defer os.RemoveAll(dir)
+	version := ""
+	if mod.Go != nil {
+		version = "go " + mod.Go.Version + "\n"
+	}
+	for name, content := range map[string]string{
+		"go.mod":  "module cells\n" + version,
+		"go.work": version + "use .\nuse " + modfile.AutoQuote(moduleDir) + "\n",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
+			return fmt.Errorf("jupyter: %w", err)
+		}
+	}
+	args := []string{"list", "-deps", "-f", "{{.Name}}"}
+	for _, p := range present(moduleDir) {
+		args = append(args, "antipode/"+p)
+		if p == "datasets" || p == "metrics" || p == "plots" {
+			args = append(args, "antipode/"+p+"/...")
+		}
+	}
+	if err := runGo(ctx, dir, filepath.Join(dir, "go.work"), args...); err != nil {
+		return fmt.Errorf("jupyter: fetching the modules that cells import: %w", err)
+	}
+	return nil
+}
+
+// runGo runs a go command in a folder, with a workspace ("off" = none); an error carries what it printed, in one line.
+func runGo(ctx context.Context, dir, workspace string, args ...string) error {
+	cmd := exec.CommandContext(ctx, "go", args...)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "GOWORK="+workspace, "GOFLAGS="+goFlags())
+	var printed bytes.Buffer
+	cmd.Stderr = &printed
+	err := cmd.Run()
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if err != nil {
+		return fmt.Errorf("%w: %s", err, flatten(printed.String()))
+	}
+	return nil
 }
 
 // toolsName names the versions, for example "gonb-v0.11.4-tools-v0.52.0-go1.26.8".

@@ -28,7 +28,8 @@ type collector struct {
 	progress func(text string) // told what a running cell reports; "" = nothing
 
 	text, shown, cut int
-	clear            bool // clear before the next output
+	clear            bool   // clear before the next output
+	trace            string // of the panic that ended the cell
 }
 
 // take applies one message.
@@ -141,7 +142,7 @@ func (c *collector) finish() {
 			Text: fmt.Sprintf("\nOutput cut here: %d more bytes were printed and not kept.\n", c.cut)})
 		c.cut = 0
 	}
-	tidyOutputs(c.cell.Outputs)
+	c.trace = tidyOutputs(c.cell.Outputs)
 	var keep []*notebook.Output
 	for _, o := range c.cell.Outputs {
 		if o.Type == notebook.Stream && o.Text == "" {

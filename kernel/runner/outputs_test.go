@@ -76,6 +76,8 @@ func TestCollector(t *testing.T) {
 		{"compile errors name the cell", []any{"error", fields{"ename": "ERROR", "evalue": "# gonb_0a1b2c3d\n./main.go:11:13: undefined: x\n",
 			"traceback": []string{"# gonb_0a1b2c3d", "Cell[4]: Line 2\n\nfunc main() {\nfmt.Println(x)\n            ^\n\n\x1b[31mundefined: x\x1b[0m", ""}}},
 			[]string{"error:cell [4], line 2: undefined: x"}},
+		{"a panic keeps its message, not its trace", []any{"stream", stream("stderr", "panic: boo\n\ngoroutine 1 [running]:\nmain.main()\n\tmain.go:1 +0x1\nexit status 2\n"), "error", fields{"evalue": "exit status 2"}},
+			[]string{"stderr:panic: boo\n", "error:exit status 2"}},
 		{"places name the cell", []any{"stream", stream("stderr", "\t \x1b[7m[[ Cell [8] Line 2 ]]\x1b[0m /tmp/apk-1/gonb_0a1b2c3d/main.go:10 +0x65\nat /tmp/apk-1/gonb_0a1b2c3d/main.go:9\n")},
 			[]string{"stderr:\t cell [8], line 2\nat main.go:9\n"}},
 	} {

@@ -140,6 +140,9 @@ func Run(ctx context.Context, opts Options) (err error) {
 		if reply.Status != "ok" && !c.Tagged(mayFailTag) {
 			failed.Line = reason(c, reply)
 			p.say("\n" + indent(c.Source) + "\n")
+			if collect.trace != "" {
+				p.say(collect.trace + "\n")
+			}
 			return failed
 		}
 	}
@@ -221,9 +224,6 @@ func reason(c *notebook.Cell, reply jupyter.ReplyContent) string {
 		case o.Type == notebook.Error:
 			value = o.ErrorValue
 		}
-	}
-	if before, trace, found := strings.Cut(printed, "\ngoroutine "); found && trace != "" {
-		printed = before // a panic: its message, not its trace
 	}
 	for _, text := range []string{lastLine(printed), value} {
 		if text != "" {

@@ -15,6 +15,7 @@ var (
 	anyPlace    = regexp.MustCompile(`[^\s"']*/gonb_[0-9a-f]+/(main(?:_test)?\.go)`)
 	compiled    = regexp.MustCompile(`^Cell(?:\[(\d+)\])?:? Line (\d+)\n`)
 	packageLine = regexp.MustCompile(`(?m)^# gonb_[0-9a-f]+\n?`)
+	trace       = regexp.MustCompile(`(?s)\n*\ngoroutine \d+ \[.*`)
 	exitLine    = regexp.MustCompile(`(?m)^(?:\^C\n)?(?:exit status \d+|signal: [a-z ]+)\n\z`)
 )
 
@@ -53,9 +54,10 @@ func tidyError(e *jupyter.ErrorContent) {
 	e.Traceback = rows
 }
 
-// tidyOutputs cleans a finished cell's outputs: GoNB's places, and the exit status it prints beside reporting it.
-func tidyOutputs(outputs []*notebook.Output) {
-	failed := false
+// tidyOutputs cleans a finished cell's outputs: GoNB's places, the exit status it prints beside reporting it, and the
+// trace of a panic, whose addresses are new in each run. It returns the trace.
+func tidyOutputs(outputs []*notebook.Output) string {
+	failed, found := false, ""
 	for _, o := range outputs {
 		failed = failed || o.Type == notebook.Error
 	}
@@ -67,5 +69,10 @@ func tidyOutputs(outputs []*notebook.Output) {
 			o.Text = exitLine.ReplaceAllString(o.Text, "")
 		}
 		o.Text = tidyText(o.Text)
+		if at := trace.FindStringIndex(o.Text); failed && at != nil {
+			found = strings.TrimSpace(o.Text[at[0]:])
+			o.Text = o.Text[:at[0]] + "\n"
+		}
 	}
+	return found
 }

@@ -1,0 +1,206 @@
+package cell
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"antipode/kernel/client"
+	"github.com/janpfeifer/gonb/gonbui/protocol"
+)
+
+// TestMain lets the test's own program be a cell: $CELL_TEST names what it does. There is no GoNB behind its pipe, so
+// nothing is displayed.
+func TestMain(m *testing.M) {
+	switch os.Getenv("CELL_TEST") {
+	case "fail":
+		Fail(nil)
+		Fail(errors.New("photos.csv, row 7:\n  no such file\r\nmend the path"))
+	case "obedient":
+		ctx, stop := Context()
+		defer stop()
+		os.Stdout.WriteString("waiting\n")
+		<-ctx.Done()
+		Fail(ctx.Err())
+	case "stubborn":
+		_, stop := Context()
+		defer stop()
+		os.Stdout.WriteString("waiting\n")
+		time.Sleep(time.Minute)
+	case "stopped": // after stop an interrupt is nobody's: it ends the process
+		_, stop := Context()
+		stop()
+		os.Stdout.WriteString("waiting\n")
+		time.Sleep(time.Minute)
+	default:
+		os.Exit(m.Run())
+	}
+	os.Exit(3)
+}
+
+// asCell runs the test's program as a cell that does something, interrupts it once it waits, and gives its standard
+// error, exit status and how long it took after that.
+func asCell(t *testing.T, what string) (stderr string, status int, took time.Duration) {
+	t.Helper()
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(program)
+	cmd.Env = append(os.Environ(), "CELL_TEST="+what, protocol.GONB_PIPE_ENV+"=/nonexistent/pipe")
+	var errors strings.Builder
+	cmd.Stderr = &errors
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	start := time.Now()
+	if n, _ := io.ReadFull(out, make([]byte, len("waiting\n"))); n > 0 {
+		start = time.Now()
+		if err := cmd.Process.Signal(os.Interrupt); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_ = cmd.Wait() // its status is what is tested
+	return errors.String(), cmd.ProcessState.ExitCode(), time.Since(start)
+}
+
+func TestFailInNotebook(t *testing.T) {
+	stderr, status, _ := asCell(t, "fail")
+	if want := "photos.csv, row 7: · no such file · mend the path\n"; !strings.HasSuffix(stderr, want) || status != 1 {
+		t.Errorf("status %d, standard error %q, want 1 and %q", status, stderr, want)
+	}
+	if strings.Contains(stderr, "goroutine") {
+		t.Errorf("standard error holds a trace: %q", stderr)
+	}
+}
+
+func TestInterrupt(t *testing.T) {
+	stderr, status, took := asCell(t, "obedient")
+	if status != 130 || !strings.HasSuffix(stderr, "interrupted\n") || took > patience {
+		t.Errorf("obedient: status %d after %v, standard error %q", status, took, stderr)
+	}
+	stderr, status, took = asCell(t, "stubborn")
+	if status != 130 || !strings.HasSuffix(stderr, "interrupted\n") || took < patience-100*time.Millisecond || took > patience+1500*time.Millisecond {
+		t.Errorf("stubborn: status %d after %v, standard error %q", status, took, stderr)
+	}
+	if _, status, took = asCell(t, "stopped"); status != -1 || took > time.Second {
+		t.Errorf("stopped: status %d after %v, want an end by the signal", status, took)
+	}
+}
+
+// In a program a failure panics with the error itself, and an interrupt cancels the context.
+func TestOutsideNotebook(t *testing.T) {
+	if InNotebook() {
+		t.Fatal("a test is no notebook")
+	}
+	want := &client.Error{Code: client.CodeFailed, Message: "x"}
+	func() {
+		defer func() {
+			if got := recover(); got != any(want) {
+				t.Errorf("panicked with %v, want the error", got)
+			}
+		}()
+		Fail(want)
+	}()
+	Fail(nil)
+	ctx, stop := Context()
+	defer stop()
+	if err := syscall.Kill(os.Getpid(), syscall.SIGINT); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-ctx.Done():
+	case <-time.After(5 * time.Second):
+		t.Error("an interrupt does not cancel the context")
+	}
+	interrupted.Store(false)
+	if ctx.Err() != context.Canceled {
+		t.Errorf("error is %v", ctx.Err())
+	}
+}
+
+func TestImage(t *testing.T) {
+	got := Image("image/svg+xml", []byte(`<svg onload="alert(1)"/>`), `a "caption" <script>`)
+	want := `<img alt="a &#34;caption&#34; &lt;script&gt;" src="data:image/svg+xml;base64,PHN2ZyBvbmxvYWQ9ImFsZXJ0KDEpIi8+">`
+	if got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+// recorder is a Progress that notes what is drawn.
+type recorder struct {
+	mu    sync.Mutex
+	drawn []string
+}
+
+func (r *recorder) add(s string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.drawn = append(r.drawn, s)
+}
+
+func (r *recorder) progress() *Progress {
+	return newProgress(func(p client.Progress) { r.add(progressText(p)) }, func() { r.add("cleared") })
+}
+
+// Progress shorter than a second is never seen; longer, it shows the latest state, changes in place and is gone at the end.
+func TestProgress(t *testing.T) {
+	var short recorder
+	p := short.progress()
+	p.Update(client.Progress{Stage: "a", Done: 1, Total: 2})
+	time.Sleep(appear / 4)
+	p.Close()
+	p.Close()
+	p.Update(client.Progress{Stage: "late"})
+
+	var long recorder
+	p = long.progress()
+	p.Update(client.Progress{Stage: "a", Done: 1, Total: 9})
+	p.Update(client.Progress{Stage: "a", Done: 2, Total: 9})
+	time.Sleep(appear + interval/2)
+	for i := range 20 {
+		p.Update(client.Progress{Stage: "b", Done: i, Total: 20})
+	}
+	time.Sleep(2 * interval)
+	p.Close()
+	time.Sleep(2 * interval)
+	if got, want := long.drawn, []string{"a: 2 of 9", "b: 19 of 20", "cleared"}; !slices.Equal(got, want) {
+		t.Errorf("drew %q, want %q", got, want)
+	}
+	if len(short.drawn) > 0 {
+		t.Errorf("drew %q within a second", short.drawn)
+	}
+}
+
+func TestProgressText(t *testing.T) {
+	for _, test := range []struct {
+		p    client.Progress
+		want string
+	}{
+		{client.Progress{Stage: "load"}, "load"},
+		{client.Progress{Stage: "embed\nvit", Done: 3}, "embed · vit: 3"},
+		{client.Progress{Stage: "embed", Done: 120, Total: 400, Rate: 17.5}, "embed: 120 of 400, 17.5/s, 16 s left"},
+		{client.Progress{Stage: "embed", Total: 4000, Rate: 4}, "embed: 0 of 4000, 4/s, 17 min left"},
+		{client.Progress{Stage: "embed", Total: 40000, Rate: 4}, "embed: 0 of 40000, 4/s, 2.8 h left"},
+		{client.Progress{Stage: "embed", Done: 4, Total: 4, Rate: 4}, "embed: 4 of 4, 4/s"},
+	} {
+		if got := progressText(test.p); got != test.want {
+			t.Errorf("got %q, want %q", got, test.want)
+		}
+	}
+	if got := progressHTML(client.Progress{Stage: "<script>", Done: 1, Total: 2}); strings.Contains(got, "<script>") || !strings.Contains(got, `max="2" value="1"`) {
+		t.Errorf("HTML is %s", got)
+	}
+}
