@@ -8,7 +8,9 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
+	"sync"
 	"unicode"
 
 	"antipode/datasets"
@@ -144,10 +146,10 @@ func (s *sheet) finish() (*sheet, error) {
 		s.across[widest]--
 	}
 	s.size = math.Floor(min(max(s.size, 40), largest))
+	s.parallel(func(t *thumb) { t.load(s.set, 2*s.size) })
 	var bad []string
 	loaded := 0
 	s.each(func(t *thumb) {
-		t.load(s.set)
 		if t.full != nil {
 			loaded++
 		} else if t.reason != "no image" {
@@ -163,48 +165,55 @@ func (s *sheet) finish() (*sheet, error) {
 	if len(bad) > 0 {
 		s.caption = append(s.caption, fmt.Sprintf("Not readable, %d: %s.", len(bad), list(bad, 3)))
 	}
-	return s, s.encode()
+	s.encode()
+	return s, nil
 }
 
 // encode steps down in resolution and quality until the pictures fit; the smallest step is kept whatever it takes, with
 // fewer pictures.
-func (s *sheet) encode() error {
+func (s *sheet) encode() {
 	steps := []struct {
 		scale   float64
 		quality int
 	}{{1.5, 82}, {1.25, 80}, {1, 80}, {1, 65}, {0.8, 60}, {0.66, 50}, {0.5, 45}}
 	for i, step := range steps {
-		left, dropped := inlineBytes, 0
-		var failed error
-		s.each(func(t *thumb) {
-			t.data = nil
-			if t.full == nil || left < 0 || failed != nil {
-				dropped++
-				return
-			}
-			if failed = t.encode(s.set, s.size, step.scale, step.quality); failed != nil {
-				return
-			}
-			if n := base64.StdEncoding.EncodedLen(len(t.data)); n <= left {
-				left -= n
-			} else if t.data = nil; i < len(steps)-1 {
-				left = -1
-			} else {
-				t.reason = "not shown: too much data"
-				dropped++
+		s.parallel(func(t *thumb) {
+			if t.full != nil {
+				t.encode(s.set, s.size, step.scale, step.quality)
 			}
 		})
-		if failed != nil {
-			return failed
+		total := 0
+		s.each(func(t *thumb) { total += base64.StdEncoding.EncodedLen(len(t.data)) })
+		if total <= inlineBytes {
+			return
 		}
-		if left >= 0 {
-			if i == len(steps)-1 && dropped > 0 {
-				s.caption = append(s.caption, "Some pictures are left out to keep the figure small.")
+		if i < len(steps)-1 {
+			continue
+		}
+		total = 0
+		s.each(func(t *thumb) {
+			if total += base64.StdEncoding.EncodedLen(len(t.data)); total > inlineBytes {
+				t.data, t.reason = nil, "left out"
 			}
-			return nil
-		}
+		})
+		s.caption = append(s.caption, "Some pictures are left out to keep the figure small.")
 	}
-	return nil
+}
+
+// parallel visits every thumbnail, several at a time.
+func (s *sheet) parallel(visit func(t *thumb)) {
+	work := make(chan *thumb)
+	var done sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		done.Go(func() {
+			for t := range work {
+				visit(t)
+			}
+		})
+	}
+	s.each(func(t *thumb) { work <- t })
+	close(work)
+	done.Wait()
 }
 
 // SaveImagesE copies the originals of the images that a figure shows into a folder, which it makes if need be, and says

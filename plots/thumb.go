@@ -38,8 +38,8 @@ type thumb struct {
 	part     part
 	captions []string
 
-	full   *image.RGBA // upright, opaque, cropped where patches are drawn
-	bits   mask.Bitmap // of the same size; empty = no mask
+	full   *image.RGBA // upright, opaque, cropped where patches are drawn, shrunk where it is large
+	bits   mask.Bitmap // of the same shape; empty = no mask
 	reason string      // why there is no picture
 
 	data  []byte // the encoded thumbnail
@@ -48,8 +48,8 @@ type thumb struct {
 
 const jpegType = "image/jpeg"
 
-// load reads the picture; what stands in the way is kept as the thumb's reason.
-func (t *thumb) load(s *settings) {
+// load reads the picture and shrinks it to at most most pixels a side; what stands in the way is kept as the thumb's reason.
+func (t *thumb) load(s *settings, most float64) {
 	if t.source.Path == "" {
 		t.reason = "no image"
 		return
@@ -68,8 +68,8 @@ func (t *thumb) load(s *settings) {
 		t.reason = strings.TrimPrefix(err.Error(), "image: ")
 		return
 	}
-	img = upright(img, orientation(data))
-	t.full = onWhite(img)
+	t.full = onWhite(upright(img, orientation(data)))
+	defer t.shrink(most)
 	if t.mask.Counts == "" {
 		if t.part != whole {
 			t.reason, t.full = "no mask", nil
@@ -91,6 +91,23 @@ func (t *thumb) load(s *settings) {
 	}
 }
 
+// shrink makes a large picture small, so that many fit into memory.
+func (t *thumb) shrink(most float64) {
+	if t.full == nil {
+		return
+	}
+	zoom := most / float64(max(t.full.Rect.Dx(), t.full.Rect.Dy()))
+	if zoom < 1 {
+		t.full = scaled(t.full, zoom)
+	}
+}
+
+func scaled(img *image.RGBA, zoom float64) *image.RGBA {
+	out := image.NewRGBA(image.Rect(0, 0, max(1, int(float64(img.Rect.Dx())*zoom+0.5)), max(1, int(float64(img.Rect.Dy())*zoom+0.5))))
+	draw.BiLinear.Scale(out, out.Rect, img, img.Rect, draw.Src, nil)
+	return out
+}
+
 // crop keeps the square around the centre and coarsens the mask to side × side patches.
 func (t *thumb) crop(side int) {
 	n := min(t.bits.Width, t.bits.Height)
@@ -106,23 +123,18 @@ func (t *thumb) crop(side int) {
 }
 
 // encode makes the thumbnail: the longer side has at most size · scale pixels, of which scale make a CSS pixel.
-func (t *thumb) encode(s *settings, size, scale float64, quality int) error {
-	w, h := t.full.Rect.Dx(), t.full.Rect.Dy()
-	zoom := size * scale / float64(max(w, h))
+func (t *thumb) encode(s *settings, size, scale float64, quality int) {
+	zoom := size * scale / float64(max(t.full.Rect.Dx(), t.full.Rect.Dy()))
 	if zoom > 1 && t.bits.Pix == nil {
 		zoom = 1
 	}
-	small := image.NewRGBA(image.Rect(0, 0, max(1, int(float64(w)*zoom+0.5)), max(1, int(float64(h)*zoom+0.5))))
-	draw.CatmullRom.Scale(small, small.Rect, t.full, t.full.Rect, draw.Src, nil)
+	small := scaled(t.full, zoom)
 	if t.bits.Pix != nil {
 		t.overlay(small, s, max(s.theme.Outlines*scale*min(1, size/120), 1.5))
 	}
 	var out bytes.Buffer
-	if err := jpeg.Encode(&out, small, &jpeg.Options{Quality: quality}); err != nil {
-		return err
-	}
+	jpeg.Encode(&out, small, &jpeg.Options{Quality: quality}) // fails only on pictures over 65535 pixels wide
 	t.data, t.small = out.Bytes(), small
-	return nil
 }
 
 // overlay draws what the mask says onto the thumbnail; the outline is line pixels wide.
