@@ -14,7 +14,12 @@
 // by a bias of its own (fewer neighbours, larger radii); taking the mean of the draws away removes it.
 //
 // The interval is about the score's expectation at the sizes it was computed with: the mean of the score over many
-// data sets of the same N, M and k. It is not about a limit of infinitely many pictures, which precision and coverage do not estimate.
+// data sets of the same N, M and k, drawn with the same number per cell. It is not about a limit of infinitely many
+// pictures, which precision and coverage do not estimate. The calibration test of package prdc draws data sets from known
+// distributions, takes the mean score of thousands of them as the truth and counts how often nominal 95 % intervals
+// hold it: in 94 to 99 % of 400 trials for all four scores (density has the least to spare).
+//
+// At its border a score stops moving: where every draw gives a precision of 1, the interval has no width. Read it as "1, as far as this many pictures can tell".
 //
 // # Bootstrap
 //

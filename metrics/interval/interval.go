@@ -109,12 +109,13 @@ func check(draws []float64, level float64) error {
 	return nil
 }
 
-// quantile interpolates linearly between order statistics (type 7, numpy's default). sorted must be ascending and not empty.
+// quantile interpolates linearly between order statistics at p·(n+1) (type 6, numpy's "weibull"): a further value of the
+// same kind lies below it with probability p, so that few draws do not make intervals too narrow. sorted must be ascending and not empty.
 func quantile(sorted []float64, p float64) float64 {
-	at := p * float64(len(sorted)-1)
-	i := int(at)
-	if i+1 >= len(sorted) {
-		return sorted[len(sorted)-1]
+	at := min(max(p*float64(len(sorted)+1)-1, 0), float64(len(sorted)-1))
+	i := min(int(at), max(len(sorted)-2, 0))
+	if len(sorted) == 1 {
+		return sorted[0]
 	}
 	return sorted[i] + (at-float64(i))*(sorted[i+1]-sorted[i])
 }

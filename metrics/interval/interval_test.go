@@ -113,14 +113,15 @@ func TestHalvesErrors(t *testing.T) {
 	}
 }
 
-// The example of the package's formula, by hand: quantiles at 2.5 % and 97.5 % of 0…40 are 1 and 39, their mean 20.
+// The example of the package's formula, by hand: quantiles at 2.5 % and 97.5 % of 0…40 are 0.05 and 39.95 (positions
+// 0.025·42 and 0.975·42), their mean is 20.
 func TestFromHalves(t *testing.T) {
 	draws := make([]float64, 41)
 	for i := range draws {
 		draws[i] = float64(i)
 	}
 	i, err := FromHalves(100, draws, 0.95, Range{})
-	if err != nil || i.Low != 81 || i.High != 119 || i.Value != 100 || i.Draws != 41 {
+	if err != nil || math.Abs(i.Low-80.05) > 1e-9 || math.Abs(i.High-119.95) > 1e-9 || i.Value != 100 || i.Draws != 41 {
 		t.Errorf("%+v, %v", i, err)
 	}
 	if c, _ := FromHalves(100, draws, 0.95, Range{90, 110}); c.Low != 90 || c.High != 110 {

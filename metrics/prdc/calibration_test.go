@@ -13,13 +13,17 @@ import (
 type setting struct {
 	name             string
 	n, m, d          int
-	shift, scale     float64 // of the generated set; the real one is standard normal
+	shift, scale     float64 // of the generated set; the real one is normal with standard deviation 1 within a cell
+	cells            int     // objects: half of each is drawn
+	spread           float64 // how far the cells' means are apart
 	trials, forTruth int
 }
 
+// Longer ones are in calibration_long_test.go.
 var calibrations = []setting{
-	{"near", 120, 120, 8, 0.1, 0.9, 400, 3000},
-	{"apart", 120, 100, 6, 0.5, 1, 400, 3000},
+	{"near", 120, 120, 8, 0.1, 0.9, 1, 0, 400, 3000},
+	{"apart", 120, 100, 6, 0.5, 1, 2, 0, 400, 3000},
+	{"objects", 120, 120, 6, 0.2, 0.9, 6, 4, 400, 3000},
 }
 
 // Nominal 95 % intervals hold the truth in at least 93 % of 400 trials. The truth is the score's expectation at these
@@ -33,12 +37,18 @@ func TestCalibration(t *testing.T) {
 func calibrate(t *testing.T, s setting, stream uint64) {
 	sets := func(trial int) Sets {
 		r := rand.New(rand.NewPCG(seed(t)<<32+uint64(trial), stream))
-		return Sets{normal(r, s.n, s.d, 0, 1), normal(r, s.m, s.d, s.shift, s.scale)}
+		sets := Sets{normal(r, s.n, s.d, 0, 1), normal(r, s.m, s.d, s.shift, s.scale)}
+		for _, rows := range [][][]float32{sets.Real, sets.Generated} {
+			for i, row := range rows {
+				row[i%s.cells%s.d] += float32(s.spread)
+			}
+		}
+		return sets
 	}
 	cells := func(n int) []string {
 		c := make([]string, n)
 		for i := range c {
-			c[i] = strconv.Itoa(i % 2)
+			c[i] = strconv.Itoa(i % s.cells)
 		}
 		return c
 	}
@@ -67,11 +77,7 @@ func calibrate(t *testing.T, s setting, stream uint64) {
 		}
 		r := compute(t, sets(s.forTruth+trial), Options{Recall: true, RealDraws: rd, GeneratedDraws: gd})
 		for g := range get {
-			draws := make([]float64, len(r.Draws))
-			for b := range draws {
-				draws[b] = get[g](r.Draws[b])
-			}
-			i, err := interval.FromHalves(get[g](r.Scores), draws, 0.95, interval.Range{})
+			i, err := interval.FromHalves(get[g](r.Scores), r.Of(get[g]), 0.95, interval.Range{})
 			if err != nil {
 				t.Fatal(err)
 			}

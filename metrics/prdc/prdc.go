@@ -165,6 +165,15 @@ func (r *Result) recall(ctx context.Context, n Neighbours, gen, real side, opts 
 	return nil
 }
 
+// Of picks one score of every half-sample, for package interval: run.Of(func(s Scores) float64 { return s.Precision }).
+func (r *Result) Of(score func(Scores) float64) []float64 {
+	out := make([]float64, len(r.Draws))
+	for b, s := range r.Draws {
+		out[b] = score(s)
+	}
+	return out
+}
+
 // Warnings says in one line each what a reader of the scores should know: no generated pictures, radii of 0, recall that is not available.
 func (r *Result) Warnings() []string {
 	var w []string
