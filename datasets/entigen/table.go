@@ -36,10 +36,10 @@ func Ratings(o Options) datasets.Table {
 	return datasets.New("entigen-ratings", o, specs).Named("ENTIGEN ratings")
 }
 
-// Sheets is the table of the files that [Ratings] reads: file, form ("upstream" or "normalised") and rows.
+// Sheets is the table of the files that [Ratings] reads: file, sheet (what it is about), form ("upstream" or "normalised") and rows.
 func Sheets(o Options) datasets.Table {
 	o.Dir = manifest.Here(Name, o.Dir)
-	return datasets.New("entigen-files", o, []client.ColumnSpec{{Name: "file", Kind: client.Text}, {Name: "form", Kind: client.Text}, {Name: "rows", Kind: client.Number}}).Named("ENTIGEN files")
+	return datasets.New("entigen-files", o, []client.ColumnSpec{{Name: "file", Kind: client.Text}, {Name: "sheet", Kind: client.Text}, {Name: "form", Kind: client.Text}, {Name: "rows", Kind: client.Number}}).Named("ENTIGEN files")
 }
 
 func init() {
@@ -68,11 +68,11 @@ func source(op string, read func([]Rating, Report) *datasets.Frame) {
 }
 
 func fileFrame(_ []Rating, report Report) *datasets.Frame {
-	f := &datasets.Frame{Columns: []client.Column{client.TextColumn("file", nil), client.TextColumn("form", nil), client.NumberColumn("rows", nil)}}
+	f := &datasets.Frame{Columns: []client.Column{client.TextColumn("file", nil), client.TextColumn("sheet", sheets), client.TextColumn("form", nil), client.NumberColumn("rows", nil)}}
 	for i, u := range report.Used {
 		f.Columns[0].Texts = append(f.Columns[0].Texts, u.Path)
-		f.Columns[1].Texts = append(f.Columns[1].Texts, string(u.Form))
-		f.Columns[2].Numbers = append(f.Columns[2].Numbers, float64(report.Rows[i]))
+		f.Columns[2].Texts = append(f.Columns[2].Texts, string(u.Form))
+		f.Columns[3].Numbers = append(f.Columns[3].Numbers, float64(report.Rows[i]))
 	}
 	return f
 }
