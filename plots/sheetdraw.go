@@ -88,13 +88,7 @@ func (s *sheet) drawCell(sc *scene, c sheetCell, x, y float64, across int) float
 			ty += h
 		}
 		for _, caption := range t.captions {
-			for j, line := range wrap(caption, th.Small, false, s.size) {
-				if j == 3 {
-					break
-				}
-				if j == 2 {
-					line = fit(line+"…", th.Small, false, s.size)
-				}
+			for _, line := range s.clip(caption) {
 				sc.add(label{at: pt{tx, ty + th.Small + 2}, text: line, size: th.Small, color: th.Ink, anchor: start})
 				ty += th.Small * 1.25
 			}
@@ -106,6 +100,20 @@ func (s *sheet) drawCell(sc *scene, c sheetCell, x, y float64, across int) float
 		bottom += th.Small * 1.4
 	}
 	return bottom
+}
+
+// clip wraps a caption to the width of a thumbnail and shortens it to three lines.
+func (s *sheet) clip(caption string) []string {
+	size := s.set.theme.Small
+	lines := wrap(caption, size, false, s.size)
+	if len(lines) > 3 {
+		last := []rune(lines[2] + "…")
+		for len(last) > 2 && measure(string(last), size, false) > s.size {
+			last = append(last[:len(last)-2], '…')
+		}
+		lines = append(lines[:2:2], string(last))
+	}
+	return lines
 }
 
 // box is the size at which a thumbnail is shown.
@@ -187,7 +195,11 @@ func (s *sheet) htmlCell(b *strings.Builder, c sheetCell) {
 			fmt.Fprintf(b, `<img width="%s" height="%s" alt="%s" src="%s" style="display:block;margin:0">`, num(w), num(h), escape(t.alt()), dataURI(jpegType, t.data))
 		}
 		for _, caption := range t.captions {
-			fmt.Fprintf(b, `<div style="font-size:%spx;line-height:1.25;overflow-wrap:anywhere">%s</div>`, num(th.Small), text(caption))
+			short := caption
+			if lines := s.clip(caption); strings.HasSuffix(lines[len(lines)-1], "…") {
+				short = strings.Join(lines, " ")
+			}
+			fmt.Fprintf(b, `<div title="%s" style="font-size:%spx;line-height:1.25;overflow-wrap:anywhere">%s</div>`, escape(oneLine(caption)), num(th.Small), text(short))
 		}
 		b.WriteString("</div>")
 	}

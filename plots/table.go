@@ -196,7 +196,7 @@ func (v TableView) HTML(ctx context.Context) (string, error) {
 	}
 	b.WriteString("</tbody></table>")
 	if t.more > 0 {
-		fmt.Fprintf(&b, "\n"+`<div style="font-size:%spx;color:%s">%d more rows not shown</div>`, num(th.Small), hex(th.Muted), t.more)
+		fmt.Fprintf(&b, "\n"+`<div style="font-family:%s;font-size:%spx;color:%s">%d more rows not shown</div>`, escape(th.Fonts), num(th.Small), hex(th.Muted), t.more)
 	}
 	return b.String(), nil
 }
