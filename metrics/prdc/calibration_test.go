@@ -21,9 +21,9 @@ type setting struct {
 
 // Longer ones are in calibration_long_test.go.
 var calibrations = []setting{
-	{"near", 120, 120, 8, 0.1, 0.9, 1, 0, 400, 3000},
-	{"apart", 120, 100, 6, 0.5, 1, 2, 0, 400, 3000},
-	{"objects", 120, 120, 6, 0.2, 0.9, 6, 4, 400, 3000},
+	{"near", 120, 120, 8, 0.1, 0.9, 1, 0, 400, 2000},
+	{"apart", 120, 100, 6, 0.5, 1, 2, 0, 400, 2000},
+	{"objects", 120, 120, 6, 0.2, 0.9, 6, 4, 400, 2000},
 }
 
 // Nominal 95 % intervals hold the truth in at least 93 % of 400 trials. The truth is the score's expectation at these
