@@ -275,3 +275,19 @@ func TestScoreChecksBeforeRunning(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func TestGapsToControls(t *testing.T) {
+	real, gen := cloud(1, 400, 0), cloud(2, 400, 2)
+	except := &client.Frame{Columns: []client.Column{client.TextColumn("region", []string{"south"})}}
+	named, _, err := evaluate(t, Args{Metric: "region-gaps", By: []string{"region"}, Options: options("against", "north")}, real, gen)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, _, err := evaluate(t, Args{Metric: "region-gaps", By: []string{"region"}}, real, gen, except)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if datasets.Format(f, 0) != datasets.Format(named, 0) {
+		t.Errorf("all but south:\n%sagainst north:\n%s", datasets.Format(f, 0), datasets.Format(named, 0))
+	}
+}

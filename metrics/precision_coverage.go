@@ -49,6 +49,12 @@ func Draws(n int) Setting { return set("draws", strconv.Itoa(n)) }
 // SeedOf is the seed of the half-samples.
 func SeedOf(seed int64) Setting { return func(a *Args) { a.Seed = seed } }
 
+// Level is the nominal probability of the intervals; 0.95 where it is not given.
+func Level(p float64) Setting { return set("level", strconv.FormatFloat(p, 'g', -1, 64)) }
+
+// Of limits [Gaps] to one score, "precision" or "coverage": fewer intervals hold together, so each is narrower.
+func Of(score string) Setting { return set("scores", score) }
+
 // Against names the groups whose mean the others are compared with; see [Gaps].
 func Against(groups ...string) Setting { return set("against", strings.Join(groups, ",")) }
 
@@ -75,6 +81,12 @@ func Gaps(sets Sets, settings ...Setting) datasets.Table {
 	return Score(newArgs("region-gaps", settings), map[string]datasets.Table{"real": sets.Real, "generated": sets.Generated})
 }
 
+// GapsToControls is [Gaps] against all groups but those that a table lists in its column of the grouping's name, for
+// example the islands that carry a planted disparity.
+func GapsToControls(sets Sets, others datasets.Table, settings ...Setting) datasets.Table {
+	return Score(newArgs("region-gaps", settings), map[string]datasets.Table{"real": sets.Real, "generated": sets.Generated, "except": others})
+}
+
 func init() {
 	Register(Metric{
 		Info: Info{Name: "precision-coverage", Title: "precision, coverage, density and recall of generated images against real ones, by group",
@@ -97,8 +109,9 @@ func init() {
 	Register(Metric{
 		Info: Info{Name: "region-gaps", Title: "differences of precision and coverage between groups, with simultaneous intervals",
 			Unit: "difference of shares", Range: "[-1, 1]", Direction: "0 is no gap", Citation: "Sureddy et al. 2024 (Decomposed-DIG), section 4.2"},
-		Version: 1, Inputs: twoSets,
-		Options: append(slices.Clone(setOptions), Option{Name: "against", About: "the groups whose mean the others are compared with, A,B,…; empty = all"}),
+		Version: 1,
+		Inputs:  append(slices.Clone(twoSets), Input{Role: "except", Optional: true, About: "groups that are no reference, in the column that groups"}),
+		Options: append(slices.Clone(setOptions), Option{Name: "scores", Default: "precision,coverage", About: "the scores whose gaps are taken; the intervals hold for all of them together"}, Option{Name: "against", About: "the groups whose mean the others are compared with, A,B,…; empty = all"}),
 		Columns: func(a Args) []client.ColumnSpec {
 			return datasets.Columns(strings.Join(a.By, ", ")+":text", "vector:text", "score:text", "flagged:text", "interval:text", "gap:number", "gap_low:number", "gap_high:number", "n_real:number", "n_generated:number")
 		},
@@ -262,7 +275,12 @@ func computeGaps(ctx context.Context, call Call) (*client.Frame, error) {
 	if err != nil {
 		return nil, err
 	}
-	scores := []string{"precision", "coverage"}
+	scores := datasets.SplitColumns(call.Options["scores"])
+	for _, name := range scores {
+		if !slices.Contains(regionScores, name) {
+			return nil, fmt.Errorf("option scores: %q is none of %v", name, regionScores)
+		}
+	}
 	var gaps []float64
 	var draws [][]float64
 	for _, name := range scores {
@@ -298,10 +316,25 @@ func computeGaps(ctx context.Context, call Call) (*client.Frame, error) {
 func referenceGroups(call Call, groups []*group) ([]int, error) {
 	var out []int
 	names := datasets.SplitColumns(call.Options["against"])
+	var except []string
+	if f := call.Inputs["except"]; f != nil {
+		c, err := f.Need(strings.Join(call.By, ", "), client.Text)
+		if err != nil {
+			return nil, fmt.Errorf("table %q: %w", "except", err)
+		}
+		except = c.Texts
+	}
 	for i, g := range groups {
-		if len(names) == 0 || slices.Contains(names, strings.Join(g.values, ", ")) {
+		name := strings.Join(g.values, ", ")
+		if slices.Contains(except, name) {
+			continue
+		}
+		if len(names) == 0 || slices.Contains(names, name) {
 			out = append(out, i)
 		}
+	}
+	if len(out) == 0 {
+		return nil, errors.New("no group is left to take gaps against")
 	}
 	if len(names) > 0 && len(out) != len(names) {
 		return nil, fmt.Errorf("against %q: %d of these groups are in the tables", call.Options["against"], len(out))

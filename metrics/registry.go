@@ -124,7 +124,9 @@ func Score(args Args, inputs map[string]datasets.Table) datasets.Table {
 			t = t.Need(c.Name, c.Kind)
 		}
 		for _, by := range args.By {
-			t = t.Need(by, client.Text)
+			if !in.Optional {
+				t = t.Need(by, client.Text)
+			}
 		}
 		args.Roles = append(args.Roles, in.Role)
 		tables = append(tables, t)

@@ -8,13 +8,15 @@ package all
 import (
 	"context"
 	"fmt"
+	"io/fs"
 	"sync"
 
 	_ "antipode/datasets/entigen"
 	_ "antipode/datasets/seegull"
 	_ "antipode/datasets/visage"
+	"antipode/gomlxmodels/archipelago/weights"
 	"antipode/gomlxmodels/device"
-	_ "antipode/gomlxmodels/embed"
+	"antipode/gomlxmodels/embed"
 	"antipode/gomlxmodels/neighbours"
 	"antipode/kernel/client"
 	"antipode/kernel/engine"
@@ -102,4 +104,13 @@ func (l *lazy) Run(ctx context.Context, req client.Request, progress func(client
 	return l.e.Run(ctx, req, progress)
 }
 
-func init() { client.Register(&lazy{}) }
+func init() {
+	for _, name := range weights.Names() {
+		files, err := fs.Sub(weights.FS(), name)
+		if err != nil {
+			panic(err) // the names and the embedded files are one package's
+		}
+		embed.RegisterBuiltin(name, files)
+	}
+	client.Register(&lazy{})
+}
