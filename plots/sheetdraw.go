@@ -196,7 +196,7 @@ func (s *sheet) htmlCell(b *strings.Builder, c sheetCell) {
 		}
 		for _, caption := range t.captions {
 			short := caption
-			if lines := s.clip(caption); strings.HasSuffix(lines[len(lines)-1], "…") {
+			if lines := s.clip(caption); len(lines) > 0 && strings.HasSuffix(lines[len(lines)-1], "…") {
 				short = strings.Join(lines, " ")
 			}
 			fmt.Fprintf(b, `<div title="%s" style="font-size:%spx;line-height:1.25;overflow-wrap:anywhere">%s</div>`, escape(oneLine(caption)), num(th.Small), text(short))

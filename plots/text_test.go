@@ -334,3 +334,42 @@ func TestSameBytesAgain(t *testing.T) {
 		}
 	}
 }
+
+// TestDefaultColumns draws score tables as they come, with nothing named: constant and describing columns are passed over.
+func TestDefaultColumns(t *testing.T) {
+	table := func(vectors ...string) datasets.Table {
+		var vector, region, interval []string
+		var v []float64
+		for _, name := range vectors {
+			for i, r := range regions {
+				vector, region, interval, v = append(vector, name), append(region, r), append(interval, "95 %"), append(v, 0.1*float64(i))
+			}
+		}
+		return datasets.FromFrame(&datasets.Frame{Columns: []client.Column{client.TextColumn("vector", vector), client.TextColumn("interval", interval),
+			client.TextColumn("region", region), client.NumberColumn("coverage", v)}})
+	}
+	one, err := plots.Bars(table("full"), "coverage").SVG(context.Background())
+	if err != nil || !bytes.Contains(one, []byte(">Celine Isles</text>")) || bytes.Contains(one, []byte(">full</text>")) {
+		t.Errorf("one vector: %v", err)
+	}
+	two, err := plots.Bars(table("full", "object_only"), "coverage", plots.X("region")).SVG(context.Background())
+	if err != nil || !bytes.Contains(two, []byte(">Celine Isles</text>")) || !bytes.Contains(two, []byte(">object_only</text>")) {
+		t.Errorf("two vectors: %v", err)
+	}
+}
+
+// TestLyingBarsKeepAxisNames checks that bars which lie down for want of room take the names of their axes with them.
+func TestLyingBarsKeepAxisNames(t *testing.T) {
+	for name, options := range map[string][]plots.Option{
+		"laid down": {plots.XName("the objects"), plots.YName("the values")},
+		"asked for": {plots.YName("the objects"), plots.XName("the values"), plots.Horizontal()},
+	} {
+		svg, err := plots.Bars(objects(), "coverage", append(options, plots.X("object"), plots.Series("setup"))...).SVG(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !regexp.MustCompile(`text-anchor="middle">the values<`).Match(svg) || !regexp.MustCompile(`rotate\(-90[^>]*>the objects<`).Match(svg) {
+			t.Errorf("%s: the axes have the wrong names", name)
+		}
+	}
+}
