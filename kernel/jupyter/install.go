@@ -6,15 +6,12 @@ import (
 	_ "embed" // for the logo
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
-	"syscall"
 )
 
 // The kernelspec's name and what front ends show.
@@ -196,73 +193,4 @@ func writeFile(path string, data []byte, mode fs.FileMode) error {
 		_ = os.Remove(f.Name())
 	}
 	return err
-}
-
-// Lab opens JupyterLab on a folder, installing the kernel first where it is missing or of another build. It returns when
-// JupyterLab ends. Arguments are handed on to it.
-func Lab(ctx context.Context, opts Options, args []string) error {
-	program, found := labProgram()
-	if !found {
-		return ErrNoJupyterLab
-	}
-	if _, err := Install(ctx, opts); err != nil {
-		return err
-	}
-	lab := exec.CommandContext(ctx, program[0], append(program[1:], args...)...)
-	lab.Dir = opts.Dir
-	lab.Stdin, lab.Stdout, lab.Stderr = os.Stdin, os.Stdout, os.Stderr
-	lab.Cancel = func() error { return lab.Process.Signal(syscall.SIGTERM) } // it ends its kernels
-	err := lab.Run()
-	if ctx.Err() != nil {
-		return nil // told to end
-	}
-	if err != nil {
-		return fmt.Errorf("jupyter: JupyterLab: %w", err)
-	}
-	return nil
-}
-
-// labProgram is how JupyterLab is started here.
-func labProgram() (program []string, found bool) {
-	if path, err := exec.LookPath("jupyter-lab"); err == nil {
-		return []string{path}, true
-	}
-	if path, err := exec.LookPath("jupyter"); err == nil && exec.Command(path, "lab", "--version").Run() == nil {
-		return []string{path, "lab"}, true
-	}
-	for _, python := range []string{"python3", "python"} {
-		if path, err := exec.LookPath(python); err == nil && exec.Command(path, "-c", "import jupyterlab").Run() == nil {
-			return []string{path, "-m", "jupyterlab"}, true
-		}
-	}
-	return nil, false
-}
-
-// LabFound says whether [Lab] would find a JupyterLab.
-func LabFound() bool {
-	_, found := labProgram()
-	return found
-}
-
-// ModuleDir finds the module antipode: $ANTIPODE_MODULE, else the working directory or the nearest folder above it whose
-// go.mod is the module's.
-func ModuleDir() (string, error) {
-	if dir := os.Getenv("ANTIPODE_MODULE"); dir != "" {
-		if isModule(dir) {
-			return filepath.Abs(dir)
-		}
-		return "", fmt.Errorf("jupyter: ANTIPODE_MODULE=%s holds no go.mod of module antipode", dir)
-	}
-	dir, err := os.Getwd()
-	if err != nil {
-		return "", err
-	}
-	for ; ; dir = filepath.Dir(dir) {
-		if isModule(dir) {
-			return dir, nil
-		}
-		if dir == filepath.Dir(dir) {
-			return "", errors.New("jupyter: cells need the source of module antipode: run this in its folder, or set ANTIPODE_MODULE to it")
-		}
-	}
 }

@@ -2,7 +2,6 @@ package jupyter
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -113,7 +112,3 @@ func (r *relay) close() {
 		}
 	})
 }
-
-// ErrNoJupyterLab says that JupyterLab is not installed.
-var ErrNoJupyterLab = errors.New("JupyterLab is not installed; get it with: pipx install jupyterlab (or: python3 -m pip install --user jupyterlab). " +
-	"`antipode run NOTEBOOK` needs no Jupyter")

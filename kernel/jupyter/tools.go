@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+	"time"
 
 	"golang.org/x/mod/modfile"
 )
@@ -136,7 +137,13 @@ func fetchModules(ctx context.Context, moduleDir string) error {
 
 // runGo runs a go command in a folder, with a workspace ("off" = none); an error carries what it printed, in one line.
 func runGo(ctx context.Context, dir, workspace string, args ...string) error {
-	cmd := exec.CommandContext(ctx, "go", args...)
+	return run(ctx, dir, workspace, append([]string{"go"}, args...)...)
+}
+
+// run is runGo with the whole command line.
+func run(ctx context.Context, dir, workspace string, args ...string) error {
+	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
+	cmd.WaitDelay = time.Second // go's own children may outlive it when ctx ends
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "GOWORK="+workspace, "GOFLAGS="+goFlags())
 	var printed bytes.Buffer
