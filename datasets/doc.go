@@ -6,7 +6,7 @@
 //
 //	photos := datasets.CSV("photos/images.csv")
 //	indoor := photos.Where("scene", "==", "indoor").Sample(20, "region", 7)
-//	indoor.Grid("region").Show() // see package plots
+//	plots.Grid(indoor, plots.Rows("region")).Show()
 //
 // # Sources
 //

@@ -1,0 +1,102 @@
+package datasets
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"antipode/kernel/client"
+)
+
+func file(t *testing.T, name, content string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestCSVKnowsItsColumns(t *testing.T) {
+	tab := CSV(file(t, "t.csv", "\xef\xbb\xbfid,image,mask,region,seed,score,full,note\na,a.png,,n,1,0.5,\"[1,2]\",7x\nb,b.png,,s,2,,,8\n"))
+	if tab.Err() != nil {
+		t.Fatal(tab.Err())
+	}
+	var got []string
+	for _, c := range tab.Columns() {
+		got = append(got, c.Name+":"+string(c.Kind))
+	}
+	if want := "id:text image:image mask:mask region:text seed:number score:number full:vector note:text"; strings.Join(got, " ") != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
+
+func TestTablesInErrorStaySilentUntilTheyRun(t *testing.T) {
+	for name, c := range map[string]struct {
+		tab  Table
+		want string
+	}{
+		"no file":    {CSV("none.csv"), "none.csv"},
+		"empty":      {CSV(file(t, "e.csv", "")), "needs a header line"},
+		"twice":      {CSV(file(t, "d.csv", "id,id\n")), `two columns are called "id"`},
+		"no folder":  {Folder("none"), "none"},
+		"file":       {Folder(file(t, "f.csv", "x")), "not a folder"},
+		"zero":       {Table{}, "never made"},
+		"zero later": {Table{}.Head(1), "never made"},
+		"column":     {FromRows([]map[string]any{{"id": "a"}}).Sort("nope").Head(1), `no such column: "nope"`},
+		"value":      {FromRows([]map[string]any{{"id": "a"}}).Where("id", "==", true), "give text"},
+		"rows":       {FromRows([]map[string]any{{"id": "a"}, {"id": 3}}), "row 2"},
+		"kind":       {FromRows([]map[string]any{{"id": "a"}}).Concat(FromRows([]map[string]any{{"id": 3}})), "in one table"},
+		"save":       {FromRows([]map[string]any{{"id": []string{"a"}}}), "[]string"},
+	} {
+		_, err := c.tab.Rows(context.Background())
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q", name, err, c.want)
+		}
+	}
+	if _, err := FromRows([]map[string]any{{"id": "a"}}).SaveE(context.Background(), "x.xlsx"); err == nil {
+		t.Error("saved to an unknown format")
+	}
+}
+
+func TestTablesAreImmutable(t *testing.T) {
+	base := FromRows([]map[string]any{{"id": "a", "region": "n"}})
+	before := fmt.Sprint(base.Columns())
+	base.With("model", "m")
+	base.Select("id")
+	base.Concat(FromRows([]map[string]any{{"id": "b", "x": 1}}))
+	if fmt.Sprint(base.Columns()) != before {
+		t.Error("a verb changed its table")
+	}
+	a, err := base.With("x", 1).Plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, _ := base.With("x", 1).Plan()
+	c, _ := base.With("x", 2).Plan()
+	if a.Digest() != b.Digest() || a.Digest() == c.Digest() {
+		t.Error("equal plans must have equal digests, and only they")
+	}
+}
+
+func TestFromFrameNeedsNoBackend(t *testing.T) {
+	f := &Frame{Columns: []Column{client.TextColumn("id", []string{"a", "b"})}}
+	got, err := FromFrame(f).Rows(context.Background())
+	if err != nil || got != f {
+		t.Errorf("%v %v", got, err)
+	}
+}
+
+func TestFormat(t *testing.T) {
+	f := &Frame{Columns: []Column{client.TextColumn("region", []string{"north", "s\nouth"}), client.NumberColumn("n", []float64{1, 20})}}
+	want := "region   n\nnorth    1\ns outh  20\n"
+	if got := Format(f, 0); got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if got := Format(f, 1); !strings.Contains(got, "1 more row") {
+		t.Errorf("%q", got)
+	}
+}

@@ -1,0 +1,230 @@
+package store
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"antipode/kernel/client"
+)
+
+func openStore(t *testing.T) *Store {
+	t.Helper()
+	s, err := Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func payload(i int) []byte { return bytes.Repeat([]byte{byte(i)}, i%7+1) }
+
+func TestItemsSurviveReopeningAndMerging(t *testing.T) {
+	s := openStore(t)
+	it, err := s.Items("embed-v1", "abc")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const n = 200
+	var keys []Key
+	for i := range n { // one item a batch: more small shards than may stay
+		keys = append(keys, KeyOf(fmt.Sprint(i)))
+		if err := it.Put(keys[i:i+1], [][]byte{payload(i)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	shards, _ := filepath.Glob(filepath.Join(s.Dir(), "items", "embed-v1", "abc", "*.shard"))
+	if len(shards) >= mergeBelow {
+		t.Errorf("%d shards stay for %d items", len(shards), n)
+	}
+	for name, items := range map[string]*Items{"the same": it, "reopened": reopen(t, s)} {
+		if items.Len() != n {
+			t.Errorf("%s: %d items", name, items.Len())
+		}
+		for i, p := range items.GetAll(keys) {
+			if !bytes.Equal(p, payload(i)) {
+				t.Fatalf("%s: item %d is %v", name, i, p)
+			}
+		}
+	}
+}
+
+func reopen(t *testing.T, s *Store) *Items {
+	t.Helper()
+	again, err := Open(s.Dir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	it, err := again.Items("embed-v1", "abc")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return it
+}
+
+// TestShardsDependOnRowsOnly writes the same batches in two stores and finds the same files.
+func TestShardsDependOnRowsOnly(t *testing.T) {
+	list := func() string {
+		s := openStore(t)
+		it, _ := s.Items("embed-v1", "abc")
+		for b := range 80 {
+			it.Put([]Key{KeyOf(fmt.Sprint(b)), KeyOf(fmt.Sprint(-b - 1))}, [][]byte{payload(b), payload(b)})
+		}
+		names, _ := filepath.Glob(filepath.Join(s.Dir(), "items", "embed-v1", "abc", "*"))
+		out := ""
+		for _, n := range names {
+			data, _ := os.ReadFile(n)
+			out += filepath.Base(n) + string(data)
+		}
+		return out
+	}
+	if list() != list() {
+		t.Error("equal batches gave different shards")
+	}
+}
+
+func TestDamagedShards(t *testing.T) {
+	s := openStore(t)
+	it, _ := s.Items("embed-v1", "abc")
+	keys := []Key{KeyOf("a"), KeyOf("b")}
+	it.Put(keys, [][]byte{{1, 2, 3}, {4, 5, 6}})
+	shard, _ := filepath.Glob(filepath.Join(s.Dir(), "items", "embed-v1", "abc", "*.shard"))
+	whole, _ := os.ReadFile(shard[0])
+	for name, c := range map[string]struct {
+		data []byte
+		want int // items that are still there
+	}{
+		"empty": {nil, 0}, "magic": {append([]byte("XXXX"), whole[4:]...), 0}, "cut": {whole[:len(whole)-1], 1}, "huge": {append(append([]byte{}, whole[:4+32]...), 255, 255, 255, 255, 0, 0, 0, 0), 0},
+		"bit": {append(append([]byte{}, whole[:len(whole)-1]...), whole[len(whole)-1]^1), 1},
+	} {
+		os.WriteFile(shard[0], c.data, 0o644)
+		got := 0
+		for _, p := range reopen(t, s).GetAll(keys) {
+			if p != nil {
+				got++
+			}
+		}
+		if got != c.want {
+			t.Errorf("%s: %d items are there, want %d", name, got, c.want)
+		}
+	}
+}
+
+func TestFileDigestFollowsTheFile(t *testing.T) {
+	s := openStore(t)
+	path := filepath.Join(t.TempDir(), "a \"b\"\n.png")
+	os.WriteFile(path, []byte("one"), 0o644)
+	first, err := s.FileDigest(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	again, _ := Open(s.Dir())
+	if e, ok := again.files.entries[path]; !ok || e.digest != first {
+		t.Errorf("the index does not remember %q: %v", path, again.files.entries)
+	}
+	os.WriteFile(path, []byte("two"), 0o644)
+	os.Chtimes(path, time.Now(), time.Now().Add(time.Second))
+	if second, err := again.FileDigest(path); err != nil || second == first {
+		t.Errorf("a changed file has the old digest (%v)", err)
+	}
+	if _, err := s.FileDigest(filepath.Join(s.Dir(), "none")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("missing file: %v", err)
+	}
+}
+
+func TestResults(t *testing.T) {
+	s := openStore(t)
+	f := &client.Frame{Columns: []client.Column{client.TextColumn("id", []string{"a"}), client.NumberColumn("v", []float64{0.25})}}
+	digest, err := FrameDigest(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := fmt.Sprintf("%064d", 7)
+	rec := &Record{ID: id, Result: digest, Plan: &client.Plan{Op: "score"}, Rows: 1, Finished: time.Now()}
+	if err := s.PutResult(f, rec); err != nil {
+		t.Fatal(err)
+	}
+	got, _, err := s.Result(id)
+	if err != nil || got.Numbers("v")[0] != 0.25 {
+		t.Fatal(got, err)
+	}
+	if r, err := s.Record(id[:63]); err != nil || r.ID != id {
+		t.Errorf("by a beginning: %v", err)
+	}
+	path := s.resultPath(id, ".frame")
+	data, _ := os.ReadFile(path)
+	data[len(data)-1] ^= 1
+	os.WriteFile(path, data, 0o644)
+	if _, _, err := s.Result(id); !errors.Is(err, ErrNotFound) {
+		t.Errorf("a damaged result: %v", err)
+	}
+	if _, err := s.Record("none"); !errors.Is(err, ErrNotFound) {
+		t.Errorf("a missing record: %v", err)
+	}
+}
+
+func TestFrameDigestIgnoresWhereImagesLie(t *testing.T) {
+	frame := func(path, sha string) *client.Frame {
+		return &client.Frame{Columns: []client.Column{client.ImageColumn("image", []client.Image{{SHA256: sha, Path: path}})}}
+	}
+	a, _ := FrameDigest(frame("/a", "1"))
+	b, _ := FrameDigest(frame("/b", "1"))
+	c, _ := FrameDigest(frame("/a", "2"))
+	if a != b || a == c {
+		t.Error("the digest must depend on content, not on paths")
+	}
+}
+
+func TestCollect(t *testing.T) {
+	s := openStore(t)
+	old := time.Now().Add(-90 * 24 * time.Hour)
+	put := func(data string, used time.Time) string {
+		img, err := s.PutBlob([]byte(data), ".png")
+		if err != nil {
+			t.Fatal(err)
+		}
+		os.Chtimes(img.Path, used, used)
+		rel, _ := filepath.Rel(s.Dir(), img.Path)
+		return rel
+	}
+	pinned, stale, fresh := put("pinned", old), put("stale", old), put("fresh", time.Now())
+	it, _ := s.Items("embed-v1", "ctx")
+	it.Put([]Key{KeyOf("a")}, [][]byte{{1}})
+	shard, _ := filepath.Glob(filepath.Join(s.Dir(), "items", "*", "*", "*.shard"))
+	os.Chtimes(shard[0], old, old)
+	rec := &Record{ID: fmt.Sprintf("%064d", 1), Plan: &client.Plan{Op: "embed"}, Saved: "/x/e.parquet", Uses: []string{pinned, "items/embed-v1/ctx"}}
+	if err := s.PutResult(nil, rec); err != nil {
+		t.Fatal(err)
+	}
+	gc := GC{Keep: 30 * 24 * time.Hour, DryRun: true}
+	would, stays, err := s.Collect(gc)
+	if err != nil || len(would) != 1 || would[0].Path != stale {
+		t.Fatalf("%v %v, want %s alone", would, err, stale)
+	}
+	if _, err := os.Stat(filepath.Join(s.Dir(), stale)); err != nil {
+		t.Error("a dry run removed something")
+	}
+	gc.DryRun = false
+	removed, left, err := s.Collect(gc)
+	if err != nil || len(removed) != 1 || left != stays {
+		t.Errorf("%v %d %v", removed, left, err)
+	}
+	for path, want := range map[string]bool{pinned: true, stale: false, fresh: true} {
+		if _, err := os.Stat(filepath.Join(s.Dir(), path)); (err == nil) != want {
+			t.Errorf("%s there: %v, want %v", path, err == nil, want)
+		}
+	}
+	if removed, _, err = s.Collect(GC{Keep: 30 * 24 * time.Hour, Max: 1}); err != nil || len(removed) != 1 || removed[0].Path != fresh {
+		t.Errorf("with a size: %v %v, want %s alone", removed, err, fresh)
+	}
+	if reopen := s.items; len(reopen) != 0 {
+		t.Error("items stay indexed after gc")
+	}
+}
