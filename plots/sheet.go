@@ -117,7 +117,7 @@ func (s *sheet) finish() (*sheet, error) {
 	total := 0
 	for _, b := range s.blocks {
 		for _, r := range b.rows {
-			s.named = max(s.named, min(measure(r.name, th.Text, true), 0.2*wide))
+			s.named = max(s.named, min(1.2*measure(r.name, th.Text, true), 0.2*wide))
 			for i, c := range r.cells {
 				for len(s.across) <= i {
 					s.across = append(s.across, 1)

@@ -111,8 +111,8 @@ func hasInterval(f *datasets.Frame, column string) bool {
 	return f.Numbers(column+"_low") != nil && f.Numbers(column+"_high") != nil
 }
 
-// numbers gives the way a number column is written: whole numbers whole, values with intervals to the first digit of half
-// the narrowest usual interval, others with three digits of the largest.
+// numbers gives the way a number column is written: whole numbers whole, values with intervals to the first digit of a quarter
+// of the usual interval, others with three digits of the largest.
 func numbers(f *datasets.Frame, c *datasets.Column) func(r int) string {
 	var low, high []float64
 	if hasInterval(f, c.Name) {
@@ -134,7 +134,7 @@ func numbers(f *datasets.Frame, c *datasets.Column) func(r int) string {
 	switch {
 	case len(halves) > 0:
 		slices.Sort(halves)
-		decimals = -int(math.Floor(math.Log10(halves[len(halves)/2])))
+		decimals = -int(math.Floor(math.Log10(halves[len(halves)/2] / 2)))
 	case !wholeNumbers && largest > 0:
 		decimals = 2 - int(math.Floor(math.Log10(largest)))
 	}
