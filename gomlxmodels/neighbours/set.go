@@ -3,6 +3,7 @@ package neighbours
 import (
 	"math"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 )
@@ -14,31 +15,50 @@ type frame struct {
 	scale  float64 // a power of two: scaling rounds nothing
 }
 
-// newFrame centres all rows on their mean and scales them so that no component is larger than 1.
+// newFrame centres all rows on their mean and scales them so that no component is larger than 1. The mean may differ in
+// its last bits from call to call; neighbours do not depend on it.
 func newFrame(sets ...[][]float32) *frame {
 	f := &frame{origin: make([]float64, len(sets[0][0])), scale: 1}
-	n := 0.
-	for _, s := range sets {
-		n += float64(len(s))
-		for _, row := range s {
-			for c, x := range row {
-				f.origin[c] += float64(x)
-			}
+	workers := runtime.GOMAXPROCS(0)
+	sums := make([][]float64, workers)
+	largest := make([]float64, workers)
+	each := func(do func(worker int, row []float32)) {
+		for _, rows := range sets {
+			parallel(len(rows), 256, func(w, lo, hi int) {
+				for _, row := range rows[lo:hi] {
+					do(w, row)
+				}
+			})
 		}
+	}
+	for w := range sums {
+		sums[w] = make([]float64, len(f.origin))
+	}
+	each(func(w int, row []float32) {
+		sum := sums[w]
+		for c, x := range row {
+			sum[c] += float64(x)
+		}
+	})
+	n := 0
+	for _, rows := range sets {
+		n += len(rows)
 	}
 	for c := range f.origin {
-		f.origin[c] = float64(float32(f.origin[c] / n))
-	}
-	largest := 0.
-	for _, s := range sets {
-		for _, row := range s {
-			for c, x := range row {
-				largest = max(largest, math.Abs(float64(x)-f.origin[c]))
-			}
+		for _, sum := range sums {
+			f.origin[c] += sum[c]
 		}
+		f.origin[c] = float64(float32(f.origin[c] / float64(n)))
 	}
-	if largest > 0 {
-		_, e := math.Frexp(largest)
+	each(func(w int, row []float32) {
+		most := largest[w]
+		for c, x := range row {
+			most = max(most, math.Abs(float64(x)-f.origin[c]))
+		}
+		largest[w] = most
+	})
+	if most := slices.Max(largest); most > 0 {
+		_, e := math.Frexp(most)
 		f.scale = math.Ldexp(1, -e)
 	}
 	return f
