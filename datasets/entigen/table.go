@@ -43,6 +43,7 @@ func Sheets(o Options) datasets.Table {
 }
 
 func init() {
+	manifest.RegisterTable("entigen-ratings", func() datasets.Table { return Ratings(Options{}) })
 	source("entigen-ratings", func(rows []Rating, _ Report) *datasets.Frame { return Frame(rows) })
 	source("entigen-files", fileFrame)
 }

@@ -136,6 +136,7 @@ func init() {
 			{Path: "LICENSE", URL: base + "LICENSE", Commit: commit, SHA256: "7e7170e3cebf88a9f60c7b8421418323c09304da1af4d5e90f4da1dc1c8a2661"},
 		},
 	})
+	manifest.RegisterTable("seegull-stereotypes", func() datasets.Table { return Stereotypes(Options{}) })
 	datasets.RegisterSource("seegull-stereotypes", func(ctx context.Context, raw json.RawMessage, env datasets.SourceEnv) (*datasets.Frame, error) {
 		var o Options
 		if err := json.Unmarshal(raw, &o); err != nil {

@@ -73,6 +73,9 @@ func Files(o Options) datasets.Table {
 }
 
 func init() {
+	manifest.RegisterTable("visage-annotations", func() datasets.Table { return Annotations(Options{}) })
+	manifest.RegisterTable("visage-ratings", func() datasets.Table { return Ratings(Options{}) })
+	manifest.RegisterTable("visage-pairs", func() datasets.Table { return Pairs(Options{}) })
 	datasets.RegisterSource("visage-annotations", source(annotationFrame))
 	datasets.RegisterSource("visage-ratings", source(ratingFrame))
 	datasets.RegisterSource("visage-pairs", source(pairFrame))
