@@ -1,0 +1,114 @@
+package vit
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/gomlx/gomlx/core/tensors"
+	"github.com/gomlx/gomlx/ml/model"
+
+	"antipode/gomlxmodels/preprocess"
+	"antipode/gomlxmodels/weights"
+	"antipode/internal/testbackend"
+)
+
+// randomFolder saves a model of random weights in transformers' layout and opens it again.
+func randomFolder(t testing.TB, cfg Config) *Model {
+	t.Helper()
+	store := model.NewStore()
+	defer store.Finalize()
+	random := rand.New(rand.NewPCG(1, 2))
+	for _, r := range table(&cfg, HuggingFace, "", heads{}) {
+		if r.Variable == "" || r.Part > 0 {
+			continue
+		}
+		shape := append([]int(nil), r.Shape...)
+		if r.As != nil {
+			shape = append([]int(nil), r.As...)
+		}
+		if r.Parts > 1 {
+			shape[0] *= r.Parts
+		}
+		n := 1
+		for _, d := range shape {
+			n *= d
+		}
+		scale := 1 / math.Sqrt(float64(shape[len(shape)-1]))
+		flat := make([]float32, n)
+		for i := range flat {
+			flat[i] = float32(random.NormFloat64() * scale)
+		}
+		at, name := model.SplitPath("/" + r.Variable)
+		if _, err := store.Scope(at).CreateVariable(name, tensors.FromFlatDataAndDimensions(flat, shape...)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	dir := t.TempDir()
+	if err := Save(dir, &cfg, store.RootScope(), preprocess.Default(cfg.ImageSize[0], cfg.ImageSize[1]), 0, nil, weights.F32); err != nil {
+		t.Fatal(err)
+	}
+	m, err := Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// randomPictures prepares n pictures of noise, with masks of random patches where masks.
+func randomPictures(cfg *Config, n int, masks bool, seed uint64) []*Prepared {
+	random := rand.New(rand.NewPCG(seed, 3))
+	out := make([]*Prepared, n)
+	for i := range out {
+		p := &Prepared{Pixels: make([]float32, cfg.NumChannels*cfg.ImageSize[0]*cfg.ImageSize[1])}
+		for k := range p.Pixels {
+			p.Pixels[k] = float32(random.NormFloat64())
+		}
+		if masks {
+			p.Object = make([]bool, cfg.Patches())
+			for k := range p.Object {
+				p.Object[k] = random.IntN(2) == 0
+			}
+			p.Object[0], p.Object[1] = true, false
+		}
+		out[i] = p
+	}
+	return out
+}
+
+// BenchmarkEncode times embedding on the device, compiled before; img/s counts pictures, with full, object-only and background-only vectors in "masked".
+func BenchmarkEncode(b *testing.B) {
+	tiny := DefaultConfig()
+	tiny.HiddenSize, tiny.Layers, tiny.Heads, tiny.IntermediateSize, tiny.ImageSize = 64, 2, 2, 128, Pair{64, 64}
+	for _, c := range []struct {
+		name  string
+		cfg   Config
+		batch int
+	}{{"tiny", tiny, 8}, {"ViT-B16", DefaultConfig(), 4}, {"ViT-B16", DefaultConfig(), 8}, {"ViT-B16", DefaultConfig(), 16}} {
+		for _, masks := range []bool{false, true} {
+			kind := map[bool]string{false: "full", true: "masked"}[masks]
+			b.Run(fmt.Sprintf("%s/%s/batch%d", c.name, kind, c.batch), func(b *testing.B) {
+				m := randomFolder(b, c.cfg)
+				e, err := NewEncoder(testbackend.XLA(b), m, Options{Batch: c.batch})
+				if err != nil {
+					b.Fatal(err)
+				}
+				defer e.Close()
+				pictures := randomPictures(m.Config(), c.batch, masks, 4)
+				if _, err := e.Encode(context.Background(), pictures); err != nil {
+					b.Fatal(err)
+				}
+				b.ResetTimer()
+				for range b.N {
+					if _, err := e.Encode(context.Background(), pictures); err != nil {
+						b.Fatal(err)
+					}
+				}
+				b.ReportMetric(float64(b.N*c.batch)/b.Elapsed().Seconds(), "img/s")
+				b.ReportMetric(e.CompileTime().Seconds(), "compile-s")
+			})
+		}
+	}
+}
