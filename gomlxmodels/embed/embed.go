@@ -8,7 +8,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io/fs"
 	"math"
@@ -16,7 +15,6 @@ import (
 	"path/filepath"
 	"slices"
 
-	"antipode/datasets/mask"
 	"antipode/gomlxmodels"
 	"antipode/gomlxmodels/device"
 	"antipode/gomlxmodels/preprocess"
@@ -179,40 +177,16 @@ func (w *worker) Load(ctx context.Context) error {
 }
 
 func (w *worker) Prepare(_ context.Context, row stage.Row) (any, string, error) {
-	img := row.Image("image")
-	if img.Path == "" {
-		if outcome := row.Text("outcome"); outcome == "refused" || outcome == "failed" || outcome == "skipped" {
-			return (*vit.Prepared)(nil), "", nil // the row stays, without vectors
-		}
-		return nil, "image", errors.New("the row has no image; give it one, or say why in a column outcome (refused, failed, skipped)")
-	}
-	data, err := os.ReadFile(img.Path)
+	rgb, m, column, err := picture(row)
 	if err != nil {
-		return nil, "image", fmt.Errorf("%s cannot be read: %w", filepath.Base(img.Path), errors.Unwrap(err))
+		return nil, column, err
 	}
-	rgb, err := preprocess.Decode(data)
-	if err != nil {
-		return nil, "image", fmt.Errorf("%s: %w", filepath.Base(img.Path), err)
-	}
-	var m *preprocess.Mask
-	if rle := row.Mask("mask"); rle.Counts != "" {
-		bitmap, err := mask.Decode(rle)
-		if err != nil {
-			return nil, "mask", err
-		}
-		m = &preprocess.Mask{Width: bitmap.Width, Height: bitmap.Height, Object: make([]uint8, len(bitmap.Pix))}
-		for i, object := range bitmap.Pix {
-			if object {
-				m.Object[i] = 1
-			}
-		}
-		if err := m.Check(rgb); err != nil {
-			return nil, "mask", fmt.Errorf("%s: %w", filepath.Base(img.Path), err)
-		}
+	if rgb == nil {
+		return (*vit.Prepared)(nil), "", nil // the row stays, without vectors
 	}
 	p, err := w.model.Prepare(rgb, m, vit.PrepareOptions{Fill: preprocess.Fill(w.args.Fill), Rule: preprocess.Rule(w.args.PatchRule)})
 	if err != nil {
-		return nil, "image", fmt.Errorf("%s: %w", filepath.Base(img.Path), err)
+		return nil, "image", fmt.Errorf("%s: %w", filepath.Base(row.Image("image").Path), err)
 	}
 	return p, "", nil
 }

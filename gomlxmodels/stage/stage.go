@@ -103,6 +103,13 @@ type Worker interface {
 	Close()
 }
 
+// Decodable is the stage that decodes a row's picture and holds its mask against it: rows whose picture cannot be used
+// are bad. It gives the number column [Pixels], whose name no table of a user's has.
+const (
+	Decodable = "decodable"
+	Pixels    = "\x00pixels"
+)
+
 var stages = map[string]Stage{}
 
 // Register makes a stage known under its name. It panics on a second registration: that is a mistake in the program.

@@ -57,7 +57,7 @@ func verb[A any](f func(a A, in []*client.Frame) (*client.Frame, error)) func(js
 
 var verbs = map[string]func(json.RawMessage, []*client.Frame) (*client.Frame, error){
 	"where": verb(where), "select": verb(selectColumns), "with": verb(with), "join": verb(join), "concat": verb(concat),
-	"sort": verb(sortRows), "head": verb(head), "sample": verb(sample), "count": verb(count),
+	"sort": verb(sortRows), "head": verb(head), "sample": verb(sample), "count": verb(count), "rename": verb(rename),
 }
 
 func where(a datasets.WhereArgs, in []*client.Frame) (*client.Frame, error) {
@@ -371,5 +371,19 @@ func count(a datasets.ColumnsArgs, in []*client.Frame) (*client.Frame, error) {
 		n.Numbers[g] = float64(len(rows[g]))
 	}
 	out.Columns = append(out.Columns, n)
+	return out, nil
+}
+
+func rename(a datasets.RenameArgs, in []*client.Frame) (*client.Frame, error) {
+	out := &client.Frame{Columns: slices.Clone(in[0].Columns)}
+	c := out.Column(a.From)
+	switch {
+	case c == nil:
+		_, err := in[0].Need(a.From, client.Text)
+		return nil, err
+	case out.Has(a.To):
+		return nil, fmt.Errorf("Rename(%q, %q): there is a column %q already", a.From, a.To, a.To)
+	}
+	c.Name = a.To
 	return out, nil
 }

@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"antipode/datasets"
 	"antipode/kernel/client"
 	"antipode/kernel/store"
 	"antipode/metrics/prdc"
@@ -165,6 +166,14 @@ func (r *run) eval(p *client.Plan) (*client.Frame, error) {
 	if f := r.byDigest[digest]; f != nil {
 		return f, nil
 	}
+	if p.Op == datasets.GoodOp || p.Op == datasets.BadOp {
+		f, err := r.sift(p)
+		if err != nil {
+			return nil, err
+		}
+		r.byDigest[digest] = f
+		return f, nil
+	}
 	inputs := make([]*client.Frame, len(p.Inputs))
 	for i, in := range p.Inputs {
 		f, err := r.eval(in)
@@ -224,7 +233,11 @@ func (r *run) note(format string, args ...any) {
 func (r *run) record(p *client.Plan, f *client.Frame) (*store.Record, error) {
 	var inputs []string
 	for _, in := range p.Inputs {
-		d, err := store.FrameDigest(r.byDigest[in.Digest()])
+		read := r.byDigest[in.Digest()]
+		if read == nil { // Good and Bad read on their own account
+			read = f
+		}
+		d, err := store.FrameDigest(read)
 		if err != nil {
 			return nil, err
 		}

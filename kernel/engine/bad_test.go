@@ -1,0 +1,138 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"antipode/datasets"
+	"antipode/gomlxmodels/stage"
+	"antipode/kernel/client"
+)
+
+// looked stands for the stage that decodes pictures: a file that begins with "bad" cannot be.
+type looked struct{ counted }
+
+func (looked) Outputs([]client.ColumnSpec) []client.ColumnSpec {
+	return datasets.Columns(stage.Pixels + ":number")
+}
+
+func (looked) Compute(_ context.Context, in []any) ([][]stage.Value, error) {
+	out := make([][]stage.Value, len(in))
+	for i := range out {
+		out[i] = []stage.Value{{Number: 1}}
+	}
+	return out, nil
+}
+
+func init() {
+	stage.Register(stage.Stage{Name: stage.Decodable, Version: 1, Open: func(_ context.Context, env stage.Env, _ json.RawMessage) (stage.Worker, error) {
+		return looked{counted{env}}, nil
+	}})
+}
+
+// A table of six rows, of which four are bad in four ways, gives the two good ones and the list of the four; read
+// as it is, it stays an error.
+func TestGoodAndBad(t *testing.T) {
+	e := newEngine(t)
+	dir, table := images(t, 6)
+	write(t, filepath.Join(dir, "img", "1.png"), "bad bytes")
+	if err := os.Remove(filepath.Join(dir, "img", "2.png")); err != nil {
+		t.Fatal(err)
+	}
+	text := strings.NewReplacer("i4,", "i0,", "i5,", ",").Replace(string(must1(os.ReadFile(table))))
+	write(t, table, text)
+	photos := datasets.CSV(table)
+
+	res, err := run1(t, e, photos.Good(), client.Request{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if ids := strings.Join(res.Frame.Texts("id"), " "); ids != "i0 i3" {
+		t.Errorf("good rows %q, want i0 i3", ids)
+	}
+	if len(res.Frame.Columns) != 3 || len(res.Bad) != 4 {
+		t.Errorf("%d columns and %d bad rows, want 3 and 4", len(res.Frame.Columns), len(res.Bad))
+	}
+	bad := must(t, e, photos.Bad())
+	want := map[string]string{"i2": "missing", "i0": "row 1 already", "(row 6)": "id is empty", "i1": "not a picture"}
+	if bad.Len() != len(want) {
+		t.Fatalf("%d bad rows, want %d: %v", bad.Len(), len(want), bad.Texts("reason"))
+	}
+	for i, id := range bad.Texts("id") {
+		if reason := bad.Texts("reason")[i]; want[id] == "" || !strings.Contains(reason, want[id]) {
+			t.Errorf("bad row %q: %q, want %q", id, reason, want[id])
+		}
+	}
+	if _, err := run1(t, e, photos, client.Request{}); err == nil {
+		t.Error("the table as it is runs despite its bad rows")
+	}
+	if _, err := run1(t, e, photos.Good().Concat(photos.Head(0)), client.Request{}); err == nil {
+		t.Error("a bad row beside Good is no error any more")
+	}
+	// both go on as tables: with stages, and into files
+	if f := must(t, e, counts(photos.Good())); f.Len() != 2 || f.Vectors("full")[1] == nil {
+		t.Errorf("a stage on the good rows gives %d rows", f.Len())
+	}
+	for _, tab := range []datasets.Table{photos.Good(), photos.Bad()} {
+		if _, err := run1(t, e, tab, client.Request{Save: filepath.Join(t.TempDir(), "out.csv")}); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func must1[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
+func TestRename(t *testing.T) {
+	e := newEngine(t)
+	_, table := images(t, 2)
+	f := must(t, e, datasets.CSV(table).Rename("region", "country").Where("country", "==", "south"))
+	if !f.Has("country") || f.Has("region") || f.Len() != 1 {
+		t.Errorf("columns %s, %d rows", client.NameList(f.Specs()), f.Len())
+	}
+	if err := datasets.CSV(table).Rename("region", "id").Err(); err == nil {
+		t.Error("a name that is taken is accepted")
+	}
+	if err := datasets.CSV(table).Rename("continent", "country").Err(); err == nil {
+		t.Error("a column that is not there is renamed")
+	}
+}
+
+// The column that groups is text, whatever its values look like; in a folder it is named after the folders' meaning.
+func TestPictures(t *testing.T) {
+	e := newEngine(t)
+	dir := t.TempDir()
+	for _, name := range []string{"1990/a.png", "2000/b.png", "2000/deep/c.png"} {
+		write(t, filepath.Join(dir, name), name)
+	}
+	table := write(t, filepath.Join(dir, "t.csv"), "id,image,year,size\na,1990/a.png,1990,3\nb,2000/b.png,2000,4\n")
+	for path, want := range map[string]string{dir: "1990 1 2000 2", table: "1990 1 2000 1"} {
+		f := must(t, e, datasets.Pictures(path, "year").Count("year"))
+		var got []string
+		for i, y := range f.Texts("year") {
+			got = append(got, y, f.Columns[1].Cell(i))
+		}
+		if s := strings.Join(got, " "); s != want {
+			t.Errorf("%s by year: %s, want %s", path, s, want)
+		}
+	}
+	if f := must(t, e, datasets.Pictures(table, "year")); f.Numbers("size") == nil {
+		t.Error("a column that does not group is no number column any more")
+	}
+	for _, path := range []string{"", filepath.Join(dir, "none"), write(t, filepath.Join(dir, "t.txt"), "x")} {
+		if datasets.Pictures(path, "").Err() == nil {
+			t.Errorf("pictures of %q", path)
+		}
+	}
+	if err := datasets.Pictures(table, "region").Err(); err == nil || !strings.Contains(err.Error(), "region") {
+		t.Errorf("a column that is not there: %v", err)
+	}
+}
