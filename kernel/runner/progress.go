@@ -24,7 +24,7 @@ func newProgress(out io.Writer, total int) *progress {
 	p := &progress{out: out, total: total}
 	if f, ok := out.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
 		p.bar = progressbar.NewOptions(total,
-			progressbar.OptionSetWriter(out), progressbar.OptionClearOnFinish(), progressbar.OptionSetWidth(24),
+			progressbar.OptionSetWriter(out), progressbar.OptionClearOnFinish(), progressbar.OptionSetWidth(20),
 			progressbar.OptionShowCount(), progressbar.OptionSetPredictTime(false), progressbar.OptionUseANSICodes(true))
 	}
 	return p
@@ -59,7 +59,7 @@ func (p *progress) draw(text string) {
 	if text == "" {
 		text = p.cell
 	}
-	p.bar.Describe(fmt.Sprintf("%-40.40s", text)) // Describe also draws
+	p.bar.Describe(fmt.Sprintf("%-32.32s", text)) // Describe also draws
 }
 
 func (p *progress) done() {
@@ -72,5 +72,6 @@ func (p *progress) done() {
 func (p *progress) end() {
 	if p.bar != nil {
 		_ = p.bar.Clear()
+		p.bar = nil
 	}
 }

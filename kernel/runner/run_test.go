@@ -153,8 +153,11 @@ func TestRunUsage(t *testing.T) {
 	path := write(t, code("var n = 5", "parameters"))
 	out := filepath.Join(t.TempDir(), "out.ipynb")
 	err := Run(t.Context(), Options{Notebook: path, Out: out, Params: []string{"m=1"}, ModuleDir: "../..", Home: t.TempDir()})
-	if ExitStatus(err) != 2 {
+	if ExitStatus(err) != 2 || ExitStatus(Check(Options{Notebook: path, Params: []string{"n=x"}})) != 2 {
 		t.Errorf("error is %v, want a UsageError", err)
+	}
+	if err := Check(Options{Notebook: path, Params: []string{"n=1"}}); err != nil {
+		t.Errorf("right parameters: %v", err)
 	}
 	if _, err := os.Stat(out); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("something was written: %v", err)

@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -67,18 +68,33 @@ const (
 // grace is how long an interrupted cell may take to end by itself.
 const grace = 2500 * time.Millisecond
 
+// Check says what is wrong with the notebook or the parameters, without running or writing anything.
+func Check(opts Options) error {
+	_, err := prepare(opts)
+	return err
+}
+
+// prepare reads the notebook and puts the parameters in.
+func prepare(opts Options) (*notebook.Notebook, error) {
+	nb, err := notebook.Read(opts.Notebook)
+	if err != nil {
+		return nil, err
+	}
+	if err := inject(nb, opts.Params); err != nil {
+		return nil, err
+	}
+	normalise(nb)
+	return nb, nil
+}
+
 // Run executes a notebook. Outputs are saved after every cell; a run that fails or is interrupted (ctx ends) leaves the
 // notebook and the page with everything up to there.
 func Run(ctx context.Context, opts Options) (err error) {
-	nb, err := notebook.Read(opts.Notebook)
+	nb, err := prepare(opts)
 	if err != nil {
 		return err
 	}
-	if err := inject(nb, opts.Params); err != nil {
-		return err
-	}
 	out, page := targets(opts)
-	normalise(nb)
 	total := 0
 	for _, c := range nb.Cells {
 		if runs(c) {
@@ -86,7 +102,6 @@ func Run(ctx context.Context, opts Options) (err error) {
 		}
 	}
 	p := newProgress(opts.Progress, total)
-	defer p.end()
 	if opts.Dir == "" {
 		opts.Dir = filepath.Dir(opts.Notebook)
 	}
@@ -95,8 +110,14 @@ func Run(ctx context.Context, opts Options) (err error) {
 		if saved == nil && page != "" {
 			saved = notebook.SaveHTML(page, nb, notebook.Page{Dir: filepath.Dir(opts.Notebook)})
 		}
+		p.end()
 		if err == nil {
 			err = saved
+		}
+		if saved == nil && page != "" {
+			p.say("wrote " + out + " and " + page)
+		} else if saved == nil {
+			p.say("wrote " + out)
 		}
 	}()
 	kernel, err := jupyter.Start(ctx, jupyter.Options{
@@ -110,7 +131,11 @@ func Run(ctx context.Context, opts Options) (err error) {
 	}
 	defer kernel.Close()
 	shown, number := displays{}, 0
+	section := ""
 	for i, c := range nb.Cells {
+		if c.Type == notebook.Markdown {
+			section = cmp.Or(heading(c.Source), section)
+		}
 		if !runs(c) {
 			continue
 		}
@@ -118,7 +143,7 @@ func Run(ctx context.Context, opts Options) (err error) {
 			return ErrInterrupted
 		}
 		number++
-		p.begin(number, headline(c.Source))
+		p.begin(number, cmp.Or(section, firstLine(c.Source)))
 		collect := &collector{cell: c, displays: shown, progress: p.report}
 		reply, err := execute(ctx, kernel, c.Source, collect.take)
 		collect.finish()
@@ -239,8 +264,19 @@ func lastLine(s string) string {
 	return strings.TrimSpace(s[strings.LastIndexByte(s, '\n')+1:])
 }
 
-// headline is the first line of a cell that says something.
-func headline(source string) string {
+// heading is the text of the last heading in a Markdown cell.
+func heading(source string) string {
+	found := ""
+	for line := range strings.Lines(source) {
+		if text := strings.TrimLeft(line, "#"); text != line && strings.HasPrefix(text, " ") {
+			found = strings.TrimSpace(text)
+		}
+	}
+	return found
+}
+
+// firstLine is the first line of a cell that says something.
+func firstLine(source string) string {
 	for line := range strings.Lines(source) {
 		line = strings.TrimSpace(line)
 		if line != "" && line != "%%" && !strings.HasPrefix(line, "import") {
