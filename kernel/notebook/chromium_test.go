@@ -38,7 +38,7 @@ func dom(t *testing.T, page []byte) string {
 
 var ran = regexp.MustCompile(`<html[^>]*data-ran`)
 
-// In a real browser nothing of a hostile notebook runs. The same content as a bare page does run: the test can tell.
+// In a real browser nothing of a hostile notebook runs. The same pictures in a bare page do run: the test can tell.
 func TestChromiumRunsNothing(t *testing.T) {
 	nb := hostile()
 	mark := strings.NewReplacer("alert(", "document.documentElement.setAttribute('data-ran',")
@@ -50,7 +50,9 @@ func TestChromiumRunsNothing(t *testing.T) {
 			for mime, value := range o.Data {
 				if s, ok := value.(string); ok {
 					o.Data[mime] = mark.Replace(s)
-					bare += mark.Replace(s)
+					if strings.Contains(s, "onerror") { // and not what leads to another page
+						bare += mark.Replace(s)
+					}
 				}
 			}
 		}
