@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/floats"
 )
 
 // Methods of an [Interval].
@@ -49,7 +49,7 @@ func FromHalves(value float64, draws []float64, level float64, within Range) (In
 	if err := check(draws, level); err != nil {
 		return Interval{}, err
 	}
-	mean := stat.Mean(draws, nil)
+	mean, _ := spread(draws)
 	sorted := slices.Sorted(slices.Values(draws))
 	return Interval{
 		Value: value, Level: level, Draws: len(draws), Method: MethodHalfSampling,
@@ -70,7 +70,7 @@ func Simultaneous(values []float64, draws [][]float64, level float64) ([]Interva
 	}
 	count := len(draws[0])
 	largest := make([]float64, count)
-	spread := make([]float64, len(values))
+	sd := make([]float64, len(values))
 	for v, d := range draws {
 		if err := check(d, level); err != nil {
 			return nil, err
@@ -78,8 +78,8 @@ func Simultaneous(values []float64, draws [][]float64, level float64) ([]Interva
 		if len(d) != count {
 			return nil, fmt.Errorf("interval: value %d has %d draws, the first has %d", v+1, len(d), count)
 		}
-		mean, s := stat.MeanStdDev(d, nil)
-		spread[v] = s
+		mean, s := spread(d)
+		sd[v] = s
 		if s == 0 {
 			continue
 		}
@@ -91,7 +91,7 @@ func Simultaneous(values []float64, draws [][]float64, level float64) ([]Interva
 	c := quantile(largest, level)
 	out := make([]Interval, len(values))
 	for v, x := range values {
-		out[v] = Interval{Value: x, Low: x - c*spread[v], High: x + c*spread[v], Level: level, Draws: count, Method: MethodMaxT}
+		out[v] = Interval{Value: x, Low: x - c*sd[v], High: x + c*sd[v], Level: level, Draws: count, Method: MethodMaxT}
 	}
 	return out, nil
 }
@@ -107,6 +107,16 @@ func check(draws []float64, level float64) error {
 		return fmt.Errorf("%w: draw %d is %g", ErrDraws, b+1, draws[b])
 	}
 	return nil
+}
+
+// spread gives mean and standard deviation (n − 1). Package gonum/stat would do it, but it brings all of linear algebra into every cell.
+func spread(x []float64) (mean, sd float64) {
+	n := float64(len(x))
+	mean = floats.Sum(x) / n
+	for _, v := range x {
+		sd += (v - mean) * (v - mean)
+	}
+	return mean, math.Sqrt(sd / (n - 1))
 }
 
 // quantile interpolates linearly between order statistics at p·(n+1) (type 6, numpy's "weibull"): a further value of the

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-
-	"gonum.org/v1/gonum/stat"
 )
 
 // Value is a score of one region.
@@ -40,9 +38,9 @@ func Summarise(values []Value) (Aggregate, error) {
 		return Aggregate{}, err
 	}
 	a := Aggregate{Regions: len(sorted), Worst: math.Inf(1), Best: math.Inf(-1)}
-	numbers := make([]float64, len(sorted))
-	for i, v := range sorted {
-		numbers[i] = v.Value
+	n := float64(len(sorted))
+	for _, v := range sorted {
+		a.Average += v.Value / n
 		if v.Value < a.Worst {
 			a.Worst, a.WorstRegion = v.Value, v.Region
 		}
@@ -50,8 +48,9 @@ func Summarise(values []Value) (Aggregate, error) {
 			a.Best, a.BestRegion = v.Value, v.Region
 		}
 	}
-	a.Average = stat.Mean(numbers, nil)
-	a.Variance = stat.PopVariance(numbers, nil)
+	for _, v := range sorted {
+		a.Variance += (v.Value - a.Average) * (v.Value - a.Average) / n
+	}
 	a.SD = math.Sqrt(a.Variance)
 	a.Span = a.Best - a.Worst
 	a.Ratio = over(a.Best, a.Worst)
