@@ -172,7 +172,9 @@ func run(model, table string, n, plains int) error {
 	if err := repeat("hello world", n, func(i int) (time.Duration, error) { return cell(fmt.Sprintf(hello, i)) }); err != nil {
 		return err
 	}
-	return repeat("the same as a plain GoNB + GoMLX cell", plains, func(i int) (time.Duration, error) { return cell(fmt.Sprintf(plain, table, model) + fmt.Sprintf("// run %d\n", i)) })
+	return repeat("the same as a plain GoNB + GoMLX cell", plains, func(i int) (time.Duration, error) {
+		return cell(fmt.Sprintf(plain, table, model) + fmt.Sprintf("// run %d\n", i))
+	})
 }
 
 func repeat(name string, n int, f func(i int) (time.Duration, error)) error {
