@@ -144,6 +144,25 @@ func TestDirectionAndEdges(t *testing.T) {
 	}
 }
 
+// TestBiasInterval against scipy 1.17.1, binomtest(a, a+b).proportion_ci(0.95, "wilson"), mapped to the bias 2p−1.
+func TestBiasInterval(t *testing.T) {
+	for _, c := range []struct {
+		counts    Counts
+		low, high float64
+	}{{Counts{First: 0, Second: 3}, -1.0, 0.12299406351009079}, {Counts{First: 7, Second: 1}, 0.05822363557429289, 0.9551650170998867}, {Counts{First: 3, Second: 3}, -0.6247673870346989, 0.6247673870346988}, {Counts{First: 9, Second: 0}, 0.4017099031609117, 1.0}, {Counts{First: 1, Second: 0}, -0.5869013712455251, 1.0}, {Counts{First: 2, Second: 4}, -0.8064571777884391, 0.400013369723216}} {
+		low, high := BiasInterval(c.counts, 0.95)
+		if math.Abs(low-c.low) > 1e-9 || math.Abs(high-c.high) > 1e-9 {
+			t.Errorf("%+v: [%.10f, %.10f], want [%.10f, %.10f]", c.counts, low, high, c.low, c.high)
+		}
+		if b := BiasOf(c.counts); b < low || b > high {
+			t.Errorf("%+v: %g outside [%g, %g]", c.counts, b, low, high)
+		}
+	}
+	if low, high := BiasInterval(Counts{Uncertain: 9}, 0.95); !math.IsNaN(low) || !math.IsNaN(high) {
+		t.Error("no usable picture has an interval")
+	}
+}
+
 func TestFeasible(t *testing.T) {
 	for _, c := range []struct {
 		printed string

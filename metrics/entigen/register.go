@@ -11,6 +11,7 @@ import (
 	data "antipode/datasets/entigen"
 	"antipode/kernel/client"
 	"antipode/metrics"
+	"antipode/metrics/internal/tabular"
 )
 
 const level = 0.95
@@ -34,54 +35,19 @@ func init() {
 		metrics.Register(m)
 	}
 	register(metrics.Metric{Info: metrics.Info{Name: "entigen-diversity", Title: "how unevenly pictures fall into two perceived groups, over a category's attributes", Unit: "share", Range: "[0, 1]", Direction: "lower is more diverse"},
-		Columns: columns("=category", "=prompt_id", "=kind", "=axis", "=model", "diversity", "diversity_low", "diversity_high", "change", "n_group_a", "n_group_b", "n_asked", "n_used", "n_attributes", "=no_usable_picture", "=rule", "=interval"),
+		Columns: tabular.Fixed("=category", "=prompt_id", "=kind", "=axis", "=model", "diversity", "diversity_low", "diversity_high", "change", "n_group_a", "n_group_b", "n_asked", "n_used", "n_attributes", "=no_usable_picture", "=rule", "=interval"),
 		Compute: diversity}, "equation 1, Tables 1, 2, 6", draws)
 	register(metrics.Metric{Info: metrics.Info{Name: "entigen-bias", Title: "which of two perceived groups an attribute's pictures lean to", Unit: "difference of shares", Range: "[-1, 1]", Direction: "positive: man, light-skinned, Western"},
-		Columns: columns("=category", "=prompt_id", "=kind", "=axis", "=model", "=attribute", "bias", "bias_low", "bias_high", "=change", "n_group_a", "n_group_b", "n_asked", "n_used", "=rule", "=interval"),
+		Columns: tabular.Fixed("=category", "=prompt_id", "=kind", "=axis", "=model", "=attribute", "bias", "bias_low", "bias_high", "=change", "n_group_a", "n_group_b", "n_asked", "n_used", "=rule", "=interval"),
 		Compute: bias}, "equation 2, Figure 3")
 	register(metrics.Metric{Info: metrics.Info{Name: "entigen-quality", Title: "good pictures per attribute, by two readings of good", Unit: "pictures", Range: "[0, pictures per attribute]", Direction: "higher is better"},
-		Columns: columns("=category", "=prompt_id", "=kind", "=model", "quality_usable", "quality_as_described", "n_asked", "n_used", "n_attributes", "=rule"),
+		Columns: tabular.Fixed("=category", "=prompt_id", "=kind", "=model", "quality_usable", "quality_as_described", "n_asked", "n_used", "n_attributes", "=rule"),
 		Compute: quality}, "Table 3")
 	register(metrics.Metric{Info: metrics.Info{Name: "entigen-cells", Title: "every human value of the paper's tables beside the same from the ratings", Unit: "share; pictures in Table 3", Range: "[0, 1]; [0, 9]", Direction: "none"},
-		Columns: columns("table", "=category", "=prompt_id", "=axis", "=model", "=printed", "value", "n_used", "equal", "=feasible", "=rule"),
+		Columns: tabular.Fixed("table", "=category", "=prompt_id", "=axis", "=model", "=printed", "value", "n_used", "equal", "=feasible", "=rule"),
 		Compute: paperCells}, "Tables 1, 2, 3, 6", table)
 	register(metrics.Metric{Info: metrics.Info{Name: "entigen-table", Title: "a table of the paper in its own layout, from the ratings; printed values in brackets where they differ", Unit: "share; pictures in Table 3", Range: "[0, 1]; [0, 9]", Direction: "none"},
 		Columns: layoutColumns, Compute: layout}, "Tables 1, 2, 3, 6", one)
-}
-
-// columns makes a metric's Columns function from names; "=" before a name marks text.
-func columns(names ...string) func(metrics.Args) []client.ColumnSpec {
-	return func(metrics.Args) []client.ColumnSpec {
-		var specs []client.ColumnSpec
-		for _, n := range names {
-			kind := client.Number
-			if n[0] == '=' {
-				n, kind = n[1:], client.Text
-			}
-			specs = append(specs, client.ColumnSpec{Name: n, Kind: kind})
-		}
-		return specs
-	}
-}
-
-// rows builds a frame of declared columns from rows of text and numbers.
-func rows(specs []client.ColumnSpec, values [][]any) *client.Frame {
-	f := &client.Frame{}
-	for i, spec := range specs {
-		c := client.Column{ColumnSpec: spec}
-		for _, row := range values {
-			switch v := row[i].(type) {
-			case string:
-				c.Texts = append(c.Texts, v)
-			case int:
-				c.Numbers = append(c.Numbers, float64(v))
-			case float64:
-				c.Numbers = append(c.Numbers, v)
-			}
-		}
-		f.Columns = append(f.Columns, c)
-	}
-	return f
 }
 
 // result builds the frame of a metric from rows in the order of its declared columns.
@@ -90,7 +56,7 @@ func result(metric string, values [][]any) (*client.Frame, error) {
 	if err != nil {
 		return nil, err
 	}
-	return rows(m.Columns(metrics.Args{}), values), nil
+	return tabular.Frame(m.Columns(metrics.Args{}), values)
 }
 
 func diversity(_ context.Context, call metrics.Call) (*client.Frame, error) {
@@ -98,7 +64,7 @@ func diversity(_ context.Context, call metrics.Call) (*client.Frame, error) {
 	if err != nil {
 		return nil, err
 	}
-	draws, err := number(call, "draws")
+	draws, err := tabular.Count(call, "draws")
 	if err != nil {
 		return nil, err
 	}
@@ -300,7 +266,7 @@ func layoutColumns(args metrics.Args) []client.ColumnSpec {
 	for _, h := range layoutHeads(table) {
 		names = append(names, "="+h)
 	}
-	return columns(names...)(args)
+	return tabular.Specs(names...)
 }
 
 func layout(_ context.Context, call metrics.Call) (*client.Frame, error) {
@@ -331,5 +297,5 @@ func layout(_ context.Context, call metrics.Call) (*client.Frame, error) {
 			}
 		}
 	}
-	return rows(specs, out), nil
+	return tabular.Frame(specs, out)
 }

@@ -4,11 +4,10 @@ import (
 	"hash/fnv"
 	"math"
 	"math/rand/v2"
-	"sort"
 	"strconv"
 	"strings"
 
-	"gonum.org/v1/gonum/stat/distuv"
+	"antipode/metrics/internal/tabular"
 )
 
 // Counts are the pictures of one attribute under one prompt.
@@ -57,11 +56,12 @@ func BiasInterval(c Counts, level float64) (low, high float64) {
 	if n == 0 {
 		return math.NaN(), math.NaN()
 	}
-	z := distuv.UnitNormal.Quantile((1 + level) / 2)
+	z := math.Sqrt2 * math.Erfinv(level)
 	p := float64(c.First) / n
 	middle := (p + z*z/(2*n)) / (1 + z*z/n)
 	half := z / (1 + z*z/n) * math.Sqrt(p*(1-p)/n+z*z/(4*n*n))
-	return max(-1, 2*(middle-half)-1), min(1, 2*(middle+half)-1)
+	low, high = 2*(middle-half)-1, 2*(middle+half)-1
+	return max(-1, min(low, BiasOf(c))), min(1, max(high, BiasOf(c))) // rounding must not push the value out
 }
 
 func abs(n int) int {
@@ -102,16 +102,8 @@ func Bootstrap(counts []Counts, score func([]Counts) float64, cell string, draws
 			values = append(values, v)
 		}
 	}
-	sort.Float64s(values)
-	at := func(p float64) float64 {
-		x := p * float64(len(values)-1)
-		i := int(x)
-		if i+1 >= len(values) {
-			return values[len(values)-1]
-		}
-		return values[i] + (x-float64(i))*(values[i+1]-values[i])
-	}
-	return min(value, at((1-level)/2)), max(value, at((1+level)/2))
+	low, high = tabular.Percentiles(values, level)
+	return min(value, low), max(value, high)
 }
 
 // Quality is the number of good pictures per attribute (the paper's Table 3), by both readings of "good".

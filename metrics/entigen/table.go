@@ -3,6 +3,7 @@ package entigen
 import (
 	"fmt"
 	"math"
+	"slices"
 	"sort"
 	"strconv"
 
@@ -10,60 +11,46 @@ import (
 	data "antipode/datasets/entigen"
 	"antipode/kernel/client"
 	"antipode/metrics"
+	"antipode/metrics/internal/tabular"
 )
 
-// Option sets an option of a metric's table form, by its name on the command line.
-type Option struct{ name, value string }
-
 // ByRule chooses how three raters' votes become a label; the default is [Strict].
-func ByRule(r Rule) Option { return Option{"rule", string(r)} }
+func ByRule(r Rule) metrics.Setting { return tabular.Set("rule", string(r)) }
 
-// Draws sets the bootstrap draws; 0 = no intervals.
-func Draws(n int) Option { return Option{"draws", strconv.Itoa(n)} }
-
-// OfTable chooses the table of the paper: 1, 2, 3 or 6; 0 = all.
-func OfTable(n int) Option {
-	if n == 0 {
-		return Option{"table", "all"}
-	}
-	return Option{"table", strconv.Itoa(n)}
-}
+// Draws is the number of bootstrap draws behind a diversity's interval; the default is 1000, 0 = no intervals.
+func Draws(n int) metrics.Setting { return tabular.Set("draws", strconv.Itoa(n)) }
 
 // AllPrompts also scores the folders that the paper reports nothing about.
-func AllPrompts() Option { return Option{"prompts", "all"} }
+func AllPrompts() metrics.Setting { return tabular.Set("prompts", "all") }
 
-func score(metric string, t datasets.Table, options []Option) datasets.Table {
-	args := metrics.Args{Metric: metric, Options: map[string]string{}}
-	for _, o := range options {
-		args.Options[o.name] = o.value
-	}
-	return metrics.Score(args, map[string]datasets.Table{"in": t}).Named(metric)
+func score(metric string, t datasets.Table, settings []metrics.Setting) datasets.Table {
+	return metrics.Score(tabular.Args(metric, settings), map[string]datasets.Table{"in": t}).Named(metric)
 }
 
 // DiversityTable is the metric entigen-diversity: one row for each category, prompt, axis and model.
-func DiversityTable(ratings datasets.Table, options ...Option) datasets.Table {
-	return score("entigen-diversity", ratings, options)
+func DiversityTable(ratings datasets.Table, settings ...metrics.Setting) datasets.Table {
+	return score("entigen-diversity", ratings, settings)
 }
 
 // BiasTable is the metric entigen-bias: one row for each attribute, prompt, axis and model.
-func BiasTable(ratings datasets.Table, options ...Option) datasets.Table {
-	return score("entigen-bias", ratings, options)
+func BiasTable(ratings datasets.Table, settings ...metrics.Setting) datasets.Table {
+	return score("entigen-bias", ratings, settings)
 }
 
 // QualityTable is the metric entigen-quality: good pictures per attribute, for each category, prompt and model.
-func QualityTable(ratings datasets.Table, options ...Option) datasets.Table {
-	return score("entigen-quality", ratings, options)
+func QualityTable(ratings datasets.Table, settings ...metrics.Setting) datasets.Table {
+	return score("entigen-quality", ratings, settings)
 }
 
 // PaperCells is the metric entigen-cells: every human value of the paper's tables beside the same from the ratings, one a row.
-func PaperCells(ratings datasets.Table, options ...Option) datasets.Table {
-	return score("entigen-cells", ratings, options)
+func PaperCells(ratings datasets.Table, settings ...metrics.Setting) datasets.Table {
+	return score("entigen-cells", ratings, settings)
 }
 
 // PaperTable is the metric entigen-table: one of the paper's tables in its own layout, a row for each prompt and a column for each axis and model. A
 // value is followed by the printed one where the two differ.
-func PaperTable(ratings datasets.Table, table int, options ...Option) datasets.Table {
-	return score("entigen-table", ratings, append(options, OfTable(table)))
+func PaperTable(ratings datasets.Table, table int, settings ...metrics.Setting) datasets.Table {
+	return score("entigen-table", ratings, append(slices.Clone(settings), tabular.Set("table", strconv.Itoa(table))))
 }
 
 // picture is what the votes about one picture are collected in.
@@ -199,11 +186,3 @@ func rank(k key) string {
 }
 
 func (k key) String() string { return k.category + "/" + k.prompt + "/" + k.axis + "/" + k.model }
-
-func number(call metrics.Call, name string) (int, error) {
-	n, err := strconv.Atoi(call.Options[name])
-	if err != nil || n < 0 {
-		return 0, fmt.Errorf("option %s=%q is not a whole number from 0 up", name, call.Options[name])
-	}
-	return n, nil
-}

@@ -7,7 +7,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"sort"
+
+	"antipode/metrics/internal/tabular"
 )
 
 // NoneOfTheAbove is the option that screens of the annotation task end with.
@@ -216,13 +217,13 @@ func (g *identity) bootstrap(t *Tendency, o Options) {
 			}
 		}
 	}
-	t.StereoLow, t.StereoHigh = interval(stereo, o.Level)
-	t.OtherLow, t.OtherHigh = interval(other, o.Level)
+	t.StereoLow, t.StereoHigh = tabular.Percentiles(stereo, o.Level)
+	t.OtherLow, t.OtherHigh = tabular.Percentiles(other, o.Level)
 	if !math.IsNaN(t.Theta) {
-		t.ThetaLow, t.ThetaHigh = interval(theta, o.Level)
+		t.ThetaLow, t.ThetaHigh = tabular.Percentiles(theta, o.Level)
 	}
 	for a := range perAttribute {
-		g.attributes[a].Low, g.attributes[a].High = interval(perAttribute[a], o.Level)
+		g.attributes[a].Low, g.attributes[a].High = tabular.Percentiles(perAttribute[a], o.Level)
 	}
 }
 
@@ -231,27 +232,4 @@ func keep(values []float64, v float64) []float64 {
 		return values
 	}
 	return append(values, v)
-}
-
-// interval is the percentile interval of draws, which may hold +Inf: an end that falls on it is NaN, no end.
-func interval(draws []float64, level float64) (low, high float64) {
-	if len(draws) == 0 {
-		return math.NaN(), math.NaN()
-	}
-	sort.Float64s(draws)
-	return quantile(draws, (1-level)/2), quantile(draws, (1+level)/2)
-}
-
-// quantile interpolates linearly between order statistics (type 7); values are sorted.
-func quantile(sorted []float64, p float64) float64 {
-	at := p * float64(len(sorted)-1)
-	i := int(math.Floor(at))
-	q := sorted[i]
-	if i+1 < len(sorted) && at > float64(i) {
-		q += (at - float64(i)) * (sorted[i+1] - sorted[i])
-	}
-	if math.IsInf(q, 0) || math.IsNaN(q) {
-		return math.NaN()
-	}
-	return q
 }

@@ -9,6 +9,7 @@ import (
 	data "antipode/datasets/visage"
 	"antipode/kernel/client"
 	"antipode/metrics"
+	"antipode/metrics/internal/tabular"
 )
 
 func register(name, title, unit, span, source string, in metrics.Input, options []metrics.Option, specs func(metrics.Args) []client.ColumnSpec, f compute) {
@@ -22,21 +23,21 @@ func init() {
 	rows := with(stereoOptions, modeOption)
 	register("visage-association", "likelihood of stereotypes and of other attributes by identity, and their ratio theta", "share of showings; ratio", "[0, 1]; [0, ∞)", "Tables 1 and 2",
 		inRows, with(rows, leastOption, drawsOption),
-		columns("=identity", "l_stereo", "l_stereo_low", "l_stereo_high", "l_random", "l_random_low", "l_random_high", "theta", "theta_low", "theta_high", "=theta_text",
+		tabular.Fixed("=identity", "l_stereo", "l_stereo_low", "l_stereo_high", "l_random", "l_random_low", "l_random_high", "theta", "theta_low", "theta_high", "=theta_text",
 			"n_stereotypes", "n_random", "n_used", "n_pictures", "=mode", "=interval"), association)
 	register("visage-likelihood", "likelihood of each attribute by identity", "share of showings", "[0, 1]", "section 4",
 		inRows, with(rows, leastOption, drawsOption),
-		columns("=identity", "=attribute", "likelihood", "likelihood_low", "likelihood_high", "n_used", "n_selected", "=kind", "=mode", "=interval"), likelihoods)
+		tabular.Fixed("=identity", "=attribute", "likelihood", "likelihood_low", "likelihood_high", "n_used", "n_selected", "=kind", "=mode", "=interval"), likelihoods)
 	register("visage-overall", "how much likelier stereotypes are than other attributes, by named aggregation", "ratio", "[0, ∞)", "section 5.1",
-		inRows, with(rows, leastOption), columns("=aggregation", "=about", "ratio", "n_identities", "=mode"), overall)
+		inRows, with(rows, leastOption), tabular.Fixed("=aggregation", "=about", "ratio", "n_identities", "=mode"), overall)
 	register("visage-tables", "Tables 1 and 2 as printed beside the same from the annotations", "share of showings; ratio", "[0, 1]; [0, ∞)", "Tables 1 and 2",
 		inRows, rows,
-		columns("=identity", "table", "printed_l_stereo", "l_stereo", "printed_l_random", "l_random", "=printed_theta", "=theta", "cells_equal", "n_stereotypes", "n_random", "=mode"), tables)
+		tabular.Fixed("=identity", "table", "printed_l_stereo", "l_stereo", "printed_l_random", "l_random", "=printed_theta", "=theta", "cells_equal", "n_stereotypes", "n_random", "=mode"), tables)
 	register("visage-consensus", "attributes on which two of three annotators gave the same label", "percent of attributes", "[0, 100]", "Figure 6",
 		metrics.Input{Role: "in", Columns: ratingColumns, About: "one row for each rated attribute"}, nil,
-		columns("=label", "share", "n_attributes", "n_used"), consensus)
+		tabular.Fixed("=label", "share", "n_attributes", "n_used"), consensus)
 	register("visage-stereotypes", "number of visual stereotypes by identity", "attributes", "[0, ∞)", "Figure 2",
-		inPairs, stereoOptions, columns("=identity", "n_stereotypes", "n_used"), counts)
+		inPairs, stereoOptions, tabular.Fixed("=identity", "n_stereotypes", "n_used"), counts)
 	register("visage-offensiveness", "mean offensiveness of the stereotypes that annotators saw", "SeeGULL's scale", "[-1, 4]", "Figure 8",
 		metrics.Input{Role: "in", Columns: append(append([]client.ColumnSpec(nil), rowIn...), client.ColumnSpec{Name: "offensiveness", Kind: client.Number}), About: inRows.About},
 		with(rows, leastOption,
@@ -45,7 +46,7 @@ func init() {
 			metrics.Option{Name: "weight", Default: "once", About: "stereotypes weigh the same, or by L(a, id)", Values: []string{"once", "likelihood"}},
 			metrics.Option{Name: "unrated", Default: "skip", About: "pairs that nobody rated are left out, or count as 0", Values: []string{"skip", "zero"}},
 			metrics.Option{Name: "negative", Default: "keep", About: "means below 0 stay, or count as 0", Values: []string{"keep", "zero"}}),
-		columns("=identity", "offensiveness", "n_present", "n_rated", "=mode"), offensiveness)
+		tabular.Fixed("=identity", "offensiveness", "n_present", "n_rated", "=mode"), offensiveness)
 }
 
 func association(_ context.Context, call metrics.Call) (*client.Frame, error) {
@@ -53,25 +54,21 @@ func association(_ context.Context, call metrics.Call) (*client.Frame, error) {
 	if err != nil {
 		return nil, err
 	}
-	var b builder
+	var out [][]any
 	for _, t := range ts {
-		b.text("identity", t.Identity)
-		for _, v := range []struct {
-			name  string
-			value float64
-		}{{"l_stereo", t.Stereo}, {"l_stereo_low", t.StereoLow}, {"l_stereo_high", t.StereoHigh}, {"l_random", t.Other}, {"l_random_low", t.OtherLow}, {"l_random_high", t.OtherHigh},
-			{"theta", t.Theta}, {"theta_low", t.ThetaLow}, {"theta_high", t.ThetaHigh}} {
-			b.number(v.name, v.value)
-		}
-		b.text("theta_text", ThetaText(t))
-		b.number("n_stereotypes", float64(t.Stereotypes))
-		b.number("n_random", float64(t.Random))
-		b.number("n_used", float64(t.Showings))
-		b.number("n_pictures", float64(t.Pictures))
-		b.text("mode", call.Options["mode"])
-		b.text("interval", intervalName(call))
+		out = append(out, []any{t.Identity, t.Stereo, t.StereoLow, t.StereoHigh, t.Other, t.OtherLow, t.OtherHigh, t.Theta, t.ThetaLow, t.ThetaHigh, ThetaText(t),
+			t.Stereotypes, t.Random, t.Showings, t.Pictures, call.Options["mode"], intervalName(call)})
 	}
-	return b.frame(), nil
+	return result("visage-association", out)
+}
+
+// result builds the frame of a metric from rows in the order of its declared columns.
+func result(metric string, values [][]any) (*client.Frame, error) {
+	m, err := metrics.Find(metric)
+	if err != nil {
+		return nil, err
+	}
+	return tabular.Frame(m.Columns(metrics.Args{}), values)
 }
 
 // intervalName says what the intervals of a table are, "" where it has none.
@@ -114,7 +111,7 @@ func likelihoods(_ context.Context, call metrics.Call) (*client.Frame, error) {
 	if err != nil {
 		return nil, err
 	}
-	var b builder
+	var out [][]any
 	for _, t := range ts {
 		for _, l := range t.Attributes {
 			if l.Attribute == NoneOfTheAbove {
@@ -124,19 +121,10 @@ func likelihoods(_ context.Context, call metrics.Call) (*client.Frame, error) {
 			if l.Stereotype {
 				kind = "stereotype"
 			}
-			b.text("identity", t.Identity)
-			b.text("attribute", l.Attribute)
-			b.number("likelihood", l.Value)
-			b.number("likelihood_low", l.Low)
-			b.number("likelihood_high", l.High)
-			b.number("n_used", float64(l.Shown))
-			b.number("n_selected", float64(l.Selected))
-			b.text("kind", kind)
-			b.text("mode", call.Options["mode"])
-			b.text("interval", intervalName(call))
+			out = append(out, []any{t.Identity, l.Attribute, l.Value, l.Low, l.High, l.Shown, l.Selected, kind, call.Options["mode"], intervalName(call)})
 		}
 	}
-	return b.frame(), nil
+	return result("visage-likelihood", out)
 }
 
 func overall(_ context.Context, call metrics.Call) (*client.Frame, error) {
@@ -144,15 +132,11 @@ func overall(_ context.Context, call metrics.Call) (*client.Frame, error) {
 	if err != nil {
 		return nil, err
 	}
-	var b builder
+	var out [][]any
 	for _, a := range Overall(ts) {
-		b.text("aggregation", a.Name)
-		b.text("about", a.About)
-		b.number("ratio", a.Value)
-		b.number("n_identities", float64(a.N))
-		b.text("mode", call.Options["mode"])
+		out = append(out, []any{a.Name, a.About, a.Value, a.N, call.Options["mode"]})
 	}
-	return b.frame(), nil
+	return result("visage-overall", out)
 }
 
 // Agrees says whether a value rounds to a printed one: they differ by no more than half a unit of the last printed digit, ties included.
@@ -170,7 +154,7 @@ func tables(_ context.Context, call metrics.Call) (*client.Frame, error) {
 	for _, t := range ts {
 		by[t.Identity] = t
 	}
-	var b builder
+	var out [][]any
 	for _, p := range data.PrintedTables() {
 		t, known := by[p.Identity]
 		if !known {
@@ -182,20 +166,9 @@ func tables(_ context.Context, call metrics.Call) (*client.Frame, error) {
 				equal++
 			}
 		}
-		b.text("identity", p.Label)
-		b.number("table", float64(p.Table))
-		b.number("printed_l_stereo", p.Stereo)
-		b.number("l_stereo", t.Stereo)
-		b.number("printed_l_random", p.Random)
-		b.number("l_random", t.Other)
-		b.text("printed_theta", p.ThetaText)
-		b.text("theta", ThetaText(t))
-		b.number("cells_equal", float64(equal))
-		b.number("n_stereotypes", float64(t.Stereotypes))
-		b.number("n_random", float64(t.Random))
-		b.text("mode", call.Options["mode"])
+		out = append(out, []any{p.Label, p.Table, p.Stereo, t.Stereo, p.Random, t.Other, p.ThetaText, ThetaText(t), equal, t.Stereotypes, t.Random, call.Options["mode"]})
 	}
-	return b.frame(), nil
+	return result("visage-tables", out)
 }
 
 func consensus(_ context.Context, call metrics.Call) (*client.Frame, error) {
@@ -209,14 +182,11 @@ func consensus(_ context.Context, call metrics.Call) (*client.Frame, error) {
 	if err != nil {
 		return nil, err
 	}
-	var b builder
+	var out [][]any
 	for _, c := range bars {
-		b.text("label", c.Label)
-		b.number("share", c.Share)
-		b.number("n_attributes", float64(c.Count))
-		b.number("n_used", float64(c.Of))
+		out = append(out, []any{c.Label, c.Share, c.Count, c.Of})
 	}
-	return b.frame(), nil
+	return result("visage-consensus", out)
 }
 
 func counts(_ context.Context, call metrics.Call) (*client.Frame, error) {
@@ -247,13 +217,11 @@ func counts(_ context.Context, call metrics.Call) (*client.Frame, error) {
 		}
 		return ids[i] < ids[j]
 	})
-	var b builder
+	var out [][]any
 	for _, id := range ids {
-		b.text("identity", data.DisplayName(id))
-		b.number("n_stereotypes", float64(by[id].stereo))
-		b.number("n_used", float64(by[id].pairs))
+		out = append(out, []any{data.DisplayName(id), by[id].stereo, by[id].pairs})
 	}
-	return b.frame(), nil
+	return result("visage-stereotypes", out)
 }
 
 func offensiveness(_ context.Context, call metrics.Call) (*client.Frame, error) {
@@ -267,7 +235,7 @@ func offensiveness(_ context.Context, call metrics.Call) (*client.Frame, error) 
 	for i, id := range identities {
 		rated[[2]string{id, attributes[i]}] = values[i]
 	}
-	threshold, err := number(call, "threshold")
+	threshold, err := tabular.Number(call, "threshold")
 	if err != nil {
 		return nil, err
 	}
@@ -276,13 +244,9 @@ func offensiveness(_ context.Context, call metrics.Call) (*client.Frame, error) 
 	if err != nil {
 		return nil, err
 	}
-	var b builder
+	var out [][]any
 	for _, r := range rows {
-		b.text("identity", data.DisplayName(r.Identity))
-		b.number("offensiveness", r.Value)
-		b.number("n_present", float64(r.Present))
-		b.number("n_rated", float64(r.Rated))
-		b.text("mode", call.Options["mode"])
+		out = append(out, []any{data.DisplayName(r.Identity), r.Value, r.Present, r.Rated, call.Options["mode"]})
 	}
-	return b.frame(), nil
+	return result("visage-offensiveness", out)
 }

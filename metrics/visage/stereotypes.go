@@ -3,7 +3,9 @@ package visage
 import (
 	"fmt"
 	"math"
-	"sort"
+	"slices"
+
+	"antipode/metrics/internal/tabular"
 )
 
 // Rule says when an attribute counts as visual, from three scores between 1 (Strongly Disagree) and 5 (Strongly Agree).
@@ -98,15 +100,11 @@ func Overall(ts []Tendency) []Aggregate {
 			thetas = append(thetas, t.Theta)
 		}
 	}
-	sort.Float64s(thetas)
-	median := math.NaN()
-	if len(thetas) > 0 {
-		median = quantile(thetas, 0.5)
-	}
+	slices.Sort(thetas)
 	return []Aggregate{
 		{"ratio-of-means", "mean L(stereo) over mean L(random), identities weigh the same", mean(stereo) / mean(other), len(stereo)},
 		{"mean-of-theta", "mean of theta where it is defined", mean(thetas), len(thetas)},
-		{"median-of-theta", "median of theta where it is defined", median, len(thetas)},
+		{"median-of-theta", "median of theta where it is defined", tabular.Quantile(thetas, 0.5), len(thetas)},
 	}
 }
 

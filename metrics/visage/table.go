@@ -9,47 +9,51 @@ import (
 	"antipode/datasets"
 	"antipode/kernel/client"
 	"antipode/metrics"
+	"antipode/metrics/internal/tabular"
 )
 
 const citation = "Jha et al., ACL 2024, arXiv 2401.06310"
 
-// Option sets an option of a metric's table form, by its name on the command line.
-type Option struct{ name, value string }
+// InMode chooses whether "none of the above" counts as a random attribute; the default is [Compat].
+func InMode(m Mode) metrics.Setting { return tabular.Set("mode", string(m)) }
 
-// The options of the table forms. What each metric takes and its defaults: `antipode score --metric NAME --help`.
-func InMode(m Mode) Option              { return Option{"mode", string(m)} }
-func MinStereo(n int) Option            { return Option{"min_stereo", strconv.Itoa(n)} }
-func ByRule(r Rule) Option              { return Option{"rule", string(r)} }
-func MinAttributes(n int) Option        { return Option{"min_attributes", strconv.Itoa(n)} }
-func StereoColumn(column string) Option { return Option{"stereo_column", column} }
-func Draws(n int) Option                { return Option{"draws", strconv.Itoa(n)} }
+// MinStereo is the least number of SeeGULL's annotators who call a pair a stereotype; the default is 2.
+func MinStereo(n int) metrics.Setting { return tabular.Set("min_stereo", strconv.Itoa(n)) }
 
-func score(metric string, t datasets.Table, options []Option) datasets.Table {
-	args := metrics.Args{Metric: metric, Options: map[string]string{}}
-	for _, o := range options {
-		args.Options[o.name] = o.value
-	}
-	return metrics.Score(args, map[string]datasets.Table{"in": t}).Named(metric)
+// StereoColumn chooses whose count: "na_stereo" (annotators in North America, the default) or "region_stereo".
+func StereoColumn(column string) metrics.Setting { return tabular.Set("stereo_column", column) }
+
+// VisualBy chooses when an attribute can be seen in a picture; the default is [AllAgree].
+func VisualBy(r Rule) metrics.Setting { return tabular.Set("rule", string(r)) }
+
+// MinAttributes is the least number of visual stereotypes shown for an identity to be listed; the default is 2, as in the paper.
+func MinAttributes(n int) metrics.Setting { return tabular.Set("min_attributes", strconv.Itoa(n)) }
+
+// Draws is the number of bootstrap draws of pictures; the default is 1000, 0 = no intervals.
+func Draws(n int) metrics.Setting { return tabular.Set("draws", strconv.Itoa(n)) }
+
+func score(metric string, t datasets.Table, settings []metrics.Setting) datasets.Table {
+	return metrics.Score(tabular.Args(metric, settings), map[string]datasets.Table{"in": t}).Named(metric)
 }
 
 // Tendencies is the metric visage-association: Tables 1 and 2 of the paper, one row an identity.
-func Tendencies(annotations datasets.Table, options ...Option) datasets.Table {
-	return score("visage-association", annotations, options)
+func Tendencies(annotations datasets.Table, settings ...metrics.Setting) datasets.Table {
+	return score("visage-association", annotations, settings)
 }
 
 // Likelihoods is the metric visage-likelihood: one row for each identity and attribute shown.
-func Likelihoods(annotations datasets.Table, options ...Option) datasets.Table {
-	return score("visage-likelihood", annotations, options)
+func Likelihoods(annotations datasets.Table, settings ...metrics.Setting) datasets.Table {
+	return score("visage-likelihood", annotations, settings)
 }
 
 // OverallRatio is the metric visage-overall: the aggregations behind "thrice as likely", by name.
-func OverallRatio(annotations datasets.Table, options ...Option) datasets.Table {
-	return score("visage-overall", annotations, options)
+func OverallRatio(annotations datasets.Table, settings ...metrics.Setting) datasets.Table {
+	return score("visage-overall", annotations, settings)
 }
 
 // PaperTables is the metric visage-tables: the paper's Tables 1 and 2 beside the same from the annotations.
-func PaperTables(annotations datasets.Table, options ...Option) datasets.Table {
-	return score("visage-tables", annotations, options)
+func PaperTables(annotations datasets.Table, settings ...metrics.Setting) datasets.Table {
+	return score("visage-tables", annotations, settings)
 }
 
 // ConsensusTable is the metric visage-consensus: the paper's Figure 6.
@@ -58,13 +62,13 @@ func ConsensusTable(ratings datasets.Table) datasets.Table {
 }
 
 // StereotypeCounts is the metric visage-stereotypes: identities by the number of their visual stereotypes.
-func StereotypeCounts(pairs datasets.Table, options ...Option) datasets.Table {
-	return score("visage-stereotypes", pairs, options)
+func StereotypeCounts(pairs datasets.Table, settings ...metrics.Setting) datasets.Table {
+	return score("visage-stereotypes", pairs, settings)
 }
 
 // OffensivenessTable is the metric visage-offensiveness: O(id), one row an identity.
-func OffensivenessTable(annotations datasets.Table, options ...Option) datasets.Table {
-	return score("visage-offensiveness", annotations, options)
+func OffensivenessTable(annotations datasets.Table, settings ...metrics.Setting) datasets.Table {
+	return score("visage-offensiveness", annotations, settings)
 }
 
 var (
@@ -90,22 +94,13 @@ func with(base []metrics.Option, more ...metrics.Option) []metrics.Option {
 	return append(append([]metrics.Option(nil), base...), more...)
 }
 
-// number reads an option that is a number.
-func number(call metrics.Call, name string) (float64, error) {
-	x, err := strconv.ParseFloat(call.Options[name], 64)
-	if err != nil || math.IsNaN(x) || math.IsInf(x, 0) {
-		return 0, fmt.Errorf("option %s=%q is not a number", name, call.Options[name])
-	}
-	return x, nil
-}
-
 // stereotypes says for every row of a frame whether its pair is in St(id).
 func stereotypes(call metrics.Call, f *client.Frame) ([]bool, error) {
-	atLeast, err := number(call, "min_stereo")
+	atLeast, err := tabular.Number(call, "min_stereo")
 	if err != nil {
 		return nil, err
 	}
-	agrees, err := number(call, "min_score")
+	agrees, err := tabular.Number(call, "min_score")
 	if err != nil {
 		return nil, err
 	}
@@ -146,18 +141,18 @@ func tendencies(call metrics.Call, mode Mode) ([]Tendency, error) {
 		}
 		rows[i] = Showing{identities[i], int(pictures[i]), attributes[i], selected[i] == 1, stereo[i]}
 	}
-	draws := 0.0
-	if call.Options["draws"] != "" {
-		if draws, err = number(call, "draws"); err != nil {
+	draws := 0
+	if _, has := call.Options["draws"]; has {
+		if draws, err = tabular.Count(call, "draws"); err != nil {
 			return nil, err
 		}
 	}
-	return Association(rows, Options{Mode: mode, Draws: int(draws), Seed: call.Seed})
+	return Association(rows, Options{Mode: mode, Draws: draws, Seed: call.Seed})
 }
 
 // listed keeps the tendencies with enough stereotypes.
 func listed(call metrics.Call, ts []Tendency) ([]Tendency, error) {
-	least, err := number(call, "min_attributes")
+	least, err := tabular.Number(call, "min_attributes")
 	if err != nil {
 		return nil, err
 	}
@@ -171,50 +166,6 @@ func listed(call metrics.Call, ts []Tendency) ([]Tendency, error) {
 		return nil, fmt.Errorf("no identity has %g visual stereotypes among the rows; lower min_attributes, or check the columns na_stereo and score_…", least)
 	}
 	return out, nil
-}
-
-// builder collects columns row by row.
-type builder struct {
-	columns []client.Column
-	at      map[string]int
-}
-
-func (b *builder) text(name, v string) {
-	c := b.column(name, client.Text)
-	c.Texts = append(c.Texts, v)
-}
-
-func (b *builder) number(name string, v float64) {
-	c := b.column(name, client.Number)
-	c.Numbers = append(c.Numbers, v)
-}
-
-func (b *builder) column(name string, kind client.Kind) *client.Column {
-	at, known := b.at[name]
-	if !known {
-		if b.at == nil {
-			b.at = map[string]int{}
-		}
-		at = len(b.columns)
-		b.at[name] = at
-		b.columns = append(b.columns, client.Column{ColumnSpec: client.ColumnSpec{Name: name, Kind: kind}})
-	}
-	return &b.columns[at]
-}
-
-func (b *builder) frame() *client.Frame { return &client.Frame{Columns: b.columns} }
-
-// columns makes a metric's Columns function from names; "=" before a name marks text.
-func columns(names ...string) func(metrics.Args) []client.ColumnSpec {
-	var specs []client.ColumnSpec
-	for _, n := range names {
-		kind := client.Number
-		if n[0] == '=' {
-			n, kind = n[1:], client.Text
-		}
-		specs = append(specs, client.ColumnSpec{Name: n, Kind: kind})
-	}
-	return func(metrics.Args) []client.ColumnSpec { return specs }
 }
 
 type compute = func(ctx context.Context, call metrics.Call) (*client.Frame, error)
