@@ -94,13 +94,29 @@ func TestPrecisionCoverageByRegion(t *testing.T) {
 	}
 }
 
-func TestGapsFlagTheRegionThatDiffers(t *testing.T) {
-	f, _, err := evaluate(t, Args{Metric: "region-gaps", By: []string{"region"}, Options: options("against", "north")}, cloud(1, 400, 0), cloud(2, 400, 2))
+// four splits a cloud's regions in four, so that there are controls to compare.
+func four(f *client.Frame) *client.Frame {
+	region := make([]string, f.Len())
+	for i := range region {
+		if f.Texts("region")[i] == "south" {
+			region[i] = []string{"south", "far south"}[i/2%2]
+		} else {
+			region[i] = []string{"north", "far north"}[i/2%2]
+		}
+	}
+	return f.With(client.TextColumn("region", region))
+}
+
+func TestGapsFlagTheRegionsThatDiffer(t *testing.T) {
+	f, _, err := evaluate(t, Args{Metric: "region-gaps", By: []string{"region"}, Options: options("against", "north,far north")}, four(cloud(1, 800, 0)), four(cloud(2, 800, 2)))
 	if err != nil {
 		t.Fatal(err)
 	}
+	if f.Len() != 8 {
+		t.Fatalf("%d rows", f.Len())
+	}
 	for i, region := range f.Texts("region") {
-		want := map[string]string{"north": "no", "south": "yes"}[region]
+		want := map[bool]string{false: "no", true: "yes"}[strings.HasSuffix(region, "south")]
 		if got := f.Texts("flagged")[i]; got != want {
 			t.Errorf("%s of %s: flagged %s, gap %v [%v, %v]", f.Texts("score")[i], region, got, f.Numbers("gap")[i], f.Numbers("gap_low")[i], f.Numbers("gap_high")[i])
 		}
@@ -277,9 +293,9 @@ func TestScoreChecksBeforeRunning(t *testing.T) {
 }
 
 func TestGapsToControls(t *testing.T) {
-	real, gen := cloud(1, 400, 0), cloud(2, 400, 2)
-	except := &client.Frame{Columns: []client.Column{client.TextColumn("region", []string{"south"})}}
-	named, _, err := evaluate(t, Args{Metric: "region-gaps", By: []string{"region"}, Options: options("against", "north")}, real, gen)
+	real, gen := four(cloud(1, 400, 0)), four(cloud(2, 400, 2))
+	except := &client.Frame{Columns: []client.Column{client.TextColumn("region", []string{"south", "far south"})}}
+	named, _, err := evaluate(t, Args{Metric: "region-gaps", By: []string{"region"}, Options: options("against", "north,far north")}, real, gen)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -288,6 +304,6 @@ func TestGapsToControls(t *testing.T) {
 		t.Fatal(err)
 	}
 	if datasets.Format(f, 0) != datasets.Format(named, 0) {
-		t.Errorf("all but south:\n%sagainst north:\n%s", datasets.Format(f, 0), datasets.Format(named, 0))
+		t.Errorf("all but the south:\n%sagainst the north:\n%s", datasets.Format(f, 0), datasets.Format(named, 0))
 	}
 }

@@ -52,7 +52,7 @@ func SeedOf(seed int64) Setting { return func(a *Args) { a.Seed = seed } }
 // Level is the nominal probability of the intervals; 0.95 where it is not given.
 func Level(p float64) Setting { return set("level", strconv.FormatFloat(p, 'g', -1, 64)) }
 
-// Of limits [Gaps] to one score, "precision" or "coverage": fewer intervals hold together, so each is narrower.
+// Of limits [Gaps] to one score, "precision" or "coverage".
 func Of(score string) Setting { return set("scores", score) }
 
 // Against names the groups whose mean the others are compared with; see [Gaps].
@@ -74,9 +74,9 @@ func PrecisionCoverage(sets Sets, settings ...Setting) datasets.Table {
 	return Score(newArgs("precision-coverage", settings), map[string]datasets.Table{"real": sets.Real, "generated": sets.Generated})
 }
 
-// Gaps are the differences between groups of the scores of [PrecisionCoverage]: each group's score minus the mean of the groups
-// that [Against] names (all groups, where it names none), with intervals that hold simultaneously over all rows
-// (max-t over the same half-samples). A row is flagged where its interval excludes zero.
+// Gaps are the differences between groups of the scores of [PrecisionCoverage]: each group's score minus the mean of the
+// reference groups that [Against] names (all, where it names none); a reference group is compared with the others. The
+// intervals of a score hold simultaneously over the groups (max-t over the same half-samples). A row is flagged where its interval excludes zero.
 func Gaps(sets Sets, settings ...Setting) datasets.Table {
 	return Score(newArgs("region-gaps", settings), map[string]datasets.Table{"real": sets.Real, "generated": sets.Generated})
 }
@@ -111,7 +111,7 @@ func init() {
 			Unit: "difference of shares", Range: "[-1, 1]", Direction: "0 is no gap", Citation: "Sureddy et al. 2024 (Decomposed-DIG), section 4.2"},
 		Version: 1,
 		Inputs:  append(slices.Clone(twoSets), Input{Role: "except", Optional: true, About: "groups that are no reference, in the column that groups"}),
-		Options: append(slices.Clone(setOptions), Option{Name: "scores", Default: "precision,coverage", About: "the scores whose gaps are taken; the intervals hold for all of them together"}, Option{Name: "against", About: "the groups whose mean the others are compared with, A,B,…; empty = all"}),
+		Options: append(slices.Clone(setOptions), Option{Name: "scores", Default: "precision,coverage", About: "the scores whose gaps are taken"}, Option{Name: "against", About: "the groups whose mean the others are compared with, A,B,…; empty = all"}),
 		Columns: func(a Args) []client.ColumnSpec {
 			return datasets.Columns(strings.Join(a.By, ", ")+":text", "vector:text", "score:text", "flagged:text", "interval:text", "gap:number", "gap_low:number", "gap_high:number", "n_real:number", "n_generated:number")
 		},
@@ -281,27 +281,28 @@ func computeGaps(ctx context.Context, call Call) (*client.Frame, error) {
 			return nil, fmt.Errorf("option scores: %q is none of %v", name, regionScores)
 		}
 	}
-	var gaps []float64
-	var draws [][]float64
-	for _, name := range scores {
-		for i := range groups {
-			gap, d := gapOf(results, i, reference, name)
-			gaps, draws = append(gaps, gap), append(draws, d)
-		}
-	}
-	ivs, err := interval.Simultaneous(gaps, draws, s.level)
-	if err != nil {
-		return nil, err
-	}
 	out := newRows([]string{strings.Join(call.By, ", "), "vector", "score", "flagged", "interval"})
-	for j, name := range scores {
+	index := map[string]*group{}
+	for _, g := range groups {
+		index[strings.Join(g.values, ", ")] = g
+	}
+	for _, name := range scores {
+		scored := make([]interval.Scored, len(groups))
 		for i, g := range groups {
-			iv := ivs[j*len(groups)+i]
+			value, _ := scoreOf(results[i].Scores, name)
+			scored[i] = interval.Scored{Name: strings.Join(g.values, ", "), Value: value, Draws: drawsOf(results[i], name)}
+		}
+		gaps, err := interval.GapsToMean(scored, reference, s.level)
+		if err != nil {
+			return nil, fmt.Errorf("gaps of %s: %w", name, err)
+		}
+		for _, gap := range gaps {
+			g, iv := index[gap.A], gap.Simultaneous
 			flagged := "no"
 			if iv.Excludes(0) {
 				flagged = "yes"
 			}
-			out.text(strings.Join(g.values, ", "), s.vector, name, flagged, s.intervalName("half-sampling interval, simultaneous over all rows"))
+			out.text(gap.A, s.vector, name, flagged, s.intervalName("half-sampling interval, simultaneous over the groups"))
 			out.number("gap", iv.Value)
 			out.number("gap_low", iv.Low)
 			out.number("gap_high", iv.High)
@@ -312,9 +313,9 @@ func computeGaps(ctx context.Context, call Call) (*client.Frame, error) {
 	return out.frame(), nil
 }
 
-// referenceGroups are the positions of the groups that gaps are taken against.
-func referenceGroups(call Call, groups []*group) ([]int, error) {
-	var out []int
+// referenceGroups are the names of the groups that gaps are taken against.
+func referenceGroups(call Call, groups []*group) ([]string, error) {
+	var out []string
 	names := datasets.SplitColumns(call.Options["against"])
 	var except []string
 	if f := call.Inputs["except"]; f != nil {
@@ -324,13 +325,13 @@ func referenceGroups(call Call, groups []*group) ([]int, error) {
 		}
 		except = c.Texts
 	}
-	for i, g := range groups {
+	for _, g := range groups {
 		name := strings.Join(g.values, ", ")
 		if slices.Contains(except, name) {
 			continue
 		}
 		if len(names) == 0 || slices.Contains(names, name) {
-			out = append(out, i)
+			out = append(out, name)
 		}
 	}
 	if len(out) == 0 {
@@ -340,21 +341,6 @@ func referenceGroups(call Call, groups []*group) ([]int, error) {
 		return nil, fmt.Errorf("against %q: %d of these groups are in the tables", call.Options["against"], len(out))
 	}
 	return out, nil
-}
-
-// gapOf is a group's score minus the mean of the reference groups, in the estimate and in every draw.
-func gapOf(results []*prdc.Result, i int, reference []int, name string) (float64, []float64) {
-	value, _ := scoreOf(results[i].Scores, name)
-	draws := drawsOf(results[i], name)
-	for _, j := range reference {
-		v, _ := scoreOf(results[j].Scores, name)
-		value -= v / float64(len(reference))
-		for b, d := range results[j].Draws {
-			v, _ := scoreOf(d, name)
-			draws[b] -= v / float64(len(reference))
-		}
-	}
-	return value, draws
 }
 
 // intervalName says what the intervals are, as figures print it; "" where there are none.
