@@ -1,0 +1,86 @@
+package rules
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+// forCells are the packages that notebook cells may import.
+var forCells = []string{"datasets/...", "metrics/...", "plots/...", "gomlxmodels", "kernel/client", "kernel/cell"}
+
+// heavy are import path prefixes that no cell may reach, with the reason. A cell is a program of its own, linked and
+// started anew: 0.5 s with net/http, 2.7 s and more with GoMLX and XLA.
+var heavy = []struct{ prefix, why string }{
+	{"github.com/gomlx/", "GoMLX, its backends and XLA add seconds to every cell, and only the backend opens the device"},
+	{"github.com/gx-org/", "it comes with GoMLX"},
+	{"github.com/parquet-go/", "tables at rest are read and written by the backend, through kernel/parquet"},
+	{"github.com/klauspost/compress", "compression comes with Parquet: the backend's"},
+	{"github.com/xuri/", "a spreadsheet library is larger than what reads one released workbook"},
+	{"github.com/go-zeromq/", "the kernel's protocol is not the cell's"},
+	{"github.com/yuin/goldmark", "pages are rendered by kernel/notebook"},
+	{"github.com/microcosm-cc/", "pages are rendered by kernel/notebook"},
+	{"github.com/schollz/progressbar", "a cell shows progress through kernel/cell"},
+	{"google.golang.org/", "no gRPC and no protocol buffers: a cell speaks HTTP to its backend"},
+	{"golang.org/x/net/", "the standard library's net/http is enough"},
+	{"golang.org/x/tools/", "compilers are not the cell's"},
+	{"text/template", "templates keep the linker from dropping unused methods: everything grows"},
+	{"html/template", "templates keep the linker from dropping unused methods: everything grows"},
+	{"plugin", "plugins keep the linker from dropping anything"},
+	{"testing", "only tests test"},
+}
+
+func TestCellsAreLight(t *testing.T) {
+	mine, packages := own(t)
+	module, _ := module()
+	cells := 0
+	for _, folder := range sorted(mine) {
+		if !withinAny(folder, forCells) || mine[folder].Name == "main" {
+			continue
+		}
+		cells++
+		for _, path := range mine[folder].Deps {
+			for _, h := range heavy {
+				if path == h.prefix || strings.HasPrefix(path, strings.TrimSuffix(h.prefix, "/")+"/") {
+					t.Errorf("%s reaches %s, through %s: %s", folder, path, through(packages, mine[folder].ImportPath, path), h.why)
+				}
+			}
+			to, ours := folderOf(module, path)
+			if ours && !withinAny(to, forCells) && !strings.HasPrefix(to, "internal/") {
+				t.Errorf("%s reaches %s: that is the backend's side; cells reach it with a plan", folder, to)
+			}
+			if d := packages[path]; d != nil && !d.Standard && len(d.CgoFiles) > 0 {
+				t.Errorf("%s reaches %s, which needs a C compiler: cells build without one", folder, path)
+			}
+		}
+	}
+	if cells < 10 {
+		t.Errorf("only %d packages for cells found: forCells no longer fits the tree", cells)
+	}
+}
+
+// through tells one way from a package to one that it reaches.
+func through(packages map[string]*Package, from, to string) string {
+	previous := map[string]string{from: ""}
+	for queue := []string{from}; len(queue) > 0; queue = queue[1:] {
+		at := queue[0]
+		if at == to {
+			var way []string
+			for ; at != ""; at = previous[at] {
+				way = append(way, at)
+			}
+			slices.Reverse(way)
+			return strings.Join(way, " → ")
+		}
+		if packages[at] == nil {
+			continue
+		}
+		for _, next := range packages[at].Imports {
+			if _, seen := previous[next]; !seen {
+				previous[next] = at
+				queue = append(queue, next)
+			}
+		}
+	}
+	return from
+}

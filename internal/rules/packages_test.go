@@ -1,0 +1,138 @@
+package rules
+
+import (
+	"bytes"
+	"path"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// layer is a part of the tree with what it may import of the rest of the module, beside internal/... and itself.
+type layer struct {
+	folders string
+	imports []string
+}
+
+// layers, first match counts. Imports go one way: notebooks → plots → metrics → datasets → kernel/client; gomlxmodels →
+// datasets; kernel (the backend side) → gomlxmodels, metrics, datasets.
+var layers = []layer{
+	{".", []string{"kernel/commands"}},
+	{"kernel/client", nil},
+	{"kernel/cell", []string{"kernel/client"}},
+	{"datasets/...", []string{"kernel/client", "kernel/cell"}},
+	{"metrics/...", []string{"datasets/...", "kernel/client", "kernel/cell"}},
+	{"plots/...", []string{"metrics/...", "datasets/...", "kernel/client", "kernel/cell"}},
+	{"gomlxmodels/...", []string{"datasets/...", "kernel/client"}},
+	{"kernel/...", []string{"gomlxmodels/...", "metrics/...", "datasets/..."}},
+	{"internal/...", nil},
+}
+
+// exceptions are the imports that break the direction, each for a reason. One that is no longer needed fails the test.
+var exceptions = []struct{ from, to, why string }{
+	{"gomlxmodels/all", "kernel/engine", "package all gathers every model, metric and data set for the backend and for programs without one"},
+	{"gomlxmodels/all", "kernel/store", "as above: it opens the engine's store"},
+	{"gomlxmodels/all", "kernel/plugin", "as above: it opens the engine's device"},
+	{"gomlxmodels/all", "metrics/...", "as above: it registers the metrics"},
+	{"gomlxmodels/neighbours/bench", "metrics/prdc", "a program that times the metric with and without a device"},
+	{"internal/testbackend", "gomlxmodels/device", "it gives tests a device"},
+}
+
+func TestImportsGoOneWay(t *testing.T) {
+	mine, _ := own(t)
+	modulePath, _ := module()
+	used := make([]bool, len(exceptions))
+	for _, folder := range sorted(mine) {
+		i := slices.IndexFunc(layers, func(l layer) bool { return within(folder, l.folders) })
+		if i < 0 {
+			t.Errorf("%s belongs to no layer: put it below datasets, metrics, plots, gomlxmodels, kernel or internal", folder)
+			continue
+		}
+	imports:
+		for _, p := range mine[folder].Imports {
+			to, ours := folderOf(modulePath, p)
+			if !ours || within(to, layers[i].folders) || withinAny(to, layers[i].imports) || strings.HasPrefix(to, "internal/") && i > 0 {
+				continue
+			}
+			for j, e := range exceptions {
+				if within(folder, e.from) && within(to, e.to) {
+					used[j] = true
+					continue imports
+				}
+			}
+			t.Errorf("%s imports %s: the layer %s may import %v beside itself and internal; move the code to where both may reach it, or declare an interface there",
+				folder, to, layers[i].folders, layers[i].imports)
+		}
+	}
+	for j, e := range exceptions {
+		if !used[j] && mine[strings.TrimSuffix(e.from, "/...")] != nil {
+			t.Errorf("nothing needs the exception %s → %s any more: remove it from exceptions", e.from, e.to)
+		}
+	}
+}
+
+func TestOnlyTheCommandLinksAllModels(t *testing.T) {
+	mine, _ := own(t)
+	modulePath, _ := module()
+	for _, folder := range sorted(mine) {
+		if folder != "kernel/commands" && slices.Contains(mine[folder].Imports, modulePath+"/gomlxmodels/all") {
+			t.Errorf("%s imports gomlxmodels/all, which links every model: only kernel/commands does (and plain programs and tests)", folder)
+		}
+	}
+}
+
+func TestClientIsStandardLibraryOnly(t *testing.T) {
+	mine, packages := own(t)
+	for _, p := range mine["kernel/client"].Deps {
+		if d := packages[p]; d != nil && !d.Standard && p != mine["kernel/client"].ImportPath {
+			t.Errorf("kernel/client reaches %s: it uses the standard library only, because every cell links it", p)
+		}
+	}
+}
+
+func TestPackageComments(t *testing.T) {
+	mine, _ := own(t)
+	for _, folder := range sorted(mine) {
+		p := mine[folder]
+		if len(p.GoFiles)+len(p.CgoFiles) == 0 {
+			continue // tests only
+		}
+		want := []string{"Package " + p.Name + " "}
+		if p.Name == "main" { // as Go's own: "Command x …" or "X does …"
+			base := path.Base(p.ImportPath)
+			want = []string{"Command " + base + " ", strings.ToUpper(base[:1]) + base[1:] + " "}
+		}
+		if !slices.ContainsFunc(want, func(w string) bool { return strings.HasPrefix(p.Doc, w) }) {
+			t.Errorf("%s: no package comment that begins with %q (it begins with %q): add one, in doc.go where it is longer than a line", folder, want, p.Doc)
+		}
+	}
+}
+
+// The sizes of a Go file, in lines: readable, and at most.
+const (
+	fewLines = 400
+	maxLines = 500
+)
+
+func TestFilesAreOfReadableSize(t *testing.T) {
+	for _, name := range files() {
+		if path.Ext(name) != ".go" && path.Ext(name) != ".py" || strings.Contains(name, "testdata/") {
+			continue
+		}
+		switch n := bytes.Count(read(t, name), []byte("\n")); {
+		case n > maxLines:
+			t.Errorf("%s has %d lines: split it (at most %d, better %d)", name, n, maxLines, fewLines)
+		case n > fewLines:
+			t.Logf("%s has %d lines: split it before it reaches %d", name, n, maxLines)
+		}
+	}
+}
+
+func sorted[T any](m map[string]T) []string {
+	var keys []string
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}

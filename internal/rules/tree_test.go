@@ -1,0 +1,158 @@
+package rules
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// root is the project's folder, seen from this package.
+const root = "../.."
+
+// files lists the committed files (and those about to be), relative to the root, with forward slashes. Where there is no
+// git, as in an exported archive, it lists all files.
+var files = sync.OnceValue(func() []string {
+	cmd := exec.Command("git", "ls-files", "-z")
+	cmd.Dir = root
+	if out, err := cmd.Output(); err == nil && len(out) > 0 {
+		var list []string
+		for _, name := range strings.Split(strings.TrimRight(string(out), "\x00"), "\x00") {
+			if _, err := os.Stat(filepath.Join(root, name)); err == nil { // not one that is about to be removed
+				list = append(list, name)
+			}
+		}
+		return list
+	}
+	var list []string
+	_ = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && (d.Name() == ".git" || d.Name() == ".ipynb_checkpoints"):
+			return fs.SkipDir
+		case d.Type().IsRegular() && !strings.Contains(d.Name(), ".out."):
+			rel, _ := filepath.Rel(root, path)
+			list = append(list, filepath.ToSlash(rel))
+		}
+		return nil
+	})
+	return list
+})
+
+// read gives a committed file's content.
+func read(t *testing.T, name string) []byte {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(name)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// isText says whether content is text: no NUL in its beginning.
+func isText(data []byte) bool { return bytes.IndexByte(data[:min(len(data), 8000)], 0) < 0 }
+
+// Package is what the rules need of go list's answer.
+type Package struct {
+	ImportPath, Name, Doc, Dir     string
+	Standard                       bool
+	Imports, Deps                  []string
+	GoFiles, CgoFiles, TestGoFiles []string
+	XTestGoFiles, IgnoredGoFiles   []string
+	Error                          *struct{ Err string }
+	DepsErrors                     []*struct{ Err string }
+}
+
+// module is the module's path: the rules hold under another name too.
+var module = sync.OnceValues(func() (string, error) {
+	out, err := golist("-m")
+	return strings.TrimSpace(string(out)), err
+})
+
+// golist runs go list in the project.
+func golist(args ...string) ([]byte, error) {
+	cmd := exec.Command("go", append([]string{"list"}, args...)...)
+	cmd.Dir = root
+	cmd.Env = append(os.Environ(), "GOWORK=off")
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		return nil, errors.New("go list " + strings.Join(args, " ") + ": " + err.Error() + ": " + stderr.String())
+	}
+	return out, nil
+}
+
+// all is every package of the module with everything it reaches, as go list sees it here with cgo where there is a
+// C compiler.
+var all = sync.OnceValues(func() (map[string]*Package, error) {
+	out, err := golist("-deps", "-json=ImportPath,Name,Doc,Dir,Standard,Imports,Deps,GoFiles,CgoFiles,TestGoFiles,XTestGoFiles,Error", "./...")
+	if err != nil {
+		return nil, err
+	}
+	packages := map[string]*Package{}
+	for d := json.NewDecoder(bytes.NewReader(out)); ; {
+		var p Package
+		if err := d.Decode(&p); errors.Is(err, io.EOF) {
+			return packages, nil
+		} else if err != nil {
+			return nil, err
+		}
+		packages[p.ImportPath] = &p
+	}
+})
+
+// own gives the module's packages by their folder below the root ("." for the root itself), and all packages by path.
+func own(t *testing.T) (mine map[string]*Package, packages map[string]*Package) {
+	t.Helper()
+	path, err := module()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if packages, err = all(); err != nil {
+		t.Fatal(err)
+	}
+	mine = map[string]*Package{}
+	for _, p := range packages {
+		if folder, ours := folderOf(path, p.ImportPath); ours {
+			mine[folder] = p
+		}
+	}
+	if len(mine) < 20 {
+		t.Fatalf("only %d packages found below %s", len(mine), path)
+	}
+	return mine, packages
+}
+
+// folderOf is a package's folder in the module: "." for the module's own, and false for a package of another module.
+func folderOf(module, path string) (string, bool) {
+	if path == module {
+		return ".", true
+	}
+	return strings.CutPrefix(path, module+"/")
+}
+
+// within says whether a folder lies under a pattern: "a/b" means that folder alone, "a/..." it and all below.
+func within(folder, pattern string) bool {
+	if top, tree := strings.CutSuffix(pattern, "/..."); tree {
+		return folder == top || strings.HasPrefix(folder, top+"/")
+	}
+	return folder == pattern
+}
+
+func withinAny(folder string, patterns []string) bool {
+	for _, p := range patterns {
+		if within(folder, p) {
+			return true
+		}
+	}
+	return false
+}
