@@ -1,8 +1,6 @@
 package entigen
 
 import (
-	"context"
-	"encoding/json"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -13,6 +11,7 @@ import (
 	data "antipode/datasets/entigen"
 	"antipode/kernel/client"
 	"antipode/metrics"
+	"antipode/metrics/internal/tabulartest"
 )
 
 func votes(groups string, person, described int) []Vote {
@@ -226,7 +225,7 @@ func TestNamesSayPerceived(t *testing.T) {
 		if name == "entigen-cells" || name == "entigen-table" {
 			continue // they need all of the paper's cells
 		}
-		f, err := run(name, in, nil)
+		f, err := tabulartest.Run(name, in, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -273,16 +272,8 @@ func table() *client.Frame {
 	return data.Frame(rows)
 }
 
-func run(metric string, in *client.Frame, by []string) (*client.Frame, error) {
-	raw, err := json.Marshal(metrics.Args{Metric: metric, Roles: []string{"in"}, By: by})
-	if err != nil {
-		return nil, err
-	}
-	return metrics.Evaluate(context.Background(), raw, []*client.Frame{in}, metrics.Call{})
-}
-
 func TestTables(t *testing.T) {
-	f, err := run("entigen-diversity", table(), nil)
+	f, err := tabulartest.Run("entigen-diversity", table(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -302,7 +293,7 @@ func TestTables(t *testing.T) {
 			t.Errorf("%s: %g, want %g", k, got[k], v)
 		}
 	}
-	f, err = run("entigen-bias", table(), nil)
+	f, err = tabulartest.Run("entigen-bias", table(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -311,15 +302,15 @@ func TestTables(t *testing.T) {
 			t.Errorf("no usable picture gives the bias %g", f.Numbers("bias")[i])
 		}
 	}
-	if _, err := run("entigen-bias", table(), []string{"model"}); err == nil {
+	if _, err := tabulartest.Run("entigen-bias", table(), nil, "model"); err == nil {
 		t.Error("a grouping that is not done is accepted")
 	}
 	bad := table()
 	bad.Column("perceived_gender").Texts[4] = "someone"
-	if _, err := run("entigen-bias", bad, nil); err == nil || !strings.Contains(err.Error(), "row 5") || !strings.Contains(err.Error(), "someone") {
+	if _, err := tabulartest.Run("entigen-bias", bad, nil); err == nil || !strings.Contains(err.Error(), "row 5") || !strings.Contains(err.Error(), "someone") {
 		t.Errorf("%v does not name the row", err)
 	}
-	if _, err := run("entigen-cells", table(), nil); err == nil || !strings.Contains(err.Error(), "Table 1 reports") {
+	if _, err := tabulartest.Run("entigen-cells", table(), nil); err == nil || !strings.Contains(err.Error(), "Table 1 reports") {
 		t.Errorf("%v does not say which ratings are missing", err)
 	}
 }

@@ -1,68 +1,24 @@
 package entigen
 
 import (
-	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"math"
 	"os"
 	"testing"
 
-	"antipode/datasets"
 	data "antipode/datasets/entigen"
 	"antipode/datasets/manifest"
 	"antipode/kernel/client"
-	"antipode/metrics"
+	"antipode/metrics/internal/tabulartest"
 )
 
-// released evaluates the source of the released files; where they are not on this machine the test is skipped by name.
 func released(t *testing.T) *client.Frame {
 	t.Helper()
-	if _, err := manifest.Find(data.Name, manifest.Where{}); errors.Is(err, manifest.ErrNotFound) {
-		t.Skipf("missing: the released files of ENTIGEN (%v)", err)
-	} else if err != nil {
-		t.Fatal(err)
-	}
-	f, err := datasets.FindSource("entigen-ratings")(context.Background(), nil, datasets.SourceEnv{Home: t.TempDir(), Note: t.Logf})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := f.Check(); err != nil {
-		t.Fatal(err)
-	}
-	return f
-}
-
-// evaluate runs a metric as the backend does and checks its columns against the declared ones.
-func evaluate(t *testing.T, metric string, in *client.Frame, options map[string]string) *client.Frame {
-	t.Helper()
-	args := metrics.Args{Metric: metric, Roles: []string{"in"}, Options: options, Seed: 1}
-	raw, err := json.Marshal(args)
-	if err != nil {
-		t.Fatal(err)
-	}
-	f, err := metrics.Evaluate(context.Background(), raw, []*client.Frame{in}, metrics.Call{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := f.Check(); err != nil {
-		t.Fatal(err)
-	}
-	m, err := metrics.Find(metric)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i, spec := range m.Columns(args) {
-		if f.Columns[i].ColumnSpec != spec {
-			t.Errorf("%s: column %d is %v, declared %v", metric, i, f.Columns[i].ColumnSpec, spec)
-		}
-	}
-	return f
+	return tabulartest.Released(t, data.Name, "entigen-ratings", data.Options{})
 }
 
 func TestPaperTablesComeOut(t *testing.T) {
-	f := evaluate(t, "entigen-cells", released(t), nil)
+	f := tabulartest.Evaluate(t, "entigen-cells", released(t), nil)
 	equal, of := map[string]int{}, map[string]int{}
 	differ := map[string]string{}
 	for i, table := range f.Numbers("table") {
@@ -103,7 +59,7 @@ func TestPaperTablesComeOut(t *testing.T) {
 }
 
 func TestUsableCounts(t *testing.T) {
-	f := evaluate(t, "entigen-bias", released(t), nil)
+	f := tabulartest.Evaluate(t, "entigen-bias", released(t), nil)
 	got := map[string][2]float64{}
 	for i := range f.Len() {
 		name := f.Texts("category")[i] + "," + f.Texts("prompt_id")[i] + "," + f.Texts("axis")[i] + "," + f.Texts("model")[i] + "," + f.Texts("attribute")[i]
@@ -139,12 +95,12 @@ func TestUsableCounts(t *testing.T) {
 // TestQualityReadings: the count of pictures as described hits none of the printed values of Table 3, all of them too high.
 func TestQualityReadings(t *testing.T) {
 	in := released(t)
-	f := evaluate(t, "entigen-quality", in, nil)
+	f := tabulartest.Evaluate(t, "entigen-quality", in, nil)
 	described := map[string]float64{}
 	for i := range f.Len() {
 		described[f.Texts("category")[i]+f.Texts("prompt_id")[i]+f.Texts("model")[i]] = f.Numbers("quality_as_described")[i]
 	}
-	cells := evaluate(t, "entigen-cells", in, map[string]string{"table": "3"})
+	cells := tabulartest.Evaluate(t, "entigen-cells", in, map[string]string{"table": "3"})
 	for i := range cells.Len() {
 		name := cells.Texts("category")[i] + cells.Texts("prompt_id")[i] + cells.Texts("model")[i]
 		if printed, err := ParsePrinted(cells.Texts("printed")[i]); err != nil || !(described[name] > printed.Value) {
@@ -158,7 +114,7 @@ func TestQualityReadings(t *testing.T) {
 
 func TestDiversityTable(t *testing.T) {
 	in := released(t)
-	f := evaluate(t, "entigen-diversity", in, nil)
+	f := tabulartest.Evaluate(t, "entigen-diversity", in, nil)
 	if f.Len() != 7*6+4*6+5*3 {
 		t.Errorf("%d rows", f.Len())
 	}
@@ -175,12 +131,12 @@ func TestDiversityTable(t *testing.T) {
 			t.Errorf("row %d: the original differs from itself by %g", i, f.Numbers("change")[i])
 		}
 	}
-	all := evaluate(t, "entigen-diversity", in, map[string]string{"prompts": "all", "draws": "0"})
+	all := tabulartest.Evaluate(t, "entigen-diversity", in, map[string]string{"prompts": "all", "draws": "0"})
 	if all.Len() <= f.Len() {
 		t.Errorf("prompts=all gives %d rows, reported ones %d", all.Len(), f.Len())
 	}
 	for _, table := range []string{"1", "2", "3", "6"} {
-		f := evaluate(t, "entigen-table", in, map[string]string{"table": table})
+		f := tabulartest.Evaluate(t, "entigen-table", in, map[string]string{"table": table})
 		if want := map[string]int{"1": 7, "2": 5, "3": 8, "6": 4}[table]; f.Len() != want {
 			t.Errorf("table %s has %d rows, want %d", table, f.Len(), want)
 		}
@@ -189,7 +145,7 @@ func TestDiversityTable(t *testing.T) {
 
 // TestHeadlineFlips are the two readings of claim 11 that section 10 of the data's description settles.
 func TestHeadlineFlips(t *testing.T) {
-	f := evaluate(t, "entigen-bias", released(t), nil)
+	f := tabulartest.Evaluate(t, "entigen-bias", released(t), nil)
 	found := 0
 	for i := range f.Len() {
 		model, prompt, attribute := f.Texts("model")[i], f.Texts("prompt_id")[i], f.Texts("attribute")[i]
@@ -211,5 +167,26 @@ func TestHeadlineFlips(t *testing.T) {
 	}
 	if found != 2 {
 		t.Errorf("%d of the two cells found", found)
+	}
+}
+
+// TestIrrelevantSentences: of the 12 human values of Table 1 under a sentence that should change nothing, 7 are lower than the original's, as printed.
+func TestIrrelevantSentences(t *testing.T) {
+	original, better, of := map[string]float64{}, 0, 0
+	for _, c := range data.PrintedTables() {
+		if c.Table != 1 || c.Judge != "human" {
+			continue
+		}
+		if c.Prompt == data.Original {
+			original[c.Axis+c.Model] = c.Value
+		} else if data.Kind(c.Prompt) == "irrelevant EI" {
+			of++
+			if c.Value < original[c.Axis+c.Model] {
+				better++
+			}
+		}
+	}
+	if better != 7 || of != 12 {
+		t.Errorf("%d of %d improve, want 7 of 12", better, of)
 	}
 }

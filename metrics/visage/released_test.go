@@ -1,73 +1,26 @@
 package visage
 
 import (
-	"context"
-	"encoding/json"
-	"errors"
 	"math"
 	"os"
 	"strconv"
 	"testing"
 
-	"antipode/datasets"
 	"antipode/datasets/manifest"
 	data "antipode/datasets/visage"
 	"antipode/kernel/client"
-	"antipode/metrics"
+	"antipode/metrics/internal/tabulartest"
 )
 
-// released evaluates a source of the released files; where they are not on this machine the test is skipped by name.
-func released(t *testing.T, op string, o data.Options) *client.Frame {
+func released(t *testing.T, source string, o data.Options) *client.Frame {
 	t.Helper()
-	if _, err := manifest.Find(data.Name, manifest.Where{}); errors.Is(err, manifest.ErrNotFound) {
-		t.Skipf("missing: the released files of ViSAGe (%v)", err)
-	} else if err != nil {
-		t.Fatal(err)
-	}
-	args, err := json.Marshal(o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	f, err := datasets.FindSource(op)(context.Background(), args, datasets.SourceEnv{Home: t.TempDir(), Note: t.Logf})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := f.Check(); err != nil {
-		t.Fatal(err)
-	}
-	return f
-}
-
-// evaluate runs a metric as the backend does.
-func evaluate(t *testing.T, metric string, in *client.Frame, options map[string]string) *client.Frame {
-	t.Helper()
-	raw, err := json.Marshal(metrics.Args{Metric: metric, Roles: []string{"in"}, Options: options, Seed: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	f, err := metrics.Evaluate(context.Background(), raw, []*client.Frame{in}, metrics.Call{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := f.Check(); err != nil {
-		t.Fatal(err)
-	}
-	m, err := metrics.Find(metric)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i, spec := range m.Columns(metrics.Args{}) {
-		if f.Columns[i].ColumnSpec != spec {
-			t.Errorf("%s: column %d is %v, declared %v", metric, i, f.Columns[i].ColumnSpec, spec)
-		}
-	}
-	return f
+	return tabulartest.Released(t, data.Name, source, o)
 }
 
 func TestPaperTablesComeOut(t *testing.T) {
 	for _, show := range []bool{false, true} { // masking must not move a score
 		rows := released(t, "visage-annotations", data.Options{Version: data.WorkbookOnly, ShowOffensive: show})
-		f := evaluate(t, "visage-tables", rows, nil)
+		f := tabulartest.Evaluate(t, "visage-tables", rows, nil)
 		cells := 0.0
 		for i, n := range f.Numbers("cells_equal") {
 			cells += n
@@ -83,7 +36,7 @@ func TestPaperTablesComeOut(t *testing.T) {
 
 func TestCheckValues(t *testing.T) {
 	rows := released(t, "visage-annotations", data.Options{Version: data.WorkbookOnly})
-	f := evaluate(t, "visage-association", rows, map[string]string{"draws": "0"})
+	f := tabulartest.Evaluate(t, "visage-association", rows, map[string]string{"draws": "0"})
 	at := map[string]int{}
 	for i, id := range f.Texts("identity") {
 		at[id] = i
@@ -127,8 +80,8 @@ func TestCheckValues(t *testing.T) {
 // TestCleanMode: leaving "none of the above" out multiplies each finite theta by N/(N+1), N the real random attributes.
 func TestCleanMode(t *testing.T) {
 	rows := released(t, "visage-annotations", data.Options{Version: data.WorkbookOnly})
-	compat := evaluate(t, "visage-association", rows, map[string]string{"draws": "0"})
-	clean := evaluate(t, "visage-association", rows, map[string]string{"draws": "0", "mode": "clean"})
+	compat := tabulartest.Evaluate(t, "visage-association", rows, map[string]string{"draws": "0"})
+	clean := tabulartest.Evaluate(t, "visage-association", rows, map[string]string{"draws": "0", "mode": "clean"})
 	at := map[string]int{}
 	for i, id := range clean.Texts("identity") {
 		at[id] = i
@@ -144,7 +97,7 @@ func TestCleanMode(t *testing.T) {
 }
 
 func TestConsensusFigure(t *testing.T) {
-	f := evaluate(t, "visage-consensus", released(t, "visage-ratings", data.Options{}), nil)
+	f := tabulartest.Evaluate(t, "visage-consensus", released(t, "visage-ratings", data.Options{}), nil)
 	want := map[string]float64{"Strongly Agree": 407, "Agree": 442, "Disagree": 406, "Strongly Disagree": 150, "Unsure": 4}
 	for i, label := range f.Texts("label") {
 		if f.Numbers("n_attributes")[i] != want[label] || f.Numbers("n_used")[i] != 1994 {
@@ -157,7 +110,7 @@ func TestConsensusFigure(t *testing.T) {
 }
 
 func TestStereotypeCounts(t *testing.T) {
-	f := evaluate(t, "visage-stereotypes", released(t, "visage-pairs", data.Options{}), nil)
+	f := tabulartest.Evaluate(t, "visage-stereotypes", released(t, "visage-pairs", data.Options{}), nil)
 	got := map[string]float64{}
 	ones := 0
 	for i, id := range f.Texts("identity") {

@@ -1,8 +1,6 @@
 package visage
 
 import (
-	"context"
-	"encoding/json"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -12,7 +10,7 @@ import (
 	"testing"
 
 	"antipode/kernel/client"
-	"antipode/metrics"
+	"antipode/metrics/internal/tabulartest"
 )
 
 // show makes n showings of an attribute for a picture, k of them selected.
@@ -298,11 +296,7 @@ func TestTableErrors(t *testing.T) {
 			client.NumberColumn("score_asia", []float64{5, 4}), client.NumberColumn("score_europe", []float64{4, 4}), client.NumberColumn("score_na", []float64{5, 5})}}
 	}
 	run := func(f *client.Frame, by []string, options map[string]string) error {
-		raw, err := json.Marshal(metrics.Args{Metric: "visage-association", Roles: []string{"in"}, Options: options, By: by})
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, err = metrics.Evaluate(context.Background(), raw, []*client.Frame{f}, metrics.Call{})
+		_, err := tabulartest.Run("visage-association", f, options, by...)
 		return err
 	}
 	if err := run(frame(), nil, nil); err != nil {
