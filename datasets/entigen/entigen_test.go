@@ -3,7 +3,6 @@ package entigen
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -14,6 +13,7 @@ import (
 	"testing"
 
 	"antipode/datasets/manifest"
+	"antipode/datasets/manifest/manifesttest"
 )
 
 func read(t *testing.T, name string) string {
@@ -139,20 +139,9 @@ func TestNormalise(t *testing.T) {
 	}
 }
 
-func releasedDir(t *testing.T) string {
-	t.Helper()
-	dir, err := manifest.Find(Name, manifest.Where{})
-	if errors.Is(err, manifest.ErrNotFound) {
-		t.Skipf("missing: the released files of ENTIGEN (%v)", err)
-	} else if err != nil {
-		t.Fatal(err)
-	}
-	return dir
-}
-
 // TestNormalFormIsTheRecordedOne puts made-up identifiers in place of the labels and normalises: the recorded bytes come back.
 func TestNormalFormIsTheRecordedOne(t *testing.T) {
-	dir := releasedDir(t)
+	dir := manifesttest.Dir(t, Name)
 	m, err := manifest.Get(Name)
 	if err != nil {
 		t.Fatal(err)
@@ -181,7 +170,7 @@ func TestNormalFormIsTheRecordedOne(t *testing.T) {
 }
 
 func TestReleasedRatings(t *testing.T) {
-	rows, report, err := Load(os.DirFS(releasedDir(t)))
+	rows, report, err := Load(os.DirFS(manifesttest.Dir(t, Name)))
 	if err != nil {
 		t.Fatal(err)
 	}

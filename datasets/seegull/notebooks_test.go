@@ -3,7 +3,6 @@ package seegull
 import (
 	"encoding/base64"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"html"
 	"math"
@@ -14,7 +13,7 @@ import (
 	"strings"
 	"testing"
 
-	"antipode/datasets/manifest"
+	"antipode/datasets/manifest/manifesttest"
 )
 
 // unit is a piece of an output within which an identity and an attribute stand together: a line of a table, a figure, a text.
@@ -156,12 +155,7 @@ func TestScanFindsPairs(t *testing.T) {
 
 // TestCommittedNotebooks: no committed output pairs a real identity with an attribute that SeeGULL rates offensive for it or leaves unrated.
 func TestCommittedNotebooks(t *testing.T) {
-	dir, err := manifest.Find(Name, manifest.Where{})
-	if errors.Is(err, manifest.ErrNotFound) {
-		t.Skipf("missing: the released file of SeeGULL (%v)", err)
-	} else if err != nil {
-		t.Fatal(err)
-	}
+	dir := manifesttest.Dir(t, Name)
 	pairs, _, err := Load(os.DirFS(dir))
 	if err != nil {
 		t.Fatal(err)

@@ -1,13 +1,12 @@
 package seegull
 
 import (
-	"errors"
 	"math"
 	"os"
 	"strings"
 	"testing"
 
-	"antipode/datasets/manifest"
+	"antipode/datasets/manifest/manifesttest"
 )
 
 func fixture(t *testing.T) ([]Pair, Report) {
@@ -99,12 +98,7 @@ func TestFrameMasksByDefault(t *testing.T) {
 }
 
 func TestReleasedFile(t *testing.T) {
-	dir, err := manifest.Find(Name, manifest.Where{})
-	if errors.Is(err, manifest.ErrNotFound) {
-		t.Skipf("missing: the released file of SeeGULL (%v)", err)
-	} else if err != nil {
-		t.Fatal(err)
-	}
+	dir := manifesttest.Dir(t, Name)
 	pairs, report, err := Load(os.DirFS(dir))
 	if err != nil {
 		t.Fatal(err)

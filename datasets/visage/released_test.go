@@ -13,6 +13,7 @@ import (
 
 	"antipode/datasets"
 	"antipode/datasets/manifest"
+	"antipode/datasets/manifest/manifesttest"
 	"antipode/datasets/seegull"
 )
 
@@ -21,20 +22,9 @@ func sha(data []byte) []byte {
 	return sum[:]
 }
 
-func releasedDir(t *testing.T) string {
-	t.Helper()
-	dir, err := manifest.Find(Name, manifest.Where{})
-	if errors.Is(err, manifest.ErrNotFound) {
-		t.Skipf("missing: the released files of ViSAGe (%v)", err)
-	} else if err != nil {
-		t.Fatal(err)
-	}
-	return dir
-}
-
 // TestWorkbooksGiveTheRecordedForm: the upstream workbooks, where they are, normalise to the recorded hashes byte for byte.
 func TestWorkbooksGiveTheRecordedForm(t *testing.T) {
-	dir := releasedDir(t)
+	dir := manifesttest.Dir(t, Name)
 	m, err := manifest.Get(Name)
 	if err != nil {
 		t.Fatal(err)
@@ -61,7 +51,7 @@ func TestWorkbooksGiveTheRecordedForm(t *testing.T) {
 }
 
 func TestReleasedAnnotations(t *testing.T) {
-	rows, report, err := LoadAnnotations(os.DirFS(releasedDir(t)), WorkbookOnly)
+	rows, report, err := LoadAnnotations(os.DirFS(manifesttest.Dir(t, Name)), WorkbookOnly)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +73,7 @@ func TestReleasedAnnotations(t *testing.T) {
 
 // TestTablesMask: no identity stands beside an attribute that may not be shown, unless asked for; labels keep attributes apart.
 func TestTablesMask(t *testing.T) {
-	releasedDir(t)
+	manifesttest.Dir(t, Name)
 	for _, op := range []string{"visage-annotations", "visage-pairs"} {
 		load := func(o Options) *datasets.Frame {
 			args, err := json.Marshal(o)

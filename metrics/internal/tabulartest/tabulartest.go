@@ -4,11 +4,10 @@ package tabulartest
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"testing"
 
 	"antipode/datasets"
-	"antipode/datasets/manifest"
+	"antipode/datasets/manifest/manifesttest"
 	"antipode/kernel/client"
 	"antipode/metrics"
 )
@@ -16,11 +15,7 @@ import (
 // Released evaluates a source on the released files of a data set; where they are not on this machine the test is skipped by name.
 func Released(t *testing.T, dataSet, source string, args any) *client.Frame {
 	t.Helper()
-	if _, err := manifest.Find(dataSet, manifest.Where{}); errors.Is(err, manifest.ErrNotFound) {
-		t.Skipf("missing: the released files of %s (%v)", dataSet, err)
-	} else if err != nil {
-		t.Fatal(err)
-	}
+	manifesttest.Dir(t, dataSet)
 	raw, err := json.Marshal(args)
 	if err != nil {
 		t.Fatal(err)
