@@ -9,6 +9,7 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
+	"os"
 	"sync"
 
 	_ "antipode/datasets/entigen"
@@ -33,9 +34,7 @@ func NewEngine(home, build string) (*engine.Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	return engine.New(s, engine.Options{Build: build, OpenDevice: func(ctx context.Context, say func(string)) (engine.Device, error) {
-		return openDevice(ctx, home, say)
-	}}), nil
+	return engine.New(s, engine.Options{Build: build, OpenDevice: func(ctx context.Context) (engine.Device, error) { return openDevice(ctx, home) }}), nil
 }
 
 // Use makes this process evaluate its plans itself, in the given store, instead of sending them to the resident backend.
@@ -48,8 +47,10 @@ func Use(home string) error {
 	return nil
 }
 
-func openDevice(ctx context.Context, home string, say func(string)) (engine.Device, error) {
-	d, _, err := plugin.Open(ctx, plugin.Options{Home: home, Say: func(format string, args ...any) { say(fmt.Sprintf(format, args...)) }})
+// openDevice opens the best device. What it says goes to standard error, in the resident backend its log: the commands
+// that start a backend provide the plugin before, and tell the user then.
+func openDevice(ctx context.Context, home string) (engine.Device, error) {
+	d, _, err := plugin.Open(ctx, plugin.Options{Home: home, Say: func(format string, args ...any) { fmt.Fprintf(os.Stderr, format+"\n", args...) }})
 	if err != nil {
 		return nil, err
 	}

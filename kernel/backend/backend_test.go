@@ -92,7 +92,7 @@ func serve(home string) error {
 	if err != nil {
 		return err
 	}
-	e := engine.New(s, engine.Options{Build: "test", OpenDevice: func(context.Context, func(string)) (engine.Device, error) { return nil, errors.New("none") }})
+	e := engine.New(s, engine.Options{Build: "test", OpenDevice: func(context.Context) (engine.Device, error) { return nil, errors.New("none") }})
 	idle := time.Minute
 	if ms := os.Getenv("ANTIPODE_TEST_IDLE"); ms != "" {
 		idle, _ = time.ParseDuration(ms)

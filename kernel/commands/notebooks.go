@@ -46,11 +46,11 @@ func runNotebook(ctx context.Context, args []string) error {
 }
 
 // jupyterOptions are what the kernel needs; they record where the module is, for calls from elsewhere.
-func jupyterOptions() (o jupyter.Options, err error) {
+func jupyterOptions(ctx context.Context) (o jupyter.Options, err error) {
 	if o.ModuleDir, err = moduleDir(); err != nil {
 		return o, err
 	}
-	if o.Home, o.Binary, err = setUp(); err != nil {
+	if o.Home, o.Binary, err = prepare(ctx); err != nil {
 		return o, err
 	}
 	o.Say = func(line string) { say("%s", line) }
@@ -70,7 +70,7 @@ func install(ctx context.Context, args []string) error {
 		}
 		return err
 	}
-	o, err := jupyterOptions()
+	o, err := jupyterOptions(ctx)
 	if err != nil {
 		return err
 	}
@@ -83,7 +83,7 @@ func install(ctx context.Context, args []string) error {
 }
 
 func lab(ctx context.Context, args []string) error {
-	o, err := jupyterOptions()
+	o, err := jupyterOptions(ctx)
 	if err != nil {
 		return err
 	}
@@ -94,7 +94,7 @@ func kernel(ctx context.Context, args []string) error {
 	if len(args) != 1 {
 		return usage("antipode kernel CONNECTION_FILE: Jupyter starts it; `antipode install` tells Jupyter how")
 	}
-	o, err := jupyterOptions()
+	o, err := jupyterOptions(ctx)
 	if err != nil {
 		return err
 	}

@@ -21,8 +21,8 @@ import (
 
 // Options configure an engine.
 type Options struct {
-	// OpenDevice opens the accelerator when it is first needed; say takes lines for the user.
-	OpenDevice func(ctx context.Context, say func(string)) (Device, error)
+	// OpenDevice opens the accelerator when it is first needed.
+	OpenDevice func(ctx context.Context) (Device, error)
 	// Budget is how many bytes loaded models may count for; 0 = half of the machine's memory.
 	Budget int64
 	// Build identifies the program in run records.

@@ -69,7 +69,7 @@ func newEngine(t *testing.T) *Engine {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := New(s, Options{Build: "test", OpenDevice: func(context.Context, func(string)) (Device, error) { return nil, errors.New("tests have none") }})
+	e := New(s, Options{Build: "test", OpenDevice: func(context.Context) (Device, error) { return nil, errors.New("tests have none") }})
 	t.Cleanup(func() { e.Close() })
 	return e
 }

@@ -54,7 +54,7 @@ func (e *Engine) openDevice(r *run) (Device, error) {
 	if e.device == nil {
 		var d Device
 		err := e.queue.do(r.ctx, func() (err error) {
-			d, err = e.opts.OpenDevice(r.ctx, func(line string) { r.note("%s", line) })
+			d, err = e.opts.OpenDevice(r.ctx)
 			return err
 		})
 		if err != nil {
