@@ -1,0 +1,315 @@
+package vit
+
+import (
+	"encoding/json"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gomlx/compute/dtypes"
+	"github.com/gomlx/compute/shapes"
+	"github.com/gomlx/gomlx/core/tensors"
+	"github.com/gomlx/gomlx/ml/model"
+
+	"antipode/gomlxmodels/preprocess"
+	"antipode/gomlxmodels/weights"
+	"antipode/internal/testbackend"
+)
+
+// copyOf copies a golden folder so that a test can damage it.
+func copyOf(t *testing.T, name string) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS(filepath.Join("testdata", name))); err != nil {
+		t.Fatal(err)
+	}
+	os.Remove(filepath.Join(dir, "golden.safetensors"))
+	return dir
+}
+
+// edit changes keys of a JSON file; a nil value removes one.
+func edit(t *testing.T, path string, changes map[string]any) {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var m map[string]any
+	if err := json.Unmarshal(text, &m); err != nil {
+		t.Fatal(err)
+	}
+	for k, v := range changes {
+		if inner, ok := v.(map[string]any); ok && m[k] != nil {
+			maps.Copy(m[k].(map[string]any), inner)
+		} else if m[k] = v; v == nil {
+			delete(m, k)
+		}
+	}
+	text, _ = json.Marshal(m)
+	if err := os.WriteFile(path, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// tensorsOf reads all tensors of a folder.
+func tensorsOf(t *testing.T, dir string) []weights.Tensor {
+	t.Helper()
+	set, err := weights.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list []weights.Tensor
+	for _, name := range set.Names() {
+		info, _ := set.Info(name)
+		data, err := set.Float32(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, weights.Tensor{Name: name, Shape: info.Shape, Data: data})
+	}
+	return list
+}
+
+func TestOpen(t *testing.T) {
+	for name, want := range map[string]struct {
+		layout Layout
+		heads  string
+		filter preprocess.Filter
+		files  int
+	}{
+		"hf-pooler-odd":        {HuggingFace, "pooler", preprocess.Bilinear, 2},
+		"hf-classifier-oblong": {HuggingFace, "classifier", preprocess.Bilinear, 2},
+		"hf5-memory":           {HuggingFace5, "", preprocess.Bilinear, 2},
+		"hf-bf16-shards":       {HuggingFace, "", preprocess.Bilinear, 4},
+		"timm-plain":           {Timm, "classifier", preprocess.Bicubic, 2},
+		"timm-registers":       {Timm, "", preprocess.Bicubic, 2},
+	} {
+		m, err := Open(filepath.Join("testdata", name))
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		if m.Layout() != want.layout || strings.Join(m.Heads(), ",") != want.heads || m.Preprocess().Filter != want.filter || len(m.Files()) != want.files {
+			t.Errorf("%s: %s, heads %v, filter %v, files %v", name, m.Layout(), m.Heads(), m.Preprocess().Filter, m.Files())
+		}
+	}
+}
+
+func TestOpenRefuses(t *testing.T) {
+	config := func(base string, changes map[string]any) func(*testing.T) string {
+		return func(t *testing.T) string {
+			dir := copyOf(t, base)
+			edit(t, filepath.Join(dir, "config.json"), changes)
+			return dir
+		}
+	}
+	content := func(file, text string) func(*testing.T) string {
+		return func(t *testing.T) string {
+			dir := copyOf(t, "hf-pooler-odd")
+			if err := os.WriteFile(filepath.Join(dir, file), []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			return dir
+		}
+	}
+	tensor := func(change func([]weights.Tensor) []weights.Tensor) func(*testing.T) string {
+		return func(t *testing.T) string {
+			dir := copyOf(t, "timm-plain")
+			if err := weights.Save(filepath.Join(dir, weights.SingleFile), change(tensorsOf(t, dir)), nil, weights.F32); err != nil {
+				t.Fatal(err)
+			}
+			return dir
+		}
+	}
+	args := func(a map[string]any) map[string]any { return map[string]any{"model_args": a} }
+	for want, folder := range map[string]func(*testing.T) string{
+		"config.json: no such file":                             func(t *testing.T) string { return t.TempDir() },
+		"config.json: not readable as JSON":                     content("config.json", "{"),
+		`config.json: says neither "model_type"`:                content("config.json", "{}"),
+		`model_type "bert" is not a ViT`:                        config("hf-pooler-odd", map[string]any{"model_type": "bert"}),
+		"hidden_size 32 not divisible by num_attention_heads 5": config("hf-pooler-odd", map[string]any{"num_attention_heads": 5}),
+		"num_hidden_layers 0 is not between":                    config("hf-pooler-odd", map[string]any{"num_hidden_layers": 0}),
+		"hidden_size -4 is not between":                         config("hf-pooler-odd", map[string]any{"hidden_size": -4}),
+		"patch_size [64 64] larger than image_size [31 31]":     config("hf-pooler-odd", map[string]any{"patch_size": 64}),
+		"num_channels 1: only":                                  config("hf-pooler-odd", map[string]any{"num_channels": 1}),
+		"layer_norm_eps 0 is not":                               config("hf-pooler-odd", map[string]any{"layer_norm_eps": 0}),
+		`hidden_act: activation "wow" is not known`:             config("hf-pooler-odd", map[string]any{"hidden_act": "wow"}),
+		"patches, more than 16384":                              config("hf-pooler-odd", map[string]any{"patch_size": 1, "image_size": 1000}),
+		"neither a number nor [height, width]":                  config("hf-pooler-odd", map[string]any{"image_size": []int{1, 2, 3}}),
+		`tensor "embeddings.cls_token" has shape [1 1 32], the configuration asks for [1 1 64]`:             config("hf-pooler-odd", map[string]any{"hidden_size": 64}),
+		`"embeddings.position_embeddings" has shape [1 17 32], the configuration asks for [1 26`:            config("hf-pooler-odd", map[string]any{"image_size": 35}),
+		"model.safetensors: 16 tensors missing: encoder.layer.2.":                                           config("hf-pooler-odd", map[string]any{"num_hidden_layers": 3}),
+		"model.safetensors: 16 tensors the model does not use: encoder.layer.1.":                            config("hf-pooler-odd", map[string]any{"num_hidden_layers": 1}),
+		"model.safetensors: 6 tensors the model does not use: encoder.layer.0.attention.attention.key.bias": config("hf-pooler-odd", map[string]any{"qkv_bias": false}),
+		`architecture "resnet50" is not one of timm's`:                                                      config("timm-plain", map[string]any{"architecture": "resnet50"}),
+		`global_pool "avg"`:                                                   config("timm-plain", map[string]any{"global_pool": "avg", "model_args": args(map[string]any{"global_pool": "avg"})["model_args"]}),
+		"class_token false":                                                   config("timm-plain", args(map[string]any{"class_token": false})),
+		"model_args: qk_norm true is not supported":                           config("timm-plain", args(map[string]any{"qk_norm": true})),
+		"model_args: swiglu 3 is not supported":                               config("timm-plain", args(map[string]any{"swiglu": 3})),
+		`model_args: act_layer "mish" is not supported`:                       config("timm-plain", args(map[string]any{"act_layer": "mish"})),
+		`model_args: norm_layer "rmsnorm" is not supported`:                   config("timm-plain", args(map[string]any{"norm_layer": "rmsnorm"})),
+		"reg_tokens -1":                                                       config("timm-plain", args(map[string]any{"reg_tokens": -1})),
+		`interpolation "magic" is not known`:                                  config("timm-plain", map[string]any{"pretrained_cfg": map[string]any{"interpolation": "magic"}}),
+		`crop_mode "border" is not supported`:                                 config("timm-plain", map[string]any{"pretrained_cfg": map[string]any{"crop_mode": "border"}}),
+		"preprocessor_config.json: not readable":                              content("preprocessor_config.json", "["),
+		"preprocessor_config.json: preprocessing gives 20×20 pixels":          content("preprocessor_config.json", `{"size": 20}`),
+		"preprocessor_config.json: preprocessing: resample 9 is not a filter": content("preprocessor_config.json", `{"size": 31, "resample": 9}`),
+		"preprocessor_config.json: image_mean has 2 values":                   content("preprocessor_config.json", `{"size": 31, "image_mean": [1, 2]}`),
+		"model.safetensors: not a safetensors file":                           content("model.safetensors", "abc"),
+		"the tensors are not named as those of a ViT": tensor(func([]weights.Tensor) []weights.Tensor {
+			return []weights.Tensor{{Name: "x", Shape: []int{1}, Data: []float32{1}}}
+		}),
+		"model.safetensors: 1 tensor missing: norm.bias": tensor(func(l []weights.Tensor) []weights.Tensor {
+			return slices.DeleteFunc(l, func(t weights.Tensor) bool { return t.Name == "norm.bias" })
+		}),
+		"model.safetensors: 1 tensor the model does not use: dist_token": tensor(func(l []weights.Tensor) []weights.Tensor {
+			return append(l, weights.Tensor{Name: "dist_token", Shape: []int{1}, Data: []float32{1}})
+		}),
+	} {
+		t.Run(want, func(t *testing.T) {
+			_, err := Open(folder(t))
+			checkLine(t, err, want)
+		})
+	}
+	dir := copyOf(t, "timm-plain")
+	text, err := os.ReadFile(filepath.Join(dir, weights.SingleFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, weights.SingleFile), text[:len(text)-10], 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err = Open(dir)
+	checkLine(t, err, "the file is cut short")
+}
+
+// TestNaNWeight: Open reads no values, the encoder does.
+func TestNaNWeight(t *testing.T) {
+	dir := copyOf(t, "timm-plain")
+	list := tensorsOf(t, dir)
+	zero := float32(0)
+	list[3].Data[1] = zero / zero
+	if err := weights.Save(filepath.Join(dir, weights.SingleFile), list, nil, weights.F32); err != nil {
+		t.Fatal(err)
+	}
+	m, err := Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = NewEncoder(testbackend.Go(t), m, Options{})
+	checkLine(t, err, "value 1 is NaN")
+}
+
+// TestGraphUsesAllWeights: the check after compiling finds a variable without a weight, and a weight without a use.
+func TestGraphUsesAllWeights(t *testing.T) {
+	c := tiny()
+	for _, k := range []struct {
+		want   string
+		change func(*model.Store)
+	}{
+		{"1 variable of the graph without weights: /block_1/mlp/fc1/bias", func(s *model.Store) { s.DeleteVariable("/block_1/mlp/fc1/bias") }},
+		{"1 loaded weight the graph does not use: /block_9/norm1/gain", func(s *model.Store) { s.Scope("/block_9/norm1").CreateVariable("gain", zeros(3)) }},
+	} {
+		e, err := NewEncoder(testbackend.Go(t), randomFolder(t, c), Options{Batch: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer e.Close()
+		k.change(e.store)
+		checkLine(t, e.Compile(true), k.want)
+	}
+}
+
+// TestTimmNames compares the shapes behind architecture names with those timm builds (internal/pyref/vit_names.py).
+func TestTimmNames(t *testing.T) {
+	text, err := os.ReadFile("testdata/timm_names.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names map[string]*Config
+	var extras map[string]struct {
+		Registers, Prefix                   int
+		PatchPositions, PreNorm, LayerScale bool
+	}
+	if err := json.Unmarshal(text, &names); err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(text, &extras); err != nil {
+		t.Fatal(err)
+	}
+	if len(names) < 40 {
+		t.Errorf("only %d names", len(names))
+	}
+	for name, want := range names {
+		got, err := ParseConfig([]byte(`{"architecture": "` + name + `"}`))
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		x := extras[name]
+		want.Registers, want.PatchPositions, want.PreNorm, want.LayerScale = x.Registers, x.PatchPositions, x.PreNorm, x.LayerScale
+		want.PoolerAct = got.PoolerAct
+		if *got != *want {
+			t.Errorf("%s: %+v, timm has %+v", name, *got, *want)
+		}
+	}
+}
+
+// TestSave writes a folder with a head and finds the same values in it.
+func TestSave(t *testing.T) {
+	m := randomFolder(t, tiny()) // itself saved, without a head
+	if m.Layout() != HuggingFace || len(m.Heads()) != 0 || *m.Config() != tiny() {
+		t.Errorf("saved without a head: %s, %v, %+v", m.Layout(), m.Heads(), m.Config())
+	}
+	store := model.NewStore()
+	defer store.Finalize()
+	net := store.Scope("/net")
+	if err := weights.Load(net, m.set, table(m.cfg, m.layout, m.prefix, heads{}), dtypes.Float32); err != nil {
+		t.Fatal(err)
+	}
+	net.At("classifier").CreateVariable("weights", zeros(3, 32))
+	net.At("classifier").CreateVariable("bias", zeros(3))
+	dir := filepath.Join(t.TempDir(), "new")
+	pre := m.Preprocess()
+	if err := Save(dir, m.cfg, net, pre, 3, []string{"a", "b", "c"}, weights.F32); err != nil {
+		t.Fatal(err)
+	}
+	again, err := Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again.prefix != "vit." || strings.Join(again.Heads(), ",") != "classifier" || again.classes() != 3 || *again.Config() != *m.Config() {
+		t.Errorf("prefix %q, heads %v, %d classes, %+v", again.prefix, again.Heads(), again.classes(), again.Config())
+	}
+	old := tensorsOf(t, m.dir)
+	for _, o := range old {
+		got, err := again.set.Float32("vit." + o.Name)
+		if err != nil || !slices.Equal(got, o.Data) {
+			t.Errorf("%s: %v", o.Name, err)
+		}
+	}
+	if n := len(again.set.Names()); n != len(old)+2 {
+		t.Errorf("%d tensors, want %d", n, len(old)+2)
+	}
+	if pre.Source, again.pre.Source = "", ""; again.pre != pre {
+		t.Errorf("preprocessing %+v, want %+v", again.pre, pre)
+	}
+
+	checkLine(t, Save(dir, m.cfg, net, pre, 3, []string{"a"}, weights.F32), "1 labels for 3 classes")
+	checkLine(t, Save(dir, m.cfg, store.RootScope(), pre, 0, nil, weights.F32), "has no value to save")
+	registers := *m.cfg
+	registers.Registers = 1
+	checkLine(t, Save(dir, &registers, net, pre, 0, nil, weights.F32), "no place in a transformers folder")
+	checkLine(t, Save(dir, m.cfg, net, preprocess.PublicCode(32), 0, nil, weights.F32), "cannot be written as a ViTImageProcessor")
+	checkLine(t, m.SetPreprocess(preprocess.PublicCode(31)), "gives 31×31 pixels")
+	if err := m.SetPreprocess(preprocess.PublicCode(32)); err != nil || m.Preprocess().Resize != preprocess.SquareThenFit {
+		t.Errorf("SetPreprocess: %v", err)
+	}
+}
+
+func zeros(dims ...int) *tensors.Tensor {
+	return tensors.FromShape(shapes.Make(dtypes.Float32, dims...))
+}
