@@ -60,7 +60,7 @@ func init() {
 	citation := "Sureddy et al. 2024 (Decomposed-DIG), sections 4.2 and 4.3, appendix D"
 	Register(Metric{
 		Info:    Info{Name: "gallery", Title: "the images behind a score: references and what lies in their balls", Unit: "images", Citation: citation},
-		Version: 1, Inputs: images, Options: append(sets,
+		Version: 1, Near: true, Inputs: images, Options: append(sets,
 			Option{Name: "selection", Values: []string{LowDiversityBackgrounds, LowDiversityObjects, LowRealismBackgrounds, Hubs}, About: "which images"},
 			Option{Name: "only", About: "the one group to look at; empty = all"},
 			Option{Name: "n", Default: "4", About: "references of every group"},
@@ -77,11 +77,11 @@ func init() {
 	})
 	Register(Metric{
 		Info:    Info{Name: "hyperspheres", Title: "radius and number of generated images of every real image's ball; number of balls of every generated one", Unit: "images", Citation: citation},
-		Version: 1, Inputs: twoSets, Options: sets, Compute: computeHyperspheres,
+		Version: 1, Near: true, Inputs: twoSets, Options: sets, Compute: computeHyperspheres,
 	})
 	Register(Metric{
 		Info:    Info{Name: "hub-shares", Title: "share of in-manifold generated images that hang on the largest hubs", Unit: "share of in-manifold images", Range: "[0, 1]", Citation: citation},
-		Version: 1, Inputs: twoSets, Options: sets, Compute: computeHubShares,
+		Version: 1, Near: true, Inputs: twoSets, Options: sets, Compute: computeHubShares,
 	})
 }
 

@@ -92,7 +92,7 @@ func init() {
 		Info: Info{Name: "precision-coverage", Title: "precision, coverage, density and recall of generated images against real ones, by group",
 			Unit: "share of images", Range: "[0, 1]; density [0, ∞)", Direction: "higher is better",
 			Citation: "Sureddy et al. 2024 (Decomposed-DIG), section 3.3; Naeem et al. 2020"},
-		Version: 1, Inputs: twoSets, Options: setOptions,
+		Version: 1, Near: true, Inputs: twoSets, Options: setOptions,
 		Columns: func(a Args) []client.ColumnSpec {
 			var out []client.ColumnSpec
 			for _, by := range a.By {
@@ -109,8 +109,8 @@ func init() {
 	Register(Metric{
 		Info: Info{Name: "region-gaps", Title: "differences of precision and coverage between groups, with simultaneous intervals",
 			Unit: "difference of shares", Range: "[-1, 1]", Direction: "0 is no gap", Citation: "Sureddy et al. 2024 (Decomposed-DIG), section 4.2"},
-		Version: 1,
-		Inputs:  append(slices.Clone(twoSets), Input{Role: "except", Optional: true, About: "groups that are no reference, in the column that groups"}),
+		Version: 1, Near: true,
+		Inputs: append(slices.Clone(twoSets), Input{Role: "except", Optional: true, About: "groups that are no reference, in the column that groups"}),
 		Options: append(slices.Clone(setOptions), Option{Name: "scores", Default: "precision,coverage", About: "the scores whose gaps are taken"}, Option{Name: "against", About: "the groups whose mean the others are compared with, A,B,…; empty = all"}),
 		Columns: func(a Args) []client.ColumnSpec {
 			return datasets.Columns(strings.Join(a.By, ", ")+":text", "vector:text", "score:text", "flagged:text", "interval:text", "gap:number", "gap_low:number", "gap_high:number", "n_real:number", "n_generated:number")

@@ -57,6 +57,7 @@ type Metric struct {
 	Version int // raised in the commit that may move a value by more than float noise
 	Inputs  []Input
 	Options []Option
+	Near    bool // it finds nearest neighbours, so the device is worth opening
 	// Columns are those of the result, as far as they are known from the arguments.
 	Columns func(args Args) []client.ColumnSpec
 	Compute func(ctx context.Context, call Call) (*client.Frame, error)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"os"
 
@@ -49,10 +50,14 @@ func (r *run) score(p *client.Plan, in []*client.Frame) (*client.Frame, error) {
 		return f, nil
 	}
 	call := metrics.Call{Progress: r.progress, Note: r.note}
-	if d, err := r.e.openDevice(r); err == nil {
-		call.Neighbours = d.Neighbours(r.e.queue.do)
-	} else {
-		r.note("no device (%v): nearest neighbours are found in plain Go", err)
+	if m, err := metricOf(p); err != nil {
+		return nil, err
+	} else if m.Near {
+		if d, err := r.e.openDevice(r); err == nil {
+			call.Neighbours = d.Neighbours(r.e.queue.do)
+		} else {
+			r.note("no device (%v): nearest neighbours are found in plain Go", err)
+		}
 	}
 	f, err := metrics.Evaluate(r.ctx, p.Args, in, call)
 	if err != nil {
@@ -85,4 +90,13 @@ func (e *Engine) Verify(ctx context.Context, rec *store.Record, progress func(cl
 		return "", err
 	}
 	return store.FrameDigest(res.Frame)
+}
+
+// metricOf is the metric a plan asks for.
+func metricOf(p *client.Plan) (metrics.Metric, error) {
+	var args metrics.Args
+	if err := json.Unmarshal(p.Args, &args); err != nil {
+		return metrics.Metric{}, fmt.Errorf("score: %w", err)
+	}
+	return metrics.Find(args.Metric)
 }
