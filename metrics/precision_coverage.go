@@ -110,7 +110,7 @@ func init() {
 		Info: Info{Name: "region-gaps", Title: "differences of precision and coverage between groups, with simultaneous intervals",
 			Unit: "difference of shares", Range: "[-1, 1]", Direction: "0 is no gap", Citation: "Sureddy et al. 2024 (Decomposed-DIG), section 4.2"},
 		Version: 1, Near: true,
-		Inputs: append(slices.Clone(twoSets), Input{Role: "except", Optional: true, About: "groups that are no reference, in the column that groups"}),
+		Inputs:  append(slices.Clone(twoSets), Input{Role: "except", Optional: true, About: "groups that are no reference, in the column that groups"}),
 		Options: append(slices.Clone(setOptions), Option{Name: "scores", Default: "precision,coverage", About: "the scores whose gaps are taken"}, Option{Name: "against", About: "the groups whose mean the others are compared with, A,B,…; empty = all"}),
 		Columns: func(a Args) []client.ColumnSpec {
 			return datasets.Columns(strings.Join(a.By, ", ")+":text", "vector:text", "score:text", "flagged:text", "interval:text", "gap:number", "gap_low:number", "gap_high:number", "n_real:number", "n_generated:number")
