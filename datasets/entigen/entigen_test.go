@@ -1,6 +1,7 @@
 package entigen
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -192,5 +193,27 @@ func TestPrintedTables(t *testing.T) {
 	}
 	if human != 81 || tables[1] != 63 || tables[6] != 36 || tables[2] != 15 || tables[3] != 24 {
 		t.Errorf("%d human values, %v", human, tables)
+	}
+}
+
+// TestPullReleased: a source that has the normalised form is accepted as it is.
+func TestPullReleased(t *testing.T) {
+	source := manifesttest.Dir(t, Name)
+	m, err := manifest.Get(Name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	if err := manifest.Pull(context.Background(), Name, manifest.Options{Dest: dir, BaseURL: manifesttest.Serve(t, m, source)}); err != nil {
+		t.Fatal(err)
+	}
+	_, report, err := Load(os.DirFS(dir))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, path := range Files {
+		if report.Rows[i] != m.File(path).Rows || report.Used[i].Form != manifest.Normalised {
+			t.Errorf("%s: %d rows, %s form", path, report.Rows[i], report.Used[i].Form)
+		}
 	}
 }

@@ -1,6 +1,8 @@
 package seegull
 
 import (
+	"antipode/datasets/manifest"
+	"context"
 	"math"
 	"os"
 	"strings"
@@ -115,4 +117,19 @@ func TestReleasedFile(t *testing.T) {
 		t.Errorf("%+v, %d attributes, %d pairs with mean -1", report, len(attributes), harmless)
 	}
 	t.Log(report.Remark())
+}
+
+func TestPullReleased(t *testing.T) {
+	source := manifesttest.Dir(t, Name)
+	m, err := manifest.Get(Name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	if err := manifest.Pull(context.Background(), Name, manifest.Options{Dest: dir, BaseURL: manifesttest.Serve(t, m, source)}); err != nil {
+		t.Fatal(err)
+	}
+	if _, report, err := Load(os.DirFS(dir)); err != nil || report.Rows != m.File(File).Rows {
+		t.Errorf("%+v, %v", report, err)
+	}
 }

@@ -26,8 +26,6 @@ func init() {
 		Licence: "Apache-2.0", Citation: "Jha et al., ACL 2024, arXiv 2401.06310", Warning: "offensive stereotypes about real groups of people",
 		Normalise: normalise,
 		Files: []manifest.File{
-			{Path: CurrentFile, URL: raw + current + "/ImageAnnotations.csv", Commit: current,
-				GitBlob: "0bd78729ec3029168ec8542e4309d7aaadc50d30", Set: "current", Columns: annotationColumns},
 			{Path: RatingsFile, Upstream: "Visual Attributes_.xlsx", URL: raw + current + "/Visual%20Attributes_.xlsx", Commit: current,
 				SHA256: "ddb7ad24d32b27d5df0138b95ab8843c0ece9a5a91fa23d39aa4dd67af25fa46",
 				Normal: "7eadf781098f3c1507dc7ae1230e6e222a9dc155d45ceaa0f03549ee6bfcc54c", Set: "ratings", Rows: 1994,
@@ -37,6 +35,8 @@ func init() {
 				SHA256: "74a28f47969d8125e1742bf8789d901668dec81dad4026db3b7df4f6a89affb1",
 				Normal: "24c1ff41c8cab66729b593147f595f60b381a400f6bafeaf7b41374c28f2c423", Set: "workbook", Rows: 122675, Columns: annotationColumns,
 				Optional: "withdrawn by the maintainers on 2024-07-16; the paper's Tables 1 and 2 come out of it"},
+			{Path: CurrentFile, URL: raw + current + "/ImageAnnotations.csv", Commit: current,
+				GitBlob: "0bd78729ec3029168ec8542e4309d7aaadc50d30", Set: "current", Columns: annotationColumns},
 		},
 	})
 }

@@ -123,3 +123,24 @@ func TestTablesMask(t *testing.T) {
 		}
 	}
 }
+
+// TestPullReleased: upstream's workbooks are stored as CSV; the withdrawn one only when it is asked for. The current annotations are not on this
+// machine, so the local server lacks them, and the pull says so.
+func TestPullReleased(t *testing.T) {
+	source := manifesttest.Dir(t, Name)
+	m, err := manifest.Get(Name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	err = manifest.Pull(context.Background(), Name, manifest.Options{Dest: dir, BaseURL: manifesttest.Serve(t, m, source), All: true})
+	if _, here := os.Stat(filepath.Join(source, CurrentFile)); here != nil && (err == nil || !strings.Contains(err.Error(), CurrentFile) || !strings.Contains(err.Error(), "404")) {
+		t.Errorf("%v does not say that %s is missing", err, CurrentFile)
+	}
+	if _, report, err := LoadRatings(os.DirFS(dir)); err != nil || report.Used.Form != manifest.Normalised || report.Rows != m.File(RatingsFile).Rows {
+		t.Errorf("%+v, %v", report, err)
+	}
+	if _, report, err := LoadAnnotations(os.DirFS(dir), WorkbookOnly); err != nil || report.Rows+report.Dropped != m.File(WorkbookFile).Rows {
+		t.Errorf("%+v, %v", report, err)
+	}
+}

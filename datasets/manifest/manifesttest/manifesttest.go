@@ -3,7 +3,11 @@ package manifesttest
 
 import (
 	"errors"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -24,4 +28,29 @@ func Dir(t testing.TB, dataSet string) string {
 		t.Fatal(err)
 	}
 	return dir
+}
+
+// Serve answers at the addresses of a data set's files, path for path, with the bytes that lie in its folder on this machine: in upstream's form
+// where that is there, else in the normalised one, else 404. It returns what [manifest.Options] calls BaseURL.
+func Serve(t testing.TB, m manifest.Manifest, dir string) string {
+	t.Helper()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		for _, f := range m.Files {
+			u, err := url.Parse(f.URL)
+			if err != nil || u.Path != r.URL.Path {
+				continue
+			}
+			for _, name := range []string{f.Upstream, f.Path} {
+				if data, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(name))); name != "" && err == nil {
+					if _, err := w.Write(data); err != nil {
+						t.Error(err)
+					}
+					return
+				}
+			}
+		}
+		http.NotFound(w, r)
+	}))
+	t.Cleanup(server.Close)
+	return server.URL
 }
