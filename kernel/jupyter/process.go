@@ -39,6 +39,10 @@ type Kernel struct {
 	closing sync.Once
 }
 
+// longestTemp is the longest temporary folder, in bytes, below which the kernel's sockets still have paths that every
+// system takes (103 bytes).
+const longestTemp = 60
+
 // Start runs a kernel and executes the hidden first cell. The kernel lives until [Kernel.Close]; ctx bounds the start only.
 func Start(ctx context.Context, opts Options) (*Kernel, error) {
 	return start(ctx, opts, Connection{}, "kernel.json")
@@ -55,7 +59,11 @@ func start(ctx context.Context, opts Options, outer Connection, name string) (_ 
 		return nil, err
 	}
 	k := &Kernel{tail: &tail{limit: 8 << 10}, done: make(chan struct{})}
-	if k.dir, err = os.MkdirTemp("", "apk-"); err != nil {
+	base := os.TempDir()
+	if len(base) > longestTemp {
+		base = "/tmp"
+	}
+	if k.dir, err = os.MkdirTemp(base, "apk-"); err != nil {
 		return nil, fmt.Errorf("jupyter: %w", err)
 	}
 	defer func() {

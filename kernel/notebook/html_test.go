@@ -158,6 +158,7 @@ func TestSanitiseKeeps(t *testing.T) {
 	for _, s := range []string{
 		`<table style="border-collapse: collapse"><thead><tr><th scope="col" style="text-align: right">n</th></tr></thead><tbody><tr><td colspan="2">1</td></tr></tbody></table>`,
 		`<details open=""><summary>more</summary><p dir="rtl" lang="ar">نص</p></details>`,
+		`<bdi style="font-variant-numeric: tabular-nums">12</bdi>`,
 		`<figure style="margin: 0; max-width: 640.5px"><img width="96" height="64" alt="a &amp; b" src="data:image/jpeg;base64,/9j/4AAQ" style="display: block"><figcaption>हिन्दी</figcaption></figure>`,
 	} {
 		if got := sanitise(s); got != s {

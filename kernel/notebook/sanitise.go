@@ -25,7 +25,7 @@ var inert = sync.OnceValue(func() *bluemonday.Policy {
 	p := bluemonday.NewPolicy()
 	p.AllowElements("p", "br", "hr", "div", "span", "section", "figure", "figcaption", "center", "blockquote",
 		"h1", "h2", "h3", "h4", "h5", "h6", "b", "strong", "i", "em", "u", "s", "del", "ins", "mark", "small", "sub", "sup",
-		"code", "pre", "kbd", "samp", "var", "abbr", "ul", "ol", "li", "dl", "dt", "dd",
+		"code", "pre", "kbd", "samp", "var", "abbr", "bdi", "bdo", "ruby", "rt", "rp", "wbr", "ul", "ol", "li", "dl", "dt", "dd",
 		"table", "caption", "thead", "tbody", "tfoot", "tr", "th", "td", "colgroup", "col", "details", "summary", "img", "a")
 	number := regexp.MustCompile(`^[0-9]{1,5}(\.[0-9]{1,3})?%?$`)
 	p.AllowAttrs("colspan", "rowspan", "span").Matching(number).OnElements("th", "td", "col", "colgroup")
@@ -58,7 +58,7 @@ var inert = sync.OnceValue(func() *bluemonday.Policy {
 
 // styles are the inline styles that stay: they shape and colour, but neither load nor cover anything.
 const styles = `color background background-color opacity
-	font font-family font-size font-style font-weight font-variant line-height letter-spacing
+	font font-family font-size font-style font-weight font-variant font-variant-numeric line-height letter-spacing
 	text-align text-decoration text-indent vertical-align white-space word-break overflow-wrap direction unicode-bidi
 	width min-width max-width height min-height max-height aspect-ratio object-fit image-rendering overflow overflow-x overflow-y
 	margin margin-top margin-right margin-bottom margin-left padding padding-top padding-right padding-bottom padding-left
