@@ -18,7 +18,10 @@ const InitialDeviation = 0.02
 
 // Param is the value of a variable that starts normal with [InitialDeviation]: weights, class tokens, position embeddings.
 func Param(scope *model.Scope, g *Graph, name string, dtype dtypes.DType, dims ...int) *Node {
-	return variable(scope, g, name, initializer.RandomNormalFn(scope, InitialDeviation), dtype, dims...)
+	return variable(scope, g, name, func(g *Graph, shape shapes.Shape) *Node {
+		start := scope.RandomNormal(g, shapes.Make(dtypes.Float32, shape.Dimensions...)) // GoMLX's own gives zeros in 16 bits
+		return ConvertDType(MulScalar(start, InitialDeviation), shape.DType)
+	}, dtype, dims...)
 }
 
 func variable(scope *model.Scope, g *Graph, name string, start model.VariableInitializer, dtype dtypes.DType, dims ...int) *Node {

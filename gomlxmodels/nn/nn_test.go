@@ -1,0 +1,229 @@
+package nn
+
+import (
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/gomlx/compute"
+	"github.com/gomlx/compute/dtypes"
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/core/tensors"
+	"github.com/gomlx/gomlx/ml/layers/attention"
+	"github.com/gomlx/gomlx/ml/model"
+
+	"antipode/internal/near"
+	"antipode/internal/testbackend"
+)
+
+// backends are what every block is tested on.
+var backends = map[string]func(testing.TB) compute.Backend{"xla": testbackend.XLA, "go": testbackend.Go}
+
+func run(t *testing.T, backend compute.Backend, fn func(*model.Scope, []*Node) []*Node, args ...any) [][]float32 {
+	t.Helper()
+	store := model.NewStore()
+	defer store.Finalize()
+	if err := store.SetRNGStateFromSeed(1); err != nil {
+		t.Fatal(err)
+	}
+	out, err := model.CallOnceN(backend, store, fn, args...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	flat := make([][]float32, len(out))
+	for i, o := range out {
+		flat[i] = tensors.MustCopyFlatData[float32](o)
+	}
+	return flat
+}
+
+func noise(seed uint64, dims ...int) *tensors.Tensor {
+	r := rand.New(rand.NewPCG(seed, 1))
+	n := 1
+	for _, d := range dims {
+		n *= d
+	}
+	flat := make([]float32, n)
+	for i := range flat {
+		flat[i] = float32(r.NormFloat64())
+	}
+	return tensors.FromFlatDataAndDimensions(flat, dims...)
+}
+
+// TestAttentionEqualsCore compares with GoMLX's own attention, values and gradients, with and without a mask.
+func TestAttentionEqualsCore(t *testing.T) {
+	const b, h, q, s, d = 2, 3, 5, 7, 4
+	mask := make([]bool, b*q*s)
+	r := rand.New(rand.NewPCG(5, 5))
+	for i := range mask {
+		mask[i] = i%s == 0 || r.IntN(2) == 0
+	}
+	for name, backend := range backends {
+		t.Run(name, func(t *testing.T) {
+			got := run(t, backend(t), func(_ *model.Scope, in []*Node) []*Node {
+				keep := Reshape(in[3], b, 1, q, s)
+				var out []*Node
+				for _, k := range []*Node{nil, keep} {
+					ours := Attention(in[0], in[1], in[2], k, false)
+					core, _ := attention.Core(in[0], in[1], in[2], attention.LayoutBHSD, attention.CoreOptions{AttentionMask: k})
+					for _, y := range []*Node{ours, core} {
+						out = append(out, y)
+						out = append(out, Gradient(ReduceAllSum(Mul(y, Sin(y))), in[0], in[1], in[2])...)
+					}
+				}
+				return out
+			}, noise(1, b, h, q, d), noise(2, b, h, s, d), noise(3, b, h, s, d), tensors.FromFlatDataAndDimensions(mask, b, q, s))
+			for i, what := range []string{"output", "gradient of q", "gradient of k", "gradient of v"} {
+				near.Check(t, what+" without mask", got[i], got[4+i], 1e-4, 1e-5)
+				near.Check(t, what+" with mask", got[8+i], got[12+i], 1e-4, 1e-5)
+			}
+			if near.Compare(got[0], got[8], 1e-2, 1e-2) == nil {
+				t.Error("the mask changes nothing")
+			}
+		})
+	}
+}
+
+// TestAttentionByHand: two keys, values 1 and 3; masks by hand.
+func TestAttentionByHand(t *testing.T) {
+	k := []float32{0, 0, math.Ln2, 0} // scores 0 and ln 2 for the query (√2, 0): probabilities 1/3, 2/3
+	for name, backend := range backends {
+		t.Run(name, func(t *testing.T) {
+			got := run(t, backend(t), func(_ *model.Scope, in []*Node) []*Node {
+				masks := Reshape(in[3], 3, 1, 1, 2)
+				at := func(i int) *Node { return Slice(masks, AxisElem(i)) }
+				return []*Node{
+					Attention(in[0], in[1], in[2], nil, false),
+					Attention(in[0], in[1], in[2], at(0), false), // second key out
+					Attention(in[0], in[1], in[2], at(1), false), // both out
+					Attention(in[0], in[1], in[2], at(0), true),  // second key's probability times 0
+					Attention(in[0], in[1], in[2], at(2), true),  // everything kept
+				}
+			}, tensors.FromFlatDataAndDimensions([]float32{math.Sqrt2, 0}, 1, 1, 1, 2), tensors.FromFlatDataAndDimensions(k, 1, 1, 2, 2),
+				tensors.FromFlatDataAndDimensions([]float32{1, 10, 3, 30}, 1, 1, 2, 2), []bool{true, false, false, false, true, true})
+			for i, want := range [][]float32{{7. / 3, 70. / 3}, {1, 10}, {0, 0}, {1. / 3, 10. / 3}, {7. / 3, 70. / 3}} {
+				near.Check(t, []string{"plain", "masked", "nothing to attend", "zeroprob", "zeroprob of nothing"}[i], got[i], want, 1e-5, 1e-6)
+			}
+		})
+	}
+}
+
+// TestSelfAttentionQueries: computing the first rows only gives the rows of the whole.
+func TestSelfAttentionQueries(t *testing.T) {
+	for _, bias := range []bool{true, false} {
+		got := run(t, testbackend.XLA(t), func(s *model.Scope, in []*Node) []*Node {
+			o := AttentionOptions{Heads: 2, QKVBias: bias}
+			all := SelfAttention(s.At("a"), in[0], o)
+			o.Queries = 2
+			return []*Node{Slice(all, AxisRange(), AxisRange(0, 2)), SelfAttention(s.At("a"), in[0], o)}
+		}, noise(1, 2, 5, 8))
+		near.Check(t, "first rows", got[1], got[0], 1e-5, 1e-7)
+		if near.Scale(got[0]) == 0 {
+			t.Error("all zero")
+		}
+	}
+}
+
+func TestActivations(t *testing.T) {
+	x := []float32{-5, -1.3, -0.2, 0, 0.4, 1, 6}
+	sigmoid := func(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
+	tanh := func(x float64) float64 {
+		return 0.5 * x * (1 + math.Tanh(math.Sqrt(2/math.Pi)*(x+0.044715*x*x*x)))
+	}
+	silu := func(x float64) float64 { return x * sigmoid(x) }
+	want := map[string]func(float64) float64{
+		"gelu":     func(x float64) float64 { return 0.5 * x * (1 + math.Erf(x/math.Sqrt2)) },
+		"gelu_new": tanh, "gelu_tanh": tanh, "gelu_pytorch_tanh": tanh, "gelu_fast": tanh,
+		"quick_gelu": func(x float64) float64 { return x * sigmoid(1.702*x) },
+		"relu":       func(x float64) float64 { return max(0, x) },
+		"silu":       silu, "swish": silu, "tanh": math.Tanh,
+	}
+	if len(want) != len(activations) {
+		t.Errorf("%d activations, %d tested", len(activations), len(want))
+	}
+	var names []string
+	got := run(t, testbackend.XLA(t), func(_ *model.Scope, in []*Node) []*Node {
+		var out []*Node
+		names = nil
+		for name := range want {
+			names, out = append(names, name), append(out, Activation(name, in[0]))
+		}
+		return out
+	}, x)
+	for i, name := range names {
+		for k, v := range x {
+			if d := math.Abs(float64(got[i][k]) - want[name](float64(v))); d > 2e-6 {
+				t.Errorf("%s(%v) = %v, want %v", name, v, got[i][k], want[name](float64(v)))
+			}
+		}
+	}
+	if err := KnownActivation("wow"); err == nil || !strings.Contains(err.Error(), `"wow"`) {
+		t.Errorf("an unknown activation: %v", err)
+	}
+}
+
+// TestLayerNorm uses an epsilon that matters, so that a wrong one shows.
+func TestLayerNorm(t *testing.T) {
+	x := []float32{0.01, 0.03, -0.02, 0.04, 5, 7, 9, 11}
+	for _, epsilon := range []float64{1e-3, 1e-12} {
+		got := run(t, testbackend.XLA(t), func(s *model.Scope, in []*Node) []*Node {
+			return []*Node{LayerNorm(s, in[0], epsilon)}
+		}, tensors.FromFlatDataAndDimensions(x, 2, 4))[0]
+		for row := range 2 {
+			mean, variance := 0.0, 0.0
+			for _, v := range x[4*row : 4*row+4] {
+				mean += float64(v) / 4
+			}
+			for _, v := range x[4*row : 4*row+4] {
+				variance += (float64(v) - mean) * (float64(v) - mean) / 4
+			}
+			for i, v := range x[4*row : 4*row+4] {
+				want := (float64(v) - mean) / math.Sqrt(variance+epsilon)
+				if math.Abs(float64(got[4*row+i])-want) > 1e-4 {
+					t.Errorf("epsilon %g, row %d, %d: %v, want %v", epsilon, row, i, got[4*row+i], want)
+				}
+			}
+		}
+	}
+}
+
+// TestDense: y = x·Wᵀ + b, and the values variables start with.
+func TestDense(t *testing.T) {
+	store := model.NewStore()
+	defer store.Finalize()
+	store.Scope("/d").CreateVariable("weights", tensors.FromFlatDataAndDimensions([]float32{1, 2, 3, 4, 5, 6}, 2, 3))
+	store.Scope("/d").CreateVariable("bias", tensors.FromFlatDataAndDimensions([]float32{10, 20}, 2))
+	if err := store.SetRNGStateFromSeed(1); err != nil {
+		t.Fatal(err)
+	}
+	out, err := model.CallOnceN(testbackend.Go(t), store, func(s *model.Scope, in []*Node) []*Node {
+		return []*Node{Dense(s.At("d"), in[0], 2, true), MLP(s.At("new"), in[0], 400, "gelu")}
+	}, tensors.FromFlatDataAndDimensions([]float32{1, 0, -1}, 1, 1, 3))
+	if err != nil {
+		t.Fatal(err)
+	}
+	near.Check(t, "dense", tensors.MustCopyFlatData[float32](out[0]), []float32{8, 18}, 1e-6, 0)
+	start := tensors.MustCopyFlatData[float32](store.GetVariable("/new/fc1/weights").MustValue())
+	if s := near.Scale(start); math.Abs(s-InitialDeviation) > 0.1*InitialDeviation {
+		t.Errorf("weights start with deviation %v", s)
+	}
+	if s := near.Scale(tensors.MustCopyFlatData[float32](store.GetVariable("/new/fc1/bias").MustValue())); s != 0 {
+		t.Errorf("biases start at %v", s)
+	}
+}
+
+// TestBFloat16 keeps the dtype of what comes in.
+func TestBFloat16(t *testing.T) {
+	got := run(t, testbackend.XLA(t), func(s *model.Scope, in []*Node) []*Node {
+		x := ConvertDType(in[0], dtypes.BFloat16)
+		y := SelfAttention(s.At("a"), LayerNorm(s.At("n"), x, 1e-6), AttentionOptions{Heads: 2, QKVBias: true})
+		if y.DType() != dtypes.BFloat16 {
+			t.Errorf("dtype %s", y.DType())
+		}
+		return []*Node{ConvertDType(y, dtypes.Float32)}
+	}, noise(1, 1, 4, 8))
+	if s := near.Scale(got[0]); s == 0 || math.IsNaN(s) {
+		t.Errorf("scale %v", s)
+	}
+}
