@@ -1,13 +1,13 @@
 package seegull
 
 import (
-	"antipode/datasets/manifest"
 	"context"
 	"math"
 	"os"
 	"strings"
 	"testing"
 
+	"antipode/datasets/manifest"
 	"antipode/datasets/manifest/manifesttest"
 )
 
