@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-const public = "example.org/x/antipode"
+const public = "example.org/renamed/antipode"
 
 func write(t *testing.T, dir, name, content string) {
 	t.Helper()

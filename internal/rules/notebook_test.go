@@ -95,6 +95,7 @@ func checkNotebook(module string, data []byte) (problems []string) {
 	if n.Metadata.Kernelspec.Name != "antipode" {
 		say("its kernel is %q: choose \"Go (Antipode)\" and save", n.Metadata.Kernelspec.Name)
 	}
+	var idle []string
 	for i, c := range n.Cells {
 		where := fmt.Sprintf("cell %d", i+1)
 		if c.Type != "code" || strings.TrimSpace(string(c.Source)) == "" {
@@ -104,7 +105,7 @@ func checkNotebook(module string, data []byte) (problems []string) {
 			say("%s holds injected parameters: run the notebook without -p before it is committed", where)
 		}
 		if c.Count == nil && !slices.Contains(c.Metadata.Tags, "skip-execution") {
-			say("%s was not executed: antipode run --in-place does it", where)
+			idle = append(idle, fmt.Sprint(i+1))
 		}
 		for _, o := range c.Outputs {
 			if o.Type == "error" && !slices.Contains(c.Metadata.Tags, "raises-exception") {
@@ -114,6 +115,9 @@ func checkNotebook(module string, data []byte) (problems []string) {
 				say("%s: %s", where, problem)
 			}
 		}
+	}
+	if len(idle) > 0 {
+		say("not executed: cells %s; antipode run --in-place does it", strings.Join(idle, ", "))
 	}
 	return append(problems, checkCode(module, n.Cells)...)
 }
@@ -236,7 +240,7 @@ func checkCode(module string, cells []cell) (problems []string) {
 	for _, p := range all {
 		for _, s := range p.file.Imports {
 			folder, ours := folderOf(module, strings.Trim(s.Path.Value, "\"`"))
-			if ours && !withinAny(folder, forCells) {
+			if ours && !isForCells(folder) {
 				say("cell %d imports %s: cells import %v", p.cell, s.Path.Value, forCells)
 			}
 		}

@@ -40,7 +40,7 @@ func TestNotebookRulesFind(t *testing.T) {
 	}{
 		"fine":                {page(fine, nil, printed("3 rows, coverage 0.25, n = 20\n"), shown("text/html", `<p>Fig 1: in 3 regions <img src="data:image/png;base64,`+picture(100)+`"></p>`)), ""},
 		"no notebook":         {[]byte("{"), "not a notebook"},
-		"not executed":        {[]byte(strings.Replace(string(page(fine, nil)), `"execution_count":1`, `"execution_count":null`, 1)), "was not executed"},
+		"not executed":        {[]byte(strings.Replace(string(page(fine, nil)), `"execution_count":1`, `"execution_count":null`, 1)), "not executed: cells 1;"},
 		"skipped":             {[]byte(strings.Replace(string(page(fine, []string{"skip-execution"})), `"execution_count":1`, `"execution_count":null`, 1)), ""},
 		"other kernel":        {[]byte(strings.Replace(string(page(fine, nil)), `"name":"antipode"`, `"name":"gonb"`, 1)), "its kernel is"},
 		"old format":          {[]byte(strings.Replace(string(page(fine, nil)), `"nbformat":4`, `"nbformat":3`, 1)), "nbformat 3"},
