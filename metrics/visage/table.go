@@ -76,8 +76,8 @@ var (
 	pairIn        = append([]client.ColumnSpec{{Name: "identity", Kind: client.Text}, {Name: "attribute", Kind: client.Text}}, ratingColumns...)
 	rowIn         = append([]client.ColumnSpec{{Name: "picture", Kind: client.Number}, {Name: "selected", Kind: client.Number}}, pairIn...)
 
-	inRows  = metrics.Input{Role: "in", Columns: rowIn, About: "one row for each attribute shown for a picture, as datasets/visage gives them"}
-	inPairs = metrics.Input{Role: "in", Columns: pairIn, About: "one row for each pair of identity and attribute, as datasets/visage gives them"}
+	inRows  = metrics.Input{Role: "in", Columns: rowIn, About: "one row for each attribute shown for a picture, as datasets/visage gives them; also the count that stereo_column names"}
+	inPairs = metrics.Input{Role: "in", Columns: pairIn, About: "one row for each pair of identity and attribute, as datasets/visage gives them; also the count that stereo_column names"}
 
 	stereoOptions = []metrics.Option{
 		{Name: "min_stereo", Default: "2", About: "least number of SeeGULL's annotators who call the pair a stereotype"},
