@@ -152,8 +152,8 @@ func callerLine() string {
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs)])
 	for {
 		f, more := frames.Next()
-		if f.Function == "" {
-			return ""
+		if f.Function == "" || strings.HasPrefix(f.Function, "antipode/kernel/commands.") {
+			return "" // a command has no line of the user's
 		}
 		if !strings.HasPrefix(f.Function, "antipode/") && !strings.HasPrefix(f.Function, "runtime.") {
 			if cell.InNotebook() {

@@ -106,6 +106,7 @@ type run struct {
 	uses     map[string]bool
 	added    map[string]bool         // columns that stages added
 	results  map[*client.Plan]string // ids of computed or found scores
+	numbers  map[*client.Frame][]int // the rows' numbers in the table that was read, where bad rows were left out
 	store    *store.Store
 }
 
@@ -128,7 +129,7 @@ func (e *Engine) evaluate(ctx context.Context, req client.Request, progress func
 		return nil, errors.New("the request has no plan")
 	}
 	r := &run{e: e, ctx: ctx, req: req, progress: progress, memo: map[*client.Plan]*client.Frame{}, byDigest: map[string]*client.Frame{},
-		models: map[string]string{}, uses: map[string]bool{}, added: map[string]bool{}, results: map[*client.Plan]string{}, store: st}
+		models: map[string]string{}, uses: map[string]bool{}, added: map[string]bool{}, results: map[*client.Plan]string{}, numbers: map[*client.Frame][]int{}, store: st}
 	f, err := r.eval(req.Plan)
 	if err != nil {
 		return nil, err

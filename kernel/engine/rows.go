@@ -83,15 +83,12 @@ func (r *run) rowStage(st stage.Stage, p *client.Plan, in *client.Frame) (*clien
 		if values[first[k]] != nil {
 			good = append(good, i)
 		} else if rowOf[first[k]] != i {
-			if err := r.report(client.BadRow{Row: i + 1, ID: rowID(in, i), Column: "image", Reason: fmt.Sprintf("the same file as in row %d, which is bad", rowOf[first[k]]+1)}); err != nil {
+			if err := r.report(client.BadRow{Row: r.rowNumber(in, i), ID: rowID(in, i), Column: "image", Reason: fmt.Sprintf("the same file as in row %d, which is bad", r.rowNumber(in, rowOf[first[k]]))}); err != nil {
 				return nil, err
 			}
 		}
 	}
-	out := in
-	if len(good) < in.Len() {
-		out = in.Pick(good)
-	}
+	out := r.keep(in, good)
 	added := make([]client.Column, len(outputs))
 	for j, spec := range outputs {
 		c := client.Column{ColumnSpec: spec}
@@ -112,7 +109,9 @@ func (r *run) rowStage(st stage.Stage, p *client.Plan, in *client.Frame) (*clien
 		}
 		added[j] = c
 	}
-	return out.With(added...), nil
+	with := out.With(added...)
+	r.numbers[with] = r.numbers[out]
+	return with, nil
 }
 
 // blobsThere says whether the pictures an item points at are still in the store.
@@ -211,7 +210,7 @@ func (r *run) computeMissing(w stage.Worker, items *store.Items, in *client.Fram
 				return ctx.Err()
 			}
 			c.bad++
-			if err := r.report(client.BadRow{Row: rowOf[u] + 1, ID: rowID(in, rowOf[u]), Column: p.column, Reason: p.err.Error()}); err != nil {
+			if err := r.report(client.BadRow{Row: r.rowNumber(in, rowOf[u]), ID: rowID(in, rowOf[u]), Column: p.column, Reason: p.err.Error()}); err != nil {
 				if keepErr := flush(); keepErr != nil { // the good rows before it are kept
 					return keepErr
 				}

@@ -133,16 +133,6 @@ func (r *run) parquetSource(raw json.RawMessage) (*client.Frame, error) {
 	if err != nil {
 		return nil, err
 	}
-	for i := range f.Columns {
-		c := &f.Columns[i]
-		for row, v := range c.Vectors {
-			for j, x := range v {
-				if x != x || math.IsInf(float64(x), 0) {
-					return nil, fmt.Errorf("%s, row %d (id %q), column %q: number %d of the vector is %v; a vector holds finite numbers, or is null", filepath.Base(a.Path), row+1, rowID(f, row), c.Name, j+1, x)
-				}
-			}
-		}
-	}
 	return r.resolve(f, filepath.Base(a.Path), a.Path, a.Root)
 }
 
@@ -194,6 +184,12 @@ func (r *run) resolve(f *client.Frame, name, path, root string) (*client.Frame, 
 					bad[row] = &client.BadRow{Row: row + 1, ID: rowID(f, row), Column: c.Name, Reason: pathReason(m.Counts, err)}
 				}
 			})
+		case client.Vector:
+			for row, v := range c.Vectors {
+				if at := slices.IndexFunc(v, notFinite); at >= 0 && bad[row] == nil {
+					bad[row] = &client.BadRow{Row: row + 1, ID: rowID(f, row), Column: c.Name, Reason: fmt.Sprintf("number %d of the vector is %v; a vector holds finite numbers, or is null", at+1, v[at])}
+				}
+			}
 		}
 	}
 	if ids := f.Texts("id"); ids != nil {
@@ -222,11 +218,32 @@ func (r *run) resolve(f *client.Frame, name, path, root string) (*client.Frame, 
 			return nil, err
 		}
 	}
-	if len(good) == n {
-		return f, nil
-	}
-	return f.Pick(good), nil
+	return r.keep(f, good), nil
 }
+
+// keep is the frame with only the good rows, which remember their numbers for messages.
+func (r *run) keep(f *client.Frame, good []int) *client.Frame {
+	if len(good) == f.Len() {
+		return f
+	}
+	out := f.Pick(good)
+	numbers := make([]int, len(good))
+	for i, row := range good {
+		numbers[i] = r.rowNumber(f, row)
+	}
+	r.numbers[out] = numbers
+	return out
+}
+
+// rowNumber is the number, from 1, of a frame's row in the table that was read, bad rows counted.
+func (r *run) rowNumber(f *client.Frame, row int) int {
+	if numbers := r.numbers[f]; numbers != nil {
+		return numbers[row]
+	}
+	return row + 1
+}
+
+func notFinite(x float32) bool { return x != x || math.IsInf(float64(x), 0) }
 
 func pathReason(path string, err error) string {
 	if errors.Is(err, fs.ErrNotExist) {
@@ -396,7 +413,7 @@ func (r *run) masksFrom(raw json.RawMessage, f *client.Frame) (*client.Frame, er
 	if err != nil {
 		return nil, err
 	}
-	n := f.Len()
+	n, from := f.Len(), f
 	masks, outcome, reason, failed := make([]client.Mask, n), make([]string, n), make([]string, n), make([]error, n)
 	parallel(n, func(row int) {
 		stem := filepath.Base(images.Images[row].Path)
@@ -421,7 +438,7 @@ func (r *run) masksFrom(raw json.RawMessage, f *client.Frame) (*client.Frame, er
 	for row, err := range failed {
 		if err == nil {
 			good = append(good, row)
-		} else if err := r.report(client.BadRow{Row: row + 1, ID: ids.Texts[row], Column: "mask", Reason: err.Error()}); err != nil {
+		} else if err := r.report(client.BadRow{Row: r.rowNumber(from, row), ID: ids.Texts[row], Column: "mask", Reason: err.Error()}); err != nil {
 			return nil, err
 		}
 	}
@@ -429,8 +446,6 @@ func (r *run) masksFrom(raw json.RawMessage, f *client.Frame) (*client.Frame, er
 		r.added[c] = true
 	}
 	f = f.With(client.MaskColumn("mask", masks), client.TextColumn("outcome", outcome), client.TextColumn("reason", reason))
-	if len(good) < n {
-		f = f.Pick(good)
-	}
-	return f, nil
+	r.numbers[f] = r.numbers[from]
+	return r.keep(f, good), nil
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+	pq "github.com/parquet-go/parquet-go"
 
 	"antipode/kernel/client"
 )
@@ -66,5 +67,26 @@ func TestDamaged(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), "t.parquet") || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// pandas writes lists whose elements may be null, and a NaN as such a null.
+func TestNullInside(t *testing.T) {
+	type row struct {
+		ID   string     `parquet:"id"`
+		Full []*float32 `parquet:"full,optional,list"`
+	}
+	one := float32(1)
+	path := filepath.Join(t.TempDir(), "t.parquet")
+	if err := pq.WriteFile(path, []row{{"a", []*float32{&one, nil}}, {"b", []*float32{nil, &one}}, {"c", nil}, {"d", []*float32{&one}}}); err != nil {
+		t.Fatal(err)
+	}
+	got, err := Read(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	nan := float32(math.NaN())
+	if diff := cmp.Diff([][]float32{{1, nan}, {nan, 1}, nil, {1}}, got.Vectors("full"), cmpopts.EquateNaNs()); diff != "" {
+		t.Error(diff)
 	}
 }

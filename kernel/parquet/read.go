@@ -16,13 +16,14 @@ import (
 
 // leafRole says what a leaf of the file's schema fills.
 type leafRole struct {
-	column int
-	part   string // "", "sha256", "path", "size", "counts"
-	maxDef int
+	column   int
+	part     string // "", "sha256", "path", "size", "counts"
+	maxDef   int
+	optional bool // the leaf itself may be null, as pandas writes the elements of lists
 }
 
 // Read reads a table from a file. Strings become text columns; integers, floats and booleans numbers; lists of numbers
-// vectors; the structs of masks and images their own kinds. A column of another type is an error that names it.
+// vectors, a null inside one as NaN; the structs of masks and images their own kinds. A column of another type is an error that names it.
 func Read(path string) (f *client.Frame, err error) {
 	name := filepath.Base(path)
 	defer func() {
@@ -71,7 +72,7 @@ func layout(s *pq.Schema) (*client.Frame, []leafRole, error) {
 				continue
 			}
 			leaf, _ := s.Lookup(path...)
-			role := leafRole{column: column, maxDef: leaf.MaxDefinitionLevel}
+			role := leafRole{column: column, maxDef: leaf.MaxDefinitionLevel, optional: leaf.Node.Optional()}
 			if kind == client.Picture || kind == client.Masked {
 				role.part = path[1]
 			}
@@ -126,9 +127,7 @@ func readGroup(f *client.Frame, g pq.RowGroup, roles []leafRole) error {
 	for {
 		n, err := rows.ReadRows(buf)
 		for _, r := range buf[:n] {
-			if err := appendRow(f, r, roles); err != nil {
-				return err
-			}
+			appendRow(f, r, roles)
 		}
 		if errors.Is(err, io.EOF) {
 			return nil
@@ -139,7 +138,7 @@ func readGroup(f *client.Frame, g pq.RowGroup, roles []leafRole) error {
 	}
 }
 
-func appendRow(f *client.Frame, r pq.Row, roles []leafRole) error {
+func appendRow(f *client.Frame, r pq.Row, roles []leafRole) {
 	row := f.Len()
 	for i := range f.Columns {
 		c := &f.Columns[i]
@@ -163,12 +162,19 @@ func appendRow(f *client.Frame, r pq.Row, roles []leafRole) error {
 	for _, v := range r {
 		role := roles[v.Column()]
 		c := &f.Columns[role.column]
-		if c.Kind == client.Vector && v.IsNull() && v.DefinitionLevel() > 0 && v.DefinitionLevel() < role.maxDef-1 {
-			c.Vectors[row] = []float32{} // an empty list, which is not null
-		}
 		if v.IsNull() {
-			if c.Kind == client.Vector && v.DefinitionLevel() == role.maxDef-1 && v.RepetitionLevel() > 0 {
-				return fmt.Errorf("row %d, column %q: a vector with a null inside", row+1, c.Name)
+			if c.Kind != client.Vector {
+				continue
+			}
+			listed := role.maxDef - 1 // the level of a list that is there, but holds nothing
+			if role.optional {
+				listed--
+			}
+			switch level := v.DefinitionLevel(); {
+			case level > listed: // pandas writes a NaN inside a list as null
+				c.Vectors[row] = append(c.Vectors[row], float32(math.NaN()))
+			case level == listed && level > 0:
+				c.Vectors[row] = []float32{} // an empty list, which is not null
 			}
 			continue
 		}
@@ -197,7 +203,6 @@ func appendRow(f *client.Frame, r pq.Row, roles []leafRole) error {
 			sizes = 0
 		}
 	}
-	return nil
 }
 
 func number(v pq.Value) float64 {
