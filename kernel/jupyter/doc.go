@@ -7,6 +7,12 @@
 // connection file that Jupyter wrote and passes the front end's messages through; it is the command
 // `antipode kernel {connection_file}`. Both end everything they started: no gonb, gopls or cell process outlives them.
 //
+// Cells are built offline, from this module and the modules of its go.mod, which [Tools] fetches beforehand. A notebook
+// that needs another library says so in a cell:
+//
+//	%env GOPROXY=https://proxy.golang.org,direct
+//	!*go get example.org/library@v1.2.3
+//
 // # Talking to it
 //
 // [Client] speaks the Jupyter messaging protocol (version 5.4, over ZeroMQ) to a running kernel; package runner

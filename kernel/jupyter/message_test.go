@@ -1,0 +1,80 @@
+package jupyter
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// A message survives the wire; one that was changed on it, or signed with another key, is refused.
+func TestMessage(t *testing.T) {
+	key := []byte("key")
+	m, err := newMessage("session", "execute_request", map[string]any{"code": "é\n%%"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	frames, err := m.frames(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wire := append([][]byte{[]byte("identity")}, frames...)
+	back, err := parseMessage(wire, key)
+	if err != nil || back.Header != m.Header || string(back.Content) != string(m.Content) {
+		t.Errorf("came back as %+v, %v; sent %+v", back, err, m)
+	}
+	if _, err := parseMessage(wire, []byte("other")); !errors.Is(err, errBadMessage) {
+		t.Errorf("another key: %v", err)
+	}
+	for i := range frames[1:] {
+		changed := slices.Clone(wire)
+		changed[i+2] = []byte("{\"x\":1}")
+		if _, err := parseMessage(changed, key); !errors.Is(err, errBadMessage) {
+			t.Errorf("frame %d changed: %v", i+2, err)
+		}
+	}
+	for n := range wire {
+		if _, err := parseMessage(wire[:n], key); !errors.Is(err, errBadMessage) {
+			t.Errorf("cut after %d frames: %v", n, err)
+		}
+	}
+}
+
+// The hidden first cell imports what the module has, and gives cells the user's temporary folder.
+func TestPrelude(t *testing.T) {
+	module := t.TempDir()
+	for _, p := range []string{"datasets", "kernel/cell", "metrics"} {
+		if err := os.MkdirAll(filepath.Join(module, p), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if p != "metrics" { // a folder without Go files is no package
+			if err := os.WriteFile(filepath.Join(module, p, "x.go"), nil, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	t.Setenv("TMPDIR", `/a "b`)
+	got := Prelude(module)
+	for _, want := range []string{"%noautoget\n", "%goflags \"-ldflags=-s -w\"\n", "\t\"antipode/datasets\"\n", "\t\"antipode/kernel/cell\"\n", "\t\"fmt\"\n", `os.Setenv("TMPDIR", "/a \"b")`} {
+		if !strings.Contains(got, want) {
+			t.Errorf("the prelude lacks %q:\n%s", want, got)
+		}
+	}
+	if strings.Contains(got, "metrics") || !strings.HasSuffix(got, "\n%%\n") {
+		t.Errorf("the prelude is\n%s", got)
+	}
+	t.Setenv("TMPDIR", "")
+	if got := Prelude(module); !strings.Contains(got, `os.Unsetenv("TMPDIR")`) {
+		t.Errorf("the prelude is\n%s", got)
+	}
+}
+
+// What a workspace refuses is taken out of GOFLAGS, the rest stays.
+func TestGoFlags(t *testing.T) {
+	t.Setenv("GOFLAGS", "-mod=mod -tags=x -modfile=y.mod --mod=vendor -trimpath")
+	if got, want := goFlags(), "-tags=x -trimpath"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
