@@ -44,6 +44,12 @@ func FromImage(img image.Image) *RGB {
 		out.Pix[i], out.Pix[i+1], out.Pix[i+2] = r, g, b
 		i += 3
 	}
+	var colours [256][3]uint8
+	if p, ok := img.(*image.Paletted); ok {
+		for i, c := range p.Palette[:min(256, len(p.Palette))] {
+			colours[i][0], colours[i][1], colours[i][2] = straight(c)
+		}
+	}
 	for y := b.Min.Y; y < b.Max.Y; y++ {
 		switch p := img.(type) {
 		case *image.NRGBA:
@@ -67,8 +73,10 @@ func FromImage(img image.Image) *RGB {
 				put(fromCMYK(row[4*x:]))
 			}
 		case *image.Paletted:
-			for x := b.Min.X; x < b.Max.X; x++ {
-				put(straight(p.At(x, y)))
+			row := p.Pix[p.PixOffset(b.Min.X, y):]
+			for x := range b.Dx() {
+				c := colours[row[x]] // past the palette's end: black
+				put(c[0], c[1], c[2])
 			}
 		default:
 			for x := b.Min.X; x < b.Max.X; x++ {

@@ -1,0 +1,194 @@
+package preprocess
+
+import (
+	"bytes"
+	"errors"
+	"hash/crc32"
+	"image"
+	"image/color"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestDecodeRefuses(t *testing.T) {
+	read := func(name string) []byte {
+		b, err := os.ReadFile(filepath.Join("testdata/files", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b
+	}
+	half := func(name string) []byte { b := read(name); return b[:len(b)/2] }
+	header := bytes.Clone(read("rgb.png")[:33]) // signature and IHDR
+	copy(header[16:], []byte{0, 1, 0, 0, 0, 1, 0, 0})
+	sum := crc32.ChecksumIEEE(header[12:29])
+	copy(header[29:], []byte{byte(sum >> 24), byte(sum >> 16), byte(sum >> 8), byte(sum)})
+	for want, data := range map[string][]byte{
+		"the file is empty (0 bytes)":         nil,
+		"not a picture of a known kind":       []byte("hello"),
+		"not a readable JPEG: unexpected EOF": half("jpeg-420.jpg"),
+		"not a readable PNG: png: invalid":    half("rgb.png"),
+		"not a readable GIF":                  half("palette.gif"),
+		"not a readable WebP":                 half("lossy.webp"),
+		"not a readable PNG":                  read("rgb.png")[:20],
+		"not a readable JPEG":                 []byte("\xff\xd8\xff"),
+		"65536×65536 pixels, more than 100":   header,
+	} {
+		_, err := Decode(data)
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("error %q, want one line with %q", err, want)
+		}
+	}
+	if _, err := Decode(header); !errors.Is(err, ErrTooLarge) {
+		t.Errorf("too large: %v", err)
+	}
+	path := filepath.Join(t.TempDir(), "bad.png")
+	os.WriteFile(path, nil, 0o600)
+	if _, err := DecodeFile(path); err == nil || err.Error() != path+": the file is empty (0 bytes)" {
+		t.Errorf("DecodeFile: %v", err)
+	}
+}
+
+// FuzzDecode: no damaged file may end the program, and what is read has its pixels.
+func FuzzDecode(f *testing.F) {
+	paths, _ := filepath.Glob("testdata/files/*.*")
+	for _, p := range paths {
+		if b, err := os.ReadFile(p); err == nil && len(b) < 3000 {
+			f.Add(b)
+		}
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		if p, err := Decode(b); err == nil && len(p.Pix) != 3*p.Width*p.Height {
+			t.Errorf("%d×%d pixels of %d bytes", p.Width, p.Height, len(p.Pix))
+		}
+		orientation(b)
+	})
+}
+
+func TestUpright(t *testing.T) {
+	// a b c      What a camera stored under each orientation, all of which show the picture at the left.
+	// d e f
+	stored := map[int][2]string{
+		1: {"abc", "def"}, 2: {"cba", "fed"}, 3: {"fed", "cba"}, 4: {"def", "abc"},
+	}
+	turned := map[int][3]string{5: {"ad", "be", "cf"}, 6: {"cf", "be", "ad"}, 7: {"fc", "eb", "da"}, 8: {"da", "eb", "fc"}}
+	check := func(o int, rows []string) {
+		p := NewRGB(len(rows[0]), len(rows))
+		for i := range p.Width * p.Height {
+			p.Pix[3*i] = rows[i/p.Width][i%p.Width]
+		}
+		up, got := p.upright(o), ""
+		for i := range 6 {
+			got += string(rune(up.Pix[3*i]))
+		}
+		if got != "abcdef" || up.Width != 3 {
+			t.Errorf("orientation %d: %s, %d wide", o, got, up.Width)
+		}
+	}
+	for o, rows := range stored {
+		check(o, rows[:])
+	}
+	for o, rows := range turned {
+		check(o, rows[:])
+	}
+}
+
+// TestFromImage: kinds of pictures no file test reaches, and a corner that is not at 0.
+func TestFromImage(t *testing.T) {
+	r := image.Rect(5, 7, 6, 8)
+	rgba := image.NewRGBA(r)
+	rgba.SetRGBA(5, 7, color.RGBA{40, 20, 10, 100}) // premultiplied
+	ycc := image.NewYCbCr(r, image.YCbCrSubsampleRatio444)
+	ycc.Y[0], ycc.Cb[0], ycc.Cr[0] = 100, 128, 128
+	cmyk := image.NewCMYK(r)
+	cmyk.SetCMYK(5, 7, color.CMYK{0, 255, 128, 51})
+	deep := image.NewNRGBA64(r)
+	deep.SetNRGBA64(5, 7, color.NRGBA64{0x1234, 0x5678, 0x9abc, 1})
+	for name, c := range map[string]struct {
+		img  image.Image
+		want [3]uint8
+	}{
+		"premultiplied": {rgba, [3]uint8{102, 51, 25}}, "YCbCr": {ycc, [3]uint8{100, 100, 100}},
+		"CMYK": {cmyk, [3]uint8{204, 0, 102}}, "16 bits": {deep, [3]uint8{0x12, 0x56, 0x9a}},
+	} {
+		if p := FromImage(c.img); p.Width != 1 || p.Height != 1 || [3]uint8(p.Pix) != c.want {
+			t.Errorf("%s: %v, want %v", name, p.Pix, c.want)
+		}
+	}
+	p := NewRGB(2, 1)
+	p.Pix[3] = 9
+	if FromImage(p) != p || p.At(1, 0) != (color.RGBA{9, 0, 0, 255}) || p.At(2, 0) != (color.RGBA{}) || p.Bounds().Dx() != 2 {
+		t.Error("RGB is not its own picture")
+	}
+}
+
+func TestConfig(t *testing.T) {
+	c := Default(24, 24)
+	text, err := c.HuggingFaceJSON()
+	if err != nil {
+		t.Fatal(err)
+	}
+	back, err := ParseHuggingFace(text)
+	if back.Source = c.Source; err != nil || *back != c {
+		t.Errorf("back: %+v, %v", back, err)
+	}
+	for want, c := range map[string]Config{
+		"size 0×0 is not":           {Resize: Stretch},
+		`resizing "x" is not known`: {Resize: "x"},
+		"without a centre crop":     {Resize: ShortestEdge, Edge: 9, Scale: 1, Std: Half},
+		"shortest_edge 0":           {Resize: ShortestEdge},
+		"rescale_factor 0":          {Resize: NoResize},
+		"deviations must be":        {Resize: NoResize, Scale: 1},
+		"resample 7 is not":         {Resize: NoResize, Filter: 7},
+		"gives 9×9 pixels":          {Resize: Stretch, Height: 9, Width: 9, Scale: 1, Std: Half},
+	} {
+		if err := c.Validate(24, 24); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want %q", err, want)
+		}
+	}
+	for want, text := range map[string]string{
+		"do_center_crop without a crop_size": `{"do_center_crop": true}`,
+		"is not a size this program knows":   `{"size": {"shortest_edge": 3, "longest_edge": 5}}`,
+		`"big" is not a size`:                `{"size": "big"}`,
+		"image_std has 1 values":             `{"image_std": [1]}`,
+	} {
+		if _, err := ParseHuggingFace([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: error %v, want %q", text, err, want)
+		}
+	}
+	plain := Config{Resize: NoResize, Scale: 1, Std: [3]float64{1, 1, 1}}
+	if _, err := plain.Apply(NewRGB(3, 4), 4, 4); err == nil || !strings.Contains(err.Error(), "the picture is 3×4 pixels, the model takes 4×4 and its preprocessing does not resize") {
+		t.Errorf("no resize: %v", err)
+	}
+	c = Config{Resize: ShortestEdge, Edge: 24, CropHeight: 24, CropWidth: 24, Scale: 1, Std: Half}
+	if _, err := c.Apply(NewRGB(1, 90_000_000), 24, 24); err == nil || !strings.Contains(err.Error(), "too narrow") {
+		t.Errorf("a thread: %v", err)
+	}
+}
+
+// TestPublicCode: the middle square, then the size; the margins are lost.
+func TestPublicCode(t *testing.T) {
+	p := NewRGB(30, 10)
+	for i := range p.Width * p.Height {
+		if x := i % 30; x >= 10 && x < 20 {
+			p.Pix[3*i], p.Pix[3*i+1], p.Pix[3*i+2] = 255, 255, 255
+		}
+	}
+	c := PublicCode(10)
+	out, err := c.Apply(p, 10, 10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, v := range out {
+		ch := i / 100
+		if want := float32((1 - ImageNetMean[ch]) / ImageNetStd[ch]); v-want > 1e-6 || want-v > 1e-6 {
+			t.Fatalf("value %d is %v, want %v", i, v, want)
+		}
+	}
+	seen, err := c.Pixels(p, 10, 10)
+	if err != nil || !bytes.Equal(seen.Pix, bytes.Repeat([]byte{255}, 300)) {
+		t.Errorf("pixels: %v", err)
+	}
+}

@@ -1,0 +1,170 @@
+package preprocess
+
+import (
+	"image"
+	"image/color"
+	"image/png"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// dots makes a mask with the given object pixels (x, y).
+func dots(width, height int, at ...[2]int) *Mask {
+	m := &Mask{Width: width, Height: height, Object: make([]uint8, width*height)}
+	for _, p := range at {
+		m.Object[p[1]*width+p[0]] = 1
+	}
+	return m
+}
+
+// marked lists the object patches.
+func marked(t *testing.T, c Config, m *Mask, rule Rule, side, patch int) []int {
+	t.Helper()
+	p := NewRGB(m.Width, m.Height)
+	for i := range p.Pix {
+		p.Pix[i] = 200
+	}
+	patches, err := c.Patches(p, m, rule, side, side, patch, patch)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []int
+	for i, object := range patches {
+		if object {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// TestPatches: cases worked out by hand, patches numbered row by row.
+func TestPatches(t *testing.T) {
+	stretch := Default(16, 16)
+	crop := Config{Resize: ShortestEdge, Edge: 16, CropHeight: 16, CropWidth: 16, Scale: 1, Std: Half, Filter: Bilinear}
+	pad := Config{Resize: NoResize, CropHeight: 16, CropWidth: 16, Scale: 1, Std: Half, Filter: Bilinear}
+	for name, c := range map[string]struct {
+		config Config
+		mask   *Mask
+		patch  int
+		want   []int
+	}{
+		"one pixel, same size":                        {stretch, dots(16, 16, [2]int{5, 9}), 8, []int{2}},
+		"pixels at both sides of a border":            {stretch, dots(16, 16, [2]int{7, 0}, [2]int{8, 15}), 8, []int{0, 3}},
+		"no object":                                   {stretch, dots(16, 16), 8, nil},
+		"a shrunk pixel over a border is on both":     {stretch, dots(24, 24, [2]int{5, 0}, [2]int{6, 0}), 4, []int{0, 1}}, // 6 source pixels a patch
+		"a shrunk pixel that spans a border":          {stretch, dots(18, 18, [2]int{4, 0}), 4, []int{0, 1}},               // 4.5 source pixels a patch
+		"an enlarged pixel fills its patches":         {stretch, dots(2, 2, [2]int{1, 0}), 4, []int{2, 3, 6, 7}},
+		"outside the crop":                            {crop, dots(48, 16, [2]int{15, 8}, [2]int{32, 8}), 8, nil},
+		"inside the crop":                             {crop, dots(48, 16, [2]int{16, 8}, [2]int{31, 7}), 8, []int{1, 2}},
+		"a picture smaller than the crop, its corner": {pad, dots(8, 8, [2]int{0, 0}), 4, []int{5}},
+		"a rest that belongs to no patch":             {stretch, dots(16, 16, [2]int{15, 15}, [2]int{15, 0}, [2]int{14, 14}), 5, []int{8}},
+	} {
+		if got := marked(t, c.config, c.mask, Any, 16, c.patch); !slices.Equal(got, c.want) {
+			t.Errorf("%s: patches %v, want %v", name, got, c.want)
+		}
+	}
+}
+
+// TestPatchesByArea compares with the definition, on random sizes: a patch is object if its cell, in the coordinates of
+// the resized picture, overlaps the square of an object pixel. Times side·size all numbers are whole.
+func TestPatchesByArea(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	for range 200 {
+		w, h := 1+r.IntN(40), 1+r.IntN(40)
+		c := Config{Resize: ShortestEdge, Edge: 14 + r.IntN(10), CropHeight: 15, CropWidth: 15, RoundCropEven: r.IntN(2) == 0, Scale: 1, Std: Half, Filter: Bilinear}
+		if r.IntN(3) == 0 {
+			c = Default(15, 15)
+		}
+		g := c.place(w, h)
+		x, y := r.IntN(w), r.IntN(h)
+		var want []int
+		for i := range 25 {
+			overlap := func(cell, corner, pixel, src, dst int) bool { // both ranges times src
+				return max((cell*3+corner)*src, 0) < (pixel+1)*dst && pixel*dst < min((cell*3+3+corner)*src, dst*src)
+			}
+			if overlap(i%5, g.x, x, w, g.w) && overlap(i/5, g.y, y, h, g.h) {
+				want = append(want, i)
+			}
+		}
+		if got := marked(t, c, dots(w, h, [2]int{x, y}), Any, 15, 3); !slices.Equal(got, want) {
+			t.Fatalf("%d×%d, pixel %d,%d, %+v: patches %v, want %v", w, h, x, y, c, got, want)
+		}
+	}
+}
+
+// TestResizedRule: what the public code does, and where it differs.
+func TestResizedRule(t *testing.T) {
+	c := Default(16, 16)
+	m := dots(16, 16, [2]int{5, 9})
+	if got := marked(t, c, m, Resized, 16, 8); !slices.Equal(got, []int{2}) {
+		t.Errorf("same size: patches %v", got)
+	}
+	if got := marked(t, c, dots(8, 8, [2]int{3, 0}), Resized, 16, 8); !slices.Equal(got, []int{0, 1}) { // bleeds over the border
+		t.Errorf("enlarged: patches %v", got)
+	}
+	black := NewRGB(16, 16)
+	if got, err := c.Patches(black, m, Resized, 16, 16, 8, 8); err != nil || slices.Contains(got, true) {
+		t.Errorf("a black object is missed: %v, %v", got, err)
+	}
+	if got, err := c.Patches(black, m, Any, 16, 16, 8, 8); err != nil || !got[2] {
+		t.Errorf("by the other rule it is not: %v, %v", got, err)
+	}
+}
+
+func TestPaint(t *testing.T) {
+	p, m := NewRGB(2, 1), dots(2, 1, [2]int{1, 0})
+	copy(p.Pix, []uint8{1, 2, 3, 4, 5, 6})
+	if got := m.Paint(p, true, 255).Pix; !slices.Equal(got, []uint8{255, 255, 255, 4, 5, 6}) {
+		t.Errorf("object kept: %v", got)
+	}
+	if got := m.Paint(p, false, 0).Pix; !slices.Equal(got, []uint8{1, 2, 3, 0, 0, 0}) {
+		t.Errorf("background kept: %v", got)
+	}
+	if p.Pix[0] != 1 {
+		t.Error("Paint changed the picture")
+	}
+}
+
+// TestDecodeMask: what counts is not 0, in every kind of file.
+func TestDecodeMask(t *testing.T) {
+	dir := t.TempDir()
+	grey16 := image.NewGray16(image.Rect(0, 0, 2, 1))
+	grey16.SetGray16(1, 0, color.Gray16{Y: 1})
+	palette := image.NewPaletted(image.Rect(0, 0, 2, 1), color.Palette{color.Black, color.Black})
+	palette.SetColorIndex(1, 0, 1)
+	clear := image.NewNRGBA(image.Rect(0, 0, 2, 1))
+	clear.SetNRGBA(0, 0, color.NRGBA{0, 0, 0, 255})
+	clear.SetNRGBA(1, 0, color.NRGBA{0, 0, 9, 1})
+	grey := image.NewGray(image.Rect(0, 0, 2, 1))
+	grey.SetGray(1, 0, color.Gray{Y: 1})
+	for name, img := range map[string]image.Image{"grey16": grey16, "palette": palette, "colour": clear, "grey": grey} {
+		path := filepath.Join(dir, name+".png")
+		f, err := os.Create(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := png.Encode(f, img); err != nil {
+			t.Fatal(err)
+		}
+		f.Close()
+		m, err := DecodeMask(path)
+		if err != nil || m.Width != 2 || m.Height != 1 || m.Object[0] != 0 || m.Object[1] == 0 {
+			t.Errorf("%s: %+v, %v", name, m, err)
+		}
+	}
+	if _, err := DecodeMask(filepath.Join(dir, "none.png")); err == nil || !strings.Contains(err.Error(), "none.png") {
+		t.Errorf("a missing mask: %v", err)
+	}
+	m := dots(3, 2)
+	if err := m.Check(NewRGB(2, 3)); err == nil || err.Error() != "the mask is 3×2 pixels, its picture 2×3 (upright)" {
+		t.Errorf("another size: %v", err)
+	}
+	m.Object = m.Object[1:]
+	if err := m.Check(NewRGB(3, 2)); err == nil || !strings.Contains(err.Error(), "holds 5 values") {
+		t.Errorf("short: %v", err)
+	}
+}
