@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"antipode/datasets"
+	"antipode/datasets/manifest"
 	"antipode/gomlxmodels"
 	"antipode/kernel/cell"
 	"antipode/kernel/client"
@@ -53,18 +54,17 @@ func tableName(path string) error {
 	return usage("%s: a table's name ends in .csv or .parquet", path)
 }
 
-// open is the table of a file or folder.
+// open is the table of a file or folder, or of a released table that package manifest names.
 func open(path, root string) (datasets.Table, error) {
-	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		return datasets.Folder(path), nil
+	if t, known := manifest.Table(path); known {
+		return t, nil
 	}
-	if err := tableName(path); err != nil {
-		return datasets.Table{}, err
+	if info, err := os.Stat(path); err != nil || !info.IsDir() {
+		if err := tableName(path); err != nil {
+			return datasets.Table{}, err
+		}
 	}
-	if strings.EqualFold(filepath.Ext(path), ".csv") {
-		return datasets.CSV(path, datasets.Root(root)), nil
-	}
-	return datasets.Parquet(path, datasets.Root(root)), nil
+	return datasets.Pictures(path, "", datasets.Root(root)), nil
 }
 
 // save runs a stage's table into the file and prints what was done.
