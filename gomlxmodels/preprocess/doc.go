@@ -6,5 +6,16 @@
 //
 // [Decode] reads PNG, JPEG, GIF (first frame) and WebP, turns the picture upright as its EXIF orientation says, and
 // gives 8-bit RGB as Pillow's convert("RGB") does: grey is repeated, transparency is dropped (the stored colours stay),
-// 16-bit channels keep their high byte.
+// 16-bit channels keep their high byte. (Pillow cuts 16-bit grey, and only that, off at 255, which turns it white.)
+//
+// # How near
+//
+// Worst differences in levels of 0 to 255, over the goldens of internal/pyref/preprocess.py:
+//
+//	PNG, GIF, WebP against Pillow 13      0
+//	JPEG against Pillow 13                2, of two inverse cosine transforms
+//	resizing, six filters, Pillow 13      0
+//	transformers, Pillow processor        0
+//	timm's create_transform               0
+//	transformers, torchvision processor   1; where a picture loses far more height than width, bicubic, up to 14
 package preprocess

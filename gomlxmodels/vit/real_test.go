@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -68,6 +69,17 @@ func TestReal(t *testing.T) {
 				t.Fatal(err)
 			}
 			t.Logf("compiled in %v", e.CompileTime().Round(time.Millisecond))
+			backwards := slices.Clone(list)
+			slices.Reverse(backwards)
+			again, err := e.Encode(context.Background(), backwards[1:])
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, em := range again {
+				if want := got[len(got)-2-i]; !slices.Equal(em.Full, want.Full) || !slices.Equal(em.ObjectOnly, want.ObjectOnly) || !slices.Equal(em.BackgroundOnly, want.BackgroundOnly) {
+					t.Errorf("picture %d: its embedding depends on its place in the batch", len(got)-2-i)
+				}
+			}
 			for _, c := range []struct {
 				name string
 				of   func(Embedding) []float32
