@@ -23,7 +23,10 @@ func TestInstall(t *testing.T) {
 	if _, _, err := Installed(); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("before: %v", err)
 	}
-	if err := os.Symlink(filepath.Join(home(), "bin"), filepath.Join(store, "bin")); err != nil { // the tools are built already
+	if _, err := Tools(t.Context(), "../..", home(), nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(filepath.Join(home(), "bin"), filepath.Join(store, "bin")); err != nil { // not to build them again
 		t.Fatal(err)
 	}
 	program := filepath.Join(t.TempDir(), "program")

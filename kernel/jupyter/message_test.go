@@ -78,3 +78,20 @@ func TestGoFlags(t *testing.T) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
+
+// Every mend applies to the GoNB that go.mod names.
+func TestMends(t *testing.T) {
+	source, err := gonbSource(t.Context(), "../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	copied := t.TempDir()
+	if err := copySource(copied, source); err != nil {
+		t.Fatal(err)
+	}
+	for want := len(mends); want >= 0; want -= len(mends) { // all, and none of what is mended already
+		if applied, err := applyMends(copied); err != nil || applied != want {
+			t.Errorf("%d of %d mends apply (%v), want %d: where GoNB's source has changed, see which are still needed", applied, len(mends), err, want)
+		}
+	}
+}

@@ -59,9 +59,18 @@ func Tools(ctx context.Context, moduleDir, home string, say func(string)) (strin
 	if toolsBuilt(dir) {
 		return dir, nil
 	}
+	mended, err := os.MkdirTemp("", "apm-")
+	if err != nil {
+		return "", fmt.Errorf("jupyter: %w", err)
+	}
+	defer os.RemoveAll(mended)
+	module, err := mendedModule(ctx, moduleDir, mended)
+	if err != nil {
+		return "", err
+	}
 	for _, t := range tools {
 		temporary := filepath.Join(dir, "."+t.name)
-		if err := runGo(ctx, moduleDir, "off", "build", "-ldflags=-s -w", "-o", temporary, t.pkg); err != nil {
+		if err := runGo(ctx, moduleDir, "off", "build", "-modfile="+module, "-mod=readonly", "-ldflags=-s -w", "-o", temporary, t.pkg); err != nil {
 			return "", fmt.Errorf("jupyter: building %s: %w", t.name, err)
 		}
 		if err := os.Rename(temporary, filepath.Join(dir, t.name)); err != nil {
@@ -158,7 +167,7 @@ func run(ctx context.Context, dir, workspace string, args ...string) error {
 	return nil
 }
 
-// toolsName names the versions, for example "gonb-v0.11.4-tools-v0.52.0-go1.26.8".
+// toolsName names the versions, for example "gonb-v0.11.4-tools-v0.52.0-go1.26.8-1".
 func toolsName(ctx context.Context, moduleDir string) (string, error) {
 	mod, err := readModule(moduleDir)
 	if err != nil {
@@ -183,7 +192,7 @@ func toolsName(ctx context.Context, moduleDir string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("jupyter: a notebook's cells are compiled by Go, and running go failed: %w; install it from https://go.dev/dl", err)
 	}
-	return name + strings.ReplaceAll(strings.TrimSpace(string(out)), " ", "-"), nil
+	return name + strings.ReplaceAll(strings.TrimSpace(string(out)), " ", "-") + fmt.Sprintf("-%d", mendsRevision), nil
 }
 
 // readModule reads the go.mod of module antipode.
@@ -193,7 +202,7 @@ func readModule(dir string) (*modfile.File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("jupyter: no Go module to take the cells' packages from: %w", err)
 	}
-	mod, err := modfile.ParseLax(path, data, nil)
+	mod, err := modfile.Parse(path, data, nil)
 	if err != nil {
 		return nil, fmt.Errorf("jupyter: %w", err)
 	}

@@ -201,21 +201,25 @@ func (w writer) Write(p []byte) (int, error) { w(p); return len(p), nil }
 // A cell that prints 100 MB is cut; one that kills GoNB fails with its source; both leave what came before.
 func TestRunHostileCells(t *testing.T) {
 	path := write(t,
+		code("%%\nlog.SetFlags(log.LstdFlags | log.Lshortfile)\nlog.Println(\"a: b: main.go:3\")"), // ended GoNB 0.11.4
 		code("%%\nline := strings.Repeat(\"x\", 99) + \"\\n\"\nfor range 1_000_000 {\n\tfmt.Print(line)\n}"),
 		code("%%\nfmt.Println(\"before\")\ntime.Sleep(200*time.Millisecond)\nsyscall.Kill(os.Getppid(), syscall.SIGKILL)\ntime.Sleep(time.Minute)"),
 		code("%%\nfmt.Println(\"never\")"))
 	nb, err := run(t, t.Context(), Options{Notebook: path})
 	var failed *CellError
-	if !errors.As(err, &failed) || failed.Number != 2 || !strings.Contains(failed.Line, "ended unexpectedly") {
-		t.Errorf("error is %v, want a CellError of cell 2", err)
+	if !errors.As(err, &failed) || failed.Number != 3 || !strings.Contains(failed.Line, "ended unexpectedly") {
+		t.Errorf("error is %v, want a CellError of cell 3", err)
 	}
-	if n := len(text(nb.Cells[0], "stdout")); n != maxText {
+	if got := text(nb.Cells[0], "stderr"); !strings.HasSuffix(got, "a: b: main.go:3\n") {
+		t.Errorf("cell 1 printed %q", got)
+	}
+	if n := len(text(nb.Cells[1], "stdout")); n != maxText {
 		t.Errorf("%d bytes kept, want %d", n, maxText)
 	}
-	if got := text(nb.Cells[0], "stderr"); !strings.Contains(got, "98951424 more bytes") {
+	if got := text(nb.Cells[1], "stderr"); !strings.Contains(got, "98951424 more bytes") {
 		t.Errorf("the cut is told as %q", got)
 	}
-	if got := text(nb.Cells[1], "stdout"); got != "before\n" {
-		t.Errorf("cell 2 printed %q", got)
+	if got := text(nb.Cells[2], "stdout"); got != "before\n" {
+		t.Errorf("cell 3 printed %q", got)
 	}
 }
