@@ -35,7 +35,7 @@ type Options struct {
 
 // Defaults of [Options].
 const (
-	DefaultPerCell     = 16
+	DefaultPerCell     = 32
 	DefaultSize        = 128
 	DefaultShare       = 0.8
 	DefaultBackgrounds = 2

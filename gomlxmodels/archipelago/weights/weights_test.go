@@ -1,0 +1,164 @@
+package weights
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"image"
+	"image/png"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"antipode/datasets/archipelago"
+	"antipode/gomlxmodels/preprocess"
+	"antipode/gomlxmodels/vit"
+	"antipode/internal/near"
+	"antipode/internal/testbackend"
+)
+
+var update = flag.Bool("update", false, "draw the pictures of testdata again (then run testdata/reference.py)")
+
+// pictures are the names of the pictures in testdata, and which photos of world 11 they are.
+var pictures = map[string]int{"a": 3, "b": 21, "c": 44}
+
+// TestReference compares the shipped model with transformers: whole and masked embeddings, and the class.
+func TestReference(t *testing.T) {
+	world := archipelago.New(archipelago.Options{Seed: 11, PerCell: 1})
+	if *update {
+		for name, i := range pictures {
+			picture, mask := world.Draw(world.Photos()[i])
+			writePNG(t, filepath.Join("testdata", name+".png"), picture)
+			writePNG(t, filepath.Join("testdata", name+".mask.png"), mask)
+		}
+		t.Skip("pictures drawn; run testdata/reference.py now")
+	}
+	var want map[string]struct {
+		Full           []float32 `json:"full"`
+		ObjectOnly     []float32 `json:"object_only"`
+		BackgroundOnly []float32 `json:"background_only"`
+		Label          string    `json:"label"`
+	}
+	text, err := os.ReadFile("testdata/reference.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(text, &want); err != nil {
+		t.Fatal(err)
+	}
+	m, err := vit.Open(ViT)
+	if err != nil {
+		t.Fatal(err)
+	}
+	backend := testbackend.XLA(t)
+	encoder, err := vit.NewEncoder(backend, m, vit.Options{Batch: len(pictures)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer encoder.Close()
+	var prepared []*vit.Prepared
+	var names []string
+	for name, i := range pictures {
+		picture := readPNG(t, filepath.Join("testdata", name+".png"))
+		gray := readPNG(t, filepath.Join("testdata", name+".mask.png")).(*image.Gray)
+		p, err := m.Prepare(picture, &preprocess.Mask{Width: gray.Rect.Dx(), Height: gray.Rect.Dy(), Object: gray.Pix}, vit.PrepareOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		prepared, names = append(prepared, p), append(names, name)
+		if object := world.Photos()[i].Object; want[name].Label != object {
+			t.Errorf("%s: transformers says %q, it is a %s", name, want[name].Label, object)
+		}
+	}
+	got, err := encoder.Encode(context.Background(), prepared)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, name := range names {
+		for what, pair := range map[string][2][]float32{
+			"full":            {got[i].Full, want[name].Full},
+			"object_only":     {got[i].ObjectOnly, want[name].ObjectOnly},
+			"background_only": {got[i].BackgroundOnly, want[name].BackgroundOnly},
+		} {
+			if len(pair[0]) != len(pair[1]) || len(pair[0]) == 0 {
+				t.Fatalf("%s %s: %d numbers, transformers gives %d", name, what, len(pair[0]), len(pair[1]))
+			}
+			if worst, at := near.Worst(pair[0], pair[1]); worst > 1e-4*near.Scale(pair[1]) {
+				t.Errorf("%s %s: number %d differs by %g from transformers", name, what, at, worst)
+			}
+		}
+	}
+}
+
+// TestFS checks that the embedded folder is whole and no larger than it may be.
+func TestFS(t *testing.T) {
+	for _, name := range Names() {
+		size := int64(0)
+		for _, file := range []string{"config.json", "preprocessor_config.json", "model.safetensors", "heads.safetensors", "README.md", "training.json"} {
+			info, err := fs.Stat(FS(), name+"/"+file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			size += info.Size()
+		}
+		if size > 8<<20 {
+			t.Errorf("%s takes %d bytes", name, size)
+		}
+	}
+}
+
+// TestCard holds the model card to the report's numbers, and the report to the floor that other work relies on.
+func TestCard(t *testing.T) {
+	var report struct {
+		HeldOut struct {
+			Pictures int                           `json:"pictures"`
+			Accuracy map[string]map[string]float64 `json:"accuracy"`
+		} `json:"held_out"`
+	}
+	text, err := fs.ReadFile(FS(), ViT+"/training.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(text, &report); err != nil {
+		t.Fatal(err)
+	}
+	a := report.HeldOut.Accuracy
+	if a["full"]["object"] < 0.95 || a["object_only"]["object"] < 0.95 || a["background_only"]["scene"] < 0.95 || report.HeldOut.Pictures < 1000 {
+		t.Errorf("held-out accuracy below the floor: %v on %d pictures", a, report.HeldOut.Pictures)
+	}
+	card, err := fs.ReadFile(FS(), ViT+"/README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(string(card), "{{") || !strings.Contains(string(card), "| object | 8 |") {
+		t.Error("the card was not filled in")
+	}
+}
+
+func writePNG(t *testing.T, path string, im image.Image) {
+	t.Helper()
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if err := png.Encode(f, im); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func readPNG(t *testing.T, path string) image.Image {
+	t.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	im, err := png.Decode(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return im
+}
