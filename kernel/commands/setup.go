@@ -14,6 +14,7 @@ import (
 
 	"antipode/gomlxmodels/device"
 	"antipode/kernel/client"
+	"antipode/kernel/jupyter"
 	"antipode/kernel/plugin"
 	"antipode/kernel/store"
 )
@@ -128,35 +129,19 @@ func copyProgram(from, to string) error {
 	return os.Rename(out.Name(), to)
 }
 
-// moduleDir is the folder of Antipode's source: where cells find its packages. It looks from the working directory up, then at what was
-// recorded when the kernel was installed.
+// moduleDir is the folder of Antipode's source, where cells find its packages: what [jupyter.ModuleDir] finds, else what was recorded when
+// the kernel was installed.
 func moduleDir() (string, error) {
-	if dir := os.Getenv(client.ModuleVar); dir != "" {
-		return dir, nil
-	}
-	dir, err := os.Getwd()
-	if err != nil {
-		return "", err
-	}
-	for ; ; dir = filepath.Dir(dir) {
-		if isModule(dir) {
-			return dir, nil
-		}
-		if dir == filepath.Dir(dir) {
-			break
-		}
+	dir, err := jupyter.ModuleDir()
+	if err == nil || os.Getenv(client.ModuleVar) != "" {
+		return dir, err
 	}
 	if home, err := client.Home(); err == nil {
 		if data, err := os.ReadFile(filepath.Join(home, "module")); err == nil {
-			if dir := strings.TrimSpace(string(data)); isModule(dir) {
+			if dir := strings.TrimSpace(string(data)); jupyter.IsModule(dir) {
 				return dir, nil
 			}
 		}
 	}
-	return "", fmt.Errorf("cannot find Antipode's source: run this in the project's folder, or set %s to it", client.ModuleVar)
-}
-
-func isModule(dir string) bool {
-	data, err := os.ReadFile(filepath.Join(dir, "go.mod"))
-	return err == nil && strings.HasPrefix(strings.TrimSpace(string(data)), "module antipode\n")
+	return "", err
 }

@@ -2,16 +2,14 @@ package jupyter
 
 import (
 	"context"
-	"crypto/sha256"
 	_ "embed" // for the logo
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
+
+	"antipode/kernel/store"
 )
 
 // The kernelspec's name and what front ends show.
@@ -58,8 +56,8 @@ func KernelsDir() (string, error) {
 	return filepath.Join(dir, "kernels"), nil
 }
 
-// Install puts "Go (Antipode)" into the user's Jupyter and returns the kernelspec's folder. The kernel runs from a copy
-// of this program below home, takes the cells' packages from moduleDir and the store from home. The tools are built now,
+// Install puts "Go (Antipode)" into the user's Jupyter and returns the kernelspec's folder. The kernel runs
+// opts.Binary, which must stay where it is, takes the cells' packages from moduleDir and the store from home. The tools are built now,
 // so that the first start is quick.
 func Install(ctx context.Context, opts Options) (string, error) {
 	module, err := filepath.Abs(opts.ModuleDir)
@@ -67,16 +65,6 @@ func Install(ctx context.Context, opts Options) (string, error) {
 		return "", err
 	}
 	if _, err := Tools(ctx, module, opts.Home, opts.Say); err != nil {
-		return "", err
-	}
-	program := opts.Binary
-	if program == "" {
-		if program, err = os.Executable(); err != nil {
-			return "", fmt.Errorf("jupyter: %w", err)
-		}
-	}
-	binary, err := KeepBinary(program, opts.Home)
-	if err != nil {
 		return "", err
 	}
 	home, err := filepath.Abs(opts.Home)
@@ -92,9 +80,9 @@ func Install(ctx context.Context, opts Options) (string, error) {
 		return "", fmt.Errorf("jupyter: %w", err)
 	}
 	spec, err := json.MarshalIndent(Spec{
-		Argv:        []string{binary, "kernel", "{connection_file}"},
+		Argv:        []string{opts.Binary, "kernel", "{connection_file}"},
 		DisplayName: DisplayName, Language: "go", InterruptMode: "message",
-		Env:      map[string]string{"ANTIPODE_MODULE": module, "ANTIPODE_HOME": home, "ANTIPODE_BIN": binary},
+		Env:      map[string]string{"ANTIPODE_MODULE": module, "ANTIPODE_HOME": home, "ANTIPODE_BIN": opts.Binary},
 		Metadata: map[string]any{"debugger": false},
 	}, "", " ")
 	if err != nil {
@@ -103,7 +91,7 @@ func Install(ctx context.Context, opts Options) (string, error) {
 	if err := os.WriteFile(filepath.Join(dir, "logo-svg.svg"), logo, 0o644); err != nil {
 		return "", fmt.Errorf("jupyter: %w", err)
 	}
-	if err := writeFile(filepath.Join(dir, "kernel.json"), append(spec, '\n'), 0o644); err != nil {
+	if err := store.WriteFile(filepath.Join(dir, "kernel.json"), append(spec, '\n')); err != nil {
 		return "", fmt.Errorf("jupyter: %w", err)
 	}
 	return dir, nil
@@ -138,59 +126,4 @@ func Uninstall() (string, error) {
 		return "", fmt.Errorf("jupyter: %w", err)
 	}
 	return dir, nil
-}
-
-// KeepBinary copies a program to home/bin/<build id>/antipode, where it outlives `go run` and a new build, and returns
-// the copy's path. The build id is the beginning of the SHA-256 of its bytes.
-func KeepBinary(program, home string) (string, error) {
-	home, err := filepath.Abs(home)
-	if err != nil {
-		return "", err
-	}
-	f, err := os.Open(program)
-	if err != nil {
-		return "", fmt.Errorf("jupyter: %w", err)
-	}
-	defer f.Close()
-	h := sha256.New()
-	if _, err := io.Copy(h, f); err != nil {
-		return "", fmt.Errorf("jupyter: reading %s: %w", program, err)
-	}
-	path := filepath.Join(home, "bin", hex.EncodeToString(h.Sum(nil)[:6]), "antipode")
-	if _, err := os.Stat(path); err == nil {
-		return path, nil
-	}
-	data, err := os.ReadFile(program)
-	if err != nil {
-		return "", fmt.Errorf("jupyter: %w", err)
-	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return "", fmt.Errorf("jupyter: %w", err)
-	}
-	if err := writeFile(path, data, 0o700); err != nil {
-		return "", fmt.Errorf("jupyter: %w", err)
-	}
-	return path, nil
-}
-
-// writeFile writes a file that is whole at every moment.
-func writeFile(path string, data []byte, mode fs.FileMode) error {
-	f, err := os.CreateTemp(filepath.Dir(path), ".new-*")
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(data)
-	if err == nil {
-		err = f.Chmod(mode)
-	}
-	if closing := f.Close(); err == nil {
-		err = closing
-	}
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		_ = os.Remove(f.Name())
-	}
-	return err
 }

@@ -24,18 +24,6 @@ func Lab(ctx context.Context, opts Options, args []string) error {
 	if _, err := Install(ctx, opts); err != nil {
 		return err
 	}
-	background, stop := context.WithCancel(ctx)
-	defer stop()
-	built := make(chan struct{})
-	go func() {
-		defer close(built)
-		quiet := opts
-		quiet.Say = nil
-		if err := BuildGopls(background, quiet); err != nil && background.Err() == nil && opts.Say != nil {
-			opts.Say("no completion in notebooks: " + err.Error())
-		}
-	}()
-	defer func() { stop(); <-built }()
 	lab := exec.CommandContext(ctx, program[0], append(program[1:], args...)...)
 	lab.Dir = opts.Dir
 	lab.Stdin, lab.Stdout, lab.Stderr = os.Stdin, os.Stdout, os.Stderr
@@ -76,7 +64,7 @@ func LabFound() bool {
 // go.mod is the module's.
 func ModuleDir() (string, error) {
 	if dir := os.Getenv("ANTIPODE_MODULE"); dir != "" {
-		if isModule(dir) {
+		if IsModule(dir) {
 			return filepath.Abs(dir)
 		}
 		return "", fmt.Errorf("jupyter: ANTIPODE_MODULE=%s holds no go.mod of module antipode", dir)
@@ -86,7 +74,7 @@ func ModuleDir() (string, error) {
 		return "", err
 	}
 	for ; ; dir = filepath.Dir(dir) {
-		if isModule(dir) {
+		if IsModule(dir) {
 			return dir, nil
 		}
 		if dir == filepath.Dir(dir) {

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"sync"
 	"syscall"
+
+	"antipode/internal/gopls"
 )
 
 // Serve is the kernel that Jupyter starts: it runs GoNB behind the sockets that the connection file names, until the
@@ -40,6 +42,7 @@ func Serve(ctx context.Context, connectionFile string, opts Options) error {
 	}
 	defer k.Close()
 	relay.connect(k.conn)
+	defer buildGopls(ctx, opts)()
 	for {
 		select {
 		case <-k.Done():
@@ -52,6 +55,23 @@ func Serve(ctx context.Context, connectionFile string, opts Options) error {
 			}
 		}
 	}
+}
+
+// buildGopls builds gopls in the background where it is missing; the next kernel uses it. What it returns ends that.
+func buildGopls(ctx context.Context, opts Options) (stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		dir, err := Tools(ctx, opts.ModuleDir, opts.Home, nil)
+		if err == nil {
+			err = gopls.Build(ctx, opts.ModuleDir, dir)
+		}
+		if err != nil && ctx.Err() == nil && opts.Say != nil {
+			opts.Say("no completion in notebooks: " + err.Error())
+		}
+	}()
+	return func() { cancel(); <-done }
 }
 
 // relay passes bytes between the sockets Jupyter chose and GoNB's. It is the place where messages that GoNB does not

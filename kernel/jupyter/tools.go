@@ -212,7 +212,8 @@ func readModule(dir string) (*modfile.File, error) {
 	return mod, nil
 }
 
-func isModule(dir string) bool {
+// IsModule says whether a folder is that of module antipode.
+func IsModule(dir string) bool {
 	_, err := readModule(dir)
 	return err == nil
 }
