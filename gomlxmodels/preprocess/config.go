@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"strings"
 )
 
 // Resizing is how a picture's size is changed before the crop.
@@ -25,6 +26,7 @@ type Config struct {
 	Width         int        `json:"width,omitempty"`
 	Edge          int        `json:"edge,omitempty"` // of ShortestEdge
 	Filter        Filter     `json:"filter"`
+	Torchvision   bool       `json:"torchvision,omitempty"` // bilinear and bicubic to the last bit as torchvision resizes tensors, else as Pillow
 	CropHeight    int        `json:"crop_height,omitempty"` // centre crop; 0 = none. A picture smaller than it is padded with black
 	CropWidth     int        `json:"crop_width,omitempty"`
 	RoundCropEven bool       `json:"round_crop_even,omitempty"` // where the margin is odd: round half to even (torchvision) instead of down (transformers)
@@ -43,7 +45,7 @@ var (
 
 // Default is transformers' ViTImageProcessor: stretched to height × width, bilinear, mean and deviation 0.5.
 func Default(height, width int) Config {
-	return Config{Resize: Stretch, Height: height, Width: width, Filter: Bilinear, Scale: 1.0 / 255, Mean: Half, Std: Half, Source: "default of ViTImageProcessor"}
+	return Config{Resize: Stretch, Height: height, Width: width, Filter: Bilinear, Torchvision: true, Scale: 1.0 / 255, Mean: Half, Std: Half, Source: "default of ViTImageProcessor"}
 }
 
 // PublicCode is the preprocessing of Decomposed-DIG's public code: the middle square, resized bilinearly, ImageNet's mean and deviation.
@@ -126,10 +128,12 @@ func (s *sizeJSON) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// ParseHuggingFace reads a preprocessor_config.json of transformers' ViTImageProcessor (or one with its keys).
+// ParseHuggingFace reads a preprocessor_config.json of transformers' ViTImageProcessor (or one with its keys). Since version 5 transformers
+// resizes with torchvision whatever the file says, unless the processor's name ends in Pil; so does this.
 func ParseHuggingFace(text []byte) (*Config, error) {
 	resize, rescale, normalize := true, true, true
 	f := struct {
+		Type        string    `json:"image_processor_type"`
 		DoResize    *bool     `json:"do_resize"`
 		Size        *sizeJSON `json:"size"`
 		Resample    *Filter   `json:"resample"`
@@ -146,7 +150,7 @@ func ParseHuggingFace(text []byte) (*Config, error) {
 	}
 	on := func(b *bool) bool { return b != nil && *b }
 	c := Default(0, 0)
-	c.Source = "preprocessor_config.json"
+	c.Source, c.Torchvision = "preprocessor_config.json", !strings.HasSuffix(f.Type, "Pil")
 	if f.Resample != nil {
 		c.Filter = *f.Resample
 	}

@@ -1,5 +1,5 @@
 // Package preprocess turns picture files into the numbers a vision model wants, equal to what the reference libraries
-// do: Pillow's antialiased resampling to the last bit, the resize and crop geometry of transformers' image processors
+// do: Pillow's and torchvision's antialiased resampling to the last bit, the resize and crop geometry of transformers' image processors
 // and of timm, and their rescaling and normalisation.
 //
 // A mask goes through exactly the geometry of its image; [Config.Patches] says which patches hold object pixels.
@@ -17,5 +17,8 @@
 //	resizing, six filters, Pillow 13      0
 //	transformers, Pillow processor        0
 //	timm's create_transform               0
-//	transformers, torchvision processor   1; where a picture loses far more height than width, bicubic, up to 14
+//	transformers, torchvision processor   0
+//
+// transformers 5 resizes with torchvision, whose weights have fewer bits than Pillow's: single levels differ between the two, more where
+// a picture loses much more height than width. The form of a Hugging Face folder is torchvision's, of a timm folder Pillow's.
 package preprocess

@@ -110,7 +110,7 @@ func (c *Config) Patches(p *RGB, m *Mask, rule Rule, height, width, ph, pw int) 
 	case Any, "":
 		m.any(g, out, width/pw, ph, pw)
 	case Resized:
-		r := g.pixels(m.Paint(p, true, 0), Bilinear)
+		r := g.pixels(m.Paint(p, true, 0), &Config{Filter: Bilinear})
 		for i, v := range r.Pix {
 			x, y := i/3%r.Width, i/3/r.Width
 			if v != 0 && x/pw < width/pw && y/ph < height/ph {

@@ -60,7 +60,7 @@ func (c *Config) Apply(p *RGB, height, width int) ([]float32, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := g.pixels(p, c.Filter)
+	r := g.pixels(p, c)
 	var table [3][256]float32
 	for ch := range 3 {
 		for v := range 256 {
@@ -84,7 +84,7 @@ func (c *Config) Pixels(p *RGB, height, width int) (*RGB, error) {
 	if err != nil {
 		return nil, err
 	}
-	return g.pixels(p, c.Filter), nil
+	return g.pixels(p, c), nil
 }
 
 func (c *Config) placeFor(width, height, outHeight, outWidth int) (geometry, error) {
@@ -102,10 +102,14 @@ func (c *Config) placeFor(width, height, outHeight, outWidth int) (geometry, err
 	return g, nil
 }
 
-func (g geometry) pixels(p *RGB, f Filter) *RGB {
+func (g geometry) pixels(p *RGB, c *Config) *RGB {
 	p = p.crop(g.srcX, g.srcY, g.srcW, g.srcH)
 	if g.w != p.Width || g.h != p.Height {
-		p = Resize(p, g.w, g.h, f)
+		if c.Torchvision && (c.Filter == Bilinear || c.Filter == Bicubic) {
+			p = resizeTorchvision(p, g.w, g.h, c.Filter)
+		} else {
+			p = Resize(p, g.w, g.h, c.Filter)
+		}
 	}
 	if g.x == 0 && g.y == 0 && g.outW == g.w && g.outH == g.h {
 		return p

@@ -90,45 +90,57 @@ func hamming(x float64) float64 {
 	return sinc(x) * (0.54 + 0.46*math.Cos(x*math.Pi))
 }
 
-// precision is the number of fraction bits of the weights.
-const precision = 32 - 8 - 2
+// pillowBits is the number of fraction bits of Pillow's weights.
+const pillowBits = 32 - 8 - 2
 
 // taps are the input pixels of one output pixel: weights of pixels first, first+1, …
 type taps struct {
 	first   int
-	weights []int32
+	real    []float64
+	weights []int32 // real, in units of 2^−bits
 }
 
-// plan computes the taps of a row of in pixels resized to out.
-func plan(in, out int, f Filter) []taps {
+// plan computes the taps of a row of in pixels resized to out, and the fraction bits of their weights: Pillow's, or, for torchvision,
+// as many as leave the largest weight in 16 bits.
+func plan(in, out int, f Filter, torchvision bool) (list []taps, bits uint) {
 	kernel := filters[f]
 	scale := float64(in) / float64(out)
 	stretch := max(scale, 1)
 	support := kernel.support * stretch
-	list := make([]taps, out)
+	list = make([]taps, out)
+	largest := 0.0
 	for i := range list {
 		center := (float64(i) + 0.5) * scale
 		first := max(0, int(center-support+0.5))
 		last := min(in, int(center+support+0.5))
-		real := make([]float64, last-first)
+		t := taps{first, make([]float64, last-first), make([]int32, last-first)}
 		sum := 0.0
-		for k := range real {
-			real[k] = kernel.weight((float64(k+first) - center + 0.5) * (1 / stretch))
-			sum += real[k]
+		for k := range t.real {
+			t.real[k] = kernel.weight((float64(k+first) - center + 0.5) * (1 / stretch))
+			sum += t.real[k]
 		}
-		t := taps{first: first, weights: make([]int32, len(real))}
-		for k, w := range real {
+		for k := range t.real {
 			if sum != 0 {
-				w *= 1 / sum
+				t.real[k] *= 1 / sum
 			}
-			t.weights[k] = int32(math.Trunc(w*(1<<precision) + math.Copysign(0.5, w)))
+			largest = max(largest, t.real[k])
 		}
 		list[i] = t
 	}
-	return list
+	bits = pillowBits
+	if torchvision {
+		for bits = 0; bits < pillowBits && int(0.5+largest*float64(int(2)<<bits)) < 1<<15; bits++ {
+		}
+	}
+	for _, t := range list {
+		for k, w := range t.real {
+			t.weights[k] = int32(math.Trunc(w*float64(int(1)<<bits) + math.Copysign(0.5, w)))
+		}
+	}
+	return list, bits
 }
 
-func clip8(sum int32) uint8 { return uint8(min(255, max(0, sum>>precision))) }
+func clip8(sum int32, bits uint) uint8 { return uint8(min(255, max(0, sum>>bits))) }
 
 // Resize gives the picture at another size, equal to Pillow's Image.resize to the last bit: one direction after the
 // other, 8 bits in between. The order is Pillow 13's; before it, Pillow went across first always, which differs by single
@@ -142,22 +154,28 @@ func Resize(p *RGB, width, height int, f Filter) *RGB {
 		return nearest(p, width, height)
 	}
 	if height < p.Height && p.Height-height > 2*(p.Width-width) {
-		return across(down(p, height, f), width, f)
+		return across(down(p, height, f, false), width, f, false)
 	}
-	return down(across(p, width, f), height, f)
+	return down(across(p, width, f, false), height, f, false)
+}
+
+// resizeTorchvision is Resize as torchvision does it with tensors of 8 bits, bilinear and bicubic: across first, with weights of 16 bits.
+func resizeTorchvision(p *RGB, width, height int, f Filter) *RGB {
+	return down(across(p, width, f, true), height, f, true)
 }
 
 // across resizes rows.
-func across(p *RGB, width int, f Filter) *RGB {
+func across(p *RGB, width int, f Filter, torchvision bool) *RGB {
 	if width == p.Width {
 		return p
 	}
 	out := NewRGB(width, p.Height)
-	columns := plan(p.Width, width, f)
+	columns, bits := plan(p.Width, width, f, torchvision)
+	half := int32(1) << (bits - 1)
 	for y := range p.Height {
 		row := p.Pix[3*y*p.Width:]
 		for x, t := range columns {
-			r, g, b := int32(1<<(precision-1)), int32(1<<(precision-1)), int32(1<<(precision-1))
+			r, g, b := half, half, half
 			src := row[3*t.first : 3*(t.first+len(t.weights))]
 			for k, w := range t.weights {
 				r += int32(src[3*k]) * w
@@ -165,23 +183,24 @@ func across(p *RGB, width int, f Filter) *RGB {
 				b += int32(src[3*k+2]) * w
 			}
 			i := 3 * (y*width + x)
-			out.Pix[i], out.Pix[i+1], out.Pix[i+2] = clip8(r), clip8(g), clip8(b)
+			out.Pix[i], out.Pix[i+1], out.Pix[i+2] = clip8(r, bits), clip8(g, bits), clip8(b, bits)
 		}
 	}
 	return out
 }
 
 // down resizes columns.
-func down(p *RGB, height int, f Filter) *RGB {
+func down(p *RGB, height int, f Filter, torchvision bool) *RGB {
 	if height == p.Height {
 		return p
 	}
 	out := NewRGB(p.Width, height)
 	stride := 3 * p.Width
 	sums := make([]int32, stride)
-	for y, t := range plan(p.Height, height, f) {
+	rows, bits := plan(p.Height, height, f, torchvision)
+	for y, t := range rows {
 		for i := range sums {
-			sums[i] = 1 << (precision - 1)
+			sums[i] = 1 << (bits - 1)
 		}
 		for k, w := range t.weights {
 			for i, v := range p.Pix[(t.first+k)*stride : (t.first+k+1)*stride] {
@@ -189,7 +208,7 @@ func down(p *RGB, height int, f Filter) *RGB {
 			}
 		}
 		for i, s := range sums {
-			out.Pix[y*stride+i] = clip8(s)
+			out.Pix[y*stride+i] = clip8(s, bits)
 		}
 	}
 	return out
