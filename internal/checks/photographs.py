@@ -1,11 +1,11 @@
 """Sets of real photographs for a check: python photographs.py OUT
 
 Crops of the photographs inside the scikit-image and scikit-learn packages go to OUT/real, a mirrored or slightly
-recoloured copy of each crop to OUT/near, and as many pictures of noise in the crops' own colours to OUT/noise; one
-folder for each kind of subject. Among them are pictures turned by EXIF, grey ones, ones with alpha and ones with a
+recoloured copy of each crop to OUT/near, and as many pictures of recoloured noise to OUT/noise; one folder for each
+kind of subject. OUT/vit is a ViT-B/16 with random weights. Among them are pictures turned by EXIF, grey ones, ones with alpha and ones with a
 palette. Nothing of it is committed: the photographs have licences of their own.
 
-Needs scikit-image, scikit-learn, Pillow, NumPy.
+Needs scikit-image, scikit-learn, Pillow, NumPy, torch, transformers.
 """
 
 import os
@@ -65,10 +65,17 @@ def near(img, i):
 
 
 def noise(img, rng):
-    """Noise with the mean and spread of the picture's own colours."""
-    a = np.asarray(img, float)
-    n = rng.standard_normal(a.shape) * a.std((0, 1)) + a.mean((0, 1))
-    return Image.fromarray(n.clip(0, 255).astype(np.uint8))
+    """Noise over the whole range, each channel dimmed by a factor of its own."""
+    n = rng.uniform(0, 255, (img.height, img.width, 3)) * rng.uniform(0.7, 1, 3)
+    return Image.fromarray(n.astype(np.uint8))
+
+
+def vit(out):
+    import torch
+    from transformers import ViTConfig, ViTModel
+
+    torch.manual_seed(3)
+    ViTModel(ViTConfig(), add_pooling_layer=False).save_pretrained(os.path.join(out, "vit"))
 
 
 def main(out):
@@ -89,6 +96,7 @@ def main(out):
                 save(near(crop, i), os.path.join(out, "near", kind, stem), i + 1)
                 save(noise(crop, rng), os.path.join(out, "noise", kind, stem), i)
                 i += 1
+    vit(out)
 
 
 if __name__ == "__main__":
