@@ -28,7 +28,7 @@ func runNotebook(ctx context.Context, args []string) error {
 		return usage("run takes one notebook: antipode run NOTEBOOK")
 	}
 	o.Notebook, o.Params, o.Progress = rest[0], params, os.Stderr
-	if o.ModuleDir, err = moduleDir(); err != nil {
+	if o.ModuleDir, err = moduleDir(filepath.Dir(rest[0])); err != nil {
 		return err
 	}
 	if o.Home, o.Binary, err = prepare(ctx); err != nil {

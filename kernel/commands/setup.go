@@ -131,8 +131,8 @@ func copyProgram(from, to string) error {
 
 // moduleDir is the folder of Antipode's source, where cells find its packages: what [jupyter.ModuleDir] finds, else what was recorded when
 // the kernel was installed.
-func moduleDir() (string, error) {
-	dir, err := jupyter.ModuleDir()
+func moduleDir(places ...string) (string, error) {
+	dir, err := jupyter.ModuleDir(places...)
 	if err == nil || os.Getenv(client.ModuleVar) != "" {
 		return dir, err
 	}

@@ -60,25 +60,25 @@ func LabFound() bool {
 	return found
 }
 
-// ModuleDir finds the module antipode: $ANTIPODE_MODULE, else the working directory or the nearest folder above it whose
-// go.mod is the module's.
-func ModuleDir() (string, error) {
+// ModuleDir finds the module antipode: $ANTIPODE_MODULE, else the nearest folder whose go.mod is the module's, from the working
+// directory up, then from each of the places up.
+func ModuleDir(places ...string) (string, error) {
 	if dir := os.Getenv("ANTIPODE_MODULE"); dir != "" {
 		if IsModule(dir) {
 			return filepath.Abs(dir)
 		}
 		return "", fmt.Errorf("jupyter: ANTIPODE_MODULE=%s holds no go.mod of module antipode", dir)
 	}
-	dir, err := os.Getwd()
-	if err != nil {
-		return "", err
-	}
-	for ; ; dir = filepath.Dir(dir) {
+	for _, place := range append([]string{"."}, places...) {
+		dir, err := filepath.Abs(place)
+		if err != nil {
+			return "", err
+		}
+		for ; !IsModule(dir) && dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
+		}
 		if IsModule(dir) {
 			return dir, nil
 		}
-		if dir == filepath.Dir(dir) {
-			return "", errors.New("jupyter: cells need the source of module antipode: run this in its folder, or set ANTIPODE_MODULE to it")
-		}
 	}
+	return "", errors.New("jupyter: cells need the source of module antipode: run this in its folder, or set ANTIPODE_MODULE to it")
 }
