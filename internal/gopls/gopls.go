@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -26,8 +27,9 @@ const pkg = "golang.org/x/tools/gopls"
 
 // Build puts gopls into the folder dir, where the kernel looks for it, taking its version from the module in moduleDir.
 // It does nothing where gopls is there, or where another process is building it. It fetches what the module cache lacks,
-// takes one processor, and ends with ctx, leaving nothing behind.
-func Build(ctx context.Context, moduleDir, dir string) error {
+// takes one processor, and ends with ctx, leaving nothing behind. While it builds, pidFile holds the id of its process group, for who
+// must end it in this process's place.
+func Build(ctx context.Context, moduleDir, dir, pidFile string) error {
 	target := filepath.Join(dir, "gopls")
 	if _, err := os.Stat(target); err == nil {
 		return nil
@@ -53,7 +55,11 @@ func Build(ctx context.Context, moduleDir, dir string) error {
 	cmd.WaitDelay = time.Second
 	var printed bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &printed, &printed
-	err = cmd.Run()
+	if err = cmd.Start(); err == nil {
+		defer os.Remove(pidFile)
+		_ = os.WriteFile(pidFile, []byte(strconv.Itoa(cmd.Process.Pid)), 0o600)
+		err = cmd.Wait()
+	}
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}

@@ -75,7 +75,7 @@ func TestBuildOnce(t *testing.T) {
 	t.Setenv("GOFLAGS", "-modfile=other.mod -trimpath")
 	module, dir := t.TempDir(), t.TempDir()
 	for range 2 {
-		if err := Build(t.Context(), module, dir); err != nil {
+		if err := Build(t.Context(), module, dir, filepath.Join(t.TempDir(), "pid")); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -94,7 +94,7 @@ func TestBuildOnce(t *testing.T) {
 func TestBuildFails(t *testing.T) {
 	fakeGo(t, `echo half > "$out"; echo no network >&2; exit 1`)
 	dir := t.TempDir()
-	err := Build(t.Context(), t.TempDir(), dir)
+	err := Build(t.Context(), t.TempDir(), dir, filepath.Join(t.TempDir(), "pid"))
 	if err == nil || !strings.Contains(err.Error(), "no network") || strings.Contains(err.Error(), "\n") {
 		t.Errorf("error %v", err)
 	}
@@ -115,7 +115,7 @@ func TestBuildEndsWithItsContext(t *testing.T) {
 		cancel()
 	}()
 	dir := t.TempDir()
-	if err := Build(ctx, t.TempDir(), dir); !errors.Is(err, context.Canceled) {
+	if err := Build(ctx, t.TempDir(), dir, filepath.Join(t.TempDir(), "pid")); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v", err)
 	}
 	if got := left(t, dir); len(got) != 0 {
@@ -134,7 +134,7 @@ func TestAnotherIsBuilding(t *testing.T) {
 	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX); err != nil {
 		t.Fatal(err)
 	}
-	if err := Build(t.Context(), t.TempDir(), dir); err != nil {
+	if err := Build(t.Context(), t.TempDir(), dir, filepath.Join(t.TempDir(), "pid")); err != nil {
 		t.Errorf("error %v", err)
 	}
 	if _, err := os.Stat(calls); err == nil {

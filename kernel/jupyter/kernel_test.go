@@ -162,13 +162,14 @@ func (s *served) printed(t *testing.T, code string) (string, ReplyContent) {
 	return b.String(), reply
 }
 
-// start begins a cell that never ends by itself and waits until it runs.
+// sleeping begins a cell that never ends by itself and waits until it runs. (It prints only after half a second: GoNB starts a cell's
+// program first and listens for interrupts then.)
 func (s *served) sleeping(t *testing.T) <-chan ReplyContent {
 	t.Helper()
 	runs, replied := make(chan struct{}), make(chan ReplyContent, 1)
 	var once sync.Once
 	go func() {
-		reply, _ := s.Execute(t.Context(), "%%\nfmt.Println(\"running\")\ntime.Sleep(time.Hour)", false, func(m Message) {
+		reply, _ := s.Execute(t.Context(), "%%\ntime.Sleep(time.Second / 2)\nfmt.Println(\"running\")\ntime.Sleep(time.Hour)", false, func(m Message) {
 			if m.Header.Type == "stream" {
 				once.Do(func() { close(runs) })
 			}

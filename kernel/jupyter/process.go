@@ -193,7 +193,7 @@ func (k *Kernel) writeGopls(toolsDir string, wanted bool) error {
 // watch starts a small shell that ends the kernel's processes when this one dies without doing so (kill -9).
 func (k *Kernel) watch() error {
 	const script = `read line; [ "$line" = done ] && exit 0
-kill -s KILL -- "-$1"; pid=$(cat "$2/gopls.pid" 2>/dev/null) && kill -s KILL -- "-$pid"; rm -rf "$2"`
+kill -s KILL -- "-$1"; for pid in $(cat "$2"/*.pid 2>/dev/null); do kill -s KILL -- "-$pid"; done; rm -rf "$2"`
 	sh := exec.Command("/bin/sh", "-c", script, "antipode-watchdog", strconv.Itoa(k.cmd.Process.Pid), k.dir)
 	sh.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	sh.Dir = "/"

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"sync"
@@ -42,7 +43,7 @@ func Serve(ctx context.Context, connectionFile string, opts Options) error {
 	}
 	defer k.Close()
 	relay.connect(k.conn)
-	defer buildGopls(ctx, opts)()
+	defer k.buildGopls(ctx, opts)()
 	for {
 		select {
 		case <-k.Done():
@@ -57,15 +58,18 @@ func Serve(ctx context.Context, connectionFile string, opts Options) error {
 	}
 }
 
-// buildGopls builds gopls in the background where it is missing; the next kernel uses it. What it returns ends that.
-func buildGopls(ctx context.Context, opts Options) (stop func()) {
+// buildGopls builds gopls in the background where there is none; the next kernel uses it. What it returns ends that.
+func (k *Kernel) buildGopls(ctx context.Context, opts Options) (stop func()) {
+	if _, err := exec.LookPath("gopls"); err == nil {
+		return func() {}
+	}
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
 		dir, err := Tools(ctx, opts.ModuleDir, opts.Home, nil)
 		if err == nil {
-			err = gopls.Build(ctx, opts.ModuleDir, dir)
+			err = gopls.Build(ctx, opts.ModuleDir, dir, filepath.Join(k.dir, "gopls-build.pid"))
 		}
 		if err != nil && ctx.Err() == nil && opts.Say != nil {
 			opts.Say("no completion in notebooks: " + err.Error())
