@@ -2,12 +2,11 @@ package plots
 
 // What the tests of the package see of its inside.
 var (
-	Exact       = exact
-	Wrap        = wrap
-	Fit         = fit
-	Orientation = orientation
-	Upright     = upright
-	Visual      = visual
+	Exact   = exact
+	Wrap    = wrap
+	Fit     = fit
+	Upright = upright
+	Visual  = visual
 )
 
 // InlineBytes is the limit of inline image data.

@@ -18,6 +18,7 @@ import (
 
 	"antipode/datasets"
 	"antipode/datasets/mask"
+	"antipode/internal/exif"
 	"antipode/kernel/client"
 	"antipode/plots"
 )
@@ -207,7 +208,7 @@ func TestOrientation(t *testing.T) {
 	if err := jpeg.Encode(&plain, image.NewGray(image.Rect(0, 0, 4, 2)), nil); err != nil {
 		t.Fatal(err)
 	}
-	exif := func(order string, o byte) []byte {
+	turned := func(order string, o byte) []byte {
 		tiff := []byte("MM\x00*\x00\x00\x00\x08\x00\x01\x01\x12\x00\x03\x00\x00\x00\x01\x00" + string(o) + "\x00\x00\x00\x00\x00\x00")
 		if order == "II" {
 			tiff = []byte("II*\x00\x08\x00\x00\x00\x01\x00\x12\x01\x03\x00\x01\x00\x00\x00" + string(o) + "\x00\x00\x00\x00\x00\x00\x00")
@@ -216,14 +217,14 @@ func TestOrientation(t *testing.T) {
 		segment := append([]byte{0xFF, 0xE1, 0, byte(len(body) + 2)}, body...)
 		return append(append([]byte{0xFF, 0xD8}, segment...), plain.Bytes()[2:]...)
 	}
-	for want, data := range map[int][]byte{1: plain.Bytes(), 6: exif("MM", 6), 8: exif("II", 8)} {
-		if got := plots.Orientation(data); got != want {
+	for want, data := range map[int][]byte{1: plain.Bytes(), 6: turned("MM", 6), 8: turned("II", 8)} {
+		if got := exif.Orientation(data); got != want {
 			t.Errorf("orientation %d, want %d", got, want)
 		}
 	}
-	whole := exif("MM", 6)
+	whole := turned("MM", 6)
 	for n := range len(whole) { // a file cut anywhere gives an orientation, not a crash
-		if o := plots.Orientation(whole[:n]); o < 1 || o > 8 {
+		if o := exif.Orientation(whole[:n]); o < 1 || o > 8 {
 			t.Errorf("cut at %d: %d", n, o)
 		}
 	}

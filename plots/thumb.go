@@ -18,6 +18,7 @@ import (
 	_ "golang.org/x/image/webp"
 
 	"antipode/datasets/mask"
+	"antipode/internal/exif"
 	"antipode/kernel/client"
 )
 
@@ -68,7 +69,7 @@ func (t *thumb) load(s *settings, most float64) {
 		t.reason = strings.TrimPrefix(err.Error(), "image: ")
 		return
 	}
-	t.full = onWhite(upright(img, orientation(data)))
+	t.full = onWhite(upright(img, exif.Orientation(data)))
 	defer t.shrink(most)
 	if t.mask.Counts == "" {
 		if t.part != whole {
@@ -188,83 +189,17 @@ func (t *thumb) name() string {
 	return filepath.Base(t.source.Path)
 }
 
-// orientation reads the EXIF orientation (1 to 8) out of a JPEG file; 1 where there is none.
-func orientation(data []byte) int {
-	if len(data) < 4 || data[0] != 0xFF || data[1] != 0xD8 {
-		return 1
-	}
-	for at := 2; at+4 <= len(data) && data[at] == 0xFF; {
-		marker, n := data[at+1], int(data[at+2])<<8|int(data[at+3])
-		body := data[min(at+4, len(data)):min(at+2+max(n, 2), len(data))]
-		if marker == 0xE1 && len(body) > 14 && string(body[:6]) == "Exif\x00\x00" {
-			return tiffOrientation(body[6:])
-		}
-		if marker == 0xDA || n < 2 {
-			return 1
-		}
-		at += 2 + n
-	}
-	return 1
-}
-
-func tiffOrientation(b []byte) int {
-	big := string(b[:2]) == "MM"
-	get := func(at, n int) int {
-		if at < 0 || at+n > len(b) {
-			return 0
-		}
-		v := 0
-		for i := range n {
-			if big {
-				v = v<<8 | int(b[at+i])
-			} else {
-				v |= int(b[at+i]) << (8 * i)
-			}
-		}
-		return v
-	}
-	dir := get(4, 4)
-	for i := range min(get(dir, 2), 200) {
-		if entry := dir + 2 + 12*i; get(entry, 2) == 0x112 {
-			if o := get(entry+8, 2); o >= 1 && o <= 8 {
-				return o
-			}
-		}
-	}
-	return 1
-}
-
 // upright turns and mirrors an image as its EXIF orientation asks.
-func upright(img image.Image, o int) image.Image {
-	if o == 1 {
+func upright(img image.Image, orientation int) image.Image {
+	if orientation == 1 {
 		return img
 	}
 	r := img.Bounds()
-	w, h := r.Dx(), r.Dy()
-	ow, oh := w, h
-	if o >= 5 {
-		ow, oh = h, w
-	}
-	out := image.NewNRGBA(image.Rect(0, 0, ow, oh))
-	for y := range oh {
-		for x := range ow {
-			sx, sy := x, y
-			switch o {
-			case 2:
-				sx = w - 1 - x
-			case 3:
-				sx, sy = w-1-x, h-1-y
-			case 4:
-				sy = h - 1 - y
-			case 5:
-				sx, sy = y, x
-			case 6:
-				sx, sy = y, h-1-x
-			case 7:
-				sx, sy = w-1-y, h-1-x
-			case 8:
-				sx, sy = w-1-y, x
-			}
+	w, h := exif.Size(orientation, r.Dx(), r.Dy())
+	out := image.NewNRGBA(image.Rect(0, 0, w, h))
+	for y := range h {
+		for x := range w {
+			sx, sy := exif.Source(orientation, r.Dx(), r.Dy(), x, y)
 			out.Set(x, y, img.At(r.Min.X+sx, r.Min.Y+sy))
 		}
 	}

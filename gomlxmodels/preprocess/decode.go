@@ -10,6 +10,8 @@ import (
 	"image/png"
 	"os"
 
+	"antipode/internal/exif"
+
 	"golang.org/x/image/webp"
 )
 
@@ -24,7 +26,6 @@ type format struct {
 	is     func([]byte) bool
 	size   func([]byte) (image.Config, error)
 	decode func([]byte) (*RGB, error)
-	exif   func([]byte) []byte // the EXIF block, nil where there is none
 }
 
 func starts(magic string) func([]byte) bool {
@@ -33,14 +34,14 @@ func starts(magic string) func([]byte) bool {
 
 var formats = []format{
 	{"PNG", starts("\x89PNG\r\n\x1a\n"), func(b []byte) (image.Config, error) { return png.DecodeConfig(bytes.NewReader(b)) },
-		func(b []byte) (*RGB, error) { return convert(png.Decode(bytes.NewReader(b))) }, exifPNG},
+		func(b []byte) (*RGB, error) { return convert(png.Decode(bytes.NewReader(b))) }},
 	{"JPEG", starts("\xff\xd8"), func(b []byte) (image.Config, error) { return jpeg.DecodeConfig(bytes.NewReader(b)) },
-		decodeJPEG, exifJPEG},
+		decodeJPEG},
 	{"GIF", starts("GIF8"), func(b []byte) (image.Config, error) { return gif.DecodeConfig(bytes.NewReader(b)) },
-		decodeGIF, func([]byte) []byte { return nil }},
+		decodeGIF},
 	{"WebP", func(b []byte) bool { return len(b) > 12 && string(b[:4]) == "RIFF" && string(b[8:12]) == "WEBP" },
 		func(b []byte) (image.Config, error) { return webp.DecodeConfig(bytes.NewReader(b)) },
-		decodeWebP, exifWebP},
+		decodeWebP},
 }
 
 // Decode reads a picture file and turns it upright. Errors are one line, without the file's name; see [DecodeFile].
@@ -70,7 +71,7 @@ func Decode(data []byte) (p *RGB, err error) {
 		if p, err = f.decode(data); err != nil {
 			return nil, fmt.Errorf("not a readable %s: %w", f.name, err)
 		}
-		return p.upright(orientation(f.exif(data))), nil
+		return p.upright(exif.Orientation(data)), nil
 	}
 	return nil, errors.New("not a picture of a known kind (PNG, JPEG, GIF, WebP)")
 }

@@ -6,6 +6,8 @@ import (
 	"image"
 	"image/png"
 	"os"
+
+	"antipode/internal/exif"
 )
 
 // Mask is a binary mask of a picture: Height rows of Width values, non-zero = object.
@@ -49,7 +51,7 @@ func DecodeMask(path string) (*Mask, error) {
 	}
 	if img, err := png.Decode(bytes.NewReader(data)); err == nil {
 		if exact := nonZero(img); exact != nil {
-			p = exact.upright(orientation(exifPNG(data)))
+			p = exact.upright(exif.Orientation(data))
 		}
 	}
 	m := &Mask{Width: p.Width, Height: p.Height, Object: make([]uint8, p.Width*p.Height)}

@@ -3,6 +3,8 @@ package preprocess
 import (
 	"image"
 	"image/color"
+
+	"antipode/internal/exif"
 )
 
 // RGB is an 8-bit picture: Pix holds Height rows of Width red-green-blue triples. It is an [image.Image] too.
@@ -125,6 +127,21 @@ func (p *RGB) crop(x, y, width, height int) *RGB {
 	out := NewRGB(width, height)
 	for r := range height {
 		copy(out.Pix[3*r*width:3*(r+1)*width], p.Pix[3*((y+r)*p.Width+x):])
+	}
+	return out
+}
+
+// upright undoes an EXIF orientation.
+func (p *RGB) upright(orientation int) *RGB {
+	if orientation <= 1 {
+		return p
+	}
+	out := NewRGB(exif.Size(orientation, p.Width, p.Height))
+	for y := range out.Height {
+		for x := range out.Width {
+			sx, sy := exif.Source(orientation, p.Width, p.Height, x, y)
+			copy(out.Pix[3*(y*out.Width+x):][:3], p.Pix[3*(sy*p.Width+sx):])
+		}
 	}
 	return out
 }

@@ -1,0 +1,132 @@
+// Package exif reads how a picture file wants to be turned. Models and figures both use it, so that both show the same way up.
+package exif
+
+import (
+	"bytes"
+	"encoding/binary"
+)
+
+// Orientation reads the EXIF orientation (1 to 8) of a JPEG, PNG or WebP file; 1, upright, where it has none or one that is not
+// understood.
+func Orientation(file []byte) int {
+	switch {
+	case bytes.HasPrefix(file, []byte("\xff\xd8")):
+		return parse(inJPEG(file))
+	case bytes.HasPrefix(file, []byte("\x89PNG\r\n\x1a\n")):
+		return parse(inPNG(file))
+	case len(file) > 12 && string(file[:4]) == "RIFF" && string(file[8:12]) == "WEBP":
+		return parse(inWebP(file))
+	}
+	return 1
+}
+
+// Size is the size of the upright picture, the stored one being w × h.
+func Size(orientation, w, h int) (width, height int) {
+	if orientation >= 5 {
+		return h, w
+	}
+	return w, h
+}
+
+// Source is the stored pixel of pixel (x, y) of the upright picture, the stored one being w × h: 2 is mirrored, 3 turned by 180°,
+// 4 upside down, 5 and 7 transposed, 6 and 8 turned by 90°.
+func Source(orientation, w, h, x, y int) (sx, sy int) {
+	switch orientation {
+	case 2:
+		return w - 1 - x, y
+	case 3:
+		return w - 1 - x, h - 1 - y
+	case 4:
+		return x, h - 1 - y
+	case 5:
+		return y, x
+	case 6:
+		return y, h - 1 - x
+	case 7:
+		return w - 1 - y, h - 1 - x
+	case 8:
+		return w - 1 - y, x
+	}
+	return x, y
+}
+
+// parse reads tag 0x0112 of an EXIF block; 1 where it is missing or not understood.
+func parse(b []byte) int {
+	var order binary.ByteOrder
+	switch {
+	case len(b) < 8:
+		return 1
+	case string(b[:4]) == "II*\x00":
+		order = binary.LittleEndian
+	case string(b[:4]) == "MM\x00*":
+		order = binary.BigEndian
+	default:
+		return 1
+	}
+	at := int64(order.Uint32(b[4:]))
+	if at+2 > int64(len(b)) {
+		return 1
+	}
+	for n, i := int64(order.Uint16(b[at:])), int64(0); i < n; i++ {
+		entry := at + 2 + 12*i
+		if entry+12 > int64(len(b)) {
+			return 1
+		}
+		if order.Uint16(b[entry:]) == 0x0112 {
+			if v := int(order.Uint16(b[entry+8:])); v >= 1 && v <= 8 {
+				return v
+			}
+			return 1
+		}
+	}
+	return 1
+}
+
+// inJPEG finds the EXIF block of a JPEG: segment APP1 that starts with "Exif".
+func inJPEG(b []byte) []byte {
+	for at := 2; at+4 <= len(b) && b[at] == 0xff; {
+		marker, n := b[at+1], int(binary.BigEndian.Uint16(b[at+2:]))
+		if marker == 0xff { // fill
+			at++
+			continue
+		}
+		if marker == 0xda || marker == 0xd9 || n < 2 || at+2+n > len(b) {
+			return nil
+		}
+		if body := b[at+4 : at+2+n]; marker == 0xe1 && bytes.HasPrefix(body, []byte("Exif\x00\x00")) {
+			return body[6:]
+		}
+		at += 2 + n
+	}
+	return nil
+}
+
+// inPNG finds the chunk eXIf.
+func inPNG(b []byte) []byte {
+	for at := 8; at+12 <= len(b); {
+		n := int(binary.BigEndian.Uint32(b[at:]))
+		if n < 0 || n > len(b)-at-12 {
+			return nil
+		}
+		if string(b[at+4:at+8]) == "eXIf" {
+			return b[at+8 : at+8+n]
+		}
+		at += 12 + n
+	}
+	return nil
+}
+
+// inWebP finds the chunk EXIF.
+func inWebP(b []byte) []byte {
+	for at := 12; at+8 <= len(b); {
+		n := int(binary.LittleEndian.Uint32(b[at+4:]))
+		if n < 0 || n > len(b)-at-8 {
+			return nil
+		}
+		if string(b[at:at+4]) == "EXIF" {
+			return bytes.TrimPrefix(b[at+8:at+8+n], []byte("Exif\x00\x00"))
+		}
+		at += 8 + n + n%2
+	}
+	return nil
+}

@@ -1,0 +1,36 @@
+package exif
+
+import "testing"
+
+// block is an EXIF block whose only entry is the orientation.
+const block = "II*\x00\x08\x00\x00\x00\x01\x00\x12\x01\x03\x00\x01\x00\x00\x00\x06\x00\x00\x00"
+
+func TestOrientation(t *testing.T) {
+	for name, c := range map[string]struct {
+		file string
+		want int
+	}{
+		"JPEG":             {"\xff\xd8\xff\xe1\x00\x1eExif\x00\x00" + block, 6},
+		"JPEG, fill bytes": {"\xff\xd8\xff\xff\xe1\x00\x1eExif\x00\x00" + block, 6},
+		"JPEG, cut":        {"\xff\xd8\xff\xe1\x00\x1eExif\x00\x00" + block[:12], 1},
+		"JPEG, none":       {"\xff\xd8\xff\xda\x00\x02", 1},
+		"PNG":              {"\x89PNG\r\n\x1a\n\x00\x00\x00\x16eXIf" + block + "\x00\x00\x00\x00", 6},
+		"WebP":             {"RIFF\x24\x00\x00\x00WEBPEXIF\x16\x00\x00\x00" + block, 6},
+		"other":            {"GIF89a", 1},
+		"empty":            {"", 1},
+	} {
+		if got := Orientation([]byte(c.file)); got != c.want {
+			t.Errorf("%s: %d, want %d", name, got, c.want)
+		}
+	}
+}
+
+// FuzzOrientation: no damaged file may end the program.
+func FuzzOrientation(f *testing.F) {
+	f.Add([]byte("\xff\xd8\xff\xe1\x00\x1eExif\x00\x00" + block))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		if o := Orientation(b); o < 1 || o > 8 {
+			t.Errorf("orientation %d", o)
+		}
+	})
+}
