@@ -292,6 +292,7 @@ func (b *Backend) Run(ctx context.Context, req Request, progress func(Progress))
 		switch {
 		case err == nil:
 			result.Computed += carried
+			result.Found = max(0, result.Found-carried) // they were found because this run had computed them
 			return result, nil
 		case errors.As(err, &remote) && remote.Code == CodeBusy:
 			select {
