@@ -1,0 +1,268 @@
+package cococrola
+
+import (
+	"context"
+	"encoding/json"
+	"math"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"antipode/datasets"
+	"antipode/datasets/manifest"
+	"antipode/datasets/manifest/manifesttest"
+)
+
+func run(t *testing.T, source string, o any) *datasets.Frame {
+	t.Helper()
+	raw, err := json.Marshal(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := datasets.FindSource(source)(context.Background(), raw, datasets.SourceEnv{Home: t.TempDir(), Note: t.Logf})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Check(); err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+func own(t *testing.T) Options {
+	t.Helper()
+	return Options{Concepts: filepath.Join("testdata", "concepts.csv"), Templates: filepath.Join("testdata", "templates.json")}.absolute()
+}
+
+// TestPrompts fills the templates of eight languages, one of them added by column and key alone.
+func TestPrompts(t *testing.T) {
+	o := own(t)
+	o.Only = []string{"moon"}
+	f := run(t, "cococrola-prompts", o)
+	want := []string{"a photograph of moon", "una fotografía de luna", "ein Foto von mond", "月亮照片", "月の写真", " צילום שלירח", "foto bulan", "चाँद की तस्वीर"}
+	if got := f.Texts("prompt"); !slices.Equal(got, want) {
+		t.Errorf("got %q", got)
+	}
+	for i, spec := range Prompts(Options{}).Columns() {
+		if f.Columns[i].ColumnSpec != spec {
+			t.Errorf("column %d is %v, declared %v", i, f.Columns[i].ColumnSpec, spec)
+		}
+	}
+	o.Only, o.Languages, o.Pictures, o.Seed = []string{"month"}, []string{"hi", "en"}, 2, 7
+	f = run(t, "cococrola-prompts", o)
+	if got := f.Texts("id"); !slices.Equal(got, []string{"1-hi-month-0", "1-hi-month-1", "1-en-month-0", "1-en-month-1"}) {
+		t.Errorf("ids %q", got)
+	}
+	if got := f.Numbers("seed"); !slices.Equal(got, []float64{7, 8, 7, 8}) {
+		t.Errorf("seeds %v", got)
+	}
+}
+
+func TestWordings(t *testing.T) {
+	o := own(t)
+	o.Wordings, o.Only = true, []string{"moon"}
+	f := run(t, "cococrola-prompts", o)
+	ids := slices.Clone(f.Texts("id"))
+	slices.Sort(ids)
+	if f.Len() != 24 || len(slices.Compact(ids)) != 24 {
+		t.Fatalf("%d rows, ids %q", f.Len(), f.Texts("id"))
+	}
+	for _, want := range []string{"a picture of an moon", "un foto de mi luna", "一张月亮的图片"} {
+		if !slices.Contains(f.Texts("prompt"), want) {
+			t.Errorf("no prompt %q in %q", want, f.Texts("prompt"))
+		}
+	}
+}
+
+func TestCollisions(t *testing.T) {
+	o := own(t)
+	f := run(t, "cococrola-collisions", o)
+	var got []string
+	for i, w := range f.Texts("word") {
+		got = append(got, w+": "+f.Texts("languages")[i]+": "+f.Texts("concepts")[i])
+	}
+	want := []string{"月: ja: moon, month", "bulan: id: moon, month", "radio: en, es, de, id: radio"}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q", got)
+	}
+}
+
+func TestCorrect(t *testing.T) {
+	concepts := []Concept{{Name: "moon", Words: map[string]string{"en": "moon", "es": "lua", "zh": "月亮"}}}
+	n, err := Correct(concepts, "c.csv", []byte("en,es,zh\nmoon,luna,月亮\n"))
+	if err != nil || n != 1 || concepts[0].Words["es"] != "luna" {
+		t.Errorf("%d, %v, %v", n, concepts, err)
+	}
+	if _, err := Correct(concepts, "c.csv", []byte("en,es\nsun,sol\n")); err == nil || !strings.Contains(err.Error(), `c.csv, line 2, column en: "sun"`) {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestBadFiles(t *testing.T) {
+	for text, want := range map[string]string{
+		"es\nluna\n":                        `no column "en"`,
+		"en,es\nmoon,luna\nsun,\n":          "c.csv, line 3, column es: the word is missing",
+		"en,es\nmoon,luna\nmoon,satélite\n": `line 3, column en: the concept "moon" occurs twice`,
+	} {
+		if _, _, err := ReadConcepts("c.csv", []byte(text)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+	for text, want := range map[string]string{
+		`{"en": "a $$$"}`:                `no template for the language "es"`,
+		`{"en": "a $$$", "es": "un"}`:    "must hold the slot $$$ once",
+		`{"en": "$$$ $$$", "es": "$$$"}`: "must hold the slot $$$ once",
+		`["a $$$"]`:                      "p.json",
+	} {
+		if _, err := ReadTemplates("p.json", []byte(text), []string{"en", "es"}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+	o := own(t)
+	d, err := Load(os.DirFS("."), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for want, o := range map[string]Options{`no language "xx"`: {Languages: []string{"xx"}}, `no concept "xx"`: {Only: []string{"xx"}}, "-1 pictures": {Pictures: -1}} {
+		if _, err := PromptFrame(d, o); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v does not say %q", err, want)
+		}
+	}
+}
+
+// TestCreative: each prompt in three languages, its concepts in its English text.
+func TestCreative(t *testing.T) {
+	f := run(t, "cococrola-creative", nil)
+	if f.Len() != 6 {
+		t.Fatalf("%d rows", f.Len())
+	}
+	for _, p := range CreativePrompts() {
+		for _, c := range p.Concepts {
+			if p.Language == "en" && !strings.Contains(p.Text, c) {
+				t.Errorf("%q does not hold %q", p.Text, c)
+			}
+		}
+	}
+}
+
+// TestPrintedAverages: the printed means are those of the printed cells within half a unit, but for three (37.4 printed as 38, 21.6 as 21, 23.6 as 23)
+// that come out only if the cells were rounded favourably.
+func TestPrintedAverages(t *testing.T) {
+	cells, err := PrintedTable()
+	if err != nil || len(cells) != 80 {
+		t.Fatalf("%d cells, %v", len(cells), err)
+	}
+	sums, counts, means := map[string][2]float64{}, map[string]float64{}, map[string][2]float64{}
+	for _, c := range cells {
+		switch {
+		case c.Model == Average && c.Language == Average:
+			if !math.IsNaN(c.Xc) || !math.IsNaN(c.Wc) {
+				t.Errorf("the corner of the table is blank in print: %+v", c)
+			}
+		case c.Model == Average, c.Language == Average:
+			means[c.Model+c.Language] = [2]float64{c.Xc, c.Wc}
+		default:
+			for _, key := range []string{c.Model + Average, Average + c.Language} {
+				s := sums[key]
+				sums[key], counts[key] = [2]float64{s[0] + c.Xc, s[1] + c.Wc}, counts[key]+1
+			}
+		}
+	}
+	far := 0
+	for key, m := range means {
+		for k, printed := range m {
+			if math.Abs(sums[key][k]/counts[key]-printed) > 0.5 {
+				far++
+				if key != "Avgja" && !(key == "AltDiffusion m9Avg" && k == 1) || math.Abs(sums[key][k]/counts[key]-printed) > 1 {
+					t.Errorf("%s, score %d: printed %g, cells give %g", key, k, printed, sums[key][k]/counts[key])
+				}
+			}
+		}
+	}
+	if len(means) != 16 || far != 3 {
+		t.Errorf("%d means, %d far; want 16, 3", len(means), far)
+	}
+	if f := run(t, "cococrola-printed", nil); f.Len() != 79 || f.Numbers("cross_consistency")[0] != 0.81 || f.Numbers("text_match")[0] != 28 {
+		t.Errorf("%d rows", f.Len())
+	}
+}
+
+// TestReleased: counts of the released list as the specification of the study gives them.
+func TestReleased(t *testing.T) {
+	dir := manifesttest.Dir(t, Name)
+	d, err := Load(os.DirFS(dir), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(d.Concepts) != 193 || !slices.Equal(d.Languages, Languages) {
+		t.Fatalf("%d concepts, languages %v", len(d.Concepts), d.Languages)
+	}
+	distinct := map[string]int{}
+	for _, l := range Languages {
+		words := map[string]bool{}
+		for _, c := range d.Concepts {
+			words[c.Words[l]] = true
+		}
+		distinct[l] = len(words)
+	}
+	if want := map[string]int{"en": 193, "es": 186, "de": 187, "zh": 186, "ja": 188, "he": 184, "id": 186}; !reflect.DeepEqual(distinct, want) {
+		t.Errorf("distinct words %v, want %v", distinct, want)
+	}
+	f := run(t, "cococrola-prompts", Options{Dir: dir, Pictures: 12, Only: []string{"eye", "dog"}})
+	if f.Len() != 7*2*12 || f.Texts("id")[0] != "0-en-eye-0" || f.Texts("prompt")[0] != "a photograph of eye" || f.Texts("class")[0] != "body" {
+		t.Errorf("%d rows, %q, %q, %q", f.Len(), f.Texts("id")[0], f.Texts("prompt")[0], f.Texts("class")[0])
+	}
+	for _, p := range CreativePrompts() {
+		for _, c := range p.Concepts {
+			if !slices.ContainsFunc(d.Concepts, func(x Concept) bool { return x.Name == c }) {
+				t.Errorf("%q is no concept of the list", c)
+			}
+		}
+	}
+	corrected, err := Load(os.DirFS(dir), Options{Corrected: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := slices.IndexFunc(d.Concepts, func(c Concept) bool { return c.Name == "flame" })
+	if was, is := d.Concepts[at].Words["es"], corrected.Concepts[at].Words["es"]; was != "llama" || is != "flama" || corrected.Corrected == 0 {
+		t.Errorf("flame: %q, corrected %q, %d words", was, is, corrected.Corrected)
+	}
+}
+
+// TestChangedFile: a released file with one byte changed is refused.
+func TestChangedFile(t *testing.T) {
+	dir, copied := manifesttest.Dir(t, Name), t.TempDir()
+	if err := os.CopyFS(copied, os.DirFS(dir)); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(copied, filepath.FromSlash(ConceptFile))
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, append(data, '\n'), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Load(os.DirFS(copied), Options{}); err == nil || !strings.Contains(err.Error(), "is not the recorded file") {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestPull fetches from a server that holds the released files.
+func TestPull(t *testing.T) {
+	dir := manifesttest.Dir(t, Name)
+	m, err := manifest.Get(Name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dest := t.TempDir()
+	if err := manifest.Pull(context.Background(), Name, manifest.Options{Dest: dest, BaseURL: manifesttest.Serve(t, m, dir)}); err != nil {
+		t.Fatal(err)
+	}
+	if d, err := Load(os.DirFS(dest), Options{Corrected: true}); err != nil || len(d.Concepts) != 193 {
+		t.Errorf("%d concepts, %v", len(d.Concepts), err)
+	}
+}
