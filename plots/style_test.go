@@ -138,8 +138,15 @@ a_b & 50 %,0.53172,0.4812,0.5808,170,23.14
 	}
 	inert(t, "table", page)
 	short, err := printed().Limit(1).Text(ctx)
-	if err != nil || !strings.Contains(short, "… and 3 more rows") {
+	if err != nil || !strings.Contains(short, "3 more rows not shown") {
 		t.Errorf("limited: %v\n%s", err, short)
+	}
+	none := plots.Table(scores().Where("template", "==", "no such template"), "template")
+	if text, err := none.Text(ctx); err != nil || text != "template\nno rows\n" {
+		t.Errorf("no rows: %v\n%q", err, text)
+	}
+	if page, err := none.HTML(ctx); err != nil || !strings.Contains(page, ">no rows<") {
+		t.Errorf("no rows: %v\n%s", err, page)
 	}
 }
 

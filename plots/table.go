@@ -49,6 +49,17 @@ type body struct {
 	more   int
 }
 
+// note says what the rows shown do not; "" where they are all.
+func (t *body) note() string {
+	switch {
+	case len(t.cells) == 0:
+		return "no rows"
+	case t.more > 0:
+		return fmt.Sprintf("%d more rows not shown", t.more)
+	}
+	return ""
+}
+
 func (v TableView) body(ctx context.Context, limit int) (*body, error) {
 	f, columns, err := v.frame(ctx)
 	if err != nil {
@@ -79,9 +90,6 @@ func (v TableView) frame(ctx context.Context) (*datasets.Frame, []string, error)
 	f, err := v.table.Rows(ctx)
 	if err != nil {
 		return nil, nil, err
-	}
-	if f.Len() == 0 {
-		return nil, nil, fmt.Errorf("table: %w: the table has no rows", ErrNoData)
 	}
 	columns := v.columns
 	if len(columns) == 0 {
@@ -195,8 +203,8 @@ func (v TableView) HTML(ctx context.Context) (string, error) {
 		b.WriteString("</tr>\n")
 	}
 	b.WriteString("</tbody></table>")
-	if t.more > 0 {
-		fmt.Fprintf(&b, "\n"+`<div style="font-family:%s;font-size:%spx;color:%s">%d more rows not shown</div>`, escape(th.Fonts), num(th.Small), hex(th.Muted), t.more)
+	if note := t.note(); note != "" {
+		fmt.Fprintf(&b, "\n"+`<div style="font-family:%s;font-size:%spx;color:%s">%s</div>`, escape(th.Fonts), num(th.Small), hex(th.Muted), note)
 	}
 	return b.String(), nil
 }
@@ -229,8 +237,8 @@ func (v TableView) Text(ctx context.Context) (string, error) {
 		}
 		b.WriteString(strings.TrimRight(line, " ") + "\n")
 	}
-	if t.more > 0 {
-		fmt.Fprintf(&b, "… and %d more rows\n", t.more)
+	if note := t.note(); note != "" {
+		fmt.Fprintln(&b, note)
 	}
 	return b.String(), nil
 }

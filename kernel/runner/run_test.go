@@ -102,7 +102,7 @@ func TestRun(t *testing.T) {
 	if !errors.As(err, &failed) || ExitStatus(err) != 1 {
 		t.Fatalf("error is %v, want a CellError", err)
 	}
-	if failed.Number != 7 || failed.Line != "cell [6], line 2: undefined: undefined" || failed.Source != original.Cells[5].Source {
+	if failed.Number != 6 || failed.Line != "cell [6], line 2: undefined: undefined" || failed.Source != original.Cells[5].Source {
 		t.Errorf("failed: %+v", *failed)
 	}
 	if strings.Contains(err.Error(), "\n") || !strings.Contains(said.String(), "    fmt.Println(undefined)\n") {

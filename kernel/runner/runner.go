@@ -36,7 +36,7 @@ var ErrInterrupted = errors.New("interrupted")
 // CellError says which cell failed and why.
 type CellError struct {
 	Notebook string
-	Number   int    // of the cell in the notebook, from 1, all types counted
+	Number   int    // of the cell among those that run, from 1, as progress and the notebook count
 	Source   string // the cell's code
 	Line     string // one line: why
 }
@@ -132,7 +132,7 @@ func Run(ctx context.Context, opts Options) (err error) {
 	defer kernel.Close()
 	shown, number := displays{}, 0
 	section := ""
-	for i, c := range nb.Cells {
+	for _, c := range nb.Cells {
 		if c.Type == notebook.Markdown {
 			section = cmp.Or(heading(c.Source), section)
 		}
@@ -157,7 +157,7 @@ func Run(ctx context.Context, opts Options) (err error) {
 		if ctx.Err() != nil {
 			return ErrInterrupted
 		}
-		failed := &CellError{Notebook: opts.Notebook, Number: i + 1, Source: c.Source}
+		failed := &CellError{Notebook: opts.Notebook, Number: number, Source: c.Source}
 		if err != nil {
 			failed.Line = err.Error()
 			return failed
