@@ -1,0 +1,139 @@
+package indictti
+
+import (
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"strconv"
+	"testing"
+
+	"antipode/internal/near"
+)
+
+// decode reads rows of little-endian float32; a row that starts with NaN is nil.
+func decode(t *testing.T, text string, width int) (rows [][]float32) {
+	t.Helper()
+	raw, err := base64.StdEncoding.DecodeString(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for ; len(raw) > 0; raw = raw[4*width:] {
+		v := make([]float32, width)
+		for i := range v {
+			v[i] = math.Float32frombits(binary.LittleEndian.Uint32(raw[4*i:]))
+		}
+		if math.IsNaN(float64(v[0])) {
+			v = nil
+		}
+		rows = append(rows, v)
+	}
+	return rows
+}
+
+// Every reading of every score is that of numpy and scipy, pair by pair; testdata/golden.py makes the values.
+func TestGolden(t *testing.T) {
+	text, err := os.ReadFile("testdata/golden.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var cases []struct {
+		Name                string
+		Shape               [4]int
+		Vectors, References string
+		Correctness         []float64
+		Scal                map[PairNormaliser][][]float64
+		Overall             map[OverallNormaliser]float64
+		Dwl                 map[Images][]float64
+	}
+	if err := json.Unmarshal(text, &cases); err != nil || len(cases) != 3 {
+		t.Fatal(len(cases), err)
+	}
+	for _, c := range cases {
+		t.Run(c.Name, func(t *testing.T) {
+			rows := decode(t, c.Vectors, c.Shape[3])
+			p := named(c.Shape[0], c.Shape[1])
+			for l := range p.Vectors {
+				for k := range p.Vectors[l] {
+					p.Vectors[l][k], rows = rows[:c.Shape[2]], rows[c.Shape[2]:]
+				}
+			}
+			compare := func(what string, got []Score, err error, want []float64) {
+				t.Helper()
+				if err == nil {
+					err = near.Compare(Values(got), want, 1e-12, 1e-12)
+				}
+				if err != nil {
+					t.Errorf("%s: %v", what, err)
+				}
+			}
+			got, err := Correctness(p, decode(t, c.References, c.Shape[3]))
+			compare("correctness", got, err, c.Correctness)
+			for n, want := range c.Scal {
+				pairs, err := AcrossLanguages(p, n)
+				if err != nil || len(want) != len(pairs) {
+					t.Fatal(n, err)
+				}
+				var values [][]float64
+				for a := range pairs {
+					compare(fmt.Sprintf("SCAL, %s, %d", n, a), pairs[a], nil, want[a])
+					values = append(values, Values(pairs[a]))
+				}
+				if n != MeanUnequal {
+					continue
+				}
+				for o, want := range c.Overall {
+					if v, err := OverallSCAL(values, o); err != nil || math.Abs(v-want) > 1e-12 {
+						t.Errorf("overall, %s: %v, want %v, %v", o, v, want, err)
+					}
+				}
+				var diagonal []float64
+				for a := range values {
+					diagonal = append(diagonal, values[a][a])
+				}
+				within, err := WithinLanguage(p, Mean)
+				compare("SCWL", within, err, diagonal)
+			}
+			for images, want := range c.Dwl {
+				got, err := Distinctiveness(p, images, Mean)
+				compare("DWL, "+string(images), got, err, want)
+			}
+			if len(c.Dwl) != 4 || len(c.Scal) != 4 || len(c.Overall) != 3 {
+				t.Error("readings are missing")
+			}
+		})
+	}
+}
+
+// The drops that the paper quotes come out of its Table 7 (testdata/table7.csv): 27.74, 21.53, 26.32 and 8.70 points.
+func TestDropsOfTable7(t *testing.T) {
+	f, err := os.Open("testdata/table7.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	rows, err := csv.NewReader(f).ReadAll()
+	if err != nil || len(rows) != 1+5*31 {
+		t.Fatal(len(rows), err)
+	}
+	english, others := map[string]float64{}, map[string][]float64{}
+	for _, r := range rows[1:] {
+		v, err := strconv.ParseFloat(r[2], 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r[1] == "en" {
+			english[r[0]] = v
+		} else {
+			others[r[0]] = append(others[r[0]], v)
+		}
+	}
+	for model, want := range map[string]float64{"Stable Diffusion": 27.74, "Alt Diffusion": 21.53, "Midjourney": 26.32, "Dalle3": 8.70} {
+		if d, n := Drop(english[model], others[model]); math.Abs(d-want) > 0.005+1e-9 || n != 30 {
+			t.Errorf("%s: %v over %d languages, the paper says %v", model, d, n, want)
+		}
+	}
+}

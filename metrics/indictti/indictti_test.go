@@ -1,0 +1,401 @@
+package indictti
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+
+	"antipode/internal/near"
+)
+
+// random is a source of random sets: its seed is ANTIPODE_TEST_SEED, else 1.
+func random(t testing.TB, stream uint64) *rand.Rand {
+	seed := uint64(1)
+	if s := os.Getenv("ANTIPODE_TEST_SEED"); s != "" {
+		var err error
+		if seed, err = strconv.ParseUint(s, 10, 64); err != nil {
+			t.Fatalf("ANTIPODE_TEST_SEED=%q is no number", s)
+		}
+	}
+	return rand.New(rand.NewPCG(seed, stream))
+}
+
+// named is a set without pictures.
+func named(languages, prompts int) Pictures {
+	p := Pictures{Vectors: make([][][][]float32, languages)}
+	for l := range languages {
+		p.Languages = append(p.Languages, fmt.Sprintf("l%02d", l))
+		p.Vectors[l] = make([][][]float32, prompts)
+	}
+	for k := range prompts {
+		p.Prompts = append(p.Prompts, fmt.Sprintf("p%04d", k))
+	}
+	return p
+}
+
+func vector(rng *rand.Rand, width int) []float32 {
+	v := make([]float32, width)
+	for i := range v {
+		v[i] = float32(rng.NormFloat64())
+	}
+	return v
+}
+
+// made is a random set in which the pictures of a prompt are related, and some are missing.
+func made(rng *rand.Rand, languages, prompts, n, width int, missing float64) Pictures {
+	p := named(languages, prompts)
+	for k := range prompts {
+		centre := vector(rng, width)
+		for l := range languages {
+			p.Vectors[l][k] = make([][]float32, n)
+			for r := range n {
+				if v := vector(rng, width); rng.Float64() >= missing {
+					for i := range v {
+						v[i] += centre[i]
+					}
+					p.Vectors[l][k][r] = v
+				}
+			}
+		}
+	}
+	return p
+}
+
+// phi is the cosine, from its definition.
+func phi(a, b []float32) float64 {
+	var ab, aa, bb float64
+	for i := range a {
+		ab += float64(a[i]) * float64(b[i])
+		aa += float64(a[i]) * float64(a[i])
+		bb += float64(b[i]) * float64(b[i])
+	}
+	return ab / math.Sqrt(aa) / math.Sqrt(bb)
+}
+
+// slowPair is SCAL(a, b) by loops over pictures; SCWL where a is b.
+func slowPair(p Pictures, a, b int, n PairNormaliser) float64 {
+	total, prompts := 0., 0.
+	for k := range p.Prompts {
+		have := [2]int{}
+		sum, terms := 0., 0.
+		for side, l := range []int{a, b} {
+			for _, v := range p.Vectors[l][k] {
+				if v != nil {
+					have[side]++
+				}
+			}
+		}
+		if least := min(have[0], have[1]); least < 1 || least < 2 && (n != MeanAll || a == b) {
+			continue
+		}
+		for u, x := range p.Vectors[a][k] {
+			for v, y := range p.Vectors[b][k] {
+				skip := u == v
+				if a != b && n == MeanAll {
+					skip = false
+				}
+				if a != b && n == MeanUpper {
+					skip = u >= v
+				}
+				if x == nil || y == nil || skip {
+					continue
+				}
+				sum += phi(x, y)
+				terms++
+			}
+		}
+		if terms == 0 {
+			continue
+		}
+		if n == LiteralPair {
+			terms /= 2
+		}
+		total += sum / terms
+		prompts++
+	}
+	return total / prompts
+}
+
+// slowDistinct is DWL by loops over pairs of prompts and pictures.
+func slowDistinct(p Pictures, l int, images Images) float64 {
+	total, n := 0., 0.
+	layers := [][]int{nil} // indices that are compared; nil = all
+	switch images {
+	case FirstImage:
+		layers = [][]int{{0}}
+	case SameSeed:
+		layers = nil
+		for r := range p.indices() {
+			layers = append(layers, []int{r})
+		}
+	}
+	for _, layer := range layers {
+		var prompts [][][]float32
+		for _, pictures := range p.Vectors[l] {
+			var kept [][]float32
+			for r, v := range pictures {
+				if v != nil && (layer == nil || r == layer[0]) {
+					kept = append(kept, v)
+				}
+			}
+			if kept != nil {
+				prompts = append(prompts, kept)
+			}
+		}
+		sum, pairs := 0., 0.
+		for a := range prompts {
+			for _, other := range prompts[:a] {
+				term := 0.
+				for _, x := range prompts[a] {
+					for _, y := range other {
+						term += phi(x, y) / float64(len(prompts[a])*len(other))
+					}
+				}
+				if images == Centroid { // the mean of the cosines over the lengths of the two means of unit vectors
+					size := func(v [][]float32) (s float64) {
+						for _, x := range v {
+							for _, y := range v {
+								s += phi(x, y) / float64(len(v)*len(v))
+							}
+						}
+						return math.Sqrt(s)
+					}
+					term /= size(prompts[a]) * size(other)
+				}
+				sum, pairs = sum+term, pairs+1
+			}
+		}
+		if pairs > 0 {
+			total, n = total+float64(len(prompts))*(1-sum/pairs), n+float64(len(prompts))
+		}
+	}
+	return total / n
+}
+
+// On random sets, complete and with pictures missing, every score is that of the slow loops.
+func TestAgainstLoops(t *testing.T) {
+	rng := random(t, 1)
+	for trial := range 12 {
+		p := made(rng, 3+trial%3, 5+trial, 1+trial%5, 3+trial, float64(trial%3)*0.2)
+		refs := make([][]float32, len(p.Prompts))
+		for k := range refs {
+			refs[k] = vector(rng, 3+trial)
+		}
+		check := func(what string, scores []Score, err error, slow func(l int) float64) {
+			t.Helper()
+			want := make([]float64, len(scores))
+			for l := range scores {
+				want[l] = slow(l)
+			}
+			if err == nil {
+				err = near.Compare(Values(scores), want, 1e-9, 1e-11)
+			}
+			if err != nil {
+				t.Errorf("trial %d, %s: %v", trial, what, err)
+			}
+		}
+		scores, err := Correctness(p, refs)
+		check("correctness", scores, err, func(l int) float64 {
+			sum, n := 0., 0.
+			for k, pictures := range p.Vectors[l] {
+				for _, v := range pictures {
+					if v != nil {
+						sum, n = sum+phi(refs[k], v), n+1
+					}
+				}
+			}
+			return sum / n
+		})
+		scores, err = WithinLanguage(p, "")
+		check("SCWL", scores, err, func(l int) float64 { return slowPair(p, l, l, MeanUnequal) })
+		scores, err = WithinLanguage(p, Literal)
+		check("SCWL, literal", scores, err, func(l int) float64 { return 2 * slowPair(p, l, l, MeanUnequal) })
+		for _, n := range []PairNormaliser{MeanUnequal, MeanUpper, MeanAll, LiteralPair} {
+			pairs, err := AcrossLanguages(p, n)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for a := range pairs {
+				check(fmt.Sprintf("SCAL, %s, %d", n, a), pairs[a], nil, func(b int) float64 { return slowPair(p, a, b, n) })
+			}
+		}
+		for _, images := range []Images{AllImages, SameSeed, Centroid, FirstImage} {
+			scores, err := Distinctiveness(p, images, Mean)
+			check("DWL, "+string(images), scores, err, func(l int) float64 { return slowDistinct(p, l, images) })
+			scores, err = Distinctiveness(p, images, Literal)
+			check("DWL, literal, "+string(images), scores, err, func(l int) float64 { return 1 - 2*(1-slowDistinct(p, l, images)) })
+		}
+	}
+}
+
+// Identical pictures: SCWL and SCAL are 1 as means, 2 as printed; DWL 0. Orthogonal prompts: DWL 1. Opposite pictures and references: −1. With 31 languages
+// the overall readings differ as their denominators do.
+func TestClosedForms(t *testing.T) {
+	p := named(31, 2)
+	axis := [][]float32{{3, 0}, {0, 0.5}}
+	for l := range p.Languages {
+		for k := range p.Prompts {
+			p.Vectors[l][k] = [][]float32{axis[k], axis[k], axis[k], axis[k]}
+		}
+	}
+	for n, want := range map[PairNormaliser]float64{MeanUnequal: 1, MeanUpper: 1, MeanAll: 1, LiteralPair: 2} {
+		pairs, err := AcrossLanguages(p, n)
+		if err != nil || math.Abs(pairs[0][7].Value-want) > 1e-12 || math.Abs(pairs[7][7].Value-want) > 1e-12 {
+			t.Errorf("%s: %v, %v", n, pairs[0][7].Value, err)
+		}
+		var values [][]float64
+		for _, s := range pairs {
+			values = append(values, Values(s))
+		}
+		for o, factor := range map[OverallNormaliser]float64{MeanPairs: 1, HalfPairs: 0.5, LiteralOverall: 30} {
+			if v, err := OverallSCAL(values, o); err != nil || math.Abs(v-factor*want) > 1e-11 {
+				t.Errorf("%s of %s: %v, want %v", o, n, v, factor*want)
+			}
+		}
+	}
+	for n, want := range map[Normaliser]float64{Mean: 1, Literal: 2} {
+		if s, err := WithinLanguage(p, n); err != nil || math.Abs(s[3].Value-want) > 1e-12 {
+			t.Errorf("SCWL, %s: %v, %v", n, s[3].Value, err)
+		}
+	}
+	for _, images := range []Images{"", SameSeed, Centroid, FirstImage} {
+		if s, err := Distinctiveness(p, images, Mean); err != nil || math.Abs(s[0].Value-1) > 1e-12 {
+			t.Errorf("DWL of orthogonal prompts, %s: %v, %v", images, s[0].Value, err)
+		}
+	}
+	s, err := Correctness(p, [][]float32{{-1, 0}, {0, -7}})
+	if err != nil || math.Abs(s[0].Value+1) > 1e-12 {
+		t.Errorf("opposite references: %v, %v", s, err)
+	}
+	for l := range p.Languages {
+		p.Vectors[l][1] = p.Vectors[l][0]
+	}
+	if s, err := Distinctiveness(p, AllImages, Mean); err != nil || math.Abs(s[0].Value) > 1e-12 {
+		t.Errorf("DWL of one picture: %v, %v", s[0].Value, err)
+	}
+}
+
+// Pictures farther from their prompt's centre: lower correctness, SCWL and SCAL, higher DWL.
+func TestDirections(t *testing.T) {
+	rng := random(t, 2)
+	p, refs := named(2, 30), make([][]float32, 30)
+	shared := vector(rng, 16)
+	for k := range p.Prompts {
+		refs[k] = vector(rng, 16)
+		for i := range refs[k] {
+			refs[k][i] += shared[i]
+		}
+		for l := range 2 {
+			for range 4 {
+				v := vector(rng, 16) // noise, ten times as much in the second language
+				for i := range v {
+					v[i] = refs[k][i] + []float32{0.3, 3}[l]*v[i]
+				}
+				p.Vectors[l][k] = append(p.Vectors[l][k], v)
+			}
+		}
+	}
+	c, _ := Correctness(p, refs)
+	w, _ := WithinLanguage(p, Mean)
+	d, err := Distinctiveness(p, AllImages, Mean)
+	if err != nil || !(c[0].Value > c[1].Value && w[0].Value > w[1].Value && d[0].Value < d[1].Value) {
+		t.Errorf("correctness %v, SCWL %v, DWL %v, %v", Values(c), Values(w), Values(d), err)
+	}
+	pairs, err := AcrossLanguages(p, MeanUnequal)
+	if err != nil || !(pairs[0][0].Value > pairs[0][1].Value && pairs[0][1].Value > pairs[1][1].Value) {
+		t.Errorf("SCAL %v %v, %v", Values(pairs[0]), Values(pairs[1]), err)
+	}
+}
+
+// What is missing is counted and left out, and a score of nothing is NaN.
+func TestMissing(t *testing.T) {
+	rng := random(t, 3)
+	p := made(rng, 3, 4, 3, 6, 0)
+	p.Vectors[0][1] = [][]float32{nil, p.Vectors[0][1][1], nil} // one picture left
+	p.Vectors[0][2] = nil                                       // none
+	p.Vectors[2] = make([][][]float32, 4)                       // a language without pictures
+	refs := [][]float32{vector(rng, 6), vector(rng, 6), vector(rng, 6), nil}
+	c, err := Correctness(p, refs)
+	if err != nil || c[0].Prompts != 2 || c[0].Excluded != 1 || c[0].Pictures != 7 || c[0].Missing != 5 || c[2].Missing != 12 || !math.IsNaN(c[2].Value) {
+		t.Errorf("correctness: %+v, %v", c, err)
+	}
+	if want := (phi(refs[0], p.Vectors[0][0][0]) + phi(refs[0], p.Vectors[0][0][1]) + phi(refs[0], p.Vectors[0][0][2]) + phi(refs[1], p.Vectors[0][1][1])) / 4; math.Abs(c[0].Value-want) > 1e-12 {
+		t.Errorf("correctness %v, want %v", c[0].Value, want)
+	}
+	w, err := WithinLanguage(p, Mean)
+	if err != nil || w[0].Prompts != 2 || w[0].Excluded != 1 || !math.IsNaN(w[2].Value) {
+		t.Errorf("SCWL: %+v, %v", w, err)
+	}
+	d, err := Distinctiveness(p, FirstImage, Mean)
+	if err != nil || d[0].Prompts != 2 || d[0].Excluded != 1 || !math.IsNaN(d[2].Value) {
+		t.Errorf("DWL: %+v, %v", d, err)
+	}
+	pairs, err := AcrossLanguages(p, MeanUnequal)
+	if err != nil || pairs[0][1].Prompts != 2 || pairs[0][1].Excluded != 1 || pairs[0][1].Pictures != 19 || pairs[0][1].Missing != 5 || !math.IsNaN(pairs[1][2].Value) {
+		t.Errorf("SCAL: %+v, %v", pairs[0][1], err)
+	}
+	all, err := AcrossLanguages(p, MeanAll)
+	if err != nil || all[0][1].Prompts != 3 {
+		t.Errorf("SCAL, mean_all: %+v, %v", all[0][1], err)
+	}
+	if v, err := OverallSCAL([][]float64{Values(pairs[0]), Values(pairs[1]), Values(pairs[2])}, LiteralOverall); err != nil || math.Abs(v-pairs[0][1].Value) > 1e-12 { // two languages: 2·x/2
+		t.Errorf("overall without the third language: %v, %v", v, err)
+	}
+	one := Pictures{Languages: []string{"en"}, Prompts: []string{"a"}, Vectors: [][][][]float32{{{{1, 0}}}}}
+	if d, err := Distinctiveness(one, AllImages, Mean); err != nil || !math.IsNaN(d[0].Value) || d[0].Excluded != 1 {
+		t.Errorf("DWL of one prompt: %+v, %v", d, err)
+	}
+	if pairs, err := AcrossLanguages(Pictures{}, ""); err != nil || len(pairs) != 0 {
+		t.Errorf("nothing: %v, %v", pairs, err)
+	}
+	if d, n := Drop(math.NaN(), []float64{1, math.NaN()}); !math.IsNaN(d) || n != 1 {
+		t.Errorf("drop without English: %v, %v", d, n)
+	}
+}
+
+func TestRefused(t *testing.T) {
+	rng := random(t, 4)
+	good := func() (Pictures, [][]float32) {
+		return made(rng, 2, 3, 2, 4, 0), [][]float32{vector(rng, 4), vector(rng, 4), vector(rng, 4)}
+	}
+	for want, harm := range map[string]func(p *Pictures, refs [][]float32){
+		`l01, prompt "p0002", picture 1: the vector is all zeros`: func(p *Pictures, _ [][]float32) { p.Vectors[1][2][1] = make([]float32, 4) },
+		"NaN or infinity":                              func(p *Pictures, _ [][]float32) { p.Vectors[0][0][0][3] = float32(math.NaN()) },
+		"vector of 3 numbers among vectors of 4":       func(p *Pictures, _ [][]float32) { p.Vectors[1][0][0] = make([]float32, 3) },
+		`the language "l00" occurs twice`:              func(p *Pictures, _ [][]float32) { p.Languages[1] = "l00" },
+		`the prompt "p0001" occurs twice`:              func(p *Pictures, _ [][]float32) { p.Prompts[0] = "p0001" },
+		"l01 has 2 prompts of 3":                       func(p *Pictures, _ [][]float32) { p.Vectors[1] = p.Vectors[1][:2] },
+		`reference of prompt "p0000": the vector`:      func(_ *Pictures, refs [][]float32) { refs[0] = make([]float32, 4) },
+		"reference of prompt \"p0001\": a vector of 0": func(_ *Pictures, refs [][]float32) { refs[1] = []float32{} },
+	} {
+		p, refs := good()
+		harm(&p, refs)
+		if _, err := Correctness(p, refs); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+	p, refs := good()
+	p.Vectors[0][0] = [][]float32{{1, 0, 0, 0}, {-1, 0, 0, 0}}
+	if _, err := Distinctiveness(p, Centroid, Mean); err == nil || !strings.Contains(err.Error(), "no centroid") {
+		t.Errorf("pictures that cancel out: %v", err)
+	}
+	if _, err := Distinctiveness(p, AllImages, Mean); err != nil {
+		t.Errorf("pictures that cancel out: %v", err)
+	}
+	if _, err := Correctness(p, refs[:2]); err == nil {
+		t.Error("a reference too few passes")
+	}
+	_, e1 := AcrossLanguages(p, "sum")
+	_, e2 := WithinLanguage(p, "sum")
+	_, e3 := Distinctiveness(p, "last", Mean)
+	_, e4 := OverallSCAL([][]float64{{1, 1}, {1, 1}}, "sum")
+	for _, err := range []error{e1, e2, e3, e4} {
+		if err == nil || !strings.Contains(err.Error(), "; use ") {
+			t.Errorf("an unknown reading: %v", err)
+		}
+	}
+}

@@ -1,0 +1,161 @@
+package indictti
+
+import (
+	"strconv"
+	"strings"
+
+	"antipode/datasets"
+	"antipode/kernel/client"
+	"antipode/metrics"
+	"antipode/metrics/internal/tabular"
+)
+
+const citation = "Mittal et al., ECCV 2024 (IndicTTI)"
+
+// Languages lists the languages of the result, in that order: one that the table lacks gives a row without a value. The default is those of the table.
+func Languages(codes ...string) metrics.Setting {
+	return tabular.Set("languages", strings.Join(codes, ","))
+}
+
+// CommonPrompts scores the prompts that every group has (the paper's Tables 2–4 and 6–8); the default is each group's own (Tables 9–11).
+func CommonPrompts() metrics.Setting { return tabular.Set("prompts", "common") }
+
+// FailOnMissing makes a missing picture an error; the default counts them.
+func FailOnMissing() metrics.Setting { return tabular.Set("missing", "fail") }
+
+// Index names the column that tells the pictures of a prompt apart, equal across languages; the default is "seed".
+func Index(column string) metrics.Setting { return tabular.Set("index", column) }
+
+// ReferenceVector names the vector column of the reference table.
+func ReferenceVector(column string) metrics.Setting {
+	return tabular.Set("reference-vector", column)
+}
+
+// SkipEmpty leaves pictures with an empty caption out of CLGC; the default keeps them, with the vector of the empty text.
+func SkipEmpty() metrics.Setting { return tabular.Set("empty", "skip") }
+
+// PairsBy chooses the reading of equation 6; the default is [MeanUnequal].
+func PairsBy(n PairNormaliser) metrics.Setting { return tabular.Set("pairs", string(n)) }
+
+// NormalisedBy chooses the reading of equations 10 and 12; the default is [Mean].
+func NormalisedBy(n Normaliser) metrics.Setting { return tabular.Set("normaliser", string(n)) }
+
+// OverallBy chooses the reading of equation 9: the default is [MeanPairs]; "all" gives a row for each.
+func OverallBy(n OverallNormaliser) metrics.Setting { return tabular.Set("overall", string(n)) }
+
+// IndicOnly leaves English out of the overall SCAL; the default includes it.
+func IndicOnly() metrics.Setting { return tabular.Set("of", "indic") }
+
+// Comparing chooses the pictures that DWL compares; the default is [AllImages].
+func Comparing(i Images) metrics.Setting { return tabular.Set("images", string(i)) }
+
+// Filter exempts words from the rule of capitals: "i", "after-stop", "both"; "none" turns the rule off. The default, "strict", exempts none.
+func Filter(rule string) metrics.Setting { return tabular.Set("filter", rule) }
+
+// Tolerance is the largest difference of ratings that counts as agreement: 0 (the default) or 1.
+func Tolerance(t float64) metrics.Setting {
+	return tabular.Set("tolerance", strconv.FormatFloat(t, 'g', -1, 64))
+}
+
+func score(metric string, inputs map[string]datasets.Table, settings []metrics.Setting) datasets.Table {
+	return metrics.Score(tabular.Args(metric, settings), inputs).Named(metric)
+}
+
+// CLGC is the metric indictti-clgc, equations 2 and 3: captions holds a row for each picture, with the sentence vector of its caption; english a row for each
+// prompt, with the sentence vector of its English text.
+func CLGC(captions, english datasets.Table, settings ...metrics.Setting) datasets.Table {
+	return score("indictti-clgc", map[string]datasets.Table{"in": captions, "reference": english}, settings)
+}
+
+// IGC is the metric indictti-igc, equation 4: pictures against the data set's photographs, both with vectors of one image encoder.
+func IGC(pictures, photographs datasets.Table, settings ...metrics.Setting) datasets.Table {
+	return score("indictti-igc", map[string]datasets.Table{"in": pictures, "reference": photographs}, settings)
+}
+
+// LGC is the metric indictti-lgc, equation 5: pictures against English texts, with vectors of a joint space.
+func LGC(pictures, english datasets.Table, settings ...metrics.Setting) datasets.Table {
+	return score("indictti-lgc", map[string]datasets.Table{"in": pictures, "reference": english}, settings)
+}
+
+// SCWL is the metric indictti-scwl, equations 10 and 11: self-consistency within each language.
+func SCWL(pictures datasets.Table, settings ...metrics.Setting) datasets.Table {
+	return score("indictti-scwl", map[string]datasets.Table{"in": pictures}, settings)
+}
+
+// DWL is the metric indictti-dwl, equation 12: distinctiveness within each language.
+func DWL(pictures datasets.Table, settings ...metrics.Setting) datasets.Table {
+	return score("indictti-dwl", map[string]datasets.Table{"in": pictures}, settings)
+}
+
+// SCAL is the metric indictti-scal, equations 6 and 7: a row for each ordered pair of languages, SCWL where the two are one (Figure 3).
+func SCAL(pictures datasets.Table, settings ...metrics.Setting) datasets.Table {
+	return score("indictti-scal", map[string]datasets.Table{"in": pictures}, settings)
+}
+
+// SCALOverall is the metric indictti-scal-overall, equation 9: one number for all languages, with the normaliser's name.
+func SCALOverall(pictures datasets.Table, settings ...metrics.Setting) datasets.Table {
+	return score("indictti-scal-overall", map[string]datasets.Table{"in": pictures}, settings)
+}
+
+// DropFromEnglish is the metric indictti-drop: CLGC, IGC or LGC of English less the mean of the other languages, with an interval that keeps the prompts they share.
+// It takes what [CLGC], [IGC] or [LGC] take; name the vectors with [metrics.Vector] and [ReferenceVector].
+func DropFromEnglish(pictures, references datasets.Table, settings ...metrics.Setting) datasets.Table {
+	return score("indictti-drop", map[string]datasets.Table{"in": pictures, "reference": references}, settings)
+}
+
+// DropOfScores is the metric indictti-score-drop: the same from a table of scores by language, for example a printed one, so without an interval. column names the score.
+func DropOfScores(scores datasets.Table, column string, settings ...metrics.Setting) datasets.Table {
+	return score("indictti-score-drop", map[string]datasets.Table{"in": scores}, append(settings, tabular.Set("score", column)))
+}
+
+// SelectPrompts is the metric indictti-prompts: size captions, the draw with the least similar pairs of many draws (section 3.1 of the paper). captions holds id,
+// caption and the sentence vector of each English caption.
+func SelectPrompts(captions datasets.Table, size int, settings ...metrics.Setting) datasets.Table {
+	return score("indictti-prompts", map[string]datasets.Table{"in": captions}, append(settings, tabular.Set("size", strconv.Itoa(size))))
+}
+
+// CaptionFilter is the metric indictti-filter: which captions the rule of capitals keeps, and the word that takes each other one out.
+func CaptionFilter(captions datasets.Table, settings ...metrics.Setting) datasets.Table {
+	return score("indictti-filter", map[string]datasets.Table{"in": captions}, settings)
+}
+
+// TranslationRatings is the metric indictti-ratings: mean rating and percent agreement of the user study by language, and for all (Figure 8).
+func TranslationRatings(ratings datasets.Table, settings ...metrics.Setting) datasets.Table {
+	return score("indictti-ratings", map[string]datasets.Table{"in": ratings}, settings)
+}
+
+var (
+	pictureColumns = datasets.Columns("language:text", "prompt_id:text")
+	inPictures     = metrics.Input{Role: "in", Columns: pictureColumns, About: "one row for each picture, with its vector; also outcome, and seed (equal seeds = equal noise)"}
+	inReference    = metrics.Input{Role: "reference", Columns: datasets.Columns("prompt_id:text"), Optional: true, About: "one row for each prompt, with the vector that its pictures are compared with; must be given"}
+
+	drawsOption = metrics.Option{Name: "draws", Default: "1000", About: "bootstrap draws of prompts; 0 = no intervals"}
+	levelOption = metrics.Option{Name: "level", Default: "0.95", About: "the intervals' nominal probability"}
+	english     = metrics.Option{Name: "english", Default: "en", About: "the code of English in the column language"}
+	normaliser  = metrics.Option{Name: "normaliser", Default: string(Mean), Values: []string{string(Mean), string(Literal)}, About: "reading of the double sum: the mean, or the printed formula (twice the mean)"}
+	pairs       = metrics.Option{Name: "pairs", Default: string(MeanUnequal), Values: []string{string(MeanUnequal), string(MeanUpper), string(MeanAll), string(LiteralPair)}, About: "reading of equation 6: mean over u ≠ v, over u < v, over all pairs, or the printed formula (twice the mean)"}
+)
+
+// vectorOptions are the options of every score on pictures.
+func vectorOptions(vector string, more ...metrics.Option) []metrics.Option {
+	return append([]metrics.Option{
+		{Name: "vector", Default: vector, About: "the vector column that is compared"},
+		{Name: "index", Default: "seed", About: "the column that tells a prompt's pictures apart, equal across languages; without it they go by id"},
+		{Name: "languages", About: "the languages of the result, A,B,…; empty = those of the table, English first"},
+		english,
+		{Name: "prompts", Default: "complete", Values: []string{"complete", "common"}, About: "each group's own prompts, or those that every group has"},
+		{Name: "missing", Default: "count", Values: []string{"count", "fail"}, About: "missing pictures are counted, or an error"},
+		drawsOption, levelOption,
+	}, more...)
+}
+
+// byColumns are the grouping columns followed by others.
+func byColumns(names ...string) func(metrics.Args) []client.ColumnSpec {
+	return func(a metrics.Args) []client.ColumnSpec {
+		var all []string
+		for _, by := range a.By {
+			all = append(all, "="+by)
+		}
+		return tabular.Specs(append(all, names...)...)
+	}
+}
