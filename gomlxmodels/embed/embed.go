@@ -14,6 +14,9 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
+
+	"github.com/gomlx/compute/dtypes"
 
 	"antipode/gomlxmodels"
 	"antipode/gomlxmodels/device"
@@ -46,6 +49,7 @@ type worker struct {
 	encoder *vit.Encoder
 	release func()
 	masked  bool
+	dtype   dtypes.DType
 }
 
 func open(_ context.Context, env stage.Env, raw json.RawMessage) (stage.Worker, error) {
@@ -86,8 +90,17 @@ func open(_ context.Context, env stage.Env, raw json.RawMessage) (stage.Worker, 
 	if noter, ok := env.(interface{ Model(name, digest string) }); ok {
 		noter.Model(w.args.Model, model)
 	}
-	w.digest = fmt.Sprintf("%s %s %s %s float32 %s", model, w.args.Masking, w.args.Fill, w.args.PatchRule, kind)
+	w.dtype = precision(w.args.Precision, kind)
+	w.digest = fmt.Sprintf("%s %s %s %s %s %s", model, w.args.Masking, w.args.Fill, w.args.PatchRule, strings.ToLower(w.dtype.String()), kind)
 	return w, nil
+}
+
+// precision is what the model computes in, asked for or by the device's kind.
+func precision(asked, kind string) dtypes.DType {
+	if asked == "bfloat16" || asked != "float32" && kind == device.XLACUDA {
+		return dtypes.BFloat16
+	}
+	return dtypes.Float32
 }
 
 // unpack writes a shipped model's files to a folder, once, and puts back any that changed.
@@ -161,7 +174,7 @@ func (w *worker) Load(ctx context.Context) error {
 	value, release, err := w.env.Shared(key, func() (any, int64, func(), error) {
 		var e *vit.Encoder
 		err := w.env.OnDevice(ctx, func() (err error) {
-			e, err = vit.NewEncoder(d.Backend, w.model, vit.Options{Masking: vit.Masking(w.args.Masking), Batch: w.Batch()})
+			e, err = vit.NewEncoder(d.Backend, w.model, vit.Options{Masking: vit.Masking(w.args.Masking), Batch: w.Batch(), DType: w.dtype})
 			return err
 		})
 		if err != nil {

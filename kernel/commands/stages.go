@@ -105,12 +105,13 @@ func request(ctx context.Context, req client.Request) (*client.Result, error) {
 
 func embed(ctx context.Context, args []string) error {
 	var s stageFlags
-	var model, masking, fill, rule, vector, text string
+	var model, masking, fill, rule, precision, vector, text string
 	fs := flags("embed", "--model NAME|DIR --in TABLE --out TABLE")
 	s.add(fs)
 	fs.StringVar(&model, "model", "", "the model: a `NAME` that `antipode models` lists, or a folder as Hugging Face lays it out")
 	fs.StringVar(&masking, "masking", "drop", "how patches are hidden: drop, neginf, zeroprob")
 	fs.StringVar(&fill, "fill", "none", "what hidden pixels become: none, white, black")
+	fs.StringVar(&precision, "precision", "auto", "what the model computes in: auto (bfloat16 on an NVIDIA GPU, else float32), float32, bfloat16")
 	fs.StringVar(&rule, "patches", "any", "which patches are the object's: any, resized")
 	fs.StringVar(&vector, "vector", "", "the `NAME` of the vectors to make; default: full, and with masks object_only and background_only")
 	fs.StringVar(&text, "text", "", "the text `COLUMN` to embed (text models)")
@@ -129,7 +130,7 @@ func embed(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	return s.save(ctx, gomlxmodels.Embed(model, t, gomlxmodels.Masking(masking), gomlxmodels.Fill(fill), gomlxmodels.PatchRule(rule)))
+	return s.save(ctx, gomlxmodels.Embed(model, t, gomlxmodels.Masking(masking), gomlxmodels.Fill(fill), gomlxmodels.PatchRule(rule), gomlxmodels.Precision(precision)))
 }
 
 func segment(ctx context.Context, args []string) error {
