@@ -1,0 +1,349 @@
+package indictti
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"antipode/datasets"
+	"antipode/internal/near"
+	"antipode/kernel/client"
+	"antipode/metrics"
+	"antipode/metrics/internal/tabulartest"
+)
+
+// frameOf is a set as a table: a row for each picture, with the columns of the contract; every third picture that is missing is a refused row, others have no row or no vector.
+func frameOf(p Pictures, model, vector string) *client.Frame {
+	var ids, models, languages, prompts, outcomes []string
+	var seeds []float64
+	var vectors [][]float32
+	missing := 0
+	for l, language := range p.Languages {
+		for k, prompt := range p.Prompts {
+			for r, v := range p.Vectors[l][k] {
+				outcome := "ok"
+				if v == nil {
+					missing++
+					switch missing % 3 {
+					case 0:
+						outcome = "refused"
+					case 1:
+						continue
+					}
+				}
+				ids = append(ids, fmt.Sprintf("%s-%s-%s-%d", model, language, prompt, r))
+				models, languages, prompts, outcomes = append(models, model), append(languages, language), append(prompts, prompt), append(outcomes, outcome)
+				seeds, vectors = append(seeds, float64(95+5*r)), append(vectors, v) // 95, 100, 105: in order as numbers, not as text
+			}
+		}
+	}
+	return &client.Frame{Columns: []client.Column{client.TextColumn("id", ids), client.TextColumn("model", models), client.TextColumn("language", languages), client.TextColumn("prompt_id", prompts),
+		client.TextColumn("outcome", outcomes), client.NumberColumn("seed", seeds), client.VectorColumn(vector, vectors)}}
+}
+
+func referencesOf(p Pictures, refs [][]float32, vector string) *client.Frame {
+	return &client.Frame{Columns: []client.Column{client.TextColumn("prompt_id", p.Prompts), client.VectorColumn(vector, refs)}}
+}
+
+// evaluate computes a metric as the backend does, and compares its columns with the declared ones.
+func evaluate(metric string, options map[string]string, by []string, inputs ...*client.Frame) (*client.Frame, []string, error) {
+	args := metrics.Args{Metric: metric, Roles: []string{"in", "reference"}[:len(inputs)], Options: options, By: by, Seed: 5}
+	raw, err := json.Marshal(args)
+	if err != nil {
+		return nil, nil, err
+	}
+	var notes []string
+	f, err := metrics.Evaluate(context.Background(), raw, inputs, metrics.Call{Note: func(format string, a ...any) { notes = append(notes, fmt.Sprintf(format, a...)) }})
+	if err != nil {
+		return nil, notes, err
+	}
+	m, err := metrics.Find(metric)
+	if err != nil {
+		return nil, nil, err
+	}
+	if got, want := f.Specs(), m.Columns(args); !slices.Equal(got, want) {
+		return nil, nil, fmt.Errorf("columns %v, declared %v", got, want)
+	}
+	return f, notes, f.Check()
+}
+
+func shuffled(rng *rand.Rand, f *client.Frame) *client.Frame { return f.Pick(rng.Perm(f.Len())) }
+
+// The table forms give the pure functions' values, in rows of any order, with counts, and an interval around each value.
+func TestTables(t *testing.T) {
+	rng := random(t, 10)
+	p := made(rng, 4, 9, 4, 6, 0.15)
+	p.Languages[2] = "en"
+	for r := range 4 { // the most pictures are there, so that the table knows all indices
+		p.Vectors[0][0][r] = vector(rng, 6)
+	}
+	refs := make([][]float32, 9)
+	for k := range refs {
+		refs[k] = vector(rng, 6)
+	}
+	refs[4] = nil
+	order := []int{2, 0, 1, 3} // English first; sorted tables name the others in this order
+	check := func(metric string, options map[string]string, scores []Score, err error, inputs ...*client.Frame) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, _, err := evaluate("indictti-"+metric, options, nil, inputs...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		refused := 0.
+		for i, l := range f.Texts("language") {
+			at := slices.Index(p.Languages, l)
+			if i == 0 && l != "en" || at < 0 {
+				t.Fatalf("%s: languages %v", metric, f.Texts("language"))
+			}
+			s, v, low, high := scores[at], f.Numbers(metric)[i], f.Numbers(metric + "_low")[i], f.Numbers(metric + "_high")[i]
+			if math.Abs(v-s.Value) > 1e-12 || !(low < v && v < high) {
+				t.Errorf("%s, %s: %v in [%v, %v], want %v", metric, l, v, low, high, s.Value)
+			}
+			got := [5]float64{f.Numbers("n_prompts")[i], f.Numbers("n_excluded")[i], f.Numbers("n_asked")[i], f.Numbers("n_missing")[i], f.Numbers("n_used")[i]}
+			if got != [5]float64{float64(s.Prompts), float64(s.Excluded), 36, float64(s.Missing), float64(s.Pictures)} || got[3]+got[4] != got[2] {
+				t.Errorf("%s, %s: counts %v, want %+v", metric, l, got, s)
+			}
+			refused += f.Numbers("n_refused")[i]
+		}
+		if f.Len() != 4 || refused == 0 {
+			t.Errorf("%s: %d rows, %v refused", metric, f.Len(), refused)
+		}
+	}
+	full := frameOf(p, "m", "full")
+	c, err := Correctness(p, refs)
+	check("clgc", nil, c, err, shuffled(rng, frameOf(p, "m", "text")), referencesOf(p, refs, "text"))
+	check("igc", nil, c, err, shuffled(rng, full), referencesOf(p, refs, "full"))
+	check("lgc", map[string]string{"vector": "full"}, c, err, shuffled(rng, full), referencesOf(p, refs, "clip_text"))
+	w, err := WithinLanguage(p, Mean)
+	check("scwl", nil, w, err, shuffled(rng, full))
+	d, err := Distinctiveness(p, SameSeed, Mean)
+	check("dwl", map[string]string{"images": "same_seed"}, d, err, shuffled(rng, full))
+
+	pairs, err := AcrossLanguages(p, MeanUpper)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, _, err := evaluate("indictti-scal", map[string]string{"pairs": "mean_ult"}, nil, full)
+	if err != nil || f.Len() != 16 {
+		t.Fatal(err)
+	}
+	var values [][]float64
+	for _, s := range pairs {
+		values = append(values, Values(s))
+	}
+	for i, a := range f.Texts("language_a") {
+		from, to := slices.Index(p.Languages, a), slices.Index(p.Languages, f.Texts("language_b")[i])
+		if math.Abs(f.Numbers("scal")[i]-values[from][to]) > 1e-12 || (f.Texts("kind")[i] == "SCWL") != (from == to) || !(f.Numbers("scal_low")[i] < values[from][to]) {
+			t.Errorf("row %d: %v, want %v", i, f.Numbers("scal")[i], values[from][to])
+		}
+	}
+	f, _, err = evaluate("indictti-scal-overall", map[string]string{"pairs": "mean_ult", "overall": "all"}, nil, full)
+	if err != nil || f.Len() != 3 {
+		t.Fatal(err)
+	}
+	for i, n := range OverallNormalisers {
+		want, err := OverallSCAL(values, n)
+		if v := f.Numbers("scal")[i]; err != nil || f.Texts("normaliser")[i] != string(n) || math.Abs(v-want) > 1e-12 || !(f.Numbers("scal_low")[i] < v && v < f.Numbers("scal_high")[i]) || f.Numbers("n_pairs")[i] != 6 || f.Numbers("n_languages")[i] != 4 {
+			t.Errorf("%s: %v, want %v, %v", n, v, want, err)
+		}
+	}
+	f, _, err = evaluate("indictti-scal-overall", map[string]string{"pairs": "mean_ult", "of": "indic"}, nil, full)
+	sum := 0.
+	for _, a := range order[1:] {
+		for _, b := range order[1:] {
+			if a != b {
+				sum += values[a][b] / 6
+			}
+		}
+	}
+	if err != nil || math.Abs(f.Numbers("scal")[0]-sum) > 1e-12 || f.Numbers("n_languages")[0] != 3 {
+		t.Errorf("Indic only: %v, want %v, %v", f.Numbers("scal"), sum, err)
+	}
+	f, _, err = evaluate("indictti-drop", nil, nil, full, referencesOf(p, refs, "full"))
+	want, _ := Drop(c[2].Value, []float64{c[0].Value, c[1].Value, c[3].Value})
+	if err != nil || math.Abs(f.Numbers("drop")[0]-want) > 1e-12 || !(f.Numbers("drop_low")[0] < want && want < f.Numbers("drop_high")[0]) || f.Numbers("n_languages")[0] != 3 {
+		t.Errorf("drop %v, want %v, %v", f, want, err)
+	}
+}
+
+// Groups are scored apart from each other; a language of one model alone is blank for the other; the common set holds the prompts of both.
+func TestGroups(t *testing.T) {
+	rng := random(t, 11)
+	a, b := made(rng, 3, 6, 2, 5, 0), made(rng, 2, 4, 3, 5, 0)
+	both := frameOf(a, "a", "full")
+	other := frameOf(b, "b", "full")
+	for i := range both.Columns {
+		c := &both.Columns[i]
+		o := other.Columns[i]
+		c.Texts, c.Numbers, c.Vectors = append(c.Texts, o.Texts...), append(c.Numbers, o.Numbers...), append(c.Vectors, o.Vectors...)
+	}
+	alone, _, err := evaluate("indictti-scwl", nil, nil, frameOf(a, "a", "full"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, notes, err := evaluate("indictti-scwl", nil, []string{"model"}, shuffled(rng, both))
+	if err != nil || f.Len() != 6 || len(notes) != 0 {
+		t.Fatal(err, notes)
+	}
+	value := func(f *client.Frame, model, language string) float64 {
+		for i, l := range f.Texts("language") {
+			if l == language && (model == "" || f.Texts("model")[i] == model) {
+				return f.Numbers("scwl")[i]
+			}
+		}
+		t.Fatalf("no row of %s, %s", model, language)
+		return 0
+	}
+	for _, l := range a.Languages {
+		if x, y := value(f, "a", l), value(alone, "", l); x != y {
+			t.Errorf("%s: %v beside another model, %v alone", l, x, y)
+		}
+	}
+	if v := value(f, "b", "l02"); !math.IsNaN(v) {
+		t.Errorf("a language without pictures has the value %v", v)
+	}
+	common, _, err := evaluate("indictti-scwl", map[string]string{"prompts": "common", "languages": "l01,l07"}, []string{"model"}, both)
+	if err != nil || common.Len() != 4 || common.Numbers("n_prompts")[0] != 4 || !math.IsNaN(value(common, "b", "l07")) {
+		t.Fatal(common, err)
+	}
+	small := a
+	small.Prompts, small.Vectors = a.Prompts[:4], [][][][]float32{a.Vectors[0][:4], a.Vectors[1][:4], a.Vectors[2][:4]}
+	if s, err := WithinLanguage(small, Mean); err != nil || s[1].Value != value(common, "a", "l01") {
+		t.Errorf("common prompts: %v, %v", s, err)
+	}
+}
+
+func TestTableErrors(t *testing.T) {
+	rng := random(t, 12)
+	p := made(rng, 2, 3, 2, 4, 0)
+	refs := [][]float32{vector(rng, 4), vector(rng, 4), vector(rng, 4)}
+	good := frameOf(p, "m", "full")
+	change := func(column string, do func(c *client.Column)) *client.Frame {
+		f := good.Pick([]int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11})
+		do(f.Column(column))
+		return f
+	}
+	twice := referencesOf(p, refs, "full")
+	twice.Columns[0].Texts = []string{"p0000", "p0001", "p0000"}
+	for want, c := range map[string]struct {
+		options map[string]string
+		in, ref *client.Frame
+	}{
+		`row 6 (id "m-l00-p0002-1"), column full: the vector is all zeros`: {in: change("full", func(c *client.Column) { c.Vectors[5] = make([]float32, 4) })},
+		"NaN or infinity":     {in: change("full", func(c *client.Column) { c.Vectors[5] = []float32{1, 2, 3, float32(math.Inf(1))} })},
+		"vector of 2 numbers": {in: change("full", func(c *client.Column) { c.Vectors[5] = []float32{1, 2} })},
+		`(id "m-l00-p0000-0"), column id: the id occurs twice`: {in: change("id", func(c *client.Column) { c.Texts[3] = c.Texts[0] })},
+		"row 1 is the same picture":                            {in: change("seed", func(c *client.Column) { c.Numbers[1] = c.Numbers[0] })},
+		"names no language or no prompt":                       {in: change("prompt_id", func(c *client.Column) { c.Texts[0] = "" })},
+		`"other"`:                                              {in: good, options: map[string]string{"vector": "other"}},
+		`give the table "reference"`:                           {in: good},
+		`rows 1 and 3 are both the prompt`:                     {in: good, ref: twice},
+		`row 2 (prompt "p0001"), column full`:                  {in: good, ref: referencesOf(p, [][]float32{refs[0], make([]float32, 4), refs[2]}, "full")},
+		"1 pictures of 12 are missing":                         {in: change("outcome", func(c *client.Column) { c.Texts[4] = "refused" }), options: map[string]string{"missing": "fail"}},
+		"draws":                                                {in: good, options: map[string]string{"draws": "-1"}},
+	} {
+		inputs := []*client.Frame{c.in}
+		if c.ref != nil {
+			inputs = append(inputs, c.ref)
+		}
+		if _, _, err := evaluate("indictti-igc", c.options, nil, inputs...); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+	_, notes, err := evaluate("indictti-igc", nil, nil, good, referencesOf(p, [][]float32{refs[0], nil, refs[2]}, "full"))
+	if err != nil || len(notes) != 1 || !strings.Contains(notes[0], "1 of 3 prompts have no reference") {
+		t.Errorf("%v, %v", notes, err)
+	}
+	if _, _, err := evaluate("indictti-drop", nil, nil, good, referencesOf(p, refs, "full")); err == nil || !strings.Contains(err.Error(), `language "en"`) {
+		t.Errorf("a drop without English: %v", err)
+	}
+	own := change("seed", func(c *client.Column) {
+		for i := range c.Numbers {
+			c.Numbers[i] = float64(1000 - i)
+		}
+	})
+	f, notes, err := evaluate("indictti-scal", nil, nil, own)
+	same, _, err2 := evaluate("indictti-scal", map[string]string{"index": "nothing"}, nil, shuffled(rng, good))
+	if err != nil || err2 != nil || len(notes) != 1 || !strings.Contains(notes[0], "no indices in common") {
+		t.Fatal(notes, err, err2)
+	}
+	if err := near.Compare(f.Numbers("scal"), same.Numbers("scal"), 0, 1e-12); err == nil {
+		t.Error("seeds in falling order give the pictures the order of their ids")
+	}
+	none, _, err := evaluate("indictti-scwl", map[string]string{"draws": "0"}, nil, good)
+	if err != nil || !math.IsNaN(none.Numbers("scwl_low")[0]) || none.Texts("interval")[0] != "" {
+		t.Errorf("no draws: %v", err)
+	}
+	empty, _, err := evaluate("indictti-scwl", nil, nil, good.Pick(nil))
+	if err != nil || empty.Len() != 0 {
+		t.Errorf("an empty table: %v, %v", empty, err)
+	}
+}
+
+// An empty caption keeps its vector or is left out, and is counted either way.
+func TestEmptyCaptions(t *testing.T) {
+	rng := random(t, 13)
+	p := made(rng, 1, 4, 2, 5, 0)
+	refs := [][]float32{vector(rng, 5), vector(rng, 5), vector(rng, 5), vector(rng, 5)}
+	in := frameOf(p, "m", "text").With(client.TextColumn("caption", []string{"a", " ", "c", "d", "e", "f", "g", ""}))
+	for rule, used := range map[string]float64{"keep": 8, "skip": 6} {
+		f, _, err := evaluate("indictti-clgc", map[string]string{"empty": rule}, nil, in, referencesOf(p, refs, "text"))
+		if err != nil || f.Numbers("n_empty")[0] != 2 || f.Numbers("n_used")[0] != used {
+			t.Errorf("%s: %v, %v", rule, f, err)
+		}
+	}
+}
+
+// Every constructor makes a plan with the columns that it declares, and settings that the metric knows.
+func TestConstructors(t *testing.T) {
+	in := datasets.New("test", nil, datasets.Columns("language:text", "prompt_id:text", "model:text", "full:vector"))
+	ratings := datasets.New("test", nil, datasets.Columns("language:text", "prompt_id:text", "annotator:text", "rating:number"))
+	captions := datasets.New("test", nil, datasets.Columns("id:text", "caption:text", "text:vector"))
+	by := metrics.By("model")
+	for name, table := range map[string]datasets.Table{
+		"clgc":    CLGC(in, in, by, SkipEmpty(), metrics.Vector("v"), ReferenceVector("w"), metrics.Draws(3), metrics.Level(0.9), metrics.SeedOf(2)),
+		"igc":     IGC(in, in, Languages("en", "hin_Deva"), CommonPrompts(), FailOnMissing(), Index("n")),
+		"lgc":     LGC(in, in),
+		"scwl":    SCWL(in, NormalisedBy(Literal)),
+		"dwl":     DWL(in, Comparing(Centroid), by),
+		"scal":    SCAL(in, PairsBy(MeanAll), by),
+		"overall": SCALOverall(in, OverallBy("all"), IndicOnly()),
+		"drop":    DropFromEnglish(in, in, by),
+		"scores":  DropOfScores(in, "clgc", by),
+		"prompts": SelectPrompts(captions, 10, Filter("i"), metrics.SeedOf(3)),
+		"filter":  CaptionFilter(captions, Filter("both")),
+		"ratings": TranslationRatings(ratings, Tolerance(1)),
+	} {
+		if _, err := table.Plan(); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := SCAL(in, PairsBy("sum")).Plan(); err == nil || !strings.Contains(err.Error(), "mean_uneq") {
+		t.Errorf("an unknown reading: %v", err)
+	}
+}
+
+// The table form of Drop groups, and takes printed scores.
+func TestScoreDrop(t *testing.T) {
+	f := &client.Frame{Columns: []client.Column{client.TextColumn("model", []string{"a", "a", "b", "a", "b"}), client.TextColumn("language", []string{"en", "hin_Deva", "en", "tam_Taml", "hin_Deva"}),
+		client.NumberColumn("igc", []float64{50, 20, 40, 30, math.NaN()})}}
+	raw, err := json.Marshal(metrics.Args{Metric: "indictti-score-drop", Roles: []string{"in"}, By: []string{"model"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := metrics.Evaluate(context.Background(), raw, []*client.Frame{f}, metrics.Call{})
+	if err != nil || out.Len() != 2 || out.Numbers("drop")[0] != 25 || out.Numbers("n_languages")[0] != 2 || !math.IsNaN(out.Numbers("drop")[1]) {
+		t.Fatal(out, err)
+	}
+	if _, err := tabulartest.Run("indictti-score-drop", f, nil); err == nil || !strings.Contains(err.Error(), "has a score already") {
+		t.Errorf("two scores of a language: %v", err)
+	}
+}
