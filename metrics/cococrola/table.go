@@ -1,0 +1,120 @@
+package cococrola
+
+import (
+	"strconv"
+	"strings"
+
+	"antipode/datasets"
+	data "antipode/datasets/cococrola"
+	"antipode/kernel/client"
+	"antipode/metrics"
+	"antipode/metrics/internal/tabular"
+)
+
+// Profile sets all readings at once: [Paper] (the default) or [PublicCode].
+func Profile(name string) metrics.Setting { return tabular.Set("profile", name) }
+
+// Reading sets one option by name, for example Reading("self", "literal"); `antipode score --metric NAME --help` lists them.
+func Reading(option, value string) metrics.Setting { return tabular.Set(option, value) }
+
+// Source is the source language of Xc by model, "LANGUAGE,MODEL=LANGUAGE,…"; the default is "en,CogView 2=zh", as in the paper.
+func Source(list string) metrics.Setting { return tabular.Set("source", list) }
+
+// Vectors names the columns that hold the vectors: of pictures for Dt, Sc and Xc ("full"), of pictures in the space of the words ("clip_image"), of words ("clip_text").
+func Vectors(images, joint, words string) metrics.Setting {
+	return func(a *metrics.Args) {
+		for option, column := range map[string]string{"vector": images, "joint": joint, "text": words} {
+			tabular.Set(option, column)(a)
+		}
+	}
+}
+
+// Draws is the number of bootstrap draws; the default is 1000, 0 = no intervals.
+func Draws(n int) metrics.Setting { return tabular.Set("draws", strconv.Itoa(n)) }
+
+func score(metric string, in datasets.Table, settings []metrics.Setting) datasets.Table {
+	return metrics.Score(tabular.Args(metric, settings), map[string]datasets.Table{"in": in}).Named(metric)
+}
+
+// ConceptScores is the metric cococrola-scores: Dt, Sc and Xc for each model, language and concept of a table with a row for each picture.
+func ConceptScores(images datasets.Table, settings ...metrics.Setting) datasets.Table {
+	return score("cococrola-scores", images, settings)
+}
+
+// ConceptScoresWithWords is [ConceptScores] with Wc and possession too; words has a row for each concept's word, with its text vector.
+func ConceptScoresWithWords(images, words datasets.Table, settings ...metrics.Setting) datasets.Table {
+	return metrics.Score(tabular.Args("cococrola-scores", settings), map[string]datasets.Table{"in": images, "words": words}).Named("cococrola-scores")
+}
+
+// LanguageMeans is the metric cococrola-means: the cells of Table 2, one a row, from the table of [ConceptScores].
+func LanguageMeans(scores datasets.Table, settings ...metrics.Setting) datasets.Table {
+	return score("cococrola-means", scores, settings)
+}
+
+// PaperTable is the metric cococrola-table: Table 2 in its own layout, from the table of [LanguageMeans] or datasets/cococrola's Printed.
+func PaperTable(means datasets.Table, settings ...metrics.Setting) datasets.Table {
+	return score("cococrola-table", means, settings)
+}
+
+// PaperCells is the metric cococrola-cells: own means beside the printed Table 2, a row for each cell that both have.
+func PaperCells(means datasets.Table) datasets.Table { return score("cococrola-cells", means, nil) }
+
+// ColumnWins is the metric cococrola-wins: in which languages a model is first.
+func ColumnWins(means datasets.Table, settings ...metrics.Setting) datasets.Table {
+	return score("cococrola-wins", means, settings)
+}
+
+// Ranking is the metric cococrola-ranking: concepts in order of a score, for each model and language.
+func Ranking(scores datasets.Table, settings ...metrics.Setting) datasets.Table {
+	return score("cococrola-ranking", scores, settings)
+}
+
+// LanguageCorrelations is the metric cococrola-correlations: Pearson's r between languages (Figure 7).
+func LanguageCorrelations(scores datasets.Table, settings ...metrics.Setting) datasets.Table {
+	return score("cococrola-correlations", scores, settings)
+}
+
+// Failures is the metric cococrola-failures: the concepts that are not possessed, with the kind of failure that their scores suggest.
+func Failures(scores datasets.Table, settings ...metrics.Setting) datasets.Table {
+	return score("cococrola-failures", scores, settings)
+}
+
+var (
+	cellColumns  = datasets.Columns("model:text", "language:text", "concept:text")
+	scoreColumns = append(append([]client.ColumnSpec(nil), cellColumns...), datasets.Columns("cross_consistency:number", "text_match:number")...)
+
+	inImages = metrics.Input{Role: "in", Columns: cellColumns, About: "one row for each picture asked for, with its vectors; also id, and outcome where pictures may be missing"}
+	inWords  = metrics.Input{Role: "words", Columns: datasets.Columns("language:text", "concept:text"), Optional: true, About: "one row for each concept's bare word, with its text vector; without it there is no Wc"}
+	inScores = metrics.Input{Role: "in", Columns: scoreColumns, About: "scores by model, language and concept, as cococrola-scores gives them"}
+	inMeans  = metrics.Input{Role: "in", Columns: datasets.Columns("model:text", "language:text", "cross_consistency:number", "text_match:number"), About: "means by model and language, as cococrola-means gives them"}
+
+	drawsOption   = metrics.Option{Name: "draws", Default: "1000", About: "bootstrap draws; 0 = no intervals"}
+	profileOption = metrics.Option{Name: "profile", Default: Paper, About: "the paper's readings or those of the authors' code", Values: []string{Paper, PublicCode}}
+	scoreOption   = metrics.Option{Name: "score", Default: "cross_consistency", About: "the score", Values: scoreNames}
+	scoreOptions  = []metrics.Option{
+		{Name: "vector", Default: "full", About: "vector column for Dt, Sc and Xc: the vision tower's pooled output, as in the authors' code, or any other"},
+		{Name: "joint", Default: "clip_image", About: "vector column of the pictures in the space of the words"},
+		{Name: "text", Default: "clip_text", About: "vector column of the table of words"},
+		{Name: "source", Default: "en,CogView 2=zh", About: "source language of Xc: LANGUAGE,MODEL=LANGUAGE,…"},
+		{Name: "word", Default: English, About: "language of the word of Wc: a code, or source"},
+		profileOption,
+		reading("self", "whether Xc in the source language counts a picture's match with itself", string(ExcludeSelf), string(Literal)),
+		{Name: "m", Default: profileReading, About: "pictures in the sample of Dt; 0 = one of each other concept; profile = 100"},
+		reading("sample", "whether each concept has its own sample of Dt or a model's concepts share one", string(PerConcept), string(Shared)),
+		reading("own", "whether the sample of Dt may hold the concept's own pictures", string(NotOwn), string(OrOwn)),
+		reading("replacement", "whether the sample of Dt may hold a concept twice", string(Without), string(With)),
+		reading("product", "what Wc averages: 100 × cosine, or the dot product of the vectors as they are", string(Cosine), string(Dot)),
+		{Name: "when", Default: "both", About: "not possessed where both Xc and Wc are low, or either", Values: []string{"both", "either"}},
+		{Name: "xc_below", Default: "0.5", About: "below it Xc is low"},
+		{Name: "wc_below", Default: "25", About: "below it Wc is low"},
+		drawsOption,
+	}
+	tableOptions = []metrics.Option{{Name: "languages", Default: strings.Join(append(append([]string(nil), data.Languages...), data.Average), ","), About: "columns of the table, in order"}}
+)
+
+// profileReading leaves an option to the profile.
+const profileReading = "profile"
+
+func reading(name, about string, values ...string) metrics.Option {
+	return metrics.Option{Name: name, Default: profileReading, About: about, Values: append([]string{profileReading}, values...)}
+}
