@@ -33,6 +33,7 @@ func (r *reader) arrange(g *group, groups []*group) error {
 		return err
 	}
 	if slots == nil && g.most > 1 {
+		slices.SortStableFunc(members, func(a, b member) int { return cmp.Or(cmp.Compare(a.id, b.id), cmp.Compare(a.row, b.row)) })
 		r.note("%sthe column %q gives the pictures no indices in common (equal seeds across languages and prompts): they are numbered in the order of their ids, so u ≠ v leaves out arbitrary pairs", g.name(r.call.By), r.call.Options["index"])
 	}
 	p := &g.pictures
@@ -58,12 +59,12 @@ func (r *reader) arrange(g *group, groups []*group) error {
 	}
 	missing := 0
 	n := p.indices()
-	for _, l := range p.Languages {
-		g.refused = append(g.refused, r.refused[g][l])
-		g.empty = append(g.empty, r.empty[g][l])
-	}
-	for _, prompts := range p.Vectors {
-		for _, pictures := range prompts {
+	g.refused, g.empty = make([]int, len(p.Languages)), make([]int, len(p.Languages))
+	for l, prompts := range p.Vectors {
+		for k, pictures := range prompts {
+			at := rowCell{g, p.Languages[l], p.Prompts[k]}
+			g.refused[l] += r.refused[at]
+			g.empty[l] += r.empty[at]
 			missing += n
 			for _, v := range pictures {
 				if v != nil {

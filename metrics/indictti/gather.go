@@ -52,9 +52,8 @@ type reader struct {
 	fixed                      bool     // wanted is a list that was given
 	groups                     map[string]*group
 	members                    map[*group][]member
-	refused, empty             map[*group]map[string]int
 	all                        map[*group]map[string]bool // prompts asked for
-	asked                      map[rowCell]int            // rows
+	asked, refused, empty      map[rowCell]int            // rows
 	skipEmpty, common, failing bool
 }
 
@@ -62,7 +61,7 @@ type reader struct {
 func gather(call metrics.Call) ([]*group, error) {
 	f := call.Inputs["in"]
 	r := &reader{call: call, frame: f, ids: f.Texts("id"), outcomes: f.Texts("outcome"), captions: f.Texts("caption"), languages: f.Texts("language"), prompts: f.Texts("prompt_id"),
-		groups: map[string]*group{}, members: map[*group][]member{}, refused: map[*group]map[string]int{}, empty: map[*group]map[string]int{}, all: map[*group]map[string]bool{}, asked: map[rowCell]int{},
+		groups: map[string]*group{}, members: map[*group][]member{}, refused: map[rowCell]int{}, empty: map[rowCell]int{}, all: map[*group]map[string]bool{}, asked: map[rowCell]int{},
 		skipEmpty: call.Options["empty"] == "skip", common: call.Options["prompts"] == "common", failing: call.Options["missing"] == "fail"}
 	c, err := f.Need(call.Options["vector"], client.Vector)
 	if err != nil {
@@ -159,7 +158,7 @@ func (r *reader) read() ([]*group, error) {
 		g := r.groups[key]
 		if g == nil {
 			g = &group{values: values}
-			r.groups[key], r.refused[g], r.empty[g], r.all[g] = g, map[string]int{}, map[string]int{}, map[string]bool{}
+			r.groups[key], r.all[g] = g, map[string]bool{}
 			order = append(order, g)
 		}
 		if err := r.take(g, row); err != nil {
@@ -186,14 +185,14 @@ func (r *reader) take(g *group, row int) error {
 	if r.outcomes != nil {
 		switch r.outcomes[row] {
 		case "refused":
-			r.refused[g][language]++
+			r.refused[at]++
 			return nil
 		case "failed", "skipped":
 			return nil
 		}
 	}
 	if r.captions != nil && strings.TrimSpace(r.captions[row]) == "" && r.call.Options["empty"] != "" {
-		r.empty[g][language]++
+		r.empty[at]++
 		if r.skipEmpty {
 			return nil
 		}

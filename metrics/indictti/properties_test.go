@@ -254,7 +254,7 @@ func TestBootstrap(t *testing.T) {
 	}
 }
 
-// BenchmarkSCAL is 31 languages × 1000 prompts × 4 pictures × 768 numbers, without the vectors' making.
+// BenchmarkSCAL is 31 languages × 1000 prompts × 4 pictures × 768 numbers, without the vectors' making: all pairs, and the table form of the overall score with its interval.
 func BenchmarkSCAL(b *testing.B) {
 	if testing.Short() {
 		b.Skip("not with -short: 381 MB of vectors")
@@ -270,18 +270,21 @@ func BenchmarkSCAL(b *testing.B) {
 			}
 		}
 	}
-	b.ReportAllocs()
-	for b.Loop() {
-		pairs, err := AcrossLanguages(p, MeanUnequal)
-		if err != nil {
-			b.Fatal(err)
+	b.Run("pairs", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			if pairs, err := AcrossLanguages(p, MeanUnequal); err != nil || math.IsNaN(pairs[3][5].Value) {
+				b.Fatal(err)
+			}
 		}
-		values := make([][]float64, len(pairs))
-		for a := range pairs {
-			values[a] = Values(pairs[a])
+	})
+	b.Run("table", func(b *testing.B) {
+		in := frameOf(p, "m", "full")
+		b.ReportAllocs()
+		for b.Loop() {
+			if f, _, err := evaluate("indictti-scal-overall", nil, nil, in); err != nil || math.IsNaN(f.Numbers("scal_low")[0]) {
+				b.Fatal(err)
+			}
 		}
-		if v, err := OverallSCAL(values, MeanPairs); err != nil || math.IsNaN(v) {
-			b.Fatal(v, err)
-		}
-	}
+	})
 }
