@@ -9,11 +9,8 @@ import (
 	"slices"
 	"testing"
 
-	"antipode/datasets"
-	"antipode/internal/near"
 	"antipode/kernel/client"
 	"antipode/metrics"
-	"antipode/metrics/internal/tabulartest"
 )
 
 // frameOf is a set as a table: a row for each picture, with the columns of the contract; every third picture that is missing is a refused row, others have no row or no vector.
