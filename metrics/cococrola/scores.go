@@ -66,8 +66,8 @@ type drawn struct {
 	joint         [][]float32
 }
 
-// Score computes Dt, Sc, Xc and Wc for every cell of a set, in the order of languages (the paper's, then by name) and concepts (by name). Options that are empty
-// take the readings of profile paper. The result does not depend on the order of pictures.
+// Score computes Dt, Sc, Xc and Wc for every cell of a set, in the order of languages (the paper's, then by name) and concepts (by name). Readings that are empty
+// are those of profile paper; M is taken as it is. The result does not depend on the order of pictures.
 func Score(set Set, o Options) ([]Scores, error) {
 	o, err := o.check()
 	if err != nil {
