@@ -7,7 +7,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -15,6 +14,7 @@ import (
 	"antipode/gomlxmodels/device"
 	"antipode/gomlxmodels/neighbours"
 	"antipode/internal/distance"
+	"antipode/internal/near"
 	"antipode/metrics/interval"
 	"antipode/metrics/prdc"
 )
@@ -33,18 +33,6 @@ func open(t testing.TB, kind string) *device.Device {
 	}
 	t.Cleanup(d.Close)
 	return d
-}
-
-func seed(t testing.TB) uint64 {
-	text := os.Getenv("ANTIPODE_TEST_SEED")
-	if text == "" {
-		return 1
-	}
-	s, err := strconv.ParseUint(text, 10, 64)
-	if err != nil {
-		t.Fatalf("ANTIPODE_TEST_SEED=%q is no number", text)
-	}
-	return s
 }
 
 // rows makes n vectors of d numbers.
@@ -95,7 +83,7 @@ func TestEqualsPlain(t *testing.T) {
 			for _, block := range []int{64, 96, 0} {
 				f := neighbours.New(d.Backend, neighbours.Options{Block: block})
 				defer f.Close()
-				for name, s := range sets(seed(t)) {
+				for name, s := range sets(near.Seed(t)) {
 					t.Run(fmt.Sprintf("%s/%d", name, block), func(t *testing.T) { compare(t, f, s) })
 				}
 			}
@@ -157,7 +145,7 @@ func TestSharedAndCancelled(t *testing.T) {
 	d := open(t, device.Go)
 	f := neighbours.New(d.Backend, neighbours.Options{Block: 64})
 	defer f.Close()
-	s := sets(seed(t))["normal"]
+	s := sets(near.Seed(t))["normal"]
 	want, err := prdc.Compute(t.Context(), s, prdc.Options{}, nil)
 	if err != nil {
 		t.Fatal(err)

@@ -1,9 +1,12 @@
-// Package near compares slices of floating-point numbers in tests.
+// Package near serves tests of numbers: it compares slices of floating-point numbers and seeds random ones.
 package near
 
 import (
 	"fmt"
 	"math"
+	"math/rand/v2"
+	"os"
+	"strconv"
 	"testing"
 )
 
@@ -72,4 +75,24 @@ func Check[T Float](t testing.TB, what string, got, want []T, relative, absolute
 	if err := Compare(got, want, relative, absolute); err != nil {
 		t.Errorf("%s: %v", what, err)
 	}
+}
+
+// Seed is the seed of a test's random inputs: ANTIPODE_TEST_SEED, else 1.
+func Seed(t testing.TB) uint64 {
+	t.Helper()
+	text := os.Getenv("ANTIPODE_TEST_SEED")
+	if text == "" {
+		return 1
+	}
+	seed, err := strconv.ParseUint(text, 10, 64)
+	if err != nil {
+		t.Fatalf("ANTIPODE_TEST_SEED=%q is no number", text)
+	}
+	return seed
+}
+
+// Rand is a source of random inputs from [Seed]; streams differ.
+func Rand(t testing.TB, stream uint64) *rand.Rand {
+	t.Helper()
+	return rand.New(rand.NewPCG(Seed(t), stream))
 }

@@ -2,13 +2,12 @@ package entigen
 
 import (
 	"math"
-	"math/rand/v2"
-	"os"
 	"strconv"
 	"strings"
 	"testing"
 
 	data "antipode/datasets/entigen"
+	"antipode/internal/near"
 	"antipode/kernel/client"
 	"antipode/metrics"
 	"antipode/metrics/internal/tabulartest"
@@ -53,22 +52,9 @@ func TestLabel(t *testing.T) {
 	}
 }
 
-// random gives counts from a seed that the environment may set.
-func random(t *testing.T) *rand.Rand {
-	seed := uint64(1)
-	if s := os.Getenv("ANTIPODE_TEST_SEED"); s != "" {
-		n, err := strconv.ParseUint(s, 10, 64)
-		if err != nil {
-			t.Fatal(err)
-		}
-		seed = n
-	}
-	return rand.New(rand.NewPCG(seed, 2))
-}
-
 // TestIdentity: DS = Σ w_k·|bias_k|; swapping the groups negates the bias and leaves DS; numerator and denominator have the same parity.
 func TestIdentity(t *testing.T) {
-	rng := random(t)
+	rng := near.Rand(t, 2)
 	for range 200 {
 		counts := make([]Counts, 1+rng.IntN(6))
 		swapped := make([]Counts, len(counts))

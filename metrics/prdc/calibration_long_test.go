@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"testing"
 
+	"antipode/internal/near"
 	"antipode/metrics/interval"
 )
 
@@ -33,7 +34,7 @@ func TestCalibrationOfGaps(t *testing.T) {
 		for trial := range trials {
 			var scored []interval.Scored
 			for region := range 6 {
-				r := rand.New(rand.NewPCG(seed(t)<<32+uint64(trial), uint64(region)))
+				r := rand.New(rand.NewPCG(near.Seed(t)<<32+uint64(trial), uint64(region)))
 				scale := 1.
 				if planted && region == 0 {
 					scale = 0.2

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"testing"
 
+	"antipode/internal/near"
 	"antipode/metrics/interval"
 )
 
@@ -36,7 +37,7 @@ func TestCalibration(t *testing.T) {
 
 func calibrate(t *testing.T, s setting, stream uint64) {
 	sets := func(trial int) Sets {
-		r := rand.New(rand.NewPCG(seed(t)<<32+uint64(trial), stream))
+		r := rand.New(rand.NewPCG(near.Seed(t)<<32+uint64(trial), stream))
 		sets := Sets{normal(r, s.n, s.d, 0, 1), normal(r, s.m, s.d, s.shift, s.scale)}
 		for _, rows := range [][][]float32{sets.Real, sets.Generated} {
 			for i, row := range rows {

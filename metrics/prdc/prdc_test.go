@@ -14,21 +14,9 @@ import (
 	"testing"
 
 	"antipode/internal/distance"
+	"antipode/internal/near"
 	"antipode/metrics/interval"
 )
-
-// seed is the seed of the random sets: ANTIPODE_TEST_SEED, else 1.
-func seed(t testing.TB) uint64 {
-	text := os.Getenv("ANTIPODE_TEST_SEED")
-	if text == "" {
-		return 1
-	}
-	s, err := strconv.ParseUint(text, 10, 64)
-	if err != nil {
-		t.Fatalf("ANTIPODE_TEST_SEED=%q is no number", text)
-	}
-	return s
-}
 
 func normal(r *rand.Rand, n, d int, shift, scale float64) [][]float32 {
 	rows := make([][]float32, n)
@@ -239,7 +227,7 @@ func equalInts(a, b []int32) bool {
 }
 
 func TestOracle(t *testing.T) {
-	r := rand.New(rand.NewPCG(seed(t), 1))
+	r := rand.New(rand.NewPCG(near.Seed(t), 1))
 	for _, sets := range []Sets{
 		{normal(r, 70, 9, 0, 1), normal(r, 50, 9, 0.2, 1.1)},
 		{normal(r, 40, 3, 5, 1), append(normal(r, 60, 3, 5, 0.8), nil, nil, nil)},
@@ -258,7 +246,7 @@ func TestOracle(t *testing.T) {
 
 // Every half-sample's scores are those of the half computed afresh, also where the kept neighbours run out.
 func TestDraws(t *testing.T) {
-	r := rand.New(rand.NewPCG(seed(t), 2))
+	r := rand.New(rand.NewPCG(near.Seed(t), 2))
 	for _, sets := range []Sets{
 		{normal(r, 61, 6, 0, 1), append(normal(r, 40, 6, 0.3, 1), nil, nil, nil, nil)},
 		{grid(r, 70, 2, 5), grid(r, 66, 2, 6)},
@@ -294,7 +282,7 @@ func halves(t *testing.T, side string, n int) *interval.Draws {
 
 // A set compared with itself: every vector but one with radius 0 covers itself.
 func TestIdentity(t *testing.T) {
-	set := normal(rand.New(rand.NewPCG(seed(t), 3)), 50, 5, 0, 1)
+	set := normal(rand.New(rand.NewPCG(near.Seed(t), 3)), 50, 5, 0, 1)
 	if s := compute(t, Sets{set, set}, Options{Recall: true}); s.Precision != 1 || s.Coverage != 1 || s.Recall != 1 {
 		t.Errorf("%+v", s.Scores)
 	}
@@ -302,7 +290,7 @@ func TestIdentity(t *testing.T) {
 
 // The order of rows changes nothing but the order of what is said per row.
 func TestPermutation(t *testing.T) {
-	r := rand.New(rand.NewPCG(seed(t), 4))
+	r := rand.New(rand.NewPCG(near.Seed(t), 4))
 	sets := Sets{grid(r, 90, 2, 6), grid(r, 80, 2, 7)}
 	before := compute(t, sets, Options{Recall: true})
 	perm := r.Perm(len(sets.Real))
@@ -323,7 +311,7 @@ func TestPermutation(t *testing.T) {
 
 // Real and generated are not exchangeable: a narrow generated set is realistic and not diverse.
 func TestDirection(t *testing.T) {
-	r := rand.New(rand.NewPCG(seed(t), 5))
+	r := rand.New(rand.NewPCG(near.Seed(t), 5))
 	wide, narrow := normal(r, 150, 8, 0, 1), normal(r, 150, 8, 0, 0.3)
 	s := compute(t, Sets{Real: wide, Generated: narrow}, Options{Recall: true})
 	if s.Precision < 0.9 || s.Recall > 0.5 {

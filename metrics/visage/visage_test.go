@@ -3,12 +3,12 @@ package visage
 import (
 	"math"
 	"math/rand/v2"
-	"os"
 	"reflect"
 	"strconv"
 	"strings"
 	"testing"
 
+	"antipode/internal/near"
 	"antipode/kernel/client"
 	"antipode/metrics/internal/tabulartest"
 )
@@ -151,15 +151,7 @@ func TestBadInput(t *testing.T) {
 // TestIntervalCovers: on made-up pictures with a known chance of selection, the nominal 95 % interval of L(stereo) holds the
 // expectation in at least 85 % of 200 trials: 15 pictures are few for the bootstrap, and the paper has no more.
 func TestIntervalCovers(t *testing.T) {
-	seed := uint64(1)
-	if s := os.Getenv("ANTIPODE_TEST_SEED"); s != "" {
-		n, err := strconv.ParseUint(s, 10, 64)
-		if err != nil {
-			t.Fatal(err)
-		}
-		seed = n
-	}
-	rng := rand.New(rand.NewPCG(seed, 9))
+	rng := near.Rand(t, 9)
 	covered, trials := 0, 200
 	for range trials {
 		var rows []Showing

@@ -1,0 +1,165 @@
+package significance
+
+import (
+	"fmt"
+	"math"
+	"math/bits"
+	"math/rand/v2"
+)
+
+// Result of a permutation test.
+type Result struct {
+	Difference float64 // mean of a − mean of b, or the mean of the paired differences
+	P          float64 // two-sided, in (0, 1]
+	Draws      int     // permutations looked at
+	Exact      bool    // all permutations there are were looked at; else P = (hits+1)/(draws+1)
+}
+
+// exactLimit is how many permutations are looked at one by one before a random draw takes over.
+const exactLimit = 20_000
+
+// slack counts permutations whose sum differs from the observed one by rounding alone as equal to it.
+const slack = 1e-12
+
+// Means tests whether two groups have the same mean, their values being exchangeable where they have: group labels are permuted, all ways
+// where those are at most 20,000, else draws of them by the seed.
+//
+// Errors: an empty group, a value that is NaN or infinite, draws below 1 where they are needed.
+func Means(a, b []float64, draws int, seed uint64) (Result, error) {
+	if err := finite(a, "the first group"); err != nil {
+		return Result{}, err
+	}
+	if err := finite(b, "the second group"); err != nil {
+		return Result{}, err
+	}
+	all := append(append([]float64(nil), a...), b...)
+	n, m := float64(len(a)), float64(len(b))
+	total, scale := 0.0, 0.0
+	for _, v := range all {
+		total += v
+		scale += math.Abs(v)
+	}
+	difference := func(sum float64) float64 { return sum/n - (total-sum)/m } // sum of the first group
+	r := Result{Difference: difference(sum(all[:len(a)]))}
+	bound := math.Abs(r.Difference) - slack*scale*(1/n+1/m)
+	hits := 0
+	try := func(sum float64) {
+		r.Draws++
+		if math.Abs(difference(sum)) >= bound {
+			hits++
+		}
+	}
+	if ways(len(all), len(a)) <= exactLimit {
+		choose(all, len(a), 0, try)
+		r.Exact, r.P = true, float64(hits)/float64(r.Draws)
+		return r, nil
+	}
+	if draws < 1 {
+		return Result{}, fmt.Errorf("significance: %d draws: a permutation test of %d values needs at least one", draws, len(all))
+	}
+	rng := rand.New(rand.NewPCG(seed, 0x9e3779b97f4a7c15))
+	for range draws {
+		for i := range len(a) { // the first places of a shuffle are all that is needed
+			j := i + rng.IntN(len(all)-i)
+			all[i], all[j] = all[j], all[i]
+		}
+		try(sum(all[:len(a)]))
+	}
+	r.P = float64(hits+1) / float64(draws+1)
+	return r, nil
+}
+
+// Paired tests whether the mean of paired differences is zero, each being as likely as its negative where it is: the same prompts with and
+// without an intervention, in two languages, by two models. Signs are flipped, all ways where those are at most 20,000, else draws of them.
+//
+// Errors: as [Means].
+func Paired(differences []float64, draws int, seed uint64) (Result, error) {
+	if err := finite(differences, "the differences"); err != nil {
+		return Result{}, err
+	}
+	n := len(differences)
+	observed, scale := sum(differences), 0.0
+	for _, v := range differences {
+		scale += math.Abs(v)
+	}
+	r := Result{Difference: observed / float64(n)}
+	bound := math.Abs(observed) - slack*scale
+	hits := 0
+	try := func(word func(i int) bool) {
+		s := 0.0
+		for i, v := range differences {
+			if word(i) {
+				v = -v
+			}
+			s += v
+		}
+		r.Draws++
+		if math.Abs(s) >= bound {
+			hits++
+		}
+	}
+	if n < bits.Len(exactLimit) {
+		for k := range 1 << n {
+			try(func(i int) bool { return k>>i&1 == 1 })
+		}
+		r.Exact, r.P = true, float64(hits)/float64(r.Draws)
+		return r, nil
+	}
+	if draws < 1 {
+		return Result{}, fmt.Errorf("significance: %d draws: a permutation test of %d pairs needs at least one", draws, n)
+	}
+	rng := rand.New(rand.NewPCG(seed, 0x9e3779b97f4a7c15))
+	for range draws {
+		var word uint64
+		try(func(i int) bool {
+			if i%64 == 0 {
+				word = rng.Uint64()
+			}
+			return word>>(i%64)&1 == 1
+		})
+	}
+	r.P = float64(hits+1) / float64(draws+1)
+	return r, nil
+}
+
+// choose calls try with the sum of each choice of k values.
+func choose(values []float64, k int, sum float64, try func(sum float64)) {
+	if k == 0 {
+		try(sum)
+		return
+	}
+	for i := 0; i+k <= len(values); i++ {
+		choose(values[i+1:], k-1, sum+values[i], try)
+	}
+}
+
+// ways is n over k, or a number above exactLimit.
+func ways(n, k int) int {
+	w := 1
+	for i := range min(k, n-k) {
+		if w = w * (n - i) / (i + 1); w > exactLimit {
+			return w
+		}
+	}
+	return w
+}
+
+func sum(values []float64) float64 {
+	s := 0.0
+	for _, v := range values {
+		s += v
+	}
+	return s
+}
+
+func finite(values []float64, what string) error {
+	if len(values) == 0 {
+		return fmt.Errorf("significance: %s: no values", what)
+	}
+	for i, v := range values {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return fmt.Errorf("significance: %s: value %d is %v: leave out what is missing first", what, i+1, v)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,236 @@
+package significance
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"strings"
+	"testing"
+
+	"antipode/internal/near"
+)
+
+type reference struct {
+	Families []struct{ P, Holm, BH []float64 }
+	Means    []struct {
+		A, B                    []float64
+		Difference, P, Delta, D float64
+	}
+	Paired []struct {
+		D []float64
+		P float64
+	}
+	Gaps []struct {
+		N, M                 int
+		Alpha, Power, Effect float64
+	}
+	H []struct{ P, Q, H float64 }
+}
+
+func check(t *testing.T, what string, got, want, most float64) {
+	t.Helper()
+	if !(math.Abs(got-want) <= most) {
+		t.Errorf("%s: %v, want %v", what, got, want)
+	}
+}
+
+// TestEqualReference compares with scipy and statsmodels; testdata/reference.py says which.
+func TestEqualReference(t *testing.T) {
+	text, err := os.ReadFile("testdata/reference.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var r reference
+	if err := json.Unmarshal(text, &r); err != nil {
+		t.Fatal(err)
+	}
+	if len(r.Families) != 4 || len(r.Means) != 4 || len(r.Paired) != 3 || len(r.Gaps) != 3 || len(r.H) != 3 {
+		t.Fatalf("the reference lacks something: %d %d %d %d %d", len(r.Families), len(r.Means), len(r.Paired), len(r.Gaps), len(r.H))
+	}
+	for _, f := range r.Families {
+		holm, err := Holm(f.P)
+		if err != nil {
+			t.Fatal(err)
+		}
+		bh, err := BenjaminiHochberg(f.P)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range f.P {
+			check(t, "Holm", holm[i], f.Holm[i], 1e-12)
+			check(t, "Benjamini–Hochberg", bh[i], f.BH[i], 1e-12)
+		}
+	}
+	for i, m := range r.Means {
+		got, err := Means(m.A, m.B, 0, 0)
+		if err != nil || !got.Exact {
+			t.Fatalf("means %d: %+v, %v", i, got, err)
+		}
+		check(t, "difference", got.Difference, m.Difference, 1e-12)
+		check(t, "p", got.P, m.P, 1e-12)
+		delta, err := CliffsDelta(m.A, m.B)
+		if err != nil {
+			t.Fatal(err)
+		}
+		check(t, "Cliff's delta", delta, m.Delta, 1e-12)
+		d, err := CohensD(m.A, m.B)
+		if err != nil {
+			t.Fatal(err)
+		}
+		check(t, "Cohen's d", d, m.D, 1e-12)
+	}
+	for i, p := range r.Paired {
+		got, err := Paired(p.D, 0, 0)
+		if err != nil || !got.Exact {
+			t.Fatalf("pairs %d: %+v, %v", i, got, err)
+		}
+		check(t, "paired p", got.P, p.P, 1e-12)
+	}
+	for _, g := range r.Gaps {
+		got, err := SmallestMeanGap(2, g.N, g.M, g.Alpha, g.Power)
+		if err != nil {
+			t.Fatal(err)
+		}
+		check(t, "smallest gap", got, 2*g.Effect, 1e-5)
+	}
+	for _, h := range r.H {
+		check(t, "Cohen's h", CohensH(h.P, h.Q), h.H, 1e-12)
+	}
+}
+
+// Drawn permutations come to the exact p-value, and a test where nothing is finds something as often as it says.
+func TestDraws(t *testing.T) {
+	rng := near.Rand(t, 4)
+	a, b := normal(rng, 9, 0.8), normal(rng, 8, 0) // 24,310 ways: more than are looked at one by one
+	drawn, err := Means(a, b, 4000, 3)
+	if err != nil || drawn.Exact || drawn.Draws != 4000 {
+		t.Fatalf("%+v, %v", drawn, err)
+	}
+	all := append(append([]float64(nil), a...), b...)
+	hits, total := 0.0, sum(all)
+	choose(all, len(a), 0, func(s float64) {
+		if math.Abs(s/9-(total-s)/8) >= math.Abs(drawn.Difference)-1e-9 {
+			hits++
+		}
+	})
+	exact := hits / 24310
+	check(t, "p of draws", drawn.P, exact, 5*math.Sqrt(exact*(1-exact)/4000)+1.0/4000)
+	if again, _ := Means(a, b, 4000, 3); drawn != again {
+		t.Errorf("the same seed gives %+v and %+v", drawn, again)
+	}
+	const trials = 400
+	means, pairs := 0, 0
+	for i := range trials {
+		m, err := Means(normal(rng, 20, 0), normal(rng, 15, 0), 199, uint64(i))
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := Paired(normal(rng, 20, 0), 199, uint64(i))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m.P <= 0.05 {
+			means++
+		}
+		if p.P <= 0.05 {
+			pairs++
+		}
+	}
+	// 20 of 400 are expected, with a deviation of 4.4.
+	if means > 42 || pairs > 42 || means < 3 || pairs < 3 {
+		t.Errorf("of %d tests at 5 %% where nothing is, %d and %d found something", trials, means, pairs)
+	}
+}
+
+// A gap of the size that is said to be seen in 80 of 100 cases is.
+func TestPower(t *testing.T) {
+	rng := near.Rand(t, 4)
+	const n, m, trials = 40, 30, 400
+	gap, err := SmallestMeanGap(1, n, m, 0.05, 0.8)
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := 0
+	for i := range trials {
+		r, err := Means(normal(rng, n, gap), normal(rng, m, 0), 199, uint64(i))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.P <= 0.05 {
+			seen++
+		}
+	}
+	if share := float64(seen) / trials; share < 0.71 || share > 0.88 { // 4.5 deviations
+		t.Errorf("seen in %.2f of the trials", share)
+	}
+	below, above, err := SmallestShareGap(0.3, n, m, 0.05, 0.8)
+	if err != nil || !(below > 0 && below < 0.3 && above > 0.3 && above < 1) {
+		t.Fatalf("shares %v, %v, %v", below, above, err)
+	}
+	h, _ := smallest(n, m, 0.05, 0.8)
+	check(t, "above", CohensH(above, 0.3), h, 1e-12)
+	check(t, "below", CohensH(0.3, below), h, 1e-12)
+	if below, _, _ := SmallestShareGap(0.01, 4, 4, 0.05, 0.8); !math.IsNaN(below) {
+		t.Errorf("a share below 0.01 that four pictures tell from it: %v", below)
+	}
+}
+
+func TestProperties(t *testing.T) {
+	rng := near.Rand(t, 4)
+	a, b := normal(rng, 6, 1), normal(rng, 7, 0)
+	one, _ := Means(a, b, 0, 0)
+	other, _ := Means(b, a, 0, 0)
+	check(t, "groups exchanged", other.P, one.P, 0)
+	check(t, "groups exchanged", other.Difference, -one.Difference, 1e-15)
+	d, _ := CliffsDelta(a, b)
+	e, _ := CliffsDelta(b, a)
+	check(t, "delta exchanged", e, -d, 0)
+	same, _ := Means([]float64{1, 1, 1}, []float64{1, 1}, 0, 0)
+	check(t, "equal values", same.P, 1, 0)
+	if p, _ := BenjaminiHochberg(nil); len(p) != 0 {
+		t.Errorf("an empty family gives %v", p)
+	}
+}
+
+func TestErrors(t *testing.T) {
+	nan := math.NaN()
+	call := map[string]func() error{
+		"the first group: no values":        func() error { _, err := Means(nil, []float64{1}, 9, 0); return err },
+		"the second group: value 2 is NaN":  func() error { _, err := Means([]float64{1}, []float64{1, nan}, 9, 0); return err },
+		"the differences: no values":        func() error { _, err := Paired(nil, 9, 0); return err },
+		"at least one":                      func() error { _, err := Paired(make([]float64, 30), 0, 0); return err },
+		"p-value 2 is 1.5":                  func() error { _, err := Holm([]float64{0, 1.5}); return err },
+		"p-value 1 is NaN":                  func() error { _, err := BenjaminiHochberg([]float64{nan}); return err },
+		"one value has no deviation":        func() error { _, err := CohensD([]float64{1, 2}, []float64{1}); return err },
+		"groups of 0 and 3":                 func() error { _, err := SmallestMeanGap(1, 0, 3, 0.05, 0.8); return err },
+		"alpha 1 ":                          func() error { _, err := SmallestMeanGap(1, 3, 3, 1, 0.8); return err },
+		"deviation 0 ":                      func() error { _, err := SmallestMeanGap(0, 3, 3, 0.05, 0.8); return err },
+		"share 2 is not":                    func() error { _, _, err := SmallestShareGap(2, 3, 3, 0.05, 0.8); return err },
+		"the second group: value 1 is +Inf": func() error { _, err := CliffsDelta([]float64{1}, []float64{math.Inf(1)}); return err },
+		"a permutation test of 40 values needs": func() error {
+			_, err := Means(make([]float64, 20), make([]float64, 20), 0, 0)
+			return err
+		},
+	}
+	for want, f := range call {
+		if err := f(); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("error %v, want one line with %q", err, want)
+		}
+	}
+}
+
+func normal(rng *rand.Rand, n int, mean float64) []float64 {
+	out := make([]float64, n)
+	for i := range out {
+		out[i] = mean + rng.NormFloat64()
+	}
+	return out
+}
+
+func ExampleHolm() {
+	p, _ := Holm([]float64{0.01, 0.04, 0.03})
+	fmt.Printf("%.2f\n", p)
+	// Output: [0.03 0.06 0.06]
+}
