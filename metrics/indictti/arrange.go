@@ -32,9 +32,12 @@ func (r *reader) arrange(g *group, groups []*group) error {
 	if err != nil {
 		return err
 	}
-	if slots == nil && g.most > 1 {
+	if slots == nil {
 		slices.SortStableFunc(members, func(a, b member) int { return cmp.Or(cmp.Compare(a.id, b.id), cmp.Compare(a.row, b.row)) })
-		r.note("%sthe column %q gives the pictures no indices in common (equal seeds across languages and prompts): they are numbered in the order of their ids, so u ≠ v leaves out arbitrary pairs", g.name(r.call.By), r.call.Options["index"])
+		o := r.call.Options
+		if pairs := o["pairs"]; g.most > 1 && (pairs != "" && pairs != string(MeanAll) || o["images"] == string(SameSeed)) {
+			r.note("%sthe column %q gives the pictures no indices in common (equal seeds across languages and prompts): they are numbered in the order of their ids, so equal numbers mean nothing", g.name(r.call.By), o["index"])
+		}
 	}
 	p := &g.pictures
 	p.Languages = r.wanted

@@ -165,7 +165,7 @@ func TestTables(t *testing.T) {
 	}
 	f, _, err = evaluate("indictti-drop", nil, nil, full, referencesOf(p, refs, "full"))
 	want, _ := Drop(c[2].Value, []float64{c[0].Value, c[1].Value, c[3].Value})
-	if err != nil || math.Abs(f.Numbers("drop")[0]-want) > 1e-12 || !(f.Numbers("drop_low")[0] < want && want < f.Numbers("drop_high")[0]) || f.Numbers("n_languages")[0] != 3 {
+	if err != nil || math.Abs(f.Numbers("drop")[0]-want) > 1e-12 || !(f.Numbers("drop_low")[0] < want && want < f.Numbers("drop_high")[0]) || f.Numbers("n_languages")[0] != 3 || math.Abs(f.Numbers("english")[0]-f.Numbers("others")[0]-want) > 1e-12 {
 		t.Errorf("drop %v, want %v, %v", f, want, err)
 	}
 }
