@@ -5,9 +5,6 @@ import (
 	"math"
 	"slices"
 	"sort"
-
-	"gonum.org/v1/gonum/stat"
-	"gonum.org/v1/gonum/stat/distuv"
 )
 
 // CohensD is the difference of the means of a and b in units of their pooled standard deviation: 0.2 small, 0.5 medium, 0.8 large (Cohen
@@ -24,8 +21,18 @@ func CohensD(a, b []float64) (float64, error) {
 		}
 	}
 	n, m := float64(len(a)), float64(len(b))
-	pooled := math.Sqrt(((n-1)*stat.Variance(a, nil) + (m-1)*stat.Variance(b, nil)) / (n + m - 2))
-	return (stat.Mean(a, nil) - stat.Mean(b, nil)) / pooled, nil
+	meanA, squaresA := spread(a)
+	meanB, squaresB := spread(b)
+	return (meanA - meanB) / math.Sqrt((squaresA+squaresB)/(n+m-2)), nil
+}
+
+// spread gives the mean and the sum of squared deviations from it.
+func spread(values []float64) (mean, squares float64) {
+	mean = sum(values) / float64(len(values))
+	for _, v := range values {
+		squares += (v - mean) * (v - mean)
+	}
+	return mean, squares
 }
 
 // CohensH is the difference of two shares on the scale 2·arcsin √p, on which a given difference is equally hard to see everywhere: in [−π, π],
@@ -99,6 +106,6 @@ func smallest(n, m int, alpha, power float64) (float64, error) {
 	if !(alpha > 0 && alpha < 1) || !(power > 0 && power < 1) {
 		return 0, fmt.Errorf("significance: alpha %v and power %v must lie between 0 and 1", alpha, power)
 	}
-	z := distuv.UnitNormal.Quantile(1-alpha/2) + distuv.UnitNormal.Quantile(power)
+	z := math.Sqrt2 * (math.Erfinv(1-alpha) + math.Erfinv(2*power-1)) // the normal quantiles of 1−alpha/2 and of power
 	return max(0, z) * math.Sqrt(1/float64(n)+1/float64(m)), nil
 }
