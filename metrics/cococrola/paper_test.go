@@ -47,6 +47,7 @@ func TestPrintedTable(t *testing.T) {
 	}
 	off := printed(t)
 	off.Column("cross_consistency").Numbers[0] += 0.006
+	off.Column("cross_consistency").Numbers[1] += 0.0045 // rounds to what is printed
 	differ := tabulartest.Evaluate(t, "cococrola-cells", off, nil)
 	if differ.Numbers("equal")[0] != 0 || math.Abs(differ.Numbers("difference")[0]-0.6) > 1e-9 || slices.Contains(differ.Numbers("equal")[1:], 0) {
 		t.Errorf("a difference of 0.6: equal %v, %v", differ.Numbers("equal")[0], differ.Numbers("difference")[0])
@@ -167,6 +168,18 @@ func TestMeansByHand(t *testing.T) {
 		}
 		if m == "A" && f.Texts("language")[i] == "en" && (f.Numbers("cross_consistency_low")[i] != 0.6 || f.Numbers("cross_consistency_high")[i] != 0.9) {
 			t.Errorf("the bootstrap of two concepts spans them: [%g, %g]", f.Numbers("cross_consistency_low")[i], f.Numbers("cross_consistency_high")[i])
+		}
+	}
+}
+
+// TestBlanks: −1 stands for blank scores only, never for an open answer about possession.
+func TestBlanks(t *testing.T) {
+	nan := math.NaN()
+	rows := []Scored{{Model: "A", Cell: Cell{"en", "dog"}, Dt: 0.5, Sc: nan, Xc: 0.8, Wc: 20, Possessed: Yes}, {Model: "A", Cell: Cell{"en", "sea"}, Dt: 0.1, Sc: 0.6, Xc: nan, Wc: nan, Possessed: Unknown}}
+	for treat, want := range map[Blank][5]float64{LeaveOut: {0.3, 0.6, 0.8, 20, 1}, MinusOne: {0.3, -0.2, -0.1, 9.5, 1}} {
+		m := Means(rows, treat, 0, 0)[0]
+		if got := [5]float64{m.Dt.Value, m.Sc.Value, m.Xc.Value, m.Wc.Value, m.Possessed.Value}; !slices.EqualFunc(got[:], want[:], same) || m.Asked != 2 || m.Used != 1 || m.Text != 1 || m.Answered != 1 {
+			t.Errorf("%s: %v, want %v; %+v", treat, got, want, m)
 		}
 	}
 }

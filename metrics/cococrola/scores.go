@@ -157,11 +157,11 @@ func scoreCell(set Set, c Cell, all map[Cell]*drawn, sample *sampler, o Options)
 
 	others := sample.others(c)
 	s.Others = len(others)
-	means := make([]float64, len(d.unit))
-	for i, row := range similarities(d.unit, others) {
-		means[i] = mean(row, nil)
-	}
 	if len(others) > 0 {
+		means, middle := make([]float64, len(d.unit)), middleOf(others) // the mean similarity to the others is the product with their mean vector
+		for i, x := range d.unit {
+			means[i] = dot(x, middle)
+		}
 		s.Dt = bootstrapped(mean(means, nil), w, func(draw int) float64 { return mean(means, w[draw]) })
 	}
 

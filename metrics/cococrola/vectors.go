@@ -49,6 +49,17 @@ func dot(a, b []float64) (sum float64) {
 	return sum
 }
 
+// middleOf is the mean vector.
+func middleOf(rows [][]float64) []float64 {
+	out := make([]float64, len(rows[0]))
+	for _, row := range rows {
+		for k, x := range row {
+			out[k] += x / float64(len(rows))
+		}
+	}
+	return out
+}
+
 // similarities are the cosines of all pairs of unit vectors.
 func similarities(x, y [][]float64) [][]float64 {
 	out := make([][]float64, len(x))
