@@ -23,7 +23,9 @@ import (
 	"antipode/kernel/engine"
 	"antipode/kernel/plugin"
 	"antipode/kernel/store"
+	_ "antipode/metrics/agreement"
 	_ "antipode/metrics/entigen"
+	_ "antipode/metrics/indictti"
 	"antipode/metrics/prdc"
 	_ "antipode/metrics/visage"
 )
