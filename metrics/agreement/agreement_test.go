@@ -177,7 +177,7 @@ func TestTable(t *testing.T) {
 		t.Fatalf("groups %v", got)
 	}
 	equal(t, "percent of m", f.Numbers("percent")[1], 0.5)
-	equal(t, "single of k", f.Numbers("n_single")[0], 1)
+	equal(t, "single of k", f.Numbers("n_left_out")[0], 1)
 	equal(t, "alpha of k", f.Numbers("alpha")[0], math.NaN())
 	stars, err := score(t, nil, map[string]string{"label": "stars", "level": "interval", "draws": "0"})
 	if err != nil {

@@ -38,7 +38,7 @@ func init() {
 				by = append(by, "="+b)
 			}
 			return tabular.Specs(append(by, "percent", "percent_low", "percent_high", "kappa", "kappa_low", "kappa_high", "alpha", "alpha_low", "alpha_high",
-				"n_items", "n_ratings", "n_single", "=level", "=interval")...)
+				"n_items", "n_ratings", "n_left_out", "=level", "=interval")...)
 		},
 		Compute: compute,
 	})
