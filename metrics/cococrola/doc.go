@@ -27,10 +27,13 @@
 //	Xc where l = ls       without a picture's match with itself        the same
 //	Wc                    100 × cosine, English word                   the same
 //	blank cell in means   left out, counted                            −1
+//	correlations          all models                                   without CogView 2; values outside 0 to 1 dropped
 //
 // The paper says neither m nor how the sample is drawn; the column "paper" is this package's default for it. With a picture's match with itself
 // ([Literal], equation 5 to the letter) Xc at l = ls is Sc + (1 − Sc)/n. A black picture in place of one that failed, as the public code has it, is
-// a matter of the pictures: give its vector, with outcome ok.
+// a matter of the pictures: give its vector, with outcome ok. The source language is en, for CogView 2 zh; the word of Wc is English for all.
+//
+// Wordings of a prompt (Appendix B) are compared as models are: give each its own name in the column model.
 //
 // # Possession
 //

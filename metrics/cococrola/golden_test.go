@@ -9,6 +9,7 @@ import (
 	"os"
 	"testing"
 
+	"antipode/internal/near"
 	"antipode/kernel/client"
 	"antipode/metrics/internal/tabulartest"
 )
@@ -72,18 +73,14 @@ func readGolden(t *testing.T) (g golden) {
 	return g
 }
 
-// near compares with a golden; null is NaN.
-func near(t *testing.T, what string, got float64, want *float64) {
+// check compares with a golden to 1e-9; null is NaN.
+func check(t *testing.T, what string, got float64, want *float64) {
 	t.Helper()
-	if want == nil {
-		if !math.IsNaN(got) {
-			t.Errorf("%s: %g, want none", what, got)
-		}
-		return
+	w := math.NaN()
+	if want != nil {
+		w = *want
 	}
-	if !(math.Abs(got-*want) <= 1e-9*(1+math.Abs(*want))) {
-		t.Errorf("%s: %.12g, want %.12g", what, got, *want)
-	}
+	near.Check(t, what, []float64{got}, []float64{w}, 1e-9, 1e-9)
 }
 
 func (g golden) sets(t *testing.T) map[string]Set {
@@ -122,13 +119,13 @@ func TestGolden(t *testing.T) {
 		for i, s := range plain {
 			want := at[model+s.Language+s.Concept]
 			name := model + " " + s.Language + " " + s.Concept
-			near(t, name+" Sc", s.Sc.Value, want.Sc)
-			near(t, name+" Xc", s.Xc.Value, want.Xc)
-			near(t, name+" Wc", s.Wc.Value, want.Wc)
-			near(t, name+" Xc, literal", literal[i].Xc.Value, want.Literal)
-			near(t, name+" Wc, dot product", literal[i].Wc.Value, want.Dot)
+			check(t, name+" Sc", s.Sc.Value, want.Sc)
+			check(t, name+" Xc", s.Xc.Value, want.Xc)
+			check(t, name+" Wc", s.Wc.Value, want.Wc)
+			check(t, name+" Xc, literal", literal[i].Xc.Value, want.Literal)
+			check(t, name+" Wc, dot product", literal[i].Wc.Value, want.Dot)
 			if want.Dt != nil {
-				near(t, name+" Dt", s.Dt.Value, want.Dt)
+				check(t, name+" Dt", s.Dt.Value, want.Dt)
 			}
 			if s.Used != want.N || s.Reference != 5 || s.Others != 4 || s.Text != want.N {
 				t.Errorf("%s: counts %+v", name, s)
@@ -144,13 +141,13 @@ func TestGolden(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			near(t, name+" Dt against all pictures", pure, want.All)
+			check(t, name+" Dt against all pictures", pure, want.All)
 			sc, _ := SelfConsistency(want.vectors)
 			xc, _ := CrossConsistency(want.vectors, at[model+"en"+s.Concept].vectors)
 			wc, _ := TextMatch(set.Words[Cell{English, s.Concept}], want.joint, Cosine)
-			near(t, name+" SelfConsistency", sc, want.Sc)
-			near(t, name+" CrossConsistency", xc, want.Literal)
-			near(t, name+" TextMatch", wc, want.Wc)
+			check(t, name+" SelfConsistency", sc, want.Sc)
+			check(t, name+" CrossConsistency", xc, want.Literal)
+			check(t, name+" TextMatch", wc, want.Wc)
 		}
 	}
 	means := map[string]Mean{}
@@ -162,8 +159,8 @@ func TestGolden(t *testing.T) {
 	}
 	for _, want := range g.Means {
 		m := means[want.Model+want.Language]
-		near(t, want.Model+" "+want.Language+" mean Xc", m.Xc.Value, &want.Xc)
-		near(t, want.Model+" "+want.Language+" mean Wc", m.Wc.Value, &want.Wc)
+		check(t, want.Model+" "+want.Language+" mean Xc", m.Xc.Value, &want.Xc)
+		check(t, want.Model+" "+want.Language+" mean Wc", m.Wc.Value, &want.Wc)
 	}
 	got := Correlations(scored, func(s Scored) float64 { return s.Xc }, true, 0, 1)
 	rs := map[string]float64{}
@@ -172,7 +169,7 @@ func TestGolden(t *testing.T) {
 		rs[c.B+c.A] = c.R.Value
 	}
 	for _, want := range g.Correlations {
-		near(t, "r of "+want.A+" and "+want.B, rs[want.A+want.B], &want.R)
+		check(t, "r of "+want.A+" and "+want.B, rs[want.A+want.B], &want.R)
 	}
 	if len(got) != 6 || len(g.Correlations) != 6 {
 		t.Errorf("%d and %d correlations", len(got), len(g.Correlations))
@@ -212,9 +209,9 @@ func TestGoldenTables(t *testing.T) {
 	}
 	for _, c := range g.Cells {
 		i := at[c.Model+c.Language+c.Concept]
-		near(t, "Sc", f.Numbers("self_consistency")[i], c.Sc)
-		near(t, "Xc", f.Numbers("cross_consistency")[i], c.Xc)
-		near(t, "Wc", f.Numbers("text_match")[i], c.Wc)
+		check(t, "Sc", f.Numbers("self_consistency")[i], c.Sc)
+		check(t, "Xc", f.Numbers("cross_consistency")[i], c.Xc)
+		check(t, "Wc", f.Numbers("text_match")[i], c.Wc)
 		want := No
 		if *c.Xc >= 0.5 || *c.Wc >= 25 {
 			want = Yes

@@ -80,15 +80,19 @@ func correlate(a, b, model string, va, vb map[[2]string]float64, draws int, seed
 func pearson(x, y, w []float64) float64 {
 	mx, my := mean(x, w), mean(y, w)
 	var xx, yy, xy float64
+	points := 0
 	for i := range x {
 		a := 1.
 		if w != nil {
 			a = w[i]
 		}
+		if a > 0 {
+			points++
+		}
 		dx, dy := x[i]-mx, y[i]-my
 		xx, yy, xy = xx+a*dx*dx, yy+a*dy*dy, xy+a*dx*dy
 	}
-	if len(x) < 3 || xx == 0 || yy == 0 {
+	if points < 3 || xx == 0 || yy == 0 {
 		return math.NaN()
 	}
 	return max(-1, min(1, xy/math.Sqrt(xx*yy)))

@@ -20,15 +20,6 @@ func Reading(option, value string) metrics.Setting { return tabular.Set(option, 
 // Source is the source language of Xc by model, "LANGUAGE,MODEL=LANGUAGE,…"; the default is "en,CogView 2=zh", as in the paper.
 func Source(list string) metrics.Setting { return tabular.Set("source", list) }
 
-// Vectors names the columns that hold the vectors: of pictures for Dt, Sc and Xc ("full"), of pictures in the space of the words ("clip_image"), of words ("clip_text").
-func Vectors(images, joint, words string) metrics.Setting {
-	return func(a *metrics.Args) {
-		for option, column := range map[string]string{"vector": images, "joint": joint, "text": words} {
-			tabular.Set(option, column)(a)
-		}
-	}
-}
-
 // Draws is the number of bootstrap draws; the default is 1000, 0 = no intervals.
 func Draws(n int) metrics.Setting { return tabular.Set("draws", strconv.Itoa(n)) }
 
@@ -36,14 +27,20 @@ func score(metric string, in datasets.Table, settings []metrics.Setting) dataset
 	return metrics.Score(tabular.Args(metric, settings), map[string]datasets.Table{"in": in}).Named(metric)
 }
 
-// ConceptScores is the metric cococrola-scores: Dt, Sc and Xc for each model, language and concept of a table with a row for each picture.
-func ConceptScores(images datasets.Table, settings ...metrics.Setting) datasets.Table {
-	return score("cococrola-scores", images, settings)
+// Tables are what [ConceptScores] reads.
+type Tables struct {
+	Images datasets.Table // a row for each picture asked for: model, language, concept, vectors; id; outcome
+	Words  datasets.Table // a row for each concept's bare word: language, concept, text vector; the zero Table = none, and then no Wc
 }
 
-// ConceptScoresWithWords is [ConceptScores] with Wc and possession too; words has a row for each concept's word, with its text vector.
-func ConceptScoresWithWords(images, words datasets.Table, settings ...metrics.Setting) datasets.Table {
-	return metrics.Score(tabular.Args("cococrola-scores", settings), map[string]datasets.Table{"in": images, "words": words}).Named("cococrola-scores")
+// ConceptScores is the metric cococrola-scores: Dt, Sc, Xc, Wc and possession for each model, language and concept. Columns of vectors are options: "vector"
+// (full) for Dt, Sc and Xc, "joint" (clip_image) and, among the words, "text" (clip_text) for Wc.
+func ConceptScores(t Tables, settings ...metrics.Setting) datasets.Table {
+	inputs := map[string]datasets.Table{"in": t.Images}
+	if len(t.Words.Columns()) > 0 || t.Words.IsOpen() || t.Words.Err() != nil {
+		inputs["words"] = t.Words
+	}
+	return metrics.Score(tabular.Args("cococrola-scores", settings), inputs).Named("cococrola-scores")
 }
 
 // LanguageMeans is the metric cococrola-means: the cells of Table 2, one a row, from the table of [ConceptScores].

@@ -40,9 +40,9 @@ func evaluate(t *testing.T, g golden, options map[string]string) *client.Frame {
 // TestConstructors: each table form knows its columns at once, and refuses a table that lacks one.
 func TestConstructors(t *testing.T) {
 	pictures, words := small(2)
-	scores := ConceptScoresWithWords(datasets.FromFrame(pictures), datasets.FromFrame(words), Profile(PublicCode), Source("en"), Reading("self", string(Literal)), Vectors("full", "clip_image", "clip_text"), Draws(0))
+	scores := ConceptScores(Tables{datasets.FromFrame(pictures), datasets.FromFrame(words)}, Profile(PublicCode), Source("en"), Reading("self", string(Literal)), Draws(0))
 	means := LanguageMeans(scores)
-	for name, made := range map[string]datasets.Table{"scores": scores, "no words": ConceptScores(datasets.FromFrame(pictures)), "means": means, "table": PaperTable(means), "cells": PaperCells(means), "wins": ColumnWins(means),
+	for name, made := range map[string]datasets.Table{"scores": scores, "no words": ConceptScores(Tables{Images: datasets.FromFrame(pictures)}), "means": means, "table": PaperTable(means), "cells": PaperCells(means), "wins": ColumnWins(means),
 		"ranking": Ranking(scores), "correlations": LanguageCorrelations(scores), "failures": Failures(scores)} {
 		if made.Err() != nil || len(made.Columns()) == 0 {
 			t.Errorf("%s: %v, %d columns", name, made.Err(), len(made.Columns()))
@@ -51,7 +51,7 @@ func TestConstructors(t *testing.T) {
 	if !slices.ContainsFunc(PaperTable(means, Reading("languages", "en,hi")).Columns(), func(c client.ColumnSpec) bool { return c.Name == "HI Wc" }) {
 		t.Error("the table has no column for an added language")
 	}
-	for _, bad := range []datasets.Table{ConceptScores(datasets.FromFrame(words)), Ranking(means), ConceptScores(datasets.FromFrame(pictures), Reading("selv", "literal"))} {
+	for _, bad := range []datasets.Table{ConceptScores(Tables{Images: datasets.FromFrame(words)}), Ranking(means), ConceptScores(Tables{Images: datasets.FromFrame(pictures), Words: datasets.FromFrame(&client.Frame{Columns: words.Columns[:1]})}), ConceptScores(Tables{Images: datasets.FromFrame(pictures)}, Reading("selv", "literal"))} {
 		if bad.Err() == nil {
 			t.Error("a table that cannot be made is not in error")
 		}
