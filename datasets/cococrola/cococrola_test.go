@@ -61,6 +61,25 @@ func TestPrompts(t *testing.T) {
 	}
 }
 
+// TestModels: ids of several models' prompts differ.
+func TestModels(t *testing.T) {
+	o := own(t)
+	o.Model = "SD 2"
+	f := run(t, "cococrola-prompts", o)
+	if f.Texts("id")[0] != "SD 2/0-en-moon-0" || f.Texts("model")[0] != "SD 2" {
+		t.Errorf("id %q, model %q", f.Texts("id")[0], f.Texts("model")[0])
+	}
+	columns := Prompts(o).Columns()
+	if len(columns) != len(f.Columns) {
+		t.Fatalf("%d columns, declared %d", len(f.Columns), len(columns))
+	}
+	for i, spec := range columns {
+		if f.Columns[i].ColumnSpec != spec {
+			t.Errorf("column %d is %v, declared %v", i, f.Columns[i].ColumnSpec, spec)
+		}
+	}
+}
+
 func TestWordings(t *testing.T) {
 	o := own(t)
 	o.Wordings, o.Only = true, []string{"moon"}

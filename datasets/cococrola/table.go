@@ -20,6 +20,7 @@ type Options struct {
 	Languages []string `json:"languages,omitempty"` // kept, in this order; none = all
 	Pictures  int      `json:"pictures,omitempty"`  // asked for with each prompt: rows of it; 0 = 1 (the paper does not say; 10 is advised)
 	Seed      int64    `json:"seed,omitempty"`      // of each prompt's first picture; the others count up
+	Model     string   `json:"model,omitempty"`     // who is asked: a column model, and MODEL/ before each id, so that tables of several models can be joined
 	Corrected bool     `json:"corrected,omitempty"` // take the authors' later corrections of Spanish, Chinese and Japanese words
 	Wordings  bool     `json:"wordings,omitempty"`  // the templates of the wording test ([Wordings]) in place of the main ones
 	Only      []string `json:"only,omitempty"`      // concepts kept; none = all
@@ -47,9 +48,18 @@ var (
 )
 
 // Prompts is the table of what a model is asked for, by language, concept and picture: id (see the package), concept (the English word), language,
-// word, template, prompt_id (main, or the number of a wording), prompt, class and subclass, number (of the picture, from 0) and seed.
+// word, template, prompt_id (main, or the number of a wording), prompt, class and subclass, number (of the picture, from 0), seed, and model
+// where it is given.
 func Prompts(o Options) datasets.Table {
-	return datasets.New("cococrola-prompts", o.absolute(), promptColumns).Named("CoCo-CroLa prompts")
+	return datasets.New("cococrola-prompts", o.absolute(), o.columns()).Named("CoCo-CroLa prompts")
+}
+
+// columns are those of [Prompts].
+func (o Options) columns() []client.ColumnSpec {
+	if o.Model == "" {
+		return promptColumns
+	}
+	return append(slices.Clone(promptColumns), client.ColumnSpec{Name: "model", Kind: client.Text})
 }
 
 // Collisions is the table of [FindCollisions]: kind, word, languages and concepts (A, B, …) and their numbers.
@@ -130,7 +140,11 @@ func PromptFrame(d Data, o Options) (*datasets.Frame, error) {
 	if o.Pictures < 0 {
 		return nil, fmt.Errorf("%d pictures asked for with each prompt: give 1 or more", o.Pictures)
 	}
-	f := empty(promptColumns)
+	f := empty(o.columns())
+	prefix := ""
+	if o.Model != "" {
+		prefix = o.Model + "/"
+	}
 	for _, language := range languages {
 		for _, t := range d.Templates {
 			if t.Language != language {
@@ -141,7 +155,7 @@ func PromptFrame(d Data, o Options) (*datasets.Frame, error) {
 					continue
 				}
 				for i := range max(o.Pictures, 1) {
-					texts(f, c.id(t, i), c.Name, language, c.Words[language], t.Text, t.ID, t.Fill(c.Words[language]), c.Class, c.Subclass)
+					texts(f, prefix+c.id(t, i), c.Name, language, c.Words[language], t.Text, t.ID, t.Fill(c.Words[language]), c.Class, c.Subclass, o.Model)
 					numbers(f, float64(i), float64(o.Seed+int64(i)))
 				}
 			}
@@ -167,7 +181,7 @@ func empty(specs []client.ColumnSpec) *datasets.Frame {
 	return f
 }
 
-// texts and numbers put a row's values into the columns of their kind, in order.
+// texts and numbers put a row's values into the columns of their kind, in order; values beyond the columns are left out.
 func texts(f *datasets.Frame, values ...string) {
 	for i, at := 0, 0; i < len(f.Columns); i++ {
 		if c := &f.Columns[i]; c.Kind == client.Text {
