@@ -12,6 +12,7 @@ import (
 	"os"
 	"sync"
 
+	_ "antipode/datasets/cococrola"
 	_ "antipode/datasets/entigen"
 	_ "antipode/datasets/seegull"
 	_ "antipode/datasets/visage"
@@ -24,6 +25,7 @@ import (
 	"antipode/kernel/plugin"
 	"antipode/kernel/store"
 	_ "antipode/metrics/agreement"
+	_ "antipode/metrics/cococrola"
 	_ "antipode/metrics/entigen"
 	_ "antipode/metrics/indictti"
 	"antipode/metrics/prdc"

@@ -3,11 +3,13 @@ package cococrola
 import (
 	"fmt"
 	"testing"
+
+	"antipode/internal/near"
 )
 
 // BenchmarkScore scores one model of the paper's size: 193 concepts, 7 languages, 12 pictures, 768 numbers, 1000 bootstrap draws.
 func BenchmarkScore(b *testing.B) {
-	rng := random(b)
+	rng := near.Rand(b, 5)
 	set := Set{Model: "m", Images: map[Cell][]Image{}, Words: map[Cell][]float32{}}
 	for k := range 193 {
 		set.Words[Cell{English, fmt.Sprint(k)}] = vector(rng, nil, 1, 512)

@@ -4,12 +4,14 @@ import (
 	"fmt"
 	"math"
 	"testing"
+
+	"antipode/internal/near"
 )
 
 // TestCalibrationOfConcepts draws data sets of one concept with 10 pictures a language and counts how often nominal 95 % intervals hold the expected score,
 // which the mean over all data sets estimates (its own error is a twentieth of an interval).
 func TestCalibrationOfConcepts(t *testing.T) {
-	rng := random(t)
+	rng := near.Rand(t, 5)
 	const trials, width = 400, 16
 	centre, other := vector(rng, nil, 1, width), vector(rng, nil, 1, width)
 	names := []string{"Sc", "Xc", "Wc", "Dt"}
@@ -60,7 +62,7 @@ func coverage(values []Value) float64 {
 // TestCalibrationOfMeans does the same for means, shares, their averages over languages and models, and correlations, over 60 concepts whose scores go together
 // between languages and models: the intervals must resample concepts, not cells.
 func TestCalibrationOfMeans(t *testing.T) {
-	rng := random(t)
+	rng := near.Rand(t, 5)
 	const trials, concepts = 400, 60
 	values := map[string][]Value{}
 	for trial := range trials {

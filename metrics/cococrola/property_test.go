@@ -4,24 +4,11 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
 	"slices"
-	"strconv"
 	"testing"
-)
 
-// random is seeded by ANTIPODE_TEST_SEED, else by 1.
-func random(t testing.TB) *rand.Rand {
-	t.Helper()
-	seed := uint64(1)
-	if s := os.Getenv("ANTIPODE_TEST_SEED"); s != "" {
-		var err error
-		if seed, err = strconv.ParseUint(s, 10, 64); err != nil {
-			t.Fatalf("ANTIPODE_TEST_SEED=%q is no number", s)
-		}
-	}
-	return rand.New(rand.NewPCG(seed, 5))
-}
+	"antipode/internal/near"
+)
 
 func vector(rng *rand.Rand, centre []float32, noise float64, width int) []float32 {
 	v := make([]float32, width)
@@ -71,7 +58,7 @@ func same(a, b float64) bool {
 
 // TestOracle: every score against the definition by naive loops, on random sets with blanks, in every reading.
 func TestOracle(t *testing.T) {
-	rng := random(t)
+	rng := near.Rand(t, 5)
 	for trial := range 24 {
 		set := world(rng, 2+rng.IntN(9), 1+rng.IntN(12))
 		o := Options{Source: []string{"en", "zh"}[trial%2], Self: []Self{ExcludeSelf, Literal}[trial/2%2], Product: []Product{Cosine, Dot}[trial/4%2], Word: []string{"", "source"}[trial%2],
@@ -134,7 +121,7 @@ func TestOracle(t *testing.T) {
 
 // TestIdentities: closed forms.
 func TestIdentities(t *testing.T) {
-	rng := random(t)
+	rng := near.Rand(t, 5)
 	alike := [][]float32{{3, 4}, {6, 8}, {0.3, 0.4}}
 	apart := [][]float32{{1, 0, 0}, {0, 2, 0}, {0, 0, -5}}
 	for _, c := range []struct {
@@ -183,7 +170,7 @@ func TestIdentities(t *testing.T) {
 // TestOrderAndBatch: the order of pictures changes nothing, to the bit; a concept's Sc, Xc and Wc and their intervals do not depend on other concepts, nor its Dt
 // on other languages.
 func TestOrderAndBatch(t *testing.T) {
-	rng := random(t)
+	rng := near.Rand(t, 5)
 	set := world(rng, 8, 6)
 	o := Options{M: 4, Draws: 50, Seed: 3}
 	all, err := Score(set, o)
@@ -228,7 +215,7 @@ func TestOrderAndBatch(t *testing.T) {
 
 // TestDirections: more scatter lowers Sc and Xc; one scene for all concepts raises Dt; pictures of another concept lower Xc and Wc and leave Sc.
 func TestDirections(t *testing.T) {
-	rng := random(t)
+	rng := near.Rand(t, 5)
 	const width = 64
 	set := Set{Model: "m", Images: map[Cell][]Image{}, Words: map[Cell][]float32{}}
 	scene := vector(rng, nil, 1, width)

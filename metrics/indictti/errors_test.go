@@ -15,7 +15,7 @@ import (
 )
 
 func TestTableErrors(t *testing.T) {
-	rng := random(t, 12)
+	rng := near.Rand(t, 12)
 	p := made(rng, 2, 3, 2, 4, 0)
 	refs := [][]float32{vector(rng, 4), vector(rng, 4), vector(rng, 4)}
 	good := frameOf(p, "m", "full")
@@ -83,7 +83,7 @@ func TestTableErrors(t *testing.T) {
 
 // An empty caption keeps its vector or is left out, and is counted either way.
 func TestEmptyCaptions(t *testing.T) {
-	rng := random(t, 13)
+	rng := near.Rand(t, 13)
 	p := made(rng, 1, 4, 2, 5, 0)
 	refs := [][]float32{vector(rng, 5), vector(rng, 5), vector(rng, 5), vector(rng, 5)}
 	in := frameOf(p, "m", "text").With(client.TextColumn("caption", []string{"a", " ", "c", "d", "e", "f", "g", ""}))

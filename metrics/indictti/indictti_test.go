@@ -4,23 +4,11 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
-	"strconv"
 	"strings"
 	"testing"
-)
 
-// random is a source of random sets: its seed is ANTIPODE_TEST_SEED, else 1.
-func random(t testing.TB, stream uint64) *rand.Rand {
-	seed := uint64(1)
-	if s := os.Getenv("ANTIPODE_TEST_SEED"); s != "" {
-		var err error
-		if seed, err = strconv.ParseUint(s, 10, 64); err != nil {
-			t.Fatalf("ANTIPODE_TEST_SEED=%q is no number", s)
-		}
-	}
-	return rand.New(rand.NewPCG(seed, stream))
-}
+	"antipode/internal/near"
+)
 
 // named is a set without pictures.
 func named(languages, prompts int) Pictures {
@@ -112,7 +100,7 @@ func TestClosedForms(t *testing.T) {
 
 // Pictures farther from their prompt's centre: lower correctness, SCWL and SCAL, higher DWL.
 func TestDirections(t *testing.T) {
-	rng := random(t, 2)
+	rng := near.Rand(t, 2)
 	p, refs := named(2, 30), make([][]float32, 30)
 	shared := vector(rng, 16)
 	for k := range p.Prompts {
@@ -144,7 +132,7 @@ func TestDirections(t *testing.T) {
 
 // What is missing is counted and left out, and a score of nothing is NaN.
 func TestMissing(t *testing.T) {
-	rng := random(t, 3)
+	rng := near.Rand(t, 3)
 	p := made(rng, 3, 4, 3, 6, 0)
 	p.Vectors[0][1] = [][]float32{nil, p.Vectors[0][1][1], nil} // one picture left
 	p.Vectors[0][2] = nil                                       // none
@@ -189,7 +177,7 @@ func TestMissing(t *testing.T) {
 }
 
 func TestRefused(t *testing.T) {
-	rng := random(t, 4)
+	rng := near.Rand(t, 4)
 	good := func() (Pictures, [][]float32) {
 		return made(rng, 2, 3, 2, 4, 0), [][]float32{vector(rng, 4), vector(rng, 4), vector(rng, 4)}
 	}

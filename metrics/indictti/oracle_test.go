@@ -121,7 +121,7 @@ func slowDistinct(p Pictures, l int, images Images) float64 {
 
 // On random sets, complete and with pictures missing, every score is that of the slow loops.
 func TestAgainstLoops(t *testing.T) {
-	rng := random(t, 1)
+	rng := near.Rand(t, 1)
 	for trial := range 12 {
 		p := made(rng, 3+trial%3, 5+trial, 1+trial%5, 3+trial, float64(trial%3)*0.2)
 		refs := make([][]float32, len(p.Prompts))

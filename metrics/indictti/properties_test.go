@@ -40,7 +40,7 @@ func all(t *testing.T, p Pictures, refs [][]float32) map[string][]float64 {
 // Scores do not change with the vectors' lengths, the order of prompts, a common new order of the indices (but mean_ult, which says u < v, and first), or
 // languages beside theirs; and a language's values follow it.
 func TestInvariance(t *testing.T) {
-	rng := random(t, 20)
+	rng := near.Rand(t, 20)
 	p := made(rng, 4, 8, 4, 5, 0.1)
 	for l := range p.Vectors { // the first picture is there, so that DWL of first has its prompts
 		for k := range p.Vectors[l] {
@@ -111,7 +111,7 @@ func TestInvariance(t *testing.T) {
 
 // A score over all prompts is the mean, weighted by terms, of the scores over two parts of them: what merging must give.
 func TestParts(t *testing.T) {
-	rng := random(t, 21)
+	rng := near.Rand(t, 21)
 	p := made(rng, 2, 9, 3, 4, 0.2)
 	cut := func(from, to int) Pictures {
 		return Pictures{Languages: p.Languages, Prompts: p.Prompts[from:to], Vectors: [][][][]float32{p.Vectors[0][from:to], p.Vectors[1][from:to]}}
@@ -168,7 +168,7 @@ func TestIntervalsCover(t *testing.T) {
 	if testing.Short() {
 		t.Skip("not with -short: 300 trials")
 	}
-	rng := random(t, 22)
+	rng := near.Rand(t, 22)
 	w := world{rng, vector(rng, 6), 6}
 	score := func(p Pictures, refs [][]float32) map[string]Score {
 		c, err := Correctness(p, refs)
@@ -260,7 +260,7 @@ func BenchmarkSCAL(b *testing.B) {
 		b.Skip("not with -short: 381 MB of vectors")
 	}
 	p := named(31, 1000)
-	rng := random(b, 30)
+	rng := near.Rand(b, 30)
 	noise := vector(rng, 1<<16)
 	for l := range p.Vectors {
 		for k := range p.Vectors[l] {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"antipode/internal/near"
 	"antipode/kernel/client"
 	"antipode/metrics/internal/tabulartest"
 )
@@ -36,7 +37,7 @@ func TestCapitalised(t *testing.T) {
 
 // The closed form is the mean over pairs; the draw that is kept is the least of all draws, and the same again.
 func TestLeastSimilar(t *testing.T) {
-	rng := random(t, 40)
+	rng := near.Rand(t, 40)
 	var pool [][]float32
 	for range 30 {
 		pool = append(pool, vector(rng, 5))
@@ -112,7 +113,7 @@ func TestPromptsTable(t *testing.T) {
 		got.Numbers("mean_similarity")[0] >= got.Numbers("median_similarity")[0] {
 		t.Errorf("%v, %v", ids, got)
 	}
-	moved := tabulartest.Evaluate(t, "indictti-prompts", shuffled(random(t, 41), f), options)
+	moved := tabulartest.Evaluate(t, "indictti-prompts", shuffled(near.Rand(t, 41), f), options)
 	if !slices.Equal(moved.Texts("id"), ids) {
 		t.Errorf("another order of the rows: %v, %v", moved.Texts("id"), ids)
 	}

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"testing"
 
+	"antipode/internal/near"
 	"antipode/kernel/client"
 	"antipode/metrics"
 )
@@ -72,7 +73,7 @@ func shuffled(rng *rand.Rand, f *client.Frame) *client.Frame { return f.Pick(rng
 
 // The table forms give the pure functions' values, in rows of any order, with counts, and an interval around each value.
 func TestTables(t *testing.T) {
-	rng := random(t, 10)
+	rng := near.Rand(t, 10)
 	p := made(rng, 4, 9, 4, 6, 0.15)
 	p.Languages[2] = "en"
 	for r := range 4 { // the most pictures are there, so that the table knows all indices
@@ -172,7 +173,7 @@ func TestTables(t *testing.T) {
 
 // Groups are scored apart from each other; a language of one model alone is blank for the other; the common set holds the prompts of both.
 func TestGroups(t *testing.T) {
-	rng := random(t, 11)
+	rng := near.Rand(t, 11)
 	a, b := made(rng, 3, 6, 2, 5, 0), made(rng, 2, 4, 3, 5, 0)
 	both := frameOf(a, "a", "full")
 	other := frameOf(b, "b", "full")
