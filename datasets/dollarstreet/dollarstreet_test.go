@@ -1,0 +1,146 @@
+package dollarstreet
+
+import (
+	"context"
+	"encoding/json"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"antipode/datasets"
+	"antipode/datasets/manifest"
+)
+
+func index(t *testing.T, o Options) (*datasets.Frame, error) {
+	t.Helper()
+	raw, err := json.Marshal(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := datasets.FindSource("dollarstreet-index")(context.Background(), raw, datasets.SourceEnv{Home: t.TempDir(), Note: t.Logf})
+	if err == nil {
+		if err := f.Check(); err != nil {
+			t.Error(err)
+		}
+	}
+	return f, err
+}
+
+func TestArchive(t *testing.T) {
+	f, err := index(t, Options{Dir: "testdata/dollarstreet"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for column, want := range map[string][]string{
+		"id":      {"h1", "h2/cups", "h2/children's toys", "h3"},
+		"path":    {"assets/5d4b/one.jpg", "assets/5d4b/two.jpg", "assets/5d4b/two.jpg", "assets/5d4c/three.jpeg"},
+		"object":  {"stove/hob", "cups", "children's toys", "arm watch"},
+		"region":  {"Asia", "Africa", "Africa", "Americas"},
+		"country": {"Nepal", "Malawi", "Malawi", "Colombia"},
+	} {
+		if got := f.Texts(column); !slices.Equal(got, want) {
+			t.Errorf("%s %q, want %q", column, got, want)
+		}
+	}
+	if got := f.Numbers("income"); got[0] != 120.5 || got[1] != 60 || got[2] != 60 || !math.IsNaN(got[3]) {
+		t.Errorf("incomes %v", got)
+	}
+	var names []string
+	for _, c := range Photos(Options{Dir: "testdata/dollarstreet"}).Columns() {
+		names = append(names, c.Name+":"+string(c.Kind))
+	}
+	if got := strings.Join(names, " "); got != "id:text image:image object:text region:text country:text income:number" {
+		t.Error(got)
+	}
+}
+
+// The folder as the archive has it, a level down, and the two lists in place of the whole one.
+func TestVariants(t *testing.T) {
+	dir := t.TempDir()
+	down := filepath.Join(dir, "dataset_dollarstreet")
+	must(t, os.CopyFS(down, os.DirFS("testdata/dollarstreet")))
+	f, err := index(t, Options{Dir: dir})
+	if err != nil || f.Texts("path")[0] != "dataset_dollarstreet/assets/5d4b/one.jpg" {
+		t.Fatalf("%v, %v", f, err)
+	}
+	must(t, os.Remove(filepath.Join(down, "images_v2.csv")))
+	must(t, os.WriteFile(filepath.Join(down, "images_v2_imagenet_train.csv"), []byte("imageRelPath,topics,region.id\nassets/5d4b/one.jpg,\"[\"\"Bed\"\"]\",eu\n"), 0o644))
+	must(t, os.WriteFile(filepath.Join(down, "images_v2_imagenet_test.csv"), []byte("imageRelPath,topics,region.id\nassets/5d4b/two.jpg,[],eu\nassets/5d4c/three.jpeg,['Roof'],eu\n"), 0o644))
+	f, err = index(t, Options{Dir: dir})
+	if err != nil || !slices.Equal(f.Texts("object"), []string{"bed", "roof"}) || f.Texts("id")[1] != "assets/5d4c/three.jpeg" || f.Texts("country")[0] != "" {
+		t.Errorf("%v, %v", f, err)
+	}
+}
+
+func TestDamagedArchives(t *testing.T) {
+	data, err := os.ReadFile("testdata/dollarstreet/images_v2.csv")
+	must(t, err)
+	for name, c := range map[string]struct {
+		old, new string
+		want     []string
+	}{
+		"wrong column":    {"region.id", "region", []string{`images_v2.csv, line 1: no column "region.id"`}},
+		"unknown region":  {"np,as", "np,oc", []string{"images_v2.csv, line 2, column region.id", `"oc"`, "af (Africa)"}},
+		"income":          {"120.5", "much", []string{"images_v2.csv, line 2, column income", `"much" is not a number`}},
+		"list":            {"['Stove/hob']", "['Stove/hob", []string{"images_v2.csv, line 2, column topics", "is no list"}},
+		"empty topic":     {"['Stove/hob']", "['']", []string{"line 2, column topics", "empty"}},
+		"parent":          {"assets/5d4b/one.jpg", "../one.jpg", []string{"line 2, column imageRelPath", "leaves the archive's folder"}},
+		"missing picture": {"assets/5d4b/one.jpg", "assets/none.jpg", []string{"line 2, column imageRelPath", "the picture assets/none.jpg is missing"}},
+		"same id twice":   {"h3,", "h1,", []string{"images_v2.csv, line 4", `"h1"`, "images_v2.csv, line 2"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := filepath.Join(t.TempDir(), "ds")
+			must(t, os.CopyFS(dir, os.DirFS("testdata/dollarstreet")))
+			text := strings.Replace(string(data), c.old, c.new, 1)
+			if text == string(data) {
+				t.Fatalf("%q is not in the index", c.old)
+			}
+			must(t, os.WriteFile(filepath.Join(dir, "images_v2.csv"), []byte(text), 0o644))
+			_, err := index(t, Options{Dir: dir})
+			if err == nil {
+				t.Fatal("no error")
+			}
+			for _, want := range append(c.want, "dollarstreet: ") {
+				if !strings.Contains(err.Error(), want) {
+					t.Errorf("%q does not say %q", err, want)
+				}
+			}
+			if strings.Contains(err.Error(), "\n") {
+				t.Errorf("more than one line: %q", err)
+			}
+		})
+	}
+	if _, err := index(t, Options{Dir: t.TempDir()}); err == nil || !strings.Contains(err.Error(), Page) {
+		t.Errorf("an empty folder: %v", err)
+	}
+}
+
+func TestLists(t *testing.T) {
+	for text, want := range map[string][]string{"Bed": {"Bed"}, "[]": nil, "[ ]": nil, `['a', "b's"]`: {"a", "b's"}, `['it\'s',"\"x\""]`: {"it's", `"x"`}} {
+		if got, err := list(text); err != nil || !slices.Equal(got, want) {
+			t.Errorf("%s: %q, %v", text, got, err)
+		}
+	}
+	for _, text := range []string{"['a'", "['a' 'b']", "['a',]", "[a]", `['a\`, "["} {
+		if got, err := list(text); err == nil {
+			t.Errorf("%s: %q, no error", text, got)
+		}
+	}
+}
+
+func TestFoundByName(t *testing.T) {
+	t.Setenv("ANTIPODE_DATA", "testdata")
+	if table, known := manifest.Table(Name); !known || table.Err() != nil {
+		t.Errorf("%v, %v", known, table.Err())
+	}
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

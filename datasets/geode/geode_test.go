@@ -1,0 +1,204 @@
+package geode
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"antipode/datasets"
+	"antipode/datasets/digin"
+	"antipode/datasets/manifest"
+)
+
+// index runs the source under [Photos].
+func index(t *testing.T, o Options) (*datasets.Frame, error, string) {
+	t.Helper()
+	raw, err := json.Marshal(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var note string
+	f, err := datasets.FindSource("geode-index")(context.Background(), raw, datasets.SourceEnv{Home: t.TempDir(), Note: func(format string, _ ...any) { note = format }})
+	if err == nil {
+		if err := f.Check(); err != nil {
+			t.Error(err)
+		}
+	}
+	return f, err, note
+}
+
+// mine is a copy of the made-up archive to damage.
+func mine(t *testing.T) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "geode")
+	if err := os.CopyFS(dir, os.DirFS("testdata/geode")); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+func TestArchive(t *testing.T) {
+	f, err, _ := index(t, Options{Dir: "testdata/geode"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for column, want := range map[string][]string{
+		"path":    {"images/Africa_Egypt_Egypt_bag_1.jpg", "images/Africa_South_Africa_South_Africa_plate_of_food_2.jpg", "images/SouthEastAsia_Indonesia_Indonesia_bag_3.jpg", "images/SouthEastAsia_Thailand_Thailand_plate_of_food_4.jpg"},
+		"object":  {"bag", "plate of food", "bag", "plate of food"},
+		"region":  {"Africa", "Africa", "SouthEastAsia", "SouthEastAsia"},
+		"country": {"Egypt", "South Africa", "Indonesia", "Thailand"},
+	} {
+		if got := f.Texts(column); !slices.Equal(got, want) {
+			t.Errorf("%s %q, want %q", column, got, want)
+		}
+	}
+	if got := f.Texts("id")[0]; got != "Africa_Egypt_Egypt_bag_1.jpg" {
+		t.Errorf("id %q", got)
+	}
+}
+
+// The regions' archives lie beside each other; one of them has paths relative to its index, and none has countries.
+func TestRegionalArchives(t *testing.T) {
+	f, err, _ := index(t, Options{Dir: "testdata/regional"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := f.Texts("path"); !slices.Equal(got, []string{"geode_africa/images/Africa_Egypt_Egypt_bag_1.jpg", "geode_europe/images/Europe_Italy_Italy_bag_5.jpg"}) {
+		t.Errorf("paths %q", got)
+	}
+	if got := f.Texts("country"); !slices.Equal(got, []string{"", ""}) {
+		t.Errorf("countries %q", got)
+	}
+}
+
+func TestPhotosIsATableToSample(t *testing.T) {
+	photos := Photos(Options{Dir: "testdata/geode"})
+	var names []string
+	for _, c := range photos.Columns() {
+		names = append(names, c.Name+":"+string(c.Kind))
+	}
+	if got := strings.Join(names, " "); got != "id:text image:image object:text region:text country:text" {
+		t.Error(got)
+	}
+	if err := photos.Where("object", "in", digin.Objects27()).Sample(1, "object,region", 42).Err(); err != nil {
+		t.Error(err)
+	}
+	t.Setenv("ANTIPODE_DATA", "testdata")
+	byName, known := manifest.Table(Name)
+	if !known || byName.Err() != nil {
+		t.Fatalf("%v %v", known, byName.Err())
+	}
+	a, _ := byName.Plan()
+	b, err := photos.Plan()
+	if err != nil || a.Digest() != b.Digest() {
+		t.Errorf("the table found by its name is another one: %v", err)
+	}
+}
+
+func TestNotThere(t *testing.T) {
+	t.Setenv("ANTIPODE_DATA", "")
+	t.Setenv("ANTIPODE_MODULE", "")
+	t.Setenv("ANTIPODE_HOME", t.TempDir())
+	t.Chdir(t.TempDir())
+	for _, o := range []Options{{}, {Dir: "nowhere"}} {
+		_, err := Photos(o).Rows(context.Background())
+		if err == nil || !strings.Contains(err.Error(), Page) || !strings.Contains(err.Error(), "index.csv beside the folder images") {
+			t.Errorf("%v does not say where to get it and how it lies", err)
+		}
+	}
+	if m, err := manifest.Get(Name); err != nil || !strings.Contains(m.Warning, Page) || m.Files[0].Optional == "" {
+		t.Errorf("%+v, %v", m, err)
+	}
+}
+
+func TestDamagedArchives(t *testing.T) {
+	const bag = "Africa_Egypt_Egypt_bag_1.jpg"
+	outside := filepath.Join(t.TempDir(), "outside.jpg")
+	if err := os.WriteFile(outside, []byte("x"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	replace := func(old, new string) func(*testing.T, string) {
+		return func(t *testing.T, dir string) {
+			path := filepath.Join(dir, "index.csv")
+			data, err := os.ReadFile(path)
+			if err != nil || !bytes.Contains(data, []byte(old)) {
+				t.Fatalf("%q is not in the index: %v", old, err)
+			}
+			if err := os.WriteFile(path, bytes.Replace(data, []byte(old), []byte(new), 1), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for name, c := range map[string]struct {
+		damage func(t *testing.T, dir string)
+		want   []string
+	}{
+		"no index": {func(t *testing.T, dir string) { must(t, os.Remove(filepath.Join(dir, "index.csv"))) }, []string{"no index in", Page, "unpack"}},
+		"empty index": {func(t *testing.T, dir string) { must(t, os.WriteFile(filepath.Join(dir, "index.csv"), nil, 0o644)) },
+			[]string{"index.csv is empty", "file_path"}},
+		"no rows": {func(t *testing.T, dir string) {
+			must(t, os.WriteFile(filepath.Join(dir, "index.csv"), []byte("file_path,object,region\n"), 0o644))
+		}, []string{"name no picture"}},
+		"wrong column":    {replace("file_path", "path"), []string{`index.csv, line 1: no column "file_path"`, "there are:"}},
+		"unknown region":  {replace("bag,Africa", "bag,Atlantis"), []string{"index.csv, line 2, column region", `"Atlantis"`, "Africa, Americas"}},
+		"empty object":    {replace("bag,Africa", ",Africa"), []string{"index.csv, line 2, column object", "empty"}},
+		"empty path":      {replace(bag, ""), []string{"line 2, column file_path", "empty"}},
+		"parent":          {replace(bag, "../"+bag), []string{"line 2, column file_path", "leaves the archive's folder"}},
+		"parent inside":   {replace(bag, "x/../../"+bag), []string{"leaves the archive's folder"}},
+		"absolute":        {replace(bag, "/"+bag), []string{"leaves the archive's folder"}},
+		"backslash":       {replace(bag, `..\`+bag), []string{"leaves the archive's folder"}},
+		"not a picture":   {replace(bag, "notes.txt"), []string{`"notes.txt" is no picture`, ".jpg"}},
+		"missing picture": {replace(bag, "none.jpg"), []string{"line 2, column file_path", "the picture none.jpg is missing", "present"}},
+		"same id twice":   {replace("SouthEastAsia_Indonesia_Indonesia_bag_3.jpg", bag), []string{"index.csv, line 4", bag, "index.csv, line 2"}},
+		"a link that leaves": {func(t *testing.T, dir string) {
+			must(t, os.Remove(filepath.Join(dir, "images", bag)))
+			must(t, os.Symlink(outside, filepath.Join(dir, "images", bag)))
+		}, []string{"line 2, column file_path", "link"}},
+		"a folder": {func(t *testing.T, dir string) {
+			must(t, os.Remove(filepath.Join(dir, "images", bag)))
+			must(t, os.Mkdir(filepath.Join(dir, "images", bag), 0o755))
+		}, []string{"is no file"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := mine(t)
+			c.damage(t, dir)
+			_, err, _ := index(t, Options{Dir: dir})
+			if err == nil {
+				t.Fatal("no error")
+			}
+			for _, want := range append(c.want, "geode: ") {
+				if !strings.Contains(err.Error(), want) {
+					t.Errorf("%q does not say %q", err, want)
+				}
+			}
+			if strings.Contains(err.Error(), "\n") {
+				t.Errorf("more than one line: %q", err)
+			}
+		})
+	}
+}
+
+func TestPresent(t *testing.T) {
+	dir := mine(t)
+	must(t, os.Remove(filepath.Join(dir, "images", "Africa_Egypt_Egypt_bag_1.jpg")))
+	f, err, note := index(t, Options{Dir: dir, Present: true})
+	if err != nil || f.Len() != 3 || !strings.Contains(note, "left out") {
+		t.Errorf("%v, %v, note %q", f, err, note)
+	}
+	must(t, os.RemoveAll(filepath.Join(dir, "images")))
+	if _, err, _ := index(t, Options{Dir: dir, Present: true}); err == nil || !strings.Contains(err.Error(), "name no picture that is there") {
+		t.Errorf("an archive without photos: %v", err)
+	}
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
