@@ -5,10 +5,10 @@
 //
 // [Build] and [Prompts] fill a template for every object of every region, with the same number of pictures for every pair:
 //
-//	[Plain]      {object}               bag
-//	[InRegion]   {object} in {region}   bag in the Americas
-//	[InCountry]  {object} in {country}  bag in Colombia: the region's countries in turn
-//	[Adjectival] {adjective} {object}   American bag, the second template of Decomposed-DIG
+//	Plain       {object}               bag
+//	InRegion    {object} in {region}   bag in the Americas
+//	InCountry   {object} in {country}  bag in Colombia: the region's countries in turn
+//	Adjectival  {adjective} {object}   American bag, the second template of Decomposed-DIG
 //
 // DIG In uses the first three, Decomposed-DIG the second and the fourth. Neither adds an article, a prefix or a negative prompt.
 //

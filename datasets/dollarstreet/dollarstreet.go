@@ -16,7 +16,7 @@
 // written, so other columns are ignored, id, country.name and income may be missing, region.id may be the region's name,
 // and topics may be a list as Python or JSON write it or one plain topic.
 //
-// The photos are under CC BY 4.0 or CC BY-SA 4.0; read the page.
+// The licences are given as CC BY and CC BY-SA 4.0, which could not be checked when this was written; read the page.
 package dollarstreet
 
 import (
@@ -151,7 +151,7 @@ func Photos(o Options) datasets.Table { return layout.Table(o) }
 func init() {
 	manifest.Register(manifest.Manifest{
 		Name: Name, Title: "The Dollar Street dataset, photos of household items with country and income", Origin: Page, Version: "images_v2, as offered on the page",
-		Licence: "CC BY 4.0 and CC BY-SA 4.0 (see the page)", Citation: Citation,
+		Licence: "CC BY and CC BY-SA 4.0 (see the page)", Citation: Citation,
 		Warning: "not fetched: get it from " + Page + " and unpack it into a folder called " + Name + " (" + layout.Shape + "), then set ANTIPODE_DATA to the folder above",
 		Files: []manifest.File{
 			{Path: "images_v2.csv", Columns: []string{"id", "country.name", "region.id", "topics", "income", "imageRelPath"}, Optional: "comes with the photos from " + Page},

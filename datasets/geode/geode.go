@@ -15,7 +15,7 @@
 // The columns and the two layouts are those that several public readers of the archive use; the archive itself was not seen when
 // this was written, so other columns are ignored, ip_country may be called country or be missing, and regions may be written with spaces.
 //
-// The licence was CC BY 4.0 when last read on that page; read it there.
+// The licence is given as CC BY 4.0, which could not be checked when this was written; read the page.
 package geode
 
 import (

@@ -159,6 +159,10 @@ func TestDamagedArchives(t *testing.T) {
 			must(t, os.Remove(filepath.Join(dir, "images", bag)))
 			must(t, os.Symlink(outside, filepath.Join(dir, "images", bag)))
 		}, []string{"line 2, column file_path", "link"}},
+		"a link to a folder": {func(t *testing.T, dir string) {
+			must(t, os.Rename(filepath.Join(dir, "images"), filepath.Join(dir, "photos")))
+			must(t, os.Symlink("photos", filepath.Join(dir, "images")))
+		}, []string{"line 2, column file_path", "behind the link images"}},
 		"a folder": {func(t *testing.T, dir string) {
 			must(t, os.Remove(filepath.Join(dir, "images", bag)))
 			must(t, os.Mkdir(filepath.Join(dir, "images", bag), 0o755))
@@ -193,6 +197,18 @@ func TestPresent(t *testing.T) {
 	must(t, os.RemoveAll(filepath.Join(dir, "images")))
 	if _, err, _ := index(t, Options{Dir: dir, Present: true}); err == nil || !strings.Contains(err.Error(), "name no picture that is there") {
 		t.Errorf("an archive without photos: %v", err)
+	}
+}
+
+// Nothing is fetched: a pull says where the archive is to be had.
+func TestPullSkips(t *testing.T) {
+	err := manifest.Pull(context.Background(), Name, manifest.Options{Dest: t.TempDir(), Progress: func(s manifest.Step) {
+		if s.State != "skipped" || s.File == "index.csv" && !strings.Contains(s.Note, Page) {
+			t.Errorf("%+v", s)
+		}
+	}})
+	if err != nil {
+		t.Error(err)
 	}
 }
 

@@ -138,7 +138,7 @@ func (l Layout) locate(root *os.Root, dir, name string) (string, error) {
 	}
 	clean := path.Clean(name)
 	if path.IsAbs(clean) || strings.ContainsAny(clean, "\\\x00") || slices.ContainsFunc(strings.Split(clean, "/"), func(part string) bool { return strings.HasPrefix(part, ".") }) {
-		return "", fmt.Errorf("the path %q leaves the archive's folder; a path is relative, with /, and without . or ..", name)
+		return "", fmt.Errorf("the path %q leaves the archive's folder or is hidden; a path is relative, with /, and no part of it starts with a dot", name)
 	}
 	if !slices.Contains(endings, strings.ToLower(path.Ext(clean))) {
 		return "", fmt.Errorf("%q is no picture; its name ends in none of %s", name, strings.Join(endings, " "))
@@ -153,6 +153,11 @@ func (l Layout) locate(root *os.Root, dir, name string) (string, error) {
 		case !info.Mode().IsRegular():
 			return "", fmt.Errorf("%q is no file", name)
 		default:
+			for at := path.Dir(full); at != "."; at = path.Dir(at) {
+				if info, err := root.Lstat(filepath.FromSlash(at)); err != nil || !info.IsDir() {
+					return "", fmt.Errorf("%q lies behind the link %s, which is not followed; put the folder itself there", name, at)
+				}
+			}
 			return full, nil
 		}
 	}
@@ -177,7 +182,8 @@ func (l Layout) columns(rest ...string) []string {
 }
 
 // Table is the table of the archive's pictures: id, image, object, region, country, and income where the layout has it. The
-// pictures' files are read, for their content hashes, when the table runs; a hash is kept as long as its file does not change.
+// files of all pictures in the folder are read once, for their content hashes, when the table first runs; a hash is kept as
+// long as its file does not change.
 func (l Layout) Table(o Options) datasets.Table {
 	o.Dir = manifest.Here(l.Name, o.Dir)
 	if o.Dir == "" {
