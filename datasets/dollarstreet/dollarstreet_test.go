@@ -68,9 +68,9 @@ func TestVariants(t *testing.T) {
 	}
 	must(t, os.Remove(filepath.Join(down, "images_v2.csv")))
 	must(t, os.WriteFile(filepath.Join(down, "images_v2_imagenet_train.csv"), []byte("imageRelPath,topics,region.id\nassets/5d4b/one.jpg,\"[\"\"Bed\"\"]\",eu\n"), 0o644))
-	must(t, os.WriteFile(filepath.Join(down, "images_v2_imagenet_test.csv"), []byte("imageRelPath,topics,region.id\nassets/5d4b/two.jpg,[],eu\nassets/5d4c/three.jpeg,['Roof'],eu\n"), 0o644))
+	must(t, os.WriteFile(filepath.Join(down, "images_v2_imagenet_test.csv"), []byte("imageRelPath,topics,region.id\nassets/5d4b/two.jpg,[],eu\nassets/5d4c/three.jpeg,\"['Roof', 'Wall']\",eu\n"), 0o644))
 	f, err = index(t, Options{Dir: dir})
-	if err != nil || !slices.Equal(f.Texts("object"), []string{"bed", "roof"}) || f.Texts("id")[1] != "assets/5d4c/three.jpeg" || f.Texts("country")[0] != "" {
+	if err != nil || !slices.Equal(f.Texts("object"), []string{"bed", "roof", "wall"}) || f.Texts("id")[2] != "assets/5d4c/three.jpeg/wall" || f.Texts("country")[0] != "" {
 		t.Errorf("%v, %v", f, err)
 	}
 }
