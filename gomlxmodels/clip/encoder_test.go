@@ -1,0 +1,365 @@
+package clip
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/gomlx/compute"
+	"github.com/gomlx/compute/dtypes"
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/core/tensors"
+	"github.com/gomlx/gomlx/ml/model"
+
+	"antipode/gomlxmodels/weights"
+	"antipode/internal/near"
+	"antipode/internal/testbackend"
+)
+
+// tiny is a small configuration: 16 patches, 2 blocks a tower, the usual context of 77 tokens, of which 90 is the end.
+func tiny() Config {
+	c := DefaultConfig()
+	c.Text.VocabSize, c.Text.HiddenSize, c.Text.Layers, c.Text.Heads, c.Text.IntermediateSize, c.Text.EndToken = 100, 16, 2, 2, 24, 90
+	c.Vision.HiddenSize, c.Vision.Layers, c.Vision.Heads, c.Vision.IntermediateSize, c.Vision.ImageSize, c.Vision.PatchSize = 32, 2, 4, 48, 32, 8
+	c.ProjectionDim = 12
+	return c
+}
+
+// randomFolder writes a model folder with random weights.
+func randomFolder(t *testing.T, cfg Config) string {
+	t.Helper()
+	rng := near.Rand(t, 3)
+	var list []weights.Tensor
+	for _, r := range table(&cfg, imageTower, textTower) {
+		if r.Shape == nil {
+			continue
+		}
+		n := 1
+		for _, d := range r.Shape {
+			n *= d
+		}
+		data := make([]float32, n)
+		for i := range data {
+			data[i] = 0.3 * float32(rng.NormFloat64())
+		}
+		list = append(list, weights.Tensor{Name: r.Tensor, Shape: r.Shape, Data: data})
+	}
+	text, err := json.Marshal(struct {
+		Type string `json:"model_type"`
+		Config
+	}{"clip", cfg})
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "config.json"), text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := weights.Save(filepath.Join(dir, weights.SingleFile), list, nil, weights.F32); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+func open(t *testing.T, dir string) *Model {
+	t.Helper()
+	m, err := Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func newEncoder(t *testing.T, backend compute.Backend, m *Model, o Options) *Encoder {
+	t.Helper()
+	e, err := NewEncoder(backend, m, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(e.Close)
+	return e
+}
+
+func encodeImages(t *testing.T, e *Encoder, pictures ...[]float32) []Embedding {
+	t.Helper()
+	out, err := e.EncodeImages(context.Background(), pictures)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func encodeTokens(t *testing.T, e *Encoder, texts ...[]int) []Embedding {
+	t.Helper()
+	out, err := e.EncodeTokens(context.Background(), texts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func randomPictures(rng *rand.Rand, c *Config, n int) [][]float32 {
+	out := make([][]float32, n)
+	for i := range out {
+		out[i] = make([]float32, 3*c.Vision.ImageSize*c.Vision.ImageSize)
+		for j := range out[i] {
+			out[i][j] = float32(rng.NormFloat64())
+		}
+	}
+	return out
+}
+
+// randomText is start, words, end: n tokens in all.
+func randomText(rng *rand.Rand, c *Config, n int) []int {
+	ids := make([]int, n)
+	for i := range ids {
+		ids[i] = 1 + rng.IntN(c.Text.EndToken-1)
+	}
+	ids[n-1] = c.Text.EndToken
+	return ids
+}
+
+func equal(a, b Embedding) bool {
+	return slices.Equal(a.Pooled, b.Pooled) && slices.Equal(a.Projected, b.Projected)
+}
+
+// checkLine wants an error of one line that holds a text.
+func checkLine(t *testing.T, err error, want string) {
+	t.Helper()
+	if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
+		t.Errorf("error %q, want one line with %q", err, want)
+	}
+}
+
+func onBoth(t *testing.T, do func(*testing.T, compute.Backend)) {
+	t.Run("XLA", func(t *testing.T) { do(t, testbackend.XLA(t)) })
+	t.Run("pure Go", func(t *testing.T) { do(t, testbackend.Go(t)) })
+}
+
+// TestProperties holds what holds for every model: neighbours, place, batch and padding do not matter; the input does.
+func TestProperties(t *testing.T) {
+	onBoth(t, func(t *testing.T, backend compute.Backend) {
+		m, rng := open(t, randomFolder(t, tiny())), near.Rand(t, 5)
+		c := m.Config()
+		e := newEncoder(t, backend, m, Options{Batch: 3, TextBatch: 2})
+		pictures := randomPictures(rng, c, 4)
+		texts := [][]int{randomText(rng, c, 77), randomText(rng, c, 3), randomText(rng, c, 16), randomText(rng, c, 17), randomText(rng, c, 40), randomText(rng, c, 5), randomText(rng, c, 64), randomText(rng, c, 1)}
+		images, words := encodeImages(t, e, pictures...), encodeTokens(t, e, texts...)
+		if len(images) != len(pictures) || len(words) != len(texts) || len(images[0].Pooled) != 32 || len(words[0].Pooled) != 16 || len(words[0].Projected) != 12 {
+			t.Fatalf("%d of %d pictures, %d of %d texts, widths %d, %d, %d", len(images), len(pictures), len(words), len(texts), len(images[0].Pooled), len(words[0].Pooled), len(words[0].Projected))
+		}
+		other := newEncoder(t, backend, m, Options{Batch: 1, TextBatch: 5})
+		for i, p := range pictures {
+			if !equal(encodeImages(t, e, p)[0], images[i]) {
+				t.Errorf("picture %d alone differs from among others", i)
+			}
+			one := encodeImages(t, other, p)[0]
+			near.Check(t, "picture, batch of 1", one.Pooled, images[i].Pooled, 1e-5, 1e-6)
+			near.Check(t, "picture, batch of 1", one.Projected, images[i].Projected, 1e-5, 1e-5)
+		}
+		apart := encodeTokens(t, other, texts...)
+		for i, ids := range texts {
+			if !equal(encodeTokens(t, e, ids)[0], words[i]) {
+				t.Errorf("text %d alone differs from among others", i)
+			}
+			near.Check(t, "text, batch of 5", apart[i].Projected, words[i].Projected, 1e-5, 1e-5)
+			if n := len(ids); n < c.Text.Context {
+				padded := slices.Concat(ids, randomText(rng, c, c.Text.Context-n)) // with a second end
+				if !equal(encodeTokens(t, e, padded)[0], words[i]) {
+					t.Errorf("text %d: what follows its end matters", i)
+				}
+			}
+			if len(ids) > 1 {
+				changed := slices.Clone(ids)
+				changed[0] = 1 + changed[0]%80
+				if near.Compare(encodeTokens(t, e, changed)[0].Projected, words[i].Projected, 1e-3, 1e-3) == nil {
+					t.Errorf("text %d: its first token does not matter", i)
+				}
+			}
+		}
+		if again := encodeTokens(t, newEncoder(t, backend, m, Options{Batch: 3, TextBatch: 2}), texts...); !slices.EqualFunc(again, words, equal) {
+			t.Error("a second encoder gives other numbers")
+		}
+		if near.Compare(images[0].Projected, images[1].Projected, 1e-2, 1e-2) == nil {
+			t.Error("two pictures, one embedding")
+		}
+		if len(encodeImages(t, e))+len(encodeTokens(t, e)) != 0 {
+			t.Error("embeddings of nothing")
+		}
+	})
+}
+
+// TestLengths compares texts run at a padded length with the graph at their own.
+func TestLengths(t *testing.T) {
+	onBoth(t, func(t *testing.T, backend compute.Backend) {
+		m, rng := open(t, randomFolder(t, tiny())), near.Rand(t, 6)
+		e := newEncoder(t, backend, m, Options{TextBatch: 2})
+		for _, n := range []int{1, 4, 16, 21, 76} {
+			ids := randomText(rng, m.Config(), n)
+			flat := make([]int32, n)
+			for i, id := range ids {
+				flat[i] = int32(id)
+			}
+			want := golden{Model: m, t: t}.run(backend, textTower, func(s *model.Scope, in []*Node) []*Node {
+				out := ForwardText(s, m.cfg, in[0], GraphOptions{})
+				return []*Node{out.Pooled, out.Projected}
+			}, tensors.FromFlatDataAndDimensions(flat, 1, n))
+			got := encodeTokens(t, e, ids)[0]
+			near.Check(t, strconv.Itoa(n)+" tokens, pooled", got.Pooled, want[0], 1e-5, 1e-5)
+			near.Check(t, strconv.Itoa(n)+" tokens, projected", got.Projected, want[1], 1e-5, 1e-5)
+		}
+	})
+}
+
+func TestEnd(t *testing.T) {
+	for _, c := range []struct {
+		end  int
+		ids  []int
+		want int
+	}{
+		{7, []int{1, 7, 9, 7}, 1}, {7, []int{1, 2}, -1}, {7, nil, -1},
+		{2, []int{1, 9, 2, 9}, 1}, {2, []int{0, 0}, 0}, {2, nil, -1},
+	} {
+		if got := (&TextConfig{EndToken: c.end}).End(c.ids); got != c.want {
+			t.Errorf("the end %d of %v is at %d, want %d", c.end, c.ids, got, c.want)
+		}
+	}
+}
+
+func TestEncodeRefuses(t *testing.T) {
+	m := open(t, randomFolder(t, tiny()))
+	rng, c := near.Rand(t, 7), m.Config()
+	e := newEncoder(t, testbackend.Go(t), m, Options{})
+	good, picture := randomText(rng, c, 4), randomPictures(rng, c, 1)[0]
+	for want, ids := range map[string][]int{
+		"text 2: 78 tokens, the model takes at most 77":           randomText(rng, c, 78),
+		"text 2: token 1 has id 100, the model's ids are 0 to 99": {100, 90},
+		"text 2: token 3 has id -1":                               {1, 90, -1},
+		"text 2: no end-of-text token (id 90)":                    {1, 2, 3},
+		"text 2: it has no tokens":                                {},
+	} {
+		_, err := e.EncodeTokens(context.Background(), [][]int{good, ids})
+		checkLine(t, err, want)
+	}
+	for want, p := range map[string][]float32{"picture 2: 5 pixel values, the model takes 3072": make([]float32, 5), "picture 2: 0 pixel": nil} {
+		_, err := e.EncodeImages(context.Background(), [][]float32{picture, p})
+		checkLine(t, err, want)
+	}
+	nan := slices.Clone(picture)
+	nan[3] = float32(math.NaN())
+	_, err := e.EncodeImages(context.Background(), [][]float32{picture, nan})
+	checkLine(t, err, "row 2: the network gave NaN")
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := e.EncodeImages(ctx, [][]float32{picture}); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+	if _, err := e.EncodeTokens(ctx, [][]int{good}); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+	for want, o := range map[string]Options{"batch -1": {Batch: -1}, "batch 5000": {TextBatch: 5000}, "dtype Int32": {DType: dtypes.Int32}} {
+		_, err := NewEncoder(testbackend.Go(t), m, o)
+		checkLine(t, err, want)
+	}
+	_, err = NewEncoder(nil, m, Options{})
+	checkLine(t, err, "needs a backend and a model")
+	_, err = m.Prepare(nil)
+	checkLine(t, err, "no picture")
+	var none *Encoder
+	_, err = none.EncodeTokens(context.Background(), nil)
+	checkLine(t, err, "clip: ")
+	none.Close()
+	e.Close()
+	e.Close()
+	_, err = e.EncodeImages(context.Background(), [][]float32{picture})
+	checkLine(t, err, "the encoder is closed")
+	_, err = e.EncodeTokens(context.Background(), [][]int{good})
+	checkLine(t, err, "the encoder is closed")
+}
+
+func TestLogitsRefuse(t *testing.T) {
+	m := open(t, filepath.Join("testdata", "inner-end"))
+	good := Embedding{Projected: make([]float32, 24)}
+	_, err := m.Logits([]Embedding{good, {}}, nil)
+	checkLine(t, err, "picture 2: a vector of 0 numbers, the model's have 24")
+	if got, err := m.Logits([]Embedding{good}, []Embedding{good}); err != nil || got[0][0] != 0 {
+		t.Errorf("zeros: %v, %v", got, err)
+	}
+	if math.Abs(m.LogitScale()-math.Exp(1.7)) > 1e-6 {
+		t.Errorf("logit scale %v", m.LogitScale())
+	}
+}
+
+// TestBFloat16 runs the same weights in bfloat16, which keeps 8 bits.
+func TestBFloat16(t *testing.T) {
+	g := openGolden(t, "gelu-odd-patch")
+	e := newEncoder(t, testbackend.XLA(t), g.Model, Options{DType: dtypes.BFloat16, TextBatch: 3})
+	for name, list := range map[string][]Embedding{"image.pooled": encodeImages(t, e, g.rows("pixels")...), "text.pooled": encodeTokens(t, e, g.texts()...)} {
+		for i, em := range list {
+			want := g.rows(name)[i]
+			if d, _ := near.Worst(em.Pooled, want); d > 0.15*near.Scale(want) || d == 0 {
+				t.Errorf("%s %d: worst difference %v at scale %v", name, i, d, near.Scale(want))
+			}
+		}
+	}
+}
+
+// TestMemory opens and closes encoders of some size: their memory must come back; and one of pictures holds no words.
+func TestMemory(t *testing.T) {
+	onBoth(t, func(t *testing.T, backend compute.Backend) {
+		c := tiny()
+		c.Text.VocabSize, c.Text.EndToken = 1<<18, 90 // 16 MiB of words
+		m, rng := open(t, randomFolder(t, c)), near.Rand(t, 8)
+		picture, text := randomPictures(rng, &c, 1)[0], randomText(rng, &c, 4)
+		round := func() {
+			e := newEncoder(t, backend, m, Options{Batch: 1, TextBatch: 1})
+			encodeImages(t, e, picture)
+			if n := e.Bytes(); n < 1000 || n > 1<<20 {
+				t.Fatalf("an encoder of pictures holds %d bytes", n)
+			}
+			encodeTokens(t, e, text)
+			if n := e.Bytes(); n < 16<<20 {
+				t.Fatalf("an encoder of both holds %d bytes", n)
+			}
+			e.Close()
+			if n := e.Bytes(); n != 0 {
+				t.Fatalf("a closed encoder holds %d bytes", n)
+			}
+		}
+		for range 3 {
+			round()
+		}
+		before := resident(t)
+		for range 8 {
+			round()
+		}
+		if grown := resident(t) - before; grown > 64<<20 { // kept, they would be 8 × 16 MiB and more
+			t.Errorf("8 encoders opened and closed leave %d MiB", grown>>20)
+		}
+	})
+}
+
+// resident is the memory of the process after a collection, where the system tells it.
+func resident(t *testing.T) int64 {
+	runtime.GC()
+	debug.FreeOSMemory()
+	text, err := os.ReadFile("/proc/self/statm")
+	if err != nil {
+		t.Skipf("no memory figures: %v", err)
+	}
+	pages, err := strconv.ParseInt(strings.Fields(string(text))[1], 10, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pages * int64(os.Getpagesize())
+}
