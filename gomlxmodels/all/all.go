@@ -13,7 +13,9 @@ import (
 	"sync"
 
 	_ "antipode/datasets/cococrola"
+	_ "antipode/datasets/dollarstreet"
 	_ "antipode/datasets/entigen"
+	_ "antipode/datasets/geode"
 	_ "antipode/datasets/seegull"
 	_ "antipode/datasets/visage"
 	"antipode/gomlxmodels/archipelago/weights"

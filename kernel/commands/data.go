@@ -47,6 +47,9 @@ func data(ctx context.Context, args []string) error {
 		if err := manifest.Pull(ctx, name, one); err != nil {
 			return err
 		}
+		if _, err := manifest.Find(name, manifest.Where{Home: home}); err != nil && o.Dest == "" {
+			return err // every file is one to get by hand: the lines above say how
+		}
 		fmt.Printf("%s lies in %s\n", name, one.Dest)
 	}
 	return nil
@@ -62,7 +65,7 @@ func listData(home string) error {
 		if dir, err := manifest.Find(name, manifest.Where{Home: home}); err == nil {
 			where = dir
 		}
-		fmt.Printf("  %-10s %s; licence: %s\n             %s\n", name, m.Title, m.Licence, where)
+		fmt.Printf("  %-12s %s; licence: %s\n               %s\n", name, m.Title, m.Licence, where)
 	}
 	return nil
 }
