@@ -13,9 +13,13 @@ import (
 )
 
 func register(name, title, unit, span, source string, in metrics.Input, options []metrics.Option, specs func(metrics.Args) []client.ColumnSpec, f compute) {
+	registerAll(name, title, unit, span, source, []metrics.Input{in}, options, specs, f)
+}
+
+func registerAll(name, title, unit, span, source string, inputs []metrics.Input, options []metrics.Option, specs func(metrics.Args) []client.ColumnSpec, f compute) {
 	metrics.Register(metrics.Metric{
 		Info:    metrics.Info{Name: name, Title: title, Unit: unit, Range: span, Direction: "none", Citation: citation + ", " + source},
-		Version: 1, Inputs: []metrics.Input{in}, Options: options, Columns: specs, Compute: f,
+		Version: 1, Inputs: inputs, Options: options, Columns: specs, Compute: f,
 	})
 }
 

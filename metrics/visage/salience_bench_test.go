@@ -1,0 +1,64 @@
+package visage
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"antipode/internal/near"
+)
+
+// paperSized are 40,000 captions of 12 words of 135 identities with 15 pictures each, and 1,994 attributes, a third of two words.
+func paperSized(rng *rand.Rand) ([]Caption, Vocabulary) {
+	word := func() string { return fmt.Sprint("w", int(4000*math.Pow(rng.Float64(), 2))) }
+	var v Vocabulary
+	for len(v.Attributes) < 1994 {
+		a := word()
+		if rng.IntN(3) == 0 {
+			a += " " + word()
+		}
+		v.Attributes = append(v.Attributes, a)
+	}
+	captions := make([]Caption, 40000)
+	for i := range captions {
+		words := make([]string, 12)
+		for k := range words {
+			words[k] = word()
+		}
+		captions[i] = Caption{fmt.Sprint("id", i%135), fmt.Sprint(i / 135 % 15), strings.Join(words, " ")}
+	}
+	return captions, v
+}
+
+// BenchmarkSalience is tf-idf of 40,000 captions against 1,994 attributes, without and with 1000 bootstrap draws.
+func BenchmarkSalience(b *testing.B) {
+	captions, v := paperSized(near.Rand(b, 404))
+	for _, draws := range []int{0, 1000} {
+		b.Run(fmt.Sprint("draws=", draws), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := Salience(captions, v, SalienceOptions{Alpha: 1, Draws: draws}); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// TestSalienceTime: 40,000 captions in under 5 s.
+func TestSalienceTime(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: no timing")
+	}
+	captions, v := paperSized(near.Rand(t, 404))
+	start := time.Now()
+	if _, err := Salience(captions, v, SalienceOptions{Alpha: 1}); err != nil {
+		t.Fatal(err)
+	}
+	if took := time.Since(start); took > 5*time.Second {
+		t.Errorf("%v", took)
+	}
+}
