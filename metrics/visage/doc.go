@@ -1,6 +1,6 @@
-// Package visage holds the scores of ViSAGe (Jha et al., ACL 2024, arXiv 2401.06310) on human annotations: how likely an attribute is
+// Package visage holds the scores of ViSAGe (Jha et al., ACL 2024, arXiv 2401.06310). On human annotations: how likely an attribute is
 // to be seen in pictures of an identity, how much likelier stereotypes are than other attributes, how offensive what was seen is, and how far
-// annotators agree that an attribute can be seen at all.
+// annotators agree that an attribute can be seen at all. On captions: which attributes they name. On vectors: how like the stereotype default pictures are.
 //
 // # Likelihood and stereotypical tendency
 //
@@ -18,9 +18,33 @@
 // paper's Tables 1 and 2 come out (315 of 315 cells). It is not described there and lowers L(random) by the factor N/(N+1), N being
 // the number of real random attributes. [Clean] leaves the option out. Every result says which mode made it.
 //
+// # Attributes in captions
+//
+//	salience(a, id) = tf(a, id) · idf(a, C)
+//	tf(a, id)       = (count(a, id) + α) / (total(id) + α·|V|)
+//	idf(a, C)       = ln(|C| / (1 + df(a, C)))        or, smooth, ln((1 + |C|) / (1 + df(a, C))) + 1
+//
+// V are the attributes looked for: those that can be seen in a picture, or all of SeeGULL's, which also finds "attractive" or "smart". The paper names a
+// "modified tf-idf" and a "string match" without their form; these are readings, each an option of the metrics: see [Matching] and [SalienceOptions].
+// [Salience] computes them, and the shares of captions that name an attribute. Only attributes found are listed: smoothing alone makes none salient.
+// Tables mask pairs by the rule of package seegull unless asked not to; an attribute masked at the source cannot be found.
+//
+// # Stereotypical pull
+//
+//	S(X, Y)     = mean of cos(x, y) over x in X, y in Y    [-1, 1]
+//	pull(id)    = S(d, s) - S(d, ns)                       above 0: default pictures look more like the stereotype
+//	MeanSim(id) = (S(d, s) + S(d, ns) + S(s, ns)) / 3
+//
+// d are default pictures of the identity, s those made with a stereotype in the prompt, ns those with another attribute. [Pulls] averages attribute by
+// attribute or pools; the paper leaves that open. The embeddings behind Tables 3 to 5 are not released, so their numbers are no test; another encoder moves every
+// similarity: compare ranks. [Similarities] compares identities with each other, which the paper does not do.
+//
 // # Intervals
 //
 // Percentile bootstrap over pictures within an identity: a picture's showings are kept together, because annotators' answers about one
 // picture are no independent draws. The draws depend on the seed and the identity's name only. Attributes not shown in a draw are
 // left out of its means. The interval of theta may have no upper end: where too many draws have L(random) = 0.
+//
+// Captions are drawn by picture too, in all identities at once, so that idf moves with them. The pull draws attributes (prompts) whole, or pictures;
+// agreement of captions with annotators and the count of positive pulls draw identities. Of these scores, one cluster alone has no interval.
 package visage

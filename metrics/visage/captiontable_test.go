@@ -1,0 +1,186 @@
+package visage
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"antipode/datasets"
+	"antipode/internal/near"
+	"antipode/kernel/client"
+	"antipode/metrics"
+)
+
+// evaluate computes a metric on two tables and checks the columns against the declared ones.
+func evaluate(t *testing.T, metric, second string, in, other *client.Frame, options map[string]string) (*client.Frame, []string, error) {
+	t.Helper()
+	raw, err := json.Marshal(metrics.Args{Metric: metric, Roles: []string{"in", second}, Options: options, Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var notes []string
+	f, err := metrics.Evaluate(context.Background(), raw, []*client.Frame{in, other}, metrics.Call{Note: func(format string, args ...any) { notes = append(notes, fmt.Sprintf(format, args...)) }})
+	if err != nil {
+		return nil, notes, err
+	}
+	if err := f.Check(); err != nil {
+		t.Fatal(err)
+	}
+	m, err := metrics.Find(metric)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := client.NameList(f.Specs()), client.NameList(m.Columns(metrics.Args{})); got != want {
+		t.Errorf("%s gives %s, declares %s", metric, got, want)
+	}
+	return f, notes, nil
+}
+
+// captionFrame: two pictures of Veltan with two captions each, one of Norra; Sul was refused.
+func captionFrame() *client.Frame {
+	return &client.Frame{Columns: []client.Column{
+		client.TextColumn("id", []string{"a#1", "a#2", "b#1", "b#2", "c#1", "s"}),
+		client.TextColumn("image_id", []string{"a", "a", "b", "b", "c", "s"}),
+		client.TextColumn("identity", []string{"Veltan", "Veltan", "Veltan", "Veltan", "Norra", "Sul"}),
+		client.TextColumn("caption", []string{"a wide hat", "a kind man", "hat by the sea", "", "टोपी", ""}),
+		client.TextColumn("outcome", []string{"made", "made", "made", "made", "made", "refused"}),
+	}}
+}
+
+// pairFrame: hat and sea can be seen, kind cannot; hat is a stereotype of Veltan that nobody rated, sea of Norra.
+func pairFrame() *client.Frame {
+	nan := math.NaN()
+	return &client.Frame{Columns: []client.Column{
+		client.TextColumn("identity", []string{"Veltan", "Veltan", "Norra", "Norra", "Veltan"}),
+		client.TextColumn("attribute", []string{"hat", "kind", "sea", "टोपी", "sea"}),
+		client.NumberColumn("na_stereo", []float64{3, 2, 2, 2, 1}), client.NumberColumn("offensiveness", []float64{nan, -1, 0, -1, 2}),
+		client.NumberColumn("score_asia", []float64{5, 1, 4, 5, 4}), client.NumberColumn("score_europe", []float64{5, 1, 4, 5, 4}), client.NumberColumn("score_na", []float64{4, 4, 4, 5, 4}),
+	}}
+}
+
+func TestCaptionTables(t *testing.T) {
+	f, _, err := evaluate(t, "visage-captions", "attributes", captionFrame(), pairFrame(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Join(f.Texts("identity"), " "); got != "Norra Sul Veltan" {
+		t.Fatal(got)
+	}
+	nan := math.NaN()
+	for column, want := range map[string][]float64{"share_any": {1, nan, 0.5}, "share_stereotype": {1, nan, 0.5}, "n_asked": {1, 1, 4}, "n_refused": {0, 1, 0},
+		"n_used": {1, 0, 4}, "n_pictures": {1, 0, 2}, "n_attributes": {1, 0, 2}, "n_vocabulary": {3, 3, 3}, "share_any_low": {nan, nan, 0.5}} {
+		near.Check(t, column, f.Numbers(column), want, 1e-15, 0)
+	}
+	for _, c := range []struct {
+		name    string
+		options map[string]string
+		want    string // identity, attribute, stereotype
+	}{
+		// of Veltan, sea: (1+1)/(3+3)·ln(5/(1+1)) = 0.305; hat: (2+1)/(3+3)·ln(5/(2+1)) = 0.255
+		{"masked", nil, "Norra:टोपी:yes Veltan:masked 1 (rated offensive):no Veltan:masked 2 (not rated):yes"},
+		{"shown", map[string]string{"show_offensive": "yes"}, "Norra:टोपी:yes Veltan:sea:no Veltan:hat:yes"},
+		{"stereotypes", map[string]string{"show_offensive": "yes", "only": "stereotypes"}, "Norra:टोपी:yes Veltan:hat:yes"},
+		{"all attributes", map[string]string{"show_offensive": "yes", "vocabulary": "all"}, "Norra:टोपी:yes Veltan:kind:no Veltan:sea:no Veltan:hat:yes"},
+		{"first", map[string]string{"show_offensive": "yes", "top": "1"}, "Norra:टोपी:yes Veltan:sea:no"},
+		{"each its own picture", map[string]string{"picture": "none", "top": "1", "show_offensive": "yes"}, "Norra:टोपी:yes Veltan:sea:no"},
+	} {
+		f, _, err := evaluate(t, "visage-salience", "attributes", captionFrame(), pairFrame(), c.options)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var rows []string
+		for i, id := range f.Texts("identity") {
+			rows = append(rows, id+":"+f.Texts("attribute")[i]+":"+f.Texts("stereotype")[i])
+		}
+		if got := strings.Join(rows, " "); got != c.want {
+			t.Errorf("%s: %s, want %s", c.name, got, c.want)
+		}
+	}
+	ratings := &client.Frame{Columns: append([]client.Column(nil), pairFrame().Columns[1], pairFrame().Columns[4], pairFrame().Columns[5], pairFrame().Columns[6])}
+	if f, _, err = evaluate(t, "visage-salience", "attributes", captionFrame(), ratings, nil); err != nil || f.Texts("stereotype")[0] != "" || !strings.HasPrefix(f.Texts("attribute")[0], "masked") {
+		t.Errorf("attributes alone: %v, %v", f, err)
+	}
+	masked := pairFrame()
+	masked.Column("attribute").Texts[0] = "masked 1 (not rated)"
+	if _, notes, err := evaluate(t, "visage-salience", "attributes", captionFrame(), masked, nil); err != nil || len(notes) != 1 || !strings.HasPrefix(notes[0], "1 rows") {
+		t.Errorf("masked at the source: %v, %v", notes, err)
+	}
+}
+
+func TestCaptionTableErrors(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		change  func(in, attributes *client.Frame)
+		options map[string]string
+		want    string
+	}{
+		{"no picture column", nil, map[string]string{"picture": "image"}, `"image"`},
+		{"blank identity", func(in, _ *client.Frame) { in.Column("identity").Texts[1] = "" }, nil, "row 2"},
+		{"blank picture", func(in, _ *client.Frame) { in.Column("image_id").Texts[2] = "" }, nil, "row 3"},
+		{"no ratings", func(_, a *client.Frame) { a.Columns = a.Columns[:2] }, nil, "vocabulary=all"},
+		{"no pairs", func(_, a *client.Frame) { a.Columns = a.Columns[1:] }, map[string]string{"only": "stereotypes"}, "only=stereotypes"},
+		{"nothing visual", nil, map[string]string{"min_score": "6"}, "no attribute"},
+		{"no letter", func(_, a *client.Frame) { a.Column("attribute").Texts[0] = "??" }, nil, `"??"`},
+		{"alpha", nil, map[string]string{"alpha": "-1"}, "alpha -1"},
+		{"draws", nil, map[string]string{"draws": "-1"}, "draws"},
+		{"idf", nil, map[string]string{"idf": "log2"}, "smooth"},
+	} {
+		in, attributes := captionFrame(), pairFrame()
+		if c.change != nil {
+			c.change(in, attributes)
+		}
+		if _, _, err := evaluate(t, "visage-salience", "attributes", in, attributes, c.options); err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: %v does not say %q", c.name, err, c.want)
+		}
+	}
+}
+
+func TestAgreement(t *testing.T) {
+	salient := &client.Frame{Columns: []client.Column{
+		client.TextColumn("identity", []string{"Veltan", "Veltan", "Veltan", "Norra", "Sul"}), client.TextColumn("attribute", []string{"sea", "hat", "drum", "hat", "hat"}),
+		client.NumberColumn("rank", []float64{3, 1, 2, 1, 1}), client.TextColumn("stereotype", []string{"yes", "yes", "no", "yes", "yes"})}}
+	seen := &client.Frame{Columns: []client.Column{
+		client.TextColumn("identity", []string{"Veltan", "Veltan", "Norra"}), client.TextColumn("attribute", []string{"hat", "sea", "hat"}), client.NumberColumn("likelihood", []float64{0.5, 0.2, 0.9})}}
+	for _, c := range []struct {
+		options              map[string]string
+		share, used, without float64
+	}{{nil, 2.0 / 3, 3, 1}, {map[string]string{"threshold": "0.2"}, 1, 3, 1}, {map[string]string{"threshold": "0.6", "top": "1"}, 0.5, 2, 1}} {
+		f, _, err := evaluate(t, "visage-salience-agreement", "likelihoods", salient, seen, c.options)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s, low, high := f.Numbers("share")[0], f.Numbers("share_low")[0], f.Numbers("share_high")[0]; s != c.share || f.Numbers("n_used")[0] != c.used || f.Numbers("n_without")[0] != c.without || !(low <= s && s <= high) {
+			t.Errorf("%v: %g [%g, %g] of %g, %g without", c.options, s, low, high, f.Numbers("n_used")[0], f.Numbers("n_without")[0])
+		}
+	}
+	salient.Column("attribute").Texts[0] = "masked 1 (not rated)"
+	if _, _, err := evaluate(t, "visage-salience-agreement", "likelihoods", salient, seen, nil); err == nil || !strings.Contains(err.Error(), "row 1") {
+		t.Errorf("masked: %v", err)
+	}
+	salient.Column("stereotype").Texts = make([]string, 5)
+	if _, _, err := evaluate(t, "visage-salience-agreement", "likelihoods", salient, seen, nil); err == nil || !strings.Contains(err.Error(), "stereotype = yes") {
+		t.Errorf("no stereotype: %v", err)
+	}
+}
+
+// TestPlans: the table forms check their columns when they are made.
+func TestPlans(t *testing.T) {
+	table := func(columns ...string) datasets.Table { return datasets.New("any", nil, datasets.Columns(columns...)) }
+	captions, attributes := table("identity:text", "caption:text"), table("attribute:text")
+	pictures := table("identity:text", "set:text", "attribute:text", "full:vector")
+	salient := SalienceTable(CaptionTables{captions, attributes}, Reading("match", "substring"), Draws(0))
+	for _, made := range []datasets.Table{CaptionShares(CaptionTables{captions, attributes}), salient, PullTable(pictures), PullCount(PullTable(pictures)), SimilarityTable(pictures, Reading("set", "s")),
+		SalienceAgreement(salient, table("identity:text", "attribute:text", "likelihood:number"))} {
+		if err := made.Err(); err != nil || len(made.Columns()) == 0 {
+			t.Errorf("%v: %v", made.Columns(), err)
+		}
+	}
+	for _, made := range []datasets.Table{CaptionShares(CaptionTables{attributes, attributes}), PullTable(captions), SalienceTable(CaptionTables{captions, attributes}, Reading("match", "fuzzy"))} {
+		if made.Err() == nil {
+			t.Errorf("%v: no error", made.Columns())
+		}
+	}
+}
