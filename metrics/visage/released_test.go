@@ -161,3 +161,18 @@ func TestCheckCounts(t *testing.T) {
 		t.Errorf("%d visual rows, %d distinct; want 519 and 518", rows, len(visual))
 	}
 }
+
+// TestReleasedVocabulary: captions are searched for the 518 visual attributes, or for all of SeeGULL's 1994. The captions are made up.
+func TestReleasedVocabulary(t *testing.T) {
+	pairs := released(t, "visage-pairs", data.Options{ShowOffensive: true})
+	captions := &client.Frame{Columns: []client.Column{client.TextColumn("identity", []string{"Mexican", "Mexican"}), client.TextColumn("caption", []string{"a man in a Sombrero.", "a smart man"})}}
+	for vocabulary, want := range map[string][3]float64{"visual": {518, 1, 1}, "all": {1994, 2, 1}} {
+		f, _, err := evaluate(t, "visage-captions", "attributes", captions, pairs, map[string]string{"vocabulary": vocabulary, "picture": "none"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := [3]float64{f.Numbers("n_vocabulary")[0], f.Numbers("n_any")[0], f.Numbers("n_stereotype")[0]}; got != want {
+			t.Errorf("%s: vocabulary, captions with an attribute, with a stereotype: %v, want %v", vocabulary, got, want)
+		}
+	}
+}

@@ -3,14 +3,11 @@ package visage
 import (
 	"cmp"
 	"fmt"
-	"hash/fnv"
 	"math"
 	"math/rand/v2"
 	"runtime"
 	"slices"
 	"sync"
-
-	"antipode/metrics/internal/tabular"
 )
 
 // SalienceOptions settle what the paper leaves open about the salience of an attribute. The zero value smooths nothing and takes
@@ -80,7 +77,7 @@ func Salience(captions []Caption, v Vocabulary, o SalienceOptions) ([]CaptionSco
 		return nil, err
 	}
 	all := search(captions, m, v.Stereotypes)
-	c := corpus{SalienceOptions: o, vocabulary: len(m.attributes), df: make([]int32, len(m.attributes))}
+	c := corpus{SalienceOptions: o, vocabulary: len(m.attributes), df: make([]int, len(m.attributes))}
 	for _, s := range all {
 		t := s.tally()
 		for p := range s.pictures {
@@ -88,6 +85,7 @@ func Salience(captions []Caption, v Vocabulary, o SalienceOptions) ([]CaptionSco
 		}
 		c.count(s, t)
 	}
+	c.weigh()
 	drawn := c.draws(all)
 	out := make([]CaptionScores, len(all))
 	var wait sync.WaitGroup
@@ -115,9 +113,9 @@ func (c *corpus) score(s *searched, m *matcher, v Vocabulary, drawn []corpus) Ca
 		out.Stereotype.Value = math.NaN()
 	}
 	for k, a := range s.attributes {
-		tf, idf := c.tf(t, k), c.idf(a)
+		tf, idf := c.tf(t, k), c.idf[a]
 		out.Attributes = append(out.Attributes, Salient{Attribute: m.attributes[a], Stereotype: v.Stereotypes[[2]string{s.identity, m.attributes[a]}], Times: t.times[k], Captions: t.with[k],
-			Documents: int(c.df[a]), Tf: tf, Idf: idf, Salience: Bounded{tf * idf, math.NaN(), math.NaN()}, Share: share(t.with[k], t.captions)})
+			Documents: c.df[a], Tf: tf, Idf: idf, Salience: Bounded{tf * idf, math.NaN(), math.NaN()}, Share: share(t.with[k], t.captions)})
 	}
 	if len(s.pictures) > 1 && len(drawn) > 0 {
 		s.bootstrap(&out, c.Seed, c.Level, drawn)
@@ -163,9 +161,10 @@ func (t *captionTally) draw(s *searched, source *rand.Rand) {
 // corpus is C: all captions, or a draw of them.
 type corpus struct {
 	SalienceOptions
-	vocabulary int     // |V|
-	size       int     // |C|
-	df         []int32 // by attribute of the vocabulary
+	vocabulary int   // |V|
+	size       int   // |C|
+	df         []int // by attribute of the vocabulary
+	idf        []float64
 }
 
 // count adds an identity to the corpus.
@@ -179,7 +178,7 @@ func (c *corpus) count(s *searched, t *captionTally) {
 	for k, a := range s.attributes {
 		switch n := t.with[k]; {
 		case !identities:
-			c.df[a] += int32(n)
+			c.df[a] += n
 		case n > 0:
 			c.df[a]++
 		}
@@ -191,7 +190,7 @@ func (c *corpus) draws(all []*searched) []corpus {
 	drawn := make([]corpus, c.Draws)
 	for b := range drawn {
 		drawn[b] = *c
-		drawn[b].size, drawn[b].df = 0, make([]int32, len(c.df))
+		drawn[b].size, drawn[b].df = 0, make([]int, len(c.df))
 	}
 	for _, s := range all {
 		source, t := seeded(c.Seed, "captions", s.identity), s.tally()
@@ -199,6 +198,9 @@ func (c *corpus) draws(all []*searched) []corpus {
 			t.draw(s, source)
 			drawn[b].count(s, t)
 		}
+	}
+	for b := range drawn {
+		drawn[b].weigh()
 	}
 	return drawn
 }
@@ -215,11 +217,16 @@ func (c *corpus) tf(t *captionTally, k int) float64 {
 	return (float64(counts[k]) + c.Alpha) / (float64(total) + c.Alpha*float64(c.vocabulary))
 }
 
-func (c *corpus) idf(a int) float64 {
-	if c.Idf == "smooth" {
-		return math.Log(float64(1+c.size)/float64(1+c.df[a])) + 1
+// weigh fills in idf once all is counted.
+func (c *corpus) weigh() {
+	c.idf = make([]float64, len(c.df))
+	for a, df := range c.df {
+		if c.Idf == "smooth" {
+			c.idf[a] = math.Log(float64(1+c.size)/float64(1+df)) + 1
+		} else {
+			c.idf[a] = math.Log(float64(c.size) / float64(1+df))
+		}
 	}
-	return math.Log(float64(c.size) / float64(1+c.df[a]))
 }
 
 // bootstrap fills in the intervals from the draws that the corpora were drawn with; out's attributes are in the order of their finding.
@@ -235,7 +242,7 @@ func (s *searched) bootstrap(out *CaptionScores, seed int64, level float64, draw
 		n := float64(t.captions)
 		anys, stereos = append(anys, float64(t.any)/n), append(stereos, float64(t.stereo)/n)
 		for k, a := range s.attributes {
-			saliences[k] = keep(saliences[k], drawn[b].tf(t, k)*drawn[b].idf(a))
+			saliences[k] = keep(saliences[k], drawn[b].tf(t, k)*drawn[b].idf[a])
 			shares[k] = append(shares[k], float64(t.with[k])/n)
 		}
 	}
@@ -245,20 +252,4 @@ func (s *searched) bootstrap(out *CaptionScores, seed int64, level float64, draw
 		out.Attributes[k].Salience.bound(saliences[k], level)
 		out.Attributes[k].Share.bound(shares[k], level)
 	}
-}
-
-// bound gives a value the percentile interval of its draws; a value that is not available has none.
-func (b *Bounded) bound(draws []float64, level float64) {
-	if !math.IsNaN(b.Value) {
-		b.Low, b.High = tabular.Percentiles(draws, level)
-	}
-}
-
-// seeded makes a generator that depends on the seed and the names only.
-func seeded(seed int64, names ...string) *rand.Rand {
-	h := fnv.New64a()
-	for _, n := range names {
-		h.Write([]byte(n + "\x00"))
-	}
-	return rand.New(rand.NewPCG(uint64(seed), h.Sum64()))
 }

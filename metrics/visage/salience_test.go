@@ -5,10 +5,12 @@ import (
 	"math"
 	"math/rand/v2"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
 	"antipode/internal/near"
+	"antipode/metrics/internal/tabular"
 )
 
 // TestSalienceByHand: two identities, three captions of Veltan, one of Norra, V = {drum, old man, hat}.
@@ -253,5 +255,21 @@ func TestShareInterval(t *testing.T) {
 	}
 	if covered < trials*85/100 || covered > trials*995/1000 {
 		t.Errorf("%d of %d intervals hold the share", covered, trials)
+	}
+}
+
+func TestQuantile(t *testing.T) {
+	rng := near.Rand(t, 405)
+	for range 300 {
+		draws := make([]float64, 1+rng.IntN(60))
+		for i := range draws {
+			draws[i] = float64(rng.IntN(1 + rng.IntN(40))) // ties
+		}
+		sorted := slices.Sorted(slices.Values(draws))
+		for _, p := range []float64{0.975, 0.025, 0, 1, rng.Float64()} {
+			if got, want := quantile(draws, p), tabular.Quantile(sorted, p); got != want {
+				t.Fatalf("quantile %g of %v: %g, want %g", p, sorted, got, want)
+			}
+		}
 	}
 }
