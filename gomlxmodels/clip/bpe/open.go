@@ -1,0 +1,157 @@
+package bpe
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// The special tokens of CLIP. End also stands for what has no token.
+const (
+	Start = "<|startoftext|>"
+	End   = "<|endoftext|>"
+)
+
+// wordEnd marks tokens that end a word.
+const wordEnd = "</w>"
+
+// Tokenizer turns texts into token ids. It is safe on several goroutines at once.
+type Tokenizer struct {
+	vocab      map[string]int
+	merges     map[[2]int]merge
+	start, end int
+	files      []string
+}
+
+// merge is what a pair of tokens becomes, and how early it does.
+type merge struct{ rank, id int }
+
+// Open reads the tokenizer of a model folder: vocab.json and merges.txt, else tokenizer.json. Errors are one line and name
+// the file.
+func Open(dir string) (*Tokenizer, error) {
+	vocab, list := filepath.Join(dir, "vocab.json"), filepath.Join(dir, "merges.txt")
+	text, err := os.ReadFile(vocab)
+	if errors.Is(err, fs.ErrNotExist) {
+		return openOne(filepath.Join(dir, "tokenizer.json"))
+	}
+	if err != nil {
+		return nil, err
+	}
+	t := &Tokenizer{files: []string{vocab, list}}
+	if err := json.Unmarshal(text, &t.vocab); err != nil {
+		return nil, fmt.Errorf("%s: not readable: %w", vocab, err)
+	}
+	if text, err = os.ReadFile(list); err != nil {
+		return nil, fmt.Errorf("tokenizer: %w", err)
+	}
+	var merges [][2]string
+	for i, line := range strings.Split(string(text), "\n") {
+		line = strings.TrimSuffix(line, "\r")
+		if line == "" || strings.HasPrefix(line, "#version") {
+			continue
+		}
+		a, b, ok := strings.Cut(line, " ")
+		if !ok {
+			return nil, fmt.Errorf("%s: line %d: %q is not two tokens", list, i+1, line)
+		}
+		merges = append(merges, [2]string{a, b})
+	}
+	return t.prepare(vocab, list, merges)
+}
+
+// openOne reads a tokenizer.json.
+func openOne(path string) (*Tokenizer, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("tokenizer: neither vocab.json nor tokenizer.json: %w", err)
+	}
+	var f struct {
+		Added []struct {
+			Content string `json:"content"`
+		} `json:"added_tokens"`
+		Model struct {
+			Type   string            `json:"type"`
+			End    string            `json:"end_of_word_suffix"`
+			Vocab  map[string]int    `json:"vocab"`
+			Merges []json.RawMessage `json:"merges"`
+		} `json:"model"`
+	}
+	if err := json.Unmarshal(text, &f); err != nil {
+		return nil, fmt.Errorf("%s: not readable: %w", path, err)
+	}
+	if (f.Model.Type != "BPE" && f.Model.Type != "") || f.Model.End != wordEnd {
+		return nil, fmt.Errorf("%s: a %q model with end_of_word_suffix %q is not CLIP's (BPE, %q)", path, f.Model.Type, f.Model.End, wordEnd)
+	}
+	for _, a := range f.Added {
+		if a.Content != Start && a.Content != End {
+			return nil, fmt.Errorf("%s: the added token %q is not supported (%s and %s are)", path, a.Content, Start, End)
+		}
+	}
+	merges := make([][2]string, len(f.Model.Merges))
+	for i, raw := range f.Model.Merges { // ["a","b"], or "a b" in older files
+		var one string
+		ok := true
+		if json.Unmarshal(raw, &one) == nil {
+			merges[i][0], merges[i][1], ok = strings.Cut(one, " ")
+		} else {
+			var two []string
+			if ok = json.Unmarshal(raw, &two) == nil && len(two) == 2; ok {
+				merges[i] = [2]string(two)
+			}
+		}
+		if !ok {
+			return nil, fmt.Errorf("%s: merge %d: %s is not two tokens", path, i+1, raw)
+		}
+	}
+	t := &Tokenizer{vocab: f.Model.Vocab, files: []string{path}}
+	return t.prepare(path, path, merges)
+}
+
+// prepare looks the merges up in the vocabulary.
+func (t *Tokenizer) prepare(vocab, list string, merges [][2]string) (*Tokenizer, error) {
+	for name, id := range t.vocab {
+		if id < 0 || id > 1<<24 {
+			return nil, fmt.Errorf("%s: token %q has the impossible id %d", vocab, name, id)
+		}
+	}
+	for _, s := range []struct {
+		name string
+		id   *int
+	}{{Start, &t.start}, {End, &t.end}} {
+		id, ok := t.vocab[s.name]
+		if !ok {
+			return nil, fmt.Errorf("%s: the token %s is missing", vocab, s.name)
+		}
+		*s.id = id
+	}
+	t.merges = make(map[[2]int]merge, len(merges))
+	for i, m := range merges {
+		a, okA := t.vocab[m[0]]
+		b, okB := t.vocab[m[1]]
+		both, ok := t.vocab[m[0]+m[1]]
+		if !okA || !okB || !ok {
+			return nil, fmt.Errorf("%s: merge %d: %q and %q, or both together, are not in the vocabulary", list, i+1, m[0], m[1])
+		}
+		t.merges[[2]int{a, b}] = merge{i, both}
+	}
+	return t, nil
+}
+
+// Files lists the files that were read: what a digest of the model must cover.
+func (t *Tokenizer) Files() []string { return t.files }
+
+// EndID is the id of the end-of-text token.
+func (t *Tokenizer) EndID() int { return t.end }
+
+// Size is one more than the highest id: what a model's vocab_size must reach.
+func (t *Tokenizer) Size() int {
+	n := 0
+	for _, id := range t.vocab {
+		n = max(n, id+1)
+	}
+	return n
+}
