@@ -102,10 +102,13 @@ func readCaptions(call metrics.Call) (in captionInput, err error) {
 			return in, fmt.Errorf("table %q has no text or number column %q that says which picture a caption is of; set picture to its name, or to none", "in", name)
 		}
 		picture = func(row int) string {
-			if c.Kind == client.Number {
-				return fmt.Sprint(c.Numbers[row])
+			switch {
+			case c.Kind == client.Text:
+				return c.Texts[row]
+			case math.IsNaN(c.Numbers[row]):
+				return ""
 			}
-			return c.Texts[row]
+			return fmt.Sprint(c.Numbers[row])
 		}
 	}
 	in.asked, in.refused = map[string]int{}, map[string]int{}
@@ -121,7 +124,7 @@ func readCaptions(call metrics.Call) (in captionInput, err error) {
 			continue
 		}
 		p := picture(i)
-		if p == "" || p == "NaN" {
+		if p == "" {
 			return in, badRow(ids, i, call.Options["picture"], "it is blank; every caption needs its picture")
 		}
 		in.captions = append(in.captions, Caption{id, p, texts[i]})

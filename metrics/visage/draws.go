@@ -4,6 +4,8 @@ import (
 	"hash/fnv"
 	"math"
 	"math/rand/v2"
+	"runtime"
+	"sync"
 
 	"antipode/metrics/internal/tabular"
 )
@@ -57,4 +59,18 @@ func seeded(seed int64, names ...string) *rand.Rand {
 		h.Write([]byte(n + "\x00"))
 	}
 	return rand.New(rand.NewPCG(uint64(seed), h.Sum64()))
+}
+
+// each calls f(0) … f(n-1), as many at once as there are processors.
+func each(n int, f func(i int)) {
+	var wait sync.WaitGroup
+	turns := make(chan struct{}, runtime.GOMAXPROCS(0))
+	for i := range n {
+		turns <- struct{}{}
+		wait.Go(func() {
+			f(i)
+			<-turns
+		})
+	}
+	wait.Wait()
 }

@@ -233,9 +233,7 @@ func Pulls(pictures []Embedded, o PullOptions) ([]Pull, error) {
 		return nil, err
 	}
 	out := make([]Pull, len(identities))
-	for i, id := range identities {
-		out[i] = pullOf(id, by[id], o)
-	}
+	each(len(out), func(i int) { out[i] = pullOf(identities[i], by[identities[i]], o) })
 	return out, nil
 }
 

@@ -5,9 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"runtime"
 	"slices"
-	"sync"
 )
 
 // SalienceOptions settle what the paper leaves open about the salience of an attribute. The zero value smooths nothing and takes
@@ -88,16 +86,7 @@ func Salience(captions []Caption, v Vocabulary, o SalienceOptions) ([]CaptionSco
 	c.weigh()
 	drawn := c.draws(all)
 	out := make([]CaptionScores, len(all))
-	var wait sync.WaitGroup
-	turns := make(chan struct{}, runtime.GOMAXPROCS(0))
-	for i, s := range all {
-		turns <- struct{}{}
-		wait.Go(func() {
-			out[i] = c.score(s, m, v, drawn)
-			<-turns
-		})
-	}
-	wait.Wait()
+	each(len(out), func(i int) { out[i] = c.score(all[i], m, v, drawn) })
 	return out, nil
 }
 

@@ -62,3 +62,34 @@ func TestSalienceTime(t *testing.T) {
 		t.Errorf("%v", took)
 	}
 }
+
+// BenchmarkPulls is 135 identities with 15 default pictures, 3 stereotypes and 3 other attributes with 30 pictures each, of 512 numbers, 1000 bootstrap draws.
+func BenchmarkPulls(b *testing.B) {
+	rng := near.Rand(b, 414)
+	var pictures []Embedded
+	for id := range 135 {
+		add := func(set, attribute string, n int) {
+			for range n {
+				v := make([]float32, 512)
+				for k := range v {
+					v[k] = float32(1 + rng.NormFloat64())
+				}
+				pictures = append(pictures, Embedded{fmt.Sprint(id), set, attribute, v})
+			}
+		}
+		add(Default, "", 15)
+		for a := range 3 {
+			add(Stereotypical, fmt.Sprint(a), 30)
+			add(NonStereotypical, fmt.Sprint(a), 30)
+		}
+	}
+	for _, cluster := range []string{"attribute", "picture"} {
+		b.Run(cluster, func(b *testing.B) {
+			for b.Loop() {
+				if _, err := Pulls(pictures, PullOptions{Cluster: cluster, Draws: 1000}); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
