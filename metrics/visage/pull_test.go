@@ -192,6 +192,29 @@ func TestPullOrder(t *testing.T) {
 	}
 }
 
+// TestCopies: sets of copies of one picture have intervals without width.
+func TestCopies(t *testing.T) {
+	var pictures []Embedded
+	for i := range 4 {
+		pictures = append(pictures, Embedded{"a", "d", "", []float32{1, 0}}, Embedded{"b", "d", "", []float32{3, 4}}, Embedded{"a", "s", fmt.Sprint(i % 2), []float32{3, 4}}, Embedded{"a", "ns", "x", []float32{0, 1}})
+	}
+	similar, err := Similarities(pictures, Default, PullOptions{Draws: 25})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []float64{1, 0.6, 1} { // a with itself, a with b, b with itself
+		v := similar[i].Value
+		near.Check(t, similar[i].A+similar[i].B, []float64{v.Value, v.Low, v.High}, []float64{want, want, want}, 1e-12, 0)
+	}
+	for _, o := range []PullOptions{{Draws: 25}, {Draws: 25, Cluster: "picture"}, {Draws: 25, Average: "pooled"}, {Draws: 25, Average: "pooled", Cluster: "picture"}} {
+		p, err := Pulls(pictures, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		near.Check(t, "pull", []float64{p[0].Pull.Value, p[0].Pull.Low, p[0].Pull.High, p[0].SNS.Low, p[0].SNS.High}, []float64{0.6, 0.6, 0.6, 0.8, 0.8}, 1e-12, 0)
+	}
+}
+
 // TestPullInterval: in most random worlds the 95 % interval over attributes holds the pull that attributes were drawn with.
 func TestPullInterval(t *testing.T) {
 	rng := near.Rand(t, 413)

@@ -258,6 +258,21 @@ func TestShareInterval(t *testing.T) {
 	}
 }
 
+// TestIdfMoves: pictures that are all alike leave tf and share where they are; idf moves with the pictures of other identities.
+func TestIdfMoves(t *testing.T) {
+	captions := []Caption{{"Veltan", "1", "cow"}, {"Veltan", "2", "cow"}, {"Norra", "1", "cow"}, {"Norra", "2", "sea"}}
+	s, err := Salience(captions, Vocabulary{Attributes: []string{"cow", "sea"}}, SalienceOptions{Alpha: 1, Draws: 200})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cow := s[1].Attributes[0]
+	if cow.Share != (Bounded{1, 1, 1}) {
+		t.Errorf("share %+v", cow.Share)
+	}
+	low, high := 0.75*math.Log(4.0/5), 0.75*math.Log(4.0/3) // Norra's draw holds the cow twice, or not at all
+	near.Check(t, "salience", []float64{cow.Salience.Value, cow.Salience.Low, cow.Salience.High}, []float64{0, low, high}, 1e-14, 0)
+}
+
 func TestQuantile(t *testing.T) {
 	rng := near.Rand(t, 405)
 	for range 300 {
