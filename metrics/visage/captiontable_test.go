@@ -50,14 +50,15 @@ func captionFrame() *client.Frame {
 	}}
 }
 
-// pairFrame: hat and sea can be seen, kind cannot; hat is a stereotype of Veltan that nobody rated, sea of Norra.
+// pairFrame: hat and sea can be seen, kind cannot; hat is a stereotype of Veltan that nobody rated, sea of Norra; sea
+// beside Veltan occurs twice, and the worse rating counts.
 func pairFrame() *client.Frame {
 	nan := math.NaN()
 	return &client.Frame{Columns: []client.Column{
-		client.TextColumn("identity", []string{"Veltan", "Veltan", "Norra", "Norra", "Veltan"}),
-		client.TextColumn("attribute", []string{"hat", "kind", "sea", "टोपी", "sea"}),
-		client.NumberColumn("na_stereo", []float64{3, 2, 2, 2, 1}), client.NumberColumn("offensiveness", []float64{nan, -1, 0, -1, 2}),
-		client.NumberColumn("score_asia", []float64{5, 1, 4, 5, 4}), client.NumberColumn("score_europe", []float64{5, 1, 4, 5, 4}), client.NumberColumn("score_na", []float64{4, 4, 4, 5, 4}),
+		client.TextColumn("identity", []string{"Veltan", "Veltan", "Norra", "Norra", "Veltan", "Veltan"}),
+		client.TextColumn("attribute", []string{"hat", "kind", "sea", "टोपी", "sea", "sea"}),
+		client.NumberColumn("na_stereo", []float64{3, 2, 2, 2, 1, 1}), client.NumberColumn("offensiveness", []float64{nan, -1, 0, -1, 2, 0}),
+		client.NumberColumn("score_asia", []float64{5, 1, 4, 5, 4, 4}), client.NumberColumn("score_europe", []float64{5, 1, 4, 5, 4, 4}), client.NumberColumn("score_na", []float64{4, 4, 4, 5, 4, 4}),
 	}}
 }
 

@@ -206,6 +206,10 @@ func TestCopies(t *testing.T) {
 		v := similar[i].Value
 		near.Check(t, similar[i].A+similar[i].B, []float64{v.Value, v.Low, v.High}, []float64{want, want, want}, 1e-12, 0)
 	}
+	two := append(pictures[:0:0], pictures[0], pictures[0], pictures[1], pictures[5])
+	if similar, err = Similarities(two, Default, PullOptions{Draws: 25}); err != nil || !math.IsNaN(similar[0].Value.Low) || math.IsNaN(similar[1].Value.Low) || !math.IsNaN(similar[2].Value.High) {
+		t.Errorf("two pictures each: %+v, %v", similar, err) // within an identity they are one pair
+	}
 	for _, o := range []PullOptions{{Draws: 25}, {Draws: 25, Cluster: "picture"}, {Draws: 25, Average: "pooled"}, {Draws: 25, Average: "pooled", Cluster: "picture"}} {
 		p, err := Pulls(pictures, o)
 		if err != nil {

@@ -26,7 +26,7 @@ func TestPullTables(t *testing.T) {
 		t.Fatal(got)
 	}
 	nan := math.NaN()
-	for column, want := range map[string][]float64{"s_d_s": {0.6, nan}, "s_d_ns": {0, nan}, "s_s_ns": {0.8, nan}, "pull": {0.6, nan}, "mean_sim": {1.4 / 3, nan}, "pull_low": {nan, nan}, "s_d_s_low": {nan, nan}, "s_d_ns_low": {nan, nan}, "s_s_ns_low": {nan, nan},
+	for column, want := range map[string][]float64{"s_d_s": {0.6, nan}, "s_d_ns": {0, nan}, "s_s_ns": {0.8, nan}, "pull": {0.6, nan}, "mean_sim": {1.4 / 3, nan}, "pull_low": {nan, nan}, "mean_sim_low": {nan, nan}, "s_d_s_low": {nan, nan}, "s_d_ns_low": {nan, nan}, "s_s_ns_low": {nan, nan},
 		"n_d": {1, 1}, "n_s": {1, 0}, "n_ns": {1, 0}, "n_asked": {4, 1}, "n_refused": {1, 0}, "n_used": {3, 1}} {
 		near.Check(t, column, f.Numbers(column), want, 1e-14, 1e-15)
 	}

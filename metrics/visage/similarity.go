@@ -54,7 +54,7 @@ func Similarities(pictures []Embedded, of string, o PullOptions) ([]Similarity, 
 				return distinct(cos, v)
 			}
 			s := Similarity{A: a, B: identities[j], NA: len(x), NB: len(y), Value: Bounded{value(even(len(x)), even(len(y))), math.NaN(), math.NaN()}}
-			if least := 2; len(x) >= least && len(y) >= least && (i != j || len(x) > least) {
+			if len(x) > 1 && len(y) > 1 && (i != j || len(x) > 2) {
 				draws := make([]float64, 0, o.Draws)
 				for b := range o.Draws {
 					draws = keep(draws, value(counts[i][b], counts[j][b]))
