@@ -152,7 +152,8 @@ func checkLine(t *testing.T, err error, want string) {
 func TestOpenRefuses(t *testing.T) {
 	const vocab = `{"<|startoftext|>": 0, "<|endoftext|>": 1, "a": 2, "b": 3, "ab": 4}`
 	for want, files := range map[string]map[string]string{
-		"neither vocab.json nor tokenizer.json":                {},
+		"neither tokenizer.json nor vocab.json":                {},
+		`added_tokens.json: the added token "<pad>"`:           {"vocab.json": vocab, "merges.txt": "", "added_tokens.json": `{"<pad>": 5, "<|endoftext|>": 1}`},
 		"vocab.json: not readable":                             {"vocab.json": "["},
 		"merges.txt: no such file":                             {"vocab.json": vocab},
 		`merges.txt: line 2: "ab" is not two tokens`:           {"vocab.json": vocab, "merges.txt": "a b\nab"},

@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -30,15 +32,22 @@ type Tokenizer struct {
 // merge is what a pair of tokens becomes, and how early it does.
 type merge struct{ rank, id int }
 
-// Open reads the tokenizer of a model folder: vocab.json and merges.txt, else tokenizer.json. Errors are one line and name
-// the file.
+// Open reads the tokenizer of a model folder: tokenizer.json, else vocab.json and merges.txt. Tokens added to CLIP's own are
+// refused. Errors are one line and name the file.
 func Open(dir string) (*Tokenizer, error) {
-	vocab, list := filepath.Join(dir, "vocab.json"), filepath.Join(dir, "merges.txt")
-	text, err := os.ReadFile(vocab)
-	if errors.Is(err, fs.ErrNotExist) {
-		return openOne(filepath.Join(dir, "tokenizer.json"))
+	one := filepath.Join(dir, "tokenizer.json")
+	text, err := os.ReadFile(one)
+	if err == nil {
+		return openOne(one, text)
 	}
-	if err != nil {
+	if !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	vocab, list := filepath.Join(dir, "vocab.json"), filepath.Join(dir, "merges.txt")
+	if text, err = os.ReadFile(vocab); err != nil {
+		return nil, fmt.Errorf("tokenizer: neither tokenizer.json nor vocab.json: %w", err)
+	}
+	if err := noneAdded(filepath.Join(dir, "added_tokens.json")); err != nil {
 		return nil, err
 	}
 	t := &Tokenizer{files: []string{vocab, list}}
@@ -63,12 +72,31 @@ func Open(dir string) (*Tokenizer, error) {
 	return t.prepare(vocab, list, merges)
 }
 
-// openOne reads a tokenizer.json.
-func openOne(path string) (*Tokenizer, error) {
+// noneAdded refuses a list of added tokens, if it is there, that names others than the special ones.
+func noneAdded(path string) error {
 	text, err := os.ReadFile(path)
-	if err != nil {
-		return nil, fmt.Errorf("tokenizer: neither vocab.json nor tokenizer.json: %w", err)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
 	}
+	var added map[string]int
+	if err == nil {
+		err = json.Unmarshal(text, &added)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: not readable: %w", path, err)
+	}
+	for _, name := range slices.Sorted(maps.Keys(added)) {
+		if name != Start && name != End {
+			return fmt.Errorf(refused, path, name, Start, End)
+		}
+	}
+	return nil
+}
+
+const refused = "%s: the added token %q is not supported (%s and %s are)"
+
+// openOne reads a tokenizer.json.
+func openOne(path string, text []byte) (*Tokenizer, error) {
 	var f struct {
 		Added []struct {
 			Content string `json:"content"`
@@ -88,7 +116,7 @@ func openOne(path string) (*Tokenizer, error) {
 	}
 	for _, a := range f.Added {
 		if a.Content != Start && a.Content != End {
-			return nil, fmt.Errorf("%s: the added token %q is not supported (%s and %s are)", path, a.Content, Start, End)
+			return nil, fmt.Errorf(refused, path, a.Content, Start, End)
 		}
 	}
 	merges := make([][2]string, len(f.Model.Merges))
