@@ -9,9 +9,8 @@ import (
 	"slices"
 	"strings"
 
-	data "antipode/datasets/visage"
-
 	"antipode/datasets/seegull"
+	data "antipode/datasets/visage"
 	"antipode/kernel/client"
 	"antipode/metrics"
 	"antipode/metrics/internal/tabular"
