@@ -17,7 +17,7 @@ import (
 
 // Sizes of a committed notebook and of each picture in it, in bytes.
 const (
-	maxNotebook = 1 << 20
+	maxNotebook = 1_000_000
 	maxPicture  = 200 << 10
 )
 

@@ -47,7 +47,7 @@ func TestNotebookRulesFind(t *testing.T) {
 		"injected":            {page(fine, []string{"injected-parameters"}), "injected parameters"},
 		"error":               {page(fine, nil, failed), "ended with an error"},
 		"meant error":         {page(fine, []string{"raises-exception"}, failed), ""},
-		"large":               {page(fine, nil, printed(strings.Repeat("x", maxNotebook))), "more than 1048576"},
+		"large":               {page(fine, nil, printed(strings.Repeat("x", maxNotebook))), "more than 1000000"},
 		"large png":           {page(fine, nil, shown("image/png", picture(maxPicture+1))), "of 204801 bytes"},
 		"large picture":       {page(fine, nil, shown("text/html", `<img src="data:image/png;base64,`+picture(maxPicture+2)+`">`)), "of 204802 bytes"},
 		"script":              {page(fine, nil, shown("text/html", `<script>1</script>`)), "runs no script"},
