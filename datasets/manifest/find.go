@@ -31,7 +31,11 @@ func Find(name string, where Where) (string, error) {
 		return m.isIn(dir)
 	}
 	if root := os.Getenv("ANTIPODE_DATA"); root != "" {
-		if dir := filepath.Join(root, name); try(dir) {
+		dir, err := filepath.Abs(filepath.Join(root, name)) // the backend works in another folder
+		if err != nil {
+			return "", err
+		}
+		if try(dir) {
 			return dir, nil
 		}
 	}

@@ -311,6 +311,11 @@ func TestFind(t *testing.T) {
 	if dir, err := Find(m.Name, where); dir != mine || err != nil {
 		t.Errorf("%s, %v", dir, err)
 	}
+	t.Chdir(root)
+	t.Setenv("ANTIPODE_DATA", "mine") // the folder found is good from elsewhere, too
+	if dir, err := Find(m.Name, where); dir != mine || err != nil {
+		t.Errorf("%s, %v", dir, err)
+	}
 }
 
 func TestReadSheet(t *testing.T) {
