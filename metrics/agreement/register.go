@@ -61,7 +61,7 @@ func Draws(n int) metrics.Setting { return tabular.Set("draws", strconv.Itoa(n))
 // Table is the metric agreement: how far the labels in a column agree within items, one row for each group of [metrics.By].
 func Table(ratings datasets.Table, label string, settings ...metrics.Setting) datasets.Table {
 	settings = append([]metrics.Setting{tabular.Set("label", label)}, settings...)
-	return metrics.Score(tabular.Args(name, settings), map[string]datasets.Table{"in": ratings}).Named(name)
+	return tabular.Of(name, ratings, settings)
 }
 
 // group is the ratings of one line of the result.
@@ -131,11 +131,7 @@ func compute(_ context.Context, call metrics.Call) (*client.Frame, error) {
 		rows = append(rows, append(row, s.Percent, percent.Low, percent.High, s.Kappa, kappa.Low, kappa.High, s.Alpha, alpha.Low, alpha.High,
 			s.Items, s.Ratings, len(g.list)-s.Items, string(level), interval))
 	}
-	m, err := metrics.Find(name)
-	if err != nil {
-		return nil, err
-	}
-	return tabular.Frame(m.Columns(metrics.Args{By: call.By}), rows)
+	return tabular.Result(name, call, rows)
 }
 
 func prefix(by []string) string {

@@ -61,15 +61,6 @@ func init() {
 		tabular.Fixed("=model", "=language", "=concept", "=kind", "cross_consistency", "text_match", "self_consistency", "inverse_distinctiveness", "high_sc", "high_dt"), computeFailures)
 }
 
-// result builds the frame of a metric from rows in the order of its declared columns.
-func result(metric string, values [][]any, options map[string]string) (*client.Frame, error) {
-	m, err := metrics.Find(metric)
-	if err != nil {
-		return nil, err
-	}
-	return tabular.Frame(m.Columns(metrics.Args{Options: options}), values)
-}
-
 // intervalName says what the intervals of a table are, "" where it has none.
 func intervalName(draws int, over string) string {
 	if draws == 0 {
@@ -154,7 +145,7 @@ func computeScores(ctx context.Context, call metrics.Call) (*client.Frame, error
 			call.Note("model %s: %d cells have pictures but none in the source language %s, so no cross-consistency", set.Model, without, o.Source)
 		}
 	}
-	return result("cococrola-scores", out, nil)
+	return tabular.Result("cococrola-scores", call, out)
 }
 
 func computeMeans(_ context.Context, call metrics.Call) (*client.Frame, error) {
@@ -181,7 +172,7 @@ func computeMeans(_ context.Context, call metrics.Call) (*client.Frame, error) {
 		}
 		out = append(out, append(row, m.Asked, m.Used, m.Text, m.Answered, string(treat), intervalName(draws, "concepts")))
 	}
-	return result("cococrola-means", out, nil)
+	return tabular.Result("cococrola-means", call, out)
 }
 
 // rounded is a mean as Table 2 prints it: ×100 (Wc is so already), an integer.

@@ -23,10 +23,6 @@ func Source(list string) metrics.Setting { return tabular.Set("source", list) }
 // Draws is the number of bootstrap draws; the default is 1000, 0 = no intervals.
 func Draws(n int) metrics.Setting { return tabular.Set("draws", strconv.Itoa(n)) }
 
-func score(metric string, in datasets.Table, settings []metrics.Setting) datasets.Table {
-	return metrics.Score(tabular.Args(metric, settings), map[string]datasets.Table{"in": in}).Named(metric)
-}
-
 // Tables are what [ConceptScores] reads.
 type Tables struct {
 	Images datasets.Table // a row for each picture asked for: model, language, concept, vectors; id; outcome
@@ -40,40 +36,42 @@ func ConceptScores(t Tables, settings ...metrics.Setting) datasets.Table {
 	if len(t.Words.Columns()) > 0 || t.Words.IsOpen() || t.Words.Err() != nil {
 		inputs["words"] = t.Words
 	}
-	return metrics.Score(tabular.Args("cococrola-scores", settings), inputs).Named("cococrola-scores")
+	return tabular.Table("cococrola-scores", inputs, settings)
 }
 
 // LanguageMeans is the metric cococrola-means: the cells of Table 2, one a row, from the table of [ConceptScores].
 func LanguageMeans(scores datasets.Table, settings ...metrics.Setting) datasets.Table {
-	return score("cococrola-means", scores, settings)
+	return tabular.Of("cococrola-means", scores, settings)
 }
 
 // PaperTable is the metric cococrola-table: Table 2 in its own layout, from the table of [LanguageMeans] or datasets/cococrola's Printed.
 func PaperTable(means datasets.Table, settings ...metrics.Setting) datasets.Table {
-	return score("cococrola-table", means, settings)
+	return tabular.Of("cococrola-table", means, settings)
 }
 
 // PaperCells is the metric cococrola-cells: own means beside the printed Table 2, a row for each cell that both have.
-func PaperCells(means datasets.Table) datasets.Table { return score("cococrola-cells", means, nil) }
+func PaperCells(means datasets.Table) datasets.Table {
+	return tabular.Of("cococrola-cells", means, nil)
+}
 
 // ColumnWins is the metric cococrola-wins: in which languages a model is first.
 func ColumnWins(means datasets.Table, settings ...metrics.Setting) datasets.Table {
-	return score("cococrola-wins", means, settings)
+	return tabular.Of("cococrola-wins", means, settings)
 }
 
 // Ranking is the metric cococrola-ranking: concepts in order of a score, for each model and language.
 func Ranking(scores datasets.Table, settings ...metrics.Setting) datasets.Table {
-	return score("cococrola-ranking", scores, settings)
+	return tabular.Of("cococrola-ranking", scores, settings)
 }
 
 // LanguageCorrelations is the metric cococrola-correlations: Pearson's r between languages (Figure 7).
 func LanguageCorrelations(scores datasets.Table, settings ...metrics.Setting) datasets.Table {
-	return score("cococrola-correlations", scores, settings)
+	return tabular.Of("cococrola-correlations", scores, settings)
 }
 
 // Failures is the metric cococrola-failures: the concepts that are not possessed, with the kind of failure that their scores suggest.
 func Failures(scores datasets.Table, settings ...metrics.Setting) datasets.Table {
-	return score("cococrola-failures", scores, settings)
+	return tabular.Of("cococrola-failures", scores, settings)
 }
 
 var (

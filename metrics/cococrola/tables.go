@@ -79,7 +79,7 @@ func computeLayout(_ context.Context, call metrics.Call) (*client.Frame, error) 
 		}
 		out = append(out, row)
 	}
-	return result("cococrola-table", out, call.Options)
+	return tabular.Result("cococrola-table", call, out)
 }
 
 func computeCells(_ context.Context, call metrics.Call) (*client.Frame, error) {
@@ -107,7 +107,7 @@ func computeCells(_ context.Context, call metrics.Call) (*client.Frame, error) {
 			out = append(out, []any{p.Model, p.Language, s.name, was, v, v - was, equal})
 		}
 	}
-	return result("cococrola-cells", out, nil)
+	return tabular.Result("cococrola-cells", call, out)
 }
 
 func computeWins(_ context.Context, call metrics.Call) (*client.Frame, error) {
@@ -126,7 +126,7 @@ func computeWins(_ context.Context, call metrics.Call) (*client.Frame, error) {
 			out = append(out, []any{w.Model, s.name, len(w.Languages), len(w.Shared), strings.Join(w.Languages, ", "), strings.Join(w.Shared, ", ")})
 		}
 	}
-	return result("cococrola-wins", out, nil)
+	return tabular.Result("cococrola-wins", call, out)
 }
 
 func computeRanking(_ context.Context, call metrics.Call) (*client.Frame, error) {
@@ -154,7 +154,7 @@ func computeRanking(_ context.Context, call metrics.Call) (*client.Frame, error)
 		}
 		out = append(out, []any{s.Model, s.Language, r.Rank, s.Concept, name, scoreOf(name)(s), at(name+"_low", r.Row), at(name+"_high", r.Row), r.Of, used, call.Options["order"]})
 	}
-	return result("cococrola-ranking", out, nil)
+	return tabular.Result("cococrola-ranking", call, out)
 }
 
 func computeCorrelations(_ context.Context, call metrics.Call) (*client.Frame, error) {
@@ -190,7 +190,7 @@ func computeCorrelations(_ context.Context, call metrics.Call) (*client.Frame, e
 		}
 		out = append(out, []any{c.A, c.B, model, c.R.Value, c.R.Low, c.R.High, c.R.Value * c.R.Value, c.Used, c.Concepts, call.Options["score"], call.Options["profile"], intervalName(draws, "concepts")})
 	}
-	return result("cococrola-correlations", out, nil)
+	return tabular.Result("cococrola-correlations", call, out)
 }
 
 func computeFailures(_ context.Context, call metrics.Call) (*client.Frame, error) {
@@ -232,5 +232,5 @@ func computeFailures(_ context.Context, call metrics.Call) (*client.Frame, error
 			out = append(out, []any{s.Model, s.Language, s.Concept, KindOf(s.Sc, s.Dt, highSc, highDt), s.Xc, s.Wc, s.Sc, s.Dt, highSc, highDt})
 		}
 	}
-	return result("cococrola-failures", out, nil)
+	return tabular.Result("cococrola-failures", call, out)
 }

@@ -50,15 +50,6 @@ func init() {
 		Columns: layoutColumns, Compute: layout}, "Tables 1, 2, 3, 6", one)
 }
 
-// result builds the frame of a metric from rows in the order of its declared columns.
-func result(metric string, values [][]any) (*client.Frame, error) {
-	m, err := metrics.Find(metric)
-	if err != nil {
-		return nil, err
-	}
-	return tabular.Frame(m.Columns(metrics.Args{}), values)
-}
-
 func diversity(_ context.Context, call metrics.Call) (*client.Frame, error) {
 	all, err := cells(call)
 	if err != nil {
@@ -87,7 +78,7 @@ func diversity(_ context.Context, call metrics.Call) (*client.Frame, error) {
 		out = append(out, []any{c.category, c.prompt, data.Kind(c.prompt), c.axis, c.model, d.Value, d.Low, d.High, d.Value - before,
 			d.First, d.Second, d.Asked, d.Usable, len(c.counts), strings.Join(d.Empty, ", "), call.Options["rule"], intervalName(draws)})
 	}
-	return result("entigen-diversity", out)
+	return tabular.Result("entigen-diversity", call, out)
 }
 
 // intervalName says what the intervals of a table are, "" where it has none.
@@ -133,7 +124,7 @@ func bias(_ context.Context, call metrics.Call) (*client.Frame, error) {
 				n.First, n.Second, n.Usable() + n.Uncertain, n.Usable(), call.Options["rule"], "95 % Wilson interval"})
 		}
 	}
-	return result("entigen-bias", out)
+	return tabular.Result("entigen-bias", call, out)
 }
 
 // good gives the quality of a cell on the axis that the paper's Table 3 rests on: perceived gender, for weddings culture.
@@ -157,7 +148,7 @@ func quality(_ context.Context, call metrics.Call) (*client.Frame, error) {
 			out = append(out, []any{c.category, c.prompt, data.Kind(c.prompt), c.model, q.Usable, q.AsDescribed, d.Asked, d.Usable, len(c.counts), call.Options["rule"]})
 		}
 	}
-	return result("entigen-quality", out)
+	return tabular.Result("entigen-quality", call, out)
 }
 
 // compared is a printed human value with what the ratings give.
@@ -230,7 +221,7 @@ func paperCells(_ context.Context, call metrics.Call) (*client.Frame, error) {
 		}
 		out = append(out, []any{c.Table, c.Category, c.Prompt, c.Axis, c.Model, c.Text, c.value, c.usable, equal, feasible, call.Options["rule"]})
 	}
-	return result("entigen-cells", out)
+	return tabular.Result("entigen-cells", call, out)
 }
 
 // short are the models' names in the paper's table heads.

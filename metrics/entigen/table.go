@@ -23,34 +23,30 @@ func Draws(n int) metrics.Setting { return tabular.Set("draws", strconv.Itoa(n))
 // AllPrompts also scores the folders that the paper reports nothing about.
 func AllPrompts() metrics.Setting { return tabular.Set("prompts", "all") }
 
-func score(metric string, t datasets.Table, settings []metrics.Setting) datasets.Table {
-	return metrics.Score(tabular.Args(metric, settings), map[string]datasets.Table{"in": t}).Named(metric)
-}
-
 // DiversityTable is the metric entigen-diversity: one row for each category, prompt, axis and model.
 func DiversityTable(ratings datasets.Table, settings ...metrics.Setting) datasets.Table {
-	return score("entigen-diversity", ratings, settings)
+	return tabular.Of("entigen-diversity", ratings, settings)
 }
 
 // BiasTable is the metric entigen-bias: one row for each attribute, prompt, axis and model.
 func BiasTable(ratings datasets.Table, settings ...metrics.Setting) datasets.Table {
-	return score("entigen-bias", ratings, settings)
+	return tabular.Of("entigen-bias", ratings, settings)
 }
 
 // QualityTable is the metric entigen-quality: good pictures per attribute, for each category, prompt and model.
 func QualityTable(ratings datasets.Table, settings ...metrics.Setting) datasets.Table {
-	return score("entigen-quality", ratings, settings)
+	return tabular.Of("entigen-quality", ratings, settings)
 }
 
 // PaperCells is the metric entigen-cells: every human value of the paper's tables beside the same from the ratings, one a row.
 func PaperCells(ratings datasets.Table, settings ...metrics.Setting) datasets.Table {
-	return score("entigen-cells", ratings, settings)
+	return tabular.Of("entigen-cells", ratings, settings)
 }
 
 // PaperTable is the metric entigen-table: one of the paper's tables in its own layout, a row for each prompt and a column for each axis and model. A
 // value is followed by the printed one where the two differ.
 func PaperTable(ratings datasets.Table, table int, settings ...metrics.Setting) datasets.Table {
-	return score("entigen-table", ratings, append(slices.Clone(settings), tabular.Set("table", strconv.Itoa(table))))
+	return tabular.Of("entigen-table", ratings, append(slices.Clone(settings), tabular.Set("table", strconv.Itoa(table))))
 }
 
 // picture is what the votes about one picture are collected in.

@@ -67,15 +67,6 @@ func correctnessOptions(vector, reference string, more ...metrics.Option) []metr
 	return vectorOptions(vector, append([]metrics.Option{{Name: "reference-vector", Default: reference, About: "the vector column of the table reference"}}, more...)...)
 }
 
-// result builds a frame from rows in the order of the metric's declared columns.
-func result(metric string, call metrics.Call, values [][]any) (*client.Frame, error) {
-	m, err := metrics.Find(metric)
-	if err != nil {
-		return nil, err
-	}
-	return tabular.Frame(m.Columns(metrics.Args{By: call.By, Options: call.Options}), values)
-}
-
 // row starts a result row with the grouping columns' values.
 func row(g *group, values ...any) []any {
 	var out []any
@@ -180,7 +171,7 @@ func correctness(name string) func(context.Context, metrics.Call) (*client.Frame
 		if err != nil {
 			return nil, err
 		}
-		return result("indictti-"+name, call, out)
+		return tabular.Result("indictti-"+name, call, out)
 	}
 }
 
@@ -215,5 +206,5 @@ func drop(_ context.Context, call metrics.Call) (*client.Frame, error) {
 	if err != nil {
 		return nil, err
 	}
-	return result("indictti-drop", call, out)
+	return tabular.Result("indictti-drop", call, out)
 }

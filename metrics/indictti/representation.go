@@ -7,6 +7,7 @@ import (
 
 	"antipode/kernel/client"
 	"antipode/metrics"
+	"antipode/metrics/internal/tabular"
 )
 
 // representation is the table form of a score by language; of also names its reading.
@@ -24,7 +25,7 @@ func representation(name string, of func(Pictures, map[string]string) ([]Score, 
 			}
 			out = append(out, g.byLanguage(scores, func(int) []any { return []any{call.Options["vector"], reading, intervalName(call)} })...)
 		}
-		return result("indictti-"+name, call, out)
+		return tabular.Result("indictti-"+name, call, out)
 	}
 }
 
@@ -51,7 +52,7 @@ func scalPairs(_ context.Context, call metrics.Call) (*client.Frame, error) {
 			}
 		}
 	}
-	return result("indictti-scal", call, out)
+	return tabular.Result("indictti-scal", call, out)
 }
 
 func scalOverall(_ context.Context, call metrics.Call) (*client.Frame, error) {
@@ -99,7 +100,7 @@ func scalOverall(_ context.Context, call metrics.Call) (*client.Frame, error) {
 			out = append(out, row(g, string(n), call.Options["pairs"], call.Options["of"], of(Values(flat)), low, high, len(languages), pairs, prompts, missing, used, call.Options["vector"], intervalName(call)))
 		}
 	}
-	return result("indictti-scal-overall", call, out)
+	return tabular.Result("indictti-scal-overall", call, out)
 }
 
 // square cuts values into rows of n.

@@ -94,7 +94,7 @@ func scoreDrop(_ context.Context, call metrics.Call) (*client.Frame, error) {
 		less, _ := Drop(0, s.others) // minus their mean, also where there is no English
 		out = append(out, row(s.group, column, d, s.english, -less, n))
 	}
-	return result("indictti-score-drop", call, out)
+	return tabular.Result("indictti-score-drop", call, out)
 }
 
 // refuse says which word takes a caption out under the option filter.
@@ -117,7 +117,7 @@ func captionFilter(_ context.Context, call metrics.Call) (*client.Frame, error) 
 		}
 		out = append(out, []any{f.Texts("id")[i], caption, kept, word})
 	}
-	return result("indictti-filter", call, out)
+	return tabular.Result("indictti-filter", call, out)
 }
 
 func selectPrompts(_ context.Context, call metrics.Call) (*client.Frame, error) {
@@ -180,7 +180,7 @@ func selectPrompts(_ context.Context, call metrics.Call) (*client.Frame, error) 
 	for _, i := range chosen.Rows {
 		out = append(out, []any{ids[pool[i]], captions[pool[i]], chosen.Mean, tabular.Quantile(median, 0.5), chosen.Draw, draws, len(pool), f.Len()})
 	}
-	return result("indictti-prompts", call, out)
+	return tabular.Result("indictti-prompts", call, out)
 }
 
 func ratingsTable(_ context.Context, call metrics.Call) (*client.Frame, error) {
@@ -222,5 +222,5 @@ func ratingsTable(_ context.Context, call metrics.Call) (*client.Frame, error) {
 		agreeLow, agreeHigh := boot.Interval(l.Agreement)
 		out = append(out, []any{name, l.Mean.Value, low, high, l.Agreement.Value, agreeLow, agreeHigh, l.Mean.Prompts, l.Ratings, l.Pairs, l.Annotators, l.Below, intervalName(call)})
 	}
-	return result("indictti-ratings", call, out)
+	return tabular.Result("indictti-ratings", call, out)
 }

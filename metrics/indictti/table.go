@@ -57,10 +57,6 @@ func Tolerance(t float64) metrics.Setting {
 	return tabular.Set("tolerance", strconv.FormatFloat(t, 'g', -1, 64))
 }
 
-func score(metric string, inputs map[string]datasets.Table, settings []metrics.Setting) datasets.Table {
-	return metrics.Score(tabular.Args(metric, settings), inputs).Named(metric)
-}
-
 // CLGC is the metric indictti-clgc, Cyclic Language-Grounded Correctness (equations 2 and 3), a row for each language:
 //
 //	CLGC(l) = mean over prompts k and pictures r of φ(t(p_k), t(c(i(k,l,r))))
@@ -72,7 +68,7 @@ func score(metric string, inputs map[string]datasets.Table, settings []metrics.S
 //
 // Other settings: [metrics.By], [Languages], [CommonPrompts], [FailOnMissing], [Index], [metrics.Draws], [metrics.Level], [metrics.SeedOf].
 func CLGC(captions, english datasets.Table, settings ...metrics.Setting) datasets.Table {
-	return score("indictti-clgc", map[string]datasets.Table{"in": captions, "reference": english}, settings)
+	return tabular.Table("indictti-clgc", map[string]datasets.Table{"in": captions, "reference": english}, settings)
 }
 
 // IGC is the metric indictti-igc, Image-Grounded Correctness (equation 4), a row for each language:
@@ -81,7 +77,7 @@ func CLGC(captions, english datasets.Table, settings ...metrics.Setting) dataset
 //
 // pictures and photographs (the data set's, a row for each prompt) have vectors of one image encoder, by default in the column full. Range, columns and settings are as of [CLGC].
 func IGC(pictures, photographs datasets.Table, settings ...metrics.Setting) datasets.Table {
-	return score("indictti-igc", map[string]datasets.Table{"in": pictures, "reference": photographs}, settings)
+	return tabular.Table("indictti-igc", map[string]datasets.Table{"in": pictures, "reference": photographs}, settings)
 }
 
 // LGC is the metric indictti-lgc, Language-Grounded Correctness (equation 5), a row for each language:
@@ -91,7 +87,7 @@ func IGC(pictures, photographs datasets.Table, settings ...metrics.Setting) data
 // pictures (column clip_image) and English texts (column clip_text, a row for each prompt) have vectors of one joint space, in the paper BLIP-2's. Range, columns and settings
 // are as of [CLGC].
 func LGC(pictures, english datasets.Table, settings ...metrics.Setting) datasets.Table {
-	return score("indictti-lgc", map[string]datasets.Table{"in": pictures, "reference": english}, settings)
+	return tabular.Table("indictti-lgc", map[string]datasets.Table{"in": pictures, "reference": english}, settings)
 }
 
 // SCWL is the metric indictti-scwl, Self-Consistency Within Language (equations 10 and 11), a row for each language:
@@ -101,7 +97,7 @@ func LGC(pictures, english datasets.Table, settings ...metrics.Setting) datasets
 // [NormalisedBy] gives the printed formula, twice that. Cosine in [−1, 1], higher is steadier; it says nothing of right or wrong. n_excluded counts prompts with one
 // picture. Columns and settings are as of [CLGC].
 func SCWL(pictures datasets.Table, settings ...metrics.Setting) datasets.Table {
-	return score("indictti-scwl", map[string]datasets.Table{"in": pictures}, settings)
+	return tabular.Of("indictti-scwl", pictures, settings)
 }
 
 // DWL is the metric indictti-dwl, Distinctiveness Within Language (equation 12), a row for each language:
@@ -111,7 +107,7 @@ func SCWL(pictures datasets.Table, settings ...metrics.Setting) datasets.Table {
 // [Comparing] says which pictures of two prompts, [NormalisedBy] which factor. In [0, 2], higher is more varied; it depends on how related the prompts are. Columns and settings
 // are as of [CLGC]; for the interval see [Distinctiveness].
 func DWL(pictures datasets.Table, settings ...metrics.Setting) datasets.Table {
-	return score("indictti-dwl", map[string]datasets.Table{"in": pictures}, settings)
+	return tabular.Of("indictti-dwl", pictures, settings)
 }
 
 // SCAL is the metric indictti-scal, Self-Consistency Across Languages by pair (equations 6 and 7, Figure 3), a row for each ordered pair:
@@ -121,7 +117,7 @@ func DWL(pictures datasets.Table, settings ...metrics.Setting) datasets.Table {
 // [PairsBy] names other readings. Cosine in [−1, 1], higher is more alike. The column kind is SCWL where the two languages are one; n_excluded counts prompts that a language has too few
 // pictures of. Settings are as of [CLGC].
 func SCAL(pictures datasets.Table, settings ...metrics.Setting) datasets.Table {
-	return score("indictti-scal", map[string]datasets.Table{"in": pictures}, settings)
+	return tabular.Of("indictti-scal", pictures, settings)
 }
 
 // SCALOverall is the metric indictti-scal-overall (equation 9), one number for all languages, English included unless [IndicOnly]:
@@ -130,38 +126,38 @@ func SCAL(pictures datasets.Table, settings ...metrics.Setting) datasets.Table {
 //
 // [OverallBy] names other readings, [PairsBy] those of the pairs; the columns normaliser and pairs say which. Its interval resamples prompts for all pairs at once.
 func SCALOverall(pictures datasets.Table, settings ...metrics.Setting) datasets.Table {
-	return score("indictti-scal-overall", map[string]datasets.Table{"in": pictures}, settings)
+	return tabular.Of("indictti-scal-overall", pictures, settings)
 }
 
 // DropFromEnglish is the metric indictti-drop: CLGC, IGC or LGC of English less the unweighted mean of the other languages (sections 5 and 6 of the paper, there in
 // points of 100 times the cosine), with an interval that keeps the prompts they share. It takes what [CLGC], [IGC] or [LGC] take; name the vectors with
 // [metrics.Vector] and [ReferenceVector] (default: full, IGC). In [−2, 2], 0 is no drop.
 func DropFromEnglish(pictures, references datasets.Table, settings ...metrics.Setting) datasets.Table {
-	return score("indictti-drop", map[string]datasets.Table{"in": pictures, "reference": references}, settings)
+	return tabular.Table("indictti-drop", map[string]datasets.Table{"in": pictures, "reference": references}, settings)
 }
 
 // DropOfScores is the metric indictti-score-drop: the same from a table of scores by language, for example a printed one, and so without an interval. column
 // names the score. Languages without a value are left out of the mean.
 func DropOfScores(scores datasets.Table, column string, settings ...metrics.Setting) datasets.Table {
-	return score("indictti-score-drop", map[string]datasets.Table{"in": scores}, append([]metrics.Setting{tabular.Set("score", column)}, settings...))
+	return tabular.Of("indictti-score-drop", scores, append([]metrics.Setting{tabular.Set("score", column)}, settings...))
 }
 
 // SelectPrompts is the metric indictti-prompts: of many random draws (the option iterations, 1000) of size captions, the one with the lowest mean cosine over pairs (section 3.1 and
 // supplement of the paper). captions holds id, caption and the sentence vector (column text) of each English caption. Left out first are captions with a capitalised word but the
 // first ([Filter]), without text or vector, and repetitions. [metrics.SeedOf] sets the draws; the order of the rows does not.
 func SelectPrompts(captions datasets.Table, size int, settings ...metrics.Setting) datasets.Table {
-	return score("indictti-prompts", map[string]datasets.Table{"in": captions}, append([]metrics.Setting{tabular.Set("size", strconv.Itoa(size))}, settings...))
+	return tabular.Of("indictti-prompts", captions, append([]metrics.Setting{tabular.Set("size", strconv.Itoa(size))}, settings...))
 }
 
 // CaptionFilter is the metric indictti-filter: which captions the rule of capitals keeps, and the word that takes each other one out; see [Capitalised].
 func CaptionFilter(captions datasets.Table, settings ...metrics.Setting) datasets.Table {
-	return score("indictti-filter", map[string]datasets.Table{"in": captions}, settings)
+	return tabular.Of("indictti-filter", captions, settings)
 }
 
 // TranslationRatings is the metric indictti-ratings: mean XSTS rating (1 to 5) and percent agreement (a share in [0, 1]) of the user study, by language and for all (Figure 8), with
 // intervals over prompts; see [Ratings]. ratings holds language, prompt_id, annotator and rating.
 func TranslationRatings(ratings datasets.Table, settings ...metrics.Setting) datasets.Table {
-	return score("indictti-ratings", map[string]datasets.Table{"in": ratings}, settings)
+	return tabular.Of("indictti-ratings", ratings, settings)
 }
 
 var (

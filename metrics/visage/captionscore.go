@@ -64,7 +64,7 @@ func captionShares(_ context.Context, call metrics.Call) (*client.Frame, error) 
 		out = append(out, []any{data.DisplayName(id), s.Any.Value, s.Any.Low, s.Any.High, s.Stereotype.Value, s.Stereotype.Low, s.Stereotype.High,
 			s.WithAny, s.WithStereotype, len(s.Attributes), in.asked[id], in.refused[id], s.Captions, s.Pictures, in.vocabulary.size(), call.Options["vocabulary"], captionIntervals(call)})
 	}
-	return result("visage-captions", out)
+	return tabular.Result("visage-captions", call, out)
 }
 
 // size is |V|.
@@ -109,7 +109,7 @@ func salience(_ context.Context, call metrics.Call) (*client.Frame, error) {
 				a.Times, a.Captions, a.Documents, s.Corpus, s.Captions, s.Pictures, size, stereotype, call.Options["vocabulary"], captionIntervals(call)})
 		}
 	}
-	return result("visage-salience", out)
+	return tabular.Result("visage-salience", call, out)
 }
 
 func agreement(_ context.Context, call metrics.Call) (*client.Frame, error) {
@@ -172,7 +172,7 @@ func agreement(_ context.Context, call metrics.Call) (*client.Frame, error) {
 	if err != nil {
 		return nil, err
 	}
-	return result("visage-salience-agreement", [][]any{{b.Value, b.Low, b.High, n, len(seen), without, len(taken), threshold, top, name}})
+	return tabular.Result("visage-salience-agreement", call, [][]any{{b.Value, b.Low, b.High, n, len(seen), without, len(taken), threshold, top, name}})
 }
 
 // shareOver is a share with its bootstrap interval over identities; none under two of them.

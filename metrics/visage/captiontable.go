@@ -23,7 +23,7 @@ type CaptionTables struct {
 func Reading(option, value string) metrics.Setting { return tabular.Set(option, value) }
 
 func (t CaptionTables) score(metric string, settings []metrics.Setting) datasets.Table {
-	return metrics.Score(tabular.Args(metric, settings), map[string]datasets.Table{"in": t.Captions, "attributes": t.Attributes}).Named(metric)
+	return tabular.Table(metric, map[string]datasets.Table{"in": t.Captions, "attributes": t.Attributes}, settings)
 }
 
 // CaptionShares is the metric visage-captions: the share of an identity's captions that name an attribute, and a stereotype of the identity.
@@ -39,7 +39,7 @@ func SalienceTable(t CaptionTables, settings ...metrics.Setting) datasets.Table 
 // SalienceAgreement is the metric visage-salience-agreement: the share of salient stereotypes that annotators saw as well, from the tables of
 // [SalienceTable] and [Likelihoods].
 func SalienceAgreement(salient, likelihoods datasets.Table, settings ...metrics.Setting) datasets.Table {
-	return metrics.Score(tabular.Args("visage-salience-agreement", settings), map[string]datasets.Table{"in": salient, "likelihoods": likelihoods}).Named("visage-salience-agreement")
+	return tabular.Table("visage-salience-agreement", map[string]datasets.Table{"in": salient, "likelihoods": likelihoods}, settings)
 }
 
 func init() {

@@ -18,18 +18,18 @@ import (
 // PullTable is the metric visage-pull: Tables 3 to 5 of the paper, one row an identity, from a row for each picture: identity, set (d, s or ns), attribute
 // (of the prompt; blank in d) and the vector that the option vector names (full); outcome.
 func PullTable(pictures datasets.Table, settings ...metrics.Setting) datasets.Table {
-	return score("visage-pull", pictures, settings)
+	return tabular.Of("visage-pull", pictures, settings)
 }
 
 // PullCount is the metric visage-pull-count: how many identities have a positive pull, from the table of [PullTable] or the printed Tables 3 to 5.
 func PullCount(pulls datasets.Table, settings ...metrics.Setting) datasets.Table {
-	return score("visage-pull-count", pulls, settings)
+	return tabular.Of("visage-pull-count", pulls, settings)
 }
 
 // SimilarityTable is the metric visage-similarity: how alike the pictures of one set are between identities and within each, from the table that
 // [PullTable] reads.
 func SimilarityTable(pictures datasets.Table, settings ...metrics.Setting) datasets.Table {
-	return score("visage-similarity", pictures, settings)
+	return tabular.Of("visage-similarity", pictures, settings)
 }
 
 func init() {
@@ -115,7 +115,7 @@ func pulls(_ context.Context, call metrics.Call) (*client.Frame, error) {
 		}
 		out = append(out, append(row, p.D, p.S, p.NS, p.Stereotypes, p.Others, asked[p.Identity], refused[p.Identity], p.D+p.S+p.NS, o.Average, name))
 	}
-	return result("visage-pull", out)
+	return tabular.Result("visage-pull", call, out)
 }
 
 func pullCount(_ context.Context, call metrics.Call) (*client.Frame, error) {
@@ -154,7 +154,7 @@ func pullCount(_ context.Context, call metrics.Call) (*client.Frame, error) {
 	if err != nil {
 		return nil, err
 	}
-	return result("visage-pull-count", [][]any{{b.Value, b.Low, b.High, sum / float64(len(positive)), n, equal, len(positive), undefined, name}})
+	return tabular.Result("visage-pull-count", call, [][]any{{b.Value, b.Low, b.High, sum / float64(len(positive)), n, equal, len(positive), undefined, name}})
 }
 
 func similarities(_ context.Context, call metrics.Call) (*client.Frame, error) {
@@ -178,5 +178,5 @@ func similarities(_ context.Context, call metrics.Call) (*client.Frame, error) {
 	for _, s := range all {
 		out = append(out, []any{data.DisplayName(s.A), data.DisplayName(s.B), s.Value.Value, s.Value.Low, s.Value.High, s.NA, s.NB, call.Options["set"], name})
 	}
-	return result("visage-similarity", out)
+	return tabular.Result("visage-similarity", call, out)
 }

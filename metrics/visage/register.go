@@ -63,16 +63,7 @@ func association(_ context.Context, call metrics.Call) (*client.Frame, error) {
 		out = append(out, []any{t.Identity, t.Stereo, t.StereoLow, t.StereoHigh, t.Other, t.OtherLow, t.OtherHigh, t.Theta, t.ThetaLow, t.ThetaHigh, ThetaText(t),
 			t.Stereotypes, t.Random, t.Showings, t.Pictures, call.Options["mode"], intervalName(call)})
 	}
-	return result("visage-association", out)
-}
-
-// result builds the frame of a metric from rows in the order of its declared columns.
-func result(metric string, values [][]any) (*client.Frame, error) {
-	m, err := metrics.Find(metric)
-	if err != nil {
-		return nil, err
-	}
-	return tabular.Frame(m.Columns(metrics.Args{}), values)
+	return tabular.Result("visage-association", call, out)
 }
 
 // intervalName says what the intervals of a table are, "" where it has none.
@@ -128,7 +119,7 @@ func likelihoods(_ context.Context, call metrics.Call) (*client.Frame, error) {
 			out = append(out, []any{t.Identity, l.Attribute, l.Value, l.Low, l.High, l.Shown, l.Selected, kind, call.Options["mode"], intervalName(call)})
 		}
 	}
-	return result("visage-likelihood", out)
+	return tabular.Result("visage-likelihood", call, out)
 }
 
 func overall(_ context.Context, call metrics.Call) (*client.Frame, error) {
@@ -140,7 +131,7 @@ func overall(_ context.Context, call metrics.Call) (*client.Frame, error) {
 	for _, a := range Overall(ts) {
 		out = append(out, []any{a.Name, a.About, a.Value, a.N, call.Options["mode"]})
 	}
-	return result("visage-overall", out)
+	return tabular.Result("visage-overall", call, out)
 }
 
 // Agrees says whether a value rounds to a printed one: they differ by no more than half a unit of the last printed digit, ties included.
@@ -172,7 +163,7 @@ func tables(_ context.Context, call metrics.Call) (*client.Frame, error) {
 		}
 		out = append(out, []any{p.Label, p.Table, p.Stereo, t.Stereo, p.Random, t.Other, p.ThetaText, ThetaText(t), equal, t.Stereotypes, t.Random, call.Options["mode"]})
 	}
-	return result("visage-tables", out)
+	return tabular.Result("visage-tables", call, out)
 }
 
 func consensus(_ context.Context, call metrics.Call) (*client.Frame, error) {
@@ -190,7 +181,7 @@ func consensus(_ context.Context, call metrics.Call) (*client.Frame, error) {
 	for _, c := range bars {
 		out = append(out, []any{c.Label, c.Share, c.Count, c.Of})
 	}
-	return result("visage-consensus", out)
+	return tabular.Result("visage-consensus", call, out)
 }
 
 func counts(_ context.Context, call metrics.Call) (*client.Frame, error) {
@@ -225,7 +216,7 @@ func counts(_ context.Context, call metrics.Call) (*client.Frame, error) {
 	for _, id := range ids {
 		out = append(out, []any{data.DisplayName(id), by[id].stereo, by[id].pairs})
 	}
-	return result("visage-stereotypes", out)
+	return tabular.Result("visage-stereotypes", call, out)
 }
 
 func offensiveness(_ context.Context, call metrics.Call) (*client.Frame, error) {
@@ -252,5 +243,5 @@ func offensiveness(_ context.Context, call metrics.Call) (*client.Frame, error) 
 	for _, r := range rows {
 		out = append(out, []any{data.DisplayName(r.Identity), r.Value, r.Present, r.Rated, call.Options["mode"]})
 	}
-	return result("visage-offensiveness", out)
+	return tabular.Result("visage-offensiveness", call, out)
 }

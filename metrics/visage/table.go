@@ -32,43 +32,39 @@ func MinAttributes(n int) metrics.Setting { return tabular.Set("min_attributes",
 // Draws is the number of bootstrap draws of pictures; the default is 1000, 0 = no intervals.
 func Draws(n int) metrics.Setting { return tabular.Set("draws", strconv.Itoa(n)) }
 
-func score(metric string, t datasets.Table, settings []metrics.Setting) datasets.Table {
-	return metrics.Score(tabular.Args(metric, settings), map[string]datasets.Table{"in": t}).Named(metric)
-}
-
 // Tendencies is the metric visage-association: Tables 1 and 2 of the paper, one row an identity.
 func Tendencies(annotations datasets.Table, settings ...metrics.Setting) datasets.Table {
-	return score("visage-association", annotations, settings)
+	return tabular.Of("visage-association", annotations, settings)
 }
 
 // Likelihoods is the metric visage-likelihood: one row for each identity and attribute shown.
 func Likelihoods(annotations datasets.Table, settings ...metrics.Setting) datasets.Table {
-	return score("visage-likelihood", annotations, settings)
+	return tabular.Of("visage-likelihood", annotations, settings)
 }
 
 // OverallRatio is the metric visage-overall: the aggregations behind "thrice as likely", by name.
 func OverallRatio(annotations datasets.Table, settings ...metrics.Setting) datasets.Table {
-	return score("visage-overall", annotations, settings)
+	return tabular.Of("visage-overall", annotations, settings)
 }
 
 // PaperTables is the metric visage-tables: the paper's Tables 1 and 2 beside the same from the annotations.
 func PaperTables(annotations datasets.Table, settings ...metrics.Setting) datasets.Table {
-	return score("visage-tables", annotations, settings)
+	return tabular.Of("visage-tables", annotations, settings)
 }
 
 // ConsensusTable is the metric visage-consensus: the paper's Figure 6.
 func ConsensusTable(ratings datasets.Table) datasets.Table {
-	return score("visage-consensus", ratings, nil)
+	return tabular.Of("visage-consensus", ratings, nil)
 }
 
 // StereotypeCounts is the metric visage-stereotypes: identities by the number of their visual stereotypes.
 func StereotypeCounts(pairs datasets.Table, settings ...metrics.Setting) datasets.Table {
-	return score("visage-stereotypes", pairs, settings)
+	return tabular.Of("visage-stereotypes", pairs, settings)
 }
 
 // OffensivenessTable is the metric visage-offensiveness: O(id), one row an identity.
 func OffensivenessTable(annotations datasets.Table, settings ...metrics.Setting) datasets.Table {
-	return score("visage-offensiveness", annotations, settings)
+	return tabular.Of("visage-offensiveness", annotations, settings)
 }
 
 var (

@@ -8,6 +8,7 @@ import (
 	"sort"
 	"strconv"
 
+	"antipode/datasets"
 	"antipode/kernel/client"
 	"antipode/metrics"
 )
@@ -54,6 +55,15 @@ func Frame(specs []client.ColumnSpec, rows [][]any) (*client.Frame, error) {
 		f.Columns[i] = c
 	}
 	return f, nil
+}
+
+// Result puts a metric's rows into the columns it declares for the call.
+func Result(metric string, call metrics.Call, rows [][]any) (*client.Frame, error) {
+	m, err := metrics.Find(metric)
+	if err != nil {
+		return nil, err
+	}
+	return Frame(m.Columns(metrics.Args{By: call.By, Options: call.Options}), rows)
 }
 
 // Percentiles is the percentile interval of a score's draws (linear between order statistics, numpy's default), which it sorts. Draws may hold
@@ -106,6 +116,16 @@ func Set(option, value string) metrics.Setting {
 		}
 		a.Options[option] = value
 	}
+}
+
+// Table is the table of a metric that reads tables by role, with settings applied and named after the metric.
+func Table(metric string, inputs map[string]datasets.Table, settings []metrics.Setting) datasets.Table {
+	return metrics.Score(Args(metric, settings), inputs).Named(metric)
+}
+
+// Of is [Table] for a metric that reads one table, "in".
+func Of(metric string, in datasets.Table, settings []metrics.Setting) datasets.Table {
+	return Table(metric, map[string]datasets.Table{"in": in}, settings)
 }
 
 // Args are the arguments of a metric with settings applied.
