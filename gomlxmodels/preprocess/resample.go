@@ -96,8 +96,7 @@ const pillowBits = 32 - 8 - 2
 // taps are the input pixels of one output pixel: weights of pixels first, first+1, …
 type taps struct {
 	first   int
-	real    []float64
-	weights []int32 // real, in units of 2^−bits
+	weights []int32 // in units of 2^−bits
 }
 
 // plan computes the taps of a row of in pixels resized to out, and the fraction bits of their weights: Pillow's, or, for torchvision,
@@ -108,32 +107,33 @@ func plan(in, out int, f Filter, torchvision bool) (list []taps, bits uint) {
 	stretch := max(scale, 1)
 	support := kernel.support * stretch
 	list = make([]taps, out)
+	shares := make([][]float64, out) // the weights before rounding
 	largest := 0.0
 	for i := range list {
 		center := (float64(i) + 0.5) * scale
 		first := max(0, int(center-support+0.5))
 		last := min(in, int(center+support+0.5))
-		t := taps{first, make([]float64, last-first), make([]int32, last-first)}
+		share := make([]float64, last-first)
 		sum := 0.0
-		for k := range t.real {
-			t.real[k] = kernel.weight((float64(k+first) - center + 0.5) * (1 / stretch))
-			sum += t.real[k]
+		for k := range share {
+			share[k] = kernel.weight((float64(k+first) - center + 0.5) * (1 / stretch))
+			sum += share[k]
 		}
-		for k := range t.real {
+		for k := range share {
 			if sum != 0 {
-				t.real[k] *= 1 / sum
+				share[k] *= 1 / sum
 			}
-			largest = max(largest, t.real[k])
+			largest = max(largest, share[k])
 		}
-		list[i] = t
+		list[i], shares[i] = taps{first, make([]int32, len(share))}, share
 	}
 	bits = pillowBits
 	if torchvision {
 		for bits = 0; bits < pillowBits && int(0.5+largest*float64(int(2)<<bits)) < 1<<15; bits++ {
 		}
 	}
-	for _, t := range list {
-		for k, w := range t.real {
+	for i, t := range list {
+		for k, w := range shares[i] {
 			t.weights[k] = int32(math.Trunc(w*float64(int(1)<<bits) + math.Copysign(0.5, w)))
 		}
 	}
