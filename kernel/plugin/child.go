@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"antipode/gomlxmodels/device"
+	"antipode/internal/fetch"
 
 	"github.com/gomlx/go-xla/installer"
 	"github.com/gomlx/gomlx/core/graph"
@@ -121,7 +122,7 @@ func runInstaller(ctx context.Context, folder string, cpuOnly bool, l limits) er
 	defer os.RemoveAll(temp)
 	env := []string{"TMPDIR=" + temp}
 	if os.Getenv("SSL_CERT_FILE") == "" { // Go's own variable: hand the others on in it
-		for _, name := range certificateEnvs {
+		for _, name := range fetch.CertificateEnvs {
 			if file := os.Getenv(name); file != "" {
 				env = append(env, "SSL_CERT_FILE="+file)
 				break

@@ -19,6 +19,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"antipode/internal/fetch"
 )
 
 // fakePlugin is the smallest file that looks like a plugin to device.Inspect: an ELF library whose one symbol is GetPjrtApi.
@@ -103,8 +105,8 @@ type world struct {
 }
 
 var quick = limits{
-	wheel: 10 * time.Second, goxla: 5 * time.Second, goxlaGPU: 5 * time.Second,
-	connect: 2 * time.Second, stall: 300 * time.Millisecond, probe: 10 * time.Second, retries: 2, pause: time.Millisecond,
+	Limits: fetch.Limits{Connect: 2 * time.Second, Stall: 300 * time.Millisecond, Retries: 2, Pause: time.Millisecond},
+	wheel:  10 * time.Second, goxla: 5 * time.Second, goxlaGPU: 5 * time.Second, probe: 10 * time.Second,
 }
 
 func newWorld(t *testing.T) *world {
@@ -113,7 +115,7 @@ func newWorld(t *testing.T) *world {
 	for _, name := range append([]string{
 		Env, "PJRT_PLUGIN_LIBRARY_PATH", "LD_LIBRARY_PATH", "GOMLX_BACKEND", "PIP_INDEX_URL", "UV_INDEX_URL", "UV_DEFAULT_INDEX", "PIP_EXTRA_INDEX_URL",
 		"PIP_NO_INDEX", "PIP_CONFIG_FILE", "VIRTUAL_ENV", "XDG_CONFIG_HOME", "HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy",
-	}, certificateEnvs...) {
+	}, fetch.CertificateEnvs...) {
 		t.Setenv(name, "")
 	}
 	t.Setenv("HOME", t.TempDir())

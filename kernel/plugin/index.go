@@ -14,6 +14,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"antipode/internal/fetch"
+
 	"golang.org/x/net/html"
 )
 
@@ -93,12 +95,12 @@ func pipIndexURL(file string) string {
 }
 
 // findFile asks a package index (PEP 503 and 691, HTML or JSON) where the wheel lies.
-func (w *web) findFile(ctx context.Context, index string, want wheel) (*url.URL, error) {
+func findFile(ctx context.Context, web *fetch.Client, index string, want wheel) (*url.URL, error) {
 	base, err := url.Parse(strings.TrimSuffix(index, "/") + "/" + want.Name + "/")
 	if err != nil || base.Host == "" || (base.Scheme != "https" && base.Scheme != "http") {
 		return nil, fmt.Errorf("the package index is no http address: see PIP_INDEX_URL and UV_INDEX_URL")
 	}
-	resp, stop, err := w.get(ctx, base, http.Header{"Accept": {"application/vnd.pypi.simple.v1+json, application/vnd.pypi.simple.v1+html;q=0.2, text/html;q=0.1"}})
+	resp, stop, err := web.Get(ctx, base, http.Header{"Accept": {"application/vnd.pypi.simple.v1+json, application/vnd.pypi.simple.v1+html;q=0.2, text/html;q=0.1"}})
 	if err != nil {
 		return nil, err
 	}
@@ -108,7 +110,7 @@ func (w *web) findFile(ctx context.Context, index string, want wheel) (*url.URL,
 	}
 	page, err := io.ReadAll(io.LimitReader(resp.Body, 8<<20))
 	if err != nil {
-		return nil, fmt.Errorf("the index %s: %w", base.Host, plain(err))
+		return nil, fmt.Errorf("the index %s: %w", base.Host, fetch.Plain(err))
 	}
 	// Relative addresses are relative to the page that answered; a redirect may lead to another.
 	from := *resp.Request.URL

@@ -16,6 +16,8 @@ import (
 	"slices"
 	"syscall"
 	"time"
+
+	"antipode/internal/fetch"
 )
 
 // wheel pins one file of the Python package index and the plugin in it.
@@ -62,19 +64,19 @@ func (p *provider) stepWheel(ctx context.Context) error {
 	if err := needSpace(p.folder(), w.Size+w.PluginSize); err != nil {
 		return err
 	}
-	web, err := newWeb(p.limits)
+	web, err := fetch.New(p.limits.Limits)
 	if err != nil {
 		return err
 	}
-	defer web.close()
+	defer web.Close()
 	last := errors.New("PIP_NO_INDEX forbids asking a package index")
 	for _, index := range p.index() {
 		var at *url.URL
-		if at, last = web.findFile(ctx, index, w); last != nil {
+		if at, last = findFile(ctx, web, index, w); last != nil {
 			continue
 		}
 		file := filepath.Join(p.folder(), "."+w.File+".part")
-		if last = web.download(ctx, at, file, w.Size, w.SHA256); last != nil {
+		if last = web.Download(ctx, at, file, fetch.Want{Size: w.Size, SHA256: w.SHA256}); last != nil {
 			continue
 		}
 		last = w.unpack(file, p.folder())

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"antipode/gomlxmodels/device"
+	"antipode/internal/fetch"
 )
 
 func TestWheel(t *testing.T) {
@@ -302,7 +303,7 @@ func TestProxyAndCertificates(t *testing.T) {
 	c, err = p.provide(context.Background())
 	w.want(c, err, device.XLACPU, w.wheel.path(w.folder()))
 	t.Setenv("REQUESTS_CA_BUNDLE", bundle+".gone")
-	if _, err := newWeb(quick); err == nil || !strings.Contains(err.Error(), "REQUESTS_CA_BUNDLE") {
+	if _, err := fetch.New(quick.Limits); err == nil || !strings.Contains(err.Error(), "REQUESTS_CA_BUNDLE") {
 		t.Errorf("a missing bundle: %v", err)
 	}
 

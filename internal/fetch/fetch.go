@@ -1,0 +1,286 @@
+// Package fetch brings files of known size and checksum over HTTP: it heeds the usual proxy and certificate variables, takes
+// up what an earlier attempt left, tries again, and never waits for ever.
+package fetch
+
+import (
+	"context"
+	"crypto/sha1"
+	"crypto/sha256"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"path"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/net/http/httpproxy"
+)
+
+// Limits bound every step in time.
+type Limits struct {
+	Connect time.Duration // one connection
+	Stall   time.Duration // without a byte
+	Retries int           // further attempts of one download
+	Pause   time.Duration // before a further attempt
+}
+
+// Usual are the limits for users.
+var Usual = Limits{Connect: 15 * time.Second, Stall: 30 * time.Second, Retries: 2, Pause: time.Second}
+
+// Client is an HTTP client within [Limits].
+type Client struct {
+	client http.Client
+	limits Limits
+}
+
+// CertificateEnvs name files of further certificate authorities, as Go, Python's requests, curl and pip know them.
+var CertificateEnvs = []string{"SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "PIP_CERT"}
+
+// New makes a client, or says which certificate file cannot be used. Close it when done.
+func New(l Limits) (*Client, error) {
+	roots, err := x509.SystemCertPool()
+	if err != nil {
+		roots = x509.NewCertPool()
+	}
+	for _, name := range CertificateEnvs {
+		file := os.Getenv(name)
+		if info, err := os.Stat(file); file == "" || (err == nil && info.IsDir()) {
+			continue
+		}
+		pem, err := os.ReadFile(file)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		if !roots.AppendCertsFromPEM(pem) {
+			return nil, fmt.Errorf("%s: %s holds no certificate", name, file)
+		}
+	}
+	proxies := httpproxy.FromEnvironment()
+	for _, name := range []string{"ALL_PROXY", "all_proxy"} {
+		if all := os.Getenv(name); all != "" {
+			if proxies.HTTPSProxy == "" {
+				proxies.HTTPSProxy = all
+			}
+			if proxies.HTTPProxy == "" {
+				proxies.HTTPProxy = all
+			}
+		}
+	}
+	proxy := proxies.ProxyFunc()
+	return &Client{limits: l, client: http.Client{Transport: &http.Transport{
+		Proxy:               func(r *http.Request) (*url.URL, error) { return proxy(r.URL) },
+		DialContext:         (&net.Dialer{Timeout: l.Connect}).DialContext,
+		TLSHandshakeTimeout: l.Connect,
+		TLSClientConfig:     &tls.Config{RootCAs: roots},
+		ForceAttemptHTTP2:   true,
+	}}}, nil
+}
+
+// Close ends idle connections.
+func (c *Client) Close() { c.client.CloseIdleConnections() }
+
+// Get asks for an address. Its body fails once no byte has come for the limit of stall; stop ends the request.
+func (c *Client) Get(ctx context.Context, at *url.URL, header http.Header) (*http.Response, func(), error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	watch := time.AfterFunc(c.limits.Stall, func() { cancel(fmt.Errorf("no byte for %v", c.limits.Stall)) })
+	stop := func() { watch.Stop(); cancel(nil) }
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, at.String(), nil)
+	if err != nil {
+		stop()
+		return nil, nil, errors.New("a malformed address")
+	}
+	req.Header = header.Clone()
+	if req.Header == nil {
+		req.Header = http.Header{}
+	}
+	req.Header.Set("User-Agent", "antipode")
+	resp, err := c.client.Do(req)
+	if err != nil {
+		if cause := context.Cause(ctx); cause != nil {
+			err = cause
+		}
+		stop()
+		return nil, nil, fmt.Errorf("%s: %w", at.Host, Plain(err))
+	}
+	resp.Body = &watched{resp.Body, ctx, watch, c.limits.Stall}
+	return resp, func() { resp.Body.Close(); stop() }, nil
+}
+
+// Plain drops the address from an error of net/http: it may hold a password.
+func Plain(err error) error {
+	var u *url.Error
+	if errors.As(err, &u) {
+		return u.Err
+	}
+	return err
+}
+
+// watched is a body that puts its watchdog off with every byte.
+type watched struct {
+	io.ReadCloser
+	ctx   context.Context
+	watch *time.Timer
+	stall time.Duration
+}
+
+func (b *watched) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	if n > 0 {
+		b.watch.Reset(b.stall)
+	}
+	if err != nil && err != io.EOF {
+		if cause := context.Cause(b.ctx); cause != nil {
+			err = cause
+		}
+	}
+	return n, err
+}
+
+// ErrNotPinned is wrapped where a complete file is not the pinned one: trying again is no use.
+var ErrNotPinned = errors.New("not the pinned file")
+
+// Want says which bytes a file must hold: their number and one checksum.
+type Want struct {
+	Size    int64
+	SHA256  string // lower-case hex
+	GitBlob string // git's id of the bytes (SHA-1), where there is no SHA256
+
+	// Progress is told how many bytes of the file are there; may be nil.
+	Progress func(have int64)
+}
+
+func (w Want) hash() (hash.Hash, string, string) {
+	if w.SHA256 == "" {
+		h := sha1.New()
+		fmt.Fprintf(h, "blob %d\x00", w.Size)
+		return h, "git blob", w.GitBlob
+	}
+	return sha256.New(), "SHA-256", w.SHA256
+}
+
+// Download brings a file to the path file, taking up what an earlier attempt left there. What is complete and wrong is
+// removed.
+func (c *Client) Download(ctx context.Context, at *url.URL, file string, want Want) error {
+	for attempt := 0; ; attempt++ {
+		err := c.attempt(ctx, at, file, want)
+		if err == nil || ctx.Err() != nil || errors.Is(err, ErrNotPinned) || attempt >= c.limits.Retries {
+			if err != nil && ctx.Err() != nil {
+				err = fmt.Errorf("%s: %w", at.Host, context.Cause(ctx))
+			}
+			return err
+		}
+		select {
+		case <-time.After(c.limits.Pause):
+		case <-ctx.Done():
+			return fmt.Errorf("%s: %w", at.Host, context.Cause(ctx))
+		}
+	}
+}
+
+func (c *Client) attempt(ctx context.Context, at *url.URL, file string, want Want) error {
+	f, err := os.OpenFile(file, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	have, err := f.Seek(0, io.SeekEnd)
+	if err != nil {
+		return err
+	}
+	if have > want.Size {
+		have = 0
+	}
+	resumed := have > 0
+	if have < want.Size {
+		if have, resumed, err = c.fill(ctx, at, f, have, want); err != nil {
+			return err
+		}
+	}
+	if have != want.Size {
+		return fmt.Errorf("%s sent %d of %d bytes", at.Host, have, want.Size)
+	}
+	sums, kind, sum := want.hash()
+	if _, err := io.Copy(sums, io.NewSectionReader(f, 0, want.Size)); err != nil {
+		return err
+	}
+	if got := hex.EncodeToString(sums.Sum(nil)); got != sum {
+		if err := os.Remove(file); err != nil {
+			return err
+		}
+		err := fmt.Errorf("%s from %s: %s %s, it must be %s", path.Base(at.Path), at.Host, kind, got, sum)
+		if resumed {
+			return err // the earlier part may be at fault: once more, from the start
+		}
+		return fmt.Errorf("%w: %w", ErrNotPinned, err)
+	}
+	return f.Sync()
+}
+
+// fill writes the rest of the file behind its first have bytes and returns how many bytes there are now, and whether
+// the server went on where we asked it to.
+func (c *Client) fill(ctx context.Context, at *url.URL, f *os.File, have int64, want Want) (int64, bool, error) {
+	header := http.Header{"Accept-Encoding": {"identity"}}
+	if have > 0 {
+		header.Set("Range", "bytes="+strconv.FormatInt(have, 10)+"-")
+	}
+	resp, stop, err := c.Get(ctx, at, header)
+	if err != nil {
+		return have, false, err
+	}
+	defer stop()
+	resumed := have > 0 && resp.StatusCode == http.StatusPartialContent &&
+		strings.HasPrefix(resp.Header.Get("Content-Range"), fmt.Sprintf("bytes %d-", have))
+	if !resumed {
+		have = 0
+		if resp.StatusCode != http.StatusOK {
+			if resp.StatusCode == http.StatusPartialContent || resp.StatusCode == http.StatusRequestedRangeNotSatisfiable {
+				_ = f.Truncate(0) // a server that is confused about ranges gets a plain question next
+			}
+			return 0, false, fmt.Errorf("%s answers %q for %s", at.Host, resp.Status, path.Base(at.Path))
+		}
+	}
+	if err := f.Truncate(have); err != nil {
+		return 0, false, err
+	}
+	if _, err := f.Seek(have, io.SeekStart); err != nil {
+		return 0, false, err
+	}
+	size, start := want.Size, have
+	var body io.Reader = io.LimitReader(resp.Body, size-have+1)
+	if want.Progress != nil {
+		body = io.TeeReader(body, counter(func(n int64) { want.Progress(min(start+n, size)) }))
+	}
+	n, err := io.Copy(f, body)
+	have += n
+	if err != nil {
+		return have, resumed, fmt.Errorf("%s, after %d of %d bytes: %w", at.Host, have, size, Plain(err))
+	}
+	if have > size {
+		_ = f.Truncate(0)
+		return 0, false, fmt.Errorf("%w: %s sends more than the %d bytes of %s", ErrNotPinned, at.Host, size, path.Base(at.Path))
+	}
+	return have, resumed, nil
+}
+
+// counter is told by its writes how many bytes there were so far.
+func counter(tell func(int64)) io.Writer { return &counting{tell: tell} }
+
+type counting struct {
+	n    int64
+	tell func(int64)
+}
+
+func (c *counting) Write(p []byte) (int, error) {
+	c.n += int64(len(p))
+	c.tell(c.n)
+	return len(p), nil
+}
