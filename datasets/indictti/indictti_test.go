@@ -1,0 +1,311 @@
+package indictti
+
+import (
+	"context"
+	"encoding/json"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"antipode/datasets"
+	"antipode/internal/near"
+)
+
+func run(t *testing.T, table datasets.Table) *datasets.Frame {
+	t.Helper()
+	plan, err := table.Plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := datasets.FindSource(plan.Op)(context.Background(), plan.Args, datasets.SourceEnv{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Check(); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(f.Specs(), table.Columns()) {
+		t.Fatalf("columns %v, declared %v", f.Specs(), table.Columns())
+	}
+	return f
+}
+
+// The counts of sections 2.1 and 2.2 of the study's specification: 30 pairs, 27 languages, 13 scripts, 22 scheduled, 24 captions of NLLB and 6 of IndicTrans2.
+func TestLanguages(t *testing.T) {
+	names, scripts, sources, scheduled, speakers := map[string]bool{}, map[string]bool{}, map[string]int{}, map[string]bool{}, map[string]float64{}
+	list := Languages()
+	for _, l := range list[1:] {
+		names[l.Name], scripts[l.Script] = true, true
+		sources[l.Source]++
+		if l.Scheduled == "yes" {
+			scheduled[l.Name] = true
+		}
+		if !math.IsNaN(l.Speakers) {
+			speakers[l.Name] = l.Speakers
+		}
+		if !strings.HasSuffix(l.Code, "_"+l.Script) || len(l.Code) != 8 {
+			t.Errorf("%s in script %s", l.Code, l.Script)
+		}
+	}
+	if len(list) != 31 || list[0].Code != English || len(names) != 27 || len(scripts) != 13 || len(scheduled) != 22 || sources[NLLB] != 24 || sources[IndicTrans2] != 6 {
+		t.Errorf("%d languages, %d names, %d scripts, %d scheduled, sources %v", len(list), len(names), len(scripts), len(scheduled), sources)
+	}
+	sum := 0.
+	for _, n := range speakers {
+		sum += n
+	}
+	if len(speakers) != 24 || math.Abs(sum-1185.5) > 0.5 {
+		t.Errorf("%.2f million speakers of %d languages", sum, len(speakers))
+	}
+	if f := run(t, LanguageTable(Options{})); f.Len() != 31 || f.Texts("caption_source")[29] != IndicTrans2 || f.Numbers("order")[4] != 4 || f.Texts("code")[4] != "hin_Deva" {
+		t.Errorf("%v", f)
+	}
+}
+
+// A 32nd language is a row more in a file, and the dry run counts it.
+func TestAnotherLanguage(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "own.csv")
+	if err := os.WriteFile(file, append(slices.Clone(languageFile), "tcy_Knda,Tulu,,Kannada,Dravidian,South Dravidian,1.8,no,my translator,\n"...), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	o := Options{Languages: file}
+	if f := run(t, LanguageTable(o)); f.Len() != 32 || f.Texts("script")[31] != "Knda" || f.Texts("caption_source")[31] != "my translator" {
+		t.Errorf("%v", f)
+	}
+	if f := run(t, PlanTable(o)); f.Numbers("images")[0] != 1000*32*4 {
+		t.Errorf("%v", f.Numbers("images"))
+	}
+	list, err := o.List()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if l, err := FindLanguage(list, "tcy_Knda"); err != nil || l.Name != "Tulu" {
+		t.Error(l, err)
+	}
+	if _, err := FindLanguage(Languages(), "tcy_Knda"); err == nil || !strings.Contains(err.Error(), "add a row") {
+		t.Error(err)
+	}
+	for text, want := range map[string]string{
+		"code\nen\n":                                  `no column "caption_source"`,
+		"code,caption_source\n,NLLB\n":                "line 2, column code: the code is missing",
+		"code,caption_source\na,x\na,x\n":             "line 3, column code: the language \"a\" occurs twice",
+		"code,caption_source\na,\n":                   "column caption_source: the language \"a\" has no source",
+		"code,caption_source,speakers\na,NLLB,many\n": `column speakers: "many" is not a number`,
+	} {
+		if _, err := ReadLanguages("l.csv", []byte(text)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+	if _, err := (Options{Languages: "nowhere.csv"}).List(); err == nil {
+		t.Error("a file that is not there passes")
+	}
+}
+
+// The totals that the paper states: 124,000 pictures of each open model, 24,800 and 6,200 of the paid ones.
+func TestPlan(t *testing.T) {
+	f := run(t, PlanTable(Options{}))
+	if !slices.Equal(f.Texts("model"), Models) || !slices.Equal(f.Numbers("images"), []float64{124_000, 124_000, 124_000, 24_800, 6_200}) {
+		t.Errorf("%v %v", f.Texts("model"), f.Numbers("images"))
+	}
+}
+
+func TestCaptions(t *testing.T) {
+	got, err := Captions(`[["hin_Deva","भूरी जैकेट में एक आदमी"],["urd_Arab","بھوری جیکٹ میں ایک آدمی"],["tam_Taml",""]]`)
+	if err != nil || len(got) != 2 || got["hin_Deva"] != "भूरी जैकेट में एक आदमी" || got["urd_Arab"] != "بھوری جیکٹ میں ایک آدمی" {
+		t.Errorf("%v, %v", got, err)
+	}
+	for text, want := range map[string]string{
+		"":                               "no list of pairs",
+		`{"a":"b"}`:                      "no list of pairs",
+		`[["a","b","c"]]`:                "caption 1 is a list of 3",
+		`[["a","b"],["c","d"],["a",""]]`: `the code "a" has two captions`,
+	} {
+		if _, err := Captions(text); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}
+
+func TestNested(t *testing.T) {
+	rng := near.Rand(t, 61)
+	var ids []string
+	for i := range 1000 {
+		ids = append(ids, "p"+string(rune('a'+i/100))+string(rune('a'+i/10%10))+string(rune('a'+i%10)))
+	}
+	sets, err := Nested(ids, []int{1000, 200, 50, 40}, nil, 7)
+	if err != nil {
+		t.Fatal(err)
+	}
+	inside := func(small, large []string) bool {
+		for _, id := range small {
+			if _, found := slices.BinarySearch(large, id); !found {
+				return false
+			}
+		}
+		return slices.IsSorted(small)
+	}
+	for i, n := range []int{1000, 200, 50, 40} {
+		if len(sets[i]) != n || i > 0 && !inside(sets[i], sets[i-1]) {
+			t.Errorf("set %d: %d ids, inside %v", i, len(sets[i]), inside(sets[i], sets[i-1]))
+		}
+	}
+	shuffled := slices.Clone(ids)
+	rng.Shuffle(len(ids), func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
+	again, err := Nested(shuffled, []int{1000, 200, 50, 40}, nil, 7)
+	if err != nil || !slices.Equal(again[3], sets[3]) {
+		t.Errorf("another order of the ids: %v, %v", again[3], err)
+	}
+	if other, err := Nested(ids, []int{200}, nil, 8); err != nil || slices.Equal(other[0], sets[1]) {
+		t.Errorf("another seed draws the same: %v", err)
+	}
+	given := []string{ids[3], ids[999], ids[3]}
+	named, err := Nested(ids, []int{200, 50, 2}, given, 7)
+	if err != nil || !slices.Equal(named[2], []string{ids[3], ids[999]}) || !inside(named[2], named[1]) || !inside(named[1], named[0]) {
+		t.Errorf("a common set that is given: %v, %v", named, err)
+	}
+	for want, f := range map[string]func() ([][]string, error){
+		"from the largest to the smallest": func() ([][]string, error) { return Nested(ids, []int{50, 200}, nil, 1) },
+		"give between 1 and that many":     func() ([][]string, error) { return Nested(ids, []int{1001}, nil, 1) },
+		"occurs twice":                     func() ([][]string, error) { return Nested(append(ids, ids[0]), []int{2}, nil, 1) },
+		"is not among the prompts":         func() ([][]string, error) { return Nested(ids, []int{2}, []string{"zz"}, 1) },
+		"the smallest has 1":               func() ([][]string, error) { return Nested(ids, []int{1}, given, 1) },
+	} {
+		if _, err := f(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+}
+
+// values are the legible cells of a table and model; ok says that all 31 are.
+func values(t *testing.T, table int, model string) (english float64, others []float64, ok bool) {
+	t.Helper()
+	cells, err := PrintedTable(table)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ok = true
+	for _, c := range cells {
+		switch {
+		case c.Model != model:
+		case c.State != Legible:
+			ok = false
+		case c.Language == English:
+			english = c.Value
+		default:
+			others = append(others, c.Value)
+		}
+	}
+	return english, others, ok
+}
+
+func mean(x []float64) (m float64) {
+	for _, v := range x {
+		m += v / float64(len(x))
+	}
+	return m
+}
+
+// The means and drops of section 5.12 of the study's specification come out of the rows that are fully legible, and there are no other such rows but of Tables 3, which 7 repeats.
+func TestMeansOfPrintedRows(t *testing.T) {
+	want := map[int]map[string][3]float64{
+		7:  {"Stable Diffusion": {51.21, 23.47, 27.74}, "Alt Diffusion": {46.58, 25.05, 21.53}, "Alt Diffusion m9": {42.43, 27.73, 14.70}, "Midjourney": {48.94, 22.62, 26.32}, "Dalle3": {48.92, 40.22, 8.70}},
+		9:  {"Alt Diffusion m9": {55.99, 23.52, 32.47}, "Midjourney": {69.41, 12.89, 56.52}, "Dalle3": {66.42, 52.60, 13.82}},
+		10: {"Stable Diffusion": {53.97, 22.98, 30.99}, "Alt Diffusion m9": {45.62, 27.42, 18.20}, "Midjourney": {52.72, 22.65, 30.07}, "Dalle3": {48.54, 40.38, 8.16}},
+		11: {"Midjourney": {34.11, 3.22, 30.89}},
+	}
+	for _, table := range Tables {
+		for _, model := range Models {
+			english, others, whole := values(t, table, model)
+			w, expected := want[table][model]
+			if whole = whole && len(others) == 30; whole != expected && table != 3 {
+				t.Errorf("Table %d, %s: fully legible %v", table, model, whole)
+			}
+			if expected && (english != w[0] || math.Abs(mean(others)-w[1]) > 0.005+1e-9 || math.Abs(english-mean(others)-w[2]) > 0.0100001) {
+				t.Errorf("Table %d, %s: %v, mean %v, want %v", table, model, english, mean(others), w)
+			}
+		}
+	}
+}
+
+// The quoted mean drops of CLGC fix the sum of the two lost cells of Table 2 (tel_Telu, mni_Mtei), and the quoted means of LGC agree with Table 4 as far as it is legible.
+func TestQuotedMeans(t *testing.T) {
+	for model, w := range map[string][2]float64{"Stable Diffusion": {56.64, 17.96}, "Alt Diffusion": {42.16, 29.68}, "Midjourney": {52.16, 24.84}, "Dalle3": {13.62, 66.36}} {
+		english, others, _ := values(t, 2, model)
+		if rest := 30*(english-w[0]) - 28*mean(others); len(others) != 28 || math.Abs(rest-w[1]) > 0.3 {
+			t.Errorf("%s: %d cells, the lost ones sum to %v, want %v", model, len(others), rest, w[1])
+		}
+	}
+	for model, quoted := range map[string]float64{"Stable Diffusion": 4.01, "Alt Diffusion": 7.08, "Midjourney": 3.12} {
+		cells, err := PrintedTable(4)
+		if err != nil {
+			t.Fatal(err)
+		}
+		low, high := 0., 0.
+		for _, c := range cells {
+			if c.Model != model || c.Language == English {
+				continue
+			}
+			v, width := c.Value, 0.
+			if c.State == Cut { // 4.0…: from 4.00 to 4.09
+				if err := json.Unmarshal([]byte(strings.TrimSuffix(c.Printed, "…")), &v); err != nil {
+					t.Fatal(err)
+				}
+				width = 0.09
+			}
+			low, high = low+v/30, high+(v+width)/30
+		}
+		if quoted < low-0.006 || quoted > high+0.006 {
+			t.Errorf("%s: mean in [%v, %v], quoted %v", model, low, high, quoted)
+		}
+	}
+}
+
+// Tables 6 to 8 repeat Tables 2 to 4 and add m9.
+func TestTablesRepeat(t *testing.T) {
+	at := func(table int) map[[2]string]string {
+		cells, err := PrintedTable(table)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out := map[[2]string]string{}
+		for _, c := range cells {
+			out[[2]string{c.Model, c.Language}] = c.Printed
+		}
+		return out
+	}
+	for common, more := range map[int]int{2: 6, 3: 7, 4: 8} {
+		a, b := at(common), at(more)
+		if len(a) != 4*31 || len(b) != 5*31 {
+			t.Errorf("Tables %d and %d: %d and %d cells", common, more, len(a), len(b))
+		}
+		for key, printed := range a {
+			if b[key] != printed {
+				t.Errorf("%v: %q in Table %d, %q in Table %d", key, printed, common, b[key], more)
+			}
+		}
+	}
+	f := run(t, Printed(Options{Tables: []int{9}}))
+	states := map[string]int{}
+	for i, s := range f.Texts("state") {
+		states[s]++
+		if (s == Legible) == math.IsNaN(f.Numbers("value")[i]) {
+			t.Errorf("row %d: state %q, value %v", i, s, f.Numbers("value")[i])
+		}
+	}
+	if f.Len() != 5*31 || states[Lost] == 0 || states[Uncertain] != 1 {
+		t.Errorf("%d rows, %v", f.Len(), states)
+	}
+	if _, err := PrintedTable(5); err == nil {
+		t.Error("Table 5 holds results")
+	}
+}
+
+func TestBlocks(t *testing.T) {
+	b := Blocks(Languages())
+	if len(b) != 2 || len(b[0]) != 16 || len(b[1]) != 16 || b[0][0] != English || b[1][0] != English || b[0][15] != "tel_Telu" || b[1][1] != "urd_Arab" || b[1][15] != "mni_Mtei" {
+		t.Errorf("%v", b)
+	}
+}

@@ -1,0 +1,92 @@
+package indictti
+
+import (
+	_ "embed"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"antipode/datasets/manifest"
+)
+
+//go:embed printed.csv
+var printed []byte
+
+// What is known of a printed cell.
+const (
+	Legible   = ""          // the value is the printed one
+	Lost      = "lost"      // not recoverable
+	Cut       = "cut"       // only the first digits are known
+	Uncertain = "uncertain" // a digit, or the row it belongs to, is doubtful
+)
+
+// Cell is a cell of a printed table: 100 times the score, two decimals.
+type Cell struct {
+	Table           int // 2–4: common set; 6–8: the same with m9; 9–11: complete sets
+	Score           string
+	Model, Language string
+	Value           float64 // NaN unless State is [Legible]
+	Printed         string  // as read, "" where it is lost
+	State           string
+}
+
+// Tables are the numbers of the printed result tables.
+var Tables = []int{2, 3, 4, 6, 7, 8, 9, 10, 11}
+
+// Blocks are the two stacked blocks of every result table: English and fifteen languages each.
+func Blocks(languages []Language) [][]string {
+	var codes []string
+	for _, l := range languages {
+		if l.Code != English {
+			codes = append(codes, l.Code)
+		}
+	}
+	var out [][]string
+	for part := range slices.Chunk(codes, 15) {
+		out = append(out, append([]string{English}, part...))
+	}
+	return out
+}
+
+// PrintedCells are the cells of Tables 2–4 and 6–11, row by row. Each model has one cell of English, which the paper prints in both blocks.
+func PrintedCells() ([]Cell, error) {
+	s, err := manifest.ReadSheet("printed.csv", printed, "table", "score", "model", English)
+	if err != nil {
+		return nil, err
+	}
+	var out []Cell
+	for row, cells := range s.Rows {
+		table, err := strconv.Atoi(cells[0])
+		if err != nil {
+			return nil, s.Errorf(row, 0, "%q is not the number of a table", cells[0])
+		}
+		for column := 3; column < len(cells); column++ {
+			c := Cell{Table: table, Score: cells[1], Model: cells[2], Language: s.Header[column], Printed: cells[column], Value: math.NaN()}
+			switch text := cells[column]; {
+			case text == "":
+				c.State = Lost
+			case strings.Contains(text, "…"):
+				c.State = Cut
+			case strings.Contains(text, "?"):
+				c.State = Uncertain
+			default:
+				if c.Value, err = s.Number(row, column); err != nil {
+					return nil, err
+				}
+			}
+			out = append(out, c)
+		}
+	}
+	return out, nil
+}
+
+// PrintedTable are the cells of one table.
+func PrintedTable(number int) ([]Cell, error) {
+	if !slices.Contains(Tables, number) {
+		return nil, fmt.Errorf("indictti: Table %d holds no results; those that do are %v", number, Tables)
+	}
+	cells, err := PrintedCells()
+	return slices.DeleteFunc(cells, func(c Cell) bool { return c.Table != number }), err
+}
