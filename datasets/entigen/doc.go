@@ -17,4 +17,10 @@
 //
 // Pictures lie in folders Prompt1, Prompt2, …; what they mean was found by fitting the paper's numbers, one mapping for all three models
 // ([PromptOf]). For objects of two models the folder of the skin-colour prompt spells "race". Folders that the paper reports nothing about keep their own name.
+//
+// # Prompts
+//
+// [Build] makes the prompt set: attributes of a category, a base prompt, sentences appended to it ([Intervention]); in two grammars, the paper's templates word for
+// word or the released file's. Axes, categories, attributes and interventions of one's own come in by [PromptOptions]; [Lint] finds words in a sentence that tell a
+// generator what to show; [Ablate] takes spans out of a prompt; [WriteSheets] writes ratings as sheets that [Read] reads back.
 package entigen

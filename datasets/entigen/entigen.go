@@ -83,11 +83,12 @@ func Reported(prompt string) bool { return prompt == Original || strings.Contain
 // Kind says what the added sentence argues about: "original", "EI: perceived gender", "EI: perceived skin colour", "EI: perceived culture" (an
 // ethical intervention on that axis) or "irrelevant EI".
 func Kind(prompt string) string {
+	prompt, _ = Ablated(prompt)
 	switch {
 	case prompt == Original:
 		return Original
 	case strings.Contains(prompt, "-I"):
-		return "irrelevant EI"
+		return Irrelevant
 	case strings.Contains(prompt, "-G"):
 		return "EI: " + PerceivedGender
 	case strings.Contains(prompt, "-S"):
@@ -152,7 +153,8 @@ var (
 )
 
 // Read parses the CSV text of one rating sheet. Sheets about people have four questions, those about weddings two. name is
-// the file's name for messages, which say line and column. Raters are numbered within this sheet.
+// the file's name for messages, which say line and column. Raters are numbered within this sheet. A sheet written by [WriteSheets] has a column
+// Input.model, which may name any model.
 func Read(name string, data []byte) ([]Rating, error) {
 	s, err := manifest.ReadSheet(name, data, "Input.occu", "Input.url", "Answer.Description_0", "Answer.Description_1")
 	if err != nil {
@@ -216,10 +218,14 @@ func (r *Rating) address(s *manifest.Sheet, row int) error {
 	}
 	host, _, _ := strings.Cut(u.Host, ".")
 	parts := strings.Split(strings.Trim(u.Path, "/"), "/")
-	if len(parts) != 4 || models[host] == "" || categories[parts[0]] == "" {
+	model := models[host]
+	if own := s.Column(modelColumn); own >= 0 {
+		model = s.Rows[row][own]
+	}
+	if len(parts) != 4 || model == "" || categories[parts[0]] == "" {
 		return s.Errorf(row, column, "%q does not name a known model, a category, a folder, a prompt and a picture", text)
 	}
-	r.Model, r.Category, r.Folder = models[host], categories[parts[0]], parts[1]
+	r.Model, r.Category, r.Folder = model, categories[parts[0]], parts[1]
 	number, _, _ := strings.Cut(parts[3], ".")
 	if r.Number, err = strconv.Atoi(number); err != nil {
 		return s.Errorf(row, column, "%q has no number of the picture", text)
