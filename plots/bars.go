@@ -12,8 +12,9 @@ import (
 
 // Bars draws a bar for each row: its length is the value column, its name the column of [X] (else the first text column
 // that names rows), its colour the column of [Series] (else the second, where names repeat). Whiskers show the columns
-// VALUE_low and VALUE_high. Bars whose names find no room below them lie down, and take the names of their axes with them. The value axis is [0, 1] where all values lie in it, and always starts at zero unless
-// [Limits] says otherwise.
+// VALUE_low and VALUE_high. Bars whose names find no room below them lie down, and take the names of their axes with
+// them. The value axis is [0, 1] where all values lie in it, and always starts at zero unless [Limits] says otherwise. A
+// name that no panel of a column of panels has gets no place there. With [Sorted], [Limit] keeps the first bars.
 //
 // Figures 3 and 9 of the Decomposed-DIG paper: Values("coverage"), X("score"), Series("setup"), Panels("template").
 // Figures 10 and 11: X("object"), Panels("setup"), Horizontal(), Sorted(), FreeLimits().
@@ -31,7 +32,7 @@ func Bars(t datasets.Table, value string, options ...Option) Figure {
 type cells map[[2]string]value
 
 func buildBars(f *datasets.Frame, column string, s *settings) (drawing, error) {
-	v, err := values(f, column)
+	v, err := s.read(f, column)
 	if err != nil {
 		return nil, err
 	}
@@ -62,8 +63,21 @@ func buildBars(f *datasets.Frame, column string, s *settings) (drawing, error) {
 		return nil, fmt.Errorf("column %q has %d values: at most %d colours can be told apart; use Panels or Where", series, len(levels), len(s.theme.Series))
 	}
 	bars := s.levels(x, xs)
-	horizontal := s.horizontal || !fitsBelow(bars, s.theme, panels.columns, len(levels))
-	none, whiskers := []string{}, false
+	placed := panels.placed(bars, xs) // the names of each column of panels
+	horizontal := s.horizontal
+	for _, own := range placed {
+		crowded := !fitsBelow(own, s.theme, panels.columns, len(levels))
+		c.turned = c.turned || crowded && len(own) < len(bars)
+		horizontal = horizontal || crowded && len(own) == len(bars)
+	}
+	c.turned = c.turned && !horizontal
+	if horizontal && !c.own {
+		for i := range placed {
+			placed[i] = bars // the names stand at the left of a row of panels, once
+		}
+	}
+	var none, left []string
+	whiskers := false
 	for i, rows := range panels.rows {
 		if rows == nil && panels.heads != nil {
 			c.panels = append(c.panels, nil)
@@ -83,14 +97,18 @@ func buildBars(f *datasets.Frame, column string, s *settings) (drawing, error) {
 				none = append(none, isolate(strings.TrimSpace(xs[r]+" "+ss[r])))
 			}
 		}
-		own := bars
+		own := placed[i%panels.columns]
 		if s.sorted {
-			own = sortBars(bars, levels, at)
+			own = sortBars(own, levels, at)
 		}
 		if c.own && s.sorted {
 			own = slices.DeleteFunc(own, func(n string) bool {
 				return !slices.ContainsFunc(rows, func(r int) bool { return xs[r] == n })
 			})
+		}
+		if s.sorted && s.limit > 0 && len(own) > s.limit {
+			left = append(left, fmt.Sprintf("%d of %d", s.limit, len(own)))
+			own = own[:s.limit]
 		}
 		scope := mine
 		if !s.free {
@@ -123,6 +141,9 @@ func buildBars(f *datasets.Frame, column string, s *settings) (drawing, error) {
 		c.right = 34
 	}
 	c.sentences(s, f, column, whiskers, none)
+	if left != nil {
+		c.caption = append(c.caption, "The largest, "+list(left, 8)+".")
+	}
 	if s.limits != nil {
 		c.cut(v, *s.limits)
 		if s.limits[0] > 0 || s.limits[1] < 0 {
@@ -209,29 +230,6 @@ func (s *settings) barColumns(f *datasets.Frame) (x, series string, err error) {
 		}
 	}
 	return x, series, nil
-}
-
-// distinct counts the different combinations of values in columns; columns that are missing do not count.
-func distinct(f *datasets.Frame, columns ...string) int {
-	seen := map[string]bool{}
-	for r := range f.Len() {
-		k := ""
-		for _, name := range columns {
-			if c := f.Column(name); c != nil {
-				k += "\x00" + c.Cell(r)
-			}
-		}
-		seen[k] = true
-	}
-	return len(seen)
-}
-
-func columnNames(f *datasets.Frame) []string {
-	var out []string
-	for _, c := range f.Columns {
-		out = append(out, c.Name)
-	}
-	return out
 }
 
 // fitsBelow says whether the names can stand below upright bars, each in at most two lines without a broken word.

@@ -22,6 +22,8 @@ type chart struct {
 	right        float64 // room at the right of every panel's data area
 	turned       bool    // names below panels are slanted
 	ramp         *ramp   // the scale of colours, for the legend
+	rampName     string  // what the colours say, where there are other keys
+	nameSize     float64 // font size of the names along axes; 0 = that of the theme's text
 }
 
 // panel is one pair of axes.
@@ -47,6 +49,7 @@ const (
 	boxKey  = -1
 	hatched = -2
 	dashed  = -3
+	struck  = -4
 )
 
 const (
@@ -161,12 +164,13 @@ func (c *chart) lastInColumn(row int) bool {
 // margins gives the room that tick labels need at the left of and below a panel.
 func (c *chart) margins(wide float64) (left, bottom float64) {
 	th := c.theme
+	size := or(c.nameSize, th.Text)
 	for _, p := range c.panels {
 		if p == nil {
 			continue
 		}
 		for _, t := range p.y.ticks {
-			left = max(left, measure(t.name, th.Text, false))
+			left = max(left, measure(t.name, size, false))
 		}
 	}
 	most := 0.38 * wide
@@ -181,7 +185,7 @@ func (c *chart) margins(wide float64) (left, bottom float64) {
 		}
 		for _, t := range p.x.ticks {
 			if c.turned {
-				slant = max(slant, measure(fit(t.name, th.Text, false, longestSlant), th.Text, false))
+				slant = max(slant, measure(fit(t.name, size, false, longestSlant), size, false))
 				continue
 			}
 			if !p.x.bands {
@@ -212,13 +216,14 @@ func (c *chart) band(p *panel, wide, left float64) float64 {
 // axes draws ticks, grid lines and labels of a panel.
 func (c *chart) axes(s *scene, p *panel, yLabels, xLabels bool) {
 	th := c.theme
+	size := or(c.nameSize, th.Text)
 	for _, t := range p.y.ticks {
 		at := p.py(t.at)
 		if !p.y.bands {
 			s.line(th.Rule, 1, pt{p.l, at}, pt{p.r, at})
 		}
 		if yLabels {
-			s.text(p.l-6, at, fit(t.name, th.Text, false, p.room), th.Text, th.Ink, end)
+			s.text(p.l-6, at, fit(t.name, size, false, p.room), size, th.Ink, end)
 		}
 	}
 	for _, t := range p.x.ticks {
@@ -234,7 +239,7 @@ func (c *chart) axes(s *scene, p *panel, yLabels, xLabels bool) {
 			continue
 		}
 		if c.turned {
-			s.add(label{at: pt{at + 4, p.b + th.Text}, text: fit(t.name, th.Text, false, longestSlant), size: th.Text, color: th.Ink, anchor: end, turn: -45})
+			s.add(label{at: pt{at + size/3, p.b + size}, text: fit(t.name, size, false, longestSlant), size: size, color: th.Ink, anchor: end, turn: -45})
 			continue
 		}
 		for i, line := range wrap(t.name, th.Text, false, (p.r-p.l)/p.x.high-6) {
@@ -260,6 +265,10 @@ func (c *chart) legend(s *scene, y float64) float64 {
 	th := c.theme
 	x, wide := float64(margin), th.Width-margin
 	if c.ramp != nil {
+		if c.rampName != "" {
+			s.text(x, y+0.75*th.Text, c.rampName, th.Text, th.Ink, start)
+			x += measure(c.rampName, th.Text, false) + 10
+		}
 		x = c.ramp.draw(s, x, y+0.75*th.Text)
 	}
 	for _, k := range c.keys {
@@ -274,6 +283,9 @@ func (c *chart) legend(s *scene, y float64) float64 {
 			s.box(x, mid-6, 12, 12, k.color)
 		case k.mark == hatched:
 			s.hatch(x, mid-6, 12, 12)
+		case k.mark == struck:
+			s.add(path{points: []pt{{x, mid - 6}, {x + 12, mid - 6}, {x + 12, mid + 6}, {x, mid + 6}}, closed: true, stroke: th.Muted, width: 0.8})
+			s.strike(x, mid-6, 12, 12, k.color)
 		case k.mark == dashed:
 			s.add(path{points: []pt{{x - 2, mid}, {x + 14, mid}}, stroke: k.color, width: 1.4, dash: true})
 		default:

@@ -83,6 +83,17 @@ func values(f *datasets.Frame, column string) ([]value, error) {
 	return out, nil
 }
 
+// read is values, in per cent where the figure is.
+func (s *settings) read(f *datasets.Frame, column string) ([]value, error) {
+	out, err := values(f, column)
+	for i, v := range out {
+		if s.percent {
+			out[i] = value{100 * v.v, 100 * v.low, 100 * v.high}
+		}
+	}
+	return out, err
+}
+
 // names reads a text or number column as names.
 func names(f *datasets.Frame, column string) ([]string, error) {
 	c := f.Column(column)
@@ -267,4 +278,27 @@ func digits(values []value) func(float64) string {
 		}
 		return strconv.FormatFloat(v, 'f', decimals, 64)
 	}
+}
+
+// distinct counts the different combinations of values in columns; columns that are missing do not count.
+func distinct(f *datasets.Frame, columns ...string) int {
+	seen := map[string]bool{}
+	for r := range f.Len() {
+		k := ""
+		for _, name := range columns {
+			if c := f.Column(name); c != nil {
+				k += "\x00" + c.Cell(r)
+			}
+		}
+		seen[k] = true
+	}
+	return len(seen)
+}
+
+func columnNames(f *datasets.Frame) []string {
+	var out []string
+	for _, c := range f.Columns {
+		out = append(out, c.Name)
+	}
+	return out
 }

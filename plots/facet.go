@@ -75,3 +75,22 @@ func index(levels []string) map[string]int {
 	}
 	return at
 }
+
+// placed lists for each column of panels the names that its rows have, in the order of all names.
+func (p *facets) placed(all, of []string) [][]string {
+	out := make([][]string, p.columns)
+	for column := range out {
+		seen := map[string]bool{}
+		for i := column; i < len(p.rows); i += p.columns {
+			for _, r := range p.rows[i] {
+				seen[of[r]] = true
+			}
+		}
+		for _, n := range all {
+			if seen[n] {
+				out[column] = append(out[column], n)
+			}
+		}
+	}
+	return out
+}

@@ -47,6 +47,11 @@ func (f Figure) draw(ctx context.Context) (drawing, error) {
 		return nil, fmt.Errorf("%s: %w: the table has no rows", f.what, ErrNoData)
 	}
 	set := f.set
+	if set.fits != nil {
+		if set.fitted, err = set.fits.Rows(ctx); err != nil {
+			return nil, fmt.Errorf("%s: the table of Fits: %w", f.what, err)
+		}
+	}
 	d, err := f.build(frame, &set)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", f.what, err)

@@ -2,6 +2,7 @@ package plots
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -11,15 +12,24 @@ import (
 // Forest draws a line for each row: its name (the columns of [Label], else the first text column that names rows), its
 // value with the interval VALUE_low to VALUE_high, and both as text. Where [Reference] gives a line, a mark is filled if
 // the whole interval lies on one side of it and hollow if the interval touches it. [Series] gives colours, [Panels]
-// splits, [Sorted] orders. Use it for gaps between regions with simultaneous intervals.
+// splits, [Sorted] orders. Use it for gaps between regions with simultaneous intervals. With [Joined] and [Series] or
+// [Values] the marks of a row are joined, as default, stereotypical and other pictures of an identity are: the length of
+// the line is how far they lie apart.
 func Forest(t datasets.Table, value string, options ...Option) Figure {
 	return figure(fmt.Sprintf("intervals of %q", value), t, options, func(f *datasets.Frame, s *settings) (drawing, error) {
-		return buildForest(f, value, s)
+		f, column, err := melt(f, append([]string{value}, s.values...))
+		if err != nil {
+			return nil, err
+		}
+		if len(s.values) > 0 && s.series == "" {
+			s.series = "score"
+		}
+		return buildForest(f, column, s)
 	})
 }
 
 func buildForest(f *datasets.Frame, column string, s *settings) (drawing, error) {
-	v, err := values(f, column)
+	v, err := s.read(f, column)
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +80,9 @@ func buildForest(f *datasets.Frame, column string, s *settings) (drawing, error)
 			if v[r].none() {
 				none = append(none, isolate(strings.TrimSpace(k[0]+" "+k[1])))
 			}
-			c.right = max(c.right, 16+measure(s.withInterval(v[r]), s.theme.Small, false))
+			if !s.joined {
+				c.right = max(c.right, 16+measure(s.withInterval(v[r]), s.theme.Small, false))
+			}
 		}
 		own, scope := rows, withRefs
 		if s.sorted {
@@ -84,17 +96,23 @@ func buildForest(f *datasets.Frame, column string, s *settings) (drawing, error)
 		c.panels = append(c.panels, p)
 	}
 	c.height = float64(len(rows)) * max(22, 6+15*float64(len(levels)))
+	if s.joined {
+		c.height, c.right = float64(len(rows))*18, 8
+	}
 	if series != "" {
 		for i, l := range levels {
 			c.keys = append(c.keys, key{l, s.theme.Series[i], i % markKinds})
 		}
 	}
 	c.refKeys(s)
-	c.sentences(s, f, column, whiskers, none)
+	c.sentences(s, f, column, whiskers && !s.joined, none)
+	if s.joined && whiskers {
+		c.caption[len(c.caption)-1] += " Intervals stand in the table and are not drawn."
+	}
 	if limits := or(s.xlim, s.limits); limits != nil {
 		c.cut(v, *limits)
 	}
-	if len(s.refs) > 0 && whiskers {
+	if len(s.refs) > 0 && whiskers && !s.joined {
 		c.caption = append(c.caption, "Filled: the interval does not touch the line "+isolate("“"+oneLine(s.refs[0].name)+"”")+".")
 	}
 	return c, nil
@@ -109,6 +127,10 @@ func (sc *scene) forest(p *panel, rows, levels []string, at cells, s *settings) 
 		}
 	}
 	for i, row := range rows {
+		if s.joined {
+			sc.joined(p, row, levels, at, p.t+(float64(i)+0.5)*band)
+			continue
+		}
 		for j, level := range levels {
 			v, known := at[[2]string{row, level}]
 			if !known {
@@ -129,6 +151,27 @@ func (sc *scene) forest(p *panel, rows, levels []string, at cells, s *settings) 
 			}
 			sc.mark(j, pt{p.px(v.v), y}, 4.5, fill, color)
 			sc.text(p.r+10, y, s.withInterval(v), th.Small, th.Ink, start)
+		}
+	}
+}
+
+// joined draws the marks of a row on one line, the line first.
+func (sc *scene) joined(p *panel, row string, levels []string, at cells, y float64) {
+	th := sc.theme
+	ends := []float64{math.Inf(1), math.Inf(-1)}
+	for _, level := range levels {
+		if v, known := at[[2]string{row, level}]; known && !v.none() {
+			ends[0], ends[1] = min(ends[0], p.px(v.v)), max(ends[1], p.px(v.v))
+		}
+	}
+	if ends[0] > ends[1] {
+		sc.text(p.l+5, y, "no data", th.Small, th.Muted, start)
+		return
+	}
+	sc.line(mix(th.Rule, th.Muted, 0.4), 2, pt{ends[0], y}, pt{ends[1], y})
+	for j, level := range levels {
+		if v, known := at[[2]string{row, level}]; known && !v.none() {
+			sc.mark(j, pt{p.px(v.v), y}, 4.5, th.Series[j], th.Paper)
 		}
 	}
 }

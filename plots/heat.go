@@ -1,9 +1,10 @@
 package plots
 
 import (
+	"cmp"
 	"fmt"
-	"image/color"
 	"math"
+	"slices"
 
 	"antipode/datasets"
 )
@@ -11,41 +12,133 @@ import (
 // Heat draws a table of coloured cells: a row for each value of the column of [Rows], a column for each value of
 // [Columns] (else the first two text columns that name rows), the number in the cell where it fits. Colours go from white
 // at the smallest value to dark at the largest, or between [Limits]; with [Reference] they part at that value: darker
-// blue above it, darker orange below it.
+// blue above it, darker orange below it. [Panels] splits, with one scale of colours for all panels; the figure widens
+// where its columns need the room. [Groups] keeps rows and columns of one kind together, [Hatched] strikes cells out,
+// [Totals] adds sums.
+//
+// Figure 3 of the IndicTTI paper: Rows("language_a"), Columns("language_b"), Panels("model"), Hatched("kind", "SCWL"),
+// Percent().
 func Heat(t datasets.Table, value string, options ...Option) Figure {
 	return figure(fmt.Sprintf("heat table of %q", value), t, options, func(f *datasets.Frame, s *settings) (drawing, error) {
 		return buildHeat(f, value, s)
 	})
 }
 
-// ramp gives colours to values.
-type ramp struct {
-	low, high float64
-	ref       *reference
-	theme     Theme
-	write     func(float64) string
+// heatTable is what the panels of a heat table share: its names and colours.
+type heatTable struct {
+	v             []value
+	down, across  string // columns of names
+	rowOf, colOf  []string
+	rows, columns []string
+	rowEnds       []int // how many rows stand before each line between groups
+	columnEnds    []int
+	hatchedIn     []string // the column of Hatched
+	colors        ramp
+	sums          func(float64) string // how totals are written; nil = none
 }
 
-func (r ramp) color(v float64) color.NRGBA {
-	if r.ref == nil {
-		return mix(r.theme.Paper, r.theme.High, min(max((v-r.low)/(r.high-r.low), 0), 1))
-	}
-	reach := max(r.high-r.ref.at, r.ref.at-r.low)
-	t := min(max((v-r.ref.at)/reach, -1), 1)
-	if t < 0 {
-		return mix(r.theme.Paper, r.theme.Low, -t)
-	}
-	return mix(r.theme.Paper, r.theme.High, t)
+// heatPanel is one panel's cells.
+type heatPanel struct {
+	at      cells
+	hatched map[[2]string]bool
 }
 
 func buildHeat(f *datasets.Frame, column string, s *settings) (drawing, error) {
-	v, err := values(f, column)
+	h, err := s.heatTable(f, column)
 	if err != nil {
 		return nil, err
 	}
-	down, across := s.rows, s.columns
-	candidates := nameColumns(f, down, across)
-	for _, c := range []*string{&down, &across} {
+	panels, err := s.split(f, 2)
+	if err != nil {
+		return nil, err
+	}
+	c := &chart{theme: s.theme, title: or(s.title, fmt.Sprintf("%s by %s and %s", column, h.down, h.across)), columns: panels.columns, heads: panels.heads, sides: panels.sides, ramp: &h.colors}
+	c.xname, c.yname = or(s.xname, h.across), or(s.yname, h.down)
+	if s.note != "" {
+		c.caption = append(c.caption, isolate(oneLine(s.note)))
+	}
+	var none []string
+	gaps, whiskers := 0, false
+	for i, mine := range panels.rows {
+		if mine == nil && panels.heads != nil {
+			c.panels = append(c.panels, nil)
+			continue
+		}
+		hp := heatPanel{cells{}, map[[2]string]bool{}}
+		for _, r := range mine {
+			k := [2]string{h.rowOf[r], h.colOf[r]}
+			if _, twice := hp.at[k]; twice {
+				return nil, fmt.Errorf("two rows for %s %q, %s %q: %s is the second; name the column that tells them apart in Panels, or use Where", h.down, k[0], h.across, k[1], rowName(f, r))
+			}
+			hp.at[k] = h.v[r]
+			hp.hatched[k] = h.hatchedIn != nil && h.hatchedIn[r] == s.hatched[1]
+			whiskers = whiskers || h.v[r].interval()
+		}
+		rows := h.rows
+		if s.sorted {
+			rows = sortBars(h.rows, h.columns, hp.at)
+		}
+		for _, r := range rows {
+			for _, col := range h.columns {
+				if w, known := hp.at[[2]string{r, col}]; !known || w.none() {
+					if gaps++; gaps <= 4 {
+						none = append(none, isolate(r+" × "+col))
+					}
+				}
+			}
+		}
+		x, y := slices.Clone(h.columns), slices.Clone(rows)
+		if h.sums != nil {
+			x, y = append(x, "total"), append(y, "total")
+			if sentence := h.agreement(hp); sentence != "" {
+				c.caption = append(c.caption, or(panels.titles[i], "All")+": "+sentence)
+			}
+		}
+		p := &panel{title: panels.titles[i], x: bandAxis(x), y: bandAxis(reversed(y))}
+		p.draw = func(sc *scene, p *panel) { sc.heat(p, rows, h, hp) }
+		c.panels = append(c.panels, p)
+	}
+	c.fitHeat(len(h.columns), len(h.rows), h.sums != nil)
+	c.turned = !fitsBelow(h.columns, c.theme, panels.columns, 1)
+	if whiskers {
+		c.caption = append(c.caption, "Intervals stand in the table and are not drawn.")
+	}
+	c.caption = append(c.caption, counts(f, all(f.Len())))
+	if s.hatched[0] != "" {
+		c.keys = append(c.keys, key{or(s.hatched[1], s.hatched[0]), s.theme.Ink, struck})
+	}
+	if gaps > 0 {
+		c.keys = append(c.keys, key{"no data", s.theme.Muted, hatched})
+		c.caption = append(c.caption, "No data: "+list(append(none, make([]string, gaps-len(none))...), 4)+".")
+	}
+	return c, nil
+}
+
+// fitHeat chooses the height of the panels, and the width and the size of the names where there are many.
+func (c *chart) fitHeat(columns, rows int, sums bool) {
+	if sums {
+		columns, rows = columns+1, rows+1
+	}
+	const band, frame, widest = 12.0, 110, 1400
+	c.theme.Width = min(max(c.theme.Width, float64(c.columns*columns)*band+frame+14*float64(c.columns-1)), max(widest, c.theme.Width))
+	c.height = min(max(float64(rows)*28, 40), max(560, float64(rows)*15))
+	if c.columns > 1 {
+		c.height = min(c.height, float64(rows)*max(13, (c.theme.Width-frame)/float64(c.columns*columns)))
+	}
+	if per := c.height / float64(rows); per < c.theme.Text+1 {
+		c.nameSize = max(per-1, 8)
+	}
+}
+
+// heatTable reads the values, their names and their groups.
+func (s *settings) heatTable(f *datasets.Frame, column string) (*heatTable, error) {
+	v, err := s.read(f, column)
+	if err != nil {
+		return nil, err
+	}
+	h := &heatTable{v: v, down: s.rows, across: s.columns}
+	candidates := nameColumns(f, append(slices.Clone(s.panels), h.down, h.across, s.hatched[0], s.groups[0], s.groups[1])...)
+	for _, c := range []*string{&h.down, &h.across} {
 		if *c == "" {
 			if len(candidates) == 0 {
 				return nil, fmt.Errorf("a heat table needs two columns of names (there are: %s); give them with Rows and Columns", list(columnNames(f), 20))
@@ -53,124 +146,117 @@ func buildHeat(f *datasets.Frame, column string, s *settings) (drawing, error) {
 			*c, candidates = candidates[0], candidates[1:]
 		}
 	}
-	rowOf, err := names(f, down)
-	if err != nil {
+	if h.rowOf, err = names(f, h.down); err != nil {
 		return nil, err
 	}
-	columnOf, err := names(f, across)
-	if err != nil {
+	if h.colOf, err = names(f, h.across); err != nil {
 		return nil, err
 	}
-	rows, columns := s.levels(down, rowOf), s.levels(across, columnOf)
-	if len(rows)*len(columns) > 10_000 || len(columns) > 100 {
-		return nil, fmt.Errorf("%d rows × %d columns: at most 100 columns and 10,000 cells can be seen; use Where", len(rows), len(columns))
+	if h.rows, h.rowEnds, err = s.grouped(f, h.down, h.rowOf, s.groups[0]); err != nil {
+		return nil, err
 	}
-	at := cells{}
-	colors := ramp{low: math.Inf(1), high: math.Inf(-1), theme: s.theme, write: digits(v)}
-	whiskers := false
-	for i := range v {
-		k := [2]string{rowOf[i], columnOf[i]}
-		if _, twice := at[k]; twice {
-			return nil, fmt.Errorf("two rows for %s %q, %s %q: %s is the second; use Where", down, k[0], across, k[1], rowName(f, i))
+	if h.columns, h.columnEnds, err = s.grouped(f, h.across, h.colOf, s.groups[1]); err != nil {
+		return nil, err
+	}
+	if s.sorted && s.groups[0] != "" {
+		return nil, fmt.Errorf("rows cannot both be Sorted and stand in Groups: leave one out")
+	}
+	if s.hatched[0] != "" {
+		if h.hatchedIn, err = names(f, s.hatched[0]); err != nil {
+			return nil, err
 		}
-		at[k] = v[i]
-		if !v[i].none() {
-			colors.low, colors.high = min(colors.low, v[i].v), max(colors.high, v[i].v)
+	}
+	if len(h.rows)*len(h.columns) > 10_000 || len(h.columns) > 100 {
+		return nil, fmt.Errorf("%d rows × %d columns: at most 100 columns and 10,000 cells can be seen; use Where", len(h.rows), len(h.columns))
+	}
+	h.colors = ramp{low: math.Inf(1), high: math.Inf(-1), theme: s.theme, write: digits(v)}
+	sum := 0.0
+	for _, w := range v {
+		if !w.none() {
+			h.colors.low, h.colors.high, sum = min(h.colors.low, w.v), max(h.colors.high, w.v), sum+w.v
 		}
-		whiskers = whiskers || v[i].interval()
+	}
+	if s.totals {
+		h.sums = digits(append([]value{{sum, sum, sum}}, v...))
 	}
 	if s.limits != nil {
-		colors.low, colors.high = s.limits[0], s.limits[1]
+		h.colors.low, h.colors.high = s.limits[0], s.limits[1]
 	}
 	if len(s.refs) > 0 {
-		colors.ref = &s.refs[0]
-		colors.low, colors.high = min(colors.low, colors.ref.at), max(colors.high, colors.ref.at)
+		h.colors.ref = &s.refs[0]
+		h.colors.low, h.colors.high = min(h.colors.low, h.colors.ref.at), max(h.colors.high, h.colors.ref.at)
 	}
-	if colors.low >= colors.high {
-		colors.low, colors.high = colors.low-0.5, colors.high+0.5
+	if h.colors.low >= h.colors.high {
+		h.colors.low, h.colors.high = h.colors.low-0.5, h.colors.high+0.5
 	}
-	if s.sorted {
-		rows = sortBars(rows, columns, at)
+	return h, nil
+}
+
+// grouped lists the levels of a column, those of a group together, and after how many of them a group ends.
+func (s *settings) grouped(f *datasets.Frame, column string, of []string, group string) ([]string, []int, error) {
+	levels := s.levels(column, of)
+	if group == "" {
+		return levels, nil, nil
 	}
-	c := &chart{theme: s.theme, title: or(s.title, fmt.Sprintf("%s by %s and %s", column, down, across)), columns: 1, ramp: &colors}
-	c.xname, c.yname = or(s.xname, across), or(s.yname, down)
-	c.turned = !fitsBelow(columns, s.theme, 1, 1)
-	p := &panel{x: bandAxis(columns), y: bandAxis(reversed(rows))}
-	var none []string
+	in, err := names(f, group)
+	if err != nil {
+		return nil, nil, err
+	}
+	groupOf := map[string]string{}
+	for i, n := range of {
+		if g, known := groupOf[n]; known && g != in[i] {
+			return nil, nil, fmt.Errorf("%s %q is in two groups of column %q: %q and, in %s, %q", column, n, group, g, rowName(f, i), in[i])
+		}
+		groupOf[n] = in[i]
+	}
+	inOrder := make([]string, len(levels)) // groups as their first members come
+	for i, n := range levels {
+		inOrder[i] = groupOf[n]
+	}
+	rank := index(s.levels(group, inOrder))
+	slices.SortStableFunc(levels, func(a, b string) int { return cmp.Compare(rank[groupOf[a]], rank[groupOf[b]]) })
+	var ends []int
+	for i := 1; i < len(levels); i++ {
+		if groupOf[levels[i]] != groupOf[levels[i-1]] {
+			ends = append(ends, i)
+		}
+	}
+	return levels, ends, nil
+}
+
+// total adds the values of some cells; none of them gives no value.
+func (hp heatPanel) total(rows, columns []string) value {
+	sum, any := 0.0, false
 	for _, r := range rows {
-		for _, col := range columns {
-			if w, known := at[[2]string{r, col}]; !known || w.none() {
-				none = append(none, isolate(r+" × "+col))
+		for _, c := range columns {
+			if v, known := hp.at[[2]string{r, c}]; known && !v.none() {
+				sum, any = sum+v.v, true
 			}
 		}
 	}
-	p.draw = func(sc *scene, p *panel) { sc.heat(p, rows, columns, at, colors) }
-	c.panels = []*panel{p}
-	c.height = min(max(float64(len(rows))*28, 40), max(560, float64(len(rows))*15))
-	if s.note != "" {
-		c.caption = append(c.caption, isolate(oneLine(s.note)))
+	if !any {
+		return missing
 	}
-	if whiskers {
-		c.caption = append(c.caption, "Intervals stand in the table and are not drawn.")
-	}
-	c.caption = append(c.caption, counts(f, all(f.Len())))
-	if len(none) > 0 {
-		c.keys = append(c.keys, key{"no data", s.theme.Muted, hatched})
-		c.caption = append(c.caption, fmt.Sprintf("No data: %s.", list(none, 4)))
-	}
-	return c, nil
+	return value{sum, math.NaN(), math.NaN()}
 }
 
-func (sc *scene) heat(p *panel, rows, columns []string, at cells, colors ramp) {
-	th := sc.theme
-	w, h := (p.r-p.l)/float64(len(columns)), (p.b-p.t)/float64(len(rows))
-	size := min(th.Small, h-3)
-	for _, v := range at {
-		if !v.none() {
-			size = min(size, th.Small*(w-3)/(measure(colors.write(v.v), th.Small, false)))
+// agreement says what share of all lies on the diagonal, where rows and columns have the same names.
+func (h *heatTable) agreement(hp heatPanel) string {
+	if len(h.rows) != len(h.columns) {
+		return ""
+	}
+	same := 0.0
+	for _, r := range h.rows {
+		if !slices.Contains(h.columns, r) {
+			return ""
+		}
+		if v := hp.total([]string{r}, []string{r}); !v.none() {
+			same += v.v
 		}
 	}
-	for i, r := range rows {
-		for j, c := range columns {
-			x, y := p.l+float64(j)*w, p.t+float64(i)*h
-			v, known := at[[2]string{r, c}]
-			if !known || v.none() {
-				sc.hatch(x+.5, y+.5, w-1, h-1)
-				continue
-			}
-			fill := colors.color(v.v)
-			sc.box(x+.5, y+.5, w-1, h-1, fill)
-			ink := th.Ink
-			if th.dark(fill) {
-				ink = th.Paper
-			}
-			if size >= 7 {
-				sc.text(x+w/2, y+h/2, colors.write(v.v), size, ink, middle)
-			}
-		}
+	sum := hp.total(h.rows, h.columns)
+	if sum.none() || sum.v <= 0 {
+		return ""
 	}
-}
-
-// draw puts the scale of colours into the legend and gives the x right of it.
-func (r ramp) draw(s *scene, x, mid float64) float64 {
-	th := s.theme
-	low, high := r.write(r.low), r.write(r.high)
-	s.text(x, mid, low, th.Text, th.Ink, start)
-	x += measure(low, th.Text, false) + 6
-	const steps, wide = 24, 120.0
-	for i := range steps {
-		v := r.low + (r.high-r.low)*(float64(i)+0.5)/steps
-		s.box(x+float64(i)*wide/steps, mid-6, wide/steps+0.3, 12, r.color(v))
-	}
-	s.add(path{points: []pt{{x, mid - 6}, {x + wide, mid - 6}, {x + wide, mid + 6}, {x, mid + 6}}, closed: true, stroke: th.Rule, width: 1})
-	s.text(x+wide+6, mid, high, th.Text, th.Ink, start)
-	end := x + wide + 6 + measure(high, th.Text, false) + 16
-	if r.ref != nil {
-		at := x + wide*(r.ref.at-r.low)/(r.high-r.low)
-		s.line(th.Ink, 1.2, pt{at, mid - 8}, pt{at, mid + 8})
-		name := fmt.Sprintf("| %s (%s)", r.ref.name, short(r.ref.at))
-		s.text(end, mid, name, th.Text, th.Ink, start)
-		end += measure(name, th.Text, false) + 16
-	}
-	return end
+	return fmt.Sprintf("%s of %s agree (%.1f %%).", h.sums(same), h.sums(sum.v), 100*same/sum.v)
 }

@@ -10,7 +10,10 @@ import (
 
 // Histogram draws how many rows have a value in each of a number of equal bins, as steps of one colour for each value of
 // [Series]. [Threshold] draws named lines; [Bins] sets the number of bins (else the square root of the number of rows,
-// 5 to 40). A value on the border of two bins counts in the upper one, the largest value in the last one.
+// 5 to 40). A value on the border of two bins counts in the upper one, the largest value in the last one. [Stacked] puts
+// the series on top of each other; [Panels] with two columns gives many small ones that share their axes.
+//
+// Figure 6 of the CoCo-CroLa paper: Histogram(t, "cross_consistency", Panels("language", "model"), Bins(50), XLimits(0, 1)).
 func Histogram(t datasets.Table, value string, options ...Option) Figure {
 	return figure(fmt.Sprintf("histogram of %q", value), t, options, func(f *datasets.Frame, s *settings) (drawing, error) {
 		return buildHistogram(f, value, s)
@@ -18,7 +21,7 @@ func Histogram(t datasets.Table, value string, options ...Option) Figure {
 }
 
 func buildHistogram(f *datasets.Frame, column string, s *settings) (drawing, error) {
-	v, err := values(f, column)
+	v, err := s.read(f, column)
 	if err != nil {
 		return nil, err
 	}
@@ -68,13 +71,31 @@ func buildHistogram(f *datasets.Frame, column string, s *settings) (drawing, err
 			}
 			bin := min(int((v[r].v-scale.low)/(scale.high-scale.low)*float64(bins)), bins-1)
 			counted[i][at[seriesOf[r]]][bin]++
-			tallest = max(tallest, counted[i][at[seriesOf[r]]][bin])
+		}
+		for bin := range bins {
+			if s.stacked { // each series starts where the one before it ends
+				for j := 1; j < len(levels); j++ {
+					counted[i][j][bin] += counted[i][j-1][bin]
+				}
+			}
+			for j := range levels {
+				tallest = max(tallest, counted[i][j][bin])
+			}
 		}
 	}
 	c := &chart{theme: s.theme, title: or(s.title, "Histogram of "+column), columns: panels.columns, heads: panels.heads, sides: panels.sides,
 		xname: or(s.xname, column), yname: or(s.yname, "rows"), height: 220, right: 8}
+	if len(panels.rows)/panels.columns > 3 {
+		c.height = 62
+	}
 	for i := range panels.rows {
 		p := &panel{title: panels.titles[i], x: scale, y: numberAxis(0, float64(tallest), s.ylim, 4)}
+		if len(panels.rows)/panels.columns > 3 {
+			p.y = numberAxis(0, float64(tallest), s.ylim, 2)
+		}
+		if panels.columns > 2 {
+			p.x = snugAxis(points, or(s.xlim, s.limits), 2, 0)
+		}
 		p.draw = func(sc *scene, p *panel) { sc.steps(p, counted[i], s) }
 		c.panels = append(c.panels, p)
 	}
@@ -100,17 +121,29 @@ func buildHistogram(f *datasets.Frame, column string, s *settings) (drawing, err
 // steps draws the histograms of one panel, each as an area with a stepped edge.
 func (sc *scene) steps(p *panel, counted [][]int, s *settings) {
 	th := s.theme
-	for j, bins := range counted {
+	for n := range counted {
+		j := n
+		if s.stacked {
+			j = len(counted) - 1 - n // what reaches highest lies below
+		}
+		bins := counted[j]
 		w := (p.r - p.l) / float64(len(bins))
 		edge := []pt{{p.l, p.b}}
-		for i, n := range bins {
-			y := p.py(float64(n))
+		for i, count := range bins {
+			y := p.py(float64(count))
 			edge = append(edge, pt{p.l + float64(i)*w, y}, pt{p.l + float64(i+1)*w, y})
 		}
 		edge = append(edge, pt{p.r, p.b})
 		fill := th.Series[j]
 		fill.A = 90
+		if s.stacked {
+			fill.A = 255
+		}
 		sc.add(path{points: slices.Clone(edge), closed: true, fill: fill})
+		if s.stacked {
+			sc.line(th.Paper, 0.6, edge...)
+			continue
+		}
 		sc.line(th.Series[j], 1.5, edge...)
 	}
 	for _, r := range s.refs {

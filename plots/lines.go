@@ -9,29 +9,57 @@ import (
 	"antipode/kernel/client"
 )
 
-// Lines joins the rows of each value of [Series] in the order of the number column x, with a mark at each value of y
-// and a pale band for its interval. A missing value breaks the line and is named in the caption.
+// Lines joins the rows of each value of [Series] in the order of the column x, with a mark at each value of y and a pale
+// band for its interval. x is a number column, or a text column whose values stand beside each other in table order or in
+// that of [Order]. A missing value breaks the line and is named in the caption.
+//
+// Figures 4 and 9 of the IndicTTI paper: Lines(t, "language", "scwl", Values("dwl"), Series("model"), Panels("score")).
 func Lines(t datasets.Table, x, y string, options ...Option) Figure {
 	return figure(fmt.Sprintf("lines of %q over %q", y, x), t, options, func(f *datasets.Frame, s *settings) (drawing, error) {
-		return buildLines(f, x, y, s)
+		f, column, err := melt(f, append([]string{y}, s.values...))
+		if err != nil {
+			return nil, err
+		}
+		return buildLines(f, x, column, s)
 	})
 }
 
-func buildLines(f *datasets.Frame, x, y string, s *settings) (drawing, error) {
+// places gives the horizontal position of each row; bands are the names there where x is text.
+func (s *settings) places(f *datasets.Frame, x string) (xs []value, bands []string, err error) {
+	if c := f.Column(x); c != nil && c.Kind == client.Text {
+		of, err := names(f, x)
+		if err != nil {
+			return nil, nil, err
+		}
+		bands = s.levels(x, of)
+		at := index(bands)
+		for _, n := range of {
+			v := float64(at[n]) + 0.5
+			xs = append(xs, value{v, v, v})
+		}
+		return xs, bands, nil
+	}
 	at, err := f.Need(x, client.Number)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	v, err := values(f, y)
+	for i, n := range at.Numbers {
+		if !finite(n) {
+			return nil, nil, fmt.Errorf("column %q holds no finite number in %s: a line needs its place", x, rowName(f, i))
+		}
+		xs = append(xs, value{n, n, n})
+	}
+	return xs, nil, nil
+}
+
+func buildLines(f *datasets.Frame, x, y string, s *settings) (drawing, error) {
+	xs, bands, err := s.places(f, x)
 	if err != nil {
 		return nil, err
 	}
-	var xs []value
-	for i, n := range at.Numbers {
-		if !finite(n) {
-			return nil, fmt.Errorf("column %q holds no finite number in %s: a line needs its place", x, rowName(f, i))
-		}
-		xs = append(xs, value{n, n, n})
+	v, err := s.read(f, y)
+	if err != nil {
+		return nil, err
 	}
 	seriesOf, err := optional(f, s.series)
 	if err != nil {
@@ -41,31 +69,39 @@ func buildLines(f *datasets.Frame, x, y string, s *settings) (drawing, error) {
 	if len(levels) > len(s.theme.Series) {
 		return nil, fmt.Errorf("column %q has %d values: at most %d colours can be told apart; use Panels or Where", s.series, len(levels), len(s.theme.Series))
 	}
-	panels, err := s.split(f, 2)
+	beside := 2
+	if bands != nil && !fitsBelow(bands, s.theme, beside, 1) {
+		beside = 1
+	}
+	panels, err := s.split(f, beside)
 	if err != nil {
 		return nil, err
 	}
 	c := &chart{theme: s.theme, title: or(s.title, y+" over "+x), columns: panels.columns, heads: panels.heads, sides: panels.sides,
 		xname: or(s.xname, x), yname: or(s.yname, y), own: s.free, height: 250, right: 10}
 	var none []string
-	bands := false
+	shaded := false
 	for i, rows := range panels.rows {
 		px, py := xs, v
 		if s.free {
 			px, py = choose(xs, rows), choose(v, rows)
 		}
 		p := &panel{title: panels.titles[i], x: snugAxis(px, s.xlim, 7, 0), y: shareAxis(py, or(s.ylim, s.limits), s.free, 5)}
+		if bands != nil {
+			p.x = bandAxis(bands)
+			c.turned = !fitsBelow(bands, s.theme, panels.columns, 1)
+		}
 		lines := make([][]int, len(levels))
 		of := index(levels)
 		for _, r := range rows {
 			j := of[seriesOf[r]]
 			lines[j] = append(lines[j], r)
-			bands = bands || v[r].interval()
+			shaded = shaded || v[r].interval()
 			if v[r].none() {
-				none = append(none, isolate(strings.TrimSpace(seriesOf[r]+" at "+short(xs[r].v))))
+				none = append(none, isolate(strings.TrimSpace(seriesOf[r]+" at "+f.Column(x).Cell(r))))
 			}
 		}
-		for _, l := range lines {
+		for j, l := range lines {
 			slices.SortStableFunc(l, func(a, b int) int {
 				switch {
 				case xs[a].v < xs[b].v:
@@ -75,6 +111,11 @@ func buildLines(f *datasets.Frame, x, y string, s *settings) (drawing, error) {
 				}
 				return 0
 			})
+			for i := 1; bands != nil && i < len(l); i++ {
+				if xs[l[i]].v == xs[l[i-1]].v {
+					return nil, fmt.Errorf("two rows for %s: %s is the second; name the column that tells them apart in Series or Panels, or use Where", strings.TrimSpace(f.Column(x).Cell(l[i])+" "+levels[j]), rowName(f, l[i]))
+				}
+			}
 		}
 		p.draw = func(sc *scene, p *panel) {
 			for j, l := range lines {
@@ -96,7 +137,7 @@ func buildLines(f *datasets.Frame, x, y string, s *settings) (drawing, error) {
 		}
 	}
 	c.refKeys(s)
-	c.sentences(s, f, y, bands, none)
+	c.sentences(s, f, y, shaded, none)
 	if limits := or(s.ylim, s.limits); limits != nil {
 		c.cut(v, *limits)
 	}

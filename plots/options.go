@@ -1,5 +1,7 @@
 package plots
 
+import "antipode/datasets"
+
 // settings are what options set. The zero value means: the figure's own default.
 type settings struct {
 	theme                Theme
@@ -24,6 +26,20 @@ type settings struct {
 	write                func(float64) string // how the figure's values are written
 	patches              int
 	heads                []string
+	shade, rowValue      string    // number columns: of a scatter's colours, of a grid's rows
+	groups               [2]string // text columns: of a heat table's rows and columns
+	hatched              [2]string // a text column and its value
+	percent, totals      bool
+	stacked, joined      bool
+	lines                []straight
+	fits                 *datasets.Table
+	fitted               *datasets.Frame // the rows of fits
+}
+
+// straight is a line y = slope·x + intercept.
+type straight struct {
+	slope, intercept float64
+	name             string
 }
 
 type reference struct {
@@ -47,10 +63,14 @@ func Style(t Theme) Option { return func(s *settings) { s.theme = t } }
 // "interval" says so, where the table has it.
 func Interval(kind string) Option { return func(s *settings) { s.interval = kind } }
 
+// Percent writes values, their axes and their intervals in per cent: shares and cosines times 100. [Limits], [Reference]
+// and [Threshold] are then given in per cent, too; names of axes say so where [XName] and [YName] do.
+func Percent() Option { return func(s *settings) { s.percent = true } }
+
 // X names the column of the horizontal positions; for [Bars] the column of the bars' names.
 func X(column string) Option { return func(s *settings) { s.x = column } }
 
-// Series names the column whose values get a colour each.
+// Series names the column whose values get a colour each (in [Scatter] a shape, too).
 func Series(column string) Option { return func(s *settings) { s.series = column } }
 
 // Panels splits a figure: one column gives a row of panels, two columns a row of panels for each value of the first and
@@ -58,10 +78,11 @@ func Series(column string) Option { return func(s *settings) { s.series = column
 func Panels(columns ...string) Option { return func(s *settings) { s.panels = columns } }
 
 // Values adds value columns to the first one. They become rows, told apart by the text column "score" that can be
-// given to [X], [Series] and [Panels].
+// given to [X], [Series] and [Panels] of [Bars], [Forest] and [Lines].
 func Values(columns ...string) Option { return func(s *settings) { s.values = columns } }
 
-// Label names the column that names points ([Scatter]) or rows ([Forest]).
+// Label names the column that names points ([Scatter]) or rows ([Forest]). In [Scatter] it gives colours and shapes, too,
+// unless [Series] or [Shade] does.
 func Label(column string) Option { return func(s *settings) { s.label = column } }
 
 // Order puts values of a column in an order; values not listed come after, in table order.
@@ -95,13 +116,54 @@ func YName(text string) Option { return func(s *settings) { s.yname = text } }
 // Horizontal lays bars on their side. Bars whose names do not fit below them lie down without it.
 func Horizontal() Option { return func(s *settings) { s.horizontal = true } }
 
-// Sorted orders bars or rows by value, largest first, those without data last.
+// Sorted orders bars or rows by value, largest first, those without data last. With [Limit], [Bars] shows the first ones.
 func Sorted() Option { return func(s *settings) { s.sorted = true } }
 
 // Reference draws a named line across a value axis, for example the zero of a gap.
 func Reference(at float64, name string) Option {
 	return func(s *settings) { s.refs = append(s.refs, reference{at, name}) }
 }
+
+// Line draws the named line y = slope·x + intercept into every panel of [Scatter]: Line(1, 0, "equal in both") is the
+// diagonal.
+func Line(slope, intercept float64, name string) Option {
+	return func(s *settings) { s.lines = append(s.lines, straight{slope, intercept, name}) }
+}
+
+// Fits writes into each panel of [Scatter] what another table says of it: the row whose columns of [Panels] match (its
+// only row without panels), its columns pearson, r_squared and n_used as text, and a line where it has slope and
+// intercept. A table of the metric cococrola-correlations is one.
+func Fits(t datasets.Table) Option { return func(s *settings) { s.fits = &t } }
+
+// Shade colours the marks of [Scatter] by a number column, with its scale in the legend.
+func Shade(column string) Option { return func(s *settings) { s.shade = column } }
+
+// Stacked puts the bars of a histogram's series on top of each other.
+func Stacked() Option { return func(s *settings) { s.stacked = true } }
+
+// Joined puts the marks of a row of [Forest] on one line and joins them, first series to last: how far apart they are is
+// the length of the line.
+func Joined() Option { return func(s *settings) { s.joined = true } }
+
+// Groups puts rows and columns of [Heat] together that have the same value in a column, one for the rows and one for
+// the columns ("" = none), with a line between groups.
+func Groups(ofRows, ofColumns string) Option {
+	return func(s *settings) { s.groups = [2]string{ofRows, ofColumns} }
+}
+
+// Hatched strikes out those cells of [Heat] whose text column has a value: their number is of another kind, as the
+// diagonal of a table of pairs is.
+func Hatched(column, value string) Option {
+	return func(s *settings) { s.hatched = [2]string{column, value} }
+}
+
+// Totals adds the sums of rows and of columns to [Heat], for tables of counts; they are not coloured. Where rows and
+// columns have the same names the caption says what share of all lies on the diagonal.
+func Totals() Option { return func(s *settings) { s.totals = true } }
+
+// RowValue names the number column whose value, the same in all images of a row, stands below the row's name in [Grid];
+// with [Sorted] the rows go by it, largest first.
+func RowValue(column string) Option { return func(s *settings) { s.rowValue = column } }
 
 // Threshold is [Reference], as histograms call it.
 func Threshold(at float64, name string) Option { return Reference(at, name) }
@@ -141,10 +203,10 @@ func Rows(column string) Option { return func(s *settings) { s.rows = column } }
 // Columns names the column whose values are the columns of a grid or heat table.
 func Columns(column string) Option { return func(s *settings) { s.columns = column } }
 
-// Blocks names the column whose values are the blocks of a gallery, one below the other.
+// Blocks names the column whose values are the blocks of a gallery or grid, one below the other.
 func Blocks(column string) Option { return func(s *settings) { s.block = column } }
 
-// Limit sets how many images a figure shows at most; it says how many it leaves out.
+// Limit sets how many images (sorted bars, in each panel) a figure shows at most; it says how many it leaves out.
 func Limit(n int) Option { return func(s *settings) { s.limit = n } }
 
 // PerCell sets how many images stand in one cell of a grid with rows and columns, or beside one reference of a gallery.

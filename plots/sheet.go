@@ -36,6 +36,7 @@ type sheetBlock struct {
 
 type sheetRow struct {
 	name  string
+	note  string // below the name
 	cells []sheetCell
 }
 
@@ -117,7 +118,7 @@ func (s *sheet) finish() (*sheet, error) {
 	total := 0
 	for _, b := range s.blocks {
 		for _, r := range b.rows {
-			s.named = max(s.named, min(1.2*measure(r.name, th.Text, true), 0.2*wide))
+			s.named = max(s.named, min(max(1.2*measure(r.name, th.Text, true), 1.05*measure(r.note, th.Small, false)), 0.2*wide))
 			for i, c := range r.cells {
 				for len(s.across) <= i {
 					s.across = append(s.across, 1)

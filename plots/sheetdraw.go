@@ -39,6 +39,10 @@ func (s *sheet) scene() (*scene, error) {
 				sc.add(label{at: pt{margin, y + th.Text*(1+1.25*float64(i))}, text: line, size: th.Text, bold: true, color: th.Ink, anchor: start})
 				bottom = y + th.Text*(1.4+1.25*float64(i))
 			}
+			for _, line := range wrap(r.note, th.Small, false, s.named-8) {
+				sc.add(label{at: pt{margin, bottom + th.Small}, text: line, size: th.Small, color: th.Ink, anchor: start})
+				bottom += th.Small * 1.25
+			}
 			for i, c := range r.cells {
 				bottom = max(bottom, s.drawCell(sc, c, left[i], y, s.across[i]))
 			}
@@ -162,7 +166,11 @@ func (s *sheet) html() (string, error) {
 		for _, r := range block.rows {
 			row(func() {
 				if s.named > 0 {
-					fmt.Fprintf(&b, `<th style="%s;padding:0 8px 8px 0;width:%spx;overflow-wrap:anywhere">%s</th>`, plain, num(s.named-8), text(r.name))
+					fmt.Fprintf(&b, `<th style="%s;padding:0 8px 8px 0;width:%spx;overflow-wrap:anywhere">%s`, plain, num(s.named-8), text(r.name))
+					if r.note != "" {
+						fmt.Fprintf(&b, `<div style="font-weight:normal;font-size:%spx">%s</div>`, num(th.Small), text(r.note))
+					}
+					b.WriteString("</th>")
 				}
 				for i, c := range r.cells {
 					fmt.Fprintf(&b, `<td style="%s;padding:0 %spx 8px 0;min-width:%spx">`, plain, num(cellGap-thumbGap), num(float64(s.across[i])*(s.size+thumbGap)))

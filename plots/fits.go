@@ -1,0 +1,129 @@
+package plots
+
+import (
+	"fmt"
+	"math"
+
+	"antipode/kernel/client"
+)
+
+// panelFit is what the table of [Fits] says of a panel.
+type panelFit struct {
+	text  []string
+	lines []straight
+}
+
+// fitsOf finds the row of the table of Fits for each panel.
+func (s *settings) fitsOf(panels *facets) ([]panelFit, error) {
+	out := make([]panelFit, len(panels.rows))
+	f := s.fitted
+	if f == nil {
+		return out, nil
+	}
+	at := map[string]int{} // panels by name
+	for i := range out {
+		switch len(s.panels) {
+		case 0:
+			at[""] = i
+		case 1:
+			at[panels.titles[i]] = i
+		default:
+			at[panels.sides[i/panels.columns]+"\x00"+panels.heads[i%panels.columns]] = i
+		}
+	}
+	of := make([]string, f.Len())
+	for i, column := range s.panels {
+		n, err := names(f, column)
+		if err != nil {
+			return nil, fmt.Errorf("the table of Fits: %w", err)
+		}
+		for r := range of {
+			if i > 0 {
+				of[r] += "\x00"
+			}
+			of[r] += n[r]
+		}
+	}
+	any := false
+	for _, name := range []string{"pearson", "r_squared", "n_used", "slope", "intercept"} {
+		c := f.Column(name)
+		any = any || c != nil && c.Kind == client.Number
+	}
+	if !any {
+		return nil, fmt.Errorf("the table of Fits has none of the number columns pearson, r_squared, n_used, slope, intercept (there are: %s)", list(columnNames(f), 20))
+	}
+	slope, intercept := f.Numbers("slope"), f.Numbers("intercept")
+	seen := map[int]bool{}
+	for r := range of {
+		i, known := at[of[r]]
+		if !known {
+			continue
+		}
+		if seen[i] {
+			return nil, fmt.Errorf("the table of Fits: %s is the second for its panel; use Where", rowName(f, r))
+		}
+		seen[i] = true
+		for _, part := range []struct{ column, form string }{{"pearson", "r = %.2f"}, {"r_squared", "r² = %.2f"}, {"n_used", "n = %.0f"}} {
+			if v := f.Numbers(part.column); v != nil && finite(v[r]) {
+				out[i].text = append(out[i].text, fmt.Sprintf(part.form, v[r]))
+			}
+		}
+		if slope != nil && intercept != nil && finite(slope[r]) && finite(intercept[r]) {
+			b := intercept[r]
+			if s.percent {
+				b *= 100
+			}
+			out[i].lines = append(out[i].lines, straight{slope: slope[r], intercept: b})
+		}
+	}
+	return out, nil
+}
+
+// straights draws lines across a panel: named ones dashed, those of a fit unbroken.
+func (sc *scene) straights(p *panel, lines []straight) {
+	for _, l := range lines {
+		low, high := p.x.low, p.x.high
+		if l.slope != 0 { // the part within the panel
+			a, b := (p.y.low-l.intercept)/l.slope, (p.y.high-l.intercept)/l.slope
+			low, high = max(low, min(a, b)), min(high, max(a, b))
+		} else if !p.y.holds(l.intercept) {
+			continue
+		}
+		if low >= high {
+			continue
+		}
+		ends := []pt{{p.px(low), p.py(l.slope*low + l.intercept)}, {p.px(high), p.py(l.slope*high + l.intercept)}}
+		sc.add(path{points: ends, stroke: sc.theme.Ink, width: 1.2, dash: l.name != ""})
+	}
+}
+
+// corner writes lines into the corner of a panel that fewest marks are in, and gives the room they take.
+func (sc *scene) corner(p *panel, lines []string, taken []rect) rect {
+	if len(lines) == 0 {
+		return rect{}
+	}
+	th := sc.theme
+	w, h := 0.0, 1.3*th.Small*float64(len(lines))+4
+	for _, l := range lines {
+		w = max(w, measure(l, th.Small, false)+6)
+	}
+	best, fewest := rect{}, math.MaxInt
+	for _, at := range []pt{{p.l + 4, p.t + 4}, {p.r - w - 4, p.b - h - 4}, {p.l + 4, p.b - h - 4}, {p.r - w - 4, p.t + 4}} {
+		box, n := rect{at.x, at.y, at.x + w, at.y + h}, 0
+		for _, t := range taken {
+			if box.hits([]rect{t}) {
+				n++
+			}
+		}
+		if n < fewest {
+			best, fewest = box, n
+		}
+	}
+	paper := th.Paper
+	paper.A = 215
+	sc.box(best.l, best.t, w, h, paper)
+	for i, l := range lines {
+		sc.text(best.l+3, best.t+2+th.Small*(0.65+1.3*float64(i)), l, th.Small, th.Ink, start)
+	}
+	return best
+}

@@ -1,0 +1,122 @@
+package plots
+
+import (
+	"fmt"
+	"image/color"
+)
+
+// ramp gives colours to values.
+type ramp struct {
+	low, high float64
+	ref       *reference
+	theme     Theme
+	write     func(float64) string
+}
+
+func (r ramp) color(v float64) color.NRGBA {
+	if r.ref == nil {
+		return mix(r.theme.Paper, r.theme.High, min(max((v-r.low)/(r.high-r.low), 0), 1))
+	}
+	reach := max(r.high-r.ref.at, r.ref.at-r.low)
+	t := min(max((v-r.ref.at)/reach, -1), 1)
+	if t < 0 {
+		return mix(r.theme.Paper, r.theme.Low, -t)
+	}
+	return mix(r.theme.Paper, r.theme.High, t)
+}
+
+// heat draws the cells of one panel, the lines between groups and the totals.
+func (sc *scene) heat(p *panel, rows []string, h *heatTable, hp heatPanel) {
+	th := sc.theme
+	columns, colors := h.columns, h.colors
+	w, tall := (p.r-p.l)/p.x.high, (p.b-p.t)/p.y.high
+	size := min(th.Small, tall-3)
+	for _, v := range hp.at {
+		if !v.none() {
+			size = min(size, th.Small*(w-3)/(measure(colors.write(v.v), th.Small, false)))
+		}
+	}
+	gap := min(0.5, w/24)
+	number := func(i, j int, text string, ink color.NRGBA, size float64) {
+		if size >= 7 {
+			sc.text(p.l+(float64(j)+0.5)*w, p.t+(float64(i)+0.5)*tall, text, size, ink, middle)
+		}
+	}
+	for i, r := range rows {
+		for j, c := range columns {
+			x, y := p.l+float64(j)*w, p.t+float64(i)*tall
+			k := [2]string{r, c}
+			v, known := hp.at[k]
+			if !known || v.none() {
+				sc.hatch(x+gap, y+gap, w-2*gap, tall-2*gap)
+				continue
+			}
+			fill := colors.color(v.v)
+			sc.box(x+gap, y+gap, w-2*gap, tall-2*gap, fill)
+			ink := th.Ink
+			if th.dark(fill) {
+				ink = th.Paper
+			}
+			if hp.hatched[k] {
+				sc.strike(x+gap, y+gap, w-2*gap, tall-2*gap, ink)
+			}
+			number(i, j, colors.write(v.v), ink, size)
+		}
+	}
+	for _, n := range h.rowEnds {
+		y := p.t + float64(n)*tall
+		sc.line(th.Ink, 1, pt{p.l, y}, pt{p.r, y})
+	}
+	for _, n := range h.columnEnds {
+		x := p.l + float64(n)*w
+		sc.line(th.Ink, 1, pt{x, p.t}, pt{x, p.b})
+	}
+	if h.sums == nil {
+		return
+	}
+	write := func(i, j int, v value) {
+		if !v.none() {
+			text := h.sums(v.v)
+			number(i, j, text, th.Ink, min(th.Small, tall-3, th.Small*(w-3)/measure(text, th.Small, false)))
+		}
+	}
+	for i, r := range rows {
+		write(i, len(columns), hp.total([]string{r}, columns))
+	}
+	for j, c := range columns {
+		write(len(rows), j, hp.total(rows, []string{c}))
+	}
+	write(len(rows), len(columns), hp.total(rows, columns))
+	x, y := p.l+float64(len(columns))*w, p.t+float64(len(rows))*tall
+	sc.line(th.Ink, 1, pt{x, p.t}, pt{x, p.b})
+	sc.line(th.Ink, 1, pt{p.l, y}, pt{p.r, y})
+}
+
+// strike crosses a box out with a thin line from corner to corner.
+func (sc *scene) strike(x, y, w, h float64, c color.NRGBA) {
+	sc.line(c, 0.8, pt{x, y + h}, pt{x + w, y})
+}
+
+// draw puts the scale of colours into the legend and gives the x right of it.
+func (r ramp) draw(s *scene, x, mid float64) float64 {
+	th := s.theme
+	low, high := r.write(r.low), r.write(r.high)
+	s.text(x, mid, low, th.Text, th.Ink, start)
+	x += measure(low, th.Text, false) + 6
+	const steps, wide = 24, 120.0
+	for i := range steps {
+		v := r.low + (r.high-r.low)*(float64(i)+0.5)/steps
+		s.box(x+float64(i)*wide/steps, mid-6, wide/steps+0.3, 12, r.color(v))
+	}
+	s.add(path{points: []pt{{x, mid - 6}, {x + wide, mid - 6}, {x + wide, mid + 6}, {x, mid + 6}}, closed: true, stroke: th.Rule, width: 1})
+	s.text(x+wide+6, mid, high, th.Text, th.Ink, start)
+	end := x + wide + 6 + measure(high, th.Text, false) + 16
+	if r.ref != nil {
+		at := x + wide*(r.ref.at-r.low)/(r.high-r.low)
+		s.line(th.Ink, 1.2, pt{at, mid - 8}, pt{at, mid + 8})
+		name := fmt.Sprintf("| %s (%s)", r.ref.name, short(r.ref.at))
+		s.text(end, mid, name, th.Text, th.Ink, start)
+		end += measure(name, th.Text, false) + 16
+	}
+	return end
+}
