@@ -31,6 +31,12 @@
 // there are and count those that are not. A prompt with fewer than two pictures in a language is left out of SCWL and, but for mean_all, of SCAL, and counted. A score with nothing
 // to rest on is NaN, never 0. A vector of zeros, NaN or another width is an error.
 //
+// # The study around the scores
+//
+// [CaptionPool] says which captions prompts may be drawn from, [SelectPrompts] draws them, [PromptSets] nests the sets of each model, [PromptTable] gives the texts in every language with
+// their source. [Completeness] counts what came back; [ResultTable] is the paper's layout, [PrintedCells] the comparison with its printed values, [Motifs] tabulates hand tags and
+// [TranslationRatings] the study of translations. Languages, dry run and printed values are package datasets/indictti's.
+//
 // # Intervals
 //
 // Percentile bootstrap over prompts: all pictures of a prompt, in all languages, come and go together, so differences and means over languages have intervals of

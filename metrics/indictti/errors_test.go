@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"antipode/datasets"
+	data "antipode/datasets/indictti"
 	"antipode/internal/near"
 	"antipode/kernel/client"
 	"antipode/metrics"
@@ -100,6 +101,9 @@ func TestConstructors(t *testing.T) {
 	in := datasets.New("test", nil, datasets.Columns("language:text", "prompt_id:text", "model:text", "full:vector"))
 	ratings := datasets.New("test", nil, datasets.Columns("language:text", "prompt_id:text", "annotator:text", "rating:number"))
 	captions := datasets.New("test", nil, datasets.Columns("id:text", "caption:text", "text:vector"))
+	translations := datasets.New("test", nil, datasets.Columns("id:text", "model:text", "language:text", "caption:text"))
+	tags := datasets.New("test", nil, datasets.Columns("id:text", "tag:text"))
+	languages := data.LanguageTable(data.Options{})
 	by := metrics.By("model")
 	for name, table := range map[string]datasets.Table{
 		"clgc":    CLGC(in, in, by, SkipEmpty(), metrics.Vector("v"), ReferenceVector("w"), metrics.Draws(3), metrics.Level(0.9), metrics.SeedOf(2)),
@@ -114,6 +118,14 @@ func TestConstructors(t *testing.T) {
 		"prompts": SelectPrompts(captions, 10, Filter("i"), metrics.SeedOf(3)),
 		"filter":  CaptionFilter(captions, Filter("both")),
 		"ratings": TranslationRatings(ratings, Tolerance(1)),
+		"pool":    CaptionPool(captions, Filter("both")),
+		"sets":    PromptSets(captions, Sets("full=4,small=2")),
+		"common":  CommonSet(captions, captions, metrics.SeedOf(2)),
+		"texts":   PromptTable(Sources{Prompts: captions, Captions: captions, Translations: &translations, Languages: &languages}),
+		"table":   ResultTable(in, "clgc", 2, ListedIn("en", "hin_Deva"), Scale(1)),
+		"cells":   PrintedCells(in, "clgc", 9),
+		"motifs":  Motifs(translations, tags, ByLanguage(), by),
+		"counts":  Completeness(in, 4, by),
 	} {
 		if _, err := table.Plan(); err != nil {
 			t.Errorf("%s: %v", name, err)

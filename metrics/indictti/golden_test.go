@@ -3,14 +3,13 @@ package indictti
 import (
 	"encoding/base64"
 	"encoding/binary"
-	"encoding/csv"
 	"encoding/json"
 	"fmt"
 	"math"
 	"os"
-	"strconv"
 	"testing"
 
+	data "antipode/datasets/indictti"
 	"antipode/internal/near"
 )
 
@@ -108,27 +107,18 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// The drops that the paper quotes come out of its Table 7 (testdata/table7.csv): 27.74, 21.53, 26.32 and 8.70 points.
+// The drops that the paper quotes come out of its Table 7: 27.74, 21.53, 26.32 and 8.70 points.
 func TestDropsOfTable7(t *testing.T) {
-	f, err := os.Open("testdata/table7.csv")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	rows, err := csv.NewReader(f).ReadAll()
-	if err != nil || len(rows) != 1+5*31 {
-		t.Fatal(len(rows), err)
+	cells, err := data.PrintedTable(7)
+	if err != nil || len(cells) != 5*31 {
+		t.Fatal(len(cells), err)
 	}
 	english, others := map[string]float64{}, map[string][]float64{}
-	for _, r := range rows[1:] {
-		v, err := strconv.ParseFloat(r[2], 64)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if r[1] == "en" {
-			english[r[0]] = v
+	for _, c := range cells {
+		if c.Language == data.English {
+			english[c.Model] = c.Value
 		} else {
-			others[r[0]] = append(others[r[0]], v)
+			others[c.Model] = append(others[c.Model], c.Value)
 		}
 	}
 	for model, want := range map[string]float64{"Stable Diffusion": 27.74, "Alt Diffusion": 21.53, "Midjourney": 26.32, "Dalle3": 8.70} {

@@ -16,23 +16,22 @@ import (
 
 func init() {
 	captions := datasets.Columns("id:text", "caption:text")
-	filter := metrics.Option{Name: "filter", Default: "strict", Values: []string{"strict", "i", "after-stop", "both", "none"}, About: "captions with a capitalised word but the first are left out; exempt are the word I, words after a full stop, both; none = no rule"}
 	metrics.Register(metrics.Metric{
 		Info: metrics.Info{Name: "indictti-score-drop", Title: "drop of a score from English to the mean of the other languages, from a table of scores", Unit: "the score's", Range: "the score's, doubled",
 			Direction: "0 is no drop", Citation: citation + ", sections 5 and 6"},
 		Version: 1, Inputs: []metrics.Input{{Role: "in", Columns: datasets.Columns("language:text"), About: "one row for each language, as the scores by language give them or as printed"}},
-		Options: []metrics.Option{{Name: "score", Default: "igc", About: "the column of the score"}, english}, Columns: byColumns("=score", "drop", "english", "others", "n_languages"), Compute: scoreDrop,
+		Options: []metrics.Option{scoreColumn, english}, Columns: byColumns("=score", "drop", "english", "others", "n_languages"), Compute: scoreDrop,
 	})
 	metrics.Register(metrics.Metric{
 		Info:    metrics.Info{Name: "indictti-filter", Title: "which captions the rule of capitals keeps", Direction: "none", Citation: citation + ", supplement"},
-		Version: 1, Inputs: []metrics.Input{{Role: "in", Columns: captions, About: "one row for each English caption"}}, Options: []metrics.Option{filter},
+		Version: 1, Inputs: []metrics.Input{{Role: "in", Columns: captions, About: "one row for each English caption"}}, Options: []metrics.Option{filterOption},
 		Columns: tabular.Fixed("=id", "=caption", "=kept", "=word"), Compute: captionFilter,
 	})
 	metrics.Register(metrics.Metric{
 		Info:    metrics.Info{Name: "indictti-prompts", Title: "the draw of captions that are least alike", Unit: "cosine", Range: "[-1, 1]", Direction: "lower is more varied", Citation: citation + ", supplement"},
 		Version: 1, Inputs: []metrics.Input{{Role: "in", Columns: captions, About: "one row for each English caption, with its sentence vector"}},
 		Options: []metrics.Option{{Name: "vector", Default: "text", About: "the vector column of the captions"}, {Name: "size", Default: "1000", About: "captions to choose"},
-			{Name: "iterations", Default: "1000", About: "draws to choose from"}, filter},
+			{Name: "iterations", Default: "1000", About: "draws to choose from"}, filterOption},
 		Columns: tabular.Fixed("=id", "=caption", "mean_similarity", "median_similarity", "draw", "n_draws", "n_pool", "n_asked"), Compute: selectPrompts,
 	})
 	metrics.Register(metrics.Metric{
