@@ -303,6 +303,9 @@ func TestMotifs(t *testing.T) {
 	if err != nil || per.Len() != 6 || per.Texts("language")[0] != "ben_Beng" {
 		t.Errorf("%v, %v", per, err)
 	}
+	if _, _, err := compute("indictti-motifs", nil, nil, map[string]*client.Frame{"in": in}); err == nil || !strings.Contains(err.Error(), `give the table "tags"`) {
+		t.Error(err)
+	}
 	in.Texts("language")[0] = "xxx_Xxxx"
 	if _, _, err := compute("indictti-motifs", nil, nil, map[string]*client.Frame{"in": in, "tags": tags}); err == nil || !strings.Contains(err.Error(), `row 1 (id "a"), column language: "xxx_Xxxx"`) {
 		t.Error(err)

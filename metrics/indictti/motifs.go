@@ -2,6 +2,7 @@ package indictti
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -33,7 +34,7 @@ func Completeness(pictures datasets.Table, expected int, settings ...metrics.Set
 func init() {
 	metrics.Register(metrics.Metric{
 		Info:    metrics.Info{Name: "indictti-motifs", Title: "how often motifs were tagged by hand, by script and model", Unit: "share of pictures looked at", Range: "[0, 1]", Direction: "none", Citation: citation + ", section 6 and supplement D, Figures 5–7 and 10–13"},
-		Version: 1, Inputs: []metrics.Input{{Role: "in", Columns: datasets.Columns("id:text", "language:text"), About: "the pictures"}, {Role: "tags", Columns: datasets.Columns("id:text", "tag:text"), About: "a row for each tag; an empty one = looked at, none given"},
+		Version: 1, Inputs: []metrics.Input{{Role: "in", Columns: datasets.Columns("id:text", "language:text"), About: "the pictures"}, {Role: "tags", Columns: datasets.Columns("id:text", "tag:text"), Optional: true, About: "a row for each tag; an empty one = looked at, none given; must be given"},
 			inLanguages},
 		Options: []metrics.Option{{Name: "per", Default: "script", Values: []string{"script", "language"}, About: "what pictures are taken together by"}},
 		Columns: byColumns("=script", "=language", "=tag", "share", "n_tagged", "n_looked_at", "n_images"), Compute: motifs,
@@ -65,7 +66,10 @@ func grouped(call metrics.Call) (func(row int) []any, error) {
 }
 
 func motifs(_ context.Context, call metrics.Call) (*client.Frame, error) {
-	f := call.Inputs["in"]
+	f, given := call.Inputs["in"], call.Inputs["tags"]
+	if given == nil {
+		return nil, errors.New("motifs are hand tags: give the table \"tags\" with id and tag")
+	}
 	by, err := grouped(call)
 	if err != nil {
 		return nil, err
@@ -79,8 +83,8 @@ func motifs(_ context.Context, call metrics.Call) (*client.Frame, error) {
 		scripts[l.Code] = l.Script
 	}
 	tags, names := map[string][]string{}, []string{}
-	for i, id := range call.Inputs["tags"].Texts("id") {
-		tag := call.Inputs["tags"].Texts("tag")[i]
+	for i, id := range given.Texts("id") {
+		tag := given.Texts("tag")[i]
 		if _, known := tags[id]; !known {
 			tags[id] = []string{}
 		}
@@ -119,10 +123,10 @@ func motifs(_ context.Context, call metrics.Call) (*client.Frame, error) {
 			order = append(order, g)
 		}
 		g.images++
-		if given, looked := tags[id]; looked {
+		if own, looked := tags[id]; looked {
 			used++
 			g.looked++
-			for _, tag := range given {
+			for _, tag := range own {
 				g.of[tag]++
 			}
 		}
