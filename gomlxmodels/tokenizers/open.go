@@ -1,0 +1,186 @@
+package tokenizers
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// settings are what tokenizer_config.json and special_tokens_map.json say.
+type settings struct {
+	class   string
+	limit   int
+	padLeft bool
+	cutLeft bool
+	cleanUp bool
+	roles   map[string]string // token by role: pad_token, unk_token …
+
+	lower         bool // vocab.txt
+	chinese       bool
+	accents       *bool
+	prefixSpace   bool // vocab.json and merges.txt
+	addBOS, stale bool // stale = model_max_length was not stated
+}
+
+// Open reads the tokenizer of a model folder: tokenizer.json, else vocab.txt (BERT, MPNet), else vocab.json and merges.txt
+// (CLIP, GPT-2, RoBERTa, OPT), with tokenizer_config.json and special_tokens_map.json beside it where they are there. Errors
+// are one line that names the file.
+func Open(dir string) (*Tokenizer, error) {
+	o := opener{dir: dir}
+	set, err := o.settings()
+	if err != nil {
+		return nil, err
+	}
+	for _, kind := range []struct {
+		name string
+		read func(path string, text []byte, set *settings) (*Tokenizer, error)
+	}{{"tokenizer.json", o.one}, {"vocab.txt", o.lines}, {"vocab.json", o.pair}} {
+		text, err := o.read(kind.name)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		path := filepath.Join(dir, kind.name)
+		if err != nil {
+			return nil, fmt.Errorf("%s: not readable: %w", path, err)
+		}
+		t, err := kind.read(path, text, set)
+		if err != nil {
+			return nil, err
+		}
+		t.set, t.files = *set, o.files
+		t.name()
+		return t, nil
+	}
+	hint := "put the model's tokenizer files there"
+	for _, name := range []string{"sentencepiece.bpe.model", "spiece.model", "tokenizer.model"} {
+		if _, err := os.Stat(filepath.Join(dir, name)); err == nil {
+			hint = fmt.Sprintf("%s alone is not enough: AutoTokenizer.from_pretrained(…).save_pretrained(…) in transformers writes a tokenizer.json", name)
+		}
+	}
+	return nil, fmt.Errorf("%s: no tokenizer: neither tokenizer.json nor vocab.txt nor vocab.json with merges.txt; %s", dir, hint)
+}
+
+// opener reads the files of a folder and remembers which.
+type opener struct {
+	dir   string
+	files []string
+}
+
+func (o *opener) read(name string) ([]byte, error) {
+	path := filepath.Join(o.dir, name)
+	text, err := os.ReadFile(path)
+	if err == nil {
+		o.files = append(o.files, path)
+	}
+	return text, err
+}
+
+// object reads a JSON file, if it is there.
+func (o *opener) object(name string, into any) error {
+	text, err := o.read(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err == nil {
+		err = json.Unmarshal(text, into)
+	}
+	if err != nil {
+		return unreadable(filepath.Join(o.dir, name), err)
+	}
+	return nil
+}
+
+func unreadable(path string, err error) error {
+	return fmt.Errorf("%s: not readable: %w; get the file again", path, err)
+}
+
+// tokenName is a token in tokenizer_config.json: its text, or an object that holds it.
+type tokenName string
+
+func (t *tokenName) UnmarshalJSON(text []byte) error {
+	if json.Unmarshal(text, (*string)(t)) == nil {
+		return nil
+	}
+	var object struct{ Content string }
+	if err := json.Unmarshal(text, &object); err != nil {
+		return err
+	}
+	*t = tokenName(object.Content)
+	return nil
+}
+
+// roles are the names under which a model knows its special tokens.
+var roles = []string{"bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token"}
+
+func (o *opener) settings() (*settings, error) {
+	config := struct {
+		Class         string   `json:"tokenizer_class"`
+		Limit         *float64 `json:"model_max_length"`
+		PaddingSide   string   `json:"padding_side"`
+		TruncateSide  string   `json:"truncation_side"`
+		CleanUp       bool     `json:"clean_up_tokenization_spaces"`
+		Lower         bool     `json:"do_lower_case"`
+		Chinese       bool     `json:"tokenize_chinese_chars"`
+		Accents       *bool    `json:"strip_accents"`
+		PrefixSpace   bool     `json:"add_prefix_space"`
+		AddBeginToken bool     `json:"add_bos_token"`
+	}{Lower: true, Chinese: true}
+	set := &settings{roles: map[string]string{}}
+	for _, name := range []string{"special_tokens_map.json", "tokenizer_config.json"} {
+		var all map[string]json.RawMessage
+		if err := o.object(name, &all); err != nil {
+			return nil, err
+		}
+		for _, role := range roles {
+			var token tokenName
+			if raw, ok := all[role]; ok && json.Unmarshal(raw, &token) == nil && token != "" {
+				set.roles[role] = string(token)
+			}
+		}
+		if name == "tokenizer_config.json" && all != nil {
+			o.files = o.files[:len(o.files)-1] // read again, with types
+			if err := o.object(name, &config); err != nil {
+				return nil, err
+			}
+		}
+	}
+	set.class, set.cleanUp, set.lower, set.chinese, set.accents = config.Class, config.CleanUp, config.Lower, config.Chinese, config.Accents
+	set.prefixSpace, set.addBOS = config.PrefixSpace, config.AddBeginToken
+	set.padLeft, set.cutLeft = config.PaddingSide == "left", config.TruncateSide == "left"
+	set.stale = config.Limit == nil
+	if config.Limit != nil && *config.Limit >= 1 && *config.Limit <= 1<<30 { // larger: transformers' way to say none
+		set.limit = int(*config.Limit)
+	}
+	return set, nil
+}
+
+// usual are the special tokens of models whose files do not name them, the first that the vocabulary has.
+var usual = map[string][]string{
+	"pad_token": {"[PAD]", "<pad>"},
+	"unk_token": {"[UNK]", "<unk>"},
+	"bos_token": {"<s>", "<|startoftext|>"},
+	"eos_token": {"</s>", "<|endoftext|>"},
+	"cls_token": {"[CLS]"},
+	"sep_token": {"[SEP]"},
+}
+
+// name gives the roles that the files leave open to the usual tokens.
+func (t *Tokenizer) name() {
+	for role, names := range usual {
+		for _, name := range names {
+			if t.set.roles[role] == "" && t.ID(name) >= 0 {
+				t.set.roles[role] = name
+			}
+		}
+	}
+	if m, ok := t.model.(*bytePair); ok && m.end != "" { // CLIP fills up and marks the unknown with the end
+		for _, role := range []string{"pad_token", "unk_token"} {
+			if t.set.roles[role] == "" {
+				t.set.roles[role] = t.set.roles["eos_token"]
+			}
+		}
+	}
+}
