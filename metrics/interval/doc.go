@@ -23,7 +23,9 @@
 //
 // # Bootstrap
 //
-// Means and shares of annotations are resampled with replacement, whole clusters (annotators, pictures) at a time: [BootstrapMean].
+// Means, shares and ratios of sums are resampled with replacement, whole clusters (annotators, pictures, prompts) at a time: [BootstrapMean], [BootstrapRatio], and [BootstrapOf] for any
+// number made from sums. Rows of one prompt are alike; taken for independent they give intervals that are too narrow. The calibration test draws data sets with prompts of their own
+// effect: nominal 95 % intervals of a mean and of a ratio of means hold the truth in 93 to 95 % of trials with 40 prompts and more (92 % with 15), without clusters in 77 %.
 //
 // # Many gaps at once
 //
