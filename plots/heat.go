@@ -34,6 +34,7 @@ type heatTable struct {
 	columnEnds    []int
 	hatchedIn     []string // the column of Hatched
 	colors        ramp
+	dense         bool // too many cells for a box each
 	sums          func(float64) string // how totals are written; nil = none
 }
 
@@ -57,6 +58,8 @@ func buildHeat(f *datasets.Frame, column string, s *settings) (drawing, error) {
 	if s.note != "" {
 		c.caption = append(c.caption, isolate(oneLine(s.note)))
 	}
+	const most = 1500
+	h.dense = len(h.rows)*len(h.columns)*len(panels.rows) > most
 	var none []string
 	gaps, whiskers := 0, false
 	for i, mine := range panels.rows {

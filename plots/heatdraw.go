@@ -1,8 +1,11 @@
 package plots
 
 import (
+	"bytes"
 	"fmt"
+	"image"
 	"image/color"
+	"image/png"
 )
 
 // ramp gives colours to values.
@@ -42,6 +45,10 @@ func (sc *scene) heat(p *panel, rows []string, h *heatTable, hp heatPanel) {
 			sc.text(p.l+(float64(j)+0.5)*w, p.t+(float64(i)+0.5)*tall, text, size, ink, middle)
 		}
 	}
+	dense := h.dense
+	if dense {
+		sc.mosaic(p, rows, h, hp, w*float64(len(columns)), tall*float64(len(rows)))
+	}
 	for i, r := range rows {
 		for j, c := range columns {
 			x, y := p.l+float64(j)*w, p.t+float64(i)*tall
@@ -52,7 +59,9 @@ func (sc *scene) heat(p *panel, rows []string, h *heatTable, hp heatPanel) {
 				continue
 			}
 			fill := colors.color(v.v)
-			sc.box(x+gap, y+gap, w-2*gap, tall-2*gap, fill)
+			if !dense {
+				sc.box(x+gap, y+gap, w-2*gap, tall-2*gap, fill)
+			}
 			ink := th.Ink
 			if th.dark(fill) {
 				ink = th.Paper
@@ -90,6 +99,33 @@ func (sc *scene) heat(p *panel, rows []string, h *heatTable, hp heatPanel) {
 	x, y := p.l+float64(len(columns))*w, p.t+float64(len(rows))*tall
 	sc.line(th.Ink, 1, pt{x, p.t}, pt{x, p.b})
 	sc.line(th.Ink, 1, pt{p.l, y}, pt{p.r, y})
+}
+
+// mosaic draws the coloured cells of a panel as one picture: thousands of boxes would make a figure heavy.
+func (sc *scene) mosaic(p *panel, rows []string, h *heatTable, hp heatPanel, wide, high float64) {
+	const side, seam = 24, 1 // pixels of a cell, of the paper around it
+	picked := image.NewRGBA(image.Rect(0, 0, side*len(h.columns), side*len(rows)))
+	for i, r := range rows {
+		for j, c := range h.columns {
+			fill := sc.theme.Paper
+			if v, known := hp.at[[2]string{r, c}]; known && !v.none() {
+				fill = h.colors.color(v.v)
+			}
+			for y := range side {
+				for x := range side {
+					if min(x, y) < seam || max(x, y) >= side-seam {
+						picked.Set(j*side+x, i*side+y, sc.theme.Paper)
+					} else {
+						picked.Set(j*side+x, i*side+y, fill)
+					}
+				}
+			}
+		}
+	}
+	var data bytes.Buffer
+	encoder := png.Encoder{CompressionLevel: png.BestCompression}
+	encoder.Encode(&data, picked) // a bytes.Buffer never fails
+	sc.add(picture{at: pt{p.l, p.t}, width: wide, height: high, data: data.Bytes(), mime: "image/png", image: picked, alt: fmt.Sprintf("%s: %d × %d cells", or(p.title, "cells"), len(rows), len(h.columns))})
 }
 
 // strike crosses a box out with a thin line from corner to corner.

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
 
 	"antipode/datasets"
 	"antipode/kernel/client"
@@ -16,15 +15,21 @@ import (
 
 // TableView is a printed table. Making one does no work.
 type TableView struct {
-	table   datasets.Table
-	columns []string
-	title   string
-	limit   int
+	table    datasets.Table
+	columns  []string
+	title    string
+	notes    []string
+	limit    int
+	layout   layout
+	settings []string // columns that are said below the table; nil = none, empty = those that hold one value
 }
 
 // Table prints columns of a table, all text and number columns without a list. A value column VALUE whose interval stands
 // in VALUE_low and VALUE_high takes both into its cell, as 0.53 [0.48, 0.58]. Numbers have the digits that their
 // intervals, or else the largest of them, make worth reading; CSV has all digits and all columns apart.
+//
+// A paper's own layout comes from [TableView.Wide], [TableView.Blocks], [TableView.Spans], [TableView.Head],
+// [TableView.Percent] and [TableView.Decimals].
 func Table(t datasets.Table, columns ...string) TableView {
 	return TableView{table: t, columns: columns, limit: 200}
 }
@@ -32,6 +37,12 @@ func Table(t datasets.Table, columns ...string) TableView {
 // Titled gives the table a title.
 func (v TableView) Titled(title string) TableView {
 	v.title = title
+	return v
+}
+
+// Noted adds a sentence below the table; CSV has none.
+func (v TableView) Noted(text string) TableView {
+	v.notes = append(slices.Clone(v.notes), text)
 	return v
 }
 
@@ -44,52 +55,88 @@ func (v TableView) Limit(rows int) TableView {
 // body is a table as text: cells[row][column].
 type body struct {
 	heads  []string
+	spans  []string // common heads above them, "" = none; nil without any
+	full   []string // head and span in one, for forms without spans
 	number []bool
 	cells  [][]string
 	more   int
+	notes  []string
 }
 
-// note says what the rows shown do not; "" where they are all.
+// note says what the rows shown do not, then the notes; "" without either.
 func (t *body) note() string {
+	notes := t.notes
 	switch {
 	case len(t.cells) == 0:
-		return "no rows"
+		notes = append([]string{"no rows"}, notes...)
 	case t.more > 0:
-		return fmt.Sprintf("%d more rows not shown", t.more)
+		notes = append([]string{fmt.Sprintf("%d more rows not shown", t.more)}, notes...)
 	}
-	return ""
+	return strings.Join(notes, "; ")
 }
 
-func (v TableView) body(ctx context.Context, limit int) (*body, error) {
+// bodies gives the table in blocks, one without [TableView.Blocks]; notes and what is left out are the last one's.
+func (v TableView) bodies(ctx context.Context, limit int) ([]*body, error) {
 	f, columns, err := v.frame(ctx)
 	if err != nil {
 		return nil, err
 	}
+	blocks, err := v.layout.split(columns)
+	if err != nil {
+		return nil, err
+	}
+	f = v.layout.scaled(f)
 	n := f.Len()
 	if limit > 0 {
 		n = min(n, limit)
 	}
-	out := &body{cells: make([][]string, n), more: f.Len() - n}
-	for _, name := range columns {
-		c := f.Column(name)
-		out.heads = append(out.heads, name)
-		out.number = append(out.number, c.Kind == client.Number)
-		write := func(r int) string { return oneLine(c.Cell(r)) }
-		if c.Kind == client.Number {
-			write = numbers(f, c)
+	var out []*body
+	for _, block := range blocks {
+		b := &body{cells: make([][]string, n)}
+		for _, name := range block {
+			c := f.Column(name)
+			b.full = append(b.full, v.layout.head(name))
+			b.number = append(b.number, c.Kind == client.Number)
+			write := func(r int) string { return oneLine(c.Cell(r)) }
+			if c.Kind == client.Number {
+				write = numbers(f, c, v.layout.decimalsOf(name))
+			}
+			for r := range n {
+				b.cells[r] = append(b.cells[r], write(r))
+			}
 		}
-		for r := range n {
-			out.cells[r] = append(out.cells[r], write(r))
+		b.spans, b.heads = v.layout.spans(b.full)
+		out = append(out, b)
+	}
+	last := out[len(out)-1]
+	last.more = f.Len() - n
+	for _, note := range v.notes {
+		last.notes = append(last.notes, isolate(oneLine(note)))
+	}
+	for _, name := range v.said(f, columns) {
+		if c := f.Column(name); c != nil && f.Len() > 0 {
+			last.notes = append(last.notes, isolate(oneLine(name+": "+c.Cell(0))))
 		}
 	}
 	return out, nil
 }
 
-// frame runs the table and chooses the columns.
+// frame runs the table, arranges it and chooses the columns.
 func (v TableView) frame(ctx context.Context) (*datasets.Frame, []string, error) {
 	f, err := v.table.Rows(ctx)
 	if err != nil {
 		return nil, nil, err
+	}
+	for _, name := range v.settings {
+		if _, err := f.Need(name, client.Text); err != nil {
+			return nil, nil, fmt.Errorf("table: settings: %w", err)
+		}
+		if distinct(f, name) > 1 {
+			return nil, nil, fmt.Errorf("table: settings: column %q holds more than one text; print it as a column, or use Where", name)
+		}
+	}
+	if f, err = v.layout.arrange(f); err != nil {
+		return nil, nil, fmt.Errorf("table: %w", err)
 	}
 	columns := v.columns
 	if len(columns) == 0 {
@@ -98,7 +145,7 @@ func (v TableView) frame(ctx context.Context) (*datasets.Frame, []string, error)
 			if !isEnd {
 				base, isEnd = strings.CutSuffix(c.Name, "_high")
 			}
-			if isEnd && f.Numbers(base) != nil && hasInterval(f, base) {
+			if isEnd && f.Numbers(base) != nil && hasInterval(f, base) || v.layout.wide != nil && slices.Contains(v.layout.constants, c.Name) {
 				continue
 			}
 			if c.Kind == client.Text || c.Kind == client.Number {
@@ -121,7 +168,8 @@ func hasInterval(f *datasets.Frame, column string) bool {
 
 // numbers gives the way a number column is written: whole numbers whole, values with intervals to the first digit of a quarter
 // of the usual interval, others with three digits of the largest.
-func numbers(f *datasets.Frame, c *datasets.Column) func(r int) string {
+// fixed is the number of decimals where it is not negative.
+func numbers(f *datasets.Frame, c *datasets.Column, fixed int) func(r int) string {
 	var low, high []float64
 	if hasInterval(f, c.Name) {
 		low, high = f.Numbers(c.Name+"_low"), f.Numbers(c.Name+"_high")
@@ -147,6 +195,9 @@ func numbers(f *datasets.Frame, c *datasets.Column) func(r int) string {
 		decimals = 2 - int(math.Floor(math.Log10(largest)))
 	}
 	decimals = min(max(decimals, 0), 6)
+	if fixed >= 0 {
+		decimals = fixed
+	}
 	write := func(v float64) string {
 		if v == 0 || math.Abs(v) < 0.5*math.Pow10(-decimals) {
 			v = 0 // no "-0.00"
@@ -163,99 +214,6 @@ func numbers(f *datasets.Frame, c *datasets.Column) func(r int) string {
 		}
 		return fmt.Sprintf("%s [%s, %s]", write(v), write(low[r]), write(high[r]))
 	}
-}
-
-// HTML gives the table as an HTML element without script; text from data is escaped.
-func (v TableView) HTML(ctx context.Context) (string, error) {
-	t, err := v.body(ctx, v.limit)
-	if err != nil {
-		return "", err
-	}
-	th := DefaultTheme()
-	var b strings.Builder
-	fmt.Fprintf(&b, `<table style="border-collapse:collapse;font-family:%s;font-size:%spx;color:%s">`+"\n", escape(th.Fonts), num(th.Text), hex(th.Ink))
-	if v.title != "" {
-		fmt.Fprintf(&b, `<caption style="text-align:left;font-weight:bold;font-size:%spx;color:%s;padding:0 0 6px 0">%s</caption>`+"\n", num(th.Title), hex(th.Ink), text(v.title))
-	}
-	align := func(i int) string {
-		if t.number[i] {
-			return "right"
-		}
-		return "left"
-	}
-	b.WriteString("<thead><tr>")
-	for i, h := range t.heads {
-		fmt.Fprintf(&b, `<th style="text-align:%s;padding:3px 10px;border-bottom:1px solid %s">%s</th>`, align(i), hex(th.Ink), text(h))
-	}
-	b.WriteString("</tr></thead>\n<tbody>\n")
-	for _, row := range t.cells {
-		b.WriteString("<tr>")
-		for i, c := range row {
-			style := fmt.Sprintf("text-align:%s;padding:3px 10px;border-bottom:1px solid %s;font-variant-numeric:tabular-nums", align(i), hex(th.Rule))
-			if t.number[i] {
-				style += ";white-space:nowrap"
-			}
-			if c == "no data" && t.number[i] {
-				style += ";color:" + hex(th.Muted)
-			}
-			fmt.Fprintf(&b, `<td style="%s">%s</td>`, style, text(c))
-		}
-		b.WriteString("</tr>\n")
-	}
-	b.WriteString("</tbody></table>")
-	if note := t.note(); note != "" {
-		fmt.Fprintf(&b, "\n"+`<div style="font-family:%s;font-size:%spx;color:%s">%s</div>`, escape(th.Fonts), num(th.Small), hex(th.Muted), note)
-	}
-	return b.String(), nil
-}
-
-// Text gives the table in aligned columns, for a terminal.
-func (v TableView) Text(ctx context.Context) (string, error) {
-	t, err := v.body(ctx, v.limit)
-	if err != nil {
-		return "", err
-	}
-	widths := make([]int, len(t.heads))
-	for _, row := range append([][]string{t.heads}, t.cells...) {
-		for i, c := range row {
-			widths[i] = max(widths[i], columnsOf(c))
-		}
-	}
-	var b strings.Builder
-	if v.title != "" {
-		b.WriteString(oneLine(v.title) + "\n")
-	}
-	for _, row := range append([][]string{t.heads}, t.cells...) {
-		line := ""
-		for i, c := range row {
-			pad := strings.Repeat(" ", widths[i]-columnsOf(c))
-			if t.number[i] {
-				line += pad + c + "  "
-			} else {
-				line += c + pad + "  "
-			}
-		}
-		b.WriteString(strings.TrimRight(line, " ") + "\n")
-	}
-	if note := t.note(); note != "" {
-		fmt.Fprintln(&b, note)
-	}
-	return b.String(), nil
-}
-
-// columnsOf is how many columns of a terminal the text takes.
-func columnsOf(text string) int {
-	n := 0
-	for _, r := range text {
-		switch {
-		case unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf):
-		case unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul):
-			n += 2
-		default:
-			n++
-		}
-	}
-	return n
 }
 
 // ShowE puts the table under the cell, or prints it as text outside a notebook.

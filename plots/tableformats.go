@@ -13,7 +13,7 @@ import (
 
 // Markdown gives the table in GitHub's form; text from data is escaped.
 func (v TableView) Markdown(ctx context.Context) (string, error) {
-	t, err := v.body(ctx, 0)
+	bodies, err := v.bodies(ctx, 0)
 	if err != nil {
 		return "", err
 	}
@@ -35,31 +35,54 @@ func (v TableView) Markdown(ctx context.Context) (string, error) {
 		}
 		return out
 	}
-	line(escaped(t.heads))
-	rule := make([]string, len(t.heads))
-	for i := range rule {
-		rule[i] = map[bool]string{true: "---:", false: "---"}[t.number[i]]
+	for i, t := range bodies {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		line(escaped(t.full))
+		rule := make([]string, len(t.full))
+		for i := range rule {
+			rule[i] = map[bool]string{true: "---:", false: "---"}[t.number[i]]
+		}
+		line(rule)
+		for _, row := range t.cells {
+			line(escaped(row))
+		}
 	}
-	line(rule)
-	for _, row := range t.cells {
-		line(escaped(row))
+	if notes := bodies[len(bodies)-1].notes; notes != nil {
+		b.WriteString("\n" + clean.Replace(strings.Join(notes, "; ")) + "\n")
 	}
 	return b.String(), nil
 }
 
-// LaTeX gives the table as a tabular for the booktabs package; text from data is escaped. Scripts other than Latin need XeLaTeX or LuaLaTeX.
+var latexEscapes = strings.NewReplacer(`\`, `\textbackslash{}`, "&", `\&`, "%", `\%`, "$", `\$`, "#", `\#`, "_", `\_`, "{", `\{`, "}", `\}`,
+	"~", `\textasciitilde{}`, "^", `\textasciicircum{}`, "<", `\textless{}`, ">", `\textgreater{}`)
+
+// LaTeX gives the table as a tabular for the booktabs package, one for each block; text from data is escaped, notes are
+// comments. Scripts other than Latin need XeLaTeX or LuaLaTeX.
 func (v TableView) LaTeX(ctx context.Context) (string, error) {
-	t, err := v.body(ctx, 0)
+	bodies, err := v.bodies(ctx, 0)
 	if err != nil {
 		return "", err
 	}
-	clean := strings.NewReplacer(`\`, `\textbackslash{}`, "&", `\&`, "%", `\%`, "$", `\$`, "#", `\#`, "_", `\_`, "{", `\{`, "}", `\}`,
-		"~", `\textasciitilde{}`, "^", `\textasciicircum{}`, "<", `\textless{}`, ">", `\textgreater{}`)
 	var b strings.Builder
 	b.WriteString("% needs \\usepackage{booktabs}\n")
 	if v.title != "" {
 		b.WriteString("% " + oneLine(v.title) + "\n")
 	}
+	for i, t := range bodies {
+		if i > 0 {
+			b.WriteString("\\par\\medskip\n")
+		}
+		t.latex(&b)
+	}
+	for _, note := range bodies[len(bodies)-1].notes {
+		b.WriteString("% " + note + "\n")
+	}
+	return b.String(), nil
+}
+
+func (t *body) latex(b *strings.Builder) {
 	b.WriteString(`\begin{tabular}{`)
 	for _, isNumber := range t.number {
 		b.WriteString(map[bool]string{true: "r", false: "l"}[isNumber])
@@ -70,12 +93,24 @@ func (v TableView) LaTeX(ctx context.Context) (string, error) {
 			if i > 0 {
 				b.WriteString(" & ")
 			}
-			if c = clean.Replace(c); i == 0 && strings.HasPrefix(c, "[") {
+			if c = latexEscapes.Replace(c); i == 0 && strings.HasPrefix(c, "[") {
 				c = "{}" + c // after \\ a bracket would be read as a length
 			}
 			b.WriteString(c)
 		}
 		b.WriteString(" \\\\\n")
+	}
+	if t.spans != nil {
+		var heads, rules []string
+		for _, g := range t.groups() {
+			head := latexEscapes.Replace(g.name)
+			if g.name != "" {
+				head = fmt.Sprintf(`\multicolumn{%d}{c}{%s}`, g.to-g.from, head)
+				rules = append(rules, fmt.Sprintf(`\cmidrule(lr){%d-%d}`, g.from+1, g.to))
+			}
+			heads = append(heads, head)
+		}
+		b.WriteString(strings.Join(heads, " & ") + " \\\\\n" + strings.Join(rules, " ") + "\n")
 	}
 	line(t.heads)
 	b.WriteString("\\midrule\n")
@@ -83,7 +118,6 @@ func (v TableView) LaTeX(ctx context.Context) (string, error) {
 		line(row)
 	}
 	b.WriteString("\\bottomrule\n\\end{tabular}\n")
-	return b.String(), nil
 }
 
 // CSV gives the columns with all their digits, interval columns apart; no value is an empty field.
@@ -93,6 +127,11 @@ func (v TableView) CSV(ctx context.Context) (string, error) {
 		return "", err
 	}
 	var full []string
+	for _, name := range v.said(f, columns) {
+		if f.Has(name) && !slices.Contains(columns, name) {
+			columns = append(slices.Clip(columns), name)
+		}
+	}
 	for _, name := range columns {
 		full = append(full, name)
 		if f.Numbers(name) != nil && hasInterval(f, name) {

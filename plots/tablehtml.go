@@ -1,0 +1,191 @@
+package plots
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"unicode"
+
+	"antipode/datasets"
+	"antipode/kernel/client"
+)
+
+// span is a common head over columns [from, to).
+type span struct {
+	name     string
+	from, to int
+}
+
+// groups lists the heads of the upper line, one a column where there is no common one.
+func (t *body) groups() []span {
+	var out []span
+	for i, name := range t.spans {
+		if last := len(out) - 1; last >= 0 && name != "" && out[last].name == name {
+			out[last].to = i + 1
+			continue
+		}
+		out = append(out, span{name, i, i + 1})
+	}
+	return out
+}
+
+// scaled is the frame as it is printed: in per cent if asked for.
+func (l layout) scaled(f *datasets.Frame) *datasets.Frame {
+	if !l.percent {
+		return f
+	}
+	for _, c := range f.Columns {
+		if c.Kind != client.Number || isCount(c.Name) {
+			continue
+		}
+		v := make([]float64, len(c.Numbers))
+		for i := range v {
+			v[i] = 100 * c.Numbers[i]
+		}
+		f = f.With(client.NumberColumn(c.Name, v))
+	}
+	return f
+}
+
+// HTML gives the table as an HTML element without script; text from data is escaped. Blocks are tables of their own.
+func (v TableView) HTML(ctx context.Context) (string, error) {
+	bodies, err := v.bodies(ctx, v.limit)
+	if err != nil {
+		return "", err
+	}
+	th := DefaultTheme()
+	var b strings.Builder
+	for i, t := range bodies {
+		gap := ""
+		if i > 0 {
+			gap = ";margin-top:10px"
+			b.WriteByte('\n')
+		}
+		fmt.Fprintf(&b, `<table style="border-collapse:collapse;font-family:%s;font-size:%spx;color:%s%s">`+"\n", escape(th.Fonts), num(th.Text), hex(th.Ink), gap)
+		if v.title != "" && i == 0 {
+			fmt.Fprintf(&b, `<caption style="text-align:left;font-weight:bold;font-size:%spx;color:%s;padding:0 0 6px 0">%s</caption>`+"\n", num(th.Title), hex(th.Ink), text(v.title))
+		}
+		t.html(&b, th)
+		b.WriteString("</table>")
+	}
+	if note := bodies[len(bodies)-1].note(); note != "" {
+		fmt.Fprintf(&b, "\n"+`<div style="font-family:%s;font-size:%spx;color:%s">%s</div>`, escape(th.Fonts), num(th.Small), hex(th.Muted), text(note))
+	}
+	return b.String(), nil
+}
+
+// html writes the heads and rows of a block.
+func (t *body) html(b *strings.Builder, th Theme) {
+	align := func(i int) string {
+		if t.number[i] {
+			return "right"
+		}
+		return "left"
+	}
+	b.WriteString("<thead>")
+	if t.spans != nil {
+		b.WriteString("<tr>")
+		for _, g := range t.groups() {
+			style := "text-align:center;padding:3px 10px"
+			if g.name != "" {
+				style += ";border-bottom:1px solid " + hex(th.Rule)
+			}
+			fmt.Fprintf(b, `<th colspan="%d" style="%s">%s</th>`, g.to-g.from, style, text(g.name))
+		}
+		b.WriteString("</tr>\n")
+	}
+	b.WriteString("<tr>")
+	for i, h := range t.heads {
+		fmt.Fprintf(b, `<th style="text-align:%s;padding:3px 10px;border-bottom:1px solid %s">%s</th>`, align(i), hex(th.Ink), text(h))
+	}
+	b.WriteString("</tr></thead>\n<tbody>\n")
+	for _, row := range t.cells {
+		b.WriteString("<tr>")
+		for i, c := range row {
+			style := fmt.Sprintf("text-align:%s;padding:3px 10px;border-bottom:1px solid %s;font-variant-numeric:tabular-nums", align(i), hex(th.Rule))
+			if t.number[i] {
+				style += ";white-space:nowrap"
+			}
+			if c == "no data" && t.number[i] {
+				style += ";color:" + hex(th.Muted)
+			}
+			fmt.Fprintf(b, `<td style="%s">%s</td>`, style, text(c))
+		}
+		b.WriteString("</tr>\n")
+	}
+	b.WriteString("</tbody>")
+}
+
+// Text gives the table in aligned columns, for a terminal.
+func (v TableView) Text(ctx context.Context) (string, error) {
+	bodies, err := v.bodies(ctx, v.limit)
+	if err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	if v.title != "" {
+		b.WriteString(oneLine(v.title) + "\n")
+	}
+	for i, t := range bodies {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		t.text(&b)
+	}
+	if note := bodies[len(bodies)-1].note(); note != "" {
+		fmt.Fprintln(&b, note)
+	}
+	return b.String(), nil
+}
+
+func (t *body) text(b *strings.Builder) {
+	widths := make([]int, len(t.heads))
+	for _, row := range append([][]string{t.heads}, t.cells...) {
+		for i, c := range row {
+			widths[i] = max(widths[i], columnsOf(c))
+		}
+	}
+	if t.spans != nil {
+		line := ""
+		for _, g := range t.groups() {
+			wide := 2 * (g.to - g.from - 1)
+			for _, w := range widths[g.from:g.to] {
+				wide += w
+			}
+			if more := columnsOf(g.name) - wide; more > 0 {
+				widths[g.to-1] += more
+				wide += more
+			}
+			pad := wide - columnsOf(g.name)
+			line += strings.Repeat(" ", pad/2) + g.name + strings.Repeat(" ", pad-pad/2) + "  "
+		}
+		b.WriteString(strings.TrimRight(line, " ") + "\n")
+	}
+	for _, row := range append([][]string{t.heads}, t.cells...) {
+		line := ""
+		for i, c := range row {
+			pad := strings.Repeat(" ", widths[i]-columnsOf(c))
+			if t.number[i] {
+				line += pad + c + "  "
+			} else {
+				line += c + pad + "  "
+			}
+		}
+		b.WriteString(strings.TrimRight(line, " ") + "\n")
+	}
+}
+
+// columnsOf is how many columns of a terminal the text takes.
+func columnsOf(text string) int {
+	n := 0
+	for _, r := range text {
+		switch {
+		case unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf):
+		case unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul):
+			n += 2
+		default:
+			n++
+		}
+	}
+	return n
+}
