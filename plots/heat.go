@@ -34,7 +34,7 @@ type heatTable struct {
 	columnEnds    []int
 	hatchedIn     []string // the column of Hatched
 	colors        ramp
-	dense         bool // too many cells for a box each
+	dense         bool                 // too many cells for a box each
 	sums          func(float64) string // how totals are written; nil = none
 }
 
