@@ -4,32 +4,12 @@ package gomlxmodels
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"antipode/datasets"
 	"antipode/kernel/client"
 )
-
-// Model is a model known by name.
-type Model struct {
-	Name         string
-	Architecture string
-	About        string
-	Licence      string
-}
-
-// ArchipelagoViT is the built-in image encoder, trained on the Archipelago.
-const ArchipelagoViT = "archipelago-vit"
-
-// Known lists the models known by name.
-func Known() []Model {
-	return []Model{
-		{ArchipelagoViT, "ViT (Hugging Face ViTModel layout)", "image encoder of the built-in world, small, shipped with Antipode", "Apache-2.0"},
-	}
-}
 
 // EmbedOp is the operation of [Embed].
 const EmbedOp = "embed"
@@ -41,6 +21,9 @@ type EmbedArgs struct {
 	Fill      string `json:"fill"`
 	PatchRule string `json:"patch_rule"`
 	Precision string `json:"precision,omitempty"` // "" is Precisions[0]
+	Vector    string `json:"vector,omitempty"`    // "" is Vectors[0]
+	Text      string `json:"text,omitempty"`      // the column of texts; "" = pictures
+	Pooling   string `json:"pooling,omitempty"`   // "" is Poolings[0]
 }
 
 // EmbedOption is a setting of [Embed].
@@ -52,6 +35,16 @@ var (
 	Fills      = []string{"none", "white", "black"}
 	PatchRules = []string{"any", "resized"}
 	Precisions = []string{"auto", "float32", "bfloat16"}
+	Vectors    = []string{Full, ClipImage, ClipText, Text}
+	Poolings   = []string{"auto", "projected", "pooled", "mean", "cls"}
+)
+
+// The vectors a model gives, by the name of their column.
+const (
+	Full      = "full"       // of a picture; with masks, object_only and background_only too
+	ClipImage = "clip_image" // of a picture, in CLIP's space
+	ClipText  = "clip_text"  // of a text, in CLIP's space
+	Text      = "text"       // of a text
 )
 
 func choice(what string, values []string, to func(*EmbedArgs) *string) func(string) EmbedOption {
@@ -87,36 +80,77 @@ func Precision(dtype string) EmbedOption {
 	return choice("precision", Precisions, func(a *EmbedArgs) *string { return &a.Precision })(dtype)
 }
 
-// Embed adds the image's vectors: full, the whole picture's; and where the table has a column mask, object_only and
-// background_only, from the same pass with the other patches hidden, and object_patches and background_patches, their
-// numbers. A component without patches (an image without a mask, too) has no vector.
-//
-// model is a name that [Known] lists, or a folder with config.json and model.safetensors as transformers or timm write them.
-func Embed(model string, t datasets.Table, options ...EmbedOption) datasets.Table {
-	args := EmbedArgs{Model: model, Masking: Maskings[0], Fill: Fills[0], PatchRule: PatchRules[0]}
-	for _, o := range options {
-		if err := o(&args); err != nil {
-			return t.Fail(fmt.Errorf("Embed: %w", err))
-		}
-	}
-	if !slices.ContainsFunc(Known(), func(m Model) bool { return m.Name == model }) {
-		abs, err := filepath.Abs(model)
-		if err == nil {
-			_, err = os.Stat(filepath.Join(abs, "config.json"))
-		}
-		if err != nil {
-			return t.Fail(fmt.Errorf("Embed: no model %q: it is no name that `antipode models` lists and no folder with a config.json", model))
-		}
-		args.Model = abs
-	}
-	t = t.Need("id", client.Text).Need("image", client.Picture)
-	return t.Derive(EmbedOp, args, EmbedColumns(t.IsOpen() || slices.ContainsFunc(t.Columns(), func(c client.ColumnSpec) bool { return c.Name == "mask" }))...)
+// Vector says which vector is made: "full" (the default), "clip_image", "clip_text", "text". It must be one the model makes.
+func Vector(name string) EmbedOption {
+	return choice("vector", Vectors, func(a *EmbedArgs) *string { return &a.Vector })(name)
 }
 
-// EmbedColumns are the columns that Embed adds to a table with or without masks.
-func EmbedColumns(masked bool) []client.ColumnSpec {
-	if !masked {
-		return datasets.Columns("full:vector")
+// Pooling says which of a model's outputs the vector is. For CLIP: "projected" (into the space of pictures and texts, the
+// default) or "pooled" (the tower's own, before the projection). For an encoder of sentences: "auto", as its folder says (the
+// default; mean where it says nothing), "mean", "cls" or "pooled".
+func Pooling(how string) EmbedOption {
+	return choice("pooling", Poolings, func(a *EmbedArgs) *string { return &a.Pooling })(how)
+}
+
+// Embed adds the image's vectors.
+//
+//   - With [Vector]("full"), an encoder of pictures (ViT): full, the whole picture's; and where the table has a column mask,
+//     object_only and background_only, from the same pass with the other patches hidden, and object_patches and
+//     background_patches, their numbers. A component without patches (an image without a mask, too) has no vector.
+//   - With Vector("clip_image"), a CLIP: clip_image.
+//
+// Vectors are as the model gives them: CLIP's are not normalised.
+//
+// model is a name that [Known] lists, a model on the hub that was pulled (OWNER/NAME or OWNER/NAME@REVISION), or a folder with
+// config.json and model.safetensors as transformers or timm write them.
+func Embed(model string, t datasets.Table, options ...EmbedOption) datasets.Table {
+	return embed("Embed", model, t.Need("id", client.Text).Need("image", client.Picture), "", []string{Full, ClipImage}, options)
+}
+
+// EmbedText adds the vectors of a text column: with [Vector]("text"), the default, those of an encoder of sentences, as text;
+// with Vector("clip_text") those of a CLIP's text tower, as clip_text. Beside them stand four numbers a row, named after the
+// vector: text_tokens (of the whole text, special tokens left out), text_words, text_unknown (tokens that stand for something
+// the vocabulary lacks) and text_cut (tokens that did not fit into the model's context and were left out). They differ much
+// between languages. An empty text has a vector like any other; a row whose outcome is refused, failed or skipped has none.
+func EmbedText(model string, t datasets.Table, column string, options ...EmbedOption) datasets.Table {
+	return embed("EmbedText", model, t.Need("id", client.Text).Need(column, client.Text), column, []string{Text, ClipText}, options)
+}
+
+// embed makes the plan; vectors are those it may make, the default first.
+func embed(verb, model string, t datasets.Table, text string, vectors []string, options []EmbedOption) datasets.Table {
+	args := EmbedArgs{Masking: Maskings[0], Fill: Fills[0], PatchRule: PatchRules[0], Text: text}
+	for _, o := range options {
+		if err := o(&args); err != nil {
+			return t.Fail(fmt.Errorf("%s: %w", verb, err))
+		}
 	}
-	return datasets.Columns("full:vector", "object_only:vector", "background_only:vector", "object_patches:number", "background_patches:number")
+	vector := args.Vector
+	if vector == "" {
+		vector = vectors[0]
+	}
+	if !slices.Contains(vectors, vector) {
+		return t.Fail(fmt.Errorf("%s gives no vector %q: it gives %s", verb, vector, strings.Join(vectors, ", ")))
+	}
+	if args.Vector = vector; vector == Full {
+		args.Vector = "" // a plan says nothing of what it leaves at its default
+	}
+	var err error
+	if args.Model, err = resolve(model); err != nil {
+		return t.Fail(fmt.Errorf("%s: %w", verb, err))
+	}
+	masked := t.IsOpen() || slices.ContainsFunc(t.Columns(), func(c client.ColumnSpec) bool { return c.Name == "mask" })
+	return t.Derive(EmbedOp, args, EmbedColumns(vector, masked)...)
+}
+
+// EmbedColumns are the columns that an embedding adds, by its vector ("" = full) and whether the table has masks.
+func EmbedColumns(vector string, masked bool) []client.ColumnSpec {
+	switch {
+	case vector == ClipImage:
+		return datasets.Columns(ClipImage + ":vector")
+	case vector == ClipText, vector == Text:
+		return datasets.Columns(vector+":vector", vector+"_tokens:number", vector+"_words:number", vector+"_unknown:number", vector+"_cut:number")
+	case masked:
+		return datasets.Columns("full:vector", "object_only:vector", "background_only:vector", "object_patches:number", "background_patches:number")
+	}
+	return datasets.Columns("full:vector")
 }

@@ -19,8 +19,9 @@ import (
 	_ "antipode/datasets/seegull"
 	_ "antipode/datasets/visage"
 	"antipode/gomlxmodels/archipelago/weights"
+	"antipode/gomlxmodels/checkpoint"
 	"antipode/gomlxmodels/device"
-	"antipode/gomlxmodels/embed"
+	_ "antipode/gomlxmodels/embed"
 	"antipode/gomlxmodels/neighbours"
 	"antipode/kernel/client"
 	"antipode/kernel/engine"
@@ -117,7 +118,7 @@ func init() {
 		if err != nil {
 			panic(err) // the names and the embedded files are one package's
 		}
-		embed.RegisterBuiltin(name, files)
+		checkpoint.Ship(name, files)
 	}
 	client.Register(&lazy{})
 }

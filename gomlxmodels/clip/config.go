@@ -174,14 +174,14 @@ func (v *VisionConfig) vit() *vit.Config {
 
 // End is the place of the end-of-text token in a text: the first token of that id, or under the legacy rule the first of
 // the highest id. −1 where there is none.
-func (t *TextConfig) End(ids []int) int {
+func (t *TextConfig) End(ids []int32) int {
 	at := -1
 	for i, id := range ids {
 		if t.EndToken == legacyEnd {
 			if at < 0 || id > ids[at] {
 				at = i
 			}
-		} else if id == t.EndToken {
+		} else if int(id) == t.EndToken {
 			return i
 		}
 	}

@@ -5,7 +5,7 @@
 //
 // [ForwardImage] and [ForwardText] are the graphs. [Open], [Model.Prepare], [NewEncoder], [Encoder.EncodeImages] and
 // [Encoder.EncodeTokens] are the Go side: they never panic, take no globals and give one-line errors. Texts come as token
-// ids, start and end tokens included, as package bpe gives them.
+// ids, start and end tokens included, as package tokenizers gives them.
 //
 // The image tower is package vit's with a norm before block 1; the text tower is a causal transformer whose embedding is
 // the row of the end-of-text token.

@@ -149,6 +149,21 @@ func (e *Encoder) load(t tower) (*half, error) {
 	return h, nil
 }
 
+// LoadImageTower reads the weights of the tower of pictures now rather than with the first picture, so that [Encoder.Bytes]
+// counts them.
+func (e *Encoder) LoadImageTower() (err error) {
+	defer recovered(&err)
+	_, err = e.load(imageTower)
+	return err
+}
+
+// LoadTextTower is LoadImageTower for texts.
+func (e *Encoder) LoadTextTower() (err error) {
+	defer recovered(&err)
+	_, err = e.load(textTower)
+	return err
+}
+
 // EncodeImages embeds pictures prepared by [Model.Prepare], in order; any number of them. A picture's embedding does not
 // depend on the others. ctx is looked at between calls of the device.
 func (e *Encoder) EncodeImages(ctx context.Context, pictures [][]float32) (out []Embedding, err error) {
@@ -181,7 +196,7 @@ func (e *Encoder) EncodeImages(ctx context.Context, pictures [][]float32) (out [
 // up to the model's context. What follows the end-of-text token (padding) does not matter. A text's embedding does not depend
 // on the others. A text that is too long, without an end or with an id out of range is an error that names it. ctx is looked
 // at between calls of the device.
-func (e *Encoder) EncodeTokens(ctx context.Context, texts [][]int) (out []Embedding, err error) {
+func (e *Encoder) EncodeTokens(ctx context.Context, texts [][]int32) (out []Embedding, err error) {
 	defer recovered(&err)
 	c := &e.m.cfg.Text
 	byLength := map[int][]int{}
@@ -205,9 +220,7 @@ func (e *Encoder) EncodeTokens(ctx context.Context, texts [][]int) (out []Embedd
 			flat := make([]int32, b*s) // padded with token 0, which comes after the end and is never higher than it
 			for k := range b {
 				row := rows[min(k, len(rows)-1)]
-				for j, id := range texts[row][:ends[row]+1] {
-					flat[k*s+j] = int32(id)
-				}
+				copy(flat[k*s:], texts[row][:ends[row]+1])
 			}
 			return e.call(h, s, tensors.FromFlatDataAndDimensions(flat, b, s), rows, out)
 		})
@@ -219,7 +232,7 @@ func (e *Encoder) EncodeTokens(ctx context.Context, texts [][]int) (out []Embedd
 }
 
 // check says what is wrong with a text.
-func (t *TextConfig) check(ids []int) error {
+func (t *TextConfig) check(ids []int32) error {
 	if len(ids) == 0 {
 		return errors.New("it has no tokens, not even start and end")
 	}
@@ -227,7 +240,7 @@ func (t *TextConfig) check(ids []int) error {
 		return fmt.Errorf("%d tokens, the model takes at most %d: truncate it, keeping the end token", len(ids), t.Context)
 	}
 	for i, id := range ids {
-		if id < 0 || id >= t.VocabSize {
+		if id < 0 || int(id) >= t.VocabSize {
 			return fmt.Errorf("token %d has id %d, the model's ids are 0 to %d", i+1, id, t.VocabSize-1)
 		}
 	}

@@ -99,7 +99,7 @@ func encodeImages(t *testing.T, e *Encoder, pictures ...[]float32) []Embedding {
 	return out
 }
 
-func encodeTokens(t *testing.T, e *Encoder, texts ...[]int) []Embedding {
+func encodeTokens(t *testing.T, e *Encoder, texts ...[]int32) []Embedding {
 	t.Helper()
 	out, err := e.EncodeTokens(context.Background(), texts)
 	if err != nil {
@@ -120,12 +120,12 @@ func randomPictures(rng *rand.Rand, c *Config, n int) [][]float32 {
 }
 
 // randomText is start, words, end: n tokens in all.
-func randomText(rng *rand.Rand, c *Config, n int) []int {
-	ids := make([]int, n)
+func randomText(rng *rand.Rand, c *Config, n int) []int32 {
+	ids := make([]int32, n)
 	for i := range ids {
-		ids[i] = 1 + rng.IntN(c.Text.EndToken-1)
+		ids[i] = 1 + rng.Int32N(int32(c.Text.EndToken)-1)
 	}
-	ids[n-1] = c.Text.EndToken
+	ids[n-1] = int32(c.Text.EndToken)
 	return ids
 }
 
@@ -153,7 +153,7 @@ func TestProperties(t *testing.T) {
 		c := m.Config()
 		e := newEncoder(t, backend, m, Options{Batch: 3, TextBatch: 2})
 		pictures := randomPictures(rng, c, 4)
-		texts := [][]int{randomText(rng, c, 77), randomText(rng, c, 3), randomText(rng, c, 16), randomText(rng, c, 17), randomText(rng, c, 40), randomText(rng, c, 5), randomText(rng, c, 64), randomText(rng, c, 1)}
+		texts := [][]int32{randomText(rng, c, 77), randomText(rng, c, 3), randomText(rng, c, 16), randomText(rng, c, 17), randomText(rng, c, 40), randomText(rng, c, 5), randomText(rng, c, 64), randomText(rng, c, 1)}
 		images, words := encodeImages(t, e, pictures...), encodeTokens(t, e, texts...)
 		if len(images) != len(pictures) || len(words) != len(texts) || len(images[0].Pooled) != 32 || len(words[0].Pooled) != 16 || len(words[0].Projected) != 12 {
 			t.Fatalf("%d of %d pictures, %d of %d texts, widths %d, %d, %d", len(images), len(pictures), len(words), len(texts), len(images[0].Pooled), len(words[0].Pooled), len(words[0].Projected))
@@ -206,14 +206,10 @@ func TestLengths(t *testing.T) {
 		e := newEncoder(t, backend, m, Options{TextBatch: 2})
 		for _, n := range []int{1, 4, 16, 21, 76} {
 			ids := randomText(rng, m.Config(), n)
-			flat := make([]int32, n)
-			for i, id := range ids {
-				flat[i] = int32(id)
-			}
 			want := golden{Model: m, t: t}.run(backend, textTower, func(s *model.Scope, in []*Node) []*Node {
 				out := ForwardText(s, m.cfg, in[0], GraphOptions{})
 				return []*Node{out.Pooled, out.Projected}
-			}, tensors.FromFlatDataAndDimensions(flat, 1, n))
+			}, tensors.FromFlatDataAndDimensions(slices.Clone(ids), 1, n))
 			got := encodeTokens(t, e, ids)[0]
 			near.Check(t, strconv.Itoa(n)+" tokens, pooled", got.Pooled, want[0], 1e-5, 1e-5)
 			near.Check(t, strconv.Itoa(n)+" tokens, projected", got.Projected, want[1], 1e-5, 1e-5)
@@ -224,11 +220,11 @@ func TestLengths(t *testing.T) {
 func TestEnd(t *testing.T) {
 	for _, c := range []struct {
 		end  int
-		ids  []int
+		ids  []int32
 		want int
 	}{
-		{7, []int{1, 7, 9, 7}, 1}, {7, []int{1, 2}, -1}, {7, nil, -1},
-		{2, []int{1, 9, 2, 9}, 1}, {2, []int{0, 0}, 0}, {2, nil, -1},
+		{7, []int32{1, 7, 9, 7}, 1}, {7, []int32{1, 2}, -1}, {7, nil, -1},
+		{2, []int32{1, 9, 2, 9}, 1}, {2, []int32{0, 0}, 0}, {2, nil, -1},
 	} {
 		if got := (&TextConfig{EndToken: c.end}).End(c.ids); got != c.want {
 			t.Errorf("the end %d of %v is at %d, want %d", c.end, c.ids, got, c.want)
@@ -241,14 +237,14 @@ func TestEncodeRefuses(t *testing.T) {
 	rng, c := near.Rand(t, 7), m.Config()
 	e := newEncoder(t, testbackend.Go(t), m, Options{})
 	good, picture := randomText(rng, c, 4), randomPictures(rng, c, 1)[0]
-	for want, ids := range map[string][]int{
+	for want, ids := range map[string][]int32{
 		"text 2: 78 tokens, the model takes at most 77":           randomText(rng, c, 78),
 		"text 2: token 1 has id 100, the model's ids are 0 to 99": {100, 90},
 		"text 2: token 3 has id -1":                               {1, 90, -1},
 		"text 2: no end-of-text token (id 90)":                    {1, 2, 3},
 		"text 2: it has no tokens":                                {},
 	} {
-		_, err := e.EncodeTokens(context.Background(), [][]int{good, ids})
+		_, err := e.EncodeTokens(context.Background(), [][]int32{good, ids})
 		checkLine(t, err, want)
 	}
 	for want, p := range map[string][]float32{"picture 2: 5 pixel values, the model takes 3072": make([]float32, 5), "picture 2: 0 pixel": nil} {
@@ -264,7 +260,7 @@ func TestEncodeRefuses(t *testing.T) {
 	if _, err := e.EncodeImages(ctx, [][]float32{picture}); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
-	if _, err := e.EncodeTokens(ctx, [][]int{good}); !errors.Is(err, context.Canceled) {
+	if _, err := e.EncodeTokens(ctx, [][]int32{good}); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 	for want, o := range map[string]Options{"batch -1": {Batch: -1}, "batch 5000": {TextBatch: 5000}, "dtype Int32": {DType: dtypes.Int32}} {
@@ -283,7 +279,7 @@ func TestEncodeRefuses(t *testing.T) {
 	e.Close()
 	_, err = e.EncodeImages(context.Background(), [][]float32{picture})
 	checkLine(t, err, "the encoder is closed")
-	_, err = e.EncodeTokens(context.Background(), [][]int{good})
+	_, err = e.EncodeTokens(context.Background(), [][]int32{good})
 	checkLine(t, err, "the encoder is closed")
 }
 

@@ -67,11 +67,11 @@ func (g golden) info(name string) []int {
 	return info.Shape
 }
 
-func (g golden) texts() (texts [][]int) {
+func (g golden) texts() (texts [][]int32) {
 	for _, row := range g.rows("ids") {
-		ids := make([]int, len(row))
+		ids := make([]int32, len(row))
 		for i, v := range row {
-			ids[i] = int(v)
+			ids[i] = int32(v)
 		}
 		texts = append(texts, ids)
 	}

@@ -1,28 +1,21 @@
-// Package embed is the stage that gives images their vectors: it reads pictures and masks, and runs the encoder of the
-// asked model (package vit) on the device.
+// Package embed is the stage that gives pictures and texts their vectors: it reads them, and runs the encoder of the asked
+// model on the device. Each kind of model is one file: vit.go, clip.go, text.go.
 package embed
 
 import (
-	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"io/fs"
-	"math"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/gomlx/compute"
 	"github.com/gomlx/compute/dtypes"
 
 	"antipode/gomlxmodels"
+	"antipode/gomlxmodels/checkpoint"
 	"antipode/gomlxmodels/device"
-	"antipode/gomlxmodels/preprocess"
 	"antipode/gomlxmodels/stage"
-	"antipode/gomlxmodels/vit"
 	"antipode/kernel/client"
 )
 
@@ -33,23 +26,44 @@ func init() {
 	stage.Register(stage.Stage{Name: gomlxmodels.EmbedOp, Version: Version, Open: open})
 }
 
-// builtin are the models shipped inside the program, by name: the files of their folders.
-var builtin = map[string]fs.FS{}
+// kind is an opened model of one architecture, with the settings it is asked to work by.
+type kind interface {
+	// files are those a digest of the model must cover, settings what else decides its output and was read from none of them.
+	files() []string
+	settings() []any
+	// choices are the settings of the plan that decide the output.
+	choices() string
+	// needs are the columns it reads.
+	needs() []client.ColumnSpec
+	// key names a row's own inputs.
+	key(row stage.Row) string
+	batch() int
+	// load makes the encoder; it runs on the device's goroutine.
+	load(backend compute.Backend, dtype dtypes.DType) (encoder, error)
+	// prepare is a row's host work; nil = the row has nothing to embed, and says so itself.
+	prepare(row stage.Row) (any, string, error)
+	// encode embeds what was prepared, none of it nil, on the device's goroutine; values gives a row's, e one of encode's results or nil.
+	encode(ctx context.Context, e encoder, prepared []any) ([]any, error)
+	values(embedding, prepared any, masked bool) []stage.Value
+}
 
-// RegisterBuiltin makes a shipped model known under its name.
-func RegisterBuiltin(name string, files fs.FS) { builtin[name] = files }
+// encoder is a loaded model.
+type encoder interface {
+	Bytes() int64
+	Close()
+}
 
 // worker embeds with one model and one setting.
 type worker struct {
 	env     stage.Env
 	args    gomlxmodels.EmbedArgs
 	name    string // for people
-	model   *vit.Model
+	kind    kind
 	digest  string
-	encoder *vit.Encoder
+	dtype   dtypes.DType
+	encoder encoder
 	release func()
 	masked  bool
-	dtype   dtypes.DType
 }
 
 func open(_ context.Context, env stage.Env, raw json.RawMessage) (stage.Worker, error) {
@@ -57,41 +71,32 @@ func open(_ context.Context, env stage.Env, raw json.RawMessage) (stage.Worker, 
 	if err := json.Unmarshal(raw, &w.args); err != nil {
 		return nil, err
 	}
-	dir := w.args.Model
-	w.name = filepath.Base(dir)
-	if files, ok := builtin[dir]; ok {
-		var err error
-		if dir, err = unpack(filepath.Join(env.ModelDir(), dir), files); err != nil {
-			return nil, err
-		}
-	}
-	var err error
-	if w.model, err = vit.Open(dir); err != nil {
-		return nil, err
-	}
-	h := sha256.New()
-	for _, file := range w.model.Files() {
-		d, err := env.FileDigest(file)
-		if err != nil {
-			return nil, err
-		}
-		fmt.Fprintf(h, "%s %s\n", filepath.Base(file), d)
-	}
-	pre, err := json.Marshal(w.model.Preprocess())
+	w.name = checkpoint.Name(w.args.Model)
+	dir, err := checkpoint.Folder(env, w.args.Model)
 	if err != nil {
 		return nil, err
 	}
-	h.Write(pre)
-	kind, err := env.DeviceKind()
+	switch w.args.Vector {
+	case "", gomlxmodels.Full:
+		w.kind, err = openViT(dir, w.args)
+	case gomlxmodels.ClipImage, gomlxmodels.ClipText:
+		w.kind, err = openCLIP(dir, w.args)
+	default:
+		err = fmt.Errorf("%s: no encoder of sentences is there yet", dir)
+	}
 	if err != nil {
 		return nil, err
 	}
-	model := hex.EncodeToString(h.Sum(nil))
-	if noter, ok := env.(interface{ Model(name, digest string) }); ok {
-		noter.Model(w.args.Model, model)
+	model, err := checkpoint.Digest(env, w.args.Model, w.kind.files(), w.kind.settings()...)
+	if err != nil {
+		return nil, err
 	}
-	w.dtype = precision(w.args.Precision, kind)
-	w.digest = fmt.Sprintf("%s %s %s %s %s %s", model, w.args.Masking, w.args.Fill, w.args.PatchRule, strings.ToLower(w.dtype.String()), kind)
+	device, err := env.DeviceKind()
+	if err != nil {
+		return nil, err
+	}
+	w.dtype = precision(w.args.Precision, device)
+	w.digest = fmt.Sprintf("%s %s %s %s", model, w.kind.choices(), strings.ToLower(w.dtype.String()), device)
 	return w, nil
 }
 
@@ -103,65 +108,30 @@ func precision(asked, kind string) dtypes.DType {
 	return dtypes.Float32
 }
 
-// unpack writes a shipped model's files to a folder, once, and puts back any that changed.
-func unpack(dir string, files fs.FS) (string, error) {
-	err := fs.WalkDir(files, ".", func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		data, err := fs.ReadFile(files, path)
-		if err != nil {
-			return err
-		}
-		target := filepath.Join(dir, filepath.FromSlash(path))
-		if old, err := os.ReadFile(target); err == nil && bytes.Equal(old, data) {
-			return nil
-		}
-		if err := os.MkdirAll(filepath.Dir(target), 0o755); err != nil {
-			return err
-		}
-		tmp := target + fmt.Sprintf(".%d.tmp", os.Getpid())
-		if err := os.WriteFile(tmp, data, 0o644); err != nil {
-			return err
-		}
-		return os.Rename(tmp, target)
-	})
-	return dir, err
-}
-
-func (w *worker) Label() string  { return "embed " + w.name }
-func (w *worker) Digest() string { return w.digest }
-func (w *worker) Batch() int     { return batchSize(w.model) }
-
-// batchSize is how many pictures one call of the device takes: more for small models, whose calls cost little.
-func batchSize(m *vit.Model) int {
-	const work = 8 * 86e6 * 197 // a ViT-B/16 at 224 pixels, eight pictures
-	perImage := float64(m.Parameters()) * float64(m.Config().Patches()+m.Config().Prefix())
-	n := int(work / perImage)
-	return max(vit.DefaultBatch, min(64, n-n%8))
-}
+func (w *worker) Label() string            { return "embed " + w.name }
+func (w *worker) Digest() string           { return w.digest }
+func (w *worker) Batch() int               { return w.kind.batch() }
+func (w *worker) Key(row stage.Row) string { return w.kind.key(row) }
 
 func has(columns []client.ColumnSpec, name string, kind client.Kind) bool {
 	return slices.Contains(columns, client.ColumnSpec{Name: name, Kind: kind})
 }
 
 func (w *worker) Check(columns []client.ColumnSpec) error {
-	for _, need := range []client.ColumnSpec{{Name: "id", Kind: client.Text}, {Name: "image", Kind: client.Picture}} {
+	for _, need := range w.kind.needs() {
 		if !has(columns, need.Name, need.Kind) {
 			return fmt.Errorf("embed needs the column %q (%s); there are: %s", need.Name, need.Kind, client.NameList(columns))
 		}
 	}
 	w.masked = has(columns, "mask", client.Masked)
+	if v, ok := w.kind.(*vitKind); ok {
+		v.masked = w.masked
+	}
 	return nil
 }
 
 func (w *worker) Outputs(columns []client.ColumnSpec) []client.ColumnSpec {
-	return gomlxmodels.EmbedColumns(has(columns, "mask", client.Masked))
-}
-
-func (w *worker) Key(row stage.Row) string {
-	m := row.Mask("mask")
-	return fmt.Sprintf("%s\x00%v\x00%d %d\x00%s", row.Image("image").SHA256, w.masked, m.Size[0], m.Size[1], m.Counts)
+	return gomlxmodels.EmbedColumns(w.args.Vector, has(columns, "mask", client.Masked))
 }
 
 func (w *worker) Load(ctx context.Context) error {
@@ -170,11 +140,11 @@ func (w *worker) Load(ctx context.Context) error {
 		return err
 	}
 	d := handle.(*device.Device)
-	key := fmt.Sprintf("%s (%.12s, %s)", w.name, w.digest, w.args.Masking)
+	key := fmt.Sprintf("%s (%.12s, %s)", w.name, w.digest, w.kind.choices())
 	value, release, err := w.env.Shared(key, func() (any, int64, func(), error) {
-		var e *vit.Encoder
+		var e encoder
 		err := w.env.OnDevice(ctx, func() (err error) {
-			e, err = vit.NewEncoder(d.Backend, w.model, vit.Options{Masking: vit.Masking(w.args.Masking), Batch: w.Batch(), DType: w.dtype})
+			e, err = w.kind.load(d.Backend, w.dtype)
 			return err
 		})
 		if err != nil {
@@ -185,35 +155,24 @@ func (w *worker) Load(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	w.encoder, w.release = value.(*vit.Encoder), release
+	w.encoder, w.release = value.(encoder), release
 	return nil
 }
 
 func (w *worker) Prepare(_ context.Context, row stage.Row) (any, string, error) {
-	rgb, m, column, err := picture(row)
-	if err != nil {
-		return nil, column, err
-	}
-	if rgb == nil {
-		return (*vit.Prepared)(nil), "", nil // the row stays, without vectors
-	}
-	p, err := w.model.Prepare(rgb, m, vit.PrepareOptions{Fill: preprocess.Fill(w.args.Fill), Rule: preprocess.Rule(w.args.PatchRule)})
-	if err != nil {
-		return nil, "image", fmt.Errorf("%s: %w", filepath.Base(row.Image("image").Path), err)
-	}
-	return p, "", nil
+	return w.kind.prepare(row)
 }
 
 func (w *worker) Compute(ctx context.Context, prepared []any) ([][]stage.Value, error) {
-	var pictures []*vit.Prepared
+	var given []any
 	for _, p := range prepared {
-		if p := p.(*vit.Prepared); p != nil {
-			pictures = append(pictures, p)
+		if p != nil {
+			given = append(given, p)
 		}
 	}
-	var embeddings []vit.Embedding
+	var embeddings []any
 	err := w.env.OnDevice(ctx, func() (err error) {
-		embeddings, err = w.encoder.Encode(ctx, pictures)
+		embeddings, err = w.kind.encode(ctx, w.encoder, given)
 		return err
 	})
 	if err != nil {
@@ -221,18 +180,11 @@ func (w *worker) Compute(ctx context.Context, prepared []any) ([][]stage.Value, 
 	}
 	out := make([][]stage.Value, len(prepared))
 	for i, p := range prepared {
-		var e vit.Embedding
-		patches := [2]float64{math.NaN(), math.NaN()}
-		if p := p.(*vit.Prepared); p != nil {
+		var e any
+		if p != nil {
 			e, embeddings = embeddings[0], embeddings[1:]
-			if p.Object != nil {
-				patches = [2]float64{float64(e.ObjectPatches), float64(e.BackgroundPatches)}
-			}
 		}
-		out[i] = []stage.Value{{Vector: e.Full}}
-		if w.masked {
-			out[i] = append(out[i], stage.Value{Vector: e.ObjectOnly}, stage.Value{Vector: e.BackgroundOnly}, stage.Value{Number: patches[0]}, stage.Value{Number: patches[1]})
-		}
+		out[i] = w.kind.values(e, p, w.masked)
 	}
 	return out, nil
 }
@@ -241,4 +193,9 @@ func (w *worker) Close() {
 	if w.release != nil {
 		w.release()
 	}
+}
+
+// absent says that a row has nothing to embed and says why in its outcome.
+func absent(row stage.Row) bool {
+	return slices.Contains([]string{"refused", "failed", "skipped"}, row.Text("outcome"))
 }

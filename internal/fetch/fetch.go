@@ -154,6 +154,8 @@ type Want struct {
 	SHA256  string // lower-case hex
 	GitBlob string // git's id of the bytes (SHA-1), where there is no SHA256
 
+	Header http.Header // further headers of the request; one that holds a secret does not follow a redirect to another host
+
 	// Progress is told how many bytes of the file are there; may be nil.
 	Progress func(have int64)
 }
@@ -228,7 +230,11 @@ func (c *Client) attempt(ctx context.Context, at *url.URL, file string, want Wan
 // fill writes the rest of the file behind its first have bytes and returns how many bytes there are now, and whether
 // the server went on where we asked it to.
 func (c *Client) fill(ctx context.Context, at *url.URL, f *os.File, have int64, want Want) (int64, bool, error) {
-	header := http.Header{"Accept-Encoding": {"identity"}}
+	header := want.Header.Clone()
+	if header == nil {
+		header = http.Header{}
+	}
+	header.Set("Accept-Encoding", "identity")
 	if have > 0 {
 		header.Set("Range", "bytes="+strconv.FormatInt(have, 10)+"-")
 	}

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
-	"sort"
 	"strings"
 
 	"antipode/datasets"
@@ -105,16 +103,17 @@ func request(ctx context.Context, req client.Request) (*client.Result, error) {
 
 func embed(ctx context.Context, args []string) error {
 	var s stageFlags
-	var model, masking, fill, rule, precision, vector, text string
-	fs := flags("embed", "--model NAME|DIR --in TABLE --out TABLE")
+	var model, masking, fill, rule, precision, vector, text, pooling string
+	fs := flags("embed", "--model NAME|DIR --in TABLE --out TABLE [--vector NAME] [--text COLUMN]")
 	s.add(fs)
-	fs.StringVar(&model, "model", "", "the model: a `NAME` that `antipode models` lists, or a folder as Hugging Face lays it out")
+	fs.StringVar(&model, "model", "", "the model: a `NAME` that `antipode models` lists, OWNER/NAME[@REVISION] of the hub once pulled, or a folder as Hugging Face lays it out")
 	fs.StringVar(&masking, "masking", "drop", "how patches are hidden: drop, neginf, zeroprob")
 	fs.StringVar(&fill, "fill", "none", "what hidden pixels become: none, white, black")
 	fs.StringVar(&precision, "precision", "auto", "what the model computes in: auto (bfloat16 on an NVIDIA GPU, else float32), float32, bfloat16")
 	fs.StringVar(&rule, "patches", "any", "which patches are the object's: any, resized")
-	fs.StringVar(&vector, "vector", "", "the `NAME` of the vectors to make; default: full, and with masks object_only and background_only")
-	fs.StringVar(&text, "text", "", "the text `COLUMN` to embed (text models)")
+	fs.StringVar(&vector, "vector", "", "the `NAME` of the vectors to make: full (of pictures; with masks, object_only and background_only too), clip_image, clip_text, text; default full, with --text text")
+	fs.StringVar(&text, "text", "", "the text `COLUMN` to embed, for clip_text and text")
+	fs.StringVar(&pooling, "pooling", "auto", "which output the vector is: auto; of a CLIP projected, pooled; of an encoder of sentences mean, cls, pooled")
 	if rest, err := parse(fs, args); err != nil {
 		return err
 	} else if len(rest) > 0 {
@@ -123,14 +122,21 @@ func embed(ctx context.Context, args []string) error {
 	if model == "" {
 		return usage("give --model NAME or --model DIR")
 	}
-	if text != "" || (vector != "" && vector != "full") {
-		return usage("--vector %q --text %q: the models known here embed pictures only", vector, text)
-	}
 	t, err := s.table()
 	if err != nil {
 		return err
 	}
-	return s.save(ctx, gomlxmodels.Embed(model, t, gomlxmodels.Masking(masking), gomlxmodels.Fill(fill), gomlxmodels.PatchRule(rule), gomlxmodels.Precision(precision)))
+	options := []gomlxmodels.EmbedOption{gomlxmodels.Precision(precision), gomlxmodels.Pooling(pooling), gomlxmodels.Masking(masking), gomlxmodels.Fill(fill), gomlxmodels.PatchRule(rule)}
+	if vector != "" {
+		options = append(options, gomlxmodels.Vector(vector))
+	}
+	if text != "" {
+		return s.save(ctx, gomlxmodels.EmbedText(model, t, text, options...))
+	}
+	if vector == gomlxmodels.ClipText || vector == gomlxmodels.Text {
+		return usage("--vector %s embeds texts: name their column with --text", vector)
+	}
+	return s.save(ctx, gomlxmodels.Embed(model, t, options...))
 }
 
 func segment(ctx context.Context, args []string) error {
@@ -262,24 +268,4 @@ func peek(args []string, name string) string {
 		}
 	}
 	return ""
-}
-
-func models(_ context.Context, args []string) error {
-	if len(args) > 0 {
-		if args[0] != "pull" || len(args) != 2 {
-			return usage("antipode models [pull NAME]")
-		}
-		if !slices.ContainsFunc(gomlxmodels.Known(), func(m gomlxmodels.Model) bool { return m.Name == args[1] }) {
-			return usage("no model %q; `antipode models` lists them", args[1])
-		}
-		fmt.Printf("%s is built in: there is nothing to fetch\n", args[1])
-		return nil
-	}
-	known := gomlxmodels.Known()
-	sort.Slice(known, func(i, j int) bool { return known[i].Name < known[j].Name })
-	for _, m := range known {
-		fmt.Printf("  %-18s %s\n      %s; %s\n", m.Name, m.About, m.Architecture, m.Licence)
-	}
-	fmt.Println("\nAny folder that holds config.json and model.safetensors of a ViT, as transformers or timm write them, can be given to --model too.")
-	return nil
 }

@@ -1,0 +1,215 @@
+package hub
+
+import (
+	"context"
+	"crypto/sha1"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+const commit = "0123456789abcdef0123456789abcdef01234567"
+
+// fake is a hub with one repository.
+type fake struct {
+	files map[string]string
+	names []string // besides the files': what else the listing names
+	hits  []string
+	wrong string // a file whose bytes are not the listed ones
+	cut   string // a file whose first answer breaks off half way
+	*httptest.Server
+}
+
+func newFake(t *testing.T, files map[string]string) *fake {
+	f := &fake{files: files}
+	f.Server = httptest.NewServer(http.HandlerFunc(f.serve))
+	t.Cleanup(f.Close)
+	t.Setenv("HF_ENDPOINT", f.URL)
+	t.Setenv("HF_TOKEN", "geheim")
+	t.Setenv("HTTP_PROXY", "")
+	t.Setenv("http_proxy", "")
+	return f
+}
+
+func (f *fake) serve(w http.ResponseWriter, r *http.Request) {
+	if strings.HasPrefix(r.URL.Path, "/api/models/some/model/revision/") {
+		f.hits = append(f.hits, "info "+filepath.Base(r.URL.Path))
+		type entry map[string]any
+		list := []entry{}
+		for _, name := range f.names {
+			list = append(list, entry{"rfilename": name, "size": 1, "blobId": "00"})
+		}
+		for name, text := range f.files {
+			id := sha1.Sum([]byte(fmt.Sprintf("blob %d\x00%s", len(text), text)))
+			e := entry{"rfilename": name, "size": len(text), "blobId": hex.EncodeToString(id[:])}
+			if strings.HasSuffix(name, ".safetensors") {
+				sum := sha256.Sum256([]byte(text))
+				e["lfs"] = entry{"sha256": hex.EncodeToString(sum[:]), "size": len(text), "pointerSize": 130}
+			}
+			list = append(list, e)
+		}
+		_ = json.NewEncoder(w).Encode(entry{"id": "some/model", "sha": commit, "siblings": list, "cardData": entry{"license": "apache-2.0"}})
+		return
+	}
+	name, ok := strings.CutPrefix(r.URL.Path, "/some/model/resolve/"+commit+"/")
+	text, known := f.files[name]
+	if !ok || !known {
+		http.Error(w, `{"error":"Repository not found"}`, http.StatusNotFound)
+		return
+	}
+	if r.Header.Get("Authorization") != "Bearer geheim" {
+		http.Error(w, "no", http.StatusUnauthorized)
+		return
+	}
+	f.hits = append(f.hits, name+" "+r.Header.Get("Range"))
+	if f.cut == name {
+		f.cut = ""
+		w.Header().Set("Content-Length", strconv.Itoa(len(text)))
+		_, _ = w.Write([]byte(text[:len(text)/2]))
+		panic(http.ErrAbortHandler)
+	}
+	if f.wrong == name {
+		text = strings.ToUpper(text)
+	}
+	http.ServeContent(w, r, "", time.Time{}, strings.NewReader(text))
+}
+
+func repository() map[string]string {
+	return map[string]string{
+		"config.json": `{"model_type": "vit"}`, "1_Pooling/config.json": "{}", "merges.txt": "a b\n", "README.md": "read me",
+		"model.safetensors": strings.Repeat("weights ", 1000), "model.fp16.safetensors": "half", "pytorch_model.bin": "a pickle", "onnx/model.json": "{}",
+	}
+}
+
+func TestPull(t *testing.T) {
+	f := newFake(t, repository())
+	cache := t.TempDir()
+	if _, err := Find("some/model", "", cache); !errors.Is(err, ErrNotPulled) || !strings.Contains(err.Error(), "antipode models pull some/model") {
+		t.Fatalf("before the pull: %v", err)
+	}
+	last := map[string]int64{}
+	f.cut = "model.safetensors"
+	s, err := Pull(context.Background(), "some/model", Options{Cache: cache, Progress: func(file string, have, size int64) {
+		if have < last[file] || have > size {
+			t.Errorf("%s: %d of %d after %d", file, have, size, last[file])
+		}
+		last[file] = have
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.Commit != commit || s.Licence != "apache-2.0" || last["model.safetensors"] != 8000 {
+		t.Errorf("%+v, progress %v", s, last)
+	}
+	for name, text := range f.files {
+		got, err := os.ReadFile(filepath.Join(s.Dir, name))
+		switch name {
+		case "README.md", "model.fp16.safetensors", "pytorch_model.bin", "onnx/model.json":
+			if err == nil {
+				t.Errorf("%s was fetched", name)
+			}
+		default:
+			if err != nil || string(got) != text {
+				t.Errorf("%s: %q, %v", name, got, err)
+			}
+		}
+	}
+	if !strings.Contains(strings.Join(f.hits, ","), "model.safetensors bytes=4000-") {
+		t.Errorf("the broken download was not taken up: %q", f.hits)
+	}
+	for _, revision := range []string{"", "main", commit} {
+		if found, err := Find("some/model", revision, cache); err != nil || found.Dir != s.Dir {
+			t.Errorf("Find at %q: %+v, %v", revision, found, err)
+		}
+	}
+	if _, err := Find("some/model", "v2", cache); !errors.Is(err, ErrNotPulled) {
+		t.Errorf("another revision: %v", err)
+	}
+
+	// A second pull asks what there is and fetches nothing.
+	f.hits = nil
+	if again, err := Pull(context.Background(), "some/model", Options{Cache: cache}); err != nil || again != s || len(f.hits) != 1 {
+		t.Errorf("again: %+v, %v, %q", again, err, f.hits)
+	}
+
+	// What was taken away is fetched again, and only that; the revision is the one asked for.
+	if err := os.Remove(filepath.Join(s.Dir, "config.json")); err != nil {
+		t.Fatal(err)
+	}
+	f.hits = nil
+	if _, err := Pull(context.Background(), "some/model", Options{Cache: cache, Revision: commit}); err != nil || strings.Join(f.hits, ",") != "info "+commit+",config.json " {
+		t.Errorf("%v, %q", err, f.hits)
+	}
+}
+
+func TestPullRefuses(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		id    string
+		spoil func(*fake)
+		want  string
+	}{
+		{name: "wrong bytes", id: "some/model", spoil: func(f *fake) { f.wrong = "model.safetensors" }, want: "model.safetensors: not the pinned file"},
+		{name: "wrong small file", id: "some/model", spoil: func(f *fake) { f.wrong = "config.json" }, want: "config.json: not the pinned file"},
+		{name: "no safetensors", id: "some/model", spoil: func(f *fake) { delete(f.files, "model.safetensors"); delete(f.files, "model.fp16.safetensors") }, want: "no *.safetensors"},
+		{name: "a file that leaves the folder", id: "some/model", spoil: func(f *fake) { f.names = []string{"../../x.json"} }, want: `file with the name "../../x.json"`},
+		{name: "unknown", id: "other/model", want: "does not know it, or it is gated"},
+		{name: "no name of the hub", id: "../etc", want: "OWNER/NAME"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			f := newFake(t, repository())
+			if c.spoil != nil {
+				c.spoil(f)
+			}
+			cache := t.TempDir()
+			_, err := Pull(context.Background(), c.id, Options{Cache: cache})
+			if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
+				t.Errorf("error %v, want one line with %q", err, c.want)
+			}
+			if _, err := Find("some/model", "", cache); !errors.Is(err, ErrNotPulled) {
+				t.Errorf("half a model is found: %v", err)
+			}
+		})
+	}
+	t.Run("offline", func(t *testing.T) {
+		f := newFake(t, nil)
+		f.Close()
+		if _, err := Pull(context.Background(), "some/model", Options{Cache: t.TempDir()}); err == nil || !strings.Contains(err.Error(), "cannot be reached") {
+			t.Errorf("error %v", err)
+		}
+	})
+}
+
+func TestSplit(t *testing.T) {
+	for name, want := range map[string]string{
+		"some/model": "some/model ", "some/model@refs/pr/7": "some/model refs/pr/7", "some/model@" + commit: "some/model " + commit,
+		"model": "", "some/model@": "", "../model": "", "a/b/c": "", "some/model@../x": "", "/abs/path": "",
+	} {
+		id, revision, ok := Split(name)
+		if got := id + " " + revision; ok != (want != "") || ok && got != want {
+			t.Errorf("%q: %q, %v", name, got, ok)
+		}
+	}
+}
+
+func TestCache(t *testing.T) {
+	t.Setenv("HF_HOME", "/h")
+	t.Setenv("HF_HUB_CACHE", "")
+	if Cache() != filepath.Join("/h", "hub") {
+		t.Errorf("HF_HOME: %s", Cache())
+	}
+	t.Setenv("HF_HUB_CACHE", "/c")
+	if Cache() != "/c" {
+		t.Errorf("HF_HUB_CACHE: %s", Cache())
+	}
+}

@@ -1,0 +1,74 @@
+package gomlxmodels
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+)
+
+// Model is a model known by name.
+type Model struct {
+	Name         string
+	Hub          string // OWNER/NAME on the Hugging Face hub; "" = shipped with Antipode
+	Architecture string // the class of transformers, timm or sentence-transformers that saves it
+	Parameters   string // their number, for people
+	Licence      string // as its card says; "" = read the card
+	About        string // what it is for
+	Columns      string // what it adds to a table
+}
+
+// ArchipelagoViT is the built-in image encoder, trained on the Archipelago.
+const ArchipelagoViT = "archipelago-vit"
+
+// Known lists the models known by name: those shipped, then those of the audits that `antipode models pull` fetches.
+func Known() []Model {
+	return []Model{
+		{ArchipelagoViT, "", "ViTModel", "1.3 M", "Apache-2.0", "image encoder of the built-in world, small", "full object_only background_only"},
+		{"vit-base-patch16-224", "google/vit-base-patch16-224", "ViTForImageClassification", "86 M", "Apache-2.0", "image encoder of Decomposed-DIG", "full object_only background_only"},
+		{"clip-vit-base-patch32", "openai/clip-vit-base-patch32", "CLIPModel", "151 M", "", "pictures and English texts in one space: ENTIGEN's judge", "clip_image clip_text"},
+		{"clip-vit-large-patch14", "openai/clip-vit-large-patch14", "CLIPModel", "428 M", "", "pictures and English texts in one space: CoCo-CroLa, ViSAGe", "clip_image clip_text"},
+		{"altclip-m9", "BAAI/AltCLIP-m9", "AltCLIPModel", "864 M", "", "pictures and texts in nine languages", "clip_image clip_text"},
+		{"clipseg", "CIDAS/clipseg-rd64-refined", "CLIPSegForImageSegmentation", "151 M", "Apache-2.0", "masks from words", "mask"},
+		{"all-minilm-l6-v2", "sentence-transformers/all-MiniLM-L6-v2", "SentenceTransformer (BertModel)", "23 M", "Apache-2.0", "small encoder of English sentences", "text"},
+		{"all-mpnet-base-v2", "sentence-transformers/all-mpnet-base-v2", "SentenceTransformer (MPNetModel)", "109 M", "Apache-2.0", "encoder of English sentences: IndicTTI's CLGC", "text"},
+		{"paraphrase-multilingual-mpnet-base-v2", "sentence-transformers/paraphrase-multilingual-mpnet-base-v2", "SentenceTransformer (XLMRobertaModel)", "278 M", "Apache-2.0", "encoder of sentences in some fifty languages", "text"},
+	}
+}
+
+// Find is the model known under a name.
+func Find(name string) (Model, bool) {
+	known := Known()
+	i := slices.IndexFunc(known, func(m Model) bool { return m.Name == name })
+	if i < 0 {
+		return Model{}, false
+	}
+	return known[i], true
+}
+
+// hubName is a model on the hub, OWNER/NAME or OWNER/NAME@REVISION.
+var hubName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*/[A-Za-z0-9][A-Za-z0-9._-]*(@[A-Za-z0-9._/-]+)?$`)
+
+// resolve is what a plan says of a model: a known name or a name on the hub as it is, a folder by its absolute path.
+func resolve(model string) (string, error) {
+	if _, known := Find(model); known {
+		return model, nil
+	}
+	abs, err := filepath.Abs(model)
+	if err != nil {
+		return "", err
+	}
+	for _, name := range []string{"config.json", "modules.json"} {
+		if _, err := os.Stat(filepath.Join(abs, name)); err == nil {
+			return abs, nil
+		}
+	}
+	if info, err := os.Stat(abs); err != nil || !info.IsDir() {
+		if hubName.MatchString(model) {
+			return model, nil
+		}
+		return "", fmt.Errorf("no model %q: it is no name that `antipode models` lists, no name on the hub (OWNER/NAME) and no folder with a config.json", model)
+	}
+	return "", fmt.Errorf("no model in the folder %q: it holds no config.json", model)
+}

@@ -1,0 +1,176 @@
+"""Encoders of pictures and texts as transformers and sentence-transformers save them, and what the libraries make of them.
+
+    python reference_encoders.py make DIR SIZE SEED    DIR/NAME (a model folder), DIR/images.csv, DIR/texts.csv, DIR/reference.npz
+    python reference_encoders.py compare DIR           reads DIR/NAME.COLUMN.parquet with pandas; exit status 1 where a difference is beyond its bound
+    python reference_encoders.py list DIR              the runs to make: NAME COLUMN, a line each
+
+SIZE "real" is CLIP B/32 and L/14, all-mpnet-base-v2 and an XLM-R large; "small" draws the configurations of SEED: widths, heads, layers, patches,
+activations, pooling. Weights are random in both. Texts: 15 scripts, empty, long, with emoji and combining marks.
+Bound: 1e-4 of the largest value for texts and lossless pictures.
+"""
+
+import csv
+import json
+import pathlib
+import random
+import sys
+
+import numpy as np
+
+TEXTS = [
+    "a photo of a dog", "", "A  Photo,\tof the Cat's 3 toys!", "एक कुत्ते की तस्वीर", "একটি কুকুরের ছবি", "ஒரு நாயின் புகைப்படம்", "ఒక కుక్క ఫోటో", "ನಾಯಿಯ ಫೋಟೋ",
+    "ഒരു നായയുടെ ഫോട്ടോ", "કૂતરાનો ફોટો", "ਕੁੱਤੇ ਦੀ ਫੋਟੋ", "କୁକୁରର ଫଟୋ", "ᱥᱮᱛᱟ ᱨᱮᱱᱟᱜ ᱪᱤᱛᱟᱹᱨ", "ꯍꯨꯏꯒꯤ ꯐꯣꯇꯣ", "کتے کی تصویر", "一张狗的照片", "犬の写真", "תמונה של כלב",
+    "фото собаки", "Ein Foto eines Hundes", "👩🏽‍🚀 and 🇮🇳 in the café", "e\u0301te\u0301 cafe\u0301", "word " * 200, "x" * 900, "<|endoftext|> [SEP] </s> <mask>",
+]
+
+
+def write(path, rows):
+    with open(path, "w", newline="", encoding="utf-8") as f:
+        csv.writer(f).writerows(rows)
+
+
+def pictures(root, rng):
+    from PIL import Image
+
+    rows = [["id", "image"]]
+    for i in range(8):
+        w, h = (int(v) for v in rng.integers(40, 400, 2))
+        y, x = np.mgrid[0:h, 0:w]
+        waves = [np.sin(x * rng.uniform(0.01, 0.1) + y * rng.uniform(-0.1, 0.1) + rng.uniform(0, 6)) for _ in range(3)]
+        img = Image.fromarray((127 + 110 * np.stack(waves, -1)).clip(0, 255).astype(np.uint8))
+        if i % 3 == 1:
+            img = img.convert("L")
+        elif i % 3 == 2:
+            img.putalpha(255)
+        img.save(root / f"{i}.png")
+        rows.append([f"p{i}", f"{i}.png"])
+    write(root / "images.csv", rows)
+    return [Image.open(root / r[1]).convert("RGB") for r in rows[1:]]
+
+
+def stir(model, seed):
+    """Random weights under which inputs differ in the output, and no parameter left at 0 or 1."""
+    import torch
+
+    g = torch.Generator().manual_seed(seed)
+    with torch.no_grad():
+        for p in model.parameters():
+            if p.dim():
+                p.add_(torch.randn(p.shape, generator=g) * (0.02 if p.dim() > 1 else 0.05))
+    return model.eval()
+
+
+def byte_pairs(root, size):
+    """A CLIP tokenizer learnt from TEXTS."""
+    from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, trainers, Regex
+    from transformers import CLIPTokenizer
+
+    t = Tokenizer(models.BPE(end_of_word_suffix="</w>", unk_token="<|endoftext|>"))
+    t.normalizer = normalizers.Sequence([normalizers.NFC(), normalizers.Replace(Regex(r"\s+"), " "), normalizers.Lowercase()])
+    t.pre_tokenizer = pre_tokenizers.Sequence([pre_tokenizers.Split(Regex(r"'s|'t|'re|'ve|'m|'ll|'d|[\p{L}]+|[\p{N}]|[^\s\p{L}\p{N}]+"), "removed", invert=True), pre_tokenizers.ByteLevel(add_prefix_space=False)])
+    alphabet = pre_tokenizers.ByteLevel.alphabet()
+    t.train_from_iterator(TEXTS * 3, trainers.BpeTrainer(vocab_size=size - 2, initial_alphabet=alphabet, end_of_word_suffix="</w>", show_progress=False))
+    learnt = json.loads(t.to_str())["model"]
+    vocab = list(learnt["vocab"])
+    for c in alphabet:  # the byte alone and as a word's end
+        for token in (c, c + "</w>"):
+            if token not in vocab:
+                vocab.append(token)
+    vocab += ["<|startoftext|>", "<|endoftext|>"]
+    (root / "vocab.json").write_text(json.dumps({v: i for i, v in enumerate(vocab)}), encoding="utf-8")
+    merges = [m if isinstance(m, str) else " ".join(m) for m in learnt["merges"]]
+    (root / "merges.txt").write_text("#version: 0.2\n" + "\n".join(merges) + "\n", encoding="utf-8")
+    return CLIPTokenizer(str(root / "vocab.json"), str(root / "merges.txt"))
+
+
+def clip(root, config, seed, images, result, name):
+    import torch
+    from transformers import CLIPImageProcessor, CLIPModel
+
+    folder = root / name
+    folder.mkdir()
+    tokenizer = byte_pairs(folder, 1200)
+    config.text_config.vocab_size = len(tokenizer)
+    config.text_config.bos_token_id, config.text_config.eos_token_id = tokenizer.bos_token_id, tokenizer.eos_token_id
+    config.text_config.pad_token_id = tokenizer.pad_token_id
+    model = stir(CLIPModel(config), seed)
+    side = config.vision_config.image_size
+    processor = CLIPImageProcessor(size={"shortest_edge": side}, crop_size={"height": side, "width": side})
+    for part in (model, tokenizer, processor):
+        part.save_pretrained(folder)
+    with torch.inference_mode():
+        vectors = []
+        for img in images:
+            out = model.get_image_features(**processor(img, return_tensors="pt"))
+            vectors.append(getattr(out, "pooler_output", out)[0].numpy())
+        result[f"{name}/clip_image"] = np.stack(vectors)
+        vectors = []
+        for text in TEXTS:
+            ids = tokenizer(text, truncation=True, max_length=config.text_config.max_position_embeddings, return_tensors="pt")
+            out = model.get_text_features(**ids)
+            vectors.append(getattr(out, "pooler_output", out)[0].numpy())
+        result[f"{name}/clip_text"] = np.stack(vectors)
+
+
+def clips(size, rng):
+    from transformers import CLIPConfig
+
+    if size == "real":
+        yield "clip-b32", CLIPConfig()
+        large = dict(num_hidden_layers=24, num_attention_heads=16, hidden_size=1024, intermediate_size=4096, patch_size=14)
+        yield "clip-l14", CLIPConfig(text_config=dict(hidden_size=768, intermediate_size=3072, num_attention_heads=12), vision_config=large, projection_dim=768)
+        return
+    for i in range(3):
+        heads = rng.choice([2, 3, 4, 8])
+        act = rng.choice(["quick_gelu", "gelu", "gelu_new", "gelu_pytorch_tanh"])
+        patch = rng.choice([8, 14, 16])
+        vision = dict(hidden_size=heads * rng.choice([8, 12, 16]), num_attention_heads=heads, num_hidden_layers=rng.randint(1, 4), intermediate_size=rng.randint(20, 200),
+                      patch_size=patch, image_size=patch * rng.randint(2, 7) + rng.choice([0, 0, 3]), hidden_act=act, layer_norm_eps=rng.choice([1e-5, 1e-6]))
+        heads = rng.choice([1, 2, 5])
+        text = dict(hidden_size=heads * rng.choice([8, 10, 24]), num_attention_heads=heads, num_hidden_layers=rng.randint(1, 4), intermediate_size=rng.randint(20, 200),
+                    max_position_embeddings=rng.choice([12, 32, 77, 248]), hidden_act=act)
+        yield f"clip-{i}", CLIPConfig(text_config=text, vision_config=vision, projection_dim=rng.randint(8, 96))
+
+
+def make(root, size, seed):
+    import torch
+
+    rng = random.Random(seed)
+    torch.manual_seed(seed)
+    images, result = pictures(root, np.random.default_rng(seed)), {}
+    write(root / "texts.csv", [["id", "caption"], *[[f"t{i}", t] for i, t in enumerate(TEXTS)]])
+    for name, config in clips(size, rng):
+        clip(root, config, seed, images, result, name)
+        print(name, {k: v for k, v in config.to_diff_dict().items() if not isinstance(v, dict)})
+    np.savez(root / "reference.npz", **result)
+
+
+def names(root):
+    print("\n".join(key.replace("/", " ") for key in np.load(root / "reference.npz").files))
+
+
+def compare(root):
+    import pandas as pd
+
+    reference, failed = np.load(root / "reference.npz"), False
+    for key in reference.files:
+        name, column = key.split("/")
+        table = pd.read_parquet(root / f"{name}.{column}.parquet")
+        ours, theirs = np.stack(table[column]), reference[key]
+        if ours.shape != theirs.shape:
+            print(f"{name} {column}: {ours.shape}, the library gives {theirs.shape}")
+            failed = True
+            continue
+        worst = np.abs(ours - theirs).max(1) / np.abs(theirs).max()
+        failed |= not worst.max() <= 1e-4
+        spread = theirs.std(0).mean() / np.abs(theirs).max()
+        print(f"{name:14} {column:10} {ours.shape}  worst difference, of the largest value: {worst.max():.1e} in row {worst.argmax()} (rows differ by {spread:.1e})")
+    sys.exit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    root = pathlib.Path(sys.argv[2])
+    if sys.argv[1] == "make":
+        make(root, sys.argv[3], int(sys.argv[4]))
+    else:
+        {"list": names, "compare": compare}[sys.argv[1]](root)
