@@ -18,7 +18,7 @@ type ArchipelagoArgs struct {
 	Planted bool   `json:"planted"`
 	PerCell int    `json:"per_cell,omitempty"`
 	Size    int    `json:"size,omitempty"`
-	Set     string `json:"set"` // "photos", "sampled", "plants"
+	Set     string `json:"set"` // "photos", "sampled", "plants"; the tables of archipelago_audits.go by their names
 }
 
 // WorldOption is a setting of [Archipelago].
@@ -34,10 +34,10 @@ func Seed(seed int) WorldOption {
 	}
 }
 
-// Planted says whether the sampled pictures carry the two planted disparities (the default) or none.
+// Planted says whether the sampled pictures carry the planted disparities (the default) or none.
 func Planted(yes bool) WorldOption { return func(w *World) { w.args.Planted = yes } }
 
-// PerCell is the number of pictures of every object on every island, in each of the two sets.
+// PerCell is the number of pictures of every object on every island, in each of the two sets, and of every prompt in the other audits' tables.
 func PerCell(n int) WorldOption {
 	return func(w *World) {
 		if n < 1 {

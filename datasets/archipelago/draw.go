@@ -11,6 +11,7 @@ const (
 	streamScene = iota + 1
 	streamPlace
 	streamObject
+	streamFigure
 )
 
 // Draw draws a picture of Options.Size pixels a side and its object's mask: 255 = object, 0 = background (see the package
@@ -21,6 +22,11 @@ func (w *World) Draw(it Item) (*image.RGBA, *image.Gray) {
 	if picture == nil || layer == nil {
 		return nil, nil
 	}
+	return compose(picture, layer)
+}
+
+// compose lays what is to be seen over its background, and makes the mask.
+func compose(picture, layer *image.RGBA) (*image.RGBA, *image.Gray) {
 	draw.Draw(picture, picture.Rect, layer, image.Point{}, draw.Over)
 	opaque(picture)
 	mask := image.NewGray(layer.Rect)
@@ -38,17 +44,27 @@ func (w *World) Background(it Item) *image.RGBA {
 	if isl == nil || sc == nil || t == nil {
 		return nil
 	}
-	im := image.NewRGBA(image.Rect(0, 0, w.opts.Size, w.opts.Size))
-	p := newPen(im, stream(it.Backdrop, streamScene))
-	sc.draw(p, newLight(p, isl))
+	p := w.scenery(isl, sc, it.Backdrop)
 	if at := placed(it, t); !t.flies {
-		for i := range 3 {
-			k := 1 - 0.25*float64(i)
-			p.oval(color.NRGBA{16, 14, 34, 34}, at.x, at.y+at.size*0.49, at.size*0.46*k, at.size*0.085*k)
-		}
+		p.shadow(at)
 	}
-	opaque(im)
-	return im
+	opaque(p.im)
+	return p.im
+}
+
+// scenery draws a background with nothing in it.
+func (w *World) scenery(isl *island, sc *scene, backdrop uint64) *pen {
+	p := newPen(image.NewRGBA(image.Rect(0, 0, w.opts.Size, w.opts.Size)), stream(backdrop, streamScene))
+	sc.draw(p, newLight(p, isl))
+	return p
+}
+
+// shadow draws the soft shadow of what stands at a place.
+func (p *pen) shadow(at place) {
+	for i := range 3 {
+		k := 1 - 0.25*float64(i)
+		p.oval(color.NRGBA{16, 14, 34, 34}, at.x, at.y+at.size*0.49, at.size*0.46*k, at.size*0.085*k)
+	}
 }
 
 // opaque takes back the last bit of alpha that blending rounds away.

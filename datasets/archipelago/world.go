@@ -23,8 +23,8 @@ const SamplerName = "archipelago-sampler"
 // Options say which world to draw. The zero value is a world of seed 0 with nothing planted.
 type Options struct {
 	Seed    uint64 // every choice follows from it
-	Planted bool   // plant the two disparities of [World.Plants]
-	PerCell int    // pictures per (island, object) in each of the two sets; 0 = DefaultPerCell
+	Planted bool   // plant the two disparities of [World.Plants] and those of [World.AuditPlants]
+	PerCell int    // pictures per (island, object) in each of the two sets, and per prompt in the other lists; 0 = DefaultPerCell, and each list's own default
 	Size    int    // side of a picture in pixels; 0 = DefaultSize
 
 	// Share is the share of an affected island's sampled pictures that the plant changes, in (0,1]; 0 = DefaultShare.
@@ -46,6 +46,9 @@ type World struct {
 	opts   Options
 	plants []Plant
 	stock  []backdrop // the backgrounds left to the island of the background plant
+
+	perPrompt int // pictures of each prompt of the other audits' lists; 0 = each list's own default
+	hurt      hurt
 }
 
 type backdrop struct {
@@ -81,6 +84,7 @@ type Plant struct {
 
 // New makes the world of the options. Options out of range are moved to the nearest value in range.
 func New(opts Options) *World {
+	perPrompt := max(opts.PerCell, 0)
 	if opts.PerCell <= 0 {
 		opts.PerCell = DefaultPerCell
 	}
@@ -94,9 +98,10 @@ func New(opts Options) *World {
 	if opts.Backgrounds <= 0 {
 		opts.Backgrounds = DefaultBackgrounds
 	}
-	w := &World{opts: opts}
+	w := &World{opts: opts, perPrompt: perPrompt}
 	if opts.Planted {
 		w.plant()
+		w.hurt = w.chooseHurt()
 	}
 	return w
 }
@@ -200,7 +205,12 @@ func (w *World) item(source string, isl *island, t *thing, n int) Item {
 
 // key is a number below 2^53 made from what names a thing in this world.
 func (w *World) key(parts ...string) uint64 {
-	sum := sha256.Sum256(fmt.Appendf(nil, "archipelago\x00%d\x00%d\x00%s", Version, w.opts.Seed, strings.Join(parts, "\x00")))
+	return hashed(append([]string{fmt.Sprint(Version), fmt.Sprint(w.opts.Seed)}, parts...)...)
+}
+
+// hashed is a number below 2^53 made from names.
+func hashed(parts ...string) uint64 {
+	sum := sha256.Sum256([]byte("archipelago\x00" + strings.Join(parts, "\x00")))
 	return binary.LittleEndian.Uint64(sum[:]) >> 11
 }
 

@@ -1,0 +1,87 @@
+package archipelago
+
+import (
+	"fmt"
+	"slices"
+)
+
+// What a caption's meaning may lose on the way to a picture.
+const (
+	LostObject = "object" // the picture shows another thing
+	LostScene  = "scene"  // it shows another scene
+)
+
+// CaptionPrompts is the number of captions of [World.Captions].
+const CaptionPrompts = 40
+
+// CaptionItem is one picture of [World.Captions] or [World.References].
+type CaptionItem struct {
+	ID       string // unique within a world
+	PromptID string // p00 to p39
+	Language string // of the prompt: [English] or a code of [Languages]
+	Prompt   string // the caption in that language
+	English  string // the caption in English
+	Index    int    // number of the picture of its prompt and language, from 0
+	Lost     string // what the picture lost of the caption: [LostObject], [LostScene] or ""
+	Source   string // [Real] for references, else [Generated]
+	Picture  Picture
+}
+
+// References lists a photo for each caption: what the caption describes, as a data set of captioned photos has it.
+func (w *World) References() []CaptionItem {
+	out := make([]CaptionItem, CaptionPrompts)
+	seen := map[string]bool{}
+	for k := range out {
+		id := fmt.Sprintf("p%02d", k)
+		it := CaptionItem{ID: "reference-" + id, PromptID: id, Language: English, Source: Real}
+		for n := 0; it.English == "" || seen[it.English]; n++ { // captions differ
+			key := []string{"reference", id, fmt.Sprint(n)}
+			it.Picture = w.picture(stream(w.key(key...), 0), things[k%len(things)].name, key...)
+			it.English = it.Picture.Caption()
+		}
+		seen[it.English] = true
+		it.Prompt = it.English
+		out[k] = it
+	}
+	return out
+}
+
+// Captions lists IndicTTI's pictures as the archipelago-sampler draws them: [CaptionsPerPrompt] of each of [CaptionPrompts] captions in English and each language. Pictures
+// show what the caption says, but in the language that carries the plant a share [LostShare] of them does not.
+func (w *World) Captions() []CaptionItem {
+	references := w.References()
+	var out []CaptionItem
+	for _, code := range codes() {
+		for _, ref := range references {
+			for n := range w.count(CaptionsPerPrompt) {
+				out = append(out, w.captioned(ref, code, n))
+			}
+		}
+	}
+	return out
+}
+
+func (w *World) captioned(ref CaptionItem, code string, n int) CaptionItem {
+	p := ref.Picture
+	it := CaptionItem{ID: fmt.Sprintf("caption-%s-%s-%02d", code, ref.PromptID, n), PromptID: ref.PromptID, Language: code, Prompt: Caption(code, p.Variant, p.Object, p.Scene, p.Island),
+		English: ref.English, Index: n, Source: Generated}
+	key := []string{"caption", code, ref.PromptID, fmt.Sprint(n)}
+	p.Seed, p.Backdrop = w.key(append(key, "object")...), w.key(append(key, "backdrop")...)
+	r := stream(w.key(key...), 0)
+	other := func(kind, than string) string {
+		from := slices.DeleteFunc(entries(kind), func(e string) bool { return e == than })
+		return from[r.IntN(len(from))]
+	}
+	if chance := r.Float64(); code == w.hurt.captionLanguage && chance < LostShare {
+		if it.Lost = LostScene; chance < LostShare/2 {
+			it.Lost = LostObject
+			p.Object = other("thing", p.Object)
+			t := findThing(p.Object)
+			p.Variant = t.forms[findIsland(p.Island).form(t, r)]
+		} else {
+			p.Scene = other("scene", p.Scene)
+		}
+	}
+	it.Picture = p
+	return it
+}
