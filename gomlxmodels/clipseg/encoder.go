@@ -1,0 +1,372 @@
+package clipseg
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/gomlx/compute"
+	"github.com/gomlx/compute/dtypes"
+	"github.com/gomlx/compute/shapes"
+	"github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/core/tensors"
+	"github.com/gomlx/gomlx/ml/model"
+
+	"antipode/gomlxmodels/clip"
+	"antipode/gomlxmodels/weights"
+)
+
+// Options says how an [Encoder] works; the zero value is the default.
+type Options struct {
+	Batch int          // pictures a call of the device; 0 = DefaultBatch. Smaller batches are padded
+	DType dtypes.DType // Float32 (default), BFloat16 or Float16
+}
+
+// DefaultBatch is the number of pictures in a call of the device.
+const DefaultBatch = 4
+
+// keptPrompts is how many prompts' vectors an encoder remembers.
+const keptPrompts = 4096
+
+// Encoder runs a model on a device. It is for one goroutine at a time.
+type Encoder struct {
+	backend compute.Backend
+	m       *Model
+	opts    Options
+	graphs  [parts]*loaded
+	prompts map[string][]float32 // by token ids
+	closed  bool
+}
+
+// loaded is one part with its weights.
+type loaded struct {
+	store *model.Store
+	exec  *model.Exec
+	ready map[int]bool // compiled, by tokens of a prompt (0 for the other parts)
+}
+
+// NewEncoder makes an encoder on the backend, which stays the caller's. A part's weights are read, and its graphs compiled,
+// when it is first needed.
+func NewEncoder(backend compute.Backend, m *Model, o Options) (e *Encoder, err error) {
+	defer recovered(&err)
+	if backend == nil || m == nil {
+		return nil, errors.New("clipseg: an encoder needs a backend and a model")
+	}
+	switch o.DType {
+	case dtypes.InvalidDType:
+		o.DType = dtypes.Float32
+	case dtypes.Float32, dtypes.BFloat16, dtypes.Float16:
+	default:
+		return nil, fmt.Errorf("dtype %s is not one a model runs in (Float32, BFloat16, Float16)", o.DType)
+	}
+	if o.Batch == 0 {
+		o.Batch = DefaultBatch
+	}
+	if o.Batch < 0 || o.Batch > 4096 {
+		return nil, fmt.Errorf("batch %d is not between 1 and 4096", o.Batch)
+	}
+	return &Encoder{backend: backend, m: m, opts: o, prompts: map[string][]float32{}}, nil
+}
+
+// recovered turns a panic of the graph library into an error, so that none crosses a door of this package.
+func recovered(err *error) {
+	switch r := recover().(type) {
+	case nil:
+	case error:
+		*err = fmt.Errorf("clipseg: %w", r)
+	default:
+		*err = fmt.Errorf("clipseg: %v", r)
+	}
+}
+
+// Bytes is the memory the loaded weights take.
+func (e *Encoder) Bytes() int64 {
+	var n int64
+	if e != nil {
+		for _, l := range e.graphs {
+			if l != nil {
+				n += l.store.ByteSize()
+			}
+		}
+	}
+	return n
+}
+
+// Close releases weights and compiled graphs. The encoder cannot be used afterwards; closing twice is fine.
+func (e *Encoder) Close() {
+	if e == nil || e.closed {
+		return
+	}
+	e.closed = true
+	var ignored error
+	defer recovered(&ignored)
+	for i, l := range e.graphs {
+		e.graphs[i] = nil
+		if l != nil {
+			l.exec.Finalize()
+			l.store.Finalize()
+		}
+	}
+}
+
+// Load reads all weights now rather than with the first picture, so that [Encoder.Bytes] counts them.
+func (e *Encoder) Load() (err error) {
+	defer recovered(&err)
+	if e.closed {
+		return errClosed
+	}
+	for p := range parts {
+		if _, err := e.load(p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+var errClosed = errors.New("clipseg: the encoder is closed")
+
+// forward gives a part's name and graph.
+func (e *Encoder) forward(p part) (string, func(*model.Scope, []*graph.Node) []*graph.Node) {
+	cfg, dtype := e.m.cfg, e.opts.DType
+	switch p {
+	case visionPart:
+		return "clipseg/vision", func(s *model.Scope, in []*graph.Node) []*graph.Node {
+			return ForwardVision(s, cfg, in[0], dtype).Reduced
+		}
+	case textPart:
+		return "clipseg/text", func(s *model.Scope, in []*graph.Node) []*graph.Node {
+			return []*graph.Node{clip.ForwardText(s, &cfg.Config, in[0], clip.GraphOptions{DType: dtype}).Projected}
+		}
+	default:
+		return "clipseg/decoder", func(s *model.Scope, in []*graph.Node) []*graph.Node {
+			return []*graph.Node{ForwardDecoder(s, cfg, in[:len(in)-1], in[len(in)-1], dtype).Logits}
+		}
+	}
+}
+
+// load gives a part, reading its weights the first time.
+func (e *Encoder) load(p part) (*loaded, error) {
+	if l := e.graphs[p]; l != nil {
+		return l, nil
+	}
+	name, forward := e.forward(p)
+	l := &loaded{store: model.NewStore(), ready: map[int]bool{}}
+	err := load(l.store, e.m.set, e.m.cfg, p, e.opts.DType)
+	if err == nil {
+		l.exec, err = model.NewExec(e.backend, l.store, forward)
+	}
+	if err != nil {
+		l.store.Finalize()
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	l.exec = l.exec.WithName(name)
+	e.graphs[p] = l
+	return l, nil
+}
+
+// call runs a part on one batch; key tells its compiled graphs apart. It releases the inputs.
+func (e *Encoder) call(p part, key int, inputs ...*tensors.Tensor) (out [][]float32, err error) {
+	defer func() {
+		for _, in := range inputs {
+			in.FinalizeAll()
+		}
+	}()
+	l, err := e.load(p)
+	if err != nil {
+		return nil, err
+	}
+	name := l.exec.Name()
+	args := make([]any, len(inputs))
+	dims := make([]shapes.Shape, len(inputs))
+	for i, in := range inputs {
+		args[i], dims[i] = in, in.Shape()
+	}
+	if !l.ready[key] {
+		g, err := l.exec.Compile(dims...)
+		if err == nil {
+			err = weights.Check(l.store, g)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		l.ready[key] = true
+	}
+	results, err := l.exec.Call(args...)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	for _, r := range results {
+		values, copyErr := tensors.CopyFlatData[float32](r)
+		r.FinalizeAll()
+		out, err = append(out, values), errors.Join(err, copyErr)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return out, nil
+}
+
+// Picture is a prepared picture and the prompts it is asked for.
+type Picture struct {
+	Pixels  []float32 // what [Model.Prepare] gives
+	Prompts [][]int32 // token ids, start and end included, each no longer than the model's context
+}
+
+// Segment gives a map for each prompt of each picture, in order; any number of pictures. A map does not depend on the other
+// pictures and prompts. A prompt that is too long, without an end or with an id out of range is an error that names it. ctx is
+// looked at between calls of the device.
+func (e *Encoder) Segment(ctx context.Context, pictures []Picture) (out [][]Map, err error) {
+	defer recovered(&err)
+	if e.closed {
+		return nil, errClosed
+	}
+	side := e.m.cfg.Side
+	for i, p := range pictures {
+		if len(p.Pixels) != 3*side*side {
+			return nil, fmt.Errorf("picture %d: %d pixel values, the model takes %d", i+1, len(p.Pixels), 3*side*side)
+		}
+		for k, ids := range p.Prompts {
+			if err := check(&e.m.cfg.Text, ids); err != nil {
+				return nil, fmt.Errorf("picture %d, prompt %d: %w", i+1, k+1, err)
+			}
+		}
+	}
+	out = make([][]Map, 0, len(pictures))
+	for at := range slices.Chunk(pictures, e.opts.Batch) {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		maps, err := e.batch(ctx, at)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, maps...)
+	}
+	return out, nil
+}
+
+// job is one map to be made: a picture of a batch, and a prompt's vector.
+type job struct {
+	picture int
+	prompt  []float32
+}
+
+// batch runs the image tower once for up to Batch pictures, and the decoder for all their prompts.
+func (e *Encoder) batch(ctx context.Context, pictures []Picture) ([][]Map, error) {
+	var jobs []job
+	for i, p := range pictures {
+		for _, ids := range p.Prompts {
+			v, err := e.prompt(ids)
+			if err != nil {
+				return nil, err
+			}
+			jobs = append(jobs, job{i, v})
+		}
+	}
+	out := make([][]Map, len(pictures))
+	if len(jobs) == 0 {
+		return out, nil
+	}
+	b, cfg := e.opts.Batch, e.m.cfg
+	n := 3 * cfg.Side * cfg.Side
+	flat := make([]float32, b*n)
+	for k := range b {
+		copy(flat[k*n:], pictures[min(k, len(pictures)-1)].Pixels)
+	}
+	reduced, err := e.call(visionPart, 0, tensors.FromFlatDataAndDimensions(flat, b, 3, cfg.Side, cfg.Side))
+	if err != nil {
+		return nil, err
+	}
+	for some := range slices.Chunk(jobs, b) {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		maps, err := e.decode(reduced, some)
+		if err != nil {
+			return nil, err
+		}
+		for i, j := range some {
+			out[j.picture] = append(out[j.picture], maps[i])
+		}
+	}
+	return out, nil
+}
+
+// decode runs the decoder for up to Batch jobs on what the image tower gave for their batch.
+func (e *Encoder) decode(reduced [][]float32, jobs []job) ([]Map, error) {
+	b, cfg := e.opts.Batch, e.m.cfg
+	s, side := 1+cfg.Grid()*cfg.Grid(), cfg.LogitSide()
+	var inputs []*tensors.Tensor
+	gather := func(n int, row func(job) []float32) []float32 {
+		flat := make([]float32, 0, b*n)
+		for k := range b {
+			flat = append(flat, row(jobs[min(k, len(jobs)-1)])...)
+		}
+		return flat
+	}
+	for _, r := range reduced {
+		n := s * cfg.ReduceDim
+		flat := gather(n, func(j job) []float32 { return r[j.picture*n : (j.picture+1)*n] })
+		inputs = append(inputs, tensors.FromFlatDataAndDimensions(flat, b, s, cfg.ReduceDim))
+	}
+	inputs = append(inputs, tensors.FromFlatDataAndDimensions(gather(cfg.ProjectionDim, func(j job) []float32 { return j.prompt }), b, cfg.ProjectionDim))
+	results, err := e.call(decoderPart, 0, inputs...)
+	if err != nil {
+		return nil, err
+	}
+	maps := make([]Map, len(jobs))
+	for i := range maps {
+		maps[i] = Map{Side: side, Logits: slices.Clone(results[0][i*side*side : (i+1)*side*side])}
+		for _, v := range maps[i].Logits {
+			if v-v != 0 {
+				return nil, fmt.Errorf("clipseg/decoder: the network gave %v: weights or inputs are out of range", v)
+			}
+		}
+	}
+	return maps, nil
+}
+
+// prompt gives a prompt's vector [P], computed the first time it is asked for.
+func (e *Encoder) prompt(ids []int32) ([]float32, error) {
+	c := &e.m.cfg.Text
+	end := c.End(ids)
+	key := fmt.Sprint(ids[:end+1])
+	if v := e.prompts[key]; v != nil {
+		return v, nil
+	}
+	s := 16 // few lengths, so that few graphs are compiled
+	for ; s < end+1; s *= 2 {
+	}
+	s = min(s, c.Context)
+	flat := make([]int32, s) // padded with token 0, which comes after the end and is never higher than it
+	copy(flat, ids[:end+1])
+	out, err := e.call(textPart, s, tensors.FromFlatDataAndDimensions(flat, 1, s))
+	if err != nil {
+		return nil, err
+	}
+	if len(e.prompts) >= keptPrompts {
+		clear(e.prompts)
+	}
+	e.prompts[key] = out[0]
+	return out[0], nil
+}
+
+// check says what is wrong with a prompt.
+func check(t *clip.TextConfig, ids []int32) error {
+	if len(ids) == 0 {
+		return errors.New("it has no tokens, not even start and end")
+	}
+	if len(ids) > t.Context {
+		return fmt.Errorf("%d tokens, the model takes at most %d: truncate it, keeping the end token", len(ids), t.Context)
+	}
+	for i, id := range ids {
+		if id < 0 || int(id) >= t.VocabSize {
+			return fmt.Errorf("token %d has id %d, the model's ids are 0 to %d", i+1, id, t.VocabSize-1)
+		}
+	}
+	if t.End(ids) < 0 {
+		return fmt.Errorf("no end-of-text token (id %d)", t.EndToken)
+	}
+	return nil
+}

@@ -1,0 +1,206 @@
+package clipseg
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gomlx/compute/dtypes"
+
+	"antipode/internal/near"
+	"antipode/internal/testbackend"
+)
+
+// scene gives n random pictures of a model, each with one to three random prompts.
+func scene(t testing.TB, m *Model, n int) []Picture {
+	r := near.Rand(t, 1)
+	cfg := m.Config()
+	list := make([]Picture, n)
+	for i := range list {
+		p := make([]float32, 3*cfg.Side*cfg.Side)
+		for k := range p {
+			p[k] = float32(r.NormFloat64())
+		}
+		list[i].Pixels = p
+		for range 1 + r.IntN(3) {
+			ids := make([]int32, 2+r.IntN(cfg.Text.Context-2))
+			for k := range ids {
+				ids[k] = 3 + r.Int32N(30)
+			}
+			ids[len(ids)-1] = int32(cfg.Text.EndToken)
+			if cfg.Text.EndToken == 2 {
+				ids[len(ids)-1] = int32(cfg.Text.VocabSize - 1)
+			}
+			list[i].Prompts = append(list[i].Prompts, ids)
+		}
+	}
+	return list
+}
+
+func segment(t *testing.T, e *Encoder, list []Picture) [][]Map {
+	t.Helper()
+	out, err := e.Segment(context.Background(), list)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// TestAlone: a map is the same alone, in another order, with other prompts beside it, and whatever stands after its prompt's end.
+func TestAlone(t *testing.T) {
+	for _, name := range []string{"refined", "simple-gelu"} {
+		g := openGolden(t, name)
+		e, err := NewEncoder(testbackend.XLA(t), g.Model, Options{Batch: 3})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer e.Close()
+		list := scene(t, g.Model, 7)
+		all := segment(t, e, list)
+		backwards := slices.Clone(list)
+		slices.Reverse(backwards)
+		reversed := segment(t, e, backwards)
+		for i, p := range list {
+			if len(all[i]) != len(p.Prompts) {
+				t.Fatalf("%s, picture %d: %d maps for %d prompts", name, i, len(all[i]), len(p.Prompts))
+			}
+			for k, ids := range p.Prompts {
+				padded := append(slices.Clone(ids), 0, 1)
+				one := segment(t, e, []Picture{{p.Pixels, [][]int32{padded[:min(len(padded), g.cfg.Text.Context)]}}})
+				if !slices.Equal(one[0][0].Logits, all[i][k].Logits) || !slices.Equal(reversed[len(list)-1-i][k].Logits, all[i][k].Logits) {
+					t.Errorf("%s: picture %d, prompt %d: its map depends on what else is in the batch", name, i, k)
+				}
+			}
+		}
+		if slices.Equal(all[0][0].Logits, all[1][0].Logits) {
+			t.Errorf("%s: two pictures have one map", name)
+		}
+	}
+}
+
+// TestPromptsMatter: another prompt gives another map, and a prompt is computed once.
+func TestPromptsMatter(t *testing.T) {
+	g := openGolden(t, "refined")
+	e, err := NewEncoder(testbackend.XLA(t), g.Model, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	p := scene(t, g.Model, 1)[0]
+	a, b := []int32{512, 5, 513}, []int32{512, 6, 7, 513}
+	p.Prompts = [][]int32{a, b, a}
+	maps := segment(t, e, []Picture{p, p})
+	if slices.Equal(maps[0][0].Logits, maps[0][1].Logits) {
+		t.Error("two prompts give one map")
+	}
+	if !slices.Equal(maps[0][0].Logits, maps[1][2].Logits) {
+		t.Error("one prompt gives two maps")
+	}
+	if len(e.prompts) != 2 {
+		t.Errorf("%d prompts kept, want 2", len(e.prompts))
+	}
+	if none := segment(t, e, []Picture{{Pixels: p.Pixels}}); len(none) != 1 || len(none[0]) != 0 {
+		t.Errorf("a picture without prompts gives %v", none)
+	}
+}
+
+// TestHalfPrecision: bfloat16 and float16 stay near float32, root mean squares taken.
+func TestHalfPrecision(t *testing.T) {
+	g := openGolden(t, "refined")
+	list := g.pictures()
+	want := g.rows("logits")
+	for dtype, bound := range map[dtypes.DType]float64{dtypes.BFloat16: 0.1, dtypes.Float16: 0.05} {
+		e, err := NewEncoder(testbackend.XLA(t), g.Model, Options{DType: dtype})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer e.Close()
+		for i, maps := range segment(t, e, list) {
+			difference := make([]float32, len(want[i]))
+			for k, v := range maps[0].Logits {
+				difference[k] = v - want[i][k]
+			}
+			got, scale := near.Scale(difference), near.Scale(want[i])
+			t.Logf("%s: difference %.2g of the scale", dtype, got/scale)
+			if got > bound*scale {
+				t.Errorf("%s: difference %.3g at scale %.3g", dtype, got, scale)
+			}
+		}
+	}
+}
+
+func TestEncoderRefuses(t *testing.T) {
+	g := openGolden(t, "refined")
+	backend := testbackend.Go(t)
+	for _, o := range []Options{{Batch: -1}, {Batch: 5000}, {DType: dtypes.Int32}} {
+		if _, err := NewEncoder(backend, g.Model, o); err == nil {
+			t.Errorf("%+v is taken", o)
+		}
+	}
+	if _, err := NewEncoder(nil, g.Model, Options{}); err == nil {
+		t.Error("no backend is taken")
+	}
+	e, err := NewEncoder(backend, g.Model, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	good := g.pictures()[0]
+	long := make([]int32, 41)
+	long[40] = 513
+	for _, c := range []struct {
+		p    Picture
+		want string
+	}{
+		{Picture{good.Pixels[1:], good.Prompts}, "picture 2: 6911 pixel values, the model takes 6912"},
+		{Picture{good.Pixels, [][]int32{good.Prompts[0], {}}}, "picture 2, prompt 2: it has no tokens, not even start and end"},
+		{Picture{good.Pixels, [][]int32{long}}, "picture 2, prompt 1: 41 tokens, the model takes at most 40: truncate it, keeping the end token"},
+		{Picture{good.Pixels, [][]int32{{512, 514}}}, "picture 2, prompt 1: token 2 has id 514, the model's ids are 0 to 513"},
+		{Picture{good.Pixels, [][]int32{{-1, 513}}}, "picture 2, prompt 1: token 1 has id -1, the model's ids are 0 to 513"},
+	} {
+		if _, err := e.Segment(context.Background(), []Picture{good, c.p}); err == nil || err.Error() != c.want {
+			t.Errorf("got %v, want %s", err, c.want)
+		}
+	}
+	bad := Picture{slices.Clone(good.Pixels), good.Prompts}
+	bad.Pixels[3] = float32(math.NaN())
+	if _, err := e.Segment(context.Background(), []Picture{bad}); err == nil || !strings.Contains(err.Error(), "out of range") {
+		t.Errorf("NaN pixels: %v", err)
+	}
+	stopped, stop := context.WithCancel(context.Background())
+	stop()
+	if _, err := e.Segment(stopped, []Picture{good}); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+	if e.Bytes() == 0 {
+		t.Error("loaded weights take no memory")
+	}
+	e.Close()
+	e.Close()
+	if _, err := e.Segment(context.Background(), []Picture{good}); err == nil {
+		t.Error("a closed encoder segments")
+	}
+}
+
+func TestResize(t *testing.T) {
+	m := Map{2, []float32{0, 1, 2, 3}}
+	same, err := m.Resize(2, 2)
+	if err != nil || !slices.Equal(same, m.Logits) {
+		t.Errorf("same size: %v, %v", same, err)
+	}
+	got, err := m.Resize(4, 1) // the middle of two rows, each at −1/4, 1/4, 3/4, 5/4
+	if err != nil {
+		t.Fatal(err)
+	}
+	near.Check(t, "4×1", got, []float32{1, 1.25, 1.75, 2}, 1e-6, 1e-6)
+	for _, size := range [][2]int{{0, 3}, {3, -1}} {
+		if _, err := m.Resize(size[0], size[1]); err == nil {
+			t.Errorf("%v is taken", size)
+		}
+	}
+	if _, err := (Map{3, m.Logits}).Resize(4, 4); err == nil {
+		t.Error("a map of the wrong side is taken")
+	}
+}
