@@ -135,6 +135,7 @@ func (f *file) add(t *Tokenizer) error {
 		}
 		if token.content != "" {
 			t.normal = append(t.normal, token)
+			t.tokens[a.ID] = token.content // which the library decodes to
 		}
 	}
 	return nil

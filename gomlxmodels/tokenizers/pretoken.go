@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// chunk is a part of a normalised text; first says that it begins the text.
+// chunk is a part of a normalised text; first says that it begins the text, of which the normaliser took nothing off there.
 type chunk struct {
 	text  string
 	first bool
@@ -261,10 +261,8 @@ func run(text string, of int) int {
 // they are: the vocabulary is read as bytes.
 func byteLevel(prefix, cut bool) preTokenizer {
 	return func(out []chunk, c chunk) []chunk {
-		if prefix && c.text != "" {
-			if r, _ := utf8.DecodeRuneInString(c.text); !unicode.IsSpace(r) {
-				c.text = " " + c.text
-			}
+		if prefix && c.text != "" && c.text[0] != ' ' {
+			c.text = " " + c.text
 		}
 		if !cut {
 			return append(out, c)

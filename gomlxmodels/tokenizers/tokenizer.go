@@ -3,6 +3,7 @@ package tokenizers
 import (
 	"fmt"
 	"strings"
+	"unicode/utf8"
 )
 
 // Encoding is a text as tokens.
@@ -73,6 +74,7 @@ func (t *Tokenizer) text(e *Encoding, text string) {
 			e.add(id)
 			return
 		}
+		first := at == 0 && !t.loses(part)
 		if t.normalise != nil {
 			part = t.normalise(part)
 		}
@@ -81,7 +83,7 @@ func (t *Tokenizer) text(e *Encoding, text string) {
 				e.add(id)
 				return
 			}
-			words = append(words[:0], chunk{part, at+inside == 0})
+			words = append(words[:0], chunk{part, first && inside == 0})
 			for _, p := range t.pre {
 				more = more[:0]
 				for _, w := range words {
@@ -99,6 +101,12 @@ func (t *Tokenizer) text(e *Encoding, text string) {
 			}
 		})
 	})
+}
+
+// loses says that the normaliser takes away the first character of a text.
+func (t *Tokenizer) loses(text string) bool {
+	_, n := utf8.DecodeRuneInString(text)
+	return t.normalise != nil && (text[0] <= ' ' || text[0] >= 0x7f) && t.normalise(text[:n]) == ""
 }
 
 func (e *Encoding) add(id int32) {

@@ -1,0 +1,182 @@
+package tokenizers
+
+import (
+	"archive/zip"
+	"encoding/json"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// entries reads the files of a golden (internal/pyref/tokens.py).
+func entries(t testing.TB, path string) map[string][]byte {
+	t.Helper()
+	z, err := zip.OpenReader(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer z.Close()
+	out := map[string][]byte{}
+	for _, f := range z.File {
+		r, err := f.Open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if out[f.Name], err = io.ReadAll(r); err != nil {
+			t.Fatal(err)
+		}
+		r.Close()
+	}
+	return out
+}
+
+// lines are the 2,000 texts.
+func lines(t testing.TB) []string {
+	t.Helper()
+	var raw [][]byte
+	if err := json.Unmarshal(entries(t, "testdata/texts.zip")["texts.json"], &raw); err != nil {
+		t.Fatal(err)
+	}
+	out := make([]string, len(raw))
+	for i, b := range raw {
+		out[i] = string(b)
+	}
+	return out
+}
+
+// unpack writes a golden's tokenizer into a folder.
+func unpack(t testing.TB, name string) (dir string, all map[string][]byte) {
+	t.Helper()
+	all = entries(t, filepath.Join("testdata", name+".zip"))
+	dir = t.TempDir()
+	for name, text := range all {
+		if name != "ids.txt" && name != "cut.txt" && name != "decoded.json" {
+			write(t, dir, name, string(text))
+		}
+	}
+	return dir, all
+}
+
+func write(t testing.TB, dir, name, text string) {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func mustOpen(t testing.TB, dir string) *Tokenizer {
+	t.Helper()
+	tok, err := Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tok
+}
+
+func encode(t testing.TB, tok *Tokenizer, text string, limit int) Encoding {
+	t.Helper()
+	e, err := tok.Encode(text, limit)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+// rows reads ids, a text's in each line.
+func rows(t testing.TB, text []byte) [][]int32 {
+	t.Helper()
+	var out [][]int32
+	for row := range strings.Lines(string(text)) {
+		ids := []int32{}
+		for _, f := range strings.Fields(row) {
+			id, err := strconv.ParseInt(f, 10, 32)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ids = append(ids, int32(id))
+		}
+		out = append(out, ids)
+	}
+	return out
+}
+
+// names are the goldens: every family, from each kind of file.
+var names = []string{"bert", "bert-vocab", "mpnet", "xlmr", "unigram-old", "roberta", "opt", "clip", "clip-old"}
+
+func TestEqualReference(t *testing.T) {
+	for _, name := range names {
+		t.Run(name, func(t *testing.T) {
+			dir, all := unpack(t, name)
+			compare(t, mustOpen(t, dir), all)
+		})
+	}
+}
+
+// compare encodes and decodes all lines and compares them with the reference's.
+func compare(t *testing.T, tok *Tokenizer, all map[string][]byte) {
+	t.Helper()
+	const limit = 9 // CUT in tokens.py
+	whole, short, texts := rows(t, all["ids.txt"]), rows(t, all["cut.txt"]), lines(t)
+	if len(texts) != 2000 || len(whole) != len(texts) || len(short) != len(texts) {
+		t.Fatalf("%d texts, %d and %d rows of ids", len(texts), len(whole), len(short))
+	}
+	wrong, cut, special := 0, 0, 0
+	for i, text := range texts {
+		e := encode(t, tok, text, -1)
+		if !slices.Equal(e.IDs, whole[i]) {
+			if wrong++; wrong <= 5 {
+				t.Errorf("line %d %+q:\n got %v\nwant %v", i, text, e.IDs, whole[i])
+			}
+			continue
+		}
+		around := len(tok.before) + len(tok.after)
+		if e.Truncated || e.Tokens != len(e.IDs)-around || e.Unknown+e.Special > e.Tokens {
+			t.Errorf("line %d %+q: %+v", i, text, e)
+		}
+		c := encode(t, tok, text, limit)
+		if !slices.Equal(c.IDs, short[i]) {
+			t.Errorf("line %d %+q cut:\n got %v\nwant %v", i, text, c.IDs, short[i])
+		}
+		if c.Tokens != e.Tokens || c.Unknown != e.Unknown || c.Words != e.Words || c.Truncated != (len(whole[i]) > limit) {
+			t.Errorf("line %d %+q: cut %+v, whole %+v", i, text, c, e)
+		}
+		if c.Truncated {
+			cut++
+		}
+		special += e.Special
+	}
+	if wrong > 0 || cut < 500 || special < 50 {
+		t.Errorf("%d of %d lines differ; %d were cut, %d special tokens in texts", wrong, len(texts), cut, special)
+	}
+	var decoded []struct {
+		Line       int
+		Keep, Skip string
+	}
+	if err := json.Unmarshal(all["decoded.json"], &decoded); err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range decoded {
+		for skip, want := range map[bool]string{false: d.Keep, true: d.Skip} {
+			if got := tok.Decode(whole[d.Line], skip); got != want {
+				t.Errorf("line %d decoded, skip %v:\n got %+q\nwant %+q", d.Line, skip, got, want)
+			}
+		}
+	}
+	if len(decoded) < 400 {
+		t.Errorf("%d decoded lines", len(decoded))
+	}
+}
+
+// TestRealTokenizer does the same with the tokenizer of a real model: ANTIPODE_TOKENIZER names its folder, and in it
+// golden.zip (tokens.py --folder).
+func TestRealTokenizer(t *testing.T) {
+	dir := os.Getenv("ANTIPODE_TOKENIZER")
+	if dir == "" {
+		t.Skip("ANTIPODE_TOKENIZER names no folder with a tokenizer and its golden.zip")
+	}
+	compare(t, mustOpen(t, dir), entries(t, filepath.Join(dir, "golden.zip")))
+}
