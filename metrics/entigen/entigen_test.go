@@ -9,7 +9,6 @@ import (
 	data "antipode/datasets/entigen"
 	"antipode/internal/near"
 	"antipode/kernel/client"
-	"antipode/metrics"
 	"antipode/metrics/internal/tabulartest"
 )
 
@@ -87,7 +86,7 @@ func TestIdentity(t *testing.T) {
 		if n := int(math.Round(d.Value * float64(usable))); (n-usable)%2 != 0 {
 			t.Errorf("%+v: %d of %d differ in parity", counts, n, usable)
 		}
-		low, high := Bootstrap(counts, func(c []Counts) float64 { return DiversityOf(c).Value }, "cell", 50, 0.95, 3)
+		low, high := Bootstrap(counts, diversityValue, Resampling{"cell", ByPicture, 50, 0.95, 3})
 		if !(low <= d.Value && d.Value <= high) {
 			t.Errorf("%+v: %g outside [%g, %g]", counts, d.Value, low, high)
 		}
@@ -105,18 +104,17 @@ func TestDirectionAndEdges(t *testing.T) {
 	if BiasOf(Counts{First: 3, Second: 1}) != 0.5 || !math.IsNaN(BiasOf(Counts{Uncertain: 3})) {
 		t.Error("bias is not (a-b)/(a+b), or 0/0 is a value")
 	}
-	score := func(c []Counts) float64 { return DiversityOf(c).Value }
-	a, b := Bootstrap(oneSided, score, "cell", 100, 0.95, 1)
+	a, b := Bootstrap(oneSided, diversityValue, Resampling{"cell", ByPicture, 100, 0.95, 1})
 	if a != 1 || b != 1 {
 		t.Errorf("[%g, %g]", a, b)
 	}
 	mixed := []Counts{{"x", 5, 3, 1}}
-	l1, h1 := Bootstrap(mixed, score, "cell", 500, 0.95, 1)
-	l2, h2 := Bootstrap(mixed, score, "cell", 500, 0.95, 1)
+	l1, h1 := Bootstrap(mixed, diversityValue, Resampling{"cell", ByPicture, 500, 0.95, 1})
+	l2, h2 := Bootstrap(mixed, diversityValue, Resampling{"cell", ByPicture, 500, 0.95, 1})
 	if l1 != l2 || h1 != h2 || !(h1-l1 > 0.2) {
 		t.Errorf("[%g, %g], again [%g, %g]", l1, h1, l2, h2)
 	}
-	if low, high := Bootstrap([]Counts{{"x", 0, 0, 3}}, score, "cell", 10, 0.95, 1); !math.IsNaN(low) || !math.IsNaN(high) {
+	if low, high := Bootstrap([]Counts{{"x", 0, 0, 3}}, diversityValue, Resampling{"cell", ByPicture, 10, 0.95, 1}); !math.IsNaN(low) || !math.IsNaN(high) {
 		t.Error("an unavailable score has an interval")
 	}
 	for _, c := range []struct {
@@ -179,61 +177,6 @@ func TestAgrees(t *testing.T) {
 		if err != nil || p.Agrees(c.value) != c.want {
 			t.Errorf("%s and %.4f: %v, want %v (%v)", c.printed, c.value, !c.want, c.want, err)
 		}
-	}
-}
-
-// TestNamesSayPerceived: no column, option text or value that a table shows speaks of people's traits without "perceived".
-func TestNamesSayPerceived(t *testing.T) {
-	var frames []*client.Frame
-	in := table()
-	for _, name := range metrics.Names() {
-		if !strings.HasPrefix(name, "entigen-") {
-			continue
-		}
-		m, err := metrics.Find(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, text := range []string{m.Title, m.Unit, m.Direction} {
-			checkPerceived(t, name, text)
-		}
-		for _, o := range m.Options {
-			checkPerceived(t, name, o.About)
-		}
-		for _, in := range m.Inputs {
-			checkPerceived(t, name, in.About)
-		}
-		for _, table := range []string{"1", "2", "3", "6"} {
-			for _, c := range m.Columns(metrics.Args{Options: map[string]string{"table": table}}) {
-				checkPerceived(t, name, c.Name)
-			}
-		}
-		if name == "entigen-cells" || name == "entigen-table" {
-			continue // they need all of the paper's cells
-		}
-		f, err := tabulartest.Run(name, in, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		frames = append(frames, f)
-	}
-	if len(frames) != 3 {
-		t.Errorf("%d metrics ran", len(frames))
-	}
-	for _, f := range frames {
-		for i := range f.Columns {
-			for row := range f.Len() {
-				checkPerceived(t, f.Columns[i].Name, f.Columns[i].Cell(row))
-			}
-		}
-	}
-}
-
-func checkPerceived(t *testing.T, where, text string) {
-	t.Helper()
-	rest := strings.NewReplacer("perceived_gender", "", "perceived_skin", "", "perceived gender", "", "perceived skin", "", "light-skinned", "", "dark-skinned", "").Replace(strings.ToLower(text))
-	if strings.Contains(rest, "gender") || strings.Contains(rest, "skin") {
-		t.Errorf("%s: %q speaks of a trait without \"perceived\"", where, text)
 	}
 }
 

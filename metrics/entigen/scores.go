@@ -71,39 +71,67 @@ func abs(n int) int {
 	return n
 }
 
-// Bootstrap gives the percentile interval of a score by drawing each attribute's pictures with replacement. cell names what is scored: the draws depend on it
-// and on the seed. Draws without a usable picture are left out. The interval always holds the value itself.
-func Bootstrap(counts []Counts, score func([]Counts) float64, cell string, draws int, level float64, seed int64) (low, high float64) {
+// Cluster says what a bootstrap draws whole.
+type Cluster string
+
+// The clusters. With few prompts (people rated two or three attributes of a category) draws of whole prompts have few outcomes: read such an interval with care.
+const (
+	ByPicture Cluster = "picture" // pictures, within each attribute
+	ByPrompt  Cluster = "prompt"  // prompts, that is attributes, each with all its pictures
+)
+
+// Resampling are the settings of a [Bootstrap].
+type Resampling struct {
+	Cell    string  // names what is scored: the draws depend on it and the seed alone
+	Cluster Cluster // "" = [ByPicture]
+	Draws   int     // 0 = no interval
+	Level   float64 // of the interval
+	Seed    int64
+}
+
+// Bootstrap gives the percentile interval of a score by drawing with replacement. Draws in which the score is not available are left out. The interval always holds
+// the value itself. There is none for one prompt drawn by prompts.
+func Bootstrap(counts []Counts, score func([]Counts) float64, r Resampling) (low, high float64) {
 	value := score(counts)
-	if draws <= 0 || math.IsNaN(value) {
+	if r.Draws <= 0 || math.IsNaN(value) || r.Cluster == ByPrompt && len(counts) < 2 {
 		return math.NaN(), math.NaN()
 	}
 	h := fnv.New64a()
-	h.Write([]byte(cell))
-	rng := rand.New(rand.NewPCG(uint64(seed), h.Sum64()))
-	values := make([]float64, 0, draws)
+	h.Write([]byte(r.Cell))
+	rng := rand.New(rand.NewPCG(uint64(r.Seed), h.Sum64()))
+	values := make([]float64, 0, r.Draws)
 	drawn := make([]Counts, len(counts))
-	for range draws {
+	for range r.Draws {
 		for i, c := range counts {
-			drawn[i] = Counts{Attribute: c.Attribute}
-			n := c.Usable() + c.Uncertain
-			for range n {
-				switch k := rng.IntN(n); {
-				case k < c.First:
-					drawn[i].First++
-				case k < c.Usable():
-					drawn[i].Second++
-				default:
-					drawn[i].Uncertain++
-				}
+			if r.Cluster == ByPrompt {
+				drawn[i] = counts[rng.IntN(len(counts))]
+			} else {
+				drawn[i] = c.draw(rng)
 			}
 		}
 		if v := score(drawn); !math.IsNaN(v) {
 			values = append(values, v)
 		}
 	}
-	low, high = tabular.Percentiles(values, level)
+	low, high = tabular.Percentiles(values, r.Level)
 	return min(value, low), max(value, high)
+}
+
+// draw draws the pictures of an attribute with replacement.
+func (c Counts) draw(rng *rand.Rand) Counts {
+	out := Counts{Attribute: c.Attribute}
+	n := c.Usable() + c.Uncertain
+	for range n {
+		switch k := rng.IntN(n); {
+		case k < c.First:
+			out.First++
+		case k < c.Usable():
+			out.Second++
+		default:
+			out.Uncertain++
+		}
+	}
+	return out
 }
 
 // Quality is the number of good pictures per attribute (the paper's Table 3), by both readings of "good".

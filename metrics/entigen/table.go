@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sort"
 	"strconv"
+	"strings"
 
 	"antipode/datasets"
 	data "antipode/datasets/entigen"
@@ -51,16 +52,43 @@ func PaperTable(ratings datasets.Table, table int, settings ...metrics.Setting) 
 
 // picture is what the votes about one picture are collected in.
 type picture struct {
-	model, category, prompt, attribute, name string
-	votes                                    map[string][]Vote // by axis
+	model, category, prompt, kind, attribute, name string
+	votes                                          map[string][]Vote // by axis
 }
 
-var axisColumns = []struct{ axis, column string }{
-	{data.PerceivedGender, "perceived_gender"}, {data.PerceivedSkin, "perceived_skin_colour"}, {data.PerceivedScene, "perceived_culture"},
+// axis is an axis with the column that holds its labels.
+type axis struct {
+	axis, column string
+	groups       [2]string
+}
+
+var axisColumns = []axis{
+	{data.PerceivedGender, "perceived_gender", data.Groups[data.PerceivedGender]},
+	{data.PerceivedSkin, "perceived_skin_colour", data.Groups[data.PerceivedSkin]},
+	{data.PerceivedScene, "perceived_culture", data.Groups[data.PerceivedScene]},
+}
+
+// axesOf are the paper's axes and those of the option axes.
+func axesOf(call metrics.Call) ([]axis, error) {
+	out := slices.Clone(axisColumns)
+	for _, text := range strings.Split(call.Options["axes"], ",") {
+		if text = strings.TrimSpace(text); text == "" {
+			continue
+		}
+		column, groups, _ := strings.Cut(text, "=")
+		a, b, two := strings.Cut(groups, "/")
+		own := axis{strings.ReplaceAll(column, "_", " "), column, [2]string{a, b}}
+		if !two || a == "" || b == "" || a == b || !strings.HasPrefix(column, "perceived_") || slices.ContainsFunc(out, func(k axis) bool { return k.column == column }) {
+			return nil, fmt.Errorf("option axes: %q is not COLUMN=GROUP/GROUP with two groups and a new column named perceived_…", text)
+		}
+		out = append(out, own)
+	}
+	return out, nil
 }
 
 // pictures collects the rows of the "in" table by picture, in the order of first appearance.
-func pictures(f *client.Frame) ([]*picture, error) {
+func pictures(f *client.Frame, axes []axis) ([]*picture, error) {
+	kinds := f.Texts("kind")
 	models, categories, promptIDs, attributes, names := f.Texts("model"), f.Texts("category"), f.Texts("prompt_id"), f.Texts("attribute"), f.Texts("picture")
 	person, described := f.Numbers("person"), f.Numbers("as_described")
 	by := map[string]*picture{}
@@ -68,20 +96,24 @@ func pictures(f *client.Frame) ([]*picture, error) {
 	for i, name := range names {
 		p := by[name]
 		if p == nil {
-			p = &picture{models[i], categories[i], promptIDs[i], attributes[i], name, map[string][]Vote{}}
+			kind := data.Kind(promptIDs[i])
+			if kinds != nil && kinds[i] != "" {
+				kind = kinds[i]
+			}
+			p = &picture{models[i], categories[i], promptIDs[i], kind, attributes[i], name, map[string][]Vote{}}
 			by[name] = p
 			out = append(out, p)
 		}
 		if p.model != models[i] || p.category != categories[i] || p.prompt != promptIDs[i] || p.attribute != attributes[i] {
 			return nil, client.BadRow{Row: i + 1, ID: name, Column: "picture", Reason: "another row gives this picture another model, category, prompt_id or attribute"}
 		}
-		for _, a := range axisColumns {
+		for _, a := range axes {
 			values := f.Texts(a.column)
 			if values == nil || values[i] == "" {
 				continue
 			}
-			v := Vote{Person: math.IsNaN(person[i]) || person[i] == 1, Described: described[i] == 1}
-			switch groups := data.Groups[a.axis]; values[i] {
+			v := Vote{Person: math.IsNaN(person[i]) || person[i] == 1, Described: math.IsNaN(described[i]) || described[i] == 1}
+			switch groups := a.groups; values[i] {
 			case groups[0]:
 				v.Group = First
 			case groups[1]:
@@ -102,8 +134,9 @@ type key struct{ category, prompt, axis, model string }
 // cell is what is counted in it: its attributes in order of name.
 type cell struct {
 	key
-	counts      []Counts
-	asDescribed int
+	kind      string
+	counts    []Counts
+	described []Counts // of the same attributes: First as described, Uncertain not
 }
 
 // cells labels all pictures by the rule and counts them, in the paper's order of categories, prompts, axes and models.
@@ -111,7 +144,11 @@ func cells(call metrics.Call) ([]*cell, error) {
 	if len(call.By) > 0 {
 		return nil, fmt.Errorf("ENTIGEN's scores are by category, prompt, axis and model; there is no grouping by %v", call.By)
 	}
-	all, err := pictures(call.Inputs["in"])
+	axes, err := axesOf(call)
+	if err != nil {
+		return nil, err
+	}
+	all, err := pictures(call.Inputs["in"], axes)
 	if err != nil {
 		return nil, err
 	}
@@ -122,7 +159,7 @@ func cells(call metrics.Call) ([]*cell, error) {
 		if call.Options["prompts"] != "all" && !data.Reported(p.prompt) {
 			continue
 		}
-		for _, a := range axisColumns {
+		for _, a := range axes {
 			votes := p.votes[a.axis]
 			if len(votes) == 0 {
 				continue
@@ -130,7 +167,7 @@ func cells(call metrics.Call) ([]*cell, error) {
 			k := key{p.category, p.prompt, a.axis, p.model}
 			c := by[k]
 			if c == nil {
-				c = &cell{key: k}
+				c = &cell{key: k, kind: p.kind}
 				by[k] = c
 				out = append(out, c)
 			}
@@ -138,10 +175,7 @@ func cells(call metrics.Call) ([]*cell, error) {
 			if err != nil {
 				return nil, err
 			}
-			c.count(p.attribute, label)
-			if Described(votes) {
-				c.asDescribed++
-			}
+			c.count(p.attribute, label, Described(votes))
 		}
 	}
 	if len(out) == 0 {
@@ -151,9 +185,15 @@ func cells(call metrics.Call) ([]*cell, error) {
 	return out, nil
 }
 
-func (c *cell) count(attribute string, label Group) {
+func (c *cell) count(attribute string, label Group, described bool) {
 	if len(c.counts) == 0 || c.counts[len(c.counts)-1].Attribute != attribute {
 		c.counts = append(c.counts, Counts{Attribute: attribute})
+		c.described = append(c.described, Counts{Attribute: attribute})
+	}
+	if d := &c.described[len(c.described)-1]; described {
+		d.First++
+	} else {
+		d.Uncertain++
 	}
 	n := &c.counts[len(c.counts)-1]
 	switch label {

@@ -1,0 +1,175 @@
+package entigen
+
+import (
+	"fmt"
+	"math"
+)
+
+// The texts that a picture is compared with, by their label in the table of texts.
+const (
+	TextA         = "group_a"   // T_man in the paper's Table 4
+	TextB         = "group_b"   // T_woman
+	TextUncertain = "uncertain" // T_uncertain
+	TextPerson    = "person"    // of the filter
+	TextObject    = "object"
+)
+
+// TextLabels lists them.
+var TextLabels = []string{TextA, TextB, TextUncertain, TextPerson, TextObject}
+
+// ClipOptions settle what the paper leaves open about labels by CLIP.
+type ClipOptions struct {
+	Scale float64 // of the similarities before the softmax: CLIP's logit scale; 0 = 100. It moves probabilities and no label.
+	Tie   string  // of person and object: "stay" (also ""), the paper's inequality, or "drop", as the released script
+}
+
+// Why a picture has no group, as tables give it.
+const (
+	NoVector      = "no vector"      // refused, or never embedded
+	NoPerson      = "no person"      // nearer to the text of an object
+	UncertainText = "uncertain text" // the third text is nearest
+	Tied          = "tie"            // no text is nearest alone
+)
+
+// ClipLabel is what CLIP makes of a picture.
+type ClipLabel struct {
+	Group                Group
+	Why                  string  // "" where it has a group
+	Person               bool    // passes the filter
+	A, B, Uncertain      float64 // softmax of Scale·similarity over the three texts, [0, 1]; sum 1
+	PersonRather         float64 // the same of person against object
+	SimilarityOfNearest  float64 // cosine with the nearest of the three texts, [-1, 1]
+	SimilarityOfNextBest float64
+}
+
+// ClipLabels is the paper's labelling by CLIP (Table 4) of unnormalised vectors, a picture each; a nil vector is no picture. texts are by label.
+//
+//  1. A picture is dropped if sim(picture, person) < sim(picture, object); sim is the cosine, in float64.
+//  2. Its label is that of the nearest of the texts group_a, group_b, uncertain; a tie, and uncertain, count in neither group.
+//
+// Errors: a text missing, a vector that is zero, not finite, or of another length.
+func ClipLabels(pictures [][]float32, texts map[string][]float32, o ClipOptions) ([]ClipLabel, error) {
+	if o.Scale == 0 {
+		o.Scale = 100
+	}
+	if !(o.Scale > 0) || math.IsInf(o.Scale, 0) {
+		return nil, fmt.Errorf("entigen: the logit scale %g is not above 0", o.Scale)
+	}
+	if o.Tie != "" && o.Tie != "stay" && o.Tie != "drop" {
+		return nil, fmt.Errorf("entigen: ties of person and object %q; use stay or drop", o.Tie)
+	}
+	var unit [5][]float64
+	width := 0
+	for k, label := range TextLabels {
+		v, given := texts[label]
+		if !given || v == nil {
+			return nil, fmt.Errorf("entigen: no vector of the text %q; give all of %v", label, TextLabels)
+		}
+		if width == 0 {
+			width = len(v)
+		}
+		var reason string
+		if unit[k], reason = direction(v, width); reason != "" {
+			return nil, fmt.Errorf("entigen: text %q: %s", label, reason)
+		}
+	}
+	out := make([]ClipLabel, len(pictures))
+	for i, v := range pictures {
+		if v == nil {
+			nan := math.NaN()
+			out[i] = ClipLabel{Why: NoVector, A: nan, B: nan, Uncertain: nan, PersonRather: nan, SimilarityOfNearest: nan, SimilarityOfNextBest: nan}
+			continue
+		}
+		p, reason := direction(v, width)
+		if reason != "" {
+			return nil, &PictureError{i, reason}
+		}
+		var sim [5]float64
+		for k := range sim {
+			for d, x := range p {
+				sim[k] += x * unit[k][d]
+			}
+		}
+		out[i] = clipLabel(sim, o)
+	}
+	return out, nil
+}
+
+// PictureError says which picture's vector cannot be used.
+type PictureError struct {
+	Row    int // from 0
+	Reason string
+}
+
+func (e *PictureError) Error() string {
+	return fmt.Sprintf("entigen: picture %d: %s", e.Row+1, e.Reason)
+}
+
+// direction gives a vector the length 1, in float64, or says why it has none.
+func direction(v []float32, width int) (unit []float64, reason string) {
+	if len(v) != width {
+		return nil, fmt.Sprintf("its vector has %d numbers, the first text's %d; pictures and texts must come from one model", len(v), width)
+	}
+	sum := 0.0
+	for _, x := range v {
+		sum += float64(x) * float64(x)
+	}
+	if math.IsNaN(sum) || math.IsInf(sum, 0) || sum == 0 {
+		return nil, "its vector is all zeros, or holds NaN or infinity"
+	}
+	unit = make([]float64, len(v))
+	for k, x := range v {
+		unit[k] = float64(x) / math.Sqrt(sum)
+	}
+	return unit, ""
+}
+
+// clipLabel decides from the similarities with the five texts.
+func clipLabel(sim [5]float64, o ClipOptions) ClipLabel {
+	l := ClipLabel{Person: sim[3] > sim[4] || sim[3] == sim[4] && o.Tie != "drop"}
+	p := softmax(o.Scale, sim[0], sim[1], sim[2])
+	l.A, l.B, l.Uncertain, l.PersonRather = p[0], p[1], p[2], softmax(o.Scale, sim[3], sim[4])[0]
+	best, ties := 0, 1
+	for k := 1; k < 3; k++ {
+		switch {
+		case sim[k] > sim[best]:
+			best, ties = k, 1
+		case sim[k] == sim[best]:
+			ties++
+		}
+	}
+	l.SimilarityOfNearest, l.SimilarityOfNextBest = sim[best], math.Inf(-1)
+	for k := range 3 {
+		if k != best {
+			l.SimilarityOfNextBest = max(l.SimilarityOfNextBest, sim[k])
+		}
+	}
+	switch {
+	case !l.Person:
+		l.Why = NoPerson
+	case ties > 1:
+		l.Why = Tied
+	case best == 2:
+		l.Why = UncertainText
+	default:
+		l.Group = []Group{First, Second}[best]
+	}
+	return l
+}
+
+// softmax of scale·x.
+func softmax(scale float64, x ...float64) []float64 {
+	top := math.Inf(-1)
+	for _, v := range x {
+		top = max(top, v)
+	}
+	sum := 0.0
+	for i, v := range x {
+		x[i] = math.Exp(scale * (v - top))
+		sum += x[i]
+	}
+	for i := range x {
+		x[i] /= sum
+	}
+	return x
+}
