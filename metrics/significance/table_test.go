@@ -1,0 +1,399 @@
+package significance
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"antipode/datasets"
+	"antipode/internal/near"
+	"antipode/kernel/client"
+	"antipode/metrics"
+	"antipode/metrics/internal/tabulartest"
+)
+
+// scored is a table of pictures' scores: three groups over the same prompts, two pictures of each, under two models; some have no value.
+func scored(rng *rand.Rand, missing float64) *client.Frame {
+	var ids, models, groups, prompts []string
+	var values []float64
+	for _, model := range []string{"k", "m"} {
+		for k := range 12 {
+			effect := rng.NormFloat64()
+			for g, group := range []string{"en", "hi", "ta"} {
+				for r := range 2 {
+					v := effect + 0.5*float64(g) + 0.3*rng.NormFloat64()
+					if rng.Float64() < missing {
+						v = math.NaN()
+					}
+					ids = append(ids, fmt.Sprint(model, k, group, r))
+					models, groups, prompts, values = append(models, model), append(groups, group), append(prompts, fmt.Sprint("p", k)), append(values, v)
+				}
+			}
+		}
+	}
+	return &client.Frame{Columns: []client.Column{client.TextColumn("id", ids), client.TextColumn("model", models), client.TextColumn("language", groups), client.TextColumn("prompt_id", prompts), client.NumberColumn("score", values)}}
+}
+
+var byLanguage = map[string]string{"value": "score", "group": "language"}
+
+func with(options map[string]string, pairs ...string) map[string]string {
+	out := map[string]string{}
+	for k, v := range options {
+		out[k] = v
+	}
+	for i := 0; i < len(pairs); i += 2 {
+		out[pairs[i]] = pairs[i+1]
+	}
+	return out
+}
+
+func run(t *testing.T, metric string, in *client.Frame, options map[string]string, by ...string) *client.Frame {
+	t.Helper()
+	f, err := tabulartest.Run(metric, in, options, by...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Check(); err != nil {
+		t.Fatal(err)
+	}
+	m, err := metrics.Find(metric)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m.Columns != nil && !slices.Equal(f.Specs(), m.Columns(metrics.Args{By: by, Options: options})) {
+		t.Fatalf("columns %v", f.Specs())
+	}
+	return f
+}
+
+// pick gives the values of a group's rows by prompt, in the order of the table.
+func pick(f *client.Frame, model, language string) map[string][]float64 {
+	out := map[string][]float64{}
+	for i, v := range f.Numbers("score") {
+		if f.Texts("model")[i] == model && f.Texts("language")[i] == language && !math.IsNaN(v) {
+			out[f.Texts("prompt_id")[i]] = append(out[f.Texts("prompt_id")[i]], v)
+		}
+	}
+	return out
+}
+
+func flat(by map[string][]float64) (out []float64) {
+	for _, v := range by {
+		out = append(out, v...)
+	}
+	return out
+}
+
+// The table forms give what the pure functions give on values picked by hand, whatever the order of the rows and whoever else is in the table.
+func TestTablesEqualFunctions(t *testing.T) {
+	rng := near.Rand(t, 81)
+	f := scored(rng, 0.1)
+	moved := f.Pick(rng.Perm(f.Len()))
+	p := run(t, "permutation-test", moved, with(byLanguage, "draws", "300"), "model")
+	e := run(t, "effect-size", moved, with(byLanguage, "draws", "50"), "model")
+	g := run(t, "smallest-gap", moved, byLanguage, "model")
+	if p.Len() != 6 || e.Len() != 6 || g.Len() != 6 {
+		t.Fatal(p.Len(), e.Len(), g.Len())
+	}
+	for i := range 6 {
+		model, a, b := p.Texts("model")[i], p.Texts("group_a")[i], p.Texts("group_b")[i]
+		x, y := flat(pick(f, model, a)), flat(pick(f, model, b))
+		slices.Sort(x)
+		slices.Sort(y)
+		want, err := Means(x, y, 300, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d, _ := CohensD(x, y)
+		delta, _ := CliffsDelta(x, y)
+		_, s1 := spread(x)
+		_, s2 := spread(y)
+		sd := math.Sqrt((s1 + s2) / float64(len(x)+len(y)-2))
+		gap, err := SmallestMeanGap(sd, len(x), len(y), 0.05, 0.8)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, c := range map[string][2]float64{"p": {p.Numbers("p")[i], want.P}, "difference": {p.Numbers("difference")[i], want.Difference}, "d": {p.Numbers("cohens_d")[i], d}, "delta": {e.Numbers("cliffs_delta")[i], delta},
+			"effect": {e.Numbers("difference")[i], want.Difference}, "ratio": {e.Numbers("ratio")[i], mean(x) / mean(y)}, "gap": {g.Numbers("gap")[i], gap}, "sd": {g.Numbers("sd")[i], sd},
+			"n_a": {p.Numbers("n_a")[i], float64(len(x))}, "n_missing": {p.Numbers("n_missing")[i], float64(48 - len(x) - len(y))}} {
+			check(t, fmt.Sprint(model, a, b, " ", name), c[0], c[1], 1e-9)
+		}
+		if low, high := e.Numbers("difference_low")[i], e.Numbers("difference_high")[i]; !(low < want.Difference && want.Difference < high) {
+			t.Errorf("difference %v in [%v, %v]", want.Difference, low, high)
+		}
+		if seen := g.Texts("within")[i] == "yes"; seen != (math.Abs(want.Difference) < gap) {
+			t.Errorf("within %v: %v and %v", seen, want.Difference, gap)
+		}
+	}
+	holm, bh, err := adjusted(p.Numbers("p"))
+	if err != nil || near.Compare(p.Numbers("p_holm"), holm, 0, 1e-12) != nil || near.Compare(p.Numbers("p_bh"), bh, 0, 1e-12) != nil || p.Numbers("n_tests")[5] != 6 {
+		t.Errorf("family %v, %v, %v", p.Numbers("p_holm"), holm, err)
+	}
+	alone := f.Pick(rows(f, "model", "m"))
+	single := run(t, "permutation-test", alone, with(byLanguage, "draws", "300"), "model")
+	if err := near.Compare(single.Numbers("p"), p.Numbers("p")[3:], 0, 0); err != nil {
+		t.Errorf("beside another model: %v", err)
+	}
+}
+
+func rows(f *client.Frame, column, value string) (out []int) {
+	for i, v := range f.Texts(column) {
+		if v == value {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// With units, rows of a prompt are averaged, and pairs are pairs of prompts; the gap that prompts hide is found by the paired test alone.
+func TestUnitsAndPairs(t *testing.T) {
+	rng := near.Rand(t, 82)
+	f := scored(rng, 0).Pick(rows(scored(near.Rand(t, 82), 0), "model", "m"))
+	f.Columns[4].Numbers = slices.Clone(f.Columns[4].Numbers)
+	for i, prompt := range f.Texts("prompt_id") {
+		if prompt == "p3" && f.Texts("language")[i] == "hi" {
+			f.Columns[4].Numbers[i] = math.NaN() // no value of this prompt in this language
+		}
+	}
+	paired := run(t, "permutation-test", f.Pick(rng.Perm(f.Len())), with(byLanguage, "unit", "prompt_id", "design", "paired", "against", "en"))
+	loose := run(t, "permutation-test", f, with(byLanguage, "unit", "prompt_id", "against", "en"))
+	if paired.Len() != 2 || paired.Texts("group_a")[0] != "hi" || paired.Texts("group_b")[0] != "en" || paired.Numbers("n_a")[0] != 11 || paired.Numbers("n_left_out")[0] != 1 || paired.Numbers("n_missing")[0] != 2 || loose.Numbers("n_a")[0] != 11 || loose.Numbers("n_b")[0] != 12 {
+		t.Fatalf("%v", datasets.Format(paired, 0))
+	}
+	x, y := pick(f, "m", "ta"), pick(f, "m", "en")
+	var differences []float64
+	for prompt := range x {
+		differences = append(differences, mean(x[prompt])-mean(y[prompt]))
+	}
+	want, err := Paired(differences, 10, 1)
+	if err != nil || !want.Exact {
+		t.Fatal(err)
+	}
+	check(t, "paired p", paired.Numbers("p")[1], want.P, 1e-12)
+	check(t, "paired difference", paired.Numbers("difference")[1], want.Difference, 1e-9)
+	if !(paired.Numbers("p")[1] < 0.01) || paired.Texts("exact")[1] != "yes" {
+		t.Errorf("a gap of 1 between paired prompts: p %v", paired.Numbers("p")[1])
+	}
+	if !(loose.Numbers("p")[1] > paired.Numbers("p")[1]) {
+		t.Errorf("p of pairs %v, of loose prompts %v", paired.Numbers("p")[1], loose.Numbers("p")[1])
+	}
+	effect := run(t, "effect-size", f, with(byLanguage, "unit", "prompt_id", "against", "en"))
+	whole := run(t, "effect-size", f, with(byLanguage, "against", "en"))
+	if wide, narrow := whole.Numbers("difference_high")[1]-whole.Numbers("difference_low")[1], effect.Numbers("difference_high")[1]-effect.Numbers("difference_low")[1]; !(narrow < wide) {
+		t.Errorf("prompts that both groups share: interval %v wide, of loose rows %v", narrow, wide)
+	}
+	if effect.Texts("interval")[0] != "95 % bootstrap interval over prompt_id" {
+		t.Errorf("%q", effect.Texts("interval")[0])
+	}
+}
+
+// The same values in both groups: p is 1, effects 0; groups swapped: signs turn; a larger gap: smaller p, larger effects.
+func TestIdentityAndDirection(t *testing.T) {
+	rng := near.Rand(t, 83)
+	base := normal(rng, 9, 2)
+	table := func(shift float64, a, b string) *client.Frame {
+		var groups []string
+		var values []float64
+		for _, v := range base {
+			groups, values = append(groups, a, b), append(values, v, v+shift)
+		}
+		return &client.Frame{Columns: []client.Column{client.TextColumn("group", groups), client.NumberColumn("value", values)}}
+	}
+	same := run(t, "permutation-test", table(0, "a", "b"), nil)
+	if same.Numbers("p")[0] != 1 || same.Numbers("difference")[0] != 0 || same.Numbers("cliffs_delta")[0] != 0 {
+		t.Errorf("%v", datasets.Format(same, 0))
+	}
+	small, large := run(t, "permutation-test", table(0.5, "a", "b"), nil), run(t, "permutation-test", table(2, "a", "b"), nil)
+	if !(large.Numbers("p")[0] < small.Numbers("p")[0]) || !(large.Numbers("cohens_d")[0] < small.Numbers("cohens_d")[0] && small.Numbers("cohens_d")[0] < 0) {
+		t.Errorf("p %v and %v, d %v and %v", small.Numbers("p"), large.Numbers("p"), small.Numbers("cohens_d"), large.Numbers("cohens_d"))
+	}
+	turned := run(t, "effect-size", table(2, "b", "a"), nil)
+	straight := run(t, "effect-size", table(2, "a", "b"), nil)
+	check(t, "difference of swapped groups", turned.Numbers("difference")[0], -straight.Numbers("difference")[0], 1e-12)
+	check(t, "delta of swapped groups", turned.Numbers("cliffs_delta")[0], -straight.Numbers("cliffs_delta")[0], 1e-12)
+	check(t, "ratio of swapped groups", turned.Numbers("ratio")[0]*straight.Numbers("ratio")[0], 1, 1e-12)
+}
+
+// Labels of 0 and 1: h, and the shares that would be told apart; means of 0 have no ratio.
+func TestShares(t *testing.T) {
+	var groups []string
+	var values []float64
+	for i := range 100 {
+		groups, values = append(groups, "a", "b", "none"), append(values, float64(min(1, i/70)), float64(min(1, i/40)), 0)
+	}
+	f := &client.Frame{Columns: []client.Column{client.TextColumn("group", groups), client.NumberColumn("value", values)}}
+	e := run(t, "effect-size", f, nil)
+	check(t, "h", e.Numbers("cohens_h")[0], CohensH(0.3, 0.6), 1e-12)
+	check(t, "ratio", e.Numbers("ratio")[0], 0.5, 1e-12)
+	if !math.IsNaN(e.Numbers("ratio")[1]) || !math.IsNaN(e.Numbers("ratio_low")[1]) || math.IsNaN(e.Numbers("difference_low")[1]) {
+		t.Errorf("a ratio to 0: %v", datasets.Format(e, 0))
+	}
+	g := run(t, "smallest-gap", f, with(nil, "power", "0.9"))
+	below, above, err := SmallestShareGap(0.6, 100, 100, 0.05, 0.9)
+	if err != nil {
+		t.Fatal(err)
+	}
+	check(t, "share below", g.Numbers("share_below")[0], below, 1e-12)
+	check(t, "share above", g.Numbers("share_above")[0], above, 1e-12)
+	if g.Texts("within")[0] != "no" || g.Numbers("power")[0] != 0.9 {
+		t.Errorf("%v", datasets.Format(g, 0))
+	}
+}
+
+func TestAdjustTable(t *testing.T) {
+	f := &client.Frame{Columns: []client.Column{client.TextColumn("axis", []string{"a", "a", "b", "a", "b"}), client.TextColumn("note", []string{"1", "2", "3", "4", "5"}), client.NumberColumn("p", []float64{0.01, 0.04, 0.2, math.NaN(), 0.02})}}
+	all := run(t, "adjust-p", f, nil)
+	if err := near.Compare(all.Numbers("p_holm"), []float64{0.04, 0.08, 0.2, math.NaN(), 0.06}, 0, 1e-12); err != nil {
+		t.Error(err)
+	}
+	if err := near.Compare(all.Numbers("p_bh"), []float64{0.04, 0.16 / 3, 0.2, math.NaN(), 0.04}, 0, 1e-12); err != nil {
+		t.Error(err)
+	}
+	if !slices.Equal(all.Texts("found_holm"), []string{"yes", "no", "no", "", "no"}) || !slices.Equal(all.Texts("found_bh"), []string{"yes", "no", "no", "", "yes"}) || all.Texts("note")[4] != "5" || all.Numbers("n_tests")[0] != 4 || all.Numbers("n_tests")[3] != 0 {
+		t.Errorf("%v", datasets.Format(all, 0))
+	}
+	by := run(t, "adjust-p", f, map[string]string{"alpha": "0.03"}, "axis")
+	if err := near.Compare(by.Numbers("p_holm"), []float64{0.02, 0.04, 0.2, math.NaN(), 0.04}, 0, 1e-12); err != nil || by.Texts("found_holm")[1] != "no" {
+		t.Error(err)
+	}
+	f.Columns[2].Numbers[1] = 1.2
+	if _, err := tabulartest.Run("adjust-p", f, nil); err == nil || !strings.Contains(err.Error(), "row 2") || !strings.Contains(err.Error(), "1.2 is no probability") {
+		t.Error(err)
+	}
+}
+
+// Means and ratios by group, with prompts as units: intervals over prompts are wider than over rows where rows of a prompt are alike.
+func TestClusteredMeans(t *testing.T) {
+	f := scored(near.Rand(t, 84), 0.05)
+	f = f.With(client.NumberColumn("ones", slices.Repeat([]float64{2}, f.Len())))
+	prompts := run(t, "clustered-mean", f, map[string]string{"value": "score", "unit": "prompt_id"}, "model")
+	single := run(t, "clustered-mean", f, map[string]string{"value": "score"}, "model")
+	half := run(t, "clustered-mean", f, map[string]string{"value": "score", "over": "ones", "unit": "prompt_id"}, "model")
+	for i, model := range []string{"k", "m"} {
+		values := slices.Concat(flat(pick(f, model, "en")), flat(pick(f, model, "hi")), flat(pick(f, model, "ta")))
+		check(t, "mean", prompts.Numbers("value")[i], mean(values), 1e-9)
+		check(t, "ratio", half.Numbers("value")[i], mean(values)/2, 1e-9)
+		if prompts.Texts("model")[i] != model || prompts.Numbers("n_units")[i] != 12 || prompts.Numbers("n_rows")[i]+prompts.Numbers("n_missing")[i] != 72 {
+			t.Errorf("%v", datasets.Format(prompts, 0))
+		}
+		width := func(f *client.Frame) float64 { return f.Numbers("value_high")[i] - f.Numbers("value_low")[i] }
+		if !(width(prompts) > 1.2*width(single)) {
+			t.Errorf("interval over prompts %v wide, over rows %v", width(prompts), width(single))
+		}
+	}
+	one := run(t, "clustered-mean", f.Pick(rows(f, "prompt_id", "p1")), map[string]string{"value": "score", "unit": "prompt_id"})
+	if one.Numbers("n_units")[0] != 1 || !math.IsNaN(one.Numbers("value_low")[0]) || math.IsNaN(one.Numbers("value")[0]) {
+		t.Errorf("one prompt: %v", datasets.Format(one, 0))
+	}
+	f.Columns[5].Numbers = make([]float64, f.Len())
+	zero := run(t, "clustered-mean", f, map[string]string{"value": "score", "over": "ones"})
+	if !math.IsNaN(zero.Numbers("value")[0]) || !math.IsNaN(zero.Numbers("value_low")[0]) {
+		t.Errorf("denominators of 0: %v", datasets.Format(zero, 0))
+	}
+}
+
+// What is missing is counted and blank; what is wrong is named.
+func TestTableEdges(t *testing.T) {
+	nan := math.NaN()
+	table := func(groups string, values ...float64) *client.Frame {
+		return &client.Frame{Columns: []client.Column{client.TextColumn("group", strings.Split(groups, "")), client.NumberColumn("value", values)}}
+	}
+	p := run(t, "permutation-test", table("aabbc", 1, 2, nan, nan, 3), nil)
+	if p.Len() != 3 || p.Texts("reason")[0] != "no values of b" || !math.IsNaN(p.Numbers("p")[0]) || p.Numbers("n_missing")[0] != 2 || p.Numbers("n_tests")[0] != 0 || p.Numbers("n_tests")[1] != 1 || !math.IsNaN(p.Numbers("cohens_d")[1]) {
+		t.Errorf("an empty group: %v", datasets.Format(p, 0))
+	}
+	if p.Numbers("p_holm")[1] != p.Numbers("p")[1] || !math.IsNaN(p.Numbers("p_holm")[2]) {
+		t.Errorf("the family: %v", datasets.Format(p, 0))
+	}
+	e := run(t, "effect-size", table("aabbc", 1, 2, nan, nan, 3), nil)
+	if !math.IsNaN(e.Numbers("difference")[0]) || e.Numbers("difference")[1] != -1.5 || !math.IsNaN(e.Numbers("difference_low")[1]) {
+		t.Errorf("%v", datasets.Format(e, 0))
+	}
+	if g := run(t, "smallest-gap", table("ab", 1, 1), nil); !math.IsNaN(g.Numbers("gap")[0]) || g.Texts("within")[0] != "" {
+		t.Errorf("one value each: %v", datasets.Format(g, 0))
+	}
+	if g := run(t, "smallest-gap", table("aabb", 1, 1, 2, 2), nil); g.Numbers("gap")[0] != 0 || g.Texts("within")[0] != "no" {
+		t.Errorf("values that do not vary: %v", datasets.Format(g, 0))
+	}
+	for _, metric := range []string{"permutation-test", "effect-size", "smallest-gap", "clustered-mean", "adjust-p"} {
+		column := "value"
+		if metric == "adjust-p" {
+			column = "p"
+		}
+		if f := run(t, metric, (&client.Frame{Columns: []client.Column{client.TextColumn("group", nil), client.NumberColumn(column, nil)}}), nil); f.Len() != 0 {
+			t.Errorf("%s of an empty table: %d rows", metric, f.Len())
+		}
+	}
+	alone := run(t, "permutation-test", table("aaa", 1, 2, 3), nil)
+	if alone.Len() != 0 {
+		t.Errorf("one group: %v", alone)
+	}
+	twice := table("ab", 1, 2).With(client.TextColumn("id", []string{"x", "x"}))
+	for want, c := range map[string]struct {
+		metric  string
+		in      *client.Frame
+		options map[string]string
+	}{
+		`row 2 (id "x"), column id`:             {"permutation-test", twice, nil},
+		"row 1 has the same id":                 {"clustered-mean", twice, nil},
+		"the value is infinite":                 {"effect-size", table("ab", 1, math.Inf(1)), nil},
+		`no such column: "prompt_id"`:           {"effect-size", table("ab", 1, 2), map[string]string{"unit": "prompt_id"}},
+		`there is no group "c"`:                 {"permutation-test", table("ab", 1, 2), map[string]string{"against": "c"}},
+		"with the option unit":                  {"permutation-test", table("ab", 1, 2), map[string]string{"design": "paired"}},
+		"alpha=2":                               {"smallest-gap", table("ab", 1, 2), map[string]string{"alpha": "2"}},
+		"level=":                                {"effect-size", table("ab", 1, 2), map[string]string{"level": "95"}},
+		`no such column: "score"`:               {"permutation-test", table("ab", 1, 2), map[string]string{"value": "score"}},
+		"a permutation test of 40 values needs": {"permutation-test", table(strings.Repeat("ab", 20), make([]float64, 40)...), map[string]string{"draws": "0"}},
+	} {
+		if _, err := tabulartest.Run(c.metric, c.in, c.options); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: %v, want %q", c.metric, err, want)
+		}
+	}
+}
+
+// The intervals of effect-size hold the truth as often as they say: groups that share prompts with effects of their own, true difference 0.5, true ratio 1.25.
+func TestCalibrationOfEffects(t *testing.T) {
+	rng := near.Rand(t, 85)
+	const trials = 300
+	differences, ratios := 0, 0
+	for range trials {
+		var groups, prompts []string
+		var values []float64
+		for k := range 30 {
+			effect := 0.5 * rng.NormFloat64()
+			for range 3 {
+				groups, prompts, values = append(groups, "a", "b"), append(prompts, fmt.Sprint(k), fmt.Sprint(k)), append(values, 2.5+effect+rng.NormFloat64(), 2+effect+rng.NormFloat64())
+			}
+		}
+		f := &client.Frame{Columns: []client.Column{client.TextColumn("group", groups), client.TextColumn("prompt_id", prompts), client.NumberColumn("value", values)}}
+		e := run(t, "effect-size", f, map[string]string{"unit": "prompt_id", "draws": "300"})
+		if e.Numbers("difference_low")[0] <= 0.5 && 0.5 <= e.Numbers("difference_high")[0] {
+			differences++
+		}
+		if e.Numbers("ratio_low")[0] <= 1.25 && 1.25 <= e.Numbers("ratio_high")[0] {
+			ratios++
+		}
+	}
+	t.Logf("held: difference %d, ratio %d of %d", differences, ratios, trials)
+	if least := 261; differences < least || ratios < least || differences > 298 {
+		t.Errorf("held in %d and %d of %d trials, want at least %d", differences, ratios, trials, least)
+	}
+}
+
+func TestConstructors(t *testing.T) {
+	in := datasets.New("test", nil, datasets.Columns("id:text", "model:text", "language:text", "prompt_id:text", "score:number", "p:number"))
+	for name, table := range map[string]datasets.Table{
+		"test":  PermutationTest(in, "score", "language", PairedBy("prompt_id"), Against("en"), metrics.By("model"), metrics.Draws(9), metrics.SeedOf(2)),
+		"sizes": EffectSizes(in, "score", "language", Unit("prompt_id"), metrics.Level(0.9)),
+		"gaps":  SmallestGaps(in, "score", "language", Alpha(0.01), Power(0.9)),
+		"p":     AdjustP(in, "p", metrics.By("model"), Alpha(0.1)),
+		"means": ClusteredMeans(in, "score", Over("p"), Unit("prompt_id"), metrics.By("model")),
+	} {
+		if _, err := table.Plan(); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
