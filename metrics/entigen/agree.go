@@ -173,8 +173,7 @@ func EffectOf(original, now []Counts, r Resampling) Effect {
 			changes = append(changes, v)
 		}
 	}
-	e.Low, e.High = tabular.Percentiles(changes, r.Level)
-	e.Low, e.High = min(e.Change, e.Low), max(e.Change, e.High)
+	e.Low, e.High = centred(e.Change, changes, r.Level, -1, 1)
 	return e
 }
 

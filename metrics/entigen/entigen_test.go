@@ -86,7 +86,7 @@ func TestIdentity(t *testing.T) {
 		if n := int(math.Round(d.Value * float64(usable))); (n-usable)%2 != 0 {
 			t.Errorf("%+v: %d of %d differ in parity", counts, n, usable)
 		}
-		low, high := Bootstrap(counts, diversityValue, Resampling{"cell", ByPicture, 50, 0.95, 3})
+		low, high := Bootstrap(counts, diversityValue, Resampling{"cell", ByPicture, 50, 0.95, 3, 1})
 		if !(low <= d.Value && d.Value <= high) {
 			t.Errorf("%+v: %g outside [%g, %g]", counts, d.Value, low, high)
 		}
@@ -104,17 +104,17 @@ func TestDirectionAndEdges(t *testing.T) {
 	if BiasOf(Counts{First: 3, Second: 1}) != 0.5 || !math.IsNaN(BiasOf(Counts{Uncertain: 3})) {
 		t.Error("bias is not (a-b)/(a+b), or 0/0 is a value")
 	}
-	a, b := Bootstrap(oneSided, diversityValue, Resampling{"cell", ByPicture, 100, 0.95, 1})
+	a, b := Bootstrap(oneSided, diversityValue, Resampling{"cell", ByPicture, 100, 0.95, 1, 1})
 	if a != 1 || b != 1 {
 		t.Errorf("[%g, %g]", a, b)
 	}
 	mixed := []Counts{{"x", 5, 3, 1}}
-	l1, h1 := Bootstrap(mixed, diversityValue, Resampling{"cell", ByPicture, 500, 0.95, 1})
-	l2, h2 := Bootstrap(mixed, diversityValue, Resampling{"cell", ByPicture, 500, 0.95, 1})
+	l1, h1 := Bootstrap(mixed, diversityValue, Resampling{"cell", ByPicture, 500, 0.95, 1, 1})
+	l2, h2 := Bootstrap(mixed, diversityValue, Resampling{"cell", ByPicture, 500, 0.95, 1, 1})
 	if l1 != l2 || h1 != h2 || !(h1-l1 > 0.2) {
 		t.Errorf("[%g, %g], again [%g, %g]", l1, h1, l2, h2)
 	}
-	if low, high := Bootstrap([]Counts{{"x", 0, 0, 3}}, diversityValue, Resampling{"cell", ByPicture, 10, 0.95, 1}); !math.IsNaN(low) || !math.IsNaN(high) {
+	if low, high := Bootstrap([]Counts{{"x", 0, 0, 3}}, diversityValue, Resampling{"cell", ByPicture, 10, 0.95, 1, 1}); !math.IsNaN(low) || !math.IsNaN(high) {
 		t.Error("an unavailable score has an interval")
 	}
 	for _, c := range []struct {

@@ -37,10 +37,10 @@ func init() {
 		{Name: "rounding", Default: "round", About: "values are rounded, or cut, to their decimals; the paper does both", Values: []string{"round", "cut"}}}
 	clip := metrics.Input{Role: "clip", Optional: true, Columns: in.Columns[:5], About: "labels by CLIP, as entigen-clip-labels gives them; only with judges=both"}
 	register := func(m metrics.Metric, source string, options ...metrics.Option) {
-		if m.Version, m.Options = 1, append(slices.Clone(base), options...); m.Inputs == nil {
+		if m.Options = append(slices.Clone(base), options...); m.Inputs == nil {
 			m.Inputs = []metrics.Input{in}
 		}
-		m.Citation = citation + source
+		m.Version, m.Citation = 2, citation+source
 		metrics.Register(m)
 	}
 	register(metrics.Metric{Info: metrics.Info{Name: "entigen-diversity", Title: "how unevenly pictures fall into two perceived groups, over a category's attributes", Unit: "share", Range: "[0, 1]", Direction: "lower is more diverse"},
@@ -106,7 +106,7 @@ func diversity(_ context.Context, call metrics.Call) (*client.Frame, error) {
 	var out [][]any
 	for _, c := range all {
 		d := DiversityOf(c.counts)
-		d.Low, d.High = Bootstrap(c.counts, diversityValue, Resampling{c.String(), cluster, draws, level, call.Seed})
+		d.Low, d.High = Bootstrap(c.counts, diversityValue, Resampling{c.String(), cluster, draws, level, call.Seed, 1})
 		k := c.key
 		k.prompt = data.Original
 		before, known := original[k]
@@ -212,7 +212,7 @@ func quality(_ context.Context, call metrics.Call) (*client.Frame, error) {
 	for _, c := range all {
 		if q, ok := good(c); ok {
 			d := DiversityOf(c.counts)
-			r := Resampling{c.String(), cluster, draws, level, call.Seed}
+			r := Resampling{c.String(), cluster, draws, level, call.Seed, 0}
 			low, high := Bootstrap(c.counts, perAttribute, r)
 			lowDescribed, highDescribed := Bootstrap(c.described, perAttribute, r)
 			out = append(out, []any{c.category, c.prompt, c.kind, c.model, q.Usable, low, high, q.AsDescribed, lowDescribed, highDescribed,

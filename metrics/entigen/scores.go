@@ -87,10 +87,13 @@ type Resampling struct {
 	Draws   int     // 0 = no interval
 	Level   float64 // of the interval
 	Seed    int64
+	Most    float64 // the score's upper end; 0 = none. The lower one is 0
 }
 
-// Bootstrap gives the percentile interval of a score by drawing with replacement. Draws in which the score is not available are left out. The interval always holds
-// the value itself. There is none for one prompt drawn by prompts.
+// Bootstrap gives the interval of a score by drawing with replacement: value + (quantiles of the draws − their mean), within the score's range. The absolute difference of few
+// pictures is larger in a draw than in the data; taking the draws' mean away leaves that out, which a percentile interval would not. The interval is about
+// the score's expectation at these numbers of pictures. Draws in which the score is not available are left out; the interval always holds the value itself. There is none
+// for one prompt drawn by prompts.
 func Bootstrap(counts []Counts, score func([]Counts) float64, r Resampling) (low, high float64) {
 	value := score(counts)
 	if r.Draws <= 0 || math.IsNaN(value) || r.Cluster == ByPrompt && len(counts) < 2 {
@@ -113,8 +116,23 @@ func Bootstrap(counts []Counts, score func([]Counts) float64, r Resampling) (low
 			values = append(values, v)
 		}
 	}
-	low, high = tabular.Percentiles(values, r.Level)
-	return min(value, low), max(value, high)
+	most := r.Most
+	if most == 0 {
+		most = math.Inf(1)
+	}
+	return centred(value, values, r.Level, 0, most)
+}
+
+// centred is the interval of a value from the draws' deviations from their own mean, within a range.
+func centred(value float64, draws []float64, level, least, most float64) (low, high float64) {
+	mean := 0.0
+	for _, v := range draws {
+		mean += v
+	}
+	mean /= float64(len(draws))
+	low, high = tabular.Percentiles(draws, level)
+	low, high = value+low-mean, value+high-mean
+	return min(value, max(least, low)), max(value, min(most, high))
 }
 
 // draw draws the pictures of an attribute with replacement.
