@@ -1,6 +1,7 @@
 package metrics
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -48,7 +49,7 @@ func readSetup(o map[string]string) (s setup, err error) {
 		err = fmt.Errorf("option level=%q: give a probability between 0 and 1", o["level"])
 	}
 	profile, profileErr := regions.FindProfile(o["profile"])
-	if err = errors.Join(err, profileErr); err != nil {
+	if err = cmp.Or(err, profileErr); err != nil {
 		return s, err
 	}
 	var name regions.Setup

@@ -162,19 +162,13 @@ func computeDeltas(_ context.Context, call Call) (*client.Frame, error) {
 }
 
 func computeRatios(_ context.Context, call Call) (*client.Frame, error) {
-	var d regions.Decomposed
-	for score, to := range map[string][2]*[]regions.Value{
-		"precision": {&d.ObjectPrecision, &d.BackgroundPrecision}, "coverage": {&d.ObjectCoverage, &d.BackgroundCoverage},
-	} {
-		_, values, err := byRegion(call.Inputs["in"], call.Options["region"], score)
-		if err != nil {
-			return nil, err
-		}
-		*to[0], *to[1] = values["object_only"], values["background_only"]
+	d, err := decomposed(call.Inputs["in"], call.Options["region"])
+	if err != nil {
+		return nil, err
 	}
 	candidates, err := regions.Candidates(d)
 	if err != nil {
-		return nil, fmt.Errorf("%w; put the scores of object_only and background_only under each other with Concat", err)
+		return nil, bothVectors(err)
 	}
 	out := newRows([]string{"name", "formula"})
 	for _, c := range candidates {

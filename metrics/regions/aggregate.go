@@ -100,7 +100,7 @@ func Candidates(d Decomposed) ([]Candidate, error) {
 	oc, err2 := Summarise(d.ObjectCoverage)
 	bp, err3 := Summarise(d.BackgroundPrecision)
 	bc, err4 := Summarise(d.BackgroundCoverage)
-	if err := errors.Join(err1, err2, err3, err4); err != nil {
+	if err := cmp.Or(err1, err2, err3, err4); err != nil {
 		return nil, err
 	}
 	candidate := func(name, formula string, background, object float64) Candidate {

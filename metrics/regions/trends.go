@@ -1,7 +1,7 @@
 package regions
 
 import (
-	"errors"
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -72,7 +72,7 @@ func Trends(orig Decomposed, new *Decomposed, o TrendOptions) ([]Trend, error) {
 		high, err2 := find(orig.BackgroundCoverage, o.HighRegion)
 		lowObject, err3 := find(orig.ObjectPrecision, o.LowRegion)
 		lowBackground, err4 := find(orig.BackgroundPrecision, o.LowRegion)
-		if err := errors.Join(err1, err2, err3, err4); err != nil {
+		if err := cmp.Or(err1, err2, err3, err4); err != nil {
 			return nil, err
 		}
 		trends = append(trends,
@@ -102,7 +102,7 @@ func (d Decomposed) summaries() (s summaries, err error) {
 	s.oc, errs[1] = Summarise(d.ObjectCoverage)
 	s.bp, errs[2] = Summarise(d.BackgroundPrecision)
 	s.bc, errs[3] = Summarise(d.BackgroundCoverage)
-	return s, errors.Join(errs[:]...)
+	return s, cmp.Or(errs[:]...)
 }
 
 func find(values []Value, region string) (float64, error) {

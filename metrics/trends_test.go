@@ -1,0 +1,177 @@
+package metrics
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"antipode/datasets"
+	"antipode/kernel/client"
+)
+
+var sixRegions = []string{"Africa", "Americas", "EastAsia", "Europe", "SouthEastAsia", "WestAsia"}
+
+// findings are scores by region that agree with Table 1 and with every claim of the paper on the original template.
+func findings() *client.Frame {
+	return byRegionOf([]float64{0.564, 0.62, 0.62, 0.64, 0.65, 0.608}, []float64{0.352, 0.37, 0.38, 0.42, 0.38, 0.36}, []float64{0.56, 0.5, 0.5, 0.48, 0.483, 0.363}, []float64{0.278, 0.36, 0.38, 0.37, 0.556, 0.354})
+}
+
+func byRegionOf(objectPrecision, objectCoverage, backgroundPrecision, backgroundCoverage []float64) *client.Frame {
+	return &client.Frame{Columns: []client.Column{client.TextColumn("region", slices.Concat(sixRegions, sixRegions)),
+		client.TextColumn("vector", slices.Concat(slices.Repeat([]string{"object_only"}, 6), slices.Repeat([]string{"background_only"}, 6))),
+		client.NumberColumn("precision", slices.Concat(objectPrecision, backgroundPrecision)), client.NumberColumn("coverage", slices.Concat(objectCoverage, backgroundCoverage))}}
+}
+
+// shifted adds to the scores of a set-up.
+func shifted(f *client.Frame, vector string, precision, coverage float64) *client.Frame {
+	p, c := slices.Clone(f.Numbers("precision")), slices.Clone(f.Numbers("coverage"))
+	for i, v := range f.Texts("vector") {
+		if v == vector {
+			p[i], c[i] = p[i]+precision, c[i]+coverage
+		}
+	}
+	return f.With(client.NumberColumn("precision", p), client.NumberColumn("coverage", c))
+}
+
+// Each trend is a line with its verdict and its two numbers; a run that turns one finding round fails that line alone.
+func TestTrendLines(t *testing.T) {
+	original := findings()
+	changed := shifted(shifted(original, "background_only", -0.01, 0.1), "object_only", 0.04, 0)
+	f, _, err := evaluate(t, Args{Metric: "trend-lines"}, original, changed)
+	if err != nil || f.Len() != 10 {
+		t.Fatal(f, err)
+	}
+	if slices.Contains(f.Texts("verdict"), "FAIL") {
+		t.Errorf("%q", f.Texts("line"))
+	}
+	if got := f.Texts("line")[0]; !strings.HasPrefix(got, "pass  average precision, object above background: Obj-only 0.617, BG-only 0.481") {
+		t.Errorf("%q", got)
+	}
+	if math.Abs(f.Numbers("a")[7]-0.278) > 1e-12 || math.Abs(f.Numbers("b")[7]-0.378) > 1e-12 || f.Texts("trend")[7] != "worst background coverage clearly up" {
+		t.Errorf("%q: %v and %v", f.Texts("trend")[7], f.Numbers("a")[7], f.Numbers("b")[7])
+	}
+	alone, _, err := evaluate(t, Args{Metric: "trend-lines"}, original)
+	if err != nil || alone.Len() != 6 || slices.Contains(alone.Texts("verdict"), "FAIL") {
+		t.Errorf("the original template alone: %v, %v", alone, err)
+	}
+	for trend, c := range map[string]struct {
+		in      *client.Frame
+		options map[string]string
+	}{
+		"average precision, object above background":     {shifted(original, "background_only", 0.14, 0), options("equal", "0.15")},
+		"average coverage about equal":                   {shifted(original, "object_only", 0, 0.1), nil},
+		"smallest background coverage in Europe":         {original, options("low", "Europe", "equal", "0.2")},
+		"largest background coverage in WestAsia":        {original, options("high", "WestAsia")},
+		"best/worst coverage larger for background":      {byRegionOf([]float64{0.564, 0.62, 0.62, 0.64, 0.65, 0.608}, []float64{0.2, 0.42, 0.4, 0.4, 0.42, 0.42}, []float64{0.56, 0.5, 0.5, 0.48, 0.483, 0.363}, []float64{0.34, 0.36, 0.38, 0.37, 0.4, 0.36}), nil},
+		"Africa's precision about equal in both set-ups": {original, options("equal", "0.003")},
+	} {
+		o := c.options
+		f, _, err := evaluate(t, Args{Metric: "trend-lines", Options: o}, c.in)
+		if err != nil {
+			t.Fatal(trend, err)
+		}
+		failed := []string{}
+		for i, v := range f.Texts("verdict") {
+			if v == "FAIL" && !(trend == "Africa's precision about equal in both set-ups" && f.Texts("trend")[i] == "average coverage about equal") {
+				failed = append(failed, f.Texts("trend")[i])
+			}
+		}
+		if !slices.Equal(failed, []string{trend}) {
+			t.Errorf("%s: failed %q", trend, failed)
+		}
+	}
+	any, _, err := evaluate(t, Args{Metric: "trend-lines", Options: options("regions", "any")}, original)
+	if err != nil || any.Len() != 3 {
+		t.Errorf("any regions: %v, %v", any, err)
+	}
+	for want, c := range map[string]struct {
+		in      *client.Frame
+		options map[string]string
+	}{
+		`there is no region "Atlantis"`: {original, options("low", "Atlantis")},
+		"with Concat":                   {original.Pick([]int{0, 1, 2, 3, 4, 5}), nil},
+		`equal="x"`:                     {original, options("equal", "x")},
+		`no such column: "place"`:       {original, options("region", "place")},
+		"has two scores":                {original.Pick([]int{0, 0, 6}), nil},
+	} {
+		if _, _, err := evaluate(t, Args{Metric: "trend-lines", Options: c.options}, c.in); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+	in := datasets.FromFrame(original)
+	for name, table := range map[string]datasets.Table{"one": TrendLines(in, About(0.1, 0.05), Expected("Africa", "Europe")), "two": TrendLinesOfTwo(in, in, AnyRegions())} {
+		if _, err := table.Plan(); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// The candidates for the paper's 1.7x stand side by side (row 14 of the checklist), and the summary names the regions.
+func TestDisparityRatiosSideBySide(t *testing.T) {
+	f, _, err := evaluate(t, Args{Metric: "disparity-ratios"}, findings())
+	if err != nil || f.Len() != 3 {
+		t.Fatal(f, err)
+	}
+	for i, want := range []float64{(0.556 / 0.278) / (0.42 / 0.352), 0.278 / 0.068, 0.197 / 0.086} {
+		if got := f.Numbers("ratio")[i]; math.Abs(got-want) > 1e-9 {
+			t.Errorf("%s: %v, want %v", f.Texts("name")[i], got, want)
+		}
+	}
+	if _, _, err := evaluate(t, Args{Metric: "disparity-ratios"}, findings().Pick([]int{0, 1})); err == nil || !strings.Contains(err.Error(), "with Concat") {
+		t.Error(err)
+	}
+	s, _, err := evaluate(t, Args{Metric: "region-summary"}, findings())
+	if err != nil || s.Len() != 4 {
+		t.Fatal(s, err)
+	}
+	for i, v := range s.Texts("vector") {
+		if v == "background_only" && s.Texts("score")[i] == "coverage" && (s.Texts("worst_region")[i] != "Africa" || s.Texts("best_region")[i] != "SouthEastAsia" || math.Abs(s.Numbers("average")[i]-0.383) > 1e-9 || math.Abs(s.Numbers("ratio")[i]-2) > 1e-9) {
+			t.Errorf("%v", datasets.Format(s, 0))
+		}
+	}
+}
+
+// Scores per object, by the mean over regions: a row for each object and set-up, regions without a score named.
+func TestObjectMeans(t *testing.T) {
+	f := &client.Frame{Columns: []client.Column{client.TextColumn("object", []string{"bag", "bag", "car", "car"}), client.TextColumn("region", []string{"Africa", "Europe", "Africa", "Europe"}), client.TextColumn("vector", slices.Repeat([]string{"full"}, 4)),
+		client.NumberColumn("precision", []float64{0.2, 0.6, 0.5, math.NaN()}), client.NumberColumn("coverage", []float64{0.1, 0.3, 0.4, 0})}}
+	got, _, err := evaluate(t, Args{Metric: "object-means"}, f)
+	if err != nil || got.Len() != 2 || got.Texts("object")[1] != "car" || math.Abs(got.Numbers("precision")[0]-0.4) > 1e-12 || got.Numbers("precision")[1] != 0.5 || got.Texts("missing")[1] != "Europe" || got.Numbers("n_regions")[1] != 1 {
+		t.Errorf("%v, %v", got, err)
+	}
+}
+
+// Each warning of table 4.6 reaches the result: too few real images, radius 0, images without a mask, an empty component, uneven cells.
+func TestWarningsOfTables(t *testing.T) {
+	real, gen := cloud(1, 80, 0), cloud(2, 80, 0)
+	twins := real.Pick([]int{0, 0, 0, 0, 0, 5, 6, 7, 8, 9})
+	ids := make([]string, twins.Len())
+	for i := range ids {
+		ids[i] = string(rune('a' + i))
+	}
+	twins = twins.With(client.TextColumn("id", ids))
+	empty := slices.Clone(gen.Numbers("background_patches"))
+	empty[3] = 0
+	unmasked := slices.Clone(gen.Numbers("object_patches"))
+	unmasked[4] = math.NaN()
+	bare := slices.Clone(gen.Vectors("object_only"))
+	bare[4] = nil
+	for want, c := range map[string]struct {
+		vector    string
+		real, gen *client.Frame
+	}{
+		"radius":                     {"full", twins, gen},
+		"have an empty or too small": {"background_only", real, gen.With(client.NumberColumn("background_patches", empty))},
+		"1 of 80 generated pictures have no mask": {"object_only", real, gen.With(client.NumberColumn("object_patches", unmasked), client.VectorColumn("object_only", bare))},
+		"uneven cells": {"full", real, gen.Pick([]int{0, 1, 2, 3, 4, 8, 12})},
+	} {
+		_, notes, err := evaluate(t, Args{Metric: "precision-coverage", Options: options("vector", c.vector, "draws", "0", "cells", "object")}, c.real, c.gen)
+		if err != nil || !strings.Contains(strings.Join(notes, "\n"), want) {
+			t.Errorf("%s: notes %q, %v", want, notes, err)
+		}
+	}
+	if _, _, err := evaluate(t, Args{Metric: "precision-coverage", Options: options("k", "80")}, real, gen); err == nil || !strings.Contains(err.Error(), "a radius needs more than k = 80") {
+		t.Error(err)
+	}
+}
