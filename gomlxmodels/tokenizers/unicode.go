@@ -33,8 +33,8 @@ var (
 	newDigit  = ranges("11de0-11de9 16ff4-16ff6")
 	// lateCompose have no class or decomposition in Unicode 9: next to them nothing is reordered or composed.
 	lateCompose = ranges("7fd 898-89f 8ca-8d3 9fe c3c d3b-d3c eba 1715 1abf-1ace 1df6-1dfa a82c 10d24-10d27 10eab-10eac 10efd-10eff 10f46-10f50 " +
-		"10f82-10f85 11070 1133b 1145e 11839-1183a 1193d-1193e 11943 119e0 11a34 11a47 11a99 11d42 11d44-11d45 11d97 11f41-11f42 " +
-		"16ff0-16ff1 1e08f 1e130-1e136 1e2ae 1e2ec-1e2ef 1e4ec-1e4ef 11930 11938")
+		"10f82-10f85 11070 1133b 1145e 11839-1183a 11930 11938 1193d-1193e 11943 119e0 11a34 11a47 11a99 11d42 11d44-11d45 11d97 11f41-11f42 " +
+		"16ff0-16ff1 1e08f 1e130-1e136 1e2ae 1e2ec-1e2ef 1e4ec-1e4ef")
 	// lateCompat are compatibility characters that came later: NFKC and NFKD leave them.
 	lateCompat = ranges("32ff a7f2-a7f4 ab69 10781-10785 10787-107b0 107b2-107ba 1e030-1e06d 1f16c 1fbf0-1fbf9")
 )
@@ -42,6 +42,7 @@ var (
 // ranges reads a table from hexadecimal ranges in order.
 func ranges(text string) *unicode.RangeTable {
 	t := new(unicode.RangeTable)
+	next := uint64(0)
 	for _, f := range strings.Fields(text) {
 		from, to, wide := strings.Cut(f, "-")
 		if !wide {
@@ -49,9 +50,10 @@ func ranges(text string) *unicode.RangeTable {
 		}
 		lo, err := strconv.ParseUint(from, 16, 32)
 		hi, err2 := strconv.ParseUint(to, 16, 32)
-		if err != nil || err2 != nil || lo > hi {
+		if err != nil || err2 != nil || lo < next || lo > hi {
 			panic("tokenizers: bad range " + f)
 		}
+		next = hi + 1
 		if hi < 1<<16 {
 			t.R16 = append(t.R16, unicode.Range16{Lo: uint16(lo), Hi: uint16(hi), Stride: 1})
 		} else {
