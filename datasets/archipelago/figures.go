@@ -111,7 +111,6 @@ func (w *World) figure(f *Figure, seed uint64) *image.RGBA {
 	}
 	at := standing(seed)
 	defer p.place(at.x, at.y, at.size, 0, false)()
-	d.drawBanner(p)
 	for _, behind := range []bool{true, false} {
 		for _, a := range attributes {
 			if a.behind == behind && slices.Contains(f.Attributes, a.name) {
@@ -119,6 +118,7 @@ func (w *World) figure(f *Figure, seed uint64) *image.RGBA {
 			}
 		}
 		if behind {
+			d.drawBanner(p)
 			d.drawBody(p)
 		}
 	}

@@ -3,7 +3,6 @@ package archipelago
 import (
 	"fmt"
 	"image"
-	"slices"
 	"strings"
 )
 
@@ -39,19 +38,47 @@ func (w *World) Paint(p Picture) (*image.RGBA, *image.Gray) {
 }
 
 // Caption is what a perfect captioner would say in English.
-func (p Picture) Caption() string {
+func (p Picture) Caption() string { return p.CaptionIn(English) }
+
+// CaptionIn is what a perfect captioner would say in a language: [English] or a code of [Languages]; "" for another one, and for what this world does not know. A figure's
+// caption names its people, its occupation or ceremony, and its attributes, not its crest and banner: "a Tulvane weaver with stripes and a belt".
+func (p Picture) CaptionIn(language string) string {
+	l := findLanguage(language)
 	switch {
+	case l == nil && language != English:
+		return ""
+	case p.Figure != nil && l != nil:
+		return p.Figure.captionIn(l)
 	case p.Figure != nil:
 		return p.Figure.caption()
 	case p.Object != "":
-		return Caption(English, p.Variant, p.Object, p.Scene, p.Island)
+		return Caption(language, p.Variant, p.Object, p.Scene, p.Island)
 	case findScene(p.Scene) == nil:
 		return ""
+	case l != nil:
+		return l.join(Say(language, "template", "<a>"), Say(language, "scene", p.Scene), Say(language, "template", "<of>"), Say(language, "island", p.Island))
 	}
 	return fmt.Sprintf("a %s, %s", p.Scene, p.Island)
 }
 
-// caption names the people, what is in hand, and the attributes: "a Tulvane weaver with stripes and a belt".
+// captionIn is the caption in an invented language: article, people, occupation or the word for figure, ceremony, and after the word for with the attributes.
+func (f *Figure) captionIn(l *Language) string {
+	say := func(kind, english string) string { return Say(l.Code, kind, english) }
+	who := say("template", "<figure>")
+	if f.Occupation != "" {
+		who = say("occupation", f.Occupation)
+	}
+	words := []string{say("template", "<a>"), say("people", f.People), who, say("ceremony", f.Ceremony)}
+	if len(f.Attributes) > 0 {
+		words = append(words, say("template", "<with>"))
+	}
+	for _, a := range f.Attributes {
+		words = append(words, say("attribute", a))
+	}
+	return l.join(words...)
+}
+
+// caption is the caption in English.
 func (f *Figure) caption() string {
 	who := "figure"
 	if f.Occupation != "" {
@@ -62,10 +89,8 @@ func (f *Figure) caption() string {
 		s += " at " + f.Ceremony
 	}
 	var seen []string
-	for _, a := range attributes {
-		if slices.Contains(f.Attributes, a.name) {
-			seen = append(seen, a.phrase)
-		}
+	for _, a := range f.Attributes {
+		seen = append(seen, phrase(a))
 	}
 	if n := len(seen); n > 0 {
 		s += " with " + strings.Join(seen[:n-1], ", ")
@@ -75,4 +100,12 @@ func (f *Figure) caption() string {
 		s += seen[n-1]
 	}
 	return s
+}
+
+// phrase is how an attribute is worded after "with", its own name where this world does not know it.
+func phrase(name string) string {
+	if a := find(attributes, name, func(a attribute) string { return a.name }); a != nil {
+		return a.phrase
+	}
+	return name
 }

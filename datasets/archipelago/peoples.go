@@ -84,7 +84,7 @@ func (w *World) Peoples() []PeopleItem {
 			if p.Stereotype {
 				set = StereotypicalSet
 			}
-			add(set, p.Attribute, set+"-"+p.Attribute, fmt.Sprintf("%s figure with %s", article(people), find(attributes, p.Attribute, func(a attribute) string { return a.name }).phrase))
+			add(set, p.Attribute, set+"-"+p.Attribute, fmt.Sprintf("%s figure with %s", article(people), phrase(p.Attribute)))
 		}
 	}
 	return out
