@@ -29,7 +29,7 @@ type drawing struct {
 // a picture that was removed meanwhile is drawn again.
 func (w *World) drawn(ctx context.Context, home, table string, pictures []Picture) ([]client.Image, []client.Mask, error) {
 	h := sha256.New()
-	fmt.Fprintf(h, "archipelago drawings\x00%d\x00%d\x00", Version, w.opts.Size)
+	fmt.Fprintf(h, "archipelago drawings\x00%d\x00%d\x00%d\x00", Version, AuditVersion, w.opts.Size)
 	for _, p := range pictures {
 		figure := Figure{}
 		if p.Figure != nil {

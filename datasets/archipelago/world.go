@@ -8,8 +8,11 @@ import (
 	"strings"
 )
 
-// Version is the version of the world: raised in the commit that moves any pixel of any picture.
+// Version is the version of the world: raised in the commit that moves any pixel of any photo or sampled picture.
 const Version = 1
+
+// AuditVersion is the version of what the lists for the other audits show and of the figures: raised in the commit that moves any pixel of [World.Paint].
+const AuditVersion = 1
 
 // The two values of [Item].Source.
 const (
