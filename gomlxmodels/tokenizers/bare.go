@@ -8,6 +8,7 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -127,7 +128,7 @@ func (o *opener) pair(path string, text []byte, set *settings) (*Tokenizer, erro
 			Start: a.special(set.role("cls_token", "<s>"), false),
 			End:   a.special(set.role("sep_token", "</s>"), false)}
 		a.special(set.role("pad_token", "<pad>"), false)
-		a.special(set.role("mask_token", "<mask>"), true)
+		a.special(set.role("mask_token", "<mask>"), false)
 		return o.finish(path, f, &a, set)
 	}
 	start := a.special(set.role("bos_token", "<|endoftext|>"), false)
@@ -154,6 +155,16 @@ func (o *opener) finish(path string, f *file, a *addedNames, set *settings) (*To
 			return nil, fmt.Errorf("%s: the added token %q is not supported without a tokenizer.json; save the tokenizer as one", filepath.Join(o.dir, "added_tokens.json"), name)
 		}
 	}
+	for id, token := range set.added {
+		n, err := strconv.Atoi(id)
+		if err != nil {
+			return nil, fmt.Errorf("%s: added_tokens_decoder: the id %q is no number", filepath.Join(o.dir, "tokenizer_config.json"), id)
+		}
+		token.ID = n
+		f.Added = slices.DeleteFunc(f.Added, func(have addedSpec) bool { return have.Content == token.Content })
+		f.Added = append(f.Added, token)
+	}
+	slices.SortFunc(f.Added, func(a, b addedSpec) int { return a.ID - b.ID })
 	if a.err != nil {
 		return nil, fmt.Errorf("%s: %w", path, a.err)
 	}

@@ -146,6 +146,16 @@ const most = 1 << 24
 
 // build makes the model and the list of its tokens by id.
 func (s *modelSpec) build(bytes bool) (model, []string, error) {
+	if s.Type == "" { // older files
+		switch {
+		case s.Merges != nil:
+			s.Type = "BPE"
+		case s.UnknownID != nil:
+			s.Type = "Unigram"
+		case s.Prefix != nil:
+			s.Type = "WordPiece"
+		}
+	}
 	switch {
 	case s.ByteFallback:
 		return nil, nil, fmt.Errorf("a %s model with byte_fallback is not supported", s.Type)

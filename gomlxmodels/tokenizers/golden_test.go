@@ -105,7 +105,7 @@ func rows(t testing.TB, text []byte) [][]int32 {
 }
 
 // names are the goldens: every family, from each kind of file.
-var names = []string{"bert", "bert-vocab", "mpnet", "xlmr", "unigram-old", "roberta", "opt", "clip", "clip-old"}
+var names = []string{"bert", "bert-vocab", "mpnet", "mpnet-vocab", "xlmr", "unigram-old", "roberta", "roberta-old", "opt", "clip", "clip-old"}
 
 func TestEqualReference(t *testing.T) {
 	for _, name := range names {

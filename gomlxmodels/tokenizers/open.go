@@ -23,6 +23,7 @@ type settings struct {
 	accents       *bool
 	prefixSpace   bool // vocab.json and merges.txt
 	addBOS, stale bool // stale = model_max_length was not stated
+	added         map[string]addedSpec
 }
 
 // Open reads the tokenizer of a model folder: tokenizer.json, else vocab.txt (BERT, MPNet), else vocab.json and merges.txt
@@ -127,6 +128,8 @@ func (o *opener) settings() (*settings, error) {
 		Accents       *bool    `json:"strip_accents"`
 		PrefixSpace   bool     `json:"add_prefix_space"`
 		AddBeginToken bool     `json:"add_bos_token"`
+
+		Added map[string]addedSpec `json:"added_tokens_decoder"`
 	}{Lower: true, Chinese: true}
 	set := &settings{roles: map[string]string{}}
 	for _, name := range []string{"special_tokens_map.json", "tokenizer_config.json"} {
@@ -148,7 +151,7 @@ func (o *opener) settings() (*settings, error) {
 		}
 	}
 	set.class, set.cleanUp, set.lower, set.chinese, set.accents = config.Class, config.CleanUp, config.Lower, config.Chinese, config.Accents
-	set.prefixSpace, set.addBOS = config.PrefixSpace, config.AddBeginToken
+	set.prefixSpace, set.addBOS, set.added = config.PrefixSpace, config.AddBeginToken, config.Added
 	set.padLeft, set.cutLeft = config.PaddingSide == "left", config.TruncateSide == "left"
 	set.stale = config.Limit == nil
 	if config.Limit != nil && *config.Limit >= 1 && *config.Limit <= 1<<30 { // larger: transformers' way to say none

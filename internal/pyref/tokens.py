@@ -75,7 +75,7 @@ HOSTILE = [
     "'S 'T 'RE it'S 'sx ''s !'s x'll'd", "1234 ½ ² Ⅷ ٣ x1y2 ① ㊿ ㍿ ㎏", "\U0001d400\U00020000\U0010ffff\ue000\U0002b820\U0002b920", "a" * 99 + " " + "b" * 100 + " " + "c" * 101, "é" * 100 + " " + "ü" * 101,
     "東" * 300, "!?" * 90, "ab " * 200, "x" * 3000, "क" * 700, "<|startoftext|> <|endoftext|> <|ENDOFTEXT|> <|endoftext", "[CLS] [SEP] [MASK] [PAD] [UNK] [cls] [MASK", "<s> </s> <pad> <unk> <mask> <S> </S", "x<mask>y  <mask>  z",
     "a[SEP]b[MASK]c", "</w> a</w> ##ing ## a##b", "Ġa Ċ ▁ ▁a a▁b ▁▁", "\u1100\u1161\u11a8 \uac01 \u115f", "\u0600a \u0600\u0301", "\r\na\r\u0301b", "a\u20e3b\u0301c\u200dd\ufe0fe\u0323f\u0488", "ก\u0e33\u0e34 न\u093f\u0902", "☕️☕", "½⅓ ™ © ® № ℃ ﷼ ﹏ ＡＢＣ １２３ ﾞ ゙",
-    "newtoken NewToken  newtoken  anewtoken newtokenb", "Über ÜBER über", "http://example.org/a?b=c&d=%20#e", "“quotes” ‘single’ «g» … — – ‐ ‑ − ～ 〜 ・ 、 。 । ॥ ؟ ، ؛ ՞ ። ፣ ᱾ ꯫",
+    "newtoken NewToken  newtoken  anewtoken newtokenb", "a<image>b <image> c<IMAGE>", "Über ÜBER über", "http://example.org/a?b=c&d=%20#e", "“quotes” ‘single’ «g» … — – ‐ ‑ − ～ 〜 ・ 、 。 । ॥ ؟ ، ؛ ՞ ። ፣ ᱾ ꯫",
 ]
 
 # Characters about which the library and newer tables of Unicode disagree, and their neighbours.
@@ -205,6 +205,12 @@ def mpnet(f):
     t.save_pretrained(f)
 
 
+def mpnet_vocab(f):
+    """The special tokens are where the model's configuration says nothing of them."""
+    (f / "vocab.txt").write_text("".join(w + "\n" for w in word_vocab(500, ["<s>", "<pad>", "</s>", "[UNK]", "<mask>"], True)))
+    config(f, tokenizer_class="MPNetTokenizer", model_max_length=32)
+
+
 def pieces(specials, normalizer):
     t = Tokenizer(models.Unigram())
     t.normalizer = normalizer
@@ -241,11 +247,19 @@ def roberta(f):
     RobertaTokenizer(vocab=vocab, merges=merges, add_prefix_space=True, model_max_length=33).save_pretrained(f)
 
 
+def roberta_old(f):
+    vocab, merges = byte_vocab(500, ["<s>", "<pad>", "</s>", "<unk>", "<mask>"])
+    (f / "vocab.json").write_text(json.dumps(vocab))
+    (f / "merges.txt").write_text("#version: 0.2\n" + "".join(f"{a} {b}\n" for a, b in merges))
+    config(f, tokenizer_class="RobertaTokenizer", model_max_length=33)
+
+
 def opt(f):
     vocab, merges = byte_vocab(600, ["<s>", "<pad>", "</s>", "<unk>"])
     (f / "vocab.json").write_text(json.dumps(vocab))
     (f / "merges.txt").write_text("#version: 0.2\n" + "".join(f"{a} {b}\n" for a, b in merges))
-    config(f, tokenizer_class="GPT2Tokenizer", add_bos_token=True, bos_token="</s>", eos_token="</s>", unk_token="</s>", pad_token="<pad>", clean_up_tokenization_spaces=True)
+    config(f, tokenizer_class="GPT2Tokenizer", add_bos_token=True, bos_token="</s>", eos_token="</s>", unk_token="</s>", pad_token="<pad>", clean_up_tokenization_spaces=True,
+           added_tokens_decoder={str(len(vocab)): dict(content="<image>", special=True, lstrip=False, rstrip=True, normalized=False, single_word=False)})
 
 
 def clip(f):
@@ -334,7 +348,7 @@ def main(root):
     root.mkdir(parents=True, exist_ok=True)
     with zipfile.ZipFile(root / "texts.zip", "w") as z:
         z.writestr(zipfile.ZipInfo("texts.json", (1980, 1, 1, 0, 0, 0)), json.dumps([base64.b64encode(b).decode() for b in lines()]), zipfile.ZIP_DEFLATED, 9)
-    for make in (bert, bert_vocab, mpnet, xlmr, unigram_old, roberta, opt, clip, clip_old):
+    for make in (bert, bert_vocab, mpnet, mpnet_vocab, xlmr, unigram_old, roberta, roberta_old, opt, clip, clip_old):
         folder = pathlib.Path(tempfile.mkdtemp())
         try:
             make(folder)
