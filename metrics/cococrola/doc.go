@@ -33,7 +33,7 @@
 // ([Literal], equation 5 to the letter) Xc at l = ls is Sc + (1 − Sc)/n. A black picture in place of one that failed, as the public code has it, is
 // a matter of the pictures: give its vector, with outcome ok. The source language is en, for CogView 2 zh; the word of Wc is English for all.
 //
-// Wordings of a prompt (Appendix B) are compared as models are: give each its own name in the column model.
+// Wordings of a prompt (Appendix B) are scored as models are, MODEL / WORDING (the option wording of cococrola-scores), and compared by [Wordings].
 //
 // # Possession
 //

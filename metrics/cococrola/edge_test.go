@@ -217,7 +217,7 @@ func TestRegistered(t *testing.T) {
 			t.Errorf("%s: %+v", name, m.Info)
 		}
 	}
-	if n != 8 {
+	if n != 11 {
 		t.Errorf("%d metrics", n)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"antipode/kernel/client"
 	"antipode/metrics"
@@ -19,6 +20,18 @@ type input struct {
 	counts map[string]map[Cell]counts
 	rows   map[string]int // of a picture, by id
 	words  map[Cell]int   // row of a word
+	worded bool           // models are named with the wording of their prompts
+}
+
+// mark divides a model's name from the wording of its prompts.
+const mark = " / "
+
+// asked is the model behind a name with a wording.
+func (in *input) asked(name string) string {
+	if !in.worded {
+		return name
+	}
+	return name[:strings.LastIndex(name, mark)]
 }
 
 func readInput(call metrics.Call) (*input, error) {
@@ -41,6 +54,18 @@ func readInput(call metrics.Call) (*input, error) {
 		joint = c.Vectors
 	}
 	models, languages, concepts, ids, outcome := f.Texts("model"), f.Texts("language"), f.Texts("concept"), f.Texts("id"), f.Texts("outcome")
+	if column := call.Options["wording"]; column != "" {
+		c, err := f.Need(column, client.Text)
+		if err != nil {
+			return nil, err
+		}
+		in.worded, models = true, slices.Clone(models)
+		for i, wording := range c.Texts {
+			if models[i] != "" {
+				models[i] += mark + wording
+			}
+		}
+	}
 	grid := map[Cell]bool{}
 	for i := range models {
 		for _, l := range []struct{ column, value string }{{"model", models[i]}, {"language", languages[i]}, {"concept", concepts[i]}} {

@@ -11,10 +11,13 @@ import (
 	"antipode/metrics/internal/tabular"
 )
 
+// versions are those of metrics that gave other columns or values before.
+var versions = map[string]int{"cococrola-correlations": 2}
+
 func register(name, title, unit, span, direction, source string, inputs []metrics.Input, options []metrics.Option, specs func(metrics.Args) []client.ColumnSpec, compute func(context.Context, metrics.Call) (*client.Frame, error)) {
 	metrics.Register(metrics.Metric{
 		Info:    metrics.Info{Name: name, Title: title, Unit: unit, Range: span, Direction: direction, Citation: data.Citation + ", " + source},
-		Version: 1, Inputs: inputs, Options: options, Columns: specs,
+		Version: max(1, versions[name]), Inputs: inputs, Options: options, Columns: specs,
 		Compute: func(ctx context.Context, call metrics.Call) (*client.Frame, error) {
 			if len(call.By) > 0 {
 				return nil, fmt.Errorf("CoCo-CroLa's scores are by model, language and concept; there is no grouping by %v", call.By)
@@ -51,11 +54,11 @@ func init() {
 	register("cococrola-ranking", "concepts in order of a score, for each model and language", cosines, spans, "rank 1 is first in the order asked for", "section 5.5", scores,
 		[]metrics.Option{scoreOption, {Name: "order", Default: "descending", About: "largest or smallest score first", Values: []string{"descending", "ascending"}}, {Name: "top", Default: "0", About: "places of each list; 0 = all"}},
 		tabular.Fixed("=model", "=language", "rank", "=concept", "=score", "value", "value_low", "value_high", "n_ranked", "n_used", "=order"), computeRanking)
-	register("cococrola-correlations", "correlation of a score between languages, over concepts and models", "Pearson's r", "[-1, 1]", "none", "Figure 7", scores,
+	register("cococrola-correlations", "correlation of a score between languages, over concepts and models, with the line of the fit", "Pearson's r", "[-1, 1]", "none", "Figure 7", scores,
 		[]metrics.Option{scoreOption, profileOption, {Name: "models", Default: "pooled", About: "all models in one, or each", Values: []string{"pooled", "each"}},
 			{Name: "except", Default: profileReading, About: "models left out, A,B,…; profile = none, public-code CogView 2"},
 			reading("outside", "whether values outside 0 to 1 count", "keep", "drop"), drawsOption},
-		tabular.Fixed("=language_a", "=language_b", "=model", "pearson", "pearson_low", "pearson_high", "r_squared", "n_used", "n_concepts", "=score", "=profile", "=interval"), computeCorrelations)
+		tabular.Fixed("=language_a", "=language_b", "=model", "pearson", "pearson_low", "pearson_high", "r_squared", "slope", "intercept", "n_used", "n_concepts", "=score", "=profile", "=interval"), computeCorrelations)
 	register("cococrola-failures", "concepts not possessed, with the kind of failure that their scores suggest", cosines, spans, "none", "section 5.2; the rule is an addition", scores,
 		[]metrics.Option{{Name: "high_sc", Default: "median", About: "from it on Sc is high: a number, or the median of the model's scores"}, {Name: "high_dt", Default: "median", About: "from it on Dt is high: a number, or the median of the model's scores"}},
 		tabular.Fixed("=model", "=language", "=concept", "=kind", "cross_consistency", "text_match", "self_consistency", "inverse_distinctiveness", "high_sc", "high_dt"), computeFailures)
@@ -115,7 +118,7 @@ func computeScores(ctx context.Context, call metrics.Call) (*client.Frame, error
 		if call.Progress != nil {
 			call.Progress(client.Progress{Stage: "CoCo-CroLa scores", Done: i, Total: len(in.sets)})
 		}
-		if o.Source, err = SourceOf(call.Options["source"], set.Model); err != nil {
+		if o.Source, err = SourceOf(call.Options["source"], in.asked(set.Model)); err != nil {
 			return nil, err
 		}
 		word := o.Word

@@ -9,13 +9,15 @@ import (
 	data "antipode/datasets/cococrola"
 )
 
-// Correlation is Pearson's r of a score between two languages (Figure 7), over pairs of concept and model.
+// Correlation is Pearson's r of a score between two languages (Figure 7), over pairs of concept and model, with the line of the fit.
 type Correlation struct {
-	A, B     string // languages
-	Model    string // "" = all models pooled
-	R        Value
-	Used     int // pairs of values
-	Concepts int // among them
+	A, B      string // languages
+	Model     string // "" = all models pooled
+	R         Value
+	Slope     float64 // of the least-squares line B = Slope·A + Intercept; NaN where r is
+	Intercept float64
+	Used      int // pairs of values
+	Concepts  int // among them
 }
 
 // Correlations gives r for every pair of languages, in the order of languages; score picks the score, NaN where it does not count. Models are pooled, as in Figure
@@ -67,17 +69,19 @@ func correlate(a, b, model string, va, vb map[[2]string]float64, draws int, seed
 	}
 	w := weights(seeded(seed, "concepts", a, b, model), draws, len(concepts))
 	counts := make([]float64, len(keys))
-	r := bootstrapped(pearson(x, y, nil), w, func(draw int) float64 {
+	value, slope, intercept := fit(x, y, nil)
+	r := bootstrapped(value, w, func(draw int) float64 {
 		for i, at := range place {
 			counts[i] = w[draw][at]
 		}
-		return pearson(x, y, counts)
+		r, _, _ := fit(x, y, counts)
+		return r
 	})
-	return Correlation{a, b, model, r, len(keys), len(concepts)}
+	return Correlation{a, b, model, r, slope, intercept, len(keys), len(concepts)}
 }
 
-// pearson is the correlation of points that count w[i] times each (nil = once); NaN under three points or without variance.
-func pearson(x, y, w []float64) float64 {
+// fit is Pearson's r of points that count w[i] times each (nil = once), and their least-squares line y = slope·x + intercept; NaN under three points or without variance.
+func fit(x, y, w []float64) (r, slope, intercept float64) {
 	mx, my := mean(x, w), mean(y, w)
 	var xx, yy, xy float64
 	points := 0
@@ -93,9 +97,9 @@ func pearson(x, y, w []float64) float64 {
 		xx, yy, xy = xx+a*dx*dx, yy+a*dy*dy, xy+a*dx*dy
 	}
 	if points < 3 || xx == 0 || yy == 0 {
-		return math.NaN()
+		return math.NaN(), math.NaN(), math.NaN()
 	}
-	return max(-1, min(1, xy/math.Sqrt(xx*yy)))
+	return max(-1, min(1, xy/math.Sqrt(xx*yy))), xy / xx, my - xy/xx*mx
 }
 
 // Ranked is a place in the ranking of a model and language (section 5.5).

@@ -64,7 +64,8 @@ func Ranking(scores datasets.Table, settings ...metrics.Setting) datasets.Table 
 	return tabular.Of("cococrola-ranking", scores, settings)
 }
 
-// LanguageCorrelations is the metric cococrola-correlations: Pearson's r between languages (Figure 7).
+// LanguageCorrelations is the metric cococrola-correlations: Pearson's r of a score between every two languages (Figure 7), with r_squared and the least-squares line language_b =
+// slope · language_a + intercept, over pairs of concept and model (n_used); blank under three pairs or where a score does not vary.
 func LanguageCorrelations(scores datasets.Table, settings ...metrics.Setting) datasets.Table {
 	return tabular.Of("cococrola-correlations", scores, settings)
 }
@@ -91,6 +92,7 @@ var (
 		{Name: "joint", Default: "clip_image", About: "vector column of the pictures in the space of the words"},
 		{Name: "text", Default: "clip_text", About: "vector column of the table of words"},
 		{Name: "source", Default: "en,CogView 2=zh", About: "source language of Xc: LANGUAGE,MODEL=LANGUAGE,…"},
+		{Name: "wording", About: "the column that names the wording of a prompt, for example prompt_id: each is scored as a model, MODEL / WORDING"},
 		{Name: "word", Default: English, About: "language of the word of Wc: a code, or source"},
 		profileOption,
 		reading("self", "whether Xc in the source language counts a picture's match with itself", string(ExcludeSelf), string(Literal)),

@@ -188,7 +188,7 @@ func computeCorrelations(_ context.Context, call metrics.Call) (*client.Frame, e
 		if model == "" {
 			model = "all"
 		}
-		out = append(out, []any{c.A, c.B, model, c.R.Value, c.R.Low, c.R.High, c.R.Value * c.R.Value, c.Used, c.Concepts, call.Options["score"], call.Options["profile"], intervalName(draws, "concepts")})
+		out = append(out, []any{c.A, c.B, model, c.R.Value, c.R.Low, c.R.High, c.R.Value * c.R.Value, c.Slope, c.Intercept, c.Used, c.Concepts, call.Options["score"], call.Options["profile"], intervalName(draws, "concepts")})
 	}
 	return tabular.Result("cococrola-correlations", call, out)
 }
