@@ -1,0 +1,339 @@
+package segment
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"antipode/datasets/mask"
+	"antipode/gomlxmodels"
+	"antipode/gomlxmodels/device"
+	"antipode/gomlxmodels/stage"
+	"antipode/internal/testbackend"
+	"antipode/kernel/client"
+)
+
+// model is the small random model that internal/pyref/clipseg.py makes.
+var model, _ = filepath.Abs("../clipseg/testdata/refined")
+
+// env is what the engine lends a stage, without a store.
+type env struct{ t *testing.T }
+
+func (e env) Device() (any, error) {
+	return &device.Device{Backend: testbackend.XLA(e.t), Kind: device.XLACPU}, nil
+}
+func (env) DeviceKind() (string, error) { return device.XLACPU, nil }
+func (env) ModelDir() string            { return "" }
+func (env) FileDigest(path string) (string, error) {
+	data, err := os.ReadFile(path)
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:]), err
+}
+func (env) PutBlob([]byte, string) (client.Image, error) {
+	return client.Image{}, errors.New("not kept")
+}
+
+// pool keeps loaded models for the life of the process, as they are for one goroutine at a time anyway.
+var pool = map[string]any{}
+
+func (e env) Shared(key string, open func() (any, int64, func(), error)) (any, func(), error) {
+	if value, ok := pool[key]; ok {
+		return value, func() {}, nil
+	}
+	value, bytes, _, err := open()
+	if err == nil && bytes == 0 {
+		e.t.Error("a loaded model takes no memory")
+	}
+	pool[key] = value
+	return value, func() {}, err
+}
+func (env) OnDevice(_ context.Context, f func() error) error { return f() }
+
+func start(t *testing.T, a gomlxmodels.SegmentArgs) stage.Worker {
+	t.Helper()
+	raw, err := json.Marshal(a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := open(context.Background(), env{t}, raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(w.Close)
+	return w
+}
+
+func defaults() gomlxmodels.SegmentArgs {
+	return gomlxmodels.SegmentArgs{Model: model, Object: "object", Prompt: "%s", Separator: "|", Threshold: 0.5, Components: "all"}
+}
+
+// row is one row of a table with the given columns of text and an image.
+func row(file string, texts map[string]string) stage.Row {
+	f := &client.Frame{Columns: []client.Column{client.TextColumn("id", []string{"a"})}}
+	img := client.Image{}
+	if file != "" {
+		img = client.Image{Path: file, SHA256: file}
+	}
+	f = f.With(client.ImageColumn("image", []client.Image{img}))
+	for name, v := range texts {
+		f = f.With(client.TextColumn(name, []string{v}))
+	}
+	return stage.Row{Frame: f}
+}
+
+func picture(name string) string { return filepath.Join("testdata", name) }
+
+// result runs rows and gives their values by column.
+func result(t *testing.T, w stage.Worker, rows ...stage.Row) []map[string]stage.Value {
+	t.Helper()
+	if err := w.Load(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	var prepared []any
+	for _, r := range rows {
+		p, column, err := w.Prepare(context.Background(), r)
+		if err != nil {
+			t.Fatal(column, err)
+		}
+		prepared = append(prepared, p)
+	}
+	values, err := w.Compute(context.Background(), prepared)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []map[string]stage.Value
+	for _, v := range values {
+		named := map[string]stage.Value{}
+		for i, c := range w.Outputs(nil) {
+			named[c.Name] = v[i]
+		}
+		out = append(out, named)
+	}
+	return out
+}
+
+func TestEqualReference(t *testing.T) {
+	text, err := os.ReadFile(picture("expected.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var cases []struct {
+		Image, Object, Mask    string
+		Size                   [2]int
+		Threshold, Score, Area float64
+		Regions                []int
+	}
+	if err := json.Unmarshal(text, &cases); err != nil {
+		t.Fatal(err)
+	}
+	if len(cases) < 12 {
+		t.Fatalf("%d cases", len(cases))
+	}
+	for _, c := range cases {
+		a := defaults()
+		a.Prompt, a.Threshold = "a photo of a %s", c.Threshold
+		r := row(picture(c.Image), map[string]string{"object": c.Object})
+		got := result(t, start(t, a), r)[0]
+		what := fmt.Sprintf("%s, %.10s, threshold %g", c.Image, c.Object, c.Threshold)
+		if m := got["mask"].Mask; m != (client.Mask{Size: c.Size, Counts: c.Mask}) {
+			t.Errorf("%s: another mask than the reference's (size %v)", what, m.Size)
+		}
+		if s := got["mask_score"].Number; math.Abs(s-c.Score) > 1e-5 {
+			t.Errorf("%s: score %v, want %v", what, s, c.Score)
+		}
+		if s := got["mask_area"].Number; math.Abs(s-c.Area) > 1e-12 {
+			t.Errorf("%s: area %v, want %v", what, s, c.Area)
+		}
+		if n := got["mask_components"].Number; n != float64(len(c.Regions)) {
+			t.Errorf("%s: %v regions, want %d", what, n, len(c.Regions))
+		}
+		if got["outcome"].Text != "ok" || got["reason"].Text != "" {
+			t.Errorf("%s: outcome %q, reason %q", what, got["outcome"].Text, got["reason"].Text)
+		}
+		// the rules for regions
+		pixels := float64(c.Size[0] * c.Size[1])
+		a.Components = "largest"
+		got = result(t, start(t, a), r)[0]
+		if n, err := mask.Area(got["mask"].Mask); err != nil || n != c.Regions[0] || got["mask_area"].Number != float64(n)/pixels || got["mask_components"].Number != float64(len(c.Regions)) {
+			t.Errorf("%s: the largest region has %d pixels (%v), want %d", what, n, err, c.Regions[0])
+		}
+		a.Components = fmt.Sprintf("above %.9f", 14.5/pixels)
+		want := 0
+		for _, n := range c.Regions {
+			if n >= 15 {
+				want += n
+			}
+		}
+		if n, err := mask.Area(result(t, start(t, a), r)[0]["mask"].Mask); err != nil || n != want {
+			t.Errorf("%s: regions of 15 pixels and more have %d pixels together (%v), want %d", what, n, err, want)
+		}
+	}
+}
+
+// TestRows: what a row gets depends on it alone, and rows without a picture keep their outcome.
+func TestRows(t *testing.T) {
+	w := start(t, defaults())
+	files := []string{"rgb-61x40.png", "alpha-33x70.png", "grey-48x48.png", "rgb-20x130.png"}
+	var rows []stage.Row
+	for i := range 7 {
+		rows = append(rows, row(picture(files[i%4]), map[string]string{"object": []string{"cat", "dog|cat", " sea | ", strings.Repeat("long words ", 500), "<|endoftext|>", "\xff\x00\n"}[i%6]}))
+	}
+	refused := row("", map[string]string{"object": "", "outcome": "refused", "reason": "policy"})
+	rows = slices.Insert(rows, 2, refused)
+	all := result(t, w, rows...)
+	for i, r := range rows {
+		one := result(t, w, r)[0]
+		if fmt.Sprint(one) != fmt.Sprint(all[i]) {
+			t.Errorf("row %d: its result depends on its neighbours", i)
+		}
+	}
+	if got := all[2]; got["outcome"].Text != "refused" || got["reason"].Text != "policy" || got["mask"].Mask.Counts != "" || !math.IsNaN(got["mask_score"].Number) || !math.IsNaN(got["mask_area"].Number) {
+		t.Errorf("a refused row: %v", got)
+	}
+	keys := map[string]bool{w.Key(rows[0]): true}
+	for _, r := range []stage.Row{
+		row(picture(files[0]), map[string]string{"object": "dog"}), row(picture(files[1]), map[string]string{"object": "cat"}),
+		row(picture(files[0]), map[string]string{"object": "cat", "outcome": "failed"}), row(picture(files[0]), map[string]string{"object": "cat", "reason": "x"}),
+	} {
+		if keys[w.Key(r)] {
+			t.Error("two different rows have one key")
+		}
+		keys[w.Key(r)] = true
+	}
+}
+
+func TestOutcomes(t *testing.T) {
+	file := picture("rgb-61x40.png")
+	never, tiny := defaults(), defaults()
+	never.Threshold = 0.999999999999
+	tiny.Threshold, tiny.Components = 0.7, "above 0.9"
+	for _, c := range []struct {
+		args             gomlxmodels.SegmentArgs
+		before, reason   string
+		outcome, because string
+	}{
+		{defaults(), "", "", "ok", ""},
+		{defaults(), "unmasked", "earlier", "ok", ""},
+		{defaults(), "failed", "disk", "failed", "disk"},
+		{never, "", "", "unmasked", `"cat" is not found: the highest probability is `},
+		{never, "ok", "", "unmasked", "the threshold 0.999999999999"},
+		{never, "refused", "policy", "refused", "policy"},
+		{tiny, "", "", "unmasked", `no region of "cat" covers 0.9 of the image; the largest covers `},
+	} {
+		got := result(t, start(t, c.args), row(file, map[string]string{"object": "cat", "outcome": c.before, "reason": c.reason}))[0]
+		if got["outcome"].Text != c.outcome || !strings.Contains(got["reason"].Text, c.because) || c.because == "" && got["reason"].Text != "" {
+			t.Errorf("%v after %q: outcome %q, reason %q", c.args, c.before, got["outcome"].Text, got["reason"].Text)
+		}
+		if none := got["mask"].Mask == (client.Mask{}); none != (c.args.Threshold > 0.5) || none && (!math.IsNaN(got["mask_score"].Number) || got["mask_area"].Number != 0) {
+			t.Errorf("%v: mask %v, score %v, area %v", c.args, got["mask"].Mask, got["mask_score"].Number, got["mask_area"].Number)
+		}
+	}
+}
+
+func TestBadRows(t *testing.T) {
+	w := start(t, defaults())
+	broken := filepath.Join(t.TempDir(), "broken.png")
+	if err := os.WriteFile(broken, []byte("no picture"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		r            stage.Row
+		column, want string
+	}{
+		{row("", map[string]string{"object": "cat"}), "image", "the row has no image"},
+		{row("", map[string]string{"object": "cat", "outcome": "unmasked"}), "image", "the row has no image"},
+		{row(picture("none.png"), map[string]string{"object": "cat"}), "image", "none.png cannot be read"},
+		{row(broken, map[string]string{"object": "cat"}), "image", "broken.png"},
+		{row(picture("rgb-61x40.png"), map[string]string{"object": ""}), "object", "names no object"},
+		{row(picture("rgb-61x40.png"), map[string]string{"object": " | \n"}), "object", "names no object"},
+	} {
+		if _, column, err := w.Prepare(context.Background(), c.r); err == nil || column != c.column || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("column %q, %v, want %q, %s", column, err, c.column, c.want)
+		}
+	}
+}
+
+func TestOpen(t *testing.T) {
+	digests := map[string]bool{}
+	for _, change := range []func(*gomlxmodels.SegmentArgs){
+		func(*gomlxmodels.SegmentArgs) {}, func(a *gomlxmodels.SegmentArgs) { a.Threshold = 0.6 }, func(a *gomlxmodels.SegmentArgs) { a.Components = "largest" },
+		func(a *gomlxmodels.SegmentArgs) { a.Prompt = "a %s" }, func(a *gomlxmodels.SegmentArgs) { a.Separator = "" },
+	} {
+		a := defaults()
+		change(&a)
+		digests[start(t, a).Digest()] = true
+	}
+	if len(digests) != 5 {
+		t.Errorf("%d digests for five settings", len(digests))
+	}
+	w := start(t, defaults())
+	columns := []client.ColumnSpec{{Name: "id", Kind: client.Text}, {Name: "image", Kind: client.Picture}, {Name: "object", Kind: client.Number}}
+	if err := w.Check(columns); err == nil || !strings.Contains(err.Error(), `segment needs the column "object" (text)`) {
+		t.Errorf("an object that is a number: %v", err)
+	}
+	columns[2].Kind = client.Text
+	if err := w.Check(columns); err != nil {
+		t.Error(err)
+	}
+	spoil := func(name, text string) gomlxmodels.SegmentArgs {
+		a := defaults()
+		a.Model = t.TempDir()
+		if err := os.CopyFS(a.Model, os.DirFS(model)); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Remove(filepath.Join(a.Model, name)); err != nil {
+			t.Fatal(err)
+		}
+		if text != "" {
+			if err := os.WriteFile(filepath.Join(a.Model, name), []byte(text), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return a
+	}
+	config, err := os.ReadFile(filepath.Join(model, "config.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		a    gomlxmodels.SegmentArgs
+		want string
+	}{
+		{spoil("tokenizer.json", ""), "tokenizer"},
+		{spoil("model.safetensors", ""), "safetensors"},
+		{spoil("config.json", strings.Replace(string(config), `"eos_token_id": 2`, `"eos_token_id": 7`, 1)), "they are of two models"},
+		{func() gomlxmodels.SegmentArgs { a := defaults(); a.Components = "few"; return a }(), `components "few"`},
+	} {
+		raw, _ := json.Marshal(c.a)
+		if _, err := open(context.Background(), env{t}, raw); err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%v, want one line with %q", err, c.want)
+		}
+	}
+}
+
+func TestRegions(t *testing.T) {
+	b := mask.New(5, 4)
+	for i, c := range "##..." + "..#.." + "....#" + "#...." {
+		b.Pix[i] = c == '#'
+	}
+	label, area := regions(b)
+	if !slices.Equal(area, []int{3, 1, 1}) || label[0] != label[7] || label[14] == label[7] || label[2] != -1 {
+		t.Errorf("areas %v, labels %v", area, label)
+	}
+	if count, most := keep(b, true, 0); count != 3 || most != 3 || b.Area() != 3 || !b.At(2, 1) || b.At(4, 2) {
+		t.Errorf("the largest: %d, %d, %v", count, most, b.Pix)
+	}
+	empty := mask.New(3, 3)
+	if count, most := keep(empty, true, 0); count != 0 || most != 0 || empty.Area() != 0 {
+		t.Errorf("an empty mask: %d, %d", count, most)
+	}
+}
