@@ -15,4 +15,10 @@
 // Rows come in screens of four attributes and "none of the above"; the same attribute is shown again and again for the same
 // picture; worker_id names a task, not a person. Rows without a picture are dropped and counted. Boxes are two corners in any order
 // on a 512×512 picture; they are put in order and clamped. The pictures themselves were never released.
+//
+// # Prompts, regions, printed tables
+//
+// [Prompts] are the jobs of study 1, [SetPrompts] the default, stereotypical and other prompts of study 2, both from templates one may edit, with the article that the next word
+// asks for. [Regions] maps identities to SeeGULL's eight regions, editable too. [Printed] and [PrintedPull] are the paper's tables. [WriteAnnotations] writes what
+// [ReadAnnotations] reads.
 package visage

@@ -1,0 +1,163 @@
+package visage
+
+import (
+	"context"
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"antipode/datasets"
+	"antipode/datasets/manifest"
+	"antipode/kernel/client"
+)
+
+//go:embed printed_similarity.csv
+var printedSimilarityCSV []byte
+
+//go:embed regions.csv
+var regionsCSV []byte
+
+// PrintedSimilarityRow is one row of Tables 3 to 5 of the paper.
+type PrintedSimilarityRow struct {
+	Table               int
+	Identity            string // key of the identity in the data
+	DS, DNS, SNS, MeanS float64
+}
+
+// PrintedSimilarity returns the 135 rows of the paper's Tables 3 to 5, in their order: values to four decimals.
+func PrintedSimilarity() []PrintedSimilarityRow {
+	s, err := manifest.ReadSheet("printed_similarity.csv", printedSimilarityCSV, "table", "identity", "s_d_s", "s_d_ns", "s_s_ns", "mean_sim")
+	if err != nil {
+		return nil // cannot happen: the file is part of the program, and a test reads it
+	}
+	out := make([]PrintedSimilarityRow, s.Len())
+	for i, v := range s.Rows {
+		r := &out[i]
+		r.Table, _ = strconv.Atoi(v[0])
+		if r.Identity = v[1]; r.Identity == "United Kingdom" {
+			r.Identity = "United KingdomUK"
+		}
+		for k, into := range []*float64{&r.DS, &r.DNS, &r.SNS, &r.MeanS} {
+			*into, _ = strconv.ParseFloat(v[2+k], 64)
+		}
+	}
+	return out
+}
+
+var (
+	similarityColumns = datasets.Columns("identity:text", "region:text", "table:number", "s_d_s:number", "s_d_ns:number", "s_s_ns:number", "mean_sim:number", "pull:number", "mean_recomputed:number")
+	printedColumns    = datasets.Columns("identity:text", "label:text", "table:number", "l_stereo:number", "l_random:number", "theta:number", "theta_text:text")
+	regionColumns     = datasets.Columns("identity:text", "name:text", "region:text", "country:text", "iso3:text")
+)
+
+// PrintedPull is the table of the paper's Tables 3 to 5, one identity a row: identity, region (of [Regions]), table, s_d_s, s_d_ns, s_s_ns and mean_sim as printed, and what follows
+// from them: pull = s_d_s − s_d_ns, mean_recomputed = the mean of the three, which differs from mean_sim by rounding alone. pull counts 121 identities above 0.
+func PrintedPull() datasets.Table {
+	return datasets.New("visage-printed-pull", nil, similarityColumns).Named("ViSAGe Tables 3 to 5 as printed")
+}
+
+// Printed is the table of the paper's Tables 1 and 2, one identity a row: identity, label (as printed), table, l_stereo, l_random, theta (no value for N/A) and theta_text.
+func Printed() datasets.Table {
+	return datasets.New("visage-printed", nil, printedColumns).Named("ViSAGe Tables 1 and 2 as printed")
+}
+
+// Regions is the table of SeeGULL's 176 identities with their region: identity (the key), name, region, country and iso3 (ISO 3166-1 alpha-3; blank where there is none). The regions are the
+// eight of SeeGULL's data card, which maps no identity: this mapping is the project's own (South East and Central Asia stand with East Asia, North Africa and Turkey with the Middle
+// East, the Caucasus with Europe, Mexico with Latin America). path is a CSV file of the same columns in its place; "" = the project's. Join it to a score by identity or name.
+func Regions(path string) datasets.Table {
+	if path != "" {
+		abs, err := filepath.Abs(path)
+		if err != nil {
+			return datasets.Table{}.Fail(err)
+		}
+		path = abs
+	}
+	return datasets.New("visage-regions", datasets.ReadFileArgs{Path: path}, regionColumns).Named("ViSAGe regions")
+}
+
+func init() {
+	manifest.RegisterTable("visage-printed", Printed)
+	manifest.RegisterTable("visage-printed-pull", PrintedPull)
+	manifest.RegisterTable("visage-regions", func() datasets.Table { return Regions("") })
+	datasets.RegisterSource("visage-regions", func(_ context.Context, raw json.RawMessage, _ datasets.SourceEnv) (*datasets.Frame, error) {
+		var a datasets.ReadFileArgs
+		if err := json.Unmarshal(raw, &a); err != nil {
+			return nil, fmt.Errorf("visage: %w", err)
+		}
+		return regionFrame(a.Path)
+	})
+	datasets.RegisterSource("visage-printed-pull", func(context.Context, json.RawMessage, datasets.SourceEnv) (*datasets.Frame, error) {
+		regions, err := regionFrame("")
+		if err != nil {
+			return nil, err
+		}
+		of := map[string]string{}
+		for i, id := range regions.Texts("identity") {
+			of[id] = regions.Texts("region")[i]
+		}
+		f := empty(similarityColumns)
+		for _, r := range PrintedSimilarity() {
+			add(f, []string{DisplayName(r.Identity), of[r.Identity]}, float64(r.Table), r.DS, r.DNS, r.SNS, r.MeanS, r.DS-r.DNS, (r.DS+r.DNS+r.SNS)/3)
+		}
+		return f, nil
+	})
+	datasets.RegisterSource("visage-printed", func(context.Context, json.RawMessage, datasets.SourceEnv) (*datasets.Frame, error) {
+		f := empty(printedColumns)
+		for _, r := range PrintedTables() {
+			add(f, []string{DisplayName(r.Identity), r.Label, r.ThetaText}, float64(r.Table), r.Stereo, r.Random, r.Theta)
+		}
+		return f, nil
+	})
+}
+
+// regionFrame reads the mapping of identities to regions.
+func regionFrame(path string) (*datasets.Frame, error) {
+	name, text := "regions.csv", regionsCSV
+	if path != "" {
+		var err error
+		if text, err = os.ReadFile(path); err != nil {
+			return nil, fmt.Errorf("visage: %w", err)
+		}
+		name = path
+	}
+	s, err := manifest.ReadSheet(name, text, "identity", "region", "country", "iso3")
+	if err != nil {
+		return nil, err
+	}
+	f := empty(regionColumns)
+	seen := map[string]bool{}
+	for row, v := range s.Rows {
+		id, region := v[s.Column("identity")], v[s.Column("region")]
+		if id == "" || seen[id] {
+			return nil, s.Errorf(row, s.Column("identity"), "%q is blank or stands twice", id)
+		}
+		if region == "" {
+			return nil, s.Errorf(row, s.Column("region"), "%s has no region", id)
+		}
+		seen[id] = true
+		add(f, []string{id, DisplayName(id), region, v[s.Column("country")], v[s.Column("iso3")]})
+	}
+	return f, nil
+}
+
+func empty(specs []client.ColumnSpec) *datasets.Frame {
+	f := &datasets.Frame{}
+	for _, s := range specs {
+		f.Columns = append(f.Columns, client.Column{ColumnSpec: s})
+	}
+	return f
+}
+
+// add puts a row into a frame: texts and numbers go to the columns of their kind, in order.
+func add(f *datasets.Frame, texts []string, numbers ...float64) {
+	for i := range f.Columns {
+		if c := &f.Columns[i]; c.Kind == client.Text {
+			c.Texts, texts = append(c.Texts, texts[0]), texts[1:]
+		} else {
+			c.Numbers, numbers = append(c.Numbers, numbers[0]), numbers[1:]
+		}
+	}
+}

@@ -1,0 +1,270 @@
+package visage
+
+import (
+	"context"
+	"encoding/json"
+	"math"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"antipode/datasets"
+	"antipode/datasets/manifest/manifesttest"
+	"antipode/datasets/seegull"
+)
+
+func TestArticle(t *testing.T) {
+	for word, want := range map[string]string{
+		"Indian": "an", "Mexican": "a", "Uruguayan": "a", "Ukrainian": "a", "Ugandan": "a", "United Kingdom": "a", "Uzbek": "an", "European": "a", "Ethiopian": "an", "Emiratis": "an", "Ivorians": "an",
+		"honest": "an", "honey-coloured": "a", "hourly": "an", "Hungarian": "a", "underweight": "an", "unidentified": "an", "uniformed": "a", "useful": "a", "one-eyed": "a", "old": "an", "éthiopien": "an",
+		"(elegant": "an", "utter": "an", "utopian": "a", "": "a", "भारतीय": "a",
+	} {
+		if got := Article(word); got != want {
+			t.Errorf("%s %q, want %s", got, word, want)
+		}
+	}
+	for template, want := range map[string]string{
+		"{A} {id} person": "An Indian person", "A photo of {a} {attr} {id} person": "A photo of a tall Indian person", "{A} {attr} one beside {a} {id}": "A tall one beside an Indian",
+	} {
+		if got := Fill(template, "Indian", "tall"); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+// frame evaluates a table and checks it against its columns.
+func frame(t *testing.T, table datasets.Table) (*datasets.Frame, error) {
+	t.Helper()
+	plan, err := table.Plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := datasets.FindSource(plan.Op)(context.Background(), json.RawMessage(plan.Args), datasets.SourceEnv{Home: t.TempDir()})
+	if err != nil {
+		return nil, err
+	}
+	if err := f.Check(); err != nil || !reflect.DeepEqual(f.Specs(), table.Columns()) {
+		t.Errorf("%v; columns %v, declared %v", err, f.Specs(), table.Columns())
+	}
+	return f, nil
+}
+
+// TestPromptJobs: 135 identities · 3 prompts · 5 pictures = 2,025 jobs, each named as its picture in the annotations.
+func TestPromptJobs(t *testing.T) {
+	f, err := frame(t, Prompts(PromptOptions{}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	seeds := slices.Compact(slices.Sorted(slices.Values(f.Numbers("seed"))))
+	ids := slices.Compact(slices.Sorted(slices.Values(f.Texts("id"))))
+	if f.Len() != 2025 || len(seeds) != 2025 || len(ids) != 2025 {
+		t.Errorf("%d jobs, %d seeds, %d ids", f.Len(), len(seeds), len(ids))
+	}
+	for i, p := range f.Texts("prompt") {
+		if strings.Contains(p, "UK ") || strings.ContainsAny(p, "{}") {
+			t.Errorf("%q", p)
+		}
+		if id, n, err := parse(f.Texts("id")[i]); err != nil || id != f.Texts("identity")[i] || n != f.Numbers("number")[i] {
+			t.Errorf("%q is read as picture %g of %q", f.Texts("id")[i], n, id)
+		}
+	}
+	own, err := frame(t, Prompts(PromptOptions{Identities: []string{"Veltan", "Unorran"}, Templates: []string{"{A} {id} street"}, Pictures: 2, Seed: 7}))
+	if err != nil || !slices.Equal(own.Texts("prompt"), []string{"A Veltan street", "A Veltan street", "An Unorran street", "An Unorran street"}) || !slices.Equal(own.Numbers("seed"), []float64{7, 8, 9, 10}) {
+		t.Errorf("%v, %v", own, err)
+	}
+	for _, o := range []PromptOptions{{Templates: []string{"a person"}}, {Templates: []string{"{id} {attr}"}}, {Templates: []string{"{id} {object}"}}, {Identities: []string{"x", "x"}}, {Identities: []string{""}}, {Pictures: -1}} {
+		if _, err := frame(t, Prompts(o)); err == nil {
+			t.Errorf("%+v passes", o)
+		}
+	}
+}
+
+func parse(id string) (string, float64, error) {
+	p, err := parsePicture(id + ".png")
+	return p.identity, float64(p.number), err
+}
+
+// TestSetPrompts: s holds stereotypes that can be seen, ns visual attributes that SeeGULL does not list for the identity; masked unless asked for.
+func TestSetPrompts(t *testing.T) {
+	manifesttest.Dir(t, Name)
+	o := SetOptions{Identities: []string{"Indian", "Omani"}, Pictures: 2}
+	masked, err := frame(t, SetPrompts(o))
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.ShowOffensive = true
+	f, err := frame(t, SetPrompts(o))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := map[string]int{}
+	for i, set := range f.Texts("set") {
+		id := f.Texts("identity")[i]
+		rows[id+" "+set]++
+		stereo, attribute, label := f.Numbers("na_stereo")[i], f.Texts("attribute")[i], masked.Texts("attribute")[i]
+		if (set == "s") != (stereo >= 2) || (set == "s") == math.IsNaN(stereo) || (set == "d") != (attribute == "") {
+			t.Errorf("%s, %s: na_stereo %g, attribute %q", id, set, stereo, attribute)
+		}
+		if !strings.Contains(f.Texts("prompt")[i], attribute) || !strings.Contains(f.Texts("prompt")[i], id) {
+			t.Errorf("%q does not name %s and %q", f.Texts("prompt")[i], id, attribute)
+		}
+		if set != "d" && (label == attribute) != seegull.Shown(f.Numbers("offensiveness")[i]) || label != attribute && strings.Contains(masked.Texts("prompt")[i], " "+attribute+" ") {
+			t.Errorf("%s, %s: %q is shown as %q", id, set, attribute, label)
+		}
+	}
+	if want := map[string]int{"Indian d": 2, "Indian s": 34 * 6, "Indian ns": 34 * 6, "Omani d": 2, "Omani s": 6, "Omani ns": 6}; !reflect.DeepEqual(rows, want) {
+		t.Errorf("%v, want %v", rows, want)
+	}
+	again, err := frame(t, SetPrompts(o))
+	if err != nil || !reflect.DeepEqual(again.Texts("prompt"), f.Texts("prompt")) {
+		t.Errorf("the same seed gives other prompts (%v)", err)
+	}
+	o.Seed, o.Attributes, o.Others = 1, 3, 5
+	few, err := frame(t, SetPrompts(o))
+	if err != nil || few.Len() != 2+3*6+5*6+2+1*6+5*6 {
+		t.Errorf("%v, %v", few.Len(), err)
+	}
+	if _, err := frame(t, SetPrompts(SetOptions{Identities: []string{"Veltan"}})); err == nil || !strings.Contains(err.Error(), "Veltan") {
+		t.Errorf("%v", err)
+	}
+	if _, err := frame(t, SetPrompts(SetOptions{Described: []string{"{id}"}})); err == nil || !strings.Contains(err.Error(), "{attr}") {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestPrintedPull: Tables 3 to 5 hold 135 identities, 121 of them with S(d,s) > S(d,ns); the printed mean is that of the three columns but for the last digit, and sorts
+// the tables from high to low.
+func TestPrintedPull(t *testing.T) {
+	f, err := frame(t, PrintedPull())
+	if err != nil {
+		t.Fatal(err)
+	}
+	positive, tables := 0, map[float64]int{}
+	for i, mean := range f.Numbers("mean_sim") {
+		if f.Numbers("pull")[i] > 0 {
+			positive++
+		}
+		tables[f.Numbers("table")[i]]++
+		if d := math.Abs(f.Numbers("mean_recomputed")[i] - mean); d > 0.000101 {
+			t.Errorf("%s: the mean is off by %g", f.Texts("identity")[i], d)
+		}
+		if i > 0 && mean > f.Numbers("mean_sim")[i-1] {
+			t.Errorf("%s: %g stands below %g", f.Texts("identity")[i], mean, f.Numbers("mean_sim")[i-1])
+		}
+		if f.Texts("region")[i] == "" {
+			t.Errorf("%s has no region", f.Texts("identity")[i])
+		}
+	}
+	if positive != 121 || f.Len() != 135 || tables[5] != 66 {
+		t.Errorf("%d of %d positive, %v", positive, f.Len(), tables)
+	}
+	known := Identities()
+	if len(known) != 135 || !slices.Contains(known, "United KingdomUK") {
+		t.Errorf("%d identities", len(known))
+	}
+	p, err := frame(t, Printed())
+	if err != nil || p.Len() != 105 || p.Texts("theta_text")[0] != "N/A" || !math.IsNaN(p.Numbers("theta")[0]) {
+		t.Errorf("%v, %v", p, err)
+	}
+	for _, r := range PrintedTables() {
+		if !slices.Contains(known, r.Identity) {
+			t.Errorf("%s stands in Tables 1 and 2 alone", r.Identity)
+		}
+	}
+}
+
+// TestRegions: all of SeeGULL's identities have one of the eight regions; a file of one's own takes the mapping's place.
+func TestRegions(t *testing.T) {
+	f, err := frame(t, Regions(""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	regions := slices.Compact(slices.Sorted(slices.Values(f.Texts("region"))))
+	if !slices.Equal(regions, []string{"Australia", "East Asia", "Europe", "Latin America", "Middle East", "North America", "South Asia", "Sub-Saharan Africa"}) {
+		t.Errorf("%q", regions)
+	}
+	for i, code := range f.Texts("iso3") {
+		if len(code) != 3 && f.Texts("identity")[i] != "Kosovar" || code != strings.ToUpper(code) {
+			t.Errorf("%s: %q", f.Texts("identity")[i], code)
+		}
+	}
+	pairs, _, err := seegull.Load(os.DirFS(manifesttest.Dir(t, seegull.Name)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range pairs {
+		if !slices.Contains(f.Texts("identity"), p.Identity) {
+			t.Fatalf("%s has no region", p.Identity)
+		}
+	}
+	if f.Len() != 176 {
+		t.Errorf("%d identities", f.Len())
+	}
+	path := filepath.Join(t.TempDir(), "mine.csv")
+	for text, want := range map[string]string{
+		"region,identity,country,iso3\nGlobal South,Indian,India,IND\n": "", "identity,region,country,iso3\nIndian,,India,IND\n": "line 2, column region", "identity,region,country,iso3\nA,x,,\nA,y,,\n": "line 3, column identity", "identity\nA\n": "region",
+	} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		mine, err := frame(t, Regions(path))
+		switch {
+		case want == "" && (err != nil || mine.Len() != 1 || mine.Texts("region")[0] != "Global South"):
+			t.Errorf("%v, %v", mine, err)
+		case want != "" && (err == nil || !strings.Contains(err.Error(), want)):
+			t.Errorf("%v does not say %q", err, want)
+		}
+	}
+}
+
+// TestAnnotationsRoundTrip: annotations written are read back as they are; those of the released file, too.
+func TestAnnotationsRoundTrip(t *testing.T) {
+	roundTrip := func(rows []Annotation) {
+		text, err := WriteAnnotations(rows)
+		if err != nil {
+			t.Fatal(err)
+		}
+		back, report, err := ReadAnnotations("mine.csv", text)
+		if err != nil || report.Dropped != 0 {
+			t.Fatal(report, err)
+		}
+		for i := range back {
+			back[i].Line = rows[i].Line
+		}
+		if !reflect.DeepEqual(back, rows) {
+			t.Errorf("%d annotations came back as %d, or changed", len(rows), len(back))
+		}
+	}
+	roundTrip([]Annotation{
+		{0, "A1", "mine", "Veltan", 3, "tall, \"wide\" hat", true, Box{0, 0.5, 512, 300.25}},
+		{0, "A1", "", "Veltan", 12, NoneOfTheAbove, false, Box{}},
+	})
+	for _, a := range []Annotation{{}, {Identity: "Veltan", Attribute: "hat", Box: Box{5, 0, 4, 0}}, {Identity: "Veltan", Attribute: "hat", Box: Box{0, 0, 513, 1}}, {Identity: "Veltan", Attribute: "hat", Box: Box{math.NaN(), 0, 1, 1}}} {
+		if _, err := WriteAnnotations([]Annotation{a}); err == nil {
+			t.Errorf("%+v is written", a)
+		}
+	}
+	rows, _, err := LoadAnnotations(os.DirFS(manifesttest.Dir(t, Name)), WorkbookOnly)
+	if err != nil {
+		t.Fatal(err)
+	}
+	roundTrip(rows)
+}
+
+// TestBoxes: two corners in any order, inside the picture or not, give one box inside it.
+func TestBoxes(t *testing.T) {
+	want := Box{Left: 0, Top: 20, Right: 110, Bottom: 512}
+	for _, v := range []string{"['-5,20', '110,700']", "['110,700', '-5,20']", "['-5,700', '110,20']", `["110,20", "-5,700"]`} {
+		if got, err := parseBox(v); err != nil || got != want {
+			t.Errorf("%s: %+v, %v", v, got, err)
+		}
+	}
+	for _, v := range []string{"['1,2']", "['1,2', 'x,4']", "1,2,3,4", "['nan,2', '3,4']"} {
+		if _, err := parseBox(v); err == nil {
+			t.Errorf("%s is a box", v)
+		}
+	}
+}
