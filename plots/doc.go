@@ -30,7 +30,9 @@
 //
 // # Text
 //
-// All text from data is escaped. SVG keeps text as text, with a chain of fonts, so that a browser shapes any script;
-// PNG can draw only what Liberation Sans has and says in the picture which scripts it could not. The style of all
-// figures is one [Theme], safe for colour-blind readers.
+// All text from data is escaped. SVG keeps text as text, with a chain of fonts and the writing direction, so that a browser
+// shapes any script. PNG shapes text itself, in Liberation Sans, the fonts that `antipode data pull fonts` brings (Indic
+// scripts, Arabic, Hebrew, Thai, Chinese, Japanese, Korean) and those of the system; characters that none of them has are
+// left out, and a line at the foot says of which script, how many, and what to do. The style of all figures is one [Theme],
+// safe for colour-blind readers.
 package plots

@@ -6,7 +6,6 @@ var (
 	Wrap    = wrap
 	Fit     = fit
 	Upright = upright
-	Visual  = visual
 )
 
 // InlineBytes is the limit of inline image data.

@@ -80,8 +80,8 @@ func (f Figure) SVG(ctx context.Context) ([]byte, error) {
 	return s.svg(), nil
 }
 
-// PNG paints the figure at a resolution in dots per inch; 96 gives one dot per CSS pixel. Text in scripts that the
-// built-in font lacks is not painted, and a line in the picture says which.
+// PNG paints the figure at a resolution in dots per inch; 96 gives one dot per CSS pixel. Characters that no
+// font here has are not painted: a line at the foot counts them by script and says what to do.
 func (f Figure) PNG(ctx context.Context, dpi int) ([]byte, error) {
 	if dpi < 24 || dpi > 1200 {
 		return nil, fmt.Errorf("%s: %d dots per inch; give 24 to 1200", f.what, dpi)

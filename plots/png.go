@@ -9,37 +9,29 @@ import (
 	"image/png"
 	"math"
 	"slices"
-	"strings"
-	"sync"
-	"unicode"
 
-	"codeberg.org/go-fonts/liberation/liberationsansbold"
-	"codeberg.org/go-fonts/liberation/liberationsansregular"
-	stdfont "golang.org/x/image/font"
-	"golang.org/x/image/font/opentype"
-	"golang.org/x/text/unicode/bidi"
-	"gonum.org/v1/plot/font"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/vgimg"
+
+	"antipode/plots/internal/typeset"
 )
 
-// canvasFonts are the two faces that PNG text is painted with.
-var canvasFonts = sync.OnceValue(func() *font.Cache {
-	var faces font.Collection
-	for weight, ttf := range map[stdfont.Weight][]byte{stdfont.WeightNormal: liberationsansregular.TTF, stdfont.WeightBold: liberationsansbold.TTF} {
-		if f, err := opentype.Parse(ttf); err == nil {
-			faces = append(faces, font.Face{Font: font.Font{Typeface: "Liberation", Variant: "Sans", Weight: weight}, Face: f})
+// png paints the scene. Text is shaped in the fonts at hand; what no font has is left out and counted in a line at the foot.
+func (s *scene) png(dpi int) ([]byte, error) {
+	lines := map[label]typeset.Line{}
+	missing := typeset.Missing{}
+	for _, shape := range s.shapes {
+		if v, ok := shape.(label); ok {
+			line := typeset.Set(oneLine(v.text), v.size, v.bold)
+			lines[v] = line
+			missing.Add(line.Missing)
 		}
 	}
-	return font.NewCache(faces)
-})
-
-// png paints the scene. A character that the font lacks is left out, and a line at the foot names its script.
-func (s *scene) png(dpi int) ([]byte, error) {
-	lacking := s.lacking()
-	height := s.height
-	if lacking != "" {
-		height += 1.6 * s.theme.Small
+	shapes, height := s.shapes, s.height
+	if said := missing.String(); said != "" {
+		foot := scene{theme: s.theme}
+		height += math.Ceil(foot.paragraph(margin, height, s.width-2*margin, said, s.theme.Small, false, s.theme.Outline) + 0.5*s.theme.Small - height)
+		shapes = append(slices.Clone(shapes), foot.shapes...)
 	}
 	// One unit of the canvas is one CSS pixel: 1/72 of its "inch", which has dpi·72/96 dots.
 	const largest = 20000
@@ -63,11 +55,6 @@ func (s *scene) png(dpi int) ([]byte, error) {
 			c.Stroke(p)
 		}
 	}
-	shapes := s.shapes
-	if lacking != "" {
-		shapes = append(slices.Clone(shapes), label{at: pt{margin, height - 0.5*s.theme.Small}, size: s.theme.Small, color: s.theme.Outline, anchor: start,
-			text: "This picture lacks a font for " + lacking + " text: it is left out here; the SVG and HTML forms have it."})
-	}
 	for _, shape := range shapes {
 		switch v := shape.(type) {
 		case path:
@@ -90,7 +77,11 @@ func (s *scene) png(dpi int) ([]byte, error) {
 			p.Close()
 			fillAndStroke(p, v.fill, v.stroke, v.width, false)
 		case label:
-			v.paint(c, at)
+			line, set := lines[v]
+			if !set { // the note at the foot
+				line = typeset.Set(v.text, v.size, v.bold)
+			}
+			v.paint(c, at, line)
 		case picture:
 			corner := at(pt{v.at.x, v.at.y + v.height})
 			c.DrawImage(vg.Rectangle{Min: corner, Max: corner.Add(vg.Point{X: vg.Length(v.width), Y: vg.Length(v.height)})}, opaque(v.image))
@@ -103,52 +94,30 @@ func (s *scene) png(dpi int) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-func (v label) paint(c *vgimg.Canvas, at func(pt) vg.Point) {
-	text := strings.Map(func(r rune) rune {
-		if !covers(r) {
-			return -1
-		}
-		return r
-	}, visual(oneLine(v.text)))
-	if text == "" {
-		return
+// paint puts a shaped label down. The layout keeps room for the widths that measure gives, which are the same on every
+// machine; a line that is wider in the fonts of this one is made narrower.
+func (v label) paint(c *vgimg.Canvas, at func(pt) vg.Point, line typeset.Line) {
+	narrow := 1.0
+	if room := measure(oneLine(v.text), v.size, v.bold); line.Width > room {
+		narrow = room / line.Width
 	}
-	weight := stdfont.WeightNormal
-	if v.bold {
-		weight = stdfont.WeightBold
-	}
-	f := canvasFonts().Lookup(font.Font{Typeface: "Liberation", Variant: "Sans", Weight: weight}, vg.Length(v.size))
-	shift := map[anchor]float64{start: 0, middle: -0.5, end: -1}[v.anchor] * exact(text, v.size, v.bold)
 	c.Push()
 	defer c.Pop()
 	c.SetColor(v.color)
+	c.SetLineDash(nil, 0)
 	c.Translate(at(v.at))
 	if v.turn != 0 {
 		c.Rotate(-v.turn * math.Pi / 180)
 	}
-	c.FillString(f, vg.Point{X: vg.Length(shift)}, text)
-}
-
-// visual puts text into the order in which it is painted, left to right: Hebrew turns round.
-func visual(text string) string {
-	var p bidi.Paragraph
-	if _, err := p.SetString(text, bidi.DefaultDirection(bidi.LeftToRight)); err != nil {
-		return text
-	}
-	order, err := p.Order()
-	if err != nil {
-		return text
-	}
-	var b strings.Builder
-	for i := range order.NumRuns() {
-		run := order.Run(i)
-		if run.Direction() == bidi.RightToLeft {
-			b.WriteString(bidi.ReverseString(run.String()))
-		} else {
-			b.WriteString(run.String())
+	c.Scale(narrow, 1)
+	c.Translate(vg.Point{X: vg.Length(map[anchor]float64{start: 0, middle: -0.5, end: -1}[v.anchor] * line.Width)})
+	line.Draw(func(outline vg.Path, embolden float64) {
+		c.Fill(outline)
+		if embolden > 0 {
+			c.SetLineWidth(vg.Length(embolden))
+			c.Stroke(outline)
 		}
-	}
-	return b.String()
+	})
 }
 
 // opaque lays an image on white, as the canvas wants it.
@@ -157,36 +126,4 @@ func opaque(img image.Image) image.Image {
 	draw.Draw(out, out.Bounds(), image.White, image.Point{}, draw.Src)
 	draw.Draw(out, out.Bounds(), img, img.Bounds().Min, draw.Over)
 	return out
-}
-
-// lacking names the scripts of the scene's text that the built-in font does not have; "" = none.
-func (s *scene) lacking() string {
-	found := map[string]bool{}
-	for _, shape := range s.shapes {
-		v, ok := shape.(label)
-		if !ok {
-			continue
-		}
-		for _, r := range oneLine(v.text) {
-			if covers(r) || unicode.In(r, unicode.Cf, unicode.Zs) {
-				continue
-			}
-			found[scriptOf(r)] = true
-		}
-	}
-	var out []string
-	for name := range found {
-		out = append(out, name)
-	}
-	slices.Sort(out)
-	return strings.Join(out, ", ")
-}
-
-func scriptOf(r rune) string {
-	for name, table := range unicode.Scripts {
-		if name != "Common" && name != "Inherited" && unicode.Is(table, r) {
-			return name
-		}
-	}
-	return "symbol"
 }

@@ -8,6 +8,8 @@ import (
 	"image/color"
 	"strconv"
 	"strings"
+
+	"antipode/plots/internal/typeset"
 )
 
 // svg writes the scene as a document of its own: text stays text, anchored, so that a reader's browser shapes it in
@@ -40,11 +42,22 @@ func (s *scene) svg() []byte {
 			if v.bold {
 				b.WriteString(` font-weight="bold"`)
 			}
-			if v.anchor != start {
-				fmt.Fprintf(&b, ` text-anchor="%s"`, v.anchor)
+			from := v.anchor
+			right := typeset.RightToLeft(v.text)
+			if right { // such a line starts at its right end
+				from = map[anchor]anchor{start: end, middle: middle, end: start}[from]
+			}
+			if from != start {
+				fmt.Fprintf(&b, ` text-anchor="%s"`, from)
 			}
 			if v.turn != 0 {
 				fmt.Fprintf(&b, ` transform="rotate(%s %s %s)"`, num(v.turn), num(v.at.x), num(v.at.y))
+			}
+			if right {
+				b.WriteString(` direction="rtl"`)
+			}
+			if families := typeset.CSS(v.text); families != "" {
+				fmt.Fprintf(&b, ` font-family="%s"`, escape(withFamilies(s.theme.Fonts, families)))
 			}
 			fmt.Fprintf(&b, ">%s</text>\n", escape(oneLine(v.text)))
 		case picture:
@@ -54,6 +67,11 @@ func (s *scene) svg() []byte {
 	}
 	b.WriteString("</svg>\n")
 	return b.Bytes()
+}
+
+// withFamilies puts font families behind those of the theme and before its last resort.
+func withFamilies(fonts, families string) string {
+	return strings.TrimSuffix(fonts, ",sans-serif") + "," + families + ",sans-serif"
 }
 
 func paint(fill, stroke color.NRGBA, width float64, dash bool) string {

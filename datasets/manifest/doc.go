@@ -1,4 +1,5 @@
-// Package manifest says where the data sets of the published audits come from, and fetches and checks them.
+// Package manifest says where the data sets of the published audits come from, and fetches and checks them; the fonts that
+// pictures need are fetched and checked the same way ([Fonts]).
 //
 // Each data set has one [Manifest]: title, origin, version, licence, citation, and for every file the address, the
 // commit, the SHA-256 of the bytes upstream publishes and that of our normalised form (identifiers of crowd workers

@@ -1,0 +1,180 @@
+package typeset
+
+import (
+	"bytes"
+	"io"
+	"log"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"codeberg.org/go-fonts/liberation/liberationsansbold"
+	"codeberg.org/go-fonts/liberation/liberationsansregular"
+	"github.com/go-text/typesetting/font"
+	"github.com/go-text/typesetting/fontscan"
+	"github.com/go-text/typesetting/language"
+
+	"antipode/datasets/manifest"
+	"antipode/kernel/client"
+)
+
+// families are the Noto families by script: as the file of [manifest.Fonts] and CSS name them.
+var families = map[language.Script]string{
+	language.Devanagari: "Devanagari", language.Bengali: "Bengali", language.Gurmukhi: "Gurmukhi", language.Gujarati: "Gujarati",
+	language.Oriya: "Oriya", language.Tamil: "Tamil", language.Telugu: "Telugu", language.Kannada: "Kannada",
+	language.Malayalam: "Malayalam", language.Ol_Chiki: "Ol Chiki", language.Meetei_Mayek: "Meetei Mayek",
+	language.Arabic: "Arabic", language.Hebrew: "Hebrew", language.Thai: "Thai", language.Han: "SC", language.Bopomofo: "SC",
+	language.Hiragana: "JP", language.Katakana: "JP", language.Hangul: "KR",
+}
+
+// face is a font that was read.
+type face struct {
+	*font.Face
+	bold bool
+}
+
+func (f *face) has(r rune) bool {
+	_, ok := f.NominalGlyph(r)
+	return ok
+}
+
+// library holds the fonts read so far. Those that could not be found are not looked for again in this process.
+type library struct {
+	dir    func() string // of the pulled fonts; "" = none
+	system bool          // whether to search the system
+
+	mu      sync.Mutex
+	builtIn map[bool]*face
+	pulled  map[string]*face // by family; nil = not there
+	scanned *fontscan.FontMap
+	scan    sync.Once
+	found   map[*font.Font]*face // those of the system
+}
+
+// shelf is the library of this process.
+var shelf = &library{system: true, dir: func() string { return manifest.Here(manifest.Fonts, "") }}
+
+func parse(data []byte) *face {
+	f, err := font.ParseTTF(bytes.NewReader(data))
+	if err != nil {
+		return nil
+	}
+	return &face{Face: f}
+}
+
+// own is Liberation Sans. The caller holds mu.
+func (l *library) own(bold bool) *face {
+	if l.builtIn == nil {
+		l.builtIn = map[bool]*face{false: parse(liberationsansregular.TTF), true: parse(liberationsansbold.TTF)}
+		l.builtIn[true].bold = true
+	}
+	return l.builtIn[bold]
+}
+
+// noto is a pulled family; nil where it is not there or not the pinned file. The caller holds mu.
+func (l *library) noto(family string) *face {
+	f, known := l.pulled[family]
+	if known || family == "" {
+		return f
+	}
+	if m, err := manifest.Get(manifest.Fonts); err == nil {
+		if dir := l.dir(); dir != "" {
+			if data, _, err := m.Read(os.DirFS(dir), file(family)); err == nil {
+				f = parse(data)
+			}
+		}
+	}
+	if l.pulled == nil {
+		l.pulled = map[string]*face{}
+	}
+	l.pulled[family] = f
+	return f
+}
+
+// fromSystem is a font of the system that has a character, or nil. The caller holds mu.
+func (l *library) fromSystem(script language.Script, r rune, bold bool) *face {
+	if !l.system {
+		return nil
+	}
+	l.scan.Do(func() {
+		fonts := fontscan.NewFontMap(log.New(io.Discard, "", 0))
+		home, err := client.Home()
+		if err != nil {
+			return
+		}
+		index := filepath.Join(home, "fontindex") // what the search found, for the next one
+		if os.MkdirAll(index, 0o700) != nil || fonts.UseSystemFonts(index) != nil {
+			return
+		}
+		l.scanned, l.found = fonts, map[*font.Font]*face{}
+	})
+	if l.scanned == nil {
+		return nil
+	}
+	aspect := font.Aspect{Weight: font.WeightNormal}
+	if bold {
+		aspect.Weight = font.WeightBold
+	}
+	l.scanned.SetQuery(fontscan.Query{Families: []string{"Noto Sans", fontscan.SansSerif}, Aspect: aspect})
+	l.scanned.SetScript(script)
+	f := l.scanned.ResolveFace(r)
+	if f == nil {
+		return nil
+	}
+	if l.found[f.Font] == nil {
+		_, is := l.scanned.FontMetadata(f.Font)
+		l.found[f.Font] = &face{Face: f, bold: is.Weight >= font.WeightSemibold}
+	}
+	if found := l.found[f.Font]; found.has(r) {
+		return found
+	}
+	return nil
+}
+
+// choose gives the font for a character of a run in a script; nil where none has it. The caller holds mu.
+func (l *library) choose(script language.Script, east string, r rune, bold bool) *face {
+	if f := l.noto(family(script, east, r)); f != nil && f.has(r) {
+		return f
+	}
+	if f := l.own(bold); f.has(r) {
+		return f
+	}
+	return l.fromSystem(script, r, bold)
+}
+
+// family is the Noto family for a character in a run of a script; "" where there is none here.
+func family(script language.Script, east string, r rune) string {
+	if script == language.Han || r >= 0x3000 && r <= 0x303F || r >= 0xFF00 && r <= 0xFFEF { // ideographs, their points and wide forms
+		return east
+	}
+	return families[script]
+}
+
+// file is where a family lies in [manifest.Fonts].
+func file(family string) string {
+	return "NotoSans" + strings.ReplaceAll(family, " ", "") + "-Regular.ttf"
+}
+
+// CSS names the font families for the scripts of a text that Liberation Sans lacks, the most wanted first; "" where it
+// lacks none. Characters of a script with no family here are left to the reader's own fonts.
+func CSS(text string) string {
+	var out []string
+	add := func(family string) {
+		if name := "'Noto Sans " + family + "'"; !slices.Contains(out, name) {
+			out = append(out, name)
+		}
+	}
+	for _, r := range text {
+		switch family := families[language.LookupScript(r)]; family {
+		case "", "Hebrew":
+		case "SC", "JP", "KR":
+			add(eastern(text))
+			add("CJK " + eastern(text)) // as most Linux systems name it
+		default:
+			add(family)
+		}
+	}
+	return strings.Join(out, ",")
+}

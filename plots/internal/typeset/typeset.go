@@ -1,0 +1,279 @@
+package typeset
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/go-text/typesetting/di"
+	"github.com/go-text/typesetting/font"
+	"github.com/go-text/typesetting/font/opentype"
+	"github.com/go-text/typesetting/language"
+	"github.com/go-text/typesetting/shaping"
+	"golang.org/x/image/math/fixed"
+	"gonum.org/v1/plot/vg"
+
+	"antipode/datasets/manifest"
+)
+
+// Line is one line of shaped text, of a size.
+type Line struct {
+	Width   float64 // from where it begins to where it ends, in the unit of the size
+	Missing Missing // characters left out because no font has them
+	runs    []run   // from left to right
+}
+
+// Missing counts characters that no font has.
+type Missing map[Lack]int
+
+// Lack is a script that some characters could not be set in.
+type Lack struct {
+	Script string // as Unicode names it ("Ol Chiki"); "symbol" for characters of no script
+	Pull   bool   // whether [manifest.Fonts] has a font for it that is not here
+}
+
+// run is a piece of a line in one font, script and direction. Its glyphs are in font units, from left to right.
+type run struct {
+	from, to int // in the text
+	level    int
+	script   language.Script
+	face     *face
+	glyphs   []shaping.Glyph
+	scale    float64 // size over units per em
+	embolden float64
+}
+
+// Set shapes text as one line: white space is a space, control characters go. size is that of the em square. It is safe for
+// concurrent use and gives something for any text, valid UTF-8 or not.
+func Set(text string, size float64, bold bool) Line { return shelf.set(text, size, bold) }
+
+func (l *library) set(text string, size float64, bold bool) Line {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	line := Line{Missing: Missing{}}
+	east := eastern(text)
+	whole := clean(text)
+	runes, faces, scripts, levels := l.cover(whole, levels(whole), east, bold, line.Missing)
+	for i := range runes {
+		if n := len(line.runs) - 1; n >= 0 {
+			last := &line.runs[n]
+			if last.level == levels[i] && last.face == faces[i] && last.script == scripts[i] {
+				last.to = i + 1
+				continue
+			}
+		}
+		line.runs = append(line.runs, run{from: i, to: i + 1, level: levels[i], script: scripts[i], face: faces[i]})
+	}
+	var shaper shaping.HarfbuzzShaper
+	for i := range line.runs {
+		r := &line.runs[i]
+		r.shape(&shaper, runes, east, size, bold)
+		line.Width += r.width()
+		for _, g := range r.glyphs {
+			if g.GlyphID == 0 { // a font that has the characters and not what they become: cannot be seen beforehand
+				line.Missing[Lack{Script: scriptName(runes[g.ClusterIndex])}]++
+			}
+		}
+	}
+	reorder(line.runs, func(r run) int { return r.level })
+	return line
+}
+
+// eastern is the family for ideographs: Japanese beside kana, Korean beside Hangul, else simplified Chinese.
+func eastern(text string) string {
+	switch {
+	case strings.ContainsFunc(text, func(r rune) bool { return unicode.In(r, unicode.Hiragana, unicode.Katakana) }):
+		return "JP"
+	case strings.ContainsFunc(text, func(r rune) bool { return unicode.Is(unicode.Hangul, r) }):
+		return "KR"
+	}
+	return "SC"
+}
+
+// cover gives the text without the characters that no font has, and for each character its font, its script and its level;
+// those that belong to no script of their own (digits, points, marks) take the one before them, or at the beginning the one
+// behind. Digits and points come from the built-in font wherever it has them, as a browser takes them from its first.
+func (l *library) cover(text []rune, levels []int, east string, bold bool, missing Missing) ([]rune, []*face, []language.Script, []int) {
+	owners := make([]rune, len(text)) // the nearest character with a script of its own, whose script it shares
+	owner := rune(-1)
+	for i, r := range text {
+		if s := language.LookupScript(r); s.Strong() && s != language.Unknown {
+			if owner < 0 {
+				for j := range i {
+					owners[j] = r
+				}
+			}
+			owner = r
+		}
+		owners[i] = max(owner, 0)
+	}
+	kept := 0
+	faces, scripts := make([]*face, len(text)), make([]language.Script, len(text))
+	var before *face
+	for i, r := range text {
+		script := language.LookupScript(owners[i])
+		unseen := unicode.In(r, unicode.Cf, unicode.Zs, unicode.Variation_Selector)
+		var f *face
+		switch {
+		case before != nil && (unseen || unicode.Is(unicode.M, r) && before.has(r)):
+			f = before
+		case language.LookupScript(r) == language.Common && l.own(bold).has(r):
+			f = l.own(bold)
+		default:
+			f = l.choose(script, east, r, bold)
+		}
+		if f == nil && unseen {
+			f = l.own(bold)
+		}
+		if f == nil {
+			missing[l.lack(r, owners[i], east)]++
+			continue
+		}
+		text[kept], faces[kept], scripts[kept], levels[kept], before = r, f, script, levels[i], f
+		kept++
+	}
+	return text[:kept], faces[:kept], scripts[:kept], levels[:kept]
+}
+
+// lack says what a character that no font has is counted under. A point of a script that has a family of its own (a danda,
+// a wide comma) belongs to that.
+func (l *library) lack(r, owner rune, east string) Lack {
+	if name := scriptName(r); name != "symbol" {
+		family := family(language.LookupScript(r), east, r)
+		return Lack{name, family != "" && l.noto(family) == nil}
+	}
+	if family := family(language.LookupScript(owner), east, r); family != "" && l.noto(family) == nil {
+		return Lack{scriptName(owner), true}
+	}
+	return Lack{Script: "symbol"}
+}
+
+// tongues are the languages that a font's forms for ideographs depend on.
+var tongues = map[string]language.Language{"JP": language.NewLanguage("ja"), "KR": language.NewLanguage("ko"), "SC": language.NewLanguage("zh-cn")}
+
+func (r *run) shape(shaper *shaping.HarfbuzzShaper, text []rune, east string, size float64, bold bool) {
+	upem := int(r.face.Upem())
+	r.scale = size / float64(upem)
+	if bold && !r.face.bold {
+		r.embolden = size / 24
+	}
+	in := shaping.Input{Text: text, RunStart: r.from, RunEnd: r.to, Face: r.face.Face, Size: fixed.I(upem), Script: r.script, Direction: di.DirectionLTR}
+	if r.level%2 == 1 {
+		in.Direction = di.DirectionRTL
+	}
+	switch r.script {
+	case language.Han, language.Hiragana, language.Katakana, language.Hangul:
+		in.Language = tongues[east]
+	}
+	defer func() {
+		if recover() != nil {
+			r.glyphs = nil // a damaged font of the system
+		}
+	}()
+	r.glyphs = shaper.Shape(in).Glyphs
+}
+
+func (r *run) width() float64 {
+	w := 0.0
+	for _, g := range r.glyphs {
+		if g.GlyphID != 0 {
+			w += float64(g.Advance) / 64 * r.scale
+		}
+	}
+	return w
+}
+
+// Draw gives the outlines of the line, a run at a time, to be filled by the non-zero rule: the line begins at the origin, on
+// the baseline, and y grows upwards. Where embolden is not 0 the font has no bold form: stroke the outline as wide as that too.
+func (l Line) Draw(paint func(outline vg.Path, embolden float64)) {
+	x := 0.0
+	for _, r := range l.runs {
+		var p vg.Path
+		for _, g := range r.glyphs {
+			if g.GlyphID == 0 {
+				continue
+			}
+			r.outline(&p, g, x)
+			x += float64(g.Advance) / 64 * r.scale
+		}
+		if len(p) > 0 {
+			paint(p, r.embolden)
+		}
+	}
+}
+
+func (r *run) outline(p *vg.Path, g shaping.Glyph, x float64) {
+	o, ok := r.face.GlyphData(g.GlyphID).(font.GlyphOutline)
+	if !ok {
+		return // a picture, as in fonts of emoji
+	}
+	dx, dy := x+float64(g.XOffset)/64*r.scale, float64(g.YOffset)/64*r.scale
+	at := func(q opentype.SegmentPoint) vg.Point {
+		return vg.Point{X: vg.Length(dx + float64(q.X)*r.scale), Y: vg.Length(dy + float64(q.Y)*r.scale)}
+	}
+	open := false
+	for _, s := range o.Segments {
+		switch s.Op {
+		case opentype.SegmentOpMoveTo:
+			if open {
+				p.Close()
+			}
+			p.Move(at(s.Args[0]))
+			open = true
+		case opentype.SegmentOpLineTo:
+			p.Line(at(s.Args[0]))
+		case opentype.SegmentOpQuadTo:
+			p.QuadTo(at(s.Args[0]), at(s.Args[1]))
+		case opentype.SegmentOpCubeTo:
+			p.CubeTo(at(s.Args[0]), at(s.Args[1]), at(s.Args[2]))
+		}
+	}
+	if open {
+		p.Close()
+	}
+}
+
+// Add counts what another line misses.
+func (m Missing) Add(other Missing) {
+	for lack, n := range other {
+		m[lack] += n
+	}
+}
+
+// String says what is missing, how many characters of each script, and what mends it; "" where nothing is.
+func (m Missing) String() string {
+	if len(m) == 0 {
+		return ""
+	}
+	order := func(a, b Lack) int { return cmp.Compare(a.Script, b.Script) }
+	var pull, install []string
+	for _, lack := range slices.SortedFunc(maps.Keys(m), order) {
+		what := fmt.Sprintf("%s (%d)", lack.Script, m[lack])
+		if lack.Pull {
+			pull = append(pull, what)
+		} else {
+			install = append(install, what)
+		}
+	}
+	text := "Characters left out of this picture for want of a font:"
+	if len(pull) > 0 {
+		text += " " + strings.Join(pull, ", ") + "; `antipode data pull " + manifest.Fonts + "` brings one."
+	}
+	if len(install) > 0 {
+		text += " " + strings.Join(install, ", ") + "; install one on this system."
+	}
+	return text + " The SVG and HTML forms have them."
+}
+
+// scriptName names a character's script as Unicode does; "symbol" where it has none of its own.
+func scriptName(r rune) string {
+	for name, table := range unicode.Scripts {
+		if name != "Common" && name != "Inherited" && unicode.Is(table, r) {
+			return strings.ReplaceAll(name, "_", " ")
+		}
+	}
+	return "symbol"
+}
