@@ -120,7 +120,7 @@ func used(path string) bool {
 	return true
 }
 
-// writeWhole writes a file whole or not at all.
+// writeWhole writes a file whole or not at all. The store does the same, but data sets do not import the side that owns it.
 func writeWhole(path string, data []byte) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err

@@ -61,7 +61,7 @@ var WordKinds = []string{"thing", "scene", "island", "form", "people", "attribut
 // templateWords are the small words that prompts and captions are built with.
 var templateWords = []string{"<a>", "<of>", "<is>", "<picture>", "<figure>", "<with>"}
 
-// entries are what the lexicon has words for, by kind.
+// entries are what the lexicon has words for, by kind; nil for an unknown kind.
 func entries(kind string) []string {
 	switch kind {
 	case "thing":
@@ -73,7 +73,7 @@ func entries(kind string) []string {
 	case "form":
 		var out []string
 		for i := range things {
-			for _, f := range things[i].forms[:knownForms] {
+			for _, f := range things[i].forms {
 				if !slices.Contains(out, f) {
 					out = append(out, f)
 				}
@@ -88,8 +88,10 @@ func entries(kind string) []string {
 		return OccupationNames()
 	case "ceremony":
 		return CeremonyNames()
+	case "template":
+		return templateWords
 	}
-	return templateWords
+	return nil
 }
 
 // lexicon holds the words by language, kind and English name.
