@@ -94,7 +94,7 @@ func buildBars(f *datasets.Frame, column string, s *settings) (drawing, error) {
 			mine = append(mine, v[r])
 			whiskers = whiskers || v[r].interval()
 			if v[r].none() {
-				none = append(none, isolate(strings.TrimSpace(xs[r]+" "+ss[r])))
+				none = append(none, isolate(strings.Join(strings.Fields(xs[r]+" "+ss[r]+" "+panels.name(i)), " ")))
 			}
 		}
 		own := placed[i%panels.columns]
@@ -125,6 +125,13 @@ func buildBars(f *datasets.Frame, column string, s *settings) (drawing, error) {
 	c.names(s, horizontal, column)
 	if horizontal && !s.horizontal { // laid down here: the axes have changed places
 		c.xname, c.yname = or(s.yname, column), s.xname
+	}
+	if first := panels.titles[0]; !horizontal && first == "" && panels.heads == nil {
+		for _, w := range v {
+			if !w.none() && c.panels[0].y.at(w.top(), 1, 0) < 0.04 {
+				c.above = s.theme.Small // the number over a bar that reaches the top
+			}
+		}
 	}
 	c.height = 250
 	if len(panels.rows) > panels.columns {
@@ -338,11 +345,12 @@ func (sc *scene) tallBar(p *panel, v value, x, thick, base float64, s *settings,
 		sc.whisker(pt{x, p.py(v.low)}, pt{x, p.py(v.high)}, th.Ink)
 		edge = min(edge, p.py(v.high))
 	}
-	if text := s.write(v.v); exact(text, th.Small, false) <= thick+4 {
+	text := s.write(v.v)
+	if size := min(th.Small, th.Small*thick/measure(text, th.Small, false)); size >= 0.8*th.Small {
 		if v.v < base {
 			edge = max(y0, y1, p.py(v.bottom())) + 2*th.Small
 		}
-		sc.text(x, edge-th.Small*0.75, text, th.Small, th.Ink, middle)
+		sc.text(x, edge-th.Small*0.75, text, size, th.Ink, middle)
 	}
 }
 

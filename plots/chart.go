@@ -22,6 +22,7 @@ type chart struct {
 	right        float64 // room at the right of every panel's data area
 	turned       bool    // names below panels are slanted
 	ramp         *ramp   // the scale of colours, for the legend
+	above        float64 // room over the first row of panels
 	rampName     string  // what the colours say, where there are other keys
 	nameSize     float64 // font size of the names along axes; 0 = that of the theme's text
 }
@@ -63,7 +64,7 @@ func (c *chart) scene() (*scene, error) {
 	s := &scene{width: th.Width, title: c.title, about: strings.Join(c.caption, " "), theme: th}
 	wide := th.Width - 2*margin
 	y := s.paragraph(margin, 6, wide, c.title, th.Title, true, th.Ink) + 4
-	y = c.legend(s, y)
+	y = c.legend(s, y) + c.above
 
 	rows := (len(c.panels) + c.columns - 1) / c.columns
 	left, bottom := c.margins(wide)
@@ -80,6 +81,9 @@ func (c *chart) scene() (*scene, error) {
 		lefts = left * float64(c.columns)
 	}
 	gap, between := 14.0, 8.0
+	if len(c.panels) > 0 && c.panels[0] != nil && !c.panels[0].y.bands {
+		between = 14 // the last tick of one panel and the first of the one below
+	}
 	if len(c.panels) > 1 && c.panels[0] != nil && !c.panels[0].x.bands {
 		gap, between = 28, 16 // the last tick of one panel and the first of the next need room
 	}
@@ -117,7 +121,7 @@ func (c *chart) scene() (*scene, error) {
 			if row == 0 && c.heads != nil {
 				title = c.heads[col]
 			}
-			s.add(label{at: pt{(p.l + p.r) / 2, p.t - 6}, text: fit(title, th.Text, true, p.r-p.l), size: th.Text, bold: true, color: th.Ink, anchor: middle})
+			s.add(label{at: pt{(p.l + p.r) / 2, p.t - 6}, text: fit(title, th.Text, true, width+gap-8), size: th.Text, bold: true, color: th.Ink, anchor: middle})
 			below := i+c.columns >= len(c.panels) || c.panels[i+c.columns] == nil
 			c.axes(s, p, c.own || col == 0, c.own || below)
 			p.draw(s, p)

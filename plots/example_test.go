@@ -14,53 +14,6 @@ func ExampleBars() {
 	// Output: as in bars.svg
 }
 
-// Images by row and column, with the border of a mask in red and the background paled.
-func ExampleGrid() {
-	fig := plots.Grid(photos(), plots.Rows("region"), plots.Columns("source"), plots.PerCell(3),
-		plots.Outline("mask"), plots.Fade(plots.Background), plots.Captions("object", "distance"),
-		plots.Title("Photos and sampled pictures of two islands"))
-	picture("grid", fig)
-	// Output: as in grid.svg
-}
-
-// Two measures beside each other, one panel for each prompt template, as in Figures 3 and 9 of the Decomposed-DIG paper.
-func ExampleBars_panels() {
-	fig := plots.Bars(averages(), "precision", plots.Values("coverage"),
-		plots.X("score"), plots.Series("setup"), plots.Panels("template"),
-		plots.Title("Average over islands, by template"), plots.YName("share of images"))
-	picture("bars-panels", fig)
-	// Output: as in bars-panels.svg
-}
-
-// Many names: bars lie down; here sorted within each panel, with scales of their own, as in Figures 10 and 11. A missing
-// value is marked.
-func ExampleBars_objects() {
-	fig := plots.Bars(objects(), "coverage", plots.X("object"), plots.Panels("setup"),
-		plots.Horizontal(), plots.Sorted(), plots.FreeLimits(),
-		plots.Title("Coverage of each object"), plots.XName("coverage (share of real images)"))
-	picture("bars-objects", fig)
-	// Output: as in bars-objects.svg
-}
-
-// Precision and coverage of each region, one panel for each set-up, as in Figure 4.
-func ExampleScatter() {
-	fig := plots.Scatter(pick(scores(), "template", "thing in island"), "precision", "coverage",
-		plots.Label("region"), plots.Panels("setup"),
-		plots.XName("precision (share of generated images)"), plots.YName("coverage (share of real images)"),
-		plots.Title("Islands by realism and diversity"))
-	picture("scatter", fig)
-	// Output: as in scatter.svg
-}
-
-// Templates down, set-ups across, as in Figure 12.
-func ExampleScatter_panels() {
-	fig := plots.Scatter(scores(), "precision", "coverage", plots.Label("region"), plots.Panels("template", "setup"),
-		plots.XName("precision (share of generated images)"), plots.YName("coverage (share of real images)"),
-		plots.Title("Both templates, whole image and its parts"))
-	picture("scatter-panels", fig)
-	// Output: as in scatter-panels.svg
-}
-
 // A heat table with the number in each cell. A cell without a row is hatched.
 func ExampleHeat() {
 	fig := plots.Heat(languages(12), "similarity", plots.Rows("object"), plots.Columns("language"),
@@ -106,37 +59,6 @@ func ExampleGrid_lines() {
 	fig := plots.Grid(photos(), plots.Captions("object", "region"), plots.Limit(14), plots.Title("The first pictures"))
 	picture("grid-lines", fig)
 	// Output: as in grid-lines.svg
-}
-
-// The outline follows the patches of a vision transformer: a square crop, 14 × 14 patches.
-func ExampleGrid_patches() {
-	fig := plots.Grid(photos(), plots.Outline("mask"), plots.Patches(14), plots.Fade(plots.Object), plots.Limit(6),
-		plots.Title("What the background features see"))
-	picture("grid-patches", fig)
-	// Output: as in grid-patches.svg
-}
-
-// An image, its object and its background, as in Figure 8.
-func ExampleSegments() {
-	fig := plots.Segments(photos(), plots.Limit(2))
-	picture("segments", fig)
-	// Output: as in segments.svg
-}
-
-// Real images and the generated ones within their reach, for each set-up, as in Figures 5 and 6.
-func ExampleGallery() {
-	fig := plots.Gallery(matched(), plots.Blocks("block"), plots.Rows("setup"), plots.Heads("real", "generated"),
-		plots.Captions("distance"), plots.Outline("mask"),
-		plots.Title("Backgrounds that were never generated"))
-	picture("gallery", fig)
-	// Output: as in gallery.svg
-}
-
-// References alone, with a count, as in Figure 13.
-func ExampleGallery_hubs() {
-	fig := plots.Gallery(hubs(), plots.Captions("inside"), plots.Title("Real images that hold the most generated ones"))
-	picture("gallery-hubs", fig)
-	// Output: as in gallery-hubs.svg
 }
 
 // A printed table: text here, HTML in a notebook, .md .csv .tex .html to a file.

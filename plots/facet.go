@@ -76,6 +76,14 @@ func index(levels []string) map[string]int {
 	return at
 }
 
+// name is what a message calls a panel; "" where there is one.
+func (p *facets) name(i int) string {
+	if p.heads != nil {
+		return p.sides[i/p.columns] + " " + p.heads[i%p.columns]
+	}
+	return p.titles[i]
+}
+
 // placed lists for each column of panels the names that its rows have, in the order of all names.
 func (p *facets) placed(all, of []string) [][]string {
 	out := make([][]string, p.columns)

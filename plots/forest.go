@@ -171,7 +171,8 @@ func (sc *scene) joined(p *panel, row string, levels []string, at cells, y float
 	sc.line(mix(th.Rule, th.Muted, 0.4), 2, pt{ends[0], y}, pt{ends[1], y})
 	for j, level := range levels {
 		if v, known := at[[2]string{row, level}]; known && !v.none() {
-			sc.mark(j, pt{p.px(v.v), y}, 4.5, th.Series[j], th.Paper)
+			apart := 3 * (float64(j) - float64(len(levels)-1)/2) // marks at one value are all seen
+			sc.mark(j, pt{p.px(v.v), y + apart}, 4.5, th.Series[j], th.Paper)
 		}
 	}
 }

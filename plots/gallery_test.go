@@ -6,10 +6,6 @@ import (
 	"crypto/sha256"
 	"flag"
 	"fmt"
-	"go/ast"
-	"go/format"
-	"go/parser"
-	"go/token"
 	"image/png"
 	"math"
 	"os"
@@ -64,52 +60,6 @@ func picture(name string, f plots.Figure) {
 		return
 	}
 	fmt.Println("as in", name+".svg")
-}
-
-// TestGalleryPage keeps docs/gallery.md equal to the examples: each one's comment, code and picture.
-func TestGalleryPage(t *testing.T) {
-	files := token.NewFileSet()
-	parsed, err := parser.ParseFile(files, "example_test.go", nil, parser.ParseComments)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var page bytes.Buffer
-	page.WriteString("# Figures\n\nWritten by `go test ./plots -update` from the examples of package plots. The numbers and pictures are made up.\n")
-	for _, decl := range parsed.Decls {
-		f, ok := decl.(*ast.FuncDecl)
-		if !ok || !strings.HasPrefix(f.Name.Name, "Example") {
-			continue
-		}
-		var code bytes.Buffer
-		for _, statement := range f.Body.List {
-			if err := format.Node(&code, files, statement); err != nil {
-				t.Fatal(err)
-			}
-			code.WriteByte('\n')
-		}
-		shown := regexp.MustCompile(`picture\("([a-z-]+)", fig\)`).FindStringSubmatch(code.String())
-		title := strings.TrimPrefix(f.Name.Name, "Example")
-		title = strings.ReplaceAll(title, "_", ": ")
-		fmt.Fprintf(&page, "\n## %s\n\n%s\n", title, f.Doc.Text())
-		if shown != nil {
-			fmt.Fprintf(&page, "![%s](gallery/%s.svg)\n\n", title, shown[1])
-		}
-		text := regexp.MustCompile(`(?m)^picture\(.*\n`).ReplaceAllString(code.String(), "fig.Show()\n")
-		fmt.Fprintf(&page, "```go\n%s```\n", text)
-	}
-	const path = gallery + ".md"
-	if *update {
-		if err := os.WriteFile(path, page.Bytes(), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(want, page.Bytes()) {
-		t.Errorf("docs/gallery.md is not what the examples say; run go test ./plots -update")
-	}
 }
 
 // TestGallerySmall keeps the pictures small enough to live in the repository.

@@ -60,6 +60,9 @@ func buildGrid(f *datasets.Frame, s *settings) (drawing, error) {
 
 // outlineNote explains the red line.
 func (s *settings) outlineNote() []string {
+	if s.boxes != nil {
+		return []string{"Red: the box of the row."}
+	}
 	if s.mask == "" {
 		return nil
 	}

@@ -102,11 +102,18 @@ func buildHeat(f *datasets.Frame, column string, s *settings) (drawing, error) {
 		c.panels = append(c.panels, p)
 	}
 	c.fitHeat(len(h.columns), len(h.rows), h.sums != nil)
-	c.turned = !fitsBelow(h.columns, c.theme, panels.columns, 1)
+	if c.turned = !fitsBelow(h.columns, c.theme, panels.columns, 1); c.turned { // slanted lines of text need room
+		band := (c.theme.Width - frame - 14*float64(c.columns-1)) / float64(c.columns) / c.panels[0].x.high
+		if size := max(0.68*band, 8); size < c.theme.Text {
+			c.nameSize = min(or(c.nameSize, size), size)
+		}
+	}
 	if whiskers {
 		c.caption = append(c.caption, "Intervals stand in the table and are not drawn.")
 	}
-	c.caption = append(c.caption, counts(f, all(f.Len())))
+	if h.sums == nil {
+		c.caption = append(c.caption, counts(f, all(f.Len())))
+	}
 	if s.hatched[0] != "" {
 		c.keys = append(c.keys, key{or(s.hatched[1], s.hatched[0]), s.theme.Ink, struck})
 	}
@@ -117,12 +124,15 @@ func buildHeat(f *datasets.Frame, column string, s *settings) (drawing, error) {
 	return c, nil
 }
 
+// frame is about how much of a heat table's width names take.
+const frame = 120.0
+
 // fitHeat chooses the height of the panels, and the width and the size of the names where there are many.
 func (c *chart) fitHeat(columns, rows int, sums bool) {
 	if sums {
 		columns, rows = columns+1, rows+1
 	}
-	const band, frame, widest = 12.0, 110, 1400
+	const band, widest = 13.0, 1400
 	c.theme.Width = min(max(c.theme.Width, float64(c.columns*columns)*band+frame+14*float64(c.columns-1)), max(widest, c.theme.Width))
 	c.height = min(max(float64(rows)*28, 40), max(560, float64(rows)*15))
 	if c.columns > 1 {

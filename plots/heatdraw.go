@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"image"
 	"image/color"
+	"image/draw"
 	"image/png"
 )
 
@@ -101,24 +102,18 @@ func (sc *scene) heat(p *panel, rows []string, h *heatTable, hp heatPanel) {
 	sc.line(th.Ink, 1, pt{p.l, y}, pt{p.r, y})
 }
 
-// mosaic draws the coloured cells of a panel as one picture: thousands of boxes would make a figure heavy.
+// mosaic draws the coloured cells of a panel as one picture, of two pixels to one of the panel: thousands of boxes would
+// make a figure heavy.
 func (sc *scene) mosaic(p *panel, rows []string, h *heatTable, hp heatPanel, wide, high float64) {
-	const side, seam = 24, 1 // pixels of a cell, of the paper around it
-	picked := image.NewRGBA(image.Rect(0, 0, side*len(h.columns), side*len(rows)))
+	const zoom, seam = 2, 1
+	picked := image.NewRGBA(image.Rect(0, 0, int(zoom*wide+0.5), int(zoom*high+0.5)))
+	draw.Draw(picked, picked.Rect, image.NewUniform(sc.theme.Paper), image.Point{}, draw.Src)
+	side := picked.Rect.Size()
 	for i, r := range rows {
 		for j, c := range h.columns {
-			fill := sc.theme.Paper
 			if v, known := hp.at[[2]string{r, c}]; known && !v.none() {
-				fill = h.colors.color(v.v)
-			}
-			for y := range side {
-				for x := range side {
-					if min(x, y) < seam || max(x, y) >= side-seam {
-						picked.Set(j*side+x, i*side+y, sc.theme.Paper)
-					} else {
-						picked.Set(j*side+x, i*side+y, fill)
-					}
-				}
+				cell := image.Rect(j*side.X/len(h.columns), i*side.Y/len(rows), (j+1)*side.X/len(h.columns)-seam, (i+1)*side.Y/len(rows)-seam)
+				draw.Draw(picked, cell, image.NewUniform(h.colors.color(v.v)), image.Point{}, draw.Src)
 			}
 		}
 	}

@@ -34,6 +34,9 @@ func buildHistogram(f *datasets.Frame, column string, s *settings) (drawing, err
 		return nil, fmt.Errorf("column %q has %d values: at most %d colours can be told apart; use Panels or Where", s.series, len(levels), len(s.theme.Series))
 	}
 	panels, err := s.split(f, 2)
+	if err == nil && panels.heads == nil && len(panels.rows) > 4 {
+		panels, err = s.split(f, 1)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -131,6 +134,10 @@ func (sc *scene) steps(p *panel, counted [][]int, s *settings) {
 		edge := []pt{{p.l, p.b}}
 		for i, count := range bins {
 			y := p.py(float64(count))
+			if last := len(edge) - 1; edge[last].y == y { // a flat stretch is one line
+				edge[last].x = p.l + float64(i+1)*w
+				continue
+			}
 			edge = append(edge, pt{p.l + float64(i)*w, y}, pt{p.l + float64(i+1)*w, y})
 		}
 		edge = append(edge, pt{p.r, p.b})

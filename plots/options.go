@@ -26,6 +26,8 @@ type settings struct {
 	write                func(float64) string // how the figure's values are written
 	patches              int
 	heads                []string
+	boxes                []string // number columns: left, top, right, bottom
+	boxSize              float64
 	shade, rowValue      string    // number columns: of a scatter's colours, of a grid's rows
 	groups               [2]string // text columns: of a heat table's rows and columns
 	hatched              [2]string // a text column and its value
@@ -176,6 +178,12 @@ func Images(column string) Option { return func(s *settings) { s.image = column 
 
 // Outline draws the border of a mask column in red on its image.
 func Outline(column string) Option { return func(s *settings) { s.mask = column } }
+
+// Boxes draws a box in red on each image: the number columns of its corners, in pixels of a picture that is size × size. A
+// row without a left corner has no box.
+func Boxes(size float64, left, top, right, bottom string) Option {
+	return func(s *settings) { s.boxes, s.boxSize = []string{left, top, right, bottom}, size }
+}
 
 // Side is a part of an image.
 type Side int

@@ -64,7 +64,7 @@ func (s *settings) looks(f *datasets.Frame) (*looks, error) {
 		return nil, err
 	}
 	pale := s.theme
-	pale.Paper = mix(s.theme.Paper, s.theme.High, 0.12) // the smallest value is seen, too
+	pale.Paper = mix(s.theme.Paper, s.theme.High, 0.25) // the smallest value is seen, too
 	l.colors = &ramp{low: math.Inf(1), high: math.Inf(-1), theme: pale, write: digits(l.shades)}
 	for _, v := range l.shades {
 		if !v.none() {

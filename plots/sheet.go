@@ -66,6 +66,10 @@ func (s *settings) thumbs(f *datasets.Frame) ([]*thumb, error) {
 		}
 		masks = f.Masks(s.mask)
 	}
+	boxes, err := s.boxesOf(f)
+	if err != nil {
+		return nil, err
+	}
 	for _, name := range s.captions {
 		if c := f.Column(name); c == nil || c.Kind != client.Text && c.Kind != client.Number {
 			if _, err := f.Need(name, client.Text); err != nil {
@@ -83,6 +87,9 @@ func (s *settings) thumbs(f *datasets.Frame) ([]*thumb, error) {
 		if masks != nil {
 			t.mask = masks[i]
 		}
+		if boxes != nil {
+			t.box = boxes[i]
+		}
 		for _, name := range s.captions {
 			c := f.Column(name)
 			text := oneLine(c.Cell(i))
@@ -95,6 +102,39 @@ func (s *settings) thumbs(f *datasets.Frame) ([]*thumb, error) {
 			}
 		}
 		out[i] = t
+	}
+	return out, nil
+}
+
+// boxesOf reads the box of each row, nil where it has none.
+func (s *settings) boxesOf(f *datasets.Frame) ([]*[4]float64, error) {
+	if s.boxes == nil {
+		return nil, nil
+	}
+	if s.mask != "" {
+		return nil, errors.New("pictures have one outline: give Outline or Boxes")
+	}
+	if !finite(s.boxSize) || s.boxSize <= 0 {
+		return nil, fmt.Errorf("Boxes: the corners are pixels of a picture of a size above 0, not %g", s.boxSize)
+	}
+	out := make([]*[4]float64, f.Len())
+	for k, name := range s.boxes {
+		c, err := f.Need(name, client.Number)
+		if err != nil {
+			return nil, fmt.Errorf("box: %w", err)
+		}
+		for i, v := range c.Numbers {
+			if k == 0 && !math.IsNaN(v) {
+				out[i] = &[4]float64{}
+			}
+			if out[i] == nil {
+				continue
+			}
+			if !finite(v) || k > 1 && v/s.boxSize < out[i][k-2] {
+				return nil, fmt.Errorf("column %q: the box in %s has no finite corners, left before right and top before bottom", name, rowName(f, i))
+			}
+			out[i][k] = v / s.boxSize
+		}
 	}
 	return out, nil
 }
@@ -130,7 +170,11 @@ func (s *sheet) finish() (*sheet, error) {
 	if s.named > 0 {
 		s.named += 10
 	}
-	const gap, smallest, largest = 6, 64, 200
+	const gap, largest = 6, 200
+	smallest := 64.0
+	if s.set.perCell > 0 {
+		smallest = 48 // as many beside each other as were asked for
+	}
 	for {
 		total = 0
 		widest := 0

@@ -37,6 +37,7 @@ type thumb struct {
 	source   client.Image
 	mask     client.Mask
 	part     part
+	box      *[4]float64 // in place of a mask: left, top, right, bottom as shares of the picture's width and height
 	captions []string
 
 	full   *image.RGBA // upright, opaque, cropped where patches are drawn, shrunk where it is large
@@ -71,6 +72,10 @@ func (t *thumb) load(s *settings, most float64) {
 	}
 	t.full = onWhite(upright(img, exif.Orientation(data)))
 	defer t.shrink(most)
+	if t.box != nil {
+		t.bits = rectangle(t.full.Rect.Dx(), t.full.Rect.Dy(), *t.box)
+		return
+	}
 	if t.mask.Counts == "" {
 		if t.part != whole {
 			t.reason, t.full = "no mask", nil
@@ -90,6 +95,19 @@ func (t *thumb) load(s *settings, most float64) {
 	if s.patches > 0 {
 		t.crop(s.patches)
 	}
+}
+
+// rectangle is the mask of a box, at least a pixel wide and high.
+func rectangle(w, h int, box [4]float64) mask.Bitmap {
+	at := func(share float64, of int) int { return int(min(max(share, 0), 1)*float64(of) + 0.5) }
+	left, top := min(at(box[0], w), w-1), min(at(box[1], h), h-1)
+	out := mask.New(w, h)
+	for y := top; y < max(at(box[3], h), top+1); y++ {
+		for x := left; x < max(at(box[2], w), left+1); x++ {
+			out.Set(x, y, true)
+		}
+	}
+	return out
 }
 
 // shrink makes a large picture small, so that many fit into memory.

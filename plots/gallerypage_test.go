@@ -1,0 +1,110 @@
+package plots_test
+
+import (
+	"bytes"
+	"fmt"
+	"go/ast"
+	"go/format"
+	"go/parser"
+	"go/token"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// chapters are the parts of docs/gallery.md: a file of examples each.
+var chapters = []struct{ file, title, about string }{
+	{"example_test.go", "Marks", ""},
+	{"example_decomposeddig_test.go", "Decomposed-DIG (Sureddy et al. 2024)", "Figure 1 is a drawing of the method."},
+	{"example_visage_test.go", "ViSAGe (Jha et al., ACL 2024)", "Figure 1 is a drawing of the method."},
+	{"example_entigen_test.go", "ENTIGEN (Bansal et al., EMNLP 2022)", "Figure 1 is a drawing of the method, Figure 2 a form of the survey. All groups are groups as perceived by annotators."},
+	{"example_cococrola_test.go", "CoCo-CroLa (Saxon and Wang, ACL 2023)", "Figures 4 and 5 are drawings of the method; Figure 2 shows pictures of another paper."},
+	{"example_indictti_test.go", "IndicTTI (Mittal et al., ECCV 2024)", "Figure 2 is a drawing of the method."},
+}
+
+// TestGalleryPage keeps docs/gallery.md equal to the examples: each one's comment, code and picture.
+func TestGalleryPage(t *testing.T) {
+	var page bytes.Buffer
+	page.WriteString("# Figures\n\nWritten by `go test ./plots -update` from the examples of package plots. Numbers and pictures are made up unless a table is named; the pictures are of the Archipelago.\n\n")
+	for _, c := range chapters {
+		anchor := regexp.MustCompile(`[^a-z0-9 -]`).ReplaceAllString(strings.ToLower(c.title), "")
+		fmt.Fprintf(&page, "- [%s](#%s)\n", c.title, strings.ReplaceAll(anchor, " ", "-"))
+	}
+	for _, c := range chapters {
+		fmt.Fprintf(&page, "\n## %s\n", c.title)
+		if c.about != "" {
+			fmt.Fprintf(&page, "\n%s\n", c.about)
+		}
+		chapter(t, &page, c.file)
+	}
+	const path = gallery + ".md"
+	if *update {
+		if err := os.WriteFile(path, page.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(want, page.Bytes()) {
+		t.Errorf("docs/gallery.md is not what the examples say; run go test ./plots -update")
+	}
+}
+
+// chapter writes the examples of a file.
+func chapter(t *testing.T, page *bytes.Buffer, file string) {
+	t.Helper()
+	files := token.NewFileSet()
+	parsed, err := parser.ParseFile(files, file, nil, parser.ParseComments)
+	if err != nil {
+		t.Fatal(err)
+	}
+	paper := regexp.MustCompile(`^(Figures? [^:]*|Tables? [^:]*|Section [^:]*): `)
+	for _, decl := range parsed.Decls {
+		f, ok := decl.(*ast.FuncDecl)
+		if !ok || !strings.HasPrefix(f.Name.Name, "Example") {
+			continue
+		}
+		var code bytes.Buffer
+		for _, statement := range f.Body.List {
+			if err := format.Node(&code, files, statement); err != nil {
+				t.Fatal(err)
+			}
+			code.WriteByte('\n')
+		}
+		shown := regexp.MustCompile(`picture\("([a-z0-9-]+)", fig\)`).FindStringSubmatch(code.String())
+		about := f.Doc.Text()
+		title := strings.ReplaceAll(strings.TrimPrefix(f.Name.Name, "Example"), "_", ": ")
+		if named := paper.FindStringSubmatch(about); named != nil {
+			mark, _, _ := strings.Cut(title, ":")
+			title = named[1] + ": " + mark
+			rest := []rune(about[len(named[0]):])
+			about = strings.ToUpper(string(rest[:1])) + string(rest[1:])
+		}
+		fmt.Fprintf(page, "\n### %s\n\n%s\n", title, about)
+		if shown != nil {
+			fmt.Fprintf(page, "![%s](gallery/%s.svg)\n\n", title, shown[1])
+		}
+		text := regexp.MustCompile(`(?m)^picture\(.*\n`).ReplaceAllString(code.String(), "fig.Show()\n")
+		fmt.Fprintf(page, "```go\n%s```\n", text)
+		if output := printedBy(parsed, f); shown == nil && output != "" {
+			fmt.Fprintf(page, "\n```text\n%s```\n", output)
+		}
+	}
+}
+
+// printedBy is what an example says it prints.
+func printedBy(file *ast.File, f *ast.FuncDecl) string {
+	for _, c := range file.Comments {
+		if f.Body.Pos() < c.Pos() && c.End() < f.Body.End() {
+			var out strings.Builder
+			for _, line := range c.List[1:] {
+				out.WriteString(strings.TrimPrefix(strings.TrimPrefix(line.Text, "//"), " ") + "\n")
+			}
+			return out.String()
+		}
+	}
+	return ""
+}

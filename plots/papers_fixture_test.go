@@ -1,0 +1,290 @@
+package plots_test
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"gonum.org/v1/gonum/stat"
+
+	"antipode/datasets"
+	"antipode/datasets/archipelago"
+	"antipode/datasets/indictti"
+	"antipode/kernel/client"
+)
+
+// made puts columns together in the order of their names: made-up tables of the examples.
+func made(columns ...client.Column) datasets.Table {
+	return datasets.FromFrame(&datasets.Frame{Columns: columns})
+}
+
+// rows runs a table that is in memory, or read from a file of the package that gives it.
+func rows(t datasets.Table) *datasets.Frame {
+	f, err := t.Rows(context.Background())
+	if err != nil {
+		panic(err)
+	}
+	return f
+}
+
+// wave is a number between -1 and 1 that looks like chance.
+func wave(k ...int) float64 {
+	x := 0.0
+	for i, v := range k {
+		x += float64(v) * []float64{12.9898, 78.233, 37.719, 93.989}[i]
+	}
+	return math.Sin(x) * math.Cos(3*x)
+}
+
+// indic are the codes and scripts of the paper's 31 languages, in the order of its tables.
+func indic() (codes, scripts []string) {
+	for _, l := range indictti.Languages() {
+		codes, scripts = append(codes, l.Code), append(scripts, l.Script)
+	}
+	return codes, scripts
+}
+
+var indicModels = []string{"Stable Diffusion", "Alt Diffusion", "Midjourney", "Dalle3", "Alt Diffusion m9"}
+
+// likeness is a made-up level of a model for a language: English and, for Dalle3, most languages lie high.
+func likeness(model, language int) float64 {
+	switch {
+	case language == 0:
+		return 0.9
+	case model == 3 && language != 28 && language != 30:
+		return 0.75
+	case model == 3:
+		return 0.15
+	}
+	return 0.35 + 0.05*float64(model)
+}
+
+// pairs are likenesses of every two languages for four models, as the metric indictti-scal gives them.
+func pairs() datasets.Table {
+	codes, scripts := indic()
+	var model, a, b, sa, sb, kind []string
+	var v, n []float64
+	for m, name := range indicModels[:4] {
+		for i := range codes {
+			for j := range codes {
+				low, high := min(i, j), max(i, j)
+				x := 0.2 + 0.25*math.Sqrt(likeness(m, i)*likeness(m, j)) + 0.02*wave(low, high, m)
+				if m < 3 && (i == 0) != (j == 0) {
+					x -= 0.14
+				}
+				if scripts[i] == scripts[j] {
+					x += []float64{0.02, 0.03, 0.09, 0.02}[m]
+				}
+				k := "SCAL"
+				if i == j {
+					x, k = x+0.12, "SCWL"
+				}
+				model, a, b = append(model, name), append(a, codes[i]), append(b, codes[j])
+				sa, sb, kind = append(sa, scripts[i]), append(sb, scripts[j]), append(kind, k)
+				v, n = append(v, x), append(n, 40)
+			}
+		}
+	}
+	return made(client.TextColumn("model", model), client.TextColumn("language_a", a), client.TextColumn("language_b", b), client.TextColumn("script_a", sa),
+		client.TextColumn("script_b", sb), client.TextColumn("kind", kind), client.NumberColumn("scal", v), client.NumberColumn("n", n))
+}
+
+// consistency are SCWL and DWL by language and model.
+func consistency() datasets.Table {
+	codes, _ := indic()
+	var model, language []string
+	var scwl, dwl, n []float64
+	for m, name := range indicModels {
+		for i, c := range codes {
+			model, language, n = append(model, name), append(language, c), append(n, 1000)
+			scwl = append(scwl, 0.45+0.12*likeness(m, i)+0.012*wave(i, m))
+			dwl = append(dwl, 0.55+0.25*likeness(m, i)+0.03*wave(m, i))
+		}
+	}
+	return made(client.TextColumn("model", model), client.TextColumn("language", language), client.NumberColumn("scwl", scwl), client.NumberColumn("dwl", dwl), client.NumberColumn("n", n))
+}
+
+// ratings are mean ratings of translations into 30 languages.
+func ratings() datasets.Table {
+	codes, _ := indic()
+	var v, low, high, n []float64
+	for i := range codes[1:] {
+		x := 4.4 + 0.35*wave(i)
+		switch codes[i+1] {
+		case "kas_Deva", "snd_Deva", "sin_Sinh":
+			x = 3.1 + 0.2*wave(i)
+		}
+		v, low, high, n = append(v, x), append(low, x-0.25), append(high, min(x+0.2, 5)), append(n, 40)
+	}
+	return made(client.TextColumn("language", codes[1:]), client.NumberColumn("rating", v), client.NumberColumn("rating_low", low), client.NumberColumn("rating_high", high), client.NumberColumn("n", n))
+}
+
+// drawnRow is a picture of the Archipelago in a row of a table.
+type drawnRow struct {
+	text []string // values of text columns
+	item archipelago.Item
+}
+
+// pictured makes a table of pictures with text columns.
+func pictured(names []string, all []drawnRow) datasets.Table {
+	texts := make([][]string, len(names))
+	var images []client.Image
+	var id []string
+	for i, r := range all {
+		img, _ := drawn(r.item)
+		images, id = append(images, img), append(id, fmt.Sprintf("%s-%d", r.item.ID, i))
+		for k, v := range r.text {
+			texts[k] = append(texts[k], v)
+		}
+	}
+	columns := []client.Column{client.TextColumn("id", id), client.ImageColumn("image", images)}
+	for k, n := range names {
+		columns = append(columns, client.TextColumn(n, texts[k]))
+	}
+	return made(columns...)
+}
+
+// some is the k-th picture of an island and object, photos and sampled ones in turn.
+func some(island, object, k int) archipelago.Item {
+	set := items(world.Sampled(), island%len(world.Islands()), object%len(world.Objects()))
+	if k%2 == 1 {
+		set = items(world.Photos(), island%len(world.Islands()), object%len(world.Objects()))
+	}
+	return set[(k/2)%len(set)]
+}
+
+// sheetOfScripts are pictures of two models for one prompt in languages of four scripts, right-to-left ones among them.
+func sheetOfScripts() datasets.Table {
+	var all []drawnRow
+	for i, l := range [][3]string{{"Devanagari", "hin_Deva", "एक नाव"}, {"Devanagari", "mar_Deva", "एक होडी"}, {"Arabic", "urd_Arab", "ایک کشتی"}, {"Bengali", "ben_Beng", "একটি নৌকা"}, {"Tamil", "tam_Taml", "ஒரு படகு"}} {
+		for m, model := range []string{"Stable Diffusion", "Dalle3"} {
+			for k := range 2 {
+				all = append(all, drawnRow{[]string{l[0], l[1], model, l[2], "a boat"}, some(i+2*m, m+(1-m)*i, k)})
+			}
+		}
+	}
+	return pictured([]string{"script", "language", "model", "prompt", "english"}, all)
+}
+
+var cocoLanguages = []string{"EN", "ES", "DE", "ZH", "JA", "HE", "ID"}
+
+// concepts are made-up scores of 193 concepts in seven languages by six models.
+func concepts() datasets.Table {
+	var model, language, concept []string
+	var xc, dt []float64
+	chance := rand.New(rand.NewPCG(7, 193))
+	own := make([]float64, 193) // some concepts are easier
+	for k := range own {
+		own[k] = 0.1 * chance.NormFloat64()
+	}
+	for m, name := range []string{"DALL-E Mini", "DALL-E 2", "CogView 2", "SD 1.4", "SD 2", "AltDiffusion"} {
+		for l, lang := range cocoLanguages {
+			level := 0.8 - 0.07*float64(l)
+			if m == 2 {
+				level = []float64{0.4, 0.42, 0.4, 0.65, 0.42, 0.38, 0.4}[l]
+			}
+			for k := range 193 {
+				model, language, concept = append(model, name), append(language, lang), append(concept, fmt.Sprintf("concept %d", k+1))
+				xc = append(xc, min(max(level+own[k]+0.09*chance.NormFloat64(), 0), 1))
+				dt = append(dt, min(max(0.45+0.03*float64(l)+0.09*chance.NormFloat64(), 0), 1))
+			}
+		}
+	}
+	return made(client.TextColumn("model", model), client.TextColumn("language", language), client.TextColumn("concept", concept),
+		client.NumberColumn("cross_consistency", xc), client.NumberColumn("inverse_distinctiveness", dt))
+}
+
+var cocoPairs = [][2]string{{"ES", "DE"}, {"ES", "ID"}, {"ZH", "JA"}, {"ES", "JA"}}
+
+// facing puts the scores of a concept in two languages beside each other, by model, for four pairs of languages.
+func facing() datasets.Table {
+	f := rows(concepts())
+	at := map[[3]string]float64{}
+	for i, v := range f.Numbers("cross_consistency") {
+		at[[3]string{f.Texts("model")[i], f.Texts("language")[i], f.Texts("concept")[i]}] = v
+	}
+	var pair, model, concept []string
+	var a, b, gap []float64
+	for _, p := range cocoPairs {
+		for i, name := range f.Texts("model") {
+			if f.Texts("language")[i] != p[0] || name == "CogView 2" || i%4 > 0 {
+				continue
+			}
+			c := f.Texts("concept")[i]
+			x, y := at[[3]string{name, p[0], c}], at[[3]string{name, p[1], c}]
+			pair, model, concept = append(pair, p[0]+"–"+p[1]), append(model, name), append(concept, c)
+			a, b, gap = append(a, x), append(b, y), append(gap, math.Abs(x-y))
+		}
+	}
+	return made(client.TextColumn("pair", pair), client.TextColumn("model", model), client.TextColumn("concept", concept),
+		client.NumberColumn("first", a), client.NumberColumn("second", b), client.NumberColumn("gap", gap))
+}
+
+// correlations are Pearson's r of the pairs, as the metric cococrola-correlations gives it.
+func correlations() datasets.Table {
+	f := rows(facing())
+	var pair []string
+	var r, r2, n []float64
+	for _, p := range cocoPairs {
+		name := p[0] + "–" + p[1]
+		var x, y []float64
+		for i, of := range f.Texts("pair") {
+			if of == name {
+				x, y = append(x, f.Numbers("first")[i]), append(y, f.Numbers("second")[i])
+			}
+		}
+		c := stat.Correlation(x, y, nil)
+		pair, r, r2, n = append(pair, name), append(r, c), append(r2, c*c), append(n, float64(len(x)))
+	}
+	return made(client.TextColumn("pair", pair), client.NumberColumn("pearson", r), client.NumberColumn("r_squared", r2), client.NumberColumn("n_used", n))
+}
+
+// ranked are pictures of six concepts of a model and language with the concept's score.
+func ranked() datasets.Table {
+	var all []drawnRow
+	var score []float64
+	for k := range 5 {
+		for i := range 4 {
+			all = append(all, drawnRow{[]string{world.Objects()[k], "ES"}, some(k, k, i)})
+			score = append(score, 0.5+0.35*wave(k))
+		}
+	}
+	f := rows(pictured([]string{"concept", "language"}, all))
+	return datasets.FromFrame(f.With(client.NumberColumn("Xc", score)))
+}
+
+// byModelAndLanguage are pictures of one concept by model and language.
+func byModelAndLanguage() datasets.Table {
+	var all []drawnRow
+	for m, model := range []string{"DALL-E mega", "SD 2", "DALL-E 2", "AltDiffusion"} {
+		for l, lang := range []string{"EN", "ES", "DE", "中文", "日本語", "עברית", "ID"} {
+			if m == 2 && l == 5 {
+				continue
+			}
+			all = append(all, drawnRow{[]string{model, lang}, some(l*(m%2), (m+l)/4, m+l)})
+		}
+	}
+	return pictured([]string{"model", "language"}, all)
+}
+
+// boxed are pictures with the box that an annotator drew around what showed an attribute, as datasets/visage gives it; one has none.
+func boxed() datasets.Table {
+	var all []drawnRow
+	box := make([][]float64, 4)
+	for k := range 5 {
+		item := some(k, k, k)
+		all = append(all, drawnRow{[]string{item.Region, []string{"tall", "striped", "round", "bright", "wide"}[k], fmt.Sprintf("task %d", 17+k)}, item})
+		for c, v := range []float64{120 + 20*float64(k), 90, 400, 380 + 10*float64(k)} {
+			if k == 3 {
+				v = math.NaN()
+			}
+			box[c] = append(box[c], v)
+		}
+	}
+	f := rows(pictured([]string{"identity", "attribute", "task"}, all))
+	for c, name := range []string{"box_left", "box_top", "box_right", "box_bottom"} {
+		f = f.With(client.NumberColumn(name, box[c]))
+	}
+	return datasets.FromFrame(f)
+}
