@@ -7,6 +7,11 @@
 // ROW-LANGUAGE-CONCEPT-PICTURE counted from 0 (0-en-eye-0), so that their pictures can be joined by id. A concept is known by its English word.
 // Another language is another column of the concept file and another key of the template file.
 //
+// # A list of one's own
+//
+// [BuildList] is the paper's way to a list (section 4.1, Appendix A), with translators and dictionary plugged in; [ConceptList] runs it on recorded answers, offline, with a reason for every word that
+// was dropped.
+//
 // # What is known to be wrong with the words
 //
 // The list was translated by machine. The authors corrected some Spanish, Chinese and Japanese words later ([Options.Corrected]); some concepts

@@ -1,0 +1,149 @@
+package cococrola
+
+import (
+	"context"
+	"errors"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func recorded(t *testing.T) ListOptions {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join("testdata", "recorded.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	o, err := ReadRecorded("recorded.json", data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
+// The recorded answers give a known list, and every dropped word its step and reason. The moon's words come from two translators: Google covers two languages as Bing and Baidu do and stands
+// first, Baidu agrees with it on luna and fills the Japanese word before Bing. The flame is the paper's own mistranslation.
+func TestList(t *testing.T) {
+	f := run(t, "cococrola-list", listArgs{filepath.Join("testdata", "recorded.json")})
+	got := map[string]string{}
+	var kept []string
+	for i, w := range f.Texts("word") {
+		got[w] = f.Texts("step")[i] + ": " + f.Texts("reason")[i]
+		if f.Texts("kept")[i] == "yes" {
+			kept = append(kept, strings.Join([]string{w, f.Texts("es")[i], f.Texts("de")[i], f.Texts("ja")[i], f.Texts("sources")[i]}, " "))
+		}
+	}
+	want := map[string]string{
+		"of": "noun test: not a noun (preposition)", "run": "noun test: not a noun (verb)", "zyzzy": "noun test: no synset", "flame": "synset check: not in its synset: es llama", "hike": "manual removal: also a verb",
+		"sofa": "frequency: place 9 of the merged lists, after the first 8", "rare": "frequency: place 10 of the merged lists, after the first 8", "dog": ": ", "moon": ": ", "ticket": ": ", "stingray": ": ",
+	}
+	for w, reason := range want {
+		if got[w] != reason {
+			t.Errorf("%s: %q, want %q", w, got[w], reason)
+		}
+	}
+	if len(got) != len(want) {
+		t.Errorf("%d words: %v", len(got), got)
+	}
+	if !slices.Equal(kept, []string{"dog perro hund 犬 es: Google, de: Google, ja: Google", "moon luna mond 月 es: Google, de: Google, ja: Baidu", "ticket entrada karte 切符 es: Baidu, de: Baidu, ja: Baidu",
+		"stingray raya stachelrochen アカエイ es: Google, de: Google, ja: iTranslate"}) {
+		t.Errorf("%q", kept)
+	}
+	if at := slices.Index(f.Texts("word"), "dog"); f.Numbers("frequency")[at] != 200 || f.Numbers("rank")[at] != 2 || !math.IsNaN(f.Numbers("rank")[f.Len()-1]) {
+		t.Errorf("%v, %v", f.Numbers("frequency"), f.Numbers("rank"))
+	}
+	lines := "en,es,de,ja\n" // the kept rows are a concept file
+	for i := range f.Len() {
+		if f.Texts("kept")[i] == "yes" {
+			lines += strings.Join([]string{f.Texts("en")[i], f.Texts("es")[i], f.Texts("de")[i], f.Texts("ja")[i]}, ",") + "\n"
+		}
+	}
+	if concepts, languages, err := ReadConcepts("own.csv", []byte(lines)); err != nil || len(concepts) != 4 || len(languages) != 4 {
+		t.Errorf("%v, %v, %v", concepts, languages, err)
+	}
+}
+
+// Readings: from the narrowest answer, a language more without a code change, a word in no language.
+func TestListReadings(t *testing.T) {
+	find := func(list []Candidate, word string) Candidate {
+		t.Helper()
+		i := slices.IndexFunc(list, func(c Candidate) bool { return c.Word == word })
+		if i < 0 {
+			t.Fatalf("no word %q", word)
+		}
+		return list[i]
+	}
+	build := func(o ListOptions) []Candidate {
+		t.Helper()
+		list, err := BuildList(context.Background(), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return list
+	}
+	o := recorded(t)
+	o.Narrowest = true
+	if c := find(build(o), "ticket"); c.Step != StepCheck || c.Words["es"] != "boleto" || c.From["de"] != "Bing" {
+		t.Errorf("from the narrowest answer: %+v", c)
+	}
+	o = recorded(t)
+	o.Languages = append(o.Languages, "id")
+	if c := find(build(o), "dog"); c.Step != StepComplete || c.Reason != "no word in id" {
+		t.Errorf("another language: %+v", c)
+	}
+	o.Translators = o.Translators[3:]
+	if c := find(build(o), "dog"); c.Reason != "no word in es, de, ja, id" {
+		t.Errorf("no translator has an answer: %+v", c)
+	}
+	o = recorded(t)
+	o.Languages = []string{"en", "fr"}
+	o.Articles = map[string][]string{"fr": {"le", "la"}}
+	o.Translators = []Translator{RecordedTranslator{"own", map[string]map[string]string{"dog": {"fr": "Le Chien"}}}}
+	o.Synsets = RecordedSynsets{"dog": {{POS: "Noun", Terms: map[string][]string{"fr": {"chien"}}}}}
+	if c := find(build(o), "dog"); c.Step != "" || c.Words["fr"] != "chien" || c.From["fr"] != "own" {
+		t.Errorf("articles of another language: %+v", c)
+	}
+	if again := build(recorded(t)); !slices.EqualFunc(again, build(recorded(t)), func(a, b Candidate) bool { return a.Word == b.Word && a.Reason == b.Reason }) {
+		t.Error("two runs differ")
+	}
+}
+
+type broken struct{}
+
+func (broken) Name() string { return "broken" }
+func (broken) Translate(context.Context, string, []string) (map[string]string, error) {
+	return nil, errors.New("quota used up")
+}
+func (broken) Synsets(context.Context, string) ([]Synset, error) { return nil, errors.New("no key") }
+
+func TestListErrors(t *testing.T) {
+	o := recorded(t)
+	o.Translators = append(o.Translators, broken{})
+	if _, err := BuildList(context.Background(), o); err == nil || !strings.Contains(err.Error(), `the word "dog": translator broken: quota used up`) {
+		t.Error(err)
+	}
+	o = recorded(t)
+	o.Synsets = broken{}
+	if _, err := BuildList(context.Background(), o); err == nil || !strings.Contains(err.Error(), "synsets: no key") {
+		t.Error(err)
+	}
+	if _, err := BuildList(context.Background(), ListOptions{}); err == nil || !strings.Contains(err.Error(), "needs languages") {
+		t.Error(err)
+	}
+	ended, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := BuildList(ended, recorded(t)); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	for text, want := range map[string]string{`{"language":["en"]}`: "unknown field", "[]": "recorded answers hold", `{} {}`: "text after"} {
+		if _, err := ReadRecorded("r.json", []byte(text)); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "r.json") {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+	if table := ConceptList("testdata/recorded.json"); table.Err() != nil || !table.IsOpen() {
+		t.Error(table.Err())
+	}
+}
