@@ -1,0 +1,292 @@
+package textenc
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"path/filepath"
+	"testing"
+
+	"github.com/gomlx/compute"
+	"github.com/gomlx/compute/dtypes"
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/core/tensors"
+	"github.com/gomlx/gomlx/ml/model"
+
+	"antipode/gomlxmodels/weights"
+	"antipode/internal/near"
+	"antipode/internal/testbackend"
+)
+
+// goldens are the folders internal/pyref/textenc.py makes, with the pooling they are opened with and the number of modules.
+var goldens = []struct {
+	name    string
+	pooling Mode
+	modules int
+}{
+	{"bert-mean", "", 2}, {"bert-joined-dense", "", 5}, {"bert-first-hub", ModePooler, 2},
+	{"mpnet-far", ModePooler, 2}, {"mpnet-joined", "", 2}, {"mpnet-bf16-shards", "", 2},
+	{"xlmr-inner-pad", "", 1}, {"roberta-left", "", 2}, {"xlmr-masked-lm", ModeMean, 1}, {"camembert-pooler", ModePooler, 2},
+	{"distilbert-mean", "", 2}, {"distilbert-masked-lm", "", 1}, {"distilbert-deep", "", 1},
+	{"altclip", "", 4}, {"altclip-left", "", 4}, {"altclip-deep", "", 4}, {"altclip-text-alone", "", 3},
+	{"mclip", "", 2}, {"mclip-deep", "", 2}, {"mclip-relu", "", 2},
+}
+
+// golden is one folder: a model and what the reference library computes with it.
+type golden struct {
+	*Model
+	set *weights.Set
+	t   testing.TB
+}
+
+func openGolden(t testing.TB, name string, pooling Mode) golden {
+	t.Helper()
+	dir := filepath.Join("testdata", name)
+	m, err := Open(dir, OpenOptions{Pooling: pooling})
+	if err != nil {
+		t.Fatal(err)
+	}
+	set, err := weights.OpenFiles(filepath.Join(dir, "golden.safetensors"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return golden{m, set, t}
+}
+
+func (g golden) values(name string) []float32 {
+	g.t.Helper()
+	v, err := g.set.Float32(name)
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	return v
+}
+
+func (g golden) ints(name string) []int32 {
+	var out []int32
+	for _, v := range g.values(name) {
+		out = append(out, int32(v))
+	}
+	return out
+}
+
+// shape is [texts, length].
+func (g golden) shape() (int, int) {
+	info, _ := g.set.Info("ids")
+	return info.Shape[0], info.Shape[1]
+}
+
+// texts are the ids without padding.
+func (g golden) texts() (texts [][]int32) {
+	n, l := g.shape()
+	ids, mask := g.ints("ids"), g.ints("mask")
+	for i := range n {
+		var text []int32
+		for j := range l {
+			if mask[i*l+j] != 0 {
+				text = append(text, ids[i*l+j])
+			}
+		}
+		texts = append(texts, text)
+	}
+	return texts
+}
+
+// row is one text's part of a tensor.
+func (g golden) row(name string, i int) []float32 {
+	v := g.values(name)
+	n, _ := g.shape()
+	d := len(v) / n
+	return v[i*d : (i+1)*d]
+}
+
+// run evaluates the whole graph with its weights loaded.
+func (m *Model) run(t testing.TB, backend compute.Backend, dtype dtypes.DType, fn func(*model.Scope, []*Node) []*Node, args ...any) [][]float32 {
+	t.Helper()
+	store := model.NewStore()
+	defer store.Finalize()
+	if err := m.load(store.RootScope(), dtype); err != nil {
+		t.Fatal(err)
+	}
+	exec, err := model.NewExec(backend, store, fn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer exec.Finalize()
+	out, gr, err := exec.CallWithGraph(args...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := weights.Check(store, gr); err != nil {
+		t.Fatal(err)
+	}
+	flat := make([][]float32, len(out))
+	for i, o := range out {
+		flat[i] = tensors.MustCopyFlatData[float32](o)
+	}
+	return flat
+}
+
+// TestEqualReference compares every stage with the reference libraries, on both backends.
+func TestEqualReference(t *testing.T) {
+	for _, c := range goldens {
+		t.Run(c.name, func(t *testing.T) {
+			g := openGolden(t, c.name, c.pooling)
+			if len(g.modules) != c.modules {
+				t.Fatalf("%d modules, want %d", len(g.modules), c.modules)
+			}
+			checkStages(t, testbackend.XLA(t), g)
+		})
+		t.Run(c.name+", pure Go", func(t *testing.T) { checkStages(t, testbackend.Go(t), openGolden(t, c.name, c.pooling)) })
+	}
+}
+
+func checkStages(t *testing.T, backend compute.Backend, g golden) {
+	n, l := g.shape()
+	input := func(name string) any { return tensors.FromFlatDataAndDimensions(g.ints(name), n, l) }
+	var names []string
+	got := g.run(t, backend, dtypes.Float32, func(s *model.Scope, in []*Node) []*Node {
+		out := Forward(s, g.cfg, g.modules, Inputs{IDs: in[0], Positions: in[1], Segments: in[2]}, GraphOptions{Stages: true})
+		names = []string{"embedded"}
+		list := []*Node{out.Embedded}
+		for i, b := range out.Blocks {
+			names, list = append(names, fmt.Sprintf("block_%d", i)), append(list, b)
+		}
+		for i, m := range out.Modules {
+			names, list = append(names, fmt.Sprintf("module_%d", i)), append(list, m)
+		}
+		return list
+	}, input("ids"), input("positions"), input("mask"))
+	if len(got) != 1+g.cfg.Layers+len(g.modules) {
+		t.Fatalf("%d stages", len(got))
+	}
+	mask, worst := g.values("mask"), 0.0
+	for i, name := range names {
+		want := g.values(name)
+		if d := len(want) / len(mask); name[0] != 'm' { // of padding nothing is promised
+			for j, m := range mask {
+				if m == 0 {
+					clear(got[i][j*d : (j+1)*d])
+					clear(want[j*d : (j+1)*d])
+				}
+			}
+		}
+		near.Check(t, name, got[i], want, 1e-4, 1e-5)
+		d, _ := near.Worst(got[i], want)
+		worst = max(worst, d)
+	}
+	t.Logf("worst difference of any stage: %.2g", worst)
+}
+
+// leftMatters are the goldens whose padding stands left and moves positions, as transformers has it for BERT and DistilBERT:
+// texts without padding give other numbers.
+var leftMatters = map[string]bool{"bert-joined-dense": true, "distilbert-deep": true}
+
+// TestEncoderEqualsReference goes through the Go door, where the three texts lie in one row.
+func TestEncoderEqualsReference(t *testing.T) {
+	for _, c := range goldens {
+		t.Run(c.name, func(t *testing.T) {
+			g := openGolden(t, c.name, c.pooling)
+			checkEncoder(t, testbackend.XLA(t), g, leftMatters[c.name])
+		})
+		t.Run(c.name+", pure Go", func(t *testing.T) {
+			checkEncoder(t, testbackend.Go(t), openGolden(t, c.name, c.pooling), leftMatters[c.name])
+		})
+	}
+}
+
+func checkEncoder(t *testing.T, backend compute.Backend, g golden, left bool) {
+	g.maxTokens = g.cfg.MaxTokens()
+	e := newEncoder(t, backend, g.Model, Options{})
+	got := encode(t, e, g.texts()...)
+	for i, em := range got {
+		if len(em.Vector) != g.Width() {
+			t.Fatalf("a vector of %d numbers, Width says %d", len(em.Vector), g.Width())
+		}
+		if left && len(g.texts()[i]) < 12 {
+			if near.Compare(em.Vector, g.row("vector", i), 1e-2, 1e-2) == nil {
+				t.Errorf("text %d: padding on the left moves positions, yet the vector is the same", i)
+			}
+			continue
+		}
+		near.Check(t, "vector", em.Vector, g.row("vector", i), 1e-4, 1e-5)
+		near.Check(t, "pooled", em.Pooled, g.row(fmt.Sprintf("module_%d", g.pooled), i), 1e-4, 1e-5)
+	}
+}
+
+// TestPositions compares the positions of texts with those transformers gives.
+func TestPositions(t *testing.T) {
+	for _, c := range goldens {
+		g := openGolden(t, c.name, c.pooling)
+		if leftMatters[c.name] {
+			continue
+		}
+		n, l := g.shape()
+		want, mask := g.ints("positions"), g.ints("mask")
+		for i, ids := range g.texts() {
+			got := make([]int32, len(ids))
+			g.cfg.positions(ids, got)
+			for j := range l {
+				if mask[i*l+j] == 0 {
+					continue
+				}
+				if got[0] != want[i*l+j] {
+					t.Errorf("%s: text %d of %d, token %d: position %d, want %d", c.name, i, n, j, got[0], want[i*l+j])
+				}
+				got = got[1:]
+			}
+		}
+	}
+}
+
+// TestDistanceBuckets compares every distance's bucket, edges of buckets included.
+func TestDistanceBuckets(t *testing.T) {
+	set, err := weights.OpenFiles(filepath.Join("testdata", "distances.safetensors"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	distances, err := set.Float32("distances")
+	if err != nil {
+		t.Fatal(err)
+	}
+	buckets, err := set.Float32("buckets")
+	if err != nil || len(distances) < 1000 {
+		t.Fatalf("%d distances, %v", len(distances), err)
+	}
+	for i, d := range distances {
+		if got := distanceBucket(0, int(d)); got != int(buckets[i]) {
+			t.Errorf("distance %v is in bucket %d, want %v", d, got, buckets[i])
+		}
+	}
+}
+
+// TestBFloat16 runs the same weights in bfloat16, which keeps 8 bits.
+func TestBFloat16(t *testing.T) {
+	g := openGolden(t, "mpnet-far", ModePooler)
+	e := newEncoder(t, testbackend.XLA(t), g.Model, Options{DType: dtypes.BFloat16})
+	for i, em := range encode(t, e, g.texts()...) {
+		want := g.row("vector", i)
+		if d, _ := near.Worst(em.Vector, want); d > 0.15*math.Max(near.Scale(want), 0.5) || d == 0 {
+			t.Errorf("%d: worst difference %v at scale %v", i, d, near.Scale(want))
+		}
+	}
+}
+
+func newEncoder(t testing.TB, backend compute.Backend, m *Model, o Options) *Encoder {
+	t.Helper()
+	e, err := NewEncoder(backend, m, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(e.Close)
+	return e
+}
+
+func encode(t testing.TB, e *Encoder, texts ...[]int32) []Embedding {
+	t.Helper()
+	out, err := e.EncodeIDs(context.Background(), texts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}

@@ -1,0 +1,159 @@
+package textenc
+
+import (
+	"fmt"
+	"strings"
+
+	"antipode/gomlxmodels/weights"
+)
+
+// names are what a family calls its tensors.
+type names struct {
+	norms         [3]string // of the embeddings; within a block after attention, after the MLP
+	block         string    // what a block's names begin with
+	q, k, v, out  string
+	fc1, fc2      string
+	prefixes      []string // what all names may begin with
+	heads         []string // what names of heads for training begin with: known and left alone
+	pooler, types bool
+}
+
+var (
+	bertNames = names{norms: [3]string{"embeddings.LayerNorm", "attention.output.LayerNorm", "output.LayerNorm"}, block: "encoder.layer.%d.",
+		q: "attention.self.query", k: "attention.self.key", v: "attention.self.value", out: "attention.output.dense",
+		fc1: "intermediate.dense", fc2: "output.dense", prefixes: []string{"", "bert."}, heads: []string{"cls."}, pooler: true, types: true}
+	mpnetNames = names{norms: [3]string{"embeddings.LayerNorm", "attention.LayerNorm", "output.LayerNorm"}, block: "encoder.layer.%d.",
+		q: "attention.attn.q", k: "attention.attn.k", v: "attention.attn.v", out: "attention.attn.o",
+		fc1: "intermediate.dense", fc2: "output.dense", prefixes: []string{"", "mpnet."}, heads: []string{"lm_head."}, pooler: true}
+	distilNames = names{norms: [3]string{"embeddings.LayerNorm", "sa_layer_norm", "output_layer_norm"}, block: "transformer.layer.%d.",
+		q: "attention.q_lin", k: "attention.k_lin", v: "attention.v_lin", out: "attention.out_lin",
+		fc1: "ffn.lin1", fc2: "ffn.lin2", prefixes: []string{"", "distilbert."}, heads: []string{"vocab_transform.", "vocab_layer_norm.", "vocab_projector."}}
+)
+
+func (c *Config) names() names {
+	n := bertNames
+	switch c.ModelType {
+	case "mpnet":
+		n = mpnetNames
+	case "distilbert":
+		n = distilNames
+	case "altclip": // the picture's half is package clip's to check
+		n.prefixes, n.heads = []string{"text_model.roberta."}, []string{"vision_model.", "visual_projection.", "logit_scale"}
+	case "altclip_text_model":
+		n.prefixes, n.heads = []string{"roberta."}, nil
+	case "M-CLIP":
+		n.prefixes, n.heads = []string{"transformer."}, nil
+	case "roberta", "xlm-roberta", "camembert":
+		n.prefixes, n.heads = []string{"", "roberta."}, []string{"lm_head."}
+	}
+	return n
+}
+
+// table is the whole correspondence between the transformer's checkpoint and the variables, with the modules that lie in it.
+func table(c *Config, modules []Module, set *weights.Set) []weights.Rule {
+	n := c.names()
+	prefix := n.prefixes[0]
+	for _, p := range n.prefixes {
+		if set.Has(p + "embeddings.word_embeddings.weight") {
+			prefix = p
+			break
+		}
+	}
+	if set.Has(prefix + "encoder.layers.0." + n.fc1 + ".weight") { // transformers 5 saves AltCLIPTextModel so
+		n.block = "encoder.layers.%d."
+	}
+	t := &tableMaker{gain: "weight", offset: "bias"}
+	if set.Has(prefix + n.norms[0] + ".gamma") { // as the first BERT checkpoints say
+		t.gain, t.offset = "gamma", "beta"
+	}
+	d, f := c.HiddenSize, c.IntermediateSize
+	t.as(prefix+"embeddings.word_embeddings.weight", "embeddings/words", c.VocabSize, d)
+	t.as(prefix+"embeddings.position_embeddings.weight", "embeddings/positions", c.Positions, d)
+	if n.types {
+		t.as(prefix+"embeddings.token_type_embeddings.weight", "embeddings/types", c.TypeVocab, d)
+	}
+	t.norm(prefix+n.norms[0], "embeddings/norm", d)
+	t.skip(prefix+"embeddings.position_ids", prefix+"embeddings.token_type_ids")
+	if c.Family() == MPNet {
+		t.as(prefix+"encoder.relative_attention_bias.weight", "distance/bias", c.Buckets, c.Heads)
+	}
+	for i := range c.Layers {
+		from, to := prefix+fmt.Sprintf(n.block, i), fmt.Sprintf("block_%d/", i)
+		for part, name := range []string{n.q, n.k, n.v} {
+			t.rules = append(t.rules,
+				weights.Rule{Tensor: from + name + ".weight", Variable: to + "attention/qkv/weights", Shape: []int{d, d}, Part: part, Parts: 3},
+				weights.Rule{Tensor: from + name + ".bias", Variable: to + "attention/qkv/bias", Shape: []int{d}, Part: part, Parts: 3})
+		}
+		t.dense(from+n.out, to+"attention/out", d, d, true)
+		t.norm(from+n.norms[1], to+"norm1", d)
+		t.dense(from+n.fc1, to+"mlp/fc1", f, d, true)
+		t.dense(from+n.fc2, to+"mlp/fc2", d, f, true)
+		t.norm(from+n.norms[2], to+"norm2", d)
+	}
+	used := map[string]bool{}
+	for i, m := range modules {
+		if m.dir != "" || m.tensor == "" {
+			continue
+		}
+		if m.tensor == "pooler.dense" {
+			m.tensor = prefix + m.tensor
+		}
+		used[m.tensor] = true
+		t.module(m, i)
+	}
+	if n.pooler && !used[prefix+"pooler.dense"] {
+		t.skip(prefix+"pooler.dense.weight", prefix+"pooler.dense.bias")
+	}
+	for _, name := range set.Names() {
+		for _, head := range n.heads {
+			if strings.HasPrefix(name, head) {
+				t.skip(name)
+			}
+		}
+	}
+	return t.rules
+}
+
+// moduleTable is the correspondence of module i, which lies in a file of its own.
+func moduleTable(m Module, i int) []weights.Rule {
+	t := &tableMaker{gain: "weight", offset: "bias"}
+	t.module(m, i)
+	return t.rules
+}
+
+// tableMaker writes rules down.
+type tableMaker struct {
+	gain, offset string // what norms call theirs
+	rules        []weights.Rule
+}
+
+func (t *tableMaker) as(from, to string, shape ...int) {
+	t.rules = append(t.rules, weights.Rule{Tensor: from, Variable: to, Shape: shape})
+}
+
+func (t *tableMaker) skip(list ...string) {
+	for _, name := range list {
+		t.rules = append(t.rules, weights.Rule{Tensor: name})
+	}
+}
+
+func (t *tableMaker) dense(from, to string, out, in int, bias bool) {
+	t.as(from+".weight", to+"/weights", out, in)
+	if bias {
+		t.as(from+".bias", to+"/bias", out)
+	}
+}
+
+func (t *tableMaker) norm(from, to string, width int) {
+	t.as(from+"."+t.gain, to+"/gain", width)
+	t.as(from+"."+t.offset, to+"/offset", width)
+}
+
+func (t *tableMaker) module(m Module, i int) {
+	to := fmt.Sprintf("module_%d", i)
+	if m.Kind == LayerNorm {
+		t.norm(m.tensor, to, m.Out)
+	} else {
+		t.dense(m.tensor, to, m.Out, m.In, m.Bias)
+	}
+}
