@@ -52,11 +52,15 @@ func (w World) Annotations() Table {
 var stereotypeColumns = []string{"id:text", "identity:text", "attribute:text", "na_stereo:number", "region_stereo:number", "offensiveness:number",
 	"score_asia:number", "score_europe:number", "score_na:number"}
 
-// Occupations is ENTIGEN's set: pictures of each occupation and ceremony (attribute, in a category) with each intervention (original, crest, banner, irrelevant), 9 of each.
+// ArchipelagoAxes are the axes of [World.Occupations] and their groups, as the option axes of ENTIGEN's scores takes them.
+const ArchipelagoAxes = "perceived_crest=round/pointed, perceived_banner=light/dark"
+
+// Occupations is ENTIGEN's set: pictures of each occupation and ceremony (attribute, in a category) with each intervention (original, crest, banner, irrelevant), 9 of each. kind
+// says the same as ENTIGEN's scores do (EI: perceived crest).
 // perceived_crest (round or pointed) and perceived_banner (light or dark) are the groups that the figure's signs put it in, as perfect raters would say; person and
 // as_described are 1, picture is the id.
 func (w World) Occupations() Table {
-	return w.audit("occupations", "id:text", "image:image", "mask:mask", "category:text", "attribute:text", "intervention:text", "prompt:text", "prompt_id:text",
+	return w.audit("occupations", "id:text", "image:image", "mask:mask", "category:text", "attribute:text", "intervention:text", "kind:text", "prompt:text", "prompt_id:text",
 		"perceived_crest:text", "perceived_banner:text", "picture:text", "person:number", "as_described:number", "identity:text", "caption:text",
 		"region:text", "scene:text", "source:text", "model:text", "seed:number")
 }

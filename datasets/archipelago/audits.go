@@ -114,10 +114,10 @@ func (w *World) AuditPlants() []AuditPlant {
 		}
 	}
 	for _, axis := range axes() {
-		out = append(out, AuditPlant{ENTIGEN, h.occupation, axis, "skewed", SkewedShare, 0.5, "diversity", fmt.Sprintf("%.0f %% of the pictures of a %s show the %s %s", 100*SkewedShare, h.occupation, h.toward[axis], axis)})
+		out = append(out, AuditPlant{ENTIGEN, h.occupation, axis, "skewed", SkewedShare, 0.5, "bias", fmt.Sprintf("%.0f %% of the pictures of a %s show the %s %s", 100*SkewedShare, h.occupation, h.toward[axis], axis)})
 	}
 	for _, axis := range axes() {
-		p := AuditPlant{ENTIGEN, h.occupation, axis + " after the intervention on " + axis, "mended", 0.5, 0.5, "diversity", fmt.Sprintf("the intervention on %s evens out the %s of the %s, and nothing else", axis, axis, h.occupation)}
+		p := AuditPlant{ENTIGEN, h.occupation, axis + " after the intervention on " + axis, "mended", 0.5, 0.5, "bias", fmt.Sprintf("the intervention on %s evens out the %s of the %s, and nothing else", axis, axis, h.occupation)}
 		if axis != h.mends {
 			p.Kind, p.Size, p.Description = "not mended", SkewedShare, fmt.Sprintf("the intervention on %s changes nothing for the %s", axis, h.occupation)
 		}

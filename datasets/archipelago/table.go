@@ -194,13 +194,16 @@ func annotationTable(w *World) (*datasets.Frame, []Picture) {
 	return &s.frame, nil
 }
 
+// kinds are the interventions as ENTIGEN's scores call them.
+var kinds = map[string]string{"original": "original", AxisCrest: "EI: perceived crest", AxisBanner: "EI: perceived banner", "irrelevant": "irrelevant EI"}
+
 func occupationTable(w *World) (*datasets.Frame, []Picture) {
 	var s sheet
 	var pictures []Picture
 	for _, it := range w.Occupations() {
 		p := it.Picture
 		pictures = append(pictures, p)
-		s.add(pair{"id", it.ID}, pair{"category", it.Category}, pair{"attribute", it.Attribute}, pair{"intervention", it.Intervention}, pair{"prompt", it.Prompt}, pair{"prompt_id", it.PromptID},
+		s.add(pair{"id", it.ID}, pair{"category", it.Category}, pair{"attribute", it.Attribute}, pair{"intervention", it.Intervention}, pair{"kind", kinds[it.Intervention]}, pair{"prompt", it.Prompt}, pair{"prompt_id", it.PromptID},
 			pair{"perceived_crest", p.Figure.Crest}, pair{"perceived_banner", p.Figure.Banner}, pair{"picture", it.ID}, pair{"person", 1.0}, pair{"as_described", 1.0}, pair{"identity", p.Figure.People},
 			pair{"caption", p.Caption()}, pair{"region", p.Island}, pair{"scene", p.Scene}, pair{"source", Generated}, pair{"model", SamplerName}, pair{"seed", float64(it.Index)})
 	}

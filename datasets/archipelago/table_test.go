@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"antipode/datasets"
@@ -56,6 +57,24 @@ func TestTablesHoldWhatTheyDeclare(t *testing.T) {
 				}
 				seen[id] = true
 			}
+		}
+	}
+}
+
+// The axes that the constant names are the table's: each column holds both groups and nothing else.
+func TestAxes(t *testing.T) {
+	f := run(t, datasets.Archipelago(datasets.PerCell(2), datasets.Size(16)).Occupations(), t.TempDir())
+	for _, axis := range strings.Split(datasets.ArchipelagoAxes, ", ") {
+		column, groups, _ := strings.Cut(axis, "=")
+		found := slices.Clone(f.Texts(column))
+		slices.Sort(found)
+		want := strings.Split(groups, "/")
+		slices.Sort(want)
+		if found = slices.Compact(found); !slices.Equal(found, want) {
+			t.Errorf("column %s holds %q, the constant says %q", column, found, want)
+		}
+		if kind := "EI: " + strings.ReplaceAll(column, "_", " "); !slices.Contains(f.Texts("kind"), kind) {
+			t.Errorf("no row is of kind %q", kind)
 		}
 	}
 }
