@@ -5,11 +5,16 @@ import (
 	"context"
 	"image"
 	"image/png"
+	"os"
+	"slices"
+	"strings"
 	"testing"
 
 	"antipode/datasets"
+	"antipode/datasets/manifest"
 	"antipode/kernel/client"
 	"antipode/plots"
+	"antipode/plots/internal/typeset"
 )
 
 // TestRightToLeftAnchors checks that a label which begins at the right ends where others end: its anchor is turned round.
@@ -66,6 +71,25 @@ func TestPNGSaysWhatItLacks(t *testing.T) {
 	}
 	if red < 50 {
 		t.Errorf("%d dots in the colour of warnings", red)
+	}
+}
+
+// TestRoomIsEnough compares the room that layouts keep, which is the same on every machine, with the width of the shaped
+// text: where it is not enough, text is made narrower.
+func TestRoomIsEnough(t *testing.T) {
+	if _, err := manifest.Find(manifest.Fonts, manifest.Where{}); err != nil {
+		if slices.Contains(strings.Split(os.Getenv("REQUIRE"), ","), "fonts") {
+			t.Fatalf("REQUIRE=fonts: %v", err)
+		}
+		t.Skip("missing: the pulled fonts (antipode data pull fonts)")
+	}
+	for _, text := range []string{"महिला शिक्षक बाज़ार क्षेत्र विद्यालय", "মহিলা শিক্ষক বাজার ক্ষুদ্র", "ਔਰਤ ਅਧਿਆਪਕ ਬਾਜ਼ਾਰ", "સ્ત્રી શિક્ષક બજાર", "ମହିଳା ଶିକ୍ଷକ ବଜାର",
+		"பெண் ஆசிரியர் சந்தை தமிழ்", "మహిళ ఉపాధ్యాయుడు మార్కెట్", "ಮಹಿಳೆ ಶಿಕ್ಷಕ ಮಾರುಕಟ್ಟೆ", "സ്ത്രീ അധ്യാപകൻ ചന്ത", "ᱥᱟᱱᱛᱟᱲᱤ ᱢᱟᱹᱭᱡᱤᱭᱩ", "ꯃꯩꯇꯩꯂꯣꯟ ꯅꯨꯄꯤ", "المرأة معلم سوق",
+		"عورت استاد بازار اردو", "אישה מורה שוק", "女人老师市场简体", "日本語テキストひらがな", "한국어 여자 선생님", "ภาษาไทยผู้หญิงครู"} {
+		line, room := typeset.Set(text, 10, false), 1.125*plots.Exact(text, 10, false)
+		if len(line.Missing) > 0 || line.Width > room || line.Width < 0.4*room {
+			t.Errorf("%s: %.1f wide in a room of %.1f, missing %v", text, line.Width, room, line.Missing)
+		}
 	}
 }
 

@@ -5,8 +5,8 @@
 // Shaping is github.com/go-text/typesetting, a port of HarfBuzz in pure Go. golang.org/x/image/font, on which gonum/plot
 // writes, maps each character to one glyph: in Devanagari, Tamil, Arabic and their like that gives wrong or unreadable
 // text, and shapers for a dozen scripts are not ours to write. (Release 0.3.4 takes some Arabic letters apart wrongly; 0.3.3
-// gives what HarfBuzz gives, as a test checks.) Linking it costs a notebook cell about 0.07 s and 2 MB
-// (0.50 s and 10.0 MB without, 0.57 s and 12.0 MB with it, on two cores).
+// gives what HarfBuzz gives, as a test checks.) Linking it costs a notebook cell about 0.08 s and 2.4 MB
+// (0.50 s and 10.0 MB without, 0.58 s and 12.4 MB with it, on two cores).
 //
 // Fonts come in this order: the built-in Liberation Sans (Latin, Greek, Cyrillic, Hebrew), the Noto families that
 // `antipode data pull fonts` put into the store, the system's. A font is read when a line first needs its script, and the
