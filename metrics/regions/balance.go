@@ -214,8 +214,18 @@ func Failures(l Labels, unmasked []bool, limit FailureLimit) ([]ClassFailures, e
 
 // Duplicates lists the rows whose vector equals another row's exactly, all of them: where pictures occur twice, none of
 // them is kept (as in the public code). Nil rows are never duplicates.
-func Duplicates(vectors [][]float32) []int {
-	first := map[[sha256.Size]byte][]int{}
+func Duplicates(vectors [][]float32) (rows []int) {
+	for i, n := range Copies(vectors) {
+		if n > 1 {
+			rows = append(rows, i)
+		}
+	}
+	return rows
+}
+
+// Copies counts for each row the rows whose vector equals its own exactly, itself among them; −0 equals 0, and a nil row only itself.
+func Copies(vectors [][]float32) []int {
+	keys, count := make([][sha256.Size]byte, len(vectors)), map[[sha256.Size]byte]int{}
 	var buf []byte
 	for i, v := range vectors {
 		if v == nil {
@@ -228,15 +238,14 @@ func Duplicates(vectors [][]float32) []int {
 			}
 			buf = binary.LittleEndian.AppendUint32(buf, math.Float32bits(x))
 		}
-		key := sha256.Sum256(buf)
-		first[key] = append(first[key], i)
+		keys[i] = sha256.Sum256(buf)
+		count[keys[i]]++
 	}
-	var rows []int
-	for _, group := range first {
-		if len(group) > 1 {
-			rows = append(rows, group...)
+	copies := make([]int, len(vectors))
+	for i, v := range vectors {
+		if copies[i] = 1; v != nil {
+			copies[i] = count[keys[i]]
 		}
 	}
-	slices.Sort(rows)
-	return rows
+	return copies
 }
