@@ -70,7 +70,11 @@ func (l *library) set(text string, size float64, bold bool) Line {
 	var shaper shaping.HarfbuzzShaper
 	for i := range line.runs {
 		r := &line.runs[i]
-		r.shape(&shaper, runes, east, size, bold)
+		if !r.shape(&shaper, runes, east, size, bold) {
+			for _, c := range runes[r.from:r.to] {
+				line.Missing[Lack{Script: scriptName(c)}]++
+			}
+		}
 		line.Width += r.width()
 		for _, g := range r.glyphs {
 			if g.GlyphID == 0 { // a font that has the characters and not what they become: cannot be seen beforehand
@@ -115,18 +119,15 @@ func (l *library) cover(text []rune, levels []int, east string, bold bool, missi
 	var before *face
 	for i, r := range text {
 		script := language.LookupScript(owners[i])
-		unseen := unicode.In(r, unicode.Cf, unicode.Zs, unicode.Variation_Selector)
+		unseen := unicode.In(r, unicode.Cf, unicode.Zs, unicode.Variation_Selector) && !unicode.Is(unicode.Prepended_Concatenation_Mark, r)
 		var f *face
 		switch {
 		case before != nil && (unseen || unicode.Is(unicode.M, r) && before.has(r)):
 			f = before
-		case language.LookupScript(r) == language.Common && l.own(bold).has(r):
+		case unseen || language.LookupScript(r) == language.Common && l.own(bold).has(r):
 			f = l.own(bold)
 		default:
 			f = l.choose(script, east, r, bold)
-		}
-		if f == nil && unseen {
-			f = l.own(bold)
 		}
 		if f == nil {
 			missing[l.lack(r, owners[i], east)]++
@@ -154,7 +155,8 @@ func (l *library) lack(r, owner rune, east string) Lack {
 // tongues are the languages that a font's forms for ideographs depend on.
 var tongues = map[string]language.Language{"JP": language.NewLanguage("ja"), "KR": language.NewLanguage("ko"), "SC": language.NewLanguage("zh-cn")}
 
-func (r *run) shape(shaper *shaping.HarfbuzzShaper, text []rune, east string, size float64, bold bool) {
+// shape fills in the glyphs of a run; false where a damaged font of the system does not allow it.
+func (r *run) shape(shaper *shaping.HarfbuzzShaper, text []rune, east string, size float64, bold bool) (ok bool) {
 	upem := int(r.face.Upem())
 	r.scale = size / float64(upem)
 	if bold && !r.face.bold {
@@ -170,10 +172,11 @@ func (r *run) shape(shaper *shaping.HarfbuzzShaper, text []rune, east string, si
 	}
 	defer func() {
 		if recover() != nil {
-			r.glyphs = nil // a damaged font of the system
+			r.glyphs, ok = nil, false
 		}
 	}()
 	r.glyphs = shaper.Shape(in).Glyphs
+	return true
 }
 
 func (r *run) width() float64 {

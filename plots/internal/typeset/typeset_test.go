@@ -173,6 +173,29 @@ func TestMissingIsReported(t *testing.T) {
 	}
 }
 
+// TestSystemIsSearchedLast checks that a line which the built-in font has does not search the system, and that one it lacks
+// does, keeping what was found in the store.
+func TestSystemIsSearchedLast(t *testing.T) {
+	home := t.TempDir()
+	t.Setenv("ANTIPODE_HOME", home)
+	l := &library{system: true, dir: func() string { return "" }}
+	if l.set("\u2068Tokyo\u2069 שלום Ελλάδα 12 %", 12, true); l.scanned != nil {
+		t.Error("the system was searched for nothing")
+	}
+	line := l.set("سوق", 12, false)
+	if l.scanned == nil {
+		t.Skip("missing: fonts of the system")
+	}
+	if files, err := os.ReadDir(filepath.Join(home, "fontindex")); err != nil || len(files) != 1 {
+		t.Errorf("%d files in the index (%v)", len(files), err)
+	}
+	if n := line.Missing[Lack{"Arabic", true}]; n == 3 && line.Width == 0 {
+		t.Skip("missing: a font of the system for Arabic")
+	} else if n > 0 || line.Width < 10 {
+		t.Errorf("%d characters missing, %.1f wide", n, line.Width)
+	}
+}
+
 // TestDamagedFontIsNotUsed puts other bytes in a font's place.
 func TestDamagedFontIsNotUsed(t *testing.T) {
 	dir := t.TempDir()
