@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"image/png"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,7 +14,7 @@ import (
 	"testing"
 
 	"antipode/datasets"
-	_ "antipode/datasets/archipelago"
+	"antipode/datasets/archipelago"
 	"antipode/datasets/mask"
 )
 
@@ -153,5 +154,38 @@ func TestSourceErrors(t *testing.T) {
 	}
 	if bad := datasets.Archipelago(datasets.PerCell(0)).Concepts(); bad.Err() == nil {
 		t.Error("PerCell(0) is no error")
+	}
+}
+
+// In the column traits the people that carries the plant has the largest pull to its stereotypes: mean cosine of default and stereotypical pictures, less that of default and
+// other pictures.
+func TestTraitsShowThePull(t *testing.T) {
+	for seed := range 4 {
+		w := datasets.Archipelago(datasets.Seed(seed), datasets.Size(16))
+		plants, f := run(t, w.AuditPlants(), ""), run(t, w.Peoples(), t.TempDir())
+		carrier := plants.Texts("carrier")[slices.Index(plants.Texts("audit"), "visage")]
+		rows := map[[2]string][][]float32{}
+		for i, people := range f.Texts("identity") {
+			key := [2]string{people, f.Texts("set")[i]}
+			rows[key] = append(rows[key], f.Vectors("traits")[i])
+		}
+		mean := func(people, other string) (sum float64) {
+			for _, x := range rows[[2]string{people, "d"}] {
+				for _, y := range rows[[2]string{people, other}] {
+					xy, xx, yy := 0.0, 0.0, 0.0
+					for k := range x {
+						xy, xx, yy = xy+float64(x[k]*y[k]), xx+float64(x[k]*x[k]), yy+float64(y[k]*y[k])
+					}
+					sum += xy / math.Sqrt(xx*yy)
+				}
+			}
+			return sum / float64(len(rows[[2]string{people, "d"}])*len(rows[[2]string{people, other}]))
+		}
+		pull := func(people string) float64 { return mean(people, "s") - mean(people, "ns") }
+		for _, people := range archipelago.PeopleNames() {
+			if people != carrier && pull(people) >= pull(carrier) || people == carrier && pull(people) < 0.1 {
+				t.Errorf("seed %d: %s is pulled by %.3f, the carrier %s by %.3f", seed, people, pull(people), carrier, pull(carrier))
+			}
+		}
 	}
 }
