@@ -106,6 +106,12 @@ func TestScoresByWording(t *testing.T) {
 			t.Errorf("%s: %v", column, err)
 		}
 	}
+	if f.Texts("vector")[0] != "full" || f.Texts("joint")[0] != "clip_image" || f.Texts("profile")[0] != Paper {
+		t.Errorf("the result does not say which vectors it compares: %v", f.Specs())
+	}
+	if bare := must(t, worded, nil, options); bare.Texts("joint")[0] != "" {
+		t.Errorf("no words, yet joint is %q", bare.Texts("joint")[0])
+	}
 	if _, err := scoresOf(pictures, words, map[string]string{"wording": "prompt_id"}, 1); err == nil || !strings.Contains(err.Error(), `no such column: "prompt_id"`) {
 		t.Error(err)
 	}

@@ -12,7 +12,7 @@ import (
 )
 
 // versions are those of metrics that gave other columns or values before.
-var versions = map[string]int{"cococrola-correlations": 2}
+var versions = map[string]int{"cococrola-scores": 2, "cococrola-correlations": 2}
 
 func register(name, title, unit, span, direction, source string, inputs []metrics.Input, options []metrics.Option, specs func(metrics.Args) []client.ColumnSpec, compute func(context.Context, metrics.Call) (*client.Frame, error)) {
 	metrics.Register(metrics.Metric{
@@ -39,7 +39,7 @@ func init() {
 		[]metrics.Input{inImages, inWords}, scoreOptions,
 		tabular.Fixed("=model", "=language", "=concept", "inverse_distinctiveness", "inverse_distinctiveness_low", "inverse_distinctiveness_high", "distinctiveness", "distinctiveness_low", "distinctiveness_high",
 			"self_consistency", "self_consistency_low", "self_consistency_high", "cross_consistency", "cross_consistency_low", "cross_consistency_high", "text_match", "text_match_low", "text_match_high",
-			"=possessed", "n_asked", "n_refused", "n_used", "n_reference", "n_others", "n_text", "=source", "=profile", "=interval"), computeScores)
+			"=possessed", "n_asked", "n_refused", "n_used", "n_reference", "n_others", "n_text", "=source", "=vector", "=joint", "=profile", "=interval"), computeScores)
 	register("cococrola-means", "mean over concepts of each score by model and language, and share of concepts possessed", cosines+"; share", spans+"; share [0, 1]", toward, "Table 2",
 		scores, []metrics.Option{profileOption, reading("blank", "what a blank score counts as", string(LeaveOut), string(MinusOne)), drawsOption},
 		tabular.Fixed("=model", "=language", "inverse_distinctiveness", "inverse_distinctiveness_low", "inverse_distinctiveness_high", "self_consistency", "self_consistency_low", "self_consistency_high",
@@ -110,6 +110,10 @@ func computeScores(ctx context.Context, call metrics.Call) (*client.Frame, error
 	if err != nil {
 		return nil, err
 	}
+	joint := ""
+	if call.Inputs["words"] != nil {
+		joint = call.Options["joint"]
+	}
 	var out [][]any
 	for i, set := range in.sets {
 		if err := ctx.Err(); err != nil {
@@ -142,7 +146,7 @@ func computeScores(ctx context.Context, call metrics.Call) (*client.Frame, error
 			row := append([]any{set.Model, s.Language, s.Concept}, triple(s.Dt)...)
 			row = append(row, 1-s.Dt.Value, 1-s.Dt.High, 1-s.Dt.Low)
 			row = append(append(append(row, triple(s.Sc)...), triple(s.Xc)...), triple(s.Wc)...)
-			out = append(out, append(row, possessed, n.asked, n.refused, s.Used, s.Reference, s.Others, s.Text, o.Source, call.Options["profile"], intervalName(o.Draws, "pictures")))
+			out = append(out, append(row, possessed, n.asked, n.refused, s.Used, s.Reference, s.Others, s.Text, o.Source, call.Options["vector"], joint, call.Options["profile"], intervalName(o.Draws, "pictures")))
 		}
 		if without > 0 && call.Note != nil {
 			call.Note("model %s: %d cells have pictures but none in the source language %s, so no cross-consistency", set.Model, without, o.Source)

@@ -29,8 +29,18 @@ type Tables struct {
 	Words  datasets.Table // a row for each concept's bare word: language, concept, text vector; the zero Table = none, and then no Wc
 }
 
-// ConceptScores is the metric cococrola-scores: Dt, Sc, Xc, Wc and possession for each model, language and concept. Columns of vectors are options: "vector"
-// (full) for Dt, Sc and Xc, "joint" (clip_image) and, among the words, "text" (clip_text) for Wc.
+// ConceptScores is the metric cococrola-scores (equations 2 to 6, section 5.6), a row for each model, language and concept, with x its pictures, y those in the source language, z pictures of other
+// concepts in the same language, t the bare English word and u the pictures in t's space:
+//
+//	inverse_distinctiveness (Dt)   mean cosine of x and z                          [-1, 1]       distinctiveness is 1 − Dt
+//	self_consistency (Sc)          mean cosine of different pictures of x          [-1, 1]       blank under two pictures
+//	cross_consistency (Xc)         mean cosine of x and y                          [-1, 1]       at the source language itself: Sc, or by Reading("self", "literal") Sc + (1 − Sc)/n
+//	text_match (Wc)                mean of 100 × cosine of t and u                 [-100, 100]
+//	possessed                      no where Xc < 0.5 and Wc < 25, else yes; blank where that is open
+//
+// Each score has its _low and _high (95 % bootstrap over pictures). n_asked, n_refused, n_used (with a vector), n_reference (y), n_others (z) and n_text (u) count pictures; source, vector, joint and
+// profile say what was compared. Columns of vectors are options: "vector" (full) for Dt, Sc and Xc, "joint" (clip_image) and, among the words, "text" (clip_text) for Wc. Settings: [Profile],
+// [Reading], [Source], [ByWording], [Draws], [metrics.SeedOf].
 func ConceptScores(t Tables, settings ...metrics.Setting) datasets.Table {
 	inputs := map[string]datasets.Table{"in": t.Images}
 	if len(t.Words.Columns()) > 0 || t.Words.IsOpen() || t.Words.Err() != nil {
@@ -39,12 +49,15 @@ func ConceptScores(t Tables, settings ...metrics.Setting) datasets.Table {
 	return tabular.Table("cococrola-scores", inputs, settings)
 }
 
-// LanguageMeans is the metric cococrola-means: the cells of Table 2, one a row, from the table of [ConceptScores].
+// LanguageMeans is the metric cococrola-means, the cells of Table 2, one a row, from the table of [ConceptScores]: the mean over concepts of Dt, Sc, Xc and Wc for each model and language, and
+// share_possessed (an addition: the paper defines no such share), each with a 95 % bootstrap interval over concepts. Rows and columns "Avg" are means of the unrounded cells over models and
+// languages. Blank scores are left out, or count as −1 (Reading("blank", "minus-one"), the authors' code); n_asked, n_used, n_text and n_answered count concepts.
 func LanguageMeans(scores datasets.Table, settings ...metrics.Setting) datasets.Table {
 	return tabular.Of("cococrola-means", scores, settings)
 }
 
-// PaperTable is the metric cococrola-table: Table 2 in its own layout, from the table of [LanguageMeans] or datasets/cococrola's Printed.
+// PaperTable is the metric cococrola-table: Table 2 in its own layout, from the table of [LanguageMeans] or datasets/cococrola's Printed: a row for each model, then the averages; 100 × Xc and Wc for
+// each language, rounded to integers. Reading("languages", "en,hi,Avg") names other languages.
 func PaperTable(means datasets.Table, settings ...metrics.Setting) datasets.Table {
 	return tabular.Of("cococrola-table", means, settings)
 }
@@ -54,12 +67,14 @@ func PaperCells(means datasets.Table) datasets.Table {
 	return tabular.Of("cococrola-cells", means, nil)
 }
 
-// ColumnWins is the metric cococrola-wins: in which languages a model is first.
+// ColumnWins is the metric cococrola-wins (section 5.3): in which languages a model has the best mean Xc or Wc, alone or shared (n_wins, n_shared, languages, shared), of means as printed (×100,
+// rounded) or, with Reading("round", "none"), as they are. Averages take no part.
 func ColumnWins(means datasets.Table, settings ...metrics.Setting) datasets.Table {
 	return tabular.Of("cococrola-wins", means, settings)
 }
 
-// Ranking is the metric cococrola-ranking: concepts in order of a score, for each model and language.
+// Ranking is the metric cococrola-ranking (section 5.5): concepts in order of a score, for each model and language; equal scores share a rank, blank ones have none. Readings: score, order
+// (descending or ascending), top.
 func Ranking(scores datasets.Table, settings ...metrics.Setting) datasets.Table {
 	return tabular.Of("cococrola-ranking", scores, settings)
 }
@@ -70,7 +85,8 @@ func LanguageCorrelations(scores datasets.Table, settings ...metrics.Setting) da
 	return tabular.Of("cococrola-correlations", scores, settings)
 }
 
-// Failures is the metric cococrola-failures: the concepts that are not possessed, with the kind of failure that their scores suggest.
+// Failures is the metric cococrola-failures (section 5.2): the concepts that are not possessed, with the kind of failure that their scores suggest, see [KindOf]: generic collision where Dt is
+// high, else specific collision where Sc is high, else non-specific. What is high is an addition of this project: the median of the model's scores, or Reading("high_sc", …) and "high_dt".
 func Failures(scores datasets.Table, settings ...metrics.Setting) datasets.Table {
 	return tabular.Of("cococrola-failures", scores, settings)
 }
