@@ -23,19 +23,26 @@ func captionScores(call metrics.Call) (captionInput, []CaptionScores, error) {
 	if err != nil {
 		return in, nil, err
 	}
-	get := call.Options
-	o := SalienceOptions{Matching: Matching{Match: get["match"], Case: get["case"], Plural: get["plural"]},
-		Count: get["count"], Total: get["total"], Idf: get["idf"], Document: get["document"], Seed: call.Seed}
-	if o.Draws, err = tabular.Count(call, "draws"); err != nil {
+	o, err := salienceOptions(call)
+	if err != nil {
 		return in, nil, err
-	}
-	if _, has := get["alpha"]; has {
-		if o.Alpha, err = tabular.Number(call, "alpha"); err != nil {
-			return in, nil, err
-		}
 	}
 	scores, err := Salience(in.captions, in.vocabulary, o)
 	return in, scores, err
+}
+
+// salienceOptions are the options of salience that a metric has.
+func salienceOptions(call metrics.Call) (o SalienceOptions, err error) {
+	get := call.Options
+	o = SalienceOptions{Matching: Matching{Match: get["match"], Case: get["case"], Plural: get["plural"]},
+		Count: get["count"], Total: get["total"], Idf: get["idf"], Document: get["document"], Seed: call.Seed}
+	if o.Draws, err = tabular.Count(call, "draws"); err != nil {
+		return o, err
+	}
+	if _, has := get["alpha"]; has {
+		o.Alpha, err = tabular.Number(call, "alpha")
+	}
+	return o, err
 }
 
 // captionIntervals says what the intervals are.
@@ -64,7 +71,7 @@ func captionShares(_ context.Context, call metrics.Call) (*client.Frame, error) 
 		out = append(out, []any{data.DisplayName(id), s.Any.Value, s.Any.Low, s.Any.High, s.Stereotype.Value, s.Stereotype.Low, s.Stereotype.High,
 			s.WithAny, s.WithStereotype, len(s.Attributes), in.asked[id], in.refused[id], s.Captions, s.Pictures, in.vocabulary.size(), call.Options["vocabulary"], captionIntervals(call)})
 	}
-	return tabular.Result("visage-captions", call, out)
+	return result("visage-captions", call, out)
 }
 
 // size is |V|.
@@ -73,11 +80,16 @@ func (v Vocabulary) size() int {
 }
 
 func salience(_ context.Context, call metrics.Call) (*client.Frame, error) {
-	top, err := tabular.Count(call, "top")
+	in, scores, err := captionScores(call)
 	if err != nil {
 		return nil, err
 	}
-	in, scores, err := captionScores(call)
+	return salienceTable("visage-salience", call, in, scores)
+}
+
+// salienceTable puts scores into the columns that metrics of salience have.
+func salienceTable(metric string, call metrics.Call, in captionInput, scores []CaptionScores) (*client.Frame, error) {
+	top, err := tabular.Count(call, "top")
 	if err != nil {
 		return nil, err
 	}
@@ -109,7 +121,7 @@ func salience(_ context.Context, call metrics.Call) (*client.Frame, error) {
 				a.Times, a.Captions, a.Documents, s.Corpus, s.Captions, s.Pictures, size, stereotype, call.Options["vocabulary"], captionIntervals(call)})
 		}
 	}
-	return tabular.Result("visage-salience", call, out)
+	return result(metric, call, out)
 }
 
 func agreement(_ context.Context, call metrics.Call) (*client.Frame, error) {
@@ -172,7 +184,7 @@ func agreement(_ context.Context, call metrics.Call) (*client.Frame, error) {
 	if err != nil {
 		return nil, err
 	}
-	return tabular.Result("visage-salience-agreement", call, [][]any{{b.Value, b.Low, b.High, n, len(seen), without, len(taken), threshold, top, name}})
+	return result("visage-salience-agreement", call, [][]any{{b.Value, b.Low, b.High, n, len(seen), without, len(taken), threshold, top, name}})
 }
 
 // shareOver is a share with its bootstrap interval over identities; none under two of them.

@@ -13,6 +13,8 @@ type OffensivenessOptions struct {
 	Weight    string  // "once" (also "") or "likelihood": stereotypes weigh with L(a, id)
 	Unrated   string  // "skip" (also "") or "zero"
 	Negative  string  // "keep" (also "") or "zero": -1 means "not offensive"
+	Draws     int     // bootstrap draws of the stereotypes present; 0 = no intervals
+	Seed      int64
 }
 
 // Offensiveness is O(id) = the mean of SeeGULL's mean offensiveness over the stereotypes of id that annotators saw in its pictures.
@@ -20,7 +22,11 @@ type Offensiveness struct {
 	Identity string
 	Value    float64 // [-1, 4]; NaN = no data: no stereotype present, or none of them rated
 	Present  int     // stereotypes present
-	Rated    int     // of them, rated: what Value is the mean of
+	Rated    int     // of them, those that Value is the mean of
+	Unrated  int     // of them, those that nobody rated
+	Low      float64 // interval; NaN without draws, and of one stereotype
+	High     float64
+	Scaled   float64 // Value from the least (0) to the largest (1) of all identities, one reading of Figure 8's "normalised"; NaN where they are all the same
 }
 
 // OffensivenessOf computes O(id) of each identity; mean gives the offensiveness of a pair, NaN = never rated. The paper's ranking of the most and
@@ -36,7 +42,7 @@ func OffensivenessOf(ts []Tendency, mean func(identity, attribute string) float6
 	out := make([]Offensiveness, len(ts))
 	for i, t := range ts {
 		r := Offensiveness{Identity: t.Identity}
-		sum, weights := 0.0, 0.0
+		var values, weights []float64
 		for _, l := range t.Attributes {
 			if !l.Stereotype || l.Selected == 0 || (o.Present == "share" && l.Value < o.Threshold) {
 				continue
@@ -44,6 +50,7 @@ func OffensivenessOf(ts []Tendency, mean func(identity, attribute string) float6
 			r.Present++
 			v := mean(t.Identity, l.Attribute)
 			if math.IsNaN(v) {
+				r.Unrated++
 				if o.Unrated != "zero" {
 					continue
 				}
@@ -57,11 +64,52 @@ func OffensivenessOf(ts []Tendency, mean func(identity, attribute string) float6
 			if o.Weight == "likelihood" {
 				w = l.Value
 			}
-			sum += w * v
-			weights += w
+			values, weights = append(values, v), append(weights, w)
 		}
-		r.Value = sum / weights // NaN where nothing entered
+		all := make([]int, len(values))
+		for k := range all {
+			all[k] = k
+		}
+		b := Bounded{weightedMean(values, weights, all), math.NaN(), math.NaN()}
+		if len(values) > 1 && o.Draws > 0 {
+			rng := seeded(o.Seed, "offensiveness", t.Identity)
+			draws := make([]float64, o.Draws)
+			for d := range draws {
+				for k := range all {
+					all[k] = rng.IntN(len(values))
+				}
+				draws[d] = weightedMean(values, weights, all)
+			}
+			b.bound(draws, 0.95)
+		}
+		r.Value, r.Low, r.High = b.Value, b.Low, b.High
 		out[i] = r
 	}
+	scale(out)
 	return out, nil
+}
+
+// weightedMean is that of the values picked; NaN for none.
+func weightedMean(values, weights []float64, picked []int) float64 {
+	sum, total := 0.0, 0.0
+	for _, k := range picked {
+		sum, total = sum+weights[k]*values[k], total+weights[k]
+	}
+	return sum / total
+}
+
+// scale fills in Scaled.
+func scale(rows []Offensiveness) {
+	low, high := math.Inf(1), math.Inf(-1)
+	for _, r := range rows {
+		if !math.IsNaN(r.Value) {
+			low, high = min(low, r.Value), max(high, r.Value)
+		}
+	}
+	for i := range rows {
+		rows[i].Scaled = math.NaN()
+		if high > low {
+			rows[i].Scaled = (rows[i].Value - low) / (high - low)
+		}
+	}
 }

@@ -41,14 +41,14 @@ func init() {
 		pictures, []metrics.Option{vector,
 			{Name: "average", Default: averageAttributes, About: "S for each attribute and then their mean, or all pictures of a set pooled", Values: []string{averageAttributes, "pooled"}},
 			{Name: "cluster", Default: averageAttributes, About: "draws take attributes whole (pictures where a set has one attribute), or pictures within attributes", Values: []string{averageAttributes, "picture"}}, draws},
-		tabular.Fixed("=identity", "s_d_s", "s_d_s_low", "s_d_s_high", "s_d_ns", "s_d_ns_low", "s_d_ns_high", "s_s_ns", "s_s_ns_low", "s_s_ns_high", "mean_sim", "mean_sim_low", "mean_sim_high",
+		fixed("=identity", "s_d_s", "s_d_s_low", "s_d_s_high", "s_d_ns", "s_d_ns_low", "s_d_ns_high", "s_s_ns", "s_s_ns_low", "s_s_ns_high", "mean_sim", "mean_sim_low", "mean_sim_high",
 			"pull", "pull_low", "pull_high", "n_d", "n_s", "n_ns", "n_stereotypes", "n_others", "n_asked", "n_refused", "n_used", "=average", "=interval"), pulls)
 	register("visage-pull-count", "identities whose default pictures are more like the stereotypical ones", "share of identities", "[0, 1]", "section 5",
 		metrics.Input{Role: "in", Columns: datasets.Columns("identity:text", "s_d_s:number", "s_d_ns:number"), About: "one row for each identity, as visage-pull gives them"}, []metrics.Option{draws},
-		tabular.Fixed("share", "share_low", "share_high", "mean_pull", "n_positive", "n_equal", "n_used", "n_undefined", "=interval"), pullCount)
+		fixed("share", "share_low", "share_high", "mean_pull", "n_positive", "n_equal", "n_used", "n_undefined", "=interval"), pullCount)
 	register("visage-similarity", "similarity of pictures between identities and within each", "cosine", "[-1, 1]", "an addition to section 5",
 		pictures, []metrics.Option{vector, {Name: "set", Default: Default, About: "which pictures: default, stereotypical or non-stereotypical", Values: []string{Default, Stereotypical, NonStereotypical}}, draws},
-		tabular.Fixed("=identity_a", "=identity_b", "similarity", "similarity_low", "similarity_high", "n_a", "n_b", "=set", "=interval"), similarities)
+		fixed("=identity_a", "=identity_b", "similarity", "similarity_low", "similarity_high", "n_a", "n_b", "=set", "=interval"), similarities)
 }
 
 // embedded reads the pictures; asked and refused count by identity.
@@ -115,7 +115,7 @@ func pulls(_ context.Context, call metrics.Call) (*client.Frame, error) {
 		}
 		out = append(out, append(row, p.D, p.S, p.NS, p.Stereotypes, p.Others, asked[p.Identity], refused[p.Identity], p.D+p.S+p.NS, o.Average, name))
 	}
-	return tabular.Result("visage-pull", call, out)
+	return result("visage-pull", call, out)
 }
 
 func pullCount(_ context.Context, call metrics.Call) (*client.Frame, error) {
@@ -154,7 +154,7 @@ func pullCount(_ context.Context, call metrics.Call) (*client.Frame, error) {
 	if err != nil {
 		return nil, err
 	}
-	return tabular.Result("visage-pull-count", call, [][]any{{b.Value, b.Low, b.High, sum / float64(len(positive)), n, equal, len(positive), undefined, name}})
+	return result("visage-pull-count", call, [][]any{{b.Value, b.Low, b.High, sum / float64(len(positive)), n, equal, len(positive), undefined, name}})
 }
 
 func similarities(_ context.Context, call metrics.Call) (*client.Frame, error) {
@@ -178,5 +178,5 @@ func similarities(_ context.Context, call metrics.Call) (*client.Frame, error) {
 	for _, s := range all {
 		out = append(out, []any{data.DisplayName(s.A), data.DisplayName(s.B), s.Value.Value, s.Value.Low, s.Value.High, s.NA, s.NB, call.Options["set"], name})
 	}
-	return tabular.Result("visage-similarity", call, out)
+	return result("visage-similarity", call, out)
 }

@@ -27,21 +27,23 @@ func init() {
 	rows := with(stereoOptions, modeOption)
 	register("visage-association", "likelihood of stereotypes and of other attributes by identity, and their ratio theta", "share of showings; ratio", "[0, 1]; [0, ∞)", "Tables 1 and 2",
 		inRows, with(rows, leastOption, drawsOption),
-		tabular.Fixed("=identity", "l_stereo", "l_stereo_low", "l_stereo_high", "l_random", "l_random_low", "l_random_high", "theta", "theta_low", "theta_high", "=theta_text",
+		fixed("=identity", "l_stereo", "l_stereo_low", "l_stereo_high", "l_random", "l_random_low", "l_random_high", "theta", "theta_low", "theta_high", "=theta_text",
 			"n_stereotypes", "n_random", "n_used", "n_pictures", "=mode", "=interval"), association)
 	register("visage-likelihood", "likelihood of each attribute by identity", "share of showings", "[0, 1]", "section 4",
 		inRows, with(rows, leastOption, drawsOption),
-		tabular.Fixed("=identity", "=attribute", "likelihood", "likelihood_low", "likelihood_high", "n_used", "n_selected", "=kind", "=mode", "=interval"), likelihoods)
+		fixed("=identity", "=attribute", "likelihood", "likelihood_low", "likelihood_high", "n_used", "n_selected", "=kind", "=mode", "=interval"), likelihoods)
 	register("visage-overall", "how much likelier stereotypes are than other attributes, by named aggregation", "ratio", "[0, ∞)", "section 5.1",
-		inRows, with(rows, leastOption), tabular.Fixed("=aggregation", "=about", "ratio", "n_identities", "=mode"), overall)
+		inRows, with(rows, leastOption, metrics.Option{Name: "draws", Default: "1000", About: "bootstrap draws of identities; 0 = no intervals"}),
+		fixed("=aggregation", "=about", "ratio", "ratio_low", "ratio_high", "n_identities", "=mode", "=interval"), overall)
 	register("visage-tables", "Tables 1 and 2 as printed beside the same from the annotations", "share of showings; ratio", "[0, 1]; [0, ∞)", "Tables 1 and 2",
 		inRows, rows,
-		tabular.Fixed("=identity", "table", "printed_l_stereo", "l_stereo", "printed_l_random", "l_random", "=printed_theta", "=theta", "cells_equal", "n_stereotypes", "n_random", "=mode"), tables)
+		fixed("=identity", "table", "printed_l_stereo", "l_stereo", "printed_l_random", "l_random", "=printed_theta", "=theta", "cells_equal", "n_stereotypes", "n_random", "=mode"), tables)
 	register("visage-consensus", "attributes on which two of three annotators gave the same label", "percent of attributes", "[0, 100]", "Figure 6",
-		metrics.Input{Role: "in", Columns: ratingColumns, About: "one row for each rated attribute"}, nil,
-		tabular.Fixed("=label", "share", "n_attributes", "n_used"), consensus)
+		metrics.Input{Role: "in", Columns: ratingColumns, About: "one row for each rated attribute"},
+		[]metrics.Option{{Name: "draws", Default: "1000", About: "bootstrap draws of attributes; 0 = no intervals"}},
+		fixed("=label", "share", "share_low", "share_high", "n_attributes", "n_used", "=interval"), consensus)
 	register("visage-stereotypes", "number of visual stereotypes by identity", "attributes", "[0, ∞)", "Figure 2",
-		inPairs, stereoOptions, tabular.Fixed("=identity", "n_stereotypes", "n_used"), counts)
+		inPairs, stereoOptions, fixed("=identity", "n_stereotypes", "n_used"), counts)
 	register("visage-offensiveness", "mean offensiveness of the stereotypes that annotators saw", "SeeGULL's scale", "[-1, 4]", "Figure 8",
 		metrics.Input{Role: "in", Columns: append(append([]client.ColumnSpec(nil), rowIn...), client.ColumnSpec{Name: "offensiveness", Kind: client.Number}), About: inRows.About},
 		with(rows, leastOption,
@@ -49,8 +51,9 @@ func init() {
 			metrics.Option{Name: "threshold", Default: "0.5", About: "least L(a, id), with present=share"},
 			metrics.Option{Name: "weight", Default: "once", About: "stereotypes weigh the same, or by L(a, id)", Values: []string{"once", "likelihood"}},
 			metrics.Option{Name: "unrated", Default: "skip", About: "pairs that nobody rated are left out, or count as 0", Values: []string{"skip", "zero"}},
-			metrics.Option{Name: "negative", Default: "keep", About: "means below 0 stay, or count as 0", Values: []string{"keep", "zero"}}),
-		tabular.Fixed("=identity", "offensiveness", "n_present", "n_rated", "=mode"), offensiveness)
+			metrics.Option{Name: "negative", Default: "keep", About: "means below 0 stay, or count as 0", Values: []string{"keep", "zero"}},
+			metrics.Option{Name: "draws", Default: "1000", About: "bootstrap draws of the stereotypes present; 0 = no intervals"}),
+		fixed("=identity", "offensiveness", "offensiveness_low", "offensiveness_high", "normalised", "n_present", "n_rated", "n_unrated", "=mode", "=interval"), offensiveness)
 }
 
 func association(_ context.Context, call metrics.Call) (*client.Frame, error) {
@@ -63,7 +66,7 @@ func association(_ context.Context, call metrics.Call) (*client.Frame, error) {
 		out = append(out, []any{t.Identity, t.Stereo, t.StereoLow, t.StereoHigh, t.Other, t.OtherLow, t.OtherHigh, t.Theta, t.ThetaLow, t.ThetaHigh, ThetaText(t),
 			t.Stereotypes, t.Random, t.Showings, t.Pictures, call.Options["mode"], intervalName(call)})
 	}
-	return tabular.Result("visage-association", call, out)
+	return result("visage-association", call, out)
 }
 
 // intervalName says what the intervals of a table are, "" where it has none.
@@ -72,6 +75,14 @@ func intervalName(call metrics.Call) string {
 		return ""
 	}
 	return "95 % bootstrap interval over pictures"
+}
+
+// drawn says what a bootstrap of draws drew, "" where there was none.
+func drawn(draws int, what string) string {
+	if draws == 0 {
+		return ""
+	}
+	return "95 % bootstrap interval over " + what
 }
 
 // scored are the listed tendencies, in the order of the paper's tables: N/A first by L(stereo), then by theta, both largest first.
@@ -91,6 +102,12 @@ func scored(call metrics.Call) ([]Tendency, error) {
 		return a.Theta > b.Theta
 	})
 	return ts, nil
+}
+
+// point is the call without draws: the draws of a metric that aggregates likelihoods are its own, not those of each likelihood.
+func point(call metrics.Call) metrics.Call {
+	call.Options = withOption(call.Options, "draws", "0")
+	return call
 }
 
 // ThetaText is theta as the paper prints it: two decimals, "N/A" where L(random, id) is 0.
@@ -119,19 +136,23 @@ func likelihoods(_ context.Context, call metrics.Call) (*client.Frame, error) {
 			out = append(out, []any{t.Identity, l.Attribute, l.Value, l.Low, l.High, l.Shown, l.Selected, kind, call.Options["mode"], intervalName(call)})
 		}
 	}
-	return tabular.Result("visage-likelihood", call, out)
+	return result("visage-likelihood", call, out)
 }
 
 func overall(_ context.Context, call metrics.Call) (*client.Frame, error) {
-	ts, err := scored(call)
+	ts, err := scored(point(call))
 	if err != nil {
 		return nil, err
 	}
 	var out [][]any
-	for _, a := range Overall(ts) {
-		out = append(out, []any{a.Name, a.About, a.Value, a.N, call.Options["mode"]})
+	draws, err := tabular.Count(call, "draws")
+	if err != nil {
+		return nil, err
 	}
-	return tabular.Result("visage-overall", call, out)
+	for _, a := range Overall(ts, draws, call.Seed) {
+		out = append(out, []any{a.Name, a.About, a.Value, a.Low, a.High, a.N, call.Options["mode"], drawn(draws, "identities")})
+	}
+	return result("visage-overall", call, out)
 }
 
 // Agrees says whether a value rounds to a printed one: they differ by no more than half a unit of the last printed digit, ties included.
@@ -163,7 +184,7 @@ func tables(_ context.Context, call metrics.Call) (*client.Frame, error) {
 		}
 		out = append(out, []any{p.Label, p.Table, p.Stereo, t.Stereo, p.Random, t.Other, p.ThetaText, ThetaText(t), equal, t.Stereotypes, t.Random, call.Options["mode"]})
 	}
-	return tabular.Result("visage-tables", call, out)
+	return result("visage-tables", call, out)
 }
 
 func consensus(_ context.Context, call metrics.Call) (*client.Frame, error) {
@@ -173,15 +194,19 @@ func consensus(_ context.Context, call metrics.Call) (*client.Frame, error) {
 	for i := range scores {
 		scores[i] = [3]float64{a[i], e[i], n[i]}
 	}
-	bars, err := ConsensusOf(scores)
+	draws, err := tabular.Count(call, "draws")
+	if err != nil {
+		return nil, err
+	}
+	bars, err := ConsensusOf(scores, draws, call.Seed)
 	if err != nil {
 		return nil, err
 	}
 	var out [][]any
 	for _, c := range bars {
-		out = append(out, []any{c.Label, c.Share, c.Count, c.Of})
+		out = append(out, []any{c.Label, c.Share, c.Low, c.High, c.Count, c.Of, drawn(draws, "attributes")})
 	}
-	return tabular.Result("visage-consensus", call, out)
+	return result("visage-consensus", call, out)
 }
 
 func counts(_ context.Context, call metrics.Call) (*client.Frame, error) {
@@ -216,11 +241,11 @@ func counts(_ context.Context, call metrics.Call) (*client.Frame, error) {
 	for _, id := range ids {
 		out = append(out, []any{data.DisplayName(id), by[id].stereo, by[id].pairs})
 	}
-	return tabular.Result("visage-stereotypes", call, out)
+	return result("visage-stereotypes", call, out)
 }
 
 func offensiveness(_ context.Context, call metrics.Call) (*client.Frame, error) {
-	ts, err := scored(call)
+	ts, err := scored(point(call))
 	if err != nil {
 		return nil, err
 	}
@@ -234,14 +259,18 @@ func offensiveness(_ context.Context, call metrics.Call) (*client.Frame, error) 
 	if err != nil {
 		return nil, err
 	}
+	draws, err := tabular.Count(call, "draws")
+	if err != nil {
+		return nil, err
+	}
 	rows, err := OffensivenessOf(ts, func(id, attribute string) float64 { return rated[[2]string{id, attribute}] },
-		OffensivenessOptions{Present: call.Options["present"], Threshold: threshold, Weight: call.Options["weight"], Unrated: call.Options["unrated"], Negative: call.Options["negative"]})
+		OffensivenessOptions{Present: call.Options["present"], Threshold: threshold, Weight: call.Options["weight"], Unrated: call.Options["unrated"], Negative: call.Options["negative"], Draws: draws, Seed: call.Seed})
 	if err != nil {
 		return nil, err
 	}
 	var out [][]any
 	for _, r := range rows {
-		out = append(out, []any{data.DisplayName(r.Identity), r.Value, r.Present, r.Rated, call.Options["mode"]})
+		out = append(out, []any{data.DisplayName(r.Identity), r.Value, r.Low, r.High, r.Scaled, r.Present, r.Rated, r.Unrated, call.Options["mode"], drawn(draws, "stereotypes present")})
 	}
-	return tabular.Result("visage-offensiveness", call, out)
+	return result("visage-offensiveness", call, out)
 }

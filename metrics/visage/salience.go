@@ -58,6 +58,15 @@ type CaptionScores struct {
 // a modified tf-idf whose exact form the paper does not give. Only attributes found are listed; identities come by name. Intervals: percentile
 // bootstrap, pictures with all their captions within every identity at once, so that idf moves too; none for an identity with one picture.
 func Salience(captions []Caption, v Vocabulary, o SalienceOptions) ([]CaptionScores, error) {
+	m, err := newMatcher(v.Attributes, o.Matching)
+	if err != nil {
+		return nil, err
+	}
+	return salienceOf(search(captions, m, v.Stereotypes), m.attributes, v, o)
+}
+
+// salienceOf scores what was found; names are the vocabulary's attributes, sorted.
+func salienceOf(all []*searched, names []string, v Vocabulary, o SalienceOptions) ([]CaptionScores, error) {
 	if o.Level == 0 {
 		o.Level = 0.95
 	}
@@ -70,12 +79,7 @@ func Salience(captions []Caption, v Vocabulary, o SalienceOptions) ([]CaptionSco
 			return nil, err
 		}
 	}
-	m, err := newMatcher(v.Attributes, o.Matching)
-	if err != nil {
-		return nil, err
-	}
-	all := search(captions, m, v.Stereotypes)
-	c := corpus{SalienceOptions: o, vocabulary: len(m.attributes), df: make([]int, len(m.attributes))}
+	c := corpus{SalienceOptions: o, vocabulary: len(names), df: make([]int, len(names))}
 	for _, s := range all {
 		t := s.tally()
 		for p := range s.pictures {
@@ -86,12 +90,12 @@ func Salience(captions []Caption, v Vocabulary, o SalienceOptions) ([]CaptionSco
 	c.weigh()
 	drawn := c.draws(all)
 	out := make([]CaptionScores, len(all))
-	each(len(out), func(i int) { out[i] = c.score(all[i], m, v, drawn) })
+	each(len(out), func(i int) { out[i] = c.score(all[i], names, v, drawn) })
 	return out, nil
 }
 
 // score gives the scores of one identity with their intervals.
-func (c *corpus) score(s *searched, m *matcher, v Vocabulary, drawn []corpus) CaptionScores {
+func (c *corpus) score(s *searched, names []string, v Vocabulary, drawn []corpus) CaptionScores {
 	t := s.tally()
 	for p := range s.pictures {
 		t.add(&s.pictures[p])
@@ -103,7 +107,7 @@ func (c *corpus) score(s *searched, m *matcher, v Vocabulary, drawn []corpus) Ca
 	}
 	for k, a := range s.attributes {
 		tf, idf := c.tf(t, k), c.idf[a]
-		out.Attributes = append(out.Attributes, Salient{Attribute: m.attributes[a], Stereotype: v.Stereotypes[[2]string{s.identity, m.attributes[a]}], Times: t.times[k], Captions: t.with[k],
+		out.Attributes = append(out.Attributes, Salient{Attribute: names[a], Stereotype: v.Stereotypes[[2]string{s.identity, names[a]}], Times: t.times[k], Captions: t.with[k],
 			Documents: c.df[a], Tf: tf, Idf: idf, Salience: Bounded{tf * idf, math.NaN(), math.NaN()}, Share: share(t.with[k], t.captions)})
 	}
 	if len(s.pictures) > 1 && len(drawn) > 0 {

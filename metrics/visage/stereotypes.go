@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"antipode/metrics/internal/tabular"
+	"antipode/metrics/interval"
 )
 
 // Rule says when an attribute counts as visual, from three scores between 1 (Strongly Disagree) and 5 (Strongly Agree).
@@ -54,11 +55,13 @@ type Consensus struct {
 	Count int     // attributes
 	Of    int     // attributes rated
 	Share float64 // percent, 100·Count/Of
+	Low   float64 // interval; NaN without draws
+	High  float64
 }
 
 // ConsensusOf counts the labels that at least two of three annotators gave, from Strongly Agree down to Strongly Disagree; Unsure comes last, as in
-// the figure. What is missing to 100 % are attributes with three different labels.
-func ConsensusOf(scores [][3]float64) ([]Consensus, error) {
+// the figure. What is missing to 100 % are attributes with three different labels. Intervals: bootstrap of attributes.
+func ConsensusOf(scores [][3]float64, draws int, seed int64) ([]Consensus, error) {
 	var count [6]int
 	for i, s := range scores {
 		for _, v := range s {
@@ -75,7 +78,19 @@ func ConsensusOf(scores [][3]float64) ([]Consensus, error) {
 	}
 	var out []Consensus
 	for _, label := range []int{5, 4, 2, 1, 3} {
-		out = append(out, Consensus{Labels[label], count[label], len(scores), 100 * float64(count[label]) / float64(len(scores))})
+		c := Consensus{Labels[label], count[label], len(scores), 100 * float64(count[label]) / float64(len(scores)), math.NaN(), math.NaN()}
+		if draws > 0 && len(scores) > 1 {
+			hits := make([]float64, len(scores))
+			for i := range c.Count {
+				hits[i] = 1
+			}
+			iv, err := interval.BootstrapMean(hits, nil, interval.Bootstrap{Seed: uint64(seed), Count: draws, Range: interval.Share})
+			if err != nil {
+				return nil, fmt.Errorf("visage: %w", err)
+			}
+			c.Low, c.High = 100*iv.Low, 100*iv.High
+		}
+		out = append(out, c)
 	}
 	return out, nil
 }
@@ -84,12 +99,37 @@ func ConsensusOf(scores [][3]float64) ([]Consensus, error) {
 type Aggregate struct {
 	Name  string
 	About string
-	Value float64
-	N     int // identities that entered it
+	Bounded
+	N int // identities that entered it
 }
 
-// Overall computes the aggregations by name: the paper does not say which it used, and more than one rounds to three.
-func Overall(ts []Tendency) []Aggregate {
+// Overall computes the aggregations by name: the paper does not say which it used, and more than one rounds to three. Intervals: percentile bootstrap of identities;
+// draws in which an aggregation is not available are left out.
+func Overall(ts []Tendency, draws int, seed int64) []Aggregate {
+	out := aggregates(ts)
+	if len(ts) < 2 || draws <= 0 {
+		return out
+	}
+	rng := seeded(seed, "overall")
+	values := make([][]float64, len(out))
+	drawn := make([]Tendency, len(ts))
+	for range draws {
+		for i := range drawn {
+			drawn[i] = ts[rng.IntN(len(ts))]
+		}
+		for k, a := range aggregates(drawn) {
+			if !math.IsInf(a.Value, 0) {
+				values[k] = keep(values[k], a.Value)
+			}
+		}
+	}
+	for k := range out {
+		out[k].bound(values[k], 0.95)
+	}
+	return out
+}
+
+func aggregates(ts []Tendency) []Aggregate {
 	var stereo, other, thetas []float64
 	for _, t := range ts {
 		if math.IsNaN(t.Stereo) || math.IsNaN(t.Other) {
@@ -102,9 +142,9 @@ func Overall(ts []Tendency) []Aggregate {
 	}
 	slices.Sort(thetas)
 	return []Aggregate{
-		{"ratio-of-means", "mean L(stereo) over mean L(random), identities weigh the same", mean(stereo) / mean(other), len(stereo)},
-		{"mean-of-theta", "mean of theta where it is defined", mean(thetas), len(thetas)},
-		{"median-of-theta", "median of theta where it is defined", tabular.Quantile(thetas, 0.5), len(thetas)},
+		{"ratio-of-means", "mean L(stereo) over mean L(random), identities weigh the same", Bounded{mean(stereo) / mean(other), math.NaN(), math.NaN()}, len(stereo)},
+		{"mean-of-theta", "mean of theta where it is defined", Bounded{mean(thetas), math.NaN(), math.NaN()}, len(thetas)},
+		{"median-of-theta", "median of theta where it is defined", Bounded{tabular.Quantile(thetas, 0.5), math.NaN(), math.NaN()}, len(thetas)},
 	}
 }
 

@@ -198,7 +198,7 @@ func TestVisual(t *testing.T) {
 }
 
 func TestConsensus(t *testing.T) {
-	bars, err := ConsensusOf([][3]float64{{5, 5, 1}, {4, 1, 4}, {2, 3, 3}, {1, 2, 3}, {5, 5, 5}})
+	bars, err := ConsensusOf([][3]float64{{5, 5, 1}, {4, 1, 4}, {2, 3, 3}, {1, 2, 3}, {5, 5, 5}}, 0, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -209,7 +209,7 @@ func TestConsensus(t *testing.T) {
 	if got["Strongly Agree"] != 2 || got["Agree"] != 1 || got["Unsure"] != 1 || got["Disagree"] != 0 || bars[0].Share != 40 {
 		t.Errorf("%+v", bars)
 	}
-	if _, err := ConsensusOf([][3]float64{{5, 4.5, 1}}); err == nil || !strings.Contains(err.Error(), "rating 1") {
+	if _, err := ConsensusOf([][3]float64{{5, 4.5, 1}}, 0, 1); err == nil || !strings.Contains(err.Error(), "rating 1") {
 		t.Errorf("%v", err)
 	}
 }
@@ -217,12 +217,12 @@ func TestConsensus(t *testing.T) {
 func TestOverall(t *testing.T) {
 	ts := []Tendency{{Stereo: 0.3, Other: 0.1, Theta: 3}, {Stereo: 0.1, Other: 0, Theta: math.NaN()}, {Stereo: 0.2, Other: 0.2, Theta: 1}, {Stereo: 0.5, Other: math.NaN(), Theta: math.NaN()}}
 	want := map[string]float64{"ratio-of-means": 2, "mean-of-theta": 2, "median-of-theta": 2}
-	for _, a := range Overall(ts) {
+	for _, a := range Overall(ts, 0, 1) {
 		if math.Abs(a.Value-want[a.Name]) > 1e-12 {
 			t.Errorf("%+v, want %g", a, want[a.Name])
 		}
 	}
-	for _, a := range Overall(nil) {
+	for _, a := range Overall(nil, 0, 1) {
 		if !math.IsNaN(a.Value) || a.N != 0 {
 			t.Errorf("%+v of nothing", a)
 		}
