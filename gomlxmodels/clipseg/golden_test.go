@@ -31,7 +31,11 @@ type golden struct {
 
 func openGolden(t testing.TB, name string) golden {
 	t.Helper()
-	dir := filepath.Join("testdata", name)
+	return openFolder(t, filepath.Join("testdata", name))
+}
+
+func openFolder(t testing.TB, dir string) golden {
+	t.Helper()
 	m, err := Open(dir)
 	if err != nil {
 		t.Fatal(err)
@@ -114,19 +118,24 @@ func (g golden) run(backend compute.Backend, p part, fn func(*model.Scope, []*No
 // TestEqualReference compares every stage with transformers, on both backends. Each part is given the reference's own inputs.
 func TestEqualReference(t *testing.T) {
 	for _, name := range goldens {
-		t.Run(name, func(t *testing.T) { checkReference(t, testbackend.XLA(t), name) })
-		t.Run(name+", pure Go", func(t *testing.T) { checkReference(t, testbackend.Go(t), name) })
+		t.Run(name, func(t *testing.T) { checkReference(openGolden(t, name), testbackend.XLA(t), within) })
+		t.Run(name+", pure Go", func(t *testing.T) { checkReference(openGolden(t, name), testbackend.Go(t), within) })
 	}
 }
 
-func checkReference(t *testing.T, backend compute.Backend, name string) {
-	g := openGolden(t, name)
+// within holds a stage to the reference's values.
+func within(t testing.TB, stage string, got, want []float32) {
+	t.Helper()
+	near.Check(t, stage, got, want, 1e-4, 1e-4)
+}
+
+func checkReference(g golden, backend compute.Backend, compare func(t testing.TB, stage string, got, want []float32)) {
 	worst := 0.0
 	check := func(stage string, got []float32) {
-		t.Helper()
-		near.Check(t, stage, got, g.values(stage), 1e-4, 1e-4)
+		g.t.Helper()
+		compare(g.t, stage, got, g.values(stage))
 		d, _ := near.Worst(got, g.values(stage))
-		worst = max(worst, d)
+		worst = max(worst, d/near.Scale(g.values(stage)))
 	}
 	k := len(g.cfg.ExtractLayers)
 	got := g.run(backend, visionPart, func(s *model.Scope, in []*Node) []*Node {
@@ -157,19 +166,19 @@ func checkReference(t *testing.T, backend compute.Backend, name string) {
 		check(fmt.Sprintf("decoder.layer_%d", i), got[i])
 	}
 	check("logits", got[k])
-	t.Logf("worst difference of any stage: %.2g", worst)
+	g.t.Logf("worst difference of any stage: %.2g of its scale", worst)
 }
 
 // TestEncoderEqualsReference goes through the Go door: logits, and a picture through preprocessing and back to its own size.
 func TestEncoderEqualsReference(t *testing.T) {
 	for _, name := range goldens {
-		t.Run(name, func(t *testing.T) { checkEncoder(t, testbackend.XLA(t), name) })
-		t.Run(name+", pure Go", func(t *testing.T) { checkEncoder(t, testbackend.Go(t), name) })
+		t.Run(name, func(t *testing.T) { checkEncoder(openGolden(t, name), testbackend.XLA(t), within) })
+		t.Run(name+", pure Go", func(t *testing.T) { checkEncoder(openGolden(t, name), testbackend.Go(t), within) })
 	}
 }
 
-func checkEncoder(t *testing.T, backend compute.Backend, name string) {
-	g := openGolden(t, name)
+func checkEncoder(g golden, backend compute.Backend, compare func(t testing.TB, stage string, got, want []float32)) {
+	t := g.t
 	e, err := NewEncoder(backend, g.Model, Options{Batch: 3})
 	if err != nil {
 		t.Fatal(err)
@@ -181,7 +190,7 @@ func checkEncoder(t *testing.T, backend compute.Backend, name string) {
 		t.Fatal(err)
 	}
 	for i, want := range g.rows("logits") {
-		near.Check(t, "logits", maps[i][0].Logits, want, 1e-4, 1e-4)
+		compare(t, "logits", maps[i][0].Logits, want)
 	}
 	if !g.set.Has("picture") {
 		return
@@ -200,10 +209,10 @@ func checkEncoder(t *testing.T, backend compute.Backend, name string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	near.Check(t, "picture.logits", maps[0][0].Logits, g.values("picture.logits"), 1e-4, 1e-4)
+	compare(t, "picture.logits", maps[0][0].Logits, g.values("picture.logits"))
 	large, err := maps[0][0].Resize(picture.Width, picture.Height)
 	if err != nil {
 		t.Fatal(err)
 	}
-	near.Check(t, "picture.large", large, g.values("picture.large"), 1e-4, 1e-4)
+	compare(t, "picture.large", large, g.values("picture.large"))
 }
