@@ -38,7 +38,8 @@ const maxFile = 64 << 20
 
 // Pull fetches a data set into its folder: every file is fetched whole, checked against the manifest, brought into the
 // normalised form in memory, written under a temporary name, synced and renamed. Files that are there and pass the check
-// are kept, so a broken pull continues where it stopped; a file that is there and fails the check is replaced.
+// are kept, so a broken pull continues where it stopped; a file that is there and fails the check is replaced. A file that
+// upstream no longer has, or has otherwise, does not keep the others from being fetched; the error names it.
 func Pull(ctx context.Context, name string, o Options) error {
 	m, err := Get(name)
 	if err != nil {
@@ -60,6 +61,7 @@ func Pull(ctx context.Context, name string, o Options) error {
 	if o.Progress == nil {
 		o.Progress = func(Step) {}
 	}
+	var wrong []error
 	for _, group := range m.groups() {
 		if group[0].Optional != "" && !o.All {
 			for _, f := range group {
@@ -67,12 +69,26 @@ func Pull(ctx context.Context, name string, o Options) error {
 			}
 			continue
 		}
-		if err := m.pullGroup(ctx, group, o); err != nil {
+		err := m.pullGroup(ctx, group, o)
+		var other *HashError
+		switch {
+		case errors.As(err, &other), errors.Is(err, errAnswer): // of this file alone
+			wrong = append(wrong, err)
+		case err != nil:
 			return fmt.Errorf("data pull %s: %w", name, err)
 		}
 	}
-	return nil
+	switch len(wrong) {
+	case 0:
+		return nil
+	case 1:
+		return fmt.Errorf("data pull %s: %w", name, wrong[0])
+	}
+	return fmt.Errorf("data pull %s: %d files could not be had, the first: %w", name, len(wrong), wrong[0])
 }
+
+// errAnswer is wrapped where a server says that it does not give a file.
+var errAnswer = errors.New("the server answered")
 
 // groups splits the files into those that are fetched together: the files of a set, and each other file alone.
 func (m Manifest) groups() [][]File {
@@ -178,7 +194,7 @@ func fetch(ctx context.Context, f File, o Options) ([]byte, error) {
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("%s: %s answered %s", f.Path, address, resp.Status)
+		return nil, fmt.Errorf("%s: %w %s for %s", f.Path, errAnswer, resp.Status, address)
 	}
 	data, err := io.ReadAll(io.LimitReader(resp.Body, maxFile+1))
 	if err != nil {
