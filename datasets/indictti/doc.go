@@ -10,7 +10,7 @@
 // # Captions
 //
 // LAION-COCO-NLLB (Hugging Face visheratin/laion-coco-nllb, CC BY-NC 4.0; the paper says COCO-NLLB) has the columns id, url, eng_caption, captions (a list of
-// pairs of code and caption, about 200 of each picture) and score. [Captions] reads the pairs from JSON text. Nothing here asks for ids of MS-COCO: any table
+// pairs of code and caption, about 200 of each picture) and score. [Released] is the table of its Parquet files, [Captions] reads the pairs from JSON text. Nothing here asks for ids of MS-COCO: any table
 // with an English caption and captions by code will do.
 //
 // # Prompts

@@ -118,7 +118,7 @@ func TestCaptions(t *testing.T) {
 		t.Errorf("%v, %v", got, err)
 	}
 	for text, want := range map[string]string{
-		"":                               "no list of pairs",
+		"hin_Deva":                       "no list of pairs",
 		`{"a":"b"}`:                      "no list of pairs",
 		`[["a","b","c"]]`:                "caption 1 is a list of 3",
 		`[["a","b"],["c","d"],["a",""]]`: `the code "a" has two captions`,
@@ -126,6 +126,29 @@ func TestCaptions(t *testing.T) {
 		if _, err := Captions(text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v", text, err)
 		}
+	}
+}
+
+// The released files are read as Parquet, one under the other.
+func TestReleased(t *testing.T) {
+	var files []string
+	for _, name := range []string{"a.parquet", "b.parquet"} {
+		files = append(files, filepath.Join(t.TempDir(), name))
+		if err := os.WriteFile(files[len(files)-1], nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	plan, err := Released(files...).Plan()
+	if err != nil || plan.Op != "concat" || len(plan.Inputs) != 2 || plan.Inputs[1].Op != "parquet" || !strings.Contains(string(plan.Inputs[1].Args), "b.parquet") {
+		t.Errorf("%+v, %v", plan, err)
+	}
+	for want, table := range map[string]datasets.Table{"name the Parquet files": Released(), "nowhere.parquet": Released(files[0], "nowhere.parquet")} {
+		if err := table.Err(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+	if got, err := Captions(""); err != nil || len(got) != 0 {
+		t.Errorf("%v, %v", got, err)
 	}
 }
 

@@ -369,3 +369,51 @@ func TestSeriesWithAndWithoutM9(t *testing.T) {
 		}
 	}
 }
+
+// Every score says on every row which vectors and which reading made it.
+func TestScoresSayWhatMadeThem(t *testing.T) {
+	rng := near.Rand(t, 73)
+	p := made(rng, 2, 3, 2, 4, 0)
+	p.Languages[0] = "en"
+	in, refs := frameOf(p, "m", "blip2_pooled"), referencesOf(p, [][]float32{vector(rng, 4), vector(rng, 4), vector(rng, 4)}, "query_mean")
+	options := map[string]string{"vector": "blip2_pooled", "draws": "0"}
+	for metric, more := range map[string]map[string]string{
+		"clgc": {"reference-vector": "query_mean"}, "igc": {"reference-vector": "query_mean"}, "lgc": {"reference-vector": "query_mean"}, "drop": {"reference-vector": "query_mean"},
+		"scwl": {"normaliser": "literal"}, "dwl": {"normaliser": "literal", "images": "centroid"}, "scal": {"pairs": "mean_all"}, "scal-overall": {"pairs": "mean_ult", "overall": "half"},
+	} {
+		o, inputs := map[string]string{}, map[string]*client.Frame{"in": in}
+		for _, settings := range []map[string]string{options, more} {
+			for k, v := range settings {
+				o[k] = v
+			}
+		}
+		want := map[string]string{"vector": "blip2_pooled"}
+		if r := more["reference-vector"]; r != "" {
+			inputs["reference"], want["reference"] = refs, r
+		}
+		switch metric {
+		case "scwl":
+			want["normaliser"] = "literal"
+		case "dwl":
+			want["normaliser"] = "literal, centroid"
+		case "scal":
+			want["normaliser"] = "mean_all"
+		case "scal-overall":
+			want["normaliser"], want["pairs"] = "half", "mean_ult"
+		}
+		f, _, err := compute("indictti-"+metric, o, nil, inputs)
+		if err != nil || f.Len() == 0 {
+			t.Fatal(metric, err)
+		}
+		for column, value := range want {
+			for i, got := range f.Texts(column) {
+				if got != value {
+					t.Errorf("%s, row %d: %s is %q, want %q", metric, i, column, got, value)
+				}
+			}
+			if f.Texts(column) == nil {
+				t.Errorf("%s has no column %s", metric, column)
+			}
+		}
+	}
+}
