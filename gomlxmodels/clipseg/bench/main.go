@@ -1,0 +1,128 @@
+// Command bench times CLIPSeg in rd64-refined's shape (ViT-B/16, pictures of 352 pixels) against transformers, side by side on
+// the processor in float32.
+//
+//	PYTHON=python3 go run ./gomlxmodels/clipseg/bench [-n 8] [-repeat 5] [-batch 4]
+//
+// It needs a Python with torch and transformers. Both sides hold the same random network and one prompt, whose vector is
+// computed once, use the same number of threads and take turns. Timed is the way from prepared pixels to logits; loading and
+// compiling are not. The peer runs under inference_mode with its best batch, once as the library has it and once without the
+// layers that change nothing, which this project never runs. The logits of both are compared in the end.
+package main
+
+import (
+	"context"
+	_ "embed"
+	"encoding/binary"
+	"flag"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"antipode/gomlxmodels/clipseg"
+	"antipode/gomlxmodels/device"
+	"antipode/internal/bench/peer"
+	"antipode/internal/near"
+)
+
+//go:embed peer.py
+var peerSource string
+
+var (
+	n      = flag.Int("n", 8, "pictures a run segments")
+	repeat = flag.Int("repeat", 5, "runs of each side")
+	batch  = flag.Int("batch", clipseg.DefaultBatch, "pictures in a call of this project's encoder")
+	seed   = flag.Uint64("seed", 1, "seed of network and pictures")
+)
+
+func main() {
+	flag.Parse()
+	if err := run(); err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+func run() error {
+	dir, err := os.MkdirTemp("", "antipode-bench")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	b, err := peer.Start(dir, peerSource, strconv.FormatUint(*seed, 10), strconv.Itoa(*n))
+	if err != nil {
+		return err
+	}
+	defer b.Stop()
+	d, err := device.Open(device.XLACPU, "")
+	if err != nil {
+		return err
+	}
+	m, err := clipseg.Open(dir)
+	if err != nil {
+		return err
+	}
+	e, err := clipseg.NewEncoder(d.Backend, m, clipseg.Options{Batch: *batch})
+	if err != nil {
+		return err
+	}
+	defer e.Close()
+	flat, err := floats(filepath.Join(dir, "pixels.f32"))
+	if err != nil {
+		return err
+	}
+	pictures := make([]clipseg.Picture, *n)
+	for i := range pictures {
+		pictures[i] = clipseg.Picture{Pixels: flat[i*len(flat) / *n : (i+1)*len(flat) / *n], Prompts: [][]int32{{49406, 320, 2368, 49407}}}
+	}
+	var maps [][]clipseg.Map
+	ours := func() (float64, error) {
+		begin := time.Now()
+		maps, err = e.Segment(context.Background(), pictures)
+		return time.Since(begin).Seconds(), err
+	}
+	first, err := ours() // loads, compiles, warms up
+	if err != nil {
+		return err
+	}
+	for _, mode := range []string{"whole", "cut"} {
+		best, err := b.Best([]int{1, 2, 4, 8}, mode)
+		if err != nil {
+			return err
+		}
+		err = peer.Turns("CLIPSeg rd64-refined, 352 pixels, peer "+mode, "pictures", *n, *repeat,
+			ours, fmt.Sprintf("antipode, %s, batch %d (loading, compiling and the first run %.1f s)", d.Kind, *batch, first),
+			func() (float64, error) { return b.Once(mode, best) }, fmt.Sprintf("%s, best batch %d", b.Name, best))
+		if err != nil {
+			return err
+		}
+	}
+	want, err := floats(filepath.Join(dir, "logits.f32"))
+	if err != nil {
+		return err
+	}
+	var got []float32
+	for _, m := range maps {
+		got = append(got, m[0].Logits...)
+	}
+	if len(got) != len(want) {
+		return fmt.Errorf("%d numbers, the peer has %d", len(got), len(want))
+	}
+	worst, _ := near.Worst(got, want)
+	fmt.Printf("  worst difference of the logits: %.2g of their scale\n", worst/near.Scale(want))
+	if worst > 1e-3*near.Scale(want) {
+		return fmt.Errorf("the two sides do not compute the same")
+	}
+	return nil
+}
+
+func floats(file string) ([]float32, error) {
+	raw, err := os.ReadFile(file)
+	out := make([]float32, len(raw)/4)
+	for i := range out {
+		out[i] = math.Float32frombits(binary.LittleEndian.Uint32(raw[4*i:]))
+	}
+	return out, err
+}
