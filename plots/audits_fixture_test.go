@@ -139,7 +139,7 @@ func prompted() datasets.Table {
 	var all []drawnRow
 	for i := range 2 {
 		for p, prompt := range []string{"default", "stereotypical", "not stereotypical"} {
-			for k := range 3 {
+			for k := range 2 {
 				all = append(all, drawnRow{[]string{world.Islands()[i], prompt}, some(i+4*(p/2), p, 2*k+p%2)})
 			}
 		}

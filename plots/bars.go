@@ -20,7 +20,7 @@ import (
 // Figures 10 and 11: X("object"), Panels("setup"), Horizontal(), Sorted(), FreeLimits().
 func Bars(t datasets.Table, value string, options ...Option) Figure {
 	return figure(fmt.Sprintf("bars of %q", value), t, options, func(f *datasets.Frame, s *settings) (drawing, error) {
-		f, column, err := melt(f, append([]string{value}, s.values...))
+		f, column, err := s.melt(f, value)
 		if err != nil {
 			return nil, err
 		}
@@ -149,7 +149,7 @@ func buildBars(f *datasets.Frame, column string, s *settings) (drawing, error) {
 	}
 	c.sentences(s, f, column, whiskers, none)
 	if left != nil {
-		c.caption = append(c.caption, "The largest, "+list(left, 8)+".")
+		c.caption = append(c.caption, "Only the largest are shown: "+list(left, 8)+".")
 	}
 	if s.limits != nil {
 		c.cut(v, *s.limits)
@@ -346,7 +346,7 @@ func (sc *scene) tallBar(p *panel, v value, x, thick, base float64, s *settings,
 		edge = min(edge, p.py(v.high))
 	}
 	text := s.write(v.v)
-	if size := min(th.Small, th.Small*thick/measure(text, th.Small, false)); size >= 0.8*th.Small {
+	if size := min(th.Small, th.Small*(thick-2)/measure(text, th.Small, false)); size >= 0.8*th.Small {
 		if v.v < base {
 			edge = max(y0, y1, p.py(v.bottom())) + 2*th.Small
 		}

@@ -156,11 +156,13 @@ func nameColumns(f *datasets.Frame, taken ...string) []string {
 	return out
 }
 
-// melt makes one value column out of several: each row once for every column, with the column's name in "score".
-func melt(f *datasets.Frame, columns []string) (*datasets.Frame, string, error) {
-	if len(columns) == 1 {
-		return f, columns[0], nil
+// melt makes one value column out of a first one and those of [Values]: each row once for every column, with the column's
+// name in "score".
+func (s *settings) melt(f *datasets.Frame, first string) (*datasets.Frame, string, error) {
+	if len(s.values) == 0 {
+		return f, first, nil
 	}
+	columns := append([]string{first}, s.values...)
 	n := f.Len()
 	var rows []int
 	score := make([]string, 0, n*len(columns))
@@ -183,7 +185,7 @@ func melt(f *datasets.Frame, columns []string) (*datasets.Frame, string, error) 
 			}
 		}
 		for i := range n {
-			rows, score = append(rows, i), append(score, name)
+			rows, score = append(rows, i), append(score, or(s.called[name], name))
 		}
 	}
 	out := f.Pick(rows).With(client.TextColumn("score", score), client.NumberColumn("value", v),

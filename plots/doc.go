@@ -14,19 +14,56 @@
 //
 // # Figures of numbers
 //
-// [Bars] (grouped, horizontal, sorted, in panels), [Scatter] (one labelled mark per region, in panels), [Heat] (rows ×
-// columns with the number in the cell), [Forest] (values with intervals against a reference line), [Histogram] (with
-// thresholds), [Lines].
+// [Bars] (grouped, horizontal, sorted, in panels), [Scatter] (a mark for each row, with named lines and the fits of another
+// table, in panels), [Heat] (rows × columns with the number in the cell, in panels of one scale, grouped, with totals),
+// [Forest] (values with intervals against a reference line, or marks joined), [Histogram] (with thresholds, stacked, in
+// panels), [Lines] (over numbers or names).
 //
 // # Figures of images
 //
-// [Grid] (images by row and column, with the outline of a mask and captions), [Segments] (an image taken apart by its
-// mask), [Gallery] (a reference image and what matched it). Thumbnails are inline and stay under 200 KB in total;
-// [Figure.SaveImages] copies the originals.
+// [Grid] (images by block, row and column, ranked by a number, with the outline of a mask or a box and captions),
+// [Segments] (an image taken apart by its mask), [Gallery] (a reference image and what matched it). Thumbnails are inline
+// and stay under 200 KB in total; [Figure.SaveImages] copies the originals.
 //
 // # Printed tables
 //
-// [Table] prints columns as HTML, text, Markdown, CSV and LaTeX.
+// [Table] prints columns as HTML, text, Markdown, CSV and LaTeX; [TableView.Wide], [TableView.Blocks] and
+// [TableView.Spans] give it the layout of papers.
+//
+// # The figures and tables of five papers
+//
+// A figure of a paper is one call with options. Each has an Example of that name, whose picture is in docs/gallery.md. What
+// is not listed is a drawing of a method.
+//
+//	Decomposed-DIG  Figure 2, 7, 14   Grid(t, Rows("region"), Columns("template"), Outline("mask"), Patches(14), Fade(Background))
+//	                Figure 3, 9       Bars(t, "precision", Values("coverage"), X("score"), Series("setup"), Panels("template"))
+//	                Figure 4, 12      Scatter(t, "precision", "coverage", Label("region"), Panels("setup")); Panels("template", "setup")
+//	                Figure 5, 6, 13   Gallery(t, Blocks("object"), Rows("setup"), Captions("distance"))
+//	                Figure 8          Segments(t)
+//	                Figure 10, 11     Bars(t, "coverage", X("object"), Panels("setup"), Horizontal(), Sorted(), FreeLimits())
+//	                Table 1           Table(t).Spans(", ").Decimals(3)
+//	ViSAGe          Figure 2, 8       Bars(t, "n_stereotypes", X("identity"), Panels("region"), Horizontal(), Sorted(), Limit(8))
+//	                Figure 3          Bars(t, "score", X("attribute"), Panels("identity", "source"), Horizontal(), Sorted(), FreeLimits())
+//	                Figure 4          Grid(t, Rows("identity"), Columns("prompt"), PerCell(3))
+//	                Figure 5          Scatter(t, "pull", "s_s_ns", Series("region"), Label("identity"))
+//	                Figure 6          Bars(t, "share", X("label"), Limits(0, 25))
+//	                Figure 7          Grid(t, Boxes(512, "box_left", "box_top", "box_right", "box_bottom"), Captions("identity", "attribute"))
+//	                Table 1, 2        Table(t).Decimals(2)
+//	                Table 3, 4, 5     Table(t).Decimals(4); as a diagram Forest(t, "s_d_s", Values("s_d_ns", "s_s_ns"), Joined())
+//	ENTIGEN         Figure 3          Bars(t, "bias", Panels("model", "axis"), X("attribute"), Series("prompt"), Limits(-1, 1))
+//	                Figure 4 to 8     Grid(t, Rows("prompt"), PerCell(9))
+//	                Table 1, 2, 6     Table(t).Spans(", ")
+//	                Table 3           Table(t); as marks Forest(t, "quality_usable", Series("model"), Joined(), XLimits(0, 9))
+//	CoCo-CroLa      Figure 1, 3, 8, 10  Grid(t, Rows("model"), Columns("language"))
+//	                Figure 6          Histogram(t, "cross_consistency", Panels("language", "model"), Bins(50), XLimits(0, 1))
+//	                Figure 7          Scatter(t, "first", "second", Panels("pair"), Shade("gap"), Line(1, 0, "equal in both"), Fits(correlations))
+//	                Figure 9          Histogram(t, "inverse_distinctiveness", Panels("language"), Bins(50), XLimits(0, 1))
+//	                Table 2           Table(t).Spans(" ")
+//	IndicTTI        Figure 1, 5 to 7, 10 to 13  Grid(t, Blocks("script"), Rows("language"), Columns("model"), Captions("prompt", "english"))
+//	                Figure 3          Heat(t, "scal", Rows("language_a"), Columns("language_b"), Panels("model"), Hatched("kind", "SCWL"), Percent())
+//	                Figure 4, 9       Lines(t, "language", "scwl", Values("dwl"), Series("model"), Panels("score"), Percent())
+//	                Figure 8          Bars(t, "rating", X("language"), Limits(1, 5), Reference(3, "same in the main points"))
+//	                Table 2 to 4, 6 to 11  Table(t).Wide("model", "language", "igc").Blocks(15, "model", "en").Percent().Decimals(2)
 //
 // # Text
 //

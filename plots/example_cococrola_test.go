@@ -41,8 +41,8 @@ func ExampleHistogram_stacked() {
 	// Output: as in histogram-stacked.svg
 }
 
-// Figure 7: scores in one language against another, a mark for each concept and model, with the correlation that the metric
-// cococrola-correlations gives. Colour says how far apart the two are; on the diagonal they are equal.
+// Figure 7: scores in one language against another, a mark for each concept and model, with the correlation and the
+// least-squares line that the metric cococrola-correlations gives. Colour says how far apart the two are; on the diagonal they are equal.
 func ExampleScatter_cococrolaFigure7() {
 	fig := plots.Scatter(facing(), "first", "second", plots.Panels("pair"), plots.Shade("gap"), plots.Line(1, 0, "equal in both"),
 		plots.Fits(correlations()), plots.Limits(0, 1),

@@ -19,7 +19,7 @@ func ExampleHeat_indicttiFigure3() {
 // set of prompts, Figure 9 with it and on the complete sets: which rows the table has.
 func ExampleLines_indicttiFigure9() {
 	fig := plots.Lines(consistency(), "language", "scwl", plots.Values("dwl"), plots.Series("model"), plots.Panels("score"),
-		plots.Percent(), plots.Limits(40, 80),
+		plots.Called("scwl", "(a) SCWL"), plots.Called("dwl", "(b) DWL"), plots.Percent(), plots.Limits(40, 80),
 		plots.Title("Consistency and distinctness within a language"), plots.XName("language"), plots.YName("score (%)"))
 	picture("indictti-figure-9", fig)
 	// Output: as in indictti-figure-9.svg

@@ -22,7 +22,7 @@ func ExampleBars_visageFigure3() {
 
 // Figure 4: pictures for the default prompt beside those for prompts with a stereotypical and another attribute.
 func ExampleGrid_visageFigure4() {
-	fig := plots.Grid(prompted(), plots.Rows("identity"), plots.Columns("prompt"), plots.PerCell(3),
+	fig := plots.Grid(prompted(), plots.Rows("identity"), plots.Columns("prompt"), plots.PerCell(2),
 		plots.Title("Where does the default lie?"))
 	picture("visage-figure-4", fig)
 	// Output: as in visage-figure-4.svg
@@ -40,6 +40,7 @@ func ExampleScatter_visageFigure5() {
 // The pull as a diagram: how far default pictures lie from stereotypical and from other ones, identity by identity.
 func ExampleForest_visagePull() {
 	fig := plots.Forest(head(pulls(), 14), "s_d_s", plots.Values("s_d_ns", "s_s_ns"), plots.Label("identity"), plots.Joined(),
+		plots.Called("s_d_s", "S(d, s)"), plots.Called("s_d_ns", "S(d, ns)"), plots.Called("s_s_ns", "S(s, ns)"),
 		plots.Title("Likeness of default (d), stereotypical (s) and other pictures (ns)"), plots.XName("mean cosine S"))
 	picture("visage-pull", fig)
 	// Output: as in visage-pull.svg
@@ -73,6 +74,7 @@ func ExampleBars_visageFigure8() {
 // Tables 1 and 2 as bars: the likelihood of stereotypes beside that of other attributes, rows of Table 2.
 func ExampleBars_visageTable2() {
 	fig := plots.Bars(tendencies(16), "l_stereo", plots.Values("l_random"), plots.X("identity"), plots.Series("score"), plots.Horizontal(), plots.Limits(0, 0.5),
+		plots.Called("l_stereo", "stereotypes: L(stereo, id)"), plots.Called("l_random", "other attributes: L(random, id)"),
 		plots.Title("Likelihood of stereotypes and of other attributes"), plots.XName("share of showings"))
 	picture("visage-table-2", fig)
 	// Output: as in visage-table-2.svg

@@ -17,7 +17,7 @@ import (
 // the line is how far they lie apart.
 func Forest(t datasets.Table, value string, options ...Option) Figure {
 	return figure(fmt.Sprintf("intervals of %q", value), t, options, func(f *datasets.Frame, s *settings) (drawing, error) {
-		f, column, err := melt(f, append([]string{value}, s.values...))
+		f, column, err := s.melt(f, value)
 		if err != nil {
 			return nil, err
 		}

@@ -16,7 +16,7 @@ import (
 // Figures 4 and 9 of the IndicTTI paper: Lines(t, "language", "scwl", Values("dwl"), Series("model"), Panels("score")).
 func Lines(t datasets.Table, x, y string, options ...Option) Figure {
 	return figure(fmt.Sprintf("lines of %q over %q", y, x), t, options, func(f *datasets.Frame, s *settings) (drawing, error) {
-		f, column, err := melt(f, append([]string{y}, s.values...))
+		f, column, err := s.melt(f, y)
 		if err != nil {
 			return nil, err
 		}

@@ -11,6 +11,7 @@ type settings struct {
 	panels               []string
 	values               []string
 	order                map[string][]string
+	called               map[string]string // names of value columns
 	limits, xlim, ylim   *[2]float64
 	free                 bool
 	xname, yname         string
@@ -82,6 +83,16 @@ func Panels(columns ...string) Option { return func(s *settings) { s.panels = co
 // Values adds value columns to the first one. They become rows, told apart by the text column "score" that can be
 // given to [X], [Series] and [Panels] of [Bars], [Forest] and [Lines].
 func Values(columns ...string) Option { return func(s *settings) { s.values = columns } }
+
+// Called gives a value column of [Values], or the first one beside them, another name in the legend and above panels.
+func Called(column, name string) Option {
+	return func(s *settings) {
+		if s.called == nil {
+			s.called = map[string]string{}
+		}
+		s.called[column] = oneLine(name)
+	}
+}
 
 // Label names the column that names points ([Scatter]) or rows ([Forest]). In [Scatter] it gives colours and shapes, too,
 // unless [Series] or [Shade] does.

@@ -180,7 +180,7 @@ func concepts() datasets.Table {
 	}
 	for m, name := range []string{"DALL-E Mini", "DALL-E 2", "CogView 2", "SD 1.4", "SD 2", "AltDiffusion"} {
 		for l, lang := range cocoLanguages {
-			level := 0.8 - 0.07*float64(l)
+			level := 0.7 - 0.06*float64(l)
 			if m == 2 {
 				level = []float64{0.4, 0.42, 0.4, 0.65, 0.42, 0.38, 0.4}[l]
 			}
@@ -221,11 +221,11 @@ func facing() datasets.Table {
 		client.NumberColumn("first", a), client.NumberColumn("second", b), client.NumberColumn("gap", gap))
 }
 
-// correlations are Pearson's r of the pairs, as the metric cococrola-correlations gives it.
+// correlations are Pearson's r and the least-squares line of the pairs, as the metric cococrola-correlations gives it.
 func correlations() datasets.Table {
 	f := rows(facing())
 	var pair []string
-	var r, r2, n []float64
+	var r, r2, n, slope, intercept []float64
 	for _, p := range cocoPairs {
 		name := p[0] + "–" + p[1]
 		var x, y []float64
@@ -235,9 +235,12 @@ func correlations() datasets.Table {
 			}
 		}
 		c := stat.Correlation(x, y, nil)
+		b, a := stat.LinearRegression(x, y, nil, false)
+		slope, intercept = append(slope, a), append(intercept, b)
 		pair, r, r2, n = append(pair, name), append(r, c), append(r2, c*c), append(n, float64(len(x)))
 	}
-	return made(client.TextColumn("pair", pair), client.NumberColumn("pearson", r), client.NumberColumn("r_squared", r2), client.NumberColumn("n_used", n))
+	return made(client.TextColumn("pair", pair), client.NumberColumn("pearson", r), client.NumberColumn("r_squared", r2),
+		client.NumberColumn("slope", slope), client.NumberColumn("intercept", intercept), client.NumberColumn("n_used", n))
 }
 
 // ranked are pictures of six concepts of a model and language with the concept's score.
