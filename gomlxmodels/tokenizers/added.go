@@ -67,6 +67,7 @@ func wordBefore(text string) bool {
 }
 func wordAfter(text string) bool { r, n := utf8.DecodeRuneInString(text); return n > 0 && isWord(r) }
 
+// isWord is what may not touch a token that stands for a whole word: \w of the library's regular expressions.
 func isWord(r rune) bool {
-	return isLetter(r) || unicode.In(r, unicode.M, unicode.Nd, unicode.Nl, unicode.Pc, unicode.Other_Alphabetic) || r == 0x200c || r == 0x200d
+	return isLetter(r) || unicode.In(r, unicode.M, unicode.Nd, unicode.Nl, unicode.Pc, unicode.Other_Alphabetic) || r == 0x200c || r == 0x200d || unicode.Is(newWord, r)
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/rivo/uniseg"
@@ -74,16 +75,9 @@ func (m *charsMap) find(text string) (string, bool) {
 func (m *charsMap) normal(text string) string {
 	var b strings.Builder
 	b.Grow(len(text) + len(text)/8)
-	for state := -1; text != ""; {
+	for text != "" {
 		var cluster string
-		if n := plainStart(text); n > 0 && state == -1 {
-			cluster, text = text[:n], text[n:]
-		} else {
-			cluster, text, _, state = uniseg.FirstGraphemeClusterInString(text, state)
-			if text == "" || text[0] < 0x80 {
-				state = -1
-			}
-		}
+		cluster, text = firstCluster(text)
 		if len(cluster) < 6 {
 			if to, ok := m.find(cluster); ok {
 				b.WriteString(to)
@@ -101,11 +95,20 @@ func (m *charsMap) normal(text string) string {
 	return b.String()
 }
 
-// plainStart is 1 where a text begins with an ASCII character that stands for itself: another one follows, and they are not
-// CR and LF.
-func plainStart(text string) int {
+// firstCluster cuts the first grapheme cluster off a text.
+func firstCluster(text string) (cluster, rest string) {
 	if text[0] < 0x80 && text[0] != '\r' && (len(text) == 1 || text[1] < 0x80) {
-		return 1
+		return text[:1], text[1:] // ASCII before ASCII stands for itself, but for CR and LF
 	}
-	return 0
+	cluster, rest, _, _ = uniseg.FirstGraphemeClusterInString(text, -1)
+	for rest != "" {
+		r, _ := utf8.DecodeRuneInString(rest)
+		if first, _ := utf8.DecodeRuneInString(cluster); !unicode.Is(newMark, r) || unicode.IsControl(first) {
+			break
+		}
+		more, _, _, _ := uniseg.FirstGraphemeClusterInString(rest, -1)
+		n := len(cluster) + len(more)
+		cluster, rest = text[:n], text[n:]
+	}
+	return cluster, rest
 }

@@ -11,9 +11,12 @@
 // ("[SEP]", "</s>") becomes that token, as in transformers: [Encoding.Special] counts them. What is in no vocabulary is counted
 // too, and so are tokens and words: a language that falls into many tokens is cut short early.
 //
+// Characters are classed as the library classes them, which is by several versions of Unicode: unicode.go.
+//
 // # Why not go-huggingface's hftokenizer
 //
-// It cuts Unigram words greedily where the model asks for the likeliest cut, has no precompiled character map, ends byte-level
-// words at spaces alone, counts a WordPiece word's length in bytes, and reads no vocab.txt and no merges.txt. On the texts of
-// the test it gave other ids for many lines (internal/pyref/tokenizers.py writes them), so this package has stages of its own.
+// Version 0.4.0 cuts Unigram words greedily where the model asks for the likeliest cut, has no precompiled character map, follows
+// other tables of characters, counts a word's length in bytes, ends byte-level words at spaces alone, takes added tokens without
+// the white space they ask for, and reads neither vocab.txt nor merges.txt. Of the test's 2,000 lines it gives other ids for 97
+// (RoBERTa) to 1,992 (Unigram), for 121 with the real tokenizer of all-MiniLM-L6-v2, so each stage here is our own.
 package tokenizers

@@ -142,7 +142,7 @@ func (f *file) add(t *Tokenizer) error {
 }
 
 // most is the highest id there may be.
-const most = 1 << 24
+const most = 1 << 22
 
 // build makes the model and the list of its tokens by id.
 func (s *modelSpec) build(bytes bool) (model, []string, error) {

@@ -8,7 +8,7 @@ import (
 
 // The tokenizers library and the crates below it follow other versions of Unicode than Go's package unicode (15.0): Unicode 8
 // for BERT's marks, controls and punctuation, 9 for composition and for StripAccents, 16 for the letters and numbers of
-// regular expressions, 17 for small letters. The tables hold what differs, found by asking tokenizers 0.23.3 for each character.
+// regular expressions, 17 for small letters and grapheme clusters. The tables hold what differs, found by asking tokenizers 0.23.3 for each character.
 var (
 	lateControl = ranges("890-891 8e2 110cd 13430-1343f")
 	latePunct   = ranges("61d 9fd a76 c77 c84 1b7d-1b7e 2e43-2e4f 2e52-2e5d 10ead 10f55-10f59 10f86-10f89 1144b-1144f 1145a-1145b 1145d 11660-1166c " +
@@ -31,6 +31,9 @@ var (
 		"113d3 11bc0-11be0 13460-143fa 16100-1611d 16d40-16d6c 18cff 1e5d0-1e5ed 1e5f0 2ebf0-2ee5d")
 	newNumber = ranges("10d40-10d49 116d0-116e3 11bf0-11bf9 16130-16139 16d70-16d79 1ccf0-1ccf9 1e5f1-1e5fa")
 	newDigit  = ranges("11de0-11de9 16ff4-16ff6")
+	newWord   = ranges("897 10d40-10d49 10d69-10d6d 10efc 113b8-113c0 113c2 113c5 113c7-113ca 113cc-113d0 113d2 113e1-113e2 116d0-116e3 " +
+		"11bf0-11bf9 11f5a 1611e-16139 16d70-16d79 1ccf0-1ccf9 1e5ee-1e5ef 1e5f1-1e5fa")
+	newMark = ranges("897 1acf-1add 1ae0-1aeb")
 	// lateCompose have no class or decomposition in Unicode 9: next to them nothing is reordered or composed.
 	lateCompose = ranges("7fd 898-89f 8ca-8d3 9fe c3c d3b-d3c eba 1715 1abf-1ace 1df6-1dfa a82c 10d24-10d27 10eab-10eac 10efd-10eff 10f46-10f50 " +
 		"10f82-10f85 11070 1133b 1145e 11839-1183a 11930 11938 1193d-1193e 11943 119e0 11a34 11a47 11a99 11d42 11d44-11d45 11d97 11f41-11f42 " +

@@ -7,6 +7,7 @@ folders hold them), with the ids and the decoded texts that the tokenizers libra
     python internal/pyref/tokens.py --speed MODEL              ids per second, one thread
 
 Versions: transformers 5.23.0, tokenizers 0.23.3, sentencepiece 0.2.3 (its nmt_nfkc character map alone), Python 3.11+. Seed 20180819.
+Training does not give the same vocabulary each time, so each golden holds its own tokenizer.
 This file is not called tokenizers.py: the scripts beside it import that library.
 """
 
@@ -26,7 +27,7 @@ import zipfile
 os.environ["TOKENIZERS_PARALLELISM"] = "false"
 os.environ["RAYON_NUM_THREADS"] = "1"
 
-from tokenizers import AddedToken, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
+from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
 from transformers import AutoTokenizer, BertTokenizer, CLIPTokenizer, GPT2Tokenizer, MPNetTokenizer, RobertaTokenizer, XLMRobertaTokenizer
 
 SEED = 20180819
@@ -285,6 +286,49 @@ def clip_old(f):
     config(f, tokenizer_class="CLIPTokenizer", bos_token="<|startoftext|>", eos_token="<|endoftext|>", unk_token="<|endoftext|>", pad_token="<|endoftext|>", model_max_length=77)
 
 
+def classes():
+    """For each class of characters the ranges that the library takes for it."""
+
+    def alone(pre):
+        return lambda c: len(pre.pre_tokenize_str("a" + c + "b")) == 3
+
+    def matched(expression):
+        pre = pre_tokenizers.Split(Regex(expression), "removed")
+        return lambda c: not pre.pre_tokenize_str(c)
+
+    only = lambda **kw: normalizers.BertNormalizer(**{**dict(clean_text=False, handle_chinese_chars=False, strip_accents=False, lowercase=False), **kw}).normalize_str
+    clean, chinese, accents, marks = only(clean_text=True), only(handle_chinese_chars=True), only(strip_accents=True), normalizers.StripAccents().normalize_str
+    word = Tokenizer(models.WordLevel({"u": 0}, unk_token="u"))
+    word.add_tokens([AddedToken("<T>", single_word=True, normalized=False)])
+    small = normalizers.Lowercase().normalize_str
+    tests = {
+        "control": lambda c: clean("a" + c + "b") == "ab",
+        "space": matched(r"\s"),
+        "letter": matched(r"\p{L}"),
+        "number": matched(r"\p{N}"),
+        "digit": alone(pre_tokenizers.Digits(individual_digits=True)),
+        "punct": alone(pre_tokenizers.BertPreTokenizer()),
+        "chinese": lambda c: chinese(c) == f" {c} ",
+        "accent": lambda c: accents("a" + c) == "a",
+        "mark": lambda c: marks("a" + c) == "a",
+        "word": lambda c: word.token_to_id("<T>") not in word.encode("<T>" + c).ids,
+    }
+    out = {name: [] for name in tests}
+    lower = {}
+    for c in range(0x110000):
+        if 0xD800 <= c < 0xE000:
+            continue
+        for name, test in tests.items():
+            if test(chr(c)):
+                if out[name] and out[name][-1][1] == c - 1:
+                    out[name][-1][1] = c
+                else:
+                    out[name].append([c, c])
+        if small(chr(c)) != chr(c):
+            lower[chr(c)] = small(chr(c))
+    return {"classes": out, "lower": lower}
+
+
 def load(folder):
     """transformers' tokenizer; the library's own where the folder names no class."""
     if not (folder / "tokenizer_config.json").exists():
@@ -346,6 +390,8 @@ def speed(folder):
 
 def main(root):
     root.mkdir(parents=True, exist_ok=True)
+    with zipfile.ZipFile(root / "classes.zip", "w") as z:
+        z.writestr(zipfile.ZipInfo("classes.json", (1980, 1, 1, 0, 0, 0)), json.dumps(classes()), zipfile.ZIP_DEFLATED, 9)
     with zipfile.ZipFile(root / "texts.zip", "w") as z:
         z.writestr(zipfile.ZipInfo("texts.json", (1980, 1, 1, 0, 0, 0)), json.dumps([base64.b64encode(b).decode() for b in lines()]), zipfile.ZIP_DEFLATED, 9)
     for make in (bert, bert_vocab, mpnet, mpnet_vocab, xlmr, unigram_old, roberta, roberta_old, opt, clip, clip_old):
