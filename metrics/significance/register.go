@@ -20,6 +20,7 @@ func init() {
 	against := metrics.Option{Name: "against", About: "the group that all others are compared with; empty = all pairs"}
 	draws := func(n, about string) metrics.Option { return metrics.Option{Name: "draws", Default: n, About: about} }
 	level := metrics.Option{Name: "level", Default: "0.95", About: "the intervals' nominal probability"}
+	design := metrics.Option{Name: "design", Default: "independent", Values: []string{"independent", "paired"}, About: "groups of other units, or the same units in both"}
 	alpha := metrics.Option{Name: "alpha", Default: "0.05", About: "the chance of a false finding"}
 	register := func(m metrics.Metric, options ...metrics.Option) {
 		m.Version, m.Options, m.Inputs = 1, options, []metrics.Input{rows}
@@ -30,7 +31,7 @@ func init() {
 			Citation: "Fisher, The Design of Experiments, 1935; Holm 1979; Benjamini and Hochberg 1995"},
 		Columns: columns("=group_a", "=group_b", "mean_a", "mean_b", "difference", "p", "p_holm", "p_bh", "cohens_d", "cliffs_delta", "n_a", "n_b", "n_left_out", "n_missing", "n_tests", "draws", "=exact", "=design", "=reason"),
 		Compute: permutation,
-	}, value, group, unit, metrics.Option{Name: "design", Default: "independent", Values: []string{"independent", "paired"}, About: "groups of other units, or the same units in both"}, against,
+	}, value, group, unit, design, against,
 		draws("10000", "permutations where not all are looked at"))
 	register(metrics.Metric{
 		Info:    metrics.Info{Name: "effect-size", Title: "how large the difference of two groups is", Unit: "the values'; standard deviations; share", Range: "(-∞, ∞); h [-π, π]; delta [-1, 1]", Direction: "0 is no difference; ratio 1", Citation: "Cohen 1988; Cliff 1993"},
@@ -39,9 +40,9 @@ func init() {
 	}, value, group, unit, against, draws("1000", "bootstrap draws of units; 0 = no intervals"), level)
 	register(metrics.Metric{
 		Info:    metrics.Info{Name: "smallest-gap", Title: "the smallest difference that these numbers of units can show", Unit: "the values'", Range: "[0, ∞)", Direction: "lower sees more", Citation: "Cohen 1988"},
-		Columns: columns("=group_a", "=group_b", "difference", "gap", "=within", "sd", "share_b", "share_below", "share_above", "n_a", "n_b", "n_missing", "alpha", "power"),
+		Columns: columns("=group_a", "=group_b", "difference", "gap", "=within", "sd", "share_b", "share_below", "share_above", "n_a", "n_b", "n_left_out", "n_missing", "alpha", "power", "=design"),
 		Compute: gaps,
-	}, value, group, unit, against, alpha, metrics.Option{Name: "power", Default: "0.8", About: "the chance of seeing a gap that is there"})
+	}, value, group, unit, design, against, alpha, metrics.Option{Name: "power", Default: "0.8", About: "the chance of seeing a gap that is there"})
 	register(metrics.Metric{
 		Info:    metrics.Info{Name: "adjust-p", Title: "p-values corrected for the family of their tests", Unit: "probability", Range: "[0, 1]", Direction: "lower is less like chance", Citation: "Holm 1979; Benjamini and Hochberg 1995"},
 		Compute: adjust,
@@ -69,6 +70,15 @@ func head(by []string, values ...any) (out []any) {
 		out = append(out, b)
 	}
 	return append(out, values...)
+}
+
+// less are the differences of pairs.
+func less(x, y []float64) []float64 {
+	out := make([]float64, len(x))
+	for i := range x {
+		out[i] = x[i] - y[i]
+	}
+	return out
 }
 
 func mean(x []float64) float64 { return sum(x) / float64(len(x)) }
@@ -110,9 +120,9 @@ func permutation(ctx context.Context, call metrics.Call) (*client.Frame, error) 
 	if err != nil {
 		return nil, err
 	}
-	paired := call.Options["design"] == "paired"
-	if paired && call.Options["unit"] == "" {
-		return nil, fmt.Errorf("option design=paired: name the column of what is paired with the option unit, for example unit=prompt_id")
+	paired, err := isPaired(call)
+	if err != nil {
+		return nil, err
 	}
 	var rows [][]any
 	var p []float64
@@ -136,11 +146,7 @@ func permutation(ctx context.Context, call metrics.Call) (*client.Frame, error) 
 		case len(y) == 0:
 			reason = "no values of " + b.name
 		case paired:
-			differences := make([]float64, len(x))
-			for i := range x {
-				differences[i] = x[i] - y[i]
-			}
-			r, err = Paired(differences, draws, uint64(call.Seed))
+			r, err = Paired(less(x, y), draws, uint64(call.Seed))
 		default:
 			r, err = Means(x, y, draws, uint64(call.Seed))
 		}
@@ -169,6 +175,14 @@ func permutation(ctx context.Context, call metrics.Call) (*client.Frame, error) 
 		rows[at][first+6], rows[at][first+7], rows[at][first+14] = holm[i], bh[i], len(p)
 	}
 	return tabular.Result("permutation-test", call, rows)
+}
+
+// isPaired reads the option design.
+func isPaired(call metrics.Call) (bool, error) {
+	if call.Options["design"] == "paired" && call.Options["unit"] == "" {
+		return false, fmt.Errorf("option design=paired: name the column of what is paired with the option unit, for example unit=prompt_id")
+	}
+	return call.Options["design"] == "paired", nil
 }
 
 func adjusted(p []float64) (holm, bh []float64, err error) {
@@ -278,8 +292,16 @@ func gaps(_ context.Context, call metrics.Call) (*client.Frame, error) {
 	if !(alpha > 0 && alpha < 1) || !(power > 0 && power < 1) {
 		return nil, fmt.Errorf("options alpha=%g and power=%g must lie between 0 and 1", alpha, power)
 	}
+	paired, err := isPaired(call)
+	if err != nil {
+		return nil, err
+	}
 	var rows [][]any
 	err = eachPair(call, func(by []string, a, b sample) error {
+		left := 0
+		if paired {
+			a, b, left = matched(a, b)
+		}
 		x, y := a.values(), b.values()
 		n, m := len(x), len(y)
 		sd, gap, share, below, above, within := math.NaN(), math.NaN(), math.NaN(), math.NaN(), math.NaN(), ""
@@ -287,6 +309,10 @@ func gaps(_ context.Context, call metrics.Call) (*client.Frame, error) {
 			_, s1 := spread(x)
 			_, s2 := spread(y)
 			sd = math.Sqrt((s1 + s2) / float64(n+m-2))
+			if paired { // of n pairs: as two groups of 2n, whose 1/2n + 1/2n is 1/n
+				_, s := spread(less(x, y))
+				sd, n, m = math.Sqrt(s/float64(n-1)), 2*n, 2*m
+			}
 			if gap = 0; sd > 0 { // where no value differs from its group's, any gap is seen
 				if gap, err = SmallestMeanGap(sd, n, m, alpha, power); err != nil {
 					return err
@@ -296,13 +322,13 @@ func gaps(_ context.Context, call metrics.Call) (*client.Frame, error) {
 				within = "yes"
 			}
 		}
-		if binary(x, y) {
+		if binary(x, y) && !paired {
 			share = mean(y)
 			if below, above, err = SmallestShareGap(share, n, m, alpha, power); err != nil {
 				return err
 			}
 		}
-		rows = append(rows, head(by, a.name, b.name, mean(x)-mean(y), gap, within, sd, share, below, above, n, m, a.missing+b.missing, alpha, power))
+		rows = append(rows, head(by, a.name, b.name, mean(x)-mean(y), gap, within, sd, share, below, above, len(x), len(y), left, a.missing+b.missing, alpha, power, call.Options["design"]))
 		return nil
 	})
 	if err != nil {

@@ -56,7 +56,8 @@ func EffectSizes(t datasets.Table, value, group string, settings ...metrics.Sett
 
 // SmallestGaps is the metric smallest-gap: the smallest difference that the pair's numbers of units could have shown, in a two-sided test at [Alpha] with [Power]: gap
 // of means ([SmallestMeanGap], from the pooled standard deviation sd) and, where all values are 0 or 1, the shares share_below and share_above group b's that would be told from it
-// ([SmallestShareGap]); difference is the observed one, within says whether it is smaller than the gap: then "no difference found" says little. Settings: [Unit], [Against].
+// ([SmallestShareGap]); difference is the observed one, within says whether it is smaller than the gap: then "no difference found" says little. With [PairedBy], sd is that of the pairs' differences and n_a the number of pairs; shares are left
+// blank. Settings: [Unit], [PairedBy], [Against].
 func SmallestGaps(t datasets.Table, value, group string, settings ...metrics.Setting) datasets.Table {
 	return of("smallest-gap", t, value, group, settings)
 }
