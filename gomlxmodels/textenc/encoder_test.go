@@ -1,0 +1,232 @@
+package textenc
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/gomlx/compute"
+	"github.com/gomlx/compute/dtypes"
+
+	"antipode/internal/near"
+	"antipode/internal/testbackend"
+)
+
+// randomText is n tokens of the model's.
+func randomText(rng *rand.Rand, m *Model, n int) []int32 {
+	ids := make([]int32, n)
+	for i := range ids {
+		ids[i] = int32(4 + rng.IntN(m.cfg.VocabSize-4))
+	}
+	return ids
+}
+
+// checkLine wants an error of one line that holds a text.
+func checkLine(t *testing.T, err error, want string) {
+	t.Helper()
+	if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
+		t.Errorf("error %q, want one line with %q", err, want)
+	}
+}
+
+func onBoth(t *testing.T, do func(*testing.T, compute.Backend)) {
+	t.Run("XLA", func(t *testing.T) { do(t, testbackend.XLA(t)) })
+	t.Run("pure Go", func(t *testing.T) { do(t, testbackend.Go(t)) })
+}
+
+// TestProperties holds what holds for every model: neighbours, order, rows of a call and padding do not matter beyond rounding; each
+// token does. mpnet-far takes texts of up to 152 tokens, so that rows of 64, 96, 128 and 192 are used.
+func TestProperties(t *testing.T) {
+	onBoth(t, func(t *testing.T, backend compute.Backend) {
+		g := openGolden(t, "mpnet-far", ModePooler)
+		rng := near.Rand(t, 5)
+		var texts [][]int32
+		for _, n := range []int{1, 64, 3, 8, 9, 16, 5, 65, 40, 152, 33, 2, 120, 7, 7, 7} {
+			texts = append(texts, randomText(rng, g.Model, n))
+		}
+		e := newEncoder(t, backend, g.Model, Options{Tokens: 128}) // two rows of 64
+		together := encode(t, e, texts...)
+		same := func(what string, a, b Embedding) {
+			t.Helper()
+			near.Check(t, what, a.Vector, b.Vector, 1e-5, 2e-6)
+			near.Check(t, what+", pooled", a.Pooled, b.Pooled, 1e-5, 2e-6)
+		}
+		order := rng.Perm(len(texts))
+		var shuffled [][]int32
+		for _, i := range order {
+			shuffled = append(shuffled, texts[i])
+		}
+		for k, em := range encode(t, e, shuffled...) {
+			same("in another order", em, together[order[k]])
+		}
+		other := newEncoder(t, backend, g.Model, Options{Tokens: 1000})
+		for i, em := range encode(t, other, texts...) {
+			same("in a call of other size", em, together[i])
+		}
+		for i, text := range texts {
+			same("alone", encode(t, e, text)[0], together[i])
+			if len(text) > 40 {
+				continue
+			}
+			changed := slices.Clone(text)
+			at := rng.IntN(len(text))
+			changed[at] = 4 + (changed[at]-3)%int32(g.cfg.VocabSize-4)
+			if near.Compare(encode(t, e, changed)[0].Vector, together[i].Vector, 1e-4, 1e-4) == nil {
+				t.Errorf("text %d: token %d does not matter", i, at)
+			}
+		}
+		near.Check(t, "the same text twice", encode(t, e, texts[4], texts[4])[1].Vector, together[4].Vector, 1e-5, 2e-6)
+		if again := encode(t, e, texts...); !slices.EqualFunc(again, together, func(a, b Embedding) bool { return slices.Equal(a.Vector, b.Vector) }) {
+			t.Error("a second call gives other numbers")
+		}
+		if len(encode(t, e)) != 0 {
+			t.Error("embeddings of nothing")
+		}
+	})
+}
+
+// TestPack checks what rows must be: every text once, whole, at a multiple of align, none over another; and few.
+func TestPack(t *testing.T) {
+	rng := near.Rand(t, 9)
+	for round := range 30 {
+		l := lengths[rng.IntN(len(lengths))]
+		sizes := make([]int, rng.IntN(400))
+		texts, blocks := make([]int, len(sizes)), 0
+		for i := range sizes {
+			sizes[i], texts[i] = 1+rng.IntN(l), i
+			blocks += (sizes[i] + align - 1) / align
+		}
+		rows := pack(texts, func(i int) int { return sizes[i] }, l)
+		seen := map[int]bool{}
+		for _, row := range rows {
+			taken := make([]bool, l)
+			for _, p := range row {
+				if seen[p.text] || p.start%align != 0 || p.start+sizes[p.text] > l {
+					t.Fatalf("round %d: text %d of %d tokens starts at %d of %d (seen: %t)", round, p.text, sizes[p.text], p.start, l, seen[p.text])
+				}
+				seen[p.text] = true
+				for k := range sizes[p.text] {
+					if taken[p.start+k] {
+						t.Fatalf("round %d: two texts on token %d", round, p.start+k)
+					}
+					taken[p.start+k] = true
+				}
+			}
+		}
+		if len(seen) != len(texts) {
+			t.Fatalf("round %d: %d of %d texts", round, len(seen), len(texts))
+		}
+		if least := (blocks*align + l - 1) / l; len(rows) > least+least/4+1 {
+			t.Errorf("round %d: %d rows of %d, %d would do", round, len(rows), l, least)
+		}
+	}
+	for n, want := range map[int]int{1: 64, 64: 64, 65: 96, 500: 512, 513: 768, 1024: 1024} {
+		if got := rowLength(n); got != want || got%align != 0 {
+			t.Errorf("a text of %d tokens goes into rows of %d, want %d", n, got, want)
+		}
+	}
+}
+
+func TestEncodeRefuses(t *testing.T) {
+	g := openGolden(t, "bert-mean", "")
+	rng := near.Rand(t, 7)
+	e := newEncoder(t, testbackend.Go(t), g.Model, Options{})
+	good := randomText(rng, g.Model, 4)
+	for want, ids := range map[string][]int32{
+		"text 2: 17 tokens, the model takes at most 16":          randomText(rng, g.Model, 17),
+		"text 2: token 1 has id 50, the model's ids are 0 to 49": {50},
+		"text 2: token 3 has id -1":                              {1, 9, -1},
+		"text 2: it has no tokens":                               {},
+	} {
+		_, err := e.EncodeIDs(context.Background(), [][]int32{good, ids})
+		checkLine(t, err, want)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := e.EncodeIDs(ctx, [][]int32{good}); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+	for want, o := range map[string]Options{"tokens -1": {Tokens: -1}, "dtype Int32": {DType: dtypes.Int32}} {
+		_, err := NewEncoder(testbackend.Go(t), g.Model, o)
+		checkLine(t, err, want)
+	}
+	_, err := NewEncoder(nil, g.Model, Options{})
+	checkLine(t, err, "needs a backend and a model")
+	_, err = e.Encode(context.Background(), []*Prepared{nil})
+	checkLine(t, err, "text 1: not prepared")
+	var none *Encoder
+	_, err = none.EncodeIDs(context.Background(), nil)
+	checkLine(t, err, "textenc: ")
+	_, err = none.Encode(context.Background(), nil)
+	checkLine(t, err, "textenc: ")
+	none.Close()
+	e.Close()
+	e.Close()
+	_, err = e.EncodeIDs(context.Background(), [][]int32{good})
+	checkLine(t, err, "the encoder is closed")
+}
+
+// TestMemory opens and closes encoders of some size: their memory must come back.
+func TestMemory(t *testing.T) {
+	onBoth(t, func(t *testing.T, backend compute.Backend) {
+		const words = 1 << 18 // 16 MiB of them
+		dir := copyOf(t, "distilbert-mean")
+		edit(t, dir+"/config.json", object{"vocab_size": words})
+		change(t, dir, func(name string, shape []int, data []float32) ([]int, []float32) {
+			if name != "embeddings.word_embeddings.weight" {
+				return shape, data
+			}
+			return []int{words, shape[1]}, make([]float32, words*shape[1])
+		})
+		m, err := Open(dir, OpenOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		round := func() {
+			e := newEncoder(t, backend, m, Options{Tokens: 64})
+			if e.Bytes() != 0 {
+				t.Fatal("weights before they are needed")
+			}
+			encode(t, e, []int32{5, 6})
+			if n := e.Bytes(); n < 16<<20 || n > 17<<20 {
+				t.Fatalf("an encoder holds %d bytes", n)
+			}
+			e.Close()
+			if n := e.Bytes(); n != 0 {
+				t.Fatalf("a closed encoder holds %d bytes", n)
+			}
+		}
+		for range 3 { // the allocators take their pools
+			round()
+		}
+		before := resident(t)
+		for range 5 {
+			round()
+		}
+		if grown := resident(t) - before; grown > 48<<20 { // kept, they would be 5 × 16 MiB and more
+			t.Errorf("5 encoders opened and closed leave %d MiB", grown>>20)
+		}
+	})
+}
+
+// resident is the memory of the process after a collection, where the system tells it.
+func resident(t *testing.T) int64 {
+	runtime.GC()
+	debug.FreeOSMemory()
+	text, err := os.ReadFile("/proc/self/statm")
+	if err != nil {
+		t.Skipf("no memory figures: %v", err)
+	}
+	pages, err := strconv.ParseInt(strings.Fields(string(text))[1], 10, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pages * int64(os.Getpagesize())
+}
