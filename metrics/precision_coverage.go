@@ -66,10 +66,16 @@ func newArgs(metric string, settings []Setting) Args {
 	return a
 }
 
-// PrecisionCoverage compares generated images with real ones, group by group: precision (realism: the share of
-// generated images inside the manifold of the real ones) and coverage (diversity: the share of real images whose
-// neighbourhood holds a generated one), density and recall, each with a half-sampling interval and its counts.
-// Decomposed-DIG, section 3; Naeem et al. 2020 for density and coverage.
+// PrecisionCoverage is the metric precision-coverage (section 3.3 of Decomposed-DIG; Naeem et al. 2020 for density and coverage): generated images g_1 … g_M against real ones h_1 … h_N, group by group
+// ([By]), in the space of one [Vector]. The ball of h_j reaches to its k-th nearest other real image ([K], 3; Euclidean distance, the boundary not in it):
+//
+//	precision = share of the g in a ball           [0, 1]   realism
+//	coverage  = share of the h whose ball holds a g  [0, 1]   diversity
+//	density   = mean over g of the balls it lies in, over k   [0, ∞)
+//	recall    = share of the h in a ball of the g  [0, 1]
+//
+// Higher is better. Each has a half-sampling interval (package interval) and its counts. Images without a mask follow [Profile] or [Unmasked]. A group with no more than k real images is an error; without
+// generated ones precision has no value and coverage is 0. See package prdc.
 func PrecisionCoverage(sets Sets, settings ...Setting) datasets.Table {
 	return Score(newArgs("precision-coverage", settings), map[string]datasets.Table{"real": sets.Real, "generated": sets.Generated})
 }

@@ -16,31 +16,46 @@ import (
 // missing is "no value" in a number column.
 var missing = math.NaN()
 
-// RegionSummary takes the regions of scores together: average, worst and best region, ratio, span and spread of each
-// score and set-up. scores is what [PrecisionCoverage] gave, of one vector or several (Concat), by one column.
+// RegionSummary is the metric region-summary (section 4 of Decomposed-DIG): a row for each vector and score (precision, coverage) with the regions taken together, each weighing the same:
+//
+//	average = mean of the regions    worst, best = minimum, maximum (worst_region, best_region; of equals the first by name)
+//	ratio   = best / worst (no value where worst is 0)    span = best − worst    variance, sd over the n_regions regions
+//
+// scores is what [PrecisionCoverage] gave, of one vector or several (Concat), by one column; the option region names it. A region that occurs twice, or has no score, is an error.
 func RegionSummary(scores datasets.Table, settings ...Setting) datasets.Table {
 	return Score(newArgs("region-summary", settings), map[string]datasets.Table{"in": scores})
 }
 
-// TemplateDeltas compares the scores of two templates or models: change of the average and of the worst region, as in
-// Table 1 of Decomposed-DIG, and of the region that was worst before.
+// TemplateDeltas is the metric template-deltas (Table 1 of Decomposed-DIG): the scores of two templates or models, for each vector and score of the average, of the worst region, of the region that was
+// worst before, and of every region:
+//
+//	delta = changed − original    delta_percent = 100 · delta / original (no value where original is 0)    percent: the same without decimals, as printed
+//
+// The worst regions of the two may differ, as in the paper's "+52 %"; region names them. Both tables must have the same regions.
 func TemplateDeltas(original, changed datasets.Table, settings ...Setting) datasets.Table {
 	return Score(newArgs("template-deltas", settings), map[string]datasets.Table{"original": original, "changed": changed})
 }
 
-// DisparityRatios puts numbers on "backgrounds carry larger regional disparities": the candidates for the paper's 1.7×,
-// side by side. scores holds the regions' scores of object_only and of background_only.
+// DisparityRatios is the metric disparity-ratios: numbers for "backgrounds carry larger regional disparities" (introduction and section 4.2 of Decomposed-DIG), the candidates for its undefined 1.7×
+// side by side, each ratio = background / object with both numbers:
+//
+//	ratio-of-ratios, coverage   (best / worst of backgrounds) / (best / worst of objects): the one that fits the paper's 2× and 1.2×
+//	span ratio, coverage        (best − worst) / (best − worst)
+//	span ratio, precision       the same of precision; the paper's "about 1.5×"
+//
+// scores holds the regions' scores of object_only and of background_only (Concat).
 func DisparityRatios(scores datasets.Table, settings ...Setting) datasets.Table {
 	return Score(newArgs("disparity-ratios", settings), map[string]datasets.Table{"in": scores})
 }
 
-// TagShares counts hand tags: tags has the columns id and tag (a row for each tag; an empty tag = looked at, none
-// given), table the images that were asked for.
+// TagShares is the metric tag-shares (hand counts of section 4.3 of Decomposed-DIG): for each tag the share of the images looked at that carry it, in [0, 1], with n_tagged and n_looked_at. tags has the
+// columns id and tag, a row for each tag; an empty tag = looked at, none given. Images of table without an entry count as not looked at, and a note says how many.
 func TagShares(table, tags datasets.Table, settings ...Setting) datasets.Table {
 	return Score(newArgs("tag-shares", settings), map[string]datasets.Table{"in": table, "tags": tags})
 }
 
-// ObjectMeans takes scores by object and region together by object: the mean over regions (definition "per region" of Figures 10 and 11).
+// ObjectMeans is the metric object-means: scores by object and region taken together by object, the unweighted mean over the n_regions regions that have a score (definition "per region" of Figures 10
+// and 11 of Decomposed-DIG; missing names the others). The other definition, one manifold for all regions, is [PrecisionCoverage] by object alone.
 func ObjectMeans(scores datasets.Table, settings ...Setting) datasets.Table {
 	return Score(newArgs("object-means", settings), map[string]datasets.Table{"in": scores})
 }
@@ -50,28 +65,28 @@ func init() {
 	region := Option{Name: "region", Default: "region", About: "the column that names the regions"}
 	citation := "Sureddy et al. 2024 (Decomposed-DIG), section 4 and Table 1"
 	Register(Metric{
-		Info:    Info{Name: "region-summary", Title: "average, worst and best region, ratio and span of each score", Citation: citation},
+		Info:    Info{Name: "region-summary", Title: "average, worst and best region, ratio and span of each score", Unit: "share of images; ratio", Range: "[0, 1]; ratio [1, ∞)", Direction: "higher is better; ratio and span: lower is more even", Citation: citation},
 		Version: 1, Inputs: []Input{{Role: "in", Columns: scores, About: "scores by region"}}, Options: []Option{region}, Compute: computeSummary,
 		Columns: func(Args) []client.ColumnSpec {
 			return datasets.Columns("vector:text", "score:text", "worst_region:text", "best_region:text", "average:number", "worst:number", "best:number", "ratio:number", "span:number", "variance:number", "sd:number", "n_regions:number")
 		},
 	})
 	Register(Metric{
-		Info:    Info{Name: "template-deltas", Title: "change of average and worst region between two templates or models", Citation: citation},
+		Info:    Info{Name: "template-deltas", Title: "change of average and worst region between two templates or models", Unit: "difference of shares; percent", Range: "[-1, 1]; (-∞, ∞)", Direction: "positive is better", Citation: citation},
 		Version: 1, Inputs: []Input{{Role: "original", Columns: scores, About: "scores of the original template"}, {Role: "changed", Columns: scores, About: "scores of the new template"}},
 		Options: []Option{region}, Compute: computeDeltas,
 	})
 	Register(Metric{
-		Info:    Info{Name: "disparity-ratios", Title: "background over object disparity, by each formula that could be meant", Citation: "Sureddy et al. 2024 (Decomposed-DIG), introduction and section 4.2"},
+		Info:    Info{Name: "disparity-ratios", Title: "background over object disparity, by each formula that could be meant", Unit: "ratio", Range: "[0, ∞)", Direction: "above 1: backgrounds differ more", Citation: "Sureddy et al. 2024 (Decomposed-DIG), introduction and section 4.2"},
 		Version: 1, Inputs: []Input{{Role: "in", Columns: scores, About: "scores by region of object_only and background_only"}}, Options: []Option{region}, Compute: computeRatios,
 	})
 	Register(Metric{
-		Info:    Info{Name: "object-means", Title: "mean over regions of each object's score", Citation: "Sureddy et al. 2024 (Decomposed-DIG), Figures 10 and 11"},
+		Info:    Info{Name: "object-means", Title: "mean over regions of each object's score", Unit: "share of images", Range: "[0, 1]", Direction: "higher is better", Citation: "Sureddy et al. 2024 (Decomposed-DIG), Figures 10 and 11"},
 		Version: 1, Inputs: []Input{{Role: "in", Columns: append(slices.Clone(scores), client.ColumnSpec{Name: "object", Kind: client.Text}), About: "scores by object and region"}},
 		Options: []Option{region}, Compute: computeObjectMeans,
 	})
 	Register(Metric{
-		Info:    Info{Name: "tag-shares", Title: "how often hand tags were given", Unit: "share of images looked at", Range: "[0, 1]", Citation: "Sureddy et al. 2024 (Decomposed-DIG), section 4.3"},
+		Info:    Info{Name: "tag-shares", Title: "how often hand tags were given", Unit: "share of images looked at", Range: "[0, 1]", Direction: "none", Citation: "Sureddy et al. 2024 (Decomposed-DIG), section 4.3"},
 		Version: 1, Inputs: []Input{{Role: "in", Columns: datasets.Columns("id:text"), About: "the images"}, {Role: "tags", Columns: datasets.Columns("id:text", "tag:text"), About: "id and tag, a row for each tag"}},
 		Compute: computeTagShares,
 	})
