@@ -29,6 +29,9 @@
 // [Salience] computes them, and the shares of captions that name an attribute. Only attributes found are listed: smoothing alone makes none salient.
 // Tables mask pairs by the rule of package seegull unless asked not to; an attribute masked at the source cannot be found.
 //
+// Attributes may be found otherwise: [ClipAttributes] takes those whose texts are most like a picture's vector, and [SalienceOfFound] ranks them as captions are ranked, while the table of
+// findings has the form of the annotations, so that the likelihoods read it as well. [Ngrams] takes runs of words from the captions themselves, beside any vocabulary.
+//
 // # Stereotypical pull
 //
 //	S(X, Y)     = mean of cos(x, y) over x in X, y in Y    [-1, 1]
@@ -46,5 +49,8 @@
 // left out of its means. The interval of theta may have no upper end: where too many draws have L(random) = 0.
 //
 // Captions are drawn by picture too, in all identities at once, so that idf moves with them. The pull draws attributes (prompts) whole, or pictures;
-// agreement of captions with annotators and the count of positive pulls draw identities. Of these scores, one cluster alone has no interval.
+// agreement of captions with annotators, the count of positive pulls and the overall ratios draw identities; offensiveness draws the stereotypes present. Of these
+// scores, one cluster alone has no interval.
+//
+// Every table ends with a column settings, which [ParseSettings] turns back into the arguments that made it: a saved table can be made again.
 package visage

@@ -180,7 +180,11 @@ func readFacts(f *client.Frame) facts {
 		}
 		out.attributes[a] = values
 		if identities != nil {
-			out.pairs[[2]string{identities[i], a}] = values
+			pair := [2]string{identities[i], a}
+			if known, twice := out.pairs[pair]; twice && !(values[2] > known[2]) {
+				values = known // the worse rating counts
+			}
+			out.pairs[pair] = values
 		}
 	}
 	return out
