@@ -178,7 +178,7 @@ func TestInterventions(t *testing.T) {
 	if f.Numbers("change")[gender] != -1 || f.Texts("improves")[gender] != "yes" || f.Numbers("n_reduced")[gender] != 1 || f.Numbers("n_not_available")[gender] != 1 {
 		t.Errorf("change %g, %v", f.Numbers("change")[gender], f.Texts("improves")[gender])
 	}
-	if f.Numbers("change")[skin] != 0 || f.Texts("improves")[skin] != "no" || f.Texts("warning")[skin] != "few: 1 usable pictures" {
+	if f.Numbers("change")[skin] != 0 || f.Texts("improves")[skin] != "no" || f.Texts("warning")[skin] != "few usable pictures: 1" {
 		t.Errorf("change %g, %s, %s", f.Numbers("change")[skin], f.Texts("improves")[skin], f.Texts("warning")[skin])
 	}
 	e := EffectOf([]Counts{{"a", 4, 0, 0}, {"b", 3, 1, 0}, {"c", 1, 1, 0}, {"gone", 1, 0, 0}}, []Counts{{"a", 1, 3, 0}, {"b", 4, 0, 0}, {"c", 2, 2, 1}, {"new", 1, 0, 0}}, Resampling{Draws: 100, Level: 0.95})

@@ -138,7 +138,7 @@ func warning(usable, least int) string {
 	case usable == 0:
 		return "not available: no usable picture"
 	case usable < least:
-		return fmt.Sprintf("few: %d usable pictures", usable)
+		return fmt.Sprintf("few usable pictures: %d", usable)
 	}
 	return ""
 }
