@@ -3,6 +3,7 @@ package gomlxmodels
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -20,7 +21,8 @@ type SegmentArgs struct {
 	Prompt     string  `json:"prompt"` // holds one %s
 	Separator  string  `json:"separator"`
 	Threshold  float64 `json:"threshold"`
-	Components string  `json:"components"` // see [SegmentArgs.Keep]
+	Components string  `json:"components"`         // see [SegmentArgs.Keep]
+	Presence   string  `json:"presence,omitempty"` // a CLIP; "" = no column presence
 }
 
 // SegmentOption is a setting of [Segment].
@@ -66,6 +68,22 @@ func Components(rule string) SegmentOption {
 	}
 }
 
+// The texts by which [Presence] compares an image: one for each object, and one that says nothing.
+const (
+	PresencePrompt = "a photo of a %s"
+	NeutralPrompt  = "a photo"
+)
+
+// Presence adds the number column presence: how surely a second model, a CLIP, sees the object anywhere in the image, whether or
+// not it was masked. It is the softmax of the image's logits over "a photo of a OBJECT" (for each object) and "a photo", without
+// the latter's share: 0.5 for one object means that naming it describes the image no better than not.
+func Presence(model string) SegmentOption {
+	return func(a *SegmentArgs) (err error) {
+		a.Presence, err = resolve(model)
+		return err
+	}
+}
+
 // Keep reads Components: only the largest region, or all of at least an area (a share of the picture; 0 = all).
 func (a *SegmentArgs) Keep() (largest bool, area float64, err error) {
 	switch a.Components {
@@ -82,7 +100,7 @@ func (a *SegmentArgs) Keep() (largest bool, area float64, err error) {
 	return false, area, nil
 }
 
-// Objects are the names in a cell: what stands between separators, without white space around it, empty ones left out.
+// Objects are the names in a cell: what stands between separators, without white space around it, each once.
 func (a *SegmentArgs) Objects(cell string) []string {
 	names := []string{cell}
 	if a.Separator != "" {
@@ -90,7 +108,7 @@ func (a *SegmentArgs) Objects(cell string) []string {
 	}
 	var out []string
 	for _, n := range names {
-		if n = strings.TrimSpace(n); n != "" {
+		if n = strings.TrimSpace(n); n != "" && !slices.Contains(out, n) {
 			out = append(out, n)
 		}
 	}
@@ -104,6 +122,7 @@ func (a *SegmentArgs) Objects(cell string) []string {
 //   - mask_score, the mean probability of the mask's pixels;
 //   - mask_area, the mask's share of the image;
 //   - mask_components, the number of connected regions that reach the threshold, before [Components] leaves any out;
+//   - presence, where [Presence] asks for it;
 //   - outcome and reason, as MasksFrom does: "unmasked" with the reason where nothing is found, else "ok". Other outcomes
 //     (refused, failed, skipped) stay with their reasons; without an image such a row gets no mask and no numbers.
 //
@@ -126,10 +145,14 @@ func Segment(model string, t datasets.Table, object string, options ...SegmentOp
 	if args.Model, err = resolve(model); err != nil {
 		return t.Fail(fmt.Errorf("Segment: %w", err))
 	}
-	return t.Need("id", client.Text).Need("image", client.Picture).Need(object, client.Text).Derive(SegmentOp, args, SegmentColumns()...)
+	return t.Need("id", client.Text).Need("image", client.Picture).Need(object, client.Text).Derive(SegmentOp, args, SegmentColumns(args.Presence != "")...)
 }
 
-// SegmentColumns are the columns that a segmentation adds or replaces.
-func SegmentColumns() []client.ColumnSpec {
-	return datasets.Columns("mask:mask", "mask_score:number", "mask_area:number", "mask_components:number", "outcome:text", "reason:text")
+// SegmentColumns are the columns that a segmentation adds or replaces, with or without [Presence].
+func SegmentColumns(presence bool) []client.ColumnSpec {
+	columns := datasets.Columns("mask:mask", "mask_score:number", "mask_area:number", "mask_components:number", "outcome:text", "reason:text")
+	if presence {
+		columns = append(columns, datasets.Columns("presence:number")...)
+	}
+	return columns
 }

@@ -12,7 +12,7 @@ import (
 
 func TestSegmentPlan(t *testing.T) {
 	table := datasets.New("test", nil, datasets.Columns("id:text", "image:image", "object:text", "outcome:text", "n:number"))
-	p, err := Segment("clipseg", table, "object", Threshold(0.3), Prompt("a photo of a %s"), Components("above 0.01"), Separator(",")).Plan()
+	p, err := Segment("clipseg", table, "object", Threshold(0.3), Prompt("a photo of a %s"), Components("above 0.01"), Separator(","), Presence("clip-vit-base-patch32")).Plan()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -20,11 +20,14 @@ func TestSegmentPlan(t *testing.T) {
 	if err := json.Unmarshal(p.Args, &got); err != nil {
 		t.Fatal(err)
 	}
-	if want := (SegmentArgs{"clipseg", "object", "a photo of a %s", ",", 0.3, "above 0.01"}); p.Op != SegmentOp || got != want {
+	if want := (SegmentArgs{"clipseg", "object", "a photo of a %s", ",", 0.3, "above 0.01", "clip-vit-base-patch32"}); p.Op != SegmentOp || got != want {
 		t.Errorf("%s %+v, want %+v", p.Op, got, want)
 	}
 	if largest, area, err := got.Keep(); largest || area != 0.01 || err != nil {
 		t.Errorf("%v, %v, %v", largest, area, err)
+	}
+	if c := Segment("clipseg", table, "object", Presence("clip-vit-base-patch32")).Columns(); c[len(c)-1].Name != "presence" {
+		t.Errorf("with presence: %v", c)
 	}
 	columns := Segment("clipseg", table, "object").Columns()
 	want := datasets.Columns("id:text", "image:image", "object:text", "outcome:text", "n:number", "mask:mask", "mask_score:number", "mask_area:number", "mask_components:number", "reason:text")
@@ -46,6 +49,7 @@ func TestSegmentPlan(t *testing.T) {
 		{Segment("clipseg", table, "object", Prompt("%d %s")), "prompt"},
 		{Segment("clipseg", table, "object", Components("some")), `components "some"`},
 		{Segment("clipseg", table, "object", Components("above 1")), `components "above 1"`},
+		{Segment("clipseg", table, "object", Presence("/no/such/clip")), `no model "/no/such/clip"`},
 		{Segment("clipseg", table, "object", Components("0.5")), `components "0.5"`},
 	} {
 		if _, err := c.t.Plan(); err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
@@ -55,7 +59,7 @@ func TestSegmentPlan(t *testing.T) {
 }
 
 func TestObjects(t *testing.T) {
-	for cell, want := range map[string][]string{"cat": {"cat"}, " cat | big dog|": {"cat", "big dog"}, "": nil, "|": nil, "a,b": {"a,b"}} {
+	for cell, want := range map[string][]string{"cat": {"cat"}, " cat | big dog|cat|": {"cat", "big dog"}, "": nil, "|": nil, "a,b": {"a,b"}} {
 		if got := (&SegmentArgs{Separator: "|"}).Objects(cell); !slices.Equal(got, want) {
 			t.Errorf("%q: %q, want %q", cell, got, want)
 		}

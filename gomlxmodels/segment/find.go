@@ -86,7 +86,7 @@ func short(text string) string {
 }
 
 // values are a row's values in the order of gomlxmodels.SegmentColumns.
-func (f found) values(it *item) []stage.Value {
+func (w *worker) values(it *item, f found, presence float64) []stage.Value {
 	outcome, reason := "ok", ""
 	switch {
 	case final(it.outcome):
@@ -98,5 +98,9 @@ func (f found) values(it *item) []stage.Value {
 	if it.picture == nil {
 		numbers = [3]float64{math.NaN(), math.NaN(), math.NaN()}
 	}
-	return []stage.Value{{Mask: f.mask}, {Number: numbers[0]}, {Number: numbers[1]}, {Number: numbers[2]}, {Text: outcome}, {Text: reason}}
+	out := []stage.Value{{Mask: f.mask}, {Number: numbers[0]}, {Number: numbers[1]}, {Number: numbers[2]}, {Text: outcome}, {Text: reason}}
+	if w.judge != nil {
+		out = append(out, stage.Value{Number: presence})
+	}
+	return out
 }

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,6 +16,7 @@ import (
 
 	"antipode/gomlxmodels"
 	"antipode/gomlxmodels/checkpoint"
+	"antipode/gomlxmodels/clip"
 	"antipode/gomlxmodels/clipseg"
 	"antipode/gomlxmodels/device"
 	"antipode/gomlxmodels/preprocess"
@@ -40,7 +42,10 @@ type worker struct {
 	kind      string // of the device
 	encoder   *clipseg.Encoder
 	release   func()
+	judge     *judge // nil = presence is not asked for
 }
+
+const batch = clipseg.DefaultBatch
 
 func open(_ context.Context, env stage.Env, raw json.RawMessage) (stage.Worker, error) {
 	w := &worker{env: env}
@@ -57,29 +62,31 @@ func open(_ context.Context, env stage.Env, raw json.RawMessage) (stage.Worker, 
 	if w.model, err = clipseg.Open(dir); err != nil {
 		return nil, err
 	}
-	if w.tokenizer, err = tokenizers.Open(dir); err != nil {
+	if w.tokenizer, err = openTokenizer(dir, &w.model.Config().Text); err != nil {
 		return nil, err
-	}
-	text := &w.model.Config().Text
-	empty, err := w.tokenizer.Encode("", text.Context)
-	if err != nil || w.tokenizer.Size() > text.VocabSize || text.End(empty.IDs) < 0 {
-		return nil, fmt.Errorf("%s: the tokenizer (%d tokens) does not suit config.json (vocab_size %d, eos_token_id %d): they are of two models",
-			dir, w.tokenizer.Size(), text.VocabSize, text.EndToken)
 	}
 	files := append(slices.Clone(w.model.Files()), w.tokenizer.Files()...)
 	if w.contents, err = checkpoint.Digest(env, w.args.Model, files, w.model.Preprocess()); err != nil {
 		return nil, err
+	}
+	if w.args.Presence != "" {
+		if w.judge, err = openJudge(env, w.args.Presence); err != nil {
+			return nil, err
+		}
 	}
 	w.kind, err = env.DeviceKind()
 	return w, err
 }
 
 func (w *worker) Label() string { return "segment " + checkpoint.Name(w.args.Model) }
-func (w *worker) Batch() int    { return clipseg.DefaultBatch }
+func (w *worker) Batch() int    { return batch }
 
 func (w *worker) Digest() string {
-	a := w.args
-	return fmt.Sprintf("%s %q %q %g %s %s", w.contents, a.Prompt, a.Separator, a.Threshold, a.Components, w.kind)
+	a, judge := w.args, ""
+	if w.judge != nil {
+		judge = " " + w.judge.contents
+	}
+	return fmt.Sprintf("%s %q %q %g %s %s%s", w.contents, a.Prompt, a.Separator, a.Threshold, a.Components, w.kind, judge)
 }
 
 func (w *worker) Check(columns []client.ColumnSpec) error {
@@ -92,7 +99,7 @@ func (w *worker) Check(columns []client.ColumnSpec) error {
 }
 
 func (w *worker) Outputs([]client.ColumnSpec) []client.ColumnSpec {
-	return gomlxmodels.SegmentColumns()
+	return gomlxmodels.SegmentColumns(w.judge != nil)
 }
 
 func (w *worker) Key(row stage.Row) string {
@@ -105,29 +112,51 @@ func (w *worker) Load(ctx context.Context) error {
 		return err
 	}
 	backend := handle.(*device.Device).Backend
-	value, release, err := w.env.Shared(fmt.Sprintf("%s (%.12s, %s)", w.Label(), w.contents, w.kind), func() (any, int64, func(), error) {
-		var e *clipseg.Encoder
-		err := w.env.OnDevice(ctx, func() (err error) {
-			if e, err = clipseg.NewEncoder(backend, w.model, clipseg.Options{Batch: w.Batch()}); err == nil {
-				err = e.Load()
+	w.encoder, w.release, err = shared(ctx, w.env, fmt.Sprintf("%s (%.12s, %s)", w.Label(), w.contents, w.kind), func() (*clipseg.Encoder, error) {
+		e, err := clipseg.NewEncoder(backend, w.model, clipseg.Options{Batch: batch})
+		if err == nil {
+			err = e.Load()
+		}
+		return e, err
+	})
+	if err != nil || w.judge == nil {
+		return err
+	}
+	j := w.judge
+	j.encoder, j.release, err = shared(ctx, w.env, fmt.Sprintf("presence %s (%.12s, %s)", checkpoint.Name(j.name), j.contents, w.kind), func() (*clip.Encoder, error) {
+		return j.load(backend)
+	})
+	return err
+}
+
+// shared opens a model on the device's goroutine, or gives the one that is open.
+func shared[E interface {
+	Bytes() int64
+	Close()
+}](ctx context.Context, env stage.Env, key string, open func() (E, error)) (e E, release func(), err error) {
+	value, release, err := env.Shared(key, func() (any, int64, func(), error) {
+		var e E
+		err := env.OnDevice(ctx, func() (err error) {
+			if e, err = open(); err != nil {
+				e.Close()
 			}
 			return err
 		})
 		if err != nil {
 			return nil, 0, nil, err
 		}
-		return e, e.Bytes(), func() { w.env.OnDevice(context.Background(), func() error { e.Close(); return nil }) }, nil
+		return e, e.Bytes(), func() { env.OnDevice(context.Background(), func() error { e.Close(); return nil }) }, nil
 	})
 	if err != nil {
-		return err
+		return e, nil, err
 	}
-	w.encoder, w.release = value.(*clipseg.Encoder), release
-	return nil
+	return value.(E), release, nil
 }
 
 // item is a row, prepared.
 type item struct {
 	picture         *clipseg.Picture // nil = the row says itself why it has no picture
+	question        *question        // for the judge, where there is one
 	width, height   int
 	objects         string
 	outcome, reason string // the row's own
@@ -165,6 +194,11 @@ func (w *worker) Prepare(_ context.Context, row stage.Row) (any, string, error) 
 		}
 		it.picture.Prompts = append(it.picture.Prompts, text.IDs)
 	}
+	if w.judge != nil {
+		if it.question, err = w.judge.prepare(rgb, names); err != nil {
+			return nil, "image", fmt.Errorf("%s: %w", filepath.Base(file), err)
+		}
+	}
 	return it, "", nil
 }
 
@@ -175,14 +209,18 @@ func final(outcome string) bool {
 
 func (w *worker) Compute(ctx context.Context, prepared []any) ([][]stage.Value, error) {
 	var pictures []clipseg.Picture
+	var questions []*question
 	for _, p := range prepared {
 		if it := p.(*item); it.picture != nil {
-			pictures = append(pictures, *it.picture)
+			pictures, questions = append(pictures, *it.picture), append(questions, it.question)
 		}
 	}
 	var maps [][]clipseg.Map
+	var presence []float64
 	err := w.env.OnDevice(ctx, func() (err error) {
-		maps, err = w.encoder.Segment(ctx, pictures)
+		if maps, err = w.encoder.Segment(ctx, pictures); err == nil && w.judge != nil {
+			presence, err = w.judge.answer(ctx, questions)
+		}
 		return err
 	})
 	if err != nil {
@@ -193,15 +231,19 @@ func (w *worker) Compute(ctx context.Context, prepared []any) ([][]stage.Value, 
 	for i, p := range prepared {
 		it := p.(*item)
 		if it.picture == nil {
-			out[i] = found{}.values(it)
+			out[i] = w.values(it, found{}, math.NaN())
 			continue
 		}
 		var of []clipseg.Map
 		of, maps = maps[0], maps[1:]
+		sure := math.NaN()
+		if w.judge != nil {
+			sure, presence = presence[0], presence[1:]
+		}
 		wait.Go(func() {
 			var f found
 			f, failed[i] = w.find(it, of)
-			out[i] = f.values(it)
+			out[i] = w.values(it, f, sure)
 		})
 	}
 	wait.Wait()
@@ -211,5 +253,8 @@ func (w *worker) Compute(ctx context.Context, prepared []any) ([][]stage.Value, 
 func (w *worker) Close() {
 	if w.release != nil {
 		w.release()
+	}
+	if w.judge != nil && w.judge.release != nil {
+		w.judge.release()
 	}
 }

@@ -22,8 +22,11 @@ import (
 	"antipode/kernel/client"
 )
 
-// model is the small random model that internal/pyref/clipseg.py makes.
-var model, _ = filepath.Abs("../clipseg/testdata/refined")
+// model and seer are the small random models that internal/pyref/clipseg.py and clipseg_stage.py make.
+var (
+	model, _ = filepath.Abs("../clipseg/testdata/refined")
+	seer, _  = filepath.Abs("testdata/clip")
+)
 
 // env is what the engine lends a stage, without a store.
 type env struct{ t *testing.T }
@@ -130,6 +133,7 @@ func TestEqualReference(t *testing.T) {
 		Image, Object, Mask    string
 		Size                   [2]int
 		Threshold, Score, Area float64
+		Presence               float64
 		Regions                []int
 	}
 	if err := json.Unmarshal(text, &cases); err != nil {
@@ -140,7 +144,7 @@ func TestEqualReference(t *testing.T) {
 	}
 	for _, c := range cases {
 		a := defaults()
-		a.Prompt, a.Threshold = "a photo of a %s", c.Threshold
+		a.Prompt, a.Threshold, a.Presence = "a photo of a %s", c.Threshold, seer
 		r := row(picture(c.Image), map[string]string{"object": c.Object})
 		got := result(t, start(t, a), r)[0]
 		what := fmt.Sprintf("%s, %.10s, threshold %g", c.Image, c.Object, c.Threshold)
@@ -152,6 +156,9 @@ func TestEqualReference(t *testing.T) {
 		}
 		if s := got["mask_area"].Number; math.Abs(s-c.Area) > 1e-12 {
 			t.Errorf("%s: area %v, want %v", what, s, c.Area)
+		}
+		if p := got["presence"].Number; math.Abs(p-c.Presence) > 1e-5 {
+			t.Errorf("%s: presence %v, want %v", what, p, c.Presence)
 		}
 		if n := got["mask_components"].Number; n != float64(len(c.Regions)) {
 			t.Errorf("%s: %v regions, want %d", what, n, len(c.Regions))
@@ -181,7 +188,9 @@ func TestEqualReference(t *testing.T) {
 
 // TestRows: what a row gets depends on it alone, and rows without a picture keep their outcome.
 func TestRows(t *testing.T) {
-	w := start(t, defaults())
+	a := defaults()
+	a.Presence = seer
+	w := start(t, a)
 	files := []string{"rgb-61x40.png", "alpha-33x70.png", "grey-48x48.png", "rgb-20x130.png"}
 	var rows []stage.Row
 	for i := range 7 {
@@ -196,7 +205,7 @@ func TestRows(t *testing.T) {
 			t.Errorf("row %d: its result depends on its neighbours", i)
 		}
 	}
-	if got := all[2]; got["outcome"].Text != "refused" || got["reason"].Text != "policy" || got["mask"].Mask.Counts != "" || !math.IsNaN(got["mask_score"].Number) || !math.IsNaN(got["mask_area"].Number) {
+	if got := all[2]; got["outcome"].Text != "refused" || got["reason"].Text != "policy" || got["mask"].Mask.Counts != "" || !math.IsNaN(got["mask_score"].Number) || !math.IsNaN(got["mask_area"].Number) || !math.IsNaN(got["presence"].Number) {
 		t.Errorf("a refused row: %v", got)
 	}
 	keys := map[string]bool{w.Key(rows[0]): true}
@@ -267,13 +276,14 @@ func TestOpen(t *testing.T) {
 	for _, change := range []func(*gomlxmodels.SegmentArgs){
 		func(*gomlxmodels.SegmentArgs) {}, func(a *gomlxmodels.SegmentArgs) { a.Threshold = 0.6 }, func(a *gomlxmodels.SegmentArgs) { a.Components = "largest" },
 		func(a *gomlxmodels.SegmentArgs) { a.Prompt = "a %s" }, func(a *gomlxmodels.SegmentArgs) { a.Separator = "" },
+		func(a *gomlxmodels.SegmentArgs) { a.Presence = seer },
 	} {
 		a := defaults()
 		change(&a)
 		digests[start(t, a).Digest()] = true
 	}
-	if len(digests) != 5 {
-		t.Errorf("%d digests for five settings", len(digests))
+	if len(digests) != 6 {
+		t.Errorf("%d digests for six settings", len(digests))
 	}
 	w := start(t, defaults())
 	columns := []client.ColumnSpec{{Name: "id", Kind: client.Text}, {Name: "image", Kind: client.Picture}, {Name: "object", Kind: client.Number}}
@@ -312,6 +322,7 @@ func TestOpen(t *testing.T) {
 		{spoil("model.safetensors", ""), "safetensors"},
 		{spoil("config.json", strings.Replace(string(config), `"eos_token_id": 2`, `"eos_token_id": 7`, 1)), "they are of two models"},
 		{func() gomlxmodels.SegmentArgs { a := defaults(); a.Components = "few"; return a }(), `components "few"`},
+		{func() gomlxmodels.SegmentArgs { a := defaults(); a.Presence = model; return a }(), "is not a CLIPModel"},
 	} {
 		raw, _ := json.Marshal(c.a)
 		if _, err := open(context.Background(), env{t}, raw); err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Goldens for gomlxmodels/segment: what CLIPSegProcessor and CLIPSegForImageSegmentation, with the small random model "refined" that
-clipseg.py makes, give for pictures of several kinds and words: the mask at the picture's own size, its score and its regions.
+clipseg.py makes, give for pictures of several kinds and words: the mask at the picture's own size, its score and its regions; and
+how surely a small random CLIP, saved in OUT/clip, sees the words: the softmax of "a photo of a WORD" for each beside "a photo".
 
     python internal/pyref/clipseg_stage.py gomlxmodels/clipseg/testdata/refined gomlxmodels/segment/testdata
 
@@ -14,10 +15,12 @@ import sys
 
 import numpy as np
 import torch
+from clip import shake
+from clipseg import tokenizer
 from PIL import Image
 from pycocotools import mask as coco
 from scipy import ndimage
-from transformers import CLIPSegForImageSegmentation, CLIPSegProcessor
+from transformers import CLIPConfig, CLIPImageProcessor, CLIPModel, CLIPProcessor, CLIPSegForImageSegmentation, CLIPSegProcessor
 
 torch.set_num_threads(1)
 SEED = 20211218
@@ -47,16 +50,36 @@ def clear(values, low, high):
     return float((p[at] + p[at + 1]) / 2)
 
 
+def judge(folder):
+    small = dict(hidden_size=24, intermediate_size=32, num_hidden_layers=1, num_attention_heads=2)
+    config = CLIPConfig(text_config=dict(small, vocab_size=514, max_position_embeddings=48, bos_token_id=512, eos_token_id=513, pad_token_id=513),
+                        vision_config=dict(small, image_size=32, patch_size=8), projection_dim=16)
+    model = shake(CLIPModel(config), torch.Generator().manual_seed(SEED))
+    processor = CLIPProcessor(CLIPImageProcessor(size={"shortest_edge": 32}, crop_size={"height": 32, "width": 32}), tokenizer())
+    model.save_pretrained(folder)
+    processor.save_pretrained(folder)
+    return model, processor
+
+
+def presence(model, processor, image, names):
+    texts = [f"a photo of a {n}" for n in dict.fromkeys(names)] + ["a photo"]
+    with torch.inference_mode():
+        p = model(**processor(text=texts, images=image, padding=True, truncation=True, max_length=48, return_tensors="pt")).logits_per_image.double().softmax(-1)
+    return float(1 - p[0, -1])
+
+
 def main(folder, out):
     out = pathlib.Path(out)
     out.mkdir(parents=True, exist_ok=True)
     rng = np.random.default_rng(SEED)
     model, processor = CLIPSegForImageSegmentation.from_pretrained(folder).eval(), CLIPSegProcessor.from_pretrained(folder)
+    clip = judge(out / "clip")
     cases = []
     for (kind, width, height), names in zip([("rgb", 61, 40), ("alpha", 33, 70), ("grey", 48, 48), ("rgb", 20, 130)], WORDS):
         image = scene(kind, width, height, rng)
         file = f"{kind}-{width}x{height}.png"
         image.save(out / file)
+        seen = presence(*clip, image.convert("RGB"), names)
         for low, high in ((0.2, 0.4), (0.45, 0.55), (0.6, 0.9)):
             v = logits(model, processor, image.convert("RGB"), [f"a photo of a {n}" for n in names])
             threshold = clear(v, low, high)
@@ -66,8 +89,8 @@ def main(folder, out):
             sizes = sorted(ndimage.sum(m, label, range(1, count + 1)).astype(int).tolist(), reverse=True)
             rle = coco.encode(np.asfortranarray(m.astype(np.uint8)))
             cases.append({"image": file, "object": "|".join(names), "threshold": threshold, "mask": rle["counts"].decode(), "size": [height, width],
-                          "score": float(p[m].mean()), "area": float(m.mean()), "regions": sizes})
-            print(file, names[0][:10], threshold, m.mean(), sizes)
+                          "score": float(p[m].mean()), "area": float(m.mean()), "regions": sizes, "presence": seen})
+            print(file, names[0][:10], threshold, m.mean(), sizes, seen)
     (out / "expected.json").write_text(json.dumps(cases, indent=1, ensure_ascii=False))
 
 

@@ -1,0 +1,138 @@
+package segment
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/gomlx/compute"
+
+	"antipode/gomlxmodels"
+	"antipode/gomlxmodels/checkpoint"
+	"antipode/gomlxmodels/clip"
+	"antipode/gomlxmodels/preprocess"
+	"antipode/gomlxmodels/stage"
+	"antipode/gomlxmodels/tokenizers"
+)
+
+// judge is the CLIP that says how surely a picture shows what it was asked for.
+type judge struct {
+	name      string // the model as the plan names it
+	model     *clip.Model
+	tokenizer *tokenizers.Tokenizer
+	contents  string // digest of the model's files
+	encoder   *clip.Encoder
+	release   func()
+}
+
+func openJudge(env stage.Env, name string) (*judge, error) {
+	dir, err := checkpoint.Folder(env, name)
+	if err != nil {
+		return nil, err
+	}
+	j := &judge{name: name}
+	if j.model, err = clip.Open(dir); err != nil {
+		return nil, err
+	}
+	if j.tokenizer, err = openTokenizer(dir, &j.model.Config().Text); err != nil {
+		return nil, err
+	}
+	j.contents, err = checkpoint.Digest(env, name, append(j.model.Files(), j.tokenizer.Files()...), j.model.Preprocess())
+	return j, err
+}
+
+// load makes the encoder; it runs on the device's goroutine.
+func (j *judge) load(backend compute.Backend) (*clip.Encoder, error) {
+	e, err := clip.NewEncoder(backend, j.model, clip.Options{Batch: batch})
+	if err == nil {
+		err = e.LoadImageTower()
+	}
+	if err == nil {
+		err = e.LoadTextTower()
+	}
+	return e, err
+}
+
+// question is a picture prepared for the judge, and the texts it is compared with: one for each object, then the neutral one.
+type question struct {
+	pixels []float32
+	texts  []string
+	ids    [][]int32
+}
+
+func (j *judge) prepare(rgb *preprocess.RGB, objects []string) (*question, error) {
+	q := &question{}
+	for _, o := range objects {
+		q.texts = append(q.texts, strings.Replace(gomlxmodels.PresencePrompt, "%s", o, 1))
+	}
+	q.texts = append(q.texts, gomlxmodels.NeutralPrompt)
+	for _, text := range q.texts {
+		e, err := j.tokenizer.Encode(text, j.model.Config().Text.Context)
+		if err != nil {
+			return nil, err
+		}
+		q.ids = append(q.ids, e.IDs)
+	}
+	var err error
+	q.pixels, err = j.model.Prepare(rgb)
+	return q, err
+}
+
+// answer gives each question's probability that the picture shows one of the objects. It runs on the device's goroutine. Each
+// text is embedded once a call.
+func (j *judge) answer(ctx context.Context, questions []*question) ([]float64, error) {
+	at := map[string]int{} // by text
+	var ids [][]int32
+	var pixels [][]float32
+	for _, q := range questions {
+		pixels = append(pixels, q.pixels)
+		for i, text := range q.texts {
+			if _, known := at[text]; !known {
+				at[text] = len(ids)
+				ids = append(ids, q.ids[i])
+			}
+		}
+	}
+	images, err := j.encoder.EncodeImages(ctx, pixels)
+	if err != nil {
+		return nil, err
+	}
+	texts, err := j.encoder.EncodeTokens(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]float64, len(questions))
+	for i, q := range questions {
+		var asked []clip.Embedding
+		for _, text := range q.texts {
+			asked = append(asked, texts[at[text]])
+		}
+		logits, err := j.model.Logits(images[i:i+1], asked)
+		if err != nil {
+			return nil, err
+		}
+		neutral, sum := logits[0][len(asked)-1], 0.0
+		for _, l := range logits[0][:len(asked)-1] {
+			sum += math.Exp(l - neutral)
+		}
+		if out[i] = sum / (1 + sum); math.IsInf(sum, 1) {
+			out[i] = 1
+		}
+	}
+	return out, nil
+}
+
+// openTokenizer opens a folder's tokenizer, which must suit the text tower.
+func openTokenizer(dir string, text *clip.TextConfig) (*tokenizers.Tokenizer, error) {
+	t, err := tokenizers.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	empty, err := t.Encode("", text.Context)
+	if err != nil || t.Size() > text.VocabSize || text.End(empty.IDs) < 0 {
+		return nil, fmt.Errorf("%s: the tokenizer (%d tokens) does not suit config.json (vocab_size %d, eos_token_id %d): they are of two models",
+			dir, t.Size(), text.VocabSize, text.EndToken)
+	}
+	return t, nil
+}
