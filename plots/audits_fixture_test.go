@@ -1,83 +1,40 @@
 package plots_test
 
 import (
+	"bytes"
+	"encoding/csv"
 	"fmt"
 	"math"
+	"os"
 	"slices"
 
 	"antipode/datasets"
 	"antipode/datasets/cococrola"
 	"antipode/datasets/entigen"
+	"antipode/datasets/indictti"
 	visagedata "antipode/datasets/visage"
 	"antipode/kernel/client"
 )
 
-// printedPulls are rows of Tables 3 to 5 of the ViSAGe paper: S(d,s), S(d,ns), S(s,ns), mean similarity. The regions are ours.
-var printedPulls = []struct {
-	identity, region   string
-	ds, dns, sns, mean float64
-}{
-	{"South Sudanese", "Sub-Saharan Africa", 0.9824, 0.964, 0.9609, 0.9691},
-	{"Djiboutian", "Sub-Saharan Africa", 0.9719, 0.9627, 0.9596, 0.9647},
-	{"Malawian", "Sub-Saharan Africa", 0.9837, 0.9514, 0.9491, 0.9614},
-	{"Ugandan", "Sub-Saharan Africa", 0.9721, 0.9532, 0.9522, 0.9592},
-	{"Ethiopian", "Sub-Saharan Africa", 0.9632, 0.9508, 0.9453, 0.9531},
-	{"Gambian", "Sub-Saharan Africa", 0.9293, 0.9506, 0.9229, 0.9343},
-	{"Kenyan", "Sub-Saharan Africa", 0.9387, 0.9298, 0.9113, 0.9266},
-	{"Nigerian", "Sub-Saharan Africa", 0.9349, 0.9021, 0.8907, 0.9092},
-	{"South African", "Sub-Saharan Africa", 0.9312, 0.8963, 0.8851, 0.9042},
-	{"Beninois", "Sub-Saharan Africa", 0.9588, 0.8649, 0.8354, 0.8864},
-	{"Egyptian", "Middle East and North Africa", 0.9592, 0.9366, 0.917, 0.9376},
-	{"Moroccan", "Middle East and North Africa", 0.9156, 0.9388, 0.9068, 0.9204},
-	{"Iranian", "Middle East and North Africa", 0.9623, 0.9054, 0.8921, 0.92},
-	{"Libyan", "Middle East and North Africa", 0.9419, 0.8963, 0.8968, 0.9117},
-	{"Algerian", "Middle East and North Africa", 0.8747, 0.8896, 0.8942, 0.8862},
-	{"Lebanese", "Middle East and North Africa", 0.8314, 0.854, 0.8164, 0.834},
-	{"Israeli", "Middle East and North Africa", 0.9172, 0.8789, 0.8656, 0.8872},
-	{"Jordanian", "Middle East and North Africa", 0.9408, 0.8903, 0.882, 0.9044},
-	{"Bhutanese", "South Asia", 0.9786, 0.9546, 0.9494, 0.9609},
-	{"Bangladeshi", "South Asia", 0.9503, 0.9238, 0.9099, 0.928},
-	{"Sri Lankan", "South Asia", 0.9498, 0.9247, 0.9023, 0.9256},
-	{"Indian", "South Asia", 0.9332, 0.9217, 0.8986, 0.9178},
-	{"Pakistani", "South Asia", 0.9198, 0.8991, 0.8733, 0.8974},
-	{"North Korean", "East Asia", 0.9702, 0.968, 0.956, 0.9648},
-	{"Mongolian", "East Asia", 0.9719, 0.9554, 0.9543, 0.9605},
-	{"Chinese", "East Asia", 0.9526, 0.9121, 0.8967, 0.9205},
-	{"Taiwanese", "East Asia", 0.9041, 0.8894, 0.8706, 0.888},
-	{"Japanese", "East Asia", 0.882, 0.9109, 0.8552, 0.8827},
-	{"Myanmar", "Southeast Asia", 0.9720, 0.9603, 0.9551, 0.9624},
-	{"Cambodian", "Southeast Asia", 0.9676, 0.9377, 0.9331, 0.9461},
-	{"Indonesian", "Southeast Asia", 0.9404, 0.9182, 0.8901, 0.9163},
-	{"Thai", "Southeast Asia", 0.9269, 0.9081, 0.8878, 0.9076},
-	{"Singapore", "Southeast Asia", 0.9435, 0.8726, 0.8659, 0.894},
-	{"Bolivian", "Latin America", 0.9688, 0.9598, 0.9587, 0.9624},
-	{"Paraguayan", "Latin America", 0.97, 0.9159, 0.9069, 0.9309},
-	{"Peruvian", "Latin America", 0.9162, 0.9207, 0.8919, 0.9096},
-	{"Colombian", "Latin America", 0.9212, 0.9038, 0.8847, 0.9033},
-	{"Mexican", "Latin America", 0.9021, 0.8926, 0.8558, 0.8835},
-	{"Argentine", "Latin America", 0.8789, 0.875, 0.8283, 0.8607},
-	{"Greeks", "Europe", 0.9238, 0.89, 0.8605, 0.8914},
-	{"Polish", "Europe", 0.932, 0.8804, 0.8553, 0.8892},
-	{"Danish", "Europe", 0.9241, 0.8551, 0.8536, 0.8776},
-	{"Swiss", "Europe", 0.8826, 0.8344, 0.8267, 0.8479},
-	{"Italian", "Europe", 0.8671, 0.8598, 0.8226, 0.8498},
-	{"French", "Europe", 0.8836, 0.8515, 0.8062, 0.8471},
-	{"Swedes", "Europe", 0.8428, 0.8585, 0.7604, 0.8206},
-	{"Welsh", "Europe", 0.7808, 0.8475, 0.7326, 0.787},
-	{"Finns", "Europe", 0.7197, 0.829, 0.7021, 0.7503},
-	{"Canadian", "North America and Oceania", 0.9444, 0.8129, 0.8355, 0.8643},
-	{"United States", "North America and Oceania", 0.8798, 0.8404, 0.8004, 0.8402},
-	{"Australian", "North America and Oceania", 0.8694, 0.8341, 0.7928, 0.8321},
-	{"New Zealand", "North America and Oceania", 0.8601, 0.8219, 0.7864, 0.8228},
-}
-
-// pulls are the printed similarities as the metric visage-pull gives its own, with the region of each identity.
+// pulls are the paper's Tables 3 to 5 as the metric visage-pull gives its own scores, with SeeGULL's region of each identity.
 func pulls() datasets.Table {
+	text, err := os.ReadFile("../datasets/visage/regions.csv")
+	if err != nil {
+		panic(err)
+	}
+	lines, err := csv.NewReader(bytes.NewReader(text)).ReadAll()
+	if err != nil {
+		panic(err)
+	}
+	regionOf := map[string]string{}
+	for _, l := range lines[1:] {
+		regionOf[l[0]] = l[1]
+	}
 	var identity, region []string
 	v := make([][]float64, 5)
-	for _, p := range printedPulls {
-		identity, region = append(identity, p.identity), append(region, p.region)
-		for k, x := range []float64{p.ds, p.dns, p.sns, p.mean, p.ds - p.dns} {
+	for _, p := range visagedata.PrintedSimilarity() {
+		identity, region = append(identity, visagedata.DisplayName(p.Identity)), append(region, regionOf[p.Identity])
+		for k, x := range []float64{p.DS, p.DNS, p.SNS, p.MeanS, p.DS - p.DNS} {
 			v[k] = append(v[k], math.Round(1e4*x)/1e4)
 		}
 	}
@@ -220,29 +177,29 @@ func head(t datasets.Table, n int) datasets.Table {
 	return datasets.FromFrame(f.Pick(first))
 }
 
-// pickNumber keeps the rows where a number column has a value.
-func pickNumber(t datasets.Table, column string, value float64) datasets.Table {
-	f := rows(t)
-	var some []int
-	for i, v := range f.Numbers(column) {
-		if v == value {
-			some = append(some, i)
+// human are the printed human values of a table and axis of ENTIGEN; row names prompt and category.
+func human(cells []entigen.PrintedCell, table int, axis string) datasets.Table {
+	var row, prompt, model []string
+	var v []float64
+	for _, c := range cells {
+		if c.Table == table && c.Judge == "human" && c.Axis == axis {
+			row, prompt, model, v = append(row, c.Prompt+", "+c.Category), append(prompt, c.Prompt), append(model, c.Model), append(v, c.Value)
 		}
 	}
-	return datasets.FromFrame(f.Pick(some))
+	return made(client.TextColumn("row", row), client.TextColumn("prompt_id", prompt), client.TextColumn("model", model), client.NumberColumn("score", v))
 }
 
-// human keeps the printed human values of a table and axis; row names prompt and category.
-func human(t datasets.Table, table float64, axis string) datasets.Table {
-	f := rows(pickNumber(t, "table", table))
-	var some []int
-	var row []string
-	for i, judge := range f.Texts("judge") {
-		if judge == "human" && f.Texts("axis")[i] == axis {
-			some, row = append(some, i), append(row, f.Texts("prompt_id")[i]+", "+f.Texts("category")[i])
-		}
+// printedScores are the printed cells of a table of IndicTTI.
+func printedScores(cells []indictti.Cell, err error) datasets.Table {
+	if err != nil {
+		panic(err)
 	}
-	return datasets.FromFrame(f.Pick(some).With(client.TextColumn("row", row)))
+	var model, language []string
+	var v []float64
+	for _, c := range cells {
+		model, language, v = append(model, c.Model), append(language, c.Language), append(v, c.Value)
+	}
+	return made(client.TextColumn("model", model), client.TextColumn("language", language), client.NumberColumn("value", v))
 }
 
 // entigenTable puts the printed values of Table 1 into its columns.

@@ -193,6 +193,8 @@ func (s *settings) melt(f *datasets.Frame, first string) (*datasets.Frame, strin
 	return out, "value", nil
 }
 
+const noCounts = "n: not given in the table."
+
 // counts says how many images stand behind the values.
 func counts(f *datasets.Frame, rows []int) string {
 	var parts []string
@@ -217,7 +219,7 @@ func counts(f *datasets.Frame, rows []int) string {
 		}
 	}
 	if parts == nil {
-		return "n: not given in the table."
+		return noCounts
 	}
 	return "n per value: " + strings.Join(parts, ", ") + "."
 }

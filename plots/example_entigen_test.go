@@ -25,7 +25,7 @@ func ExampleGrid_entigenFigure4() {
 // Tables 1, 2 and 6 as bars: how uneven pictures are by prompt and model; the human values of Table 1 on perceived gender
 // as printed.
 func ExampleBars_entigenTable1() {
-	fig := plots.Bars(human(entigen.Printed(), 1, entigen.PerceivedGender), "diversity", plots.X("prompt_id"), plots.Series("model"), plots.Limits(0, 1),
+	fig := plots.Bars(human(entigen.PrintedTables(), 1, entigen.PerceivedGender), "score", plots.X("prompt_id"), plots.Series("model"), plots.Limits(0, 1),
 		plots.Title("Diversity on perceived gender, professions"), plots.XName("prompt"), plots.YName("diversity score (lower is more diverse)"))
 	picture("entigen-table-1", fig)
 	// Output: as in entigen-table-1.svg
@@ -33,7 +33,7 @@ func ExampleBars_entigenTable1() {
 
 // Table 3 as marks: good pictures per attribute of each prompt, one mark for each model, joined.
 func ExampleForest_entigenTable3() {
-	fig := plots.Forest(human(entigen.Printed(), 3, ""), "diversity", plots.Label("row"), plots.Series("model"), plots.Joined(), plots.XLimits(0, 9),
+	fig := plots.Forest(human(entigen.PrintedTables(), 3, ""), "score", plots.Label("row"), plots.Series("model"), plots.Joined(), plots.XLimits(0, 9),
 		plots.Title("Good pictures per attribute"), plots.XName("pictures, of 9"))
 	picture("entigen-table-3", fig)
 	// Output: as in entigen-table-3.svg

@@ -46,7 +46,7 @@ func ExampleGrid_indicttiFigures5To13() {
 // Tables 2 to 4 and 6 to 11: models down, languages across, in two blocks that both start with English; here Table 7 as
 // printed. From scores of your own: Percent().
 func ExampleTable_indicttiTable7() {
-	igc := pick(indictti.Printed(indictti.Options{}), "table", "7")
+	igc := printedScores(indictti.PrintedTable(7))
 	plots.Table(igc).Wide("model", "language", "value").Blocks(15, "model", "en").Decimals(2).
 		Titled("IGC (%), common set").Noted("Mittal et al., ECCV 2024, Table 7").Show()
 	// Output:

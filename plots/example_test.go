@@ -56,7 +56,7 @@ func ExampleLines() {
 
 // Images in lines, as they come.
 func ExampleGrid_lines() {
-	fig := plots.Grid(photos(), plots.Captions("object", "region"), plots.Limit(14), plots.Title("The first pictures"))
+	fig := plots.Grid(photos(), plots.Captions("object", "region"), plots.Limit(8), plots.Title("The first pictures"))
 	picture("grid-lines", fig)
 	// Output: as in grid-lines.svg
 }

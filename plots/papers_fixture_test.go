@@ -19,7 +19,7 @@ func made(columns ...client.Column) datasets.Table {
 	return datasets.FromFrame(&datasets.Frame{Columns: columns})
 }
 
-// rows runs a table that is in memory, or read from a file of the package that gives it.
+// rows are those of a table in memory.
 func rows(t datasets.Table) *datasets.Frame {
 	f, err := t.Rows(context.Background())
 	if err != nil {

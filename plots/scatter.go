@@ -168,6 +168,14 @@ func buildScatter(f *datasets.Frame, x, y string, s *settings) (drawing, error) 
 		c.height = 260
 	}
 	c.sentences(s, f, x, whiskers, none)
+	for i, sentence := range c.caption {
+		if sentence == noCounts {
+			c.caption[i] = fmt.Sprintf("n = %d points.", f.Len()-len(none)-outside)
+		}
+	}
+	if slices.ContainsFunc(fits, func(fit panelFit) bool { return fit.lines != nil }) {
+		c.caption = append(c.caption, "Unbroken line: the fit.")
+	}
 	if outside > 0 {
 		c.caption = append(c.caption, fmt.Sprintf("%d points lie outside the axes.", outside))
 	}
@@ -188,10 +196,10 @@ func (sc *scene) points(p *panel, points []point, note []string) {
 	var taken []rect
 	r := 5.0
 	if len(points) > 60 {
-		r = 3.5
+		r = 4
 	}
 	if len(points) > 300 {
-		r = 2.2
+		r = 2.5
 	}
 	for _, q := range points {
 		x, y := p.px(q.x.v), p.py(q.y.v)
