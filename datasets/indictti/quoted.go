@@ -1,0 +1,40 @@
+package indictti
+
+// Quoted is a number of the paper's text (section 5 and supplement), in percent or points of 100 times the score unless Name says otherwise.
+type Quoted struct {
+	Name, Model string // Model "" = of the study
+	Value       float64
+}
+
+// The names of [QuotedValues].
+const (
+	QuotedSCAL      = "overall SCAL, common set" // equation 9; which normaliser made it is not said
+	QuotedDropCLGC  = "mean drop of CLGC from English, common set"
+	QuotedDropIGC   = "mean drop of IGC from English, common set"
+	QuotedMeanLGC   = "mean LGC of the 30 languages, common set"
+	QuotedAgreement = "percent agreement on translations"
+	QuotedSkill     = "mean proficiency of annotators, of 5"
+	QuotedRaters    = "annotators"
+)
+
+// QuotedValues are the numbers that the text quotes and no table prints, by name and model.
+func QuotedValues() []Quoted {
+	byModel := []struct {
+		name   string
+		values map[string]float64
+	}{
+		{QuotedSCAL, map[string]float64{"Stable Diffusion": 25.44, "Alt Diffusion": 23.73, "Alt Diffusion m9": 21.47, "Midjourney": 26.75, "Dalle3": 29.90}},
+		{QuotedDropCLGC, map[string]float64{"Stable Diffusion": 56.64, "Alt Diffusion": 42.16, "Midjourney": 52.16, "Dalle3": 13.62}},
+		{QuotedDropIGC, map[string]float64{"Stable Diffusion": 27.74, "Alt Diffusion": 21.53, "Midjourney": 26.32, "Dalle3": 8.70}},
+		{QuotedMeanLGC, map[string]float64{"Stable Diffusion": 4.01, "Alt Diffusion": 7.08, "Midjourney": 3.12, "Dalle3": 25.09}},
+	}
+	var out []Quoted
+	for _, q := range byModel {
+		for _, m := range Models {
+			if v, known := q.values[m]; known {
+				out = append(out, Quoted{q.name, m, v})
+			}
+		}
+	}
+	return append(out, Quoted{QuotedAgreement, "", 74.8}, Quoted{QuotedSkill, "", 4.78}, Quoted{QuotedRaters, "", 65})
+}
