@@ -14,7 +14,7 @@ import (
 // ClassFilter says which objects the paper's two filters keep, and why the others go: a row for each object and region with n_images and n_unmasked, and for the object in every row
 // class_images, class_unmasked, kept (yes or no) and reason. An object goes that has fewer than need images in a region (170 in the paper), or whose share of images without a mask
 // is above failures of (100 of 1020). images has object and region; an image has no mask where its outcome is unmasked, or where the column mask is there and empty.
-// Settings: [Need], [FailuresOf]. Section 2.1 of the study's specification, appendix C of the paper.
+// Settings: [Need], [FailuresOf]. Appendix C of the paper.
 func ClassFilter(images datasets.Table, settings ...Setting) datasets.Table {
 	return Score(newArgs("class-filter", settings), map[string]datasets.Table{"in": images})
 }

@@ -13,7 +13,7 @@ import (
 	"antipode/metrics/internal/tabular"
 )
 
-// CaptionPool is the metric indictti-pool: which captions prompts may be drawn from, and why the others not (section 2.5 of the study's specification; supplement of the paper). captions
+// CaptionPool is the metric indictti-pool: which captions prompts may be drawn from, and why the others not (supplement of the paper). captions
 // is a table in the layout of LAION-COCO-NLLB (id, eng_caption, captions as JSON pairs of code and text) or with a column for each code. A caption is left out that has a capitalised word but the first
 // ([Filter]), has no English text, repeats another's English text, lacks a caption that the data set should have (languages whose source is NLLB), or has no picture (the column url or
 // image is there and empty). Columns: id, caption, kept (yes or no), reason, word (the capitalised one), n_captions (of the languages needed), url. What follows is an embedding of
@@ -22,7 +22,7 @@ func CaptionPool(captions datasets.Table, settings ...metrics.Setting) datasets.
 	return tabular.Of("indictti-pool", captions, settings)
 }
 
-// PromptSets is the metric indictti-subsets: nested sets of prompts drawn by [metrics.SeedOf] (section 2.6 of the specification). prompts has a column id; the result adds for each of
+// PromptSets is the metric indictti-subsets: nested sets of prompts drawn by [metrics.SeedOf] (section 3.2 of the paper). prompts has a column id; the result adds for each of
 // the sets (names and sizes, largest first; by default full 1000, midjourney 200, dalle3 50, common 40) a column with yes or no.
 func PromptSets(prompts datasets.Table, settings ...metrics.Setting) datasets.Table {
 	return tabular.Of("indictti-subsets", prompts, settings)
