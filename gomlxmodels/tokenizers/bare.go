@@ -1,6 +1,7 @@
 package tokenizers
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,31 +13,36 @@ import (
 	"strings"
 )
 
-// role is the token of a role; where the files name none it is the one given, which then has the role.
-func (s *settings) role(role, otherwise string) string {
-	if s.roles[role] == "" {
-		s.roles[role] = otherwise
-	}
-	return s.roles[role]
-}
-
-// addedNames is the part of tokenizer.json that the older files lack: their special tokens, with their ids.
-type addedNames struct {
-	f     *file
+// bare is a tokenizer.json in the making, from older files that have none.
+type bare struct {
+	file
+	set   *settings
 	vocab map[string]int
 	err   error
 }
 
-// special adds a special token.
-func (a *addedNames) special(name string, eatLeft bool) tokenID {
-	id, ok := a.vocab[name]
-	if !ok && a.err == nil {
-		a.err = fmt.Errorf("the special token %q is not in the vocabulary; name the right one in tokenizer_config.json", name)
+// special gives a role its special token: the one that the files name, else the usual one.
+func (b *bare) special(role, usual string) tokenID {
+	token, ok := b.set.specs[role]
+	if !ok {
+		if b.set.roles[role] == "" {
+			b.set.roles[role] = usual
+		}
+		token.Content = b.set.roles[role]
 	}
-	if !slices.ContainsFunc(a.f.Added, func(have addedSpec) bool { return have.Content == name }) {
-		a.f.Added = append(a.f.Added, addedSpec{ID: id, Content: name, Left: eatLeft, Special: true})
+	id, ok := b.vocab[token.Content]
+	if !ok && b.err == nil {
+		b.err = fmt.Errorf("the special token %q is not in the vocabulary; name the right one in tokenizer_config.json", token.Content)
 	}
+	token.ID, token.Special = id, true
+	b.put(token)
 	return tokenID(id)
+}
+
+// put adds a token in the place of one of its name.
+func (b *bare) put(token addedSpec) {
+	b.Added = slices.DeleteFunc(b.Added, func(have addedSpec) bool { return have.Content == token.Content })
+	b.Added = append(b.Added, token)
 }
 
 // lines reads a vocab.txt: one token a line, the BERT family's.
@@ -50,25 +56,26 @@ func (o *opener) lines(path string, text []byte, set *settings) (*Tokenizer, err
 		}
 		ids[row] = i
 	}
-	f := &file{Normalizer: &normalSpec{Type: "BertNormalizer", Lower: &set.lower, Chinese: &set.chinese, Accents: set.accents},
-		PreTokenizer: &preSpec{Type: "BertPreTokenizer"}, Decoder: &decoderSpec{Type: "WordPiece", Prefix: "##", CleanUp: true}}
+	b := &bare{set: set, vocab: ids, file: file{
+		Normalizer:   &normalSpec{Type: "BertNormalizer", Lower: &set.lower, Chinese: &set.chinese, Accents: set.accents},
+		PreTokenizer: &preSpec{Type: "BertPreTokenizer"},
+		Decoder:      &decoderSpec{Type: "WordPiece", Prefix: "##", CleanUp: true}}}
+	pad, start, end, mask := "[PAD]", "[CLS]", "[SEP]", "[MASK]"
 	mpnet := strings.HasPrefix(set.class, "MPNet")
-	pick := func(bert, mp string) string {
-		if mpnet {
-			return mp
-		}
-		return bert
+	if mpnet {
+		pad, start, end, mask = "<pad>", "<s>", "</s>", "<mask>"
 	}
-	unknown := set.role("unk_token", "[UNK]")
-	a := addedNames{f: f, vocab: ids}
-	a.special(set.role("pad_token", pick("[PAD]", "<pad>")), false)
-	a.special(unknown, false)
-	f.PostProcessor = &postSpec{Type: "BertProcessing",
-		Start: a.special(set.role("cls_token", pick("[CLS]", "<s>")), false),
-		End:   a.special(set.role("sep_token", pick("[SEP]", "</s>")), false)}
-	a.special(set.role("mask_token", pick("[MASK]", "<mask>")), mpnet)
-	f.Model = modelSpec{Type: "WordPiece", Unknown: &unknown}
-	return o.finish(path, f, &a, set)
+	b.special("unk_token", "[UNK]")
+	sep := b.special("sep_token", end)
+	b.special("pad_token", pad)
+	b.PostProcessor = &postSpec{Type: "BertProcessing", Start: b.special("cls_token", start), End: sep}
+	b.special("mask_token", mask)
+	if _, object := set.specs["mask_token"]; mpnet && !object {
+		b.Added[len(b.Added)-1].Left = true // as the class does
+	}
+	unknown := set.roles["unk_token"]
+	b.Model = modelSpec{Type: "WordPiece", Unknown: &unknown}
+	return o.finish(path, b)
 }
 
 // pair reads a vocab.json and its merges.txt: CLIP's where tokens end in </w>, otherwise GPT-2's or RoBERTa's.
@@ -104,76 +111,76 @@ func (o *opener) pair(path string, text []byte, set *settings) (*Tokenizer, erro
 		}
 		merges = append(merges, raw)
 	}
-	f := &file{Model: modelSpec{Type: "BPE", Merges: merges}, Decoder: &decoderSpec{Type: "ByteLevel"}}
-	a := addedNames{f: f, vocab: ids}
-	bytes := preSpec{Type: "ByteLevel", AddPrefixSpace: set.prefixSpace}
-	if strings.HasPrefix(set.class, "CLIP") || suffix != "" {
-		suffix = "</w>"
-		unknown, white, words := set.role("unk_token", "<|endoftext|>"), `\s+`, `<\|startoftext\|>|<\|endoftext\|>|`+clipWords
-		f.Model.End, f.Model.Unknown = &suffix, &unknown
-		f.Normalizer = &normalSpec{Type: "Sequence", Normalizers: []normalSpec{{Type: "NFC"}, {Type: "Replace", Pattern: pattern{Regex: &white}, Content: " "}, {Type: "Lowercase"}}}
-		f.PreTokenizer = &preSpec{Type: "Sequence", PreTokenizers: []preSpec{{Type: "Split", Pattern: pattern{Regex: &words}, Behavior: "Removed", Invert: true}, {Type: "ByteLevel"}}}
-		f.PostProcessor = &postSpec{Type: "RobertaProcessing",
-			Start: a.special(set.role("bos_token", "<|startoftext|>"), false),
-			End:   a.special(set.role("eos_token", "<|endoftext|>"), false)}
-		a.special(set.role("pad_token", "<|endoftext|>"), false)
-		return o.finish(path, f, &a, set)
+	b := &bare{set: set, vocab: ids, file: file{Model: modelSpec{Type: "BPE", Merges: merges}, Decoder: &decoderSpec{Type: "ByteLevel"}}}
+	b.PreTokenizer = &preSpec{Type: "ByteLevel", AddPrefixSpace: set.prefixSpace}
+	switch {
+	case strings.HasPrefix(set.class, "CLIP") || suffix != "":
+		b.clip()
+	case strings.HasPrefix(set.class, "Roberta"):
+		b.special("bos_token", "<s>")
+		b.special("eos_token", "</s>")
+		b.special("unk_token", "<unk>")
+		end := b.special("sep_token", "</s>")
+		b.special("pad_token", "<pad>")
+		b.PostProcessor = &postSpec{Type: "RobertaProcessing", Start: b.special("cls_token", "<s>"), End: end}
+		b.special("mask_token", "<mask>")
+	default:
+		const end = "<|endoftext|>"
+		start := b.special("bos_token", end)
+		b.special("eos_token", end)
+		b.special("unk_token", end)
+		if pad := set.roles["pad_token"]; pad != "" {
+			b.special("pad_token", pad)
+		}
+		if set.addBOS {
+			b.PostProcessor = &postSpec{Type: "TemplateProcessing", Single: []postItem{{SpecialToken: &postName{"bos"}}, {Sequence: &postName{"A"}}},
+				Special: map[string]postToken{"bos": {[]int32{int32(start)}}}}
+		}
 	}
-	f.PreTokenizer = &bytes
-	if strings.HasPrefix(set.class, "Roberta") {
-		a.special(set.role("bos_token", "<s>"), false)
-		a.special(set.role("eos_token", "</s>"), false)
-		a.special(set.role("unk_token", "<unk>"), false)
-		f.PostProcessor = &postSpec{Type: "RobertaProcessing",
-			Start: a.special(set.role("cls_token", "<s>"), false),
-			End:   a.special(set.role("sep_token", "</s>"), false)}
-		a.special(set.role("pad_token", "<pad>"), false)
-		a.special(set.role("mask_token", "<mask>"), false)
-		return o.finish(path, f, &a, set)
-	}
-	start := a.special(set.role("bos_token", "<|endoftext|>"), false)
-	a.special(set.role("eos_token", "<|endoftext|>"), false)
-	a.special(set.role("unk_token", "<|endoftext|>"), false)
-	if pad := set.roles["pad_token"]; pad != "" {
-		a.special(pad, false)
-	}
-	t, err := o.finish(path, f, &a, set)
-	if err == nil && set.addBOS {
-		t.before = []int32{int32(start)}
-	}
-	return t, err
+	return o.finish(path, b)
+}
+
+// clip completes CLIP's tokenizer.
+func (b *bare) clip() {
+	const end = "<|endoftext|>"
+	suffix, white, words := "</w>", `\s+`, `<\|startoftext\|>|<\|endoftext\|>|`+clipWords
+	b.Normalizer = &normalSpec{Type: "Sequence", Normalizers: []normalSpec{{Type: "NFC"}, {Type: "Replace", Pattern: pattern{Regex: &white}, Content: " "}, {Type: "Lowercase"}}}
+	b.PreTokenizer = &preSpec{Type: "Sequence", PreTokenizers: []preSpec{{Type: "Split", Pattern: pattern{Regex: &words}, Behavior: "Removed", Invert: true}, {Type: "ByteLevel"}}}
+	b.PostProcessor = &postSpec{Type: "RobertaProcessing", Start: b.special("bos_token", "<|startoftext|>"), End: b.special("eos_token", end)}
+	b.special("unk_token", end)
+	b.special("pad_token", end)
+	unknown := b.set.roles["unk_token"]
+	b.Model.End, b.Model.Unknown = &suffix, &unknown
 }
 
 // finish reads what was added to the vocabulary and builds the tokenizer.
-func (o *opener) finish(path string, f *file, a *addedNames, set *settings) (*Tokenizer, error) {
+func (o *opener) finish(path string, b *bare) (*Tokenizer, error) {
 	var added map[string]int
 	if err := o.object("added_tokens.json", &added); err != nil {
 		return nil, err
 	}
 	for _, name := range slices.Sorted(maps.Keys(added)) {
-		if _, ok := a.vocab[name]; !ok {
+		if _, ok := b.vocab[name]; !ok {
 			return nil, fmt.Errorf("%s: the added token %q is not supported without a tokenizer.json; save the tokenizer as one", filepath.Join(o.dir, "added_tokens.json"), name)
 		}
 	}
-	for id, token := range set.added {
-		n, err := strconv.Atoi(id)
-		if err != nil {
+	for id, token := range b.set.added {
+		var err error
+		if token.ID, err = strconv.Atoi(id); err != nil {
 			return nil, fmt.Errorf("%s: added_tokens_decoder: the id %q is no number", filepath.Join(o.dir, "tokenizer_config.json"), id)
 		}
-		token.ID = n
-		f.Added = slices.DeleteFunc(f.Added, func(have addedSpec) bool { return have.Content == token.Content })
-		f.Added = append(f.Added, token)
+		b.put(token)
 	}
-	slices.SortFunc(f.Added, func(a, b addedSpec) int { return a.ID - b.ID })
-	if a.err != nil {
-		return nil, fmt.Errorf("%s: %w", path, a.err)
+	slices.SortFunc(b.Added, func(a, b addedSpec) int { return cmp.Compare(a.ID, b.ID) })
+	if b.err != nil {
+		return nil, fmt.Errorf("%s: %w", path, b.err)
 	}
-	vocab, err := json.Marshal(a.vocab)
+	vocab, err := json.Marshal(b.vocab)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	f.Model.Vocab = vocab
-	t, err := f.build(set)
+	b.Model.Vocab = vocab
+	t, err := b.build(b.set)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}

@@ -24,6 +24,7 @@ type settings struct {
 	prefixSpace   bool // vocab.json and merges.txt
 	addBOS, stale bool // stale = model_max_length was not stated
 	added         map[string]addedSpec
+	specs         map[string]addedSpec // of roles whose token is an object
 }
 
 // Open reads the tokenizer of a model folder: tokenizer.json, else vocab.txt (BERT, MPNet), else vocab.json and merges.txt
@@ -98,19 +99,16 @@ func unreadable(path string, err error) error {
 	return fmt.Errorf("%s: not readable: %w; get the file again", path, err)
 }
 
-// tokenName is a token in tokenizer_config.json: its text, or an object that holds it.
-type tokenName string
-
-func (t *tokenName) UnmarshalJSON(text []byte) error {
-	if json.Unmarshal(text, (*string)(t)) == nil {
-		return nil
+// token reads a role's token: its text, or an object that holds it and how it is looked for.
+func (s *settings) token(role string, text []byte) {
+	var name string
+	var object addedSpec
+	if json.Unmarshal(text, &name) == nil && name != "" {
+		s.roles[role] = name
+		delete(s.specs, role)
+	} else if json.Unmarshal(text, &object) == nil && object.Content != "" {
+		s.roles[role], s.specs[role] = object.Content, object
 	}
-	var object struct{ Content string }
-	if err := json.Unmarshal(text, &object); err != nil {
-		return err
-	}
-	*t = tokenName(object.Content)
-	return nil
 }
 
 // roles are the names under which a model knows its special tokens.
@@ -131,17 +129,14 @@ func (o *opener) settings() (*settings, error) {
 
 		Added map[string]addedSpec `json:"added_tokens_decoder"`
 	}{Lower: true, Chinese: true}
-	set := &settings{roles: map[string]string{}}
+	set := &settings{roles: map[string]string{}, specs: map[string]addedSpec{}}
 	for _, name := range []string{"special_tokens_map.json", "tokenizer_config.json"} {
 		var all map[string]json.RawMessage
 		if err := o.object(name, &all); err != nil {
 			return nil, err
 		}
 		for _, role := range roles {
-			var token tokenName
-			if raw, ok := all[role]; ok && json.Unmarshal(raw, &token) == nil && token != "" {
-				set.roles[role] = string(token)
-			}
+			set.token(role, all[role])
 		}
 		if name == "tokenizer_config.json" && all != nil {
 			o.files = o.files[:len(o.files)-1] // read again, with types

@@ -7,17 +7,28 @@ import (
 
 // postSpec is a post_processor of tokenizer.json: the special tokens around one text.
 type postSpec struct {
-	Type       string     `json:"type"`
-	Processors []postSpec `json:"processors"`
-	Single     []struct {
-		SpecialToken *struct{ ID string }
-		Sequence     *struct{ ID string }
-	} `json:"single"`
-	Special map[string]struct {
-		IDs []int32 `json:"ids"`
-	} `json:"special_tokens"`
-	Start tokenID `json:"cls"`
-	End   tokenID `json:"sep"`
+	Type       string               `json:"type"`
+	Processors []postSpec           `json:"processors"`
+	Single     []postItem           `json:"single"`
+	Special    map[string]postToken `json:"special_tokens"`
+	Start      tokenID              `json:"cls"`
+	End        tokenID              `json:"sep"`
+}
+
+// postItem is a part of a template: a special token or the text.
+type postItem struct {
+	SpecialToken *postName
+	Sequence     *postName
+}
+
+// postName names a special token or a text.
+type postName struct {
+	ID string `json:"id"`
+}
+
+// postToken are the ids of a special token of a template.
+type postToken struct {
+	IDs []int32 `json:"ids"`
 }
 
 // tokenID is ["token", id].

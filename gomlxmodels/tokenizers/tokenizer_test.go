@@ -221,7 +221,7 @@ func TestOpenRefuses(t *testing.T) {
 		`the special token "<|endoftext|>" is not in`:               {"vocab.json": `{"<|startoftext|>": 0}`, "merges.txt": ""},
 		`added_tokens.json: the added token "<x>"`:                  {"vocab.json": clip, "merges.txt": "", "added_tokens.json": `{"<x>": 9}`},
 		`vocab.txt: line 3: "a" is there already`:                   {"vocab.txt": "[UNK]\na\na\n"},
-		`vocab.txt: the special token "[PAD]" is not`:               {"vocab.txt": "[UNK]\n"},
+		`vocab.txt: the special token "[SEP]" is not`:               {"vocab.txt": "[UNK]\n"},
 		"tokenizer_config.json: not readable":                       {"vocab.txt": "a", "tokenizer_config.json": `{"model_max_length": "x"}`},
 		"special_tokens_map.json: not readable":                     {"vocab.txt": "a", "special_tokens_map.json": `{"a`},
 		"tokenizer.json: not readable":                              {"tokenizer.json": `{"model": {"type": "Word`},

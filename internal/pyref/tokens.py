@@ -2,7 +2,7 @@
 """Goldens for gomlxmodels/tokenizers: small tokenizers of each family, trained here, as transformers saves them (or as older
 folders hold them), with the ids and the decoded texts that the tokenizers library gives for 2,000 lines in 27 scripts.
 
-    python internal/pyref/tokens.py gomlxmodels/tokenizers/testdata
+    python internal/pyref/tokens.py gomlxmodels/tokenizers/testdata [NAME…]
     python internal/pyref/tokens.py --folder MODEL OUT.zip     the same lines through another tokenizer
     python internal/pyref/tokens.py --speed MODEL              ids per second, one thread
 
@@ -209,7 +209,7 @@ def mpnet(f):
 def mpnet_vocab(f):
     """The special tokens are where the model's configuration says nothing of them."""
     (f / "vocab.txt").write_text("".join(w + "\n" for w in word_vocab(500, ["<s>", "<pad>", "</s>", "[UNK]", "<mask>"], True)))
-    config(f, tokenizer_class="MPNetTokenizer", model_max_length=32)
+    config(f, tokenizer_class="MPNetTokenizer", mask_token="<mask>", model_max_length=32)
 
 
 def pieces(specials, normalizer):
@@ -278,12 +278,14 @@ def clip(f):
 
 
 def clip_old(f):
+    """With a character as the padding token, and special tokens that are looked for in the normalised text: both exist."""
     with tempfile.TemporaryDirectory() as other:
         clip(pathlib.Path(other))
         model = json.loads((pathlib.Path(other) / "tokenizer.json").read_text())["model"]
     (f / "vocab.json").write_text(json.dumps(model["vocab"]))
     (f / "merges.txt").write_text("#version: 0.2\n" + "".join(f"{a} {b}\n" for a, b in model["merges"]))
-    config(f, tokenizer_class="CLIPTokenizer", bos_token="<|startoftext|>", eos_token="<|endoftext|>", unk_token="<|endoftext|>", pad_token="<|endoftext|>", model_max_length=77)
+    token = lambda name: dict(content=name, lstrip=False, rstrip=False, single_word=False, normalized=True, __type="AddedToken")
+    config(f, tokenizer_class="CLIPTokenizer", bos_token=token("<|startoftext|>"), eos_token=token("<|endoftext|>"), unk_token="<|endoftext|>", pad_token="!", model_max_length=77)
 
 
 def classes():
@@ -388,13 +390,15 @@ def speed(folder):
     print(f"{n} ids, {n / best:.0f} ids/s, {len(texts) / best:.0f} lines/s")
 
 
-def main(root):
+def main(root, names):
     root.mkdir(parents=True, exist_ok=True)
     with zipfile.ZipFile(root / "classes.zip", "w") as z:
         z.writestr(zipfile.ZipInfo("classes.json", (1980, 1, 1, 0, 0, 0)), json.dumps(classes()), zipfile.ZIP_DEFLATED, 9)
     with zipfile.ZipFile(root / "texts.zip", "w") as z:
         z.writestr(zipfile.ZipInfo("texts.json", (1980, 1, 1, 0, 0, 0)), json.dumps([base64.b64encode(b).decode() for b in lines()]), zipfile.ZIP_DEFLATED, 9)
     for make in (bert, bert_vocab, mpnet, mpnet_vocab, xlmr, unigram_old, roberta, roberta_old, opt, clip, clip_old):
+        if names and make.__name__ not in names:
+            continue
         folder = pathlib.Path(tempfile.mkdtemp())
         try:
             make(folder)
@@ -409,4 +413,4 @@ if __name__ == "__main__":
     elif sys.argv[1] == "--speed":
         speed(pathlib.Path(sys.argv[2]))
     else:
-        main(pathlib.Path(sys.argv[1]))
+        main(pathlib.Path(sys.argv[1]), sys.argv[2:])
