@@ -32,7 +32,7 @@ func ExampleHistogram_cococrolaFigure9() {
 	// Output: as in cococrola-figure-9.svg
 }
 
-// The rule of possession (section 5.6) as thresholds on a histogram whose series are stacked.
+// Section 5.6: the rule of possession as thresholds on a histogram whose series are stacked.
 func ExampleHistogram_stacked() {
 	fig := plots.Histogram(pick(concepts(), "model", "SD 2"), "cross_consistency", plots.Series("language"), plots.Stacked(), plots.Bins(40),
 		plots.Threshold(0.35, "not possessed below"), plots.Threshold(0.7, "possessed with certainty above"),
@@ -51,7 +51,7 @@ func ExampleScatter_cococrolaFigure7() {
 	// Output: as in cococrola-figure-7.svg
 }
 
-// Section 5.5 and the paper's demonstration page: concepts ranked by a score, with their pictures.
+// Section 5.5: as on the paper's demonstration page, concepts ranked by a score, with their pictures.
 func ExampleGrid_cococrolaRanking() {
 	fig := plots.Grid(ranked(), plots.Rows("concept"), plots.RowValue("Xc"), plots.Sorted(), plots.PerCell(4),
 		plots.Title("Concepts by cross-consistency, best first"))

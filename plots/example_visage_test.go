@@ -37,7 +37,7 @@ func ExampleScatter_visageFigure5() {
 	// Output: as in visage-figure-5.svg
 }
 
-// The pull as a diagram: how far default pictures lie from stereotypical and from other ones, identity by identity.
+// Pull as a diagram: how far default pictures lie from stereotypical and from other ones, identity by identity.
 func ExampleForest_visagePull() {
 	fig := plots.Forest(head(pulls(), 14), "s_d_s", plots.Values("s_d_ns", "s_s_ns"), plots.Label("identity"), plots.Joined(),
 		plots.Called("s_d_s", "S(d, s)"), plots.Called("s_d_ns", "S(d, ns)"), plots.Called("s_s_ns", "S(s, ns)"),

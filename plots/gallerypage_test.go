@@ -61,7 +61,7 @@ func chapter(t *testing.T, page *bytes.Buffer, file string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	paper := regexp.MustCompile(`^(Figures? [^:]*|Tables? [^:]*|Section [^:]*): `)
+	paper := regexp.MustCompile(`^([^:.]{3,60}): `) // "Figure 4: …"
 	for _, decl := range parsed.Decls {
 		f, ok := decl.(*ast.FuncDecl)
 		if !ok || !strings.HasPrefix(f.Name.Name, "Example") {
@@ -77,7 +77,7 @@ func chapter(t *testing.T, page *bytes.Buffer, file string) {
 		shown := regexp.MustCompile(`picture\("([a-z0-9-]+)", fig\)`).FindStringSubmatch(code.String())
 		about := f.Doc.Text()
 		title := strings.ReplaceAll(strings.TrimPrefix(f.Name.Name, "Example"), "_", ": ")
-		if named := paper.FindStringSubmatch(about); named != nil {
+		if named := paper.FindStringSubmatch(about); named != nil && file != chapters[0].file {
 			mark, _, _ := strings.Cut(title, ":")
 			title = named[1] + ": " + mark
 			rest := []rune(about[len(named[0]):])

@@ -68,7 +68,11 @@ func (sc *scene) heat(p *panel, rows []string, h *heatTable, hp heatPanel) {
 				ink = th.Paper
 			}
 			if hp.hatched[k] {
-				sc.strike(x+gap, y+gap, w-2*gap, tall-2*gap, ink)
+				line := ink
+				if size >= 7 {
+					line = mix(fill, ink, 0.4) // below a number
+				}
+				sc.strike(x+gap, y+gap, w-2*gap, tall-2*gap, line)
 			}
 			number(i, j, colors.write(v.v), ink, size)
 		}
