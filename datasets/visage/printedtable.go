@@ -66,7 +66,8 @@ func Printed() datasets.Table {
 
 // Regions is the table of SeeGULL's 176 identities with their region: identity (the key), name, region, country and iso3 (ISO 3166-1 alpha-3; blank where there is none). The regions are the
 // eight of SeeGULL's data card, which maps no identity: this mapping is the project's own (South East and Central Asia stand with East Asia, North Africa and Turkey with the Middle
-// East, the Caucasus with Europe, Mexico with Latin America). path is a CSV file of the same columns in its place; "" = the project's. Join it to a score by identity or name.
+// East, the Caucasus with Europe, Mexico with Latin America). path is a CSV file of the same columns in its place; "" = the project's. Join it to a score by
+// identity, for bars or a map by country: an identity that scores show under another name (United Kingdom) has a second row under that.
 func Regions(path string) datasets.Table {
 	if path != "" {
 		abs, err := filepath.Abs(path)
@@ -139,6 +140,10 @@ func regionFrame(path string) (*datasets.Frame, error) {
 		}
 		seen[id] = true
 		add(f, []string{id, DisplayName(id), region, v[s.Column("country")], v[s.Column("iso3")]})
+		if shown := DisplayName(id); shown != id && !seen[shown] {
+			seen[shown] = true
+			add(f, []string{shown, shown, region, v[s.Column("country")], v[s.Column("iso3")]})
+		}
 	}
 	return f, nil
 }

@@ -76,13 +76,18 @@ func bounded(text string, start, end int) bool {
 
 func inWord(r rune) bool { return unicode.In(r, unicode.L, unicode.M, unicode.N) }
 
-// Phrases is the metric entigen-phrases: how many captions hold a phrase, or several phrases together.
+// Phrases is the metric entigen-phrases (Bansal et al., EMNLP 2022, section 4): how many captions hold a phrase, or several phrases together ("gender+makeup"): n_captions in
+// [0, n_used], n_places of the first phrase, per_million = 10⁶·n_captions/n_used. The paper gives no rules of matching; the rules used stand in each row.
+//
+// Options: queries, ignore_case (on), whole_word (on).
 func Phrases(captions datasets.Table, queries []string, settings ...metrics.Setting) datasets.Table {
 	return tabular.Of("entigen-phrases", captions, append(slices.Clone(settings), tabular.Set("queries", strings.Join(queries, "|"))))
 }
 
-// Contexts is the metric entigen-contexts: each place of the first phrase of a query in the captions that hold all of it, with the text around it and the picture's
-// link, for tagging by hand.
+// Contexts is the metric entigen-contexts (Bansal et al., EMNLP 2022, Table 7): each place of the first phrase of a query in the captions that hold all of it, with the text around it, the
+// picture's link and a blank tag, for tagging by hand.
+//
+// Options: queries, ignore_case and whole_word as in [Phrases]; width (60 characters on each side).
 func Contexts(captions datasets.Table, queries []string, settings ...metrics.Setting) datasets.Table {
 	return tabular.Of("entigen-contexts", captions, append(slices.Clone(settings), tabular.Set("queries", strings.Join(queries, "|"))))
 }

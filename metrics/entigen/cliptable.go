@@ -39,8 +39,12 @@ type ClipTables struct {
 	Texts    datasets.Table // label and a vector (clip_text), see [ClipTexts]
 }
 
-// ClipLabelTable is the metric entigen-clip-labels: perceived-group labels of pictures by CLIP, one row each, in the form of the ratings: [DiversityTable],
-// [BiasTable] and the others read it as they read people's answers.
+// ClipLabelTable is the metric entigen-clip-labels (Bansal et al., EMNLP 2022, Table 4): perceived-group labels of pictures by CLIP, see [ClipLabels], one row each, in the form of the
+// ratings: [DiversityTable], [BiasTable] and the others read it as they read people's answers. p_group_a, p_group_b and p_uncertain (they sum to 1) and p_person are probabilities in
+// [0, 1]; reason says why a picture has no group.
+//
+// Options: axis (perceived gender, or perceived skin colour, which the paper gave up), vector (clip_image), text_vector (clip_text), logit_scale (100), tie of person and object (stay or
+// drop).
 func ClipLabelTable(t ClipTables, settings ...metrics.Setting) datasets.Table {
 	return tabular.Table("entigen-clip-labels", map[string]datasets.Table{"in": t.Pictures, "texts": t.Texts}, settings)
 }

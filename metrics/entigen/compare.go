@@ -14,23 +14,42 @@ import (
 	"antipode/metrics/internal/tabular"
 )
 
-// Interventions is the metric entigen-interventions: each added sentence against the original prompt, on its own axis and crossed with the others.
+// Interventions is the metric entigen-interventions (Bansal et al., EMNLP 2022, Tables 1, 2, 6): each added sentence against the original prompt, a row for each category, prompt, axis
+// and model.
+//
+//	change = DS(sentence) − DS(original)    in [-1, 1]; below 0: more diverse
+//
+// relation says whether the axis is the sentence's own, another one (crossed), or any under an irrelevant sentence (control); n_reduced, n_flipped, n_increased, n_unchanged and
+// n_not_available count attributes by what became of their bias ([Change]). The interval draws the pictures of both prompts. Counts: n_used_original, n_used, n_asked.
+//
+// Options: rule, prompts, axes, draws and min_used as in [DiversityTable].
 func Interventions(ratings datasets.Table, settings ...metrics.Setting) datasets.Table {
 	return tabular.Of("entigen-interventions", ratings, settings)
 }
 
-// Controls is the metric entigen-controls: of how many cells interventions lower the diversity score, beside irrelevant sentences, which should change nothing. It
-// reads the table of [DiversityTable] or the printed one ([data.Printed]).
+// Controls is the metric entigen-controls (Bansal et al., EMNLP 2022, claims on Tables 1, 2, 6): of how many cells sentences lower the diversity score, beside irrelevant sentences, which should
+// change nothing. It reads the table of [DiversityTable] or the printed one ([data.Printed]).
+//
+//	share_improved = n_improved / n_used    in [0, 1], by judge, category, axis (and all axes) and relation of axis and sentence
+//
+// n_used are the cells where both scores are available, n_not_available the others. It has no options. A count over a paper's cells is no sample, so there is no interval.
 func Controls(diversities datasets.Table, settings ...metrics.Setting) datasets.Table {
 	return tabular.Of("entigen-controls", diversities, settings)
 }
 
-// ClipAgreement is the metric entigen-clip-agreement: how far labels by CLIP are those by people; labels are those of [ClipLabelTable].
+// ClipAgreement is the metric entigen-clip-agreement (Bansal et al., EMNLP 2022, evaluation of CLIP against people; 78 to 85 % printed): how far labels by CLIP ([ClipLabelTable]) are those by
+// people. agreement in [0, 1] and kappa (at most 1) are those of [AgreementOf], by both definitions, pooled and by model, attribute and both. Counts: n_agree, n_used, n_asked, and
+// n_without_clip pictures that people alone labelled. Intervals draw whole prompts.
+//
+// Options: rule (people's votes to label), axis (perceived gender or perceived skin colour), draws (1000).
 func ClipAgreement(labels, ratings datasets.Table, settings ...metrics.Setting) datasets.Table {
 	return tabular.Table("entigen-clip-agreement", map[string]datasets.Table{"in": labels, "ratings": ratings}, settings)
 }
 
-// ClipConfusion is the metric entigen-clip-confusion: which labels people and CLIP gave, counted.
+// ClipConfusion is the metric entigen-clip-confusion (Bansal et al., EMNLP 2022, evaluation of CLIP against people): which labels people and CLIP gave, n pictures each, pooled and by model,
+// attribute and both; share_of_human = n / n_human in [0, 1]. Uncertain is a label of its own.
+//
+// Options: rule and axis as in [ClipAgreement].
 func ClipConfusion(labels, ratings datasets.Table, settings ...metrics.Setting) datasets.Table {
 	return tabular.Table("entigen-clip-confusion", map[string]datasets.Table{"in": labels, "ratings": ratings}, settings)
 }

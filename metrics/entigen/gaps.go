@@ -12,8 +12,10 @@ import (
 	"antipode/metrics/internal/tabular"
 )
 
-// Gaps is the metric entigen-gaps: of each prompt and model, how many pictures there are of those asked for. prompts is the table of [data.Prompts], a row for each
-// picture asked for.
+// Gaps is the metric entigen-gaps (Bansal et al., EMNLP 2022: 246 prompts of 9 pictures): of each prompt and model, n_used pictures in [0, ∞) of n_asked, n_refused, n_missing, and the gap in words.
+// prompts is the table of [data.Prompts], a row for each picture asked for.
+//
+// Options: show (all prompts, or gaps alone).
 func Gaps(pictures, prompts datasets.Table, settings ...metrics.Setting) datasets.Table {
 	return tabular.Table("entigen-gaps", map[string]datasets.Table{"in": pictures, "prompts": prompts}, settings)
 }

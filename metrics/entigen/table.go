@@ -24,28 +24,51 @@ func Draws(n int) metrics.Setting { return tabular.Set("draws", strconv.Itoa(n))
 // AllPrompts also scores the folders that the paper reports nothing about.
 func AllPrompts() metrics.Setting { return tabular.Set("prompts", "all") }
 
-// DiversityTable is the metric entigen-diversity: one row for each category, prompt, axis and model.
+// DiversityTable is the metric entigen-diversity (Bansal et al., EMNLP 2022, equation 1; Tables 1, 2, 6): one row for each category, prompt, axis and model.
+//
+//	DS = Σ_k |a_k − b_k| / Σ_k (a_k + b_k)    over the category's attributes k, in [0, 1]; lower is more diverse
+//
+// No value where no picture is usable. change is DS minus that of the original prompt. Counts: n_group_a = Σ a_k, n_group_b = Σ b_k, n_used their sum, n_asked all
+// pictures, n_attributes; no_usable_picture lists attributes with none, warning says where few pictures are usable.
+//
+// Options: rule (strict; votes to label, see [Rule]), prompts (reported or all), axes (further ones), draws (1000) and cluster (picture or prompt) of [Bootstrap], min_used (10; below
+// it a warning).
 func DiversityTable(ratings datasets.Table, settings ...metrics.Setting) datasets.Table {
 	return tabular.Of("entigen-diversity", ratings, settings)
 }
 
-// BiasTable is the metric entigen-bias: one row for each attribute, prompt, axis and model.
+// BiasTable is the metric entigen-bias (Bansal et al., EMNLP 2022, equation 2; Figure 3): one row for each attribute, prompt, axis and model.
+//
+//	bias = (a_k − b_k) / (a_k + b_k)    in [-1, 1]; above 0: man, light-skinned, Western
+//
+// No value where no picture is usable. change compares it with the original prompt's, see [Change]; the interval is [BiasInterval]. Counts as in [DiversityTable].
+//
+// Options: rule, prompts, axes and min_used as in [DiversityTable].
 func BiasTable(ratings datasets.Table, settings ...metrics.Setting) datasets.Table {
 	return tabular.Of("entigen-bias", ratings, settings)
 }
 
-// QualityTable is the metric entigen-quality: good pictures per attribute, for each category, prompt and model.
+// QualityTable is the metric entigen-quality (Bansal et al., EMNLP 2022, Table 3): good pictures per attribute, for each category, prompt and model, in [0, pictures of an
+// attribute]; higher is better. By two readings, see [Quality]: n_used / n_attributes and n_as_described / n_attributes, on perceived gender, for weddings on perceived culture.
+//
+// Options: rule, prompts, axes, draws and cluster as in [DiversityTable].
 func QualityTable(ratings datasets.Table, settings ...metrics.Setting) datasets.Table {
 	return tabular.Of("entigen-quality", ratings, settings)
 }
 
-// PaperCells is the metric entigen-cells: every human value of the paper's tables beside the same from the ratings, one a row.
+// PaperCells is the metric entigen-cells (Bansal et al., EMNLP 2022, Tables 1, 2, 3, 6): every human value of the paper's tables beside the same from the ratings, one a row: printed, value
+// in [0, 1] (Table 3: pictures, [0, 9]), equal (1 where the value rounds or is cut to the printed one, [Printed.Agrees]), feasible (whether so few pictures can give the printed
+// value, [Feasible]), n_used.
+//
+// Options: rule, prompts and axes as in [DiversityTable]; table (all, 1, 2, 3 or 6).
 func PaperCells(ratings datasets.Table, settings ...metrics.Setting) datasets.Table {
 	return tabular.Of("entigen-cells", ratings, settings)
 }
 
-// PaperTable is the metric entigen-table: one of the paper's tables in its own layout, a row for each prompt and a column for each axis and model. A
-// value is followed by the printed one where the two differ.
+// PaperTable is the metric entigen-table (Bansal et al., EMNLP 2022, Tables 1, 2, 3, 6): one of the paper's tables in its own layout, a row for each prompt and a column for each axis and
+// model, in [0, 1] (Table 3: pictures, [0, 9]). A value is followed by the printed one where the two differ.
+//
+// Options: rule, prompts and axes as in [DiversityTable]; table (1), judges (human, or both: also the columns by CLIP, from a table clip), decimals (2), rounding (round or cut).
 func PaperTable(ratings datasets.Table, table int, settings ...metrics.Setting) datasets.Table {
 	return tabular.Of("entigen-table", ratings, append(slices.Clone(settings), tabular.Set("table", strconv.Itoa(table))))
 }

@@ -26,18 +26,33 @@ func (t CaptionTables) score(metric string, settings []metrics.Setting) datasets
 	return tabular.Table(metric, map[string]datasets.Table{"in": t.Captions, "attributes": t.Attributes}, settings)
 }
 
-// CaptionShares is the metric visage-captions: the share of an identity's captions that name an attribute, and a stereotype of the identity.
+// CaptionShares is the metric visage-captions (Jha et al., ACL 2024, section 3.2): the share, in [0, 1], of an identity's captions that name an attribute (n_any / n_used) and a stereotype of the
+// identity (n_stereotype / n_used). Counts: n_asked, n_refused, n_used captions, n_pictures, n_vocabulary. Intervals draw pictures with their captions.
+//
+// Options: min_stereo (2), stereo_column (na_stereo), rule (all) and min_score (4) say what a visual stereotype is, see [Visual];
+// vocabulary (visual or all), picture (column; image_id), match, case and plural as in [Matching], draws (1000).
 func CaptionShares(t CaptionTables, settings ...metrics.Setting) datasets.Table {
 	return t.score("visage-captions", settings)
 }
 
-// SalienceTable is the metric visage-salience: attributes found in an identity's captions, most salient first.
+// SalienceTable is the metric visage-salience (Jha et al., ACL 2024, section 3.2, Figure 3): attributes found in an identity's captions, most salient first.
+//
+//	salience(a, id) = tf(a, id) · idf(a, C)    in (-∞, ∞), with idf=smooth in [0, ∞); see [Salience]
+//
+// share, in [0, 1], are the captions that name it. Counts: n_times, n_captions, n_documents = df, n_corpus = |C|, n_used captions, n_pictures, n_vocabulary = |V|. Attributes are masked by the
+// rule of package seegull.
+//
+// Options: min_stereo, stereo_column, rule, min_score, vocabulary, picture, match, case, plural and draws as in [CaptionShares]; alpha (1), count, total, idf and document as in
+// [SalienceOptions]; top (0 = all), only (all or stereotypes), show_offensive (no).
 func SalienceTable(t CaptionTables, settings ...metrics.Setting) datasets.Table {
 	return t.score("visage-salience", settings)
 }
 
-// SalienceAgreement is the metric visage-salience-agreement: the share of salient stereotypes that annotators saw as well, from the tables of
-// [SalienceTable] and [Likelihoods].
+// SalienceAgreement is the metric visage-salience-agreement (Jha et al., ACL 2024, section 4.2; 44.69 % printed): the share, in [0, 1], of salient stereotypes that annotators saw as well, from the
+// unmasked tables of [SalienceTable] and [Likelihoods]: n_seen / n_used, where seen means L(a, id) at least the threshold. n_without stereotypes were never shown to annotators. The
+// interval draws identities.
+//
+// Options: threshold (0.5), top (stereotypes of an identity; 0 = all), draws (1000).
 func SalienceAgreement(salient, likelihoods datasets.Table, settings ...metrics.Setting) datasets.Table {
 	return tabular.Table("visage-salience-agreement", map[string]datasets.Table{"in": salient, "likelihoods": likelihoods}, settings)
 }

@@ -20,19 +20,29 @@ type ClipTables struct {
 	Attributes datasets.Table // attribute and the vector (clip_text) of its text; for each pair what [CaptionTables] takes
 }
 
-// ClipAttributeTable is the metric visage-clip-attributes: attributes found in pictures by CLIP, zero-shot, in the form of the annotations. With [Reading]("rows", "all"),
-// [Likelihoods], [Tendencies] and [OffensivenessTable] read it as they read people's answers; [FoundSalience] ranks it as captions are ranked.
+// ClipAttributeTable is the metric visage-clip-attributes, an addition to section 3.2 of Jha et al., ACL 2024: attributes found in pictures by CLIP, zero-shot, see [ClipAttributes], in the form of the
+// annotations: cosine in [-1, 1], probability in [0, 1], rank, selected (1 = found) among n_vocabulary. With [Reading]("rows", "all"), [Likelihoods], [Tendencies] and [OffensivenessTable] read it as they
+// read people's answers; [FoundSalience] ranks it as captions are ranked. Attributes are masked by the rule of package seegull.
+//
+// Options: found_by (top, probability or cosine), top_k (10), threshold (0.05), logit_scale (100), rows (found or all), vector (clip_image), text_vector (clip_text), vocabulary (visual or
+// all), show_offensive (no); min_stereo (2), stereo_column (na_stereo), rule (all) and min_score (4) say what a visual stereotype is, see [Visual].
 func ClipAttributeTable(t ClipTables, settings ...metrics.Setting) datasets.Table {
 	return tabular.Table("visage-clip-attributes", map[string]datasets.Table{"in": t.Pictures, "attributes": t.Attributes}, settings)
 }
 
-// FoundSalience is the metric visage-found-salience: attributes found in pictures, most salient first, from the unmasked table of [ClipAttributeTable] or any other finder.
+// FoundSalience is the metric visage-found-salience: [SalienceTable] of attributes found in pictures by another way than captions (Jha et al., ACL 2024, section 3.2, on other findings), from the
+// unmasked table of [ClipAttributeTable] or any other finder; each picture counts as one caption. Range and columns are those of [SalienceTable].
+//
+// Options: min_stereo, stereo_column, rule, min_score, alpha, count, total, idf, document, top, only, show_offensive and draws as in [SalienceTable].
 func FoundSalience(found datasets.Table, settings ...metrics.Setting) datasets.Table {
 	return tabular.Of("visage-found-salience", found, settings)
 }
 
-// NgramTable is the metric visage-ngrams: runs of words of an identity's captions, most salient first, without a vocabulary. The table of attributes, unmasked, says which
-// terms name an attribute that may not be shown beside the identity.
+// NgramTable is the metric visage-ngrams (Jha et al., ACL 2024, section 3.2, without its vocabulary): runs of words of an identity's captions, see [Ngrams], most salient first; range and columns are those of
+// [SalienceTable], |V| the number of terms. The table of attributes, unmasked, says which terms name an attribute that may not be shown beside the identity: those are masked.
+//
+// Options: least (1) and most (3) words, min_captions (2), stop (english, none, or words); min_stereo, stereo_column, rule, min_score, picture, case, plural, alpha, count, total, idf, document, top,
+// only, show_offensive and draws as in [SalienceTable].
 func NgramTable(t CaptionTables, settings ...metrics.Setting) datasets.Table {
 	return t.score("visage-ngrams", settings)
 }

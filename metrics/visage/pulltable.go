@@ -15,19 +15,30 @@ import (
 	"antipode/metrics/internal/tabular"
 )
 
-// PullTable is the metric visage-pull: Tables 3 to 5 of the paper, one row an identity, from a row for each picture: identity, set (d, s or ns), attribute
-// (of the prompt; blank in d) and the vector that the option vector names (full); outcome.
+// PullTable is the metric visage-pull (Jha et al., ACL 2024, section 5, Tables 3 to 5), one row an identity, from a row for each picture: identity, set (d, s or ns), attribute (of the
+// prompt; blank in d) and a vector; outcome.
+//
+//	pull = S(d, s) − S(d, ns)    in [-2, 2]; S and mean_sim in [-1, 1], see [Pulls]
+//
+// No value where a set is empty. Counts: n_d, n_s, n_ns pictures, n_stereotypes, n_others, n_asked, n_refused, n_used.
+//
+// Options: vector (full), average (attribute or pooled), cluster (attribute or picture) and draws (1000) as in [PullOptions].
 func PullTable(pictures datasets.Table, settings ...metrics.Setting) datasets.Table {
 	return tabular.Of("visage-pull", pictures, settings)
 }
 
-// PullCount is the metric visage-pull-count: how many identities have a positive pull, from the table of [PullTable] or the printed Tables 3 to 5.
+// PullCount is the metric visage-pull-count (Jha et al., ACL 2024, section 5; 121 of 135 printed): the share, in [0, 1], of identities with a positive pull, n_positive / n_used, from the table of
+// [PullTable] or the printed Tables 3 to 5. n_equal have a pull of 0, n_undefined none. The interval draws identities.
+//
+// Options: draws (1000).
 func PullCount(pulls datasets.Table, settings ...metrics.Setting) datasets.Table {
 	return tabular.Of("visage-pull-count", pulls, settings)
 }
 
-// SimilarityTable is the metric visage-similarity: how alike the pictures of one set are between identities and within each, from the table that
-// [PullTable] reads.
+// SimilarityTable is the metric visage-similarity, an addition to section 5 of Jha et al., ACL 2024: how alike the pictures of one set are between identities and within each, see [Similarities], in
+// [-1, 1], from the table that [PullTable] reads. Counts: n_a, n_b pictures.
+//
+// Options: vector (full), set (d, s or ns), draws (1000, of pictures).
 func SimilarityTable(pictures datasets.Table, settings ...metrics.Setting) datasets.Table {
 	return tabular.Of("visage-similarity", pictures, settings)
 }

@@ -32,37 +32,68 @@ func MinAttributes(n int) metrics.Setting { return tabular.Set("min_attributes",
 // Draws is the number of bootstrap draws of pictures; the default is 1000, 0 = no intervals.
 func Draws(n int) metrics.Setting { return tabular.Set("draws", strconv.Itoa(n)) }
 
-// Tendencies is the metric visage-association: Tables 1 and 2 of the paper, one row an identity.
+// Tendencies is the metric visage-association (Jha et al., ACL 2024, Tables 1 and 2): one row an identity, as the paper sorts them.
+//
+//	theta(id) = L(stereo, id) / L(random, id)    in [0, ∞); no value, and theta_text N/A, where L(random, id) is 0
+//
+// L are means of [Likelihoods] in [0, 1]. Counts: n_stereotypes and n_random attributes shown, n_used showings, n_pictures. Intervals draw pictures.
+//
+// Options: min_stereo (2), stereo_column (na_stereo), rule (all) and min_score (4) say what a visual stereotype is, see [Visual];
+// mode (compat or clean, see the package comment), min_attributes (2), draws (1000).
 func Tendencies(annotations datasets.Table, settings ...metrics.Setting) datasets.Table {
 	return tabular.Of("visage-association", annotations, settings)
 }
 
-// Likelihoods is the metric visage-likelihood: one row for each identity and attribute shown.
+// Likelihoods is the metric visage-likelihood (Jha et al., ACL 2024, section 4): one row for each identity and attribute shown, most likely first.
+//
+//	L(a, id) = n_selected / n_used    in [0, 1]: of the showings of a for pictures of id, those selected
+//
+// Options: min_stereo, stereo_column, rule, min_score, mode, min_attributes and draws as in [Tendencies].
 func Likelihoods(annotations datasets.Table, settings ...metrics.Setting) datasets.Table {
 	return tabular.Of("visage-likelihood", annotations, settings)
 }
 
-// OverallRatio is the metric visage-overall: the aggregations behind "thrice as likely", by name.
+// OverallRatio is the metric visage-overall (Jha et al., ACL 2024, section 5.1): how much likelier stereotypes are than other attributes, the paper's "thrice", a row for each aggregation of
+// [Overall]: ratio in [0, ∞) over n_identities. Intervals draw identities.
+//
+// Options: min_stereo, stereo_column, rule, min_score, mode and min_attributes as in [Tendencies]; draws (1000).
 func OverallRatio(annotations datasets.Table, settings ...metrics.Setting) datasets.Table {
 	return tabular.Of("visage-overall", annotations, settings)
 }
 
-// PaperTables is the metric visage-tables: the paper's Tables 1 and 2 beside the same from the annotations.
+// PaperTables is the metric visage-tables (Jha et al., ACL 2024, Tables 1 and 2): the printed values beside the same from the annotations, in [0, 1] and, theta, [0, ∞); cells_equal counts those of
+// three that agree to the printed digits, ties included.
+//
+// Options: min_stereo, stereo_column, rule, min_score and mode as in [Tendencies].
 func PaperTables(annotations datasets.Table, settings ...metrics.Setting) datasets.Table {
 	return tabular.Of("visage-tables", annotations, settings)
 }
 
-// ConsensusTable is the metric visage-consensus: the paper's Figure 6.
+// ConsensusTable is the metric visage-consensus (Jha et al., ACL 2024, Figure 6): for each label the percentage, in [0, 100], of attributes to which at least two of three annotators gave it:
+// 100·n_attributes/n_used. Intervals draw attributes.
+//
+// Options: draws (1000).
 func ConsensusTable(ratings datasets.Table) datasets.Table {
 	return tabular.Of("visage-consensus", ratings, nil)
 }
 
-// StereotypeCounts is the metric visage-stereotypes: identities by the number of their visual stereotypes.
+// StereotypeCounts is the metric visage-stereotypes (Jha et al., ACL 2024, Figure 2): identities by n_stereotypes, the number of their visual stereotypes |St(id)| in [0, ∞), of n_used pairs of SeeGULL. It is a
+// count of a list, so there is no interval. Join the regions of package datasets/visage to it for bars or a map.
+//
+// Options: min_stereo (2), stereo_column (na_stereo), rule (all) and min_score (4) say what a visual stereotype is, see [Visual].
 func StereotypeCounts(pairs datasets.Table, settings ...metrics.Setting) datasets.Table {
 	return tabular.Of("visage-stereotypes", pairs, settings)
 }
 
-// OffensivenessTable is the metric visage-offensiveness: O(id), one row an identity.
+// OffensivenessTable is the metric visage-offensiveness (Jha et al., ACL 2024, section 4 and Figure 8), one row an identity:
+//
+//	O(id) = mean of SeeGULL's mean offensiveness over the stereotypes of id that annotators saw    in [-1, 4]
+//
+// No value where none was seen, or rated. normalised is O(id) from the least (0) to the largest (1) of the identities, one reading of the figure. Counts: n_present, n_rated (what the mean is
+// of), n_unrated. Intervals draw the stereotypes present.
+//
+// Options: present (any or share) with threshold (0.5), weight (once or likelihood), unrated (skip or zero), negative (keep or zero), see [OffensivenessOptions]; min_stereo, stereo_column, rule,
+// min_score, mode and min_attributes as in [Tendencies]; draws (1000).
 func OffensivenessTable(annotations datasets.Table, settings ...metrics.Setting) datasets.Table {
 	return tabular.Of("visage-offensiveness", annotations, settings)
 }
