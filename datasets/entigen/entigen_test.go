@@ -217,3 +217,71 @@ func TestPullReleased(t *testing.T) {
 		}
 	}
 }
+
+// TestPrintedClaims are claims of the paper's text on its own tables, as its printed numbers have them: which hold, and by how much.
+func TestPrintedClaims(t *testing.T) {
+	value := map[string]float64{}
+	for _, c := range PrintedTables() {
+		value[fmt.Sprint(c.Table, c.Category, c.Prompt, c.Axis, c.Judge, c.Model)] = c.Value
+	}
+	all := []string{MinDALLE, DALLEMini, SD}
+	at := func(table int, category, prompt, axis, judge, model string) float64 {
+		v, known := value[fmt.Sprint(table, category, prompt, axis, judge, model)]
+		if !known {
+			t.Fatalf("Table %d has no %s, %s, %s, %s, %s", table, category, prompt, axis, judge, model)
+		}
+		return v
+	}
+	// Claim 12: pictures lost per attribute are 0 to 1.4, but for DALL-E-mini and Stable Diffusion on professions; some cells gain.
+	var losses, exceptions []string
+	for _, c := range []struct{ category, prompt string }{{Profession, "P-G1"}, {Profession, "P-S1"}, {Object, "O-G1"}, {Object, "O-S1"}, {Culture, "C-1"}} {
+		for _, m := range all {
+			d := at(3, c.category, Original, "", "human", m) - at(3, c.category, c.prompt, "", "human", m)
+			text := fmt.Sprintf("%s %.1f", m, d)
+			switch {
+			case c.category == Profession && m != MinDALLE:
+				exceptions = append(exceptions, text)
+			case d > 0:
+				losses = append(losses, text)
+			}
+			if d > 1.41 && !(c.category == Profession && m != MinDALLE) || d < -1.35 {
+				t.Errorf("%s %s: %s pictures lost", c.category, c.prompt, text)
+			}
+		}
+	}
+	if want := []string{"DALL-E-mini 3.0", "Stable Diffusion 5.5", "DALL-E-mini 3.5", "Stable Diffusion 5.0"}; !slices.Equal(exceptions, want) || len(losses) < 4 {
+		t.Errorf("%v, %v", exceptions, losses)
+	}
+	// Claim 2: P-G1 improves labels by CLIP for all models, P-G2 not for minDALL-E. Claim 6: the axis-matched sentence improves human scores but minDALL-E's on gender.
+	for _, m := range all {
+		before := at(1, Profession, Original, PerceivedGender, "clip", m)
+		if at(1, Profession, "P-G1", PerceivedGender, "clip", m) >= before || (at(1, Profession, "P-G2", PerceivedGender, "clip", m) < before) != (m != MinDALLE) {
+			t.Errorf("claim 2, %s", m)
+		}
+		if (at(1, Profession, "P-G1", PerceivedGender, "human", m) < at(1, Profession, Original, PerceivedGender, "human", m)) != (m != MinDALLE) ||
+			at(1, Profession, "P-S1", PerceivedSkin, "human", m) >= at(1, Profession, Original, PerceivedSkin, "human", m) {
+			t.Errorf("claim 6, %s", m)
+		}
+		// Claim 9: cultural sentences diversify all; claim 10: irrelevant ones move nothing by more than 0.1.
+		culture := at(2, Culture, Original, PerceivedScene, "human", m)
+		for _, p := range []string{"C-1", "C-2"} {
+			if at(2, Culture, p, PerceivedScene, "human", m) >= culture {
+				t.Errorf("claim 9, %s %s", m, p)
+			}
+		}
+		for _, p := range []string{"C-I1", "C-I2"} {
+			if d := at(2, Culture, p, PerceivedScene, "human", m) - culture; d > 0.1001 || d < -0.1001 {
+				t.Errorf("claim 10, %s %s: %g", m, p, d)
+			}
+		}
+	}
+	// CLIP gives each object one group in DALL-E-mini's pictures; two human values stand in both Table 1 and 6.
+	for _, p := range []string{Original, "O-G1", "O-S1", "O-I2"} {
+		if v := at(6, Object, p, PerceivedGender, "clip", DALLEMini); v != 1 {
+			t.Errorf("%s: %g", p, v)
+		}
+	}
+	if at(1, Profession, Original, PerceivedGender, "human", SD) != at(6, Object, Original, PerceivedGender, "human", SD) || at(1, Profession, "P-G1", PerceivedGender, "human", SD) != at(6, Object, "O-G1", PerceivedGender, "human", SD) {
+		t.Error("the repeated values differ")
+	}
+}

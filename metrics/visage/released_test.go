@@ -176,3 +176,75 @@ func TestReleasedVocabulary(t *testing.T) {
 		}
 	}
 }
+
+// TestHeadlineClaims: claims 5 to 8 of the paper's text from the released annotations.
+func TestHeadlineClaims(t *testing.T) {
+	rows := released(t, "visage-annotations", data.Options{Version: data.WorkbookOnly})
+	f := tabulartest.Evaluate(t, "visage-association", rows, map[string]string{"draws": "0"})
+	text, first := map[string]string{}, 0
+	for i, id := range f.Texts("identity") {
+		text[id] = f.Texts("theta_text")[i]
+		if text[id] == "N/A" {
+			if first != i {
+				t.Errorf("%s: N/A does not stand first", id)
+			}
+			first++
+		}
+	}
+	for id, want := range map[string]string{"Nigerian": "27.30", "Togolese": "N/A", "Zimbabwean": "N/A", "Swedes": "N/A", "Danish": "N/A"} {
+		if text[id] != want {
+			t.Errorf("%s: theta %s, the paper says %s", id, text[id], want)
+		}
+	}
+	o := tabulartest.Evaluate(t, "visage-overall", rows, nil)
+	for i, name := range o.Texts("aggregation") {
+		v, low, high := o.Numbers("ratio")[i], o.Numbers("ratio_low")[i], o.Numbers("ratio_high")[i]
+		if name == "ratio-of-means" && math.Round(v) != 3 || !(low < v && v < high) {
+			t.Errorf("%s: %g [%g, %g]", name, v, low, high)
+		}
+		t.Logf("%s: %.2f [%.2f, %.2f]", name, v, low, high)
+	}
+	l := tabulartest.Evaluate(t, "visage-likelihood", rows, map[string]string{"draws": "0"})
+	top := map[string]float64{}
+	for i, id := range l.Texts("identity") {
+		top[id] = max(top[id], l.Numbers("likelihood")[i])
+	}
+	if top["Sudanese"] != 1 { // an attribute that every showing selected
+		t.Errorf("Sudanese: %g", top["Sudanese"])
+	}
+}
+
+// TestOffensivenessOptions: each reading of section 4.4 runs on the released files; unrated pairs are told apart from those rated 0.
+func TestOffensivenessOptions(t *testing.T) {
+	rows := released(t, "visage-annotations", data.Options{Version: data.WorkbookOnly})
+	seen := map[string]bool{}
+	unrated := 0.0
+	for _, o := range []map[string]string{{}, {"present": "share", "threshold": "0.1"}, {"weight": "likelihood"}, {"unrated": "zero"}, {"negative": "zero"}} {
+		o["draws"] = "0"
+		f := tabulartest.Evaluate(t, "visage-offensiveness", rows, o)
+		sum := 0.0
+		for i, v := range f.Numbers("offensiveness") {
+			if !math.IsNaN(v) {
+				sum += v
+			}
+			if v < -1 || v > 4 || f.Numbers("n_rated")[i] > f.Numbers("n_present")[i] {
+				t.Errorf("%v, %s: %g", o, f.Texts("identity")[i], v)
+			}
+			unrated += f.Numbers("n_unrated")[i]
+		}
+		seen[strconv.FormatFloat(sum, 'g', -1, 64)] = true
+	}
+	if len(seen) != 5 || unrated == 0 {
+		t.Errorf("%d of 5 readings differ, %g unrated", len(seen), unrated)
+	}
+	f := released(t, "visage-pairs", data.Options{})
+	without := 0
+	for _, v := range f.Numbers("offensiveness") {
+		if math.IsNaN(v) {
+			without++
+		}
+	}
+	if without != 1197 {
+		t.Errorf("%d unrated pairs, the file has 1197", without)
+	}
+}
