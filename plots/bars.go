@@ -66,9 +66,11 @@ func buildBars(f *datasets.Frame, column string, s *settings) (drawing, error) {
 	placed := panels.placed(bars, xs) // the names of each column of panels
 	horizontal := s.horizontal
 	for _, own := range placed {
-		crowded := !fitsBelow(own, s.theme, panels.columns, len(levels))
-		c.turned = c.turned || crowded && len(own) < len(bars)
-		horizontal = horizontal || crowded && len(own) == len(bars)
+		if !fitsBelow(own, s.theme, panels.columns, len(levels)) {
+			slanted := len(own) < len(bars) && bandBelow(own, s.theme, panels.columns) >= max(16, 8*float64(len(levels)))
+			c.turned = c.turned || slanted
+			horizontal = horizontal || !slanted
+		}
 	}
 	c.turned = c.turned && !horizontal
 	if horizontal && !c.own {
@@ -239,9 +241,14 @@ func (s *settings) barColumns(f *datasets.Frame) (x, series string, err error) {
 	return x, series, nil
 }
 
+// bandBelow is about how much room each of the names has below upright bars.
+func bandBelow(names []string, th Theme, columns int) float64 {
+	return ((th.Width-80)/float64(columns) - 30) / float64(len(names))
+}
+
 // fitsBelow says whether the names can stand below upright bars, each in at most two lines without a broken word.
 func fitsBelow(names []string, th Theme, columns, series int) bool {
-	band := ((th.Width-80)/float64(columns) - 30) / float64(len(names))
+	band := bandBelow(names, th, columns)
 	if band < 16*float64(series) && band < 40 {
 		return false
 	}

@@ -193,7 +193,12 @@ func (s *settings) melt(f *datasets.Frame, first string) (*datasets.Frame, strin
 	return out, "value", nil
 }
 
-const noCounts = "n: not given in the table."
+// Sentences of captions.
+const (
+	noCounts    = "n: not given in the table."
+	noIntervals = "No intervals in the table."
+	undrawn     = "Intervals stand in the table and are not drawn."
+)
 
 // counts says how many images stand behind the values.
 func counts(f *datasets.Frame, rows []int) string {
@@ -227,7 +232,7 @@ func counts(f *datasets.Frame, rows []int) string {
 // kind says what the intervals are; drawn says whether there are any.
 func (s *settings) kind(f *datasets.Frame, column string, drawn bool) string {
 	if !drawn {
-		return "No intervals in the table."
+		return noIntervals
 	}
 	kind := s.interval
 	for _, name := range []string{"interval", "method"} {

@@ -106,8 +106,10 @@ func buildForest(f *datasets.Frame, column string, s *settings) (drawing, error)
 	}
 	c.refKeys(s)
 	c.sentences(s, f, column, whiskers && !s.joined, none)
-	if s.joined && whiskers {
-		c.caption[len(c.caption)-1] += " Intervals stand in the table and are not drawn."
+	for i, sentence := range c.caption {
+		if s.joined && whiskers && sentence == noIntervals {
+			c.caption[i] = undrawn
+		}
 	}
 	if limits := or(s.xlim, s.limits); limits != nil {
 		c.cut(v, *limits)

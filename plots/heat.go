@@ -109,7 +109,7 @@ func buildHeat(f *datasets.Frame, column string, s *settings) (drawing, error) {
 		}
 	}
 	if whiskers {
-		c.caption = append(c.caption, "Intervals stand in the table and are not drawn.")
+		c.caption = append(c.caption, undrawn)
 	}
 	if h.sums == nil {
 		c.caption = append(c.caption, counts(f, all(f.Len())))

@@ -240,6 +240,15 @@ func TestBarsLeftOut(t *testing.T) {
 	}
 }
 
+// TestJoinedIntervals wants the caption to say that intervals there are, and are not drawn.
+func TestJoinedIntervals(t *testing.T) {
+	table := made(texts("name", "a", "a"), texts("of", "x", "y"), small(1, 2), client.NumberColumn("v_low", []float64{0, 1}), client.NumberColumn("v_high", []float64{2, 3}))
+	svg := drawSVG(t, plots.Forest(table, "v", plots.Label("name"), plots.Series("of"), plots.Joined()))
+	if strings.Contains(svg, "No intervals in the table") || !strings.Contains(svg, "Intervals stand in the table and are not drawn.") {
+		t.Errorf("caption: %q", said(svg))
+	}
+}
+
 // TestStackedHistogram measures that stacked series end where their sum does.
 func TestStackedHistogram(t *testing.T) {
 	table := made(texts("s", "a", "a", "b", "b", "b"), small(0.1, 0.9, 0.1, 0.1, 0.9))
