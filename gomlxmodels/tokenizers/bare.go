@@ -92,7 +92,7 @@ func (o *opener) pair(path string, text []byte, set *settings) (*Tokenizer, erro
 	if err != nil {
 		return nil, fmt.Errorf("%s: not readable: %w", list, err)
 	}
-	var merges []json.RawMessage
+	var merges []string
 	suffix := ""
 	for i, line := range strings.Split(string(text), "\n") {
 		line = strings.TrimSuffix(line, "\r")
@@ -105,13 +105,13 @@ func (o *opener) pair(path string, text []byte, set *settings) (*Tokenizer, erro
 		if strings.HasSuffix(line, "</w>") {
 			suffix = "</w>"
 		}
-		raw, err := json.Marshal(line)
-		if err != nil {
-			return nil, fmt.Errorf("%s: line %d: %w", list, i+1, err)
-		}
-		merges = append(merges, raw)
+		merges = append(merges, line)
 	}
-	b := &bare{set: set, vocab: ids, file: file{Model: modelSpec{Type: "BPE", Merges: merges}, Decoder: &decoderSpec{Type: "ByteLevel"}}}
+	raw, err := json.Marshal(merges)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", list, err)
+	}
+	b := &bare{set: set, vocab: ids, file: file{Model: modelSpec{Type: "BPE", Merges: raw}, Decoder: &decoderSpec{Type: "ByteLevel"}}}
 	b.PreTokenizer = &preSpec{Type: "ByteLevel", AddPrefixSpace: set.prefixSpace}
 	switch {
 	case strings.HasPrefix(set.class, "CLIP") || suffix != "":

@@ -34,18 +34,18 @@ type addedSpec struct {
 
 // modelSpec is the model of tokenizer.json.
 type modelSpec struct {
-	Type         string            `json:"type"`
-	Vocab        json.RawMessage   `json:"vocab"`
-	Merges       []json.RawMessage `json:"merges"`
-	Unknown      *string           `json:"unk_token"`
-	UnknownID    *int32            `json:"unk_id"`
-	Prefix       *string           `json:"continuing_subword_prefix"`
-	End          *string           `json:"end_of_word_suffix"`
-	MostChars    *int              `json:"max_input_chars_per_word"`
-	Dropout      *float64          `json:"dropout"`
-	FuseUnknown  bool              `json:"fuse_unk"`
-	ByteFallback bool              `json:"byte_fallback"`
-	IgnoreMerges bool              `json:"ignore_merges"`
+	Type         string          `json:"type"`
+	Vocab        json.RawMessage `json:"vocab"`
+	Merges       json.RawMessage `json:"merges"`
+	Unknown      *string         `json:"unk_token"`
+	UnknownID    *int32          `json:"unk_id"`
+	Prefix       *string         `json:"continuing_subword_prefix"`
+	End          *string         `json:"end_of_word_suffix"`
+	MostChars    *int            `json:"max_input_chars_per_word"`
+	Dropout      *float64        `json:"dropout"`
+	FuseUnknown  bool            `json:"fuse_unk"`
+	ByteFallback bool            `json:"byte_fallback"`
+	IgnoreMerges bool            `json:"ignore_merges"`
 }
 
 // one reads a tokenizer.json.
@@ -54,7 +54,7 @@ func (o *opener) one(path string, text []byte, set *settings) (*Tokenizer, error
 	if err := json.Unmarshal(text, &f); err != nil {
 		return nil, unreadable(path, err)
 	}
-	if f.Truncation != nil && set.stale && f.Truncation.Length > 0 {
+	if f.Truncation != nil && set.noLimit && f.Truncation.Length > 0 {
 		set.limit = f.Truncation.Length
 	}
 	t, err := f.build(set)
@@ -241,18 +241,20 @@ func number(ids map[string]int) (map[string]int32, []string, error) {
 }
 
 func (s *modelSpec) unigram() (model, []string, error) {
-	var list [][2]json.RawMessage
+	var list [][]any // of a token and its score
 	if err := json.Unmarshal(s.Vocab, &list); err != nil {
 		return nil, nil, fmt.Errorf("the vocabulary is not readable: %w", err)
 	}
 	tokens, scores := make([]string, len(list)), make([]float64, len(list))
 	seen := make(map[string]int, len(list))
 	for i, entry := range list {
-		if err := json.Unmarshal(entry[0], &tokens[i]); err != nil {
-			return nil, nil, fmt.Errorf("token %d of the vocabulary is not readable: %w", i, err)
+		ok, scored := false, false
+		if len(entry) == 2 {
+			tokens[i], ok = entry[0].(string)
+			scores[i], scored = entry[1].(float64)
 		}
-		if err := json.Unmarshal(entry[1], &scores[i]); err != nil {
-			return nil, nil, fmt.Errorf("the score of token %d of the vocabulary is not readable: %w", i, err)
+		if !ok || !scored {
+			return nil, nil, fmt.Errorf("token %d of the vocabulary is not a token and its score", i)
 		}
 		if at, ok := seen[tokens[i]]; ok {
 			return nil, nil, fmt.Errorf("the token %q is there twice, as %d and %d", tokens[i], at, i)
@@ -267,20 +269,26 @@ func (s *modelSpec) unigram() (model, []string, error) {
 
 // merges are pairs, ["a","b"], or "a b" in older files.
 func (s *modelSpec) merges() ([][2]string, error) {
-	out := make([][2]string, len(s.Merges))
-	for i, raw := range s.Merges {
-		var one string
-		var two []string
-		ok := false
-		switch {
-		case json.Unmarshal(raw, &one) == nil:
-			out[i][0], out[i][1], ok = strings.Cut(one, " ")
-		case json.Unmarshal(raw, &two) == nil && len(two) == 2:
-			out[i], ok = [2]string(two), true
+	if s.Merges == nil {
+		return nil, nil
+	}
+	var pairs [][]string
+	if json.Unmarshal(s.Merges, &pairs) != nil {
+		var lines []string
+		if err := json.Unmarshal(s.Merges, &lines); err != nil {
+			return nil, fmt.Errorf("the merges are not readable: %w", err)
 		}
-		if !ok {
-			return nil, fmt.Errorf("merge %d: %s is not two tokens", i+1, raw)
+		pairs = make([][]string, len(lines))
+		for i, line := range lines {
+			pairs[i] = strings.SplitN(line, " ", 2)
 		}
+	}
+	out := make([][2]string, len(pairs))
+	for i, pair := range pairs {
+		if len(pair) != 2 {
+			return nil, fmt.Errorf("merge %d: %q is not two tokens", i+1, pair)
+		}
+		out[i] = [2]string(pair)
 	}
 	return out, nil
 }

@@ -18,13 +18,14 @@ type settings struct {
 	cleanUp bool
 	roles   map[string]string // token by role: pad_token, unk_token …
 
-	lower         bool // vocab.txt
-	chinese       bool
-	accents       *bool
-	prefixSpace   bool // vocab.json and merges.txt
-	addBOS, stale bool // stale = model_max_length was not stated
-	added         map[string]addedSpec
-	specs         map[string]addedSpec // of roles whose token is an object
+	lower       bool // vocab.txt
+	chinese     bool
+	accents     *bool
+	prefixSpace bool // vocab.json and merges.txt
+	addBOS      bool
+	noLimit     bool // model_max_length was not stated
+	added       map[string]addedSpec
+	specs       map[string]addedSpec // of roles whose token is an object
 }
 
 // Open reads the tokenizer of a model folder: tokenizer.json, else vocab.txt (BERT, MPNet), else vocab.json and merges.txt
@@ -148,7 +149,7 @@ func (o *opener) settings() (*settings, error) {
 	set.class, set.cleanUp, set.lower, set.chinese, set.accents = config.Class, config.CleanUp, config.Lower, config.Chinese, config.Accents
 	set.prefixSpace, set.addBOS, set.added = config.PrefixSpace, config.AddBeginToken, config.Added
 	set.padLeft, set.cutLeft = config.PaddingSide == "left", config.TruncateSide == "left"
-	set.stale = config.Limit == nil
+	set.noLimit = config.Limit == nil
 	if config.Limit != nil && *config.Limit >= 1 && *config.Limit <= 1<<30 { // larger: transformers' way to say none
 		set.limit = int(*config.Limit)
 	}
