@@ -32,6 +32,7 @@ import (
 	_ "antipode/metrics/entigen"
 	_ "antipode/metrics/indictti"
 	"antipode/metrics/prdc"
+	_ "antipode/metrics/significance"
 	_ "antipode/metrics/tokens"
 	_ "antipode/metrics/visage"
 )
