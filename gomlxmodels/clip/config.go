@@ -16,6 +16,12 @@ type Config struct {
 	Text          TextConfig   `json:"text_config"`
 	Vision        VisionConfig `json:"vision_config"`
 	ProjectionDim int          `json:"projection_dim"`
+
+	// PicturesOnly says that the text tower is another model's: of an AltCLIPModel package textenc reads it. Text then stays at
+	// its default and means nothing.
+	PicturesOnly bool `json:"-"`
+
+	layer string // what the checkpoint calls its list of blocks, where not "layers"
 }
 
 // TextConfig is the text tower's shape: the keys of CLIPTextConfig.
@@ -77,10 +83,13 @@ func ParseConfig(text []byte) (*Config, error) {
 	switch {
 	case f.ModelType == nil:
 		return nil, errors.New(`says no "model_type"`)
-	case *f.ModelType != "clip":
-		return nil, fmt.Errorf("model_type %q is not a CLIPModel (clip)", *f.ModelType)
+	case *f.ModelType != "clip" && *f.ModelType != altCLIP:
+		return nil, fmt.Errorf("model_type %q is not a CLIPModel (clip) or AltCLIPModel (altclip)", *f.ModelType)
 	}
 	c := DefaultConfig()
+	if *f.ModelType == altCLIP {
+		c.PicturesOnly, f.Text, f.TextDict = true, nil, nil
+	}
 	if f.ProjectionDim != nil {
 		c.ProjectionDim = *f.ProjectionDim
 	}
@@ -102,6 +111,9 @@ func ParseConfig(text []byte) (*Config, error) {
 	}
 	return &c, c.Validate()
 }
+
+// altCLIP is the model_type of a CLIP whose text tower, an XLM-R, is package textenc's.
+const altCLIP = "altclip"
 
 // given says whether a JSON value is there and not null.
 func given(raw json.RawMessage) bool {

@@ -1,5 +1,6 @@
 // Package clip is CLIP (Radford et al. 2021, arXiv 2103.00020): two towers that put pictures and texts into one space. It
-// reads Hugging Face CLIPModel folders of any patch, width, picture size and context.
+// reads Hugging Face CLIPModel folders of any patch, width, picture size and context, and the image tower of an AltCLIPModel,
+// whose texts package textenc embeds.
 //
 // # Two doors
 //

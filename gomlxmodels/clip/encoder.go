@@ -120,6 +120,9 @@ func (e *Encoder) load(t tower) (*half, error) {
 	if e.closed {
 		return nil, errClosed
 	}
+	if t == textTower && e.m.cfg.PicturesOnly {
+		return nil, errors.New("clip: the text tower of this model is package textenc's")
+	}
 	if h := e.halves[t]; h != nil {
 		return h, nil
 	}
@@ -135,7 +138,7 @@ func (e *Encoder) load(t tower) (*half, error) {
 		}
 	}
 	h := &half{store: model.NewStore(), ready: map[int]bool{}}
-	if err := weights.Load(h.store.RootScope(), e.m.set, table(e.m.cfg, t), e.opts.DType); err != nil {
+	if err := weights.Load(h.store.RootScope(), e.m.set, table(e.m.cfg, e.m.set, t), e.opts.DType); err != nil {
 		h.store.Finalize()
 		return nil, err
 	}

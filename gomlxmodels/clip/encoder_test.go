@@ -40,7 +40,7 @@ func randomFolder(t *testing.T, cfg Config) string {
 	t.Helper()
 	rng := near.Rand(t, 3)
 	var list []weights.Tensor
-	for _, r := range table(&cfg, imageTower, textTower) {
+	for _, r := range table(&cfg, nil, imageTower, textTower) {
 		if r.Shape == nil {
 			continue
 		}

@@ -83,7 +83,7 @@ func (g golden) run(backend compute.Backend, t tower, fn func(*model.Scope, []*N
 	g.t.Helper()
 	store := model.NewStore()
 	defer store.Finalize()
-	if err := weights.Load(store.RootScope(), g.Model.set, table(g.cfg, t), dtypes.Float32); err != nil {
+	if err := weights.Load(store.RootScope(), g.Model.set, table(g.cfg, g.Model.set, t), dtypes.Float32); err != nil {
 		g.t.Fatal(err)
 	}
 	exec, err := model.NewExec(backend, store, fn)

@@ -48,7 +48,10 @@ func Open(dir string) (m *Model, err error) {
 		return nil, err
 	}
 	m.files = append(m.files, m.set.Files()...)
-	if err := weights.Match(m.set, table(m.cfg, imageTower, textTower)); err != nil {
+	if m.set.Has("vision_model.encoder.layer.0.layer_norm1.weight") { // so transformers 5 saves an AltCLIPModel
+		m.cfg.layer = "layer"
+	}
+	if err := weights.Match(m.set, table(m.cfg, m.set, imageTower, textTower)); err != nil {
 		return nil, err
 	}
 	scale, err := m.set.Float32(logitScale)

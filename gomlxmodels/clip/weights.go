@@ -2,6 +2,7 @@ package clip
 
 import (
 	"fmt"
+	"strings"
 
 	"antipode/gomlxmodels/weights"
 )
@@ -19,9 +20,17 @@ const logitScale = "logit_scale"
 
 // table is the whole correspondence between a checkpoint and the variables of the given towers. The tensors of the others
 // are known and left alone.
-func table(cfg *Config, load ...tower) []weights.Rule {
+func table(cfg *Config, set *weights.Set, load ...tower) []weights.Rule {
 	rules := []weights.Rule{{Tensor: logitScale, Shape: []int{}}}
 	for _, half := range []tower{imageTower, textTower} {
+		if half == textTower && cfg.PicturesOnly { // another package reads them
+			for _, name := range set.Names() {
+				if strings.HasPrefix(name, "text_model.") || strings.HasPrefix(name, "text_projection.") {
+					rules = append(rules, weights.Rule{Tensor: name})
+				}
+			}
+			continue
+		}
 		part := textTable(cfg)
 		if half == imageTower {
 			part = imageTable(cfg)
@@ -50,7 +59,7 @@ func imageTable(cfg *Config) []weights.Rule {
 	t.as(from+"patch_embedding.weight", "vision/patch/weights", []int{t.width, c.NumChannels * c.PatchSize * c.PatchSize}, t.width, c.NumChannels, c.PatchSize, c.PatchSize)
 	t.skip(from + "position_ids")
 	t.norm("vision_model.pre_layrnorm", "vision/prenorm")
-	t.blocks("vision_model.", "vision/", c.Layers)
+	t.blocks("vision_model.", cfg.layer, "vision/", c.Layers)
 	t.norm("vision_model.post_layernorm", "vision/norm")
 	t.as("visual_projection.weight", "vision/projection/weights", nil, cfg.ProjectionDim, t.width)
 	return t.rules
@@ -63,7 +72,7 @@ func textTable(cfg *Config) []weights.Rule {
 	t.as(from+"token_embedding.weight", "text/tokens/words", nil, c.VocabSize, t.width)
 	t.as(from+"position_embedding.weight", "text/tokens/positions", nil, c.Context, t.width)
 	t.skip(from + "position_ids")
-	t.blocks("text_model.", "text/", c.Layers)
+	t.blocks("text_model.", "", "text/", c.Layers)
 	t.norm("text_model.final_layer_norm", "text/norm")
 	t.as("text_projection.weight", "text/projection/weights", nil, cfg.ProjectionDim, t.width)
 	return t.rules
@@ -92,10 +101,13 @@ func (t *tableMaker) norm(from, to string) {
 }
 
 // blocks is the encoder, which both towers name alike.
-func (t *tableMaker) blocks(from, to string, layers int) {
+func (t *tableMaker) blocks(from, name, to string, layers int) {
+	if name == "" {
+		name = "layers"
+	}
 	d, f := t.width, t.hidden
 	for i := range layers {
-		from, to := fmt.Sprintf("%sencoder.layers.%d.", from, i), fmt.Sprintf("%sblock_%d/", to, i)
+		from, to := fmt.Sprintf("%sencoder.%s.%d.", from, name, i), fmt.Sprintf("%sblock_%d/", to, i)
 		for part, name := range []string{"q_proj", "k_proj", "v_proj"} {
 			t.rules = append(t.rules,
 				weights.Rule{Tensor: from + "self_attn." + name + ".weight", Variable: to + "attention/qkv/weights", Shape: []int{d, d}, Part: part, Parts: 3},

@@ -11,7 +11,6 @@ import (
 
 	"antipode/datasets"
 	"antipode/gomlxmodels"
-	"antipode/gomlxmodels/checkpoint"
 	"antipode/gomlxmodels/clip"
 	"antipode/gomlxmodels/stage"
 	"antipode/gomlxmodels/tokenizers"
@@ -27,14 +26,12 @@ type clipPictures struct {
 // clipTexts is the text tower of a CLIP.
 type clipTexts struct {
 	texts
-	model  *clip.Model
-	pooled bool
+	model     *clip.Model
+	tokenizer *tokenizers.Tokenizer
+	pooled    bool
 }
 
 func openCLIP(dir string, args gomlxmodels.EmbedArgs) (kind, error) {
-	if err := is(dir, "clip", args.Vector); err != nil {
-		return nil, err
-	}
 	if !slices.Contains([]string{"", "auto", "projected", "pooled"}, args.Pooling) {
 		return nil, fmt.Errorf("pooling %q: a CLIP's vectors are projected or pooled", args.Pooling)
 	}
@@ -53,19 +50,9 @@ func openCLIP(dir string, args gomlxmodels.EmbedArgs) (kind, error) {
 	if t.Size() > c.VocabSize {
 		return nil, fmt.Errorf("%s: the tokenizer has %d tokens, config.json's vocab_size is %d: they are of two models", dir, t.Size(), c.VocabSize)
 	}
-	return &clipTexts{texts: newTexts(args.Text, t, c.Context), model: m, pooled: args.Pooling == "pooled"}, nil
-}
-
-// is refuses a model of another architecture than the vector's.
-func is(dir, want, vector string) error {
-	architecture, err := checkpoint.Architecture(dir)
-	if err != nil || architecture == want {
-		return err
-	}
-	if architecture == "" {
-		architecture = "no model_type"
-	}
-	return fmt.Errorf("%s: config.json says %s; the vector %s takes a model of type %s", dir, architecture, vector, want)
+	k := &clipTexts{model: m, pooled: args.Pooling == "pooled", tokenizer: t}
+	k.texts, err = newTexts(args.Text, func(text string) (tokenizers.Encoding, error) { return t.Encode(text, c.Context) })
+	return k, err
 }
 
 func (c *clipPictures) files() []string            { return c.model.Files() }
@@ -126,7 +113,6 @@ func clipVector(embedding any, pooled bool) []float32 {
 func (c *clipTexts) files() []string { return append(c.model.Files(), c.tokenizer.Files()...) }
 func (c *clipTexts) settings() []any { return nil }
 func (c *clipTexts) choices() string { return output(gomlxmodels.ClipText, c.pooled) }
-func (c *clipTexts) batch() int      { return clip.DefaultTextBatch }
 
 func (c *clipTexts) load(backend compute.Backend, dtype dtypes.DType) (encoder, error) {
 	e, err := clip.NewEncoder(backend, c.model, clip.Options{DType: dtype})

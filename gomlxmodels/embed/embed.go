@@ -79,10 +79,17 @@ func open(_ context.Context, env stage.Env, raw json.RawMessage) (stage.Worker, 
 	switch w.args.Vector {
 	case "", gomlxmodels.Full:
 		w.kind, err = openViT(dir, w.args)
-	case gomlxmodels.ClipImage, gomlxmodels.ClipText:
+	case gomlxmodels.ClipImage:
 		w.kind, err = openCLIP(dir, w.args)
+	case gomlxmodels.ClipText:
+		var own bool
+		if own, err = isCLIP(dir); own {
+			w.kind, err = openCLIP(dir, w.args)
+		} else if err == nil {
+			w.kind, err = openSentences(dir, w.args)
+		}
 	default:
-		err = fmt.Errorf("%s: no encoder of sentences is there yet", dir)
+		w.kind, err = openSentences(dir, w.args)
 	}
 	if err != nil {
 		return nil, err

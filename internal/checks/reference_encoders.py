@@ -1,11 +1,11 @@
 """Encoders of pictures and texts as transformers and sentence-transformers save them, and what the libraries make of them.
 
-    python reference_encoders.py make DIR SIZE SEED    DIR/NAME (a model folder), DIR/images.csv, DIR/texts.csv, DIR/reference.npz
+    python reference_encoders.py make DIR SIZE SEED    DIR/NAME (a model folder), DIR/images.csv, DIR/texts.csv, DIR/reference/model.safetensors
     python reference_encoders.py compare DIR           reads DIR/NAME.COLUMN.parquet with pandas; exit status 1 where a difference is beyond its bound
     python reference_encoders.py list DIR              the runs to make: NAME COLUMN, a line each
 
 SIZE "real" is CLIP B/32 and L/14, all-mpnet-base-v2 and an XLM-R large; "small" draws the configurations of SEED: widths, heads, layers, patches,
-activations, pooling. Weights are random in both. Texts: 15 scripts, empty, long, with emoji and combining marks.
+activations, pooling; "tiny" is what gomlxmodels/all/testdata/encoders holds (seed 1; torch 2.15.0, transformers 5.23.0). Weights are random in all. Texts: 15 scripts, empty, long, with emoji and combining marks.
 Bound: 1e-4 of the largest value for texts and lossless pictures.
 """
 
@@ -16,6 +16,7 @@ import random
 import sys
 
 import numpy as np
+from safetensors.numpy import load_file, save_file
 
 TEXTS = [
     "a photo of a dog", "", "A  Photo,\tof the Cat's 3 toys!", "एक कुत्ते की तस्वीर", "একটি কুকুরের ছবি", "ஒரு நாயின் புகைப்படம்", "ఒక కుక్క ఫోటో", "ನಾಯಿಯ ಫೋಟೋ",
@@ -29,12 +30,12 @@ def write(path, rows):
         csv.writer(f).writerows(rows)
 
 
-def pictures(root, rng):
+def pictures(root, rng, most):
     from PIL import Image
 
     rows = [["id", "image"]]
     for i in range(8):
-        w, h = (int(v) for v in rng.integers(40, 400, 2))
+        w, h = (int(v) for v in rng.integers(40, most, 2))
         y, x = np.mgrid[0:h, 0:w]
         waves = [np.sin(x * rng.uniform(0.01, 0.1) + y * rng.uniform(-0.1, 0.1) + rng.uniform(0, 6)) for _ in range(3)]
         img = Image.fromarray((127 + 110 * np.stack(waves, -1)).clip(0, 255).astype(np.uint8))
@@ -83,13 +84,13 @@ def byte_pairs(root, size):
     return CLIPTokenizer(str(root / "vocab.json"), str(root / "merges.txt"))
 
 
-def clip(root, config, seed, images, result, name):
+def clip(root, config, size, seed, images, result, name):
     import torch
     from transformers import CLIPImageProcessor, CLIPModel
 
     folder = root / name
     folder.mkdir()
-    tokenizer = byte_pairs(folder, 1200)
+    tokenizer = byte_pairs(folder, 1200 if size != "tiny" else 640)
     config.text_config.vocab_size = len(tokenizer)
     config.text_config.bos_token_id, config.text_config.eos_token_id = tokenizer.bos_token_id, tokenizer.eos_token_id
     config.text_config.pad_token_id = tokenizer.pad_token_id
@@ -120,6 +121,10 @@ def clips(size, rng):
         large = dict(num_hidden_layers=24, num_attention_heads=16, hidden_size=1024, intermediate_size=4096, patch_size=14)
         yield "clip-l14", CLIPConfig(text_config=dict(hidden_size=768, intermediate_size=3072, num_attention_heads=12), vision_config=large, projection_dim=768)
         return
+    if size == "tiny":
+        small = dict(hidden_size=16, num_attention_heads=2, num_hidden_layers=2, intermediate_size=24)
+        yield "clip", CLIPConfig(text_config=dict(small, max_position_embeddings=24), vision_config=dict(small, image_size=32, patch_size=8), projection_dim=12)
+        return
     for i in range(3):
         heads = rng.choice([2, 3, 4, 8])
         act = rng.choice(["quick_gelu", "gelu", "gelu_new", "gelu_pytorch_tanh"])
@@ -132,28 +137,136 @@ def clips(size, rng):
         yield f"clip-{i}", CLIPConfig(text_config=text, vision_config=vision, projection_dim=rng.randint(8, 96))
 
 
+def word_pieces(root, size, kind):
+    """A BERT or MPNet tokenizer learnt from TEXTS."""
+    from tokenizers import BertWordPieceTokenizer
+    from transformers import BertTokenizer, MPNetTokenizer
+
+    t = BertWordPieceTokenizer()
+    special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"] if kind == "bert" else ["<s>", "<pad>", "</s>", "<unk>", "[UNK]", "<mask>"]
+    t.train_from_iterator(TEXTS * 3, vocab_size=size, min_frequency=1, special_tokens=special, show_progress=False)
+    vocab = t.get_vocab()
+    (root / "vocab.txt").write_text("\n".join(sorted(vocab, key=vocab.get)) + "\n", encoding="utf-8")
+    return {"bert": BertTokenizer, "mpnet": MPNetTokenizer}[kind](str(root / "vocab.txt"))
+
+
+def unigrams(root, size):
+    """An XLM-R tokenizer learnt from TEXTS."""
+    from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, trainers
+    from transformers import XLMRobertaTokenizer
+
+    t = Tokenizer(models.Unigram())
+    t.normalizer, t.pre_tokenizer = normalizers.NFKC(), pre_tokenizers.Metaspace()
+    t.train_from_iterator(TEXTS * 3, trainers.UnigramTrainer(vocab_size=size, unk_token="<unk>", special_tokens=["<s>", "<pad>", "</s>", "<unk>"], show_progress=False))
+    vocab = [tuple(v) for v in json.loads(t.to_str())["model"]["vocab"]]
+    return XLMRobertaTokenizer(vocab=vocab + [("<mask>", 0.0)])
+
+
+def sentence(root, kind, config, modules, size, seed, result, name):
+    """A sentence-transformers folder: kind is the family, modules the pooling mode and what follows."""
+    import torch
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers import models as parts
+    from transformers import AutoModel
+
+    scratch = root / (name + "-plain")
+    scratch.mkdir()
+    n = 1500 if size != "tiny" else 400
+    tokenizer = unigrams(scratch, n) if kind == "xlm-roberta" else word_pieces(scratch, n, kind)
+    config.vocab_size, config.pad_token_id = len(tokenizer), tokenizer.pad_token_id
+    stir(AutoModel.from_config(config), seed).save_pretrained(scratch)
+    tokenizer.save_pretrained(scratch)
+    limit = config.max_position_embeddings - (0 if kind == "bert" else 2)
+    word = parts.Transformer(str(scratch), max_seq_length=min(limit, 128))
+    pooling, *more = modules
+    chain = [word, parts.Pooling(config.hidden_size, pooling_mode=pooling)]
+    for m in more:
+        if m == "normalize":
+            chain.append(parts.Normalize())
+        else:
+            torch.manual_seed(seed)
+            chain.append(parts.Dense(config.hidden_size, m, activation_function=torch.nn.Tanh()))
+    model = SentenceTransformer(modules=chain, device="cpu")
+    model.save(str(root / name))
+    import shutil
+
+    shutil.rmtree(scratch)
+    result[f"{name}/text"] = np.asarray(model.encode(TEXTS, batch_size=4), np.float32)
+
+
+def sentences(size, rng):
+    from transformers import BertConfig, MPNetConfig, XLMRobertaConfig
+
+    if size == "real":
+        yield "mpnet", "mpnet", MPNetConfig(), ["mean", "normalize"]
+        yield "xlmr-large", "xlm-roberta", XLMRobertaConfig(hidden_size=1024, num_hidden_layers=24, num_attention_heads=16, intermediate_size=4096, max_position_embeddings=514, type_vocab_size=1), ["mean"]
+        return
+    if size == "tiny":
+        yield "sentence", "bert", BertConfig(hidden_size=16, num_hidden_layers=2, num_attention_heads=2, intermediate_size=24, max_position_embeddings=40), ["mean", "normalize"]
+        return
+    for i, (kind, make) in enumerate({"bert": BertConfig, "mpnet": MPNetConfig, "xlm-roberta": XLMRobertaConfig}.items()):
+        heads = rng.choice([2, 3, 4])
+        width = heads * rng.choice([8, 12, 16])
+        config = make(hidden_size=width, num_attention_heads=heads, num_hidden_layers=rng.randint(1, 4), intermediate_size=rng.randint(20, 200),
+                      hidden_act=rng.choice(["gelu", "gelu_new", "relu"]), max_position_embeddings=rng.choice([60, 130, 514]))
+        yield f"{kind}-{i}", kind, config, [rng.choice(["mean", "cls", "max", "mean_sqrt_len_tokens", "weightedmean", "lasttoken"]), *rng.choice([[], ["normalize"], [20], [20, "normalize"]])]
+
+
+def altclip(root, size, seed, images, result):
+    """AltCLIP: CLIP's pictures, an XLM-R's texts."""
+    import torch
+    from transformers import AltCLIPConfig, AltCLIPModel, CLIPImageProcessor
+
+    folder = root / "altclip"
+    folder.mkdir()
+    tokenizer = unigrams(folder, 1500)
+    text = dict(vocab_size=len(tokenizer), hidden_size=48, num_hidden_layers=3, num_attention_heads=4, intermediate_size=64, project_dim=24, max_position_embeddings=90, pad_token_id=tokenizer.pad_token_id)
+    vision = dict(hidden_size=32, num_hidden_layers=3, num_attention_heads=4, intermediate_size=48, image_size=56, patch_size=14)
+    if size == "real":
+        text = dict(vocab_size=len(tokenizer), pad_token_id=tokenizer.pad_token_id)
+        vision = dict(num_hidden_layers=24, num_attention_heads=16, hidden_size=1024, intermediate_size=4096, patch_size=14, image_size=224)
+    config = AltCLIPConfig(text_config=text, vision_config=vision, projection_dim=768 if size == "real" else 20)
+    model = stir(AltCLIPModel(config), seed)
+    side = config.vision_config.image_size
+    processor = CLIPImageProcessor(size={"shortest_edge": side}, crop_size={"height": side, "width": side})
+    for part in (model, tokenizer, processor):
+        part.save_pretrained(folder)
+    limit = config.text_config.max_position_embeddings - 2
+    with torch.inference_mode():
+        one = lambda out: getattr(out, "pooler_output", out)[0].numpy()
+        result["altclip/clip_image"] = np.stack([one(model.get_image_features(**processor(i, return_tensors="pt"))) for i in images])
+        result["altclip/clip_text"] = np.stack([one(model.get_text_features(**tokenizer(t, truncation=True, max_length=limit, return_tensors="pt"))) for t in TEXTS])
+
+
 def make(root, size, seed):
     import torch
 
     rng = random.Random(seed)
     torch.manual_seed(seed)
-    images, result = pictures(root, np.random.default_rng(seed)), {}
+    images, result = pictures(root, np.random.default_rng(seed), 80 if size == "tiny" else 400), {}
     write(root / "texts.csv", [["id", "caption"], *[[f"t{i}", t] for i, t in enumerate(TEXTS)]])
     for name, config in clips(size, rng):
-        clip(root, config, seed, images, result, name)
+        clip(root, config, size, seed, images, result, name)
         print(name, {k: v for k, v in config.to_diff_dict().items() if not isinstance(v, dict)})
-    np.savez(root / "reference.npz", **result)
+    for name, kind, config, modules in sentences(size, rng):
+        sentence(root, kind, config, modules, size, seed, result, name)
+        print(name, modules)
+    if size != "tiny":
+        altclip(root, size, seed, images, result)
+        print("altclip")
+    (root / "reference").mkdir()
+    save_file(result, root / "reference" / "model.safetensors")
 
 
 def names(root):
-    print("\n".join(key.replace("/", " ") for key in np.load(root / "reference.npz").files))
+    print("\n".join(key.replace("/", " ") for key in load_file(root / "reference" / "model.safetensors")))
 
 
 def compare(root):
     import pandas as pd
 
-    reference, failed = np.load(root / "reference.npz"), False
-    for key in reference.files:
+    reference, failed = load_file(root / "reference" / "model.safetensors"), False
+    for key in reference:
         name, column = key.split("/")
         table = pd.read_parquet(root / f"{name}.{column}.parquet")
         ours, theirs = np.stack(table[column]), reference[key]

@@ -1,0 +1,138 @@
+package all
+
+import (
+	"context"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"antipode/datasets"
+	"antipode/gomlxmodels"
+	"antipode/gomlxmodels/weights"
+	"antipode/internal/near"
+)
+
+// evaluator makes this process evaluate plans with the pure Go backend in a store of its own.
+func evaluator(t *testing.T) {
+	t.Helper()
+	t.Setenv("ANTIPODE_PLUGIN", "none")
+	if err := Use(t.TempDir()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+const encoders = "testdata/encoders"
+
+// The stage's vectors are those that transformers and sentence-transformers made; testdata/encoders is the work of
+// internal/checks/reference_encoders.py.
+func TestEmbedAsTheLibraries(t *testing.T) {
+	evaluator(t)
+	reference, err := weights.Open(filepath.Join(encoders, "reference"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	images, texts := datasets.CSV(filepath.Join(encoders, "images.csv")), datasets.CSV(filepath.Join(encoders, "texts.csv"))
+	for name, table := range map[string]datasets.Table{
+		"clip/clip_image": gomlxmodels.Embed(filepath.Join(encoders, "clip"), images, gomlxmodels.Vector("clip_image")),
+		"clip/clip_text":  gomlxmodels.EmbedText(filepath.Join(encoders, "clip"), texts, "caption", gomlxmodels.Vector("clip_text")),
+		"sentence/text":   gomlxmodels.EmbedText(filepath.Join(encoders, "sentence"), texts, "caption"),
+	} {
+		_, column, _ := strings.Cut(name, "/")
+		want, err := reference.Float32(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, err := table.Rows(context.Background())
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		var got []float32
+		for _, v := range f.Vectors(column) {
+			got = append(got, v...)
+		}
+		near.Check(t, name, got, want, 1e-4, 1e-5)
+
+		// A row does not depend on its neighbours.
+		one, err := table.Head(1).Rows(context.Background())
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		near.Check(t, name+", alone", one.Vectors(column)[0], f.Vectors(column)[0], 0, 1e-6)
+	}
+}
+
+// A text brings its counts, an empty one is a text, and a row that says why it has none has no vector.
+func TestEmbedTextCounts(t *testing.T) {
+	evaluator(t)
+	table := datasets.FromRows([]map[string]any{
+		{"id": "a", "caption": "a photo of a dog", "outcome": "ok"},
+		{"id": "b", "caption": "", "outcome": "ok"},
+		{"id": "c", "caption": "", "outcome": "refused"},
+		{"id": "d", "caption": strings.Repeat("dog ", 500), "outcome": "ok"},
+	})
+	f, err := gomlxmodels.EmbedText(filepath.Join(encoders, "clip"), table, "caption", gomlxmodels.Vector("clip_text")).Rows(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, has := range []bool{true, true, false, true} {
+		if got := f.Vectors("clip_text")[i] != nil; got != has {
+			t.Errorf("row %d has a vector: %v", i+1, got)
+		}
+	}
+	tokens, words, cut := f.Numbers("clip_text_tokens"), f.Numbers("clip_text_words"), f.Numbers("clip_text_cut")
+	if words[0] != 5 || words[1] != 0 || words[3] != 500 || tokens[1] != 0 || cut[0] != 0 || cut[3] != tokens[3]-22 || !math.IsNaN(tokens[2]) {
+		t.Errorf("tokens %v, words %v, cut %v", tokens, words, cut)
+	}
+}
+
+func TestEmbedRefuses(t *testing.T) {
+	evaluator(t)
+	clip, sentence := filepath.Join(encoders, "clip"), filepath.Join(encoders, "sentence")
+	bare, small := t.TempDir(), t.TempDir()
+	copyFolder(t, clip, bare, func(name string) bool { return !strings.HasPrefix(name, "tokenizer") && name != "vocab.json" }, nil)
+	copyFolder(t, clip, small, nil, func(text string) string { return strings.Replace(text, `"vocab_size": `, `"vocab_size": 9`, 1) })
+	images, texts := datasets.CSV(filepath.Join(encoders, "images.csv")), datasets.CSV(filepath.Join(encoders, "texts.csv"))
+	for want, table := range map[string]datasets.Table{
+		"no tokenizer":                      gomlxmodels.EmbedText(bare, texts, "caption", gomlxmodels.Vector("clip_text")),
+		"the configuration asks for [9":     gomlxmodels.EmbedText(small, texts, "caption", gomlxmodels.Vector("clip_text")),
+		"clip_image and clip_text":          gomlxmodels.Embed(clip, images),
+		"model_type \"bert\" is not a CLIP": gomlxmodels.Embed(sentence, images, gomlxmodels.Vector("clip_image")),
+		"its vector is text, not clip_text": gomlxmodels.EmbedText(sentence, texts, "caption", gomlxmodels.Vector("clip_text")),
+		"is not a text encoder":             gomlxmodels.EmbedText(clip, texts, "caption"),
+		"gives no vector \"text\"":          gomlxmodels.Embed(clip, images, gomlxmodels.Vector("text")),
+		"projected or pooled":               gomlxmodels.Embed(clip, images, gomlxmodels.Vector("clip_image"), gomlxmodels.Pooling("mean")),
+		"antipode models pull some/model":   gomlxmodels.EmbedText("some/model", texts, "caption"),
+		"no such column: \"words\"":         gomlxmodels.EmbedText(clip, texts, "words", gomlxmodels.Vector("clip_text")),
+	} {
+		_, err := table.Rows(context.Background())
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("error %v, want one line with %q", err, want)
+		}
+	}
+}
+
+// copyFolder copies the files of a folder that keep wants, with edit's change to config.json.
+func copyFolder(t *testing.T, from, to string, keep func(string) bool, edit func(string) string) {
+	t.Helper()
+	files, err := os.ReadDir(from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		data, err := os.ReadFile(filepath.Join(from, f.Name()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if keep != nil && !keep(f.Name()) {
+			continue
+		}
+		if edit != nil && f.Name() == "config.json" {
+			data = []byte(edit(string(data)))
+		}
+		if err := os.WriteFile(filepath.Join(to, f.Name()), data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
