@@ -63,6 +63,21 @@ func TestSalienceTime(t *testing.T) {
 	}
 }
 
+// BenchmarkNgrams finds runs of 1 to 3 words in 40,000 captions and ranks those of five captions or more, with 100 bootstrap draws.
+func BenchmarkNgrams(b *testing.B) {
+	captions, _ := paperSized(near.Rand(b, 404))
+	b.ReportAllocs()
+	for b.Loop() {
+		terms, err := Ngrams(captions, NgramOptions{MinCaptions: 5})
+		if err != nil {
+			b.Fatal(err)
+		}
+		if _, err := Salience(captions, Vocabulary{Attributes: terms}, SalienceOptions{Alpha: 1, Draws: 100}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
 // BenchmarkPulls is 135 identities with 15 default pictures, 3 stereotypes and 3 other attributes with 30 pictures each, of 512 numbers, 1000 bootstrap draws.
 func BenchmarkPulls(b *testing.B) {
 	rng := near.Rand(b, 414)

@@ -41,8 +41,8 @@ func FoundSalience(found datasets.Table, settings ...metrics.Setting) datasets.T
 // NgramTable is the metric visage-ngrams (Jha et al., ACL 2024, section 3.2, without its vocabulary): runs of words of an identity's captions, see [Ngrams], most salient first; range and columns are those of
 // [SalienceTable], |V| the number of terms. The table of attributes, unmasked, says which terms name an attribute that may not be shown beside the identity: those are masked.
 //
-// Options: least (1) and most (3) words, min_captions (2), stop (english, none, or words); min_stereo, stereo_column, rule, min_score, picture, case, plural, alpha, count, total, idf, document, top,
-// only, show_offensive and draws as in [SalienceTable].
+// Options: least (1) and most (3) words, min_captions (5), draws (100), stop (english, none, or words); min_stereo, stereo_column, rule, min_score, picture, case, plural, alpha, count, total, idf, document, top,
+// only and show_offensive as in [SalienceTable].
 func NgramTable(t CaptionTables, settings ...metrics.Setting) datasets.Table {
 	return t.score("visage-ngrams", settings)
 }
@@ -68,10 +68,11 @@ func init() {
 	registerAll("visage-ngrams", "runs of words in an identity's captions, by salience, without a vocabulary", "tf · idf", "(-∞, ∞); idf=smooth: [0, ∞)", "section 3.2",
 		[]metrics.Input{{Role: "in", Columns: datasets.Columns("identity:text", "caption:text"), About: "one row for each caption; also the column that picture names, and outcome (refused, failed and skipped rows hold no caption)"},
 			{Role: "attributes", Columns: datasets.Columns("attribute:text"), About: "unmasked attributes, or pairs with identity and offensiveness: terms that name one are masked as its pair is"}},
-		append(with(stereoOptions, slices.DeleteFunc(slices.Clone(matchOptions), func(o metrics.Option) bool { return o.Name == "match" })...), append(slices.Clone(salienceForm),
+		append(with(stereoOptions, slices.DeleteFunc(slices.Clone(matchOptions), func(o metrics.Option) bool { return o.Name == "match" || o.Name == "draws" })...), append(slices.Clone(salienceForm),
 			metrics.Option{Name: "least", Default: "1", About: "least words of a term"},
 			metrics.Option{Name: "most", Default: "3", About: "most words of a term, up to 8"},
-			metrics.Option{Name: "min_captions", Default: "2", About: "captions that a term must stand in"},
+			metrics.Option{Name: "min_captions", Default: "5", About: "captions that a term must stand in"},
+			metrics.Option{Name: "draws", Default: "100", About: "bootstrap draws of pictures with their captions; 0 = no intervals; each draw holds 16 bytes a term"},
 			metrics.Option{Name: "stop", Default: "english", About: "words that a term neither begins nor ends with: english, none, or words separated by spaces"})...), salienceColumns, ngrams)
 }
 
