@@ -25,5 +25,11 @@
 // unknown modules and joined poolings. Its weights are matched by parts of names without a look at what is missing or left over, and
 // padding is a count of tokens at the right, so texts could not share a row; hence this graph, from the blocks of package nn.
 //
+// # M-CLIP
+//
+// Its folders name their transformer (modelBase) without saying its shape: xlm-roberta-base and xlm-roberta-large are known, another
+// is a folder of that name with a config.json inside. Weights are read as safetensors; torch's pytorch_model.bin is to be saved so
+// first, under the same names.
+//
 // Letters of the shapes: R rows, L tokens of a row, T texts a row may hold, D width, H heads.
 package textenc

@@ -182,13 +182,18 @@ func checkStages(t *testing.T, backend compute.Backend, g golden) {
 // texts without padding give other numbers.
 var leftMatters = map[string]bool{"bert-joined-dense": true, "distilbert-deep": true}
 
+// onXLA are the goldens whose rows are compiled by XLA too, which takes a second each: one with and one without a bias by distance,
+// every kind of module, both multilingual towers.
+var onXLA = map[string]bool{"bert-joined-dense": true, "mpnet-far": true, "altclip": true, "mclip": true}
+
 // TestEncoderEqualsReference goes through the Go door, where the three texts lie in one row.
 func TestEncoderEqualsReference(t *testing.T) {
 	for _, c := range goldens {
-		t.Run(c.name, func(t *testing.T) {
-			g := openGolden(t, c.name, c.pooling)
-			checkEncoder(t, testbackend.XLA(t), g, leftMatters[c.name])
-		})
+		if onXLA[c.name] {
+			t.Run(c.name, func(t *testing.T) {
+				checkEncoder(t, testbackend.XLA(t), openGolden(t, c.name, c.pooling), leftMatters[c.name])
+			})
+		}
 		t.Run(c.name+", pure Go", func(t *testing.T) {
 			checkEncoder(t, testbackend.Go(t), openGolden(t, c.name, c.pooling), leftMatters[c.name])
 		})
