@@ -3,7 +3,6 @@ package entigen
 import (
 	"cmp"
 	"fmt"
-	"hash/fnv"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -75,9 +74,7 @@ func AgreementOf(pairs []Pair, d Definition, r Resampling) (Agreement, error) {
 	if len(prompts) < 2 || r.Draws <= 0 {
 		return a, nil
 	}
-	h := fnv.New64a()
-	h.Write([]byte(r.Cell))
-	rng := rand.New(rand.NewPCG(uint64(r.Seed), h.Sum64()))
+	rng := r.source()
 	var shares, kappas []float64
 	for range r.Draws {
 		var drawn [3][3]int
@@ -164,9 +161,7 @@ func EffectOf(original, now []Counts, r Resampling) Effect {
 	if math.IsNaN(e.Change) || r.Draws <= 0 {
 		return e
 	}
-	h := fnv.New64a()
-	h.Write([]byte(r.Cell))
-	rng := rand.New(rand.NewPCG(uint64(r.Seed), h.Sum64()))
+	rng := r.source()
 	var changes []float64
 	for range r.Draws {
 		if v := DiversityOf(drawAll(now, rng)).Value - DiversityOf(drawAll(original, rng)).Value; !math.IsNaN(v) {

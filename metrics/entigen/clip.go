@@ -33,13 +33,11 @@ const (
 
 // ClipLabel is what CLIP makes of a picture.
 type ClipLabel struct {
-	Group                Group
-	Why                  string  // "" where it has a group
-	Person               bool    // passes the filter
-	A, B, Uncertain      float64 // softmax of Scale·similarity over the three texts, [0, 1]; sum 1
-	PersonRather         float64 // the same of person against object
-	SimilarityOfNearest  float64 // cosine with the nearest of the three texts, [-1, 1]
-	SimilarityOfNextBest float64
+	Group           Group
+	Why             string  // "" where it has a group
+	Person          bool    // passes the filter
+	A, B, Uncertain float64 // softmax of Scale·similarity over the three texts, [0, 1]; sum 1
+	PersonRather    float64 // the same of person against object
 }
 
 // ClipLabels is the paper's labelling by CLIP (Table 4) of unnormalised vectors, a picture each; a nil vector is no picture. texts are by label.
@@ -77,7 +75,7 @@ func ClipLabels(pictures [][]float32, texts map[string][]float32, o ClipOptions)
 	for i, v := range pictures {
 		if v == nil {
 			nan := math.NaN()
-			out[i] = ClipLabel{Why: NoVector, A: nan, B: nan, Uncertain: nan, PersonRather: nan, SimilarityOfNearest: nan, SimilarityOfNextBest: nan}
+			out[i] = ClipLabel{Why: NoVector, A: nan, B: nan, Uncertain: nan, PersonRather: nan}
 			continue
 		}
 		p, reason := direction(v, width)
@@ -136,12 +134,6 @@ func clipLabel(sim [5]float64, o ClipOptions) ClipLabel {
 			best, ties = k, 1
 		case sim[k] == sim[best]:
 			ties++
-		}
-	}
-	l.SimilarityOfNearest, l.SimilarityOfNextBest = sim[best], math.Inf(-1)
-	for k := range 3 {
-		if k != best {
-			l.SimilarityOfNextBest = max(l.SimilarityOfNextBest, sim[k])
 		}
 	}
 	switch {

@@ -90,6 +90,13 @@ type Resampling struct {
 	Most    float64 // the score's upper end; 0 = none. The lower one is 0
 }
 
+// source is the draws' generator.
+func (r Resampling) source() *rand.Rand {
+	h := fnv.New64a()
+	h.Write([]byte(r.Cell))
+	return rand.New(rand.NewPCG(uint64(r.Seed), h.Sum64()))
+}
+
 // Bootstrap gives the interval of a score by drawing with replacement: value + (quantiles of the draws − their mean), within the score's range. The absolute difference of few
 // pictures is larger in a draw than in the data; taking the draws' mean away leaves that out, which a percentile interval would not. The interval is about
 // the score's expectation at these numbers of pictures. Draws in which the score is not available are left out; the interval always holds the value itself. There is none
@@ -99,9 +106,7 @@ func Bootstrap(counts []Counts, score func([]Counts) float64, r Resampling) (low
 	if r.Draws <= 0 || math.IsNaN(value) || r.Cluster == ByPrompt && len(counts) < 2 {
 		return math.NaN(), math.NaN()
 	}
-	h := fnv.New64a()
-	h.Write([]byte(r.Cell))
-	rng := rand.New(rand.NewPCG(uint64(r.Seed), h.Sum64()))
+	rng := r.source()
 	values := make([]float64, 0, r.Draws)
 	drawn := make([]Counts, len(counts))
 	for range r.Draws {
