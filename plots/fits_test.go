@@ -3,6 +3,8 @@ package plots_test
 import (
 	"context"
 	"fmt"
+	"math"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -47,5 +49,49 @@ func TestCrowdedPanelsLieDown(t *testing.T) {
 	svg := drawSVG(t, plots.Bars(made(texts("object", name...), texts("setup", panel...), small(v...)), "v", plots.X("object"), plots.Panels("setup")))
 	if strings.Contains(svg, "rotate(-45") || strings.Count(svg, `text-anchor="end">object `) != 24 {
 		t.Error("the bars of crowded panels stand, or their names are not listed once at the left")
+	}
+}
+
+// TestAllPointsDrawn counts the marks of ViSAGe's Figure 5: 135 identities, and a key for each of 8 regions.
+func TestAllPointsDrawn(t *testing.T) {
+	svg := string(galleryPictures(t)["visage-figure-5.svg"])
+	if n := strings.Count(svg, `stroke="#ffffff" stroke-width="1.2"`); n != 135+8 {
+		t.Errorf("%d marks, want 143", n)
+	}
+	if !strings.Contains(svg, "n = 135 points.") {
+		t.Error("the caption does not say how many")
+	}
+}
+
+// TestHistogramHoldsAllRows measures the area below a histogram: it is the number of rows.
+func TestHistogramHoldsAllRows(t *testing.T) {
+	const bins = 12
+	var v []float64
+	for i := range 193 {
+		v = append(v, 0.5+0.4*wave(i))
+	}
+	svg := drawSVG(t, plots.Histogram(made(small(v...)), "v", plots.Bins(bins), plots.XLimits(0, 1), plots.YLimits(0, 100)))
+	area := regexp.MustCompile(`<path d="M([^"]+)Z" fill="#0072b2" fill-opacity`).FindStringSubmatch(svg)
+	if area == nil {
+		t.Fatal("no area")
+	}
+	var at [][2]float64
+	for _, p := range strings.Split(area[1], "L") {
+		var x, y float64
+		if _, err := fmt.Sscan(p, &x, &y); err != nil {
+			t.Fatal(err)
+		}
+		at = append(at, [2]float64{x, y})
+	}
+	base, wide := at[0][1], at[len(at)-1][0]-at[0][0]
+	sum := 0.0
+	for i := 1; i < len(at); i++ {
+		if at[i][1] == at[i-1][1] {
+			sum += (at[i][0] - at[i-1][0]) * (base - at[i][1])
+		}
+	}
+	const high = 220.0 // of the panel: 100 rows
+	if rows := sum / (wide / bins) / (high / 100); math.Abs(rows-193) > 0.5 {
+		t.Errorf("the area holds %.2f rows, want 193", rows)
 	}
 }

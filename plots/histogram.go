@@ -134,7 +134,7 @@ func (sc *scene) steps(p *panel, counted [][]int, s *settings) {
 		edge := []pt{{p.l, p.b}}
 		for i, count := range bins {
 			y := p.py(float64(count))
-			if last := len(edge) - 1; edge[last].y == y { // a flat stretch is one line
+			if last := len(edge) - 1; last > 0 && edge[last].y == y { // a flat stretch is one line
 				edge[last].x = p.l + float64(i+1)*w
 				continue
 			}
