@@ -184,17 +184,38 @@ func TestEncoderRefuses(t *testing.T) {
 	}
 }
 
-func TestResize(t *testing.T) {
-	m := Map{2, []float32{0, 1, 2, 3}}
-	same, err := m.Resize(2, 2)
-	if err != nil || !slices.Equal(same, m.Logits) {
-		t.Errorf("same size: %v, %v", same, err)
-	}
-	got, err := m.Resize(4, 1) // the middle of two rows, each at −1/4, 1/4, 3/4, 5/4
+// resized is a whole map at another size.
+func resized(t testing.TB, m Map, width, height int) (out []float32) {
+	t.Helper()
+	rows, err := m.Resize(width, height)
 	if err != nil {
 		t.Fatal(err)
 	}
-	near.Check(t, "4×1", got, []float32{1, 1.25, 1.75, 2}, 1e-6, 1e-6)
+	for y, row := range rows {
+		if len(out) != y*width || len(row) != width {
+			t.Fatalf("row %d of %d values after %d", y, len(row), len(out))
+		}
+		out = append(out, row...)
+	}
+	return out
+}
+
+func TestResize(t *testing.T) {
+	m := Map{2, []float32{0, 1, 2, 3}}
+	if same := resized(t, m, 2, 2); !slices.Equal(same, m.Logits) {
+		t.Errorf("same size: %v", same)
+	}
+	// the middle of two rows, each at −1/4, 1/4, 3/4, 5/4
+	near.Check(t, "4×1", resized(t, m, 4, 1), []float32{1, 1.25, 1.75, 2}, 1e-6, 1e-6)
+	rows, err := m.Resize(3, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for y := range rows {
+		if y == 1 {
+			break // stopping early is fine
+		}
+	}
 	for _, size := range [][2]int{{0, 3}, {3, -1}} {
 		if _, err := m.Resize(size[0], size[1]); err == nil {
 			t.Errorf("%v is taken", size)

@@ -210,9 +210,5 @@ func checkEncoder(g golden, backend compute.Backend, compare func(t testing.TB, 
 		t.Fatal(err)
 	}
 	compare(t, "picture.logits", maps[0][0].Logits, g.values("picture.logits"))
-	large, err := maps[0][0].Resize(picture.Width, picture.Height)
-	if err != nil {
-		t.Fatal(err)
-	}
-	compare(t, "picture.large", large, g.values("picture.large"))
+	compare(t, "picture.large", resized(t, maps[0][0], picture.Width, picture.Height), g.values("picture.large"))
 }

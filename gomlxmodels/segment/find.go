@@ -2,6 +2,7 @@ package segment
 
 import (
 	"fmt"
+	"iter"
 	"math"
 
 	"antipode/datasets/mask"
@@ -22,50 +23,41 @@ type found struct {
 func logistic(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
 
 // find makes the mask of a picture from the maps of its prompts: each is resized to the picture, a pixel takes the surest, and
-// the threshold comes after that.
+// the threshold comes after that. Rows are resized twice rather than kept: pictures may be large.
 func (w *worker) find(it *item, maps []clipseg.Map) (found, error) {
-	var logits []float32
-	for _, m := range maps {
-		large, err := m.Resize(it.width, it.height)
-		if err != nil {
-			return found{}, err
-		}
-		if logits == nil {
-			logits = large
-			continue
-		}
-		for i, v := range large {
-			logits[i] = max(logits[i], v)
-		}
-	}
-	b := mask.New(it.width, it.height)
-	least := float32(math.Log(w.args.Threshold / (1 - w.args.Threshold)))
-	top := float32(math.Inf(-1))
-	for i, v := range logits {
-		b.Pix[i] = v >= least
-		top = max(top, v)
-	}
 	largest, area, err := w.args.Keep()
 	if err != nil {
 		return found{}, err
 	}
-	pixels := float64(len(logits))
+	b := mask.New(it.width, it.height)
+	least := float32(math.Log(w.args.Threshold / (1 - w.args.Threshold)))
+	top := float32(math.Inf(-1))
+	if err := surest(maps, it.width, it.height, func(y int, row []float32) {
+		for x, v := range row {
+			b.Set(x, y, v >= least)
+			top = max(top, v)
+		}
+	}); err != nil {
+		return found{}, err
+	}
+	pixels := float64(it.width) * float64(it.height)
 	f := found{score: math.NaN()}
 	var most int
 	f.components, most = keep(b, largest, area*pixels)
-	n := 0
-	for i, object := range b.Pix {
-		if object {
-			if n == 0 {
-				f.score = 0
+	n, sum := 0, 0.0
+	if err := surest(maps, it.width, it.height, func(y int, row []float32) {
+		for x, v := range row {
+			if b.At(x, y) {
+				n++
+				sum += logistic(float64(v))
 			}
-			n++
-			f.score += logistic(float64(logits[i]))
 		}
+	}); err != nil {
+		return found{}, err
 	}
 	switch {
 	case n > 0:
-		f.score /= float64(n)
+		f.score = sum / float64(n)
 		f.area = float64(n) / pixels
 		f.mask = mask.Encode(b)
 	case f.components > 0:
@@ -74,6 +66,36 @@ func (w *worker) find(it *item, maps []clipseg.Map) (found, error) {
 		f.reason = fmt.Sprintf("%q is not found: the highest probability is %.2g, the threshold %g", short(it.objects), logistic(float64(top)), w.args.Threshold)
 	}
 	return f, nil
+}
+
+// surest gives, row by row, the highest of the maps at the picture's size.
+func surest(maps []clipseg.Map, width, height int, each func(y int, row []float32)) error {
+	row := make([]float32, width)
+	var others []func() (int, []float32, bool)
+	for _, m := range maps[1:] {
+		rows, err := m.Resize(width, height)
+		if err != nil {
+			return err
+		}
+		next, stop := iter.Pull2(rows)
+		defer stop()
+		others = append(others, next)
+	}
+	rows, err := maps[0].Resize(width, height)
+	if err != nil {
+		return err
+	}
+	for y, first := range rows {
+		copy(row, first)
+		for _, next := range others {
+			_, other, _ := next()
+			for x, v := range other {
+				row[x] = max(row[x], v)
+			}
+		}
+		each(y, row)
+	}
+	return nil
 }
 
 // short is the start of a text that is too long for a message.

@@ -2,52 +2,78 @@ package segment
 
 import "antipode/datasets/mask"
 
-// regions labels the connected regions of a mask, neighbours at corners included: label gives each pixel's region, −1 for
-// background, and area the pixels of each region, in the order of their first pixel row by row.
-func regions(b mask.Bitmap) (label []int32, area []int) {
-	label = make([]int32, len(b.Pix))
-	for i := range label {
-		label[i] = -1
-	}
-	var open []int
-	for start, object := range b.Pix {
-		if !object || label[start] >= 0 {
-			continue
+// run is a stretch of object pixels of one row.
+type run struct {
+	y, from, to int // pixels from … to−1
+	root        int // another run of the same region, nearer its first; itself = the first
+	area        int // of the region, where this is its first run
+}
+
+// regions gives the runs of a mask, row by row, joined to connected regions; pixels that touch at a corner are connected.
+func regions(b mask.Bitmap) (runs []run) {
+	above := 0 // the first run of the row above
+	for y := range b.Height {
+		start := len(runs)
+		for x := 0; x < b.Width; x++ {
+			if !b.Pix[y*b.Width+x] {
+				continue
+			}
+			from := x
+			for x < b.Width && b.Pix[y*b.Width+x] {
+				x++
+			}
+			runs = append(runs, run{y, from, x, len(runs), x - from})
 		}
-		id := int32(len(area))
-		area = append(area, 0)
-		label[start], open = id, append(open, start)
-		for len(open) > 0 {
-			at := open[len(open)-1]
-			open = open[:len(open)-1]
-			area[id]++
-			x, y := at%b.Width, at/b.Width
-			for ny := max(0, y-1); ny <= min(b.Height-1, y+1); ny++ {
-				for nx := max(0, x-1); nx <= min(b.Width-1, x+1); nx++ {
-					if n := ny*b.Width + nx; b.Pix[n] && label[n] < 0 {
-						label[n], open = id, append(open, n)
-					}
-				}
+		for i, k := start, above; i < len(runs) && k < start; {
+			a, r := runs[k], runs[i]
+			if a.y == y-1 && a.from <= r.to && r.from <= a.to {
+				join(runs, i, k)
+			}
+			if a.to < r.to {
+				k++
+			} else {
+				i++
 			}
 		}
+		above = start
 	}
-	return label, area
+	return runs
+}
+
+// first is the first run of a run's region.
+func first(runs []run, i int) int {
+	for runs[i].root != i {
+		runs[i].root = runs[runs[i].root].root
+		i = runs[i].root
+	}
+	return i
+}
+
+func join(runs []run, i, k int) {
+	if i, k = first(runs, i), first(runs, k); i != k {
+		i, k = max(i, k), min(i, k)
+		runs[i].root = k
+		runs[k].area += runs[i].area
+	}
 }
 
 // keep leaves in the mask the largest region (the first of equals), or those of at least so many pixels. It gives the number of
 // regions there were and the size of the largest.
 func keep(b mask.Bitmap, largest bool, pixels float64) (count, most int) {
-	label, area := regions(b)
+	runs := regions(b)
 	best := -1
-	for i, a := range area {
-		if a > most {
-			best, most = i, a
+	for i, r := range runs {
+		if r.root == i {
+			count++
+			if r.area > most {
+				best, most = i, r.area
+			}
 		}
 	}
-	for i, l := range label {
-		if l >= 0 && (largest && int(l) != best || float64(area[l]) < pixels) {
-			b.Pix[i] = false
+	for i, r := range runs {
+		if of := first(runs, i); largest && of != best || float64(runs[of].area) < pixels {
+			clear(b.Pix[r.y*b.Width+r.from : r.y*b.Width+r.to])
 		}
 	}
-	return len(area), most
+	return count, most
 }

@@ -18,6 +18,7 @@ import (
 	"antipode/gomlxmodels"
 	"antipode/gomlxmodels/device"
 	"antipode/gomlxmodels/stage"
+	"antipode/internal/near"
 	"antipode/internal/testbackend"
 	"antipode/kernel/client"
 )
@@ -336,15 +337,54 @@ func TestRegions(t *testing.T) {
 	for i, c := range "##..." + "..#.." + "....#" + "#...." {
 		b.Pix[i] = c == '#'
 	}
-	label, area := regions(b)
-	if !slices.Equal(area, []int{3, 1, 1}) || label[0] != label[7] || label[14] == label[7] || label[2] != -1 {
-		t.Errorf("areas %v, labels %v", area, label)
-	}
-	if count, most := keep(b, true, 0); count != 3 || most != 3 || b.Area() != 3 || !b.At(2, 1) || b.At(4, 2) {
-		t.Errorf("the largest: %d, %d, %v", count, most, b.Pix)
+	if count, most := keep(b, false, 2); count != 3 || most != 3 || b.Area() != 3 || !b.At(2, 1) || b.At(4, 2) {
+		t.Errorf("two pixels and more: %d, %d, %v", count, most, b.Pix)
 	}
 	empty := mask.New(3, 3)
 	if count, most := keep(empty, true, 0); count != 0 || most != 0 || empty.Area() != 0 {
 		t.Errorf("an empty mask: %d, %d", count, most)
+	}
+}
+
+// TestRegionsEqualFlood compares random masks with a flood fill.
+func TestRegionsEqualFlood(t *testing.T) {
+	r := near.Rand(t, 2)
+	for range 300 {
+		b := mask.New(1+r.IntN(12), 1+r.IntN(12))
+		share := r.Float64()
+		for i := range b.Pix {
+			b.Pix[i] = r.Float64() < share
+		}
+		left := mask.Bitmap{Width: b.Width, Height: b.Height, Pix: slices.Clone(b.Pix)}
+		var fill func(x, y int) []int
+		fill = func(x, y int) (region []int) {
+			if !left.At(x, y) {
+				return nil
+			}
+			left.Set(x, y, false)
+			region = []int{y*b.Width + x}
+			for d := range 9 {
+				region = append(region, fill(x+d%3-1, y+d/3-1)...)
+			}
+			return region
+		}
+		var best []int
+		count := 0
+		for i := range left.Pix {
+			if region := fill(i%b.Width, i/b.Width); region != nil {
+				count++
+				if len(region) > len(best) {
+					best = region
+				}
+			}
+		}
+		want := make([]bool, len(b.Pix))
+		for _, i := range best {
+			want[i] = true
+		}
+		before := fmt.Sprint(b)
+		if n, most := keep(b, true, 0); n != count || most != len(best) || !slices.Equal(b.Pix, want) {
+			t.Fatalf("%d regions, the largest of %d; want %d and %d; %s", n, most, count, len(best), before)
+		}
 	}
 }
