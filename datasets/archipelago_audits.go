@@ -77,11 +77,5 @@ func (w World) Lexicon() Table {
 }
 
 func (w World) audit(set string, columns ...string) Table {
-	args := w.args
-	args.Set = set
-	t := New("archipelago-audits", args, Columns(columns...)).Named("archipelago " + set)
-	if w.err != nil {
-		return t.Fail(w.err)
-	}
-	return t
+	return w.table(set, columns...).Named("archipelago " + set)
 }

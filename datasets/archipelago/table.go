@@ -1,9 +1,6 @@
 package archipelago
 
 import (
-	"context"
-	"encoding/json"
-	"fmt"
 	"math"
 	"slices"
 
@@ -11,28 +8,15 @@ import (
 	"antipode/kernel/client"
 )
 
-func init() {
-	datasets.RegisterSource("archipelago-audits", func(ctx context.Context, raw json.RawMessage, env datasets.SourceEnv) (*datasets.Frame, error) {
-		var a datasets.ArchipelagoArgs
-		if err := json.Unmarshal(raw, &a); err != nil {
-			return nil, fmt.Errorf("archipelago: %w", err)
-		}
-		build := tables[a.Set]
-		if build == nil {
-			return nil, fmt.Errorf("the Archipelago has no table %q", a.Set)
-		}
-		w := New(Options{Seed: a.Seed, Planted: a.Planted, PerCell: a.PerCell, Size: a.Size})
-		f, pictures := build(w)
-		if pictures == nil {
-			return f, nil
-		}
-		images, masks, err := w.drawn(ctx, env.Home, a.Set, pictures)
-		if err != nil {
-			return nil, err
-		}
-		f.Columns = slices.Insert(f.Columns, 1, client.ImageColumn("image", images), client.MaskColumn("mask", masks))
-		return f, nil
-	})
+// Table makes a table of the other audits by its name, without the columns image and mask; a row's picture is in pictures, which is
+// nil where the table has none. ok is false where there is no table of that name.
+func (w *World) Table(name string) (f *datasets.Frame, pictures []Picture, ok bool) {
+	build := tables[name]
+	if build == nil {
+		return nil, nil, false
+	}
+	f, pictures = build(w)
+	return f, pictures, true
 }
 
 // tables makes each table by its name, without its pictures, and lists what these show (nil = the table has none).

@@ -1,35 +1,41 @@
 package archipelago_test
 
 import (
-	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
-	"image/png"
 	"math"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"antipode/datasets"
 	"antipode/datasets/archipelago"
-	"antipode/datasets/mask"
+	"antipode/kernel/client"
 )
 
-// run evaluates a table's source as the backend does.
-func run(t *testing.T, table datasets.Table, home string) *datasets.Frame {
+// run makes a table of the world without its pictures, and looks that each row has one where the table declares them.
+func run(t *testing.T, table datasets.Table) *datasets.Frame {
 	t.Helper()
 	p, err := table.Plan()
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, err := datasets.FindSource(p.Op)(t.Context(), p.Args, datasets.SourceEnv{Home: home, Note: t.Logf})
-	if err != nil {
+	var a datasets.ArchipelagoArgs
+	if err := json.Unmarshal(p.Args, &a); err != nil {
 		t.Fatal(err)
 	}
+	f, pictures, ok := archipelago.New(archipelago.Options{Seed: a.Seed, Planted: a.Planted, PerCell: a.PerCell, Size: a.Size}).Table(a.Set)
+	if !ok {
+		t.Fatalf("no table %q", a.Set)
+	}
+	if drawn := slices.ContainsFunc(table.Columns(), func(c client.ColumnSpec) bool { return c.Name == "image" }); drawn != (pictures != nil) || drawn && len(pictures) != f.Len() {
+		t.Errorf("%s: %d rows, %d pictures, declared: %v", a.Set, f.Len(), len(pictures), drawn)
+	}
 	return f
+}
+
+// undrawn are a table's columns but image and mask.
+func undrawn(columns []client.ColumnSpec) []client.ColumnSpec {
+	return slices.DeleteFunc(slices.Clone(columns), func(c client.ColumnSpec) bool { return c.Name == "image" || c.Name == "mask" })
 }
 
 func allTables(w datasets.World) map[string]datasets.Table {
@@ -38,11 +44,10 @@ func allTables(w datasets.World) map[string]datasets.Table {
 }
 
 func TestTablesHoldWhatTheyDeclare(t *testing.T) {
-	home := t.TempDir()
 	for _, planted := range []bool{true, false} {
 		for name, table := range allTables(datasets.Archipelago(datasets.Seed(7), datasets.PerCell(1), datasets.Size(32), datasets.Planted(planted))) {
-			f := run(t, table, home)
-			if !slices.Equal(f.Specs(), table.Columns()) {
+			f := run(t, table)
+			if !slices.Equal(f.Specs(), undrawn(table.Columns())) {
 				t.Errorf("%s: the frame has %v, the table declares %v", name, f.Specs(), table.Columns())
 			}
 			if err := f.Check(); err != nil {
@@ -64,7 +69,7 @@ func TestTablesHoldWhatTheyDeclare(t *testing.T) {
 
 // The axes that the constant names are the table's: each column holds both groups and nothing else.
 func TestAxes(t *testing.T) {
-	f := run(t, datasets.Archipelago(datasets.PerCell(2), datasets.Size(16)).Occupations(), t.TempDir())
+	f := run(t, datasets.Archipelago(datasets.PerCell(2), datasets.Size(16)).Occupations())
 	for _, axis := range strings.Split(datasets.ArchipelagoAxes, ", ") {
 		column, groups, _ := strings.Cut(axis, "=")
 		found := slices.Clone(f.Texts(column))
@@ -80,77 +85,9 @@ func TestAxes(t *testing.T) {
 	}
 }
 
-func TestDrawingsAreKept(t *testing.T) {
-	home := t.TempDir()
-	table := datasets.Archipelago(datasets.PerCell(1), datasets.Size(32)).Concepts()
-	first := run(t, table, home)
-	for i, im := range first.Images("image") {
-		raw, err := os.ReadFile(im.Path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if sum := sha256.Sum256(raw); hex.EncodeToString(sum[:]) != im.SHA256 {
-			t.Fatalf("row %d: the digest is not that of the file", i+1)
-		}
-	}
-	scenes := 0
-	for i, m := range first.Masks("mask") {
-		if first.Texts("variant")[i] == "" {
-			scenes++
-			if m.Counts != "" {
-				t.Errorf("row %d shows no object but has a mask", i+1)
-			}
-			continue
-		}
-		if _, err := mask.Decode(m); err != nil || m.Counts == "" {
-			t.Errorf("row %d: %v", i+1, err)
-		}
-	}
-	if scenes == 0 {
-		t.Error("no picture shows a scene alone")
-	}
-	gone, kept := first.Images("image")[3].Path, first.Images("image")[4].Path
-	if err := os.Remove(gone); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(kept, []byte("kept as it is"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	again := run(t, table, home)
-	if !slices.Equal(first.Images("image"), again.Images("image")) || !slices.Equal(first.Masks("mask"), again.Masks("mask")) {
-		t.Error("the table differs when it is read again")
-	}
-	if f, err := os.Open(gone); err != nil {
-		t.Error("a picture that was removed was not drawn again")
-	} else if _, err := png.Decode(f); err != nil {
-		t.Error(err)
-	}
-	if raw, _ := os.ReadFile(kept); string(raw) != "kept as it is" {
-		t.Error("a picture that was there was drawn again")
-	}
-	if left, _ := filepath.Glob(filepath.Join(home, "blobs", "*", ".tmp-*")); len(left) > 0 {
-		t.Errorf("left behind: %v", left)
-	}
-}
-
-func TestSourceErrors(t *testing.T) {
-	source := datasets.FindSource("archipelago-audits")
-	for _, args := range []string{`{"set":"nothing"}`, `{"set":3}`} {
-		if _, err := source(t.Context(), json.RawMessage(args), datasets.SourceEnv{Home: t.TempDir()}); err == nil {
-			t.Errorf("%s is no error", args)
-		}
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if _, err := source(ctx, json.RawMessage(`{"set":"concepts"}`), datasets.SourceEnv{Home: t.TempDir()}); err == nil {
-		t.Error("a cancelled run gave a table")
-	}
-	notADir := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(notADir, nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := source(t.Context(), json.RawMessage(`{"set":"occupations","per_cell":1,"size":16}`), datasets.SourceEnv{Home: notADir}); err == nil {
-		t.Error("a store that cannot be written gave a table")
+func TestTableErrors(t *testing.T) {
+	if _, _, ok := archipelago.New(archipelago.Options{}).Table("nothing"); ok {
+		t.Error("there is a table of nothing")
 	}
 	if bad := datasets.Archipelago(datasets.PerCell(0)).Concepts(); bad.Err() == nil {
 		t.Error("PerCell(0) is no error")
@@ -162,7 +99,7 @@ func TestSourceErrors(t *testing.T) {
 func TestTraitsShowThePull(t *testing.T) {
 	for seed := range 4 {
 		w := datasets.Archipelago(datasets.Seed(seed), datasets.Size(16))
-		plants, f := run(t, w.AuditPlants(), ""), run(t, w.Peoples(), t.TempDir())
+		plants, f := run(t, w.AuditPlants()), run(t, w.Peoples())
 		carrier := plants.Texts("carrier")[slices.Index(plants.Texts("audit"), "visage")]
 		rows := map[[2]string][][]float32{}
 		for i, people := range f.Texts("identity") {

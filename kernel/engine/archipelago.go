@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"image/png"
+	"slices"
 
 	"antipode/datasets"
 	"antipode/datasets/archipelago"
@@ -33,7 +34,7 @@ func (r *run) archipelagoSource(raw json.RawMessage) (*client.Frame, error) {
 	case "plants":
 		return plants(w), nil
 	default:
-		return nil, fmt.Errorf("the Archipelago has no set %q", a.Set)
+		return r.archipelagoTable(w, a.Set)
 	}
 	text := map[string][]string{}
 	var seeds, backdrops []float64
@@ -53,15 +54,41 @@ func (r *run) archipelagoSource(raw json.RawMessage) (*client.Frame, error) {
 		f.Columns = append(f.Columns, client.TextColumn(name, text[name]))
 	}
 	f.Columns = append(f.Columns, client.NumberColumn("seed", seeds), client.NumberColumn("backdrop", backdrops))
-	draw := stage.Stage{Name: "archipelago", Version: archipelago.Version, Open: func(_ context.Context, env stage.Env, _ json.RawMessage) (stage.Worker, error) {
-		return &painter{world: w, env: env}, nil
-	}}
-	f, err := r.rowStage(draw, &client.Plan{Op: "archipelago"}, f)
+	pictures := make([]archipelago.Picture, len(items))
+	for i, it := range items {
+		pictures[i] = archipelago.Picture{Island: it.Region, Scene: it.Scene, Object: it.Object, Variant: it.Variant, Seed: it.Seed, Backdrop: it.Backdrop}
+	}
+	f, err := r.draw(w, f, pictures)
 	if err != nil {
 		return nil, err
 	}
 	order := []string{"id", "image", "mask", "object", "region", "scene", "variant", "caption", "source", "model", "seed", "backdrop"}
 	return selectColumns(datasets.ColumnsArgs{Columns: order}, []*client.Frame{f})
+}
+
+// archipelagoTable is a table of one of the other audits.
+func (r *run) archipelagoTable(w *archipelago.World, name string) (*client.Frame, error) {
+	f, pictures, ok := w.Table(name)
+	if !ok {
+		return nil, fmt.Errorf("the Archipelago has no set %q", name)
+	}
+	if pictures == nil {
+		return f, nil
+	}
+	drawn, err := r.draw(w, f, pictures)
+	if err != nil {
+		return nil, err
+	}
+	f.Columns = slices.Insert(f.Columns, 1, *drawn.Column("image"), *drawn.Column("mask"))
+	return f, nil
+}
+
+// draw adds the columns image and mask: pictures[i] is row i's. A picture is drawn once.
+func (r *run) draw(w *archipelago.World, f *client.Frame, pictures []archipelago.Picture) (*client.Frame, error) {
+	draw := stage.Stage{Name: "archipelago", Version: archipelago.Version, Open: func(_ context.Context, env stage.Env, _ json.RawMessage) (stage.Worker, error) {
+		return &painter{world: w, env: env, pictures: pictures}, nil
+	}}
+	return r.rowStage(draw, &client.Plan{Op: "archipelago"}, f)
 }
 
 func plants(w *archipelago.World) *client.Frame {
@@ -77,8 +104,9 @@ func plants(w *archipelago.World) *client.Frame {
 
 // painter is the row-wise stage that draws the world's pictures. It needs no device.
 type painter struct {
-	world *archipelago.World
-	env   stage.Env
+	world    *archipelago.World
+	env      stage.Env
+	pictures []archipelago.Picture // by row
 }
 
 func (p *painter) Label() string  { return "draw the Archipelago" }
@@ -93,18 +121,20 @@ func (p *painter) Outputs([]client.ColumnSpec) []client.ColumnSpec {
 	return datasets.Columns("image:image", "mask:mask")
 }
 
-func (p *painter) item(row stage.Row) archipelago.Item {
-	number := func(name string) uint64 { return uint64(row.Frame.Numbers(name)[row.Index]) }
-	return archipelago.Item{Object: row.Text("object"), Region: row.Text("region"), Scene: row.Text("scene"), Variant: row.Text("variant"),
-		Seed: number("seed"), Backdrop: number("backdrop")}
+// Key names all that a picture depends on besides its size.
+func (p *painter) Key(row stage.Row) string {
+	pic, figure := p.pictures[row.Index], archipelago.Figure{}
+	if pic.Figure != nil {
+		figure = *pic.Figure
+	}
+	pic.Figure = nil
+	return fmt.Sprintf("%d %+v %+v", archipelago.AuditVersion, pic, figure)
 }
 
-func (p *painter) Key(row stage.Row) string { return fmt.Sprintf("%+v", p.item(row)) }
-
 func (p *painter) Prepare(_ context.Context, row stage.Row) (any, string, error) {
-	img, m := p.world.Draw(p.item(row))
+	img, m := p.world.Paint(p.pictures[row.Index])
 	if img == nil {
-		return nil, "object", errors.New("the world has no such picture")
+		return nil, "id", errors.New("the world has no such picture")
 	}
 	var b bytes.Buffer
 	if err := (&png.Encoder{CompressionLevel: png.BestSpeed}).Encode(&b, img); err != nil {
@@ -114,7 +144,11 @@ func (p *painter) Prepare(_ context.Context, row stage.Row) (any, string, error)
 	if err != nil {
 		return nil, "image", err
 	}
-	return []stage.Value{{Image: blob}, {Mask: mask.Encode(mask.FromImage(m))}}, "", nil
+	values := []stage.Value{{Image: blob}, {}}
+	if m != nil {
+		values[1].Mask = mask.Encode(mask.FromImage(m))
+	}
+	return values, "", nil
 }
 
 func (p *painter) Compute(_ context.Context, prepared []any) ([][]stage.Value, error) {
