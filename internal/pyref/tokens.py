@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Goldens for gomlxmodels/tokenizers: small tokenizers of each family, trained here, as transformers saves them (or as older
-folders hold them), with the ids and the decoded texts that the tokenizers library gives for 2,000 lines in 27 scripts.
+folders hold them), with the ids and the decoded texts that the tokenizers library gives for 2,000 lines in 29 scripts.
 
     python internal/pyref/tokens.py gomlxmodels/tokenizers/testdata [NAME…]
     python internal/pyref/tokens.py --folder MODEL OUT.zip     the same lines through another tokenizer
