@@ -90,3 +90,21 @@ func TestNullInside(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+// testdata/nested.parquet is pyarrow's: lists of texts, one and two deep, with nulls and empty lists, as LAION-COCO-NLLB's column captions.
+func TestNestedText(t *testing.T) {
+	f, err := Read("testdata/nested.parquet")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for column, want := range map[string][]string{
+		"id":       {"a", "b", "c", "d"},
+		"captions": {`[["hin_Deva","नमस्ते"],["eng_Latn",""]]`, "", "", `[["x"]]`},
+		"words":    {`["a","b"]`, `["c"]`, "", ""},
+		"strict":   {`["p"]`, "", `["q","r"]`, `["s"]`},
+	} {
+		if diff := cmp.Diff(want, f.Texts(column)); diff != "" {
+			t.Errorf("%s: %s", column, diff)
+		}
+	}
+}

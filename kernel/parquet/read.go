@@ -1,6 +1,7 @@
 package parquet
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -20,10 +21,12 @@ type leafRole struct {
 	part     string // "", "sha256", "path", "size", "counts"
 	maxDef   int
 	optional bool // the leaf itself may be null, as pandas writes the elements of lists
+	lists    int  // of text: how many lists lie around it, 1 or 2
 }
 
 // Read reads a table from a file. Strings become text columns; integers, floats and booleans numbers; lists of numbers
-// vectors, a null inside one as NaN; the structs of masks and images their own kinds. A column of another type is an error that names it.
+// vectors, a null inside one as NaN; lists of strings, and lists of such lists, text that holds them as JSON ("" where there is
+// nothing); the structs of masks and images their own kinds. A column of another type is an error that names it.
 func Read(path string) (f *client.Frame, err error) {
 	name := filepath.Base(path)
 	defer func() {
@@ -73,8 +76,11 @@ func layout(s *pq.Schema) (*client.Frame, []leafRole, error) {
 			}
 			leaf, _ := s.Lookup(path...)
 			role := leafRole{column: column, maxDef: leaf.MaxDefinitionLevel, optional: leaf.Node.Optional()}
-			if kind == client.Picture || kind == client.Masked {
+			switch kind {
+			case client.Picture, client.Masked:
 				role.part = path[1]
+			case client.Text:
+				role.lists = leaf.MaxRepetitionLevel
 			}
 			roles[leaf.ColumnIndex] = role
 		}
@@ -114,6 +120,8 @@ func kindOf(n pq.Node) (client.Kind, error) {
 			switch inner.Type().Kind() {
 			case pq.Float, pq.Double, pq.Int32, pq.Int64:
 				return client.Vector, nil
+			case pq.ByteArray:
+				return client.Text, nil
 			}
 		}
 	}
@@ -159,9 +167,14 @@ func appendRow(f *client.Frame, r pq.Row, roles []leafRole) {
 		row = f.Columns[0].Len() - 1
 	}
 	sizes := 0
+	lists := map[int][][]string{} // by column: the texts of a list of lists, or of one list in the first
 	for _, v := range r {
 		role := roles[v.Column()]
 		c := &f.Columns[role.column]
+		if role.lists > 0 {
+			lists[role.column] = appendText(lists[role.column], v, role)
+			continue
+		}
 		if v.IsNull() {
 			if c.Kind != client.Vector {
 				continue
@@ -203,6 +216,35 @@ func appendRow(f *client.Frame, r pq.Row, roles []leafRole) {
 			sizes = 0
 		}
 	}
+	for _, role := range roles {
+		list := lists[role.column]
+		if role.lists == 0 || list == nil {
+			continue
+		}
+		var whole any = list
+		if role.lists == 1 {
+			whole = list[0]
+		}
+		if text, err := json.Marshal(whole); err == nil {
+			f.Columns[role.column].Texts[row] = string(text)
+		}
+	}
+}
+
+// appendText adds a text to the lists of its row: a repetition level below the number of lists starts an inner list.
+func appendText(list [][]string, v pq.Value, role leafRole) [][]string {
+	if v.IsNull() && !(role.optional && v.DefinitionLevel() == role.maxDef-1) {
+		return list // an empty list, or none
+	}
+	if len(list) == 0 || v.RepetitionLevel() < role.lists && role.lists == 2 {
+		list = append(list, nil)
+	}
+	text := ""
+	if !v.IsNull() {
+		text = v.String()
+	}
+	list[len(list)-1] = append(list[len(list)-1], text)
+	return list
 }
 
 func number(v pq.Value) float64 {
