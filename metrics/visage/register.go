@@ -19,7 +19,7 @@ func register(name, title, unit, span, source string, in metrics.Input, options 
 func registerAll(name, title, unit, span, source string, inputs []metrics.Input, options []metrics.Option, specs func(metrics.Args) []client.ColumnSpec, f compute) {
 	metrics.Register(metrics.Metric{
 		Info:    metrics.Info{Name: name, Title: title, Unit: unit, Range: span, Direction: "none", Citation: citation + ", " + source},
-		Version: 1, Inputs: inputs, Options: options, Columns: specs, Compute: f,
+		Version: 2, Inputs: inputs, Options: options, Columns: specs, Compute: f, // 2: settings in every row
 	})
 }
 

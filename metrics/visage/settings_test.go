@@ -76,7 +76,7 @@ func TestSettingsRoundTrip(t *testing.T) {
 			t.Errorf("%s: the table made again differs (%v)", name, err)
 		}
 	}
-	for text, want := range map[string]string{"": "no settings", "visage-none/1 seed=0": "no metric", "visage-salience/0 seed=0": "version 0", "visage-salience/1 seed": "NAME=VALUE", "visage-salience/1 seed=x": "whole number", "visage-salience/1 stop=%zz": "NAME=VALUE"} {
+	for text, want := range map[string]string{"": "no settings", "visage-none/2 seed=0": "no metric", "visage-salience/0 seed=0": "version 0", "visage-salience/2 seed": "NAME=VALUE", "visage-salience/2 seed=x": "whole number", "visage-salience/2 stop=%zz": "NAME=VALUE"} {
 		if _, err := ParseSettings(text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v does not say %q", text, err, want)
 		}

@@ -73,8 +73,8 @@ func PaperTables(annotations datasets.Table, settings ...metrics.Setting) datase
 // 100·n_attributes/n_used. Intervals draw attributes.
 //
 // Options: draws (1000).
-func ConsensusTable(ratings datasets.Table) datasets.Table {
-	return tabular.Of("visage-consensus", ratings, nil)
+func ConsensusTable(ratings datasets.Table, settings ...metrics.Setting) datasets.Table {
+	return tabular.Of("visage-consensus", ratings, settings)
 }
 
 // StereotypeCounts is the metric visage-stereotypes (Jha et al., ACL 2024, Figure 2): identities by n_stereotypes, the number of their visual stereotypes |St(id)| in [0, ∞), of n_used pairs of SeeGULL. It is a
