@@ -27,9 +27,9 @@ func TestArticle(t *testing.T) {
 		}
 	}
 	for template, want := range map[string]string{
-		"{A} {id} person": "An Indian person", "A photo of {a} {attr} {id} person": "A photo of a tall Indian person", "{A} {attr} one beside {a} {id}": "A tall one beside an Indian",
+		"{A} {id} person": "An Unorran person", "A photo of {a} {attr} {id} person": "A photo of a tall Unorran person", "{A} {attr} one beside {a} {id}": "A tall one beside an Unorran",
 	} {
-		if got := Fill(template, "Indian", "tall"); got != want {
+		if got := Fill(template, "Unorran", "tall"); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}

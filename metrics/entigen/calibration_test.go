@@ -29,40 +29,58 @@ func TestCalibration(t *testing.T) {
 	for _, s := range calibrations {
 		t.Run(s.name, func(t *testing.T) {
 			rng := near.Rand(t, 45)
-			diversity, quality := make([][3]float64, s.trials), make([][3]float64, s.trials)
+			diversity, quality, change := make([][3]float64, s.trials), make([][3]float64, s.trials), make([][3]float64, s.trials)
 			shares := draw(rng, s)
+			evener := make([]float64, len(shares)) // under an intervention
+			for k, p := range shares {
+				evener[k] = 0.5 + (p-0.5)/2
+			}
 			for trial := range s.trials {
 				if s.cluster == ByPrompt {
 					shares = draw(rng, s)
 				}
-				counts := make([]Counts, s.attributes)
-				for k := range counts {
-					counts[k].Attribute = fmt.Sprint(k)
-					for range s.pictures {
-						switch {
-						case rng.Float64() < 0.2:
-							counts[k].Uncertain++
-						case rng.Float64() < shares[k]:
-							counts[k].First++
-						default:
-							counts[k].Second++
-						}
-					}
-				}
+				counts := sample(rng, s, shares)
 				r := Resampling{fmt.Sprint(trial), s.cluster, s.draws, 0.95, 1, 1}
 				low, high := Bootstrap(counts, diversityValue, r)
 				r.Most = float64(s.pictures)
 				diversity[trial] = [3]float64{DiversityOf(counts).Value, low, high}
 				low, high = Bootstrap(counts, perAttribute, r)
 				quality[trial] = [3]float64{perAttribute(counts), low, high}
+				e := EffectOf(counts, sample(rng, s, evener), r)
+				change[trial] = [3]float64{e.Change, e.Low, e.High}
 			}
 			d, q := coverage(diversity), coverage(quality)
 			t.Logf("diversity %.3f, quality %.3f of %d data sets", d, q, s.trials)
+			if c := coverage(change); s.cluster == ByPicture {
+				t.Logf("change %.3f", c)
+				if c < s.least || c > s.most {
+					t.Errorf("intervals of the change held the truth in %.3f of data sets", c)
+				}
+			}
 			if d < s.least || d > s.most || q < s.leastQuality {
 				t.Errorf("intervals of diversity held the truth in %.3f of data sets, of quality in %.3f", d, q)
 			}
 		})
 	}
+}
+
+// sample are the pictures of a data set, a fifth of them uncertain.
+func sample(rng *rand.Rand, s setting, shares []float64) []Counts {
+	counts := make([]Counts, s.attributes)
+	for k := range counts {
+		counts[k].Attribute = fmt.Sprint(k)
+		for range s.pictures {
+			switch {
+			case rng.Float64() < 0.2:
+				counts[k].Uncertain++
+			case rng.Float64() < shares[k]:
+				counts[k].First++
+			default:
+				counts[k].Second++
+			}
+		}
+	}
+	return counts
 }
 
 func draw(rng *rand.Rand, s setting) []float64 {

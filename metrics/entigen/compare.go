@@ -55,15 +55,7 @@ func ClipConfusion(labels, ratings datasets.Table, settings ...metrics.Setting) 
 }
 
 func interventions(_ context.Context, call metrics.Call) (*client.Frame, error) {
-	all, err := cells(call)
-	if err != nil {
-		return nil, err
-	}
-	draws, err := tabular.Count(call, "draws")
-	if err != nil {
-		return nil, err
-	}
-	least, err := tabular.Count(call, "min_used")
+	all, draws, least, err := asked(call)
 	if err != nil {
 		return nil, err
 	}

@@ -83,16 +83,20 @@ func other(m metrics.Metric, source string, options ...metrics.Option) {
 	metrics.Register(m)
 }
 
+// asked are the cells of a call with its options draws and min_used.
+func asked(call metrics.Call) (all []*cell, draws, least int, err error) {
+	if all, err = cells(call); err != nil {
+		return nil, 0, 0, err
+	}
+	if draws, err = tabular.Count(call, "draws"); err != nil {
+		return nil, 0, 0, err
+	}
+	least, err = tabular.Count(call, "min_used")
+	return all, draws, least, err
+}
+
 func diversity(_ context.Context, call metrics.Call) (*client.Frame, error) {
-	all, err := cells(call)
-	if err != nil {
-		return nil, err
-	}
-	draws, err := tabular.Count(call, "draws")
-	if err != nil {
-		return nil, err
-	}
-	least, err := tabular.Count(call, "min_used")
+	all, draws, least, err := asked(call)
 	if err != nil {
 		return nil, err
 	}
