@@ -67,6 +67,12 @@ func Printed(o Options) datasets.Table {
 }
 
 func init() {
+	manifest.Register(manifest.Manifest{
+		Name: "laion_coco_nllb", Title: "LAION-COCO-NLLB: captions of LAION-COCO in 200 languages", Origin: "https://huggingface.co/datasets/visheratin/laion-coco-nllb", Version: "as offered on the page",
+		Licence: "CC BY-NC 4.0 (see the page)", Citation: "Visheratin, NLLB-CLIP: train performant multilingual image retrieval model on a budget, arXiv 2309.01859",
+		Warning: "not fetched: get data/train-*.parquet and data/test-*.parquet from the page into a folder called laion_coco_nllb, set ANTIPODE_DATA to the folder above, and read them with indictti.Released or --in FILE; the captions were translated by a machine",
+		Files:   []manifest.File{{Path: "data", Columns: []string{"id", "url", "eng_caption", "captions", "score"}, Optional: "parquet files from the page; their number and names differ by version"}},
+	})
 	source("indictti-languages", LanguageTable, func(o Options) (*datasets.Frame, error) {
 		list, err := o.List()
 		if err != nil {
