@@ -30,6 +30,7 @@ type Model struct {
 	sets      map[int]*weights.Set // of modules with a file of their own
 	files     []string
 	maxTokens int
+	limited   bool // the folder says maxTokens, whatever its tokenizer says
 	lower     bool
 	prompt    string
 
@@ -99,14 +100,11 @@ func Open(dir string, o OpenOptions) (m *Model, err error) {
 	return m, nil
 }
 
-// sentenceSettings reads what sentence-transformers keeps apart: the longest text and the prompt.
+// sentenceSettings reads what sentence-transformers keeps apart: the longest text, small letters, the prompt.
 func (m *Model) sentenceSettings(dir string) error {
 	var bert struct {
 		Max   *int `json:"max_seq_length"`
 		Lower bool `json:"do_lower_case"`
-	}
-	var tokenizer struct {
-		Max *float64 `json:"model_max_length"`
 	}
 	var st struct {
 		Prompts map[string]string `json:"prompts"`
@@ -115,7 +113,7 @@ func (m *Model) sentenceSettings(dir string) error {
 	for _, f := range []struct {
 		path string
 		to   any
-	}{{filepath.Join(m.dir, "sentence_bert_config.json"), &bert}, {filepath.Join(m.dir, "tokenizer_config.json"), &tokenizer}, {filepath.Join(dir, "config_sentence_transformers.json"), &st}} {
+	}{{filepath.Join(m.dir, "sentence_bert_config.json"), &bert}, {filepath.Join(dir, "config_sentence_transformers.json"), &st}} {
 		text, err := os.ReadFile(f.path)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
@@ -128,14 +126,11 @@ func (m *Model) sentenceSettings(dir string) error {
 		}
 		m.files = append(m.files, f.path)
 	}
-	switch {
-	case bert.Max != nil:
+	if bert.Max != nil {
 		if *bert.Max < 1 || *bert.Max > m.maxTokens {
 			return fmt.Errorf("%s: max_seq_length %d is not between 1 and the %d tokens the model has positions for", filepath.Join(m.dir, "sentence_bert_config.json"), *bert.Max, m.maxTokens)
 		}
-		m.maxTokens = *bert.Max
-	case tokenizer.Max != nil && *tokenizer.Max >= 1 && *tokenizer.Max < float64(m.maxTokens):
-		m.maxTokens = int(*tokenizer.Max)
+		m.maxTokens, m.limited = *bert.Max, true
 	}
 	m.lower = bert.Lower
 	if st.Default != nil {

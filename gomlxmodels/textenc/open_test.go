@@ -207,6 +207,9 @@ func TestOpen(t *testing.T) {
 	if want := []int32{2, 5, 6, 8, 1, 3}; !slices.Equal(p.IDs, want) || !p.Truncated || p.Unknown != 1 {
 		t.Errorf("%+v, want ids %v, cut, 1 unknown", p, want)
 	}
+	if m.MaxTokens() != 6 {
+		t.Errorf("%d tokens at most, the tokenizer says 6", m.MaxTokens())
+	}
 	edit(t, filepath.Join(dir, "sentence_bert_config.json"), object{"do_lower_case": true, "max_seq_length": 20})
 	if m, err = Open(dir, OpenOptions{}); err != nil {
 		t.Fatal(err)
@@ -214,9 +217,36 @@ func TestOpen(t *testing.T) {
 	if p, err = m.Prepare("House"); err != nil || !slices.Equal(p.IDs, []int32{2, 5, 6, 7, 3}) {
 		t.Errorf("in small letters: %+v, %v", p, err)
 	}
+	if m.MaxTokens() != 20 {
+		t.Errorf("%d tokens at most, max_seq_length says 20", m.MaxTokens())
+	}
 	for _, name := range []string{"modules.json", "config.json", "1_Pooling/config.json", "2_Dense/model.safetensors", "sentence_bert_config.json", "tokenizer_config.json", "config_sentence_transformers.json", "vocab.txt", "model.safetensors"} {
 		if n := len(slices.DeleteFunc(m.Files(), func(f string) bool { return f != filepath.Join(dir, name) })); n != 1 {
 			t.Errorf("Files lists %s %d times", name, n)
 		}
 	}
+}
+
+// FuzzParseConfig feeds damaged configurations: each is refused in one line, or valid with room for a token.
+func FuzzParseConfig(f *testing.F) {
+	for _, c := range goldens {
+		text, err := os.ReadFile(filepath.Join("testdata", c.name, "config.json"))
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(string(text))
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		c, err := ParseConfig([]byte(text), func(string) ([]byte, error) { return []byte(text), nil })
+		if err != nil {
+			checkLine(t, err, "")
+			return
+		}
+		if err := c.Validate(); err != nil || c.MaxTokens() < 1 || c.Family() == "" {
+			t.Errorf("%s: %v, room for %d tokens", text, err, c.MaxTokens())
+		}
+		if _, err := bare(c, ""); err != nil {
+			t.Errorf("%s: %v", text, err)
+		}
+	})
 }

@@ -16,10 +16,13 @@ type Prepared struct{ tokenizers.Encoding }
 // Tokenizer is the tokenizer of the model's folder; the error of a folder without one names the files that are looked for.
 func (m *Model) Tokenizer() (*tokenizers.Tokenizer, error) { return m.tokenizer, m.noTokenizer }
 
-// openTokenizer keeps the error: ids can be embedded without a tokenizer.
+// openTokenizer reads the tokenizer and its limit. It keeps the error: ids can be embedded without a tokenizer.
 func (m *Model) openTokenizer() {
 	if m.tokenizer, m.noTokenizer = tokenizers.Open(m.dir); m.noTokenizer != nil {
 		return
+	}
+	if limit := m.tokenizer.Limit(); limit > 0 && limit < m.maxTokens && !m.limited {
+		m.maxTokens = limit
 	}
 	for _, f := range m.tokenizer.Files() {
 		if !slices.Contains(m.files, f) {
