@@ -1,27 +1,22 @@
 #!/usr/bin/env python3
 """Goldens for gomlxmodels/clip: small random CLIP models, saved as transformers saves them (and one as the hub's first CLIP
-folders are), with what every stage of both towers gives; and for gomlxmodels/clip/bpe a small tokenizer with the ids that
-CLIPTokenizer gives for texts of many scripts.
+folders are), with what every stage of both towers gives.
 
-    python internal/pyref/clip.py gomlxmodels/clip/testdata gomlxmodels/clip/bpe/testdata
+    python internal/pyref/clip.py gomlxmodels/clip/testdata
 
-Versions: torch 2.15.0, transformers 5.23.0, tokenizers 0.23.3, safetensors, Python 3.11+. Seed 20210226 (per configuration: + its number).
+Versions: torch 2.15.0, transformers 5.23.0, safetensors, Python 3.11+. Seed 20210226 (per configuration: + its number).
 Torch runs on one thread in float32.
 """
 
 import json
 import pathlib
-import random
 import shutil
 import sys
-import unicodedata
 
 import torch
 from PIL import Image
 from safetensors.torch import load_file, save_file
-from tokenizers import trainers
-from tokenizers.pre_tokenizers import ByteLevel
-from transformers import CLIPConfig, CLIPImageProcessor, CLIPModel, CLIPTokenizer
+from transformers import CLIPConfig, CLIPImageProcessor, CLIPModel
 
 torch.set_num_threads(1)
 SEED = 20210226
@@ -162,54 +157,5 @@ def main(root):
     print(json.dumps({str(p.relative_to(root)): sum(f.stat().st_size for f in p.iterdir()) for p in sorted(root.iterdir()) if p.is_dir()}, indent=1))
 
 
-SCRIPTS = [
-    "a photo of a cat, two dogs and the child's red umbrella; we've seen it, I'm sure they'll come, she'd say don't",
-    "एक बाज़ार में रंग-बिरंगी साड़ियाँ और क्षत्रिय", "একটি বাজারে রঙিন শাড়ি", "ᱥᱟᱱᱛᱟᱲᱤ ᱯᱟᱹᱨᱥᱤ ᱑᱒᱓", "ꯃꯩꯇꯩꯂꯣꯟ ꯂꯣꯟ", "صورة لقطة في السوق ٣٤", "一张猫的照片，在市场里。", "ネコの写真 カタカナ ひらがな ﾊﾝｶｸ",
-    "תמונה של חתול שָׁלוֹם", "Фотография кошки на рынке", "Φωτογραφία ΓΑΤΑΣ ὈΔΥΣΣΕΎΣ", "고양이 사진", "รูปถ่ายของแมว", "Ảnh một con mèo ở chợ", "İstanbul'da IŞIK ve ğ", "தமிழ் சந்தை", "የድመት ፎቶ", "ကြောင်ဓာတ်ပုံ", "ფოტო კატის", "Կատվի լուսանկար",
-]
-HOSTILE = [
-    "", " ", "\n\t ", "\u00a0\u3000x\u2028y\u0085z\u200bw", "<|startoftext|>", "a<|endoftext|>b", "<|ENDOFTEXT|> c", "<|startoftext|><|endoftext|><|startoftext", "x <| endoftext |> y",
-    "e\u0301 \u0065\u0323\u0307 \u1e69 \ufb01 \u212b", "👩\u200d👩\u200d👧 🇮🇳🏽 ❤\ufe0f", "Z\u0334\u0321a\u0315lgo", "'S 'T 'RE it'S 'sx ''s !'s", "1234 ½ ² Ⅷ ٣ x1y2", "\u0000\u0001\u007f\ufeff\ufffd", "ǅ ẞ ß K Å Ω ﬀ",
-    "\U0001d400\U00020000\U0010ffff\ue000", "a" * 400, "ab " * 200, "!?" * 90, "\r\n\x0b\x0c\x1c\x1d\x1e\x1f|", "\u180e\u200e\u2060x", "</w> a</w>", "Ġa Ċ", "\u1100\u1161\u11a8 \uac01",
-]
-
-
-def tokenizer(folder):
-    """A tokenizer of few merges, so that words fall into many pieces; four bytes have no token at the end of a word, and are unknown there."""
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
-    rng = random.Random(SEED)
-    start = CLIPTokenizer(vocab={"<|startoftext|>": 0, "<|endoftext|>": 1}, merges=[]).backend_tokenizer
-    alphabet = sorted(ByteLevel.alphabet())
-    start.train_from_iterator(SCRIPTS * 3, trainers.BpeTrainer(vocab_size=900, initial_alphabet=alphabet, end_of_word_suffix="</w>", show_progress=False))
-    model = json.loads(start.to_str())["model"]
-    merges = [tuple(m) for m in model["merges"]]
-    known = set(alphabet) | {a + "</w>" for a in alphabet[:-4]}
-    merges = [m for m in merges if all(len(p) > 1 and not (p.endswith("</w>") and len(p) == 5) or p in known for p in m)]
-    kept = []
-    for a, b in merges:
-        if a in known and b in known:
-            known.add(a + b)
-            kept.append((a, b))
-    vocab = alphabet + [a + "</w>" for a in alphabet[:-4]] + [a + b for a, b in kept] + ["<|startoftext|>", "<|endoftext|>"]
-    vocab = {t: i for i, t in enumerate(dict.fromkeys(vocab))}
-    (folder / "vocab.json").write_text(json.dumps(vocab), encoding="utf-8")
-    (folder / "merges.txt").write_text("#version: 0.2\n" + "".join(f"{a} {b}\n" for a, b in kept), encoding="utf-8")
-    t = CLIPTokenizer(vocab=vocab, merges=kept)
-    assigned = [chr(c) for c in range(0x30000) if unicodedata.category(chr(c)) not in ("Cn", "Cs", "Co")]
-    words = [w for s in SCRIPTS for w in s.split()]
-    texts = SCRIPTS + HOSTILE
-    texts += ["".join(rng.choice(assigned) for _ in range(rng.randint(1, 12))) for _ in range(120)]
-    marks = [c for c in assigned if unicodedata.combining(c)]
-    texts += ["".join(rng.choice(rng.choice([marks, marks, "aeο"])) for _ in range(rng.randint(3, 9))) for _ in range(80)]
-    texts += [rng.choice(["", " ", "\u00a0", "'", "-"]).join(rng.choice(words) for _ in range(rng.randint(1, 9))) for _ in range(150)]
-    short = t(texts, truncation=True, max_length=11).input_ids
-    with (folder / "golden.jsonl").open("w", encoding="utf-8") as f:
-        for text, ids, cut in zip(texts, t(texts).input_ids, short):
-            f.write(json.dumps({"text": text, "ids": ids, "cut": cut}, separators=(",", ":"), ensure_ascii=False) + "\n")
-    print(len(vocab), len(kept), len(texts), {p.name: p.stat().st_size for p in folder.iterdir()})
-
-
 if __name__ == "__main__":
     main(sys.argv[1])
-    tokenizer(pathlib.Path(sys.argv[2]))
