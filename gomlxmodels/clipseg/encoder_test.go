@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gomlx/compute"
 	"github.com/gomlx/compute/dtypes"
 
 	"antipode/internal/near"
@@ -51,9 +52,9 @@ func segment(t *testing.T, e *Encoder, list []Picture) [][]Map {
 
 // TestAlone: a map is the same alone, in another order, with other prompts beside it, and whatever stands after its prompt's end.
 func TestAlone(t *testing.T) {
-	for _, name := range []string{"refined", "simple-gelu"} {
+	for name, backend := range map[string]compute.Backend{"refined": testbackend.XLA(t), "simple-gelu": testbackend.Go(t)} {
 		g := openGolden(t, name)
-		e, err := NewEncoder(testbackend.XLA(t), g.Model, Options{Batch: 3})
+		e, err := NewEncoder(backend, g.Model, Options{Batch: 3})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -64,6 +64,7 @@ func TestOpenRefusesConfigurations(t *testing.T) {
 		{"extract_layers", []int{-1}, "extract_layers [-1]: the image tower"},
 		{"extract_layers", []int{}, "extract_layers has 0 entries"},
 		{"extract_layers", "all", "extract_layers: json"},
+		{"extract_layers", []int{0, 1}, "tensors the model does not use: decoder.layers.2."},
 		{"conditional_layer", 3, "conditional_layer 3 is not one of the decoder's 3 layers"},
 		{"conditional_layer", -1, "conditional_layer -1"},
 		{"reduce_dim", 0, "reduce_dim 0 is not between"},
@@ -106,6 +107,12 @@ func TestOpenRefusesFiles(t *testing.T) {
 	dir = spoiled(t, "", nil)
 	os.Remove(filepath.Join(dir, "config.json"))
 	refused(t, dir, "no config", "config.json")
+	dir = t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS(filepath.Join("testdata", "bf16-shards"))); err != nil {
+		t.Fatal(err)
+	}
+	os.Remove(filepath.Join(dir, "model-00002-of-00003.safetensors"))
+	refused(t, dir, "a shard", "model-00002-of-00003.safetensors")
 	if m, err := Open(write("processor_config.json", `{"image_processor": null}`)); err != nil || m.Config().Side != 24 {
 		t.Errorf("a processor without images: %v", err)
 	}
