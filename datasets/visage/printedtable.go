@@ -53,10 +53,22 @@ var (
 	regionColumns     = datasets.Columns("identity:text", "name:text", "region:text", "country:text", "iso3:text")
 )
 
-// PrintedPull is the table of the paper's Tables 3 to 5, one identity a row: identity, region (of [Regions]), table, s_d_s, s_d_ns, s_s_ns and mean_sim as printed, and what follows
+// PrintedPull is the table of the paper's Tables 3 to 5, one identity a row: identity, region (of [Regions] from that file; "" = the project's), table, s_d_s, s_d_ns, s_s_ns and mean_sim as printed, and what follows
 // from them: pull = s_d_s − s_d_ns, mean_recomputed = the mean of the three, which differs from mean_sim by rounding alone. pull counts 121 identities above 0.
-func PrintedPull() datasets.Table {
-	return datasets.New("visage-printed-pull", nil, similarityColumns).Named("ViSAGe Tables 3 to 5 as printed")
+func PrintedPull(regions string) datasets.Table {
+	return fromFile("visage-printed-pull", regions, similarityColumns).Named("ViSAGe Tables 3 to 5 as printed")
+}
+
+// fromFile is the table of a source that may read a file in place of the project's.
+func fromFile(op, path string, columns []client.ColumnSpec) datasets.Table {
+	if path != "" {
+		abs, err := filepath.Abs(path)
+		if err != nil {
+			return datasets.Table{}.Fail(err)
+		}
+		path = abs
+	}
+	return datasets.New(op, datasets.ReadFileArgs{Path: path}, columns)
 }
 
 // Printed is the table of the paper's Tables 1 and 2, one identity a row: identity, label (as printed), table, l_stereo, l_random, theta (no value for N/A) and theta_text.
@@ -69,29 +81,27 @@ func Printed() datasets.Table {
 // East, the Caucasus with Europe, Mexico with Latin America). path is a CSV file of the same columns in its place; "" = the project's. Join it to a score by
 // identity, for bars or a map by country: an identity that scores show under another name (United Kingdom) has a second row under that.
 func Regions(path string) datasets.Table {
-	if path != "" {
-		abs, err := filepath.Abs(path)
-		if err != nil {
-			return datasets.Table{}.Fail(err)
-		}
-		path = abs
-	}
-	return datasets.New("visage-regions", datasets.ReadFileArgs{Path: path}, regionColumns).Named("ViSAGe regions")
+	return fromFile("visage-regions", path, regionColumns).Named("ViSAGe regions")
 }
 
 func init() {
 	manifest.RegisterTable("visage-printed", Printed)
-	manifest.RegisterTable("visage-printed-pull", PrintedPull)
+	manifest.RegisterTable("visage-printed-pull", func() datasets.Table { return PrintedPull("") })
 	manifest.RegisterTable("visage-regions", func() datasets.Table { return Regions("") })
-	datasets.RegisterSource("visage-regions", func(_ context.Context, raw json.RawMessage, _ datasets.SourceEnv) (*datasets.Frame, error) {
+	regions := func(raw json.RawMessage) (*datasets.Frame, error) {
 		var a datasets.ReadFileArgs
-		if err := json.Unmarshal(raw, &a); err != nil {
-			return nil, fmt.Errorf("visage: %w", err)
+		if len(raw) > 0 {
+			if err := json.Unmarshal(raw, &a); err != nil {
+				return nil, fmt.Errorf("visage: %w", err)
+			}
 		}
 		return regionFrame(a.Path)
+	}
+	datasets.RegisterSource("visage-regions", func(_ context.Context, raw json.RawMessage, _ datasets.SourceEnv) (*datasets.Frame, error) {
+		return regions(raw)
 	})
-	datasets.RegisterSource("visage-printed-pull", func(context.Context, json.RawMessage, datasets.SourceEnv) (*datasets.Frame, error) {
-		regions, err := regionFrame("")
+	datasets.RegisterSource("visage-printed-pull", func(_ context.Context, raw json.RawMessage, _ datasets.SourceEnv) (*datasets.Frame, error) {
+		regions, err := regions(raw)
 		if err != nil {
 			return nil, err
 		}

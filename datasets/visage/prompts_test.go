@@ -138,7 +138,7 @@ func TestSetPrompts(t *testing.T) {
 // TestPrintedPull: Tables 3 to 5 hold 135 identities, 121 of them with S(d,s) > S(d,ns); the printed mean is that of the three columns but for the last digit, and sorts
 // the tables from high to low.
 func TestPrintedPull(t *testing.T) {
-	f, err := frame(t, PrintedPull())
+	f, err := frame(t, PrintedPull(""))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -214,6 +214,11 @@ func TestRegions(t *testing.T) {
 		switch {
 		case want == "" && (err != nil || mine.Len() != 1 || mine.Texts("region")[0] != "Global South"):
 			t.Errorf("%v, %v", mine, err)
+		case want == "":
+			pull, err := frame(t, PrintedPull(path))
+			if at := slices.Index(pull.Texts("identity"), "Indian"); err != nil || pull.Len() != 135 || pull.Texts("region")[at] != "Global South" || pull.Texts("region")[0] != "" {
+				t.Errorf("regions of one's own do not reach the printed pulls (%v)", err)
+			}
 		case want != "" && (err == nil || !strings.Contains(err.Error(), want)):
 			t.Errorf("%v does not say %q", err, want)
 		}

@@ -3,6 +3,7 @@ package visage
 import (
 	"math"
 	"os"
+	"slices"
 	"strconv"
 	"testing"
 
@@ -122,6 +123,12 @@ func TestStereotypeCounts(t *testing.T) {
 	for id, n := range map[string]float64{"Australian": 63, "Mexican": 46, "Indian": 34, "New Zealand": 31, "Ethiopian": 27, "Japanese": 20, "Omani": 1, "Swiss": 1} {
 		if got[id] != n {
 			t.Errorf("%s: %g visual stereotypes, the paper says %g", id, got[id], n)
+		}
+	}
+	regions := tabulartest.Released(t, data.Name, "visage-regions", nil).Texts("identity")
+	for _, id := range f.Texts("identity") { // bars and maps join the two
+		if !slices.Contains(regions, id) {
+			t.Errorf("%s has no region under the name that scores show", id)
 		}
 	}
 	if f.Len() != 135 || ones != 30 {
