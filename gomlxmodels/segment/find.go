@@ -61,9 +61,9 @@ func (w *worker) find(it *item, maps []clipseg.Map) (found, error) {
 		f.area = float64(n) / pixels
 		f.mask = mask.Encode(b)
 	case f.components > 0:
-		f.reason = fmt.Sprintf("no region of %q covers %g of the image; the largest covers %.2g", short(it.objects), area, float64(most)/pixels)
+		f.reason = fmt.Sprintf("no region of %q covers %g of the image; the largest covers %.3g", short(it.objects), area, float64(most)/pixels)
 	default:
-		f.reason = fmt.Sprintf("%q is not found: the highest probability is %.2g, the threshold %g", short(it.objects), logistic(float64(top)), w.args.Threshold)
+		f.reason = fmt.Sprintf("%q is not found: the highest probability is %.3g, the threshold %g", short(it.objects), logistic(float64(top)), w.args.Threshold)
 	}
 	return f, nil
 }

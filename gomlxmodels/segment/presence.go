@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/gomlx/compute"
@@ -38,7 +39,7 @@ func openJudge(env stage.Env, name string) (*judge, error) {
 	if j.tokenizer, err = openTokenizer(dir, &j.model.Config().Text); err != nil {
 		return nil, err
 	}
-	j.contents, err = checkpoint.Digest(env, name, append(j.model.Files(), j.tokenizer.Files()...), j.model.Preprocess())
+	j.contents, err = checkpoint.Digest(env, name, slices.Concat(j.model.Files(), j.tokenizer.Files()), j.model.Preprocess())
 	return j, err
 }
 

@@ -65,7 +65,7 @@ func open(_ context.Context, env stage.Env, raw json.RawMessage) (stage.Worker, 
 	if w.tokenizer, err = openTokenizer(dir, &w.model.Config().Text); err != nil {
 		return nil, err
 	}
-	files := append(slices.Clone(w.model.Files()), w.tokenizer.Files()...)
+	files := slices.Concat(w.model.Files(), w.tokenizer.Files())
 	if w.contents, err = checkpoint.Digest(env, w.args.Model, files, w.model.Preprocess()); err != nil {
 		return nil, err
 	}
@@ -103,7 +103,7 @@ func (w *worker) Outputs([]client.ColumnSpec) []client.ColumnSpec {
 }
 
 func (w *worker) Key(row stage.Row) string {
-	return strings.Join([]string{row.Image("image").SHA256, row.Text(w.args.Object), row.Text("outcome"), row.Text("reason")}, "\x00")
+	return fmt.Sprintf("%s %q %q %q", row.Image("image").SHA256, row.Text(w.args.Object), row.Text("outcome"), row.Text("reason"))
 }
 
 func (w *worker) Load(ctx context.Context) error {
@@ -241,6 +241,11 @@ func (w *worker) Compute(ctx context.Context, prepared []any) ([][]stage.Value, 
 			sure, presence = presence[0], presence[1:]
 		}
 		wait.Go(func() {
+			defer func() {
+				if r := recover(); r != nil {
+					failed[i] = fmt.Errorf("segment: %v", r)
+				}
+			}()
 			var f found
 			f, failed[i] = w.find(it, of)
 			out[i] = w.values(it, f, sure)
