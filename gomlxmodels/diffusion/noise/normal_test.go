@@ -1,0 +1,119 @@
+package noise
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"math"
+	"os"
+	"testing"
+)
+
+// index is testdata/latents.json.
+type index struct {
+	Seeds  []uint64 `json:"seeds"`
+	Turns  []int    `json:"turns"`
+	SHA256 []string `json:"sha256"`
+}
+
+func golden(t *testing.T) index {
+	t.Helper()
+	text, err := os.ReadFile("testdata/latents.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var x index
+	if err := json.Unmarshal(text, &x); err != nil {
+		t.Fatal(err)
+	}
+	return x
+}
+
+func floats(t *testing.T, name string) []float32 {
+	t.Helper()
+	data, err := os.ReadFile("testdata/" + name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := make([]float32, len(data)/4)
+	if _, err := binary.Decode(data, binary.LittleEndian, out); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// differ counts the values whose bits differ, and gives the largest distance in units in the last place.
+func differ(got, want []float32) (count, ulps int) {
+	for i := range want {
+		if d := int(math.Float32bits(got[i])) - int(math.Float32bits(want[i])); d != 0 {
+			count++
+			ulps = max(ulps, d, -d)
+		}
+	}
+	return count, ulps
+}
+
+func TestSizes(t *testing.T) {
+	want := floats(t, "sizes.f32")
+	for _, seed := range golden(t).Seeds {
+		for n := 1; n <= 100; n++ {
+			got := make([]float32, n)
+			New(seed).Normal(got)
+			if count, ulps := differ(got, want[:n]); count > 0 {
+				t.Errorf("seed %d: %d of %d numbers differ, by up to %d units in the last place", seed, count, n, ulps)
+			}
+			want = want[n:]
+		}
+	}
+	if len(want) != 0 {
+		t.Errorf("%d golden numbers not compared", len(want))
+	}
+}
+
+func TestTurns(t *testing.T) {
+	want := floats(t, "turns.f32")
+	x := golden(t)
+	for _, seed := range x.Seeds {
+		g := New(seed)
+		for turn, n := range x.Turns {
+			got := make([]float32, n)
+			g.Normal(got)
+			if count, ulps := differ(got, want[:n]); count > 0 {
+				t.Errorf("seed %d, turn %d: %d of %d numbers differ, by up to %d units in the last place", seed, turn, count, n, ulps)
+			}
+			want = want[n:]
+		}
+	}
+}
+
+func TestLatents(t *testing.T) {
+	want := floats(t, "latents.f32")
+	x := golden(t)
+	got := make([]float32, 4*64*64)
+	for i, seed := range x.Seeds {
+		New(seed).Normal(got)
+		if i == 0 {
+			if count, ulps := differ(got, want); count > 0 {
+				t.Errorf("seed %d: %d of %d numbers differ, by up to %d units in the last place", seed, count, len(want), ulps)
+			}
+		}
+		data, err := binary.Append(nil, binary.LittleEndian, got)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if sum := sha256.Sum256(data); hex.EncodeToString(sum[:]) != x.SHA256[i] {
+			t.Errorf("seed %d: the bytes differ", seed)
+		}
+	}
+}
+
+// TestUpperBits: PyTorch looks at a seed's lower 32 bits alone.
+func TestUpperBits(t *testing.T) {
+	a, b := make([]float32, 20), make([]float32, 20)
+	New(7).Normal(a)
+	New(7 + 1<<40).Normal(b)
+	if count, _ := differ(a, b); count != 0 {
+		t.Errorf("%d numbers differ", count)
+	}
+}
