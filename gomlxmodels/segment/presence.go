@@ -25,6 +25,7 @@ type judge struct {
 	contents  string // digest of the model's files
 	encoder   *clip.Encoder
 	release   func()
+	texts     map[string]clip.Embedding
 }
 
 func openJudge(env stage.Env, name string) (*judge, error) {
@@ -32,7 +33,7 @@ func openJudge(env stage.Env, name string) (*judge, error) {
 	if err != nil {
 		return nil, err
 	}
-	j := &judge{name: name}
+	j := &judge{name: name, texts: map[string]clip.Embedding{}}
 	if j.model, err = clip.Open(dir); err != nil {
 		return nil, err
 	}
@@ -80,34 +81,44 @@ func (j *judge) prepare(rgb *preprocess.RGB, objects []string) (*question, error
 	return q, err
 }
 
-// answer gives each question's probability that the picture shows one of the objects. It runs on the device's goroutine. Each
-// text is embedded once a call.
+// keptTexts is how many texts' vectors a judge remembers.
+const keptTexts = 4096
+
+// text gives a text's vector, computed the first time it is asked for, and alone: it must not depend on the texts beside it.
+func (j *judge) text(ctx context.Context, text string, ids []int32) (clip.Embedding, error) {
+	if e, ok := j.texts[text]; ok {
+		return e, nil
+	}
+	list, err := j.encoder.EncodeTokens(ctx, [][]int32{ids})
+	if err != nil {
+		return clip.Embedding{}, err
+	}
+	if len(j.texts) >= keptTexts {
+		clear(j.texts)
+	}
+	j.texts[text] = list[0]
+	return list[0], nil
+}
+
+// answer gives each question's probability that the picture shows one of the objects. It runs on the device's goroutine.
 func (j *judge) answer(ctx context.Context, questions []*question) ([]float64, error) {
-	at := map[string]int{} // by text
-	var ids [][]int32
 	var pixels [][]float32
 	for _, q := range questions {
 		pixels = append(pixels, q.pixels)
-		for i, text := range q.texts {
-			if _, known := at[text]; !known {
-				at[text] = len(ids)
-				ids = append(ids, q.ids[i])
-			}
-		}
 	}
 	images, err := j.encoder.EncodeImages(ctx, pixels)
-	if err != nil {
-		return nil, err
-	}
-	texts, err := j.encoder.EncodeTokens(ctx, ids)
 	if err != nil {
 		return nil, err
 	}
 	out := make([]float64, len(questions))
 	for i, q := range questions {
 		var asked []clip.Embedding
-		for _, text := range q.texts {
-			asked = append(asked, texts[at[text]])
+		for k, text := range q.texts {
+			e, err := j.text(ctx, text, q.ids[k])
+			if err != nil {
+				return nil, err
+			}
+			asked = append(asked, e)
 		}
 		logits, err := j.model.Logits(images[i:i+1], asked)
 		if err != nil {
