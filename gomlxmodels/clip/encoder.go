@@ -12,20 +12,21 @@ import (
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
 
+	"antipode/gomlxmodels/pack"
 	"antipode/gomlxmodels/weights"
 )
 
 // Options says how an [Encoder] works; the zero value is the default.
 type Options struct {
-	Batch     int          // pictures a call of the device; 0 = 8. Smaller batches are padded
-	TextBatch int          // texts a call of the device; 0 = 32
-	DType     dtypes.DType // Float32 (default), BFloat16 or Float16
+	Batch  int          // pictures a call of the device; 0 = 8. Smaller batches are padded
+	Tokens int          // tokens of texts in a full call of the device; 0 = 512. What remains runs in calls of one row
+	DType  dtypes.DType // Float32 (default), BFloat16 or Float16
 }
 
-// The numbers of pictures and of texts in a call of the device.
+// The numbers of pictures and of texts' tokens in a call of the device.
 const (
-	DefaultBatch     = 8
-	DefaultTextBatch = 32
+	DefaultBatch  = 8
+	DefaultTokens = 512
 )
 
 // Encoder runs a model on a device. It is for one goroutine at a time.
@@ -41,7 +42,7 @@ type Encoder struct {
 type half struct {
 	store *model.Store
 	exec  *model.Exec
-	ready map[int]bool // compiled, by tokens of a text (0 for pictures)
+	ready map[[2]int]bool // compiled, by rows and tokens of a row (0 for pictures)
 }
 
 // NewEncoder makes an encoder on the backend, which stays the caller's. A tower's weights are read, and its graphs compiled,
@@ -59,14 +60,15 @@ func NewEncoder(backend compute.Backend, m *Model, o Options) (e *Encoder, err e
 		return nil, fmt.Errorf("dtype %s is not one a model runs in (Float32, BFloat16, Float16)", o.DType)
 	}
 	for _, b := range []struct {
-		value *int
-		start int
-	}{{&o.Batch, DefaultBatch}, {&o.TextBatch, DefaultTextBatch}} {
+		name       string
+		value      *int
+		start, max int
+	}{{"batch", &o.Batch, DefaultBatch, 4096}, {"tokens", &o.Tokens, DefaultTokens, 1 << 20}} {
 		if *b.value == 0 {
 			*b.value = b.start
 		}
-		if *b.value < 0 || *b.value > 4096 {
-			return nil, fmt.Errorf("batch %d is not between 1 and 4096", *b.value)
+		if *b.value < 0 || *b.value > b.max {
+			return nil, fmt.Errorf("%s %d is not between 1 and %d", b.name, *b.value, b.max)
 		}
 	}
 	return &Encoder{backend: backend, m: m, opts: o}, nil
@@ -133,11 +135,11 @@ func (e *Encoder) load(t tower) (*half, error) {
 	}
 	if t == textTower {
 		name, forward = "clip/text", func(s *model.Scope, in []*graph.Node) []*graph.Node {
-			out := ForwardText(s, e.m.cfg, in[0], o)
+			out := ForwardTextRows(s, e.m.cfg, TextRows{IDs: in[0], Positions: in[1], Segments: in[2], Ends: in[3]}, o)
 			return []*graph.Node{out.Pooled, out.Projected}
 		}
 	}
-	h := &half{store: model.NewStore(), ready: map[int]bool{}}
+	h := &half{store: model.NewStore(), ready: map[[2]int]bool{}}
 	if err := weights.Load(h.store.RootScope(), e.m.set, table(e.m.cfg, e.m.set, t), e.opts.DType); err != nil {
 		h.store.Finalize()
 		return nil, err
@@ -191,47 +193,90 @@ func (e *Encoder) EncodeImages(ctx context.Context, pictures [][]float32) (out [
 		for k := range b {
 			copy(flat[k*n:], pictures[rows[min(k, len(rows)-1)]])
 		}
-		return e.call(h, 0, tensors.FromFlatDataAndDimensions(flat, b, 3, side, side), rows, out)
+		vectors, err := h.call([2]int{b, 0}, tensors.FromFlatDataAndDimensions(flat, b, 3, side, side))
+		if err != nil {
+			return err
+		}
+		for k, row := range rows {
+			if out[row], err = vectors.at(k, b); err != nil {
+				return fmt.Errorf("%s: picture %d: %w", h.exec.Name(), row+1, err)
+			}
+		}
+		return nil
 	})
 }
 
-// EncodeTokens embeds texts given as token ids, start and end tokens included, in order; any number of them, of any length
-// up to the model's context. What follows the end-of-text token (padding) does not matter. A text's embedding does not depend
-// on the others. A text that is too long, without an end or with an id out of range is an error that names it. ctx is looked
-// at between calls of the device.
+// EncodeTokens embeds texts given as token ids, start and end tokens included, in order; any number of them, of any length up
+// to the model's context. What follows the end-of-text token (padding) does not matter. Texts share rows (package pack), and a
+// token attends to its own text alone: a text's embedding depends on the others by no more than rounding. A text that is too
+// long, without an end or with an id out of range is an error that names it. ctx is looked at between calls of the device.
 func (e *Encoder) EncodeTokens(ctx context.Context, texts [][]int32) (out []Embedding, err error) {
 	defer recovered(&err)
 	c := &e.m.cfg.Text
-	byLength := map[int][]int{}
-	ends := make([]int, len(texts))
+	byLength, longest := map[int][]int{}, 0
+	own := make([][]int32, len(texts)) // up to the end token
 	for i, ids := range texts {
 		if err := c.check(ids); err != nil {
 			return nil, fmt.Errorf("text %d: %w", i+1, err)
 		}
-		ends[i] = c.End(ids)
-		s := c.padded(ends[i] + 1)
-		byLength[s] = append(byLength[s], i)
+		own[i] = ids[:c.End(ids)+1]
+		l := pack.RowLength(len(own[i]), c.Context)
+		byLength[l] = append(byLength[l], i)
+		longest = max(longest, l)
 	}
 	h, err := e.load(textTower)
 	if err != nil {
 		return nil, err
 	}
 	out = make([]Embedding, len(texts))
-	b := e.opts.TextBatch
-	for s := 1; s <= c.Context; s++ {
-		err := batches(ctx, byLength[s], b, func(rows []int) error {
-			flat := make([]int32, b*s) // padded with token 0, which comes after the end and is never higher than it
-			for k := range b {
-				row := rows[min(k, len(rows)-1)]
-				copy(flat[k*s:], texts[row][:ends[row]+1])
+	for l := 1; l <= longest; l++ {
+		rows := pack.Rows(byLength[l], func(text int) int { return len(own[text]) }, l)
+		full := max(1, e.opts.Tokens/l)
+		for len(rows) > 0 {
+			if err := ctx.Err(); err != nil {
+				return nil, err
 			}
-			return e.call(h, s, tensors.FromFlatDataAndDimensions(flat, b, s), rows, out)
-		})
-		if err != nil {
-			return nil, err
+			size := full
+			if 2*len(rows) <= full {
+				size = 1
+			}
+			n := min(size, len(rows))
+			if err := h.texts(rows[:n], size, l, own, out); err != nil {
+				return nil, err
+			}
+			rows = rows[n:]
 		}
 	}
 	return out, nil
+}
+
+// texts runs rows of length l, filled up to size of them, and keeps what belongs to their texts.
+func (h *half) texts(rows [][]pack.Place, size, l int, list [][]int32, out []Embedding) error {
+	slots := pack.Texts(l)
+	ids, positions, segments, ends := make([]int32, size*l), make([]int32, size*l), make([]int32, size*l), make([]int32, size*slots)
+	for r, row := range rows {
+		for _, p := range row {
+			at, n := r*l+p.Start, len(list[p.Text])
+			copy(ids[at:], list[p.Text])
+			for k := range n {
+				positions[at+k], segments[at+k] = int32(k), int32(1+p.Slot())
+			}
+			ends[r*slots+p.Slot()] = int32(p.Start + n - 1)
+		}
+	}
+	rowsOf := func(flat []int32, n int) *tensors.Tensor { return tensors.FromFlatDataAndDimensions(flat, size, n) }
+	vectors, err := h.call([2]int{size, l}, rowsOf(ids, l), rowsOf(positions, l), rowsOf(segments, l), rowsOf(ends, slots))
+	if err != nil {
+		return err
+	}
+	for r, row := range rows {
+		for _, p := range row {
+			if out[p.Text], err = vectors.at(r*slots+p.Slot(), size*slots); err != nil {
+				return fmt.Errorf("%s: text %d: %w", h.exec.Name(), p.Text+1, err)
+			}
+		}
+	}
+	return nil
 }
 
 // check says what is wrong with a text.
@@ -253,17 +298,6 @@ func (t *TextConfig) check(ids []int32) error {
 	return nil
 }
 
-// padded is the length a text of n tokens is run at: few lengths, so that few graphs are compiled, and one that depends on
-// the text alone.
-func (t *TextConfig) padded(n int) int {
-	for s := 16; s < t.Context; s *= 2 {
-		if n <= s {
-			return s
-		}
-	}
-	return t.Context
-}
-
 // batches calls do for up to size rows at a time.
 func batches(ctx context.Context, rows []int, size int, do func([]int) error) error {
 	for len(rows) > 0 {
@@ -279,47 +313,56 @@ func batches(ctx context.Context, rows []int, size int, do func([]int) error) er
 	return nil
 }
 
-// call runs one batch, whose first results belong to rows; key tells the compiled graphs of a tower apart. It releases the input.
-func (e *Encoder) call(h *half, key int, input *tensors.Tensor, rows []int, out []Embedding) error {
-	defer input.FinalizeAll()
+// results are what a call gives: pooled and projected vectors, flat.
+type results [2][]float32
+
+// at is embedding i of n; numbers that are none are an error.
+func (r results) at(i, n int) (Embedding, error) {
+	vector := func(flat []float32) []float32 {
+		d := len(flat) / n
+		return append([]float32(nil), flat[i*d:(i+1)*d]...)
+	}
+	em := Embedding{Pooled: vector(r[0]), Projected: vector(r[1])}
+	for _, v := range [][]float32{em.Pooled, em.Projected} {
+		for _, x := range v {
+			if x-x != 0 {
+				return Embedding{}, fmt.Errorf("the network gave %v: weights or inputs are out of range", x)
+			}
+		}
+	}
+	return em, nil
+}
+
+// call runs one batch; key tells the compiled graphs of a tower apart. It releases the inputs.
+func (h *half) call(key [2]int, inputs ...*tensors.Tensor) (flat results, err error) {
+	var given []any
+	var of []shapes.Shape
+	for _, in := range inputs {
+		defer in.FinalizeAll()
+		given, of = append(given, in), append(of, shapes.Make(in.DType(), in.Shape().Dimensions...))
+	}
 	name := h.exec.Name()
 	if !h.ready[key] {
-		g, err := h.exec.Compile(shapes.Make(input.DType(), input.Shape().Dimensions...))
+		g, err := h.exec.Compile(of...)
 		if err == nil {
 			err = weights.Check(h.store, g)
 		}
 		if err != nil {
-			return fmt.Errorf("%s: %w", name, err)
+			return flat, fmt.Errorf("%s: %w", name, err)
 		}
 		h.ready[key] = true
 	}
-	results, err := h.exec.Call(input)
+	out, err := h.exec.Call(given...)
 	if err != nil {
-		return fmt.Errorf("%s: %w", name, err)
+		return flat, fmt.Errorf("%s: %w", name, err)
 	}
-	var flat [2][]float32
-	for i, r := range results {
+	for i, r := range out {
 		values, copyErr := tensors.CopyFlatData[float32](r)
 		r.FinalizeAll()
 		flat[i], err = values, errors.Join(err, copyErr)
 	}
 	if err != nil {
-		return fmt.Errorf("%s: %w", name, err)
+		return flat, fmt.Errorf("%s: %w", name, err)
 	}
-	for k, row := range rows {
-		vector := func(i int) []float32 {
-			d := len(flat[i]) / input.Shape().Dim(0)
-			return append([]float32(nil), flat[i][k*d:(k+1)*d]...)
-		}
-		em := Embedding{Pooled: vector(0), Projected: vector(1)}
-		for _, v := range [][]float32{em.Pooled, em.Projected} {
-			for _, x := range v {
-				if x-x != 0 {
-					return fmt.Errorf("%s: row %d: the network gave %v: weights or inputs are out of range", name, row+1, x)
-				}
-			}
-		}
-		out[row] = em
-	}
-	return nil
+	return flat, nil
 }

@@ -151,14 +151,14 @@ func TestProperties(t *testing.T) {
 	onBoth(t, func(t *testing.T, backend compute.Backend) {
 		m, rng := open(t, randomFolder(t, tiny())), near.Rand(t, 5)
 		c := m.Config()
-		e := newEncoder(t, backend, m, Options{Batch: 3, TextBatch: 2})
+		e := newEncoder(t, backend, m, Options{Batch: 3, Tokens: 200})
 		pictures := randomPictures(rng, c, 4)
 		texts := [][]int32{randomText(rng, c, 77), randomText(rng, c, 3), randomText(rng, c, 16), randomText(rng, c, 17), randomText(rng, c, 40), randomText(rng, c, 5), randomText(rng, c, 64), randomText(rng, c, 1)}
 		images, words := encodeImages(t, e, pictures...), encodeTokens(t, e, texts...)
 		if len(images) != len(pictures) || len(words) != len(texts) || len(images[0].Pooled) != 32 || len(words[0].Pooled) != 16 || len(words[0].Projected) != 12 {
 			t.Fatalf("%d of %d pictures, %d of %d texts, widths %d, %d, %d", len(images), len(pictures), len(words), len(texts), len(images[0].Pooled), len(words[0].Pooled), len(words[0].Projected))
 		}
-		other := newEncoder(t, backend, m, Options{Batch: 1, TextBatch: 5})
+		other := newEncoder(t, backend, m, Options{Batch: 1, Tokens: 900})
 		for i, p := range pictures {
 			if !equal(encodeImages(t, e, p)[0], images[i]) {
 				t.Errorf("picture %d alone differs from among others", i)
@@ -169,13 +169,12 @@ func TestProperties(t *testing.T) {
 		}
 		apart := encodeTokens(t, other, texts...)
 		for i, ids := range texts {
-			if !equal(encodeTokens(t, e, ids)[0], words[i]) {
-				t.Errorf("text %d alone differs from among others", i)
-			}
-			near.Check(t, "text, batch of 5", apart[i].Projected, words[i].Projected, 1e-5, 1e-5)
+			alone := encodeTokens(t, e, ids)[0]
+			near.Check(t, "text alone", alone.Projected, words[i].Projected, 1e-5, 1e-5)
+			near.Check(t, "text, other rows", apart[i].Projected, words[i].Projected, 1e-5, 1e-5)
 			if n := len(ids); n < c.Text.Context {
 				padded := slices.Concat(ids, randomText(rng, c, c.Text.Context-n)) // with a second end
-				if !equal(encodeTokens(t, e, padded)[0], words[i]) {
+				if !equal(encodeTokens(t, e, padded)[0], alone) {
 					t.Errorf("text %d: what follows its end matters", i)
 				}
 			}
@@ -187,7 +186,7 @@ func TestProperties(t *testing.T) {
 				}
 			}
 		}
-		if again := encodeTokens(t, newEncoder(t, backend, m, Options{Batch: 3, TextBatch: 2}), texts...); !slices.EqualFunc(again, words, equal) {
+		if again := encodeTokens(t, newEncoder(t, backend, m, Options{Batch: 3, Tokens: 200}), texts...); !slices.EqualFunc(again, words, equal) {
 			t.Error("a second encoder gives other numbers")
 		}
 		if near.Compare(images[0].Projected, images[1].Projected, 1e-2, 1e-2) == nil {
@@ -199,11 +198,11 @@ func TestProperties(t *testing.T) {
 	})
 }
 
-// TestLengths compares texts run at a padded length with the graph at their own.
+// TestLengths compares texts in rows with the graph of one text at its own length.
 func TestLengths(t *testing.T) {
 	onBoth(t, func(t *testing.T, backend compute.Backend) {
 		m, rng := open(t, randomFolder(t, tiny())), near.Rand(t, 6)
-		e := newEncoder(t, backend, m, Options{TextBatch: 2})
+		e := newEncoder(t, backend, m, Options{Tokens: 200})
 		for _, n := range []int{1, 4, 16, 21, 76} {
 			ids := randomText(rng, m.Config(), n)
 			want := golden{Model: m, t: t}.run(backend, textTower, func(s *model.Scope, in []*Node) []*Node {
@@ -254,7 +253,7 @@ func TestEncodeRefuses(t *testing.T) {
 	nan := slices.Clone(picture)
 	nan[3] = float32(math.NaN())
 	_, err := e.EncodeImages(context.Background(), [][]float32{picture, nan})
-	checkLine(t, err, "row 2: the network gave NaN")
+	checkLine(t, err, "picture 2: the network gave NaN")
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	if _, err := e.EncodeImages(ctx, [][]float32{picture}); !errors.Is(err, context.Canceled) {
@@ -263,7 +262,7 @@ func TestEncodeRefuses(t *testing.T) {
 	if _, err := e.EncodeTokens(ctx, [][]int32{good}); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
-	for want, o := range map[string]Options{"batch -1": {Batch: -1}, "batch 5000": {TextBatch: 5000}, "dtype Int32": {DType: dtypes.Int32}} {
+	for want, o := range map[string]Options{"batch -1": {Batch: -1}, "tokens 2097152": {Tokens: 1 << 21}, "dtype Int32": {DType: dtypes.Int32}} {
 		_, err := NewEncoder(testbackend.Go(t), m, o)
 		checkLine(t, err, want)
 	}
@@ -299,7 +298,7 @@ func TestLogitsRefuse(t *testing.T) {
 // TestBFloat16 runs the same weights in bfloat16, which keeps 8 bits.
 func TestBFloat16(t *testing.T) {
 	g := openGolden(t, "gelu-odd-patch")
-	e := newEncoder(t, testbackend.XLA(t), g.Model, Options{DType: dtypes.BFloat16, TextBatch: 3})
+	e := newEncoder(t, testbackend.XLA(t), g.Model, Options{DType: dtypes.BFloat16, Tokens: 100})
 	for name, list := range map[string][]Embedding{"image.pooled": encodeImages(t, e, g.rows("pixels")...), "text.pooled": encodeTokens(t, e, g.texts()...)} {
 		for i, em := range list {
 			want := g.rows(name)[i]
@@ -317,14 +316,14 @@ func TestMemory(t *testing.T) {
 		c.Text.VocabSize, c.Text.EndToken = 1<<18, 90 // 16 MiB of words
 		m, rng := open(t, randomFolder(t, c)), near.Rand(t, 8)
 		picture, text := randomPictures(rng, &c, 1)[0], randomText(rng, &c, 4)
-		e := newEncoder(t, backend, m, Options{Batch: 1, TextBatch: 1})
+		e := newEncoder(t, backend, m, Options{Batch: 1, Tokens: 1})
 		encodeImages(t, e, picture)
 		if n := e.Bytes(); n < 1000 || n > 1<<20 {
 			t.Errorf("an encoder of pictures holds %d bytes", n)
 		}
 		e.Close()
 		round := func() {
-			e := newEncoder(t, backend, m, Options{Batch: 1, TextBatch: 1})
+			e := newEncoder(t, backend, m, Options{Batch: 1, Tokens: 1})
 			encodeTokens(t, e, text)
 			if n := e.Bytes(); n < 16<<20 {
 				t.Fatalf("an encoder of words holds %d bytes", n)

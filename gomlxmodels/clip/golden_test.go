@@ -170,7 +170,7 @@ func TestEncoderEqualsReference(t *testing.T) {
 
 func checkEncoder(t *testing.T, backend compute.Backend, name string) {
 	g := openGolden(t, name)
-	e, err := NewEncoder(backend, g.Model, Options{Batch: 3, TextBatch: 2})
+	e, err := NewEncoder(backend, g.Model, Options{Batch: 3, Tokens: 200})
 	if err != nil {
 		t.Fatal(err)
 	}

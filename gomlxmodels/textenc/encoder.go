@@ -12,6 +12,7 @@ import (
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
 
+	"antipode/gomlxmodels/pack"
 	"antipode/gomlxmodels/weights"
 )
 
@@ -142,7 +143,7 @@ func (e *Encoder) EncodeIDs(ctx context.Context, texts [][]int32) (out []Embeddi
 		if err := e.m.check(ids); err != nil {
 			return nil, fmt.Errorf("text %d: %w", i+1, err)
 		}
-		l := rowLength(len(ids))
+		l := pack.RowLength(len(ids), e.m.maxTokens)
 		byLength[l] = append(byLength[l], i)
 		longest = max(longest, l)
 	}
@@ -151,7 +152,7 @@ func (e *Encoder) EncodeIDs(ctx context.Context, texts [][]int32) (out []Embeddi
 	}
 	out = make([]Embedding, len(texts))
 	for l := 1; l <= longest; l++ {
-		rows := pack(byLength[l], func(text int) int { return len(texts[text]) }, l)
+		rows := pack.Rows(byLength[l], func(text int) int { return len(texts[text]) }, l)
 		full := max(1, e.opts.Tokens/l)
 		for len(rows) > 0 {
 			if err := ctx.Err(); err != nil {
@@ -192,7 +193,7 @@ func (e *Encoder) exec(l int) (*model.Exec, error) {
 	if exec := e.execs[l]; exec != nil {
 		return exec, nil
 	}
-	o := GraphOptions{Texts: texts(l), DType: e.opts.DType}
+	o := GraphOptions{Texts: pack.Texts(l), DType: e.opts.DType}
 	exec, err := model.NewExec(e.backend, e.store, func(s *model.Scope, in []*graph.Node) []*graph.Node {
 		out := Forward(s, e.m.cfg, e.m.modules, Inputs{IDs: in[0], Positions: in[1], Segments: in[2]}, o)
 		return []*graph.Node{out.Modules[e.m.pooled], out.Modules[len(out.Modules)-1]}
@@ -204,19 +205,16 @@ func (e *Encoder) exec(l int) (*model.Exec, error) {
 	return e.execs[l], nil
 }
 
-// texts is the number of texts a row of l tokens may hold.
-func texts(l int) int { return l / align }
-
 // call runs rows of length l, filled up to size of them, and keeps what belongs to their texts.
-func (e *Encoder) call(rows [][]place, size, l int, list [][]int32, out []Embedding) error {
+func (e *Encoder) call(rows [][]pack.Place, size, l int, list [][]int32, out []Embedding) error {
 	ids, positions, segments := make([]int32, size*l), make([]int32, size*l), make([]int32, size*l)
 	for r, row := range rows {
 		for _, p := range row {
-			at, n := r*l+p.start, len(list[p.text])
-			copy(ids[at:], list[p.text])
-			e.m.cfg.positions(list[p.text], positions[at:at+n])
+			at, n := r*l+p.Start, len(list[p.Text])
+			copy(ids[at:], list[p.Text])
+			e.m.cfg.positions(list[p.Text], positions[at:at+n])
 			for k := range n {
-				segments[at+k] = int32(1 + p.start/align)
+				segments[at+k] = int32(1 + p.Slot())
 			}
 		}
 	}
@@ -257,18 +255,18 @@ func (e *Encoder) call(rows [][]place, size, l int, list [][]int32, out []Embedd
 	for r, row := range rows {
 		for _, p := range row {
 			vector := func(i int) []float32 {
-				d, at := len(flat[i])/(size*texts(l)), r*texts(l)+p.start/align
+				d, at := len(flat[i])/(size*pack.Texts(l)), r*pack.Texts(l)+p.Slot()
 				return append([]float32(nil), flat[i][at*d:(at+1)*d]...)
 			}
 			em := Embedding{Pooled: vector(0), Vector: vector(1)}
 			for _, v := range [][]float32{em.Pooled, em.Vector} {
 				for _, x := range v {
 					if x-x != 0 {
-						return fmt.Errorf("%s: text %d: the network gave %v: weights are out of range", exec.Name(), p.text+1, x)
+						return fmt.Errorf("%s: text %d: the network gave %v: weights are out of range", exec.Name(), p.Text+1, x)
 					}
 				}
 			}
-			out[p.text] = em
+			out[p.Text] = em
 		}
 	}
 	return nil

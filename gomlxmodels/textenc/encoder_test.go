@@ -92,48 +92,6 @@ func TestProperties(t *testing.T) {
 	})
 }
 
-// TestPack checks what rows must be: every text once, whole, at a multiple of align, none over another; and few.
-func TestPack(t *testing.T) {
-	rng := near.Rand(t, 9)
-	for round := range 30 {
-		l := lengths[rng.IntN(len(lengths))]
-		sizes := make([]int, rng.IntN(400))
-		texts, blocks := make([]int, len(sizes)), 0
-		for i := range sizes {
-			sizes[i], texts[i] = 1+rng.IntN(l), i
-			blocks += (sizes[i] + align - 1) / align
-		}
-		rows := pack(texts, func(i int) int { return sizes[i] }, l)
-		seen := map[int]bool{}
-		for _, row := range rows {
-			taken := make([]bool, l)
-			for _, p := range row {
-				if seen[p.text] || p.start%align != 0 || p.start+sizes[p.text] > l {
-					t.Fatalf("round %d: text %d of %d tokens starts at %d of %d (seen: %t)", round, p.text, sizes[p.text], p.start, l, seen[p.text])
-				}
-				seen[p.text] = true
-				for k := range sizes[p.text] {
-					if taken[p.start+k] {
-						t.Fatalf("round %d: two texts on token %d", round, p.start+k)
-					}
-					taken[p.start+k] = true
-				}
-			}
-		}
-		if len(seen) != len(texts) {
-			t.Fatalf("round %d: %d of %d texts", round, len(seen), len(texts))
-		}
-		if least := (blocks*align + l - 1) / l; len(rows) > least+least/4+1 {
-			t.Errorf("round %d: %d rows of %d, %d would do", round, len(rows), l, least)
-		}
-	}
-	for n, want := range map[int]int{1: 64, 64: 64, 65: 96, 500: 512, 513: 768, 1024: 1024} {
-		if got := rowLength(n); got != want || got%align != 0 {
-			t.Errorf("a text of %d tokens goes into rows of %d, want %d", n, got, want)
-		}
-	}
-}
-
 func TestEncodeRefuses(t *testing.T) {
 	g := openGolden(t, "bert-mean", "")
 	rng := near.Rand(t, 7)

@@ -10,11 +10,9 @@ package main
 import (
 	"context"
 	_ "embed"
-	"encoding/binary"
 	"encoding/json"
 	"flag"
 	"fmt"
-	"math"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -23,7 +21,6 @@ import (
 	"antipode/gomlxmodels/clip"
 	"antipode/gomlxmodels/device"
 	"antipode/internal/bench/peer"
-	"antipode/internal/near"
 )
 
 //go:embed peer.py
@@ -34,7 +31,7 @@ var (
 	texts    = flag.Int("texts", 256, "texts a run embeds")
 	repeat   = flag.Int("repeat", 5, "runs of each side")
 	batch    = flag.Int("batch", clip.DefaultBatch, "pictures in a call of this project's encoder")
-	rows     = flag.Int("textbatch", clip.DefaultTextBatch, "texts in a call of this project's encoder")
+	tokens   = flag.Int("tokens", clip.DefaultTokens, "tokens of texts in a call of this project's encoder")
 	seed     = flag.Uint64("seed", 1, "seed of network and inputs")
 )
 
@@ -65,12 +62,12 @@ func run() error {
 	if err != nil {
 		return err
 	}
-	e, err := clip.NewEncoder(d.Backend, m, clip.Options{Batch: *batch, TextBatch: *rows})
+	e, err := clip.NewEncoder(d.Backend, m, clip.Options{Batch: *batch, Tokens: *tokens})
 	if err != nil {
 		return err
 	}
 	defer e.Close()
-	flat, err := floats(filepath.Join(dir, "pixels.f32"))
+	flat, err := peer.Floats(filepath.Join(dir, "pixels.f32"))
 	if err != nil {
 		return err
 	}
@@ -89,12 +86,13 @@ func run() error {
 	ctx := context.Background()
 	for _, tower := range []struct {
 		name, unit string
-		n, size    int
+		n          int
+		size       string
 		batches    []int
 		encode     func() ([]clip.Embedding, error)
 	}{
-		{"image", "pictures", *pictures, *batch, []int{4, 8, 16, 32}, func() ([]clip.Embedding, error) { return e.EncodeImages(ctx, pixels) }},
-		{"text", "texts", *texts, *rows, []int{8, 16, 32, 64, 128}, func() ([]clip.Embedding, error) { return e.EncodeTokens(ctx, ids) }},
+		{"image", "pictures", *pictures, fmt.Sprintf("batch %d", *batch), []int{4, 8, 16, 32}, func() ([]clip.Embedding, error) { return e.EncodeImages(ctx, pixels) }},
+		{"text", "texts", *texts, fmt.Sprintf("%d tokens a call", *tokens), []int{8, 16, 32, 64, 128}, func() ([]clip.Embedding, error) { return e.EncodeTokens(ctx, ids) }},
 	} {
 		best, err := b.Best(tower.batches, tower.name)
 		if err != nil {
@@ -112,12 +110,8 @@ func run() error {
 			return time.Since(begin).Seconds(), err
 		}
 		err = peer.Turns("CLIP ViT-B/32, "+tower.name+" tower", tower.unit, tower.n, *repeat,
-			ours, fmt.Sprintf("antipode, %s, batch %d (loading, compiling and the first run %.1f s)", d.Kind, tower.size, first),
+			ours, fmt.Sprintf("antipode, %s, %s (loading, compiling and the first run %.1f s)", d.Kind, tower.size, first),
 			func() (float64, error) { return b.Once(tower.name, best) }, fmt.Sprintf("%s, best batch %d", b.Name, best))
-		if err != nil {
-			return err
-		}
-		want, err := floats(filepath.Join(dir, tower.name+".f32"))
 		if err != nil {
 			return err
 		}
@@ -125,23 +119,9 @@ func run() error {
 		for _, v := range last {
 			got = append(got, v.Projected...)
 		}
-		if len(got) != len(want) {
-			return fmt.Errorf("%d numbers, the peer has %d", len(got), len(want))
-		}
-		worst, _ := near.Worst(got, want)
-		fmt.Printf("  worst difference of the vectors: %.2g of their scale\n", worst/near.Scale(want))
-		if worst > 1e-3*near.Scale(want) {
-			return fmt.Errorf("the two sides do not compute the same")
+		if err := peer.Same("vectors", got, filepath.Join(dir, tower.name+".f32")); err != nil {
+			return err
 		}
 	}
 	return nil
-}
-
-func floats(file string) ([]float32, error) {
-	raw, err := os.ReadFile(file)
-	out := make([]float32, len(raw)/4)
-	for i := range out {
-		out[i] = math.Float32frombits(binary.LittleEndian.Uint32(raw[4*i:]))
-	}
-	return out, err
 }

@@ -12,10 +12,8 @@ package main
 import (
 	"context"
 	_ "embed"
-	"encoding/binary"
 	"flag"
 	"fmt"
-	"math"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -24,7 +22,6 @@ import (
 	"antipode/gomlxmodels/clipseg"
 	"antipode/gomlxmodels/device"
 	"antipode/internal/bench/peer"
-	"antipode/internal/near"
 )
 
 //go:embed peer.py
@@ -69,7 +66,7 @@ func run() error {
 		return err
 	}
 	defer e.Close()
-	flat, err := floats(filepath.Join(dir, "pixels.f32"))
+	flat, err := peer.Floats(filepath.Join(dir, "pixels.f32"))
 	if err != nil {
 		return err
 	}
@@ -99,30 +96,9 @@ func run() error {
 			return err
 		}
 	}
-	want, err := floats(filepath.Join(dir, "logits.f32"))
-	if err != nil {
-		return err
-	}
 	var got []float32
 	for _, m := range maps {
 		got = append(got, m[0].Logits...)
 	}
-	if len(got) != len(want) {
-		return fmt.Errorf("%d numbers, the peer has %d", len(got), len(want))
-	}
-	worst, _ := near.Worst(got, want)
-	fmt.Printf("  worst difference of the logits: %.2g of their scale\n", worst/near.Scale(want))
-	if worst > 1e-3*near.Scale(want) {
-		return fmt.Errorf("the two sides do not compute the same")
-	}
-	return nil
-}
-
-func floats(file string) ([]float32, error) {
-	raw, err := os.ReadFile(file)
-	out := make([]float32, len(raw)/4)
-	for i := range out {
-		out[i] = math.Float32frombits(binary.LittleEndian.Uint32(raw[4*i:]))
-	}
-	return out, err
+	return peer.Same("logits", got, filepath.Join(dir, "logits.f32"))
 }

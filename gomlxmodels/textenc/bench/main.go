@@ -10,27 +10,20 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	_ "embed"
-	"encoding/binary"
 	"encoding/json"
 	"flag"
 	"fmt"
-	"io"
-	"math"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"runtime"
-	"slices"
 	"strconv"
 	"time"
 
 	"antipode/gomlxmodels/device"
 	"antipode/gomlxmodels/textenc"
-	"antipode/internal/near"
+	"antipode/internal/bench/peer"
 )
 
 //go:embed peer.py
@@ -78,11 +71,11 @@ func run() error {
 	if err := os.WriteFile(filepath.Join(dir, "texts.json"), text, 0o600); err != nil {
 		return err
 	}
-	b, err := startPeer(dir)
+	b, err := peer.Start(dir, peerSource, strconv.FormatUint(*seed, 10), *shape)
 	if err != nil {
 		return err
 	}
-	defer b.stop()
+	defer b.Stop()
 	start := time.Now()
 	d, err := device.Open(device.XLACPU, "")
 	if err != nil {
@@ -108,142 +101,19 @@ func run() error {
 	}
 	loading := time.Since(start)
 
-	best, bestSeconds := 0, math.Inf(1)
-	for _, size := range []int{8, 16, 32, 64} {
-		if size > *n && size > 8 {
-			break
-		}
-		for range 2 { // the first warms up
-			s, err := b.once(size)
-			if err != nil {
-				return err
-			}
-			if s < bestSeconds {
-				best, bestSeconds = size, s
-			}
-		}
-	}
-	var ours, theirs []float64
-	for range *repeat {
-		s, err := once()
-		if err != nil {
-			return err
-		}
-		ours = append(ours, float64(*n)/s)
-		if s, err = b.once(best); err != nil {
-			return err
-		}
-		theirs = append(theirs, float64(*n)/s)
-	}
-	fmt.Printf("sentence embedding, %s, float32, %d texts of %d to %d tokens a run, %d threads, %d runs each, taking turns\n", *shape, *n, *short, *long, runtime.GOMAXPROCS(0), *repeat)
-	report := func(name string, v []float64, more string) {
-		fmt.Printf("%-52s median %6.1f texts/s   p5 %6.1f   p95 %6.1f   %s\n", name, quantile(v, 0.5), quantile(v, 0.05), quantile(v, 0.95), more)
-	}
-	report("antipode, "+d.Kind, ours, fmt.Sprintf("%d tokens a call (loading, compiling and first run %.1f s apart)", *tokens, loading.Seconds()))
-	report(b.name, theirs, fmt.Sprintf("best batch %d (loading %.1f s apart)", best, b.loading))
-	fmt.Printf("texts per second: antipode / sentence-transformers = %.2f\n", quantile(ours, 0.5)/quantile(theirs, 0.5))
-	return compare(dir, last)
-}
-
-// compare looks whether both sides computed the same.
-func compare(dir string, last []textenc.Embedding) error {
-	raw, err := os.ReadFile(filepath.Join(dir, "peer.f32"))
+	best, err := b.Best([]int{8, 16, 32, 64}, "run")
 	if err != nil {
 		return err
 	}
-	want := make([]float32, len(raw)/4)
-	for i := range want {
-		want[i] = math.Float32frombits(binary.LittleEndian.Uint32(raw[4*i:]))
+	err = peer.Turns(fmt.Sprintf("sentence embedding, %s, texts of %d to %d tokens", *shape, *short, *long), "texts", *n, *repeat,
+		once, fmt.Sprintf("antipode, %s, %d tokens a call (loading, compiling and the first run %.1f s)", d.Kind, *tokens, loading.Seconds()),
+		func() (float64, error) { return b.Once("run", best) }, fmt.Sprintf("%s, best batch %d", b.Name, best))
+	if err != nil {
+		return err
 	}
 	var got []float32
 	for _, e := range last {
 		got = append(got, e.Vector...)
 	}
-	if len(got) != len(want) {
-		return fmt.Errorf("%d numbers, the peer has %d", len(got), len(want))
-	}
-	worst, _ := near.Worst(got, want)
-	fmt.Printf("worst difference of the vectors: %.2g of their scale\n", worst/near.Scale(want))
-	if worst > 1e-3*near.Scale(want) {
-		return fmt.Errorf("the two sides do not compute the same")
-	}
-	return nil
-}
-
-// peer is side B.
-type peer struct {
-	cmd     *exec.Cmd
-	in      io.WriteCloser
-	out     *bufio.Scanner
-	name    string
-	loading float64
-}
-
-func startPeer(dir string) (*peer, error) {
-	script := filepath.Join(dir, "peer.py")
-	if err := os.WriteFile(script, []byte(peerSource), 0o600); err != nil {
-		return nil, err
-	}
-	python := os.Getenv("PYTHON")
-	if python == "" {
-		python = "python3"
-	}
-	threads := strconv.Itoa(runtime.GOMAXPROCS(0))
-	p := &peer{cmd: exec.Command(python, script, dir, threads, strconv.FormatUint(*seed, 10), *shape)}
-	p.cmd.Env = append(os.Environ(), "OMP_NUM_THREADS="+threads)
-	p.cmd.Stderr = os.Stderr
-	var err error
-	if p.in, err = p.cmd.StdinPipe(); err != nil {
-		return nil, err
-	}
-	out, err := p.cmd.StdoutPipe()
-	if err != nil {
-		return nil, err
-	}
-	p.out = bufio.NewScanner(out)
-	if err := p.cmd.Start(); err != nil {
-		return nil, err
-	}
-	p.loading, err = p.read()
-	return p, err
-}
-
-func (p *peer) read() (seconds float64, err error) {
-	var line struct {
-		Seconds float64
-		Name    string
-	}
-	if !p.out.Scan() {
-		return 0, fmt.Errorf("the peer ended")
-	}
-	if err := json.Unmarshal(p.out.Bytes(), &line); err != nil {
-		return 0, fmt.Errorf("the peer said %q", p.out.Text())
-	}
-	if line.Name != "" {
-		p.name = line.Name
-	}
-	return line.Seconds, nil
-}
-
-func (p *peer) once(batch int) (seconds float64, err error) {
-	if _, err := fmt.Fprintln(p.in, "run", batch); err != nil {
-		return 0, err
-	}
-	return p.read()
-}
-
-func (p *peer) stop() {
-	p.in.Close()
-	_ = p.cmd.Wait()
-}
-
-// quantile interpolates between the values next to it.
-func quantile(values []float64, p float64) float64 {
-	v := slices.Sorted(slices.Values(values))
-	at := p * float64(len(v)-1)
-	low := int(at)
-	if low+1 >= len(v) {
-		return v[len(v)-1]
-	}
-	return v[low] + (at-float64(low))*(v[low+1]-v[low])
+	return peer.Same("vectors", got, filepath.Join(dir, "peer.f32"))
 }

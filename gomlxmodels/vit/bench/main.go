@@ -10,27 +10,22 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	_ "embed"
 	"encoding/binary"
-	"encoding/json"
 	"flag"
 	"fmt"
-	"io"
 	"math"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strconv"
 	"time"
 
 	"antipode/gomlxmodels/device"
 	"antipode/gomlxmodels/vit"
-	"antipode/internal/near"
+	"antipode/internal/bench/peer"
 )
 
 //go:embed peer.py
@@ -65,59 +60,35 @@ func run() error {
 	if err != nil {
 		return err
 	}
-	b, err := startPeer(dir)
+	b, err := peer.Start(dir, peerSource, strconv.FormatUint(*seed, 10), strconv.Itoa(*n))
 	if err != nil {
 		return err
 	}
-	defer b.stop()
+	defer b.Stop()
 	a, err := startOurs(dir, pictures)
 	if err != nil {
 		return err
 	}
 	defer a.encoder.Close()
 
-	mode, best, bestSeconds := "masked", 0, math.Inf(1)
+	mode, sizes := "masked", []int{4, 8, 16}
 	if *drop {
 		mode = "drop"
 	}
-	for _, size := range []int{4, 8, 16} {
-		if size > *n {
-			break
-		}
-		first, err := b.once(size, mode) // warms up
-		if err != nil {
-			return err
-		}
-		second, err := b.once(size, mode)
-		if err != nil {
-			return err
-		}
-		if s := min(first, second); s < bestSeconds {
-			best, bestSeconds = size, s
-		}
+	sizes = slices.DeleteFunc(sizes, func(size int) bool { return size > *n })
+	best, err := b.Best(sizes, mode)
+	if err != nil {
+		return err
 	}
 	if _, err := a.once(); err != nil { // warms up
 		return err
 	}
-	var ours, theirs []float64
-	for range *repeat {
-		s, err := a.once()
-		if err != nil {
-			return err
-		}
-		ours = append(ours, float64(*n)/s)
-		if s, err = b.once(best, mode); err != nil {
-			return err
-		}
-		theirs = append(theirs, float64(*n)/s)
+	err = peer.Turns("decomposed embedding, ViT-B/16, peer "+mode, "pictures", *n, *repeat,
+		a.once, fmt.Sprintf("antipode, %s, batch %d (loading %.1f s, compiling %.1f s)", a.device, *batch, a.loading.Seconds(), a.encoder.CompileTime().Seconds()),
+		func() (float64, error) { return b.Once(mode, best) }, fmt.Sprintf("%s, best batch %d", b.Name, best))
+	if err != nil {
+		return err
 	}
-	fmt.Printf("decomposed embedding, ViT-B/16, float32, %d pictures a run, %d threads, %d runs each, taking turns\n", *n, runtime.GOMAXPROCS(0), *repeat)
-	report := func(name string, v []float64, more string) {
-		fmt.Printf("%-32s median %6.2f img/s   p5 %6.2f   p95 %6.2f   %s\n", name, quantile(v, 0.5), quantile(v, 0.05), quantile(v, 0.95), more)
-	}
-	report("antipode, "+a.device, ours, fmt.Sprintf("batch %d (loading %.1f s, compiling %.1f s apart)", *batch, a.loading.Seconds(), a.encoder.CompileTime().Seconds()))
-	report(b.name, theirs, fmt.Sprintf("%s, best batch %d (loading %.1f s apart)", mode, best, b.loading))
-	fmt.Printf("images per second: antipode / timm = %.2f\n", quantile(ours, 0.5)/quantile(theirs, 0.5))
 	return a.compare(dir)
 }
 
@@ -182,14 +153,6 @@ func (a *ours) once() (seconds float64, err error) {
 
 // compare looks whether both sides computed the same.
 func (a *ours) compare(dir string) error {
-	raw, err := os.ReadFile(filepath.Join(dir, "peer.f32"))
-	if err != nil {
-		return err
-	}
-	want := make([]float32, len(raw)/4)
-	for i := range want {
-		want[i] = math.Float32frombits(binary.LittleEndian.Uint32(raw[4*i:]))
-	}
 	var got []float32
 	for _, of := range []func(vit.Embedding) []float32{
 		func(e vit.Embedding) []float32 { return e.Full },
@@ -200,91 +163,5 @@ func (a *ours) compare(dir string) error {
 			got = append(got, of(e)...)
 		}
 	}
-	if len(got) != len(want) {
-		return fmt.Errorf("%d numbers, the peer has %d", len(got), len(want))
-	}
-	worst, _ := near.Worst(got, want)
-	fmt.Printf("worst difference of the vectors: %.2g of their scale\n", worst/near.Scale(want))
-	if worst > 1e-3*near.Scale(want) {
-		return fmt.Errorf("the two sides do not compute the same")
-	}
-	return nil
-}
-
-// peer is side B.
-type peer struct {
-	cmd     *exec.Cmd
-	in      io.WriteCloser
-	out     *bufio.Scanner
-	name    string
-	loading float64
-}
-
-func startPeer(dir string) (*peer, error) {
-	script := filepath.Join(dir, "peer.py")
-	if err := os.WriteFile(script, []byte(peerSource), 0o600); err != nil {
-		return nil, err
-	}
-	python := os.Getenv("PYTHON")
-	if python == "" {
-		python = "python3"
-	}
-	threads := strconv.Itoa(runtime.GOMAXPROCS(0))
-	p := &peer{cmd: exec.Command(python, script, dir, threads, strconv.FormatUint(*seed, 10), strconv.Itoa(*n))}
-	p.cmd.Env = append(os.Environ(), "OMP_NUM_THREADS="+threads)
-	p.cmd.Stderr = os.Stderr
-	var err error
-	if p.in, err = p.cmd.StdinPipe(); err != nil {
-		return nil, err
-	}
-	out, err := p.cmd.StdoutPipe()
-	if err != nil {
-		return nil, err
-	}
-	p.out = bufio.NewScanner(out)
-	if err := p.cmd.Start(); err != nil {
-		return nil, err
-	}
-	p.loading, err = p.read()
-	return p, err
-}
-
-func (p *peer) read() (seconds float64, err error) {
-	var line struct {
-		Seconds float64
-		Name    string
-	}
-	if !p.out.Scan() {
-		return 0, fmt.Errorf("the peer ended")
-	}
-	if err := json.Unmarshal(p.out.Bytes(), &line); err != nil {
-		return 0, fmt.Errorf("the peer said %q", p.out.Text())
-	}
-	if line.Name != "" {
-		p.name = line.Name
-	}
-	return line.Seconds, nil
-}
-
-func (p *peer) once(batch int, mode string) (seconds float64, err error) {
-	if _, err := fmt.Fprintln(p.in, "run", batch, mode); err != nil {
-		return 0, err
-	}
-	return p.read()
-}
-
-func (p *peer) stop() {
-	p.in.Close()
-	_ = p.cmd.Wait()
-}
-
-// quantile interpolates between the values next to it.
-func quantile(values []float64, p float64) float64 {
-	v := slices.Sorted(slices.Values(values))
-	at := p * float64(len(v)-1)
-	low := int(at)
-	if low+1 >= len(v) {
-		return v[len(v)-1]
-	}
-	return v[low] + (at-float64(low))*(v[low+1]-v[low])
+	return peer.Same("vectors", got, filepath.Join(dir, "peer.f32"))
 }

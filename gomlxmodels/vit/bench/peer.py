@@ -1,7 +1,7 @@
 """Side B of the benchmark: timm's masked passes. Usage: peer.py FOLDER THREADS SEED COUNT
 
 Saves a random vit_base_patch16_224 into FOLDER, reads COUNT pictures and masks from it, then answers lines:
-`run BATCH MODE` with one JSON line {"Seconds": …, "Check": …}. Modes: `masked` is three masked passes (whole, object,
+`MODE BATCH` with one JSON line {"Seconds": …}. Modes: `masked` is three masked passes (whole, object,
 background) with the excluded keys at minus infinity, in batches; `drop` removes tokens, which is possible for one picture at a time only.
 """
 
@@ -59,7 +59,7 @@ def run(batch, mode):
 
 print(json.dumps({"Seconds": time.perf_counter() - start, "Name": f"timm {timm.__version__}, torch {torch.__version__}"}), flush=True)
 for line in sys.stdin:
-    _, batch, mode = line.split()
+    mode, batch = line.split()
     start = time.perf_counter()
     out = run(int(batch), mode)
     seconds = time.perf_counter() - start

@@ -7,9 +7,11 @@ package peer
 
 import (
 	"bufio"
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -17,6 +19,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"antipode/internal/near"
 )
 
 // Peer is a running program.
@@ -131,6 +135,33 @@ func Turns(title, unit string, n, repeat int, ours func() (float64, error), ours
 		fmt.Printf("  %-*s  median %8.2f /s   p5 %8.2f   p95 %8.2f\n", width, side.name, Quantile(side.v, 0.5), Quantile(side.v, 0.05), Quantile(side.v, 0.95))
 	}
 	fmt.Printf("  ratio of the medians, antipode / %s: %.2f\n", strings.Fields(theirsName)[0], Quantile(a, 0.5)/Quantile(b, 0.5))
+	return nil
+}
+
+// Floats reads what either side left in a file: float32, little-endian.
+func Floats(file string) ([]float32, error) {
+	raw, err := os.ReadFile(file)
+	out := make([]float32, len(raw)/4)
+	for i := range out {
+		out[i] = math.Float32frombits(binary.LittleEndian.Uint32(raw[4*i:]))
+	}
+	return out, err
+}
+
+// Same looks whether both sides computed the same: got within 1e-3 of the scale of what the peer left in the file.
+func Same(what string, got []float32, file string) error {
+	want, err := Floats(file)
+	if err != nil {
+		return err
+	}
+	if len(got) != len(want) {
+		return fmt.Errorf("%d numbers, the peer has %d", len(got), len(want))
+	}
+	worst, _ := near.Worst(got, want)
+	fmt.Printf("  worst difference of the %s: %.2g of their scale\n", what, worst/near.Scale(want))
+	if worst > 1e-3*near.Scale(want) {
+		return fmt.Errorf("the two sides do not compute the same")
+	}
 	return nil
 }
 
