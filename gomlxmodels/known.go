@@ -30,7 +30,7 @@ func Known() []Model {
 		{"clip-vit-base-patch32", "openai/clip-vit-base-patch32", "CLIPModel", "151 M", "", "pictures and English texts in one space: ENTIGEN's judge", "clip_image clip_text"},
 		{"clip-vit-large-patch14", "openai/clip-vit-large-patch14", "CLIPModel", "428 M", "", "pictures and English texts in one space: CoCo-CroLa, ViSAGe", "clip_image clip_text"},
 		{"altclip-m9", "BAAI/AltCLIP-m9", "AltCLIPModel", "864 M", "", "pictures and texts in nine languages", "clip_image clip_text"},
-		{"clipseg", "CIDAS/clipseg-rd64-refined", "CLIPSegForImageSegmentation", "151 M", "Apache-2.0", "masks from words", "mask"},
+		{"clipseg", "CIDAS/clipseg-rd64-refined", "CLIPSegForImageSegmentation", "151 M", "Apache-2.0", "masks from words", "mask mask_score mask_area mask_components"},
 		{"all-minilm-l6-v2", "sentence-transformers/all-MiniLM-L6-v2", "SentenceTransformer (BertModel)", "23 M", "Apache-2.0", "small encoder of English sentences", "text"},
 		{"all-mpnet-base-v2", "sentence-transformers/all-mpnet-base-v2", "SentenceTransformer (MPNetModel)", "109 M", "Apache-2.0", "encoder of English sentences: IndicTTI's CLGC", "text"},
 		{"paraphrase-multilingual-mpnet-base-v2", "sentence-transformers/paraphrase-multilingual-mpnet-base-v2", "SentenceTransformer (XLMRobertaModel)", "278 M", "Apache-2.0", "encoder of sentences in some fifty languages", "text"},

@@ -23,6 +23,7 @@ import (
 	"antipode/gomlxmodels/device"
 	_ "antipode/gomlxmodels/embed"
 	"antipode/gomlxmodels/neighbours"
+	_ "antipode/gomlxmodels/segment"
 	"antipode/kernel/client"
 	"antipode/kernel/engine"
 	"antipode/kernel/plugin"

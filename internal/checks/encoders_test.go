@@ -13,7 +13,7 @@ import (
 	"antipode/internal/testbackend"
 )
 
-// `antipode embed` on encoders that transformers and sentence-transformers have just saved agrees with them: configurations
+// `antipode embed` and `antipode segment` on encoders that transformers and sentence-transformers have just saved agrees with them: configurations
 // drawn from ANTIPODE_TEST_SEED, and the real sizes with random weights.
 func TestReferenceEncoders(t *testing.T) {
 	testbackend.XLA(t)
@@ -21,10 +21,14 @@ func TestReferenceEncoders(t *testing.T) {
 	for _, size := range []string{"small", "real"} {
 		t.Run(size, func(t *testing.T) {
 			dir := t.TempDir()
-			modules := []string{"torch", "transformers", "pandas", "pyarrow", "PIL"}
+			modules := []string{"torch", "transformers", "sentence_transformers", "pandas", "pyarrow", "pycocotools", "PIL"}
 			t.Log("\n" + python(t, modules, "reference_encoders.py", "make", dir, size, fmt.Sprint(near.Seed(t))))
 			for _, run := range strings.Split(strings.TrimSpace(python(t, modules, "reference_encoders.py", "list", dir)), "\n") {
 				name, vector, _ := strings.Cut(run, " ")
+				if vector == "mask" {
+					t.Log(h.done("segment", "--model", filepath.Join(dir, name), "--object", "object", "--in", filepath.Join(dir, "objects.csv"), "--out", filepath.Join(dir, name+".mask.parquet")))
+					continue
+				}
 				args := []string{"embed", "--model", filepath.Join(dir, name), "--vector", vector, "--out", filepath.Join(dir, name+"."+vector+".parquet")}
 				if vector == gomlxmodels.ClipImage {
 					args = append(args, "--in", filepath.Join(dir, "images.csv"))

@@ -238,6 +238,43 @@ def altclip(root, size, seed, images, result):
         result["altclip/clip_text"] = np.stack([one(model.get_text_features(**tokenizer(t, truncation=True, max_length=limit, return_tensors="pt"))) for t in TEXTS])
 
 
+WORDS = ["dog", "a red umbrella", "घर", "dog", "boat", "घर", "cat", "कुत्ता"]
+
+
+def clipseg(root, size, seed, images, result, rng):
+    """CLIPSeg: the masks of one word a picture, as 0 and 1 one after the other, and by id the widest margin of a pixel's probability to 0.5."""
+    import torch
+    from transformers import CLIPSegConfig, CLIPSegForImageSegmentation, CLIPSegProcessor, ViTImageProcessor
+
+    folder = root / "clipseg"
+    folder.mkdir()
+    tokenizer = byte_pairs(folder, 1200)
+    if size == "real":
+        config = CLIPSegConfig(vision_config=dict(patch_size=16), reduce_dim=64, use_complex_transposed_convolution=True, decoder_intermediate_size=2048)
+    else:
+        heads, layers = rng.choice([2, 4]), rng.randint(3, 5)
+        extract = sorted(rng.sample(range(layers), 2))
+        config = CLIPSegConfig(text_config=dict(hidden_size=heads * 12, num_attention_heads=heads, num_hidden_layers=2, intermediate_size=50),
+                               vision_config=dict(hidden_size=heads * 8, num_attention_heads=heads, num_hidden_layers=layers, intermediate_size=70, image_size=64, patch_size=rng.choice([8, 16])),
+                               projection_dim=20, reduce_dim=rng.choice([8, 16]), decoder_num_attention_heads=rng.choice([2, 4]), decoder_intermediate_size=40, extract_layers=extract,
+                               use_complex_transposed_convolution=rng.random() < 0.5, conditional_layer=rng.choice([0, 1]))
+    config.text_config.vocab_size = len(tokenizer)
+    config.text_config.bos_token_id, config.text_config.eos_token_id = tokenizer.bos_token_id, tokenizer.eos_token_id
+    config.text_config.pad_token_id = tokenizer.pad_token_id
+    model = stir(CLIPSegForImageSegmentation(config), seed)
+    side = 352 if size == "real" else config.vision_config.image_size
+    processor = CLIPSegProcessor(ViTImageProcessor(size={"height": side, "width": side}, do_rescale=True, image_mean=[0.485, 0.456, 0.406], image_std=[0.229, 0.224, 0.225], resample=3), tokenizer)
+    for part in (model, processor):
+        part.save_pretrained(folder)
+    write(root / "objects.csv", [["id", "image", "object"], *[[f"p{i}", f"{i}.png", w] for i, w in enumerate(WORDS)]])
+    with torch.inference_mode():
+        for i, (img, word) in enumerate(zip(images, WORDS)):
+            logits = model(**processor(text=[word], images=[img], return_tensors="pt")).logits
+            logits = logits.reshape(1, 1, *logits.shape[-2:])
+            large = torch.nn.functional.interpolate(logits, (img.height, img.width), mode="bilinear", align_corners=False)[0, 0]
+            result[f"clipseg/mask.{i}"] = torch.sigmoid(large).numpy()
+
+
 def make(root, size, seed):
     import torch
 
@@ -253,13 +290,28 @@ def make(root, size, seed):
         print(name, modules)
     if size != "tiny":
         altclip(root, size, seed, images, result)
-        print("altclip")
+        clipseg(root, size, seed, images, result, rng)
+        print("altclip, clipseg")
     (root / "reference").mkdir()
     save_file(result, root / "reference" / "model.safetensors")
 
 
 def names(root):
-    print("\n".join(key.replace("/", " ") for key in load_file(root / "reference" / "model.safetensors")))
+    print("\n".join(key.replace("/", " ") for key in sorted({k.split(".")[0] for k in load_file(root / "reference" / "model.safetensors")})))
+
+
+def same_mask(root, i, probability):
+    """Equal wherever the probability is 1e-4 away from 0.5."""
+    import pandas as pd
+    from pycocotools import mask
+
+    row = pd.read_parquet(root / "clipseg.mask.parquet").iloc[i]
+    counts = (row["mask"] or {}).get("counts")
+    ours = np.zeros(probability.shape, bool) if not counts else mask.decode({"size": [int(v) for v in row["mask"]["size"]], "counts": counts.encode()}).astype(bool)
+    clear = np.abs(probability - 0.5) > 1e-4
+    wrong = int((ours != (probability >= 0.5))[clear].sum()) if ours.shape == probability.shape else -1
+    print(f"clipseg        {WORDS[i]:16} {ours.shape}  {ours.mean():.3f} masked, {wrong} pixels differ, {int((~clear).sum())} too near 0.5; {row['outcome']}")
+    return wrong == 0
 
 
 def compare(root):
@@ -268,6 +320,9 @@ def compare(root):
     reference, failed = load_file(root / "reference" / "model.safetensors"), False
     for key in reference:
         name, column = key.split("/")
+        if name == "clipseg":
+            failed |= not same_mask(root, int(column.split(".")[1]), reference[key])
+            continue
         table = pd.read_parquet(root / f"{name}.{column}.parquet")
         ours, theirs = np.stack(table[column]), reference[key]
         if ours.shape != theirs.shape:

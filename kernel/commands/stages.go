@@ -141,23 +141,41 @@ func embed(ctx context.Context, args []string) error {
 
 func segment(ctx context.Context, args []string) error {
 	var s stageFlags
-	var masks string
-	fs := flags("segment", "--masks DIR --in TABLE --out TABLE")
+	var masks, model, object, prompt, separator, components, presence string
+	var threshold float64
+	fs := flags("segment", "--masks DIR | --model NAME|DIR --object COLUMN   --in TABLE --out TABLE")
 	s.add(fs)
 	fs.StringVar(&masks, "masks", "", "the `DIR` that holds the masks: ID.png, or the image's own name with .png (non-zero = object)")
+	fs.StringVar(&model, "model", "", "the model that finds objects by their names: a `NAME` that `antipode models` lists, OWNER/NAME[@REVISION] of the hub once pulled, or a folder (CLIPSeg)")
+	fs.StringVar(&object, "object", "", "the text `COLUMN` that names the object in each image")
+	fs.StringVar(&prompt, "prompt", "%s", "what the model is asked, with %s for the object's name")
+	fs.StringVar(&separator, "separator", "|", "the `TEXT` between several objects in a cell, whose masks are united")
+	fs.Float64Var(&threshold, "threshold", 0.5, "the probability from which on a pixel is the object's")
+	fs.StringVar(&components, "components", "all", "which connected regions are kept: all, largest, \"above AREA\" (a share of the picture)")
+	fs.StringVar(&presence, "presence", "", "a CLIP (`NAME` or folder) that says in a column presence how surely the object is in the image at all")
 	if rest, err := parse(fs, args); err != nil {
 		return err
 	} else if len(rest) > 0 {
 		return usage("segment takes no argument %q", rest[0])
 	}
-	if masks == "" {
-		return usage("give --masks DIR; segmenting by --object needs a segmentation model, which is not there yet")
+	if (masks == "") == (model == "" && object == "") {
+		return usage("give --masks DIR, or --model and --object COLUMN")
 	}
 	t, err := s.table()
 	if err != nil {
 		return err
 	}
-	return s.save(ctx, t.MasksFrom(masks))
+	if masks != "" {
+		return s.save(ctx, t.MasksFrom(masks))
+	}
+	if model == "" || object == "" {
+		return usage("--model says which model finds the object, --object COLUMN which column names it: give both")
+	}
+	options := []gomlxmodels.SegmentOption{gomlxmodels.Prompt(prompt), gomlxmodels.Separator(separator), gomlxmodels.Threshold(threshold), gomlxmodels.Components(components)}
+	if presence != "" {
+		options = append(options, gomlxmodels.Presence(presence))
+	}
+	return s.save(ctx, gomlxmodels.Segment(model, t, object, options...))
 }
 
 // roleFlag is the flag that names a metric's input.
