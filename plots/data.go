@@ -143,7 +143,7 @@ func (s *settings) levels(column string, names []string) []string {
 }
 
 // aside are text columns that describe a row and never name it.
-var aside = []string{"id", "interval", "method", "reason", "outcome", "prompt", "caption", "image_id", "prompt_id", "profile", "flagged"}
+var aside = []string{"id", "interval", "method", "reason", "outcome", "prompt", "caption", "image_id", "prompt_id", "profile", "flagged", "note", "warning", "settings"}
 
 // nameColumns lists the text columns that may name rows, in order.
 func nameColumns(f *datasets.Frame, taken ...string) []string {

@@ -28,6 +28,8 @@ type TableView struct {
 // in VALUE_low and VALUE_high takes both into its cell, as 0.53 [0.48, 0.58]. Numbers have the digits that their
 // intervals, or else the largest of them, make worth reading; CSV has all digits and all columns apart.
 //
+// Without a list, what the columns note, warning, settings and interval say of all rows alike stands once below the table.
+//
 // A paper's own layout comes from [TableView.Wide], [TableView.Blocks], [TableView.Spans], [TableView.Head],
 // [TableView.Percent] and [TableView.Decimals].
 func Table(t datasets.Table, columns ...string) TableView {
@@ -146,6 +148,9 @@ func (v TableView) frame(ctx context.Context) (*datasets.Frame, []string, error)
 				base, isEnd = strings.CutSuffix(c.Name, "_high")
 			}
 			if isEnd && f.Numbers(base) != nil && hasInterval(f, base) || v.layout.wide != nil && slices.Contains(v.layout.constants, c.Name) {
+				continue
+			}
+			if saidOnce(f, c.Name) {
 				continue
 			}
 			if c.Kind == client.Text || c.Kind == client.Number {

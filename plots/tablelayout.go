@@ -90,16 +90,32 @@ func (v TableView) Settings(columns ...string) TableView {
 
 // said lists the columns that stand below the table.
 func (v TableView) said(f *datasets.Frame, printed []string) []string {
-	if v.settings == nil || len(v.settings) > 0 {
+	if len(v.settings) > 0 {
 		return v.settings
 	}
 	var out []string
+	if v.settings == nil {
+		for _, name := range asides {
+			if saidOnce(f, name) && len(v.columns) == 0 && f.Column(name).Texts[0] != "" {
+				out = append(out, name)
+			}
+		}
+		return out
+	}
 	for _, name := range constant(f) {
 		if !slices.Contains(printed, name) {
 			out = append(out, name)
 		}
 	}
 	return out
+}
+
+// asides are the text columns that say how values came about.
+var asides = []string{"note", "warning", "settings", "interval"}
+
+// saidOnce says that a column is one of them and says the same of all rows, or nothing.
+func saidOnce(f *datasets.Frame, name string) bool {
+	return slices.Contains(asides, name) && len(f.Texts(name)) > 0 && distinct(f, name) <= 1
 }
 
 // constant lists the text columns that hold one text in all rows.

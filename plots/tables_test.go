@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"antipode/datasets"
 	"antipode/kernel/client"
 	"antipode/plots"
 )
@@ -69,6 +70,22 @@ Alt,0.46581,0.44,0.49,,,,0.2506,,,full
 	all, err := scoresByLanguage().Wide("model", "language", "igc").Settings().Text(ctx)
 	if err != nil || !strings.HasSuffix(all, "vector: full; interval: 95 % bootstrap\n") {
 		t.Errorf("settings that are not listed: %v\n%s", err, all)
+	}
+}
+
+// What all rows say alike of how they came about stands once below a table, and stays a column in CSV and where rows differ.
+func TestSaidOnce(t *testing.T) {
+	ctx := context.Background()
+	rows := []map[string]any{{"region": "a", "score": 0.5, "note": "perceived", "warning": "", "settings": "k = 3"}, {"region": "b", "score": 0.25, "note": "perceived", "warning": "", "settings": "k = 5"}}
+	text, err := plots.Table(datasets.FromRows(rows)).Text(ctx)
+	if err != nil || !strings.HasSuffix(text, "note: perceived\n") || strings.Contains(text, "warning") || !strings.Contains(text, "k = 5") {
+		t.Errorf("%v\n%s", err, text)
+	}
+	if csv, err := plots.Table(datasets.FromRows(rows)).CSV(ctx); err != nil || strings.Count(csv, "perceived") != 2 {
+		t.Errorf("csv: %v\n%s", err, csv)
+	}
+	if asked, err := plots.Table(datasets.FromRows(rows), "region", "note").Text(ctx); err != nil || strings.Count(asked, "perceived") != 2 {
+		t.Errorf("asked for: %v\n%s", err, asked)
 	}
 }
 
