@@ -1,0 +1,138 @@
+package diffusion
+
+import (
+	"github.com/gomlx/compute/dtypes"
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/ml/model"
+
+	"antipode/gomlxmodels/nn"
+)
+
+// GraphOptions says what a network computes; the zero value is its answer alone.
+type GraphOptions struct {
+	Stages bool         // keep what each stage gives
+	DType  dtypes.DType // what is computed in; zero = Float32
+}
+
+func (o GraphOptions) dtype() dtypes.DType {
+	if o.DType == dtypes.InvalidDType {
+		return dtypes.Float32
+	}
+	return o.DType
+}
+
+func asFloat32(x *Node) *Node { return ConvertDType(x, dtypes.Float32) }
+
+func silu(x *Node) *Node { return Mul(x, Sigmoid(x)) }
+
+// around is the padding of a 3×3 convolution that keeps the size, after the padding of one that halves a picture whose padding
+// is 0: a row and a column of zeros at the end.
+var (
+	around = [][2]int{{1, 1}, {1, 1}}
+	after  = [][2]int{{0, 1}, {0, 1}}
+)
+
+// conv is a 3×3 convolution with a bias. Its kernel is held as [3,3,in,out].
+//
+// Shapes: x [B,H,W,C] → [B,H,W,out], or half of H and W (rounded up) with stride 2.
+func conv(scope *model.Scope, x *Node, out, stride int, padding [][2]int) *Node {
+	g, in := x.Graph(), x.Shape().Dim(3)
+	kernel := nn.Param(scope, g, "weights", x.DType(), 3, 3, in, out)
+	bias := nn.Param(scope, g, "bias", x.DType(), out)
+	y := Convolve(x, kernel).Strides(stride).PaddingPerDim(padding).Done()
+	return Add(y, Reshape(bias, 1, 1, 1, out))
+}
+
+// groupNorm normalises each group of channels to mean 0 and variance 1 over its channels and the picture, then scales and shifts
+// each channel. Sums go over the picture first: reducing over picture and group at once is much slower. Statistics are float32.
+//
+// Shapes: x [B,H,W,C] → [B,H,W,C].
+func groupNorm(scope *model.Scope, x *Node, groups int, epsilon float64) *Node {
+	g, dtype := x.Graph(), x.DType()
+	b, h, w, c := x.Shape().Dim(0), x.Shape().Dim(1), x.Shape().Dim(2), x.Shape().Dim(3)
+	gain := asFloat32(nn.Param(scope, g, "gain", dtype, c))
+	offset := asFloat32(nn.Param(scope, g, "offset", dtype, c))
+	mean := func(sums *Node) *Node { // [B,C] of channels → [B,1,C] of their groups
+		sums = ReduceAndKeep(Reshape(sums, b, groups, c/groups), ReduceSum, -1)
+		sums = MulScalar(sums, 1/float64(h*w*c/groups))
+		return Reshape(BroadcastToDims(sums, b, groups, c/groups), b, 1, c)
+	}
+	y := Reshape(asFloat32(x), b, h*w, c)
+	y = Sub(y, mean(ReduceSum(y, 1)))
+	scale := Div(Reshape(gain, 1, 1, c), Sqrt(AddScalar(mean(ReduceSum(Square(y), 1)), epsilon)))
+	y = Add(Mul(y, scale), Reshape(offset, 1, 1, c))
+	return ConvertDType(Reshape(y, b, h, w, c), dtype)
+}
+
+// residual is diffusers' ResnetBlock2D: twice norm, SiLU and convolution, with the time embedding added between, and the input
+// added in the end, through a 1×1 convolution where the number of channels changes.
+//
+// Shapes: x [B,H,W,C]; time [B,T] or nil → [B,H,W,out].
+func residual(scope *model.Scope, x, time *Node, out, groups int, epsilon float64) *Node {
+	y := conv(scope.At("conv1"), silu(groupNorm(scope.At("norm1"), x, groups, epsilon)), out, 1, around)
+	if time != nil {
+		t := nn.Dense(scope.At("time_emb_proj"), silu(time), out, true)
+		y = Add(y, Reshape(t, t.Shape().Dim(0), 1, 1, out))
+	}
+	y = conv(scope.At("conv2"), silu(groupNorm(scope.At("norm2"), y, groups, epsilon)), out, 1, around)
+	if x.Shape().Dim(3) != out {
+		x = nn.Dense(scope.At("conv_shortcut"), x, out, true)
+	}
+	return Add(x, y)
+}
+
+// upsample doubles a picture by repeating its pixels, cuts it to the size h×w, and convolves it.
+//
+// Shapes: x [B,H,W,C] → [B,h,w,C], h of 2H and 2H−1, w alike.
+func upsample(scope *model.Scope, x *Node, h, w int) *Node {
+	b, in, across, c := x.Shape().Dim(0), x.Shape().Dim(1), x.Shape().Dim(2), x.Shape().Dim(3)
+	y := BroadcastToDims(Reshape(x, b, in, 1, across, 1, c), b, in, 2, across, 2, c)
+	y = Reshape(y, b, 2*in, 2*across, c)
+	if h != 2*in || w != 2*across {
+		y = Slice(y, AxisRange(), AxisRange(0, h), AxisRange(0, w))
+	}
+	return conv(scope.At("conv"), y, c, 1, around)
+}
+
+// scoresAtOnce bounds the number of attention scores that are held at once: a picture of 512×512 has 4096 latents, whose scores
+// would be a gigabyte for one layer.
+const scoresAtOnce = 1 << 24
+
+// attend is attention of the rows of x to those of context (nil: to x itself, with one fused projection) and the projection of
+// what they find. Unlike nn.SelfAttention it takes another sequence, and goes through long ones in pieces.
+//
+// Shapes: x [B,N,C]; context [B,S,D] → [B,N,C].
+func attend(scope *model.Scope, x, context *Node, heads int, bias bool) *Node {
+	b, n, c := x.Shape().Dim(0), x.Shape().Dim(1), x.Shape().Dim(2)
+	split := func(y *Node, blocks int) []*Node { // [B,rows,blocks·C] → blocks of [B,H,rows,C/H]
+		y = TransposeAllAxes(Reshape(y, b, y.Shape().Dim(1), blocks, heads, c/heads), 2, 0, 3, 1, 4)
+		out := make([]*Node, blocks)
+		for i := range out {
+			out[i] = Squeeze(Slice(y, AxisElem(i)), 0)
+		}
+		return out
+	}
+	var q, k, v *Node
+	if context == nil {
+		all := split(nn.Dense(scope.At("qkv"), x, 3*c, bias), 3)
+		q, k, v = all[0], all[1], all[2]
+	} else {
+		q = split(nn.Dense(scope.At("q"), x, c, bias), 1)[0]
+		kv := split(nn.Dense(scope.At("kv"), context, 2*c, bias), 2)
+		k, v = kv[0], kv[1]
+	}
+	rows := max(1, scoresAtOnce/(b*heads*k.Shape().Dim(2)))
+	var pieces []*Node
+	for from := 0; from < n; from += rows {
+		piece := q
+		if rows < n {
+			piece = Slice(q, AxisRange(), AxisRange(), AxisRange(from, min(n, from+rows)))
+		}
+		pieces = append(pieces, nn.Attention(piece, k, v, nil, false))
+	}
+	y := pieces[0]
+	if len(pieces) > 1 {
+		y = Concatenate(pieces, 2)
+	}
+	return nn.Dense(scope.At("out"), Reshape(TransposeAllAxes(y, 0, 2, 1, 3), b, n, c), c, true)
+}

@@ -1,0 +1,137 @@
+package diffusion
+
+import (
+	"fmt"
+	"path/filepath"
+	"testing"
+
+	"github.com/gomlx/compute"
+	"github.com/gomlx/compute/dtypes"
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/core/tensors"
+	"github.com/gomlx/gomlx/ml/model"
+
+	"antipode/gomlxmodels/weights"
+	"antipode/internal/near"
+	"antipode/internal/testbackend"
+)
+
+// goldens are the folders internal/pyref/diffusion.py makes.
+var goldens = []string{"sd1", "sd2", "odd", "bare"}
+
+// golden is one folder: a pipeline and what the reference library computes with it.
+type golden struct {
+	*Model
+	set *weights.Set
+	t   testing.TB
+}
+
+func openGolden(t testing.TB, dir string) golden {
+	t.Helper()
+	m, err := Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	set, err := weights.OpenFiles(filepath.Join(dir, "golden.safetensors"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return golden{m, set, t}
+}
+
+func (g golden) values(name string) []float32 {
+	g.t.Helper()
+	v, err := g.set.Float32(name)
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	return v
+}
+
+func (g golden) tensor(name string) *tensors.Tensor {
+	g.t.Helper()
+	info, _ := g.set.Info(name)
+	return tensors.FromFlatDataAndDimensions(g.values(name), info.Shape...)
+}
+
+// run evaluates one network with its weights loaded and compares what it gives with the tensors of these names.
+func (g golden) run(backend compute.Backend, p part, names []string, fn func(*model.Scope, []*Node) []*Node, args ...any) (worst float64) {
+	g.t.Helper()
+	store := model.NewStore()
+	defer store.Finalize()
+	if err := g.Model.load(store, p, dtypes.Float32); err != nil {
+		g.t.Fatal(err)
+	}
+	exec, err := model.NewExec(backend, store, fn)
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	defer exec.Finalize()
+	out, gr, err := exec.CallWithGraph(args...)
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	if err := weights.Check(store, gr); err != nil {
+		g.t.Fatal(err)
+	}
+	if len(out) != len(names) {
+		g.t.Fatalf("%d outputs for %v", len(out), names)
+	}
+	for i, o := range out {
+		want := g.values(names[i])
+		got := tensors.MustCopyFlatData[float32](o)
+		near.Check(g.t, names[i], got, want, 1e-4, 1e-4*max(1, near.Scale(want)))
+		d, _ := near.Worst(got, want)
+		worst = max(worst, d/near.Scale(want))
+	}
+	return worst
+}
+
+func numbered(format string, n int) (names []string) {
+	for i := range n {
+		names = append(names, fmt.Sprintf(format, i))
+	}
+	return names
+}
+
+// TestEqualReference compares every stage of every network with diffusers and transformers. Compiling takes XLA seconds a network:
+// it does one folder here, and all of them with the tag checks.
+func TestEqualReference(t *testing.T) {
+	for _, name := range goldens {
+		t.Run(name, func(t *testing.T) { checkReference(openGolden(t, filepath.Join("testdata", name)), testbackend.Go(t)) })
+	}
+	t.Run("sd1, XLA", func(t *testing.T) {
+		checkReference(openGolden(t, filepath.Join("testdata", "sd1")), testbackend.XLA(t))
+	})
+}
+
+func checkReference(g golden, backend compute.Backend) {
+	stages := GraphOptions{Stages: true}
+	ids := []int32{}
+	for _, v := range g.values("ids") {
+		ids = append(ids, int32(v))
+	}
+	info, _ := g.set.Info("ids")
+	text := g.run(backend, textPart, append(numbered("text.block_%d", g.text.Text.Layers), "text.hidden"), func(s *model.Scope, in []*Node) []*Node {
+		o := ForwardText(s, g.text, in[0], stages)
+		return append(o.Blocks, o.Tokens)
+	}, tensors.FromFlatDataAndDimensions(ids, info.Shape...))
+	n := len(g.unet.Widths)
+	names := append(append(append([]string{"unet.time", "unet.in"}, numbered("unet.down_%d", n)...), "unet.mid"), append(numbered("unet.up_%d", n), "unet.out")...)
+	unet := g.run(backend, unetPart, names, func(s *model.Scope, in []*Node) []*Node {
+		o := ForwardUNet(s, g.unet, in[0], in[1], in[2], stages)
+		return append(append(append([]*Node{o.Time, o.In}, o.Down...), o.Mid), append(o.Up, o.Out)...)
+	}, g.tensor("sample"), g.tensor("t"), g.tensor("context"))
+	n = len(g.vae.Widths)
+	names = append(append([]string{"decoder.in", "decoder.mid"}, numbered("decoder.up_%d", n)...), "decoder.out")
+	decoder := g.run(backend, decoderPart, names, func(s *model.Scope, in []*Node) []*Node {
+		o := ForwardDecoder(s, g.vae, in[0], stages)
+		return append(append([]*Node{o.In, o.Mid}, o.Up...), o.Picture)
+	}, g.tensor("z"))
+	names = append(append([]string{"encoder.in"}, numbered("encoder.down_%d", n)...), "encoder.mid", "encoder.mean", "encoder.logvar")
+	encoder := g.run(backend, encoderPart, names, func(s *model.Scope, in []*Node) []*Node {
+		o := ForwardEncoder(s, g.vae, in[0], stages)
+		return append(append([]*Node{o.In}, o.Down...), o.Mid, o.Mean, o.LogVariance)
+	}, g.tensor("picture"))
+	g.t.Logf("worst difference of any stage, of its scale: text %.2g, UNet %.2g, decoder %.2g, encoder %.2g", text, unet, decoder, encoder)
+}

@@ -1,0 +1,157 @@
+package diffusion
+
+import (
+	"context"
+	"errors"
+	"image"
+	"math"
+	"path/filepath"
+	"testing"
+
+	"github.com/gomlx/compute"
+
+	"antipode/internal/testbackend"
+)
+
+// The prompts and seeds of internal/pyref/diffusion.py.
+const (
+	prompt   = "a small house by the sea"
+	negative = "blurry"
+)
+
+var seeds = []uint64{7, 1<<40 + 3}
+
+func newSampler(t testing.TB, backend compute.Backend, m *Model, o Options) *Sampler {
+	t.Helper()
+	s, err := NewSampler(backend, m, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Close)
+	return s
+}
+
+// apart is the largest difference of two pictures' values, in 1/255.
+func apart(t testing.TB, a, b *image.NRGBA) (worst int) {
+	t.Helper()
+	if a == nil || b == nil || a.Rect != b.Rect {
+		t.Fatalf("pictures of different sizes, or none: %v, %v", a, b)
+	}
+	for i := range a.Pix {
+		worst = max(worst, int(a.Pix[i])-int(b.Pix[i]), int(b.Pix[i])-int(a.Pix[i]))
+	}
+	return worst
+}
+
+// requests are the golden's pictures.
+func (g golden) requests() (list []Request) {
+	info, _ := g.set.Info("image")
+	for _, seed := range seeds {
+		list = append(list, Request{Prompt: prompt, Negative: negative, Seed: seed, Steps: 20, Guidance: 7.5, Height: info.Shape[1], Width: info.Shape[2], Scheduler: "ddim"})
+	}
+	return list
+}
+
+// TestPicturesEqualReference samples 20 DDIM steps from the seeds of diffusers' run.
+func TestPicturesEqualReference(t *testing.T) {
+	for _, name := range goldens {
+		t.Run(name, func(t *testing.T) { checkPictures(openGolden(t, filepath.Join("testdata", name)), testbackend.Go(t)) })
+	}
+	t.Run("sd2, XLA", func(t *testing.T) { checkPictures(openGolden(t, filepath.Join("testdata", "sd2")), testbackend.XLA(t)) })
+}
+
+func checkPictures(g golden, backend compute.Backend) {
+	t := g.t
+	s := newSampler(t, backend, g.Model, Options{})
+	got, err := s.Generate(t.Context(), g.requests(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := g.values("image")
+	worst, n := 0.0, len(want)/len(got)
+	for i, p := range got {
+		for k, v := range p.Image.Pix {
+			if k%4 == 3 {
+				if v != 255 {
+					t.Fatalf("picture %d is not opaque", i)
+				}
+				continue
+			}
+			worst = max(worst, math.Abs(float64(v)-math.RoundToEven(float64(want[i*n+k/4*3+k%4]))))
+		}
+	}
+	t.Logf("worst difference %v/255", worst)
+	if worst > 2 {
+		t.Errorf("worst difference %v/255, more than 2", worst)
+	}
+}
+
+// TestBatches gives requests alone and among others, in one batch and in several.
+func TestBatches(t *testing.T) {
+	g := openGolden(t, filepath.Join("testdata", "bare"))
+	backend := testbackend.Go(t)
+	var list []Request
+	for i := range 5 {
+		list = append(list, Request{Prompt: "a boat", Seed: uint64(i), Steps: 4, Guidance: 1.5 + float64(i), Width: 16, Height: 16, Scheduler: "euler-ancestral"})
+	}
+	list[1].Width = 24   // another shape: a batch of its own
+	list[2].Guidance = 1 // no guidance: so is this
+	list[3].Prompt, list[4].Prompt = "", "the sea"
+	alone := newSampler(t, backend, g.Model, Options{})
+	want, err := alone.Generate(t.Context(), list, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	finished, steps := 0, 0
+	together := newSampler(t, backend, g.Model, Options{Batch: 2})
+	got, err := together.Generate(t.Context(), list, func(p Progress) {
+		steps++
+		if p.Picture != nil {
+			finished++
+			if p.Picture.Image == nil || p.Step != p.Steps {
+				t.Errorf("%+v", p)
+			}
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range list {
+		if d := apart(t, got[i].Image, want[i].Image); d > 1 {
+			t.Errorf("request %d: alone and in a batch it differs by %d/255", i+1, d)
+		}
+	}
+	if finished != 5 || steps != 5*(4+1) {
+		t.Errorf("%d finished, %d reports", finished, steps)
+	}
+	if d := apart(t, want[0].Image, want[3].Image); d < 8 {
+		t.Errorf("another seed and prompt change the picture by %d/255 only", d)
+	}
+}
+
+func TestInterrupt(t *testing.T) {
+	g := openGolden(t, filepath.Join("testdata", "bare"))
+	s := newSampler(t, testbackend.Go(t), g.Model, Options{})
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	list := make([]Request, 3)
+	for i := range list {
+		list[i] = Request{Prompt: "x", Seed: uint64(i), Steps: 5, Width: 16, Height: 16}
+	}
+	last := Progress{}
+	got, err := s.Generate(ctx, list, func(p Progress) {
+		last = p
+		if p.Request == 1 && p.Step == 3 {
+			cancel()
+		}
+	})
+	if !errors.Is(err, context.Canceled) {
+		t.Fatalf("error %v", err)
+	}
+	if last.Request != 1 || last.Step != 3 {
+		t.Errorf("the work went on to %+v", last)
+	}
+	if got[0].Image == nil || got[1].Image != nil || got[2].Image != nil {
+		t.Errorf("kept: %v", got)
+	}
+}

@@ -1,0 +1,248 @@
+package diffusion
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/gomlx/compute/dtypes"
+	"github.com/gomlx/compute/dtypes/bfloat16"
+	"github.com/gomlx/compute/dtypes/float16"
+	"github.com/gomlx/gomlx/core/tensors"
+	"github.com/gomlx/gomlx/ml/model"
+
+	"antipode/gomlxmodels/weights"
+)
+
+// rules writes down where tensors go: a variable has the path of its tensor's name.
+type rules []weights.Rule
+
+func (t *rules) as(from, to string, as []int, shape ...int) {
+	*t = append(*t, weights.Rule{Tensor: from, Variable: strings.ReplaceAll(to, ".", "/"), Shape: shape, As: as})
+}
+
+func (t *rules) norm(name string, width int) {
+	t.as(name+".weight", name+".gain", nil, width)
+	t.as(name+".bias", name+".offset", nil, width)
+}
+
+func (t *rules) dense(from, to string, out, in int) {
+	t.as(from+".weight", to+".weights", nil, out, in)
+	t.as(from+".bias", to+".bias", nil, out)
+}
+
+// conv is a convolution; one of 1×1 is a dense layer.
+func (t *rules) conv(name string, out, in, side int) {
+	var as []int
+	if side == 1 {
+		as = []int{out, in}
+	}
+	t.as(name+".weight", name+".weights", as, out, in, side, side)
+	t.as(name+".bias", name+".bias", nil, out)
+}
+
+// fused is dense layers whose weights lie one after another in one variable.
+func (t *rules) fused(scope string, names []string, to string, out, in int, bias bool) {
+	path := strings.ReplaceAll(scope+"."+to, ".", "/")
+	for part, name := range names {
+		*t = append(*t, weights.Rule{Tensor: scope + "." + name + ".weight", Variable: path + "/weights", Shape: []int{out, in}, Part: part, Parts: len(names)})
+		if bias {
+			*t = append(*t, weights.Rule{Tensor: scope + "." + name + ".bias", Variable: path + "/bias", Shape: []int{out}, Part: part, Parts: len(names)})
+		}
+	}
+}
+
+// residual is a residual block; time is the width of its time embedding, 0 = none.
+func (t *rules) residual(r resnet, time int) {
+	t.norm(r.path+".norm1", r.in)
+	t.conv(r.path+".conv1", r.out, r.in, 3)
+	if time > 0 {
+		t.dense(r.path+".time_emb_proj", r.path+".time_emb_proj", r.out, time)
+	}
+	t.norm(r.path+".norm2", r.out)
+	t.conv(r.path+".conv2", r.out, r.out, 3)
+	if r.in != r.out {
+		t.conv(r.path+".conv_shortcut", r.out, r.in, 1)
+	}
+}
+
+// unetTable is the whole correspondence between a UNet's checkpoint and the variables of [ForwardUNet].
+func unetTable(c *UNetConfig) []weights.Rule {
+	var t rules
+	n, time := len(c.Widths), 4*c.Widths[0]
+	t.conv("conv_in", c.Widths[0], c.InChannels, 3)
+	t.dense("time_embedding.linear_1", "time_embedding.linear_1", time, c.Widths[0])
+	t.dense("time_embedding.linear_2", "time_embedding.linear_2", time, time)
+	for _, r := range c.resnets() {
+		t.residual(r, time)
+	}
+	for _, a := range c.transformers() {
+		t.transformer(a, c)
+	}
+	for i := range n - 1 {
+		t.conv(fmt.Sprintf("down_blocks.%d.downsamplers.0.conv", i), c.Widths[i], c.Widths[i], 3)
+		w := c.Widths[n-1-i]
+		t.conv(fmt.Sprintf("up_blocks.%d.upsamplers.0.conv", i), w, w, 3)
+	}
+	t.norm("conv_norm_out", c.Widths[0])
+	t.conv("conv_out", c.OutChannels, c.Widths[0], 3)
+	return t
+}
+
+func (t *rules) transformer(a transformer, c *UNetConfig) {
+	t.norm(a.path+".norm", a.width)
+	for _, name := range []string{".proj_in", ".proj_out"} {
+		if c.UseLinearProjection {
+			t.dense(a.path+name, a.path+name, a.width, a.width)
+		} else {
+			t.conv(a.path+name, a.width, a.width, 1)
+		}
+	}
+	for i := range a.layers {
+		layer := fmt.Sprintf("%s.transformer_blocks.%d", a.path, i)
+		for _, name := range []string{".norm1", ".norm2", ".norm3"} {
+			t.norm(layer+name, a.width)
+		}
+		t.fused(layer+".attn1", []string{"to_q", "to_k", "to_v"}, "qkv", a.width, a.width, false)
+		t.fused(layer+".attn2", []string{"to_q"}, "q", a.width, a.width, false)
+		t.fused(layer+".attn2", []string{"to_k", "to_v"}, "kv", a.width, c.ContextDim, false)
+		t.dense(layer+".attn1.to_out.0", layer+".attn1.out", a.width, a.width)
+		t.dense(layer+".attn2.to_out.0", layer+".attn2.out", a.width, a.width)
+		t.dense(layer+".ff.net.0.proj", layer+".ff.in", 8*a.width, a.width)
+		t.dense(layer+".ff.net.2", layer+".ff.out", a.width, 4*a.width)
+	}
+}
+
+// vaeTable is the whole correspondence between an autoencoder's checkpoint and the variables of its two halves; the tensors of the
+// half that is not asked for are known and left alone.
+func vaeTable(c *VAEConfig, encoder, decoder bool) []weights.Rule {
+	var e, d rules
+	n := len(c.Widths)
+	e.conv("encoder.conv_in", c.Widths[0], c.InChannels, 3)
+	in := c.Widths[0]
+	for i, out := range c.Widths {
+		for k := range c.Layers {
+			e.residual(resnet{fmt.Sprintf("encoder.down_blocks.%d.resnets.%d", i, k), in, out}, 0)
+			in = out
+		}
+		if i < n-1 {
+			e.conv(fmt.Sprintf("encoder.down_blocks.%d.downsamplers.0.conv", i), out, out, 3)
+		}
+	}
+	e.middle("encoder", c)
+	e.norm("encoder.conv_norm_out", in)
+	e.conv("encoder.conv_out", 2*c.LatentChannels, in, 3)
+	if c.UseQuantConv {
+		e.conv("quant_conv", 2*c.LatentChannels, 2*c.LatentChannels, 1)
+	}
+	if c.UsePostQuantConv {
+		d.conv("post_quant_conv", c.LatentChannels, c.LatentChannels, 1)
+	}
+	d.conv("decoder.conv_in", in, c.LatentChannels, 3)
+	d.middle("decoder", c)
+	for i := range n {
+		out := c.Widths[n-1-i]
+		for k := range c.Layers + 1 {
+			d.residual(resnet{fmt.Sprintf("decoder.up_blocks.%d.resnets.%d", i, k), in, out}, 0)
+			in = out
+		}
+		if i < n-1 {
+			d.conv(fmt.Sprintf("decoder.up_blocks.%d.upsamplers.0.conv", i), out, out, 3)
+		}
+	}
+	d.norm("decoder.conv_norm_out", in)
+	d.conv("decoder.conv_out", c.OutChannels, in, 3)
+	var all []weights.Rule
+	for _, half := range []struct {
+		rules
+		load bool
+	}{{e, encoder}, {d, decoder}} {
+		for _, r := range half.rules {
+			if !half.load {
+				r = weights.Rule{Tensor: r.Tensor, Shape: r.Shape}
+			}
+			all = append(all, r)
+		}
+	}
+	return all
+}
+
+// middle is the middle of either half of an autoencoder.
+func (t *rules) middle(half string, c *VAEConfig) {
+	width := c.Widths[len(c.Widths)-1]
+	for k := range 2 {
+		t.residual(resnet{fmt.Sprintf("%s.mid_block.resnets.%d", half, k), width, width}, 0)
+	}
+	if !c.MidAttention {
+		return
+	}
+	path := half + ".mid_block.attentions.0"
+	names, out := []string{"to_q", "to_k", "to_v"}, "to_out.0"
+	if c.oldNames {
+		names, out = []string{"query", "key", "value"}, "proj_attn"
+	}
+	t.norm(path+".group_norm", width)
+	t.fused(path, names, "qkv", width, width, true)
+	t.dense(path+"."+out, path+".out", width, width)
+}
+
+// load fills a store with the variables of a table: [weights.Load], with kernels of convolutions turned from PyTorch's order
+// [out,in,height,width] to [height,width,in,out].
+func load(store *model.Store, set *weights.Set, table []weights.Rule, dtype dtypes.DType) error {
+	if err := weights.Load(store.RootScope(), set, table, dtype); err != nil {
+		return err
+	}
+	for _, r := range table {
+		if r.Variable == "" || len(r.Shape) != 4 || r.As != nil {
+			continue
+		}
+		v := store.GetVariable("/" + r.Variable)
+		old, err := v.Value()
+		if err == nil {
+			var turned *tensors.Tensor
+			switch dtype {
+			case dtypes.BFloat16:
+				turned, err = turn[bfloat16.BFloat16](old, r.Shape)
+			case dtypes.Float16:
+				turned, err = turn[float16.Float16](old, r.Shape)
+			default:
+				turned, err = turn[float32](old, r.Shape)
+			}
+			if err == nil {
+				err = replace(store, r.Variable, turned)
+			}
+		}
+		if err != nil {
+			return fmt.Errorf("variable %s: %w", r.Variable, err)
+		}
+	}
+	return nil
+}
+
+// replace puts a variable of another shape in the place of one.
+func replace(store *model.Store, path string, value *tensors.Tensor) error {
+	at, name := model.SplitPath("/" + path)
+	scope := store.Scope(at)
+	if err := scope.DeleteVariable(name); err != nil {
+		return err
+	}
+	_, err := scope.CreateVariable(name, value)
+	return err
+}
+
+// turn gives [O,I,h,w] as [h,w,I,O].
+func turn[T float32 | bfloat16.BFloat16 | float16.Float16](t *tensors.Tensor, shape []int) (*tensors.Tensor, error) {
+	from, err := tensors.CopyFlatData[T](t)
+	if err != nil {
+		return nil, err
+	}
+	out, in, area := shape[0], shape[1], shape[2]*shape[3]
+	to := make([]T, len(from))
+	for o := range out {
+		for i := range in {
+			for p := range area {
+				to[(p*in+i)*out+o] = from[(o*in+i)*area+p]
+			}
+		}
+	}
+	return tensors.FromFlatDataAndDimensions(to, shape[2], shape[3], in, out), nil
+}
