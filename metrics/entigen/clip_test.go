@@ -280,6 +280,9 @@ func TestClipTexts(t *testing.T) {
 	if err != nil || f.Texts("text")[2] != "A photo of a person with an uncertain gender" || !slices.Equal(f.Texts("label"), TextLabels) {
 		t.Errorf("%v, %v", f, err)
 	}
+	if !slices.Equal(f.Texts("id"), TextLabels) { // what embeds texts asks for ids
+		t.Errorf("ids %q", f.Texts("id"))
+	}
 	if err := ClipTexts(data.PerceivedSkin, data.PaperGrammar).Err(); err == nil || !strings.Contains(err.Error(), "released") {
 		t.Errorf("%v", err)
 	}

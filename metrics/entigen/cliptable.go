@@ -15,7 +15,7 @@ import (
 	"antipode/metrics/internal/tabular"
 )
 
-// ClipTexts is the table of the five texts that pictures are compared with: label (see [TextA] …) and text; give it a column clip_text (vectors of the texts), and edit what
+// ClipTexts is the table of the five texts that pictures are compared with: id and label (see [TextA] …) and text; give it a column clip_text (vectors of the texts), and edit what
 // it says. axis is [data.PerceivedGender] or [data.PerceivedSkin] (tried and abandoned by the paper, whose texts it does not print: those of the released script);
 // grammar is [data.PaperGrammar] or [data.ReleasedGrammar].
 func ClipTexts(axis, grammar string) datasets.Table {
@@ -30,7 +30,7 @@ func ClipTexts(axis, grammar string) datasets.Table {
 	if texts == nil {
 		return datasets.Table{}.Fail(fmt.Errorf("there are no texts about %q in the grammar %q: use %q, or %q with grammar %q; or give a table of your own", axis, grammar, data.PerceivedGender, data.PerceivedSkin, data.ReleasedGrammar))
 	}
-	return datasets.FromFrame(&client.Frame{Columns: []client.Column{client.TextColumn("label", TextLabels), client.TextColumn("text", texts)}}).Named("ENTIGEN texts for CLIP")
+	return datasets.FromFrame(&client.Frame{Columns: []client.Column{client.TextColumn("id", TextLabels), client.TextColumn("label", TextLabels), client.TextColumn("text", texts)}}).Named("ENTIGEN texts for CLIP")
 }
 
 // ClipTables are what [ClipLabelTable] reads.
