@@ -1,0 +1,158 @@
+package decode
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// far is what transformers takes for a score that never counts.
+const far = -1e9
+
+// hypothesis is a text of a beam search, open or finished. Scores are float32, as transformers keeps them, so that the same additions
+// round the same way.
+type hypothesis struct {
+	text  Text
+	score float32
+	done  bool    // finished, in a list of finished ones
+	seen  []bool  // as row.seen
+	beam  int     // the open beam it continues
+	token int32   // what it continues it with
+	raw   float64 // the network's own log-probability of token
+}
+
+// search is the beam search of one group.
+type search struct {
+	open     []hypothesis // of falling score
+	finished []hypothesis // of falling score
+	better   bool         // an open beam may still become better than what is finished
+	over     bool
+	logs     []float32 // log-probabilities of one beam
+}
+
+func (s *Settings) newSearch(seen []bool) *search {
+	b := &search{better: true, open: make([]hypothesis, s.Beams), finished: make([]hypothesis, s.Beams)}
+	for i := range s.Beams {
+		b.open[i] = hypothesis{seen: slices.Clone(seen)}
+		b.finished[i].score = far
+		if i > 0 {
+			b.open[i].score = far // all beams begin alike: the first alone is continued
+		}
+	}
+	return b
+}
+
+// step takes the logits of the open beams after step tokens (from 0) and gives which beam each new one continues, with what token.
+func (s *Settings) step(b *search, step int, logits [][]float32) (parents []int, tokens []int32, err error) {
+	best := make([]hypothesis, 0, 2*s.Beams+1)
+	for i := range b.open {
+		if best, err = s.continuations(b, i, step, logits[i], best); err != nil {
+			return nil, nil, err
+		}
+	}
+	length := float32(math.Pow(float64(step+1), s.LengthPenalty))
+	full := true
+	for _, f := range b.finished {
+		full = full && f.done
+	}
+	next := slices.Clone(best)
+	for i, c := range best {
+		if c.token != s.End && step+1 < s.MaxTokens {
+			continue
+		}
+		next[i].score += far
+		if i >= s.Beams || full && s.Early == AtOnce || !b.better {
+			continue
+		}
+		c.done, c.score = true, c.score/length
+		c.text = extend(b.open[c.beam].text, c, s.End)
+		b.finished = append(b.finished, c)
+	}
+	byScore := func(x, y hypothesis) int { return cmp.Compare(y.score, x.score) }
+	slices.SortStableFunc(b.finished, byScore)
+	b.finished = b.finished[:s.Beams]
+	slices.SortStableFunc(next, byScore)
+	open := make([]hypothesis, s.Beams)
+	for i, c := range next[:s.Beams] {
+		c.text = extend(b.open[c.beam].text, c, s.End)
+		if c.seen = slices.Clone(b.open[c.beam].seen); c.seen != nil {
+			c.seen[c.token] = true
+		}
+		open[i] = c
+		parents, tokens = append(parents, c.beam), append(tokens, c.token)
+	}
+	b.open = open
+	s.judge(b, step+1)
+	return parents, tokens, nil
+}
+
+// continuations adds beam i's best ones to a list of at most two for each beam, of falling score.
+func (s *Settings) continuations(b *search, i, step int, logits []float32, best []hypothesis) ([]hypothesis, error) {
+	total, err := logSum(logits)
+	if err != nil {
+		return nil, err
+	}
+	b.logs = b.logs[:0]
+	for _, v := range logits {
+		b.logs = append(b.logs, float32(float64(v)-total))
+	}
+	if s.penalty() {
+		penalise(b.logs, b.open[i].seen, s.RepetitionPenalty)
+	}
+	if step < s.MinTokens {
+		b.logs[s.End] = float32(math.Inf(-1))
+	}
+	most := 2 * s.Beams
+	for id, v := range b.logs {
+		score := v + b.open[i].score
+		if len(best) == most && score <= best[most-1].score {
+			continue
+		}
+		at := len(best)
+		for at > 0 && score > best[at-1].score {
+			at--
+		}
+		best = slices.Insert(best, at, hypothesis{score: score, beam: i, token: int32(id), raw: float64(logits[id]) - total})
+		best = best[:min(most, len(best))]
+	}
+	return best, nil
+}
+
+// extend is a text with one token more; the end is not among its tokens.
+func extend(t Text, c hypothesis, end int32) Text {
+	t.LogProb += c.raw
+	if c.token == end {
+		t.Ended = true
+		return t
+	}
+	t.Tokens = append(slices.Clone(t.Tokens), c.token)
+	return t
+}
+
+// judge says whether the search is over after a number of tokens.
+func (s *Settings) judge(b *search, tokens int) {
+	length := float64(tokens)
+	if s.Early == Never && s.LengthPenalty > 0 {
+		length = float64(s.MaxTokens)
+	}
+	possible := b.open[0].score / float32(math.Pow(length, s.LengthPenalty))
+	full, worst := true, b.finished[s.Beams-1].score
+	for _, f := range b.finished {
+		full = full && f.done
+	}
+	if !full {
+		worst = far
+	}
+	b.better = b.better && possible > worst
+	b.over = !b.better || full && s.Early == AtOnce || tokens == s.MaxTokens
+}
+
+// texts are the best finished ones.
+func (s *Settings) texts(b *search) []Text {
+	out := make([]Text, max(1, s.Number))
+	for i := range out {
+		out[i] = b.finished[i].text
+		out[i].Score = float64(b.finished[i].score)
+	}
+	return out
+}
