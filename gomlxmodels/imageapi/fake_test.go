@@ -55,6 +55,13 @@ func newFake(t *testing.T, handlers ...http.HandlerFunc) *fake {
 	return f
 }
 
+// counts are the requests for pictures and for files so far.
+func (f *fake) counts() (asked, fetched int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return len(f.asked), f.fetched
+}
+
 // generator makes one for the fake, whose waits are noted and not waited for.
 func (f *fake) generator(t *testing.T, change func(*Options)) *Generator {
 	t.Helper()
@@ -97,7 +104,7 @@ func pngFile(t *testing.T) []byte {
 	return buf.Bytes()
 }
 
-// reply gives a status with a JSON body.
+// give answers with a status with a JSON body.
 func give(status int, body string, headers ...string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")

@@ -131,11 +131,12 @@ func TestMisbehaving(t *testing.T) {
 		{"file with a user", []http.HandlerFunc{give(200, `{"data": [{"url": "https://a:b@example.com/x.png"}]}`)}, Failed, "not one to fetch from", "", 1, 1, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
 			f := newFake(t, c.handlers...)
 			g := f.generator(t, func(o *Options) {
 				o.Retries = 3
 				if strings.HasPrefix(c.name, "time-out") {
-					o.Timeout = 100 * time.Millisecond
+					o.Timeout = time.Second
 				}
 			})
 			r, err := g.Generate(t.Context(), "a red house")
@@ -145,14 +146,15 @@ func TestMisbehaving(t *testing.T) {
 			if r.Outcome != c.outcome || err == nil && !strings.Contains(r.Reason, c.reason) || (r.Image != nil) != (c.outcome == OK) {
 				t.Errorf("%s, %q, %d bytes; want %s, %q", r.Outcome, r.Reason, len(r.Image), c.outcome, c.reason)
 			}
-			if len(f.asked) != c.requests || r.Requests != c.requests {
-				t.Errorf("%d requests, %d counted, want %d", len(f.asked), r.Requests, c.requests)
+			asked, fetched := f.counts()
+			if asked != c.requests || r.Requests != c.requests {
+				t.Errorf("%d requests, %d counted, want %d", asked, r.Requests, c.requests)
 			}
 			if want := 0.040 * float64(c.paid); math.Abs(r.Cost-want) > 1e-9 || math.Abs(g.Spent()-want) > 1e-9 {
 				t.Errorf("cost %v, spent %v, want %v", r.Cost, g.Spent(), want)
 			}
-			if f.fetched != 0 {
-				t.Errorf("%d files fetched", f.fetched)
+			if fetched != 0 {
+				t.Errorf("%d files fetched", fetched)
 			}
 			checkWaits(t, f.waits, c.waits)
 		})
@@ -220,8 +222,8 @@ func TestAddress(t *testing.T) {
 			if r.Outcome != c.outcome || !strings.Contains(r.Reason, c.reason) || strings.Contains(r.Reason, "signature") {
 				t.Errorf("%s, %q; want %s, %q", r.Outcome, r.Reason, c.outcome, c.reason)
 			}
-			if len(f.asked) != 1 || f.fetched != c.fetched || r.Cost != 0.040 {
-				t.Errorf("%d requests, %d fetched, cost %v; want 1, %d, 0.04", len(f.asked), f.fetched, r.Cost, c.fetched)
+			if asked, fetched := f.counts(); asked != 1 || fetched != c.fetched || r.Cost != 0.040 {
+				t.Errorf("%d requests, %d fetched, cost %v; want 1, %d, 0.04", asked, fetched, r.Cost, c.fetched)
 			}
 		})
 	}
@@ -233,8 +235,8 @@ func TestKeyIsSecret(t *testing.T) {
 	o := Options{Key: testKey}
 	g := f.generator(t, nil)
 	_, err := g.Generate(t.Context(), "a red house")
-	if err == nil || len(f.asked) != 1 {
-		t.Fatalf("error %v after %d requests", err, len(f.asked))
+	if asked, _ := f.counts(); err == nil || asked != 1 {
+		t.Fatalf("error %v after %d requests", err, asked)
 	}
 	printed := fmt.Sprintf("%v %+v %#v %s %v %+v %#v", o, o, o, o.Key, g, g, g)
 	for _, text := range []string{err.Error(), printed} {
@@ -268,8 +270,8 @@ func TestBudget(t *testing.T) {
 		})
 	}
 	wait.Wait()
-	if made != 3 || refusals != 5 || len(f.asked) != 3 || math.Abs(g.Spent()-0.12) > 1e-9 {
-		t.Errorf("%d made, %d over budget, %d requests, spent %v", made, refusals, len(f.asked), g.Spent())
+	if asked, _ := f.counts(); made != 3 || refusals != 5 || asked != 3 || math.Abs(g.Spent()-0.12) > 1e-9 {
+		t.Errorf("%d made, %d over budget, %d requests, spent %v", made, refusals, asked, g.Spent())
 	}
 }
 
@@ -288,15 +290,18 @@ func TestCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	f := newFake(t, func(_ http.ResponseWriter, r *http.Request) { cancel(); <-r.Context().Done() })
 	g := f.generator(t, nil)
-	if _, err := g.Generate(ctx, "a red house"); !errors.Is(err, context.Canceled) || len(f.asked) != 1 {
-		t.Errorf("%v after %d requests", err, len(f.asked))
+	canceled := func() {
+		t.Helper()
+		_, err := g.Generate(ctx, "a red house")
+		if asked, _ := f.counts(); !errors.Is(err, context.Canceled) || asked != 1 {
+			t.Errorf("%v after %d requests", err, asked)
+		}
 	}
+	canceled()
 	if g.Spent() != 0.040 {
 		t.Errorf("spent %v: what may have been paid counts", g.Spent())
 	}
-	if _, err := g.Generate(ctx, "a red house"); !errors.Is(err, context.Canceled) || len(f.asked) != 1 {
-		t.Errorf("%v after %d requests", err, len(f.asked))
-	}
+	canceled()
 }
 
 // TestNoServer: what never left this machine is not paid.
@@ -318,7 +323,7 @@ func TestPromptsNotSent(t *testing.T) {
 			t.Errorf("%+v, %v", r, err)
 		}
 	}
-	if len(f.asked) != 0 {
-		t.Errorf("%d requests", len(f.asked))
+	if asked, _ := f.counts(); asked != 0 {
+		t.Errorf("%d requests", asked)
 	}
 }
