@@ -1,0 +1,231 @@
+package datasets
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/csv"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"antipode/kernel/client"
+)
+
+func init() { RegisterSource(ImportedOp, importedSource) }
+
+// importedEndings are the endings of picture files, as [Folder] takes them.
+var importedEndings = []string{".jpg", ".jpeg", ".png", ".gif", ".webp"}
+
+// importedRow is a picture file with what is known of it.
+type importedRow struct {
+	file   string // path below the folder, with /
+	values map[string]string
+}
+
+// importedSource evaluates [Imported].
+func importedSource(ctx context.Context, raw json.RawMessage, env SourceEnv) (*Frame, error) {
+	var a ImportedArgs
+	if err := json.Unmarshal(raw, &a); err != nil {
+		return nil, err
+	}
+	columns, err := a.columns()
+	if err != nil {
+		return nil, err
+	}
+	root, err := os.OpenRoot(a.Dir)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the folder %s: %w", a.Dir, plainPathError(err))
+	}
+	defer root.Close()
+	rows, err := a.rows(root)
+	if err != nil {
+		return nil, err
+	}
+	cut := &cutter{grid: a.Options.Grid, margin: a.Options.Margin, gap: a.Options.Gap, home: env.Home}
+	return a.frame(ctx, columns, rows, func(file string) ([]client.Image, error) {
+		data, err := root.ReadFile(filepath.FromSlash(file))
+		if err != nil {
+			return nil, plainPathError(err)
+		}
+		sum := sha256.Sum256(data)
+		whole := client.Image{SHA256: hex.EncodeToString(sum[:]), Path: filepath.Join(a.Dir, filepath.FromSlash(file))}
+		if a.Options.Grid <= 1 {
+			return []client.Image{whole}, nil
+		}
+		return cut.cells(whole.SHA256, data)
+	})
+}
+
+// rows are the pictures in the folder with what their names and the sidecar say.
+func (a *ImportedArgs) rows(root *os.Root) ([]importedRow, error) {
+	files, err := pictureFiles(root.FS())
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the folder %s: %w", a.Dir, plainPathError(err))
+	}
+	if len(files) == 0 {
+		return nil, fmt.Errorf("no pictures (%s) in %s", strings.Join(importedEndings, " "), a.Dir)
+	}
+	patterns, err := a.Options.patterns()
+	if err != nil {
+		return nil, err
+	}
+	var sidecar map[string]map[string]string
+	if a.Options.Sidecar != "" {
+		if sidecar, err = a.readSidecar(files); err != nil {
+			return nil, err
+		}
+	}
+	var rows []importedRow
+	var unparsed []string
+	for _, file := range files {
+		row := importedRow{file, map[string]string{}}
+		if len(patterns) > 0 {
+			found, fits := values(patterns, file)
+			if !fits {
+				unparsed = append(unparsed, file)
+				continue
+			}
+			row.values = found
+		}
+		for name, v := range sidecar[file] {
+			row.values[name] = v
+		}
+		rows = append(rows, row)
+	}
+	if len(unparsed) > 0 {
+		return nil, fmt.Errorf("%d of %d names in %s fit none of the patterns (%s): %s", len(unparsed), len(files), a.Dir, some(a.Options.Names), some(unparsed))
+	}
+	return rows, nil
+}
+
+// pictureFiles are the pictures below a folder, sorted; what begins with a dot is passed over.
+func pictureFiles(folder fs.FS) ([]string, error) {
+	var files []string
+	err := fs.WalkDir(folder, ".", func(file string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if file != "." && strings.HasPrefix(d.Name(), ".") {
+			if d.IsDir() {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		if !d.IsDir() && slices.Contains(importedEndings, strings.ToLower(path.Ext(file))) {
+			files = append(files, file)
+		}
+		return nil
+	})
+	slices.Sort(files)
+	return files, err
+}
+
+// readSidecar gives the sidecar's values by file and column. Its rows must be those of the files.
+func (a *ImportedArgs) readSidecar(files []string) (map[string]map[string]string, error) {
+	name := filepath.Base(a.Options.Sidecar)
+	f, err := os.Open(a.Options.Sidecar)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the sidecar %s: %w", name, plainPathError(err))
+	}
+	defer f.Close()
+	cr := csv.NewReader(skipBOM(f))
+	header, err := cr.Read()
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	if !slices.EqualFunc(header, a.Sidecar, func(h string, c client.ColumnSpec) bool { return h == c.Name }) {
+		return nil, fmt.Errorf("%s: its columns have changed since the table was made", name)
+	}
+	here := map[string]bool{}
+	for _, file := range files {
+		here[file] = true
+	}
+	out, lines := map[string]map[string]string{}, map[string]int{}
+	var without []string
+	for {
+		record, err := cr.Read()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		line, _ := cr.FieldPos(0)
+		row := map[string]string{}
+		for i, h := range header {
+			row[h] = record[i]
+		}
+		file := path.Clean(strings.ReplaceAll(row["file"], `\`, "/"))
+		delete(row, "file")
+		switch {
+		case lines[file] > 0:
+			return nil, fmt.Errorf("%s, line %d: %q stands in line %d already", name, line, file, lines[file])
+		case !here[file]:
+			without = append(without, fmt.Sprintf("line %d: %s", line, file))
+		}
+		out[file], lines[file] = row, line
+	}
+	if len(without) > 0 {
+		return nil, fmt.Errorf("%s: %d rows name no picture in %s: %s", name, len(without), a.Dir, some(without))
+	}
+	missing := slices.DeleteFunc(slices.Clone(files), func(file string) bool { return lines[file] > 0 })
+	if len(missing) > 0 {
+		return nil, fmt.Errorf("%s: %d of %d pictures have no row: %s", name, len(missing), len(files), some(missing))
+	}
+	return out, nil
+}
+
+// frame puts rows into columns; pictures gives those of a file, several where it is a grid.
+func (a *ImportedArgs) frame(ctx context.Context, specs []client.ColumnSpec, rows []importedRow, pictures func(file string) ([]client.Image, error)) (*Frame, error) {
+	f := &Frame{}
+	for _, spec := range specs {
+		f.Columns = append(f.Columns, Column{ColumnSpec: spec})
+	}
+	for _, row := range rows {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		images, err := pictures(row.file)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", row.file, err)
+		}
+		for i, image := range images {
+			own := map[string]string{"id": row.file, "source": "generated", "model": a.Options.Model, "language": a.Options.Language, "grid": row.file, "cell": strconv.Itoa(i + 1)}
+			if len(images) > 1 {
+				own["id"] += "#" + own["cell"]
+			}
+			for at := range f.Columns {
+				c := &f.Columns[at]
+				v, given := row.values[c.Name]
+				if !given {
+					v = own[c.Name]
+				}
+				switch c.Kind {
+				case client.Picture:
+					c.Images = append(c.Images, image)
+				case client.Number:
+					number := math.NaN()
+					if v != "" {
+						if number, err = strconv.ParseFloat(v, 64); err != nil {
+							return nil, fmt.Errorf("%s: column %s: %q is no number", row.file, c.Name, v)
+						}
+					}
+					c.Numbers = append(c.Numbers, number)
+				default:
+					c.Texts = append(c.Texts, v)
+				}
+			}
+		}
+	}
+	return f, f.Check()
+}
