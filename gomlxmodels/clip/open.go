@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 
 	"antipode/gomlxmodels/preprocess"
+	"antipode/gomlxmodels/runner"
 	"antipode/gomlxmodels/weights"
 )
 
@@ -30,7 +31,7 @@ type Model struct {
 // configuration asks for is there in the right shape and no other; values are read by [Encoder]. Errors are one line and name
 // the file.
 func Open(dir string) (m *Model, err error) {
-	defer recovered(&err)
+	defer runner.Recovered("clip", &err)
 	m = &Model{dir: dir}
 	path := filepath.Join(dir, "config.json")
 	text, err := os.ReadFile(path)
@@ -149,7 +150,7 @@ func (m *Model) LogitScale() float64 { return m.scale }
 // Prepare does the host's part for one picture: resize, crop, normalise. It gives the [3·H·W] values
 // [Encoder.EncodeImages] takes. It is safe on several goroutines at once.
 func (m *Model) Prepare(img image.Image) (pixels []float32, err error) {
-	defer recovered(&err)
+	defer runner.Recovered("clip", &err)
 	if img == nil {
 		return nil, errors.New("clip: no picture")
 	}

@@ -1,6 +1,7 @@
 package clipseg
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,13 +9,12 @@ import (
 
 	"github.com/gomlx/compute"
 	"github.com/gomlx/compute/dtypes"
-	"github.com/gomlx/compute/shapes"
 	"github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
 
 	"antipode/gomlxmodels/clip"
-	"antipode/gomlxmodels/weights"
+	"antipode/gomlxmodels/runner"
 )
 
 // Options says how an [Encoder] works; the zero value is the default.
@@ -31,100 +31,57 @@ const keptPrompts = 4096
 
 // Encoder runs a model on a device. It is for one goroutine at a time.
 type Encoder struct {
-	backend compute.Backend
 	m       *Model
 	opts    Options
-	graphs  [parts]*loaded
+	run     *runner.Runner
+	graphs  [parts]*runner.Graph
 	prompts map[string][]float32 // by token ids
-	closed  bool
-}
-
-// loaded is one part with its weights.
-type loaded struct {
-	store *model.Store
-	exec  *model.Exec
-	ready map[int]bool // compiled, by tokens of a prompt (0 for the other parts)
 }
 
 // NewEncoder makes an encoder on the backend, which stays the caller's. A part's weights are read, and its graphs compiled,
 // when it is first needed.
 func NewEncoder(backend compute.Backend, m *Model, o Options) (e *Encoder, err error) {
-	defer recovered(&err)
+	defer runner.Recovered("clipseg", &err)
 	if backend == nil || m == nil {
 		return nil, errors.New("clipseg: an encoder needs a backend and a model")
 	}
-	switch o.DType {
-	case dtypes.InvalidDType:
-		o.DType = dtypes.Float32
-	case dtypes.Float32, dtypes.BFloat16, dtypes.Float16:
-	default:
-		return nil, fmt.Errorf("dtype %s is not one a model runs in (Float32, BFloat16, Float16)", o.DType)
+	if err := cmp.Or(runner.DType(&o.DType), runner.Count("batch", &o.Batch, DefaultBatch, 4096)); err != nil {
+		return nil, err
 	}
-	if o.Batch == 0 {
-		o.Batch = DefaultBatch
+	e = &Encoder{m: m, opts: o, run: runner.New(backend, "clipseg", "encoder"), prompts: map[string][]float32{}}
+	for p := range parts {
+		name, forward := e.forward(p)
+		net := e.run.Net(func(s *model.Store) error { return load(s, m.set, m.cfg, p, o.DType) })
+		e.graphs[p] = net.Graph(name, forward)
 	}
-	if o.Batch < 0 || o.Batch > 4096 {
-		return nil, fmt.Errorf("batch %d is not between 1 and 4096", o.Batch)
-	}
-	return &Encoder{backend: backend, m: m, opts: o, prompts: map[string][]float32{}}, nil
-}
-
-// recovered turns a panic of the graph library into an error, so that none crosses a door of this package.
-func recovered(err *error) {
-	switch r := recover().(type) {
-	case nil:
-	case error:
-		*err = fmt.Errorf("clipseg: %w", r)
-	default:
-		*err = fmt.Errorf("clipseg: %v", r)
-	}
+	return e, nil
 }
 
 // Bytes is the memory the loaded weights take.
 func (e *Encoder) Bytes() int64 {
-	var n int64
-	if e != nil {
-		for _, l := range e.graphs {
-			if l != nil {
-				n += l.store.ByteSize()
-			}
-		}
+	if e == nil {
+		return 0
 	}
-	return n
+	return e.run.Bytes()
 }
 
 // Close releases weights and compiled graphs. The encoder cannot be used afterwards; closing twice is fine.
 func (e *Encoder) Close() {
-	if e == nil || e.closed {
-		return
-	}
-	e.closed = true
-	var ignored error
-	defer recovered(&ignored)
-	for i, l := range e.graphs {
-		e.graphs[i] = nil
-		if l != nil {
-			l.exec.Finalize()
-			l.store.Finalize()
-		}
+	if e != nil {
+		e.run.Close()
 	}
 }
 
 // Load reads all weights now rather than with the first picture, so that [Encoder.Bytes] counts them.
 func (e *Encoder) Load() (err error) {
-	defer recovered(&err)
-	if e.closed {
-		return errClosed
-	}
-	for p := range parts {
-		if _, err := e.load(p); err != nil {
+	defer runner.Recovered("clipseg", &err)
+	for _, g := range e.graphs {
+		if err := g.Load(); err != nil {
 			return err
 		}
 	}
 	return nil
 }
-
-var errClosed = errors.New("clipseg: the encoder is closed")
 
 // forward gives a part's name and graph.
 func (e *Encoder) forward(p part) (string, func(*model.Scope, []*graph.Node) []*graph.Node) {
@@ -145,68 +102,6 @@ func (e *Encoder) forward(p part) (string, func(*model.Scope, []*graph.Node) []*
 	}
 }
 
-// load gives a part, reading its weights the first time.
-func (e *Encoder) load(p part) (*loaded, error) {
-	if l := e.graphs[p]; l != nil {
-		return l, nil
-	}
-	name, forward := e.forward(p)
-	l := &loaded{store: model.NewStore(), ready: map[int]bool{}}
-	err := load(l.store, e.m.set, e.m.cfg, p, e.opts.DType)
-	if err == nil {
-		l.exec, err = model.NewExec(e.backend, l.store, forward)
-	}
-	if err != nil {
-		l.store.Finalize()
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
-	l.exec = l.exec.WithName(name)
-	e.graphs[p] = l
-	return l, nil
-}
-
-// call runs a part on one batch; key tells its compiled graphs apart. It releases the inputs.
-func (e *Encoder) call(p part, key int, inputs ...*tensors.Tensor) (out [][]float32, err error) {
-	defer func() {
-		for _, in := range inputs {
-			in.FinalizeAll()
-		}
-	}()
-	l, err := e.load(p)
-	if err != nil {
-		return nil, err
-	}
-	name := l.exec.Name()
-	args := make([]any, len(inputs))
-	dims := make([]shapes.Shape, len(inputs))
-	for i, in := range inputs {
-		args[i], dims[i] = in, in.Shape()
-	}
-	if !l.ready[key] {
-		g, err := l.exec.Compile(dims...)
-		if err == nil {
-			err = weights.Check(l.store, g)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
-		}
-		l.ready[key] = true
-	}
-	results, err := l.exec.Call(args...)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
-	for _, r := range results {
-		values, copyErr := tensors.CopyFlatData[float32](r)
-		r.FinalizeAll()
-		out, err = append(out, values), errors.Join(err, copyErr)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
-	return out, nil
-}
-
 // Picture is a prepared picture and the prompts it is asked for.
 type Picture struct {
 	Pixels  []float32 // what [Model.Prepare] gives
@@ -217,9 +112,9 @@ type Picture struct {
 // pictures and prompts. A prompt that is too long, without an end or with an id out of range is an error that names it. ctx is
 // looked at between calls of the device.
 func (e *Encoder) Segment(ctx context.Context, pictures []Picture) (out [][]Map, err error) {
-	defer recovered(&err)
-	if e.closed {
-		return nil, errClosed
+	defer runner.Recovered("clipseg", &err)
+	if err := e.run.Closed(); err != nil {
+		return nil, err
 	}
 	side := e.m.cfg.Side
 	for i, p := range pictures {
@@ -274,7 +169,7 @@ func (e *Encoder) batch(ctx context.Context, pictures []Picture) ([][]Map, error
 	for k := range b {
 		copy(flat[k*n:], pictures[min(k, len(pictures)-1)].Pixels)
 	}
-	reduced, err := e.call(visionPart, 0, tensors.FromFlatDataAndDimensions(flat, b, 3, cfg.Side, cfg.Side))
+	reduced, err := e.graphs[visionPart].Call(tensors.FromFlatDataAndDimensions(flat, b, 3, cfg.Side, cfg.Side))
 	if err != nil {
 		return nil, err
 	}
@@ -296,7 +191,7 @@ func (e *Encoder) batch(ctx context.Context, pictures []Picture) ([][]Map, error
 // decode runs the decoder for up to Batch jobs on what the image tower gave for their batch.
 func (e *Encoder) decode(reduced [][]float32, jobs []job) ([]Map, error) {
 	b, cfg := e.opts.Batch, e.m.cfg
-	s, side := 1+cfg.Grid()*cfg.Grid(), cfg.LogitSide()
+	s := 1 + cfg.Grid()*cfg.Grid()
 	var inputs []*tensors.Tensor
 	gather := func(n int, row func(job) []float32) []float32 {
 		flat := make([]float32, 0, b*n)
@@ -311,18 +206,16 @@ func (e *Encoder) decode(reduced [][]float32, jobs []job) ([]Map, error) {
 		inputs = append(inputs, tensors.FromFlatDataAndDimensions(flat, b, s, cfg.ReduceDim))
 	}
 	inputs = append(inputs, tensors.FromFlatDataAndDimensions(gather(cfg.ProjectionDim, func(j job) []float32 { return j.prompt }), b, cfg.ProjectionDim))
-	results, err := e.call(decoderPart, 0, inputs...)
+	results, err := e.graphs[decoderPart].Call(inputs...)
 	if err != nil {
 		return nil, err
 	}
 	maps := make([]Map, len(jobs))
 	for i := range maps {
-		maps[i] = Map{Side: side, Logits: slices.Clone(results[0][i*side*side : (i+1)*side*side])}
-		for _, v := range maps[i].Logits {
-			if v-v != 0 {
-				return nil, fmt.Errorf("clipseg/decoder: the network gave %v: weights or inputs are out of range", v)
-			}
+		if maps[i].Logits, err = runner.Row(results[0], i, b); err != nil {
+			return nil, fmt.Errorf("clipseg/decoder: %w", err)
 		}
+		maps[i].Side = cfg.LogitSide()
 	}
 	return maps, nil
 }
@@ -341,7 +234,7 @@ func (e *Encoder) prompt(ids []int32) ([]float32, error) {
 	s = min(s, c.Context)
 	flat := make([]int32, s) // padded with token 0, which comes after the end and is never higher than it
 	copy(flat, ids[:end+1])
-	out, err := e.call(textPart, s, tensors.FromFlatDataAndDimensions(flat, 1, s))
+	out, err := e.graphs[textPart].Call(tensors.FromFlatDataAndDimensions(flat, 1, s))
 	if err != nil {
 		return nil, err
 	}

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 
 	"antipode/gomlxmodels/preprocess"
+	"antipode/gomlxmodels/runner"
 	"antipode/gomlxmodels/weights"
 )
 
@@ -27,7 +28,7 @@ type Model struct {
 // tensor the configuration asks for is there in the right shape and no other; values are read by [Encoder]. The preprocessing
 // decides the pictures' size; it must stretch the whole picture to a square. Errors are one line and name the file.
 func Open(dir string) (m *Model, err error) {
-	defer recovered(&err)
+	defer runner.Recovered("clipseg", &err)
 	m = &Model{}
 	path := filepath.Join(dir, "config.json")
 	text, err := os.ReadFile(path)
@@ -119,7 +120,7 @@ func (m *Model) Files() []string { return m.files }
 // Prepare does the host's part for one picture: resize and normalise. It gives the [3·Side·Side] values [Picture] holds.
 // It is safe on several goroutines at once.
 func (m *Model) Prepare(img image.Image) (pixels []float32, err error) {
-	defer recovered(&err)
+	defer runner.Recovered("clipseg", &err)
 	if img == nil {
 		return nil, errors.New("clipseg: no picture")
 	}

@@ -1,18 +1,19 @@
 package textenc
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 
 	"github.com/gomlx/compute"
 	"github.com/gomlx/compute/dtypes"
-	"github.com/gomlx/compute/shapes"
 	"github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
 
 	"antipode/gomlxmodels/pack"
+	"antipode/gomlxmodels/runner"
 	"antipode/gomlxmodels/weights"
 )
 
@@ -27,13 +28,11 @@ const DefaultTokens = 512
 
 // Encoder runs a model on a device. It is for one goroutine at a time.
 type Encoder struct {
-	backend compute.Backend
-	m       *Model
-	opts    Options
-	store   *model.Store        // nil = not loaded yet
-	execs   map[int]*model.Exec // by length of rows; the number of texts a row holds depends on it
-	ready   map[[2]int]bool     // compiled, by rows and length
-	closed  bool
+	m      *Model
+	opts   Options
+	run    *runner.Runner
+	net    *runner.Net
+	graphs map[int]*runner.Graph // by length of rows; the number of texts a row holds depends on it
 }
 
 // Embedding is what a model makes of one text.
@@ -46,74 +45,31 @@ type Embedding struct {
 
 // NewEncoder makes an encoder on the backend, which stays the caller's. Weights are read when they are first needed.
 func NewEncoder(backend compute.Backend, m *Model, o Options) (e *Encoder, err error) {
-	defer recovered(&err)
+	defer runner.Recovered("textenc", &err)
 	if backend == nil || m == nil {
 		return nil, errors.New("textenc: an encoder needs a backend and a model")
 	}
-	switch o.DType {
-	case dtypes.InvalidDType:
-		o.DType = dtypes.Float32
-	case dtypes.Float32, dtypes.BFloat16, dtypes.Float16:
-	default:
-		return nil, fmt.Errorf("dtype %s is not one a model runs in (Float32, BFloat16, Float16)", o.DType)
+	if err := cmp.Or(runner.DType(&o.DType), runner.Count("tokens", &o.Tokens, DefaultTokens, 1<<20)); err != nil {
+		return nil, err
 	}
-	if o.Tokens == 0 {
-		o.Tokens = DefaultTokens
-	}
-	if o.Tokens < 0 || o.Tokens > 1<<20 {
-		return nil, fmt.Errorf("tokens %d is not between 1 and %d", o.Tokens, 1<<20)
-	}
-	return &Encoder{backend: backend, m: m, opts: o, execs: map[int]*model.Exec{}, ready: map[[2]int]bool{}}, nil
-}
-
-// recovered turns a panic of the graph library into an error, so that none crosses a door of this package.
-func recovered(err *error) {
-	switch r := recover().(type) {
-	case nil:
-	case error:
-		*err = fmt.Errorf("textenc: %w", r)
-	default:
-		*err = fmt.Errorf("textenc: %v", r)
-	}
+	e = &Encoder{m: m, opts: o, run: runner.New(backend, "textenc", "encoder"), graphs: map[int]*runner.Graph{}}
+	e.net = e.run.Net(func(s *model.Store) error { return m.load(s.RootScope(), o.DType) })
+	return e, nil
 }
 
 // Bytes is the memory the loaded weights take.
 func (e *Encoder) Bytes() int64 {
-	if e == nil || e.store == nil {
+	if e == nil {
 		return 0
 	}
-	return e.store.ByteSize()
+	return e.run.Bytes()
 }
 
 // Close releases weights and compiled graphs. The encoder cannot be used afterwards; closing twice is fine.
 func (e *Encoder) Close() {
-	if e == nil || e.closed {
-		return
+	if e != nil {
+		e.run.Close()
 	}
-	e.closed = true
-	var ignored error
-	defer recovered(&ignored)
-	for _, exec := range e.execs {
-		exec.Finalize()
-	}
-	if e.store != nil {
-		e.store.Finalize()
-	}
-	e.execs, e.store = nil, nil
-}
-
-// load reads the weights.
-func (e *Encoder) load() error {
-	if e.store != nil {
-		return nil
-	}
-	store := model.NewStore()
-	if err := e.m.load(store.RootScope(), e.opts.DType); err != nil {
-		store.Finalize()
-		return err
-	}
-	e.store = store
-	return nil
 }
 
 // load creates the variables of the model below the scope.
@@ -134,9 +90,9 @@ func (m *Model) load(scope *model.Scope, dtype dtypes.DType) error {
 // a text's embedding depends on the others by no more than rounding. A text without tokens, one that is too long or one with an
 // id out of range is an error that names it. ctx is looked at between calls of the device.
 func (e *Encoder) EncodeIDs(ctx context.Context, texts [][]int32) (out []Embedding, err error) {
-	defer recovered(&err)
-	if e.closed {
-		return nil, errors.New("textenc: the encoder is closed")
+	defer runner.Recovered("textenc", &err)
+	if err := e.run.Closed(); err != nil {
+		return nil, err
 	}
 	byLength, longest := map[int][]int{}, 0
 	for i, ids := range texts {
@@ -147,7 +103,7 @@ func (e *Encoder) EncodeIDs(ctx context.Context, texts [][]int32) (out []Embeddi
 		byLength[l] = append(byLength[l], i)
 		longest = max(longest, l)
 	}
-	if err := e.load(); err != nil {
+	if err := e.net.Load(); err != nil {
 		return nil, err
 	}
 	out = make([]Embedding, len(texts))
@@ -188,22 +144,19 @@ func (m *Model) check(ids []int32) error {
 	return nil
 }
 
-// exec gives the graph of rows of length l.
-func (e *Encoder) exec(l int) (*model.Exec, error) {
-	if exec := e.execs[l]; exec != nil {
-		return exec, nil
+// graph gives the graph of rows of length l.
+func (e *Encoder) graph(l int) *runner.Graph {
+	if e.graphs[l] == nil {
+		o := GraphOptions{Texts: pack.Texts(l), DType: e.opts.DType}
+		e.graphs[l] = e.net.Graph(e.name(l), func(s *model.Scope, in []*graph.Node) []*graph.Node {
+			out := Forward(s, e.m.cfg, e.m.modules, Inputs{IDs: in[0], Positions: in[1], Segments: in[2]}, o)
+			return []*graph.Node{out.Modules[e.m.pooled], out.Modules[len(out.Modules)-1]}
+		})
 	}
-	o := GraphOptions{Texts: pack.Texts(l), DType: e.opts.DType}
-	exec, err := model.NewExec(e.backend, e.store, func(s *model.Scope, in []*graph.Node) []*graph.Node {
-		out := Forward(s, e.m.cfg, e.m.modules, Inputs{IDs: in[0], Positions: in[1], Segments: in[2]}, o)
-		return []*graph.Node{out.Modules[e.m.pooled], out.Modules[len(out.Modules)-1]}
-	})
-	if err != nil {
-		return nil, err
-	}
-	e.execs[l] = exec.WithName(fmt.Sprintf("textenc/%s/%d", e.m.cfg.ModelType, l))
-	return e.execs[l], nil
+	return e.graphs[l]
 }
+
+func (e *Encoder) name(l int) string { return fmt.Sprintf("textenc/%s/%d", e.m.cfg.ModelType, l) }
 
 // call runs rows of length l, filled up to size of them, and keeps what belongs to their texts.
 func (e *Encoder) call(rows [][]pack.Place, size, l int, list [][]int32, out []Embedding) error {
@@ -218,55 +171,21 @@ func (e *Encoder) call(rows [][]pack.Place, size, l int, list [][]int32, out []E
 			}
 		}
 	}
-	exec, err := e.exec(l)
+	rowsOf := func(flat []int32) *tensors.Tensor { return tensors.FromFlatDataAndDimensions(flat, size, l) }
+	results, err := e.graph(l).Call(rowsOf(ids), rowsOf(positions), rowsOf(segments))
 	if err != nil {
-		return fmt.Errorf("textenc: %w", err)
+		return err
 	}
-	if key := [2]int{size, l}; !e.ready[key] {
-		shape := shapes.Make(dtypes.Int32, size, l)
-		g, err := exec.Compile(shape, shape, shape)
-		if err == nil {
-			err = weights.Check(e.store, g)
-		}
-		if err != nil {
-			return fmt.Errorf("%s: %w", exec.Name(), err)
-		}
-		e.ready[key] = true
-	}
-	var inputs []any
-	for _, flat := range [][]int32{ids, positions, segments} {
-		t := tensors.FromFlatDataAndDimensions(flat, size, l)
-		defer t.FinalizeAll()
-		inputs = append(inputs, t)
-	}
-	results, err := exec.Call(inputs...)
-	if err != nil {
-		return fmt.Errorf("%s: %w", exec.Name(), err)
-	}
-	var flat [2][]float32
-	for i, r := range results {
-		values, copyErr := tensors.CopyFlatData[float32](r)
-		r.FinalizeAll()
-		flat[i], err = values, errors.Join(err, copyErr)
-	}
-	if err != nil {
-		return fmt.Errorf("%s: %w", exec.Name(), err)
-	}
+	slots := pack.Texts(l)
 	for r, row := range rows {
 		for _, p := range row {
-			vector := func(i int) []float32 {
-				d, at := len(flat[i])/(size*pack.Texts(l)), r*pack.Texts(l)+p.Slot()
-				return append([]float32(nil), flat[i][at*d:(at+1)*d]...)
+			at, em := r*slots+p.Slot(), &out[p.Text]
+			if em.Pooled, err = runner.Row(results[0], at, size*slots); err == nil {
+				em.Vector, err = runner.Row(results[1], at, size*slots)
 			}
-			em := Embedding{Pooled: vector(0), Vector: vector(1)}
-			for _, v := range [][]float32{em.Pooled, em.Vector} {
-				for _, x := range v {
-					if x-x != 0 {
-						return fmt.Errorf("%s: text %d: the network gave %v: weights are out of range", exec.Name(), p.Text+1, x)
-					}
-				}
+			if err != nil {
+				return fmt.Errorf("%s: text %d: %w", e.name(l), p.Text+1, err)
 			}
-			out[p.Text] = em
 		}
 	}
 	return nil

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"antipode/gomlxmodels/runner"
 	"antipode/gomlxmodels/tokenizers"
 	"antipode/gomlxmodels/weights"
 )
@@ -43,7 +44,7 @@ type Model struct {
 // configuration asks for is there in the right shape and no other; values are read by [Encoder]. Errors are one line and name
 // the file.
 func Open(dir string, o OpenOptions) (m *Model, err error) {
-	defer recovered(&err)
+	defer runner.Recovered("textenc", &err)
 	transformer, list, sentence, err := readModules(dir)
 	if err != nil {
 		return nil, err

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"antipode/gomlxmodels/runner"
 	"antipode/gomlxmodels/tokenizers"
 )
 
@@ -37,7 +38,7 @@ var dotted = strings.NewReplacer("İ", "i\u0307")
 // Prepare turns a text into token ids, start and end tokens included, cut at [Model.MaxTokens]; the folder's default prompt
 // comes first, where it has one. It is safe on several goroutines at once.
 func (m *Model) Prepare(text string) (p *Prepared, err error) {
-	defer recovered(&err)
+	defer runner.Recovered("textenc", &err)
 	if m.noTokenizer != nil {
 		return nil, m.noTokenizer
 	}

@@ -1,6 +1,7 @@
 package vit
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
 
+	"antipode/gomlxmodels/runner"
 	"antipode/gomlxmodels/weights"
 )
 
@@ -44,15 +46,13 @@ type Embedding struct {
 
 // Encoder runs a model on a device. It is for one goroutine at a time.
 type Encoder struct {
-	backend compute.Backend
-	cfg     *Config
-	opts    Options
-	store   *model.Store
-	full    *model.Exec // pixels → CLS
-	masked  *model.Exec // pixels, object → CLS, object, background
-	filled  *model.Exec // pixels, object, object pixels, background pixels → the same
-	ready   map[*model.Exec]bool
-	compile time.Duration
+	cfg    *Config
+	opts   Options
+	run    *runner.Runner
+	net    *runner.Net
+	full   *runner.Graph // pixels → CLS
+	masked *runner.Graph // pixels, object → CLS, object, background
+	filled *runner.Graph // pixels, object, object pixels, background pixels → the same
 }
 
 // DefaultBatch is the number of pictures in a call of the device.
@@ -61,7 +61,7 @@ const DefaultBatch = 8
 // NewEncoder reads the weights of a model and makes it ready to run on the backend, which stays the caller's. Graphs are
 // compiled when first needed; see [Encoder.Compile].
 func NewEncoder(backend compute.Backend, m *Model, o Options) (e *Encoder, err error) {
-	defer recovered(&err)
+	defer runner.Recovered("vit", &err)
 	switch o.Masking {
 	case "":
 		o.Masking = Drop
@@ -69,78 +69,43 @@ func NewEncoder(backend compute.Backend, m *Model, o Options) (e *Encoder, err e
 	default:
 		return nil, fmt.Errorf("masking %q is not one of drop, neginf, zeroprob", o.Masking)
 	}
-	switch o.DType {
-	case dtypes.InvalidDType:
-		o.DType = dtypes.Float32
-	case dtypes.Float32, dtypes.BFloat16, dtypes.Float16:
-	default:
-		return nil, fmt.Errorf("dtype %s is not one a model runs in (Float32, BFloat16, Float16)", o.DType)
-	}
-	if o.Batch == 0 {
-		o.Batch = DefaultBatch
-	}
-	if o.Batch < 0 || o.Batch > 4096 {
-		return nil, fmt.Errorf("batch %d is not between 1 and 4096", o.Batch)
-	}
-	store := model.NewStore()
-	if err := weights.Load(store.RootScope(), m.set, table(m.cfg, m.layout, m.prefix, heads{}), o.DType); err != nil {
-		store.Finalize()
+	if err := cmp.Or(runner.DType(&o.DType), runner.Count("batch", &o.Batch, DefaultBatch, 4096)); err != nil {
 		return nil, err
 	}
-	e = &Encoder{backend: backend, cfg: m.cfg, opts: o, store: store, ready: map[*model.Exec]bool{}}
-	graphs := []struct {
-		exec **model.Exec
-		name string
-		fn   func(*model.Scope, []*graph.Node) []*graph.Node
-	}{
-		{&e.full, "vit/full", func(s *model.Scope, in []*graph.Node) []*graph.Node {
-			return []*graph.Node{Forward(s, e.cfg, in[0], GraphOptions{DType: o.DType}).CLS}
-		}},
-		{&e.masked, "vit/masked", func(s *model.Scope, in []*graph.Node) []*graph.Node {
-			out := Forward(s, e.cfg, in[0], GraphOptions{DType: o.DType, Masking: o.Masking, Object: in[1]})
-			return []*graph.Node{out.CLS, out.Object, out.Background}
-		}},
-		{&e.filled, "vit/filled", func(s *model.Scope, in []*graph.Node) []*graph.Node {
-			out := Forward(s, e.cfg, in[0], GraphOptions{DType: o.DType, Masking: o.Masking, Object: in[1], Pieces: &[2]*graph.Node{in[2], in[3]}})
-			return []*graph.Node{out.CLS, out.Object, out.Background}
-		}},
-	}
-	for _, g := range graphs {
-		exec, err := model.NewExec(backend, store, g.fn)
-		if err != nil {
-			e.Close()
-			return nil, fmt.Errorf("%s: %w", g.name, err)
-		}
-		*g.exec = exec.WithName(g.name)
+	e = &Encoder{cfg: m.cfg, opts: o, run: runner.New(backend, "vit", "encoder")}
+	e.net = e.run.Net(func(s *model.Store) error {
+		return weights.Load(s.RootScope(), m.set, table(m.cfg, m.layout, m.prefix, heads{}), o.DType)
+	})
+	e.full = e.net.Graph("vit/full", func(s *model.Scope, in []*graph.Node) []*graph.Node {
+		return []*graph.Node{Forward(s, m.cfg, in[0], GraphOptions{DType: o.DType}).CLS}
+	})
+	e.masked = e.net.Graph("vit/masked", func(s *model.Scope, in []*graph.Node) []*graph.Node {
+		out := Forward(s, m.cfg, in[0], GraphOptions{DType: o.DType, Masking: o.Masking, Object: in[1]})
+		return []*graph.Node{out.CLS, out.Object, out.Background}
+	})
+	e.filled = e.net.Graph("vit/filled", func(s *model.Scope, in []*graph.Node) []*graph.Node {
+		out := Forward(s, m.cfg, in[0], GraphOptions{DType: o.DType, Masking: o.Masking, Object: in[1], Pieces: &[2]*graph.Node{in[2], in[3]}})
+		return []*graph.Node{out.CLS, out.Object, out.Background}
+	})
+	if err := e.net.Load(); err != nil {
+		return nil, err
 	}
 	return e, nil
 }
 
-// recovered turns a panic of the graph library into an error, so that none crosses a door of this package.
-func recovered(err *error) {
-	switch r := recover().(type) {
-	case nil:
-	case error:
-		*err = fmt.Errorf("vit: %w", r)
-	default:
-		*err = fmt.Errorf("vit: %v", r)
-	}
-}
-
 // Compile compiles what embedding pictures with or without masks needs, so that its time can be told apart.
 func (e *Encoder) Compile(masks bool) (err error) {
-	defer recovered(&err)
-	if e.store == nil {
-		return errClosed
-	}
+	defer runner.Recovered("vit", &err)
+	b, c := e.opts.Batch, e.cfg
+	pixels := shapes.Make(dtypes.Float32, b, c.NumChannels, c.ImageSize[0], c.ImageSize[1])
 	if masks {
-		return e.prepareExec(e.masked, 2)
+		return e.masked.Ready(pixels, shapes.Make(dtypes.Bool, b, c.Patches()))
 	}
-	return e.prepareExec(e.full, 1)
+	return e.full.Ready(pixels)
 }
 
 // CompileTime is the time spent compiling so far.
-func (e *Encoder) CompileTime() time.Duration { return e.compile }
+func (e *Encoder) CompileTime() time.Duration { return e.run.CompileTime() }
 
 // Batch is the number of pictures a call of the device takes.
 func (e *Encoder) Batch() int { return e.opts.Batch }
@@ -150,57 +115,25 @@ func (e *Encoder) Dim() int { return e.cfg.HiddenSize }
 
 // Bytes is the memory the weights take.
 func (e *Encoder) Bytes() int64 {
-	if e.store == nil {
+	if e == nil {
 		return 0
 	}
-	return e.store.ByteSize()
+	return e.run.Bytes()
 }
 
 // Close releases weights and compiled graphs. The encoder cannot be used afterwards; closing twice is fine.
 func (e *Encoder) Close() {
-	if e == nil || e.store == nil {
-		return
+	if e != nil {
+		e.run.Close()
 	}
-	var ignored error
-	defer recovered(&ignored)
-	for _, exec := range []*model.Exec{e.full, e.masked, e.filled} {
-		if exec != nil {
-			exec.Finalize()
-		}
-	}
-	e.store.Finalize()
-	e.store = nil
-}
-
-var errClosed = errors.New("vit: the encoder is closed")
-
-// prepareExec compiles a graph of the first n inputs once and checks its variables against the loaded weights.
-func (e *Encoder) prepareExec(exec *model.Exec, n int) error {
-	if e.ready[exec] {
-		return nil
-	}
-	start := time.Now()
-	b, c := e.opts.Batch, e.cfg
-	pixels := shapes.Make(dtypes.Float32, b, c.NumChannels, c.ImageSize[0], c.ImageSize[1])
-	inputs := []shapes.Shape{pixels, shapes.Make(dtypes.Bool, b, c.Patches()), pixels, pixels}[:n]
-	g, err := exec.Compile(inputs...)
-	if err != nil {
-		return fmt.Errorf("%s: %w", exec.Name(), err)
-	}
-	if err := weights.Check(e.store, g); err != nil {
-		return fmt.Errorf("%s: %w", exec.Name(), err)
-	}
-	e.compile += time.Since(start)
-	e.ready[exec] = true
-	return nil
 }
 
 // Encode embeds pictures, in order; any number of them. Those with a mask get the two masked set-ups too. A picture's
 // embedding does not depend on the others. ctx is looked at between calls of the device.
 func (e *Encoder) Encode(ctx context.Context, pictures []*Prepared) (out []Embedding, err error) {
-	defer recovered(&err)
-	if e.store == nil {
-		return nil, errClosed
+	defer runner.Recovered("vit", &err)
+	if err := e.run.Closed(); err != nil {
+		return nil, err
 	}
 	out = make([]Embedding, len(pictures))
 	var plain, masked, filled []int
@@ -219,7 +152,7 @@ func (e *Encoder) Encode(ctx context.Context, pictures []*Prepared) (out []Embed
 	}
 	for _, group := range []struct {
 		rows   []int
-		exec   *model.Exec
+		graph  *runner.Graph
 		inputs int
 	}{{plain, e.full, 1}, {masked, e.masked, 2}, {filled, e.filled, 4}} {
 		for from := 0; from < len(group.rows); from += e.opts.Batch {
@@ -227,7 +160,7 @@ func (e *Encoder) Encode(ctx context.Context, pictures []*Prepared) (out []Embed
 				return nil, err
 			}
 			rows := group.rows[from:min(from+e.opts.Batch, len(group.rows))]
-			if err := e.call(group.exec, group.inputs, pictures, rows, out); err != nil {
+			if err := e.call(group.graph, group.inputs, pictures, rows, out); err != nil {
 				return nil, err
 			}
 		}
@@ -254,10 +187,7 @@ func (e *Encoder) check(p *Prepared) error {
 }
 
 // call runs one batch of rows, padded with the first of them.
-func (e *Encoder) call(exec *model.Exec, inputs int, pictures []*Prepared, rows []int, out []Embedding) error {
-	if err := e.prepareExec(exec, inputs); err != nil {
-		return err
-	}
+func (e *Encoder) call(g *runner.Graph, inputs int, pictures []*Prepared, rows []int, out []Embedding) error {
 	b, c := e.opts.Batch, e.cfg
 	at := func(k int) *Prepared {
 		if k < len(rows) {
@@ -273,7 +203,7 @@ func (e *Encoder) call(exec *model.Exec, inputs int, pictures []*Prepared, rows 
 		}
 		return tensors.FromFlatDataAndDimensions(flat, b, c.NumChannels, c.ImageSize[0], c.ImageSize[1])
 	}
-	args := []any{pixels(func(p *Prepared) []float32 { return p.Pixels })}
+	args := []*tensors.Tensor{pixels(func(p *Prepared) []float32 { return p.Pixels })}
 	if inputs > 1 {
 		n := c.Patches()
 		flat := make([]bool, b*n)
@@ -285,25 +215,12 @@ func (e *Encoder) call(exec *model.Exec, inputs int, pictures []*Prepared, rows 
 	for side := range inputs / 4 * 2 {
 		args = append(args, pixels(func(p *Prepared) []float32 { return p.Pieces[side] }))
 	}
-	results, err := exec.Call(args...)
-	for _, a := range args {
-		a.(*tensors.Tensor).FinalizeAll()
-	}
+	results, err := g.Call(args...)
 	if err != nil {
-		return fmt.Errorf("%s: %w", exec.Name(), err)
-	}
-	flat := make([][]float32, len(results))
-	for i, r := range results {
-		flat[i], err = tensors.CopyFlatData[float32](r)
-		r.FinalizeAll()
-		if err != nil {
-			return fmt.Errorf("%s: %w", exec.Name(), err)
-		}
+		return err
 	}
 	for k, row := range rows {
-		p, d := pictures[row], c.HiddenSize
-		vector := func(i int) []float32 { return append([]float32(nil), flat[i][k*d:(k+1)*d]...) }
-		em := Embedding{Full: vector(0)}
+		p, em := pictures[row], &out[row]
 		for _, object := range p.Object {
 			if object {
 				em.ObjectPatches++
@@ -311,20 +228,16 @@ func (e *Encoder) call(exec *model.Exec, inputs int, pictures []*Prepared, rows 
 				em.BackgroundPatches++
 			}
 		}
-		if em.ObjectPatches > 0 {
-			em.ObjectOnly = vector(1)
+		em.Full, err = runner.Row(results[0], k, b)
+		if err == nil && em.ObjectPatches > 0 {
+			em.ObjectOnly, err = runner.Row(results[1], k, b)
 		}
-		if em.BackgroundPatches > 0 {
-			em.BackgroundOnly = vector(2)
+		if err == nil && em.BackgroundPatches > 0 {
+			em.BackgroundOnly, err = runner.Row(results[2], k, b)
 		}
-		for _, v := range [][]float32{em.Full, em.ObjectOnly, em.BackgroundOnly} {
-			for _, x := range v {
-				if x-x != 0 {
-					return fmt.Errorf("%s: the network gave %v for a picture: weights or pixels are out of range", exec.Name(), x)
-				}
-			}
+		if err != nil {
+			return fmt.Errorf("vit: picture %d: %w", row+1, err)
 		}
-		out[row] = em
 	}
 	return nil
 }

@@ -218,7 +218,7 @@ func TestGraphUsesAllWeights(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer e.Close()
-		k.change(e.store)
+		k.change(e.net.Store())
 		checkLine(t, e.Compile(true), k.want)
 	}
 }

@@ -1,0 +1,214 @@
+package runner
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/gomlx/compute"
+	"github.com/gomlx/compute/shapes"
+	"github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/core/tensors"
+	"github.com/gomlx/gomlx/ml/model"
+
+	"antipode/gomlxmodels/weights"
+)
+
+// Runner is the networks of one model on a backend.
+type Runner struct {
+	backend    compute.Backend
+	name, role string
+	nets       []*Net
+	compile    time.Duration
+	closed     bool
+}
+
+// New makes a runner on the backend, which stays the caller's. Errors begin with the package's name and call the runner by the
+// role it has there: "clip: the encoder is closed".
+func New(backend compute.Backend, name, role string) *Runner {
+	return &Runner{backend: backend, name: name, role: role}
+}
+
+// Bytes is the memory the loaded weights take.
+func (r *Runner) Bytes() int64 {
+	var n int64
+	for _, net := range r.nets {
+		if net.store != nil {
+			n += net.store.ByteSize()
+		}
+	}
+	return n
+}
+
+// CompileTime is the time spent compiling so far.
+func (r *Runner) CompileTime() time.Duration { return r.compile }
+
+// Closed is an error after Close, and nil before.
+func (r *Runner) Closed() error {
+	if r.closed {
+		return fmt.Errorf("%s: the %s is closed", r.name, r.role)
+	}
+	return nil
+}
+
+// Close releases weights and compiled graphs. The runner cannot be used afterwards; closing twice is fine.
+func (r *Runner) Close() {
+	if r.closed {
+		return
+	}
+	r.closed = true
+	var ignored error
+	defer Recovered(r.name, &ignored)
+	for _, net := range r.nets {
+		for _, g := range net.graphs {
+			if g.exec != nil {
+				g.exec.Finalize()
+			}
+		}
+		if net.store != nil {
+			net.store.Finalize()
+		}
+		net.graphs, net.store = nil, nil
+	}
+}
+
+// Net is the weights of one network and the graphs that use them.
+type Net struct {
+	runner *Runner
+	read   func(*model.Store) error
+	store  *model.Store // nil = not loaded
+	graphs []*Graph
+}
+
+// Net adds a network. read fills an empty store with its weights; it is called when they are first needed.
+func (r *Runner) Net(read func(*model.Store) error) *Net {
+	n := &Net{runner: r, read: read}
+	r.nets = append(r.nets, n)
+	return n
+}
+
+// Load reads the weights now, unless it was done before.
+func (n *Net) Load() error {
+	if err := n.runner.Closed(); err != nil || n.store != nil {
+		return err
+	}
+	store := model.NewStore()
+	if err := n.read(store); err != nil {
+		store.Finalize()
+		return err
+	}
+	n.store = store
+	return nil
+}
+
+// Store is the loaded weights, nil before and after.
+func (n *Net) Store() *model.Store { return n.store }
+
+// Graph is one graph of a network.
+type Graph struct {
+	net     *Net
+	name    string
+	forward func(*model.Scope, []*graph.Node) []*graph.Node
+	exec    *model.Exec     // nil = not needed yet
+	ready   map[string]bool // compiled and checked, by the inputs' shapes
+}
+
+// Graph adds a graph, whose errors begin with the name ("clip/image"). The caller sees to it that its inputs come in few shapes.
+func (n *Net) Graph(name string, forward func(*model.Scope, []*graph.Node) []*graph.Node) *Graph {
+	g := &Graph{net: n, name: name, forward: forward, ready: map[string]bool{}}
+	n.graphs = append(n.graphs, g)
+	return g
+}
+
+// Load reads the weights of the graph's network now, unless it was done before.
+func (g *Graph) Load() error { return g.net.Load() }
+
+// open makes the graph's exec, with the weights loaded.
+func (g *Graph) open() error {
+	if err := g.net.Load(); err != nil || g.exec != nil {
+		return err
+	}
+	exec, err := model.NewExec(g.net.runner.backend, g.net.store, g.forward)
+	if err != nil {
+		return g.wrap(err)
+	}
+	g.exec = exec.WithName(g.name).SetMaxCache(-1)
+	return nil
+}
+
+func (g *Graph) wrap(err error) error { return fmt.Errorf("%s: %w", g.name, err) }
+
+// Compile compiles the graph for inputs of these shapes, and does not check it; see [Graph.Ready].
+func (g *Graph) Compile(inputs ...shapes.Shape) (*graph.Graph, error) {
+	if err := g.open(); err != nil {
+		return nil, err
+	}
+	start := time.Now()
+	built, err := g.exec.Compile(inputs...)
+	if err != nil {
+		return nil, g.wrap(err)
+	}
+	g.net.runner.compile += time.Since(start)
+	return built, nil
+}
+
+// Ready compiles the graph for inputs of these shapes and holds the network's weights against it, unless it was done before.
+func (g *Graph) Ready(inputs ...shapes.Shape) error {
+	if err := g.net.runner.Closed(); err != nil {
+		return err
+	}
+	key := fmt.Sprint(inputs)
+	if g.ready[key] {
+		return nil
+	}
+	built, err := g.Compile(inputs...)
+	if err != nil {
+		return err
+	}
+	if err := weights.Check(g.net.store, built); err != nil {
+		return g.wrap(err)
+	}
+	g.ready[key] = true
+	return nil
+}
+
+// Run runs the graph and leaves its results on the device. Inputs and results are the caller's to finalize.
+func (g *Graph) Run(inputs ...*tensors.Tensor) ([]*tensors.Tensor, error) {
+	if err := g.open(); err != nil {
+		return nil, err
+	}
+	args := make([]any, len(inputs))
+	for i, in := range inputs {
+		args[i] = in
+	}
+	out, err := g.exec.Call(args...)
+	if err != nil {
+		return nil, g.wrap(err)
+	}
+	return out, nil
+}
+
+// Call makes the graph ready, runs it and copies its results, float32 all of them, to the host. It releases the inputs.
+func (g *Graph) Call(inputs ...*tensors.Tensor) (flat [][]float32, err error) {
+	of := make([]shapes.Shape, len(inputs))
+	for i, in := range inputs {
+		defer in.FinalizeAll()
+		of[i] = in.Shape()
+	}
+	if err := g.Ready(of...); err != nil {
+		return nil, err
+	}
+	results, err := g.Run(inputs...)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range results {
+		values, copyErr := tensors.CopyFlatData[float32](r)
+		r.FinalizeAll()
+		flat, err = append(flat, values), errors.Join(err, copyErr)
+	}
+	if err != nil {
+		return nil, g.wrap(err)
+	}
+	return flat, nil
+}
