@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"image"
-	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
@@ -66,36 +65,18 @@ func Open(dir string) (m *Model, err error) {
 }
 
 func (m *Model) openPreprocessing() error {
-	text := []byte("{}")
-	side := m.cfg.Vision.ImageSize
-	source := "default of CLIPImageProcessor"
-	for _, name := range []string{"preprocessor_config.json", "processor_config.json"} {
-		path := filepath.Join(m.dir, name)
-		data, err := os.ReadFile(path)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		if err != nil {
-			return err
-		}
-		if name == "processor_config.json" {
-			var f struct {
-				Image json.RawMessage `json:"image_processor"`
-			}
-			if err := json.Unmarshal(data, &f); err != nil {
-				return fmt.Errorf("%s: not readable: %w", path, err)
-			}
-			if data = f.Image; !given(data) {
-				continue
-			}
-		}
-		m.files = append(m.files, path)
-		text, source, side = data, name, 224
-		break
+	side, source := m.cfg.Vision.ImageSize, "default of CLIPImageProcessor"
+	text, where, err := preprocess.ReadFolder(m.dir)
+	switch {
+	case err != nil:
+		return err
+	case text == nil:
+		text, where = []byte("{}"), filepath.Join(m.dir, source)
+	default:
+		side, source = 224, filepath.Base(where)
+		m.files = append(m.files, where)
 	}
-	where := filepath.Join(m.dir, source)
-	text, err := withDefaults(text, side)
-	if err != nil {
+	if text, err = withDefaults(text, side); err != nil {
 		return fmt.Errorf("%s: not readable: %w", where, err)
 	}
 	pre, err := preprocess.ParseHuggingFace(text)

@@ -1,11 +1,9 @@
 package clipseg
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"image"
-	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -58,37 +56,19 @@ func Open(dir string) (m *Model, err error) {
 // openPreprocessing reads how pictures are prepared, and with it their size.
 func (m *Model) openPreprocessing(dir string) error {
 	m.pre = preprocess.Default(m.cfg.Side, m.cfg.Side)
-	for _, name := range []string{"preprocessor_config.json", "processor_config.json"} {
-		path := filepath.Join(dir, name)
-		text, err := os.ReadFile(path)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		if err != nil {
-			return err
-		}
-		if name == "processor_config.json" {
-			var f struct {
-				Image json.RawMessage `json:"image_processor"`
-			}
-			if err := json.Unmarshal(text, &f); err != nil {
-				return fmt.Errorf("%s: not readable: %w", path, err)
-			}
-			if text = f.Image; len(text) == 0 || string(text) == "null" {
-				continue
-			}
-		}
-		pre, err := preprocess.ParseHuggingFace(text)
-		if err == nil {
-			err = m.size(pre)
-		}
-		if err != nil {
-			return fmt.Errorf("%s: %w", path, err)
-		}
-		m.pre, m.pre.Source = *pre, name
-		m.files = append(m.files, path)
-		return nil
+	text, path, err := preprocess.ReadFolder(dir)
+	if err != nil || text == nil {
+		return err
 	}
+	pre, err := preprocess.ParseHuggingFace(text)
+	if err == nil {
+		err = m.size(pre)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	m.pre, m.pre.Source = *pre, filepath.Base(path)
+	m.files = append(m.files, path)
 	return nil
 }
 
