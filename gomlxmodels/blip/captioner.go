@@ -17,17 +17,16 @@ import (
 	"antipode/gomlxmodels/weights"
 )
 
-// DefaultBatch is how many pictures a call takes where [Options] says nothing; maxRows is how many captions of several are written
-// at once, at most.
+// DefaultBatch is how many requests are written at once where [Options] says nothing; MaxRows bounds their captions together.
 const (
 	DefaultBatch = 8
-	maxRows      = 128
+	MaxRows      = 128
 )
 
 // Options are settings of a captioner; the zero value is float32 and [DefaultBatch].
 type Options struct {
 	DType dtypes.DType
-	Batch int // pictures in a call: fewer where captions or beams of so many would be more than 128 rows
+	Batch int // requests written at once: fewer where their captions or beams would be more than 128 rows
 }
 
 // Captioner is a model on a device. It belongs to the goroutine that owns the device.
@@ -36,17 +35,33 @@ type Captioner struct {
 	m         *Model
 	opts      Options
 	store     *model.Store
-	image     *model.Exec
-	graphs    map[int]*graph.Graph // of image, by batch
+	image     *model.Exec  // one picture
+	graph     *graph.Graph // of image
+	join      *model.Exec  // of several pictures' contexts one
 	generator *decode.Generator
+	last      *picture // looked at last
 	closed    bool
+}
+
+// picture is what the decoder's blocks look at, on the device: [Image].Context of one picture.
+type picture struct {
+	key  string
+	look []*tensors.Tensor
+}
+
+func (p *picture) release() {
+	for _, t := range p.look {
+		t.FinalizeAll()
+	}
 }
 
 // Request is a picture and what is to be written of it.
 type Request struct {
 	Pixels []float32 // of [Model.Prepare]
-	Prompt []int32   // of [Model.Prompt]
-	Seeds  []uint64  // of each caption, where tokens are drawn
+	// Picture names the pixels, for example by their digest: neighbours of one name are looked at once; "" = a picture of its own.
+	Picture string
+	Prompt  []int32  // of [Model.Prompt]
+	Seeds   []uint64 // of each caption, where tokens are drawn
 }
 
 // NewCaptioner reads the weights. Graphs are compiled when they are first needed.
@@ -68,7 +83,7 @@ func NewCaptioner(backend compute.Backend, m *Model, o Options) (c *Captioner, e
 	if o.Batch < 0 || o.Batch > 1024 {
 		return nil, fmt.Errorf("batch %d is not between 1 and 1024", o.Batch)
 	}
-	c = &Captioner{backend: backend, m: m, opts: o, store: model.NewStore(), graphs: map[int]*graph.Graph{}}
+	c = &Captioner{backend: backend, m: m, opts: o, store: model.NewStore()}
 	if err := weights.Load(c.store.RootScope(), m.set, table(m.cfg), o.DType); err != nil {
 		c.store.Finalize()
 		return nil, err
@@ -82,6 +97,22 @@ func NewCaptioner(backend compute.Backend, m *Model, o Options) (c *Captioner, e
 		return nil, fmt.Errorf("blip/image: %w", err)
 	}
 	c.image = exec.WithName("blip/image")
+	layers := 2 * m.cfg.Text.Layers
+	if c.join, err = model.NewExec(backend, model.NewStore(), func(_ *model.Scope, in []*graph.Node) []*graph.Node { // by picture, then by layer
+		out := make([]*graph.Node, layers)
+		for i := range out {
+			var parts []*graph.Node
+			for at := i; at < len(in); at += layers {
+				parts = append(parts, in[at])
+			}
+			out[i] = graph.Concatenate(parts, 0)
+		}
+		return out
+	}); err != nil {
+		c.store.Finalize()
+		return nil, fmt.Errorf("blip/join: %w", err)
+	}
+	c.join = c.join.WithName("blip/join")
 	c.generator = decode.New(backend, c.store, m.network(g))
 	return c, nil
 }
@@ -119,19 +150,21 @@ func (c *Captioner) Close() {
 	c.closed = true
 	var ignored error
 	defer recovered(&ignored)
+	c.forget()
 	c.generator.Close()
 	c.image.Finalize()
+	c.join.Finalize()
 	c.store.Finalize()
 }
 
-// Batch is how many pictures a call takes with these settings.
+// Batch is how many requests are written at once with these settings.
 func (c *Captioner) Batch(s decode.Settings) int {
-	return max(1, min(c.opts.Batch, maxRows/s.Width()))
+	return max(1, min(c.opts.Batch, MaxRows/s.Width()))
 }
 
 // Caption writes the captions of pictures, in order; any number of pictures. Settings.End is the model's own. A caption depends on its
-// picture, prompt, seed and the settings alone: every call is filled up to [Captioner.Batch] pictures. Requests of one call should
-// have prompts of one length. ctx is looked at before every token.
+// picture, prompt, seed and the settings alone: pictures are looked at one by one, and every call that writes is filled up to
+// [Captioner.Batch] requests. Requests of one call should have prompts of one length. ctx is looked at before every picture and token.
 func (c *Captioner) Caption(ctx context.Context, requests []Request, s decode.Settings) (out [][]decode.Text, err error) {
 	defer recovered(&err)
 	if c.closed {
@@ -162,46 +195,87 @@ func (c *Captioner) contexts(b int) []shapes.Shape {
 	return slices.Repeat([]shapes.Shape{one}, 2*t.Layers)
 }
 
-// part is Caption for at most a batch.
-func (c *Captioner) part(ctx context.Context, requests []Request, s decode.Settings) ([][]decode.Text, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	side, b := c.m.cfg.Vision.ImageSize, c.Batch(s)
-	n := 3 * side * side
-	flat := make([]float32, b*n)
-	asked := make([]decode.Request, len(requests))
-	for i := range b {
-		r := requests[min(i, len(requests)-1)]
-		copy(flat[i*n:], r.Pixels)
-		if i < len(requests) {
-			asked[i] = decode.Request{Prompt: r.Prompt, Seeds: r.Seeds}
+// compile makes the graphs ready and holds all weights against them, before anything runs.
+func (c *Captioner) compile(requests []decode.Request, s decode.Settings) (err error) {
+	side, longest := c.m.cfg.Vision.ImageSize, 0
+	if c.graph == nil {
+		if c.graph, err = c.image.Compile(shapes.Make(dtypes.Float32, 1, 3, side, side)); err != nil {
+			return fmt.Errorf("blip/image: %w", err)
 		}
 	}
-	if c.graphs[b] == nil {
-		g, err := c.image.Compile(shapes.Make(dtypes.Float32, b, 3, side, side))
-		if err != nil {
-			return nil, fmt.Errorf("blip/image: %w", err)
-		}
-		c.graphs[b] = g
-	}
-	longest := 0
-	for _, r := range asked {
+	for _, r := range requests {
 		longest = max(longest, len(r.Prompt))
 	}
-	if err := c.generator.Compile(c.contexts(b), longest, s, c.graphs[b]); err != nil {
+	return c.generator.Compile(c.contexts(c.Batch(s)), longest, s, c.graph)
+}
+
+// part is Caption for at most a batch.
+func (c *Captioner) part(ctx context.Context, requests []Request, s decode.Settings) ([][]decode.Text, error) {
+	var asked []decode.Request
+	for _, r := range requests {
+		asked = append(asked, decode.Request{Prompt: r.Prompt, Seeds: r.Seeds})
+	}
+	if err := c.compile(asked, s); err != nil {
 		return nil, err
 	}
-	pixels := tensors.FromFlatDataAndDimensions(flat, b, 3, side, side)
+	look, release, err := c.look(ctx, requests, c.Batch(s))
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	return c.generator.Generate(ctx, look, asked, s, c.graph)
+}
+
+// look gives the contexts of b requests, the last one repeated where there are fewer.
+func (c *Captioner) look(ctx context.Context, requests []Request, b int) (contexts []*tensors.Tensor, release func(), err error) {
+	var passed []*picture // all but the last
+	defer func() {
+		for _, p := range passed {
+			p.release()
+		}
+	}()
+	var all []any
+	for i := range b {
+		r := requests[min(i, len(requests)-1)]
+		if i < len(requests) && (c.last == nil || r.Picture == "" || r.Picture != c.last.key) {
+			if err := ctx.Err(); err != nil {
+				return nil, nil, err
+			}
+			p, err := c.see(r)
+			if err != nil {
+				return nil, nil, err
+			}
+			if c.last != nil {
+				passed = append(passed, c.last)
+			}
+			c.last = p
+		}
+		for _, t := range c.last.look {
+			all = append(all, t)
+		}
+	}
+	if contexts, err = c.join.Call(all...); err != nil {
+		return nil, nil, fmt.Errorf("blip/join: %w", err)
+	}
+	return contexts, (&picture{look: contexts}).release, nil
+}
+
+// see looks at one picture.
+func (c *Captioner) see(r Request) (*picture, error) {
+	side := c.m.cfg.Vision.ImageSize
+	pixels := tensors.FromFlatDataAndDimensions(r.Pixels, 1, 3, side, side)
 	defer pixels.FinalizeAll()
 	look, err := c.image.Call(pixels)
 	if err != nil {
 		return nil, fmt.Errorf("blip/image: %w", err)
 	}
-	defer func() {
-		for _, t := range look {
-			t.FinalizeAll()
-		}
-	}()
-	return c.generator.Generate(ctx, look, asked, s, c.graphs[b])
+	return &picture{key: r.Picture, look: look}, nil
+}
+
+// forget frees the picture looked at last.
+func (c *Captioner) forget() {
+	if c.last != nil {
+		c.last.release()
+		c.last = nil
+	}
 }

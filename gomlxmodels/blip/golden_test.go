@@ -279,3 +279,8 @@ func checkCaptions(t *testing.T, backend compute.Backend, name string, takes fun
 		t.Errorf("worst difference of a score: %v", worst)
 	}
 }
+
+// both are the backends tests run on.
+func both(t testing.TB) map[string]compute.Backend {
+	return map[string]compute.Backend{"pure Go": testbackend.Go(t), "XLA": testbackend.XLA(t)}
+}

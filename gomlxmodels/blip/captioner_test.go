@@ -1,0 +1,239 @@
+package blip
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"antipode/gomlxmodels/decode"
+	"antipode/gomlxmodels/preprocess"
+	"antipode/internal/near"
+	"antipode/internal/testbackend"
+)
+
+// TestWords takes a picture of bytes to a caption in words, as transformers' processor, generate and batch_decode do.
+func TestWords(t *testing.T) {
+	g := openGolden(t, "base")
+	v, shape := g.values("picture")
+	rgb := preprocess.NewRGB(shape[1], shape[0])
+	for i, x := range v {
+		rgb.Pix[i] = uint8(x)
+	}
+	pixels, err := g.Prepare(rgb)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, _ := g.values("processed")
+	near.Check(t, "pixels", pixels, want, 0, 1e-5)
+	var lines []struct {
+		Prefix, Text string
+		IDs          []int32
+	}
+	text, err := os.ReadFile(filepath.Join(g.dir, "texts.json"))
+	if err == nil {
+		err = json.Unmarshal(text, &lines)
+	}
+	if err != nil || len(lines) != 2 {
+		t.Fatal(err, len(lines))
+	}
+	c := newCaptioner(t, testbackend.Go(t), g.Model, Options{})
+	for _, l := range lines {
+		prompt, err := g.Prompt(l.Prefix)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := c.Caption(t.Context(), []Request{{Pixels: pixels, Prompt: prompt}}, decode.Settings{MaxTokens: 9})
+		if err != nil {
+			t.Fatal(err)
+		}
+		tokens := out[0][0].Tokens
+		if ids := slices.Concat(prompt, tokens); !slices.Equal(ids, l.IDs[:min(len(ids), len(l.IDs))]) || len(ids) < len(l.IDs)-1 {
+			t.Errorf("%q: tokens %v, transformers writes %v", l.Prefix, ids, l.IDs)
+		}
+		if got, err := g.Text(prompt, tokens); err != nil || got != l.Text {
+			t.Errorf("%q: %q, %v; transformers writes %q", l.Prefix, got, err, l.Text)
+		}
+	}
+	for prefix, want := range map[string]string{"a picture of Ω": "lacks part of it"} {
+		if _, err := g.Prompt(prefix); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("prefix %q: %v", prefix, err)
+		}
+	}
+	bare := openGolden(t, "large")
+	if ids, err := bare.Prompt(""); err != nil || !slices.Equal(ids, []int32{96}) {
+		t.Errorf("no prefix: %v, %v", ids, err)
+	}
+	if _, err := bare.Prompt("a"); err == nil || !strings.Contains(err.Error(), "no tokenizer") {
+		t.Errorf("a prefix without a tokenizer: %v", err)
+	}
+}
+
+// drawn asks for captions of all pictures of a golden.
+func drawn(g golden, number int) (requests []Request) {
+	for i, p := range g.pictures() {
+		r := Request{Pixels: p, Picture: string(rune('a' + i)), Prompt: []int32{96, 7, 14}}
+		for k := range number {
+			r.Seeds = append(r.Seeds, uint64(1000*i+k))
+		}
+		requests = append(requests, r)
+	}
+	return requests
+}
+
+// TestAlone: a caption is the same, to the last bit of its log-probability, alone and among others, at any place.
+func TestAlone(t *testing.T) {
+	for name, backend := range both(t) {
+		g := openGolden(t, "base")
+		c := newCaptioner(t, backend, g.Model, Options{Batch: 4})
+		for _, s := range []decode.Settings{
+			{MaxTokens: 14, Sample: true, Number: 3, TopP: 0.95, Temperature: 1.5},
+			{MaxTokens: 14, Beams: 3, Number: 3, LengthPenalty: 1},
+		} {
+			requests := drawn(g, 3)
+			if !s.Sample {
+				for i := range requests {
+					requests[i].Seeds = nil
+				}
+			}
+			together, err := c.Caption(t.Context(), requests, s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			different := map[string]bool{}
+			for i, r := range requests {
+				turned := slices.Concat(requests[i:], requests[:i]) // another place, other neighbours
+				for what, list := range map[string][]Request{"alone": {r}, "among others": turned} {
+					again, err := c.Caption(t.Context(), list, s)
+					if err != nil {
+						t.Fatal(err)
+					}
+					for k, text := range again[0] {
+						want := together[i][k]
+						if !slices.Equal(text.Tokens, want.Tokens) || text.Ended != want.Ended || text.LogProb != want.LogProb || text.Score != want.Score {
+							t.Errorf("%s: picture %d, caption %d, %s: %+v, before %+v", name, i, k, what, text, want)
+						}
+						text, _ := json.Marshal(text.Tokens)
+						different[string(text)] = true
+					}
+				}
+			}
+			if len(different) < 6 {
+				t.Errorf("%s: only %d captions differ", name, len(different))
+			}
+		}
+	}
+}
+
+// TestSampling compares first tokens drawn of a picture with the softmax of transformers' logits.
+func TestSampling(t *testing.T) {
+	g := openGolden(t, "base")
+	c := newCaptioner(t, testbackend.Go(t), g.Model, Options{})
+	logits, shape := g.values("step.logits")
+	v := shape[2]
+	const number, calls = 50, 60
+	for picture, pixels := range g.pictures()[:2] {
+		want, total := make([]float64, v), 0.0
+		for id, x := range logits[picture*v : (picture+1)*v] {
+			want[id] = math.Exp(float64(x))
+			total += want[id]
+		}
+		counts := make([]int, v)
+		var requests []Request
+		for call := range calls {
+			r := Request{Pixels: pixels, Picture: fmt.Sprint(picture), Prompt: []int32{96}}
+			for k := range number {
+				r.Seeds = append(r.Seeds, near.Seed(t)<<32+uint64(call*number+k))
+			}
+			requests = append(requests, r)
+		}
+		out, err := c.Caption(t.Context(), requests, decode.Settings{MaxTokens: 1, Sample: true, Number: number})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, texts := range out {
+			for _, text := range texts {
+				if text.Ended {
+					counts[g.cfg.Text.EndToken]++
+				} else {
+					counts[text.Tokens[0]]++
+				}
+			}
+		}
+		sum, cells, rare, rareWant := 0.0, 0, 0., 0.
+		for id, n := range counts {
+			if e := want[id] / total * number * calls; e >= 5 {
+				sum, cells = sum+(float64(n)-e)*(float64(n)-e)/e, cells+1
+			} else {
+				rare, rareWant = rare+float64(n), rareWant+e
+			}
+		}
+		if rareWant >= 5 {
+			sum, cells = sum+(rare-rareWant)*(rare-rareWant)/rareWant, cells+1
+		}
+		if cells < 3 {
+			t.Fatalf("%d cells say nothing", cells)
+		}
+		if p := (distuv.ChiSquared{K: float64(cells - 1)}).Survival(sum); p < 1e-4 {
+			t.Errorf("picture %d, %d cells: such counts come once in %.2g", picture, cells, 1/p)
+		}
+	}
+}
+
+// TestCaptionErrors: one line that names what is wrong.
+func TestCaptionErrors(t *testing.T) {
+	g := openGolden(t, "base")
+	fine := Request{Pixels: g.pictures()[0], Prompt: []int32{96}}
+	c := newCaptioner(t, testbackend.Go(t), g.Model, Options{Batch: 2})
+	for _, x := range []struct {
+		r    Request
+		s    decode.Settings
+		want string
+	}{
+		{Request{Prompt: []int32{96}}, decode.Settings{MaxTokens: 3}, "picture 2: 0 pixel values, the model takes 3072"},
+		{Request{Pixels: fine.Pixels}, decode.Settings{MaxTokens: 3}, "no token"},
+		{fine, decode.Settings{MaxTokens: 60}, "ask for fewer"},
+		{fine, decode.Settings{}, "at least 1"},
+	} {
+		if _, err := c.Caption(t.Context(), []Request{fine, x.r}, x.s); err == nil || !strings.Contains(err.Error(), x.want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%v, want one line with %q", err, x.want)
+		}
+	}
+	if c.Bytes() == 0 {
+		t.Error("a loaded model takes no memory")
+	}
+	if out, err := c.Caption(t.Context(), nil, decode.Settings{MaxTokens: 3}); err != nil || len(out) != 0 {
+		t.Errorf("no pictures: %v, %v", out, err)
+	}
+	stopped, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := c.Caption(stopped, []Request{fine}, decode.Settings{MaxTokens: 3}); !errors.Is(err, context.Canceled) {
+		t.Errorf("stopped: %v", err)
+	}
+	c.Close()
+	c.Close()
+	if _, err := c.Caption(t.Context(), []Request{fine}, decode.Settings{MaxTokens: 3}); err == nil || !strings.Contains(err.Error(), "closed") {
+		t.Errorf("closed: %v", err)
+	}
+	if _, err := NewCaptioner(nil, g.Model, Options{}); err == nil {
+		t.Error("a captioner without a backend")
+	}
+	if _, err := NewCaptioner(testbackend.Go(t), g.Model, Options{Batch: -1}); err == nil {
+		t.Error("a batch of -1")
+	}
+	wild := openGolden(t, "base")
+	bad := slices.Clone(fine.Pixels)
+	bad[7] = float32(math.NaN())
+	d := newCaptioner(t, testbackend.Go(t), wild.Model, Options{})
+	if _, err := d.Caption(t.Context(), []Request{{Pixels: bad, Prompt: []int32{96}}}, decode.Settings{MaxTokens: 3}); err == nil || !strings.Contains(err.Error(), "out of range") {
+		t.Errorf("NaN among the pixels: %v", err)
+	}
+}

@@ -1,0 +1,328 @@
+// Package caption is the stage that puts pictures into words: it reads them and runs a BLIP captioner (packages blip and decode) on the
+// device. A row is one caption; rows of one picture are written together.
+package caption
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"antipode/gomlxmodels"
+	"antipode/gomlxmodels/blip"
+	"antipode/gomlxmodels/checkpoint"
+	"antipode/gomlxmodels/decode"
+	"antipode/gomlxmodels/device"
+	"antipode/gomlxmodels/preprocess"
+	"antipode/gomlxmodels/stage"
+	"antipode/kernel/client"
+)
+
+// Version of the stage; see stage.Stage.
+const Version = 1
+
+func init() {
+	stage.Register(stage.Stage{Name: gomlxmodels.CaptionOp, Version: Version, Open: open})
+}
+
+// worker captions with one model and one setting.
+type worker struct {
+	env       stage.Env
+	args      gomlxmodels.CaptionArgs
+	settings  decode.Settings
+	model     *blip.Model
+	prompt    []int32
+	contents  string // digest of the model's files
+	kind      string // of the device
+	pictures  *pictures
+	captioner *blip.Captioner
+	release   func()
+}
+
+// maxTogether is the most drawn captions of a picture that are written in one group; more are split into groups of like size.
+const maxTogether = 50
+
+// settings are the arguments as package decode takes them.
+func settings(a *gomlxmodels.CaptionArgs) (decode.Settings, error) {
+	s := decode.Settings{MaxTokens: a.MaxTokens, MinTokens: a.MinTokens, RepetitionPenalty: a.RepetitionPenalty, Number: 1}
+	switch a.Decode {
+	case "greedy":
+	case "nucleus":
+		groups := (a.N + maxTogether - 1) / maxTogether
+		s.Sample, s.Number = true, (a.N+groups-1)/groups
+		s.Temperature, s.TopK, s.TopP = a.Temperature, a.TopK, a.TopP
+	case "beam":
+		s.Beams, s.Number, s.LengthPenalty, s.Early = a.Beams, a.N, a.LengthPenalty, decode.Early(a.Early)
+	default:
+		return s, fmt.Errorf("decode %q: it is one of %s", a.Decode, strings.Join(gomlxmodels.Decodings, ", "))
+	}
+	return s, nil
+}
+
+func open(_ context.Context, env stage.Env, raw json.RawMessage) (stage.Worker, error) {
+	w := &worker{env: env}
+	if err := json.Unmarshal(raw, &w.args); err != nil {
+		return nil, err
+	}
+	var err error
+	if w.args.N < 1 {
+		return nil, fmt.Errorf("%d captions of an image: it is at least one", w.args.N)
+	}
+	if w.settings, err = settings(&w.args); err != nil {
+		return nil, err
+	}
+	dir, err := checkpoint.Folder(env, w.args.Model)
+	if err != nil {
+		return nil, err
+	}
+	if w.model, err = blip.Open(dir); err != nil {
+		return nil, err
+	}
+	c := &w.model.Config().Text
+	w.settings.End = int32(c.EndToken)
+	if err := w.settings.Validate(c.VocabSize); err != nil {
+		return nil, err
+	}
+	if _, err := w.model.Tokenizer(); err != nil {
+		return nil, err
+	}
+	if w.prompt, err = w.model.Prompt(w.args.Prefix); err != nil {
+		return nil, err
+	}
+	if n := len(w.prompt) + w.args.MaxTokens - 1; n > c.Positions {
+		return nil, fmt.Errorf("a prefix of %d tokens and %d more are more than the model's %d: ask for fewer", len(w.prompt), w.args.MaxTokens, c.Positions)
+	}
+	if w.contents, err = checkpoint.Digest(env, w.args.Model, w.model.Files(), w.model.Preprocess()); err != nil {
+		return nil, err
+	}
+	w.pictures = newPictures(4*w.batch()+16, w.read)
+	w.kind, err = env.DeviceKind()
+	return w, err
+}
+
+func (w *worker) Label() string { return "caption " + checkpoint.Name(w.args.Model) }
+
+// batch is how many groups are written at once.
+func (w *worker) batch() int { return max(1, min(blip.DefaultBatch, blip.MaxRows/w.settings.Width())) }
+
+// Batch is in captions: whole groups.
+func (w *worker) Batch() int { return w.batch() * w.settings.Number }
+
+func (w *worker) Digest() string {
+	a := w.args
+	a.Model = ""
+	if a.Decode == "nucleus" {
+		a.N = w.settings.Number // what captions depend on is how many are written together
+	}
+	text, err := json.Marshal(a)
+	if err != nil {
+		panic(err) // of text and numbers, of which complete leaves none that JSON lacks
+	}
+	return fmt.Sprintf("%s %s float32 %s", w.contents, text, w.kind)
+}
+
+func (w *worker) Check(columns []client.ColumnSpec) error {
+	for _, need := range []client.ColumnSpec{{Name: "id", Kind: client.Text}, {Name: "image_id", Kind: client.Text}, {Name: "image", Kind: client.Picture}, {Name: "seed", Kind: client.Number}} {
+		if !slices.Contains(columns, need) {
+			return fmt.Errorf("caption needs the column %q (%s); there are: %s", need.Name, need.Kind, client.NameList(columns))
+		}
+	}
+	return nil
+}
+
+func (w *worker) Outputs([]client.ColumnSpec) []client.ColumnSpec {
+	return gomlxmodels.CaptionColumns()
+}
+
+// absent says that a row has no picture and says why in its outcome.
+func absent(row stage.Row) bool {
+	return row.Image("image").Path == "" && slices.Contains([]string{"refused", "failed", "skipped"}, row.Text("outcome"))
+}
+
+func (w *worker) Key(row stage.Row) string {
+	if absent(row) {
+		return "\x00absent"
+	}
+	key := row.Image("image").SHA256
+	switch w.args.Decode {
+	case "nucleus":
+		key += fmt.Sprintf(" seed %v", number(row, "seed"))
+	case "beam":
+		key += " " + row.Text("id")[min(len(row.Text("id")), len(row.Text("image_id"))):] // #k
+	}
+	return key
+}
+
+func number(row stage.Row, column string) float64 {
+	if v := row.Frame.Numbers(column); v != nil {
+		return v[row.Index]
+	}
+	return math.NaN()
+}
+
+func (w *worker) Load(ctx context.Context) error {
+	handle, err := w.env.Device()
+	if err != nil {
+		return err
+	}
+	d := handle.(*device.Device)
+	value, release, err := w.env.Shared(fmt.Sprintf("%s (%.12s, %s)", w.Label(), w.contents, w.kind), func() (any, int64, func(), error) {
+		var c *blip.Captioner
+		err := w.env.OnDevice(ctx, func() (err error) {
+			c, err = blip.NewCaptioner(d.Backend, w.model, blip.Options{})
+			return err
+		})
+		if err != nil {
+			return nil, 0, nil, err
+		}
+		return c, c.Bytes(), func() { w.env.OnDevice(context.Background(), func() error { c.Close(); return nil }) }, nil
+	})
+	if err != nil {
+		return err
+	}
+	w.captioner, w.release = value.(*blip.Captioner), release
+	return nil
+}
+
+// item is a row, prepared.
+type item struct {
+	pixels  []float32
+	picture string // names the pixels
+	seed    uint64 // of a drawn caption
+	rank    int    // of a caption of a beam search, from 0
+}
+
+func (w *worker) Prepare(_ context.Context, row stage.Row) (any, string, error) {
+	img := row.Image("image")
+	if absent(row) {
+		return (*item)(nil), "", nil
+	}
+	if img.Path == "" {
+		return nil, "image", errors.New("the row has no image; give it one, or say why in a column outcome (refused, failed, skipped)")
+	}
+	it := &item{picture: img.SHA256}
+	switch w.args.Decode {
+	case "nucleus":
+		seed := number(row, "seed")
+		if !(seed >= 0 && seed <= 1<<53) || seed != math.Trunc(seed) {
+			return nil, "seed", fmt.Errorf("the seed %v is no whole number from 0 to 2^53", seed)
+		}
+		it.seed = stream(uint64(seed), img.SHA256)
+	case "beam":
+		k, err := strconv.Atoi(strings.TrimPrefix(row.Text("id"), row.Text("image_id")+"#"))
+		if err != nil || k < 1 || k > w.args.N {
+			return nil, "id", fmt.Errorf("the id %q is not %q with # and a number from 1 to %d after it, the rank of the caption", row.Text("id"), row.Text("image_id"), w.args.N)
+		}
+		it.rank = k - 1
+	}
+	var err error
+	if it.pixels, err = w.pictures.get(img); err != nil {
+		return nil, "image", err
+	}
+	return it, "", nil
+}
+
+// stream is the seed of a caption's random numbers. Captions of two pictures with one seed are drawn independently.
+func stream(seed uint64, picture string) uint64 {
+	sum := sha256.Sum256(binary.LittleEndian.AppendUint64([]byte(picture+" "), seed))
+	return binary.LittleEndian.Uint64(sum[:])
+}
+
+// read decodes and prepares a picture.
+func (w *worker) read(file string) ([]float32, error) {
+	name := filepath.Base(file)
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("%s cannot be read: %w", name, errors.Unwrap(err))
+	}
+	rgb, err := preprocess.Decode(data)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	pixels, err := w.model.Prepare(rgb)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return pixels, nil
+}
+
+func (w *worker) Compute(ctx context.Context, prepared []any) ([][]stage.Value, error) {
+	var items []*item
+	for _, p := range prepared {
+		if it := p.(*item); it != nil {
+			items = append(items, it)
+		}
+	}
+	groups, places := w.together(items)
+	var texts [][]decode.Text
+	err := w.env.OnDevice(ctx, func() (err error) {
+		texts, err = w.captioner.Caption(ctx, groups, w.settings)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	out := make([][]stage.Value, len(prepared))
+	for i, p := range prepared {
+		if p.(*item) == nil {
+			out[i] = []stage.Value{{}, {Number: math.NaN()}, {Number: math.NaN()}, {}}
+			continue
+		}
+		at := places[0]
+		places = places[1:]
+		text := texts[at.group][at.slot]
+		words, err := w.model.Text(w.prompt, text.Tokens)
+		if err != nil {
+			return nil, err
+		}
+		stop := "limit"
+		if text.Ended {
+			stop = "end"
+		}
+		out[i] = []stage.Value{{Text: words}, {Number: float64(len(text.Tokens))}, {Number: math.Round(text.LogProb*1e4) / 1e4}, {Text: stop}}
+	}
+	return out, nil
+}
+
+// place is where an item's caption stands in what the captioner gives.
+type place struct{ group, slot int }
+
+// together puts items of one picture into groups, in the order the pictures come in.
+func (w *worker) together(items []*item) ([]blip.Request, []place) {
+	var groups []blip.Request
+	places := make([]place, len(items))
+	open := map[string]int{} // a picture's group with room
+	for i, it := range items {
+		g, ok := open[it.picture]
+		if !ok || w.settings.Sample && len(groups[g].Seeds) == w.settings.Number {
+			g = len(groups)
+			open[it.picture] = g
+			groups = append(groups, blip.Request{Pixels: it.pixels, Picture: it.picture, Prompt: w.prompt})
+		}
+		places[i] = place{g, it.rank}
+		if w.settings.Sample {
+			places[i].slot = len(groups[g].Seeds)
+			groups[g].Seeds = append(groups[g].Seeds, it.seed)
+		}
+	}
+	for g := range groups {
+		for s := groups[g].Seeds; len(s) > 0 && len(s) < w.settings.Number; s = groups[g].Seeds {
+			groups[g].Seeds = append(s, s[len(s)-1]) // fills the group up
+		}
+	}
+	return groups, places
+}
+
+func (w *worker) Close() {
+	if w.release != nil {
+		w.release()
+	}
+}
