@@ -146,40 +146,21 @@ func (e *Encoder) EncodeImages(ctx context.Context, pictures [][]float32) (out [
 func (e *Encoder) EncodeTokens(ctx context.Context, texts [][]int32) (out []Embedding, err error) {
 	defer runner.Recovered("clip", &err)
 	c := &e.m.cfg.Text
-	byLength, longest := map[int][]int{}, 0
 	own := make([][]int32, len(texts)) // up to the end token
 	for i, ids := range texts {
-		if err := c.check(ids); err != nil {
+		if err := c.Check(ids); err != nil {
 			return nil, fmt.Errorf("text %d: %w", i+1, err)
 		}
 		own[i] = ids[:c.End(ids)+1]
-		l := pack.RowLength(len(own[i]), c.Context)
-		byLength[l] = append(byLength[l], i)
-		longest = max(longest, l)
 	}
 	if err := e.LoadTextTower(); err != nil {
 		return nil, err
 	}
 	out = make([]Embedding, len(texts))
-	for l := 1; l <= longest; l++ {
-		rows := pack.Rows(byLength[l], func(text int) int { return len(own[text]) }, l)
-		full := max(1, e.opts.Tokens/l)
-		for len(rows) > 0 {
-			if err := ctx.Err(); err != nil {
-				return nil, err
-			}
-			size := full
-			if 2*len(rows) <= full {
-				size = 1
-			}
-			n := min(size, len(rows))
-			if err := e.texts(rows[:n], size, l, own, out); err != nil {
-				return nil, err
-			}
-			rows = rows[n:]
-		}
-	}
-	return out, nil
+	err = pack.Calls(ctx, own, c.Context, e.opts.Tokens, func(rows [][]pack.Place, size, l int) error {
+		return e.texts(rows, size, l, own, out)
+	})
+	return out, err
 }
 
 // texts runs rows of length l, filled up to size of them, and keeps what belongs to their texts.
@@ -211,23 +192,13 @@ func (e *Encoder) texts(rows [][]pack.Place, size, l int, list [][]int32, out []
 	return nil
 }
 
-// check says what is wrong with a text.
-func (t *TextConfig) check(ids []int32) error {
-	if len(ids) == 0 {
-		return errors.New("it has no tokens, not even start and end")
+// Check says what is wrong with a text's token ids: none, too many, one out of range, no end.
+func (t *TextConfig) Check(ids []int32) error {
+	err := pack.Check(ids, t.Context, t.VocabSize)
+	if err == nil && t.End(ids) < 0 {
+		err = fmt.Errorf("no end-of-text token (id %d)", t.EndToken)
 	}
-	if len(ids) > t.Context {
-		return fmt.Errorf("%d tokens, the model takes at most %d: truncate it, keeping the end token", len(ids), t.Context)
-	}
-	for i, id := range ids {
-		if id < 0 || int(id) >= t.VocabSize {
-			return fmt.Errorf("token %d has id %d, the model's ids are 0 to %d", i+1, id, t.VocabSize-1)
-		}
-	}
-	if t.End(ids) < 0 {
-		return fmt.Errorf("no end-of-text token (id %d)", t.EndToken)
-	}
-	return nil
+	return err
 }
 
 // embedding is row i of n of what a tower gave.

@@ -122,7 +122,7 @@ func (e *Encoder) Segment(ctx context.Context, pictures []Picture) (out [][]Map,
 			return nil, fmt.Errorf("picture %d: %d pixel values, the model takes %d", i+1, len(p.Pixels), 3*side*side)
 		}
 		for k, ids := range p.Prompts {
-			if err := check(&e.m.cfg.Text, ids); err != nil {
+			if err := e.m.cfg.Text.Check(ids); err != nil {
 				return nil, fmt.Errorf("picture %d, prompt %d: %w", i+1, k+1, err)
 			}
 		}
@@ -243,23 +243,4 @@ func (e *Encoder) prompt(ids []int32) ([]float32, error) {
 	}
 	e.prompts[key] = out[0]
 	return out[0], nil
-}
-
-// check says what is wrong with a prompt.
-func check(t *clip.TextConfig, ids []int32) error {
-	if len(ids) == 0 {
-		return errors.New("it has no tokens, not even start and end")
-	}
-	if len(ids) > t.Context {
-		return fmt.Errorf("%d tokens, the model takes at most %d: truncate it, keeping the end token", len(ids), t.Context)
-	}
-	for i, id := range ids {
-		if id < 0 || int(id) >= t.VocabSize {
-			return fmt.Errorf("token %d has id %d, the model's ids are 0 to %d", i+1, id, t.VocabSize-1)
-		}
-	}
-	if t.End(ids) < 0 {
-		return fmt.Errorf("no end-of-text token (id %d)", t.EndToken)
-	}
-	return nil
 }

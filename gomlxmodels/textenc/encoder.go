@@ -94,54 +94,19 @@ func (e *Encoder) EncodeIDs(ctx context.Context, texts [][]int32) (out []Embeddi
 	if err := e.run.Closed(); err != nil {
 		return nil, err
 	}
-	byLength, longest := map[int][]int{}, 0
 	for i, ids := range texts {
-		if err := e.m.check(ids); err != nil {
+		if err := pack.Check(ids, e.m.maxTokens, e.m.cfg.VocabSize); err != nil {
 			return nil, fmt.Errorf("text %d: %w", i+1, err)
 		}
-		l := pack.RowLength(len(ids), e.m.maxTokens)
-		byLength[l] = append(byLength[l], i)
-		longest = max(longest, l)
 	}
 	if err := e.net.Load(); err != nil {
 		return nil, err
 	}
 	out = make([]Embedding, len(texts))
-	for l := 1; l <= longest; l++ {
-		rows := pack.Rows(byLength[l], func(text int) int { return len(texts[text]) }, l)
-		full := max(1, e.opts.Tokens/l)
-		for len(rows) > 0 {
-			if err := ctx.Err(); err != nil {
-				return nil, err
-			}
-			size := full
-			if 2*len(rows) <= full {
-				size = 1
-			}
-			n := min(size, len(rows))
-			if err := e.call(rows[:n], size, l, texts, out); err != nil {
-				return nil, err
-			}
-			rows = rows[n:]
-		}
-	}
-	return out, nil
-}
-
-// check says what is wrong with a text.
-func (m *Model) check(ids []int32) error {
-	if len(ids) == 0 {
-		return errors.New("it has no tokens, not even start and end")
-	}
-	if len(ids) > m.maxTokens {
-		return fmt.Errorf("%d tokens, the model takes at most %d: truncate it, keeping the end token", len(ids), m.maxTokens)
-	}
-	for i, id := range ids {
-		if id < 0 || int(id) >= m.cfg.VocabSize {
-			return fmt.Errorf("token %d has id %d, the model's ids are 0 to %d", i+1, id, m.cfg.VocabSize-1)
-		}
-	}
-	return nil
+	err = pack.Calls(ctx, texts, e.m.maxTokens, e.opts.Tokens, func(rows [][]pack.Place, size, l int) error {
+		return e.call(rows, size, l, texts, out)
+	})
+	return out, err
 }
 
 // graph gives the graph of rows of length l.
