@@ -1,7 +1,9 @@
 package clip
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"antipode/gomlxmodels/weights"
@@ -31,92 +33,62 @@ func table(cfg *Config, set *weights.Set, load ...tower) []weights.Rule {
 			}
 			continue
 		}
-		part := textTable(cfg)
+		part := TextRules(cfg, "")
 		if half == imageTower {
-			part = imageTable(cfg)
+			part = ImageRules(cfg, "")
 		}
-		loaded := false
-		for _, l := range load {
-			loaded = loaded || l == half
+		if !slices.Contains(load, half) {
+			weights.Unload(part)
 		}
-		for _, r := range part {
-			if !loaded {
-				r = weights.Rule{Tensor: r.Tensor, Shape: r.Shape}
-			}
-			rules = append(rules, r)
-		}
+		rules = append(rules, part...)
 	}
 	return rules
 }
 
-func imageTable(cfg *Config) []weights.Rule {
+// ImageRules is the correspondence between the image tower's tensors, whose names begin with a prefix, and the variables of
+// [ForwardImage].
+func ImageRules(cfg *Config, prefix string) []weights.Rule {
 	c := &cfg.Vision
-	t := &tableMaker{width: c.HiddenSize, hidden: c.IntermediateSize}
-	grid := c.ImageSize / c.PatchSize
-	const from = "vision_model.embeddings."
-	t.as(from+"class_embedding", "vision/tokens/class", []int{1, 1, t.width}, t.width)
-	t.as(from+"position_embedding.weight", "vision/tokens/positions", []int{1, 1 + grid*grid, t.width}, 1+grid*grid, t.width)
-	t.as(from+"patch_embedding.weight", "vision/patch/weights", []int{t.width, c.NumChannels * c.PatchSize * c.PatchSize}, t.width, c.NumChannels, c.PatchSize, c.PatchSize)
-	t.skip(from + "position_ids")
-	t.norm("vision_model.pre_layrnorm", "vision/prenorm")
-	t.blocks("vision_model.", cfg.layer, "vision/", c.Layers)
-	t.norm("vision_model.post_layernorm", "vision/norm")
-	t.as("visual_projection.weight", "vision/projection/weights", nil, cfg.ProjectionDim, t.width)
-	return t.rules
+	var t weights.Table
+	d, p, n := c.HiddenSize, c.PatchSize, 1+c.ImageSize/c.PatchSize*(c.ImageSize/c.PatchSize)
+	from := prefix + "vision_model."
+	t.As(from+"embeddings.class_embedding", "vision/tokens/class", []int{1, 1, d}, d)
+	t.As(from+"embeddings.position_embedding.weight", "vision/tokens/positions", []int{1, n, d}, n, d)
+	t.As(from+"embeddings.patch_embedding.weight", "vision/patch/weights", []int{d, c.NumChannels * p * p}, d, c.NumChannels, p, p)
+	t.Skip(from + "embeddings.position_ids")
+	t.Norm(from+"pre_layrnorm", "vision/prenorm", d)
+	for i := range c.Layers {
+		BlockRules(&t, fmt.Sprintf("%sencoder.%s.%d.", from, cmp.Or(cfg.layer, "layers"), i), fmt.Sprintf("vision/block_%d/", i), d, c.IntermediateSize)
+	}
+	t.Norm(from+"post_layernorm", "vision/norm", d)
+	t.As(prefix+"visual_projection.weight", "vision/projection/weights", nil, cfg.ProjectionDim, d)
+	return t
 }
 
-func textTable(cfg *Config) []weights.Rule {
+// TextRules is the correspondence between the text tower's tensors, whose names begin with a prefix, and the variables of
+// [ForwardText].
+func TextRules(cfg *Config, prefix string) []weights.Rule {
 	c := &cfg.Text
-	t := &tableMaker{width: c.HiddenSize, hidden: c.IntermediateSize}
-	const from = "text_model.embeddings."
-	t.as(from+"token_embedding.weight", "text/tokens/words", nil, c.VocabSize, t.width)
-	t.as(from+"position_embedding.weight", "text/tokens/positions", nil, c.Context, t.width)
-	t.skip(from + "position_ids")
-	t.blocks("text_model.", "", "text/", c.Layers)
-	t.norm("text_model.final_layer_norm", "text/norm")
-	t.as("text_projection.weight", "text/projection/weights", nil, cfg.ProjectionDim, t.width)
-	return t.rules
-}
-
-// tableMaker writes rules down.
-type tableMaker struct {
-	width, hidden int
-	rules         []weights.Rule
-}
-
-func (t *tableMaker) as(from, to string, as []int, shape ...int) {
-	t.rules = append(t.rules, weights.Rule{Tensor: from, Variable: to, Shape: shape, As: as})
-}
-
-func (t *tableMaker) skip(name string) { t.rules = append(t.rules, weights.Rule{Tensor: name}) }
-
-func (t *tableMaker) dense(from, to string, out, in int) {
-	t.as(from+".weight", to+"/weights", nil, out, in)
-	t.as(from+".bias", to+"/bias", nil, out)
-}
-
-func (t *tableMaker) norm(from, to string) {
-	t.as(from+".weight", to+"/gain", nil, t.width)
-	t.as(from+".bias", to+"/offset", nil, t.width)
-}
-
-// blocks is the encoder, which both towers name alike.
-func (t *tableMaker) blocks(from, name, to string, layers int) {
-	if name == "" {
-		name = "layers"
+	var t weights.Table
+	d, from := c.HiddenSize, prefix+"text_model."
+	t.As(from+"embeddings.token_embedding.weight", "text/tokens/words", nil, c.VocabSize, d)
+	t.As(from+"embeddings.position_embedding.weight", "text/tokens/positions", nil, c.Context, d)
+	t.Skip(from + "embeddings.position_ids")
+	for i := range c.Layers {
+		BlockRules(&t, fmt.Sprintf("%sencoder.layers.%d.", from, i), fmt.Sprintf("text/block_%d/", i), d, c.IntermediateSize)
 	}
-	d, f := t.width, t.hidden
-	for i := range layers {
-		from, to := fmt.Sprintf("%sencoder.%s.%d.", from, name, i), fmt.Sprintf("%sblock_%d/", to, i)
-		for part, name := range []string{"q_proj", "k_proj", "v_proj"} {
-			t.rules = append(t.rules,
-				weights.Rule{Tensor: from + "self_attn." + name + ".weight", Variable: to + "attention/qkv/weights", Shape: []int{d, d}, Part: part, Parts: 3},
-				weights.Rule{Tensor: from + "self_attn." + name + ".bias", Variable: to + "attention/qkv/bias", Shape: []int{d}, Part: part, Parts: 3})
-		}
-		t.dense(from+"self_attn.out_proj", to+"attention/out", d, d)
-		t.dense(from+"mlp.fc1", to+"mlp/fc1", f, d)
-		t.dense(from+"mlp.fc2", to+"mlp/fc2", d, f)
-		t.norm(from+"layer_norm1", to+"norm1")
-		t.norm(from+"layer_norm2", to+"norm2")
-	}
+	t.Norm(from+"final_layer_norm", "text/norm", d)
+	t.As(prefix+"text_projection.weight", "text/projection/weights", nil, cfg.ProjectionDim, d)
+	return t
+}
+
+// BlockRules adds a block of width d and hidden width f to a table: from and to end in "." and "/". Both towers, and decoders made
+// of such blocks, name its parts alike.
+func BlockRules(t *weights.Table, from, to string, d, f int) {
+	t.Fused([]string{from + "self_attn.q_proj", from + "self_attn.k_proj", from + "self_attn.v_proj"}, to+"attention/qkv", d, d, true)
+	t.Dense(from+"self_attn.out_proj", to+"attention/out", d, d)
+	t.Dense(from+"mlp.fc1", to+"mlp/fc1", f, d)
+	t.Dense(from+"mlp.fc2", to+"mlp/fc2", d, f)
+	t.Norm(from+"layer_norm1", to+"norm1", d)
+	t.Norm(from+"layer_norm2", to+"norm2", d)
 }

@@ -3,6 +3,7 @@ package clipseg
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/gomlx/compute/dtypes"
 	"github.com/gomlx/compute/dtypes/bfloat16"
@@ -10,6 +11,7 @@ import (
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
 
+	"antipode/gomlxmodels/clip"
 	"antipode/gomlxmodels/weights"
 )
 
@@ -23,137 +25,68 @@ const (
 	parts
 )
 
-const positions = "clip.vision_model.embeddings.position_embedding.weight"
+// prefix is what the names of clip's own tensors begin with; positions is one of them.
+const (
+	prefix    = "clip."
+	positions = prefix + "vision_model.embeddings.position_embedding.weight"
+)
 
 // table is the whole correspondence between a checkpoint and the variables of the given parts. The tensors of the others, and
 // those of the image tower's later blocks, are known and left alone.
 func table(cfg *Config, load ...part) []weights.Rule {
-	rules := []weights.Rule{
-		{Tensor: "clip.logit_scale", Shape: []int{}},
-		{Tensor: "clip.visual_projection.weight", Shape: []int{cfg.ProjectionDim, cfg.Vision.HiddenSize}},
-	}
+	rules := []weights.Rule{{Tensor: prefix + "logit_scale", Shape: []int{}}}
 	for p, of := range [parts]func(*Config) []weights.Rule{visionTable, textTable, decoderTable} {
-		loaded := false
-		for _, l := range load {
-			loaded = loaded || l == part(p)
+		rest := of(cfg)
+		if !slices.Contains(load, part(p)) {
+			weights.Unload(rest)
 		}
-		for _, r := range of(cfg) {
-			if !loaded {
-				r = weights.Rule{Tensor: r.Tensor, Shape: r.Shape}
-			}
-			rules = append(rules, r)
-		}
+		rules = append(rules, rest...)
 	}
 	return rules
 }
 
+// visionTable is the needed part of clip's image tower, and what makes the decoder's inputs of it.
 func visionTable(cfg *Config) []weights.Rule {
-	c := &cfg.Vision
-	t := &tableMaker{}
-	d, stored := c.HiddenSize, c.ImageSize/c.PatchSize
-	const from = "clip.vision_model."
-	t.as(from+"embeddings.class_embedding", "vision/tokens/class", []int{1, 1, d}, d)
-	// The variable has the pictures' grid; [load] makes it where that is another.
-	t.as(positions, "vision/tokens/positions", []int{1, 1 + stored*stored, d}, 1+stored*stored, d)
-	if stored != cfg.Grid() {
-		t.rules[len(t.rules)-1].Variable = ""
-	}
-	t.as(from+"embeddings.patch_embedding.weight", "vision/patch/weights", []int{d, c.NumChannels * c.PatchSize * c.PatchSize}, d, c.NumChannels, c.PatchSize, c.PatchSize)
-	t.skip(from + "embeddings.position_ids")
-	t.norm(from+"pre_layrnorm", "vision/prenorm", d)
-	for i := range c.Layers {
-		at := len(t.rules)
-		t.block(fmt.Sprintf("%sencoder.layers.%d.", from, i), fmt.Sprintf("vision/block_%d/", i), d, c.IntermediateSize)
-		if i >= cfg.depth() {
-			t.unload(at)
+	t := weights.Table(clip.ImageRules(&cfg.Config, prefix))
+	for i := range t {
+		r, block := t[i], 0
+		fmt.Sscanf(r.Variable, "vision/block_%d/", &block)
+		otherGrid := r.Tensor == positions && cfg.Vision.ImageSize/cfg.Vision.PatchSize != cfg.Grid() // [load] makes the variable
+		if block >= cfg.depth() || otherGrid || r.Variable == "vision/projection/weights" {
+			weights.Unload(t[i : i+1])
 		}
 	}
-	t.norm(from+"post_layernorm", "vision/norm", d)
 	for i := range cfg.ExtractLayers {
-		t.dense(fmt.Sprintf("decoder.reduces.%d", i), fmt.Sprintf("reduce_%d", i), cfg.ReduceDim, d)
+		t.Dense(fmt.Sprintf("decoder.reduces.%d", i), fmt.Sprintf("reduce_%d", i), cfg.ReduceDim, cfg.Vision.HiddenSize)
 	}
-	return t.rules
+	return t
 }
 
-func textTable(cfg *Config) []weights.Rule {
-	c := &cfg.Text
-	t := &tableMaker{}
-	const from = "clip.text_model."
-	t.as(from+"embeddings.token_embedding.weight", "text/tokens/words", nil, c.VocabSize, c.HiddenSize)
-	t.as(from+"embeddings.position_embedding.weight", "text/tokens/positions", nil, c.Context, c.HiddenSize)
-	t.skip(from + "embeddings.position_ids")
-	for i := range c.Layers {
-		t.block(fmt.Sprintf("%sencoder.layers.%d.", from, i), fmt.Sprintf("text/block_%d/", i), c.HiddenSize, c.IntermediateSize)
-	}
-	t.norm(from+"final_layer_norm", "text/norm", c.HiddenSize)
-	t.as("clip.text_projection.weight", "text/projection/weights", nil, cfg.ProjectionDim, c.HiddenSize)
-	return t.rules
-}
+func textTable(cfg *Config) []weights.Rule { return clip.TextRules(&cfg.Config, prefix) }
 
 func decoderTable(cfg *Config) []weights.Rule {
-	t := &tableMaker{}
+	var t weights.Table
 	r, p := cfg.ReduceDim, cfg.ProjectionDim
-	t.dense("decoder.film_mul", "film_mul", r, p)
-	t.dense("decoder.film_add", "film_add", r, p)
+	t.Dense("decoder.film_mul", "film_mul", r, p)
+	t.Dense("decoder.film_add", "film_add", r, p)
 	for i := range cfg.ExtractLayers {
-		t.block(fmt.Sprintf("decoder.layers.%d.", i), fmt.Sprintf("layer_%d/", i), r, cfg.DecoderIntermediateSize)
+		clip.BlockRules(&t, fmt.Sprintf("decoder.layers.%d.", i), fmt.Sprintf("layer_%d/", i), r, cfg.DecoderIntermediateSize)
 	}
 	k := cfg.enlarge()
 	deconvolution := func(from, to string, in, out, k int) {
-		t.as(from+".weight", to+"/weights", []int{in, out * k * k}, in, out, k, k)
-		t.as(from+".bias", to+"/bias", nil, out)
+		t.As(from+".weight", to+"/weights", []int{in, out * k * k}, in, out, k, k)
+		t.As(from+".bias", to+"/bias", nil, out)
 	}
 	const from = "decoder.transposed_convolution"
 	if !cfg.ComplexDeconvolution {
 		deconvolution(from, "deconvolution", r, 1, k[0])
-		return t.rules
+		return t
 	}
-	t.as(from+".0.weight", "convolution/weights", []int{r, 9 * r}, r, r, 3, 3)
-	t.as(from+".0.bias", "convolution/bias", nil, r)
+	t.As(from+".0.weight", "convolution/weights", []int{r, 9 * r}, r, r, 3, 3)
+	t.As(from+".0.bias", "convolution/bias", nil, r)
 	deconvolution(from+".2", "deconvolution_0", r, r/2, k[0])
 	deconvolution(from+".4", "deconvolution_1", r/2, 1, k[1])
-	return t.rules
-}
-
-// tableMaker writes rules down.
-type tableMaker struct{ rules []weights.Rule }
-
-func (t *tableMaker) as(from, to string, as []int, shape ...int) {
-	t.rules = append(t.rules, weights.Rule{Tensor: from, Variable: to, Shape: shape, As: as})
-}
-
-func (t *tableMaker) skip(name string) { t.rules = append(t.rules, weights.Rule{Tensor: name}) }
-
-// unload leaves the rules from a place on in the table, but loads nothing by them.
-func (t *tableMaker) unload(from int) {
-	for i := range t.rules[from:] {
-		r := &t.rules[from+i]
-		*r = weights.Rule{Tensor: r.Tensor, Shape: r.Shape}
-	}
-}
-
-func (t *tableMaker) dense(from, to string, out, in int) {
-	t.as(from+".weight", to+"/weights", nil, out, in)
-	t.as(from+".bias", to+"/bias", nil, out)
-}
-
-func (t *tableMaker) norm(from, to string, width int) {
-	t.as(from+".weight", to+"/gain", nil, width)
-	t.as(from+".bias", to+"/offset", nil, width)
-}
-
-// block is a layer of width d and hidden width f, which towers and decoder name alike.
-func (t *tableMaker) block(from, to string, d, f int) {
-	for part, name := range []string{"q_proj", "k_proj", "v_proj"} {
-		t.rules = append(t.rules,
-			weights.Rule{Tensor: from + "self_attn." + name + ".weight", Variable: to + "attention/qkv/weights", Shape: []int{d, d}, Part: part, Parts: 3},
-			weights.Rule{Tensor: from + "self_attn." + name + ".bias", Variable: to + "attention/qkv/bias", Shape: []int{d}, Part: part, Parts: 3})
-	}
-	t.dense(from+"self_attn.out_proj", to+"attention/out", d, d)
-	t.dense(from+"mlp.fc1", to+"mlp/fc1", f, d)
-	t.dense(from+"mlp.fc2", to+"mlp/fc2", d, f)
-	t.norm(from+"layer_norm1", to+"norm1", d)
-	t.norm(from+"layer_norm2", to+"norm2", d)
+	return t
 }
 
 // load reads a part's weights into an empty store, the position embeddings resized to the pictures' grid.

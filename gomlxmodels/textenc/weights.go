@@ -67,27 +67,23 @@ func table(c *Config, modules []Module, set *weights.Set) []weights.Rule {
 		t.gain, t.offset = "gamma", "beta"
 	}
 	d, f := c.HiddenSize, c.IntermediateSize
-	t.as(prefix+"embeddings.word_embeddings.weight", "embeddings/words", c.VocabSize, d)
-	t.as(prefix+"embeddings.position_embeddings.weight", "embeddings/positions", c.Positions, d)
+	t.As(prefix+"embeddings.word_embeddings.weight", "embeddings/words", nil, c.VocabSize, d)
+	t.As(prefix+"embeddings.position_embeddings.weight", "embeddings/positions", nil, c.Positions, d)
 	if n.types {
-		t.as(prefix+"embeddings.token_type_embeddings.weight", "embeddings/types", c.TypeVocab, d)
+		t.As(prefix+"embeddings.token_type_embeddings.weight", "embeddings/types", nil, c.TypeVocab, d)
 	}
 	t.norm(prefix+n.norms[0], "embeddings/norm", d)
-	t.skip(prefix+"embeddings.position_ids", prefix+"embeddings.token_type_ids")
+	t.Skip(prefix+"embeddings.position_ids", prefix+"embeddings.token_type_ids")
 	if c.Family() == MPNet {
-		t.as(prefix+"encoder.relative_attention_bias.weight", "distance/bias", c.Buckets, c.Heads)
+		t.As(prefix+"encoder.relative_attention_bias.weight", "distance/bias", nil, c.Buckets, c.Heads)
 	}
 	for i := range c.Layers {
 		from, to := prefix+fmt.Sprintf(n.block, i), fmt.Sprintf("block_%d/", i)
-		for part, name := range []string{n.q, n.k, n.v} {
-			t.rules = append(t.rules,
-				weights.Rule{Tensor: from + name + ".weight", Variable: to + "attention/qkv/weights", Shape: []int{d, d}, Part: part, Parts: 3},
-				weights.Rule{Tensor: from + name + ".bias", Variable: to + "attention/qkv/bias", Shape: []int{d}, Part: part, Parts: 3})
-		}
-		t.dense(from+n.out, to+"attention/out", d, d, true)
+		t.Fused([]string{from + n.q, from + n.k, from + n.v}, to+"attention/qkv", d, d, true)
+		t.Dense(from+n.out, to+"attention/out", d, d)
 		t.norm(from+n.norms[1], to+"norm1", d)
-		t.dense(from+n.fc1, to+"mlp/fc1", f, d, true)
-		t.dense(from+n.fc2, to+"mlp/fc2", d, f, true)
+		t.Dense(from+n.fc1, to+"mlp/fc1", f, d)
+		t.Dense(from+n.fc2, to+"mlp/fc2", d, f)
 		t.norm(from+n.norms[2], to+"norm2", d)
 	}
 	used := map[string]bool{}
@@ -102,58 +98,44 @@ func table(c *Config, modules []Module, set *weights.Set) []weights.Rule {
 		t.module(m, i)
 	}
 	if n.pooler && !used[prefix+"pooler.dense"] {
-		t.skip(prefix+"pooler.dense.weight", prefix+"pooler.dense.bias")
+		t.Skip(prefix+"pooler.dense.weight", prefix+"pooler.dense.bias")
 	}
 	for _, name := range set.Names() {
 		for _, head := range n.heads {
 			if strings.HasPrefix(name, head) {
-				t.skip(name)
+				t.Skip(name)
 			}
 		}
 	}
-	return t.rules
+	return t.Table
 }
 
 // moduleTable is the correspondence of module i, which lies in a file of its own.
 func moduleTable(m Module, i int) []weights.Rule {
 	t := &tableMaker{gain: "weight", offset: "bias"}
 	t.module(m, i)
-	return t.rules
+	return t.Table
 }
 
 // tableMaker writes rules down.
 type tableMaker struct {
+	weights.Table
 	gain, offset string // what norms call theirs
-	rules        []weights.Rule
-}
-
-func (t *tableMaker) as(from, to string, shape ...int) {
-	t.rules = append(t.rules, weights.Rule{Tensor: from, Variable: to, Shape: shape})
-}
-
-func (t *tableMaker) skip(list ...string) {
-	for _, name := range list {
-		t.rules = append(t.rules, weights.Rule{Tensor: name})
-	}
-}
-
-func (t *tableMaker) dense(from, to string, out, in int, bias bool) {
-	t.as(from+".weight", to+"/weights", out, in)
-	if bias {
-		t.as(from+".bias", to+"/bias", out)
-	}
 }
 
 func (t *tableMaker) norm(from, to string, width int) {
-	t.as(from+"."+t.gain, to+"/gain", width)
-	t.as(from+"."+t.offset, to+"/offset", width)
+	t.As(from+"."+t.gain, to+"/gain", nil, width)
+	t.As(from+"."+t.offset, to+"/offset", nil, width)
 }
 
 func (t *tableMaker) module(m Module, i int) {
 	to := fmt.Sprintf("module_%d", i)
-	if m.Kind == LayerNorm {
+	switch {
+	case m.Kind == LayerNorm:
 		t.norm(m.tensor, to, m.Out)
-	} else {
-		t.dense(m.tensor, to, m.Out, m.In, m.Bias)
+	case m.Bias:
+		t.Dense(m.tensor, to, m.Out, m.In)
+	default:
+		t.As(m.tensor+".weight", to+"/weights", nil, m.Out, m.In)
 	}
 }

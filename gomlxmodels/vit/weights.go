@@ -57,7 +57,7 @@ func table(cfg *Config, layout Layout, prefix string, h heads) []weights.Rule {
 	}
 	d, f := cfg.HiddenSize, cfg.IntermediateSize
 	t.common(embeddings+"embeddings.cls_token", embeddings+"embeddings.position_embeddings", embeddings+"embeddings.patch_embeddings.projection")
-	t.skip(embeddings + "embeddings.mask_token")
+	t.Skip(embeddings + "embeddings.mask_token")
 	names := []string{"attention.attention.query", "attention.attention.key", "attention.attention.value", "attention.output.dense", "intermediate.dense", "output.dense", "layernorm_before", "layernorm_after"}
 	if layout == HuggingFace5 {
 		names = []string{"attention.q_proj", "attention.k_proj", "attention.v_proj", "attention.o_proj", "mlp.fc1", "mlp.fc2", "layernorm_before", "layernorm_after"}
@@ -67,26 +67,21 @@ func table(cfg *Config, layout Layout, prefix string, h heads) []weights.Rule {
 		if layout == HuggingFace5 {
 			from = fmt.Sprintf("%slayers.%d.", prefix, i)
 		}
-		for part := range 3 {
-			t.part(from+names[part]+".weight", to+"attention/qkv/weights", part, d, d)
-			if cfg.QKVBias {
-				t.part(from+names[part]+".bias", to+"attention/qkv/bias", part, d)
-			}
-		}
-		t.dense(from+names[3], to+"attention/out", d, d)
-		t.dense(from+names[4], to+"mlp/fc1", f, d)
-		t.dense(from+names[5], to+"mlp/fc2", d, f)
+		t.Fused([]string{from + names[0], from + names[1], from + names[2]}, to+"attention/qkv", d, d, cfg.QKVBias)
+		t.Dense(from+names[3], to+"attention/out", d, d)
+		t.Dense(from+names[4], to+"mlp/fc1", f, d)
+		t.Dense(from+names[5], to+"mlp/fc2", d, f)
 		t.norm(from+names[6], to+"norm1")
 		t.norm(from+names[7], to+"norm2")
 	}
 	t.norm(embeddings+"layernorm", "norm")
 	if h.pooler {
-		t.dense(embeddings+"pooler.dense", "pooler", cfg.poolerSize(), d)
+		t.Dense(embeddings+"pooler.dense", "pooler", cfg.poolerSize(), d)
 	} else {
-		t.skip(embeddings+"pooler.dense.weight", embeddings+"pooler.dense.bias")
+		t.Skip(embeddings+"pooler.dense.weight", embeddings+"pooler.dense.bias")
 	}
 	t.classifier("classifier", h)
-	return t.rules
+	return t.Table
 }
 
 func timmTable(cfg *Config, h heads) []weights.Rule {
@@ -94,61 +89,39 @@ func timmTable(cfg *Config, h heads) []weights.Rule {
 	d, f := cfg.HiddenSize, cfg.IntermediateSize
 	t.common("cls_token", "pos_embed", "patch_embed.proj")
 	if cfg.Registers > 0 {
-		t.as("reg_token", "tokens/registers", 1, cfg.Registers, d)
+		t.As("reg_token", "tokens/registers", nil, 1, cfg.Registers, d)
 	}
 	if cfg.PreNorm {
 		t.norm("norm_pre", "prenorm")
 	}
 	for i := range cfg.Layers {
 		from, to := fmt.Sprintf("blocks.%d.", i), fmt.Sprintf("block_%d/", i)
-		t.as(from+"attn.qkv.weight", to+"attention/qkv/weights", 3*d, d)
+		t.As(from+"attn.qkv.weight", to+"attention/qkv/weights", nil, 3*d, d)
 		if cfg.QKVBias {
-			t.as(from+"attn.qkv.bias", to+"attention/qkv/bias", 3*d)
+			t.As(from+"attn.qkv.bias", to+"attention/qkv/bias", nil, 3*d)
 		}
-		t.dense(from+"attn.proj", to+"attention/out", d, d)
-		t.dense(from+"mlp.fc1", to+"mlp/fc1", f, d)
-		t.dense(from+"mlp.fc2", to+"mlp/fc2", d, f)
+		t.Dense(from+"attn.proj", to+"attention/out", d, d)
+		t.Dense(from+"mlp.fc1", to+"mlp/fc1", f, d)
+		t.Dense(from+"mlp.fc2", to+"mlp/fc2", d, f)
 		t.norm(from+"norm1", to+"norm1")
 		t.norm(from+"norm2", to+"norm2")
 		if cfg.LayerScale {
-			t.as(from+"ls1.gamma", to+"scale1/gain", d)
-			t.as(from+"ls2.gamma", to+"scale2/gain", d)
+			t.As(from+"ls1.gamma", to+"scale1/gain", nil, d)
+			t.As(from+"ls2.gamma", to+"scale2/gain", nil, d)
 		}
 	}
 	t.norm("norm", "norm")
 	t.classifier("head", h)
-	return t.rules
+	return t.Table
 }
 
 // tableMaker writes rules down.
 type tableMaker struct {
-	cfg   *Config
-	rules []weights.Rule
+	weights.Table
+	cfg *Config
 }
 
-func (t *tableMaker) as(from, to string, shape ...int) {
-	t.rules = append(t.rules, weights.Rule{Tensor: from, Variable: to, Shape: shape})
-}
-
-func (t *tableMaker) part(from, to string, part int, shape ...int) {
-	t.rules = append(t.rules, weights.Rule{Tensor: from, Variable: to, Shape: shape, Part: part, Parts: 3})
-}
-
-func (t *tableMaker) dense(from, to string, out, in int) {
-	t.as(from+".weight", to+"/weights", out, in)
-	t.as(from+".bias", to+"/bias", out)
-}
-
-func (t *tableMaker) norm(from, to string) {
-	t.as(from+".weight", to+"/gain", t.cfg.HiddenSize)
-	t.as(from+".bias", to+"/offset", t.cfg.HiddenSize)
-}
-
-func (t *tableMaker) skip(names ...string) {
-	for _, n := range names {
-		t.rules = append(t.rules, weights.Rule{Tensor: n})
-	}
-}
+func (t *tableMaker) norm(from, to string) { t.Norm(from, to, t.cfg.HiddenSize) }
 
 // common is the tensors before the blocks.
 func (t *tableMaker) common(class, positions, patch string) {
@@ -157,19 +130,19 @@ func (t *tableMaker) common(class, positions, patch string) {
 	if !c.PatchPositions {
 		n += c.Prefix()
 	}
-	t.as(class, "tokens/class", 1, 1, d)
-	t.as(positions, "tokens/positions", 1, n, d)
+	t.As(class, "tokens/class", nil, 1, 1, d)
+	t.As(positions, "tokens/positions", nil, 1, n, d)
 	ph, pw := c.PatchSize[0], c.PatchSize[1]
-	t.rules = append(t.rules, weights.Rule{Tensor: patch + ".weight", Variable: "patch/weights", Shape: []int{d, c.NumChannels, ph, pw}, As: []int{d, c.NumChannels * ph * pw}})
+	t.As(patch+".weight", "patch/weights", []int{d, c.NumChannels * ph * pw}, d, c.NumChannels, ph, pw)
 	if !c.PreNorm {
-		t.as(patch+".bias", "patch/bias", d)
+		t.As(patch+".bias", "patch/bias", nil, d)
 	}
 }
 
 func (t *tableMaker) classifier(from string, h heads) {
 	if h.classes > 0 {
-		t.dense(from, "classifier", h.classes, t.cfg.HiddenSize)
+		t.Dense(from, "classifier", h.classes, t.cfg.HiddenSize)
 	} else {
-		t.skip(from+".weight", from+".bias")
+		t.Skip(from+".weight", from+".bias")
 	}
 }
