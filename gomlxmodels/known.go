@@ -59,7 +59,7 @@ func resolve(model string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	for _, name := range []string{"config.json", "modules.json"} {
+	for _, name := range []string{"config.json", "modules.json", "model_index.json"} {
 		if _, err := os.Stat(filepath.Join(abs, name)); err == nil {
 			return abs, nil
 		}
@@ -70,5 +70,5 @@ func resolve(model string) (string, error) {
 		}
 		return "", fmt.Errorf("no model %q: it is no name that `antipode models` lists, no name on the hub (OWNER/NAME) and no folder with a config.json", model)
 	}
-	return "", fmt.Errorf("no model in the folder %q: it holds no config.json", model)
+	return "", fmt.Errorf("no model in the folder %q: it holds no config.json, modules.json or model_index.json", model)
 }

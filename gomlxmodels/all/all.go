@@ -22,6 +22,7 @@ import (
 	"antipode/gomlxmodels/checkpoint"
 	"antipode/gomlxmodels/device"
 	_ "antipode/gomlxmodels/embed"
+	_ "antipode/gomlxmodels/generate"
 	"antipode/gomlxmodels/neighbours"
 	_ "antipode/gomlxmodels/segment"
 	"antipode/kernel/client"

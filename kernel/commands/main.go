@@ -49,8 +49,9 @@ func commands() []command {
 		{"models", "[pull NAME]", "the models known here", models},
 		{"data", "[pull NAME]", "the data sets known here", data},
 		{"store", "[ls | verify RESULT | gc]", "what was computed and kept", storeCommand},
-		{"segment", "--masks DIR --in TABLE --out TABLE", "add masks from files", segment},
-		{"embed", "--model NAME|DIR --in TABLE --out TABLE", "add vectors of the whole picture, of the object and of the background", embed},
+		{"generate", "--model NAME|DIR --prompts TABLE --out TABLE [--n N] [--steps N] …", "make pictures of prompts", generate},
+		{"segment", "--masks DIR | --model NAME|DIR --object COLUMN   --in TABLE --out TABLE", "add masks from files, or found by the object's name", segment},
+		{"embed", "--model NAME|DIR --in TABLE --out TABLE [--vector NAME] [--text COLUMN]", "add vectors of pictures (whole, object, background) or of texts", embed},
 		{"score", "--metric NAME … --out FILE", "compute a score; `antipode score --metric NAME --help` prints its inputs and options", score},
 		{"kernel", "CONNECTION_FILE", "what Jupyter starts", kernel},
 	}

@@ -284,6 +284,44 @@ func TestArchipelagoDrawsOnceAndPointsAtFiles(t *testing.T) {
 	}
 }
 
+// A saved table has its pictures beside it, and can be read where the store is not.
+func TestSavedPictures(t *testing.T) {
+	e := newEngine(t)
+	dir := t.TempDir()
+	world := datasets.Archipelago(datasets.Seed(3), datasets.PerCell(1), datasets.Size(32))
+	for _, name := range []string{"photos.csv", "photos.parquet"} {
+		out := filepath.Join(dir, name)
+		if _, err := run1(t, e, world.Photos().Head(5), client.Request{Save: out, Counts: true, AllColumns: true}); err != nil {
+			t.Fatal(err)
+		}
+		moved := filepath.Join(t.TempDir(), "elsewhere")
+		if err := os.CopyFS(moved, os.DirFS(dir)); err != nil {
+			t.Fatal(err)
+		}
+		other := newEngine(t)
+		f := must(t, other, datasets.Pictures(filepath.Join(moved, name), ""))
+		for i, img := range f.Images("image") {
+			if !strings.HasPrefix(img.Path, filepath.Join(moved, "photos.pictures")) {
+				t.Errorf("%s: the picture of row %d lies at %s", name, i+1, img.Path)
+			}
+			if _, err := os.Stat(img.Path); err != nil {
+				t.Error(err)
+			}
+			if m := f.Masks("mask")[i]; m.Size != [2]int{32, 32} || m.Counts == "" {
+				t.Errorf("%s: row %d lost its mask: %+v", name, i+1, m)
+			}
+		}
+	}
+}
+
+func TestFileName(t *testing.T) {
+	for id, want := range map[string]string{"p0#1": "p0_1", "../x/y": ".._x_y", "कुत्ता-1": "कुत्ता-1", "a\x00b": "a_b", strings.Repeat("é", 80): strings.Repeat("é", 50)} {
+		if got := fileName(id); got != want {
+			t.Errorf("%q: %q, want %q", id, got, want)
+		}
+	}
+}
+
 func TestMasksFromFolder(t *testing.T) {
 	e := newEngine(t)
 	dir := t.TempDir()

@@ -6,18 +6,19 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"antipode/kernel/client"
 	"antipode/kernel/parquet"
 	"antipode/kernel/store"
 )
 
-// save writes the table to the file the request names and gives its number of rows. Pictures are written as paths
-// relative to the file where they lie below it. Blobs it points at are kept by gc.
+// save writes the table to the file the request names and gives its number of rows.
 func (r *run) save(f *client.Frame) (int, error) {
 	out := &client.Frame{}
 	for i := range f.Columns {
@@ -30,7 +31,11 @@ func (r *run) save(f *client.Frame) (int, error) {
 			continue
 		}
 		if c.Kind == client.Picture {
-			c.Images = r.savedImages(c.Images)
+			images, err := r.savedImages(f, c.Images)
+			if err != nil {
+				return 0, err
+			}
+			c.Images = images
 		}
 		out.Columns = append(out.Columns, c)
 	}
@@ -45,8 +50,12 @@ func (r *run) save(f *client.Frame) (int, error) {
 	return out.Len(), parquet.Write(r.req.Save, out)
 }
 
-func (r *run) savedImages(images []client.Image) []client.Image {
+// savedImages gives pictures the paths a saved table has: relative to the file where they lie below it. Those that lie in the store
+// are put beside the file, into NAME.pictures, so that the table can be moved, and read without the store.
+func (r *run) savedImages(f *client.Frame, images []client.Image) ([]client.Image, error) {
 	dir := filepath.Dir(r.req.Save)
+	beside := strings.TrimSuffix(r.req.Save, filepath.Ext(r.req.Save)) + ".pictures"
+	ids := f.Texts("id")
 	out := make([]client.Image, len(images))
 	for i, img := range images {
 		out[i] = img
@@ -54,14 +63,53 @@ func (r *run) savedImages(images []client.Image) []client.Image {
 			continue
 		}
 		if rel, err := filepath.Rel(r.store.Dir(), img.Path); err == nil && strings.HasPrefix(rel, "blobs") {
-			r.uses[rel] = true
-			continue
+			name := fmt.Sprint(i + 1)
+			if ids != nil {
+				name = fileName(ids[i])
+			}
+			out[i].Path = filepath.Join(beside, fmt.Sprintf("%s-%.8s%s", name, img.SHA256, filepath.Ext(img.Path)))
+			if err := put(img.Path, out[i].Path); err != nil {
+				return nil, fmt.Errorf("cannot put the picture of row %d beside %s: %w", i+1, filepath.Base(r.req.Save), plain(err))
+			}
 		}
-		if rel, err := filepath.Rel(dir, img.Path); err == nil && !strings.HasPrefix(rel, "..") {
+		if rel, err := filepath.Rel(dir, out[i].Path); err == nil && !strings.HasPrefix(rel, "..") {
 			out[i].Path = filepath.ToSlash(rel)
 		}
 	}
-	return out
+	return out, nil
+}
+
+// fileName is an id as part of a file's name: what is no letter, digit, dot, dash or underscore becomes an underscore.
+func fileName(id string) string {
+	id = strings.Map(func(c rune) rune {
+		if c < utf8.RuneSelf && !('a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || strings.ContainsRune("._-", c)) {
+			return '_'
+		}
+		return c
+	}, strings.ToValidUTF8(id, "_"))
+	if len(id) > 100 {
+		id = strings.ToValidUTF8(id[:100], "")
+	}
+	return id
+}
+
+// put copies a picture, unless it is there.
+func put(from, to string) error {
+	info, err := os.Stat(from)
+	if err != nil {
+		return err
+	}
+	if there, err := os.Stat(to); err == nil && there.Size() == info.Size() {
+		return nil
+	}
+	data, err := os.ReadFile(from)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+		return err
+	}
+	return store.WriteFile(to, data)
 }
 
 // WriteCSV writes a frame as a CSV file, whole or not at all: numbers in the shortest form that reads back the same,

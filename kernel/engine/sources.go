@@ -176,6 +176,14 @@ func (r *run) resolve(f *client.Frame, name, path, root string) (*client.Frame, 
 				if m.Counts == "" || m.Size != [2]int{} || bad[row] != nil {
 					return
 				}
+				if strings.HasPrefix(m.Counts, "{") { // run lengths, as a saved CSV holds them
+					inline, err := inlineMask(m.Counts)
+					if err != nil {
+						bad[row] = &client.BadRow{Row: row + 1, ID: rowID(f, row), Column: c.Name, Reason: err.Error()}
+					}
+					c.Masks[row] = inline
+					return
+				}
 				file, err := inside(filepath.Dir(path), root, m.Counts, r.store.Dir())
 				if err == nil {
 					c.Masks[row], err = readMask(file)
@@ -279,6 +287,21 @@ func inside(dir, root, path, home string) (string, error) {
 		}
 	}
 	return "", errors.New("the path leaves the table's folder; move the file, or name a parent folder with --root")
+}
+
+// inlineMask reads a mask that a table holds as JSON.
+func inlineMask(text string) (client.Mask, error) {
+	var m client.Mask
+	if err := json.Unmarshal([]byte(text), &m); err != nil {
+		return client.Mask{}, fmt.Errorf("%.40q is neither a file nor run lengths such as {\"size\":[2,2],\"counts\":\"04\"}", text)
+	}
+	if m.Counts == "" {
+		return client.Mask{}, nil
+	}
+	if _, err := mask.Decode(m); err != nil {
+		return client.Mask{}, err
+	}
+	return m, nil
 }
 
 // maxMask bounds a mask file's pixels against decompression bombs.

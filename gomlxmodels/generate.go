@@ -1,0 +1,137 @@
+package gomlxmodels
+
+import (
+	"fmt"
+	"slices"
+
+	"antipode/datasets"
+	"antipode/kernel/client"
+)
+
+// GenerateOp is the operation of [Generate].
+const GenerateOp = "generate"
+
+// GenerateArgs are the arguments of a generate stage. What is zero is the model's own.
+type GenerateArgs struct {
+	Model     string  `json:"model"` // a known name, a name on the hub, or the absolute path of a folder
+	Negative  string  `json:"negative,omitempty"`
+	Steps     int     `json:"steps,omitempty"`
+	Guidance  float64 `json:"guidance,omitempty"`
+	Scheduler string  `json:"scheduler,omitempty"`
+	Width     int     `json:"width,omitempty"`
+	Height    int     `json:"height,omitempty"`
+	Precision string  `json:"precision,omitempty"` // "" is Precisions[0]
+
+	n    int
+	seed int64
+}
+
+// GenerateOption is a setting of [Generate].
+type GenerateOption func(*GenerateArgs) error
+
+// Schedulers are the samplers that [Scheduler] takes.
+var Schedulers = []string{"ddim", "pndm", "euler", "euler-ancestral", "dpm++"}
+
+// Each is how many pictures are made of a prompt; 1 by default.
+func Each(n int) GenerateOption {
+	return func(a *GenerateArgs) error {
+		if n < 1 || n > datasets.MaxRepeat {
+			return fmt.Errorf("%d pictures of a prompt are not between 1 and %d", n, datasets.MaxRepeat)
+		}
+		a.n = n
+		return nil
+	}
+}
+
+// FirstSeed is the seed of each prompt's first picture, 0 by default; picture k has FirstSeed + k − 1. A number column seed overrides it.
+func FirstSeed(seed int64) GenerateOption {
+	return func(a *GenerateArgs) error {
+		a.seed = seed
+		return nil
+	}
+}
+
+// Negative is what pictures shall not show; "" by default. A text column negative overrides it.
+func Negative(prompt string) GenerateOption {
+	return func(a *GenerateArgs) error {
+		a.Negative = prompt
+		return nil
+	}
+}
+
+// Steps is how many steps turn noise into a picture; 50 by default.
+func Steps(n int) GenerateOption {
+	return func(a *GenerateArgs) error {
+		if n < 1 || n > 1000 {
+			return fmt.Errorf("%d steps are not between 1 and 1000", n)
+		}
+		a.Steps = n
+		return nil
+	}
+}
+
+// Guidance is the weight of the prompt against the negative one; 7.5 by default, up to 1 = none.
+func Guidance(weight float64) GenerateOption {
+	return func(a *GenerateArgs) error {
+		if !(weight > 0 && weight <= 1000) {
+			return fmt.Errorf("guidance %v is not between 0 and 1000", weight)
+		}
+		a.Guidance = weight
+		return nil
+	}
+}
+
+// Scheduler names the sampler, one of [Schedulers]; the model's own by default.
+func Scheduler(name string) GenerateOption {
+	return func(a *GenerateArgs) error {
+		if !slices.Contains(Schedulers, name) {
+			return fmt.Errorf("scheduler %q: it is one of %v", name, Schedulers)
+		}
+		a.Scheduler = name
+		return nil
+	}
+}
+
+// PictureSize is the size in pixels, each side a multiple of 8; the model's own by default.
+func PictureSize(width, height int) GenerateOption {
+	return func(a *GenerateArgs) error {
+		for _, side := range []int{width, height} {
+			if side < 8 || side%8 != 0 || side > 4096 {
+				return fmt.Errorf("%d×%d pixels: each side is a multiple of 8 up to 4096", width, height)
+			}
+		}
+		a.Width, a.Height = width, height
+		return nil
+	}
+}
+
+// Generate makes pictures of the text column prompt, [Each] of every row. Picture k has the id ID#k; the prompt's id stands in
+// prompt_id, or in row_id where the table has a prompt_id of its own. Its seed stands in the number column seed: the same seed
+// gives the same picture whatever is made beside it. Added are image, model, source ("generated"), outcome and reason, and
+// safety_checker: "absent", or "off" where the model's folder has one, which is not run here. A prompt that is cut because the
+// model takes fewer tokens has outcome ok and a reason that says so.
+//
+// model is a name that [Known] lists, a model on the hub that was pulled, or a folder as diffusers writes it (StableDiffusionPipeline).
+func Generate(model string, prompts datasets.Table, options ...GenerateOption) datasets.Table {
+	args := GenerateArgs{n: 1}
+	for _, o := range options {
+		if err := o(&args); err != nil {
+			return prompts.Fail(fmt.Errorf("Generate: %w", err))
+		}
+	}
+	var err error
+	if args.Model, err = resolve(model); err != nil {
+		return prompts.Fail(fmt.Errorf("Generate: %w", err))
+	}
+	of := "prompt_id"
+	if slices.ContainsFunc(prompts.Columns(), func(c client.ColumnSpec) bool { return c.Name == of }) {
+		of = "row_id"
+	}
+	prompts = prompts.Need("id", client.Text).Need("prompt", client.Text)
+	return prompts.Repeat(args.n, of, args.seed).Derive(GenerateOp, args, GenerateColumns()...)
+}
+
+// GenerateColumns are the columns that Generate adds.
+func GenerateColumns() []client.ColumnSpec {
+	return datasets.Columns("image:image", "model:text", "source:text", "outcome:text", "reason:text", "safety_checker:text")
+}

@@ -1,0 +1,186 @@
+// Package generate is the stage that makes pictures of prompts: it runs a Stable Diffusion pipeline (package diffusion) on the
+// device and keeps each picture among the store's blobs.
+package generate
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"image/png"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/gomlx/compute/dtypes"
+
+	"antipode/datasets"
+	"antipode/gomlxmodels"
+	"antipode/gomlxmodels/checkpoint"
+	"antipode/gomlxmodels/device"
+	"antipode/gomlxmodels/diffusion"
+	"antipode/gomlxmodels/stage"
+	"antipode/kernel/client"
+)
+
+// Version of the stage; see stage.Stage.
+const Version = 1
+
+func init() {
+	stage.Register(stage.Stage{Name: gomlxmodels.GenerateOp, Version: Version, Open: open})
+}
+
+// worker generates with one model and one setting.
+type worker struct {
+	env     stage.Env
+	args    gomlxmodels.GenerateArgs
+	name    string // for people
+	model   *diffusion.Model
+	digest  string
+	dtype   dtypes.DType
+	sampler *diffusion.Sampler
+	release func()
+}
+
+func open(_ context.Context, env stage.Env, raw json.RawMessage) (stage.Worker, error) {
+	w := &worker{env: env}
+	if err := json.Unmarshal(raw, &w.args); err != nil {
+		return nil, err
+	}
+	w.name = checkpoint.Name(w.args.Model)
+	dir, err := checkpoint.Folder(env, w.args.Model)
+	if err != nil {
+		return nil, err
+	}
+	if w.model, err = diffusion.Open(dir); err != nil {
+		return nil, err
+	}
+	contents, err := checkpoint.Digest(env, w.args.Model, w.model.Files())
+	if err != nil {
+		return nil, err
+	}
+	kind, err := env.DeviceKind()
+	if err != nil {
+		return nil, err
+	}
+	w.dtype = dtypes.Float32
+	if w.args.Precision == "bfloat16" || w.args.Precision != "float32" && kind == device.XLACUDA {
+		w.dtype = dtypes.BFloat16
+	}
+	a := w.args
+	w.digest = fmt.Sprintf("%s %d %v %q %d×%d %s %s", contents, a.Steps, a.Guidance, a.Scheduler, a.Width, a.Height, strings.ToLower(w.dtype.String()), kind)
+	return w, nil
+}
+
+func (w *worker) Label() string  { return "generate " + w.name }
+func (w *worker) Digest() string { return w.digest }
+func (w *worker) Batch() int     { return diffusion.DefaultBatch }
+
+func (w *worker) Check(columns []client.ColumnSpec) error {
+	for _, need := range datasets.Columns("id:text", "prompt:text", "seed:number") {
+		if !slices.Contains(columns, need) {
+			return fmt.Errorf("generate needs the column %q (%s); there are: %s", need.Name, need.Kind, client.NameList(columns))
+		}
+	}
+	return nil
+}
+
+func (w *worker) Outputs([]client.ColumnSpec) []client.ColumnSpec {
+	return gomlxmodels.GenerateColumns()
+}
+
+// request is what a row asks for.
+func (w *worker) request(row stage.Row) (diffusion.Request, string, error) {
+	r := diffusion.Request{Prompt: row.Text("prompt"), Negative: w.args.Negative, Steps: w.args.Steps, Guidance: w.args.Guidance,
+		Scheduler: w.args.Scheduler, Width: w.args.Width, Height: w.args.Height}
+	if own := row.Text("negative"); own != "" {
+		r.Negative = own
+	}
+	seed := row.Frame.Numbers("seed")[row.Index]
+	if !(seed >= 0 && seed <= 1<<53) || seed != math.Trunc(seed) {
+		return r, "seed", fmt.Errorf("the seed %v is no whole number from 0 to 2^53", seed)
+	}
+	r.Seed = uint64(seed)
+	return r, "", nil
+}
+
+func (w *worker) Key(row stage.Row) string {
+	r, _, err := w.request(row)
+	return fmt.Sprintf("%q %q %d %v", r.Prompt, r.Negative, r.Seed, err)
+}
+
+func (w *worker) Load(ctx context.Context) error {
+	handle, err := w.env.Device()
+	if err != nil {
+		return err
+	}
+	d := handle.(*device.Device)
+	value, release, err := w.env.Shared(fmt.Sprintf("%s (%.12s)", w.name, w.digest), func() (any, int64, func(), error) {
+		var s *diffusion.Sampler
+		err := w.env.OnDevice(ctx, func() (err error) {
+			if s, err = diffusion.NewSampler(d.Backend, w.model, diffusion.Options{DType: w.dtype}); err == nil {
+				err = s.Load()
+			}
+			return err
+		})
+		if err != nil {
+			return nil, 0, nil, err
+		}
+		return s, s.Bytes(), func() { w.env.OnDevice(context.Background(), func() error { s.Close(); return nil }) }, nil
+	})
+	if err != nil {
+		return err
+	}
+	w.sampler, w.release = value.(*diffusion.Sampler), release
+	return nil
+}
+
+func (w *worker) Prepare(_ context.Context, row stage.Row) (any, string, error) {
+	r, column, err := w.request(row)
+	if err != nil {
+		return nil, column, err
+	}
+	return r, "", nil
+}
+
+func (w *worker) Compute(ctx context.Context, prepared []any) ([][]stage.Value, error) {
+	requests := make([]diffusion.Request, len(prepared))
+	for i, p := range prepared {
+		requests[i] = p.(diffusion.Request)
+	}
+	var pictures []diffusion.Picture
+	err := w.env.OnDevice(ctx, func() (err error) {
+		pictures, err = w.sampler.Generate(ctx, requests, nil)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	safety := "absent"
+	if w.model.HasSafetyChecker() {
+		safety = "off"
+	}
+	out := make([][]stage.Value, len(pictures))
+	for i, p := range pictures {
+		var b bytes.Buffer
+		if err := (&png.Encoder{CompressionLevel: png.BestSpeed}).Encode(&b, p.Image); err != nil {
+			return nil, err
+		}
+		blob, err := w.env.PutBlob(b.Bytes(), ".png")
+		if err != nil {
+			return nil, err
+		}
+		reason := ""
+		if p.Truncated {
+			reason = "the prompt is longer than the model reads: its end was left out"
+		}
+		out[i] = []stage.Value{{Image: blob}, {Text: w.name}, {Text: "generated"}, {Text: "ok"}, {Text: reason}, {Text: safety}}
+	}
+	return out, nil
+}
+
+func (w *worker) Close() {
+	if w.release != nil {
+		w.release()
+	}
+}
