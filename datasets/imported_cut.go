@@ -25,6 +25,7 @@ import (
 const maxGrid = 100_000_000
 
 // cutter cuts grids into pictures, which it keeps in the store: the pictures among its blobs, and which they are by the grid's digest.
+// (Sources lie below the packages that decode pictures for models and that own the store, so it does without them.)
 type cutter struct {
 	grid, margin, gap int
 	home              string

@@ -11,6 +11,7 @@ import (
 	"hash/crc32"
 	"math"
 	"net/http"
+	"net/url"
 	"strings"
 	"sync"
 	"testing"
@@ -244,8 +245,10 @@ func TestKeyIsSecret(t *testing.T) {
 			t.Errorf("the key shows in %s", text)
 		}
 	}
-	f = newFake(t, give(400, problemJSON("bad", "you sent "+testKey)))
-	if r, err := f.generator(t, nil).Generate(t.Context(), "a red house"); err != nil || strings.Contains(r.Reason, "0123456789") {
+	const token = "token-of+another/form-0123456789"
+	f = newFake(t, give(400, problemJSON("bad", "you sent "+token+" or "+url.QueryEscape(token))))
+	g = f.generator(t, func(o *Options) { o.Key = Secret(token) })
+	if r, err := g.Generate(t.Context(), "a red house"); err != nil || r.Reason != "status 400: you sent [key] or [key] (bad)" {
 		t.Errorf("%q, %v", r.Reason, err)
 	}
 }
@@ -272,6 +275,21 @@ func TestBudget(t *testing.T) {
 	wait.Wait()
 	if asked, _ := f.counts(); made != 3 || refusals != 5 || asked != 3 || math.Abs(g.Spent()-0.12) > 1e-9 {
 		t.Errorf("%d made, %d over budget, %d requests, spent %v", made, refusals, asked, g.Spent())
+	}
+}
+
+// TestBudgetOfRefusals: what is not paid does not use up the budget.
+func TestBudgetOfRefusals(t *testing.T) {
+	no := give(400, problemJSON("moderation_blocked", "no"))
+	f := newFake(t, no, no, no, give(200, pictureJSON(pngFile(t), "")))
+	g := f.generator(t, func(o *Options) { o.Budget = 0.05 })
+	for i, want := range []string{Refused, Refused, Refused, OK} {
+		if r, err := g.Generate(t.Context(), "a red house"); err != nil || r.Outcome != want {
+			t.Errorf("prompt %d: %s (%s), %v; want %s", i, r.Outcome, r.Reason, err, want)
+		}
+	}
+	if _, err := g.Generate(t.Context(), "a red house"); !errors.Is(err, ErrBudget) {
+		t.Errorf("over budget: %v", err)
 	}
 }
 
