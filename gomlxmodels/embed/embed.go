@@ -16,6 +16,7 @@ import (
 	"antipode/gomlxmodels/checkpoint"
 	"antipode/gomlxmodels/device"
 	"antipode/gomlxmodels/stage"
+	"antipode/gomlxmodels/stagekit"
 	"antipode/kernel/client"
 )
 
@@ -48,10 +49,7 @@ type kind interface {
 }
 
 // encoder is a loaded model.
-type encoder interface {
-	Bytes() int64
-	Close()
-}
+type encoder = stagekit.Model
 
 // worker embeds with one model and one setting.
 type worker struct {
@@ -125,10 +123,8 @@ func has(columns []client.ColumnSpec, name string, kind client.Kind) bool {
 }
 
 func (w *worker) Check(columns []client.ColumnSpec) error {
-	for _, need := range w.kind.needs() {
-		if !has(columns, need.Name, need.Kind) {
-			return fmt.Errorf("embed needs the column %q (%s); there are: %s", need.Name, need.Kind, client.NameList(columns))
-		}
+	if err := stagekit.Needs("embed", columns, w.kind.needs()...); err != nil {
+		return err
 	}
 	w.masked = has(columns, "mask", client.Masked)
 	if v, ok := w.kind.(*vitKind); ok {
@@ -141,29 +137,12 @@ func (w *worker) Outputs(columns []client.ColumnSpec) []client.ColumnSpec {
 	return gomlxmodels.EmbedColumns(w.args.Vector, has(columns, "mask", client.Masked))
 }
 
-func (w *worker) Load(ctx context.Context) error {
-	handle, err := w.env.Device()
-	if err != nil {
-		return err
-	}
-	d := handle.(*device.Device)
+func (w *worker) Load(ctx context.Context) (err error) {
 	key := fmt.Sprintf("%s (%.12s, %s)", w.name, w.digest, w.kind.choices())
-	value, release, err := w.env.Shared(key, func() (any, int64, func(), error) {
-		var e encoder
-		err := w.env.OnDevice(ctx, func() (err error) {
-			e, err = w.kind.load(d.Backend, w.dtype)
-			return err
-		})
-		if err != nil {
-			return nil, 0, nil, err
-		}
-		return e, e.Bytes(), func() { w.env.OnDevice(context.Background(), func() error { e.Close(); return nil }) }, nil
+	w.encoder, w.release, err = stagekit.Load(ctx, w.env, key, func(backend compute.Backend) (encoder, error) {
+		return w.kind.load(backend, w.dtype)
 	})
-	if err != nil {
-		return err
-	}
-	w.encoder, w.release = value.(encoder), release
-	return nil
+	return err
 }
 
 func (w *worker) Prepare(_ context.Context, row stage.Row) (any, string, error) {

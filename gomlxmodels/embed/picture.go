@@ -3,15 +3,14 @@ package embed
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 
 	"antipode/datasets"
 	"antipode/datasets/mask"
 	"antipode/gomlxmodels/preprocess"
 	"antipode/gomlxmodels/stage"
+	"antipode/gomlxmodels/stagekit"
 	"antipode/kernel/client"
 )
 
@@ -23,15 +22,10 @@ func picture(row stage.Row) (rgb *preprocess.RGB, m *preprocess.Mask, column str
 		if absent(row) {
 			return nil, nil, "", nil
 		}
-		return nil, nil, "image", errors.New("the row has no image; give it one, or say why in a column outcome (refused, failed, skipped)")
+		return nil, nil, "image", stagekit.ErrNoImage
 	}
-	name := filepath.Base(img.Path)
-	data, err := os.ReadFile(img.Path)
-	if err != nil {
-		return nil, nil, "image", fmt.Errorf("%s cannot be read: %w", name, errors.Unwrap(err))
-	}
-	if rgb, err = preprocess.Decode(data); err != nil {
-		return nil, nil, "image", fmt.Errorf("%s: %w", name, err)
+	if rgb, err = stagekit.Picture(img.Path); err != nil {
+		return nil, nil, "image", err
 	}
 	if rle := row.Mask("mask"); rle.Counts != "" {
 		bitmap, err := mask.Decode(rle)
@@ -45,7 +39,7 @@ func picture(row stage.Row) (rgb *preprocess.RGB, m *preprocess.Mask, column str
 			}
 		}
 		if err := m.Check(rgb); err != nil {
-			return nil, nil, "mask", fmt.Errorf("%s: %w", name, err)
+			return nil, nil, "mask", fmt.Errorf("%s: %w", filepath.Base(img.Path), err)
 		}
 	}
 	return rgb, m, "", nil

@@ -8,19 +8,19 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 
+	"github.com/gomlx/compute"
+
+	"antipode/datasets"
 	"antipode/gomlxmodels"
 	"antipode/gomlxmodels/checkpoint"
-	"antipode/gomlxmodels/clip"
 	"antipode/gomlxmodels/clipseg"
-	"antipode/gomlxmodels/device"
-	"antipode/gomlxmodels/preprocess"
 	"antipode/gomlxmodels/stage"
+	"antipode/gomlxmodels/stagekit"
 	"antipode/gomlxmodels/tokenizers"
 	"antipode/kernel/client"
 )
@@ -90,12 +90,7 @@ func (w *worker) Digest() string {
 }
 
 func (w *worker) Check(columns []client.ColumnSpec) error {
-	for _, need := range []client.ColumnSpec{{Name: "id", Kind: client.Text}, {Name: "image", Kind: client.Picture}, {Name: w.args.Object, Kind: client.Text}} {
-		if !slices.Contains(columns, need) {
-			return fmt.Errorf("segment needs the column %q (%s); there are: %s", need.Name, need.Kind, client.NameList(columns))
-		}
-	}
-	return nil
+	return stagekit.Needs("segment", columns, append(datasets.Columns("id:text", "image:image"), client.ColumnSpec{Name: w.args.Object, Kind: client.Text})...)
 }
 
 func (w *worker) Outputs([]client.ColumnSpec) []client.ColumnSpec {
@@ -106,13 +101,9 @@ func (w *worker) Key(row stage.Row) string {
 	return fmt.Sprintf("%s %q %q %q", row.Image("image").SHA256, row.Text(w.args.Object), row.Text("outcome"), row.Text("reason"))
 }
 
-func (w *worker) Load(ctx context.Context) error {
-	handle, err := w.env.Device()
-	if err != nil {
-		return err
-	}
-	backend := handle.(*device.Device).Backend
-	w.encoder, w.release, err = shared(ctx, w.env, fmt.Sprintf("%s (%.12s, %s)", w.Label(), w.contents, w.kind), func() (*clipseg.Encoder, error) {
+func (w *worker) Load(ctx context.Context) (err error) {
+	key := fmt.Sprintf("%s (%.12s, %s)", w.Label(), w.contents, w.kind)
+	w.encoder, w.release, err = stagekit.Load(ctx, w.env, key, func(backend compute.Backend) (*clipseg.Encoder, error) {
 		e, err := clipseg.NewEncoder(backend, w.model, clipseg.Options{Batch: batch})
 		if err == nil {
 			err = e.Load()
@@ -123,34 +114,9 @@ func (w *worker) Load(ctx context.Context) error {
 		return err
 	}
 	j := w.judge
-	j.encoder, j.release, err = shared(ctx, w.env, fmt.Sprintf("presence %s (%.12s, %s)", checkpoint.Name(j.name), j.contents, w.kind), func() (*clip.Encoder, error) {
-		return j.load(backend)
-	})
+	key = fmt.Sprintf("presence %s (%.12s, %s)", checkpoint.Name(j.name), j.contents, w.kind)
+	j.encoder, j.release, err = stagekit.Load(ctx, w.env, key, j.load)
 	return err
-}
-
-// shared opens a model on the device's goroutine, or gives the one that is open.
-func shared[E interface {
-	Bytes() int64
-	Close()
-}](ctx context.Context, env stage.Env, key string, open func() (E, error)) (e E, release func(), err error) {
-	value, release, err := env.Shared(key, func() (any, int64, func(), error) {
-		var e E
-		err := env.OnDevice(ctx, func() (err error) {
-			if e, err = open(); err != nil {
-				e.Close()
-			}
-			return err
-		})
-		if err != nil {
-			return nil, 0, nil, err
-		}
-		return e, e.Bytes(), func() { env.OnDevice(context.Background(), func() error { e.Close(); return nil }) }, nil
-	})
-	if err != nil {
-		return e, nil, err
-	}
-	return value.(E), release, nil
 }
 
 // item is a row, prepared.
@@ -169,19 +135,15 @@ func (w *worker) Prepare(_ context.Context, row stage.Row) (any, string, error) 
 		if final(it.outcome) {
 			return it, "", nil
 		}
-		return nil, "image", errors.New("the row has no image; give it one, or say why in a column outcome (refused, failed, skipped)")
+		return nil, "image", stagekit.ErrNoImage
 	}
 	names := w.args.Objects(it.objects)
 	if len(names) == 0 {
 		return nil, w.args.Object, errors.New("the row names no object to look for")
 	}
-	data, err := os.ReadFile(file)
+	rgb, err := stagekit.Picture(file)
 	if err != nil {
-		return nil, "image", fmt.Errorf("%s cannot be read: %w", filepath.Base(file), errors.Unwrap(err))
-	}
-	rgb, err := preprocess.Decode(data)
-	if err != nil {
-		return nil, "image", fmt.Errorf("%s: %w", filepath.Base(file), err)
+		return nil, "image", err
 	}
 	it.width, it.height, it.picture = rgb.Width, rgb.Height, &clipseg.Picture{}
 	if it.picture.Pixels, err = w.model.Prepare(rgb); err != nil {

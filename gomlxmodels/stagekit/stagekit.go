@@ -1,0 +1,79 @@
+// Package stagekit holds what the workers of stages share: the check of a table's columns, reading a row's picture, and the use of
+// one loaded model by several runs.
+package stagekit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/gomlx/compute"
+
+	"antipode/gomlxmodels/device"
+	"antipode/gomlxmodels/preprocess"
+	"antipode/gomlxmodels/stage"
+	"antipode/kernel/client"
+)
+
+// Needs says which of the needed columns a table lacks, and nil where it has them all. op is the stage's name.
+func Needs(op string, columns []client.ColumnSpec, needs ...client.ColumnSpec) error {
+	for _, need := range needs {
+		if !slices.Contains(columns, need) {
+			return fmt.Errorf("%s needs the column %q (%s); there are: %s", op, need.Name, need.Kind, client.NameList(columns))
+		}
+	}
+	return nil
+}
+
+// ErrNoImage is what a row without an image is told that does not say why in its outcome.
+var ErrNoImage = errors.New("the row has no image; give it one, or say why in a column outcome (refused, failed, skipped)")
+
+// Picture decodes the picture at a path. Errors call it by the last part of the path.
+func Picture(path string) (*preprocess.RGB, error) {
+	name := filepath.Base(path)
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("%s cannot be read: %w", name, errors.Unwrap(err))
+	}
+	rgb, err := preprocess.Decode(data)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return rgb, nil
+}
+
+// Model is a model loaded on a device.
+type Model interface {
+	Bytes() int64 // the memory its weights take
+	Close()       // a nil one is left alone
+}
+
+// Load gives the model that is open under the key, or the one that open makes. open runs on the device's goroutine; a model it
+// gives beside an error is closed. Release the model when done: it is closed, on that goroutine too, when memory is wanted.
+func Load[M Model](ctx context.Context, env stage.Env, key string, open func(compute.Backend) (M, error)) (m M, release func(), err error) {
+	handle, err := env.Device()
+	if err != nil {
+		return m, nil, err
+	}
+	backend := handle.(*device.Device).Backend
+	value, release, err := env.Shared(key, func() (any, int64, func(), error) {
+		var m M
+		err := env.OnDevice(ctx, func() (err error) {
+			if m, err = open(backend); err != nil && any(m) != nil {
+				m.Close()
+			}
+			return err
+		})
+		if err != nil {
+			return nil, 0, nil, err
+		}
+		return m, m.Bytes(), func() { env.OnDevice(context.Background(), func() error { m.Close(); return nil }) }, nil
+	})
+	if err != nil {
+		return m, nil, err
+	}
+	return value.(M), release, nil
+}
