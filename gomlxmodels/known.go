@@ -27,8 +27,8 @@ func Known() []Model {
 	return []Model{
 		{ArchipelagoViT, "", "ViTModel", "1.3 M", "Apache-2.0", "image encoder of the built-in world, small", "full object_only background_only"},
 		{"vit-base-patch16-224", "google/vit-base-patch16-224", "ViTForImageClassification", "86 M", "Apache-2.0", "image encoder of Decomposed-DIG", "full object_only background_only"},
-		{"clip-vit-base-patch32", "openai/clip-vit-base-patch32", "CLIPModel", "151 M", "", "pictures and English texts in one space: ENTIGEN's judge", "clip_image clip_text"},
-		{"clip-vit-large-patch14", "openai/clip-vit-large-patch14", "CLIPModel", "428 M", "", "pictures and English texts in one space: CoCo-CroLa, ViSAGe", "clip_image clip_text"},
+		{"clip-vit-base-patch32", "openai/clip-vit-base-patch32", "CLIPModel", "151 M", "", "pictures and English texts in one space: CoCo-CroLa, ENTIGEN's judge", "clip_image clip_text"},
+		{"clip-vit-large-patch14", "openai/clip-vit-large-patch14", "CLIPModel", "428 M", "", "the same, larger", "clip_image clip_text"},
 		{"altclip-m9", "BAAI/AltCLIP-m9", "AltCLIPModel", "864 M", "", "pictures and texts in nine languages", "clip_image clip_text"},
 		{"clipseg", "CIDAS/clipseg-rd64-refined", "CLIPSegForImageSegmentation", "151 M", "Apache-2.0", "masks from words", "mask mask_score mask_area mask_components"},
 		{"all-minilm-l6-v2", "sentence-transformers/all-MiniLM-L6-v2", "SentenceTransformer (BertModel)", "23 M", "Apache-2.0", "small encoder of English sentences", "text"},
