@@ -95,8 +95,8 @@ func upsample(scope *model.Scope, x *Node, h, w int) *Node {
 }
 
 // scoresAtOnce bounds the number of attention scores that are held at once: a picture of 512×512 has 4096 latents, whose scores
-// would be a gigabyte for one layer.
-const scoresAtOnce = 1 << 24
+// would be a gigabyte for one layer. A test lowers it.
+var scoresAtOnce = 1 << 24
 
 // attend is attention of the rows of x to those of context (nil: to x itself, with one fused projection) and the projection of
 // what they find. Unlike nn.SelfAttention it takes another sequence, and goes through long ones in pieces.

@@ -105,6 +105,13 @@ func TestEqualReference(t *testing.T) {
 	})
 }
 
+// TestPieces has attention go through its rows in pieces, the last one shorter.
+func TestPieces(t *testing.T) {
+	defer func(most int) { scoresAtOnce = most }(scoresAtOnce)
+	scoresAtOnce = 500 // of odd's UNet: 15 places, 3 heads, batch 2 → 5 rows or 1 at once
+	checkReference(openGolden(t, filepath.Join("testdata", "odd")), testbackend.Go(t))
+}
+
 func checkReference(g golden, backend compute.Backend) {
 	stages := GraphOptions{Stages: true}
 	ids := []int32{}

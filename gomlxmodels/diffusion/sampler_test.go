@@ -47,12 +47,12 @@ func apart(t testing.TB, a, b *image.NRGBA) (worst int) {
 func (g golden) requests() (list []Request) {
 	info, _ := g.set.Info("image")
 	for _, seed := range seeds {
-		list = append(list, Request{Prompt: prompt, Negative: negative, Seed: seed, Steps: 20, Guidance: 7.5, Height: info.Shape[1], Width: info.Shape[2], Scheduler: "ddim"})
+		list = append(list, Request{Prompt: prompt, Negative: negative, Seed: seed, Steps: 20, Guidance: 7.5, Height: info.Shape[1], Width: info.Shape[2]})
 	}
 	return list
 }
 
-// TestPicturesEqualReference samples 20 DDIM steps from the seeds of diffusers' run.
+// TestPicturesEqualReference samples 20 steps of the folders' own scheduler, DDIM, or Euler's with noise, from the seeds of diffusers' run.
 func TestPicturesEqualReference(t *testing.T) {
 	for _, name := range goldens {
 		t.Run(name, func(t *testing.T) { checkPictures(openGolden(t, filepath.Join("testdata", name)), testbackend.Go(t)) })
@@ -96,7 +96,7 @@ func TestBatches(t *testing.T) {
 	}
 	list[1].Width = 24   // another shape: a batch of its own
 	list[2].Guidance = 1 // no guidance: so is this
-	list[3].Prompt, list[4].Prompt = "", "the sea"
+	list[3].Prompt, list[4].Prompt = "the sea", ""
 	alone := newSampler(t, backend, g.Model, Options{})
 	want, err := alone.Generate(t.Context(), list, nil)
 	if err != nil {

@@ -15,7 +15,7 @@ import shutil
 import sys
 
 import torch
-from diffusers import AutoencoderKL, DDIMScheduler, StableDiffusionPipeline, UNet2DConditionModel
+from diffusers import AutoencoderKL, DDIMScheduler, EulerAncestralDiscreteScheduler, StableDiffusionPipeline, UNet2DConditionModel
 from safetensors.torch import load_file, save_file
 from transformers import CLIPTextConfig, CLIPTextModel, CLIPTokenizer
 
@@ -115,8 +115,7 @@ def golden(pipe, generator, latent):
 
 
 def sampled(pipe, size, steps=20, seeds=(7, 2**40 + 3), guidance=7.5):
-    """Pictures [n,h,w,3] of 0 to 255 that the pipeline samples with DDIM, one seed a picture."""
-    pipe.scheduler = DDIMScheduler.from_config(pipe.scheduler.config)
+    """Pictures [n,h,w,3] of 0 to 255 that the pipeline samples, one seed a picture."""
     pipe.set_progress_bar_config(disable=True)
     g = [torch.Generator().manual_seed(s) for s in seeds]
     r = pipe([PROMPT] * len(seeds), negative_prompt=[NEGATIVE] * len(seeds), height=size[0], width=size[1], num_inference_steps=steps, guidance_scale=guidance, generator=g, output_type="pt")
@@ -124,10 +123,11 @@ def sampled(pipe, size, steps=20, seeds=(7, 2**40 + 3), guidance=7.5):
 
 
 def pipeline(unet, vae, text, tok, scheduler, generator):
+    scheduler = scheduler if not isinstance(scheduler, dict) else DDIMScheduler(**scheduler)
     text = shake(CLIPTextModel(CLIPTextConfig(**text)), generator)
     unet = shake(UNet2DConditionModel(**unet), generator)
     vae = shake(AutoencoderKL(**vae), generator)
-    return StableDiffusionPipeline(vae=vae, text_encoder=text, tokenizer=tok, unet=unet, scheduler=DDIMScheduler(**scheduler), safety_checker=None, feature_extractor=None, requires_safety_checker=False)
+    return StableDiffusionPipeline(vae=vae, text_encoder=text, tokenizer=tok, unet=unet, scheduler=scheduler, safety_checker=None, feature_extractor=None, requires_safety_checker=False)
 
 
 LADDER = dict(beta_start=0.00085, beta_end=0.012, beta_schedule="scaled_linear", clip_sample=False, set_alpha_to_one=False, steps_offset=1)
@@ -184,7 +184,7 @@ def main(root):
          scheduler={**LADDER, "prediction_type": "v_prediction"})
 
     # what else may differ: other blocks with attention, several transformer layers, odd sizes of latents, no attention in the
-    # autoencoder's middle, other orders of the time embedding, and the names of the hub's first autoencoders
+    # autoencoder's middle, another order of the time embedding, names and settings of the hub's first folders
     def old_names(folder):
         path = folder / "vae" / "diffusion_pytorch_model.safetensors"
         names = {"to_q": "query", "to_k": "key", "to_v": "value", "to_out.0": "proj_attn"}
@@ -198,6 +198,8 @@ def main(root):
         tensors = {key if key.startswith("text_model.") else "text_model." + key: value for key, value in load_file(path).items()}
         tensors["text_model.embeddings.position_ids"] = torch.arange(77)[None]
         save_file(tensors, path, metadata={"format": "pt"})
+        path = folder / "scheduler" / "scheduler_config.json"  # settings that the pipeline corrects
+        path.write_text(json.dumps({**json.loads(path.read_text()), "clip_sample": True, "steps_offset": 0}, indent=2))
 
     make("odd", (24, 40), (3, 5), legacy=old_names,
          unet=unet((6, 6, 12), (PLAIN, CROSS, CROSS), layers_per_block=[1, 2, 1], transformer_layers_per_block=[1, 2, 1], cross_attention_dim=10, attention_head_dim=3, norm_num_groups=3,
@@ -205,11 +207,12 @@ def main(root):
          vae=vae((6, 6, 9, 12), layers_per_block=1, norm_num_groups=3, scaling_factor=0.5),
          text=lambda end, pad: text(10, 1, 5, end, hidden_act="gelu", layer_norm_eps=1e-4, pad=pad), scheduler={**LADDER, "timestep_spacing": "trailing", "set_alpha_to_one": True})
 
-    # an autoencoder without attention and without convolutions between its halves; one block, one head
+    # an autoencoder without attention and without convolutions between its halves; one block, one head; a scheduler that draws noise
     make("bare", (16, 24), (9, 3),
          unet=unet((8, 8), (CROSS, PLAIN), layers_per_block=1, cross_attention_dim=8, attention_head_dim=1, norm_num_groups=2),
          vae=vae((4, 8), layers_per_block=1, norm_num_groups=2, scaling_factor=1.0, mid_block_add_attention=False, use_quant_conv=False, use_post_quant_conv=False),
-         text=lambda end, pad: text(8, 1, 1, end, hidden_act="gelu", pad=pad), scheduler=LADDER)
+         text=lambda end, pad: text(8, 1, 1, end, hidden_act="gelu", pad=pad),
+         scheduler=EulerAncestralDiscreteScheduler(**{k: LADDER[k] for k in ("beta_start", "beta_end", "beta_schedule", "steps_offset")}, timestep_spacing="leading"))
 
     print(json.dumps({p.name: sum(f.stat().st_size for f in p.rglob("*") if f.is_file()) for p in sorted(root.iterdir()) if p.is_dir()}, indent=1))
 

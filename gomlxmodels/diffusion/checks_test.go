@@ -1,0 +1,157 @@
+//go:build checks
+
+package diffusion
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gomlx/gomlx/core/tensors"
+
+	"antipode/internal/near"
+	"antipode/internal/testbackend"
+)
+
+// python runs a script of internal/pyref with the Python that ANTIPODE_PYTHON names, or skips the test where a module is missing.
+func python(t *testing.T, script string, args ...string) string {
+	t.Helper()
+	name := os.Getenv("ANTIPODE_PYTHON")
+	if name == "" {
+		name = "python3"
+	}
+	const modules = "torch, transformers, diffusers, safetensors"
+	if err := exec.Command(name, "-c", "import "+modules).Run(); err != nil {
+		testbackend.Missing(t, "python", fmt.Sprintf("%s cannot import %s; name one that can in ANTIPODE_PYTHON", name, modules))
+	}
+	cmd := exec.Command(name, append([]string{filepath.Join("..", "..", "internal", "pyref", script)}, args...)...)
+	cmd.Env = append(os.Environ(), "HF_HUB_OFFLINE=1", "TQDM_DISABLE=1")
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%s: %v\n%s", script, err, stderr.String())
+	}
+	return string(out)
+}
+
+// TestEveryFolderOnXLA is TestEqualReference and TestPicturesEqualReference on XLA for all goldens.
+func TestEveryFolderOnXLA(t *testing.T) {
+	for _, name := range goldens {
+		t.Run(name, func(t *testing.T) {
+			g := openGolden(t, filepath.Join("testdata", name))
+			checkReference(g, testbackend.XLA(t))
+			checkPictures(g, testbackend.XLA(t))
+		})
+	}
+}
+
+// TestFresh compares folders freshly saved by diffusers, of shapes drawn from ANTIPODE_TEST_SEED, one for each scheduler.
+func TestFresh(t *testing.T) {
+	dir := t.TempDir()
+	t.Logf("\n%s", python(t, "diffusion_fresh.py", dir, fmt.Sprint(near.Seed(t))))
+	folders, err := filepath.Glob(filepath.Join(dir, "*", "model_index.json"))
+	if err != nil || len(folders) != 5 {
+		t.Fatalf("%d folders, %v", len(folders), err)
+	}
+	for i, index := range folders {
+		folder := filepath.Dir(index)
+		t.Run(filepath.Base(folder), func(t *testing.T) {
+			g, backend := openGolden(t, folder), testbackend.Go(t)
+			if i == int(near.Seed(t)%5) { // XLA takes seconds to compile each
+				backend = testbackend.XLA(t)
+			}
+			checkReference(g, backend)
+			checkPictures(g, backend)
+		})
+	}
+}
+
+// TestReal compares Stable Diffusion 1.5's shape with random weights: text tower, a step of the UNet and a decoding of 512×512.
+// It needs 15 GiB of memory and 2 GiB of disk. ANTIPODE_DIFFUSION_REAL names a folder that internal/pyref/diffusion_real.py made;
+// without it one is made.
+func TestReal(t *testing.T) {
+	backend := testbackend.XLA(t)
+	dir := os.Getenv("ANTIPODE_DIFFUSION_REAL")
+	if dir == "" {
+		dir = t.TempDir()
+		t.Logf("diffusers: %s", python(t, "diffusion_real.py", dir, fmt.Sprint(near.Seed(t)), "3"))
+	}
+	g := openGolden(t, dir)
+	s := newSampler(t, backend, g.Model, Options{})
+	var ids []int32
+	for _, v := range g.values("ids") {
+		ids = append(ids, int32(v))
+	}
+	scale := g.tensor("z")
+	if err := tensors.MutableFlatData(scale, func(flat []float32) {
+		for i := range flat {
+			flat[i] *= float32(g.vae.ScalingFactor)
+		}
+	}); err != nil {
+		t.Fatal(err)
+	}
+	// The sampler's UNet takes one timestep and answers for prompt and negative prompt at once: guidance 1 gives the answer to the
+	// prompt alone, 0 the other.
+	sample, context := g.values("sample"), g.values("context")
+	half := len(sample) / 2
+	info, _ := g.set.Info("sample")
+	for _, c := range []struct {
+		name   string
+		part   part
+		inputs []*tensors.Tensor
+		want   []float32
+	}{
+		{"text", textPart, []*tensors.Tensor{tensors.FromFlatDataAndDimensions(ids, 1, len(ids))}, g.values("text")},
+		{"unet", unetPart, []*tensors.Tensor{
+			tensors.FromFlatDataAndDimensions(sample[half:], 1, info.Shape[1], info.Shape[2], info.Shape[3]),
+			tensors.FromFlatDataAndDimensions([]float32{g.values("t")[1], 1}, 2),
+			tensors.FromFlatDataAndDimensions(context, 2, 77, g.unet.ContextDim),
+			tensors.FromFlatDataAndDimensions([]float32{1}, 1),
+		}, g.values("unet")[half:]},
+		{"decoder", decoderPart, []*tensors.Tensor{scale}, g.values("decoder")},
+	} {
+		best, first := 0.0, 0.0
+		var got []float32
+		for i := range 3 {
+			begin := time.Now()
+			out, err := s.call(c.part, c.inputs...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = tensors.MustCopyFlatData[float32](out)
+			release(out)
+			switch seconds := time.Since(begin).Seconds(); {
+			case i == 0:
+				first = seconds
+			case best == 0 || seconds < best:
+				best = seconds
+			}
+		}
+		release(c.inputs...)
+		d, _ := near.Worst(got, c.want)
+		size := near.Scale(c.want)
+		t.Logf("%s: %.2f s (loading, compiling and the first run %.1f s), peak of the process so far %s; worst difference %.2g at scale %.3g: %.2g of it",
+			c.name, best, first, peak(), d, size, d/size)
+		if d > 1e-3*size {
+			t.Errorf("%s: worst difference %.3g is more than 1e-3 of the scale %.3g", c.name, d, size)
+		}
+	}
+	report, _ := json.Marshal(map[string]any{"weights_MiB": s.Bytes() >> 20})
+	t.Logf("%s", report)
+}
+
+// peak is the most memory the process has held, where the system says it.
+func peak() string {
+	text, _ := os.ReadFile("/proc/self/status")
+	if m := regexp.MustCompile(`VmHWM:\s*(\d+ kB)`).FindSubmatch(text); m != nil {
+		return string(m[1])
+	}
+	return "unknown"
+}

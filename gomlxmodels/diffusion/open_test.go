@@ -1,0 +1,243 @@
+package diffusion
+
+import (
+	"encoding/json"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"antipode/gomlxmodels/weights"
+	"antipode/internal/testbackend"
+)
+
+// copyOf copies a golden folder so that a test can damage it.
+func copyOf(t *testing.T, name string) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS(filepath.Join("testdata", name))); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// edit changes keys of a JSON file of the folder; a nil value takes the key away.
+func edit(t *testing.T, dir, name string, change map[string]any) {
+	t.Helper()
+	path := filepath.Join(dir, name)
+	all := map[string]any{}
+	text, err := os.ReadFile(path)
+	if err == nil {
+		err = json.Unmarshal(text, &all)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for key, value := range change {
+		if all[key] = value; value == nil {
+			delete(all, key)
+		}
+	}
+	text, _ = json.Marshal(all)
+	if err := os.WriteFile(path, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// rewrite changes the tensors of a safetensors file of the folder.
+func rewrite(t *testing.T, dir, name string, change func(map[string]weights.Tensor)) {
+	t.Helper()
+	path := filepath.Join(dir, name)
+	set, err := weights.OpenFiles(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[string]weights.Tensor{}
+	for _, name := range set.Names() {
+		info, _ := set.Info(name)
+		data, err := set.Float32(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all[name] = weights.Tensor{Name: name, Shape: info.Shape, Data: data}
+	}
+	change(all)
+	if err := weights.Save(path, slices.Collect(maps.Values(all)), nil, weights.F32); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// line holds an error to one line with these words.
+func line(t *testing.T, err error, words ...string) {
+	t.Helper()
+	if err == nil {
+		t.Errorf("no error, want one with %q", words)
+		return
+	}
+	for _, w := range words {
+		if !strings.Contains(err.Error(), w) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("error %q, want one line with %q", err, w)
+		}
+	}
+}
+
+func TestOpen(t *testing.T) {
+	m, err := Open(filepath.Join("testdata", "sd2"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if w, h := m.Size(); w != 16 || h != 16 || m.HasSafetyChecker() {
+		t.Errorf("size %d×%d, safety checker %t", w, h, m.HasSafetyChecker())
+	}
+	var names []string
+	for _, f := range m.Files() {
+		rel, _ := filepath.Rel(filepath.Join("testdata", "sd2"), f)
+		names = append(names, filepath.ToSlash(rel))
+	}
+	slices.Sort(names)
+	want := []string{"model_index.json", "scheduler/scheduler_config.json", "text_encoder/config.json", "text_encoder/model.safetensors", "tokenizer/tokenizer.json",
+		"tokenizer/tokenizer_config.json", "unet/config.json", "unet/diffusion_pytorch_model.safetensors", "vae/config.json", "vae/diffusion_pytorch_model.safetensors"}
+	if !slices.Equal(names, want) {
+		t.Errorf("files %v", names)
+	}
+	dir := copyOf(t, "sd2")
+	edit(t, dir, "model_index.json", map[string]any{"safety_checker": []string{"stable_diffusion", "StableDiffusionSafetyChecker"}})
+	vae := filepath.Join(dir, "vae", "diffusion_pytorch_model")
+	if err := os.Rename(vae+".safetensors", vae+".fp16.safetensors"); err != nil {
+		t.Fatal(err)
+	}
+	edit(t, dir, "unet/config.json", map[string]any{"sample_size": []int{6, 10}})
+	if m, err = Open(dir); err != nil {
+		t.Fatal(err)
+	}
+	if w, h := m.Size(); w != 20 || h != 12 || !m.HasSafetyChecker() {
+		t.Errorf("size %d×%d, safety checker %t", w, h, m.HasSafetyChecker())
+	}
+}
+
+func TestOpenRefuses(t *testing.T) {
+	const unetFile, vaeFile = "unet/diffusion_pytorch_model.safetensors", "vae/diffusion_pytorch_model.safetensors"
+	for _, c := range []struct {
+		name   string
+		damage func(dir string)
+		words  []string
+	}{
+		{"no index", func(dir string) { os.Remove(filepath.Join(dir, "model_index.json")) }, []string{"pipeline folder", "model_index.json"}},
+		{"another pipeline", func(dir string) {
+			edit(t, dir, "model_index.json", map[string]any{"_class_name": "StableDiffusionXLPipeline"})
+		}, []string{"model_index.json", "StableDiffusionXLPipeline"}},
+		{"another text tower", func(dir string) {
+			edit(t, dir, "model_index.json", map[string]any{"text_encoder": []string{"transformers", "T5EncoderModel"}})
+		}, []string{"text_encoder", "T5EncoderModel"}},
+		{"a part that is no pair", func(dir string) { edit(t, dir, "model_index.json", map[string]any{"vae": 3}) }, []string{"model_index.json", "vae"}},
+		{"not JSON", func(dir string) { os.WriteFile(filepath.Join(dir, "unet", "config.json"), []byte("{"), 0o600) }, []string{"unet", "config.json", "JSON"}},
+		{"class embeddings", func(dir string) {
+			edit(t, dir, "unet/config.json", map[string]any{"class_embed_type": "timestep"})
+		}, []string{"unet", "class_embed_type", "timestep"}},
+		{"another block", func(dir string) {
+			edit(t, dir, "unet/config.json", map[string]any{"down_block_types": []string{"DownBlock2D", "AttnDownBlock2D", "DownBlock2D"}})
+		}, []string{"down_block_types", "AttnDownBlock2D"}},
+		{"heads that do not divide", func(dir string) { edit(t, dir, "unet/config.json", map[string]any{"attention_head_dim": 3}) }, []string{"8 not divisible by attention_head_dim 3"}},
+		{"too few heads", func(dir string) {
+			edit(t, dir, "unet/config.json", map[string]any{"attention_head_dim": []int{1, 2}})
+		}, []string{"attention_head_dim: 2 numbers do not fit 3 blocks"}},
+		{"groups of nothing", func(dir string) { edit(t, dir, "unet/config.json", map[string]any{"norm_num_groups": 0}) }, []string{"norm_num_groups 0"}},
+		{"groups that do not divide", func(dir string) { edit(t, dir, "vae/config.json", map[string]any{"norm_num_groups": 5}) }, []string{"vae", "not divisible by norm_num_groups 5"}},
+		{"a shift", func(dir string) { edit(t, dir, "vae/config.json", map[string]any{"shift_factor": 0.1}) }, []string{"vae", "shift_factor"}},
+		{"no scale", func(dir string) { edit(t, dir, "vae/config.json", map[string]any{"scaling_factor": 0}) }, []string{"scaling_factor 0"}},
+		{"a huge width", func(dir string) {
+			edit(t, dir, "unet/config.json", map[string]any{"block_out_channels": []int{1 << 40, 8, 16}})
+		}, []string{"block_out_channels"}},
+		{"a UNet that fills in", func(dir string) { edit(t, dir, "unet/config.json", map[string]any{"in_channels": 9}) }, []string{"in_channels is 9", "latent_channels 4"}},
+		{"contexts of another width", func(dir string) { edit(t, dir, "unet/config.json", map[string]any{"cross_attention_dim": 20}) }, []string{"cross_attention_dim is 20", "hidden_size 16"}},
+		{"another text model", func(dir string) { edit(t, dir, "text_encoder/config.json", map[string]any{"model_type": "clip"}) }, []string{"text_encoder", `model_type "clip"`}},
+		{"a small vocabulary", func(dir string) {
+			edit(t, dir, "text_encoder/config.json", map[string]any{"vocab_size": 500})
+		}, []string{"tokenizer has 519 tokens", "vocab_size is 500"}},
+		{"a tensor missing", func(dir string) {
+			rewrite(t, dir, unetFile, func(all map[string]weights.Tensor) { delete(all, "mid_block.resnets.1.conv2.weight") })
+		}, []string{unetFile, "missing: mid_block.resnets.1.conv2.weight"}},
+		{"a tensor too many", func(dir string) {
+			rewrite(t, dir, vaeFile, func(all map[string]weights.Tensor) {
+				all["decoder.extra"] = weights.Tensor{Name: "decoder.extra", Shape: []int{1}, Data: []float32{1}}
+			})
+		}, []string{vaeFile, "does not use: decoder.extra"}},
+		{"a tensor of another shape", func(dir string) {
+			rewrite(t, dir, vaeFile, func(all map[string]weights.Tensor) {
+				v := all["encoder.conv_in.weight"]
+				v.Shape = []int{v.Shape[1], v.Shape[0], 3, 3}
+				all[v.Name] = v
+			})
+		}, []string{vaeFile, `"encoder.conv_in.weight" has shape [3 8 3 3]`, "[8 3 3 3]"}},
+		{"no weights", func(dir string) { os.Remove(filepath.Join(dir, "unet", "diffusion_pytorch_model.safetensors")) }, []string{"unet", "holds no diffusion_pytorch_model.safetensors"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dir := copyOf(t, "sd2")
+			c.damage(dir)
+			_, err := Open(dir)
+			line(t, err, append(c.words, dir)...)
+		})
+	}
+}
+
+func TestRequestsRefused(t *testing.T) {
+	m, err := Open(filepath.Join("testdata", "bare"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := newSampler(t, testbackend.Go(t), m, Options{})
+	good := Request{Prompt: "x", Steps: 1, Width: 16, Height: 16}
+	for _, c := range []struct {
+		change func(*Request)
+		words  []string
+	}{
+		{func(r *Request) { r.Width = 20 }, []string{"request 2", "20×16", "multiples of 8"}},
+		{func(r *Request) { r.Height = 8000 }, []string{"16×8000"}},
+		{func(r *Request) { r.Height = -8 }, []string{"16×-8"}},
+		{func(r *Request) { r.Steps = -1 }, []string{"request 2", "-1 steps"}},
+		{func(r *Request) { r.Steps = 1001 }, []string{"1001 steps"}},
+		{func(r *Request) { r.Scheduler = "heun" }, []string{"request 2", `"heun"`}},
+		{func(r *Request) { r.Guidance = 1e9 }, []string{"guidance 1e+09"}},
+		{func(r *Request) { r.PromptIDs = []int32{1, 5000} }, []string{"prompt", "token 2 has id 5000"}},
+		{func(r *Request) { r.NegativeIDs = make([]int32, 78) }, []string{"negative prompt", "78 tokens"}},
+	} {
+		bad := good
+		c.change(&bad)
+		got, err := s.Generate(t.Context(), []Request{good, bad}, func(p Progress) { t.Errorf("work was begun: %+v", p) })
+		line(t, err, c.words...)
+		if got != nil {
+			t.Errorf("pictures with %v", err)
+		}
+	}
+	if _, err := NewSampler(testbackend.Go(t), m, Options{Batch: 1000}); err == nil {
+		t.Error("a batch of 1000 is taken")
+	}
+	s.Close()
+	_, err = s.Generate(t.Context(), []Request{good}, nil)
+	line(t, err, "closed")
+}
+
+// TestTexts looks at what requests' texts become.
+func TestTexts(t *testing.T) {
+	for name, pad := range map[string]int32{"sd1": 518, "sd2": 0} { // padding with the end, or with "!"
+		m, err := Open(filepath.Join("testdata", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := m.check(Request{Prompt: "sea", Width: 16, Height: 16})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(r.prompt) != 77 || r.prompt[0] != 517 || r.prompt[3] != 518 && r.prompt[4] != 518 || r.prompt[76] != pad || r.truncated {
+			t.Errorf("%s: prompt %v", name, r.prompt)
+		}
+		if r.group.steps != DefaultSteps || r.guidance != DefaultGuidance || !r.group.guided {
+			t.Errorf("defaults %+v", r)
+		}
+		if r, err = m.check(Request{Prompt: strings.Repeat("x ", 90), Width: 16, Height: 16}); err != nil || !r.truncated || len(r.prompt) != 77 || r.prompt[76] != 518 {
+			t.Errorf("%s: a long prompt: %+v, %v", name, r, err)
+		}
+	}
+}
