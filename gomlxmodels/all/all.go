@@ -19,6 +19,7 @@ import (
 	_ "antipode/datasets/seegull"
 	_ "antipode/datasets/visage"
 	"antipode/gomlxmodels/archipelago/weights"
+	_ "antipode/gomlxmodels/caption"
 	"antipode/gomlxmodels/checkpoint"
 	"antipode/gomlxmodels/device"
 	_ "antipode/gomlxmodels/embed"

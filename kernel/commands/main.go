@@ -52,6 +52,7 @@ func commands() []command {
 		{"generate", "--model NAME|DIR --prompts TABLE --out TABLE [--n N] [--steps N] …", "make pictures of prompts", generate},
 		{"segment", "--masks DIR | --model NAME|DIR --object COLUMN   --in TABLE --out TABLE", "add masks from files, or found by the object's name", segment},
 		{"embed", "--model NAME|DIR --in TABLE --out TABLE [--vector NAME] [--text COLUMN]", "add vectors of pictures (whole, object, background) or of texts", embed},
+		{"caption", "--model NAME|DIR --in TABLE --out TABLE [--n N] [--decode HOW] …", "describe pictures in words, a row for each caption", caption},
 		{"score", "--metric NAME … --out FILE", "compute a score; `antipode score --metric NAME --help` prints its inputs and options", score},
 		{"kernel", "CONNECTION_FILE", "what Jupyter starts", kernel},
 	}
