@@ -98,12 +98,18 @@ func upsample(scope *model.Scope, x *Node, h, w int) *Node {
 // would be a gigabyte for one layer. A test lowers it.
 var scoresAtOnce = 1 << 24
 
+// attention says what differs between the networks' attention.
+type attention struct {
+	bias   bool // of the projections to queries, keys and values
+	upcast bool
+}
+
 // attend is attention of the rows of x to those of context (nil: to x itself, with one fused projection) and the projection of
-// what they find. Unlike nn.SelfAttention it takes another sequence, and goes through long ones in pieces.
+// what they find. Unlike nn.SelfAttention it takes another sequence, goes through long ones in pieces, and may compute in float32.
 //
 // Shapes: x [B,N,C]; context [B,S,D] → [B,N,C].
-func attend(scope *model.Scope, x, context *Node, heads int, bias bool) *Node {
-	b, n, c := x.Shape().Dim(0), x.Shape().Dim(1), x.Shape().Dim(2)
+func attend(scope *model.Scope, x, context *Node, heads int, o attention) *Node {
+	b, n, c, bias := x.Shape().Dim(0), x.Shape().Dim(1), x.Shape().Dim(2), o.bias
 	split := func(y *Node, blocks int) []*Node { // [B,rows,blocks·C] → blocks of [B,H,rows,C/H]
 		y = TransposeAllAxes(Reshape(y, b, y.Shape().Dim(1), blocks, heads, c/heads), 2, 0, 3, 1, 4)
 		out := make([]*Node, blocks)
@@ -121,6 +127,9 @@ func attend(scope *model.Scope, x, context *Node, heads int, bias bool) *Node {
 		kv := split(nn.Dense(scope.At("kv"), context, 2*c, bias), 2)
 		k, v = kv[0], kv[1]
 	}
+	if o.upcast {
+		q, k, v = asFloat32(q), asFloat32(k), asFloat32(v)
+	}
 	rows := max(1, scoresAtOnce/(b*heads*k.Shape().Dim(2)))
 	var pieces []*Node
 	for from := 0; from < n; from += rows {
@@ -134,5 +143,6 @@ func attend(scope *model.Scope, x, context *Node, heads int, bias bool) *Node {
 	if len(pieces) > 1 {
 		y = Concatenate(pieces, 2)
 	}
+	y = ConvertDType(y, x.DType())
 	return nn.Dense(scope.At("out"), Reshape(TransposeAllAxes(y, 0, 2, 1, 3), b, n, c), c, true)
 }

@@ -25,6 +25,7 @@ type UNetConfig struct {
 	TransformerLayers   Ints     `json:"transformer_layers_per_block"`
 	Heads               Ints     `json:"attention_head_dim"` // the number of heads, in spite of its name
 	UseLinearProjection bool     `json:"use_linear_projection"`
+	UpcastAttention     bool     `json:"upcast_attention"` // attention is computed in float32 whatever the dtype
 }
 
 // VAEConfig is the shape of an AutoencoderKL: the keys of its config.json.

@@ -59,7 +59,7 @@ func (g golden) run(backend compute.Backend, p part, names []string, fn func(*mo
 	g.t.Helper()
 	store := model.NewStore()
 	defer store.Finalize()
-	if err := g.Model.load(store, p, dtypes.Float32); err != nil {
+	if err := g.Model.load(backend, store, p, dtypes.Float32); err != nil {
 		g.t.Fatal(err)
 	}
 	exec, err := model.NewExec(backend, store, fn)

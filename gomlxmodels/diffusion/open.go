@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/gomlx/compute"
 	"github.com/gomlx/compute/dtypes"
 	"github.com/gomlx/gomlx/ml/model"
 
@@ -172,17 +173,17 @@ func openWeights(dir, name string) (*weights.Set, error) {
 }
 
 // load fills a store with the weights of one network.
-func (m *Model) load(store *model.Store, p part, dtype dtypes.DType) error {
+func (m *Model) load(backend compute.Backend, store *model.Store, p part, dtype dtypes.DType) error {
 	switch p {
 	case textPart:
 		if err := loadText(store, m.text, dtype); err != nil {
 			return err
 		}
-		return load(store, m.sets[p], textTable(m.text, m.prefix), dtype)
+		return load(backend, store, m.sets[p], textTable(m.text, m.prefix), dtype)
 	case unetPart:
-		return load(store, m.sets[p], unetTable(m.unet), dtype)
+		return load(backend, store, m.sets[p], unetTable(m.unet), dtype)
 	default:
-		return load(store, m.sets[p], vaeTable(m.vae, p == encoderPart, p == decoderPart), dtype)
+		return load(backend, store, m.sets[p], vaeTable(m.vae, p == encoderPart, p == decoderPart), dtype)
 	}
 }
 

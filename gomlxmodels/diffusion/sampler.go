@@ -148,7 +148,7 @@ func (s *Sampler) network(p part) (*network, error) {
 	}
 	name, forward := s.forward(p)
 	l := &network{store: model.NewStore(), ready: map[string]bool{}}
-	err := s.m.load(l.store, p, s.opts.DType)
+	err := s.m.load(s.backend, l.store, p, s.opts.DType)
 	if err == nil {
 		l.exec, err = model.NewExec(s.backend, l.store, forward)
 	}

@@ -130,11 +130,12 @@ func transform(scope *model.Scope, c *UNetConfig, x, context *Node, t transforme
 	b, h, w := x.Shape().Dim(0), x.Shape().Dim(1), x.Shape().Dim(2)
 	y := groupNorm(scope.At("norm"), x, c.Groups, transformerNormEps)
 	y = nn.Dense(scope.At("proj_in"), Reshape(y, b, h*w, t.width), t.width, true)
+	how := attention{upcast: c.UpcastAttention}
 	for i := range t.layers {
 		layer := scope.At("transformer_blocks").At("%d", i)
 		norm := func(name string) *Node { return nn.LayerNorm(layer.At("%s", name), y, layerNormEps) }
-		y = Add(y, attend(layer.At("attn1"), norm("norm1"), nil, t.heads, false))
-		y = Add(y, attend(layer.At("attn2"), norm("norm2"), context, t.heads, false))
+		y = Add(y, attend(layer.At("attn1"), norm("norm1"), nil, t.heads, how))
+		y = Add(y, attend(layer.At("attn2"), norm("norm2"), context, t.heads, how))
 		f := nn.Dense(layer.At("ff").At("in"), norm("norm3"), 8*t.width, true)
 		f = Mul(Slice(f, AxisRange(), AxisRange(), AxisRange(0, 4*t.width)), nn.Activation("gelu", Slice(f, AxisRange(), AxisRange(), AxisRange(4*t.width))))
 		y = Add(y, nn.Dense(layer.At("ff").At("out"), f, t.width, true))

@@ -110,7 +110,7 @@ func (c *VAEConfig) middle(scope *model.Scope, x *Node) *Node {
 	if c.MidAttention {
 		s := scope.At("attentions").At("0")
 		y := Reshape(groupNorm(s.At("group_norm"), x, c.Groups, vaeEps), b, h*w, width)
-		x = Add(x, Reshape(attend(s, y, nil, 1, true), b, h, w, width))
+		x = Add(x, Reshape(attend(s, y, nil, 1, attention{bias: true}), b, h, w, width))
 	}
 	return residual(scope.At("resnets").At("1"), x, nil, width, c.Groups, vaeEps)
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/gomlx/compute"
 	"github.com/gomlx/compute/dtypes"
 	"github.com/gomlx/compute/dtypes/bfloat16"
 	"github.com/gomlx/compute/dtypes/float16"
@@ -40,11 +41,13 @@ func (t *rules) conv(name string, out, in, side int) {
 	t.as(name+".bias", name+".bias", nil, out)
 }
 
-// fused is dense layers whose weights lie one after another in one variable.
+// fused is dense layers whose weights lie one after another in one variable; the rules of a variable do so in the table, see [load].
 func (t *rules) fused(scope string, names []string, to string, out, in int, bias bool) {
 	path := strings.ReplaceAll(scope+"."+to, ".", "/")
 	for part, name := range names {
 		*t = append(*t, weights.Rule{Tensor: scope + "." + name + ".weight", Variable: path + "/weights", Shape: []int{out, in}, Part: part, Parts: len(names)})
+	}
+	for part, name := range names {
 		if bias {
 			*t = append(*t, weights.Rule{Tensor: scope + "." + name + ".bias", Variable: path + "/bias", Shape: []int{out}, Part: part, Parts: len(names)})
 		}
@@ -186,36 +189,58 @@ func (t *rules) middle(half string, c *VAEConfig) {
 }
 
 // load fills a store with the variables of a table: [weights.Load], with kernels of convolutions turned from PyTorch's order
-// [out,in,height,width] to [height,width,in,out].
-func load(store *model.Store, set *weights.Set, table []weights.Rule, dtype dtypes.DType) error {
-	if err := weights.Load(store.RootScope(), set, table, dtype); err != nil {
-		return err
-	}
-	for _, r := range table {
-		if r.Variable == "" || len(r.Shape) != 4 || r.As != nil {
+// [out,in,height,width] to [height,width,in,out]. Each variable goes to the device before the next is read, so that the host never
+// holds a whole network besides.
+func load(backend compute.Backend, store *model.Store, set *weights.Set, table []weights.Rule, dtype dtypes.DType) error {
+	one := make([]weights.Rule, len(table))
+	for from := 0; from < len(table); {
+		next := from + 1
+		for next < len(table) && table[next].Variable == table[from].Variable {
+			next++
+		}
+		if table[from].Variable == "" {
+			from = next
 			continue
 		}
-		v := store.GetVariable("/" + r.Variable)
-		old, err := v.Value()
-		if err == nil {
-			var turned *tensors.Tensor
-			switch dtype {
-			case dtypes.BFloat16:
-				turned, err = turn[bfloat16.BFloat16](old, r.Shape)
-			case dtypes.Float16:
-				turned, err = turn[float16.Float16](old, r.Shape)
-			default:
-				turned, err = turn[float32](old, r.Shape)
-			}
-			if err == nil {
-				err = replace(store, r.Variable, turned)
+		for i, r := range table { // the others are known, and left alone
+			if one[i] = r; i < from || i >= next {
+				one[i].Variable = ""
 			}
 		}
-		if err != nil {
-			return fmt.Errorf("variable %s: %w", r.Variable, err)
+		if err := weights.Load(store.RootScope(), set, one, dtype); err != nil {
+			return err
 		}
+		if err := settle(backend, store, table[from], dtype); err != nil {
+			return fmt.Errorf("variable %s: %w", table[from].Variable, err)
+		}
+		from = next
 	}
 	return nil
+}
+
+// settle turns a variable where it is a kernel and moves it to the device.
+func settle(backend compute.Backend, store *model.Store, r weights.Rule, dtype dtypes.DType) error {
+	value, err := store.GetVariable("/" + r.Variable).Value()
+	if err != nil {
+		return err
+	}
+	if len(r.Shape) == 4 && r.As == nil {
+		switch dtype {
+		case dtypes.BFloat16:
+			value, err = turn[bfloat16.BFloat16](value, r.Shape)
+		case dtypes.Float16:
+			value, err = turn[float16.Float16](value, r.Shape)
+		default:
+			value, err = turn[float32](value, r.Shape)
+		}
+		if err == nil {
+			err = replace(store, r.Variable, value)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return value.ToDevice(backend, 0)
 }
 
 // replace puts a variable of another shape in the place of one.
