@@ -8,11 +8,8 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"runtime"
-	"runtime/debug"
 	"slices"
 	"strconv"
-	"strings"
 	"testing"
 
 	"github.com/gomlx/compute"
@@ -21,6 +18,7 @@ import (
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
 
+	"antipode/gomlxmodels/internal/modeltest"
 	"antipode/gomlxmodels/weights"
 	"antipode/internal/near"
 	"antipode/internal/testbackend"
@@ -133,22 +131,9 @@ func equal(a, b Embedding) bool {
 	return slices.Equal(a.Pooled, b.Pooled) && slices.Equal(a.Projected, b.Projected)
 }
 
-// checkLine wants an error of one line that holds a text.
-func checkLine(t *testing.T, err error, want string) {
-	t.Helper()
-	if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
-		t.Errorf("error %q, want one line with %q", err, want)
-	}
-}
-
-func onBoth(t *testing.T, do func(*testing.T, compute.Backend)) {
-	t.Run("XLA", func(t *testing.T) { do(t, testbackend.XLA(t)) })
-	t.Run("pure Go", func(t *testing.T) { do(t, testbackend.Go(t)) })
-}
-
 // TestProperties holds what holds for every model: neighbours, place, batch and padding do not matter; the input does.
 func TestProperties(t *testing.T) {
-	onBoth(t, func(t *testing.T, backend compute.Backend) {
+	modeltest.OnBoth(t, func(t *testing.T, backend compute.Backend) {
 		m, rng := open(t, randomFolder(t, tiny())), near.Rand(t, 5)
 		c := m.Config()
 		e := newEncoder(t, backend, m, Options{Batch: 3, Tokens: 200})
@@ -200,12 +185,12 @@ func TestProperties(t *testing.T) {
 
 // TestLengths compares texts in rows with the graph of one text at its own length.
 func TestLengths(t *testing.T) {
-	onBoth(t, func(t *testing.T, backend compute.Backend) {
+	modeltest.OnBoth(t, func(t *testing.T, backend compute.Backend) {
 		m, rng := open(t, randomFolder(t, tiny())), near.Rand(t, 6)
 		e := newEncoder(t, backend, m, Options{Tokens: 200})
 		for _, n := range []int{1, 4, 16, 21, 76} {
 			ids := randomText(rng, m.Config(), n)
-			want := golden{Model: m, t: t}.run(backend, textTower, func(s *model.Scope, in []*Node) []*Node {
+			want := golden{m, modeltest.Golden{T: t}}.run(backend, textTower, func(s *model.Scope, in []*Node) []*Node {
 				out := ForwardText(s, m.cfg, in[0], GraphOptions{})
 				return []*Node{out.Pooled, out.Projected}
 			}, tensors.FromFlatDataAndDimensions(slices.Clone(ids), 1, n))
@@ -244,16 +229,16 @@ func TestEncodeRefuses(t *testing.T) {
 		"text 2: it has no tokens":                                {},
 	} {
 		_, err := e.EncodeTokens(context.Background(), [][]int32{good, ids})
-		checkLine(t, err, want)
+		modeltest.CheckLine(t, err, want)
 	}
 	for want, p := range map[string][]float32{"picture 2: 5 pixel values, the model takes 3072": make([]float32, 5), "picture 2: 0 pixel": nil} {
 		_, err := e.EncodeImages(context.Background(), [][]float32{picture, p})
-		checkLine(t, err, want)
+		modeltest.CheckLine(t, err, want)
 	}
 	nan := slices.Clone(picture)
 	nan[3] = float32(math.NaN())
 	_, err := e.EncodeImages(context.Background(), [][]float32{picture, nan})
-	checkLine(t, err, "picture 2: the network gave NaN")
+	modeltest.CheckLine(t, err, "picture 2: the network gave NaN")
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	if _, err := e.EncodeImages(ctx, [][]float32{picture}); !errors.Is(err, context.Canceled) {
@@ -264,29 +249,29 @@ func TestEncodeRefuses(t *testing.T) {
 	}
 	for want, o := range map[string]Options{"batch -1": {Batch: -1}, "tokens 2097152": {Tokens: 1 << 21}, "dtype Int32": {DType: dtypes.Int32}} {
 		_, err := NewEncoder(testbackend.Go(t), m, o)
-		checkLine(t, err, want)
+		modeltest.CheckLine(t, err, want)
 	}
 	_, err = NewEncoder(nil, m, Options{})
-	checkLine(t, err, "needs a backend and a model")
+	modeltest.CheckLine(t, err, "needs a backend and a model")
 	_, err = m.Prepare(nil)
-	checkLine(t, err, "no picture")
+	modeltest.CheckLine(t, err, "no picture")
 	var none *Encoder
 	_, err = none.EncodeTokens(context.Background(), nil)
-	checkLine(t, err, "clip: ")
+	modeltest.CheckLine(t, err, "clip: ")
 	none.Close()
 	e.Close()
 	e.Close()
 	_, err = e.EncodeImages(context.Background(), [][]float32{picture})
-	checkLine(t, err, "the encoder is closed")
+	modeltest.CheckLine(t, err, "the encoder is closed")
 	_, err = e.EncodeTokens(context.Background(), [][]int32{good})
-	checkLine(t, err, "the encoder is closed")
+	modeltest.CheckLine(t, err, "the encoder is closed")
 }
 
 func TestLogitsRefuse(t *testing.T) {
 	m := open(t, filepath.Join("testdata", "inner-end"))
 	good := Embedding{Projected: make([]float32, 24)}
 	_, err := m.Logits([]Embedding{good, {}}, nil)
-	checkLine(t, err, "picture 2: a vector of 0 numbers, the model's have 24")
+	modeltest.CheckLine(t, err, "picture 2: a vector of 0 numbers, the model's have 24")
 	if got, err := m.Logits([]Embedding{good}, []Embedding{good}); err != nil || got[0][0] != 0 {
 		t.Errorf("zeros: %v, %v", got, err)
 	}
@@ -299,9 +284,9 @@ func TestLogitsRefuse(t *testing.T) {
 func TestBFloat16(t *testing.T) {
 	g := openGolden(t, "gelu-odd-patch")
 	e := newEncoder(t, testbackend.XLA(t), g.Model, Options{DType: dtypes.BFloat16, Tokens: 100})
-	for name, list := range map[string][]Embedding{"image.pooled": encodeImages(t, e, g.rows("pixels")...), "text.pooled": encodeTokens(t, e, g.texts()...)} {
+	for name, list := range map[string][]Embedding{"image.pooled": encodeImages(t, e, g.Rows("pixels")...), "text.pooled": encodeTokens(t, e, g.IntRows("ids")...)} {
 		for i, em := range list {
-			want := g.rows(name)[i]
+			want := g.Rows(name)[i]
 			if d, _ := near.Worst(em.Pooled, want); d > 0.15*near.Scale(want) || d == 0 {
 				t.Errorf("%s %d: worst difference %v at scale %v", name, i, d, near.Scale(want))
 			}
@@ -311,7 +296,7 @@ func TestBFloat16(t *testing.T) {
 
 // TestMemory opens and closes encoders of some size: their memory must come back; and one of pictures holds no words.
 func TestMemory(t *testing.T) {
-	onBoth(t, func(t *testing.T, backend compute.Backend) {
+	modeltest.OnBoth(t, func(t *testing.T, backend compute.Backend) {
 		c := tiny()
 		c.Text.VocabSize, c.Text.EndToken = 1<<18, 90 // 16 MiB of words
 		m, rng := open(t, randomFolder(t, c)), near.Rand(t, 8)
@@ -336,27 +321,12 @@ func TestMemory(t *testing.T) {
 		for range 8 { // the allocators take their pools
 			round()
 		}
-		before := resident(t)
+		before := modeltest.Resident(t)
 		for range 5 {
 			round()
 		}
-		if grown := resident(t) - before; grown > 48<<20 { // kept, they would be 5 × 16 MiB and more
+		if grown := modeltest.Resident(t) - before; grown > 48<<20 { // kept, they would be 5 × 16 MiB and more
 			t.Errorf("5 encoders opened and closed leave %d MiB", grown>>20)
 		}
 	})
-}
-
-// resident is the memory of the process after a collection, where the system tells it.
-func resident(t *testing.T) int64 {
-	runtime.GC()
-	debug.FreeOSMemory()
-	text, err := os.ReadFile("/proc/self/statm")
-	if err != nil {
-		t.Skipf("no memory figures: %v", err)
-	}
-	pages, err := strconv.ParseInt(strings.Fields(string(text))[1], 10, 64)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return pages * int64(os.Getpagesize())
 }

@@ -1,84 +1,27 @@
 package clip
 
 import (
-	"encoding/json"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"testing"
 
+	"antipode/gomlxmodels/internal/modeltest"
 	"antipode/gomlxmodels/preprocess"
 	"antipode/gomlxmodels/weights"
 )
 
-// copyOf copies a golden folder so that a test can damage it.
-func copyOf(t *testing.T, name string) string {
-	t.Helper()
-	dir := t.TempDir()
-	if err := os.CopyFS(dir, os.DirFS(filepath.Join("testdata", name))); err != nil {
-		t.Fatal(err)
-	}
-	os.Remove(filepath.Join(dir, "golden.safetensors"))
-	return dir
-}
-
-// edit changes keys of a JSON file, those of an inner object one by one.
-func edit(t *testing.T, path string, changes map[string]any) {
-	t.Helper()
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var m map[string]any
-	if err := json.Unmarshal(text, &m); err != nil {
-		t.Fatal(err)
-	}
-	for k, v := range changes {
-		inner, is := v.(map[string]any)
-		if old, was := m[k].(map[string]any); is && was {
-			maps.Copy(old, inner)
-		} else {
-			m[k] = v
-		}
-	}
-	text, _ = json.Marshal(m)
-	write(t, path, string(text))
-}
-
-func write(t *testing.T, path, text string) {
-	t.Helper()
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-}
-
 func TestOpenRefuses(t *testing.T) {
 	type object = map[string]any
 	config := func(changes object) func(*testing.T, string) {
-		return func(t *testing.T, dir string) { edit(t, filepath.Join(dir, "config.json"), changes) }
+		return func(t *testing.T, dir string) { modeltest.Edit(t, filepath.Join(dir, "config.json"), changes) }
 	}
 	content := func(file, text string) func(*testing.T, string) {
-		return func(t *testing.T, dir string) { write(t, filepath.Join(dir, file), text) }
+		return func(t *testing.T, dir string) { modeltest.Write(t, filepath.Join(dir, file), text) }
 	}
 	tensor := func(change func([]weights.Tensor) []weights.Tensor) func(*testing.T, string) {
 		return func(t *testing.T, dir string) {
-			set, err := weights.Open(dir)
-			if err != nil {
-				t.Fatal(err)
-			}
-			var list []weights.Tensor
-			for _, name := range set.Names() {
-				info, _ := set.Info(name)
-				data, err := set.Float32(name)
-				if err != nil {
-					t.Fatal(err)
-				}
-				list = append(list, weights.Tensor{Name: name, Shape: info.Shape, Data: data})
-			}
-			if err := weights.Save(filepath.Join(dir, weights.SingleFile), change(list), nil, weights.F32); err != nil {
-				t.Fatal(err)
-			}
+			modeltest.Save(t, dir, change(modeltest.Tensors(t, dir)))
 		}
 	}
 	without := func(name string) func(*testing.T, string) {
@@ -114,14 +57,14 @@ func TestOpenRefuses(t *testing.T) {
 		`tensor "logit_scale" has shape [1], the configuration asks for []`: tensor(func(l []weights.Tensor) []weights.Tensor { l[0].Shape = []int{1}; return l }),
 		`tensor "logit_scale" is 1000: its exponential is no finite factor`: tensor(func(l []weights.Tensor) []weights.Tensor { l[0].Data[0] = 1000; return l }),
 	} {
-		dir := copyOf(t, "quickgelu-legacy-end")
+		dir := modeltest.CopyOf(t, "quickgelu-legacy-end")
 		damage(t, dir)
 		_, err := Open(dir)
-		checkLine(t, err, want)
-		checkLine(t, err, ": ")
+		modeltest.CheckLine(t, err, want)
+		modeltest.CheckLine(t, err, ": ")
 	}
 	_, err := Open(t.TempDir())
-	checkLine(t, err, "model folder: open ")
+	modeltest.CheckLine(t, err, "model folder: open ")
 }
 
 // TestPreprocessing reads each form of the preprocessing: none, a file of little, the part of a processor's file.
@@ -132,11 +75,11 @@ func TestPreprocessing(t *testing.T) {
 		"preprocessor_config.json": `{"size": 32, "crop_size": {"height": 32, "width": 32}}`,
 		"processor_config.json":    `{"processor_class": "CLIPProcessor", "image_processor": {"size": {"shortest_edge": 32}, "crop_size": 32, "image_processor_type": "CLIPImageProcessor"}}`,
 	} {
-		dir := copyOf(t, "quickgelu-legacy-end")
+		dir := modeltest.CopyOf(t, "quickgelu-legacy-end")
 		os.Remove(filepath.Join(dir, "preprocessor_config.json"))
 		files := 2
 		if file != "" {
-			write(t, filepath.Join(dir, file), text)
+			modeltest.Write(t, filepath.Join(dir, file), text)
 			files = 3
 		}
 		m := open(t, dir)

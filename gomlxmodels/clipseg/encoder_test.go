@@ -112,7 +112,7 @@ func TestPromptsMatter(t *testing.T) {
 func TestHalfPrecision(t *testing.T) {
 	g := openGolden(t, "refined")
 	list := g.pictures()
-	want := g.rows("logits")
+	want := g.Rows("logits")
 	for dtype, bound := range map[dtypes.DType]float64{dtypes.BFloat16: 0.1, dtypes.Float16: 0.05} {
 		e, err := NewEncoder(testbackend.XLA(t), g.Model, Options{DType: dtype})
 		if err != nil {

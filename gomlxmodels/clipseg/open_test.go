@@ -1,42 +1,24 @@
 package clipseg
 
 import (
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"antipode/gomlxmodels/internal/modeltest"
 )
 
 // spoiled copies the golden folder "simple-gelu", with one key of config.json changed where key is not "".
 func spoiled(t *testing.T, key string, value any) string {
 	t.Helper()
-	dir := t.TempDir()
-	if err := os.CopyFS(dir, os.DirFS(filepath.Join("testdata", "simple-gelu"))); err != nil {
-		t.Fatal(err)
-	}
-	os.Remove(filepath.Join(dir, "golden.safetensors"))
+	dir := modeltest.CopyOf(t, "simple-gelu")
 	if key != "" {
-		path := filepath.Join(dir, "config.json")
-		text, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
+		changes := map[string]any{key: value}
+		if part, inner, is := strings.Cut(key, "/"); is {
+			changes = map[string]any{part: map[string]any{inner: value}}
 		}
-		var keys map[string]any
-		if err := json.Unmarshal(text, &keys); err != nil {
-			t.Fatal(err)
-		}
-		at := keys
-		if part, rest, inner := strings.Cut(key, "/"); inner {
-			at, key = keys[part].(map[string]any), rest
-		}
-		at[key] = value
-		if text, err = json.Marshal(keys); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, text, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		modeltest.Edit(t, filepath.Join(dir, "config.json"), changes)
 	}
 	return dir
 }
@@ -87,9 +69,7 @@ func TestOpenRefusesConfigurations(t *testing.T) {
 func TestOpenRefusesFiles(t *testing.T) {
 	write := func(name, text string) string {
 		dir := spoiled(t, "", nil)
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		modeltest.Write(t, filepath.Join(dir, name), text)
 		return dir
 	}
 	refused(t, write("config.json", "{"), "broken config", "not readable as JSON")

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"antipode/gomlxmodels/weights"
+	"antipode/gomlxmodels/internal/modeltest"
 	"antipode/internal/near"
 	"antipode/internal/testbackend"
 )
@@ -58,15 +58,11 @@ func TestRealSize(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			set, err := weights.OpenFiles(filepath.Join(dir, "golden.safetensors"))
-			if err != nil {
-				t.Fatal(err)
-			}
-			g := golden{m, set, t}
+			g := golden{m, modeltest.Open(t, dir)}
 			e := newEncoder(t, backend, m, Options{})
 			texts := g.texts()
 			got := encode(t, e, texts...)
-			worst, scale := 0.0, near.Scale(g.values("vector"))
+			worst, scale := 0.0, near.Scale(g.Values("vector"))
 			for i, em := range got {
 				d, _ := near.Worst(em.Vector, g.row("vector", i))
 				worst = max(worst, d)

@@ -4,17 +4,13 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
-	"os"
-	"runtime"
-	"runtime/debug"
 	"slices"
-	"strconv"
-	"strings"
 	"testing"
 
 	"github.com/gomlx/compute"
 	"github.com/gomlx/compute/dtypes"
 
+	"antipode/gomlxmodels/internal/modeltest"
 	"antipode/internal/near"
 	"antipode/internal/testbackend"
 )
@@ -28,23 +24,10 @@ func randomText(rng *rand.Rand, m *Model, n int) []int32 {
 	return ids
 }
 
-// checkLine wants an error of one line that holds a text.
-func checkLine(t *testing.T, err error, want string) {
-	t.Helper()
-	if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
-		t.Errorf("error %q, want one line with %q", err, want)
-	}
-}
-
-func onBoth(t *testing.T, do func(*testing.T, compute.Backend)) {
-	t.Run("XLA", func(t *testing.T) { do(t, testbackend.XLA(t)) })
-	t.Run("pure Go", func(t *testing.T) { do(t, testbackend.Go(t)) })
-}
-
 // TestProperties holds what holds for every model: neighbours, order, rows of a call and padding do not matter beyond rounding; each
 // token does. mpnet-far takes texts of up to 152 tokens, so that rows of 64, 96, 128 and 192 are used.
 func TestProperties(t *testing.T) {
-	onBoth(t, func(t *testing.T, backend compute.Backend) {
+	modeltest.OnBoth(t, func(t *testing.T, backend compute.Backend) {
 		g := openGolden(t, "mpnet-far", ModePooler)
 		rng := near.Rand(t, 5)
 		var texts [][]int32
@@ -104,7 +87,7 @@ func TestEncodeRefuses(t *testing.T) {
 		"text 2: it has no tokens":                               {},
 	} {
 		_, err := e.EncodeIDs(context.Background(), [][]int32{good, ids})
-		checkLine(t, err, want)
+		modeltest.CheckLine(t, err, want)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
@@ -113,30 +96,30 @@ func TestEncodeRefuses(t *testing.T) {
 	}
 	for want, o := range map[string]Options{"tokens -1": {Tokens: -1}, "dtype Int32": {DType: dtypes.Int32}} {
 		_, err := NewEncoder(testbackend.Go(t), g.Model, o)
-		checkLine(t, err, want)
+		modeltest.CheckLine(t, err, want)
 	}
 	_, err := NewEncoder(nil, g.Model, Options{})
-	checkLine(t, err, "needs a backend and a model")
+	modeltest.CheckLine(t, err, "needs a backend and a model")
 	_, err = e.Encode(context.Background(), []*Prepared{nil})
-	checkLine(t, err, "text 1: not prepared")
+	modeltest.CheckLine(t, err, "text 1: not prepared")
 	var none *Encoder
 	_, err = none.EncodeIDs(context.Background(), nil)
-	checkLine(t, err, "textenc: ")
+	modeltest.CheckLine(t, err, "textenc: ")
 	_, err = none.Encode(context.Background(), nil)
-	checkLine(t, err, "textenc: ")
+	modeltest.CheckLine(t, err, "textenc: ")
 	none.Close()
 	e.Close()
 	e.Close()
 	_, err = e.EncodeIDs(context.Background(), [][]int32{good})
-	checkLine(t, err, "the encoder is closed")
+	modeltest.CheckLine(t, err, "the encoder is closed")
 }
 
 // TestMemory opens and closes encoders of some size: their memory must come back.
 func TestMemory(t *testing.T) {
-	onBoth(t, func(t *testing.T, backend compute.Backend) {
+	modeltest.OnBoth(t, func(t *testing.T, backend compute.Backend) {
 		const words = 1 << 18 // 16 MiB of them
-		dir := copyOf(t, "distilbert-mean")
-		edit(t, dir+"/config.json", object{"vocab_size": words})
+		dir := modeltest.CopyOf(t, "distilbert-mean")
+		modeltest.Edit(t, dir+"/config.json", object{"vocab_size": words})
 		change(t, dir, func(name string, shape []int, data []float32) ([]int, []float32) {
 			if name != "embeddings.word_embeddings.weight" {
 				return shape, data
@@ -164,27 +147,12 @@ func TestMemory(t *testing.T) {
 		for range 3 { // the allocators take their pools
 			round()
 		}
-		before := resident(t)
+		before := modeltest.Resident(t)
 		for range 5 {
 			round()
 		}
-		if grown := resident(t) - before; grown > 48<<20 { // kept, they would be 5 × 16 MiB and more
+		if grown := modeltest.Resident(t) - before; grown > 48<<20 { // kept, they would be 5 × 16 MiB and more
 			t.Errorf("5 encoders opened and closed leave %d MiB", grown>>20)
 		}
 	})
-}
-
-// resident is the memory of the process after a collection, where the system tells it.
-func resident(t *testing.T) int64 {
-	runtime.GC()
-	debug.FreeOSMemory()
-	text, err := os.ReadFile("/proc/self/statm")
-	if err != nil {
-		t.Skipf("no memory figures: %v", err)
-	}
-	pages, err := strconv.ParseInt(strings.Fields(string(text))[1], 10, 64)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return pages * int64(os.Getpagesize())
 }

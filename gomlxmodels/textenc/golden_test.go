@@ -13,6 +13,7 @@ import (
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
 
+	"antipode/gomlxmodels/internal/modeltest"
 	"antipode/gomlxmodels/weights"
 	"antipode/internal/near"
 	"antipode/internal/testbackend"
@@ -35,8 +36,7 @@ var goldens = []struct {
 // golden is one folder: a model and what the reference library computes with it.
 type golden struct {
 	*Model
-	set *weights.Set
-	t   testing.TB
+	modeltest.Golden
 }
 
 func openGolden(t testing.TB, name string, pooling Mode) golden {
@@ -46,40 +46,19 @@ func openGolden(t testing.TB, name string, pooling Mode) golden {
 	if err != nil {
 		t.Fatal(err)
 	}
-	set, err := weights.OpenFiles(filepath.Join(dir, "golden.safetensors"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return golden{m, set, t}
-}
-
-func (g golden) values(name string) []float32 {
-	g.t.Helper()
-	v, err := g.set.Float32(name)
-	if err != nil {
-		g.t.Fatal(err)
-	}
-	return v
-}
-
-func (g golden) ints(name string) []int32 {
-	var out []int32
-	for _, v := range g.values(name) {
-		out = append(out, int32(v))
-	}
-	return out
+	return golden{m, modeltest.Open(t, dir)}
 }
 
 // shape is [texts, length].
 func (g golden) shape() (int, int) {
-	info, _ := g.set.Info("ids")
+	info, _ := g.Set.Info("ids")
 	return info.Shape[0], info.Shape[1]
 }
 
 // texts are the ids without padding.
 func (g golden) texts() (texts [][]int32) {
 	n, l := g.shape()
-	ids, mask := g.ints("ids"), g.ints("mask")
+	ids, mask := g.Ints("ids"), g.Ints("mask")
 	for i := range n {
 		var text []int32
 		for j := range l {
@@ -94,7 +73,7 @@ func (g golden) texts() (texts [][]int32) {
 
 // row is one text's part of a tensor.
 func (g golden) row(name string, i int) []float32 {
-	v := g.values(name)
+	v := g.Values(name)
 	n, _ := g.shape()
 	d := len(v) / n
 	return v[i*d : (i+1)*d]
@@ -103,28 +82,7 @@ func (g golden) row(name string, i int) []float32 {
 // run evaluates the whole graph with its weights loaded.
 func (m *Model) run(t testing.TB, backend compute.Backend, dtype dtypes.DType, fn func(*model.Scope, []*Node) []*Node, args ...any) [][]float32 {
 	t.Helper()
-	store := model.NewStore()
-	defer store.Finalize()
-	if err := m.load(store.RootScope(), dtype); err != nil {
-		t.Fatal(err)
-	}
-	exec, err := model.NewExec(backend, store, fn)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer exec.Finalize()
-	out, gr, err := exec.CallWithGraph(args...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := weights.Check(store, gr); err != nil {
-		t.Fatal(err)
-	}
-	flat := make([][]float32, len(out))
-	for i, o := range out {
-		flat[i] = tensors.MustCopyFlatData[float32](o)
-	}
-	return flat
+	return modeltest.Run(t, backend, func(s *model.Store) error { return m.load(s.RootScope(), dtype) }, fn, args...)
 }
 
 // TestEqualReference compares every stage with the reference libraries, on both backends.
@@ -143,7 +101,7 @@ func TestEqualReference(t *testing.T) {
 
 func checkStages(t *testing.T, backend compute.Backend, g golden) {
 	n, l := g.shape()
-	input := func(name string) any { return tensors.FromFlatDataAndDimensions(g.ints(name), n, l) }
+	input := func(name string) any { return tensors.FromFlatDataAndDimensions(g.Ints(name), n, l) }
 	var names []string
 	got := g.run(t, backend, dtypes.Float32, func(s *model.Scope, in []*Node) []*Node {
 		out := Forward(s, g.cfg, g.modules, Inputs{IDs: in[0], Positions: in[1], Segments: in[2]}, GraphOptions{Stages: true})
@@ -160,9 +118,9 @@ func checkStages(t *testing.T, backend compute.Backend, g golden) {
 	if len(got) != 1+g.cfg.Layers+len(g.modules) {
 		t.Fatalf("%d stages", len(got))
 	}
-	mask, worst := g.values("mask"), 0.0
+	mask, worst := g.Values("mask"), 0.0
 	for i, name := range names {
-		want := g.values(name)
+		want := g.Values(name)
 		if d := len(want) / len(mask); name[0] != 'm' { // of padding nothing is promised
 			for j, m := range mask {
 				if m == 0 {
@@ -227,7 +185,7 @@ func TestPositions(t *testing.T) {
 			continue
 		}
 		n, l := g.shape()
-		want, mask := g.ints("positions"), g.ints("mask")
+		want, mask := g.Ints("positions"), g.Ints("mask")
 		for i, ids := range g.texts() {
 			got := make([]int32, len(ids))
 			g.cfg.positions(ids, got)

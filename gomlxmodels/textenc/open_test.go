@@ -1,91 +1,38 @@
 package textenc
 
 import (
-	"encoding/json"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"testing"
 
+	"antipode/gomlxmodels/internal/modeltest"
 	"antipode/gomlxmodels/weights"
 )
 
 type object = map[string]any
 
-// copyOf copies a golden folder so that a test can damage it.
-func copyOf(t *testing.T, name string) string {
-	t.Helper()
-	dir := t.TempDir()
-	if err := os.CopyFS(dir, os.DirFS(filepath.Join("testdata", name))); err != nil {
-		t.Fatal(err)
-	}
-	os.Remove(filepath.Join(dir, "golden.safetensors"))
-	return dir
-}
-
-// edit changes keys of a JSON file, those of an inner object one by one.
-func edit(t *testing.T, path string, changes object) {
-	t.Helper()
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var m object
-	if err := json.Unmarshal(text, &m); err != nil {
-		t.Fatal(err)
-	}
-	for k, v := range changes {
-		inner, is := v.(object)
-		if old, was := m[k].(object); is && was {
-			maps.Copy(old, inner)
-		} else {
-			m[k] = v
-		}
-	}
-	text, _ = json.Marshal(m)
-	write(t, path, string(text))
-}
-
-func write(t *testing.T, path, text string) {
-	t.Helper()
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-}
-
 // change rewrites the tensors of a folder; one that comes back without a shape is left out.
 func change(t *testing.T, dir string, do func(name string, shape []int, data []float32) ([]int, []float32), more ...weights.Tensor) {
 	t.Helper()
-	set, err := weights.Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
 	list := more
-	for _, name := range set.Names() {
-		info, _ := set.Info(name)
-		data, err := set.Float32(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if shape, data := do(name, info.Shape, data); shape != nil {
-			list = append(list, weights.Tensor{Name: name, Shape: shape, Data: data})
+	for _, w := range modeltest.Tensors(t, dir) {
+		if w.Shape, w.Data = do(w.Name, w.Shape, w.Data); w.Shape != nil {
+			list = append(list, w)
 		}
 	}
-	if err := weights.Save(filepath.Join(dir, weights.SingleFile), list, nil, weights.F32); err != nil {
-		t.Fatal(err)
-	}
+	modeltest.Save(t, dir, list)
 }
 
 func TestOpenRefuses(t *testing.T) {
 	config := func(changes object) func(*testing.T, string) {
-		return func(t *testing.T, dir string) { edit(t, filepath.Join(dir, "config.json"), changes) }
+		return func(t *testing.T, dir string) { modeltest.Edit(t, filepath.Join(dir, "config.json"), changes) }
 	}
 	in := func(file string, changes object) func(*testing.T, string) {
-		return func(t *testing.T, dir string) { edit(t, filepath.Join(dir, file), changes) }
+		return func(t *testing.T, dir string) { modeltest.Edit(t, filepath.Join(dir, file), changes) }
 	}
 	content := func(file, text string) func(*testing.T, string) {
-		return func(t *testing.T, dir string) { write(t, filepath.Join(dir, file), text) }
+		return func(t *testing.T, dir string) { modeltest.Write(t, filepath.Join(dir, file), text) }
 	}
 	gone := func(file string) func(*testing.T, string) {
 		return func(t *testing.T, dir string) { os.Remove(filepath.Join(dir, file)) }
@@ -151,14 +98,14 @@ func TestOpenRefuses(t *testing.T) {
 		{"mclip", config(object{"transformerDimensions": 17}), "transformerDimensions 17, but xlm-roberta-tiny is 16 wide"},
 		{"mclip", config(object{"numDims": 0}), "numDims 0 is not at least 1"},
 	} {
-		dir := copyOf(t, c.folder)
+		dir := modeltest.CopyOf(t, c.folder)
 		c.damage(t, dir)
 		_, err := Open(dir, OpenOptions{})
-		checkLine(t, err, c.want)
-		checkLine(t, err, dir)
+		modeltest.CheckLine(t, err, c.want)
+		modeltest.CheckLine(t, err, dir)
 	}
 	_, err := Open(t.TempDir(), OpenOptions{})
-	checkLine(t, err, "model folder: open ")
+	modeltest.CheckLine(t, err, "model folder: open ")
 	for _, c := range []struct {
 		folder string
 		mode   Mode
@@ -169,7 +116,7 @@ func TestOpenRefuses(t *testing.T) {
 		{"xlmr-masked-lm", ModePooler, "2 tensors missing: roberta.pooler.dense.weight, roberta.pooler.dense.bias"},
 	} {
 		_, err := Open(filepath.Join("testdata", c.folder), OpenOptions{Pooling: c.mode})
-		checkLine(t, err, c.want)
+		modeltest.CheckLine(t, err, c.want)
 	}
 }
 
@@ -187,15 +134,15 @@ func TestOpen(t *testing.T) {
 			t.Errorf("%s: %d tokens, vectors of %d, want %d, %d", c.folder, m.MaxTokens(), m.Width(), c.max, c.width)
 		}
 		_, err = m.Prepare("a text")
-		checkLine(t, err, filepath.Join("testdata", c.folder))
+		modeltest.CheckLine(t, err, filepath.Join("testdata", c.folder))
 		if _, again := m.Tokenizer(); again == nil || again.Error() != err.Error() {
 			t.Errorf("%s: Tokenizer says %v, Prepare %v", c.folder, again, err)
 		}
 	}
-	dir := copyOf(t, "bert-joined-dense")
-	write(t, filepath.Join(dir, "vocab.txt"), "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\nquery\n:\nhouse\nHouse\n")
-	write(t, filepath.Join(dir, "tokenizer_config.json"), `{"tokenizer_class": "BertTokenizer", "do_lower_case": false, "model_max_length": 6}`)
-	write(t, filepath.Join(dir, "config_sentence_transformers.json"), `{"default_prompt_name": "q", "prompts": {"q": "query: "}}`)
+	dir := modeltest.CopyOf(t, "bert-joined-dense")
+	modeltest.Write(t, filepath.Join(dir, "vocab.txt"), "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\nquery\n:\nhouse\nHouse\n")
+	modeltest.Write(t, filepath.Join(dir, "tokenizer_config.json"), `{"tokenizer_class": "BertTokenizer", "do_lower_case": false, "model_max_length": 6}`)
+	modeltest.Write(t, filepath.Join(dir, "config_sentence_transformers.json"), `{"default_prompt_name": "q", "prompts": {"q": "query: "}}`)
 	m, err := Open(dir, OpenOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -210,7 +157,7 @@ func TestOpen(t *testing.T) {
 	if m.MaxTokens() != 6 {
 		t.Errorf("%d tokens at most, the tokenizer says 6", m.MaxTokens())
 	}
-	edit(t, filepath.Join(dir, "sentence_bert_config.json"), object{"do_lower_case": true, "max_seq_length": 20})
+	modeltest.Edit(t, filepath.Join(dir, "sentence_bert_config.json"), object{"do_lower_case": true, "max_seq_length": 20})
 	if m, err = Open(dir, OpenOptions{}); err != nil {
 		t.Fatal(err)
 	}
@@ -239,7 +186,7 @@ func FuzzParseConfig(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		c, err := ParseConfig([]byte(text), func(string) ([]byte, error) { return []byte(text), nil })
 		if err != nil {
-			checkLine(t, err, "")
+			modeltest.CheckLine(t, err, "")
 			return
 		}
 		if err := c.Validate(); err != nil || c.MaxTokens() < 1 || c.Family() == "" {

@@ -15,6 +15,7 @@ import (
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
 
+	"antipode/gomlxmodels/internal/modeltest"
 	"antipode/gomlxmodels/preprocess"
 	"antipode/internal/near"
 	"antipode/internal/testbackend"
@@ -143,7 +144,7 @@ func TestEncode(t *testing.T) {
 			"NaN":                             {nan},
 		} {
 			_, err := e.Encode(context.Background(), list)
-			checkLine(t, err, want)
+			modeltest.CheckLine(t, err, want)
 		}
 		ctx, cancel := context.WithCancel(context.Background())
 		cancel()
@@ -158,14 +159,6 @@ func TestEncode(t *testing.T) {
 	e.Close()
 	if _, err := e.Encode(context.Background(), pictures); err == nil || e.Compile(true) == nil || e.Bytes() != 0 {
 		t.Error("a closed encoder encodes")
-	}
-}
-
-// checkLine wants an error of one line that holds a text.
-func checkLine(t *testing.T, err error, want string) {
-	t.Helper()
-	if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
-		t.Errorf("error %q, want one line with %q", err, want)
 	}
 }
 
@@ -193,7 +186,7 @@ func TestPackedEqualsTwoPasses(t *testing.T) {
 			out = append(out, f.row(f.norm(s.At("norm"), f.blocks(f.sequence(kept, 1), 1, nil, false, nil)), 0))
 		}
 		return out
-	}, g.tensor("pixels"))
+	}, g.Tensor("pixels"))
 	for i, name := range []string{"object", "background"} {
 		near.Check(t, name+": packed and neginf", got[i], got[2+i], 1e-4, 1e-5)
 		near.Check(t, name+": packed and drop", got[i], got[4+i], 1e-4, 1e-5)
@@ -231,7 +224,7 @@ func TestEncoderRefuses(t *testing.T) {
 		"dtype Int32":    {DType: dtypes.Int32},
 	} {
 		_, err := NewEncoder(backend, m, o)
-		checkLine(t, err, want)
+		modeltest.CheckLine(t, err, want)
 	}
 }
 
@@ -268,11 +261,11 @@ func TestPrepare(t *testing.T) {
 		t.Errorf("without a mask: %v, object %v", err, p.Object)
 	}
 	_, err = m.Prepare(img, &preprocess.Mask{Width: 3, Height: 2, Object: make([]uint8, 6)}, PrepareOptions{})
-	checkLine(t, err, "the mask is 3×2 pixels, its picture 64×64")
+	modeltest.CheckLine(t, err, "the mask is 3×2 pixels, its picture 64×64")
 	_, err = m.Prepare(img, mask, PrepareOptions{Fill: "pink"})
-	checkLine(t, err, `fill "pink"`)
+	modeltest.CheckLine(t, err, `fill "pink"`)
 	_, err = m.Prepare(img, mask, PrepareOptions{Rule: "most"})
-	checkLine(t, err, `patch rule "most"`)
+	modeltest.CheckLine(t, err, `patch rule "most"`)
 }
 
 // TestTrains takes steps of gradient descent on the class of noise pictures: every variable must have a gradient and the loss must fall.

@@ -11,6 +11,7 @@ import (
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
 
+	"antipode/gomlxmodels/internal/modeltest"
 	"antipode/gomlxmodels/weights"
 	"antipode/internal/near"
 	"antipode/internal/testbackend"
@@ -22,8 +23,7 @@ var goldens = []string{"hf-pooler-odd", "hf-classifier-oblong", "hf5-memory", "h
 // golden is one folder: a model and what the reference library computes with it.
 type golden struct {
 	*Model
-	set *weights.Set
-	t   testing.TB
+	modeltest.Golden
 }
 
 func openGolden(t testing.TB, name string) golden {
@@ -33,31 +33,13 @@ func openGolden(t testing.TB, name string) golden {
 	if err != nil {
 		t.Fatal(err)
 	}
-	set, err := weights.OpenFiles(filepath.Join(dir, "golden.safetensors"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return golden{m, set, t}
-}
-
-func (g golden) values(name string) []float32 {
-	g.t.Helper()
-	v, err := g.set.Float32(name)
-	if err != nil {
-		g.t.Fatal(err)
-	}
-	return v
-}
-
-func (g golden) tensor(name string) *tensors.Tensor {
-	info, _ := g.set.Info(name)
-	return tensors.FromFlatDataAndDimensions(g.values(name), info.Shape...)
+	return golden{m, modeltest.Open(t, dir)}
 }
 
 func (g golden) object() *tensors.Tensor {
-	info, _ := g.set.Info("object")
+	info, _ := g.Set.Info("object")
 	var flat []bool
-	for _, v := range g.values("object") {
+	for _, v := range g.Values("object") {
 		flat = append(flat, v != 0)
 	}
 	return tensors.FromFlatDataAndDimensions(flat, info.Shape...)
@@ -65,29 +47,10 @@ func (g golden) object() *tensors.Tensor {
 
 // run evaluates a graph of the model with its weights loaded.
 func (g golden) run(backend compute.Backend, h heads, fn func(*model.Scope, []*Node) []*Node, args ...any) [][]float32 {
-	g.t.Helper()
-	store := model.NewStore()
-	defer store.Finalize()
-	if err := weights.Load(store.RootScope(), g.Model.set, table(g.cfg, g.layout, g.prefix, h), dtypes.Float32); err != nil {
-		g.t.Fatal(err)
-	}
-	exec, err := model.NewExec(backend, store, fn)
-	if err != nil {
-		g.t.Fatal(err)
-	}
-	defer exec.Finalize()
-	out, gr, err := exec.CallWithGraph(args...)
-	if err != nil {
-		g.t.Fatal(err)
-	}
-	if err := weights.Check(store, gr); err != nil {
-		g.t.Fatal(err)
-	}
-	flat := make([][]float32, len(out))
-	for i, o := range out {
-		flat[i] = tensors.MustCopyFlatData[float32](o)
-	}
-	return flat
+	g.T.Helper()
+	return modeltest.Run(g.T, backend, func(s *model.Store) error {
+		return weights.Load(s.RootScope(), g.set, table(g.cfg, g.layout, g.prefix, h), dtypes.Float32)
+	}, fn, args...)
 }
 
 // TestEqualReference compares every stage and the masked embeddings with the reference libraries.
@@ -101,8 +64,8 @@ func TestEqualReference(t *testing.T) {
 
 func checkReference(t *testing.T, backend compute.Backend, name string) {
 	g := openGolden(t, name)
-	h := heads{pooler: g.set.Has("pooled")}
-	if g.set.Has("logits") {
+	h := heads{pooler: g.Set.Has("pooled")}
+	if g.Set.Has("logits") {
 		h.classes = g.classes()
 	}
 	var names []string
@@ -120,18 +83,18 @@ func checkReference(t *testing.T, backend compute.Backend, name string) {
 			names, list = append(names, "logits"), append(list, out.Logits)
 		}
 		return list
-	}, g.tensor("pixels"), g.object())
+	}, g.Tensor("pixels"), g.object())
 	if len(names) != len(got) || len(got) < 5+g.cfg.Layers {
 		t.Fatalf("%d stages, %d names", len(got), len(names))
 	}
 	worst := 0.0
 	for i, n := range names {
-		near.Check(t, n, got[i], g.values(n), 1e-4, 1e-5)
-		d, _ := near.Worst(got[i], g.values(n))
+		near.Check(t, n, got[i], g.Values(n), 1e-4, 1e-5)
+		d, _ := near.Worst(got[i], g.Values(n))
 		worst = max(worst, d)
 	}
-	near.Check(t, "neginf.object", got[3], g.values("neginf.object"), 1e-4, 1e-5)
-	near.Check(t, "neginf.background", got[4], g.values("neginf.background"), 1e-4, 1e-5)
+	near.Check(t, "neginf.object", got[3], g.Values("neginf.object"), 1e-4, 1e-5)
+	near.Check(t, "neginf.background", got[4], g.Values("neginf.background"), 1e-4, 1e-5)
 	t.Logf("worst difference of any stage: %.2g", worst)
 }
 
@@ -147,10 +110,10 @@ func TestZeroProbEqualsReference(t *testing.T) {
 			got := g.run(backend, heads{}, func(s *model.Scope, in []*Node) []*Node {
 				out := Forward(s, g.cfg, in[0], GraphOptions{Object: in[1], Masking: ZeroProb})
 				return []*Node{out.Object, out.Background}
-			}, g.tensor("pixels"), g.object())
-			near.Check(t, "object only", got[0], g.values("zeroprob.object"), 1e-4, 1e-5)
-			near.Check(t, "background only", got[1], g.values("zeroprob.background"), 1e-4, 1e-5)
-			if near.Compare(got[0], g.values("drop.object"), 1e-3, 1e-3) == nil {
+			}, g.Tensor("pixels"), g.object())
+			near.Check(t, "object only", got[0], g.Values("zeroprob.object"), 1e-4, 1e-5)
+			near.Check(t, "background only", got[1], g.Values("zeroprob.background"), 1e-4, 1e-5)
+			if near.Compare(got[0], g.Values("drop.object"), 1e-3, 1e-3) == nil {
 				t.Error("zeroprob gives what drop gives: it masks in the wrong place")
 			}
 		})

@@ -2,7 +2,6 @@ package vit
 
 import (
 	"encoding/json"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,64 +13,11 @@ import (
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
 
+	"antipode/gomlxmodels/internal/modeltest"
 	"antipode/gomlxmodels/preprocess"
 	"antipode/gomlxmodels/weights"
 	"antipode/internal/testbackend"
 )
-
-// copyOf copies a golden folder so that a test can damage it.
-func copyOf(t *testing.T, name string) string {
-	t.Helper()
-	dir := t.TempDir()
-	if err := os.CopyFS(dir, os.DirFS(filepath.Join("testdata", name))); err != nil {
-		t.Fatal(err)
-	}
-	os.Remove(filepath.Join(dir, "golden.safetensors"))
-	return dir
-}
-
-// edit changes keys of a JSON file; a nil value removes one.
-func edit(t *testing.T, path string, changes map[string]any) {
-	t.Helper()
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var m map[string]any
-	if err := json.Unmarshal(text, &m); err != nil {
-		t.Fatal(err)
-	}
-	for k, v := range changes {
-		if inner, ok := v.(map[string]any); ok && m[k] != nil {
-			maps.Copy(m[k].(map[string]any), inner)
-		} else if m[k] = v; v == nil {
-			delete(m, k)
-		}
-	}
-	text, _ = json.Marshal(m)
-	if err := os.WriteFile(path, text, 0o600); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// tensorsOf reads all tensors of a folder.
-func tensorsOf(t *testing.T, dir string) []weights.Tensor {
-	t.Helper()
-	set, err := weights.Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var list []weights.Tensor
-	for _, name := range set.Names() {
-		info, _ := set.Info(name)
-		data, err := set.Float32(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		list = append(list, weights.Tensor{Name: name, Shape: info.Shape, Data: data})
-	}
-	return list
-}
 
 func TestOpen(t *testing.T) {
 	for name, want := range map[string]struct {
@@ -101,26 +47,22 @@ func TestOpen(t *testing.T) {
 func TestOpenRefuses(t *testing.T) {
 	config := func(base string, changes map[string]any) func(*testing.T) string {
 		return func(t *testing.T) string {
-			dir := copyOf(t, base)
-			edit(t, filepath.Join(dir, "config.json"), changes)
+			dir := modeltest.CopyOf(t, base)
+			modeltest.Edit(t, filepath.Join(dir, "config.json"), changes)
 			return dir
 		}
 	}
 	content := func(file, text string) func(*testing.T) string {
 		return func(t *testing.T) string {
-			dir := copyOf(t, "hf-pooler-odd")
-			if err := os.WriteFile(filepath.Join(dir, file), []byte(text), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			dir := modeltest.CopyOf(t, "hf-pooler-odd")
+			modeltest.Write(t, filepath.Join(dir, file), text)
 			return dir
 		}
 	}
 	tensor := func(change func([]weights.Tensor) []weights.Tensor) func(*testing.T) string {
 		return func(t *testing.T) string {
-			dir := copyOf(t, "timm-plain")
-			if err := weights.Save(filepath.Join(dir, weights.SingleFile), change(tensorsOf(t, dir)), nil, weights.F32); err != nil {
-				t.Fatal(err)
-			}
+			dir := modeltest.CopyOf(t, "timm-plain")
+			modeltest.Save(t, dir, change(modeltest.Tensors(t, dir)))
 			return dir
 		}
 	}
@@ -171,10 +113,10 @@ func TestOpenRefuses(t *testing.T) {
 	} {
 		t.Run(want, func(t *testing.T) {
 			_, err := Open(folder(t))
-			checkLine(t, err, want)
+			modeltest.CheckLine(t, err, want)
 		})
 	}
-	dir := copyOf(t, "timm-plain")
+	dir := modeltest.CopyOf(t, "timm-plain")
 	text, err := os.ReadFile(filepath.Join(dir, weights.SingleFile))
 	if err != nil {
 		t.Fatal(err)
@@ -183,24 +125,22 @@ func TestOpenRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = Open(dir)
-	checkLine(t, err, "the file is cut short")
+	modeltest.CheckLine(t, err, "the file is cut short")
 }
 
 // TestNaNWeight: Open reads no values, the encoder does.
 func TestNaNWeight(t *testing.T) {
-	dir := copyOf(t, "timm-plain")
-	list := tensorsOf(t, dir)
+	dir := modeltest.CopyOf(t, "timm-plain")
+	list := modeltest.Tensors(t, dir)
 	zero := float32(0)
 	list[3].Data[1] = zero / zero
-	if err := weights.Save(filepath.Join(dir, weights.SingleFile), list, nil, weights.F32); err != nil {
-		t.Fatal(err)
-	}
+	modeltest.Save(t, dir, list)
 	m, err := Open(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, err = NewEncoder(testbackend.Go(t), m, Options{})
-	checkLine(t, err, "value 1 is NaN")
+	modeltest.CheckLine(t, err, "value 1 is NaN")
 }
 
 // TestGraphUsesAllWeights: the check after compiling finds a variable without a weight, and a weight without a use.
@@ -219,7 +159,7 @@ func TestGraphUsesAllWeights(t *testing.T) {
 		}
 		defer e.Close()
 		k.change(e.net.Store())
-		checkLine(t, e.Compile(true), k.want)
+		modeltest.CheckLine(t, e.Compile(true), k.want)
 	}
 }
 
@@ -284,7 +224,7 @@ func TestSave(t *testing.T) {
 	if again.prefix != "vit." || strings.Join(again.Heads(), ",") != "classifier" || again.classes() != 3 || *again.Config() != *m.Config() {
 		t.Errorf("prefix %q, heads %v, %d classes, %+v", again.prefix, again.Heads(), again.classes(), again.Config())
 	}
-	old := tensorsOf(t, m.dir)
+	old := modeltest.Tensors(t, m.dir)
 	for _, o := range old {
 		got, err := again.set.Float32("vit." + o.Name)
 		if err != nil || !slices.Equal(got, o.Data) {
@@ -298,13 +238,13 @@ func TestSave(t *testing.T) {
 		t.Errorf("preprocessing %+v, want %+v", again.pre, pre)
 	}
 
-	checkLine(t, Save(dir, m.cfg, net, pre, 3, []string{"a"}, weights.F32), "1 labels for 3 classes")
-	checkLine(t, Save(dir, m.cfg, store.RootScope(), pre, 0, nil, weights.F32), "has no value to save")
+	modeltest.CheckLine(t, Save(dir, m.cfg, net, pre, 3, []string{"a"}, weights.F32), "1 labels for 3 classes")
+	modeltest.CheckLine(t, Save(dir, m.cfg, store.RootScope(), pre, 0, nil, weights.F32), "has no value to save")
 	registers := *m.cfg
 	registers.Registers = 1
-	checkLine(t, Save(dir, &registers, net, pre, 0, nil, weights.F32), "no place in a transformers folder")
-	checkLine(t, Save(dir, m.cfg, net, preprocess.PublicCode(32), 0, nil, weights.F32), "cannot be written as a ViTImageProcessor")
-	checkLine(t, m.SetPreprocess(preprocess.PublicCode(31)), "gives 31×31 pixels")
+	modeltest.CheckLine(t, Save(dir, &registers, net, pre, 0, nil, weights.F32), "no place in a transformers folder")
+	modeltest.CheckLine(t, Save(dir, m.cfg, net, preprocess.PublicCode(32), 0, nil, weights.F32), "cannot be written as a ViTImageProcessor")
+	modeltest.CheckLine(t, m.SetPreprocess(preprocess.PublicCode(31)), "gives 31×31 pixels")
 	if err := m.SetPreprocess(preprocess.PublicCode(32)); err != nil || m.Preprocess().Resize != preprocess.SquareThenFit {
 		t.Errorf("SetPreprocess: %v", err)
 	}
