@@ -1,8 +1,11 @@
 package gomlxmodels
 
 import (
+	"errors"
 	"fmt"
+	"os"
 	"slices"
+	"strings"
 
 	"antipode/datasets"
 	"antipode/kernel/client"
@@ -21,6 +24,13 @@ type GenerateArgs struct {
 	Width     int     `json:"width,omitempty"`
 	Height    int     `json:"height,omitempty"`
 	Precision string  `json:"precision,omitempty"` // "" is Precisions[0]
+
+	// Of an image API alone; see [Quality], [Style], [Budget], [PerMinute].
+	BaseURL   string  `json:"base_url,omitempty"`
+	Quality   string  `json:"quality,omitempty"`
+	Style     string  `json:"style,omitempty"`
+	Budget    float64 `json:"budget,omitempty"`
+	PerMinute int     `json:"per_minute,omitempty"`
 
 	n    int
 	seed int64
@@ -105,13 +115,59 @@ func PictureSize(width, height int) GenerateOption {
 	}
 }
 
+// API is what the name of a model behind an OpenAI-compatible image API begins with: "api:dall-e-3".
+const API = "api:"
+
+// Quality is what an image API takes: standard or hd of DALL·E 3, low, medium or high of the GPT image models.
+func Quality(name string) GenerateOption {
+	return func(a *GenerateArgs) error {
+		a.Quality = name
+		return nil
+	}
+}
+
+// Style is what DALL·E 3 takes: vivid or natural.
+func Style(name string) GenerateOption {
+	return func(a *GenerateArgs) error {
+		a.Style = name
+		return nil
+	}
+}
+
+// Budget is how many US dollars an image API may cost, by the price table of package imageapi; a picture that would cost more than
+// is left ends the run. 0, the default, is no limit.
+func Budget(dollars float64) GenerateOption {
+	return func(a *GenerateArgs) error {
+		if !(dollars >= 0) {
+			return fmt.Errorf("a budget of %v dollars", dollars)
+		}
+		a.Budget = dollars
+		return nil
+	}
+}
+
+// PerMinute is how many requests a minute an image API gets at most; 0, the default, is no limit but the server's own.
+func PerMinute(requests int) GenerateOption {
+	return func(a *GenerateArgs) error {
+		if requests < 0 {
+			return fmt.Errorf("%d requests a minute", requests)
+		}
+		a.PerMinute = requests
+		return nil
+	}
+}
+
 // Generate makes pictures of the text column prompt, [Each] of every row. Picture k has the id ID#k; the prompt's id stands in
 // prompt_id, or in row_id where the table has a prompt_id of its own. Its seed stands in the number column seed: the same seed
 // gives the same picture whatever is made beside it. Added are image, model, source ("generated"), outcome and reason, and
 // safety_checker: "absent", or "off" where the model's folder has one, which is not run here. A prompt that is cut because the
 // model takes fewer tokens has outcome ok and a reason that says so.
 //
-// model is a name that [Known] lists, a model on the hub that was pulled, or a folder as diffusers writes it (StableDiffusionPipeline).
+// model is a name that [Known] lists, a model on the hub that was pulled, or a folder as diffusers writes it (StableDiffusionPipeline);
+// or "api:NAME", a model behind an OpenAI-compatible image API, whose address and key are those of OPENAI_BASE_URL and
+// OPENAI_API_KEY. An API takes no seed: the number in seed tells the pictures of a prompt apart, and a picture that was paid for is
+// never asked for again. A prompt that the API refuses has the outcome refused, and revised_prompt and cost (US dollars) stand
+// beside each picture.
 func Generate(model string, prompts datasets.Table, options ...GenerateOption) datasets.Table {
 	args := GenerateArgs{n: 1}
 	for _, o := range options {
@@ -119,8 +175,7 @@ func Generate(model string, prompts datasets.Table, options ...GenerateOption) d
 			return prompts.Fail(fmt.Errorf("Generate: %w", err))
 		}
 	}
-	var err error
-	if args.Model, err = resolve(model); err != nil {
+	if err := args.locate(model); err != nil {
 		return prompts.Fail(fmt.Errorf("Generate: %w", err))
 	}
 	of := "prompt_id"
@@ -128,10 +183,30 @@ func Generate(model string, prompts datasets.Table, options ...GenerateOption) d
 		of = "row_id"
 	}
 	prompts = prompts.Need("id", client.Text).Need("prompt", client.Text)
-	return prompts.Repeat(args.n, of, args.seed).Derive(GenerateOp, args, GenerateColumns()...)
+	return prompts.Repeat(args.n, of, args.seed).Derive(GenerateOp, args, GenerateColumns(strings.HasPrefix(args.Model, API))...)
 }
 
-// GenerateColumns are the columns that Generate adds.
-func GenerateColumns() []client.ColumnSpec {
-	return datasets.Columns("image:image", "model:text", "source:text", "outcome:text", "reason:text", "safety_checker:text")
+// locate finds the model, and refuses settings of the other kind of generator.
+func (a *GenerateArgs) locate(model string) (err error) {
+	if !strings.HasPrefix(model, API) {
+		if a.Quality != "" || a.Style != "" || a.Budget != 0 || a.PerMinute != 0 {
+			return errors.New("quality, style, budget and requests a minute are for an image API (a model named api:NAME)")
+		}
+		a.Model, err = resolve(model)
+		return err
+	}
+	if a.Steps != 0 || a.Guidance != 0 || a.Scheduler != "" || a.Negative != "" {
+		return errors.New("an image API takes no steps, guidance, scheduler or negative prompt")
+	}
+	a.Model, a.BaseURL = model, os.Getenv("OPENAI_BASE_URL")
+	return nil
+}
+
+// GenerateColumns are the columns that Generate adds, by a model of one's own or by an API.
+func GenerateColumns(api bool) []client.ColumnSpec {
+	columns := datasets.Columns("image:image", "model:text", "source:text", "outcome:text", "reason:text", "safety_checker:text")
+	if api {
+		columns = append(columns, datasets.Columns("revised_prompt:text", "cost:number")...)
+	}
+	return columns
 }

@@ -47,6 +47,9 @@ func open(_ context.Context, env stage.Env, raw json.RawMessage) (stage.Worker, 
 	if err := json.Unmarshal(raw, &w.args); err != nil {
 		return nil, err
 	}
+	if strings.HasPrefix(w.args.Model, gomlxmodels.API) {
+		return openAPI(env, w.args)
+	}
 	w.name = checkpoint.Name(w.args.Model)
 	dir, err := checkpoint.Folder(env, w.args.Model)
 	if err != nil {
@@ -76,7 +79,9 @@ func (w *worker) Label() string  { return "generate " + w.name }
 func (w *worker) Digest() string { return w.digest }
 func (w *worker) Batch() int     { return diffusion.DefaultBatch }
 
-func (w *worker) Check(columns []client.ColumnSpec) error {
+func (w *worker) Check(columns []client.ColumnSpec) error { return check(columns) }
+
+func check(columns []client.ColumnSpec) error {
 	for _, need := range datasets.Columns("id:text", "prompt:text", "seed:number") {
 		if !slices.Contains(columns, need) {
 			return fmt.Errorf("generate needs the column %q (%s); there are: %s", need.Name, need.Kind, client.NameList(columns))
@@ -86,7 +91,7 @@ func (w *worker) Check(columns []client.ColumnSpec) error {
 }
 
 func (w *worker) Outputs([]client.ColumnSpec) []client.ColumnSpec {
-	return gomlxmodels.GenerateColumns()
+	return gomlxmodels.GenerateColumns(false)
 }
 
 // request is what a row asks for.

@@ -103,6 +103,12 @@ type Worker interface {
 	Close()
 }
 
+// Keeper is a [Worker] whose results are not all kept: one that another run should try to better, such as a request that timed
+// out, is given for this run alone.
+type Keeper interface {
+	Keep(values []Value) bool
+}
+
 // Decodable is the stage that decodes a row's picture and holds its mask against it: rows whose picture cannot be used
 // are bad. It gives the number column [Pixels], whose name no table of a user's has.
 const (

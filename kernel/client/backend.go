@@ -317,7 +317,17 @@ func (b *Backend) Run(ctx context.Context, req Request, progress func(Progress))
 	}
 }
 
+// apiKey is the variable that holds the key of an image API. A plan that asks one, and no other, takes it along.
+const apiKey = "OPENAI_API_KEY"
+
 func (b *Backend) once(ctx context.Context, r Request, progress func(Progress)) (*Result, error) {
+	plan, err := json.Marshal(r.Plan)
+	if err != nil {
+		return nil, err
+	}
+	if key := os.Getenv(apiKey); key != "" && r.Secrets == nil && bytes.Contains(plan, []byte(`"model":"api:`)) {
+		r.Secrets = map[string]string{apiKey: key} // the resident backend may have been started without it
+	}
 	body, err := json.Marshal(r)
 	if err != nil {
 		return nil, err

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"os"
 	"path/filepath"
 
 	"antipode/kernel/client"
@@ -39,6 +40,14 @@ func (v env) Shared(key string, open func() (any, int64, func(), error)) (any, f
 func (v env) OnDevice(ctx context.Context, f func() error) error { return v.r.e.queue.do(ctx, f) }
 
 func (v env) ModelDir() string { return filepath.Join(v.r.e.Store.Dir(), "models") }
+
+// Secret is an environment variable of the process that asks for the run, else of this one.
+func (v env) Secret(name string) string {
+	if s, ok := v.r.req.Secrets[name]; ok {
+		return s
+	}
+	return os.Getenv(name)
+}
 
 // Model notes a model's digest for the run record.
 func (v env) Model(name, digest string) {

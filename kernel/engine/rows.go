@@ -177,13 +177,17 @@ func (r *run) computeMissing(w stage.Worker, items *store.Items, in *client.Fram
 		if len(results) != len(batch) {
 			return fmt.Errorf("%s gave %d results for %d rows", w.Label(), len(results), len(batch))
 		}
-		keys := make([]store.Key, len(members))
-		payloads := make([][]byte, len(members))
+		keys := make([]store.Key, 0, len(members))
+		payloads := make([][]byte, 0, len(members))
+		keeper, chooses := w.(stage.Keeper)
 		for i, u := range members {
-			if payloads[i], err = encodeItem(results[i], outputs); err != nil {
+			payload, err := encodeItem(results[i], outputs)
+			if err != nil {
 				return fmt.Errorf("%s, row %d (id %q): %w", w.Label(), rowOf[u]+1, rowID(in, rowOf[u]), err)
 			}
-			keys[i], values[u] = unique[u], results[i]
+			if values[u] = results[i]; !chooses || keeper.Keep(results[i]) {
+				keys, payloads = append(keys, unique[u]), append(payloads, payload)
+			}
 		}
 		if err := items.Put(keys, payloads); err != nil {
 			return err

@@ -1,0 +1,138 @@
+package all
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"image"
+	"image/color"
+	"image/png"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"antipode/datasets"
+	"antipode/gomlxmodels"
+)
+
+// imageServer is an image API that refuses prompts with "forbidden", breaks off in the middle of the first three answers to a
+// prompt with "broken", and counts what it is asked.
+type imageServer struct {
+	mu    sync.Mutex
+	asked map[string]int
+	key   string
+}
+
+func (s *imageServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	var body struct{ Prompt string }
+	if err := json.NewDecoder(r.Body).Decode(&body); err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	s.mu.Lock()
+	s.asked[body.Prompt]++
+	times := s.asked[body.Prompt]
+	s.key = r.Header.Get("Authorization")
+	s.mu.Unlock()
+	w.Header().Set("Content-Type", "application/json")
+	if strings.Contains(body.Prompt, "forbidden") {
+		w.WriteHeader(http.StatusBadRequest)
+		fmt.Fprint(w, `{"error": {"code": "content_policy_violation", "message": "Your request was rejected as a result of our safety system."}}`)
+		return
+	}
+	img := image.NewRGBA(image.Rect(0, 0, 16, 16))
+	img.Set(times, 0, color.White)
+	var b bytes.Buffer
+	_ = png.Encode(&b, img)
+	answer, _ := json.Marshal(map[string]any{"data": []map[string]string{{"b64_json": base64.StdEncoding.EncodeToString(b.Bytes()), "revised_prompt": "a fine " + body.Prompt}}})
+	if strings.Contains(body.Prompt, "broken") && times <= 3 {
+		w.Header().Set("Content-Length", fmt.Sprint(len(answer)))
+		_, _ = w.Write(answer[:len(answer)/2])
+		panic(http.ErrAbortHandler)
+	}
+	_, _ = w.Write(answer)
+}
+
+// Pictures of an image API: outcomes, changed prompts, and nothing paid for twice.
+func TestGenerateByAPI(t *testing.T) {
+	s := &imageServer{asked: map[string]int{}}
+	server := httptest.NewServer(s)
+	defer server.Close()
+	t.Setenv("OPENAI_BASE_URL", server.URL+"/v1")
+	t.Setenv("OPENAI_API_KEY", "sk-test-secret")
+	t.Setenv("HTTP_PROXY", "")
+	t.Setenv("http_proxy", "")
+	evaluator(t)
+	prompts := datasets.FromRows([]map[string]any{{"id": "a", "prompt": "house"}, {"id": "b", "prompt": "forbidden house"}, {"id": "c", "prompt": "broken house"}})
+	table := gomlxmodels.Generate("api:dall-e-3", prompts, gomlxmodels.Each(2), gomlxmodels.PictureSize(1024, 1024), gomlxmodels.Quality("standard"))
+	f, err := table.Rows(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Join(f.Texts("id"), " "); got != "a#1 a#2 b#1 b#2 c#1 c#2" {
+		t.Fatalf("rows %s", got)
+	}
+	outcomes := f.Texts("outcome")
+	if !slices.Equal(outcomes[:4], []string{"ok", "ok", "refused", "refused"}) {
+		t.Errorf("outcomes %v, reasons %q", outcomes, f.Texts("reason"))
+	}
+	if f.Texts("revised_prompt")[0] != "a fine house" || f.Numbers("cost")[0] != 0.04 || f.Numbers("cost")[2] != 0 || f.Texts("model")[0] != "dall-e-3" {
+		t.Errorf("revised %q, cost %v, model %q", f.Texts("revised_prompt"), f.Numbers("cost"), f.Texts("model"))
+	}
+	images := f.Images("image")
+	if images[0].Path == "" || images[0].SHA256 == images[1].SHA256 || images[2].Path != "" {
+		t.Errorf("pictures %+v", images[:3])
+	}
+	if s.asked["house"] != 2 || s.asked["forbidden house"] != 2 || s.key != "Bearer sk-test-secret" {
+		t.Errorf("asked %v", s.asked)
+	}
+
+	// Again: what was answered is not asked for; what may pass is.
+	failed := 0
+	for _, o := range outcomes[4:] {
+		if o == "failed" {
+			failed++
+		}
+	}
+	before := s.asked["broken house"]
+	again, err := table.Rows(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.asked["house"] != 2 || s.asked["forbidden house"] != 2 || s.asked["broken house"] != before+failed {
+		t.Errorf("asked again: %v, before %d, %d failed", s.asked, before, failed)
+	}
+	if slices.Contains(again.Texts("outcome"), "failed") || again.Images("image")[0] != images[0] {
+		t.Errorf("outcomes the second time: %v, %q", again.Texts("outcome"), again.Texts("reason"))
+	}
+	if failed == 0 {
+		t.Error("no answer broke off: the test shows nothing of what may pass")
+	}
+}
+
+func TestGenerateRefuses(t *testing.T) {
+	evaluator(t)
+	prompts := datasets.FromRows([]map[string]any{{"id": "a", "prompt": "house"}})
+	t.Setenv("OPENAI_API_KEY", "")
+	for want, table := range map[string]datasets.Table{
+		"takes no steps":               gomlxmodels.Generate("api:dall-e-3", prompts, gomlxmodels.Steps(20)),
+		"are for an image API":         gomlxmodels.Generate("some/model", prompts, gomlxmodels.Budget(3)),
+		"models pull some/model":       gomlxmodels.Generate("some/model", prompts),
+		"OPENAI_API_KEY":               gomlxmodels.Generate("api:dall-e-3", prompts),
+		`no such column: "prompt"`:     gomlxmodels.Generate("some/model", prompts.Select("id")),
+		"between 1 and 1000":           gomlxmodels.Generate("some/model", prompts, gomlxmodels.Steps(0)),
+		"a multiple of 8":              gomlxmodels.Generate("some/model", prompts, gomlxmodels.PictureSize(100, 100)),
+		`scheduler "magic"`:            gomlxmodels.Generate("some/model", prompts, gomlxmodels.Scheduler("magic")),
+		"is no whole number from 0 to": gomlxmodels.Generate("some/model", prompts.With("seed", -1)),
+	} {
+		_, err := table.Rows(context.Background())
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("error %v, want one line with %q", err, want)
+		}
+	}
+}
