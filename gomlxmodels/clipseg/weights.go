@@ -6,9 +6,6 @@ import (
 	"slices"
 
 	"github.com/gomlx/compute/dtypes"
-	"github.com/gomlx/compute/dtypes/bfloat16"
-	"github.com/gomlx/compute/dtypes/float16"
-	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
 
 	"antipode/gomlxmodels/clip"
@@ -102,16 +99,9 @@ func load(store *model.Store, set *weights.Set, cfg *Config, p part, dtype dtype
 	if err != nil {
 		return err
 	}
-	values = resizePositions(values, stored, grid, d)
-	shape := []int{1, 1 + grid*grid, d}
-	var value *tensors.Tensor
-	switch dtype {
-	case dtypes.BFloat16:
-		value = tensors.FromFlatDataAndDimensions(bfloat16.FromFloat32s(values...), shape...)
-	case dtypes.Float16:
-		value = tensors.FromFlatDataAndDimensions(float16.FromFloat32s(values...), shape...)
-	default:
-		value = tensors.FromFlatDataAndDimensions(values, shape...)
+	value, err := weights.Value(resizePositions(values, stored, grid, d), []int{1, 1 + grid*grid, d}, dtype)
+	if err != nil {
+		return err
 	}
 	_, err = store.Scope("/vision/tokens").CreateVariable("positions", value)
 	return err

@@ -101,7 +101,7 @@ func (n *Net) Load() error {
 	return nil
 }
 
-// Store is the loaded weights, nil before and after.
+// Store is the loaded weights, nil before they are loaded and after [Runner.Close].
 func (n *Net) Store() *model.Store { return n.store }
 
 // Graph is one graph of a network.
@@ -172,7 +172,7 @@ func (g *Graph) Ready(inputs ...shapes.Shape) error {
 	return nil
 }
 
-// Run runs the graph and leaves its results on the device. Inputs and results are the caller's to finalize.
+// Run runs the graph, unchecked where it is not [Graph.Ready], and leaves its results on the device. Inputs and results are the caller's to finalize.
 func (g *Graph) Run(inputs ...*tensors.Tensor) ([]*tensors.Tensor, error) {
 	if err := g.open(); err != nil {
 		return nil, err

@@ -116,7 +116,7 @@ func Load(scope *model.Scope, set *Set, rules []Rule, dtype dtypes.DType) error 
 			}
 			copy(values[r.Part*block:], data)
 		}
-		value, err := tensor(values, rs[0].variableShape(), dtype)
+		value, err := Value(values, rs[0].variableShape(), dtype)
 		if err != nil {
 			return err
 		}
@@ -128,7 +128,8 @@ func Load(scope *model.Scope, set *Set, rules []Rule, dtype dtypes.DType) error 
 	return nil
 }
 
-func tensor(values []float32, shape []int, dtype dtypes.DType) (*tensors.Tensor, error) {
+// Value is a variable's value of the shape, in one of the dtypes of [Load].
+func Value(values []float32, shape []int, dtype dtypes.DType) (*tensors.Tensor, error) {
 	switch dtype {
 	case dtypes.Float32:
 		return tensors.FromFlatDataAndDimensions(values, shape...), nil

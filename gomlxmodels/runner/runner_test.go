@@ -1,0 +1,158 @@
+package runner_test
+
+import (
+	"errors"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/gomlx/compute"
+	"github.com/gomlx/compute/dtypes"
+	"github.com/gomlx/compute/shapes"
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/core/tensors"
+	"github.com/gomlx/gomlx/ml/model"
+
+	"antipode/gomlxmodels/internal/modeltest"
+	"antipode/gomlxmodels/nn"
+	"antipode/gomlxmodels/runner"
+	"antipode/gomlxmodels/weights"
+)
+
+// two is a network of two variables, a and b, and counts how often it was read.
+func two(r *runner.Runner, reads *int) *runner.Net {
+	return r.Net(func(s *model.Store) error {
+		*reads++
+		for name, value := range map[string]float32{"a": 2, "b": 3} {
+			if _, err := s.RootScope().CreateVariable(name, tensors.FromFlatDataAndDimensions([]float32{value}, 1)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// times multiplies its input by variables.
+func times(names ...string) func(*model.Scope, []*Node) []*Node {
+	return func(s *model.Scope, in []*Node) []*Node {
+		x := in[0]
+		for _, name := range names {
+			x = Mul(x, nn.Param(s, x.Graph(), name, dtypes.Float32, 1))
+		}
+		return []*Node{x}
+	}
+}
+
+func input(values ...float32) *tensors.Tensor {
+	return tensors.FromFlatDataAndDimensions(values, len(values))
+}
+
+func TestCall(t *testing.T) {
+	modeltest.OnBoth(t, func(t *testing.T, backend compute.Backend) {
+		r, reads := runner.New(backend, "toy", "encoder"), 0
+		defer r.Close()
+		g := two(r, &reads).Graph("toy/all", times("a", "b"))
+		if r.Bytes() != 0 || reads != 0 {
+			t.Errorf("%d bytes and %d reads before the weights are needed", r.Bytes(), reads)
+		}
+		for _, in := range [][]float32{{1, 2}, {5, 7}, {4}} {
+			got, err := g.Call(input(in...))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, v := range in {
+				if got[0][i] != 6*v {
+					t.Errorf("%v gives %v", in, got[0])
+				}
+			}
+		}
+		if r.Bytes() != 8 || reads != 1 || r.CompileTime() <= 0 {
+			t.Errorf("%d bytes, %d reads, compiled in %v", r.Bytes(), reads, r.CompileTime())
+		}
+		before := r.CompileTime()
+		if err := g.Ready(shapes.Make(dtypes.Float32, 2)); err != nil || r.CompileTime() != before {
+			t.Errorf("a shape was compiled twice, or %v", err)
+		}
+		r.Close()
+		r.Close()
+		_, err := g.Call(input(1))
+		modeltest.CheckLine(t, err, "toy: the encoder is closed")
+		modeltest.CheckLine(t, g.Ready(shapes.Make(dtypes.Float32, 2)), "toy: the encoder is closed")
+		if r.Bytes() != 0 || r.Closed() == nil {
+			t.Errorf("closed, %d bytes", r.Bytes())
+		}
+	})
+}
+
+// TestWeightsAreChecked: none is left unread, none invented, unless two graphs use them together.
+func TestWeightsAreChecked(t *testing.T) {
+	modeltest.OnBoth(t, func(t *testing.T, backend compute.Backend) {
+		r, reads := runner.New(backend, "toy", "encoder"), 0
+		defer r.Close()
+		net := two(r, &reads)
+		a, b := net.Graph("toy/a", times("a")), net.Graph("toy/b", times("b"))
+		_, err := a.Call(input(1))
+		modeltest.CheckLine(t, err, "toy/a: 1 loaded weight the graph does not use: /b")
+		shape := shapes.Make(dtypes.Float32, 1)
+		first, err := a.Compile(shape)
+		if err != nil {
+			t.Fatal(err)
+		}
+		second, err := b.Compile(shape)
+		if err == nil {
+			err = weights.Check(net.Store(), first, second)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		x := input(5)
+		for _, g := range []*runner.Graph{a, b} { // what a gives is b's input, on the device
+			out, err := g.Run(x)
+			if err != nil {
+				t.Fatal(err)
+			}
+			x = out[0]
+		}
+		if got := tensors.MustCopyFlatData[float32](x); !slices.Equal(got, []float32{30}) {
+			t.Errorf("2·3·5 is %v", got)
+		}
+		_, err = net.Graph("toy/c", times("a", "b", "c")).Call(input(1))
+		modeltest.CheckLine(t, err, "toy/c: 1 variable of the graph without weights: /c")
+	})
+}
+
+func TestLoadFails(t *testing.T) {
+	r := runner.New(nil, "toy", "encoder")
+	broken := errors.New("x.safetensors: cut short")
+	if err := r.Net(func(*model.Store) error { return broken }).Load(); err != broken || r.Bytes() != 0 {
+		t.Errorf("%v, %d bytes", err, r.Bytes())
+	}
+}
+
+func TestValues(t *testing.T) {
+	row, err := runner.Row([]float32{1, 2, 3, 4, 5, 6}, 1, 3)
+	if err != nil || !slices.Equal(row, []float32{3, 4}) {
+		t.Errorf("row 1 of 3: %v, %v", row, err)
+	}
+	for _, bad := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
+		_, err := runner.Row([]float32{1, float32(bad)}, 0, 1)
+		modeltest.CheckLine(t, err, "the network gave ")
+	}
+	d, n := dtypes.InvalidDType, 0
+	if err := errors.Join(runner.DType(&d), runner.Count("batch", &n, 8, 9)); err != nil || d != dtypes.Float32 || n != 8 {
+		t.Errorf("%v, %d, %v", d, n, err)
+	}
+	d = dtypes.Int32
+	modeltest.CheckLine(t, runner.DType(&d), "dtype Int32 is not one")
+	for _, n := range []int{-1, 10} {
+		modeltest.CheckLine(t, runner.Count("batch", &n, 8, 9), "is not between 1 and 9")
+	}
+	panics := func(v any) (err error) {
+		defer runner.Recovered("toy", &err)
+		panic(v)
+	}
+	modeltest.CheckLine(t, panics("no"), "toy: no")
+	if wrong := errors.New("no"); !errors.Is(panics(wrong), wrong) {
+		t.Error("a panic's error is lost")
+	}
+}
