@@ -1,0 +1,166 @@
+// Command bench times BLIP of the base shape against transformers, side by side on the processor in float32.
+//
+//	PYTHON=python3 go run ./gomlxmodels/blip/bench [-pictures 8] [-tokens 20] [-repeat 3]
+//
+// It needs a Python with torch and transformers. Both sides hold the same random network, use the same number of threads and take turns.
+// Both write greedily, the same number of tokens of every picture, in one batch, and never end before. Timed are the prefill, from prepared
+// pixels to the first token, and the tokens after it: a whole run less a prefill. Loading and compiling are not. The tokens of both are
+// compared in the end.
+package main
+
+import (
+	"context"
+	_ "embed"
+	"encoding/binary"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"time"
+
+	"antipode/gomlxmodels/blip"
+	"antipode/gomlxmodels/decode"
+	"antipode/gomlxmodels/device"
+	"antipode/internal/bench/peer"
+)
+
+//go:embed peer.py
+var peerSource string
+
+var (
+	pictures = flag.Int("pictures", 8, "pictures captioned together")
+	tokens   = flag.Int("tokens", 20, "tokens written of each")
+	repeat   = flag.Int("repeat", 3, "runs of each side")
+	seed     = flag.Uint64("seed", 1, "seed of network and pictures")
+)
+
+func main() {
+	flag.Parse()
+	if err := run(); err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+func run() error {
+	if *pictures < 1 || *tokens < 2 {
+		return fmt.Errorf("%d pictures, %d tokens: at least 1 and 2", *pictures, *tokens)
+	}
+	dir, err := os.MkdirTemp("", "antipode-bench")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	b, err := peer.Start(dir, peerSource, strconv.FormatUint(*seed, 10), strconv.Itoa(*pictures), strconv.Itoa(*tokens))
+	if err != nil {
+		return err
+	}
+	defer b.Stop()
+	d, err := device.Open(device.XLACPU, "")
+	if err != nil {
+		return err
+	}
+	m, err := blip.Open(dir)
+	if err != nil {
+		return err
+	}
+	c, err := blip.NewCaptioner(d.Backend, m, blip.Options{Batch: *pictures})
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	requests, err := read(filepath.Join(dir, "pixels.f32"))
+	if err != nil {
+		return err
+	}
+	var last [][]decode.Text
+	ours := func(n int) (float64, error) {
+		begin := time.Now()
+		last, err = c.Caption(context.Background(), requests, decode.Settings{MaxTokens: n, MinTokens: n})
+		return time.Since(begin).Seconds(), err
+	}
+	var first float64
+	for _, n := range []int{1, *tokens} { // loads, compiles, warms up
+		s, err := ours(n)
+		if err != nil {
+			return err
+		}
+		if _, err := b.Once("caption", n); err != nil {
+			return err
+		}
+		first += s
+	}
+	less := func(once func(int) (float64, error)) func() (float64, error) {
+		return func() (float64, error) {
+			whole, err := once(*tokens)
+			if err != nil {
+				return 0, err
+			}
+			prefill, err := once(1)
+			return whole - prefill, err
+		}
+	}
+	theirs := func(n int) (float64, error) { return b.Once("caption", n) }
+	of := func(once func(int) (float64, error), n int) func() (float64, error) {
+		return func() (float64, error) { return once(n) }
+	}
+	name := fmt.Sprintf("antipode, %s (compiling and first runs %.1f s)", d.Kind, first)
+	for _, part := range []struct {
+		title, unit  string
+		n            int
+		ours, theirs func() (float64, error)
+	}{
+		{"prefill", "pictures", *pictures, of(ours, 1), of(theirs, 1)},
+		{"tokens after the first", "tokens", *pictures * (*tokens - 1), less(ours), less(theirs)},
+		{fmt.Sprintf("captions of %d tokens", *tokens), "captions", *pictures, of(ours, *tokens), of(theirs, *tokens)},
+	} {
+		title := fmt.Sprintf("BLIP base, 384 pixels, batch %d, greedy: %s", *pictures, part.title)
+		if err := peer.Turns(title, part.unit, part.n, *repeat, part.ours, name, part.theirs, b.Name); err != nil {
+			return err
+		}
+	}
+	return compare(filepath.Join(dir, "tokens.json"), last)
+}
+
+// compare counts captions that are alike; float32 may decide a near tie of a random network otherwise.
+func compare(file string, got [][]decode.Text) error {
+	var want [][]int32
+	raw, err := os.ReadFile(file)
+	if err == nil {
+		err = json.Unmarshal(raw, &want)
+	}
+	if err != nil || len(want) != len(got) {
+		return fmt.Errorf("%d captions, the peer has %d: %w", len(got), len(want), err)
+	}
+	alike := 0
+	for i := range got {
+		if slices.Equal(got[i][0].Tokens, want[i]) {
+			alike++
+		}
+	}
+	fmt.Printf("  %d of %d captions are alike, token for token\n", alike, len(got))
+	if 2*alike < len(got) {
+		return fmt.Errorf("the two sides do not compute the same")
+	}
+	return nil
+}
+
+// read gives the peer's pictures.
+func read(file string) (out []blip.Request, err error) {
+	raw, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	flat := make([]float32, len(raw)/4)
+	for i := range flat {
+		flat[i] = math.Float32frombits(binary.LittleEndian.Uint32(raw[4*i:]))
+	}
+	for p := range slices.Chunk(flat, len(flat) / *pictures) {
+		out = append(out, blip.Request{Pixels: p, Prompt: []int32{int32(blip.DefaultConfig().Text.StartToken)}})
+	}
+	return out, nil
+}
