@@ -219,8 +219,24 @@ func CheckLine(t testing.TB, err error, want string) {
 	}
 }
 
-// Resident is the memory of the process after a collection, in bytes. Where the system does not tell it the test is skipped.
-func Resident(t testing.TB) int64 {
+// ComesBack opens and closes encoders that hold 16 MiB and more: their memory must come back, after some rounds in which the
+// allocators take their pools.
+func ComesBack(t *testing.T, pools int, round func()) {
+	t.Helper()
+	for range pools {
+		round()
+	}
+	before := resident(t)
+	for range 5 {
+		round()
+	}
+	if grown := resident(t) - before; grown > 48<<20 { // kept, they would be 5 × 16 MiB and more
+		t.Errorf("5 encoders opened and closed leave %d MiB", grown>>20)
+	}
+}
+
+// resident is the memory of the process after a collection, in bytes. Where the system does not tell it the test is skipped.
+func resident(t *testing.T) int64 {
 	runtime.GC()
 	debug.FreeOSMemory()
 	text, err := os.ReadFile("/proc/self/statm")
