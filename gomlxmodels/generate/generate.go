@@ -9,9 +9,9 @@ import (
 	"fmt"
 	"image/png"
 	"math"
-	"slices"
 	"strings"
 
+	"github.com/gomlx/compute"
 	"github.com/gomlx/compute/dtypes"
 
 	"antipode/datasets"
@@ -20,6 +20,7 @@ import (
 	"antipode/gomlxmodels/device"
 	"antipode/gomlxmodels/diffusion"
 	"antipode/gomlxmodels/stage"
+	"antipode/gomlxmodels/stagekit"
 	"antipode/kernel/client"
 )
 
@@ -82,12 +83,7 @@ func (w *worker) Batch() int     { return diffusion.DefaultBatch }
 func (w *worker) Check(columns []client.ColumnSpec) error { return check(columns) }
 
 func check(columns []client.ColumnSpec) error {
-	for _, need := range datasets.Columns("id:text", "prompt:text", "seed:number") {
-		if !slices.Contains(columns, need) {
-			return fmt.Errorf("generate needs the column %q (%s); there are: %s", need.Name, need.Kind, client.NameList(columns))
-		}
-	}
-	return nil
+	return stagekit.Needs("generate", columns, datasets.Columns("id:text", "prompt:text", "seed:number")...)
 }
 
 func (w *worker) Outputs([]client.ColumnSpec) []client.ColumnSpec {
@@ -114,30 +110,16 @@ func (w *worker) Key(row stage.Row) string {
 	return fmt.Sprintf("%q %q %d %v", r.Prompt, r.Negative, r.Seed, err)
 }
 
-func (w *worker) Load(ctx context.Context) error {
-	handle, err := w.env.Device()
-	if err != nil {
-		return err
-	}
-	d := handle.(*device.Device)
-	value, release, err := w.env.Shared(fmt.Sprintf("%s (%.12s)", w.name, w.digest), func() (any, int64, func(), error) {
-		var s *diffusion.Sampler
-		err := w.env.OnDevice(ctx, func() (err error) {
-			if s, err = diffusion.NewSampler(d.Backend, w.model, diffusion.Options{DType: w.dtype}); err == nil {
-				err = s.Load()
-			}
-			return err
-		})
+func (w *worker) Load(ctx context.Context) (err error) {
+	key := fmt.Sprintf("%s (%.12s)", w.name, w.digest)
+	w.sampler, w.release, err = stagekit.Load(ctx, w.env, key, func(backend compute.Backend) (*diffusion.Sampler, error) {
+		s, err := diffusion.NewSampler(backend, w.model, diffusion.Options{DType: w.dtype})
 		if err != nil {
-			return nil, 0, nil, err
+			return nil, err
 		}
-		return s, s.Bytes(), func() { w.env.OnDevice(context.Background(), func() error { s.Close(); return nil }) }, nil
+		return s, s.Load()
 	})
-	if err != nil {
-		return err
-	}
-	w.sampler, w.release = value.(*diffusion.Sampler), release
-	return nil
+	return err
 }
 
 func (w *worker) Prepare(_ context.Context, row stage.Row) (any, string, error) {

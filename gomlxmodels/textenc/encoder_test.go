@@ -144,6 +144,6 @@ func TestMemory(t *testing.T) {
 				t.Fatalf("a closed encoder holds %d bytes", n)
 			}
 		}
-		modeltest.ComesBack(t, 3, round)
+		modeltest.ComesBack(t, 16, round)
 	})
 }
