@@ -4,7 +4,7 @@
 //
 // It needs a Python with torch and transformers. Both sides hold the same random network, use the same number of threads and take turns.
 // Both write greedily, the same number of tokens of every picture, in one batch, and never end before. Timed are the prefill, from prepared
-// pixels to the first token, and the tokens after it: a whole run less a prefill. Loading and compiling are not. The tokens of both are
+// pixels to the first token's logits, and what comes after them. Loading and compiling are not. The tokens of both are
 // compared in the end.
 package main
 
@@ -36,6 +36,13 @@ var (
 	tokens   = flag.Int("tokens", 20, "tokens written of each")
 	repeat   = flag.Int("repeat", 3, "runs of each side")
 	seed     = flag.Uint64("seed", 1, "seed of network and pictures")
+)
+
+// The parts of a run.
+const (
+	prefill = "first"
+	rest    = "rest"
+	all     = "all"
 )
 
 func main() {
@@ -78,45 +85,40 @@ func run() error {
 		return err
 	}
 	var last [][]decode.Text
-	ours := func(n int) (float64, error) {
+	ours := func(part string) (float64, error) {
 		begin := time.Now()
-		last, err = c.Caption(context.Background(), requests, decode.Settings{MaxTokens: n, MinTokens: n})
-		return time.Since(begin).Seconds(), err
-	}
-	var first float64
-	for _, n := range []int{1, *tokens} { // loads, compiles, warms up
-		s, err := ours(n)
-		if err != nil {
-			return err
-		}
-		if _, err := b.Once("caption", n); err != nil {
-			return err
-		}
-		first += s
-	}
-	less := func(once func(int) (float64, error)) func() (float64, error) {
-		return func() (float64, error) {
-			whole, err := once(*tokens)
-			if err != nil {
-				return 0, err
+		var first time.Time
+		set := decode.Settings{MaxTokens: *tokens, MinTokens: *tokens, Trace: func(step int, _ [][]float32) {
+			if step == 0 {
+				first = time.Now()
 			}
-			prefill, err := once(1)
-			return whole - prefill, err
+		}}
+		if last, err = c.Caption(context.Background(), requests, set); err != nil {
+			return 0, err
 		}
+		end := time.Now()
+		return map[string]time.Duration{prefill: first.Sub(begin), rest: end.Sub(first), all: end.Sub(begin)}[part].Seconds(), nil
 	}
-	theirs := func(n int) (float64, error) { return b.Once("caption", n) }
-	of := func(once func(int) (float64, error), n int) func() (float64, error) {
-		return func() (float64, error) { return once(n) }
+	theirs := func(part string) (float64, error) { return b.Once(part, *tokens) }
+	first, err := ours(all) // loads, compiles, warms up
+	if err == nil {
+		_, err = theirs(all)
 	}
-	name := fmt.Sprintf("antipode, %s (compiling and first runs %.1f s)", d.Kind, first)
+	if err != nil {
+		return err
+	}
+	of := func(once func(string) (float64, error), part string) func() (float64, error) {
+		return func() (float64, error) { return once(part) }
+	}
+	name := fmt.Sprintf("antipode, %s (compiling and the first run %.1f s)", d.Kind, first)
 	for _, part := range []struct {
 		title, unit  string
 		n            int
 		ours, theirs func() (float64, error)
 	}{
-		{"prefill", "pictures", *pictures, of(ours, 1), of(theirs, 1)},
-		{"tokens after the first", "tokens", *pictures * (*tokens - 1), less(ours), less(theirs)},
-		{fmt.Sprintf("captions of %d tokens", *tokens), "captions", *pictures, of(ours, *tokens), of(theirs, *tokens)},
+		{"prefill", "pictures", *pictures, of(ours, prefill), of(theirs, prefill)},
+		{"tokens after the first", "tokens", *pictures * (*tokens - 1), of(ours, rest), of(theirs, rest)},
+		{fmt.Sprintf("captions of %d tokens", *tokens), "captions", *pictures, of(ours, all), of(theirs, all)},
 	} {
 		title := fmt.Sprintf("BLIP base, 384 pixels, batch %d, greedy: %s", *pictures, part.title)
 		if err := peer.Turns(title, part.unit, part.n, *repeat, part.ours, name, part.theirs, b.Name); err != nil {
