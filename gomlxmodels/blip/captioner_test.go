@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gomlx/compute/dtypes"
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"antipode/gomlxmodels/decode"
@@ -235,5 +236,26 @@ func TestCaptionErrors(t *testing.T) {
 	d := newCaptioner(t, testbackend.Go(t), wild.Model, Options{})
 	if _, err := d.Caption(t.Context(), []Request{{Pixels: bad, Prompt: []int32{96}}}, decode.Settings{MaxTokens: 3}); err == nil || !strings.Contains(err.Error(), "out of range") {
 		t.Errorf("NaN among the pixels: %v", err)
+	}
+}
+
+// TestHalf: in bfloat16 the logits are those of float32, more coarsely.
+func TestHalf(t *testing.T) {
+	g := openGolden(t, "base")
+	c := newCaptioner(t, testbackend.XLA(t), g.Model, Options{Batch: 2, DType: dtypes.BFloat16})
+	var first [][]float32
+	s := decode.Settings{MaxTokens: 3, Trace: func(step int, logits [][]float32) {
+		if step == 0 {
+			first = slices.Clone(logits)
+		}
+	}}
+	if _, err := c.Caption(t.Context(), []Request{{Pixels: g.pictures()[0], Prompt: []int32{96}}}, s); err != nil {
+		t.Fatal(err)
+	}
+	want, shape := g.values("step.logits")
+	want = want[:shape[2]]
+	worst, at := near.Worst(first[0], want)
+	if scale := near.Scale(want); worst > 0.1*scale || worst == 0 {
+		t.Errorf("worst difference %v at %d, scale %v", worst, at, scale)
 	}
 }

@@ -118,10 +118,7 @@ func (w *worker) Batch() int { return w.batch() * w.settings.Number }
 
 func (w *worker) Digest() string {
 	a := w.args
-	a.Model = ""
-	if a.Decode == "nucleus" {
-		a.N = w.settings.Number // what captions depend on is how many are written together
-	}
+	a.Model, a.N = "", w.settings.Width() // captions depend on how many rows are written together, not on how many are asked for
 	text, err := json.Marshal(a)
 	if err != nil {
 		panic(err) // of text and numbers, of which complete leaves none that JSON lacks

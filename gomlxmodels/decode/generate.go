@@ -35,7 +35,6 @@ type sizes struct {
 type pair struct {
 	sizes
 	prefill, step *model.Exec
-	graphs        []*Graph
 	cached        []shapes.Shape // of the cache's tensors, [R,H,T,d]
 }
 
@@ -53,9 +52,10 @@ func (g *Generator) Close() {
 	g.pairs = map[sizes]*pair{}
 }
 
-// steps of sizes, so that few graphs are compiled.
+// cacheStep is what the cache's length is a multiple of, so that few graphs are compiled.
 const cacheStep = 32
 
+// promptSize is the length that prompts of up to n tokens are filled up to, for the same reason.
 func promptSize(n int) int {
 	size := 1
 	for size < n {
@@ -107,11 +107,10 @@ func (g *Generator) compiled(z sizes, contexts []shapes.Shape, others []*Graph) 
 		return fail("prefill", err)
 	}
 	p.prefill = p.prefill.WithName(g.net.Name + "/prefill")
-	gr, err := p.prefill.Compile(given...)
+	first, err := p.prefill.Compile(given...)
 	if err != nil {
 		return fail("prefill", err)
 	}
-	p.graphs = append(p.graphs, gr)
 	if p.step, err = model.NewExec(g.backend, g.store, func(scope *model.Scope, in []*Node) []*Node { return g.stepGraph(p, scope, in) }); err != nil {
 		return fail("step", err)
 	}
@@ -121,11 +120,11 @@ func (g *Generator) compiled(z sizes, contexts []shapes.Shape, others []*Graph) 
 	if z.reorder {
 		given = append(given, one)
 	}
-	if gr, err = p.step.Compile(slices.Concat(given, p.cached, contexts)...); err != nil {
+	next, err := p.step.Compile(slices.Concat(given, p.cached, contexts)...)
+	if err != nil {
 		return fail("step", err)
 	}
-	p.graphs = append(p.graphs, gr)
-	if err := weights.Check(g.store, slices.Concat(others, p.graphs)...); err != nil {
+	if err := weights.Check(g.store, append(slices.Clone(others), first, next)...); err != nil {
 		return nil, fmt.Errorf("%s: %w", g.net.Name, err)
 	}
 	g.pairs[z] = p

@@ -32,7 +32,7 @@ type Settings struct {
 	TopP        float64 // draw from the fewest tokens whose probabilities reach P; 0 and 1 = all
 
 	Beams         int     // num_beams; 0 and 1 = no beam search
-	LengthPenalty float64 // a caption's score is its log-probability divided by its length to this power (length_penalty)
+	LengthPenalty float64 // a text's score is its log-probability divided by its length to this power (length_penalty, there 1 by default)
 	Early         Early
 
 	Number int // texts of each group (num_return_sequences): with beams the best, without and drawn any number, else 1; 0 = 1
