@@ -39,8 +39,31 @@ func conv(scope *model.Scope, x *Node, out, stride int, padding [][2]int) *Node 
 	g, in := x.Graph(), x.Shape().Dim(3)
 	kernel := nn.Param(scope, g, "weights", x.DType(), 3, 3, in, out)
 	bias := nn.Param(scope, g, "bias", x.DType(), out)
-	y := Convolve(x, kernel).Strides(stride).PaddingPerDim(padding).Done()
+	var y *Node
+	if stride == 1 && x.Shape().Dim(1)*x.Shape().Dim(2) <= in/2 {
+		y = gathered(x, kernel)
+	} else {
+		y = Convolve(x, kernel).Strides(stride).PaddingPerDim(padding).Done()
+	}
 	return Add(y, Reshape(bias, 1, 1, 1, out))
+}
+
+// gathered is a 3×3 convolution that keeps the size, as one matrix product of each place's neighbours: for a small picture of many
+// channels XLA's own on a processor is slower (8² and 16² places of 1280 channels: 31 to 57 against 85 to 120 GFLOP/s; for 32² and
+// more it is faster).
+//
+// Shapes: x [B,H,W,C]; kernel [3,3,C,out] → [B,H,W,out].
+func gathered(x, kernel *Node) *Node {
+	b, h, w, c, out := x.Shape().Dim(0), x.Shape().Dim(1), x.Shape().Dim(2), x.Shape().Dim(3), kernel.Shape().Dim(3)
+	padded := Pad(x, ScalarZero(x.Graph(), x.DType()), PadAxis{}, PadAxis{Start: 1, End: 1}, PadAxis{Start: 1, End: 1}, PadAxis{})
+	var neighbours []*Node
+	for i := range 3 {
+		for j := range 3 {
+			neighbours = append(neighbours, Slice(padded, AxisRange(), AxisRange(i, i+h), AxisRange(j, j+w)))
+		}
+	}
+	y := Reshape(Concatenate(neighbours, 3), b*h*w, 9*c)
+	return Reshape(Dot(y, Reshape(kernel, 9*c, out)).Product(), b, h, w, out)
 }
 
 // groupNorm normalises each group of channels to mean 0 and variance 1 over its channels and the picture, then scales and shifts
