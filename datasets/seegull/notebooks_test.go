@@ -153,6 +153,9 @@ func TestScanFindsPairs(t *testing.T) {
 	}
 }
 
+// ofLanguages are the notebooks that compare languages, with the identities whose names are the languages' names there.
+var ofLanguages = map[string][]string{"cococrola.ipynb": {"English", "Chinese"}, "indictti.ipynb": {"English"}, "words.ipynb": {"English"}}
+
 // TestCommittedNotebooks: no committed output pairs a real identity with an attribute that SeeGULL rates offensive for it or leaves unrated.
 func TestCommittedNotebooks(t *testing.T) {
 	dir := manifesttest.Dir(t, Name)
@@ -170,6 +173,9 @@ func TestCommittedNotebooks(t *testing.T) {
 		for _, o := range outputs {
 			units := unitsOf(t, o)
 			for _, found := range scan(units, pairs) {
+				if identity, _, _ := strings.Cut(found, ", "); slices.Contains(ofLanguages[filepath.Base(path)], identity) {
+					continue
+				}
 				t.Errorf("%s shows the pair %s", filepath.Base(path), found)
 			}
 			for _, u := range units {
