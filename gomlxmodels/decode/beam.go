@@ -25,13 +25,12 @@ type hypothesis struct {
 type search struct {
 	open     []hypothesis // of falling score
 	finished []hypothesis // of falling score
-	better   bool         // an open beam may still become better than what is finished
 	over     bool
 	logs     []float32 // log-probabilities of one beam
 }
 
 func (s *Settings) newSearch(seen []bool) *search {
-	b := &search{better: true, open: make([]hypothesis, s.Beams), finished: make([]hypothesis, s.Beams)}
+	b := &search{open: make([]hypothesis, s.Beams), finished: make([]hypothesis, s.Beams)}
 	for i := range s.Beams {
 		b.open[i] = hypothesis{seen: slices.Clone(seen)}
 		b.finished[i].score = far
@@ -51,17 +50,13 @@ func (s *Settings) step(b *search, step int, logits [][]float32) (parents []int,
 		}
 	}
 	length := float32(math.Pow(float64(step+1), s.LengthPenalty))
-	full := true
-	for _, f := range b.finished {
-		full = full && f.done
-	}
 	next := slices.Clone(best)
 	for i, c := range best {
 		if c.token != s.End && step+1 < s.MaxTokens {
 			continue
 		}
 		next[i].score += far
-		if i >= s.Beams || full && s.Early == AtOnce || !b.better {
+		if i >= s.Beams { // those only stand in for open beams
 			continue
 		}
 		c.done, c.score = true, c.score/length
@@ -129,22 +124,16 @@ func extend(t Text, c hypothesis, end int32) Text {
 	return t
 }
 
-// judge says whether the search is over after a number of tokens.
+// judge says whether the search is over after a number of tokens: no open beam may still become better than what is finished, or the
+// settings end it.
 func (s *Settings) judge(b *search, tokens int) {
 	length := float64(tokens)
 	if s.Early == Never && s.LengthPenalty > 0 {
 		length = float64(s.MaxTokens)
 	}
 	possible := b.open[0].score / float32(math.Pow(length, s.LengthPenalty))
-	full, worst := true, b.finished[s.Beams-1].score
-	for _, f := range b.finished {
-		full = full && f.done
-	}
-	if !full {
-		worst = far
-	}
-	b.better = b.better && possible > worst
-	b.over = !b.better || full && s.Early == AtOnce || tokens == s.MaxTokens
+	worst := b.finished[s.Beams-1] // not yet a text, of score far, while fewer are finished than there are beams
+	b.over = possible <= worst.score || worst.done && s.Early == AtOnce || tokens == s.MaxTokens
 }
 
 // texts are the best finished ones.
