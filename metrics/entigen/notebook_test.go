@@ -16,9 +16,15 @@ var (
 	markup  = regexp.MustCompile(`(?s)<[^>]*>`)
 )
 
-// TestNotebookSaysPerceived: in every table, figure and line that the committed notebook shows, a trait is a perceived one.
+// TestNotebookSaysPerceived: in every table, figure and line that the committed notebooks show, a trait is a perceived one.
 func TestNotebookSaysPerceived(t *testing.T) {
-	data, err := os.ReadFile(filepath.Join("..", "..", "notebooks", "entigen_annotations.ipynb"))
+	for _, name := range []string{"entigen_annotations.ipynb", "entigen.ipynb"} {
+		t.Run(name, func(t *testing.T) { saysPerceived(t, name) })
+	}
+}
+
+func saysPerceived(t *testing.T, name string) {
+	data, err := os.ReadFile(filepath.Join("..", "..", "notebooks", name))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,7 +44,7 @@ func TestNotebookSaysPerceived(t *testing.T) {
 		for _, n := range markup.Split(source, -1) {
 			if n = strings.TrimSpace(html.UnescapeString(n)); n != "" {
 				nodes++
-				checkPerceived(t, "entigen_annotations.ipynb", n)
+				checkPerceived(t, name, n)
 				if strings.Contains(strings.ToLower(n), "perceived") {
 					perceived++
 				}

@@ -21,6 +21,9 @@ func ByRule(r Rule) metrics.Setting { return tabular.Set("rule", string(r)) }
 // Draws is the number of bootstrap draws behind a diversity's interval; the default is 1000, 0 = no intervals.
 func Draws(n int) metrics.Setting { return tabular.Set("draws", strconv.Itoa(n)) }
 
+// Axes adds axes of one's own: COLUMN=GROUP/GROUP, several with commas, for example "perceived_age=young/old".
+func Axes(list string) metrics.Setting { return tabular.Set("axes", list) }
+
 // AllPrompts also scores the folders that the paper reports nothing about.
 func AllPrompts() metrics.Setting { return tabular.Set("prompts", "all") }
 
