@@ -87,11 +87,7 @@ func TestReal(t *testing.T) {
 	}
 	g := openGolden(t, dir)
 	s := newSampler(t, backend, g.Model, Options{})
-	var ids []int32
-	for _, v := range g.values("ids") {
-		ids = append(ids, int32(v))
-	}
-	scale := g.tensor("z")
+	scale := g.want.Tensor("z")
 	if err := tensors.MutableFlatData(scale, func(flat []float32) {
 		for i := range flat {
 			flat[i] *= float32(g.vae.ScalingFactor)
@@ -101,23 +97,23 @@ func TestReal(t *testing.T) {
 	}
 	// The sampler's UNet takes one timestep and answers for prompt and negative prompt at once: guidance 1 gives the answer to the
 	// prompt alone, 0 the other.
-	sample, context := g.values("sample"), g.values("context")
+	sample, context := g.want.Values("sample"), g.want.Values("context")
 	half := len(sample) / 2
-	info, _ := g.set.Info("sample")
+	shape := g.want.Shape("sample")
 	for _, c := range []struct {
 		name   string
 		part   part
 		inputs []*tensors.Tensor
 		want   []float32
 	}{
-		{"text", textPart, []*tensors.Tensor{tensors.FromFlatDataAndDimensions(ids, 1, len(ids))}, g.values("text")},
+		{"text", textPart, []*tensors.Tensor{g.want.IntTensor("ids")}, g.want.Values("text")},
 		{"unet", unetPart, []*tensors.Tensor{
-			tensors.FromFlatDataAndDimensions(sample[half:], 1, info.Shape[1], info.Shape[2], info.Shape[3]),
-			tensors.FromFlatDataAndDimensions([]float32{g.values("t")[1], 1}, 2),
+			tensors.FromFlatDataAndDimensions(sample[half:], 1, shape[1], shape[2], shape[3]),
+			tensors.FromFlatDataAndDimensions([]float32{g.want.Values("t")[1], 1}, 2),
 			tensors.FromFlatDataAndDimensions(context, 2, 77, g.unet.ContextDim),
 			tensors.FromFlatDataAndDimensions([]float32{1}, 1),
-		}, g.values("unet")[half:]},
-		{"decoder", decoderPart, []*tensors.Tensor{scale}, g.values("decoder")},
+		}, g.want.Values("unet")[half:]},
+		{"decoder", decoderPart, []*tensors.Tensor{scale}, g.want.Values("decoder")},
 	} {
 		best, first := 0.0, 0.0
 		var got []float32

@@ -8,10 +8,9 @@ import (
 	"github.com/gomlx/compute"
 	"github.com/gomlx/compute/dtypes"
 	. "github.com/gomlx/gomlx/core/graph"
-	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
 
-	"antipode/gomlxmodels/weights"
+	"antipode/gomlxmodels/internal/modeltest"
 	"antipode/internal/near"
 	"antipode/internal/testbackend"
 )
@@ -22,8 +21,8 @@ var goldens = []string{"sd1", "sd2", "odd", "bare"}
 // golden is one folder: a pipeline and what the reference library computes with it.
 type golden struct {
 	*Model
-	set *weights.Set
-	t   testing.TB
+	want modeltest.Golden
+	t    testing.TB
 }
 
 func openGolden(t testing.TB, dir string) golden {
@@ -32,54 +31,19 @@ func openGolden(t testing.TB, dir string) golden {
 	if err != nil {
 		t.Fatal(err)
 	}
-	set, err := weights.OpenFiles(filepath.Join(dir, "golden.safetensors"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return golden{m, set, t}
-}
-
-func (g golden) values(name string) []float32 {
-	g.t.Helper()
-	v, err := g.set.Float32(name)
-	if err != nil {
-		g.t.Fatal(err)
-	}
-	return v
-}
-
-func (g golden) tensor(name string) *tensors.Tensor {
-	g.t.Helper()
-	info, _ := g.set.Info(name)
-	return tensors.FromFlatDataAndDimensions(g.values(name), info.Shape...)
+	return golden{m, modeltest.Open(t, dir), t}
 }
 
 // run evaluates one network with its weights loaded and compares what it gives with the tensors of these names.
 func (g golden) run(backend compute.Backend, p part, names []string, fn func(*model.Scope, []*Node) []*Node, args ...any) (worst float64) {
 	g.t.Helper()
-	store := model.NewStore()
-	defer store.Finalize()
-	if err := g.Model.load(backend, store, p, dtypes.Float32); err != nil {
-		g.t.Fatal(err)
-	}
-	exec, err := model.NewExec(backend, store, fn)
-	if err != nil {
-		g.t.Fatal(err)
-	}
-	defer exec.Finalize()
-	out, gr, err := exec.CallWithGraph(args...)
-	if err != nil {
-		g.t.Fatal(err)
-	}
-	if err := weights.Check(store, gr); err != nil {
-		g.t.Fatal(err)
-	}
+	load := func(store *model.Store) error { return g.load(backend, store, p, dtypes.Float32) }
+	out := modeltest.Run(g.t, backend, load, fn, args...)
 	if len(out) != len(names) {
 		g.t.Fatalf("%d outputs for %v", len(out), names)
 	}
-	for i, o := range out {
-		want := g.values(names[i])
-		got := tensors.MustCopyFlatData[float32](o)
+	for i, got := range out {
+		want := g.want.Values(names[i])
 		near.Check(g.t, names[i], got, want, 1e-4, 1e-4*max(1, near.Scale(want)))
 		d, _ := near.Worst(got, want)
 		worst = max(worst, d/near.Scale(want))
@@ -114,31 +78,26 @@ func TestPieces(t *testing.T) {
 
 func checkReference(g golden, backend compute.Backend) {
 	stages := GraphOptions{Stages: true}
-	ids := []int32{}
-	for _, v := range g.values("ids") {
-		ids = append(ids, int32(v))
-	}
-	info, _ := g.set.Info("ids")
 	text := g.run(backend, textPart, append(numbered("text.block_%d", g.text.Text.Layers), "text.hidden"), func(s *model.Scope, in []*Node) []*Node {
 		o := ForwardText(s, g.text, in[0], stages)
 		return append(o.Blocks, o.Tokens)
-	}, tensors.FromFlatDataAndDimensions(ids, info.Shape...))
+	}, g.want.IntTensor("ids"))
 	n := len(g.unet.Widths)
 	names := append(append(append([]string{"unet.time", "unet.in"}, numbered("unet.down_%d", n)...), "unet.mid"), append(numbered("unet.up_%d", n), "unet.out")...)
 	unet := g.run(backend, unetPart, names, func(s *model.Scope, in []*Node) []*Node {
 		o := ForwardUNet(s, g.unet, in[0], in[1], in[2], stages)
 		return append(append(append([]*Node{o.Time, o.In}, o.Down...), o.Mid), append(o.Up, o.Out)...)
-	}, g.tensor("sample"), g.tensor("t"), g.tensor("context"))
+	}, g.want.Tensor("sample"), g.want.Tensor("t"), g.want.Tensor("context"))
 	n = len(g.vae.Widths)
 	names = append(append([]string{"decoder.in", "decoder.mid"}, numbered("decoder.up_%d", n)...), "decoder.out")
 	decoder := g.run(backend, decoderPart, names, func(s *model.Scope, in []*Node) []*Node {
 		o := ForwardDecoder(s, g.vae, in[0], stages)
 		return append(append([]*Node{o.In, o.Mid}, o.Up...), o.Picture)
-	}, g.tensor("z"))
+	}, g.want.Tensor("z"))
 	names = append(append([]string{"encoder.in"}, numbered("encoder.down_%d", n)...), "encoder.mid", "encoder.mean", "encoder.logvar")
 	encoder := g.run(backend, encoderPart, names, func(s *model.Scope, in []*Node) []*Node {
 		o := ForwardEncoder(s, g.vae, in[0], stages)
 		return append(append([]*Node{o.In}, o.Down...), o.Mid, o.Mean, o.LogVariance)
-	}, g.tensor("picture"))
+	}, g.want.Tensor("picture"))
 	g.t.Logf("worst difference of any stage, of its scale: text %.2g, UNet %.2g, decoder %.2g, encoder %.2g", text, unet, decoder, encoder)
 }

@@ -1,7 +1,6 @@
 package diffusion
 
 import (
-	"encoding/json"
 	"maps"
 	"os"
 	"path/filepath"
@@ -9,41 +8,15 @@ import (
 	"strings"
 	"testing"
 
+	"antipode/gomlxmodels/internal/modeltest"
 	"antipode/gomlxmodels/weights"
 	"antipode/internal/testbackend"
 )
 
-// copyOf copies a golden folder so that a test can damage it.
-func copyOf(t *testing.T, name string) string {
-	t.Helper()
-	dir := t.TempDir()
-	if err := os.CopyFS(dir, os.DirFS(filepath.Join("testdata", name))); err != nil {
-		t.Fatal(err)
-	}
-	return dir
-}
-
 // edit changes keys of a JSON file of the folder; a nil value takes the key away.
-func edit(t *testing.T, dir, name string, change map[string]any) {
+func edit(t *testing.T, dir, name string, changes map[string]any) {
 	t.Helper()
-	path := filepath.Join(dir, name)
-	all := map[string]any{}
-	text, err := os.ReadFile(path)
-	if err == nil {
-		err = json.Unmarshal(text, &all)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	for key, value := range change {
-		if all[key] = value; value == nil {
-			delete(all, key)
-		}
-	}
-	text, _ = json.Marshal(all)
-	if err := os.WriteFile(path, text, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	modeltest.Edit(t, filepath.Join(dir, filepath.FromSlash(name)), changes)
 }
 
 // rewrite changes the tensors of a safetensors file of the folder.
@@ -72,14 +45,8 @@ func rewrite(t *testing.T, dir, name string, change func(map[string]weights.Tens
 // line holds an error to one line with these words.
 func line(t *testing.T, err error, words ...string) {
 	t.Helper()
-	if err == nil {
-		t.Errorf("no error, want one with %q", words)
-		return
-	}
 	for _, w := range words {
-		if !strings.Contains(err.Error(), w) || strings.Contains(err.Error(), "\n") {
-			t.Errorf("error %q, want one line with %q", err, w)
-		}
+		modeltest.CheckLine(t, err, w)
 	}
 }
 
@@ -102,7 +69,7 @@ func TestOpen(t *testing.T) {
 	if !slices.Equal(names, want) {
 		t.Errorf("files %v", names)
 	}
-	dir := copyOf(t, "sd2")
+	dir := modeltest.CopyOf(t, "sd2")
 	edit(t, dir, "model_index.json", map[string]any{"safety_checker": []string{"stable_diffusion", "StableDiffusionSafetyChecker"}})
 	vae := filepath.Join(dir, "vae", "diffusion_pytorch_model")
 	if err := os.Rename(vae+".safetensors", vae+".fp16.safetensors"); err != nil {
@@ -174,7 +141,7 @@ func TestOpenRefuses(t *testing.T) {
 		{"no weights", func(dir string) { os.Remove(filepath.Join(dir, "unet", "diffusion_pytorch_model.safetensors")) }, []string{"unet", "holds no diffusion_pytorch_model.safetensors"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			dir := copyOf(t, "sd2")
+			dir := modeltest.CopyOf(t, "sd2")
 			c.damage(dir)
 			_, err := Open(dir)
 			line(t, err, append(c.words, dir)...)

@@ -45,9 +45,9 @@ func apart(t testing.TB, a, b *image.NRGBA) (worst int) {
 
 // requests are the golden's pictures.
 func (g golden) requests() (list []Request) {
-	info, _ := g.set.Info("image")
+	shape := g.want.Shape("image")
 	for _, seed := range seeds {
-		list = append(list, Request{Prompt: prompt, Negative: negative, Seed: seed, Steps: 20, Guidance: 7.5, Height: info.Shape[1], Width: info.Shape[2]})
+		list = append(list, Request{Prompt: prompt, Negative: negative, Seed: seed, Steps: 20, Guidance: 7.5, Height: shape[1], Width: shape[2]})
 	}
 	return list
 }
@@ -67,7 +67,7 @@ func checkPictures(g golden, backend compute.Backend) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := g.values("image")
+	want := g.want.Values("image")
 	worst, n := 0.0, len(want)/len(got)
 	for i, p := range got {
 		for k, v := range p.Image.Pix {
