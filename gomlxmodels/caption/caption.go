@@ -7,22 +7,22 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/gomlx/compute"
+
+	"antipode/datasets"
 	"antipode/gomlxmodels"
 	"antipode/gomlxmodels/blip"
 	"antipode/gomlxmodels/checkpoint"
 	"antipode/gomlxmodels/decode"
-	"antipode/gomlxmodels/device"
-	"antipode/gomlxmodels/preprocess"
 	"antipode/gomlxmodels/stage"
+	"antipode/gomlxmodels/stagekit"
 	"antipode/kernel/client"
 )
 
@@ -127,12 +127,7 @@ func (w *worker) Digest() string {
 }
 
 func (w *worker) Check(columns []client.ColumnSpec) error {
-	for _, need := range []client.ColumnSpec{{Name: "id", Kind: client.Text}, {Name: "image_id", Kind: client.Text}, {Name: "image", Kind: client.Picture}, {Name: "seed", Kind: client.Number}} {
-		if !slices.Contains(columns, need) {
-			return fmt.Errorf("caption needs the column %q (%s); there are: %s", need.Name, need.Kind, client.NameList(columns))
-		}
-	}
-	return nil
+	return stagekit.Needs("caption", columns, datasets.Columns("id:text", "image_id:text", "image:image", "seed:number")...)
 }
 
 func (w *worker) Outputs([]client.ColumnSpec) []client.ColumnSpec {
@@ -165,28 +160,12 @@ func number(row stage.Row, column string) float64 {
 	return math.NaN()
 }
 
-func (w *worker) Load(ctx context.Context) error {
-	handle, err := w.env.Device()
-	if err != nil {
-		return err
-	}
-	d := handle.(*device.Device)
-	value, release, err := w.env.Shared(fmt.Sprintf("%s (%.12s, %s)", w.Label(), w.contents, w.kind), func() (any, int64, func(), error) {
-		var c *blip.Captioner
-		err := w.env.OnDevice(ctx, func() (err error) {
-			c, err = blip.NewCaptioner(d.Backend, w.model, blip.Options{})
-			return err
-		})
-		if err != nil {
-			return nil, 0, nil, err
-		}
-		return c, c.Bytes(), func() { w.env.OnDevice(context.Background(), func() error { c.Close(); return nil }) }, nil
+func (w *worker) Load(ctx context.Context) (err error) {
+	key := fmt.Sprintf("%s (%.12s, %s)", w.Label(), w.contents, w.kind)
+	w.captioner, w.release, err = stagekit.Load(ctx, w.env, key, func(backend compute.Backend) (*blip.Captioner, error) {
+		return blip.NewCaptioner(backend, w.model, blip.Options{})
 	})
-	if err != nil {
-		return err
-	}
-	w.captioner, w.release = value.(*blip.Captioner), release
-	return nil
+	return err
 }
 
 // item is a row, prepared.
@@ -203,7 +182,7 @@ func (w *worker) Prepare(_ context.Context, row stage.Row) (any, string, error) 
 		return (*item)(nil), "", nil
 	}
 	if img.Path == "" {
-		return nil, "image", errors.New("the row has no image; give it one, or say why in a column outcome (refused, failed, skipped)")
+		return nil, "image", stagekit.ErrNoImage
 	}
 	it := &item{picture: img.SHA256}
 	switch w.args.Decode {
@@ -235,18 +214,13 @@ func stream(seed uint64, picture string) uint64 {
 
 // read decodes and prepares a picture.
 func (w *worker) read(file string) ([]float32, error) {
-	name := filepath.Base(file)
-	data, err := os.ReadFile(file)
+	rgb, err := stagekit.Picture(file)
 	if err != nil {
-		return nil, fmt.Errorf("%s cannot be read: %w", name, errors.Unwrap(err))
-	}
-	rgb, err := preprocess.Decode(data)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
+		return nil, err
 	}
 	pixels, err := w.model.Prepare(rgb)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
+		return nil, fmt.Errorf("%s: %w", filepath.Base(file), err)
 	}
 	return pixels, nil
 }
