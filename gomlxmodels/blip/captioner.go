@@ -1,6 +1,7 @@
 package blip
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 	"github.com/gomlx/gomlx/ml/model"
 
 	"antipode/gomlxmodels/decode"
+	"antipode/gomlxmodels/runner"
 	"antipode/gomlxmodels/weights"
 )
 
@@ -31,16 +33,14 @@ type Options struct {
 
 // Captioner is a model on a device. It belongs to the goroutine that owns the device.
 type Captioner struct {
-	backend   compute.Backend
 	m         *Model
 	opts      Options
-	store     *model.Store
-	image     *model.Exec  // one picture
-	graph     *graph.Graph // of image
-	join      *model.Exec  // of several pictures' contexts one
+	run       *runner.Runner
+	image     *runner.Graph // one picture
+	compiled  *graph.Graph  // of image
+	join      *runner.Graph // of several pictures' contexts one
 	generator *decode.Generator
 	last      *picture // looked at last
-	closed    bool
 }
 
 // picture is what the decoder's blocks look at, on the device: [Image].Context of one picture.
@@ -66,39 +66,26 @@ type Request struct {
 
 // NewCaptioner reads the weights. Graphs are compiled when they are first needed.
 func NewCaptioner(backend compute.Backend, m *Model, o Options) (c *Captioner, err error) {
-	defer recovered(&err)
+	defer runner.Recovered("blip", &err)
 	if backend == nil || m == nil {
 		return nil, errors.New("blip: a captioner needs a backend and a model")
 	}
-	switch o.DType {
-	case dtypes.InvalidDType:
-		o.DType = dtypes.Float32
-	case dtypes.Float32, dtypes.BFloat16, dtypes.Float16:
-	default:
-		return nil, fmt.Errorf("dtype %s is not one a model runs in (Float32, BFloat16, Float16)", o.DType)
+	if err := cmp.Or(runner.DType(&o.DType), runner.Count("batch", &o.Batch, DefaultBatch, 1024)); err != nil {
+		return nil, err
 	}
-	if o.Batch == 0 {
-		o.Batch = DefaultBatch
-	}
-	if o.Batch < 0 || o.Batch > 1024 {
-		return nil, fmt.Errorf("batch %d is not between 1 and 1024", o.Batch)
-	}
-	c = &Captioner{backend: backend, m: m, opts: o, store: model.NewStore()}
-	if err := weights.Load(c.store.RootScope(), m.set, table(m.cfg), o.DType); err != nil {
-		c.store.Finalize()
+	c = &Captioner{m: m, opts: o, run: runner.New(backend, "blip", "captioner")}
+	net := c.run.Net(func(s *model.Store) error { return weights.Load(s.RootScope(), m.set, table(m.cfg), o.DType) })
+	if err := net.Load(); err != nil {
 		return nil, err
 	}
 	g := GraphOptions{DType: o.DType}
-	exec, err := model.NewExec(backend, c.store, func(s *model.Scope, in []*graph.Node) []*graph.Node {
+	c.image = net.Graph("blip/image", func(s *model.Scope, in []*graph.Node) []*graph.Node {
 		return ForwardImage(s, m.cfg, in[0], g).Context
 	})
-	if err != nil {
-		c.store.Finalize()
-		return nil, fmt.Errorf("blip/image: %w", err)
-	}
-	c.image = exec.WithName("blip/image")
+	c.generator = decode.New(net, m.network(g))
 	layers := 2 * m.cfg.Text.Layers
-	if c.join, err = model.NewExec(backend, model.NewStore(), func(_ *model.Scope, in []*graph.Node) []*graph.Node { // by picture, then by layer
+	none := c.run.Net(func(*model.Store) error { return nil })
+	c.join = none.Graph("blip/join", func(_ *model.Scope, in []*graph.Node) []*graph.Node { // by picture, then by layer
 		out := make([]*graph.Node, layers)
 		for i := range out {
 			var parts []*graph.Node
@@ -108,12 +95,7 @@ func NewCaptioner(backend compute.Backend, m *Model, o Options) (c *Captioner, e
 			out[i] = graph.Concatenate(parts, 0)
 		}
 		return out
-	}); err != nil {
-		c.store.Finalize()
-		return nil, fmt.Errorf("blip/join: %w", err)
-	}
-	c.join = c.join.WithName("blip/join")
-	c.generator = decode.New(backend, c.store, m.network(g))
+	})
 	return c, nil
 }
 
@@ -123,38 +105,23 @@ func (m *Model) network(o GraphOptions) decode.Network {
 		Forward: func(s *model.Scope, in decode.Inputs) *graph.Node { return ForwardText(s, m.cfg, in, o).Logits }}
 }
 
-// recovered turns a panic of the graph library into an error, so that none crosses a door of this package.
-func recovered(err *error) {
-	switch r := recover().(type) {
-	case nil:
-	case error:
-		*err = fmt.Errorf("blip: %w", r)
-	default:
-		*err = fmt.Errorf("blip: %v", r)
-	}
-}
-
 // Bytes is the memory the loaded weights take.
 func (c *Captioner) Bytes() int64 {
-	if c == nil || c.closed {
+	if c == nil {
 		return 0
 	}
-	return c.store.ByteSize()
+	return c.run.Bytes()
 }
 
 // Close releases weights and compiled graphs. The captioner cannot be used afterwards; closing twice is fine.
 func (c *Captioner) Close() {
-	if c == nil || c.closed {
+	if c == nil {
 		return
 	}
-	c.closed = true
 	var ignored error
-	defer recovered(&ignored)
+	defer runner.Recovered("blip", &ignored)
 	c.forget()
-	c.generator.Close()
-	c.image.Finalize()
-	c.join.Finalize()
-	c.store.Finalize()
+	c.run.Close()
 }
 
 // Batch is how many requests are written at once with these settings.
@@ -166,9 +133,9 @@ func (c *Captioner) Batch(s decode.Settings) int {
 // picture, prompt, seed and the settings alone: pictures are looked at one by one, and every call that writes is filled up to
 // [Captioner.Batch] requests. Requests of one call should have prompts of one length. ctx is looked at before every picture and token.
 func (c *Captioner) Caption(ctx context.Context, requests []Request, s decode.Settings) (out [][]decode.Text, err error) {
-	defer recovered(&err)
-	if c.closed {
-		return nil, errors.New("blip: the captioner is closed")
+	defer runner.Recovered("blip", &err)
+	if err := c.run.Closed(); err != nil {
+		return nil, err
 	}
 	s.End = int32(c.m.cfg.Text.EndToken)
 	side := c.m.cfg.Vision.ImageSize
@@ -198,15 +165,15 @@ func (c *Captioner) contexts(b int) []shapes.Shape {
 // compile makes the graphs ready and holds all weights against them, before anything runs.
 func (c *Captioner) compile(requests []decode.Request, s decode.Settings) (err error) {
 	side, longest := c.m.cfg.Vision.ImageSize, 0
-	if c.graph == nil {
-		if c.graph, err = c.image.Compile(shapes.Make(dtypes.Float32, 1, 3, side, side)); err != nil {
-			return fmt.Errorf("blip/image: %w", err)
+	if c.compiled == nil {
+		if c.compiled, err = c.image.Compile(shapes.Make(dtypes.Float32, 1, 3, side, side)); err != nil {
+			return err
 		}
 	}
 	for _, r := range requests {
 		longest = max(longest, len(r.Prompt))
 	}
-	return c.generator.Compile(c.contexts(c.Batch(s)), longest, s, c.graph)
+	return c.generator.Compile(c.contexts(c.Batch(s)), longest, s, c.compiled)
 }
 
 // part is Caption for at most a batch.
@@ -223,7 +190,7 @@ func (c *Captioner) part(ctx context.Context, requests []Request, s decode.Setti
 		return nil, err
 	}
 	defer release()
-	return c.generator.Generate(ctx, look, asked, s, c.graph)
+	return c.generator.Generate(ctx, look, asked, s, c.compiled)
 }
 
 // look gives the contexts of b requests, the last one repeated where there are fewer.
@@ -234,7 +201,7 @@ func (c *Captioner) look(ctx context.Context, requests []Request, b int) (contex
 			p.release()
 		}
 	}()
-	var all []any
+	var all []*tensors.Tensor
 	for i := range b {
 		r := requests[min(i, len(requests)-1)]
 		if i < len(requests) && (c.last == nil || r.Picture == "" || r.Picture != c.last.key) {
@@ -250,12 +217,10 @@ func (c *Captioner) look(ctx context.Context, requests []Request, b int) (contex
 			}
 			c.last = p
 		}
-		for _, t := range c.last.look {
-			all = append(all, t)
-		}
+		all = append(all, c.last.look...)
 	}
-	if contexts, err = c.join.Call(all...); err != nil {
-		return nil, nil, fmt.Errorf("blip/join: %w", err)
+	if contexts, err = c.join.Run(all...); err != nil {
+		return nil, nil, err
 	}
 	return contexts, (&picture{look: contexts}).release, nil
 }
@@ -265,9 +230,9 @@ func (c *Captioner) see(r Request) (*picture, error) {
 	side := c.m.cfg.Vision.ImageSize
 	pixels := tensors.FromFlatDataAndDimensions(r.Pixels, 1, 3, side, side)
 	defer pixels.FinalizeAll()
-	look, err := c.image.Call(pixels)
+	look, err := c.image.Run(pixels)
 	if err != nil {
-		return nil, fmt.Errorf("blip/image: %w", err)
+		return nil, err
 	}
 	return &picture{key: r.Picture, look: look}, nil
 }

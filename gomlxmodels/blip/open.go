@@ -12,6 +12,7 @@ import (
 	"slices"
 
 	"antipode/gomlxmodels/preprocess"
+	"antipode/gomlxmodels/runner"
 	"antipode/gomlxmodels/tokenizers"
 	"antipode/gomlxmodels/weights"
 )
@@ -33,7 +34,7 @@ type Model struct {
 // tensor the configuration asks for is there in the right shape and no other; values are read by [Captioner]. Errors are one line
 // and name the file. A folder without a tokenizer opens: tokens can be written without one.
 func Open(dir string) (m *Model, err error) {
-	defer recovered(&err)
+	defer runner.Recovered("blip", &err)
 	m = &Model{dir: dir}
 	path := filepath.Join(dir, "config.json")
 	text, err := os.ReadFile(path)
@@ -142,7 +143,7 @@ func (m *Model) Tokenizer() (*tokenizers.Tokenizer, error) { return m.tokenizer,
 // Prepare does the host's part for one picture: resize and normalise. It gives the [3·H·W] values of [Request]. It is safe on several
 // goroutines at once.
 func (m *Model) Prepare(img image.Image) (pixels []float32, err error) {
-	defer recovered(&err)
+	defer runner.Recovered("blip", &err)
 	if img == nil {
 		return nil, errors.New("blip: no picture")
 	}
@@ -153,7 +154,7 @@ func (m *Model) Prepare(img image.Image) (pixels []float32, err error) {
 // Prompt is the tokens a caption begins with: the start token, then the prefix, "" for none. A prefix with something the vocabulary
 // lacks is an error.
 func (m *Model) Prompt(prefix string) (ids []int32, err error) {
-	defer recovered(&err)
+	defer runner.Recovered("blip", &err)
 	ids = []int32{int32(m.cfg.Text.StartToken)}
 	if prefix == "" {
 		return ids, nil

@@ -2,7 +2,7 @@
 // Greedy search, beam search and sampling with temperature, top-k, nucleus (top-p), repetition penalty, minimum and maximum length,
 // from a given prompt, as transformers' generate does: its order of settings, its scores, its stop rules.
 //
-//	g := decode.New(backend, store, network)
+//	g := decode.New(net, network) // net: the network's weights, in package runner
 //	texts, err := g.Generate(ctx, context, requests, settings)
 //
 // # How it runs

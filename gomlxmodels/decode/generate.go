@@ -8,21 +8,20 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/gomlx/compute"
 	"github.com/gomlx/compute/shapes"
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
 
+	"antipode/gomlxmodels/runner"
 	"antipode/gomlxmodels/weights"
 )
 
 // Generator writes texts with one network. It belongs to the goroutine that owns the device.
 type Generator struct {
-	backend compute.Backend
-	store   *model.Store
-	net     Network
-	pairs   map[sizes]*pair
+	run   *runner.Net
+	net   Network
+	pairs map[sizes]*pair
 }
 
 // sizes tell compiled pairs of graphs apart.
@@ -31,25 +30,18 @@ type sizes struct {
 	reorder                      bool // a row may continue another row of its group: beams
 }
 
-// pair is a network, compiled.
+// pair is a network's two graphs.
 type pair struct {
 	sizes
-	prefill, step *model.Exec
+	prefill, step *runner.Graph
 	cached        []shapes.Shape // of the cache's tensors, [R,H,T,d]
+	ready         bool           // compiled and checked
 }
 
-// New makes a generator; the store holds the network's weights. Nothing is compiled yet.
-func New(backend compute.Backend, store *model.Store, net Network) *Generator {
-	return &Generator{backend: backend, store: store, net: net, pairs: map[sizes]*pair{}}
-}
-
-// Close releases the compiled graphs; the store is its owner's.
-func (g *Generator) Close() {
-	for _, p := range g.pairs {
-		p.prefill.Finalize()
-		p.step.Finalize()
-	}
-	g.pairs = map[sizes]*pair{}
+// New makes a generator of graphs of run, which holds the network's weights. Nothing is compiled yet. What is compiled is released when
+// the runner is closed.
+func New(run *runner.Net, net Network) *Generator {
+	return &Generator{run: run, net: net, pairs: map[sizes]*pair{}}
 }
 
 // cacheStep is what the cache's length is a multiple of, so that few graphs are compiled.
@@ -77,7 +69,7 @@ func (g *Generator) sizes(groups, n int, s *Settings) (sizes, error) {
 // those that make the contexts they use all weights of the store and invent none. [Generator.Generate] would do it; call it before the
 // contexts are computed where the store's weights are to be checked first.
 func (g *Generator) Compile(contexts []shapes.Shape, prompt int, s Settings, graphs ...*Graph) (err error) {
-	defer recovered(g.net.Name, &err)
+	defer runner.Recovered(g.net.Name, &err)
 	if err := s.Validate(g.net.Vocab); err != nil {
 		return fmt.Errorf("%s: %w", g.net.Name, err)
 	}
@@ -93,28 +85,22 @@ func (g *Generator) Compile(contexts []shapes.Shape, prompt int, s Settings, gra
 
 // compiled gives the graphs of some sizes.
 func (g *Generator) compiled(z sizes, contexts []shapes.Shape, others []*Graph) (*pair, error) {
-	if p := g.pairs[z]; p != nil {
-		return p, nil
+	p := g.pairs[z]
+	if p == nil {
+		p = &pair{sizes: z}
+		p.prefill = g.run.Graph(g.net.Name+"/prefill", func(scope *model.Scope, in []*Node) []*Node { return g.prefillGraph(p, scope, in) })
+		p.step = g.run.Graph(g.net.Name+"/step", func(scope *model.Scope, in []*Node) []*Node { return g.stepGraph(p, scope, in) })
+		g.pairs[z] = p
 	}
-	p := &pair{sizes: z}
-	fail := func(what string, err error) (*pair, error) {
-		return nil, fmt.Errorf("%s, %s: %w", g.net.Name, what, err)
+	if p.ready {
+		return p, nil
 	}
 	ids := shapes.Make(dtypeIndex, z.groups, z.prompt)
 	given := append([]shapes.Shape{ids, ids, shapes.Make(dtypeIndex, z.groups, 1)}, contexts...)
-	var err error
-	if p.prefill, err = model.NewExec(g.backend, g.store, func(scope *model.Scope, in []*Node) []*Node { return g.prefillGraph(p, scope, in) }); err != nil {
-		return fail("prefill", err)
-	}
-	p.prefill = p.prefill.WithName(g.net.Name + "/prefill")
 	first, err := p.prefill.Compile(given...)
 	if err != nil {
-		return fail("prefill", err)
+		return nil, err
 	}
-	if p.step, err = model.NewExec(g.backend, g.store, func(scope *model.Scope, in []*Node) []*Node { return g.stepGraph(p, scope, in) }); err != nil {
-		return fail("step", err)
-	}
-	p.step = p.step.WithName(g.net.Name + "/step")
 	one := shapes.Make(dtypeIndex, z.groups*z.width, 1)
 	given = []shapes.Shape{one, one}
 	if z.reorder {
@@ -122,12 +108,12 @@ func (g *Generator) compiled(z sizes, contexts []shapes.Shape, others []*Graph) 
 	}
 	next, err := p.step.Compile(slices.Concat(given, p.cached, contexts)...)
 	if err != nil {
-		return fail("step", err)
+		return nil, err
 	}
-	if err := weights.Check(g.store, append(slices.Clone(others), first, next)...); err != nil {
+	if err := weights.Check(g.run.Store(), append(slices.Clone(others), first, next)...); err != nil {
 		return nil, fmt.Errorf("%s: %w", g.net.Name, err)
 	}
-	g.pairs[z] = p
+	p.ready = true
 	return p, nil
 }
 
@@ -135,7 +121,7 @@ func (g *Generator) compiled(z sizes, contexts []shapes.Shape, others []*Graph) 
 // G may be more than there are requests. Prompts may differ in length. graphs are those that made the contexts from weights of the same
 // store. ctx is looked at before every step. Errors are one line.
 func (g *Generator) Generate(ctx context.Context, contexts []*tensors.Tensor, requests []Request, s Settings, graphs ...*Graph) (out [][]Text, err error) {
-	defer recovered(g.net.Name, &err)
+	defer runner.Recovered(g.net.Name, &err)
 	if err := s.Validate(g.net.Vocab); err != nil {
 		return nil, fmt.Errorf("%s: %w", g.net.Name, err)
 	}
@@ -211,13 +197,6 @@ func (g *Generator) check(r *Request, s *Settings) error {
 	return nil
 }
 
-// recovered turns a panic of the graph library into an error, so that none crosses a door of this package.
-func recovered(name string, err *error) {
-	if r := recover(); r != nil {
-		*err = fmt.Errorf("%s: %v", name, r)
-	}
-}
-
 // each does the rows' work on the host, on several goroutines.
 func each(n int, do func(i int) error) error {
 	errs := make([]error, n)
@@ -227,7 +206,7 @@ func each(n int, do func(i int) error) error {
 		wait.Go(func() {
 			for i := w; i < n; i += workers {
 				func() {
-					defer recovered("row", &errs[i])
+					defer runner.Recovered("row", &errs[i])
 					errs[i] = do(i)
 				}()
 			}

@@ -13,6 +13,7 @@ import (
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
 
+	"antipode/gomlxmodels/runner"
 	"antipode/internal/near"
 	"antipode/internal/testbackend"
 )
@@ -101,8 +102,9 @@ func (n *toy) write(t *testing.T, group int, prompt []int32, seed uint64, s Sett
 
 func (n *toy) generator(t *testing.T, backend compute.Backend) (*Generator, []*tensors.Tensor) {
 	t.Helper()
-	g := New(backend, model.NewStore(), n.network())
-	t.Cleanup(g.Close)
+	run := runner.New(backend, "toy", "writer")
+	t.Cleanup(run.Close)
+	g := New(run.Net(func(*model.Store) error { return nil }), n.network())
 	return g, []*tensors.Tensor{tensors.FromValue(n.contexts)}
 }
 

@@ -8,6 +8,8 @@ import (
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
+
+	"antipode/gomlxmodels/runner"
 )
 
 const dtypeIndex = dtypes.Int32
@@ -126,28 +128,22 @@ func (w *writer) forward(step int, contexts []*tensors.Tensor) error {
 }
 
 // call runs a graph on the given tensors, which it releases, the cache, which it replaces, and the contexts.
-func (w *writer) call(exec *model.Exec, contexts []*tensors.Tensor, given ...*tensors.Tensor) error {
+func (w *writer) call(graph *runner.Graph, contexts []*tensors.Tensor, given ...*tensors.Tensor) error {
 	defer func() {
 		for _, t := range given {
 			t.FinalizeAll()
 		}
 	}()
-	var all []any
-	for _, list := range [][]*tensors.Tensor{given, w.cache, contexts} {
-		for _, t := range list {
-			all = append(all, t)
-		}
-	}
-	out, err := exec.Call(all...)
+	out, err := graph.Run(slices.Concat(given, w.cache, contexts)...)
 	if err != nil {
-		return fmt.Errorf("%s: %w", exec.Name(), err)
+		return err
 	}
 	w.release()
 	w.cache = out[1:]
 	flat, err := tensors.CopyFlatData[float32](out[0])
 	out[0].FinalizeAll()
 	if err != nil {
-		return fmt.Errorf("%s: %w", exec.Name(), err)
+		return fmt.Errorf("%s: %w", w.g.net.Name, err)
 	}
 	rows, v := w.p.groups*w.p.width, w.g.net.Vocab
 	share := rows * v / len(flat) // rows that share logits: in a prefill a group's
