@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"image"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -60,45 +59,19 @@ func Open(dir string) (m *Model, err error) {
 }
 
 func (m *Model) openPreprocessing() error {
-	keys, source := map[string]json.RawMessage{}, "default of BlipImageProcessor"
-	side := m.cfg.Vision.ImageSize
-	for _, name := range []string{"preprocessor_config.json", "processor_config.json"} {
-		path := filepath.Join(m.dir, name)
-		data, err := os.ReadFile(path)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		if err == nil {
-			err = json.Unmarshal(data, &keys)
-		}
-		if inner, ok := keys["image_processor"]; err == nil && ok {
-			keys = map[string]json.RawMessage{}
-			err = json.Unmarshal(inner, &keys)
-		} else if name == "processor_config.json" && err == nil {
-			continue
-		}
-		if err != nil {
-			return fmt.Errorf("%s: not readable: %w", path, err)
-		}
-		m.files = append(m.files, path)
-		source, side = name, 384
-		break
+	side, source := m.cfg.Vision.ImageSize, "default of BlipImageProcessor"
+	text, where, err := preprocess.ReadFolder(m.dir)
+	switch {
+	case err != nil:
+		return err
+	case text == nil:
+		text, where = []byte("{}"), filepath.Join(m.dir, source)
+	default:
+		side, source = 384, filepath.Base(where)
+		m.files = append(m.files, where)
 	}
-	where := filepath.Join(m.dir, source)
-	if keys == nil {
-		keys = map[string]json.RawMessage{}
-	}
-	for key, value := range map[string]string{ // what the processor takes for keys that are not there
-		"size": fmt.Sprint(side), "resample": "3",
-		"image_mean": "[0.48145466, 0.4578275, 0.40821073]", "image_std": "[0.26862954, 0.26130258, 0.27577711]",
-	} {
-		if raw := keys[key]; len(raw) == 0 || bytes.Equal(raw, []byte("null")) {
-			keys[key] = json.RawMessage(value)
-		}
-	}
-	text, err := json.Marshal(keys)
-	if err != nil {
-		return fmt.Errorf("%s: %w", where, err)
+	if text, err = withDefaults(text, side); err != nil {
+		return fmt.Errorf("%s: not readable: %w", where, err)
 	}
 	pre, err := preprocess.ParseHuggingFace(text)
 	if err == nil {
@@ -110,6 +83,26 @@ func (m *Model) openPreprocessing() error {
 	}
 	m.pre = *pre
 	return nil
+}
+
+// withDefaults gives a preprocessor_config.json what BlipImageProcessor takes for keys that are not there.
+func withDefaults(text []byte, side int) ([]byte, error) {
+	var keys map[string]json.RawMessage
+	if err := json.Unmarshal(text, &keys); err != nil {
+		return nil, err
+	}
+	if keys == nil {
+		keys = map[string]json.RawMessage{}
+	}
+	for key, value := range map[string]string{
+		"size": fmt.Sprint(side), "resample": "3",
+		"image_mean": "[0.48145466, 0.4578275, 0.40821073]", "image_std": "[0.26862954, 0.26130258, 0.27577711]",
+	} {
+		if raw := keys[key]; len(raw) == 0 || bytes.Equal(raw, []byte("null")) {
+			keys[key] = json.RawMessage(value)
+		}
+	}
+	return json.Marshal(keys)
 }
 
 // openTokenizer keeps the error of a folder without one.
