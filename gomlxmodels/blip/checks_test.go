@@ -13,7 +13,6 @@ import (
 	"testing"
 
 	"antipode/gomlxmodels/decode"
-	"antipode/gomlxmodels/weights"
 	"antipode/internal/near"
 	"antipode/internal/testbackend"
 )
@@ -43,16 +42,8 @@ func python(t *testing.T, args ...string) string {
 func TestRealSize(t *testing.T) {
 	backend, dir := testbackend.XLA(t), t.TempDir()
 	t.Log(strings.TrimSpace(python(t, dir)))
-	m, err := Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	set, err := weights.OpenFiles(filepath.Join(dir, "golden.safetensors"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	g := golden{m, set, t}
-	c := newCaptioner(t, backend, m, Options{Batch: 4})
+	g := openIn(t, dir)
+	c := newCaptioner(t, backend, g.Model, Options{Batch: 4})
 	var cases []written
 	text, err := os.ReadFile(filepath.Join(dir, "captions.json"))
 	if err == nil {
@@ -61,7 +52,7 @@ func TestRealSize(t *testing.T) {
 	if err != nil || len(cases) != 9 {
 		t.Fatalf("%d captions, %v", len(cases), err)
 	}
-	start, end := int32(m.cfg.Text.StartToken), int32(m.cfg.Text.EndToken)
+	start, end := int32(g.cfg.Text.StartToken), int32(g.cfg.Text.EndToken)
 	pictures := g.pictures()
 	for part := range slices.Chunk(cases, len(pictures)) {
 		s := settings(t, part[0].Raw)
@@ -89,7 +80,7 @@ func TestRealSize(t *testing.T) {
 		if len(part[0].Raw) > 1 {
 			continue
 		}
-		want, shape := g.values("logits")
+		want, shape := g.Values("logits"), g.Shape("logits")
 		worst, scale := 0.0, near.Scale(want)
 		for step := range shape[0] {
 			for p := range shape[1] {

@@ -16,6 +16,7 @@ import (
 	"github.com/gomlx/gomlx/ml/model"
 
 	"antipode/gomlxmodels/decode"
+	"antipode/gomlxmodels/internal/modeltest"
 	"antipode/gomlxmodels/weights"
 	"antipode/internal/near"
 	"antipode/internal/testbackend"
@@ -27,43 +28,27 @@ var goldens = []string{"base", "large", "own-head-bf16", "old-hub"}
 // golden is one folder: a model and what the reference library computes with it.
 type golden struct {
 	*Model
-	set *weights.Set
-	t   testing.TB
+	modeltest.Golden
 }
 
+// openGolden opens one below testdata.
 func openGolden(t testing.TB, name string) golden {
 	t.Helper()
-	dir := filepath.Join("testdata", name)
+	return openIn(t, filepath.Join("testdata", name))
+}
+
+// openIn opens a folder of a model and its golden.
+func openIn(t testing.TB, dir string) golden {
+	t.Helper()
 	m, err := Open(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	set, err := weights.OpenFiles(filepath.Join(dir, "golden.safetensors"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return golden{m, set, t}
-}
-
-// values gives a tensor and its shape.
-func (g golden) values(name string) ([]float32, []int) {
-	g.t.Helper()
-	v, err := g.set.Float32(name)
-	if err != nil {
-		g.t.Fatal(err)
-	}
-	info, _ := g.set.Info(name)
-	return v, info.Shape
+	return golden{m, modeltest.Open(t, dir)}
 }
 
 // pictures are the golden's, prepared.
-func (g golden) pictures() (out [][]float32) {
-	v, shape := g.values("pixels")
-	for p := range slices.Chunk(v, len(v)/shape[0]) {
-		out = append(out, p)
-	}
-	return out
-}
+func (g golden) pictures() [][]float32 { return g.Rows("pixels") }
 
 func newCaptioner(t testing.TB, backend compute.Backend, m *Model, o Options) *Captioner {
 	t.Helper()
@@ -78,21 +63,22 @@ func newCaptioner(t testing.TB, backend compute.Backend, m *Model, o Options) *C
 // TestStages compares every stage of tower and decoder with transformers, on both backends.
 func TestStages(t *testing.T) {
 	for _, name := range goldens {
-		t.Run(name, func(t *testing.T) { checkStages(t, testbackend.XLA(t), name) })
-		t.Run(name+", pure Go", func(t *testing.T) { checkStages(t, testbackend.Go(t), name) })
+		t.Run(name, func(t *testing.T) {
+			modeltest.OnBoth(t, func(t *testing.T, backend compute.Backend) { checkStages(t, backend, name) })
+		})
 	}
 }
 
 func checkStages(t *testing.T, backend compute.Backend, name string) {
 	g := openGolden(t, name)
-	store := model.NewStore()
-	defer store.Finalize()
-	if err := weights.Load(store.RootScope(), g.Model.set, table(g.cfg), dtypes.Float32); err != nil {
-		t.Fatal(err)
-	}
 	o := GraphOptions{Stages: true}
 	var names []string
-	exec, err := model.NewExec(backend, store, func(s *model.Scope, in []*Node) []*Node {
+	pixels, shape := g.Values("pixels"), g.Shape("pixels")
+	two := tensors.FromFlatDataAndDimensions(pixels[:2*len(pixels)/shape[0]], 2, 3, shape[2], shape[3])
+	load := func(s *model.Store) error {
+		return weights.Load(s.RootScope(), g.Model.set, table(g.cfg), dtypes.Float32)
+	}
+	got := modeltest.Run(t, backend, load, func(s *model.Scope, in []*Node) []*Node {
 		names = nil
 		var out []*Node
 		add := func(name string, n *Node) { names, out = append(names, name), append(out, n) }
@@ -110,29 +96,10 @@ func checkStages(t *testing.T, backend compute.Backend, name string) {
 		}
 		add("text.logits", text.Logits)
 		return out
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer exec.Finalize()
-	pixels, shape := g.values("pixels")
-	flat, dims := g.values("ids")
-	ids := make([]int32, len(flat))
-	for i, v := range flat {
-		ids[i] = int32(v)
-	}
-	side := shape[2]
-	out, gr, err := exec.CallWithGraph(tensors.FromFlatDataAndDimensions(pixels[:2*3*side*side], 2, 3, side, side), tensors.FromFlatDataAndDimensions(ids, dims...))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := weights.Check(store, gr); err != nil {
-		t.Fatal(err)
-	}
+	}, two, g.IntTensor("ids"))
 	for i, name := range names {
-		want, _ := g.values(name)
-		got := tensors.MustCopyFlatData[float32](out[i])
-		near.Check(t, name, got, want, 1e-4, 1e-4*near.Scale(want))
+		want := g.Values(name)
+		near.Check(t, name, got[i], want, 1e-4, 1e-4*near.Scale(want))
 	}
 }
 
@@ -146,16 +113,16 @@ type written struct {
 }
 
 func (g golden) written() (out []written) {
-	g.t.Helper()
+	g.T.Helper()
 	text, err := os.ReadFile(filepath.Join(g.dir, "captions.json"))
 	if err != nil {
-		g.t.Fatal(err)
+		g.T.Fatal(err)
 	}
 	if err := json.Unmarshal(text, &out); err != nil {
-		g.t.Fatal(err)
+		g.T.Fatal(err)
 	}
 	if len(out) < 100 {
-		g.t.Fatalf("%s: only %d captions", g.dir, len(out))
+		g.T.Fatalf("%s: only %d captions", g.dir, len(out))
 	}
 	return out
 }
@@ -258,7 +225,7 @@ func checkCaptions(t *testing.T, backend compute.Backend, name string, takes fun
 			if len(requests) != len(pictures) {
 				t.Fatalf("%d of %d pictures have a greedy caption: the steps cannot be compared", len(requests), len(pictures))
 			}
-			want, shape := g.values("step.logits")
+			want, shape := g.Values("step.logits"), g.Shape("step.logits")
 			if len(steps) < shape[0] {
 				t.Fatalf("%d steps, transformers takes %d", len(steps), shape[0])
 			}
@@ -278,9 +245,4 @@ func checkCaptions(t *testing.T, backend compute.Backend, name string, takes fun
 	if worst > 5e-5 {
 		t.Errorf("worst difference of a score: %v", worst)
 	}
-}
-
-// both are the backends tests run on.
-func both(t testing.TB) map[string]compute.Backend {
-	return map[string]compute.Backend{"pure Go": testbackend.Go(t), "XLA": testbackend.XLA(t)}
 }
