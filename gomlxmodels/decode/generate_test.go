@@ -5,14 +5,16 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/gomlx/compute"
+	"github.com/gomlx/compute/dtypes"
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
 
+	"antipode/gomlxmodels/internal/modeltest"
+	"antipode/gomlxmodels/nn"
 	"antipode/gomlxmodels/runner"
 	"antipode/internal/near"
 	"antipode/internal/testbackend"
@@ -207,9 +209,8 @@ func TestErrors(t *testing.T) {
 		{contexts, one, Settings{End: 3, MaxTokens: 65}, "ask for fewer"},
 		{contexts, one, Settings{End: 3, MaxTokens: 5, Sample: true, Number: 2}, "0 seeds for 2 texts"},
 	} {
-		if _, err := g.Generate(t.Context(), c.contexts, c.requests, c.s); err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
-			t.Errorf("%v, want one line with %q", err, c.want)
-		}
+		_, err := g.Generate(t.Context(), c.contexts, c.requests, c.s)
+		modeltest.CheckLine(t, err, c.want)
 	}
 	stopped, cancel := context.WithCancel(t.Context())
 	s := fine
@@ -225,4 +226,29 @@ func TestErrors(t *testing.T) {
 	if _, err := g.Generate(t.Context(), contexts, one, Settings{End: 3, MaxTokens: 64}); err != nil {
 		t.Errorf("all places: %v", err)
 	}
+}
+
+// TestFailedCheck: graphs that fail their check are not run by a second call either, and none is after Close.
+func TestFailedCheck(t *testing.T) {
+	n := newToy(t, 2, false)
+	run := runner.New(testbackend.Go(t), "toy", "writer")
+	defer run.Close()
+	net, invents := n.network(), n.network()
+	invents.Forward = func(s *model.Scope, in Inputs) *Node {
+		return Add(net.Forward(s, in), nn.Param(s, in.IDs.Graph(), "bias", dtypes.Float32, 1, toyVocab))
+	}
+	none := func(*model.Store) error { return nil }
+	fine, wrong := New(run.Net(none), net), New(run.Net(none), invents)
+	generate := func(g *Generator) error {
+		_, err := g.Generate(t.Context(), []*tensors.Tensor{tensors.FromValue(n.contexts)}, []Request{{Prompt: []int32{1}}}, Settings{End: 3, MaxTokens: 5})
+		return err
+	}
+	for range 2 {
+		modeltest.CheckLine(t, generate(wrong), "toy: 1 variable of the graph without weights: /bias")
+		if err := generate(fine); err != nil {
+			t.Error(err)
+		}
+	}
+	run.Close()
+	modeltest.CheckLine(t, generate(fine), "toy: the writer is closed")
 }
