@@ -5,7 +5,7 @@ package pack
 import "sort"
 
 // Align is what a text's start in a row is a multiple of; a row of L tokens holds up to L/Align texts.
-const Align = 8
+const Align = 4
 
 // lengths are the row lengths texts are packed into: a text goes into rows of the first it fits, whatever its neighbours.
 var lengths = []int{64, 96, 128, 192, 256, 384, 512}

@@ -46,7 +46,7 @@ func TestRows(t *testing.T) {
 			t.Errorf("a text of %d tokens goes into rows of %d, want %d", n, got, want)
 		}
 	}
-	for most, want := range map[int]int{12: 16, 64: 64, 77: 80, 90: 96, 512: 96} {
+	for most, want := range map[int]int{12: 12, 64: 64, 77: 80, 90: 92, 512: 96} {
 		if got := RowLength(min(most, 70), most); got != want {
 			t.Errorf("texts of up to %d tokens go into rows of %d, want %d", most, got, want)
 		}

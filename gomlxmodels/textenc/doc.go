@@ -15,7 +15,7 @@
 // # Rows
 //
 // Several texts share a row of the graph, each attending to itself alone, so that almost nothing is spent on padding and one graph
-// serves all texts of up to 64 tokens. A text starts at a multiple of 8 in its row. BERT's positions count from a text's first
+// serves all texts of up to 64 tokens. A text starts at a multiple of 4 in its row. BERT's positions count from a text's first
 // token; transformers counts padding that stands on the left, which no published encoder of these families was trained with.
 //
 // # Why not go-huggingface's transformer
