@@ -1,8 +1,6 @@
 package blip
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"image"
@@ -58,51 +56,22 @@ func Open(dir string) (m *Model, err error) {
 	return m, m.openTokenizer()
 }
 
+// processor is BlipImageProcessor.
+var processor = preprocess.Processor{Class: "BlipImageProcessor", Side: 384, Keys: map[string]string{
+	"resample":   "3",
+	"image_mean": "[0.48145466, 0.4578275, 0.40821073]", "image_std": "[0.26862954, 0.26130258, 0.27577711]",
+}}
+
 func (m *Model) openPreprocessing() error {
-	side, source := m.cfg.Vision.ImageSize, "default of BlipImageProcessor"
-	text, where, err := preprocess.ReadFolder(m.dir)
-	switch {
-	case err != nil:
-		return err
-	case text == nil:
-		text, where = []byte("{}"), filepath.Join(m.dir, source)
-	default:
-		side, source = 384, filepath.Base(where)
-		m.files = append(m.files, where)
-	}
-	if text, err = withDefaults(text, side); err != nil {
-		return fmt.Errorf("%s: not readable: %w", where, err)
-	}
-	pre, err := preprocess.ParseHuggingFace(text)
-	if err == nil {
-		pre.Source = source
-		err = pre.Validate(m.cfg.Vision.ImageSize, m.cfg.Vision.ImageSize)
-	}
+	pre, path, err := processor.OpenFolder(m.dir, m.cfg.Vision.ImageSize)
 	if err != nil {
-		return fmt.Errorf("%s: %w", where, err)
+		return err
+	}
+	if path != "" {
+		m.files = append(m.files, path)
 	}
 	m.pre = *pre
 	return nil
-}
-
-// withDefaults gives a preprocessor_config.json what BlipImageProcessor takes for keys that are not there.
-func withDefaults(text []byte, side int) ([]byte, error) {
-	var keys map[string]json.RawMessage
-	if err := json.Unmarshal(text, &keys); err != nil {
-		return nil, err
-	}
-	if keys == nil {
-		keys = map[string]json.RawMessage{}
-	}
-	for key, value := range map[string]string{
-		"size": fmt.Sprint(side), "resample": "3",
-		"image_mean": "[0.48145466, 0.4578275, 0.40821073]", "image_std": "[0.26862954, 0.26130258, 0.27577711]",
-	} {
-		if raw := keys[key]; len(raw) == 0 || bytes.Equal(raw, []byte("null")) {
-			keys[key] = json.RawMessage(value)
-		}
-	}
-	return json.Marshal(keys)
 }
 
 // openTokenizer keeps the error of a folder without one.

@@ -1,7 +1,6 @@
 package clip
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"image"
@@ -64,56 +63,22 @@ func Open(dir string) (m *Model, err error) {
 	return m, nil
 }
 
+// processor is CLIPImageProcessor.
+var processor = preprocess.Processor{Class: "CLIPImageProcessor", Side: 224, Crops: true, Keys: map[string]string{
+	"resample":   "3",
+	"image_mean": "[0.48145466, 0.4578275, 0.40821073]", "image_std": "[0.26862954, 0.26130258, 0.27577711]",
+}}
+
 func (m *Model) openPreprocessing() error {
-	side, source := m.cfg.Vision.ImageSize, "default of CLIPImageProcessor"
-	text, where, err := preprocess.ReadFolder(m.dir)
-	switch {
-	case err != nil:
-		return err
-	case text == nil:
-		text, where = []byte("{}"), filepath.Join(m.dir, source)
-	default:
-		side, source = 224, filepath.Base(where)
-		m.files = append(m.files, where)
-	}
-	if text, err = withDefaults(text, side); err != nil {
-		return fmt.Errorf("%s: not readable: %w", where, err)
-	}
-	pre, err := preprocess.ParseHuggingFace(text)
-	if err == nil {
-		pre.Source = source
-		err = pre.Validate(m.cfg.Vision.ImageSize, m.cfg.Vision.ImageSize)
-	}
+	pre, path, err := processor.OpenFolder(m.dir, m.cfg.Vision.ImageSize)
 	if err != nil {
-		return fmt.Errorf("%s: %w", where, err)
+		return err
+	}
+	if path != "" {
+		m.files = append(m.files, path)
 	}
 	m.pre = *pre
 	return nil
-}
-
-// withDefaults gives a preprocessor_config.json what CLIPImageProcessor takes for keys that are not there, and its reading
-// of a size that is one number: the shortest edge.
-func withDefaults(text []byte, side int) ([]byte, error) {
-	var keys map[string]json.RawMessage
-	if err := json.Unmarshal(text, &keys); err != nil {
-		return nil, err
-	}
-	if keys == nil {
-		keys = map[string]json.RawMessage{}
-	}
-	for key, value := range map[string]string{
-		"size": fmt.Sprint(side), "crop_size": fmt.Sprint(side), "do_center_crop": "true", "resample": "3",
-		"image_mean": "[0.48145466, 0.4578275, 0.40821073]", "image_std": "[0.26862954, 0.26130258, 0.27577711]",
-	} {
-		if !given(keys[key]) {
-			keys[key] = json.RawMessage(value)
-		}
-	}
-	var edge int
-	if json.Unmarshal(keys["size"], &edge) == nil {
-		keys["size"] = json.RawMessage(fmt.Sprintf(`{"shortest_edge": %d}`, edge))
-	}
-	return json.Marshal(keys)
 }
 
 // Config is the model's shape.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 )
@@ -36,4 +37,64 @@ func ReadFolder(dir string) (text []byte, path string, err error) {
 		}
 	}
 	return nil, "", nil
+}
+
+// Processor is a class of transformers that prepares pictures, and what it takes for keys that its file lacks.
+type Processor struct {
+	Class string            // for messages
+	Side  int               // size, where there is a file and it has none
+	Crops bool              // a square of that size is cut out of the middle, and a size that is one number is the shortest edge before
+	Keys  map[string]string // other keys → JSON
+}
+
+// OpenFolder reads how a model folder wants pictures of side × side pixels prepared, completed by what the class takes where the
+// file is silent. Without a file it is the class's own preprocessing at the model's size. path is the file that was read, "" = none.
+// Errors name the file.
+func (p Processor) OpenFolder(dir string, side int) (pre *Config, path string, err error) {
+	text, path, err := ReadFolder(dir)
+	if err != nil {
+		return nil, "", err
+	}
+	size, source, where := p.Side, filepath.Base(path), path
+	if text == nil {
+		text, size, source = []byte("{}"), side, "default of "+p.Class
+		where = filepath.Join(dir, source)
+	}
+	if text, err = p.complete(text, size); err != nil {
+		return nil, "", fmt.Errorf("%s: not readable: %w", where, err)
+	}
+	if pre, err = ParseHuggingFace(text); err == nil {
+		pre.Source = source
+		err = pre.Validate(side, side)
+	}
+	if err != nil {
+		return nil, "", fmt.Errorf("%s: %w", where, err)
+	}
+	return pre, path, nil
+}
+
+// complete gives a preprocessor_config.json the keys that are not there, or null.
+func (p Processor) complete(text []byte, size int) ([]byte, error) {
+	var keys map[string]json.RawMessage
+	if err := json.Unmarshal(text, &keys); err != nil {
+		return nil, err
+	}
+	if keys == nil {
+		keys = map[string]json.RawMessage{}
+	}
+	usual := map[string]string{"size": fmt.Sprint(size)}
+	maps.Copy(usual, p.Keys)
+	if p.Crops {
+		usual["crop_size"], usual["do_center_crop"] = fmt.Sprint(size), "true"
+	}
+	for key, value := range usual {
+		if raw := keys[key]; len(raw) == 0 || string(raw) == "null" {
+			keys[key] = json.RawMessage(value)
+		}
+	}
+	var edge int
+	if p.Crops && json.Unmarshal(keys["size"], &edge) == nil {
+		keys["size"] = json.RawMessage(fmt.Sprintf(`{"shortest_edge": %d}`, edge))
+	}
+	return json.Marshal(keys)
 }
