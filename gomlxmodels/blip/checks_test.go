@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -17,24 +16,9 @@ import (
 	"antipode/internal/testbackend"
 )
 
-// python runs internal/pyref/blip_real.py, or skips the test where a module is missing.
+// python runs internal/pyref/blip_real.py.
 func python(t *testing.T, args ...string) string {
-	t.Helper()
-	name := os.Getenv("ANTIPODE_PYTHON")
-	if name == "" {
-		name = "python3"
-	}
-	const modules = "torch, transformers, safetensors"
-	if err := exec.Command(name, "-c", "import "+modules).Run(); err != nil {
-		testbackend.Missing(t, "python", fmt.Sprintf("%s cannot import %s; name one that can in ANTIPODE_PYTHON", name, modules))
-	}
-	cmd := exec.Command(name, append([]string{filepath.Join("..", "..", "internal", "pyref", "blip_real.py")}, args...)...)
-	cmd.Env = append(os.Environ(), "HF_HUB_OFFLINE=1")
-	out, err := cmd.CombinedOutput()
-	if err != nil {
-		t.Fatalf("blip_real.py: %v\n%s", err, out)
-	}
-	return string(out)
+	return testbackend.Python(t, []string{"torch", "transformers", "safetensors"}, filepath.Join("..", "..", "internal", "pyref", "blip_real.py"), args...)
 }
 
 // TestRealSize compares a captioner of the base shape, random weights, with transformers: logits of every step, greedy captions and those

@@ -7,10 +7,8 @@ import (
 	"fmt"
 	"math"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
-	"strings"
 	"testing"
 	"time"
 
@@ -21,26 +19,9 @@ import (
 	"antipode/internal/testbackend"
 )
 
-// python runs a script of internal/pyref with the Python that ANTIPODE_PYTHON names, or skips the test where a module is missing.
+// python runs a script of internal/pyref.
 func python(t *testing.T, script string, args ...string) string {
-	t.Helper()
-	name := os.Getenv("ANTIPODE_PYTHON")
-	if name == "" {
-		name = "python3"
-	}
-	const modules = "torch, transformers, diffusers, safetensors"
-	if err := exec.Command(name, "-c", "import "+modules).Run(); err != nil {
-		testbackend.Missing(t, "python", fmt.Sprintf("%s cannot import %s; name one that can in ANTIPODE_PYTHON", name, modules))
-	}
-	cmd := exec.Command(name, append([]string{filepath.Join("..", "..", "internal", "pyref", script)}, args...)...)
-	cmd.Env = append(os.Environ(), "HF_HUB_OFFLINE=1", "TQDM_DISABLE=1")
-	var stderr strings.Builder
-	cmd.Stderr = &stderr
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatalf("%s: %v\n%s", script, err, stderr.String())
-	}
-	return string(out)
+	return testbackend.Python(t, []string{"torch", "transformers", "diffusers", "safetensors"}, filepath.Join("..", "..", "internal", "pyref", script), args...)
 }
 
 // TestEveryFolderOnXLA is TestEqualReference and TestPicturesEqualReference on XLA for all goldens.

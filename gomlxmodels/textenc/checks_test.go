@@ -4,9 +4,7 @@ package textenc
 
 import (
 	"encoding/json"
-	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -17,24 +15,9 @@ import (
 	"antipode/internal/testbackend"
 )
 
-// python runs internal/pyref/textenc_real.py, or skips the test where a module is missing.
+// python runs internal/pyref/textenc_real.py.
 func python(t *testing.T, args ...string) string {
-	t.Helper()
-	name := os.Getenv("ANTIPODE_PYTHON")
-	if name == "" {
-		name = "python3"
-	}
-	const modules = "torch, transformers, sentence_transformers, safetensors"
-	if err := exec.Command(name, "-c", "import "+modules).Run(); err != nil {
-		testbackend.Missing(t, "python", fmt.Sprintf("%s cannot import %s; name one that can in ANTIPODE_PYTHON", name, modules))
-	}
-	cmd := exec.Command(name, append([]string{filepath.Join("..", "..", "internal", "pyref", "textenc_real.py")}, args...)...)
-	cmd.Env = append(os.Environ(), "HF_HUB_OFFLINE=1")
-	out, err := cmd.CombinedOutput()
-	if err != nil {
-		t.Fatalf("textenc_real.py: %v\n%s", err, out)
-	}
-	return string(out)
+	return testbackend.Python(t, []string{"torch", "transformers", "sentence_transformers", "safetensors"}, filepath.Join("..", "..", "internal", "pyref", "textenc_real.py"), args...)
 }
 
 // folder is the path that a variable of the environment names.

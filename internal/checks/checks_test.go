@@ -6,32 +6,12 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"antipode/internal/testbackend"
 )
-
-// python runs a script with the reference libraries, or skips the test where a module is missing.
-func python(t *testing.T, modules []string, script string, args ...string) string {
-	t.Helper()
-	name := os.Getenv("ANTIPODE_PYTHON")
-	if name == "" {
-		name = "python3"
-	}
-	if err := exec.Command(name, "-c", "import "+strings.Join(modules, ", ")).Run(); err != nil {
-		testbackend.Missing(t, "python", fmt.Sprintf("%s cannot import %s; name one that can in ANTIPODE_PYTHON", name, strings.Join(modules, ", ")))
-	}
-	out, err := exec.Command(name, append([]string{script}, args...)...).CombinedOutput()
-	if err != nil {
-		t.Fatalf("%s: %v\n%s", script, err, out)
-	}
-	return string(out)
-}
 
 // house is the built command with a store of its own.
 type house struct {

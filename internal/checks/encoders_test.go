@@ -22,8 +22,8 @@ func TestReferenceEncoders(t *testing.T) {
 		t.Run(size, func(t *testing.T) {
 			dir := t.TempDir()
 			modules := []string{"torch", "transformers", "sentence_transformers", "pandas", "pyarrow", "pycocotools", "PIL"}
-			t.Log("\n" + python(t, modules, "reference_encoders.py", "make", dir, size, fmt.Sprint(near.Seed(t))))
-			for _, run := range strings.Split(strings.TrimSpace(python(t, modules, "reference_encoders.py", "list", dir)), "\n") {
+			t.Log("\n" + testbackend.Python(t, modules, "reference_encoders.py", "make", dir, size, fmt.Sprint(near.Seed(t))))
+			for _, run := range strings.Split(strings.TrimSpace(testbackend.Python(t, modules, "reference_encoders.py", "list", dir)), "\n") {
 				name, vector, _ := strings.Cut(run, " ")
 				if vector == "mask" {
 					t.Log(h.done("segment", "--model", filepath.Join(dir, name), "--object", "object", "--in", filepath.Join(dir, "objects.csv"), "--out", filepath.Join(dir, name+".mask.parquet")))
@@ -37,7 +37,7 @@ func TestReferenceEncoders(t *testing.T) {
 				}
 				t.Log(h.done(args...))
 			}
-			t.Log("\n" + python(t, modules, "reference_encoders.py", "compare", dir))
+			t.Log("\n" + testbackend.Python(t, modules, "reference_encoders.py", "compare", dir))
 		})
 	}
 }

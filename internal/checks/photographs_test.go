@@ -21,7 +21,7 @@ import (
 func TestPhotographs(t *testing.T) {
 	testbackend.XLA(t)
 	dir := t.TempDir()
-	python(t, []string{"skimage", "sklearn", "PIL", "numpy", "torch", "transformers"}, "photographs.py", dir)
+	testbackend.Python(t, []string{"skimage", "sklearn", "PIL", "numpy", "torch", "transformers"}, "photographs.py", dir)
 	if err := all.Use(filepath.Join(dir, "store")); err != nil {
 		t.Fatal(err)
 	}

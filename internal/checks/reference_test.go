@@ -15,10 +15,10 @@ func TestReferenceLibraries(t *testing.T) {
 	testbackend.XLA(t)
 	dir := t.TempDir()
 	modules := []string{"torch", "timm", "transformers", "pandas", "pyarrow", "PIL"}
-	python(t, modules, "reference_vit.py", "make", dir)
+	testbackend.Python(t, modules, "reference_vit.py", "make", dir)
 	h := build(t)
 	for _, library := range []string{"timm", "transformers", "plain"} {
 		t.Log(h.done("embed", "--model", filepath.Join(dir, library), "--in", filepath.Join(dir, "images.csv"), "--out", filepath.Join(dir, library+".parquet"), "--masking", "drop"))
 	}
-	t.Log("\n" + python(t, modules, "reference_vit.py", "compare", dir))
+	t.Log("\n" + testbackend.Python(t, modules, "reference_vit.py", "compare", dir))
 }

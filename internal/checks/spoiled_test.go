@@ -214,7 +214,7 @@ func TestSpoiledTables(t *testing.T) {
 	fails(score(file("number.csv", vectors.String()+"v8,north,\"[1, 2, x]\"\n")), "number.csv", "line 10", "full")
 
 	nan := filepath.Join(dir, "nan.parquet")
-	python(t, []string{"pandas", "pyarrow", "numpy"}, "spoil.py", nan)
+	testbackend.Python(t, []string{"pandas", "pyarrow", "numpy"}, "spoil.py", nan)
 	spoiledVectors := []string{"score", "--metric", "precision-coverage", "--real", nan, "--gen", nan}
 	fails(spoiledVectors, "nan.parquet", `id "v4"`, "full", "NaN")
 	printed := h.done(append(spoiledVectors, "--out", out, "--skip-bad")...)

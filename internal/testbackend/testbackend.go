@@ -3,7 +3,10 @@
 package testbackend
 
 import (
+	"fmt"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -53,6 +56,29 @@ func get(t testing.TB, kind, requirement string) compute.Backend {
 	}
 	open[kind] = d // for the life of the process: PJRT clients are not made to be opened twice
 	return d.Backend
+}
+
+// Python runs a script with the Python that ANTIPODE_PYTHON names, else python3, and gives what it printed; the test is skipped where
+// one of the modules is missing. Hubs are not asked.
+func Python(t testing.TB, modules []string, script string, args ...string) string {
+	t.Helper()
+	name := os.Getenv("ANTIPODE_PYTHON")
+	if name == "" {
+		name = "python3"
+	}
+	list := strings.Join(modules, ", ")
+	if err := exec.Command(name, "-c", "import "+list).Run(); err != nil {
+		Missing(t, "python", fmt.Sprintf("%s cannot import %s; name one that can in ANTIPODE_PYTHON", name, list))
+	}
+	cmd := exec.Command(name, append([]string{script}, args...)...)
+	cmd.Env = append(os.Environ(), "HF_HUB_OFFLINE=1", "TQDM_DISABLE=1")
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%s: %v\n%s\n%s", filepath.Base(script), err, out, stderr.String())
+	}
+	return string(out)
 }
 
 // Missing skips a test for want of something, or fails it where REQUIRE asks for that.
