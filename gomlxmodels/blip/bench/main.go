@@ -45,23 +45,12 @@ const (
 	all     = "all"
 )
 
-func main() {
-	flag.Parse()
-	if err := run(); err != nil {
-		fmt.Fprintln(os.Stderr, "bench:", err)
-		os.Exit(1)
-	}
-}
+func main() { peer.Main(run) }
 
-func run() error {
+func run(dir string) error {
 	if *pictures < 1 || *tokens < 2 {
 		return fmt.Errorf("%d pictures, %d tokens: at least 1 and 2", *pictures, *tokens)
 	}
-	dir, err := os.MkdirTemp("", "antipode-bench")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(dir)
 	b, err := peer.Start(dir, peerSource, strconv.FormatUint(*seed, 10), strconv.Itoa(*pictures), strconv.Itoa(*tokens))
 	if err != nil {
 		return err

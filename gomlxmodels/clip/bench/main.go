@@ -35,20 +35,9 @@ var (
 	seed     = flag.Uint64("seed", 1, "seed of network and inputs")
 )
 
-func main() {
-	flag.Parse()
-	if err := run(); err != nil {
-		fmt.Fprintln(os.Stderr, "bench:", err)
-		os.Exit(1)
-	}
-}
+func main() { peer.Main(run) }
 
-func run() error {
-	dir, err := os.MkdirTemp("", "antipode-bench")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(dir)
+func run(dir string) error {
 	b, err := peer.Start(dir, peerSource, strconv.FormatUint(*seed, 10), strconv.Itoa(*pictures), strconv.Itoa(*texts))
 	if err != nil {
 		return err

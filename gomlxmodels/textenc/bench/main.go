@@ -39,23 +39,12 @@ var (
 	seed   = flag.Uint64("seed", 1, "seed of network and texts")
 )
 
-func main() {
-	flag.Parse()
-	if err := run(); err != nil {
-		fmt.Fprintln(os.Stderr, "bench:", err)
-		os.Exit(1)
-	}
-}
+func main() { peer.Main(run) }
 
-func run() error {
+func run(dir string) error {
 	if *n < 1 || *repeat < 1 || *short < 3 || *long < *short || *long > 512 {
 		return fmt.Errorf("-n %d, -repeat %d, -shortest %d, -longest %d: n and repeat must be at least 1, lengths from 3 to 512", *n, *repeat, *short, *long)
 	}
-	dir, err := os.MkdirTemp("", "antipode-bench")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(dir)
 	r := rand.New(rand.NewPCG(*seed, 1))
 	texts := make([][]int32, *n)
 	for i := range texts {

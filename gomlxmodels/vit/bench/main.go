@@ -39,23 +39,12 @@ var (
 	drop   = flag.Bool("drop", false, "the peer drops tokens, picture by picture, instead of masking in batches")
 )
 
-func main() {
-	flag.Parse()
-	if err := run(); err != nil {
-		fmt.Fprintln(os.Stderr, "bench:", err)
-		os.Exit(1)
-	}
-}
+func main() { peer.Main(run) }
 
-func run() error {
+func run(dir string) error {
 	if *n < 4 || *repeat < 1 {
 		return fmt.Errorf("-n %d, -repeat %d: n must be at least 4, repeat at least 1", *n, *repeat)
 	}
-	dir, err := os.MkdirTemp("", "antipode-bench")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(dir)
 	pictures, err := write(dir)
 	if err != nil {
 		return err

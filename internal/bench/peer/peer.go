@@ -9,6 +9,8 @@ import (
 	"bufio"
 	"encoding/binary"
 	"encoding/json"
+	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"math"
@@ -30,6 +32,19 @@ type Peer struct {
 	cmd   *exec.Cmd
 	in    io.WriteCloser
 	out   *bufio.Scanner
+}
+
+// Main is a timing's main function: it parses the flags, gives run a folder of its own, and ends the program with its error.
+func Main(run func(dir string) error) {
+	flag.Parse()
+	dir, err := os.MkdirTemp("", "antipode-bench")
+	if err == nil {
+		err = errors.Join(run(dir), os.RemoveAll(dir))
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
 }
 
 // Start writes the program's source into a folder and runs it there with the Python that PYTHON names, else python3; its
