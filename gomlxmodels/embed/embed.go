@@ -14,7 +14,6 @@ import (
 
 	"antipode/gomlxmodels"
 	"antipode/gomlxmodels/checkpoint"
-	"antipode/gomlxmodels/device"
 	"antipode/gomlxmodels/stage"
 	"antipode/gomlxmodels/stagekit"
 	"antipode/kernel/client"
@@ -100,17 +99,9 @@ func open(_ context.Context, env stage.Env, raw json.RawMessage) (stage.Worker, 
 	if err != nil {
 		return nil, err
 	}
-	w.dtype = precision(w.args.Precision, device)
+	w.dtype = stagekit.Precision(w.args.Precision, device)
 	w.digest = fmt.Sprintf("%s %s %s %s", model, w.kind.choices(), strings.ToLower(w.dtype.String()), device)
 	return w, nil
-}
-
-// precision is what the model computes in, asked for or by the device's kind.
-func precision(asked, kind string) dtypes.DType {
-	if asked == "bfloat16" || asked != "float32" && kind == device.XLACUDA {
-		return dtypes.BFloat16
-	}
-	return dtypes.Float32
 }
 
 func (w *worker) Label() string            { return "embed " + w.name }

@@ -17,7 +17,6 @@ import (
 	"antipode/datasets"
 	"antipode/gomlxmodels"
 	"antipode/gomlxmodels/checkpoint"
-	"antipode/gomlxmodels/device"
 	"antipode/gomlxmodels/diffusion"
 	"antipode/gomlxmodels/stage"
 	"antipode/gomlxmodels/stagekit"
@@ -67,10 +66,7 @@ func open(_ context.Context, env stage.Env, raw json.RawMessage) (stage.Worker, 
 	if err != nil {
 		return nil, err
 	}
-	w.dtype = dtypes.Float32
-	if w.args.Precision == "bfloat16" || w.args.Precision != "float32" && kind == device.XLACUDA {
-		w.dtype = dtypes.BFloat16
-	}
+	w.dtype = stagekit.Precision(w.args.Precision, kind)
 	a := w.args
 	w.digest = fmt.Sprintf("%s %d %v %q %d×%d %s %s", contents, a.Steps, a.Guidance, a.Scheduler, a.Width, a.Height, strings.ToLower(w.dtype.String()), kind)
 	return w, nil

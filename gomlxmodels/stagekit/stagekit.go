@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	"github.com/gomlx/compute"
+	"github.com/gomlx/compute/dtypes"
 
 	"antipode/gomlxmodels/device"
 	"antipode/gomlxmodels/preprocess"
@@ -76,4 +77,13 @@ func Load[M Model](ctx context.Context, env stage.Env, key string, open func(com
 		return m, nil, err
 	}
 	return value.(M), release, nil
+}
+
+// Precision is what a model computes in, asked for ("float32", "bfloat16") or, for anything else, by the device's kind: bfloat16 on
+// an NVIDIA GPU, float32 elsewhere.
+func Precision(asked, kind string) dtypes.DType {
+	if asked == "bfloat16" || asked != "float32" && kind == device.XLACUDA {
+		return dtypes.BFloat16
+	}
+	return dtypes.Float32
 }

@@ -1,4 +1,4 @@
-package embed
+package stagekit
 
 import (
 	"testing"
@@ -17,7 +17,7 @@ func TestPrecision(t *testing.T) {
 		{"", device.XLACPU, dtypes.Float32}, {"auto", device.XLACPU, dtypes.Float32}, {"auto", device.Go, dtypes.Float32}, {"bfloat16", device.XLACPU, dtypes.BFloat16},
 		{"", device.XLACUDA, dtypes.BFloat16}, {"auto", device.XLACUDA, dtypes.BFloat16}, {"float32", device.XLACUDA, dtypes.Float32},
 	} {
-		if got := precision(c.asked, c.kind); got != c.want {
+		if got := Precision(c.asked, c.kind); got != c.want {
 			t.Errorf("%q on %s: %s, want %s", c.asked, c.kind, got, c.want)
 		}
 	}
