@@ -133,30 +133,11 @@ func promptFrame(o Options) (*datasets.Frame, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := empty(promptColumns)
+	f := client.NewFrame(promptColumns)
 	for i, p := range prompts {
-		add(f, []string{p.ID(), p.Text, o.Template, p.Object, p.Region, p.Country}, float64(p.Number), float64(o.Seed+int64(i)))
+		f.Add([]string{p.ID(), p.Text, o.Template, p.Object, p.Region, p.Country}, float64(p.Number), float64(o.Seed+int64(i)))
 	}
 	return f, nil
-}
-
-func empty(specs []client.ColumnSpec) *datasets.Frame {
-	f := &datasets.Frame{}
-	for _, s := range specs {
-		f.Columns = append(f.Columns, client.Column{ColumnSpec: s})
-	}
-	return f
-}
-
-// add puts a row into a frame: texts and numbers go to the columns of their kind, in order.
-func add(f *datasets.Frame, texts []string, numbers ...float64) {
-	for i := range f.Columns {
-		if c := &f.Columns[i]; c.Kind == client.Text {
-			c.Texts, texts = append(c.Texts, texts[0]), texts[1:]
-		} else {
-			c.Numbers, numbers = append(c.Numbers, numbers[0]), numbers[1:]
-		}
-	}
 }
 
 func init() {

@@ -12,6 +12,7 @@ import (
 
 	"antipode/datasets"
 	"antipode/datasets/manifest"
+	"antipode/kernel/client"
 )
 
 // Name is the data set's name, as `antipode data pull` takes it.
@@ -102,7 +103,7 @@ func parse(name string, data []byte, list string) (*datasets.Frame, error) {
 		}
 		return ""
 	}
-	f := empty(releasedColumns)
+	f := client.NewFrame(releasedColumns)
 	var placed [][]string
 	seen := map[string]int{}
 	for row := range s.Len() {
@@ -125,7 +126,7 @@ func parse(name string, data []byte, list string) (*datasets.Frame, error) {
 			return nil, fmt.Errorf("digin: %w", s.Errorf(row, s.Column("prompt"), "%q is not %q", text, want))
 		}
 		if list == GeoDEPlaces {
-			add(f, []string{fmt.Sprint(row), object, Plain, object, "", "", ""})
+			f.Add([]string{fmt.Sprint(row), object, Plain, object, "", "", ""})
 			placed = append(placed, []string{fmt.Sprint(s.Len() + row), object + " in " + place, InRegion, object, region, "", ""})
 			continue
 		}
@@ -133,10 +134,10 @@ func parse(name string, data []byte, list string) (*datasets.Frame, error) {
 		if reuses != "" {
 			reuses = path.Base(reuses)
 		}
-		add(f, []string{id, text, template, object, region, country, reuses})
+		f.Add([]string{id, text, template, object, region, country, reuses})
 	}
 	for _, row := range placed {
-		add(f, row)
+		f.Add(row)
 	}
 	return f, nil
 }

@@ -81,10 +81,10 @@ func init() {
 		return cueFrame(o)
 	})
 	datasets.RegisterSource("entigen-printed", func(context.Context, json.RawMessage, datasets.SourceEnv) (*datasets.Frame, error) {
-		f := empty(printedColumns)
+		f := client.NewFrame(printedColumns)
 		for _, c := range PrintedTables() {
 			id := fmt.Sprintf("%d/%s/%s/%s/%s/%s", c.Table, c.Category, c.Prompt, c.Axis, c.Judge, c.Model)
-			add(f, []string{id, c.Category, c.Prompt, Kind(c.Prompt), c.Axis, c.Judge, c.Model, c.Text}, float64(c.Table), c.Value)
+			f.Add([]string{id, c.Category, c.Prompt, Kind(c.Prompt), c.Axis, c.Judge, c.Model, c.Text}, float64(c.Table), c.Value)
 		}
 		return f, nil
 	})
@@ -125,14 +125,14 @@ func registerPrompts[O any](op string, build func(O) ([]Prompt, error)) {
 		if err != nil {
 			return nil, err
 		}
-		f := empty(promptColumns)
+		f := client.NewFrame(promptColumns)
 		for _, p := range prompts {
 			for n := range max(1, a.Pictures.Pictures) {
 				id := strings.Join([]string{p.Category, p.ID, p.Attribute, fmt.Sprint(n)}, "/")
 				if a.Model != "" {
 					id = a.Model + "/" + id
 				}
-				add(f, []string{id, a.Model, p.Category, p.Axis, p.Kind, p.ID, p.Attribute, p.Text, p.Groups[0], p.Groups[1], p.Removed}, float64(n), float64(a.Seed+int64(n)))
+				f.Add([]string{id, a.Model, p.Category, p.Axis, p.Kind, p.ID, p.Attribute, p.Text, p.Groups[0], p.Groups[1], p.Removed}, float64(n), float64(a.Seed+int64(n)))
 			}
 		}
 		return f, nil
@@ -144,10 +144,10 @@ func cueFrame(o PromptOptions) (*datasets.Frame, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := empty(lintColumns)
+	f := client.NewFrame(lintColumns)
 	for _, i := range interventions {
 		for _, c := range Lint(i.Text, "", axes...) {
-			add(f, []string{i.ID, i.Category, c.Word, c.Class, i.Text}, float64(c.At))
+			f.Add([]string{i.ID, i.Category, c.Word, c.Class, i.Text}, float64(c.At))
 		}
 	}
 	return f, nil
@@ -155,7 +155,7 @@ func cueFrame(o PromptOptions) (*datasets.Frame, error) {
 
 // readCaptions reads captions line by line. name is the file's name for messages.
 func readCaptions(name string, r io.Reader) (*datasets.Frame, error) {
-	f := empty(captionColumns)
+	f := client.NewFrame(captionColumns)
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, 1<<20)
 	for n := 1; lines.Scan(); n++ {
@@ -167,29 +167,10 @@ func readCaptions(name string, r io.Reader) (*datasets.Frame, error) {
 			return nil, fmt.Errorf("%s, line %d: it is not UTF-8 text", name, n)
 		}
 		caption, link, _ := strings.Cut(string(line), "\t")
-		add(f, []string{fmt.Sprintf("line %08d", n), caption, link})
+		f.Add([]string{fmt.Sprintf("line %08d", n), caption, link})
 	}
 	if err := lines.Err(); err != nil {
 		return nil, fmt.Errorf("%s, after %d captions: %w; a caption is a line of at most 1 MiB", name, f.Len(), err)
 	}
 	return f, nil
-}
-
-func empty(specs []client.ColumnSpec) *datasets.Frame {
-	f := &datasets.Frame{}
-	for _, s := range specs {
-		f.Columns = append(f.Columns, client.Column{ColumnSpec: s})
-	}
-	return f
-}
-
-// add puts a row into a frame: texts and numbers go to the columns of their kind, in order.
-func add(f *datasets.Frame, texts []string, numbers ...float64) {
-	for i := range f.Columns {
-		if c := &f.Columns[i]; c.Kind == client.Text {
-			c.Texts, texts = append(c.Texts, texts[0]), texts[1:]
-		} else {
-			c.Numbers, numbers = append(c.Numbers, numbers[0]), numbers[1:]
-		}
-	}
 }

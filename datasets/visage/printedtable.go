@@ -109,16 +109,16 @@ func init() {
 		for i, id := range regions.Texts("identity") {
 			of[id] = regions.Texts("region")[i]
 		}
-		f := empty(similarityColumns)
+		f := client.NewFrame(similarityColumns)
 		for _, r := range PrintedSimilarity() {
-			add(f, []string{DisplayName(r.Identity), of[r.Identity]}, float64(r.Table), r.DS, r.DNS, r.SNS, r.MeanS, r.DS-r.DNS, (r.DS+r.DNS+r.SNS)/3)
+			f.Add([]string{DisplayName(r.Identity), of[r.Identity]}, float64(r.Table), r.DS, r.DNS, r.SNS, r.MeanS, r.DS-r.DNS, (r.DS+r.DNS+r.SNS)/3)
 		}
 		return f, nil
 	})
 	datasets.RegisterSource("visage-printed", func(context.Context, json.RawMessage, datasets.SourceEnv) (*datasets.Frame, error) {
-		f := empty(printedColumns)
+		f := client.NewFrame(printedColumns)
 		for _, r := range PrintedTables() {
-			add(f, []string{DisplayName(r.Identity), r.Label, r.ThetaText}, float64(r.Table), r.Stereo, r.Random, r.Theta)
+			f.Add([]string{DisplayName(r.Identity), r.Label, r.ThetaText}, float64(r.Table), r.Stereo, r.Random, r.Theta)
 		}
 		return f, nil
 	})
@@ -138,7 +138,7 @@ func regionFrame(path string) (*datasets.Frame, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := empty(regionColumns)
+	f := client.NewFrame(regionColumns)
 	seen := map[string]bool{}
 	for row, v := range s.Rows {
 		id, region := v[s.Column("identity")], v[s.Column("region")]
@@ -149,30 +149,11 @@ func regionFrame(path string) (*datasets.Frame, error) {
 			return nil, s.Errorf(row, s.Column("region"), "%s has no region", id)
 		}
 		seen[id] = true
-		add(f, []string{id, DisplayName(id), region, v[s.Column("country")], v[s.Column("iso3")]})
+		f.Add([]string{id, DisplayName(id), region, v[s.Column("country")], v[s.Column("iso3")]})
 		if shown := DisplayName(id); shown != id && !seen[shown] {
 			seen[shown] = true
-			add(f, []string{shown, shown, region, v[s.Column("country")], v[s.Column("iso3")]})
+			f.Add([]string{shown, shown, region, v[s.Column("country")], v[s.Column("iso3")]})
 		}
 	}
 	return f, nil
-}
-
-func empty(specs []client.ColumnSpec) *datasets.Frame {
-	f := &datasets.Frame{}
-	for _, s := range specs {
-		f.Columns = append(f.Columns, client.Column{ColumnSpec: s})
-	}
-	return f
-}
-
-// add puts a row into a frame: texts and numbers go to the columns of their kind, in order.
-func add(f *datasets.Frame, texts []string, numbers ...float64) {
-	for i := range f.Columns {
-		if c := &f.Columns[i]; c.Kind == client.Text {
-			c.Texts, texts = append(c.Texts, texts[0]), texts[1:]
-		} else {
-			c.Numbers, numbers = append(c.Numbers, numbers[0]), numbers[1:]
-		}
-	}
 }

@@ -14,6 +14,7 @@ import (
 	"antipode/datasets"
 	"antipode/datasets/manifest"
 	"antipode/datasets/seegull"
+	"antipode/kernel/client"
 )
 
 // The templates of study 1, of which the paper's text has lost all but that each names the identity: a guess in keeping with study 2. Slots: see [Fill].
@@ -136,13 +137,13 @@ func promptFrame(o PromptOptions) (*datasets.Frame, error) {
 	if o.Pictures == 0 {
 		o.Pictures = 5
 	}
-	f := empty(promptColumns)
+	f := client.NewFrame(promptColumns)
 	for _, id := range identities {
 		number := 0
 		for _, t := range templates {
 			for range o.Pictures {
 				number++
-				add(f, []string{fmt.Sprintf("%s%d", id, number), id, Fill(t, id, ""), t}, float64(number), float64(o.Seed+int64(f.Len())))
+				f.Add([]string{fmt.Sprintf("%s%d", id, number), id, Fill(t, id, ""), t}, float64(number), float64(o.Seed+int64(f.Len())))
 			}
 		}
 	}
@@ -182,7 +183,7 @@ func setFrame(o SetOptions, pairs []seegull.Pair, ratings map[string]Rating) (*d
 		of[p.Identity][p.Attribute] = p
 	}
 	var mask seegull.Masker
-	f := empty(setColumns)
+	f := client.NewFrame(setColumns)
 	for _, id := range identities {
 		var stereotypes, others []string
 		for _, a := range visual {
@@ -219,7 +220,7 @@ func setFrame(o SetOptions, pairs []seegull.Pair, ratings map[string]Rating) (*d
 			for _, t := range templates {
 				for range o.Pictures {
 					number++
-					add(f, []string{fmt.Sprintf("%s/%s/%d", id, set, number), id, set, shown, Fill(t, id, shown), t}, float64(number), float64(o.Seed+int64(f.Len())), stereo, offensive)
+					f.Add([]string{fmt.Sprintf("%s/%s/%d", id, set, number), id, set, shown, Fill(t, id, shown), t}, float64(number), float64(o.Seed+int64(f.Len())), stereo, offensive)
 				}
 			}
 		}

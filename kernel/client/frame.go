@@ -209,6 +209,26 @@ func pick[T any](values []T, rows []int, none T) []T {
 	return out
 }
 
+// NewFrame is a frame of these columns without rows.
+func NewFrame(specs []ColumnSpec) *Frame {
+	f := &Frame{Columns: make([]Column, len(specs))}
+	for i, s := range specs {
+		f.Columns[i].ColumnSpec = s
+	}
+	return f
+}
+
+// Add puts a row at the end of a frame of texts and numbers: each goes to the columns of its kind, in order.
+func (f *Frame) Add(texts []string, numbers ...float64) {
+	for i := range f.Columns {
+		if c := &f.Columns[i]; c.Kind == Text {
+			c.Texts, texts = append(c.Texts, texts[0]), texts[1:]
+		} else {
+			c.Numbers, numbers = append(c.Numbers, numbers[0]), numbers[1:]
+		}
+	}
+}
+
 // Pick returns the rows at the given positions, in that order.
 func (f *Frame) Pick(rows []int) *Frame {
 	out := &Frame{Columns: make([]Column, len(f.Columns))}
