@@ -1,4 +1,4 @@
-package main
+package vit
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"antipode/datasets/archipelago"
+	"antipode/gomlxmodels/archipelago/trainer"
 	"antipode/gomlxmodels/preprocess"
 	"antipode/internal/testbackend"
 )
@@ -20,20 +21,26 @@ func TestResume(t *testing.T) {
 	whole := shape
 	defer func() { shape = whole }()
 	shape.Layers, shape.HiddenSize, shape.Heads, shape.IntermediateSize = 1, 16, 2, 32
-	s := settings{Steps: 4, Batch: 4, Seed: 3, Rate: 1e-3, World: archipelago.Version}
+	job, err := newJob(trainer.Settings{Steps: 4, Batch: 4, Seed: 3, Rate: 1e-3, World: archipelago.Version})
+	if err != nil {
+		t.Fatal(err)
+	}
 	ctx := context.Background()
-	run := func(d runFolder, stops ...int) (string, []point) {
-		var curve []point
+	run := func(d trainer.Folder, stops ...int) (string, []trainer.Point) {
+		var curve []trainer.Point
 		out := filepath.Join(t.TempDir(), "model")
 		for _, until := range stops {
-			if err := d.open(s); err != nil {
+			if err := d.Open(job.Settings); err != nil {
 				t.Fatal(err)
 			}
-			store, c, err := train(ctx, backend, s, d, until)
+			store, c, err := job.Run(ctx, backend, d, until)
 			if err != nil {
 				t.Fatal(err)
 			}
 			curve = c
+			if err := trainer.UseAverage(store); err != nil {
+				t.Fatal(err)
+			}
 			if _, err := export(out, store); err != nil {
 				t.Fatal(err)
 			}
@@ -41,8 +48,8 @@ func TestResume(t *testing.T) {
 		}
 		return out, curve
 	}
-	once, curve := run(runFolder(t.TempDir()), 4)
-	folder := runFolder(t.TempDir())
+	once, curve := run(trainer.Folder(t.TempDir()), 4)
+	folder := trainer.Folder(t.TempDir())
 	twice, parts := run(folder, 2, 4)
 	for _, name := range []string{"model.safetensors", headsFile, "config.json"} {
 		a, errA := os.ReadFile(filepath.Join(once, name))
@@ -63,17 +70,15 @@ func TestResume(t *testing.T) {
 
 	stopped, cancel := context.WithCancel(ctx)
 	cancel()
-	if _, _, err := train(stopped, backend, s, runFolder(t.TempDir()), 4); err == nil || !strings.Contains(err.Error(), "goes on from there") {
+	if _, _, err := job.Run(stopped, backend, trainer.Folder(t.TempDir()), 4); err == nil || !strings.Contains(err.Error(), "goes on from there") {
 		t.Errorf("an interrupted run says %v", err)
 	}
-	other := s
-	other.Batch = 8
-	if err := folder.open(other); err == nil || !strings.Contains(err.Error(), "other settings") {
-		t.Errorf("a folder of another run gives %v", err)
+	a, err := score(ctx, backend, once, 1)
+	if err != nil {
+		t.Fatal(err)
 	}
-	a, n, err := score(ctx, backend, once, 1)
-	if err != nil || n != 48 || a["full"]["object"] > 0.6 {
-		t.Errorf("score of an untrained network: %v on %d pictures, %v", a, n, err)
+	if s := a.(*scores); s.Pictures != 48 || s.Accuracy["full"]["object"] > 0.6 {
+		t.Errorf("score of an untrained network: %v", s)
 	}
 }
 
@@ -119,18 +124,6 @@ func TestBatchesAreReproducible(t *testing.T) {
 	}
 }
 
-func TestRate(t *testing.T) {
-	s := settings{Steps: 100, Rate: 1}
-	if s.rate(0) != 0.2 || s.rate(4) != 1 || s.rate(5) != 1 {
-		t.Errorf("warm-up: %v %v %v", s.rate(0), s.rate(4), s.rate(5))
-	}
-	for k := 6; k < 100; k++ {
-		if s.rate(k) >= s.rate(k-1) || s.rate(k) <= 0 {
-			t.Fatalf("rate of step %d is %v after %v", k, s.rate(k), s.rate(k-1))
-		}
-	}
-}
-
 // The classes of an unseen form have no label: it must never be trained on.
 func TestUnseenFormsHaveNoLabel(t *testing.T) {
 	for _, o := range world.Objects() {
@@ -139,14 +132,6 @@ func TestUnseenFormsHaveNoLabel(t *testing.T) {
 			if truth(archipelago.Item{Object: o, Variant: f}, headForm) != -1 {
 				t.Errorf("%s %s has a label", f, o)
 			}
-		}
-	}
-}
-
-func TestUsage(t *testing.T) {
-	for _, args := range [][]string{nil, {"train"}, {"train", "clip"}, {"score", "vit", "extra"}, {"train", "vit", "-steps", "0"}, {"sheet", "a", "b"}} {
-		if err := run(context.Background(), args); err != errUsage {
-			t.Errorf("%q: %v", args, err)
 		}
 	}
 }

@@ -1,11 +1,14 @@
-package main
+package vit
 
 import (
 	"image"
 	"math/rand/v2"
 	"slices"
 
+	"github.com/gomlx/gomlx/core/tensors"
+
 	"antipode/datasets/archipelago"
+	"antipode/gomlxmodels/archipelago/trainer"
 )
 
 // Sizes of the shipped ViT's input.
@@ -50,6 +53,16 @@ func randomItem(r *rand.Rand) archipelago.Item {
 	}
 }
 
+// tensors are the batch as the graphs take it.
+func (b batch) tensors() []*tensors.Tensor {
+	n := len(b.object) / (grid * grid)
+	return []*tensors.Tensor{
+		tensors.FromFlatDataAndDimensions(b.pixels, n, 3, imageSize, imageSize),
+		tensors.FromFlatDataAndDimensions(b.object, n, grid*grid),
+		tensors.FromFlatDataAndDimensions(b.labels, n, heads),
+	}
+}
+
 // trainingBatch is batch number step of a run: fresh pictures.
 func trainingBatch(seed uint64, step, size int) batch {
 	r := rand.New(rand.NewPCG(seed, uint64(step)))
@@ -67,7 +80,7 @@ func makeBatch(items []archipelago.Item) batch {
 	}
 	for _, it := range items {
 		picture, mask := world.Draw(it)
-		b.pixels = appendPixels(b.pixels, picture)
+		b.pixels = trainer.AppendPlanes(b.pixels, picture)
 		b.object = appendPatches(b.object, mask)
 		for h := range heads {
 			b.labels = append(b.labels, int32(truth(it, h)))
@@ -80,16 +93,6 @@ func makeBatch(items []archipelago.Item) batch {
 func truth(it archipelago.Item, head int) int {
 	name := [heads]string{it.Object, it.Scene, it.Region, it.Variant + " " + it.Object}[head]
 	return slices.Index(labels[head], name)
-}
-
-// appendPixels appends a picture's channels as planes, scaled by mean 0.5 and deviation 0.5.
-func appendPixels(out []float32, im *image.RGBA) []float32 {
-	for c := range 3 {
-		for i := c; i < len(im.Pix); i += 4 {
-			out = append(out, float32(im.Pix[i])/127.5-1)
-		}
-	}
-	return out
 }
 
 // appendPatches appends which patches hold any object pixel.

@@ -1,8 +1,10 @@
-package main
+package vit
 
 import (
 	"context"
+	"fmt"
 	"path/filepath"
+	"strings"
 
 	"github.com/gomlx/compute"
 
@@ -19,24 +21,50 @@ const heldOutSeed = 1 << 40
 // headsFile is the file, beside the model's own, with the heads that have no place in a Hugging Face folder.
 const headsFile = "heads.safetensors"
 
+// scores are the held-out scores of a folder.
+type scores struct {
+	Seed     uint64         `json:"seed"`
+	Pictures int            `json:"pictures"`
+	Classes  map[string]int `json:"classes"` // of each head
+	Accuracy accuracy       `json:"accuracy"`
+}
+
 // accuracy is the share of right answers by view and head. Where a head's subject is hidden, it says how much shows all the same.
 type accuracy map[string]map[string]float64
 
-// score embeds held-out photos with a model folder, through the doors that every user of the model takes, and lets the
-// heads answer. It returns the number of pictures too.
-func score(ctx context.Context, backend compute.Backend, dir string, perCell int) (accuracy, int, error) {
+func (s *scores) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "accuracy on %d held-out pictures\n%-17s", s.Pictures, "")
+	for _, h := range headNames {
+		fmt.Fprintf(&b, "%9s", h)
+	}
+	for _, v := range viewNames {
+		fmt.Fprintf(&b, "\n%-17s", v)
+		for _, h := range headNames {
+			fmt.Fprintf(&b, "%9.3f", s.Accuracy[v][h])
+		}
+	}
+	return b.String()
+}
+
+// score embeds held-out photos with a model folder, perCell of each island and object, through the doors that every user of the
+// model takes, and lets the heads answer.
+func score(ctx context.Context, backend compute.Backend, dir string, perCell int) (fmt.Stringer, error) {
 	items := archipelago.New(archipelago.Options{Seed: heldOutSeed, PerCell: perCell}).Photos()
 	rows, err := embedItems(ctx, backend, dir, items)
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
 	hs, err := openHeads(dir)
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
-	result := accuracy{}
+	result := scores{Seed: heldOutSeed, Pictures: len(items), Classes: map[string]int{}, Accuracy: accuracy{}}
+	for h := range heads {
+		result.Classes[headNames[h]] = len(labels[h])
+	}
 	for v := range views {
-		result[viewNames[v]] = map[string]float64{}
+		result.Accuracy[viewNames[v]] = map[string]float64{}
 		for h := range hs {
 			right := 0
 			for i, e := range rows {
@@ -44,10 +72,10 @@ func score(ctx context.Context, backend compute.Backend, dir string, perCell int
 					right++
 				}
 			}
-			result[viewNames[v]][headNames[h]] = float64(right) / float64(len(items))
+			result.Accuracy[viewNames[v]][headNames[h]] = float64(right) / float64(len(items))
 		}
 	}
-	return result, len(items), nil
+	return &result, nil
 }
 
 // embedItems draws pictures and embeds them in the three set-ups.

@@ -1,11 +1,9 @@
-package main
+package vit
 
 import (
 	"github.com/gomlx/compute/dtypes"
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/ml/model"
-	"github.com/gomlx/gomlx/ml/model/initializer"
-	"github.com/gomlx/gomlx/ml/train/optimizer"
 
 	"antipode/gomlxmodels/nn"
 	"antipode/gomlxmodels/vit"
@@ -91,53 +89,4 @@ func lossGraph(scope *model.Scope, pixels, object, answers *Node) (total, each *
 		losses, total = append(losses, loss), Add(total, loss)
 	}
 	return total, Stack(losses, 0)
-}
-
-// gradientNorm is where the gradient's global norm is cut, weightDecay AdamW's.
-const (
-	gradientNorm = 1.0
-	weightDecay  = 0.02
-)
-
-// stepGraph is one step of training: gradients cut at gradientNorm, AdamW at the given rate, and a moving average of the
-// weights, which is what gets exported. It returns the heads' losses.
-//
-// Shapes: in = rate [], then lossGraph's inputs → [heads].
-func stepGraph(scope *model.Scope, in []*Node) *Node {
-	g := in[0].Graph()
-	total, each := lossGraph(scope, in[1], in[2], in[3])
-	gradients := scope.BuildTrainableVariablesGradientsGraph(total)
-	var trained []*model.Variable // before the optimizer adds its own
-	for v := range scope.IterVariables() {
-		if v.Trainable && v.InUseByGraph(g) {
-			trained = append(trained, v)
-		}
-	}
-	square := Scalar(g, dtypes.Float32, 0)
-	for _, d := range gradients {
-		square = Add(square, ReduceAllSum(Square(d)))
-	}
-	factor := Min(Scalar(g, dtypes.Float32, 1), Div(Scalar(g, dtypes.Float32, gradientNorm), AddScalar(Sqrt(square), 1e-6)))
-	for i := range gradients {
-		gradients[i] = Mul(gradients[i], factor)
-	}
-	optimizer.LearningRateVar(scope, dtypes.Float32, 1e-3).SetNodeValue(in[0])
-	optimizer.Adam().Epsilon(1e-8).WeightDecay(weightDecay).Done().(interface {
-		UpdateGraphWithGradients(*model.Scope, []*Node, dtypes.DType)
-	}).UpdateGraphWithGradients(scope, gradients, dtypes.Float32)
-	average(scope, g, trained)
-	return each
-}
-
-// averageScope is where the moving average of the weights lives.
-const averageScope = "/average"
-
-// average follows the trained variables with decay 0.998, less at the start so that the zeros it starts from are forgotten.
-func average(scope *model.Scope, g *Graph, trained []*model.Variable) {
-	step := ConvertDType(optimizer.GetGlobalStepVar(scope).NodeValue(g), dtypes.Float32)
-	decay := Min(Scalar(g, dtypes.Float32, 0.998), Div(AddScalar(step, 1), AddScalar(step, 10)))
-	for _, v := range trained {
-		a := scope.Store().VariableWithShape(averageScope+v.Path(), v.Shape(), initializer.Zero).SetTrainable(false)
-		a.SetNodeValue(Add(Mul(decay, a.NodeValue(g)), Mul(OneMinus(decay), v.NodeValue(g))))
-	}
 }

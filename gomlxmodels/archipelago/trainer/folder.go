@@ -1,4 +1,4 @@
-package main
+package trainer
 
 import (
 	"bufio"
@@ -10,15 +10,15 @@ import (
 	"path/filepath"
 )
 
-// runFolder is where a training run lives: settings.json, curve.jsonl, checkpoints.
-type runFolder string
+// Folder is where a training run lives: settings.json, curve.jsonl, checkpoints.
+type Folder string
 
-func (d runFolder) checkpoints() string  { return filepath.Join(string(d), "checkpoints") }
-func (d runFolder) settingsFile() string { return filepath.Join(string(d), "settings.json") }
-func (d runFolder) curveFile() string    { return filepath.Join(string(d), "curve.jsonl") }
+func (d Folder) checkpoints() string  { return filepath.Join(string(d), "checkpoints") }
+func (d Folder) settingsFile() string { return filepath.Join(string(d), "settings.json") }
+func (d Folder) curveFile() string    { return filepath.Join(string(d), "curve.jsonl") }
 
-// open makes the folder for a run, or checks that the run in it has these settings.
-func (d runFolder) open(s settings) error {
+// Open makes the folder for a run, or checks that the run in it has these settings.
+func (d Folder) Open(s Settings) error {
 	if err := os.MkdirAll(string(d), 0o755); err != nil {
 		return err
 	}
@@ -33,7 +33,7 @@ func (d runFolder) open(s settings) error {
 	if err != nil {
 		return err
 	}
-	var old settings
+	var old Settings
 	if err := json.Unmarshal(text, &old); err != nil {
 		return fmt.Errorf("%s: %w", d.settingsFile(), err)
 	}
@@ -44,7 +44,7 @@ func (d runFolder) open(s settings) error {
 }
 
 // curve reads the loss curve up to a step; what a killed run wrote after its last checkpoint is done again, and dropped here.
-func (d runFolder) curve(done int) ([]point, error) {
+func (d Folder) curve(done int) ([]Point, error) {
 	f, err := os.Open(d.curveFile())
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -53,10 +53,10 @@ func (d runFolder) curve(done int) ([]point, error) {
 		return nil, err
 	}
 	defer f.Close()
-	var curve []point
+	var curve []Point
 	lines := bufio.NewScanner(f)
 	for lines.Scan() {
-		var p point
+		var p Point
 		if json.Unmarshal(lines.Bytes(), &p) == nil && p.Step <= done && (len(curve) == 0 || p.Step > curve[len(curve)-1].Step) {
 			curve = append(curve, p)
 		}
@@ -64,7 +64,7 @@ func (d runFolder) curve(done int) ([]point, error) {
 	return curve, lines.Err()
 }
 
-func (d runFolder) append(p point) error {
+func (d Folder) append(p Point) error {
 	f, err := os.OpenFile(d.curveFile(), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
 	if err != nil {
 		return err
