@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"antipode/kernel/cell"
@@ -110,7 +111,7 @@ func (t Table) request(ctx context.Context, req client.Request, estimate bool) (
 	if err != nil {
 		return nil, err
 	}
-	req.Plan = plan
+	req.Plan, req.Samples = plan, cell.InNotebook()
 	say := func(line string) { cell.Say(line) }
 	exec, err := client.Default(say)
 	if err != nil {
@@ -120,11 +121,9 @@ func (t Table) request(ctx context.Context, req client.Request, estimate bool) (
 	defer bar.Close()
 	announced := !estimate
 	res, err := exec.Run(ctx, req, func(p client.Progress) {
-		if !announced && p.Rate > 0 && p.Total > p.Done {
-			if left := float64(p.Total-p.Done) / p.Rate; left > 60 {
-				say(fmt.Sprintf("%s: %d items to do, about %.0f minutes", p.Stage, p.Total-p.Done, left/60+0.5))
-				announced = true
-			}
+		if left := p.Left(); !announced && left > time.Minute {
+			say(fmt.Sprintf("%s: %d items to do, about %.0f minutes", p.Stage, p.Total-p.Done, left.Minutes()+0.5))
+			announced = true
 		}
 		bar.Update(p)
 	})

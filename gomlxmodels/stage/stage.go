@@ -103,6 +103,24 @@ type Worker interface {
 	Close()
 }
 
+type stepsKey struct{}
+
+// WithSteps gives a context whose [Step] calls tell. The engine gives such a one to Compute.
+func WithSteps(ctx context.Context, tell func(done, total int)) context.Context {
+	return context.WithValue(ctx, stepsKey{}, tell)
+}
+
+// Step tells how far the batch that Compute has in hand is: done of total steps, for example of denoising. It costs next to nothing,
+// may come at any rate and from any goroutine, and does nothing where nobody listens. A Compute that takes longer than a
+// second or two should call it, with the context it was given:
+//
+//	sampler.Generate(ctx, requests, func(p diffusion.Progress) { stage.Step(ctx, p.Step, p.Steps) })
+func Step(ctx context.Context, done, total int) {
+	if tell, ok := ctx.Value(stepsKey{}).(func(done, total int)); ok {
+		tell(done, total)
+	}
+}
+
 // Keeper is a [Worker] whose results are not all kept: one that another run should try to better, such as a request that timed
 // out, is given for this run alone.
 type Keeper interface {

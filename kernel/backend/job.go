@@ -77,7 +77,9 @@ func (s *Server) part(j *job) {
 func (j *job) status() client.JobStatus {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	return client.JobStatus{ID: j.id, Waiters: j.waiters, Progress: j.last}
+	p := j.last
+	p.Samples = nil
+	return client.JobStatus{ID: j.id, Waiters: j.waiters, Progress: p}
 }
 
 // progress passes a report on; a client that does not keep up misses some, but never a note.

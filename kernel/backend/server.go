@@ -168,17 +168,20 @@ func (s *Server) run(w http.ResponseWriter, r *http.Request) {
 	defer s.part(j)
 	events := j.listen()
 	defer j.unlisten(events)
+	strip := newStrip(req.Samples)
 	for {
 		select {
 		case <-r.Context().Done():
 			return
 		case p := <-events:
+			p.Samples = strip.next(p.Samples, len(events) > 0)
 			if write(w, client.Message{Progress: &p}) != nil {
 				return
 			}
 		case <-j.finished:
 			for len(events) > 0 {
 				p := <-events
+				p.Samples = nil // the result is there
 				write(w, client.Message{Progress: &p})
 			}
 			finish(w, j)

@@ -195,6 +195,7 @@ func TestProgressText(t *testing.T) {
 		{client.Progress{Stage: "embed", Total: 4000, Rate: 4}, "embed: 0 of 4000, 4/s, 17 min left"},
 		{client.Progress{Stage: "embed", Total: 40000, Rate: 4}, "embed: 0 of 40000, 4/s, 2.8 h left"},
 		{client.Progress{Stage: "embed", Done: 4, Total: 4, Rate: 4}, "embed: 4 of 4, 4/s"},
+		{client.Progress{Stage: "generate", Total: 1, Step: 40, Steps: 50, Part: 0.8, Rate: 0.01}, "generate: 0 of 1, step 40 of 50, 0.01/s, 20 s left"},
 	} {
 		if got := progressText(test.p); got != test.want {
 			t.Errorf("got %q, want %q", got, test.want)
@@ -202,5 +203,41 @@ func TestProgressText(t *testing.T) {
 	}
 	if got := progressHTML(client.Progress{Stage: "<script>", Done: 1, Total: 2}); strings.Contains(got, "<script>") || !strings.Contains(got, `max="2" value="1"`) {
 		t.Errorf("HTML is %s", got)
+	}
+}
+
+// TestProgressSamples: the strip stays while the stage reports nothing newer, is bounded, escapes its captions, and goes with its stage.
+func TestProgressSamples(t *testing.T) {
+	var last client.Progress
+	p := newProgress(func(v client.Progress) { last = v }, func() {})
+	defer p.Close()
+	draw := func(v client.Progress) string {
+		p.Update(v)
+		p.tick()
+		return progressHTML(last)
+	}
+	var many []client.Sample
+	for i := range client.MaxSamples + 3 {
+		many = append(many, client.Sample{Caption: string(rune('a' + i)), Thumb: []byte{byte(i)}})
+	}
+	many = append(many, client.Sample{Caption: "no picture"})
+	many[len(many)-2].Caption = `"><script>alert(1)</script>` + "\nnext"
+	for i, v := range []client.Progress{{Stage: "draw", Done: 1, Total: 9, Samples: many}, {Stage: "draw", Done: 2, Total: 9, Step: 3, Steps: 4}, {Note: "a note"}} {
+		got := draw(v)
+		if n := strings.Count(got, "<img "); n != client.MaxSamples-1 || strings.Contains(got, "no picture") {
+			t.Errorf("report %d shows %d pictures, want %d: %s", i+1, n, client.MaxSamples-1, got)
+		}
+		if strings.Contains(got, "<script") || strings.Contains(got, `alt=""`) || !strings.Contains(got, "&#34;&gt;&lt;script&gt;alert(1)&lt;/script&gt; · next</figcaption>") {
+			t.Errorf("captions: %s", got)
+		}
+	}
+	if got := progressHTML(last); !strings.Contains(got, "draw: 2 of 9, step 3 of 4") {
+		t.Errorf("a note changed the line: %s", got)
+	}
+	if got := draw(client.Progress{Stage: "embed", Total: 9}); strings.Contains(got, "<img") {
+		t.Errorf("the next stage shows the last one's pictures: %s", got)
+	}
+	if got := progressText(client.Progress{Stage: "draw", Samples: many}); got != "draw" {
+		t.Errorf("on a terminal: %q", got)
 	}
 }

@@ -73,6 +73,12 @@ func (p *Progress) Update(v client.Progress) {
 		}
 		Say(v.Note)
 	}
+	if v.Stage == "" {
+		return // it was but a note
+	}
+	if v.Samples == nil && v.Stage == p.last.Stage {
+		v.Samples = p.last.Samples
+	}
 	p.last, p.dirty = v, true
 }
 
@@ -113,7 +119,7 @@ func update(id, htmlText, text string) {
 	})
 }
 
-// progressText is one line, for example "embed vit: 120 of 400, 18/s, 16 s left".
+// progressText is one line, for example "embed vit: 120 of 400, 18/s, 16 s left" or "generate sd: 0 of 4, step 12 of 50, 0.011/s, 5 min left".
 func progressText(p client.Progress) string {
 	var b strings.Builder
 	b.WriteString(flatten(p.Stage))
@@ -122,10 +128,13 @@ func progressText(p client.Progress) string {
 	} else if p.Done > 0 {
 		fmt.Fprintf(&b, ": %d", p.Done)
 	}
+	if p.Steps > 0 {
+		fmt.Fprintf(&b, ", step %d of %d", p.Step, p.Steps)
+	}
 	if p.Rate > 0 {
 		fmt.Fprintf(&b, ", %.3g/s", p.Rate)
-		if left := float64(p.Total-p.Done) / p.Rate; p.Total > p.Done {
-			fmt.Fprintf(&b, ", %s left", roughly(time.Duration(left*float64(time.Second))))
+		if left := p.Left(); left > 0 {
+			fmt.Fprintf(&b, ", %s left", roughly(left))
 		}
 	}
 	return b.String()
@@ -134,9 +143,26 @@ func progressText(p client.Progress) string {
 func progressHTML(p client.Progress) string {
 	bar := "<progress></progress>"
 	if p.Total > 0 {
-		bar = fmt.Sprintf(`<progress max="%d" value="%d"></progress>`, p.Total, p.Done)
+		bar = fmt.Sprintf(`<progress max="%d" value="%.3g"></progress>`, p.Total, float64(p.Done)+p.Part)
 	}
-	return `<div style="font-family:sans-serif">` + bar + " " + html.EscapeString(progressText(p)) + "</div>"
+	return `<div style="font-family:sans-serif">` + bar + " " + html.EscapeString(progressText(p)) + strip(p.Samples) + "</div>"
+}
+
+// strip shows the pictures that were made last in a row below the bar, each over its caption.
+func strip(samples []client.Sample) string {
+	var b strings.Builder
+	for _, s := range samples[max(0, len(samples)-client.MaxSamples):] {
+		if len(s.Thumb) == 0 {
+			continue
+		}
+		caption := flatten(s.Caption)
+		b.WriteString(`<figure style="margin:0;width:128px">` + Image("image/jpeg", s.Thumb, caption) +
+			`<figcaption dir="auto" style="font-size:11px;white-space:nowrap;overflow:hidden;text-overflow:ellipsis">` + html.EscapeString(caption) + "</figcaption></figure>")
+	}
+	if b.Len() == 0 {
+		return ""
+	}
+	return `<div style="display:flex;flex-wrap:wrap;gap:6px;align-items:flex-end;margin-top:4px">` + b.String() + "</div>"
 }
 
 // roughly writes a duration with the precision of a guess.

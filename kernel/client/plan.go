@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"sync"
+	"time"
 )
 
 // Plan is one node of a table's plan: an operation, its arguments and the plans it reads. A Plan is data: making one does no work.
@@ -40,6 +41,33 @@ type Progress struct {
 	Found    int     `json:"found"`          // items found in the store
 	Rate     float64 `json:"rate,omitempty"` // computed items a second; 0 = not known yet
 	Note     string  `json:"note,omitempty"` // a line for the user, for example a warning; shown once
+
+	// The batch in flight, where its stage tells: steps done and in all, and how many items' worth of work that is.
+	Step  int     `json:"step,omitempty"`
+	Steps int     `json:"steps,omitempty"`
+	Part  float64 `json:"part,omitempty"`
+
+	// Samples are the pictures that were made last, oldest first, MaxSamples at most; nil = as in the stage's last report.
+	Samples []Sample `json:"samples,omitempty"`
+}
+
+// MaxSamples is how many pictures progress shows at most.
+const MaxSamples = 8
+
+// Sample is a finished picture, for show.
+type Sample struct {
+	Caption string `json:"caption"` // the row's prompt or id, cut where it is long; not escaped
+	Image   Image  `json:"image,omitzero"`
+	Thumb   []byte `json:"thumb,omitempty"` // a small JPEG of it; none = not to be shown
+}
+
+// Left is how long the rest of the stage's work takes at the present rate; 0 = none is left, or not known.
+func (p Progress) Left() time.Duration {
+	left := float64(p.Total-p.Done) - p.Part
+	if p.Rate <= 0 || left <= 0 {
+		return 0
+	}
+	return time.Duration(left / p.Rate * float64(time.Second))
 }
 
 // BadRow is a row that could not be used, with the reason.
@@ -63,6 +91,7 @@ type Request struct {
 	Save       string   `json:"save,omitempty"`        // absolute path: the backend also writes the table there (.parquet or .csv)
 	Columns    []string `json:"columns,omitempty"`     // with Save: the columns kept; empty = id, text and number columns and what stages added
 	AllColumns bool     `json:"all_columns,omitempty"` // with Save: keep every column
+	Samples    bool     `json:"samples,omitempty"`     // progress brings the pictures made last, small
 
 	// Secrets are environment variables of the asking process that a stage may need, such as a key for an image API. They go
 	// to the backend and no further: no record, log or digest holds them.

@@ -133,7 +133,7 @@ type prepared struct {
 
 func (r *run) computeMissing(w stage.Worker, items *store.Items, in *client.Frame, outputs []client.ColumnSpec, c *counter,
 	missing []int, unique []store.Key, rowOf []int, values [][]stage.Value) error {
-	ctx, cancel := context.WithCancel(r.ctx)
+	ctx, cancel := context.WithCancel(stage.WithSteps(r.ctx, c.at))
 	defer cancel()
 	size := w.Batch()
 	if r.req.Batch > 0 {
@@ -170,6 +170,7 @@ func (r *run) computeMissing(w stage.Worker, items *store.Items, in *client.Fram
 		if len(batch) == 0 {
 			return nil
 		}
+		c.begin(len(batch))
 		results, err := w.Compute(ctx, batch)
 		if err != nil {
 			return err
@@ -193,9 +194,7 @@ func (r *run) computeMissing(w stage.Worker, items *store.Items, in *client.Fram
 			return err
 		}
 		r.e.computed.Add(int64(len(batch)))
-		r.computed += len(batch)
-		c.computed += len(batch)
-		c.report()
+		c.finish(len(batch), samples(in, outputs, members, rowOf, values))
 		batch, members = batch[:0], members[:0]
 		return nil
 	}
@@ -213,7 +212,7 @@ func (r *run) computeMissing(w stage.Worker, items *store.Items, in *client.Fram
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
-			c.bad++
+			c.skip()
 			if err := r.report(client.BadRow{Row: r.rowNumber(in, rowOf[u]), ID: rowID(in, rowOf[u]), Column: p.column, Reason: p.err.Error()}); err != nil {
 				if keepErr := flush(); keepErr != nil { // the good rows before it are kept
 					return keepErr
@@ -233,22 +232,6 @@ func (r *run) computeMissing(w stage.Worker, items *store.Items, in *client.Fram
 		return err
 	}
 	return flush()
-}
-
-// counter turns finished items into progress.
-type counter struct {
-	r                           *run
-	label                       string
-	total, found, computed, bad int
-	start                       time.Time
-}
-
-func (c *counter) report() {
-	p := client.Progress{Stage: c.label, Done: c.found + c.computed + c.bad, Total: c.total, Computed: c.r.computed, Found: c.r.found}
-	if s := time.Since(c.start).Seconds(); c.computed > 0 && s > 0 {
-		p.Rate = float64(c.computed) / s
-	}
-	c.r.progress(p)
 }
 
 func rowID(f *client.Frame, i int) string {

@@ -1,0 +1,159 @@
+package backend
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"image"
+	"image/jpeg"
+	"image/png"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"antipode/datasets"
+	"antipode/gomlxmodels/stage"
+	"antipode/kernel/client"
+)
+
+// painter is a stage that takes its time to make wide pictures, two at a time.
+type painter struct {
+	slow
+	env stage.Env
+}
+
+func (painter) Batch() int { return 2 }
+func (painter) Outputs([]client.ColumnSpec) []client.ColumnSpec {
+	return datasets.Columns("image:image")
+}
+
+func (p painter) Compute(ctx context.Context, in []any) ([][]stage.Value, error) {
+	time.Sleep(p.wait)
+	out := make([][]stage.Value, len(in))
+	for i, id := range in {
+		data, err := picture(400, 200, len(id.(string)))
+		if err != nil {
+			return nil, err
+		}
+		blob, err := p.env.PutBlob(append(data, id.(string)...), ".png")
+		if err != nil {
+			return nil, err
+		}
+		out[i] = []stage.Value{{Image: blob}}
+	}
+	return out, nil
+}
+
+// picture is a noisy PNG: what a thumbnail is largest of.
+func picture(width, height, seed int) ([]byte, error) {
+	img := image.NewNRGBA(image.Rect(0, 0, width, height))
+	state := uint32(seed) + 1
+	for i := range img.Pix {
+		state = state*1664525 + 1013904223
+		img.Pix[i] = byte(state>>24) | byte(255*(i%4/3))
+	}
+	var b bytes.Buffer
+	err := png.Encode(&b, img)
+	return b.Bytes(), err
+}
+
+func init() {
+	stage.Register(stage.Stage{Name: "painter", Version: 1, Open: func(_ context.Context, env stage.Env, args json.RawMessage) (stage.Worker, error) {
+		p := painter{env: env}
+		return p, json.Unmarshal(args, &p.wait)
+	}})
+}
+
+// TestSamples: who asks for them gets small pictures after a second, newer ones as they are made and none twice; who does not, none.
+func TestSamples(t *testing.T) {
+	b := connect(t)
+	f := client.NewFrame(datasets.Columns("id:text"))
+	for i := range 14 {
+		f.Add([]string{fmt.Sprintf("row%d", i)})
+	}
+	for _, asked := range []bool{false, true} { // not asked first: with the blobs gone, both make them
+		plan, err := datasets.FromFrame(f).Derive("painter", 300*time.Millisecond, datasets.Columns("image:image")...).Plan()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var strips [][]client.Sample
+		start, most := time.Now(), 0
+		_, err = b.Run(t.Context(), client.Request{Plan: plan, Samples: asked, Counts: true}, func(p client.Progress) {
+			if p.Samples != nil {
+				strips = append(strips, p.Samples)
+				if since := time.Since(start); since < sampleStart {
+					t.Errorf("pictures after %v", since)
+				}
+			}
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !asked && len(strips) > 0 || asked && (len(strips) < 2 || len(strips) > 6) {
+			t.Errorf("asked %v: %d strips", asked, len(strips))
+		}
+		last := map[string]int{} // a strip's last caption → strips that end with it
+		for _, s := range strips {
+			if last[s[len(s)-1].Caption]++; last[s[len(s)-1].Caption] > 1 || len(s) > client.MaxSamples {
+				t.Errorf("a strip of %d, sent %d times", len(s), last[s[len(s)-1].Caption])
+			}
+			for _, sample := range s {
+				img, err := jpeg.Decode(bytes.NewReader(sample.Thumb))
+				if err != nil || img.Bounds().Dx() != sampleSide || img.Bounds().Dy() != sampleSide/2 || sample.Image.Path != "" {
+					t.Errorf("%s: %v %v", sample.Caption, img.Bounds(), err)
+				}
+				most = max(most, len(sample.Thumb))
+			}
+		}
+		if asked && (most == 0 || most > 16<<10) {
+			t.Errorf("a thumbnail of %d bytes", most)
+		}
+		if err := os.RemoveAll(filepath.Join(b.Home, "blobs")); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestThumbnail: small pictures keep their size, and what is no picture, or gone, has none.
+func TestThumbnail(t *testing.T) {
+	dir := t.TempDir()
+	data, err := picture(20, 3, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	thin, err := picture(1000, 2, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		name string
+		data []byte
+		want image.Point
+	}{{"small.png", data, image.Pt(20, 3)}, {"thin.png", thin, image.Pt(sampleSide, 1)}, {"cut.png", data[:len(data)/2], image.Point{}}, {"text.png", []byte("text"), image.Point{}}, {"none.png", nil, image.Point{}}} {
+		path := filepath.Join(dir, test.name)
+		if test.data != nil {
+			if err := os.WriteFile(path, test.data, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var got image.Point
+		if small := thumbnail(path); small != nil {
+			c, err := jpeg.DecodeConfig(bytes.NewReader(small))
+			if err != nil {
+				t.Errorf("%s: %v", test.name, err)
+			}
+			got = image.Pt(c.Width, c.Height)
+		}
+		if got != test.want {
+			t.Errorf("%s: %v, want %v", test.name, got, test.want)
+		}
+	}
+	// A picture that cannot be shown has no place in the way of the others.
+	s := &strip{wanted: true}
+	got := s.next([]client.Sample{{Caption: "a", Image: client.Image{Path: filepath.Join(dir, "none.png")}}, {Caption: "b", Image: client.Image{Path: filepath.Join(dir, "small.png")}}}, false)
+	if len(got) != 2 || got[0].Thumb != nil || got[1].Thumb == nil {
+		t.Errorf("%+v", got)
+	}
+}

@@ -1,0 +1,125 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"antipode/datasets"
+	"antipode/gomlxmodels/stage"
+	"antipode/kernel/client"
+)
+
+// drawing is a stage that makes pictures in three steps a batch; a prompt "no" is refused.
+type drawing struct {
+	counted
+	wait time.Duration
+}
+
+func (drawing) Label() string          { return "draw" }
+func (drawing) Batch() int             { return 3 }
+func (drawing) Key(r stage.Row) string { return r.Text("id") }
+func (drawing) Outputs([]client.ColumnSpec) []client.ColumnSpec {
+	return datasets.Columns("note:text", "image:image")
+}
+
+func (drawing) Prepare(_ context.Context, r stage.Row) (any, string, error) {
+	return r.Text("prompt"), "", nil
+}
+
+func (d drawing) Compute(ctx context.Context, in []any) ([][]stage.Value, error) {
+	stage.Step(ctx, 1, 0) // of no steps: says nothing
+	for step := range 3 {
+		time.Sleep(d.wait)
+		stage.Step(ctx, step+1, 3)
+	}
+	go stage.Step(ctx, 1, 3) // late, and from elsewhere
+	out := make([][]stage.Value, len(in))
+	for i, p := range in {
+		if out[i] = make([]stage.Value, 2); p == "no" {
+			continue
+		}
+		blob, err := d.env.PutBlob([]byte(p.(string)), ".png")
+		if err != nil {
+			return nil, err
+		}
+		out[i][1].Image = blob
+	}
+	return out, nil
+}
+
+func init() {
+	stage.Register(stage.Stage{Name: "drawing", Version: 1, Open: func(_ context.Context, env stage.Env, args json.RawMessage) (stage.Worker, error) {
+		d := drawing{counted: counted{env}}
+		return d, json.Unmarshal(args, &d.wait)
+	}})
+}
+
+// drawn runs the stage on n prompts and gives its reports.
+func drawn(t *testing.T, e *Engine, n int, wait time.Duration) []client.Progress {
+	t.Helper()
+	f := client.NewFrame(datasets.Columns("id:text", "prompt:text"))
+	for i := range n {
+		f.Add([]string{fmt.Sprint(i), []string{"a house " + fmt.Sprint(i), "", "no", strings.Repeat("घ", 500)}[i%4]})
+	}
+	plan, err := datasets.FromFrame(f).Derive("drawing", wait, datasets.Columns("note:text", "image:image")...).Plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var reports []client.Progress
+	if _, err := e.Run(t.Context(), client.Request{Plan: plan}, func(p client.Progress) { reports = append(reports, p) }); err != nil {
+		t.Fatal(err)
+	}
+	return reports
+}
+
+// TestSamples: reports bring the pictures made last, under prompt or id, without the refused ones; what was found is not among them.
+func TestSamples(t *testing.T) {
+	e := newEngine(t)
+	var got [][]string
+	for _, p := range drawn(t, e, 16, 0) {
+		var captions []string
+		for _, s := range p.Samples {
+			if s.Image.Path == "" || s.Thumb != nil {
+				t.Errorf("sample %+v", s)
+			}
+			captions = append(captions, s.Caption)
+		}
+		got = append(got, captions)
+	}
+	long := strings.Repeat("घ", maxCaption-1) + "…"
+	if want := []string{"a house 0", "1"}; len(got) != 7 || got[0] != nil || !slices.Equal(got[1], want) {
+		t.Errorf("reports %q, want none, then %q, … 7 in all", got, want)
+	}
+	if last, want := got[len(got)-1], []string{"5", long, "a house 8", "9", long, "a house 12", "13", long}; !slices.Equal(last, want) {
+		t.Errorf("at the end %q, want %q", last, want)
+	}
+	for _, p := range drawn(t, e, 16, 0) {
+		if p.Samples != nil || p.Found != 16 {
+			t.Errorf("found again: %+v", p)
+		}
+	}
+}
+
+// TestSteps: a long batch reports its steps, with a rate and a time that count them; a stage that says nothing has none.
+func TestSteps(t *testing.T) {
+	var lines []string
+	for _, p := range drawn(t, newEngine(t), 3, stepInterval+10*time.Millisecond) {
+		lines = append(lines, fmt.Sprintf("%d of %d, step %d of %d, part %.0f", p.Done, p.Total, p.Step, p.Steps, p.Part))
+		if left := p.Left(); p.Step == 1 && (left < stepInterval || left > 6*stepInterval) || p.Step == 3 && left != 0 {
+			t.Errorf("%s: %v left", lines[len(lines)-1], left)
+		}
+	}
+	want := []string{"0 of 3, step 0 of 0, part 0", "0 of 3, step 1 of 3, part 1", "0 of 3, step 2 of 3, part 2", "0 of 3, step 3 of 3, part 3", "3 of 3, step 0 of 0, part 0"}
+	if !slices.Equal(lines, want) {
+		t.Errorf("reports %q, want %q", lines, want)
+	}
+	if n := len(drawn(t, newEngine(t), 3, time.Millisecond)); n != 2 {
+		t.Errorf("quick steps are reported: %d reports, want 2", n)
+	}
+	stage.Step(t.Context(), 1, 2) // nobody listens
+}
