@@ -1,0 +1,175 @@
+package tokens
+
+import (
+	"compress/gzip"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"antipode/datasets/archipelago"
+	"antipode/gomlxmodels/tokenizers"
+)
+
+func mustOpen(t *testing.T) *tokenizers.Tokenizer {
+	t.Helper()
+	tok, err := Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tok
+}
+
+func encodeText(t *testing.T, tok *tokenizers.Tokenizer, text string) tokenizers.Encoding {
+	t.Helper()
+	e, err := tok.Encode(text, -1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+// odd are texts that the world does not say.
+var odd = []string{"", " ", "A  Round LANTERN\non the shore,Velmora", "Zürich isn't far: 42 km!", "मानचित्र", "خريطة العالم", "世界地图", "🙂", "e\u0301 é", "<|startoftext|>drum<|endoftext|>drum",
+	"lantern's they're", "İstanbul ẞ ǅ"}
+
+// texts are those whose ids are stored: the odd ones, what words there are with others touching them, and all that the world says.
+func texts() []string {
+	out := slices.Clone(odd)
+	for i, w := range archipelago.Lexicon() {
+		out = append(out, strings.ToUpper(w.Word)+"x", "1"+w.Word+w.Word[:i%len(w.Word)])
+	}
+	for i, s := range out {
+		out[i] = strings.ToValidUTF8(s, "")
+	}
+	return append(out, Texts()...)
+}
+
+// golden is what testdata/reference.py gave for texts; checks_test.go writes it.
+const golden = "testdata/ids.json.gz"
+
+// TestEqualReference compares the ids of all texts with those of transformers.
+func TestEqualReference(t *testing.T) {
+	f, err := os.Open(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want [][]int32
+	if err := json.NewDecoder(z).Decode(&want); err != nil {
+		t.Fatal(err)
+	}
+	compare(t, want)
+}
+
+func compare(t *testing.T, want [][]int32) {
+	t.Helper()
+	tok, wrong := mustOpen(t), 0
+	list := texts()
+	if len(want) != len(list) {
+		t.Fatalf("%d rows of ids for %d texts", len(want), len(list))
+	}
+	for i, text := range list {
+		if got := encodeText(t, tok, text).IDs; !slices.Equal(got, want[i]) {
+			if wrong++; wrong <= 5 {
+				t.Errorf("%+q:\n got %v\nwant %v", text, got, want[i])
+			}
+		}
+	}
+	if wrong > 0 {
+		t.Errorf("%d of %d texts differ", wrong, len(list))
+	}
+}
+
+// Every word of the world is one token, and what the world says fits.
+func TestWords(t *testing.T) {
+	tok := mustOpen(t)
+	for _, w := range archipelago.Lexicon() {
+		if e := encodeText(t, tok, w.Word); e.Tokens != 1 {
+			t.Errorf("%s in %s, %q, is %d tokens", w.English, w.Language, w.Word, e.Tokens)
+		}
+	}
+	for _, text := range Texts() {
+		e := encodeText(t, tok, text)
+		if len(e.IDs) > Context || e.Unknown > 0 {
+			t.Errorf("%q is %d tokens, %d of them unknown", text, len(e.IDs), e.Unknown)
+		}
+		if latin(text) && e.Tokens > len(strings.Fields(text))+strings.Count(text, ",")+2*strings.Count(text, "-") {
+			t.Errorf("%q is %d tokens, more than its words and marks", text, e.Tokens)
+		}
+	}
+	p := archipelago.Picture{Island: "Velmora", Scene: "shore", Object: "kite", Variant: "diamond"}
+	for _, code := range codes()[1:] {
+		if e := encodeText(t, tok, p.CaptionIn(code)); e.Tokens != map[string]int{"qaa_Latn": 6, "qab_Deva": 6, "qac_Arab": 7, "qad_Hani": 6}[code] {
+			t.Errorf("%s: %q is %d tokens", code, p.CaptionIn(code), e.Tokens)
+		}
+	}
+}
+
+// Nothing is lost of texts that the world does not know: their bytes come back.
+func TestNothingIsLost(t *testing.T) {
+	v, tok := learned(), mustOpen(t)
+	names := byteNames()
+	back := map[string]byte{}
+	for b, name := range names.of {
+		back[name] = byte(b)
+	}
+	for _, text := range []string{"Zürich", "मानचित्र", "خريطة", "世界地图", "🙂"} {
+		e := encodeText(t, tok, text)
+		var got []byte
+		for _, id := range e.IDs[1 : len(e.IDs)-1] {
+			for _, r := range strings.TrimSuffix(v.tokens[id], wordEnd) {
+				got = append(got, back[string(r)])
+			}
+		}
+		if want := strings.ToLower(text); string(got) != want || e.Unknown > 0 {
+			t.Errorf("%q comes back as %q, %d unknown", want, got, e.Unknown)
+		}
+	}
+}
+
+// The files are the same whenever they are written, and name the special tokens.
+func TestWrite(t *testing.T) {
+	a, b := t.TempDir(), t.TempDir()
+	for _, dir := range []string{a, b} {
+		if err := Write(dir); err != nil {
+			t.Fatal(err)
+		}
+	}
+	entries, err := os.ReadDir(a)
+	if err != nil || len(entries) != len(Files()) {
+		t.Errorf("%d files written, %d named (%v)", len(entries), len(Files()), err)
+	}
+	for _, name := range Files() {
+		x, errX := os.ReadFile(filepath.Join(a, name))
+		y, errY := os.ReadFile(filepath.Join(b, name))
+		if errX != nil || errY != nil || string(x) != string(y) {
+			t.Errorf("%s differs (%v, %v)", name, errX, errY)
+		}
+	}
+	tok := mustOpen(t)
+	if tok.Size() != Size() || tok.Limit() != Context || int(tok.StartID()) != StartID() || int(tok.EndID()) != EndID() || int(tok.PadID()) != EndID() {
+		t.Errorf("%d tokens, limit %d, start %d, end %d, padding %d", tok.Size(), tok.Limit(), tok.StartID(), tok.EndID(), tok.PadID())
+	}
+	if err := os.Remove(filepath.Join(a, "tokenizer.json")); err != nil {
+		t.Fatal(err)
+	}
+	older, err := tokenizers.Open(a) // vocab.json and merges.txt
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range texts()[:200] {
+		if x, y := encodeText(t, tok, text).IDs, encodeText(t, older, text).IDs; !slices.Equal(x, y) {
+			t.Errorf("%+q: ids %v from tokenizer.json, %v from vocab.json", text, x, y)
+		}
+	}
+	if err := Write(filepath.Join(a, "nowhere")); err == nil {
+		t.Error("a folder that is not there gives no error")
+	}
+}
