@@ -13,8 +13,19 @@ import (
 	"antipode/kernel/client"
 )
 
-// ImportedOp is the operation of [Imported].
-const ImportedOp = "imported"
+// The operations of [Imported]: the source, which lists a folder's pictures, and the row-wise stage that cuts those that are grids. The
+// stage reads the columns image (the grid) and cell (a number from 1) and gives the column image.
+const (
+	ImportedOp = "imported"
+	CutOp      = "cut"
+)
+
+// CutArgs are the arguments of the stage that cuts grids; see [ImportOptions].
+type CutArgs struct {
+	Grid   int `json:"grid"`
+	Margin int `json:"margin"`
+	Gap    int `json:"gap"`
+}
 
 // ImportOptions say what the pictures of [Imported] are.
 type ImportOptions struct {
@@ -32,7 +43,8 @@ type ImportOptions struct {
 	Sidecar string
 
 	// Grid cuts each picture, of Grid × Grid pictures, row by row from the top left, as DALL·E mini shows its nine. Each becomes a row, with
-	// the text column grid (the file) and the number column cell (from 1). 0 and 1 cut nothing.
+	// the text column grid (the file) and the number column cell (from 1). 0 and 1 cut nothing. A grid is cut once; its pictures are kept in
+	// the store. One that cannot be cut is as many bad rows.
 	Grid   int
 	Margin int // pixels around the grid
 	Gap    int // pixels between its pictures
@@ -82,7 +94,11 @@ func Imported(dir string, o ImportOptions) Table {
 	if err != nil {
 		return Table{}.Fail(fmt.Errorf("Imported: %w", err))
 	}
-	return New(ImportedOp, args, columns).Named(filepath.Base(abs))
+	t := New(ImportedOp, args, columns).Named(filepath.Base(abs))
+	if o.Grid > 1 {
+		t = t.Derive(CutOp, CutArgs{o.Grid, o.Margin, o.Gap}, client.ColumnSpec{Name: "image", Kind: client.Picture})
+	}
+	return t
 }
 
 // importedOwn are the columns that the source fills itself.

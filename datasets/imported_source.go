@@ -2,9 +2,7 @@ package datasets
 
 import (
 	"context"
-	"crypto/sha256"
 	"encoding/csv"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -17,6 +15,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"antipode/kernel/client"
 )
@@ -32,8 +31,8 @@ type importedRow struct {
 	values map[string]string
 }
 
-// importedSource evaluates [Imported].
-func importedSource(ctx context.Context, raw json.RawMessage, env SourceEnv) (*Frame, error) {
+// importedSource evaluates [Imported]. It opens no picture: whoever evaluates the plan hashes the files it names.
+func importedSource(_ context.Context, raw json.RawMessage, _ SourceEnv) (*Frame, error) {
 	var a ImportedArgs
 	if err := json.Unmarshal(raw, &a); err != nil {
 		return nil, err
@@ -51,19 +50,7 @@ func importedSource(ctx context.Context, raw json.RawMessage, env SourceEnv) (*F
 	if err != nil {
 		return nil, err
 	}
-	cut := &cutter{grid: a.Options.Grid, margin: a.Options.Margin, gap: a.Options.Gap, home: env.Home}
-	return a.frame(ctx, columns, rows, func(file string) ([]client.Image, error) {
-		data, err := root.ReadFile(filepath.FromSlash(file))
-		if err != nil {
-			return nil, plainPathError(err)
-		}
-		sum := sha256.Sum256(data)
-		whole := client.Image{SHA256: hex.EncodeToString(sum[:]), Path: filepath.Join(a.Dir, filepath.FromSlash(file))}
-		if a.Options.Grid <= 1 {
-			return []client.Image{whole}, nil
-		}
-		return cut.cells(whole.SHA256, data)
-	})
+	return a.frame(columns, rows)
 }
 
 // rows are the pictures in the folder with what their names and the sidecar say.
@@ -71,6 +58,15 @@ func (a *ImportedArgs) rows(root *os.Root) ([]importedRow, error) {
 	files, err := pictureFiles(root.FS())
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the folder %s: %w", a.Dir, plainPathError(err))
+	}
+	if odd := slices.DeleteFunc(slices.Clone(files), utf8.ValidString); len(odd) > 0 {
+		return nil, fmt.Errorf("%d of %d names in %s are no UTF-8: %s; rename the files", len(odd), len(files), a.Dir, some(odd))
+	}
+	if outside := slices.DeleteFunc(slices.Clone(files), func(file string) bool {
+		_, err := root.Stat(filepath.FromSlash(file))
+		return err == nil || errors.Is(err, fs.ErrNotExist) // one that is gone is a bad row
+	}); len(outside) > 0 {
+		return nil, fmt.Errorf("%d of %d pictures in %s cannot be opened there, as a link that leaves the folder cannot: %s; copy them into it", len(outside), len(files), a.Dir, some(outside))
 	}
 	if len(files) == 0 {
 		return nil, fmt.Errorf("no pictures (%s) in %s", strings.Join(importedEndings, " "), a.Dir)
@@ -163,7 +159,9 @@ func (a *ImportedArgs) readSidecar(files []string) (map[string]map[string]string
 		line, _ := cr.FieldPos(0)
 		row := map[string]string{}
 		for i, h := range header {
-			row[h] = record[i]
+			if row[h] = record[i]; !utf8.ValidString(record[i]) {
+				return nil, fmt.Errorf("%s, line %d, column %q: %.40q is no UTF-8; save the file as UTF-8", name, line, h, record[i])
+			}
 		}
 		file := path.Clean(strings.ReplaceAll(row["file"], `\`, "/"))
 		delete(row, "file")
@@ -185,23 +183,14 @@ func (a *ImportedArgs) readSidecar(files []string) (map[string]map[string]string
 	return out, nil
 }
 
-// frame puts rows into columns; pictures gives those of a file, several where it is a grid.
-func (a *ImportedArgs) frame(ctx context.Context, specs []client.ColumnSpec, rows []importedRow, pictures func(file string) ([]client.Image, error)) (*Frame, error) {
-	f := &Frame{}
-	for _, spec := range specs {
-		f.Columns = append(f.Columns, Column{ColumnSpec: spec})
-	}
+// frame puts rows into columns: one for each file, or for each picture of a grid.
+func (a *ImportedArgs) frame(specs []client.ColumnSpec, rows []importedRow) (*Frame, error) {
+	cells := max(1, a.Options.Grid*a.Options.Grid)
+	f := client.NewFrame(specs)
 	for _, row := range rows {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		images, err := pictures(row.file)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", row.file, err)
-		}
-		for i, image := range images {
-			own := map[string]string{"id": row.file, "source": "generated", "model": a.Options.Model, "language": a.Options.Language, "grid": row.file, "cell": strconv.Itoa(i + 1)}
-			if len(images) > 1 {
+		for cell := range cells {
+			own := map[string]string{"id": row.file, "source": "generated", "model": a.Options.Model, "language": a.Options.Language, "grid": row.file, "cell": strconv.Itoa(cell + 1)}
+			if cells > 1 {
 				own["id"] += "#" + own["cell"]
 			}
 			for at := range f.Columns {
@@ -212,12 +201,13 @@ func (a *ImportedArgs) frame(ctx context.Context, specs []client.ColumnSpec, row
 				}
 				switch c.Kind {
 				case client.Picture:
-					c.Images = append(c.Images, image)
+					c.Images = append(c.Images, client.Image{Path: filepath.Join(a.Dir, filepath.FromSlash(row.file))})
 				case client.Number:
 					number := math.NaN()
 					if v != "" {
+						var err error
 						if number, err = strconv.ParseFloat(v, 64); err != nil {
-							return nil, fmt.Errorf("%s: column %s: %q is no number", row.file, c.Name, v)
+							return nil, fmt.Errorf("%q: column %s: %q is no number", row.file, c.Name, v)
 						}
 					}
 					c.Numbers = append(c.Numbers, number)
