@@ -12,11 +12,12 @@ import (
 	"syscall"
 
 	"antipode/gomlxmodels/archipelago/trainer"
+	"antipode/gomlxmodels/archipelago/vae"
 	"antipode/gomlxmodels/archipelago/vit"
 )
 
 // models are what can be trained, in an order in which each finds what it starts from.
-var models = []trainer.Model{vit.Model}
+var models = []trainer.Model{vit.Model, vae.Model}
 
 func usage() string {
 	var names []string

@@ -1,0 +1,44 @@
+package vae
+
+import (
+	_ "embed"
+	"math/rand/v2"
+
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/core/tensors"
+	"github.com/gomlx/gomlx/ml/model"
+
+	"antipode/gomlxmodels/archipelago/trainer"
+	"antipode/gomlxmodels/diffusion"
+)
+
+//go:embed card.md
+var card string
+
+// Model is the generators' autoencoder. It ships inside their folders.
+var Model = trainer.Model{
+	Name:     "vae",
+	Defaults: trainer.Settings{Steps: 7000, Batch: 4, Seed: 1, Rate: 1.5e-3},
+	Card:     card,
+	New:      newJob,
+	Export:   export,
+	Score:    score,
+	Size:     256,
+}
+
+func newJob(s trainer.Settings) (*trainer.Job, error) {
+	return &trainer.Job{
+		Settings: s,
+		Losses:   losses,
+		Batch: func(step int) ([]*tensors.Tensor, error) {
+			return trainingBatch(s.Seed, step, s.Batch).tensors(), nil
+		},
+		Loss: func(scope *model.Scope, in []*Node) (total, parts *Node) {
+			return lossGraph(scope, in[0], in[1])
+		},
+		Start: func(store *model.Store) error {
+			store.VariableWithValue("/"+squarePath, float32(1)).SetTrainable(false)
+			return diffusion.Begin(store.RootScope(), diffusion.VAERules(&shape), rand.New(rand.NewPCG(s.Seed, 0)))
+		},
+	}, nil
+}

@@ -1,0 +1,60 @@
+package vae
+
+import (
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/ml/model"
+
+	"antipode/gomlxmodels/archipelago/examples"
+	"antipode/gomlxmodels/diffusion"
+)
+
+// shape is the shipped autoencoder's.
+var shape = func() diffusion.VAEConfig {
+	c := diffusion.DefaultVAEConfig()
+	c.Widths, c.Layers, c.Groups = []int{8, 16, 32, 64}, 1, 4
+	c.DownBlocks, c.UpBlocks = nil, nil
+	for range c.Widths {
+		c.DownBlocks, c.UpBlocks = append(c.DownBlocks, "DownEncoderBlock2D"), append(c.UpBlocks, "UpDecoderBlock2D")
+	}
+	return c
+}()
+
+// side of the latents.
+var side = examples.Size / shape.Factor()
+
+// Weights of the loss's parts beside the mean absolute error of pixels, which has weight 1.
+const (
+	edgeWeight = 1.0
+	klWeight   = 5e-4 // of the divergence per latent number
+)
+
+var losses = []string{"pixels", "edges", "divergence"}
+
+// squarePath is the variable with the mean square of the latents, a moving average over steps.
+const squarePath = "latents/square"
+
+// measure follows the mean square of the latents.
+func measure(scope *model.Scope, z *Node) {
+	v := scope.Store().GetVariable("/" + squarePath)
+	old := v.NodeValue(z.Graph())
+	v.SetNodeValue(Add(MulScalar(old, 0.98), MulScalar(StopGradient(ReduceAllMean(Square(z))), 0.02)))
+}
+
+// lossGraph is the mean absolute error of pixels and of their differences to the next to the right and below (sharp edges count), and the
+// divergence of the latents' distribution from the standard normal one.
+//
+// Shapes: pixels [B,H,W,3]; noise [B,h,w,C] → [] and [3].
+func lossGraph(scope *model.Scope, pixels, noise *Node) (total, each *Node) {
+	code := diffusion.ForwardEncoder(scope, &shape, pixels, diffusion.GraphOptions{})
+	z := Add(code.Mean, Mul(Exp(MulScalar(code.LogVariance, 0.5)), noise))
+	picture := diffusion.ForwardDecoder(scope, &shape, z, diffusion.GraphOptions{}).Picture
+	off := Sub(picture, pixels)
+	direct := ReduceAllMean(Abs(off))
+	right := Sub(Slice(off, AxisRange(), AxisRange(), AxisRange(1)), Slice(off, AxisRange(), AxisRange(), AxisRange(0, -1)))
+	below := Sub(Slice(off, AxisRange(), AxisRange(1)), Slice(off, AxisRange(), AxisRange(0, -1)))
+	edges := MulScalar(Add(ReduceAllMean(Abs(right)), ReduceAllMean(Abs(below))), 0.5)
+	divergence := MulScalar(ReduceAllMean(Sub(Add(Square(code.Mean), Exp(code.LogVariance)), AddScalar(code.LogVariance, 1))), 0.5)
+	measure(scope, z)
+	total = Add(Add(direct, MulScalar(edges, edgeWeight)), MulScalar(divergence, klWeight))
+	return total, Stack([]*Node{direct, edges, divergence}, 0)
+}

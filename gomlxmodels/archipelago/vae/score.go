@@ -1,0 +1,157 @@
+package vae
+
+import (
+	"context"
+	"fmt"
+	"image"
+	"math"
+	"slices"
+
+	"github.com/gomlx/compute"
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/core/tensors"
+	"github.com/gomlx/gomlx/ml/model"
+
+	"antipode/datasets/archipelago"
+	"antipode/gomlxmodels/archipelago/examples"
+	"antipode/gomlxmodels/archipelago/vit"
+	"antipode/gomlxmodels/diffusion"
+)
+
+// scores are the held-out scores of a folder.
+type scores struct {
+	Pictures int     `json:"pictures"`
+	Error    float64 `json:"mean_absolute_error"` // of a channel of a pixel, 0 to 255
+	PSNR     float64 `json:"psnr"`                // in dB, mean over pictures
+	Things   int     `json:"things"`              // in forms of photos
+	// Shares of things in which archipelago-vit sees what is there: in the drawn pictures, and in those that went through the latents.
+	Drawn   seen `json:"seen_in_drawn"`
+	Decoded seen `json:"seen_in_decoded"`
+	// Deviation of the UNet's latents: scaled ones, as it sees them. 1 is what it should be.
+	Deviation float64 `json:"latent_deviation"`
+}
+
+type seen struct {
+	Object float64 `json:"object"`
+	Form   float64 `json:"form"`
+	Scene  float64 `json:"scene"`
+	Island float64 `json:"island"`
+}
+
+func (s *scores) String() string {
+	return fmt.Sprintf("%d held-out pictures: mean absolute error %.2f of 255, PSNR %.1f dB; scaled latents deviate by %.3f\n"+
+		"of %d things archipelago-vit sees object %.3f (drawn %.3f), form %.3f (%.3f), scene %.3f (%.3f), island %.3f (%.3f)",
+		s.Pictures, s.Error, s.PSNR, s.Deviation, s.Things, s.Decoded.Object, s.Drawn.Object, s.Decoded.Form, s.Drawn.Form,
+		s.Decoded.Scene, s.Drawn.Scene, s.Decoded.Island, s.Drawn.Island)
+}
+
+// judge is the folder of the ViT that looks at pictures, from the repository's root.
+const judge = "gomlxmodels/archipelago/weights/archipelago-vit"
+
+// score sends held-out pictures, as many of each kind as training has, through the latents' means and back.
+func score(ctx context.Context, backend compute.Backend, dir string, size int) (fmt.Stringer, error) {
+	var described []archipelago.Picture
+	var drawn []*image.RGBA
+	for i := range size {
+		p := describe(examples.Stream(examples.HeldOut, 0, i))
+		picture, _ := examples.World.Paint(p)
+		described, drawn = append(described, p), append(drawn, picture)
+	}
+	decoded, deviation, err := Roundtrip(ctx, backend, dir, drawn)
+	if err != nil {
+		return nil, err
+	}
+	s := &scores{Pictures: size, Deviation: deviation}
+	var before, after []image.Image
+	var things []archipelago.Picture
+	for i, p := range described {
+		absolute, square := 0.0, 0.0
+		for k, v := range drawn[i].Pix {
+			d := float64(v) - float64(decoded[i].Pix[k])
+			absolute, square = absolute+math.Abs(d), square+d*d
+		}
+		n := float64(len(drawn[i].Pix)) * 3 / 4 // alpha is equal
+		s.Error += absolute / n / float64(size)
+		s.PSNR += 10 * math.Log10(255*255/max(square/n, 1e-9)) / float64(size)
+		if known, _ := archipelago.Variants(p.Object); p.Object != "" && slices.Contains(known, p.Variant) {
+			before, after, things = append(before, drawn[i]), append(after, decoded[i]), append(things, p)
+		}
+	}
+	s.Things = len(things)
+	for _, one := range []struct {
+		pictures []image.Image
+		into     *seen
+	}{{before, &s.Drawn}, {after, &s.Decoded}} {
+		if len(things) == 0 {
+			break
+		}
+		answers, err := vit.Look(ctx, backend, judge, one.pictures)
+		if err != nil {
+			return nil, err
+		}
+		share := 1 / float64(len(things))
+		for i, a := range answers {
+			p := things[i]
+			add := func(to *float64, right bool) {
+				if right {
+					*to += share
+				}
+			}
+			add(&one.into.Object, a.Object == p.Object)
+			add(&one.into.Form, a.Form == p.Variant+" "+p.Object)
+			add(&one.into.Scene, a.Scene == p.Scene)
+			add(&one.into.Island, a.Island == p.Island)
+		}
+	}
+	return s, nil
+}
+
+// Roundtrip sends pictures of 128×128 through the latents of a folder and back. deviation is that of the scaled latents.
+func Roundtrip(ctx context.Context, backend compute.Backend, dir string, pictures []*image.RGBA) (out []*image.RGBA, deviation float64, err error) {
+	store := model.NewStore()
+	defer store.Finalize()
+	c, err := Restore(store.RootScope(), dir)
+	if err != nil {
+		return nil, 0, err
+	}
+	exec, err := model.NewExec(backend, store, func(scope *model.Scope, in []*Node) []*Node {
+		z := diffusion.ForwardEncoder(scope, c, in[0], diffusion.GraphOptions{}).Mean
+		return []*Node{diffusion.ForwardDecoder(scope, c, z, diffusion.GraphOptions{}).Picture, ReduceAllMean(Square(MulScalar(z, c.ScalingFactor)))}
+	})
+	if err != nil {
+		return nil, 0, err
+	}
+	defer exec.Finalize()
+	for i, picture := range pictures {
+		if err := ctx.Err(); err != nil {
+			return nil, 0, err
+		}
+		in := tensors.FromFlatDataAndDimensions(AppendPixels(nil, picture), 1, examples.Size, examples.Size, 3)
+		answer, err := exec.Exec(in)
+		if err != nil {
+			return nil, 0, fmt.Errorf("picture %d: %w", i+1, err)
+		}
+		flat, err := tensors.CopyFlatData[float32](answer[0])
+		if err != nil {
+			return nil, 0, err
+		}
+		out = append(out, toImage(flat))
+		deviation += float64(tensors.ToScalar[float32](answer[1])) / float64(len(pictures))
+		for _, t := range append(answer, in) {
+			_ = t.FinalizeAll()
+		}
+	}
+	return out, math.Sqrt(deviation), nil
+}
+
+// toImage is the picture of [H,W,3] in [-1,1].
+func toImage(flat []float32) *image.RGBA {
+	im := image.NewRGBA(image.Rect(0, 0, examples.Size, examples.Size))
+	for i := range len(flat) / 3 {
+		for c := range 3 {
+			im.Pix[4*i+c] = uint8(math.RoundToEven(float64(min(max(flat[3*i+c]/2+0.5, 0), 1) * 255)))
+		}
+		im.Pix[4*i+3] = 255
+	}
+	return im
+}
