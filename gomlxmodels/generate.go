@@ -24,6 +24,7 @@ type GenerateArgs struct {
 	Width     int     `json:"width,omitempty"`
 	Height    int     `json:"height,omitempty"`
 	Precision string  `json:"precision,omitempty"` // "" is Precisions[0]
+	Safety    string  `json:"safety,omitempty"`    // one of SafetyOn, SafetyOff; "" is SafetyOn
 
 	// Of an image API alone; see [Quality], [Style], [Budget], [PerMinute].
 	BaseURL   string  `json:"base_url,omitempty"`
@@ -115,6 +116,28 @@ func PictureSize(width, height int) GenerateOption {
 	}
 }
 
+// What [Safety] takes.
+const (
+	SafetyOn  = "on"
+	SafetyOff = "off"
+)
+
+// Safety says whether pictures go through the safety checker of the model's folder, where it has one: [SafetyOn], the default, or
+// [SafetyOff].
+func Safety(onOff string) GenerateOption {
+	return func(a *GenerateArgs) error {
+		switch onOff {
+		case SafetyOn:
+			a.Safety = ""
+		case SafetyOff:
+			a.Safety = onOff
+		default:
+			return fmt.Errorf("safety %q: it is %s or %s", onOff, SafetyOn, SafetyOff)
+		}
+		return nil
+	}
+}
+
 // API is what the name of a model behind an OpenAI-compatible image API begins with: "api:dall-e-3".
 const API = "api:"
 
@@ -160,11 +183,11 @@ func PerMinute(requests int) GenerateOption {
 // Generate makes pictures of the text column prompt, [Each] of every row. Picture k has the id ID#k; the prompt's id stands in
 // prompt_id, or in row_id where the table has a prompt_id of its own. Its seed stands in the number column seed: the same seed
 // gives the same picture whatever is made beside it. Added are image, model, source ("generated"), outcome and reason, and
-// safety_checker: "absent", or "off" where the model's folder has one, which is not run here. A prompt that is cut because the
-// model takes fewer tokens has outcome ok and a reason that says so.
+// safety_checker: "absent", "on" or "off", see [Safety]. What the checker blocks has the outcome refused, a reason that says so, and no
+// image. A prompt that is cut because the model takes fewer tokens has outcome ok and a reason that says so.
 //
-// model is a name that [Known] lists, a model on the hub that was pulled, or a folder as diffusers writes it (StableDiffusionPipeline);
-// or "api:NAME", a model behind an OpenAI-compatible image API, whose address and key are those of OPENAI_BASE_URL and
+// model is a name that [Known] lists, a model on the hub that was pulled, or a folder as diffusers writes it (StableDiffusionPipeline,
+// AltDiffusionPipeline); or "api:NAME", a model behind an OpenAI-compatible image API, whose address and key are those of OPENAI_BASE_URL and
 // OPENAI_API_KEY. An API takes no seed: the number in seed tells the pictures of a prompt apart, and a picture that was paid for is
 // never asked for again. A prompt that the API refuses has the outcome refused, and revised_prompt and cost (US dollars) stand
 // beside each picture.
@@ -195,8 +218,8 @@ func (a *GenerateArgs) locate(model string) (err error) {
 		a.Model, err = resolve(model)
 		return err
 	}
-	if a.Steps != 0 || a.Guidance != 0 || a.Scheduler != "" || a.Negative != "" {
-		return errors.New("an image API takes no steps, guidance, scheduler or negative prompt")
+	if a.Steps != 0 || a.Guidance != 0 || a.Scheduler != "" || a.Negative != "" || a.Safety != "" {
+		return errors.New("an image API takes no steps, guidance, scheduler or negative prompt, and has a safety check of its own")
 	}
 	a.Model, a.BaseURL = model, os.Getenv("OPENAI_BASE_URL")
 	return nil

@@ -27,7 +27,7 @@ type golden struct {
 
 func openGolden(t testing.TB, dir string) golden {
 	t.Helper()
-	m, err := Open(dir)
+	m, err := Open(dir, OpenOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,10 +78,7 @@ func TestPieces(t *testing.T) {
 
 func checkReference(g golden, backend compute.Backend) {
 	stages := GraphOptions{Stages: true}
-	text := g.run(backend, textPart, append(numbered("text.block_%d", g.text.Text.Layers), "text.hidden"), func(s *model.Scope, in []*Node) []*Node {
-		o := ForwardText(s, g.text, in[0], stages)
-		return append(o.Blocks, o.Tokens)
-	}, g.want.IntTensor("ids"))
+	text := g.text.(tested).compare(g, backend)
 	n := len(g.unet.Widths)
 	names := append(append(append([]string{"unet.time", "unet.in"}, numbered("unet.down_%d", n)...), "unet.mid"), append(numbered("unet.up_%d", n), "unet.out")...)
 	unet := g.run(backend, unetPart, names, func(s *model.Scope, in []*Node) []*Node {
@@ -100,4 +97,16 @@ func checkReference(g golden, backend compute.Backend) {
 		return append(append([]*Node{o.In}, o.Down...), o.Mid, o.Mean, o.LogVariance)
 	}, g.want.Tensor("picture"))
 	g.t.Logf("worst difference of any stage, of its scale: text %.2g, UNet %.2g, decoder %.2g, encoder %.2g", text, unet, decoder, encoder)
+}
+
+// tested is a text tower whose stages have goldens.
+type tested interface {
+	compare(g golden, backend compute.Backend) (worst float64)
+}
+
+func (c clipText) compare(g golden, backend compute.Backend) float64 {
+	return g.run(backend, textPart, append(numbered("text.block_%d", c.Text.Layers), "text.hidden"), func(s *model.Scope, in []*Node) []*Node {
+		o := ForwardText(s, c.Config, in[0], GraphOptions{Stages: true})
+		return append(o.Blocks, o.Tokens)
+	}, g.want.IntTensor("ids"))
 }

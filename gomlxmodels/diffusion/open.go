@@ -2,9 +2,7 @@ package diffusion
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -12,7 +10,7 @@ import (
 	"github.com/gomlx/compute/dtypes"
 	"github.com/gomlx/gomlx/ml/model"
 
-	"antipode/gomlxmodels/clip"
+	"antipode/gomlxmodels/runner"
 	"antipode/gomlxmodels/tokenizers"
 	"antipode/gomlxmodels/weights"
 )
@@ -21,15 +19,21 @@ import (
 // device.
 type Model struct {
 	dir       string
-	text      *clip.Config
+	text      textTower
 	unet      *UNetConfig
 	vae       *VAEConfig
 	tokenizer *tokenizers.Tokenizer
+	length    int    // of all texts, in tokens
 	scheduler []byte // its scheduler_config.json
-	safety    bool
-	prefix    string // of the text tower's tensors
+	safety    Safety
+	checker   *checker // nil where safety is not [SafetyOn]
 	sets      [parts]*weights.Set
 	files     []string
+}
+
+// OpenOptions says how a folder is read; the zero value is the default.
+type OpenOptions struct {
+	NoSafetyChecker bool // the folder's safety checker is neither read nor run
 }
 
 // part is one network of a pipeline.
@@ -39,7 +43,8 @@ const (
 	textPart part = iota
 	unetPart
 	decoderPart
-	encoderPart
+	safetyPart
+	encoderPart // which a Sampler does not use
 	parts
 )
 
@@ -53,22 +58,27 @@ func (c component) class() string {
 	return *c[1]
 }
 
-// Open reads the folder of a StableDiffusionPipeline: model_index.json, the configurations in text_encoder, unet, vae and scheduler,
-// the tokenizer, and the headers of the weights (model.safetensors of the text tower; diffusion_pytorch_model.safetensors of the others,
-// or either's fp16 variant where that alone is there). It checks that every tensor the configurations ask for is there in the right
-// shape and no other; values are read by [Sampler]. Errors are one line and name the file.
-func Open(dir string) (m *Model, err error) {
-	defer recovered(&err)
-	m = &Model{dir: dir}
+// pipelines are the pipelines that are read, with the class of their text towers.
+var pipelines = map[string]string{"StableDiffusionPipeline": "CLIPTextModel", "AltDiffusionPipeline": "RobertaSeriesModelWithTransformation"}
+
+// Open reads the folder of a StableDiffusionPipeline or an AltDiffusionPipeline: model_index.json, the configurations in
+// text_encoder, unet, vae and scheduler, the tokenizer, the safety checker with its feature_extractor where the pipeline has one, and
+// the headers of the weights (see [openWeights] for their names). It checks that every tensor the configurations ask for is there in
+// the right shape and no other; values are read by [Sampler]. Errors are one line and name the file.
+func Open(dir string, o OpenOptions) (m *Model, err error) {
+	defer runner.Recovered("diffusion", &err)
+	m = &Model{dir: dir, safety: SafetyAbsent}
 	var index map[string]json.RawMessage
 	if err := m.read("model_index.json", func(text []byte) error { return json.Unmarshal(text, &index) }); err != nil {
 		return nil, err
 	}
-	if name := string(index["_class_name"]); name != `"StableDiffusionPipeline"` {
-		return nil, fmt.Errorf("%s: _class_name %s is not StableDiffusionPipeline", m.files[0], name)
+	var pipeline string
+	_ = json.Unmarshal(index["_class_name"], &pipeline) // another kind of value is no pipeline either
+	if pipelines[pipeline] == "" {
+		return nil, fmt.Errorf("%s: _class_name %s is not StableDiffusionPipeline or AltDiffusionPipeline", m.files[0], index["_class_name"])
 	}
 	classes := map[string]string{}
-	for _, name := range []string{"text_encoder", "unet", "vae", "tokenizer", "scheduler", "safety_checker"} {
+	for _, name := range []string{"text_encoder", "unet", "vae", "tokenizer", "scheduler", "safety_checker", "feature_extractor"} {
 		var c component
 		if raw, given := index[name]; given {
 			if err := json.Unmarshal(raw, &c); err != nil {
@@ -77,23 +87,55 @@ func Open(dir string) (m *Model, err error) {
 		}
 		classes[name] = c.class()
 	}
-	m.safety = classes["safety_checker"] != ""
-	for name, want := range map[string]string{"text_encoder": "CLIPTextModel", "unet": "UNet2DConditionModel", "vae": "AutoencoderKL"} {
+	for name, want := range map[string]string{"text_encoder": pipelines[pipeline], "unet": "UNet2DConditionModel", "vae": "AutoencoderKL"} {
 		if classes[name] != want {
 			return nil, fmt.Errorf("%s: %s is %q, not %s", m.files[0], name, classes[name], want)
 		}
 	}
-	if err := m.configurations(); err != nil {
+	if err := m.configurations(pipeline); err != nil {
 		return nil, err
 	}
-	if m.tokenizer, err = tokenizers.Open(filepath.Join(dir, "tokenizer")); err != nil {
+	if err := m.openTokenizer(); err != nil {
 		return nil, err
+	}
+	if err := m.weights(); err != nil {
+		return nil, err
+	}
+	switch {
+	case classes["safety_checker"] == "":
+	case o.NoSafetyChecker:
+		m.safety = SafetyOff
+	default:
+		m.safety = SafetyOn
+		if err := m.openChecker(classes); err != nil {
+			return nil, fmt.Errorf("safety checker: %w; generating with the safety checker off does without it", err)
+		}
+	}
+	return m, nil
+}
+
+// openTokenizer reads the tokenizer, and from it how long texts are.
+func (m *Model) openTokenizer() (err error) {
+	dir := filepath.Join(m.dir, "tokenizer")
+	if m.tokenizer, err = tokenizers.Open(dir); err != nil {
+		return err
 	}
 	m.files = append(m.files, m.tokenizer.Files()...)
-	if size := m.tokenizer.Size(); size > m.text.Text.VocabSize {
-		return nil, fmt.Errorf("%s: the tokenizer has %d tokens, text_encoder's vocab_size is %d", filepath.Join(dir, "tokenizer"), size, m.text.Text.VocabSize)
+	m.length = m.text.longest()
+	_, clip := m.text.(clipText)
+	switch limit := m.tokenizer.Limit(); {
+	case m.tokenizer.Size() > m.text.vocabulary():
+		return fmt.Errorf("%s: the tokenizer has %d tokens, text_encoder's vocab_size is %d", dir, m.tokenizer.Size(), m.text.vocabulary())
+	case m.tokenizer.PadID() < 0:
+		return fmt.Errorf("%s: the tokenizer has no padding token", dir)
+	case limit > m.length && !clip:
+		return fmt.Errorf("%s: model_max_length is %d tokens, text_encoder has positions for %d", dir, limit, m.length)
+	case limit > 0:
+		m.length = min(limit, m.length)
+	case !clip: // whose texts would be filled up to 512 tokens, which no UNet was trained with
+		return fmt.Errorf("%s: tokenizer_config.json states no model_max_length (AltDiffusion's is 77)", dir)
 	}
-	return m, m.weights()
+	return nil
 }
 
 // read reads a file of the folder, notes it and hands it on; errors name it.
@@ -110,13 +152,22 @@ func (m *Model) read(name string, use func([]byte) error) error {
 	return nil
 }
 
-func (m *Model) configurations() (err error) {
+func (m *Model) configurations(pipeline string) (err error) {
 	read := func(name string, use func([]byte) error) {
 		if err == nil {
 			err = m.read(name, use)
 		}
 	}
-	read("text_encoder/config.json", func(text []byte) (err error) { m.text, err = ParseTextConfig(text); return err })
+	read("text_encoder/config.json", func(text []byte) error {
+		if pipeline == "AltDiffusionPipeline" {
+			c, err := ParseAltTextConfig(text)
+			m.text = c
+			return err
+		}
+		c, err := ParseTextConfig(text)
+		m.text = clipText{c}
+		return err
+	})
 	read("unet/config.json", func(text []byte) (err error) { m.unet, err = ParseUNetConfig(text); return err })
 	read("vae/config.json", func(text []byte) (err error) { m.vae, err = ParseVAEConfig(text); return err })
 	read("scheduler/scheduler_config.json", func(text []byte) error { m.scheduler = text; return nil })
@@ -124,8 +175,8 @@ func (m *Model) configurations() (err error) {
 		return err
 	}
 	switch {
-	case m.unet.ContextDim != m.text.Text.HiddenSize:
-		return fmt.Errorf("%s: the UNet's cross_attention_dim is %d, the text tower's hidden_size %d", m.dir, m.unet.ContextDim, m.text.Text.HiddenSize)
+	case m.unet.ContextDim != m.text.width():
+		return fmt.Errorf("%s: the UNet's cross_attention_dim is %d, the text tower gives %d numbers a token", m.dir, m.unet.ContextDim, m.text.width())
 	case m.unet.InChannels != m.vae.LatentChannels:
 		return fmt.Errorf("%s: the UNet's in_channels is %d, the autoencoder's latent_channels %d: only models of text to picture are supported", m.dir, m.unet.InChannels, m.vae.LatentChannels)
 	case m.unet.OutChannels != m.unet.InChannels:
@@ -140,66 +191,45 @@ func (m *Model) weights() (err error) {
 		folder, name string
 		parts        []part
 	}{{"text_encoder", "model", []part{textPart}}, {"unet", "diffusion_pytorch_model", []part{unetPart}}, {"vae", "diffusion_pytorch_model", []part{decoderPart, encoderPart}}} {
-		set, err := openWeights(filepath.Join(m.dir, p.folder), p.name)
+		set, files, err := openWeights(filepath.Join(m.dir, p.folder), p.name)
 		if err != nil {
 			return err
 		}
-		m.files = append(m.files, set.Files()...)
+		m.files = append(m.files, files...)
 		for _, part := range p.parts {
 			m.sets[part] = set
 		}
 	}
-	if m.sets[textPart].Has("text_model.final_layer_norm.weight") {
-		m.prefix = "text_model."
-	}
 	m.vae.oldNames = m.sets[decoderPart].Has("decoder.mid_block.attentions.0.query.weight")
-	for p, table := range map[part][]weights.Rule{textPart: textTable(m.text, m.prefix), unetPart: unetTable(m.unet), decoderPart: vaeTable(m.vae, true, true)} {
-		if err := weights.Match(m.sets[p], table); err != nil {
+	for _, p := range []part{textPart, unetPart, decoderPart} {
+		if err := weights.Match(m.sets[p], m.table(p)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// openWeights finds the weights in a folder of the pipeline.
-func openWeights(dir, name string) (*weights.Set, error) {
-	for _, file := range []string{name + ".safetensors", name + ".fp16.safetensors"} {
-		path := filepath.Join(dir, file)
-		if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
-			return weights.OpenFiles(path)
-		}
+// table is the correspondence between a network's checkpoint and its variables.
+func (m *Model) table(p part) []weights.Rule {
+	switch p {
+	case textPart:
+		return m.text.table(m.sets[p])
+	case unetPart:
+		return unetTable(m.unet)
+	case safetyPart:
+		return m.checker.table(m.sets[p])
+	default:
+		return vaeTable(m.vae, p == encoderPart, p == decoderPart)
 	}
-	return nil, fmt.Errorf("%s: holds no %s.safetensors: save the pipeline with safe_serialization=True, in one file a network", dir, name)
 }
 
 // load fills a store with the weights of one network.
 func (m *Model) load(backend compute.Backend, store *model.Store, p part, dtype dtypes.DType) error {
-	switch p {
-	case textPart:
-		if err := loadText(store, m.text, dtype); err != nil {
-			return err
-		}
-		return load(backend, store, m.sets[p], textTable(m.text, m.prefix), dtype)
-	case unetPart:
-		return load(backend, store, m.sets[p], unetTable(m.unet), dtype)
-	default:
-		return load(backend, store, m.sets[p], vaeTable(m.vae, p == encoderPart, p == decoderPart), dtype)
+	if err := load(backend, store, m.sets[p], m.table(p), dtype); err != nil || p != textPart {
+		return err
 	}
+	return m.text.complete(store, dtype)
 }
-
-// recovered turns a panic of the graph library into an error, so that none crosses a door of this package.
-func recovered(err *error) {
-	switch r := recover().(type) {
-	case nil:
-	case error:
-		*err = fmt.Errorf("diffusion: %w", r)
-	default:
-		*err = fmt.Errorf("diffusion: %v", r)
-	}
-}
-
-// Text is the shape of the text tower; only its Text field means something.
-func (m *Model) Text() *clip.Config { return m.text }
 
 // UNet is the shape of the UNet.
 func (m *Model) UNet() *UNetConfig { return m.unet }
@@ -210,8 +240,8 @@ func (m *Model) VAE() *VAEConfig { return m.vae }
 // Files lists the files that were read: what a digest of the model must cover.
 func (m *Model) Files() []string { return m.files }
 
-// HasSafetyChecker says that the folder's pipeline names a safety checker. [Sampler] does not run it.
-func (m *Model) HasSafetyChecker() bool { return m.safety }
+// Safety says whether pictures go through the folder's safety checker.
+func (m *Model) Safety() Safety { return m.safety }
 
 // Size is the size of pictures the model was made for, in pixels: 512 for 1.x, 768 for most of 2.x.
 func (m *Model) Size() (width, height int) {

@@ -51,12 +51,12 @@ func line(t *testing.T, err error, words ...string) {
 }
 
 func TestOpen(t *testing.T) {
-	m, err := Open(filepath.Join("testdata", "sd2"))
+	m, err := Open(filepath.Join("testdata", "sd2"), OpenOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if w, h := m.Size(); w != 16 || h != 16 || m.HasSafetyChecker() {
-		t.Errorf("size %d×%d, safety checker %t", w, h, m.HasSafetyChecker())
+	if w, h := m.Size(); w != 16 || h != 16 || m.Safety() != SafetyAbsent {
+		t.Errorf("size %d×%d, safety checker %s", w, h, m.Safety())
 	}
 	var names []string
 	for _, f := range m.Files() {
@@ -76,11 +76,11 @@ func TestOpen(t *testing.T) {
 		t.Fatal(err)
 	}
 	edit(t, dir, "unet/config.json", map[string]any{"sample_size": []int{6, 10}})
-	if m, err = Open(dir); err != nil {
+	if m, err = Open(dir, OpenOptions{NoSafetyChecker: true}); err != nil {
 		t.Fatal(err)
 	}
-	if w, h := m.Size(); w != 20 || h != 12 || !m.HasSafetyChecker() {
-		t.Errorf("size %d×%d, safety checker %t", w, h, m.HasSafetyChecker())
+	if w, h := m.Size(); w != 20 || h != 12 || m.Safety() != SafetyOff {
+		t.Errorf("size %d×%d, safety checker %s", w, h, m.Safety())
 	}
 }
 
@@ -118,7 +118,7 @@ func TestOpenRefuses(t *testing.T) {
 			edit(t, dir, "unet/config.json", map[string]any{"block_out_channels": []int{1 << 40, 8, 16}})
 		}, []string{"block_out_channels"}},
 		{"a UNet that fills in", func(dir string) { edit(t, dir, "unet/config.json", map[string]any{"in_channels": 9}) }, []string{"in_channels is 9", "latent_channels 4"}},
-		{"contexts of another width", func(dir string) { edit(t, dir, "unet/config.json", map[string]any{"cross_attention_dim": 20}) }, []string{"cross_attention_dim is 20", "hidden_size 16"}},
+		{"contexts of another width", func(dir string) { edit(t, dir, "unet/config.json", map[string]any{"cross_attention_dim": 20}) }, []string{"cross_attention_dim is 20", "gives 16 numbers"}},
 		{"another text model", func(dir string) { edit(t, dir, "text_encoder/config.json", map[string]any{"model_type": "clip"}) }, []string{"text_encoder", `model_type "clip"`}},
 		{"a small vocabulary", func(dir string) {
 			edit(t, dir, "text_encoder/config.json", map[string]any{"vocab_size": 500})
@@ -143,14 +143,14 @@ func TestOpenRefuses(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			dir := modeltest.CopyOf(t, "sd2")
 			c.damage(dir)
-			_, err := Open(dir)
+			_, err := Open(dir, OpenOptions{})
 			line(t, err, append(c.words, dir)...)
 		})
 	}
 }
 
 func TestRequestsRefused(t *testing.T) {
-	m, err := Open(filepath.Join("testdata", "bare"))
+	m, err := Open(filepath.Join("testdata", "bare"), OpenOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -189,21 +189,21 @@ func TestRequestsRefused(t *testing.T) {
 // TestTexts looks at what requests' texts become.
 func TestTexts(t *testing.T) {
 	for name, pad := range map[string]int32{"sd1": 518, "sd2": 0} { // padding with the end, or with "!"
-		m, err := Open(filepath.Join("testdata", name))
+		m, err := Open(filepath.Join("testdata", name), OpenOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := m.check(Request{Prompt: "sea", Width: 16, Height: 16})
+		r, err := m.request(Request{Prompt: "sea", Width: 16, Height: 16})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(r.prompt) != 77 || r.prompt[0] != 517 || r.prompt[3] != 518 && r.prompt[4] != 518 || r.prompt[76] != pad || r.truncated {
-			t.Errorf("%s: prompt %v", name, r.prompt)
+		if len(r.prompt.ids) != 77 || r.prompt.ids[0] != 517 || r.prompt.ids[3] != 518 && r.prompt.ids[4] != 518 || r.prompt.ids[76] != pad || r.truncated {
+			t.Errorf("%s: prompt %v", name, r.prompt.ids)
 		}
 		if r.group.steps != DefaultSteps || r.guidance != DefaultGuidance || !r.group.guided {
 			t.Errorf("defaults %+v", r)
 		}
-		if r, err = m.check(Request{Prompt: strings.Repeat("x ", 90), Width: 16, Height: 16}); err != nil || !r.truncated || len(r.prompt) != 77 || r.prompt[76] != 518 {
+		if r, err = m.request(Request{Prompt: strings.Repeat("x ", 90), Width: 16, Height: 16}); err != nil || !r.truncated || len(r.prompt.ids) != 77 || r.prompt.ids[76] != 518 {
 			t.Errorf("%s: a long prompt: %+v, %v", name, r, err)
 		}
 	}

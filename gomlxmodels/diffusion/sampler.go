@@ -1,8 +1,8 @@
 package diffusion
 
 import (
+	"cmp"
 	"errors"
-	"fmt"
 
 	"github.com/gomlx/compute"
 	"github.com/gomlx/compute/dtypes"
@@ -11,13 +11,15 @@ import (
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
 
-	"antipode/gomlxmodels/weights"
+	"antipode/gomlxmodels/runner"
 )
 
 // Options says how a [Sampler] works; the zero value is the default.
 type Options struct {
-	Batch int          // pictures sampled at once; 0 = DefaultBatch
-	DType dtypes.DType // Float32 (default), BFloat16 or Float16: what the networks compute in. Latents stay float32
+	Batch int // pictures sampled at once; 0 = DefaultBatch
+	// DType is what text tower, UNet and decoder compute in: Float32 (default), BFloat16 or Float16. Latents stay float32, and so does
+	// the safety checker, so that what it blocks does not hang on rounding.
+	DType dtypes.DType
 }
 
 // DefaultBatch is the number of pictures sampled at once. Guidance asks the UNet twice for each already; on a processor more at
@@ -29,175 +31,81 @@ const keptTexts = 128
 
 // Sampler runs a pipeline on a device. It is for one goroutine at a time.
 type Sampler struct {
-	backend compute.Backend
-	m       *Model
-	opts    Options
-	nets    [parts]*network
-	mixer   *graph.Exec
-	texts   map[string][]float32 // by token ids
-	closed  bool
-}
-
-// network is one network with its weights.
-type network struct {
-	store *model.Store
-	exec  *model.Exec
-	ready map[string]bool // compiled, by shapes
+	m      *Model
+	opts   Options
+	run    *runner.Runner
+	graphs map[part]*runner.Graph
+	mixer  *runner.Graph
+	texts  map[string][]float32 // by token ids
 }
 
 // NewSampler makes a sampler on the backend, which stays the caller's. A network's weights are read, and its graphs compiled, when
 // it is first needed; see [Sampler.Load].
 func NewSampler(backend compute.Backend, m *Model, o Options) (s *Sampler, err error) {
-	defer recovered(&err)
+	defer runner.Recovered("diffusion", &err)
 	if backend == nil || m == nil {
 		return nil, errors.New("diffusion: a sampler needs a backend and a model")
 	}
-	switch o.DType {
-	case dtypes.InvalidDType:
-		o.DType = dtypes.Float32
-	case dtypes.Float32, dtypes.BFloat16, dtypes.Float16:
-	default:
-		return nil, fmt.Errorf("dtype %s is not one a model runs in (Float32, BFloat16, Float16)", o.DType)
+	if err := cmp.Or(runner.DType(&o.DType), runner.Count("batch", &o.Batch, DefaultBatch, 256)); err != nil {
+		return nil, err
 	}
-	if o.Batch == 0 {
-		o.Batch = DefaultBatch
+	s = &Sampler{m: m, opts: o, run: runner.New(backend, "diffusion", "sampler"), graphs: map[part]*runner.Graph{}, texts: map[string][]float32{}}
+	g := GraphOptions{DType: o.DType}
+	add := func(p part, name string, dtype dtypes.DType, forward func(*model.Scope, []*graph.Node) *graph.Node) {
+		net := s.run.Net(func(store *model.Store) error { return m.load(backend, store, p, dtype) })
+		s.graphs[p] = net.Graph("diffusion/"+name, func(scope *model.Scope, in []*graph.Node) []*graph.Node {
+			return []*graph.Node{forward(scope, in)}
+		})
 	}
-	if o.Batch < 0 || o.Batch > 256 {
-		return nil, fmt.Errorf("batch %d is not between 1 and 256", o.Batch)
+	add(textPart, "text", o.DType, func(scope *model.Scope, in []*graph.Node) *graph.Node { return m.text.context(scope, in, g) })
+	add(unetPart, "unet", o.DType, func(scope *model.Scope, in []*graph.Node) *graph.Node { return guided(scope, m.unet, in, g) })
+	add(decoderPart, "decoder", o.DType, func(scope *model.Scope, in []*graph.Node) *graph.Node {
+		return ForwardDecoder(scope, m.vae, graph.DivScalar(in[0], m.vae.ScalingFactor), g).Picture
+	})
+	if m.safety == SafetyOn {
+		add(safetyPart, "safety", dtypes.Float32, func(scope *model.Scope, in []*graph.Node) *graph.Node { return m.checker.forward(scope, in[0]) })
 	}
-	s = &Sampler{backend: backend, m: m, opts: o, texts: map[string][]float32{}}
-	s.mixer, err = graph.NewExec(backend, mix)
-	if err != nil {
-		return nil, fmt.Errorf("diffusion/step: %w", err)
-	}
-	s.mixer.SetMaxCache(-1)
+	none := s.run.Net(func(*model.Store) error { return nil })
+	s.mixer = none.Graph("diffusion/step", func(_ *model.Scope, in []*graph.Node) []*graph.Node { return mix(in) })
 	return s, nil
 }
 
 // Bytes is the memory the loaded weights take.
 func (s *Sampler) Bytes() int64 {
-	var n int64
-	if s != nil {
-		for _, l := range s.nets {
-			if l != nil {
-				n += l.store.ByteSize()
-			}
-		}
+	if s == nil {
+		return 0
 	}
-	return n
+	return s.run.Bytes()
 }
 
 // Load reads all weights now rather than with the first picture, so that [Sampler.Bytes] counts them.
 func (s *Sampler) Load() (err error) {
-	defer recovered(&err)
-	for _, p := range []part{textPart, unetPart, decoderPart} {
-		if _, err := s.network(p); err != nil {
-			return err
+	defer runner.Recovered("diffusion", &err)
+	for p := range parts {
+		if g := s.graphs[p]; g != nil && err == nil {
+			err = g.Load()
 		}
 	}
-	return nil
+	return err
 }
 
 // Close releases weights and compiled graphs. The sampler cannot be used afterwards; closing twice is fine.
 func (s *Sampler) Close() {
-	if s == nil || s.closed {
-		return
-	}
-	s.closed = true
-	var ignored error
-	defer recovered(&ignored)
-	s.mixer.Finalize()
-	for i, l := range s.nets {
-		s.nets[i] = nil
-		if l != nil {
-			l.exec.Finalize()
-			l.store.Finalize()
-		}
+	if s != nil {
+		s.run.Close()
 	}
 }
 
-var errClosed = errors.New("diffusion: the sampler is closed")
-
-// forward gives a network's name and graph.
-func (s *Sampler) forward(p part) (string, func(*model.Scope, []*graph.Node) []*graph.Node) {
-	m, o := s.m, GraphOptions{DType: s.opts.DType}
-	switch p {
-	case textPart:
-		return "diffusion/text", func(scope *model.Scope, in []*graph.Node) []*graph.Node {
-			return []*graph.Node{ForwardText(scope, m.text, in[0], o).Tokens}
-		}
-	case unetPart:
-		return "diffusion/unet", func(scope *model.Scope, in []*graph.Node) []*graph.Node {
-			return []*graph.Node{guided(scope, m.unet, in, o)}
-		}
-	default:
-		return "diffusion/decoder", func(scope *model.Scope, in []*graph.Node) []*graph.Node {
-			z := graph.DivScalar(in[0], m.vae.ScalingFactor)
-			return []*graph.Node{ForwardDecoder(scope, m.vae, z, o).Picture}
-		}
-	}
-}
-
-// network gives a network, reading its weights the first time.
-func (s *Sampler) network(p part) (*network, error) {
-	if s.closed {
-		return nil, errClosed
-	}
-	if l := s.nets[p]; l != nil {
-		return l, nil
-	}
-	name, forward := s.forward(p)
-	l := &network{store: model.NewStore(), ready: map[string]bool{}}
-	err := s.m.load(s.backend, l.store, p, s.opts.DType)
-	if err == nil {
-		l.exec, err = model.NewExec(s.backend, l.store, forward)
-	}
-	if err != nil {
-		l.store.Finalize()
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
-	l.exec = l.exec.WithName(name).SetMaxCache(-1)
-	s.nets[p] = l
-	return l, nil
-}
-
-// call runs a network; inputs and output stay the caller's to finalize.
-func (s *Sampler) call(p part, inputs ...*tensors.Tensor) (*tensors.Tensor, error) {
-	l, err := s.network(p)
-	if err != nil {
-		return nil, err
-	}
-	args := make([]any, len(inputs))
-	dims := make([]shapes.Shape, len(inputs))
+// call runs a graph and leaves its answer on the device; inputs and answer stay the caller's to finalize.
+func call(g *runner.Graph, inputs ...*tensors.Tensor) ([]*tensors.Tensor, error) {
+	of := make([]shapes.Shape, len(inputs))
 	for i, in := range inputs {
-		args[i], dims[i] = in, in.Shape()
+		of[i] = in.Shape()
 	}
-	if key := fmt.Sprint(dims); !l.ready[key] {
-		g, err := l.exec.Compile(dims...)
-		if err == nil {
-			err = weights.Check(l.store, g)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", l.exec.Name(), err)
-		}
-		l.ready[key] = true
-	}
-	out, err := l.exec.Call(args...)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", l.exec.Name(), err)
-	}
-	return out[0], nil
-}
-
-// flat runs a network, releases its inputs and brings its answer to the host.
-func (s *Sampler) flat(p part, inputs ...*tensors.Tensor) ([]float32, error) {
-	defer release(inputs...)
-	out, err := s.call(p, inputs...)
-	if err != nil {
+	if err := g.Ready(of...); err != nil {
 		return nil, err
 	}
-	defer release(out)
-	return tensors.CopyFlatData[float32](out)
+	return g.Run(inputs...)
 }
 
 func release(list ...*tensors.Tensor) {

@@ -3,6 +3,8 @@ package diffusion
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/gomlx/compute/dtypes"
 	"github.com/gomlx/compute/shapes"
@@ -15,6 +17,31 @@ import (
 	"antipode/gomlxmodels/weights"
 )
 
+// textTower is the text tower of a pipeline: what makes the UNet's context of a prompt.
+type textTower interface {
+	vocabulary() int // how many ids there are
+	longest() int    // the most tokens it has positions for
+	width() int      // of the context
+	// table is the whole correspondence between the checkpoint and the variables of the graph.
+	table(set *weights.Set) []weights.Rule
+	// complete gives the store, filled by the table, what no checkpoint holds.
+	complete(store *model.Store, dtype dtypes.DType) error
+	// context is the graph.
+	//
+	// Shapes: in, see inputs, of one text → [1,S,D] float32.
+	context(scope *model.Scope, in []*Node, o GraphOptions) *Node
+	inputs(t tokens) []*tensors.Tensor
+}
+
+// tokens is a text as ids, filled up to the length that all texts of a model have. The text's own are ids[from:to].
+type tokens struct {
+	ids      []int32
+	from, to int
+}
+
+// clipText is the CLIPTextModel of a StableDiffusionPipeline; only the field Text of the configuration means something.
+type clipText struct{ *clip.Config }
+
 // ParseTextConfig reads the config.json of a CLIPTextModel and validates it.
 func ParseTextConfig(text []byte) (*clip.Config, error) {
 	var f struct {
@@ -22,7 +49,7 @@ func ParseTextConfig(text []byte) (*clip.Config, error) {
 		AttentionMask bool   `json:"use_attention_mask"`
 	}
 	c := clip.DefaultConfig()
-	c.ProjectionDim = 1 // see textTable
+	c.ProjectionDim = 1 // see complete
 	c.Text.EndToken = 2 // what folders without the key were trained under
 	if err := json.Unmarshal(text, &f); err != nil {
 		return nil, fmt.Errorf("not readable as JSON: %w", err)
@@ -39,7 +66,8 @@ func ParseTextConfig(text []byte) (*clip.Config, error) {
 	return &c, c.Validate()
 }
 
-// ForwardText is the text tower: what the UNet attends to. All tokens count, padding too. It panics on a mistake in shapes.
+// ForwardText is the text tower of Stable Diffusion: what the UNet attends to. All tokens count, padding too. It panics on a mistake
+// in shapes.
 //
 // Shapes: ids [B,S] int, S ≤ max_position_embeddings → [clip.Outputs], of which Tokens [B,S,D] is the context.
 func ForwardText(scope *model.Scope, c *clip.Config, ids *Node, o GraphOptions) clip.Outputs {
@@ -48,40 +76,34 @@ func ForwardText(scope *model.Scope, c *clip.Config, ids *Node, o GraphOptions) 
 	return clip.ForwardText(scope, c, ids, clip.GraphOptions{Stages: true, DType: o.DType})
 }
 
-// textTable is the whole correspondence between the checkpoint of a CLIPTextModel and the variables of package clip's text tower.
-// Tensors' names begin with a prefix, "text_model." before transformers 5. The tower's projection, which a CLIPTextModel has not and
-// nothing here reads, is left to [loadText].
-func textTable(c *clip.Config, prefix string) []weights.Rule {
-	var t rules
-	d := c.Text.HiddenSize
-	t.as(prefix+"embeddings.token_embedding.weight", "text.tokens.words", nil, c.Text.VocabSize, d)
-	t.as(prefix+"embeddings.position_embedding.weight", "text.tokens.positions", nil, c.Text.Context, d)
-	t = append(t, weights.Rule{Tensor: prefix + "embeddings.position_ids"})
-	norm := func(from, to string) {
-		t.as(from+".weight", to+".gain", nil, d)
-		t.as(from+".bias", to+".offset", nil, d)
-	}
-	for i := range c.Text.Layers {
-		from, to := fmt.Sprintf("%sencoder.layers.%d", prefix, i), fmt.Sprintf("text/block_%d", i)
-		var block rules
-		block.fused(from+".self_attn", []string{"q_proj", "k_proj", "v_proj"}, "qkv", d, d, true)
-		for _, r := range block {
-			r.Variable = to + "/attention/qkv" + r.Variable[len(from)+len(".self_attn.qkv"):]
-			t = append(t, r)
+func (c clipText) vocabulary() int { return c.Text.VocabSize }
+func (c clipText) longest() int    { return c.Text.Context }
+func (c clipText) width() int      { return c.Text.HiddenSize }
+
+// table is that of package clip without the tower's projection, which a CLIPTextModel has not and nothing here reads. Transformers 5
+// leaves "text_model." out of the names.
+func (c clipText) table(set *weights.Set) []weights.Rule {
+	rules := clip.TextRules(c.Config, "")
+	rules = rules[:len(rules)-1]
+	if !set.Has("text_model.final_layer_norm.weight") {
+		for i := range rules {
+			rules[i].Tensor = strings.TrimPrefix(rules[i].Tensor, "text_model.")
 		}
-		t.dense(from+".self_attn.out_proj", to+"/attention/out", d, d)
-		t.dense(from+".mlp.fc1", to+"/mlp/fc1", c.Text.IntermediateSize, d)
-		t.dense(from+".mlp.fc2", to+"/mlp/fc2", d, c.Text.IntermediateSize)
-		norm(from+".layer_norm1", to+"/norm1")
-		norm(from+".layer_norm2", to+"/norm2")
 	}
-	norm(prefix+"final_layer_norm", "text.norm")
-	return t
+	return rules
 }
 
-// loadText gives the tower's store a projection of zeros, which the graph of package clip names and the compiler drops.
-func loadText(store *model.Store, c *clip.Config, dtype dtypes.DType) error {
+// complete gives the tower a projection of zeros, which the graph of package clip names and the compiler drops.
+func (c clipText) complete(store *model.Store, dtype dtypes.DType) error {
 	zeros := tensors.FromShape(shapes.Make(dtype, c.ProjectionDim, c.Text.HiddenSize))
 	_, err := store.Scope("/text/projection").CreateVariable("weights", zeros)
 	return err
+}
+
+func (c clipText) context(scope *model.Scope, in []*Node, o GraphOptions) *Node {
+	return ForwardText(scope, c.Config, in[0], o).Tokens
+}
+
+func (c clipText) inputs(t tokens) []*tensors.Tensor {
+	return []*tensors.Tensor{tensors.FromFlatDataAndDimensions(slices.Clone(t.ids), 1, len(t.ids))}
 }

@@ -2,6 +2,7 @@ package diffusion
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/gomlx/compute"
@@ -14,22 +15,15 @@ import (
 	"antipode/gomlxmodels/weights"
 )
 
-// rules writes down where tensors go: a variable has the path of its tensor's name.
-type rules []weights.Rule
+// rules writes down where tensors go: a variable has the path of its tensor's name, with slashes.
+type rules struct{ weights.Table }
 
-func (t *rules) as(from, to string, as []int, shape ...int) {
-	*t = append(*t, weights.Rule{Tensor: from, Variable: strings.ReplaceAll(to, ".", "/"), Shape: shape, As: as})
-}
+// slashed is the path of a variable.
+func slashed(name string) string { return strings.ReplaceAll(name, ".", "/") }
 
-func (t *rules) norm(name string, width int) {
-	t.as(name+".weight", name+".gain", nil, width)
-	t.as(name+".bias", name+".offset", nil, width)
-}
+func (t *rules) norm(name string, width int) { t.Norm(name, slashed(name), width) }
 
-func (t *rules) dense(from, to string, out, in int) {
-	t.as(from+".weight", to+".weights", nil, out, in)
-	t.as(from+".bias", to+".bias", nil, out)
-}
+func (t *rules) dense(from, to string, out, in int) { t.Dense(from, slashed(to), out, in) }
 
 // conv is a convolution; one of 1×1 is a dense layer.
 func (t *rules) conv(name string, out, in, side int) {
@@ -37,21 +31,17 @@ func (t *rules) conv(name string, out, in, side int) {
 	if side == 1 {
 		as = []int{out, in}
 	}
-	t.as(name+".weight", name+".weights", as, out, in, side, side)
-	t.as(name+".bias", name+".bias", nil, out)
+	t.As(name+".weight", slashed(name)+"/weights", as, out, in, side, side)
+	t.As(name+".bias", slashed(name)+"/bias", nil, out)
 }
 
-// fused is dense layers whose weights lie one after another in one variable; the rules of a variable do so in the table, see [load].
+// fused is dense layers whose weights lie one after another in one variable.
 func (t *rules) fused(scope string, names []string, to string, out, in int, bias bool) {
-	path := strings.ReplaceAll(scope+"."+to, ".", "/")
-	for part, name := range names {
-		*t = append(*t, weights.Rule{Tensor: scope + "." + name + ".weight", Variable: path + "/weights", Shape: []int{out, in}, Part: part, Parts: len(names)})
+	from := make([]string, len(names))
+	for i, name := range names {
+		from[i] = scope + "." + name
 	}
-	for part, name := range names {
-		if bias {
-			*t = append(*t, weights.Rule{Tensor: scope + "." + name + ".bias", Variable: path + "/bias", Shape: []int{out}, Part: part, Parts: len(names)})
-		}
-	}
+	t.Fused(from, slashed(scope+"."+to), out, in, bias)
 }
 
 // residual is a residual block; time is the width of its time embedding, 0 = none.
@@ -88,7 +78,7 @@ func unetTable(c *UNetConfig) []weights.Rule {
 	}
 	t.norm("conv_norm_out", c.Widths[0])
 	t.conv("conv_out", c.OutChannels, c.Widths[0], 3)
-	return t
+	return t.Table
 }
 
 func (t *rules) transformer(a transformer, c *UNetConfig) {
@@ -154,19 +144,13 @@ func vaeTable(c *VAEConfig, encoder, decoder bool) []weights.Rule {
 	}
 	d.norm("decoder.conv_norm_out", in)
 	d.conv("decoder.conv_out", c.OutChannels, in, 3)
-	var all []weights.Rule
-	for _, half := range []struct {
-		rules
-		load bool
-	}{{e, encoder}, {d, decoder}} {
-		for _, r := range half.rules {
-			if !half.load {
-				r = weights.Rule{Tensor: r.Tensor, Shape: r.Shape}
-			}
-			all = append(all, r)
-		}
+	if !encoder {
+		weights.Unload(e.Table)
 	}
-	return all
+	if !decoder {
+		weights.Unload(d.Table)
+	}
+	return append(e.Table, d.Table...)
 }
 
 // middle is the middle of either half of an autoencoder.
@@ -192,28 +176,24 @@ func (t *rules) middle(half string, c *VAEConfig) {
 // [out,in,height,width] to [height,width,in,out]. Each variable goes to the device before the next is read, so that the host never
 // holds a whole network besides.
 func load(backend compute.Backend, store *model.Store, set *weights.Set, table []weights.Rule, dtype dtypes.DType) error {
-	one := make([]weights.Rule, len(table))
-	for from := 0; from < len(table); {
-		next := from + 1
-		for next < len(table) && table[next].Variable == table[from].Variable {
-			next++
-		}
-		if table[from].Variable == "" {
-			from = next
+	done := map[string]bool{"": true}
+	for _, r := range table {
+		if done[r.Variable] {
 			continue
 		}
-		for i, r := range table { // the others are known, and left alone
-			if one[i] = r; i < from || i >= next {
+		done[r.Variable] = true
+		one := slices.Clone(table)
+		for i := range one { // the others are known, and left alone
+			if one[i].Variable != r.Variable {
 				one[i].Variable = ""
 			}
 		}
 		if err := weights.Load(store.RootScope(), set, one, dtype); err != nil {
 			return err
 		}
-		if err := settle(backend, store, table[from], dtype); err != nil {
-			return fmt.Errorf("variable %s: %w", table[from].Variable, err)
+		if err := settle(backend, store, r, dtype); err != nil {
+			return fmt.Errorf("variable %s: %w", r.Variable, err)
 		}
-		from = next
 	}
 	return nil
 }

@@ -1,5 +1,5 @@
-// Package generate is the stage that makes pictures of prompts: it runs a Stable Diffusion pipeline (package diffusion) on the
-// device and keeps each picture among the store's blobs.
+// Package generate is the stage that makes pictures of prompts: it runs a pipeline (Stable Diffusion's or AltDiffusion's, package
+// diffusion) on the device and keeps each picture among the store's blobs.
 package generate
 
 import (
@@ -17,6 +17,7 @@ import (
 	"antipode/datasets"
 	"antipode/gomlxmodels"
 	"antipode/gomlxmodels/checkpoint"
+	"antipode/gomlxmodels/device"
 	"antipode/gomlxmodels/diffusion"
 	"antipode/gomlxmodels/stage"
 	"antipode/gomlxmodels/stagekit"
@@ -30,6 +31,10 @@ func init() {
 	stage.Register(stage.Stage{Name: gomlxmodels.GenerateOp, Version: Version, Open: open})
 }
 
+// gpuBatch is how many pictures an NVIDIA GPU makes at once. A step of the UNet then has 8 of them to answer, prompt and negative prompt
+// of each: of 512×512 pixels they need some 2 GB besides the weights in bfloat16.
+const gpuBatch = 4
+
 // worker generates with one model and one setting.
 type worker struct {
 	env     stage.Env
@@ -38,6 +43,7 @@ type worker struct {
 	model   *diffusion.Model
 	digest  string
 	dtype   dtypes.DType
+	batch   int
 	sampler *diffusion.Sampler
 	release func()
 }
@@ -55,7 +61,7 @@ func open(_ context.Context, env stage.Env, raw json.RawMessage) (stage.Worker, 
 	if err != nil {
 		return nil, err
 	}
-	if w.model, err = diffusion.Open(dir); err != nil {
+	if w.model, err = diffusion.Open(dir, diffusion.OpenOptions{NoSafetyChecker: w.args.Safety == gomlxmodels.SafetyOff}); err != nil {
 		return nil, err
 	}
 	contents, err := checkpoint.Digest(env, w.args.Model, w.model.Files())
@@ -66,15 +72,21 @@ func open(_ context.Context, env stage.Env, raw json.RawMessage) (stage.Worker, 
 	if err != nil {
 		return nil, err
 	}
-	w.dtype = stagekit.Precision(w.args.Precision, kind)
+	w.dtype, w.batch = stagekit.Precision(w.args.Precision, kind), diffusion.DefaultBatch
+	if kind == device.XLACUDA {
+		w.batch = gpuBatch
+	}
 	a := w.args
 	w.digest = fmt.Sprintf("%s %d %v %q %d×%d %s %s", contents, a.Steps, a.Guidance, a.Scheduler, a.Width, a.Height, strings.ToLower(w.dtype.String()), kind)
+	if w.model.Safety() == diffusion.SafetyOn {
+		w.digest += " safety checker"
+	}
 	return w, nil
 }
 
 func (w *worker) Label() string  { return "generate " + w.name }
 func (w *worker) Digest() string { return w.digest }
-func (w *worker) Batch() int     { return diffusion.DefaultBatch }
+func (w *worker) Batch() int     { return w.batch }
 
 func (w *worker) Check(columns []client.ColumnSpec) error { return check(columns) }
 
@@ -109,7 +121,7 @@ func (w *worker) Key(row stage.Row) string {
 func (w *worker) Load(ctx context.Context) (err error) {
 	key := fmt.Sprintf("%s (%.12s)", w.name, w.digest)
 	w.sampler, w.release, err = stagekit.Load(ctx, w.env, key, func(backend compute.Backend) (*diffusion.Sampler, error) {
-		s, err := diffusion.NewSampler(backend, w.model, diffusion.Options{DType: w.dtype})
+		s, err := diffusion.NewSampler(backend, w.model, diffusion.Options{DType: w.dtype, Batch: w.batch})
 		if err != nil {
 			return nil, err
 		}
@@ -139,27 +151,44 @@ func (w *worker) Compute(ctx context.Context, prepared []any) ([][]stage.Value, 
 	if err != nil {
 		return nil, err
 	}
-	safety := "absent"
-	if w.model.HasSafetyChecker() {
-		safety = "off"
-	}
 	out := make([][]stage.Value, len(pictures))
 	for i, p := range pictures {
+		if out[i], err = w.values(p); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// values are a picture's columns. One that the safety checker blocked is a refused row without a picture.
+func (w *worker) values(p diffusion.Picture) ([]stage.Value, error) {
+	var blob client.Image
+	outcome, reason := "ok", ""
+	if p.Truncated {
+		reason = "the prompt is longer than the model reads: its end was left out"
+	}
+	if len(p.Blocked) > 0 {
+		outcome, reason = "refused", "the safety checker blocked the picture: too near its "+list(p.Blocked)
+	} else {
 		var b bytes.Buffer
 		if err := (&png.Encoder{CompressionLevel: png.BestSpeed}).Encode(&b, p.Image); err != nil {
 			return nil, err
 		}
-		blob, err := w.env.PutBlob(b.Bytes(), ".png")
-		if err != nil {
+		var err error
+		if blob, err = w.env.PutBlob(b.Bytes(), ".png"); err != nil {
 			return nil, err
 		}
-		reason := ""
-		if p.Truncated {
-			reason = "the prompt is longer than the model reads: its end was left out"
-		}
-		out[i] = []stage.Value{{Image: blob}, {Text: w.name}, {Text: "generated"}, {Text: "ok"}, {Text: reason}, {Text: safety}}
 	}
-	return out, nil
+	return []stage.Value{{Image: blob}, {Text: w.name}, {Text: "generated"}, {Text: outcome}, {Text: reason}, {Text: string(w.model.Safety())}}, nil
+}
+
+// list names concepts of the safety checker by their numbers, from 0: "concept 3", "concepts 3, 7".
+func list(concepts []int) string {
+	word := "concept "
+	if len(concepts) > 1 {
+		word = "concepts "
+	}
+	return word + strings.Trim(strings.ReplaceAll(fmt.Sprint(concepts), " ", ", "), "[]")
 }
 
 func (w *worker) Close() {

@@ -73,18 +73,25 @@ class Stages:
         self.hooks = []
 
 
-def golden(pipe, generator, latent):
-    """Each stage of each network, on random inputs; latent is (height, width)."""
-    s = Stages()
-    text, unet, vae = pipe.text_encoder, pipe.unet, pipe.vae
-    length, end = text.config.max_position_embeddings, pipe.tokenizer.eos_token_id
+def clip_text(pipe, s, generator):
+    """The stages of a CLIPTextModel on random ids."""
+    text, end = pipe.text_encoder, pipe.tokenizer.eos_token_id
+    length = text.config.max_position_embeddings
     ids = torch.randint(0, end - 1, (2, length), generator=generator)
     ids[0, 3:], ids[1, length // 2] = end, end
     tower = getattr(text, "text_model", text)
     for i, layer in enumerate(tower.encoder.layers):
         s.keep(f"text.block_{i}", layer)
+    s.out["text.hidden"] = text(ids).last_hidden_state
+    s.out["ids"] = ids
+
+
+def golden(pipe, generator, latent, text=clip_text):
+    """Each stage of each network, on random inputs; latent is (height, width)."""
+    s = Stages()
+    unet, vae, length = pipe.unet, pipe.vae, pipe.tokenizer.model_max_length
     with torch.inference_mode():
-        s.out["text.hidden"] = text(ids).last_hidden_state
+        text(pipe, s, generator)
         s.done()
         s.keep("unet.time", unet.time_embedding)
         s.keep("unet.in", unet.conv_in)
@@ -110,15 +117,15 @@ def golden(pipe, generator, latent):
         d = vae.encode(picture).latent_dist
         s.out["encoder.mean"], s.out["encoder.logvar"] = channels_last(d.mean), channels_last(d.logvar)
         s.done()
-    s.out.update({"ids": ids, "sample": channels_last(sample), "context": context, "t": t, "z": channels_last(z), "picture": channels_last(picture)})
+    s.out.update({"sample": channels_last(sample), "context": context, "t": t, "z": channels_last(z), "picture": channels_last(picture)})
     return s.out
 
 
-def sampled(pipe, size, steps=20, seeds=(7, 2**40 + 3), guidance=7.5):
+def sampled(pipe, size, steps=20, seeds=(7, 2**40 + 3), guidance=7.5, prompt=PROMPT):
     """Pictures [n,h,w,3] of 0 to 255 that the pipeline samples, one seed a picture."""
     pipe.set_progress_bar_config(disable=True)
     g = [torch.Generator().manual_seed(s) for s in seeds]
-    r = pipe([PROMPT] * len(seeds), negative_prompt=[NEGATIVE] * len(seeds), height=size[0], width=size[1], num_inference_steps=steps, guidance_scale=guidance, generator=g, output_type="pt")
+    r = pipe([prompt] * len(seeds), negative_prompt=[NEGATIVE] * len(seeds), height=size[0], width=size[1], num_inference_steps=steps, guidance_scale=guidance, generator=g, output_type="pt")
     return (r.images * 255).permute(0, 2, 3, 1).float()
 
 

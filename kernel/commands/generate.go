@@ -14,12 +14,12 @@ import (
 
 func generate(ctx context.Context, args []string) error {
 	var s stageFlags
-	var model, prompts, negative, scheduler, size, quality, style string
+	var model, prompts, negative, scheduler, size, safety, quality, style string
 	var n, steps, perMinute int
 	var guidance, budget float64
 	fs := flags("generate", "--model NAME|DIR --prompts TABLE --out TABLE")
 	s.add(fs)
-	fs.StringVar(&model, "model", "", "the model: a `NAME` that `antipode models` lists, OWNER/NAME[@REVISION] of the hub once pulled, a folder as diffusers writes it (StableDiffusionPipeline), or api:NAME, a model behind an OpenAI-compatible image API (OPENAI_API_KEY, OPENAI_BASE_URL)")
+	fs.StringVar(&model, "model", "", "the model: a `NAME` that `antipode models` lists, OWNER/NAME[@REVISION] of the hub once pulled, a folder as diffusers writes it (StableDiffusionPipeline, AltDiffusionPipeline), or api:NAME, a model behind an OpenAI-compatible image API (OPENAI_API_KEY, OPENAI_BASE_URL)")
 	fs.StringVar(&prompts, "prompts", "", "the `TABLE` of prompts: columns id and prompt, and where wanted seed and negative; --in says the same")
 	fs.IntVar(&n, "n", 1, "pictures of each prompt: picture k has the seed --seed + k − 1, or that of the prompt's column seed + k − 1")
 	fs.IntVar(&steps, "steps", 50, "steps that turn noise into a picture")
@@ -27,6 +27,7 @@ func generate(ctx context.Context, args []string) error {
 	fs.StringVar(&scheduler, "scheduler", "", "the sampler, one of "+strings.Join(gomlxmodels.Schedulers, ", ")+"; default: the model's own")
 	fs.StringVar(&negative, "negative", "", "what pictures shall not show")
 	fs.StringVar(&size, "size", "", "`WIDTHxHEIGHT` in pixels; default: the model's own")
+	fs.StringVar(&safety, "safety", gomlxmodels.SafetyOn, "on, or off: what the model's own safety checker blocks is refused, where its folder has one")
 	fs.StringVar(&quality, "quality", "", "of an image API: standard or hd of DALL·E 3, low, medium or high of GPT images")
 	fs.StringVar(&style, "style", "", "of DALL·E 3: vivid or natural")
 	fs.Float64Var(&budget, "budget", 0, "US dollars that an image API may cost; 0 = no limit")
@@ -48,7 +49,7 @@ func generate(ctx context.Context, args []string) error {
 	}
 	options := []gomlxmodels.GenerateOption{gomlxmodels.Each(n), gomlxmodels.FirstSeed(s.seed)}
 	given := map[string]gomlxmodels.GenerateOption{"steps": gomlxmodels.Steps(steps), "guidance": gomlxmodels.Guidance(guidance), "scheduler": gomlxmodels.Scheduler(scheduler),
-		"negative": gomlxmodels.Negative(negative), "quality": gomlxmodels.Quality(quality), "style": gomlxmodels.Style(style), "budget": gomlxmodels.Budget(budget), "per-minute": gomlxmodels.PerMinute(perMinute)}
+		"negative": gomlxmodels.Negative(negative), "safety": gomlxmodels.Safety(safety), "quality": gomlxmodels.Quality(quality), "style": gomlxmodels.Style(style), "budget": gomlxmodels.Budget(budget), "per-minute": gomlxmodels.PerMinute(perMinute)}
 	fs.Visit(func(f *flag.Flag) {
 		if o := given[f.Name]; o != nil {
 			options = append(options, o)

@@ -1,0 +1,179 @@
+package diffusion
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gomlx/compute"
+
+	"antipode/gomlxmodels/internal/modeltest"
+	"antipode/gomlxmodels/weights"
+	"antipode/internal/near"
+	"antipode/internal/testbackend"
+)
+
+// TestSafetyEqualsReference compares cosines and decisions with diffusers' checker: of pictures some are blocked, one of them for the
+// sake of a special concept alone.
+func TestSafetyEqualsReference(t *testing.T) {
+	g := openGolden(t, filepath.Join("testdata", "alt9"))
+	modeltest.OnBoth(t, func(t *testing.T, backend compute.Backend) {
+		s := newSampler(t, backend, g.Model, Options{})
+		cosines, decided := g.want.Rows("safety.cosines"), g.want.Rows("safety.decided")
+		blocked, helped := 0, 0
+		for i := range cosines {
+			got, list, err := s.check(g.want.Picture(fmt.Sprintf("safety.picture_%d", i)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			near.Check(t, fmt.Sprintf("cosines of picture %d", i), got, cosines[i], 0, 1e-4)
+			var want []int
+			for k, v := range decided[i] {
+				if v == 1 {
+					want = append(want, k)
+				}
+			}
+			if !slices.Equal(list, want) {
+				t.Errorf("picture %d: blocked for %v, diffusers for %v", i, list, want)
+			}
+			blocked += min(1, len(want))
+			unhelped := slices.Clone(cosines[i])
+			copy(unhelped, []float32{-1, -1, -1})
+			if len(want) > 0 && len(g.checker.blocked(unhelped)) == 0 {
+				helped++
+			}
+		}
+		if blocked == 0 || blocked == len(cosines) || helped == 0 {
+			t.Errorf("%d of %d blocked, %d for the sake of a special concept: the golden shows nothing", blocked, len(cosines), helped)
+		}
+	})
+}
+
+// TestSafetyRounds looks at the edge: scores are rounded to thousandths, half to even.
+func TestSafetyRounds(t *testing.T) {
+	c := &checker{thresholds: make([]float32, specialConcepts+concepts)}
+	for _, v := range []struct {
+		special, concept float32
+		blocked          bool
+	}{
+		{0, 0.0005, false}, {0, 0.00051, true}, {0, 0.0004, false}, {0, -0.009, false}, {0.01, -0.009, true}, {0.0004, -0.009, false}, {0.01, -0.0097, false}, {0.01, -0.0099, false},
+	} {
+		cosines := slices.Repeat([]float32{-1}, specialConcepts+concepts)
+		cosines[1], cosines[specialConcepts+16] = v.special, v.concept
+		got := c.blocked(cosines)
+		if (len(got) > 0) != v.blocked || v.blocked && got[0] != 16 {
+			t.Errorf("%+v: blocked for %v", v, got)
+		}
+	}
+	// A special concept lowers the thresholds of those after it, not of those before.
+	cosines := slices.Repeat([]float32{-1}, specialConcepts+concepts)
+	cosines[0], cosines[1], cosines[2], cosines[3] = -0.005, 0.02, -0.005, -0.005
+	if got := c.blocked(cosines); len(got) != 1 {
+		t.Errorf("blocked for %v", got)
+	}
+}
+
+// TestBlockedPictures samples the golden's two pictures, the first of which is blocked; without the checker it is not.
+func TestBlockedPictures(t *testing.T) {
+	g := openGolden(t, filepath.Join("testdata", "alt9"))
+	off, err := Open(filepath.Join("testdata", "alt9"), OpenOptions{NoSafetyChecker: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range []*Model{g.Model, off} {
+		got, err := newSampler(t, testbackend.Go(t), m, Options{Batch: 2}).Generate(t.Context(), g.requests(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		on := m.Safety() == SafetyOn
+		if (got[0].Image == nil) != on || (len(got[0].Blocked) > 0) != on || got[1].Image == nil || len(got[1].Blocked) > 0 {
+			t.Errorf("safety %s: %v and %v", m.Safety(), got[0].Blocked, got[1].Blocked)
+		}
+		if reads := slices.ContainsFunc(m.Files(), func(f string) bool { return filepath.Base(filepath.Dir(f)) == "safety_checker" }); reads != on {
+			t.Errorf("safety %s: files %v", m.Safety(), m.Files())
+		}
+	}
+}
+
+func TestSafetyOpenRefuses(t *testing.T) {
+	const file = "safety_checker/model.safetensors"
+	for _, c := range []struct {
+		name   string
+		damage func(dir string)
+		words  []string
+	}{
+		{"no folder", func(dir string) { os.RemoveAll(filepath.Join(dir, "safety_checker")) }, []string{"safety_checker", "config.json", "no such file"}},
+		{"no weights", func(dir string) { os.Remove(filepath.Join(dir, file)) }, []string{"safety_checker: holds no model.safetensors"}},
+		{"torch's weights", func(dir string) {
+			os.Rename(filepath.Join(dir, file), filepath.Join(dir, "safety_checker", "pytorch_model.bin"))
+		}, []string{"there is pytorch_model.bin", "safe_serialization"}},
+		{"weights cut short", func(dir string) { os.Truncate(filepath.Join(dir, file), 5000) }, []string{file, "cut short"}},
+		{"no preprocessing", func(dir string) { os.RemoveAll(filepath.Join(dir, "feature_extractor")) }, []string{"feature_extractor: holds no preprocessor_config.json"}},
+		{"a pipeline without preprocessing", func(dir string) {
+			edit(t, dir, "model_index.json", map[string]any{"feature_extractor": []any{nil, nil}})
+		}, []string{"feature_extractor is"}},
+		{"another checker", func(dir string) {
+			edit(t, dir, "model_index.json", map[string]any{"safety_checker": []string{"x", "WhatChecker"}})
+		}, []string{"WhatChecker"}},
+		{"another picture size", func(dir string) {
+			edit(t, dir, "feature_extractor/preprocessor_config.json", map[string]any{"crop_size": map[string]any{"height": 16, "width": 16}})
+		}, []string{"preprocessor_config.json", "16"}},
+		{"a config without its vision", func(dir string) { edit(t, dir, "safety_checker/config.json", map[string]any{"vision_config": nil}) }, []string{"safety"}},
+		{"no model_type", func(dir string) { edit(t, dir, "safety_checker/config.json", map[string]any{"model_type": nil}) }, []string{"safety_checker", "model_type"}},
+		{"an AltCLIP", func(dir string) { edit(t, dir, "safety_checker/config.json", map[string]any{"model_type": "altclip"}) }, []string{"safety_checker", "model_type"}},
+		{"a concept too few", func(dir string) {
+			rewrite(t, dir, file, func(all map[string]weights.Tensor) {
+				v := all["concept_embeds_weights"]
+				v.Shape, v.Data = []int{16}, v.Data[:16]
+				all[v.Name] = v
+			})
+		}, []string{file, `"concept_embeds_weights" has shape [16]`}},
+		{"a threshold that is no number", func(dir string) {
+			rewrite(t, dir, file, func(all map[string]weights.Tensor) { all["special_care_embeds_weights"].Data[1] = float32(math.NaN()) })
+		}, []string{file, "special_care_embeds_weights", "NaN"}},
+		{"no concepts", func(dir string) {
+			rewrite(t, dir, file, func(all map[string]weights.Tensor) { delete(all, "concept_embeds") })
+		}, []string{file, "missing: concept_embeds"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dir := modeltest.CopyOf(t, "alt9")
+			c.damage(dir)
+			_, err := Open(dir, OpenOptions{})
+			line(t, err, append(c.words, dir, "safety checker off")...)
+			if m, err := Open(dir, OpenOptions{NoSafetyChecker: true}); err != nil || m.Safety() != SafetyOff {
+				t.Errorf("with the checker off: %v", err)
+			}
+		})
+	}
+}
+
+// TestSafetyOldNames reads a checker as saved before transformers 5: the tower's names begin with vision_model twice, and its positions
+// are numbered.
+func TestSafetyOldNames(t *testing.T) {
+	dir := modeltest.CopyOf(t, "alt9")
+	rewrite(t, dir, "safety_checker/model.safetensors", func(all map[string]weights.Tensor) {
+		for name, v := range maps.Clone(all) {
+			if strings.HasPrefix(name, "vision_model.") {
+				delete(all, name)
+				v.Name = "vision_model." + name
+				all[v.Name] = v
+			}
+		}
+		all["ids"] = weights.Tensor{Name: "vision_model.vision_model.embeddings.position_ids", Shape: []int{1, 2}, Data: []float32{0, 1}}
+	})
+	m, err := Open(dir, OpenOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := openGolden(t, filepath.Join("testdata", "alt9"))
+	got, _, err := newSampler(t, testbackend.Go(t), m, Options{}).check(g.want.Picture("safety.picture_3"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	near.Check(t, "cosines", got, g.want.Rows("safety.cosines")[3], 0, 1e-4)
+}
