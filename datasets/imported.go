@@ -92,7 +92,7 @@ func Imported(dir string, o ImportOptions) Table {
 	}
 	columns, err := args.columns()
 	if err != nil {
-		return Table{}.Fail(fmt.Errorf("Imported: %w", err))
+		return Table{}.Fail(fmt.Errorf("the pictures in %s: %w", dir, err))
 	}
 	t := New(ImportedOp, args, columns).Named(filepath.Base(abs))
 	if o.Grid > 1 {
@@ -111,7 +111,7 @@ func (a *ImportedArgs) columns() ([]client.ColumnSpec, error) {
 	case o.Grid < 0 || o.Grid > 64 || o.Margin < 0 || o.Gap < 0:
 		return nil, fmt.Errorf("a grid of %d × %[1]d with margin %d and gap %d: give 0 to 64 pictures a side and no negative pixels", o.Grid, o.Margin, o.Gap)
 	case o.Grid <= 1 && (o.Margin > 0 || o.Gap > 0):
-		return nil, errors.New("Margin and Gap are of a grid; say of how many pictures a side in Grid")
+		return nil, errors.New("a margin and a gap are of a grid: say of how many pictures a side it is")
 	}
 	columns := Columns("id:text", "image:image", "source:text")
 	if o.Grid > 1 {
@@ -157,7 +157,7 @@ func (a *ImportedArgs) columns() ([]client.ColumnSpec, error) {
 		case c.value != "":
 			columns = append(columns, client.ColumnSpec{Name: c.name, Kind: client.Text})
 		case c.name == "model" && !known:
-			return nil, errors.New("name the generator in Model, for example midjourney-v6")
+			return nil, errors.New("name the generator, for example midjourney-v6: as the model, or in a column model of the names or the sidecar")
 		}
 	}
 	return columns, nil

@@ -168,7 +168,7 @@ func TestImportedErrors(t *testing.T) {
 		{"column twice", one, ImportOptions{Model: "m", Names: []string{"{a}-{a}"}}, []string{"{a} stands twice"}},
 		{"kinds", one, ImportOptions{Model: "m", Names: []string{"{a}-{b}", "{a:number}"}}, []string{`"a" is a number`}},
 		{"seed as text", one, ImportOptions{Model: "m", Names: []string{"{seed}"}}, []string{"seed holds no text values"}},
-		{"margin without grid", one, ImportOptions{Model: "m", Margin: 3}, []string{"Margin"}},
+		{"margin without grid", one, ImportOptions{Model: "m", Margin: 3}, []string{"a margin and a gap are of a grid"}},
 		{"negative grid", one, ImportOptions{Model: "m", Grid: -1}, []string{"a grid of -1"}},
 	} {
 		_, err := evaluate(t, Imported(folderOf(t, c.files), c.o))

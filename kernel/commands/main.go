@@ -10,6 +10,7 @@ import (
 	"os/signal"
 	"strings"
 	"syscall"
+	"unicode"
 
 	"antipode/kernel/client"
 )
@@ -50,6 +51,7 @@ func commands() []command {
 		{"data", "[pull NAME]", "the data sets known here", data},
 		{"store", "[ls | verify RESULT | gc]", "what was computed and kept", storeCommand},
 		{"generate", "--model NAME|DIR --prompts TABLE --out TABLE [--n N] [--steps N] …", "make pictures of prompts", generate},
+		{"import", "--dir DIR --model NAME --out TABLE [--names PATTERN | --midjourney] [--sidecar FILE] [--grid N] …", "make a table of pictures that a generator elsewhere made", importPictures},
 		{"segment", "--masks DIR | --model NAME|DIR --object COLUMN   --in TABLE --out TABLE", "add masks from files, or found by the object's name", segment},
 		{"embed", "--model NAME|DIR --in TABLE --out TABLE [--vector NAME] [--text COLUMN]", "add vectors of pictures (whole, object, background) or of texts", embed},
 		{"caption", "--model NAME|DIR --in TABLE --out TABLE [--n N] [--decode HOW] …", "describe pictures in words, a row for each caption", caption},
@@ -80,7 +82,15 @@ func Main(args []string) int {
 	}
 }
 
-func oneLine(err error) string { return strings.Join(strings.Fields(err.Error()), " ") }
+// oneLine is an error's message as one line. Names of files may hold anything: what would steer a terminal is replaced.
+func oneLine(err error) string {
+	return strings.Map(func(c rune) rune {
+		if unicode.IsControl(c) {
+			return unicode.ReplacementChar
+		}
+		return c
+	}, strings.Join(strings.Fields(err.Error()), " "))
+}
 
 func dispatch(ctx context.Context, args []string) error {
 	if len(args) == 0 || args[0] == "help" || args[0] == "-h" || args[0] == "--help" {

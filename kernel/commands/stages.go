@@ -22,15 +22,21 @@ type stageFlags struct {
 	batch                  int
 	seed                   int64
 	skipBad                bool
+	all                    bool // without columns, write every one
 }
 
 func (s *stageFlags) add(fs *flag.FlagSet) {
 	fs.StringVar(&s.in, "in", "", "the `TABLE` to read: .csv or .parquet")
-	fs.StringVar(&s.out, "out", "", "the `TABLE` to write: .csv or .parquet")
 	fs.StringVar(&s.root, "root", "", "a parent `DIR` that images and masks may lie in")
-	fs.StringVar(&s.columns, "columns", "", "the columns to write, `A,B,…` (id always)")
 	fs.IntVar(&s.batch, "batch", 0, "rows a model takes at a time; 0 = its own choice")
 	fs.Int64Var(&s.seed, "seed", 0, "the seed of what is drawn at random")
+	s.addOut(fs)
+}
+
+// addOut adds those about the table that is written.
+func (s *stageFlags) addOut(fs *flag.FlagSet) {
+	fs.StringVar(&s.out, "out", "", "the `TABLE` to write: .csv or .parquet")
+	fs.StringVar(&s.columns, "columns", "", "the columns to write, `A,B,…` (id always)")
 	fs.BoolVar(&s.skipBad, "skip-bad", false, "leave bad rows out and list them")
 }
 
@@ -75,22 +81,25 @@ func (s *stageFlags) save(ctx context.Context, t datasets.Table) error {
 	if err != nil {
 		return err
 	}
-	req := client.Request{Plan: plan, SkipBad: s.skipBad, Batch: s.batch, Counts: true, Save: abs, Columns: datasets.SplitColumns(s.columns)}
+	req := client.Request{Plan: plan, SkipBad: s.skipBad, Batch: s.batch, Counts: true, Save: abs, Columns: datasets.SplitColumns(s.columns), AllColumns: s.all}
 	res, err := request(ctx, req)
 	if err != nil {
 		return err
 	}
 	fmt.Print(datasets.Summary(s.out, res))
 	for _, b := range res.Bad {
-		fmt.Println("left out: " + b.Error())
+		fmt.Println("left out: " + oneLine(b))
 	}
 	return nil
 }
 
-// request sends a plan to the backend, starting it where needed, with a progress bar on the terminal.
+// request sends a plan to the backend, starting it where needed, with a progress bar on the terminal. A program that evaluates its
+// plans itself needs no backend.
 func request(ctx context.Context, req client.Request) (*client.Result, error) {
-	if _, _, err := prepare(ctx); err != nil {
-		return nil, err
+	if client.Registered() == nil {
+		if _, _, err := prepare(ctx); err != nil {
+			return nil, err
+		}
 	}
 	exec, err := client.Default(func(line string) { say("%s", line) })
 	if err != nil {

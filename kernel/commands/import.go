@@ -1,0 +1,105 @@
+package commands
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"antipode/datasets"
+	"antipode/kernel/client"
+)
+
+func importPictures(ctx context.Context, args []string) error {
+	s := stageFlags{all: true}
+	var o datasets.ImportOptions
+	var dir string
+	var names list
+	var midjourney bool
+	fs := flags("import", "--dir DIR --model NAME --out TABLE [--names PATTERN | --midjourney] [--sidecar FILE] [--grid N] …")
+	fs.StringVar(&dir, "dir", "", "the `DIR` that holds the pictures, in it or below it (.jpg .jpeg .png .gif .webp)")
+	fs.StringVar(&o.Model, "model", "", "the generator's `NAME`, for the column model; needed unless the names or the sidecar say")
+	fs.StringVar(&o.Language, "language", "", "the prompts' `LANGUAGE`, for the column language")
+	fs.Var(&names, "names", "a `PATTERN` of file names without their ending, such as {prompt:words}_{seed:number}: {column}, {column:words} (_ for spaces), {column:number}, {column:uuid}, {*} = anything; with a / it is of the path below DIR. Several: the first that fits counts")
+	fs.BoolVar(&midjourney, "midjourney", false, "the patterns of Midjourney's exports: prompt, job and variant")
+	fs.StringVar(&o.Sidecar, "sidecar", "", "a CSV `FILE`, here or in DIR, with a row for every picture: its column file is the path below DIR, the others become the table's")
+	fs.IntVar(&o.Grid, "grid", 0, "cut each picture into `N` × N, row by row, as DALL·E mini shows its nine")
+	fs.IntVar(&o.Margin, "margin", 0, "pixels around such a grid")
+	fs.IntVar(&o.Gap, "gap", 0, "pixels between its pictures")
+	s.addOut(fs)
+	if rest, err := parse(fs, args); err != nil {
+		return err
+	} else if len(rest) > 0 {
+		return usage("import takes no argument %q", rest[0])
+	}
+	if dir == "" || s.out == "" {
+		return usage("give --dir DIR and --out TABLE")
+	}
+	if err := tableName(s.out); err != nil {
+		return err
+	}
+	if o.Names = names; midjourney {
+		o.Names = append(o.Names, datasets.MidjourneyNames...)
+	}
+	if o.Sidecar != "" {
+		if _, err := os.Stat(o.Sidecar); err == nil {
+			if o.Sidecar, err = filepath.Abs(o.Sidecar); err != nil {
+				return err
+			}
+		}
+	}
+	pictures := datasets.Imported(dir, o)
+	if !s.skipBad {
+		if err := readable(ctx, pictures); err != nil {
+			return err
+		}
+	}
+	if err := s.save(ctx, pictures.Good()); err != nil {
+		return err
+	}
+	if away, err := outside(dir, s.out); err != nil || !away || o.Grid > 1 {
+		return err // pictures that were cut lie beside the table
+	}
+	fmt.Printf("the pictures stay in %s: give --root %[1]s to what reads %s\n", dir, s.out)
+	return nil
+}
+
+// readable says which pictures cannot be used.
+func readable(ctx context.Context, t datasets.Table) error {
+	plan, err := t.Bad().Plan()
+	if err != nil {
+		return err
+	}
+	res, err := request(ctx, client.Request{Plan: plan})
+	if err != nil {
+		return err
+	}
+	ids, reasons := res.Frame.Texts("id"), res.Frame.Texts("reason")
+	if len(ids) == 0 {
+		return nil
+	}
+	const most = 5
+	var list []string
+	for i := range ids[:min(most, len(ids))] {
+		list = append(list, fmt.Sprintf("%q (%s)", ids[i], reasons[i]))
+	}
+	more := ""
+	if len(ids) > most {
+		more = fmt.Sprintf(" and %d more", len(ids)-most)
+	}
+	return fmt.Errorf("%d pictures cannot be used: %s%s; --skip-bad leaves them out", len(ids), strings.Join(list, ", "), more)
+}
+
+// outside says whether a folder lies neither beside a table nor below its folder: its pictures are then named by absolute paths.
+func outside(dir, table string) (bool, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return false, err
+	}
+	if table, err = filepath.Abs(table); err != nil {
+		return false, err
+	}
+	rel, err := filepath.Rel(filepath.Dir(table), dir)
+	return err != nil || rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator)), nil
+}

@@ -1,0 +1,223 @@
+package commands
+
+import (
+	"bytes"
+	"errors"
+	"image"
+	"image/color"
+	"image/png"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"antipode/datasets"
+	"antipode/gomlxmodels/all"
+	"antipode/kernel/client"
+)
+
+// inProcess makes commands evaluate their plans in a store of the test's own. It gives a function that runs one, and what that printed.
+func inProcess(t *testing.T) func(args ...string) (string, error) {
+	t.Helper()
+	e, err := all.NewEngine(t.TempDir(), "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := client.Registered()
+	client.Register(e)
+	t.Cleanup(func() {
+		client.Register(before)
+		if err := e.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return func(args ...string) (string, error) {
+		t.Helper()
+		r, w, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		stdout := os.Stdout
+		os.Stdout = w
+		printed := make(chan string)
+		go func() {
+			text, _ := io.ReadAll(r)
+			printed <- string(text)
+		}()
+		err = dispatch(t.Context(), args)
+		os.Stdout = stdout
+		w.Close()
+		return <-printed, err
+	}
+}
+
+// pictureOf is a PNG of grey pixels, side × side, each of another level.
+func pictureOf(t *testing.T, side int) string {
+	t.Helper()
+	img := image.NewGray(image.Rect(0, 0, side, side))
+	for i := range img.Pix {
+		img.SetGray(i%side, i/side, color.Gray{Y: byte(i)})
+	}
+	var b bytes.Buffer
+	if err := png.Encode(&b, img); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// folderOf writes files by their paths below a new folder.
+func folderOf(t *testing.T, files map[string]string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range files {
+		file := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+func TestImportMidjourney(t *testing.T) {
+	run := inProcess(t)
+	const job = "_3f1b2c3d-0123-4567-89ab-cdef01234567"
+	dir := folderOf(t, map[string]string{"ada_a_house_in_Accra" + job + "_2.png": pictureOf(t, 3), "more/ada_a_घर" + job + ".webp.png": pictureOf(t, 4), "more/ada_a_घर" + job + ".png": pictureOf(t, 5)})
+	out := filepath.Join(dir, "t.csv")
+	args := []string{"import", "--dir", dir, "--model", "midjourney-v6", "--language", "en", "--midjourney", "--out", out}
+	if _, err := run(args...); err == nil || !strings.Contains(err.Error(), "1 of 3 names") || !strings.Contains(err.Error(), job+`.webp.png"`) {
+		t.Fatalf("a name that fits no pattern: %v", err)
+	}
+	if err := os.Remove(filepath.Join(dir, "more", "ada_a_घर"+job+".webp.png")); err != nil {
+		t.Fatal(err)
+	}
+	if printed, err := run(args...); err != nil || !strings.Contains(printed, "t.csv: 2 rows") || strings.Contains(printed, "--root") {
+		t.Fatalf("%q, %v", printed, err)
+	}
+	got, err := os.ReadFile(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := "ada_a_house_in_Accra" + job + "_2.png"
+	second := "more/ada_a_घर" + job + ".png"
+	want := "id,image,source,prompt,job,variant,model,language\n" + name + "," + name + ",generated,a house in Accra," + job[1:] + ",2,midjourney-v6,en\n" +
+		second + "," + second + ",generated,a घर," + job[1:] + ",,midjourney-v6,en\n"
+	if string(got) != want {
+		t.Errorf("got\n%s, want\n%s", got, want)
+	}
+}
+
+// TestImportGrid: the table and its pictures can be moved, and read without the folder; a second time nothing is cut.
+func TestImportGrid(t *testing.T) {
+	run := inProcess(t)
+	dir := folderOf(t, map[string]string{"a.png": pictureOf(t, 3*5+2*2+2*1), "b.png": pictureOf(t, 3*7+2*2+2*1),
+		"s.csv": "file,prompt,language,seed\na.png,\"a house, at dusk\",en,3\nb.png,घर,hi,\n"})
+	out := filepath.Join(t.TempDir(), "t.parquet")
+	args := []string{"import", "--dir", dir, "--model", "dalle-mini", "--sidecar", "s.csv", "--grid", "3", "--margin", "2", "--gap", "1", "--out", out}
+	printed, err := run(args...)
+	if err != nil || !strings.Contains(printed, "18 rows") || strings.Contains(printed, "--root") {
+		t.Fatalf("%q, %v", printed, err)
+	}
+	if printed, err = run(args...); err != nil || !strings.Contains(printed, "18 rows, 0 items computed") {
+		t.Errorf("again: %q, %v", printed, err)
+	}
+	moved := filepath.Join(t.TempDir(), "there")
+	if err := os.Rename(filepath.Dir(out), moved); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.RemoveAll(dir); err != nil {
+		t.Fatal(err)
+	}
+	f, err := datasets.Parquet(filepath.Join(moved, "t.parquet")).Rows(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f.Len() != 18 || f.Texts("prompt")[9] != "घर" || f.Texts("language")[0] != "en" || f.Numbers("seed")[0] != 3 || f.Texts("id")[17] != "b.png#9" || f.Texts("grid")[17] != "b.png" {
+		t.Errorf("%d rows: %q", f.Len(), f.Texts("id"))
+	}
+	file, err := os.Open(f.Images("image")[17].Path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	if c, err := png.DecodeConfig(file); err != nil || c.Width != 7 || c.Height != 7 {
+		t.Errorf("%+v, %v", c, err)
+	}
+}
+
+// TestImportBad: each error says what is wrong and where, in one line; where a row is bad, --skip-bad leaves it out.
+func TestImportBad(t *testing.T) {
+	whole := pictureOf(t, 9)
+	cut := whole[:len(whole)/2]
+	with := func(files map[string]string, more ...string) map[string]string {
+		for i := 0; i+1 < len(more); i += 2 {
+			files[more[i]] = more[i+1]
+		}
+		return files
+	}
+	pictures := func(more ...string) map[string]string {
+		return with(map[string]string{"a_1.png": whole, "b_2.png": whole}, more...)
+	}
+	for _, c := range []struct {
+		name  string
+		files map[string]string
+		args  string
+		want  string
+		rows  string // with --skip-bad; "" = an error then too
+	}{
+		{"no pictures", map[string]string{"x.txt": "x"}, "--model m", "no pictures", ""},
+		{"no model", pictures(), "", "name the generator", ""},
+		{"names", pictures("\x1b[31mc.png", whole), "--model m --names {prompt}_{seed:number}", `1 of 3 names`, ""},
+		{"pattern", pictures(), "--model m --names {prompt", "brace", ""},
+		{"truncated", pictures("c_3.png", cut), "--model m --names {prompt}_{seed:number}", `1 pictures cannot be used: "c_3.png" (c_3.png: not a readable PNG`, "2 rows"},
+		{"truncated, hostile", pictures("\x1b[31m\n=c.png", cut), "--model m", `"\x1b[31m\n=c.png" (` + "\uFFFD[31m =c.png: not", "2 rows"},
+		{"empty", pictures("c_3.png", ""), "--model m", "the file is empty", "2 rows"},
+		{"does not divide", pictures("c.png", pictureOf(t, 10)), "--model m --grid 3", `9 pictures cannot be used: "c.png#1" (c.png: 10×10 pixels are no grid of 3 × 3`, "18 rows"},
+		{"margin", pictures(), "--model m --margin 3", "are of a grid", ""},
+		{"leaves the folder", pictures("s.csv", "file,prompt\na_1.png,x\nb_2.png,y\n../c.png,z\n"), "--model m --sidecar s.csv", "line 4: ../c.png", ""},
+		{"duplicates", pictures("s.csv", "file,prompt\na_1.png,x\nb_2.png,y\n./a_1.png,z\n"), "--model m --sidecar s.csv", `"a_1.png" stands in line 2 already`, ""},
+		{"no such sidecar", pictures(), "--model m --sidecar none.csv", "none.csv", ""},
+	} {
+		run, dir := inProcess(t), folderOf(t, c.files)
+		out := filepath.Join(dir, "out.csv")
+		args := append([]string{"import", "--dir", dir, "--out", out}, strings.Fields(c.args)...)
+		_, err := run(args...)
+		if err == nil || !strings.Contains(oneLine(err), c.want) || strings.ContainsAny(oneLine(err), "\x1b\n") {
+			t.Errorf("%s: %v, want %q", c.name, err, c.want)
+		}
+		if _, err := os.Stat(out); err == nil {
+			t.Errorf("%s: a table was written", c.name)
+		}
+		printed, err := run(append(args, "--skip-bad")...)
+		if (err == nil) != (c.rows != "") || !strings.Contains(printed, c.rows) || strings.Contains(printed, "\x1b") || c.rows != "" && !strings.Contains(printed, "left out: row ") {
+			t.Errorf("%s with --skip-bad: %q, %v", c.name, printed, err)
+		}
+	}
+	run := inProcess(t)
+	for _, args := range []string{"", "--dir x", "--out x.csv", "--dir x --out x.txt", "--dir x --out x.csv more", "--dir x --out x.csv --grid y"} {
+		if _, err := run(append([]string{"import"}, strings.Fields(args)...)...); !errors.As(err, new(usageError)) {
+			t.Errorf("import %s: %v, want wrong usage", args, err)
+		}
+	}
+}
+
+// TestImportElsewhere: pictures that stay outside the table's folder are told of, and can be read with --root.
+func TestImportElsewhere(t *testing.T) {
+	run, dir := inProcess(t), folderOf(t, map[string]string{"a.png": pictureOf(t, 3), "prompts.csv": "file,prompt\na.png,x\n"})
+	t.Chdir(dir)
+	out := filepath.Join(t.TempDir(), "t.parquet")
+	printed, err := run("import", "--dir", ".", "--model", "m", "--sidecar", "prompts.csv", "--out", out)
+	if err != nil || !strings.Contains(printed, "give --root . to what reads") {
+		t.Fatalf("%q, %v", printed, err)
+	}
+	if f, err := datasets.Parquet(out).Rows(t.Context()); err == nil {
+		t.Errorf("read without a root: %v", f.Images("image"))
+	}
+	f, err := datasets.Parquet(out, datasets.Root(dir)).Rows(t.Context())
+	if err != nil || f.Len() != 1 || filepath.Base(f.Images("image")[0].Path) != "a.png" {
+		t.Errorf("%v", err)
+	}
+}
