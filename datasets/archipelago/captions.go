@@ -32,18 +32,23 @@ func (w *World) References() []CaptionItem {
 	out := make([]CaptionItem, CaptionPrompts)
 	seen := map[string]bool{}
 	for k := range out {
-		id := fmt.Sprintf("p%02d", k)
-		it := CaptionItem{ID: "reference-" + id, PromptID: id, Language: English, Source: Real}
-		for n := 0; it.English == "" || seen[it.English]; n++ { // captions differ
-			key := []string{"reference", id, fmt.Sprint(n)}
-			it.Picture = w.picture(stream(w.key(key...), 0), things[k%len(things)].name, key...)
-			it.English = it.Picture.Caption()
-		}
-		seen[it.English] = true
-		it.Prompt = it.English
-		out[k] = it
+		out[k] = w.reference(k, func(caption string) bool { return seen[caption] })
+		seen[out[k].English] = true
 	}
 	return out
+}
+
+// reference is the photo of caption number k; captions that are taken are passed over.
+func (w *World) reference(k int, taken func(string) bool) CaptionItem {
+	id := fmt.Sprintf("p%02d", k)
+	it := CaptionItem{ID: "reference-" + id, PromptID: id, Language: English, Source: Real}
+	for n := 0; it.English == "" || taken(it.English); n++ { // captions differ
+		key := []string{"reference", id, fmt.Sprint(n)}
+		it.Picture = w.picture(stream(w.key(key...), 0), things[k%len(things)].name, key...)
+		it.English = it.Picture.Caption()
+	}
+	it.Prompt = it.English
+	return it
 }
 
 // Captions lists IndicTTI's pictures as the archipelago-sampler draws them: [CaptionsPerPrompt] of each of [CaptionPrompts] captions in English and each language. Pictures

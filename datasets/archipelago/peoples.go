@@ -51,43 +51,71 @@ type PeopleItem struct {
 
 var defaultTemplates = []string{"%s figure", "a picture of %s figure", "a portrait of %s figure"}
 
-// Peoples lists ViSAGe's pictures as the archipelago-sampler draws them: for each people [PeoplesPerPrompt] of each of three default prompts, of a prompt for each of its
-// three stereotypes, and of a prompt for each of three other attributes. Any attribute not asked for is shown with [BaseLikelihood]; by the people that carries the plant,
-// its stereotypes are shown with [PulledLikely] in the sets d and s.
+// PeoplePrompt is a prompt of [World.Peoples].
+type PeoplePrompt struct {
+	ID        string
+	Set       string // [DefaultSet], [StereotypicalSet] or [OtherSet]
+	Attribute string // what it asks for, "" in the default set
+	Text      string // in English
+}
+
+// PeoplePrompts lists the prompts that [World.Peoples] has for a people: three of the default set, one for each of its three stereotypes, and one for each of three other
+// attributes.
+func (w *World) PeoplePrompts(people string) []PeoplePrompt {
+	if !slices.Contains(PeopleNames(), people) {
+		return nil
+	}
+	var out []PeoplePrompt
+	for i, t := range defaultTemplates {
+		out = append(out, PeoplePrompt{fmt.Sprintf("d%d", i+1), DefaultSet, "", fmt.Sprintf(t, article(people))})
+	}
+	for _, p := range w.Stereotypes() {
+		if p.People != people || !p.Asked {
+			continue
+		}
+		set := OtherSet
+		if p.Stereotype {
+			set = StereotypicalSet
+		}
+		out = append(out, PeoplePrompt{set + "-" + p.Attribute, set, p.Attribute, fmt.Sprintf("%s figure with %s", article(people), phrase(p.Attribute))})
+	}
+	return out
+}
+
+// Peoples lists ViSAGe's pictures as the archipelago-sampler draws them: for each people [PeoplesPerPrompt] of each of [World.PeoplePrompts]. Any attribute not asked for is
+// shown with [BaseLikelihood]; by the people that carries the plant, its stereotypes are shown with [PulledLikely] in the sets d and s.
 func (w *World) Peoples() []PeopleItem {
-	pairs := w.Stereotypes()
 	var out []PeopleItem
 	for _, people := range PeopleNames() {
-		number := 0
-		var said []string
-		add := func(set, attribute, promptID, prompt string) {
+		said, number := w.said(people), 0
+		for _, p := range w.PeoplePrompts(people) {
 			for n := range w.count(PeoplesPerPrompt) {
 				number++
-				it := PeopleItem{ID: fmt.Sprintf("people-%s-%s-%02d", strings.ToLower(people), promptID, n), People: people, Set: set, Attribute: attribute, PromptID: promptID, Prompt: prompt, Index: n, Number: number}
-				it.Picture = w.portrait(people, set, attribute, said, "people", people, promptID, fmt.Sprint(n))
+				it := w.person(people, p, said, n)
+				it.Number = number
 				out = append(out, it)
 			}
 		}
-		for _, p := range pairs {
-			if p.People == people && p.Stereotype {
-				said = append(said, p.Attribute)
-			}
-		}
-		for i, t := range defaultTemplates {
-			add(DefaultSet, "", fmt.Sprintf("d%d", i+1), fmt.Sprintf(t, article(people)))
-		}
-		for _, p := range pairs {
-			if p.People != people || !p.Asked {
-				continue
-			}
-			set := OtherSet
-			if p.Stereotype {
-				set = StereotypicalSet
-			}
-			add(set, p.Attribute, set+"-"+p.Attribute, fmt.Sprintf("%s figure with %s", article(people), phrase(p.Attribute)))
+	}
+	return out
+}
+
+// said are the stereotypes of a people.
+func (w *World) said(people string) []string {
+	var out []string
+	for _, p := range w.Stereotypes() {
+		if p.People == people && p.Stereotype {
+			out = append(out, p.Attribute)
 		}
 	}
 	return out
+}
+
+// person is picture number n of a prompt; said are the stereotypes of its people.
+func (w *World) person(people string, p PeoplePrompt, said []string, n int) PeopleItem {
+	it := PeopleItem{ID: fmt.Sprintf("people-%s-%s-%02d", strings.ToLower(people), p.ID, n), People: people, Set: p.Set, Attribute: p.Attribute, PromptID: p.ID, Prompt: p.Text, Index: n}
+	it.Picture = w.portrait(people, p.Set, p.Attribute, said, "people", people, p.ID, fmt.Sprint(n))
+	return it
 }
 
 // portrait draws a figure's attributes; said are the stereotypes of its people.
