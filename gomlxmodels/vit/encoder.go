@@ -15,7 +15,6 @@ import (
 	"github.com/gomlx/gomlx/ml/model"
 
 	"antipode/gomlxmodels/runner"
-	"antipode/gomlxmodels/weights"
 )
 
 // Masking is a reading of "attention to the excluded patches is zeroed" (spec, section 4.3).
@@ -74,7 +73,7 @@ func NewEncoder(backend compute.Backend, m *Model, o Options) (e *Encoder, err e
 	}
 	e = &Encoder{cfg: m.cfg, opts: o, run: runner.New(backend, "vit", "encoder")}
 	e.net = e.run.Net(func(s *model.Store) error {
-		return weights.Load(s.RootScope(), m.set, table(m.cfg, m.layout, m.prefix, heads{}), o.DType)
+		return m.Load(s.RootScope(), o.DType)
 	})
 	e.full = e.net.Graph("vit/full", func(s *model.Scope, in []*graph.Node) []*graph.Node {
 		return []*graph.Node{Forward(s, m.cfg, in[0], GraphOptions{DType: o.DType}).CLS}

@@ -9,6 +9,9 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/gomlx/compute/dtypes"
+	"github.com/gomlx/gomlx/ml/model"
+
 	"antipode/gomlxmodels/preprocess"
 	"antipode/gomlxmodels/weights"
 )
@@ -106,6 +109,11 @@ func (m *Model) base() string {
 		return m.prefix[:len(m.prefix)-len("encoder.")]
 	}
 	return m.prefix
+}
+
+// Load puts the weights into the variables of [Forward] below scope, which must not exist yet: to run, or to train on.
+func (m *Model) Load(scope *model.Scope, dtype dtypes.DType) error {
+	return weights.Load(scope, m.set, table(m.cfg, m.layout, m.prefix, heads{}), dtype)
 }
 
 // Config is the model's shape.
