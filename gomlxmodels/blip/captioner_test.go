@@ -15,6 +15,7 @@ import (
 	"github.com/gomlx/compute/dtypes"
 	"gonum.org/v1/gonum/stat/distuv"
 
+	"antipode/gomlxmodels/captioner"
 	"antipode/gomlxmodels/decode"
 	"antipode/gomlxmodels/internal/modeltest"
 	"antipode/internal/near"
@@ -40,13 +41,13 @@ func TestWords(t *testing.T) {
 	if err != nil || len(lines) != 2 {
 		t.Fatal(err, len(lines))
 	}
-	c := newCaptioner(t, testbackend.Go(t), g.Model, Options{})
+	c := newCaptioner(t, testbackend.Go(t), g.Model, captioner.Options{})
 	for _, l := range lines {
 		prompt, err := g.Prompt(l.Prefix)
 		if err != nil {
 			t.Fatal(err)
 		}
-		out, err := c.Caption(t.Context(), []Request{{Pixels: pixels, Prompt: prompt}}, decode.Settings{MaxTokens: 9})
+		out, err := c.Caption(t.Context(), []captioner.Request{{Pixels: pixels, Prompt: prompt}}, decode.Settings{MaxTokens: 9})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -69,9 +70,9 @@ func TestWords(t *testing.T) {
 }
 
 // drawn asks for captions of all pictures of a golden.
-func drawn(g golden, number int) (requests []Request) {
+func drawn(g golden, number int) (requests []captioner.Request) {
 	for i, p := range g.pictures() {
-		r := Request{Pixels: p, Picture: string(rune('a' + i)), Prompt: []int32{96, 7, 14}}
+		r := captioner.Request{Pixels: p, Picture: string(rune('a' + i)), Prompt: []int32{96, 7, 14}}
 		for k := range number {
 			r.Seeds = append(r.Seeds, uint64(1000*i+k))
 		}
@@ -84,7 +85,7 @@ func drawn(g golden, number int) (requests []Request) {
 func TestAlone(t *testing.T) {
 	modeltest.OnBoth(t, func(t *testing.T, backend compute.Backend) {
 		g := openGolden(t, "base")
-		c := newCaptioner(t, backend, g.Model, Options{Batch: 4})
+		c := newCaptioner(t, backend, g.Model, captioner.Options{Batch: 4})
 		for _, s := range []decode.Settings{
 			{MaxTokens: 14, Sample: true, Number: 3, TopP: 0.95, Temperature: 1.5},
 			{MaxTokens: 14, Beams: 3, Number: 3, LengthPenalty: 1},
@@ -102,7 +103,7 @@ func TestAlone(t *testing.T) {
 			different := map[string]bool{}
 			for i, r := range requests {
 				turned := slices.Concat(requests[i:], requests[:i]) // another place, other neighbours
-				for what, list := range map[string][]Request{"alone": {r}, "among others": turned} {
+				for what, list := range map[string][]captioner.Request{"alone": {r}, "among others": turned} {
 					again, err := c.Caption(t.Context(), list, s)
 					if err != nil {
 						t.Fatal(err)
@@ -127,7 +128,7 @@ func TestAlone(t *testing.T) {
 // TestSampling compares first tokens drawn of a picture with the softmax of transformers' logits.
 func TestSampling(t *testing.T) {
 	g := openGolden(t, "base")
-	c := newCaptioner(t, testbackend.Go(t), g.Model, Options{})
+	c := newCaptioner(t, testbackend.Go(t), g.Model, captioner.Options{})
 	logits, shape := g.Values("step.logits"), g.Shape("step.logits")
 	v := shape[2]
 	const number, calls = 50, 60
@@ -138,9 +139,9 @@ func TestSampling(t *testing.T) {
 			total += want[id]
 		}
 		counts := make([]int, v)
-		var requests []Request
+		var requests []captioner.Request
 		for call := range calls {
-			r := Request{Pixels: pixels, Picture: fmt.Sprint(picture), Prompt: []int32{96}}
+			r := captioner.Request{Pixels: pixels, Picture: fmt.Sprint(picture), Prompt: []int32{96}}
 			for k := range number {
 				r.Seeds = append(r.Seeds, near.Seed(t)<<32+uint64(call*number+k))
 			}
@@ -182,19 +183,19 @@ func TestSampling(t *testing.T) {
 // TestCaptionErrors: one line that names what is wrong.
 func TestCaptionErrors(t *testing.T) {
 	g := openGolden(t, "base")
-	fine := Request{Pixels: g.pictures()[0], Prompt: []int32{96}}
-	c := newCaptioner(t, testbackend.Go(t), g.Model, Options{Batch: 2})
+	fine := captioner.Request{Pixels: g.pictures()[0], Prompt: []int32{96}}
+	c := newCaptioner(t, testbackend.Go(t), g.Model, captioner.Options{Batch: 2})
 	for _, x := range []struct {
-		r    Request
+		r    captioner.Request
 		s    decode.Settings
 		want string
 	}{
-		{Request{Prompt: []int32{96}}, decode.Settings{MaxTokens: 3}, "picture 2: 0 pixel values, the model takes 3072"},
-		{Request{Pixels: fine.Pixels}, decode.Settings{MaxTokens: 3}, "no token"},
+		{captioner.Request{Prompt: []int32{96}}, decode.Settings{MaxTokens: 3}, "picture 2: 0 pixel values, the model takes 3072"},
+		{captioner.Request{Pixels: fine.Pixels}, decode.Settings{MaxTokens: 3}, "no token"},
 		{fine, decode.Settings{MaxTokens: 60}, "ask for fewer"},
 		{fine, decode.Settings{}, "at least 1"},
 	} {
-		_, err := c.Caption(t.Context(), []Request{fine, x.r}, x.s)
+		_, err := c.Caption(t.Context(), []captioner.Request{fine, x.r}, x.s)
 		modeltest.CheckLine(t, err, x.want)
 	}
 	if c.Bytes() == 0 {
@@ -205,40 +206,40 @@ func TestCaptionErrors(t *testing.T) {
 	}
 	stopped, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := c.Caption(stopped, []Request{fine}, decode.Settings{MaxTokens: 3}); !errors.Is(err, context.Canceled) {
+	if _, err := c.Caption(stopped, []captioner.Request{fine}, decode.Settings{MaxTokens: 3}); !errors.Is(err, context.Canceled) {
 		t.Errorf("stopped: %v", err)
 	}
 	c.Close()
 	c.Close()
-	_, err := c.Caption(t.Context(), []Request{fine}, decode.Settings{MaxTokens: 3})
+	_, err := c.Caption(t.Context(), []captioner.Request{fine}, decode.Settings{MaxTokens: 3})
 	modeltest.CheckLine(t, err, "blip: the captioner is closed")
 	if c.Bytes() != 0 {
 		t.Errorf("closed, %d bytes", c.Bytes())
 	}
-	_, err = NewCaptioner(nil, g.Model, Options{})
+	_, err = NewCaptioner(nil, g.Model, captioner.Options{})
 	modeltest.CheckLine(t, err, "needs a backend")
-	_, err = NewCaptioner(testbackend.Go(t), g.Model, Options{Batch: -1})
+	_, err = NewCaptioner(testbackend.Go(t), g.Model, captioner.Options{Batch: -1})
 	modeltest.CheckLine(t, err, "batch -1 is not between 1 and 1024")
-	_, err = NewCaptioner(testbackend.Go(t), g.Model, Options{DType: dtypes.Int32})
+	_, err = NewCaptioner(testbackend.Go(t), g.Model, captioner.Options{DType: dtypes.Int32})
 	modeltest.CheckLine(t, err, "dtype Int32 is not one")
 	bad := slices.Clone(fine.Pixels)
 	bad[7] = float32(math.NaN())
-	d := newCaptioner(t, testbackend.Go(t), g.Model, Options{})
-	_, err = d.Caption(t.Context(), []Request{{Pixels: bad, Prompt: []int32{96}}}, decode.Settings{MaxTokens: 3})
+	d := newCaptioner(t, testbackend.Go(t), g.Model, captioner.Options{})
+	_, err = d.Caption(t.Context(), []captioner.Request{{Pixels: bad, Prompt: []int32{96}}}, decode.Settings{MaxTokens: 3})
 	modeltest.CheckLine(t, err, "out of range")
 }
 
 // TestHalf: in bfloat16 the logits are those of float32, more coarsely.
 func TestHalf(t *testing.T) {
 	g := openGolden(t, "base")
-	c := newCaptioner(t, testbackend.XLA(t), g.Model, Options{Batch: 2, DType: dtypes.BFloat16})
+	c := newCaptioner(t, testbackend.XLA(t), g.Model, captioner.Options{Batch: 2, DType: dtypes.BFloat16})
 	var first [][]float32
 	s := decode.Settings{MaxTokens: 3, Trace: func(step int, logits [][]float32) {
 		if step == 0 {
 			first = slices.Clone(logits)
 		}
 	}}
-	if _, err := c.Caption(t.Context(), []Request{{Pixels: g.pictures()[0], Prompt: []int32{96}}}, s); err != nil {
+	if _, err := c.Caption(t.Context(), []captioner.Request{{Pixels: g.pictures()[0], Prompt: []int32{96}}}, s); err != nil {
 		t.Fatal(err)
 	}
 	want, shape := g.Values("step.logits"), g.Shape("step.logits")

@@ -3,13 +3,13 @@
 //
 // # Two doors
 //
-// [ForwardImage] and [ForwardText] are the graphs. [Open], [Model.Prepare], [Model.Prompt], [NewCaptioner] and [Captioner.Caption] are
+// [ForwardImage] and [ForwardText] are the graphs. [Open], [Model.Prepare], [Model.Prompt] and [NewCaptioner] are
 // the Go side: they never panic, take no globals and give one-line errors.
 //
 //	m, err := blip.Open(folder)
-//	c, err := blip.NewCaptioner(backend, m, blip.Options{})
+//	c, err := blip.NewCaptioner(backend, m, captioner.Options{})
 //	pixels, err := m.Prepare(picture)
-//	texts, err := c.Caption(ctx, []blip.Request{{Pixels: pixels, Prompt: prompt}}, decode.Settings{MaxTokens: 20})
+//	texts, err := c.Caption(ctx, []captioner.Request{{Pixels: pixels, Prompt: prompt}}, decode.Settings{MaxTokens: 20})
 //
 // The vision tower is package vit's, all its tokens after the final norm. The decoder is a BERT whose blocks look at the picture
 // between attention and MLP. What each block makes of the picture, its keys and values, is computed once, with the picture.

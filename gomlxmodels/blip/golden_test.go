@@ -1,12 +1,8 @@
 package blip
 
 import (
-	"encoding/json"
 	"fmt"
-	"math"
-	"os"
 	"path/filepath"
-	"slices"
 	"testing"
 
 	"github.com/gomlx/compute"
@@ -15,7 +11,9 @@ import (
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
 
+	"antipode/gomlxmodels/captioner"
 	"antipode/gomlxmodels/decode"
+	"antipode/gomlxmodels/internal/captiontest"
 	"antipode/gomlxmodels/internal/modeltest"
 	"antipode/gomlxmodels/weights"
 	"antipode/internal/near"
@@ -50,7 +48,7 @@ func openIn(t testing.TB, dir string) golden {
 // pictures are the golden's, prepared.
 func (g golden) pictures() [][]float32 { return g.Rows("pixels") }
 
-func newCaptioner(t testing.TB, backend compute.Backend, m *Model, o Options) *Captioner {
+func newCaptioner(t testing.TB, backend compute.Backend, m *Model, o captioner.Options) *captioner.Captioner {
 	t.Helper()
 	c, err := NewCaptioner(backend, m, o)
 	if err != nil {
@@ -103,57 +101,6 @@ func checkStages(t *testing.T, backend compute.Backend, name string) {
 	}
 }
 
-// written is one line of captions.json.
-type written struct {
-	Raw     map[string]any `json:"settings"`
-	Prompt  []int32
-	Picture int
-	Tokens  [][]int32
-	Scores  []float64
-}
-
-func (g golden) written() (out []written) {
-	g.T.Helper()
-	text, err := os.ReadFile(filepath.Join(g.dir, "captions.json"))
-	if err != nil {
-		g.T.Fatal(err)
-	}
-	if err := json.Unmarshal(text, &out); err != nil {
-		g.T.Fatal(err)
-	}
-	if len(out) < 100 {
-		g.T.Fatalf("%s: only %d captions", g.dir, len(out))
-	}
-	return out
-}
-
-// settings are those of transformers' generate, by name.
-func settings(t testing.TB, raw map[string]any) decode.Settings {
-	s := decode.Settings{MaxTokens: 14, LengthPenalty: 1}
-	for name, value := range raw {
-		number, _ := value.(float64)
-		switch name {
-		case "max_new_tokens":
-			s.MaxTokens = int(number)
-		case "min_new_tokens":
-			s.MinTokens = int(number)
-		case "repetition_penalty":
-			s.RepetitionPenalty = number
-		case "num_beams":
-			s.Beams = int(number)
-		case "num_return_sequences":
-			s.Number = int(number)
-		case "length_penalty":
-			s.LengthPenalty = number
-		case "early_stopping":
-			s.Early = decode.Early(fmt.Sprint(value))
-		default:
-			t.Fatalf("setting %q", name)
-		}
-	}
-	return s
-}
-
 // TestCaptions compares greedy captions and those of beams, token for token, with transformers' generate, and the logits of every step.
 // XLA, which takes its time to compile, gets some of the settings.
 func TestCaptions(t *testing.T) {
@@ -171,78 +118,5 @@ func TestCaptions(t *testing.T) {
 
 func checkCaptions(t *testing.T, backend compute.Backend, name string, takes func(decode.Settings) bool) {
 	g := openGolden(t, name)
-	c := newCaptioner(t, backend, g.Model, Options{Batch: 3})
-	pictures := g.pictures()
-	type setting struct{ text, prompt string }
-	groups := map[setting][]written{}
-	var order []setting
-	for _, w := range g.written() {
-		key, _ := json.Marshal(w.Raw)
-		k := setting{string(key), fmt.Sprint(w.Prompt)}
-		if groups[k] == nil {
-			order = append(order, k)
-		}
-		groups[k] = append(groups[k], w)
-	}
-	end, start := int32(g.cfg.Text.EndToken), int32(g.cfg.Text.StartToken)
-	worst := 0.0
-	for i, k := range order {
-		list := groups[k]
-		s := settings(t, list[0].Raw)
-		if !takes(s) {
-			continue
-		}
-		var steps [][]float32
-		if i == 0 { // plain greedy search without a prompt: "step.logits"
-			c.opts.Batch = len(pictures)
-			s.Trace = func(_ int, logits [][]float32) { steps = append(steps, slices.Concat(logits...)) }
-		} else {
-			c.opts.Batch = 3
-		}
-		var requests []Request
-		for _, w := range list {
-			requests = append(requests, Request{Pixels: pictures[w.Picture], Prompt: append([]int32{start}, w.Prompt...)})
-		}
-		got, err := c.Caption(t.Context(), requests, s)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for i, w := range list {
-			for j, want := range w.Tokens {
-				text := got[i][j]
-				tokens := slices.Clone(text.Tokens)
-				if text.Ended {
-					tokens = append(tokens, end)
-				}
-				if !slices.Equal(tokens, want) {
-					t.Errorf("%v, prompt %v, picture %d, caption %d: %v, transformers writes %v", w.Raw, w.Prompt, w.Picture, j, tokens, want)
-				} else if w.Scores != nil {
-					worst = max(worst, math.Abs(text.Score-w.Scores[j])/max(1, math.Abs(w.Scores[j])))
-				}
-			}
-		}
-		if i == 0 {
-			if len(requests) != len(pictures) {
-				t.Fatalf("%d of %d pictures have a greedy caption: the steps cannot be compared", len(requests), len(pictures))
-			}
-			want, shape := g.Values("step.logits"), g.Shape("step.logits")
-			if len(steps) < shape[0] {
-				t.Fatalf("%d steps, transformers takes %d", len(steps), shape[0])
-			}
-			per := shape[1] * shape[2]
-			for step := range shape[0] {
-				for p := range shape[1] { // what follows a caption's end has no meaning
-					if step > 0 && step >= len(list[p].Tokens[0]) {
-						continue
-					}
-					at := p * shape[2]
-					near.Check(t, fmt.Sprintf("logits of step %d, picture %d", step, p), steps[step][at:at+shape[2]], want[step*per+at:step*per+at+shape[2]], 1e-4, 1e-4*near.Scale(want))
-				}
-			}
-		}
-	}
-	t.Logf("%d settings and prompts; worst difference of a score %.2g of it", len(order), worst)
-	if worst > 5e-5 {
-		t.Errorf("worst difference of a score: %v", worst)
-	}
+	captiontest.Check(t, backend, g.Network(), captiontest.Reference{Golden: g.Golden, Lines: captiontest.Read(t, g.dir, 100), Start: []int32{int32(g.cfg.Text.StartToken)}}, takes)
 }

@@ -2,7 +2,6 @@ package blip
 
 import (
 	"github.com/gomlx/compute/dtypes"
-	"github.com/gomlx/compute/shapes"
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/ml/model"
 
@@ -50,18 +49,9 @@ func ForwardImage(scope *model.Scope, cfg *Config, pixels *Node, o GraphOptions)
 	x := ConvertDType(v.Tokens, o.dtype())
 	for i := range cfg.Text.Layers {
 		at := scope.At("text").At("block_%d", i).At("look")
-		out.Context = append(out.Context, heads(at.At("key"), &cfg.Text, x), heads(at.At("value"), &cfg.Text, x))
+		out.Context = append(out.Context, decode.Heads(at.At("key"), x, cfg.Text.HiddenSize, cfg.Text.Heads), decode.Heads(at.At("value"), x, cfg.Text.HiddenSize, cfg.Text.Heads))
 	}
 	return out
-}
-
-// heads is a dense layer whose output is cut into heads.
-//
-// Shapes: x [R,Q,·] → [R,H,Q,d].
-func heads(scope *model.Scope, c *TextConfig, x *Node) *Node {
-	y := nn.Dense(scope, x, c.HiddenSize, true)
-	y = Reshape(y, x.Shape().Dim(0), x.Shape().Dim(1), c.Heads, c.HiddenSize/c.Heads)
-	return TransposeAllAxes(y, 0, 2, 1, 3)
 }
 
 // ForwardText is the decoder; see decode.Network. It panics on a mistake in shapes; ids out of range give numbers without meaning.
@@ -88,7 +78,7 @@ func ForwardText(scope *model.Scope, cfg *Config, in decode.Inputs, o GraphOptio
 		}
 	}
 	if !o.Stages && q > 1 {
-		x = pick(x, in.Last)
+		x = decode.Pick(x, in.Last)
 	}
 	out.Logits = asFloat32(head(scope.At("head"), cfg, x, words))
 	if !o.Stages {
@@ -98,41 +88,18 @@ func ForwardText(scope *model.Scope, cfg *Config, in decode.Inputs, o GraphOptio
 	return out
 }
 
-// pick takes one token of each row.
-//
-// Shapes: x [R,Q,D]; at [R,1] int32 → [R,1,D].
-func pick(x, at *Node) *Node {
-	r, q, d := x.Shape().Dim(0), x.Shape().Dim(1), x.Shape().Dim(2)
-	rows := Iota(x.Graph(), shapes.Make(dtypes.Int32, r, 1), 0)
-	return InsertAxes(Gather(Reshape(x, r*q, d), Add(MulScalar(rows, int32(q)), at)), 1)
-}
-
 // block attends to the text so far, looks at the picture, and ends with an MLP; each part is normalised after it was added.
 //
 // Shapes: x [R,Q,D]; key, value [B,H,S,d] → [R,Q,D].
 func block(scope *model.Scope, c *TextConfig, x *Node, cache *decode.Cache, key, value *Node) *Node {
 	at := scope.At("attention")
-	keys, values, keep := cache.Update(heads(at.At("key"), c, x), heads(at.At("value"), c, x))
-	y := nn.Attention(heads(at.At("query"), c, x), keys, values, keep, false)
-	x = nn.LayerNorm(scope.At("norm1"), Add(x, joined(at.At("out"), c, y)), c.LayerNormEps)
-
-	at = scope.At("look")
-	r, q, b := x.Shape().Dim(0), x.Shape().Dim(1), key.Shape().Dim(0)
-	rows := Reshape(x, b, r/b*q, c.HiddenSize) // all captions of a picture look at one copy of it
-	y = nn.Attention(heads(at.At("query"), c, rows), key, value, nil, false)
-	y = Reshape(joined(at.At("out"), c, y), r, q, c.HiddenSize)
-	x = nn.LayerNorm(scope.At("norm2"), Add(x, y), c.LayerNormEps)
-
+	project := func(name string) *Node { return decode.Heads(at.At("%s", name), x, c.HiddenSize, c.Heads) }
+	keys, values, keep := cache.Update(project("key"), project("value"))
+	y := nn.Attention(project("query"), keys, values, keep, false)
+	x = nn.LayerNorm(scope.At("norm1"), Add(x, decode.Joined(at.At("out"), y)), c.LayerNormEps)
+	x = nn.LayerNorm(scope.At("norm2"), Add(x, decode.Look(scope.At("look"), x, key, value)), c.LayerNormEps)
 	y = nn.MLP(scope.At("mlp"), x, c.IntermediateSize, c.HiddenAct)
 	return nn.LayerNorm(scope.At("norm3"), Add(x, y), c.LayerNormEps)
-}
-
-// joined puts heads side by side again and mixes them.
-//
-// Shapes: y [R,H,Q,d] → [R,Q,D].
-func joined(scope *model.Scope, c *TextConfig, y *Node) *Node {
-	y = Reshape(TransposeAllAxes(y, 0, 2, 1, 3), y.Shape().Dim(0), y.Shape().Dim(2), c.HiddenSize)
-	return nn.Dense(scope, y, c.HiddenSize, true)
 }
 
 // head turns tokens into logits. Its weights are the words' own, where the checkpoint holds no others.

@@ -28,7 +28,7 @@ type Model struct {
 
 // Open reads the folder of a model: config.json, preprocessor_config.json (or the image_processor of processor_config.json, else
 // BlipImageProcessor's own preprocessing at the model's size), the tokenizer, model.safetensors or its shards. It checks that every
-// tensor the configuration asks for is there in the right shape and no other; values are read by [Captioner]. Errors are one line
+// tensor the configuration asks for is there in the right shape and no other; values are read by [NewCaptioner]. Errors are one line
 // and name the file. A folder without a tokenizer opens: tokens can be written without one.
 func Open(dir string) (m *Model, err error) {
 	defer runner.Recovered("blip", &err)
@@ -56,14 +56,14 @@ func Open(dir string) (m *Model, err error) {
 	return m, m.openTokenizer()
 }
 
-// processor is BlipImageProcessor.
-var processor = preprocess.Processor{Class: "BlipImageProcessor", Side: 384, Keys: map[string]string{
+// Processor is BlipImageProcessor, which BLIP-2 uses too.
+var Processor = preprocess.Processor{Class: "BlipImageProcessor", Side: 384, Keys: map[string]string{
 	"resample":   "3",
 	"image_mean": "[0.48145466, 0.4578275, 0.40821073]", "image_std": "[0.26862954, 0.26130258, 0.27577711]",
 }}
 
 func (m *Model) openPreprocessing() error {
-	pre, path, err := processor.OpenFolder(m.dir, m.cfg.Vision.ImageSize)
+	pre, path, err := Processor.OpenFolder(m.dir, m.cfg.Vision.ImageSize)
 	if err != nil {
 		return err
 	}
@@ -102,7 +102,7 @@ func (m *Model) Files() []string { return slices.Clone(m.files) }
 // Tokenizer is the tokenizer of the model's folder; the error of a folder without one names the files that are looked for.
 func (m *Model) Tokenizer() (*tokenizers.Tokenizer, error) { return m.tokenizer, m.noTokenizer }
 
-// Prepare does the host's part for one picture: resize and normalise. It gives the [3·H·W] values of [Request]. It is safe on several
+// Prepare does the host's part for one picture: resize and normalise. It gives the [3·H·W] values of captioner.Request. It is safe on several
 // goroutines at once.
 func (m *Model) Prepare(img image.Image) (pixels []float32, err error) {
 	defer runner.Recovered("blip", &err)

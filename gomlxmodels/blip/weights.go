@@ -3,6 +3,7 @@ package blip
 import (
 	"fmt"
 
+	"antipode/gomlxmodels/vit"
 	"antipode/gomlxmodels/weights"
 )
 
@@ -17,7 +18,7 @@ const (
 // table is the whole correspondence between a checkpoint and the variables.
 func table(cfg *Config) []weights.Rule {
 	var t weights.Table
-	visionRules(&t, &cfg.Vision)
+	TowerRules(&t, cfg.Vision.vit())
 	textRules(&t, &cfg.Text, cfg.Vision.HiddenSize)
 	used, left := headBias, decoderBias
 	if cfg.ownBias {
@@ -31,17 +32,21 @@ func table(cfg *Config) []weights.Rule {
 	return t
 }
 
-// visionRules adds the tower.
-func visionRules(t *weights.Table, c *VisionConfig) {
-	d, f, p := c.HiddenSize, c.IntermediateSize, c.PatchSize
+// TowerRules adds a tower as transformers names it in BLIP and BLIP-2, vision_model, with its variables below "vision".
+func TowerRules(t *weights.Table, c *vit.Config) {
+	d, f := c.HiddenSize, c.IntermediateSize
+	h, w := c.PatchSize[0], c.PatchSize[1]
 	const from = "vision_model.embeddings."
 	t.As(from+"class_embedding", "vision/tokens/class", nil, 1, 1, d)
-	t.As(from+"position_embedding", "vision/tokens/positions", nil, 1, 1+c.vit().Patches(), d)
-	t.As(from+"patch_embedding.weight", "vision/patch/weights", []int{d, c.NumChannels * p * p}, d, c.NumChannels, p, p)
+	t.As(from+"position_embedding", "vision/tokens/positions", nil, 1, 1+c.Patches(), d)
+	t.As(from+"patch_embedding.weight", "vision/patch/weights", []int{d, c.NumChannels * h * w}, d, c.NumChannels, h, w)
 	t.As(from+"patch_embedding.bias", "vision/patch/bias", nil, d)
 	for i := range c.Layers {
 		from, to := fmt.Sprintf("vision_model.encoder.layers.%d.", i), fmt.Sprintf("vision/block_%d/", i)
-		t.Dense(from+"self_attn.qkv", to+"attention/qkv", 3*d, d)
+		t.As(from+"self_attn.qkv.weight", to+"attention/qkv/weights", nil, 3*d, d)
+		if c.QKVBias {
+			t.As(from+"self_attn.qkv.bias", to+"attention/qkv/bias", nil, 3*d)
+		}
 		t.Dense(from+"self_attn.projection", to+"attention/out", d, d)
 		t.Dense(from+"mlp.fc1", to+"mlp/fc1", f, d)
 		t.Dense(from+"mlp.fc2", to+"mlp/fc2", d, f)

@@ -1,5 +1,5 @@
-// Package caption is the stage that puts pictures into words: it reads them and runs a BLIP captioner (packages blip and decode) on the
-// device. A row is one caption; rows of one picture are written together.
+// Package caption is the stage that puts pictures into words: it reads them and runs a captioner (a BLIP or BLIP-2, packages captioner and
+// decode) on the device. A row is one caption; rows of one picture are written together.
 package caption
 
 import (
@@ -8,6 +8,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
+	"image"
 	"math"
 	"path/filepath"
 	"slices"
@@ -15,14 +16,19 @@ import (
 	"strings"
 
 	"github.com/gomlx/compute"
+	"github.com/gomlx/compute/dtypes"
 
 	"antipode/datasets"
 	"antipode/gomlxmodels"
 	"antipode/gomlxmodels/blip"
+	"antipode/gomlxmodels/blip2"
+	"antipode/gomlxmodels/captioner"
 	"antipode/gomlxmodels/checkpoint"
 	"antipode/gomlxmodels/decode"
+	"antipode/gomlxmodels/preprocess"
 	"antipode/gomlxmodels/stage"
 	"antipode/gomlxmodels/stagekit"
+	"antipode/gomlxmodels/tokenizers"
 	"antipode/kernel/client"
 )
 
@@ -38,13 +44,40 @@ type worker struct {
 	env       stage.Env
 	args      gomlxmodels.CaptionArgs
 	settings  decode.Settings
-	model     *blip.Model
+	model     describer
+	network   captioner.Network
 	prompt    []int32
 	contents  string // digest of the model's files
 	kind      string // of the device
 	pictures  *pictures
-	captioner *blip.Captioner
+	captioner *captioner.Captioner
 	release   func()
+}
+
+// dtype is what captions are computed in.
+const dtype = dtypes.Float32
+
+// describer is an opened folder of a captioner of one architecture.
+type describer interface {
+	Files() []string // what a digest must cover
+	Preprocess() preprocess.Config
+	Network() captioner.Network
+	Tokenizer() (*tokenizers.Tokenizer, error)
+	Prepare(image.Image) ([]float32, error)
+	Prompt(prefix string) ([]int32, error)
+	Text(prompt, tokens []int32) (string, error)
+}
+
+// openModel opens a folder by what it says it is.
+func openModel(dir string) (describer, error) {
+	architecture, err := checkpoint.Architecture(dir)
+	if err != nil {
+		return nil, err
+	}
+	if architecture == "blip-2" {
+		return blip2.OpenCaptioner(dir)
+	}
+	return blip.Open(dir)
 }
 
 // maxTogether is the most drawn captions of a picture that are written in one group; more are split into groups of like size.
@@ -83,12 +116,13 @@ func open(_ context.Context, env stage.Env, raw json.RawMessage) (stage.Worker, 
 	if err != nil {
 		return nil, err
 	}
-	if w.model, err = blip.Open(dir); err != nil {
+	if w.model, err = openModel(dir); err != nil {
 		return nil, err
 	}
-	c := &w.model.Config().Text
-	w.settings.End = int32(c.EndToken)
-	if err := w.settings.Validate(c.VocabSize); err != nil {
+	w.network = w.model.Network()
+	w.settings.Ends = w.network.Ends
+	decoder := w.network.Decoder(dtype)
+	if err := w.settings.Validate(decoder.Vocab); err != nil {
 		return nil, err
 	}
 	if _, err := w.model.Tokenizer(); err != nil {
@@ -97,8 +131,8 @@ func open(_ context.Context, env stage.Env, raw json.RawMessage) (stage.Worker, 
 	if w.prompt, err = w.model.Prompt(w.args.Prefix); err != nil {
 		return nil, err
 	}
-	if n := len(w.prompt) + w.args.MaxTokens - 1; n > c.Positions {
-		return nil, fmt.Errorf("a prefix of %d tokens and %d more are more than the model's %d: ask for fewer", len(w.prompt), w.args.MaxTokens, c.Positions)
+	if room := decoder.Positions - decoder.Before; len(w.prompt)+w.args.MaxTokens-1 > room {
+		return nil, fmt.Errorf("a prefix of %d tokens and %d more are more than the model's %d: ask for fewer", len(w.prompt), w.args.MaxTokens, room)
 	}
 	if w.contents, err = checkpoint.Digest(env, w.args.Model, w.model.Files(), w.model.Preprocess()); err != nil {
 		return nil, err
@@ -111,7 +145,7 @@ func open(_ context.Context, env stage.Env, raw json.RawMessage) (stage.Worker, 
 func (w *worker) Label() string { return "caption " + checkpoint.Name(w.args.Model) }
 
 // batch is how many groups are written at once.
-func (w *worker) batch() int { return max(1, min(blip.DefaultBatch, blip.MaxRows/w.settings.Width())) }
+func (w *worker) batch() int { return w.network.Batch(captioner.DefaultBatch, &w.settings) }
 
 // Batch is in captions: whole groups.
 func (w *worker) Batch() int { return w.batch() * w.settings.Number }
@@ -162,8 +196,8 @@ func number(row stage.Row, column string) float64 {
 
 func (w *worker) Load(ctx context.Context) (err error) {
 	key := fmt.Sprintf("%s (%.12s, %s)", w.Label(), w.contents, w.kind)
-	w.captioner, w.release, err = stagekit.Load(ctx, w.env, key, func(backend compute.Backend) (*blip.Captioner, error) {
-		return blip.NewCaptioner(backend, w.model, blip.Options{})
+	w.captioner, w.release, err = stagekit.Load(ctx, w.env, key, func(backend compute.Backend) (*captioner.Captioner, error) {
+		return captioner.New(backend, w.network, captioner.Options{DType: dtype})
 	})
 	return err
 }
@@ -267,8 +301,8 @@ func (w *worker) Compute(ctx context.Context, prepared []any) ([][]stage.Value, 
 type place struct{ group, slot int }
 
 // together puts items of one picture into groups, in the order the pictures come in.
-func (w *worker) together(items []*item) ([]blip.Request, []place) {
-	var groups []blip.Request
+func (w *worker) together(items []*item) ([]captioner.Request, []place) {
+	var groups []captioner.Request
 	places := make([]place, len(items))
 	open := map[string]int{} // a picture's group with room
 	for i, it := range items {
@@ -276,7 +310,7 @@ func (w *worker) together(items []*item) ([]blip.Request, []place) {
 		if !ok || w.settings.Sample && len(groups[g].Seeds) == w.settings.Number {
 			g = len(groups)
 			open[it.picture] = g
-			groups = append(groups, blip.Request{Pixels: it.pixels, Picture: it.picture, Prompt: w.prompt})
+			groups = append(groups, captioner.Request{Pixels: it.pixels, Picture: it.picture, Prompt: w.prompt})
 		}
 		places[i] = place{g, it.rank}
 		if w.settings.Sample {

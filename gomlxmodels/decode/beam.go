@@ -43,7 +43,7 @@ func (s *Settings) newSearch(seen []bool) *search {
 
 // step takes the logits of the open beams after step tokens (from 0) and gives which beam each new one continues, with what token.
 func (s *Settings) step(b *search, step int, logits [][]float32) (parents []int, tokens []int32, err error) {
-	best := make([]hypothesis, 0, 2*s.Beams+1)
+	best := make([]hypothesis, 0, s.candidates()+1)
 	for i := range b.open {
 		if best, err = s.continuations(b, i, step, logits[i], best); err != nil {
 			return nil, nil, err
@@ -52,7 +52,7 @@ func (s *Settings) step(b *search, step int, logits [][]float32) (parents []int,
 	length := float32(math.Pow(float64(step+1), s.LengthPenalty))
 	next := slices.Clone(best)
 	for i, c := range best {
-		if c.token != s.End && step+1 < s.MaxTokens {
+		if !s.ends(c.token) && step+1 < s.MaxTokens {
 			continue
 		}
 		next[i].score += far
@@ -60,7 +60,7 @@ func (s *Settings) step(b *search, step int, logits [][]float32) (parents []int,
 			continue
 		}
 		c.done, c.score = true, c.score/length
-		c.text = extend(b.open[c.beam].text, c, s.End)
+		c.text = s.extend(b.open[c.beam].text, c)
 		b.finished = append(b.finished, c)
 	}
 	byScore := func(x, y hypothesis) int { return cmp.Compare(y.score, x.score) }
@@ -69,7 +69,7 @@ func (s *Settings) step(b *search, step int, logits [][]float32) (parents []int,
 	slices.SortStableFunc(next, byScore)
 	open := make([]hypothesis, s.Beams)
 	for i, c := range next[:s.Beams] {
-		c.text = extend(b.open[c.beam].text, c, s.End)
+		c.text = s.extend(b.open[c.beam].text, c)
 		if c.seen = slices.Clone(b.open[c.beam].seen); c.seen != nil {
 			c.seen[c.token] = true
 		}
@@ -81,7 +81,7 @@ func (s *Settings) step(b *search, step int, logits [][]float32) (parents []int,
 	return parents, tokens, nil
 }
 
-// continuations adds beam i's best ones to a list of at most two for each beam, of falling score.
+// continuations adds beam i's best ones to a list of as many candidates, of falling score.
 func (s *Settings) continuations(b *search, i, step int, logits []float32, best []hypothesis) ([]hypothesis, error) {
 	total, err := logSum(logits)
 	if err != nil {
@@ -95,9 +95,9 @@ func (s *Settings) continuations(b *search, i, step int, logits []float32, best 
 		penalise(b.logs, b.open[i].seen, s.RepetitionPenalty)
 	}
 	if step < s.MinTokens {
-		b.logs[s.End] = float32(math.Inf(-1))
+		s.forbid(b.logs)
 	}
-	most := 2 * s.Beams
+	most := s.candidates()
 	for id, v := range b.logs {
 		score := v + b.open[i].score
 		if len(best) == most && score <= best[most-1].score {
@@ -114,9 +114,9 @@ func (s *Settings) continuations(b *search, i, step int, logits []float32, best 
 }
 
 // extend is a text with one token more; the end is not among its tokens.
-func extend(t Text, c hypothesis, end int32) Text {
+func (s *Settings) extend(t Text, c hypothesis) Text {
 	t.LogProb += c.raw
-	if c.token == end {
+	if s.ends(c.token) {
 		t.Ended = true
 		return t
 	}

@@ -48,14 +48,16 @@ func penalise(scores []float32, seen []bool, penalty float64) {
 
 func (s *Settings) penalty() bool { return s.RepetitionPenalty != 0 && s.RepetitionPenalty != 1 }
 
-// markSeen says which tokens stand in a prompt; nil where no penalty asks.
-func (s *Settings) markSeen(vocab int, prompt []int32) []bool {
+// markSeen says which tokens stand in a prompt or before it; nil where no penalty asks.
+func (s *Settings) markSeen(vocab int, before, prompt []int32) []bool {
 	if !s.penalty() {
 		return nil
 	}
 	seen := make([]bool, vocab)
-	for _, id := range prompt {
-		seen[id] = true
+	for _, part := range [][]int32{before, prompt} {
+		for _, id := range part {
+			seen[id] = true
+		}
 	}
 	return seen
 }
@@ -75,7 +77,7 @@ func (s *Settings) next(r *row, step int, logits []float32) error {
 		penalise(scores, r.seen, s.RepetitionPenalty)
 	}
 	if step < s.MinTokens {
-		scores[s.End] = float32(math.Inf(-1))
+		s.forbid(scores)
 	}
 	var token int
 	if s.Sample {
@@ -88,7 +90,7 @@ func (s *Settings) next(r *row, step int, logits []float32) error {
 		}
 	}
 	r.text.LogProb += float64(logits[token]) - total
-	if int32(token) == s.End {
+	if s.ends(int32(token)) {
 		r.text.Ended, r.done = true, true
 		return nil
 	}

@@ -163,19 +163,21 @@ func TestNext(t *testing.T) {
 		token int32 // -1 = the end
 		done  bool
 	}{
-		{Settings{End: 3, MaxTokens: 5}, nil, 0, 0, false},                                 // the first of equals
-		{Settings{End: 3, MaxTokens: 5, RepetitionPenalty: 2}, []int32{0, 2}, 0, 1, false}, // 1, 2, -2, 1.5
-		{Settings{End: 3, MaxTokens: 5, RepetitionPenalty: 2}, []int32{0, 1}, 0, -1, true}, // 1, 1, -1, 1.5
-		{Settings{End: 3, MaxTokens: 5, RepetitionPenalty: 2, MinTokens: 3}, []int32{0}, 1, 1, false},
-		{Settings{End: 0, MaxTokens: 5, MinTokens: 1}, nil, 0, 1, false},
-		{Settings{End: 0, MaxTokens: 5, MinTokens: 1}, nil, 1, -1, true},
-		{Settings{End: 3, MaxTokens: 1}, nil, 0, 0, true},
+		{Settings{Ends: []int32{3}, MaxTokens: 5}, nil, 0, 0, false},                                 // the first of equals
+		{Settings{Ends: []int32{3}, MaxTokens: 5, RepetitionPenalty: 2}, []int32{0, 2}, 0, 1, false}, // 1, 2, -2, 1.5
+		{Settings{Ends: []int32{3}, MaxTokens: 5, RepetitionPenalty: 2}, []int32{0, 1}, 0, -1, true}, // 1, 1, -1, 1.5
+		{Settings{Ends: []int32{3}, MaxTokens: 5, RepetitionPenalty: 2, MinTokens: 3}, []int32{0}, 1, 1, false},
+		{Settings{Ends: []int32{0}, MaxTokens: 5, MinTokens: 1}, nil, 0, 1, false},
+		{Settings{Ends: []int32{0, 2}, MaxTokens: 5}, nil, 0, -1, true},
+		{Settings{Ends: []int32{0, 1}, MaxTokens: 5, MinTokens: 1}, nil, 0, 3, false},
+		{Settings{Ends: []int32{0}, MaxTokens: 5, MinTokens: 1}, nil, 1, -1, true},
+		{Settings{Ends: []int32{3}, MaxTokens: 1}, nil, 0, 0, true},
 	} {
-		r := row{seen: c.s.markSeen(len(logits), c.seen)}
+		r := row{seen: c.s.markSeen(len(logits), nil, c.seen)}
 		if err := c.s.next(&r, c.step, slices.Clone(logits)); err != nil {
 			t.Fatal(err)
 		}
-		token, id := int32(-1), c.s.End
+		token, id := int32(-1), c.s.Ends[0]
 		if len(r.text.Tokens) > 0 {
 			token = r.text.Tokens[0]
 			id = token
@@ -185,7 +187,7 @@ func TestNext(t *testing.T) {
 		}
 	}
 	for _, bad := range []float32{float32(math.NaN()), float32(math.Inf(1))} {
-		r, s := row{}, Settings{End: 3, MaxTokens: 5}
+		r, s := row{}, Settings{Ends: []int32{3}, MaxTokens: 5}
 		if err := s.next(&r, 0, []float32{1, bad, 2, 0}); err == nil {
 			t.Errorf("%v among the logits is no error", bad)
 		}
@@ -195,17 +197,24 @@ func TestNext(t *testing.T) {
 func TestValidate(t *testing.T) {
 	good := []Settings{{MaxTokens: 1}, {MaxTokens: 5, Sample: true, Number: 50, TopP: 0.9, TopK: 3}, {MaxTokens: 5, Beams: 4, Number: 4, Early: Never}, {MaxTokens: 3, MinTokens: 3, RepetitionPenalty: 1.2}}
 	for _, s := range good {
+		s.Ends = []int32{0, 7}
 		if err := s.Validate(100); err != nil {
 			t.Errorf("%+v: %v", s, err)
 		}
 	}
 	nan := math.NaN()
+	if err := (&Settings{MaxTokens: 1}).Validate(100); err == nil {
+		t.Error("texts without an end are valid")
+	}
 	for _, s := range []Settings{
-		{}, {MaxTokens: 1, End: -1}, {MaxTokens: 1, End: 100}, {MaxTokens: 2, MinTokens: 3}, {MaxTokens: 1, RepetitionPenalty: -1}, {MaxTokens: 1, RepetitionPenalty: nan},
+		{}, {MaxTokens: 1, Ends: []int32{3, 100}}, {MaxTokens: 1, Beams: 34, Ends: []int32{3, 4}}, {MaxTokens: 1, Ends: []int32{-1}}, {MaxTokens: 1, Ends: []int32{100}}, {MaxTokens: 2, MinTokens: 3}, {MaxTokens: 1, RepetitionPenalty: -1}, {MaxTokens: 1, RepetitionPenalty: nan},
 		{MaxTokens: 1, Sample: true, Temperature: -1}, {MaxTokens: 1, Sample: true, TopP: 1.5}, {MaxTokens: 1, Sample: true, TopK: -1}, {MaxTokens: 1, TopP: 0.5},
 		{MaxTokens: 1, Sample: true, Beams: 2}, {MaxTokens: 1, Beams: 2, Number: 3}, {MaxTokens: 1, Beams: 50}, {MaxTokens: 1, Number: 2}, {MaxTokens: 1, LengthPenalty: nan},
 		{MaxTokens: 1, Early: "soon"}, {MaxTokens: 1, Sample: true, Number: 1000},
 	} {
+		if s.Ends == nil {
+			s.Ends = []int32{0}
+		}
 		if err := s.Validate(100); err == nil {
 			t.Errorf("%+v is valid", s)
 		}

@@ -93,7 +93,7 @@ func (n *toy) logits(group int, ids []int32) []float32 {
 // write is the loop in plain Go, without cache, groups and batches.
 func (n *toy) write(t *testing.T, group int, prompt []int32, seed uint64, s Settings) Text {
 	t.Helper()
-	r := row{seed: seed, seen: s.markSeen(toyVocab, prompt)}
+	r := row{seed: seed, seen: s.markSeen(toyVocab, nil, prompt)}
 	for step := 0; !r.done; step++ {
 		if err := s.next(&r, step, n.logits(group, slices.Concat(prompt, r.text.Tokens))); err != nil {
 			t.Fatal(err)
@@ -123,8 +123,8 @@ func TestGenerate(t *testing.T) {
 		g, contexts := n.generator(t, testbackend.Go(t))
 		ended := map[bool]int{}
 		for _, s := range []Settings{
-			{End: 3, MaxTokens: 12}, {End: 3, MaxTokens: 40, MinTokens: 4, RepetitionPenalty: 1.4}, {End: 3, MaxTokens: 9, RepetitionPenalty: 0.7},
-			{End: 3, MaxTokens: 12, Sample: true, Number: 3, Temperature: 2}, {End: 3, MaxTokens: 6, Sample: true, Number: 2, TopK: 4, TopP: 0.9, Temperature: 3, MinTokens: 2},
+			{Ends: []int32{3}, MaxTokens: 12}, {Ends: []int32{3}, MaxTokens: 40, MinTokens: 4, RepetitionPenalty: 1.4}, {Ends: []int32{3}, MaxTokens: 9, RepetitionPenalty: 0.7},
+			{Ends: []int32{3}, MaxTokens: 12, Sample: true, Number: 3, Temperature: 2}, {Ends: []int32{3}, MaxTokens: 6, Sample: true, Number: 2, TopK: 4, TopP: 0.9, Temperature: 3, MinTokens: 2},
 		} {
 			var requests []Request
 			for i, p := range prompts {
@@ -158,7 +158,7 @@ func TestGenerate(t *testing.T) {
 func TestBeams(t *testing.T) {
 	n := newToy(t, 2, false)
 	g, contexts := n.generator(t, testbackend.Go(t))
-	s := Settings{End: 3, MaxTokens: 2, Beams: 11, Number: 3, Early: Never}
+	s := Settings{Ends: []int32{3}, MaxTokens: 2, Beams: 11, Number: 3, Early: Never}
 	got, err := g.Generate(t.Context(), contexts, []Request{{Prompt: []int32{1}}, {Prompt: []int32{4, 5}}}, s)
 	if err != nil {
 		t.Fatal(err)
@@ -169,7 +169,7 @@ func TestBeams(t *testing.T) {
 		best := []float64{}
 		for id, v := range first {
 			one := float64(v) - total
-			if int32(id) == s.End {
+			if s.ends(int32(id)) {
 				best = append(best, one)
 				continue
 			}
@@ -192,7 +192,7 @@ func TestBeams(t *testing.T) {
 func TestErrors(t *testing.T) {
 	n := newToy(t, 2, false)
 	g, contexts := n.generator(t, testbackend.Go(t))
-	fine := Settings{End: 3, MaxTokens: 5}
+	fine := Settings{Ends: []int32{3}, MaxTokens: 5}
 	one := []Request{{Prompt: []int32{1}}}
 	for _, c := range []struct {
 		contexts []*tensors.Tensor
@@ -200,14 +200,14 @@ func TestErrors(t *testing.T) {
 		s        Settings
 		want     string
 	}{
-		{contexts, one, Settings{End: 99, MaxTokens: 5}, "the end token 99"},
+		{contexts, one, Settings{Ends: []int32{99}, MaxTokens: 5}, "the end tokens [99]"},
 		{contexts, nil, fine, "nothing to write about"},
 		{nil, one, fine, "nothing to write about"},
 		{contexts, []Request{{}}, fine, "the prompt has no token"},
 		{contexts, []Request{{Prompt: []int32{1, 23}}}, fine, "holds the token 23"},
 		{contexts, slices.Repeat(one, 3), fine, "3 requests for 2 contexts"},
-		{contexts, one, Settings{End: 3, MaxTokens: 65}, "ask for fewer"},
-		{contexts, one, Settings{End: 3, MaxTokens: 5, Sample: true, Number: 2}, "0 seeds for 2 texts"},
+		{contexts, one, Settings{Ends: []int32{3}, MaxTokens: 65}, "ask for fewer"},
+		{contexts, one, Settings{Ends: []int32{3}, MaxTokens: 5, Sample: true, Number: 2}, "0 seeds for 2 texts"},
 	} {
 		_, err := g.Generate(t.Context(), c.contexts, c.requests, c.s)
 		modeltest.CheckLine(t, err, c.want)
@@ -223,7 +223,7 @@ func TestErrors(t *testing.T) {
 	if _, err := g.Generate(stopped, contexts, one, s); !errors.Is(err, context.Canceled) {
 		t.Errorf("stopped at the second token: %v", err)
 	}
-	if _, err := g.Generate(t.Context(), contexts, one, Settings{End: 3, MaxTokens: 64}); err != nil {
+	if _, err := g.Generate(t.Context(), contexts, one, Settings{Ends: []int32{3}, MaxTokens: 64}); err != nil {
 		t.Errorf("all places: %v", err)
 	}
 }
@@ -240,7 +240,7 @@ func TestFailedCheck(t *testing.T) {
 	none := func(*model.Store) error { return nil }
 	fine, wrong := New(run.Net(none), net), New(run.Net(none), invents)
 	generate := func(g *Generator) error {
-		_, err := g.Generate(t.Context(), []*tensors.Tensor{tensors.FromValue(n.contexts)}, []Request{{Prompt: []int32{1}}}, Settings{End: 3, MaxTokens: 5})
+		_, err := g.Generate(t.Context(), []*tensors.Tensor{tensors.FromValue(n.contexts)}, []Request{{Prompt: []int32{1}}}, Settings{Ends: []int32{3}, MaxTokens: 5})
 		return err
 	}
 	for range 2 {

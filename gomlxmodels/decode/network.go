@@ -15,6 +15,8 @@ type Network struct {
 	Positions int
 	// Before is how many places of a sequence the context takes before the prompt: 0 where it is only looked at (cross-attention).
 	Before int
+	// Seen are tokens that stand for the context in the places before the prompt: a repetition penalty counts them as written.
+	Seen []int32
 	// Forward gives the logits of the token after in.Last, [R,V] float32. It calls in.Cache.Update once for each layer, in order.
 	Forward func(scope *model.Scope, in Inputs) *Node
 }

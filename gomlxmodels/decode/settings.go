@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 )
 
 // Early says when a beam search ends: transformers' early_stopping.
@@ -18,9 +19,9 @@ const (
 
 // Settings say how texts are written; names in brackets are transformers'. The zero value of a field is its default.
 type Settings struct {
-	End       int32 // the token that ends a text (eos_token_id)
-	MaxTokens int   // most tokens written, the end included (max_new_tokens); at least 1
-	MinTokens int   // the end is not written before so many tokens (min_new_tokens)
+	Ends      []int32 // the tokens that end a text (eos_token_id); at least one, none twice
+	MaxTokens int     // most tokens written, the end included (max_new_tokens); at least 1
+	MinTokens int     // no end is written before so many tokens (min_new_tokens)
 
 	// RepetitionPenalty divides the logits of tokens that stand in prompt or text already, or multiplies negative ones
 	// (repetition_penalty); 0 and 1 = off. Beam search applies it to log-probabilities, as transformers does.
@@ -49,6 +50,19 @@ func (s *Settings) Width() int {
 	return max(1, s.Number)
 }
 
+// ends says that a token ends a text.
+func (s *Settings) ends(id int32) bool { return slices.Contains(s.Ends, id) }
+
+// forbid takes the ends out of scores.
+func (s *Settings) forbid(scores []float32) {
+	for _, id := range s.Ends {
+		scores[id] = float32(math.Inf(-1))
+	}
+}
+
+// candidates is how many continuations a step of a beam search looks at: so many that as many beams stay open, whatever ends.
+func (s *Settings) candidates() int { return (1 + len(s.Ends)) * s.Beams }
+
 // maxWidth bounds beams and texts of a group in one call.
 const maxWidth = 512
 
@@ -56,8 +70,10 @@ const maxWidth = 512
 func (s *Settings) Validate(vocab int) error {
 	finite := func(x float64) bool { return x >= 0 && !math.IsInf(x, 0) }
 	switch {
-	case s.End < 0 || int(s.End) >= vocab:
-		return fmt.Errorf("the end token %d is not among the %d tokens", s.End, vocab)
+	case len(s.Ends) == 0:
+		return errors.New("no token ends a text")
+	case slices.ContainsFunc(s.Ends, func(id int32) bool { return id < 0 || int(id) >= vocab }):
+		return fmt.Errorf("the end tokens %v are not all among the %d tokens", s.Ends, vocab)
 	case s.MaxTokens < 1:
 		return fmt.Errorf("a most of %d tokens: it is at least 1", s.MaxTokens)
 	case s.MinTokens < 0 || s.MinTokens > s.MaxTokens:
@@ -78,7 +94,7 @@ func (s *Settings) Validate(vocab int) error {
 		return errors.New("temperature, top-k and top-p are for drawn tokens")
 	case s.Beams > 1 && s.Number > s.Beams:
 		return fmt.Errorf("%d texts of %d beams: a search gives at most as many as it has beams", s.Number, s.Beams)
-	case s.Beams > 1 && vocab <= 2*s.Beams:
+	case s.Beams > 1 && vocab <= s.candidates():
 		return fmt.Errorf("%d beams are too many for %d tokens", s.Beams, vocab)
 	case s.Beams <= 1 && !s.Sample && s.Number > 1:
 		return fmt.Errorf("%d texts: the likeliest tokens give one; draw them, or search with beams", s.Number)

@@ -72,11 +72,11 @@ func newWriter(g *Generator, p *pair, s *Settings, requests []Request) *writer {
 	w := &writer{g: g, p: p, s: s, requests: requests, tokens: make([]int32, p.groups*p.width), parents: make([]int32, p.groups*p.width)}
 	for _, r := range requests {
 		if s.Beams > 1 {
-			w.searches = append(w.searches, s.newSearch(s.markSeen(g.net.Vocab, r.Prompt)))
+			w.searches = append(w.searches, s.newSearch(s.markSeen(g.net.Vocab, g.net.Seen, r.Prompt)))
 			continue
 		}
 		for k := range p.width {
-			next := row{seen: s.markSeen(g.net.Vocab, r.Prompt)}
+			next := row{seen: s.markSeen(g.net.Vocab, g.net.Seen, r.Prompt)}
 			if s.Sample {
 				next.seed = r.Seeds[k]
 			}
@@ -182,7 +182,7 @@ func (w *writer) choose(step int) error {
 		if err := w.s.next(r, step, w.logits[i]); err != nil {
 			return err
 		}
-		w.tokens[i] = w.s.End
+		w.tokens[i] = w.s.Ends[0]
 		if !r.text.Ended {
 			w.tokens[i] = r.text.Tokens[len(r.text.Tokens)-1]
 		}

@@ -3,7 +3,7 @@
 
     python internal/pyref/blip_real.py FOLDER
 
-saves the model (1 GB) with golden.safetensors (pixels [3,3,384,384], logits [step,3,V] of the greedy captions, before any setting) and
+saves the model (1 GB) with golden.safetensors (pixels [3,3,384,384], step.logits [step,3,V] of the greedy captions, before any setting) and
 captions.json, as blip.py does, with the least margin between the two likeliest tokens of each picture's greedy steps.
 
 Versions: torch 2.15.0, transformers 5.23.0, safetensors, Python 3.11+. Seed 20220129. Torch runs in float32.
@@ -43,8 +43,8 @@ def main(root):
         rows = [row[: row.index(END) + 1] if END in row else row for row in r.sequences[:, 1 + len(prompt) :].tolist()]
         many = settings.get("num_return_sequences", 1)
         if not cases:
-            out["logits"] = torch.stack(r.logits)
-            top = out["logits"].topk(2).values
+            out["step.logits"] = torch.stack(r.logits)
+            top = out["step.logits"].topk(2).values
             print("least margins of greedy steps:", (top[..., 0] - top[..., 1]).min(0).values.tolist())
         cases += [dict(settings={**settings, "max_new_tokens": 12}, prompt=prompt, picture=i, tokens=rows[i * many : (i + 1) * many]) for i in range(3)]
     (root / "captions.json").write_text(json.dumps(cases))

@@ -23,6 +23,7 @@ import (
 	"time"
 
 	"antipode/gomlxmodels/blip"
+	"antipode/gomlxmodels/captioner"
 	"antipode/gomlxmodels/decode"
 	"antipode/gomlxmodels/device"
 	"antipode/internal/bench/peer"
@@ -64,7 +65,7 @@ func run(dir string) error {
 	if err != nil {
 		return err
 	}
-	c, err := blip.NewCaptioner(d.Backend, m, blip.Options{Batch: *pictures})
+	c, err := blip.NewCaptioner(d.Backend, m, captioner.Options{Batch: *pictures})
 	if err != nil {
 		return err
 	}
@@ -141,7 +142,7 @@ func compare(file string, got [][]decode.Text) error {
 }
 
 // read gives the peer's pictures.
-func read(file string) (out []blip.Request, err error) {
+func read(file string) (out []captioner.Request, err error) {
 	raw, err := os.ReadFile(file)
 	if err != nil {
 		return nil, err
@@ -151,7 +152,7 @@ func read(file string) (out []blip.Request, err error) {
 		flat[i] = math.Float32frombits(binary.LittleEndian.Uint32(raw[4*i:]))
 	}
 	for p := range slices.Chunk(flat, len(flat) / *pictures) {
-		out = append(out, blip.Request{Pixels: p, Prompt: []int32{int32(blip.DefaultConfig().Text.StartToken)}})
+		out = append(out, captioner.Request{Pixels: p, Prompt: []int32{int32(blip.DefaultConfig().Text.StartToken)}})
 	}
 	return out, nil
 }

@@ -1,0 +1,230 @@
+package blip2
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/gomlx/compute"
+	"github.com/gomlx/compute/dtypes"
+
+	"antipode/gomlxmodels/internal/modeltest"
+	"antipode/internal/near"
+	"antipode/internal/testbackend"
+)
+
+func newEncoder(t *testing.T, backend compute.Backend, m *Model, p Pooling, o Options) *Encoder {
+	t.Helper()
+	e, err := NewEncoder(backend, m, p, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(e.Close)
+	return e
+}
+
+// images are the vectors of a golden's pictures.
+func (g golden) images(backend compute.Backend, p Pooling) [][]float32 {
+	g.T.Helper()
+	e := newEncoder(g.T.(*testing.T), backend, g.Model, p, Options{Batch: 2})
+	out, err := e.EncodeImages(g.T.Context(), g.Rows("pixels"))
+	if err != nil {
+		g.T.Fatal(err)
+	}
+	if e.Bytes() == 0 {
+		g.T.Error("a loaded model takes no memory")
+	}
+	return out
+}
+
+// mean and first are made of the golden's projected queries as the poolings say.
+func (g golden) reduced(picture int, p Pooling) []float32 {
+	shape := g.Shape("projected")
+	all := g.Rows("projected")[picture]
+	if p == First {
+		return all[:shape[2]]
+	}
+	out, square := make([]float32, shape[2]), 0.0
+	for i, v := range all {
+		out[i%shape[2]] += v
+	}
+	for _, v := range out {
+		square += float64(v) * float64(v)
+	}
+	for i := range out {
+		out[i] /= float32(math.Sqrt(square))
+	}
+	return out
+}
+
+// TestImages compares the vectors of pictures with transformers' outputs and their means.
+func TestImages(t *testing.T) {
+	for _, name := range append(slices.Clone(writers), sharing) {
+		t.Run(name, func(t *testing.T) {
+			modeltest.OnBoth(t, func(t *testing.T, backend compute.Backend) {
+				m, err := Open(filepath.Join("testdata", name)) // whatever the language model is
+				if err != nil {
+					t.Fatal(err)
+				}
+				g := golden{m, modeltest.Open(t, m.dir)}
+				for p, tensor := range map[Pooling]string{Pooled: "vision.pooled", Patches: "patches", Queries: "queries"} {
+					for i, got := range g.images(backend, p) {
+						want := g.Rows(tensor)[i]
+						near.Check(t, string(p), got, want, 1e-4, 1e-4*near.Scale(want))
+					}
+				}
+				if name != sharing {
+					_, err := NewEncoder(backend, m, Projected, Options{})
+					modeltest.CheckLine(t, err, "needs the projection")
+					return
+				}
+				for _, p := range []Pooling{Projected, First, All} {
+					for i, got := range g.images(backend, p) {
+						want := g.Rows("projected")[i]
+						if p != All {
+							want = g.reduced(i, p)
+						}
+						near.Check(t, string(p), got, want, 1e-4, 1e-5)
+					}
+				}
+			})
+		})
+	}
+}
+
+// TestTexts compares the vectors of texts, from their words, with transformers', and the likeness of pictures and texts.
+func TestTexts(t *testing.T) {
+	modeltest.OnBoth(t, func(t *testing.T, backend compute.Backend) {
+		g := openGolden(t, sharing)
+		var lines []struct {
+			Text string
+			IDs  []int32
+		}
+		text, err := os.ReadFile(filepath.Join(g.dir, "texts.json"))
+		if err == nil {
+			err = json.Unmarshal(text, &lines)
+		}
+		if err != nil || len(lines) != 4 {
+			t.Fatal(err, len(lines))
+		}
+		var ids [][]int32
+		for _, l := range lines {
+			e, err := g.PrepareText(l.Text)
+			if err != nil || !slices.Equal(e.IDs, l.IDs) {
+				t.Fatalf("%q: %v, %v; transformers has %v", l.Text, e.IDs, err, l.IDs)
+			}
+			ids = append(ids, e.IDs)
+		}
+		e := newEncoder(t, backend, g.Model, All, Options{})
+		got, err := e.EncodeTexts(t.Context(), ids)
+		if err != nil {
+			t.Fatal(err)
+		}
+		pictures, err := e.EncodeImages(t.Context(), g.Rows("pixels"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, v := range got {
+			near.Check(t, lines[i].Text, v, g.Rows("text")[i], 1e-4, 1e-5)
+			for k, all := range pictures {
+				dot := 0.0
+				for j, x := range Closest(all, v) {
+					dot += float64(x) * float64(v[j])
+				}
+				if want := float64(g.Rows("likeness")[i][k]); math.Abs(dot-want) > 1e-5 {
+					t.Errorf("likeness of picture %d and %q: %v, transformers gives %v", k, lines[i].Text, dot, want)
+				}
+			}
+			alone, err := e.EncodeTexts(t.Context(), ids[i:i+1])
+			if err != nil {
+				t.Fatal(err)
+			}
+			near.Check(t, "alone", alone[0], v, 1e-4, 1e-6)
+		}
+	})
+}
+
+// TestPicture: the preparation of a picture is the processor's.
+func TestPicture(t *testing.T) {
+	g := openGolden(t, sharing)
+	pixels, err := g.Prepare(g.Picture("picture"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	near.Check(t, "pixels", pixels, g.Values("processed"), 0, 1e-5)
+	_, err = g.Prepare(nil)
+	modeltest.CheckLine(t, err, "no picture")
+}
+
+// TestClosest: negative cosines too, and the first of equals.
+func TestClosest(t *testing.T) {
+	for _, c := range []struct{ all, text, want []float32 }{
+		{[]float32{1, 0, 0, 1, 0.6, 0.8}, []float32{0, 1}, []float32{0, 1}},
+		{[]float32{-1, 0, -0.6, -0.8}, []float32{0.6, 0.8}, []float32{-1, 0}},
+		{[]float32{0, 1, 1, 0}, []float32{0.5, 0.5}, []float32{0, 1}},
+	} {
+		if got := Closest(c.all, c.text); !slices.Equal(got, c.want) {
+			t.Errorf("of %v closest to %v: %v, want %v", c.all, c.text, got, c.want)
+		}
+	}
+}
+
+// TestHalf: in bfloat16 a vector is that of float32, more coarsely.
+func TestHalf(t *testing.T) {
+	g := openGolden(t, sharing)
+	fine := g.images(testbackend.XLA(t), Queries)
+	e := newEncoder(t, testbackend.XLA(t), g.Model, Queries, Options{DType: dtypes.BFloat16})
+	coarse, err := e.EncodeImages(t.Context(), g.Rows("pixels"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range fine {
+		d, _ := near.Worst(coarse[i], fine[i])
+		if s := near.Scale(fine[i]); d == 0 || d > 0.2*s {
+			t.Errorf("picture %d: worst difference %v at scale %v", i, d, s)
+		}
+	}
+}
+
+// TestEncoderErrors: one line that names what is wrong.
+func TestEncoderErrors(t *testing.T) {
+	g, writer := openGolden(t, sharing), openGolden(t, "opt")
+	e := newEncoder(t, testbackend.Go(t), g.Model, Projected, Options{})
+	_, err := e.EncodeImages(t.Context(), [][]float32{g.Rows("pixels")[0], {1}})
+	modeltest.CheckLine(t, err, "picture 2: 1 pixel values, the model takes 2352")
+	for _, ids := range [][]int32{{}, {3, 99}, make([]int32, 41)} {
+		_, err := e.EncodeTexts(t.Context(), [][]int32{{3, 4}, ids})
+		modeltest.CheckLine(t, err, "text 2: ")
+	}
+	stopped, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := e.EncodeImages(stopped, g.Rows("pixels")); !errors.Is(err, context.Canceled) {
+		t.Errorf("stopped: %v", err)
+	}
+	bad := slices.Clone(g.Rows("pixels")[0])
+	bad[3] = float32(math.NaN())
+	_, err = e.EncodeImages(t.Context(), [][]float32{bad})
+	modeltest.CheckLine(t, err, "out of range")
+	e.Close()
+	e.Close()
+	_, err = e.EncodeImages(t.Context(), g.Rows("pixels"))
+	modeltest.CheckLine(t, err, "blip2: the encoder is closed")
+	_, err = e.EncodeTexts(t.Context(), [][]int32{{3}})
+	modeltest.CheckLine(t, err, "blip2: the encoder is closed")
+	if e.Bytes() != 0 {
+		t.Errorf("closed, %d bytes", e.Bytes())
+	}
+	_, err = newEncoder(t, testbackend.Go(t), writer.Model, Queries, Options{}).EncodeTexts(t.Context(), [][]int32{{3}})
+	modeltest.CheckLine(t, err, "which the folder is not")
+	_, err = NewEncoder(nil, g.Model, Queries, Options{})
+	modeltest.CheckLine(t, err, "needs a backend")
+	_, err = NewEncoder(testbackend.Go(t), g.Model, "middle", Options{})
+	modeltest.CheckLine(t, err, `pooling "middle"`)
+	_, err = NewEncoder(testbackend.Go(t), g.Model, Queries, Options{Batch: -1})
+	modeltest.CheckLine(t, err, "batch -1 is not between 1 and 4096")
+}

@@ -1,0 +1,166 @@
+package blip2
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/gomlx/compute"
+	"github.com/gomlx/compute/dtypes"
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/core/tensors"
+	"github.com/gomlx/gomlx/ml/model"
+
+	"antipode/gomlxmodels/captioner"
+	"antipode/gomlxmodels/decode"
+	"antipode/gomlxmodels/internal/captiontest"
+	"antipode/gomlxmodels/internal/modeltest"
+	"antipode/internal/near"
+	"antipode/internal/testbackend"
+)
+
+// writers and sharing are the folders internal/pyref/blip2.py makes: models that write captions, and one that shares a space with texts.
+var writers = []string{"opt", "opt-350m", "old-hub"}
+
+const sharing = "retrieval"
+
+// golden is one folder: a model and what the reference library computes with it.
+type golden struct {
+	*Model
+	modeltest.Golden
+}
+
+func openGolden(t testing.TB, name string) golden { return openIn(t, filepath.Join("testdata", name)) }
+
+func openIn(t testing.TB, dir string) golden {
+	t.Helper()
+	from := OpenCaptioner
+	if filepath.Base(dir) == sharing {
+		from = Open
+	}
+	m, err := from(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return golden{m, modeltest.Open(t, dir)}
+}
+
+// TestStages compares every stage of tower, Q-Former and language model with transformers, on both backends.
+func TestStages(t *testing.T) {
+	for _, name := range writers {
+		t.Run(name, func(t *testing.T) {
+			modeltest.OnBoth(t, func(t *testing.T, backend compute.Backend) { checkStages(t, backend, name) })
+		})
+	}
+}
+
+func checkStages(t *testing.T, backend compute.Backend, name string) {
+	g := openGolden(t, name)
+	o := GraphOptions{Stages: true}
+	var names []string
+	pixels, shape := g.Values("pixels"), g.Shape("pixels")
+	two := tensors.FromFlatDataAndDimensions(pixels[:2*len(pixels)/shape[0]], 2, 3, shape[2], shape[3])
+	read := func(s *model.Store) error {
+		return load(backend, s, g.Model.set, table(g.cfg, g.Model.set, writes), dtypes.Float32)
+	}
+	got := modeltest.Run(t, backend, read, func(s *model.Scope, in []*Node) []*Node {
+		names = nil
+		var out []*Node
+		add := func(name string, n *Node) { names, out = append(names, name), append(out, n) }
+		each := func(what string, list []*Node) {
+			for i, b := range list {
+				add(fmt.Sprintf("%s.block_%d", what, i), b)
+			}
+		}
+		image := ForwardTower(s, g.cfg, in[0], o)
+		add("vision.embedded", image.Embedded)
+		each("vision", image.Blocks)
+		seen, blocks := ForwardQueries(s, g.cfg, image.Tokens, o)
+		each("qformer", blocks)
+		context := ForwardContext(s, g.cfg, seen, o)
+		add("context", context)
+		ids := in[1]
+		text := ForwardText(s, g.cfg, decode.Inputs{IDs: ids, Positions: AddScalar(Iota(ids.Graph(), ids.Shape(), 1), int32(g.cfg.Queries)), Last: AddScalar(ZerosLike(Slice(ids, AxisRange(), AxisRange(0, 1))), int32(10)),
+			Context: []*Node{context}, Cache: decode.NewCache(32)}, o)
+		add("text.embedded", text.Embedded)
+		each("text", text.Blocks)
+		add("text.logits", text.Logits)
+		return out
+	}, two, g.IntTensor("ids"))
+	for i, name := range names {
+		want := g.Values(name)
+		near.Check(t, name, got[i], want, 1e-4, 1e-4*near.Scale(want))
+	}
+}
+
+func (g golden) reference(least int) captiontest.Reference {
+	return captiontest.Reference{Golden: g.Golden, Lines: captiontest.Read(g.T, g.dir, least), Start: []int32{int32(g.cfg.Text.StartToken)}}
+}
+
+// TestCaptions compares greedy captions and those of beams, token for token, with transformers' generate, and the logits of every step.
+// XLA, which takes its time to compile, gets some of the settings.
+func TestCaptions(t *testing.T) {
+	for i, name := range writers {
+		t.Run(name+", pure Go", func(t *testing.T) {
+			g := openGolden(t, name)
+			captiontest.Check(t, testbackend.Go(t), g.Network(), g.reference(100), func(decode.Settings) bool { return true })
+		})
+		t.Run(name, func(t *testing.T) {
+			g := openGolden(t, name)
+			captiontest.Check(t, testbackend.XLA(t), g.Network(), g.reference(100), func(s decode.Settings) bool { return s.Width() == []int{3, 1, 4}[i] })
+		})
+	}
+}
+
+// TestWords takes a picture of bytes to a caption in words, as transformers' processor, generate and batch_decode do.
+func TestWords(t *testing.T) {
+	g := openGolden(t, "opt")
+	pixels, err := g.Prepare(g.Picture("picture"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	near.Check(t, "pixels", pixels, g.Values("processed"), 0, 1e-5)
+	var lines []struct {
+		Prefix, Text string
+		IDs          []int32
+	}
+	text, err := os.ReadFile(filepath.Join(g.dir, "texts.json"))
+	if err == nil {
+		err = json.Unmarshal(text, &lines)
+	}
+	if err != nil || len(lines) != 3 {
+		t.Fatal(err, len(lines))
+	}
+	c, err := captioner.New(testbackend.Go(t), g.Network(), captioner.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	for _, l := range lines {
+		prompt, err := g.Prompt(l.Prefix)
+		if err != nil || !slices.Equal(prompt, l.IDs[:min(len(prompt), len(l.IDs))]) {
+			t.Fatalf("%q: prompt %v, %v; transformers has %v", l.Prefix, prompt, err, l.IDs)
+		}
+		out, err := c.Caption(t.Context(), []captioner.Request{{Pixels: pixels, Prompt: prompt}}, decode.Settings{MaxTokens: 9})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !captiontest.Same(out[0][0], l.IDs[len(prompt):], g.Network().Ends) {
+			t.Errorf("%q: %+v, transformers writes %v", l.Prefix, out[0][0], l.IDs[len(prompt):])
+		}
+		if got, err := g.Text(prompt, out[0][0].Tokens); err != nil || got != l.Text {
+			t.Errorf("%q: %q, %v; transformers writes %q", l.Prefix, got, err, l.Text)
+		}
+	}
+	bare := openGolden(t, "old-hub")
+	if ids, err := bare.Prompt(""); err != nil || !slices.Equal(ids, []int32{2}) {
+		t.Errorf("no prefix: %v, %v", ids, err)
+	}
+	_, err = bare.Prompt("a")
+	modeltest.CheckLine(t, err, "no tokenizer")
+	_, err = bare.Text([]int32{2}, []int32{3})
+	modeltest.CheckLine(t, err, "no tokenizer")
+}

@@ -1,0 +1,108 @@
+package blip2
+
+import (
+	"bufio"
+	"fmt"
+	"math"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/gomlx/compute"
+	"github.com/gomlx/compute/dtypes"
+	"github.com/gomlx/gomlx/ml/model"
+
+	"antipode/gomlxmodels/weights"
+)
+
+// load fills a store with the variables of a table, each of which goes to the device before the next is read: the host never holds a
+// whole network besides. Where the processor computes and its memory cannot hold them, nothing is read.
+func load(backend compute.Backend, store *model.Store, set *weights.Set, table []weights.Rule, dtype dtypes.DType) error {
+	total, most := memory(table, int64(dtype.Size()))
+	asked := fmt.Sprintf("%s: the weights take %s in %s", set.Dir(), gib(total), strings.ToLower(dtype.String()))
+	if onHost(backend) {
+		if have, known := available(); known && total+most > have {
+			return fmt.Errorf("%s and %s to read them, of memory %s are free: take a smaller model, or a machine with more (`antipode backend stop` frees what other models hold)", asked, gib(most), gib(have))
+		}
+	}
+	var done int64
+	one := make([]weights.Rule, len(table))
+	for _, name := range variables(table) {
+		for i, r := range table { // the others are known, and left alone
+			if one[i] = r; r.Variable != name {
+				one[i].Variable = ""
+			}
+		}
+		if err := weights.Load(store.RootScope(), set, one, dtype); err != nil {
+			return err
+		}
+		value, err := store.GetVariable("/" + name).Value()
+		if err == nil {
+			err = value.ToDevice(backend, 0)
+		}
+		if err != nil {
+			return fmt.Errorf("%s, and after %s of them the device takes no more: %w", asked, gib(done), err)
+		}
+		done += int64(value.Shape().ByteSize())
+	}
+	return nil
+}
+
+// variables are those of a table, in order.
+func variables(table []weights.Rule) (names []string) {
+	known := map[string]bool{"": true}
+	for _, r := range table {
+		if !known[r.Variable] {
+			known[r.Variable] = true
+			names = append(names, r.Variable)
+		}
+	}
+	return names
+}
+
+// memory is the bytes that a table's variables take with elements of so many, and those that reading the largest takes besides: its
+// file's bytes, and its values in float32 twice.
+func memory(table []weights.Rule, element int64) (total, most int64) {
+	parts := map[string]int64{}
+	for _, r := range table {
+		if r.Variable == "" {
+			continue
+		}
+		n := int64(1)
+		for _, d := range r.Shape {
+			n *= int64(d)
+		}
+		total += n * element
+		parts[r.Variable] += n
+		most = max(most, parts[r.Variable]*12)
+	}
+	return total, most
+}
+
+func gib(bytes int64) string { return fmt.Sprintf("%.1f GiB", float64(bytes)/(1<<30)) }
+
+// onHost says that a backend computes in the host's memory.
+func onHost(backend compute.Backend) bool {
+	return !strings.Contains(strings.ToLower(backend.Description()), "cuda")
+}
+
+// available is the memory that can be had without pushing anything out, false where it cannot be told: what the machine says is free, and
+// no more than a container may have. A test sets another.
+var available = func() (bytes int64, known bool) {
+	bytes = math.MaxInt64
+	if f, err := os.Open("/proc/meminfo"); err == nil {
+		defer f.Close()
+		for lines := bufio.NewScanner(f); lines.Scan(); {
+			var kib int64
+			if _, err := fmt.Sscanf(lines.Text(), "MemAvailable: %d kB", &kib); err == nil {
+				bytes = kib << 10
+			}
+		}
+	}
+	if text, err := os.ReadFile("/sys/fs/cgroup/memory.max"); err == nil {
+		if most, err := strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64); err == nil { // else "max": none
+			bytes = min(bytes, most)
+		}
+	}
+	return bytes, bytes < math.MaxInt64
+}
