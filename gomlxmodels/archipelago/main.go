@@ -11,13 +11,14 @@ import (
 	"strings"
 	"syscall"
 
+	"antipode/gomlxmodels/archipelago/clip"
 	"antipode/gomlxmodels/archipelago/trainer"
 	"antipode/gomlxmodels/archipelago/vae"
 	"antipode/gomlxmodels/archipelago/vit"
 )
 
 // models are what can be trained, in an order in which each finds what it starts from.
-var models = []trainer.Model{vit.Model, vae.Model}
+var models = []trainer.Model{vit.Model, vae.Model, clip.Model}
 
 func usage() string {
 	var names []string

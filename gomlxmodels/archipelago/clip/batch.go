@@ -1,0 +1,188 @@
+package clip
+
+import (
+	"math/rand/v2"
+	"slices"
+	"sync"
+
+	"github.com/gomlx/gomlx/core/tensors"
+
+	"antipode/datasets/archipelago"
+	"antipode/gomlxmodels/archipelago/examples"
+	"antipode/gomlxmodels/archipelago/tokens"
+	"antipode/gomlxmodels/archipelago/trainer"
+	"antipode/gomlxmodels/tokenizers"
+)
+
+// each is the number of texts of a picture in a batch: captions in two languages, and a short sentence.
+const each = 3
+
+// length is the number of tokens of a text in training; longer ones lose their ends.
+const length = 24
+
+var tokenizer = sync.OnceValues(tokens.Open)
+
+// batch is what one step sees. Slices are row-major.
+type batch struct {
+	pictures  []archipelago.Picture
+	sentences []Sentence // picture i's are number each·i to each·i+each−1
+	pixels    []float32  // [B,3,128,128] in [-1,1]
+}
+
+// trainingBatch is batch number step of a run: pairs of fresh pictures, the second like the first but for one thing.
+func trainingBatch(seed uint64, step, size int) batch {
+	var b batch
+	for i := range size {
+		r := examples.Stream(seed, step, i)
+		var p archipelago.Picture
+		if i%2 == 0 {
+			p = examples.Random(r, kind(r))
+		} else {
+			p = vary(r, b.pictures[i-1])
+		}
+		b.add(r, p)
+	}
+	return b
+}
+
+// kind draws a kind of picture.
+func kind(r *rand.Rand) string {
+	switch x := r.Float64(); {
+	case x < 0.5:
+		return examples.Thing
+	case x < 0.92:
+		return examples.Figure
+	}
+	return examples.Scenery
+}
+
+// add draws a picture and its texts.
+func (b *batch) add(r *rand.Rand, p archipelago.Picture) {
+	b.pictures = append(b.pictures, p)
+	im, _ := examples.World.Paint(p)
+	b.pixels = trainer.AppendPlanes(b.pixels, im)
+	codes := examples.Codes()
+	order := r.Perm(len(codes))
+	b.sentences = append(b.sentences, Caption(p, codes[order[0]]), Caption(p, codes[order[1]]), Say(r, p))
+}
+
+// vary is another picture that differs in one thing said of it, besides what nobody speaks of.
+func vary(r *rand.Rand, p archipelago.Picture) archipelago.Picture {
+	kinds := examples.Thing
+	if p.Figure != nil {
+		kinds = examples.Figure
+	} else if p.Object == "" {
+		kinds = examples.Scenery
+	}
+	for {
+		q := examples.Random(r, kinds)
+		out := p
+		out.Seed, out.Backdrop = q.Seed, q.Backdrop
+		change := r.IntN(4)
+		if f := p.Figure; f != nil {
+			g := *f
+			out.Figure = &g
+			if r.IntN(5) > 0 {
+				varyFigure(r, &g, q.Figure)
+				change = -1
+			}
+		}
+		switch change {
+		case 0:
+			out.Scene = q.Scene
+		case 1:
+			out.Island = q.Island
+		case 2:
+			if seen, _ := archipelago.Variants(p.Object); seen != nil {
+				out.Variant = pick(r, seen)
+			}
+		case 3:
+			out.Object, out.Variant = q.Object, q.Variant
+		}
+		if said(out) != said(p) {
+			return out
+		}
+	}
+}
+
+// varyFigure takes one thing of another figure, or turns one attribute on or off.
+func varyFigure(r *rand.Rand, f, other *archipelago.Figure) {
+	switch r.IntN(6) {
+	case 0:
+		f.People = other.People
+	case 1:
+		f.Crest = other.Crest
+	case 2:
+		f.Banner = other.Banner
+	case 3:
+		f.Occupation, f.Ceremony = other.Occupation, other.Ceremony
+	default:
+		a := pick(r, archipelago.AttributeNames())
+		var with []string // in the order of captions
+		for _, name := range archipelago.AttributeNames() {
+			if slices.Contains(f.Attributes, name) != (name == a) {
+				with = append(with, name)
+			}
+		}
+		f.Attributes = with
+	}
+}
+
+// said is all that can be said of a picture.
+func said(p archipelago.Picture) string {
+	all := p.Island + "|" + p.Scene + "|" + p.Caption()
+	if f := p.Figure; f != nil {
+		all += "|" + f.Crest + "|" + f.Banner
+	}
+	return all
+}
+
+// tensors are the batch as the graph takes it: pixels; ids [B·each,length]; which texts are true of which pictures [B,B·each]; which
+// objects are there [B,objects].
+func (b batch) tensors() ([]*tensors.Tensor, error) {
+	t, err := tokenizer()
+	if err != nil {
+		return nil, err
+	}
+	n := len(b.pictures)
+	var texts []string
+	var truth, present []bool
+	for _, s := range b.sentences {
+		texts = append(texts, s.Text)
+	}
+	for _, p := range b.pictures {
+		for _, s := range b.sentences {
+			truth = append(truth, s.True(p))
+		}
+		for _, o := range examples.World.Objects() {
+			s := Present(o)
+			present = append(present, s.True(p))
+		}
+	}
+	ids, err := rows(t, texts)
+	if err != nil {
+		return nil, err
+	}
+	return []*tensors.Tensor{
+		tensors.FromFlatDataAndDimensions(b.pixels, n, 3, examples.Size, examples.Size),
+		tensors.FromFlatDataAndDimensions(ids, len(texts), length),
+		tensors.FromFlatDataAndDimensions(truth, n, len(texts)),
+		tensors.FromFlatDataAndDimensions(present, n, len(present)/n),
+	}, nil
+}
+
+// rows are the ids of texts, filled up to length with the end token.
+func rows(t *tokenizers.Tokenizer, texts []string) ([]int32, error) {
+	var out []int32
+	for _, text := range texts {
+		e, err := t.Encode(text, length)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, e.IDs...)
+		for range length - len(e.IDs) {
+			out = append(out, int32(tokens.EndID()))
+		}
+	}
+	return out, nil
+}
