@@ -4,6 +4,7 @@ package generate
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -31,9 +32,9 @@ func init() {
 	stage.Register(stage.Stage{Name: gomlxmodels.GenerateOp, Version: Version, Open: open})
 }
 
-// gpuBatch is how many pictures an NVIDIA GPU makes at once. A step of the UNet then has 8 of them to answer, prompt and negative prompt
-// of each: of 512×512 pixels they need some 2 GB besides the weights in bfloat16.
-const gpuBatch = 4
+// together is how many pictures are sampled at once by the kind of device, where it is not [diffusion.DefaultBatch]. On an NVIDIA GPU
+// a step of the UNet then has 8 to answer, prompt and negative prompt of each.
+var together = map[string]int{device.XLACUDA: 4}
 
 // worker generates with one model and one setting.
 type worker struct {
@@ -72,10 +73,7 @@ func open(_ context.Context, env stage.Env, raw json.RawMessage) (stage.Worker, 
 	if err != nil {
 		return nil, err
 	}
-	w.dtype, w.batch = stagekit.Precision(w.args.Precision, kind), diffusion.DefaultBatch
-	if kind == device.XLACUDA {
-		w.batch = gpuBatch
-	}
+	w.dtype, w.batch = stagekit.Precision(w.args.Precision, kind), cmp.Or(together[kind], diffusion.DefaultBatch)
 	a := w.args
 	w.digest = fmt.Sprintf("%s %d %v %q %d×%d %s %s", contents, a.Steps, a.Guidance, a.Scheduler, a.Width, a.Height, strings.ToLower(w.dtype.String()), kind)
 	if w.model.Safety() == diffusion.SafetyOn {
@@ -145,7 +143,7 @@ func (w *worker) Compute(ctx context.Context, prepared []any) ([][]stage.Value, 
 	}
 	var pictures []diffusion.Picture
 	err := w.env.OnDevice(ctx, func() (err error) {
-		pictures, err = w.sampler.Generate(ctx, requests, nil)
+		pictures, err = w.sampler.Generate(ctx, requests, func(p diffusion.Progress) { stage.Step(ctx, p.Step, p.Steps) })
 		return err
 	})
 	if err != nil {
