@@ -51,7 +51,8 @@ func importPictures(ctx context.Context, args []string) error {
 	}
 	pictures := datasets.Imported(dir, o)
 	if !s.skipBad {
-		if err := readable(ctx, pictures); err != nil {
+		var err error
+		if s.computed, err = readable(ctx, pictures); err != nil {
 			return err
 		}
 	}
@@ -65,19 +66,19 @@ func importPictures(ctx context.Context, args []string) error {
 	return nil
 }
 
-// readable says which pictures cannot be used.
-func readable(ctx context.Context, t datasets.Table) error {
+// readable says which pictures cannot be used, and how many items it computed to know.
+func readable(ctx context.Context, t datasets.Table) (computed int, err error) {
 	plan, err := t.Bad().Plan()
 	if err != nil {
-		return err
+		return 0, err
 	}
 	res, err := request(ctx, client.Request{Plan: plan})
 	if err != nil {
-		return err
+		return 0, err
 	}
 	ids, reasons := res.Frame.Texts("id"), res.Frame.Texts("reason")
 	if len(ids) == 0 {
-		return nil
+		return res.Computed, nil
 	}
 	const most = 5
 	var list []string
@@ -88,7 +89,7 @@ func readable(ctx context.Context, t datasets.Table) error {
 	if len(ids) > most {
 		more = fmt.Sprintf(" and %d more", len(ids)-most)
 	}
-	return fmt.Errorf("%d pictures cannot be used: %s%s; --skip-bad leaves them out", len(ids), strings.Join(list, ", "), more)
+	return 0, fmt.Errorf("%d pictures cannot be used: %s%s; --skip-bad leaves them out", len(ids), strings.Join(list, ", "), more)
 }
 
 // outside says whether a folder lies neither beside a table nor below its folder: its pictures are then named by absolute paths.

@@ -118,10 +118,10 @@ func TestImportGrid(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "t.parquet")
 	args := []string{"import", "--dir", dir, "--model", "dalle-mini", "--sidecar", "s.csv", "--grid", "3", "--margin", "2", "--gap", "1", "--out", out}
 	printed, err := run(args...)
-	if err != nil || !strings.Contains(printed, "18 rows") || strings.Contains(printed, "--root") {
+	if err != nil || !strings.Contains(printed, "18 rows, 36 items computed, 0 found") || strings.Contains(printed, "--root") {
 		t.Fatalf("%q, %v", printed, err)
 	}
-	if printed, err = run(args...); err != nil || !strings.Contains(printed, "18 rows, 0 items computed") {
+	if printed, err = run(args...); err != nil || !strings.Contains(printed, "18 rows, 0 items computed, 36 found") {
 		t.Errorf("again: %q, %v", printed, err)
 	}
 	moved := filepath.Join(t.TempDir(), "there")

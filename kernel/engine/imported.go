@@ -4,13 +4,12 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"image"
-	"image/draw"
 	"image/png"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"sync"
 
@@ -43,12 +42,18 @@ type cutter struct {
 	datasets.CutArgs
 	env stage.Env
 
-	mu    sync.Mutex
-	grids map[string]func() ([]client.Image, error) // by the grid's digest: its pictures, row by row, cut at the first call
+	mu   sync.Mutex
+	open []openGrid // lately used, the last one last: the rows of a grid follow one another
+}
+
+// openGrid is a grid that is decoded at the first call.
+type openGrid struct {
+	digest string
+	decode func() (*preprocess.RGB, error)
 }
 
 func openCutter(_ context.Context, env stage.Env, args json.RawMessage) (stage.Worker, error) {
-	c := &cutter{env: env, grids: map[string]func() ([]client.Image, error){}}
+	c := &cutter{env: env}
 	if err := json.Unmarshal(args, &c.CutArgs); err != nil {
 		return nil, err
 	}
@@ -86,19 +91,20 @@ func (c *cutter) Prepare(_ context.Context, row stage.Row) (any, string, error) 
 	if !(cell >= 1 && cell <= float64(c.Grid*c.Grid)) {
 		return nil, "cell", fmt.Errorf("a grid of %d × %[1]d has no picture %v", c.Grid, cell)
 	}
-	grid := row.Image("image")
-	c.mu.Lock()
-	cut := c.grids[grid.SHA256]
-	if cut == nil {
-		cut = sync.OnceValues(func() ([]client.Image, error) { return c.cut(grid) })
-		c.grids[grid.SHA256] = cut
-	}
-	c.mu.Unlock()
-	pictures, err := cut()
+	grid, err := c.grid(row.Image("image"))()
 	if err != nil {
 		return nil, "image", err
 	}
-	return pictures[int(cell)-1], "", nil
+	picture, err := c.cut(grid, int(cell)-1)
+	if err != nil {
+		return nil, "image", fmt.Errorf("%s: %w", filepath.Base(row.Image("image").Path), err)
+	}
+	var b bytes.Buffer
+	if err := (&png.Encoder{CompressionLevel: png.BestSpeed}).Encode(&b, picture); err != nil {
+		return nil, "image", err
+	}
+	blob, err := c.env.PutBlob(b.Bytes(), ".png")
+	return blob, "image", err
 }
 
 func (c *cutter) Compute(_ context.Context, prepared []any) ([][]stage.Value, error) {
@@ -109,39 +115,42 @@ func (c *cutter) Compute(_ context.Context, prepared []any) ([][]stage.Value, er
 	return out, nil
 }
 
-// cut keeps a grid's pictures in the store, row by row.
-func (c *cutter) cut(file client.Image) ([]client.Image, error) {
-	if file.Path == "" {
-		return nil, errors.New("the row has no grid to cut")
+// grid is what decodes a file, once for those who come soon.
+func (c *cutter) grid(file client.Image) func() (*preprocess.RGB, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	at := slices.IndexFunc(c.open, func(g openGrid) bool { return g.digest == file.SHA256 })
+	if at < 0 {
+		c.open = append(c.open[max(0, len(c.open)-runtime.NumCPU()):], openGrid{file.SHA256, sync.OnceValues(func() (*preprocess.RGB, error) {
+			name := filepath.Base(file.Path)
+			data, err := os.ReadFile(file.Path)
+			if err != nil {
+				return nil, fmt.Errorf("%s cannot be read: %w", name, plain(err))
+			}
+			grid, err := preprocess.Decode(data)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", name, err)
+			}
+			return grid, nil
+		})})
+		at = len(c.open) - 1
 	}
-	data, err := os.ReadFile(file.Path)
-	if err != nil {
-		return nil, fmt.Errorf("%s cannot be read: %w", filepath.Base(file.Path), plain(err))
-	}
-	grid, err := preprocess.Decode(data)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", filepath.Base(file.Path), err)
-	}
+	return c.open[at].decode
+}
+
+// cut gives a grid's picture, from 0, row by row.
+func (c *cutter) cut(grid *preprocess.RGB, cell int) (image.Image, error) {
 	around := 2*c.Margin + (c.Grid-1)*c.Gap
 	width, height := (grid.Width-around)/c.Grid, (grid.Height-around)/c.Grid
 	if width < 1 || height < 1 || width*c.Grid+around != grid.Width || height*c.Grid+around != grid.Height {
-		return nil, fmt.Errorf("%s: %d×%d pixels are no grid of %d × %[4]d pictures of one size with margin %d and gap %d",
-			filepath.Base(file.Path), grid.Width, grid.Height, c.Grid, c.Margin, c.Gap)
+		return nil, fmt.Errorf("%d×%d pixels are no grid of %d × %[3]d pictures of one size with margin %d and gap %d", grid.Width, grid.Height, c.Grid, c.Margin, c.Gap)
 	}
-	out := make([]client.Image, 0, c.Grid*c.Grid)
-	for row := range c.Grid {
-		for column := range c.Grid {
-			cell := image.NewNRGBA(image.Rect(0, 0, width, height))
-			draw.Draw(cell, cell.Rect, grid, image.Pt(c.Margin+column*(width+c.Gap), c.Margin+row*(height+c.Gap)), draw.Src)
-			var b bytes.Buffer
-			if err := png.Encode(&b, cell); err != nil {
-				return nil, err
-			}
-			blob, err := c.env.PutBlob(b.Bytes(), ".png")
-			if err != nil {
-				return nil, err
-			}
-			out = append(out, blob)
+	left, top := c.Margin+cell%c.Grid*(width+c.Gap), c.Margin+cell/c.Grid*(height+c.Gap)
+	out := image.NewNRGBA(image.Rect(0, 0, width, height))
+	for y := range height {
+		from, to := grid.Pix[3*((top+y)*grid.Width+left):], out.Pix[y*out.Stride:]
+		for x := range width {
+			to[4*x], to[4*x+1], to[4*x+2], to[4*x+3] = from[3*x], from[3*x+1], from[3*x+2], 255
 		}
 	}
 	return out, nil
