@@ -8,6 +8,7 @@ import (
 
 	"antipode/datasets/archipelago"
 	"antipode/gomlxmodels/archipelago/examples"
+	"antipode/gomlxmodels/archipelago/trainer"
 )
 
 // kinds of pictures, as often as they stand here; a background alone is easiest.
@@ -28,17 +29,30 @@ func describe(r *rand.Rand) archipelago.Picture {
 
 // batch is what one step sees. Slices are row-major.
 type batch struct {
-	pixels []float32 // [B,128,128,3] in [-1,1]
+	size   int       // side of the pictures
+	pixels []float32 // [B,size,size,3] in [-1,1]
 	noise  []float32 // [B,h,w,C] normal, of the latents
 }
 
+// A step sees cuts of cutSize×cutSize pixels, one of each picture, until the last of wholeShare of a run: these see half as many
+// pictures, whole. Cuts cost a quarter, and sharpness is learned as well from them; whole pictures then settle the means of norms and attention.
+const (
+	cutSize    = examples.Size / 2
+	wholeShare = 0.25
+)
+
 // trainingBatch is batch number step of a run: fresh pictures, and the noise that the step adds to their latents.
-func trainingBatch(seed uint64, step, size int) batch {
-	var b batch
-	for i := range size {
-		r := examples.Stream(seed, step, i)
+func trainingBatch(s trainer.Settings, step int) batch {
+	b, n := batch{size: cutSize}, s.Batch
+	if float64(step) >= (1-wholeShare)*float64(s.Steps) {
+		b.size, n = examples.Size, (n+1)/2
+	}
+	side := b.size / shape.Factor()
+	for i := range n {
+		r := examples.Stream(s.Seed, step, i)
 		picture, _ := examples.World.Paint(describe(r))
-		b.pixels = AppendPixels(b.pixels, picture)
+		at := image.Pt(r.IntN(examples.Size-b.size+1), r.IntN(examples.Size-b.size+1))
+		b.pixels = AppendPixels(b.pixels, picture, image.Rectangle{Min: at, Max: at.Add(image.Pt(b.size, b.size))})
 		for range side * side * shape.LatentChannels {
 			b.noise = append(b.noise, float32(r.NormFloat64()))
 		}
@@ -46,11 +60,14 @@ func trainingBatch(seed uint64, step, size int) batch {
 	return b
 }
 
-// AppendPixels appends a picture as the autoencoder takes it, [H,W,3] in [-1,1].
-func AppendPixels(out []float32, im *image.RGBA) []float32 {
-	for i := 0; i < len(im.Pix); i += 4 {
-		for c := range 3 {
-			out = append(out, float32(im.Pix[i+c])/127.5-1)
+// AppendPixels appends a part of a picture as the autoencoder takes it, [H,W,3] in [-1,1].
+func AppendPixels(out []float32, im *image.RGBA, part image.Rectangle) []float32 {
+	for y := part.Min.Y; y < part.Max.Y; y++ {
+		for x := part.Min.X; x < part.Max.X; x++ {
+			at := im.PixOffset(x, y)
+			for _, v := range im.Pix[at : at+3] {
+				out = append(out, float32(v)/127.5-1)
+			}
 		}
 	}
 	return out
@@ -58,9 +75,10 @@ func AppendPixels(out []float32, im *image.RGBA) []float32 {
 
 // tensors are the batch as the graphs take it.
 func (b batch) tensors() []*tensors.Tensor {
+	side := b.size / shape.Factor()
 	n := len(b.noise) / (side * side * shape.LatentChannels)
 	return []*tensors.Tensor{
-		tensors.FromFlatDataAndDimensions(b.pixels, n, examples.Size, examples.Size, 3),
+		tensors.FromFlatDataAndDimensions(b.pixels, n, b.size, b.size, 3),
 		tensors.FromFlatDataAndDimensions(b.noise, n, side, side, shape.LatentChannels),
 	}
 }

@@ -18,7 +18,7 @@ var card string
 // Model is the generators' autoencoder. It ships inside their folders.
 var Model = trainer.Model{
 	Name:     "vae",
-	Defaults: trainer.Settings{Steps: 7000, Batch: 4, Seed: 1, Rate: 1.5e-3},
+	Defaults: trainer.Settings{Steps: 14000, Batch: 4, Seed: 1, Rate: 2e-3},
 	Card:     card,
 	New:      newJob,
 	Export:   export,
@@ -31,7 +31,7 @@ func newJob(s trainer.Settings) (*trainer.Job, error) {
 		Settings: s,
 		Losses:   losses,
 		Batch: func(step int) ([]*tensors.Tensor, error) {
-			return trainingBatch(s.Seed, step, s.Batch).tensors(), nil
+			return trainingBatch(s, step).tensors(), nil
 		},
 		Loss: func(scope *model.Scope, in []*Node) (total, parts *Node) {
 			return lossGraph(scope, in[0], in[1])

@@ -4,7 +4,6 @@ import (
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/ml/model"
 
-	"antipode/gomlxmodels/archipelago/examples"
 	"antipode/gomlxmodels/diffusion"
 )
 
@@ -18,9 +17,6 @@ var shape = func() diffusion.VAEConfig {
 	}
 	return c
 }()
-
-// side of the latents.
-var side = examples.Size / shape.Factor()
 
 // Weights of the loss's parts beside the mean absolute error of pixels, which has weight 1.
 const (

@@ -126,7 +126,7 @@ func Roundtrip(ctx context.Context, backend compute.Backend, dir string, picture
 		if err := ctx.Err(); err != nil {
 			return nil, 0, err
 		}
-		in := tensors.FromFlatDataAndDimensions(AppendPixels(nil, picture), 1, examples.Size, examples.Size, 3)
+		in := tensors.FromFlatDataAndDimensions(AppendPixels(nil, picture, picture.Rect), 1, examples.Size, examples.Size, 3)
 		answer, err := exec.Exec(in)
 		if err != nil {
 			return nil, 0, fmt.Errorf("picture %d: %w", i+1, err)
