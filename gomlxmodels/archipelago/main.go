@@ -11,6 +11,7 @@ import (
 	"strings"
 	"syscall"
 
+	"antipode/gomlxmodels/archipelago/blip"
 	"antipode/gomlxmodels/archipelago/clip"
 	"antipode/gomlxmodels/archipelago/trainer"
 	"antipode/gomlxmodels/archipelago/vae"
@@ -18,14 +19,14 @@ import (
 )
 
 // models are what can be trained, in an order in which each finds what it starts from.
-var models = []trainer.Model{vit.Model, vae.Model, clip.Model}
+var models = []trainer.Model{vit.Model, vae.Model, clip.Model, blip.Model}
 
 func usage() string {
 	var names []string
 	for _, m := range models {
 		names = append(names, m.Name)
 	}
-	return "usage: archipelago train NAME | score NAME | sheet FILE.png   (-h after a name lists its flags; names: " + strings.Join(names, ", ") + ")"
+	return "usage: archipelago train NAME | score NAME | sheet FILE.png | sheet NAME FILE.png   (-h after a name lists its flags; names: " + strings.Join(names, ", ") + ")"
 }
 
 func main() {
@@ -60,6 +61,8 @@ func run(ctx context.Context, args []string) error {
 		return models[at].Train(ctx, rest)
 	case at >= 0 && command == "score":
 		return models[at].RunScore(ctx, rest)
+	case at >= 0 && command == "sheet":
+		return models[at].RunSheet(ctx, rest)
 	}
 	return trainer.ErrUsage
 }

@@ -1,0 +1,119 @@
+package blip
+
+import (
+	"bufio"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"antipode/gomlxmodels/archipelago/examples"
+)
+
+var update = flag.Bool("update", false, "write testdata/texts.txt and the tokenizer again (then run testdata/reference.py)")
+
+// texts are what the tokenizer is compared on: every word in a caption, and captions drawn as in training.
+func sampleTexts() []string {
+	out := append(captions(), "", "A  Round LANTERN,on the\tshore", "a döme umbrella", "two-masted", "a café on the shore", "[DEC] a [SEP] shore", "!?")
+	for i := range 120 {
+		e := randomExample(examples.Stream(7, 0, i), i, 120)
+		out = append(out, strings.TrimSpace(e.prefix+" "+e.text))
+	}
+	return out
+}
+
+// TestTokenizer compares with transformers' BertTokenizer opened on the same files: tokens, and the text they give again.
+func TestTokenizer(t *testing.T) {
+	if *update {
+		if err := os.WriteFile("testdata/texts.txt", []byte(strings.Join(sampleTexts(), "\n")+"\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if err := writeTokenizer("testdata/tokenizer"); err != nil {
+			t.Fatal(err)
+		}
+		t.Skip("texts written; run testdata/reference.py now")
+	}
+	tokenizer, err := openTokenizer()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := tokenizer.Size(), len(vocabulary); got != want {
+		t.Errorf("%d tokens, the vocabulary has %d", got, want)
+	}
+	f, err := os.Open("testdata/tokens.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	lines, texts := bufio.NewScanner(f), sampleTexts()
+	for i := 0; lines.Scan(); i++ {
+		want := strings.Split(lines.Text(), "|")
+		if i >= len(texts) || len(want) != 2 {
+			t.Fatalf("line %d is not of these texts: run with -update", i+1)
+		}
+		e, err := tokenizer.Encode(texts[i], -1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Trim(fmt.Sprint(e.IDs), "[]"); got != want[0] {
+			t.Errorf("%q: tokens %s, transformers gives %s", texts[i], got, want[0])
+		}
+		if got := tokenizer.Decode(e.IDs, true); got != want[1] {
+			t.Errorf("%q: comes back as %q, from transformers as %q", texts[i], got, want[1])
+		}
+		if i == len(texts)-1 {
+			return
+		}
+	}
+	t.Errorf("tokens.txt has fewer lines than the %d texts: run with -update", len(texts))
+}
+
+// TestVocabulary: every token once, the special ones where BLIP has them, and no text of training is cut or unknown.
+func TestVocabulary(t *testing.T) {
+	for i, token := range vocabulary {
+		if slices.Index(vocabulary, token) != i {
+			t.Errorf("%q stands twice", token)
+		}
+	}
+	n := len(vocabulary)
+	if !slices.Equal(vocabulary[:5], bertTokens) || vocabulary[n-2] != tokenStart || vocabulary[n-1] != tokenEncode {
+		t.Errorf("special tokens: %v … %v", vocabulary[:5], vocabulary[n-2:])
+	}
+	tokenizer, err := openTokenizer()
+	if err != nil {
+		t.Fatal(err)
+	}
+	longest := slices.MaxFunc(prefixes, func(a, b string) int { return len(split(a)) - len(split(b)) })
+	for i, text := range captions() {
+		half, places := &texts{}, figurePlaces
+		if read(examples.Thing, text)[partObject] != "" || read(examples.Scenery, text)[partScene] != "" {
+			places = thingPlaces
+		}
+		if err := half.append(tokenizer, example{prefix: longest, text: text}, places); err != nil {
+			t.Error(i, err)
+		}
+	}
+	if err := (&texts{}).append(tokenizer, example{text: "a zebra"}, thingPlaces); err == nil {
+		t.Error("an unknown word is taken")
+	}
+}
+
+// TestFiles: the folder's files are the same whenever they are written.
+func TestFiles(t *testing.T) {
+	a, b := t.TempDir(), t.TempDir()
+	for _, dir := range []string{a, b} {
+		if err := writeTokenizer(dir); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{"tokenizer.json", "tokenizer_config.json", "vocab.txt"} {
+		x, errX := os.ReadFile(filepath.Join(a, name))
+		y, errY := os.ReadFile(filepath.Join(b, name))
+		if errX != nil || errY != nil || string(x) != string(y) {
+			t.Errorf("%s differs (%v, %v)", name, errX, errY)
+		}
+	}
+}
