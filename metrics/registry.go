@@ -49,6 +49,8 @@ type Call struct {
 	Neighbours prdc.Neighbours // how nearest neighbours are found; nil = the slow Go way
 	Progress   func(client.Progress)
 	Note       func(format string, args ...any) // a warning that travels with the result
+	// Verb does a verb of tables (where, concat, …) on rows, for a metric that runs others; nil = none can be done.
+	Verb func(op string, args json.RawMessage, in []*client.Frame) (*client.Frame, error)
 }
 
 // Metric is a score on tables.

@@ -34,6 +34,7 @@ import (
 	_ "antipode/metrics/cococrola"
 	_ "antipode/metrics/entigen"
 	_ "antipode/metrics/indictti"
+	_ "antipode/metrics/power"
 	"antipode/metrics/prdc"
 	_ "antipode/metrics/significance"
 	_ "antipode/metrics/tokens"

@@ -49,7 +49,7 @@ func (r *run) score(p *client.Plan, in []*client.Frame) (*client.Frame, error) {
 		}
 		return f, nil
 	}
-	call := metrics.Call{Progress: r.progress, Note: r.note}
+	call := metrics.Call{Progress: r.progress, Note: r.note, Verb: doVerb}
 	if m, err := metricOf(p); err != nil {
 		return nil, err
 	} else if m.Near {
@@ -71,6 +71,15 @@ func (r *run) score(p *client.Plan, in []*client.Frame) (*client.Frame, error) {
 		return nil, err
 	}
 	return f, r.store.PutResult(f, rec)
+}
+
+// doVerb does a verb of tables for a metric that runs others, on rows that it holds.
+func doVerb(op string, args json.RawMessage, in []*client.Frame) (*client.Frame, error) {
+	f := verbs[op]
+	if f == nil || len(in) == 0 {
+		return nil, fmt.Errorf("%q is neither a score nor a verb of tables: do it before, on the whole pool", op)
+	}
+	return f(args, in)
 }
 
 // Verify computes a kept or saved result again from its record: from the sources on, with nothing taken from the store but

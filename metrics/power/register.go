@@ -1,0 +1,219 @@
+package power
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"sync"
+
+	"antipode/datasets"
+	"antipode/kernel/client"
+	"antipode/metrics"
+	"antipode/metrics/internal/tabular"
+)
+
+func init() {
+	inputs := []metrics.Input{
+		{Role: "in", About: "the pool: a row for each picture, many in each cell, with all that the audit reads"},
+		{Role: "other", Optional: true, About: "another pool of the same cells, where nothing is wrong: what shares under 1 are filled up with"},
+		{Role: "planted", Optional: true, Columns: datasets.Columns("subject:text", "size:number"), About: "what is wrong in the pool, where that is known: the subject as the result names it, and how large it is"},
+	}
+	for i := range mostFixed {
+		inputs = append(inputs, metrics.Input{Role: fixedRole(i), Optional: true, About: "a table that the audit reads beside the pool: photos, references, words"})
+	}
+	metrics.Register(metrics.Metric{
+		Info: metrics.Info{Name: "power", Title: "how often an audit finds something in draws of n images per cell from a pool", Unit: "share of resamples", Range: "[0, 1]",
+			Direction: "higher is better where something is wrong; at most alpha where nothing is", Citation: "Wilson 1927, of the intervals; see package metrics/power"},
+		Version: 1, Inputs: inputs,
+		Options: []metrics.Option{
+			{Name: "audit", About: "what is run on each draw: 'METRIC option=value … | METRIC …'; the first reads the pool and fixed1, fixed2, …, each next one the table before it; ';' between parts puts them below each other"},
+			{Name: "cells", About: "the columns that divide the pool into cells, A,B; empty = one cell"},
+			{Name: "unit", About: "the column whose rows are drawn together within a cell, for example prompt_id; empty = every row"},
+			{Name: "sizes", About: "how many rows (units) are drawn from each cell, 5,10,20"},
+			{Name: "shares", Default: "1", About: "which part of each draw comes from the pool, 0.25,0.5,1; the rest comes from the table other"},
+			{Name: "resamples", Default: "200", About: "draws of each size"},
+			{Name: "subject", About: "the columns of the audit's result that say what a row is about"},
+			{Name: "value", About: "the column of the audit's result that says how large it is; without p, its interval is in VALUE_low and VALUE_high"},
+			{Name: "sign", Default: "both", Values: []string{"both", "below", "above"}, About: "on which side of null a finding must lie"},
+			{Name: "null", Default: "0", About: "the value that says: nothing there"},
+			{Name: "p", About: "the column of p-values; empty = findings are intervals that exclude null"},
+			{Name: "correct", Default: "holm", Values: []string{"holm", "bh", "none"}, About: "how p-values are corrected over all rows of a draw"},
+			{Name: "alpha", Default: "0.05", About: "a corrected p-value up to this is a finding"},
+			{Name: "name", About: "the audit's name, for the column audit"},
+		},
+		Columns: tabular.Fixed("=audit", "=kind", "=subject", "share", "n", "found", "found_low", "found_high", "planted", "estimate", "estimate_low", "estimate_high",
+			"n_found", "n_resamples", "n_images", "n_cells", "n_pool", "=drawn", "=interval"),
+		Compute: compute,
+	})
+}
+
+// audit is the metric's call, read.
+type audit struct {
+	call        metrics.Call
+	rule        rule
+	runner      *runner
+	pool, other *client.Frame
+}
+
+func compute(ctx context.Context, call metrics.Call) (*client.Frame, error) {
+	if len(call.By) > 0 {
+		return nil, errors.New("power has no grouping: name the pool's cells in the option cells, and group inside the audit")
+	}
+	a := audit{call: call, pool: call.Inputs["in"], other: call.Inputs["other"]}
+	var err error
+	if a.rule, err = readRule(call); err != nil {
+		return nil, err
+	}
+	var fixed []*client.Frame
+	for i := range mostFixed {
+		if f := call.Inputs[fixedRole(i)]; f != nil {
+			fixed = append(fixed, f)
+		}
+	}
+	plan, err := compile(call.Options["audit"], len(fixed))
+	if err != nil {
+		return nil, err
+	}
+	cells, err := cellsOf(call)
+	if err != nil {
+		return nil, err
+	}
+	o := Options{Seed: call.Seed, Progress: func(done, total int) {
+		if call.Progress != nil {
+			call.Progress(client.Progress{Stage: strings.TrimSpace("power " + call.Options["name"]), Done: done, Total: total})
+		}
+	}}
+	if o.Resamples, err = tabular.Count(call, "resamples"); err != nil {
+		return nil, err
+	}
+	sizes, err := numbers(call, "sizes")
+	if err != nil {
+		return nil, err
+	}
+	for _, n := range sizes {
+		if n != math.Trunc(n) {
+			return nil, fmt.Errorf("option sizes: %g is not a whole number", n)
+		}
+		o.Sizes = append(o.Sizes, int(n))
+	}
+	if o.Shares, err = numbers(call, "shares"); err != nil {
+		return nil, err
+	}
+	var notes notes
+	inner := call
+	inner.Note = notes.add
+	a.runner = newRunner(plan, fixed, inner)
+	outcomes, err := Resample(ctx, cells, a.read, o)
+	if err != nil {
+		return nil, err
+	}
+	notes.tell(call)
+	return a.table(outcomes, cells)
+}
+
+// read runs the audit on a draw.
+func (a audit) read(ctx context.Context, d Draw) ([]Reading, error) {
+	pool := a.pool.Pick(d.Rows)
+	if a.other != nil {
+		var err error
+		if pool, err = stack(pool, a.other.Pick(d.Others)); err != nil {
+			return nil, err
+		}
+	}
+	f, err := a.runner.run(ctx, a.runner.plan, pool, d.Seed, map[string]*client.Frame{})
+	if err != nil {
+		return nil, err
+	}
+	return a.rule.read(f)
+}
+
+func (a audit) table(outcomes []Outcome, cells []Cell) (*client.Frame, error) {
+	sizes := map[string]float64{}
+	if f := a.call.Inputs["planted"]; f != nil {
+		for i, s := range f.Texts("subject") {
+			sizes[s] = f.Numbers("size")[i]
+		}
+	}
+	drawn, pool, interval := "rows", len(cells[0].Units), "95 % Wilson interval over resamples of one pool"
+	if u := a.call.Options["unit"]; u != "" {
+		drawn = u
+	}
+	for _, c := range cells {
+		pool = min(pool, len(c.Units))
+	}
+	var out [][]any
+	for _, o := range outcomes {
+		images := 0.0
+		for _, c := range cells {
+			rows := 0
+			for _, u := range c.Units {
+				rows += len(u)
+			}
+			images += float64(rows*o.N) / float64(len(c.Units)) // exact where a cell's units are of one size
+		}
+		row := func(kind string, p Power, planted float64) {
+			out = append(out, []any{a.call.Options["name"], kind, p.Subject, o.Share, o.N, p.Share, p.Low, p.High, planted, p.Estimate, p.EstimateLow, p.EstimateHigh,
+				p.Found, p.Resamples, images, len(cells), pool, drawn, interval})
+		}
+		seen := map[string]bool{}
+		for _, p := range o.BySubject() {
+			seen[p.Subject] = true
+			kind, planted := "subject", math.NaN()
+			if a.call.Inputs["planted"] != nil {
+				kind = "control"
+			}
+			if size, is := sizes[p.Subject]; is {
+				kind, planted = "planted", size
+			}
+			row(kind, p, planted)
+		}
+		for s := range sizes {
+			if !seen[s] {
+				return nil, fmt.Errorf("table %q: the audit's result has no row for %q; it has: %s", "planted", s, strings.Join(slices.Sorted(maps.Keys(seen)), "; "))
+			}
+		}
+		p := o.Any(func(subject string) bool { _, is := sizes[subject]; return !is })
+		p.Subject = "any that is not planted"
+		row("family", p, math.NaN())
+	}
+	return tabular.Result("power", a.call, out)
+}
+
+// notes counts what inner metrics say, so that each is said once.
+type notes struct {
+	mu    sync.Mutex
+	count map[string]int
+}
+
+func (n *notes) add(format string, args ...any) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.count == nil {
+		n.count = map[string]int{}
+	}
+	n.count[fmt.Sprintf(format, args...)]++
+}
+
+// tell passes on the most frequent ones.
+func (n *notes) tell(call metrics.Call) {
+	if call.Note == nil {
+		return
+	}
+	texts := slices.SortedFunc(maps.Keys(n.count), func(a, b string) int {
+		if n.count[a] != n.count[b] {
+			return n.count[b] - n.count[a]
+		}
+		return strings.Compare(a, b)
+	})
+	for i, text := range texts {
+		if i == 3 {
+			call.Note("and %d more notes of the audit on its draws", len(texts)-i)
+			return
+		}
+		call.Note("in %d audits of draws: %s", n.count[text], text)
+	}
+}
