@@ -26,7 +26,7 @@ func usage() string {
 	for _, m := range models {
 		names = append(names, m.Name)
 	}
-	return "usage: archipelago train NAME | score NAME | sheet FILE.png   (-h after a name lists its flags; names: " + strings.Join(names, ", ") + ")"
+	return "usage: archipelago train NAME | score NAME | sheet FILE.png | sheet NAME FILE.png   (-h after a name lists its flags; names: " + strings.Join(names, ", ") + ")"
 }
 
 func main() {
@@ -61,6 +61,8 @@ func run(ctx context.Context, args []string) error {
 		return models[at].Train(ctx, rest)
 	case at >= 0 && command == "score":
 		return models[at].RunScore(ctx, rest)
+	case at >= 0 && command == "sheet":
+		return models[at].RunSheet(ctx, rest)
 	}
 	return trainer.ErrUsage
 }

@@ -55,7 +55,7 @@ func conv(scope *model.Scope, x *Node, out, stride int, padding [][2]int) *Node 
 // Shapes: x [B,H,W,C]; kernel [3,3,C,out] → [B,H,W,out].
 func gathered(x, kernel *Node) *Node {
 	b, h, w, c, out := x.Shape().Dim(0), x.Shape().Dim(1), x.Shape().Dim(2), x.Shape().Dim(3), kernel.Shape().Dim(3)
-	padded := Pad(x, ScalarZero(x.Graph(), x.DType()), PadAxis{}, PadAxis{Start: 1, End: 1}, PadAxis{Start: 1, End: 1}, PadAxis{})
+	padded := framed(framed(x, 1), 2)
 	var neighbours []*Node
 	for i := range 3 {
 		for j := range 3 {
@@ -64,6 +64,14 @@ func gathered(x, kernel *Node) *Node {
 	}
 	y := Reshape(Concatenate(neighbours, 3), b*h*w, 9*c)
 	return Reshape(Dot(y, Reshape(kernel, 9*c, out)).Product(), b, h, w, out)
+}
+
+// framed puts a row of zeros at either end of an axis; Pad has no gradient.
+func framed(x *Node, axis int) *Node {
+	shape := x.Shape().Clone()
+	shape.Dimensions[axis] = 1
+	row := Zeros(x.Graph(), shape)
+	return Concatenate([]*Node{row, x, row}, axis)
 }
 
 // groupNorm normalises each group of channels to mean 0 and variance 1 over its channels and the picture, then scales and shifts

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"image"
 	"os"
 	"path/filepath"
 
@@ -22,6 +23,9 @@ type Model struct {
 	Out      string   // where the shipped folder lies, from the repository's root; "" where the model is a step on the way and ships nothing
 	Card     string   // text/template of the model card, filled in from a Report
 
+	// Flags, if given, adds the model's own flags to those of "train"; New reads what they were set to.
+	Flags func(f *flag.FlagSet)
+
 	// New prepares a run. It may change what the settings cannot know, such as From.
 	New func(s Settings) (*Job, error)
 
@@ -32,6 +36,9 @@ type Model struct {
 	// prints as a table and is kept in the report.
 	Score func(ctx context.Context, backend compute.Backend, dir string, size int) (fmt.Stringer, error)
 	Size  int // Score's size by default
+
+	// Sheet, if given, draws what a model folder makes as a contact sheet.
+	Sheet func(ctx context.Context, backend compute.Backend, dir string) (image.Image, error)
 }
 
 // ErrUsage says that the command line is wrong.
@@ -49,6 +56,9 @@ func (m Model) Train(ctx context.Context, args []string) error {
 	dir := f.String("dir", "", "folder of the run: checkpoints and loss curve (default: in the user cache folder, by settings)")
 	out := f.String("out", m.Out, "model folder to write at the end")
 	size := f.Int("held-out", m.Size, "how much held-out data to score on")
+	if m.Flags != nil {
+		m.Flags(f)
+	}
 	if err := f.Parse(args); err != nil {
 		return flagError(err)
 	}
@@ -128,6 +138,27 @@ func (m Model) RunScore(ctx context.Context, args []string) error {
 	}
 	fmt.Println(scores)
 	return nil
+}
+
+// RunSheet is the command "sheet NAME FILE.png".
+func (m Model) RunSheet(ctx context.Context, args []string) error {
+	f := flag.NewFlagSet("sheet "+m.Name, flag.ContinueOnError)
+	dir := f.String("model", m.Out, "model folder")
+	if err := f.Parse(args); err != nil {
+		return flagError(err)
+	}
+	if m.Sheet == nil || *dir == "" || f.NArg() != 1 {
+		return ErrUsage
+	}
+	d, err := device.Open("", "")
+	if err != nil {
+		return err
+	}
+	picture, err := m.Sheet(ctx, d.Backend, *dir)
+	if err != nil {
+		return err
+	}
+	return WritePNG(f.Arg(0), picture)
 }
 
 // flagError keeps a request for help apart from a mistake, which the flag package has already explained.

@@ -24,6 +24,7 @@ var Model = trainer.Model{
 	Export:   export,
 	Score:    score,
 	Size:     256,
+	Sheet:    sheet,
 }
 
 func newJob(s trainer.Settings) (*trainer.Job, error) {

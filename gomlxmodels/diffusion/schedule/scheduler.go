@@ -33,6 +33,9 @@ func newScheduler(c class, config Config) (*Scheduler, error) {
 	return &Scheduler{Config: config, class: c, alphas: alphas}, nil
 }
 
+// Alphas are ᾱ at each training timestep: what the model is trained on is √ᾱ·picture + √(1−ᾱ)·noise.
+func (s *Scheduler) Alphas() []float32 { return slices.Clone(s.alphas) }
+
 // Name is the sampler's short name, one of [Names].
 func (s *Scheduler) Name() string { return s.class.short }
 

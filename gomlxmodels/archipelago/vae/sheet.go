@@ -1,0 +1,34 @@
+package vae
+
+import (
+	"context"
+	"image"
+
+	"github.com/gomlx/compute"
+
+	"antipode/gomlxmodels/archipelago/examples"
+	"antipode/gomlxmodels/archipelago/trainer"
+)
+
+// sheet shows held-out pictures, in every other row what the autoencoder makes of those above.
+func sheet(ctx context.Context, backend compute.Backend, dir string) (image.Image, error) {
+	const columns, rows = 8, 4
+	var all []image.Image
+	for row := range rows {
+		var drawn []*image.RGBA
+		for i := range columns {
+			picture, _ := examples.World.Paint(describe(examples.Stream(examples.HeldOut, 1, row*columns+i)))
+			drawn = append(drawn, picture)
+		}
+		decoded, _, err := Roundtrip(ctx, backend, dir, drawn)
+		if err != nil {
+			return nil, err
+		}
+		for _, list := range [][]*image.RGBA{drawn, decoded} {
+			for _, p := range list {
+				all = append(all, p)
+			}
+		}
+	}
+	return trainer.Sheet(all, columns), nil
+}
