@@ -13,7 +13,6 @@ type counter struct {
 	r            *run
 	label        string
 	total, found int
-	start        time.Time
 
 	mu            sync.Mutex // steps come from the device's goroutine
 	computed, bad int
@@ -21,10 +20,19 @@ type counter struct {
 	step, steps   int // of it
 	told          time.Time
 	samples       []client.Sample
+
+	// The rate is of what was done since start, at which before items' worth of work was done. Where steps are told, start is at
+	// the first of them: what is compiled before it is compiled once.
+	start   time.Time
+	before  float64
+	stepped bool
 }
 
-// stepInterval is how often steps are reported at most.
-const stepInterval = 200 * time.Millisecond
+// Steps are reported at most every stepInterval, and give a rate by themselves once they have been told for settled.
+const (
+	stepInterval = 500 * time.Millisecond
+	settled      = time.Second
+)
 
 // report tells how far the stage is.
 func (c *counter) report() {
@@ -36,14 +44,21 @@ func (c *counter) report() {
 func (c *counter) tell() {
 	p := client.Progress{Stage: c.label, Done: c.found + c.computed + c.bad, Total: c.total, Computed: c.r.computed, Found: c.r.found,
 		Step: c.step, Steps: c.steps, Samples: c.samples}
-	if c.steps > 0 {
-		p.Part = float64(c.inFlight) * float64(c.step) / float64(c.steps)
-	}
-	if s, done := time.Since(c.start).Seconds(), float64(c.computed)+p.Part; done > 0 && s > 0 {
-		p.Rate = done / s
+	p.Part = c.part()
+	since, done := time.Since(c.start), float64(c.computed)+p.Part-c.before
+	if done > 0 && (c.computed > 0 || since >= settled) {
+		p.Rate = done / since.Seconds()
 	}
 	c.told = time.Now()
 	c.r.progress(p)
+}
+
+// part is how many items' worth of work the batch in flight has behind it.
+func (c *counter) part() float64 {
+	if c.steps == 0 {
+		return 0
+	}
+	return float64(c.inFlight) * float64(c.step) / float64(c.steps)
 }
 
 // begin notes that a batch of n items is being computed.
@@ -79,7 +94,11 @@ func (c *counter) at(done, total int) {
 	if c.inFlight == 0 || total < 1 || done < 0 {
 		return // of a batch that is over
 	}
-	if c.step, c.steps = min(done, total), total; time.Since(c.told) >= stepInterval {
+	c.step, c.steps = min(done, total), total
+	if !c.stepped {
+		c.stepped, c.start, c.before = true, time.Now(), float64(c.computed)+c.part()
+	}
+	if time.Since(c.told) >= stepInterval {
 		c.tell()
 	}
 }
