@@ -207,8 +207,8 @@ func (a *CaptionArgs) complete() error {
 // A row whose outcome is refused, failed or skipped and that has no image stays, with an empty caption, no numbers and an empty
 // caption_stop.
 //
-// model is a name that [Known] lists, a model on the hub that was pulled, or a folder of a BlipForConditionalGeneration with its
-// tokenizer, as transformers writes them.
+// model is a name that [Known] lists, a model on the hub that was pulled, or a folder of a BlipForConditionalGeneration, or of a
+// Blip2ForConditionalGeneration with an OPT, with its tokenizer, as transformers writes them.
 func Caption(model string, images datasets.Table, options ...CaptionOption) datasets.Table {
 	args := CaptionArgs{N: 1, Decode: Decodings[0], MaxTokens: 20}
 	fail := func(err error) datasets.Table { return images.Fail(fmt.Errorf("Caption: %w", err)) }

@@ -32,6 +32,8 @@ func Known() []Model {
 		{"altclip-m9", "BAAI/AltCLIP-m9", "AltCLIPModel", "864 M", "", "pictures and texts in nine languages", "clip_image clip_text"},
 		{"clipseg", "CIDAS/clipseg-rd64-refined", "CLIPSegForImageSegmentation", "151 M", "Apache-2.0", "masks from words", "mask mask_score mask_area mask_components"},
 		{"blip-image-captioning-base", "Salesforce/blip-image-captioning-base", "BlipForConditionalGeneration", "247 M", "BSD-3-Clause", "English captions of pictures", "caption"},
+		{"blip2-opt-2.7b", "Salesforce/blip2-opt-2.7b", "Blip2ForConditionalGeneration", "3.7 G", "MIT", "English captions, and vectors of pictures: IndicTTI's CLGC and IGC", "caption blip2_image"},
+		{"blip2-itm-vit-g", "Salesforce/blip2-itm-vit-g", "Blip2ForImageTextRetrieval", "1.2 G", "", "pictures and English texts in one space: IndicTTI's LGC", "blip2_image blip2_text"},
 		{"stable-diffusion-v1-5", "stable-diffusion-v1-5/stable-diffusion-v1-5", "StableDiffusionPipeline", "1.1 G", "CreativeML OpenRAIL-M", "pictures of English prompts: Decomposed-DIG, IndicTTI", "image"},
 		{"all-minilm-l6-v2", "sentence-transformers/all-MiniLM-L6-v2", "SentenceTransformer (BertModel)", "23 M", "Apache-2.0", "small encoder of English sentences", "text"},
 		{"all-mpnet-base-v2", "sentence-transformers/all-mpnet-base-v2", "SentenceTransformer (MPNetModel)", "109 M", "Apache-2.0", "encoder of English sentences: IndicTTI's CLGC", "text"},

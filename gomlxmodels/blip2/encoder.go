@@ -23,12 +23,12 @@ type Pooling string
 
 // The poolings. Those from Projected on need the projection of a Blip2ForImageTextRetrieval, and give vectors of length 1.
 const (
-	Pooled    Pooling = "pooled"    // [E] the tower's pooled output
-	Patches   Pooling = "patches"   // [E] the mean of the tower's patch tokens
-	Queries   Pooling = "queries"   // [D] the mean of the Q-Former's outputs
-	Projected Pooling = "projected" // [C] the mean of the projected queries, each of length 1
+	Pooled    Pooling = "pooled"          // [E] the tower's pooled output
+	Patches   Pooling = "patches"         // [E] the mean of the tower's patch tokens
+	Queries   Pooling = "queries"         // [D] the mean of the Q-Former's outputs
+	Projected Pooling = "projected"       // [C] the mean of the projected queries, each of length 1
 	First     Pooling = "projected_first" // [C] the first projected query
-	All       Pooling = "projected_all" // [K·C] all projected queries, one after another, each of length 1; see [Closest]
+	All       Pooling = "projected_all"   // [K·C] all projected queries, one after another, each of length 1; see [Closest]
 )
 
 // parts are those of a model that a pooling takes.
@@ -65,7 +65,7 @@ type Encoder struct {
 	text    map[int]*runner.Graph // by row length
 }
 
-// NewEncoder makes an encoder on the backend, which stays the caller's. Weights are read, and graphs compiled, when they are first
+// NewEncoder makes an encoder on the backend, which stays the caller's, of pictures' vectors by a pooling, "" = none, and of texts. Weights are read, and graphs compiled, when they are first
 // needed; see [Encoder.LoadImages] and [Encoder.LoadTexts].
 func NewEncoder(backend compute.Backend, m *Model, p Pooling, o Options) (e *Encoder, err error) {
 	defer runner.Recovered("blip2", &err)
@@ -75,8 +75,10 @@ func NewEncoder(backend compute.Backend, m *Model, p Pooling, o Options) (e *Enc
 	if err := cmp.Or(runner.DType(&o.DType), runner.Count("batch", &o.Batch, DefaultBatch, 4096), runner.Count("tokens", &o.Tokens, 512, 1<<20)); err != nil {
 		return nil, err
 	}
-	if err := m.Gives(p); err != nil {
-		return nil, err
+	if p != "" {
+		if err := m.Gives(p); err != nil {
+			return nil, err
+		}
 	}
 	e = &Encoder{m: m, pooling: p, opts: o, run: runner.New(backend, "blip2", "encoder"), text: map[int]*runner.Graph{}}
 	net := func(parts need) *runner.Net {
@@ -146,6 +148,9 @@ func (e *Encoder) Close() {
 // LoadImages reads the weights for pictures now, so that [Encoder.Bytes] counts them.
 func (e *Encoder) LoadImages() (err error) {
 	defer runner.Recovered("blip2", &err)
+	if e.pooling == "" {
+		return errors.New("blip2: the encoder was made for texts alone")
+	}
 	return e.image.Load()
 }
 

@@ -1,12 +1,12 @@
 package caption
 
 import (
-	"encoding/json"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"antipode/gomlxmodels"
+	"antipode/gomlxmodels/internal/stagetest"
 	"antipode/kernel/client"
 )
 
@@ -24,21 +24,23 @@ func TestOpen(t *testing.T) {
 		{func(a *gomlxmodels.CaptionArgs) { a.Decode = "guess" }, `decode "guess"`},
 		{func(a *gomlxmodels.CaptionArgs) { a.Decode, a.Beams = "beam", 49 }, "too many for 98 tokens"},
 		{func(a *gomlxmodels.CaptionArgs) { a.Prefix = "a picture of ξ" }, "lacks part of it"},
+		{func(a *gomlxmodels.CaptionArgs) { a.Model = filepath.Dir(model2) + "/retrieval" }, "without a language model writes no captions"},
+		{func(a *gomlxmodels.CaptionArgs) { a.Model = filepath.Dir(model2) + "/old-hub" }, "no tokenizer"},
+		{func(a *gomlxmodels.CaptionArgs) { a.Model, a.MaxTokens = model2, 43 }, "more than the model's 42"},
 	} {
 		a := args(t, 1)
 		c.do(&a)
-		raw, _ := json.Marshal(a)
-		if _, err := open(t.Context(), newEnv(t, nil), raw); err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
+		if _, err := stagetest.Open(t, stagetest.NewEnv(t, nil), gomlxmodels.CaptionOp, a); err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%v, want one line with %q", err, c.want)
 		}
 	}
-	w := start(t, newEnv(t, nil), args(t, 1))
+	w := start(t, stagetest.NewEnv(t, nil), args(t, 1))
 	if err := w.Check([]client.ColumnSpec{{Name: "id", Kind: client.Text}}); err == nil || !strings.Contains(err.Error(), `"image_id"`) {
 		t.Errorf("a table without pictures: %v", err)
 	}
 	digests := map[string]bool{}
 	for _, a := range []gomlxmodels.CaptionArgs{args(t, 1), args(t, 1, gomlxmodels.Prefix("a")), args(t, 1, gomlxmodels.MaxTokens(8)), args(t, 1, gomlxmodels.Decode("nucleus")), args(t, 1, gomlxmodels.Decode("nucleus"), gomlxmodels.TopK(3))} {
-		digests[start(t, newEnv(t, nil), a).Digest()] = true
+		digests[start(t, stagetest.NewEnv(t, nil), a).Digest()] = true
 	}
 	if len(digests) != 5 {
 		t.Errorf("five settings, %d digests", len(digests))

@@ -1,5 +1,5 @@
 // Package embed is the stage that gives pictures and texts their vectors: it reads them, and runs the encoder of the asked
-// model on the device. Each kind of model is one file: vit.go, clip.go, text.go.
+// model on the device. Each kind of model is one file: vit.go, clip.go, text.go, blip2.go.
 package embed
 
 import (
@@ -78,6 +78,8 @@ func open(_ context.Context, env stage.Env, raw json.RawMessage) (stage.Worker, 
 		w.kind, err = openViT(dir, w.args)
 	case gomlxmodels.ClipImage:
 		w.kind, err = openCLIP(dir, w.args)
+	case gomlxmodels.Blip2Image, gomlxmodels.Blip2Text:
+		w.kind, err = openBLIP2(dir, w.args)
 	case gomlxmodels.ClipText:
 		var own bool
 		if own, err = isCLIP(dir); own {

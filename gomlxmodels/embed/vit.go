@@ -31,6 +31,8 @@ func openViT(dir string, args gomlxmodels.EmbedArgs) (*vitKind, error) {
 		return nil, err
 	case architecture == "clip" || architecture == "altclip":
 		return nil, fmt.Errorf("%s: a %s gives the vectors clip_image and clip_text (--vector), not full", dir, architecture)
+	case architecture == "blip-2":
+		return nil, fmt.Errorf("%s: a BLIP-2 gives the vectors blip2_image and blip2_text (--vector), not full", dir)
 	}
 	m, err := vit.Open(dir)
 	if err != nil {

@@ -13,7 +13,7 @@ func caption(ctx context.Context, args []string) error {
 	var n, longest, shortest int
 	fs := flags("caption", "--model NAME|DIR --in TABLE --out TABLE [--n N] [--decode greedy|beam|nucleus] …")
 	s.add(fs)
-	fs.StringVar(&model, "model", "", "the model: a `NAME` that `antipode models` lists, OWNER/NAME[@REVISION] of the hub once pulled, or a folder (BlipForConditionalGeneration)")
+	fs.StringVar(&model, "model", "", "the model: a `NAME` that `antipode models` lists, OWNER/NAME[@REVISION] of the hub once pulled, or a folder (BlipForConditionalGeneration, or Blip2ForConditionalGeneration with an OPT)")
 	fs.IntVar(&n, "n", 1, "captions of each image; caption k is the row ID#k and has the seed --seed + k − 1")
 	fs.StringVar(&prefix, "prefix", "", "the `TEXT` every caption begins with")
 	fs.StringVar(&decode, "decode", "greedy", "how tokens are chosen: greedy, beam, nucleus (drawn)")

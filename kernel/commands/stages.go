@@ -122,9 +122,9 @@ func embed(ctx context.Context, args []string) error {
 	fs.StringVar(&fill, "fill", "none", "what hidden pixels become: none, white, black")
 	fs.StringVar(&precision, "precision", "auto", "what the model computes in: auto (bfloat16 on an NVIDIA GPU, else float32), float32, bfloat16")
 	fs.StringVar(&rule, "patches", "any", "which patches are the object's: any, resized")
-	fs.StringVar(&vector, "vector", "", "the `NAME` of the vectors to make: full (of pictures; with masks, object_only and background_only too), clip_image, clip_text, text; default full, with --text text")
-	fs.StringVar(&text, "text", "", "the text `COLUMN` to embed, for clip_text and text")
-	fs.StringVar(&pooling, "pooling", "auto", "which output the vector is: auto; of a CLIP projected, pooled; of an encoder of sentences mean, cls, pooled")
+	fs.StringVar(&vector, "vector", "", "the `NAME` of the vectors to make: full (of pictures; with masks, object_only and background_only too), clip_image, clip_text, blip2_image, blip2_text, text; default full, with --text text")
+	fs.StringVar(&text, "text", "", "the text `COLUMN` to embed, for clip_text, blip2_text and text; with --pooling projected_max that which each image is compared with")
+	fs.StringVar(&pooling, "pooling", "auto", "which output the vector is: auto; of a CLIP projected, pooled; of an encoder of sentences mean, cls, pooled; of a BLIP-2's images pooled, patches, queries, projected, projected_first, projected_max")
 	if rest, err := parse(fs, args); err != nil {
 		return err
 	} else if len(rest) > 0 {
@@ -141,10 +141,13 @@ func embed(ctx context.Context, args []string) error {
 	if vector != "" {
 		options = append(options, gomlxmodels.Vector(vector))
 	}
+	if text != "" && vector == gomlxmodels.Blip2Image {
+		return s.save(ctx, gomlxmodels.Embed(model, t, append(options, gomlxmodels.Against(text))...))
+	}
 	if text != "" {
 		return s.save(ctx, gomlxmodels.EmbedText(model, t, text, options...))
 	}
-	if vector == gomlxmodels.ClipText || vector == gomlxmodels.Text {
+	if vector == gomlxmodels.ClipText || vector == gomlxmodels.Blip2Text || vector == gomlxmodels.Text {
 		return usage("--vector %s embeds texts: name their column with --text", vector)
 	}
 	return s.save(ctx, gomlxmodels.Embed(model, t, options...))

@@ -1,0 +1,133 @@
+package embed
+
+import (
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"antipode/gomlxmodels"
+	"antipode/gomlxmodels/blip2"
+	"antipode/gomlxmodels/internal/modeltest"
+	"antipode/gomlxmodels/internal/stagetest"
+	"antipode/gomlxmodels/stage"
+	"antipode/internal/near"
+	"antipode/internal/testbackend"
+	"antipode/kernel/client"
+)
+
+// blip2Folder is one that internal/pyref/blip2.py makes.
+func blip2Folder(name string) string {
+	dir, _ := filepath.Abs(filepath.Join("../blip2/testdata", name))
+	return dir
+}
+
+func blip2Args(folder, vector, pooling, text string) gomlxmodels.EmbedArgs {
+	return gomlxmodels.EmbedArgs{Model: blip2Folder(folder), Masking: "drop", Fill: "none", PatchRule: "any", Vector: vector, Pooling: pooling, Text: text}
+}
+
+// TestBLIP2 embeds picture files and their captions, and holds the vectors against those that package blip2, which is held against
+// transformers, makes of the processor's own pixels.
+func TestBLIP2(t *testing.T) {
+	backend := testbackend.Go(t)
+	g := modeltest.Open(t, blip2Folder("retrieval"))
+	m, err := blip2.Open(blip2Folder("retrieval"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	scene := stagetest.Scenes(t, 1)[0]
+	captions := []string{"a red house by the sea", "", "", "two children on a horse"}
+	f := &client.Frame{Columns: []client.Column{client.TextColumn("id", []string{"a", "b", "c", "d"}),
+		client.ImageColumn("image", []client.Image{stagetest.Picture(t, g.Picture("picture")), scene, {}, scene}),
+		client.TextColumn("caption", captions), client.TextColumn("outcome", []string{"", "", "refused", ""})}}
+	env := stagetest.NewEnv(t, backend)
+	run := func(vector, pooling, text string, size int) map[int][]stage.Value {
+		w := stagetest.Start(t, env, gomlxmodels.EmbedOp, blip2Args("retrieval", vector, pooling, text))
+		return stagetest.Run(t, w, f, stagetest.All(f), size)
+	}
+	pixels := [][]float32{g.Values("processed")}
+	want := func(p blip2.Pooling) []float32 {
+		e, err := blip2.NewEncoder(backend, m, p, blip2.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer e.Close()
+		out, err := e.EncodeImages(t.Context(), pixels)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out[0]
+	}
+	texts := run(gomlxmodels.Blip2Text, "auto", "caption", 4)
+	if v := texts[0]; v[1].Number != 6 || v[3].Number != 0 || texts[3][3].Number != 1 || v[4].Number != 0 || texts[2][0].Vector != nil || texts[1][0].Vector == nil || !math.IsNaN(texts[2][1].Number) {
+		t.Errorf("texts: %+v", texts)
+	}
+	for _, pooling := range []string{"pooled", "patches", "queries", "projected", "projected_first", "projected_max", "auto"} {
+		against, kind := "", blip2.Pooling(pooling)
+		switch pooling {
+		case "projected_max":
+			against, kind = "caption", blip2.All
+		case "auto":
+			kind = blip2.Projected
+		}
+		got := run(gomlxmodels.Blip2Image, pooling, against, 4)
+		expected := want(kind)
+		if kind == blip2.All {
+			expected = blip2.Closest(expected, texts[0][0].Vector)
+		}
+		near.Check(t, pooling, got[0][0].Vector, expected, 1e-4, 1e-4*near.Scale(expected))
+		if got[2][0].Vector != nil {
+			t.Errorf("%s: a refused picture has a vector", pooling)
+		}
+		if one, three := got[1][0].Vector, got[3][0].Vector; slices.Equal(one, three) != (kind != blip2.All) {
+			t.Errorf("%s: of one picture with two texts: %v, %v", pooling, one[:3], three[:3])
+		}
+		for i, v := range run(gomlxmodels.Blip2Image, pooling, against, 1) {
+			near.Check(t, pooling+" alone", v[0].Vector, got[i][0].Vector, 1e-5, 1e-6)
+		}
+	}
+}
+
+// TestBLIP2Keys: what tells rows and settings apart.
+func TestBLIP2Keys(t *testing.T) {
+	env := stagetest.NewEnv(t, nil)
+	image := client.Image{Path: "x", SHA256: "s"}
+	f := &client.Frame{Columns: []client.Column{client.TextColumn("id", []string{"a", "b"}), client.ImageColumn("image", []client.Image{image, image}), client.TextColumn("caption", []string{"a house", "a horse"})}}
+	digests := map[string]bool{}
+	for _, pooling := range []string{"pooled", "patches", "queries", "projected", "projected_first", "projected_max"} {
+		w := stagetest.Start(t, env, gomlxmodels.EmbedOp, blip2Args("retrieval", gomlxmodels.Blip2Image, pooling, map[bool]string{true: "caption"}[pooling == "projected_max"]))
+		digests[w.Digest()] = true
+		if same := w.Key(stage.Row{Frame: f}) == w.Key(stage.Row{Frame: f, Index: 1}); same != (pooling != "projected_max") {
+			t.Errorf("%s: one picture with two texts has equal keys: %v", pooling, same)
+		}
+		err := w.Check(f.Specs()[:2])
+		if pooling == "projected_max" && (err == nil || !strings.Contains(err.Error(), `"caption"`)) || pooling != "projected_max" && err != nil {
+			t.Errorf("%s without texts: %v", pooling, err)
+		}
+	}
+	if len(digests) != 6 {
+		t.Errorf("six poolings, %d digests", len(digests))
+	}
+}
+
+// TestBLIP2Errors: what the model or the settings rule out is said at once, in one line.
+func TestBLIP2Errors(t *testing.T) {
+	for _, c := range []struct{ folder, vector, pooling, text, want string }{
+		{"opt", gomlxmodels.Blip2Image, "projected", "", "needs the projection"},
+		{"opt", gomlxmodels.Blip2Image, "projected_max", "caption", "needs the projection"},
+		{"opt", gomlxmodels.Blip2Image, "mean", "", "is one of pooled, patches, queries, projected, projected_first, projected_max"},
+		{"opt", gomlxmodels.Blip2Text, "", "caption", "which the folder is not"},
+		{"retrieval", gomlxmodels.Blip2Text, "queries", "caption", "is projected"},
+		{"retrieval", "", "", "", "gives the vectors blip2_image and blip2_text"},
+		{"../../blip/testdata/base", gomlxmodels.Blip2Image, "", "", "is not a BLIP-2"},
+	} {
+		_, err := stagetest.Open(t, stagetest.NewEnv(t, nil), gomlxmodels.EmbedOp, blip2Args(c.folder, c.vector, c.pooling, c.text))
+		modeltest.CheckLine(t, err, c.want)
+	}
+	for _, name := range []string{"opt", "old-hub", "opt-350m"} { // whatever their language model
+		if _, err := stagetest.Open(t, stagetest.NewEnv(t, nil), gomlxmodels.EmbedOp, blip2Args(name, gomlxmodels.Blip2Image, "", "")); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

@@ -1,0 +1,189 @@
+// Package stagetest runs a stage's worker in a test, without engine and store.
+package stagetest
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"image"
+	"image/color"
+	"image/png"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/gomlx/compute"
+
+	"antipode/gomlxmodels/device"
+	"antipode/gomlxmodels/stage"
+	"antipode/kernel/client"
+)
+
+// Env is what the engine lends a stage, without a store; models that were loaded stay until the test ends.
+type Env struct {
+	t       *testing.T
+	backend compute.Backend
+	loaded  map[string]any
+}
+
+// NewEnv lends a backend, nil where nothing is computed.
+func NewEnv(t *testing.T, backend compute.Backend) Env { return Env{t, backend, map[string]any{}} }
+
+// Device is the backend, as XLA on the processor.
+func (e Env) Device() (any, error) {
+	return &device.Device{Backend: e.backend, Kind: device.XLACPU}, nil
+}
+
+// DeviceKind is the kind of Device.
+func (Env) DeviceKind() (string, error) { return device.XLACPU, nil }
+
+// ModelDir is none.
+func (Env) ModelDir() string { return "" }
+
+// FileDigest reads the file.
+func (Env) FileDigest(path string) (string, error) {
+	data, err := os.ReadFile(path)
+	return Digest(data), err
+}
+
+// PutBlob keeps nothing.
+func (Env) PutBlob([]byte, string) (client.Image, error) {
+	return client.Image{}, errors.New("not kept")
+}
+
+// Shared opens a value once; one that takes no memory fails the test.
+func (e Env) Shared(key string, open func() (any, int64, func(), error)) (any, func(), error) {
+	if value, ok := e.loaded[key]; ok {
+		return value, func() {}, nil
+	}
+	value, bytes, done, err := open()
+	if err == nil {
+		if e.t.Cleanup(done); bytes == 0 {
+			e.t.Error("a loaded model takes no memory")
+		}
+	}
+	e.loaded[key] = value
+	return value, func() {}, err
+}
+
+// OnDevice runs f.
+func (Env) OnDevice(_ context.Context, f func() error) error { return f() }
+
+// Digest is a content's, in hex.
+func Digest(data []byte) string {
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:])
+}
+
+// Start opens a registered stage for some arguments; the worker is closed with the test.
+func Start(t *testing.T, env Env, name string, args any) stage.Worker {
+	t.Helper()
+	w, err := Open(t, env, name, args)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(w.Close)
+	return w
+}
+
+// Open opens a registered stage.
+func Open(t *testing.T, env Env, name string, args any) (stage.Worker, error) {
+	t.Helper()
+	raw, err := json.Marshal(args)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, ok := stage.Find(name)
+	if !ok {
+		t.Fatalf("no stage %q", name)
+	}
+	return s.Open(t.Context(), env, raw)
+}
+
+// Run computes the given rows of a table in batches of a size and gives their values by row.
+func Run(t *testing.T, w stage.Worker, f *client.Frame, rows []int, size int) map[int][]stage.Value {
+	t.Helper()
+	if err := w.Check(f.Specs()); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Load(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	out := map[int][]stage.Value{}
+	for part := range slices.Chunk(rows, size) {
+		var prepared []any
+		for _, i := range part {
+			p, column, err := w.Prepare(t.Context(), stage.Row{Frame: f, Index: i})
+			if err != nil {
+				t.Fatal(column, err)
+			}
+			prepared = append(prepared, p)
+		}
+		values, err := w.Compute(t.Context(), prepared)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for k, i := range part {
+			out[i] = values[k]
+		}
+	}
+	return out
+}
+
+// All are the rows of a table.
+func All(f *client.Frame) (rows []int) {
+	for i := range f.Len() {
+		rows = append(rows, i)
+	}
+	return rows
+}
+
+// Picture writes a picture to a file of its own.
+func Picture(t *testing.T, m image.Image) client.Image {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "a.png")
+	f, err := os.Create(file)
+	if err == nil {
+		err = errors.Join(png.Encode(f, m), f.Close())
+	}
+	data, readErr := os.ReadFile(file)
+	if err = errors.Join(err, readErr); err != nil {
+		t.Fatal(err)
+	}
+	return client.Image{Path: file, SHA256: Digest(data)}
+}
+
+// Scenes are small pictures of stripes and noise.
+func Scenes(t *testing.T, n int) (files []client.Image) {
+	t.Helper()
+	for i := range n {
+		m := image.NewRGBA(image.Rect(0, 0, 40+i, 50))
+		for y := range 50 {
+			for x := range 40 + i {
+				v := uint8((x*(i+3)*7 + y*(i*i+1)*5 + (x*y)%(i+2)*40) % 256)
+				m.Set(x, y, color.RGBA{v, 255 - v, uint8(60 * i), 255})
+			}
+		}
+		files = append(files, Picture(t, m))
+	}
+	return files
+}
+
+// Captions is a table of n rows of each picture, as datasets.Table.Repeat gives them, with an empty outcome.
+func Captions(images []client.Image, n int, seed float64) *client.Frame {
+	var id, of, outcome []string
+	var list []client.Image
+	var seeds []float64
+	for i, img := range images {
+		for k := range n {
+			id, of = append(id, fmt.Sprintf("p%d#%d", i, k+1)), append(of, fmt.Sprintf("p%d", i))
+			list, seeds, outcome = append(list, img), append(seeds, seed+float64(k)), append(outcome, "")
+		}
+	}
+	f := &client.Frame{Columns: []client.Column{client.TextColumn("id", id), client.TextColumn("image_id", of), client.ImageColumn("image", list), client.NumberColumn("seed", seeds)}}
+	return f.With(client.TextColumn("outcome", outcome))
+}
