@@ -20,7 +20,7 @@ type Options struct {
 	Dest     string        // folder of the data set; "" = data/NAME in the store's folder
 	All      bool          // also fetch the files that are optional, such as those upstream has withdrawn
 	BaseURL  string        // takes the place of scheme and host of every address; for mirrors and tests
-	Client   *http.Client  // nil = one that honours the proxy variables
+	Client   *http.Client  // nil = net/http's own, which honours the proxy variables; the command's heeds more: internal/fetch
 	Timeout  time.Duration // for one file; 0 = 5 minutes
 	Progress func(Step)    // told before and after each file; may be nil
 }

@@ -76,26 +76,26 @@ func New(l Limits) (*Client, error) {
 		}
 	}
 	proxy := proxies.ProxyFunc()
-	return &Client{limits: l, client: http.Client{Transport: &http.Transport{
+	return &Client{limits: l, client: http.Client{Transport: &watching{stall: l.Stall, Transport: &http.Transport{
 		Proxy:               func(r *http.Request) (*url.URL, error) { return proxy(r.URL) },
 		DialContext:         (&net.Dialer{Timeout: l.Connect}).DialContext,
 		TLSHandshakeTimeout: l.Connect,
 		TLSClientConfig:     &tls.Config{RootCAs: roots},
 		ForceAttemptHTTP2:   true,
-	}}}, nil
+	}}}}, nil
 }
+
+// HTTP is the client for those who read answers their own way: its requests heed the proxies, the certificates and the limits of
+// connection and stall, and are asked once.
+func (c *Client) HTTP() *http.Client { return &c.client }
 
 // Close ends idle connections.
 func (c *Client) Close() { c.client.CloseIdleConnections() }
 
 // Get asks for an address. Its body fails once no byte has come for the limit of stall; stop ends the request.
-func (c *Client) Get(ctx context.Context, at *url.URL, header http.Header) (*http.Response, func(), error) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	watch := time.AfterFunc(c.limits.Stall, func() { cancel(fmt.Errorf("no byte for %v", c.limits.Stall)) })
-	stop := func() { watch.Stop(); cancel(nil) }
+func (c *Client) Get(ctx context.Context, at *url.URL, header http.Header) (resp *http.Response, stop func(), err error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, at.String(), nil)
 	if err != nil {
-		stop()
 		return nil, nil, errors.New("a malformed address")
 	}
 	req.Header = header.Clone()
@@ -103,16 +103,10 @@ func (c *Client) Get(ctx context.Context, at *url.URL, header http.Header) (*htt
 		req.Header = http.Header{}
 	}
 	req.Header.Set("User-Agent", "antipode")
-	resp, err := c.client.Do(req)
-	if err != nil {
-		if cause := context.Cause(ctx); cause != nil {
-			err = cause
-		}
-		stop()
+	if resp, err = c.client.Do(req); err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", at.Host, Plain(err))
 	}
-	resp.Body = &watched{resp.Body, ctx, watch, c.limits.Stall}
-	return resp, func() { resp.Body.Close(); stop() }, nil
+	return resp, func() { resp.Body.Close() }, nil
 }
 
 // Plain drops the address from an error of net/http: it may hold a password.
@@ -124,12 +118,36 @@ func Plain(err error) error {
 	return err
 }
 
+// watching ends requests, before their answer or within its body, once no byte has come for a time.
+type watching struct {
+	*http.Transport
+	stall time.Duration
+}
+
+// RoundTrip is part of [http.RoundTripper].
+func (t *watching) RoundTrip(r *http.Request) (*http.Response, error) {
+	ctx, cancel := context.WithCancelCause(r.Context())
+	watch := time.AfterFunc(t.stall, func() { cancel(fmt.Errorf("no byte for %v", t.stall)) })
+	resp, err := t.Transport.RoundTrip(r.WithContext(ctx))
+	if err != nil {
+		if cause := context.Cause(ctx); cause != nil {
+			err = cause
+		}
+		watch.Stop()
+		cancel(nil)
+		return nil, err
+	}
+	resp.Body = &watched{resp.Body, ctx, cancel, watch, t.stall}
+	return resp, nil
+}
+
 // watched is a body that puts its watchdog off with every byte.
 type watched struct {
 	io.ReadCloser
-	ctx   context.Context
-	watch *time.Timer
-	stall time.Duration
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+	watch  *time.Timer
+	stall  time.Duration
 }
 
 func (b *watched) Read(p []byte) (int, error) {
@@ -143,6 +161,12 @@ func (b *watched) Read(p []byte) (int, error) {
 		}
 	}
 	return n, err
+}
+
+func (b *watched) Close() error {
+	b.watch.Stop()
+	defer b.cancel(nil)
+	return b.ReadCloser.Close()
 }
 
 // ErrNotPinned is wrapped where a complete file is not the pinned one: trying again is no use.

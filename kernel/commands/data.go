@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 
 	"antipode/datasets/manifest"
+	"antipode/internal/fetch"
 	"antipode/kernel/client"
 	"antipode/kernel/doctor"
 )
@@ -30,6 +31,12 @@ func data(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
+	web, err := fetch.New(fetch.Usual)
+	if err != nil {
+		return err
+	}
+	defer web.Close()
+	o.Client = web.HTTP()
 	for _, name := range rest {
 		m, err := manifest.Get(name)
 		if err != nil {

@@ -1,0 +1,190 @@
+package fetch_test
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"antipode/internal/fetch"
+)
+
+var quick = fetch.Limits{Connect: 5 * time.Second, Stall: 200 * time.Millisecond, Retries: 2, Pause: time.Millisecond}
+
+func client(t *testing.T) *fetch.Client {
+	t.Helper()
+	c, err := fetch.New(quick)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	return c
+}
+
+// answers serves what f writes, and gives its address.
+func answers(t *testing.T, f http.HandlerFunc) *url.URL {
+	t.Helper()
+	server := httptest.NewServer(f)
+	t.Cleanup(server.Close)
+	at, err := url.Parse(server.URL + "/file.bin")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return at
+}
+
+// TestStall: a server that falls silent, before its answer or within it, is left; one that is slow is not. The same holds for those
+// who use the client under it, also behind a redirect.
+func TestStall(t *testing.T) {
+	for name, f := range map[string]http.HandlerFunc{
+		"no answer": func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() },
+		"half a body": func(w http.ResponseWriter, r *http.Request) {
+			fmt.Fprint(w, "half")
+			w.(http.Flusher).Flush()
+			<-r.Context().Done()
+		},
+		"behind a redirect": func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path == "/file.bin" {
+				http.Redirect(w, r, "/other", http.StatusFound)
+				return
+			}
+			<-r.Context().Done()
+		},
+		"slow": func(w http.ResponseWriter, _ *http.Request) {
+			for range 5 {
+				time.Sleep(quick.Stall / 2)
+				fmt.Fprint(w, "x")
+				w.(http.Flusher).Flush()
+			}
+		},
+	} {
+		at := answers(t, f)
+		for door, get := range map[string]func(context.Context) (string, error){
+			"Get": func(ctx context.Context) (string, error) {
+				resp, stop, err := client(t).Get(ctx, at, nil)
+				if err != nil {
+					return "", err
+				}
+				defer stop()
+				data, err := io.ReadAll(resp.Body)
+				return string(data), err
+			},
+			"HTTP": func(ctx context.Context) (string, error) {
+				req, err := http.NewRequestWithContext(ctx, http.MethodGet, at.String(), nil)
+				if err != nil {
+					return "", err
+				}
+				resp, err := client(t).HTTP().Do(req)
+				if err != nil {
+					return "", err
+				}
+				defer resp.Body.Close()
+				data, err := io.ReadAll(resp.Body)
+				return string(data), err
+			},
+		} {
+			start := time.Now()
+			text, err := get(t.Context())
+			if name == "slow" {
+				if text != "xxxxx" || err != nil {
+					t.Errorf("%s, %s: %q, %v", name, door, text, err)
+				}
+				continue
+			}
+			if err == nil || !strings.Contains(err.Error(), "no byte for 200ms") || time.Since(start) > 20*quick.Stall {
+				t.Errorf("%s, %s: %v after %v", name, door, err, time.Since(start))
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), quick.Stall/4)
+			if _, err := get(ctx); !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("%s, %s, with a deadline: %v", name, door, err)
+			}
+			cancel()
+		}
+	}
+}
+
+// TestDownloadGoesOn: what an attempt left is taken up, by another call as by a further attempt; a wrong file is removed.
+func TestDownloadGoesOn(t *testing.T) {
+	const text = "the pinned file"
+	sum := sha256.Sum256([]byte(text))
+	want := fetch.Want{Size: int64(len(text)), SHA256: hex.EncodeToString(sum[:])}
+	asked := 0
+	at := answers(t, func(w http.ResponseWriter, r *http.Request) {
+		if asked++; asked == 1 {
+			w.Header().Set("Content-Length", fmt.Sprint(len(text)))
+			fmt.Fprint(w, text[:6])
+			return // the rest never comes
+		}
+		if got := r.Header.Get("Range"); got != "bytes=6-" {
+			t.Errorf("asked for %q", got)
+		}
+		http.ServeContent(w, r, "file.bin", time.Time{}, strings.NewReader(text))
+	})
+	file := filepath.Join(t.TempDir(), "file.bin")
+	if err := client(t).Download(t.Context(), at, file, want); err != nil {
+		t.Fatal(err)
+	}
+	if data, err := os.ReadFile(file); string(data) != text || err != nil || asked != 2 {
+		t.Errorf("%q, %v, %d requests", data, err, asked)
+	}
+	if err := os.Truncate(file, 6); err != nil {
+		t.Fatal(err)
+	}
+	if err := client(t).Download(t.Context(), at, file, want); err != nil || asked != 3 {
+		t.Errorf("taken up: %v, %d requests", err, asked)
+	}
+	want.SHA256 = strings.Repeat("0", 64)
+	if err := os.Remove(file); err != nil {
+		t.Fatal(err)
+	}
+	wrong := answers(t, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, text) })
+	if err := client(t).Download(t.Context(), wrong, file, want); !errors.Is(err, fetch.ErrNotPinned) {
+		t.Errorf("a wrong file: %v", err)
+	}
+	if _, err := os.Stat(file); err == nil {
+		t.Error("a wrong file is left")
+	}
+}
+
+// TestCertificates: a further authority is taken from any of the variables, and a file that holds none is an error that names it.
+func TestCertificates(t *testing.T) {
+	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "ok") }))
+	defer server.Close()
+	for _, name := range append(fetch.CertificateEnvs, "HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy") {
+		t.Setenv(name, "")
+	}
+	if _, err := client(t).HTTP().Get(server.URL); err == nil {
+		t.Fatal("an unknown authority was trusted")
+	}
+	file := filepath.Join(t.TempDir(), "ca.pem")
+	if err := os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw}), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range fetch.CertificateEnvs[1:] {
+		t.Setenv(name, file)
+		resp, err := client(t).HTTP().Get(server.URL)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		resp.Body.Close()
+		t.Setenv(name, "")
+	}
+	if err := os.WriteFile(file, []byte("no certificate"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PIP_CERT", file)
+	if _, err := fetch.New(quick); err == nil || !strings.Contains(err.Error(), "PIP_CERT: "+file+" holds no certificate") {
+		t.Error(err)
+	}
+}
