@@ -106,6 +106,9 @@ func compute(ctx context.Context, call metrics.Call) (*client.Frame, error) {
 	var notes notes
 	inner := call
 	inner.Note = notes.add
+	if inner.Neighbours == nil {
+		inner.Neighbours = newRemembering(fixed)
+	}
 	a.runner = newRunner(plan, fixed, inner)
 	outcomes, err := Resample(ctx, cells, a.read, o)
 	if err != nil {
