@@ -7,14 +7,24 @@ import (
 	"io/fs"
 )
 
-//go:embed archipelago-vit
+//go:embed archipelago-*
 var files embed.FS
 
-// ViT is the name of the Vision Transformer's folder. Its README.md is the model card, training.json the report of its training.
+// ViT is the name of the Vision Transformer's folder. Each folder's README.md is the model card, training.json the report of its training.
 const ViT = "archipelago-vit"
 
 // FS holds the model folders, one by name: for example archipelago-vit/model.safetensors.
 func FS() fs.FS { return files }
 
 // Names lists the models.
-func Names() []string { return []string{ViT} }
+func Names() []string {
+	folders, err := files.ReadDir(".")
+	if err != nil {
+		panic(err) // an embedded folder can be read
+	}
+	var names []string
+	for _, f := range folders {
+		names = append(names, f.Name())
+	}
+	return names
+}
