@@ -127,7 +127,11 @@ func enlarge(scope *model.Scope, x *Node, out, k int) *Node {
 // Shapes: x [B,G,G,in] → [B,G,G,out].
 func convolve3(scope *model.Scope, x *Node, out int) *Node {
 	b, g, in := x.Shape().Dim(0), x.Shape().Dim(1), x.Shape().Dim(3)
-	padded := Pad(x, ScalarZero(x.Graph(), x.DType()), PadAxis{}, PadAxis{Start: 1, End: 1}, PadAxis{Start: 1, End: 1}, PadAxis{})
+	padded := x // by concatenation, which can be trained through
+	for _, axis := range []int{1, 2} {
+		edge := ZerosLike(SliceAxis(padded, axis, AxisElem(0)))
+		padded = Concatenate([]*Node{edge, padded, edge}, axis)
+	}
 	var around []*Node
 	for dy := range 3 {
 		for dx := range 3 {

@@ -53,10 +53,15 @@ func visionTable(cfg *Config) []weights.Rule {
 			weights.Unload(t[i : i+1])
 		}
 	}
+	reduceRules(&t, cfg)
+	return t
+}
+
+// reduceRules adds the projections to the decoder's width.
+func reduceRules(t *weights.Table, cfg *Config) {
 	for i := range cfg.ExtractLayers {
 		t.Dense(fmt.Sprintf("decoder.reduces.%d", i), fmt.Sprintf("reduce_%d", i), cfg.ReduceDim, cfg.Vision.HiddenSize)
 	}
-	return t
 }
 
 func textTable(cfg *Config) []weights.Rule { return clip.TextRules(&cfg.Config, prefix) }

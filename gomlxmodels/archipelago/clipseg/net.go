@@ -1,0 +1,50 @@
+package clipseg
+
+import (
+	"github.com/gomlx/compute/dtypes"
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/ml/model"
+
+	aclip "antipode/gomlxmodels/archipelago/clip"
+	"antipode/gomlxmodels/archipelago/examples"
+	"antipode/gomlxmodels/clip"
+	"antipode/gomlxmodels/clipseg"
+)
+
+// shape is the shipped CLIPSeg's.
+func shape() clipseg.Config {
+	return clipseg.Config{Config: aclip.Shape(), ExtractLayers: []int{1, 3, 5}, ReduceDim: 64, DecoderHeads: 4, DecoderIntermediateSize: 256,
+		ComplexDeconvolution: true, Side: examples.Size}
+}
+
+// lossNames are the parts of the loss: of pixels, and of whole masks.
+var lossNames = []string{"pixels", "overlap"}
+
+// lossGraph is the mean over pixels of the binary cross-entropy, and over prompts with a mask of 1 − Dice's coefficient.
+//
+// Shapes: pixels [B,3,H,W] float; ids [B·each,S] int32; masks [B·each,H,W] bool → [] and [2].
+func lossGraph(scope *model.Scope, cfg *clipseg.Config, pixels, ids, masks *Node) (total, parts *Node) {
+	scope = scope.At("clipseg")
+	b, n := pixels.Shape().Dim(0), ids.Shape().Dim(0)
+	prompt := clip.ForwardText(scope, &cfg.Config, ids, clip.GraphOptions{}).Projected
+	var reduced []*Node
+	for _, r := range clipseg.ForwardVision(scope, cfg, pixels, dtypes.Float32).Reduced {
+		s, d := r.Shape().Dim(1), r.Shape().Dim(2)
+		reduced = append(reduced, Reshape(BroadcastToDims(InsertAxes(r, 1), b, each, s, d), n, s, d))
+	}
+	logits := clipseg.ForwardDecoder(scope, cfg, reduced, prompt, dtypes.Float32).Logits
+	inside := ConvertDType(masks, dtypes.Float32)
+	cross := ReduceAllMean(Sub(softplus(logits), Mul(inside, logits)))
+	sure := Sigmoid(logits)
+	sum := func(x *Node) *Node { return ReduceSum(x, 1, 2) }
+	area := sum(inside)
+	dice := Div(AddScalar(MulScalar(sum(Mul(sure, inside)), 2), 1), AddScalar(Add(sum(sure), area), 1))
+	some := ConvertDType(GreaterThan(area, ZerosLike(area)), dtypes.Float32)
+	overlap := Div(ReduceAllSum(Mul(some, OneMinus(dice))), AddScalar(ReduceAllSum(some), 1e-3))
+	return Add(cross, MulScalar(overlap, 0.3)), Stack([]*Node{cross, overlap}, 0)
+}
+
+// softplus is log(1+eˣ).
+func softplus(x *Node) *Node {
+	return Add(MaxScalar(x, float32(0)), Log1P(Exp(Neg(Abs(x)))))
+}
