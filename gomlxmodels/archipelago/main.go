@@ -14,7 +14,6 @@ import (
 	"antipode/gomlxmodels/archipelago/blip"
 	"antipode/gomlxmodels/archipelago/clip"
 	"antipode/gomlxmodels/archipelago/clipseg"
-	"antipode/gomlxmodels/archipelago/diffusion"
 	"antipode/gomlxmodels/archipelago/trainer"
 	"antipode/gomlxmodels/archipelago/vae"
 	"antipode/gomlxmodels/archipelago/vit"
