@@ -1,0 +1,59 @@
+package clip
+
+import (
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gomlx/compute/dtypes"
+	"github.com/gomlx/gomlx/ml/model"
+
+	"antipode/gomlxmodels/preprocess"
+	"antipode/gomlxmodels/weights"
+)
+
+// TestSave writes a model that was read, and reads the same.
+func TestSave(t *testing.T) {
+	m, err := Open(filepath.Join("testdata", "gelu-odd-patch"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	store := model.NewStore()
+	defer store.Finalize()
+	if err := weights.Load(store.RootScope(), m.set, table(m.cfg, m.set, imageTower, textTower), dtypes.Float32); err != nil {
+		t.Fatal(err)
+	}
+	side := m.cfg.Vision.ImageSize
+	pre := preprocess.Config{Resize: preprocess.ShortestEdge, Edge: side, CropHeight: side, CropWidth: side, Filter: preprocess.Bicubic, Torchvision: true,
+		Scale: 1.0 / 255, Mean: preprocess.Half, Std: preprocess.ImageNetStd, Source: "preprocessor_config.json"}
+	dir := t.TempDir()
+	if err := Save(dir, m.cfg, store.RootScope(), 1.5, pre, weights.F32); err != nil {
+		t.Fatal(err)
+	}
+	got, err := Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(got.cfg, m.cfg) || got.pre != pre {
+		t.Errorf("configuration %+v and preprocessing %+v, want %+v and %+v", got.cfg, got.pre, m.cfg, pre)
+	}
+	for _, name := range m.set.Names() {
+		a, errA := m.set.Float32(name)
+		b, errB := got.set.Float32(name)
+		if name == logitScale {
+			a = []float32{1.5}
+		}
+		if strings.HasSuffix(name, "position_ids") {
+			continue
+		}
+		if errA != nil || errB != nil || !slices.Equal(a, b) {
+			t.Errorf("%s differs (%v, %v)", name, errA, errB)
+		}
+	}
+	pre.Resize, pre.Height, pre.Width, pre.CropHeight, pre.CropWidth = preprocess.Stretch, side, side, 0, 0
+	if err := Save(dir, m.cfg, store.RootScope(), 1.5, pre, weights.F32); err == nil || !strings.Contains(err.Error(), "CLIPImageProcessor") {
+		t.Errorf("stretching: %v", err)
+	}
+}

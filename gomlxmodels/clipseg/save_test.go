@@ -1,0 +1,65 @@
+package clipseg
+
+import (
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gomlx/compute/dtypes"
+	"github.com/gomlx/gomlx/ml/model"
+
+	"antipode/gomlxmodels/clip"
+	"antipode/gomlxmodels/preprocess"
+	"antipode/gomlxmodels/weights"
+)
+
+// TestSave writes models that were read, of both kinds of decoder, and reads the same.
+func TestSave(t *testing.T) {
+	for _, name := range []string{"refined", "simple-gelu"} {
+		m, err := Open(filepath.Join("testdata", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		store := model.NewStore()
+		defer store.Finalize()
+		rules := weights.Table(append(clip.ImageRules(&m.cfg.Config, prefix), clip.TextRules(&m.cfg.Config, prefix)...))
+		reduceRules(&rules, m.cfg)
+		rules = append(rules, decoderTable(m.cfg)...)
+		rules.Skip(prefix + "logit_scale")
+		if err := weights.Load(store.RootScope(), m.set, rules, dtypes.Float32); err != nil {
+			t.Fatal(err)
+		}
+		cfg := *m.cfg
+		cfg.Side = cfg.Vision.ImageSize
+		dir := t.TempDir()
+		if err := Save(dir, &cfg, store.RootScope(), 1.5, preprocess.Default(cfg.Side, cfg.Side), weights.F32); err != nil {
+			t.Fatal(err)
+		}
+		got, err := Open(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !reflect.DeepEqual(got.cfg, &cfg) {
+			t.Errorf("%s: configuration %+v, want %+v", name, got.cfg, cfg)
+		}
+		for _, tensor := range m.set.Names() {
+			a, errA := m.set.Float32(tensor)
+			if strings.HasSuffix(tensor, "position_ids") {
+				continue
+			}
+			if strings.HasSuffix(tensor, "logit_scale") {
+				a = []float32{1.5}
+			}
+			b, errB := got.set.Float32(tensor)
+			if errA != nil || errB != nil || !slices.Equal(a, b) {
+				t.Errorf("%s: %s differs (%v, %v)", name, tensor, errA, errB)
+			}
+		}
+		cfg.Side *= 2
+		if err := Save(dir, &cfg, store.RootScope(), 1.5, preprocess.Default(cfg.Side, cfg.Side), weights.F32); err == nil || !strings.Contains(err.Error(), "image_size") {
+			t.Errorf("%s: pictures of another size: %v", name, err)
+		}
+	}
+}
