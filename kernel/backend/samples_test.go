@@ -150,10 +150,50 @@ func TestThumbnail(t *testing.T) {
 			t.Errorf("%s: %v, want %v", test.name, got, test.want)
 		}
 	}
-	// A picture that cannot be shown has no place in the way of the others.
-	s := &strip{wanted: true}
-	got := s.next([]client.Sample{{Caption: "a", Image: client.Image{Path: filepath.Join(dir, "none.png")}}, {Caption: "b", Image: client.Image{Path: filepath.Join(dir, "small.png")}}}, false)
-	if len(got) != 2 || got[0].Thumb != nil || got[1].Thumb == nil {
+}
+
+// TestStrip: what was sent is not sent again, nor made again; a picture that cannot be shown is not in the way of the others.
+func TestStrip(t *testing.T) {
+	dir := t.TempDir()
+	var samples []client.Sample
+	for i := range 3 {
+		path := filepath.Join(dir, fmt.Sprint(i))
+		data, err := picture(9, 9, i)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if i > 0 { // the first is gone
+			if err := os.WriteFile(path, data, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		samples = append(samples, client.Sample{Caption: fmt.Sprint(i), Image: client.Image{Path: path}})
+	}
+	s := newStrip(true)
+	if s.next(samples, false) != nil {
+		t.Error("pictures in the first second")
+	}
+	s.start = s.start.Add(-sampleStart)
+	if s.next(samples[:2], true) != nil || s.next(nil, false) != nil {
+		t.Error("pictures though newer ones wait, or none are there")
+	}
+	if got := s.next(samples[:2], false); len(got) != 2 || got[0].Thumb != nil || got[1].Thumb == nil {
 		t.Errorf("%+v", got)
+	}
+	if s.next(samples, false) != nil {
+		t.Error("more pictures at once")
+	}
+	s.at = time.Time{}
+	if s.next(samples[:2], false) != nil {
+		t.Error("the same pictures again")
+	}
+	if err := os.Remove(samples[1].Image.Path); err != nil {
+		t.Fatal(err)
+	}
+	if got := s.next(samples, false); len(got) != 3 || got[1].Thumb == nil || got[2].Thumb == nil {
+		t.Error("a picture that was sent is read again")
+	}
+	if s := newStrip(false); s.wanted || s.next(samples, false) != nil {
+		t.Error("pictures that nobody asked for")
 	}
 }

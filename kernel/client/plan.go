@@ -91,7 +91,7 @@ type Request struct {
 	Save       string   `json:"save,omitempty"`        // absolute path: the backend also writes the table there (.parquet or .csv)
 	Columns    []string `json:"columns,omitempty"`     // with Save: the columns kept; empty = id, text and number columns and what stages added
 	AllColumns bool     `json:"all_columns,omitempty"` // with Save: keep every column
-	Samples    bool     `json:"samples,omitempty"`     // progress brings the pictures made last, small
+	Samples    bool     `json:"samples,omitempty"`     // the resident backend's progress brings small pictures along; see Sample
 
 	// Secrets are environment variables of the asking process that a stage may need, such as a key for an image API. They go
 	// to the backend and no further: no record, log or digest holds them.
