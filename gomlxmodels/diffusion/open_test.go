@@ -1,6 +1,8 @@
 package diffusion
 
 import (
+	"encoding/json"
+	"image"
 	"maps"
 	"os"
 	"path/filepath"
@@ -206,5 +208,102 @@ func TestTexts(t *testing.T) {
 		if r, err = m.request(Request{Prompt: strings.Repeat("x ", 90), Width: 16, Height: 16}); err != nil || !r.truncated || len(r.prompt.ids) != 77 || r.prompt.ids[76] != 518 {
 			t.Errorf("%s: a long prompt: %+v, %v", name, r, err)
 		}
+	}
+}
+
+// TestWeightFiles reads weights in shards and in the fp16 variant, as diffusers and transformers name them, and says what else lies there.
+func TestWeightFiles(t *testing.T) {
+	const name = "diffusion_pytorch_model"
+	shard := func(dir, from, first, second, index string) {
+		t.Helper()
+		path := filepath.Join(dir, from)
+		set, err := weights.OpenFiles(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		parts, where := [2][]weights.Tensor{}, map[string]string{}
+		for i, tensor := range set.Names() {
+			info, _ := set.Info(tensor)
+			data, err := set.Float32(tensor)
+			if err != nil {
+				t.Fatal(err)
+			}
+			parts[i%2] = append(parts[i%2], weights.Tensor{Name: tensor, Shape: info.Shape, Data: data})
+			where[tensor] = []string{first, second}[i%2]
+		}
+		for i, file := range []string{first, second} {
+			if err := weights.Save(filepath.Join(filepath.Dir(path), file), parts[i], nil, weights.F16); err != nil {
+				t.Fatal(err)
+			}
+		}
+		text, _ := json.Marshal(map[string]any{"metadata": map[string]any{"total_size": 1}, "weight_map": where})
+		modeltest.Write(t, filepath.Join(filepath.Dir(path), index), string(text))
+		os.Remove(path)
+	}
+	list := []Request{{Prompt: prompt, Seed: 3, Steps: 2, Width: 16, Height: 16}}
+	picture := func(dir string) *image.NRGBA {
+		t.Helper()
+		m, err := Open(dir, OpenOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := newSampler(t, testbackend.Go(t), m, Options{}).Generate(t.Context(), list, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got[0].Image
+	}
+	want := picture(filepath.Join("testdata", "bare"))
+	dir := modeltest.CopyOf(t, "bare")
+	shard(dir, "unet/"+name+".safetensors", name+"-00001-of-00002.safetensors", name+"-00002-of-00002.safetensors", name+".safetensors.index.json")
+	shard(dir, "vae/"+name+".safetensors", name+".fp16-00001-of-00002.safetensors", name+".fp16-00002-of-00002.safetensors", name+".safetensors.index.fp16.json")
+	shard(dir, "text_encoder/model.safetensors", "model-00001-of-00002.safetensors", "model-00002-of-00002.safetensors", "model.safetensors.index.json")
+	if d := apart(t, picture(dir), want); d > 0 { // the goldens' weights fit 16 bits
+		t.Errorf("in shards the picture differs by %d/255", d)
+	}
+	m, err := Open(dir, OpenOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range []string{name + ".safetensors.index.json", name + "-00002-of-00002.safetensors", name + ".safetensors.index.fp16.json", "model-00001-of-00002.safetensors"} {
+		if !slices.ContainsFunc(m.Files(), func(f string) bool { return filepath.Base(f) == file }) {
+			t.Errorf("the files that were read lack %s: %v", file, m.Files())
+		}
+	}
+	index := filepath.Join(dir, "unet", name+".safetensors.index.json")
+	for _, c := range []struct {
+		name   string
+		damage func(dir string)
+		words  []string
+	}{
+		{"a shard is missing", func(dir string) { os.Remove(filepath.Join(dir, "unet", name+"-00002-of-00002.safetensors")) }, []string{"00002-of-00002", "no such file"}},
+		{"an index that is no JSON", func(dir string) { modeltest.Write(t, index, "{") }, []string{"index.json", "not readable as JSON"}},
+		{"an empty index", func(dir string) { modeltest.Write(t, index, "{}") }, []string{"index.json", "lists no tensor"}},
+		{"a shard outside", func(dir string) {
+			edit(t, dir, "unet/"+filepath.Base(index), map[string]any{"weight_map": map[string]any{"conv_in.bias": "../x.safetensors"}})
+		}, []string{`"conv_in.bias" lies in "../x.safetensors"`}},
+		{"a tensor elsewhere", func(dir string) {
+			edit(t, dir, "unet/"+filepath.Base(index), map[string]any{"weight_map": map[string]any{"conv_in.bias": name + "-00002-of-00002.safetensors"}})
+		}, []string{"index.json", `"conv_in.bias" is not in`}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			was := dir
+			dir := t.TempDir()
+			if err := os.CopyFS(dir, os.DirFS(was)); err != nil {
+				t.Fatal(err)
+			}
+			index = filepath.Join(dir, "unet", filepath.Base(index))
+			c.damage(dir)
+			_, err := Open(dir, OpenOptions{})
+			line(t, err, c.words...)
+		})
+	}
+	for file, hint := range map[string]string{name + ".non_ema.safetensors": "there is " + name + ".non_ema.safetensors", name + ".bin": "there is " + name + ".bin", "other": "get the folder again"} {
+		dir := modeltest.CopyOf(t, "bare")
+		if err := os.Rename(filepath.Join(dir, "unet", name+".safetensors"), filepath.Join(dir, "unet", file)); err != nil {
+			t.Fatal(err)
+		}
+		_, err := Open(dir, OpenOptions{})
+		line(t, err, "unet: holds no "+name+".safetensors; ", hint)
 	}
 }
