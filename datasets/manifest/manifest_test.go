@@ -16,6 +16,8 @@ import (
 	"testing"
 	"testing/fstest"
 	"time"
+
+	fetcher "antipode/internal/fetch" // the package has a fetch of its own
 )
 
 func hashOf(s string) string {
@@ -246,6 +248,27 @@ func TestPullFollowsRedirects(t *testing.T) {
 		t.Fatal(err)
 	}
 	mustContain(t, dir, map[string]string{"plain.csv": plain})
+}
+
+// TestPullThroughTheCommandsClient: the client that `antipode data pull` uses leaves a server that falls silent, long before the time for a file is over.
+func TestPullThroughTheCommandsClient(t *testing.T) {
+	m := fixture(t)
+	web, err := fetcher.New(fetcher.Limits{Connect: time.Second, Stall: 200 * time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer web.Close()
+	base, _ := upstream(t, map[string]http.HandlerFunc{"/repo/blob.csv": func(w http.ResponseWriter, r *http.Request) {
+		fmt.Fprint(w, noHash[:3])
+		w.(http.Flusher).Flush()
+		<-r.Context().Done()
+	}})
+	dir := t.TempDir()
+	err = Pull(t.Context(), m.Name, Options{Dest: dir, BaseURL: base, Client: web.HTTP()})
+	if err == nil || !strings.Contains(err.Error(), "blob.csv: no byte for 200ms; what was fetched before is kept") {
+		t.Errorf("%v", err)
+	}
+	mustContain(t, dir, map[string]string{"plain.csv": plain, "set/a.csv": tidyA, "set/b.csv": tidyB, "blob.csv": ""})
 }
 
 func TestPullStopsWhenCancelled(t *testing.T) {
