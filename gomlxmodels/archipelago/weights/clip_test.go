@@ -25,13 +25,15 @@ type answer struct {
 	Masks   [][][]float32 `json:"masks"`
 }
 
-// shippedDir is a model's folder beside this file; the test is skipped where it is not there.
+// shippedDir is a model's folder beside this file, or in the folder that ANTIPODE_TRAINED names, where models lie before they are shipped; the test is
+// skipped where there is none.
 func shippedDir(t *testing.T, name string) string {
 	t.Helper()
-	if _, err := os.Stat(filepath.Join(name, "config.json")); err != nil {
+	dir := filepath.Join(os.Getenv("ANTIPODE_TRAINED"), name)
+	if _, err := os.Stat(filepath.Join(dir, "config.json")); err != nil {
 		testbackend.Missing(t, "weights", fmt.Sprintf("%s is not there: go run ./gomlxmodels/archipelago trains it", name))
 	}
-	return name
+	return dir
 }
 
 // stored reads an answer of testdata, about its pictures a, b and c.
