@@ -21,6 +21,7 @@ type rule struct {
 	value, p string
 	sign     string
 	null     float64
+	least    float64 // how far from null an estimate must be
 	alpha    float64
 	correct  string
 }
@@ -31,6 +32,9 @@ func readRule(call metrics.Call) (r rule, err error) {
 		return r, fmt.Errorf("name the columns of the audit's result that say what a row is about (option subject) and how large it is (option value)")
 	}
 	if r.null, err = tabular.Number(call, "null"); err != nil {
+		return r, err
+	}
+	if r.least, err = tabular.Number(call, "least"); err != nil {
 		return r, err
 	}
 	if r.alpha, err = tabular.Number(call, "alpha"); err == nil && !(r.alpha > 0 && r.alpha < 1) {
@@ -67,14 +71,18 @@ func (r rule) read(f *client.Frame) ([]Reading, error) {
 		seen[s] = true
 		out[i] = Reading{Subject: s, Estimate: values[0][i]}
 		if r.p == "" { // a comparison with NaN, no end, finds nothing
-			below, above := values[2][i] < r.null, values[1][i] > r.null
-			out[i].Found = below && r.sign != "above" || above && r.sign != "below"
+			out[i].Found = r.counts(out[i].Estimate) && (values[2][i] < r.null || values[1][i] > r.null)
 		}
 	}
 	if r.p == "" {
 		return out, nil
 	}
 	return out, r.test(out, values[1])
+}
+
+// counts says whether an estimate lies on the side asked for, and far enough.
+func (r rule) counts(e float64) bool {
+	return (e < r.null && r.sign != "above" || e > r.null && r.sign != "below") && math.Abs(e-r.null) >= r.least
 }
 
 // test marks findings by their p-values, corrected over all rows that have one.
@@ -97,9 +105,7 @@ func (r rule) test(out []Reading, p []float64) error {
 		return fmt.Errorf("the audit's result, column %q: %w", r.p, err)
 	}
 	for i, at := range tested {
-		e := out[at].Estimate
-		side := e < r.null && r.sign != "above" || e > r.null && r.sign != "below"
-		out[at].Found = side && family[i] <= r.alpha
+		out[at].Found = r.counts(out[at].Estimate) && family[i] <= r.alpha
 	}
 	return nil
 }

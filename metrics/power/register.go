@@ -40,6 +40,7 @@ func init() {
 			{Name: "value", About: "the column of the audit's result that says how large it is; without p, its interval is in VALUE_low and VALUE_high"},
 			{Name: "sign", Default: "both", Values: []string{"both", "below", "above"}, About: "on which side of null a finding must lie"},
 			{Name: "null", Default: "0", About: "the value that says: nothing there"},
+			{Name: "least", Default: "0", About: "how far from null a finding's value must lie: the smallest difference that matters"},
 			{Name: "p", About: "the column of p-values; empty = findings are intervals that exclude null"},
 			{Name: "correct", Default: "holm", Values: []string{"holm", "bh", "none"}, About: "how p-values are corrected over all rows of a draw"},
 			{Name: "alpha", Default: "0.05", About: "a corrected p-value up to this is a finding"},

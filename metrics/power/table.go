@@ -70,6 +70,9 @@ func side(sign string, null float64) metrics.Setting {
 	}
 }
 
+// AtLeast counts only values that lie at least this far from the one that says "nothing there": the smallest difference that matters. Choose it before you look.
+func AtLeast(difference float64) metrics.Setting { return tabular.Set("least", format(difference)) }
+
 // P makes findings those rows whose p-value, in this column and corrected over all rows of the draw ([Correct]), is at most [Alpha].
 func P(column string) metrics.Setting { return tabular.Set("p", column) }
 
@@ -93,7 +96,7 @@ func format(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
 // all from n_cells cells, n_pool is what the smallest cell holds, drawn says what n counts (rows, or the column of [Unit]).
 //
 // The audit is called once, on a table that stands for the pool; it may use scores and the verbs of tables. A subject that lacks a value in a draw is not found there. Settings: [Cells], [Sizes], [Subject] and
-// [Estimate] must be given; [Unit], [Shares], [Resamples], [Below], [Above], [P], [Correct], [Alpha], [Name], [metrics.SeedOf].
+// [Estimate] must be given; [Unit], [Shares], [Resamples], [Below], [Above], [AtLeast], [P], [Correct], [Alpha], [Name], [metrics.SeedOf].
 //
 // Errors: a cell with fewer pictures than are to be drawn; an audit that does not read the pool, or embeds or draws pictures itself.
 func Curve(p Pools, audit func(pool datasets.Table) datasets.Table, settings ...metrics.Setting) datasets.Table {

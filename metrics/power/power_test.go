@@ -1,0 +1,203 @@
+package power
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"reflect"
+	"slices"
+	"sync/atomic"
+	"testing"
+
+	"antipode/internal/near"
+)
+
+// TestWilson: scipy 1.17.1, binomtest(k, n).proportion_ci(method="wilson").
+func TestWilson(t *testing.T) {
+	for _, c := range []struct {
+		k, n      int
+		low, high float64
+	}{{0, 200, 0, 0.018845326377266575}, {5, 200, 0.010724719651761264, 0.05717834040664198}, {10, 10, 0.7224672001371109, 1}, {14, 200, 0.04215217182834281, 0.11405480885610646}, {160, 200, 0.7391448134346212, 0.8495479907390189}} {
+		share, low, high := Wilson(c.k, c.n)
+		near.Check(t, fmt.Sprint(c.k, " of ", c.n), []float64{share, low, high}, []float64{float64(c.k) / float64(c.n), c.low, c.high}, 1e-12, 1e-15)
+	}
+}
+
+// cell is a cell of n units of one row each, from row first on.
+func cell(name string, first, n int) Cell {
+	c := Cell{Name: name}
+	for i := range n {
+		c.Units, c.Others = append(c.Units, []int{first + i}), append(c.Others, []int{first + i})
+	}
+	return c
+}
+
+// TestDrawsAreWithoutReplacement: 5 of 20 rows are marked; that a draw of 4 holds one has the probability 1 − C(15, 4)/C(20, 4) = 0.7183 (hypergeometric), with
+// replacement it were 0.684. 4000 draws: a standard error of 0.007.
+func TestDrawsAreWithoutReplacement(t *testing.T) {
+	audit := func(_ context.Context, d Draw) ([]Reading, error) {
+		if len(slices.Compact(slices.Clone(d.Rows))) != len(d.Rows) {
+			t.Errorf("%v holds a row twice", d.Rows)
+		}
+		return []Reading{{"marked", float64(len(d.Rows)), d.Rows[0] < 5}}, nil
+	}
+	out, err := Resample(t.Context(), []Cell{cell("all", 0, 20)}, audit, Options{Sizes: []int{4}, Resamples: 4000, Seed: int64(near.Seed(t) >> 1)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := out[0].BySubject()[0]
+	if math.Abs(p.Share-0.7183) > 0.022 || p.Resamples != 4000 || p.Estimate != 4 || p.Low >= p.Share || p.High <= p.Share {
+		t.Errorf("%+v", p)
+	}
+}
+
+func TestDrawsDependOnSeedAndNumberAlone(t *testing.T) {
+	cells := []Cell{cell("a", 0, 12), cell("b", 12, 12)}
+	rows := func(cells []Cell, o Options) map[int][]Draw {
+		all := map[int][]Draw{}
+		for _, n := range o.Sizes {
+			all[n] = make([]Draw, o.Resamples)
+			for r := range o.Resamples {
+				all[n][r] = o.draw(cells, n, 1, r)
+			}
+		}
+		return all
+	}
+	first := rows(cells, Options{Sizes: []int{3, 6}, Resamples: 5, Seed: 7})
+	if more := rows(cells, Options{Sizes: []int{6}, Resamples: 9, Seed: 7}); !reflect.DeepEqual(more[6][:5], first[6]) {
+		t.Error("draws change with the other sizes and the number of resamples")
+	}
+	if swapped := rows([]Cell{cells[1], cells[0]}, Options{Sizes: []int{6}, Resamples: 5, Seed: 7}); !reflect.DeepEqual(swapped[6], first[6]) {
+		t.Error("draws change with the order of cells")
+	}
+	if other := rows(cells, Options{Sizes: []int{6}, Resamples: 5, Seed: 8}); reflect.DeepEqual(other[6], first[6]) {
+		t.Error("another seed draws the same")
+	}
+	for r, d := range first[3] {
+		for _, row := range d.Rows {
+			if !slices.Contains(first[6][r].Rows, row) {
+				t.Errorf("resample %d: row %d is in the draw of 3 and not in that of 6", r, row)
+			}
+		}
+		if in := slices.IndexFunc(d.Rows, func(row int) bool { return row >= 12 }); len(d.Rows) != 6 || in != 3 {
+			t.Errorf("resample %d: %v are not 3 of each cell", r, d.Rows)
+		}
+		if d.Seed == first[3][(r+1)%5].Seed {
+			t.Error("two resamples have one seed")
+		}
+	}
+}
+
+// TestWorkersDoNotMatter also holds that progress counts every draw once.
+func TestWorkersDoNotMatter(t *testing.T) {
+	audit := func(_ context.Context, d Draw) ([]Reading, error) {
+		return []Reading{{"x", float64(d.Rows[0]), d.Seed%2 == 0}}, nil
+	}
+	var got [][]Outcome
+	for _, workers := range []int{1, 4} {
+		last := 0
+		o := Options{Sizes: []int{1, 5}, Resamples: 30, Workers: workers, Progress: func(done, total int) {
+			if last++; done != last || total != 60 {
+				t.Errorf("%d of %d after %d", done, total, last)
+			}
+		}}
+		out, err := Resample(t.Context(), []Cell{cell("a", 0, 10)}, audit, o)
+		if err != nil || last != 60 {
+			t.Fatal(err, last)
+		}
+		got = append(got, out)
+	}
+	if !reflect.DeepEqual(got[0], got[1]) {
+		t.Error("four workers give another result than one")
+	}
+}
+
+// TestShares: a share of a draw is of the pool, the rest are the others at the same places; on average exactly so.
+func TestShares(t *testing.T) {
+	c := cell("a", 0, 10)
+	for i := range c.Others {
+		c.Others[i] = []int{100 + i}
+	}
+	o := Options{Seed: 3}
+	own := 0
+	for r := range 2000 {
+		whole, half, none := o.draw([]Cell{c}, 3, 1, r), o.draw([]Cell{c}, 3, 0.5, r), o.draw([]Cell{c}, 3, 0, r)
+		if len(whole.Others) > 0 || len(none.Rows) > 0 {
+			t.Fatal("share 1 draws from the other pool, or share 0 from the pool")
+		}
+		own += len(half.Rows)
+		places := slices.Clone(half.Rows)
+		for _, row := range half.Others {
+			places = append(places, row-100)
+		}
+		if slices.Sort(places); !slices.Equal(places, whole.Rows) {
+			t.Fatalf("%v and %v stand for %v", half.Rows, half.Others, whole.Rows)
+		}
+	}
+	if mean := float64(own) / 2000; math.Abs(mean-1.5) > 0.06 {
+		t.Errorf("half of 3 are %.3f on average", mean)
+	}
+}
+
+func TestResampleErrors(t *testing.T) {
+	ok := func(context.Context, Draw) ([]Reading, error) { return nil, nil }
+	cells := []Cell{cell("cell region=V", 0, 4)}
+	_, err := Resample(t.Context(), cells, ok, Options{Sizes: []int{2, 5}, Resamples: 1})
+	var small *ErrTooSmall
+	if !errors.As(err, &small) || *small != (ErrTooSmall{"cell region=V", 4, 5}) {
+		t.Errorf("%v", err)
+	}
+	for name, o := range map[string]Options{"no size": {Resamples: 1}, "size 0": {Sizes: []int{0}, Resamples: 1}, "no resample": {Sizes: []int{1}}, "share 2": {Sizes: []int{1}, Resamples: 1, Shares: []float64{2}}} {
+		if _, err := Resample(t.Context(), cells, ok, o); err == nil {
+			t.Errorf("%s is no error", name)
+		}
+	}
+	if _, err := Resample(t.Context(), []Cell{{Name: "a", Units: [][]int{{0}}}}, ok, Options{Sizes: []int{1}, Resamples: 1, Shares: []float64{0.5}}); err == nil {
+		t.Error("half of a draw from no pool is no error")
+	}
+	if _, err := Resample(t.Context(), nil, ok, Options{Sizes: []int{1}, Resamples: 1}); err == nil {
+		t.Error("an empty pool is no error")
+	}
+	var calls atomic.Int64
+	broken := func(ctx context.Context, d Draw) ([]Reading, error) {
+		calls.Add(1)
+		return nil, errors.New("broken")
+	}
+	if _, err := Resample(t.Context(), cells, broken, Options{Sizes: []int{2}, Resamples: 1000, Workers: 2}); err == nil || err.Error() != "resample 1 of 2 per cell: broken" && err.Error() != "resample 2 of 2 per cell: broken" || calls.Load() > 10 {
+		t.Errorf("%v after %d calls", err, calls.Load())
+	}
+}
+
+func TestResampleStops(t *testing.T) {
+	ctx, stop := context.WithCancel(t.Context())
+	var calls atomic.Int64
+	audit := func(ctx context.Context, d Draw) ([]Reading, error) {
+		if calls.Add(1) == 5 {
+			stop()
+		}
+		return nil, ctx.Err()
+	}
+	if _, err := Resample(ctx, []Cell{cell("a", 0, 4)}, audit, Options{Sizes: []int{2}, Resamples: 10000}); !errors.Is(err, context.Canceled) || calls.Load() > 50 {
+		t.Errorf("%v after %d calls", err, calls.Load())
+	}
+}
+
+func TestOutcome(t *testing.T) {
+	o := Outcome{N: 3, Readings: [][]Reading{
+		{{"a", 1, true}, {"b", 2, false}},
+		{{"b", 4, true}, {"a", math.NaN(), false}},
+		{{"a", 3, true}},
+		{},
+	}}
+	by := o.BySubject()
+	if len(by) != 2 || by[0].Subject != "a" || by[0].Found != 2 || by[0].Share != 0.5 || by[0].Estimate != 2 || by[1].Found != 1 || by[1].Share != 0.25 || by[1].Estimate != 3 || by[0].EstimateLow != 1.05 {
+		t.Errorf("%+v", by)
+	}
+	if any := o.Any(func(string) bool { return true }); any.Found != 3 || any.Share != 0.75 {
+		t.Errorf("%+v", any)
+	}
+	if any := o.Any(func(s string) bool { return s != "a" }); any.Found != 1 {
+		t.Errorf("%+v", any)
+	}
+}

@@ -1,0 +1,273 @@
+package power
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"antipode/datasets"
+	"antipode/internal/near"
+	"antipode/kernel/client"
+	"antipode/metrics"
+	"antipode/metrics/internal/tabulartest"
+	"antipode/metrics/prdc"
+	"antipode/metrics/significance"
+)
+
+// poolOf has n pictures of each of three groups on each of two prompts; those of group "low" have a score that is lower by gap.
+func poolOf(t *testing.T, n int, gap float64, stream uint64) *client.Frame {
+	rng := near.Rand(t, stream)
+	f := client.NewFrame(datasets.Columns("id:text", "group:text", "prompt:text", "score:number"))
+	for i := range n {
+		for _, group := range []string{"en", "same", "low"} {
+			for _, prompt := range []string{"p", "q"} {
+				score := rng.NormFloat64()
+				if group == "low" {
+					score -= gap
+				}
+				f.Add([]string{fmt.Sprint(group, prompt, i), group, prompt}, score)
+			}
+		}
+	}
+	return f
+}
+
+const test = "permutation-test value=score group=group against=en draws=200"
+
+func options(more ...string) map[string]string {
+	o := map[string]string{"audit": test, "cells": "group,prompt", "sizes": "4,16", "resamples": "150", "subject": "group_a", "value": "difference", "p": "p"}
+	for i := 0; i < len(more); i += 2 {
+		o[more[i]] = more[i+1]
+	}
+	return o
+}
+
+// find is the row of a subject at a size and share.
+func find(t *testing.T, f *client.Frame, subject string, n, share float64) int {
+	for i, s := range f.Texts("subject") {
+		if s == subject && f.Numbers("n")[i] == n && f.Numbers("share")[i] == share {
+			return i
+		}
+	}
+	t.Fatalf("no row of %q", subject)
+	return 0
+}
+
+const family = "any that is not planted"
+
+// TestPowerSeesAGap: a gap of 1.2 standard deviations between 8 and 8, and 32 and 32: the t-test's power is 0.61 and 0.998, less after Holm's correction for two tests.
+func TestPowerSeesAGap(t *testing.T) {
+	f := tabulartest.Evaluate(t, "power", poolOf(t, 200, 1.2, 1), options("sign", "below", "name", "a gap"))
+	few, many, same := find(t, f, "low", 4, 1), find(t, f, "low", 16, 1), find(t, f, "same", 16, 1)
+	found := f.Numbers("found")
+	if found[few] < 0.3 || found[few] > 0.75 || found[many] < 0.95 || found[same] > 0.09 || f.Numbers("found_low")[many] > found[many] {
+		t.Errorf("power %.2f with 8, %.2f with 32, false %.2f", found[few], found[many], found[same])
+	}
+	if e := f.Numbers("estimate"); math.Abs(e[many]+1.2) > 0.2 || f.Numbers("estimate_low")[many] >= e[many] || f.Numbers("estimate_high")[many] <= e[many] {
+		t.Errorf("estimate %g", e[many])
+	}
+	if f.Texts("audit")[0] != "a gap" || f.Texts("kind")[few] != "subject" || f.Numbers("n_images")[few] != 24 || f.Numbers("n_cells")[few] != 6 || f.Numbers("n_pool")[few] != 200 {
+		t.Errorf("%v", f.Columns)
+	}
+	above := tabulartest.Evaluate(t, "power", poolOf(t, 200, 1.2, 1), options("sign", "above"))
+	if s := above.Numbers("found")[find(t, above, "low", 16, 1)]; s != 0 {
+		t.Errorf("a gap below was found above in %.2f of the draws", s)
+	}
+	far := tabulartest.Evaluate(t, "power", poolOf(t, 200, 1.2, 1), options("least", "5"))
+	if s := far.Numbers("found")[find(t, far, "low", 16, 1)]; s != 0 {
+		t.Errorf("a gap of 1.2 was found to be at least 5 in %.2f of the draws", s)
+	}
+}
+
+// TestFalseAlarmsKeepTheirRate: two tests at 5 % after Holm's correction, in 600 draws of a pool in which all groups are alike; the pool is 25 times as large as a draw.
+func TestFalseAlarmsKeepTheirRate(t *testing.T) {
+	f := tabulartest.Evaluate(t, "power", poolOf(t, 400, 0, 2), options("sizes", "16", "resamples", "600"))
+	if s := f.Numbers("found")[find(t, f, family, 16, 1)]; s > 0.09 || s < 0.01 {
+		t.Errorf("%.3f of the draws hold a finding", s)
+	}
+	loose := tabulartest.Evaluate(t, "power", poolOf(t, 400, 0, 2), options("sizes", "16", "resamples", "600", "correct", "none", "alpha", "0.5"))
+	if s := loose.Numbers("found")[find(t, loose, family, 16, 1)]; s < 0.4 {
+		t.Errorf("only %.3f of the draws hold one of two findings at 50 %%", s)
+	}
+}
+
+// run computes power on several tables.
+func run(o map[string]string, inputs map[string]*client.Frame) (*client.Frame, error) {
+	args := metrics.Args{Metric: "power", Options: o, Seed: 1}
+	var frames []*client.Frame
+	for role, f := range inputs {
+		args.Roles, frames = append(args.Roles, role), append(frames, f)
+	}
+	raw, err := json.Marshal(args)
+	if err != nil {
+		return nil, err
+	}
+	return metrics.Evaluate(context.Background(), raw, frames, metrics.Call{})
+}
+
+// TestSharesWeakenAGap: half of a pool whose group lies 2 lower, and half of one where it does not, are as a gap of 1.
+func TestSharesWeakenAGap(t *testing.T) {
+	planted := client.NewFrame(datasets.Columns("subject:text", "size:number"))
+	planted.Add([]string{"low"}, -2)
+	f, err := run(options("shares", "0,0.5,1"), map[string]*client.Frame{"in": poolOf(t, 100, 2, 3), "other": poolOf(t, 100, 0, 4), "planted": planted})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for share, want := range map[float64]float64{0: 0, 0.5: -1, 1: -2} {
+		i := find(t, f, "low", 16, share)
+		if e := f.Numbers("estimate")[i]; math.Abs(e-want) > 0.25 || f.Texts("kind")[i] != "planted" || f.Numbers("planted")[i] != -2 {
+			t.Errorf("share %g: %g, %s", share, e, f.Texts("kind")[i])
+		}
+	}
+	if f.Texts("kind")[find(t, f, "same", 16, 1)] != "control" || f.Texts("kind")[find(t, f, family, 16, 1)] != "family" {
+		t.Error("kinds are wrong")
+	}
+	if s := f.Numbers("found")[find(t, f, family, 16, 1)]; s > 0.15 {
+		t.Errorf("the planted group counts as a false alarm: %.2f", s)
+	}
+}
+
+// TestUnits: rows of a unit come and go together.
+func TestUnits(t *testing.T) {
+	f := tabulartest.Evaluate(t, "power", poolOf(t, 3, 1, 5), options("cells", "group", "unit", "prompt", "sizes", "1", "resamples", "20"))
+	i := find(t, f, "low", 1, 1)
+	if f.Texts("drawn")[i] != "prompt" || f.Numbers("n_images")[i] != 9 || f.Numbers("n_pool")[i] != 2 {
+		t.Errorf("%v of %v, %v in the pool", f.Numbers("n_images")[i], f.Texts("drawn")[i], f.Numbers("n_pool")[i])
+	}
+}
+
+func TestErrors(t *testing.T) {
+	pool := poolOf(t, 20, 0, 6)
+	for want, o := range map[string]map[string]string{
+		"cell group=en, prompt=p has 20 in the pool, and 21 are to be drawn": options("sizes", "21"),
+		"name the metrics":                options("audit", ""),
+		"no metric":                       options("audit", "permutation"),
+		"is not option=value":             options("audit", "permutation-test value"),
+		"no option \"vaule\"":             options("audit", "permutation-test vaule=score"),
+		"no such column: \"effect\"":      options("value", "effect"),
+		"two rows for \"independent\"":    options("subject", "design"),
+		"name the columns of the audit's": options("subject", ""),
+		"is not a whole number":           options("sizes", "1.5"),
+		"fixed1":                          options("audit", "region-gaps by=group", "sizes", "2"),
+		"\"concat\" cannot be done here":  options("audit", test+";"+test, "sizes", "2"),
+		"no such column: \"people\"":      options("cells", "people"),
+	} {
+		if _, err := tabulartest.Run("power", pool, o); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v", want, err)
+		}
+	}
+	planted := client.NewFrame(datasets.Columns("subject:text", "size:number"))
+	planted.Add([]string{"lwo"}, -2)
+	if _, err := run(options("sizes", "2", "resamples", "3"), map[string]*client.Frame{"in": pool, "planted": planted}); err == nil || !strings.Contains(err.Error(), `no row for "lwo"; it has: low; same`) {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestCurve: what does not depend on the pool is taken out of the audit, once, and put back as an input; the rest is a chain on the pool.
+func TestCurve(t *testing.T) {
+	photos := datasets.FromRows([]map[string]any{{"id": "a", "region": "V", "full": []float32{1}}})
+	pool := datasets.FromRows([]map[string]any{{"id": "b", "region": "V", "full": []float32{1}}})
+	curve := Curve(Pools{Pool: pool}, func(pool datasets.Table) datasets.Table {
+		sets := metrics.Sets{Real: photos.Where("id", "!=", ""), Generated: pool.Where("region", "==", "V")}
+		return metrics.Gaps(sets, metrics.Vector("full")).Concat(metrics.Gaps(sets, metrics.Vector("other")))
+	}, Cells("region"), Sizes(1, 2), Shares(0.5, 1), Resamples(3), Subject("region", "vector"), Estimate("gap"), Below(0.5), AtLeast(0.1), Alpha(0.01), P("p"), Correct("bh"), Unit("id"), Name("x"))
+	plan, err := curve.Plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var args metrics.Args
+	if err := json.Unmarshal(plan.Args, &args); err != nil {
+		t.Fatal(err)
+	}
+	if strings.Join(args.Roles, " ") != "in fixed1" || len(plan.Inputs) != 2 || plan.Inputs[0].Op != "rows" || plan.Inputs[1].Op != "where" {
+		t.Errorf("%v, %+v", args.Roles, plan.Inputs)
+	}
+	for name, want := range map[string]string{"cells": "region", "sizes": "1,2", "shares": "0.5,1", "resamples": "3", "subject": "region,vector", "value": "gap", "sign": "below", "null": "0.5", "least": "0.1", "alpha": "0.01", "p": "p", "correct": "bh", "unit": "id", "name": "x"} {
+		if args.Options[name] != want {
+			t.Errorf("option %s is %q", name, args.Options[name])
+		}
+	}
+	inner, err := compile(args.Options["audit"], 1)
+	if err != nil || inner.Op != "concat" || inner.Inputs[0].Inputs[0].Op != fixedOp || inner.Inputs[0].Inputs[1].Op != "where" || inner.Inputs[0].Inputs[1].Inputs[0].Op != poolOp {
+		t.Errorf("%s, %v", args.Options["audit"], err)
+	}
+	if other := Curve(Pools{Pool: pool}, func(datasets.Table) datasets.Table { return photos }); other.Err() == nil || !strings.Contains(other.Err().Error(), "does not read the pool") {
+		t.Errorf("%v", other.Err())
+	}
+	if other := Curve(Pools{Pool: pool}, func(p datasets.Table) datasets.Table { return p.Select("nose") }); other.Err() == nil || !strings.Contains(other.Err().Error(), "nose") {
+		t.Errorf("%v", other.Err())
+	}
+}
+
+// TestCurveIsTheChain: the audit as a function and as text give the same table, and a verb of tables is asked of the backend.
+func TestCurveIsTheChain(t *testing.T) {
+	frame := poolOf(t, 20, 1, 7)
+	settings := []metrics.Setting{Cells("group", "prompt"), Sizes(4), Resamples(20), Subject("group_a"), Estimate("difference"), P("p"), metrics.SeedOf(1)}
+	curve := Curve(Pools{Pool: datasets.FromFrame(frame)}, func(pool datasets.Table) datasets.Table {
+		return significance.PermutationTest(pool.Head(1000), "score", "group", significance.Against("en"), metrics.Draws(200))
+	}, settings...)
+	plan, err := curve.Plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	asked := ""
+	got, err := metrics.Evaluate(t.Context(), plan.Args, []*client.Frame{frame}, metrics.Call{Verb: func(op string, _ json.RawMessage, in []*client.Frame) (*client.Frame, error) {
+		asked = op
+		return in[0], nil
+	}})
+	if err != nil || asked != "head" {
+		t.Fatal(err, asked)
+	}
+	want := tabulartest.Evaluate(t, "power", frame, options("sizes", "4", "resamples", "20"))
+	near.Check(t, "found", got.Numbers("found"), want.Numbers("found"), 0, 0)
+	near.Check(t, "estimate", got.Numbers("estimate")[:2], want.Numbers("estimate")[:2], 0, 0)
+}
+
+// TestRememberedDistancesAreTheSame: as Plain finds them, for fixed centres and for others.
+func TestRememberedDistancesAreTheSame(t *testing.T) {
+	rng := near.Rand(t, 8)
+	vectors := func(n int) (out [][]float32) {
+		for range n {
+			out = append(out, []float32{float32(rng.NormFloat64()), float32(rng.NormFloat64()), float32(rng.IntN(3))})
+		}
+		return out
+	}
+	real, other, pool := vectors(60), vectors(40), vectors(80)
+	n := newRemembering([]*client.Frame{{Columns: []client.Column{client.VectorColumn("full", real)}}})
+	for round := range 3 {
+		drawn := pool[10*round : 10*round+40]
+		for name, centres := range map[string][][]float32{"fixed": real, "part of the fixed": real[20:50], "not fixed": other} {
+			sets, opts := prdc.Sets{Real: centres, Generated: drawn}, prdc.Options{Recall: true, Members: true}
+			got, err := prdc.Compute(t.Context(), sets, opts, n)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want, err := prdc.Compute(t.Context(), sets, opts, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got.Scores != want.Scores || fmt.Sprint(got.Members, got.Radii, got.Balls) != fmt.Sprint(want.Members, want.Radii, want.Balls) {
+				t.Errorf("%s: %+v, plain %+v", name, got.Scores, want.Scores)
+			}
+		}
+	}
+	if len(n.sets) != 2 || n.kept == 0 {
+		t.Errorf("%d sets, %d distances kept", len(n.sets), n.kept)
+	}
+}
+
+// TestNotesAreSaidOnce: what the audit notes of many draws comes once, with how many.
+func TestNotesAreSaidOnce(t *testing.T) {
+	var n notes
+	for i := range 9 {
+		n.add("note %d", min(i, 4))
+	}
+	var said []string
+	n.tell(metrics.Call{Note: func(format string, args ...any) { said = append(said, fmt.Sprintf(format, args...)) }})
+	if len(said) != 4 || said[0] != "in 5 audits of draws: note 4" || said[3] != "and 2 more notes of the audit on its draws" {
+		t.Errorf("%q", said)
+	}
+}
