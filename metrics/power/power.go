@@ -33,7 +33,10 @@ type Draw struct {
 // Reading is a row of an audit's result.
 type Reading struct {
 	Subject  string  // what the row is about; once in a result
-	Estimate float64 // NaN = none
+	Estimate float64 // NaN = none, as of the others
+	Low      float64 // of the audit's own interval
+	High     float64
+	P        float64 // corrected
 	Found    bool
 }
 

@@ -40,7 +40,7 @@ func TestDrawsAreWithoutReplacement(t *testing.T) {
 		if len(slices.Compact(slices.Clone(d.Rows))) != len(d.Rows) {
 			t.Errorf("%v holds a row twice", d.Rows)
 		}
-		return []Reading{{"marked", float64(len(d.Rows)), d.Rows[0] < 5}}, nil
+		return []Reading{{Subject: "marked", Estimate: float64(len(d.Rows)), Found: d.Rows[0] < 5}}, nil
 	}
 	out, err := Resample(t.Context(), []Cell{cell("all", 0, 20)}, audit, Options{Sizes: []int{4}, Resamples: 4000, Seed: int64(near.Seed(t) >> 1)})
 	if err != nil {
@@ -92,7 +92,7 @@ func TestDrawsDependOnSeedAndNumberAlone(t *testing.T) {
 // TestWorkersDoNotMatter also holds that progress counts every draw once.
 func TestWorkersDoNotMatter(t *testing.T) {
 	audit := func(_ context.Context, d Draw) ([]Reading, error) {
-		return []Reading{{"x", float64(d.Rows[0]), d.Seed%2 == 0}}, nil
+		return []Reading{{Subject: "x", Estimate: float64(d.Rows[0]), Found: d.Seed%2 == 0}}, nil
 	}
 	var got [][]Outcome
 	for _, workers := range []int{1, 4} {
@@ -185,9 +185,9 @@ func TestResampleStops(t *testing.T) {
 
 func TestOutcome(t *testing.T) {
 	o := Outcome{N: 3, Readings: [][]Reading{
-		{{"a", 1, true}, {"b", 2, false}},
-		{{"b", 4, true}, {"a", math.NaN(), false}},
-		{{"a", 3, true}},
+		{{Subject: "a", Estimate: 1, Found: true}, {Subject: "b", Estimate: 2, Found: false}},
+		{{Subject: "b", Estimate: 4, Found: true}, {Subject: "a", Estimate: math.NaN(), Found: false}},
+		{{Subject: "a", Estimate: 3, Found: true}},
 		{},
 	}}
 	by := o.BySubject()

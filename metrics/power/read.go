@@ -47,21 +47,24 @@ func readRule(call metrics.Call) (r rule, err error) {
 func (r rule) read(f *client.Frame) ([]Reading, error) {
 	subjects, err := subjectsOf(f, r.subject)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("the audit's result: %w", err)
 	}
-	columns := []string{r.value}
-	if r.p == "" {
-		columns = append(columns, r.value+"_low", r.value+"_high")
-	} else {
-		columns = append(columns, r.p)
+	low, high := r.value+"_low", r.value+"_high"
+	needed := []string{r.value, low, high}
+	if r.p != "" {
+		needed = []string{r.value, r.p}
 	}
-	var values [3][]float64
-	for i, name := range columns {
+	values := map[string][]float64{}
+	for _, name := range []string{r.value, low, high, r.p} {
 		c, err := f.Need(name, client.Number)
-		if err != nil {
+		switch {
+		case err == nil:
+			values[name] = c.Numbers
+		case slices.Contains(needed, name):
 			return nil, fmt.Errorf("the audit's result: %w", err)
+		default:
+			values[name] = slices.Repeat([]float64{math.NaN()}, f.Len())
 		}
-		values[i] = c.Numbers
 	}
 	out, seen := make([]Reading, f.Len()), map[string]bool{}
 	for i, s := range subjects {
@@ -69,15 +72,15 @@ func (r rule) read(f *client.Frame) ([]Reading, error) {
 			return nil, fmt.Errorf("the audit's result has two rows for %q: name more columns in the option subject (%s)", s, client.NameList(f.Specs()))
 		}
 		seen[s] = true
-		out[i] = Reading{Subject: s, Estimate: values[0][i]}
+		out[i] = Reading{Subject: s, Estimate: values[r.value][i], Low: values[low][i], High: values[high][i], P: math.NaN()}
 		if r.p == "" { // a comparison with NaN, no end, finds nothing
-			out[i].Found = r.counts(out[i].Estimate) && (values[2][i] < r.null || values[1][i] > r.null)
+			out[i].Found = r.counts(out[i].Estimate) && (out[i].High < r.null || out[i].Low > r.null)
 		}
 	}
 	if r.p == "" {
 		return out, nil
 	}
-	return out, r.test(out, values[1])
+	return out, r.test(out, values[r.p])
 }
 
 // counts says whether an estimate lies on the side asked for, and far enough.
@@ -105,9 +108,27 @@ func (r rule) test(out []Reading, p []float64) error {
 		return fmt.Errorf("the audit's result, column %q: %w", r.p, err)
 	}
 	for i, at := range tested {
-		out[at].Found = r.counts(out[at].Estimate) && family[i] <= r.alpha
+		out[at].P, out[at].Found = family[i], r.counts(out[at].Estimate) && family[i] <= r.alpha
 	}
 	return nil
+}
+
+// plants are the sizes of what is wrong, by subject; nil where that is not known.
+func (r rule) plants(f *client.Frame) (map[string]float64, error) {
+	if f == nil {
+		return nil, nil
+	}
+	subjects, err := subjectsOf(f, r.subject)
+	if err != nil {
+		if subjects = f.Texts("subject"); subjects == nil {
+			return nil, fmt.Errorf("table %q: %w; give it these columns, or subject", "planted", err)
+		}
+	}
+	out := map[string]float64{}
+	for i, s := range subjects {
+		out[s] = f.Numbers("size")[i]
+	}
+	return out, nil
 }
 
 // subjectsOf names each row by the values of its columns.
@@ -116,7 +137,7 @@ func subjectsOf(f *client.Frame, columns []string) ([]string, error) {
 	for i, name := range columns {
 		c, err := f.Need(name, client.Text)
 		if err != nil {
-			return nil, fmt.Errorf("the audit's result: %w", err)
+			return nil, err
 		}
 		for row, v := range c.Texts {
 			if i > 0 {

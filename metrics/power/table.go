@@ -16,7 +16,7 @@ import (
 type Pools struct {
 	Pool    datasets.Table // a row for each picture, many in each cell, with all that the audit reads
 	Other   datasets.Table // another pool of the same cells, where nothing is wrong, for [Shares] under 1; the zero Table = none
-	Planted datasets.Table // subject and size of what is wrong in the pool, where that is known; the zero Table = not known
+	Planted datasets.Table // what is wrong in the pool, where that is known: size, and the columns of [Subject] (or subject); the zero Table = not known
 }
 
 // Cells names the columns that divide the pool into cells; n rows are drawn from each.
@@ -100,6 +100,16 @@ func format(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
 //
 // Errors: a cell with fewer pictures than are to be drawn; an audit that does not read the pool, or embeds or draws pictures itself.
 func Curve(p Pools, audit func(pool datasets.Table) datasets.Table, settings ...metrics.Setting) datasets.Table {
+	return of("power", p, audit, settings)
+}
+
+// Findings is the metric power-findings: what the audit finds in each draw, a row for each share, size, draw (resample, from 1) and subject: found (yes or no), estimate with the audit's own
+// interval and p, corrected, where it has them. It draws what [Curve] draws, and takes the same settings.
+func Findings(p Pools, audit func(pool datasets.Table) datasets.Table, settings ...metrics.Setting) datasets.Table {
+	return of("power-findings", p, audit, settings)
+}
+
+func of(metric string, p Pools, audit func(pool datasets.Table) datasets.Table, settings []metrics.Setting) datasets.Table {
 	if err := p.Pool.Err(); err != nil {
 		return p.Pool
 	}
@@ -129,7 +139,7 @@ func Curve(p Pools, audit func(pool datasets.Table) datasets.Table, settings ...
 	for i := range l.fixed {
 		inputs[fixedRole(i)] = datasets.New(fixedOp, i, nil).Open()
 	}
-	out := tabular.Table("power", inputs, append(settings[:len(settings):len(settings)], tabular.Set("audit", string(text))))
+	out := tabular.Table(metric, inputs, append(settings[:len(settings):len(settings)], tabular.Set("audit", string(text))))
 	if err := put(out, l.fixed); err != nil {
 		return out.Fail(err)
 	}

@@ -130,6 +130,33 @@ func TestSharesWeakenAGap(t *testing.T) {
 	}
 }
 
+// TestFindings: a row for each draw and subject, which together are what power counts.
+func TestFindings(t *testing.T) {
+	pool, o := poolOf(t, 60, 1, 9), options("sizes", "16", "resamples", "40")
+	curve, findings := tabulartest.Evaluate(t, "power", pool, o), tabulartest.Evaluate(t, "power-findings", pool, o)
+	if findings.Len() != 80 || findings.Numbers("resample")[79] != 40 {
+		t.Fatalf("%d rows", findings.Len())
+	}
+	found, sum := 0.0, 0.0
+	for i, s := range findings.Texts("subject") {
+		if s != "low" {
+			continue
+		}
+		sum += findings.Numbers("estimate")[i]
+		is := findings.Texts("found")[i] == "yes"
+		if is {
+			found++
+		}
+		if p := findings.Numbers("p")[i]; is != (p <= 0.05) || p <= 0 || !math.IsNaN(findings.Numbers("estimate_low")[i]) {
+			t.Errorf("draw %d: found %v, p %g", i/2+1, is, p)
+		}
+	}
+	at := find(t, curve, "low", 16, 1)
+	if found != curve.Numbers("n_found")[at] || math.Abs(sum/40-curve.Numbers("estimate")[at]) > 1e-12 {
+		t.Errorf("%g found, %g on average; the curve has %g and %g", found, sum/40, curve.Numbers("n_found")[at], curve.Numbers("estimate")[at])
+	}
+}
+
 // TestUnits: rows of a unit come and go together.
 func TestUnits(t *testing.T) {
 	f := tabulartest.Evaluate(t, "power", poolOf(t, 3, 1, 5), options("cells", "group", "unit", "prompt", "sizes", "1", "resamples", "20"))
