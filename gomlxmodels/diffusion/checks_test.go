@@ -57,6 +57,22 @@ func TestFresh(t *testing.T) {
 	}
 }
 
+// TestFreshAlt is the first half of TestFresh for AltDiffusion's pipelines; the pictures are compared through the command, in package
+// generate.
+func TestFreshAlt(t *testing.T) {
+	dir := t.TempDir()
+	t.Logf("\n%s", python(t, "altdiffusion_fresh.py", dir, fmt.Sprint(near.Seed(t))))
+	for i, name := range []string{"two", "nine", "plain"} {
+		t.Run(name, func(t *testing.T) {
+			backend := testbackend.Go(t)
+			if i == int(near.Seed(t)%3) {
+				backend = testbackend.XLA(t)
+			}
+			checkReference(openGolden(t, filepath.Join(dir, name)), backend)
+		})
+	}
+}
+
 // TestReal compares Stable Diffusion 1.5's shape with random weights: text tower, a step of the UNet and a decoding of 512×512.
 // It needs 15 GiB of memory and 2 GiB of disk. ANTIPODE_DIFFUSION_REAL names a folder that internal/pyref/diffusion_real.py made;
 // without it one is made.

@@ -45,9 +45,12 @@ func apart(t testing.TB, a, b *image.NRGBA) (worst int) {
 
 // requests are the golden's pictures.
 func (g golden) requests() (list []Request) {
-	shape := g.want.Shape("image")
+	shape, guidance := g.want.Shape("image"), 7.5
+	if _, alt := g.text.(*AltTextConfig); alt {
+		guidance = 50 // GUIDANCE of internal/pyref/altdiffusion.py
+	}
 	for _, seed := range seeds {
-		list = append(list, Request{Prompt: prompt, Negative: negative, Seed: seed, Steps: 20, Guidance: 7.5, Height: shape[1], Width: shape[2]})
+		list = append(list, Request{Prompt: prompt, Negative: negative, Seed: seed, Steps: 20, Guidance: guidance, Height: shape[1], Width: shape[2]})
 	}
 	return list
 }

@@ -141,7 +141,7 @@ func TestResumed(t *testing.T) {
 func TestSafety(t *testing.T) {
 	evaluator(t)
 	prompts := datasets.FromRows([]map[string]any{{"id": "a", "prompt": "a small house by the sea", "negative": "blurry", "seed": 7}, {"id": "b", "prompt": "a small house by the sea", "negative": "blurry", "seed": 1<<40 + 3}})
-	options := []gomlxmodels.GenerateOption{gomlxmodels.Steps(20), gomlxmodels.PictureSize(16, 24)}
+	options := []gomlxmodels.GenerateOption{gomlxmodels.Steps(20), gomlxmodels.Guidance(50), gomlxmodels.PictureSize(16, 24)}
 	table := gomlxmodels.Generate(folder("alt9"), prompts, options...)
 	on := rows(t, table)
 	off := rows(t, gomlxmodels.Generate(folder("alt9"), prompts, append(options, gomlxmodels.Safety(gomlxmodels.SafetyOff))...))

@@ -15,6 +15,7 @@ import pathlib
 import shutil
 import sys
 
+import diffusers
 import numpy as np
 import torch
 from diffusers import AutoencoderKL, DDIMScheduler, PNDMScheduler, UNet2DConditionModel
@@ -29,6 +30,7 @@ from transformers import CLIPConfig, CLIPImageProcessor, XLMRobertaTokenizer
 torch.set_num_threads(1)
 logging.disable(logging.WARNING)
 SEED = 20221111
+GUIDANCE = 50.0  # prompts must show
 TEXTS = [PROMPT, "海边的 <pad> 小房子", "", "समुद्र के किनारे एक छोटा घर", "a very long house " * 30]
 
 
@@ -58,6 +60,9 @@ def alt_text(pipe, s, _):
 def pipeline(unets, vaes, texts, tok, scheduler, generator, checker=None):
     config = RobertaSeriesConfig(vocab_size=len(tok), type_vocab_size=1, layer_norm_eps=1e-5, pad_token_id=tok.pad_token_id, **texts)
     text = shake(RobertaSeriesModelWithTransformation(config), generator)
+    with torch.no_grad():  # contexts wide enough for prompts to show in pictures
+        for p in {text.transformation, getattr(text, "transformation_pre", text.transformation)}:
+            p.weight.mul_(8)
     extractor = None
     if checker:
         side = checker.config.vision_config.image_size
@@ -74,7 +79,7 @@ def load(folder):
     return AltDiffusionPipeline(
         vae=part(AutoencoderKL, "vae", torch_dtype=torch.float32), unet=part(UNet2DConditionModel, "unet", torch_dtype=torch.float32),
         text_encoder=part(RobertaSeriesModelWithTransformation, "text_encoder", dtype=torch.float32), tokenizer=part(XLMRobertaTokenizer, "tokenizer"),
-        scheduler=part({"PNDMScheduler": PNDMScheduler, "DDIMScheduler": DDIMScheduler}[index["scheduler"][1]], "scheduler"),
+        scheduler=part(getattr(diffusers, index["scheduler"][1]), "scheduler"),
         safety_checker=checker, feature_extractor=part(CLIPImageProcessor, "feature_extractor"), requires_safety_checker=bool(checker))
 
 
@@ -152,7 +157,7 @@ def safety(pipe, out, size, seed):
     """Thresholds for the pipeline's checker, and what it makes of some pictures."""
     kept = pipe.safety_checker
     open_thresholds(kept)
-    images = sampled(pipe, size)
+    images = sampled(pipe, size, guidance=GUIDANCE)
     own = [im.round().numpy().astype(np.uint8) for im in images]
     for attempt in range(100):
         pictures = own + scenes(np.random.default_rng(seed + attempt), 6)
@@ -200,7 +205,7 @@ def main(root):
         if checks:
             safety(pipe, out, size, SEED + number)
         else:
-            out["image"] = sampled(pipe, size)
+            out["image"] = sampled(pipe, size, guidance=GUIDANCE)
         if out["image"].std() < 20:
             raise SystemExit(f"{name}: a picture without contrast: {out['image'].std()}")
         save(out, folder)
