@@ -3,7 +3,6 @@ package clip
 import (
 	"math/rand/v2"
 	"slices"
-	"sync"
 
 	"github.com/gomlx/gomlx/core/tensors"
 
@@ -11,7 +10,6 @@ import (
 	"antipode/gomlxmodels/archipelago/examples"
 	"antipode/gomlxmodels/archipelago/tokens"
 	"antipode/gomlxmodels/archipelago/trainer"
-	"antipode/gomlxmodels/tokenizers"
 )
 
 // each is the number of texts of a picture in a batch: captions in two languages, and a short sentence.
@@ -19,8 +17,6 @@ const each = 3
 
 // length is the number of tokens of a text in training; longer ones lose their ends.
 const length = 24
-
-var tokenizer = sync.OnceValues(tokens.Open)
 
 // batch is what one step sees. Slices are row-major.
 type batch struct {
@@ -140,10 +136,6 @@ func said(p archipelago.Picture) string {
 // tensors are the batch as the graph takes it: pixels; ids [B·each,length]; which texts are true of which pictures [B,B·each]; which
 // objects are there [B,objects].
 func (b batch) tensors() ([]*tensors.Tensor, error) {
-	t, err := tokenizer()
-	if err != nil {
-		return nil, err
-	}
 	n := len(b.pictures)
 	var texts []string
 	var truth, present []bool
@@ -159,7 +151,7 @@ func (b batch) tensors() ([]*tensors.Tensor, error) {
 			present = append(present, s.True(p))
 		}
 	}
-	ids, err := rows(t, texts)
+	ids, err := tokens.Rows(texts, length)
 	if err != nil {
 		return nil, err
 	}
@@ -169,20 +161,4 @@ func (b batch) tensors() ([]*tensors.Tensor, error) {
 		tensors.FromFlatDataAndDimensions(truth, n, len(texts)),
 		tensors.FromFlatDataAndDimensions(present, n, len(present)/n),
 	}, nil
-}
-
-// rows are the ids of texts, filled up to length with the end token.
-func rows(t *tokenizers.Tokenizer, texts []string) ([]int32, error) {
-	var out []int32
-	for _, text := range texts {
-		e, err := t.Encode(text, length)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, e.IDs...)
-		for range length - len(e.IDs) {
-			out = append(out, int32(tokens.EndID()))
-		}
-	}
-	return out, nil
 }

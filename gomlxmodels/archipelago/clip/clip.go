@@ -47,12 +47,8 @@ var Model = trainer.Model{
 
 // newJob is the training of a CLIP of a shape from random weights.
 func newJob(s trainer.Settings, cfg *clip.Config) (*trainer.Job, error) {
-	t, err := tokenizer()
-	if err != nil {
-		return nil, err
-	}
 	asked := presenceTexts()
-	questions, err := rows(t, asked)
+	questions, err := tokens.Rows(asked, length)
 	if err != nil {
 		return nil, err
 	}

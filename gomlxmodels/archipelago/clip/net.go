@@ -66,19 +66,14 @@ func lossGraph(scope *model.Scope, cfg *clip.Config, pixels, ids, truth, present
 	blocks := Reshape(pairs, b, b, each)
 	own := ReduceSum(Where(BroadcastToShape(InsertAxes(Diagonal(g, b), -1), blocks.Shape()), blocks, ZerosLike(blocks)), 1)
 	wrong := Where(truth, AddScalar(ZerosLike(pairs), -1e9), pairs)
-	text := ReduceAllMean(softplus(Sub(BroadcastToDims(logSumExp(wrong, 1), b, each), own)))
-	picture := ReduceAllMean(softplus(Sub(Reshape(logSumExp(wrong, 0), b, each), own)))
+	text := ReduceAllMean(Softplus(Sub(BroadcastToDims(logSumExp(wrong, 1), b, each), own)))
+	picture := ReduceAllMean(Softplus(Sub(Reshape(logSumExp(wrong, 0), b, each), own)))
 	asked := Slice(logits, AxisRange(), AxisRange(n, questions.Shape().Dim(0)+n-1))
 	neutral := Slice(logits, AxisRange(), AxisRange(questions.Shape().Dim(0)+n-1))
 	odds := Sub(asked, BroadcastToShape(neutral, asked.Shape()))
-	presence := ReduceAllMean(softplus(Where(present, Neg(odds), odds)))
+	presence := ReduceAllMean(Softplus(Where(present, Neg(odds), odds)))
 	total = Add(MulScalar(Add(text, picture), 0.5), MulScalar(presence, presenceWeight))
 	return total, Stack([]*Node{text, picture, presence}, 0)
-}
-
-// softplus is log(1+eˣ).
-func softplus(x *Node) *Node {
-	return Add(MaxScalar(x, float32(0)), Log1P(Exp(Neg(Abs(x)))))
 }
 
 // logSumExp keeps the axis at size 1.

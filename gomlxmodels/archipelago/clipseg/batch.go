@@ -3,8 +3,6 @@ package clipseg
 import (
 	"image"
 	"math/rand/v2"
-	"slices"
-	"sync"
 
 	"github.com/gomlx/gomlx/core/tensors"
 
@@ -20,8 +18,6 @@ const each = 2
 
 // length is the number of tokens of a prompt in training; none is longer.
 const length = 12
-
-var tokenizer = sync.OnceValues(tokens.Open)
 
 // batch is what one step sees. Slices are row-major.
 type batch struct {
@@ -111,18 +107,14 @@ func about(r *rand.Rand, p archipelago.Picture) aclip.Sentence {
 
 // tensors are the batch as the graph takes it: pixels; ids [B·each,length]; masks [B·each,128,128].
 func (b batch) tensors() ([]*tensors.Tensor, error) {
-	t, err := tokenizer()
+	n := len(b.pictures)
+	var texts []string
+	for _, s := range b.prompts {
+		texts = append(texts, s.Text)
+	}
+	ids, err := tokens.Rows(texts, length)
 	if err != nil {
 		return nil, err
-	}
-	n := len(b.pictures)
-	var ids []int32
-	for _, s := range b.prompts {
-		e, err := t.Encode(s.Text, length)
-		if err != nil {
-			return nil, err
-		}
-		ids = append(append(ids, e.IDs...), slices.Repeat([]int32{int32(tokens.EndID())}, length-len(e.IDs))...)
 	}
 	return []*tensors.Tensor{
 		tensors.FromFlatDataAndDimensions(b.pixels, n, 3, examples.Size, examples.Size),

@@ -4,6 +4,7 @@ import (
 	"github.com/gomlx/compute/dtypes"
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/ml/model"
+	"github.com/gomlx/gomlx/ml/train/loss"
 
 	aclip "antipode/gomlxmodels/archipelago/clip"
 	"antipode/gomlxmodels/archipelago/examples"
@@ -34,7 +35,7 @@ func lossGraph(scope *model.Scope, cfg *clipseg.Config, pixels, ids, masks *Node
 	}
 	logits := clipseg.ForwardDecoder(scope, cfg, reduced, prompt, dtypes.Float32).Logits
 	inside := ConvertDType(masks, dtypes.Float32)
-	cross := ReduceAllMean(Sub(softplus(logits), Mul(inside, logits)))
+	cross := loss.BinaryCrossentropyLogits([]*Node{inside}, []*Node{logits})
 	sure := Sigmoid(logits)
 	sum := func(x *Node) *Node { return ReduceSum(x, 1, 2) }
 	area := sum(inside)
@@ -42,9 +43,4 @@ func lossGraph(scope *model.Scope, cfg *clipseg.Config, pixels, ids, masks *Node
 	some := ConvertDType(GreaterThan(area, ZerosLike(area)), dtypes.Float32)
 	overlap := Div(ReduceAllSum(Mul(some, OneMinus(dice))), AddScalar(ReduceAllSum(some), 1e-3))
 	return Add(cross, MulScalar(overlap, 0.3)), Stack([]*Node{cross, overlap}, 0)
-}
-
-// softplus is log(1+eˣ).
-func softplus(x *Node) *Node {
-	return Add(MaxScalar(x, float32(0)), Log1P(Exp(Neg(Abs(x)))))
 }

@@ -6,16 +6,8 @@ import (
 
 	"antipode/datasets/archipelago"
 	"antipode/gomlxmodels"
+	"antipode/gomlxmodels/archipelago/examples"
 )
-
-// codes lists the languages: English, then the invented ones.
-func codes() []string {
-	out := []string{archipelago.English}
-	for _, l := range archipelago.Languages() {
-		out = append(out, l.Code)
-	}
-	return out
-}
 
 // Texts lists what the world says, sorted, each text once: every word of the lexicon, every caption of a thing and of a scene,
 // captions of figures with each of their parts, and the prompts of all audits.
@@ -25,7 +17,7 @@ func Texts() []string {
 		out = append(out, w.Word)
 	}
 	w := archipelago.New(archipelago.Options{PerCell: 1})
-	for _, code := range codes() {
+	for _, code := range examples.Codes() {
 		for _, c := range archipelago.ConceptNames() {
 			out = append(out, archipelago.ConceptWord(code, c), archipelago.ConceptPrompt(code, c))
 		}

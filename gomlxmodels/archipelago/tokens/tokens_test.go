@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"antipode/datasets/archipelago"
+	"antipode/gomlxmodels/archipelago/examples"
 	"antipode/gomlxmodels/tokenizers"
 )
 
@@ -105,7 +106,7 @@ func TestWords(t *testing.T) {
 		}
 	}
 	p := archipelago.Picture{Island: "Velmora", Scene: "shore", Object: "kite", Variant: "diamond"}
-	for _, code := range codes()[1:] {
+	for _, code := range examples.Codes()[1:] {
 		if e := encodeText(t, tok, p.CaptionIn(code)); e.Tokens != map[string]int{"qaa_Latn": 6, "qab_Deva": 6, "qac_Arab": 7, "qad_Hani": 6}[code] {
 			t.Errorf("%s: %q is %d tokens", code, p.CaptionIn(code), e.Tokens)
 		}
@@ -131,6 +132,29 @@ func TestNothingIsLost(t *testing.T) {
 		if want := strings.ToLower(text); string(got) != want || e.Unknown > 0 {
 			t.Errorf("%q comes back as %q, %d unknown", want, got, e.Unknown)
 		}
+	}
+}
+
+// Rows are texts of one length.
+func TestRows(t *testing.T) {
+	list := []string{"a drum", "a figure with a round crest", ""}
+	got, err := Rows(list, 5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tok := mustOpen(t)
+	for i, text := range list {
+		want := encodeText(t, tok, text).IDs
+		for len(want) < 5 {
+			want = append(want, int32(EndID()))
+		}
+		want = append(want[:4:4], int32(EndID()))
+		if !slices.Equal(got[i*5:i*5+5], want) {
+			t.Errorf("%q is %v, want %v", text, got[i*5:i*5+5], want)
+		}
+	}
+	if _, err := Rows(list, 1); err == nil {
+		t.Error("rows that hold no text")
 	}
 }
 

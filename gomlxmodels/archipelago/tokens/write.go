@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
 
 	"antipode/gomlxmodels/tokenizers"
 )
@@ -40,6 +42,28 @@ func Open() (*tokenizers.Tokenizer, error) {
 		return nil, err
 	}
 	return tokenizers.Open(dir)
+}
+
+// opened is the tokenizer, for Rows.
+var opened = sync.OnceValues(Open)
+
+// Rows are the ids of texts as a network is trained with them, row by row: cut to length tokens, or filled up with [End].
+//
+// Shapes: → [texts,length].
+func Rows(texts []string, length int) ([]int32, error) {
+	t, err := opened()
+	if err != nil {
+		return nil, err
+	}
+	out := make([]int32, 0, len(texts)*length)
+	for _, text := range texts {
+		e, err := t.Encode(text, length)
+		if err != nil {
+			return nil, err
+		}
+		out = append(append(out, e.IDs...), slices.Repeat([]int32{int32(EndID())}, length-len(e.IDs))...)
+	}
+	return out, nil
 }
 
 // object is a JSON object, by key.
