@@ -87,10 +87,10 @@ func TestAlone(t *testing.T) {
 		g := openGolden(t, "base")
 		c := newCaptioner(t, backend, g.Model, captioner.Options{Batch: 4})
 		for _, s := range []decode.Settings{
-			{MaxTokens: 14, Sample: true, Number: 3, TopP: 0.95, Temperature: 1.5},
+			{MaxTokens: 14, Sample: true, Number: 5, TopP: 0.95, Temperature: 1.5},
 			{MaxTokens: 14, Beams: 3, Number: 3, LengthPenalty: 1},
 		} {
-			requests := drawn(g, 3)
+			requests := drawn(g, s.Number)
 			if !s.Sample {
 				for i := range requests {
 					requests[i].Seeds = nil

@@ -72,7 +72,9 @@ func TestImages(t *testing.T) {
 					t.Fatal(err)
 				}
 				g := golden{m, modeltest.Open(t, m.dir)}
-				takes := func(p Pooling) bool { return backend == testbackend.Go(t) || name == sharing && (p == Pooled || p == All) } // XLA compiles slowly
+				takes := func(p Pooling) bool {
+					return backend == testbackend.Go(t) || name == sharing && (p == Pooled || p == All)
+				} // XLA compiles slowly
 				for p, tensor := range map[Pooling]string{Pooled: "vision.pooled", Patches: "patches", Queries: "queries"} {
 					if !takes(p) {
 						continue

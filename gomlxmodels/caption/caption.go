@@ -207,7 +207,7 @@ type item struct {
 	pixels  []float32
 	picture string // names the pixels
 	seed    uint64 // of a drawn caption
-	rank    int    // of a caption of a beam search, from 0
+	slot    int    // its place among those of its picture that are written together: its own, or of a beam search its rank, from 0
 }
 
 func (w *worker) Prepare(_ context.Context, row stage.Row) (any, string, error) {
@@ -225,13 +225,14 @@ func (w *worker) Prepare(_ context.Context, row stage.Row) (any, string, error) 
 		if !(seed >= 0 && seed <= 1<<53) || seed != math.Trunc(seed) {
 			return nil, "seed", fmt.Errorf("the seed %v is no whole number from 0 to 2^53", seed)
 		}
-		it.seed = stream(uint64(seed), img.SHA256)
+		// A place of its own: a device may round the places of a group differently.
+		it.seed, it.slot = stream(uint64(seed), img.SHA256), int(uint64(seed)%uint64(w.settings.Number))
 	case "beam":
 		k, err := strconv.Atoi(strings.TrimPrefix(row.Text("id"), row.Text("image_id")+"#"))
 		if err != nil || k < 1 || k > w.args.N {
 			return nil, "id", fmt.Errorf("the id %q is not %q with # and a number from 1 to %d after it, the rank of the caption", row.Text("id"), row.Text("image_id"), w.args.N)
 		}
-		it.rank = k - 1
+		it.slot = k - 1
 	}
 	var err error
 	if it.pixels, err = w.pictures.get(img); err != nil {
@@ -300,27 +301,27 @@ func (w *worker) Compute(ctx context.Context, prepared []any) ([][]stage.Value, 
 // place is where an item's caption stands in what the captioner gives.
 type place struct{ group, slot int }
 
-// together puts items of one picture into groups, in the order the pictures come in.
+// together puts items of one picture into groups, in the order the pictures come in. Drawn captions of one place go into several.
 func (w *worker) together(items []*item) ([]captioner.Request, []place) {
 	var groups []captioner.Request
+	var taken [][]bool // of each group's places
 	places := make([]place, len(items))
-	open := map[string]int{} // a picture's group with room
+	of := map[string][]int{} // a picture's groups
 	for i, it := range items {
-		g, ok := open[it.picture]
-		if !ok || w.settings.Sample && len(groups[g].Seeds) == w.settings.Number {
-			g = len(groups)
-			open[it.picture] = g
-			groups = append(groups, captioner.Request{Pixels: it.pixels, Picture: it.picture, Prompt: w.prompt})
+		at := slices.IndexFunc(of[it.picture], func(g int) bool { return !w.settings.Sample || !taken[g][it.slot] })
+		if at < 0 {
+			at = len(of[it.picture])
+			of[it.picture] = append(of[it.picture], len(groups))
+			r := captioner.Request{Pixels: it.pixels, Picture: it.picture, Prompt: w.prompt}
+			if w.settings.Sample {
+				r.Seeds = slices.Repeat([]uint64{it.seed}, w.settings.Number) // places that nobody takes are drawn too, for nothing
+			}
+			groups, taken = append(groups, r), append(taken, make([]bool, w.settings.Number))
 		}
-		places[i] = place{g, it.rank}
+		g := of[it.picture][at]
+		places[i] = place{g, it.slot}
 		if w.settings.Sample {
-			places[i].slot = len(groups[g].Seeds)
-			groups[g].Seeds = append(groups[g].Seeds, it.seed)
-		}
-	}
-	for g := range groups {
-		for s := groups[g].Seeds; len(s) > 0 && len(s) < w.settings.Number; s = groups[g].Seeds {
-			groups[g].Seeds = append(s, s[len(s)-1]) // fills the group up
+			groups[g].Seeds[it.slot], taken[g][it.slot] = it.seed, true
 		}
 	}
 	return groups, places
