@@ -48,14 +48,14 @@ func init() {
 			Direction: "higher is better where something is wrong; at most alpha where nothing is", Citation: "Wilson 1927, of the intervals; see package metrics/power"},
 		Version: 1, Inputs: inputs, Options: options,
 		Columns: tabular.Fixed("=audit", "=kind", "=subject", "share", "n", "found", "found_low", "found_high", "planted", "estimate", "estimate_low", "estimate_high",
-			"n_found", "n_resamples", "n_images", "n_cells", "n_pool", "=drawn", "=interval"),
+			"n_found", "n_resamples", "n_rows", "n_cells", "n_pool", "=drawn", "=interval"),
 		Compute: resampled(audit.curve),
 	})
 	metrics.Register(metrics.Metric{
 		Info: metrics.Info{Name: "power-findings", Title: "what an audit finds in each draw of n images per cell from a pool", Unit: "the audit's", Range: "the audit's",
 			Direction: "none", Citation: "package metrics/power"},
 		Version: 1, Inputs: inputs, Options: options,
-		Columns: tabular.Fixed("=audit", "=kind", "=subject", "share", "n", "resample", "=found", "planted", "estimate", "estimate_low", "estimate_high", "p", "n_images"),
+		Columns: tabular.Fixed("=audit", "=kind", "=subject", "share", "n", "resample", "=found", "planted", "estimate", "estimate_low", "estimate_high", "p", "n_rows"),
 		Compute: resampled(audit.findings),
 	})
 }
@@ -184,16 +184,16 @@ func (a audit) kind(subject string) (kind string, planted float64) {
 	return "subject", math.NaN()
 }
 
-// images is how many rows are in a draw; exact where a cell's units are of one size.
-func (a audit) images(n int) (images float64) {
+// rows is how many rows are in a draw; exact where a cell's units are of one size.
+func (a audit) rows(n int) (total float64) {
 	for _, c := range a.cells {
 		rows := 0
 		for _, u := range c.Units {
 			rows += len(u)
 		}
-		images += float64(rows*n) / float64(len(c.Units))
+		total += float64(rows*n) / float64(len(c.Units))
 	}
-	return images
+	return total
 }
 
 func (a audit) curve(outcomes []Outcome) (*client.Frame, error) {
@@ -205,7 +205,7 @@ func (a audit) curve(outcomes []Outcome) (*client.Frame, error) {
 	for _, o := range outcomes {
 		row := func(kind string, p Power, planted float64) {
 			out = append(out, []any{a.call.Options["name"], kind, p.Subject, o.Share, o.N, p.Share, p.Low, p.High, planted, p.Estimate, p.EstimateLow, p.EstimateHigh,
-				p.Found, p.Resamples, a.images(o.N), len(a.cells), pool, drawn, "95 % Wilson interval over resamples of one pool"})
+				p.Found, p.Resamples, a.rows(o.N), len(a.cells), pool, drawn, "95 % Wilson interval over resamples of one pool"})
 		}
 		for _, p := range o.BySubject() {
 			kind, planted := a.kind(p.Subject)
@@ -225,7 +225,7 @@ func (a audit) findings(outcomes []Outcome) (*client.Frame, error) {
 			for _, r := range readings {
 				kind, planted := a.kind(r.Subject)
 				found := map[bool]string{true: "yes", false: "no"}[r.Found]
-				out = append(out, []any{a.call.Options["name"], kind, r.Subject, o.Share, o.N, i + 1, found, planted, r.Estimate, r.Low, r.High, r.P, a.images(o.N)})
+				out = append(out, []any{a.call.Options["name"], kind, r.Subject, o.Share, o.N, i + 1, found, planted, r.Estimate, r.Low, r.High, r.P, a.rows(o.N)})
 			}
 		}
 	}

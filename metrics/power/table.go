@@ -92,7 +92,7 @@ func format(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
 //	found = n_found / n_resamples    in [0, 1], with Wilson's 95 % interval (found_low, found_high) over resamples of this pool
 //
 // kind is planted or control, as [Pools.Planted] says (subject, where it is not given); a row of kind family holds the share of draws with at least one finding that is not planted: the family-wise rate of
-// false alarms where nothing is wrong. planted is the size given; estimate is the mean of the audit's values over draws, estimate_low and estimate_high hold their middle 95 %. n_images are drawn in
+// false alarms where nothing is wrong. planted is the size given; estimate is the mean of the audit's values over draws, estimate_low and estimate_high hold their middle 95 %. n_rows rows are drawn in
 // all from n_cells cells, n_pool is what the smallest cell holds, drawn says what n counts (rows, or the column of [Unit]).
 //
 // The audit is called once, on a table that stands for the pool; it may use scores and the verbs of tables. A subject that lacks a value in a draw is not found there. Settings: [Cells], [Sizes], [Subject] and

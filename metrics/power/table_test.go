@@ -69,7 +69,7 @@ func TestPowerSeesAGap(t *testing.T) {
 	if e := f.Numbers("estimate"); math.Abs(e[many]+1.2) > 0.2 || f.Numbers("estimate_low")[many] >= e[many] || f.Numbers("estimate_high")[many] <= e[many] {
 		t.Errorf("estimate %g", e[many])
 	}
-	if f.Texts("audit")[0] != "a gap" || f.Texts("kind")[few] != "subject" || f.Numbers("n_images")[few] != 24 || f.Numbers("n_cells")[few] != 6 || f.Numbers("n_pool")[few] != 200 {
+	if f.Texts("audit")[0] != "a gap" || f.Texts("kind")[few] != "subject" || f.Numbers("n_rows")[few] != 24 || f.Numbers("n_cells")[few] != 6 || f.Numbers("n_pool")[few] != 200 {
 		t.Errorf("%v", f.Columns)
 	}
 	above := tabulartest.Evaluate(t, "power", poolOf(t, 200, 1.2, 1), options("sign", "above"))
@@ -161,8 +161,8 @@ func TestFindings(t *testing.T) {
 func TestUnits(t *testing.T) {
 	f := tabulartest.Evaluate(t, "power", poolOf(t, 3, 1, 5), options("cells", "group", "unit", "prompt", "sizes", "1", "resamples", "20"))
 	i := find(t, f, "low", 1, 1)
-	if f.Texts("drawn")[i] != "prompt" || f.Numbers("n_images")[i] != 9 || f.Numbers("n_pool")[i] != 2 {
-		t.Errorf("%v of %v, %v in the pool", f.Numbers("n_images")[i], f.Texts("drawn")[i], f.Numbers("n_pool")[i])
+	if f.Texts("drawn")[i] != "prompt" || f.Numbers("n_rows")[i] != 9 || f.Numbers("n_pool")[i] != 2 {
+		t.Errorf("%v of %v, %v in the pool", f.Numbers("n_rows")[i], f.Texts("drawn")[i], f.Numbers("n_pool")[i])
 	}
 }
 
