@@ -1,10 +1,13 @@
 // Package diffusion is Stable Diffusion (Rombach et al. 2022, arXiv 2112.10752): text to picture by latent diffusion. It reads
-// folders as diffusers saves a StableDiffusionPipeline, of the 1.x and 2.x families: a CLIP text tower, a UNet2DConditionModel, an
-// AutoencoderKL, a tokenizer and the configuration of a scheduler.
+// folders as diffusers saves them: a UNet2DConditionModel, an AutoencoderKL, a tokenizer, the configuration of a scheduler, and
+//
+//   - of a StableDiffusionPipeline, of the 1.x and 2.x families, a CLIP text tower;
+//   - of an AltDiffusionPipeline (Ye et al. 2023, arXiv 2308.09991), of two languages or nine, an XLM-R;
+//   - of either a StableDiffusionSafetyChecker, where the folder has one: it is run unless it is turned off.
 //
 // # Two doors
 //
-// [ForwardUNet], [ForwardDecoder], [ForwardEncoder] and [ForwardText] are the graphs. [Open], [NewSampler] and
+// [ForwardUNet], [ForwardDecoder], [ForwardEncoder], [ForwardText] and [ForwardAltText] are the graphs. [Open], [NewSampler] and
 // [Sampler.Generate] are the Go side: they never panic, take no globals and give one-line errors.
 //
 // # Sampling
@@ -13,6 +16,17 @@
 // twice, with the prompt and with the negative prompt, as one batch of two (classifier-free guidance, Ho and Salimans 2022, arXiv
 // 2207.12598), and the scheduler gives the numbers of a linear combination of what the device already holds: latents and earlier
 // answers stay there between the steps. A picture depends on its own request alone, not on those it shares a batch with.
+//
+// # Texts
+//
+// All texts of a model are filled up to one length, 77 tokens as a rule, and the UNet attends to the padding too, as it was trained.
+// What is longer is cut before the end token, as in diffusers, and [Picture] says so.
+//
+// # The safety checker
+//
+// It compares a picture's CLIP embedding with those of 17 concepts, whose names were never published (Rando et al. 2022, arXiv
+// 2210.04610, tell what they found out about them), and blocks what is nearer to one than its threshold. A blocked picture is not given;
+// [Picture] lists the concepts by number.
 //
 // Pictures and latents have their channels last throughout. Letters of the shapes: B batch, H height, W width, C channels, S
 // tokens of a text, D width of the text tower, T width of the time embedding.

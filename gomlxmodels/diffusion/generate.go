@@ -16,9 +16,9 @@ import (
 )
 
 // Generate makes a picture for each request, in order; any number of them. A picture depends on its own request alone, not on the
-// others. One that the safety checker blocks has no Image and says so. Requests that agree in size, steps and scheduler are sampled together, up to Batch of them. progress may be nil; it is called on
-// the caller's goroutine. ctx is looked at between the steps: when it ends, what was finished is returned with its error. An error of a
-// request names it by its place, from 1; then nothing was begun.
+// others. One that the safety checker blocks has no Image and says so. Requests that agree in size, steps and scheduler are sampled
+// together, up to Batch of them. progress may be nil; it is called on the caller's goroutine. ctx is looked at between the steps: when
+// it ends, what was finished is returned with its error. An error of a request names it by its place, from 1; then nothing was begun.
 func (s *Sampler) Generate(ctx context.Context, requests []Request, progress func(Progress)) (out []Picture, err error) {
 	defer runner.Recovered("diffusion", &err)
 	if err := s.run.Closed(); err != nil {
@@ -66,8 +66,8 @@ func (s *Sampler) Generate(ctx context.Context, requests []Request, progress fun
 
 // sample takes up to Batch requests from noise to latents [B,h,w,C], which it brings to the host.
 func (s *Sampler) sample(ctx context.Context, plan *schedule.Plan, batch []*run, progress func(Progress)) (latents []float32, err error) {
-	b, factor, channels := s.opts.Batch, s.m.vae.Factor(), s.m.unet.InChannels
 	g := batch[0].group
+	b, factor, channels := s.size(g, len(batch)), s.m.vae.Factor(), s.m.unet.InChannels
 	dims := []int{b, g.height / factor, g.width / factor, channels}
 	rows := make([]*run, b) // filled up with the last
 	for i := range rows {
@@ -127,6 +127,17 @@ func (s *Sampler) sample(ctx context.Context, plan *schedule.Plan, batch []*run,
 		}
 	}
 	return latents, nil
+}
+
+// size is how many rows a batch of n has on the device: the fewest for which the networks are compiled already, or n. So the rest of a
+// long list costs no compiling, and short lists no rows beside their own.
+func (s *Sampler) size(g group, n int) int {
+	g.steps, g.scheduler = 0, "" // of which the graphs know nothing
+	if at := slices.IndexFunc(s.sizes[g], func(b int) bool { return b >= n }); at >= 0 {
+		return s.sizes[g][at]
+	}
+	s.sizes[g] = append(s.sizes[g], n) // more than any before: in order
+	return n
 }
 
 // step does one step on the device.

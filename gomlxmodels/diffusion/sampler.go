@@ -16,13 +16,13 @@ import (
 
 // Options says how a [Sampler] works; the zero value is the default.
 type Options struct {
-	Batch int // pictures sampled at once; 0 = DefaultBatch
+	Batch int // pictures sampled at once, at most; 0 = DefaultBatch
 	// DType is what text tower, UNet and decoder compute in: Float32 (default), BFloat16 or Float16. Latents stay float32, and so does
 	// the safety checker, so that what it blocks does not hang on rounding.
 	DType dtypes.DType
 }
 
-// DefaultBatch is the number of pictures sampled at once. Guidance asks the UNet twice for each already; on a processor more at
+// DefaultBatch is the most pictures sampled at once. Guidance asks the UNet twice for each already; on a processor more at
 // once gain nothing.
 const DefaultBatch = 1
 
@@ -37,6 +37,7 @@ type Sampler struct {
 	graphs map[part]*runner.Graph
 	mixer  *runner.Graph
 	texts  map[string][]float32 // by token ids
+	sizes  map[group][]int      // of the batches so far, growing
 }
 
 // NewSampler makes a sampler on the backend, which stays the caller's. A network's weights are read, and its graphs compiled, when
@@ -49,7 +50,7 @@ func NewSampler(backend compute.Backend, m *Model, o Options) (s *Sampler, err e
 	if err := cmp.Or(runner.DType(&o.DType), runner.Count("batch", &o.Batch, DefaultBatch, 256)); err != nil {
 		return nil, err
 	}
-	s = &Sampler{m: m, opts: o, run: runner.New(backend, "diffusion", "sampler"), graphs: map[part]*runner.Graph{}, texts: map[string][]float32{}}
+	s = &Sampler{m: m, opts: o, run: runner.New(backend, "diffusion", "sampler"), graphs: map[part]*runner.Graph{}, texts: map[string][]float32{}, sizes: map[group][]int{}}
 	g := GraphOptions{DType: o.DType}
 	add := func(p part, name string, dtype dtypes.DType, forward func(*model.Scope, []*graph.Node) *graph.Node) {
 		net := s.run.Net(func(store *model.Store) error { return m.load(backend, store, p, dtype) })

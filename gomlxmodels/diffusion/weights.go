@@ -204,7 +204,7 @@ func settle(backend compute.Backend, store *model.Store, r weights.Rule, dtype d
 	if err != nil {
 		return err
 	}
-	if len(r.Shape) == 4 && r.As == nil {
+	if isKernel(r) {
 		switch dtype {
 		case dtypes.BFloat16:
 			value, err = turn[bfloat16.BFloat16](value, r.Shape)

@@ -117,7 +117,7 @@ func (w *worker) Key(row stage.Row) string {
 }
 
 func (w *worker) Load(ctx context.Context) (err error) {
-	key := fmt.Sprintf("%s (%.12s)", w.name, w.digest)
+	key := fmt.Sprintf("%s (%.12s, %s)", w.name, w.digest, strings.ToLower(w.dtype.String()))
 	w.sampler, w.release, err = stagekit.Load(ctx, w.env, key, func(backend compute.Backend) (*diffusion.Sampler, error) {
 		s, err := diffusion.NewSampler(backend, w.model, diffusion.Options{DType: w.dtype, Batch: w.batch})
 		if err != nil {

@@ -93,6 +93,9 @@ func TestSameSeedSamePicture(t *testing.T) {
 				evaluator(t) // a store that holds no picture yet
 				f := rows(t, gomlxmodels.Generate(folder(name), datasets.FromRows(list), gomlxmodels.Steps(3), gomlxmodels.PictureSize(16, 16), gomlxmodels.Scheduler("euler-ancestral")))
 				for i, id := range f.Texts("prompt_id") {
+					if cut := strings.Contains(f.Texts("reason")[i], "its end was left out"); cut != (id == "f") {
+						t.Errorf("%s has the reason %q", id, f.Texts("reason")[i])
+					}
 					got := pixels(t, f.Images("image")[i])
 					if want[id] == nil {
 						want[id] = got
