@@ -22,7 +22,7 @@ func load(backend compute.Backend, store *model.Store, set *weights.Set, table [
 	asked := fmt.Sprintf("%s: the weights take %s in %s", set.Dir(), gib(total), strings.ToLower(dtype.String()))
 	if onHost(backend) {
 		if have, known := available(); known && total+most > have {
-			return fmt.Errorf("%s and %s to read them, of memory %s are free: take a smaller model, or a machine with more (`antipode backend stop` frees what other models hold)", asked, gib(most), gib(have))
+			return fmt.Errorf("%s and reading them %s more, but %s of memory are free: take a smaller model, or a machine with more (`antipode backend stop` frees what other models hold)", asked, gib(most), gib(have))
 		}
 	}
 	var done int64

@@ -1,0 +1,69 @@
+//go:build checks
+
+package blip2
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"antipode/gomlxmodels/captioner"
+	"antipode/gomlxmodels/decode"
+	"antipode/gomlxmodels/internal/captiontest"
+	"antipode/internal/near"
+	"antipode/internal/testbackend"
+)
+
+// TestRealWidth compares a BLIP-2 of the published widths and few layers, random weights in float16 shards, with transformers: the vectors of
+// pictures, the logits of every step, greedy captions and those of beams token for token. Then captions are drawn alone and among others,
+// which must not change a bit.
+func TestRealWidth(t *testing.T) {
+	backend, dir := testbackend.XLA(t), t.TempDir()
+	script := filepath.Join("..", "..", "internal", "pyref", "blip2_real.py")
+	t.Log(strings.TrimSpace(testbackend.Python(t, []string{"torch", "transformers", "safetensors", "tokenizers", "PIL"}, script, dir)))
+	g := openIn(t, dir)
+	for p, tensor := range map[Pooling]string{Pooled: "vision.pooled", Queries: "queries"} {
+		for i, got := range g.images(backend, p) {
+			want := g.Rows(tensor)[i]
+			d, _ := near.Worst(got, want)
+			t.Logf("%s of picture %d: worst difference %.2g of its scale", p, i, d/near.Scale(want))
+			near.Check(t, string(p), got, want, 1e-4, 1e-4*near.Scale(want))
+		}
+	}
+	captiontest.Check(t, backend, g.Network(), g.reference(6), func(decode.Settings) bool { return true })
+
+	c, err := captioner.New(backend, g.Network(), captioner.Options{Batch: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	t.Logf("%d MiB of weights", c.Bytes()>>20)
+	s := decode.Settings{MaxTokens: 8, Sample: true, Number: 3, TopP: 0.9}
+	var requests []captioner.Request
+	for i, p := range g.Rows("pixels") {
+		requests = append(requests, captioner.Request{Pixels: p, Picture: fmt.Sprint(i), Prompt: []int32{2}, Seeds: []uint64{uint64(3 * i), uint64(3*i + 1), uint64(3*i + 2)}})
+	}
+	whole, err := c.Caption(t.Context(), requests, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, order := range [][]int{{0}, {1}, {1, 0, 1}} {
+		var list []captioner.Request
+		for _, i := range order {
+			list = append(list, requests[i])
+		}
+		again, err := c.Caption(t.Context(), list, s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for at, i := range order {
+			for k, text := range again[at] {
+				if want := whole[i][k]; !slices.Equal(text.Tokens, want.Tokens) || text.LogProb != want.LogProb {
+					t.Errorf("picture %d in %v, caption %d: %+v, among all %+v", i, order, k, text, want)
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,192 @@
+package blip2
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gomlx/compute/dtypes"
+
+	"antipode/gomlxmodels/captioner"
+	"antipode/gomlxmodels/internal/modeltest"
+	"antipode/gomlxmodels/weights"
+	"antipode/internal/testbackend"
+)
+
+func TestOpenErrors(t *testing.T) {
+	type object = map[string]any
+	text := func(key string, value any) object { return object{"text_config": object{key: value}} }
+	vision := func(key string, value any) object { return object{"vision_config": object{key: value}} }
+	qformer := func(key string, value any) object { return object{"qformer_config": object{key: value}} }
+	for _, c := range []struct {
+		changes object
+		want    string
+	}{
+		{object{"model_type": "blip"}, `model_type "blip" is not a BLIP-2`},
+		{object{"model_type": nil}, `says no "model_type"`},
+		{text("model_type", "t5"), "the language model is a t5: captions are written by a BLIP-2 with an OPT"},
+		{text("model_type", "llama"), "the language model is a llama"},
+		{text("num_attention_heads", 5), "hidden_size 32 not divisible by num_attention_heads 5"},
+		{text("activation_function", "wavy"), `activation "wavy"`},
+		{text("enable_bias", false), "only an OPT with biases"},
+		{text("eos_token_id", 324), "eos_token_id 324"},
+		{text("eos_token_id", []int{2, -1}), "eos_token_id -1"},
+		{text("eos_token_id", nil), "no token ends a caption"},
+		{text("eos_token_id", "end"), "neither a token nor a list of tokens"},
+		{text("bos_token_id", 400), "bos_token_id 400"},
+		{text("num_hidden_layers", 1<<20), "num_hidden_layers 1048576"},
+		{text("word_embed_proj_dim", 33), "word_embed_proj_dim 33 is not between 1 and 32"},
+		{text("word_embed_proj_dim", 16), "the configuration asks for [324 16]"},
+		{text("max_position_embeddings", 6), "leave no place"},
+		{text("vocab_size", "many"), "text_config"},
+		{text("num_hidden_layers", 3), "missing: language_model.model.decoder.layers.2"},
+		{text("num_hidden_layers", 1), "does not use: language_model.model.decoder.layers.1"},
+		{text("tie_word_embeddings", false), "missing: language_model.lm_head.weight"},
+		{object{"image_token_index": 324}, "image_token_index 324"},
+		{object{"num_query_tokens": 7}, "the configuration asks for [1 7 24]"},
+		{object{"num_query_tokens": 0}, "num_query_tokens 0"},
+		{vision("image_size", []int{28, 35}), "is not square"},
+		{vision("patch_size", 64), "patch_size"},
+		{vision("qkv_bias", false), "does not use: vision_model.encoder.layers.0.self_attn.qkv.bias"},
+		{qformer("num_attention_heads", 5), "hidden_size 24 not divisible by num_attention_heads 5"},
+		{qformer("cross_attention_frequency", 0), "cross_attention_frequency 0"},
+		{qformer("cross_attention_frequency", 1), "missing: qformer.encoder.layer.1.crossattention"},
+		{qformer("layer_norm_eps", 0), "layer_norm_eps 0"},
+		{qformer("hidden_act", "wavy"), `activation "wavy"`},
+		{qformer("intermediate_size", 39), "the configuration asks for [39"},
+	} {
+		dir := modeltest.CopyOf(t, "opt")
+		modeltest.Edit(t, filepath.Join(dir, "config.json"), c.changes)
+		_, err := OpenCaptioner(dir)
+		modeltest.CheckLine(t, err, c.want)
+	}
+	_, err := OpenCaptioner(t.TempDir())
+	modeltest.CheckLine(t, err, "config.json")
+	_, err = OpenCaptioner(filepath.Join("testdata", sharing))
+	modeltest.CheckLine(t, err, "without a language model writes no captions")
+}
+
+// TestOtherLanguage: vectors of pictures need no language model that this package knows.
+func TestOtherLanguage(t *testing.T) {
+	dir := modeltest.CopyOf(t, "opt")
+	modeltest.Edit(t, filepath.Join(dir, "config.json"), map[string]any{"text_config": map[string]any{"model_type": "t5", "vocab_size": nil, "eos_token_id": "whatever"}})
+	m, err := Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := m.Gives(Queries); err != nil {
+		t.Error(err)
+	}
+	if pictures, captions := m.Shares(); pictures || captions {
+		t.Errorf("shares %v, %v", pictures, captions)
+	}
+}
+
+// TestParts: which tensors are read for what.
+func TestParts(t *testing.T) {
+	read := func(m *Model, want need) (names []string) {
+		for _, r := range table(m.cfg, m.set, want) {
+			if r.Variable != "" {
+				names = append(names, r.Tensor)
+			}
+		}
+		return names
+	}
+	m, err := OpenCaptioner(filepath.Join("testdata", "old-hub"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if all := read(m, writes); len(all) != len(m.set.Names()) || !slices.Contains(all, headWeights) {
+		t.Errorf("%d tensors of %d are read to write captions", len(all), len(m.set.Names()))
+	}
+	for _, name := range read(m, tower) {
+		if !strings.HasPrefix(name, "vision_model.") {
+			t.Errorf("%s is read for the tower", name)
+		}
+	}
+	shared, err := Open(filepath.Join("testdata", sharing))
+	if err != nil {
+		t.Fatal(err)
+	}
+	known := map[string]bool{"itm_head.weight": true, "itm_head.bias": true} // read by nobody
+	for _, part := range []need{tower | queries | project, texts} {
+		variables := map[string]int{}
+		for _, name := range read(shared, part) {
+			known[name] = true
+		}
+		for _, r := range table(shared.cfg, shared.set, part) {
+			if variables[r.Variable]++; r.Variable != "" && variables[r.Variable] > max(1, r.Parts) {
+				t.Errorf("%s stands twice", r.Variable)
+			}
+		}
+	}
+	if len(known) != len(shared.set.Names()) {
+		t.Errorf("%d of %d tensors are known", len(known), len(shared.set.Names()))
+	}
+}
+
+// TestEnds: which tokens end a caption, and what stands for the queries where a penalty counts tokens.
+func TestEnds(t *testing.T) {
+	for name, want := range map[string]struct{ ends, seen []int32 }{"opt": {[]int32{202, 2}, []int32{320}}, "opt-350m": {[]int32{5}, []int32{97}}, "old-hub": {[]int32{7}, nil}} {
+		n := openGolden(t, name).Network()
+		if d := n.Decoder(dtypes.Float32); !slices.Equal(n.Ends, want.ends) || !slices.Equal(d.Seen, want.seen) || d.Before != 6 {
+			t.Errorf("%s: ends %v, seen %v, before %d", name, n.Ends, d.Seen, d.Before)
+		}
+	}
+}
+
+// TestMemory: weights that the memory cannot hold are not read, and the error says how much they take.
+func TestMemory(t *testing.T) {
+	now := available
+	t.Cleanup(func() { available = now })
+	if have, known := now(); known && have < 1<<20 {
+		t.Errorf("%d bytes are free", have)
+	}
+	m := openGolden(t, "opt").Model
+	rules := table(m.cfg, m.set, writes)
+	total, most := memory(rules, 4)
+	var values int64
+	for _, name := range m.set.Names() {
+		info, _ := m.set.Info(name)
+		n := int64(1)
+		for _, d := range info.Shape {
+			n *= int64(d)
+		}
+		values += n
+	}
+	if total != 4*values || most < 12*324*32 {
+		t.Errorf("%d and %d bytes, of %d values", total, most, values)
+	}
+	for _, have := range []int64{total, total + most} {
+		available = func() (int64, bool) { return have, true }
+		c, err := captioner.New(testbackend.Go(t), m.Network(), captioner.Options{})
+		if have == total {
+			modeltest.CheckLine(t, err, "the weights take 0.0 GiB in float32 and reading them 0.0 GiB more, but 0.0 GiB of memory are free")
+		} else if err != nil {
+			t.Errorf("with just enough: %v", err)
+		}
+		c.Close()
+	}
+}
+
+// TestTensors: a value that no network holds, and a tensor that is not there.
+func TestTensors(t *testing.T) {
+	list := modeltest.Tensors(t, filepath.Join("testdata", "opt"))
+	for what, damage := range map[string]func() []weights.Tensor{
+		"missing: query_tokens": func() []weights.Tensor {
+			return slices.DeleteFunc(slices.Clone(list), func(x weights.Tensor) bool { return x.Name == "query_tokens" })
+		},
+		"does not use: more.weight": func() []weights.Tensor {
+			return append(slices.Clone(list), weights.Tensor{Name: "more.weight", Shape: []int{1}, Data: []float32{1}})
+		},
+		"without a language model wr": func() []weights.Tensor {
+			return slices.DeleteFunc(slices.Clone(list), func(x weights.Tensor) bool { return strings.HasPrefix(x.Name, "language_") })
+		},
+	} {
+		dir := modeltest.CopyOf(t, "opt")
+		modeltest.Save(t, dir, damage())
+		_, err := OpenCaptioner(dir)
+		modeltest.CheckLine(t, err, what)
+	}
+}
