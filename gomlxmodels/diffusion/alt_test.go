@@ -135,11 +135,7 @@ func TestAltPadding(t *testing.T) {
 
 func TestAltOpenRefuses(t *testing.T) {
 	const file = "text_encoder/model.safetensors"
-	for _, c := range []struct {
-		name   string
-		damage func(dir string)
-		words  []string
-	}{
+	refuses(t, "alt9", []damage{
 		{"CLIP's tower", func(dir string) {
 			edit(t, dir, "model_index.json", map[string]any{"text_encoder": []string{"transformers", "CLIPTextModel"}})
 		}, []string{"model_index.json", "CLIPTextModel", "RobertaSeriesModelWithTransformation"}},
@@ -174,14 +170,7 @@ func TestAltOpenRefuses(t *testing.T) {
 		{"a limit beyond the positions", func(dir string) {
 			edit(t, dir, "tokenizer/tokenizer_config.json", map[string]any{"model_max_length": 512})
 		}, []string{"model_max_length is 512", "positions for 78"}},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			dir := modeltest.CopyOf(t, "alt9")
-			c.damage(dir)
-			_, err := Open(dir, OpenOptions{})
-			line(t, err, append(c.words, dir)...)
-		})
-	}
+	})
 }
 
 // TestNaN puts a value that is no number among the weights: Open reads headers alone, Load does not take it.

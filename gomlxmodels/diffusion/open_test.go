@@ -52,6 +52,25 @@ func line(t *testing.T, err error, words ...string) {
 	}
 }
 
+// damage is something wrong with a folder, and words of the error that says so.
+type damage struct {
+	name  string
+	do    func(dir string)
+	words []string
+}
+
+// refuses damages copies of a folder below testdata, each in one way, and holds Open to its errors.
+func refuses(t *testing.T, folder string, list []damage) {
+	for _, d := range list {
+		t.Run(d.name, func(t *testing.T) {
+			dir := modeltest.CopyOf(t, folder)
+			d.do(dir)
+			_, err := Open(dir, OpenOptions{})
+			line(t, err, append(d.words, dir)...)
+		})
+	}
+}
+
 func TestOpen(t *testing.T) {
 	m, err := Open(filepath.Join("testdata", "sd2"), OpenOptions{})
 	if err != nil {
@@ -88,11 +107,7 @@ func TestOpen(t *testing.T) {
 
 func TestOpenRefuses(t *testing.T) {
 	const unetFile, vaeFile = "unet/diffusion_pytorch_model.safetensors", "vae/diffusion_pytorch_model.safetensors"
-	for _, c := range []struct {
-		name   string
-		damage func(dir string)
-		words  []string
-	}{
+	refuses(t, "sd2", []damage{
 		{"no index", func(dir string) { os.Remove(filepath.Join(dir, "model_index.json")) }, []string{"pipeline folder", "model_index.json"}},
 		{"another pipeline", func(dir string) {
 			edit(t, dir, "model_index.json", map[string]any{"_class_name": "StableDiffusionXLPipeline"})
@@ -141,14 +156,7 @@ func TestOpenRefuses(t *testing.T) {
 			})
 		}, []string{vaeFile, `"encoder.conv_in.weight" has shape [3 8 3 3]`, "[8 3 3 3]"}},
 		{"no weights", func(dir string) { os.Remove(filepath.Join(dir, "unet", "diffusion_pytorch_model.safetensors")) }, []string{"unet", "holds no diffusion_pytorch_model.safetensors"}},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			dir := modeltest.CopyOf(t, "sd2")
-			c.damage(dir)
-			_, err := Open(dir, OpenOptions{})
-			line(t, err, append(c.words, dir)...)
-		})
-	}
+	})
 }
 
 func TestRequestsRefused(t *testing.T) {

@@ -102,11 +102,7 @@ func TestBlockedPictures(t *testing.T) {
 
 func TestSafetyOpenRefuses(t *testing.T) {
 	const file = "safety_checker/model.safetensors"
-	for _, c := range []struct {
-		name   string
-		damage func(dir string)
-		words  []string
-	}{
+	list := []damage{
 		{"no folder", func(dir string) { os.RemoveAll(filepath.Join(dir, "safety_checker")) }, []string{"safety_checker", "config.json", "no such file"}},
 		{"no weights", func(dir string) { os.Remove(filepath.Join(dir, file)) }, []string{"safety_checker: holds no model.safetensors"}},
 		{"torch's weights", func(dir string) {
@@ -139,16 +135,17 @@ func TestSafetyOpenRefuses(t *testing.T) {
 		{"no concepts", func(dir string) {
 			rewrite(t, dir, file, func(all map[string]weights.Tensor) { delete(all, "concept_embeds") })
 		}, []string{file, "missing: concept_embeds"}},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			dir := modeltest.CopyOf(t, "alt9")
-			c.damage(dir)
-			_, err := Open(dir, OpenOptions{})
-			line(t, err, append(c.words, dir, "safety checker off")...)
-			if m, err := Open(dir, OpenOptions{NoSafetyChecker: true}); err != nil || m.Safety() != SafetyOff {
-				t.Errorf("with the checker off: %v", err)
-			}
-		})
+	}
+	for i := range list {
+		list[i].words = append(list[i].words, "safety checker off")
+	}
+	refuses(t, "alt9", list)
+	for _, d := range list {
+		dir := modeltest.CopyOf(t, "alt9")
+		d.do(dir)
+		if m, err := Open(dir, OpenOptions{NoSafetyChecker: true}); err != nil || m.Safety() != SafetyOff {
+			t.Errorf("%s: with the checker off: %v", d.name, err)
+		}
 	}
 }
 

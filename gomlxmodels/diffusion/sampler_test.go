@@ -158,3 +158,22 @@ func TestInterrupt(t *testing.T) {
 		t.Errorf("kept: %v", got)
 	}
 }
+
+// TestBatchSizes looks at how many rows batches get: none to spare, and no graph compiled anew for the rest of a list.
+func TestBatchSizes(t *testing.T) {
+	s := &Sampler{sizes: map[group][]int{}}
+	small, wide := group{steps: 20, width: 64, height: 64, guided: true}, group{steps: 20, width: 96, height: 64, guided: true}
+	for _, c := range []struct {
+		g       group
+		n, want int
+	}{{small, 1, 1}, {small, 4, 4}, {small, 3, 4}, {small, 1, 1}, {small, 8, 8}, {small, 5, 8}, {small, 2, 4}, {wide, 2, 2}, {wide, 1, 2}} {
+		if got := s.size(c.g, c.n); got != c.want {
+			t.Errorf("%d pictures get %d rows, not %d", c.n, got, c.want)
+		}
+		other := c.g
+		other.steps, other.scheduler = 50, "euler"
+		if got := s.size(other, c.n); got != c.want {
+			t.Errorf("with other steps %d pictures get %d rows, not %d", c.n, got, c.want)
+		}
+	}
+}
