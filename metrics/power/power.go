@@ -91,9 +91,8 @@ func Resample(ctx context.Context, cells []Cell, audit Audit, o Options) ([]Outc
 	if workers == 0 {
 		workers = runtime.GOMAXPROCS(0)
 	}
-	run, stop := context.WithCancel(ctx)
-	defer stop()
 	var next atomic.Int64
+	var stopped atomic.Bool // draws are begun in order, so that the earliest that fails is among those begun
 	var wait sync.WaitGroup
 	var mu sync.Mutex
 	done, failed, firstErr := 0, total, error(nil)
@@ -101,16 +100,18 @@ func Resample(ctx context.Context, cells []Cell, audit Audit, o Options) ([]Outc
 		wait.Go(func() {
 			for {
 				job := int(next.Add(1)) - 1
-				if job >= total || run.Err() != nil {
+				if job >= total || stopped.Load() || ctx.Err() != nil {
 					return
 				}
 				at, r := &out[job/o.Resamples], job%o.Resamples
-				readings, err := audit(run, o.draw(cells, at.N, at.Share, r))
+				readings, err := audit(ctx, o.draw(cells, at.N, at.Share, r))
+				if err != nil {
+					stopped.Store(true)
+				}
 				mu.Lock()
 				switch {
-				case err != nil && job < failed && !(firstErr != nil && errors.Is(err, context.Canceled)):
+				case err != nil && job < failed:
 					failed, firstErr = job, fmt.Errorf("resample %d of %d per cell: %w", r+1, at.N, err)
-					stop()
 				case err == nil:
 					at.Readings[r] = readings
 					if done++; o.Progress != nil {

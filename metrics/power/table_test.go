@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"antipode/datasets"
@@ -240,13 +241,13 @@ func TestCurveIsTheChain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	asked := ""
+	var asked atomic.Value
 	got, err := metrics.Evaluate(t.Context(), plan.Args, []*client.Frame{frame}, metrics.Call{Verb: func(op string, _ json.RawMessage, in []*client.Frame) (*client.Frame, error) {
-		asked = op
+		asked.Store(op)
 		return in[0], nil
 	}})
-	if err != nil || asked != "head" {
-		t.Fatal(err, asked)
+	if err != nil || asked.Load() != "head" {
+		t.Fatal(err, asked.Load())
 	}
 	want := tabulartest.Evaluate(t, "power", frame, options("sizes", "4", "resamples", "20"))
 	near.Check(t, "found", got.Numbers("found"), want.Numbers("found"), 0, 0)
