@@ -1,6 +1,7 @@
 package diffusion
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"math"
@@ -149,8 +150,8 @@ func TestSafetyOpenRefuses(t *testing.T) {
 	}
 }
 
-// TestSafetyOldNames reads a checker as saved before transformers 5: the tower's names begin with vision_model twice, and its positions
-// are numbered.
+// TestSafetyOldNames reads a checker as saved before transformers 5: the tower's names begin with vision_model twice, its positions are
+// numbered, its shape stands twice, and the sizes of the preprocessing are single numbers.
 func TestSafetyOldNames(t *testing.T) {
 	dir := modeltest.CopyOf(t, "alt9")
 	rewrite(t, dir, "safety_checker/model.safetensors", func(all map[string]weights.Tensor) {
@@ -163,6 +164,19 @@ func TestSafetyOldNames(t *testing.T) {
 		}
 		all["ids"] = weights.Tensor{Name: "vision_model.vision_model.embeddings.position_ids", Shape: []int{1, 2}, Data: []float32{0, 1}}
 	})
+	text, err := os.ReadFile(filepath.Join(dir, "safety_checker", "config.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var config map[string]any
+	if err := json.Unmarshal(text, &config); err != nil {
+		t.Fatal(err)
+	}
+	edit(t, dir, "safety_checker/config.json", map[string]any{"vision_config_dict": config["vision_config"], "text_config_dict": map[string]any{"hidden_size": 768, "num_attention_heads": 12}})
+	edit(t, dir, "safety_checker/config.json", map[string]any{"vision_config": nil})
+	modeltest.Write(t, filepath.Join(dir, "feature_extractor", "preprocessor_config.json"), `{"crop_size": 32, "do_center_crop": true, "do_convert_rgb": true, "do_normalize": true,
+		"do_resize": true, "feature_extractor_type": "CLIPFeatureExtractor", "image_mean": [0.48145466, 0.4578275, 0.40821073], "image_std": [0.26862954, 0.26130258, 0.27577711], "resample": 3, "size": 32}`)
+	edit(t, dir, "model_index.json", map[string]any{"feature_extractor": []string{"transformers", "CLIPFeatureExtractor"}, "safety_checker": []string{"stable_diffusion", "StableDiffusionSafetyChecker"}})
 	m, err := Open(dir, OpenOptions{})
 	if err != nil {
 		t.Fatal(err)
