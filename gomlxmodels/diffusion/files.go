@@ -37,7 +37,7 @@ func openWeights(dir, name string) (set *weights.Set, files []string, err error)
 	}
 	hint := "get the folder again"
 	if len(others) > 0 {
-		hint = fmt.Sprintf("there is %s: load the pipeline with its variant and save it with safe_serialization=True", strings.Join(others, ", "))
+		hint = fmt.Sprintf("there is %s, which is not read: load it in Python and save it with save_pretrained(…, safe_serialization=True)", strings.Join(others, ", "))
 	}
 	return nil, nil, fmt.Errorf("%s: holds no %s.safetensors; %s", dir, name, hint)
 }

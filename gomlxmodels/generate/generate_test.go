@@ -2,6 +2,7 @@ package generate_test
 
 import (
 	"context"
+	"errors"
 	"image/png"
 	"os"
 	"path/filepath"
@@ -113,29 +114,54 @@ func TestSameSeedSamePicture(t *testing.T) {
 	}
 }
 
-// TestResumed makes two pictures, then all: the two are found, and the table is that of a run at one go.
-func TestResumed(t *testing.T) {
-	of := func(n int) datasets.Table {
-		return gomlxmodels.Generate(folder("bare"), datasets.FromRows(asked[:n]), gomlxmodels.Steps(2), gomlxmodels.PictureSize(16, 16))
-	}
-	evaluator(t)
-	first, table := rows(t, of(2)), of(4)
-	res, err := table.RunE(context.Background())
+// TestInterrupted stops a run after each of its pictures and runs it again: what was finished is found, and the table that is written
+// is that of a run at one go, byte by byte.
+func TestInterrupted(t *testing.T) {
+	const n = 4
+	table := gomlxmodels.Generate(folder("bare"), datasets.FromRows(asked[:n]), gomlxmodels.Steps(4), gomlxmodels.PictureSize(16, 16))
+	plan, err := table.Plan()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if res.Found != 2 || res.Computed != 2 {
-		t.Errorf("found %d, computed %d of 4, two of them made before", res.Found, res.Computed)
-	}
-	resumed := rows(t, table)
-	if resumed.Images("image")[1] != first.Images("image")[1] {
-		t.Error("a picture was made again")
+	written := func() string {
+		t.Helper()
+		path := filepath.Join(t.TempDir(), "t.csv")
+		if _, err := table.SaveE(t.Context(), path); err != nil {
+			t.Fatal(err)
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
 	}
 	evaluator(t)
-	atOnce := rows(t, table)
-	for i := range 4 {
-		if a, b := resumed.Images("image")[i], atOnce.Images("image")[i]; a.SHA256 != b.SHA256 || a.SHA256 == "" {
-			t.Errorf("picture %d: %s resumed, %s at one go", i+1, a.SHA256, b.SHA256)
+	want := written()
+	if strings.Count(want, ".png") != n {
+		t.Fatalf("the table is %s", want)
+	}
+	for finished := 1; finished < n; finished++ {
+		t.Setenv("ANTIPODE_PLUGIN", "none")
+		e, err := all.NewEngine(t.TempDir(), "test")
+		if err != nil {
+			t.Fatal(err)
+		}
+		client.Register(e)
+		ctx, cancel := context.WithCancel(t.Context())
+		_, err = e.Run(ctx, client.Request{Plan: plan}, func(p client.Progress) {
+			if p.Done == finished {
+				cancel()
+			}
+		})
+		if cancel(); !errors.Is(err, context.Canceled) {
+			t.Fatalf("stopped after %d: %v", finished, err)
+		}
+		res, err := table.RunE(t.Context())
+		if err != nil || res.Found != finished || res.Computed != n-finished {
+			t.Errorf("stopped after %d of %d: then found and computed %+v, %v", finished, n, res, err)
+		}
+		if got := written(); got != want {
+			t.Errorf("stopped after %d the table is\n%s\nat one go\n%s", finished, got, want)
 		}
 	}
 }
