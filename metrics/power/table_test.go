@@ -158,6 +158,34 @@ func TestFindings(t *testing.T) {
 	}
 }
 
+// TestNeeded: the smallest size from which on the power is reached, for each line by itself.
+func TestNeeded(t *testing.T) {
+	f := client.NewFrame(datasets.Columns("audit:text", "kind:text", "subject:text", "share:number", "n:number", "found:number", "planted:number", "estimate:number", "n_rows:number"))
+	add := func(kind, subject string, share, n, found float64) {
+		f.Add([]string{"x", kind, subject}, share, n, found, -1, -n, 10*n)
+	}
+	for i, found := range []float64{0.85, 0.7, 0.9, 0.8} { // not from 2 on: 4 falls below
+		add("planted", "V", 1, []float64{2, 4, 16, 8}[i], found)
+	}
+	add("planted", "V", 0.5, 2, 0.2)
+	add("planted", "V", 0.5, 4, 0.79)
+	add("control", "W", 1, 2, 1)
+	add("family", "any", 1, 2, 1)
+	got := tabulartest.Evaluate(t, "power-needed", f, nil)
+	if got.Len() != 2 || got.Numbers("n")[0] != 8 || got.Numbers("n_rows")[0] != 80 || got.Numbers("estimate")[0] != -16 || got.Numbers("n_largest")[0] != 16 || !math.IsNaN(got.Numbers("n")[1]) || got.Numbers("share")[1] != 0.5 {
+		t.Errorf("%+v", got.Columns)
+	}
+	if got := tabulartest.Evaluate(t, "power-needed", f, map[string]string{"power": "0.75"}); got.Numbers("n")[1] != 4 {
+		t.Errorf("%v", got.Numbers("n"))
+	}
+	if _, err := tabulartest.Run("power-needed", f, map[string]string{"power": "80"}); err == nil {
+		t.Error("a power of 80 passes")
+	}
+	if err := Needed(datasets.FromFrame(f), AtPower(0.9)).Err(); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestUnits: rows of a unit come and go together.
 func TestUnits(t *testing.T) {
 	f := tabulartest.Evaluate(t, "power", poolOf(t, 3, 1, 5), options("cells", "group", "unit", "prompt", "sizes", "1", "resamples", "20"))
