@@ -20,14 +20,49 @@ import (
 // together, up to Batch of them. progress may be nil; it is called on the caller's goroutine. ctx is looked at between the steps: when
 // it ends, what was finished is returned with its error. An error of a request names it by its place, from 1; then nothing was begun.
 func (s *Sampler) Generate(ctx context.Context, requests []Request, progress func(Progress)) (out []Picture, err error) {
-	defer runner.Recovered("diffusion", &err)
-	if err := s.run.Closed(); err != nil {
+	job, err := s.Begin(requests, progress)
+	if err != nil {
 		return nil, err
 	}
+	defer job.Close()
+	for more := true; more && err == nil; {
+		if err = ctx.Err(); err == nil {
+			more, err = job.Next()
+		}
+	}
+	return job.Pictures, err
+}
+
+// Job is the work of a [Sampler.Generate] in pieces. A sampler may have several in hand: between two pieces the device, and the
+// sampler, are free for another.
+type Job struct {
+	Pictures []Picture // in the order of the requests, as far as they are made
+	s        *Sampler
+	progress func(Progress)
+	batches  []*batch // what is left; the first is in hand
+}
+
+// batch is requests that are sampled together.
+type batch struct {
+	plan *schedule.Plan
+	runs []*run
+
+	dims    []int             // [B,h,w,C] of the latents; nil = not begun. B may be more than runs: the last fills up
+	inputs  []*tensors.Tensor // of the UNet, that stay the same
+	state   []*tensors.Tensor // the latents, then what the sampler keeps
+	none    *tensors.Tensor   // zeros, where no noise is asked for
+	steps   int               // done
+	latents []float32         // of runs, after the last step
+	decoded int               // of runs
+}
+
+// Begin checks requests as Generate does, and computes nothing on the device; [Job.Next] does. Close the job when done with it.
+func (s *Sampler) Begin(requests []Request, progress func(Progress)) (job *Job, err error) {
+	defer runner.Recovered("diffusion", &err)
 	if progress == nil {
 		progress = func(Progress) {}
 	}
-	out = make([]Picture, len(requests))
+	job = &Job{s: s, progress: progress, Pictures: make([]Picture, len(requests))}
 	plans := map[group]*schedule.Plan{}
 	byGroup := map[group][]*run{}
 	var order []group
@@ -40,93 +75,125 @@ func (s *Sampler) Generate(ctx context.Context, requests []Request, progress fun
 		if err != nil {
 			return nil, fmt.Errorf("request %d: %w", i+1, err)
 		}
-		one.at, out[i].Truncated = i, one.truncated
+		one.at, job.Pictures[i].Truncated = i, one.truncated
 		byGroup[one.group] = append(byGroup[one.group], one)
 	}
 	for _, g := range order {
-		for batch := range slices.Chunk(byGroup[g], s.opts.Batch) {
-			latents, err := s.sample(ctx, plans[g], batch, progress)
-			if err != nil {
-				return out, err
-			}
-			for i, r := range batch {
-				if err := ctx.Err(); err != nil {
-					return out, err
-				}
-				if err := s.finish(&out[r.at], latents[i*len(latents)/len(batch):(i+1)*len(latents)/len(batch)], g); err != nil {
-					return out, fmt.Errorf("request %d: %w", r.at+1, err)
-				}
-				n := len(plans[g].Steps)
-				progress(Progress{r.at, n, n, &out[r.at]})
-			}
+		for runs := range slices.Chunk(byGroup[g], s.opts.Batch) {
+			job.batches = append(job.batches, &batch{plan: plans[g], runs: runs})
 		}
 	}
-	return out, nil
+	return job, nil
 }
 
-// sample takes up to Batch requests from noise to latents [B,h,w,C], which it brings to the host.
-func (s *Sampler) sample(ctx context.Context, plan *schedule.Plan, batch []*run, progress func(Progress)) (latents []float32, err error) {
-	g := batch[0].group
-	b, factor, channels := s.size(g, len(batch)), s.m.vae.Factor(), s.m.unet.InChannels
-	dims := []int{b, g.height / factor, g.width / factor, channels}
-	rows := make([]*run, b) // filled up with the last
-	for i := range rows {
-		rows[i] = batch[min(i, len(batch)-1)]
+// Next does one piece of the work: it reads a batch's texts and draws its noise, does one of its steps, or decodes one of its pictures.
+// more is false after the last piece.
+func (j *Job) Next() (more bool, err error) {
+	defer runner.Recovered("diffusion", &err)
+	if err := j.s.run.Closed(); err != nil || len(j.batches) == 0 {
+		return false, err
 	}
-	inputs, err := s.conditions(rows, g.guided)
+	b := j.batches[0]
+	n := len(b.plan.Steps)
+	switch {
+	case b.dims == nil:
+		err = j.s.start(b)
+	case b.steps < n:
+		if err = j.s.step(b); err != nil {
+			break
+		}
+		for _, r := range b.runs {
+			j.progress(Progress{Request: r.at, Step: b.steps, Steps: n})
+		}
+	default:
+		r, size := b.runs[b.decoded], len(b.latents)/len(b.runs)
+		if err = j.s.finish(&j.Pictures[r.at], b.latents[b.decoded*size:(b.decoded+1)*size], r.group); err != nil {
+			err = fmt.Errorf("request %d: %w", r.at+1, err)
+			break
+		}
+		j.progress(Progress{r.at, n, n, &j.Pictures[r.at]})
+		if b.decoded++; b.decoded == len(b.runs) {
+			b.release()
+			j.batches = j.batches[1:]
+		}
+	}
+	return len(j.batches) > 0, err
+}
+
+// Close gives back what the job holds on the device.
+func (j *Job) Close() {
+	for _, b := range j.batches {
+		b.release()
+	}
+	j.batches = nil
+}
+
+func (b *batch) release() {
+	release(append(append(b.inputs, b.state...), b.none)...)
+	b.inputs, b.state, b.none = nil, nil, nil
+}
+
+// start reads a batch's texts and draws the noise its pictures begin as.
+func (s *Sampler) start(b *batch) (err error) {
+	g, factor := b.runs[0].group, s.m.vae.Factor()
+	rows := s.size(g, len(b.runs))
+	if b.inputs, err = s.conditions(b.runs, rows, g.guided); err != nil {
+		return err
+	}
+	b.dims = []int{rows, g.height / factor, g.width / factor, s.m.unet.InChannels}
+	zeros := func() *tensors.Tensor {
+		return tensors.FromFlatDataAndDimensions(make([]float32, rows*b.size()), b.dims...)
+	}
+	b.none, b.state = zeros(), []*tensors.Tensor{b.drawn(b.plan.Start)}
+	for range b.plan.Kept {
+		b.state = append(b.state, zeros())
+	}
+	return nil
+}
+
+// size is how many latents a picture has.
+func (b *batch) size() int { return b.dims[1] * b.dims[2] * b.dims[3] }
+
+// drawn is fresh noise, each row's of its own generator.
+//
+// Shapes: → [B,h,w,C].
+func (b *batch) drawn(scale float32) *tensors.Tensor {
+	flat := make([]float32, 0, b.dims[0]*b.size())
+	for _, r := range b.runs {
+		flat = append(flat, draw(r.noise, scale, b.dims[1:])...)
+	}
+	for len(flat) < cap(flat) {
+		flat = append(flat, flat[len(flat)-b.size():]...)
+	}
+	return tensors.FromFlatDataAndDimensions(flat, b.dims...)
+}
+
+// step does a batch's next step on the device; after the last one it brings the latents to the host.
+func (s *Sampler) step(b *batch) error {
+	step, fresh := &b.plan.Steps[b.steps], b.none
+	if step.Noise {
+		fresh = b.drawn(1)
+		defer release(fresh)
+	}
+	next, err := s.mixed(step, b.state, fresh, b.inputs)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	defer release(inputs...)
-	drawn := func(scale float32) *tensors.Tensor {
-		flat := make([]float32, 0, dims[0]*dims[1]*dims[2]*dims[3])
-		for i := range rows {
-			if i < len(batch) {
-				flat = append(flat, draw(rows[i].noise, scale, dims[1:])...)
-			} else {
-				flat = append(flat, flat[len(flat)-dims[1]*dims[2]*dims[3]:]...)
-			}
-		}
-		return tensors.FromFlatDataAndDimensions(flat, dims...)
+	release(b.state...)
+	b.state = next
+	if b.steps++; b.steps < len(b.plan.Steps) {
+		return nil
 	}
-	none := tensors.FromFlatDataAndDimensions(make([]float32, dims[0]*dims[1]*dims[2]*dims[3]), dims...)
-	state := []*tensors.Tensor{drawn(plan.Start)} // the latents, then what the sampler keeps
-	defer func() { release(append(state, none)...) }()
-	for range plan.Kept {
-		state = append(state, tensors.FromFlatDataAndDimensions(make([]float32, dims[0]*dims[1]*dims[2]*dims[3]), dims...))
+	if b.latents, err = tensors.CopyFlatData[float32](b.state[0]); err != nil {
+		return err
 	}
-	for i := range plan.Steps {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		step := &plan.Steps[i]
-		fresh := none
-		if step.Noise {
-			fresh = drawn(1)
-		}
-		next, err := s.step(step, state, fresh, inputs)
-		if step.Noise {
-			release(fresh)
-		}
-		if err != nil {
-			return nil, err
-		}
-		release(state...)
-		state = next
-		for _, r := range batch {
-			progress(Progress{Request: r.at, Step: i + 1, Steps: len(plan.Steps)})
-		}
-	}
-	if latents, err = tensors.CopyFlatData[float32](state[0]); err != nil {
-		return nil, err
-	}
-	latents = latents[:len(latents)/b*len(batch)]
-	for i, v := range latents {
+	b.latents = b.latents[:len(b.runs)*b.size()]
+	for i, v := range b.latents {
 		if v-v != 0 {
-			return nil, fmt.Errorf("request %d: the latents became %v: weights or guidance are out of range", batch[i*len(batch)/len(latents)].at+1, v)
+			return fmt.Errorf("request %d: the latents became %v: weights or guidance are out of range", b.runs[i/b.size()].at+1, v)
 		}
 	}
-	return latents, nil
+	return nil
 }
 
 // size is how many rows a batch of n has on the device: the fewest for which the networks are compiled already, or n. So the rest of a
@@ -140,8 +207,8 @@ func (s *Sampler) size(g group, n int) int {
 	return n
 }
 
-// step does one step on the device.
-func (s *Sampler) step(step *schedule.Step, state []*tensors.Tensor, fresh *tensors.Tensor, conditions []*tensors.Tensor) ([]*tensors.Tensor, error) {
+// mixed asks the UNet and gives the state after the step.
+func (s *Sampler) mixed(step *schedule.Step, state []*tensors.Tensor, fresh *tensors.Tensor, conditions []*tensors.Tensor) ([]*tensors.Tensor, error) {
 	t := tensors.FromFlatDataAndDimensions([]float32{float32(step.Timestep), step.Scale}, 2)
 	defer release(t)
 	answers, err := call(s.graphs[unetPart], append([]*tensors.Tensor{state[0], t}, conditions...)...)

@@ -151,9 +151,14 @@ func (s *Sampler) context(t tokens) ([]float32, error) {
 	return out[0], nil
 }
 
-// conditions are the UNet's inputs that stay the same through a run: context, and with guidance its weights.
-func (s *Sampler) conditions(rows []*run, guided bool) (inputs []*tensors.Tensor, err error) {
+// conditions are the UNet's inputs that stay the same through a run, of so many rows, filled up with the last: context, and with guidance
+// its weights.
+func (s *Sampler) conditions(runs []*run, n int, guided bool) (inputs []*tensors.Tensor, err error) {
 	var flat, weights []float32
+	rows := slices.Clone(runs)
+	for len(rows) < n {
+		rows = append(rows, runs[len(runs)-1])
+	}
 	add := func(t tokens) {
 		var v []float32
 		if err == nil {

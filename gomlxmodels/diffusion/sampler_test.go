@@ -177,3 +177,61 @@ func TestBatchSizes(t *testing.T) {
 		}
 	}
 }
+
+// TestJobs has one sampler do two jobs by turns, one of which is given up in the middle: the other's pictures are those of Generate.
+func TestJobs(t *testing.T) {
+	g := openGolden(t, filepath.Join("testdata", "bare"))
+	s := newSampler(t, testbackend.Go(t), g.Model, Options{Batch: 2})
+	list := []Request{{Prompt: "a boat", Seed: 1}, {Prompt: "the sea", Seed: 2}, {Prompt: "", Seed: 3}}
+	for i := range list {
+		list[i].Steps, list[i].Width, list[i].Height, list[i].Scheduler = 4, 16, 16, "euler-ancestral"
+	}
+	want, err := s.Generate(t.Context(), list, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := Request{Prompt: "x", Seed: 9, Steps: 6, Width: 16, Height: 16}
+	job, err := s.Begin(list, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer job.Close()
+	beside, err := s.Begin([]Request{other}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pieces := 0
+	for more := true; more; pieces++ {
+		if more, err = job.Next(); err != nil {
+			t.Fatal(err)
+		}
+		if pieces < 4 {
+			if _, err := beside.Next(); err != nil {
+				t.Fatal(err)
+			}
+		} else {
+			beside.Close()
+		}
+	}
+	for i := range list {
+		if d := apart(t, job.Pictures[i].Image, want[i].Image); d > 0 {
+			t.Errorf("picture %d differs by %d/255 from Generate's", i+1, d)
+		}
+	}
+	if pieces != 2*(1+4)+3 || beside.Pictures[0].Image != nil {
+		t.Errorf("%d pieces, the job that was given up made %v", pieces, beside.Pictures)
+	}
+	if more, err := job.Next(); more || err != nil {
+		t.Errorf("after the last piece: %t, %v", more, err)
+	}
+	if more, err := beside.Next(); more || err != nil {
+		t.Errorf("after Close: %t, %v", more, err)
+	}
+	again, err := s.Begin(list, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Close()
+	_, err = again.Next()
+	line(t, err, "the sampler is closed")
+}

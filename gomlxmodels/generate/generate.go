@@ -141,16 +141,18 @@ func (w *worker) Compute(ctx context.Context, prepared []any) ([][]stage.Value, 
 	for i, p := range prepared {
 		requests[i] = p.(diffusion.Request)
 	}
-	var pictures []diffusion.Picture
-	err := w.env.OnDevice(ctx, func() (err error) {
-		pictures, err = w.sampler.Generate(ctx, requests, func(p diffusion.Progress) { stage.Step(ctx, p.Step, p.Steps) })
-		return err
-	})
+	job, err := w.sampler.Begin(requests, func(p diffusion.Progress) { stage.Step(ctx, p.Step, p.Steps) })
 	if err != nil {
 		return nil, err
 	}
-	out := make([][]stage.Value, len(pictures))
-	for i, p := range pictures {
+	defer w.env.OnDevice(context.WithoutCancel(ctx), func() error { job.Close(); return nil })
+	for more := true; more; { // between the steps others have the device: a picture may take minutes
+		if err := w.env.OnDevice(ctx, func() (err error) { more, err = job.Next(); return err }); err != nil {
+			return nil, err
+		}
+	}
+	out := make([][]stage.Value, len(job.Pictures))
+	for i, p := range job.Pictures {
 		if out[i], err = w.values(p); err != nil {
 			return nil, err
 		}
