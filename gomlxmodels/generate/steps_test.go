@@ -15,8 +15,11 @@ import (
 	"antipode/kernel/client"
 )
 
-// lent is an environment with the pure Go backend, and no store.
-type lent struct{ t *testing.T }
+// lent is an environment with the pure Go backend, and no store. It counts how often the device was asked for.
+type lent struct {
+	t    *testing.T
+	uses *int
+}
 
 func (e lent) Device() (any, error) {
 	return &device.Device{Backend: testbackend.Go(e.t), Kind: device.Go}, nil
@@ -26,7 +29,8 @@ func (lent) FileDigest(path string) (string, error) { return path, nil }
 func (lent) PutBlob([]byte, string) (client.Image, error) {
 	return client.Image{Path: "picture.png"}, nil
 }
-func (lent) OnDevice(_ context.Context, f func() error) error {
+func (e lent) OnDevice(_ context.Context, f func() error) error {
+	*e.uses++
 	return f()
 }
 func (e lent) ModelDir() string { return e.t.TempDir() }
@@ -35,7 +39,7 @@ func (e lent) Shared(_ string, open func() (any, int64, func(), error)) (any, fu
 	return value, release, err
 }
 
-// TestSteps listens to the steps inside a batch, which is three pictures here.
+// TestSteps listens to the steps inside a batch, which is three pictures here, and counts how often others may have the device.
 func TestSteps(t *testing.T) {
 	Together(t, device.Go, 3)
 	dir, err := filepath.Abs(filepath.Join("..", "diffusion", "testdata", "bare"))
@@ -43,7 +47,8 @@ func TestSteps(t *testing.T) {
 		t.Fatal(err)
 	}
 	raw, _ := json.Marshal(gomlxmodels.GenerateArgs{Model: dir, Steps: 3, Width: 16, Height: 16})
-	w, err := open(t.Context(), lent{t}, raw)
+	uses := 0
+	w, err := open(t.Context(), lent{t, &uses}, raw)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,8 +71,12 @@ func TestSteps(t *testing.T) {
 			told = append(told, s)
 		}
 	})
+	uses = 0
 	if _, err := w.Compute(ctx, prepared); err != nil {
 		t.Fatal(err)
+	}
+	if want := 1 + 3 + 3 + 1; uses != want { // texts, steps, pictures, release
+		t.Errorf("the device was asked for %d times, not %d", uses, want)
 	}
 	if got := strings.Join(told, " "); got != "1/3 2/3 3/3" {
 		t.Errorf("steps %s", got)
