@@ -62,6 +62,11 @@ func generate(ctx context.Context, args []string) error {
 		}
 		options = append(options, gomlxmodels.PictureSize(width, height))
 	}
+	for _, o := range options {
+		if err := o(&gomlxmodels.GenerateArgs{}); err != nil {
+			return usage("%v", err)
+		}
+	}
 	pictures := gomlxmodels.Generate(model, t, options...)
 	if name, api := strings.CutPrefix(model, gomlxmodels.API); api {
 		if err := estimate(ctx, t, n, imageapi.Options{Model: name, Size: size, Quality: quality, Style: style}); err != nil {
