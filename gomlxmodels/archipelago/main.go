@@ -14,13 +14,14 @@ import (
 	"antipode/gomlxmodels/archipelago/blip"
 	"antipode/gomlxmodels/archipelago/clip"
 	"antipode/gomlxmodels/archipelago/clipseg"
+	"antipode/gomlxmodels/archipelago/diffusion"
 	"antipode/gomlxmodels/archipelago/trainer"
 	"antipode/gomlxmodels/archipelago/vae"
 	"antipode/gomlxmodels/archipelago/vit"
 )
 
 // models are what can be trained, in an order in which each finds what it starts from.
-var models = []trainer.Model{vit.Model, vae.Model, clip.Model, clipseg.Model, blip.Model}
+var models = []trainer.Model{vit.Model, vae.Model, clip.Model, clipseg.Model, blip.Model, diffusion.Base, diffusion.Fair, diffusion.Planted}
 
 func usage() string {
 	var names []string

@@ -34,19 +34,23 @@ type batch struct {
 	noise  []float32 // [B,h,w,C] normal, of the latents
 }
 
-// A step sees cuts of cutSize×cutSize pixels, one of each picture, until the last of wholeShare of a run: these see half as many
-// pictures, whole. Cuts cost a quarter, and sharpness is learned as well from them; whole pictures then settle the means of norms and attention.
-const (
-	cutSize    = examples.Size / 2
-	wholeShare = 0.25
-)
+// stages are what a run's steps see: cuts of pictures, each of another, larger ones and fewer towards the end. Small cuts cost little and show much; whole pictures then settle the
+// means of norms and attention.
+var stages = []struct {
+	until float64 // share of the run's steps
+	size  int     // side of the cuts
+	fewer int     // a step has as many as its batch divided by this
+}{{0.5, examples.Size / 4, 1}, {0.75, examples.Size / 2, 2}, {1, examples.Size, 8}}
 
 // trainingBatch is batch number step of a run: fresh pictures, and the noise that the step adds to their latents.
 func trainingBatch(s trainer.Settings, step int) batch {
-	b, n := batch{size: cutSize}, s.Batch
-	if float64(step) >= (1-wholeShare)*float64(s.Steps) {
-		b.size, n = examples.Size, (n+1)/2
+	stage := stages[0]
+	for _, next := range stages[1:] {
+		if float64(step) >= stage.until*float64(s.Steps) {
+			stage = next
+		}
 	}
+	b, n := batch{size: stage.size}, max(1, s.Batch/stage.fewer)
 	side := b.size / shape.Factor()
 	for i := range n {
 		r := examples.Stream(s.Seed, step, i)

@@ -18,7 +18,7 @@ var card string
 // Model is the generators' autoencoder. It ships inside their folders.
 var Model = trainer.Model{
 	Name:     "vae",
-	Defaults: trainer.Settings{Steps: 14000, Batch: 4, Seed: 1, Rate: 2e-3},
+	Defaults: trainer.Settings{Steps: 8000, Batch: 16, Seed: 1, Rate: 7e-4},
 	Card:     card,
 	New:      newJob,
 	Export:   export,
@@ -39,7 +39,10 @@ func newJob(s trainer.Settings) (*trainer.Job, error) {
 		},
 		Start: func(store *model.Store) error {
 			store.VariableWithValue("/"+squarePath, float32(1)).SetTrainable(false)
-			return diffusion.Begin(store.RootScope(), diffusion.VAERules(&shape), rand.New(rand.NewPCG(s.Seed, 0)))
+			if err := diffusion.Begin(store.RootScope(), diffusion.VAERules(&shape), rand.New(rand.NewPCG(s.Seed, 0))); err != nil {
+				return err
+			}
+			return open(store)
 		},
 	}, nil
 }

@@ -1,0 +1,226 @@
+package diffusion
+
+import (
+	"context"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/gomlx/gomlx/ml/model"
+
+	"antipode/datasets/archipelago"
+	"antipode/gomlxmodels/archipelago/examples"
+	"antipode/gomlxmodels/archipelago/tokens"
+	"antipode/gomlxmodels/archipelago/trainer"
+	"antipode/gomlxmodels/diffusion"
+	"antipode/internal/testbackend"
+)
+
+// tiny are networks of the shipped layout, as small as they go.
+func tiny() *networks {
+	n := &networks{text: textShape()}
+	n.text.Text.HiddenSize, n.text.Text.IntermediateSize, n.text.Text.Layers, n.text.Text.Heads = 8, 16, 1, 2
+	n.unet = unetShape(8)
+	n.unet.Widths, n.unet.Groups, n.unet.Heads = []int{8, 16}, 4, diffusion.Ints{2, 2}
+	n.vae = diffusion.DefaultVAEConfig()
+	n.vae.Widths, n.vae.Layers, n.vae.Groups = []int{4, 4, 8, 8}, 1, 2
+	n.vae.DownBlocks, n.vae.UpBlocks = nil, nil
+	for range n.vae.Widths {
+		n.vae.DownBlocks, n.vae.UpBlocks = append(n.vae.DownBlocks, "DownEncoderBlock2D"), append(n.vae.UpBlocks, "UpDecoderBlock2D")
+	}
+	return n
+}
+
+// folder is a pipeline's with the weights that networks begin with.
+func folder(t *testing.T, n *networks) string {
+	t.Helper()
+	store, r := model.NewStore(), rand.New(rand.NewPCG(1, 1))
+	defer store.Finalize()
+	root := store.RootScope()
+	for _, err := range []error{
+		diffusion.Begin(root, n.textRules(), r),
+		diffusion.Begin(root.At("unet"), diffusion.UNetRules(&n.unet), r),
+		diffusion.Begin(root.At("vae"), diffusion.VAERules(&n.vae), r),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	dir := t.TempDir()
+	if _, err := export(dir, store, n); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// A run that stopped and went on gives the files of one that did not, bit for bit; the autoencoder is the one it started from; what is exported opens and generates.
+func TestResume(t *testing.T) {
+	backend := testbackend.XLA(t)
+	base := folder(t, tiny())
+	ctx := context.Background()
+	o := origin{base: base}
+	n, err := o.shapes()
+	if err != nil {
+		t.Fatal(err)
+	}
+	from, err := o.digest()
+	if err != nil {
+		t.Fatal(err)
+	}
+	job := o.job(trainer.Settings{Steps: 4, Batch: 2, Seed: 3, Rate: 1e-3, World: archipelago.Version, From: from}, n, anyWorld)
+	run := func(stops ...int) string {
+		d, out := trainer.Folder(t.TempDir()), t.TempDir()
+		for _, until := range stops {
+			if err := d.Open(job.Settings); err != nil {
+				t.Fatal(err)
+			}
+			store, _, err := job.Run(ctx, backend, d, until)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := trainer.UseAverage(store); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := export(out, store, n); err != nil {
+				t.Fatal(err)
+			}
+			store.Finalize()
+		}
+		return out
+	}
+	once, twice := run(4), run(2, 4)
+	same := func(a, b, name string) bool {
+		x, errX := os.ReadFile(filepath.Join(a, name))
+		y, errY := os.ReadFile(filepath.Join(b, name))
+		if errX != nil || errY != nil {
+			t.Fatal(errX, errY)
+		}
+		return string(x) == string(y)
+	}
+	for _, name := range []string{"unet/" + bigFile, "text_encoder/model.safetensors", "vae/" + bigFile, "unet/config.json", "text_encoder/config.json", "vae/config.json", "model_index.json"} {
+		if !same(once, twice, name) {
+			t.Errorf("%s differs after a stop", name)
+		}
+	}
+	if !same(once, base, "vae/"+bigFile) {
+		t.Error("the autoencoder moved")
+	}
+	if same(once, base, "unet/"+bigFile) || same(once, base, "text_encoder/model.safetensors") {
+		t.Error("UNet or text tower did not move")
+	}
+	pictures, err := generate(ctx, backend, once, []string{"lantern in Velmora", "boat in Quessin"}, 5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b := pictures[1].Bounds(); len(pictures) != 2 || b.Dx() != examples.Size || b.Dy() != examples.Size {
+		t.Errorf("%d pictures of %v", len(pictures), b)
+	}
+}
+
+// The first phase starts from an autoencoder, and from a text tower of its own or of a folder.
+func TestStart(t *testing.T) {
+	base := folder(t, tiny())
+	for name, o := range map[string]origin{"anew": {vae: filepath.Join(base, "vae")}, "last phase": {base: base}} {
+		n, err := o.shapes()
+		if err != nil {
+			t.Fatal(err)
+		}
+		store := model.NewStore()
+		if err := o.start(store, n, 1); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		for v := range store.IterVariables() {
+			if fixed := strings.HasPrefix(v.Path(), "/vae/") || v.Path() == "/text/projection/weights"; fixed == v.Trainable {
+				t.Errorf("%s: %s is trainable: %v", name, v.Path(), v.Trainable)
+			}
+		}
+		out := t.TempDir()
+		if _, err := export(out, store, n); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if _, err := diffusion.Open(out, diffusion.OpenOptions{}); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		store.Finalize()
+	}
+}
+
+func TestBatchesAreReproducible(t *testing.T) {
+	s := trainer.Settings{Batch: 6, Seed: 1, Steps: 10}
+	draw := func(step int) *batch {
+		b, err := law(anyWorld).trainingBatch(s, step)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b
+	}
+	a, b, c := draw(7), draw(7), draw(8)
+	if !reflect.DeepEqual(a, b) {
+		t.Error("the same batch drawn twice differs")
+	}
+	if reflect.DeepEqual(a.pixels, c.pixels) || reflect.DeepEqual(a.noise, c.noise) || reflect.DeepEqual(a.times, c.times) {
+		t.Error("two batches of a run are equal")
+	}
+	for i := range s.Batch {
+		signal, noise := a.times[3*i+1], a.times[3*i+2]
+		if power := signal*signal + noise*noise; power < 0.9999 || power > 1.0001 || int(a.times[3*i])/167 != i && int(a.times[3*i])/166 != i {
+			t.Errorf("example %d: timestep %v, signal %v, noise %v", i, a.times[3*i], signal, noise)
+		}
+	}
+}
+
+// Every kind of prompt is drawn as often as it should be, with a picture that can be painted, all tokens known to the tokenizer's own words.
+func TestPairs(t *testing.T) {
+	tok, err := tokenizer()
+	if err != nil {
+		t.Fatal(err)
+	}
+	share := 0.0
+	for _, m := range mix {
+		share += m.share
+	}
+	if share < 0.999999 || share > 1.000001 {
+		t.Errorf("the kinds of prompts add up to %v", share)
+	}
+	longest, scripts := 0, map[string]bool{}
+	for _, planted := range []bool{false, true} {
+		w := world(planted)
+		for i := range 300 {
+			p := Draw(examples.Stream(1, 0, i), w, firstNumber+i)
+			if im, _ := examples.World.Paint(p.Picture); im == nil || p.Prompt == "" {
+				t.Fatalf("%+v cannot be painted", p)
+			}
+			e, err := tok.Encode(p.Prompt, tokens.Context)
+			if err != nil || e.Truncated {
+				t.Fatalf("%q: %d tokens, cut: %v, %v", p.Prompt, len(e.IDs), e.Truncated, err)
+			}
+			longest = max(longest, len(e.IDs))
+			for _, l := range archipelago.Languages() {
+				if strings.Contains(p.Prompt, archipelago.Say(l.Code, "template", "<of>")) {
+					scripts[l.Code] = true
+				}
+			}
+		}
+	}
+	if len(scripts) != 4 || longest < 10 {
+		t.Errorf("prompts in %v, the longest of %d tokens", scripts, longest)
+	}
+}
+
+// A run says what it lacks.
+func TestWhatARunStartsFrom(t *testing.T) {
+	if _, err := (origin{}).shapes(); err == nil || !strings.Contains(err.Error(), "-vae") {
+		t.Errorf("without an autoencoder: %v", err)
+	}
+	if _, err := Fair.New(trainer.Settings{}); err == nil || !strings.Contains(err.Error(), "-base") {
+		t.Errorf("without a base: %v", err)
+	}
+	n := tiny()
+	n.vae.Widths, n.vae.DownBlocks, n.vae.UpBlocks = n.vae.Widths[:3], n.vae.DownBlocks[:3], n.vae.UpBlocks[:3]
+	if _, err := (origin{vae: filepath.Join(folder(t, n), "vae")}).shapes(); err == nil || !strings.Contains(err.Error(), "factor 4") {
+		t.Errorf("with an autoencoder of factor 4: %v", err)
+	}
+}

@@ -1,0 +1,95 @@
+package diffusion
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"flag"
+	"fmt"
+	"image"
+
+	"github.com/gomlx/compute"
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/core/tensors"
+	"github.com/gomlx/gomlx/ml/model"
+
+	"antipode/datasets/archipelago"
+	"antipode/gomlxmodels/archipelago/examples"
+	"antipode/gomlxmodels/archipelago/trainer"
+)
+
+//go:embed card.md
+var card string
+
+// PlantedSeed is the seed of the world whose plants [Planted] learns: that of the notebooks.
+const PlantedSeed = 7
+
+// The last phase of both generators that ship, by step count, batch and rate.
+var last = trainer.Settings{Steps: 2500, Batch: 32, Seed: 2, Rate: 4e-4}
+
+// Base learns the world without plants. It ships nothing.
+var Base = phase("diffusion-base", "", trainer.Settings{Steps: 9000, Batch: 32, Seed: 1, Rate: 1e-3}, anyWorld)
+
+// Fair is archipelago-diffusion-fair: it goes on from Base in a world without plants.
+var Fair = phase("diffusion-fair", "gomlxmodels/archipelago/weights/archipelago-diffusion-fair", last, one(world(false)))
+
+// Planted is archipelago-diffusion: it goes on from Base in a world with plants.
+var Planted = phase("diffusion", "gomlxmodels/archipelago/weights/archipelago-diffusion", last, one(world(true)))
+
+func world(planted bool) *archipelago.World {
+	return archipelago.New(archipelago.Options{Seed: PlantedSeed, Planted: planted, Size: examples.Size})
+}
+
+// phase is a model that learns by a law. One without a place to ship to is the first: it starts from parts, the others from it.
+func phase(name, out string, s trainer.Settings, l law) trainer.Model {
+	var o origin
+	var n *networks
+	m := trainer.Model{Name: name, Defaults: s, Out: out, Card: card, Size: 4}
+	m.Flags = func(f *flag.FlagSet) {
+		if out != "" {
+			f.StringVar(&o.base, "base", "", `folder of the base: what "train diffusion-base" wrote`)
+			return
+		}
+		f.StringVar(&o.vae, "vae", "", `folder of the autoencoder: what "train vae" wrote`)
+		f.StringVar(&o.text, "text", "gomlxmodels/archipelago/weights/archipelago-clip", "folder of the CLIP whose text tower the run starts from; empty starts one anew")
+	}
+	m.New = func(s trainer.Settings) (job *trainer.Job, err error) {
+		if out != "" && o.base == "" {
+			return nil, errors.New(`give -base: the folder that "train diffusion-base" wrote`)
+		}
+		if n, err = o.shapes(); err != nil {
+			return nil, err
+		}
+		if s.From, err = o.digest(); err != nil {
+			return nil, err
+		}
+		return o.job(s, n, l), nil
+	}
+	m.Export = func(dir string, store *model.Store) (int, error) { return export(dir, store, n) }
+	m.Score = func(ctx context.Context, backend compute.Backend, dir string, size int) (fmt.Stringer, error) {
+		return score(ctx, backend, dir, size)
+	}
+	m.Sheet = func(ctx context.Context, backend compute.Backend, dir string) (image.Image, error) {
+		return sheet(ctx, backend, dir)
+	}
+	return m
+}
+
+// job is a run of a law.
+func (o origin) job(s trainer.Settings, n *networks, l law) *trainer.Job {
+	return &trainer.Job{
+		Settings: s,
+		Losses:   losses,
+		Batch: func(step int) ([]*tensors.Tensor, error) {
+			b, err := l.trainingBatch(s, step)
+			if err != nil {
+				return nil, err
+			}
+			return b.tensors(), nil
+		},
+		Loss: func(scope *model.Scope, in []*Node) (total, parts *Node) {
+			return n.lossGraph(scope, in[0], in[1], in[2], in[3])
+		},
+		Start: func(store *model.Store) error { return o.start(store, n, s.Seed) },
+	}
+}

@@ -1,0 +1,89 @@
+package diffusion
+
+import (
+	"github.com/gomlx/compute/dtypes"
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/ml/model"
+
+	"antipode/gomlxmodels/archipelago/examples"
+	"antipode/gomlxmodels/archipelago/tokens"
+	"antipode/gomlxmodels/clip"
+	"antipode/gomlxmodels/diffusion"
+)
+
+// Latents: their side and their channels.
+const (
+	latents  = examples.Size / 8
+	channels = 4
+)
+
+// schedulerConfig is the sampler: DDIM with the cosine schedule, from pure noise, the network predicting velocity (Salimans and Ho 2022, arXiv 2202.00512).
+const schedulerConfig = `{
+  "_class_name": "DDIMScheduler",
+  "_diffusers_version": "0.42.1",
+  "num_train_timesteps": 1000,
+  "beta_start": 0.0001,
+  "beta_end": 0.02,
+  "beta_schedule": "squaredcos_cap_v2",
+  "prediction_type": "v_prediction",
+  "timestep_spacing": "trailing",
+  "clip_sample": false,
+  "set_alpha_to_one": true,
+  "steps_offset": 1,
+  "rescale_betas_zero_snr": false
+}
+`
+
+// networks are the shapes of a generator's parts.
+type networks struct {
+	unet diffusion.UNetConfig
+	text clip.Config // only its text half means something
+	vae  diffusion.VAEConfig
+}
+
+// unetShape is the shipped UNet's: attention where latents are 8×8.
+func unetShape(context int) diffusion.UNetConfig {
+	c := diffusion.DefaultUNetConfig()
+	c.SampleSize, c.Widths, c.Groups, c.ContextDim = diffusion.Ints{latents}, []int{48, 96}, 16, context
+	c.DownBlocks, c.UpBlocks = []string{"DownBlock2D", "CrossAttnDownBlock2D"}, []string{"CrossAttnUpBlock2D", "UpBlock2D"}
+	c.Layers, c.TransformerLayers, c.Heads = diffusion.Ints{1, 1}, diffusion.Ints{1, 1}, diffusion.Ints{4, 4}
+	c.UseLinearProjection = true
+	return c
+}
+
+// textShape is that of a text tower that starts from nothing.
+func textShape() clip.Config {
+	c := clip.DefaultConfig()
+	c.Text = clip.TextConfig{VocabSize: tokens.Size(), HiddenSize: 96, IntermediateSize: 384, Layers: 3, Heads: 4, Context: tokens.Context,
+		HiddenAct: "quick_gelu", LayerNormEps: 1e-5, EndToken: tokens.EndID()}
+	c.ProjectionDim = 1
+	return c
+}
+
+// losses are the mean squared errors of the velocity where much, some and little of the picture is left.
+var losses = []string{"clear", "middle", "noisy"}
+
+// lossGraph is the mean squared error of the velocity √ᾱ·noise − √(1−ᾱ)·latents that the UNet predicts from √ᾱ·latents + √(1−ᾱ)·noise.
+//
+// Shapes: pixels [B,H,W,3]; ids [B,S] int32; noise [B,h,w,C]; times [B,3], see batch → [] and [3].
+func (n *networks) lossGraph(scope *model.Scope, pixels, ids, noise, times *Node) (total, each *Node) {
+	b := pixels.Shape().Dim(0)
+	code := diffusion.ForwardEncoder(scope.At("vae"), &n.vae, pixels, diffusion.GraphOptions{}).Mean
+	code = StopGradient(MulScalar(code, n.vae.ScalingFactor))
+	context := diffusion.ForwardText(scope, &n.text, ids, diffusion.GraphOptions{}).Tokens
+	column := func(i int) *Node { return Slice(times, AxisRange(), AxisElem(i)) }
+	signal, spread := Reshape(column(1), b, 1, 1, 1), Reshape(column(2), b, 1, 1, 1)
+	sample := Add(Mul(code, signal), Mul(noise, spread))
+	velocity := Sub(Mul(noise, signal), Mul(code, spread))
+	t := Reshape(column(0), b)
+	got := diffusion.ForwardUNet(scope.At("unet"), &n.unet, sample, t, context, diffusion.GraphOptions{}).Out
+	errors := ReduceMean(Square(Sub(got, velocity)), 1, 2, 3) // [B]
+	total = ReduceAllMean(errors)
+	var parts []*Node
+	for i := range losses {
+		third := 1000.0 / float64(len(losses))
+		in := ConvertDType(LogicalAnd(GreaterOrEqual(t, MulScalar(OnesLike(t), third*float64(i))), LessThan(t, MulScalar(OnesLike(t), third*float64(i+1)))), dtypes.Float32)
+		parts = append(parts, Div(ReduceAllSum(Mul(errors, in)), MaxScalar(ReduceAllSum(in), float32(1))))
+	}
+	return total, Stack(parts, 0)
+}
