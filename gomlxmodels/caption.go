@@ -29,6 +29,7 @@ type CaptionArgs struct {
 	LengthPenalty     float64 `json:"length_penalty,omitempty"`
 	Early             string  `json:"early_stopping,omitempty"` // "", "true" or "never"
 	RepetitionPenalty float64 `json:"repetition_penalty,omitempty"`
+	Precision         string  `json:"precision,omitempty"` // "" = float32
 
 	seed   int64
 	length *float64
@@ -154,6 +155,20 @@ func RepetitionPenalty(penalty float64) CaptionOption {
 	return positive("repetition penalty", penalty, 1000, func(a *CaptionArgs) *float64 { return &a.RepetitionPenalty })
 }
 
+// CaptionPrecision says what the model computes in: "float32" (the default) or "bfloat16", which takes half the memory and may choose another
+// word where two are nearly equally likely.
+func CaptionPrecision(dtype string) CaptionOption {
+	return func(a *CaptionArgs) error {
+		if dtype != "float32" && dtype != "bfloat16" {
+			return fmt.Errorf("precision %q: it is float32 or bfloat16", dtype)
+		}
+		if a.Precision = dtype; dtype == "float32" {
+			a.Precision = "" // a plan says nothing of what it leaves at its default
+		}
+		return nil
+	}
+}
+
 // complete gives settings that were left open their defaults and says which do not go together.
 func (a *CaptionArgs) complete() error {
 	drawn, searched := a.Decode == "nucleus", a.Decode == "beam"
@@ -202,7 +217,8 @@ func (a *CaptionArgs) complete() error {
 //   - caption_stop: "end", or "limit" where [MaxTokens] cut the caption.
 //
 // A drawn caption depends on the image's contents, its seed and the settings, not on what is captioned beside it. Of beams, caption k
-// is the k-th best. Of tokens of equal logits the first in the vocabulary is taken. Work is in float32 on every device.
+// is the k-th best. Of tokens of equal logits the first in the vocabulary is taken. Work is in float32 on every device,
+// where [CaptionPrecision] says nothing else.
 //
 // A row whose outcome is refused, failed or skipped and that has no image stays, with an empty caption, no numbers and an empty
 // caption_stop.

@@ -22,9 +22,9 @@ func TestCaptionPlan(t *testing.T) {
 	}{
 		{caption(), CaptionArgs{Model: known, N: 1, Decode: "greedy", MaxTokens: 20}, 1, 0},
 		{caption(Captions(5), Decode("nucleus"), CaptionSeed(7), Prefix("a picture of")), CaptionArgs{Model: known, N: 5, Decode: "nucleus", MaxTokens: 20, TopP: 0.9, Temperature: 1, Prefix: "a picture of"}, 5, 7},
-		{caption(Captions(5), Decode("nucleus"), TopP(1), TopK(50), Temperature(0.7), RepetitionPenalty(1)), CaptionArgs{Model: known, N: 5, Decode: "nucleus", MaxTokens: 20, TopP: 1, TopK: 50, Temperature: 0.7}, 5, 0},
+		{caption(CaptionPrecision("float32"), Captions(5), Decode("nucleus"), TopP(1), TopK(50), Temperature(0.7), RepetitionPenalty(1)), CaptionArgs{Model: known, N: 5, Decode: "nucleus", MaxTokens: 20, TopP: 1, TopK: 50, Temperature: 0.7}, 5, 0},
 		{caption(Captions(4), Decode("beam")), CaptionArgs{Model: known, N: 4, Decode: "beam", MaxTokens: 20, Beams: 4, LengthPenalty: 1}, 4, 0},
-		{caption(Decode("beam"), LengthPenalty(0), EarlyStopping("never"), MinTokens(5), RepetitionPenalty(1.5)), CaptionArgs{Model: known, N: 1, Decode: "beam", MaxTokens: 20, MinTokens: 5, Beams: 3, Early: "never", RepetitionPenalty: 1.5}, 1, 0},
+		{caption(Decode("beam"), LengthPenalty(0), EarlyStopping("never"), MinTokens(5), RepetitionPenalty(1.5), CaptionPrecision("bfloat16")), CaptionArgs{Precision: "bfloat16", Model: known, N: 1, Decode: "beam", MaxTokens: 20, MinTokens: 5, Beams: 3, Early: "never", RepetitionPenalty: 1.5}, 1, 0},
 	} {
 		p, err := c.t.Plan()
 		if err != nil {
@@ -52,6 +52,7 @@ func TestCaptionPlan(t *testing.T) {
 	}{
 		{caption(Captions(2)), `decode "greedy" writes one caption`},
 		{caption(Captions(0)), "captions of an image: 0"},
+		{caption(CaptionPrecision("auto")), `precision "auto"`},
 		{caption(Captions(6), Decode("beam"), Beams(5)), "5 beams"},
 		{caption(TopP(0.5)), `not "greedy"`},
 		{caption(Decode("beam"), TopK(5)), `not "beam"`},

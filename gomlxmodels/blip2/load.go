@@ -20,10 +20,12 @@ import (
 func load(backend compute.Backend, store *model.Store, set *weights.Set, table []weights.Rule, dtype dtypes.DType) error {
 	total, most := memory(table, int64(dtype.Size()))
 	asked := fmt.Sprintf("%s: the weights take %s in %s", set.Dir(), gib(total), strings.ToLower(dtype.String()))
-	if onHost(backend) {
-		if have, known := available(); known && total+most > have {
-			return fmt.Errorf("%s and reading them %s more, but %s of memory are free: take a smaller model, or a machine with more (`antipode backend stop` frees what other models hold)", asked, gib(most), gib(have))
+	if have, known := available(); known && onHost(backend) && total+most > have {
+		half := ""
+		if dtype == dtypes.Float32 {
+			half = "--precision bfloat16 halves them, "
 		}
+		return fmt.Errorf("%s and reading them %s more, but %s of memory are free: take a smaller model or a machine with more (%s`antipode backend stop` frees what other models hold)", asked, gib(most), gib(have), half)
 	}
 	var done int64
 	one := make([]weights.Rule, len(table))

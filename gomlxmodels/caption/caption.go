@@ -3,6 +3,7 @@
 package caption
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
@@ -46,6 +47,7 @@ type worker struct {
 	settings  decode.Settings
 	model     describer
 	network   captioner.Network
+	dtype     dtypes.DType
 	prompt    []int32
 	contents  string // digest of the model's files
 	kind      string // of the device
@@ -53,9 +55,6 @@ type worker struct {
 	captioner *captioner.Captioner
 	release   func()
 }
-
-// dtype is what captions are computed in.
-const dtype = dtypes.Float32
 
 // describer is an opened folder of a captioner of one architecture.
 type describer interface {
@@ -121,7 +120,8 @@ func open(_ context.Context, env stage.Env, raw json.RawMessage) (stage.Worker, 
 	}
 	w.network = w.model.Network()
 	w.settings.Ends = w.network.Ends
-	decoder := w.network.Decoder(dtype)
+	w.dtype = stagekit.Precision(cmp.Or(w.args.Precision, "float32"), "")
+	decoder := w.network.Decoder(w.dtype)
 	if err := w.settings.Validate(decoder.Vocab); err != nil {
 		return nil, err
 	}
@@ -152,12 +152,12 @@ func (w *worker) Batch() int { return w.batch() * w.settings.Number }
 
 func (w *worker) Digest() string {
 	a := w.args
-	a.Model, a.N = "", w.settings.Width() // captions depend on how many rows are written together, not on how many are asked for
+	a.Model, a.N, a.Precision = "", w.settings.Width(), "" // captions depend on how many rows are written together, not on how many are asked for
 	text, err := json.Marshal(a)
 	if err != nil {
 		panic(err) // of text and numbers, of which complete leaves none that JSON lacks
 	}
-	return fmt.Sprintf("%s %s float32 %s", w.contents, text, w.kind)
+	return fmt.Sprintf("%s %s %s %s", w.contents, text, strings.ToLower(w.dtype.String()), w.kind)
 }
 
 func (w *worker) Check(columns []client.ColumnSpec) error {
@@ -195,9 +195,9 @@ func number(row stage.Row, column string) float64 {
 }
 
 func (w *worker) Load(ctx context.Context) (err error) {
-	key := fmt.Sprintf("%s (%.12s, %s)", w.Label(), w.contents, w.kind)
+	key := fmt.Sprintf("%s (%.12s, %s, %s)", w.Label(), w.contents, w.dtype, w.kind)
 	w.captioner, w.release, err = stagekit.Load(ctx, w.env, key, func(backend compute.Backend) (*captioner.Captioner, error) {
-		return captioner.New(backend, w.network, captioner.Options{DType: dtype})
+		return captioner.New(backend, w.network, captioner.Options{DType: w.dtype})
 	})
 	return err
 }

@@ -2,6 +2,7 @@ package caption
 
 import (
 	"encoding/json"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -43,48 +44,75 @@ func start(t *testing.T, e stagetest.Env, a gomlxmodels.CaptionArgs) stage.Worke
 	return stagetest.Start(t, e, gomlxmodels.CaptionOp, a)
 }
 
-// TestEqualReference: a picture file to words, with and without a prefix, as transformers writes them: a BLIP and a BLIP-2.
-func TestEqualReference(t *testing.T) {
-	for _, dir := range []string{model, model2} {
-		for name, backend := range map[string]compute.Backend{"pure Go": testbackend.Go(t), "XLA": testbackend.XLA(t)} {
-			t.Run(filepath.Base(filepath.Dir(filepath.Dir(dir)))+", "+name, func(t *testing.T) { checkReference(t, backend, dir) })
-		}
+// reference is a picture of a golden in a file, and what transformers writes of it.
+func reference(t *testing.T, dir string, lines any) *client.Frame {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(dir, "texts.json"))
+	if err == nil {
+		err = json.Unmarshal(text, lines)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return stagetest.Captions([]client.Image{stagetest.Picture(t, modeltest.Open(t, dir).Picture("picture"))}, 2, 0)
+}
+
+// check holds a row's values against a text and its tokens, the end included where there is one.
+func check(t *testing.T, what string, got []stage.Value, text string, tokens, ends []int32) {
+	t.Helper()
+	n, stop := len(tokens), "limit"
+	if slices.Contains(ends, tokens[n-1]) {
+		n, stop = n-1, "end"
+	}
+	if got[0].Text != text || got[1].Number != float64(n) || !(got[2].Number < 0) || got[3].Text != stop {
+		t.Errorf("%s: %+v, transformers writes %q (%d tokens, %s)", what, got, text, n, stop)
 	}
 }
 
-func checkReference(t *testing.T, backend compute.Backend, dir string) {
-	g := modeltest.Open(t, dir)
-	frame := stagetest.Captions([]client.Image{stagetest.Picture(t, g.Picture("picture"))}, 1, 0)
+// TestEqualReference: a picture file to words, with and without a prefix, as transformers writes them.
+func TestEqualReference(t *testing.T) {
 	var lines []struct {
 		Prefix, Text string
 		IDs          []int32
 	}
-	text, err := os.ReadFile(filepath.Join(dir, "texts.json"))
-	if err == nil {
-		err = json.Unmarshal(text, &lines)
-	}
-	if err != nil || len(lines) < 2 {
-		t.Fatal(err, lines)
-	}
-	m, err := openModel(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	e := stagetest.NewEnv(t, backend)
-	for _, l := range lines {
-		a := args(t, 1, gomlxmodels.Prefix(l.Prefix))
-		a.Model = dir
-		got := stagetest.Run(t, start(t, e, a), frame, []int{0}, 1)[0]
-		prompt, err := m.Prompt(l.Prefix)
-		if err != nil {
-			t.Fatal(err)
+	frame := reference(t, model, &lines)
+	for name, backend := range map[string]compute.Backend{"pure Go": testbackend.Go(t), "XLA": testbackend.XLA(t)} {
+		e := stagetest.NewEnv(t, backend)
+		for _, l := range lines {
+			got := stagetest.Run(t, start(t, e, args(t, 1, gomlxmodels.Prefix(l.Prefix))), frame, []int{0}, 1)[0]
+			check(t, name+", prefix "+l.Prefix, got, l.Text, l.IDs[1+len(strings.Fields(l.Prefix)):], []int32{5})
 		}
-		tokens, stop := len(l.IDs)-len(prompt), "limit"
-		if slices.Contains(m.Network().Ends, l.IDs[len(l.IDs)-1]) {
-			tokens, stop = tokens-1, "end"
+	}
+	if len(lines) != 2 {
+		t.Errorf("%d lines", len(lines))
+	}
+}
+
+// TestEqualReference2 does so for BLIP-2, greedily and with beams, in every layout of a folder.
+func TestEqualReference2(t *testing.T) {
+	for _, name := range []string{"opt", "opt-350m", "old-hub"} {
+		dir := filepath.Join(filepath.Dir(model2), name)
+		var lines []struct {
+			Prefix string
+			Beams  int
+			IDs    [][]int32
+			Texts  []string
 		}
-		if got[0].Text != l.Text || got[1].Number != float64(tokens) || !(got[2].Number < 0) || got[3].Text != stop {
-			t.Errorf("prefix %q: %+v, transformers writes %q (%d tokens, %s)", l.Prefix, got, l.Text, tokens, stop)
+		frame := reference(t, dir, &lines)
+		m, err := openModel(dir)
+		if err != nil || len(lines) != 6 {
+			t.Fatal(err, len(lines))
+		}
+		e := stagetest.NewEnv(t, testbackend.Go(t))
+		for _, l := range lines {
+			a := args(t, len(l.IDs), gomlxmodels.Prefix(l.Prefix))
+			if a.Model = dir; l.Beams > 0 {
+				a.Decode, a.Beams, a.LengthPenalty = "beam", l.Beams, 1
+			}
+			got := stagetest.Run(t, start(t, e, a), frame, stagetest.All(frame)[:a.N], 2)
+			for i, tokens := range l.IDs {
+				check(t, fmt.Sprintf("%s, prefix %q, %d beams, caption %d", name, l.Prefix, l.Beams, i+1), got[i], l.Texts[i], tokens, m.Network().Ends)
+			}
 		}
 	}
 }

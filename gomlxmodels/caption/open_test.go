@@ -25,7 +25,6 @@ func TestOpen(t *testing.T) {
 		{func(a *gomlxmodels.CaptionArgs) { a.Decode, a.Beams = "beam", 49 }, "too many for 98 tokens"},
 		{func(a *gomlxmodels.CaptionArgs) { a.Prefix = "a picture of ξ" }, "lacks part of it"},
 		{func(a *gomlxmodels.CaptionArgs) { a.Model = filepath.Dir(model2) + "/retrieval" }, "without a language model writes no captions"},
-		{func(a *gomlxmodels.CaptionArgs) { a.Model = filepath.Dir(model2) + "/old-hub" }, "no tokenizer"},
 		{func(a *gomlxmodels.CaptionArgs) { a.Model, a.MaxTokens = model2, 43 }, "more than the model's 42"},
 	} {
 		a := args(t, 1)
@@ -39,10 +38,10 @@ func TestOpen(t *testing.T) {
 		t.Errorf("a table without pictures: %v", err)
 	}
 	digests := map[string]bool{}
-	for _, a := range []gomlxmodels.CaptionArgs{args(t, 1), args(t, 1, gomlxmodels.Prefix("a")), args(t, 1, gomlxmodels.MaxTokens(8)), args(t, 1, gomlxmodels.Decode("nucleus")), args(t, 1, gomlxmodels.Decode("nucleus"), gomlxmodels.TopK(3))} {
+	for _, a := range []gomlxmodels.CaptionArgs{args(t, 1), args(t, 1, gomlxmodels.Prefix("a")), args(t, 1, gomlxmodels.MaxTokens(8)), args(t, 1, gomlxmodels.Decode("nucleus")), args(t, 1, gomlxmodels.Decode("nucleus"), gomlxmodels.TopK(3)), args(t, 1, gomlxmodels.CaptionPrecision("bfloat16"))} {
 		digests[start(t, stagetest.NewEnv(t, nil), a).Digest()] = true
 	}
-	if len(digests) != 5 {
-		t.Errorf("five settings, %d digests", len(digests))
+	if len(digests) != 6 {
+		t.Errorf("six settings, %d digests", len(digests))
 	}
 }

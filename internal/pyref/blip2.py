@@ -29,7 +29,7 @@ SEED = 20230130
 
 def config(ends, text=None, vision=None, qformer=None, **kw):
     small = dict(hidden_size=32, intermediate_size=48, num_hidden_layers=2, num_attention_heads=4)
-    t = dict(model_type="opt", vocab_size=98, hidden_size=32, ffn_dim=48, num_hidden_layers=2, num_attention_heads=4, max_position_embeddings=48, eos_token_id=ends)
+    t = dict(model_type="opt", vocab_size=324, hidden_size=32, ffn_dim=48, num_hidden_layers=2, num_attention_heads=4, max_position_embeddings=48, eos_token_id=ends)
     return Blip2Config(text_config={**t, **(text or {})}, vision_config={**small, "image_size": 28, "patch_size": 7, **(vision or {})},
                        qformer_config={**small, "hidden_size": 24, "intermediate_size": 40, "vocab_size": 99, "max_position_embeddings": 40, **(qformer or {})}, num_query_tokens=6, image_text_hidden_size=20, **kw)
 
@@ -39,7 +39,7 @@ def shake(model, generator):
     with torch.no_grad():
         for name, p in model.named_parameters():
             table = "embed" in name and "patch" not in name or "query_tokens" in name
-            p.normal_(0, 0.8 if table else p[0].numel() ** -0.5 * 1.5 if p.ndim >= 2 else 0.15, generator=generator)
+            p.normal_(0, 0.8 if table else p[0].numel() ** -0.5 * 1.25 if p.ndim >= 2 else 0.15, generator=generator)
             if "embed_positions" in name:
                 p.mul_(4)
             if "norm" in name.lower() and name.endswith("weight"):
@@ -160,13 +160,15 @@ def features(model, pixels, out):
 
 def golden(model, generator, folder, prompts):
     side, v = model.config.vision_config.image_size, model.config.text_config.vocab_size
-    pixels = torch.randn(6, 3, side, side, generator=generator) * 2
-    ids = torch.randint(6, v - 4, (2, 11), generator=generator)
+    pixels = torch.randn(5, 3, side, side, generator=generator) * 2
+    ids = torch.randint(6, v - 4, (2, 7), generator=generator)
     out = stages(model, pixels[:2], ids)
     features(model, pixels, out)
     grouped, out["step.logits"] = write(model, pixels, prompts[0])
     out["pixels"], out["ids"] = pixels, ids
     cases, dropped = captions(model, pixels, prompts)
+    _, exact = write(copy.deepcopy(model).double(), pixels.double(), prompts[0])
+    print(f"logits differ from those of float64 by up to {(exact - out['step.logits'])[:, 0].abs().max() / exact.std():.1e} of their scale")
     ends = ends_of(model)
     last = [t[-1] for c in cases for t in c["tokens"]]
     print(f"{folder.name}: greedy captions of {[len(c[0][0]) for c in grouped]} tokens; {len(cases)} cases, {dropped} dropped, {[sum(t == e for t in last) for e in ends]} of {len(last)} captions end, {len({json.dumps(c['tokens']) for c in cases})} differ")
@@ -184,7 +186,7 @@ def picture(generator, width=53, height=40):
 
 
 def byte_tokens(words):
-    """A tokenizer as OPT's: bytes, merged; every text begins with </s>."""
+    """A tokenizer as OPT's: bytes, merged; every text begins with </s>. It has no image token: processors add one."""
     t = Tokenizer(models.BPE())
     t.pre_tokenizer, t.decoder = pre_tokenizers.ByteLevel(add_prefix_space=False), decoders.ByteLevel()
     t.train_from_iterator([" ".join(words)] * 3 + ["a photo of a house. Question: what is it? Answer: a red house"], trainers.BpeTrainer(
@@ -194,16 +196,25 @@ def byte_tokens(words):
 
 
 def texts(model, processor, generator, folder, out):
-    """A picture of bytes to a caption of words."""
+    """A picture of bytes to captions of words: of a prefix, greedily and with beams."""
     out["picture"] = picture(generator)
-    image, lines = Image.fromarray(out["picture"].to(torch.uint8).numpy()), []
+    image, lines, c = Image.fromarray(out["picture"].to(torch.uint8).numpy()), [], model.config
+    bos, decode = c.text_config.bos_token_id, processor.tokenizer.decode
     for prefix in ("", "a photo of", "Question: what is it? Answer:"):
-        inputs = processor(images=image, text=prefix, return_tensors="pt") if prefix else processor(images=image, return_tensors="pt")
+        inputs = processor(images=image, text=prefix, return_tensors="pt")
         out["processed"] = inputs.pixel_values[0]
-        with torch.inference_mode():
-            ids = model.generate(**inputs, do_sample=False, max_new_tokens=9)
-        lines.append(dict(prefix=prefix, text=processor.batch_decode(ids, skip_special_tokens=True)[0].strip(), ids=ids[0, model.config.num_query_tokens :].tolist()))
-    (folder / "texts.json").write_text(json.dumps(lines, indent=1))
+        prompt = inputs.input_ids[0, c.num_query_tokens :].tolist()
+        assert prompt[0] == bos
+        for kw in (dict(), dict(num_beams=3, num_return_sequences=2)):
+            grouped, _ = write(model, inputs.pixel_values, prompt[1:], max_new_tokens=9, **kw)
+            if c.image_token_index is not None:  # as a user would
+                with torch.inference_mode():
+                    ids = model.generate(**inputs, do_sample=False, max_new_tokens=9, **kw)
+                assert ids[0, c.num_query_tokens :].tolist()[: len(prompt) + len(grouped[0][0][0])] == prompt + grouped[0][0][0]
+                assert processor.batch_decode(ids, skip_special_tokens=True)[0].strip() == decode(prompt + grouped[0][0][0], skip_special_tokens=True).strip()
+            rows = [t for t, _ in grouped[0]]
+            lines.append(dict(prefix=prefix, beams=kw.get("num_beams", 0), prompt=prompt, ids=rows, texts=[decode(prompt + t, skip_special_tokens=True).strip() for t in rows]))
+    (folder / "texts.json").write_text("[\n" + ",\n".join(json.dumps(l) for l in lines) + "\n]\n")
 
 
 def retrieval(model, processor, generator, folder):
@@ -247,7 +258,7 @@ def main(root):
     processor = Blip2Processor(BlipImageProcessor(size={"height": 28, "width": 28}), tokenizer, num_query_tokens=6)
     line = tokenizer("\n", add_special_tokens=False).input_ids[0]
     image = tokenizer.convert_tokens_to_ids("<image>")
-    m = shake(Blip2ForConditionalGeneration(config([line, 2], text=dict(vocab_size=324), image_token_index=image)), g)
+    m = shake(Blip2ForConditionalGeneration(config([line, 2], image_token_index=image)), g)
     lift(m, g)
     m.save_pretrained(folder)
     processor.save_pretrained(folder)
@@ -257,17 +268,20 @@ def main(root):
 
     # norms after each part and words of another width, as in opt-350m; a head of its own, in bfloat16 shards; every block looks
     folder, g = start("opt-350m")
-    m = Blip2ForConditionalGeneration(config(5, text=dict(do_layer_norm_before=False, word_embed_proj_dim=16, tie_word_embeddings=False, activation_function="gelu", num_attention_heads=2),
-                                             vision=dict(num_hidden_layers=1, qkv_bias=False, hidden_act="quick_gelu", num_attention_heads=2), qformer=dict(cross_attention_frequency=1, layer_norm_eps=1e-5), image_token_index=97))
+    m = Blip2ForConditionalGeneration(config(line, text=dict(do_layer_norm_before=False, word_embed_proj_dim=16, tie_word_embeddings=False, activation_function="gelu", num_attention_heads=2),
+                                             vision=dict(num_hidden_layers=1, qkv_bias=False, hidden_act="quick_gelu", num_attention_heads=2), qformer=dict(cross_attention_frequency=1, layer_norm_eps=1e-5), image_token_index=image))
     lift(shake(m, g), g)
     m = m.to(torch.bfloat16)
     m.save_pretrained(folder, max_shard_size="60KB")
     m = Blip2ForConditionalGeneration.from_pretrained(folder, dtype=torch.float32).eval()
-    save(golden(m, g, folder, [[], [33, 34, 35, 36, 37]]), folder)
+    processor.save_pretrained(folder)
+    out = golden(m, g, folder, [[], [33, 34, 35, 36, 37]])
+    texts(m, processor, g, folder, out)
+    save(out, folder)
 
     # the hub's first BLIP-2 folders: no image token, the head stored beside the words, float16; a final norm that is left out
     folder, g = start("old-hub")
-    m = Blip2ForConditionalGeneration(config(7, text=dict(_remove_final_layer_norm=True, num_hidden_layers=3), vision=dict(image_size=30), qformer=dict(num_hidden_layers=4, cross_attention_frequency=3)))
+    m = Blip2ForConditionalGeneration(config(line, text=dict(_remove_final_layer_norm=True, num_hidden_layers=3), vision=dict(image_size=30), qformer=dict(num_hidden_layers=4, cross_attention_frequency=3)))
     lift(shake(m, g), g)
     m = m.to(torch.float16)
     m.save_pretrained(folder)
@@ -283,7 +297,12 @@ def main(root):
         c["text_config"].pop(key)
     (folder / "config.json").write_text(json.dumps(c, indent=2))
     m = Blip2ForConditionalGeneration.from_pretrained(folder, dtype=torch.float32).eval()
-    save(golden(m, g, folder, [[], [61, 62]]), folder)
+    byte_tokens(WORDS).save_pretrained(folder)
+    processor.image_processor.size = {"height": 30, "width": 30}
+    processor.image_processor.save_pretrained(folder)
+    out = golden(m, g, folder, [[], [61, 62]])
+    texts(m, processor, g, folder, out)
+    save(out, folder)
 
     # pictures and texts in one space: no language model, a Q-Former that reads texts
     folder, g = start("retrieval")

@@ -9,7 +9,7 @@ import (
 
 func caption(ctx context.Context, args []string) error {
 	var s stageFlags
-	var model, prefix, decode string
+	var model, prefix, decode, precision string
 	var n, longest, shortest int
 	fs := flags("caption", "--model NAME|DIR --in TABLE --out TABLE [--n N] [--decode greedy|beam|nucleus] …")
 	s.add(fs)
@@ -19,6 +19,7 @@ func caption(ctx context.Context, args []string) error {
 	fs.StringVar(&decode, "decode", "greedy", "how tokens are chosen: greedy, beam, nucleus (drawn)")
 	fs.IntVar(&longest, "max-tokens", 20, "tokens after the prefix at most, the end included")
 	fs.IntVar(&shortest, "min-tokens", 0, "tokens before a caption may end")
+	fs.StringVar(&precision, "precision", "float32", "what the model computes in: float32, bfloat16 (half the memory)")
 	fs.String("beams", "", "beams of a search; default 3")
 	fs.String("length-penalty", "", "power of the length that a beam's log-probability is divided by; default 1")
 	fs.String("early-stopping", "", "when a search ends: false, true, never; default false")
@@ -35,7 +36,7 @@ func caption(ctx context.Context, args []string) error {
 		return usage("give --model NAME or --model DIR")
 	}
 	options := []gomlxmodels.CaptionOption{gomlxmodels.Captions(n), gomlxmodels.CaptionSeed(s.seed), gomlxmodels.Prefix(prefix),
-		gomlxmodels.Decode(decode), gomlxmodels.MaxTokens(longest), gomlxmodels.MinTokens(shortest)}
+		gomlxmodels.Decode(decode), gomlxmodels.MaxTokens(longest), gomlxmodels.MinTokens(shortest), gomlxmodels.CaptionPrecision(precision)}
 	// Settings of one way of decoding are passed on only where they were given: another way refuses them.
 	number := func(f func(float64) gomlxmodels.CaptionOption) func(string) (gomlxmodels.CaptionOption, error) {
 		return func(text string) (gomlxmodels.CaptionOption, error) {

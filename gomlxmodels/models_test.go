@@ -1,0 +1,54 @@
+package gomlxmodels
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+
+	"antipode/datasets"
+)
+
+// TestEmbedBLIP2: plans of BLIP-2's vectors, and what does not go together.
+func TestEmbedBLIP2(t *testing.T) {
+	const model = "blip2-itm-vit-g"
+	table := datasets.New("test", nil, datasets.Columns("id:text", "image:image", "caption:text", "mask:mask"))
+	for _, c := range []struct {
+		t       datasets.Table
+		want    EmbedArgs
+		columns string
+	}{
+		{Embed(model, table, Vector(Blip2Image)), EmbedArgs{Vector: "blip2_image"}, "blip2_image:vector"},
+		{Embed(model, table, Vector(Blip2Image), Pooling("queries")), EmbedArgs{Vector: "blip2_image", Pooling: "queries"}, "blip2_image:vector"},
+		{Embed(model, table, Vector(Blip2Image), Pooling("projected_max"), Against("caption")), EmbedArgs{Vector: "blip2_image", Pooling: "projected_max", Text: "caption"}, "blip2_image:vector"},
+		{EmbedText(model, table, "caption", Vector(Blip2Text)), EmbedArgs{Vector: "blip2_text", Text: "caption"}, "blip2_text:vector blip2_text_tokens:number blip2_text_words:number blip2_text_unknown:number blip2_text_cut:number"},
+	} {
+		p, err := c.t.Plan()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got EmbedArgs
+		if err := json.Unmarshal(p.Args, &got); err != nil {
+			t.Fatal(err)
+		}
+		c.want.Model, c.want.Masking, c.want.Fill, c.want.PatchRule = model, "drop", "none", "any"
+		if got != c.want {
+			t.Errorf("%+v, want %+v", got, c.want)
+		}
+		if columns, want := c.t.Columns()[4:], datasets.Columns(strings.Fields(c.columns)...); !slices.Equal(columns, want) {
+			t.Errorf("columns %v, want %v", columns, want)
+		}
+	}
+	for want, bad := range map[string]datasets.Table{
+		"name the column":                         Embed(model, table, Vector(Blip2Image), Pooling("projected_max")),
+		"is for the vector blip2_image":           Embed(model, table, Vector(ClipImage), Against("caption")),
+		"with pooling projected_max":              Embed(model, table, Vector(Blip2Image), Against("caption")),
+		`no such column: "words"`:                 Embed(model, table, Vector(Blip2Image), Pooling("projected_max"), Against("words")),
+		`Embed gives no vector "blip2_text"`:      Embed(model, table, Vector(Blip2Text)),
+		`EmbedText gives no vector "blip2_image"`: EmbedText(model, table, "caption", Vector(Blip2Image)),
+	} {
+		if _, err := bad.Plan(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+}
