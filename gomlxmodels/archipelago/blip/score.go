@@ -163,7 +163,10 @@ func describe(ctx context.Context, m *blip.Model, c *captioner.Captioner, pictur
 
 // accuracy is the share of captions whose part is right, and of those whose every word is.
 func accuracy(kind string, pictures []archipelago.Picture, texts []string) map[string]float64 {
-	out := map[string]float64{}
+	out := map[string]float64{"caption": 0}
+	for _, part := range parts[kind] {
+		out[part] = 0
+	}
 	each := 1 / float64(len(pictures))
 	for i, p := range pictures {
 		got, want := read(kind, texts[i]), truth(p)
