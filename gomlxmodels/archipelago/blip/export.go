@@ -21,7 +21,7 @@ var card string
 // Model is archipelago-blip: it describes things, scenery and figures.
 var Model = trainer.Model{
 	Name:     "blip",
-	Defaults: trainer.Settings{Steps: 4000, Batch: 64, Seed: 1, Rate: 1e-3},
+	Defaults: trainer.Settings{Steps: 6500, Batch: 32, Seed: 1, Rate: 1e-3},
 	Out:      "gomlxmodels/archipelago/weights/archipelago-blip",
 	Card:     card,
 	New:      newJob,
