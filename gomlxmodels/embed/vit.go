@@ -34,6 +34,9 @@ func openViT(dir string, args gomlxmodels.EmbedArgs) (*vitKind, error) {
 	case architecture == "blip-2":
 		return nil, fmt.Errorf("%s: a BLIP-2 gives the vectors blip2_image and blip2_text (--vector), not full", dir)
 	}
+	if args.Pooling != "" && args.Pooling != "auto" {
+		return nil, fmt.Errorf("pooling %q: the vector of a ViT is its class token", args.Pooling)
+	}
 	m, err := vit.Open(dir)
 	if err != nil {
 		return nil, err

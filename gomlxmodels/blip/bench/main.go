@@ -97,23 +97,38 @@ func run(dir string) error {
 	if err != nil {
 		return err
 	}
-	of := func(once func(string) (float64, error), part string) func() (float64, error) {
-		return func() (float64, error) { return once(part) }
+	type side struct {
+		once  func(string) (float64, error)
+		times map[string][]float64 // by part
+	}
+	us, them := side{ours, map[string][]float64{}}, side{theirs, map[string][]float64{}}
+	of := func(s side, part string) func() (float64, error) {
+		return func() (float64, error) {
+			v, err := s.once(part)
+			s.times[part] = append(s.times[part], v)
+			return v, err
+		}
 	}
 	name := fmt.Sprintf("antipode, %s (compiling and the first run %.1f s)", d.Kind, first)
 	for _, part := range []struct {
-		title, unit  string
-		n            int
-		ours, theirs func() (float64, error)
+		part, title, unit string
+		n                 int
+		what              string // whose time is told
+		of                int    // so many in a run
 	}{
-		{"prefill", "pictures", *pictures, of(ours, prefill), of(theirs, prefill)},
-		{"tokens after the first", "tokens", *pictures * (*tokens - 1), of(ours, rest), of(theirs, rest)},
-		{fmt.Sprintf("captions of %d tokens", *tokens), "captions", *pictures, of(ours, all), of(theirs, all)},
+		{prefill, "prefill", "pictures", *pictures, "prefill of the batch", 1},
+		{rest, "tokens after the first", "tokens", *pictures * (*tokens - 1), "token of the whole batch", *tokens - 1},
+		{all, fmt.Sprintf("captions of %d tokens", *tokens), "captions", *pictures, "batch of captions", 1},
 	} {
 		title := fmt.Sprintf("BLIP base, 384 pixels, batch %d, greedy: %s", *pictures, part.title)
-		if err := peer.Turns(title, part.unit, part.n, *repeat, part.ours, name, part.theirs, b.Name); err != nil {
+		if err := peer.Turns(title, part.unit, part.n, *repeat, of(us, part.part), name, of(them, part.part), b.Name); err != nil {
 			return err
 		}
+		ms := func(s side) float64 {
+			list := slices.Sorted(slices.Values(s.times[part.part]))
+			return 1000 * list[len(list)/2] / float64(part.of)
+		}
+		fmt.Printf("  one %s: %.1f ms, transformers' %.1f ms (medians)\n", part.what, ms(us), ms(them))
 	}
 	return compare(filepath.Join(dir, "tokens.json"), last)
 }
