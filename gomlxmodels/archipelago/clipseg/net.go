@@ -14,7 +14,7 @@ import (
 
 // shape is the shipped CLIPSeg's.
 func shape() clipseg.Config {
-	return clipseg.Config{Config: aclip.Shape(), ExtractLayers: []int{1, 3, 5}, ReduceDim: 64, DecoderHeads: 4, DecoderIntermediateSize: 256,
+	return clipseg.Config{Config: aclip.Shape(), ExtractLayers: []int{1, 3, 5}, ReduceDim: aclip.Shape().ProjectionDim, DecoderHeads: 4, DecoderIntermediateSize: 256,
 		ComplexDeconvolution: true, Side: examples.Size}
 }
 
