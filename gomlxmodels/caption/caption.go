@@ -79,16 +79,17 @@ func openModel(dir string) (describer, error) {
 	return blip.Open(dir)
 }
 
-// maxTogether is the most drawn captions of a picture that are written in one group; more are split into groups of like size.
+// maxTogether is the most drawn captions of a picture that are written in one group, where the model takes so many; more are split into
+// groups of like size.
 const maxTogether = 50
 
-// settings are the arguments as package decode takes them.
-func settings(a *gomlxmodels.CaptionArgs) (decode.Settings, error) {
+// settings are the arguments as package decode takes them; up to most drawn captions are written together.
+func settings(a *gomlxmodels.CaptionArgs, most int) (decode.Settings, error) {
 	s := decode.Settings{MaxTokens: a.MaxTokens, MinTokens: a.MinTokens, RepetitionPenalty: a.RepetitionPenalty, Number: 1}
 	switch a.Decode {
 	case "greedy":
 	case "nucleus":
-		groups := (a.N + maxTogether - 1) / maxTogether
+		groups := (a.N + most - 1) / most
 		s.Sample, s.Number = true, (a.N+groups-1)/groups
 		s.Temperature, s.TopK, s.TopP = a.Temperature, a.TopK, a.TopP
 	case "beam":
@@ -108,9 +109,6 @@ func open(_ context.Context, env stage.Env, raw json.RawMessage) (stage.Worker, 
 	if w.args.N < 1 {
 		return nil, fmt.Errorf("%d captions of an image: it is at least one", w.args.N)
 	}
-	if w.settings, err = settings(&w.args); err != nil {
-		return nil, err
-	}
 	dir, err := checkpoint.Folder(env, w.args.Model)
 	if err != nil {
 		return nil, err
@@ -119,6 +117,9 @@ func open(_ context.Context, env stage.Env, raw json.RawMessage) (stage.Worker, 
 		return nil, err
 	}
 	w.network = w.model.Network()
+	if w.settings, err = settings(&w.args, min(maxTogether, w.network.Most())); err != nil {
+		return nil, err
+	}
 	w.settings.Ends = w.network.Ends
 	w.dtype = stagekit.Precision(cmp.Or(w.args.Precision, "float32"), "")
 	decoder := w.network.Decoder(w.dtype)

@@ -42,13 +42,12 @@ type Network struct {
 	Decoder func(dtypes.DType) decode.Network
 }
 
+// Most is how many captions or beams are written together, at most.
+func (n *Network) Most() int { return cmp.Or(n.Rows, MaxRows) }
+
 // Batch is how many requests are written at once, of up to most, with these settings.
 func (n *Network) Batch(most int, s *decode.Settings) int {
-	rows := n.Rows
-	if rows == 0 {
-		rows = MaxRows
-	}
-	return max(1, min(most, rows/s.Width()))
+	return max(1, min(most, n.Most()/s.Width()))
 }
 
 // Captioner is a model on a device. It belongs to the goroutine that owns the device.
