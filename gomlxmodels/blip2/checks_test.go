@@ -3,9 +3,7 @@
 package blip2
 
 import (
-	"fmt"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -40,30 +38,5 @@ func TestRealWidth(t *testing.T) {
 	}
 	defer c.Close()
 	t.Logf("%d MiB of weights", c.Bytes()>>20)
-	s := decode.Settings{MaxTokens: 8, Sample: true, Number: 3, TopP: 0.9}
-	var requests []captioner.Request
-	for i, p := range g.Rows("pixels") {
-		requests = append(requests, captioner.Request{Pixels: p, Picture: fmt.Sprint(i), Prompt: []int32{2}, Seeds: []uint64{uint64(3 * i), uint64(3*i + 1), uint64(3*i + 2)}})
-	}
-	whole, err := c.Caption(t.Context(), requests, s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, order := range [][]int{{0}, {1}, {1, 0, 1}} {
-		var list []captioner.Request
-		for _, i := range order {
-			list = append(list, requests[i])
-		}
-		again, err := c.Caption(t.Context(), list, s)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for at, i := range order {
-			for k, text := range again[at] {
-				if want := whole[i][k]; !slices.Equal(text.Tokens, want.Tokens) || text.LogProb != want.LogProb {
-					t.Errorf("picture %d in %v, caption %d: %+v, among all %+v", i, order, k, text, want)
-				}
-			}
-		}
-	}
+	captiontest.Alone(t, c, g.Rows("pixels"), 2)
 }
