@@ -32,5 +32,13 @@
 // from one pool scatters around the audit's own; use a pool several times as large as n, or several pools. Draws of one number r at several n are
 // nested: the pictures of the smaller are among those of the larger, so that a curve is smoother than its points' intervals say, and its points go together.
 //
+// # What it costs
+//
+// The audit runs shares × sizes × resamples times, on as many cores as there are; a run stops at an interrupt, and the same question is answered from the store. So do inside it only what a finding
+// needs: no intervals where p-values decide (Draws(0)), and no more permutations than the correction asks for: the least p of D permutations is 1/(D+1), which times the number of tests has to lie well below alpha. Do
+// not save on half-samples or bootstrap draws where their intervals decide. Distances to vectors that do not depend on the pool are computed once.
+//
+// [Curve] gives the share of findings, [Findings] what each draw showed, [Needed] the smallest n that is enough.
+//
 // Every draw, and the seed of every audit, depends on the seed, on r and on the cell's name alone: not on the other sizes, on the number of resamples or on how many run at once.
 package power
