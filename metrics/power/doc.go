@@ -29,7 +29,8 @@
 //
 // found is a share of resamples, with Wilson's interval for their number. It speaks of this pool: draws of one pool share pictures, the more so the nearer n comes to
 // the pool's size, and at the pool's size all are the same. What the pool happens to hold by chance is in every draw, so a rate of false alarms
-// from one pool scatters around the audit's own; use a pool several times as large as n, or several pools. Draws of one number r at several n are
+// from one pool scatters around the audit's own; use a pool several times as large as n, or several pools, or let labels be exchanged ([Exchanged]): then chance is all there is, and no draw
+// inherits an accident of the pool. Draws of one number r at several n are
 // nested: the pictures of the smaller are among those of the larger, so that a curve is smoother than its points' intervals say, and its points go together.
 //
 // # What it costs

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"strconv"
 	"strings"
@@ -216,6 +217,33 @@ func unitsOf(f *client.Frame, by []string, unit string) ([]Cell, error) {
 	}
 	slices.SortFunc(out, func(a, b Cell) int { return cmp.Compare(a.Name, b.Name) })
 	return out, nil
+}
+
+// exchanged gives the rows of each group of the columns within each other's values of a text column, in an order drawn by the seed.
+func exchanged(f *client.Frame, column string, within []string, seed int64) (*client.Frame, error) {
+	c, err := f.Need(column, client.Text)
+	if err != nil {
+		return nil, fmt.Errorf("option exchange: %w", err)
+	}
+	groups := map[string][]int{}
+	for row := range f.Len() {
+		key := ""
+		for _, name := range within {
+			w := f.Column(name)
+			if w == nil || name == column {
+				return nil, fmt.Errorf("option within: %q is no other column of the pool (there are: %s)", name, client.NameList(f.Specs()))
+			}
+			key += w.Cell(row) + "\x00"
+		}
+		groups[key] = append(groups[key], row)
+	}
+	texts := make([]string, f.Len())
+	for key, rows := range groups {
+		for i, from := range rand.New(seeded(seed, len(rows), "exchange "+key)).Perm(len(rows)) {
+			texts[rows[i]] = c.Texts[rows[from]]
+		}
+	}
+	return f.With(client.TextColumn(column, texts)), nil
 }
 
 // numbers reads an option that lists numbers.

@@ -32,6 +32,8 @@ func init() {
 		{Name: "unit", About: "the column whose rows are drawn together within a cell, for example prompt_id; empty = every row"},
 		{Name: "sizes", About: "how many rows (units) are drawn from each cell, 5,10,20"},
 		{Name: "shares", Default: "1", About: "which part of each draw comes from the pool, 0.25,0.5,1; the rest comes from the table other"},
+		{Name: "exchange", About: "a column whose values the rows of each draw exchange, so that it says nothing: what is found then is a false alarm"},
+		{Name: "within", About: "the columns within whose groups they do, A,B; empty = in the whole draw"},
 		{Name: "resamples", Default: "200", About: "draws of each size"},
 		{Name: "subject", About: "the columns of the audit's result that say what a row is about"},
 		{Name: "value", About: "the column of the audit's result that says how large it is; without p, its interval is in VALUE_low and VALUE_high"},
@@ -147,6 +149,12 @@ func (a audit) read(ctx context.Context, d Draw) ([]Reading, error) {
 	if a.other != nil {
 		var err error
 		if pool, err = stack(pool, a.other.Pick(d.Others)); err != nil {
+			return nil, err
+		}
+	}
+	if column := a.call.Options["exchange"]; column != "" {
+		var err error
+		if pool, err = exchanged(pool, column, datasets.SplitColumns(a.call.Options["within"]), d.Seed); err != nil {
 			return nil, err
 		}
 	}

@@ -46,6 +46,16 @@ func Shares(s ...float64) metrics.Setting {
 	return tabular.Set("shares", strings.Join(texts, ","))
 }
 
+// Exchanged makes the rows of each draw exchange their values of a column, for example language, within the groups of others, for example the prompt and the number of its picture. Then the column says nothing,
+// and what is found is a false alarm: a rate for pools in which something may be wrong, where there is none to compare with. It takes for granted that without a difference the rows of a group
+// could stand for each other; island and island, with photos of their own, could not.
+func Exchanged(column string, within ...string) metrics.Setting {
+	return func(a *metrics.Args) {
+		tabular.Set("exchange", column)(a)
+		tabular.Set("within", strings.Join(within, ","))(a)
+	}
+}
+
 // Resamples is the number of draws of each size; 200 by default.
 func Resamples(n int) metrics.Setting { return tabular.Set("resamples", strconv.Itoa(n)) }
 
@@ -96,7 +106,7 @@ func format(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
 // all from n_cells cells, n_pool is what the smallest cell holds, drawn says what n counts (rows, or the column of [Unit]).
 //
 // The audit is called once, on a table that stands for the pool; it may use scores and the verbs of tables. A subject that lacks a value in a draw is not found there. Settings: [Cells], [Sizes], [Subject] and
-// [Estimate] must be given; [Unit], [Shares], [Resamples], [Below], [Above], [AtLeast], [P], [Correct], [Alpha], [Name], [metrics.SeedOf].
+// [Estimate] must be given; [Unit], [Shares], [Exchanged], [Resamples], [Below], [Above], [AtLeast], [P], [Correct], [Alpha], [Name], [metrics.SeedOf].
 //
 // Errors: a cell with fewer pictures than are to be drawn; an audit that does not read the pool, or embeds or draws pictures itself.
 func Curve(p Pools, audit func(pool datasets.Table) datasets.Table, settings ...metrics.Setting) datasets.Table {

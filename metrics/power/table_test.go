@@ -186,6 +186,38 @@ func TestNeeded(t *testing.T) {
 	}
 }
 
+// TestExchangedLabelsSayNothing: in a pool with a gap that is always found, exchanged groups differ by chance alone; values stay within their strata.
+func TestExchangedLabelsSayNothing(t *testing.T) {
+	pool := poolOf(t, 100, 3, 10)
+	f := tabulartest.Evaluate(t, "power", pool, options("sizes", "16", "resamples", "400", "exchange", "group", "within", "prompt"))
+	if s := f.Numbers("found")[find(t, f, family, 16, 1)]; s > 0.09 || s < 0.01 {
+		t.Errorf("%.3f of the draws hold a finding", s)
+	}
+	if e := f.Numbers("estimate")[find(t, f, "low", 16, 1)]; math.Abs(e) > 0.1 {
+		t.Errorf("the exchanged group lies %.2f lower", e)
+	}
+	mixed, err := exchanged(pool, "group", []string{"prompt", "score"}, 1)
+	if err != nil || fmt.Sprint(mixed.Texts("group")) != fmt.Sprint(pool.Texts("group")) {
+		t.Errorf("rows that are alone in their group exchange their values: %v", err)
+	}
+	mixed, err = exchanged(pool, "group", []string{"prompt"}, 1)
+	if err != nil || fmt.Sprint(mixed.Texts("group")) == fmt.Sprint(pool.Texts("group")) || pool.Texts("group")[0] != "en" {
+		t.Errorf("nothing is exchanged, or the pool is changed: %v", err)
+	}
+	counts := map[string]int{}
+	for i, g := range mixed.Texts("group") {
+		counts[g+mixed.Texts("prompt")[i]]++
+	}
+	if len(counts) != 6 || counts["lowp"] != 100 || counts["enq"] != 100 {
+		t.Errorf("%v", counts)
+	}
+	for _, o := range []map[string]string{options("exchange", "nose"), options("exchange", "group", "within", "nose"), options("exchange", "group", "within", "group")} {
+		if _, err := tabulartest.Run("power", pool, o); err == nil {
+			t.Errorf("exchange=%s within=%s is no error", o["exchange"], o["within"])
+		}
+	}
+}
+
 // TestUnits: rows of a unit come and go together.
 func TestUnits(t *testing.T) {
 	f := tabulartest.Evaluate(t, "power", poolOf(t, 3, 1, 5), options("cells", "group", "unit", "prompt", "sizes", "1", "resamples", "20"))
