@@ -34,7 +34,7 @@ func TestWords(t *testing.T) {
 		Prefix, Text string
 		IDs          []int32
 	}
-	text, err := os.ReadFile(filepath.Join(g.dir, "texts.json"))
+	text, err := os.ReadFile(filepath.Join(g.Dir, "texts.json"))
 	if err == nil {
 		err = json.Unmarshal(text, &lines)
 	}

@@ -118,5 +118,5 @@ func TestCaptions(t *testing.T) {
 
 func checkCaptions(t *testing.T, backend compute.Backend, name string, takes func(decode.Settings) bool) {
 	g := openGolden(t, name)
-	captiontest.Check(t, backend, g.Network(), captiontest.Reference{Golden: g.Golden, Lines: captiontest.Read(t, g.dir, 100), Start: []int32{int32(g.cfg.Text.StartToken)}}, takes)
+	captiontest.Check(t, backend, g.Network(), captiontest.Reference{Golden: g.Golden, Lines: captiontest.Read(t, g.Dir, 100), Start: []int32{int32(g.cfg.Text.StartToken)}}, takes)
 }

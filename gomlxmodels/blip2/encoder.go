@@ -98,9 +98,9 @@ func (m *Model) Gives(p Pooling) error {
 	case parts == 0:
 		return fmt.Errorf("pooling %q: a BLIP-2's is one of %s, %s, %s, %s, %s", p, Pooled, Patches, Queries, Projected, First)
 	case m.has&tower == 0:
-		return fmt.Errorf("%s: the folder holds no tower for pictures", m.dir)
+		return fmt.Errorf("%s: the folder holds no tower for pictures", m.Dir)
 	case m.has&parts != parts:
-		return fmt.Errorf("%s: pooling %q needs the projection of a Blip2ForImageTextRetrieval, which the folder lacks: take pooled, patches or queries", m.dir, p)
+		return fmt.Errorf("%s: pooling %q needs the projection of a Blip2ForImageTextRetrieval, which the folder lacks: take pooled, patches or queries", m.Dir, p)
 	}
 	return nil
 }
@@ -158,7 +158,7 @@ func (e *Encoder) LoadImages() (err error) {
 func (e *Encoder) LoadTexts() (err error) {
 	defer runner.Recovered("blip2", &err)
 	if e.m.has&texts == 0 {
-		return fmt.Errorf("%s: texts have vectors in a Blip2ForImageTextRetrieval, which the folder is not", e.m.dir)
+		return fmt.Errorf("%s: texts have vectors in a Blip2ForImageTextRetrieval, which the folder is not", e.m.Dir)
 	}
 	return e.net.Load()
 }

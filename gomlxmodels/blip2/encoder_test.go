@@ -71,7 +71,7 @@ func TestImages(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				g := golden{m, modeltest.Open(t, m.dir)}
+				g := golden{m, modeltest.Open(t, m.Dir)}
 				takes := func(p Pooling) bool {
 					return backend == testbackend.Go(t) || name == sharing && (p == Pooled || p == All)
 				} // XLA compiles slowly
@@ -114,7 +114,7 @@ func TestTexts(t *testing.T) {
 			Text string
 			IDs  []int32
 		}
-		text, err := os.ReadFile(filepath.Join(g.dir, "texts.json"))
+		text, err := os.ReadFile(filepath.Join(g.Dir, "texts.json"))
 		if err == nil {
 			err = json.Unmarshal(text, &lines)
 		}

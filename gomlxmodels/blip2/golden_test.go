@@ -96,7 +96,7 @@ func checkStages(t *testing.T, backend compute.Backend, name string) {
 }
 
 func (g golden) reference(least int) captiontest.Reference {
-	return captiontest.Reference{Golden: g.Golden, Lines: captiontest.Read(g.T, g.dir, least), Start: []int32{int32(g.cfg.Text.StartToken)}}
+	return captiontest.Reference{Golden: g.Golden, Lines: captiontest.Read(g.T, g.Dir, least), Start: []int32{int32(g.cfg.Text.StartToken)}}
 }
 
 // TestCaptions compares greedy captions and those of beams, token for token, with transformers' generate, and the logits of every step.
@@ -130,7 +130,7 @@ func TestWords(t *testing.T) {
 			IDs    [][]int32
 			Texts  []string
 		}
-		text, err := os.ReadFile(filepath.Join(g.dir, "texts.json"))
+		text, err := os.ReadFile(filepath.Join(g.Dir, "texts.json"))
 		if err == nil {
 			err = json.Unmarshal(text, &lines)
 		}
