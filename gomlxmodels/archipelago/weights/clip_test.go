@@ -6,6 +6,7 @@ import (
 	"image"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"antipode/datasets/archipelago"
@@ -211,4 +212,52 @@ func ids(t *testing.T, tok *tokenizers.Tokenizer, texts []string) [][]int32 {
 		out = append(out, e.IDs)
 	}
 	return out
+}
+
+// report reads the held-out scores of a folder's training.json, and looks whether its card was filled in.
+func report(t *testing.T, dir string, held any) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(dir, "training.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(text, &struct {
+		HeldOut any `json:"held_out"`
+	}{held}); err != nil {
+		t.Fatal(err)
+	}
+	card, err := os.ReadFile(filepath.Join(dir, "README.md"))
+	if err != nil || strings.Contains(string(card), "{{") || strings.Contains(string(card), "<no value>") {
+		t.Errorf("the card was not filled in (%v)", err)
+	}
+}
+
+// TestCLIPFloor holds archipelago-clip to the floor that other work relies on: a thing's caption is found in every language.
+func TestCLIPFloor(t *testing.T) {
+	var held struct {
+		Pictures, Group int
+		Retrieval       map[string]map[string]map[string]float64
+	}
+	report(t, shippedDir(t, "archipelago-clip"), &held)
+	languages := held.Retrieval["thing"]
+	if held.Pictures < 500 || held.Group != 32 || len(languages) != 1+len(archipelago.Languages()) {
+		t.Errorf("%d pictures in groups of %d, %d languages", held.Pictures, held.Group, len(languages))
+	}
+	for code, r := range languages {
+		if r["text"] < 0.85 || r["picture"] < 0.85 {
+			t.Errorf("%s: retrieval below the floor: %v", code, r)
+		}
+	}
+}
+
+// TestCLIPSegFloor holds archipelago-clipseg to the floor that other work relies on: masks of photos by the thing's English name.
+func TestCLIPSegFloor(t *testing.T) {
+	var held struct {
+		Pictures int
+		IoU      map[string]float64
+	}
+	report(t, shippedDir(t, "archipelago-clipseg"), &held)
+	if held.IoU[archipelago.English] < 0.8 || held.Pictures < 300 {
+		t.Errorf("intersection over union below the floor: %v on %d pictures", held.IoU, held.Pictures)
+	}
 }
