@@ -66,7 +66,7 @@ type Root string
 var (
 	textNames   = []string{"id", "image_id", "object", "region", "country", "group", "axis", "language", "prompt", "prompt_id", "template", "intervention", "caption", "source", "model", "outcome", "reason"}
 	numberNames = []string{"seed"}
-	vectorNames = []string{"full", "object_only", "background_only", "clip_image", "clip_text", "text"}
+	vectorNames = []string{"full", "object_only", "background_only", "clip_image", "clip_text", "blip2_image", "blip2_text", "text"}
 )
 
 // sniffRows is how many rows of a CSV decide the kind of a column whose name does not.
