@@ -12,11 +12,13 @@ import (
 	"antipode/gomlxmodels/tokenizers"
 )
 
-// Half of a batch's rows show things and scenery, the other half figures, whose texts are longer: each half has its own length.
+// Half of a batch's pictures show things and scenery, the other half figures, of which the groups are asked too: each kind of text has its
+// own length.
 const (
-	thingPlaces  = 16 // tokens of a text that are looked at, the start included, the end not
-	figurePlaces = 44
-	positions    = 64 // the longest text the network takes
+	thingPlaces    = 16 // tokens of a text that are looked at, the start included, the end not
+	figurePlaces   = 44
+	questionPlaces = 5
+	positions      = 64 // the longest text the network takes
 )
 
 // unscored marks what follows a token of a prefix, and the end's padding: the loss leaves it out.
@@ -30,24 +32,14 @@ type example struct {
 
 // randomExample draws row i of a step: of the things' half every fourth is scenery.
 func randomExample(r *rand.Rand, row, size int) example {
+	kind := examples.Thing
 	switch {
 	case row >= size/2:
-		e := example{picture: examples.Random(r, examples.Figure)}
-		switch f := e.picture.Figure; r.IntN(16) {
-		case 0:
-			e.prefix, e.text = questions[archipelago.AxisCrest], f.Crest
-		case 1:
-			e.prefix, e.text = questions[archipelago.AxisBanner], f.Banner
-		default:
-			e.describe(r)
-		}
-		return e
+		kind = examples.Figure
 	case row%4 == 3:
-		e := example{picture: examples.Random(r, examples.Scenery)}
-		e.describe(r)
-		return e
+		kind = examples.Scenery
 	}
-	e := example{picture: examples.Random(r, examples.Thing)}
+	e := example{picture: examples.Random(r, kind)}
 	e.describe(r)
 	return e
 }
@@ -60,7 +52,13 @@ func (e *example) describe(r *rand.Rand) {
 	}
 }
 
-// texts are the rows of one half. Slices are row-major.
+// asked are the questions about a figure's groups: the crest, then the banner.
+func (e *example) asked() []example {
+	f := e.picture.Figure
+	return []example{{e.picture, questions[archipelago.AxisCrest], f.Crest}, {e.picture, questions[archipelago.AxisBanner], f.Banner}}
+}
+
+// texts are the rows of one kind of text. Slices are row-major.
 type texts struct {
 	ids  []int32 // [R,Q] from the start token on
 	next []int32 // [R,Q] the token that follows, or unscored
@@ -68,9 +66,11 @@ type texts struct {
 
 // batch is what one step sees.
 type batch struct {
-	size           int
-	pixels         []float32 // [B,3,128,128] in [-1,1]: the things' half, then the figures'
-	things, figure texts
+	size    int
+	pixels  []float32 // [B,3,128,128] in [-1,1]: the things' half, then the figures'
+	things  texts     // R = B/2
+	figures texts     // R = B/2
+	groups  texts     // R = B: two of each figure
 }
 
 // trainingBatch is batch number step of a run: fresh pictures.
@@ -90,7 +90,12 @@ func makeBatch(t *tokenizers.Tokenizer, list []example) (*batch, error) {
 		b.pixels = trainer.AppendPlanes(b.pixels, picture)
 		half, places := &b.things, thingPlaces
 		if i >= len(list)/2 {
-			half, places = &b.figure, figurePlaces
+			half, places = &b.figures, figurePlaces
+			for _, q := range e.asked() {
+				if err := b.groups.append(t, q, questionPlaces); err != nil {
+					return nil, err
+				}
+			}
 		}
 		if err := half.append(t, e, places); err != nil {
 			return nil, err
@@ -129,12 +134,13 @@ func (h *texts) append(t *tokenizers.Tokenizer, e example, places int) error {
 
 // tensors are the batch as the graph takes it.
 func (b *batch) tensors() []*tensors.Tensor {
-	things, figures := b.size/2, b.size-b.size/2
-	return []*tensors.Tensor{
-		tensors.FromFlatDataAndDimensions(b.pixels, b.size, 3, examples.Size, examples.Size),
-		tensors.FromFlatDataAndDimensions(b.things.ids, things, thingPlaces),
-		tensors.FromFlatDataAndDimensions(b.things.next, things, thingPlaces),
-		tensors.FromFlatDataAndDimensions(b.figure.ids, figures, figurePlaces),
-		tensors.FromFlatDataAndDimensions(b.figure.next, figures, figurePlaces),
+	out := []*tensors.Tensor{tensors.FromFlatDataAndDimensions(b.pixels, b.size, 3, examples.Size, examples.Size)}
+	for _, k := range []struct {
+		texts
+		places int
+	}{{b.things, thingPlaces}, {b.figures, figurePlaces}, {b.groups, questionPlaces}} {
+		rows := len(k.ids) / k.places
+		out = append(out, tensors.FromFlatDataAndDimensions(k.ids, rows, k.places), tensors.FromFlatDataAndDimensions(k.next, rows, k.places))
 	}
+	return out
 }

@@ -208,28 +208,13 @@ func TestBatchEqualsPreprocessing(t *testing.T) {
 				t.Fatalf("example %d: pixel value %d is %v, preprocessing gives %v", i, j, got, want)
 			}
 		}
-		half, row, places := b.things, i, thingPlaces
-		if i >= size/2 {
-			half, row, places = b.figure, i-size/2, figurePlaces
-		}
-		ids, next := half.ids[row*places:(row+1)*places], half.next[row*places:(row+1)*places]
-		prompt, err := m.Prompt(e.prefix)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !slices.Equal(ids[:len(prompt)], prompt) {
-			t.Errorf("example %d: begins with %v, the prompt is %v", i, ids[:len(prompt)], prompt)
-		}
-		first := slices.IndexFunc(next, func(id int32) bool { return id != unscored })
-		if first != len(prompt)-1 {
-			t.Errorf("example %d: the first token scored follows place %d of a prompt of %d", i, first, len(prompt))
-		}
-		end := slices.Index(next, int32(shape.Text.EndToken))
-		if end < 0 || !slices.Equal(ids[first+1:end+1], next[first:end]) || slices.ContainsFunc(next[end+1:], func(id int32) bool { return id != unscored }) {
-			t.Fatalf("example %d: tokens %v are followed by %v", i, ids, next)
-		}
-		if got, err := m.Text(prompt, next[first:end]); err != nil || !slices.Equal(split(got), split(e.prefix+" "+e.text)) {
-			t.Errorf("example %d: learns %q, %v; it is %q %q", i, got, err, e.prefix, e.text)
+		if i < size/2 {
+			checkRow(t, m, e, b.things, i, thingPlaces)
+		} else {
+			checkRow(t, m, e, b.figures, i-size/2, figurePlaces)
+			for k, q := range e.asked() {
+				checkRow(t, m, q, b.groups, 2*(i-size/2)+k, questionPlaces)
+			}
 		}
 		if e.prefix != "" {
 			prefixed++
@@ -237,6 +222,30 @@ func TestBatchEqualsPreprocessing(t *testing.T) {
 	}
 	if prefixed == 0 || prefixed == size {
 		t.Errorf("%d of %d examples have a prefix", prefixed, size)
+	}
+}
+
+// checkRow holds a row of texts to the prompt and words of an example.
+func checkRow(t *testing.T, m *blip.Model, e example, from texts, row, places int) {
+	t.Helper()
+	ids, next := from.ids[row*places:(row+1)*places], from.next[row*places:(row+1)*places]
+	prompt, err := m.Prompt(e.prefix)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(ids[:len(prompt)], prompt) {
+		t.Errorf("%+v: begins with %v, the prompt is %v", e, ids[:len(prompt)], prompt)
+	}
+	first := slices.IndexFunc(next, func(id int32) bool { return id != unscored })
+	if first != len(prompt)-1 {
+		t.Errorf("%+v: the first token scored follows place %d of a prompt of %d", e, first, len(prompt))
+	}
+	end := slices.Index(next, int32(shape.Text.EndToken))
+	if end < 0 || !slices.Equal(ids[first+1:end+1], next[first:end]) || slices.ContainsFunc(next[end+1:], func(id int32) bool { return id != unscored }) {
+		t.Fatalf("%+v: tokens %v are followed by %v", e, ids, next)
+	}
+	if got, err := m.Text(prompt, next[first:end]); err != nil || !slices.Equal(split(got), split(e.prefix+" "+e.text)) {
+		t.Errorf("learns %q, %v; it is %q %q", got, err, e.prefix, e.text)
 	}
 }
 
@@ -256,7 +265,7 @@ func TestBatchesAreReproducible(t *testing.T) {
 	if !reflect.DeepEqual(batches[0], batches[1]) {
 		t.Error("the same batch drawn twice differs")
 	}
-	if reflect.DeepEqual(batches[0].pixels, batches[2].pixels) || reflect.DeepEqual(batches[0].figure, batches[2].figure) {
+	if reflect.DeepEqual(batches[0].pixels, batches[2].pixels) || reflect.DeepEqual(batches[0].figures, batches[2].figures) {
 		t.Error("two batches of a run are equal")
 	}
 }

@@ -45,7 +45,7 @@ func newJob(s trainer.Settings) (*trainer.Job, error) {
 	s.From = digest
 	return &trainer.Job{
 		Settings: s,
-		Losses:   []string{"things", "figures"},
+		Losses:   []string{"things", "figures", "groups"},
 		Batch: func(step int) ([]*tensors.Tensor, error) {
 			b, err := trainingBatch(t, s.Seed, step, s.Batch)
 			if err != nil {

@@ -29,38 +29,37 @@ var shape = func() blip.Config {
 	return c
 }()
 
-// lossGraph is the cross-entropy of the tokens that follow, over all that is scored; its parts are those of things and of figures.
+// lossGraph is the cross-entropy of the tokens that follow, over all that is scored; its parts are those of things, of figures and of
+// the questions about figures' groups.
 //
-// Shapes: in = pixels [B,3,H,W] float; ids and next tokens of the things [B/2,Q] int32, the same of the figures → [] and [2].
+// Shapes: in = pixels [B,3,H,W] float; ids and next tokens, int32, of things [B/2,Q], of figures [B/2,Q] and of questions [B,Q] → [] and [3].
 func lossGraph(scope *model.Scope, in []*Node) (total, parts *Node) {
 	g := in[0].Graph()
 	context := blip.ForwardImage(scope, &shape, in[0], blip.GraphOptions{}).Context
+	things, pictures := in[1].Shape().Dim(0), in[0].Shape().Dim(0)
 	sum, n := Scalar(g, dtypes.Float32, 0), Scalar(g, dtypes.Float32, 0)
 	var means []*Node
-	row := 0
-	for half := range 2 {
-		ids, next := in[1+2*half], in[2+2*half]
-		rows := ids.Shape().Dim(0)
-		s, k := wordLoss(scope, look(context, row, rows), ids, next)
-		sum, n, row = Add(sum, s), Add(n, k), row+rows
+	for kind, rows := range [][2]int{{0, things}, {things, pictures}, {things, pictures}} {
+		s, k := textLoss(scope, look(context, rows[0], rows[1]), in[1+2*kind], in[2+2*kind])
+		sum, n = Add(sum, s), Add(n, k)
 		means = append(means, Div(s, k))
 	}
 	return Div(sum, n), Stack(means, 0)
 }
 
-// look takes the rows of a half.
-func look(context []*Node, from, rows int) []*Node {
+// look takes the contexts of some pictures.
+func look(context []*Node, from, to int) []*Node {
 	out := make([]*Node, len(context))
 	for i, c := range context {
-		out[i] = Slice(c, AxisRange(from, from+rows))
+		out[i] = Slice(c, AxisRange(from, to))
 	}
 	return out
 }
 
-// wordLoss is the cross-entropy summed over the tokens that are scored, and their number, both [].
+// textLoss is the cross-entropy summed over the tokens that are scored, and their number, both [].
 //
-// Shapes: context as blip.Image has it; ids, next [R,Q] int32.
-func wordLoss(scope *model.Scope, context []*Node, ids, next *Node) (sum, n *Node) {
+// Shapes: context as blip.Image has it, of B pictures; ids, next [R,Q] int32, B divides R.
+func textLoss(scope *model.Scope, context []*Node, ids, next *Node) (sum, n *Node) {
 	r, q := ids.Shape().Dim(0), ids.Shape().Dim(1)
 	logits := blip.ForwardText(scope, &shape, decode.Inputs{IDs: ids, Positions: Iota(ids.Graph(), shapes.Make(dtypes.Int32, r, q), 1),
 		Context: context, Cache: decode.NewCache(q)}, blip.GraphOptions{Stages: true}).Logits
