@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gomlx/compute/gobackend"
 	"github.com/gomlx/gomlx/ml/model"
 
 	"antipode/datasets/archipelago"
@@ -16,7 +17,6 @@ import (
 	"antipode/gomlxmodels/archipelago/tokens"
 	"antipode/gomlxmodels/archipelago/trainer"
 	"antipode/gomlxmodels/diffusion"
-	"antipode/internal/testbackend"
 )
 
 // tiny are networks of the shipped layout, as small as they go.
@@ -58,7 +58,10 @@ func folder(t *testing.T, n *networks) string {
 
 // A run that stopped and went on gives the files of one that did not, bit for bit; the autoencoder is the one it started from; what is exported opens and generates.
 func TestResume(t *testing.T) {
-	backend := testbackend.XLA(t)
+	backend, err := gobackend.New("ops_sequential") // in parallel its workers may wait for one another
+	if err != nil {
+		t.Fatal(err)
+	}
 	base := folder(t, tiny())
 	ctx := context.Background()
 	o := origin{base: base}

@@ -15,7 +15,7 @@ import (
 
 // A run that stopped and went on gives the files of one that did not, bit for bit; what it writes takes pictures to latents and back.
 func TestResume(t *testing.T) {
-	backend := testbackend.XLA(t)
+	backend := testbackend.Go(t)
 	whole, all := shape, stages
 	defer func() { shape, stages = whole, all }()
 	shape.Widths, shape.MidAttention, stages = []int{4, 4, 4, 4}, false, stages[:1]
