@@ -55,6 +55,9 @@ func TestResume(t *testing.T) {
 	if !strings.HasPrefix(job.Settings.From, "archipelago-vit ") {
 		t.Errorf("the run starts from %q", job.Settings.From)
 	}
+	if _, err := newJob(trainer.Settings{Steps: 1, Batch: 1}); err == nil || !strings.Contains(err.Error(), "-batch 2") {
+		t.Errorf("a batch of one: %v", err)
+	}
 	job.Start = nil // the tiny tower starts from nothing
 	ctx := context.Background()
 	run := func(stops ...int) (dir string, curve []trainer.Point) {

@@ -2,6 +2,7 @@ package blip
 
 import (
 	_ "embed"
+	"fmt"
 	"os"
 
 	. "github.com/gomlx/gomlx/core/graph"
@@ -31,6 +32,9 @@ var Model = trainer.Model{
 }
 
 func newJob(s trainer.Settings) (*trainer.Job, error) {
+	if s.Batch < 2 {
+		return nil, fmt.Errorf("a batch of %d has no room for a thing and a figure: give -batch 2 or more", s.Batch)
+	}
 	_, digest, dir, err := tower()
 	if err != nil {
 		return nil, err

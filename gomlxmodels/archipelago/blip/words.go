@@ -25,7 +25,7 @@ var bertTokens = []string{"[PAD]", "[UNK]", "[CLS]", tokenEnd, "[MASK]"}
 // prefixes are the beginnings that a caption may be asked to have; the captions of training have none three times of four.
 var prefixes = []string{"a picture of", "a photo of", "a photograph of", "an image of"}
 
-// Questions are the prefixes after which the captioner names one group of a figure, by axis.
+// questions are the prefixes after which the captioner names one group of a figure, by axis.
 var questions = map[string]string{archipelago.AxisCrest: "the crest is", archipelago.AxisBanner: "the banner is"}
 
 // vocabulary is every token by its id: whole words alone, in lower case.
