@@ -20,9 +20,6 @@ const (
 	Guidance = 2.5
 )
 
-// judge is the folder of the ViT that looks at pictures, from the repository's root.
-const judge = "gomlxmodels/archipelago/weights/archipelago-vit"
-
 // scores are the held-out scores of a folder: how often archipelago-vit sees what was asked for.
 type scores struct {
 	Pictures int     `json:"pictures"` // of "OBJECT in ISLAND"
@@ -94,7 +91,7 @@ func score(ctx context.Context, backend compute.Backend, dir string, perCell int
 	if err != nil {
 		return nil, err
 	}
-	seen, err := vit.Look(ctx, backend, judge, pictures)
+	seen, err := vit.Look(ctx, backend, vit.Model.Out, pictures)
 	if err != nil {
 		return nil, err
 	}

@@ -45,9 +45,6 @@ func (s *scores) String() string {
 		s.Decoded.Scene, s.Drawn.Scene, s.Decoded.Island, s.Drawn.Island)
 }
 
-// judge is the folder of the ViT that looks at pictures, from the repository's root.
-const judge = "gomlxmodels/archipelago/weights/archipelago-vit"
-
 // score sends held-out pictures, as many of each kind as training has, through the latents' means and back.
 func score(ctx context.Context, backend compute.Backend, dir string, size int) (fmt.Stringer, error) {
 	var described []archipelago.Picture
@@ -85,7 +82,7 @@ func score(ctx context.Context, backend compute.Backend, dir string, size int) (
 		if len(things) == 0 {
 			break
 		}
-		answers, err := vit.Look(ctx, backend, judge, one.pictures)
+		answers, err := vit.Look(ctx, backend, vit.Model.Out, one.pictures)
 		if err != nil {
 			return nil, err
 		}

@@ -15,7 +15,7 @@ type Seen struct {
 	Form                  string // form and object: "round lantern"
 }
 
-// Look asks a model folder what pictures show.
+// Look asks a model folder, for example that of Model.Out, what pictures show.
 func Look(ctx context.Context, backend compute.Backend, dir string, pictures []image.Image) ([]Seen, error) {
 	m, err := vit.Open(dir)
 	if err != nil {
