@@ -133,25 +133,39 @@ func said(p archipelago.Picture) string {
 	return all
 }
 
-// tensors are the batch as the graph takes it: pixels; ids [B·each,length]; which texts are true of which pictures [B,B·each]; which
-// objects are there [B,objects].
-func (b batch) tensors() ([]*tensors.Tensor, error) {
+// tensors are the batch as the graph takes it: pixels; ids [B·each,length]; which texts are true of which pictures [B,B·each]; the ids of the
+// questions [Q,askedLength]; the right answers [B,classes]; which attributes and objects are there [B,attributes], [B,objects]; which pictures show a
+// figure [B].
+func (b batch) tensors(r *rand.Rand) ([]*tensors.Tensor, error) {
 	n := len(b.pictures)
 	var texts []string
-	var truth, present []bool
 	for _, s := range b.sentences {
 		texts = append(texts, s.Text)
 	}
+	var truth, worn, present, figure []bool
+	var answers []int32
 	for _, p := range b.pictures {
 		for _, s := range b.sentences {
 			truth = append(truth, s.True(p))
+		}
+		for _, c := range classes {
+			answers = append(answers, int32(slices.Index(c.answers, c.truth(p))))
+		}
+		for _, a := range archipelago.AttributeNames() {
+			worn = append(worn, p.Figure != nil && slices.Contains(p.Figure.Attributes, a))
 		}
 		for _, o := range examples.World.Objects() {
 			s := Present(o)
 			present = append(present, s.True(p))
 		}
+		figure = append(figure, p.Figure != nil)
 	}
 	ids, err := tokens.Rows(texts, length)
+	if err != nil {
+		return nil, err
+	}
+	asked := askedTexts(r)
+	questions, err := tokens.Rows(asked, askedLength)
 	if err != nil {
 		return nil, err
 	}
@@ -159,6 +173,10 @@ func (b batch) tensors() ([]*tensors.Tensor, error) {
 		tensors.FromFlatDataAndDimensions(b.pixels, n, 3, examples.Size, examples.Size),
 		tensors.FromFlatDataAndDimensions(ids, len(texts), length),
 		tensors.FromFlatDataAndDimensions(truth, n, len(texts)),
+		tensors.FromFlatDataAndDimensions(questions, len(asked), askedLength),
+		tensors.FromFlatDataAndDimensions(answers, n, len(classes)),
+		tensors.FromFlatDataAndDimensions(worn, n, len(worn)/n),
 		tensors.FromFlatDataAndDimensions(present, n, len(present)/n),
+		tensors.FromFlatDataAndDimensions(figure, n, 1),
 	}, nil
 }

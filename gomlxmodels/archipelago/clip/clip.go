@@ -30,10 +30,7 @@ var Model = trainer.Model{
 			return nil, err
 		}
 		cfg := Shape()
-		job, err := newJob(s, &cfg)
-		if err != nil {
-			return nil, err
-		}
+		job := newJob(s, &cfg)
 		job.Start = func(store *model.Store) error { return start(store, &cfg) }
 		return job, nil
 	},
@@ -46,23 +43,17 @@ var Model = trainer.Model{
 }
 
 // newJob is the training of a CLIP of a shape from random weights.
-func newJob(s trainer.Settings, cfg *clip.Config) (*trainer.Job, error) {
-	asked := presenceTexts()
-	questions, err := tokens.Rows(asked, length)
-	if err != nil {
-		return nil, err
-	}
+func newJob(s trainer.Settings, cfg *clip.Config) *trainer.Job {
 	return &trainer.Job{
 		Settings: s,
 		Losses:   lossNames,
 		Batch: func(step int) ([]*tensors.Tensor, error) {
-			return trainingBatch(s.Seed, step, s.Batch).tensors()
+			return trainingBatch(s.Seed, step, s.Batch).tensors(examples.Stream(s.Seed, step, s.Batch))
 		},
 		Loss: func(scope *model.Scope, in []*Node) (total, parts *Node) {
-			q := Reshape(Const(in[0].Graph(), questions), len(asked), length)
-			return lossGraph(scope, cfg, in[0], in[1], in[2], in[3], q)
+			return lossGraph(scope, cfg, inputs{in[0], in[1], in[2], in[3], in[4], in[5], in[6], in[7]})
 		},
-	}, nil
+	}
 }
 
 // processing is how pictures are prepared: CLIP's way, with the means and deviations of archipelago-vit.

@@ -7,7 +7,6 @@ import (
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/ml/model"
 
-	"antipode/gomlxmodels"
 	"antipode/gomlxmodels/archipelago/examples"
 	"antipode/gomlxmodels/archipelago/tokens"
 	"antipode/gomlxmodels/clip"
@@ -30,20 +29,12 @@ var (
 	mostScale  = math.Log(100)
 )
 
-// presenceWeight is the share of the third loss in the whole.
+// lossNames are the parts of the loss: finding the text of a picture, the picture of a text, right answers to questions, the attributes of figures,
+// and whether objects are there.
+var lossNames = []string{"text", "picture", "classes", "attributes", "presence"}
+
+// presenceWeight is the last part's weight in the whole; the first two have a half, the others one.
 const presenceWeight = 0.3
-
-// lossNames are the parts of the loss: finding the text of a picture, the picture of a text, and whether objects are there.
-var lossNames = []string{"text", "picture", "presence"}
-
-// presenceTexts are the questions whether each object is there, and the neutral text they are held against.
-func presenceTexts() []string {
-	var out []string
-	for _, o := range examples.World.Objects() {
-		out = append(out, Present(o).Text)
-	}
-	return append(out, gomlxmodels.NeutralPrompt)
-}
 
 // logScale is the logarithm of the logits' factor.
 func logScale(scope *model.Scope, g *Graph) *Node {
@@ -51,29 +42,59 @@ func logScale(scope *model.Scope, g *Graph) *Node {
 	return Min(s, Scalar(g, dtypes.Float32, mostScale))
 }
 
-// lossGraph is the mean of the three losses: cross-entropies of each picture's own texts among all texts that are not true of it, and of each
-// text's own picture among all pictures it is not true of; and the binary cross-entropy of each object's question against the neutral text.
+// inputs are a batch in the graph; see [batch.tensors].
+type inputs struct{ pixels, ids, truth, questions, answers, worn, present, figure *Node }
+
+// lossGraph is the sum of five losses: cross-entropies of each picture's own texts among all texts that are not true of it, and of each text's own
+// picture among all pictures it is not true of; that of each class's answer among the texts that name its answers; and the binary cross-entropies of
+// each attribute's word against plainFigure in figures, and of each object's question against plainPhoto.
 //
-// Shapes: pixels [B,3,H,W] float; ids [B·each,S] int32; truth [B,B·each] bool; present [B,objects] bool; questions [objects+1,S] int32 → [] and [3].
-func lossGraph(scope *model.Scope, cfg *clip.Config, pixels, ids, truth, present, questions *Node) (total, parts *Node) {
+// Shapes: → [] and [5].
+func lossGraph(scope *model.Scope, cfg *clip.Config, in inputs) (total, parts *Node) {
 	scope = scope.At("clip")
-	g, b, n := pixels.Graph(), pixels.Shape().Dim(0), ids.Shape().Dim(0)
-	images := L2Normalize(clip.ForwardImage(scope, cfg, pixels, clip.GraphOptions{}).Projected, -1)
-	texts := L2Normalize(clip.ForwardText(scope, cfg, Concatenate([]*Node{ids, questions}, 0), clip.GraphOptions{}).Projected, -1)
-	logits := Mul(DotGeneral(images, []int{1}, nil, texts, []int{1}, nil), Exp(logScale(scope, g)))
-	pairs := Slice(logits, AxisRange(), AxisRange(0, n)) // [B,B·each]
+	g, b := in.pixels.Graph(), in.pixels.Shape().Dim(0)
+	images := L2Normalize(clip.ForwardImage(scope, cfg, in.pixels, clip.GraphOptions{}).Projected, -1)
+	scale := Exp(logScale(scope, g))
+	with := func(ids *Node) *Node { // [B,texts]
+		texts := L2Normalize(clip.ForwardText(scope, cfg, ids, clip.GraphOptions{}).Projected, -1)
+		return Mul(DotGeneral(images, []int{1}, nil, texts, []int{1}, nil), scale)
+	}
+	pairs := with(in.ids)
 	// own [B,each] are the pairs drawn together: the diagonal.
 	blocks := Reshape(pairs, b, b, each)
 	own := ReduceSum(Where(BroadcastToShape(InsertAxes(Diagonal(g, b), -1), blocks.Shape()), blocks, ZerosLike(blocks)), 1)
-	wrong := Where(truth, AddScalar(ZerosLike(pairs), -1e9), pairs)
+	wrong := Where(in.truth, AddScalar(ZerosLike(pairs), -1e9), pairs)
 	text := ReduceAllMean(Softplus(Sub(BroadcastToDims(logSumExp(wrong, 1), b, each), own)))
 	picture := ReduceAllMean(Softplus(Sub(Reshape(logSumExp(wrong, 0), b, each), own)))
-	asked := Slice(logits, AxisRange(), AxisRange(n, questions.Shape().Dim(0)+n-1))
-	neutral := Slice(logits, AxisRange(), AxisRange(questions.Shape().Dim(0)+n-1))
-	odds := Sub(asked, BroadcastToShape(neutral, asked.Shape()))
-	presence := ReduceAllMean(Softplus(Where(present, Neg(odds), odds)))
-	total = Add(MulScalar(Add(text, picture), 0.5), MulScalar(presence, presenceWeight))
-	return total, Stack([]*Node{text, picture, presence}, 0)
+
+	asked := with(in.questions)
+	at := 0
+	next := func(n int) *Node {
+		at += n
+		return Slice(asked, AxisRange(), AxisRange(at-n, at))
+	}
+	right := Scalar(g, dtypes.Float32, 0)
+	for i, c := range classes {
+		truth := OneHot(Squeeze(Slice(in.answers, AxisRange(), AxisElem(i)), -1), len(c.answers), dtypes.Float32) // zeros where it is not asked
+		sum := Neg(ReduceAllSum(Mul(truth, LogSoftmax(next(len(c.answers))))))
+		right = Add(right, Div(sum, AddScalar(ReduceAllSum(truth), 1e-3)))
+	}
+	right = DivScalar(right, float64(len(classes)))
+	worn := Mul(ConvertDType(in.figure, dtypes.Float32), yesOrNo(in.worn, next(in.worn.Shape().Dim(1)), next(1)))
+	attributes := Div(ReduceAllSum(worn), AddScalar(ReduceAllSum(ConvertDType(in.figure, dtypes.Float32)), 1e-3))
+	attributes = DivScalar(attributes, float64(in.worn.Shape().Dim(1)))
+	presence := ReduceAllMean(yesOrNo(in.present, next(in.present.Shape().Dim(1)), next(1)))
+
+	total = Add(MulScalar(Add(text, picture), 0.5), Add(right, Add(attributes, MulScalar(presence, presenceWeight))))
+	return total, Stack([]*Node{text, picture, right, attributes, presence}, 0)
+}
+
+// yesOrNo is the binary cross-entropy of each question held against a plain text.
+//
+// Shapes: truth [B,n] bool; asked [B,n]; plain [B,1] → [B,n].
+func yesOrNo(truth, asked, plain *Node) *Node {
+	odds := Sub(asked, BroadcastToShape(plain, asked.Shape()))
+	return Softplus(Where(truth, Neg(odds), odds))
 }
 
 // logSumExp keeps the axis at size 1.

@@ -44,10 +44,10 @@ func (s *scores) String() string {
 			fmt.Fprintf(&b, "  %s %.3f %.3f", code, r["text"], r["picture"])
 		}
 	}
-	for _, what := range questionNames {
-		fmt.Fprintf(&b, "\n%-10s", what)
+	for _, c := range classes {
+		fmt.Fprintf(&b, "\n%-10s", c.name)
 		for _, code := range examples.Codes() {
-			if v, ok := s.Classes[what][code]; ok {
+			if v, ok := s.Classes[c.name][code]; ok {
 				fmt.Fprintf(&b, "  %s %.3f", code, v)
 			}
 		}
@@ -235,52 +235,13 @@ func (j *judge) retrieval(list []archipelago.Picture, vectors [][]float32) (map[
 	return out, nil
 }
 
-// question is what a picture is asked, by texts that name each answer.
-type question struct {
-	kind    string // of the pictures that are asked
-	answers []string
-	text    func(language, answer string) string // "" where the language has none
-	truth   func(p archipelago.Picture) string   // "" = the picture is not asked
-}
-
-// questionNames are the questions in the order of reports.
-var questionNames = []string{"object", "scene", "island", "people", "occupation", "ceremony", "crest", "banner"}
-
-var questions = map[string]question{
-	"object": {examples.Thing, examples.World.Objects(), archipelago.ConceptPrompt, func(p archipelago.Picture) string { return p.Object }},
-	"scene":  {examples.Thing, examples.World.Scenes(), archipelago.ConceptPrompt, func(p archipelago.Picture) string { return p.Scene }},
-	"island": {examples.Thing, examples.World.Islands(), say("island"), func(p archipelago.Picture) string { return p.Island }},
-	"people": {examples.Figure, archipelago.PeopleNames(), say("people"), func(p archipelago.Picture) string { return p.Figure.People }},
-	"occupation": {examples.Figure, archipelago.OccupationNames(), english(func(a string) string { return "a picture of a " + a }),
-		func(p archipelago.Picture) string { return p.Figure.Occupation }},
-	"ceremony": {examples.Figure, archipelago.CeremonyNames(), english(func(a string) string { return "a picture of " + a }),
-		func(p archipelago.Picture) string { return p.Figure.Ceremony }},
-	"crest": {examples.Figure, archipelago.Groups(archipelago.AxisCrest), english(func(a string) string { return OfGroup(archipelago.AxisCrest, a).Text }),
-		func(p archipelago.Picture) string { return p.Figure.Crest }},
-	"banner": {examples.Figure, archipelago.Groups(archipelago.AxisBanner), english(func(a string) string { return OfGroup(archipelago.AxisBanner, a).Text }),
-		func(p archipelago.Picture) string { return p.Figure.Banner }},
-}
-
-func say(kind string) func(language, answer string) string {
-	return func(language, answer string) string { return archipelago.Say(language, kind, answer) }
-}
-
-func english(text func(answer string) string) func(language, answer string) string {
-	return func(language, answer string) string {
-		if language != archipelago.English {
-			return ""
-		}
-		return text(answer)
-	}
-}
-
 // classes asks the pictures of a kind.
 func (j *judge) classes(out map[string]map[string]float64, kind string, list []archipelago.Picture, vectors [][]float32) error {
-	for name, q := range questions {
+	for _, q := range classes {
 		if q.kind != kind {
 			continue
 		}
-		out[name] = map[string]float64{}
+		out[q.name] = map[string]float64{}
 		for _, code := range examples.Codes() {
 			var texts []string
 			for _, a := range q.answers {
@@ -304,7 +265,7 @@ func (j *judge) classes(out map[string]map[string]float64, kind string, list []a
 					right++
 				}
 			}
-			out[name][code] = right / max(asked, 1)
+			out[q.name][code] = right / max(asked, 1)
 		}
 	}
 	return nil
