@@ -14,7 +14,16 @@ const (
 	HomeVar   = "ANTIPODE_HOME"   // the store's folder
 	BinaryVar = "ANTIPODE_BIN"    // the antipode command that cells start the backend with
 	ModuleVar = "ANTIPODE_MODULE" // the folder of the module's source, where there is one
+	TempVar   = "ANTIPODE_TMPDIR" // in a notebook: the user's folder of temporary files, while TMPDIR is GoNB's own
 )
+
+// A cell's variables are made before its init functions run, and may ask for rows: the user's folder must be back by then, for the
+// backend's socket lies there.
+func init() {
+	if dir := os.Getenv(TempVar); dir != "" {
+		os.Setenv("TMPDIR", dir)
+	}
+}
 
 // Home is the store's folder: $ANTIPODE_HOME, or antipode/ in the user's cache directory.
 func Home() (string, error) {

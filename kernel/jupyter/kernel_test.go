@@ -197,8 +197,8 @@ func (s *served) waitEnd(t *testing.T) {
 // A kernel behind its relay executes, is interrupted, goes on, and leaves nothing when shut down.
 func TestServe(t *testing.T) {
 	s := serve(t)
-	got, reply := s.printed(t, "%%\nfmt.Println(os.Getenv(\"ANTIPODE_MODULE\") != \"\", os.TempDir(), client.Protocol)")
-	if want := "true " + os.TempDir() + " 1\n"; got != want || reply.Status != "ok" || reply.ExecutionCount == nil || *reply.ExecutionCount != 1 {
+	got, reply := s.printed(t, "var early = os.TempDir() // before any init of the cell\n%%\nfmt.Println(os.Getenv(\"ANTIPODE_MODULE\") != \"\", os.TempDir(), early, client.Protocol)")
+	if want := "true " + os.TempDir() + " " + os.TempDir() + " 1\n"; got != want || reply.Status != "ok" || reply.ExecutionCount == nil || *reply.ExecutionCount != 1 {
 		t.Errorf("printed %q, want %q; reply %+v", got, want, reply)
 	}
 	if n := len(marked(t, s.mark)); n < 4 {

@@ -14,6 +14,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"antipode/kernel/client"
 )
 
 // Options says how a kernel runs.
@@ -139,7 +141,8 @@ func environment(opts Options, module, dir, toolsDir string) ([]string, error) {
 	drop := map[string]bool{"GOWORK": true, "GO111MODULE": true}
 	set := []string{
 		"PATH=" + dir + string(os.PathListSeparator) + toolsDir + string(os.PathListSeparator) + os.Getenv("PATH"),
-		"TMPDIR=" + dir, // GoNB's own files; the hidden first cell gives cells the user's
+		"TMPDIR=" + dir, // GoNB's own files; package client and the hidden first cell give cells the user's
+		client.TempVar + "=" + os.TempDir(),
 		"ANTIPODE_BIN=" + binary,
 		"ANTIPODE_HOME=" + home,
 		"ANTIPODE_MODULE=" + module,
