@@ -110,7 +110,7 @@ func best() string {
 }
 
 func openGo() (*Device, error) {
-	backend, err := gobackend.New("")
+	backend, err := gobackend.New("ops_sequential") // in parallel, operations that hold all workers can wait for one another for ever
 	if err != nil {
 		return nil, fmt.Errorf("device go: %s", firstLine(err.Error()))
 	}
