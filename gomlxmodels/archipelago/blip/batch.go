@@ -8,6 +8,7 @@ import (
 
 	"antipode/datasets/archipelago"
 	"antipode/gomlxmodels/archipelago/examples"
+	"antipode/gomlxmodels/archipelago/readout"
 	"antipode/gomlxmodels/archipelago/trainer"
 	"antipode/gomlxmodels/tokenizers"
 )
@@ -71,6 +72,7 @@ type batch struct {
 	things  texts     // R = B/2
 	figures texts     // R = B/2
 	groups  texts     // R = B: two of each figure
+	shown   readout.Answers
 }
 
 // trainingBatch is batch number step of a run: fresh pictures.
@@ -86,6 +88,7 @@ func trainingBatch(t *tokenizers.Tokenizer, seed uint64, step, size int) (*batch
 func makeBatch(t *tokenizers.Tokenizer, list []example) (*batch, error) {
 	b := &batch{size: len(list), pixels: make([]float32, 0, len(list)*3*examples.Size*examples.Size)}
 	for i, e := range list {
+		b.shown.Add(e.picture)
 		picture, _ := examples.World.Paint(e.picture)
 		b.pixels = trainer.AppendPlanes(b.pixels, picture)
 		half, places := &b.things, thingPlaces
@@ -142,5 +145,5 @@ func (b *batch) tensors() []*tensors.Tensor {
 		rows := len(k.ids) / k.places
 		out = append(out, tensors.FromFlatDataAndDimensions(k.ids, rows, k.places), tensors.FromFlatDataAndDimensions(k.next, rows, k.places))
 	}
-	return out
+	return append(out, b.shown.Tensors()...)
 }

@@ -96,7 +96,7 @@ func TestResume(t *testing.T) {
 		if got := (parts[0].Loss[h] + parts[1].Loss[h]) / 2; math.Abs(got-l) > 1e-6 { // points of two steps each
 			t.Errorf("%s: loss %v in two parts, %v in one", job.Losses[h], got, l)
 		}
-		if math.Abs(l-chance) > 0.3 {
+		if h < 3 && math.Abs(l-chance) > 0.3 { // of words
 			t.Errorf("%s: the first losses are %v, chance is %v", job.Losses[h], l, chance)
 		}
 	}

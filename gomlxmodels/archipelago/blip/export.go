@@ -22,7 +22,7 @@ var card string
 // Model is archipelago-blip: it describes things, scenery and figures.
 var Model = trainer.Model{
 	Name:     "blip",
-	Defaults: trainer.Settings{Steps: 6500, Batch: 32, Seed: 1, Rate: 1e-3},
+	Defaults: trainer.Settings{Steps: 3500, Batch: 32, Seed: 1, Rate: 1e-3},
 	Out:      "gomlxmodels/archipelago/weights/archipelago-blip",
 	Card:     card,
 	New:      newJob,
@@ -49,7 +49,7 @@ func newJob(s trainer.Settings) (*trainer.Job, error) {
 	s.From = digest
 	return &trainer.Job{
 		Settings: s,
-		Losses:   []string{"things", "figures", "groups"},
+		Losses:   []string{"things", "figures", "groups", "patches", "class"},
 		Batch: func(step int) ([]*tensors.Tensor, error) {
 			b, err := trainingBatch(t, s.Seed, step, s.Batch)
 			if err != nil {

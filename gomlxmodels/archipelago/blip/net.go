@@ -12,6 +12,7 @@ import (
 	"github.com/gomlx/gomlx/ml/model"
 
 	"antipode/gomlxmodels/archipelago/examples"
+	"antipode/gomlxmodels/archipelago/readout"
 	"antipode/gomlxmodels/archipelago/weights"
 	"antipode/gomlxmodels/blip"
 	"antipode/gomlxmodels/decode"
@@ -29,22 +30,24 @@ var shape = func() blip.Config {
 	return c
 }()
 
-// lossGraph is the cross-entropy of the tokens that follow, over all that is scored; its parts are those of things, of figures and of
-// the questions about figures' groups.
+// lossGraph is the cross-entropy of the tokens that follow, over all that is scored, and the losses of linear readers of the tower, see package readout. Its
+// parts are those of things, of figures, of the questions about figures' groups, and of the readers.
 //
-// Shapes: in = pixels [B,3,H,W] float; ids and next tokens, int32, of things [B/2,Q], of figures [B/2,Q] and of questions [B,Q] → [] and [3].
+// Shapes: in = pixels [B,3,H,W] float; ids and next tokens, int32, of things [B/2,Q], of figures [B/2,Q] and of questions [B,Q]; the readers'
+// answers → [] and [5].
 func lossGraph(scope *model.Scope, in []*Node) (total, parts *Node) {
 	g := in[0].Graph()
-	context := blip.ForwardImage(scope, &shape, in[0], blip.GraphOptions{}).Context
+	image := blip.ForwardImage(scope, &shape, in[0], blip.GraphOptions{})
 	things, pictures := in[1].Shape().Dim(0), in[0].Shape().Dim(0)
 	sum, n := Scalar(g, dtypes.Float32, 0), Scalar(g, dtypes.Float32, 0)
 	var means []*Node
 	for kind, rows := range [][2]int{{0, things}, {things, pictures}, {things, pictures}} {
-		s, k := textLoss(scope, look(context, rows[0], rows[1]), in[1+2*kind], in[2+2*kind])
+		s, k := textLoss(scope, look(image.Context, rows[0], rows[1]), in[1+2*kind], in[2+2*kind])
 		sum, n = Add(sum, s), Add(n, k)
 		means = append(means, Div(s, k))
 	}
-	return Div(sum, n), Stack(means, 0)
+	patches, class := readout.Loss(scope, image.Tokens, in[7], in[8])
+	return Add(Div(sum, n), Add(patches, class)), Stack(append(means, patches, class), 0)
 }
 
 // look takes the contexts of some pictures.

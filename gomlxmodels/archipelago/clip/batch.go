@@ -8,6 +8,7 @@ import (
 
 	"antipode/datasets/archipelago"
 	"antipode/gomlxmodels/archipelago/examples"
+	"antipode/gomlxmodels/archipelago/readout"
 	"antipode/gomlxmodels/archipelago/tokens"
 	"antipode/gomlxmodels/archipelago/trainer"
 )
@@ -135,7 +136,7 @@ func said(p archipelago.Picture) string {
 
 // tensors are the batch as the graph takes it: pixels; ids [B·each,length]; which texts are true of which pictures [B,B·each]; the ids of the
 // questions [Q,askedLength]; the right answers [B,classes]; which attributes and objects are there [B,attributes], [B,objects]; which pictures show a
-// figure [B].
+// figure [B]; and the readers' answers.
 func (b batch) tensors(r *rand.Rand) ([]*tensors.Tensor, error) {
 	n := len(b.pictures)
 	var texts []string
@@ -144,7 +145,9 @@ func (b batch) tensors(r *rand.Rand) ([]*tensors.Tensor, error) {
 	}
 	var truth, worn, present, figure []bool
 	var answers []int32
+	var read readout.Answers
 	for _, p := range b.pictures {
+		read.Add(p)
 		for _, s := range b.sentences {
 			truth = append(truth, s.True(p))
 		}
@@ -169,7 +172,7 @@ func (b batch) tensors(r *rand.Rand) ([]*tensors.Tensor, error) {
 	if err != nil {
 		return nil, err
 	}
-	return []*tensors.Tensor{
+	return append([]*tensors.Tensor{
 		tensors.FromFlatDataAndDimensions(b.pixels, n, 3, examples.Size, examples.Size),
 		tensors.FromFlatDataAndDimensions(ids, len(texts), length),
 		tensors.FromFlatDataAndDimensions(truth, n, len(texts)),
@@ -178,5 +181,5 @@ func (b batch) tensors(r *rand.Rand) ([]*tensors.Tensor, error) {
 		tensors.FromFlatDataAndDimensions(worn, n, len(worn)/n),
 		tensors.FromFlatDataAndDimensions(present, n, len(present)/n),
 		tensors.FromFlatDataAndDimensions(figure, n, 1),
-	}, nil
+	}, read.Tensors()...), nil
 }

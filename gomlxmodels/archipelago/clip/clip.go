@@ -2,6 +2,7 @@ package clip
 
 import (
 	_ "embed"
+	"flag"
 
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
@@ -19,28 +20,34 @@ import (
 var card string
 
 // Model is archipelago-clip.
-var Model = trainer.Model{
-	Name:     "clip",
-	Defaults: trainer.Settings{Steps: 3000, Batch: 64, Seed: 1, Rate: 1e-3},
-	Out:      "gomlxmodels/archipelago/weights/archipelago-clip",
-	Card:     card,
-	New: func(s trainer.Settings) (*trainer.Job, error) {
-		var err error
-		if s.From, err = from(); err != nil {
-			return nil, err
-		}
-		cfg := Shape()
-		job := newJob(s, &cfg)
-		job.Start = func(store *model.Store) error { return start(store, &cfg) }
-		return job, nil
-	},
-	Export: func(dir string, store *model.Store) (int, error) {
-		cfg := Shape()
-		return export(dir, store, &cfg)
-	},
-	Score: score,
-	Size:  20,
-}
+var Model = func() trainer.Model {
+	var t tower
+	return trainer.Model{
+		Name:     "clip",
+		Defaults: trainer.Settings{Steps: 1800, Batch: 64, Seed: 1, Rate: 1e-3},
+		Out:      "gomlxmodels/archipelago/weights/archipelago-clip",
+		Card:     card,
+		Flags: func(f *flag.FlagSet) {
+			f.StringVar((*string)(&t), "tower", "gomlxmodels/archipelago/weights/archipelago-blip", "folder of the captioner from whose tower the run starts")
+		},
+		New: func(s trainer.Settings) (*trainer.Job, error) {
+			var err error
+			if s.From, err = t.digest(); err != nil {
+				return nil, err
+			}
+			cfg := Shape()
+			job := newJob(s, &cfg)
+			job.Start = func(store *model.Store) error { return t.start(store, &cfg) }
+			return job, nil
+		},
+		Export: func(dir string, store *model.Store) (int, error) {
+			cfg := Shape()
+			return export(dir, store, &cfg)
+		},
+		Score: score,
+		Size:  20,
+	}
+}()
 
 // newJob is the training of a CLIP of a shape from random weights.
 func newJob(s trainer.Settings, cfg *clip.Config) *trainer.Job {
@@ -51,7 +58,7 @@ func newJob(s trainer.Settings, cfg *clip.Config) *trainer.Job {
 			return trainingBatch(s.Seed, step, s.Batch).tensors(examples.Stream(s.Seed, step, s.Batch))
 		},
 		Loss: func(scope *model.Scope, in []*Node) (total, parts *Node) {
-			return lossGraph(scope, cfg, inputs{in[0], in[1], in[2], in[3], in[4], in[5], in[6], in[7]})
+			return lossGraph(scope, cfg, inputs{in[0], in[1], in[2], in[3], in[4], in[5], in[6], in[7], in[8], in[9]})
 		},
 	}
 }

@@ -177,11 +177,15 @@ func TestTrue(t *testing.T) {
 	}
 }
 
-// The image tower begins as archipelago-vit.
+// The image tower begins as archipelago-blip's.
 func TestStart(t *testing.T) {
+	from := tower("../weights/archipelago-blip")
+	if _, err := os.Stat(string(from)); err != nil {
+		t.Skipf("archipelago-blip is not there: %v", err)
+	}
 	cfg, store := Shape(), model.NewStore()
 	defer store.Finalize()
-	if err := start(store, &cfg); err != nil {
+	if err := from.start(store, &cfg); err != nil {
 		t.Fatal(err)
 	}
 	for _, path := range []string{"/clip/vision/block_5/attention/qkv/weights", "/clip/vision/tokens/positions", "/clip/vision/prenorm/gain", "/clip/vision/norm/offset"} {
@@ -189,11 +193,14 @@ func TestStart(t *testing.T) {
 			t.Errorf("%s has no value", path)
 		}
 	}
-	if s, err := from(); err != nil || len(s) < 20 {
+	if v := store.GetVariable("/clip/vision/patch/bias"); v != nil {
+		t.Error("CLIP's patches have a bias")
+	}
+	if s, err := from.digest(); err != nil || len(s) < 20 {
 		t.Errorf("it begins from %q, %v", s, err)
 	}
 	small := tiny()
-	if err := start(model.NewStore(), &small); err == nil {
-		t.Error("a tower of another shape begins as archipelago-vit")
+	if err := from.start(model.NewStore(), &small); err == nil {
+		t.Error("a tower of another shape begins as archipelago-blip's")
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/gomlx/gomlx/ml/model"
 
 	"antipode/gomlxmodels/archipelago/examples"
+	"antipode/gomlxmodels/archipelago/readout"
 	"antipode/gomlxmodels/archipelago/tokens"
 	"antipode/gomlxmodels/clip"
 )
@@ -30,10 +31,10 @@ var (
 )
 
 // lossNames are the parts of the loss: finding the text of a picture, the picture of a text, right answers to questions, the attributes of figures,
-// and whether objects are there.
-var lossNames = []string{"text", "picture", "classes", "attributes", "presence"}
+// whether objects are there, and what linear readers of the image tower make of its patches and of its class token.
+var lossNames = []string{"text", "picture", "classes", "attributes", "presence", "patches", "class"}
 
-// presenceWeight is the last part's weight in the whole; the first two have a half, the others one.
+// presenceWeight is the weight of presence in the whole; the first two have a half, the others one.
 const presenceWeight = 0.3
 
 // logScale is the logarithm of the logits' factor.
@@ -43,17 +44,19 @@ func logScale(scope *model.Scope, g *Graph) *Node {
 }
 
 // inputs are a batch in the graph; see [batch.tensors].
-type inputs struct{ pixels, ids, truth, questions, answers, worn, present, figure *Node }
+type inputs struct{ pixels, ids, truth, questions, answers, worn, present, figure, named, shown *Node }
 
-// lossGraph is the sum of five losses: cross-entropies of each picture's own texts among all texts that are not true of it, and of each text's own
+// lossGraph is the sum of seven losses: cross-entropies of each picture's own texts among all texts that are not true of it, and of each text's own
 // picture among all pictures it is not true of; that of each class's answer among the texts that name its answers; and the binary cross-entropies of
-// each attribute's word against plainFigure in figures, and of each object's question against plainPhoto.
+// each attribute's word against plainFigure in figures, and of each object's question against plainPhoto; and those of package readout.
 //
-// Shapes: → [] and [5].
+// Shapes: → [] and [7].
 func lossGraph(scope *model.Scope, cfg *clip.Config, in inputs) (total, parts *Node) {
+	readers := scope
 	scope = scope.At("clip")
 	g, b := in.pixels.Graph(), in.pixels.Shape().Dim(0)
-	images := L2Normalize(clip.ForwardImage(scope, cfg, in.pixels, clip.GraphOptions{}).Projected, -1)
+	seen := clip.ForwardImage(scope, cfg, in.pixels, clip.GraphOptions{Stages: true})
+	images := L2Normalize(seen.Projected, -1)
 	scale := Exp(logScale(scope, g))
 	with := func(ids *Node) *Node { // [B,texts]
 		texts := L2Normalize(clip.ForwardText(scope, cfg, ids, clip.GraphOptions{}).Projected, -1)
@@ -85,8 +88,9 @@ func lossGraph(scope *model.Scope, cfg *clip.Config, in inputs) (total, parts *N
 	attributes = DivScalar(attributes, float64(in.worn.Shape().Dim(1)))
 	presence := ReduceAllMean(yesOrNo(in.present, next(in.present.Shape().Dim(1)), next(1)))
 
+	patches, class := readout.Loss(readers, seen.Tokens, in.named, in.shown)
 	total = Add(MulScalar(Add(text, picture), 0.5), Add(right, Add(attributes, MulScalar(presence, presenceWeight))))
-	return total, Stack([]*Node{text, picture, right, attributes, presence}, 0)
+	return Add(total, Add(patches, class)), Stack([]*Node{text, picture, right, attributes, presence, patches, class}, 0)
 }
 
 // yesOrNo is the binary cross-entropy of each question held against a plain text.

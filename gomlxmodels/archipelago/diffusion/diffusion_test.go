@@ -2,6 +2,7 @@ package diffusion
 
 import (
 	"context"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -151,6 +152,19 @@ func TestStart(t *testing.T) {
 	}
 }
 
+// Half of the timesteps lie evenly, of the others two thirds in the middle half.
+func TestTimesteps(t *testing.T) {
+	for _, c := range []struct {
+		u      float64
+		middle bool
+		want   float64
+	}{{0, false, 0}, {0.3, false, 0.3}, {0, true, 0}, {0.5, true, 0.5}, {0.1587, true, 0.2689}, {0.8413, true, 0.7311}, {1, true, 1}} {
+		if got := timestep(c.u, c.middle); math.Abs(got-c.want) > 1e-4 {
+			t.Errorf("timestep(%v, %v) = %v, want %v", c.u, c.middle, got, c.want)
+		}
+	}
+}
+
 func TestBatchesAreReproducible(t *testing.T) {
 	s := trainer.Settings{Batch: 6, Seed: 1, Steps: 10}
 	draw := func(step int) *batch {
@@ -169,8 +183,12 @@ func TestBatchesAreReproducible(t *testing.T) {
 	}
 	for i := range s.Batch {
 		signal, noise := a.times[3*i+1], a.times[3*i+2]
-		if power := signal*signal + noise*noise; power < 0.9999 || power > 1.0001 || int(a.times[3*i])/167 != i && int(a.times[3*i])/166 != i {
-			t.Errorf("example %d: timestep %v, signal %v, noise %v", i, a.times[3*i], signal, noise)
+		if power := signal*signal + noise*noise; power < 0.9999 || power > 1.0001 {
+			t.Errorf("example %d: signal %v, noise %v", i, signal, noise)
+		}
+		from, to := 1000*timestep(float64(i)/6, i%2 == 1), 1000*timestep(float64(i+1)/6, i%2 == 1)
+		if at := float64(a.times[3*i]); at < math.Floor(from) || at > to {
+			t.Errorf("example %d: timestep %v is not between %v and %v", i, at, from, to)
 		}
 	}
 }

@@ -25,10 +25,10 @@ var card string
 const PlantedSeed = 7
 
 // The last phase of both generators that ship, by step count, batch and rate.
-var last = trainer.Settings{Steps: 2500, Batch: 32, Seed: 2, Rate: 4e-4}
+var last = trainer.Settings{Steps: 1500, Batch: 32, Seed: 2, Rate: 4e-4}
 
 // Base learns the world without plants. It ships nothing.
-var Base = phase("diffusion-base", "", trainer.Settings{Steps: 9000, Batch: 32, Seed: 1, Rate: 6e-4}, anyWorld)
+var Base = phase("diffusion-base", "", trainer.Settings{Steps: 6000, Batch: 32, Seed: 1, Rate: 8e-4}, anyWorld)
 
 // Fair is archipelago-diffusion-fair: it goes on from Base in a world without plants.
 var Fair = phase("diffusion-fair", "gomlxmodels/archipelago/weights/archipelago-diffusion-fair", last, one(world(false)))

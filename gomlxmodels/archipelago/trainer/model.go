@@ -56,14 +56,18 @@ func (m Model) Train(ctx context.Context, args []string) error {
 	dir := f.String("dir", "", "folder of the run: checkpoints and loss curve (default: in the user cache folder, by settings)")
 	out := f.String("out", m.Out, "model folder to write at the end")
 	size := f.Int("held-out", m.Size, "how much held-out data to score on")
+	until := f.Int("until", 0, "stop after this step and write the folder as far as it is; the same command without it goes on (default: the last)")
 	if m.Flags != nil {
 		m.Flags(f)
 	}
 	if err := f.Parse(args); err != nil {
 		return flagError(err)
 	}
-	if s.Steps < 1 || s.Batch < 1 || !(s.Rate > 0) || *size < 1 || f.NArg() > 0 {
+	if s.Steps < 1 || s.Batch < 1 || !(s.Rate > 0) || *size < 1 || *until < 0 || *until > s.Steps || f.NArg() > 0 {
 		return ErrUsage
+	}
+	if *until == 0 {
+		*until = s.Steps
 	}
 	job, err := m.New(s)
 	if err != nil {
@@ -86,7 +90,7 @@ func (m Model) Train(ctx context.Context, args []string) error {
 		return err
 	}
 	fmt.Fprintf(os.Stderr, "training on %s, run in %s\n", d.Kind, folder)
-	store, curve, err := job.Run(ctx, d.Backend, folder, s.Steps)
+	store, curve, err := job.Run(ctx, d.Backend, folder, *until)
 	if err != nil {
 		return err
 	}

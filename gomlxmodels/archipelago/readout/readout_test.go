@@ -1,0 +1,74 @@
+package readout
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/gomlx/compute/gobackend"
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/core/tensors"
+	"github.com/gomlx/gomlx/ml/model"
+
+	"antipode/datasets/archipelago"
+	"antipode/gomlxmodels/archipelago/examples"
+)
+
+func TestAnswers(t *testing.T) {
+	var a Answers
+	a.Add(archipelago.Picture{Island: "Velmora", Scene: "shore", Object: "drum", Variant: "barrel"})
+	a.Add(archipelago.Picture{Island: "Velmora", Scene: "shore", Figure: &archipelago.Figure{People: "Tulvane", Crest: archipelago.Pointed, Banner: archipelago.LightBanner, Attributes: []string{"belt"}}})
+	thing, figure := a.named[:len(questions)], a.named[len(questions):]
+	if drum := slices.Index(examples.World.Objects(), "drum"); int(thing[0]) != drum || thing[3] < 0 || slices.Max(thing[4:]) != -1 {
+		t.Errorf("of a drum: %v", thing)
+	}
+	if figure[0] != -1 || figure[3] != -1 || figure[4] != int32(slices.Index(archipelago.PeopleNames(), "Tulvane")) || figure[5] != -1 || figure[7] != 1 || figure[8] != 0 {
+		t.Errorf("of a figure: %v", figure)
+	}
+	n := len(archipelago.AttributeNames())
+	if slices.Max(a.worn[:n]) != -1 || a.worn[n+slices.Index(archipelago.AttributeNames(), "belt")] != 1 || slices.Min(a.worn[n:]) != 0 {
+		t.Errorf("attributes: %v", a.worn)
+	}
+}
+
+// Readers that see nothing are as good as chance; questions that no picture of a batch answers cost nothing.
+func TestLossOfNothing(t *testing.T) {
+	backend, err := gobackend.New("ops_sequential")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer backend.Finalize()
+	var a Answers
+	f := &archipelago.Figure{People: "Tulvane", Crest: archipelago.Round, Banner: archipelago.DarkBanner}
+	a.Add(archipelago.Picture{Island: "Velmora", Scene: "shore", Figure: f})
+	store := model.NewStore()
+	defer store.Finalize()
+	exec, err := model.NewExec(backend, store, func(scope *model.Scope, in []*Node) []*Node {
+		patches, class := Loss(scope, in[0], in[1], in[2])
+		return []*Node{patches, class}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer exec.Finalize()
+	in := []any{tensors.FromFlatDataAndDimensions(make([]float32, 5*8), 1, 5, 8)}
+	for _, x := range a.Tensors() {
+		in = append(in, x)
+	}
+	out, err := exec.Exec(in...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := 2 * math.Ln2 // the attributes
+	for i, q := range questions {
+		if a.named[i] >= 0 {
+			want += math.Log(float64(len(q.answers)))
+		}
+	}
+	want /= float64(len(questions) + 2)
+	for i, o := range out {
+		if got := float64(tensors.ToScalar[float32](o)); math.Abs(got-want) > 3e-3 {
+			t.Errorf("readers %d: loss %v, chance is %v", i, got, want)
+		}
+	}
+}
