@@ -33,3 +33,14 @@ func (t Table) Rename(from, to string) Table {
 	out.open, out.name = t.open, t.name
 	return out
 }
+
+// RemovePrefixArgs are the arguments of [Table.RemovePrefix].
+type RemovePrefixArgs struct {
+	Column string `json:"column"`
+	Prefix string `json:"prefix"`
+}
+
+// RemovePrefix takes a beginning off the texts of a column, with the white space after it: "the crest is round" becomes "round". A text that begins otherwise stays.
+func (t Table) RemovePrefix(column, prefix string) Table {
+	return t.Need(column, client.Text).Derive("remove-prefix", RemovePrefixArgs{column, prefix})
+}

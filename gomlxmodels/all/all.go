@@ -31,6 +31,7 @@ import (
 	"antipode/kernel/plugin"
 	"antipode/kernel/store"
 	_ "antipode/metrics/agreement"
+	_ "antipode/metrics/clipscore"
 	_ "antipode/metrics/cococrola"
 	_ "antipode/metrics/entigen"
 	_ "antipode/metrics/indictti"

@@ -57,7 +57,8 @@ func verb[A any](f func(a A, in []*client.Frame) (*client.Frame, error)) func(js
 
 var verbs = map[string]func(json.RawMessage, []*client.Frame) (*client.Frame, error){
 	"where": verb(where), "select": verb(selectColumns), "with": verb(with), "join": verb(join), "concat": verb(concat),
-	"sort": verb(sortRows), "head": verb(head), "sample": verb(sample), "count": verb(count), "rename": verb(rename), "repeat": verb(repeat),
+	"sort": verb(sortRows), "head": verb(head), "sample": verb(sample), "count": verb(count), "rename": verb(rename),
+	"remove-prefix": verb(removePrefix), "repeat": verb(repeat),
 }
 
 func where(a datasets.WhereArgs, in []*client.Frame) (*client.Frame, error) {
@@ -385,5 +386,21 @@ func rename(a datasets.RenameArgs, in []*client.Frame) (*client.Frame, error) {
 		return nil, fmt.Errorf("Rename(%q, %q): there is a column %q already", a.From, a.To, a.To)
 	}
 	c.Name = a.To
+	return out, nil
+}
+
+func removePrefix(a datasets.RemovePrefixArgs, in []*client.Frame) (*client.Frame, error) {
+	c, err := in[0].Need(a.Column, client.Text)
+	if err != nil {
+		return nil, err
+	}
+	texts := slices.Clone(c.Texts)
+	for i, t := range texts {
+		if rest, found := strings.CutPrefix(t, a.Prefix); found {
+			texts[i] = strings.TrimLeft(rest, " \t\n")
+		}
+	}
+	out := &client.Frame{Columns: slices.Clone(in[0].Columns)}
+	*out.Column(a.Column) = client.TextColumn(a.Column, texts)
 	return out, nil
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -103,6 +104,17 @@ func TestRename(t *testing.T) {
 	}
 	if err := datasets.CSV(table).Rename("continent", "country").Err(); err == nil {
 		t.Error("a column that is not there is renamed")
+	}
+}
+
+func TestRemovePrefix(t *testing.T) {
+	e := newEngine(t)
+	rows := datasets.FromRows([]map[string]any{{"id": "1", "said": "the crest is  round"}, {"id": "2", "said": "a drum"}, {"id": "3", "said": ""}})
+	if got := must(t, e, rows.RemovePrefix("said", "the crest is")).Texts("said"); !slices.Equal(got, []string{"round", "a drum", ""}) {
+		t.Errorf("left: %q", got)
+	}
+	if err := rows.RemovePrefix("heard", "the").Err(); err == nil {
+		t.Error("a column that is not there is cut")
 	}
 }
 
