@@ -207,6 +207,20 @@ func TestNoGeneratedImages(t *testing.T) {
 	}
 }
 
+// One generated image of each object: half of them may be none, which leaves the scores without intervals and gaps without an answer.
+func TestFewGeneratedImages(t *testing.T) {
+	f, notes, err := evaluate(t, Args{Metric: "precision-coverage", By: []string{"region"}}, cloud(1, 80, 0), cloud(2, 4, 0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if math.IsNaN(f.Numbers("precision")[0]) || !math.IsNaN(f.Numbers("precision_low")[0]) || !strings.Contains(strings.Join(notes, " "), "too few images for an interval (2 generated)") {
+		t.Errorf("precision %v from %v, notes %v", f.Numbers("precision"), f.Numbers("precision_low"), notes)
+	}
+	if _, _, err := evaluate(t, Args{Metric: "region-gaps", By: []string{"region"}}, cloud(1, 80, 0), cloud(2, 4, 0)); err == nil || !strings.Contains(err.Error(), "too few images for a gap") {
+		t.Errorf("gaps of one image each: %v", err)
+	}
+}
+
 func TestGallery(t *testing.T) {
 	real, gen := cloud(1, 120, 0), cloud(2, 120, 1)
 	for _, selection := range []string{LowDiversityBackgrounds, LowDiversityObjects, LowRealismBackgrounds, Hubs} {

@@ -187,6 +187,10 @@ func (g *group) compute(ctx context.Context, call Call, s setup, opts prdc.Optio
 	for _, w := range r.Warnings() {
 		call.note("group %s: %s", g.name(call.By), w)
 	}
+	if slices.ContainsFunc(r.Draws, func(d prdc.Scores) bool { return math.IsNaN(d.Precision) }) && !math.IsNaN(r.Scores.Precision) { // a half without a generated image
+		call.note("group %s has too few images for an interval (%d generated)", g.name(call.By), len(sets.Generated))
+		r.Draws = nil
+	}
 	return r, nil
 }
 
