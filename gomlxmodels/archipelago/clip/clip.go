@@ -24,7 +24,7 @@ var Model = func() trainer.Model {
 	var t tower
 	return trainer.Model{
 		Name:     "clip",
-		Defaults: trainer.Settings{Steps: 1800, Batch: 64, Seed: 1, Rate: 1e-3},
+		Defaults: trainer.Settings{Steps: 1300, Batch: 64, Seed: 1, Rate: 1e-3},
 		Out:      "gomlxmodels/archipelago/weights/archipelago-clip",
 		Card:     card,
 		Flags: func(f *flag.FlagSet) {

@@ -26,7 +26,7 @@ var card string
 // Model is archipelago-clipseg.
 var Model = trainer.Model{
 	Name:     "clipseg",
-	Defaults: trainer.Settings{Steps: 2500, Batch: 24, Seed: 1, Rate: 1.5e-3},
+	Defaults: trainer.Settings{Steps: 2000, Batch: 24, Seed: 1, Rate: 1.5e-3},
 	Out:      "gomlxmodels/archipelago/weights/archipelago-clipseg",
 	Card:     card,
 	New: func(s trainer.Settings) (*trainer.Job, error) {
