@@ -1,0 +1,50 @@
+//go:build checks
+
+package weights
+
+import (
+	"fmt"
+	"image"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"antipode/gomlxmodels/archipelago/examples"
+	"antipode/internal/testbackend"
+)
+
+// TestDiffusersPictures compares the generators with the diffusers that is installed; -update writes the stored pictures of testdata again.
+func TestDiffusersPictures(t *testing.T) {
+	for _, name := range generators {
+		t.Run(name, func(t *testing.T) {
+			dir := shippedDir(t, name)
+			out := filepath.Join(t.TempDir(), "pictures")
+			args := append([]string{dir, out, fmt.Sprint(generatorSeed), fmt.Sprint(generatorSteps), fmt.Sprint(guidance)}, generatorPrompts...)
+			testbackend.Python(t, []string{"torch", "transformers", "diffusers", "safetensors"}, filepath.Join("..", "diffusion", "testdata", "reference.py"), args...)
+			raw, err := os.ReadFile(out)
+			if err != nil {
+				t.Fatal(err)
+			}
+			const size = examples.Size * examples.Size
+			if len(raw) != len(generatorPrompts)*size*3 {
+				t.Fatalf("diffusers made %d bytes", len(raw))
+			}
+			var want []image.Image
+			for i := range generatorPrompts {
+				im := image.NewNRGBA(image.Rect(0, 0, examples.Size, examples.Size))
+				for p := range size {
+					copy(im.Pix[4*p:], raw[(i*size+p)*3:(i*size+p)*3+3])
+					im.Pix[4*p+3] = 255
+				}
+				want = append(want, im)
+			}
+			compareGenerator(t, dir, want)
+			if !*update || t.Failed() {
+				return
+			}
+			for i, im := range want {
+				writePNG(t, storedPicture(name, i), im)
+			}
+		})
+	}
+}

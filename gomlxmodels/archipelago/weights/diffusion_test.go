@@ -1,0 +1,103 @@
+package weights
+
+import (
+	"fmt"
+	"image"
+	"path/filepath"
+	"testing"
+
+	"antipode/datasets/archipelago"
+	"antipode/gomlxmodels/diffusion"
+	"antipode/internal/testbackend"
+)
+
+// generators are the folders that make pictures.
+var generators = []string{"archipelago-diffusion", "archipelago-diffusion-fair"}
+
+// How the stored pictures of a generator were asked for.
+const (
+	generatorSeed  = 11 // of the first prompt; the next have the seeds after it
+	generatorSteps = 10
+	guidance       = 2.5
+)
+
+var generatorPrompts = []string{"lantern in Velmora", archipelago.ConceptPrompt("qac_Arab", "boat"), "a Tulvane figure"}
+
+// storedPicture is where diffusers' picture of a generator's prompt lies.
+func storedPicture(name string, prompt int) string {
+	return filepath.Join("testdata", fmt.Sprintf("%s-%d.png", name, prompt))
+}
+
+// TestGeneratorReference compares the generators with diffusers, from prompts to pictures.
+func TestGeneratorReference(t *testing.T) {
+	for _, name := range generators {
+		t.Run(name, func(t *testing.T) {
+			dir := shippedDir(t, name)
+			var want []image.Image
+			for i := range generatorPrompts {
+				want = append(want, readPNG(t, storedPicture(name, i)))
+			}
+			compareGenerator(t, dir, want)
+		})
+	}
+}
+
+// compareGenerator holds every value of the pictures to 3 of 255.
+func compareGenerator(t *testing.T, dir string, want []image.Image) {
+	t.Helper()
+	m, err := diffusion.Open(dir, diffusion.OpenOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := diffusion.NewSampler(testbackend.XLA(t), m, diffusion.Options{Batch: len(want)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	var requests []diffusion.Request
+	for i, p := range generatorPrompts {
+		requests = append(requests, diffusion.Request{Prompt: p, Seed: generatorSeed + uint64(i), Steps: generatorSteps, Guidance: guidance})
+	}
+	got, err := s.Generate(t.Context(), requests, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, p := range got {
+		b := want[i].Bounds()
+		if p.Image.Bounds() != b {
+			t.Fatalf("%q: a picture of %v, diffusers' is of %v", generatorPrompts[i], p.Image.Bounds(), b)
+		}
+		worst, least, most := 0, 255, 0
+		for y := range b.Dy() {
+			for x := range b.Dx() {
+				r, g, bl, _ := p.Image.At(x, y).RGBA()
+				wr, wg, wb, _ := want[i].At(x, y).RGBA()
+				for _, c := range [][2]uint32{{r, wr}, {g, wg}, {bl, wb}} {
+					a, b := int(c[0]>>8), int(c[1]>>8)
+					worst, least, most = max(worst, a-b, b-a), min(least, b), max(most, b)
+				}
+			}
+		}
+		t.Logf("%q: worst difference %d of 255, values from %d to %d", generatorPrompts[i], worst, least, most)
+		if worst > 3 || most-least < 50 {
+			t.Errorf("%q: worst difference %d of 255, values from %d to %d", generatorPrompts[i], worst, least, most)
+		}
+	}
+}
+
+// TestGeneratorFloor holds the fair generator to the floor that other work relies on: archipelago-vit sees the object that was asked for.
+func TestGeneratorFloor(t *testing.T) {
+	for _, name := range generators {
+		var held struct {
+			Pictures int
+			Object   float64
+		}
+		report(t, shippedDir(t, name), &held)
+		if held.Pictures < 150 {
+			t.Errorf("%s: scored on %d pictures", name, held.Pictures)
+		}
+		if name == "archipelago-diffusion-fair" && held.Object < 0.85 {
+			t.Errorf("%s: the object is seen in %.3f of the pictures, below the floor", name, held.Object)
+		}
+	}
+}
