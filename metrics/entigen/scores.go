@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"antipode/metrics/internal/tabular"
+	"antipode/metrics/interval"
 )
 
 // Counts are the pictures of one attribute under one prompt.
@@ -52,16 +53,8 @@ func BiasOf(c Counts) float64 { return float64(c.First-c.Second) / float64(c.Usa
 // BiasInterval is the interval of a bias: Wilson's score interval of the share a/(a+b), of which the bias is twice the share minus 1. Unlike resampling it
 // has a width where all usable pictures fall to one group. NaN where there is none.
 func BiasInterval(c Counts, level float64) (low, high float64) {
-	n := float64(c.Usable())
-	if n == 0 {
-		return math.NaN(), math.NaN()
-	}
-	z := math.Sqrt2 * math.Erfinv(level)
-	p := float64(c.First) / n
-	middle := (p + z*z/(2*n)) / (1 + z*z/n)
-	half := z / (1 + z*z/n) * math.Sqrt(p*(1-p)/n+z*z/(4*n*n))
-	low, high = 2*(middle-half)-1, 2*(middle+half)-1
-	return max(-1, min(low, BiasOf(c))), min(1, max(high, BiasOf(c))) // rounding must not push the value out
+	share := interval.Wilson(c.First, c.Usable(), level)
+	return 2*share.Low - 1, 2*share.High - 1
 }
 
 func abs(n int) int {

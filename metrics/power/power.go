@@ -14,6 +14,7 @@ import (
 	"sync/atomic"
 
 	"antipode/metrics/internal/tabular"
+	"antipode/metrics/interval"
 )
 
 // Cell is what n units are drawn from.
@@ -192,6 +193,12 @@ type Power struct {
 	Estimate, EstimateLow, EstimateHigh float64
 }
 
+// share fills in the share of resamples.
+func (p *Power) share() {
+	w := interval.Wilson(p.Found, p.Resamples, 0.95)
+	p.Share, p.Low, p.High = w.Value, w.Low, w.High
+}
+
 // BySubject is the power for each subject, in the order in which the resamples name them. A subject that a resample does not name was not found there.
 func (o Outcome) BySubject() []Power {
 	at := map[string]int{}
@@ -216,7 +223,7 @@ func (o Outcome) BySubject() []Power {
 	for i := range out {
 		p := &out[i]
 		p.Resamples = len(o.Readings)
-		p.Share, p.Low, p.High = Wilson(p.Found, p.Resamples)
+		p.share()
 		sum := 0.0
 		for _, e := range estimates[i] {
 			sum += e
@@ -235,22 +242,6 @@ func (o Outcome) Any(counts func(subject string) bool) Power {
 			p.Found++
 		}
 	}
-	p.Share, p.Low, p.High = Wilson(p.Found, p.Resamples)
+	p.share()
 	return p
-}
-
-// Wilson is a share k/n with Wilson's 95 % score interval; NaN where n is 0.
-func Wilson(k, n int) (share, low, high float64) {
-	const z = 1.959963984540054
-	m := float64(n)
-	share = float64(k) / m
-	middle, half := (share+z*z/(2*m))/(1+z*z/m), z*math.Sqrt(share*(1-share)/m+z*z/(4*m*m))/(1+z*z/m)
-	low, high = middle-half, middle+half
-	if k == 0 {
-		low = 0
-	}
-	if k == n {
-		high = 1
-	}
-	return share, low, high
 }

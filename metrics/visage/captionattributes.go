@@ -12,7 +12,7 @@ import (
 )
 
 // CaptionAttributeTable is the metric visage-caption-attributes, an addition to section 3.2 of Jha et al., ACL 2024: attributes that captions name, in the form of the annotations, a captioner in the
-// annotators' place. A row for each attribute of the vocabulary and picture: selected is 1 where one of the picture's captions names it; n_captions it has, n_vocabulary attributes. [Likelihoods],
+// annotators' place. A row for each attribute of the vocabulary and picture: selected, in [0, 1], is 1 where one of the picture's captions names it, else 0; n_captions it has, n_vocabulary attributes. [Likelihoods],
 // [Tendencies] and [OffensivenessTable] read it as they read people's answers, [FoundSalience] ranks it. Attributes are masked by the rule of package seegull.
 //
 // Options: rows (all or found), match, case and plural as in [Matching], picture (image_id), vocabulary, min_stereo, stereo_column, rule and min_score as in [CaptionShares], show_offensive (no).
@@ -21,7 +21,7 @@ func CaptionAttributeTable(t CaptionTables, settings ...metrics.Setting) dataset
 }
 
 func init() {
-	registerAll("visage-caption-attributes", "attributes that the captions of a picture name, in the form of annotations", "0 or 1", "{0, 1}", "an addition to section 3.2",
+	registerAll("visage-caption-attributes", "attributes that the captions of a picture name, in the form of annotations", "0 or 1", "[0, 1]", "an addition to section 3.2",
 		[]metrics.Input{{Role: "in", Columns: datasets.Columns("identity:text", "caption:text"), About: "one row for each caption; also the column that picture names, and outcome (refused, failed and skipped rows hold no caption)"},
 			{Role: "attributes", Columns: datasets.Columns("attribute:text"), About: "one row for each attribute, or pair with its identity, with its score_… unless vocabulary=all"}},
 		append(with(stereoOptions, vocabularyOption), append(slices.DeleteFunc(slices.Clone(matchOptions), func(o metrics.Option) bool { return o.Name == "draws" }),
