@@ -1,12 +1,12 @@
 package blip
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
 
+	"antipode/gomlxmodels/hfconfig"
 	"antipode/gomlxmodels/nn"
 	"antipode/gomlxmodels/vit"
 )
@@ -85,44 +85,24 @@ func ParseConfig(text []byte) (*Config, error) {
 	if f.Tied != nil {
 		c.Tied = *f.Tied
 	}
-	for _, part := range []struct {
-		name string
-		raw  json.RawMessage
-		to   any
-	}{{"text_config", f.Text, &c.Text}, {"vision_config", f.Vision, &c.Vision}} {
-		if len(part.raw) == 0 || bytes.Equal(part.raw, []byte("null")) {
-			continue
-		}
-		if err := json.Unmarshal(part.raw, part.to); err != nil {
-			return nil, fmt.Errorf("%s: %w", part.name, err)
-		}
+	if err := hfconfig.Read(hfconfig.Part{Name: "text_config", Raw: f.Text, To: &c.Text}, hfconfig.Part{Name: "vision_config", Raw: f.Vision, To: &c.Vision}); err != nil {
+		return nil, err
 	}
 	return &c, c.Validate()
 }
 
-// maxDim bounds every size of a configuration, so that a damaged file cannot ask for all memory; a vocabulary may be maxVocab.
-const (
-	maxDim   = 1 << 16
-	maxVocab = 1 << 21
-)
-
 // Validate says what is wrong with the configuration, naming fields and numbers.
 func (c *Config) Validate() error {
 	t, v := &c.Text, &c.Vision
-	for _, f := range []struct {
-		name       string
-		value, max int
-	}{
-		{"text_config: vocab_size", t.VocabSize, maxVocab}, {"text_config: max_position_embeddings", t.Positions, 1 << 14},
-		{"text_config: hidden_size", t.HiddenSize, maxDim}, {"text_config: intermediate_size", t.IntermediateSize, maxDim},
-		{"text_config: num_hidden_layers", t.Layers, 1 << 10}, {"text_config: num_attention_heads", t.Heads, maxDim},
-		{"vision_config: image_size", v.ImageSize, 1 << 14}, {"vision_config: patch_size", v.PatchSize, 1 << 14},
-		{"vision_config: hidden_size", v.HiddenSize, maxDim}, {"vision_config: intermediate_size", v.IntermediateSize, maxDim},
-		{"vision_config: num_hidden_layers", v.Layers, 1 << 10}, {"vision_config: num_attention_heads", v.Heads, maxDim},
-	} {
-		if f.value < 1 || f.value > f.max {
-			return fmt.Errorf("blip: %s %d is not between 1 and %d", f.name, f.value, f.max)
-		}
+	if err := hfconfig.Check([]hfconfig.Size{
+		{Name: "text_config: vocab_size", Value: t.VocabSize, Most: hfconfig.MaxVocab}, {Name: "text_config: max_position_embeddings", Value: t.Positions, Most: 1 << 14},
+		{Name: "text_config: hidden_size", Value: t.HiddenSize, Most: hfconfig.MaxDim}, {Name: "text_config: intermediate_size", Value: t.IntermediateSize, Most: hfconfig.MaxDim},
+		{Name: "text_config: num_hidden_layers", Value: t.Layers, Most: 1 << 10}, {Name: "text_config: num_attention_heads", Value: t.Heads, Most: hfconfig.MaxDim},
+		{Name: "vision_config: image_size", Value: v.ImageSize, Most: 1 << 14}, {Name: "vision_config: patch_size", Value: v.PatchSize, Most: 1 << 14},
+		{Name: "vision_config: hidden_size", Value: v.HiddenSize, Most: hfconfig.MaxDim}, {Name: "vision_config: intermediate_size", Value: v.IntermediateSize, Most: hfconfig.MaxDim},
+		{Name: "vision_config: num_hidden_layers", Value: v.Layers, Most: 1 << 10}, {Name: "vision_config: num_attention_heads", Value: v.Heads, Most: hfconfig.MaxDim},
+	}); err != nil {
+		return fmt.Errorf("blip: %w", err)
 	}
 	switch {
 	case t.HiddenSize%t.Heads != 0:

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 
+	"antipode/gomlxmodels/hfconfig"
 	"antipode/gomlxmodels/nn"
 	"antipode/gomlxmodels/textenc"
 	"antipode/gomlxmodels/vit"
@@ -125,15 +126,15 @@ func ParseConfig(text []byte) (*Config, error) {
 	var language struct {
 		ModelType string `json:"model_type"`
 	}
-	parts := []part{{"vision_config", f.Vision, &c.Vision}, {"qformer_config", f.QFormer, &c.QFormer}, {"text_config", f.Text, &language}}
-	if err := read(parts); err != nil {
+	if err := hfconfig.Read(hfconfig.Part{Name: "vision_config", Raw: f.Vision, To: &c.Vision}, hfconfig.Part{Name: "qformer_config", Raw: f.QFormer, To: &c.QFormer},
+		hfconfig.Part{Name: "text_config", Raw: f.Text, To: &language}); err != nil {
 		return nil, err
 	}
 	if language.ModelType != "" {
 		c.Text.ModelType = language.ModelType
 	}
 	if c.Text.ModelType == "opt" { // another one's keys may mean other things
-		if err := read([]part{{"text_config", f.Text, &c.Text}}); err != nil {
+		if err := hfconfig.Read(hfconfig.Part{Name: "text_config", Raw: f.Text, To: &c.Text}); err != nil {
 			return nil, err
 		}
 	}
@@ -143,57 +144,17 @@ func ParseConfig(text []byte) (*Config, error) {
 	return &c, c.Validate()
 }
 
-// part is an object of a configuration.
-type part struct {
-	name string
-	raw  json.RawMessage
-	to   any
-}
-
-func read(parts []part) error {
-	for _, p := range parts {
-		if len(p.raw) == 0 || bytes.Equal(p.raw, []byte("null")) {
-			continue
-		}
-		if err := json.Unmarshal(p.raw, p.to); err != nil {
-			return fmt.Errorf("%s: %w", p.name, err)
-		}
-	}
-	return nil
-}
-
-// maxDim bounds every size of a configuration, so that a damaged file cannot ask for all memory; a vocabulary may be maxVocab.
-const (
-	maxDim   = 1 << 16
-	maxVocab = 1 << 21
-)
-
-// size is a number of a configuration and its bound.
-type size struct {
-	name       string
-	value, max int
-}
-
-func check(sizes []size) error {
-	for _, f := range sizes {
-		if f.value < 1 || f.value > f.max {
-			return fmt.Errorf("blip2: %s %d is not between 1 and %d", f.name, f.value, f.max)
-		}
-	}
-	return nil
-}
-
 // Validate says what is wrong with the configuration of tower and Q-Former, naming fields and numbers.
 func (c *Config) Validate() error {
 	q := &c.QFormer
-	if err := check([]size{
-		{"num_query_tokens", c.Queries, 1 << 12}, {"image_text_hidden_size", c.SharedSize, maxDim},
-		{"qformer_config: vocab_size", q.VocabSize, maxVocab}, {"qformer_config: hidden_size", q.HiddenSize, maxDim},
-		{"qformer_config: intermediate_size", q.IntermediateSize, maxDim}, {"qformer_config: num_hidden_layers", q.Layers, 1 << 10},
-		{"qformer_config: num_attention_heads", q.Heads, maxDim}, {"qformer_config: max_position_embeddings", q.Positions, 1 << 14},
-		{"qformer_config: cross_attention_frequency", q.LookEvery, 1 << 10},
+	if err := hfconfig.Check([]hfconfig.Size{
+		{Name: "num_query_tokens", Value: c.Queries, Most: 1 << 12}, {Name: "image_text_hidden_size", Value: c.SharedSize, Most: hfconfig.MaxDim},
+		{Name: "qformer_config: vocab_size", Value: q.VocabSize, Most: hfconfig.MaxVocab}, {Name: "qformer_config: hidden_size", Value: q.HiddenSize, Most: hfconfig.MaxDim},
+		{Name: "qformer_config: intermediate_size", Value: q.IntermediateSize, Most: hfconfig.MaxDim}, {Name: "qformer_config: num_hidden_layers", Value: q.Layers, Most: 1 << 10},
+		{Name: "qformer_config: num_attention_heads", Value: q.Heads, Most: hfconfig.MaxDim}, {Name: "qformer_config: max_position_embeddings", Value: q.Positions, Most: 1 << 14},
+		{Name: "qformer_config: cross_attention_frequency", Value: q.LookEvery, Most: 1 << 10},
 	}); err != nil {
-		return err
+		return fmt.Errorf("blip2: %w", err)
 	}
 	switch {
 	case q.HiddenSize%q.Heads != 0:
@@ -218,12 +179,13 @@ func (c *Config) ValidateText() error {
 	if t.ModelType != "opt" {
 		return fmt.Errorf("the language model is a %s: captions are written by a BLIP-2 with an OPT (blip2-opt-2.7b, blip2-opt-6.7b) or a BLIP; of this model the vectors of pictures can be had", t.ModelType)
 	}
-	if err := check([]size{
-		{"text_config: vocab_size", t.VocabSize, maxVocab}, {"text_config: hidden_size", t.HiddenSize, maxDim}, {"text_config: ffn_dim", t.IntermediateSize, maxDim},
-		{"text_config: num_hidden_layers", t.Layers, 1 << 10}, {"text_config: num_attention_heads", t.Heads, maxDim},
-		{"text_config: max_position_embeddings", t.Positions, 1 << 16}, {"text_config: word_embed_proj_dim", t.WordSize, t.HiddenSize},
+	if err := hfconfig.Check([]hfconfig.Size{
+		{Name: "text_config: vocab_size", Value: t.VocabSize, Most: hfconfig.MaxVocab}, {Name: "text_config: hidden_size", Value: t.HiddenSize, Most: hfconfig.MaxDim},
+		{Name: "text_config: ffn_dim", Value: t.IntermediateSize, Most: hfconfig.MaxDim}, {Name: "text_config: num_hidden_layers", Value: t.Layers, Most: 1 << 10},
+		{Name: "text_config: num_attention_heads", Value: t.Heads, Most: hfconfig.MaxDim}, {Name: "text_config: max_position_embeddings", Value: t.Positions, Most: 1 << 16},
+		{Name: "text_config: word_embed_proj_dim", Value: t.WordSize, Most: t.HiddenSize},
 	}); err != nil {
-		return err
+		return fmt.Errorf("blip2: %w", err)
 	}
 	known := func(id int) bool { return id >= 0 && id < t.VocabSize }
 	switch {

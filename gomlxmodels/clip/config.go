@@ -1,12 +1,12 @@
 package clip
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
 
+	"antipode/gomlxmodels/hfconfig"
 	"antipode/gomlxmodels/nn"
 	"antipode/gomlxmodels/vit"
 )
@@ -93,21 +93,14 @@ func ParseConfig(text []byte) (*Config, error) {
 	if f.ProjectionDim != nil {
 		c.ProjectionDim = *f.ProjectionDim
 	}
-	for _, part := range []struct {
-		name       string
-		text, dict json.RawMessage
-		to         any
-	}{{"text_config", f.Text, f.TextDict, &c.Text}, {"vision_config", f.Vision, f.VisionDict, &c.Vision}} {
-		raw := part.text
-		if given(part.dict) {
-			raw, part.name = part.dict, part.name+"_dict"
+	parts := []hfconfig.Part{{Name: "text_config", Raw: f.Text, To: &c.Text}, {Name: "vision_config", Raw: f.Vision, To: &c.Vision}}
+	for i, dict := range []json.RawMessage{f.TextDict, f.VisionDict} {
+		if hfconfig.Given(dict) {
+			parts[i].Raw, parts[i].Name = dict, parts[i].Name+"_dict"
 		}
-		if !given(raw) {
-			continue
-		}
-		if err := json.Unmarshal(raw, part.to); err != nil {
-			return nil, fmt.Errorf("%s: %w", part.name, err)
-		}
+	}
+	if err := hfconfig.Read(parts...); err != nil {
+		return nil, err
 	}
 	return &c, c.Validate()
 }
@@ -115,35 +108,19 @@ func ParseConfig(text []byte) (*Config, error) {
 // altCLIP is the model_type of a CLIP whose text tower, an XLM-R, is package textenc's.
 const altCLIP = "altclip"
 
-// given says whether a JSON value is there and not null.
-func given(raw json.RawMessage) bool {
-	return len(raw) > 0 && !bytes.Equal(raw, []byte("null"))
-}
-
-// maxDim bounds every size of a configuration, so that a damaged file cannot ask for all memory; a vocabulary may be maxVocab.
-const (
-	maxDim   = 1 << 16
-	maxVocab = 1 << 21
-)
-
 // Validate says what is wrong with the configuration, naming fields and numbers.
 func (c *Config) Validate() error {
 	t, v := &c.Text, &c.Vision
-	for _, f := range []struct {
-		name       string
-		value, max int
-	}{
-		{"projection_dim", c.ProjectionDim, maxDim},
-		{"text_config: vocab_size", t.VocabSize, maxVocab}, {"text_config: max_position_embeddings", t.Context, 1 << 14},
-		{"text_config: hidden_size", t.HiddenSize, maxDim}, {"text_config: intermediate_size", t.IntermediateSize, maxDim},
-		{"text_config: num_hidden_layers", t.Layers, maxDim}, {"text_config: num_attention_heads", t.Heads, maxDim},
-		{"vision_config: image_size", v.ImageSize, 1 << 14}, {"vision_config: patch_size", v.PatchSize, 1 << 14},
-		{"vision_config: hidden_size", v.HiddenSize, maxDim}, {"vision_config: intermediate_size", v.IntermediateSize, maxDim},
-		{"vision_config: num_hidden_layers", v.Layers, maxDim}, {"vision_config: num_attention_heads", v.Heads, maxDim},
-	} {
-		if f.value < 1 || f.value > f.max {
-			return fmt.Errorf("clip: %s %d is not between 1 and %d", f.name, f.value, f.max)
-		}
+	if err := hfconfig.Check([]hfconfig.Size{
+		{Name: "projection_dim", Value: c.ProjectionDim, Most: hfconfig.MaxDim}, {Name: "text_config: vocab_size", Value: t.VocabSize, Most: hfconfig.MaxVocab},
+		{Name: "text_config: max_position_embeddings", Value: t.Context, Most: 1 << 14}, {Name: "text_config: hidden_size", Value: t.HiddenSize, Most: hfconfig.MaxDim},
+		{Name: "text_config: intermediate_size", Value: t.IntermediateSize, Most: hfconfig.MaxDim}, {Name: "text_config: num_hidden_layers", Value: t.Layers, Most: hfconfig.MaxDim},
+		{Name: "text_config: num_attention_heads", Value: t.Heads, Most: hfconfig.MaxDim}, {Name: "vision_config: image_size", Value: v.ImageSize, Most: 1 << 14},
+		{Name: "vision_config: patch_size", Value: v.PatchSize, Most: 1 << 14}, {Name: "vision_config: hidden_size", Value: v.HiddenSize, Most: hfconfig.MaxDim},
+		{Name: "vision_config: intermediate_size", Value: v.IntermediateSize, Most: hfconfig.MaxDim}, {Name: "vision_config: num_hidden_layers", Value: v.Layers, Most: hfconfig.MaxDim},
+		{Name: "vision_config: num_attention_heads", Value: v.Heads, Most: hfconfig.MaxDim},
+	}); err != nil {
+		return fmt.Errorf("clip: %w", err)
 	}
 	for _, part := range []struct {
 		name         string

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"antipode/gomlxmodels/clip"
+	"antipode/gomlxmodels/hfconfig"
 	"antipode/gomlxmodels/vit"
 )
 
@@ -74,13 +75,9 @@ func (c *Config) Validate() error {
 	if err := c.Config.Validate(); err != nil {
 		return err
 	}
-	for _, f := range []struct {
-		name  string
-		value int
-	}{{"reduce_dim", c.ReduceDim}, {"decoder_num_attention_heads", c.DecoderHeads}, {"decoder_intermediate_size", c.DecoderIntermediateSize}} {
-		if f.value < 1 || f.value > 1<<14 {
-			return fmt.Errorf("clipseg: %s %d is not between 1 and %d", f.name, f.value, 1<<14)
-		}
+	if err := hfconfig.Check([]hfconfig.Size{{Name: "reduce_dim", Value: c.ReduceDim, Most: 1 << 14}, {Name: "decoder_num_attention_heads", Value: c.DecoderHeads, Most: 1 << 14},
+		{Name: "decoder_intermediate_size", Value: c.DecoderIntermediateSize, Most: 1 << 14}}); err != nil {
+		return fmt.Errorf("clipseg: %w", err)
 	}
 	for _, layer := range c.ExtractLayers {
 		if layer < 0 || layer >= c.Vision.Layers {

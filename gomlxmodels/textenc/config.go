@@ -7,6 +7,7 @@ import (
 	"math"
 	"path/filepath"
 
+	"antipode/gomlxmodels/hfconfig"
 	"antipode/gomlxmodels/nn"
 )
 
@@ -184,12 +185,8 @@ func mclipBase(name string, read func(string) ([]byte, error)) (*Config, error) 
 	return base, nil
 }
 
-// maxDim bounds every size of a configuration, so that a damaged file cannot ask for all memory; a vocabulary may be maxVocab.
-const (
-	maxDim       = 1 << 16
-	maxVocab     = 1 << 21
-	maxPositions = 1 << 14
-)
+// maxPositions bounds the length of a text; other sizes are bounded as package hfconfig has it.
+const maxPositions = 1 << 14
 
 // Validate says what is wrong with the configuration, naming fields and numbers.
 func (c *Config) Validate() error {
@@ -200,10 +197,10 @@ func (c *Config) Validate() error {
 		name            string
 		value, min, max int
 	}{
-		{"vocab_size", c.VocabSize, 1, maxVocab}, {"hidden_size", c.HiddenSize, 1, maxDim}, {"intermediate_size", c.IntermediateSize, 1, maxDim},
-		{"num_hidden_layers", c.Layers, 1, 1 << 10}, {"num_attention_heads", c.Heads, 1, maxDim}, {"max_position_embeddings", c.Positions, 1, maxPositions},
-		{"pad_token_id", c.PadToken, 0, c.VocabSize - 1}, {"type_vocab_size", c.TypeVocab, 0, maxDim}, {"project_dim", c.ProjectDim, 0, maxDim},
-		{"projection_dim", c.ProjectionDim, 0, maxDim}, {"numDims", c.NumDims, 0, maxDim},
+		{"vocab_size", c.VocabSize, 1, hfconfig.MaxVocab}, {"hidden_size", c.HiddenSize, 1, hfconfig.MaxDim}, {"intermediate_size", c.IntermediateSize, 1, hfconfig.MaxDim},
+		{"num_hidden_layers", c.Layers, 1, 1 << 10}, {"num_attention_heads", c.Heads, 1, hfconfig.MaxDim}, {"max_position_embeddings", c.Positions, 1, maxPositions},
+		{"pad_token_id", c.PadToken, 0, c.VocabSize - 1}, {"type_vocab_size", c.TypeVocab, 0, hfconfig.MaxDim}, {"project_dim", c.ProjectDim, 0, hfconfig.MaxDim},
+		{"projection_dim", c.ProjectionDim, 0, hfconfig.MaxDim}, {"numDims", c.NumDims, 0, hfconfig.MaxDim},
 	} {
 		if f.value < f.min || f.value > f.max {
 			return fmt.Errorf("textenc: %s %d is not between %d and %d", f.name, f.value, f.min, f.max)
@@ -216,8 +213,8 @@ func (c *Config) Validate() error {
 		return fmt.Errorf("textenc: layer_norm_eps %v is not a positive number", c.LayerNormEps)
 	case c.MaxTokens() < 1:
 		return fmt.Errorf("textenc: max_position_embeddings %d leaves no place for a token: positions start at %d", c.Positions, c.first())
-	case c.Family() == MPNet && (c.Buckets < distanceBuckets || c.Buckets > maxDim):
-		return fmt.Errorf("textenc: relative_attention_num_buckets %d is not between %d and %d", c.Buckets, distanceBuckets, maxDim)
+	case c.Family() == MPNet && (c.Buckets < distanceBuckets || c.Buckets > hfconfig.MaxDim):
+		return fmt.Errorf("textenc: relative_attention_num_buckets %d is not between %d and %d", c.Buckets, distanceBuckets, hfconfig.MaxDim)
 	case (c.Family() == BERT || c.Family() == RoBERTa) && c.TypeVocab < 1:
 		return fmt.Errorf("textenc: type_vocab_size %d is not at least 1", c.TypeVocab)
 	case c.ModelType == "M-CLIP" && c.NumDims < 1:

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"antipode/gomlxmodels/hfconfig"
 )
 
 // Kind is what a [Module] does.
@@ -212,8 +214,8 @@ func parseModule(kind string, text []byte, width int) (*Module, error) {
 		if err := fits("in_features", f.In); err != nil {
 			return nil, err
 		}
-		if f.Out == nil || *f.Out < 1 || *f.Out > maxDim {
-			return nil, fmt.Errorf("out_features is not between 1 and %d", maxDim)
+		if f.Out == nil || *f.Out < 1 || *f.Out > hfconfig.MaxDim {
+			return nil, fmt.Errorf("out_features is not between 1 and %d", hfconfig.MaxDim)
 		}
 		if f.Residual {
 			return nil, errors.New("use_residual is not supported")

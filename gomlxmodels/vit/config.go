@@ -7,6 +7,7 @@ import (
 	"math"
 	"strconv"
 
+	"antipode/gomlxmodels/hfconfig"
 	"antipode/gomlxmodels/nn"
 )
 
@@ -85,22 +86,16 @@ func (c *Config) poolerSize() int {
 	return c.HiddenSize
 }
 
-// maxDim bounds every size of a configuration, so that a damaged file cannot ask for all memory.
-const maxDim = 1 << 16
-
 // Validate says what is wrong with the configuration, naming fields and numbers.
 func (c *Config) Validate() error {
-	for _, f := range []struct {
-		name  string
-		value int
-	}{
-		{"hidden_size", c.HiddenSize}, {"num_hidden_layers", c.Layers}, {"num_attention_heads", c.Heads},
-		{"intermediate_size", c.IntermediateSize}, {"image_size", c.ImageSize[0]}, {"image_size", c.ImageSize[1]},
-		{"patch_size", c.PatchSize[0]}, {"patch_size", c.PatchSize[1]}, {"num_channels", c.NumChannels},
-	} {
-		if f.value < 1 || f.value > maxDim {
-			return fmt.Errorf("vit: %s %d is not between 1 and %d", f.name, f.value, maxDim)
-		}
+	if err := hfconfig.Check([]hfconfig.Size{
+		{Name: "hidden_size", Value: c.HiddenSize, Most: hfconfig.MaxDim}, {Name: "num_hidden_layers", Value: c.Layers, Most: hfconfig.MaxDim},
+		{Name: "num_attention_heads", Value: c.Heads, Most: hfconfig.MaxDim}, {Name: "intermediate_size", Value: c.IntermediateSize, Most: hfconfig.MaxDim},
+		{Name: "image_size", Value: c.ImageSize[0], Most: hfconfig.MaxDim}, {Name: "image_size", Value: c.ImageSize[1], Most: hfconfig.MaxDim},
+		{Name: "patch_size", Value: c.PatchSize[0], Most: hfconfig.MaxDim}, {Name: "patch_size", Value: c.PatchSize[1], Most: hfconfig.MaxDim},
+		{Name: "num_channels", Value: c.NumChannels, Most: hfconfig.MaxDim},
+	}); err != nil {
+		return fmt.Errorf("vit: %w", err)
 	}
 	switch {
 	case c.HiddenSize%c.Heads != 0:
@@ -111,10 +106,10 @@ func (c *Config) Validate() error {
 		return fmt.Errorf("vit: num_channels %d: only models of 3-channel (RGB) images are supported", c.NumChannels)
 	case !(c.LayerNormEps > 0) || math.IsInf(c.LayerNormEps, 0):
 		return fmt.Errorf("vit: layer_norm_eps %v is not a positive number", c.LayerNormEps)
-	case c.Registers < 0 || c.Registers > maxDim:
-		return fmt.Errorf("vit: reg_tokens %d is not between 0 and %d", c.Registers, maxDim)
-	case c.PoolerOutputSize < 0 || c.PoolerOutputSize > maxDim:
-		return fmt.Errorf("vit: pooler_output_size %d is not between 0 and %d", c.PoolerOutputSize, maxDim)
+	case c.Registers < 0 || c.Registers > hfconfig.MaxDim:
+		return fmt.Errorf("vit: reg_tokens %d is not between 0 and %d", c.Registers, hfconfig.MaxDim)
+	case c.PoolerOutputSize < 0 || c.PoolerOutputSize > hfconfig.MaxDim:
+		return fmt.Errorf("vit: pooler_output_size %d is not between 0 and %d", c.PoolerOutputSize, hfconfig.MaxDim)
 	case c.Patches() > 1<<14:
 		return fmt.Errorf("vit: image_size %v and patch_size %v make %d patches, more than %d", c.ImageSize, c.PatchSize, c.Patches(), 1<<14)
 	}
