@@ -3,6 +3,7 @@ package cell
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -13,8 +14,9 @@ import (
 	"testing"
 	"time"
 
-	"antipode/kernel/client"
 	"github.com/janpfeifer/gonb/gonbui/protocol"
+
+	"antipode/kernel/client"
 )
 
 // TestMain lets the test's own program be a cell: $CELL_TEST names what it does. There is no GoNB behind its pipe, so
@@ -239,5 +241,35 @@ func TestProgressSamples(t *testing.T) {
 	}
 	if got := progressText(client.Progress{Stage: "draw", Samples: many}); got != "draw" {
 		t.Errorf("on a terminal: %q", got)
+	}
+}
+
+// TestNotes: each note once; of those that differ in names and numbers alone the first two, then how many more.
+func TestNotes(t *testing.T) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	stderr := os.Stderr
+	os.Stderr = w
+	t.Cleanup(func() { os.Stderr = stderr })
+	p := newProgress(func(client.Progress) {}, func() {})
+	for i, region := range []string{"north", "south", "south", "east", "west"} {
+		p.Update(client.Progress{Note: fmt.Sprintf("group %q: %d of 16 have no mask", region, 3+min(i, 2))})
+	}
+	p.Update(client.Progress{Note: "another kind"})
+	p.Close()
+	again := newProgress(func(client.Progress) {}, func() {})
+	again.Update(client.Progress{Note: "another kind"})
+	again.Close()
+	os.Stderr = stderr
+	w.Close()
+	text, err := io.ReadAll(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := "group \"north\": 3 of 16 have no mask\ngroup \"south\": 4 of 16 have no mask\nanother kind\nand 3 more like: group \"north\": 3 of 16 have no mask\n"
+	if string(text) != want {
+		t.Errorf("told:\n%swant:\n%s", text, want)
 	}
 }

@@ -5,13 +5,16 @@ import (
 	"html"
 	"io"
 	"os"
+	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 
-	"antipode/kernel/client"
 	"github.com/janpfeifer/gonb/gonbui"
 	"github.com/janpfeifer/gonb/gonbui/protocol"
+
+	"antipode/kernel/client"
 )
 
 // How progress is shown: nothing before appear, then at most once in every interval.
@@ -32,8 +35,43 @@ type Progress struct {
 	dirty  bool // last has not been drawn
 	shown  bool
 	closed bool
-	notes  map[string]bool
+	notes  []*noteKind
 	timer  *time.Timer
+}
+
+// noteKind is notes that differ in names and numbers alone: the first fewNotes are told, the others counted.
+type noteKind struct {
+	kind, first string
+	n           int
+}
+
+const fewNotes = 2
+
+// told are the notes of this cell, or of this program: each is told once.
+var told sync.Map
+
+var (
+	nameInNote   = regexp.MustCompile(`"[^"]*"|“[^”]*”`)
+	numberInNote = regexp.MustCompile(`[0-9]+`)
+)
+
+// note tells a note, or counts it.
+func (p *Progress) note(text string) {
+	if _, known := told.LoadOrStore(text, true); known {
+		return
+	}
+	kind := numberInNote.ReplaceAllString(nameInNote.ReplaceAllString(text, `""`), "0")
+	i := slices.IndexFunc(p.notes, func(k *noteKind) bool { return k.kind == kind })
+	if i < 0 {
+		i, p.notes = len(p.notes), append(p.notes, &noteKind{kind, text, 0})
+	}
+	if p.notes[i].n++; p.notes[i].n > fewNotes {
+		return
+	}
+	if p.shown && !InNotebook() {
+		p.clear()
+	}
+	Say(text)
 }
 
 // NewProgress starts the clock. In a notebook progress is a display of the cell, on a terminal a line of standard error,
@@ -54,24 +92,20 @@ func NewProgress() *Progress {
 }
 
 func newProgress(show func(client.Progress), clear func()) *Progress {
-	p := &Progress{show: show, clear: clear, notes: map[string]bool{}}
+	p := &Progress{show: show, clear: clear}
 	p.timer = time.AfterFunc(appear, p.tick)
 	return p
 }
 
-// Update reports how far the work is. A note is told once, in a line that stays.
+// Update reports how far the work is. A note is told once, in a line that stays; of many that differ in names and numbers alone, the first two, and at the end how many more there are.
 func (p *Progress) Update(v client.Progress) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed {
 		return
 	}
-	if v.Note != "" && !p.notes[v.Note] {
-		p.notes[v.Note] = true
-		if p.shown && !InNotebook() {
-			p.clear()
-		}
-		Say(v.Note)
+	if v.Note != "" {
+		p.note(v.Note)
 	}
 	if v.Stage == "" {
 		return // it was but a note
@@ -107,6 +141,11 @@ func (p *Progress) Close() {
 	p.timer.Stop()
 	if p.shown {
 		p.clear()
+	}
+	for _, k := range p.notes {
+		if more := k.n - fewNotes; more > 0 {
+			Say(fmt.Sprintf("and %d more like: %s", more, k.first))
+		}
 	}
 }
 
