@@ -16,6 +16,9 @@ type RepeatArgs struct {
 // MaxRepeat is the most rows that [Table.Repeat] makes of one.
 const MaxRepeat = 10_000
 
+// MaxSeed is the largest seed of a row: it and the seeds of its copies are whole numbers that a number column holds exactly.
+const MaxSeed = 1<<53 - MaxRepeat
+
 // Repeat gives each row n times, one below the other, for a stage that makes something new for each: pictures of a prompt, captions
 // of an image. Copy k, from 1, has the id ID#k; the column of ("image_id") holds the id it came from, and the number column seed is
 // seed + k − 1. Where the table has a column seed, copy k has its row's own seed + k − 1, and seed is for rows without one.
@@ -26,8 +29,8 @@ func (t Table) Repeat(n int, of string, seed int64) Table {
 	if of == "" || of == "id" || of == "seed" {
 		return t.Fail(fmt.Errorf("Repeat(…, %q, …): name the column that takes the ids, for example image_id", of))
 	}
-	if seed < 0 || seed > 1<<52 {
-		return t.Fail(fmt.Errorf("Repeat: the seed %d is not between 0 and 2^52", seed))
+	if seed < 0 || seed > MaxSeed {
+		return t.Fail(fmt.Errorf("Repeat: the seed %d is not between 0 and %d", seed, int64(MaxSeed)))
 	}
 	return t.Need("id", client.Text).Derive("repeat", RepeatArgs{n, of, seed}, Columns(of+":text", "seed:number")...)
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
 
+	"antipode/gomlxmodels/nn"
 	"antipode/gomlxmodels/pack"
 	"antipode/gomlxmodels/runner"
 	"antipode/gomlxmodels/textenc"
@@ -123,7 +124,7 @@ func pool(s *model.Scope, cfg *Config, pixels *Node, p Pooling, o GraphOptions) 
 	x = shared(s.At("shared"), cfg, x, o)
 	switch p {
 	case Projected:
-		return unit(ReduceMean(x, 1))
+		return nn.Unit(ReduceMean(x, 1))
 	case First:
 		return Squeeze(Slice(x, AxisRange(), AxisElem(0)), 1)
 	}
@@ -167,36 +168,16 @@ func (e *Encoder) LoadTexts() (err error) {
 // depend on the others. ctx is looked at between calls of the device.
 func (e *Encoder) EncodeImages(ctx context.Context, pictures [][]float32) (out [][]float32, err error) {
 	defer runner.Recovered("blip2", &err)
-	side := e.m.cfg.Vision.ImageSize[0]
-	n := 3 * side * side
-	for i, p := range pictures {
-		if len(p) != n {
-			return nil, fmt.Errorf("picture %d: %d pixel values, the model takes %d", i+1, len(p), n)
-		}
-	}
 	if err := e.LoadImages(); err != nil {
 		return nil, err
 	}
-	b := e.opts.Batch
-	for some := range slices.Chunk(pictures, b) {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		flat := make([]float32, b*n)
-		for k := range b {
-			copy(flat[k*n:], some[min(k, len(some)-1)])
-		}
-		results, err := e.image.Call(tensors.FromFlatDataAndDimensions(flat, b, 3, side, side))
-		if err != nil {
-			return nil, err
-		}
-		for k := range some {
-			v, err := runner.Row(results[0], k, b)
-			if err != nil {
-				return nil, fmt.Errorf("blip2/image: picture %d: %w", len(out)+1, err)
-			}
-			out = append(out, v)
-		}
+	err = e.image.Pictures(ctx, pictures, e.m.cfg.Vision.ImageSize[0], e.opts.Batch, func(results [][]float32, at, n int) error {
+		v, err := runner.Row(results[0], at, n)
+		out = append(out, v)
+		return err
+	})
+	if err != nil {
+		return nil, err
 	}
 	return out, nil
 }

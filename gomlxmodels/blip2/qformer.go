@@ -86,10 +86,5 @@ func (c *QFormerConfig) block(scope *model.Scope, x, tokens *Node, looks bool) *
 //
 // Shapes: x [...,D] float32 → [...,C] float32.
 func shared(scope *model.Scope, cfg *Config, x *Node, o GraphOptions) *Node {
-	return unit(asFloat32(nn.Dense(scope, ConvertDType(x, o.dtype()), cfg.SharedSize, true)))
-}
-
-// unit scales vectors to length 1.
-func unit(x *Node) *Node {
-	return Div(x, MaxScalar(Sqrt(ReduceAndKeep(Square(x), ReduceSum, -1)), 1e-12))
+	return nn.Unit(asFloat32(nn.Dense(scope, ConvertDType(x, o.dtype()), cfg.SharedSize, true)))
 }

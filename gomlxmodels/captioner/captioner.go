@@ -156,8 +156,8 @@ func (c *Captioner) Caption(ctx context.Context, requests []Request, s decode.Se
 	s.Ends = c.net.Ends
 	n := 3 * c.net.Side * c.net.Side
 	for i, r := range requests {
-		if len(r.Pixels) != n {
-			return nil, fmt.Errorf("picture %d: %d pixel values, the model takes %d", i+1, len(r.Pixels), n)
+		if err := runner.Pixels(i, r.Pixels, n); err != nil {
+			return nil, err
 		}
 	}
 	for part := range slices.Chunk(requests, c.net.Batch(c.opts.Batch, &s)) {

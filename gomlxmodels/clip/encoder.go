@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/gomlx/compute"
 	"github.com/gomlx/compute/dtypes"
@@ -104,37 +103,14 @@ func (e *Encoder) LoadTextTower() (err error) {
 // depend on the others. ctx is looked at between calls of the device.
 func (e *Encoder) EncodeImages(ctx context.Context, pictures [][]float32) (out []Embedding, err error) {
 	defer runner.Recovered("clip", &err)
-	side := e.m.cfg.Vision.ImageSize
-	n := 3 * side * side
-	for i, p := range pictures {
-		if len(p) != n {
-			return nil, fmt.Errorf("picture %d: %d pixel values, the model takes %d", i+1, len(p), n)
-		}
-	}
-	if err := e.LoadImageTower(); err != nil {
-		return nil, err
-	}
 	out = make([]Embedding, 0, len(pictures))
-	b := e.opts.Batch
-	for some := range slices.Chunk(pictures, b) {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		flat := make([]float32, b*n)
-		for k := range b {
-			copy(flat[k*n:], some[min(k, len(some)-1)])
-		}
-		results, err := e.towers[imageTower].Call(tensors.FromFlatDataAndDimensions(flat, b, 3, side, side))
-		if err != nil {
-			return nil, err
-		}
-		for k := range some {
-			em, err := embedding(results, k, b)
-			if err != nil {
-				return nil, fmt.Errorf("clip/image: picture %d: %w", len(out)+1, err)
-			}
-			out = append(out, em)
-		}
+	err = e.towers[imageTower].Pictures(ctx, pictures, e.m.cfg.Vision.ImageSize, e.opts.Batch, func(results [][]float32, at, n int) error {
+		em, err := embedding(results, at, n)
+		out = append(out, em)
+		return err
+	})
+	if err != nil {
+		return nil, err
 	}
 	return out, nil
 }

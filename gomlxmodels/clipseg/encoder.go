@@ -118,8 +118,8 @@ func (e *Encoder) Segment(ctx context.Context, pictures []Picture) (out [][]Map,
 	}
 	side := e.m.cfg.Side
 	for i, p := range pictures {
-		if len(p.Pixels) != 3*side*side {
-			return nil, fmt.Errorf("picture %d: %d pixel values, the model takes %d", i+1, len(p.Pixels), 3*side*side)
+		if err := runner.Pixels(i, p.Pixels, 3*side*side); err != nil {
+			return nil, err
 		}
 		for k, ids := range p.Prompts {
 			if err := e.m.cfg.Text.Check(ids); err != nil {

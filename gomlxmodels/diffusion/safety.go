@@ -109,16 +109,13 @@ func (c *checker) table(set *weights.Set) []weights.Rule {
 //
 // Shapes: pixels [B,3,H,W] as the feature extractor prepares them → [B,3+17], the special concepts first.
 func (c *checker) forward(scope *model.Scope, pixels *Node) *Node {
-	unit := func(x *Node) *Node {
-		return Div(x, MaxScalar(Sqrt(ReduceAndKeep(Square(x), ReduceSum, -1)), 1e-12))
-	}
 	g, p := pixels.Graph(), c.cfg.ProjectionDim
-	x := unit(clip.ForwardImage(scope, c.cfg, pixels, clip.GraphOptions{}).Projected)
+	x := nn.Unit(clip.ForwardImage(scope, c.cfg, pixels, clip.GraphOptions{}).Projected)
 	all := Concatenate([]*Node{
 		nn.Param(scope.At("special"), g, "vectors", x.DType(), specialConcepts, p),
 		nn.Param(scope.At("concepts"), g, "vectors", x.DType(), concepts, p),
 	}, 0)
-	out := DotGeneral(x, []int{1}, nil, unit(all), []int{1}, nil)
+	out := DotGeneral(x, []int{1}, nil, nn.Unit(all), []int{1}, nil)
 	out.AssertDims(pixels.Shape().Dim(0), specialConcepts+concepts)
 	return out
 }

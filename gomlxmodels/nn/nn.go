@@ -98,3 +98,10 @@ func MLP(scope *model.Scope, x *Node, hidden int, act string) *Node {
 	y := Dense(scope.In("fc1"), x, hidden, true)
 	return Dense(scope.In("fc2"), Activation(act, y), x.Shape().Dim(-1), true)
 }
+
+// Unit scales vectors to length 1, as torch.nn.functional.normalize does: one shorter than 1e-12 is divided by that.
+//
+// Shapes: x [...,D] → [...,D].
+func Unit(x *Node) *Node {
+	return Div(x, MaxScalar(Sqrt(ReduceAndKeep(Square(x), ReduceSum, -1)), 1e-12))
+}

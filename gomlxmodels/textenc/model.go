@@ -77,7 +77,7 @@ func Forward(scope *model.Scope, c *Config, modules []Module, in Inputs, o Graph
 		case LayerNorm:
 			y = asFloat32(nn.LayerNorm(at, ConvertDType(y, o.DType), m.Epsilon))
 		case Normalize:
-			y = Div(y, MaxScalar(Sqrt(ReduceAndKeep(Square(y), ReduceSum, -1)), 1e-12))
+			y = nn.Unit(y)
 		}
 		y.AssertDims(r, max(o.Texts, 1), m.Out)
 		out.Modules = append(out.Modules, y)

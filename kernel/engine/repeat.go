@@ -28,8 +28,8 @@ func repeat(a datasets.RepeatArgs, in []*client.Frame) (*client.Frame, error) {
 	for i, name := range ids.Texts {
 		first := float64(a.Seed)
 		if own != nil && !math.IsNaN(own[i]) {
-			if first = own[i]; first < 0 || first != math.Trunc(first) || first > 1<<52 {
-				return nil, fmt.Errorf("row %d, column seed: %v is no whole number from 0 to 2^52", i+1, own[i])
+			if first = own[i]; first < 0 || first != math.Trunc(first) || first > datasets.MaxSeed {
+				return nil, fmt.Errorf("row %d, column seed: %v is no whole number from 0 to %d", i+1, own[i], int64(datasets.MaxSeed))
 			}
 		}
 		for k := range a.N {
