@@ -34,3 +34,15 @@ func (t Table) Repeat(n int, of string, seed int64) Table {
 	}
 	return t.Need("id", client.Text).Derive("repeat", RepeatArgs{n, of, seed}, Columns(of+":text", "seed:number")...)
 }
+
+// SeedBy gives each row a seed that depends on its values in some text columns alone, in the number column seed: a digest from 0 to 2^31−1. Rows that agree in them share seeds, and so the noise that
+// pictures begin with: SeedBy("concept") lets languages be compared like with like, SeedBy("id") gives every prompt pictures of its own.
+func (t Table) SeedBy(columns ...string) Table {
+	if len(columns) == 0 {
+		return t.Fail(fmt.Errorf("SeedBy needs at least one column"))
+	}
+	for _, c := range columns {
+		t = t.Need(c, client.Text)
+	}
+	return t.Derive("seed-by", ColumnsArgs{columns}, Columns("seed:number")...)
+}

@@ -58,7 +58,7 @@ func verb[A any](f func(a A, in []*client.Frame) (*client.Frame, error)) func(js
 var verbs = map[string]func(json.RawMessage, []*client.Frame) (*client.Frame, error){
 	"where": verb(where), "select": verb(selectColumns), "with": verb(with), "join": verb(join), "concat": verb(concat),
 	"sort": verb(sortRows), "head": verb(head), "sample": verb(sample), "count": verb(count), "rename": verb(rename),
-	"remove-prefix": verb(removePrefix), "repeat": verb(repeat),
+	"remove-prefix": verb(removePrefix), "repeat": verb(repeat), "seed-by": verb(seedBy),
 }
 
 func where(a datasets.WhereArgs, in []*client.Frame) (*client.Frame, error) {

@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"crypto/sha256"
+	"encoding/binary"
 	"fmt"
 	"math"
 
@@ -38,4 +40,25 @@ func repeat(a datasets.RepeatArgs, in []*client.Frame) (*client.Frame, error) {
 		}
 	}
 	return f.Pick(rows).With(client.TextColumn("id", id), client.TextColumn(a.Of, of), client.NumberColumn("seed", seeds)), nil
+}
+
+func seedBy(a datasets.ColumnsArgs, in []*client.Frame) (*client.Frame, error) {
+	f := in[0]
+	columns := make([][]string, len(a.Columns))
+	for i, name := range a.Columns {
+		c, err := f.Need(name, client.Text)
+		if err != nil {
+			return nil, err
+		}
+		columns[i] = c.Texts
+	}
+	seeds := make([]float64, f.Len())
+	for row := range seeds {
+		h := sha256.New()
+		for _, texts := range columns {
+			fmt.Fprintf(h, "%d:%s", len(texts[row]), texts[row])
+		}
+		seeds[row] = float64(binary.LittleEndian.Uint32(h.Sum(nil)) >> 1)
+	}
+	return f.With(client.NumberColumn("seed", seeds)), nil
 }

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"math"
 	"strings"
 	"testing"
 
@@ -38,5 +39,26 @@ func TestRepeat(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %q", err, want)
 		}
+	}
+}
+
+func TestSeedBy(t *testing.T) {
+	e := newEngine(t)
+	rows := datasets.FromRows([]map[string]any{{"id": "a", "concept": "boat", "language": "en", "seed": 9.0}, {"id": "b", "concept": "boat", "language": "fr", "seed": 9.0}, {"id": "c", "concept": "kite", "language": "en", "seed": 9.0}})
+	by := func(columns ...string) []float64 { return must(t, e, rows.SeedBy(columns...)).Numbers("seed") }
+	shared, own := by("concept"), by("concept", "language")
+	if shared[0] != shared[1] || shared[0] == shared[2] || own[0] == own[1] || own[0] == shared[0] || own[1] != by("concept", "language")[1] {
+		t.Errorf("by concept %v, by concept and language %v", shared, own)
+	}
+	for _, s := range append(shared, own...) {
+		if s < 0 || s >= 1<<31 || s != math.Trunc(s) {
+			t.Errorf("the seed %v", s)
+		}
+	}
+	if got := must(t, e, rows.SeedBy("id").Repeat(2, "prompt_id", 0)).Numbers("seed"); got[1] != got[0]+1 || got[2] == got[0] {
+		t.Errorf("copies have the seeds %v", got)
+	}
+	if rows.SeedBy().Err() == nil || rows.SeedBy("word").Err() == nil {
+		t.Error("no column, or one that is not there")
 	}
 }
