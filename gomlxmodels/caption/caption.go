@@ -162,7 +162,7 @@ func (w *worker) Digest() string {
 }
 
 func (w *worker) Check(columns []client.ColumnSpec) error {
-	return stagekit.Needs("caption", columns, datasets.Columns("id:text", "image_id:text", "image:image", "seed:number")...)
+	return stage.Needs("caption", columns, datasets.Columns("id:text", "image_id:text", "image:image", "seed:number")...)
 }
 
 func (w *worker) Outputs([]client.ColumnSpec) []client.ColumnSpec {

@@ -116,7 +116,7 @@ func has(columns []client.ColumnSpec, name string, kind client.Kind) bool {
 }
 
 func (w *worker) Check(columns []client.ColumnSpec) error {
-	if err := stagekit.Needs("embed", columns, w.kind.needs()...); err != nil {
+	if err := stage.Needs("embed", columns, w.kind.needs()...); err != nil {
 		return err
 	}
 	w.masked = has(columns, "mask", client.Masked)

@@ -89,7 +89,7 @@ func (w *worker) Batch() int     { return w.batch }
 func (w *worker) Check(columns []client.ColumnSpec) error { return check(columns) }
 
 func check(columns []client.ColumnSpec) error {
-	return stagekit.Needs("generate", columns, datasets.Columns("id:text", "prompt:text", "seed:number")...)
+	return stage.Needs("generate", columns, datasets.Columns("id:text", "prompt:text", "seed:number")...)
 }
 
 func (w *worker) Outputs([]client.ColumnSpec) []client.ColumnSpec {

@@ -90,7 +90,7 @@ func (w *worker) Digest() string {
 }
 
 func (w *worker) Check(columns []client.ColumnSpec) error {
-	return stagekit.Needs("segment", columns, append(datasets.Columns("id:text", "image:image"), client.ColumnSpec{Name: w.args.Object, Kind: client.Text})...)
+	return stage.Needs("segment", columns, append(datasets.Columns("id:text", "image:image"), client.ColumnSpec{Name: w.args.Object, Kind: client.Text})...)
 }
 
 func (w *worker) Outputs([]client.ColumnSpec) []client.ColumnSpec {

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 
 	"github.com/gomlx/compute"
 	"github.com/gomlx/compute/dtypes"
@@ -16,18 +15,7 @@ import (
 	"antipode/gomlxmodels/device"
 	"antipode/gomlxmodels/preprocess"
 	"antipode/gomlxmodels/stage"
-	"antipode/kernel/client"
 )
-
-// Needs says which of the needed columns a table lacks, and nil where it has them all. op is the stage's name.
-func Needs(op string, columns []client.ColumnSpec, needs ...client.ColumnSpec) error {
-	for _, need := range needs {
-		if !slices.Contains(columns, need) {
-			return fmt.Errorf("%s needs the column %q (%s); there are: %s", op, need.Name, need.Kind, client.NameList(columns))
-		}
-	}
-	return nil
-}
 
 // ErrNoImage is what a row without an image is told that does not say why in its outcome.
 var ErrNoImage = errors.New("the row has no image; give it one, or say why in a column outcome (refused, failed, skipped)")

@@ -70,12 +70,7 @@ func (c *cutter) Load(context.Context) error { return nil }
 func (c *cutter) Close()                     {}
 
 func (c *cutter) Check(columns []client.ColumnSpec) error {
-	for _, need := range datasets.Columns("image:image", "cell:number") {
-		if !slices.Contains(columns, need) {
-			return fmt.Errorf("cut needs the column %q (%s); there are: %s", need.Name, need.Kind, client.NameList(columns))
-		}
-	}
-	return nil
+	return stage.Needs("cut", columns, datasets.Columns("image:image", "cell:number")...)
 }
 
 func (c *cutter) Outputs([]client.ColumnSpec) []client.ColumnSpec {

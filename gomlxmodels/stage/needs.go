@@ -1,0 +1,18 @@
+package stage
+
+import (
+	"fmt"
+	"slices"
+
+	"antipode/kernel/client"
+)
+
+// Needs says which of the needed columns a table lacks, and nil where it has them all. op is the stage's name.
+func Needs(op string, columns []client.ColumnSpec, needs ...client.ColumnSpec) error {
+	for _, need := range needs {
+		if !slices.Contains(columns, need) {
+			return fmt.Errorf("%s needs the column %q (%s); there are: %s", op, need.Name, need.Kind, client.NameList(columns))
+		}
+	}
+	return nil
+}
