@@ -10,6 +10,7 @@ import (
 
 	"github.com/gomlx/compute"
 	"github.com/gomlx/compute/dtypes"
+	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
 
 	"antipode/gomlxmodels/weights"
@@ -28,38 +29,13 @@ func load(backend compute.Backend, store *model.Store, set *weights.Set, table [
 		return fmt.Errorf("%s and reading them %s more, but %s of memory are free: take a smaller model or a machine with more (%s`antipode backend stop` frees what other models hold)", asked, gib(most), gib(have), half)
 	}
 	var done int64
-	one := make([]weights.Rule, len(table))
-	for _, name := range variables(table) {
-		for i, r := range table { // the others are known, and left alone
-			if one[i] = r; r.Variable != name {
-				one[i].Variable = ""
-			}
-		}
-		if err := weights.Load(store.RootScope(), set, one, dtype); err != nil {
-			return err
-		}
-		value, err := store.GetVariable("/" + name).Value()
-		if err == nil {
-			err = value.ToDevice(backend, 0)
-		}
-		if err != nil {
+	return weights.Stream(store.RootScope(), set, table, dtype, weights.Hooks{Place: func(_ string, value *tensors.Tensor) error {
+		if err := value.ToDevice(backend, 0); err != nil {
 			return fmt.Errorf("%s, and after %s of them the device takes no more: %w", asked, gib(done), err)
 		}
 		done += int64(value.Shape().ByteSize())
-	}
-	return nil
-}
-
-// variables are those of a table, in order.
-func variables(table []weights.Rule) (names []string) {
-	known := map[string]bool{"": true}
-	for _, r := range table {
-		if !known[r.Variable] {
-			known[r.Variable] = true
-			names = append(names, r.Variable)
-		}
-	}
-	return names
+		return nil
+	}})
 }
 
 // memory is the bytes that a table's variables take with elements of so many, and those that reading the largest takes besides: its

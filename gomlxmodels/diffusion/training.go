@@ -19,9 +19,6 @@ func UNetRules(c *UNetConfig) []weights.Rule { return unetTable(c) }
 // VAERules is the same for [ForwardEncoder] and [ForwardDecoder] together.
 func VAERules(c *VAEConfig) []weights.Rule { return vaeTable(c, true, true) }
 
-// isKernel says that a rule is a convolution's kernel, held as [height,width,in,out] and saved as [out,in,height,width].
-func isKernel(r weights.Rule) bool { return len(r.Shape) == 4 && r.As == nil && r.Parts == 0 }
-
 // Begin creates the variables of a table below a scope as PyTorch's layers begin: weights even between ±1/√fan-in, norms 1 and
 // 0, biases 0. Words and positions of a text tower are normal with deviation 0.02.
 func Begin(scope *model.Scope, table []weights.Rule, r *rand.Rand) error {
@@ -69,37 +66,7 @@ func Begin(scope *model.Scope, table []weights.Rule, r *rand.Rand) error {
 
 // Restore creates the variables of a table below a scope from a checkpoint, in float32.
 func Restore(scope *model.Scope, set *weights.Set, table []weights.Rule) error {
-	store := model.NewStore()
-	defer store.Finalize()
-	if err := weights.Load(store.RootScope(), set, table, dtypes.Float32); err != nil {
-		return err
-	}
-	done := map[string]bool{"": true}
-	for _, rule := range table {
-		if done[rule.Variable] {
-			continue
-		}
-		done[rule.Variable] = true
-		v := store.GetVariable("/" + rule.Variable)
-		value, err := v.Value()
-		if err != nil {
-			return err
-		}
-		flat, err := tensors.CopyFlatData[float32](value)
-		if err != nil {
-			return err
-		}
-		value = tensors.FromFlatDataAndDimensions(flat, v.Shape().Dimensions...)
-		if isKernel(rule) {
-			if value, err = turn[float32](value, rule.Shape); err != nil {
-				return err
-			}
-		}
-		if err := create(scope, rule.Variable, value); err != nil {
-			return err
-		}
-	}
-	return nil
+	return weights.Stream(scope, set, table, dtypes.Float32, weights.Hooks{Turn: turnKernel})
 }
 
 // create makes a variable at a path below a scope.

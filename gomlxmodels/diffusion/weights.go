@@ -2,13 +2,10 @@ package diffusion
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/gomlx/compute"
 	"github.com/gomlx/compute/dtypes"
-	"github.com/gomlx/compute/dtypes/bfloat16"
-	"github.com/gomlx/compute/dtypes/float16"
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
 
@@ -172,82 +169,32 @@ func (t *rules) middle(half string, c *VAEConfig) {
 	t.dense(path+"."+out, path+".out", width, width)
 }
 
-// load fills a store with the variables of a table: [weights.Load], with kernels of convolutions turned from PyTorch's order
-// [out,in,height,width] to [height,width,in,out]. Each variable goes to the device before the next is read, so that the host never
-// holds a whole network besides.
+// load fills a store with the variables of a table on the device: [weights.Stream], kernels turned.
 func load(backend compute.Backend, store *model.Store, set *weights.Set, table []weights.Rule, dtype dtypes.DType) error {
-	done := map[string]bool{"": true}
-	for _, r := range table {
-		if done[r.Variable] {
-			continue
+	return weights.Stream(store.RootScope(), set, table, dtype, weights.Hooks{Turn: turnKernel, Place: func(path string, value *tensors.Tensor) error {
+		if err := value.ToDevice(backend, 0); err != nil {
+			return fmt.Errorf("variable %s: %w", path, err)
 		}
-		done[r.Variable] = true
-		one := slices.Clone(table)
-		for i := range one { // the others are known, and left alone
-			if one[i].Variable != r.Variable {
-				one[i].Variable = ""
-			}
-		}
-		if err := weights.Load(store.RootScope(), set, one, dtype); err != nil {
-			return err
-		}
-		if err := settle(backend, store, r, dtype); err != nil {
-			return fmt.Errorf("variable %s: %w", r.Variable, err)
-		}
-	}
-	return nil
+		return nil
+	}})
 }
 
-// settle turns a variable where it is a kernel and moves it to the device.
-func settle(backend compute.Backend, store *model.Store, r weights.Rule, dtype dtypes.DType) error {
-	value, err := store.GetVariable("/" + r.Variable).Value()
-	if err != nil {
-		return err
-	}
-	if isKernel(r) {
-		switch dtype {
-		case dtypes.BFloat16:
-			value, err = turn[bfloat16.BFloat16](value, r.Shape)
-		case dtypes.Float16:
-			value, err = turn[float16.Float16](value, r.Shape)
-		default:
-			value, err = turn[float32](value, r.Shape)
-		}
-		if err == nil {
-			err = replace(store, r.Variable, value)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return value.ToDevice(backend, 0)
-}
+// isKernel says that a rule is a convolution's kernel, held as [height,width,in,out] and saved as [out,in,height,width].
+func isKernel(r weights.Rule) bool { return len(r.Shape) == 4 && r.As == nil && r.Parts == 0 }
 
-// replace puts a variable of another shape in the place of one.
-func replace(store *model.Store, path string, value *tensors.Tensor) error {
-	at, name := model.SplitPath("/" + path)
-	scope := store.Scope(at)
-	if err := scope.DeleteVariable(name); err != nil {
-		return err
-	}
-	_, err := scope.CreateVariable(name, value)
-	return err
-}
-
-// turn gives [O,I,h,w] as [h,w,I,O].
-func turn[T float32 | bfloat16.BFloat16 | float16.Float16](t *tensors.Tensor, shape []int) (*tensors.Tensor, error) {
-	from, err := tensors.CopyFlatData[T](t)
-	if err != nil {
-		return nil, err
+// turnKernel gives a kernel [O,I,h,w] as [h,w,I,O], and anything else as it is.
+func turnKernel(r weights.Rule, values []float32, shape []int) ([]float32, []int) {
+	if !isKernel(r) {
+		return values, shape
 	}
 	out, in, area := shape[0], shape[1], shape[2]*shape[3]
-	to := make([]T, len(from))
+	to := make([]float32, len(values))
 	for o := range out {
 		for i := range in {
 			for p := range area {
-				to[(p*in+i)*out+o] = from[(o*in+i)*area+p]
+				to[(p*in+i)*out+o] = values[(o*in+i)*area+p]
 			}
 		}
 	}
-	return tensors.FromFlatDataAndDimensions(to, shape[2], shape[3], in, out), nil
+	return to, []int{shape[2], shape[3], in, out}
 }

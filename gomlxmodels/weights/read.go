@@ -54,10 +54,16 @@ func Open(dir string) (*Set, error) {
 		return OpenFiles(single)
 	}
 	index := filepath.Join(dir, IndexFile)
-	raw, err := os.ReadFile(index)
-	if errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Stat(index); errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%s: holds neither %s nor %s", dir, SingleFile, IndexFile)
 	}
+	return OpenIndex(index)
+}
+
+// OpenIndex reads the headers of the shards that an index lists, as transformers and diffusers write it: weight_map, file by tensor. [Set.Files] has the index first.
+func OpenIndex(index string) (*Set, error) {
+	dir := filepath.Dir(index)
+	raw, err := os.ReadFile(index)
 	if err != nil {
 		return nil, err
 	}
@@ -87,7 +93,7 @@ func Open(dir string) (*Set, error) {
 	s.files = append([]string{index}, s.files...)
 	for name, file := range list.WeightMap {
 		if t, ok := s.tensors[name]; !ok || filepath.Base(t.File) != file {
-			return nil, fmt.Errorf("%s: tensor %q is not in %s, as %s says", filepath.Join(dir, file), name, file, IndexFile)
+			return nil, fmt.Errorf("%s: tensor %q is not in %s, as %s says", filepath.Join(dir, file), name, file, filepath.Base(index))
 		}
 	}
 	return s, nil

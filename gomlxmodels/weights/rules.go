@@ -85,9 +85,22 @@ func some(names []string) string {
 	return strings.Join(names, ", ")
 }
 
+// Hooks are what [Stream] does besides; nil = nothing.
+type Hooks struct {
+	// Turn gives a variable's values in another order, and their shape; first is the variable's first rule.
+	Turn func(first Rule, values []float32, shape []int) ([]float32, []int)
+	// Place takes each variable's value once it is made, for example to move it to a device.
+	Place func(path string, value *tensors.Tensor) error
+}
+
 // Load matches the set against the table and creates each variable below the scope with the tensors' values, in the
 // given floating-point dtype (Float32, BFloat16 or Float16).
 func Load(scope *model.Scope, set *Set, rules []Rule, dtype dtypes.DType) error {
+	return Stream(scope, set, rules, dtype, Hooks{})
+}
+
+// Stream is Load with hooks. A variable is read once the one before it has its place, so that the host never holds a whole network besides what Place keeps there.
+func Stream(scope *model.Scope, set *Set, rules []Rule, dtype dtypes.DType, h Hooks) error {
 	if err := Match(set, rules); err != nil {
 		return err
 	}
@@ -116,14 +129,32 @@ func Load(scope *model.Scope, set *Set, rules []Rule, dtype dtypes.DType) error 
 			}
 			copy(values[r.Part*block:], data)
 		}
-		value, err := Value(values, rs[0].variableShape(), dtype)
+		shape := rs[0].variableShape()
+		if h.Turn != nil {
+			values, shape = h.Turn(rs[0], values, shape)
+		}
+		value, err := Value(values, shape, dtype)
 		if err != nil {
 			return err
 		}
-		at, name := model.SplitPath("/" + path)
-		if _, err := scope.Store().Scope(model.JoinPath(scope.Scope(), at)).CreateVariable(name, value); err != nil {
-			return fmt.Errorf("weights: variable %s: %w", path, err)
+		if err := create(scope, path, value); err != nil {
+			return err
 		}
+		if h.Place == nil {
+			continue
+		}
+		if err := h.Place(path, value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// create makes a variable at a path below a scope.
+func create(scope *model.Scope, path string, value *tensors.Tensor) error {
+	at, name := model.SplitPath("/" + path)
+	if _, err := scope.Store().Scope(model.JoinPath(scope.Scope(), at)).CreateVariable(name, value); err != nil {
+		return fmt.Errorf("weights: variable %s: %w", path, err)
 	}
 	return nil
 }
