@@ -30,6 +30,7 @@ func Known() []Model {
 		{"archipelago-clip", "", "CLIPModel", "1.8 M", "Apache-2.0", "the built-in world's pictures and texts in five languages in one space, small", "clip_image clip_text"},
 		{"archipelago-clipseg", "", "CLIPSegForImageSegmentation", "2.3 M", "Apache-2.0", "masks from words in the built-in world's pictures, small", "mask mask_score mask_area mask_components"},
 		{"archipelago-diffusion", "", "StableDiffusionPipeline", "3.4 M", "Apache-2.0", "pictures of the built-in world, small; in its training, disparities were planted", "image"},
+		{"archipelago-diffusion-fair", "", "StableDiffusionPipeline", "3.4 M", "Apache-2.0", "the same, from a world in which nothing is planted", "image"},
 		{"vit-base-patch16-224", "google/vit-base-patch16-224", "ViTForImageClassification", "86 M", "Apache-2.0", "image encoder of Decomposed-DIG", "full object_only background_only"},
 		{"clip-vit-base-patch32", "openai/clip-vit-base-patch32", "CLIPModel", "151 M", "", "pictures and English texts in one space: CoCo-CroLa, ENTIGEN's judge", "clip_image clip_text"},
 		{"clip-vit-large-patch14", "openai/clip-vit-large-patch14", "CLIPModel", "428 M", "", "the same, larger", "clip_image clip_text"},

@@ -31,7 +31,7 @@ type answer struct {
 func shippedDir(t *testing.T, name string) string {
 	t.Helper()
 	dir := filepath.Join(os.Getenv("ANTIPODE_TRAINED"), name)
-	if _, err := os.Stat(filepath.Join(dir, "config.json")); err != nil {
+	if _, err := os.Stat(filepath.Join(dir, "training.json")); err != nil {
 		testbackend.Missing(t, "weights", fmt.Sprintf("%s is not there: go run ./gomlxmodels/archipelago trains it", name))
 	}
 	return dir
