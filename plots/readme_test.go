@@ -11,11 +11,13 @@ import (
 	"antipode/plots"
 )
 
-// readmeExample is the README's notebook in ten lines, compiled.
+// readmeExample is the README's notebook in a dozen lines, compiled.
 func readmeExample() {
 	var world = datasets.Archipelago(datasets.Seed(7))
+	var prompts = world.Sampled().Select("id", "caption", "object", "region").Rename("caption", "prompt").SeedBy("id")
+	var made = gomlxmodels.Generate("archipelago-diffusion", prompts, gomlxmodels.Steps(20), gomlxmodels.Guidance(2.5))
+	var drawn = gomlxmodels.Embed("archipelago-vit", gomlxmodels.Segment("archipelago-clipseg", made, "object"))
 	var photos = gomlxmodels.Embed("archipelago-vit", world.Photos())
-	var drawn = gomlxmodels.Embed("archipelago-vit", world.Sampled())
 	var scores = metrics.PrecisionCoverage(metrics.Sets{Real: photos, Generated: drawn},
 		metrics.Vector("background_only"), metrics.By("region"), metrics.K(3))
 	scores.Run()

@@ -1,6 +1,7 @@
 package trainer
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/gomlx/compute/dtypes"
@@ -30,9 +31,14 @@ func (j *Job) stepGraph(scope *model.Scope, in []*Node) *Node {
 			trained = append(trained, v)
 		}
 	}
+	order := make([]int, len(gradients)) // by name: a store read from a checkpoint holds its variables in another order, and sums of floats hang on theirs
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int { return strings.Compare(trained[a].Path(), trained[b].Path()) })
 	square := Scalar(g, dtypes.Float32, 0)
-	for _, d := range gradients {
-		square = Add(square, ReduceAllSum(Square(d)))
+	for _, i := range order {
+		square = Add(square, ReduceAllSum(Square(gradients[i])))
 	}
 	factor := Min(Scalar(g, dtypes.Float32, 1), Div(Scalar(g, dtypes.Float32, gradientNorm), AddScalar(Sqrt(square), 1e-6)))
 	for i := range gradients {
