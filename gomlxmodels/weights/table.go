@@ -16,6 +16,19 @@ func (t *Table) Skip(names ...string) {
 	}
 }
 
+// SkipOthers leaves all tensors of a set alone that the table does not name yet: part of a checkpoint is read.
+func (t *Table) SkipOthers(set *Set) {
+	known := map[string]bool{}
+	for _, r := range *t {
+		known[r.Tensor] = true
+	}
+	for _, name := range set.Names() {
+		if !known[name] {
+			t.Skip(name)
+		}
+	}
+}
+
 // Dense is a dense layer with a bias.
 func (t *Table) Dense(from, to string, out, in int) {
 	t.As(from+".weight", to+"/weights", nil, out, in)

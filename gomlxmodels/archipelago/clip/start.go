@@ -46,21 +46,15 @@ func (dir tower) start(store *model.Store, cfg *clip.Config) error {
 	c.ImageSize, c.PatchSize = vit.Pair{v.ImageSize, v.ImageSize}, vit.Pair{v.PatchSize, v.PatchSize}
 	var t weights.Table
 	blip.TowerRules(&t, &c)
-	known := map[string]bool{}
 	var apart [2]string
 	for i := range t {
-		known[t[i].Tensor] = true
 		for k, variable := range []string{"vision/tokens/positions", "vision/patch/bias"} {
 			if t[i].Variable == variable {
 				apart[k], t[i].Variable = t[i].Tensor, ""
 			}
 		}
 	}
-	for _, name := range set.Names() {
-		if !known[name] {
-			t.Skip(name)
-		}
-	}
+	t.SkipOthers(set)
 	if err := weights.Load(store.Scope("/clip"), set, t, dtypes.Float32); err != nil {
 		return err
 	}

@@ -159,7 +159,7 @@ func (n *networks) textRules() []weights.Rule {
 
 // startText begins the text tower, or reads it from a folder that may hold the rest of a CLIP too.
 func startText(root *model.Scope, n *networks, dir string, r *rand.Rand) error {
-	table := n.textRules()
+	table := weights.Table(n.textRules())
 	if dir == "" {
 		return diffusion.Begin(root, table, r)
 	}
@@ -167,14 +167,6 @@ func startText(root *model.Scope, n *networks, dir string, r *rand.Rand) error {
 	if err != nil {
 		return err
 	}
-	known := map[string]bool{}
-	for _, rule := range table {
-		known[rule.Tensor] = true
-	}
-	for _, name := range set.Names() {
-		if !known[name] {
-			table = append(table, weights.Rule{Tensor: name})
-		}
-	}
+	table.SkipOthers(set)
 	return diffusion.Restore(root, set, table)
 }

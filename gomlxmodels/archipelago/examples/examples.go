@@ -23,6 +23,17 @@ func Codes() []string {
 	return codes
 }
 
+// Forms lists the forms that photos show with their things: "round lantern".
+func Forms() (list []string) {
+	for _, o := range World.Objects() {
+		seen, _ := archipelago.Variants(o)
+		for _, f := range seen {
+			list = append(list, f+" "+o)
+		}
+	}
+	return list
+}
+
 // HeldOut is the number from which on the seeds of held-out examples lie; training stays below it.
 const HeldOut = 1 << 40
 

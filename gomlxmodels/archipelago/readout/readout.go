@@ -26,7 +26,7 @@ var questions = []question{
 	{examples.World.Objects(), func(p archipelago.Picture) string { return p.Object }},
 	{examples.World.Scenes(), func(p archipelago.Picture) string { return p.Scene }},
 	{examples.World.Islands(), func(p archipelago.Picture) string { return p.Island }},
-	{forms(), func(p archipelago.Picture) string { return p.Variant + " " + p.Object }},
+	{examples.Forms(), func(p archipelago.Picture) string { return p.Variant + " " + p.Object }},
 	{archipelago.PeopleNames(), of(func(f *archipelago.Figure) string { return f.People })},
 	{archipelago.OccupationNames(), of(func(f *archipelago.Figure) string { return f.Occupation })},
 	{archipelago.CeremonyNames(), of(func(f *archipelago.Figure) string { return f.Ceremony })},
@@ -41,16 +41,6 @@ func of(part func(*archipelago.Figure) string) func(archipelago.Picture) string 
 		}
 		return part(p.Figure)
 	}
-}
-
-func forms() (list []string) {
-	for _, o := range examples.World.Objects() {
-		seen, _ := archipelago.Variants(o)
-		for _, f := range seen {
-			list = append(list, f+" "+o)
-		}
-	}
-	return list
 }
 
 // Answers are what the readers are to say of a batch of pictures.

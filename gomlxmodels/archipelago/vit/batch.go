@@ -8,6 +8,7 @@ import (
 	"github.com/gomlx/gomlx/core/tensors"
 
 	"antipode/datasets/archipelago"
+	"antipode/gomlxmodels/archipelago/examples"
 	"antipode/gomlxmodels/archipelago/trainer"
 )
 
@@ -21,18 +22,7 @@ const (
 var world = archipelago.New(archipelago.Options{Size: imageSize})
 
 // labels are the names of a head's classes, in the order of its outputs.
-var labels = [heads][]string{world.Objects(), world.Scenes(), world.Islands(), forms()}
-
-func forms() []string {
-	var list []string
-	for _, o := range world.Objects() {
-		seen, _ := archipelago.Variants(o)
-		for _, f := range seen {
-			list = append(list, f+" "+o)
-		}
-	}
-	return list
-}
+var labels = [heads][]string{world.Objects(), world.Scenes(), world.Islands(), examples.Forms()}
 
 // batch is what one step sees. Slices are row-major.
 type batch struct {
