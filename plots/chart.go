@@ -4,6 +4,7 @@ import (
 	"html"
 	"image/color"
 	"math"
+	"slices"
 	"strings"
 )
 
@@ -217,6 +218,23 @@ func (c *chart) band(p *panel, wide, left float64) float64 {
 	return (wide-50-lefts-14*float64(c.columns-1))/float64(c.columns)/p.x.high - 6
 }
 
+// named says which ticks below a panel have their number written: all, or every second, third, …, counted from zero, where they would touch.
+func (p *panel) named(size float64) []bool {
+	out, zero := make([]bool, len(p.x.ticks)), max(0, slices.IndexFunc(p.x.ticks, func(t tick) bool { return t.at == 0 }))
+	for every := 1; ; every++ {
+		end, free := math.Inf(-1), true
+		for i, t := range p.x.ticks {
+			if out[i] = p.x.bands || (i-zero)%every == 0; out[i] && !p.x.bands {
+				half := measure(t.name, size, false) / 2
+				free, end = free && p.px(t.at)-half >= end+6, p.px(t.at)+half
+			}
+		}
+		if free || every >= len(out) {
+			return out
+		}
+	}
+}
+
 // axes draws ticks, grid lines and labels of a panel.
 func (c *chart) axes(s *scene, p *panel, yLabels, xLabels bool) {
 	th := c.theme
@@ -230,12 +248,13 @@ func (c *chart) axes(s *scene, p *panel, yLabels, xLabels bool) {
 			s.text(p.l-6, at, fit(t.name, size, false, p.room), size, th.Ink, end)
 		}
 	}
-	for _, t := range p.x.ticks {
+	named := p.named(th.Text)
+	for i, t := range p.x.ticks {
 		at := p.px(t.at)
 		if !p.x.bands {
 			s.line(th.Rule, 1, pt{at, p.t}, pt{at, p.b})
 		}
-		if !xLabels {
+		if !xLabels || !named[i] {
 			continue
 		}
 		if !p.x.bands {

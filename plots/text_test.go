@@ -61,6 +61,7 @@ func hostileFigures() map[string]plots.Figure {
 		"heat":       plots.Heat(t, "v", with(plots.Rows("region"), plots.Columns("source"))...),
 		"heat wide":  plots.Heat(t, "v", with(plots.Rows("source"), plots.Columns("region"))...),
 		"forest":     plots.Forest(t, "v", with(plots.Label("region"), plots.Series("source"))...),
+		"forests":    plots.Forest(t, "v", with(plots.Label("region"), plots.Panels("source"), plots.XLimits(-0.7512, 0.7512))...),
 		"histogram":  plots.Histogram(t, "v", with(plots.Series("source"))...),
 		"lines":      plots.Lines(t, "x", "v", with(plots.Series("source"))...),
 		"grid":       plots.Grid(t, with(plots.Captions("region", "v"), plots.Rows("region"), plots.Columns("source"))...),
