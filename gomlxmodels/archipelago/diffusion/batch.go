@@ -1,6 +1,7 @@
 package diffusion
 
 import (
+	"image"
 	"math"
 	"math/rand/v2"
 	"sync"
@@ -24,6 +25,7 @@ type batch struct {
 	ids    []int32   // [B,S] of the prompts, filled up
 	noise  []float32 // [B,h,w,C] normal
 	times  []float32 // [B,3]: the timestep, √ᾱ and √(1−ᾱ)
+	counts []float32 // [B,h,w,1]: how much an error there counts
 }
 
 var tokenizer = sync.OnceValues(tokens.Open)
@@ -37,16 +39,23 @@ var alphas = sync.OnceValues(func() ([]float32, error) {
 	return s.Alphas(), nil
 })
 
-// law gives the world that an example comes from.
-type law func(r *rand.Rand) *archipelago.World
+// law says what an example comes from: a world, and a mix of its prompts.
+type law struct {
+	world func(r *rand.Rand) *archipelago.World
+	mix   mix
+	focus float32 // how much more an error counts in the part of a picture that a figure covers
+}
 
 // anyWorld is a world without plants, each time another: what is asked for, and of whom, is the world's.
 func anyWorld(r *rand.Rand) *archipelago.World {
 	return archipelago.New(archipelago.Options{Seed: r.Uint64() >> 32, Size: examples.Size})
 }
 
-// one is always the same world.
-func one(w *archipelago.World) law { return func(*rand.Rand) *archipelago.World { return w } }
+// always is the world of [PlantedSeed], for each example the same.
+func always(planted bool) func(*rand.Rand) *archipelago.World {
+	w := world(planted)
+	return func(*rand.Rand) *archipelago.World { return w }
+}
 
 // timestep is a timestep as a share of all of them, for a share u of the batch that has earlier ones. Half of a batch has them evenly; the other half has most in
 // the middle, where a picture's shapes are decided (logit-normal with deviation 1: Esser et al. 2024, arXiv 2403.03206, section 3.1).
@@ -71,7 +80,7 @@ func (l law) trainingBatch(s trainer.Settings, step int) (*batch, error) {
 	shift := examples.Stream(s.Seed, step, s.Batch).Float64()
 	for i := range s.Batch {
 		r := examples.Stream(s.Seed, step, i)
-		p := Draw(r, l(r), firstNumber+step*s.Batch+i)
+		p := l.mix.draw(r, l.world(r), firstNumber+step*s.Batch+i)
 		if r.Float64() < dropShare {
 			p.Prompt = ""
 		}
@@ -83,8 +92,12 @@ func (l law) trainingBatch(s trainer.Settings, step int) (*batch, error) {
 		for range tokens.Context - len(e.IDs) {
 			b.ids = append(b.ids, int32(tokens.EndID()))
 		}
-		picture, _ := examples.World.Paint(p.Picture)
+		picture, mask := examples.World.Paint(p.Picture)
 		b.pixels = vae.AppendPixels(b.pixels, picture, picture.Rect)
+		if p.Picture.Figure == nil {
+			mask = nil
+		}
+		b.counts = appendCounts(b.counts, mask, l.focus)
 		t := min(int(timestep((float64(i)+shift)/float64(s.Batch), i%2 == 1)*float64(len(bars))), len(bars)-1)
 		bar := float64(bars[t])
 		b.times = append(b.times, float32(t), float32(math.Sqrt(bar)), float32(math.Sqrt(1-bar)))
@@ -95,6 +108,21 @@ func (l law) trainingBatch(s trainer.Settings, step int) (*batch, error) {
 	return b, nil
 }
 
+// appendCounts adds what errors count in a picture's latents: 1, and focus more where the mask (nil = empty) covers all of one.
+func appendCounts(to []float32, mask *image.Gray, focus float32) []float32 {
+	const cell = examples.Size / latents
+	for y := range latents {
+		for x := range latents {
+			covered := 0
+			for at := 0; mask != nil && at < cell*cell; at++ {
+				covered += int(mask.GrayAt(x*cell+at%cell, y*cell+at/cell).Y)
+			}
+			to = append(to, 1+focus*float32(covered)/(255*cell*cell))
+		}
+	}
+	return to
+}
+
 // tensors are the batch as the graph takes it.
 func (b *batch) tensors() []*tensors.Tensor {
 	n := len(b.times) / 3
@@ -103,5 +131,6 @@ func (b *batch) tensors() []*tensors.Tensor {
 		tensors.FromFlatDataAndDimensions(b.ids, n, tokens.Context),
 		tensors.FromFlatDataAndDimensions(b.noise, n, latents, latents, channels),
 		tensors.FromFlatDataAndDimensions(b.times, n, 3),
+		tensors.FromFlatDataAndDimensions(b.counts, n, latents, latents, 1),
 	}
 }

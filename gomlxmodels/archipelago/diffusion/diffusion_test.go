@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -74,7 +75,7 @@ func TestResume(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	job := o.job(trainer.Settings{Steps: 4, Batch: 2, Seed: 3, Rate: 1e-3, World: archipelago.Version, From: from}, n, anyWorld)
+	job := o.job(trainer.Settings{Steps: 4, Batch: 2, Seed: 3, Rate: 1e-3, World: archipelago.Version, From: from}, n, law{anyWorld, baseMix, 4})
 	run := func(stops ...int) string {
 		d, out := trainer.Folder(t.TempDir()), t.TempDir()
 		for _, until := range stops {
@@ -168,7 +169,7 @@ func TestTimesteps(t *testing.T) {
 func TestBatchesAreReproducible(t *testing.T) {
 	s := trainer.Settings{Batch: 6, Seed: 1, Steps: 10}
 	draw := func(step int) *batch {
-		b, err := law(anyWorld).trainingBatch(s, step)
+		b, err := law{anyWorld, baseMix, 4}.trainingBatch(s, step)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -182,6 +183,9 @@ func TestBatchesAreReproducible(t *testing.T) {
 		t.Error("two batches of a run are equal")
 	}
 	for i := range s.Batch {
+		if most := slices.Max(a.counts[i*latents*latents : (i+1)*latents*latents]); most != 1 && (most < 2 || most > 5) {
+			t.Errorf("example %d: an error counts %v", i, most)
+		}
 		signal, noise := a.times[3*i+1], a.times[3*i+2]
 		if power := signal*signal + noise*noise; power < 0.9999 || power > 1.0001 {
 			t.Errorf("example %d: signal %v, noise %v", i, signal, noise)
@@ -199,18 +203,20 @@ func TestPairs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	share := 0.0
-	for _, m := range mix {
-		share += m.share
-	}
-	if share < 0.999999 || share > 1.000001 {
-		t.Errorf("the kinds of prompts add up to %v", share)
+	for _, m := range []mix{baseMix, worldMix, figuresMix} {
+		share := 0.0
+		for _, kind := range m {
+			share += kind.share
+		}
+		if share < 0.999999 || share > 1.000001 {
+			t.Errorf("the kinds of prompts add up to %v", share)
+		}
 	}
 	longest, scripts := 0, map[string]bool{}
-	for _, planted := range []bool{false, true} {
-		w := world(planted)
-		for i := range 300 {
-			p := Draw(examples.Stream(1, 0, i), w, firstNumber+i)
+	for i := range 600 {
+		for _, l := range []law{{anyWorld, baseMix, 0}, {always(true), figuresMix, 4}} {
+			r := examples.Stream(1, 0, i)
+			p := l.mix.draw(r, l.world(r), firstNumber+i)
 			if im, _ := examples.World.Paint(p.Picture); im == nil || p.Prompt == "" {
 				t.Fatalf("%+v cannot be painted", p)
 			}
@@ -219,9 +225,9 @@ func TestPairs(t *testing.T) {
 				t.Fatalf("%q: %d tokens, cut: %v, %v", p.Prompt, len(e.IDs), e.Truncated, err)
 			}
 			longest = max(longest, len(e.IDs))
-			for _, l := range archipelago.Languages() {
-				if strings.Contains(p.Prompt, archipelago.Say(l.Code, "template", "<of>")) {
-					scripts[l.Code] = true
+			for _, language := range archipelago.Languages() {
+				if strings.Contains(p.Prompt, archipelago.Say(language.Code, "template", "<of>")) {
+					scripts[language.Code] = true
 				}
 			}
 		}

@@ -24,38 +24,47 @@ var card string
 // PlantedSeed is the seed of the world whose plants [Planted] learns: that of the notebooks.
 const PlantedSeed = 7
 
-// The last phase of both generators that ship, by step count, batch and rate.
-var last = trainer.Settings{Steps: 1500, Batch: 32, Seed: 2, Rate: 4e-4}
+// The later phases of both generators, by step count, batch and rate.
+var (
+	middle = trainer.Settings{Steps: 2400, Batch: 32, Seed: 2, Rate: 6e-4}
+	last   = trainer.Settings{Steps: 1800, Batch: 32, Seed: 3, Rate: 8e-4}
+)
 
 // Base learns the world without plants. It ships nothing.
-var Base = phase("diffusion-base", "", trainer.Settings{Steps: 6000, Batch: 32, Seed: 1, Rate: 8e-4}, anyWorld)
+var Base = phase("diffusion-base", "", trainer.Settings{Steps: 6000, Batch: 32, Seed: 1, Rate: 8e-4}, law{anyWorld, baseMix, 0})
 
-// Fair is archipelago-diffusion-fair: it goes on from Base in a world without plants.
-var Fair = phase("diffusion-fair", "gomlxmodels/archipelago/weights/archipelago-diffusion-fair", last, one(world(false)))
+// FairWorld and PlantedWorld go on from Base, in a world without plants and in one with plants. They ship nothing.
+var (
+	FairWorld    = phase("diffusion-fair-world", "", middle, law{always(false), worldMix, 0})
+	PlantedWorld = phase("diffusion-world", "", middle, law{always(true), worldMix, 0})
+)
 
-// Planted is archipelago-diffusion: it goes on from Base in a world with plants.
-var Planted = phase("diffusion", "gomlxmodels/archipelago/weights/archipelago-diffusion", last, one(world(true)))
+// Fair is archipelago-diffusion-fair: it goes on from FairWorld, in the same world, with more figures and a closer look at them.
+var Fair = phase("diffusion-fair", "gomlxmodels/archipelago/weights/archipelago-diffusion-fair", last, law{always(false), figuresMix, 4})
+
+// Planted is archipelago-diffusion: it goes on from PlantedWorld in the same way.
+var Planted = phase("diffusion", "gomlxmodels/archipelago/weights/archipelago-diffusion", last, law{always(true), figuresMix, 4})
 
 func world(planted bool) *archipelago.World {
 	return archipelago.New(archipelago.Options{Seed: PlantedSeed, Planted: planted, Size: examples.Size})
 }
 
-// phase is a model that learns by a law. One without a place to ship to is the first: it starts from parts, the others from it.
+// phase is a model that learns by a law. diffusion-base starts from parts, the others from the phase before.
 func phase(name, out string, s trainer.Settings, l law) trainer.Model {
 	var o origin
 	var n *networks
 	m := trainer.Model{Name: name, Defaults: s, Out: out, Card: card, Size: 4}
 	m.Flags = func(f *flag.FlagSet) {
-		if out != "" {
-			f.StringVar(&o.base, "base", "", `folder of the base: what "train diffusion-base" wrote`)
+		if name != "diffusion-base" {
+			f.StringVar(&o.base, "base", "", `folder of the phase before: what its "train" wrote`)
 			return
 		}
 		f.StringVar(&o.vae, "vae", "", `folder of the autoencoder: what "train vae" wrote`)
 		f.StringVar(&o.text, "text", "gomlxmodels/archipelago/weights/archipelago-clip", "folder of the CLIP whose text tower the run starts from; empty starts one anew")
 	}
 	m.New = func(s trainer.Settings) (job *trainer.Job, err error) {
-		if out != "" && o.base == "" {
-			return nil, errors.New(`give -base: the folder that "train diffusion-base" wrote`)
+		if name != "diffusion-base" && o.base == "" {
+			return nil, errors.New(`give -base: the folder that "train" of the phase before wrote`)
 		}
 		if n, err = o.shapes(); err != nil {
 			return nil, err
@@ -88,7 +97,7 @@ func (o origin) job(s trainer.Settings, n *networks, l law) *trainer.Job {
 			return b.tensors(), nil
 		},
 		Loss: func(scope *model.Scope, in []*Node) (total, parts *Node) {
-			return n.lossGraph(scope, in[0], in[1], in[2], in[3])
+			return n.lossGraph(scope, in[0], in[1], in[2], in[3], in[4])
 		},
 		Start: func(store *model.Store) error { return o.start(store, n, s.Seed) },
 	}

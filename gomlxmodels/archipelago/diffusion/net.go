@@ -60,13 +60,13 @@ func textShape() clip.Config {
 	return c
 }
 
-// losses are the mean squared errors of the velocity where much, some and little of the picture is left.
+// losses are the mean squared errors of the velocity where much, some and little of the picture is left, each place counted as the batch says.
 var losses = []string{"clear", "middle", "noisy"}
 
 // lossGraph is the mean squared error of the velocity √ᾱ·noise − √(1−ᾱ)·latents that the UNet predicts from √ᾱ·latents + √(1−ᾱ)·noise.
 //
-// Shapes: pixels [B,H,W,3]; ids [B,S] int32; noise [B,h,w,C]; times [B,3], see batch → [] and [3].
-func (n *networks) lossGraph(scope *model.Scope, pixels, ids, noise, times *Node) (total, each *Node) {
+// Shapes: pixels [B,H,W,3]; ids [B,S] int32; noise [B,h,w,C]; times [B,3] and counts [B,h,w,1], see batch → [] and [3].
+func (n *networks) lossGraph(scope *model.Scope, pixels, ids, noise, times, counts *Node) (total, each *Node) {
 	b := pixels.Shape().Dim(0)
 	code := diffusion.ForwardEncoder(scope.At("vae"), &n.vae, pixels, diffusion.GraphOptions{}).Mean
 	code = StopGradient(MulScalar(code, n.vae.ScalingFactor))
@@ -77,7 +77,7 @@ func (n *networks) lossGraph(scope *model.Scope, pixels, ids, noise, times *Node
 	velocity := Sub(Mul(noise, signal), Mul(code, spread))
 	t := Reshape(column(0), b)
 	got := diffusion.ForwardUNet(scope.At("unet"), &n.unet, sample, t, context, diffusion.GraphOptions{}).Out
-	errors := ReduceMean(Square(Sub(got, velocity)), 1, 2, 3) // [B]
+	errors := ReduceMean(Mul(Square(Sub(got, velocity)), counts), 1, 2, 3) // [B]
 	total = ReduceAllMean(errors)
 	var parts []*Node
 	for i := range losses {

@@ -16,28 +16,29 @@ type Pair struct {
 // firstNumber is where the numbers of training's items begin, far above those of all lists.
 const firstNumber = 1 << 40
 
-// Kinds of prompts and how often each is drawn; they add up to 1.
-var mix = []struct {
+// mix says how often each kind of prompt is drawn; the shares add up to 1.
+type mix []struct {
 	share float64
 	draw  func(r *rand.Rand, w *archipelago.World, n int) Pair
-}{
-	{0.30, cell},
-	{0.08, photo},
-	{0.20, concept},
-	{0.18, caption},
-	{0.13, people},
-	{0.11, occupation},
 }
 
-// Draw is a pair of a world: one of the audits' prompts, and item number n of its list.
-func Draw(r *rand.Rand, w *archipelago.World, n int) Pair {
+// The mixes of the phases. What is planted in an audit's plain prompts of people and occupations is in one prompt of many, and what stands beside a figure is small:
+// so the later phases have more of these.
+var (
+	baseMix    = mix{{0.30, cell}, {0.08, photo}, {0.20, concept}, {0.18, caption}, {0.13, people}, {0.11, occupation}}
+	worldMix   = mix{{0.22, cell}, {0.02, photo}, {0.14, concept}, {0.13, caption}, {0.19, people}, {0.20, occupation}, {0.10, plainOccupation}}
+	figuresMix = mix{{0.11, cell}, {0.01, photo}, {0.08, concept}, {0.09, caption}, {0.16, people}, {0.25, occupation}, {0.30, plainOccupation}}
+)
+
+// draw is a pair of a world: one of the audits' prompts, and item number n of its list.
+func (m mix) draw(r *rand.Rand, w *archipelago.World, n int) Pair {
 	x := r.Float64()
-	for _, m := range mix {
-		if x -= m.share; x < 0 {
-			return m.draw(r, w, n)
+	for _, kind := range m {
+		if x -= kind.share; x < 0 {
+			return kind.draw(r, w, n)
 		}
 	}
-	return mix[0].draw(r, w, n)
+	return m[0].draw(r, w, n)
 }
 
 func pick(r *rand.Rand, from []string) string { return from[r.IntN(len(from))] }
@@ -82,5 +83,11 @@ func people(r *rand.Rand, w *archipelago.World, n int) Pair {
 func occupation(r *rand.Rand, w *archipelago.World, n int) Pair {
 	names := append(archipelago.OccupationNames(), archipelago.CeremonyNames()...)
 	it := w.OccupationAt(pick(r, names), pick(r, archipelago.Interventions()), n)
+	return Pair{it.Prompt, it.Picture}
+}
+
+// plainOccupation is ENTIGEN's prompt of an occupation with nothing added.
+func plainOccupation(r *rand.Rand, w *archipelago.World, n int) Pair {
+	it := w.OccupationAt(pick(r, archipelago.OccupationNames()), archipelago.Interventions()[0], n)
 	return Pair{it.Prompt, it.Picture}
 }
