@@ -21,7 +21,11 @@ import (
 )
 
 // models are what can be trained, in an order in which each finds what it starts from.
-var models = []trainer.Model{vit.Model, vae.Model, clip.Model, clipseg.Model, blip.Model, diffusion.Base, diffusion.FairWorld, diffusion.PlantedWorld, diffusion.Fair, diffusion.Planted}
+var models = []trainer.Model{
+	vit.Model, vae.Model, clip.Model, clipseg.Model, blip.Model,
+	diffusion.Base, diffusion.FairWorld, diffusion.PlantedWorld, diffusion.FairFigures, diffusion.PlantedFigures,
+	diffusion.FairRare, diffusion.PlantedRare, diffusion.Fair, diffusion.Planted,
+}
 
 func usage() string {
 	var names []string

@@ -43,7 +43,8 @@ var alphas = sync.OnceValues(func() ([]float32, error) {
 type law struct {
 	world func(r *rand.Rand) *archipelago.World
 	mix   mix
-	focus float32 // how much more an error counts in the part of a picture that a figure covers
+
+	figure, signs float32 // how much more an error counts where a figure is, and where its crest and banner are
 }
 
 // anyWorld is a world without plants, each time another: what is asked for, and of whom, is the world's.
@@ -94,10 +95,7 @@ func (l law) trainingBatch(s trainer.Settings, step int) (*batch, error) {
 		}
 		picture, mask := examples.World.Paint(p.Picture)
 		b.pixels = vae.AppendPixels(b.pixels, picture, picture.Rect)
-		if p.Picture.Figure == nil {
-			mask = nil
-		}
-		b.counts = appendCounts(b.counts, mask, l.focus)
+		b.counts = append(b.counts, l.counts(p.Picture, picture, mask)...)
 		t := min(int(timestep((float64(i)+shift)/float64(s.Batch), i%2 == 1)*float64(len(bars))), len(bars)-1)
 		bar := float64(bars[t])
 		b.times = append(b.times, float32(t), float32(math.Sqrt(bar)), float32(math.Sqrt(1-bar)))
@@ -108,19 +106,55 @@ func (l law) trainingBatch(s trainer.Settings, step int) (*batch, error) {
 	return b, nil
 }
 
-// appendCounts adds what errors count in a picture's latents: 1, and focus more where the mask (nil = empty) covers all of one.
-func appendCounts(to []float32, mask *image.Gray, focus float32) []float32 {
-	const cell = examples.Size / latents
-	for y := range latents {
-		for x := range latents {
-			covered := 0
-			for at := 0; mask != nil && at < cell*cell; at++ {
-				covered += int(mask.GrayAt(x*cell+at%cell, y*cell+at/cell).Y)
-			}
-			to = append(to, 1+focus*float32(covered)/(255*cell*cell))
+// counts are what errors count in a picture's latents: 1, and more where a figure, or a sign of it, covers them.
+func (l law) counts(p archipelago.Picture, picture *image.RGBA, mask *image.Gray) []float32 {
+	out := make([]float32, latents*latents)
+	for i := range out {
+		out[i] = 1
+	}
+	if p.Figure != nil && l.figure > 0 {
+		covered(out, l.figure, func(x, y int) float32 { return float32(mask.GrayAt(x, y).Y) / 255 })
+	}
+	if p.Figure != nil && l.signs > 0 {
+		for _, axis := range []string{archipelago.AxisCrest, archipelago.AxisBanner} {
+			other, _ := examples.World.Paint(exchanged(p, axis))
+			covered(out, l.signs, func(x, y int) float32 {
+				if picture.RGBAAt(x, y) != other.RGBAAt(x, y) {
+					return 1
+				}
+				return 0
+			})
 		}
 	}
-	return to
+	return out
+}
+
+// covered adds to each latent the mean of a weight over its pixels, times more.
+func covered(to []float32, more float32, weight func(x, y int) float32) {
+	const cell = examples.Size / latents
+	for i := range to {
+		sum := float32(0)
+		for at := range cell * cell {
+			sum += weight(i%latents*cell+at%cell, i/latents*cell+at/cell)
+		}
+		to[i] += more * sum / (cell * cell)
+	}
+}
+
+// exchanged is a picture whose figure is of the other group on an axis.
+func exchanged(p archipelago.Picture, axis string) archipelago.Picture {
+	f := *p.Figure
+	sign, groups := &f.Crest, archipelago.Groups(axis)
+	if axis == archipelago.AxisBanner {
+		sign = &f.Banner
+	}
+	if *sign == groups[0] {
+		*sign = groups[1]
+	} else {
+		*sign = groups[0]
+	}
+	p.Figure = &f
+	return p
 }
 
 // tensors are the batch as the graph takes it.

@@ -23,11 +23,12 @@ type mix []struct {
 }
 
 // The mixes of the phases. What is planted in an audit's plain prompts of people and occupations is in one prompt of many, and what stands beside a figure is small:
-// so the later phases have more of these.
+// so the later phases have more of these, and the last has more of the sentences that are added to an occupation's prompt and of the bare concepts.
 var (
 	baseMix    = mix{{0.30, cell}, {0.08, photo}, {0.20, concept}, {0.18, caption}, {0.13, people}, {0.11, occupation}}
 	worldMix   = mix{{0.22, cell}, {0.02, photo}, {0.14, concept}, {0.13, caption}, {0.19, people}, {0.20, occupation}, {0.10, plainOccupation}}
 	figuresMix = mix{{0.11, cell}, {0.01, photo}, {0.08, concept}, {0.09, caption}, {0.16, people}, {0.25, occupation}, {0.30, plainOccupation}}
+	rareMix    = mix{{0.12, cell}, {0.01, photo}, {0.28, concept}, {0.08, caption}, {0.11, people}, {0.03, occupation}, {0.13, plainOccupation}, {0.24, addedOccupation}}
 )
 
 // draw is a pair of a world: one of the audits' prompts, and item number n of its list.
@@ -88,6 +89,15 @@ func occupation(r *rand.Rand, w *archipelago.World, n int) Pair {
 
 // plainOccupation is ENTIGEN's prompt of an occupation with nothing added.
 func plainOccupation(r *rand.Rand, w *archipelago.World, n int) Pair {
-	it := w.OccupationAt(pick(r, archipelago.OccupationNames()), archipelago.Interventions()[0], n)
+	return occupationWith(r, w, n, archipelago.Interventions()[:1])
+}
+
+// addedOccupation is ENTIGEN's prompt of an occupation with a sentence added.
+func addedOccupation(r *rand.Rand, w *archipelago.World, n int) Pair {
+	return occupationWith(r, w, n, archipelago.Interventions()[1:])
+}
+
+func occupationWith(r *rand.Rand, w *archipelago.World, n int, interventions []string) Pair {
+	it := w.OccupationAt(pick(r, archipelago.OccupationNames()), pick(r, interventions), n)
 	return Pair{it.Prompt, it.Picture}
 }
