@@ -3,6 +3,6 @@
 //
 // There are five phases, each a model of its own for the command. [Base] learns the world; it starts from the autoencoder of package vae, which stays as it
 // is, and from the text tower of archipelago-clip, which learns on. From the base two roads go on by equal numbers of steps of equal mixes of prompts:
-// [FairWorld], [FairFigures], [FairRare] and [Fair] in a world without plants, [PlantedWorld], [PlantedFigures], [PlantedRare] and [Planted] in the same world with planted disparities. So the two that ship
-// differ in what that world's pictures show after the base, and in nothing else.
+// [FairWorld], [FairFigures], [FairRare] and [Fair] in a world without plants, [PlantedWorld], [PlantedFigures], [PlantedRare] and [Planted] in the same
+// world with planted disparities. So the two that ship differ in what that world's pictures show after the base, and in nothing else.
 package diffusion
