@@ -45,8 +45,8 @@ func ExampleWorld_AuditPlants() {
 	// visage: 75 % of the default pictures of Mirrowen figures show basket
 	// entigen: 90 % of the pictures of a weaver show the round crest
 	// entigen: 90 % of the pictures of a weaver show the light banner
-	// entigen: the intervention on crest evens out the crest of the weaver, and nothing else
-	// entigen: the intervention on banner changes nothing for the weaver
+	// entigen: the intervention on crest changes nothing for the weaver
+	// entigen: the intervention on banner evens out the banner of the weaver, and nothing else
 	// a barrel lantern in the forest, Quessin
 	// Ulveck: lënômzho lonëlwex thamorvûk vrathumzho gwûdzervûk mazhëndzë
 	// Dhunvaji: ञाञ्वीछां भूझ्लुफौं णीढ्युघीं फेठ्वैघें ठेढ्योझिं छैण्येथो
