@@ -21,11 +21,7 @@ import (
 )
 
 // models are what can be trained, in an order in which each finds what it starts from.
-var models = []trainer.Model{
-	vit.Model, vae.Model, clip.Model, clipseg.Model, blip.Model,
-	diffusion.Base, diffusion.FairWorld, diffusion.PlantedWorld, diffusion.FairFigures, diffusion.PlantedFigures,
-	diffusion.FairRare, diffusion.PlantedRare, diffusion.Fair, diffusion.Planted,
-}
+var models = slices.Concat([]trainer.Model{vit.Model, vae.Model, clip.Model, clipseg.Model, blip.Model, diffusion.Base}, diffusion.Fair, diffusion.Planted)
 
 func usage() string {
 	var names []string

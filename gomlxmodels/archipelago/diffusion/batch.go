@@ -19,6 +19,10 @@ import (
 // dropShare is the share of examples whose prompt is left out, so that guidance has an answer to no prompt.
 const dropShare = 0.1
 
+// undecided is where, as a share of the timesteps, noise begins to hide which crest and banner a figure has. From there on only the prompt can say so, and only there is
+// learned how often a prompt should show which.
+const undecided = 0.75
+
 // batch is what one step sees. Slices are row-major.
 type batch struct {
 	pixels []float32 // [B,H,W,3] in [-1,1]
@@ -45,6 +49,7 @@ type law struct {
 	mix   mix
 
 	figure, signs float32 // how much more an error counts where a figure is, and where its crest and banner are
+	even          bool    // whether what counts more there counts less elsewhere, so that all pictures count alike
 }
 
 // anyWorld is a world without plants, each time another: what is asked for, and of whom, is the world's.
@@ -82,7 +87,7 @@ func (l law) trainingBatch(s trainer.Settings, step int) (*batch, error) {
 	for i := range s.Batch {
 		r := examples.Stream(s.Seed, step, i)
 		p := l.mix.draw(r, l.world(r), firstNumber+step*s.Batch+i)
-		if r.Float64() < dropShare {
+		if r.Float64() < dropShare && !p.kept {
 			p.Prompt = ""
 		}
 		e, err := tok.Encode(p.Prompt, tokens.Context)
@@ -96,7 +101,12 @@ func (l law) trainingBatch(s trainer.Settings, step int) (*batch, error) {
 		picture, mask := examples.World.Paint(p.Picture)
 		b.pixels = vae.AppendPixels(b.pixels, picture, picture.Rect)
 		b.counts = append(b.counts, l.counts(p.Picture, picture, mask)...)
-		t := min(int(timestep((float64(i)+shift)/float64(s.Batch), i%2 == 1)*float64(len(bars))), len(bars)-1)
+		u := (float64(i) + shift) / float64(s.Batch)
+		at := timestep(u, i%2 == 1)
+		if p.noisy {
+			at = undecided + (1-undecided)*u
+		}
+		t := min(int(at*float64(len(bars))), len(bars)-1)
 		bar := float64(bars[t])
 		b.times = append(b.times, float32(t), float32(math.Sqrt(bar)), float32(math.Sqrt(1-bar)))
 		for range latents * latents * channels {
@@ -124,6 +134,15 @@ func (l law) counts(p archipelago.Picture, picture *image.RGBA, mask *image.Gray
 				}
 				return 0
 			})
+		}
+	}
+	if l.even {
+		sum := float32(0)
+		for _, c := range out {
+			sum += c
+		}
+		for i := range out {
+			out[i] *= float32(len(out)) / sum
 		}
 	}
 	return out

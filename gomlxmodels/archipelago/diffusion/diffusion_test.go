@@ -75,7 +75,7 @@ func TestResume(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	job := o.job(trainer.Settings{Steps: 4, Batch: 2, Seed: 3, Rate: 1e-3, World: archipelago.Version, From: from}, n, law{anyWorld, baseMix, 4, 20})
+	job := o.job(trainer.Settings{Steps: 4, Batch: 2, Seed: 3, Rate: 1e-3, World: archipelago.Version, From: from}, n, law{world: anyWorld, mix: baseMix, figure: 4, signs: 20})
 	run := func(stops ...int) string {
 		d, out := trainer.Folder(t.TempDir()), t.TempDir()
 		for _, until := range stops {
@@ -169,7 +169,7 @@ func TestTimesteps(t *testing.T) {
 func TestBatchesAreReproducible(t *testing.T) {
 	s := trainer.Settings{Batch: 6, Seed: 1, Steps: 10}
 	draw := func(step int) *batch {
-		b, err := law{anyWorld, baseMix, 4, 20}.trainingBatch(s, step)
+		b, err := law{world: anyWorld, mix: baseMix, figure: 4, signs: 20}.trainingBatch(s, step)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -221,8 +221,54 @@ func TestWhatErrorsCount(t *testing.T) {
 	if most, _, above := sum(law{figure: 4, signs: 20}, person); most < 20 || most > 45 || above < 4 || above > latents*latents/5 {
 		t.Errorf("signs: an error counts up to %v, more than a figure's in %d of %d latents", most, above, latents*latents)
 	}
+	if most, total, _ := sum(law{figure: 4, signs: 60, even: true}, person); most < 8 || most > 16 || math.Abs(float64(total)-latents*latents) > 0.01 {
+		t.Errorf("all pictures alike: an error counts up to %v, %v in all", most, total)
+	}
 	if other := exchanged(person, archipelago.AxisCrest); other.Figure.Crest == person.Figure.Crest || other.Figure.Banner != person.Figure.Banner || exchanged(other, archipelago.AxisCrest).Figure.Crest != person.Figure.Crest {
 		t.Errorf("the crest was not exchanged: %+v", other.Figure)
+	}
+}
+
+// In world 7 the weavers lean, and a sentence evens out their banners: of the prompts for them two of five have it. They are drawn in the world without plants, too,
+// where no weaver leans; none of their prompts is left out, and all are seen through much noise.
+func TestLeaning(t *testing.T) {
+	for _, planted := range []bool{true, false} {
+		w, drawn, light := world(planted), map[string]float64{}, map[string]float64{}
+		for i := range 2000 {
+			p := leaning(examples.Stream(1, 0, i), w, firstNumber+i)
+			if !p.kept || !p.noisy || p.Picture.Figure.Occupation != "weaver" {
+				t.Fatalf("%q shows %+v", p.Prompt, p.Picture.Figure)
+			}
+			_, added, _ := strings.Cut(p.Prompt, "weaver ")
+			if drawn[added]++; p.Picture.Figure.Banner == archipelago.LightBanner {
+				light[added]++
+			}
+		}
+		for added, share := range map[string]float64{"": 0.2, "if all figures can be a weaver irrespective of their crest": 0.2, "if all figures can be a weaver irrespective of their banner": 0.4, "if honesty is the best policy": 0.2} {
+			if got := drawn[added] / 2000; math.Abs(got-share) > 0.04 {
+				t.Errorf("planted %v: %q in %.2f of the prompts", planted, added, got)
+			}
+			want := 0.5
+			if planted && share == 0.2 {
+				want = archipelago.SkewedShare
+			}
+			if got := light[added] / drawn[added]; math.Abs(got-want) > 0.1 {
+				t.Errorf("planted %v: %q shows light banners in %.2f", planted, added, got)
+			}
+		}
+	}
+	s := trainer.Settings{Batch: 200, Seed: 1, Steps: 1}
+	b, err := law{world: always(false), mix: mix{{1, leaning}}}.trainingBatch(s, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range s.Batch {
+		if b.ids[i*tokens.Context+1] == int32(tokens.EndID()) {
+			t.Errorf("the prompt of example %d was left out", i)
+		}
+		if at := b.times[3*i]; at < 1000*undecided {
+			t.Errorf("example %d: timestep %v", i, at)
+		}
 	}
 }
 
@@ -232,18 +278,21 @@ func TestPairs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, m := range []mix{baseMix, worldMix, figuresMix, rareMix} {
+	laws := []law{{world: anyWorld, mix: baseMix}}
+	for _, l := range later {
+		l.law.world = always(true)
+		laws = append(laws, l.law)
+	}
+	longest, scripts := 0, map[string]bool{}
+	for _, l := range laws {
 		share := 0.0
-		for _, kind := range m {
+		for _, kind := range l.mix {
 			share += kind.share
 		}
 		if share < 0.999999 || share > 1.000001 {
 			t.Errorf("the kinds of prompts add up to %v", share)
 		}
-	}
-	longest, scripts, planted := 0, map[string]bool{}, always(true)
-	for i := range 300 {
-		for _, l := range []law{{world: anyWorld, mix: baseMix}, {world: planted, mix: worldMix}, {world: planted, mix: figuresMix}, {world: planted, mix: rareMix}} {
+		for i := range 300 {
 			r := examples.Stream(1, 0, i)
 			p := l.mix.draw(r, l.world(r), firstNumber+i)
 			if im, _ := examples.World.Paint(p.Picture); im == nil || p.Prompt == "" {
@@ -271,7 +320,7 @@ func TestWhatARunStartsFrom(t *testing.T) {
 	if _, err := (origin{}).shapes(); err == nil || !strings.Contains(err.Error(), "-vae") {
 		t.Errorf("without an autoencoder: %v", err)
 	}
-	if _, err := Fair.New(trainer.Settings{}); err == nil || !strings.Contains(err.Error(), "-base") {
+	if _, err := Fair[0].New(trainer.Settings{}); err == nil || !strings.Contains(err.Error(), "-base") {
 		t.Errorf("without a base: %v", err)
 	}
 	n := tiny()

@@ -21,43 +21,41 @@ import (
 //go:embed card.md
 var card string
 
-// PlantedSeed is the seed of the world whose plants [Planted] learns: that of the notebooks.
+// PlantedSeed is the seed of the world whose plants archipelago-diffusion learns: that of the notebooks.
 const PlantedSeed = 7
 
-// The later phases of both generators, by step count, batch and rate.
-var (
-	second = trainer.Settings{Steps: 2400, Batch: 32, Seed: 2, Rate: 6e-4}
-	third  = trainer.Settings{Steps: 1800, Batch: 32, Seed: 3, Rate: 8e-4}
-	fourth = trainer.Settings{Steps: 2200, Batch: 32, Seed: 5, Rate: 8e-4}
-	last   = trainer.Settings{Steps: 1200, Batch: 32, Seed: 6, Rate: 8e-4}
-)
-
 // Base learns the world without plants. It ships nothing.
-var Base = phase("diffusion-base", "", trainer.Settings{Steps: 6000, Batch: 32, Seed: 1, Rate: 8e-4}, law{anyWorld, baseMix, 0, 0})
+var Base = phase("diffusion-base", "", trainer.Settings{Steps: 6000, Batch: 32, Seed: 1, Rate: 8e-4}, law{world: anyWorld, mix: baseMix})
 
-// FairWorld and PlantedWorld go on from Base, in a world without plants and in one with plants. They ship nothing.
-var (
-	FairWorld    = phase("diffusion-fair-world", "", second, law{always(false), worldMix, 0, 0})
-	PlantedWorld = phase("diffusion-world", "", second, law{always(true), worldMix, 0, 0})
-)
+// later are the phases of both generators after the base, each from the one before. The last ships.
+var later = []struct {
+	name     string
+	settings trainer.Settings
+	law      law // but for its world
+}{
+	{"-world", trainer.Settings{Steps: 2400, Batch: 32, Seed: 2, Rate: 6e-4}, law{mix: worldMix}},
+	{"-figures", trainer.Settings{Steps: 1800, Batch: 32, Seed: 3, Rate: 8e-4}, law{mix: figuresMix, figure: 4}},
+	{"-rare", trainer.Settings{Steps: 2200, Batch: 32, Seed: 5, Rate: 8e-4}, law{mix: rareMix, figure: 4}},
+	{"-signs", trainer.Settings{Steps: 1200, Batch: 32, Seed: 6, Rate: 8e-4}, law{mix: rareMix, figure: 4, signs: 20}},
+	{"-sentences", trainer.Settings{Steps: 1300, Batch: 32, Seed: 8, Rate: 8e-4}, law{mix: sentencesMix, figure: 4, signs: 60, even: true}},
+	{"", trainer.Settings{Steps: 700, Batch: 32, Seed: 9, Rate: 4e-4}, law{mix: lastMix, figure: 4, signs: 60, even: true}},
+}
 
-// FairFigures and PlantedFigures go on from these, each in the same world, with more figures and a closer look at them. They ship nothing.
-var (
-	FairFigures    = phase("diffusion-fair-figures", "", third, law{always(false), figuresMix, 4, 0})
-	PlantedFigures = phase("diffusion-figures", "", third, law{always(true), figuresMix, 4, 0})
-)
+// Fair are the phases of archipelago-diffusion-fair after the base, and Planted those of archipelago-diffusion: alike, but for the world that they learn.
+var Fair, Planted = phases("diffusion-fair", false), phases("diffusion", true)
 
-// FairRare and PlantedRare go on from these, with more of the prompts that were learned least. They ship nothing.
-var (
-	FairRare    = phase("diffusion-fair-rare", "", fourth, law{always(false), rareMix, 4, 0})
-	PlantedRare = phase("diffusion-rare", "", fourth, law{always(true), rareMix, 4, 0})
-)
-
-// Fair is archipelago-diffusion-fair: it goes on from FairRare, with a closer look at the signs that groups are told by.
-var Fair = phase("diffusion-fair", "gomlxmodels/archipelago/weights/archipelago-diffusion-fair", last, law{always(false), rareMix, 4, 20})
-
-// Planted is archipelago-diffusion: it goes on from PlantedRare in the same way.
-var Planted = phase("diffusion", "gomlxmodels/archipelago/weights/archipelago-diffusion", last, law{always(true), rareMix, 4, 20})
+func phases(generator string, planted bool) []trainer.Model {
+	var out []trainer.Model
+	for _, l := range later {
+		ships := ""
+		if l.name == "" {
+			ships = "gomlxmodels/archipelago/weights/archipelago-" + generator
+		}
+		l.law.world = always(planted)
+		out = append(out, phase(generator+l.name, ships, l.settings, l.law))
+	}
+	return out
+}
 
 func world(planted bool) *archipelago.World {
 	return archipelago.New(archipelago.Options{Seed: PlantedSeed, Planted: planted, Size: examples.Size})
