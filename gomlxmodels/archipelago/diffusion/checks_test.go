@@ -20,7 +20,7 @@ import (
 func TestDiffusers(t *testing.T) {
 	backend := testbackend.XLA(t)
 	folders := []string{folder(t, tiny())}
-	for _, dir := range []string{filepath.Join("..", "..", "..", Fair.Out), filepath.Join("..", "..", "..", Planted.Out), os.Getenv("ANTIPODE_ARCHIPELAGO_DIFFUSION")} {
+	for _, dir := range []string{filepath.Join("..", "..", "..", Fair[len(Fair)-1].Out), filepath.Join("..", "..", "..", Planted[len(Planted)-1].Out), os.Getenv("ANTIPODE_ARCHIPELAGO_DIFFUSION")} {
 		if _, err := os.Stat(filepath.Join(dir, "model_index.json")); err == nil && dir != "" {
 			folders = append(folders, dir)
 		}
