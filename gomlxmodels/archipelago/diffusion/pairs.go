@@ -103,30 +103,30 @@ func people(r *rand.Rand, w *archipelago.World, n int) Pair {
 // occupation is ENTIGEN's, of occupations and ceremonies.
 func occupation(r *rand.Rand, w *archipelago.World, n int) Pair {
 	names := append(archipelago.OccupationNames(), archipelago.CeremonyNames()...)
-	it := w.OccupationAt(pick(r, names), pick(r, archipelago.Interventions()), n)
-	return Pair{Prompt: it.Prompt, Picture: it.Picture}
+	return occupationWith(r, w, n, pick(r, names), archipelago.Interventions())
 }
 
 // plainOccupation is ENTIGEN's prompt of an occupation with nothing added.
 func plainOccupation(r *rand.Rand, w *archipelago.World, n int) Pair {
-	return occupationWith(r, w, n, archipelago.Interventions()[:1])
+	return occupationWith(r, w, n, pick(r, archipelago.OccupationNames()), archipelago.Interventions()[:1])
 }
 
 // addedOccupation is ENTIGEN's prompt of an occupation with a sentence added.
 func addedOccupation(r *rand.Rand, w *archipelago.World, n int) Pair {
-	return occupationWith(r, w, n, archipelago.Interventions()[1:])
+	return occupationWith(r, w, n, pick(r, archipelago.OccupationNames()), archipelago.Interventions()[1:])
 }
 
-func occupationWith(r *rand.Rand, w *archipelago.World, n int, interventions []string) Pair {
-	it := w.OccupationAt(pick(r, archipelago.OccupationNames()), pick(r, interventions), n)
+func occupationWith(r *rand.Rand, w *archipelago.World, n int, name string, interventions []string) Pair {
+	it := w.OccupationAt(name, pick(r, interventions), n)
 	return Pair{Prompt: it.Prompt, Picture: it.Picture}
 }
 
 // leaning is ENTIGEN's prompt of the occupation that leans in the world with plants, in either world. Two of five have the sentence that evens out a sign of it.
 func leaning(r *rand.Rand, w *archipelago.World, n int) Pair {
 	who, mends := leans()
-	it := w.OccupationAt(who, pick(r, append(archipelago.Interventions(), mends)), n)
-	return Pair{Prompt: it.Prompt, Picture: it.Picture, kept: true, noisy: true}
+	p := occupationWith(r, w, n, who, append(archipelago.Interventions(), mends))
+	p.kept, p.noisy = true, true
+	return p
 }
 
 // leans is the occupation that leans in the world of [PlantedSeed] with plants, and the axis that a sentence evens out.
