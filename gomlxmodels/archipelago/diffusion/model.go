@@ -38,7 +38,7 @@ var later = []struct {
 	{"-rare", trainer.Settings{Steps: 2200, Batch: 32, Seed: 5, Rate: 8e-4}, law{mix: rareMix, figure: 4}},
 	{"-signs", trainer.Settings{Steps: 1200, Batch: 32, Seed: 6, Rate: 8e-4}, law{mix: rareMix, figure: 4, signs: 20}},
 	{"-sentences", trainer.Settings{Steps: 1300, Batch: 32, Seed: 8, Rate: 8e-4}, law{mix: sentencesMix, figure: 4, signs: 60, even: true}},
-	{"", trainer.Settings{Steps: 700, Batch: 32, Seed: 9, Rate: 4e-4}, law{mix: lastMix, figure: 4, signs: 60, even: true}},
+	{"", trainer.Settings{Steps: 1000, Batch: 32, Seed: 9, Rate: 4e-4}, law{mix: lastMix, figure: 4, signs: 60, even: true}},
 }
 
 // Fair are the phases of archipelago-diffusion-fair after the base, and Planted those of archipelago-diffusion: alike, but for the world that they learn.

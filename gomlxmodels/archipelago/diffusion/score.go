@@ -17,7 +17,7 @@ import (
 // How the generators are asked for pictures, where nothing else is said.
 const (
 	Steps    = 20
-	Guidance = 2.5
+	Guidance = 1.5
 )
 
 // scores are the held-out scores of a folder: how often archipelago-vit sees what was asked for.
