@@ -15,7 +15,7 @@ import (
 func readmeExample() {
 	var world = datasets.Archipelago(datasets.Seed(7))
 	var prompts = world.Sampled().Select("id", "caption", "object", "region").Rename("caption", "prompt").SeedBy("id")
-	var made = gomlxmodels.Generate("archipelago-diffusion", prompts, gomlxmodels.Steps(20), gomlxmodels.Guidance(2.5))
+	var made = gomlxmodels.Generate("archipelago-diffusion", prompts, gomlxmodels.Steps(20), gomlxmodels.Guidance(1.5))
 	var drawn = gomlxmodels.Embed("archipelago-vit", gomlxmodels.Segment("archipelago-clipseg", made, "object"))
 	var photos = gomlxmodels.Embed("archipelago-vit", world.Photos())
 	var scores = metrics.PrecisionCoverage(metrics.Sets{Real: photos, Generated: drawn},
