@@ -28,6 +28,13 @@ func XLA(t testing.TB) compute.Backend {
 	return get(t, device.XLACPU, "xla")
 }
 
+// QuickXLA is [XLA] told to optimize little, for tests that compile large graphs to run them a few times; a process has one of the two.
+func QuickXLA(t testing.TB) compute.Backend {
+	t.Helper()
+	t.Setenv("XLA_FLAGS", strings.TrimSpace(os.Getenv("XLA_FLAGS")+" --xla_backend_optimization_level=0"))
+	return XLA(t)
+}
+
 // CUDA gives XLA on an NVIDIA GPU, or skips the test where there is none.
 func CUDA(t testing.TB) compute.Backend {
 	t.Helper()

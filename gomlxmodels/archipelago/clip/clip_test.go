@@ -32,7 +32,7 @@ func tiny() clip.Config {
 
 // A run that stopped and went on gives the files of one that did not, bit for bit, and its folder can be scored.
 func TestResume(t *testing.T) {
-	backend, ctx, cfg := testbackend.XLA(t), context.Background(), tiny()
+	backend, ctx, cfg := testbackend.QuickXLA(t), context.Background(), tiny()
 	job := newJob(trainer.Settings{Steps: 4, Batch: 4, Seed: 3, Rate: 1e-3, World: archipelago.Version}, &cfg)
 	run := func(stops ...int) (string, []trainer.Point) {
 		d, out := trainer.Folder(t.TempDir()), filepath.Join(t.TempDir(), "model")

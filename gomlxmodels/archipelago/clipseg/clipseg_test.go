@@ -62,7 +62,7 @@ func randomCLIP(t *testing.T, backend compute.Backend, cfg *clip.Config) string 
 
 // A run that stopped and went on gives the files of one that did not, bit for bit; the CLIP in them is the one it began from.
 func TestResume(t *testing.T) {
-	backend, ctx, cfg := testbackend.XLA(t), context.Background(), tiny()
+	backend, ctx, cfg := testbackend.QuickXLA(t), context.Background(), tiny()
 	from := randomCLIP(t, backend, &cfg.Config)
 	job, err := newJob(trainer.Settings{Steps: 4, Batch: 2, Seed: 3, Rate: 1e-3, World: archipelago.Version}, cfg, from)
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 
 // A run that stopped and went on gives the files of one that did not, bit for bit.
 func TestResume(t *testing.T) {
-	backend := testbackend.XLA(t)
+	backend := testbackend.QuickXLA(t)
 	whole := shape
 	defer func() { shape = whole }()
 	shape.Layers, shape.HiddenSize, shape.Heads, shape.IntermediateSize = 1, 16, 2, 32
