@@ -11,48 +11,70 @@ import (
 	"github.com/go-zeromq/zmq4"
 )
 
-// ErrDied says that the kernel's process ended while something was asked of it.
+// ErrDied reports that the kernel's process ended while a request was in progress.
 var ErrDied = errors.New("the kernel process ended unexpectedly")
 
 // Client talks to one running kernel. Requests may come from several goroutines; executions run one at a time.
+// Everything the kernel publishes is read at once, wanted or not: a publisher blocks on a subscriber that does not read.
 type Client struct {
 	conn    Connection
 	session string
 	cancel  context.CancelFunc
-	sockets []zmq4.Socket
-	shell   zmq4.Socket
-	control zmq4.Socket
+	sockets [4]zmq4.Socket // shell, control, stdin, iopub
 
 	sending sync.Mutex // one writer at a time on a socket
 	running sync.Mutex // one execution at a time
 
-	iopub   chan Message
-	replies chan Message
+	mu      sync.Mutex
+	current *execution    // the execution that messages belong to
+	other   func(Message) // receives published messages of widgets; may be nil
+
 	done    chan struct{}
 	failure error // why reading ended; set before done is closed
 	once    sync.Once
 }
 
-// Dial connects to a kernel, waits until it answers and until its published messages arrive.
+// The sockets of a client, in the order of [Connection.ports].
+const (
+	shellSocket = iota
+	controlSocket
+	stdinSocket
+	iopubSocket
+)
+
+// execution is a request whose replies and output are awaited.
+type execution struct {
+	id       string // of the request; empty: every message belongs to it
+	messages chan arrival
+	ended    chan struct{}
+}
+
+// arrival is a message and the socket it came from.
+type arrival struct {
+	socket int
+	Message
+}
+
+// Dial connects to a kernel and waits until it answers and its published messages arrive.
 func Dial(ctx context.Context, conn Connection) (*Client, error) {
 	life, cancel := context.WithCancel(context.Background())
-	c := &Client{
-		conn: conn, session: newID(), cancel: cancel,
-		iopub: make(chan Message, 256), replies: make(chan Message, 16), done: make(chan struct{}),
-	}
+	c := &Client{conn: conn, session: newID(), cancel: cancel, done: make(chan struct{})}
 	stop := context.AfterFunc(ctx, cancel) // a dial in progress ends with ctx
-	retry := []zmq4.Option{zmq4.WithDialerRetry(20 * time.Millisecond), zmq4.WithDialerMaxRetries(-1), zmq4.WithID(zmq4.SocketIdentity(c.session))}
-	c.shell = zmq4.NewDealer(life, retry...)
-	c.control = zmq4.NewDealer(life, retry...)
-	iopub := zmq4.NewSub(life, retry...)
-	c.sockets = []zmq4.Socket{c.shell, c.control, iopub}
-	for i, port := range []int{conn.ShellPort, conn.ControlPort, conn.IOPubPort} {
-		if err := c.sockets[i].Dial(conn.endpoint(port)); err != nil {
+	retry := []zmq4.Option{
+		zmq4.WithDialerRetry(20 * time.Millisecond), zmq4.WithDialerMaxRetries(-1),
+		zmq4.WithID(zmq4.SocketIdentity(c.session)),
+	}
+	c.sockets = [4]zmq4.Socket{
+		zmq4.NewDealer(life, retry...), zmq4.NewDealer(life, retry...), zmq4.NewDealer(life, retry...),
+		zmq4.NewSub(life, retry...),
+	}
+	for i, s := range c.sockets {
+		if err := s.Dial(conn.endpoint(conn.ports()[i])); err != nil {
 			c.Close()
 			return nil, errors.Join(ctx.Err(), fmt.Errorf("jupyter: connecting to the kernel: %w", err))
 		}
 	}
-	if err := iopub.SetOption(zmq4.OptionSubscribe, ""); err != nil {
+	if err := c.sockets[iopubSocket].SetOption(zmq4.OptionSubscribe, ""); err != nil {
 		c.Close()
 		return nil, fmt.Errorf("jupyter: subscribing to the kernel's output: %w", err)
 	}
@@ -60,9 +82,9 @@ func Dial(ctx context.Context, conn Connection) (*Client, error) {
 		c.Close()
 		return nil, context.Cause(ctx)
 	}
-	go c.receive(iopub, c.iopub)
-	go c.receive(c.shell, c.replies)
-	go c.receive(c.control, nil)
+	for i := range c.sockets {
+		go c.receive(i)
+	}
 	if err := c.ready(ctx); err != nil {
 		c.Close()
 		return nil, err
@@ -70,20 +92,22 @@ func Dial(ctx context.Context, conn Connection) (*Client, error) {
 	return c, nil
 }
 
-// ready asks for the kernel's information until both the reply and a published status have come: only then does every later output arrive.
+// ready requests the kernel's information until both the reply and a published status have arrived: only then does
+// every later output arrive.
 func (c *Client) ready(ctx context.Context) error {
+	all := c.begin("")
+	defer c.finish(all)
 	replied, published := false, false
 	for !replied || !published {
-		if _, err := c.send(c.shell, "kernel_info_request", struct{}{}); err != nil {
+		if _, err := c.send(shellSocket, "kernel_info_request", struct{}{}); err != nil {
 			return err
 		}
 		again := time.After(200 * time.Millisecond)
 		for wait := true; wait && !(replied && published); {
 			select {
-			case <-c.replies:
-				replied = true
-			case <-c.iopub:
-				published = true
+			case m := <-all.messages:
+				replied = replied || m.socket == shellSocket
+				published = published || m.socket == iopubSocket
 			case <-again:
 				wait = false
 			case <-c.done:
@@ -96,10 +120,27 @@ func (c *Client) ready(ctx context.Context) error {
 	return nil
 }
 
-// receive hands a socket's messages on until the client closes; with a nil channel they are dropped.
-func (c *Client) receive(socket zmq4.Socket, to chan<- Message) {
+func (c *Client) begin(id string) *execution {
+	e := &execution{id: id, messages: make(chan arrival, 16), ended: make(chan struct{})}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.current = e
+	return e
+}
+
+func (c *Client) finish(e *execution) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.current == e {
+		c.current = nil
+	}
+	close(e.ended)
+}
+
+// receive hands a socket's messages to the execution they belong to until the client closes.
+func (c *Client) receive(socket int) {
 	for {
-		raw, err := socket.Recv()
+		raw, err := c.sockets[socket].Recv()
 		if err != nil {
 			c.fail(ErrDied)
 			return
@@ -109,13 +150,19 @@ func (c *Client) receive(socket zmq4.Socket, to chan<- Message) {
 			c.fail(err)
 			return
 		}
-		if to == nil {
-			continue
-		}
-		select {
-		case to <- m:
-		case <-c.done:
-			return
+		c.mu.Lock()
+		e, other := c.current, c.other
+		c.mu.Unlock()
+		switch {
+		case e != nil && (e.id == "" || e.id == m.Parent.ID):
+			select {
+			case e.messages <- arrival{socket, m}:
+			case <-e.ended:
+			case <-c.done:
+				return
+			}
+		case other != nil && socket == iopubSocket:
+			other(m)
 		}
 	}
 }
@@ -127,64 +174,69 @@ func (c *Client) fail(err error) {
 	})
 }
 
-func (c *Client) send(socket zmq4.Socket, kind string, content any) (Message, error) {
-	m, err := newMessage(c.session, kind, content)
+// send sends a request of the client's own.
+func (c *Client) send(socket int, kind string, content any) (Message, error) {
+	m, err := newMessage(c.session, kind, content, nil)
 	if err != nil {
 		return m, err
 	}
+	return m, c.forward(socket, m)
+}
+
+// forward sends a message as it is.
+func (c *Client) forward(socket int, m Message) error {
 	frames, err := m.frames([]byte(c.conn.Key))
 	if err != nil {
-		return m, err
+		return err
 	}
 	c.sending.Lock()
 	defer c.sending.Unlock()
-	if err := socket.SendMulti(zmq4.NewMsgFrom(frames...)); err != nil {
-		return m, fmt.Errorf("jupyter: sending %s: %w", kind, err)
+	if err := c.sockets[socket].SendMulti(zmq4.NewMsgFrom(frames...)); err != nil {
+		return fmt.Errorf("jupyter: sending %s: %w", m.Header.Type, err)
 	}
-	return m, nil
+	return nil
 }
 
-// Execute runs a cell's code and hands every message it publishes to output, in order; it returns the kernel's reply
-// once the cell is done and all its output has been handed over. A hidden execution leaves no trace in the kernel's count.
-// When ctx ends, Execute returns at once with its cause: the cell may still be running (see [Client.Interrupt]).
-func (c *Client) Execute(ctx context.Context, code string, hidden bool, output func(Message)) (ReplyContent, error) {
+// execute runs code and hands every message it publishes to output, in order; it returns the kernel's reply once the
+// code has ended and all its output has been handed over. A hidden execution is not counted. When ctx ends, execute
+// returns at once with its cause: the code may still be running (see [Client.Interrupt]). Where input is not nil, the
+// code may request a line of input.
+func (c *Client) execute(ctx context.Context, code string, hidden bool, output, input func(Message)) (ReplyContent, error) {
 	c.running.Lock()
 	defer c.running.Unlock()
 	var reply ReplyContent
-	request, err := c.send(c.shell, "execute_request", map[string]any{
+	request, err := newMessage(c.session, "execute_request", map[string]any{
 		"code": code, "silent": hidden, "store_history": !hidden, "user_expressions": map[string]any{},
-		"allow_stdin": false, "stop_on_error": true,
-	})
+		"allow_stdin": input != nil, "stop_on_error": true,
+	}, nil)
 	if err != nil {
 		return reply, err
 	}
-	replied, idle := false, false
-	for !replied || !idle {
+	e := c.begin(request.Header.ID)
+	defer c.finish(e)
+	if err := c.forward(shellSocket, request); err != nil {
+		return reply, err
+	}
+	for replied, idle := false, false; !replied || !idle; {
 		select {
-		case m := <-c.replies:
-			if m.Parent.ID == request.Header.ID && m.Header.Type == "execute_reply" {
+		case m := <-e.messages:
+			switch {
+			case m.socket == stdinSocket && input != nil:
+				input(m.Message)
+			case m.socket == shellSocket && m.Header.Type == "execute_reply":
 				if err := json.Unmarshal(m.Content, &reply); err != nil {
 					return reply, fmt.Errorf("%w: execute_reply: %w", errBadMessage, err)
 				}
 				replied = true
-			}
-		case m := <-c.iopub:
-			if m.Parent.ID != request.Header.ID {
-				continue
-			}
-			if m.Header.Type == "status" {
-				var status struct {
-					State string `json:"execution_state"`
-				}
+			case m.socket == iopubSocket && m.Header.Type == "status":
+				var status statusContent
 				_ = json.Unmarshal(m.Content, &status) // an unreadable status is no status
-				idle = status.State == "idle"
-				continue
-			}
-			if output != nil {
-				output(m)
+				idle = status.State == idleState
+			case m.socket == iopubSocket && output != nil:
+				output(m.Message)
 			}
 		case <-c.done:
-			c.drain(request.Header.ID, output)
+			c.drain(e, output)
 			return reply, c.failure
 		case <-ctx.Done():
 			return reply, context.Cause(ctx)
@@ -193,13 +245,23 @@ func (c *Client) Execute(ctx context.Context, code string, hidden bool, output f
 	return reply, nil
 }
 
-// drain hands over what a kernel that has ended still published.
-func (c *Client) drain(request string, output func(Message)) {
+// statusContent is the content of a "status" message.
+type statusContent struct {
+	State string `json:"execution_state"`
+}
+
+const (
+	busyState = "busy"
+	idleState = "idle"
+)
+
+// drain hands over the output that a kernel which has ended still published.
+func (c *Client) drain(e *execution, output func(Message)) {
 	for {
 		select {
-		case m := <-c.iopub:
-			if m.Parent.ID == request && output != nil && m.Header.Type != "status" {
-				output(m)
+		case m := <-e.messages:
+			if m.socket == iopubSocket && output != nil && m.Header.Type != "status" {
+				output(m.Message)
 			}
 		default:
 			return
@@ -207,15 +269,15 @@ func (c *Client) drain(request string, output func(Message)) {
 	}
 }
 
-// Interrupt asks the kernel to interrupt the running cell. It does not wait.
+// Interrupt requests an interrupt of the running cell. It does not wait.
 func (c *Client) Interrupt() error {
-	_, err := c.send(c.control, "interrupt_request", struct{}{})
+	_, err := c.send(controlSocket, "interrupt_request", struct{}{})
 	return err
 }
 
-// Shutdown asks the kernel to end. It does not wait.
+// Shutdown requests the kernel to end. It does not wait.
 func (c *Client) Shutdown() error {
-	_, err := c.send(c.control, "shutdown_request", map[string]any{"restart": false})
+	_, err := c.send(controlSocket, "shutdown_request", map[string]any{"restart": false})
 	return err
 }
 

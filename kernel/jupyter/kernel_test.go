@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -111,10 +110,6 @@ func serve(t *testing.T) *served {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	// A gopls with a child, as the real one has: both must end with the kernel.
-	if err := os.WriteFile(filepath.Join(dir, "gopls"), []byte("#!/bin/sh\nsleep 600 &\nwait\n"), 0o700); err != nil {
-		t.Fatal(err)
-	}
 	conn := freePorts(t)
 	file := filepath.Join(dir, "kernel-0a1b2c3d.json")
 	if err := conn.write(file); err != nil {
@@ -126,7 +121,7 @@ func serve(t *testing.T) *served {
 		t.Fatal(err)
 	}
 	cmd := exec.Command(program, "kernel", file)
-	cmd.Env = append(os.Environ(), markVar+"="+s.mark, "ANTIPODE_MODULE="+module, "ANTIPODE_HOME="+home(), "PATH="+dir+":"+os.Getenv("PATH"))
+	cmd.Env = append(os.Environ(), markVar+"="+s.mark, "ANTIPODE_MODULE="+module, "ANTIPODE_HOME="+home())
 	cmd.Stderr = os.Stderr
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -149,13 +144,13 @@ func (s *served) printed(t *testing.T, code string) (string, ReplyContent) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	var b strings.Builder
-	reply, err := s.Execute(ctx, code, false, func(m Message) {
+	reply, err := s.execute(ctx, code, false, func(m Message) {
 		if m.Header.Type == "stream" {
 			var c StreamContent
 			_ = json.Unmarshal(m.Content, &c)
 			b.WriteString(c.Text)
 		}
-	})
+	}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -169,11 +164,11 @@ func (s *served) sleeping(t *testing.T) <-chan ReplyContent {
 	runs, replied := make(chan struct{}), make(chan ReplyContent, 1)
 	var once sync.Once
 	go func() {
-		reply, _ := s.Execute(t.Context(), "%%\ntime.Sleep(time.Second / 2)\nfmt.Println(\"running\")\ntime.Sleep(time.Hour)", false, func(m Message) {
+		reply, _ := s.execute(t.Context(), "%%\ntime.Sleep(time.Second / 2)\nfmt.Println(\"running\")\ntime.Sleep(time.Hour)", false, func(m Message) {
 			if m.Header.Type == "stream" {
 				once.Do(func() { close(runs) })
 			}
-		})
+		}, nil)
 		replied <- reply
 	}()
 	select {
@@ -201,8 +196,8 @@ func TestServe(t *testing.T) {
 	if want := "true " + os.TempDir() + " " + os.TempDir() + " 1\n"; got != want || reply.Status != "ok" || reply.ExecutionCount == nil || *reply.ExecutionCount != 1 {
 		t.Errorf("printed %q, want %q; reply %+v", got, want, reply)
 	}
-	if n := len(marked(t, s.mark)); n < 4 {
-		t.Errorf("%d processes run, want kernel, GoNB, gopls and its child: the test sees too few", n)
+	if n := len(marked(t, s.mark)); n < 3 {
+		t.Errorf("%d processes run, want kernel, GoNB and the watchdog: the test sees too few", n)
 	}
 	replied := s.sleeping(t)
 	start := time.Now()
@@ -247,8 +242,7 @@ func TestServeEndsEverything(t *testing.T) {
 // When GoNB dies, a client hears it and the kernel ends.
 func TestServeGoNBDies(t *testing.T) {
 	s := serve(t)
-	replied := make(chan error, 1)
-	s.sleepingError(t, replied)
+	replied := s.sleeping(t)
 	killed := false
 	for _, p := range marked(t, s.mark) {
 		if pid, command, _ := strings.Cut(p, " "); strings.Contains(command, "/gonb ") {
@@ -260,28 +254,12 @@ func TestServeGoNBDies(t *testing.T) {
 		t.Fatal("found no GoNB to kill")
 	}
 	select {
-	case err := <-replied:
-		if !errors.Is(err, ErrDied) {
-			t.Errorf("error is %v, want ErrDied", err)
+	case reply := <-replied:
+		if !strings.Contains(reply.Value, ErrDied.Error()) {
+			t.Errorf("the cell ended with %+v, want ErrDied", reply)
 		}
 	case <-time.After(10 * time.Second):
 		t.Error("the client does not hear of it")
 	}
 	s.waitEnd(t)
-}
-
-// sleepingError is sleeping for those who want the error.
-func (s *served) sleepingError(t *testing.T, replied chan<- error) {
-	t.Helper()
-	runs := make(chan struct{})
-	var once sync.Once
-	go func() {
-		_, err := s.Execute(t.Context(), "%%\nfmt.Println(\"running\")\ntime.Sleep(time.Hour)", false, func(m Message) {
-			if m.Header.Type == "stream" {
-				once.Do(func() { close(runs) })
-			}
-		})
-		replied <- err
-	}()
-	<-runs
 }

@@ -24,9 +24,15 @@ type Header struct {
 
 // Message is one message of the Jupyter protocol.
 type Message struct {
-	Header  Header
-	Parent  Header          // the request it answers; zero where there is none
-	Content json.RawMessage // one of the *Content types, by Header.Type
+	Header   Header
+	Parent   Header          // the request it belongs to; zero where there is none
+	Metadata json.RawMessage // empty: {}
+	Content  json.RawMessage // one of the *Content types, by Header.Type
+	Buffers  [][]byte
+
+	raw    json.RawMessage // the header as received: replies repeat it, unknown fields included
+	parent json.RawMessage // the parent header as it is sent; empty: {}
+	prefix [][]byte        // frames before the delimiter: the topic of a published message
 }
 
 // StreamContent is the content of a "stream" message.
@@ -40,12 +46,12 @@ type DisplayContent struct {
 	Data           map[string]any `json:"data"`
 	Metadata       map[string]any `json:"metadata"`
 	Transient      Transient      `json:"transient"`
-	ExecutionCount *int           `json:"execution_count"`
+	ExecutionCount *int           `json:"execution_count,omitempty"`
 }
 
 // Transient is what lives only as long as the kernel.
 type Transient struct {
-	DisplayID string `json:"display_id"`
+	DisplayID string `json:"display_id,omitempty"`
 }
 
 // ErrorContent is the content of "error", and part of a reply with status "error".
@@ -71,34 +77,49 @@ const protocolVersion = "5.4"
 
 var delimiter = []byte("<IDS|MSG>")
 
-// newMessage makes a request of a session.
-func newMessage(session, kind string, content any) (Message, error) {
+var emptyObject = json.RawMessage("{}")
+
+// newMessage makes a message of a session; its parent is the request it belongs to, nil for a request of its own.
+func newMessage(session, kind string, content any, parent *Message) (Message, error) {
 	raw, err := json.Marshal(content)
 	if err != nil {
 		return Message{}, err
 	}
-	return Message{
+	m := Message{
 		Header: Header{
 			ID: newID(), Session: session, Username: "antipode", Type: kind, Version: protocolVersion,
 			Date: time.Now().UTC().Format("2006-01-02T15:04:05.000000Z"),
 		},
 		Content: raw,
-	}, nil
+	}
+	if parent != nil {
+		m.Parent, m.parent = parent.Header, parent.raw
+	}
+	return m, nil
 }
 
-// frames is the message as ZeroMQ sends it, signed with the key.
+// frames encodes the message for ZeroMQ, signed with the key.
 func (m Message) frames(key []byte) ([][]byte, error) {
 	header, err := json.Marshal(m.Header)
 	if err != nil {
 		return nil, err
 	}
-	body := [][]byte{header, []byte("{}"), []byte("{}"), m.Content}
-	return append([][]byte{delimiter, sign(key, body)}, body...), nil
+	body := [][]byte{header, orEmpty(m.parent), orEmpty(m.Metadata), orEmpty(m.Content)}
+	frames := append([][]byte{}, m.prefix...)
+	frames = append(append(frames, delimiter, sign(key, body)), body...)
+	return append(frames, m.Buffers...), nil
 }
 
-var errBadMessage = errors.New("jupyter: malformed message from the kernel")
+func orEmpty(raw json.RawMessage) json.RawMessage {
+	if len(raw) == 0 || string(raw) == "null" {
+		return emptyObject
+	}
+	return raw
+}
 
-// parseMessage reads what ZeroMQ received and checks its signature.
+var errBadMessage = errors.New("jupyter: not a message of the Jupyter protocol")
+
+// parseMessage decodes received frames and checks their signature.
 func parseMessage(frames [][]byte, key []byte) (Message, error) {
 	var m Message
 	at := 0
@@ -118,11 +139,12 @@ func parseMessage(frames [][]byte, key []byte) (Message, error) {
 	if err := json.Unmarshal(body[1], &m.Parent); err != nil {
 		return m, fmt.Errorf("%w: parent header: %w", errBadMessage, err)
 	}
-	m.Content = bytes.Clone(body[3])
+	m.raw, m.parent, m.Metadata, m.Content = body[0], body[1], body[2], body[3]
+	m.Buffers = frames[at+6:]
 	return m, nil
 }
 
-// sign is the hex HMAC-SHA256 of the four parts; empty with an empty key.
+// sign returns the hex HMAC-SHA256 of the four parts; empty with an empty key.
 func sign(key []byte, parts [][]byte) []byte {
 	if len(key) == 0 {
 		return nil
@@ -134,7 +156,7 @@ func sign(key []byte, parts [][]byte) []byte {
 	return []byte(hex.EncodeToString(mac.Sum(nil)))
 }
 
-// newID makes a random identifier.
+// newID returns a random identifier.
 func newID() string {
 	b := make([]byte, 16)
 	_, _ = rand.Read(b) // never fails (crypto/rand)

@@ -12,7 +12,7 @@ import (
 // A message survives the wire; one that was changed on it, or signed with another key, is refused.
 func TestMessage(t *testing.T) {
 	key := []byte("key")
-	m, err := newMessage("session", "execute_request", map[string]any{"code": "é\n%%"})
+	m, err := newMessage("session", "execute_request", map[string]any{"code": "é\n%%"}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,8 +79,8 @@ func TestGoFlags(t *testing.T) {
 	}
 }
 
-// Every mend applies to the GoNB that go.mod names.
-func TestMends(t *testing.T) {
+// Every patch applies to the GoNB that go.mod names.
+func TestPatches(t *testing.T) {
 	source, err := gonbSource(t.Context(), "../..")
 	if err != nil {
 		t.Fatal(err)
@@ -89,9 +89,9 @@ func TestMends(t *testing.T) {
 	if err := copySource(copied, source); err != nil {
 		t.Fatal(err)
 	}
-	for want := len(mends); want >= 0; want -= len(mends) { // all, and none of what is mended already
-		if applied, err := applyMends(copied); err != nil || applied != want {
-			t.Errorf("%d of %d mends apply (%v), want %d: where GoNB's source has changed, see which are still needed", applied, len(mends), err, want)
+	for want := len(patches); want >= 0; want -= len(patches) { // all, and none of what is patched already
+		if applied, err := applyPatches(copied); err != nil || applied != want {
+			t.Errorf("%d of %d patches apply (%v), want %d: where GoNB's source has changed, see which are still needed", applied, len(patches), err, want)
 		}
 	}
 }

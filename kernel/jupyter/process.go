@@ -24,7 +24,6 @@ type Options struct {
 	Home      string       // $ANTIPODE_HOME: the tools live under it, and cells use its store
 	Dir       string       // the cells' working directory; empty = the current one
 	Binary    string       // what a cell's client starts the backend from; empty = $ANTIPODE_BIN, else this program
-	Gopls     bool         // completion and inspection, where a gopls is found; [Serve] wants it, a headless run does not
 	Log       io.Writer    // GoNB's log; nil = only its end is kept, for error messages
 	Say       func(string) // told in one line about slow steps; nil = nobody
 }
@@ -39,6 +38,11 @@ type Kernel struct {
 	tail    *tail
 	done    chan struct{}
 	closing sync.Once
+
+	count     int                // of the cell executed last
+	numbers   []int              // the numbers of the cells that GoNB counts 1, 2, …
+	variables map[string]bool    // that cells declared with var
+	tables    func() *tableIndex // which functions return a table
 }
 
 // longestTemp is the longest temporary folder, in bytes, below which the kernel's sockets still have paths that every
@@ -47,11 +51,11 @@ const longestTemp = 60
 
 // Start runs a kernel and executes the hidden first cell. The kernel lives until [Kernel.Close]; ctx bounds the start only.
 func Start(ctx context.Context, opts Options) (*Kernel, error) {
-	return start(ctx, opts, Connection{}, "kernel.json")
+	return start(ctx, opts, "kernel.json")
 }
 
-// start is Start with the signing key of an outer connection and the name of its file, where there is one.
-func start(ctx context.Context, opts Options, outer Connection, name string) (_ *Kernel, err error) {
+// start is Start with the name of the connection file, by which GoNB knows the kernel's identifier.
+func start(ctx context.Context, opts Options, name string) (_ *Kernel, err error) {
 	module, err := filepath.Abs(opts.ModuleDir)
 	if err != nil {
 		return nil, err
@@ -60,7 +64,9 @@ func start(ctx context.Context, opts Options, outer Connection, name string) (_ 
 	if err != nil {
 		return nil, err
 	}
-	k := &Kernel{tail: &tail{limit: 8 << 10}, done: make(chan struct{})}
+	k := &Kernel{
+		tail: &tail{limit: 8 << 10}, done: make(chan struct{}), variables: map[string]bool{}, tables: newTableIndex(module),
+	}
 	base := os.TempDir()
 	if len(base) > longestTemp {
 		base = "/tmp"
@@ -77,15 +83,13 @@ func start(ctx context.Context, opts Options, outer Connection, name string) (_ 
 	if err != nil {
 		return nil, err
 	}
-	if outer.Transport != "" {
-		inner.Key = outer.Key
-	}
 	file := filepath.Join(k.dir, name)
 	if err := inner.write(file); err != nil {
 		return nil, fmt.Errorf("jupyter: %w", err)
 	}
-	if err := k.writeGopls(toolsDir, opts.Gopls); err != nil {
-		return nil, err
+	// GoNB starts any gopls it finds. Package complete has one for all notebooks: this one stands in its way.
+	if err := os.WriteFile(filepath.Join(k.dir, "gopls"), []byte("#!/bin/sh\nexit 1\n"), 0o700); err != nil {
+		return nil, fmt.Errorf("jupyter: %w", err)
 	}
 	k.cmd = exec.Command(filepath.Join(toolsDir, "gonb"), "--kernel", file, "-go_work="+module, "-raw_error")
 	k.cmd.Dir = opts.Dir
@@ -174,29 +178,10 @@ func goFlags() string {
 	return strings.Join(keep, " ")
 }
 
-// writeGopls puts a program named gopls first in GoNB's path. GoNB starts any gopls it finds, in a process group of its
-// own, and forgets it when killed: this one leaves its process id behind, or stands in the way where none is wanted.
-func (k *Kernel) writeGopls(toolsDir string, wanted bool) error {
-	script := "#!/bin/sh\nexit 1\n"
-	if wanted {
-		real := filepath.Join(toolsDir, "gopls")
-		if _, err := os.Stat(real); err != nil {
-			real, _ = exec.LookPath("gopls")
-		}
-		if real != "" {
-			script = fmt.Sprintf("#!/bin/sh\necho $$ > %s\nexec %s \"$@\"\n", quote(filepath.Join(k.dir, "gopls.pid")), quote(real))
-		}
-	}
-	if err := os.WriteFile(filepath.Join(k.dir, "gopls"), []byte(script), 0o700); err != nil {
-		return fmt.Errorf("jupyter: %w", err)
-	}
-	return nil
-}
-
 // watch starts a small shell that ends the kernel's processes when this one dies without doing so (kill -9).
 func (k *Kernel) watch() error {
 	const script = `read line; [ "$line" = done ] && exit 0
-kill -s KILL -- "-$1"; for pid in $(cat "$2"/*.pid 2>/dev/null); do kill -s KILL -- "-$pid"; done; rm -rf "$2"`
+kill -s KILL -- "-$1"; rm -rf "$2"`
 	sh := exec.Command("/bin/sh", "-c", script, "antipode-watchdog", strconv.Itoa(k.cmd.Process.Pid), k.dir)
 	sh.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	sh.Dir = "/"
@@ -214,13 +199,12 @@ kill -s KILL -- "-$1"; for pid in $(cat "$2"/*.pid 2>/dev/null); do kill -s KILL
 
 // prelude executes the hidden first cell.
 func (k *Kernel) prelude(ctx context.Context, module string) error {
-	var said strings.Builder
-	reply, err := k.Execute(ctx, Prelude(module), true, func(m Message) { said.Write(m.Content) })
+	reply, err := k.Run(ctx, Cell{Source: Prelude(module), Hidden: true}, func(Message) {})
 	if err != nil {
 		return k.explain(fmt.Errorf("jupyter: preparing the kernel: %w", err))
 	}
 	if reply.Status != "ok" {
-		return fmt.Errorf("jupyter: preparing the kernel: %s", flatten(reply.Value+" "+said.String()))
+		return fmt.Errorf("jupyter: preparing the kernel: %s", flatten(reply.Value))
 	}
 	return nil
 }
@@ -242,11 +226,6 @@ func (k *Kernel) Close() {
 			}
 			_ = syscall.Kill(-k.cmd.Process.Pid, syscall.SIGKILL) // cells and shell lines; gone already is fine
 			<-k.done
-		}
-		if data, err := os.ReadFile(filepath.Join(k.dir, "gopls.pid")); err == nil {
-			if pid, err := strconv.Atoi(strings.TrimSpace(string(data))); err == nil && pid > 1 {
-				_ = syscall.Kill(-pid, syscall.SIGKILL)
-			}
 		}
 		if k.guard != nil {
 			_, _ = io.WriteString(k.guard, "done\n")
@@ -290,6 +269,3 @@ func (t *tail) lastLine() string {
 	lines := strings.Split(strings.TrimSpace(string(t.data)), "\n")
 	return strings.TrimSpace(lines[len(lines)-1])
 }
-
-// quote makes s one word of a POSIX shell.
-func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }

@@ -59,12 +59,12 @@ func Tools(ctx context.Context, moduleDir, home string, say func(string)) (strin
 	if toolsBuilt(dir) {
 		return dir, nil
 	}
-	mended, err := os.MkdirTemp("", "apm-")
+	patched, err := os.MkdirTemp("", "apm-")
 	if err != nil {
 		return "", fmt.Errorf("jupyter: %w", err)
 	}
-	defer os.RemoveAll(mended)
-	module, err := mendedModule(ctx, moduleDir, mended)
+	defer os.RemoveAll(patched)
+	module, err := patchedModule(ctx, moduleDir, patched)
 	if err != nil {
 		return "", err
 	}
@@ -192,7 +192,7 @@ func toolsName(ctx context.Context, moduleDir string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("jupyter: a notebook's cells are compiled by Go, and running go failed: %w; install it from https://go.dev/dl", err)
 	}
-	return name + strings.ReplaceAll(strings.TrimSpace(string(out)), " ", "-") + fmt.Sprintf("-%d", mendsRevision), nil
+	return name + strings.ReplaceAll(strings.TrimSpace(string(out)), " ", "-") + fmt.Sprintf("-%d", patchesRevision), nil
 }
 
 // readModule reads the go.mod of module antipode.

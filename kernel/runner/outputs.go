@@ -28,8 +28,7 @@ type collector struct {
 	progress func(text string) // told what a running cell reports; "" = nothing
 
 	text, shown, cut int
-	clear            bool   // clear before the next output
-	trace            string // of the panic that ended the cell
+	clear            bool // clear before the next output
 }
 
 // take applies one message.
@@ -61,7 +60,6 @@ func (c *collector) take(m jupyter.Message) {
 	case "error":
 		var e jupyter.ErrorContent
 		if json.Unmarshal(m.Content, &e) == nil {
-			tidyError(&e)
 			c.add(&notebook.Output{Type: notebook.Error, ErrorName: e.Name, ErrorValue: e.Value, Traceback: e.Traceback})
 		}
 	}
@@ -142,7 +140,6 @@ func (c *collector) finish() {
 			Text: fmt.Sprintf("\nOutput cut here: %d more bytes were printed and not kept.\n", c.cut)})
 		c.cut = 0
 	}
-	c.trace = tidyOutputs(c.cell.Outputs)
 	var keep []*notebook.Output
 	for _, o := range c.cell.Outputs {
 		if o.Type == notebook.Stream && o.Text == "" {

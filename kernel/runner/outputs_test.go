@@ -70,16 +70,6 @@ func TestCollector(t *testing.T) {
 		{"clear at once", []any{"stream", stream("stdout", "a"), "clear_output", fields{"wait": false}, "stream", stream("stdout", "b")}, []string{"stdout:b"}},
 		{"clear with the next output", []any{"stream", stream("stdout", "a"), "clear_output", fields{"wait": true}, "display_data", show("", "b")}, []string{"display_data:b"}},
 		{"clear with no next output", []any{"stream", stream("stdout", "a"), "clear_output", fields{"wait": true}}, []string{"stdout:a"}},
-		{"the exit status is said once", []any{"stream", stream("stderr", "row 7\nexit status 1\n"), "error", fields{"ename": "ERROR", "evalue": "exit status 1", "traceback": []string{"exit status 1"}}},
-			[]string{"stderr:row 7\n", "error:exit status 1"}},
-		{"an exit status that a cell prints stays", []any{"stream", stream("stderr", "exit status 1\n")}, []string{"stderr:exit status 1\n"}},
-		{"compile errors name the cell", []any{"error", fields{"ename": "ERROR", "evalue": "# gonb_0a1b2c3d\n./main.go:11:13: undefined: x\n",
-			"traceback": []string{"# gonb_0a1b2c3d", "Cell[4]: Line 2\n\nfunc main() {\nfmt.Println(x)\n            ^\n\n\x1b[31mundefined: x\x1b[0m", ""}}},
-			[]string{"error:cell [4], line 2: undefined: x"}},
-		{"a panic keeps its message, not its trace", []any{"stream", stream("stderr", "panic: boo\n\ngoroutine 1 [running]:\nmain.main()\n\tmain.go:1 +0x1\nexit status 2\n"), "error", fields{"evalue": "exit status 2"}},
-			[]string{"stderr:panic: boo\n", "error:exit status 2"}},
-		{"places name the cell", []any{"stream", stream("stderr", "\t \x1b[7m[[ Cell [8] Line 2 ]]\x1b[0m /tmp/apk-1/gonb_0a1b2c3d/main.go:10 +0x65\nat /tmp/apk-1/gonb_0a1b2c3d/main.go:9\n")},
-			[]string{"stderr:\t cell [8], line 2\nat main.go:9\n"}},
 	} {
 		if got := summary(collected(t, displays{}, test.pairs...)); !reflect.DeepEqual(got, test.want) {
 			t.Errorf("%s: got %q, want %q", test.name, got, test.want)

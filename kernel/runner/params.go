@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"antipode/kernel/jupyter"
 	"antipode/kernel/notebook"
 )
 
@@ -142,7 +143,7 @@ func variablesOf(source string) (map[string]string, error) {
 		return nil, err
 	}
 	// The package clause stands on the first line so that positions in messages are the cell's.
-	file, err := parser.ParseFile(files, "cell", "package cell; "+declarations(source), parser.SkipObjectResolution)
+	file, err := parser.ParseFile(files, "cell", "package cell; "+jupyter.Declarations(source), parser.SkipObjectResolution)
 	if err != nil {
 		return nil, err
 	}
@@ -174,22 +175,6 @@ func typeName(t types.Type) string {
 		return "time.Duration"
 	}
 	return ""
-}
-
-// declarations is the part of a cell that is declarations: special lines are blanked, what follows %% is left out.
-func declarations(source string) string {
-	rows := strings.Split(source, "\n")
-	for i, row := range rows {
-		row = strings.TrimPrefix(row, "//gonb:")
-		if strings.HasPrefix(row, "%%") || strings.HasPrefix(row, "%main") {
-			rows = rows[:i]
-			break
-		}
-		if strings.HasPrefix(row, "%") || strings.HasPrefix(row, "!") {
-			rows[i] = ""
-		}
-	}
-	return strings.Join(rows, "\n")
 }
 
 // literalOf writes a value as a Go literal of the type.

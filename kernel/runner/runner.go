@@ -8,7 +8,6 @@ import (
 	"io"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"antipode/kernel/jupyter"
 	"antipode/kernel/notebook"
@@ -64,9 +63,6 @@ const (
 	mayFailTag = "raises-exception"
 	skipTag    = "skip-execution"
 )
-
-// grace is how long an interrupted cell may take to end by itself.
-const grace = 2500 * time.Millisecond
 
 // Check says what is wrong with the notebook or the parameters, without running or writing anything.
 func Check(opts Options) error {
@@ -145,7 +141,7 @@ func Run(ctx context.Context, opts Options) (err error) {
 		number++
 		p.begin(number, cmp.Or(section, firstLine(c.Source)))
 		collect := &collector{cell: c, displays: shown, progress: p.report}
-		reply, err := execute(ctx, kernel, c.Source, collect.take)
+		reply, err := kernel.Run(ctx, jupyter.Cell{Source: c.Source}, collect.take)
 		collect.finish()
 		if reply.ExecutionCount != nil {
 			c.ExecutionCount = *reply.ExecutionCount
@@ -163,45 +159,15 @@ func Run(ctx context.Context, opts Options) (err error) {
 			return failed
 		}
 		if reply.Status != "ok" && !c.Tagged(mayFailTag) {
-			failed.Line = reason(c, reply)
+			failed.Line = cmp.Or(reply.Value, "the cell ended with status "+reply.Status)
 			p.say("\n" + indent(c.Source) + "\n")
-			if collect.trace != "" {
-				p.say(collect.trace + "\n")
+			if len(reply.Traceback) > 1 {
+				p.say(strings.Join(reply.Traceback, "\n") + "\n")
 			}
 			return failed
 		}
 	}
 	return nil
-}
-
-// execute runs one cell. When ctx ends the cell is interrupted and given a moment to end by itself.
-func execute(ctx context.Context, kernel *jupyter.Kernel, code string, output func(jupyter.Message)) (jupyter.ReplyContent, error) {
-	patience, giveUp := context.WithCancelCause(context.WithoutCancel(ctx))
-	defer giveUp(nil)
-	finished := make(chan struct{})
-	defer close(finished)
-	go func() {
-		select {
-		case <-finished:
-			return
-		case <-ctx.Done():
-		}
-		deadline := time.After(grace)
-		for again := time.NewTicker(300 * time.Millisecond); ; { // a cell that is still being compiled ignores the first
-			_ = kernel.Interrupt() // given up below if it does not arrive
-			select {
-			case <-finished:
-				again.Stop()
-				return
-			case <-deadline:
-				again.Stop()
-				giveUp(ErrInterrupted)
-				return
-			case <-again.C:
-			}
-		}
-	}()
-	return kernel.Execute(patience, code, false, output)
 }
 
 // targets says where the executed notebook and the page go; page is "" where none is wanted.
@@ -237,31 +203,6 @@ func normalise(nb *notebook.Notebook) {
 // runs says whether the cell is executed.
 func runs(c *notebook.Cell) bool {
 	return c.Type == notebook.Code && !c.Tagged(skipTag) && strings.TrimSpace(c.Source) != ""
-}
-
-// reason is the one line that says why a cell failed: its last printed error, or the compiler's first.
-func reason(c *notebook.Cell, reply jupyter.ReplyContent) string {
-	var printed, value string
-	for _, o := range c.Outputs {
-		switch {
-		case o.Type == notebook.Stream && o.Name == "stderr":
-			printed += o.Text
-		case o.Type == notebook.Error:
-			value = o.ErrorValue
-		}
-	}
-	for _, text := range []string{lastLine(printed), value} {
-		if text != "" {
-			return text
-		}
-	}
-	return "the cell ended with status " + reply.Status
-}
-
-// lastLine is the last line that is not blank.
-func lastLine(s string) string {
-	s = strings.TrimSpace(notebook.Plain(s))
-	return strings.TrimSpace(s[strings.LastIndexByte(s, '\n')+1:])
 }
 
 // heading is the text of the last heading in a Markdown cell.

@@ -148,7 +148,7 @@ func run(model, table string, n, plains int) error {
 	cell := func(code string) (time.Duration, error) {
 		start := time.Now()
 		var said strings.Builder
-		reply, err := k.Execute(ctx, code, false, func(m jupyter.Message) {
+		reply, err := k.Run(ctx, jupyter.Cell{Source: code}, func(m jupyter.Message) {
 			if m.Header.Type == "stream" || m.Header.Type == "error" {
 				said.Write(m.Content)
 			}

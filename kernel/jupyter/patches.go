@@ -10,46 +10,54 @@ import (
 	"strings"
 )
 
-// mendsRevision is raised when mends change, so that GoNB is built again.
-const mendsRevision = 1
+// patchesRevision is raised when patches change, so that GoNB is built again.
+const patchesRevision = 2
 
-// mend is a change to one file of GoNB, made in a copy while it is built.
-type mend struct {
+// patch is a change to one file of GoNB, made in a copy before it is built.
+type patch struct {
 	file, old, new string // old occurs exactly once
 }
 
-// mends are faults of GoNB 0.11.4 that end the kernel or leave a front end waiting. Where a later GoNB has other source,
-// they do not apply and are left out.
-var mends = []mend{
+// patches correct GoNB 0.11.4 where a message relay cannot. Where a later GoNB has other source, they do not apply and
+// are left out.
+var patches = []patch{
 	// A line on standard error with a colon before "main.go:10", as package log writes it, ended the kernel.
 	{"internal/goexec/gonberror.go", "	if col == -1 {\n", "	if col < 1 {\n"},
-	// Console front ends wait for these replies.
-	{"internal/dispatcher/dispatcher.go",
-		"			klog.V(2).Infof(\"Received is_complete_request: ignoring, since it's not a console like kernel.\")\n",
-		"			err = msg.Reply(\"is_complete_reply\", map[string]any{\"status\": \"unknown\"})\n\n" +
-			"		case \"history_request\":\n" +
-			"			err = msg.Reply(\"history_reply\", map[string]any{\"status\": \"ok\", \"history\": []any{}})\n"},
+	// An interrupted cell ends within 3 seconds, also one that ignores the signal.
+	{"internal/jpyexec/jpyexec.go", "var WaitToKill = 5 * time.Second", "var WaitToKill = 2 * time.Second"},
+	// A program that reads standard input finds its end instead of waiting forever,
+	{"internal/jpyexec/jpyexec.go", "	if exec.stdinContent != nil {\n", "	if exec.stdinContent != nil || exec.millisecondsToInput <= 0 {\n"},
+	// but a cell that names it is given lines that the user types.
+	{"internal/goexec/execcode.go", "		CaptureDisplayDataOutput(s.CaptureFile)\n\n	err := jpyExec.Exec()\n",
+		"		CaptureDisplayDataOutput(s.CaptureFile)\n" +
+			"	if content, ok := msg.ComposedMsg().Content.(map[string]any); ok && content[\"allow_stdin\"] == true {\n" +
+			"		code, _ := content[\"code\"].(string)\n" +
+			"		if strings.Contains(code, \"os.Stdin\") || strings.Contains(code, \"fmt.Scan\") {\n" +
+			"			jpyExec.WithInputs(300)\n" +
+			"		}\n" +
+			"	}\n" +
+			"	err := jpyExec.Exec()\n"},
 }
 
-// applyMends changes GoNB's source in a folder and says how many mends applied.
-func applyMends(source string) (applied int, err error) {
-	for _, m := range mends {
+// applyPatches changes GoNB's source in a folder and returns how many patches applied.
+func applyPatches(source string) (applied int, err error) {
+	for _, m := range patches {
 		path := filepath.Join(source, filepath.FromSlash(m.file))
 		data, err := os.ReadFile(path)
 		if err != nil || bytes.Count(data, []byte(m.old)) != 1 {
-			continue // other source than the mend was made for
+			continue // other source than the patch was made for
 		}
 		if err := os.WriteFile(path, bytes.Replace(data, []byte(m.old), []byte(m.new), 1), 0o600); err != nil {
-			return applied, fmt.Errorf("jupyter: mending GoNB: %w", err)
+			return applied, fmt.Errorf("jupyter: patching GoNB: %w", err)
 		}
 		applied++
 	}
 	return applied, nil
 }
 
-// mendedModule copies GoNB's source into dir, mends it, and returns a module file that is the module's own with GoNB
+// patchedModule copies GoNB's source into dir, patches it, and returns a module file that is the module's own with GoNB
 // taken from there. (The go command refuses to overlay files of the module cache.)
-func mendedModule(ctx context.Context, moduleDir, dir string) (string, error) {
+func patchedModule(ctx context.Context, moduleDir, dir string) (string, error) {
 	source, err := gonbSource(ctx, moduleDir)
 	if err != nil {
 		return "", err
@@ -58,7 +66,7 @@ func mendedModule(ctx context.Context, moduleDir, dir string) (string, error) {
 	if err := copySource(copied, source); err != nil {
 		return "", fmt.Errorf("jupyter: copying GoNB's source: %w", err)
 	}
-	if _, err := applyMends(copied); err != nil {
+	if _, err := applyPatches(copied); err != nil {
 		return "", err
 	}
 	mod, err := readModule(moduleDir)
@@ -76,8 +84,8 @@ func mendedModule(ctx context.Context, moduleDir, dir string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("jupyter: %w", err)
 	}
-	file := filepath.Join(dir, "mended.mod")
-	for path, content := range map[string][]byte{file: text, filepath.Join(dir, "mended.sum"): sums} {
+	file := filepath.Join(dir, "patched.mod")
+	for path, content := range map[string][]byte{file: text, filepath.Join(dir, "patched.sum"): sums} {
 		if err := os.WriteFile(path, content, 0o600); err != nil {
 			return "", fmt.Errorf("jupyter: %w", err)
 		}

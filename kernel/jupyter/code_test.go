@@ -1,0 +1,102 @@
+package jupyter
+
+import (
+	"go/token"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestIsComplete(t *testing.T) {
+	for code, want := range map[string]string{
+		"var x = 5": "complete", "%%\nx := 5\n_ = x": "complete", "": "complete", "!ls": "complete",
+		"func f() {": "incomplete", "%%\nfor {": "incomplete", "var s = `a": "incomplete", "var x = f(\n": "incomplete",
+		"var := ]": "invalid", "%%\nx := ]": "invalid", "%%writefile a.txt\n}": "unknown",
+	} {
+		if got, _ := isComplete(code); got != want {
+			t.Errorf("%q is %s, want %s", code, got, want)
+		}
+	}
+}
+
+// Statements above %% are what a newcomer writes first: the message says where they go.
+func TestStatementError(t *testing.T) {
+	for code, want := range map[string]int{
+		"photos": 1, "x := 5": 1, "print()": 1, "import \"fmt\"\n\nfmt.Println(1)": 3, "%cd /\nx = 1": 2,
+		"var x = 5": 0, "%%\nx := 5": 0, "": 0, "%%writefile a\nx": 0, "func f() {\n\tx := 1\n}": 0, "var x = ]": 0,
+	} {
+		line, message := split(code).statementError()
+		if line != want || (line > 0) != strings.Contains(message, "statements go below a line %%") {
+			t.Errorf("%q: line %d, want %d: %s", code, line, want, message)
+		}
+	}
+}
+
+func TestAssigned(t *testing.T) {
+	known := map[string]bool{"photos": true, "n": true}
+	for code, want := range map[string]string{
+		"%%\nphotos = 1": "photos", "%%\n\nn++": "n", "%%\nphotos.X[2] = 1; n += 2": "photos n", "%%\nphotos := 1\nphotos = 2": "",
+		"%%\nfor n = range 3 {\n}": "", "%%\nfor n := range 3 { n = 2 }": "", "%%\nother = 1": "", "%%\nfunc(n int) { n = 2 }(1)": "",
+	} {
+		s, files := split(code), token.NewFileSet()
+		body, err := s.parseBody(files)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if names, _ := assigned(body, files, known); strings.Join(names, " ") != want {
+			t.Errorf("%q assigns %v, want %q", code, names, want)
+		}
+	}
+}
+
+// The last expression of a cell is shown; statements, and calls that may return nothing, stay as they are.
+func TestShowLast(t *testing.T) {
+	tables := &tableIndex{functions: map[string]bool{"datasets.CSV": true}, methods: map[string]bool{"Head": true}}
+	for code, want := range map[string]string{
+		"%%\n1+1":                           "%%\ncell.Result(1+1)",
+		"var é = 1\n%%\né // comment":       "var é = 1\n%%\ncell.Result(é) // comment",
+		"%%\nx := 1\n!ls\nx":                "%%\nx := 1\n!ls\ncell.Result(x)",
+		"%%\nphotos.Head(5)":                "%%\ncell.Result(photos.Head(5))",
+		"%%\ndatasets.CSV(\n\t\"a\",\n)":    "%%\ncell.Result(datasets.CSV(\n\t\"a\",\n))",
+		"%%\nlen(x)":                        "%%\ncell.Result(len(x))",
+		"%%\nphotos.Show()":                 "%%\nphotos.Show()",
+		"%%\nfmt.Println()":                 "%%\nfmt.Println()",
+		"%%\nx := 1":                        "%%\nx := 1",
+		"%%":                                "%%",
+		"%% --flag\n<-c":                    "%% --flag\n<-c",
+		"%%\nif true {\n\tfmt.Println()\n}": "%%\nif true {\n\tfmt.Println()\n}",
+	} {
+		s, files := split(code), token.NewFileSet()
+		body, err := s.parseBody(files)
+		if err != nil {
+			t.Fatalf("%q: %v", code, err)
+		}
+		if got := s.showLast(body, files, tables); got != want {
+			t.Errorf("%q became %q, want %q", code, got, want)
+		}
+	}
+}
+
+// The index is read from the source: verbs of tables return tables, Show does not.
+func TestTableIndex(t *testing.T) {
+	index := readTableIndex("../..")
+	for _, name := range []string{"Head", "Where", "Select"} {
+		if !index.methods[name] {
+			t.Errorf("method %s is missing", name)
+		}
+	}
+	for _, name := range []string{"datasets.CSV", "gomlxmodels.Segment"} {
+		if !index.functions[name] {
+			t.Errorf("function %s is missing", name)
+		}
+	}
+	if index.methods["Show"] || index.methods["Run"] {
+		t.Error("Show and Run return no table")
+	}
+}
+
+func TestVariables(t *testing.T) {
+	if got := split("%cd x\nvar a, b = 1, 2\nvar (\n\tc int\n)\nconst d = 1\n%%\nvar e = 1").variables(); !slices.Equal(got, []string{"a", "b", "c"}) {
+		t.Errorf("found %v", got)
+	}
+}

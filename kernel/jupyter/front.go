@@ -1,0 +1,374 @@
+package jupyter
+
+import (
+	"fmt"
+	"net"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/go-zeromq/zmq4"
+	"github.com/go-zeromq/zmq4/security/null"
+)
+
+// front is the kernel's side of the sockets that a connection file names: any number of front ends connect to it.
+// The connections speak ZMTP by zmq4, one at a time: its own PUB socket writes to one subscriber after another and
+// waits for the slowest, its ROUTER socket does not report who left.
+type front struct {
+	key       []byte
+	session   string
+	listeners []net.Listener
+	handle    func(p *peer, m Message) // called for each request, in order, per connection
+
+	mu    sync.Mutex
+	peers map[*peer]bool
+	seen  replays
+	once  sync.Once
+}
+
+// peer is one connection of a front end.
+type peer struct {
+	socket   int    // which of the five sockets it is connected to
+	identity string // the same for all connections of one front end
+	conn     *zmq4.Conn
+	out      *outbox
+	topics   map[string]bool // subscriptions, of an iopub connection
+}
+
+// heartbeatSocket follows the four sockets that a client has.
+const heartbeatSocket = iopubSocket + 1
+
+// socketTypes are the types of the sockets in the order of [Connection.ports].
+var socketTypes = [5]zmq4.SocketType{zmq4.Router, zmq4.Router, zmq4.Router, zmq4.XPub, zmq4.Rep}
+
+// handshakeLimit bounds how long a new connection may take to greet.
+const handshakeLimit = 10 * time.Second
+
+func newFront(key string, handle func(*peer, Message)) *front {
+	return &front{key: []byte(key), session: newID(), handle: handle, peers: map[*peer]bool{}}
+}
+
+// listen opens the sockets and serves the front ends that connect.
+func (f *front) listen(c Connection) error {
+	for i, port := range c.ports() {
+		network, address := c.address(port)
+		l, err := net.Listen(network, address)
+		if err != nil {
+			f.close()
+			return fmt.Errorf("jupyter: cannot listen on the kernel's port: %w", err)
+		}
+		f.listeners = append(f.listeners, l)
+		go f.accept(i, l)
+	}
+	return nil
+}
+
+func (f *front) accept(socket int, l net.Listener) {
+	for {
+		rw, err := l.Accept()
+		if err != nil {
+			return // closed
+		}
+		go f.serve(socket, rw)
+	}
+}
+
+// serve reads one connection until it ends. Bytes that are not ZeroMQ's end the connection, not the kernel.
+func (f *front) serve(socket int, rw net.Conn) {
+	defer rw.Close()
+	defer func() { _ = recover() }() // zmq4 panics on a frame of an impossible length
+	_ = rw.SetDeadline(time.Now().Add(handshakeLimit))
+	conn, err := zmq4.Open(rw, null.Security(), socketTypes[socket], nil, true, nil)
+	if err != nil {
+		return
+	}
+	_ = rw.SetDeadline(time.Time{})
+	p := &peer{socket: socket, identity: conn.Peer.Meta["Identity"], conn: conn, topics: map[string]bool{}}
+	p.out = newOutbox(func(frames [][]byte) error { return conn.SendMsg(zmq4.NewMsgFrom(frames...)) })
+	f.mu.Lock()
+	f.peers[p] = true
+	f.mu.Unlock()
+	defer func() {
+		f.mu.Lock()
+		delete(f.peers, p)
+		f.mu.Unlock()
+		p.out.close()
+	}()
+	for {
+		raw, err := conn.RecvMsg()
+		if err != nil {
+			return
+		}
+		switch {
+		case raw.Type == zmq4.CmdMsg: // a ping, answered by zmq4
+		case socket == heartbeatSocket:
+			p.out.put(raw.Frames, false)
+		case socket == iopubSocket:
+			f.subscribe(p, raw.Frames)
+		default:
+			m, err := parseMessage(raw.Frames, f.key)
+			if err == nil && f.fresh(raw.Frames) {
+				f.handle(p, m)
+			}
+		}
+	}
+}
+
+// subscribe records a subscription, or its end, and welcomes the subscriber: from that message on it misses nothing.
+func (f *front) subscribe(p *peer, frames [][]byte) {
+	if len(frames) != 1 || len(frames[0]) == 0 {
+		return
+	}
+	topic, on := string(frames[0][1:]), frames[0][0] == 1
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if !on {
+		delete(p.topics, topic)
+		return
+	}
+	p.topics[topic] = true
+	m, err := newMessage(f.session, "iopub_welcome", map[string]any{"subscription": topic}, nil)
+	if err != nil {
+		return
+	}
+	m.prefix = [][]byte{[]byte(topic)}
+	f.put(p, m, false)
+}
+
+// fresh reports whether these frames were not received before: a recorded message does not run twice.
+func (f *front) fresh(frames [][]byte) bool {
+	if len(f.key) == 0 {
+		return true
+	}
+	for i, frame := range frames {
+		if string(frame) == string(delimiter) {
+			f.mu.Lock()
+			defer f.mu.Unlock()
+			return f.seen.add(string(frames[i+1]))
+		}
+	}
+	return false
+}
+
+// replays holds the signatures received last.
+type replays struct {
+	known map[string]bool
+	order []string
+}
+
+const maxReplays = 1 << 16
+
+func (r *replays) add(signature string) bool {
+	if r.known[signature] {
+		return false
+	}
+	if r.known == nil {
+		r.known = map[string]bool{}
+	}
+	if len(r.order) == maxReplays {
+		delete(r.known, r.order[0])
+		r.order = r.order[1:]
+	}
+	r.known[signature] = true
+	r.order = append(r.order, signature)
+	return true
+}
+
+// publish sends a message to every subscriber. It waits where a subscriber is slow, see [outbox].
+func (f *front) publish(kind string, content any, parent *Message) {
+	m, err := newMessage(f.session, kind, content, parent)
+	if err != nil {
+		return // a content that is no JSON has nothing to show
+	}
+	f.publishMessage(m)
+}
+
+func (f *front) publishMessage(m Message) {
+	m.prefix = [][]byte{[]byte("kernel." + f.session + "." + m.Header.Type)}
+	f.mu.Lock()
+	var to []*peer
+	for p := range f.peers {
+		if p.socket == iopubSocket && p.subscribed(m.prefix[0]) {
+			to = append(to, p)
+		}
+	}
+	f.mu.Unlock()
+	for _, p := range to {
+		f.put(p, m, true)
+	}
+}
+
+// subscribed reports whether one of the connection's subscriptions covers a topic.
+func (p *peer) subscribed(topic []byte) bool {
+	for prefix := range p.topics {
+		if strings.HasPrefix(string(topic), prefix) {
+			return true
+		}
+	}
+	return false
+}
+
+// reply answers a request on the connection it came from.
+func (f *front) reply(p *peer, kind string, content any, request *Message) {
+	m, err := newMessage(f.session, kind, content, request)
+	if err != nil {
+		return
+	}
+	f.put(p, m, false)
+}
+
+// ask sends a request for input to the front end that p belongs to.
+func (f *front) ask(p *peer, m Message) {
+	f.mu.Lock()
+	var to *peer
+	for other := range f.peers {
+		if other.socket == stdinSocket && other.identity == p.identity {
+			to = other
+		}
+	}
+	f.mu.Unlock()
+	if to != nil {
+		f.put(to, m, false)
+	}
+}
+
+func (f *front) put(p *peer, m Message, wait bool) {
+	frames, err := m.frames(f.key)
+	if err == nil {
+		p.out.put(frames, wait)
+	}
+}
+
+// close ends all connections after a moment in which what is queued can leave.
+func (f *front) close() {
+	f.once.Do(func() {
+		for _, l := range f.listeners {
+			_ = l.Close()
+		}
+		f.mu.Lock()
+		var all []*peer
+		for p := range f.peers {
+			all = append(all, p)
+		}
+		f.mu.Unlock()
+		deadline := time.Now().Add(time.Second)
+		for _, p := range all {
+			p.out.flush(deadline)
+			_ = p.conn.Close()
+		}
+	})
+}
+
+// outbox sends messages to one connection in order, from a goroutine of its own.
+//
+// It holds up to maxQueued bytes. Beyond that the publisher waits: a cell that prints faster than the front end reads
+// is slowed down, as it is by a pipe. A connection that takes nothing for stalledAfter is given up: messages to it are
+// dropped until it reads again, so that a front end which hangs stops nobody else.
+type outbox struct {
+	send func([][]byte) error
+
+	mu     sync.Mutex
+	queue  [][][]byte
+	bytes  int       // queued and being sent
+	moved  time.Time // when the queue was last empty or a message left it
+	closed bool
+	wake   chan struct{} // something was queued, or the outbox was closed
+}
+
+const maxQueued = 16 << 20
+
+// stalledAfter is how long a publisher waits for a connection that takes nothing.
+var stalledAfter = 5 * time.Second
+
+func newOutbox(send func([][]byte) error) *outbox {
+	o := &outbox{send: send, wake: make(chan struct{}, 1)}
+	go o.run()
+	return o
+}
+
+// put queues a message; with wait it may wait for room, or drop the message.
+func (o *outbox) put(frames [][]byte, wait bool) {
+	for !o.add(frames, wait) {
+		time.Sleep(2 * time.Millisecond)
+	}
+}
+
+// add queues or drops a message; false: there is no room yet.
+func (o *outbox) add(frames [][]byte, wait bool) (done bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.closed {
+		return true
+	}
+	if wait && o.bytes > maxQueued {
+		return time.Since(o.moved) > stalledAfter
+	}
+	if o.bytes == 0 {
+		o.moved = time.Now()
+	}
+	o.queue = append(o.queue, frames)
+	o.bytes += sizeOf(frames)
+	select {
+	case o.wake <- struct{}{}:
+	default:
+	}
+	return true
+}
+
+// sizeOf is the memory that a queued message takes, roughly.
+func sizeOf(frames [][]byte) int {
+	size := 64
+	for _, f := range frames {
+		size += len(f)
+	}
+	return size
+}
+
+func (o *outbox) run() {
+	for range o.wake {
+		for frames := o.next(); frames != nil; frames = o.next() {
+			err := o.send(frames)
+			o.mu.Lock()
+			o.bytes -= sizeOf(frames)
+			o.moved = time.Now()
+			o.mu.Unlock()
+			if err != nil {
+				o.close()
+			}
+		}
+	}
+}
+
+// next takes the oldest message; nil where there is none.
+func (o *outbox) next() [][]byte {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if len(o.queue) == 0 {
+		return nil
+	}
+	frames := o.queue[0]
+	o.queue[0], o.queue = nil, o.queue[1:]
+	return frames
+}
+
+// flush waits until everything queued is sent.
+func (o *outbox) flush(deadline time.Time) {
+	for time.Now().Before(deadline) {
+		o.mu.Lock()
+		empty := o.bytes == 0 || o.closed
+		o.mu.Unlock()
+		if empty {
+			return
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+}
+
+func (o *outbox) close() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if !o.closed {
+		o.closed, o.queue = true, nil
+		close(o.wake)
+	}
+}

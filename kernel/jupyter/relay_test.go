@@ -1,0 +1,344 @@
+package jupyter
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-zeromq/zmq4"
+	"github.com/go-zeromq/zmq4/security/null"
+
+	"antipode/kernel/jupyter/complete"
+)
+
+// relayed starts a relay in this process whose kernel starts as start says, and a client of it.
+func relayed(t *testing.T, start func(context.Context) (*Kernel, error)) (*Client, Connection) {
+	t.Helper()
+	conn := freePorts(t)
+	names := complete.New(complete.Options{})
+	r := newRelay(conn, start, names, func() {})
+	if err := r.front.listen(conn); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	ran := make(chan struct{})
+	go func() { r.run(ctx); close(ran) }()
+	c := dial(t, conn)
+	t.Cleanup(func() {
+		c.Close()
+		cancel()
+		<-ran
+		r.close()
+		names.Close()
+	})
+	return c, conn
+}
+
+func dial(t *testing.T, conn Connection) *Client {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	c, err := Dial(ctx, conn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	return c
+}
+
+// conversation reads all messages of a client.
+type conversation struct {
+	t *testing.T
+	*execution
+	*Client
+}
+
+func converse(t *testing.T, c *Client) conversation {
+	t.Helper()
+	all := c.begin("")
+	t.Cleanup(func() { c.finish(all) })
+	return conversation{t, all, c}
+}
+
+func (c conversation) request(kind string, content any) Message {
+	c.t.Helper()
+	m, err := c.send(shellSocket, kind, content)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return m
+}
+
+func (c conversation) cell(code string, more ...any) Message {
+	content := fields{"code": code, "silent": false, "store_history": true, "allow_stdin": false, "stop_on_error": true}
+	for i := 0; i < len(more); i += 2 {
+		content[more[i].(string)] = more[i+1]
+	}
+	return c.request("execute_request", content)
+}
+
+// until returns the messages up to the one that done accepts.
+func (c conversation) until(done func(arrival) bool) (seen []arrival) {
+	c.t.Helper()
+	limit := time.After(time.Minute)
+	for {
+		select {
+		case m := <-c.messages:
+			seen = append(seen, m)
+			if done(m) {
+				return seen
+			}
+		case <-limit:
+			c.t.Fatalf("no such message among %d", len(seen))
+		}
+	}
+}
+
+// reply waits for the reply to a request.
+func (c conversation) reply(request Message) fields {
+	c.t.Helper()
+	seen := c.until(func(m arrival) bool {
+		return m.Parent.ID == request.Header.ID && strings.HasSuffix(m.Header.Type, "_reply")
+	})
+	var content fields
+	if err := json.Unmarshal(seen[len(seen)-1].Content, &content); err != nil {
+		c.t.Fatal(err)
+	}
+	return content
+}
+
+// A front end is answered while GoNB still starts; where it cannot start, each cell says why.
+func TestRelayWhileStarting(t *testing.T) {
+	release := make(chan struct{})
+	client, _ := relayed(t, func(ctx context.Context) (*Kernel, error) {
+		<-release
+		return nil, errors.New("jupyter: no Go here")
+	})
+	c := converse(t, client)
+	waiting := c.cell("%%\n1")
+	for kind, want := range map[string]string{
+		"kernel_info_request": "protocol_version", "comm_info_request": "comms", "is_complete_request": "status", "history_request": "history",
+	} {
+		if got := c.reply(c.request(kind, fields{"code": "x", "hist_access_type": "tail", "n": 1})); got["status"] == nil || got[want] == nil {
+			t.Errorf("%s is answered with %v", kind, got)
+		}
+	}
+	close(release)
+	for range 2 { // the second cell tries again
+		if got := c.reply(waiting); got["status"] != "error" || !strings.Contains(fmt.Sprint(got["evalue"]), "no Go here") {
+			t.Errorf("the cell ended with %v", got)
+		}
+		waiting = c.cell("%%\n2")
+	}
+}
+
+// Bytes that are no message, messages without a valid signature and repeated ones do nothing; the kernel goes on.
+func TestRelayHostileMessages(t *testing.T) {
+	client, conn := relayed(t, func(context.Context) (*Kernel, error) { return nil, errors.New("none") })
+	for _, garbage := range [][]byte{[]byte("GET / HTTP/1.1\r\n\r\n"), bytes.Repeat([]byte{0xff}, 4096), {}} {
+		network, address := conn.address(conn.ShellPort)
+		raw, err := net.Dial(network, address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _ = raw.Write(garbage)
+		_ = raw.Close()
+	}
+	raw, peer := open(t, conn, conn.ShellPort, zmq4.Dealer)
+	m, err := newMessage("x", "execute_request", fields{"code": "1"}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	signed, _ := m.frames([]byte(conn.Key))
+	unsigned, _ := m.frames([]byte("another key"))
+	count := func() int {
+		n := 0
+		for {
+			_ = raw.SetReadDeadline(time.Now().Add(time.Second))
+			if _, err := peer.RecvMsg(); err != nil {
+				return n
+			}
+			n++
+		}
+	}
+	for _, frames := range [][][]byte{unsigned, {[]byte("x")}, {delimiter}, unsigned[:3], {}, signed, signed} {
+		if err := peer.SendMsg(zmq4.NewMsgFrom(frames...)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := count(); n != 1 {
+		t.Errorf("%d replies, want 1: to the message that is signed, once", n)
+	}
+	_, _ = raw.Write([]byte{2, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff}) // a frame of 2⁶⁴-1 bytes
+	if got := converse(t, client); got.reply(got.request("kernel_info_request", fields{}))["status"] != "ok" {
+		t.Error("the kernel does not answer any more")
+	}
+}
+
+// open is a bare ZeroMQ connection.
+func open(t *testing.T, conn Connection, port int, kind zmq4.SocketType) (net.Conn, *zmq4.Conn) {
+	t.Helper()
+	network, address := conn.address(port)
+	raw, err := net.Dial(network, address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = raw.Close() })
+	peer, err := zmq4.Open(raw, null.Security(), kind, zmq4.SocketIdentity(newID()), false, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return raw, peer
+}
+
+// A subscriber is welcomed, and from then on hears everything.
+func TestRelayWelcome(t *testing.T) {
+	_, conn := relayed(t, func(context.Context) (*Kernel, error) { return nil, errors.New("none") })
+	_, peer := open(t, conn, conn.IOPubPort, zmq4.Sub)
+	if err := peer.SendMsg(zmq4.NewMsg([]byte{1})); err != nil {
+		t.Fatal(err)
+	}
+	raw, err := peer.RecvMsg()
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := parseMessage(raw.Frames, []byte(conn.Key))
+	if err != nil || m.Header.Type != "iopub_welcome" || string(m.Content) != `{"subscription":""}` {
+		t.Errorf("welcomed with %s %s, %v", m.Header.Type, m.Content, err)
+	}
+}
+
+// More than 5,000 messages and 50 MB pass through the kernel, next to a front end that is connected and reads nothing;
+// the kernel's memory stays flat.
+func TestServeFlood(t *testing.T) {
+	s := serve(t)
+	_, deaf := open(t, s.conn, s.conn.IOPubPort, zmq4.Sub)
+	if err := deaf.SendMsg(zmq4.NewMsg([]byte{1})); err != nil {
+		t.Fatal(err)
+	}
+	s.printed(t, "import \"github.com/janpfeifer/gonb/gonbui\"\n%%\ngonbui.DisplayMarkdown(\"warm\")")
+	before := memory(t, s.process.Pid)
+	const n, size = 6000, 9000
+	displays, stored := 0, 0
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	code := fmt.Sprintf("%%%%\ntext := strings.Repeat(\"x\", %d)\nfor range %d {\n\tgonbui.DisplayMarkdown(text)\n}", size, n)
+	reply, err := s.execute(ctx, code, false, func(m Message) {
+		if m.Header.Type == "display_data" {
+			displays++
+			stored += len(m.Content)
+		}
+	}, nil)
+	if err != nil || reply.Status != "ok" || displays != n || stored < n*size {
+		t.Errorf("%d of %d displays, %d bytes; %+v, %v", displays, n, stored, reply, err)
+	}
+	if grown := memory(t, s.process.Pid) - before; grown > 100<<20 {
+		t.Errorf("the kernel's memory grew by %d MB", grown>>20)
+	}
+}
+
+// memory is the resident set of a process, in bytes.
+func memory(t *testing.T, pid int) int {
+	t.Helper()
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		t.Skip("no /proc: memory cannot be measured")
+	}
+	_, rest, _ := strings.Cut(string(status), "VmRSS:")
+	n, err := strconv.Atoi(strings.Fields(rest)[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n << 10
+}
+
+// Cells that wait are aborted when one fails or is interrupted, unless the request says otherwise.
+func TestServeAborts(t *testing.T) {
+	s := serve(t)
+	c := converse(t, s.Client)
+	statuses := func(requests ...Message) (got []string) {
+		for _, m := range requests {
+			got = append(got, fmt.Sprint(c.reply(m)["status"]))
+		}
+		return got
+	}
+	if got := statuses(c.cell("%%\npanic(1)"), c.cell("var a = 1"), c.cell("var b = 1")); !slices.Equal(got, []string{"error", "aborted", "aborted"}) {
+		t.Errorf("after an error: %v", got)
+	}
+	if got := statuses(c.cell("%%\npanic(1)", "stop_on_error", false), c.cell("var a = 1")); !slices.Equal(got, []string{"error", "ok"}) {
+		t.Errorf("after an error that does not stop: %v", got)
+	}
+	long, after := c.cell("%%\ntime.Sleep(time.Hour)"), c.cell("var c = 1")
+	c.until(func(m arrival) bool { return m.Header.Type == "execute_input" && m.Parent.ID == long.Header.ID })
+	time.Sleep(time.Second)
+	start := time.Now()
+	if err := s.Interrupt(); err != nil {
+		t.Fatal(err)
+	}
+	if got := statuses(long, after); !slices.Equal(got, []string{"error", "aborted"}) || time.Since(start) > 3*time.Second {
+		t.Errorf("%v after an interrupt: %v", time.Since(start), got)
+	}
+	if got := statuses(c.cell("%%\nfmt.Println(a)")); !slices.Equal(got, []string{"ok"}) {
+		t.Errorf("afterwards: %v", got)
+	}
+}
+
+// A cell that reads standard input is given what the user types, or its end where nobody can type.
+func TestServeInput(t *testing.T) {
+	s := serve(t)
+	const code = "import \"bufio\"\n%%\nline, err := bufio.NewReader(os.Stdin).ReadString('\\n')\nfmt.Printf(\"%q %v\", line, err)"
+	if got, _ := s.printed(t, code); got != `"" EOF` {
+		t.Errorf("without a user: %s", got)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	var got string
+	_, err := s.execute(ctx, code, false, func(m Message) {
+		if m.Header.Type == "stream" {
+			got += described(m)
+		}
+	}, func(m Message) {
+		if _, err := s.send(stdinSocket, "input_reply", fields{"value": "hello"}); err != nil {
+			t.Error(err)
+		}
+	})
+	if err != nil || got != `stdout:"hello\n" <nil>` {
+		t.Errorf("got %s, %v", got, err)
+	}
+}
+
+// What a newcomer tries is answered in the terms of the notebook, with one error each.
+func TestServeFirstSteps(t *testing.T) {
+	s := serve(t)
+	for _, test := range []struct{ code, want string }{
+		{"var n = 2", ""},
+		{"%%\nn * 21", `execute_result:{"data":{"text/plain":"42"},"metadata":{},"transient":{},"execution_count":2}`},
+		{"photos", "error:compile error|cell [3], line 1: photos: statements go below a line %%; above it are import, var, const, type and func|" +
+			"cell [3], line 1: photos: statements go below a line %%; above it are import, var, const, type and func"},
+		{"%%\nphotos", "error:compile error|cell [4], line 2: undefined: photos|cell [4], line 2: undefined: photos\n    photos"},
+		{"%%\nn = 3", "stderr:line 2: n is assigned below %%: later cells do not see the new value; to keep it, declare it above %% (var n = …)\n"},
+		{"%%\nfmt.Fprintln(os.Stderr, \"row 7: no file\")\nos.Exit(1)", "error:Error|row 7: no file|row 7: no file"},
+		{"func f(i int) int {\n\treturn []int{1}[i]\n}\n%%\nfmt.Println(f(n))", "error:panic|runtime error: index out of range [2] with length 1|" +
+			"panic: runtime error: index out of range [2] with length 1⏎    cell [7], line 2⏎    cell [7], line 5"},
+		{"%%\nfmt.Print(1)\ncell.Clear()", "stdout:1 clear_output:{\"wait\":false}"},
+	} {
+		var got []string
+		_, err := s.execute(t.Context(), test.code, false, func(m Message) {
+			if m.Header.Type != "execute_input" {
+				got = append(got, described(m))
+			}
+		}, nil)
+		if err != nil || strings.Join(got, " ") != test.want {
+			t.Errorf("%q: got\n%s\nwant\n%s\n%v", test.code, strings.Join(got, " "), test.want, err)
+		}
+	}
+}

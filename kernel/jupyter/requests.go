@@ -1,0 +1,159 @@
+package jupyter
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"antipode/kernel/jupyter/complete"
+)
+
+// lookUpLimit bounds completion and inspection: JupyterLab drops later replies.
+const lookUpLimit = 900 * time.Millisecond
+
+// lookUp answers a "complete_request" or an "inspect_request".
+func (r *relay) lookUp(q request) any {
+	var c struct {
+		Code   string `json:"code"`
+		Cursor int    `json:"cursor_pos"`
+	}
+	_ = json.Unmarshal(q.Content, &c)
+	ctx, cancel := context.WithTimeout(context.Background(), lookUpLimit)
+	defer cancel()
+	r.mu.Lock()
+	asked := complete.Request{Cells: slices.Clone(r.ran), Code: c.Code, Cursor: c.Cursor}
+	r.mu.Unlock()
+	if q.Header.Type == "inspect_request" {
+		found := r.names.Inspect(ctx, asked)
+		data := map[string]string{}
+		if found.Found {
+			data["text/plain"], data["text/markdown"] = found.Plain, found.Markdown
+		}
+		return map[string]any{"status": "ok", "found": found.Found, "data": data, "metadata": emptyObject}
+	}
+	found := r.names.Complete(ctx, asked)
+	matches, types := []string{}, []map[string]any{}
+	for _, m := range found.Matches {
+		matches = append(matches, m.Text)
+		types = append(types, map[string]any{
+			"text": m.Text, "type": m.Type, "signature": m.Signature, "start": found.Start, "end": found.End,
+		})
+	}
+	return map[string]any{
+		"status": "ok", "matches": matches, "cursor_start": found.Start, "cursor_end": found.End,
+		"metadata": map[string]any{"_jupyter_types_experimental": types},
+	}
+}
+
+var inspection = regexp.MustCompile(`^\s*(?:\?{1,2}\s*([\pL_][\pL\pN_.]*)|([\pL_][\pL\pN_.]*)\s*\?{1,2})\s*$`)
+
+// inspected returns the name that a cell such as "plots.Bars?" asks about; empty where it is code.
+func inspected(code string) string {
+	m := inspection.FindStringSubmatch(code)
+	if m == nil {
+		return ""
+	}
+	return m[1] + m[2]
+}
+
+// page returns what is shown for "name?".
+func (r *relay) page(ctx context.Context, name string) map[string]string {
+	r.mu.Lock()
+	asked := complete.Request{Cells: slices.Clone(r.ran), Code: "var _ = " + name, Cursor: len([]rune("var _ = " + name))}
+	r.mu.Unlock()
+	found := r.names.Inspect(ctx, asked)
+	if !found.Found {
+		return map[string]string{"text/plain": name + ": no documentation found"}
+	}
+	return map[string]string{"text/plain": found.Plain}
+}
+
+// historyReply answers a "history_request" from the cells of this session.
+func (r *relay) historyReply(content json.RawMessage) any {
+	var c struct {
+		Access  string `json:"hist_access_type"`
+		Output  bool   `json:"output"`
+		N       int    `json:"n"`
+		Start   int    `json:"start"`
+		Stop    *int   `json:"stop"`
+		Pattern string `json:"pattern"`
+		Unique  bool   `json:"unique"`
+	}
+	_ = json.Unmarshal(content, &c)
+	r.mu.Lock()
+	all := slices.Clone(r.history)
+	r.mu.Unlock()
+	var found []entry
+	for _, e := range all {
+		switch c.Access {
+		case "range":
+			if e.line < c.Start || c.Stop != nil && e.line >= *c.Stop {
+				continue
+			}
+		case "search":
+			flat := strings.NewReplacer("/", "\x00") // path.Match treats a slash as a border
+			pattern := flat.Replace(cmp.Or(c.Pattern, "*"))
+			if matched, err := path.Match(pattern, flat.Replace(e.source)); err != nil || !matched {
+				continue
+			}
+			if c.Unique {
+				found = slices.DeleteFunc(found, func(other entry) bool { return other.source == e.source })
+			}
+		}
+		found = append(found, e)
+	}
+	if c.Access != "range" && c.N > 0 && len(found) > c.N {
+		found = found[len(found)-c.N:]
+	}
+	rows := []any{}
+	for _, e := range found {
+		if c.Output {
+			rows = append(rows, []any{1, e.line, []any{e.source, nil}})
+		} else {
+			rows = append(rows, []any{1, e.line, e.source})
+		}
+	}
+	return map[string]any{"status": "ok", "history": rows}
+}
+
+// commContent is the content of the "comm_*" messages.
+type commContent struct {
+	ID     string `json:"comm_id"`
+	Target string `json:"target_name"`
+}
+
+// noteComm records which connections of widgets are open.
+func (r *relay) noteComm(m Message) {
+	var c commContent
+	if json.Unmarshal(m.Content, &c) != nil {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	switch m.Header.Type {
+	case "comm_open":
+		r.comms[c.ID] = c.Target
+	case "comm_close":
+		delete(r.comms, c.ID)
+	}
+}
+
+// commInfo answers a "comm_info_request".
+func (r *relay) commInfo(content json.RawMessage) any {
+	var c commContent
+	_ = json.Unmarshal(content, &c)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	open := map[string]any{}
+	for id, target := range r.comms {
+		if c.Target == "" || c.Target == target {
+			open[id] = map[string]string{"target_name": target}
+		}
+	}
+	return map[string]any{"status": "ok", "comms": open}
+}

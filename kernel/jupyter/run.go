@@ -1,0 +1,177 @@
+package jupyter
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"go/token"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// Cell is code to execute.
+type Cell struct {
+	Source string
+	Number int  // the execution count, by which errors name the cell; 0 = counted by the kernel
+	Hidden bool // neither counted nor remembered
+
+	input func(Message) // receives the cell's requests for input; nil = standard input is empty
+}
+
+// How an interrupted cell ends: it is interrupted again and again, as one that is still compiled hears nothing, then
+// its processes are killed, then it is given up.
+const (
+	interruptAgain = 300 * time.Millisecond
+	killAfter      = 2200 * time.Millisecond
+	giveUpAfter    = 4 * time.Second
+)
+
+// Run executes a cell and hands what it shows to output, in order; at most one message is an error. The last
+// expression of the cell is shown. When ctx ends the cell is interrupted and reports the error "Interrupted". An error
+// that Run itself returns means that the kernel no longer answers.
+func (k *Kernel) Run(ctx context.Context, c Cell, output func(Message)) (ReplyContent, error) {
+	if c.Number == 0 && !c.Hidden {
+		c.Number = k.count + 1
+	}
+	k.count = c.Number
+	t := &tidier{out: output, number: k.numberOf, source: c.Source, current: c.Number}
+	code, failed := k.prepare(c, t)
+	if failed != nil {
+		t.send("error", *failed)
+		return ReplyContent{Status: "error", ExecutionCount: &c.Number, ErrorContent: *failed}, nil
+	}
+	if !c.Hidden {
+		k.numbers = append(k.numbers, c.Number)
+	}
+	patience, giveUp := context.WithCancelCause(context.WithoutCancel(ctx))
+	defer giveUp(nil)
+	finished := make(chan struct{})
+	go k.interruptWhenDone(ctx, finished, giveUp)
+	reply, err := k.execute(patience, code, c.Hidden, t.take, c.input)
+	close(finished)
+	if errors.Is(err, ErrDied) {
+		err = k.explain(err)
+	}
+	if err != nil {
+		reply.Status, reply.ErrorContent = "error", plainError("kernel", err.Error())
+	}
+	if reply.Status != "ok" {
+		reply.ErrorContent = t.finish(reply, err == nil && ctx.Err() != nil)
+	} else {
+		t.finish(reply, false)
+	}
+	reply.ExecutionCount = &c.Number
+	return reply, err
+}
+
+// numberOf returns the number of the cell that GoNB counts as n.
+func (k *Kernel) numberOf(n int) int {
+	if n < 1 || n > len(k.numbers) {
+		return n
+	}
+	return k.numbers[n-1]
+}
+
+// prepare returns the code that GoNB executes for a cell, or why there is none.
+func (k *Kernel) prepare(c Cell, t *tidier) (string, *ErrorContent) {
+	s := split(c.Source)
+	if s.special || c.Hidden {
+		return c.Source, nil
+	}
+	if line, message := s.statementError(); line > 0 {
+		e := plainError("compile error", fmt.Sprintf("cell [%d], line %d: %s", c.Number, line, message))
+		return "", &e
+	}
+	for _, name := range s.variables() {
+		k.variables[name] = true
+	}
+	if s.main < 0 {
+		return c.Source, nil
+	}
+	files := token.NewFileSet()
+	body, err := s.parseBody(files)
+	if err != nil {
+		return c.Source, nil // the compiler reports it
+	}
+	names, lines := assigned(body, files, k.variables)
+	for i, name := range names {
+		t.send("stream", StreamContent{"stderr", fmt.Sprintf("line %d: %s is assigned below %%%%: later cells do not see "+
+			"the new value; to keep it, declare it above %%%% (var %s = …)\n", lines[i], name, name)})
+	}
+	return s.showLast(body, files, k.tables()), nil
+}
+
+// interruptWhenDone interrupts the running cell when ctx ends, until finished is closed.
+func (k *Kernel) interruptWhenDone(ctx context.Context, finished chan struct{}, giveUp func(error)) {
+	select {
+	case <-finished:
+		return
+	case <-ctx.Done():
+	}
+	kill, end := time.After(killAfter), time.After(giveUpAfter)
+	again := time.NewTicker(interruptAgain)
+	defer again.Stop()
+	for {
+		_ = k.Interrupt() // given up below if it does not arrive
+		select {
+		case <-finished:
+			return
+		case <-kill:
+			k.killCell()
+		case <-end:
+			giveUp(errors.New("the cell does not end after an interrupt; restart the kernel"))
+			return
+		case <-again.C:
+		}
+	}
+}
+
+// killCell kills what GoNB started: the compiler or the cell's program. GoNB itself goes on.
+func (k *Kernel) killCell() {
+	for _, pid := range childrenOf(k.cmd.Process.Pid) {
+		_ = syscall.Kill(pid, syscall.SIGKILL) // gone already is fine
+	}
+}
+
+// childrenOf lists the processes that a process started.
+func childrenOf(parent int) []int {
+	var found []int
+	stats, _ := filepath.Glob("/proc/[0-9]*/stat") // the pattern is well formed
+	for _, path := range stats {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			continue
+		}
+		fields := strings.Fields(string(data[strings.LastIndexByte(string(data), ')')+1:])) // state, parent, …
+		if len(fields) > 1 && fields[1] == strconv.Itoa(parent) {
+			pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(path)))
+			found = append(found, pid)
+		}
+	}
+	if len(stats) > 0 {
+		return found
+	}
+	out, _ := exec.Command("pgrep", "-P", strconv.Itoa(parent)).Output() // macOS; none found is an error too
+	for _, field := range strings.Fields(string(out)) {
+		if pid, err := strconv.Atoi(field); err == nil {
+			found = append(found, pid)
+		}
+	}
+	return found
+}
+
+// onComm receives the messages of widgets that arrive between executions.
+func (k *Kernel) onComm(receive func(Message)) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.other = func(m Message) {
+		if strings.HasPrefix(m.Header.Type, "comm_") {
+			receive(m)
+		}
+	}
+}

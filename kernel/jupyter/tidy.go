@@ -1,0 +1,316 @@
+package jupyter
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// GoNB reports places in the program it makes of the cells, whose folder and name are new in each run, and reports a
+// failed cell in four messages. What a reader gets names the cell and its line, and fails in one.
+var (
+	mappedPlace = regexp.MustCompile(` ?(?:\x1b\[7m)?\[\[ Cell \[(\d+)\] Line (\d+) \]\](?:\x1b\[0m)?\s*\S*main\.go:\d+(?: \+0x[0-9a-f]+)?`)
+	anyPlace    = regexp.MustCompile(`[^\s"']*/gonb_[0-9a-f]+/(main(?:_test)?\.go)`)
+	compiled    = regexp.MustCompile(`^Cell(?:\[(\d+)\])?:? Line (\d+)\n`)
+	escapes     = regexp.MustCompile(`\x1b\[[0-9;]*m`)
+	packageLine = regexp.MustCompile(`(?m)^# gonb_[0-9a-f]+\n?`)
+	exitMessage = regexp.MustCompile(`^(?:\^C\n)?(?:exit status \d+|signal: [a-z ]+)\n$`)
+	exitValue   = regexp.MustCompile(`^(?:exit status \d+|signal: [a-z ]+)(?: \(core dumped\))?$`)
+	dying       = regexp.MustCompile(`(?m)^(?:panic: |fatal error: |goroutine \d+ \[)`)
+	cellFrame   = regexp.MustCompile(`^cell \[\d+\], line \d+$`)
+)
+
+// How long printed text is held because the cell's error may belong to it.
+const (
+	holdLine  = 200 * time.Millisecond
+	holdPanic = 2 * time.Second
+	maxHeld   = 256 << 10
+)
+
+// tidier passes on the messages of one execution. It holds back the last line on standard error: where the cell then
+// fails, that line is the error.
+type tidier struct {
+	out     func(Message)
+	number  func(gonb int) int // the number of a cell by GoNB's
+	source  string             // the cell's code, whose lines errors quote
+	current int                // the cell's number
+
+	mu      sync.Mutex
+	like    Message // a message to take the headers from
+	held    string  // from standard error
+	panics  bool    // what is held begins with a panic
+	exit    string  // GoNB's own line on the status of the process
+	last    string  // the last line of standard error that was passed on
+	timer   *time.Timer
+	failure ErrorContent
+}
+
+// take receives one message.
+func (t *tidier) take(m Message) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	switch m.Header.Type {
+	case "stream":
+		var c StreamContent
+		if json.Unmarshal(m.Content, &c) != nil {
+			return
+		}
+		if c.Name == "stderr" {
+			t.like = m
+			t.stderr(c.Text)
+			return
+		}
+		t.flush()
+		if tidy := t.places(c.Text); tidy != c.Text {
+			m.Content, _ = json.Marshal(StreamContent{c.Name, tidy}) // strings always marshal
+		}
+	case "error":
+		_ = json.Unmarshal(m.Content, &t.failure) // unreadable: the reply says it too
+		t.like = m
+		return
+	case "display_data":
+		t.flush()
+		m = notebookMessage(m, t.current)
+	default:
+		t.flush()
+	}
+	t.out(m)
+}
+
+func (t *tidier) stderr(text string) {
+	t.stop()
+	if exitMessage.MatchString(text) {
+		t.show(t.exit)
+		t.exit = text
+	} else {
+		t.show(t.exit)
+		t.exit = ""
+		t.held += text
+	}
+	wait := holdLine
+	if at := dying.FindStringIndex(t.held); t.panics || at != nil {
+		if !t.panics {
+			t.show(t.held[:at[0]])
+			t.held, t.panics = t.held[at[0]:], true
+		}
+		wait = holdPanic
+	} else if end := strings.LastIndexByte(strings.TrimRight(t.held, "\n"), '\n') + 1; end > 0 {
+		t.show(t.held[:end])
+		t.held = t.held[end:]
+	}
+	if len(t.held) > maxHeld {
+		t.release()
+		return
+	}
+	t.timer = time.AfterFunc(wait, func() {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		t.release()
+	})
+}
+
+func (t *tidier) stop() {
+	if t.timer != nil {
+		t.timer.Stop()
+	}
+}
+
+// flush passes on what is held, unless the cell is dying: other output may arrive in between.
+func (t *tidier) flush() {
+	if !t.panics {
+		t.stop()
+		t.release()
+	}
+}
+
+// release passes on all that is held.
+func (t *tidier) release() {
+	t.show(t.held)
+	t.show(t.exit)
+	t.held, t.exit, t.panics = "", "", false
+}
+
+func (t *tidier) show(text string) {
+	if text == "" {
+		return
+	}
+	text = t.places(text)
+	if line := lastLine(text); line != "" {
+		t.last = line
+	}
+	m := t.like
+	m.Header.Type = "stream"
+	m.Header.ID = newID()
+	m.Content, _ = json.Marshal(StreamContent{"stderr", text}) // strings always marshal
+	t.out(m)
+}
+
+// finish ends the execution. For a failed one it passes on the error, as one message, and returns it.
+func (t *tidier) finish(reply ReplyContent, interrupted bool) ErrorContent {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.stop()
+	if reply.Status == "ok" {
+		t.release()
+		return ErrorContent{}
+	}
+	if t.failure.Value == "" {
+		t.failure = reply.ErrorContent
+	}
+	e := t.explain(interrupted)
+	t.send("error", e)
+	return e
+}
+
+// send passes on a message of the execution's own.
+func (t *tidier) send(kind string, content any) {
+	m := t.like
+	m.Header.Type, m.Header.ID = kind, newID()
+	m.Content, _ = json.Marshal(content) // strings always marshal
+	t.out(m)
+}
+
+// explain makes one error of what a failed cell left.
+func (t *tidier) explain(interrupted bool) ErrorContent {
+	held := escapes.ReplaceAllString(t.places(t.held), "")
+	exited := exitValue.MatchString(t.failure.Value)
+	switch {
+	case interrupted:
+		if line := lastLine(held); !t.panics && line != "interrupted" {
+			t.show(t.held)
+		}
+		return plainError("Interrupted", "interrupted")
+	case !exited:
+		t.show(t.held)
+		return t.compileError(t.failure)
+	case t.panics:
+		return panicError(held)
+	}
+	line := lastLine(held)
+	before, _, _ := strings.Cut(held, line)
+	if t.show(before); line == "" {
+		line = t.last
+	}
+	if line == "" {
+		line = t.failure.Value
+	}
+	name := t.failure.Value
+	if name == "exit status 1" {
+		name = "Error"
+	}
+	return plainError(name, line)
+}
+
+// plainError is an error of one line.
+func plainError(name, line string) ErrorContent {
+	return ErrorContent{Name: name, Value: line, Traceback: []string{line}}
+}
+
+// panicError reads what a dying Go program prints: the message, and the calls that were active. Of those it keeps the
+// ones in cells; addresses are new in each run.
+func panicError(text string) ErrorContent {
+	head, stack, _ := strings.Cut(text, "\ngoroutine ")
+	kind, message, _ := strings.Cut(strings.TrimSpace(head), ": ")
+	e := ErrorContent{Name: kind, Value: firstLineOf(message), Traceback: []string{strings.TrimSpace(head)}}
+	for row := range strings.Lines(stack) {
+		if row = strings.TrimSpace(row); cellFrame.MatchString(row) {
+			e.Traceback = append(e.Traceback, "    "+row)
+		}
+	}
+	return e
+}
+
+// compileError makes of a compiler's report one entry for each mistake, with the line of the cell.
+func (t *tidier) compileError(e ErrorContent) ErrorContent {
+	var found []string
+	for _, entry := range e.Traceback {
+		entry = escapes.ReplaceAllString(entry, "")
+		m := compiled.FindStringSubmatch(entry)
+		if m == nil {
+			continue
+		}
+		rows := strings.Split(strings.TrimRight(entry, "\n"), "\n")
+		place, line := "", 0
+		line, _ = strconv.Atoi(m[2])
+		if m[1] != "" {
+			id, _ := strconv.Atoi(m[1])
+			place = fmt.Sprintf("cell [%d], ", t.number(id))
+		}
+		text := fmt.Sprintf("%sline %d: %s", place, line, rows[len(rows)-1])
+		if place == "" || place == fmt.Sprintf("cell [%d], ", t.current) {
+			if source := strings.Split(t.source, "\n"); line <= len(source) {
+				text += "\n    " + strings.TrimSpace(source[line-1])
+			}
+		}
+		found = append(found, text)
+	}
+	if len(found) > 0 {
+		return ErrorContent{Name: "compile error", Value: firstLineOf(found[0]), Traceback: found}
+	}
+	tidy := func(s string) string {
+		return strings.TrimSpace(packageLine.ReplaceAllString(escapes.ReplaceAllString(t.places(s), ""), ""))
+	}
+	var rows []string
+	for _, row := range e.Traceback {
+		if row = tidy(row); row != "" {
+			rows = append(rows, row)
+		}
+	}
+	return ErrorContent{Name: "Error", Value: tidy(e.Value), Traceback: rows}
+}
+
+// places replaces GoNB's places.
+func (t *tidier) places(s string) string {
+	if strings.Contains(s, "[[ Cell [") {
+		s = mappedPlace.ReplaceAllStringFunc(s, func(place string) string {
+			m := mappedPlace.FindStringSubmatch(place)
+			id, _ := strconv.Atoi(m[1])
+			return fmt.Sprintf("cell [%d], line %s", t.number(id), m[2])
+		})
+	}
+	if strings.Contains(s, "/gonb_") {
+		s = anyPlace.ReplaceAllString(s, "$1")
+	}
+	return s
+}
+
+func lastLine(s string) string {
+	s = strings.TrimSpace(escapes.ReplaceAllString(s, ""))
+	return strings.TrimSpace(s[strings.LastIndexByte(s, '\n')+1:])
+}
+
+func firstLineOf(s string) string {
+	line, _, _ := strings.Cut(s, "\n")
+	return strings.TrimSpace(line)
+}
+
+// Metadata by which a cell marks a display that is something else in Jupyter's protocol; see package cell.
+const (
+	resultMark = "antipode-result" // the value of the last expression
+	clearMark  = "antipode-clear"  // remove the outputs so far
+)
+
+// notebookMessage turns a marked display into the message it stands for.
+func notebookMessage(m Message, number int) Message {
+	var d DisplayContent
+	if json.Unmarshal(m.Content, &d) != nil {
+		return m
+	}
+	var content any
+	switch {
+	case d.Metadata[resultMark] != nil:
+		delete(d.Metadata, resultMark)
+		d.ExecutionCount = &number
+		m.Header.Type, content = "execute_result", d
+	case d.Metadata[clearMark] != nil:
+		m.Header.Type, content = "clear_output", ClearContent{}
+	default:
+		return m
+	}
+	m.Content, _ = json.Marshal(content) // it was JSON before
+	return m
+}

@@ -1,0 +1,112 @@
+package jupyter
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+type fields = map[string]any
+
+func stderr(text string) Message {
+	return testMessage("stream", fields{"name": "stderr", "text": text})
+}
+func stdout(text string) Message {
+	return testMessage("stream", fields{"name": "stdout", "text": text})
+}
+
+func gonbError(value string, traceback ...string) Message {
+	return testMessage("error", fields{"ename": "ERROR", "evalue": value, "traceback": traceback})
+}
+
+func testMessage(kind string, content any) Message {
+	m, err := newMessage("s", kind, content, nil)
+	if err != nil {
+		panic(err)
+	}
+	return m
+}
+
+// described writes a message in one line.
+func described(m Message) string {
+	var stream StreamContent
+	var failed ErrorContent
+	switch m.Header.Type {
+	case "stream":
+		_ = json.Unmarshal(m.Content, &stream)
+		return stream.Name + ":" + stream.Text
+	case "error":
+		_ = json.Unmarshal(m.Content, &failed)
+		return "error:" + failed.Name + "|" + failed.Value + "|" + strings.Join(failed.Traceback, "⏎")
+	}
+	return m.Header.Type + ":" + string(m.Content)
+}
+
+// What GoNB reports of a failed cell in up to five messages becomes one error, in the cell's own terms.
+func TestTidy(t *testing.T) {
+	const place = " \x1b[7m[[ Cell [8] Line 2 ]]\x1b[0m /tmp/apk-1/gonb_0a1b2c3d/main.go:10 +0x65"
+	for _, test := range []struct {
+		name     string
+		messages []Message
+		want     []string
+	}{
+		{"the last printed line is the error", []Message{stderr("loading\nphotos.csv, row 7: no such file\n"), stderr("exit status 1\n"), gonbError("exit status 1")},
+			[]string{"stderr:loading\n", "error:Error|photos.csv, row 7: no such file|photos.csv, row 7: no such file"}},
+		{"another status is named", []Message{stderr("bad\n"), stderr("exit status 3\n"), gonbError("exit status 3")}, []string{"error:exit status 3|bad|bad"}},
+		{"nothing printed", []Message{stderr("exit status 1\n"), gonbError("exit status 1")}, []string{"error:Error|exit status 1|exit status 1"}},
+		{"an exit status that a cell prints stays", []Message{stderr("exit status 1\n"), stdout("on\n")}, []string{"stderr:exit status 1\n", "stdout:on\n"}},
+		{"order of the streams", []Message{stderr("a\n"), stdout("b\n"), stderr("c"), stderr("d\n")}, []string{"stderr:a\n", "stdout:b\n", "stderr:cd\n"}},
+		{"a compiler's report", []Message{gonbError("# gonb_0a1b2c3d\n./main.go:11:13: undefined: x\n", "# gonb_0a1b2c3d",
+			"Cell[8]: Line 2\n\nfunc main() {\nfmt.Println(x)\n            ^\n\n\x1b[31mundefined: x\x1b[0m", "")},
+			[]string{"error:compile error|cell [12], line 2: undefined: x|cell [12], line 2: undefined: x\n    fmt.Println(x)"}},
+		{"a panic keeps its message and the cell's lines", []Message{stderr("note\npanic: boo\n\ngorou"), stderr("tine 1 [running]:\nmain.f()\n\t" + place + "\nmain.main()\n\t/x/y.go:3 +0x1\n"),
+			stderr("exit status 2\n"), gonbError("exit status 2")}, []string{"stderr:note\n", "error:panic|boo|panic: boo⏎    cell [12], line 2"}},
+		{"places", []Message{stderr("\t" + place + "\nat /tmp/apk-1/gonb_0a1b2c3d/main.go:9\n"), stdout("/tmp/apk-1/gonb_0a1b2c3d/main.go\n")},
+			[]string{"stderr:\tcell [12], line 2\n", "stderr:at main.go:9\n", "stdout:main.go\n"}},
+		{"marked displays", []Message{testMessage("display_data", fields{"data": fields{"text/plain": "2"}, "metadata": fields{resultMark: true}}),
+			testMessage("display_data", fields{"data": fields{}, "metadata": fields{clearMark: true}})},
+			[]string{`execute_result:{"data":{"text/plain":"2"},"metadata":{},"transient":{},"execution_count":12}`, `clear_output:{"wait":false}`}},
+	} {
+		got, _ := tidied(test.messages, false)
+		if !slices.Equal(got, test.want) {
+			t.Errorf("%s: got\n%q, want\n%q", test.name, got, test.want)
+		}
+	}
+	if got, e := tidied([]Message{stderr("interrupted\n"), stderr("^C\nexit status 130\n"), gonbError("exit status 130")}, true); e.Name != "Interrupted" || len(got) != 1 {
+		t.Errorf("an interrupt is reported as %q", got)
+	}
+}
+
+func tidied(messages []Message, interrupted bool) (got []string, e ErrorContent) {
+	tidy := &tidier{
+		out:     func(m Message) { got = append(got, described(m)) },
+		number:  func(n int) int { return n + 4 },
+		source:  "%%\nfmt.Println(x)",
+		current: 12,
+	}
+	status := "ok"
+	for _, m := range messages {
+		tidy.take(m)
+		if m.Header.Type == "error" {
+			status = "error"
+		}
+	}
+	return got, tidy.finish(ReplyContent{Status: status}, interrupted)
+}
+
+// A warning appears while the cell goes on.
+func TestTidyReleases(t *testing.T) {
+	shown := make(chan string, 1)
+	tidy := &tidier{out: func(m Message) { shown <- described(m) }, number: func(n int) int { return n }}
+	tidy.take(stderr("warning\n"))
+	select {
+	case got := <-shown:
+		if got != "stderr:warning\n" {
+			t.Errorf("got %q", got)
+		}
+	case <-time.After(10 * time.Second):
+		t.Error("the warning is held back")
+	}
+}
