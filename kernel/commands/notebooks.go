@@ -94,9 +94,11 @@ func kernel(ctx context.Context, args []string) error {
 	if len(args) != 1 {
 		return usage("antipode kernel CONNECTION_FILE: Jupyter starts it; `antipode install` tells Jupyter how")
 	}
-	o, err := jupyterOptions(ctx)
-	if err != nil {
-		return err
+	module, _ := moduleDir() // where it is missing, each cell says so
+	prepared := func(ctx context.Context, tell func(string)) (jupyter.Options, error) {
+		o, err := jupyterOptions(ctx)
+		o.Say = tell
+		return o, err
 	}
-	return jupyter.Serve(context.WithoutCancel(ctx), args[0], o) // it hears signals itself: an interrupt is the cell's
+	return jupyter.Serve(context.WithoutCancel(ctx), args[0], module, prepared) // it hears signals itself: an interrupt is the cell's
 }

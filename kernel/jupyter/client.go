@@ -217,26 +217,30 @@ func (c *Client) execute(ctx context.Context, code string, hidden bool, output, 
 	if err := c.forward(shellSocket, request); err != nil {
 		return reply, err
 	}
-	for replied, idle := false, false; !replied || !idle; {
+	replied, idle := false, false
+	take := func(m arrival) {
+		switch {
+		case m.socket == stdinSocket && input != nil:
+			input(m.Message)
+		case m.socket == shellSocket && m.Header.Type == "execute_reply":
+			_ = json.Unmarshal(m.Content, &reply) // an unreadable reply has no status, which is not "ok"
+			replied = true
+		case m.socket == iopubSocket && m.Header.Type == "status":
+			var status statusContent
+			_ = json.Unmarshal(m.Content, &status) // an unreadable status is no status
+			idle = status.State == idleState
+		case m.socket == iopubSocket && output != nil:
+			output(m.Message)
+		}
+	}
+	for !replied || !idle {
 		select {
 		case m := <-e.messages:
-			switch {
-			case m.socket == stdinSocket && input != nil:
-				input(m.Message)
-			case m.socket == shellSocket && m.Header.Type == "execute_reply":
-				if err := json.Unmarshal(m.Content, &reply); err != nil {
-					return reply, fmt.Errorf("%w: execute_reply: %w", errBadMessage, err)
-				}
-				replied = true
-			case m.socket == iopubSocket && m.Header.Type == "status":
-				var status statusContent
-				_ = json.Unmarshal(m.Content, &status) // an unreadable status is no status
-				idle = status.State == idleState
-			case m.socket == iopubSocket && output != nil:
-				output(m.Message)
-			}
+			take(m)
 		case <-c.done:
-			c.drain(e, output)
+			for len(e.messages) > 0 { // what the kernel still sent before it ended
+				take(<-e.messages)
+			}
 			return reply, c.failure
 		case <-ctx.Done():
 			return reply, context.Cause(ctx)
@@ -254,20 +258,6 @@ const (
 	busyState = "busy"
 	idleState = "idle"
 )
-
-// drain hands over the output that a kernel which has ended still published.
-func (c *Client) drain(e *execution, output func(Message)) {
-	for {
-		select {
-		case m := <-e.messages:
-			if m.socket == iopubSocket && output != nil && m.Header.Type != "status" {
-				output(m.Message)
-			}
-		default:
-			return
-		}
-	}
-}
 
 // Interrupt requests an interrupt of the running cell. It does not wait.
 func (c *Client) Interrupt() error {

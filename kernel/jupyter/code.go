@@ -199,15 +199,15 @@ func rootOf(x ast.Expr) string {
 }
 
 // showLast rewrites a cell that ends with an expression so that its value is shown, as notebooks do: `photos` becomes
-// `cell.Result(photos)`. A call is rewritten where tables says that it returns a table; any other expression statement
-// is an error in Go. Lines keep their numbers.
-func (s source) showLast(body *ast.BlockStmt, files *token.FileSet, tables *tableIndex) string {
+// `cell.Result(photos)`. A call is rewritten where results says that it returns one value; any other expression
+// statement is an error in Go. Lines keep their numbers.
+func (s source) showLast(body *ast.BlockStmt, files *token.FileSet, results *resultIndex) string {
 	code := strings.Join(s.rows, "\n")
 	if len(body.List) == 0 {
 		return code
 	}
 	last, ok := body.List[len(body.List)-1].(*ast.ExprStmt)
-	if !ok || !hasValue(last.X, tables) {
+	if !ok || !hasValue(last.X, results) {
 		return code
 	}
 	// Offsets in s.body are those in the parsed file less its first words; the rows differ from s.body in special lines.
@@ -228,10 +228,10 @@ var valueFunctions = []string{
 	"int", "int8", "int16", "int32", "int64", "rune", "string", "uint", "uint8", "uint16", "uint32", "uint64",
 }
 
-func hasValue(x ast.Expr, tables *tableIndex) bool {
+func hasValue(x ast.Expr, results *resultIndex) bool {
 	switch e := x.(type) {
 	case *ast.ParenExpr:
-		return hasValue(e.X, tables)
+		return hasValue(e.X, results)
 	case *ast.UnaryExpr:
 		return e.Op != token.ARROW
 	case *ast.Ident:
@@ -241,7 +241,7 @@ func hasValue(x ast.Expr, tables *tableIndex) bool {
 		case *ast.Ident:
 			return slices.Contains(valueFunctions, f.Name)
 		case *ast.SelectorExpr:
-			return tables.returns(f)
+			return results.returns(f)
 		}
 		return false
 	}

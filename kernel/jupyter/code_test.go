@@ -51,7 +51,7 @@ func TestAssigned(t *testing.T) {
 
 // The last expression of a cell is shown; statements, and calls that may return nothing, stay as they are.
 func TestShowLast(t *testing.T) {
-	tables := &tableIndex{functions: map[string]bool{"datasets.CSV": true}, methods: map[string]bool{"Head": true}}
+	results := &resultIndex{functions: map[string]bool{"datasets.CSV": true}, methods: map[string]bool{"Head": true}}
 	for code, want := range map[string]string{
 		"%%\n1+1":                           "%%\ncell.Result(1+1)",
 		"var é = 1\n%%\né // comment":       "var é = 1\n%%\ncell.Result(é) // comment",
@@ -71,27 +71,27 @@ func TestShowLast(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%q: %v", code, err)
 		}
-		if got := s.showLast(body, files, tables); got != want {
+		if got := s.showLast(body, files, results); got != want {
 			t.Errorf("%q became %q, want %q", code, got, want)
 		}
 	}
 }
 
 // The index is read from the source: verbs of tables return tables, Show does not.
-func TestTableIndex(t *testing.T) {
-	index := readTableIndex("../..")
+func TestResultIndex(t *testing.T) {
+	index := readResultIndex("../..")
 	for _, name := range []string{"Head", "Where", "Select"} {
 		if !index.methods[name] {
 			t.Errorf("method %s is missing", name)
 		}
 	}
-	for _, name := range []string{"datasets.CSV", "gomlxmodels.Segment"} {
+	for _, name := range []string{"datasets.CSV", "gomlxmodels.Segment", "strings.ToUpper"} {
 		if !index.functions[name] {
 			t.Errorf("function %s is missing", name)
 		}
 	}
-	if index.methods["Show"] || index.methods["Run"] {
-		t.Error("Show and Run return no table")
+	if index.methods["Show"] || index.methods["Run"] || index.functions["fmt.Println"] || index.functions["os.Remove"] {
+		t.Error("Show, Run, fmt.Println and os.Remove have no value to show")
 	}
 }
 

@@ -41,6 +41,10 @@ const heartbeatSocket = iopubSocket + 1
 // socketTypes are the types of the sockets in the order of [Connection.ports].
 var socketTypes = [5]zmq4.SocketType{zmq4.Router, zmq4.Router, zmq4.Router, zmq4.XPub, zmq4.Rep}
 
+// linger is how long connections stay open after the last message: some clients drop what they have not read when a
+// connection ends.
+const linger = 100 * time.Millisecond
+
 // handshakeLimit bounds how long a new connection may take to greet.
 const handshakeLimit = 10 * time.Second
 
@@ -254,6 +258,9 @@ func (f *front) close() {
 		deadline := time.Now().Add(time.Second)
 		for _, p := range all {
 			p.out.flush(deadline)
+		}
+		time.Sleep(linger)
+		for _, p := range all {
 			_ = p.conn.Close()
 		}
 	})

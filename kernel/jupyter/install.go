@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 
@@ -79,10 +80,16 @@ func Install(ctx context.Context, opts Options) (string, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return "", fmt.Errorf("jupyter: %w", err)
 	}
+	goPath, err := exec.LookPath("go")
+	if err != nil {
+		return "", ErrNoGo
+	}
 	spec, err := json.MarshalIndent(Spec{
 		Argv:        []string{opts.Binary, "kernel", "{connection_file}"},
 		DisplayName: DisplayName, Language: "go", InterruptMode: "message",
-		Env:      map[string]string{"ANTIPODE_MODULE": module, "ANTIPODE_HOME": home, "ANTIPODE_BIN": opts.Binary},
+		Env: map[string]string{
+			"ANTIPODE_MODULE": module, "ANTIPODE_HOME": home, "ANTIPODE_BIN": opts.Binary, goVar: filepath.Dir(goPath),
+		},
 		Metadata: map[string]any{"debugger": false},
 	}, "", " ")
 	if err != nil {

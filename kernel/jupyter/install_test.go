@@ -93,7 +93,7 @@ func TestStartErrors(t *testing.T) {
 		if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if err := Serve(t.Context(), file, Options{}); err == nil || !strings.Contains(err.Error(), want) {
+		if err := Serve(t.Context(), file, "", nil); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error is %v, want %q", err, want)
 		}
 	}
@@ -134,4 +134,20 @@ func TestJupyterRunsTheKernel(t *testing.T) {
 		t.Errorf("%v\n%s", err, out)
 	}
 	gone(t, mark)
+}
+
+// A kernel that is started with a desktop's PATH finds Go where the kernelspec says; without any Go the error says so.
+func TestFindGo(t *testing.T) {
+	real, err := exec.LookPath("go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", t.TempDir())
+	t.Setenv(goVar, filepath.Dir(real))
+	if err := FindGo(); err != nil {
+		t.Fatal(err)
+	}
+	if found, err := exec.LookPath("go"); err != nil || found != real {
+		t.Errorf("found %q, %v; want %s", found, err, real)
+	}
 }

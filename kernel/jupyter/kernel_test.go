@@ -20,8 +20,10 @@ import (
 // TestMain lets the test's own program be the kernel: `PROGRAM kernel CONNECTION_FILE`.
 func TestMain(m *testing.M) {
 	if len(os.Args) == 3 && os.Args[1] == "kernel" {
-		opts := Options{ModuleDir: os.Getenv("ANTIPODE_MODULE"), Home: os.Getenv("ANTIPODE_HOME")}
-		if err := Serve(context.Background(), os.Args[2], opts); err != nil {
+		prepare := func(_ context.Context, say func(string)) (Options, error) {
+			return Options{ModuleDir: os.Getenv("ANTIPODE_MODULE"), Home: os.Getenv("ANTIPODE_HOME"), Say: say}, nil
+		}
+		if err := Serve(context.Background(), os.Args[2], os.Getenv("ANTIPODE_MODULE"), prepare); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}

@@ -39,10 +39,10 @@ type Kernel struct {
 	done    chan struct{}
 	closing sync.Once
 
-	count     int                // of the cell executed last
-	numbers   []int              // the numbers of the cells that GoNB counts 1, 2, …
-	variables map[string]bool    // that cells declared with var
-	tables    func() *tableIndex // which functions return a table
+	count     int             // of the cell executed last
+	numbers   []int           // the numbers of the cells that GoNB counts 1, 2, …
+	variables map[string]bool // that cells declared with var
+	results   func() *resultIndex
 }
 
 // longestTemp is the longest temporary folder, in bytes, below which the kernel's sockets still have paths that every
@@ -65,7 +65,7 @@ func start(ctx context.Context, opts Options, name string) (_ *Kernel, err error
 		return nil, err
 	}
 	k := &Kernel{
-		tail: &tail{limit: 8 << 10}, done: make(chan struct{}), variables: map[string]bool{}, tables: newTableIndex(module),
+		tail: &tail{limit: 8 << 10}, done: make(chan struct{}), variables: map[string]bool{}, results: newResultIndex(module),
 	}
 	base := os.TempDir()
 	if len(base) > longestTemp {

@@ -28,6 +28,8 @@ type relay struct {
 	running *Message // the request whose cell runs
 	stop    context.CancelFunc
 	kernel  *Kernel
+	noted   bool     // the waiting cell shows what the start does
+	attempt *attempt // to start the kernel; nil before and after one that failed
 	count   int
 	history []entry
 	ran     []string // the cells that were executed without an error, for completion
@@ -38,6 +40,13 @@ type relay struct {
 type request struct {
 	from *peer
 	Message
+}
+
+// attempt is a start of GoNB that cells wait for.
+type attempt struct {
+	done chan struct{}
+	err  error  // set before done is closed
+	note string // what the start does now, as the waiting cell shows it
 }
 
 // entry is an executed cell.
@@ -165,7 +174,7 @@ func kernelInfo() any {
 
 // run executes the queued cells one after another until ctx ends.
 func (r *relay) run(ctx context.Context) {
-	_, _ = r.ready(ctx) // a failure is reported by the first cell, which tries again
+	r.begin(ctx)
 	for ctx.Err() == nil {
 		q, ok := r.next()
 		if ok {
@@ -199,7 +208,8 @@ func (r *relay) execute(ctx context.Context, q request) {
 	if err := json.Unmarshal(q.Content, &c); err != nil {
 		return // no execute_request
 	}
-	ctx, cancel := context.WithCancel(ctx)
+	life := ctx
+	ctx, cancel := context.WithCancel(life)
 	defer cancel()
 	r.mu.Lock()
 	counted := !c.Silent && orTrue(c.StoreHistory) && strings.TrimSpace(c.Code) != ""
@@ -215,7 +225,7 @@ func (r *relay) execute(ctx context.Context, q request) {
 		input := map[string]any{"code": c.Code, "execution_count": number}
 		r.front.publish("execute_input", input, &q.Message)
 	}
-	reply := r.cell(ctx, q, c, number)
+	reply := r.cell(life, ctx, q, c, number)
 	var aborted []request
 	r.mu.Lock()
 	if reply["status"] == "error" && orTrue(c.StopOnError) {
@@ -247,7 +257,7 @@ func (r *relay) abort(q request, number int) {
 }
 
 // cell runs the code of a request and returns the content of its reply.
-func (r *relay) cell(ctx context.Context, q request, c executeContent, number int) map[string]any {
+func (r *relay) cell(life, ctx context.Context, q request, c executeContent, number int) map[string]any {
 	reply := map[string]any{
 		"status": "ok", "execution_count": number, "user_expressions": map[string]any{}, "payload": []any{},
 	}
@@ -262,7 +272,7 @@ func (r *relay) cell(ctx context.Context, q request, c executeContent, number in
 		reply["status"], reply["ename"], reply["evalue"], reply["traceback"] = "error", e.Name, e.Value, e.Traceback
 		return reply
 	}
-	k, err := r.ready(ctx)
+	k, err := r.ready(life, ctx, &q.Message)
 	if err != nil {
 		e := plainError("Kernel", "the notebook kernel did not start: "+strings.TrimPrefix(err.Error(), "jupyter: "))
 		if ctx.Err() != nil {
@@ -295,40 +305,87 @@ func (r *relay) cell(ctx context.Context, q request, c executeContent, number in
 	return reply
 }
 
-// ready returns the kernel, starting it where it does not run yet.
-func (r *relay) ready(ctx context.Context) (*Kernel, error) {
+// begin starts the kernel in the background, unless it runs or starts; nil: it runs.
+func (r *relay) begin(ctx context.Context) *attempt {
 	r.mu.Lock()
-	k := r.kernel
-	r.mu.Unlock()
-	if k != nil {
-		return k, nil
+	defer r.mu.Unlock()
+	if r.kernel != nil || r.attempt != nil {
+		return r.attempt
 	}
-	k, err := r.start(ctx)
-	if err != nil {
-		return nil, err
+	a := &attempt{done: make(chan struct{})}
+	r.attempt = a
+	go func() {
+		k, err := r.start(ctx)
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.attempt, a.err, a.note = nil, err, ""
+		if r.kernel = k; err != nil {
+			r.kernel = nil // the next cell tries again
+		} else {
+			k.onComm(func(m Message) {
+				r.noteComm(m)
+				r.front.publishMessage(m)
+			})
+		}
+		close(a.done)
+	}()
+	return a
+}
+
+// ready waits for the kernel on behalf of a cell. life bounds the kernel's start, ctx the wait.
+func (r *relay) ready(life, ctx context.Context, cell *Message) (*Kernel, error) {
+	a := r.begin(life)
+	if a != nil {
+		r.mu.Lock()
+		note := a.note
+		r.mu.Unlock()
+		r.show(note, cell)
+		select {
+		case <-a.done:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+		if a.err != nil {
+			return nil, a.err
+		}
 	}
-	k.onComm(func(m Message) {
-		r.noteComm(m)
-		r.front.publishMessage(m)
-	})
 	r.mu.Lock()
-	r.kernel = k
+	defer r.mu.Unlock()
+	if r.noted {
+		r.front.publish("clear_output", ClearContent{}, cell)
+		r.noted = false
+	}
+	return r.kernel, nil
+}
+
+// say shows what the start does under the cell that waits for it.
+func (r *relay) say(line string) {
+	r.mu.Lock()
+	if r.attempt != nil {
+		r.attempt.note = line
+	}
+	cell := r.running
 	r.mu.Unlock()
-	return k, nil
+	if cell != nil {
+		r.show(line, cell)
+	}
+}
+
+func (r *relay) show(line string, cell *Message) {
+	if line != "" {
+		r.mu.Lock()
+		r.noted = true
+		r.mu.Unlock()
+		r.front.publish("stream", StreamContent{"stderr", line + "\n"}, cell)
+	}
 }
 
 // interrupt ends the running cell, and with it the queued ones.
 func (r *relay) interrupt() {
 	r.mu.Lock()
-	var waiting []request
+	defer r.mu.Unlock()
 	if r.stop != nil {
 		r.stop()
-	} else {
-		waiting, r.queue = r.queue, nil // GoNB still starts
-	}
-	r.mu.Unlock()
-	for _, q := range waiting {
-		r.abort(q, 0)
 	}
 }
 

@@ -103,7 +103,7 @@ func (k *Kernel) prepare(c Cell, t *tidier) (string, *ErrorContent) {
 		t.send("stream", StreamContent{"stderr", fmt.Sprintf("line %d: %s is assigned below %%%%: later cells do not see "+
 			"the new value; to keep it, declare it above %%%% (var %s = …)\n", lines[i], name, name)})
 	}
-	return s.showLast(body, files, k.tables()), nil
+	return s.showLast(body, files, k.results()), nil
 }
 
 // interruptWhenDone interrupts the running cell when ctx ends, until finished is closed.

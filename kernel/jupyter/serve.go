@@ -11,12 +11,17 @@ import (
 	"antipode/kernel/jupyter/complete"
 )
 
+// Prepare provides what a kernel needs and returns its options; say is told in one line about slow steps.
+type Prepare func(ctx context.Context, say func(string)) (Options, error)
+
 // Serve is the kernel that Jupyter starts: it answers on the sockets that the connection file names, until a front end
 // shuts it down, the process is told to end (SIGTERM, SIGHUP), GoNB ends or ctx ends. SIGINT interrupts the running
 // cell.
 //
-// Front ends are answered at once; cells wait until GoNB has started. Where it cannot start, each cell reports why.
-func Serve(ctx context.Context, connectionFile string, opts Options) error {
+// Front ends are answered at once; cells wait until prepare has returned the options and GoNB has started. What prepare
+// says in a line is shown under the cell that waits. Where the kernel cannot start, each cell reports why. Completion
+// needs only moduleDir, the folder of module antipode.
+func Serve(ctx context.Context, connectionFile, moduleDir string, prepare Prepare) error {
 	conn, err := ReadConnection(connectionFile)
 	if err != nil {
 		return err
@@ -27,11 +32,17 @@ func Serve(ctx context.Context, connectionFile string, opts Options) error {
 	signal.Notify(interrupts, syscall.SIGINT)
 	defer signal.Stop(interrupts)
 
-	names := complete.New(complete.Options{ModuleDir: opts.ModuleDir, Home: opts.Home, Say: opts.Say})
+	_ = FindGo() // cells report what is missing
+	names := complete.New(complete.Options{ModuleDir: moduleDir, Prelude: Prelude(moduleDir)})
 	defer names.Close()
 	ended, end := context.WithCancelCause(ctx)
 	defer end(nil)
+	var r *relay
 	start := func(ctx context.Context) (*Kernel, error) {
+		opts, err := prepare(ctx, r.say)
+		if err != nil {
+			return nil, err
+		}
 		k, err := start(ctx, opts, filepath.Base(connectionFile))
 		if err == nil {
 			context.AfterFunc(ended, k.Close)
@@ -39,7 +50,7 @@ func Serve(ctx context.Context, connectionFile string, opts Options) error {
 		}
 		return k, err
 	}
-	r := newRelay(conn, start, names, func() { end(errShutDown) })
+	r = newRelay(conn, start, names, func() { end(errShutDown) })
 	if err := r.front.listen(conn); err != nil {
 		return err
 	}

@@ -186,11 +186,14 @@ func toolsName(ctx context.Context, moduleDir string) (string, error) {
 		}
 		name += filepath.Base(t.module) + "-" + version + "-"
 	}
+	if err := FindGo(); err != nil {
+		return "", err
+	}
 	cmd := exec.CommandContext(ctx, "go", "env", "GOVERSION")
 	cmd.Dir = moduleDir
 	out, err := cmd.Output()
 	if err != nil {
-		return "", fmt.Errorf("jupyter: a notebook's cells are compiled by Go, and running go failed: %w; install it from https://go.dev/dl", err)
+		return "", fmt.Errorf("jupyter: cells are compiled by Go, and `go env` failed: %w", err)
 	}
 	return name + strings.ReplaceAll(strings.TrimSpace(string(out)), " ", "-") + fmt.Sprintf("-%d", patchesRevision), nil
 }

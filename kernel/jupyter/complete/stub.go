@@ -4,8 +4,8 @@ package complete
 import "context"
 
 type Options struct {
-	ModuleDir, Home, ToolsDir string
-	Say                       func(string)
+	ModuleDir, Prelude string
+	Say func(string)
 }
 type Service struct{}
 type Request struct {

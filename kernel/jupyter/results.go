@@ -1,0 +1,91 @@
+package jupyter
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+)
+
+// resultIndex knows which calls return one value, so that a cell can end with them: functions of the packages that
+// cells use without an import, by package and name, and methods that return a table, by name alone.
+type resultIndex struct {
+	functions map[string]bool // "datasets.Archipelago", "strings.ToUpper"
+	methods   map[string]bool // "Head"
+}
+
+// newResultIndex reads the packages' source in the background; the first use waits for it.
+func newResultIndex(moduleDir string) func() *resultIndex {
+	index := sync.OnceValue(func() *resultIndex { return readResultIndex(moduleDir) })
+	go index()
+	return index
+}
+
+func readResultIndex(moduleDir string) *resultIndex {
+	x := &resultIndex{functions: map[string]bool{}, methods: map[string]bool{}}
+	folders, _ := filepath.Glob(filepath.Join(moduleDir, "datasets", "*")) // the pattern is well formed
+	for _, p := range packages {
+		folders = append(folders, filepath.Join(moduleDir, filepath.FromSlash(p)))
+	}
+	if root, err := exec.Command("go", "env", "GOROOT").Output(); err == nil { // cells report a missing Go
+		for _, p := range standard {
+			folders = append(folders, filepath.Join(strings.TrimSpace(string(root)), "src", filepath.FromSlash(p)))
+		}
+	}
+	for _, folder := range folders {
+		files, _ := filepath.Glob(filepath.Join(folder, "*.go"))
+		for _, file := range files {
+			if !strings.HasSuffix(file, "_test.go") {
+				x.read(file)
+			}
+		}
+	}
+	return x
+}
+
+func (x *resultIndex) read(file string) {
+	parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution)
+	if err != nil {
+		return // the cell that uses it will not compile either
+	}
+	pkg := parsed.Name.Name
+	for _, d := range parsed.Decls {
+		f, ok := d.(*ast.FuncDecl)
+		if !ok || !f.Name.IsExported() || f.Type.Results.NumFields() != 1 {
+			continue
+		}
+		switch result := typeOf(pkg, f.Type.Results.List[0].Type); {
+		case f.Recv == nil && result != "error":
+			x.functions[pkg+"."+f.Name.Name] = true
+		case f.Recv != nil && result == "datasets.Table":
+			x.methods[f.Name.Name] = true
+		}
+	}
+}
+
+// typeOf returns a result's type where it is a name.
+func typeOf(pkg string, t ast.Expr) string {
+	switch t := t.(type) {
+	case *ast.Ident:
+		if t.IsExported() {
+			return pkg + "." + t.Name
+		}
+		return t.Name
+	case *ast.SelectorExpr:
+		if p, ok := t.X.(*ast.Ident); ok {
+			return p.Name + "." + t.Sel.Name
+		}
+	}
+	return ""
+}
+
+// returns reports whether a call of the selected function or method returns one value.
+func (x *resultIndex) returns(f *ast.SelectorExpr) bool {
+	if p, ok := f.X.(*ast.Ident); ok && x.functions[p.Name+"."+f.Sel.Name] {
+		return true
+	}
+	return x.methods[f.Sel.Name]
+}
