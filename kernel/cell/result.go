@@ -2,7 +2,6 @@ package cell
 
 import (
 	"fmt"
-	"strconv"
 	"time"
 
 	"github.com/janpfeifer/gonb/gonbui"
@@ -16,37 +15,27 @@ const (
 )
 
 // Result shows the value of a cell's last expression. The kernel calls it: a cell that ends with `photos` shows the
-// table. A value with a method Show, as tables and figures have, shows itself; other values are printed, text quoted.
+// table. A value with a method Show, as tables and figures have, shows itself; other values are printed as fmt.Println does.
 func Result(value any) {
-	var text string
-	switch v := value.(type) {
-	case interface{ Show() }:
+	if v, ok := value.(interface{ Show() }); ok {
 		v.Show()
 		return
-	case string:
-		text = strconv.Quote(v)
-	case fmt.Stringer:
-		text = v.String()
-	case error:
-		text = v.Error()
-	default:
-		text = fmt.Sprintf("%+v", v)
 	}
 	if !InNotebook() {
-		fmt.Println(text)
+		fmt.Println(value)
 		return
 	}
-	sendMarked(map[protocol.MIMEType]any{protocol.MIMETextPlain: text}, resultMark, true)
+	sendMarked(map[protocol.MIMEType]any{protocol.MIMETextPlain: fmt.Sprint(value)}, resultMark)
 }
 
 // Clear removes the outputs that the cell has shown so far. Outside a notebook it does nothing.
 func Clear() {
 	if InNotebook() {
-		sendMarked(map[protocol.MIMEType]any{protocol.MIMETextPlain: ""}, clearMark, true)
+		sendMarked(map[protocol.MIMEType]any{protocol.MIMETextPlain: ""}, clearMark)
 	}
 }
 
-func sendMarked(data map[protocol.MIMEType]any, mark string, value any) {
-	gonbui.SendData(&protocol.DisplayData{Data: data, Metadata: map[string]any{mark: value}})
+func sendMarked(data map[protocol.MIMEType]any, mark string) {
+	gonbui.SendData(&protocol.DisplayData{Data: data, Metadata: map[string]any{mark: true}})
 	flush(10 * time.Second)
 }

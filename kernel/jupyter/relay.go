@@ -89,8 +89,11 @@ func (r *relay) handle(from *peer, m Message) {
 	case "input_reply":
 		r.toKernel(stdinSocket, m)
 	case "comm_open", "comm_msg", "comm_close":
-		r.noteComm(m)
-		r.toKernel(shellSocket, m)
+		if r.noteComm(m) {
+			r.toKernel(shellSocket, m)
+		} else {
+			r.refuseComm(q)
+		}
 	case "interrupt_request":
 		r.answer(q, func() any { r.interrupt(); return okReply })
 	case "shutdown_request":

@@ -127,20 +127,36 @@ type commContent struct {
 	Target string `json:"target_name"`
 }
 
-// noteComm records which connections of widgets are open.
-func (r *relay) noteComm(m Message) {
+// widgetTarget is the only target of widgets' connections that GoNB has.
+const widgetTarget = "gonb_comm"
+
+// noteComm records which connections of widgets are open; false: the message opens one that nobody answers.
+func (r *relay) noteComm(m Message) bool {
 	var c commContent
 	if json.Unmarshal(m.Content, &c) != nil {
-		return
+		return true
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	switch m.Header.Type {
 	case "comm_open":
+		if c.Target != widgetTarget {
+			return false
+		}
 		r.comms[c.ID] = c.Target
 	case "comm_close":
 		delete(r.comms, c.ID)
 	}
+	return true
+}
+
+// refuseComm closes a connection that a front end opens to a target the kernel does not have.
+func (r *relay) refuseComm(q request) {
+	var c commContent
+	_ = json.Unmarshal(q.Content, &c)
+	r.status(busyState, &q.Message)
+	r.front.publish("comm_close", map[string]any{"comm_id": c.ID, "data": emptyObject}, &q.Message)
+	r.status(idleState, &q.Message)
 }
 
 // commInfo answers a "comm_info_request".

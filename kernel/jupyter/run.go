@@ -106,7 +106,8 @@ func (k *Kernel) prepare(c Cell, t *tidier) (string, *ErrorContent) {
 	return s.showLast(body, files, k.results()), nil
 }
 
-// interruptWhenDone interrupts the running cell when ctx ends, until finished is closed.
+// interruptWhenDone interrupts the running cell when ctx ends, until finished is closed. As in a terminal, the signal goes
+// to all of the cell's processes.
 func (k *Kernel) interruptWhenDone(ctx context.Context, finished chan struct{}, giveUp func(error)) {
 	select {
 	case <-finished:
@@ -116,13 +117,14 @@ func (k *Kernel) interruptWhenDone(ctx context.Context, finished chan struct{}, 
 	kill, end := time.After(killAfter), time.After(giveUpAfter)
 	again := time.NewTicker(interruptAgain)
 	defer again.Stop()
+	k.signalCell(syscall.SIGINT)
 	for {
 		_ = k.Interrupt() // given up below if it does not arrive
 		select {
 		case <-finished:
 			return
 		case <-kill:
-			k.killCell()
+			k.signalCell(syscall.SIGKILL)
 		case <-end:
 			giveUp(errors.New("the cell does not end after an interrupt; restart the kernel"))
 			return
@@ -131,15 +133,18 @@ func (k *Kernel) interruptWhenDone(ctx context.Context, finished chan struct{}, 
 	}
 }
 
-// killCell kills what GoNB started: the compiler or the cell's program. GoNB itself goes on.
-func (k *Kernel) killCell() {
-	for _, pid := range childrenOf(k.cmd.Process.Pid) {
-		_ = syscall.Kill(pid, syscall.SIGKILL) // gone already is fine
+// signalCell sends a signal to the processes in GoNB's group other than GoNB: the compiler, the cell's program and what
+// it started. The backend has a group of its own.
+func (k *Kernel) signalCell(signal syscall.Signal) {
+	for _, pid := range processGroup(k.cmd.Process.Pid) {
+		if pid != k.cmd.Process.Pid {
+			_ = syscall.Kill(pid, signal) // gone already is fine
+		}
 	}
 }
 
-// childrenOf lists the processes that a process started.
-func childrenOf(parent int) []int {
+// processGroup lists the processes of a group.
+func processGroup(group int) []int {
 	var found []int
 	stats, _ := filepath.Glob("/proc/[0-9]*/stat") // the pattern is well formed
 	for _, path := range stats {
@@ -147,8 +152,8 @@ func childrenOf(parent int) []int {
 		if err != nil {
 			continue
 		}
-		fields := strings.Fields(string(data[strings.LastIndexByte(string(data), ')')+1:])) // state, parent, …
-		if len(fields) > 1 && fields[1] == strconv.Itoa(parent) {
+		fields := strings.Fields(string(data[strings.LastIndexByte(string(data), ')')+1:])) // state, parent, group, …
+		if len(fields) > 2 && fields[2] == strconv.Itoa(group) {
 			pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(path)))
 			found = append(found, pid)
 		}
@@ -156,7 +161,7 @@ func childrenOf(parent int) []int {
 	if len(stats) > 0 {
 		return found
 	}
-	out, _ := exec.Command("pgrep", "-P", strconv.Itoa(parent)).Output() // macOS; none found is an error too
+	out, _ := exec.Command("pgrep", "-g", strconv.Itoa(group)).Output() // macOS; none found is an error too
 	for _, field := range strings.Fields(string(out)) {
 		if pid, err := strconv.Atoi(field); err == nil {
 			found = append(found, pid)

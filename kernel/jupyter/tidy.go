@@ -40,7 +40,6 @@ type tidier struct {
 	current int                // the cell's number
 
 	mu      sync.Mutex
-	like    Message // a message to take the headers from
 	held    string  // from standard error
 	panics  bool    // what is held begins with a panic
 	exit    string  // GoNB's own line on the status of the process
@@ -60,7 +59,6 @@ func (t *tidier) take(m Message) {
 			return
 		}
 		if c.Name == "stderr" {
-			t.like = m
 			t.stderr(c.Text)
 			return
 		}
@@ -70,7 +68,6 @@ func (t *tidier) take(m Message) {
 		}
 	case "error":
 		_ = json.Unmarshal(m.Content, &t.failure) // unreadable: the reply says it too
-		t.like = m
 		return
 	case "display_data":
 		t.flush()
@@ -142,11 +139,7 @@ func (t *tidier) show(text string) {
 	if line := lastLine(text); line != "" {
 		t.last = line
 	}
-	m := t.like
-	m.Header.Type = "stream"
-	m.Header.ID = newID()
-	m.Content, _ = json.Marshal(StreamContent{"stderr", text}) // strings always marshal
-	t.out(m)
+	t.send("stream", StreamContent{"stderr", text})
 }
 
 // finish ends the execution. For a failed one it passes on the error, as one message, and returns it.
@@ -168,9 +161,7 @@ func (t *tidier) finish(reply ReplyContent, interrupted bool) ErrorContent {
 
 // send passes on a message of the execution's own.
 func (t *tidier) send(kind string, content any) {
-	m := t.like
-	m.Header.Type, m.Header.ID = kind, newID()
-	m.Content, _ = json.Marshal(content) // strings always marshal
+	m, _ := newMessage("", kind, content, nil) // strings always marshal
 	t.out(m)
 }
 
@@ -196,13 +187,9 @@ func (t *tidier) explain(interrupted bool) ErrorContent {
 		line = t.last
 	}
 	if line == "" {
-		line = t.failure.Value
+		line = "the cell's program ended with " + strings.TrimPrefix(t.failure.Value, "exit ")
 	}
-	name := t.failure.Value
-	if name == "exit status 1" {
-		name = "Error"
-	}
-	return plainError(name, line)
+	return plainError("Error", line)
 }
 
 // plainError is an error of one line.

@@ -54,8 +54,10 @@ func TestTidy(t *testing.T) {
 	}{
 		{"the last printed line is the error", []Message{stderr("loading\nphotos.csv, row 7: no such file\n"), stderr("exit status 1\n"), gonbError("exit status 1")},
 			[]string{"stderr:loading\n", "error:Error|photos.csv, row 7: no such file|photos.csv, row 7: no such file"}},
-		{"another status is named", []Message{stderr("bad\n"), stderr("exit status 3\n"), gonbError("exit status 3")}, []string{"error:exit status 3|bad|bad"}},
-		{"nothing printed", []Message{stderr("exit status 1\n"), gonbError("exit status 1")}, []string{"error:Error|exit status 1|exit status 1"}},
+		{"killed", []Message{stderr("signal: killed\n"), gonbError("signal: killed")},
+			[]string{"error:Error|the cell's program ended with signal: killed|the cell's program ended with signal: killed"}},
+		{"nothing printed", []Message{stderr("exit status 1\n"), gonbError("exit status 1")},
+			[]string{"error:Error|the cell's program ended with status 1|the cell's program ended with status 1"}},
 		{"an exit status that a cell prints stays", []Message{stderr("exit status 1\n"), stdout("on\n")}, []string{"stderr:exit status 1\n", "stdout:on\n"}},
 		{"order of the streams", []Message{stderr("a\n"), stdout("b\n"), stderr("c"), stderr("d\n")}, []string{"stderr:a\n", "stdout:b\n", "stderr:cd\n"}},
 		{"a compiler's report", []Message{gonbError("# gonb_0a1b2c3d\n./main.go:11:13: undefined: x\n", "# gonb_0a1b2c3d",
