@@ -2,10 +2,9 @@ package plots
 
 // What the tests of the package see of its inside.
 var (
-	Exact   = exact
-	Wrap    = wrap
-	Fit     = fit
-	Upright = upright
+	Exact = exact
+	Wrap  = wrap
+	Fit   = fit
 )
 
 // InlineBytes is the limit of inline image data.

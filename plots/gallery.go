@@ -62,7 +62,7 @@ func buildGallery(f *datasets.Frame, s *settings) (drawing, error) {
 		}
 		sort.SliceStable(order, func(i, j int) bool { return last(order[i]) < last(order[j]) })
 	}
-	references, matches := map[[2]string][]*thumb{}, map[[2]string][]*thumb{}
+	references, matches := map[[2]string][]*thumbnail{}, map[[2]string][]*thumbnail{}
 	found := 0
 	for _, i := range order {
 		k := [2]string{blockOf[i], groupOf[i]}

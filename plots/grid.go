@@ -80,7 +80,7 @@ func (s *settings) outlineNote() []string {
 }
 
 // byRowAndColumn sorts the images into cells and gives how many it shows.
-func (out *sheet) byRowAndColumn(f *datasets.Frame, thumbs []*thumb, limit int) (int, error) {
+func (out *sheet) byRowAndColumn(f *datasets.Frame, thumbs []*thumbnail, limit int) (int, error) {
 	s := out.set
 	rowOf, err := optional(f, s.rows)
 	if err != nil {
@@ -105,7 +105,7 @@ func (out *sheet) byRowAndColumn(f *datasets.Frame, thumbs []*thumb, limit int) 
 	if s.columns != "" {
 		out.heads = columns
 	}
-	held := map[[3]string][]*thumb{}
+	held := map[[3]string][]*thumbnail{}
 	lines := map[[2]string]bool{}
 	for i, t := range thumbs {
 		k := [3]string{blockOf[i], rowOf[i], columnOf[i]}

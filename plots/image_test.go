@@ -180,29 +180,6 @@ func TestUnreadable(t *testing.T) {
 	}
 }
 
-// TestUpright checks the eight EXIF orientations against how the standard defines them: where the stored first row and first column are shown.
-func TestUpright(t *testing.T) {
-	stored := image.NewGray(image.Rect(0, 0, 2, 3)) // 1 2 / 3 4 / 5 6
-	copy(stored.Pix, []uint8{1, 2, 3, 4, 5, 6})
-	for o, want := range []string{1: "12/34/56", 2: "21/43/65", 3: "65/43/21", 4: "56/34/12", 5: "135/246", 6: "531/642", 7: "642/531", 8: "246/135"} {
-		if o == 0 {
-			continue
-		}
-		img := plots.Upright(stored, o)
-		var rows []string
-		for y := range img.Bounds().Dy() {
-			row := ""
-			for x := range img.Bounds().Dx() {
-				row += fmt.Sprint(color.GrayModel.Convert(img.At(x, y)).(color.Gray).Y)
-			}
-			rows = append(rows, row)
-		}
-		if got := strings.Join(rows, "/"); got != want {
-			t.Errorf("orientation %d: %s, want %s", o, got, want)
-		}
-	}
-}
-
 func TestOrientation(t *testing.T) {
 	var plain bytes.Buffer
 	if err := jpeg.Encode(&plain, image.NewGray(image.Rect(0, 0, 4, 2)), nil); err != nil {

@@ -25,12 +25,12 @@ func Segments(t datasets.Table, options ...Option) Figure {
 			object, ground := *full, *full
 			object.part, ground.part = cutObject, background
 			var line sheetRow
-			for _, t := range []*thumb{full, &object, &ground} {
+			for _, t := range []*thumbnail{full, &object, &ground} {
 				if i < 8 { // as many letters as there are
 					t.captions = append([]string{"(" + string(letter) + ")"}, t.captions...)
 					letter++
 				}
-				line.cells = append(line.cells, sheetCell{thumbs: []*thumb{t}})
+				line.cells = append(line.cells, sheetCell{thumbs: []*thumbnail{t}})
 			}
 			block.rows = append(block.rows, line)
 		}

@@ -41,7 +41,7 @@ type sheetRow struct {
 }
 
 type sheetCell struct {
-	thumbs []*thumb
+	thumbs []*thumbnail
 	empty  string // what stands in a cell without pictures
 	more   int    // pictures left out of it
 }
@@ -49,8 +49,8 @@ type sheetCell struct {
 // inlineBytes is how much image data a figure holds at most, as base64 characters.
 const inlineBytes = 200_000
 
-// thumbs makes a thumb of each row of the frame.
-func (s *settings) thumbs(f *datasets.Frame) ([]*thumb, error) {
+// thumbs makes a thumbnail of each row of the frame.
+func (s *settings) thumbs(f *datasets.Frame) ([]*thumbnail, error) {
 	column := s.image
 	if column == "" {
 		column = "image"
@@ -78,9 +78,9 @@ func (s *settings) thumbs(f *datasets.Frame) ([]*thumb, error) {
 		}
 	}
 	ids := f.Texts("id")
-	out := make([]*thumb, f.Len())
+	out := make([]*thumbnail, f.Len())
 	for i := range out {
-		t := &thumb{id: fmt.Sprintf("row %d", i+1), source: images[i]}
+		t := &thumbnail{id: fmt.Sprintf("row %d", i+1), source: images[i]}
 		if ids != nil {
 			t.id = ids[i]
 		}
@@ -139,7 +139,7 @@ func (s *settings) boxesOf(f *datasets.Frame) ([]*[4]float64, error) {
 	return out, nil
 }
 
-func (s *sheet) each(visit func(t *thumb)) {
+func (s *sheet) each(visit func(t *thumbnail)) {
 	for _, b := range s.blocks {
 		for _, r := range b.rows {
 			for _, c := range r.cells {
@@ -191,10 +191,10 @@ func (s *sheet) finish() (*sheet, error) {
 		s.across[widest]--
 	}
 	s.size = math.Floor(min(max(s.size, 40), largest))
-	s.parallel(func(t *thumb) { t.load(s.set, 2*s.size) })
+	s.parallel(func(t *thumbnail) { t.load(s.set, 2*s.size) })
 	var bad []string
 	loaded := 0
-	s.each(func(t *thumb) {
+	s.each(func(t *thumbnail) {
 		if t.full != nil {
 			loaded++
 		} else if t.reason != "no image" {
@@ -222,13 +222,13 @@ func (s *sheet) encode() {
 		quality int
 	}{{1.5, 82}, {1.25, 80}, {1, 80}, {1, 65}, {0.8, 60}, {0.66, 50}, {0.5, 45}}
 	for i, step := range steps {
-		s.parallel(func(t *thumb) {
+		s.parallel(func(t *thumbnail) {
 			if t.full != nil {
 				t.encode(s.set, s.size, step.scale, step.quality)
 			}
 		})
 		total := 0
-		s.each(func(t *thumb) { total += base64.StdEncoding.EncodedLen(len(t.data)) })
+		s.each(func(t *thumbnail) { total += base64.StdEncoding.EncodedLen(len(t.data)) })
 		if total <= inlineBytes {
 			return
 		}
@@ -236,7 +236,7 @@ func (s *sheet) encode() {
 			continue
 		}
 		total = 0
-		s.each(func(t *thumb) {
+		s.each(func(t *thumbnail) {
 			if total += base64.StdEncoding.EncodedLen(len(t.data)); total > inlineBytes {
 				t.data, t.reason = nil, "left out"
 			}
@@ -246,8 +246,8 @@ func (s *sheet) encode() {
 }
 
 // parallel visits every thumbnail, several at a time.
-func (s *sheet) parallel(visit func(t *thumb)) {
-	work := make(chan *thumb)
+func (s *sheet) parallel(visit func(t *thumbnail)) {
+	work := make(chan *thumbnail)
 	var done sync.WaitGroup
 	for range runtime.GOMAXPROCS(0) {
 		done.Go(func() {
@@ -256,7 +256,7 @@ func (s *sheet) parallel(visit func(t *thumb)) {
 			}
 		})
 	}
-	s.each(func(t *thumb) { work <- t })
+	s.each(func(t *thumbnail) { work <- t })
 	close(work)
 	done.Wait()
 }
@@ -277,7 +277,7 @@ func (f Figure) SaveImagesE(ctx context.Context, folder string) (int, error) {
 	}
 	var errs []error
 	done := map[string]bool{}
-	s.each(func(t *thumb) {
+	s.each(func(t *thumbnail) {
 		name := fileName(t.id) + strings.ToLower(filepath.Ext(t.source.Path))
 		if t.full == nil || done[name] {
 			return

@@ -126,7 +126,7 @@ func (s *sheet) box(r image.Rectangle) (w, h float64) {
 	return float64(r.Dx()) * scale, float64(r.Dy()) * scale
 }
 
-func (t *thumb) alt() string {
+func (t *thumbnail) alt() string {
 	return oneLine(strings.Join(append([]string{t.id}, t.captions...), ", "))
 }
 

@@ -2,23 +2,16 @@ package plots
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"image"
 	"image/color"
-	_ "image/gif" // formats that pictures come in
 	"image/jpeg"
-	_ "image/png"
-	"io/fs"
-	"os"
 	"path/filepath"
-	"strings"
 
 	"golang.org/x/image/draw"
-	_ "golang.org/x/image/webp"
 
 	"antipode/datasets/mask"
-	"antipode/internal/exif"
+	"antipode/internal/thumb"
 	"antipode/kernel/client"
 )
 
@@ -31,8 +24,8 @@ const (
 	background      // the background with a white hole
 )
 
-// thumb is one image of a sheet.
-type thumb struct {
+// thumbnail is one image of a sheet.
+type thumbnail struct {
 	id       string
 	source   client.Image
 	mask     client.Mask
@@ -50,27 +43,18 @@ type thumb struct {
 
 const jpegType = "image/jpeg"
 
-// load reads the picture and shrinks it to at most most pixels a side; what stands in the way is kept as the thumb's reason.
-func (t *thumb) load(s *settings, most float64) {
+// load reads the picture and shrinks it to at most most pixels a side; what stands in the way is kept as the thumbnail's reason.
+func (t *thumbnail) load(s *settings, most float64) {
 	if t.source.Path == "" {
 		t.reason = "no image"
 		return
 	}
-	data, err := os.ReadFile(t.source.Path)
+	full, err := thumb.Load(t.source.Path)
 	if err != nil {
-		var pe *fs.PathError
-		if errors.As(err, &pe) {
-			err = pe.Err
-		}
 		t.reason = err.Error()
 		return
 	}
-	img, _, err := image.Decode(bytes.NewReader(data))
-	if err != nil {
-		t.reason = strings.TrimPrefix(err.Error(), "image: ")
-		return
-	}
-	t.full = onWhite(upright(img, exif.Orientation(data)))
+	t.full = full
 	defer t.shrink(most)
 	if t.box != nil {
 		t.bits = rectangle(t.full.Rect.Dx(), t.full.Rect.Dy(), *t.box)
@@ -110,25 +94,15 @@ func rectangle(w, h int, box [4]float64) mask.Bitmap {
 	return out
 }
 
-// shrink makes a large picture small, so that many fit into memory.
-func (t *thumb) shrink(most float64) {
-	if t.full == nil {
-		return
+// shrink makes a large image small, so that many fit into memory.
+func (t *thumbnail) shrink(most float64) {
+	if t.full != nil {
+		t.full = thumb.Within(t.full, most)
 	}
-	zoom := most / float64(max(t.full.Rect.Dx(), t.full.Rect.Dy()))
-	if zoom < 1 {
-		t.full = scaled(t.full, zoom)
-	}
-}
-
-func scaled(img *image.RGBA, zoom float64) *image.RGBA {
-	out := image.NewRGBA(image.Rect(0, 0, max(1, int(float64(img.Rect.Dx())*zoom+0.5)), max(1, int(float64(img.Rect.Dy())*zoom+0.5))))
-	draw.BiLinear.Scale(out, out.Rect, img, img.Rect, draw.Src, nil)
-	return out
 }
 
 // crop keeps the square around the centre and coarsens the mask to side × side patches.
-func (t *thumb) crop(side int) {
+func (t *thumbnail) crop(side int) {
 	n := min(t.bits.Width, t.bits.Height)
 	x0, y0 := (t.bits.Width-n)/2, (t.bits.Height-n)/2
 	square, bits := image.NewRGBA(image.Rect(0, 0, n, n)), mask.New(n, n)
@@ -142,12 +116,12 @@ func (t *thumb) crop(side int) {
 }
 
 // encode makes the thumbnail: the longer side has at most size · scale pixels, of which scale make a CSS pixel.
-func (t *thumb) encode(s *settings, size, scale float64, quality int) {
+func (t *thumbnail) encode(s *settings, size, scale float64, quality int) {
 	zoom := size * scale / float64(max(t.full.Rect.Dx(), t.full.Rect.Dy()))
 	if zoom > 1 && t.bits.Pix == nil {
 		zoom = 1
 	}
-	small := scaled(t.full, zoom)
+	small := thumb.Scaled(t.full, zoom)
 	if t.bits.Pix != nil {
 		t.overlay(small, s, max(s.theme.Outlines*scale*min(1, size/120), 1.5))
 	}
@@ -157,7 +131,7 @@ func (t *thumb) encode(s *settings, size, scale float64, quality int) {
 }
 
 // overlay draws what the mask says onto the thumbnail; the outline is line pixels wide.
-func (t *thumb) overlay(img *image.RGBA, s *settings, line float64) {
+func (t *thumbnail) overlay(img *image.RGBA, s *settings, line float64) {
 	w, h := img.Rect.Dx(), img.Rect.Dy()
 	white := color.RGBA{255, 255, 255, 255}
 	for y := range h {
@@ -192,34 +166,10 @@ func (t *thumb) overlay(img *image.RGBA, s *settings, line float64) {
 	}
 }
 
-func onWhite(img image.Image) *image.RGBA {
-	out := image.NewRGBA(image.Rect(0, 0, img.Bounds().Dx(), img.Bounds().Dy()))
-	draw.Draw(out, out.Rect, image.White, image.Point{}, draw.Src)
-	draw.Draw(out, out.Rect, img, img.Bounds().Min, draw.Over)
-	return out
-}
-
 // name is what a message calls the picture.
-func (t *thumb) name() string {
+func (t *thumbnail) name() string {
 	if t.source.Path == "" {
 		return t.id
 	}
 	return filepath.Base(t.source.Path)
-}
-
-// upright turns and mirrors an image as its EXIF orientation asks.
-func upright(img image.Image, orientation int) image.Image {
-	if orientation == 1 {
-		return img
-	}
-	r := img.Bounds()
-	w, h := exif.Size(orientation, r.Dx(), r.Dy())
-	out := image.NewNRGBA(image.Rect(0, 0, w, h))
-	for y := range h {
-		for x := range w {
-			sx, sy := exif.Source(orientation, r.Dx(), r.Dy(), x, y)
-			out.Set(x, y, img.At(r.Min.X+sx, r.Min.Y+sy))
-		}
-	}
-	return out
 }
