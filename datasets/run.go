@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"antipode/kernel/cell"
 	"antipode/kernel/client"
@@ -86,24 +85,6 @@ func (t Table) Save(path string) {
 	cell.Print(Summary(filepath.Base(path), res))
 }
 
-// printRows is how many rows [Table.Print] shows.
-const printRows = 20
-
-// Print runs the table and prints its first 20 rows as text.
-func (t Table) Print() {
-	ctx, stop := cell.Context()
-	defer stop()
-	f, err := t.Rows(ctx)
-	if err != nil {
-		cell.Fail(err)
-		return
-	}
-	cell.Print(Format(f, printRows))
-}
-
-// Show is Print, for tables; figures have a Show of their own.
-func (t Table) Show() { t.Print() }
-
 // request sends the plan to the executor. estimate says that the caller did not ask for the work by name, so that a long
 // run is announced first.
 func (t Table) request(ctx context.Context, req client.Request, estimate bool) (*client.Result, error) {
@@ -122,7 +103,7 @@ func (t Table) request(ctx context.Context, req client.Request, estimate bool) (
 	announced := !estimate
 	res, err := exec.Run(ctx, req, func(p client.Progress) {
 		if left := p.Left(); !announced && left > time.Minute {
-			say(fmt.Sprintf("%s: %d items to do, about %.0f minutes", p.Stage, p.Total-p.Done, left.Minutes()+0.5))
+			say(fmt.Sprintf("%s: %d items, about %.0f min", p.Stage, p.Total-p.Done, left.Minutes()))
 			announced = true
 		}
 		bar.Update(p)
@@ -138,49 +119,4 @@ func (t Table) request(ctx context.Context, req client.Request, estimate bool) (
 		return nil, err
 	}
 	return res, nil
-}
-
-// Format writes a frame's first rows as an aligned text table; limit 0 = all.
-func Format(f *Frame, limit int) string {
-	n := f.Len()
-	if limit > 0 {
-		n = min(n, limit)
-	}
-	widths := make([]int, len(f.Columns))
-	cells := make([][]string, n)
-	for i := range f.Columns {
-		widths[i] = utf8.RuneCountInString(f.Columns[i].Name)
-		for r := range n {
-			s := strings.Join(strings.Fields(f.Columns[i].Cell(r)), " ")
-			if utf8.RuneCountInString(s) > 48 {
-				s = string([]rune(s)[:47]) + "…"
-			}
-			cells[r] = append(cells[r], s)
-			widths[i] = max(widths[i], utf8.RuneCountInString(s))
-		}
-	}
-	var b strings.Builder
-	write := func(values func(i int) string) {
-		for i := range f.Columns {
-			s := values(i)
-			pad := strings.Repeat(" ", widths[i]-utf8.RuneCountInString(s))
-			if i > 0 {
-				b.WriteString("  ")
-			}
-			if f.Columns[i].Kind == client.Number {
-				b.WriteString(pad + s)
-			} else {
-				b.WriteString(s + pad)
-			}
-		}
-		b.WriteByte('\n')
-	}
-	write(func(i int) string { return f.Columns[i].Name })
-	for r := range n {
-		write(func(i int) string { return cells[r][i] })
-	}
-	if n < f.Len() {
-		fmt.Fprintf(&b, "… and %d more rows\n", f.Len()-n)
-	}
-	return b.String()
 }

@@ -151,7 +151,7 @@ func (c *chart) html() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return `<figure style="margin:0"><img style="max-width:100%" alt="` + html.EscapeString(oneLine(s.title+". "+s.about)) +
+	return `<figure style="margin:0"><img style="max-width:100%" alt="` + html.EscapeString(s.description()) +
 		`" src="` + dataURI("image/svg+xml", s.svg()) + `"></figure>`, nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"image/color"
 	"image/jpeg"
 	"image/png"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -81,7 +82,7 @@ func TestInlineBytes(t *testing.T) {
 		for _, m := range uri.FindAllStringSubmatch(page, -1) {
 			total, count = total+len(m[1]), count+1
 		}
-		if total > plots.InlineBytes || total < plots.InlineBytes/20 {
+		if total > plots.InlineBytes(n) || total < plots.InlineBytes(n)/20 {
 			t.Errorf("limit %d: %d bytes inline", n, total)
 		}
 		if count != n {
@@ -280,5 +281,51 @@ func TestSave(t *testing.T) {
 	}
 	if err := plots.Bars(averages(), "coverage").SaveE(context.Background(), "f.gif"); err == nil || !strings.Contains(err.Error(), ".svg, .png or .html") {
 		t.Errorf("a GIF: %v", err)
+	}
+}
+
+// TestBundle shows figures in three forms: the PNG has a palette and a limited size, whatever the images are.
+func TestBundle(t *testing.T) {
+	var images []client.Image
+	for i := range 24 {
+		images = append(images, store(t, "noise.png", encodePNG(t, noise(uint64(i), 96))))
+	}
+	table := datasets.FromFrame(&datasets.Frame{Columns: []client.Column{client.TextColumn("region", []string{"a", "b"}), client.NumberColumn("v", []float64{0.25, 1})}})
+	for name, c := range map[string]struct {
+		f          plots.Figure
+		html, text string
+		width      int // of the PNG; 0 = whatever fits
+	}{
+		"bars": {plots.Bars(table, "v", plots.Title("Bars <b>")), `src="data:image/svg+xml;base64,`, "Bars <b>. ", 700},
+		"grid": {plots.Grid(imageTable(images, nil)), `src="data:image/jpeg;base64,`, "Images. n = 24 images.", 0},
+	} {
+		b, err := c.f.Bundle(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(b.HTML, c.html) || !strings.HasPrefix(b.Text, c.text) || strings.Contains(b.Text, "\n") {
+			t.Errorf("%s: text %q, HTML %.200s", name, b.Text, b.HTML)
+		}
+		img, err := png.Decode(bytes.NewReader(b.PNG))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, palette := img.(*image.Paletted); !palette || len(b.PNG) > plots.PreviewBytes || c.width > 0 && img.Bounds().Dx() != c.width {
+			t.Errorf("%s: a PNG of %d bytes, %v, palette %t", name, len(b.PNG), img.Bounds(), palette)
+		}
+		if corner := img.At(0, 0); corner != (color.RGBA{255, 255, 255, 255}) {
+			t.Errorf("%s: the background is %v", name, corner)
+		}
+		blue := 0
+		for y := range img.Bounds().Dy() {
+			for x := range img.Bounds().Dx() {
+				if like(img.At(x, y), 0, 0x72, 0xB2) {
+					blue++
+				}
+			}
+		}
+		if want := 43 * 250 * 1.25; name == "bars" && math.Abs(float64(blue)/want-1) > 0.03 {
+			t.Errorf("%d blue dots, want about %.0f", blue, want)
+		}
 	}
 }

@@ -16,8 +16,21 @@ import (
 	"antipode/plots/internal/typeset"
 )
 
-// png paints the scene. Text is shaped in the fonts at hand; what no font has is left out and counted in a line at the foot.
+// png paints the scene as a PNG file.
 func (s *scene) png(dpi int) ([]byte, error) {
+	img, err := s.paint(dpi)
+	if err != nil {
+		return nil, err
+	}
+	var out bytes.Buffer
+	if err := png.Encode(&out, img); err != nil {
+		return nil, err
+	}
+	return out.Bytes(), nil
+}
+
+// paint draws the scene. Text is shaped in the available fonts; what no font has is left out and counted in a line at the foot.
+func (s *scene) paint(dpi int) (image.Image, error) {
 	lines := map[label]typeset.Line{}
 	missing := typeset.Missing{}
 	for _, shape := range s.shapes {
@@ -36,7 +49,7 @@ func (s *scene) png(dpi int) ([]byte, error) {
 	// One unit of the canvas is one CSS pixel: 1/72 of its "inch", which has dpi·72/96 dots.
 	const largest = 20000
 	if w, h := s.width*float64(dpi)/96, height*float64(dpi)/96; w > largest || h > largest {
-		return nil, fmt.Errorf("the picture would be %.0f × %.0f dots; give fewer dots per inch", w, h)
+		return nil, fmt.Errorf("the image would be %.0f × %.0f dots; give fewer dots per inch", w, h)
 	}
 	c := vgimg.NewWith(vgimg.UseWH(vg.Length(s.width), vg.Length(height)), vgimg.UseDPI(dpi*72/96), vgimg.UseBackgroundColor(s.theme.Paper))
 	at := func(p pt) vg.Point { return vg.Point{X: vg.Length(p.x), Y: vg.Length(height - p.y)} }
@@ -87,11 +100,7 @@ func (s *scene) png(dpi int) ([]byte, error) {
 			c.DrawImage(vg.Rectangle{Min: corner, Max: corner.Add(vg.Point{X: vg.Length(v.width), Y: vg.Length(v.height)})}, opaque(v.image))
 		}
 	}
-	var out bytes.Buffer
-	if err := png.Encode(&out, c.Image()); err != nil {
-		return nil, err
-	}
-	return out.Bytes(), nil
+	return c.Image(), nil
 }
 
 // paint puts a shaped label down. The layout keeps room for the widths that measure gives, which are the same on every

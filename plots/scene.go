@@ -22,6 +22,15 @@ type scene struct {
 	shapes        []any // path, disc, label, picture
 }
 
+// description is the scene in one line: its title and its caption, which gives the numbers of rows.
+func (s *scene) description() string {
+	title := oneLine(s.title)
+	if title != "" && s.about != "" && !strings.ContainsAny(title[len(title)-1:], ".!?:") {
+		title += "."
+	}
+	return strings.TrimSpace(title + " " + oneLine(s.about))
+}
+
 type pt struct{ x, y float64 }
 
 // path is a line or, where it has a fill, an area. An alpha of 0 means not stroked or not filled.

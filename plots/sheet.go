@@ -46,8 +46,9 @@ type sheetCell struct {
 	more   int    // pictures left out of it
 }
 
-// inlineBytes is how much image data a figure holds at most, as base64 characters.
-const inlineBytes = 200_000
+// inlineBytes is how much image data the HTML of a figure of n images holds at most, as base64 characters: more for many
+// images, each of which costs about a thousand whatever it shows.
+func inlineBytes(n int) int { return min(60_000+1000*n, 190_000) }
 
 // thumbs makes a thumbnail of each row of the frame.
 func (s *settings) thumbs(f *datasets.Frame) ([]*thumbnail, error) {
@@ -220,7 +221,10 @@ func (s *sheet) encode() {
 	steps := []struct {
 		scale   float64
 		quality int
-	}{{1.5, 82}, {1.25, 80}, {1, 80}, {1, 65}, {0.8, 60}, {0.66, 50}, {0.5, 45}}
+	}{{1.5, 82}, {1.25, 80}, {1.1, 80}, {1, 75}, {1, 65}, {0.9, 60}, {0.8, 55}, {0.66, 50}, {0.5, 45}}
+	n := 0
+	s.each(func(*thumbnail) { n++ })
+	most := inlineBytes(n)
 	for i, step := range steps {
 		s.parallel(func(t *thumbnail) {
 			if t.full != nil {
@@ -229,7 +233,7 @@ func (s *sheet) encode() {
 		})
 		total := 0
 		s.each(func(t *thumbnail) { total += base64.StdEncoding.EncodedLen(len(t.data)) })
-		if total <= inlineBytes {
+		if total <= most {
 			return
 		}
 		if i < len(steps)-1 {
@@ -237,11 +241,11 @@ func (s *sheet) encode() {
 		}
 		total = 0
 		s.each(func(t *thumbnail) {
-			if total += base64.StdEncoding.EncodedLen(len(t.data)); total > inlineBytes {
+			if total += base64.StdEncoding.EncodedLen(len(t.data)); total > most {
 				t.data, t.reason = nil, "left out"
 			}
 		})
-		s.caption = append(s.caption, "Some pictures are left out to keep the figure small.")
+		s.caption = append(s.caption, "Some images are left out to keep the figure small.")
 	}
 }
 

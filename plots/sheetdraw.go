@@ -130,12 +130,18 @@ func (t *thumbnail) alt() string {
 	return oneLine(strings.Join(append([]string{t.id}, t.captions...), ", "))
 }
 
+// HTML has the text color of the page it stands in, light or dark; muted and rule are styles that suit both.
+const (
+	muted = "opacity:.7"
+	rule  = "1px solid rgba(128,128,128,.4)"
+)
+
 // html writes the sheet as a table of images in a <figure>.
 func (s *sheet) html() (string, error) {
 	th := s.set.theme
 	var b strings.Builder
 	const plain = `border:0;background:none;text-align:left;vertical-align:top`
-	fmt.Fprintf(&b, `<figure style="margin:0;max-width:%spx;font-family:%s;font-size:%spx;color:%s">`+"\n", num(th.Width), escape(th.Fonts), num(th.Text), hex(th.Ink))
+	fmt.Fprintf(&b, `<figure style="margin:0;max-width:%spx;font-family:%s;font-size:%spx">`+"\n", num(th.Width), escape(th.Fonts), num(th.Text))
 	fmt.Fprintf(&b, `<div style="font-size:%spx;font-weight:bold;margin-bottom:6px">%s</div>`+"\n", num(th.Title), text(s.title))
 	b.WriteString(`<table style="border-collapse:collapse;border:0;margin:0;font-size:inherit;color:inherit">` + "\n")
 	columns := len(s.across)
@@ -181,15 +187,15 @@ func (s *sheet) html() (string, error) {
 		}
 	}
 	b.WriteString("</table>\n")
-	fmt.Fprintf(&b, `<figcaption style="font-size:%spx;color:%s;font-style:normal">%s</figcaption></figure>`, num(th.Small), hex(th.Muted), text(strings.Join(s.caption, " ")))
+	fmt.Fprintf(&b, `<figcaption style="font-size:%spx;%s;font-style:normal">%s</figcaption></figure>`, num(th.Small), muted, text(strings.Join(s.caption, " ")))
 	return b.String(), nil
 }
 
 func (s *sheet) htmlCell(b *strings.Builder, c sheetCell) {
 	th := s.set.theme
 	note := func(words string) {
-		fmt.Fprintf(b, `<div style="width:%[1]spx;height:%[1]spx;border:1px dashed %[2]s;color:%[2]s;font-size:%[3]spx;box-sizing:border-box;padding:4px">%[4]s</div>`,
-			num(s.size), hex(th.Muted), num(th.Small), text(words))
+		fmt.Fprintf(b, `<div style="width:%[1]spx;height:%[1]spx;border:1px dashed;%[2]s;font-size:%[3]spx;box-sizing:border-box;padding:4px">%[4]s</div>`,
+			num(s.size), muted, num(th.Small), text(words))
 	}
 	if len(c.thumbs) == 0 && c.empty != "" {
 		note(c.empty)
@@ -212,7 +218,7 @@ func (s *sheet) htmlCell(b *strings.Builder, c sheetCell) {
 		b.WriteString("</div>")
 	}
 	if c.more > 0 {
-		fmt.Fprintf(b, `<div style="font-size:%spx;color:%s">+ %d more</div>`, num(th.Small), hex(th.Muted), c.more)
+		fmt.Fprintf(b, `<div style="font-size:%spx;%s">+ %d more</div>`, num(th.Small), muted, c.more)
 	}
 }
 

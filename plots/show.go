@@ -13,11 +13,37 @@ func (f Figure) Show() { inCell(f.ShowE) }
 
 // ShowE is Show for programs: it returns the error.
 func (f Figure) ShowE(ctx context.Context) error {
-	text, err := f.HTML(ctx)
+	b, err := f.Bundle(ctx)
 	if err != nil {
 		return err
 	}
-	return display(text, f.what+": drawn; a terminal shows no pictures, Save(\"figure.svg\") writes it to a file\n")
+	if !cell.InNotebook() {
+		b.Text += ". A terminal shows no images: Save(\"figure.svg\") writes the figure to a file"
+	}
+	b.Text += "\n"
+	cell.Show(b)
+	return nil
+}
+
+// Bundle draws the figure in the forms that a notebook stores: HTML, a PNG of limited size for what shows no HTML, and a line of
+// text that describes it.
+func (f Figure) Bundle(ctx context.Context) (cell.Bundle, error) {
+	d, err := f.draw(ctx)
+	if err != nil {
+		return cell.Bundle{}, err
+	}
+	var b cell.Bundle
+	var s *scene
+	if b.HTML, err = d.html(); err == nil {
+		if s, err = d.scene(); err == nil {
+			b.PNG, err = s.preview(previewBytes)
+		}
+	}
+	if err != nil {
+		return cell.Bundle{}, fmt.Errorf("%s: %w", f.what, err)
+	}
+	b.Text = s.description()
+	return b, nil
 }
 
 // Save draws the figure into a file: .svg, .png or .html. Failures are those of [Figure.Show].
@@ -43,14 +69,4 @@ func inCell(work func(context.Context) error) {
 	if err := work(ctx); err != nil {
 		cell.Fail(err)
 	}
-}
-
-// display is the one place where figures meet the notebook: HTML there, text elsewhere.
-func display(html, text string) error {
-	if cell.InNotebook() {
-		cell.HTML(html)
-	} else {
-		cell.Print(text)
-	}
-	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -167,5 +168,24 @@ func TestTableErrors(t *testing.T) {
 	}
 	if err := printed().SaveE(ctx, "t.docx"); err == nil {
 		t.Error("a .docx is accepted")
+	}
+}
+
+// TestHTMLOnDarkPages finds no color of text in HTML: on a dark page it would be dark on dark.
+func TestHTMLOnDarkPages(t *testing.T) {
+	img, m := half()
+	images := imageTable([]client.Image{store(t, "half.png", encodePNG(t, img)), {}}, []client.Mask{m, {}})
+	for name, form := range map[string]func(context.Context) (string, error){
+		"table": printed().Titled("A title").Noted("A note").HTML,
+		"grid":  plots.Grid(images, plots.Outline("mask"), plots.Captions("id"), plots.PerCell(1)).HTML,
+		"bars":  plots.Bars(averages(), "coverage").HTML,
+	} {
+		page, err := form(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if found := regexp.MustCompile(`[";]color:(?:[^i]|i[^n])[^;"]*`).FindString(page); found != "" {
+			t.Errorf("%s: %s", name, found)
+		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"antipode/datasets"
+	"antipode/kernel/cell"
 	"antipode/kernel/client"
 )
 
@@ -231,7 +232,8 @@ func (v TableView) ShowE(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return display(html, plain)
+	cell.Show(cell.Bundle{HTML: html, Text: plain})
+	return nil
 }
 
 // Show is [TableView.ShowE] for cells; failures are those of [Figure.Show].

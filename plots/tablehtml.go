@@ -4,7 +4,8 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"unicode"
+
+	"github.com/rivo/uniseg"
 
 	"antipode/datasets"
 	"antipode/kernel/client"
@@ -61,21 +62,23 @@ func (v TableView) HTML(ctx context.Context) (string, error) {
 			gap = ";margin-top:10px"
 			b.WriteByte('\n')
 		}
-		fmt.Fprintf(&b, `<table style="border-collapse:collapse;font-family:%s;font-size:%spx;color:%s%s">`+"\n", escape(th.Fonts), num(th.Text), hex(th.Ink), gap)
+		fmt.Fprintf(&b, `<table style="border-collapse:collapse;margin-left:0;font-family:%s;font-size:%spx;font-variant-numeric:tabular-nums%s">`+"\n",
+			escape(th.Fonts), num(th.Text), gap)
 		if v.title != "" && i == 0 {
-			fmt.Fprintf(&b, `<caption style="text-align:left;font-weight:bold;font-size:%spx;color:%s;padding:0 0 6px 0">%s</caption>`+"\n", num(th.Title), hex(th.Ink), text(v.title))
+			fmt.Fprintf(&b, `<caption style="text-align:left;font-weight:bold;font-size:%spx;color:inherit;padding:0 0 6px 0">%s</caption>`+"\n",
+				num(th.Title), text(v.title))
 		}
-		t.html(&b, th)
+		t.html(&b)
 		b.WriteString("</table>")
 	}
 	if note := bodies[len(bodies)-1].note(); note != "" {
-		fmt.Fprintf(&b, "\n"+`<div style="font-family:%s;font-size:%spx;color:%s">%s</div>`, escape(th.Fonts), num(th.Small), hex(th.Muted), text(note))
+		fmt.Fprintf(&b, "\n"+`<div style="font-family:%s;font-size:%spx;%s">%s</div>`, escape(th.Fonts), num(th.Small), muted, text(note))
 	}
 	return b.String(), nil
 }
 
 // html writes the heads and rows of a block.
-func (t *body) html(b *strings.Builder, th Theme) {
+func (t *body) html(b *strings.Builder) {
 	align := func(i int) string {
 		if t.number[i] {
 			return "right"
@@ -88,26 +91,26 @@ func (t *body) html(b *strings.Builder, th Theme) {
 		for _, g := range t.groups() {
 			style := "text-align:center;padding:3px 10px"
 			if g.name != "" {
-				style += ";border-bottom:1px solid " + hex(th.Rule)
+				style += ";border-bottom:" + rule
 			}
 			fmt.Fprintf(b, `<th colspan="%d" style="%s">%s</th>`, g.to-g.from, style, text(g.name))
 		}
 		b.WriteString("</tr>\n")
 	}
-	b.WriteString("<tr>")
+	b.WriteString(`<tr style="border-bottom:1px solid">`)
 	for i, h := range t.heads {
-		fmt.Fprintf(b, `<th style="text-align:%s;padding:3px 10px;border-bottom:1px solid %s">%s</th>`, align(i), hex(th.Ink), text(h))
+		fmt.Fprintf(b, `<th style="text-align:%s;padding:3px 10px">%s</th>`, align(i), text(h))
 	}
 	b.WriteString("</tr></thead>\n<tbody>\n")
 	for _, row := range t.cells {
-		b.WriteString("<tr>")
+		b.WriteString(`<tr style="border-bottom:` + rule + `">`)
 		for i, c := range row {
-			style := fmt.Sprintf("text-align:%s;padding:3px 10px;border-bottom:1px solid %s;font-variant-numeric:tabular-nums", align(i), hex(th.Rule))
-			if t.number[i] {
+			style := "text-align:" + align(i) + ";padding:3px 10px"
+			if t.number[i] && strings.Contains(c, " ") {
 				style += ";white-space:nowrap"
 			}
 			if c == "no data" && t.number[i] {
-				style += ";color:" + hex(th.Muted)
+				style += ";" + muted
 			}
 			fmt.Fprintf(b, `<td style="%s">%s</td>`, style, text(c))
 		}
@@ -142,7 +145,7 @@ func (t *body) text(b *strings.Builder) {
 	widths := make([]int, len(t.heads))
 	for _, row := range append([][]string{t.heads}, t.cells...) {
 		for i, c := range row {
-			widths[i] = max(widths[i], columnsOf(c))
+			widths[i] = max(widths[i], uniseg.StringWidth(c))
 		}
 	}
 	if t.spans != nil {
@@ -152,11 +155,11 @@ func (t *body) text(b *strings.Builder) {
 			for _, w := range widths[g.from:g.to] {
 				wide += w
 			}
-			if more := columnsOf(g.name) - wide; more > 0 {
+			if more := uniseg.StringWidth(g.name) - wide; more > 0 {
 				widths[g.to-1] += more
 				wide += more
 			}
-			pad := wide - columnsOf(g.name)
+			pad := wide - uniseg.StringWidth(g.name)
 			line += strings.Repeat(" ", pad/2) + g.name + strings.Repeat(" ", pad-pad/2) + "  "
 		}
 		b.WriteString(strings.TrimRight(line, " ") + "\n")
@@ -164,7 +167,7 @@ func (t *body) text(b *strings.Builder) {
 	for _, row := range append([][]string{t.heads}, t.cells...) {
 		line := ""
 		for i, c := range row {
-			pad := strings.Repeat(" ", widths[i]-columnsOf(c))
+			pad := strings.Repeat(" ", widths[i]-uniseg.StringWidth(c))
 			if t.number[i] {
 				line += pad + c + "  "
 			} else {
@@ -173,19 +176,4 @@ func (t *body) text(b *strings.Builder) {
 		}
 		b.WriteString(strings.TrimRight(line, " ") + "\n")
 	}
-}
-
-// columnsOf is how many columns of a terminal the text takes.
-func columnsOf(text string) int {
-	n := 0
-	for _, r := range text {
-		switch {
-		case unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf):
-		case unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul):
-			n += 2
-		default:
-			n++
-		}
-	}
-	return n
 }

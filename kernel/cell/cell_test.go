@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -271,5 +272,24 @@ func TestNotes(t *testing.T) {
 	want := "group \"north\": 3 of 16 have no mask\ngroup \"south\": 4 of 16 have no mask\nanother kind\nand 3 more like: group \"north\": 3 of 16 have no mask\n"
 	if string(text) != want {
 		t.Errorf("told:\n%swant:\n%s", text, want)
+	}
+}
+
+// TestBundleData: each form that is there has its type, and an empty one none.
+func TestBundleData(t *testing.T) {
+	all := Bundle{HTML: "<b>x</b>", SVG: "<svg/>", PNG: []byte("png"), Text: "x\n"}
+	want := map[protocol.MIMEType]any{"text/html": "<b>x</b>", "image/svg+xml": "<svg/>", "image/png": []byte("png"), "text/plain": "x"}
+	if got := all.data(); !reflect.DeepEqual(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+	if got := (Bundle{Text: "\n"}).data(); len(got) > 0 {
+		t.Errorf("an empty bundle: %v", got)
+	}
+}
+
+func TestPlain(t *testing.T) {
+	source := `<style>p { color: red }</style><p>a &lt;b&gt;</p><table><tr><td>1</td><td>2</td></tr><tr><td>3</td></tr></table><!-- no --><img src="data:x" alt="a &quot;plot&quot;">`
+	if got, want := plain(source), "a <b>\n1 2\n3\na \"plot\""; got != want {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }

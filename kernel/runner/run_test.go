@@ -136,7 +136,7 @@ func TestRunTwice(t *testing.T) {
 	}
 	if got, want := len(first.Cells[1].Outputs), 5; got != want {
 		t.Errorf("%d outputs, want %d, in the order of the calls", got, want)
-	} else if first.Cells[1].Outputs[1].Data["text/html"] != "<b>b</b>" || first.Cells[1].Outputs[2].Data["text/plain"] != "c" {
+	} else if shown := first.Cells[1].Outputs[1].Data; shown["text/html"] != "<b>b</b>" || shown["text/plain"] != "b" || first.Cells[1].Outputs[2].Data["text/plain"] != "c" {
 		t.Errorf("outputs are out of order: %q", summary(first.Cells[1]))
 	}
 	second, err := run(t, t.Context(), Options{Notebook: path, Out: path}) // in place, by name

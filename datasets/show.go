@@ -1,0 +1,183 @@
+package datasets
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/rivo/uniseg"
+
+	"antipode/datasets/mask"
+	"antipode/internal/thumb"
+	"antipode/kernel/cell"
+	"antipode/kernel/client"
+)
+
+// How many rows [Table.Print] and [Table.Show] show.
+const (
+	printRows = 20
+	showRows  = 10
+)
+
+// Print runs the table and prints its first 20 rows as text.
+func (t Table) Print() {
+	inCell(func(ctx context.Context) error {
+		f, err := t.Rows(ctx)
+		if err == nil {
+			cell.Print(Format(f, printRows))
+		}
+		return err
+	})
+}
+
+// Show runs the table and shows its first 10 rows and its size: in a notebook as an HTML table with thumbnails, elsewhere as
+// text. In a notebook a failure prints one line and ends the cell.
+func (t Table) Show() { inCell(t.ShowE) }
+
+// ShowE is Show for programs: it returns the error.
+func (t Table) ShowE(ctx context.Context) error {
+	f, err := t.Rows(ctx)
+	if err != nil {
+		return err
+	}
+	b := cell.Bundle{Text: Format(f, showRows) + size(f) + "\n"}
+	if cell.InNotebook() {
+		b.HTML = tableHTML(f, showRows)
+	}
+	cell.Show(b)
+	return nil
+}
+
+// inCell runs work under the cell's context and reports its failure to the cell.
+func inCell(work func(context.Context) error) {
+	ctx, stop := cell.Context()
+	defer stop()
+	if err := work(ctx); err != nil {
+		cell.Fail(err)
+	}
+}
+
+// size is the line below a shown table.
+func size(f *Frame) string {
+	return count(f.Len(), "row") + " × " + count(len(f.Columns), "column")
+}
+
+func count(n int, what string) string {
+	if n != 1 {
+		what += "s"
+	}
+	return fmt.Sprintf("%d %s", n, what)
+}
+
+// more is the line for the rows that are not shown; "" where all are.
+func more(f *Frame, shown int) string {
+	if left := f.Len() - shown; left > 0 {
+		return "… " + count(left, "more row")
+	}
+	return ""
+}
+
+// Format writes a frame's first rows as an aligned text table; limit 0 = all.
+func Format(f *Frame, limit int) string {
+	n := f.Len()
+	if limit > 0 {
+		n = min(n, limit)
+	}
+	lines := make([][]string, n+1)
+	widths := make([]int, len(f.Columns))
+	for i := range f.Columns {
+		c := &f.Columns[i]
+		for r := range n + 1 {
+			s := c.Name
+			if r > 0 {
+				s = cut(oneLine(cellText(c, r-1)), 48)
+			}
+			lines[r] = append(lines[r], s)
+			widths[i] = max(widths[i], uniseg.StringWidth(s))
+		}
+	}
+	var b strings.Builder
+	for _, cells := range lines {
+		line := ""
+		for i, s := range cells {
+			pad := strings.Repeat(" ", widths[i]-uniseg.StringWidth(s))
+			if f.Columns[i].Kind == client.Number {
+				line += pad + s + "  "
+			} else {
+				line += s + pad + "  "
+			}
+		}
+		b.WriteString(strings.TrimRight(line, " ") + "\n")
+	}
+	if line := more(f, n); line != "" {
+		b.WriteString(line + "\n")
+	}
+	return b.String()
+}
+
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+// cut shortens a text to n characters, the last of them an ellipsis.
+func cut(s string, n int) string {
+	if r := []rune(s); len(r) > n {
+		return string(r[:n-1]) + "…"
+	}
+	return s
+}
+
+// cellText is a value as it is shown: "" for no value, whole numbers whole, images, masks and vectors by their sizes.
+func cellText(c *Column, row int) string {
+	switch c.Kind {
+	case client.Number:
+		return numberText(c.Numbers[row])
+	case client.Picture:
+		return imageText(c.Images[row])
+	case client.Masked:
+		return maskText(c.Masks[row])
+	case client.Vector:
+		if c.Vectors[row] != nil {
+			return fmt.Sprintf("%d float32", len(c.Vectors[row]))
+		}
+		return ""
+	}
+	return c.Cell(row)
+}
+
+// numberText writes a whole number with all its digits and others with six.
+func numberText(v float64) string {
+	switch {
+	case math.IsNaN(v):
+		return ""
+	case v == math.Trunc(v) && math.Abs(v) < 1<<53:
+		return strconv.FormatFloat(v, 'f', -1, 64)
+	case math.Abs(v) >= 1e6 && math.Abs(v) < 1e15:
+		return strconv.FormatFloat(v, 'f', 1, 64)
+	}
+	return strconv.FormatFloat(v, 'g', 6, 64)
+}
+
+func imageText(img client.Image) string {
+	if img.Path == "" {
+		return ""
+	}
+	w, h, err := thumb.Size(img.Path)
+	if err != nil {
+		return "image: " + err.Error()
+	}
+	return fmt.Sprintf("image %d×%d", w, h)
+}
+
+// maskText gives the size of a mask and the share of it that is object.
+func maskText(m client.Mask) string {
+	if m.Counts == "" {
+		return ""
+	}
+	area, err := mask.Area(m)
+	if err != nil {
+		return "mask: " + err.Error()
+	}
+	share := 100 * float64(area) / float64(max(1, m.Size[0]*m.Size[1]))
+	return fmt.Sprintf("mask %d×%d, %.0f %%", m.Size[1], m.Size[0], share)
+}

@@ -1,0 +1,185 @@
+package datasets
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"image"
+	"image/png"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"antipode/datasets/mask"
+	"antipode/kernel/client"
+)
+
+// shown is a table of n rows with a column of each kind; row 2 has no values and row 3 an image that cannot be read.
+func shown(t *testing.T, n int) *Frame {
+	t.Helper()
+	var b bytes.Buffer
+	if err := png.Encode(&b, image.NewRGBA(image.Rect(0, 0, 200, 100))); err != nil {
+		t.Fatal(err)
+	}
+	good := filepath.Join(t.TempDir(), "good.png")
+	if err := os.WriteFile(good, b.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	bits := mask.New(200, 100)
+	for i := range bits.Pix {
+		bits.Pix[i] = i%200 < 46
+	}
+	f := textFrame("id", "prompt", "outcome", "reason")
+	var images []client.Image
+	var masks []client.Mask
+	var seeds, scores []float64
+	var vectors [][]float32
+	for i := range n {
+		f.Add([]string{fmt.Sprintf("i%d", i+1), `<script>alert("x")</script> & 水`, "ok", ""})
+		images, masks = append(images, client.Image{Path: good}), append(masks, mask.Encode(bits))
+		seeds, scores, vectors = append(seeds, 1e9+float64(i)), append(scores, 0.5+float64(i)/3), append(vectors, make([]float32, 768))
+	}
+	images[1], masks[1], seeds[1], scores[1], vectors[1] = client.Image{}, client.Mask{}, math.NaN(), math.NaN(), nil
+	images[2] = client.Image{Path: filepath.Join(t.TempDir(), "gone.png")}
+	f.Columns[2].Texts[1], f.Columns[3].Texts[1] = "refused", strings.Repeat("because ", 60)
+	return f.With(client.ImageColumn("image", images), client.MaskColumn("mask", masks), client.NumberColumn("seed", seeds),
+		client.NumberColumn("score", scores), client.VectorColumn("full", vectors))
+}
+
+// textFrame is a frame of text columns.
+func textFrame(names ...string) *Frame {
+	specs := make([]client.ColumnSpec, len(names))
+	for i, name := range names {
+		specs[i] = client.ColumnSpec{Name: name, Kind: client.Text}
+	}
+	return client.NewFrame(specs)
+}
+
+func TestShownHTML(t *testing.T) {
+	page := tableHTML(shown(t, 192), 10)
+	for want, n := range map[string]int{
+		`<tr style="border-bottom:1px solid rgba`:                 10,
+		`<img width="64" height="32" `:                            17, // 8 images and 9 masks
+		`alt="image 200×100" src="data:image/jpeg;base64,`:        8,
+		`alt="mask 200×100, 23 %" src="data:image/png;base64,`:    9,
+		"<bdi>mask 200×100, 23 %</bdi>":                           9,
+		"<bdi>1000000000</bdi>":                                   1,
+		"<bdi>1.5</bdi>":                                          1,
+		"<bdi>768 float32</bdi>":                                  9,
+		">none</span>":                                            5,
+		"image: no such file or directory":                        1,
+		"<bdi>refused</bdi>":                                      1,
+		"…</bdi></span>":                                          1,
+		"&lt;script&gt;alert(&#34;x&#34;)&lt;/script&gt; &amp; 水": 10,
+		"<script": 0,
+		"… 182 more rows · 192 rows × 9 columns": 1,
+	} {
+		if got := strings.Count(page, want); got != n {
+			t.Errorf("%d times %q, want %d", got, want, n)
+		}
+	}
+	if found := regexp.MustCompile(`[";](color|background)[^;"]*:[^;"]*`).FindString(page); found != "" {
+		t.Errorf("a color of its own, which a dark page hides: %s", found)
+	}
+	if len(page) > 60_000 {
+		t.Errorf("%d bytes", len(page))
+	}
+}
+
+// Thumbnails have a common limit; what is beyond it is described.
+func TestShownHTMLIsBounded(t *testing.T) {
+	room := 100
+	f := shown(t, 3)
+	if got := cellHTML(f.Column("image"), 0, &room); got != "<bdi>image 200×100</bdi>" {
+		t.Errorf("an image without room: %s", got)
+	}
+	huge := client.Mask{Size: [2]int{60000, 60000}, Counts: "0"}
+	if got := maskPNG(huge); got != nil {
+		t.Errorf("a mask of 3.6 gigapixels is drawn")
+	}
+}
+
+func TestShownText(t *testing.T) {
+	f := shown(t, 12)
+	text := Format(f, 2) + size(f)
+	lines := strings.Split(text, "\n")
+	if len(lines) != 5 || lines[3] != "… 10 more rows" || lines[4] != "12 rows × 9 columns" {
+		t.Fatalf("%d lines:\n%s", len(lines), text)
+	}
+	for _, want := range []string{"image 200×100  mask 200×100, 23 %  1000000000    0.5  768 float32", "refused  because because because"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+	if one := size(f.Pick([]int{0})); one != "1 row × 9 columns" {
+		t.Error(one)
+	}
+	for v, want := range map[float64]string{4294967295: "4294967295", -3: "-3", 0.123456789: "0.123457", 1234567.89: "1234567.9", 1e300: "1e+300"} {
+		if got := numberText(v); got != want {
+			t.Errorf("%v: %s, want %s", v, got, want)
+		}
+	}
+}
+
+// slow is an executor that reports work for some minutes and returns a frame.
+type slow struct{ frame *Frame }
+
+func (s slow) Run(_ context.Context, _ client.Request, progress func(client.Progress)) (*client.Result, error) {
+	for done := range 2 {
+		progress(client.Progress{Stage: "segment archipelago-clipseg", Done: done, Total: 189, Rate: 1.2})
+	}
+	return &client.Result{Frame: s.frame, Rows: s.frame.Len()}, nil
+}
+
+// Before more than a minute of work Show says once how much it is; Run, which asks for the work by name, does not.
+func TestEstimate(t *testing.T) {
+	client.Register(slow{shown(t, 3)})
+	t.Cleanup(func() { client.Register(nil) })
+	table := New("slow", nil, nil)
+	for name, work := range map[string]func(){"show": table.Show, "print": table.Print, "run": table.Run} {
+		said := captured(t, &os.Stderr, func() { captured(t, &os.Stdout, work) })
+		want := "segment archipelago-clipseg: 189 items, about 3 min\n"
+		if name == "run" {
+			want = ""
+		}
+		if said != want {
+			t.Errorf("%s: %q, want %q", name, said, want)
+		}
+	}
+	var text string
+	captured(t, &os.Stderr, func() { text = captured(t, &os.Stdout, table.Show) })
+	if !strings.HasSuffix(text, "\n3 rows × 9 columns\n") {
+		t.Errorf("shown:\n%s", text)
+	}
+}
+
+// captured is what work writes to a standard stream.
+func captured(t *testing.T, stream **os.File, work func()) string {
+	t.Helper()
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := *stream
+	*stream = w
+	text := make(chan string)
+	go func() {
+		all, _ := io.ReadAll(r)
+		text <- string(all)
+	}()
+	work()
+	*stream = before
+	w.Close()
+	select {
+	case all := <-text:
+		return all
+	case <-time.After(5 * time.Second):
+		t.Fatal("the stream is not closed")
+		return ""
+	}
+}
