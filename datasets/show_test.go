@@ -63,18 +63,18 @@ func textFrame(names ...string) *Frame {
 func TestShownHTML(t *testing.T) {
 	page := tableHTML(shown(t, 192), 10)
 	for want, n := range map[string]int{
-		`<tr style="border-bottom:1px solid rgba`:                 10,
-		`<img width="64" height="32" `:                            17, // 8 images and 9 masks
-		`alt="image 200×100" src="data:image/jpeg;base64,`:        8,
-		`alt="mask 200×100, 23 %" src="data:image/png;base64,`:    9,
-		"<bdi>mask 200×100, 23 %</bdi>":                           9,
-		"<bdi>1000000000</bdi>":                                   1,
-		"<bdi>1.5</bdi>":                                          1,
-		"<bdi>768 float32</bdi>":                                  9,
-		">none</span>":                                            5,
-		"image: no such file or directory":                        1,
-		"<bdi>refused</bdi>":                                      1,
-		"…</bdi></span>":                                          1,
+		`<tr style="border-bottom:1px solid rgba`:              10,
+		`<img width="64" height="32" `:                         17, // 8 images and 9 masks
+		`alt="image 200×100" src="data:image/jpeg;base64,`:     8,
+		`alt="mask 200×100, 23 %" src="data:image/png;base64,`: 9,
+		">23 %</div>":                      9,
+		"<bdi>1000000000</bdi>":            1,
+		"<bdi>1.5</bdi>":                   1,
+		"<bdi>768 float32</bdi>":           9,
+		">none</span>":                     5,
+		"image: no such file or directory": 1,
+		"<bdi>refused</bdi>":               1,
+		"…</bdi></span>":                   1,
 		"&lt;script&gt;alert(&#34;x&#34;)&lt;/script&gt; &amp; 水": 10,
 		"<script": 0,
 		"… 182 more rows · 192 rows × 9 columns": 1,

@@ -88,7 +88,8 @@ func cellHTML(c *Column, row int, room *int) string {
 	case client.Masked:
 		if data := maskPNG(c.Masks[row]); data != nil {
 			at := image.Pt(c.Masks[row].Size[1], c.Masks[row].Size[0])
-			return thumbnail("image/png", data, at, text, room) + `<div style="` + faint + `">` + escaped(text) + "</div>"
+			_, share, _ := strings.Cut(text, ", ")
+			return thumbnail("image/png", data, at, text, room) + `<div style="white-space:nowrap">` + share + "</div>"
 		}
 	case client.Text:
 		return longHTML(c.Texts[row])
@@ -117,7 +118,7 @@ func thumbnail(mime string, data []byte, size image.Point, text string, room *in
 	return strings.Replace(cell.Image(mime, data, text), "<img ", shape, 1)
 }
 
-// maskPNG draws a mask, white on black and small; nil where it cannot be read.
+// maskPNG draws a mask, white on gray and small; nil where it cannot be read.
 func maskPNG(m client.Mask) []byte {
 	if m.Size[0]*m.Size[1] > maxMask {
 		return nil
@@ -130,7 +131,7 @@ func maskPNG(m client.Mask) []byte {
 	if most := max(w, h); most > thumbDots {
 		w, h = max(1, w*thumbDots/most), max(1, h*thumbDots/most)
 	}
-	img := image.NewPaletted(image.Rect(0, 0, w, h), color.Palette{color.Black, color.White})
+	img := image.NewPaletted(image.Rect(0, 0, w, h), color.Palette{color.Gray{0x60}, color.White})
 	for y := range h {
 		for x := range w {
 			if bits.At((2*x+1)*bits.Width/(2*w), (2*y+1)*bits.Height/(2*h)) {
