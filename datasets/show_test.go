@@ -64,6 +64,7 @@ func TestShownHTML(t *testing.T) {
 	page := tableHTML(shown(t, 192), 10)
 	for want, n := range map[string]int{
 		`<tr style="border-bottom:1px solid rgba`:              10,
+		`padding:3px 10px;min-width:64px"`:                     20,
 		`<img width="64" height="32" `:                         17, // 8 images and 9 masks
 		`alt="image 200×100" src="data:image/jpeg;base64,`:     8,
 		`alt="mask 200×100, 23 %" src="data:image/png;base64,`: 9,

@@ -55,7 +55,7 @@ func tableHTML(f *Frame, limit int) string {
 		b.WriteString(`<tr style="border-bottom:` + hairline + `">`)
 		for i := range f.Columns {
 			c := &f.Columns[i]
-			fmt.Fprintf(&b, `<td style="text-align:%s;padding:3px 10px">%s</td>`, align(c), cellHTML(c, r, &room))
+			fmt.Fprintf(&b, `<td style="text-align:%s;padding:3px 10px%s">%s</td>`, align(c), width(c, r), cellHTML(c, r, &room))
 		}
 		b.WriteString("</tr>\n")
 	}
@@ -66,6 +66,17 @@ func tableHTML(f *Frame, limit int) string {
 	}
 	b.WriteString(`<div style="font-size:12px;` + faint + `">` + foot + "</div>")
 	return b.String()
+}
+
+// width is the style that keeps a column wide enough for its images and sentences: pages squeeze both in wide tables.
+func width(c *Column, row int) string {
+	switch {
+	case c.Kind == client.Picture || c.Kind == client.Masked:
+		return fmt.Sprintf(";min-width:%dpx", thumbSide)
+	case c.Kind == client.Text && len(c.Texts[row]) > 24:
+		return ";min-width:14em"
+	}
+	return ""
 }
 
 // cellHTML is a value in a table. room is what thumbnails may still take.
