@@ -8,6 +8,8 @@
 //	indoor := photos.Where("scene", "==", "indoor").Sample(20, "region", 7)
 //	plots.Grid(indoor, plots.Rows("region")).Show()
 //
+// [Table.Show] shows the first rows with thumbnails of images and masks; [Table.Print] prints them as text.
+//
 // # Sources
 //
 // [CSV], [Parquet], [Folder] and [FromRows] read what you have; [Archipelago] is the built-in fictional world; the

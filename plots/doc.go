@@ -23,12 +23,20 @@
 //
 // [Grid] (images by block, row and column, ranked by a number, with the outline of a mask or a box and captions),
 // [Segments] (an image taken apart by its mask), [Gallery] (a reference image and what matched it). Thumbnails are inline
-// and stay under 200 KB in total; [Figure.SaveImages] copies the originals.
+// and stay under 190 KB in total, 84 KB for 24 images; [Figure.SaveImages] copies the originals.
 //
 // # Printed tables
 //
 // [Table] prints columns as HTML, text, Markdown, CSV and LaTeX; [TableView.Wide], [TableView.Blocks] and
 // [TableView.Spans] give it the layout of papers.
+//
+// # What a notebook stores
+//
+// A shown figure is stored in three forms, of which each front end chooses one. HTML is the full drawing: an <img> with the
+// SVG on white, or a table of images; JupyterLab shows it in notebooks that it does not trust too, which it refuses for a bare
+// SVG. PNG is for what shows no HTML, such as LaTeX: 96 dots per inch with a palette, less where that would take more than
+// 24 KB. Text is one line. A printed table is HTML and aligned text. HTML sets no text color, so that it can be read on
+// light and dark pages.
 //
 // # The figures and tables of five papers
 //
