@@ -159,10 +159,28 @@ func TestSanitiseKeeps(t *testing.T) {
 		`<table style="border-collapse: collapse"><thead><tr><th scope="col" style="text-align: right">n</th></tr></thead><tbody><tr><td colspan="2">1</td></tr></tbody></table>`,
 		`<details open=""><summary>more</summary><p dir="rtl" lang="ar">نص</p></details>`,
 		`<bdi style="font-variant-numeric: tabular-nums">12</bdi>`,
+		`<tr style="border-bottom: 1px solid rgba(128,128,128,.4)"><td style="text-align: left; padding: 3px 10px; min-width: 64px"><span style="opacity: .6">none</span></td></tr>`,
 		`<figure style="margin: 0; max-width: 640.5px"><img width="96" height="64" alt="a &amp; b" src="data:image/jpeg;base64,/9j/4AAQ" style="display: block"><figcaption>हिन्दी</figcaption></figure>`,
 	} {
 		if got := sanitise(s); got != s {
 			t.Errorf("sanitise changed\n%s\nto\n%s", s, got)
 		}
+	}
+}
+
+// A result in several forms stands in the page once, in the best of them.
+func TestBundleStandsOnce(t *testing.T) {
+	all := map[string]any{"text/html": "<b>as HTML</b>", "image/svg+xml": "<svg/>", "image/png": "cG5n", "text/plain": "as text"}
+	for _, c := range [][2]string{
+		{"text/html", "<b>as HTML</b>"},
+		{"image/svg+xml", `src="data:image/svg+xml;base64,PHN2Zy8+"`},
+		{"image/png", `src="data:image/png;base64,cG5n"`},
+		{"text/plain", "as text</pre>"},
+	} {
+		got := outputHTML(&Output{Type: DisplayData, Data: all})
+		if !strings.Contains(got, c[1]) || strings.Count(got, `class="out`) != 1 {
+			t.Errorf("%s is the best form: %s", c[0], got)
+		}
+		delete(all, c[0])
 	}
 }
