@@ -128,16 +128,18 @@ func TestRun(t *testing.T) {
 
 // Two runs of one notebook give the same bytes, and one that succeeds has status 0.
 func TestRunTwice(t *testing.T) {
-	path := write(t, code("var n = 2"), code("%%\ncell.Print(\"a\")\ncell.HTML(\"<b>b</b>\")\ncell.Say(\"c\")\nfor i := range n {\n\tcell.Print(fmt.Sprint(i))\n}"),
+	path := write(t, code("var n = 2"), code("%%\ncell.Print(\"a\")\ncell.HTML(\"<b>b</b>\")\ncell.Say(\"c\")\ncell.PNG([]byte(\"png\"), \"an image\")\nfor i := range n {\n\tcell.Print(fmt.Sprint(i))\n}"),
 		code("%%\nfmt.Fprintln(os.Stderr, \"no\")\npanic(\"boo\")", "raises-exception"))
 	first, err := run(t, t.Context(), Options{Notebook: path})
 	if err != nil || ExitStatus(err) != 0 {
 		t.Fatal(err)
 	}
-	if got, want := len(first.Cells[1].Outputs), 5; got != want {
+	if got, want := len(first.Cells[1].Outputs), 6; got != want {
 		t.Errorf("%d outputs, want %d, in the order of the calls", got, want)
 	} else if shown := first.Cells[1].Outputs[1].Data; shown["text/html"] != "<b>b</b>" || shown["text/plain"] != "b" || first.Cells[1].Outputs[2].Data["text/plain"] != "c" {
 		t.Errorf("outputs are out of order: %q", summary(first.Cells[1]))
+	} else if shown := first.Cells[1].Outputs[3].Data; shown["image/png"] != "cG5n" || shown["text/plain"] != "an image" {
+		t.Errorf("a PNG is stored as %q", shown)
 	}
 	second, err := run(t, t.Context(), Options{Notebook: path, Out: path}) // in place, by name
 	if err != nil {
