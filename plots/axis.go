@@ -92,8 +92,13 @@ func numberAxis(low, high float64, limits *[2]float64, n int) axis {
 	return a
 }
 
-// short writes a number with at most four significant digits.
-func short(v float64) string { return strconv.FormatFloat(v, 'g', 4, 64) }
+// short writes a whole number with all its digits, a seed for example, and others with at most four significant ones.
+func short(v float64) string {
+	if v == math.Trunc(v) && math.Abs(v) < 1<<53 {
+		return strconv.FormatFloat(v, 'f', -1, 64)
+	}
+	return strconv.FormatFloat(v, 'g', 4, 64)
+}
 
 // reach is the smallest range that holds all values and their intervals.
 func reach(low, high float64, v value) (float64, float64) {

@@ -329,3 +329,14 @@ func TestBundle(t *testing.T) {
 		}
 	}
 }
+
+// A seed below an image has all its digits.
+func TestNumbersBelowImages(t *testing.T) {
+	img, _ := half()
+	f := &datasets.Frame{Columns: []client.Column{client.TextColumn("id", []string{"a"}), client.NumberColumn("seed", []float64{4294967295}),
+		client.NumberColumn("distance", []float64{0.123456}), client.ImageColumn("image", []client.Image{store(t, "x.png", encodePNG(t, img))})}}
+	page, err := plots.Grid(datasets.FromFrame(f), plots.Captions("seed", "distance")).HTML(context.Background())
+	if err != nil || !strings.Contains(page, "seed 4294967295<") || !strings.Contains(page, "distance 0.1235<") {
+		t.Errorf("%v\n%s", err, uri.ReplaceAllString(page, ""))
+	}
+}
