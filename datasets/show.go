@@ -32,8 +32,8 @@ func (t Table) Print() {
 	})
 }
 
-// Show runs the table and shows its first 10 rows and its size: in a notebook as an HTML table with thumbnails, elsewhere as
-// text. In a notebook a failure prints one line and ends the cell.
+// Show runs the table and shows its first 10 rows and its size: in a notebook as an HTML table with thumbnails, elsewhere
+// as text. In a notebook a failure prints one line and ends the cell.
 func (t Table) Show() { inCell(t.ShowE) }
 
 // ShowE is Show for programs: it returns the error.

@@ -38,8 +38,8 @@ func tableHTML(f *Frame, limit int) string {
 	n := min(f.Len(), limit)
 	room := thumbBytes
 	var b strings.Builder
-	b.WriteString(`<table style="border-collapse:collapse;margin-left:0;font-size:12px;font-variant-numeric:tabular-nums">` +
-		"\n" + `<thead><tr style="border-bottom:1px solid">`)
+	const style = "border-collapse:collapse;margin-left:0;font-size:12px;font-variant-numeric:tabular-nums"
+	b.WriteString(`<table style="` + style + `">` + "\n" + `<thead><tr style="border-bottom:1px solid">`)
 	align := func(c *Column) string {
 		if c.Kind == client.Number {
 			return "right"

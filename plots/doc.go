@@ -32,10 +32,10 @@
 //
 // # What a notebook stores
 //
-// A shown figure is stored in three forms, of which each front end chooses one. HTML is the full drawing: an <img> with the
-// SVG on white, or a table of images; JupyterLab shows it in notebooks that it does not trust too, which it refuses for a bare
-// SVG. PNG is for what shows no HTML, such as LaTeX: 96 dots per inch with a palette, less where that would take more than
-// 24 KB. Text is one line. A printed table is HTML and aligned text. HTML sets no text color, so that it can be read on
+// A shown figure is stored in three forms, of which each front end chooses one. HTML is the full drawing: an <img> with
+// the SVG on white, or a table of images; JupyterLab shows it in notebooks that it does not trust too, which it refuses
+// for a bare SVG. PNG is for what shows no HTML, such as LaTeX: 96 dots per inch with a palette, less where that would
+// take more than 24 KB. Text is one line. A printed table is HTML and aligned text. HTML sets no text color, so that it can be read on
 // light and dark pages.
 //
 // # The figures and tables of five papers

@@ -310,7 +310,8 @@ func TestBundle(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, palette := img.(*image.Paletted); !palette || len(b.PNG) > plots.PreviewBytes || c.width > 0 && img.Bounds().Dx() != c.width {
+		_, palette := img.(*image.Paletted)
+		if !palette || len(b.PNG) > plots.PreviewBytes || c.width > 0 && img.Bounds().Dx() != c.width {
 			t.Errorf("%s: a PNG of %d bytes, %v, palette %t", name, len(b.PNG), img.Bounds(), palette)
 		}
 		if corner := img.At(0, 0); corner != (color.RGBA{255, 255, 255, 255}) {

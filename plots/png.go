@@ -29,7 +29,8 @@ func (s *scene) png(dpi int) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// paint draws the scene. Text is shaped in the available fonts; what no font has is left out and counted in a line at the foot.
+// paint draws the scene. Text is shaped in the available fonts; what no font has is left out and counted in a line at the
+// foot.
 func (s *scene) paint(dpi int) (image.Image, error) {
 	lines := map[label]typeset.Line{}
 	missing := typeset.Missing{}

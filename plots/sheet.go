@@ -46,8 +46,8 @@ type sheetCell struct {
 	more   int    // pictures left out of it
 }
 
-// inlineBytes is how much image data the HTML of a figure of n images holds at most, as base64 characters: more for many
-// images, each of which costs about a thousand whatever it shows.
+// inlineBytes is how much image data the HTML of a figure of n images holds at most, as base64 characters: more for
+// many images, each of which costs about a thousand whatever it shows.
 func inlineBytes(n int) int { return min(60_000+1000*n, 190_000) }
 
 // thumbs makes a thumbnail of each row of the frame.

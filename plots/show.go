@@ -25,8 +25,8 @@ func (f Figure) ShowE(ctx context.Context) error {
 	return nil
 }
 
-// Bundle draws the figure in the forms that a notebook stores: HTML, a PNG of limited size for what shows no HTML, and a line of
-// text that describes it.
+// Bundle draws the figure in the forms that a notebook stores: HTML, a PNG of limited size for what shows no HTML, and a
+// line of text that describes it.
 func (f Figure) Bundle(ctx context.Context) (cell.Bundle, error) {
 	d, err := f.draw(ctx)
 	if err != nil {

@@ -62,8 +62,8 @@ func (v TableView) HTML(ctx context.Context) (string, error) {
 			gap = ";margin-top:10px"
 			b.WriteByte('\n')
 		}
-		fmt.Fprintf(&b, `<table style="border-collapse:collapse;margin-left:0;font-family:%s;font-size:%spx;font-variant-numeric:tabular-nums%s">`+"\n",
-			escape(th.Fonts), num(th.Text), gap)
+		style := "border-collapse:collapse;margin-left:0;font-variant-numeric:tabular-nums"
+		fmt.Fprintf(&b, `<table style="%s;font-family:%s;font-size:%spx%s">`+"\n", style, escape(th.Fonts), num(th.Text), gap)
 		if v.title != "" && i == 0 {
 			fmt.Fprintf(&b, `<caption style="text-align:left;font-weight:bold;font-size:%spx;color:inherit;padding:0 0 6px 0">%s</caption>`+"\n",
 				num(th.Title), text(v.title))

@@ -43,7 +43,7 @@ type thumbnail struct {
 
 const jpegType = "image/jpeg"
 
-// load reads the picture and shrinks it to at most most pixels a side; what stands in the way is kept as the thumbnail's reason.
+// load reads the image and shrinks it to at most most pixels a side; what stands in the way is kept as its reason.
 func (t *thumbnail) load(s *settings, most float64) {
 	if t.source.Path == "" {
 		t.reason = "no image"

@@ -1,4 +1,4 @@
-// Package thumb reads image files for display: the right way up, opaque and small. Figures and shown tables both use it.
+// Package thumb reads image files for display: the right way up, opaque and small. Figures and shown tables use it.
 package thumb
 
 import (

@@ -75,16 +75,16 @@ func (b Bundle) data() map[protocol.MIMEType]any {
 	return data
 }
 
-// HTML shows a piece of HTML under the cell, with its text for front ends that show none; outside a notebook it does nothing.
-// The caller escapes what comes from data.
+// HTML shows a piece of HTML under the cell, with its text for front ends that show none; outside a notebook it does
+// nothing. The caller escapes what comes from data.
 func HTML(source string) {
 	if InNotebook() {
 		Show(Bundle{HTML: source, Text: plain(source)})
 	}
 }
 
-// SVG shows a drawing as an image, in which no script runs; alt describes it to those who do not see it. Outside a notebook
-// it does nothing.
+// SVG shows a drawing as an image, in which no script runs; alt describes it to those who do not see it. Outside a
+// notebook it does nothing.
 func SVG(svg, alt string) {
 	if InNotebook() {
 		Show(Bundle{HTML: Image("image/svg+xml", []byte(svg), alt), SVG: svg, Text: alt})
