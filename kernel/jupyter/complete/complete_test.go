@@ -1,0 +1,310 @@
+package complete
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"unicode/utf8"
+)
+
+// files are a small module.
+var files = map[string]string{
+	"go.mod": "module notebook.test/m\n\ngo 1.26\n",
+	"tables/tables.go": `// Package tables holds tables.
+package tables
+
+import ("context"; "net/http/httputil")
+
+// A Table has rows.
+type Table struct {
+	Name   string // of the table
+	hidden httputil.BufferPool
+}
+
+// Photos is a table. Its rows are photographs.
+func Photos() Table { return Table{} }
+
+// Head keeps the first n rows.
+func (t Table) Head(n int) Table { return t }
+
+// Rows runs the table.
+func (t *Table) Rows(ctx context.Context) ([]string, error) { return nil, nil }
+
+func (t Table) private() {}
+`,
+	"plots/plots.go": `// Package plots draws tables.
+package plots
+
+import "notebook.test/m/tables"
+
+// Bars draws a bar for each row.
+type Bars struct {
+	Table tables.Table // Table is drawn.
+	Y     string       // Y names the column of values.
+	inner int
+}
+
+// Show shows it.
+func (b Bars) Show() {}
+
+// An Option changes a figure.
+type Option func()
+
+// Grid shows images.
+func Grid(t tables.Table, options ...Option) Bars { return Bars{} }
+
+// Great is no option.
+func Great() int { return 1 }
+
+// Green is one.
+func Green() Option { return nil }
+
+// Groups is one too.
+func Groups(by string) Option { return nil }
+
+// Limit is a number.
+const Limit = 3
+
+var unexported = Limit
+`,
+	"plots/extra/extra.go": "// Package extra is imported by nobody.\npackage extra\n\n// Line is a line.\nfunc Line() {}\n",
+}
+
+const prelude = `%noautoget
+import (
+	"fmt"
+	"strings"
+	"notebook.test/m/plots"
+	"notebook.test/m/tables"
+)
+func init_antipode() { fmt.Print() }
+%%
+`
+
+// service is one of the small module; it tells the test when it has to complain.
+func service(t testing.TB) *Service {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range files {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return New(Options{ModuleDir: dir, Prelude: prelude, Say: func(text string) { t.Error(text) }})
+}
+
+// request is one whose cursor is at the mark ‸.
+func request(t testing.TB, marked string, cells ...string) Request {
+	t.Helper()
+	before, after, ok := strings.Cut(marked, "‸")
+	if !ok {
+		t.Fatalf("no cursor in %q", marked)
+	}
+	return Request{Cells: cells, Code: before + after, Cursor: utf8.RuneCountInString(before)}
+}
+
+func texts(c Completion) (list []string) {
+	for _, m := range c.Matches {
+		list = append(list, m.Text)
+	}
+	return list
+}
+
+func TestComplete(t *testing.T) {
+	s := service(t)
+	photos := "%%\nvar inner = 1\nphotos.Rows()"
+	for _, c := range []struct {
+		name, code string
+		cells      []string
+		want       string // the matches; with a "…" at the end, the first ones
+	}{
+		{"end of a declaration", "var x = plots.Gr‸", nil, "Great Green Grid Groups"},
+		{"end of a declaration, more follows", "var x = plots.Gri‸\nvar y = 3\n%%\ny++", nil, "Grid"},
+		{"the case differs", "var x = plots.gri‸", nil, "Grid"},
+		{"without a declaration", "plots.Gri‸", nil, "Grid"},
+		{"without a declaration, after one", "var x = 1\nplots.Gri‸", nil, "Grid"},
+		{"below %%", "%%\nfmt.Prin‸", nil, "Print Printf Println"},
+		{"above %%", "var x = strings.ToUpperS‸\n%%\nfmt.Println(x)", nil, "ToUpperSpecial"},
+		{"magics", "%env A=1\n!ls \\\n  plots.\nvar x = plots.Gri‸", nil, "Grid"},
+		{"arguments, by their type", `var x = plots.Grid(tables.Photos(), plots.Gr‸)`, nil, "Green Groups Great Grid"},
+		{"arguments that are not finished", `var x = plots.Grid(tables.Photos(), plots.Gr‸`, nil, "Green Groups Great Grid"},
+		{"all of a package", "var x = plots.‸", nil, "Bars Great Green Grid Groups Limit Option"},
+		{"unfinished before and after", "var a = plots.\nvar b = tables.Ph‸\nvar c = plots.(", nil, "Photos"},
+		{"unfinished above in main", "%%\nx := strings.Split(\nif x {\ny := tables.Ph‸", nil, "Photos"},
+		{"a statement", "%%\nif len(strings.Fie‸", nil, "Fields FieldsFunc FieldsFuncSeq FieldsSeq"},
+		{"a value of an earlier cell", "photos.‸", []string{"var photos = tables.Photos().Head(3)", photos}, "Head Name Rows"},
+		{"a later cell wins", "var x = v.‸", []string{"var v = tables.Photos()", "var v, w = plots.Bars{}, 2"}, "Show Table Y"},
+		{"this cell wins", "var v = plots.Bars{}\nvar x = v.‸", []string{"var v = tables.Photos()"}, "Show Table Y"},
+		{"main is not seen later", "var x = inn‸", []string{photos}, ""},
+		{"names of cells", "var x = pho‸", []string{"var photos, phone = 1, 2\nfunc photo() {}"}, "phone photo photos"},
+		{"names of a block", "%%\nfor photo := range 3 {\n\tpho‸\n}", []string{"var photos = 1"}, "photo photos"},
+		{"no later name", "%%\npho‸\nphoto := 1", []string{"var photos = 1"}, "photos"},
+		{"fields", "var x = plots.Bars{‸}", nil, "Table Y"},
+		{"fields that are left", "%%\nplots.Bars{Y: \"a\", ‸", nil, "Table"},
+		{"the value of a field", "var s, n = \"\", 1\nvar x = plots.Bars{Y: ‸}", nil, "s…"},
+		{"methods of an own type", "%%\nvar x T\nx.‸", []string{"type T struct{ a int }\nfunc (t T) b() {}"}, "a b"},
+		{"a chain", "var x = tables.Photos().Head(2).He‸", nil, "Head"},
+		{"a package of a cell's import", "%%\nr.Shu‸", []string{"import r \"math/rand\""}, "Shuffle"},
+		{"a package that nobody imports", "%%\nextra.‸", nil, "Line"},
+		{"the name of such a package", "ext‸", nil, "extra"},
+		{"keywords", "%%\nswit‸", nil, "switch"},
+		{"a declaration's keyword", "va‸", nil, "var"},
+		{"the universe", "%%\nx := appe‸", nil, "append"},
+		{"code points", "var é, 世, z = \"😀\", plots.Bars{}, tables.Ph‸", nil, "Photos"},
+		{"line ends of Windows", "var a = 1\r\n%%\r\nfmt.Prin‸\r\n", nil, "Print Printf Println"},
+		{"in a string", "var x = plots.Grid(\"plots.‸", nil, ""},
+		{"in a comment", "// plots.‸", nil, ""},
+		{"in a long comment", "%%\n/* a\nplots.‸", nil, ""},
+		{"on a magic", "!ls plots.‸", nil, ""},
+		{"a new name", "var pho‸", []string{"var photos = 1"}, ""},
+		{"no such member", "var x = plots.Nothing‸", nil, ""},
+		{"no such name", "var x = nothing.Gr‸", nil, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := request(t, c.code, c.cells...)
+			got := s.Complete(t.Context(), r)
+			list := strings.Join(texts(got), " ")
+			want, first := strings.CutSuffix(c.want, "…")
+			if list != want && !(first && strings.HasPrefix(list, want+" ")) {
+				t.Errorf("matches %q, want %q", list, c.want)
+			}
+			points := []rune(r.Code)
+			replaced := string(points[got.Start:got.End])
+			for _, m := range texts(got) {
+				if !strings.HasPrefix(strings.ToLower(m), strings.ToLower(replaced)) || got.End != r.Cursor {
+					t.Fatalf("%q would replace %q (%d to %d, cursor %d)", m, replaced, got.Start, got.End, r.Cursor)
+				}
+			}
+		})
+	}
+}
+
+func TestMatch(t *testing.T) {
+	s := service(t)
+	for _, c := range []struct {
+		code string
+		want Match
+	}{
+		{"plots.Gri‸", Match{"Grid", "function", "func(t tables.Table, options ...plots.Option) plots.Bars", "Grid shows images."}},
+		{"plots.Bar‸", Match{"Bars", "type", "struct{Table tables.Table; Y string}", "Bars draws a bar for each row."}},
+		{"plots.Lim‸", Match{"Limit", "const", "untyped int = 3", "Limit is a number."}},
+		{"tables.Photos().He‸", Match{"Head", "method", "func(n int) tables.Table", "Head keeps the first n rows."}},
+		{"tables.Photos().Na‸", Match{"Name", "field", "string", "of the table"}},
+		{"var mine = 2 // Mine is two.\nvar x = mine‸", Match{"mine", "var", "int", "Mine is two."}},
+		{"plo‸", Match{"plots", "module", "package notebook.test/m/plots", "Package plots draws tables."}},
+		{"retu‸", Match{"return", "keyword", "", ""}},
+	} {
+		got := s.Complete(t.Context(), request(t, c.code))
+		if len(got.Matches) != 1 || got.Matches[0] != c.want {
+			t.Errorf("%s: %+v, want %+v", c.code, got.Matches, c.want)
+		}
+	}
+}
+
+func TestInspect(t *testing.T) {
+	s := service(t)
+	head := "```go\nfunc (tables.Table).Head(n int) tables.Table\n```\n\nHead keeps the first n rows."
+	for _, c := range []struct{ name, code, want string }{
+		{"a method", "var x = tables.Photos().He‸ad(2)", head},
+		{"after its name", "var x = tables.Photos().Head‸", head},
+		{"among its arguments", "var x = tables.Photos().Head(‸", head},
+		{"among its arguments, later", "%%\ntables.Photos().Head(2 + ‸)", head},
+		{"in a string argument", "%%\ntables.Photos().Head(\"colu‸mn\")", head},
+		{"an unfinished cell", "%%\nif x := tables.Photos().He‸ad(", head},
+		{"a type", "var x plots.Bars‸", "```go\ntype Bars struct {\n\tTable tables.Table // Table is drawn.\n\tY     string       " +
+			"// Y names the column of values.\n\t// and unexported fields\n}\nfunc (plots.Bars).Show()\n```\n\nBars draws a bar for each row."},
+		{"a constant", "var x = plots.Limit‸", "```go\nconst plots.Limit untyped int = 3\n```\n\nLimit is a number."},
+		{"a package", "var x = plo‸ts.Limit", "```go\npackage plots // import \"notebook.test/m/plots\"\n```\n\nPackage plots draws tables."},
+		{"an own variable", "// mine is 2.\nvar mine = 2\nvar x = min‸e", "```go\nvar mine int\n```\n\nmine is 2."},
+		{"a field", "var x = plots.Bars{Y‸: \"a\"}", "```go\nfield Y string\n```\n\nY names the column of values."},
+	} {
+		got := s.Inspect(t.Context(), request(t, c.code))
+		if !got.Found || got.Markdown != c.want {
+			t.Errorf("%s: %v %q, want %q", c.name, got.Found, got.Markdown, c.want)
+		}
+	}
+	for code, want := range map[string]string{
+		"%%\nfmt.Println‸(1)":      "Println formats using the default formats for its operands",
+		"%%\nx := append‸":         "The append built-in function appends elements",
+		"%%\nx := make(map[‸":      "The make built-in function allocates",
+		"%%\nextra.Li‸ne()":        "Line is a line.",
+		"%%\nx := strings.Fields‸": "func strings.Fields(s string) []string",
+	} {
+		got := s.Inspect(t.Context(), request(t, code))
+		if !got.Found || !strings.Contains(got.Plain, want) || strings.Contains(got.Plain, "```") || !strings.Contains(got.Markdown, want) {
+			t.Errorf("%s: %+v, want %q", code, got, want)
+		}
+	}
+	for _, code := range []string{"‸", "var x = ‸", "%%\nnothing‸", "plots.Nothing‸", "plots.‸", "// plots.Gri‸d", "!plots.Grid‸", "func‸", "%%\nx ==‸ 3)("} {
+		if got := s.Inspect(t.Context(), request(t, code)); got != (Inspection{}) {
+			t.Errorf("%s: %+v", code, got)
+		}
+	}
+}
+
+// TestEveryPosition: nothing that is half written makes go/parser or go/types give up.
+func TestEveryPosition(t *testing.T) {
+	s := service(t)
+	s.Complete(t.Context(), Request{}) // waits for the loader
+	code := "%env X\nimport \"os\"\n// é\nvar a, b = plots.Bars{Y: `x\ny`}, func(n int) int { return n }\ntype T[P any] struct{ p P }\n" +
+		"func (t T[P]) M() (x, y int) { for i := range 3 { defer t.M(); x += i }; return }\nconst (c = iota; d)\nphotos.Show()\n" +
+		"%%\nswitch v := any(a).(type) {\ncase T[int]: v.p++\ndefault:\n\tgo func() { <-make(chan int) }()\n}\nlabel: goto label\n" +
+		"if x, y := (T[int]{}).M(); x < y { fmt.Println('é', 1.5e3, map[string][]int{\"a\": {1}}[\"a\"][0:1]) }\n"
+	points := []rune(code)
+	for i := range len(points) + 1 {
+		for _, text := range []string{code, string(points[:i])} {
+			r := Request{Cells: []string{prelude, code}, Code: text, Cursor: i}
+			s.loader.complete(r)
+			s.loader.inspect(r)
+		}
+	}
+	for _, cursor := range []int{-1, 1 << 30} {
+		s.loader.complete(Request{Code: code, Cursor: cursor})
+		s.loader.inspect(Request{Code: "", Cursor: cursor})
+	}
+}
+
+func TestTogether(t *testing.T) {
+	s := service(t)
+	var group sync.WaitGroup
+	for range 8 {
+		group.Go(func() {
+			if got := texts(s.Complete(t.Context(), request(t, "var x = plots.Gri‸"))); !slices.Equal(got, []string{"Grid"}) {
+				t.Errorf("matches %q", got)
+			}
+			if got := s.Inspect(t.Context(), request(t, "plots.Grid‸")); !got.Found {
+				t.Error("nothing found")
+			}
+		})
+	}
+	group.Wait()
+}
+
+// TestLate: an answer that would come too late is empty.
+func TestLate(t *testing.T) {
+	s := &Service{turn: make(chan struct{}, 1)} // as long as the packages are read
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if got := s.Complete(ctx, request(t, "fmt.Pri‸")); got.Matches != nil {
+		t.Errorf("matches %v", got)
+	}
+}
+
+func TestNoModule(t *testing.T) {
+	said := make(chan string, 1)
+	s := New(Options{ModuleDir: t.TempDir(), Say: func(text string) { said <- text }})
+	if got := s.Complete(t.Context(), request(t, "fmt.Pri‸")); got.Matches != nil {
+		t.Errorf("matches %v", got)
+	}
+	if text := <-said; !strings.Contains(text, "no completion in notebooks: complete:") || strings.Contains(text, "\n") {
+		t.Errorf("said %q", text)
+	}
+}

@@ -1,0 +1,188 @@
+package complete
+
+import (
+	"fmt"
+	"go/ast"
+	"go/build"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"os"
+	"os/exec"
+	pathpkg "path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"golang.org/x/mod/modfile"
+	"golang.org/x/mod/module"
+	"golang.org/x/mod/semver"
+)
+
+// loader type-checks packages from source, declarations only. No package has to be built for that, and the only go
+// command is the one that reports where the standard library and the module cache are. It serves one caller at a time.
+type loader struct {
+	fset    *token.FileSet
+	context build.Context
+	cache   string // the module cache
+	module  string // folder of the module's go.mod
+	mod     *modfile.File
+
+	packages map[string]*types.Package // by import path; nil = being loaded, or missing
+	docs     map[string]docs           // by file
+	comments map[string]string         // package comments, by import path
+	paths    []string                  // of known, once computed
+}
+
+// newLoader reads the go.mod in moduleDir and runs go env.
+func newLoader(moduleDir string) (*loader, error) {
+	file := filepath.Join(moduleDir, "go.mod")
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("complete: %w", err)
+	}
+	mod, err := modfile.ParseLax(file, data, nil)
+	if err != nil {
+		return nil, fmt.Errorf("complete: %w", err)
+	}
+	if mod.Module == nil {
+		return nil, fmt.Errorf("complete: %s names no module", file)
+	}
+	cmd := exec.Command("go", "env", "GOROOT", "GOMODCACHE")
+	cmd.Dir = moduleDir
+	out, err := cmd.Output()
+	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
+	if err != nil || len(lines) != 2 {
+		return nil, fmt.Errorf("complete: running go env: %w (output %q)", err, out)
+	}
+	l := &loader{
+		fset:     token.NewFileSet(),
+		context:  build.Default,
+		cache:    strings.TrimSpace(lines[1]),
+		module:   moduleDir,
+		mod:      mod,
+		packages: map[string]*types.Package{"unsafe": types.Unsafe},
+		docs:     map[string]docs{},
+		comments: map[string]string{},
+	}
+	l.context.GOROOT = strings.TrimSpace(lines[0])
+	l.context.CgoEnabled = false // packages of the standard library that use cgo have files without it
+	return l, nil
+}
+
+// Import returns a package's exported declarations, for [types.Config]. What a declaration needs of a package that is
+// missing has an invalid type.
+func (l *loader) Import(path string) (*types.Package, error) {
+	if p := l.load(path); p != nil {
+		return p, nil
+	}
+	return nil, fmt.Errorf("complete: no package %s", path)
+}
+
+// load is Import with nil for a missing package.
+func (l *loader) load(path string) *types.Package {
+	if p, seen := l.packages[path]; seen {
+		return p
+	}
+	l.packages[path] = nil // an import cycle ends here
+	dir := l.dir(path)
+	if dir == "" {
+		return nil
+	}
+	found, _ := l.context.ImportDir(dir, 0) // files that cannot be used are left out
+	if len(found.GoFiles) == 0 {
+		return nil
+	}
+	var files []*ast.File
+	for _, name := range found.GoFiles {
+		f, _ := parser.ParseFile(l.fset, filepath.Join(dir, name), nil, parser.SkipObjectResolution)
+		if f != nil {
+			files = append(files, f)
+		}
+	}
+	prune(files)
+	standard := strings.HasPrefix(dir, filepath.Join(l.context.GOROOT, "src"))
+	config := types.Config{
+		IgnoreFuncBodies: true,
+		FakeImportC:      true,
+		Error:            func(error) {}, // whatever can be typed is
+		Importer: importFunc(func(p string) (*types.Package, error) {
+			if standard && !l.isStandard(p) {
+				p = "vendor/" + p
+			}
+			return l.Import(p)
+		}),
+	}
+	p, _ := config.Check(path, l.fset, files, nil)
+	l.packages[path] = p
+	return p
+}
+
+type importFunc func(path string) (*types.Package, error)
+
+func (i importFunc) Import(path string) (*types.Package, error) { return i(path) }
+
+// dir is the folder of a package's source; empty = unknown.
+func (l *loader) dir(path string) string {
+	if l.isStandard(path) || strings.HasPrefix(path, "vendor/") {
+		return filepath.Join(l.context.GOROOT, "src", filepath.FromSlash(path))
+	}
+	if rest, ok := below(path, l.mod.Module.Mod.Path); ok {
+		return filepath.Join(l.module, filepath.FromSlash(rest))
+	}
+	for prefix := path; prefix != "." && prefix != "/"; prefix = pathpkg.Dir(prefix) {
+		rest, _ := below(path, prefix)
+		if dir := l.cached(prefix); dir != "" {
+			return filepath.Join(dir, filepath.FromSlash(rest))
+		}
+	}
+	return ""
+}
+
+// cached is the folder of a module in the module cache: of the version that go.mod requires, or else, for a module that
+// a cell has fetched, of the newest one. Empty = there is none.
+func (l *loader) cached(modulePath string) string {
+	escaped, err := module.EscapePath(modulePath)
+	if err != nil {
+		return ""
+	}
+	base := filepath.Join(l.cache, filepath.FromSlash(escaped))
+	for _, r := range l.mod.Require {
+		if version, err := module.EscapeVersion(r.Mod.Version); err == nil && r.Mod.Path == modulePath {
+			return base + "@" + version
+		}
+	}
+	versions, _ := filepath.Glob(base + "@*") // a path with a special character has none
+	if len(versions) == 0 {
+		return ""
+	}
+	return slices.MaxFunc(versions, func(a, b string) int {
+		return semver.Compare(a[len(base)+1:], b[len(base)+1:])
+	})
+}
+
+// isStandard tells import paths of the standard library: their first element has no dot and is not the module's.
+func (l *loader) isStandard(path string) bool {
+	first, _, _ := strings.Cut(path, "/")
+	own, _, _ := strings.Cut(l.mod.Module.Mod.Path, "/")
+	return !strings.Contains(first, ".") && first != own
+}
+
+// below returns what follows the prefix in a path of whole elements.
+func below(path, prefix string) (rest string, ok bool) {
+	rest, ok = strings.CutPrefix(path, prefix)
+	if !ok || rest != "" && rest[0] != '/' {
+		return "", false
+	}
+	return strings.TrimPrefix(rest, "/"), true
+}
+
+// baseName guesses a package's name from its import path: the last element that is no major version.
+func baseName(p string) string {
+	name := pathpkg.Base(p)
+	if _, _, ok := module.SplitPathVersion(p); ok && len(name) > 1 && name[0] == 'v' && strings.Trim(name[1:], "0123456789") == "" {
+		name = pathpkg.Base(pathpkg.Dir(p))
+	}
+	name, _, _ = strings.Cut(strings.TrimPrefix(name, "go-"), ".")
+	return strings.TrimSuffix(name, "-go")
+}
