@@ -38,7 +38,6 @@ func relayed(t *testing.T, start func(context.Context) (*Kernel, error)) (*Clien
 		cancel()
 		<-ran
 		r.close()
-		names.Close()
 	})
 	return c, conn
 }

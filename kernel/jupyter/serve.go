@@ -34,7 +34,6 @@ func Serve(ctx context.Context, connectionFile, moduleDir string, prepare Prepar
 
 	_ = FindGo() // cells report what is missing
 	names := complete.New(complete.Options{ModuleDir: moduleDir, Prelude: Prelude(moduleDir)})
-	defer names.Close()
 	ended, end := context.WithCancelCause(ctx)
 	defer end(nil)
 	var r *relay
