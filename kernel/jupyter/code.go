@@ -73,7 +73,7 @@ func (s source) parseBody(files *token.FileSet) (*ast.BlockStmt, error) {
 }
 
 // isComplete tells a console whether a cell can be executed: "complete", "incomplete" (more lines are needed) or
-// "invalid".
+// "invalid". Statements above %% count as if they were below it: their error says where they go.
 func isComplete(code string) (status, indent string) {
 	s := split(code)
 	if s.special {
@@ -82,6 +82,10 @@ func isComplete(code string) (status, indent string) {
 	files := token.NewFileSet()
 	_, err := s.parseDeclarations(files)
 	end := len("package p; ") + len(s.declarations)
+	if isStatement(err) {
+		s.main, s.body = 0, s.declarations
+		err = nil
+	}
 	if err == nil && s.main >= 0 {
 		_, err = s.parseBody(files)
 		end = len(bodyStart) + len(s.body)
@@ -90,10 +94,16 @@ func isComplete(code string) (status, indent string) {
 	switch {
 	case err == nil:
 		return "complete", ""
-	case errors.As(err, &list) && len(list) > 0 && (list[0].Pos.Offset >= end || strings.HasSuffix(list[0].Msg, "not terminated")):
+	case errors.As(err, &list) && (list[0].Pos.Offset >= end || strings.HasSuffix(list[0].Msg, "not terminated")):
 		return "incomplete", "\t"
 	}
 	return "invalid", ""
+}
+
+// isStatement reports whether an error of the parser says that a statement is where a declaration should be.
+func isStatement(err error) bool {
+	var list scanner.ErrorList
+	return errors.As(err, &list) && len(list) > 0 && strings.HasPrefix(list[0].Msg, "expected declaration")
 }
 
 // statementError reports a statement above %%, which is what somebody used to Python writes first; "" where there is
@@ -103,10 +113,11 @@ func (s source) statementError() (line int, message string) {
 		return 0, ""
 	}
 	_, err := s.parseDeclarations(token.NewFileSet())
-	var list scanner.ErrorList
-	if !errors.As(err, &list) || len(list) == 0 || !strings.HasPrefix(list[0].Msg, "expected declaration") {
+	if !isStatement(err) {
 		return 0, ""
 	}
+	var list scanner.ErrorList
+	errors.As(err, &list)
 	line = list[0].Pos.Line
 	text := strings.TrimSpace(s.rows[min(line, len(s.rows))-1])
 	return line, fmt.Sprintf("%s: statements go below a line %%%%; above it are import, var, const, type and func", text)

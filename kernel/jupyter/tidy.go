@@ -40,10 +40,10 @@ type tidier struct {
 	current int                // the cell's number
 
 	mu      sync.Mutex
-	held    string  // from standard error
-	panics  bool    // what is held begins with a panic
-	exit    string  // GoNB's own line on the status of the process
-	last    string  // the last line of standard error that was passed on
+	held    string // from standard error
+	panics  bool   // what is held begins with a panic
+	exit    string // GoNB's own line on the status of the process
+	last    string // the last line of standard error that was passed on
 	timer   *time.Timer
 	failure ErrorContent
 }
