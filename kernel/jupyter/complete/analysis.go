@@ -125,7 +125,8 @@ func (a *analysis) object() types.Object {
 // every depth.
 var open = []string{"audits", "datasets", "metrics", "plots"}
 
-// named are the import paths of packages with a name: the module's own, then the standard library's, the shortest first.
+// named returns the import paths of the packages with a name: the module's own, then the standard library's, the
+// shortest first.
 func (l *loader) named(name string) (paths []string) {
 	for _, p := range l.known() {
 		if path.Base(p) == name {
@@ -135,7 +136,8 @@ func (l *loader) named(name string) (paths []string) {
 	return paths
 }
 
-// known are the import paths of the packages that goimports finds for cells: the module's own and the standard library's.
+// known returns the import paths of the packages that goimports finds for cells: the module's own and the standard
+// library's.
 func (l *loader) known() []string {
 	if l.paths == nil {
 		for _, folder := range open {
@@ -164,7 +166,8 @@ func (l *loader) walk(root, prefix string) {
 			}
 			return nil
 		}
-		if dir := filepath.Dir(file); dir != last && strings.HasSuffix(file, ".go") && !strings.HasSuffix(file, "_test.go") {
+		isSource := strings.HasSuffix(file, ".go") && !strings.HasSuffix(file, "_test.go")
+		if dir := filepath.Dir(file); isSource && dir != last {
 			last = dir
 			rel, err := filepath.Rel(root, dir)
 			if err == nil {

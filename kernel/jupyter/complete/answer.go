@@ -29,19 +29,19 @@ func (l *loader) complete(r Request) Completion {
 	prefix := identifierBefore(r.Code, at)
 	end := utf8.RuneCountInString(r.Code[:at])
 	c := Completion{Start: end - utf8.RuneCountInString(prefix), End: end}
-	s, ok := compose(r.Cells, r.Code, at, placeholder)
-	if !ok {
-		return c
+	var a *analysis
+	var found []candidate
+	for _, alone := range []bool{false, true} {
+		s, ok := compose(r.Cells, r.Code, at, placeholder, alone)
+		if !ok {
+			return c
+		}
+		a = l.analyze(s)
+		if found = withPrefix(a.candidates(), prefix); len(found) > 0 {
+			break
+		}
 	}
-	a := l.analyze(s)
 	want := a.expected()
-	all := a.candidates()
-	found := slices.DeleteFunc(slices.Clone(all), func(c candidate) bool { return !strings.HasPrefix(c.name, prefix) })
-	if len(found) == 0 { // perhaps the case differs
-		found = slices.DeleteFunc(all, func(c candidate) bool {
-			return len(c.name) < len(prefix) || !strings.EqualFold(c.name[:len(prefix)], prefix)
-		})
-	}
 	for i, c := range found {
 		if fits(c.object, want) {
 			found[i].rank -= 10
@@ -50,8 +50,12 @@ func (l *loader) complete(r Request) Completion {
 	slices.SortStableFunc(found, func(a, b candidate) int {
 		return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(a.name, b.name))
 	})
-	found = slices.CompactFunc(found, func(a, b candidate) bool { return a.name == b.name })
-	for _, f := range found[:min(len(found), limit)] {
+	seen := map[string]bool{}
+	for _, f := range found {
+		if seen[f.name] || len(c.Matches) == limit {
+			continue // the first of a name hides the others
+		}
+		seen[f.name] = true
 		m := Match{Text: f.name, Type: f.kind}
 		if f.object != nil {
 			m.Signature = a.signature(f.object)
@@ -61,6 +65,17 @@ func (l *loader) complete(r Request) Completion {
 		c.Matches = append(c.Matches, m)
 	}
 	return c
+}
+
+// withPrefix are the candidates that begin with the prefix, or else those that do but for its case.
+func withPrefix(all []candidate, prefix string) []candidate {
+	found := slices.DeleteFunc(slices.Clone(all), func(c candidate) bool { return !strings.HasPrefix(c.name, prefix) })
+	if len(found) > 0 {
+		return found
+	}
+	return slices.DeleteFunc(all, func(c candidate) bool {
+		return len(c.name) < len(prefix) || !strings.EqualFold(c.name[:len(prefix)], prefix)
+	})
 }
 
 // qualifier names packages as cells do.
@@ -106,23 +121,25 @@ func (l *loader) inspect(r Request) Inspection {
 	if identifierBefore(r.Code, at) == "" {
 		insert = placeholder
 	}
-	s, ok := compose(r.Cells, r.Code, at, insert)
-	if quoted := strings.LastIndexAny(r.Code[:at], "\"`'"); !ok && quoted >= 0 { // in a string: an argument, perhaps
-		s, ok = compose(r.Cells, r.Code, quoted, placeholder)
+	for _, alone := range []bool{false, true} {
+		s, ok := compose(r.Cells, r.Code, at, insert, alone)
+		if quoted := strings.LastIndexAny(r.Code[:at], "\"`'"); !ok && quoted >= 0 { // in a string argument, perhaps
+			s, ok = compose(r.Cells, r.Code, quoted, placeholder, alone)
+		}
+		if !ok {
+			break
+		}
+		a := l.analyze(s)
+		o := a.object()
+		if o == nil || strings.HasSuffix(a.at.Name, placeholder) {
+			a.at = a.callee()
+			o = a.object()
+		}
+		if o != nil {
+			return a.describe(o)
+		}
 	}
-	if !ok {
-		return Inspection{}
-	}
-	a := l.analyze(s)
-	o := a.object()
-	if o == nil || strings.HasSuffix(a.at.Name, placeholder) {
-		a.at = a.callee()
-		o = a.object()
-	}
-	if o == nil {
-		return Inspection{}
-	}
-	return a.describe(o)
+	return Inspection{}
 }
 
 // callee is the name of the innermost function that is called around pos, or nil.

@@ -25,7 +25,7 @@ func splitCell(code string) cell {
 	for line := range strings.Lines(code) {
 		text := strings.TrimPrefix(strings.TrimRight(line, "\r\n"), "//gonb:")
 		special := continued || strings.HasPrefix(text, "%") || strings.HasPrefix(text, "!")
-		if begins := text == "%%" || strings.HasPrefix(text, "%% ") || strings.HasPrefix(text, "%main"); begins && !inMain {
+		if !inMain && (text == "%%" || strings.HasPrefix(text, "%% ") || strings.HasPrefix(text, "%main")) {
 			at, inMain = b.Len()+len(line), true
 		}
 		continued = special && strings.HasSuffix(text, `\`)
@@ -191,7 +191,8 @@ func (p piece) hide(later piece) {
 	}
 }
 
-// closers are the brackets that close those which text leaves open. inText says that it ends within a string or a comment.
+// closers returns the brackets that close those which text leaves open. inText reports that text ends within a string
+// or a comment.
 func closers(text string) (closing string, inText bool) {
 	var s scanner.Scanner
 	file := token.NewFileSet().AddFile("", -1, len(text))

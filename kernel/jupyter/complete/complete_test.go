@@ -71,7 +71,12 @@ const Limit = 3
 
 var unexported = Limit
 `,
-	"plots/extra/extra.go": "// Package extra is imported by nobody.\npackage extra\n\n// Line is a line.\nfunc Line() {}\n",
+	"plots/extra/extra.go": `// Package extra is imported by nobody.
+package extra
+
+// Line is a line.
+func Line() {}
+`,
 }
 
 const prelude = `%noautoget
@@ -89,6 +94,12 @@ func init_antipode() { fmt.Print() }
 func service(t testing.TB) *Service {
 	t.Helper()
 	dir := t.TempDir()
+	write(t, dir, files)
+	return New(Options{ModuleDir: dir, Prelude: prelude, Say: func(text string) { t.Error(text) }})
+}
+
+func write(t testing.TB, dir string, files map[string]string) {
+	t.Helper()
 	for name, text := range files {
 		path := filepath.Join(dir, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
@@ -98,7 +109,6 @@ func service(t testing.TB) *Service {
 			t.Fatal(err)
 		}
 	}
-	return New(Options{ModuleDir: dir, Prelude: prelude, Say: func(text string) { t.Error(text) }})
 }
 
 // request is one whose cursor is at the mark ‸.
@@ -134,15 +144,15 @@ func TestComplete(t *testing.T) {
 		{"below %%", "%%\nfmt.Prin‸", nil, "Print Printf Println"},
 		{"above %%", "var x = strings.ToUpperS‸\n%%\nfmt.Println(x)", nil, "ToUpperSpecial"},
 		{"magics", "%env A=1\n!ls \\\n  plots.\nvar x = plots.Gri‸", nil, "Grid"},
-		{"arguments, by their type", `var x = plots.Grid(tables.Photos(), plots.Gr‸)`, nil, "Green Groups Great Grid"},
-		{"arguments that are not finished", `var x = plots.Grid(tables.Photos(), plots.Gr‸`, nil, "Green Groups Great Grid"},
+		{"arguments, by their type", "plots.Grid(tables.Photos(), plots.Gr‸)", nil, "Green Groups Great Grid"},
+		{"unfinished arguments", "plots.Grid(tables.Photos(), plots.Gr‸", nil, "Green Groups Great Grid"},
 		{"all of a package", "var x = plots.‸", nil, "Bars Great Green Grid Groups Limit Option"},
 		{"unfinished before and after", "var a = plots.\nvar b = tables.Ph‸\nvar c = plots.(", nil, "Photos"},
 		{"unfinished above in main", "%%\nx := strings.Split(\nif x {\ny := tables.Ph‸", nil, "Photos"},
 		{"a statement", "%%\nif len(strings.Fie‸", nil, "Fields FieldsFunc FieldsFuncSeq FieldsSeq"},
-		{"a value of an earlier cell", "photos.‸", []string{"var photos = tables.Photos().Head(3)", photos}, "Head Name Rows"},
-		{"a later cell wins", "var x = v.‸", []string{"var v = tables.Photos()", "var v, w = plots.Bars{}, 2"}, "Show Table Y"},
-		{"this cell wins", "var v = plots.Bars{}\nvar x = v.‸", []string{"var v = tables.Photos()"}, "Show Table Y"},
+		{"a value of an earlier cell", "t.‸", []string{"var t = tables.Photos().Head(3)", photos}, "Head Name Rows"},
+		{"a later cell wins", "v.‸", []string{"var v = tables.Photos()", "var v, w = plots.Bars{}, 2"}, "Show Table Y"},
+		{"this cell wins", "var v = plots.Bars{}\nv.‸", []string{"var v = tables.Photos()"}, "Show Table Y"},
 		{"main is not seen later", "var x = inn‸", []string{photos}, ""},
 		{"names of cells", "var x = pho‸", []string{"var photos, phone = 1, 2\nfunc photo() {}"}, "phone photo photos"},
 		{"names of a block", "%%\nfor photo := range 3 {\n\tpho‸\n}", []string{"var photos = 1"}, "photo photos"},
@@ -150,12 +160,16 @@ func TestComplete(t *testing.T) {
 		{"fields", "var x = plots.Bars{‸}", nil, "Table Y"},
 		{"fields that are left", "%%\nplots.Bars{Y: \"a\", ‸", nil, "Table"},
 		{"the value of a field", "var s, n = \"\", 1\nvar x = plots.Bars{Y: ‸}", nil, "s…"},
+		{"a name that is not declared yet", "%%\nphone := pho‸", []string{"var photos = 1"}, "photos"},
+		{"embedded", "%%\nE{}.‸", []string{"type T struct{ a int }\nfunc (t T) b() {}\ntype E struct{ *T }"}, "T a b"},
+		{"a type's keyword", "var x interf‸", nil, "interface"},
 		{"methods of an own type", "%%\nvar x T\nx.‸", []string{"type T struct{ a int }\nfunc (t T) b() {}"}, "a b"},
 		{"a chain", "var x = tables.Photos().Head(2).He‸", nil, "Head"},
 		{"a package of a cell's import", "%%\nr.Shu‸", []string{"import r \"math/rand\""}, "Shuffle"},
 		{"a package that nobody imports", "%%\nextra.‸", nil, "Line"},
 		{"the name of such a package", "ext‸", nil, "extra"},
 		{"keywords", "%%\nswit‸", nil, "switch"},
+		{"each name once", "var x = p‸", []string{"var pl, pz = 1, 2"}, "pl pz plots panic print println"},
 		{"a declaration's keyword", "va‸", nil, "var"},
 		{"the universe", "%%\nx := appe‸", nil, "append"},
 		{"code points", "var é, 世, z = \"😀\", plots.Bars{}, tables.Ph‸", nil, "Photos"},
@@ -193,7 +207,7 @@ func TestMatch(t *testing.T) {
 		code string
 		want Match
 	}{
-		{"plots.Gri‸", Match{"Grid", "function", "func(t tables.Table, options ...plots.Option) plots.Bars", "Grid shows images."}},
+		{"plots.Gree‸", Match{"Green", "function", "func() plots.Option", "Green is one."}},
 		{"plots.Bar‸", Match{"Bars", "type", "struct{Table tables.Table; Y string}", "Bars draws a bar for each row."}},
 		{"plots.Lim‸", Match{"Limit", "const", "untyped int = 3", "Limit is a number."}},
 		{"tables.Photos().He‸", Match{"Head", "method", "func(n int) tables.Table", "Head keeps the first n rows."}},
@@ -219,10 +233,12 @@ func TestInspect(t *testing.T) {
 		{"among its arguments, later", "%%\ntables.Photos().Head(2 + ‸)", head},
 		{"in a string argument", "%%\ntables.Photos().Head(\"colu‸mn\")", head},
 		{"an unfinished cell", "%%\nif x := tables.Photos().He‸ad(", head},
-		{"a type", "var x plots.Bars‸", "```go\ntype Bars struct {\n\tTable tables.Table // Table is drawn.\n\tY     string       " +
-			"// Y names the column of values.\n\t// and unexported fields\n}\nfunc (plots.Bars).Show()\n```\n\nBars draws a bar for each row."},
+		{"a type", "var x plots.Bars‸", "```go\ntype Bars struct {\n\tTable tables.Table // Table is drawn.\n" +
+			"\tY     string       // Y names the column of values.\n\t// and unexported fields\n}\n" +
+			"func (plots.Bars).Show()\n```\n\nBars draws a bar for each row."},
 		{"a constant", "var x = plots.Limit‸", "```go\nconst plots.Limit untyped int = 3\n```\n\nLimit is a number."},
-		{"a package", "var x = plo‸ts.Limit", "```go\npackage plots // import \"notebook.test/m/plots\"\n```\n\nPackage plots draws tables."},
+		{"a package", "var x = plo‸ts.Limit",
+			"```go\npackage plots // import \"notebook.test/m/plots\"\n```\n\nPackage plots draws tables."},
 		{"an own variable", "// mine is 2.\nvar mine = 2\nvar x = min‸e", "```go\nvar mine int\n```\n\nmine is 2."},
 		{"a field", "var x = plots.Bars{Y‸: \"a\"}", "```go\nfield Y string\n```\n\nY names the column of values."},
 	} {
@@ -239,14 +255,57 @@ func TestInspect(t *testing.T) {
 		"%%\nx := strings.Fields‸": "func strings.Fields(s string) []string",
 	} {
 		got := s.Inspect(t.Context(), request(t, code))
-		if !got.Found || !strings.Contains(got.Plain, want) || strings.Contains(got.Plain, "```") || !strings.Contains(got.Markdown, want) {
+		isPlain := strings.Contains(got.Plain, want) && !strings.Contains(got.Plain, "```")
+		if !isPlain || !strings.Contains(got.Markdown, want) {
 			t.Errorf("%s: %+v, want %q", code, got, want)
 		}
 	}
-	for _, code := range []string{"‸", "var x = ‸", "%%\nnothing‸", "plots.Nothing‸", "plots.‸", "// plots.Gri‸d", "!plots.Grid‸", "func‸", "%%\nx ==‸ 3)("} {
+	for _, code := range []string{"‸", "var x = ‸", "%%\nnothing‸", "plots.Nothing‸", "plots.‸", "// plots.Gri‸d",
+		"!plots.Grid‸", "func‸", "%%\nx ==‸ 3)("} {
 		if got := s.Inspect(t.Context(), request(t, code)); got != (Inspection{}) {
 			t.Errorf("%s: %+v", code, got)
 		}
+	}
+}
+
+// TestBroken: a line completes whatever is written above and below it.
+func TestBroken(t *testing.T) {
+	s := service(t)
+	broken := []string{
+		"", "x := strings.Split(", "if x {", "x := []int{", "x := \"abc", "for {{{", "func f(", "var = ", "x := plots.",
+		"} else {", ")", "photos", "print x", "x = = 3", "type T struct {", "case 3:", "return (", "x := map[string",
+		"import \"os\"", "a b c d", "def f(x):", "for i in range(3):", "fmt.Println(1, ", "go", "x :=", "'", "[[[",
+		"f(func() {", "switch {", "y := x[",
+	}
+	lines := []string{"y := tables.Ph‸", "tables.Ph‸", "plots.Grid(tables.Ph‸", "var y = tables.Ph‸"}
+	for i, above := range broken {
+		for j, between := range broken {
+			code := above + "\n" + between + "\n" + lines[(i+j)%len(lines)] + "\n" + above
+			for _, code := range []string{code, "%%\n" + code} {
+				if got := texts(s.Complete(t.Context(), request(t, code))); !slices.Equal(got, []string{"Photos"}) {
+					t.Errorf("%q: matches %q", code, got)
+				}
+			}
+		}
+	}
+}
+
+// TestModuleCache: packages of modules that go.mod requires, or else that a cell has fetched.
+func TestModuleCache(t *testing.T) {
+	cache := t.TempDir()
+	t.Setenv("GOMODCACHE", cache)
+	write(t, cache, map[string]string{
+		"example.com/!lib@v1.2.0/sub/sub.go":  "package sub\n\nfunc Older() {}\n",
+		"example.com/!lib@v1.10.0/sub/sub.go": "package sub\n\nfunc Newer() {}\n",
+	})
+	r := request(t, "%%\nsub.‸", `import "example.com/Lib/sub"`)
+	if got := texts(service(t).Complete(t.Context(), r)); !slices.Equal(got, []string{"Newer"}) {
+		t.Errorf("matches %q without a requirement", got)
+	}
+	dir := t.TempDir()
+	write(t, dir, map[string]string{"go.mod": "module notebook.test/m\n\nrequire example.com/Lib v1.2.0\n"})
+	if got := texts(New(Options{ModuleDir: dir}).Complete(t.Context(), r)); !slices.Equal(got, []string{"Older"}) {
+		t.Errorf("matches %q with one", got)
 	}
 }
 
@@ -254,17 +313,21 @@ func TestInspect(t *testing.T) {
 func TestEveryPosition(t *testing.T) {
 	s := service(t)
 	s.Complete(t.Context(), Request{}) // waits for the loader
-	code := "%env X\nimport \"os\"\n// é\nvar a, b = plots.Bars{Y: `x\ny`}, func(n int) int { return n }\ntype T[P any] struct{ p P }\n" +
-		"func (t T[P]) M() (x, y int) { for i := range 3 { defer t.M(); x += i }; return }\nconst (c = iota; d)\nphotos.Show()\n" +
-		"%%\nswitch v := any(a).(type) {\ncase T[int]: v.p++\ndefault:\n\tgo func() { <-make(chan int) }()\n}\nlabel: goto label\n" +
-		"if x, y := (T[int]{}).M(); x < y { fmt.Println('é', 1.5e3, map[string][]int{\"a\": {1}}[\"a\"][0:1]) }\n"
+	code := "%env X\nimport \"os\"\n// é\nvar a, b = plots.Bars{Y: `x\ny`}, func(n int) int { return n }\n" +
+		"type T[P any] struct{ p P }\n" +
+		"func (t T[P]) M() (x, y int) { for i := range 3 { defer t.M(); x += i }; return }\n" +
+		"const (c = iota; d)\nphotos.Show()\n%%\n" +
+		"switch v := any(a).(type) {\ncase T[int]: v.p++\ndefault:\n\tgo func() { <-make(chan int) }()\n}\n" +
+		"label: goto label\nif x, y := (T[int]{}).M(); x < y {\n" +
+		"\tfmt.Println('é', 1.5e3, map[string][]int{\"a\": {1}}[\"a\"][0:1]) }\n"
 	points := []rune(code)
 	for i := range len(points) + 1 {
-		for _, text := range []string{code, string(points[:i])} {
-			r := Request{Cells: []string{prelude, code}, Code: text, Cursor: i}
-			s.loader.complete(r)
-			s.loader.inspect(r)
+		r := Request{Cells: []string{prelude, code}, Code: code, Cursor: i}
+		if i%2 == 0 {
+			r.Code = string(points[:i])
 		}
+		s.loader.complete(r)
+		s.loader.inspect(r)
 	}
 	for _, cursor := range []int{-1, 1 << 30} {
 		s.loader.complete(Request{Code: code, Cursor: cursor})
@@ -277,7 +340,8 @@ func TestTogether(t *testing.T) {
 	var group sync.WaitGroup
 	for range 8 {
 		group.Go(func() {
-			if got := texts(s.Complete(t.Context(), request(t, "var x = plots.Gri‸"))); !slices.Equal(got, []string{"Grid"}) {
+			got := texts(s.Complete(t.Context(), request(t, "var x = plots.Gri‸")))
+			if !slices.Equal(got, []string{"Grid"}) {
 				t.Errorf("matches %q", got)
 			}
 			if got := s.Inspect(t.Context(), request(t, "plots.Grid‸")); !got.Found {
@@ -304,7 +368,7 @@ func TestNoModule(t *testing.T) {
 	if got := s.Complete(t.Context(), request(t, "fmt.Pri‸")); got.Matches != nil {
 		t.Errorf("matches %v", got)
 	}
-	if text := <-said; !strings.Contains(text, "no completion in notebooks: complete:") || strings.Contains(text, "\n") {
+	if text := <-said; !strings.HasPrefix(text, "no completion in notebooks: ") || strings.Contains(text, "\n") {
 		t.Errorf("said %q", text)
 	}
 }

@@ -1,7 +1,6 @@
 package complete
 
 import (
-	"errors"
 	"go/parser"
 	"go/scanner"
 	"go/token"
@@ -22,9 +21,10 @@ type source struct {
 }
 
 // compose makes one file of the cells that were executed and of the current one up to the offset at: what follows at
-// in its declaration, or below %%, is left out and open brackets are closed. Later declarations hide earlier ones of the
-// same name. insert is put in at the offset. It fails where at is in a comment, a string or a line that is not Go.
-func compose(cells []string, code string, at int, insert string) (source, bool) {
+// in its declaration, or below %%, is left out and open brackets are closed. Later declarations hide earlier ones of
+// the same name. insert is put in at the offset. It fails where at is in a comment, a string or a line that is not Go.
+// alone leaves out what else is not whole: that is for code which otherwise cannot be parsed around at.
+func compose(cells []string, code string, at int, insert string, alone bool) (source, bool) {
 	if isSpecial(code, at) {
 		return source{}, false
 	}
@@ -54,15 +54,19 @@ func compose(cells []string, code string, at int, insert string) (source, bool) 
 			add(parsePiece(text, im))
 		}
 	}
-	var current string
-	var before int
-	var ok bool
+	var text string // what ends at the cursor
 	if i < len(texts) {
-		current, before, ok = unfinished(texts[i][:at-offsets[i]], insert, startsDeclaration(texts[i]))
+		text = texts[i][:at-offsets[i]]
+	} else {
+		text = c.body[:at-c.at]
+	}
+	if alone {
+		text = lastStatement(text)
+	}
+	current, before, ok := unfinished(text, insert, i < len(texts) && startsDeclaration(text))
+	if i < len(texts) {
 		p, _ := parsePiece(current, imports{})
 		add(p, false)
-	} else {
-		current, before, ok = unfinished(c.body[:at-c.at], insert, false)
 	}
 	var b strings.Builder
 	b.WriteString(clause)
@@ -84,37 +88,31 @@ func startsDeclaration(text string) bool {
 	return slices.Contains([]token.Token{token.VAR, token.FUNC, token.TYPE, token.CONST, token.IMPORT}, tok)
 }
 
-// unfinished completes a text that ends at the cursor: it adds insert, closes brackets, and blanks earlier lines that
-// cannot be parsed. Text that is no declaration becomes a function's body. before is the offset of the text's end in it.
+// unfinished completes a text that ends at the cursor: it adds insert and closes brackets. Text that is no declaration
+// becomes a function's body. before is the offset of the text's end in it.
 func unfinished(text, insert string, declaration bool) (whole string, before int, ok bool) {
+	closing, inText := closers(text)
 	open, end := "func main() {\n", "\n}"
 	if declaration {
 		open, end = "", ""
 	}
-	for range 8 {
-		closing, inText := closers(text)
-		if inText {
-			return "", 0, false
+	return open + text + insert + closing + end + "\n", len(open) + len(text), !inText
+}
+
+// lastStatement is the text with the lines before its last one as far as they are whole statements. It is shorter than
+// text, which ends at the cursor.
+func lastStatement(text string) string {
+	kept, start := "", 0
+	line := strings.LastIndexByte(text, '\n') + 1
+	for at := 0; at < line; {
+		at += strings.IndexByte(text[at:], '\n') + 1
+		more := kept + text[start:at]
+		file := clause + "func main() {\n" + more + "}"
+		if _, err := parser.ParseFile(token.NewFileSet(), "", file, parser.SkipObjectResolution); err == nil {
+			kept, start = more, at
 		}
-		whole, before = open+text+insert+closing+end+"\n", len(open)+len(text)
-		_, err := parser.ParseFile(token.NewFileSet(), "", clause+whole, parser.SkipObjectResolution)
-		var errs scanner.ErrorList
-		if !errors.As(err, &errs) {
-			break
-		}
-		at := errs[0].Pos.Offset - len(clause) - len(open)
-		line := strings.LastIndexByte(text, '\n') + 1 // the cursor's line begins here
-		if at >= line || at < 0 {
-			break
-		}
-		start := strings.LastIndexByte(text[:at], '\n') + 1
-		stop := at + strings.IndexByte(text[at:], '\n')
-		if strings.TrimSpace(text[start:stop]) == "" {
-			break
-		}
-		text = text[:start] + blank(text[start:stop]) + text[stop:]
 	}
-	return whole, before, true
+	return kept + text[line:]
 }
 
 // write adds the import declarations.

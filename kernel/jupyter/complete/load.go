@@ -101,30 +101,20 @@ func (l *loader) load(path string) *types.Package {
 		}
 	}
 	prune(files)
-	standard := strings.HasPrefix(dir, filepath.Join(l.context.GOROOT, "src"))
 	config := types.Config{
 		IgnoreFuncBodies: true,
 		FakeImportC:      true,
 		Error:            func(error) {}, // whatever can be typed is
-		Importer: importFunc(func(p string) (*types.Package, error) {
-			if standard && !l.isStandard(p) {
-				p = "vendor/" + p
-			}
-			return l.Import(p)
-		}),
+		Importer:         l,
 	}
 	p, _ := config.Check(path, l.fset, files, nil)
 	l.packages[path] = p
 	return p
 }
 
-type importFunc func(path string) (*types.Package, error)
-
-func (i importFunc) Import(path string) (*types.Package, error) { return i(path) }
-
 // dir is the folder of a package's source; empty = unknown.
 func (l *loader) dir(path string) string {
-	if l.isStandard(path) || strings.HasPrefix(path, "vendor/") {
+	if l.isStandard(path) {
 		return filepath.Join(l.context.GOROOT, "src", filepath.FromSlash(path))
 	}
 	if rest, ok := below(path, l.mod.Module.Mod.Path); ok {
@@ -180,7 +170,7 @@ func below(path, prefix string) (rest string, ok bool) {
 // baseName guesses a package's name from its import path: the last element that is no major version.
 func baseName(p string) string {
 	name := pathpkg.Base(p)
-	if _, _, ok := module.SplitPathVersion(p); ok && len(name) > 1 && name[0] == 'v' && strings.Trim(name[1:], "0123456789") == "" {
+	if digits, ok := strings.CutPrefix(name, "v"); ok && digits != "" && strings.Trim(digits, "0123456789") == "" {
 		name = pathpkg.Base(pathpkg.Dir(p))
 	}
 	name, _, _ = strings.Cut(strings.TrimPrefix(name, "go-"), ".")

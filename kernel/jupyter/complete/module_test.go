@@ -135,8 +135,8 @@ func TestNotebooks(t *testing.T) {
 		for i, code := range all {
 			for _, selected := range selectors(code) {
 				checked++
-				text := code[selected[0]:selected[1]]
-				r := Request{Cells: all[:i], Code: code[:selected[0]+1], Cursor: utf8.RuneCountInString(code[:selected[0]+1])}
+				text, begun := code[selected[0]:selected[1]], code[:selected[0]+1]
+				r := Request{Cells: all[:i], Code: begun, Cursor: utf8.RuneCountInString(begun)}
 				if got := texts(s.Complete(t.Context(), r)); !slices.Contains(got, text) {
 					t.Errorf("%s, cell %d: %q completes to %q, want %s", name, i, lastLine(r.Code), got, text)
 				}

@@ -58,22 +58,16 @@ func (a *analysis) candidates() []candidate {
 		return fields
 	}
 	all := append(fields, a.inScope()...)
-	if !a.inExpression() {
-		for t := token.BREAK; t <= token.VAR; t++ {
-			if t.IsKeyword() {
-				all = append(all, candidate{name: t.String(), kind: "keyword", rank: 4})
-			}
-		}
-	} else {
-		for _, t := range []token.Token{token.FUNC, token.INTERFACE, token.MAP, token.STRUCT, token.CHAN} {
+	_, statement := a.parent(0).(*ast.ExprStmt)
+	for t := token.BREAK; t <= token.VAR; t++ {
+		if statement || slices.Contains(inExpressions, t) {
 			all = append(all, candidate{name: t.String(), kind: "keyword", rank: 4})
 		}
 	}
 	prefix := strings.TrimSuffix(a.at.Name, placeholder)
 	if len(prefix) >= 2 { // packages that goimports would add
 		for _, p := range a.loader.known() {
-			name := baseName(p)
-			if strings.HasPrefix(name, prefix) && !slices.ContainsFunc(all, func(c candidate) bool { return c.name == name }) {
+			if name := baseName(p); strings.HasPrefix(name, prefix) {
 				all = append(all, candidate{name: name, kind: "module", rank: 5})
 			}
 		}
@@ -96,11 +90,8 @@ func (a *analysis) isNewName() bool {
 	return false
 }
 
-// inExpression tells whether the placeholder is a part of an expression, and no statement of its own.
-func (a *analysis) inExpression() bool {
-	_, statement := a.parent(0).(*ast.ExprStmt)
-	return !statement
-}
+// inExpressions are the keywords that expressions and types begin with.
+var inExpressions = []token.Token{token.CHAN, token.FUNC, token.INTERFACE, token.MAP, token.STRUCT}
 
 // members are the members of a package, a value or a type.
 func (a *analysis) members(x ast.Expr) (all []candidate) {
@@ -215,7 +206,7 @@ func (a *analysis) inScope() (all []candidate) {
 			rank = 2
 		}
 		for _, name := range scope.Names() {
-			if seen[name] || strings.HasSuffix(name, placeholder) || hidden(name) {
+			if seen[name] || hidden(name) {
 				continue
 			}
 			_, o := inner.LookupParent(name, pos)

@@ -63,8 +63,8 @@ func (s *Service) Complete(ctx context.Context, r Request) Completion {
 	return answer(ctx, s, r, (*loader).complete)
 }
 
-// Inspect describes the name that the cursor is in or after; among the arguments of a call, the function. Found is false
-// where there is none, and when ctx ends first.
+// Inspect describes the name that the cursor is in or after; among the arguments of a call, the function. Found is
+// false where there is none, and when ctx ends first.
 func (s *Service) Inspect(ctx context.Context, r Request) Inspection {
 	return answer(ctx, s, r, (*loader).inspect)
 }
