@@ -159,6 +159,8 @@ func TestComplete(t *testing.T) {
 		{"no later name", "%%\npho‸\nphoto := 1", []string{"var photos = 1"}, "photos"},
 		{"fields", "var x = plots.Bars{‸}", nil, "Table Y"},
 		{"fields that are left", "%%\nplots.Bars{Y: \"a\", ‸", nil, "Table"},
+		{"only fields beside another", "plots.Bars{Y: \"a\", T‸", []string{"var Total = 1"}, "Table"},
+		{"the statements above a broken one", "%%\nt := tables.Photos()\ntype T struct {\nif t.He‸", nil, "Head"},
 		{"the value of a field", "var s, n = \"\", 1\nvar x = plots.Bars{Y: ‸}", nil, "s…"},
 		{"a name that is not declared yet", "%%\nphone := pho‸", []string{"var photos = 1"}, "photos"},
 		{"embedded", "%%\nE{}.‸", []string{"type T struct{ a int }\nfunc (t T) b() {}\ntype E struct{ *T }"}, "T a b"},
