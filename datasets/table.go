@@ -123,7 +123,7 @@ func (t Table) Need(name string, kind client.Kind) Table {
 	if t.open {
 		return t
 	}
-	return t.fail(fmt.Errorf("%w: %q (there are: %s)", client.ErrNoColumn, name, client.NameList(t.columns)))
+	return t.fail(client.NoColumn(name, t.columns))
 }
 
 // IsOpen says whether the table may hold columns that are known only when it runs.

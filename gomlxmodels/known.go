@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+
+	"antipode/internal/nearest"
 )
 
 // Model is a model known by name.
@@ -56,6 +58,15 @@ func Find(name string) (Model, bool) {
 	return known[i], true
 }
 
+// Nearest returns the end of a message about an unknown model: `; did you mean "NAME"?` where a known name is similar, or "".
+func Nearest(name string) string {
+	var names []string
+	for _, m := range Known() {
+		names = append(names, m.Name)
+	}
+	return nearest.Hint(name, names)
+}
+
 // hubName is a model on the hub, OWNER/NAME or OWNER/NAME@REVISION.
 var hubName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*/[A-Za-z0-9][A-Za-z0-9._-]*(@[A-Za-z0-9._/-]+)?$`)
 
@@ -77,7 +88,8 @@ func resolve(model string) (string, error) {
 		if hubName.MatchString(model) {
 			return model, nil
 		}
-		return "", fmt.Errorf("no model %q: it is no name that `antipode models` lists, no name on the hub (OWNER/NAME) and no folder with a config.json", model)
+		return "", fmt.Errorf("no model %q: it is no name that `antipode models` lists, no name on the hub (OWNER/NAME) and no folder with a config.json%s",
+			model, Nearest(model))
 	}
 	return "", fmt.Errorf("no model in the folder %q: it holds no config.json, modules.json or model_index.json", model)
 }

@@ -7,6 +7,7 @@ import (
 	"sort"
 
 	"antipode/datasets"
+	"antipode/internal/nearest"
 	"antipode/kernel/client"
 	"antipode/metrics/prdc"
 )
@@ -90,7 +91,7 @@ func Find(name string) (Metric, error) {
 	if m, ok := registry[name]; ok {
 		return m, nil
 	}
-	return Metric{}, fmt.Errorf("no metric %q; known: %v", name, Names())
+	return Metric{}, fmt.Errorf("no metric %q; known: %v%s", name, Names(), nearest.Hint(name, Names()))
 }
 
 // Names lists the known metrics.

@@ -11,6 +11,8 @@ import (
 	"sort"
 	"strings"
 	"sync"
+
+	"antipode/internal/nearest"
 )
 
 // File is one file of a data set.
@@ -77,7 +79,7 @@ func Get(name string) (Manifest, error) {
 	m, ok := manifests[name]
 	mu.Unlock()
 	if !ok {
-		return Manifest{}, fmt.Errorf("no data set %q; known: %s", name, strings.Join(Names(), ", "))
+		return Manifest{}, fmt.Errorf("no data set %q; known: %s%s", name, strings.Join(Names(), ", "), nearest.Hint(name, Names()))
 	}
 	return m, nil
 }

@@ -11,7 +11,8 @@ import (
 func Needs(op string, columns []client.ColumnSpec, needs ...client.ColumnSpec) error {
 	for _, need := range needs {
 		if !slices.Contains(columns, need) {
-			return fmt.Errorf("%s needs the column %q (%s); there are: %s", op, need.Name, need.Kind, client.NameList(columns))
+			return fmt.Errorf("%s needs the column %q (%s); there are: %s%s",
+				op, need.Name, need.Kind, client.NameList(columns), client.ColumnHint(need.Name, columns))
 		}
 	}
 	return nil

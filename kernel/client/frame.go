@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"antipode/internal/nearest"
 )
 
 // Kind is the type of a column.
@@ -106,7 +108,7 @@ func (f *Frame) Has(name string) bool { return f.Column(name) != nil }
 func (f *Frame) Need(name string, kind Kind) (*Column, error) {
 	c := f.Column(name)
 	if c == nil {
-		return nil, fmt.Errorf("%w: %q (there are: %s)", ErrNoColumn, name, NameList(f.Specs()))
+		return nil, NoColumn(name, f.Specs())
 	}
 	if c.Kind != kind {
 		return nil, fmt.Errorf("column %q holds %s values, not %s", name, c.Kind, kind)
@@ -290,6 +292,20 @@ func ImageColumn(name string, values []Image) Column {
 // MaskColumn makes a mask column.
 func MaskColumn(name string, values []Mask) Column {
 	return Column{ColumnSpec: ColumnSpec{name, Masked}, Masks: values}
+}
+
+// NoColumn returns the error about a column that a table of these columns lacks; it names the most similar one.
+func NoColumn(name string, specs []ColumnSpec) error {
+	return fmt.Errorf("%w: %q (there are: %s)%s", ErrNoColumn, name, NameList(specs), ColumnHint(name, specs))
+}
+
+// ColumnHint returns the end of a message about a missing column: the most similar name of the columns, or "".
+func ColumnHint(name string, specs []ColumnSpec) string {
+	names := make([]string, len(specs))
+	for i, c := range specs {
+		names[i] = c.Name
+	}
+	return nearest.Hint(name, names)
 }
 
 // NameList joins the names of columns for a message.
