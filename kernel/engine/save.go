@@ -18,12 +18,13 @@ import (
 	"antipode/kernel/store"
 )
 
-// save writes the table to the file the request names and gives its number of rows.
+// save writes the table to the file the request names and returns its number of rows. Without Columns and AllColumns it
+// keeps every column except the vectors of earlier stages.
 func (r *run) save(f *client.Frame) (int, error) {
 	out := &client.Frame{}
 	for i := range f.Columns {
 		c := f.Columns[i]
-		keep := r.req.AllColumns || c.Kind == client.Text || c.Kind == client.Number || r.added[c.Name]
+		keep := r.req.AllColumns || c.Kind != client.Vector || r.added[c.Name]
 		if len(r.req.Columns) > 0 {
 			keep = c.Name == "id" || slices.Contains(r.req.Columns, c.Name)
 		}
@@ -41,7 +42,7 @@ func (r *run) save(f *client.Frame) (int, error) {
 	}
 	for _, name := range r.req.Columns {
 		if out.Column(name) == nil {
-			return 0, fmt.Errorf("--columns: %w: %q (there are: %s)", client.ErrNoColumn, name, client.NameList(f.Specs()))
+			return 0, fmt.Errorf("--columns: %w", client.NoColumn(name, f.Specs()))
 		}
 	}
 	if strings.EqualFold(filepath.Ext(r.req.Save), ".csv") {
