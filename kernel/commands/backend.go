@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"antipode/gomlxmodels/all"
+	"antipode/internal/nearest"
 	"antipode/kernel/backend"
 	"antipode/kernel/client"
 )
@@ -18,6 +19,7 @@ func backendCommand(ctx context.Context, args []string) error {
 	if len(args) == 0 {
 		return usage("antipode backend status|stop|log")
 	}
+	what, args := args[0], args[1:]
 	home, err := client.Home()
 	if err != nil {
 		return err
@@ -26,16 +28,11 @@ func backendCommand(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	switch args[0] {
+	switch what {
 	case "serve":
 		return serve(ctx, home)
 	case "status":
-		fs := flags("backend status", "")
-		asJSON := fs.Bool("json", false, "print JSON")
-		if _, err := parse(fs, args[1:]); err != nil {
-			return err
-		}
-		return status(ctx, b, *asJSON)
+		return status(ctx, b, "backend status", args)
 	case "stop":
 		err := b.Stop(ctx, false)
 		if errors.Is(err, client.ErrNoBackend) {
@@ -52,7 +49,16 @@ func backendCommand(ctx context.Context, args []string) error {
 		_, err = io.Copy(os.Stdout, f)
 		return err
 	}
-	return usage("antipode backend status|stop|log")
+	return usage("antipode backend status|stop|log%s", hint("", nearest.Of(what, []string{"status", "stop", "log"})))
+}
+
+// ps prints what the backend runs.
+func ps(ctx context.Context, args []string) error {
+	b, err := client.Connect()
+	if err != nil {
+		return err
+	}
+	return status(ctx, b, "ps", args)
 }
 
 // serve is what a client starts: it serves the store until it is idle.
@@ -72,10 +78,18 @@ func serve(ctx context.Context, home string) error {
 	return backend.New(e, client.BuildOf(binary), 0).Serve(ctx, l)
 }
 
-func status(ctx context.Context, b *client.Backend, asJSON bool) error {
+// status prints the state of the backend for the command of that name.
+func status(ctx context.Context, b *client.Backend, name string, args []string) error {
+	fs := flags(name, "[--json]")
+	asJSON := fs.Bool("json", false, "print JSON")
+	if rest, err := parse(fs, args); err != nil {
+		return err
+	} else if len(rest) > 0 {
+		return usage("%s takes no argument %q", name, rest[0])
+	}
 	s, err := b.Status(ctx)
 	if errors.Is(err, client.ErrNoBackend) {
-		if asJSON {
+		if *asJSON {
 			fmt.Println(`{"running":false}`)
 		} else {
 			fmt.Println("no backend is running; the first command or cell that needs one starts it")
@@ -85,7 +99,7 @@ func status(ctx context.Context, b *client.Backend, asJSON bool) error {
 	if err != nil {
 		return err
 	}
-	if asJSON {
+	if *asJSON {
 		data, err := json.MarshalIndent(struct {
 			Running bool `json:"running"`
 			*client.Status
@@ -107,7 +121,14 @@ func status(ctx context.Context, b *client.Backend, asJSON bool) error {
 		fmt.Printf("model   %s, %.0f MiB, %d users\n", m.Name, float64(m.Bytes)/(1<<20), m.Users)
 	}
 	for _, j := range s.Jobs {
-		fmt.Printf("job     %s: %s, %d of %d\n", j.ID, j.Progress.Stage, j.Progress.Done, j.Progress.Total)
+		left := ""
+		if d := j.Progress.Left(); d > 0 {
+			left = fmt.Sprintf(", about %s left", d.Round(time.Second))
+		}
+		fmt.Printf("job     %s: %s, %d of %d%s\n", j.ID, j.Progress.Stage, j.Progress.Done, j.Progress.Total, left)
+	}
+	if len(s.Jobs) == 0 {
+		fmt.Println("jobs    none")
 	}
 	return nil
 }

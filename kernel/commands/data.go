@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"antipode/datasets/manifest"
 	"antipode/internal/fetch"
+	"antipode/internal/nearest"
 	"antipode/kernel/client"
 	"antipode/kernel/doctor"
 )
@@ -17,19 +19,30 @@ func data(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	if len(args) > 0 && args[0] != "pull" || len(args) == 1 {
-		return usage("antipode data [pull NAME]; names: %v", manifest.Names())
-	}
-	if len(args) == 0 {
-		return listData(home)
+	what, args := subcommand(args, "list")
+	switch what {
+	case "list", "ls":
+		if rest, err := parse(flags("data list", ""), args); err != nil || len(rest) == 0 {
+			if err == nil {
+				err = listData(home)
+			}
+			return err
+		}
+		return usage("antipode data list takes no arguments")
+	case "pull":
+	default:
+		return usage("antipode data [list | pull NAME]%s", hint("", nearest.Of(what, []string{"list", "pull"})))
 	}
 	fs := flags("data pull", "NAME")
 	var o manifest.Options
 	fs.StringVar(&o.Dest, "to", "", "the `DIR` to put it into; default: the store")
 	fs.BoolVar(&o.All, "all", false, "also fetch the files that are optional")
-	rest, err := parse(fs, args[1:])
+	rest, err := parse(fs, args)
 	if err != nil {
 		return err
+	}
+	if len(rest) == 0 {
+		return usage("antipode data pull NAME; names: %s", strings.Join(manifest.Names(), ", "))
 	}
 	web, err := fetch.New(fetch.Usual)
 	if err != nil {

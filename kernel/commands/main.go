@@ -8,10 +8,12 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"syscall"
 	"unicode"
 
+	"antipode/internal/nearest"
 	"antipode/kernel/client"
 )
 
@@ -43,19 +45,22 @@ type command struct {
 func commands() []command {
 	return []command{
 		{"run", "NOTEBOOK [-o OUT.ipynb] [--html OUT.html] [--in-place] [-p name=value]…", "run a notebook headless; leaves it executed, and a page with every picture", runNotebook},
+		{"new", "NAME.ipynb", "write a notebook to start from", newNotebook},
 		{"install", "", "put the kernel \"Go (Antipode)\" into Jupyter", install},
 		{"lab", "[NOTEBOOK]", "open an installed JupyterLab with the kernel", lab},
-		{"doctor", "[--json]", "explain the state of compiler, plugin, device, store, disk and Jupyter", runDoctor},
+		{"doctor", "[--json]", "check the installation and suggest fixes: compiler, plugin, device, store, disk, Jupyter", runDoctor},
+		{"version", "", "print the version of the module, of Go, and the build id; --version does the same", version},
+		{"ps", "[--json]", "list the jobs and models of the backend; the same as backend status", ps},
 		{"backend", "status [--json] | stop | log", "the resident backend of the store", backendCommand},
-		{"models", "[pull NAME]", "the models known here", models},
-		{"data", "[pull NAME]", "the data sets known here", data},
+		{"models", "[list | pull NAME]", "the models known by name", models},
+		{"data", "[list | pull NAME]", "the data sets known by name", data},
 		{"store", "[ls | verify RESULT | gc]", "what was computed and kept", storeCommand},
 		{"generate", "--model NAME|DIR --prompts TABLE --out TABLE [--n N] [--steps N] …", "make pictures of prompts", generate},
 		{"import", "--dir DIR --model NAME --out TABLE [--names PATTERN | --midjourney] [--sidecar FILE] [--grid N] …", "make a table of pictures that a generator elsewhere made", importPictures},
 		{"segment", "--masks DIR | --model NAME|DIR --object COLUMN   --in TABLE --out TABLE", "add masks from files, or found by the object's name", segment},
 		{"embed", "--model NAME|DIR --in TABLE --out TABLE [--vector NAME] [--text COLUMN]", "add vectors of pictures (whole, object, background) or of texts", embed},
 		{"caption", "--model NAME|DIR --in TABLE --out TABLE [--n N] [--decode HOW] …", "describe pictures in words, a row for each caption", caption},
-		{"score", "--metric NAME … --out FILE", "compute a score; `antipode score --metric NAME --help` prints its inputs and options", score},
+		{"score", "--metric NAME … --out FILE", "compute a score; without arguments it lists the metrics, `antipode score --metric NAME --help` prints inputs and options", score},
 		{"kernel", "CONNECTION_FILE", "what Jupyter starts", kernel},
 	}
 }
@@ -93,16 +98,45 @@ func oneLine(err error) string {
 }
 
 func dispatch(ctx context.Context, args []string) error {
-	if len(args) == 0 || args[0] == "help" || args[0] == "-h" || args[0] == "--help" {
+	if len(args) == 0 {
 		help(os.Stdout)
 		return nil
 	}
-	for _, c := range commands() {
-		if c.name == args[0] {
-			return c.run(ctx, args[1:])
-		}
+	name, rest := args[0], args[1:]
+	switch {
+	case (name == "help" || isHelp(name)) && len(rest) == 0:
+		help(os.Stdout)
+		return nil
+	case name == "help":
+		name, rest = rest[0], []string{"--help"}
+	case name == "--version" || name == "-version":
+		name = "version"
 	}
-	return usage("no command %q; `antipode help` lists them", args[0])
+	var names []string
+	for _, c := range commands() {
+		if c.name == name && slices.Contains(bare, name) && len(rest) > 0 && isHelp(rest[0]) {
+			fmt.Printf("antipode %s %s\n  %s\n", c.name, c.args, c.about)
+			return nil
+		}
+		if c.name == name {
+			return c.run(ctx, rest)
+		}
+		names = append(names, c.name)
+	}
+	return usage("no command %q: `antipode help` lists them%s", name, hint("antipode ", nearest.Of(name, names)))
+}
+
+// bare are the commands that have subcommands or pass their arguments on; dispatch prints their help.
+var bare = []string{"lab", "backend", "models", "data", "store", "kernel"}
+
+func isHelp(arg string) bool { return arg == "-h" || arg == "-help" || arg == "--help" }
+
+// hint is the end of a message about a mistyped name: the most similar one with its prefix, "" where there is none.
+func hint(prefix, name string) string {
+	if name == "" {
+		return ""
+	}
+	return "; did you mean " + prefix + name + "?"
 }
 
 func help(w io.Writer) {
@@ -126,15 +160,23 @@ func flags(name, args string) *flag.FlagSet {
 	return fs
 }
 
-// parse parses flags and arguments in any order and gives the arguments that are no flags.
+// aliases are second names of flags.
+var aliases = map[string]string{"input": "in", "output": "out"}
+
+// parse parses flags and arguments in any order and returns the arguments that are no flags.
 func parse(fs *flag.FlagSet, args []string) ([]string, error) {
+	for alias, name := range aliases {
+		if f := fs.Lookup(name); f != nil && fs.Lookup(alias) == nil {
+			fs.Var(f.Value, alias, "the same as --"+name)
+		}
+	}
 	var rest []string
 	for {
 		if err := fs.Parse(args); err != nil {
 			if errors.Is(err, flag.ErrHelp) {
 				return nil, err
 			}
-			return nil, usage("%s: %w; see `antipode %s --help`", fs.Name(), err, fs.Name())
+			return nil, wrongFlag(fs, err)
 		}
 		if fs.NArg() == 0 {
 			return rest, nil
@@ -142,6 +184,20 @@ func parse(fs *flag.FlagSet, args []string) ([]string, error) {
 		rest = append(rest, fs.Arg(0))
 		args = fs.Args()[1:]
 	}
+}
+
+// wrongFlag is the error of a command line that does not parse, in one line; for an unknown flag it names the most similar one.
+func wrongFlag(fs *flag.FlagSet, err error) error {
+	text := strings.NewReplacer("flag -", "flag --", ": -", ": --").Replace(err.Error())
+	if name, unknown := strings.CutPrefix(text, "flag provided but not defined: --"); unknown {
+		var names []string
+		fs.VisitAll(func(f *flag.Flag) { names = append(names, f.Name) })
+		if near := nearest.Of(name, names); near != "" {
+			return usage("%s: unknown flag --%s%s", fs.Name(), name, hint("--", near))
+		}
+		text = "unknown flag --" + name
+	}
+	return usage("%s: %s; see `antipode %s --help`", fs.Name(), text, fs.Name())
 }
 
 // list is a flag that may be given several times.

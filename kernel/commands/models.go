@@ -7,22 +7,38 @@ import (
 
 	"antipode/gomlxmodels"
 	"antipode/gomlxmodels/hub"
+	"antipode/internal/nearest"
 	"antipode/kernel/cell"
 	"antipode/kernel/client"
 )
 
-func models(ctx context.Context, args []string) error {
-	if len(args) == 0 {
-		listModels()
-		return nil
+// subcommand splits the arguments of a command with subcommands; missing or a flag, the first is usual.
+func subcommand(args []string, usual string) (name string, rest []string) {
+	if len(args) == 0 || strings.HasPrefix(args[0], "-") {
+		return usual, args
 	}
-	if args[0] != "pull" {
-		return usage("antipode models [pull NAME]")
+	return args[0], args[1:]
+}
+
+func models(ctx context.Context, args []string) error {
+	what, args := subcommand(args, "list")
+	switch what {
+	case "list", "ls":
+		if rest, err := parse(flags("models list", ""), args); err != nil || len(rest) == 0 {
+			if err == nil {
+				listModels()
+			}
+			return err
+		}
+		return usage("antipode models list takes no arguments")
+	case "pull":
+	default:
+		return usage("antipode models [list | pull NAME]%s", hint("", nearest.Of(what, []string{"list", "pull"})))
 	}
 	fs := flags("models pull", "NAME")
 	var revision string
 	fs.StringVar(&revision, "revision", "", "the `REVISION` on the hub: a commit, branch, tag or refs/pr/N; default main. NAME@REVISION says the same")
-	rest, err := parse(fs, args[1:])
+	rest, err := parse(fs, args)
 	if err != nil {
 		return err
 	}
@@ -62,7 +78,8 @@ func pullModel(ctx context.Context, name, revision string) error {
 		id, ok = m.Hub, true
 	}
 	if !ok {
-		return usage("no model %q: `antipode models` lists names; a model on the hub is OWNER/NAME or OWNER/NAME@REVISION", name)
+		return usage("no model %q: `antipode models` lists names; a model on the hub is OWNER/NAME or OWNER/NAME@REVISION%s",
+			name, gomlxmodels.Nearest(name))
 	}
 	if revision == "" {
 		revision = pinned

@@ -30,6 +30,14 @@ func setUp() (home, binary string, err error) {
 		return "", "", err
 	}
 	bin := filepath.Join(home, "bin")
+	if err := os.MkdirAll(bin, 0o755); err != nil {
+		return "", "", fmt.Errorf("cannot set up the store: %w; set %s to a folder you may write to", err, client.HomeVar)
+	}
+	unlock, err := client.Lock(filepath.Join(bin, ".lock"))
+	if err != nil {
+		return "", "", fmt.Errorf("cannot lock %s: %w", bin, err)
+	}
+	defer unlock()
 	if resolved, err := filepath.EvalSymlinks(self); err == nil && filepath.Dir(filepath.Dir(resolved)) == bin {
 		binary = resolved // this is a copy already
 	} else {
@@ -46,11 +54,15 @@ func setUp() (home, binary string, err error) {
 	}
 	os.Setenv(client.HomeVar, home)
 	os.Setenv(client.BinaryVar, binary)
+	if err := use(filepath.Dir(binary)); err != nil {
+		return "", "", err
+	}
 	current := filepath.Join(bin, "current")
 	if data, _ := os.ReadFile(current); strings.TrimSpace(string(data)) != client.BuildOf(binary) {
 		if err := store.WriteFile(current, []byte(client.BuildOf(binary)+"\n")); err != nil {
 			return "", "", err
 		}
+		removeOld(home, client.BuildOf(binary))
 	}
 	return home, binary, nil
 }
@@ -129,12 +141,17 @@ func copyProgram(from, to string) error {
 	return os.Rename(out.Name(), to)
 }
 
-// moduleDir is the folder of Antipode's source, where cells find its packages: what [jupyter.ModuleDir] finds, else what was recorded when
-// the kernel was installed.
+// moduleDir is the folder of Antipode's source, where cells find its packages: what [jupyter.ModuleDir] finds, else the folder
+// that this program was built in, else what was recorded when the kernel was installed.
 func moduleDir(places ...string) (string, error) {
 	dir, err := jupyter.ModuleDir(places...)
 	if err == nil || os.Getenv(client.ModuleVar) != "" {
 		return dir, err
+	}
+	if _, file, _, ok := runtime.Caller(0); ok { // MODULE/kernel/commands/setup.go, unless built with -trimpath
+		if dir := filepath.Dir(filepath.Dir(filepath.Dir(file))); filepath.IsAbs(dir) && jupyter.IsModule(dir) {
+			return dir, nil
+		}
 	}
 	if home, err := client.Home(); err == nil {
 		if data, err := os.ReadFile(filepath.Join(home, "module")); err == nil {

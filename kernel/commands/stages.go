@@ -2,6 +2,7 @@ package commands
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -11,6 +12,7 @@ import (
 	"antipode/datasets"
 	"antipode/datasets/manifest"
 	"antipode/gomlxmodels"
+	"antipode/internal/nearest"
 	"antipode/kernel/cell"
 	"antipode/kernel/client"
 	"antipode/metrics"
@@ -37,7 +39,7 @@ func (s *stageFlags) add(fs *flag.FlagSet) {
 // addOut adds those about the table that is written.
 func (s *stageFlags) addOut(fs *flag.FlagSet) {
 	fs.StringVar(&s.out, "out", "", "the `TABLE` to write: .csv or .parquet")
-	fs.StringVar(&s.columns, "columns", "", "the columns to write, `A,B,…` (id always)")
+	fs.StringVar(&s.columns, "columns", "", "the columns to write, `A,B,…` (id always), or all; default: all but vectors of earlier stages")
 	fs.BoolVar(&s.skipBad, "skip-bad", false, "leave bad rows out and list them")
 }
 
@@ -56,7 +58,7 @@ func tableName(path string) error {
 	case ".csv", ".parquet":
 		return nil
 	}
-	return usage("%s: a table's name ends in .csv or .parquet", path)
+	return usage("%s: the name of a table ends in .csv or .parquet", path)
 }
 
 // open is the table of a file or folder, or of a released table that package manifest names.
@@ -82,7 +84,12 @@ func (s *stageFlags) save(ctx context.Context, t datasets.Table) error {
 	if err != nil {
 		return err
 	}
-	req := client.Request{Plan: plan, SkipBad: s.skipBad, Batch: s.batch, Counts: true, Save: abs, Columns: datasets.SplitColumns(s.columns), AllColumns: s.all}
+	req := client.Request{Plan: plan, SkipBad: s.skipBad, Batch: s.batch, Counts: true, Save: abs, AllColumns: s.all}
+	if s.columns == "all" {
+		req.AllColumns = true
+	} else {
+		req.Columns = datasets.SplitColumns(s.columns)
+	}
 	res, err := request(ctx, req)
 	if err != nil {
 		return err
@@ -203,15 +210,11 @@ func roleFlag(role string) string {
 func score(ctx context.Context, args []string) error {
 	name := peek(args, "metric")
 	if name == "" {
-		for _, n := range metrics.Names() {
-			m, _ := metrics.Find(n)
-			fmt.Printf("  %-24s %s\n", n, m.Title)
-		}
-		return usage("give --metric NAME")
+		return listMetrics(args)
 	}
 	m, err := metrics.Find(name)
 	if err != nil {
-		return usage("%w", err)
+		return usage("no metric %q: `antipode score` lists the metrics%s", name, nearest.Hint(name, metrics.Names()))
 	}
 	fs := flags("score", "--metric "+name+" … --out FILE")
 	var out, by, root, profile string
@@ -273,6 +276,24 @@ func score(ctx context.Context, args []string) error {
 		return err
 	}
 	return (&stageFlags{out: out, skipBad: skipBad}).save(ctx, t)
+}
+
+// listMetrics prints the metrics, unless there are arguments, which need one of them.
+func listMetrics(args []string) error {
+	fs := flags("score", "--metric NAME … --out FILE")
+	fs.String("metric", "", "the `NAME` of a metric; with it --help prints its inputs and options")
+	if len(args) > 0 {
+		if _, err := parse(fs, args[:1]); errors.Is(err, flag.ErrHelp) {
+			return err
+		}
+		return usage("give --metric NAME; `antipode score` lists the metrics")
+	}
+	for _, n := range metrics.Names() {
+		m, _ := metrics.Find(n)
+		fmt.Printf("  %-24s %s\n", n, m.Title)
+	}
+	fmt.Println("\nInputs and options of a metric: antipode score --metric NAME --help")
+	return nil
 }
 
 func printTable(ctx context.Context, t datasets.Table) error {

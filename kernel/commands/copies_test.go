@@ -1,0 +1,99 @@
+package commands
+
+import (
+	"encoding/json"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"syscall"
+	"testing"
+	"time"
+
+	"antipode/kernel/backend"
+	"antipode/kernel/client"
+)
+
+// TestOldCopies: a new build removes the copies that nothing uses, and no others.
+func TestOldCopies(t *testing.T) {
+	root, err := os.MkdirTemp("", "cp") // short: the path of a socket must fit
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(root) })
+	home, data := filepath.Join(root, "store"), filepath.Join(root, "jupyter")
+	for name, value := range map[string]string{client.HomeVar: home, client.BinaryVar: "", "JUPYTER_DATA_DIR": data, "XDG_RUNTIME_DIR": "", "TMPDIR": root} {
+		t.Setenv(name, value)
+	}
+	write := func(path, text string) {
+		t.Helper()
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	bin := filepath.Join(home, "bin")
+	const unusedCopy, used, spec, served, fresh, aged = "aaaaaaaaaaaa", "bbbbbbbbbbbb", "cccccccccccc", "dddddddddddd", "eeeeeeeeeeee", "ffffffffffff"
+	for _, build := range []string{unusedCopy, unusedCopy + "-simd", used, used + "-simd", spec, served} {
+		write(filepath.Join(bin, build, "antipode"), "#!/bin/sh\n")
+		write(filepath.Join(bin, build, inUse), "")
+	}
+	for _, build := range []string{fresh, aged} { // made by builds that mark nothing
+		write(filepath.Join(bin, build, "antipode"), "#!/bin/sh\n")
+	}
+	old := time.Now().Add(-2 * unmarkedAge)
+	if err := os.Chtimes(filepath.Join(bin, aged), old, old); err != nil {
+		t.Fatal(err)
+	}
+	write(filepath.Join(bin, "gonb-v0.11.4", "gonb"), "#!/bin/sh\n")
+	write(filepath.Join(bin, "current"), unusedCopy+"\n")
+	f, err := os.Open(filepath.Join(bin, used, inUse))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_SH); err != nil {
+		t.Fatal(err)
+	}
+	kernelspec, err := json.Marshal(map[string]any{"argv": []string{filepath.Join(bin, spec, "antipode"), "kernel", "{connection_file}"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(filepath.Join(data, "kernels", "antipode", "kernel.json"), string(kernelspec))
+	l, err := backend.Listen(home)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /v1/hello", func(w http.ResponseWriter, _ *http.Request) {
+		json.NewEncoder(w).Encode(client.Hello{Protocol: client.Protocol, Build: served})
+	})
+	server := &http.Server{Handler: mux}
+	go server.Serve(l)
+	defer server.Close()
+
+	_, binary, err := setUp()
+	if err != nil {
+		t.Fatal(err)
+	}
+	folders, err := filepath.Glob(filepath.Join(bin, "*", "*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, path := range folders {
+		if name := filepath.Base(path); name != inUse {
+			got = append(got, filepath.Base(filepath.Dir(path)))
+		}
+	}
+	want := []string{client.BuildOf(binary), used, used + "-simd", spec, served, fresh, "gonb-v0.11.4"}
+	slices.Sort(want)
+	if slices.Sort(got); !slices.Equal(got, want) {
+		t.Errorf("the store holds %q, want %q", got, want)
+	}
+	if unused(filepath.Dir(binary)) {
+		t.Error("the copy of this process is not marked as in use")
+	}
+}

@@ -1,0 +1,116 @@
+package commands
+
+import (
+	"encoding/json"
+	"errors"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"antipode/kernel/client"
+)
+
+// TestUsage: a mistake in the arguments is one line that names what was meant.
+func TestUsage(t *testing.T) {
+	run := inProcess(t)
+	for args, want := range map[string]string{
+		"segment --maks x":                          "segment: unknown flag --maks; did you mean --masks?",
+		"embed --modle x":                           "embed: unknown flag --modle; did you mean --model?",
+		"score --metric mauve-of-nothing":           "no metric \"mauve-of-nothing\": `antipode score` lists the metrics",
+		"score --metric precison-coverage":          "no metric \"precison-coverage\": `antipode score` lists the metrics; did you mean \"precision-coverage\"?",
+		"score --metric precision-coverage --gne x": "score: unknown flag --gne; did you mean --gen?",
+		"score --out x.csv":                         "give --metric NAME; `antipode score` lists the metrics",
+		"run --xyzzyx":                              "run: unknown flag --xyzzyx; see `antipode run --help`",
+		"generate --n x":                            "generate: invalid value \"x\" for flag --n: parse error; see `antipode generate --help`",
+		"embed --in":                                "embed: flag needs an argument: --in; see `antipode embed --help`",
+		"sgement":                                   "no command \"sgement\": `antipode help` lists them; did you mean antipode segment?",
+		"xyzzy":                                     "no command \"xyzzy\": `antipode help` lists them",
+		"models lst":                                "antipode models [list | pull NAME]; did you mean list?",
+		"models pull archipelago-vti":               "no model \"archipelago-vti\": `antipode models` lists names; a model on the hub is OWNER/NAME or OWNER/NAME@REVISION; did you mean \"archipelago-vit\"?",
+		"data pul":                                  "antipode data [list | pull NAME]; did you mean pull?",
+		"data pull visaeg":                          "no data set \"visaeg\"; known: cococrola, dig_in, dollarstreet, entigen, fonts, geode, laion_coco_nllb, seegull, visage; did you mean \"visage\"?",
+		"backend stauts":                            "antipode backend status|stop|log; did you mean status?",
+		"version 2":                                 "version takes no argument \"2\"",
+		"new":                                       "new takes one name",
+		"new a.txt":                                 "a.txt: the name of a notebook ends in .ipynb",
+	} {
+		_, err := run(strings.Fields(args)...)
+		if !errors.As(err, new(usageError)) || !strings.HasPrefix(err.Error(), want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("antipode %s: %v, want %s", args, err, want)
+		}
+	}
+}
+
+func TestLists(t *testing.T) {
+	run := inProcess(t)
+	t.Setenv(client.HomeVar, t.TempDir())
+	for args, want := range map[string]string{
+		"models": "archipelago-clipseg", "models list": "archipelago-clipseg", "models ls": "archipelago-clipseg",
+		"data": "CoCo-CroLa v0.1", "data list": "CoCo-CroLa v0.1", "data ls": "CoCo-CroLa v0.1",
+		"score": "precision-coverage ", "ps": "no backend is running", "ps --json": `{"running":false}`, "backend status": "no backend is running",
+		"version": ", build ", "--version": ", build ", "help": "antipode segment", "": "antipode segment",
+	} {
+		printed, err := run(strings.Fields(args)...)
+		if err != nil || !strings.Contains(printed, want) {
+			t.Errorf("antipode %s: %q, %v; want %q", args, printed, err, want)
+		}
+	}
+}
+
+// TestHelp: every command explains itself, where help comes first and where it comes last.
+func TestHelp(t *testing.T) {
+	for _, c := range commands() {
+		run := inProcess(t)
+		for _, args := range [][]string{{c.name, "--help"}, {"help", c.name}} {
+			if printed, err := run(args...); err != nil && !errors.Is(err, flag.ErrHelp) || !strings.HasPrefix(printed, "antipode "+c.name) {
+				t.Errorf("antipode %s: %q, %v", strings.Join(args, " "), printed, err)
+			}
+		}
+	}
+}
+
+func TestNew(t *testing.T) {
+	run := inProcess(t)
+	t.Chdir(t.TempDir())
+	printed, err := run("new", "mine")
+	if err != nil || !strings.Contains(printed, "antipode run mine.ipynb") {
+		t.Fatalf("%q, %v", printed, err)
+	}
+	first, err := os.ReadFile("mine.ipynb")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var nb struct {
+		Cells []struct {
+			Type     string `json:"cell_type"`
+			Source   []string
+			Metadata struct{ Tags []string }
+		}
+		Metadata struct{ Kernelspec struct{ Name string } }
+	}
+	if err := json.Unmarshal(first, &nb); err != nil {
+		t.Fatal(err)
+	}
+	code, parameters, divided := 0, 0, false
+	for _, c := range nb.Cells {
+		if c.Type == "code" {
+			code++
+		}
+		parameters += len(c.Metadata.Tags)
+		divided = divided || c.Type == "markdown" && strings.Contains(strings.Join(c.Source, ""), "A line `%%` divides it")
+	}
+	if nb.Metadata.Kernelspec.Name != "antipode" || code < 4 || parameters != 1 || !divided {
+		t.Errorf("%s", first)
+	}
+	if _, err := run("new", "mine.ipynb"); err == nil || !strings.Contains(err.Error(), "mine.ipynb exists") {
+		t.Errorf("a second time: %v", err)
+	}
+	if again, _ := os.ReadFile("mine.ipynb"); string(again) != string(first) {
+		t.Error("the notebook was changed")
+	}
+	if _, err := run("new", filepath.Join("no", "folder.ipynb")); err == nil {
+		t.Error("no error for a missing folder")
+	}
+}
