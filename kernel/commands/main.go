@@ -170,10 +170,13 @@ func parse(fs *flag.FlagSet, args []string) ([]string, error) {
 			fs.Var(f.Value, alias, "the same as --"+name)
 		}
 	}
+	help := fs.Usage
+	fs.Usage = func() {} // package flag prints it with every error
 	var rest []string
 	for {
 		if err := fs.Parse(args); err != nil {
 			if errors.Is(err, flag.ErrHelp) {
+				help()
 				return nil, err
 			}
 			return nil, wrongFlag(fs, err)

@@ -61,6 +61,15 @@ func tableName(path string) error {
 	return usage("%s: the name of a table ends in .csv or .parquet", path)
 }
 
+// archipelagoPhotos is the name of the reference images of the built-in world, for commands in place of a file.
+const archipelagoPhotos = "archipelago-photos"
+
+func init() {
+	manifest.RegisterTable(archipelagoPhotos, func() datasets.Table {
+		return datasets.Archipelago(datasets.Seed(7), datasets.PerCell(8)).Photos()
+	})
+}
+
 // open is the table of a file or folder, or of a released table that package manifest names.
 func open(path, root string) (datasets.Table, error) {
 	if t, known := manifest.Table(path); known {

@@ -36,9 +36,9 @@ func TestUsage(t *testing.T) {
 		"new":                                       "new takes one name",
 		"new a.txt":                                 "a.txt: the name of a notebook ends in .ipynb",
 	} {
-		_, err := run(strings.Fields(args)...)
-		if !errors.As(err, new(usageError)) || !strings.HasPrefix(err.Error(), want) || strings.Contains(err.Error(), "\n") {
-			t.Errorf("antipode %s: %v, want %s", args, err, want)
+		printed, err := run(strings.Fields(args)...)
+		if !errors.As(err, new(usageError)) || printed != "" || !strings.HasPrefix(err.Error(), want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("antipode %s: %q, %v, want %s", args, printed, err, want)
 		}
 	}
 }
