@@ -112,6 +112,7 @@ func (r *reader) follow(page, statement string) {
 			command = statement + " --help"
 		case "package":
 			command, dir = "go list "+packagePath.FindString(statement), root
+			r.flags(page, statement)
 		default:
 			command, dir = e.check, root
 		}
@@ -126,6 +127,34 @@ func (r *reader) follow(page, statement string) {
 		r.t.Fatalf("%s: %s\n%v\n%s", page, command, err, out)
 	}
 	r.t.Logf("%s: %.1f s: %s", page, time.Since(start).Seconds(), command)
+}
+
+// longFlag is a flag of a program.
+var longFlag = regexp.MustCompile(` -([a-z]+)`)
+
+// flags checks that the program a statement runs defines the flags it gives.
+func (r *reader) flags(page, statement string) {
+	r.t.Helper()
+	if strings.HasPrefix(statement, "go test") {
+		return
+	}
+	files, err := filepath.Glob(filepath.Join(root, packagePath.FindString(statement), "*.go"))
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	var source strings.Builder
+	for _, name := range files {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		source.Write(data)
+	}
+	for _, m := range longFlag.FindAllStringSubmatch(statement, -1) {
+		if !strings.Contains(source.String(), `("`+m[1]+`", `) && !strings.Contains(source.String(), `, "`+m[1]+`", `) {
+			r.t.Errorf("%s: the program has no flag -%s: %s", page, m[1], statement)
+		}
+	}
 }
 
 // seen are the exceptions that a page needed.

@@ -90,17 +90,17 @@ func cCompiler(ctx context.Context) Check {
 
 // module looks for the source that cells import.
 func module(dir string) Check {
-	const mend = "run the command in the folder of Antipode's source, or name it in ANTIPODE_MODULE"
+	const fix = "run the command in the folder of Antipode's source, or name it in ANTIPODE_MODULE"
 	if dir == "" {
-		return fail(mend, "Antipode's source was not found: notebook cells cannot import it")
+		return fail(fix, "Antipode's source was not found: notebook cells cannot import it")
 	}
 	file := filepath.Join(dir, "go.mod")
 	data, err := os.ReadFile(file)
 	if err != nil {
-		return fail(mend, "%v", err)
+		return fail(fix, "%v", err)
 	}
 	if modfile.ModulePath(data) != "antipode" {
-		return fail(mend, "%s is not Antipode's", file)
+		return fail(fix, "%s is not Antipode's", file)
 	}
 	return ok("%s", dir)
 }
@@ -123,11 +123,11 @@ func xlaPlugin(home string) Check {
 			"%s; without one the pure Go backend serves, %s", c.Source, c.Slower)
 	}
 	if err := c.Check(); err != nil {
-		mend := "it is fetched again when next needed"
+		fix := "it is fetched again when next needed"
 		if named != "" {
 			return fail(fmt.Sprintf("name another plugin in %s, or unset it", plugin.Env), "%v", err)
 		}
-		return warn(mend, "%v", err)
+		return warn(fix, "%v", err)
 	}
 	hash := "no SHA-256 known"
 	if c.SHA256 != "" {

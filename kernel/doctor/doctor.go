@@ -24,8 +24,8 @@ const (
 type Check struct {
 	Name   string `json:"name"`
 	State  State  `json:"state"`
-	Detail string `json:"detail"`         // what was found, one line
-	Mend   string `json:"mend,omitempty"` // what to do about it, one line
+	Detail string `json:"detail"`        // what was found, one line
+	Fix    string `json:"fix,omitempty"` // what to do about it, one line
 }
 
 // limit is how long one check may take.
@@ -90,7 +90,7 @@ func Failed(checks []Check) bool {
 	return slices.ContainsFunc(checks, func(c Check) bool { return c.State == Fail })
 }
 
-// Text prints the checks for people: a line each, and one below it with the mend.
+// Text prints the checks for people: a line each, and one below it with the fix.
 func Text(w io.Writer, checks []Check) error {
 	width := 0
 	for _, c := range checks {
@@ -99,8 +99,8 @@ func Text(w io.Writer, checks []Check) error {
 	var b strings.Builder
 	for _, c := range checks {
 		fmt.Fprintf(&b, "%-4s  %-*s  %s\n", c.State, width, c.Name, c.Detail)
-		if c.Mend != "" {
-			fmt.Fprintf(&b, "%*s  → %s\n", width+6, "", c.Mend)
+		if c.Fix != "" {
+			fmt.Fprintf(&b, "%*s  → %s\n", width+6, "", c.Fix)
 		}
 	}
 	_, err := io.WriteString(w, b.String())
@@ -119,10 +119,10 @@ func ok(format string, args ...any) Check {
 	return Check{State: OK, Detail: fmt.Sprintf(format, args...)}
 }
 
-func warn(mend, format string, args ...any) Check {
-	return Check{State: Warn, Detail: fmt.Sprintf(format, args...), Mend: mend}
+func warn(fix, format string, args ...any) Check {
+	return Check{State: Warn, Detail: fmt.Sprintf(format, args...), Fix: fix}
 }
 
-func fail(mend, format string, args ...any) Check {
-	return Check{State: Fail, Detail: fmt.Sprintf(format, args...), Mend: mend}
+func fail(fix, format string, args ...any) Check {
+	return Check{State: Fail, Detail: fmt.Sprintf(format, args...), Fix: fix}
 }

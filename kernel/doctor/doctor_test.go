@@ -67,12 +67,12 @@ func (m *machine) program(name, script string) {
 	m.write(filepath.Join(m.bin, name), "#!/bin/sh\n"+script+"\n")
 }
 
-// report returns the checks by name, each with a state, a detail and a mend exactly where one is due, in one line each.
+// report returns the checks by name, each with a state, a detail and a fix exactly where one is due, in one line each.
 func (m *machine) report() map[string]Check {
 	m.t.Helper()
 	out := map[string]Check{}
 	for _, c := range Report(context.Background(), m.home, m.module) {
-		if c.Name == "" || c.Detail == "" || (c.State != OK) != (c.Mend != "") || strings.Contains(c.Detail+c.Mend, "\n") {
+		if c.Name == "" || c.Detail == "" || (c.State != OK) != (c.Fix != "") || strings.Contains(c.Detail+c.Fix, "\n") {
 			m.t.Errorf("malformed: %+v", c)
 		}
 		out[c.Name] = c
@@ -87,8 +87,8 @@ func (m *machine) want(name string, state State, says ...string) {
 		m.t.Errorf("%s is %s (%s), want %s", name, c.State, c.Detail, state)
 	}
 	for _, s := range says {
-		if !strings.Contains(c.Detail+"\n"+c.Mend, s) {
-			m.t.Errorf("%s does not say %q: %s → %s", name, s, c.Detail, c.Mend)
+		if !strings.Contains(c.Detail+"\n"+c.Fix, s) {
+			m.t.Errorf("%s does not say %q: %s → %s", name, s, c.Detail, c.Fix)
 		}
 	}
 }
@@ -234,7 +234,7 @@ func TestStore(t *testing.T) {
 
 func TestDisk(t *testing.T) {
 	for free, state := range map[int64]State{1e8: Fail, 1e9: Warn, 1e11: OK} {
-		if c := diskCheck("/", free, "mend"); c.State != state {
+		if c := diskCheck("/", free, "fix"); c.State != state {
 			t.Errorf("%d bytes free: %+v, want %s", free, c, state)
 		}
 	}

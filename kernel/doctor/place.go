@@ -21,23 +21,23 @@ import (
 
 // storeFolder looks at the store: whose it is, whether it can be written, how much it holds.
 func storeFolder(ctx context.Context, home string) Check {
-	mend := client.HomeVar + " can name another folder"
+	fix := client.HomeVar + " can name another folder"
 	info, err := os.Stat(home)
 	if errors.Is(err, fs.ErrNotExist) {
 		parent := existing(home)
 		if err := writable(parent); err != nil {
-			return fail(mend, "%s is not there and cannot be made: %v", home, err)
+			return fail(fix, "%s is not there and cannot be made: %v", home, err)
 		}
 		return ok("%s, made when first needed", home)
 	}
 	if err != nil {
-		return fail(mend, "%v", err)
+		return fail(fix, "%v", err)
 	}
 	if !info.IsDir() {
-		return fail(mend, "%s is not a folder", home)
+		return fail(fix, "%s is not a folder", home)
 	}
 	if st, is := info.Sys().(*syscall.Stat_t); is && int(st.Uid) != os.Getuid() {
-		return fail(mend, "%s belongs to the user with id %d, you are %d", home, st.Uid, os.Getuid())
+		return fail(fix, "%s belongs to the user with id %d, you are %d", home, st.Uid, os.Getuid())
 	}
 	if err := writable(home); err != nil {
 		return fail(fmt.Sprintf("chmod u+rwx %s, or name another folder in %s", home, client.HomeVar), "%s cannot be written: %v", home, err)
@@ -112,21 +112,21 @@ const (
 
 // disk looks at the room that is left.
 func disk(home string) Check {
-	mend := "antipode store gc --dry-run says what can go; " + client.HomeVar + " can name a folder on another disk"
+	fix := "antipode store gc --dry-run says what can go; " + client.HomeVar + " can name a folder on another disk"
 	at := existing(home)
 	var st syscall.Statfs_t
 	if err := syscall.Statfs(at, &st); err != nil {
-		return warn(mend, "the room left at %s is unknown: %v", at, err)
+		return warn(fix, "the room left at %s is unknown: %v", at, err)
 	}
-	return diskCheck(at, int64(st.Bavail)*int64(st.Bsize), mend)
+	return diskCheck(at, int64(st.Bavail)*int64(st.Bsize), fix)
 }
 
-func diskCheck(at string, free int64, mend string) Check {
+func diskCheck(at string, free int64, fix string) Check {
 	switch {
 	case free < tooFew:
-		return fail(mend, "%s free at %s", amount(free), at)
+		return fail(fix, "%s free at %s", amount(free), at)
 	case free < scarce:
-		return warn(mend, "%s free at %s", amount(free), at)
+		return warn(fix, "%s free at %s", amount(free), at)
 	}
 	return ok("%s free at %s", amount(free), at)
 }

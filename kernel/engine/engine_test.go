@@ -349,7 +349,7 @@ func TestSaveAndVerify(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := client.NameList(f.Specs()); got != "id, region, full, size" {
+	if got := client.NameList(f.Specs()); got != "id, image, region, full, size" {
 		t.Errorf("saved columns: %s", got)
 	}
 	rec, err := e.Store.Record(res.Record)

@@ -1,0 +1,84 @@
+package commands
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"antipode/datasets"
+	"antipode/kernel/client"
+	"antipode/kernel/plugin"
+)
+
+// TestChain: every stage reads what the stage before it wrote, with the columns that are written by default.
+func TestChain(t *testing.T) {
+	t.Setenv(plugin.Env, "none") // nothing to compile: faster for few small images
+	run := inProcess(t)
+	t.Chdir(t.TempDir())
+	prompts := "id,prompt,object,region,note\n"
+	for _, region := range []string{"Velmora", "Tarrish"} {
+		prompts += region + ",boat in " + region + ",boat," + region + ",own\n"
+	}
+	if err := os.WriteFile("prompts.csv", []byte(prompts), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range []string{
+		"generate --model archipelago-diffusion --prompts prompts.csv --steps 2 --out g.parquet",
+		"segment --model archipelago-clipseg --object object --input g.parquet --output m.csv", // a CSV in between
+		"embed --model archipelago-vit --in m.csv --out e.parquet",
+		"embed --model archipelago-clip --vector clip_image --in e.parquet --out i.parquet",
+		"embed --model archipelago-clip --vector clip_text --text prompt --columns all --in i.parquet --out t.parquet",
+		"caption --model archipelago-blip --max-tokens 6 --in t.parquet --out c.parquet",
+		"score --metric clip-score --in t.parquet --out fit.csv",
+		"score --metric precision-coverage --real e.parquet --gen e.parquet --vector full --k 1 --out s.csv",
+		"embed --model archipelago-vit --in m.csv --columns full,object --out few.csv",
+	} {
+		if printed, err := run(strings.Fields(line)...); err != nil {
+			t.Fatalf("antipode %s: %q, %v", line, printed, err)
+		}
+	}
+	carried := []string{"id", "prompt", "object", "region", "note", "image", "seed", "model", "outcome", "mask"}
+	for name, own := range map[string][]string{
+		"e.parquet": {"full", "object_only", "background_only"},
+		"i.parquet": {"clip_image"},
+		"t.parquet": {"clip_image", "clip_text"},
+		"c.parquet": {"image_id", "caption"},
+	} {
+		f, err := datasets.Parquet(name).Rows(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, column := range slices.Concat(carried, own) {
+			if !f.Has(column) {
+				t.Errorf("%s lacks the column %s: %s", name, column, client.NameList(f.Specs()))
+			}
+		}
+		for _, c := range f.Columns {
+			if c.Kind == client.Vector && !slices.Contains(own, c.Name) {
+				t.Errorf("%s holds the vectors %s of an earlier stage", name, c.Name)
+			}
+		}
+		for i, img := range f.Images("image") {
+			if m := f.Masks("mask")[i]; filepath.Base(filepath.Dir(img.Path)) != "g.pictures" || (m.Counts == "") == (f.Texts("outcome")[i] == "ok") {
+				t.Errorf("%s, row %d: image %s, mask %v", name, i+1, img.Path, m)
+			}
+		}
+	}
+	few, err := datasets.CSV("few.csv").Rows(t.Context())
+	if err != nil || client.NameList(few.Specs()) != "id, object, full" {
+		t.Errorf("few.csv: %s, %v", client.NameList(few.Specs()), err)
+	}
+	for line, want := range map[string]string{
+		"segment --model archipelago-clipseg --object objcet --in g.parquet --out x.csv":            `"objcet"`,
+		"embed --model archipelago-vit --columns ful --in m.csv --out x.csv":                        `did you mean "full"?`,
+		"embed --model archipelago-vti --in m.csv --out x.csv":                                      `did you mean "archipelago-vit"?`,
+		"score --metric clip-score --by regoin --in t.parquet --out x.csv":                          `did you mean "region"?`,
+		"embed --model archipelago-clip --vector clip_text --text promt --in g.parquet --out x.csv": `did you mean "prompt"?`,
+	} {
+		if _, err := run(strings.Fields(line)...); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("antipode %s: %v, want %s", line, err, want)
+		}
+	}
+}

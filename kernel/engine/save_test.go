@@ -1,0 +1,39 @@
+package engine
+
+import (
+	"path/filepath"
+	"testing"
+
+	"antipode/datasets"
+	"antipode/kernel/client"
+	"antipode/kernel/parquet"
+)
+
+// TestSavedColumns: a saved table has the columns of its input, in order, and the new ones; vectors of earlier stages only on request.
+func TestSavedColumns(t *testing.T) {
+	e := newEngine(t)
+	world := datasets.Archipelago(datasets.Seed(3), datasets.PerCell(1), datasets.Size(32))
+	before := world.Photos().Head(3).Select("id", "image", "mask", "region", "seed").
+		Join(datasets.FromRows([]map[string]any{{"region": "Velmora", "clip_image": []float32{1, 2}}}), "region")
+	in := filepath.Join(t.TempDir(), "in.parquet")
+	if _, err := run1(t, e, before, client.Request{Save: in, AllColumns: true}); err != nil {
+		t.Fatal(err)
+	}
+	for want, req := range map[string]client.Request{
+		"id, image, mask, region, seed, full, size":             {},
+		"id, image, mask, region, seed, clip_image, full, size": {AllColumns: true},
+		"id, clip_image, size":                                  {Columns: []string{"size", "clip_image"}},
+	} {
+		req.Save = filepath.Join(filepath.Dir(in), "out.parquet")
+		if _, err := run1(t, e, counts(datasets.Parquet(in)), req); err != nil {
+			t.Fatal(err)
+		}
+		f, err := parquet.Read(req.Save)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := client.NameList(f.Specs()); got != want {
+			t.Errorf("saved columns: %s, want %s", got, want)
+		}
+	}
+}
