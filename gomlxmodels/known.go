@@ -7,7 +7,7 @@ import (
 	"regexp"
 	"slices"
 
-	"antipode/internal/nearest"
+	"antipode/kernel/client"
 )
 
 // Model is a model known by name.
@@ -64,7 +64,7 @@ func Nearest(name string) string {
 	for _, m := range Known() {
 		names = append(names, m.Name)
 	}
-	return nearest.Hint(name, names)
+	return client.Hint(name, names)
 }
 
 // hubName is a model on the hub, OWNER/NAME or OWNER/NAME@REVISION.

@@ -7,7 +7,6 @@ import (
 	"sort"
 
 	"antipode/datasets"
-	"antipode/internal/nearest"
 	"antipode/kernel/client"
 	"antipode/metrics/prdc"
 )
@@ -91,7 +90,7 @@ func Find(name string) (Metric, error) {
 	if m, ok := registry[name]; ok {
 		return m, nil
 	}
-	return Metric{}, fmt.Errorf("no metric %q; known: %v%s", name, Names(), nearest.Hint(name, Names()))
+	return Metric{}, fmt.Errorf("no metric %q; known: %v%s", name, Names(), client.Hint(name, Names()))
 }
 
 // Names lists the known metrics.

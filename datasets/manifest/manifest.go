@@ -12,7 +12,7 @@ import (
 	"strings"
 	"sync"
 
-	"antipode/internal/nearest"
+	"antipode/kernel/client"
 )
 
 // File is one file of a data set.
@@ -79,7 +79,7 @@ func Get(name string) (Manifest, error) {
 	m, ok := manifests[name]
 	mu.Unlock()
 	if !ok {
-		return Manifest{}, fmt.Errorf("no data set %q; known: %s%s", name, strings.Join(Names(), ", "), nearest.Hint(name, Names()))
+		return Manifest{}, fmt.Errorf("no data set %q; known: %s%s", name, strings.Join(Names(), ", "), client.Hint(name, Names()))
 	}
 	return m, nil
 }

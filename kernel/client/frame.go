@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-
-	"antipode/internal/nearest"
 )
 
 // Kind is the type of a column.
@@ -305,7 +303,7 @@ func ColumnHint(name string, specs []ColumnSpec) string {
 	for i, c := range specs {
 		names[i] = c.Name
 	}
-	return nearest.Hint(name, names)
+	return Hint(name, names)
 }
 
 // NameList joins the names of columns for a message.

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"antipode/gomlxmodels/all"
-	"antipode/internal/nearest"
 	"antipode/kernel/backend"
 	"antipode/kernel/client"
 )
@@ -49,7 +48,7 @@ func backendCommand(ctx context.Context, args []string) error {
 		_, err = io.Copy(os.Stdout, f)
 		return err
 	}
-	return usage("antipode backend status|stop|log%s", hint("", nearest.Of(what, []string{"status", "stop", "log"})))
+	return usage("antipode backend status|stop|log%s", hint("", client.Nearest(what, []string{"status", "stop", "log"})))
 }
 
 // ps prints what the backend runs.

@@ -9,7 +9,6 @@ import (
 
 	"antipode/datasets/manifest"
 	"antipode/internal/fetch"
-	"antipode/internal/nearest"
 	"antipode/kernel/client"
 	"antipode/kernel/doctor"
 )
@@ -31,7 +30,7 @@ func data(ctx context.Context, args []string) error {
 		return usage("antipode data list takes no arguments")
 	case "pull":
 	default:
-		return usage("antipode data [list | pull NAME]%s", hint("", nearest.Of(what, []string{"list", "pull"})))
+		return usage("antipode data [list | pull NAME]%s", hint("", client.Nearest(what, []string{"list", "pull"})))
 	}
 	fs := flags("data pull", "NAME")
 	var o manifest.Options

@@ -13,7 +13,6 @@ import (
 	"syscall"
 	"unicode"
 
-	"antipode/internal/nearest"
 	"antipode/kernel/client"
 )
 
@@ -123,7 +122,7 @@ func dispatch(ctx context.Context, args []string) error {
 		}
 		names = append(names, c.name)
 	}
-	return usage("no command %q: `antipode help` lists them%s", name, hint("antipode ", nearest.Of(name, names)))
+	return usage("no command %q: `antipode help` lists them%s", name, hint("antipode ", client.Nearest(name, names)))
 }
 
 // bare are the commands that have subcommands or pass their arguments on; dispatch prints their help.
@@ -195,7 +194,7 @@ func wrongFlag(fs *flag.FlagSet, err error) error {
 	if name, unknown := strings.CutPrefix(text, "flag provided but not defined: --"); unknown {
 		var names []string
 		fs.VisitAll(func(f *flag.Flag) { names = append(names, f.Name) })
-		if near := nearest.Of(name, names); near != "" {
+		if near := client.Nearest(name, names); near != "" {
 			return usage("%s: unknown flag --%s%s", fs.Name(), name, hint("--", near))
 		}
 		text = "unknown flag --" + name

@@ -7,7 +7,6 @@ import (
 
 	"antipode/gomlxmodels"
 	"antipode/gomlxmodels/hub"
-	"antipode/internal/nearest"
 	"antipode/kernel/cell"
 	"antipode/kernel/client"
 )
@@ -33,7 +32,7 @@ func models(ctx context.Context, args []string) error {
 		return usage("antipode models list takes no arguments")
 	case "pull":
 	default:
-		return usage("antipode models [list | pull NAME]%s", hint("", nearest.Of(what, []string{"list", "pull"})))
+		return usage("antipode models [list | pull NAME]%s", hint("", client.Nearest(what, []string{"list", "pull"})))
 	}
 	fs := flags("models pull", "NAME")
 	var revision string

@@ -12,7 +12,6 @@ import (
 	"antipode/datasets"
 	"antipode/datasets/manifest"
 	"antipode/gomlxmodels"
-	"antipode/internal/nearest"
 	"antipode/kernel/cell"
 	"antipode/kernel/client"
 	"antipode/metrics"
@@ -223,7 +222,7 @@ func score(ctx context.Context, args []string) error {
 	}
 	m, err := metrics.Find(name)
 	if err != nil {
-		return usage("no metric %q: `antipode score` lists the metrics%s", name, nearest.Hint(name, metrics.Names()))
+		return usage("no metric %q: `antipode score` lists the metrics%s", name, client.Hint(name, metrics.Names()))
 	}
 	fs := flags("score", "--metric "+name+" … --out FILE")
 	var out, by, root, profile string

@@ -1,17 +1,15 @@
-// Package nearest finds the name that a mistyped one was meant to be. Its own few lines stand in for a library because
-// kernel/client, which uses the standard library only, needs them too.
-package nearest
+package client
 
 import (
 	"fmt"
 	"strings"
 )
 
-// Of returns the candidate that is most similar to name, or "" when none is similar. Case does not count. Similarity is
+// Nearest returns the candidate that is most similar to name, or "" when none is similar. Case does not count. Similarity is
 // the optimal string alignment distance: insertions, deletions, substitutions and swaps of neighboring characters. A
 // candidate is similar up to a distance of a third of name's length, at least 1; one that begins with name counts as
 // distance 1. Of equally similar candidates the first is returned; name itself never is.
-func Of(name string, candidates []string) string {
+func Nearest(name string, candidates []string) string {
 	typed := []rune(strings.ToLower(name))
 	best, least := "", max(1, len(typed)/3)+1
 	for _, c := range candidates {
@@ -19,7 +17,7 @@ func Of(name string, candidates []string) string {
 			continue
 		}
 		lower := strings.ToLower(c)
-		d := distance(typed, []rune(lower))
+		d := editDistance(typed, []rune(lower))
 		if len(typed) >= 3 && strings.HasPrefix(lower, string(typed)) {
 			d = min(d, 1)
 		}
@@ -30,16 +28,16 @@ func Of(name string, candidates []string) string {
 	return best
 }
 
-// Hint returns the candidate that [Of] finds as the end of an error message, such as `; did you mean "mask"?`, or "".
+// Hint returns the candidate that [Nearest] finds as the end of an error message, such as `; did you mean "mask"?`, or "".
 func Hint(name string, candidates []string) string {
-	if best := Of(name, candidates); best != "" {
+	if best := Nearest(name, candidates); best != "" {
 		return fmt.Sprintf("; did you mean %q?", best)
 	}
 	return ""
 }
 
-// distance is the optimal string alignment distance of two texts.
-func distance(a, b []rune) int {
+// editDistance is the optimal string alignment distance of two texts.
+func editDistance(a, b []rune) int {
 	var before []int // the row above the last
 	last := make([]int, len(b)+1)
 	for j := range last {

@@ -1,21 +1,21 @@
-package nearest
+package client
 
 import "testing"
 
-func TestOf(t *testing.T) {
+func TestNearest(t *testing.T) {
 	flags := []string{"in", "out", "masks", "model", "object", "seed"}
 	for name, want := range map[string]string{
 		"maks": "masks", "Masks": "masks", "modle": "model", "on": "in", "objct": "object", "obj": "object",
 		"ou": "out", "x": "", "precision": "", "": "", "seed": "",
 	} {
-		if got := Of(name, flags); got != want {
-			t.Errorf("Of(%q) = %q, want %q", name, got, want)
+		if got := Nearest(name, flags); got != want {
+			t.Errorf("Nearest(%q) = %q, want %q", name, got, want)
 		}
 	}
-	if got := Of("rgion", []string{"Region", "religion"}); got != "Region" {
+	if got := Nearest("rgion", []string{"Region", "religion"}); got != "Region" {
 		t.Errorf("%q", got)
 	}
-	if got := Of("क्षत्र", []string{"देश", "क्षेत्र"}); got != "क्षेत्र" {
+	if got := Nearest("क्षत्र", []string{"देश", "क्षेत्र"}); got != "क्षेत्र" {
 		t.Errorf("%q", got)
 	}
 	if got := Hint("sed", flags) + Hint("zzz", flags); got != `; did you mean "seed"?` {
@@ -23,12 +23,12 @@ func TestOf(t *testing.T) {
 	}
 }
 
-func TestDistance(t *testing.T) {
+func TestEditDistance(t *testing.T) {
 	for _, c := range []struct {
 		a, b string
 		want int
 	}{{"", "", 0}, {"", "abc", 3}, {"kitten", "sitting", 3}, {"ab", "ba", 1}, {"ca", "abc", 3}, {"saturday", "sunday", 3}} {
-		if got := distance([]rune(c.a), []rune(c.b)); got != c.want || distance([]rune(c.b), []rune(c.a)) != c.want {
+		if got := editDistance([]rune(c.a), []rune(c.b)); got != c.want || editDistance([]rune(c.b), []rune(c.a)) != c.want {
 			t.Errorf("%q and %q: %d, want %d", c.a, c.b, got, c.want)
 		}
 	}
