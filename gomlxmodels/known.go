@@ -58,7 +58,8 @@ func Find(name string) (Model, bool) {
 	return known[i], true
 }
 
-// Nearest returns the end of a message about an unknown model: `; did you mean "NAME"?` where a known name is similar, or "".
+// Nearest returns the end of a message about an unknown model: `; did you mean "NAME"?` where a known name is similar,
+// or "".
 func Nearest(name string) string {
 	var names []string
 	for _, m := range Known() {
@@ -88,8 +89,8 @@ func resolve(model string) (string, error) {
 		if hubName.MatchString(model) {
 			return model, nil
 		}
-		return "", fmt.Errorf("no model %q: it is no name that `antipode models` lists, no name on the hub (OWNER/NAME) and no folder with a config.json%s",
-			model, Nearest(model))
+		return "", fmt.Errorf("no model %q: it is no name that `antipode models` lists, no name on the hub (OWNER/NAME) "+
+			"and no folder with a config.json%s", model, Nearest(model))
 	}
 	return "", fmt.Errorf("no model in the folder %q: it holds no config.json, modules.json or model_index.json", model)
 }

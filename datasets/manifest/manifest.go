@@ -79,7 +79,8 @@ func Get(name string) (Manifest, error) {
 	m, ok := manifests[name]
 	mu.Unlock()
 	if !ok {
-		return Manifest{}, fmt.Errorf("no data set %q; known: %s%s", name, strings.Join(Names(), ", "), client.Hint(name, Names()))
+		return Manifest{}, fmt.Errorf("no data set %q; known: %s%s",
+			name, strings.Join(Names(), ", "), client.Hint(name, Names()))
 	}
 	return m, nil
 }

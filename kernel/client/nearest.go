@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// Nearest returns the candidate that is most similar to name, or "" when none is similar. Case does not count. Similarity is
-// the optimal string alignment distance: insertions, deletions, substitutions and swaps of neighboring characters. A
-// candidate is similar up to a distance of a third of name's length, at least 1; one that begins with name counts as
-// distance 1. Of equally similar candidates the first is returned; name itself never is.
+// Nearest returns the candidate that is most similar to name, or "" when none is similar. Case does not count.
+// Similarity is the optimal string alignment distance: insertions, deletions, substitutions and swaps of neighboring
+// characters. A candidate is similar up to a distance of a third of name's length, at least 1; one that begins with
+// name counts as distance 1. Of equally similar candidates the first is returned; name itself never is.
 func Nearest(name string, candidates []string) string {
 	typed := []rune(strings.ToLower(name))
 	best, least := "", max(1, len(typed)/3)+1
@@ -28,7 +28,8 @@ func Nearest(name string, candidates []string) string {
 	return best
 }
 
-// Hint returns the candidate that [Nearest] finds as the end of an error message, such as `; did you mean "mask"?`, or "".
+// Hint returns the candidate that [Nearest] finds as the end of an error message, such as `; did you mean "mask"?`, or
+// "".
 func Hint(name string, candidates []string) string {
 	if best := Nearest(name, candidates); best != "" {
 		return fmt.Sprintf("; did you mean %q?", best)

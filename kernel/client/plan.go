@@ -89,7 +89,7 @@ type Request struct {
 	Batch      int      `json:"batch,omitempty"`       // rows a model takes at a time; 0 = the stage's own choice
 	Counts     bool     `json:"counts,omitempty"`      // send no rows, only the Result's numbers
 	Save       string   `json:"save,omitempty"`        // absolute path: the backend also writes the table there (.parquet or .csv)
-	Columns    []string `json:"columns,omitempty"`     // with Save: the columns kept; empty = all but vectors of earlier stages
+	Columns    []string `json:"columns,omitempty"`     // with Save: the columns kept; empty = all but earlier vectors
 	AllColumns bool     `json:"all_columns,omitempty"` // with Save: keep every column
 	Samples    bool     `json:"samples,omitempty"`     // the resident backend's progress brings small pictures along; see Sample
 

@@ -44,8 +44,9 @@ var copyName = regexp.MustCompile(`^[0-9a-f]{12}(-simd)?$`)
 // unmarkedAge is how long a copy without an inUse file stays: builds that do not write one may still run it.
 const unmarkedAge = 24 * time.Hour
 
-// removeOld removes the copies of other builds, 60 to 80 MB each, from the store. It leaves those that a process uses, that
-// the running backend is of, and that the installed kernelspec starts. What cannot be removed now is left for the next time.
+// removeOld removes the copies of other builds, 60 to 80 MB each, from the store. It leaves those that a process uses,
+// that the running backend is of, and that the installed kernelspec starts. What cannot be removed now is left for the
+// next time.
 func removeOld(home, build string) {
 	bin := filepath.Join(home, "bin")
 	keep := map[string]bool{plain(build): true}
@@ -79,8 +80,8 @@ func removeOld(home, build string) {
 // plain is the build id without -simd: the two copies of a build stay or go together.
 func plain(build string) string { return strings.TrimSuffix(build, "-simd") }
 
-// unused says whether no process works with the copy in a folder. The caller holds the lock of the folder bin, under which
-// processes call use: none begins to work with the copy before it is removed.
+// unused says whether no process works with the copy in a folder. The caller holds the lock of the folder bin, under
+// which processes call use: none begins to work with the copy before it is removed.
 func unused(dir string) bool {
 	f, err := os.Open(filepath.Join(dir, inUse))
 	if err != nil {

@@ -22,9 +22,11 @@ func TestOldCopies(t *testing.T) {
 	}
 	t.Cleanup(func() { os.RemoveAll(root) })
 	home, data := filepath.Join(root, "store"), filepath.Join(root, "jupyter")
-	for name, value := range map[string]string{client.HomeVar: home, client.BinaryVar: "", "JUPYTER_DATA_DIR": data, "XDG_RUNTIME_DIR": "", "TMPDIR": root} {
-		t.Setenv(name, value)
-	}
+	t.Setenv(client.HomeVar, home)
+	t.Setenv(client.BinaryVar, "")
+	t.Setenv("JUPYTER_DATA_DIR", data)
+	t.Setenv("XDG_RUNTIME_DIR", "")
+	t.Setenv("TMPDIR", root)
 	write := func(path, text string) {
 		t.Helper()
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -35,7 +37,10 @@ func TestOldCopies(t *testing.T) {
 		}
 	}
 	bin := filepath.Join(home, "bin")
-	const unusedCopy, used, spec, served, fresh, aged = "aaaaaaaaaaaa", "bbbbbbbbbbbb", "cccccccccccc", "dddddddddddd", "eeeeeeeeeeee", "ffffffffffff"
+	const (
+		unusedCopy, used, spec = "aaaaaaaaaaaa", "bbbbbbbbbbbb", "cccccccccccc"
+		served, fresh, aged    = "dddddddddddd", "eeeeeeeeeeee", "ffffffffffff"
+	)
 	for _, build := range []string{unusedCopy, unusedCopy + "-simd", used, used + "-simd", spec, served} {
 		write(filepath.Join(bin, build, "antipode"), "#!/bin/sh\n")
 		write(filepath.Join(bin, build, inUse), "")
@@ -57,7 +62,8 @@ func TestOldCopies(t *testing.T) {
 	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_SH); err != nil {
 		t.Fatal(err)
 	}
-	kernelspec, err := json.Marshal(map[string]any{"argv": []string{filepath.Join(bin, spec, "antipode"), "kernel", "{connection_file}"}})
+	argv := []string{filepath.Join(bin, spec, "antipode"), "kernel", "{connection_file}"}
+	kernelspec, err := json.Marshal(map[string]any{"argv": argv})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -47,7 +47,7 @@ func commands() []command {
 		{"new", "NAME.ipynb", "write a notebook to start from", newNotebook},
 		{"install", "", "put the kernel \"Go (Antipode)\" into Jupyter", install},
 		{"lab", "[NOTEBOOK]", "open an installed JupyterLab with the kernel", lab},
-		{"doctor", "[--json]", "check the installation and suggest fixes: compiler, plugin, device, store, disk, Jupyter", runDoctor},
+		{"doctor", "[--json]", "check compiler, plugin, device, store, disk and Jupyter, and suggest fixes", runDoctor},
 		{"version", "", "print the version of the module, of Go, and the build id; --version does the same", version},
 		{"ps", "[--json]", "list the jobs and models of the backend; the same as backend status", ps},
 		{"backend", "status [--json] | stop | log", "the resident backend of the store", backendCommand},
@@ -59,7 +59,7 @@ func commands() []command {
 		{"segment", "--masks DIR | --model NAME|DIR --object COLUMN   --in TABLE --out TABLE", "add masks from files, or found by the object's name", segment},
 		{"embed", "--model NAME|DIR --in TABLE --out TABLE [--vector NAME] [--text COLUMN]", "add vectors of pictures (whole, object, background) or of texts", embed},
 		{"caption", "--model NAME|DIR --in TABLE --out TABLE [--n N] [--decode HOW] …", "describe pictures in words, a row for each caption", caption},
-		{"score", "--metric NAME … --out FILE", "compute a score; without arguments it lists the metrics, `antipode score --metric NAME --help` prints inputs and options", score},
+		{"score", "--metric NAME … --out FILE", "compute a score; alone it lists the metrics, `--metric NAME --help` prints inputs and options", score},
 		{"kernel", "CONNECTION_FILE", "what Jupyter starts", kernel},
 	}
 }
@@ -188,7 +188,8 @@ func parse(fs *flag.FlagSet, args []string) ([]string, error) {
 	}
 }
 
-// wrongFlag is the error of a command line that does not parse, in one line; for an unknown flag it names the most similar one.
+// wrongFlag is the error of a command line that does not parse, in one line; for an unknown flag it names the most
+// similar one.
 func wrongFlag(fs *flag.FlagSet, err error) error {
 	text := strings.NewReplacer("flag -", "flag --", ": -", ": --").Replace(err.Error())
 	if name, unknown := strings.CutPrefix(text, "flag provided but not defined: --"); unknown {

@@ -141,8 +141,8 @@ func copyProgram(from, to string) error {
 	return os.Rename(out.Name(), to)
 }
 
-// moduleDir is the folder of Antipode's source, where cells find its packages: what [jupyter.ModuleDir] finds, else the folder
-// that this program was built in, else what was recorded when the kernel was installed.
+// moduleDir is the folder of Antipode's source, where cells find its packages: what [jupyter.ModuleDir] finds, else the
+// folder that this program was built in, else what was recorded when the kernel was installed.
 func moduleDir(places ...string) (string, error) {
 	dir, err := jupyter.ModuleDir(places...)
 	if err == nil || os.Getenv(client.ModuleVar) != "" {

@@ -38,7 +38,7 @@ func (s *stageFlags) add(fs *flag.FlagSet) {
 // addOut adds those about the table that is written.
 func (s *stageFlags) addOut(fs *flag.FlagSet) {
 	fs.StringVar(&s.out, "out", "", "the `TABLE` to write: .csv or .parquet")
-	fs.StringVar(&s.columns, "columns", "", "the columns to write, `A,B,…` (id always), or all; default: all but vectors of earlier stages")
+	fs.StringVar(&s.columns, "columns", "", "the columns to write, `A,B,…` (id always), or all; default: all but earlier vectors")
 	fs.BoolVar(&s.skipBad, "skip-bad", false, "leave bad rows out and list them")
 }
 

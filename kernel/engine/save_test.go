@@ -9,7 +9,8 @@ import (
 	"antipode/kernel/parquet"
 )
 
-// TestSavedColumns: a saved table has the columns of its input, in order, and the new ones; vectors of earlier stages only on request.
+// TestSavedColumns: a saved table has the columns of its input, in order, and the new ones; vectors of earlier stages
+// only on request.
 func TestSavedColumns(t *testing.T) {
 	e := newEngine(t)
 	world := datasets.Archipelago(datasets.Seed(3), datasets.PerCell(1), datasets.Size(32))
