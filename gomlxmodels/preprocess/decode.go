@@ -12,6 +12,8 @@ import (
 
 	"antipode/internal/exif"
 
+	"golang.org/x/image/bmp"
+	"golang.org/x/image/tiff"
 	"golang.org/x/image/webp"
 )
 
@@ -42,9 +44,15 @@ var formats = []format{
 	{"WebP", func(b []byte) bool { return len(b) > 12 && string(b[:4]) == "RIFF" && string(b[8:12]) == "WEBP" },
 		func(b []byte) (image.Config, error) { return webp.DecodeConfig(bytes.NewReader(b)) },
 		decodeWebP},
+	{"TIFF", func(b []byte) bool { return starts("II*\x00")(b) || starts("MM\x00*")(b) },
+		func(b []byte) (image.Config, error) { return tiff.DecodeConfig(bytes.NewReader(b)) },
+		func(b []byte) (*RGB, error) { return convert(tiff.Decode(bytes.NewReader(b))) }},
+	{"BMP", starts("BM"), func(b []byte) (image.Config, error) { return bmp.DecodeConfig(bytes.NewReader(b)) },
+		func(b []byte) (*RGB, error) { return convert(bmp.Decode(bytes.NewReader(b))) }},
 }
 
-// Decode reads a picture file and turns it upright. Errors are one line, without the file's name; see [DecodeFile].
+// Decode reads an image file and turns it upright. Of an animation or a file of several pages it reads the first. A format
+// that is not supported is named, with the fix. Errors are one line, without the file's name; see [DecodeFile].
 func Decode(data []byte) (p *RGB, err error) {
 	if len(data) == 0 {
 		return nil, errors.New("the file is empty (0 bytes)")
@@ -60,7 +68,7 @@ func Decode(data []byte) (p *RGB, err error) {
 		}()
 		c, err := f.size(data)
 		if err != nil {
-			return nil, fmt.Errorf("not a readable %s: %w", f.name, err)
+			return nil, fmt.Errorf("not a readable %s: %w%s", f.name, err, variant(data, err))
 		}
 		if c.Width < 1 || c.Height < 1 {
 			return nil, fmt.Errorf("not a readable %s: it has no pixels (%d×%d)", f.name, c.Width, c.Height)
@@ -69,11 +77,11 @@ func Decode(data []byte) (p *RGB, err error) {
 			return nil, fmt.Errorf("%w: %d×%d pixels, more than %d million", ErrTooLarge, c.Width, c.Height, MaxPixels/1_000_000)
 		}
 		if p, err = f.decode(data); err != nil {
-			return nil, fmt.Errorf("not a readable %s: %w", f.name, err)
+			return nil, fmt.Errorf("not a readable %s: %w%s", f.name, err, variant(data, err))
 		}
 		return p.upright(exif.Orientation(data)), nil
 	}
-	return nil, errors.New("not a picture of a known kind (PNG, JPEG, GIF, WebP)")
+	return nil, foreign(data)
 }
 
 // DecodeFile reads a picture file. Errors name it.

@@ -27,11 +27,13 @@ func TestDecodeRefuses(t *testing.T) {
 	copy(header[29:], []byte{byte(sum >> 24), byte(sum >> 16), byte(sum >> 8), byte(sum)})
 	for want, data := range map[string][]byte{
 		"the file is empty (0 bytes)":         nil,
-		"not a picture of a known kind":       []byte("hello"),
+		"not an image of a known format":      []byte("hello"),
 		"not a readable JPEG: unexpected EOF": half("jpeg-420.jpg"),
 		"not a readable PNG: png: invalid":    half("rgb.png"),
 		"not a readable GIF":                  half("palette.gif"),
 		"not a readable WebP":                 half("lossy.webp"),
+		"not a readable TIFF":                 half("plain.tif"),
+		"not a readable BMP":                  half("rgb.bmp"),
 		"not a readable PNG":                  read("rgb.png")[:20],
 		"not a readable JPEG":                 []byte("\xff\xd8\xff"),
 		"65536×65536 pixels, more than 100":   header,
@@ -48,6 +50,31 @@ func TestDecodeRefuses(t *testing.T) {
 	os.WriteFile(path, nil, 0o600)
 	if _, err := DecodeFile(path); err == nil || err.Error() != path+": the file is empty (0 bytes)" {
 		t.Errorf("DecodeFile: %v", err)
+	}
+}
+
+// TestDecodeNamesFormats: what is not supported is named, with the fix; testdata/foreign holds Pillow's files.
+func TestDecodeNamesFormats(t *testing.T) {
+	for name, want := range map[string]string{
+		"image.avif":    "an AVIF image, which is not supported: convert it to PNG or JPEG",
+		"image.heic":    "a HEIC image, which is not supported: convert it",
+		"image.jp2":     "a JPEG 2000 image, which is not supported: convert it",
+		"moving.webp":   "(an animation; save its first frame as PNG)",
+		"jpeg.tif":      "unsupported feature: compression value 7; convert it to PNG",
+		"page.html":     "an HTML page, which is not supported: it is what a server sent in place of an image",
+		"drawing.svg":   "an SVG drawing",
+		"document.pdf":  "a PDF document",
+		"image.jxl":     "a JPEG XL image",
+		"image.lfs.png": "a Git LFS pointer, which is not supported: fetch the file itself: git lfs pull",
+	} {
+		data, err := os.ReadFile(filepath.Join("testdata/foreign", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = Decode(data)
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: error %v, want one line with %q", name, err, want)
+		}
 	}
 }
 

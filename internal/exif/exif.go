@@ -6,7 +6,7 @@ import (
 	"encoding/binary"
 )
 
-// Orientation reads the EXIF orientation (1 to 8) of a JPEG, PNG or WebP file; 1, upright, where it has none or one that is not
+// Orientation reads the EXIF orientation (1 to 8) of a JPEG, PNG, WebP or TIFF file; 1, upright, where it has none or one that is not
 // understood.
 func Orientation(file []byte) int {
 	switch {
@@ -17,7 +17,7 @@ func Orientation(file []byte) int {
 	case len(file) > 12 && string(file[:4]) == "RIFF" && string(file[8:12]) == "WEBP":
 		return parse(inWebP(file))
 	}
-	return 1
+	return parse(file) // a TIFF is itself such a block
 }
 
 // Size is the size of the upright picture, the stored one being w × h.

@@ -70,6 +70,17 @@ def decode(root):
     soft.save(folder / "lossy.webp", quality=80)
     base.save(folder / "lossless.webp", lossless=True)
     Image.merge("RGBA", (*soft.split(), alpha)).save(folder / "alpha.webp", quality=80)
+    for name, kw in {"plain": {}, "lzw": dict(compression="tiff_lzw"), "deflate": dict(compression="tiff_adobe_deflate"), "packbits": dict(compression="packbits")}.items():
+        base.save(folder / f"{name}.tif", **kw)
+    base.convert("L").save(folder / "grey.tif")
+    base.quantize(16).save(folder / "palette.tif")
+    Image.merge("RGBA", (*base.split(), alpha)).save(folder / "alpha.tif")
+    base.save(folder / "turned.tif", tiffinfo={0x0112: 6})
+    base.save(folder / "pages.tiff", save_all=True, append_images=[soft])
+    base.save(folder / "rgb.bmp")
+    base.convert("L").save(folder / "grey.bmp")
+    base.quantize(16).save(folder / "palette.bmp")
+    Image.merge("RGBA", (*base.split(), alpha)).save(folder / "alpha.bmp")
 
     for path in sorted(folder.iterdir()):
         with Image.open(path) as im:

@@ -124,7 +124,7 @@ func TestImportedBadGrids(t *testing.T) {
 		"does not divide": {gridFile(t, 1, 13, 0, 0, 1), "bad.png: 13×13 pixels are no grid of 3 × 3 pictures of one size with margin 0 and gap 0"},
 		"too small":       {gridFile(t, 1, 2, 0, 0, 1), "2×2 pixels are no grid"},
 		"truncated":       {whole[:len(whole)-30], "bad.png: not a readable PNG"},
-		"no picture":      {"text", "bad.png: not a picture of a known kind"},
+		"no picture":      {"text", "bad.png: not an image of a known format"},
 		"empty":           {"", "bad.png: the file is empty"},
 	} {
 		e, dir := newEngine(t), t.TempDir()
