@@ -61,8 +61,8 @@ type ImportedArgs struct {
 	Sidecar []client.ColumnSpec `json:"sidecar,omitempty"` // the sidecar's columns, as its head shows them
 }
 
-// Imported is the table of pictures that a generator elsewhere made: all pictures in the folder and those below it (.jpg .jpeg .png
-// .gif .webp), sorted by path. Columns: id (the path below the folder, with the cell's number behind # where the picture is
+// Imported is the table of pictures that a generator elsewhere made: all images in the folder and those below it, of the formats
+// that [Folder] reads, sorted by path. Columns: id (the path below the folder, with the cell's number behind # where the picture is
 // cut), image, source ("generated"), model, language, and what the names or the sidecar say, such as prompt and seed.
 //
 // A picture whose name fits no pattern, a picture without a row in the sidecar, and a row without a picture are errors that list them.

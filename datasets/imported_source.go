@@ -2,7 +2,6 @@ package datasets
 
 import (
 	"context"
-	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -22,9 +21,6 @@ import (
 
 func init() { RegisterSource(ImportedOp, importedSource) }
 
-// importedEndings are the endings of picture files, as [Folder] takes them.
-var importedEndings = []string{".jpg", ".jpeg", ".png", ".gif", ".webp"}
-
 // importedRow is a picture file with what is known of it.
 type importedRow struct {
 	file   string // path below the folder, with /
@@ -32,7 +28,7 @@ type importedRow struct {
 }
 
 // importedSource evaluates [Imported]. It opens no picture: whoever evaluates the plan hashes the files it names.
-func importedSource(_ context.Context, raw json.RawMessage, _ SourceEnv) (*Frame, error) {
+func importedSource(_ context.Context, raw json.RawMessage, env SourceEnv) (*Frame, error) {
 	var a ImportedArgs
 	if err := json.Unmarshal(raw, &a); err != nil {
 		return nil, err
@@ -46,7 +42,7 @@ func importedSource(_ context.Context, raw json.RawMessage, _ SourceEnv) (*Frame
 		return nil, fmt.Errorf("cannot read the folder %s: %w", a.Dir, plainPathError(err))
 	}
 	defer root.Close()
-	rows, err := a.rows(root)
+	rows, err := a.rows(root, env.Note)
 	if err != nil {
 		return nil, err
 	}
@@ -54,11 +50,22 @@ func importedSource(_ context.Context, raw json.RawMessage, _ SourceEnv) (*Frame
 }
 
 // rows are the pictures in the folder with what their names and the sidecar say.
-func (a *ImportedArgs) rows(root *os.Root) ([]importedRow, error) {
-	files, err := pictureFiles(root.FS())
+func (a *ImportedArgs) rows(root *os.Root, note func(string, ...any)) ([]importedRow, error) {
+	listed, err := ListImageFiles(root.FS())
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the folder %s: %w", a.Dir, plainPathError(err))
 	}
+	if err := listed.None(a.Dir); err != nil {
+		return nil, err
+	}
+	if rel, err := filepath.Rel(a.Dir, a.Options.Sidecar); err == nil && filepath.IsLocal(rel) {
+		listed.without(rel)
+	}
+	if line := listed.Note(filepath.Base(a.Dir)); line != "" && note != nil {
+		note("%s", line)
+	}
+	files := listed.Paths
+	slices.Sort(files)
 	if odd := slices.DeleteFunc(slices.Clone(files), utf8.ValidString); len(odd) > 0 {
 		return nil, fmt.Errorf("%d of %d names in %s are no UTF-8: %s; rename the files", len(odd), len(files), a.Dir, some(odd))
 	}
@@ -67,9 +74,6 @@ func (a *ImportedArgs) rows(root *os.Root) ([]importedRow, error) {
 		return err == nil || errors.Is(err, fs.ErrNotExist) // one that is gone is a bad row
 	}); len(outside) > 0 {
 		return nil, fmt.Errorf("%d of %d pictures in %s cannot be opened there, as a link that leaves the folder cannot: %s; copy them into it", len(outside), len(files), a.Dir, some(outside))
-	}
-	if len(files) == 0 {
-		return nil, fmt.Errorf("no pictures (%s) in %s", strings.Join(importedEndings, " "), a.Dir)
 	}
 	patterns, err := a.Options.patterns()
 	if err != nil {
@@ -104,28 +108,6 @@ func (a *ImportedArgs) rows(root *os.Root) ([]importedRow, error) {
 	return rows, nil
 }
 
-// pictureFiles are the pictures below a folder, sorted; what begins with a dot is passed over.
-func pictureFiles(folder fs.FS) ([]string, error) {
-	var files []string
-	err := fs.WalkDir(folder, ".", func(file string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		if file != "." && strings.HasPrefix(d.Name(), ".") {
-			if d.IsDir() {
-				return fs.SkipDir
-			}
-			return nil
-		}
-		if !d.IsDir() && slices.Contains(importedEndings, strings.ToLower(path.Ext(file))) {
-			files = append(files, file)
-		}
-		return nil
-	})
-	slices.Sort(files)
-	return files, err
-}
-
 // readSidecar gives the sidecar's values by file and column. Its rows must be those of the files.
 func (a *ImportedArgs) readSidecar(files []string) (map[string]map[string]string, error) {
 	name := filepath.Base(a.Options.Sidecar)
@@ -134,11 +116,11 @@ func (a *ImportedArgs) readSidecar(files []string) (map[string]map[string]string
 		return nil, fmt.Errorf("cannot read the sidecar %s: %w", name, plainPathError(err))
 	}
 	defer f.Close()
-	cr := csv.NewReader(skipBOM(f))
-	header, err := cr.Read()
+	cr, err := OpenCSV(f, name)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
+		return nil, err
 	}
+	header := cr.Header
 	if !slices.EqualFunc(header, a.Sidecar, func(h string, c client.ColumnSpec) bool { return h == c.Name }) {
 		return nil, fmt.Errorf("%s: its columns have changed since the table was made", name)
 	}
@@ -149,19 +131,16 @@ func (a *ImportedArgs) readSidecar(files []string) (map[string]map[string]string
 	out, lines := map[string]map[string]string{}, map[string]int{}
 	var without []string
 	for {
-		record, err := cr.Read()
+		record, line, err := cr.Read()
 		if errors.Is(err, io.EOF) {
 			break
 		}
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
+			return nil, err
 		}
-		line, _ := cr.FieldPos(0)
 		row := map[string]string{}
 		for i, h := range header {
-			if row[h] = record[i]; !utf8.ValidString(record[i]) {
-				return nil, fmt.Errorf("%s, line %d, column %q: %.40q is no UTF-8; save the file as UTF-8", name, line, h, record[i])
-			}
+			row[h] = record[i]
 		}
 		file := path.Clean(strings.ReplaceAll(row["file"], `\`, "/"))
 		delete(row, "file")

@@ -148,7 +148,7 @@ func TestImportedErrors(t *testing.T) {
 		want  []string
 	}{
 		{"no model", one, ImportOptions{}, []string{"name the generator"}},
-		{"no pictures", map[string]string{"a.txt": "x"}, ImportOptions{Model: "m"}, []string{"no pictures"}},
+		{"no pictures", map[string]string{"a.txt": "x"}, ImportOptions{Model: "m"}, []string{"no images", "not read: 1 TXT"}},
 		{"names that do not fit", many, ImportOptions{Model: "m", Names: []string{"{prompt}_{seed:number}"}}, []string{"14 of 14 names", `"00.png"`, `"09.png" and 4 more`, "{prompt}_{seed:number}"}},
 		{"no sidecar", one, ImportOptions{Model: "m", Sidecar: "s.csv"}, []string{"s.csv", "no such file"}},
 		{"no column file", with("name,prompt\n1.png,x\n"), ImportOptions{Model: "m", Sidecar: "s.csv"}, []string{"no column file", "prompt"}},
@@ -156,8 +156,8 @@ func TestImportedErrors(t *testing.T) {
 		{"row of elsewhere", with("file,prompt\n1.png,x\n2.png,y\n../1.png,z\n"), ImportOptions{Model: "m", Sidecar: "s.csv"}, []string{"line 4: ../1.png"}},
 		{"picture without row", with("file,prompt\n1.png,x\n"), ImportOptions{Model: "m", Sidecar: "s.csv"}, []string{"1 of 2 pictures have no row", `"2.png"`}},
 		{"two rows", with("file,prompt\n1.png,x\n2.png,y\n./1.png,z\n"), ImportOptions{Model: "m", Sidecar: "s.csv"}, []string{"line 4", "line 2 already"}},
-		{"not UTF-8", with("file,prompt\n1.png,caf\xe9\n2.png,x\n"), ImportOptions{Model: "m", Sidecar: "s.csv"}, []string{`s.csv, line 2, column "prompt": "caf\xe9" is no UTF-8`}},
-		{"short row", with("file,prompt\n1.png\n"), ImportOptions{Model: "m", Sidecar: "s.csv"}, []string{"s.csv", "wrong number of fields"}},
+		{"not UTF-8", with("file,prompt\n1.png,caf\xe9\n2.png,x\n"), ImportOptions{Model: "m", Sidecar: "s.csv"}, []string{`s.csv, line 2, column "prompt": not UTF-8 (as Latin-1 the cell is "café"); save the table as UTF-8`}},
+		{"short row", with("file,prompt\n1.png\n"), ImportOptions{Model: "m", Sidecar: "s.csv"}, []string{"s.csv", "s.csv, line 2: 1 instead of 2 cells"}},
 		{"seed", with("file,seed\n1.png,x\n2.png,1\n"), ImportOptions{Model: "m", Sidecar: "s.csv"}, []string{"1.png", "seed", `"x" is no number`}},
 		{"own column", with("file,id\n1.png,x\n"), ImportOptions{Model: "m", Sidecar: "s.csv"}, []string{`"id"`, "fills itself"}},
 		{"model twice", with("file,model\n1.png,x\n"), ImportOptions{Model: "m", Sidecar: "s.csv"}, []string{"model", `"m"`}},

@@ -2,20 +2,14 @@ package datasets
 
 import (
 	"context"
-	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"os"
 	"path/filepath"
-	"slices"
 	"sort"
-	"strconv"
-	"strings"
 	"sync"
-	"unicode/utf8"
 
 	"antipode/kernel/client"
 )
@@ -56,7 +50,7 @@ func FindSource(op string) SourceFunc {
 type ReadFileArgs struct {
 	Path  string              `json:"path"`            // absolute
 	Root  string              `json:"root,omitempty"`  // folder that images and masks may lie in; "" = the file's own
-	Kinds []client.ColumnSpec `json:"kinds,omitempty"` // the kinds of a CSV's columns, as its head shows them
+	Kinds []client.ColumnSpec `json:"kinds,omitempty"` // of a CSV all columns, as its first rows show them; of a Parquet file those read as text
 }
 
 // Root lets a table's images and masks lie anywhere in a parent folder instead of the table's own; see [CSV].
@@ -69,101 +63,10 @@ var (
 	vectorNames = []string{"full", "object_only", "background_only", "clip_image", "clip_text", "blip2_image", "blip2_text", "text"}
 )
 
-// sniffRows is how many rows of a CSV decide the kind of a column whose name does not.
-const sniffRows = 200
-
-// CSV is the table in a CSV file: UTF-8, comma-separated, a header line. Columns image and mask are paths relative to
-// the file's folder (a mask PNG: non-zero = object); paths outside that folder are refused unless a [Root] names a
-// parent. A column whose first 200 values are all numbers is a number column; an empty cell is "no value".
-func CSV(path string, root ...Root) Table {
-	args, t := fileArgs(path, root)
-	if t.err != nil {
-		return t
-	}
-	f, err := os.Open(args.Path)
-	if err != nil {
-		return t.Fail(fmt.Errorf("cannot read the table %s: %w", path, plainPathError(err)))
-	}
-	defer f.Close()
-	args.Kinds, err = SniffCSV(f, filepath.Base(path))
-	if err != nil {
-		return t.Fail(err)
-	}
-	return New("csv", args, args.Kinds).Named(filepath.Base(path))
-}
-
-// SniffCSV reads the head of a CSV file and says what its columns are. name is the file's name for messages.
-func SniffCSV(r io.Reader, name string) ([]client.ColumnSpec, error) {
-	cr := csv.NewReader(skipBOM(r))
-	header, err := cr.Read()
-	if errors.Is(err, io.EOF) {
-		return nil, fmt.Errorf("%s is empty: a table needs a header line", name)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
-	specs := make([]client.ColumnSpec, len(header))
-	vector := make([]bool, len(header))
-	number := make([]bool, len(header))
-	seen := make([]bool, len(header))
-	for i, h := range header {
-		if !utf8.ValidString(h) {
-			return nil, fmt.Errorf("%s: the header is not UTF-8; save the table as UTF-8", name)
-		}
-		if strings.TrimSpace(h) == "" {
-			return nil, fmt.Errorf("%s: column %d has no name", name, i+1)
-		}
-		if slices.Contains(header[:i], h) {
-			return nil, fmt.Errorf("%s: two columns are called %q", name, h)
-		}
-		specs[i] = client.ColumnSpec{Name: h, Kind: client.Text}
-		vector[i], number[i] = true, true
-	}
-	for range sniffRows {
-		row, err := cr.Read()
-		if err != nil {
-			break // the whole file is read, and its errors told, when the plan runs
-		}
-		for i, v := range row {
-			if v == "" {
-				continue
-			}
-			seen[i] = true
-			vector[i] = vector[i] && strings.HasPrefix(v, "[")
-			if _, err := strconv.ParseFloat(v, 64); err != nil {
-				number[i] = false
-			}
-		}
-	}
-	for i, h := range header {
-		switch {
-		case h == "image":
-			specs[i].Kind = client.Picture
-		case h == "mask":
-			specs[i].Kind = client.Masked
-		case slices.Contains(textNames, h):
-		case slices.Contains(numberNames, h):
-			specs[i].Kind = client.Number
-		case slices.Contains(vectorNames, h) && seen[i] && vector[i]:
-			specs[i].Kind = client.Vector
-		case seen[i] && number[i]:
-			specs[i].Kind = client.Number
-		}
-	}
-	return specs, nil
-}
-
-// skipBOM drops the byte order mark that spreadsheets put at the start of a UTF-8 file.
-func skipBOM(r io.Reader) io.Reader {
-	head := make([]byte, 3)
-	n, _ := io.ReadFull(r, head)
-	if n == 3 && string(head) == "\xef\xbb\xbf" {
-		return r
-	}
-	return io.MultiReader(strings.NewReader(string(head[:n])), r)
-}
-
-// Parquet is the table in a Parquet file, such as [Table.Save] writes. Its columns are known when it runs.
+// Parquet is the table in a Parquet file, such as [Table.Save], pandas, polars and the datasets library of Hugging Face
+// write. Its columns are known when it runs. Columns have the kinds that their names have in a [CSV]: image and mask may be
+// paths, id is text though it be stored as integers. An image may also be stored as its file's bytes, alone or in a struct of
+// bytes and path. A column that no table holds, such as a nested one, is left out with a note.
 func Parquet(path string, root ...Root) Table {
 	args, t := fileArgs(path, root)
 	if t.err != nil {
@@ -175,8 +78,10 @@ func Parquet(path string, root ...Root) Table {
 	return New("parquet", args, nil).Open().Named(filepath.Base(path))
 }
 
-// Folder is the table of the pictures in a folder and the folders below it (.jpg .jpeg .png .gif .webp), sorted by
-// path: columns id (the path below the folder, with /), image, and folder (the folder below it that holds the picture, "" for the folder itself).
+// Folder is the table of the images in a folder and the folders below it (.jpg .jpeg .jfif .png .gif .webp .tif .tiff .bmp;
+// of an animation or a file of several pages the first image), sorted by path: columns id (the path below the folder, with
+// /), image, and folder (the folder below it that holds the image, "" for the folder itself). A note tells how many files
+// of other kinds there are.
 func Folder(path string) Table {
 	args, t := fileArgs(path, nil)
 	if t.err != nil {
@@ -193,6 +98,9 @@ func Folder(path string) Table {
 }
 
 func fileArgs(path string, root []Root) (ReadFileArgs, Table) {
+	if IsURL(path) {
+		return ReadFileArgs{}, Table{}.Fail(notFetched(path))
+	}
 	abs, err := filepath.Abs(path)
 	if err != nil {
 		return ReadFileArgs{}, Table{}.Fail(fmt.Errorf("%s: %w", path, err))

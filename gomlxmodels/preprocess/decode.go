@@ -17,11 +17,13 @@ import (
 	"golang.org/x/image/webp"
 )
 
-// MaxPixels is the largest picture decoded, in pixels: a small file can claim any size.
+// MaxPixels is the largest image decoded, in pixels: a small file can claim any size.
 const MaxPixels = 100_000_000
 
-// ErrTooLarge is wrapped by the error about a picture of more than [MaxPixels].
-var ErrTooLarge = errors.New("the picture is too large")
+// ErrTooLarge is wrapped by the error about an image of more than [MaxPixels].
+var ErrTooLarge = errors.New("the image is too large")
+
+var errEmpty = errors.New("the file is empty (0 bytes)")
 
 type format struct {
 	name   string
@@ -55,7 +57,7 @@ var formats = []format{
 // that is not supported is named, with the fix. Errors are one line, without the file's name; see [DecodeFile].
 func Decode(data []byte) (p *RGB, err error) {
 	if len(data) == 0 {
-		return nil, errors.New("the file is empty (0 bytes)")
+		return nil, errEmpty
 	}
 	for _, f := range formats {
 		if !f.is(data) {
@@ -74,7 +76,7 @@ func Decode(data []byte) (p *RGB, err error) {
 			return nil, fmt.Errorf("not a readable %s: it has no pixels (%d×%d)", f.name, c.Width, c.Height)
 		}
 		if c.Width > MaxPixels/c.Height {
-			return nil, fmt.Errorf("%w: %d×%d pixels, more than %d million", ErrTooLarge, c.Width, c.Height, MaxPixels/1_000_000)
+			return nil, fmt.Errorf("%w: %d×%d pixels, more than %d million; scale it down", ErrTooLarge, c.Width, c.Height, MaxPixels/1_000_000)
 		}
 		if p, err = f.decode(data); err != nil {
 			return nil, fmt.Errorf("not a readable %s: %w%s", f.name, err, variant(data, err))

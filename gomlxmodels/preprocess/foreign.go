@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"golang.org/x/image/bmp"
 	"golang.org/x/image/tiff"
@@ -26,6 +27,20 @@ var foreignFormats = []struct {
 	{"an SVG drawing", toPNG, text("<svg")},
 	{"an HTML page", "it is what a server sent in place of an image; download the image again", text("<html", "<!doctype html")},
 	{"a Git LFS pointer", "fetch the file itself: git lfs pull", starts("version https://git-lfs")},
+}
+
+// Extension returns the extension of the name that a file of these bytes has, such as ".png". The error about bytes that are
+// no image of a supported format is that of [Decode].
+func Extension(data []byte) (string, error) {
+	if len(data) == 0 {
+		return "", errEmpty
+	}
+	for _, f := range formats {
+		if f.is(data) {
+			return "." + strings.ToLower(f.name), nil
+		}
+	}
+	return "", foreign(data)
 }
 
 // foreign says what data is that no decoder reads.

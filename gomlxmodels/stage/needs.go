@@ -10,6 +10,11 @@ import (
 // Needs says which of the needed columns a table lacks, and nil where it has them all. op is the stage's name.
 func Needs(op string, columns []client.ColumnSpec, needs ...client.ColumnSpec) error {
 	for _, need := range needs {
+		for _, c := range columns {
+			if c.Name == need.Name && c.Kind != need.Kind {
+				return fmt.Errorf("%s needs the column %q to hold %s values; it holds %s values", op, need.Name, need.Kind, c.Kind)
+			}
+		}
 		if !slices.Contains(columns, need) {
 			return fmt.Errorf("%s needs the column %q (%s); there are: %s%s",
 				op, need.Name, need.Kind, client.NameList(columns), client.ColumnHint(need.Name, columns))

@@ -168,7 +168,7 @@ func TestImportBad(t *testing.T) {
 		want  string
 		rows  string // with --skip-bad; "" = an error then too
 	}{
-		{"no pictures", map[string]string{"x.txt": "x"}, "--model m", "no pictures", ""},
+		{"no images", map[string]string{"x.txt": "x"}, "--model m", "no images", ""},
 		{"no model", pictures(), "", "name the generator", ""},
 		{"names", pictures("\x1b[31mc.png", whole), "--model m --names {prompt}_{seed:number}", `1 of 3 names`, ""},
 		{"pattern", pictures(), "--model m --names {prompt", "brace", ""},

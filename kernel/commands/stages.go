@@ -75,8 +75,8 @@ func open(path, root string) (datasets.Table, error) {
 		return t, nil
 	}
 	if info, err := os.Stat(path); err != nil || !info.IsDir() {
-		if err := tableName(path); err != nil {
-			return datasets.Table{}, err
+		if err := datasets.TableFormat(path); err != nil && !datasets.IsURL(path) {
+			return datasets.Table{}, usage("%w", err)
 		}
 	}
 	return datasets.Pictures(path, "", datasets.Root(root)), nil

@@ -174,7 +174,7 @@ func TestBadRows(t *testing.T) {
 	for name, c := range map[string]struct{ row, want string }{
 		"missing":   {"m,img/none.png,", "row 2 (id \"m\"), column image: t.csv: the file img/none.png is missing"},
 		"bad":       {"b,img/bad.png,", "row 2 (id \"b\"), column image: not a picture"},
-		"twice":     {"i0,img/1.png,", "row 2 (id \"i0\"), column id: t.csv: the id stands in row 1 already"},
+		"twice":     {"i0,img/1.png,", "row 2 (id \"i0\"), column id: t.csv: the id is in row 1 already"},
 		"no id":     {",img/1.png,", "the id is empty"},
 		"outside":   {"o," + outside + ",", "leaves the table's folder"},
 		"dots":      {"o,../../etc/passwd,", "column image: t.csv"},
@@ -345,11 +345,11 @@ func TestSaveAndVerify(t *testing.T) {
 	if err != nil || res.Frame != nil || res.Rows != 6 {
 		t.Fatal(res, err)
 	}
-	f, err := parquet.Read(out)
+	saved, err := parquet.Read(out, parquet.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := client.NameList(f.Specs()); got != "id, image, region, full, size" {
+	if got := client.NameList(saved.Frame.Specs()); got != "id, image, region, full, size" {
 		t.Errorf("saved columns: %s", got)
 	}
 	rec, err := e.Store.Record(res.Record)

@@ -34,7 +34,7 @@ func (r *run) importedSource(raw json.RawMessage) (*client.Frame, error) {
 	if err != nil {
 		return nil, err
 	}
-	return r.resolve(f, filepath.Base(a.Dir), filepath.Join(a.Dir, "."), a.Dir)
+	return r.resolve(f, origin{name: filepath.Base(a.Dir), dir: a.Dir, folder: true})
 }
 
 // cutter is the row-wise stage that cuts grids into their pictures. It needs no device.

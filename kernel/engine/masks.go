@@ -5,8 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"image"
-	_ "image/gif"  // masks may be GIF …
-	_ "image/jpeg" // … or JPEG (non-zero = object, so lossless formats are better)
+	_ "image/gif" // the formats that masks may have; lossless ones are better, since non-zero = object
+	_ "image/jpeg"
 	_ "image/png"
 	"io"
 	"io/fs"
@@ -14,8 +14,13 @@ import (
 	"path/filepath"
 	"strings"
 
+	_ "golang.org/x/image/bmp"
+	_ "golang.org/x/image/tiff"
+	_ "golang.org/x/image/webp"
+
 	"antipode/datasets"
 	"antipode/datasets/mask"
+	"antipode/gomlxmodels/preprocess"
 	"antipode/kernel/client"
 )
 
@@ -98,11 +103,14 @@ func readMask(file string) (client.Mask, error) {
 	}
 	defer f.Close()
 	cfg, _, err := image.DecodeConfig(f)
+	if errors.Is(err, image.ErrFormat) {
+		return client.Mask{}, maskFormat(file)
+	}
 	if err != nil {
 		return client.Mask{}, fmt.Errorf("the mask cannot be read: %w", noEOF(err))
 	}
 	if cfg.Width*cfg.Height > maxMask {
-		return client.Mask{}, fmt.Errorf("a mask of %d × %d pixels is too large", cfg.Width, cfg.Height)
+		return client.Mask{}, fmt.Errorf("the mask cannot be read: %d × %d pixels are too many; scale it and its image down", cfg.Width, cfg.Height)
 	}
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
 		return client.Mask{}, err
@@ -112,4 +120,16 @@ func readMask(file string) (client.Mask, error) {
 		return client.Mask{}, fmt.Errorf("the mask cannot be read: %w", noEOF(err))
 	}
 	return mask.Encode(mask.FromImage(img)), nil
+}
+
+// maskFormat names the format of a file that no decoder reads.
+func maskFormat(file string) error {
+	data, err := os.ReadFile(file)
+	if err == nil {
+		_, err = preprocess.Extension(data)
+	}
+	if err == nil {
+		err = image.ErrFormat
+	}
+	return fmt.Errorf("the mask cannot be read: %w", plain(err))
 }

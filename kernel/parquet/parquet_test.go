@@ -14,6 +14,16 @@ import (
 	"antipode/kernel/client"
 )
 
+// read reads a file as what it holds.
+func read(t *testing.T, path string) *client.Frame {
+	t.Helper()
+	got, err := Read(path, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got.Frame
+}
+
 func TestRoundTrip(t *testing.T) {
 	f := &client.Frame{Columns: []client.Column{
 		client.TextColumn("z", []string{"", "नमस्ते", "a,b\n\"c\""}),
@@ -26,10 +36,7 @@ func TestRoundTrip(t *testing.T) {
 	if err := Write(path, f); err != nil {
 		t.Fatal(err)
 	}
-	got, err := Read(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := read(t, path)
 	if diff := cmp.Diff(f, got, cmpopts.EquateNaNs()); diff != "" {
 		t.Error(diff)
 	}
@@ -46,10 +53,7 @@ func TestManyRows(t *testing.T) {
 	if err := Write(path, &client.Frame{Columns: []client.Column{client.TextColumn("id", ids), client.VectorColumn("full", v)}}); err != nil {
 		t.Fatal(err)
 	}
-	got, err := Read(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := read(t, path)
 	if got.Len() != len(v) || got.Vectors("full")[9999][0] != 9999 {
 		t.Errorf("got %d rows", got.Len())
 	}
@@ -63,7 +67,7 @@ func TestDamaged(t *testing.T) {
 	data, _ := os.ReadFile(path)
 	for name, bad := range map[string][]byte{"empty": nil, "text": []byte("id,image\n"), "short": data[:len(data)-9], "headless": data[20:]} {
 		os.WriteFile(path, bad, 0o644)
-		_, err := Read(path)
+		_, err := Read(path, Options{})
 		if err == nil || !strings.Contains(err.Error(), "t.parquet") || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -81,10 +85,7 @@ func TestNullInside(t *testing.T) {
 	if err := pq.WriteFile(path, []row{{"a", []*float32{&one, nil}}, {"b", []*float32{nil, &one}}, {"c", nil}, {"d", []*float32{&one}}}); err != nil {
 		t.Fatal(err)
 	}
-	got, err := Read(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := read(t, path)
 	nan := float32(math.NaN())
 	if diff := cmp.Diff([][]float32{{1, nan}, {nan, 1}, nil, {1}}, got.Vectors("full"), cmpopts.EquateNaNs()); diff != "" {
 		t.Error(diff)
@@ -93,10 +94,7 @@ func TestNullInside(t *testing.T) {
 
 // testdata/nested.parquet is pyarrow's: lists of texts, one and two deep, with nulls and empty lists, as LAION-COCO-NLLB's column captions.
 func TestNestedText(t *testing.T) {
-	f, err := Read("testdata/nested.parquet")
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := read(t, "testdata/nested.parquet")
 	for column, want := range map[string][]string{
 		"id":       {"a", "b", "c", "d"},
 		"captions": {`[["hin_Deva","नमस्ते"],["eng_Latn",""]]`, "", "", `[["x"]]`},

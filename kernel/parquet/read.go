@@ -9,29 +9,56 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"unicode/utf8"
 
 	pq "github.com/parquet-go/parquet-go"
 
 	"antipode/kernel/client"
 )
 
-// leafRole says what a leaf of the file's schema fills.
-type leafRole struct {
-	column   int
-	part     string // "", "sha256", "path", "size", "counts"
-	maxDef   int
-	optional bool // the leaf itself may be null, as pandas writes the elements of lists
-	lists    int  // of text: how many lists lie around it, 1 or 2
+// Options say how [Read] reads columns. The zero value reads every column as what it holds, and no bytes of images.
+type Options struct {
+	// Kind is the kind that a column of that name has in a table, "" = that of what it holds: text for an id that is stored
+	// as integers, an image for a path. nil = "" for every name.
+	Kind func(name string) client.Kind
+	// PutImage stores the bytes of an image file. A [client.BadRow] that it returns is a row's error, another error ends the
+	// reading. It is called from several goroutines at once.
+	PutImage func(data []byte) (client.Image, error)
 }
 
-// Read reads a table from a file. Strings become text columns; integers, floats and booleans numbers; lists of numbers
-// vectors, a null inside one as NaN; lists of strings, and lists of such lists, text that holds them as JSON ("" where there is
-// nothing); the structs of masks and images their own kinds. A column of another type is an error that names it.
-func Read(path string) (f *client.Frame, err error) {
+// Table is what a file holds.
+type Table struct {
+	Frame  *client.Frame    // masks and images that are stored as paths have that path alone
+	Bad    []*client.BadRow // by row: why it cannot be read, nil = it can
+	Unread []string         // columns that no table holds, and that are left out: name and what it holds
+}
+
+// stored is the bytes of an image that wait to be stored.
+type stored struct {
+	column, row int
+	data        []byte
+}
+
+// reader reads the rows of one file.
+type reader struct {
+	*Table
+	o       Options
+	roles   []leafRole
+	waiting []stored
+}
+
+// Read reads a table from a file. Strings, dates and times become text; integers, floats, decimals and booleans numbers;
+// lists of numbers vectors, a null inside one as NaN; lists of strings, and lists of such lists, text that holds them as JSON
+// ("" where there is nothing); the structs of masks and images, those of Hugging Face's datasets too, their own kinds.
+// Options.Kind overrides that for names. Errors are one line that names the file and what was found.
+func Read(path string, o Options) (t *Table, err error) {
 	name := filepath.Base(path)
 	defer func() {
 		if p := recover(); p != nil { // the library panics on some damaged files
-			f, err = nil, fmt.Errorf("%s is damaged, or no Parquet file: %v", name, p)
+			t, err = nil, fmt.Errorf("%s is damaged, or no Parquet file: %v", name, p)
 		}
 	}()
 	file, err := os.Open(path)
@@ -47,187 +74,192 @@ func Read(path string) (f *client.Frame, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s is damaged, or no Parquet file: %w", name, err)
 	}
-	f, roles, err := layout(pf.Schema())
-	if err != nil {
+	r := &reader{Table: &Table{}, o: o}
+	if r.roles, err = r.layout(pf.Schema(), o); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	for _, g := range pf.RowGroups() {
-		if err := readGroup(f, g, roles); err != nil {
-			return nil, fmt.Errorf("%s is damaged: %w", name, err)
+		if err := r.group(g); err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
 		}
 	}
-	return f, nil
+	if err := r.finish(); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return r.Table, nil
 }
 
-// layout derives the columns from the schema.
-func layout(s *pq.Schema) (*client.Frame, []leafRole, error) {
-	f := &client.Frame{}
-	roles := make([]leafRole, len(s.Columns()))
-	for _, field := range s.Fields() {
-		kind, err := kindOf(field)
-		if err != nil {
-			return nil, nil, fmt.Errorf("column %q: %w", field.Name(), err)
-		}
-		column := len(f.Columns)
-		f.Columns = append(f.Columns, client.Column{ColumnSpec: client.ColumnSpec{Name: field.Name(), Kind: kind}})
-		for _, path := range s.Columns() {
-			if path[0] != field.Name() {
-				continue
-			}
-			leaf, _ := s.Lookup(path...)
-			role := leafRole{column: column, maxDef: leaf.MaxDefinitionLevel, optional: leaf.Node.Optional()}
-			switch kind {
-			case client.Picture, client.Masked:
-				role.part = path[1]
-			case client.Text:
-				role.lists = leaf.MaxRepetitionLevel
-			}
-			roles[leaf.ColumnIndex] = role
-		}
-	}
-	return f, roles, nil
-}
+// batch is how many rows are read together.
+const batch = 256
 
-func kindOf(n pq.Node) (client.Kind, error) {
-	if n.Leaf() {
-		if n.Repeated() {
-			return client.Vector, nil
-		}
-		switch n.Type().Kind() {
-		case pq.ByteArray, pq.FixedLenByteArray:
-			return client.Text, nil
-		case pq.Boolean, pq.Int32, pq.Int64, pq.Float, pq.Double:
-			return client.Number, nil
-		}
-		return "", fmt.Errorf("the type %s is none that a table holds", n.Type())
-	}
-	var names []string
-	for _, f := range n.Fields() {
-		names = append(names, f.Name())
-	}
-	slices.Sort(names)
-	switch {
-	case slices.Equal(names, []string{"path", "sha256"}):
-		return client.Picture, nil
-	case slices.Equal(names, []string{"counts", "size"}):
-		return client.Masked, nil
-	case len(names) == 1:
-		inner := n.Fields()[0]
-		for !inner.Leaf() && len(inner.Fields()) == 1 {
-			inner = inner.Fields()[0]
-		}
-		if inner.Leaf() {
-			switch inner.Type().Kind() {
-			case pq.Float, pq.Double, pq.Int32, pq.Int64:
-				return client.Vector, nil
-			case pq.ByteArray:
-				return client.Text, nil
-			}
-		}
-	}
-	return "", fmt.Errorf("a nested column with the fields %v is none that a table holds (images: sha256, path; masks: size, counts; vectors: a list of numbers)", names)
-}
-
-func readGroup(f *client.Frame, g pq.RowGroup, roles []leafRole) error {
+func (r *reader) group(g pq.RowGroup) error {
 	rows := g.Rows()
 	defer rows.Close()
-	buf := make([]pq.Row, 256)
+	buf := make([]pq.Row, batch)
 	for {
 		n, err := rows.ReadRows(buf)
-		for _, r := range buf[:n] {
-			appendRow(f, r, roles)
+		for _, row := range buf[:n] {
+			r.row(row)
+		}
+		if err := r.store(); err != nil {
+			return err
 		}
 		if errors.Is(err, io.EOF) {
 			return nil
 		}
 		if err != nil {
-			return err
+			return fmt.Errorf("the file is damaged: %w", err)
 		}
 	}
 }
 
-func appendRow(f *client.Frame, r pq.Row, roles []leafRole) {
-	row := f.Len()
-	for i := range f.Columns {
-		c := &f.Columns[i]
-		switch c.Kind {
-		case client.Text:
-			c.Texts = append(c.Texts, "")
-		case client.Number:
-			c.Numbers = append(c.Numbers, math.NaN())
-		case client.Picture:
-			c.Images = append(c.Images, client.Image{})
-		case client.Masked:
-			c.Masks = append(c.Masks, client.Mask{})
-		default:
-			c.Vectors = append(c.Vectors, nil)
-		}
-	}
-	if len(f.Columns) > 0 {
-		row = f.Columns[0].Len() - 1
-	}
-	sizes := 0
-	lists := map[int][][]string{} // by column: the texts of a list of lists, or of one list in the first
-	for _, v := range r {
-		role := roles[v.Column()]
-		c := &f.Columns[role.column]
-		if role.lists > 0 {
-			lists[role.column] = appendText(lists[role.column], v, role)
-			continue
-		}
-		if v.IsNull() {
-			if c.Kind != client.Vector {
-				continue
+// store stores the images that wait, several at once.
+func (r *reader) store() error {
+	errs := make([]error, len(r.waiting))
+	var wg sync.WaitGroup
+	limit := make(chan struct{}, 16) // what takes long is to wait for the disk
+	for i, w := range r.waiting {
+		limit <- struct{}{}
+		wg.Go(func() {
+			defer func() { <-limit }()
+			img, err := r.o.PutImage(w.data)
+			if errs[i] = err; err != nil {
+				return
 			}
-			listed := role.maxDef - 1 // the level of a list that is there, but holds nothing
-			if role.optional {
-				listed--
-			}
-			switch level := v.DefinitionLevel(); {
-			case level > listed: // pandas writes a NaN inside a list as null
-				c.Vectors[row] = append(c.Vectors[row], float32(math.NaN()))
-			case level == listed && level > 0:
-				c.Vectors[row] = []float32{} // an empty list, which is not null
-			}
-			continue
-		}
-		switch c.Kind {
-		case client.Text:
-			c.Texts[row] = v.String()
-		case client.Number:
-			c.Numbers[row] = number(v)
-		case client.Vector:
-			c.Vectors[row] = append(c.Vectors[row], float32(number(v)))
-		case client.Picture:
-			if role.part == "path" {
-				c.Images[row].Path = v.String()
+			if c := &r.Frame.Columns[w.column]; c.Kind == client.Masked {
+				c.Masks[w.row].Counts = img.Path
 			} else {
-				c.Images[row].SHA256 = v.String()
+				c.Images[w.row] = img
 			}
-		default:
-			if role.part == "counts" {
-				c.Masks[row].Counts = v.String()
-			} else if sizes < 2 {
-				c.Masks[row].Size[sizes] = int(number(v))
-				sizes++
-			}
+		})
+	}
+	wg.Wait()
+	for i, w := range r.waiting {
+		var bad client.BadRow
+		if errors.As(errs[i], &bad) {
+			bad.Column = r.Frame.Columns[w.column].Name
+			r.Bad[w.row] = &bad
+		} else if errs[i] != nil {
+			return errs[i]
 		}
-		if c.Kind == client.Masked && role.part == "counts" {
+	}
+	r.waiting = r.waiting[:0]
+	return nil
+}
+
+// row appends a row of the file to the columns.
+func (r *reader) row(values pq.Row) {
+	for i := range r.Frame.Columns {
+		appendNone(&r.Frame.Columns[i])
+	}
+	row := len(r.Bad)
+	r.Bad = append(r.Bad, nil)
+	sizes := 0
+	jsons := map[int][][]string{} // by column: the texts of a list of lists, or of one list in the first
+	for _, v := range values {
+		role := r.roles[v.Column()]
+		if role.column < 0 {
+			continue
+		}
+		c := &r.Frame.Columns[role.column]
+		switch {
+		case role.holds == lists:
+			jsons[role.column] = appendText(jsons[role.column], v, role)
+		case v.IsNull():
+			if role.holds == vectors {
+				appendNull(&c.Vectors[row], v, role)
+			}
+		case role.part == "bytes", c.Kind == client.Picture && role.holds == bytes_:
+			if r.o.PutImage != nil {
+				r.waiting = append(r.waiting, stored{role.column, row, slices.Clone(v.ByteArray())})
+			}
+		case role.part == "size":
+			if sizes < 2 {
+				c.Masks[row].Size[sizes] = int(role.number(v))
+			}
+			sizes++
+		default:
+			r.set(c, row, v, role)
+		}
+		if role.part == "counts" {
 			sizes = 0
 		}
 	}
-	for _, role := range roles {
-		list := lists[role.column]
-		if role.lists == 0 || list == nil {
+	for column, list := range jsons {
+		if list == nil {
 			continue
 		}
 		var whole any = list
-		if role.lists == 1 {
+		if r.role(column).lists == 1 {
 			whole = list[0]
 		}
 		if text, err := json.Marshal(whole); err == nil {
-			f.Columns[role.column].Texts[row] = string(text)
+			r.Frame.Columns[column].Texts[row] = string(text)
 		}
+	}
+}
+
+// role is that of a column's first leaf.
+func (r *reader) role(column int) leafRole {
+	return r.roles[slices.IndexFunc(r.roles, func(o leafRole) bool { return o.column == column })]
+}
+
+// set sets a value that is neither part of a list of texts nor the bytes of an image.
+func (r *reader) set(c *client.Column, row int, v pq.Value, role leafRole) {
+	switch c.Kind {
+	case client.Text:
+		c.Texts[row] = role.text(v)
+	case client.Number:
+		if role.holds == numbers {
+			c.Numbers[row] = role.number(v)
+			return
+		}
+		text := strings.TrimSpace(role.text(v))
+		n, err := strconv.ParseFloat(text, 64)
+		if err != nil && text != "" {
+			r.Bad[row] = &client.BadRow{Column: c.Name, Reason: fmt.Sprintf("the column holds text, and %.40q is not a number", text)}
+		} else if err == nil {
+			c.Numbers[row] = n
+		}
+	case client.Vector:
+		c.Vectors[row] = append(c.Vectors[row], float32(role.number(v)))
+	case client.Picture:
+		if role.part == "sha256" {
+			c.Images[row].SHA256 = role.text(v)
+		} else {
+			c.Images[row].Path = role.text(v)
+		}
+	default:
+		c.Masks[row].Counts = role.text(v)
+	}
+}
+
+func appendNone(c *client.Column) {
+	switch c.Kind {
+	case client.Text:
+		c.Texts = append(c.Texts, "")
+	case client.Number:
+		c.Numbers = append(c.Numbers, math.NaN())
+	case client.Picture:
+		c.Images = append(c.Images, client.Image{})
+	case client.Masked:
+		c.Masks = append(c.Masks, client.Mask{})
+	default:
+		c.Vectors = append(c.Vectors, nil)
+	}
+}
+
+// appendNull adds what a null leaf of a list is: an element without a value, an empty list or no list.
+func appendNull(vector *[]float32, v pq.Value, role leafRole) {
+	listed := role.maxDef - 1 // the level of a list that holds nothing
+	if role.optional {
+		listed--
+	}
+	switch level := v.DefinitionLevel(); {
+	case level > listed: // pandas writes a NaN inside a list as null
+		*vector = append(*vector, float32(math.NaN()))
+	case level == listed && level > 0:
+		*vector = []float32{} // an empty list, which is not null
 	}
 }
 
@@ -241,26 +273,50 @@ func appendText(list [][]string, v pq.Value, role leafRole) [][]string {
 	}
 	text := ""
 	if !v.IsNull() {
-		text = v.String()
+		text = role.text(v)
 	}
 	list[len(list)-1] = append(list[len(list)-1], text)
 	return list
 }
 
-func number(v pq.Value) float64 {
-	switch v.Kind() {
-	case pq.Boolean:
-		if v.Boolean() {
-			return 1
+// finish decides about columns by all their values: bytes are text where they are UTF-8, and texts are vectors where the
+// name asks for vectors and each of them is a JSON list of numbers.
+func (r *reader) finish() error {
+	var keep []client.Column
+	for i := range r.Frame.Columns {
+		c := r.Frame.Columns[i]
+		isUTF8 := func() bool { return !slices.ContainsFunc(c.Texts, func(s string) bool { return !utf8.ValidString(s) }) }
+		if c.Kind == client.Text && r.role(i).holds == bytes_ && !isUTF8() {
+			if c.Name == "id" {
+				return fmt.Errorf("column %q holds bytes that are no UTF-8 text; it must hold text or integers", c.Name)
+			}
+			r.Unread = append(r.Unread, fmt.Sprintf("%q (bytes)", c.Name))
+			continue
 		}
-		return 0
-	case pq.Int32:
-		return float64(v.Int32())
-	case pq.Int64:
-		return float64(v.Int64())
-	case pq.Float:
-		return float64(v.Float())
-	default:
-		return v.Double()
+		if c.Kind == client.Text && r.o.Kind != nil && r.o.Kind(c.Name) == client.Vector {
+			c = asVectors(c)
+		}
+		keep = append(keep, c)
 	}
+	r.Frame.Columns = keep
+	return nil
+}
+
+// asVectors is a text column as vectors, or as it is where a value is no JSON list of numbers, or none is there.
+func asVectors(c client.Column) client.Column {
+	out := make([][]float32, len(c.Texts))
+	found := false
+	for i, text := range c.Texts {
+		if text == "" {
+			continue
+		}
+		if !strings.HasPrefix(text, "[") || json.Unmarshal([]byte(text), &out[i]) != nil {
+			return c
+		}
+		found = true
+	}
+	if !found {
+		return c
+	}
+	return client.VectorColumn(c.Name, out)
 }

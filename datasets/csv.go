@@ -1,0 +1,263 @@
+package datasets
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/text/encoding/unicode"
+
+	"antipode/kernel/client"
+)
+
+// sniffRows is how many rows of a CSV decide the kind of a column whose name does not.
+const sniffRows = 200
+
+// CSV is the table in a CSV file with a header line: UTF-8, or UTF-16 with its byte order mark; cells separated by commas,
+// or by the semicolons, tabs or bars of a header that holds no comma; lines ended by LF or CRLF. Columns image and mask are
+// paths relative to the file's folder (a mask image: non-zero = object); paths outside that folder are refused unless a
+// [Root] names a parent. A column whose first 200 values are all numbers is a number column; an empty cell is "no value".
+// The unnamed first column that pandas writes for its index is read as id, or as index where the table has an id.
+func CSV(path string, root ...Root) Table {
+	args, t := fileArgs(path, root)
+	if t.err != nil {
+		return t
+	}
+	f, err := os.Open(args.Path)
+	if err != nil {
+		return t.Fail(fmt.Errorf("cannot read the table %s: %w", path, plainPathError(err)))
+	}
+	defer f.Close()
+	args.Kinds, err = SniffCSV(f, filepath.Base(path))
+	if err != nil {
+		return t.Fail(err)
+	}
+	return New("csv", args, args.Kinds).Named(filepath.Base(path))
+}
+
+// SniffCSV reads the first rows of a CSV file and returns its columns with their kinds. name is the file's name for messages.
+func SniffCSV(r io.Reader, name string) ([]client.ColumnSpec, error) {
+	cr, err := OpenCSV(r, name)
+	if err != nil {
+		return nil, err
+	}
+	specs := make([]client.ColumnSpec, len(cr.Header))
+	vector := make([]bool, len(specs))
+	number := make([]bool, len(specs))
+	seen := make([]bool, len(specs))
+	for i, h := range cr.Header {
+		specs[i] = client.ColumnSpec{Name: h, Kind: client.Text}
+		vector[i], number[i] = true, true
+	}
+	for range sniffRows {
+		row, _, err := cr.Read()
+		if err != nil {
+			break // errors are reported when the plan runs, which reads the whole file
+		}
+		for i, v := range row {
+			if v == "" {
+				continue
+			}
+			seen[i] = true
+			vector[i] = vector[i] && strings.HasPrefix(v, "[")
+			if _, err := strconv.ParseFloat(v, 64); err != nil {
+				number[i] = false
+			}
+		}
+	}
+	for i := range specs {
+		if kind := KindByName(specs[i].Name); kind != "" && kind != client.Vector {
+			specs[i].Kind = kind
+		} else if kind == client.Vector && seen[i] && vector[i] {
+			specs[i].Kind = client.Vector
+		} else if seen[i] && number[i] {
+			specs[i].Kind = client.Number
+		}
+	}
+	return specs, nil
+}
+
+// KindByName returns the kind that the column contract gives a column of that name, "" for a name without one.
+func KindByName(column string) client.Kind {
+	switch {
+	case column == "image":
+		return client.Picture
+	case column == "mask":
+		return client.Masked
+	case slices.Contains(textNames, column):
+		return client.Text
+	case slices.Contains(numberNames, column):
+		return client.Number
+	case slices.Contains(vectorNames, column):
+		return client.Vector
+	}
+	return ""
+}
+
+// CSVReader reads the records of a CSV file; see [OpenCSV].
+type CSVReader struct {
+	Header []string // the columns' names, each once
+	name   string
+	cr     *csv.Reader
+}
+
+// csvHead is how many bytes of a file decide its encoding and its separator.
+const csvHead = 1 << 16
+
+// OpenCSV reads the header of a CSV file in one of the forms that [CSV] describes. name is the file's name for messages;
+// errors are one line that names the file, what is wrong and the fix.
+func OpenCSV(r io.Reader, name string) (*CSVReader, error) {
+	in := bufio.NewReaderSize(r, csvHead)
+	head, err := in.Peek(csvHead)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, fmt.Errorf("cannot read the table %s: %w", name, plainPathError(err))
+	}
+	if bytes.HasPrefix(head, []byte("\xff\xfe")) || bytes.HasPrefix(head, []byte("\xfe\xff")) {
+		text := unicode.UTF16(unicode.LittleEndian, unicode.UseBOM).NewDecoder().Reader(in)
+		in = bufio.NewReaderSize(text, csvHead)
+		head, _ = in.Peek(csvHead)
+	} else if bytes.HasPrefix(head, []byte("\xef\xbb\xbf")) {
+		in.Discard(3)
+		head = head[3:]
+	}
+	if err := notCSV(head, name); err != nil {
+		return nil, err
+	}
+	comma := separator(head)
+	c := &CSVReader{name: name, cr: csv.NewReader(in)}
+	c.cr.Comma = comma
+	if c.Header, _, err = c.Read(); errors.Is(err, io.EOF) {
+		return nil, fmt.Errorf("%s is empty: a table needs a header line", name)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return c, c.checkHeader()
+}
+
+// checkHeader checks the columns' names, and gives a name to the column of pandas' index.
+func (c *CSVReader) checkHeader() error {
+	if len(c.Header) == 1 && strings.ContainsAny(c.Header[0], ";\t|") {
+		return fmt.Errorf("%s: the header %.40q holds no comma, and its rows do not have as many cells by another separator; "+
+			"separate the cells by commas (pandas: to_csv(path, sep=\",\", index=False))", c.name, c.Header[0])
+	}
+	if strings.Contains(strings.Join(c.Header, ""), "\r") {
+		return fmt.Errorf("%s: its lines end in CR alone; save the table with line ends LF or CRLF", c.name)
+	}
+	if len(c.Header) > 1 && c.Header[0] == "" {
+		c.Header[0] = "id"
+		if slices.Contains(c.Header[1:], "id") {
+			c.Header[0] = "index"
+		}
+	}
+	for i, h := range c.Header {
+		if strings.TrimSpace(h) == "" {
+			return fmt.Errorf("%s: column %d has no name; name it, or leave it out (pandas: to_csv(path, index=False))", c.name, i+1)
+		}
+		if slices.Contains(c.Header[:i], h) {
+			return fmt.Errorf("%s: two columns are called %q; rename one", c.name, h)
+		}
+	}
+	return nil
+}
+
+// Read returns the next record and the number of its line, from 1; [io.EOF] after the last one.
+func (c *CSVReader) Read() (record []string, line int, err error) {
+	record, err = c.cr.Read()
+	var parse *csv.ParseError
+	switch {
+	case errors.As(err, &parse) && errors.Is(err, csv.ErrFieldCount):
+		return nil, parse.Line, fmt.Errorf("%s, line %d: %d instead of %d cells; complete the row, and quote cells that hold the separator %q",
+			c.name, parse.Line, len(record), len(c.Header), c.cr.Comma)
+	case errors.As(err, &parse):
+		return nil, parse.Line, fmt.Errorf("%s, line %d: %w; quote cells that hold a quotation mark, and write the mark twice",
+			c.name, parse.Line, parse.Err)
+	case errors.Is(err, io.EOF):
+		return nil, 0, err
+	case err != nil:
+		return nil, 0, fmt.Errorf("cannot read the table %s: %w", c.name, plainPathError(err))
+	}
+	line, _ = c.cr.FieldPos(0)
+	for i, v := range record {
+		if utf8.ValidString(v) {
+			continue
+		}
+		where := fmt.Sprintf("column %d", i+1)
+		if c.Header != nil {
+			where = fmt.Sprintf("column %q", c.Header[i])
+		}
+		return nil, line, fmt.Errorf("%s, line %d, %s: not UTF-8 (as Latin-1 the cell is %.40q); "+
+			"save the table as UTF-8 (pandas: to_csv(path, encoding=\"utf-8\"))", c.name, line, where, latin1(v))
+	}
+	return record, line, nil
+}
+
+// latin1 decodes text as ISO 8859-1.
+func latin1(s string) string {
+	var b strings.Builder
+	for i := range len(s) {
+		b.WriteRune(rune(s[i]))
+	}
+	return b.String()
+}
+
+// notCSV recognizes what is no CSV file, whatever its name is.
+func notCSV(head []byte, name string) error {
+	for magic, what := range map[string]string{
+		"PK\x03\x04":       "a zip archive or an Excel workbook; save the table as CSV UTF-8",
+		"PAR1":             "a Parquet file; name it .parquet",
+		"\x1f\x8b":         "compressed; decompress it (gunzip)",
+		"\x28\xb5\x2f\xfd": "compressed; decompress it (unzstd)",
+	} {
+		if bytes.HasPrefix(head, []byte(magic)) {
+			return fmt.Errorf("%s is no CSV file but %s", name, what)
+		}
+	}
+	if bytes.IndexByte(head, 0) >= 0 {
+		return fmt.Errorf("%s holds NUL bytes: it is UTF-16 without a byte order mark, or no text; save the table as UTF-8", name)
+	}
+	return nil
+}
+
+// separator returns what separates the cells of a file that begins with head: a comma, unless its header holds none and
+// another separator divides the header and the rows after it into the same number of cells.
+func separator(head []byte) rune {
+	if fields, _ := divided(head, ','); fields > 1 {
+		return ','
+	}
+	for _, comma := range []rune{';', '\t', '|'} {
+		if fields, even := divided(head, comma); fields > 1 && even {
+			return comma
+		}
+	}
+	return ','
+}
+
+// divided returns the number of cells of the header, 0 for one that cannot be read, and whether the rows after it have as many.
+func divided(head []byte, comma rune) (fields int, even bool) {
+	whole := len(head) < csvHead-3
+	cr := csv.NewReader(bytes.NewReader(head))
+	cr.Comma = comma
+	header, err := cr.Read()
+	if err != nil {
+		return 0, false
+	}
+	for range sniffRows {
+		if _, err := cr.Read(); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			at := cr.InputOffset()
+			return len(header), !whole && at >= int64(len(head)) // the row that the head cuts off
+		}
+	}
+	return len(header), true
+}

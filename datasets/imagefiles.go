@@ -1,0 +1,115 @@
+package datasets
+
+import (
+	"cmp"
+	"fmt"
+	"io/fs"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+)
+
+// imageExtensions are those of the image files that are read; the file's own bytes decide its format.
+var imageExtensions = []string{".jpg", ".jpeg", ".jfif", ".png", ".gif", ".webp", ".tif", ".tiff", ".bmp"}
+
+// ImageFiles are the files of a folder and of the folders below it.
+type ImageFiles struct {
+	Paths  []string       // images, below the folder, with /, in the order of fs.WalkDir
+	Unread map[string]int // other files by kind, such as "HEIC" for the extension .heic, with their numbers
+}
+
+// ListImageFiles lists the images in a folder and below it. Files and folders whose name begins with a dot are passed over.
+// A link to a folder is not followed, and counts as unread.
+func ListImageFiles(folder fs.FS) (ImageFiles, error) {
+	files := ImageFiles{Unread: map[string]int{}}
+	err := fs.WalkDir(folder, ".", func(file string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		hidden := file != "." && strings.HasPrefix(d.Name(), ".")
+		switch {
+		case hidden && d.IsDir():
+			return fs.SkipDir
+		case hidden || d.IsDir():
+		case slices.Contains(imageExtensions, strings.ToLower(path.Ext(file))):
+			files.Paths = append(files.Paths, file)
+		default:
+			files.Unread[fileKind(folder, file, d)]++
+		}
+		return nil
+	})
+	return files, err
+}
+
+// without takes a file off the list of what is not read: it is read in another way.
+func (f ImageFiles) without(file string) {
+	kind := extensionKind(file)
+	if f.Unread[kind]--; f.Unread[kind] <= 0 {
+		delete(f.Unread, kind)
+	}
+}
+
+// fileKind names the kind of a file that is not read.
+func fileKind(folder fs.FS, file string, d fs.DirEntry) string {
+	if d.Type()&fs.ModeSymlink != 0 {
+		if info, err := fs.Stat(folder, file); err == nil && info.IsDir() {
+			return "link to a folder"
+		}
+	}
+	return extensionKind(file)
+}
+
+func extensionKind(file string) string {
+	if ext := path.Ext(file); len(ext) > 1 && len(ext) <= 12 {
+		return strings.ToUpper(ext[1:])
+	}
+	return "without an extension"
+}
+
+// Note is the line that tells of files that are not read, "" where there are none: "photos: 12 images; not read: 3 HEIC, 1 PDF".
+func (f ImageFiles) Note(folder string) string {
+	if len(f.Unread) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s: %d images; not read: %s", folder, len(f.Paths), f.unread())
+}
+
+// unread lists the kinds that are not read, the most frequent first.
+func (f ImageFiles) unread() string {
+	const most = 8
+	kinds := slices.SortedFunc(maps.Keys(f.Unread), func(a, b string) int {
+		return cmp.Or(cmp.Compare(f.Unread[b], f.Unread[a]), cmp.Compare(a, b))
+	})
+	var list []string
+	others := 0
+	for i, kind := range kinds {
+		if i < most {
+			list = append(list, fmt.Sprintf("%d %s", f.Unread[kind], kind))
+		} else {
+			others += f.Unread[kind]
+		}
+	}
+	if others > 0 {
+		list = append(list, fmt.Sprintf("%d of %d other kinds", others, len(kinds)-most))
+	}
+	return strings.Join(list, ", ")
+}
+
+// None is the error about a folder without images, nil for one that holds some. It lists what the folder holds, with the fix.
+func (f ImageFiles) None(folder string) error {
+	if len(f.Paths) > 0 {
+		return nil
+	}
+	found, fix := "", ""
+	if len(f.Unread) > 0 {
+		found = "; not read: " + f.unread()
+	}
+	switch {
+	case f.Unread["PARQUET"]+f.Unread["CSV"] > 0:
+		fix = "; a table is given by its own name"
+	case f.Unread["HEIC"]+f.Unread["HEIF"]+f.Unread["AVIF"]+f.Unread["JP2"]+f.Unread["JXL"] > 0:
+		fix = "; convert them to PNG or JPEG"
+	}
+	return fmt.Errorf("no images (%s) in the folder %s%s%s", strings.Join(imageExtensions, " "), folder, found, fix)
+}

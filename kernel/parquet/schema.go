@@ -1,0 +1,253 @@
+package parquet
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	pq "github.com/parquet-go/parquet-go"
+
+	"antipode/kernel/client"
+)
+
+// holds is what a column of a file holds.
+type holds int
+
+const (
+	nested  holds = iota // nothing that a table holds
+	nulls                // Arrow's null type: no value in any row
+	texts                // also dates and times
+	bytes_               // binary data without a type of its own
+	numbers              // integers, floats, booleans, decimals
+	vectors              // lists of numbers
+	lists                // lists of texts, or of such lists
+	digests              // structs of sha256 and path, as [Write] writes images
+	images               // structs of bytes and path, as the datasets library of Hugging Face writes images
+	masks                // structs of size and counts
+)
+
+// leafRole says what a leaf of the file's schema fills.
+type leafRole struct {
+	column   int    // -1: a column that is left out
+	holds    holds  // what the leaf's column holds
+	part     string // of a struct: its field
+	maxDef   int
+	optional bool // the leaf itself may be null, as pandas writes the elements of lists
+	lists    int  // of text: how many lists are around it, 1 or 2
+	text     func(pq.Value) string
+	number   func(pq.Value) float64
+}
+
+// pandasIndex begins the names of the columns that pandas writes for an index without a name.
+const pandasIndex = "__index_level_"
+
+// layout derives the columns from the schema.
+func (t *Table) layout(s *pq.Schema, o Options) ([]leafRole, error) {
+	roles := make([]leafRole, len(s.Columns()))
+	t.Frame = &client.Frame{}
+	for _, field := range s.Fields() {
+		name := columnName(field.Name(), s)
+		found := heldBy(field)
+		kind, err := kindOf(name, found, field, o)
+		if err != nil {
+			return nil, err
+		}
+		column := len(t.Frame.Columns)
+		if kind == "" {
+			column = -1
+			t.Unread = append(t.Unread, fmt.Sprintf("%q (%s)", name, describe(field)))
+		} else {
+			t.Frame.Columns = append(t.Frame.Columns, client.Column{ColumnSpec: client.ColumnSpec{Name: name, Kind: kind}})
+		}
+		for _, path := range s.Columns() {
+			if path[0] != field.Name() {
+				continue
+			}
+			leaf, _ := s.Lookup(path...)
+			role := leafRole{column: column, holds: found, maxDef: leaf.MaxDefinitionLevel, optional: leaf.Node.Optional()}
+			switch found {
+			case digests, images, masks:
+				role.part = path[1]
+			case lists:
+				role.lists = leaf.MaxRepetitionLevel
+			}
+			role.text, role.number = conversions(leaf.Node.Type())
+			roles[leaf.ColumnIndex] = role
+		}
+	}
+	return roles, nil
+}
+
+// columnName is the name of a file's column in the table. pandas' index without a name is the id of a table without one.
+func columnName(name string, s *pq.Schema) string {
+	if !strings.HasPrefix(name, pandasIndex) {
+		return name
+	}
+	for _, free := range []string{"id", "index"} {
+		if !slices.ContainsFunc(s.Fields(), func(f pq.Field) bool { return f.Name() == free }) {
+			return free
+		}
+	}
+	return name
+}
+
+// kindOf is the kind of a column that is called name and holds what was found: by its name, where the column contract says
+// so, else by what it holds. "" is a column that no table holds; it is an error where the name asks for a kind that the rest of the
+// table cannot do without.
+func kindOf(name string, found holds, n pq.Node, o Options) (client.Kind, error) {
+	want := client.Kind("")
+	if o.Kind != nil {
+		want = o.Kind(name)
+	}
+	wrong := func(needs string) error {
+		return fmt.Errorf("column %q holds %s; %s", name, describe(n), needs)
+	}
+	switch want {
+	case client.Picture:
+		if !slices.Contains([]holds{nulls, texts, bytes_, digests, images}, found) {
+			return "", wrong("it must hold paths of image files as text, or images as structs of bytes and path")
+		}
+		return want, nil
+	case client.Masked:
+		if !slices.Contains([]holds{nulls, texts, images, masks}, found) {
+			return "", wrong("it must hold paths of mask images as text, or structs of size and counts (pycocotools' run lengths)")
+		}
+		return want, nil
+	case client.Text:
+		if found == nulls || found == numbers {
+			return want, nil
+		}
+		if name == "id" && found != texts && found != bytes_ {
+			return "", wrong("it must hold text or integers")
+		}
+	case client.Number:
+		if found == nulls || found == texts {
+			return want, nil
+		}
+	case client.Vector:
+		if found == nulls {
+			return want, nil
+		}
+	}
+	switch found {
+	case nulls, texts, bytes_, lists:
+		return client.Text, nil
+	case numbers:
+		return client.Number, nil
+	case vectors:
+		return client.Vector, nil
+	case digests, images:
+		return client.Picture, nil
+	case masks:
+		return client.Masked, nil
+	}
+	return "", nil
+}
+
+// heldBy says what a column holds.
+func heldBy(n pq.Node) holds {
+	if n.Leaf() {
+		found := leafHolds(n.Type())
+		if n.Repeated() {
+			return listOf(found)
+		}
+		return found
+	}
+	fields := map[string]holds{}
+	for _, f := range n.Fields() {
+		fields[f.Name()] = heldBy(f)
+	}
+	text := func(name string) bool { return fields[name] == texts || fields[name] == bytes_ }
+	switch {
+	case len(fields) != 2:
+	case text("sha256") && text("path"):
+		return digests
+	case fields["bytes"] == bytes_ && (text("path") || fields["path"] == nulls):
+		return images
+	case text("counts") && fields["size"] == vectors:
+		return masks
+	}
+	depth, inner := element(n)
+	switch found := listOf(leafHolds(inner)); {
+	case depth == 1, depth == 2 && found == lists:
+		return found
+	}
+	return nested
+}
+
+// element is the type of the elements of lists, and how deep the lists are; 0 where n is no list.
+func element(n pq.Node) (depth int, t pq.Type) {
+	for {
+		if n.Repeated() {
+			depth++
+		}
+		if n.Leaf() {
+			return depth, n.Type()
+		}
+		fields := n.Fields()
+		if len(fields) != 1 || !n.Repeated() && !fields[0].Repeated() { // a struct
+			return 0, nil
+		}
+		n = fields[0]
+	}
+}
+
+func listOf(found holds) holds {
+	switch found {
+	case texts, bytes_:
+		return lists
+	case numbers:
+		return vectors
+	}
+	return nested
+}
+
+func leafHolds(t pq.Type) holds {
+	if t == nil {
+		return nested
+	}
+	if l := t.LogicalType(); l != nil {
+		switch {
+		case l.Unknown != nil:
+			return nulls
+		case l.Decimal != nil:
+			return numbers
+		case l.Date != nil, l.Time != nil, l.Timestamp != nil, l.UUID != nil, l.UTF8 != nil, l.Enum != nil, l.Json != nil:
+			return texts
+		}
+	}
+	switch t.Kind() {
+	case pq.FixedLenByteArray:
+		if t.Length() == halfBytes {
+			return numbers
+		}
+		return bytes_
+	case pq.ByteArray:
+		return bytes_
+	case pq.Int96:
+		return texts
+	case pq.Boolean, pq.Int32, pq.Int64, pq.Float, pq.Double:
+		return numbers
+	}
+	return nested
+}
+
+// describe says in words what a column holds.
+func describe(n pq.Node) string {
+	names := map[holds]string{nulls: "no values", texts: "text", bytes_: "bytes", numbers: "numbers", vectors: "lists of numbers",
+		lists: "lists of texts", digests: "images", images: "images", masks: "masks"}
+	if name, known := names[heldBy(n)]; known {
+		return name
+	}
+	if depth, t := element(n); depth > 0 {
+		return strings.Repeat("lists of ", depth) + names[leafHolds(t)]
+	}
+	var fields []string
+	for _, f := range n.Fields() {
+		fields = append(fields, f.Name())
+	}
+	if len(fields) == 1 {
+		return "lists or maps of structs"
+	}
+	return "structs of " + strings.Join(fields, ", ")
+}
