@@ -100,10 +100,11 @@ func books(ctx context.Context, call Call, vector string) ([]*group, []*hypersph
 	if err != nil {
 		return nil, nil, err
 	}
+	var notes GroupNotes
 	out := make([]*hypersphere.Book, len(groups))
 	for i, g := range groups {
 		call.report("hyperspheres of "+vector, i, len(groups))
-		r, err := g.compute(ctx, call, s, prdc.Options{Members: true})
+		r, err := g.compute(ctx, call, s, prdc.Options{Members: true}, &notes)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -111,6 +112,7 @@ func books(ctx context.Context, call Call, vector string) ([]*group, []*hypersph
 			return nil, nil, err
 		}
 	}
+	notes.Tell(call)
 	return groups, out, nil
 }
 
@@ -230,6 +232,7 @@ func computeGallery(ctx context.Context, call Call) (*client.Frame, error) {
 		}
 	}
 	found := false
+	var notes GroupNotes
 	for i, g := range groups {
 		if only := call.Options["only"]; only != "" && !slices.Contains(g.values, only) {
 			continue
@@ -259,10 +262,11 @@ func computeGallery(ctx context.Context, call Call) (*client.Frame, error) {
 				s.line(g, "BG-only", t.Background, matches)
 			}
 			if len(triples) > n {
-				call.note("group %s: %d of %d real images are shown", g.name(call.By), n, len(triples))
+				notes.Add("%d of %d real images are shown", g.label(), n, len(triples))
 			}
 		}
 	}
+	notes.Tell(call)
 	if !found {
 		return nil, fmt.Errorf("there is no group %q", call.Options["only"])
 	}

@@ -213,7 +213,7 @@ func TestFewGeneratedImages(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if math.IsNaN(f.Numbers("precision")[0]) || !math.IsNaN(f.Numbers("precision_low")[0]) || !strings.Contains(strings.Join(notes, " "), "too few images for an interval (2 generated)") {
+	if math.IsNaN(f.Numbers("precision")[0]) || !math.IsNaN(f.Numbers("precision_low")[0]) || !strings.Contains(strings.Join(notes, " "), "too few images for an interval; by region: north (2 generated), south (2 generated)") {
 		t.Errorf("precision %v from %v, notes %v", f.Numbers("precision"), f.Numbers("precision_low"), notes)
 	}
 	if _, _, err := evaluate(t, Args{Metric: "region-gaps", By: []string{"region"}}, cloud(1, 80, 0), cloud(2, 4, 0)); err == nil || !strings.Contains(err.Error(), "too few images for a gap") {

@@ -149,8 +149,8 @@ func (c Call) note(format string, args ...any) {
 	}
 }
 
-// compute runs the pure function on a group, with half-samples where asked for.
-func (g *group) compute(ctx context.Context, call Call, s setup, opts prdc.Options) (*prdc.Result, error) {
+// compute runs the pure function on a group, with half-samples where the call has draws. What is to be known of the result goes to notes.
+func (g *group) compute(ctx context.Context, call Call, s setup, opts prdc.Options, notes *GroupNotes) (*prdc.Result, error) {
 	opts.K, opts.Closed = s.k, s.closed
 	sets := prdc.Sets{Real: g.real.vectors, Generated: g.generated.vectors}
 	if s.draws > 0 && len(sets.Generated) > 0 {
@@ -165,7 +165,7 @@ func (g *group) compute(ctx context.Context, call Call, s setup, opts prdc.Optio
 	r, err := prdc.Compute(ctx, sets, opts, call.Neighbours)
 	var few *prdc.ErrTooFewSamples
 	if errors.As(err, &few) && opts.RealDraws != nil {
-		call.note("group %s has too few images for an interval (%d real)", g.name(call.By), len(sets.Real))
+		notes.Add("too few images for an interval", g.label(fmt.Sprintf("%d real", len(sets.Real))))
 		opts.RealDraws, opts.GeneratedDraws = nil, nil
 		r, err = prdc.Compute(ctx, sets, opts, call.Neighbours)
 	}
@@ -184,11 +184,18 @@ func (g *group) compute(ctx context.Context, call Call, s setup, opts prdc.Optio
 	if err != nil {
 		return nil, fmt.Errorf("group %s, vector %q: %w", g.name(call.By), s.vector, err)
 	}
-	for _, w := range r.Warnings() {
-		call.note("group %s: %s", g.name(call.By), w)
+	if r.Generated > 0 && r.Misses == r.Generated {
+		notes.Add(s.vector+": none of the %d generated images has a usable component: all count as misses", g.label(), r.Generated)
+	}
+	if r.ZeroRadii > 0 {
+		notes.Add(fmt.Sprintf("%s: %%d of %%d real images have radius 0 (%d or more exact copies): nothing can lie in their balls; remove duplicates first", s.vector, r.K),
+			g.label(), r.ZeroRadii, r.Real)
+	}
+	if opts.Recall && r.Generated > r.Misses && math.IsNaN(r.Recall) {
+		notes.Add(fmt.Sprintf("%s: recall is not available: it needs at least %d generated images with a vector, for k = %d", s.vector, r.K+1, r.K), g.label())
 	}
 	if slices.ContainsFunc(r.Draws, func(d prdc.Scores) bool { return math.IsNaN(d.Precision) }) && !math.IsNaN(r.Scores.Precision) { // a half without a generated image
-		call.note("group %s has too few images for an interval (%d generated)", g.name(call.By), len(sets.Generated))
+		notes.Add("too few images for an interval", g.label(fmt.Sprintf("%d generated", len(sets.Generated))))
 		r.Draws = nil
 	}
 	return r, nil
@@ -225,14 +232,16 @@ func computePrecisionCoverage(ctx context.Context, call Call) (*client.Frame, er
 	if err != nil {
 		return nil, err
 	}
+	s.counted = true
 	groups, err := gather(call, s)
 	if err != nil {
 		return nil, err
 	}
+	var notes GroupNotes
 	out := newRows(append(slices.Clone(call.By), "vector", "interval"))
 	for i, g := range groups {
 		call.report("precision and coverage", i, len(groups))
-		r, err := g.compute(ctx, call, s, prdc.Options{Recall: true})
+		r, err := g.compute(ctx, call, s, prdc.Options{Recall: true}, &notes)
 		if err != nil {
 			return nil, err
 		}
@@ -253,6 +262,7 @@ func computePrecisionCoverage(ctx context.Context, call Call) (*client.Frame, er
 			out.number(strings.TrimSuffix(countColumns[i], ":number"), float64(n))
 		}
 	}
+	notes.Tell(call)
 	return out.frame(), nil
 }
 
@@ -271,16 +281,18 @@ func computeGaps(ctx context.Context, call Call) (*client.Frame, error) {
 	if err != nil {
 		return nil, err
 	}
+	var notes GroupNotes
 	results := make([]*prdc.Result, len(groups))
 	for i, g := range groups {
 		call.report("gaps", i, len(groups))
-		if results[i], err = g.compute(ctx, call, s, prdc.Options{}); err != nil {
+		if results[i], err = g.compute(ctx, call, s, prdc.Options{}, &notes); err != nil {
 			return nil, err
 		}
 		if len(results[i].Draws) == 0 {
 			return nil, fmt.Errorf("group %s has too few images for a gap with an interval", g.name(call.By))
 		}
 	}
+	notes.Tell(call)
 	reference, err := referenceGroups(call, groups)
 	if err != nil {
 		return nil, err

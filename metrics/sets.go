@@ -22,6 +22,7 @@ type setup struct {
 	closed   bool
 	rules    map[string]regions.Rules // by side
 	patches  string                   // the column that counts the component's patches; "" = none
+	counted  bool                     // the metric's table has the column n_unmasked
 }
 
 // setupOf names the set-up of a vector column. Other vectors are of the whole image.
@@ -122,27 +123,58 @@ func gather(call Call, s setup) ([]*group, error) {
 		return nil, errors.New("both tables are empty: there is nothing to compare")
 	}
 	slices.SortStableFunc(order, func(a, b *group) int { return slices.Compare(a.values, b.values) })
+	var notes GroupNotes
+	lacking := map[string]*lacks{"real": {}, "generated": {}}
 	for _, g := range order {
-		if err := g.prepare(call, s, members[g]); err != nil {
+		if err := g.prepare(call, s, members[g], lacking); err != nil {
 			return nil, err
 		}
 		if len(g.real.vectors) <= s.k {
 			return nil, fmt.Errorf("group %s has %d real images with a vector %q; a radius needs more than k = %d", g.name(call.By), len(g.real.vectors), s.vector, s.k)
 		}
 		if len(g.generated.vectors) == 0 {
-			call.note("group %s has no generated image: precision is not available, coverage is 0", g.name(call.By))
+			notes.Add("no generated image: precision is not available, coverage is 0", g.label())
 		}
-		for name, side := range map[string]side{"real": g.real, "generated": g.generated} {
+		for _, name := range []string{"real", "generated"} {
+			side := map[string]side{"real": g.real, "generated": g.generated}[name]
 			if least, most := cellSizes(side.cells); least != most {
-				call.note("uneven cells: the %s images of group %s number from %d to %d a cell; balance them with Sample", name, g.name(call.By), least, most)
+				text := fmt.Sprintf("uneven cells: the numbers of %s images differ by %s; balance them with Sample", name, s.cells)
+				notes.Add(text, g.label(fmt.Sprintf("%d to %d", least, most)))
 			}
 		}
 	}
+	s.noteLacking(call, lacking)
+	notes.Tell(call)
 	return order, nil
 }
 
+// lacks is the images of one side that lack a usable component, over all groups.
+type lacks struct {
+	regions.Prepared
+	groups []string
+}
+
+// noteLacking tells how many images lack a usable component, and what becomes of them.
+func (s setup) noteLacking(call Call, lacking map[string]*lacks) {
+	setupName, _ := setupOf(s.vector)
+	for _, name := range []string{"real", "generated"} {
+		l := lacking[name]
+		for _, w := range l.Warnings(s.rules[name], setupName, s.vector) {
+			if len(call.By) > 0 && s.counted && name == "generated" && l.Small == 0 {
+				call.note("%s (see n_unmasked by group)", w)
+				continue
+			}
+			var notes GroupNotes
+			for _, group := range l.groups {
+				notes.Add(w, group)
+			}
+			notes.Tell(call)
+		}
+	}
+}
+
 // prepare applies the rules to the group's rows.
-func (g *group) prepare(call Call, s setup, members map[string][]int) error {
+func (g *group) prepare(call Call, s setup, members map[string][]int, lacking map[string]*lacks) error {
 	for _, name := range []string{"real", "generated"} {
 		f := call.Inputs[name]
 		rows := members[name]
@@ -176,9 +208,9 @@ func (g *group) prepare(call Call, s setup, members map[string][]int) error {
 		if err != nil {
 			return fmt.Errorf("group %s, vector %q, %s images: %w", g.name(call.By), s.vector, name, err)
 		}
-		setupName, _ := setupOf(s.vector)
-		for _, w := range prepared.Warnings(setupName, rules.Side) {
-			call.note("group %s: %s", g.name(call.By), w)
+		lacking[name].Count(prepared)
+		if prepared.Unmasked+prepared.Small > 0 {
+			lacking[name].groups = append(lacking[name].groups, g.label())
 		}
 		ids, cells := f.Texts("id"), f.Texts(s.cells)
 		out := side{vectors: prepared.Vectors}
@@ -237,6 +269,18 @@ func (g *group) name(by []string) string {
 		parts[i] = fmt.Sprintf("%s %q", by[i], g.values[i])
 	}
 	return strings.Join(parts, ", ")
+}
+
+// label names the group in a list of groups, with a detail; "" where the rows are not grouped and there is none.
+func (g *group) label(detail ...string) string {
+	name := strings.Join(g.values, "/")
+	switch {
+	case len(detail) == 0:
+		return name
+	case name == "":
+		return "(" + detail[0] + ")"
+	}
+	return name + " (" + detail[0] + ")"
 }
 
 // cellSizes are the least and the most rows of a cell.

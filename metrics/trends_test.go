@@ -194,7 +194,7 @@ func TestWarningsOfTables(t *testing.T) {
 	}{
 		"radius":                     {"full", twins, gen},
 		"have an empty or too small": {"background_only", real, gen.With(client.NumberColumn("background_patches", empty))},
-		"1 of 80 generated pictures have no mask": {"object_only", real, gen.With(client.NumberColumn("object_patches", unmasked), client.VectorColumn("object_only", bare))},
+		"object_only: 1 of 80 generated images have no mask and count as misses": {"object_only", real, gen.With(client.NumberColumn("object_patches", unmasked), client.VectorColumn("object_only", bare))},
 		"uneven cells": {"full", real, gen.Pick([]int{0, 1, 2, 3, 4, 8, 12})},
 	} {
 		_, notes, err := evaluate(t, Args{Metric: "precision-coverage", Options: options("vector", c.vector, "draws", "0", "cells", "object")}, c.real, c.gen)

@@ -16,8 +16,11 @@ func Needs(op string, columns []client.ColumnSpec, needs ...client.ColumnSpec) e
 			}
 		}
 		if !slices.Contains(columns, need) {
-			return fmt.Errorf("%s needs the column %q (%s); there are: %s%s",
-				op, need.Name, need.Kind, client.NameList(columns), client.ColumnHint(need.Name, columns))
+			fix := client.ColumnHint(need.Name, columns)
+			if need.Name == "id" {
+				fix = `; give each row an id of its own (pandas: df["id"] = df.index.astype(str))`
+			}
+			return fmt.Errorf("%s needs the column %q (%s); there are: %s%s", op, need.Name, need.Kind, client.NameList(columns), fix)
 		}
 	}
 	return nil

@@ -39,13 +39,11 @@ type Progress struct {
 	timer  *time.Timer
 }
 
-// noteKind is notes that differ in names and numbers alone: the first fewNotes are told, the others counted.
+// noteKind is notes that differ in names and numbers alone: the first is told at once, the others are counted.
 type noteKind struct {
 	kind, first string
 	n           int
 }
-
-const fewNotes = 2
 
 // told are the notes of this cell, or of this program: each is told once.
 var told sync.Map
@@ -65,7 +63,7 @@ func (p *Progress) note(text string) {
 	if i < 0 {
 		i, p.notes = len(p.notes), append(p.notes, &noteKind{kind, text, 0})
 	}
-	if p.notes[i].n++; p.notes[i].n > fewNotes {
+	if p.notes[i].n++; p.notes[i].n > 1 {
 		return
 	}
 	if p.shown && !InNotebook() {
@@ -97,7 +95,8 @@ func newProgress(show func(client.Progress), clear func()) *Progress {
 	return p
 }
 
-// Update reports how far the work is. A note is told once, in a line that stays; of many that differ in names and numbers alone, the first two, and at the end how many more there are.
+// Update reports how far the work is. A note is told once, in a line that stays; of many that
+// differ in names and numbers alone the first, and at the end how many more there are.
 func (p *Progress) Update(v client.Progress) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -143,7 +142,7 @@ func (p *Progress) Close() {
 		p.clear()
 	}
 	for _, k := range p.notes {
-		if more := k.n - fewNotes; more > 0 {
+		if more := k.n - 1; more > 0 {
 			Say(fmt.Sprintf("and %d more like: %s", more, k.first))
 		}
 	}

@@ -49,14 +49,19 @@ func (r *run) score(p *client.Plan, in []*client.Frame) (*client.Frame, error) {
 		}
 		return f, nil
 	}
-	call := metrics.Call{Progress: r.progress, Note: r.note, Verb: doVerb}
+	var notes []string // the score's own: those of its inputs come again when these are read again
+	note := func(format string, args ...any) {
+		notes = append(notes, fmt.Sprintf(format, args...))
+		r.note(format, args...)
+	}
+	call := metrics.Call{Progress: r.progress, Note: note, Verb: doVerb}
 	if m, err := metricOf(p); err != nil {
 		return nil, err
 	} else if m.Near {
 		if d, err := r.e.openDevice(r); err == nil {
 			call.Neighbours = d.Neighbours(r.e.queue.do)
 		} else {
-			r.note("no device (%v): nearest neighbours are found in plain Go", err)
+			note("no device (%v): nearest neighbors are found in plain Go", err)
 		}
 	}
 	f, err := metrics.Evaluate(r.ctx, p.Args, in, call)
@@ -70,6 +75,7 @@ func (r *run) score(p *client.Plan, in []*client.Frame) (*client.Frame, error) {
 	if err != nil {
 		return nil, err
 	}
+	rec.Notes = notes
 	return f, r.store.PutResult(f, rec)
 }
 

@@ -112,6 +112,7 @@ func compute(_ context.Context, call metrics.Call) (*client.Frame, error) {
 		interval = "95 % bootstrap interval over items"
 	}
 	var rows [][]any
+	var notes metrics.GroupNotes
 	for _, g := range order {
 		s, err := Of(g.list, level, values)
 		if err != nil {
@@ -121,8 +122,8 @@ func compute(_ context.Context, call metrics.Call) (*client.Frame, error) {
 		if err != nil {
 			return nil, err
 		}
-		if math.IsNaN(s.Kappa) && !math.IsNaN(s.Alpha) && call.Note != nil {
-			call.Note("%sitems have different numbers of ratings: Fleiss' kappa is not defined, alpha is", prefix(g.by))
+		if math.IsNaN(s.Kappa) && !math.IsNaN(s.Alpha) {
+			notes.Add("items have different numbers of ratings: Fleiss' kappa is not defined, alpha is", strings.Join(g.by, "/"))
 		}
 		var row []any
 		for _, b := range g.by {
@@ -131,14 +132,8 @@ func compute(_ context.Context, call metrics.Call) (*client.Frame, error) {
 		rows = append(rows, append(row, s.Percent, percent.Low, percent.High, s.Kappa, kappa.Low, kappa.High, s.Alpha, alpha.Low, alpha.High,
 			s.Items, s.Ratings, len(g.list)-s.Items, string(level), interval))
 	}
+	notes.Tell(call)
 	return tabular.Result(name, call, rows)
-}
-
-func prefix(by []string) string {
-	if len(by) == 0 {
-		return ""
-	}
-	return strings.Join(by, ", ") + ": "
 }
 
 // read gives each row's item and the place of its label among the labels (−1 = no rating), and the labels' values in that order.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"strings"
 
 	data "antipode/datasets/cococrola"
 	"antipode/kernel/client"
@@ -115,6 +116,7 @@ func computeScores(ctx context.Context, call metrics.Call) (*client.Frame, error
 		joint = call.Options["joint"]
 	}
 	var out [][]any
+	var without []string // by model: how many cells lack images in the source language
 	for i, set := range in.sets {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -133,10 +135,10 @@ func computeScores(ctx context.Context, call metrics.Call) (*client.Frame, error
 		if err != nil {
 			return nil, in.locate(err, call, word)
 		}
-		without := 0
+		lacking := 0
 		for _, s := range scores {
 			if s.Used > 0 && s.Reference == 0 {
-				without++
+				lacking++
 			}
 			possessed, err := rule.Possessed(s.Xc.Value, s.Wc.Value)
 			if err != nil {
@@ -148,9 +150,12 @@ func computeScores(ctx context.Context, call metrics.Call) (*client.Frame, error
 			row = append(append(append(row, triple(s.Sc)...), triple(s.Xc)...), triple(s.Wc)...)
 			out = append(out, append(row, possessed, n.asked, n.refused, s.Used, s.Reference, s.Others, s.Text, o.Source, call.Options["vector"], joint, call.Options["profile"], intervalName(o.Draws, "pictures")))
 		}
-		if without > 0 && call.Note != nil {
-			call.Note("model %s: %d cells have pictures but none in the source language %s, so no cross-consistency", set.Model, without, o.Source)
+		if lacking > 0 {
+			without = append(without, fmt.Sprintf("%s (%d cells, source language %s)", set.Model, lacking, o.Source))
 		}
+	}
+	if len(without) > 0 && call.Note != nil {
+		call.Note("cells with images but none in the source language have no cross-consistency; by model: %s", strings.Join(without, ", "))
 	}
 	return tabular.Result("cococrola-scores", call, out)
 }

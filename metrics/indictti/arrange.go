@@ -36,7 +36,8 @@ func (r *reader) arrange(g *group, groups []*group) error {
 		slices.SortStableFunc(members, func(a, b member) int { return cmp.Or(cmp.Compare(a.id, b.id), cmp.Compare(a.row, b.row)) })
 		o := r.call.Options
 		if pairs := o["pairs"]; g.most > 1 && (pairs != "" && pairs != string(MeanAll) || o["images"] == string(SameSeed)) {
-			r.note("%sthe column %q gives the pictures no indices in common (equal seeds across languages and prompts): they are numbered in the order of their ids, so equal numbers mean nothing", g.name(r.call.By), o["index"])
+			r.notes.Add(fmt.Sprintf("the column %q gives the images no indices in common (equal seeds across languages and prompts): "+
+				"they are numbered in the order of their ids, so equal numbers mean nothing", o["index"]), g.label())
 		}
 	}
 	p := &g.pictures

@@ -42,6 +42,7 @@ type member struct {
 // reader reads the "in" table of the scores on pictures.
 type reader struct {
 	call                       metrics.Call
+	notes                      metrics.GroupNotes
 	frame                      *client.Frame
 	ids, outcomes, captions    []string
 	languages, prompts         []string
@@ -90,6 +91,7 @@ func gather(call metrics.Call) ([]*group, error) {
 			return nil, err
 		}
 	}
+	r.notes.Tell(call)
 	return order, nil
 }
 
@@ -210,11 +212,8 @@ func (r *reader) take(g *group, row int) error {
 	return nil
 }
 
-func (r *reader) note(format string, args ...any) {
-	if r.call.Note != nil {
-		r.call.Note(format, args...)
-	}
-}
+// label names the group in a list of groups.
+func (g *group) label() string { return strings.Join(g.values, "/") }
 
 // name says which group an error is about; "" without grouping columns.
 func (g *group) name(by []string) string {

@@ -131,6 +131,7 @@ func correct(call metrics.Call, take func(g *group, scores []Score) error) error
 	if err != nil {
 		return err
 	}
+	var notes metrics.GroupNotes
 	for _, g := range groups {
 		refs, err := references(call, g.pictures.Prompts)
 		if err != nil {
@@ -146,13 +147,14 @@ func correct(call metrics.Call, take func(g *group, scores []Score) error) error
 				lacking++
 			}
 		}
-		if lacking > 0 && call.Note != nil {
-			call.Note("%s%d of %d prompts have no reference and are left out", g.name(call.By), lacking, len(refs))
+		if lacking > 0 {
+			notes.Add("%d of %d prompts have no reference and are left out", g.label(), lacking, len(refs))
 		}
 		if err := take(g, scores); err != nil {
 			return err
 		}
 	}
+	notes.Tell(call)
 	return nil
 }
 

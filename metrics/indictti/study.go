@@ -85,14 +85,16 @@ func scoreDrop(_ context.Context, call metrics.Call) (*client.Frame, error) {
 		}
 	}
 	var out [][]any
+	var notes metrics.GroupNotes
 	for _, s := range order {
 		d, n := Drop(s.english, s.others)
-		if math.IsNaN(d) && call.Note != nil {
-			call.Note("%sthere is no drop without a score of English (%s) and of another language", s.group.name(call.By), call.Options["english"])
+		if math.IsNaN(d) {
+			notes.Add(fmt.Sprintf("there is no drop without a score of English (%s) and of another language", call.Options["english"]), s.group.label())
 		}
 		less, _ := Drop(0, s.others) // minus their mean, also where there is no English
 		out = append(out, row(s.group, column, d, s.english, -less, n))
 	}
+	notes.Tell(call)
 	return tabular.Result("indictti-score-drop", call, out)
 }
 

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -240,19 +241,35 @@ func (a audit) findings(outcomes []Outcome) (*client.Frame, error) {
 	return tabular.Result("power-findings", a.call, out)
 }
 
-// notes counts what inner metrics say, so that each is said once.
+// notes counts the notes of inner metrics, so that each kind is told once. Notes of one kind differ in numbers alone.
 type notes struct {
 	mu    sync.Mutex
-	count map[string]int
+	kinds map[string]*notesOfAKind
 }
+
+type notesOfAKind struct {
+	first string
+	n     int
+	vary  bool
+}
+
+var numberInNote = regexp.MustCompile(`[0-9]+`)
 
 func (n *notes) add(format string, args ...any) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if n.count == nil {
-		n.count = map[string]int{}
+	if n.kinds == nil {
+		n.kinds = map[string]*notesOfAKind{}
 	}
-	n.count[fmt.Sprintf(format, args...)]++
+	text := fmt.Sprintf(format, args...)
+	kind := numberInNote.ReplaceAllString(text, "0")
+	if n.kinds[kind] == nil {
+		n.kinds[kind] = &notesOfAKind{first: text}
+	}
+	k := n.kinds[kind]
+	k.n++
+	k.vary = k.vary || text != k.first
+	k.first = min(k.first, text) // draws come in any order
 }
 
 // tell passes on the most frequent ones.
@@ -260,17 +277,18 @@ func (n *notes) tell(call metrics.Call) {
 	if call.Note == nil {
 		return
 	}
-	texts := slices.SortedFunc(maps.Keys(n.count), func(a, b string) int {
-		if n.count[a] != n.count[b] {
-			return n.count[b] - n.count[a]
-		}
-		return strings.Compare(a, b)
+	kinds := slices.SortedFunc(maps.Values(n.kinds), func(a, b *notesOfAKind) int {
+		return cmp.Or(cmp.Compare(b.n, a.n), cmp.Compare(a.first, b.first))
 	})
-	for i, text := range texts {
+	for i, k := range kinds {
 		if i == 3 {
-			call.Note("and %d more notes of the audit on its draws", len(texts)-i)
+			call.Note("and %d more notes of the audit on its draws", len(kinds)-i)
 			return
 		}
-		call.Note("in %d audits of draws: %s", n.count[text], text)
+		example := ""
+		if k.vary {
+			example = ", for example"
+		}
+		call.Note("in %d audits of draws%s: %s", k.n, example, k.first)
 	}
 }

@@ -351,11 +351,11 @@ func TestRememberedDistancesAreTheSame(t *testing.T) {
 func TestNotesAreSaidOnce(t *testing.T) {
 	var n notes
 	for i := range 9 {
-		n.add("note %d", min(i, 4))
+		n.add("note %c of %d", "abcde"[min(i, 4)], max(i, 7))
 	}
 	var said []string
 	n.tell(metrics.Call{Note: func(format string, args ...any) { said = append(said, fmt.Sprintf(format, args...)) }})
-	if len(said) != 4 || said[0] != "in 5 audits of draws: note 4" || said[3] != "and 2 more notes of the audit on its draws" {
+	if len(said) != 4 || said[0] != "in 5 audits of draws, for example: note e of 7" || said[1] != "in 1 audits of draws: note a of 7" || said[3] != "and 2 more notes of the audit on its draws" {
 		t.Errorf("%q", said)
 	}
 }

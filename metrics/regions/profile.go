@@ -182,17 +182,28 @@ func (r Rules) Prepare(pictures []Picture) (Prepared, error) {
 	return p, nil
 }
 
-// Warnings says in one line each which pictures have no usable component, and what became of them.
-func (p Prepared) Warnings(setup Setup, side Side) []string {
+// Count adds the counts of another set, which the same rules prepared.
+func (p *Prepared) Count(o Prepared) {
+	p.Asked, p.Unmasked, p.Small = p.Asked+o.Asked, p.Unmasked+o.Unmasked, p.Small+o.Small
+	p.Dropped, p.Missed, p.Filled = p.Dropped+o.Dropped, p.Missed+o.Missed, p.Filled+o.Filled
+}
+
+// fates says what becomes of an image, by rule.
+var fates = map[Rule]string{Drop: "are left out", Miss: "count as misses", UseFull: "are compared by their vector full", ZeroVector: "are compared by a zero vector"}
+
+// Warnings says in one line each which images have no usable component, and what became of them. vector is the column of the
+// set-up's vectors.
+func (p Prepared) Warnings(r Rules, setup Setup, vector string) []string {
 	var w []string
-	if p.Unmasked > 0 && setup != FullImage {
-		w = append(w, fmt.Sprintf("%s: %d of %d %s pictures have no mask", setup, p.Unmasked, p.Asked, side))
+	if fate := fates[r.Unmasked]; p.Unmasked > 0 && fate != "" {
+		lack := "mask"
+		if setup == FullImage {
+			lack = "vector"
+		}
+		w = append(w, fmt.Sprintf("%s: %d of %d %s images have no %s and %s", vector, p.Unmasked, p.Asked, r.Side, lack, fate))
 	}
-	if p.Small > 0 {
-		w = append(w, fmt.Sprintf("%s: %d of %d %s pictures have an empty or too small component", setup, p.Small, p.Asked, side))
-	}
-	if len(w) > 0 && p.Dropped+p.Missed+p.Filled > 0 {
-		w[len(w)-1] += fmt.Sprintf(" (in all %d left out, %d counted as misses, %d given another vector)", p.Dropped, p.Missed, p.Filled)
+	if fate := fates[r.Small]; p.Small > 0 && fate != "" {
+		w = append(w, fmt.Sprintf("%s: %d of %d %s images have an empty or too small component and %s", vector, p.Small, p.Asked, r.Side, fate))
 	}
 	return w
 }

@@ -20,7 +20,8 @@ func TestRulesOnAToySet(t *testing.T) {
 		pictures = append(pictures, Picture{Full: []float32{x}, Unmasked: true})
 	}
 	for rule, want := range map[Rule]float64{Miss: 2. / 8, Drop: 2. / 4, UseFull: 5. / 8, ZeroVector: 6. / 8} {
-		p, err := Rules{Side: Generated, Unmasked: rule, Small: Miss, MinPatches: 1}.Prepare(pictures)
+		rules := Rules{Side: Generated, Unmasked: rule, Small: Miss, MinPatches: 1}
+		p, err := rules.Prepare(pictures)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -34,7 +35,7 @@ func TestRulesOnAToySet(t *testing.T) {
 		if p.Asked != 8 || p.Unmasked != 4 || p.Dropped+p.Missed+p.Filled != 4 {
 			t.Errorf("%s: %+v", rule, p)
 		}
-		if w := strings.Join(p.Warnings(ObjectOnly, Generated), "; "); !strings.Contains(w, "4 of 8 generated pictures have no mask") {
+		if w := strings.Join(p.Warnings(rules, ObjectOnly, "object_only"), "; "); !strings.HasPrefix(w, "object_only: 4 of 8 generated images have no mask and ") {
 			t.Errorf("%s: %s", rule, w)
 		}
 	}
@@ -63,8 +64,10 @@ func TestSmallComponents(t *testing.T) {
 			}
 		}
 	}
-	p, _ := paper.Rules(BackgroundOnly, Generated).Prepare(pictures)
-	if w := p.Warnings(BackgroundOnly, Generated); len(w) != 1 || !strings.Contains(w[0], "1 of 3 generated pictures have an empty or too small component") {
+	rules := paper.Rules(BackgroundOnly, Generated)
+	p, _ := rules.Prepare(pictures)
+	p.Count(p)
+	if w := p.Warnings(rules, BackgroundOnly, "background_only"); len(w) != 1 || w[0] != "background_only: 2 of 6 generated images have an empty or too small component and count as misses" {
 		t.Errorf("%v", w)
 	}
 	if _, err := (Rules{Side: Real, Unmasked: Miss}).Prepare([]Picture{{Unmasked: true}}); err == nil {
