@@ -8,6 +8,7 @@ import (
 	"image/color"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 )
@@ -43,8 +44,12 @@ func TestDecodeRefuses(t *testing.T) {
 			t.Errorf("error %q, want one line with %q", err, want)
 		}
 	}
-	if _, err := Decode(header); !errors.Is(err, ErrTooLarge) {
-		t.Errorf("too large: %v", err)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	_, err := Decode(header)
+	runtime.ReadMemStats(&after)
+	if allocated := after.TotalAlloc - before.TotalAlloc; !errors.Is(err, ErrTooLarge) || allocated > 1<<20 {
+		t.Errorf("too large: %v, after %d bytes were allocated", err, allocated)
 	}
 	path := filepath.Join(t.TempDir(), "bad.png")
 	os.WriteFile(path, nil, 0o600)

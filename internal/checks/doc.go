@@ -3,6 +3,8 @@
 //
 //	go test -tags checks ./internal/checks
 //
+// TestInputs, which takes seconds and no foreign tool, has no tag: good, bad and foreign inputs at the built command.
+//
 // Some need a Python with the reference libraries; ANTIPODE_PYTHON names it (default: python3). A test that lacks something says
 // what and is skipped; REQUIRE=python,xla makes that a failure.
 package checks

@@ -6,10 +6,6 @@ import (
 	"encoding/binary"
 	"encoding/csv"
 	"fmt"
-	"image"
-	"image/color"
-	"image/jpeg"
-	"image/png"
 	"os"
 	"path/filepath"
 	"strings"
@@ -17,43 +13,6 @@ import (
 
 	"antipode/internal/testbackend"
 )
-
-func write(t *testing.T, path string, data []byte) {
-	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, data, 0o644); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func read(t *testing.T, path string) []byte {
-	t.Helper()
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return data
-}
-
-// picture writes a picture of that size, a PNG or JPEG by its name.
-func picture(t *testing.T, path string, side int) {
-	t.Helper()
-	img := image.NewNRGBA(image.Rect(0, 0, side, side))
-	for i := range side * side {
-		img.Set(i%side, i/side, color.NRGBA{uint8(i), uint8(i / side * 3), uint8(len(path) * 40), 255})
-	}
-	var b strings.Builder
-	encode := func() error { return png.Encode(&b, img) }
-	if filepath.Ext(path) == ".jpg" {
-		encode = func() error { return jpeg.Encode(&b, img, nil) }
-	}
-	if err := encode(); err != nil {
-		t.Fatal(err)
-	}
-	write(t, path, []byte(b.String()))
-}
 
 // spoiled are rows that embed cannot use, each with what its one line must name.
 var spoiled = []struct {
@@ -70,24 +29,6 @@ var spoiled = []struct {
 	{"nomask,good.png,gone.mask.png", []string{`id "nomask"`, "gone.mask.png", "missing"}},
 	{"out,../outside.png,", []string{`id "out"`, "../outside.png", "--root"}},
 	{"none,,", []string{`id "none"`, "image"}},
-}
-
-// oneLine checks that a command failed with status 1 and one line on standard error that holds the words.
-func oneLine(t *testing.T, status int, stderr string, words ...string) {
-	t.Helper()
-	if status != 1 {
-		t.Errorf("exit status %d, want 1", status)
-	}
-	line := strings.TrimRight(stderr, "\n")
-	if strings.Contains(line, "\n") || !strings.HasPrefix(line, "antipode: ") || strings.Contains(line, "goroutine") {
-		t.Errorf("not one line: %q", stderr)
-	}
-	for _, w := range words {
-		if !strings.Contains(line, w) {
-			t.Errorf("no %q in %q", w, line)
-		}
-	}
-	t.Log(line)
 }
 
 func TestSpoiledPictures(t *testing.T) {
