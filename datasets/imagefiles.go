@@ -20,7 +20,7 @@ type ImageFiles struct {
 }
 
 // ListImageFiles lists the images in a folder and below it. Files and folders whose name begins with a dot are passed over.
-// A link to a folder is not followed, and counts as unread.
+// A link to a folder is not followed: it counts as unread.
 func ListImageFiles(folder fs.FS) (ImageFiles, error) {
 	files := ImageFiles{Unread: map[string]int{}}
 	err := fs.WalkDir(folder, ".", func(file string, d fs.DirEntry, err error) error {
@@ -35,7 +35,7 @@ func ListImageFiles(folder fs.FS) (ImageFiles, error) {
 		case slices.Contains(imageExtensions, strings.ToLower(path.Ext(file))):
 			files.Paths = append(files.Paths, file)
 		default:
-			files.Unread[fileKind(folder, file, d)]++
+			files.Unread[fileKind(file, d)]++
 		}
 		return nil
 	})
@@ -51,11 +51,9 @@ func (f ImageFiles) without(file string) {
 }
 
 // fileKind names the kind of a file that is not read.
-func fileKind(folder fs.FS, file string, d fs.DirEntry) string {
+func fileKind(file string, d fs.DirEntry) string {
 	if d.Type()&fs.ModeSymlink != 0 {
-		if info, err := fs.Stat(folder, file); err == nil && info.IsDir() {
-			return "link to a folder"
-		}
+		return "link"
 	}
 	return extensionKind(file)
 }

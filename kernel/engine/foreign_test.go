@@ -1,0 +1,95 @@
+package engine
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"antipode/datasets"
+	"antipode/kernel/client"
+)
+
+const foreignTables = "../parquet/testdata"
+
+// copied copies files of other programs into a folder of their own.
+func copied(t *testing.T, names ...string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for _, name := range names {
+		write(t, filepath.Join(dir, name), string(must1(os.ReadFile(filepath.Join(foreignTables, name)))))
+	}
+	return dir
+}
+
+// Images that a table holds as bytes go to the store, and the table computes again from its record.
+func TestImagesAsBytes(t *testing.T) {
+	e := newEngine(t)
+	dir := copied(t, "huggingface.parquet", "a.png", "b.png")
+	table := datasets.Parquet(filepath.Join(dir, "huggingface.parquet"))
+	images := must(t, e, table).Images("image")
+	if !strings.HasPrefix(images[0].Path, filepath.Join(e.Store.Dir(), "blobs")) || images[1].Path != filepath.Join(dir, "b.png") {
+		t.Errorf("images at %s and %s", images[0].Path, images[1].Path)
+	}
+	for i, name := range []string{"a.png", "b.png"} {
+		data, err := os.ReadFile(images[i].Path)
+		if err != nil || string(data) != string(must1(os.ReadFile(filepath.Join(dir, name)))) {
+			t.Errorf("image %d is not %s: %v", i, name, err)
+		}
+	}
+	out := filepath.Join(dir, "out.parquet")
+	res, err := run1(t, e, counts(table), client.Request{Save: out, AllColumns: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rec := must1(e.Store.Record(res.Record))
+	if digest, err := e.Verify(t.Context(), rec, nil); err != nil || digest != rec.Result {
+		t.Errorf("verify: %s, %v, want %s", digest, err, rec.Result)
+	}
+	if back := must(t, e, datasets.Parquet(out)).Images("image"); back[0].SHA256 != images[0].SHA256 {
+		t.Errorf("the saved table's image is %v", back[0])
+	}
+}
+
+// A column that groups is text, though a Parquet file holds it as integers.
+func TestGroupsOfIntegers(t *testing.T) {
+	e := newEngine(t)
+	dir := copied(t, "pandas.parquet", "a.png", "b.png")
+	f := must(t, e, datasets.Pictures(filepath.Join(dir, "pandas.parquet"), "held_out"))
+	if got := f.Texts("held_out"); !slices.Equal(got, []string{"true", "false"}) || f.Numbers("seed") == nil {
+		t.Errorf("held_out %v, seed %v", got, f.Numbers("seed"))
+	}
+}
+
+// What is not read, and a table without rows, is told in one note.
+func TestNotesOfSources(t *testing.T) {
+	e := newEngine(t)
+	photos := copied(t, "a.png", "b.png", "make.py", "pyarrow.parquet")
+	write(t, filepath.Join(photos, "deep", "x.HEIC"), "x")
+	write(t, filepath.Join(photos, ".hidden.avif"), "x")
+	if err := os.Symlink(t.TempDir(), filepath.Join(photos, "linked")); err != nil {
+		t.Fatal(err)
+	}
+	listed := filepath.Base(photos) + ": 2 images; not read: 1 HEIC, 1 PARQUET, 1 PY, 1 link"
+	for name, c := range map[string]struct {
+		table datasets.Table
+		want  string
+	}{
+		"folder":   {datasets.Pictures(photos, ""), listed},
+		"imported": {datasets.Imported(photos, datasets.ImportOptions{Model: "m"}), listed},
+		"columns": {datasets.Parquet(filepath.Join(photos, "pyarrow.parquet")).Head(1), `pyarrow.parquet: columns that are not read: "boxes" (lists of lists of numbers), ` +
+			`"objects" (lists or maps of structs), "tags" (lists or maps of structs), "size" (structs of width, height), "raw" (bytes)`},
+		"no rows": {datasets.CSV(write(t, filepath.Join(t.TempDir(), "t.csv"), "id,image\n")), "t.csv has no rows"},
+		"all":     {datasets.Folder(copied(t, "a.png")), ""},
+	} {
+		res, err := run1(t, e, c.table, client.Request{})
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if got := strings.Join(res.Notes, "\n"); got != c.want {
+			t.Errorf("%s: notes %q, want %q", name, got, c.want)
+		}
+	}
+}
