@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -9,6 +10,7 @@ import (
 
 	"antipode/datasets"
 	"antipode/kernel/client"
+	"antipode/metrics"
 )
 
 const foreignTables = "../parquet/testdata"
@@ -90,6 +92,31 @@ func TestNotesOfSources(t *testing.T) {
 		}
 		if got := strings.Join(res.Notes, "\n"); got != c.want {
 			t.Errorf("%s: notes %q, want %q", name, got, c.want)
+		}
+	}
+}
+
+// A score's record holds the score's own notes: those of the tables it read are told when these are read again.
+func TestNotesOfScores(t *testing.T) {
+	e := newEngine(t)
+	dir := t.TempDir()
+	var rows strings.Builder
+	for i := range 8 {
+		fmt.Fprintf(&rows, "v%d,\"[%d, %d, 1]\"\n", i, i, i*i)
+	}
+	vectors := datasets.CSV(write(t, filepath.Join(dir, "vectors.csv"), "id,full\n"+rows.String()+"none,\n"))
+	empty := datasets.CSV(write(t, filepath.Join(dir, "empty.csv"), "id,region\n"))
+	sets := metrics.Sets{Real: vectors.Where("full", "present", nil), Generated: vectors.Concat(empty)}
+	table := metrics.PrecisionCoverage(sets, metrics.Draws(0), metrics.Unmasked("drop"))
+	own, source := "full: 1 of 9 generated images have no vector and are left out", "empty.csv has no rows"
+	for range 2 { // computed, and found in the store
+		res, err := run1(t, e, table, client.Request{})
+		if err != nil || !slices.Contains(res.Notes, own) || !slices.Contains(res.Notes, source) {
+			t.Fatalf("notes of %+v, %v", res, err)
+		}
+		rec := must1(e.Store.Record(res.Record))
+		if !slices.Contains(rec.Notes, own) || slices.Contains(rec.Notes, source) {
+			t.Errorf("the record holds the notes %q", rec.Notes)
 		}
 	}
 }
