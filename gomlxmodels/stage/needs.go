@@ -12,7 +12,7 @@ func Needs(op string, columns []client.ColumnSpec, needs ...client.ColumnSpec) e
 	for _, need := range needs {
 		for _, c := range columns {
 			if c.Name == need.Name && c.Kind != need.Kind {
-				return fmt.Errorf("%s needs the column %q to hold %s values; it holds %s values", op, need.Name, need.Kind, c.Kind)
+				return fmt.Errorf("%s needs the column %q (%s); it holds %s values", op, need.Name, need.Kind, c.Kind)
 			}
 		}
 		if !slices.Contains(columns, need) {
