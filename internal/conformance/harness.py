@@ -1,0 +1,384 @@
+"""What the conformance tests share: an installed kernel, a front end, the processes of a session.
+
+The suite tests the kernel that Jupyter starts, through Jupyter's own client library. To run it:
+
+    python3 -m venv .venv-conformance && . .venv-conformance/bin/activate
+    pip install -r internal/conformance/requirements.txt ./integrations/papermill
+    python internal/conformance/kernel_test.py -v     # jupyter_kernel_test with all samples
+    python internal/conformance/extra_test.py -v      # what Jupyter's specification says beyond it
+    python internal/conformance/clients_test.py -v    # nbclient and papermill
+    python -m unittest discover -s internal/conformance -p '*_test.py'    # all of them
+
+Environment variables:
+
+    ANTIPODE_CONFORMANCE_HOME   store to use, "default" for the user's own; without it a temporary one, empty at the start
+    ANTIPODE_CONFORMANCE_BIN    antipode command to install; default: built from this tree
+    ANTIPODE_CONFORMANCE_LOG    file that receives what kernel processes write to their standard error
+
+Every process of a session inherits MARKER in its environment: it finds those that remain at the end.
+"""
+
+import atexit
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
+import time
+import unittest
+import uuid
+
+import psutil
+import zmq
+from jupyter_client import KernelManager
+from jupyter_client.session import Session
+from jupyter_kernel_test import msgspec_v5
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+KERNEL = "antipode"
+MARKER = "ANTIPODE_CONFORMANCE_SESSION"
+
+# msgspec_v5 describes protocol 5.1 and checks nothing but "no unknown field" for later versions, because it permits
+# additional fields there. It lacks the message of JEP 65.
+msgspec_v5.schema_fragments.setdefault("iopub_welcome", {"properties": {"subscription": {"type": "string"}}})
+
+
+class Installation:
+    """An antipode command, its store and a Jupyter data folder with its kernelspec."""
+
+    def __init__(self):
+        self.marker = uuid.uuid4().hex
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="apc-"))
+        home = os.environ.get("ANTIPODE_CONFORMANCE_HOME")
+        if home != "default":
+            self.home = pathlib.Path(home).resolve() if home else self.folder / "home"
+            self.home.mkdir(parents=True, exist_ok=True)
+            os.environ["ANTIPODE_HOME"] = str(self.home)
+        for name in ("data", "config", "runtime", "ipython"):
+            (self.folder / name).mkdir()
+        os.environ.update(
+            {
+                MARKER: self.marker,
+                "JUPYTER_DATA_DIR": str(self.folder / "data"),
+                "JUPYTER_CONFIG_DIR": str(self.folder / "config"),
+                "JUPYTER_RUNTIME_DIR": str(self.folder / "runtime"),
+                "IPYTHONDIR": str(self.folder / "ipython"),
+                "JUPYTER_PLATFORM_DIRS": "0",
+            }
+        )
+        binary = os.environ.get("ANTIPODE_CONFORMANCE_BIN")
+        self.binary = pathlib.Path(binary).resolve() if binary else self.folder / "antipode"
+        if not binary:
+            subprocess.run(["go", "build", "-o", str(self.binary), "."], cwd=ROOT, check=True)
+        self.antipode("install")
+
+    def antipode(self, *arguments):
+        """Run the command from the tree; its output is shown only when it fails."""
+        done = subprocess.run(
+            [str(self.binary), *arguments], cwd=ROOT, text=True, stdin=subprocess.DEVNULL, capture_output=True
+        )
+        if done.returncode != 0:
+            raise RuntimeError(f"antipode {' '.join(arguments)} failed:\n{done.stdout}{done.stderr}")
+        return done.stdout
+
+    def processes(self):
+        """List the session's processes other than this one."""
+        found = []
+        for process in psutil.process_iter():
+            try:
+                if process.pid != os.getpid() and process.environ().get(MARKER) == self.marker:
+                    if process.status() != psutil.STATUS_ZOMBIE:
+                        found.append(process)
+            except (psutil.Error, OSError):
+                pass  # ended meanwhile, or another user's
+        return found
+
+    def remaining(self, patience=10):
+        """Wait until none of the session's processes is left; return descriptions of those that are after patience seconds.
+
+        The resident backend may outlive a kernel and ends on request.
+        """
+        self.antipode("backend", "stop")
+        deadline = time.monotonic() + patience
+        while True:
+            left = self.processes()
+            if not left or time.monotonic() > deadline:
+                return [describe(p) for p in left]
+            time.sleep(0.2)
+
+    def remove(self):
+        """End what remains and delete the temporary files."""
+        for process in self.processes():
+            try:
+                process.kill()
+            except psutil.Error:
+                pass
+        for path, _, _ in os.walk(self.folder):
+            os.chmod(path, 0o700)
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def describe(process):
+    """Return a process id and its command line, as far as they can be read."""
+    try:
+        return f"{process.pid} {' '.join(process.cmdline())[:200]}"
+    except psutil.Error:
+        return str(process.pid)
+
+
+_installation = None
+
+
+def installation():
+    """Return the installation of this run, made at the first call."""
+    global _installation
+    if _installation is None:
+        _installation = Installation()
+        atexit.register(_installation.remove)
+    return _installation
+
+
+class NoProcessRemains(unittest.TestCase):
+    """Base of the last test of a module, which finds processes that outlive their kernels."""
+
+    def check(self):
+        self.assertEqual(installation().remaining(), [], "these processes outlive the kernels of this session")
+
+
+def start_kernel(**arguments):
+    """Start a kernel process and return its manager, without waiting until the kernel answers."""
+    installation()
+    manager = KernelManager(kernel_name=KERNEL)
+    log = os.environ.get("ANTIPODE_CONFORMANCE_LOG")
+    with open(log or os.devnull, "ab") as output:
+        manager.start_kernel(stdout=output, stderr=output, **arguments)
+    return manager
+
+
+class Result:
+    """What one execution published and replied."""
+
+    def __init__(self, code):
+        self.code = code
+        self.messages = []  # published messages other than status, in order
+        self.reply = None
+        self.idle = False
+        self.sent = time.monotonic()
+        self.replied = None  # seconds until the reply
+
+    def of(self, *types):
+        return [m for m in self.messages if m["header"]["msg_type"] in types]
+
+    def stream(self, name):
+        return "".join(m["content"]["text"] for m in self.of("stream") if m["content"]["name"] == name)
+
+    @property
+    def stdout(self):
+        return self.stream("stdout")
+
+    @property
+    def stderr(self):
+        return self.stream("stderr")
+
+    @property
+    def errors(self):
+        return self.of("error")
+
+    @property
+    def status(self):
+        return self.reply["content"]["status"] if self.reply else None
+
+    def read(self):
+        """Return all text that a front end shows to a user."""
+        parts = [self.stdout, self.stderr]
+        for m in self.errors:
+            parts += [m["content"]["ename"], m["content"]["evalue"], *m["content"]["traceback"]]
+        for m in self.of("display_data", "execute_result", "update_display_data"):
+            parts += [str(v) for k, v in m["content"]["data"].items() if k.startswith("text/")]
+        content = self.reply["content"] if self.reply else {}
+        parts += [content.get("ename", ""), content.get("evalue", ""), *content.get("traceback", [])]
+        return "\n".join(parts)
+
+
+class FrontEnd:
+    """One connected front end: raw sockets, each message validated against the specification.
+
+    With reads_iopub=False its subscription exists and is never read, as that of a suspended browser.
+    """
+
+    def __init__(self, manager, reads_iopub=True, subscribe=True):
+        self.manager = manager
+        info = manager.get_connection_info()
+        self.session = Session(key=info["key"], signature_scheme=info["signature_scheme"])
+        self.context = zmq.Context()
+        self.reads_iopub = reads_iopub
+        self.sockets = {}
+        for channel, kind in (
+            ("shell", zmq.DEALER),
+            ("control", zmq.DEALER),
+            ("stdin", zmq.DEALER),
+            ("iopub", zmq.SUB),
+            ("hb", zmq.REQ),
+        ):
+            if channel == "iopub" and not subscribe:
+                continue
+            s = self.context.socket(kind)
+            s.linger = 0
+            s.rcvhwm = s.sndhwm = 0 if reads_iopub else 10
+            if kind == zmq.DEALER:
+                s.identity = self.session.bsession
+            if channel == "iopub":
+                s.subscribe(b"")
+            s.connect(f"tcp://{info['ip']}:{info[channel + '_port']}")
+            self.sockets[channel] = s
+        self.poller = zmq.Poller()
+        for channel, s in self.sockets.items():
+            if channel != "hb" and (channel != "iopub" or reads_iopub):
+                self.poller.register(s, zmq.POLLIN)
+        self.seen = []  # (channel, message), everything but the messages of own executions
+        self.executions = {}
+        self.replies = {}
+        self.count = 0
+        self.volume = 0
+        self.keep = True  # False: iopub messages are counted and not kept
+
+    def close(self):
+        self.context.destroy(linger=0)
+
+    def send(self, channel, kind, content=None):
+        """Send a request and return its id."""
+        message = self.session.msg(kind, content or {})
+        self.session.send(self.sockets[channel], message)
+        return message["header"]["msg_id"]
+
+    def pump(self, timeout):
+        """Handle what has arrived, or the first thing that arrives within timeout seconds. Return whether there was any."""
+        names = {s: channel for channel, s in self.sockets.items()}
+        any_ready = False
+        for s, _ in self.poller.poll(max(0, timeout) * 1000):
+            any_ready = True
+            while True:
+                try:
+                    parts = s.recv_multipart(zmq.NOBLOCK)
+                except zmq.Again:
+                    break
+                self.handle(names[s], parts)
+        return any_ready
+
+    def handle(self, channel, parts):
+        self.volume += sum(len(p) for p in parts)
+        _, frames = self.session.feed_identities(parts)
+        message = self.session.deserialize(frames)
+        kind, parent = message["header"]["msg_type"], message["parent_header"].get("msg_id")
+        validate(message, parent)
+        if channel == "iopub":
+            self.count += 1
+            execution = self.executions.get(parent)
+            if execution is None:
+                self.seen.append((channel, message))
+            elif kind == "status":
+                execution.idle = execution.idle or message["content"]["execution_state"] == "idle"
+            elif self.keep:
+                execution.messages.append(message)
+            return
+        if channel in ("shell", "control"):
+            self.replies[parent] = message
+            if parent in self.executions:
+                execution = self.executions[parent]
+                execution.reply, execution.replied = message, time.monotonic() - execution.sent
+            return
+        self.seen.append((channel, message))
+
+    def wait(self, condition, timeout, what):
+        """Handle messages until condition() is true; return its value, or raise TimeoutError."""
+        deadline = time.monotonic() + timeout
+        while True:
+            value = condition()
+            if value:
+                return value
+            left = deadline - time.monotonic()
+            if left <= 0:
+                raise TimeoutError(f"{what}: not within {timeout} s")
+            self.pump(min(left, 0.5))
+
+    def request(self, kind, content=None, channel="shell", timeout=10):
+        """Send a request and return the content of its reply."""
+        id = self.send(channel, kind, content)
+        return self.wait(lambda: self.replies.get(id), timeout, f"reply to {kind}")["content"]
+
+    def submit(self, code, **options):
+        """Send an execute_request and return its result, which fills while messages are handled."""
+        content = {
+            "code": code,
+            "silent": False,
+            "store_history": True,
+            "user_expressions": {},
+            "allow_stdin": False,
+            "stop_on_error": True,
+            **options,
+        }
+        result = Result(code)
+        result.id = self.send("shell", "execute_request", content)
+        self.executions[result.id] = result
+        return result
+
+    def finish(self, *results, timeout=120):
+        """Wait until executions have replied and, where iopub is read, are idle."""
+        for r in results:
+            self.wait(
+                lambda: r.reply and (r.idle or not self.reads_iopub or "iopub" not in self.sockets),
+                timeout,
+                f"end of cell {r.code[:60]!r} (reply {r.status}, idle {r.idle}, {len(r.messages)} messages)",
+            )
+        return results[0]
+
+    def execute(self, code, timeout=120, **options):
+        return self.finish(self.submit(code, **options), timeout=timeout)
+
+    def published(self, kind):
+        """Return messages seen on iopub that belong to no execution of this front end."""
+        return [m for channel, m in self.seen if channel == "iopub" and m["header"]["msg_type"] == kind]
+
+
+def validate(message, parent=None):
+    """Validate a message as the specification writes it: protocol 5.1 has the strictest schemas of jupyter_kernel_test.
+
+    The fields that later versions added are taken out first.
+    """
+    kind = message["header"]["msg_type"]
+    content = dict(message["content"])
+    if kind == "execute_reply" and content.get("status") in ("error", "aborted"):
+        content.pop("execution_count", None)
+        content.pop("user_expressions", None)
+        content.pop("payload", None)
+        content.pop("engine_info", None)
+        if content["status"] == "aborted":
+            return  # "aborted" permits any or no error fields
+    if kind == "kernel_info_reply":
+        content.pop("supported_features", None)
+    copy = {key: message[key] for key in ("header", "parent_header", "metadata", "buffers") if key in message}
+    header = {key: value for key, value in message["header"].items() if key != "subshell_id"}
+    header["version"] = "5.1"
+    copy.update(header=header, content=content)
+    msgspec_v5.validate_message(copy, kind, parent)
+
+
+class KernelCase(unittest.TestCase):
+    """A test case with one kernel for all its tests, warmed so that compiling the first cell is not measured."""
+
+    warm = True
+
+    @classmethod
+    def setUpClass(cls):
+        cls.manager = start_kernel()
+        cls.addClassCleanup(cls.manager.shutdown_kernel, now=False)
+        cls.front = FrontEnd(cls.manager)
+        cls.addClassCleanup(cls.front.close)
+        cls.front.request("kernel_info_request", timeout=300)
+        if cls.warm:
+            result = cls.front.execute('%%\nfmt.Println("warm")', timeout=300)
+            if "warm" not in result.stdout:
+                raise RuntimeError(f"the first cell failed: {result.read()}")
+
+    def run_cell(self, code, **options):
+        return self.front.execute(code, **options)
