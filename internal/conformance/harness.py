@@ -289,17 +289,23 @@ class FrontEnd:
             return
         self.seen.append((channel, message))
 
-    def wait(self, condition, timeout, what):
-        """Handle messages until condition() is true; return its value, or raise TimeoutError."""
-        deadline = time.monotonic() + timeout
+    def wait(self, condition, timeout, what, stall=None):
+        """Handle messages until condition() is true; return its value, or raise TimeoutError.
+
+        With stall, that many seconds without any message are an error, too.
+        """
+        deadline, last = time.monotonic() + timeout, time.monotonic()
         while True:
             value = condition()
             if value:
                 return value
-            left = deadline - time.monotonic()
-            if left <= 0:
+            now = time.monotonic()
+            if now >= deadline:
                 raise TimeoutError(f"{what}: not within {timeout} s")
-            self.pump(min(left, 0.5))
+            if stall and now - last > stall:
+                raise TimeoutError(f"{what}: no message for {stall} s")
+            if self.pump(min(deadline - now, 0.5)):
+                last = time.monotonic()
 
     def request(self, kind, content=None, channel="shell", timeout=10):
         """Send a request and return the content of its reply."""
@@ -322,18 +328,19 @@ class FrontEnd:
         self.executions[result.id] = result
         return result
 
-    def finish(self, *results, timeout=120):
+    def finish(self, *results, timeout=120, stall=None):
         """Wait until executions have replied and, where iopub is read, are idle."""
         for r in results:
             self.wait(
                 lambda: r.reply and (r.idle or not self.reads_iopub or "iopub" not in self.sockets),
                 timeout,
-                f"end of cell {r.code[:60]!r} (reply {r.status}, idle {r.idle}, {len(r.messages)} messages)",
+                f"end of cell {r.code[:60]!r}",
+                stall,
             )
         return results[0]
 
-    def execute(self, code, timeout=120, **options):
-        return self.finish(self.submit(code, **options), timeout=timeout)
+    def execute(self, code, timeout=120, stall=None, **options):
+        return self.finish(self.submit(code, **options), timeout=timeout, stall=stall)
 
     def published(self, kind):
         """Return messages seen on iopub that belong to no execution of this front end."""
@@ -370,15 +377,31 @@ class KernelCase(unittest.TestCase):
 
     @classmethod
     def setUpClass(cls):
+        cls.addClassCleanup(cls.end)
+        cls.begin()
+
+    @classmethod
+    def begin(cls):
         cls.manager = start_kernel()
-        cls.addClassCleanup(cls.manager.shutdown_kernel, now=False)
         cls.front = FrontEnd(cls.manager)
-        cls.addClassCleanup(cls.front.close)
         cls.front.request("kernel_info_request", timeout=300)
         if cls.warm:
             result = cls.front.execute('%%\nfmt.Println("warm")', timeout=300)
             if "warm" not in result.stdout:
                 raise RuntimeError(f"the first cell failed: {result.read()}")
+
+    @classmethod
+    def end(cls):
+        cls.front.close()
+        cls.manager.shutdown_kernel(now=False)
+
+    def tearDown(self):
+        """Give the next test a new kernel where this one left a cell that does not end."""
+        self.front.pump(0)
+        self.front.seen.clear()
+        if any(r.reply is None for r in self.front.executions.values()):
+            self.end()
+            self.begin()
 
     def run_cell(self, code, **options):
         return self.front.execute(code, **options)
