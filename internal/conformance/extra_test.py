@@ -597,6 +597,8 @@ class Security(KernelCase):
                     s[channel].send_multipart(frames)
                     self.alive()
                     self.assertEqual(len(self.front.replies), replies + 1, "a message without a valid signature was answered")
+                self.refresh()
+                s = self.front.sockets
 
     def signed(self, header):
         session = self.front.session

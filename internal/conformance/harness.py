@@ -396,10 +396,17 @@ class KernelCase(unittest.TestCase):
         cls.manager.shutdown_kernel(now=False)
 
     def tearDown(self):
-        """Give the next test a new kernel where this one left a cell that does not end."""
-        self.front.pump(0)
+        self.refresh()
+
+    def refresh(self):
+        """Replace the kernel where a test left it with a cell that does not end, or without an answer."""
+        try:
+            self.front.request("kernel_info_request", timeout=5)
+            healthy = all(r.reply for r in self.front.executions.values())
+        except TimeoutError:
+            healthy = False
         self.front.seen.clear()
-        if any(r.reply is None for r in self.front.executions.values()):
+        if not healthy:
             self.end()
             self.begin()
 
