@@ -100,6 +100,8 @@ def literal(kind, value):
         return quote(value)
     if kind == "bool" and isinstance(value, bool):
         return "true" if value else "false"
+    if kind == "bool" and value in ("true", "false"):
+        return value  # papermill's -p knows Python's True and False alone
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         if kind in FLOATS:
             return number(value)

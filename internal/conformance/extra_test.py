@@ -639,7 +639,7 @@ class Security(KernelCase):
         for ping in (b"ping", b"", b"x" * 1000):
             s.send(ping)
             self.assertTrue(s.poll(2000), "no heartbeat")
-            self.assertEqual(s.recv(), ping)
+            self.assertEqual(s.recv_multipart(), [ping])
 
     def test_heartbeat_while_a_cell_runs(self):
         running = self.front.submit('%%\ntime.Sleep(3 * time.Second)')
@@ -647,7 +647,7 @@ class Security(KernelCase):
         for _ in range(5):
             s.send(b"ping")
             self.assertTrue(s.poll(1000), "no heartbeat")
-            s.recv()
+            s.recv_multipart()
             time.sleep(0.2)
         self.front.finish(running)
 
