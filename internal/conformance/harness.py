@@ -38,9 +38,16 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 KERNEL = "antipode"
 MARKER = "ANTIPODE_CONFORMANCE_SESSION"
 
-# msgspec_v5 describes protocol 5.1 and checks nothing but "no unknown field" for later versions, because it permits
-# additional fields there. It lacks the message of JEP 65.
-msgspec_v5.schema_fragments.setdefault("iopub_welcome", {"properties": {"subscription": {"type": "string"}}})
+# msgspec_v5 lacks the message of JEP 65 and those of comms, and takes input_request's password for a number.
+msgspec_v5.schema_fragments.update(
+    iopub_welcome={"properties": {"subscription": {"type": "string"}}},
+    input_request={"properties": {"prompt": {"type": "string"}, "password": {"type": "boolean"}}},
+    comm_open={
+        "properties": {"comm_id": {"type": "string"}, "target_name": {"type": "string"}, "data": {"type": "object"}}
+    },
+    comm_msg={"properties": {"comm_id": {"type": "string"}, "data": {"type": "object"}}},
+    comm_close={"properties": {"comm_id": {"type": "string"}, "data": {"type": "object"}}},
+)
 
 
 class Installation:
@@ -150,8 +157,8 @@ def start_kernel(**arguments):
     installation()
     manager = KernelManager(kernel_name=KERNEL)
     log = os.environ.get("ANTIPODE_CONFORMANCE_LOG")
-    with open(log or os.devnull, "ab") as output:
-        manager.start_kernel(stdout=output, stderr=output, **arguments)
+    output = open(log, "ab") if log else subprocess.DEVNULL  # kept open: a restart uses it, too
+    manager.start_kernel(stdout=output, stderr=output, **arguments)
     return manager
 
 
