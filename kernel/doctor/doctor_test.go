@@ -107,7 +107,7 @@ func TestFreshMachine(t *testing.T) {
 	m.want("module", OK, m.module)
 	m.want("store", OK, "made when first needed")
 	m.want("backend", OK, "not running")
-	m.want("kernel", OK, "gonb not built yet", "no gopls")
+	m.want("kernel", OK, "gonb not built yet")
 	m.want("jupyter", Warn, "pip install jupyterlab")
 	if device.HasXLA {
 		m.want("c compiler", OK, "cc")
@@ -262,8 +262,7 @@ func TestKernelAndJupyter(t *testing.T) {
 	m := newMachine(t)
 	m.write(filepath.Join(m.home, "bin", "gonb-v0", "gonb"), "")
 	m.write(filepath.Join(m.home, "bin", "gonb-v0", "goimports"), "")
-	m.program("gopls", "")
-	m.want("kernel", OK, "gonb built, goimports built, gopls at")
+	m.want("kernel", OK, "gonb built, goimports built")
 
 	m.program("jupyter", "")
 	m.want("jupyter", Warn, "antipode install")

@@ -146,7 +146,7 @@ func backend(ctx context.Context, home string) Check {
 	return ok("%s; socket %s (%d of 100 bytes)", state, path, len(path))
 }
 
-// kernelTools looks for GoNB and goimports (needed, built at first use) and gopls (optional: completion).
+// kernelTools looks for GoNB and goimports, which are built at first use.
 func kernelTools(home string) Check {
 	var parts []string
 	missing := false
@@ -157,13 +157,6 @@ func kernelTools(home string) Check {
 		} else {
 			parts = append(parts, name+" built")
 		}
-	}
-	if tool(home, "gopls") != "" {
-		parts = append(parts, "gopls built")
-	} else if path, err := exec.LookPath("gopls"); err == nil {
-		parts = append(parts, "gopls at "+path)
-	} else {
-		parts = append(parts, "no gopls (optional: completion)")
 	}
 	if missing {
 		parts = append(parts, "the first notebook builds what is missing, in some seconds")

@@ -29,11 +29,11 @@ func TestSavedColumns(t *testing.T) {
 		if _, err := run1(t, e, counts(datasets.Parquet(in)), req); err != nil {
 			t.Fatal(err)
 		}
-		f, err := parquet.Read(req.Save)
+		saved, err := parquet.Read(req.Save, parquet.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := client.NameList(f.Specs()); got != want {
+		if got := client.NameList(saved.Frame.Specs()); got != want {
 			t.Errorf("saved columns: %s, want %s", got, want)
 		}
 	}

@@ -268,7 +268,7 @@ func (f *front) close() {
 
 // outbox sends messages to one connection in order, from a goroutine of its own.
 //
-// It holds up to maxQueued bytes. Beyond that the publisher waits: a cell that prints faster than the front end reads
+// It holds up to maxQueued bytes and maxMessages messages. Beyond that the publisher waits: a cell that prints faster than the front end reads
 // is slowed down, as it is by a pipe. A connection that takes nothing for stalledAfter is given up: messages to it are
 // dropped until it reads again, so that a front end which hangs stops nobody else.
 type outbox struct {
@@ -282,7 +282,10 @@ type outbox struct {
 	wake   chan struct{} // something was queued, or the outbox was closed
 }
 
-const maxQueued = 16 << 20
+const (
+	maxQueued   = 16 << 20
+	maxMessages = 1000 // so that an interrupted cell's output ends soon
+)
 
 // stalledAfter is how long a publisher waits for a connection that takes nothing.
 var stalledAfter = 5 * time.Second
@@ -307,7 +310,7 @@ func (o *outbox) add(frames [][]byte, wait bool) (done bool) {
 	if o.closed {
 		return true
 	}
-	if wait && o.bytes > maxQueued {
+	if wait && (o.bytes > maxQueued || len(o.queue) > maxMessages) {
 		return time.Since(o.moved) > stalledAfter
 	}
 	if o.bytes == 0 {

@@ -224,7 +224,7 @@ func TestServe(t *testing.T) {
 	s.waitEnd(t)
 }
 
-// However the kernel's process ends, a running cell, GoNB and gopls end with it.
+// However the kernel's process ends, a running cell and GoNB end with it.
 func TestServeEndsEverything(t *testing.T) {
 	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL} {
 		t.Run(sig.String(), func(t *testing.T) {

@@ -24,8 +24,11 @@ var (
 	cellFrame   = regexp.MustCompile(`^cell \[\d+\], line \d+$`)
 )
 
-// How long printed text is held because the cell's error may belong to it.
+// How long printed text is held: standard output so that a cell which prints many lines sends few messages, standard
+// error because the cell's error may belong to it.
 const (
+	holdText  = 40 * time.Millisecond
+	maxText   = 32 << 10
 	holdLine  = 200 * time.Millisecond
 	holdPanic = 2 * time.Second
 	maxHeld   = 256 << 10
@@ -40,10 +43,12 @@ type tidier struct {
 	current int                // the cell's number
 
 	mu      sync.Mutex
-	held    string // from standard error
-	panics  bool   // what is held begins with a panic
-	exit    string // GoNB's own line on the status of the process
-	last    string // the last line of standard error that was passed on
+	printed strings.Builder // to standard output
+	soon    *time.Timer     // passes it on
+	held    string          // from standard error
+	panics  bool            // what is held begins with a panic
+	exit    string          // GoNB's own line on the status of the process
+	last    string          // the last line of standard error that was passed on
 	timer   *time.Timer
 	failure ErrorContent
 }
@@ -62,10 +67,9 @@ func (t *tidier) take(m Message) {
 			t.stderr(c.Text)
 			return
 		}
-		t.flush()
-		if tidy := t.places(c.Text); tidy != c.Text {
-			m.Content, _ = json.Marshal(StreamContent{c.Name, tidy}) // strings always marshal
-		}
+		t.flushErrors()
+		t.stdout(c.Text)
+		return
 	case "error":
 		_ = json.Unmarshal(m.Content, &t.failure) // unreadable: the reply says it too
 		return
@@ -78,7 +82,31 @@ func (t *tidier) take(m Message) {
 	t.out(m)
 }
 
+func (t *tidier) stdout(text string) {
+	if t.printed.Len() == 0 {
+		t.soon = time.AfterFunc(holdText, func() {
+			t.mu.Lock()
+			defer t.mu.Unlock()
+			t.flushText()
+		})
+	}
+	if t.printed.WriteString(text); t.printed.Len() > maxText {
+		t.flushText()
+	}
+}
+
+// flushText passes on what was printed to standard output.
+func (t *tidier) flushText() {
+	if t.printed.Len() > 0 {
+		t.soon.Stop()
+		text := t.places(t.printed.String())
+		t.printed.Reset()
+		t.send("stream", StreamContent{"stdout", text})
+	}
+}
+
 func (t *tidier) stderr(text string) {
+	t.flushText()
 	t.stop()
 	if exitMessage.MatchString(text) {
 		t.show(t.exit)
@@ -116,8 +144,14 @@ func (t *tidier) stop() {
 	}
 }
 
-// flush passes on what is held, unless the cell is dying: other output may arrive in between.
+// flush passes on what is held of both streams.
 func (t *tidier) flush() {
+	t.flushText()
+	t.flushErrors()
+}
+
+// flushErrors passes on what is held of standard error, unless the cell is dying: other output may arrive in between.
+func (t *tidier) flushErrors() {
 	if !t.panics {
 		t.stop()
 		t.release()
@@ -146,6 +180,7 @@ func (t *tidier) show(text string) {
 func (t *tidier) finish(reply ReplyContent, interrupted bool) ErrorContent {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	t.flushText()
 	t.stop()
 	if reply.Status == "ok" {
 		t.release()

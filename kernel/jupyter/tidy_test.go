@@ -46,7 +46,7 @@ func described(m Message) string {
 
 // What GoNB reports of a failed cell in up to five messages becomes one error, in the cell's own terms.
 func TestTidy(t *testing.T) {
-	const place = " \x1b[7m[[ Cell [8] Line 2 ]]\x1b[0m /tmp/apk-1/gonb_0a1b2c3d/main.go:10 +0x65"
+	const place = " \x1b[7m[[ Cell [8] Line 2 ]]\x1b[0m /x/apk-1/gonb_0a1b2c3d/main.go:10 +0x65"
 	for _, test := range []struct {
 		name     string
 		messages []Message
@@ -65,7 +65,7 @@ func TestTidy(t *testing.T) {
 			[]string{"error:compile error|cell [12], line 2: undefined: x|cell [12], line 2: undefined: x\n    fmt.Println(x)"}},
 		{"a panic keeps its message and the cell's lines", []Message{stderr("note\npanic: boo\n\ngorou"), stderr("tine 1 [running]:\nmain.f()\n\t" + place + "\nmain.main()\n\t/x/y.go:3 +0x1\n"),
 			stderr("exit status 2\n"), gonbError("exit status 2")}, []string{"stderr:note\n", "error:panic|boo|panic: boo⏎    cell [12], line 2"}},
-		{"places", []Message{stderr("\t" + place + "\nat /tmp/apk-1/gonb_0a1b2c3d/main.go:9\n"), stdout("/tmp/apk-1/gonb_0a1b2c3d/main.go\n")},
+		{"places", []Message{stderr("\t" + place + "\nat /x/apk-1/gonb_0a1b2c3d/main.go:9\n"), stdout("/x/apk-1/gonb_0a1b2c3d/main.go\n")},
 			[]string{"stderr:\tcell [12], line 2\n", "stderr:at main.go:9\n", "stdout:main.go\n"}},
 		{"marked displays", []Message{testMessage("display_data", fields{"data": fields{"text/plain": "2"}, "metadata": fields{resultMark: true}}),
 			testMessage("display_data", fields{"data": fields{}, "metadata": fields{clearMark: true}})},
