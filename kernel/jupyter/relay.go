@@ -42,13 +42,6 @@ type request struct {
 	Message
 }
 
-// attempt is a start of GoNB that cells wait for.
-type attempt struct {
-	done chan struct{}
-	err  error  // set before done is closed
-	note string // what the start does now, as the waiting cell shows it
-}
-
 // entry is an executed cell.
 type entry struct {
 	line   int
@@ -306,81 +299,6 @@ func (r *relay) cell(life, ctx context.Context, q request, c executeContent, num
 		return failed(done.ErrorContent)
 	}
 	return reply
-}
-
-// begin starts the kernel in the background, unless it runs or starts; nil: it runs.
-func (r *relay) begin(ctx context.Context) *attempt {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.kernel != nil || r.attempt != nil {
-		return r.attempt
-	}
-	a := &attempt{done: make(chan struct{})}
-	r.attempt = a
-	go func() {
-		k, err := r.start(ctx)
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		r.attempt, a.err, a.note = nil, err, ""
-		if r.kernel = k; err != nil {
-			r.kernel = nil // the next cell tries again
-		} else {
-			k.onComm(func(m Message) {
-				r.noteComm(m)
-				r.front.publishMessage(m)
-			})
-		}
-		close(a.done)
-	}()
-	return a
-}
-
-// ready waits for the kernel on behalf of a cell. life bounds the kernel's start, ctx the wait.
-func (r *relay) ready(life, ctx context.Context, cell *Message) (*Kernel, error) {
-	a := r.begin(life)
-	if a != nil {
-		r.mu.Lock()
-		note := a.note
-		r.mu.Unlock()
-		r.show(note, cell)
-		select {
-		case <-a.done:
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		}
-		if a.err != nil {
-			return nil, a.err
-		}
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.noted {
-		r.front.publish("clear_output", ClearContent{}, cell)
-		r.noted = false
-	}
-	return r.kernel, nil
-}
-
-// say shows what the start does under the cell that waits for it.
-func (r *relay) say(line string) {
-	r.mu.Lock()
-	if r.attempt != nil {
-		r.attempt.note = line
-	}
-	cell := r.running
-	r.mu.Unlock()
-	if cell != nil {
-		r.show(line, cell)
-	}
-}
-
-func (r *relay) show(line string, cell *Message) {
-	if line != "" {
-		r.mu.Lock()
-		r.noted = true
-		r.mu.Unlock()
-		r.front.publish("stream", StreamContent{"stderr", line + "\n"}, cell)
-	}
 }
 
 // interrupt ends the running cell, and with it the queued ones.
