@@ -178,16 +178,17 @@ func (r *replays) add(signature string) bool {
 	return true
 }
 
-// publish sends a message to every subscriber. It waits where a subscriber is slow, see [outbox].
+// publish sends a message to every subscriber, without waiting.
 func (f *front) publish(kind string, content any, parent *Message) {
 	m, err := newMessage(f.session, kind, content, parent)
 	if err != nil {
 		return // a content that is no JSON has nothing to show
 	}
-	f.publishMessage(m)
+	f.publishMessage(m, false)
 }
 
-func (f *front) publishMessage(m Message) {
+// publishMessage sends a message to every subscriber. Output of cells waits where a subscriber is slow, see [outbox].
+func (f *front) publishMessage(m Message, wait bool) {
 	m.prefix = [][]byte{[]byte("kernel." + f.session + "." + m.Header.Type)}
 	f.mu.Lock()
 	var to []*peer
@@ -198,7 +199,7 @@ func (f *front) publishMessage(m Message) {
 	}
 	f.mu.Unlock()
 	for _, p := range to {
-		f.put(p, m, true)
+		f.put(p, m, wait)
 	}
 }
 

@@ -88,7 +88,8 @@ func (r *relay) handle(from *peer, m Message) {
 			r.refuseComm(q)
 		}
 	case "interrupt_request":
-		r.answer(q, func() any { r.interrupt(); return okReply })
+		r.interrupt()
+		r.answer(q, func() any { return map[string]any{"status": "ok"} })
 	case "shutdown_request":
 		var c struct {
 			Restart bool `json:"restart"`
@@ -104,8 +105,6 @@ func (r *relay) handle(from *peer, m Message) {
 		}
 	}
 }
-
-var okReply = map[string]any{"status": "ok"}
 
 // answer publishes that the kernel is busy, replies, and publishes that it is idle, or busy with the running cell.
 func (r *relay) answer(q request, content func() any) {
@@ -293,7 +292,7 @@ func (r *relay) cell(life, ctx context.Context, q request, c executeContent, num
 		r.noteComm(m)
 		m.Header.Session = r.front.session
 		m.Parent, m.parent = q.Header, q.raw
-		r.front.publishMessage(m)
+		r.front.publishMessage(m, true)
 	})
 	if err != nil || done.Status != "ok" {
 		return failed(done.ErrorContent)

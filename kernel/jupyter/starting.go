@@ -28,7 +28,7 @@ func (r *relay) begin(ctx context.Context) *attempt {
 		} else {
 			k.onComm(func(m Message) {
 				r.noteComm(m)
-				r.front.publishMessage(m)
+				r.front.publishMessage(m, false)
 			})
 		}
 		close(a.done)
