@@ -166,7 +166,9 @@ class GoTranslator(Translator):
             kind = types.get(name, "")
             try:
                 known = kind.removeprefix("[]") in BASIC or kind == "time.Duration"
-                lines.append(f"var {name} {kind} = {literal(kind, value)}" if known else cls.assign(name, inferred(value)))
+                lines.append(
+                    f"var {name} {kind} = {literal(kind, value)}" if known else cls.assign(name, inferred(value))
+                )
             except GoParameterError as e:
                 raise GoParameterError(f"parameter {name}: {e}") from None
         return "\n".join(lines) + "\n"

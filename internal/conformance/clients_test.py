@@ -1,4 +1,6 @@
-"""Notebooks run by nbclient and papermill. To run it: see harness.py; in short, python internal/conformance/clients_test.py -v
+"""Notebooks run by nbclient and papermill.
+
+To run it: see harness.py; in short, python internal/conformance/clients_test.py -v
 
 The papermill tests need the package in integrations/papermill installed. ANTIPODE_CONFORMANCE_NOTEBOOKS=1 adds the
 notebooks that people open, which takes minutes.
@@ -20,20 +22,20 @@ from papermill.translators import papermill_translators
 
 SLOW = "ANTIPODE_CONFORMANCE_NOTEBOOKS"
 
-PARAMETERS = '''var count = 3 // how many
+PARAMETERS = """var count = 3 // how many
 var guidance = 1.5
 var model = "a \\"quoted\\" name"
 var quick = false
 var wait = 2 * time.Second
 var names = []string{"a", "b"}
-var half float32 = 0.5'''
+var half float32 = 0.5"""
 
-USE = '''%%
+USE = """%%
 var g float64 = guidance
 var n int = count
 var d time.Duration = wait
 var h float32 = half
-fmt.Printf("%d|%g|%q|%t|%v|%q|%g\\n", n, g, model, quick, d, names, h)'''
+fmt.Printf("%d|%g|%q|%t|%v|%q|%g\\n", n, g, model, quick, d, names, h)"""
 
 
 def notebook(*cells):
@@ -128,7 +130,9 @@ class Papermill(Case):
         path, out = self.write(notebook((PARAMETERS, "parameters"), USE)), self.folder / "out.ipynb"
         arguments = "-p count 5 -p guidance 2 -p quick true -r model 12 -p half 0.25".split()
 
-        subprocess.run([sys.executable, "-m", "papermill", str(path), str(out), *arguments, "--no-progress-bar"], check=True)
+        subprocess.run(
+            [sys.executable, "-m", "papermill", str(path), str(out), *arguments, "--no-progress-bar"], check=True
+        )
         self.assertEqual(printed(nbformat.read(out, 4)), '5|2|"12"|true|2s|["a" "b"]|0.25\n')
 
     def test_a_second_run_replaces_the_injected_cell(self):
@@ -149,11 +153,13 @@ class Papermill(Case):
             ({"names": {"a": 1}}, "parameter names"),
         ):
             with self.subTest(values), self.assertRaisesRegex(ValueError, says):
-                self.execute(notebook((PARAMETERS, "parameters"), "%%\nos.WriteFile(\"ran\", nil, 0o600)"), values)
+                self.execute(notebook((PARAMETERS, "parameters"), '%%\nos.WriteFile("ran", nil, 0o600)'), values)
             self.assertFalse((self.folder / "ran").exists())
 
     def test_notebook_without_parameters_cell(self):
-        nb = self.execute(notebook('%%\nfmt.Printf("%T %T %T %T\\n", a, b, c, d)'), {"a": 1, "b": 2.0, "c": "x", "d": [1, 2.5]})
+        nb = self.execute(
+            notebook('%%\nfmt.Printf("%T %T %T %T\\n", a, b, c, d)'), {"a": 1, "b": 2.0, "c": "x", "d": [1, 2.5]}
+        )
         self.assertEqual(printed(nb), "int float64 string []float64\n")
 
     def test_failing_cell(self):

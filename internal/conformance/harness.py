@@ -1,17 +1,21 @@
-"""What the conformance tests share: an installed kernel, a front end, the processes of a session.
+"""What the conformance tests share: an installed kernel and the processes of a session.
+
+frontend.py is a connected front end, browser.py a JupyterLab.
 
 The suite tests the kernel that Jupyter starts, through Jupyter's own client library. To run it:
 
     python3 -m venv .venv-conformance && . .venv-conformance/bin/activate
     pip install -r internal/conformance/requirements.txt ./integrations/papermill
     python internal/conformance/kernel_test.py -v     # jupyter_kernel_test with all samples
-    python internal/conformance/extra_test.py -v      # what Jupyter's specification says beyond it
+    python internal/conformance/execution_test.py -v  # beyond it: how cells run, end, fail and read
+    python internal/conformance/protocol_test.py -v   # requests, start, hostile messages, completion
+    python internal/conformance/volume_test.py -v     # much output
     python internal/conformance/clients_test.py -v    # nbclient and papermill
     python -m unittest discover -s internal/conformance -p '*_test.py'    # all of them
 
 Environment variables:
 
-    ANTIPODE_CONFORMANCE_HOME   store to use, "default" for the user's own; without it a temporary one, empty at the start
+    ANTIPODE_CONFORMANCE_HOME   store to use, "default" for the user's own; without it a temporary, empty one
     ANTIPODE_CONFORMANCE_BIN    antipode command to install; default: built from this tree
     ANTIPODE_CONFORMANCE_LOG    file that receives what kernel processes write to their standard error
 
@@ -21,6 +25,7 @@ Every process of a session inherits MARKER in its environment: it finds those th
 import atexit
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import tempfile
@@ -29,25 +34,18 @@ import unittest
 import uuid
 
 import psutil
-import zmq
+from frontend import FrontEnd
 from jupyter_client import KernelManager
-from jupyter_client.session import Session
-from jupyter_kernel_test import msgspec_v5
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 KERNEL = "antipode"
 MARKER = "ANTIPODE_CONFORMANCE_SESSION"
 
-# msgspec_v5 lacks the message of JEP 65 and those of comms, and takes input_request's password for a number.
-msgspec_v5.schema_fragments.update(
-    iopub_welcome={"properties": {"subscription": {"type": "string"}}},
-    input_request={"properties": {"prompt": {"type": "string"}, "password": {"type": "boolean"}}},
-    comm_open={
-        "properties": {"comm_id": {"type": "string"}, "target_name": {"type": "string"}, "data": {"type": "object"}}
-    },
-    comm_msg={"properties": {"comm_id": {"type": "string"}, "data": {"type": "object"}}},
-    comm_close={"properties": {"comm_id": {"type": "string"}, "data": {"type": "object"}}},
-)
+# What names a file of the kernel's own: its folder, a cell's compiled program, a generated source file.
+TEMPORARY_PATH = re.compile(r"/gonb_|/apk-|/main\.go|/(?:tmp|var/folders)/|gonb_cell")
+
+# A cell to interrupt.
+SLEEP = '%%\nfmt.Println("started")\ntime.Sleep(60 * time.Second)\nfmt.Println("not interrupted")'
 
 
 class Installation:
@@ -101,7 +99,7 @@ class Installation:
         return found
 
     def remaining(self, patience=10):
-        """Wait until none of the session's processes is left; return descriptions of those that are after patience seconds.
+        """Wait until none of the session's processes is left; describe those that are left after patience seconds.
 
         The resident backend may outlive a kernel and ends on request.
         """
@@ -160,221 +158,6 @@ def start_kernel(**arguments):
     output = open(log, "ab") if log else subprocess.DEVNULL  # kept open: a restart uses it, too
     manager.start_kernel(stdout=output, stderr=output, **arguments)
     return manager
-
-
-class Result:
-    """What one execution published and replied."""
-
-    def __init__(self, code):
-        self.code = code
-        self.messages = []  # published messages other than status, in order
-        self.reply = None
-        self.idle = False
-        self.sent = time.monotonic()
-        self.replied = None  # seconds until the reply
-
-    def of(self, *types):
-        return [m for m in self.messages if m["header"]["msg_type"] in types]
-
-    def stream(self, name):
-        return "".join(m["content"]["text"] for m in self.of("stream") if m["content"]["name"] == name)
-
-    @property
-    def stdout(self):
-        return self.stream("stdout")
-
-    @property
-    def stderr(self):
-        return self.stream("stderr")
-
-    @property
-    def errors(self):
-        return self.of("error")
-
-    @property
-    def status(self):
-        return self.reply["content"]["status"] if self.reply else None
-
-    def read(self):
-        """Return all text that a front end shows to a user."""
-        parts = [self.stdout, self.stderr]
-        for m in self.errors:
-            parts += [m["content"]["ename"], m["content"]["evalue"], *m["content"]["traceback"]]
-        for m in self.of("display_data", "execute_result", "update_display_data"):
-            parts += [str(v) for k, v in m["content"]["data"].items() if k.startswith("text/")]
-        content = self.reply["content"] if self.reply else {}
-        parts += [content.get("ename", ""), content.get("evalue", ""), *content.get("traceback", [])]
-        return "\n".join(parts)
-
-
-class FrontEnd:
-    """One connected front end: raw sockets, each message validated against the specification.
-
-    With reads_iopub=False its subscription exists and is never read, as that of a suspended browser.
-    """
-
-    def __init__(self, manager, reads_iopub=True, subscribe=True):
-        self.manager = manager
-        info = manager.get_connection_info()
-        self.session = Session(key=info["key"], signature_scheme=info["signature_scheme"])
-        self.context = zmq.Context()
-        self.reads_iopub = reads_iopub
-        self.sockets = {}
-        for channel, kind in (
-            ("shell", zmq.DEALER),
-            ("control", zmq.DEALER),
-            ("stdin", zmq.DEALER),
-            ("iopub", zmq.SUB),
-            ("hb", zmq.REQ),
-        ):
-            if channel == "iopub" and not subscribe:
-                continue
-            s = self.context.socket(kind)
-            s.linger = 0
-            s.rcvhwm = s.sndhwm = 0 if reads_iopub else 10
-            if kind == zmq.DEALER:
-                s.identity = self.session.bsession
-            if channel == "iopub":
-                s.subscribe(b"")
-            s.connect(f"tcp://{info['ip']}:{info[channel + '_port']}")
-            self.sockets[channel] = s
-        self.poller = zmq.Poller()
-        for channel, s in self.sockets.items():
-            if channel != "hb" and (channel != "iopub" or reads_iopub):
-                self.poller.register(s, zmq.POLLIN)
-        self.seen = []  # (channel, message), everything but the messages of own executions
-        self.executions = {}
-        self.replies = {}
-        self.count = 0
-        self.volume = 0
-        self.keep = True  # False: iopub messages are counted and not kept
-
-    def close(self):
-        self.context.destroy(linger=0)
-
-    def send(self, channel, kind, content=None):
-        """Send a request and return its id."""
-        message = self.session.msg(kind, content or {})
-        self.session.send(self.sockets[channel], message)
-        return message["header"]["msg_id"]
-
-    def pump(self, timeout):
-        """Handle what has arrived, or the first thing that arrives within timeout seconds. Return whether there was any."""
-        names = {s: channel for channel, s in self.sockets.items()}
-        any_ready = False
-        for s, _ in self.poller.poll(max(0, timeout) * 1000):
-            any_ready = True
-            while True:
-                try:
-                    parts = s.recv_multipart(zmq.NOBLOCK)
-                except zmq.Again:
-                    break
-                self.handle(names[s], parts)
-        return any_ready
-
-    def handle(self, channel, parts):
-        self.volume += sum(len(p) for p in parts)
-        _, frames = self.session.feed_identities(parts)
-        message = self.session.deserialize(frames)
-        kind, parent = message["header"]["msg_type"], message["parent_header"].get("msg_id")
-        validate(message, parent)
-        if channel == "iopub":
-            self.count += 1
-            execution = self.executions.get(parent)
-            if execution is None:
-                self.seen.append((channel, message))
-            elif kind == "status":
-                execution.idle = execution.idle or message["content"]["execution_state"] == "idle"
-            elif self.keep:
-                execution.messages.append(message)
-            return
-        if channel in ("shell", "control"):
-            self.replies[parent] = message
-            if parent in self.executions:
-                execution = self.executions[parent]
-                execution.reply, execution.replied = message, time.monotonic() - execution.sent
-            return
-        self.seen.append((channel, message))
-
-    def wait(self, condition, timeout, what, stall=None):
-        """Handle messages until condition() is true; return its value, or raise TimeoutError.
-
-        With stall, that many seconds without any message are an error, too.
-        """
-        deadline, last = time.monotonic() + timeout, time.monotonic()
-        while True:
-            value = condition()
-            if value:
-                return value
-            now = time.monotonic()
-            if now >= deadline:
-                raise TimeoutError(f"{what}: not within {timeout} s")
-            if stall and now - last > stall:
-                raise TimeoutError(f"{what}: no message for {stall} s")
-            if self.pump(min(deadline - now, 0.5)):
-                last = time.monotonic()
-
-    def request(self, kind, content=None, channel="shell", timeout=10):
-        """Send a request and return the content of its reply."""
-        id = self.send(channel, kind, content)
-        return self.wait(lambda: self.replies.get(id), timeout, f"reply to {kind}")["content"]
-
-    def submit(self, code, **options):
-        """Send an execute_request and return its result, which fills while messages are handled."""
-        content = {
-            "code": code,
-            "silent": False,
-            "store_history": True,
-            "user_expressions": {},
-            "allow_stdin": False,
-            "stop_on_error": True,
-            **options,
-        }
-        result = Result(code)
-        result.id = self.send("shell", "execute_request", content)
-        self.executions[result.id] = result
-        return result
-
-    def finish(self, *results, timeout=120, stall=None):
-        """Wait until executions have replied and, where iopub is read, are idle."""
-        for r in results:
-            self.wait(
-                lambda: r.reply and (r.idle or not self.reads_iopub or "iopub" not in self.sockets),
-                timeout,
-                f"end of cell {r.code[:60]!r}",
-                stall,
-            )
-        return results[0]
-
-    def execute(self, code, timeout=120, stall=None, **options):
-        return self.finish(self.submit(code, **options), timeout=timeout, stall=stall)
-
-    def published(self, kind):
-        """Return messages seen on iopub that belong to no execution of this front end."""
-        return [m for channel, m in self.seen if channel == "iopub" and m["header"]["msg_type"] == kind]
-
-
-def validate(message, parent=None):
-    """Validate a message as the specification writes it: protocol 5.1 has the strictest schemas of jupyter_kernel_test.
-
-    The fields that later versions added are taken out first.
-    """
-    kind = message["header"]["msg_type"]
-    content = dict(message["content"])
-    if kind == "execute_reply" and content.get("status") in ("error", "aborted"):
-        content.pop("execution_count", None)
-        content.pop("user_expressions", None)
-        content.pop("payload", None)
-        content.pop("engine_info", None)
-        if content["status"] == "aborted":
-            return  # "aborted" permits any or no error fields
-    if kind == "kernel_info_reply":
-        content.pop("supported_features", None)
-    copy = {key: message[key] for key in ("header", "parent_header", "metadata", "buffers") if key in message}
-    header = {key: value for key, value in message["header"].items() if key != "subshell_id"}
-    header["version"] = "5.1"
-    copy.update(header=header, content=content)
-    msgspec_v5.validate_message(copy, kind, parent)
 
 
 class KernelCase(unittest.TestCase):

@@ -1,4 +1,7 @@
-"""jupyter_kernel_test with all samples set. To run it: see harness.py; in short, python internal/conformance/kernel_test.py -v"""
+"""jupyter_kernel_test with all samples set.
+
+To run it: see harness.py; in short, python internal/conformance/kernel_test.py -v
+"""
 
 import functools
 import unittest
@@ -43,8 +46,22 @@ class Conformance(jupyter_kernel_test.KernelTests):
         {"text": "var t = datasets.Archipelago().Phot", "inserts": "var t = datasets.Archipelago().Photos"},
         {"text": "%%\nfor i := range 3 {\n\tstrings.ToUp", "inserts": "%%\nfor i := range 3 {\n\tstrings.ToUpper"},
     ]
-    complete_code_samples = ["var x = 5", "%%\n1+1", "func f() int {\n\treturn 1\n}\n", "import \"fmt\"", "%help", "!ls"]
-    incomplete_code_samples = ["func f() {", "var x = 5 +", "%%\nfor i := range 3 {", "var s = `open", "import (", "f("]
+    complete_code_samples = [
+        "var x = 5",
+        "%%\n1+1",
+        "func f() int {\n\treturn 1\n}\n",
+        'import "fmt"',
+        "%help",
+        "!ls",
+    ]
+    incomplete_code_samples = [
+        "func f() {",
+        "var x = 5 +",
+        "%%\nfor i := range 3 {",
+        "var s = `open",
+        "import (",
+        "f(",
+    ]
     invalid_code_samples = ["var := ]", "%%\nif }", "func ) {"]
 
     supported_history_operations = ("tail", "search", "range")
@@ -70,7 +87,7 @@ class Conformance(jupyter_kernel_test.KernelTests):
 
     def test_error_of_each_kind(self):
         for name, code in {
-            "compile error": "%%\nvar x int = \"text\"",
+            "compile error": '%%\nvar x int = "text"',
             "unknown name": "%%\nfmt.Println(nothing)",
             "syntax error": "func broken( {",
             "exit status": "%%\nos.Exit(3)",
