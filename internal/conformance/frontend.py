@@ -115,7 +115,7 @@ class FrontEnd:
         return message["header"]["msg_id"]
 
     def pump(self, timeout):
-        """Handle what has arrived, or the first thing that arrives within timeout seconds; return whether anything did."""
+        """Handle what has arrived, or the first thing that arrives within timeout seconds; return whether any did."""
         names = {s: channel for channel, s in self.sockets.items()}
         any_ready = False
         for s, _ in self.poller.poll(max(0, timeout) * 1000):

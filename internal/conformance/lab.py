@@ -6,8 +6,8 @@ To run it: see harness.py for the environment, then
     python internal/conformance/lab.py --out FOLDER [SCENARIO…]
 
 SCENARIO is any of status, completion, small, stop, restart, two, tour; without one all run, in this order. Screenshots
-go to FOLDER. The exit status is 1 where a scenario failed. tour and stop need a store without their images: the default, a
-temporary store, is one.
+go to FOLDER. The exit status is 1 where a scenario failed. tour and stop need a store without their images: a temporary
+store, the default, is one.
 """
 
 import argparse
