@@ -27,6 +27,11 @@ class Queue(KernelCase):
         self.assertEqual(failed.status, "error")
         self.assertEqual([r.status for r in queued], ["aborted"] * 2)
         self.assertEqual([r.stdout for r in queued], ["", ""], "an aborted cell printed")
+        for r in queued:
+            self.assertNotIn(
+                "execution_count", r.reply["content"], "JupyterLab shows a count next to a cell that did not run"
+            )
+            self.assertEqual(r.of("execute_input"), [])
         self.assertEqual(self.run_cell('%%\nfmt.Println("c")').stdout, "c\n", "the cell after the aborted ones")
 
     def test_aborted_after_a_compile_error(self):

@@ -152,7 +152,7 @@ def stop(lab):
     device = harness.installation().antipode("backend", "status").strip().replace("\n", " · ")
     later = s["cells"][generating + 1 :]
     passed = reached is not None and took is not None and took <= STOPPED
-    passed = passed and idle(s) and not any(c["outputs"] for c in later)
+    passed = passed and idle(s) and not any(c["outputs"] or c["count"] for c in later)
     lab.report("Stop during generation", passed, f"idle after {took and round(took, 2)} s, {summary(s)}; {device}")
     page.close()
 
