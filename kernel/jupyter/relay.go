@@ -237,17 +237,14 @@ func (r *relay) execute(ctx context.Context, q request) {
 	r.front.reply(q.from, "execute_reply", reply, &q.Message)
 	r.status(idleState, &q.Message)
 	for _, q := range aborted {
-		r.abort(q, number)
+		r.abort(q)
 	}
 }
 
 // abort answers a request whose cell is not executed.
-func (r *relay) abort(q request, number int) {
+func (r *relay) abort(q request) {
 	r.status(busyState, &q.Message)
-	r.front.reply(q.from, "execute_reply", map[string]any{
-		"status": "aborted", "execution_count": number, "ename": "Aborted", "traceback": []string{},
-		"evalue": "an earlier cell failed or was interrupted",
-	}, &q.Message)
+	r.front.reply(q.from, "execute_reply", map[string]any{"status": "aborted"}, &q.Message)
 	r.status(idleState, &q.Message)
 }
 
@@ -322,7 +319,7 @@ func (r *relay) toKernel(socket int, m Message) {
 // close ends the connections, and the cells that still wait.
 func (r *relay) close() {
 	for q, ok := r.next(); ok; q, ok = r.next() {
-		r.abort(q, 0)
+		r.abort(q)
 	}
 	r.front.close()
 }
