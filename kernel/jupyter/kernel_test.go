@@ -19,6 +19,16 @@ import (
 
 // TestMain lets the test's own program be the kernel: `PROGRAM kernel CONNECTION_FILE`.
 func TestMain(m *testing.M) {
+	if len(os.Args) == 3 && os.Args[1] == "front end" { // a Jupyter that starts a kernel and is killed
+		program, err := os.Executable()
+		if err != nil {
+			panic(err)
+		}
+		cmd := exec.Command(program, "kernel", os.Args[2])
+		cmd.Env = append(os.Environ(), "JPY_PARENT_PID="+strconv.Itoa(os.Getpid()))
+		_ = cmd.Run()
+		os.Exit(1)
+	}
 	if len(os.Args) == 3 && os.Args[1] == "kernel" {
 		prepare := func(_ context.Context, say func(string)) (Options, error) {
 			return Options{ModuleDir: os.Getenv("ANTIPODE_MODULE"), Home: os.Getenv("ANTIPODE_HOME"), Say: say}, nil
@@ -102,7 +112,10 @@ type served struct {
 	ended   chan struct{}
 }
 
-func serve(t *testing.T) *served {
+func serve(t *testing.T) *served { return serveAs(t, "kernel") }
+
+// serveAs starts this program in a role of TestMain.
+func serveAs(t *testing.T, role string) *served {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("-short: runs GoNB")
@@ -122,7 +135,7 @@ func serve(t *testing.T) *served {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(program, "kernel", file)
+	cmd := exec.Command(program, role, file)
 	cmd.Env = append(os.Environ(), markVar+"="+s.mark, "ANTIPODE_MODULE="+module, "ANTIPODE_HOME="+home())
 	cmd.Stderr = os.Stderr
 	if err := cmd.Start(); err != nil {
@@ -262,6 +275,16 @@ func TestServeGoNBDies(t *testing.T) {
 		}
 	case <-time.After(10 * time.Second):
 		t.Error("the client does not hear of it")
+	}
+	s.waitEnd(t)
+}
+
+// A kernel whose front end is killed ends, and leaves nothing.
+func TestServeFrontEndKilled(t *testing.T) {
+	s := serveAs(t, "front end")
+	s.printed(t, "%%\nfmt.Println()")
+	if err := s.process.Kill(); err != nil {
+		t.Fatal(err)
 	}
 	s.waitEnd(t)
 }

@@ -6,7 +6,9 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"strconv"
 	"syscall"
+	"time"
 
 	"antipode/kernel/jupyter/complete"
 )
@@ -54,6 +56,7 @@ func Serve(ctx context.Context, connectionFile, moduleDir string, prepare Prepar
 		return err
 	}
 	r.status("starting", nil)
+	go watchParent(ended, func() { end(errShutDown) })
 	finished := make(chan struct{})
 	go func() {
 		defer close(finished)
@@ -73,3 +76,15 @@ func Serve(ctx context.Context, connectionFile, moduleDir string, prepare Prepar
 
 // errShutDown is the cause of an end that a front end requested.
 var errShutDown = errors.New("the kernel is shut down")
+
+// watchParent ends a kernel whose front end was killed without shutting it down. Jupyter names itself in JPY_PARENT_PID.
+func watchParent(ctx context.Context, end func()) {
+	parent := os.Getppid()
+	if os.Getenv("JPY_PARENT_PID") != strconv.Itoa(parent) {
+		return
+	}
+	for ctx.Err() == nil && os.Getppid() == parent {
+		time.Sleep(time.Second)
+	}
+	end()
+}
