@@ -11,7 +11,7 @@
 // Cells are built offline, from this module and the modules of its go.mod, which [Tools] fetches beforehand. A notebook
 // that needs another library requests it in a cell:
 //
-//	%env GOPROXY=https://proxy.golang.org,direct
+//	%env GOPROXY=direct
 //	!*go get example.org/library@v1.2.3
 //
 // # Executing cells

@@ -1,7 +1,6 @@
 package jupyter
 
 import (
-	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -10,7 +9,6 @@ import (
 	"runtime"
 	"strings"
 	"testing"
-	"time"
 )
 
 // Install writes a kernelspec that names the program; Uninstall takes it away.
@@ -97,43 +95,6 @@ func TestStartErrors(t *testing.T) {
 			t.Errorf("error is %v, want %q", err, want)
 		}
 	}
-}
-
-// Jupyter itself executes a notebook with the installed kernel, interrupts a cell, and leaves nothing.
-func TestJupyterRunsTheKernel(t *testing.T) {
-	if testing.Short() {
-		t.Skip("-short: runs GoNB")
-	}
-	python := ""
-	for _, name := range []string{"python3", "python"} {
-		if path, err := exec.LookPath(name); err == nil && exec.Command(path, "-c", "import nbclient").Run() == nil {
-			python = path
-			break
-		}
-	}
-	if python == "" {
-		if strings.Contains(","+os.Getenv("REQUIRE")+",", ",jupyter,") {
-			t.Fatal("REQUIRE=jupyter: no python with nbclient in PATH")
-		}
-		t.Skip("no python with nbclient in PATH (REQUIRE=jupyter makes this a failure)")
-	}
-	t.Setenv("JUPYTER_DATA_DIR", t.TempDir())
-	mark := newID()
-	t.Setenv(markVar, mark)
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := Install(t.Context(), Options{ModuleDir: "../..", Home: home(), Binary: self}); err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
-	defer cancel()
-	out, err := exec.CommandContext(ctx, python, "testdata/nbclient_smoke.py").CombinedOutput()
-	if err != nil || !strings.Contains(string(out), "all well") {
-		t.Errorf("%v\n%s", err, out)
-	}
-	gone(t, mark)
 }
 
 // A kernel that is started with a desktop's PATH finds Go where the kernelspec says; without any Go the error says so.
