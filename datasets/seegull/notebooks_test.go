@@ -89,8 +89,10 @@ func outputsOf(t *testing.T, path string) (outputs []string, png bool) {
 				if strings.HasPrefix(mime, "text/") || mime == "image/svg+xml" {
 					outputs = append(outputs, text(raw))
 				}
-				png = png || mime == "image/png" || strings.Contains(string(raw), "data:image/png")
+				png = png || strings.Contains(string(raw), "data:image/png")
 			}
+			// A figure is stored as PNG next to HTML of the same text (an SVG, or a grid's captions), which is searched.
+			png = png || len(o.Data["image/png"]) > 0 && len(o.Data["text/html"]) == 0
 		}
 	}
 	return outputs, png
