@@ -69,6 +69,13 @@ func within(t testing.TB, stage string, got, want []float32) {
 	near.Check(t, stage, got, want, 1e-4, 1e-4)
 }
 
+// withinAll compares the result of all stages in a row, whose rounding adds up: XLA's code for a processor without AVX-512
+// differs by up to 2.4e-4, where each stage by itself stays within.
+func withinAll(t testing.TB, stage string, got, want []float32) {
+	t.Helper()
+	near.Check(t, stage, got, want, 1e-4, 3e-4)
+}
+
 func checkReference(g golden, backend compute.Backend, compare func(t testing.TB, stage string, got, want []float32)) {
 	worst := 0.0
 	check := func(stage string, got []float32) {
@@ -109,7 +116,7 @@ func checkReference(g golden, backend compute.Backend, compare func(t testing.TB
 func TestEncoderEqualsReference(t *testing.T) {
 	for _, name := range goldens {
 		if name == "refined" || name == "odd-patch-fewer-positions" { // compiling the others too would cost time and show nothing new
-			t.Run(name, func(t *testing.T) { checkEncoder(openGolden(t, name), testbackend.XLA(t), within) })
+			t.Run(name, func(t *testing.T) { checkEncoder(openGolden(t, name), testbackend.XLA(t), withinAll) })
 		}
 		t.Run(name+", pure Go", func(t *testing.T) { checkEncoder(openGolden(t, name), testbackend.Go(t), within) })
 	}

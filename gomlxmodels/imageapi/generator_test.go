@@ -118,7 +118,7 @@ func TestMisbehaving(t *testing.T) {
 		{"unknown model", []http.HandlerFunc{give(404, problemJSON("model_not_found", "no such model"))}, Failed, "", "no such model", 1, 0, nil},
 		{"image bomb", []http.HandlerFunc{give(200, pictureJSON(huge, ""))}, Failed, "too large", "", 1, 1, nil},
 		{"compressed bomb", []http.HandlerFunc{bomb}, Failed, "more than 64 MiB", "", 1, 1, nil},
-		{"no picture", []http.HandlerFunc{give(200, pictureJSON([]byte("<svg/>"), ""))}, Failed, "not a picture", "", 1, 1, nil},
+		{"no picture", []http.HandlerFunc{give(200, pictureJSON([]byte("<svg/>"), ""))}, Failed, "an SVG drawing", "", 1, 1, nil},
 		{"damaged picture", []http.HandlerFunc{give(200, pictureJSON(file[:len(file)-20], ""))}, Failed, "not a readable PNG", "", 1, 1, nil},
 		{"no base64", []http.HandlerFunc{give(200, `{"data": [{"b64_json": "%%%"}]}`)}, Failed, "not base64", "", 1, 1, nil},
 		{"data address", []http.HandlerFunc{give(200, `{"data": [{"b64_json": "data:image/png;base64,`+base64.StdEncoding.EncodeToString(file)+`"}]}`)}, OK, "", "", 1, 1, nil},

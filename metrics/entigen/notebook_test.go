@@ -32,7 +32,7 @@ func saysPerceived(t *testing.T, name string) {
 		Cells []struct {
 			Outputs []struct {
 				Text []string
-				Data map[string][]string
+				Data map[string]json.RawMessage
 			}
 		}
 	}
@@ -54,7 +54,14 @@ func saysPerceived(t *testing.T, name string) {
 	for _, c := range nb.Cells {
 		for _, o := range c.Outputs {
 			look(strings.Join(o.Text, ""))
-			for _, lines := range o.Data {
+			for mime, raw := range o.Data {
+				var lines []string
+				if mime == "image/png" { // the drawing of the HTML next to it
+					continue
+				}
+				if err := json.Unmarshal(raw, &lines); err != nil {
+					t.Fatalf("%s: %v", mime, err)
+				}
 				source := strings.Join(lines, "")
 				for _, m := range dataURI.FindAllStringSubmatch(source, -1) {
 					svg, err := base64.StdEncoding.DecodeString(m[1])
