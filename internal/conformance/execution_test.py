@@ -7,7 +7,7 @@ import time
 import unittest
 
 import harness
-from harness import KernelCase
+from harness import SLACK, KernelCase
 
 
 def setUpModule():
@@ -51,7 +51,7 @@ class Queue(KernelCase):
         reply = self.front.request("interrupt_request", channel="control", timeout=3)
         self.assertEqual(reply["status"], "ok")
         self.front.finish(running, first, second, timeout=10)
-        self.assertLessEqual(time.monotonic() - asked, 3)
+        self.assertLessEqual(time.monotonic() - asked, 3 * SLACK)
         self.assertEqual([r.status for r in (running, first, second)], ["error", "aborted", "aborted"])
 
     def test_requests_of_another_kind_are_answered_while_cells_are_aborted(self):
@@ -70,7 +70,7 @@ class Interrupt(KernelCase):
         asked = time.monotonic()
         self.front.request("interrupt_request", channel="control", timeout=3)
         self.front.finish(result, timeout=10)
-        self.assertLessEqual(time.monotonic() - asked, 3, "seconds until the cell ended")
+        self.assertLessEqual(time.monotonic() - asked, 3 * SLACK, "seconds until the cell ended")
         self.assertEqual(result.status, "error")
         self.assertEqual(len(result.errors), 1, "error messages")
         self.assertNotIn("not interrupted", result.stdout)

@@ -17,6 +17,7 @@ Environment variables:
 
     ANTIPODE_CONFORMANCE_HOME   store to use, "default" for the user's own; without it a temporary, empty one
     ANTIPODE_CONFORMANCE_BIN    antipode command to install; default: built from this tree
+    ANTIPODE_CONFORMANCE_SLACK  number that all limits on time are multiplied by; default 1
     ANTIPODE_CONFORMANCE_LOG    file that receives what kernel processes write to their standard error
 
 Every process of a session inherits MARKER in its environment: it finds those that remain at the end.
@@ -34,7 +35,7 @@ import unittest
 import uuid
 
 import psutil
-from frontend import FrontEnd
+from frontend import SLACK, FrontEnd
 from jupyter_client import KernelManager
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]

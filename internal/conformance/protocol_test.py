@@ -10,7 +10,7 @@ import time
 import unittest
 
 import harness
-from harness import FrontEnd, KernelCase, start_kernel
+from harness import SLACK, FrontEnd, KernelCase, start_kernel
 
 
 def setUpModule():
@@ -145,7 +145,7 @@ class Start(unittest.TestCase):
             1,
             "status idle",
         )
-        self.assertLessEqual(time.monotonic() - opened, 1.2, "seconds from connectable to idle")
+        self.assertLessEqual(time.monotonic() - opened, 1.2 * SLACK, "seconds from connectable to idle")
         return front
 
     def test_idle_within_a_second_of_start_and_restart(self):
@@ -349,6 +349,9 @@ class Completion(unittest.TestCase):
         front = FrontEnd(manager)
         self.addCleanup(front.close)
         front.request("kernel_info_request", timeout=60)
+        if SLACK > 1:  # the index of names may take longer than the kernel waits for it
+            first = {"code": "fmt.", "cursor_pos": 4}
+            front.wait(lambda: front.request("complete_request", first)["matches"], 10, "names")
         for n, (code, wants) in enumerate(
             (
                 ("var f = plots.Ba", "plots.Bars"),
@@ -366,7 +369,7 @@ class Completion(unittest.TestCase):
                     [m for m in reply["matches"] if (code[: reply["cursor_start"]] + m).endswith(wants)],
                     reply["matches"],
                 )
-                self.assertLessEqual(took, 1)
+                self.assertLessEqual(took, 1 * SLACK)
 
     def test_names_of_earlier_cells(self):
         manager = start_kernel()

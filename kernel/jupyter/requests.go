@@ -37,6 +37,9 @@ func (r *relay) lookUp(q request) any {
 		return map[string]any{"status": "ok", "found": found.Found, "data": data, "metadata": emptyObject}
 	}
 	found := r.names.Complete(ctx, asked)
+	if len(found.Matches) == 0 {
+		found.Start, found.End = c.Cursor, c.Cursor
+	}
 	matches, types := []string{}, []map[string]any{}
 	for _, m := range found.Matches {
 		matches = append(matches, m.Text)
