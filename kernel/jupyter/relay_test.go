@@ -328,7 +328,8 @@ func TestServeFirstSteps(t *testing.T) {
 		{"%%\nfmt.Fprintln(os.Stderr, \"row 7: no file\")\nos.Exit(1)", "error:Error|row 7: no file|row 7: no file"},
 		{"func f(i int) int {\n\treturn []int{1}[i]\n}\n%%\nfmt.Println(f(n))", "error:panic|runtime error: index out of range [2] with length 1|" +
 			"panic: runtime error: index out of range [2] with length 1⏎    cell [7], line 2⏎    cell [7], line 5"},
-		{"%%\nfmt.Print(1)\ncell.Clear()", "stdout:1 clear_output:{\"wait\":false}"},
+		// printed text and displays reach GoNB by two pipes: wait for the first
+		{"%%\nfmt.Print(1)\ntime.Sleep(time.Second / 2)\ncell.Clear()", "stdout:1 clear_output:{\"wait\":false}"},
 	} {
 		var got []string
 		_, err := s.execute(t.Context(), test.code, false, func(m Message) {
