@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"antipode/kernel/notebook"
 )
 
 // GoNB reports places in the program it makes of the cells, whose folder and name are new in each run, and reports a
@@ -16,7 +18,6 @@ var (
 	mappedPlace = regexp.MustCompile(` ?(?:\x1b\[7m)?\[\[ Cell \[(\d+)\] Line (\d+) \]\](?:\x1b\[0m)?\s*\S*main\.go:\d+(?: \+0x[0-9a-f]+)?`)
 	anyPlace    = regexp.MustCompile(`[^\s"']*/gonb_[0-9a-f]+/(main(?:_test)?\.go)`)
 	compiled    = regexp.MustCompile(`^Cell(?:\[(\d+)\])?:? Line (\d+)\n`)
-	escapes     = regexp.MustCompile(`\x1b\[[0-9;]*m`)
 	packageLine = regexp.MustCompile(`(?m)^# gonb_[0-9a-f]+\n?`)
 	exitMessage = regexp.MustCompile(`^(?:\^C\n)?(?:exit status \d+|signal: [a-z ]+)\n$`)
 	exitValue   = regexp.MustCompile(`^(?:exit status \d+|signal: [a-z ]+)(?: \(core dumped\))?$`)
@@ -202,7 +203,7 @@ func (t *tidier) send(kind string, content any) {
 
 // explain makes one error of what a failed cell left.
 func (t *tidier) explain(interrupted bool) ErrorContent {
-	held := escapes.ReplaceAllString(t.places(t.held), "")
+	held := notebook.Plain(t.places(t.held))
 	exited := exitValue.MatchString(t.failure.Value)
 	switch {
 	case interrupted:
@@ -250,7 +251,7 @@ func panicError(text string) ErrorContent {
 func (t *tidier) compileError(e ErrorContent) ErrorContent {
 	var found []string
 	for _, entry := range e.Traceback {
-		entry = escapes.ReplaceAllString(entry, "")
+		entry = notebook.Plain(entry)
 		m := compiled.FindStringSubmatch(entry)
 		if m == nil {
 			continue
@@ -274,7 +275,7 @@ func (t *tidier) compileError(e ErrorContent) ErrorContent {
 		return ErrorContent{Name: "compile error", Value: firstLineOf(found[0]), Traceback: found}
 	}
 	tidy := func(s string) string {
-		return strings.TrimSpace(packageLine.ReplaceAllString(escapes.ReplaceAllString(t.places(s), ""), ""))
+		return strings.TrimSpace(packageLine.ReplaceAllString(notebook.Plain(t.places(s)), ""))
 	}
 	var rows []string
 	for _, row := range e.Traceback {
@@ -301,7 +302,7 @@ func (t *tidier) places(s string) string {
 }
 
 func lastLine(s string) string {
-	s = strings.TrimSpace(escapes.ReplaceAllString(s, ""))
+	s = strings.TrimSpace(notebook.Plain(s))
 	return strings.TrimSpace(s[strings.LastIndexByte(s, '\n')+1:])
 }
 
