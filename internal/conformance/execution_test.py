@@ -278,7 +278,7 @@ class Results(KernelCase):
         self.assertEqual(self.text('var kept = []string{"a", "b"}\n%%\nkept'), "[a b]")
 
     def test_output_before_the_result(self):
-        result = self.run_cell('%%\nfmt.Println("printed")\n7')
+        result = self.run_cell('%%\nfmt.Println("printed")\ntime.Sleep(time.Second / 2)\n7')
         self.assertEqual(
             [m["msg_type"] for m in result.messages if m["msg_type"] != "execute_input"], ["stream", "execute_result"]
         )
