@@ -1,4 +1,5 @@
-// Command antipode audits how text-to-image models depict the world: it runs notebooks, serves their plans, and does every stage from the command line.
+// Command antipode audits how text-to-image models depict the world: it runs notebooks, serves their plans, and does
+// every stage from the command line.
 package main
 
 import (

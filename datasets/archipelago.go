@@ -3,10 +3,12 @@ package datasets
 import (
 	"fmt"
 
-	"antipode/kernel/client"
+	"antipode/datasets/table"
 )
 
-// World is the built-in fictional world of one seed: islands (regions), objects, scenes, drawn by code with exact masks; see docs/archipelago.md.
+// World is the built-in fictional world of one seed: images of objects on islands (the regions), peoples and
+// occupations, drawn by code with exact masks. [Archipelago] returns one; its methods return tables. See
+// docs/archipelago.md.
 type World struct {
 	args ArchipelagoArgs
 	err  error
@@ -14,73 +16,73 @@ type World struct {
 
 // ArchipelagoArgs are the arguments of a plan that reads the world.
 type ArchipelagoArgs struct {
-	Seed    uint64 `json:"seed"`
-	Planted bool   `json:"planted"`
-	PerCell int    `json:"per_cell,omitempty"`
-	Size    int    `json:"size,omitempty"`
-	Set     string `json:"set"` // "photos", "sampled", "plants"; the tables of archipelago_audits.go by their names
+	Seed     uint64 `json:"seed"`
+	Injected bool   `json:"planted"`
+	PerCell  int    `json:"per_cell,omitempty"`
+	Size     int    `json:"size,omitempty"`
+	Set      string `json:"set"` // name of the table, for example reference
 }
 
-// WorldOption is a setting of [Archipelago].
-type WorldOption func(*World)
+// ArchipelagoOptions are the options of [Archipelago].
+type ArchipelagoOptions struct {
+	// Seed selects one of many worlds: other images, and other islands, peoples and languages with disparities.
+	Seed int
 
-// Seed makes another world of the same kind: other pictures, and other islands that carry what is planted.
-func Seed(seed int) WorldOption {
-	return func(w *World) {
-		if seed < 0 {
-			w.err = fmt.Errorf("Archipelago: seed %d is negative", seed)
-		}
-		w.args.Seed = uint64(seed)
+	// PerCell is the number of images of every object on every island in [World.Reference] and in [World.Sampled],
+	// and of every prompt in the other tables. 0 = each table's default.
+	PerCell int
+
+	// Size is the width and height of an image in pixels, from 16 to 4096. 0 = 128.
+	Size int
+
+	// Injected adds disparities of known size to the generated images; [World.InjectedDisparities] and
+	// [World.AuditDisparities] list them. Without it no group differs from another: the control of an experiment.
+	Injected bool
+}
+
+// Archipelago returns the built-in world. It needs no network and no data.
+func Archipelago(options ...ArchipelagoOptions) World {
+	o, err := table.One(options)
+	switch {
+	case err != nil:
+	case o.Seed < 0:
+		err = fmt.Errorf("seed %d is negative", o.Seed)
+	case o.PerCell < 0:
+		err = fmt.Errorf("%d images per cell; use at least 1", o.PerCell)
+	case o.Size != 0 && (o.Size < 16 || o.Size > 4096):
+		err = fmt.Errorf("size %d; use 16 to 4096 pixels", o.Size)
 	}
-}
-
-// Planted says whether the sampled pictures carry the planted disparities (the default) or none.
-func Planted(yes bool) WorldOption { return func(w *World) { w.args.Planted = yes } }
-
-// PerCell is the number of pictures of every object on every island, in each of the two sets, and of every prompt in the other audits' tables.
-func PerCell(n int) WorldOption {
-	return func(w *World) {
-		if n < 1 {
-			w.err = fmt.Errorf("Archipelago: PerCell(%d): draw at least one picture", n)
-		}
-		w.args.PerCell = n
+	if err != nil {
+		return World{err: fmt.Errorf("Archipelago: %w", err)}
 	}
+	return World{args: ArchipelagoArgs{Seed: uint64(o.Seed), Injected: o.Injected, PerCell: o.PerCell, Size: o.Size}}
 }
 
-// Size is the side of a picture in pixels; 128 where it is not given.
-func Size(pixels int) WorldOption {
-	return func(w *World) {
-		if pixels < 16 || pixels > 4096 {
-			w.err = fmt.Errorf("Archipelago: Size(%d): between 16 and 4096 pixels", pixels)
-		}
-		w.args.Size = pixels
-	}
+// Reference returns the reference images, rendered without disparities: images of every object on every island.
+func (w World) Reference() Table { return w.images("photos", "archipelago reference images") }
+
+// Sampled returns generated images in the order of [World.Reference]. They come from archipelago-sampler, a
+// procedural sampler used in place of a generator.
+func (w World) Sampled() Table { return w.images("sampled", "archipelago sampled images") }
+
+// Prompts returns a prompt for every object on every island, "OBJECT in ISLAND", for a generator: id, region, object,
+// prompt and seed. A prompt's seed depends on its id.
+func (w World) Prompts() Table {
+	w.args.PerCell = 1
+	return w.Sampled().Select("id", "region", "object", "caption").Rename("caption", "prompt").SeedBy("id").
+		Named("archipelago prompts")
 }
 
-// Archipelago is the built-in world. It needs no network and no data.
-func Archipelago(options ...WorldOption) World {
-	w := World{args: ArchipelagoArgs{Planted: true}}
-	for _, o := range options {
-		o(&w)
-	}
-	return w
+func (w World) images(set, name string) Table {
+	return w.table(set, "id:text", "image:image", "mask:mask", "object:text", "region:text", "scene:text",
+		"variant:text", "caption:text", "source:text", "model:text", "seed:number", "backdrop:number").Named(name)
 }
 
-// Photos is the real set: photos of every object on every island.
-func (w World) Photos() Table { return w.pictures("photos") }
-
-// Sampled is the generated set, drawn by archipelago-sampler: a sampler that stands in for a generator, with the planted disparities.
-func (w World) Sampled() Table { return w.pictures("sampled") }
-
-func (w World) pictures(set string) Table {
-	t := w.table(set, "id:text", "image:image", "mask:mask", "object:text", "region:text", "scene:text", "variant:text", "caption:text",
-		"source:text", "model:text", "seed:number", "backdrop:number")
-	return t.Named("archipelago " + set)
-}
-
-// Plants lists what is planted in the sampled set: region, component, kind, size (share of the pictures), score it lowers, description.
-func (w World) Plants() Table {
-	return w.table("plants", "region:text", "component:text", "kind:text", "size:number", "score:text", "description:text").Named("archipelago plants")
+// InjectedDisparities lists the disparities injected into [World.Sampled]: region, component, kind, size (share of the
+// images), score (the score that the disparity lowers) and description. It has no rows without Injected.
+func (w World) InjectedDisparities() Table {
+	return w.table("plants", "region:text", "component:text", "kind:text", "size:number", "score:text",
+		"description:text").Named("archipelago injected disparities")
 }
 
 func (w World) table(set string, columns ...string) Table {
@@ -91,28 +93,4 @@ func (w World) table(set string, columns ...string) Table {
 		return t.Fail(w.err)
 	}
 	return t
-}
-
-// Columns writes column specifications shortly: "id:text", "score:number". It panics on an unknown kind: that is a mistake in the program.
-func Columns(specs ...string) []client.ColumnSpec {
-	out := make([]client.ColumnSpec, len(specs))
-	for i, s := range specs {
-		name, kind, ok := cutLast(s)
-		switch k := client.Kind(kind); {
-		case ok && (k == client.Text || k == client.Number || k == client.Picture || k == client.Masked || k == client.Vector):
-			out[i] = client.ColumnSpec{Name: name, Kind: k}
-		default:
-			panic(fmt.Sprintf("datasets.Columns: %q is not NAME:KIND", s))
-		}
-	}
-	return out
-}
-
-func cutLast(s string) (before, after string, ok bool) {
-	for i := len(s) - 1; i >= 0; i-- {
-		if s[i] == ':' {
-			return s[:i], s[i+1:], true
-		}
-	}
-	return "", "", false
 }

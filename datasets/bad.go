@@ -6,14 +6,14 @@ const (
 	GoodOp = "good"
 )
 
-// Bad lists the rows of the table that cannot be used, and why: one row for each, with the columns id, column (the one that holds the
-// culprit) and reason. A missing file, a picture or mask that cannot be decoded, a mask of another size than its
-// picture, an id that stands twice, a vector that is no vector: what would otherwise end a run at the first of them.
-// A table without bad rows gives no rows. What is wrong with the table as a whole (a column that is not there) stays an error.
+// Bad returns a row for each row of the table that cannot be used, with the columns id, column (of the offending value)
+// and reason: a missing file, an image or mask that cannot be decoded, a mask whose size differs from its image's, a
+// duplicate id, an invalid vector. A run stops at the first of these otherwise. Errors of the whole table, such as a
+// missing column, stay errors.
 func (t Table) Bad() Table {
 	return New(BadOp, nil, Columns("id:text", "column:text", "reason:text"), t)
 }
 
-// Good is the table without the rows that [Table.Bad] lists. Its pictures are decoded once, to see whether they can be;
-// [Table.Run] says how many rows were left out.
+// Good returns the table without the rows that [Table.Bad] lists. It decodes each image once; [Table.Run] prints the
+// number of rows left out.
 func (t Table) Good() Table { return t.Derive(GoodOp, nil) }

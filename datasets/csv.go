@@ -16,19 +16,20 @@ import (
 
 	"golang.org/x/text/encoding/unicode"
 
-	"antipode/kernel/client"
+	"antipode/datasets/table"
 )
 
-// sniffRows is how many rows of a CSV decide the kind of a column whose name does not.
+// sniffRows is the number of rows that determine the kind of a column whose name does not.
 const sniffRows = 200
 
-// CSV is the table in a CSV file with a header line: UTF-8, or UTF-16 with its byte order mark; cells separated by commas,
-// or by the semicolons, tabs or bars of a header that holds no comma; lines ended by LF or CRLF. Columns image and mask are
-// paths relative to the file's folder (a mask image: non-zero = object); paths outside that folder are refused unless a
-// [Root] names a parent. A column whose first 200 values are all numbers is a number column; an empty cell is "no value".
-// The unnamed first column that pandas writes for its index is read as id, or as index where the table has an id.
-func CSV(path string, root ...Root) Table {
-	args, t := fileArgs(path, root)
+// CSV returns the table of a CSV file with a header line: UTF-8, or UTF-16 with its byte order mark; cells separated by
+// commas, or by the semicolons, tabs or bars of a header that holds no comma; lines ended by LF or CRLF. Columns
+// image and mask are paths relative to the file's folder (a mask image: non-zero = object); paths outside that folder
+// are refused unless [FileOptions].Root names a parent. A column whose first 200 values are all numbers is a number
+// column; an empty cell is "no value". The unnamed first column that pandas writes for its index is read as id, or as
+// index if the table has an id.
+func CSV(path string, options ...FileOptions) Table {
+	args, t := fileArgs("CSV", path, options)
 	if t.err != nil {
 		return t
 	}
@@ -44,18 +45,19 @@ func CSV(path string, root ...Root) Table {
 	return New("csv", args, args.Kinds).Named(filepath.Base(path))
 }
 
-// SniffCSV reads the first rows of a CSV file and returns its columns with their kinds. name is the file's name for messages.
-func SniffCSV(r io.Reader, name string) ([]client.ColumnSpec, error) {
+// SniffCSV returns the columns of a CSV file with their kinds, by their names and the file's first rows. name is the
+// file's name for messages.
+func SniffCSV(r io.Reader, name string) ([]table.ColumnSpec, error) {
 	cr, err := OpenCSV(r, name)
 	if err != nil {
 		return nil, err
 	}
-	specs := make([]client.ColumnSpec, len(cr.Header))
+	specs := make([]table.ColumnSpec, len(cr.Header))
 	vector := make([]bool, len(specs))
 	number := make([]bool, len(specs))
 	seen := make([]bool, len(specs))
 	for i, h := range cr.Header {
-		specs[i] = client.ColumnSpec{Name: h, Kind: client.Text}
+		specs[i] = table.ColumnSpec{Name: h, Kind: table.KindText}
 		vector[i], number[i] = true, true
 	}
 	for range sniffRows {
@@ -75,30 +77,30 @@ func SniffCSV(r io.Reader, name string) ([]client.ColumnSpec, error) {
 		}
 	}
 	for i := range specs {
-		if kind := KindByName(specs[i].Name); kind != "" && kind != client.Vector {
+		if kind := KindByName(specs[i].Name); kind != "" && kind != table.KindVector {
 			specs[i].Kind = kind
-		} else if kind == client.Vector && seen[i] && vector[i] {
-			specs[i].Kind = client.Vector
+		} else if kind == table.KindVector && seen[i] && vector[i] {
+			specs[i].Kind = table.KindVector
 		} else if seen[i] && number[i] {
-			specs[i].Kind = client.Number
+			specs[i].Kind = table.KindNumber
 		}
 	}
 	return specs, nil
 }
 
-// KindByName returns the kind that the column contract gives a column of that name, "" for a name without one.
-func KindByName(column string) client.Kind {
+// KindByName returns the kind of a column of that name by the column contract, "" for other names.
+func KindByName(column string) table.Kind {
 	switch {
 	case column == "image":
-		return client.Picture
+		return table.KindImage
 	case column == "mask":
-		return client.Masked
+		return table.KindMask
 	case slices.Contains(textNames, column):
-		return client.Text
+		return table.KindText
 	case slices.Contains(numberNames, column):
-		return client.Number
+		return table.KindNumber
 	case slices.Contains(vectorNames, column):
-		return client.Vector
+		return table.KindVector
 	}
 	return ""
 }
@@ -110,11 +112,10 @@ type CSVReader struct {
 	cr     *csv.Reader
 }
 
-// csvHead is how many bytes of a file decide its encoding and its separator.
+// csvHead is the number of bytes that determine a file's encoding and separator.
 const csvHead = 1 << 16
 
-// OpenCSV reads the header of a CSV file in one of the forms that [CSV] describes. name is the file's name for messages;
-// errors are one line that names the file, what is wrong and the fix.
+// OpenCSV reads the header of a CSV file in one of the forms that [CSV] accepts. name is the file's name for messages.
 func OpenCSV(r io.Reader, name string) (*CSVReader, error) {
 	in := bufio.NewReaderSize(r, csvHead)
 	head, err := in.Peek(csvHead)
@@ -144,10 +145,11 @@ func OpenCSV(r io.Reader, name string) (*CSVReader, error) {
 	return c, c.checkHeader()
 }
 
-// checkHeader checks the columns' names, and gives a name to the column of pandas' index.
+// checkHeader checks the column names and names the column of a pandas index.
 func (c *CSVReader) checkHeader() error {
 	if len(c.Header) == 1 && strings.ContainsAny(c.Header[0], ";\t|") {
-		return fmt.Errorf("%s: the header %.40q holds no comma, and its rows do not have as many cells by another separator; "+
+		return fmt.Errorf("%s: the header %.40q contains no comma, and another separator does not split its rows "+
+			"evenly; "+
 			"separate the cells by commas (pandas: to_csv(path, sep=\",\", index=False))", c.name, c.Header[0])
 	}
 	if strings.Contains(strings.Join(c.Header, ""), "\r") {
@@ -161,7 +163,8 @@ func (c *CSVReader) checkHeader() error {
 	}
 	for i, h := range c.Header {
 		if strings.TrimSpace(h) == "" {
-			return fmt.Errorf("%s: column %d has no name; name it, or leave it out (pandas: to_csv(path, index=False))", c.name, i+1)
+			return fmt.Errorf("%s: column %d has no name; name it, or leave it out (pandas: to_csv(path, index=False))",
+				c.name, i+1)
 		}
 		if slices.Contains(c.Header[:i], h) {
 			return fmt.Errorf("%s: two columns are called %q; rename one", c.name, h)
@@ -176,10 +179,12 @@ func (c *CSVReader) Read() (record []string, line int, err error) {
 	var parse *csv.ParseError
 	switch {
 	case errors.As(err, &parse) && errors.Is(err, csv.ErrFieldCount):
-		return nil, parse.Line, fmt.Errorf("%s, line %d: %d instead of %d cells; complete the row, and quote cells that hold the separator %q",
+		return nil, parse.Line, fmt.Errorf("%s, line %d: %d instead of %d cells; complete the row, and quote cells "+
+			"that contain the separator %q",
 			c.name, parse.Line, len(record), len(c.Header), c.cr.Comma)
 	case errors.As(err, &parse):
-		return nil, parse.Line, fmt.Errorf("%s, line %d: %w; quote cells that hold a quotation mark, and write the mark twice",
+		return nil, parse.Line, fmt.Errorf("%s, line %d: %w; quote cells that contain a quotation mark, and "+
+			"double the mark",
 			c.name, parse.Line, parse.Err)
 	case errors.Is(err, io.EOF):
 		return nil, 0, err
@@ -210,7 +215,7 @@ func latin1(s string) string {
 	return b.String()
 }
 
-// notCSV recognizes what is no CSV file, whatever its name is.
+// notCSV returns an error for data that is not a CSV file.
 func notCSV(head []byte, name string) error {
 	for magic, what := range map[string]string{
 		"PK\x03\x04":       "a zip archive or an Excel workbook; save the table as CSV UTF-8",
@@ -219,17 +224,18 @@ func notCSV(head []byte, name string) error {
 		"\x28\xb5\x2f\xfd": "compressed; decompress it (unzstd)",
 	} {
 		if bytes.HasPrefix(head, []byte(magic)) {
-			return fmt.Errorf("%s is no CSV file but %s", name, what)
+			return fmt.Errorf("%s is not a CSV file but %s", name, what)
 		}
 	}
 	if bytes.IndexByte(head, 0) >= 0 {
-		return fmt.Errorf("%s holds NUL bytes: it is UTF-16 without a byte order mark, or no text; save the table as UTF-8", name)
+		return fmt.Errorf("%s contains NUL bytes: it is UTF-16 without a byte order mark, or not text; save the "+
+			"table as UTF-8", name)
 	}
 	return nil
 }
 
-// separator returns what separates the cells of a file that begins with head: a comma, unless its header holds none and
-// another separator divides the header and the rows after it into the same number of cells.
+// separator returns the cell separator of a file that begins with head: a comma, unless the header contains none and
+// another separator splits the header and the rows after it into the same number of cells.
 func separator(head []byte) rune {
 	if fields, _ := divided(head, ','); fields > 1 {
 		return ','
@@ -242,7 +248,8 @@ func separator(head []byte) rune {
 	return ','
 }
 
-// divided returns the number of cells of the header, 0 for one that cannot be read, and whether the rows after it have as many.
+// divided returns the number of cells of the header, 0 if it cannot be parsed, and whether the rows after it have the
+// same number.
 func divided(head []byte, comma rune) (fields int, even bool) {
 	whole := len(head) < csvHead-3
 	cr := csv.NewReader(bytes.NewReader(head))
@@ -256,7 +263,7 @@ func divided(head []byte, comma rune) (fields int, even bool) {
 			break
 		} else if err != nil {
 			at := cr.InputOffset()
-			return len(header), !whole && at >= int64(len(head)) // the row that the head cuts off
+			return len(header), !whole && at >= int64(len(head)) // the row that head truncates
 		}
 	}
 	return len(header), true

@@ -10,17 +10,17 @@ import (
 	"strings"
 )
 
-// imageExtensions are those of the image files that are read; the file's own bytes decide its format.
+// imageExtensions are the extensions of image files. The format is detected from the content.
 var imageExtensions = []string{".jpg", ".jpeg", ".jfif", ".png", ".gif", ".webp", ".tif", ".tiff", ".bmp"}
 
-// ImageFiles are the files of a folder and of the folders below it.
+// ImageFiles lists the files of a folder and its subfolders.
 type ImageFiles struct {
-	Paths  []string       // images, below the folder, with /, in the order of fs.WalkDir
-	Unread map[string]int // other files by kind, such as "HEIC" for the extension .heic, with their numbers
+	Paths  []string       // of images, relative to the folder, with /, in the order of fs.WalkDir
+	Unread map[string]int // numbers of other files by kind, such as "HEIC" for the extension .heic
 }
 
-// ListImageFiles lists the images in a folder and below it. Files and folders whose name begins with a dot are passed over.
-// A link to a folder is not followed: it counts as unread.
+// ListImageFiles lists the images in a folder and its subfolders. Files and folders whose names begin with a dot are
+// ignored. Links to folders are not followed and count as unread.
 func ListImageFiles(folder fs.FS) (ImageFiles, error) {
 	files := ImageFiles{Unread: map[string]int{}}
 	err := fs.WalkDir(folder, ".", func(file string, d fs.DirEntry, err error) error {
@@ -42,7 +42,7 @@ func ListImageFiles(folder fs.FS) (ImageFiles, error) {
 	return files, err
 }
 
-// without takes a file off the list of what is not read: it is read in another way.
+// without removes a file from Unread.
 func (f ImageFiles) without(file string) {
 	kind := extensionKind(file)
 	if f.Unread[kind]--; f.Unread[kind] <= 0 {
@@ -50,7 +50,7 @@ func (f ImageFiles) without(file string) {
 	}
 }
 
-// fileKind names the kind of a file that is not read.
+// fileKind returns the kind of a file that is not an image.
 func fileKind(file string, d fs.DirEntry) string {
 	if d.Type()&fs.ModeSymlink != 0 {
 		return "link"
@@ -65,7 +65,8 @@ func extensionKind(file string) string {
 	return "without an extension"
 }
 
-// Note is the line that tells of files that are not read, "" where there are none: "photos: 12 images; not read: 3 HEIC, 1 PDF".
+// Note returns a line about the files that are not read, "" if there are none: "photos: 12 images; not read: 3 HEIC, 1
+// PDF".
 func (f ImageFiles) Note(folder string) string {
 	if len(f.Unread) == 0 {
 		return ""
@@ -73,7 +74,7 @@ func (f ImageFiles) Note(folder string) string {
 	return fmt.Sprintf("%s: %d images; not read: %s", folder, len(f.Paths), f.unread())
 }
 
-// unread lists the kinds that are not read, the most frequent first.
+// unread lists the kinds of unread files, the most frequent first.
 func (f ImageFiles) unread() string {
 	const most = 8
 	kinds := slices.SortedFunc(maps.Keys(f.Unread), func(a, b string) int {
@@ -94,7 +95,7 @@ func (f ImageFiles) unread() string {
 	return strings.Join(list, ", ")
 }
 
-// None is the error about a folder without images, nil for one that holds some. It lists what the folder holds, with the fix.
+// None returns an error for a folder without images, with its content and the fix; nil otherwise.
 func (f ImageFiles) None(folder string) error {
 	if len(f.Paths) > 0 {
 		return nil

@@ -10,63 +10,72 @@ import (
 	"strconv"
 	"strings"
 
-	"antipode/kernel/client"
+	"antipode/datasets/table"
 )
 
-// The operations of [Imported]: the source, which lists a folder's pictures, and the row-wise stage that cuts those that are grids. The
-// stage reads the columns image (the grid) and cell (a number from 1) and gives the column image.
+// The operations of [Imported]: the source, which lists a folder's images, and the row-wise stage that cuts grids. The
+// stage reads the columns image (the grid) and cell (a number from 1) and writes the column image.
 const (
 	ImportedOp = "imported"
 	CutOp      = "cut"
 )
 
-// CutArgs are the arguments of the stage that cuts grids; see [ImportOptions].
+// CutArgs are the arguments of the operation [CutOp]; see [ImportOptions].
 type CutArgs struct {
 	Grid   int `json:"grid"`
 	Margin int `json:"margin"`
 	Gap    int `json:"gap"`
 }
 
-// ImportOptions say what the pictures of [Imported] are.
+// ImportOptions are the options of [Imported].
 type ImportOptions struct {
-	Model    string // the generator's name, for the column model; needed unless the names or the sidecar say
-	Language string // the prompts' language, for the column language; "" = no such column unless the names or the sidecar say
+	Model    string // the generator, for the column model; required if neither Names nor Sidecar has the column
+	Language string // the prompts' language, for the column language; "" = none, or the column of Names or Sidecar
 
-	// Names are patterns of file names, of which the first that fits counts: the name without its ending, or with a / in the pattern the
-	// path below the folder. {column} stands for a column's value and {*} for anything; the rest stands for itself. Values are texts as
-	// short as fits, or as {column:KIND} says: "words", where the spaces are written _; "number", digits, which make a number
-	// column; "uuid". Of patterns that differ in their columns, the missing ones hold no value. See [MidjourneyNames].
+	// Names are patterns of file names; the first that matches is used. A pattern matches the name without its
+	// extension or, if it contains a /, the path relative to the folder. {column} matches a column's value, {*} any
+	// text, and other characters themselves. {column} is the shortest text that matches; {column:words} is text with _
+	// for spaces, {column:number} digits for a number column, and {column:uuid} a UUID. A row has no value in the
+	// columns of other patterns. See [MidjourneyNames].
 	Names []string
 
-	// Sidecar is a CSV with a row for every picture: the column file is its path below the folder, the others become the table's.
-	// A relative path is one below the folder. A sidecar and names can be combined, if they share no column.
+	// Sidecar is a CSV file with a row for every image: the column file is the image's path relative to the folder, the
+	// others are columns of the table. A relative path is relative to the folder. Names and Sidecar must not have the
+	// same column.
 	Sidecar string
 
-	// Grid cuts each picture, of Grid × Grid pictures, row by row from the top left, as DALL·E mini shows its nine. Each becomes a row, with
-	// the text column grid (the file) and the number column cell (from 1). 0 and 1 cut nothing. A grid is cut once; its pictures are kept in
-	// the store. One that cannot be cut is as many bad rows.
+	// Grid cuts each image into Grid × Grid images, row by row from the top left, for generators that return grids such
+	// as DALL·E mini. Each is a row, with the text column grid (the file) and the number column cell (from 1). 0 and 1
+	// cut nothing. The images are stored; all rows of a grid that cannot be cut are bad rows.
 	Grid   int
 	Margin int // pixels around the grid
-	Gap    int // pixels between its pictures
+	Gap    int // pixels between its images
 }
 
-// MidjourneyNames are the names of pictures that Midjourney exports: the user, the prompt's first words, a job's id and, of one of its four
-// pictures, which (in the column variant). The prompt is cut after about 60 letters and has lost its punctuation; give the whole one in a sidecar.
+// MidjourneyNames are the patterns of the file names that Midjourney exports: the user, the first words of the prompt,
+// the job's id and the number of one of its four images (column variant). The names contain about 60 letters of the
+// prompt without punctuation; for whole prompts use a sidecar.
 var MidjourneyNames = []string{"{*}_{prompt:words}_{job:uuid}_{variant:number}", "{*}_{prompt:words}_{job:uuid}"}
 
 // ImportedArgs are the arguments of [Imported].
 type ImportedArgs struct {
-	Dir     string              `json:"dir"` // absolute
-	Options ImportOptions       `json:"options"`
-	Sidecar []client.ColumnSpec `json:"sidecar,omitempty"` // the sidecar's columns, as its head shows them
+	Dir     string             `json:"dir"` // absolute
+	Options ImportOptions      `json:"options"`
+	Sidecar []table.ColumnSpec `json:"sidecar,omitempty"` // the sidecar's columns
 }
 
-// Imported is the table of pictures that a generator elsewhere made: all images in the folder and those below it, of the formats
-// that [Folder] reads, sorted by path. Columns: id (the path below the folder, with the cell's number behind # where the picture is
-// cut), image, source ("generated"), model, language, and what the names or the sidecar say, such as prompt and seed.
+// Imported returns the table of images that a generator outside Antipode made: the images in a folder and its
+// subfolders, in the formats of [Folder], sorted by path. Columns: id (the path relative to the folder, with # and the
+// cell's number for cut images), image, source ("generated"), model, language, and the columns of the names or the
+// sidecar, such as prompt and seed.
 //
-// A picture whose name fits no pattern, a picture without a row in the sidecar, and a row without a picture are errors that list them.
-func Imported(dir string, o ImportOptions) Table {
+// Images whose names match no pattern, images without a row in the sidecar, and rows without an image are errors that
+// list them.
+func Imported(dir string, options ...ImportOptions) Table {
+	o, err := table.One(options)
+	if err != nil {
+		return Table{}.Fail(fmt.Errorf("Imported: %w", err))
+	}
 	abs, err := filepath.Abs(dir)
 	if err != nil {
 		return Table{}.Fail(fmt.Errorf("%s: %w", dir, err))
@@ -92,26 +101,27 @@ func Imported(dir string, o ImportOptions) Table {
 	}
 	columns, err := args.columns()
 	if err != nil {
-		return Table{}.Fail(fmt.Errorf("the pictures in %s: %w", dir, err))
+		return Table{}.Fail(fmt.Errorf("import %s: %w", dir, err))
 	}
 	t := New(ImportedOp, args, columns).Named(filepath.Base(abs))
 	if o.Grid > 1 {
-		t = t.Derive(CutOp, CutArgs{o.Grid, o.Margin, o.Gap}, client.ColumnSpec{Name: "image", Kind: client.Picture})
+		t = t.Derive(CutOp, CutArgs{o.Grid, o.Margin, o.Gap}, table.ColumnSpec{Name: "image", Kind: table.KindImage})
 	}
 	return t
 }
 
-// importedOwn are the columns that the source fills itself.
+// importedOwn are the columns that Imported sets.
 var importedOwn = []string{"id", "image", "mask", "source", "grid", "cell"}
 
-// columns are the table's, or what is wrong with the options.
-func (a *ImportedArgs) columns() ([]client.ColumnSpec, error) {
+// columns returns the table's columns, or an error in the options.
+func (a *ImportedArgs) columns() ([]table.ColumnSpec, error) {
 	o := &a.Options
 	switch {
 	case o.Grid < 0 || o.Grid > 64 || o.Margin < 0 || o.Gap < 0:
-		return nil, fmt.Errorf("a grid of %d × %[1]d with margin %d and gap %d: give 0 to 64 pictures a side and no negative pixels", o.Grid, o.Margin, o.Gap)
+		return nil, fmt.Errorf("grid %d with margin %d and gap %d: use 0 to 64 images a side and no "+
+			"negative pixels", o.Grid, o.Margin, o.Gap)
 	case o.Grid <= 1 && (o.Margin > 0 || o.Gap > 0):
-		return nil, errors.New("a margin and a gap are of a grid: say of how many pictures a side it is")
+		return nil, errors.New("margin and gap need a grid: set the number of images a side")
 	}
 	columns := Columns("id:text", "image:image", "source:text")
 	if o.Grid > 1 {
@@ -121,10 +131,10 @@ func (a *ImportedArgs) columns() ([]client.ColumnSpec, error) {
 	if err != nil {
 		return nil, err
 	}
-	var named []client.ColumnSpec // of all patterns
+	var named []table.ColumnSpec // of all patterns
 	for _, p := range patterns {
 		for _, c := range p.columns {
-			at := slices.IndexFunc(named, func(n client.ColumnSpec) bool { return n.Name == c.Name })
+			at := table.Position(named, c.Name)
 			if at < 0 {
 				named = append(named, c)
 			} else if named[at].Kind != c.Kind {
@@ -132,32 +142,35 @@ func (a *ImportedArgs) columns() ([]client.ColumnSpec, error) {
 			}
 		}
 	}
-	if len(a.Sidecar) > 0 && !slices.ContainsFunc(a.Sidecar, func(c client.ColumnSpec) bool { return c.Name == "file" }) {
-		return nil, fmt.Errorf("the sidecar %s has no column file (there are: %s)", filepath.Base(o.Sidecar), client.NameList(a.Sidecar))
+	if len(a.Sidecar) > 0 && table.Position(a.Sidecar, "file") < 0 {
+		return nil, fmt.Errorf("the sidecar %s has no column \"file\" (columns: %s)", filepath.Base(o.Sidecar),
+			table.NameList(a.Sidecar))
 	}
 	for _, c := range append(named, a.Sidecar...) {
 		switch {
 		case c.Name == "file" && len(a.Sidecar) > 0:
 			continue
 		case slices.Contains(importedOwn, c.Name):
-			return nil, fmt.Errorf("column %q of the names or the sidecar is one that the import fills itself", c.Name)
-		case slices.ContainsFunc(columns, func(n client.ColumnSpec) bool { return n.Name == c.Name }):
-			return nil, fmt.Errorf("column %q stands in both the names and the sidecar", c.Name)
+			return nil, fmt.Errorf("column %q of the names or the sidecar is set by the import; rename it", c.Name)
+		case table.Position(columns, c.Name) >= 0:
+			return nil, fmt.Errorf("column %q is in both the names and the sidecar", c.Name)
 		}
-		if c.Kind != client.Number {
-			c.Kind = client.Text
+		if c.Kind != table.KindNumber {
+			c.Kind = table.KindText
 		}
 		columns = append(columns, c)
 	}
 	for _, c := range []struct{ name, value string }{{"model", o.Model}, {"language", o.Language}} {
-		known := slices.ContainsFunc(columns, func(n client.ColumnSpec) bool { return n.Name == c.name })
+		known := table.Position(columns, c.name) >= 0
 		switch {
 		case known && c.value != "":
-			return nil, fmt.Errorf("the option %s is %q, but the names or the sidecar have a column of that name", c.name, c.value)
+			return nil, fmt.Errorf("the option %s is %q, but the names or the sidecar have a column of that name",
+				c.name, c.value)
 		case c.value != "":
-			columns = append(columns, client.ColumnSpec{Name: c.name, Kind: client.Text})
+			columns = append(columns, table.ColumnSpec{Name: c.name, Kind: table.KindText})
 		case c.name == "model" && !known:
-			return nil, errors.New("name the generator, for example midjourney-v6: as the model, or in a column model of the names or the sidecar")
+			return nil, errors.New("no model: name the generator, for example midjourney-v6, as the option model or " +
+				"in a column model of the names or the sidecar")
 		}
 	}
 	return columns, nil
@@ -167,9 +180,9 @@ func (a *ImportedArgs) columns() ([]client.ColumnSpec, error) {
 type namePattern struct {
 	text    string
 	match   *regexp.Regexp
-	columns []client.ColumnSpec // of the groups of match, in order
-	words   []bool              // where _ stands for a space
-	path    bool                // it is of the path, not of the name
+	columns []table.ColumnSpec // of the groups of match, in order
+	words   []bool             // _ is a space
+	path    bool               // it matches the path, not only the name
 }
 
 var (
@@ -177,7 +190,7 @@ var (
 	fieldName    = regexp.MustCompile(`^([a-z][a-z0-9_]*)(:words|:number|:uuid)?$`)
 )
 
-// patterns reads Names.
+// patterns parses Names.
 func (o *ImportOptions) patterns() ([]namePattern, error) {
 	var out []namePattern
 	for _, text := range o.Names {
@@ -197,28 +210,30 @@ func (o *ImportOptions) patterns() ([]namePattern, error) {
 			}
 			m := fieldName.FindStringSubmatch(field)
 			if m == nil {
-				return nil, fmt.Errorf("pattern %q: {%s} is none of {*}, {column}, {column:words}, {column:number} and {column:uuid}", text, field)
+				return nil, fmt.Errorf("pattern %q: {%s} is not one of {*}, {column}, {column:words}, {column:number} "+
+					"or {column:uuid}", text, field)
 			}
-			c := client.ColumnSpec{Name: m[1], Kind: client.Text}
+			c := table.ColumnSpec{Name: m[1], Kind: table.KindText}
 			switch m[2] {
 			case ":number":
-				c.Kind = client.Number
+				c.Kind = table.KindNumber
 				expression += `([0-9]+)`
 			case ":uuid":
 				expression += `([0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12})`
 			default:
 				expression += `(.+?)`
 			}
-			if c.Kind == client.Number && slices.Contains(textNames, c.Name) || c.Kind == client.Text && slices.Contains(numberNames, c.Name) {
-				return nil, fmt.Errorf("pattern %q: column %s holds no %s values", text, c.Name, c.Kind)
+			if c.Kind == table.KindNumber && slices.Contains(textNames, c.Name) || c.Kind == table.KindText &&
+				slices.Contains(numberNames, c.Name) {
+				return nil, fmt.Errorf("pattern %q: column %s cannot contain %s values", text, c.Name, c.Kind)
 			}
-			if slices.ContainsFunc(p.columns, func(o client.ColumnSpec) bool { return o.Name == c.Name }) {
-				return nil, fmt.Errorf("pattern %q: {%s} stands twice", text, c.Name)
+			if table.Position(p.columns, c.Name) >= 0 {
+				return nil, fmt.Errorf("pattern %q: {%s} occurs twice", text, c.Name)
 			}
 			p.columns, p.words = append(p.columns, c), append(p.words, m[2] == ":words")
 		}
 		if strings.ContainsAny(rest, "{}") || len(p.columns) == 0 {
-			return nil, fmt.Errorf("pattern %q: it holds no column, or a brace without the other", text)
+			return nil, fmt.Errorf("pattern %q: no column, or an unmatched brace", text)
 		}
 		var err error
 		if p.match, err = regexp.Compile(expression + regexp.QuoteMeta(rest) + "$"); err != nil {
@@ -229,7 +244,7 @@ func (o *ImportOptions) patterns() ([]namePattern, error) {
 	return out, nil
 }
 
-// values are what the name of a file says, by column; false where no pattern fits. file is the path below the folder.
+// values returns the values in a file's name by column, false if no pattern matches. file is relative to the folder.
 func values(patterns []namePattern, file string) (map[string]string, bool) {
 	stem := strings.TrimSuffix(file, filepath.Ext(file))
 	for _, p := range patterns {
@@ -254,7 +269,7 @@ func values(patterns []namePattern, file string) (map[string]string, bool) {
 	return nil, false
 }
 
-// some lists texts for a message: the first ten and how many there are.
+// some lists texts for a message: the first ten and the number of others.
 func some(texts []string) string {
 	const most = 10
 	list := make([]string, 0, most)

@@ -16,19 +16,17 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"antipode/kernel/client"
+	"antipode/datasets/table"
 )
 
-func init() { RegisterSource(ImportedOp, importedSource) }
-
-// importedRow is a picture file with what is known of it.
+// importedRow is an image file with its values.
 type importedRow struct {
-	file   string // path below the folder, with /
+	file   string // path relative to the folder, with /
 	values map[string]string
 }
 
-// importedSource evaluates [Imported]. It opens no picture: whoever evaluates the plan hashes the files it names.
-func importedSource(_ context.Context, raw json.RawMessage, env SourceEnv) (*Frame, error) {
+// EvaluateImported evaluates [Imported]. It opens no image: the caller hashes the files.
+func EvaluateImported(_ context.Context, raw json.RawMessage, env SourceEnv) (*Frame, error) {
 	var a ImportedArgs
 	if err := json.Unmarshal(raw, &a); err != nil {
 		return nil, err
@@ -49,7 +47,7 @@ func importedSource(_ context.Context, raw json.RawMessage, env SourceEnv) (*Fra
 	return a.frame(columns, rows)
 }
 
-// rows are the pictures in the folder with what their names and the sidecar say.
+// rows returns the images in the folder with the values of their names and of the sidecar.
 func (a *ImportedArgs) rows(root *os.Root, note func(string, ...any)) ([]importedRow, error) {
 	listed, err := ListImageFiles(root.FS())
 	if err != nil {
@@ -67,13 +65,16 @@ func (a *ImportedArgs) rows(root *os.Root, note func(string, ...any)) ([]importe
 	files := listed.Paths
 	slices.Sort(files)
 	if odd := slices.DeleteFunc(slices.Clone(files), utf8.ValidString); len(odd) > 0 {
-		return nil, fmt.Errorf("%d of %d names in %s are no UTF-8: %s; rename the files", len(odd), len(files), a.Dir, some(odd))
+		return nil, fmt.Errorf("%d of %d names in %s are not UTF-8: %s; rename the files", len(odd), len(files),
+			a.Dir,
+			some(odd))
 	}
 	if outside := slices.DeleteFunc(slices.Clone(files), func(file string) bool {
 		_, err := root.Stat(filepath.FromSlash(file))
-		return err == nil || errors.Is(err, fs.ErrNotExist) // one that is gone is a bad row
+		return err == nil || errors.Is(err, fs.ErrNotExist) // a missing file is a bad row
 	}); len(outside) > 0 {
-		return nil, fmt.Errorf("%d of %d pictures in %s cannot be opened there, as a link that leaves the folder cannot: %s; copy them into it", len(outside), len(files), a.Dir, some(outside))
+		return nil, fmt.Errorf("%d of %d images in %s cannot be opened because they are links that leave the "+
+			"folder: %s; copy the files into it", len(outside), len(files), a.Dir, some(outside))
 	}
 	patterns, err := a.Options.patterns()
 	if err != nil {
@@ -103,12 +104,13 @@ func (a *ImportedArgs) rows(root *os.Root, note func(string, ...any)) ([]importe
 		rows = append(rows, row)
 	}
 	if len(unparsed) > 0 {
-		return nil, fmt.Errorf("%d of %d names in %s fit none of the patterns (%s): %s", len(unparsed), len(files), a.Dir, some(a.Options.Names), some(unparsed))
+		return nil, fmt.Errorf("%d of %d names in %s match none of the patterns (%s): %s", len(unparsed), len(files),
+			a.Dir, some(a.Options.Names), some(unparsed))
 	}
 	return rows, nil
 }
 
-// readSidecar gives the sidecar's values by file and column. Its rows must be those of the files.
+// readSidecar returns the sidecar's values by file and column. It must have one row for each file.
 func (a *ImportedArgs) readSidecar(files []string) (map[string]map[string]string, error) {
 	name := filepath.Base(a.Options.Sidecar)
 	f, err := os.Open(a.Options.Sidecar)
@@ -121,8 +123,8 @@ func (a *ImportedArgs) readSidecar(files []string) (map[string]map[string]string
 		return nil, err
 	}
 	header := cr.Header
-	if !slices.EqualFunc(header, a.Sidecar, func(h string, c client.ColumnSpec) bool { return h == c.Name }) {
-		return nil, fmt.Errorf("%s: its columns have changed since the table was made", name)
+	if !slices.EqualFunc(header, a.Sidecar, func(h string, c table.ColumnSpec) bool { return h == c.Name }) {
+		return nil, fmt.Errorf("%s: its columns have changed since the table was created", name)
 	}
 	here := map[string]bool{}
 	for _, file := range files {
@@ -146,29 +148,31 @@ func (a *ImportedArgs) readSidecar(files []string) (map[string]map[string]string
 		delete(row, "file")
 		switch {
 		case lines[file] > 0:
-			return nil, fmt.Errorf("%s, line %d: %q stands in line %d already", name, line, file, lines[file])
+			return nil, fmt.Errorf("%s, line %d: %q is also in line %d", name, line, file, lines[file])
 		case !here[file]:
 			without = append(without, fmt.Sprintf("line %d: %s", line, file))
 		}
 		out[file], lines[file] = row, line
 	}
 	if len(without) > 0 {
-		return nil, fmt.Errorf("%s: %d rows name no picture in %s: %s", name, len(without), a.Dir, some(without))
+		return nil, fmt.Errorf("%s: %d rows name files that are not images in %s: %s", name, len(without), a.Dir,
+			some(without))
 	}
 	missing := slices.DeleteFunc(slices.Clone(files), func(file string) bool { return lines[file] > 0 })
 	if len(missing) > 0 {
-		return nil, fmt.Errorf("%s: %d of %d pictures have no row: %s", name, len(missing), len(files), some(missing))
+		return nil, fmt.Errorf("%s: %d of %d images have no row: %s", name, len(missing), len(files), some(missing))
 	}
 	return out, nil
 }
 
-// frame puts rows into columns: one for each file, or for each picture of a grid.
-func (a *ImportedArgs) frame(specs []client.ColumnSpec, rows []importedRow) (*Frame, error) {
+// frame returns the rows as a frame: one row for each file, or for each image of a grid.
+func (a *ImportedArgs) frame(specs []table.ColumnSpec, rows []importedRow) (*Frame, error) {
 	cells := max(1, a.Options.Grid*a.Options.Grid)
-	f := client.NewFrame(specs)
+	f := table.NewFrame(specs)
 	for _, row := range rows {
 		for cell := range cells {
-			own := map[string]string{"id": row.file, "source": "generated", "model": a.Options.Model, "language": a.Options.Language, "grid": row.file, "cell": strconv.Itoa(cell + 1)}
+			own := map[string]string{"id": row.file, "source": "generated", "model": a.Options.Model,
+				"language": a.Options.Language, "grid": row.file, "cell": strconv.Itoa(cell + 1)}
 			if cells > 1 {
 				own["id"] += "#" + own["cell"]
 			}
@@ -179,14 +183,14 @@ func (a *ImportedArgs) frame(specs []client.ColumnSpec, rows []importedRow) (*Fr
 					v = own[c.Name]
 				}
 				switch c.Kind {
-				case client.Picture:
-					c.Images = append(c.Images, client.Image{Path: filepath.Join(a.Dir, filepath.FromSlash(row.file))})
-				case client.Number:
+				case table.KindImage:
+					c.Images = append(c.Images, table.Image{Path: filepath.Join(a.Dir, filepath.FromSlash(row.file))})
+				case table.KindNumber:
 					number := math.NaN()
 					if v != "" {
 						var err error
 						if number, err = strconv.ParseFloat(v, 64); err != nil {
-							return nil, fmt.Errorf("%q: column %s: %q is no number", row.file, c.Name, v)
+							return nil, fmt.Errorf("%q: column %s: %q is not a number", row.file, c.Name, v)
 						}
 					}
 					c.Numbers = append(c.Numbers, number)

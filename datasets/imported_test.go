@@ -2,7 +2,6 @@ package datasets
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"image"
 	"image/png"
@@ -16,7 +15,7 @@ import (
 
 const job = "3f1b2c3d-0123-4567-89ab-cdef01234567"
 
-// folderOf writes files by their paths; a .png that holds "" becomes a picture of one colour, each another.
+// folderOf writes files by their paths; a .png that holds "" becomes an image of one color, each another.
 func folderOf(t *testing.T, files map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -36,7 +35,7 @@ func folderOf(t *testing.T, files map[string]string) string {
 	return dir
 }
 
-// onePixel is a PNG file of one grey pixel.
+// onePixel is a PNG file of one gray pixel.
 func onePixel(t *testing.T, level byte) []byte {
 	t.Helper()
 	var buf bytes.Buffer
@@ -56,7 +55,7 @@ func evaluate(t *testing.T, table Table) (*Frame, error) {
 	if plan.Op == CutOp {
 		plan = plan.Inputs[0]
 	}
-	f, err := FindSource(plan.Op)(t.Context(), json.RawMessage(plan.Args), SourceEnv{Home: t.TempDir(), Note: t.Logf})
+	f, err := EvaluateImported(t.Context(), plan.Args, SourceEnv{Home: t.TempDir(), Note: t.Logf})
 	if err == nil && !slices.Equal(f.Specs(), table.Columns()) {
 		t.Errorf("columns %v, but %v were announced", f.Specs(), table.Columns())
 	}
@@ -67,9 +66,10 @@ func TestImportedNames(t *testing.T) {
 	dir := folderOf(t, map[string]string{
 		"ada_A_house_in_Accra_at_dusk_" + job + ".png": "",
 		"more/ada_a_घर_in__Delhi_" + job + "_3.png":    "",
-		".hidden/x.png": "", "notes.txt": "no picture",
+		".hidden/x.png": "", "notes.txt": "no image",
 	})
-	f, err := evaluate(t, Imported(dir, ImportOptions{Model: "midjourney-v6", Language: "en", Names: MidjourneyNames}))
+	f, err := evaluate(t, Imported(dir, ImportOptions{Model: "midjourney-v6", Language: "en",
+		Names: MidjourneyNames}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,7 +79,8 @@ func TestImportedNames(t *testing.T) {
 	if got := f.Numbers("variant"); len(got) != 2 || !math.IsNaN(got[0]) || got[1] != 3 {
 		t.Errorf("variants %v", got)
 	}
-	for column, want := range map[string]string{"model": "midjourney-v6", "language": "en", "source": "generated", "job": job} {
+	for column, want := range map[string]string{"model": "midjourney-v6", "language": "en", "source": "generated",
+		"job": job} {
 		if got := f.Texts(column); !slices.Equal(got, []string{want, want}) {
 			t.Errorf("%s is %q, want %q twice", column, got, want)
 		}
@@ -94,23 +95,27 @@ func TestImportedNames(t *testing.T) {
 
 func TestImportedPaths(t *testing.T) {
 	dir := folderOf(t, map[string]string{"hi/Ghana/घर--7.png": "", "en/Peru/a house--12.png": ""})
-	f, err := evaluate(t, Imported(dir, ImportOptions{Model: "m", Names: []string{"{language}/{country}/{prompt}--{seed:number}"}}))
+	f, err := evaluate(t, Imported(dir,
+		ImportOptions{Model: "m", Names: []string{"{language}/{country}/{prompt}--{seed:number}"}}))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := fmt.Sprint(f.Texts("language"), f.Texts("country"), f.Texts("prompt"), f.Numbers("seed")); got != "[en hi] [Peru Ghana] [a house घर] [12 7]" {
+	if got := fmt.Sprint(f.Texts("language"), f.Texts("country"), f.Texts("prompt"),
+		f.Numbers("seed")); got != "[en hi] [Peru Ghana] [a house घर] [12 7]" {
 		t.Error(got)
 	}
 }
 
 func TestImportedSidecar(t *testing.T) {
 	dir := folderOf(t, map[string]string{"1.png": "", "sub/22.png": "",
-		"prompts.csv": "\ufefffile,prompt,language,seed,model,rating\nsub\\22.png,\"maison, la nuit\",fr,8,craiyon,4.5\n1.png,house,en,,dalle-mini,\n"})
+		"prompts.csv": "\ufefffile,prompt,language,seed,model,rating\nsub\\22.png,\"maison, la " +
+			"nuit\",fr,8,craiyon,4.5\n1.png,house,en,,dalle-mini,\n"})
 	f, err := evaluate(t, Imported(dir, ImportOptions{Sidecar: "prompts.csv"}))
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := fmt.Sprint(f.Texts("id"), f.Texts("prompt"), f.Texts("language"), f.Texts("model"), f.Numbers("seed"), f.Numbers("rating"))
+	got := fmt.Sprint(f.Texts("id"), f.Texts("prompt"), f.Texts("language"), f.Texts("model"), f.Numbers("seed"),
+		f.Numbers("rating"))
 	if got != "[1.png sub/22.png] [house maison, la nuit] [en fr] [dalle-mini craiyon] [NaN 8] [NaN 4.5]" {
 		t.Error(got)
 	}
@@ -119,12 +124,15 @@ func TestImportedSidecar(t *testing.T) {
 // TestImportedGrid: a grid is as many rows, which the stage that cuts reads.
 func TestImportedGrid(t *testing.T) {
 	dir := folderOf(t, map[string]string{"a.png": "", "b#1.png": ""})
-	table := Imported(dir, ImportOptions{Model: "dalle-mini", Names: []string{"{prompt}"}, Grid: 3, Margin: 5, Gap: 2})
+	table := Imported(dir, ImportOptions{Model: "dalle-mini", Names: []string{"{prompt}"}, Grid: 3, Margin: 5,
+		Gap: 2})
 	f, err := evaluate(t, table)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if f.Len() != 18 || f.Texts("id")[9] != "b#1.png#1" || f.Texts("grid")[17] != "b#1.png" || f.Numbers("cell")[17] != 9 || f.Texts("prompt")[3] != "a" || filepath.Base(f.Images("image")[8].Path) != "a.png" {
+	if f.Len() != 18 || f.Texts("id")[9] != "b#1.png#1" || f.Texts("grid")[17] != "b#1.png" ||
+		f.Numbers("cell")[17] != 9 || f.Texts("prompt")[3] != "a" ||
+		filepath.Base(f.Images("image")[8].Path) != "a.png" {
 		t.Errorf("%d rows, ids %q, grids %q, cells %v", f.Len(), f.Texts("id"), f.Texts("grid"), f.Numbers("cell"))
 	}
 	plan, err := table.Plan()
@@ -148,28 +156,46 @@ func TestImportedErrors(t *testing.T) {
 		want  []string
 	}{
 		{"no model", one, ImportOptions{}, []string{"name the generator"}},
-		{"no pictures", map[string]string{"a.txt": "x"}, ImportOptions{Model: "m"}, []string{"no images", "not read: 1 TXT"}},
-		{"names that do not fit", many, ImportOptions{Model: "m", Names: []string{"{prompt}_{seed:number}"}}, []string{"14 of 14 names", `"00.png"`, `"09.png" and 4 more`, "{prompt}_{seed:number}"}},
+		{"no images", map[string]string{"a.txt": "x"}, ImportOptions{Model: "m"},
+			[]string{"no images", "not read: 1 TXT"}},
+		{"names that do not fit", many, ImportOptions{Model: "m", Names: []string{"{prompt}_{seed:number}"}},
+			[]string{"14 of 14 names", `"00.png"`, `"09.png" and 4 more`, "{prompt}_{seed:number}"}},
 		{"no sidecar", one, ImportOptions{Model: "m", Sidecar: "s.csv"}, []string{"s.csv", "no such file"}},
-		{"no column file", with("name,prompt\n1.png,x\n"), ImportOptions{Model: "m", Sidecar: "s.csv"}, []string{"no column file", "prompt"}},
-		{"row without picture", with("file,prompt\n1.png,x\n2.png,y\n3.png,z\n"), ImportOptions{Model: "m", Sidecar: "s.csv"}, []string{"s.csv: 1 rows name no picture", "line 4: 3.png"}},
-		{"row of elsewhere", with("file,prompt\n1.png,x\n2.png,y\n../1.png,z\n"), ImportOptions{Model: "m", Sidecar: "s.csv"}, []string{"line 4: ../1.png"}},
-		{"picture without row", with("file,prompt\n1.png,x\n"), ImportOptions{Model: "m", Sidecar: "s.csv"}, []string{"1 of 2 pictures have no row", `"2.png"`}},
-		{"two rows", with("file,prompt\n1.png,x\n2.png,y\n./1.png,z\n"), ImportOptions{Model: "m", Sidecar: "s.csv"}, []string{"line 4", "line 2 already"}},
-		{"not UTF-8", with("file,prompt\n1.png,caf\xe9\n2.png,x\n"), ImportOptions{Model: "m", Sidecar: "s.csv"}, []string{`s.csv, line 2, column "prompt": not UTF-8 (as Latin-1 the cell is "café"); save the table as UTF-8`}},
-		{"short row", with("file,prompt\n1.png\n"), ImportOptions{Model: "m", Sidecar: "s.csv"}, []string{"s.csv", "s.csv, line 2: 1 instead of 2 cells"}},
-		{"seed", with("file,seed\n1.png,x\n2.png,1\n"), ImportOptions{Model: "m", Sidecar: "s.csv"}, []string{"1.png", "seed", `"x" is no number`}},
-		{"own column", with("file,id\n1.png,x\n"), ImportOptions{Model: "m", Sidecar: "s.csv"}, []string{`"id"`, "fills itself"}},
-		{"model twice", with("file,model\n1.png,x\n"), ImportOptions{Model: "m", Sidecar: "s.csv"}, []string{"model", `"m"`}},
-		{"prompt twice", with("file,prompt\n1.png,x\n"), ImportOptions{Model: "m", Sidecar: "s.csv", Names: []string{"{prompt}"}}, []string{`"prompt" stands in both`}},
+		{"no column \"file\"", with("name,prompt\n1.png,x\n"), ImportOptions{Model: "m", Sidecar: "s.csv"},
+			[]string{"no column \"file\"", "prompt"}},
+		{"row without image", with("file,prompt\n1.png,x\n2.png,y\n3.png,z\n"),
+			ImportOptions{Model: "m", Sidecar: "s.csv"}, []string{"s.csv: 1 rows name files that are not images",
+				"line 4: 3.png"}},
+		{"row of elsewhere", with("file,prompt\n1.png,x\n2.png,y\n../1.png,z\n"),
+			ImportOptions{Model: "m", Sidecar: "s.csv"}, []string{"line 4: ../1.png"}},
+		{"image without row", with("file,prompt\n1.png,x\n"), ImportOptions{Model: "m", Sidecar: "s.csv"},
+			[]string{"1 of 2 images have no row", `"2.png"`}},
+		{"two rows", with("file,prompt\n1.png,x\n2.png,y\n./1.png,z\n"), ImportOptions{Model: "m", Sidecar: "s.csv"},
+			[]string{"line 4", "also in line 2"}},
+		{"not UTF-8", with("file,prompt\n1.png,caf\xe9\n2.png,x\n"), ImportOptions{Model: "m", Sidecar: "s.csv"},
+			[]string{`s.csv, line 2, column "prompt": not UTF-8 (as Latin-1 the cell is "café"); save the table as UTF-8`}},
+		{"short row", with("file,prompt\n1.png\n"), ImportOptions{Model: "m", Sidecar: "s.csv"},
+			[]string{"s.csv", "s.csv, line 2: 1 instead of 2 cells"}},
+		{"seed", with("file,seed\n1.png,x\n2.png,1\n"), ImportOptions{Model: "m", Sidecar: "s.csv"},
+			[]string{"1.png", "seed", `"x" is not a number`}},
+		{"own column", with("file,id\n1.png,x\n"), ImportOptions{Model: "m", Sidecar: "s.csv"},
+			[]string{`"id"`, "is set by the import"}},
+		{"model twice", with("file,model\n1.png,x\n"), ImportOptions{Model: "m", Sidecar: "s.csv"},
+			[]string{"model", `"m"`}},
+		{"prompt twice", with("file,prompt\n1.png,x\n"),
+			ImportOptions{Model: "m", Sidecar: "s.csv", Names: []string{"{prompt}"}},
+			[]string{`"prompt" is in both`}},
 		{"unknown kind", one, ImportOptions{Model: "m", Names: []string{"{prompt:word}"}}, []string{"{prompt:word}"}},
 		{"no column", one, ImportOptions{Model: "m", Names: []string{"{*}"}}, []string{`"{*}"`, "no column"}},
 		{"brace", one, ImportOptions{Model: "m", Names: []string{"{prompt}_{seed"}}, []string{"brace"}},
-		{"column twice", one, ImportOptions{Model: "m", Names: []string{"{a}-{a}"}}, []string{"{a} stands twice"}},
-		{"kinds", one, ImportOptions{Model: "m", Names: []string{"{a}-{b}", "{a:number}"}}, []string{`"a" is a number`}},
-		{"seed as text", one, ImportOptions{Model: "m", Names: []string{"{seed}"}}, []string{"seed holds no text values"}},
-		{"margin without grid", one, ImportOptions{Model: "m", Margin: 3}, []string{"a margin and a gap are of a grid"}},
-		{"negative grid", one, ImportOptions{Model: "m", Grid: -1}, []string{"a grid of -1"}},
+		{"column twice", one, ImportOptions{Model: "m", Names: []string{"{a}-{a}"}}, []string{"{a} occurs twice"}},
+		{"kinds", one, ImportOptions{Model: "m", Names: []string{"{a}-{b}", "{a:number}"}},
+			[]string{`"a" is a number`}},
+		{"seed as text", one, ImportOptions{Model: "m", Names: []string{"{seed}"}},
+			[]string{"seed cannot contain text values"}},
+		{"margin without grid", one, ImportOptions{Model: "m", Margin: 3},
+			[]string{"margin and gap need a grid"}},
+		{"negative grid", one, ImportOptions{Model: "m", Grid: -1}, []string{"grid -1"}},
 	} {
 		_, err := evaluate(t, Imported(folderOf(t, c.files), c.o))
 		if err == nil {
@@ -182,7 +208,8 @@ func TestImportedErrors(t *testing.T) {
 			}
 		}
 	}
-	if err := Imported(filepath.Join(t.TempDir(), "none"), ImportOptions{Model: "m"}).Err(); err == nil || !strings.Contains(err.Error(), "cannot read the folder") {
+	if err := Imported(filepath.Join(t.TempDir(), "none"), ImportOptions{Model: "m"}).Err(); err == nil ||
+		!strings.Contains(err.Error(), "cannot read the folder") {
 		t.Error(err)
 	}
 }
@@ -206,12 +233,14 @@ func TestImportedLinks(t *testing.T) {
 	if err := os.Symlink(filepath.Join(outside, "secret.png"), filepath.Join(dir, "a.png")); err != nil {
 		t.Skip("no symbolic links here: ", err)
 	}
-	if _, err := evaluate(t, Imported(dir, ImportOptions{Model: "m"})); err == nil || !strings.Contains(err.Error(), `1 of 1 pictures`) || !strings.Contains(err.Error(), `"a.png"; copy`) {
+	if _, err := evaluate(t, Imported(dir, ImportOptions{Model: "m"})); err == nil ||
+		!strings.Contains(err.Error(), `1 of 1 images`) || !strings.Contains(err.Error(), `"a.png"; copy`) {
 		t.Error(err)
 	}
 }
 
-// TestImportedHostileNames: whatever a name holds is text, in values and, quoted, in messages; a name that is no UTF-8 is an error.
+// TestImportedHostileNames: whatever a name holds is text, in values and, quoted, in messages; a name that is no
+// UTF-8 is an error.
 func TestImportedHostileNames(t *testing.T) {
 	hostile := "=cmd|' \x1b[31m\n<script>,\"; rm -rf .."
 	dir := folderOf(t, map[string]string{hostile + "_7.png": "", "..png": "", "a_b_8.png": ""})
@@ -225,13 +254,15 @@ func TestImportedHostileNames(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 	_, err = evaluate(t, Imported(dir, ImportOptions{Model: "m", Names: []string{"{seed:number}"}}))
-	if err == nil || strings.ContainsAny(err.Error(), "\x1b\n") || !strings.Contains(err.Error(), `\x1b[31m\n<script>`) {
+	if err == nil || strings.ContainsAny(err.Error(), "\x1b\n") ||
+		!strings.Contains(err.Error(), `\x1b[31m\n<script>`) {
 		t.Errorf("%q", err)
 	}
 	if err := os.WriteFile(filepath.Join(dir, "\xff\xfe_1.png"), onePixel(t, 1), 0o644); err != nil {
 		t.Skip("the file system refuses such a name: ", err)
 	}
-	if _, err := evaluate(t, Imported(dir, ImportOptions{Model: "m", Names: names})); err == nil || !strings.Contains(err.Error(), `are no UTF-8: "\xff\xfe_1.png"; rename`) {
+	if _, err := evaluate(t, Imported(dir, ImportOptions{Model: "m", Names: names})); err == nil ||
+		!strings.Contains(err.Error(), `are not UTF-8: "\xff\xfe_1.png"; rename`) {
 		t.Error(err)
 	}
 }

@@ -2,9 +2,8 @@ package datasets
 
 import (
 	"fmt"
-	"slices"
 
-	"antipode/kernel/client"
+	"antipode/datasets/table"
 )
 
 // RenameArgs are the arguments of [Table.Rename].
@@ -13,20 +12,18 @@ type RenameArgs struct {
 	To   string `json:"to"`
 }
 
-// Rename gives a column another name, for example the one that a stage or metric expects. The new name must not be taken.
+// Rename changes a column's name, for example to the one that a stage or metric expects. The new name must not exist.
 func (t Table) Rename(from, to string) Table {
 	t = t.Need(from, "")
 	if t.err != nil || from == to {
 		return t
 	}
 	columns := t.Columns()
-	named := func(name string) func(client.ColumnSpec) bool {
-		return func(c client.ColumnSpec) bool { return c.Name == name }
+	if to == "" || table.Position(columns, to) >= 0 {
+		return t.Fail(fmt.Errorf("Rename(%q, %q): the new name is empty or exists (columns: %s)", from, to,
+			table.NameList(columns)))
 	}
-	if to == "" || slices.ContainsFunc(columns, named(to)) {
-		return t.Fail(fmt.Errorf("Rename(%q, %q): the new name is empty or taken (there are: %s)", from, to, client.NameList(columns)))
-	}
-	if at := slices.IndexFunc(columns, named(from)); at >= 0 {
+	if at := table.Position(columns, from); at >= 0 {
 		columns[at].Name = to
 	}
 	out := New("rename", RenameArgs{from, to}, columns, t)
@@ -40,7 +37,8 @@ type RemovePrefixArgs struct {
 	Prefix string `json:"prefix"`
 }
 
-// RemovePrefix takes a beginning off the texts of a column, with the white space after it: "the crest is round" becomes "round". A text that begins otherwise stays.
+// RemovePrefix removes a prefix and the white space after it from the texts of a column: "the crest is round" becomes
+// "round". Texts without the prefix are unchanged.
 func (t Table) RemovePrefix(column, prefix string) Table {
-	return t.Need(column, client.Text).Derive("remove-prefix", RemovePrefixArgs{column, prefix})
+	return t.Need(column, table.KindText).Derive("remove-prefix", RemovePrefixArgs{column, prefix})
 }

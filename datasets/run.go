@@ -8,11 +8,12 @@ import (
 	"strings"
 	"time"
 
+	"antipode/datasets/table"
 	"antipode/kernel/cell"
 	"antipode/kernel/client"
 )
 
-// Rows runs the table and gives its rows.
+// Rows runs the table and returns its rows.
 func (t Table) Rows(ctx context.Context) (*Frame, error) {
 	if t.frame != nil {
 		return t.frame, nil
@@ -24,12 +25,13 @@ func (t Table) Rows(ctx context.Context) (*Frame, error) {
 	return res.Frame, nil
 }
 
-// RunE runs the table without fetching its rows, and says what was done.
+// RunE runs the table without fetching its rows and returns the counts of rows and items.
 func (t Table) RunE(ctx context.Context) (*client.Result, error) {
 	return t.request(ctx, client.Request{Counts: true}, false)
 }
 
-// Run runs the table and prints one line: rows, items computed, items found in the store. In a notebook a failure prints one line and ends the cell.
+// Run runs the table and prints one line: the numbers of rows, of items computed, and of items found in the store. On
+// failure it ends a notebook cell with one line, and panics elsewhere.
 func (t Table) Run() {
 	ctx, stop := cell.Context()
 	defer stop()
@@ -45,7 +47,7 @@ func (t Table) Run() {
 	cell.Print(Summary(name, res))
 }
 
-// Summary is the line that [Table.Run] prints.
+// Summary returns the line that [Table.Run] prints.
 func Summary(name string, res *client.Result) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %d rows", name, res.Rows)
@@ -59,12 +61,12 @@ func Summary(name string, res *client.Result) string {
 	return b.String()
 }
 
-// SaveE runs the table and writes it to a file: .parquet or .csv.
+// SaveE is [Table.Save] for programs: it returns errors.
 func (t Table) SaveE(ctx context.Context, path string) (*client.Result, error) {
 	switch strings.ToLower(filepath.Ext(path)) {
 	case ".parquet", ".csv":
 	default:
-		return nil, fmt.Errorf("cannot save to %s: give a name that ends in .parquet or .csv", path)
+		return nil, fmt.Errorf("save %s: unknown format; use a name that ends in .parquet or .csv", path)
 	}
 	abs, err := filepath.Abs(path)
 	if err != nil {
@@ -73,7 +75,8 @@ func (t Table) SaveE(ctx context.Context, path string) (*client.Result, error) {
 	return t.request(ctx, client.Request{Counts: true, Save: abs, AllColumns: true}, false)
 }
 
-// Save runs the table and writes it to a file: .parquet or .csv. In a notebook a failure prints one line and ends the cell.
+// Save runs the table and writes it to a .parquet or .csv file. On failure it ends a notebook cell with one line, and
+// panics elsewhere.
 func (t Table) Save(path string) {
 	ctx, stop := cell.Context()
 	defer stop()
@@ -85,8 +88,7 @@ func (t Table) Save(path string) {
 	cell.Print(Summary(filepath.Base(path), res))
 }
 
-// request sends the plan to the executor. estimate says that the caller did not ask for the work by name, so that a long
-// run is announced first.
+// request sends the plan to the executor. With estimate, work of more than a minute is announced with one line.
 func (t Table) request(ctx context.Context, req client.Request, estimate bool) (*client.Result, error) {
 	plan, err := t.Plan()
 	if err != nil {
@@ -101,7 +103,7 @@ func (t Table) request(ctx context.Context, req client.Request, estimate bool) (
 	bar := cell.NewProgress()
 	defer bar.Close()
 	announced := !estimate
-	res, err := exec.Run(ctx, req, func(p client.Progress) {
+	res, err := exec.Run(ctx, req, func(p table.Progress) {
 		if left := p.Left(); !announced && left > time.Minute {
 			say(fmt.Sprintf("%s: %d items, about %.0f min", p.Stage, p.Total-p.Done, left.Minutes()))
 			announced = true
@@ -112,7 +114,7 @@ func (t Table) request(ctx context.Context, req client.Request, estimate bool) (
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		var remote *client.Error
+		var remote *table.Error
 		if errors.As(err, &remote) {
 			return nil, remote
 		}

@@ -10,18 +10,19 @@ import (
 	"github.com/rivo/uniseg"
 
 	"antipode/datasets/mask"
+	"antipode/datasets/table"
 	"antipode/internal/thumb"
 	"antipode/kernel/cell"
-	"antipode/kernel/client"
 )
 
-// How many rows [Table.Print] and [Table.Show] show.
+// The number of rows of [Table.Print] and [Table.Show].
 const (
 	printRows = 20
 	showRows  = 10
 )
 
-// Print runs the table and prints its first 20 rows as text.
+// Print runs the table and prints its first 20 rows as text. On failure it ends a notebook cell with one line, and
+// panics elsewhere.
 func (t Table) Print() {
 	inCell(func(ctx context.Context) error {
 		f, err := t.Rows(ctx)
@@ -32,11 +33,11 @@ func (t Table) Print() {
 	})
 }
 
-// Show runs the table and shows its first 10 rows and its size: in a notebook as an HTML table with thumbnails, elsewhere
-// as text. In a notebook a failure prints one line and ends the cell.
+// Show runs the table and shows its first 10 rows and its size: in a notebook as an HTML table with thumbnails,
+// elsewhere as text. On failure it ends a notebook cell with one line, and panics elsewhere.
 func (t Table) Show() { inCell(t.ShowE) }
 
-// ShowE is Show for programs: it returns the error.
+// ShowE is [Table.Show] for programs: it returns errors.
 func (t Table) ShowE(ctx context.Context) error {
 	f, err := t.Rows(ctx)
 	if err != nil {
@@ -50,7 +51,7 @@ func (t Table) ShowE(ctx context.Context) error {
 	return nil
 }
 
-// inCell runs work under the cell's context and reports its failure to the cell.
+// inCell runs work with the cell's context; on failure it ends the cell.
 func inCell(work func(context.Context) error) {
 	ctx, stop := cell.Context()
 	defer stop()
@@ -59,7 +60,7 @@ func inCell(work func(context.Context) error) {
 	}
 }
 
-// size is the line below a shown table.
+// size returns the line below a shown table.
 func size(f *Frame) string {
 	return count(f.Len(), "row") + " × " + count(len(f.Columns), "column")
 }
@@ -71,7 +72,7 @@ func count(n int, what string) string {
 	return fmt.Sprintf("%d %s", n, what)
 }
 
-// more is the line for the rows that are not shown; "" where all are.
+// more returns the line for the rows that are not shown, "" if all are.
 func more(f *Frame, shown int) string {
 	if left := f.Len() - shown; left > 0 {
 		return "… " + count(left, "more row")
@@ -79,7 +80,7 @@ func more(f *Frame, shown int) string {
 	return ""
 }
 
-// Format writes a frame's first rows as an aligned text table; limit 0 = all.
+// Format returns a frame's first rows as an aligned text table; limit 0 = all.
 func Format(f *Frame, limit int) string {
 	n := f.Len()
 	if limit > 0 {
@@ -103,7 +104,7 @@ func Format(f *Frame, limit int) string {
 		line := ""
 		for i, s := range cells {
 			pad := strings.Repeat(" ", widths[i]-uniseg.StringWidth(s))
-			if f.Columns[i].Kind == client.Number {
+			if f.Columns[i].Kind == table.KindNumber {
 				line += pad + s + "  "
 			} else {
 				line += s + pad + "  "
@@ -119,7 +120,7 @@ func Format(f *Frame, limit int) string {
 
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// cut shortens a text to n characters, the last of them an ellipsis.
+// cut shortens a text to n characters, the last one an ellipsis.
 func cut(s string, n int) string {
 	if r := []rune(s); len(r) > n {
 		return string(r[:n-1]) + "…"
@@ -127,16 +128,16 @@ func cut(s string, n int) string {
 	return s
 }
 
-// cellText is a value as it is shown: "" for no value, whole numbers whole, images, masks and vectors by their sizes.
+// cellText formats a value: "" for no value, integers with all digits, images, masks and vectors by their sizes.
 func cellText(c *Column, row int) string {
 	switch c.Kind {
-	case client.Number:
+	case table.KindNumber:
 		return numberText(c.Numbers[row])
-	case client.Picture:
+	case table.KindImage:
 		return imageText(c.Images[row])
-	case client.Masked:
+	case table.KindMask:
 		return maskText(c.Masks[row])
-	case client.Vector:
+	case table.KindVector:
 		if c.Vectors[row] != nil {
 			return fmt.Sprintf("%d float32", len(c.Vectors[row]))
 		}
@@ -145,7 +146,7 @@ func cellText(c *Column, row int) string {
 	return c.Cell(row)
 }
 
-// numberText writes a whole number with all its digits and others with six.
+// numberText formats an integer with all its digits and other numbers with six.
 func numberText(v float64) string {
 	switch {
 	case math.IsNaN(v):
@@ -158,7 +159,7 @@ func numberText(v float64) string {
 	return strconv.FormatFloat(v, 'g', 6, 64)
 }
 
-func imageText(img client.Image) string {
+func imageText(img table.Image) string {
 	if img.Path == "" {
 		return ""
 	}
@@ -169,8 +170,8 @@ func imageText(img client.Image) string {
 	return fmt.Sprintf("image %d×%d", w, h)
 }
 
-// maskText gives the size of a mask and the share of it that is object.
-func maskText(m client.Mask) string {
+// maskText returns the size of a mask and the share of its pixels that are object.
+func maskText(m table.Mask) string {
 	if m.Counts == "" {
 		return ""
 	}

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"antipode/datasets/mask"
+	"antipode/datasets/table"
 	"antipode/kernel/client"
 )
 
@@ -35,29 +36,31 @@ func shown(t *testing.T, n int) *Frame {
 		bits.Pix[i] = i%200 < 46
 	}
 	f := textFrame("id", "prompt", "outcome", "reason")
-	var images []client.Image
-	var masks []client.Mask
+	var images []table.Image
+	var masks []table.Mask
 	var seeds, scores []float64
 	var vectors [][]float32
 	for i := range n {
 		f.Add([]string{fmt.Sprintf("i%d", i+1), `<script>alert("x")</script> & 水`, "ok", ""})
-		images, masks = append(images, client.Image{Path: good}), append(masks, mask.Encode(bits))
-		seeds, scores, vectors = append(seeds, 1e9+float64(i)), append(scores, 0.5+float64(i)/3), append(vectors, make([]float32, 768))
+		images, masks = append(images, table.Image{Path: good}), append(masks, mask.Encode(bits))
+		seeds, scores, vectors = append(seeds, 1e9+float64(i)), append(scores, 0.5+float64(i)/3),
+			append(vectors, make([]float32, 768))
 	}
-	images[1], masks[1], seeds[1], scores[1], vectors[1] = client.Image{}, client.Mask{}, math.NaN(), math.NaN(), nil
-	images[2] = client.Image{Path: filepath.Join(t.TempDir(), "gone.png")}
+	images[1], masks[1], seeds[1], scores[1], vectors[1] = table.Image{}, table.Mask{}, math.NaN(), math.NaN(), nil
+	images[2] = table.Image{Path: filepath.Join(t.TempDir(), "gone.png")}
 	f.Columns[2].Texts[1], f.Columns[3].Texts[1] = "refused", strings.Repeat("because ", 60)
-	return f.With(client.ImageColumn("image", images), client.MaskColumn("mask", masks), client.NumberColumn("seed", seeds),
-		client.NumberColumn("score", scores), client.VectorColumn("full", vectors))
+	return f.With(table.ImageColumn("image", images), table.MaskColumn("mask", masks),
+		table.NumberColumn("seed", seeds),
+		table.NumberColumn("score", scores), table.VectorColumn("full", vectors))
 }
 
 // textFrame is a frame of text columns.
 func textFrame(names ...string) *Frame {
-	specs := make([]client.ColumnSpec, len(names))
+	specs := make([]table.ColumnSpec, len(names))
 	for i, name := range names {
-		specs[i] = client.ColumnSpec{Name: name, Kind: client.Text}
+		specs[i] = table.ColumnSpec{Name: name, Kind: table.KindText}
 	}
-	return client.NewFrame(specs)
+	return table.NewFrame(specs)
 }
 
 func TestShownHTML(t *testing.T) {
@@ -99,7 +102,7 @@ func TestShownHTMLIsBounded(t *testing.T) {
 	if got := cellHTML(f.Column("image"), 0, &room); got != "<bdi>image 200×100</bdi>" {
 		t.Errorf("an image without room: %s", got)
 	}
-	huge := client.Mask{Size: [2]int{60000, 60000}, Counts: "0"}
+	huge := table.Mask{Size: [2]int{60000, 60000}, Counts: "0"}
 	if got := maskPNG(huge); got != nil {
 		t.Errorf("a mask of 3.6 gigapixels is drawn")
 	}
@@ -112,7 +115,8 @@ func TestShownText(t *testing.T) {
 	if len(lines) != 5 || lines[3] != "… 10 more rows" || lines[4] != "12 rows × 9 columns" {
 		t.Fatalf("%d lines:\n%s", len(lines), text)
 	}
-	for _, want := range []string{"image 200×100  mask 200×100, 23 %  1000000000    0.5  768 float32", "refused  because because because"} {
+	for _, want := range []string{"image 200×100  mask 200×100, 23 %  1000000000    0.5  768 float32",
+		"refused  because because because"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}
@@ -120,7 +124,8 @@ func TestShownText(t *testing.T) {
 	if one := size(f.Pick([]int{0})); one != "1 row × 9 columns" {
 		t.Error(one)
 	}
-	for v, want := range map[float64]string{4294967295: "4294967295", -3: "-3", 0.123456789: "0.123457", 1234567.89: "1234567.9", 1e300: "1e+300"} {
+	for v, want := range map[float64]string{4294967295: "4294967295", -3: "-3", 0.123456789: "0.123457",
+		1234567.89: "1234567.9", 1e300: "1e+300"} {
 		if got := numberText(v); got != want {
 			t.Errorf("%v: %s, want %s", v, got, want)
 		}
@@ -130,17 +135,18 @@ func TestShownText(t *testing.T) {
 // slow is an executor that reports work for some minutes and returns a frame.
 type slow struct{ frame *Frame }
 
-func (s slow) Run(_ context.Context, _ client.Request, progress func(client.Progress)) (*client.Result, error) {
+func (s slow) Run(_ context.Context, _ client.Request, progress func(table.Progress)) (*client.Result, error) {
 	for done := range 2 {
-		progress(client.Progress{Stage: "segment archipelago-clipseg", Done: done, Total: 189, Rate: 1.2})
+		progress(table.Progress{Stage: "segment archipelago-clipseg", Done: done, Total: 189, Rate: 1.2})
 	}
 	return &client.Result{Frame: s.frame, Rows: s.frame.Len()}, nil
 }
 
-// Before more than a minute of work Show says once how much it is; Run, which asks for the work by name, does not.
+// TestEstimate: Show prints one estimate before more than a minute of work; Run, an explicit request for it, does not.
 func TestEstimate(t *testing.T) {
+	before := client.Registered()
 	client.Register(slow{shown(t, 3)})
-	t.Cleanup(func() { client.Register(nil) })
+	t.Cleanup(func() { client.Register(before) })
 	table := New("slow", nil, nil)
 	for name, work := range map[string]func(){"show": table.Show, "print": table.Print, "run": table.Run} {
 		said := captured(t, &os.Stderr, func() { captured(t, &os.Stdout, work) })

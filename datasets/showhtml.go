@@ -11,29 +11,29 @@ import (
 	"strings"
 
 	"antipode/datasets/mask"
+	"antipode/datasets/table"
 	"antipode/internal/thumb"
 	"antipode/kernel/cell"
-	"antipode/kernel/client"
 )
 
-// Sizes of what a shown table holds.
+// Sizes of thumbnails and texts in a shown table.
 const (
 	thumbSide    = 64     // CSS pixels of the longer side
 	thumbDots    = 96     // pixels of the longer side, for dense screens
-	thumbBytes   = 80_000 // of all thumbnails, as base64 characters; later rows then have the sizes of the images
-	longText     = 200    // characters of a text cell; its title has longTitle
+	thumbBytes   = 80_000 // of all thumbnails, as base64 characters; further images are shown as text
+	longText     = 200    // characters of a text cell; its tooltip has longTitle
 	longTitle    = 1000
 	thumbQuality = 75
 	maxMask      = 100_000_000 // pixels of a mask that is drawn
 )
 
-// Styles that suit light and dark pages: the text has the color of the page.
+// Styles for light and dark pages: text has the color of the page.
 const (
 	faint    = "opacity:.6"
 	hairline = "1px solid rgba(128,128,128,.4)"
 )
 
-// tableHTML writes a frame's first rows as an HTML table without script, with thumbnails; text from data is escaped.
+// tableHTML returns a frame's first rows as an HTML table with thumbnails and without scripts; data is escaped.
 func tableHTML(f *Frame, limit int) string {
 	n := min(f.Len(), limit)
 	room := thumbBytes
@@ -41,7 +41,7 @@ func tableHTML(f *Frame, limit int) string {
 	const style = "border-collapse:collapse;margin-left:0;font-size:12px;font-variant-numeric:tabular-nums"
 	b.WriteString(`<table style="` + style + `">` + "\n" + `<thead><tr style="border-bottom:1px solid">`)
 	align := func(c *Column) string {
-		if c.Kind == client.Number {
+		if c.Kind == table.KindNumber {
 			return "right"
 		}
 		return "left"
@@ -55,7 +55,8 @@ func tableHTML(f *Frame, limit int) string {
 		b.WriteString(`<tr style="border-bottom:` + hairline + `">`)
 		for i := range f.Columns {
 			c := &f.Columns[i]
-			fmt.Fprintf(&b, `<td style="text-align:%s;padding:3px 10px%s">%s</td>`, align(c), width(c, r), cellHTML(c, r, &room))
+			fmt.Fprintf(&b, `<td style="text-align:%s;padding:3px 10px%s">%s</td>`, align(c), width(c, r),
+				cellHTML(c, r, &room))
 		}
 		b.WriteString("</tr>\n")
 	}
@@ -68,47 +69,47 @@ func tableHTML(f *Frame, limit int) string {
 	return b.String()
 }
 
-// width is the style that keeps a column wide enough for its images and sentences: pages squeeze both in wide tables.
+// width returns the style that keeps a column of images or sentences from being narrowed in wide tables.
 func width(c *Column, row int) string {
 	switch {
-	case c.Kind == client.Picture || c.Kind == client.Masked:
+	case c.Kind == table.KindImage || c.Kind == table.KindMask:
 		return fmt.Sprintf(";min-width:%dpx", thumbSide)
-	case c.Kind == client.Text && len(c.Texts[row]) > 24:
+	case c.Kind == table.KindText && len(c.Texts[row]) > 24:
 		return ";min-width:14em"
 	}
 	return ""
 }
 
-// cellHTML is a value in a table. room is what thumbnails may still take.
+// cellHTML formats a value. room is the number of characters left for thumbnails.
 func cellHTML(c *Column, row int, room *int) string {
 	text := cellText(c, row)
 	if text == "" {
-		if c.Kind == client.Text {
+		if c.Kind == table.KindText {
 			return ""
 		}
 		return `<span style="` + faint + `">none</span>`
 	}
 	switch c.Kind {
-	case client.Picture:
+	case table.KindImage:
 		if img, err := thumb.Load(c.Images[row].Path); err == nil {
 			var small bytes.Buffer
 			if jpeg.Encode(&small, thumb.Within(img, thumbDots), &jpeg.Options{Quality: thumbQuality}) == nil {
 				return thumbnail("image/jpeg", small.Bytes(), img.Rect.Size(), text, room)
 			}
 		}
-	case client.Masked:
+	case table.KindMask:
 		if data := maskPNG(c.Masks[row]); data != nil {
 			at := image.Pt(c.Masks[row].Size[1], c.Masks[row].Size[0])
 			_, share, _ := strings.Cut(text, ", ")
 			return thumbnail("image/png", data, at, text, room) + `<div style="white-space:nowrap">` + share + "</div>"
 		}
-	case client.Text:
+	case table.KindText:
 		return longHTML(c.Texts[row])
 	}
 	return escaped(text)
 }
 
-// longHTML is a text cell, shortened with the whole text as its title.
+// longHTML formats a text cell, shortened with the whole text as its tooltip.
 func longHTML(text string) string {
 	text = oneLine(text)
 	short := cut(text, longText)
@@ -118,7 +119,7 @@ func longHTML(text string) string {
 	return `<span title="` + html.EscapeString(cut(text, longTitle)) + `">` + escaped(short) + "</span>"
 }
 
-// thumbnail is an image in a table cell, as large as its sides allow; its description where no room is left.
+// thumbnail returns an image in a table cell, or its description if no room is left.
 func thumbnail(mime string, data []byte, size image.Point, text string, room *int) string {
 	if *room -= len(data) * 4 / 3; *room < 0 {
 		return escaped(text)
@@ -129,8 +130,8 @@ func thumbnail(mime string, data []byte, size image.Point, text string, room *in
 	return strings.Replace(cell.Image(mime, data, text), "<img ", shape, 1)
 }
 
-// maskPNG draws a mask, white on gray and small; nil where it cannot be read.
-func maskPNG(m client.Mask) []byte {
+// maskPNG draws a small mask, white on gray; nil if the mask cannot be decoded.
+func maskPNG(m table.Mask) []byte {
 	if m.Size[0]*m.Size[1] > maxMask {
 		return nil
 	}
@@ -157,5 +158,5 @@ func maskPNG(m client.Mask) []byte {
 	return b.Bytes()
 }
 
-// escaped makes text safe for an HTML element and keeps its writing direction to itself.
+// escaped escapes text for an HTML element and isolates its writing direction.
 func escaped(text string) string { return "<bdi>" + html.EscapeString(text) + "</bdi>" }

@@ -9,66 +9,67 @@ import (
 	"os"
 	"path/filepath"
 	"sort"
-	"sync"
 
-	"antipode/kernel/client"
+	"antipode/datasets/operation"
+	"antipode/datasets/table"
 )
 
-// SourceEnv is what evaluating a source may use.
+// SourceEnv is the environment of a source's evaluation.
 type SourceEnv struct {
 	Home string                           // the store's folder
-	Note func(format string, args ...any) // a line for the user that travels with the result
+	Note func(format string, args ...any) // adds a line for the user to the result
 }
 
-// SourceFunc reads a source: what a plan whose first operation is a data set's gives.
+// SourceFunc evaluates a source, the first operation of a plan.
 type SourceFunc func(ctx context.Context, args json.RawMessage, env SourceEnv) (*Frame, error)
 
-var (
-	sourcesMu sync.Mutex
-	sources   = map[string]SourceFunc{}
-)
-
-// RegisterSource makes a source known to the side that evaluates plans, under its operation. Packages of data sets call
-// it from init. It panics on a second registration: that is a mistake in the program.
+// RegisterSource registers the source of a data set for evaluation. It panics if the name is taken.
 func RegisterSource(op string, f SourceFunc) {
-	sourcesMu.Lock()
-	defer sourcesMu.Unlock()
-	if _, twice := sources[op]; twice {
-		panic(fmt.Sprintf("datasets: source %q registered twice", op))
-	}
-	sources[op] = f
+	operation.Register(op, func(ctx context.Context, call Call, args json.RawMessage, _ []*Frame) (*Frame, error) {
+		return f(ctx, args, SourceEnv{Home: call.Home, Note: call.Notef})
+	})
 }
 
-// FindSource returns the source of that operation, nil where there is none.
+// FindSource returns the source of that name, or nil.
 func FindSource(op string) SourceFunc {
-	sourcesMu.Lock()
-	defer sourcesMu.Unlock()
-	return sources[op]
+	e := operation.EvaluatorOf(op)
+	if e == nil {
+		return nil
+	}
+	return func(ctx context.Context, args json.RawMessage, env SourceEnv) (*Frame, error) {
+		return e(ctx, Call{Home: env.Home, Note: env.Note}, args, nil)
+	}
 }
 
 // ReadFileArgs are the arguments of the sources that read one file or folder.
 type ReadFileArgs struct {
-	Path  string              `json:"path"`            // absolute
-	Root  string              `json:"root,omitempty"`  // folder that images and masks may lie in; "" = the file's own
-	Kinds []client.ColumnSpec `json:"kinds,omitempty"` // of a CSV all columns, as its first rows show them; of a Parquet file those read as text
+	Path string `json:"path"`           // absolute
+	Root string `json:"root,omitempty"` // folder of images and masks; "" = the file's own
+	// of a CSV file all columns; of a Parquet file those read as text
+	Kinds []table.ColumnSpec `json:"kinds,omitempty"`
 }
 
-// Root lets a table's images and masks lie anywhere in a parent folder instead of the table's own; see [CSV].
-type Root string
+// FileOptions are the options of [CSV] and [Parquet].
+type FileOptions struct {
+	// Root is the folder that the table's images and masks must be located in; "" = the table's own folder.
+	Root string
+}
 
-// The columns whose kind their name decides; see the columns contract in ARCHITECTURE.md.
+// The columns of the column contract in ARCHITECTURE.md, by kind.
 var (
-	textNames   = []string{"id", "image_id", "object", "region", "country", "group", "axis", "language", "prompt", "prompt_id", "template", "intervention", "caption", "source", "model", "outcome", "reason"}
+	textNames = []string{"id", "image_id", "object", "region", "country", "group", "axis", "language", "prompt",
+		"prompt_id", "template", "intervention", "caption", "source", "model", "outcome", "reason"}
 	numberNames = []string{"seed"}
-	vectorNames = []string{"full", "object_only", "background_only", "clip_image", "clip_text", "blip2_image", "blip2_text", "text"}
+	vectorNames = []string{"full", "object_only", "background_only", "clip_image", "clip_text", "blip2_image",
+		"blip2_text", "text"}
 )
 
-// Parquet is the table in a Parquet file, such as [Table.Save], pandas, polars and the datasets library of Hugging Face
-// write. Its columns are known when it runs. Columns have the kinds that their names have in a [CSV]: image and mask may be
-// paths, id is text though it be stored as integers. An image may also be stored as its file's bytes, alone or in a struct of
-// bytes and path. A column that no table holds, such as a nested one, is left out with a note.
-func Parquet(path string, root ...Root) Table {
-	args, t := fileArgs(path, root)
+// Parquet returns the table of a Parquet file, as [Table.Save], pandas, polars and the Hugging Face library datasets
+// write it. Its columns are known when it runs and have the kinds that their names have in a [CSV]: image and mask may
+// be paths, and id is text even if it is stored as integers. An image may also be stored as its file's bytes, alone or
+// in a struct of bytes and path. Columns without a kind, such as nested ones, are left out with a note.
+func Parquet(path string, options ...FileOptions) Table {
+	args, t := fileArgs("Parquet", path, options)
 	if t.err != nil {
 		return t
 	}
@@ -78,12 +79,12 @@ func Parquet(path string, root ...Root) Table {
 	return New("parquet", args, nil).Open().Named(filepath.Base(path))
 }
 
-// Folder is the table of the images in a folder and the folders below it (.jpg .jpeg .jfif .png .gif .webp .tif .tiff .bmp;
-// of an animation or a file of several pages the first image), sorted by path: columns id (the path below the folder, with
-// /), image, and folder (the folder below it that holds the image, "" for the folder itself). A note tells how many files
-// of other kinds there are.
+// Folder returns the table of the images in a folder and its subfolders (.jpg .jpeg .jfif .png .gif .webp .tif .tiff
+// .bmp; the first image of an animation or of several pages), sorted by path: columns id (the path relative to the
+// folder, with /), image, and folder (the first folder of id, "" for images in the folder itself). A note reports the
+// number of files of other kinds.
 func Folder(path string) Table {
-	args, t := fileArgs(path, nil)
+	args, t := fileArgs("Folder", path, nil)
 	if t.err != nil {
 		return t
 	}
@@ -94,25 +95,25 @@ func Folder(path string) Table {
 	if !info.IsDir() {
 		return t.Fail(fmt.Errorf("%s is a file, not a folder", path))
 	}
-	return New("folder", args, []client.ColumnSpec{{Name: "id", Kind: client.Text}, {Name: "image", Kind: client.Picture}, {Name: "folder", Kind: client.Text}}).Named(filepath.Base(path))
+	return New("folder", args, []table.ColumnSpec{{Name: "id", Kind: table.KindText},
+		{Name: "image", Kind: table.KindImage}, {Name: "folder", Kind: table.KindText}}).Named(filepath.Base(path))
 }
 
-func fileArgs(path string, root []Root) (ReadFileArgs, Table) {
-	if IsURL(path) {
-		return ReadFileArgs{}, Table{}.Fail(notFetched(path))
+func fileArgs(verb, path string, options []FileOptions) (ReadFileArgs, Table) {
+	o, err := table.One(options)
+	var args ReadFileArgs
+	switch {
+	case err != nil:
+	case IsURL(path):
+		err = notFetched(path)
+	default:
+		args.Path, err = filepath.Abs(path)
 	}
-	abs, err := filepath.Abs(path)
+	if err == nil && o.Root != "" {
+		args.Root, err = filepath.Abs(o.Root)
+	}
 	if err != nil {
-		return ReadFileArgs{}, Table{}.Fail(fmt.Errorf("%s: %w", path, err))
-	}
-	args := ReadFileArgs{Path: abs}
-	for _, r := range root {
-		if r == "" {
-			continue
-		}
-		if args.Root, err = filepath.Abs(string(r)); err != nil {
-			return args, Table{}.Fail(fmt.Errorf("%s: %w", r, err))
-		}
+		return args, Table{}.Fail(fmt.Errorf("%s: %w", verb, err))
 	}
 	return args, Table{}
 }
@@ -125,7 +126,7 @@ func plainPathError(err error) error {
 	return err
 }
 
-// FromFrame is the table of rows that are already in memory.
+// FromFrame returns the table of a frame.
 func FromFrame(f *Frame) Table {
 	if f == nil {
 		return Table{}.Fail(fmt.Errorf("FromFrame: no frame"))
@@ -136,10 +137,10 @@ func FromFrame(f *Frame) Table {
 	return Table{frame: f, columns: f.Specs()}
 }
 
-// FromRows is the table of rows given as maps from column name to value: text, int, float64 or []float32. The columns are sorted by
-// name, id first; a column missing from a row holds no value there.
+// FromRows returns the table of rows given as maps from column name to value: a string, int, float64 or []float32. The
+// columns are sorted by name, id first. A row has no value in the columns that are missing from its map.
 func FromRows(rows []map[string]any) Table {
-	names := map[string]client.Kind{}
+	names := map[string]table.Kind{}
 	for i, row := range rows {
 		for name, v := range row {
 			kind, err := kindOf(v)
@@ -147,7 +148,8 @@ func FromRows(rows []map[string]any) Table {
 				return Table{}.Fail(fmt.Errorf("FromRows: row %d, column %q: %w", i+1, name, err))
 			}
 			if old, known := names[name]; known && old != kind {
-				return Table{}.Fail(fmt.Errorf("FromRows: row %d, column %q: %s, but %s in an earlier row", i+1, name, kind, old))
+				return Table{}.Fail(fmt.Errorf("FromRows: row %d, column %q: %s, but %s in an earlier row", i+1, name,
+					kind, old))
 			}
 			names[name] = kind
 		}
@@ -164,7 +166,7 @@ func FromRows(rows []map[string]any) Table {
 	})
 	f := &Frame{}
 	for _, name := range order {
-		c := Column{ColumnSpec: client.ColumnSpec{Name: name, Kind: names[name]}}
+		c := Column{ColumnSpec: table.ColumnSpec{Name: name, Kind: names[name]}}
 		for _, row := range rows {
 			switch v := row[name].(type) {
 			case string:
@@ -177,9 +179,9 @@ func FromRows(rows []map[string]any) Table {
 				c.Vectors = append(c.Vectors, v)
 			default:
 				switch c.Kind {
-				case client.Text:
+				case table.KindText:
 					c.Texts = append(c.Texts, "")
-				case client.Number:
+				case table.KindNumber:
 					c.Numbers = append(c.Numbers, math.NaN())
 				default:
 					c.Vectors = append(c.Vectors, nil)
@@ -191,19 +193,19 @@ func FromRows(rows []map[string]any) Table {
 	return FromFrame(f)
 }
 
-func kindOf(v any) (client.Kind, error) {
+func kindOf(v any) (table.Kind, error) {
 	switch v.(type) {
 	case string:
-		return client.Text, nil
+		return table.KindText, nil
 	case int, float64:
-		return client.Number, nil
+		return table.KindNumber, nil
 	case []float32:
-		return client.Vector, nil
+		return table.KindVector, nil
 	}
-	return "", fmt.Errorf("a %T; give text, a number or a []float32", v)
+	return "", fmt.Errorf("a %T; use a string, an int, a float64 or a []float32", v)
 }
 
-// RowsArgs carries rows inside a plan, as an encoded frame.
+// RowsArgs are the arguments of the operation rows: an encoded frame.
 type RowsArgs struct {
 	Frame []byte `json:"frame"`
 }

@@ -9,31 +9,30 @@ import (
 	"slices"
 	"strings"
 
+	"antipode/datasets/table"
 	"antipode/kernel/cell"
-	"antipode/kernel/client"
 )
 
-// Frame is a table's rows in memory; see [client.Frame].
-type Frame = client.Frame
+// Frame is a table's rows in memory; see [table.Frame].
+type Frame = table.Frame
 
 // Column is one column of a [Frame].
-type Column = client.Column
+type Column = table.Column
 
-// Table is a plan for rows and columns: inert, immutable, free to copy. The zero Table is an error when it is run.
+// Table is a lazy plan for rows and columns. It is immutable and may be copied. Running the zero Table is an error.
 type Table struct {
-	plan    *client.Plan
-	columns []client.ColumnSpec
-	open    bool // the columns are not all known before the plan runs (Parquet files, extra CSV columns of a metric)
+	plan    *table.Plan
+	columns []table.ColumnSpec
+	open    bool // some columns are known only when the plan runs (Parquet files)
 	name    string
-	frame   *client.Frame // rows that are in memory already; plan is then made only where another table reads this one
+	frame   *table.Frame // rows in memory; if set, the plan is made only when another table reads this one
 	err     error
 }
 
-// New makes a table from a plan's parts: what packages that add stages and metrics build on. op names the operation,
-// args is marshalled as its arguments, columns are those of the result. Of several inputs the first one in error
-// makes the result an error.
-func New(op string, args any, columns []client.ColumnSpec, inputs ...Table) Table {
-	t := Table{columns: columns, plan: &client.Plan{Op: op, Line: callerLine()}}
+// New returns the table of an operation, for packages that add stages and metrics. args is marshaled as the operation's
+// arguments, columns are the columns of the result. If an input is in error, so is the result.
+func New(op string, args any, columns []table.ColumnSpec, inputs ...Table) Table {
+	t := Table{columns: columns, plan: &table.Plan{Op: op, Line: callerLine()}}
 	for _, in := range inputs {
 		if in.err != nil {
 			return Table{err: in.err}
@@ -54,13 +53,23 @@ func New(op string, args any, columns []client.ColumnSpec, inputs ...Table) Tabl
 	return t
 }
 
-// Open says that the table may hold more columns than [Table.Columns] lists, known only when it runs.
+// Secret notes that the table's operation needs an environment variable; see [table.Plan.Secrets].
+func (t Table) Secret(name string) Table {
+	if t.err == nil {
+		plan := *t.plan
+		plan.Secrets = append(slices.Clone(plan.Secrets), name)
+		t.plan = &plan
+	}
+	return t
+}
+
+// Open returns the table, marked as one that may have more columns than [Table.Columns] lists when it runs.
 func (t Table) Open() Table {
 	t.open = true
 	return t
 }
 
-// Fail returns the table in error: it and all that is made from it report err when run, with the line that made it.
+// Fail returns the table in error: it and every table derived from it return err, with the line of the caller.
 func (t Table) Fail(err error) Table {
 	if t.err != nil {
 		return t
@@ -76,8 +85,8 @@ func (t Table) fail(err error) Table {
 	return Table{err: err}
 }
 
-// Plan is what the table asks for, or why it cannot be asked for.
-func (t Table) Plan() (*client.Plan, error) {
+// Plan returns the table's plan, or its error.
+func (t Table) Plan() (*table.Plan, error) {
 	if t.err != nil {
 		return nil, t.err
 	}
@@ -87,53 +96,54 @@ func (t Table) Plan() (*client.Plan, error) {
 			return nil, err
 		}
 		args, err := json.Marshal(RowsArgs{buf.Bytes()})
-		return &client.Plan{Op: "rows", Args: args}, err
+		return &table.Plan{Op: "rows", Args: args}, err
 	}
 	if t.plan == nil {
-		return nil, fmt.Errorf("this table was never made: a zero datasets.Table has no rows to give")
+		return nil, fmt.Errorf("the table is the zero datasets.Table; assign a table to the variable first")
 	}
 	return t.plan, nil
 }
 
-// Err is why the table cannot run, or nil.
+// Err returns the table's error, or nil.
 func (t Table) Err() error { return t.err }
 
-// Columns are the table's columns as known without running it.
-func (t Table) Columns() []client.ColumnSpec { return slices.Clone(t.columns) }
+// Columns returns the columns that are known without running the table.
+func (t Table) Columns() []table.ColumnSpec { return slices.Clone(t.columns) }
 
-// Named gives the table a name for messages and results.
+// Named returns the table with a name for messages.
 func (t Table) Named(name string) Table {
 	t.name = name
 	return t
 }
 
-// Need returns the table, in error if it lacks a column of that name and kind. An open table passes: it is checked when it runs.
-func (t Table) Need(name string, kind client.Kind) Table {
+// Need returns the table, in error if it has no column of that name and kind; "" = any kind. An open table is checked
+// when it runs.
+func (t Table) Need(name string, kind table.Kind) Table {
 	if t.err != nil {
 		return t
 	}
-	for _, c := range t.columns {
-		if c.Name == name {
-			if kind != "" && c.Kind != kind {
-				return t.fail(fmt.Errorf("column %q holds %s values, not %s", name, c.Kind, kind))
-			}
-			return t
+	switch at := table.Position(t.columns, name); {
+	case at >= 0 && kind != "" && t.columns[at].Kind != kind:
+		return t.fail(fmt.Errorf("column %q holds %s values, not %s", name, t.columns[at].Kind, kind))
+	case at < 0 && !t.open:
+		err := table.NoColumn(name, t.columns)
+		if t.plan != nil {
+			err = t.plan.InFiles(err)
 		}
+		return t.fail(err)
 	}
-	if t.open {
-		return t
-	}
-	return t.fail(client.NoColumn(name, t.columns))
+	return t
 }
 
-// IsOpen says whether the table may hold columns that are known only when it runs.
+// IsOpen reports whether the table may have columns that are known only when it runs.
 func (t Table) IsOpen() bool { return t.open }
 
-// Derive makes a table that has this one's columns plus added ones (an added column replaces one of its name): what a row-wise stage gives.
-func (t Table) Derive(op string, args any, added ...client.ColumnSpec) Table {
+// Derive returns the table of a row-wise operation: this table's columns and the added ones. An added column replaces
+// one of the same name.
+func (t Table) Derive(op string, args any, added ...table.ColumnSpec) Table {
 	columns := slices.Clone(t.columns)
 	for _, a := range added {
-		if at := slices.IndexFunc(columns, func(c client.ColumnSpec) bool { return c.Name == a.Name }); at >= 0 {
+		if at := table.Position(columns, a.Name); at >= 0 {
 			columns[at] = a
 		} else {
 			columns = append(columns, a)
@@ -145,15 +155,15 @@ func (t Table) Derive(op string, args any, added ...client.ColumnSpec) Table {
 	return out
 }
 
-// callerLine is the first line outside this project's packages on the way here: the user's own line, "file.go:12". In a
-// notebook it is the whole path of the cell's program, which GoNB turns into the cell's number and line.
+// callerLine returns the line of the user's program, "file.go:12": the first caller outside this module. In a notebook
+// it contains the whole path, which GoNB replaces by the cell's number and line.
 func callerLine() string {
 	pcs := make([]uintptr, 24)
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs)])
 	for {
 		f, more := frames.Next()
 		if f.Function == "" || strings.HasPrefix(f.Function, "antipode/kernel/commands.") {
-			return "" // a command has no line of the user's
+			return "" // commands have no user code
 		}
 		if !strings.HasPrefix(f.Function, "antipode/") && !strings.HasPrefix(f.Function, "runtime.") {
 			if cell.InNotebook() {
@@ -165,4 +175,19 @@ func callerLine() string {
 			return ""
 		}
 	}
+}
+
+// Columns returns the columns of specifications NAME:KIND, such as "id:text" and "score:number". It panics on an
+// unknown kind, which is a mistake in the program.
+func Columns(specs ...string) []table.ColumnSpec {
+	kinds := []table.Kind{table.KindText, table.KindNumber, table.KindImage, table.KindMask, table.KindVector}
+	out := make([]table.ColumnSpec, len(specs))
+	for i, s := range specs {
+		at := strings.LastIndexByte(s, ':')
+		if at < 0 || !slices.Contains(kinds, table.Kind(s[at+1:])) {
+			panic(fmt.Sprintf("datasets.Columns: %q is not NAME:KIND", s))
+		}
+		out[i] = table.ColumnSpec{Name: s[:at], Kind: table.Kind(s[at+1:])}
+	}
+	return out
 }

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"antipode/kernel/client"
+	"antipode/datasets/table"
 )
 
 func file(t *testing.T, name, content string) string {
@@ -21,7 +21,8 @@ func file(t *testing.T, name, content string) string {
 }
 
 func TestCSVKnowsItsColumns(t *testing.T) {
-	tab := CSV(file(t, "t.csv", "\xef\xbb\xbfid,image,mask,region,seed,score,full,note\na,a.png,,n,1,0.5,\"[1,2]\",7x\nb,b.png,,s,2,,,8\n"))
+	tab := CSV(file(t, "t.csv",
+		"\xef\xbb\xbfid,image,mask,region,seed,score,full,note\na,a.png,,n,1,0.5,\"[1,2]\",7x\nb,b.png,,s,2,,,8\n"))
 	if tab.Err() != nil {
 		t.Fatal(tab.Err())
 	}
@@ -29,7 +30,8 @@ func TestCSVKnowsItsColumns(t *testing.T) {
 	for _, c := range tab.Columns() {
 		got = append(got, c.Name+":"+string(c.Kind))
 	}
-	if want := "id:text image:image mask:mask region:text seed:number score:number full:vector note:text"; strings.Join(got, " ") != want {
+	if want := "id:text image:image mask:mask region:text seed:number score:number " +
+		"full:vector note:text"; strings.Join(got, " ") != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 }
@@ -44,13 +46,14 @@ func TestTablesInErrorStaySilentUntilTheyRun(t *testing.T) {
 		"twice":      {CSV(file(t, "d.csv", "id,id\n")), `two columns are called "id"`},
 		"no folder":  {Folder("none"), "none"},
 		"file":       {Folder(file(t, "f.csv", "x")), "not a folder"},
-		"zero":       {Table{}, "never made"},
-		"zero later": {Table{}.Head(1), "never made"},
+		"zero":       {Table{}, "zero datasets.Table"},
+		"zero later": {Table{}.Head(1), "zero datasets.Table"},
 		"column":     {FromRows([]map[string]any{{"id": "a"}}).Sort("nope").Head(1), `no such column: "nope"`},
-		"value":      {FromRows([]map[string]any{{"id": "a"}}).Where("id", "==", true), "give text"},
+		"value":      {FromRows([]map[string]any{{"id": "a"}}).Where("id", "==", true), "use a string"},
 		"rows":       {FromRows([]map[string]any{{"id": "a"}, {"id": 3}}), "row 2"},
-		"kind":       {FromRows([]map[string]any{{"id": "a"}}).Concat(FromRows([]map[string]any{{"id": 3}})), "in one table"},
-		"save":       {FromRows([]map[string]any{{"id": []string{"a"}}}), "[]string"},
+		"kind": {FromRows([]map[string]any{{"id": "a"}}).Concat(FromRows([]map[string]any{{"id": 3}})),
+			"in one table"},
+		"save": {FromRows([]map[string]any{{"id": []string{"a"}}}), "[]string"},
 	} {
 		_, err := c.tab.Rows(context.Background())
 		if err == nil || !strings.Contains(err.Error(), c.want) {
@@ -83,7 +86,7 @@ func TestTablesAreImmutable(t *testing.T) {
 }
 
 func TestFromFrameNeedsNoBackend(t *testing.T) {
-	f := &Frame{Columns: []Column{client.TextColumn("id", []string{"a", "b"})}}
+	f := &Frame{Columns: []Column{table.TextColumn("id", []string{"a", "b"})}}
 	got, err := FromFrame(f).Rows(context.Background())
 	if err != nil || got != f {
 		t.Errorf("%v %v", got, err)
@@ -91,7 +94,8 @@ func TestFromFrameNeedsNoBackend(t *testing.T) {
 }
 
 func TestFormat(t *testing.T) {
-	f := &Frame{Columns: []Column{client.TextColumn("region", []string{"north", "s\nouth"}), client.NumberColumn("n", []float64{1, 20})}}
+	f := &Frame{Columns: []Column{table.TextColumn("region", []string{"north", "s\nouth"}),
+		table.NumberColumn("n", []float64{1, 20})}}
 	want := "region   n\nnorth    1\ns outh  20\n"
 	if got := Format(f, 0); got != want {
 		t.Errorf("%q, want %q", got, want)

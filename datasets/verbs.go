@@ -6,10 +6,10 @@ import (
 	"slices"
 	"strings"
 
-	"antipode/kernel/client"
+	"antipode/datasets/table"
 )
 
-// WhereArgs, and the other ...Args, are the arguments of the verbs as a plan carries them.
+// WhereArgs and the other ...Args types are the arguments of the verbs in a plan.
 type (
 	WhereArgs struct {
 		Column string   `json:"column"`
@@ -27,7 +27,7 @@ type (
 		Text   *string  `json:"text,omitempty"`
 		Number *float64 `json:"number,omitempty"`
 	}
-	// JoinArgs names the column two tables share.
+	// JoinArgs names the column that two tables share.
 	JoinArgs struct {
 		On string `json:"on"`
 	}
@@ -36,11 +36,11 @@ type (
 		Column     string `json:"column"`
 		Descending bool   `json:"descending,omitempty"`
 	}
-	// HeadArgs keeps the first N rows.
+	// HeadArgs selects the first N rows.
 	HeadArgs struct {
 		N int `json:"n"`
 	}
-	// SampleArgs draws N rows of every group.
+	// SampleArgs samples N rows of every group.
 	SampleArgs struct {
 		N    int    `json:"n"`
 		By   string `json:"by,omitempty"`
@@ -48,8 +48,9 @@ type (
 	}
 )
 
-// Where keeps the rows whose value in a column compares as asked. op is one of == != < <= > >= (numbers, and text by
-// code point), "in" with a []string, "contains" (text), "missing" and "present" (any kind; value is ignored).
+// Where returns the rows whose value in a column satisfies a comparison. op is one of == != < <= > >= (numbers, and
+// text by code point), "in" (text; value is a []string), "contains" (text), "missing" and "present" (any kind; value
+// is ignored).
 func (t Table) Where(column, op string, value any) Table {
 	t = t.Need(column, "")
 	args := WhereArgs{Column: column, Op: op}
@@ -58,7 +59,8 @@ func (t Table) Where(column, op string, value any) Table {
 	case "missing", "present":
 		return t.Derive("where", args)
 	default:
-		return t.Fail(fmt.Errorf("Where(%q, %q, …): no such comparison; use == != < <= > >= in contains missing present", column, op))
+		return t.Fail(fmt.Errorf("Where: unknown operator %q for the column %q; use == != < <= > >= in contains "+
+			"missing present", op, column))
 	}
 	switch v := value.(type) {
 	case string:
@@ -71,56 +73,58 @@ func (t Table) Where(column, op string, value any) Table {
 	case float64:
 		args.Number = &v
 	default:
-		return t.Fail(fmt.Errorf("Where(%q, %q, …): the value is a %T; give text, a list of texts or a number", column, op, value))
+		return t.Fail(fmt.Errorf("Where(%q, %q, …): the value is a %T; use a string, a []string, an int or a float64",
+			column,
+			op, value))
 	}
 	if op == "in" && args.Text == nil {
-		return t.Fail(fmt.Errorf("Where(%q, in, …) needs a []string", column))
+		return t.Fail(fmt.Errorf("Where(%q, \"in\", …): the value is not a []string", column))
 	}
 	return t.Derive("where", args)
 }
 
-// Select keeps the named columns, in that order.
+// Select returns the named columns, in that order.
 func (t Table) Select(columns ...string) Table {
-	var specs []client.ColumnSpec
+	var specs []table.ColumnSpec
 	for _, name := range columns {
 		t = t.Need(name, "")
-		if at := slices.IndexFunc(t.columns, func(c client.ColumnSpec) bool { return c.Name == name }); at >= 0 {
+		if at := table.Position(t.columns, name); at >= 0 {
 			specs = append(specs, t.columns[at])
 		}
 	}
 	if len(columns) == 0 {
-		return t.Fail(fmt.Errorf("Select needs at least one column"))
+		return t.Fail(fmt.Errorf("Select: name at least one column"))
 	}
 	out := New("select", ColumnsArgs{columns}, specs, t)
 	out.open = t.open
 	return out
 }
 
-// With sets a column to one value in every row: text or a number.
+// With sets a column to one value, a string, an int or a float64, in every row.
 func (t Table) With(column string, value any) Table {
 	args := WithArgs{Column: column}
-	kind := client.Number
+	kind := table.KindNumber
 	switch v := value.(type) {
 	case string:
-		args.Text, kind = &v, client.Text
+		args.Text, kind = &v, table.KindText
 	case int:
 		n := float64(v)
 		args.Number = &n
 	case float64:
 		args.Number = &v
 	default:
-		return t.Fail(fmt.Errorf("With(%q, …): the value is a %T; give text or a number", column, value))
+		return t.Fail(fmt.Errorf("With(%q, …): the value is a %T; use a string, an int or a float64", column, value))
 	}
-	return t.Derive("with", args, client.ColumnSpec{Name: column, Kind: kind})
+	return t.Derive("with", args, table.ColumnSpec{Name: column, Kind: kind})
 }
 
-// Join adds the other table's columns to the rows of this one that have an equal value in the text column on, which must
-// be unique in the other table. Rows without a partner are kept, with no value in the added columns.
+// Join adds the other table's columns to the rows with an equal value in the text column on, which must be unique in
+// the other table. Rows without a match stay, with no value in the added columns.
 func (t Table) Join(other Table, on string) Table {
-	t, other = t.Need(on, client.Text), other.Need(on, client.Text)
+	t, other = t.Need(on, table.KindText), other.Need(on, table.KindText)
 	columns := slices.Clone(t.columns)
 	for _, c := range other.columns {
-		if !slices.ContainsFunc(columns, func(o client.ColumnSpec) bool { return o.Name == c.Name }) {
+		if table.Position(columns, c.Name) < 0 {
 			columns = append(columns, c)
 		}
 	}
@@ -129,18 +133,21 @@ func (t Table) Join(other Table, on string) Table {
 	return out
 }
 
-// Concat puts the rows of the other tables under those of this one. A column that one of them lacks holds no value there.
+// Concat returns the rows of this table followed by those of the others. A row has no value in the columns that its
+// table does not have.
 func (t Table) Concat(others ...Table) Table {
 	columns := slices.Clone(t.columns)
 	open := t.open
 	for _, o := range others {
 		open = open || o.open
 		for _, c := range o.columns {
-			at := slices.IndexFunc(columns, func(k client.ColumnSpec) bool { return k.Name == c.Name })
+			at := table.Position(columns, c.Name)
 			if at < 0 {
 				columns = append(columns, c)
 			} else if columns[at].Kind != c.Kind {
-				return t.Fail(fmt.Errorf("Concat: column %q holds %s values in one table and %s in another", c.Name, columns[at].Kind, c.Kind))
+				return t.Fail(fmt.Errorf("Concat: column %q contains %s values in one table and %s values in another",
+					c.Name,
+					columns[at].Kind, c.Kind))
 			}
 		}
 	}
@@ -149,25 +156,27 @@ func (t Table) Concat(others ...Table) Table {
 	return out
 }
 
-// Sort orders the rows by a text or number column, smallest first; rows without a value come last, equal rows keep their order.
+// Sort orders the rows by a text or number column in ascending order. Rows without a value are last; equal rows
+// stay in order.
 func (t Table) Sort(column string) Table {
 	return t.Need(column, "").Derive("sort", SortArgs{Column: column})
 }
 
-// SortDown orders the rows by a text or number column, largest first; rows without a value come last, equal rows keep their order.
+// SortDown orders the rows by a text or number column in descending order. Rows without a value are last; equal rows
+// stay in order.
 func (t Table) SortDown(column string) Table {
 	return t.Need(column, "").Derive("sort", SortArgs{Column: column, Descending: true})
 }
 
-// Head keeps the first n rows.
+// Head returns the first n rows.
 func (t Table) Head(n int) Table {
 	if n < 0 {
-		return t.Fail(fmt.Errorf("Head(%d): the number of rows cannot be negative", n))
+		return t.Fail(fmt.Errorf("Head(%d): the number of rows is negative", n))
 	}
 	return t.Derive("head", HeadArgs{n})
 }
 
-// SplitColumns reads a list of columns as commands and Sample take it: "region,object".
+// SplitColumns splits a list of columns such as "region,object".
 func SplitColumns(list string) []string {
 	var out []string
 	for _, c := range strings.Split(list, ",") {
@@ -178,26 +187,27 @@ func SplitColumns(list string) []string {
 	return out
 }
 
-// Sample draws n rows without replacement from every group of equal values in the columns by ("region", or
-// "region,object"; "" = from the whole table), in table order. The draw depends on the seed and the rows' ids. A group with fewer than n rows is an error that names it.
+// Sample samples n rows without replacement from every group of equal values in the text columns by ("region", or
+// "region,object"; "" = the whole table is one group) and returns them in table order. The sample depends on the seed
+// and the rows' ids. A group with fewer than n rows is an error.
 func (t Table) Sample(n int, by string, seed int64) Table {
 	if n <= 0 {
-		return t.Fail(fmt.Errorf("Sample(%d, …): draw at least one row", n))
+		return t.Fail(fmt.Errorf("Sample(%d, …): sample at least one row", n))
 	}
 	for _, column := range SplitColumns(by) {
-		t = t.Need(column, client.Text)
+		t = t.Need(column, table.KindText)
 	}
 	return t.Derive("sample", SampleArgs{n, by, seed})
 }
 
-// Count gives one row for every combination of values in the text columns by, with its number of rows in column "n".
+// Count returns a row for every combination of values in the text columns by, with the number of rows in column "n".
 func (t Table) Count(by ...string) Table {
-	var specs []client.ColumnSpec
+	var specs []table.ColumnSpec
 	for _, name := range by {
-		t = t.Need(name, client.Text)
-		specs = append(specs, client.ColumnSpec{Name: name, Kind: client.Text})
+		t = t.Need(name, table.KindText)
+		specs = append(specs, table.ColumnSpec{Name: name, Kind: table.KindText})
 	}
-	return New("count", ColumnsArgs{by}, append(specs, client.ColumnSpec{Name: "n", Kind: client.Number}), t)
+	return New("count", ColumnsArgs{by}, append(specs, table.ColumnSpec{Name: "n", Kind: table.KindNumber}), t)
 }
 
 // MasksArgs are the arguments of [Table.MasksFrom].
@@ -205,12 +215,13 @@ type MasksArgs struct {
 	Dir string `json:"dir"`
 }
 
-// MasksFrom adds a column mask from a folder of mask pictures (non-zero = object): ID.png or the image's own file name
-// with .png. A row without one gets no mask, outcome "unmasked" and the reason.
+// MasksFrom adds the column mask from a folder of mask images (non-zero = object), named ID.png or as the image's
+// file with the extension .png. A row without one has no mask, outcome "unmasked" and the reason.
 func (t Table) MasksFrom(dir string) Table {
 	abs, err := filepath.Abs(dir)
 	if err != nil {
 		return t.Fail(err)
 	}
-	return t.Need("id", client.Text).Need("image", client.Picture).Derive("masks", MasksArgs{abs}, Columns("mask:mask", "outcome:text", "reason:text")...)
+	return t.Need("id", table.KindText).Need("image", table.KindImage).Derive("masks", MasksArgs{abs},
+		Columns("mask:mask", "outcome:text", "reason:text")...)
 }

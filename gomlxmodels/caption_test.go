@@ -7,13 +7,13 @@ import (
 	"testing"
 
 	"antipode/datasets"
-	"antipode/kernel/client"
+	"antipode/datasets/table"
 )
 
 func TestCaptionPlan(t *testing.T) {
 	known := Known()[0].Name
-	table := datasets.New("test", nil, datasets.Columns("id:text", "image:image", "outcome:text"))
-	caption := func(options ...CaptionOption) datasets.Table { return Caption(known, table, options...) }
+	tab := datasets.New("test", nil, datasets.Columns("id:text", "image:image", "outcome:text"))
+	caption := func(options ...CaptionOptions) datasets.Table { return Caption(known, tab, options...) }
 	for _, c := range []struct {
 		t    datasets.Table
 		want CaptionArgs
@@ -21,10 +21,19 @@ func TestCaptionPlan(t *testing.T) {
 		seed int64
 	}{
 		{caption(), CaptionArgs{Model: known, N: 1, Decode: "greedy", MaxTokens: 20}, 1, 0},
-		{caption(Captions(5), Decode("nucleus"), CaptionSeed(7), Prefix("a picture of")), CaptionArgs{Model: known, N: 5, Decode: "nucleus", MaxTokens: 20, TopP: 0.9, Temperature: 1, Prefix: "a picture of"}, 5, 7},
-		{caption(CaptionPrecision("float32"), Captions(5), Decode("nucleus"), TopP(1), TopK(50), Temperature(0.7), RepetitionPenalty(1)), CaptionArgs{Model: known, N: 5, Decode: "nucleus", MaxTokens: 20, TopP: 1, TopK: 50, Temperature: 0.7}, 5, 0},
-		{caption(Captions(4), Decode("beam")), CaptionArgs{Model: known, N: 4, Decode: "beam", MaxTokens: 20, Beams: 4, LengthPenalty: 1}, 4, 0},
-		{caption(Decode("beam"), LengthPenalty(0), EarlyStopping("never"), MinTokens(5), RepetitionPenalty(1.5), CaptionPrecision("bfloat16")), CaptionArgs{Precision: "bfloat16", Model: known, N: 1, Decode: "beam", MaxTokens: 20, MinTokens: 5, Beams: 3, Early: "never", RepetitionPenalty: 1.5}, 1, 0},
+		{caption(CaptionOptions{N: 5, Decode: "nucleus", Seed: 7, Prefix: "a picture of"}),
+			CaptionArgs{Model: known, N: 5, Decode: "nucleus", MaxTokens: 20, TopP: 0.9, Temperature: 1,
+				Prefix: "a picture of"}, 5, 7},
+		{caption(CaptionOptions{Precision: "float32", N: 5, Decode: "nucleus", TopP: 1, TopK: 50, Temperature: 0.7,
+			RepetitionPenalty: 1}), CaptionArgs{Model: known, N: 5, Decode: "nucleus", MaxTokens: 20, TopP: 1, TopK: 50,
+			Temperature: 0.7}, 5, 0},
+		{caption(CaptionOptions{N: 4, Decode: "beam"}), CaptionArgs{Model: known, N: 4, Decode: "beam", MaxTokens: 20,
+			Beams:         4,
+			LengthPenalty: 1}, 4, 0},
+		{caption(CaptionOptions{Decode: "beam", LengthPenalty: new(0.0), EarlyStopping: "never", MinTokens: 5,
+			RepetitionPenalty: 1.5, Precision: "bfloat16"}), CaptionArgs{Precision: "bfloat16", Model: known, N: 1,
+			Decode:    "beam",
+			MaxTokens: 20, MinTokens: 5, Beams: 3, Early: "never", RepetitionPenalty: 1.5}, 1, 0},
 	} {
 		p, err := c.t.Plan()
 		if err != nil {
@@ -42,7 +51,8 @@ func TestCaptionPlan(t *testing.T) {
 			t.Errorf("%s %+v of %+v, want %+v", p.Op, got, repeat, c.want)
 		}
 	}
-	want := datasets.Columns("id:text", "image:image", "outcome:text", "image_id:text", "seed:number", "caption:text", "caption_tokens:number", "caption_logprob:number", "caption_stop:text")
+	want := datasets.Columns("id:text", "image:image", "outcome:text", "image_id:text", "seed:number", "caption:text",
+		"caption_tokens:number", "caption_logprob:number", "caption_stop:text")
 	if columns := caption().Columns(); !slices.Equal(columns, want) {
 		t.Errorf("columns %v", columns)
 	}
@@ -50,24 +60,25 @@ func TestCaptionPlan(t *testing.T) {
 		t    datasets.Table
 		want string
 	}{
-		{caption(Captions(2)), `decode "greedy" writes one caption`},
-		{caption(Captions(0)), "captions of an image: 0"},
-		{caption(CaptionPrecision("auto")), `precision "auto"`},
-		{caption(Captions(6), Decode("beam"), Beams(5)), "5 beams"},
-		{caption(TopP(0.5)), `not "greedy"`},
-		{caption(Decode("beam"), TopK(5)), `not "beam"`},
-		{caption(Decode("nucleus"), Beams(5)), `not "nucleus"`},
-		{caption(LengthPenalty(2)), `not "greedy"`},
-		{caption(Decode("guess")), `decode "guess"`},
-		{caption(Decode("nucleus"), TopP(1.5)), "top-p 1.5"},
-		{caption(Decode("nucleus"), Temperature(-1)), "temperature -1"},
-		{caption(MaxTokens(3), MinTokens(4)), "min tokens 4"},
-		{caption(MaxTokens(0)), "max tokens 0"},
-		{caption(Decode("beam"), EarlyStopping("soon")), `early stopping "soon"`},
-		{caption(CaptionSeed(-1)), "seed -1"},
-		{Caption("/no/such/model", table), `no model "/no/such/model"`},
-		{Caption(known, datasets.New("test", nil, datasets.Columns("id:text"))), client.ErrNoColumn.Error()},
-		{Caption(known, datasets.New("test", nil, datasets.Columns("id:text", "image:image", "image_id:text"))), "image_id already"},
+		{caption(CaptionOptions{N: 2}), `decode "greedy" writes one caption`},
+		{caption(CaptionOptions{N: -1}), "captions per image: -1"},
+		{caption(CaptionOptions{Precision: "auto"}), `precision "auto"`},
+		{caption(CaptionOptions{N: 6, Decode: "beam", Beams: 5}), "5 beams"},
+		{caption(CaptionOptions{TopP: 0.5}), `not "greedy"`},
+		{caption(CaptionOptions{Decode: "beam", TopK: 5}), `not "beam"`},
+		{caption(CaptionOptions{Decode: "nucleus", Beams: 5}), `not "nucleus"`},
+		{caption(CaptionOptions{LengthPenalty: new(2.0)}), `not "greedy"`},
+		{caption(CaptionOptions{Decode: "guess"}), `decode "guess"`},
+		{caption(CaptionOptions{Decode: "nucleus", TopP: 1.5}), "top-p 1.5"},
+		{caption(CaptionOptions{Decode: "nucleus", Temperature: -1}), "temperature -1"},
+		{caption(CaptionOptions{MaxTokens: 3, MinTokens: 4}), "min tokens 4"},
+		{caption(CaptionOptions{MaxTokens: -1}), "max tokens -1"},
+		{caption(CaptionOptions{Decode: "beam", EarlyStopping: "soon"}), `early stopping "soon"`},
+		{caption(CaptionOptions{Seed: -1}), "seed -1"},
+		{Caption("/no/such/model", tab), `no model "/no/such/model"`},
+		{Caption(known, datasets.New("test", nil, datasets.Columns("id:text"))), table.ErrNoColumn.Error()},
+		{Caption(known, datasets.New("test", nil, datasets.Columns("id:text", "image:image", "image_id:text"))),
+			"image_id already"},
 	} {
 		if _, err := c.t.Plan(); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v, want %q", err, c.want)

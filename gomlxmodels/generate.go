@@ -1,6 +1,7 @@
 package gomlxmodels
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -8,13 +9,28 @@ import (
 	"strings"
 
 	"antipode/datasets"
-	"antipode/kernel/client"
+	"antipode/datasets/table"
 )
 
-// GenerateOp is the operation of [Generate].
+// GenerateOp is the operation of [Generate] in a plan.
 const GenerateOp = "generate"
 
-// GenerateArgs are the arguments of a generate stage. What is zero is the model's own.
+// API is the prefix of the name of a model behind an OpenAI-compatible image API: "api:dall-e-3".
+const API = "api:"
+
+// APIKey is the environment variable with the key of an image API.
+const APIKey = "OPENAI_API_KEY"
+
+// The values of [GenerateOptions].Safety.
+const (
+	SafetyOn  = "on"
+	SafetyOff = "off"
+)
+
+// Schedulers are the values of [GenerateOptions].Scheduler.
+var Schedulers = []string{"ddim", "pndm", "euler", "euler-ancestral", "dpm++"}
+
+// GenerateArgs are the arguments of a generate stage in a plan. Zero values are the model's defaults.
 type GenerateArgs struct {
 	Model     string  `json:"model"` // a known name, a name on the hub, or the absolute path of a folder
 	Negative  string  `json:"negative,omitempty"`
@@ -23,211 +39,161 @@ type GenerateArgs struct {
 	Scheduler string  `json:"scheduler,omitempty"`
 	Width     int     `json:"width,omitempty"`
 	Height    int     `json:"height,omitempty"`
-	Precision string  `json:"precision,omitempty"` // "" is Precisions[0]
-	Safety    string  `json:"safety,omitempty"`    // one of SafetyOn, SafetyOff; "" is SafetyOn
-
-	// Of an image API alone; see [Quality], [Style], [Budget], [PerMinute].
+	Precision string  `json:"precision,omitempty"` // "" = auto
+	Safety    string  `json:"safety,omitempty"`    // "" = SafetyOn
 	BaseURL   string  `json:"base_url,omitempty"`
 	Quality   string  `json:"quality,omitempty"`
 	Style     string  `json:"style,omitempty"`
 	Budget    float64 `json:"budget,omitempty"`
 	PerMinute int     `json:"per_minute,omitempty"`
-
-	n    int
-	seed int64
 }
 
-// GenerateOption is a setting of [Generate].
-type GenerateOption func(*GenerateArgs) error
+// GenerateOptions are the options of [Generate].
+type GenerateOptions struct {
+	// N is the number of images per prompt, 1 to 10,000; default 1.
+	N int
 
-// Schedulers are the samplers that [Scheduler] takes.
-var Schedulers = []string{"ddim", "pndm", "euler", "euler-ancestral", "dpm++"}
+	// Seed is the seed of each prompt's first image, default 0; image k has seed Seed + k − 1. A number column seed
+	// of the table overrides it.
+	Seed int64
 
-// Each is how many pictures are made of a prompt; 1 by default.
-func Each(n int) GenerateOption {
-	return func(a *GenerateArgs) error {
-		if n < 1 || n > datasets.MaxRepeat {
-			return fmt.Errorf("%d pictures of a prompt are not between 1 and %d", n, datasets.MaxRepeat)
-		}
-		a.n = n
-		return nil
-	}
+	// Steps is the number of denoising steps, 1 to 1000; default 50. Not for image APIs.
+	Steps int
+
+	// Guidance is the guidance scale: the weight of the prompt relative to the negative prompt, up to 1000; default
+	// 7.5. Values up to 1 turn guidance off. Not for image APIs.
+	Guidance float64
+
+	// Scheduler is the sampler, one of [Schedulers]; default the model's own. Not for image APIs.
+	Scheduler string
+
+	// Negative is the negative prompt: what images should not show; default "". A text column negative of the table
+	// overrides it. Not for image APIs.
+	Negative string
+
+	// Width and Height are the size in pixels, each a multiple of 8 up to 4096, set both or none; default the
+	// model's own.
+	Width, Height int
+
+	// Precision is the number type of the computation: "auto" (default; bfloat16 on an NVIDIA GPU, else float32),
+	// "float32" or "bfloat16". Not for image APIs.
+	Precision string
+
+	// Safety is "on" (default) or "off": whether images pass through the safety checker of the model's folder, if it
+	// has one. Not for image APIs, which have their own check.
+	Safety string
+
+	// Quality is "standard" or "hd" for DALL·E 3, "low", "medium" or "high" for GPT image models; default the
+	// API's own. For image APIs only.
+	Quality string
+
+	// Style is "vivid" or "natural", for DALL·E 3; default the API's own. For image APIs only.
+	Style string
+
+	// Budget is the most that an image API may cost in US dollars, by the price table of package imageapi; a request
+	// that would exceed it ends the run. Default 0: no limit. For image APIs only.
+	Budget float64
+
+	// PerMinute is the largest number of requests per minute; default 0: no limit but the server's. For image APIs
+	// only.
+	PerMinute int
+
+	// BaseURL is the address of the image API; default the environment variable OPENAI_BASE_URL, then OpenAI's. For
+	// image APIs only.
+	BaseURL string
 }
 
-// FirstSeed is the seed of each prompt's first picture, 0 by default; picture k has FirstSeed + k − 1. A number column seed overrides it.
-func FirstSeed(seed int64) GenerateOption {
-	return func(a *GenerateArgs) error {
-		a.seed = seed
-		return nil
-	}
-}
-
-// Negative is what pictures shall not show; "" by default. A text column negative overrides it.
-func Negative(prompt string) GenerateOption {
-	return func(a *GenerateArgs) error {
-		a.Negative = prompt
-		return nil
-	}
-}
-
-// Steps is how many steps turn noise into a picture; 50 by default.
-func Steps(n int) GenerateOption {
-	return func(a *GenerateArgs) error {
-		if n < 1 || n > 1000 {
-			return fmt.Errorf("%d steps are not between 1 and 1000", n)
-		}
-		a.Steps = n
-		return nil
-	}
-}
-
-// Guidance is the weight of the prompt against the negative one; 7.5 by default, up to 1 = none.
-func Guidance(weight float64) GenerateOption {
-	return func(a *GenerateArgs) error {
-		if !(weight > 0 && weight <= 1000) {
-			return fmt.Errorf("guidance %v is not between 0 and 1000", weight)
-		}
-		a.Guidance = weight
-		return nil
-	}
-}
-
-// Scheduler names the sampler, one of [Schedulers]; the model's own by default.
-func Scheduler(name string) GenerateOption {
-	return func(a *GenerateArgs) error {
-		if !slices.Contains(Schedulers, name) {
-			return fmt.Errorf("scheduler %q: it is one of %v", name, Schedulers)
-		}
-		a.Scheduler = name
-		return nil
-	}
-}
-
-// PictureSize is the size in pixels, each side a multiple of 8; the model's own by default.
-func PictureSize(width, height int) GenerateOption {
-	return func(a *GenerateArgs) error {
-		for _, side := range []int{width, height} {
-			if side < 8 || side%8 != 0 || side > 4096 {
-				return fmt.Errorf("%d×%d pixels: each side is a multiple of 8 up to 4096", width, height)
-			}
-		}
-		a.Width, a.Height = width, height
-		return nil
-	}
-}
-
-// What [Safety] takes.
-const (
-	SafetyOn  = "on"
-	SafetyOff = "off"
-)
-
-// Safety says whether pictures go through the safety checker of the model's folder, where it has one: [SafetyOn], the default, or
-// [SafetyOff].
-func Safety(onOff string) GenerateOption {
-	return func(a *GenerateArgs) error {
-		switch onOff {
-		case SafetyOn:
-			a.Safety = ""
-		case SafetyOff:
-			a.Safety = onOff
-		default:
-			return fmt.Errorf("safety %q: it is %s or %s", onOff, SafetyOn, SafetyOff)
-		}
-		return nil
-	}
-}
-
-// API is what the name of a model behind an OpenAI-compatible image API begins with: "api:dall-e-3".
-const API = "api:"
-
-// Quality is what an image API takes: standard or hd of DALL·E 3, low, medium or high of the GPT image models.
-func Quality(name string) GenerateOption {
-	return func(a *GenerateArgs) error {
-		a.Quality = name
-		return nil
-	}
-}
-
-// Style is what DALL·E 3 takes: vivid or natural.
-func Style(name string) GenerateOption {
-	return func(a *GenerateArgs) error {
-		a.Style = name
-		return nil
-	}
-}
-
-// Budget is how many US dollars an image API may cost, by the price table of package imageapi; a picture that would cost more than
-// is left ends the run. 0, the default, is no limit.
-func Budget(dollars float64) GenerateOption {
-	return func(a *GenerateArgs) error {
-		if !(dollars >= 0) {
-			return fmt.Errorf("a budget of %v dollars", dollars)
-		}
-		a.Budget = dollars
-		return nil
-	}
-}
-
-// PerMinute is how many requests a minute an image API gets at most; 0, the default, is no limit but the server's own.
-func PerMinute(requests int) GenerateOption {
-	return func(a *GenerateArgs) error {
-		if requests < 0 {
-			return fmt.Errorf("%d requests a minute", requests)
-		}
-		a.PerMinute = requests
-		return nil
-	}
-}
-
-// Generate makes pictures of the text column prompt, [Each] of every row. Picture k has the id ID#k; the prompt's id stands in
-// prompt_id, or in row_id where the table has a prompt_id of its own. Its seed stands in the number column seed: the same seed
-// gives the same picture whatever is made beside it. Added are image, model, source ("generated"), outcome and reason, and
-// safety_checker: "absent", "on" or "off", see [Safety]. What the checker blocks has the outcome refused, a reason that says so, and no
-// image. A prompt that is cut because the model takes fewer tokens has outcome ok and a reason that says so.
+// Generate makes images from the text column prompt. Each prompt becomes [GenerateOptions].N rows with the ids ID#1,
+// ID#2, …; prompt_id is the id of the prompt (row_id where the table has a prompt_id already), and the number column
+// seed is the image's seed: the same seed gives the same image, whatever the batch. Added are
 //
-// model is a name that [Known] lists, a model on the hub that was pulled, or a folder as diffusers writes it (StableDiffusionPipeline,
-// AltDiffusionPipeline); or "api:NAME", a model behind an OpenAI-compatible image API, whose address and key are those of OPENAI_BASE_URL and
-// OPENAI_API_KEY. An API takes no seed: the number in seed tells the pictures of a prompt apart, and a picture that was paid for is
-// never asked for again. A prompt that the API refuses has the outcome refused, and revised_prompt and cost (US dollars) stand
-// beside each picture.
-func Generate(model string, prompts datasets.Table, options ...GenerateOption) datasets.Table {
-	args := GenerateArgs{n: 1}
-	for _, o := range options {
-		if err := o(&args); err != nil {
-			return prompts.Fail(fmt.Errorf("Generate: %w", err))
-		}
+//   - image, model, and source ("generated");
+//   - outcome and reason: "ok", or "refused" with the reason and no image if the safety checker blocks the image. A
+//     prompt that is truncated to the model's context is ok with a reason;
+//   - safety_checker: "on", "off", or "absent" where the model has none.
+//
+// The model is a pipeline as diffusers writes it (StableDiffusionPipeline, AltDiffusionPipeline; see the package
+// comment for how to name it), or "api:NAME": a model behind an OpenAI-compatible image API, whose key is the
+// environment variable OPENAI_API_KEY. An API takes no seed: the number in seed only distinguishes the images of a
+// prompt. An image that was paid for is never requested again. A prompt that the API refuses has the outcome refused.
+// The columns revised_prompt and cost (US dollars) are added.
+func Generate(model string, prompts datasets.Table, options ...GenerateOptions) datasets.Table {
+	fail := func(err error) datasets.Table { return prompts.Fail(fmt.Errorf("Generate: %w", err)) }
+	o, err := only(options)
+	if err = invalid(err, o.check()); err != nil {
+		return fail(err)
 	}
-	if err := args.locate(model); err != nil {
-		return prompts.Fail(fmt.Errorf("Generate: %w", err))
+	args, err := o.args(model)
+	if err != nil {
+		return fail(err)
 	}
 	of := "prompt_id"
-	if slices.ContainsFunc(prompts.Columns(), func(c client.ColumnSpec) bool { return c.Name == of }) {
+	if slices.ContainsFunc(prompts.Columns(), func(c table.ColumnSpec) bool { return c.Name == of }) {
 		of = "row_id"
 	}
-	prompts = prompts.Need("id", client.Text).Need("prompt", client.Text)
-	return prompts.Repeat(args.n, of, args.seed).Derive(GenerateOp, args, GenerateColumns(strings.HasPrefix(args.Model, API))...)
+	prompts = prompts.Need("id", table.KindText).Need("prompt", table.KindText)
+	api := strings.HasPrefix(model, API)
+	images := prompts.Repeat(cmp.Or(o.N, 1), of, o.Seed).Derive(GenerateOp, args, GenerateColumns(api)...)
+	if api {
+		images = images.Secret(APIKey)
+	}
+	return images
 }
 
-// locate finds the model, and refuses settings of the other kind of generator.
-func (a *GenerateArgs) locate(model string) (err error) {
-	if !strings.HasPrefix(model, API) {
-		if a.Quality != "" || a.Style != "" || a.Budget != 0 || a.PerMinute != 0 {
-			return errors.New("quality, style, budget and requests a minute are for an image API (a model named api:NAME)")
+// check reports values out of range.
+func (o *GenerateOptions) check() error {
+	if (o.Width == 0) != (o.Height == 0) {
+		return fmt.Errorf("%d×%d pixels: give both Width and Height", o.Width, o.Height)
+	}
+	if o.Width%8 != 0 || o.Height%8 != 0 {
+		return fmt.Errorf("%d×%d pixels: each side must be a multiple of 8", o.Width, o.Height)
+	}
+	return invalid(between("images per prompt:", o.N, 1, datasets.MaxRepeat),
+		between("steps", o.Steps, 1, 1000),
+		positive("guidance", o.Guidance, 1000),
+		oneOf("scheduler", o.Scheduler, Schedulers),
+		between("width", o.Width, 8, 4096),
+		between("height", o.Height, 8, 4096),
+		oneOf("precision", o.Precision, Precisions),
+		oneOf("safety", o.Safety, []string{SafetyOn, SafetyOff}),
+		positive("budget", o.Budget, 1e9),
+		between("requests per minute:", o.PerMinute, 1, 1e9))
+}
+
+// args returns the arguments of the stage, without defaults. It reports options of the other kind of generator.
+func (o *GenerateOptions) args(model string) (a GenerateArgs, err error) {
+	a = GenerateArgs{Model: model, Negative: o.Negative, Steps: o.Steps, Guidance: o.Guidance, Scheduler: o.Scheduler,
+		Width: o.Width, Height: o.Height, Precision: o.Precision, Safety: o.Safety, BaseURL: o.BaseURL,
+		Quality: o.Quality, Style: o.Style, Budget: o.Budget, PerMinute: o.PerMinute}
+	if a.Safety == SafetyOn {
+		a.Safety = ""
+	}
+	if a.Precision == Precisions[0] {
+		a.Precision = ""
+	}
+	if strings.HasPrefix(model, API) {
+		if o.Steps != 0 || o.Guidance != 0 || o.Scheduler != "" || o.Negative != "" || o.Precision != "" ||
+			o.Safety != "" {
+			return a, invalid(errors.New("an image API takes no steps, guidance, scheduler, negative prompt or " +
+				"precision, and " +
+				"has a safety check of its own"))
 		}
-		a.Model, err = resolve(model)
-		return err
+		a.BaseURL = cmp.Or(o.BaseURL, os.Getenv("OPENAI_BASE_URL"))
+		return a, nil
 	}
-	if a.Steps != 0 || a.Guidance != 0 || a.Scheduler != "" || a.Negative != "" || a.Safety != "" {
-		return errors.New("an image API takes no steps, guidance, scheduler or negative prompt, and has a safety check of its own")
+	if o.Quality != "" || o.Style != "" || o.Budget != 0 || o.PerMinute != 0 || o.BaseURL != "" {
+		return a, invalid(errors.New("quality, style, budget, requests per minute and base URL are for an image " +
+			"API (a model " +
+			"named api:NAME)"))
 	}
-	a.Model, a.BaseURL = model, os.Getenv("OPENAI_BASE_URL")
-	return nil
+	a.Model, err = resolve(model)
+	return a, err
 }
 
-// GenerateColumns are the columns that Generate adds, by a model of one's own or by an API.
-func GenerateColumns(api bool) []client.ColumnSpec {
-	columns := datasets.Columns("image:image", "model:text", "source:text", "outcome:text", "reason:text", "safety_checker:text")
+// GenerateColumns returns the columns that Generate adds, with a local model or an API.
+func GenerateColumns(api bool) []table.ColumnSpec {
+	columns := datasets.Columns("image:image", "model:text", "source:text", "outcome:text", "reason:text",
+		"safety_checker:text")
 	if api {
 		columns = append(columns, datasets.Columns("revised_prompt:text", "cost:number")...)
 	}

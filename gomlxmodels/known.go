@@ -7,48 +7,69 @@ import (
 	"regexp"
 	"slices"
 
-	"antipode/kernel/client"
+	"antipode/datasets/table"
 )
 
-// Model is a model known by name.
+// Model is a model that is known by name.
 type Model struct {
 	Name         string
-	Hub          string // OWNER/NAME on the Hugging Face hub; "" = shipped with Antipode
-	Architecture string // the class of transformers, timm or sentence-transformers that saves it
-	Parameters   string // their number, for people
-	Licence      string // as its card says; "" = read the card
-	About        string // what it is for
-	Columns      string // what it adds to a table
+	Hub          string // OWNER/NAME on the Hugging Face hub; "" = part of Antipode
+	Architecture string // the class of transformers, diffusers, timm or sentence-transformers that saves it
+	Parameters   string // their number, for display
+	License      string // as its card says; "" = not stated there
+	About        string // what it does, and the audits that use it
+	Columns      string // the columns it adds to a table
 }
 
 // ArchipelagoViT is the built-in image encoder, trained on the Archipelago.
 const ArchipelagoViT = "archipelago-vit"
 
-// Known lists the models known by name: those shipped, then those of the audits that `antipode models pull` fetches.
+// Known lists the models known by name: those that are part of Antipode, then those of the published audits, which
+// `antipode models pull NAME` downloads.
 func Known() []Model {
 	return []Model{
-		{ArchipelagoViT, "", "ViTModel", "1.3 M", "Apache-2.0", "image encoder of the built-in world, small", "full object_only background_only"},
-		{"archipelago-blip", "", "BlipForConditionalGeneration", "2.1 M", "Apache-2.0", "English captions of the built-in world's pictures, small", "caption"},
-		{"archipelago-clip", "", "CLIPModel", "1.8 M", "Apache-2.0", "the built-in world's pictures and texts in five languages in one space, small", "clip_image clip_text"},
-		{"archipelago-clipseg", "", "CLIPSegForImageSegmentation", "2.3 M", "Apache-2.0", "masks from words in the built-in world's pictures, small", "mask mask_score mask_area mask_components"},
-		{"archipelago-diffusion", "", "StableDiffusionPipeline", "3.4 M", "Apache-2.0", "pictures of the built-in world, small; in its training, disparities were planted", "image"},
-		{"archipelago-diffusion-fair", "", "StableDiffusionPipeline", "3.4 M", "Apache-2.0", "the same, from a world in which nothing is planted", "image"},
-		{"vit-base-patch16-224", "google/vit-base-patch16-224", "ViTForImageClassification", "86 M", "Apache-2.0", "image encoder of Decomposed-DIG", "full object_only background_only"},
-		{"clip-vit-base-patch32", "openai/clip-vit-base-patch32", "CLIPModel", "151 M", "", "pictures and English texts in one space: CoCo-CroLa, ENTIGEN's judge", "clip_image clip_text"},
-		{"clip-vit-large-patch14", "openai/clip-vit-large-patch14", "CLIPModel", "428 M", "", "the same, larger", "clip_image clip_text"},
-		{"altclip-m9", "BAAI/AltCLIP-m9", "AltCLIPModel", "864 M", "", "pictures and texts in nine languages", "clip_image clip_text"},
-		{"clipseg", "CIDAS/clipseg-rd64-refined", "CLIPSegForImageSegmentation", "151 M", "Apache-2.0", "masks from words", "mask mask_score mask_area mask_components"},
-		{"blip-image-captioning-base", "Salesforce/blip-image-captioning-base", "BlipForConditionalGeneration", "247 M", "BSD-3-Clause", "English captions of pictures", "caption"},
-		{"blip2-opt-2.7b", "Salesforce/blip2-opt-2.7b", "Blip2ForConditionalGeneration", "3.7 G", "MIT", "English captions, and vectors of pictures: IndicTTI's CLGC and IGC", "caption blip2_image"},
-		{"blip2-itm-vit-g", "Salesforce/blip2-itm-vit-g", "Blip2ForImageTextRetrieval", "1.2 G", "", "pictures and English texts in one space: IndicTTI's LGC", "blip2_image blip2_text"},
-		{"stable-diffusion-v1-5", "stable-diffusion-v1-5/stable-diffusion-v1-5", "StableDiffusionPipeline", "1.1 G", "CreativeML OpenRAIL-M", "pictures of English prompts: Decomposed-DIG, IndicTTI", "image"},
-		{"all-minilm-l6-v2", "sentence-transformers/all-MiniLM-L6-v2", "SentenceTransformer (BertModel)", "23 M", "Apache-2.0", "small encoder of English sentences", "text"},
-		{"all-mpnet-base-v2", "sentence-transformers/all-mpnet-base-v2", "SentenceTransformer (MPNetModel)", "109 M", "Apache-2.0", "encoder of English sentences: IndicTTI's CLGC", "text"},
-		{"paraphrase-multilingual-mpnet-base-v2", "sentence-transformers/paraphrase-multilingual-mpnet-base-v2", "SentenceTransformer (XLMRobertaModel)", "278 M", "Apache-2.0", "encoder of sentences in some fifty languages", "text"},
+		{ArchipelagoViT, "", "ViTModel", "1.3 M", "Apache-2.0", "image encoder of the built-in world, small",
+			"full object_only background_only"},
+		{"archipelago-blip", "", "BlipForConditionalGeneration", "2.1 M", "Apache-2.0",
+			"English captions of the built-in world's images, small", "caption"},
+		{"archipelago-clip", "", "CLIPModel", "1.8 M", "Apache-2.0",
+			"images of the built-in world and texts in five languages in one space, small", "clip_image clip_text"},
+		{"archipelago-clipseg", "", "CLIPSegForImageSegmentation", "2.3 M", "Apache-2.0",
+			"masks from words in images of the built-in world, small", "mask mask_score mask_area mask_components"},
+		{"archipelago-diffusion", "", "StableDiffusionPipeline", "3.4 M", "Apache-2.0",
+			"images of the built-in world, small; trained with injected disparities", "image"},
+		{"archipelago-diffusion-fair", "", "StableDiffusionPipeline", "3.4 M", "Apache-2.0",
+			"the same, trained without injected disparities", "image"},
+		{"vit-base-patch16-224", "google/vit-base-patch16-224", "ViTForImageClassification", "86 M", "Apache-2.0",
+			"image encoder of Decomposed-DIG", "full object_only background_only"},
+		{"clip-vit-base-patch32", "openai/clip-vit-base-patch32", "CLIPModel", "151 M", "",
+			"images and English texts in one space: CoCo-CroLa, ENTIGEN's judge", "clip_image clip_text"},
+		{"clip-vit-large-patch14", "openai/clip-vit-large-patch14", "CLIPModel", "428 M", "", "the same, larger",
+			"clip_image clip_text"},
+		{"altclip-m9", "BAAI/AltCLIP-m9", "AltCLIPModel", "864 M", "", "images and texts in nine languages",
+			"clip_image clip_text"},
+		{"clipseg", "CIDAS/clipseg-rd64-refined", "CLIPSegForImageSegmentation", "151 M", "Apache-2.0",
+			"masks from words", "mask mask_score mask_area mask_components"},
+		{"blip-image-captioning-base", "Salesforce/blip-image-captioning-base", "BlipForConditionalGeneration",
+			"247 M",
+			"BSD-3-Clause", "English captions of images", "caption"},
+		{"blip2-opt-2.7b", "Salesforce/blip2-opt-2.7b", "Blip2ForConditionalGeneration", "3.7 G", "MIT",
+			"English captions, and vectors of images: IndicTTI's CLGC and IGC", "caption blip2_image"},
+		{"blip2-itm-vit-g", "Salesforce/blip2-itm-vit-g", "Blip2ForImageTextRetrieval", "1.2 G", "",
+			"images and English texts in one space: IndicTTI's LGC", "blip2_image blip2_text"},
+		{"stable-diffusion-v1-5", "stable-diffusion-v1-5/stable-diffusion-v1-5", "StableDiffusionPipeline", "1.1 G",
+			"CreativeML OpenRAIL-M", "images from English prompts: Decomposed-DIG, IndicTTI", "image"},
+		{"all-minilm-l6-v2", "sentence-transformers/all-MiniLM-L6-v2", "SentenceTransformer (BertModel)", "23 M",
+			"Apache-2.0", "small sentence encoder, English", "text"},
+		{"all-mpnet-base-v2", "sentence-transformers/all-mpnet-base-v2", "SentenceTransformer (MPNetModel)", "109 M",
+			"Apache-2.0", "sentence encoder, English: IndicTTI's CLGC", "text"},
+		{"paraphrase-multilingual-mpnet-base-v2", "sentence-transformers/paraphrase-multilingual-mpnet-base-v2",
+			"SentenceTransformer (XLMRobertaModel)", "278 M", "Apache-2.0",
+			"sentence encoder, about fifty languages", "text"},
 	}
 }
 
-// Find is the model known under a name.
+// Find returns the model known under a name.
 func Find(name string) (Model, bool) {
 	known := Known()
 	i := slices.IndexFunc(known, func(m Model) bool { return m.Name == name })
@@ -58,20 +79,21 @@ func Find(name string) (Model, bool) {
 	return known[i], true
 }
 
-// Nearest returns the end of a message about an unknown model: `; did you mean "NAME"?` where a known name is similar,
-// or "".
+// Nearest returns the end of a message about an unknown model: `; did you mean "NAME"?` where a known name is
+// similar, or "".
 func Nearest(name string) string {
 	var names []string
 	for _, m := range Known() {
 		names = append(names, m.Name)
 	}
-	return client.Hint(name, names)
+	return table.Hint(name, names)
 }
 
-// hubName is a model on the hub, OWNER/NAME or OWNER/NAME@REVISION.
+// hubName matches a model on the hub, OWNER/NAME or OWNER/NAME@REVISION.
 var hubName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*/[A-Za-z0-9][A-Za-z0-9._-]*(@[A-Za-z0-9._/-]+)?$`)
 
-// resolve is what a plan says of a model: a known name or a name on the hub as it is, a folder by its absolute path.
+// resolve returns a model as a plan names it: a known name or a name on the hub unchanged, a folder by its absolute
+// path.
 func resolve(model string) (string, error) {
 	if _, known := Find(model); known {
 		return model, nil
@@ -89,8 +111,9 @@ func resolve(model string) (string, error) {
 		if hubName.MatchString(model) {
 			return model, nil
 		}
-		return "", fmt.Errorf("no model %q: it is no name that `antipode models` lists, no name on the hub (OWNER/NAME) "+
-			"and no folder with a config.json%s", model, Nearest(model))
+		return "", fmt.Errorf("no model %q: give a name that `antipode models` lists, a name on the hub "+
+			"(OWNER/NAME), or "+
+			"a folder with a config.json%s", model, Nearest(model))
 	}
-	return "", fmt.Errorf("no model in the folder %q: it holds no config.json, modules.json or model_index.json", model)
+	return "", fmt.Errorf("no model in the folder %q: it has no config.json, modules.json or model_index.json", model)
 }

@@ -18,10 +18,15 @@ func TestEmbedBLIP2(t *testing.T) {
 		want    EmbedArgs
 		columns string
 	}{
-		{Embed(model, table, Vector(Blip2Image)), EmbedArgs{Vector: "blip2_image"}, "blip2_image:vector"},
-		{Embed(model, table, Vector(Blip2Image), Pooling("queries")), EmbedArgs{Vector: "blip2_image", Pooling: "queries"}, "blip2_image:vector"},
-		{Embed(model, table, Vector(Blip2Image), Pooling("projected_max"), Against("caption")), EmbedArgs{Vector: "blip2_image", Pooling: "projected_max", Text: "caption"}, "blip2_image:vector"},
-		{EmbedText(model, table, "caption", Vector(Blip2Text)), EmbedArgs{Vector: "blip2_text", Text: "caption"}, "blip2_text:vector blip2_text_tokens:number blip2_text_words:number blip2_text_unknown:number blip2_text_cut:number"},
+		{Embed(model, table, EmbedOptions{Vector: Blip2Image}), EmbedArgs{Vector: "blip2_image"}, "blip2_image:vector"},
+		{Embed(model, table, EmbedOptions{Vector: Blip2Image, Pooling: "queries"}),
+			EmbedArgs{Vector: "blip2_image", Pooling: "queries"}, "blip2_image:vector"},
+		{Embed(model, table, EmbedOptions{Vector: Blip2Image, Pooling: "projected_max", Against: "caption"}),
+			EmbedArgs{Vector: "blip2_image", Pooling: "projected_max", Text: "caption"}, "blip2_image:vector"},
+		{EmbedText(model, table, "caption", EmbedTextOptions{Vector: Blip2Text}),
+			EmbedArgs{Vector: "blip2_text", Text: "caption"},
+			"blip2_text:vector blip2_text_tokens:number blip2_text_words:number blip2_text_unknown:number " +
+				"blip2_text_cut:number"},
 	} {
 		p, err := c.t.Plan()
 		if err != nil {
@@ -35,20 +40,42 @@ func TestEmbedBLIP2(t *testing.T) {
 		if got != c.want {
 			t.Errorf("%+v, want %+v", got, c.want)
 		}
-		if columns, want := c.t.Columns()[4:], datasets.Columns(strings.Fields(c.columns)...); !slices.Equal(columns, want) {
+		if columns, want := c.t.Columns()[4:], datasets.Columns(strings.Fields(c.columns)...); !slices.Equal(columns,
+			want) {
 			t.Errorf("columns %v, want %v", columns, want)
 		}
 	}
 	for want, bad := range map[string]datasets.Table{
-		"name the column":                         Embed(model, table, Vector(Blip2Image), Pooling("projected_max")),
-		"is for the vector blip2_image":           Embed(model, table, Vector(ClipImage), Against("caption")),
-		"with pooling projected_max":              Embed(model, table, Vector(Blip2Image), Against("caption")),
-		`no such column: "words"`:                 Embed(model, table, Vector(Blip2Image), Pooling("projected_max"), Against("words")),
-		`Embed gives no vector "blip2_text"`:      Embed(model, table, Vector(Blip2Text)),
-		`EmbedText gives no vector "blip2_image"`: EmbedText(model, table, "caption", Vector(Blip2Image)),
+		"name the text column":       Embed(model, table, EmbedOptions{Vector: Blip2Image, Pooling: "projected_max"}),
+		"is for vector blip2_image":  Embed(model, table, EmbedOptions{Vector: ClipImage, Against: "caption"}),
+		"with pooling projected_max": Embed(model, table, EmbedOptions{Vector: Blip2Image, Against: "caption"}),
+		`no such column: "words"`: Embed(model, table, EmbedOptions{Vector: Blip2Image, Pooling: "projected_max",
+			Against: "words"}),
+		`Embed: vector "blip2_text": must be one of full`: Embed(model, table, EmbedOptions{Vector: Blip2Text}),
+		`EmbedText: vector "blip2_image": must be one of text`: EmbedText(model, table, "caption",
+			EmbedTextOptions{Vector: Blip2Image}),
 	} {
 		if _, err := bad.Plan(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
+		}
+	}
+}
+
+// TestSecrets: a plan that uses an image API names its key, wherever the stage is, and no other plan does.
+func TestSecrets(t *testing.T) {
+	prompts := datasets.New("test", nil, datasets.Columns("id:text", "prompt:text"))
+	images := Generate("api:dall-e-3", prompts)
+	for _, c := range []struct {
+		t    datasets.Table
+		want string
+	}{{Generate("archipelago-diffusion", prompts), ""}, {images, APIKey},
+		{Embed("archipelago-vit", images.Concat(images)), APIKey}} {
+		p, err := c.t.Plan()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Join(p.AllSecrets(), " "); got != c.want {
+			t.Errorf("secrets %q, want %q", got, c.want)
 		}
 	}
 }

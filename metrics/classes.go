@@ -3,75 +3,87 @@ package metrics
 import (
 	"context"
 	"fmt"
-	"strconv"
 	"strings"
 
 	"antipode/datasets"
-	"antipode/kernel/client"
+	"antipode/datasets/table"
+	"antipode/metrics/internal/tabular"
 	"antipode/metrics/regions"
 )
 
-// ClassFilter says which objects the paper's two filters keep, and why the others go: a row for each object and region with n_images and n_unmasked, and for the object in every row
-// class_images, class_unmasked, kept (yes or no) and reason. An object goes that has fewer than need images in a region (170 in the paper), or whose share of images without a mask
-// is above failures of (100 of 1020). images has object and region; an image has no mask where its outcome is unmasked, or where the column mask is there and empty.
-// Settings: [Need], [FailuresOf]. Appendix C of the paper.
-func ClassFilter(images datasets.Table, settings ...Setting) datasets.Table {
-	return Score(newArgs("class-filter", settings), map[string]datasets.Table{"in": images})
+// ClassFilterOptions are the options of [ClassFilter].
+type ClassFilterOptions struct {
+	MinImages   int `json:"min_images,omitempty" default:"170" min:"1" none:"-1" help:"minimum number of images of an object in a region"`
+	MaxUnmasked int `json:"max_unmasked,omitempty" default:"100" min:"1" none:"-1" help:"images without a mask that an object may have, of per-images"`
+	PerImages   int `json:"per_images,omitempty" default:"1020" min:"1" help:"the number of images that max-unmasked refers to"`
 }
 
-// Need is the least number of images of an object in a region; 0 = any.
-func Need(n int) Setting { return set("need", strconv.Itoa(n)) }
-
-// FailuresOf is how many images of an object may come without a mask: failures of every so many.
-func FailuresOf(failures, of int) Setting {
-	return func(a *Args) { a.Options["failures"], a.Options["of"] = strconv.Itoa(failures), strconv.Itoa(of) }
+// ClassFilterRow is a row of the result of [ClassFilter]: an object in a region.
+type ClassFilterRow struct {
+	Object        string `column:"object"`
+	Region        string `column:"region"`
+	Kept          bool   `column:"kept"`
+	Reason        string `column:"reason"`
+	Images        int    `column:"n_images" unit:"images"`
+	Unmasked      int    `column:"n_unmasked" unit:"images"`
+	ClassImages   int    `column:"class_images" unit:"images" help:"in all regions"`
+	ClassUnmasked int    `column:"class_unmasked" unit:"images" help:"in all regions"`
 }
 
-// DuplicateVectors says of every image whether its vector equals another's exactly: kept is no for all of them, as in the public code, not for all but one; copies is how many there are of it.
-// Rows without a vector are kept. Join it by id, keep kept == "yes", then balance.
-func DuplicateVectors(images datasets.Table, vector string) datasets.Table {
-	return Score(newArgs("duplicate-vectors", []Setting{set("vector", vector)}), map[string]datasets.Table{"in": images})
+var classFilter = datasets.Define(datasets.Operation[ClassFilterOptions, ClassFilterRow]{
+	Name: "class-filter", Version: 1,
+	Title:    "which objects have enough images and masks, and why the others do not",
+	Citation: "Sureddy et al. 2024 (Decomposed-DIG), appendix C",
+	Inputs: []Input{{Role: "in", Columns: datasets.Columns("object:text", "region:text"),
+		About: "the images; also outcome or mask"}},
+	Compute: computeClasses,
+})
+
+// ClassFilter applies the two filters of appendix C of Decomposed-DIG: a row for each object and region, with its
+// counts and whether the object is kept in all regions. An object is dropped if it has fewer than MinImages images
+// in a region, or if its share of images without a mask is above MaxUnmasked / PerImages. An image has no mask
+// where its outcome is unmasked, or where the table has a column mask and it is empty.
+func ClassFilter(images datasets.Table, options ...ClassFilterOptions) datasets.Table {
+	return classFilter.Of(images, options...)
 }
 
-func init() {
-	Register(Metric{
-		Info:    Info{Name: "class-filter", Title: "which objects have enough images and masks, and why the others do not", Unit: "images", Range: "[0, ∞)", Direction: "none", Citation: "Sureddy et al. 2024 (Decomposed-DIG), appendix C"},
-		Version: 1, Inputs: []Input{{Role: "in", Columns: datasets.Columns("object:text", "region:text"), About: "the images; also outcome or mask"}},
-		Options: []Option{{Name: "need", Default: "170", About: "the least images of an object in a region; 0 = any"}, {Name: "failures", Default: "100", About: "images without a mask that an object may have"},
-			{Name: "of", Default: "1020", About: "in so many images"}},
-		Columns: func(Args) []client.ColumnSpec {
-			return datasets.Columns("object:text", "region:text", "kept:text", "reason:text", "n_images:number", "n_unmasked:number", "class_images:number", "class_unmasked:number")
-		},
-		Compute: computeClasses,
-	})
-	Register(Metric{
-		Info:    Info{Name: "duplicate-vectors", Title: "images whose vectors are exactly equal", Unit: "images", Range: "[1, ∞)", Direction: "none", Citation: "Sureddy et al. 2024 (Decomposed-DIG), public code"},
-		Version: 1, Inputs: []Input{{Role: "in", Columns: datasets.Columns("id:text"), About: "the images with their vector"}},
-		Options: []Option{{Name: "vector", Default: "full", About: "the vector column that is compared"}},
-		Columns: func(Args) []client.ColumnSpec { return datasets.Columns("id:text", "kept:text", "copies:number") },
-		Compute: computeDuplicates,
-	})
+// DuplicateVectorsOptions are the options of [DuplicateVectors].
+type DuplicateVectorsOptions struct {
+	Vector string `json:"vector,omitempty" default:"full" help:"vector column to compare"`
 }
 
-func computeClasses(_ context.Context, call Call) (*client.Frame, error) {
-	numbers := map[string]int{}
-	for _, name := range []string{"need", "failures", "of"} {
-		n, err := strconv.Atoi(call.Options[name])
-		if err != nil || n < 0 || name == "of" && n == 0 {
-			return nil, fmt.Errorf("option %s=%q: give a whole number", name, call.Options[name])
-		}
-		numbers[name] = n
-	}
+// DuplicateVectorRow is a row of the result of [DuplicateVectors].
+type DuplicateVectorRow struct {
+	ID     string `column:"id"`
+	Kept   bool   `column:"kept" help:"no where another image has the same vector"`
+	Copies int    `column:"copies" unit:"images" range:"[1, ∞)"`
+}
+
+var duplicateVectors = datasets.Define(datasets.Operation[DuplicateVectorsOptions, DuplicateVectorRow]{
+	Name: "duplicate-vectors", Version: 1,
+	Title:    "images whose vectors are exactly equal",
+	Citation: "Sureddy et al. 2024 (Decomposed-DIG), public code",
+	Inputs:   []Input{{Role: "in", Columns: datasets.Columns("id:text"), About: "the images with their vector"}},
+	Compute:  computeDuplicates,
+})
+
+// DuplicateVectors finds images whose vectors are exactly equal. As in the public code, kept is no for all of them,
+// not for all but one. Images without a vector are kept. Join the result by id, keep kept == "yes", then balance.
+func DuplicateVectors(images datasets.Table, options ...DuplicateVectorsOptions) datasets.Table {
+	return duplicateVectors.Of(images, options...)
+}
+
+func computeClasses(_ context.Context, call *Call, o ClassFilterOptions) (out []ClassFilterRow, err error) {
 	f := call.Inputs["in"]
 	l := regions.Labels{Objects: f.Texts("object"), Regions: f.Texts("region"), IDs: make([]string, f.Len())}
 	outcome, masks, unmasked := f.Texts("outcome"), f.Masks("mask"), make([]bool, f.Len())
 	if outcome == nil && masks == nil {
-		call.note("there is neither a column outcome nor mask: no image counts as without a mask")
+		call.Notef("the table has neither a column outcome nor mask: every image counts as having a mask")
 	}
 	for i := range unmasked {
-		unmasked[i] = outcome != nil && outcome[i] == "unmasked" || masks != nil && masks[i] == (client.Mask{})
+		unmasked[i] = outcome != nil && outcome[i] == "unmasked" || masks != nil && masks[i] == (table.Mask{})
 	}
-	table, err := regions.Failures(l, unmasked, regions.FailureLimit{Failures: numbers["failures"], Of: numbers["of"]})
+	classes, err := regions.Failures(l, unmasked, regions.FailureLimit{Failures: o.MaxUnmasked, Of: o.PerImages})
 	if err != nil {
 		return nil, err
 	}
@@ -82,63 +94,53 @@ func computeClasses(_ context.Context, call Call) (*client.Frame, error) {
 	failed := map[[2]string]int{}
 	reasons := map[string][]string{}
 	totals := map[string]regions.ClassFailures{}
-	for _, c := range table {
+	for _, c := range classes {
 		totals[c.Object] = c
 		if c.Excluded {
-			reasons[c.Object] = append(reasons[c.Object], fmt.Sprintf("%d of %d images without a mask", c.Failed, c.Total))
+			reasons[c.Object] = append(reasons[c.Object], fmt.Sprintf("%d of %d images without a mask", c.Failed,
+				c.Total))
 		}
 		for _, r := range c.Regions {
 			failed[[2]string{c.Object, r.Region}] = r.Failed
 		}
 	}
 	for _, c := range counts {
-		if c.Rows < numbers["need"] {
+		if c.Rows < o.MinImages {
 			reasons[c.Object] = append(reasons[c.Object], fmt.Sprintf("%d images in %s", c.Rows, c.Region))
 		}
 	}
-	out := newRows([]string{"object", "region", "kept", "reason"})
-	for _, c := range counts {
-		kept := "yes"
-		if len(reasons[c.Object]) > 0 {
-			kept = "no"
-		}
-		out.text(c.Object, c.Region, kept, strings.Join(reasons[c.Object], "; "))
-		out.number("n_images", float64(c.Rows))
-		out.number("n_unmasked", float64(failed[[2]string{c.Object, c.Region}]))
-		out.number("class_images", float64(totals[c.Object].Total))
-		out.number("class_unmasked", float64(totals[c.Object].Failed))
-	}
-	var gone []string
+	var dropped []string
 	for i, c := range counts {
-		if (i == 0 || counts[i-1].Object != c.Object) && len(reasons[c.Object]) > 0 {
-			gone = append(gone, c.Object)
+		why := reasons[c.Object]
+		out = append(out, ClassFilterRow{Object: c.Object, Region: c.Region, Kept: len(why) == 0,
+			Reason: strings.Join(why, "; "), Images: c.Rows, Unmasked: failed[[2]string{c.Object, c.Region}],
+			ClassImages: totals[c.Object].Total, ClassUnmasked: totals[c.Object].Failed})
+		if (i == 0 || counts[i-1].Object != c.Object) && len(why) > 0 {
+			dropped = append(dropped, c.Object)
 		}
 	}
-	if len(gone) > 0 {
-		call.note("%d of %d objects are left out: %s", len(gone), len(table), strings.Join(gone, ", "))
+	if len(dropped) > 0 {
+		call.Notef("%d of %d objects are left out: %s", len(dropped), len(classes), strings.Join(dropped, ", "))
 	}
-	return out.frame(), nil
+	return out, nil
 }
 
-func computeDuplicates(_ context.Context, call Call) (*client.Frame, error) {
-	f := call.Inputs["in"]
-	c, err := f.Need(call.Options["vector"], client.Vector)
-	if err != nil {
-		return nil, fmt.Errorf("table %q: %w", "in", err)
+func computeDuplicates(_ context.Context, call *Call, o DuplicateVectorsOptions) (out []DuplicateVectorRow,
+	err error) {
+	in := tabular.Read(call, "in")
+	vectors := in.Vectors(o.Vector)
+	if in.Err != nil {
+		return nil, in.Err
 	}
-	out := newRows([]string{"id", "kept"})
-	twins, ids := 0, f.Texts("id")
-	for i, n := range regions.Copies(c.Vectors) {
-		kept := "yes"
+	f, duplicates := in.Frame, 0
+	for i, n := range regions.Copies(vectors) {
+		out = append(out, DuplicateVectorRow{ID: f.Texts("id")[i], Kept: n < 2, Copies: n})
 		if n > 1 {
-			kept = "no"
-			twins++
+			duplicates++
 		}
-		out.text(ids[i], kept)
-		out.number("copies", float64(n))
 	}
-	if twins > 0 {
-		call.note("%d of %d images have a vector that another has too; all of them are marked", twins, f.Len())
+	if duplicates > 0 {
+		call.Notef("%d of %d images have the vector of another image; all of them are marked", duplicates, f.Len())
 	}
-	return out.frame(), nil
+	return out, nil
 }

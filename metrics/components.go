@@ -7,69 +7,98 @@ import (
 	"math"
 
 	"antipode/datasets"
-	"antipode/kernel/client"
+	"antipode/metrics/internal/tabular"
+	"antipode/metrics/regions"
 )
 
-// ComponentGaps is the metric component-gaps: for each region and score (precision, coverage) the objects' value less the backgrounds', in [-1, 1]: positive = objects are drawn better. The paper says
-// that backgrounds score lower "across region subsets" and that Africa's precision is the same in both; this tells the regions apart (section 4.2 of Decomposed-DIG). scores holds the regions'
-// scores of object_only and of background_only (Concat), n_used beside them where there is one. A region that lacks one of the two has no gap.
-func ComponentGaps(scores datasets.Table, settings ...Setting) datasets.Table {
-	return Score(newArgs("component-gaps", settings), map[string]datasets.Table{"in": scores})
+// ComponentGapRow is a row of the result of [ComponentGaps].
+type ComponentGapRow struct {
+	Region          string  `column:"region"`
+	Score           string  `column:"score"`
+	Object          float64 `column:"object" unit:"share" range:"[0, 1]"`
+	Background      float64 `column:"background" unit:"share" range:"[0, 1]"`
+	Gap             float64 `column:"gap" unit:"difference of shares" range:"[-1, 1]"`
+	ObjectCount     float64 `column:"n_object" unit:"images"`
+	BackgroundCount float64 `column:"n_background" unit:"images"`
 }
 
-func init() {
-	Register(Metric{
-		Info: Info{Name: "component-gaps", Title: "objects' score less backgrounds', region by region", Unit: "difference of shares", Range: "[-1, 1]", Direction: "positive: objects are drawn better",
-			Citation: "Sureddy et al. 2024 (Decomposed-DIG), sections 4.1 and 4.2"},
-		Version: 1, Inputs: []Input{{Role: "in", Columns: datasets.Columns("vector:text", "precision:number", "coverage:number"), About: "scores by region of object_only and background_only"}},
-		Options: []Option{{Name: "region", Default: "region", About: "the column that names the regions"}},
-		Columns: func(Args) []client.ColumnSpec {
-			return datasets.Columns("region:text", "score:text", "object:number", "background:number", "gap:number", "n_object:number", "n_background:number")
-		},
-		Compute: computeComponents,
-	})
+var componentGaps = Define(Definition[RegionOptions, ComponentGapRow]{
+	Name: "component-gaps", Version: 1, Inputs: componentInput,
+	Title:     "score of objects minus score of backgrounds, by region",
+	Unit:      "difference of shares",
+	Range:     "[-1, 1]",
+	Direction: "positive: objects are generated better",
+	Citation:  "Sureddy et al. 2024 (Decomposed-DIG), sections 4.1 and 4.2",
+	Compute:   computeComponents,
+})
+
+// ComponentGaps returns for each region and score (precision, coverage) the value of objects minus that of backgrounds;
+// positive means that objects are generated better. The paper reports that backgrounds score lower "across region
+// subsets" and that Africa's precision is the same in both (section 4.2 of Decomposed-DIG). scores holds the regions'
+// scores of object_only and of background_only (Concat). A region that lacks one of the two has no gap.
+func ComponentGaps(scores datasets.Table, options ...RegionOptions) datasets.Table {
+	return componentGaps.Of(scores, options...)
 }
 
-func computeComponents(_ context.Context, call Call) (*client.Frame, error) {
-	f := call.Inputs["in"]
-	places, err := f.Need(call.Options["region"], client.Text)
-	if err != nil {
-		return nil, err
-	}
-	rows, order := map[string]map[string]int{}, []string{}
-	for i, region := range places.Texts {
-		vector := f.Texts("vector")[i]
-		if rows[region] == nil {
-			rows[region] = map[string]int{}
-			order = append(order, region)
+func computeComponents(_ context.Context, call *Call, o RegionOptions) (out []ComponentGapRow, err error) {
+	in := tabular.Read(call, "in")
+	rows := map[[2]string]int{} // by region and vector
+	groups := in.Groups([]string{o.Region})
+	for _, g := range groups {
+		for _, i := range g.Rows {
+			key := [2]string{g.By[0], in.Frame.Texts("vector")[i]}
+			if _, twice := rows[key]; twice {
+				return nil, fmt.Errorf("row %d: the region %q has scores of %s already; group the scores by "+
+					"one column only", i+1, key[0], key[1])
+			}
+			rows[key] = i
 		}
-		if _, twice := rows[region][vector]; twice {
-			return nil, fmt.Errorf("row %d: the region %q has scores of %s already; score by one column", i+1, region, vector)
-		}
-		rows[region][vector] = i
 	}
-	out, found := newRows([]string{"region", "score"}), false
+	if in.Err != nil {
+		return nil, in.Err
+	}
+	found := false
 	for _, score := range regionScores {
-		for _, region := range order {
+		for _, g := range groups {
+			region := g.By[0]
 			at := func(vector, column string) float64 {
-				row, known := rows[region][vector]
-				if numbers := f.Numbers(column); known && numbers != nil {
+				row, known := rows[[2]string{region, vector}]
+				if numbers := in.Frame.Numbers(column); known && numbers != nil {
 					return numbers[row]
 				}
 				return missing
 			}
 			object, background := at("object_only", score), at("background_only", score)
 			found = found || !math.IsNaN(object-background)
-			out.text(region, score)
-			out.number("object", object)
-			out.number("background", background)
-			out.number("gap", object-background)
-			out.number("n_object", at("object_only", "n_used"))
-			out.number("n_background", at("background_only", "n_used"))
+			out = append(out, ComponentGapRow{Region: region, Score: score, Object: object, Background: background,
+				Gap: object - background, ObjectCount: at("object_only", "n_used"),
+				BackgroundCount: at("background_only", "n_used")})
 		}
 	}
-	if !found && len(order) > 0 {
-		return nil, errors.New("no region has scores of both components; put those of object_only and background_only under each other with Concat")
+	if !found && len(groups) > 0 {
+		return nil, errors.New("no region has scores of both components; combine those of object_only and " +
+			"background_only with Concat")
 	}
-	return out.frame(), nil
+	return out, nil
+}
+
+// decomposed returns the scores by region of objects and of backgrounds.
+func decomposed(call *Call, role, region string) (d regions.Decomposed, err error) {
+	_, precision, err := byRegion(call, role, region, "precision")
+	if err != nil {
+		return d, err
+	}
+	_, coverage, err := byRegion(call, role, region, "coverage")
+	return regions.Decomposed{
+		ObjectPrecision: precision["object_only"], ObjectCoverage: coverage["object_only"],
+		BackgroundPrecision: precision["background_only"], BackgroundCoverage: coverage["background_only"],
+	}, err
+}
+
+// bothVectors adds the fix where the scores of a component are missing.
+func bothVectors(err error) error {
+	if errors.Is(err, regions.ErrNoRegions) {
+		return fmt.Errorf("%w; combine the scores of object_only and background_only with Concat", err)
+	}
+	return err
 }

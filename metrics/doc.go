@@ -1,6 +1,64 @@
-// Package metrics holds the scores of the audits as operations on tables, and the registry that names them.
+// Package metrics computes the scores of the audits from tables.
 //
-// A score is written twice: as a pure function on slices in a package of its own (metrics/prdc, metrics/visage, …),
-// which a Go program can call with nothing else, and here (or there) as a [Metric]: it reads columns, groups rows, adds
-// intervals and counts, and gives a table. Metrics take numbers, never models.
+// A metric is a function from tables to a table: [PrecisionCoverage] takes reference and generated images with
+// their vectors and returns a row for each group with scores, confidence intervals and counts. Constructing it does
+// no work; the result is a [datasets.Table] that computes when it is shown, saved or read. Metrics take numbers,
+// never models. The same metrics are available as `antipode score --metric NAME`.
+//
+// # Options
+//
+// Each constructor takes at most one options struct, as last argument. The zero value of every field is its default:
+//
+//	scores := metrics.PrecisionCoverage(metrics.Sets{Real: photos, Generated: images},
+//		metrics.PrecisionCoverageOptions{Vector: "background_only", By: metrics.By("region")})
+//
+// The same name means the same everywhere: By are the grouping columns, Vector is the vector column, Resamples the
+// number of half-samples or bootstrap samples (-1 = no intervals), Level the confidence level, Seed the seed of the
+// resamples, Method the variant of a definition. `antipode score --metric NAME --help` describes each option of a
+// metric with its range and default. With an invalid value the table has an error that lists the valid
+// ones.
+//
+// # Scores of two sets of images
+//
+// [PrecisionCoverage] scores realism and diversity by group; [Gaps] and [GapsToControls] return the differences
+// between groups with simultaneous intervals; [Hyperspheres], [HubShares] and [Gallery] return the images that
+// determine a score. The ball of a reference image reaches to its k-th nearest reference image; the balls of a group
+// together are the manifold that precision and coverage refer to. A hub is a reference image whose ball contains
+// unusually many generated images. The option Unmasked selects how images without a mask are treated; they are
+// counted. Package prdc has the function on slices.
+//
+// # Summaries of scores by region
+//
+// [RegionSummary], [ComponentGaps], [DisparityRatios], [TemplateDeltas], [ObjectMeans] and [TrendLines] take
+// results of [PrecisionCoverage] and compute the numbers of the Decomposed-DIG paper. [InjectedVerdicts] compares
+// gaps with the disparities injected into the training world of the built-in models.
+//
+// # Preparing images
+//
+// [ClassFilter] and [DuplicateVectors] find images to leave out; they are table operations, which are also available
+// as `antipode table --apply NAME`. [TagShares] counts manual tags.
+//
+// # Packages
+//
+// The packages below this one have pure functions on slices and constructors of tables:
+//
+//	prdc             precision, coverage, density and recall
+//	regions          summaries of scores by region, rules for images without a mask
+//	hypersphere      the generated images in each reference image's ball
+//	consistency      correctness and consistency of images across languages
+//	concepts         concepts that a model possesses in each language
+//	representation   identity groups in images, diversity, annotators' ratings
+//	stereotypes      attributes that images associate with identity groups
+//	clipscore        similarity of images and prompts by CLIP
+//	tokens           how well a text encoder's vocabulary covers languages
+//	agreement        agreement of annotators
+//	interval         confidence intervals
+//	significance     tests, effect sizes, corrections for multiple tests
+//	power            number of images that an audit needs
+//
+// # Defining a metric
+//
+// [Define] defines a metric by an options struct, a row struct and a function. The columns of the result, the flags
+// of the command and their help are derived from the tags of the two structs, which package operation documents. The
+// example of [Define] is a complete metric.
 package metrics

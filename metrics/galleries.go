@@ -2,125 +2,141 @@ package metrics
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"math"
 	"slices"
-	"strconv"
 
 	"antipode/datasets"
-	"antipode/kernel/client"
+	"antipode/datasets/table"
 	"antipode/metrics/hypersphere"
 	"antipode/metrics/prdc"
 )
 
-// The selections of [Gallery]: which images the paper looks at by eye (section 7 of its specification).
+// The selections of [Gallery]: which images the Decomposed-DIG paper inspects by eye.
 const (
-	LowDiversityBackgrounds = "low-diversity-backgrounds" // real images whose object is generated, but not their background
-	LowDiversityObjects     = "low-diversity-objects"     // real images whose background is generated, but not their object
-	LowRealismBackgrounds   = "low-realism-backgrounds"   // generated images in no background ball
-	Hubs                    = "hubs"                      // real images whose background ball holds the most generated images
+	// reference images whose object is generated, but not their background
+	LowDiversityBackgrounds = "low-diversity-backgrounds"
+	// reference images whose background is generated, but not their object
+	LowDiversityObjects = "low-diversity-objects"
+	// generated images in no background ball
+	LowRealismBackgrounds = "low-realism-backgrounds"
+	// reference images whose background ball contains the most generated images
+	Hubs = "hubs"
 )
 
-// Gallery is the evidence behind a score: images chosen by a selection, with what lies in their balls, ready for
-// plots.Gallery. Both tables need the columns id and image, the vectors full, object_only and background_only, and one
-// grouping column ([By]). One row for each image shown: group (the reference it belongs to), setup, role (reference or
-// match), rank, id, image, mask, n_inside (generated images in the reference's ball) and distance (of a match).
-func Gallery(sets Sets, selection string, settings ...Setting) datasets.Table {
-	args := newArgs("gallery", settings)
-	args.Options["selection"] = selection
-	return Score(args, map[string]datasets.Table{"real": sets.Real, "generated": sets.Generated})
+const galleryCitation = "Sureddy et al. 2024 (Decomposed-DIG), sections 4.2 and 4.3, appendix D"
+
+// HyperspheresOptions are the options of [Hyperspheres] and [HubShares]; see [PrecisionCoverageOptions].
+type HyperspheresOptions struct {
+	By           []string `json:"by,omitempty" help:"text columns that define the groups; each is compared with its own reference images"`
+	Vector       string   `json:"vector,omitempty" default:"full" help:"vector column to compare"`
+	K            int      `json:"k,omitempty" default:"3" min:"1" help:"the distance to the k-th nearest neighbor is the radius"`
+	Boundary     string   `json:"boundary,omitempty" default:"<" values:"<,<=" help:"whether a ball contains its boundary"`
+	Profile      string   `json:"profile,omitempty" default:"paper" values:"paper,public-code" help:"defaults of the paper or of its released code"`
+	Unmasked     string   `json:"unmasked,omitempty" default:"profile" values:"profile,miss,full-image,drop,zero-vector" help:"treatment of a generated image without the vector"`
+	UnmaskedReal string   `json:"unmasked_real,omitempty" default:"profile" values:"profile,drop,full-image" help:"treatment of a reference image without the vector"`
+	MinPatches   int      `json:"min_patches,omitempty" min:"0" help:"background patches that an image needs for background_only; 0 = the profile's (1; public-code 25)"`
 }
 
-// Hyperspheres is the bookkeeping behind precision and coverage: for every real image its radius and the number of generated images in
-// its ball, and for every generated image the number of balls that hold it (n_inside; radius has no value there).
-func Hyperspheres(sets Sets, settings ...Setting) datasets.Table {
-	return Score(newArgs("hyperspheres", settings), map[string]datasets.Table{"real": sets.Real, "generated": sets.Generated})
+// comparison returns the options without intervals.
+func (o HyperspheresOptions) comparison() comparison {
+	return comparison{PrecisionCoverageOptions: PrecisionCoverageOptions{By: o.By, Vector: o.Vector, K: o.K,
+		Boundary: o.Boundary, Profile: o.Profile, Unmasked: o.Unmasked, UnmaskedReal: o.UnmaskedReal,
+		MinPatches: o.MinPatches, Cells: "object"}}
 }
 
-// HubShares are, for every group, the shares of in-manifold generated images that would leave it without the largest
-// hubs: the real images whose balls hold the most generated ones.
-func HubShares(sets Sets, settings ...Setting) datasets.Table {
-	return Score(newArgs("hub-shares", settings), map[string]datasets.Table{"real": sets.Real, "generated": sets.Generated})
+// HypersphereRow is a row of the result of [Hyperspheres].
+type HypersphereRow struct {
+	Group  Group
+	Vector string  `column:"vector"`
+	Source string  `column:"source" help:"real or generated"`
+	ID     string  `column:"id"`
+	Radius float64 `column:"radius" unit:"distance" range:"[0, ∞)" help:"of a reference image's ball"`
+	Inside int     `column:"n_inside" unit:"images" help:"of a reference image: generated images in its ball; of a generated one: balls that contain it"`
 }
 
-// Pick limits a gallery: n references in all, and matches of each.
-func Pick(n, matches int) Setting {
-	return func(a *Args) { a.Options["n"], a.Options["matches"] = strconv.Itoa(n), strconv.Itoa(matches) }
-}
-
-// Only limits a gallery to one group, for example Only("Africa").
-func Only(group string) Setting { return set("only", group) }
-
-func init() {
-	sets := slices.Clone(setOptions[:len(setOptions)-3]) // no cells, draws, level: a gallery has no interval
-	images := []Input{
-		{Role: "real", Columns: datasets.Columns("id:text", "image:image"), About: "the real images"},
-		{Role: "generated", Columns: datasets.Columns("id:text", "image:image"), About: "the generated images"},
-	}
-	citation := "Sureddy et al. 2024 (Decomposed-DIG), sections 4.2 and 4.3, appendix D"
-	Register(Metric{
-		Info:    Info{Name: "gallery", Title: "the images behind a score: references and what lies in their balls", Unit: "images", Citation: citation},
-		Version: 1, Near: true, Inputs: images, Options: append(sets,
-			Option{Name: "selection", Values: []string{LowDiversityBackgrounds, LowDiversityObjects, LowRealismBackgrounds, Hubs}, About: "which images"},
-			Option{Name: "only", About: "the one group to look at; empty = all"},
-			Option{Name: "n", Default: "4", About: "references of every group"},
-			Option{Name: "matches", Default: "5", About: "matches of every reference"},
-			Option{Name: "with-full", Default: "no", Values: []string{"no", "yes"}, About: "also ask of the whole image what the selection asks of the component that is generated (Figures 5 and 6)"}),
-		Columns: func(a Args) []client.ColumnSpec {
-			out := datasets.Columns("group:text", "setup:text", "role:text", "id:text")
-			for _, by := range a.By {
-				out = append(out, client.ColumnSpec{Name: by, Kind: client.Text})
-			}
-			return append(out, datasets.Columns("object:text", "rank:number", "n_inside:number", "distance:number", "image:image", "mask:mask")...)
-		},
-		Compute: computeGallery,
-	})
-	Register(Metric{
-		Info:    Info{Name: "hyperspheres", Title: "radius and number of generated images of every real image's ball; number of balls of every generated one", Unit: "images", Citation: citation},
-		Version: 1, Near: true, Inputs: twoSets, Options: sets, Compute: computeHyperspheres,
-	})
-	Register(Metric{
-		Info:    Info{Name: "hub-shares", Title: "share of in-manifold generated images that hang on the largest hubs", Unit: "share of in-manifold images", Range: "[0, 1]", Citation: citation},
-		Version: 1, Near: true, Inputs: twoSets, Options: sets, Compute: computeHubShares,
-	})
-}
-
-// books are the hyperspheres of every group in one set-up.
-func books(ctx context.Context, call Call, vector string) ([]*group, []*hypersphere.Book, error) {
-	options := map[string]string{"cells": "object", "draws": "0", "level": "0.95"}
-	for k, v := range call.Options {
-		options[k] = v
-	}
-	options["vector"] = vector
-	s, err := readSetup(options)
-	if err != nil {
-		return nil, nil, err
-	}
-	groups, err := gather(call, s)
-	if err != nil {
-		return nil, nil, err
-	}
-	var notes GroupNotes
-	out := make([]*hypersphere.Book, len(groups))
-	for i, g := range groups {
-		call.report("hyperspheres of "+vector, i, len(groups))
-		r, err := g.compute(ctx, call, s, prdc.Options{Members: true}, &notes)
+var hyperspheres = Define(Definition[HyperspheresOptions, HypersphereRow]{
+	Name: "hyperspheres", Version: 1, Near: true, Inputs: twoSets, Unit: "images", Citation: galleryCitation,
+	Title: "radius and number of generated images of every reference image's ball; number of balls of every " +
+		"generated image",
+	Compute: func(ctx context.Context, call *Call, o HyperspheresOptions) (out []HypersphereRow, err error) {
+		groups, all, err := manifolds(ctx, call, o.comparison())
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
-		if out[i], err = hypersphere.NewBook(labels(call.Inputs["real"], g.real), labels(call.Inputs["generated"], g.generated), r); err != nil {
+		for i, b := range all {
+			for _, ball := range b.Balls {
+				out = append(out, HypersphereRow{Group: groups[i].values, Vector: o.Vector, Source: "real",
+					ID: ball.ID, Radius: float64(ball.Radius), Inside: len(ball.Inside)})
+			}
+			for j, l := range b.Generated {
+				out = append(out, HypersphereRow{Group: groups[i].values, Vector: o.Vector, Source: "generated",
+					ID: l.ID, Radius: missing, Inside: len(b.Containing(j))})
+			}
+		}
+		return out, nil
+	},
+})
+
+// Hyperspheres returns the balls behind precision and coverage: for every reference image its radius and the number
+// of generated images in its ball, and for every generated image the number of balls that contain it.
+func Hyperspheres(sets Sets, options ...HyperspheresOptions) datasets.Table {
+	return hyperspheres.Table(sets.inputs(), options...)
+}
+
+// HubShareRow is a row of the result of [HubShares].
+type HubShareRow struct {
+	Group  Group
+	Vector string `column:"vector"`
+	hypersphere.LeaveOut
+}
+
+var hubShares = Define(Definition[HyperspheresOptions, HubShareRow]{
+	Name: "hub-shares", Version: 1, Near: true, Inputs: twoSets, Citation: galleryCitation,
+	Title: "share of in-manifold generated images that depend on the largest hubs",
+	Unit:  "share of in-manifold images", Range: "[0, 1]",
+	Compute: func(ctx context.Context, call *Call, o HyperspheresOptions) (out []HubShareRow, err error) {
+		groups, all, err := manifolds(ctx, call, o.comparison())
+		if err != nil {
+			return nil, err
+		}
+		for i, b := range all {
+			for _, l := range b.LeaveOut() {
+				out = append(out, HubShareRow{groups[i].values, o.Vector, l})
+			}
+		}
+		return out, nil
+	},
+})
+
+// HubShares returns for every group the shares of in-manifold generated images that would leave the manifold without
+// the largest hubs: the reference images whose balls contain the most generated ones.
+func HubShares(sets Sets, options ...HyperspheresOptions) datasets.Table {
+	return hubShares.Table(sets.inputs(), options...)
+}
+
+// manifolds returns the balls of every group in one vector space.
+func manifolds(ctx context.Context, call *Call, options comparison) ([]*group, []*hypersphere.Manifold, error) {
+	_, groups, err := compare(ctx, call, options, "hyperspheres of "+options.Vector, prdc.Options{Members: true})
+	if err != nil {
+		return nil, nil, err
+	}
+	out := make([]*hypersphere.Manifold, len(groups))
+	for i, g := range groups {
+		if out[i], err = hypersphere.NewManifold(labels(call.Inputs["real"], g.real.rows),
+			labels(call.Inputs["generated"], g.generated.rows), g.result); err != nil {
 			return nil, nil, err
 		}
 	}
-	notes.Tell(call)
 	return groups, out, nil
 }
 
-func labels(f *client.Frame, s side) []hypersphere.Label {
-	out := make([]hypersphere.Label, len(s.rows))
-	for i, row := range s.rows {
+func labels(f *table.Frame, rows []int) []hypersphere.Label {
+	out := make([]hypersphere.Label, len(rows))
+	for i, row := range rows {
 		l := &out[i]
-		for column, to := range map[string]*string{"id": &l.ID, "region": &l.Region, "object": &l.Object, "template": &l.Template} {
+		for column, to := range map[string]*string{"id": &l.ID, "region": &l.Region, "object": &l.Object,
+			"template": &l.Template} {
 			if t := f.Texts(column); t != nil {
 				*to = t[row]
 			}
@@ -129,148 +145,144 @@ func labels(f *client.Frame, s side) []hypersphere.Label {
 	return out
 }
 
-func computeHyperspheres(ctx context.Context, call Call) (*client.Frame, error) {
-	groups, all, err := books(ctx, call, call.Options["vector"])
-	if err != nil {
-		return nil, err
-	}
-	out := newRows(append(slices.Clone(call.By), "vector", "source", "id"))
-	row := func(g *group, source, id string, radius float64, inside int) {
-		out.text(append(slices.Clone(g.values), call.Options["vector"], source, id)...)
-		out.number("radius", radius)
-		out.number("n_inside", float64(inside))
-	}
-	for i, b := range all {
-		for _, ball := range b.Balls {
-			row(groups[i], "real", ball.ID, float64(ball.Radius), len(ball.Inside))
-		}
-		for j, l := range b.Generated {
-			row(groups[i], "generated", l.ID, missing, len(b.Holders(j)))
-		}
-	}
-	return out.frame(), nil
+// GalleryOptions are the options of [Gallery].
+type GalleryOptions struct {
+	Selection    string   `json:"selection" required:"true" values:"low-diversity-backgrounds,low-diversity-objects,low-realism-backgrounds,hubs" help:"which images"`
+	By           []string `json:"by,omitempty" help:"text column that defines the groups"`
+	Only         string   `json:"only,omitempty" help:"the one group to show; empty = all"`
+	N            int      `json:"n,omitempty" default:"4" min:"1" help:"reference images of every group"`
+	Matches      int      `json:"matches,omitempty" default:"5" min:"1" none:"-1" help:"matches of every reference image"`
+	WithFull     bool     `json:"with_full,omitempty" help:"also require of the whole image what the selection requires of the component that is generated (Figures 5 and 6)"`
+	K            int      `json:"k,omitempty" default:"3" min:"1" help:"the distance to the k-th nearest neighbor is the radius"`
+	Boundary     string   `json:"boundary,omitempty" default:"<" values:"<,<=" help:"whether a ball contains its boundary"`
+	Profile      string   `json:"profile,omitempty" default:"paper" values:"paper,public-code" help:"defaults of the paper or of its released code"`
+	Unmasked     string   `json:"unmasked,omitempty" default:"profile" values:"profile,miss,full-image,drop,zero-vector" help:"treatment of a generated image without the vector"`
+	UnmaskedReal string   `json:"unmasked_real,omitempty" default:"profile" values:"profile,drop,full-image" help:"treatment of a reference image without the vector"`
+	MinPatches   int      `json:"min_patches,omitempty" min:"0" help:"background patches that an image needs for background_only; 0 = the profile's (1; public-code 25)"`
+	Seed         int64    `json:"seed,omitempty" help:"seed of the sample of low-realism backgrounds"`
 }
 
-func computeHubShares(ctx context.Context, call Call) (*client.Frame, error) {
-	groups, all, err := books(ctx, call, call.Options["vector"])
-	if err != nil {
-		return nil, err
-	}
-	out := newRows(append(slices.Clone(call.By), "vector", "without"))
-	for i, b := range all {
-		for _, l := range b.LeaveOut() {
-			out.text(append(slices.Clone(groups[i].values), call.Options["vector"], l.Name)...)
-			out.number("share", l.Share)
-			out.number("n_hubs", float64(l.Hubs))
-			out.number("n_leaving", float64(l.Leaving))
-			out.number("n_inside", float64(l.Inside))
-		}
-	}
-	return out.frame(), nil
+// GalleryRow is a row of the result of [Gallery]: one image.
+type GalleryRow struct {
+	Reference string `column:"group" help:"id of the reference image that the row belongs to"`
+	Component string `column:"setup" help:"Full-image, Obj-only or BG-only"`
+	Role      string `column:"role" help:"reference or match"`
+	ID        string `column:"id"`
+	Object    string `column:"object"`
+	Group     Group
+	Rank      int         `column:"rank"`
+	Inside    float64     `column:"n_inside" unit:"images" help:"generated images in the reference image's ball"`
+	Distance  float64     `column:"distance" help:"of a match"`
+	Image     table.Image `column:"image"`
+	Mask      table.Mask  `column:"mask"`
 }
 
-// shelf collects the rows of a gallery.
-type shelf struct {
-	*rows
-	call   Call
-	at     map[string]map[string]int // side → id → row of the input
-	images []client.Image
-	masks  []client.Mask
+var gallery = datasets.Define(datasets.Operation[GalleryOptions, GalleryRow]{
+	Name: "gallery", Version: 1, Near: true, Citation: galleryCitation,
+	Title: "the images behind a score: reference images and the generated images in their balls",
+	Inputs: []Input{
+		{Role: "real", Columns: datasets.Columns("id:text", "image:image"), About: "the reference images"},
+		{Role: "generated", Columns: datasets.Columns("id:text", "image:image"), About: "the generated images"},
+	},
+	Compute: computeGallery,
+})
+
+// Gallery selects the images behind a score: reference images and the generated images in their balls, for
+// plots.Gallery. Both tables have the columns id and image and the vectors full, object_only and background_only.
+// Each row is one image.
+func Gallery(sets Sets, options ...GalleryOptions) datasets.Table {
+	return gallery.Table(sets.inputs(), options...)
 }
 
-func (s *shelf) add(g *group, name, setup, role, side, id string, rank, inside int, distance float64) {
-	f := s.call.Inputs[side]
-	row := s.at[side][id]
-	object := ""
+// galleryRows collects the rows of a gallery.
+type galleryRows struct {
+	call *Call
+	at   map[string]map[string]int // role → id → row of the input
+	rows []GalleryRow
+}
+
+func (s *galleryRows) add(g *group, role string, r GalleryRow) {
+	f := s.call.Inputs[role]
+	row := s.at[role][r.ID]
+	r.Group, r.Image = g.values, f.Images("image")[row]
 	if t := f.Texts("object"); t != nil {
-		object = t[row]
+		r.Object = t[row]
 	}
-	s.text(append([]string{name, setup, role, id, object}, g.values...)...)
-	s.number("rank", float64(rank))
-	n := missing
-	if inside >= 0 {
-		n = float64(inside)
-	}
-	s.number("n_inside", n)
-	s.number("distance", distance)
-	s.images = append(s.images, f.Images("image")[row])
-	m := client.Mask{}
 	if masks := f.Masks("mask"); masks != nil {
-		m = masks[row]
+		r.Mask = masks[row]
 	}
-	s.masks = append(s.masks, m)
+	s.rows = append(s.rows, r)
 }
 
-// line adds a reference and its nearest matches.
-func (s *shelf) line(g *group, setup string, b hypersphere.Ball, matches int) {
-	s.add(g, b.ID, setup, "reference", "real", b.ID, 0, len(b.Inside), missing)
+// line adds a reference image and its nearest matches.
+func (s *galleryRows) line(g *group, component string, b hypersphere.Ball, matches int) {
+	s.add(g, "real", GalleryRow{Reference: b.ID, Component: component, Role: "reference", ID: b.ID,
+		Inside: float64(len(b.Inside)), Distance: missing})
 	for i, hit := range b.Inside[:min(matches, len(b.Inside))] {
-		s.add(g, b.ID, setup, "match", "generated", hit.ID, i+1, -1, float64(hit.Distance))
+		s.add(g, "generated", GalleryRow{Reference: b.ID, Component: component, Role: "match", ID: hit.ID,
+			Rank: i + 1, Inside: missing, Distance: float64(hit.Distance)})
 	}
 }
 
-func computeGallery(ctx context.Context, call Call) (*client.Frame, error) {
-	n, errN := strconv.Atoi(call.Options["n"])
-	matches, errM := strconv.Atoi(call.Options["matches"])
-	if errN != nil || errM != nil || n < 1 || matches < 0 {
-		return nil, errors.New("options n and matches: give whole numbers")
-	}
-	s := &shelf{rows: newRows(append([]string{"group", "setup", "role", "id", "object"}, call.By...)), call: call, at: map[string]map[string]int{}}
-	for _, side := range []string{"real", "generated"} {
-		s.at[side] = map[string]int{}
-		for row, id := range call.Inputs[side].Texts("id") {
-			s.at[side][id] = row
+func computeGallery(ctx context.Context, call *Call, o GalleryOptions) ([]GalleryRow, error) {
+	s := &galleryRows{call: call, at: map[string]map[string]int{}}
+	for _, role := range []string{"real", "generated"} {
+		s.at[role] = map[string]int{}
+		for row, id := range call.Inputs[role].Texts("id") {
+			s.at[role][id] = row
 		}
 	}
-	vectors := []string{"full", "object_only", "background_only"}
-	books3 := make([][]*hypersphere.Book, 3)
+	spheres := HyperspheresOptions{By: o.By, K: o.K, Boundary: o.Boundary, Profile: o.Profile, Unmasked: o.Unmasked,
+		UnmaskedReal: o.UnmaskedReal, MinPatches: o.MinPatches}
+	components := make([][]*hypersphere.Manifold, 3)
 	var groups []*group
-	for i, v := range vectors {
+	for i, vector := range []string{"full", "object_only", "background_only"} {
 		var err error
-		if groups, books3[i], err = books(ctx, call, v); err != nil {
+		spheres.Vector = vector
+		if groups, components[i], err = manifolds(ctx, call, spheres.comparison()); err != nil {
 			return nil, err
 		}
 	}
 	found := false
 	var notes GroupNotes
 	for i, g := range groups {
-		if only := call.Options["only"]; only != "" && !slices.Contains(g.values, only) {
+		if o.Only != "" && !slices.Contains(g.values, o.Only) {
 			continue
 		}
 		found = true
-		full, object, background := books3[0][i], books3[1][i], books3[2][i]
-		switch selection := call.Options["selection"]; selection {
+		full, object, background := components[0][i], components[1][i], components[2][i]
+		switch o.Selection {
 		case Hubs:
-			for _, b := range background.Hubs(n, 1) {
-				s.line(g, "BG-only", b, matches)
+			for _, b := range background.Hubs(o.N, 1) {
+				s.line(g, "BG-only", b, o.Matches)
 			}
 		case LowRealismBackgrounds:
-			for rank, l := range background.OutOfManifold(n, uint64(call.Seed), nil) {
-				s.add(g, l.ID, "BG-only", "reference", "generated", l.ID, rank, 0, missing)
+			for rank, l := range background.OutOfManifold(o.N, uint64(o.Seed), nil) {
+				s.add(g, "generated", GalleryRow{Reference: l.ID, Component: "BG-only", Role: "reference", ID: l.ID,
+					Rank: rank, Distance: missing})
 			}
 		default:
-			triples := hypersphere.Triples(full, object, background)
-			withFull := call.Options["with-full"] == "yes"
-			if selection == LowDiversityBackgrounds {
-				triples = hypersphere.LowDiversityBackgrounds(triples, withFull)
-			} else {
-				triples = hypersphere.LowDiversityObjects(triples, withFull)
+			pick := hypersphere.LowDiversityBackgrounds
+			if o.Selection == LowDiversityObjects {
+				pick = hypersphere.LowDiversityObjects
 			}
-			for _, t := range triples[:min(n, len(triples))] {
-				s.line(g, "Full-image", t.Full, matches)
-				s.line(g, "Obj-only", t.Object, matches)
-				s.line(g, "BG-only", t.Background, matches)
+			triples := pick(hypersphere.Triples(full, object, background), o.WithFull)
+			for _, t := range triples[:min(o.N, len(triples))] {
+				s.line(g, "Full-image", t.Full, o.Matches)
+				s.line(g, "Obj-only", t.Object, o.Matches)
+				s.line(g, "BG-only", t.Background, o.Matches)
 			}
-			if len(triples) > n {
-				notes.Add("%d of %d real images are shown", g.label(), n, len(triples))
+			if len(triples) > o.N {
+				notes.Add("%d of %d real images are shown", g.label(), o.N, len(triples))
 			}
 		}
 	}
-	notes.Tell(call)
+	notes.AddTo(call, o.By...)
 	if !found {
-		return nil, fmt.Errorf("there is no group %q", call.Options["only"])
+		return nil, fmt.Errorf("no group %q in the tables", o.Only)
 	}
-	f := s.frame()
-	f.Columns = append(f.Columns, client.ImageColumn("image", s.images), client.MaskColumn("mask", s.masks))
-	return f, nil
+	return s.rows, nil
 }
+
+// missing is a missing value in a number column.
+var missing = math.NaN()

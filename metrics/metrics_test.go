@@ -4,33 +4,61 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
 	"antipode/datasets"
-	"antipode/kernel/client"
+	"antipode/datasets/operation"
+	"antipode/datasets/table"
 )
 
-// evaluate computes a metric on frames, without a backend.
-func evaluate(t *testing.T, args Args, inputs ...*client.Frame) (*client.Frame, []string, error) {
+// ask names an operation with its options, as flags take them.
+type ask struct {
+	Metric  string
+	By      []string
+	Options map[string]string
+}
+
+// evaluate computes an operation on frames, in the order of its inputs, without a backend.
+func evaluate(t *testing.T, a ask, inputs ...*table.Frame) (*table.Frame, []string, error) {
 	t.Helper()
-	m, err := Find(args.Metric)
+	op := operation.Find(a.Metric)
+	if op == nil {
+		t.Fatal(a.Metric)
+	}
+	given := maps.Clone(a.Options)
+	if len(a.By) > 0 {
+		if given == nil {
+			given = map[string]string{}
+		}
+		given["by"] = strings.Join(a.By, ",")
+	}
+	checked, err := op.Parse(given)
+	if err != nil {
+		return nil, nil, err
+	}
+	var roles []string
+	for i := range inputs {
+		roles = append(roles, op.Inputs[i].Role)
+	}
+	args, err := checked.Args(roles)
 	if err != nil {
 		t.Fatal(err)
-	}
-	for _, in := range m.Inputs {
-		if len(args.Roles) < len(inputs) {
-			args.Roles = append(args.Roles, in.Role)
-		}
 	}
 	raw, err := json.Marshal(args)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var notes []string
-	f, err := Evaluate(context.Background(), raw, inputs, Call{Note: func(format string, a ...any) { notes = append(notes, fmt.Sprintf(format, a...)) }})
+	f, err := op.Evaluate(context.Background(),
+		Call{Note: func(format string, a ...any) { notes = append(notes, fmt.Sprintf(format, a...)) }}, raw, inputs)
+	if specs, known := checked.Columns(); err == nil && known && !slices.Equal(specs, f.Specs()) {
+		t.Errorf("%s returns the columns %v, declares %v", a.Metric, f.Specs(), specs)
+	}
 	return f, notes, err
 }
 
@@ -42,13 +70,13 @@ func options(pairs ...string) map[string]string {
 	return o
 }
 
-// cloud is a set of images around a centre, in two regions and two objects.
-func cloud(seed uint64, n int, shift float64) *client.Frame {
+// cloud is a set of images around a center, in two regions and two objects.
+func cloud(seed uint64, n int, shift float64) *table.Frame {
 	r := rand.New(rand.NewPCG(seed, 1))
 	var ids, region, object []string
 	var full, objectOnly, background [][]float32
 	var patches []float64
-	var images []client.Image
+	var images []table.Image
 	for i := range n {
 		ids = append(ids, fmt.Sprintf("%d-%d", seed, i))
 		region = append(region, []string{"north", "south"}[i%2])
@@ -59,16 +87,19 @@ func cloud(seed uint64, n int, shift float64) *client.Frame {
 		}
 		full, objectOnly, background = append(full, v), append(objectOnly, v[:4]), append(background, v[4:])
 		patches = append(patches, 100)
-		images = append(images, client.Image{SHA256: ids[i], Path: "/" + ids[i]})
+		images = append(images, table.Image{SHA256: ids[i], Path: "/" + ids[i]})
 	}
-	return &client.Frame{Columns: []client.Column{client.TextColumn("id", ids), client.TextColumn("region", region), client.TextColumn("object", object),
-		client.VectorColumn("full", full), client.VectorColumn("object_only", objectOnly), client.VectorColumn("background_only", background),
-		client.NumberColumn("object_patches", patches), client.NumberColumn("background_patches", patches), client.ImageColumn("image", images)}}
+	return &table.Frame{Columns: []table.Column{table.TextColumn("id", ids), table.TextColumn("region", region),
+		table.TextColumn("object", object),
+		table.VectorColumn("full", full), table.VectorColumn("object_only", objectOnly),
+		table.VectorColumn("background_only", background),
+		table.NumberColumn("object_patches", patches), table.NumberColumn("background_patches", patches),
+		table.ImageColumn("image", images)}}
 }
 
 func TestPrecisionCoverageByRegion(t *testing.T) {
 	real, gen := cloud(1, 200, 0), cloud(2, 200, 2)
-	f, notes, err := evaluate(t, Args{Metric: "precision-coverage", By: []string{"region"}}, real, gen)
+	f, notes, err := evaluate(t, ask{Metric: "precision-coverage", By: []string{"region"}}, real, gen)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,14 +119,14 @@ func TestPrecisionCoverageByRegion(t *testing.T) {
 		t.Errorf("n_used %v", n)
 	}
 	// exchanged sets give other numbers: the two roles are not the same
-	g, _, err := evaluate(t, Args{Metric: "precision-coverage", By: []string{"region"}}, gen, real)
+	g, _, err := evaluate(t, ask{Metric: "precision-coverage", By: []string{"region"}}, gen, real)
 	if err != nil || g.Numbers("coverage")[1] == f.Numbers("coverage")[1] && g.Numbers("precision")[1] == p[1] {
 		t.Errorf("exchanged sets: %v %v", g, err)
 	}
 }
 
 // four splits a cloud's regions in four, so that there are controls to compare.
-func four(f *client.Frame) *client.Frame {
+func four(f *table.Frame) *table.Frame {
 	region := make([]string, f.Len())
 	for i := range region {
 		if f.Texts("region")[i] == "south" {
@@ -104,11 +135,12 @@ func four(f *client.Frame) *client.Frame {
 			region[i] = []string{"north", "far north"}[i/2%2]
 		}
 	}
-	return f.With(client.TextColumn("region", region))
+	return f.With(table.TextColumn("region", region))
 }
 
 func TestGapsFlagTheRegionsThatDiffer(t *testing.T) {
-	f, _, err := evaluate(t, Args{Metric: "region-gaps", By: []string{"region"}, Options: options("against", "north,far north")}, four(cloud(1, 800, 0)), four(cloud(2, 800, 2)))
+	f, _, err := evaluate(t, ask{Metric: "region-gaps", By: []string{"region"},
+		Options: options("against", "north,far north")}, four(cloud(1, 800, 0)), four(cloud(2, 800, 2)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,7 +150,8 @@ func TestGapsFlagTheRegionsThatDiffer(t *testing.T) {
 	for i, region := range f.Texts("region") {
 		want := map[bool]string{false: "no", true: "yes"}[strings.HasSuffix(region, "south")]
 		if got := f.Texts("flagged")[i]; got != want {
-			t.Errorf("%s of %s: flagged %s, gap %v [%v, %v]", f.Texts("score")[i], region, got, f.Numbers("gap")[i], f.Numbers("gap_low")[i], f.Numbers("gap_high")[i])
+			t.Errorf("%s of %s: flagged %s, gap %v [%v, %v]", f.Texts("score")[i], region, got, f.Numbers("gap")[i],
+				f.Numbers("gap_low")[i], f.Numbers("gap_high")[i])
 		}
 	}
 }
@@ -126,7 +159,7 @@ func TestGapsFlagTheRegionsThatDiffer(t *testing.T) {
 // TestUnmaskedRules gives a set in which each rule of table 4.6 gives another, known number: 8 real images on a line
 // (spacing 1, k = 1, radius 1), 4 generated ones in balls, 4 without a mask.
 func TestUnmaskedRules(t *testing.T) {
-	frame := func(n int, shift float32, masked int) *client.Frame {
+	frame := func(n int, shift float32, masked int) *table.Frame {
 		var ids []string
 		var full, part [][]float32
 		var patches []float64
@@ -139,9 +172,9 @@ func TestUnmaskedRules(t *testing.T) {
 				part, patches = append(part, nil), append(patches, math.NaN())
 			}
 		}
-		return &client.Frame{Columns: []client.Column{client.TextColumn("id", ids), client.VectorColumn("full", full),
-			client.VectorColumn("object_only", part), client.VectorColumn("background_only", part),
-			client.NumberColumn("object_patches", patches), client.NumberColumn("background_patches", patches)}}
+		return &table.Frame{Columns: []table.Column{table.TextColumn("id", ids), table.VectorColumn("full", full),
+			table.VectorColumn("object_only", part), table.VectorColumn("background_only", part),
+			table.NumberColumn("object_patches", patches), table.NumberColumn("background_patches", patches)}}
 	}
 	real, gen := frame(8, 0, 8), frame(8, 0.25, 4)
 	for name, c := range map[string]struct {
@@ -158,7 +191,9 @@ func TestUnmaskedRules(t *testing.T) {
 		"object: full-image":  {"object_only", "full-image", 1, 8},
 		"object: zero-vector": {"object_only", "zero-vector", 1, 8},
 	} {
-		f, notes, err := evaluate(t, Args{Metric: "precision-coverage", Options: options("vector", c.vector, "unmasked", c.rule, "k", "1", "draws", "0")}, real, gen)
+		f, notes, err := evaluate(t,
+			ask{Metric: "precision-coverage", Options: options("vector", c.vector, "unmasked", c.rule, "k", "1",
+				"resamples", "0")}, real, gen)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -172,22 +207,23 @@ func TestUnmaskedRules(t *testing.T) {
 	}
 }
 
-func TestErrorsNameTheCulprit(t *testing.T) {
+func TestErrorsNameTheOffendingValue(t *testing.T) {
 	real, gen := cloud(1, 40, 0), cloud(2, 40, 0)
 	nan := cloud(3, 40, 0)
 	nan.Vectors("full")[7][2] = float32(math.NaN())
 	for name, c := range map[string]struct {
-		args      Args
-		real, gen *client.Frame
+		args      ask
+		real, gen *table.Frame
 		want      string
 	}{
-		"column":  {Args{Options: options("vector", "clip_image")}, real, gen, `no such column: "clip_image"`},
-		"few":     {Args{By: []string{"id"}}, real, gen, `has 1 real images`},
-		"nan":     {Args{}, nan, gen, `row 8 (id "3-7")`},
-		"option":  {Args{Options: options("kk", "3")}, real, gen, `no option "kk"`},
-		"k":       {Args{Options: options("k", "x")}, real, gen, `k="x"`},
-		"rule":    {Args{Options: options("unmasked", "guess")}, real, gen, `it takes one of`},
-		"nothing": {Args{}, &client.Frame{Columns: []client.Column{client.VectorColumn("full", nil)}}, &client.Frame{Columns: []client.Column{client.VectorColumn("full", nil)}}, "nothing to compare"},
+		"column": {ask{Options: options("vector", "clip_image")}, real, gen, `no such column: "clip_image"`},
+		"few":    {ask{By: []string{"id"}}, real, gen, `has 1 real images`},
+		"nan":    {ask{}, nan, gen, `row 8 (id "3-7")`},
+		"option": {ask{Options: options("kk", "3")}, real, gen, `no option "kk"`},
+		"k":      {ask{Options: options("k", "x")}, real, gen, `k: "x" is not an integer`},
+		"rule":   {ask{Options: options("unmasked", "guess")}, real, gen, `it must be one of`},
+		"nothing": {ask{}, &table.Frame{Columns: []table.Column{table.VectorColumn("full", nil)}},
+			&table.Frame{Columns: []table.Column{table.VectorColumn("full", nil)}}, "nothing to compare"},
 	} {
 		c.args.Metric = "precision-coverage"
 		_, _, err := evaluate(t, c.args, c.real, c.gen)
@@ -198,7 +234,7 @@ func TestErrorsNameTheCulprit(t *testing.T) {
 }
 
 func TestNoGeneratedImages(t *testing.T) {
-	f, notes, err := evaluate(t, Args{Metric: "precision-coverage"}, cloud(1, 20, 0), cloud(2, 0, 0))
+	f, notes, err := evaluate(t, ask{Metric: "precision-coverage"}, cloud(1, 20, 0), cloud(2, 0, 0))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -207,16 +243,22 @@ func TestNoGeneratedImages(t *testing.T) {
 	}
 }
 
-// One generated image of each object: half of them may be none, which leaves the scores without intervals and gaps without an answer.
+// One generated image of each object: half of them may be none, which leaves the scores without intervals and gaps
+// without an answer.
 func TestFewGeneratedImages(t *testing.T) {
-	f, notes, err := evaluate(t, Args{Metric: "precision-coverage", By: []string{"region"}}, cloud(1, 80, 0), cloud(2, 4, 0))
+	f, notes, err := evaluate(t, ask{Metric: "precision-coverage", By: []string{"region"}}, cloud(1, 80, 0),
+		cloud(2, 4, 0))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if math.IsNaN(f.Numbers("precision")[0]) || !math.IsNaN(f.Numbers("precision_low")[0]) || !strings.Contains(strings.Join(notes, " "), "too few images for an interval; by region: north (2 generated), south (2 generated)") {
+	if math.IsNaN(f.Numbers("precision")[0]) || !math.IsNaN(f.Numbers("precision_low")[0]) ||
+		!strings.Contains(strings.Join(notes, " "),
+			"too few images for an interval; by region: north (2 generated), "+
+				"south (2 generated)") {
 		t.Errorf("precision %v from %v, notes %v", f.Numbers("precision"), f.Numbers("precision_low"), notes)
 	}
-	if _, _, err := evaluate(t, Args{Metric: "region-gaps", By: []string{"region"}}, cloud(1, 80, 0), cloud(2, 4, 0)); err == nil || !strings.Contains(err.Error(), "too few images for a gap") {
+	if _, _, err := evaluate(t, ask{Metric: "region-gaps", By: []string{"region"}}, cloud(1, 80, 0),
+		cloud(2, 4, 0)); err == nil || !strings.Contains(err.Error(), "too few images for a gap") {
 		t.Errorf("gaps of one image each: %v", err)
 	}
 }
@@ -224,16 +266,19 @@ func TestFewGeneratedImages(t *testing.T) {
 func TestGallery(t *testing.T) {
 	real, gen := cloud(1, 120, 0), cloud(2, 120, 1)
 	for _, selection := range []string{LowDiversityBackgrounds, LowDiversityObjects, LowRealismBackgrounds, Hubs} {
-		f, _, err := evaluate(t, Args{Metric: "gallery", By: []string{"region"}, Options: options("selection", selection, "n", "2", "matches", "3")}, real, gen)
+		f, _, err := evaluate(t, ask{Metric: "gallery", By: []string{"region"},
+			Options: options("selection", selection, "n", "2", "matches", "3")}, real, gen)
 		if err != nil {
 			t.Fatalf("%s: %v", selection, err)
 		}
-		for _, want := range []string{"group", "setup", "role", "rank", "id", "image", "mask", "n_inside", "distance", "region"} {
+		for _, want := range []string{"group", "setup", "role", "rank", "id", "image", "mask", "n_inside", "distance",
+			"region"} {
 			if !f.Has(want) {
 				t.Errorf("%s lacks the column %s", selection, want)
 			}
 		}
-		again, _, _ := evaluate(t, Args{Metric: "gallery", By: []string{"region"}, Options: options("selection", selection, "n", "2", "matches", "3")}, real, gen)
+		again, _, _ := evaluate(t, ask{Metric: "gallery", By: []string{"region"},
+			Options: options("selection", selection, "n", "2", "matches", "3")}, real, gen)
 		if datasets.Format(f, 0) != datasets.Format(again, 0) {
 			t.Errorf("%s is not the same twice", selection)
 		}
@@ -245,28 +290,33 @@ func TestGallery(t *testing.T) {
 	}
 }
 
-// TestTable1 recomputes the deltas of Decomposed-DIG's Table 1 from its two printed rows (a world of one average and one
-// worst value has two regions whose mean and minimum they are).
+// TestTable1 recomputes the deltas of Decomposed-DIG's Table 1 from its two printed rows (a world of one average and
+// one worst value has two regions whose mean and minimum they are).
 func TestTable1(t *testing.T) {
-	table := func(avgP, worstP, avgC, worstC []float64) *client.Frame {
+	table := func(avgP, worstP, avgC, worstC []float64) *table.Frame {
 		var region, vector []string
 		var p, c []float64
 		for i, v := range []string{"object_only", "background_only"} {
 			region, vector = append(region, "a", "b"), append(vector, v, v)
 			p, c = append(p, worstP[i], 2*avgP[i]-worstP[i]), append(c, worstC[i], 2*avgC[i]-worstC[i])
 		}
-		return &client.Frame{Columns: []client.Column{client.TextColumn("region", region), client.TextColumn("vector", vector), client.NumberColumn("precision", p), client.NumberColumn("coverage", c)}}
+		return &table.Frame{Columns: []table.Column{table.TextColumn("region", region),
+			table.TextColumn("vector", vector), table.NumberColumn("precision", p),
+			table.NumberColumn("coverage", c)}}
 	}
-	original := table([]float64{0.617, 0.481}, []float64{0.564, 0.363}, []float64{0.377, 0.383}, []float64{0.352, 0.278})
-	changed := table([]float64{0.665, 0.466}, []float64{0.609, 0.389}, []float64{0.390, 0.461}, []float64{0.344, 0.423})
-	f, _, err := evaluate(t, Args{Metric: "template-deltas"}, original, changed)
+	original := table([]float64{0.617, 0.481}, []float64{0.564, 0.363}, []float64{0.377, 0.383},
+		[]float64{0.352, 0.278})
+	changed := table([]float64{0.665, 0.466}, []float64{0.609, 0.389}, []float64{0.390, 0.461},
+		[]float64{0.344, 0.423})
+	f, _, err := evaluate(t, ask{Metric: "template-deltas"}, original, changed)
 	if err != nil {
 		t.Fatal(err)
 	}
 	got := map[string]string{}
 	for i, of := range f.Texts("of") {
 		if of != "region" {
-			got[f.Texts("vector")[i]+" "+f.Texts("score")[i]+" "+of] = fmt.Sprintf("%.3f %s", f.Numbers("delta")[i], f.Texts("percent")[i])
+			got[f.Texts("vector")[i]+" "+f.Texts("score")[i]+" "+of] = fmt.Sprintf("%.3f %s", f.Numbers("delta")[i],
+				f.Texts("percent")[i])
 		}
 	}
 	for key, want := range map[string]string{
@@ -282,10 +332,13 @@ func TestTable1(t *testing.T) {
 }
 
 func TestTagShares(t *testing.T) {
-	in := &client.Frame{Columns: []client.Column{client.TextColumn("id", []string{"a", "b", "c", "d"})}}
-	tags := &client.Frame{Columns: []client.Column{client.TextColumn("id", []string{"a", "a", "b", "c"}), client.TextColumn("tag", []string{"rusty", "dirty", "rusty", ""})}}
-	f, notes, err := evaluate(t, Args{Metric: "tag-shares"}, in, tags)
-	if err != nil || len(notes) != 1 || f.Texts("tag")[0] != "rusty" || math.Abs(f.Numbers("share")[0]-2.0/3) > 1e-12 || f.Numbers("n_looked_at")[0] != 3 {
+	in := &table.Frame{Columns: []table.Column{table.TextColumn("id", []string{"a", "b", "c", "d"})}}
+	tags := &table.Frame{Columns: []table.Column{table.TextColumn("id", []string{"a", "a", "b", "c"}),
+		table.TextColumn("tag", []string{"rusty", "dirty", "rusty", ""})}}
+	f, notes, err := evaluate(t, ask{Metric: "tag-shares"}, in, tags)
+	if err != nil || len(notes) != 1 || f.Texts("tag")[0] != "rusty" ||
+		math.Abs(f.Numbers("share")[0]-2.0/3) > 1e-12 ||
+		f.Numbers("n_inspected")[0] != 3 {
 		t.Errorf("%v %v %v", f, notes, err)
 	}
 }
@@ -293,27 +346,29 @@ func TestTagShares(t *testing.T) {
 func TestScoreChecksBeforeRunning(t *testing.T) {
 	real := datasets.FromFrame(cloud(1, 4, 0))
 	for name, tab := range map[string]datasets.Table{
-		"by":     PrecisionCoverage(Sets{Real: real, Generated: real}, By("country")),
-		"option": PrecisionCoverage(Sets{Real: real, Generated: real}, Unmasked("guess")),
+		"by":     PrecisionCoverage(Sets{Real: real, Generated: real}, PrecisionCoverageOptions{By: By("country")}),
+		"option": PrecisionCoverage(Sets{Real: real, Generated: real}, PrecisionCoverageOptions{Unmasked: "guess"}),
 		"zero":   PrecisionCoverage(Sets{Real: real}),
 	} {
 		if tab.Err() == nil {
 			t.Errorf("%s: no error", name)
 		}
 	}
-	if err := PrecisionCoverage(Sets{Real: real, Generated: real}, By("region")).Err(); err != nil {
+	if err := PrecisionCoverage(Sets{Real: real, Generated: real},
+		PrecisionCoverageOptions{By: By("region")}).Err(); err != nil {
 		t.Error(err)
 	}
 }
 
 func TestGapsToControls(t *testing.T) {
 	real, gen := four(cloud(1, 400, 0)), four(cloud(2, 400, 2))
-	except := &client.Frame{Columns: []client.Column{client.TextColumn("region", []string{"south", "far south"})}}
-	named, _, err := evaluate(t, Args{Metric: "region-gaps", By: []string{"region"}, Options: options("against", "north,far north")}, real, gen)
+	except := &table.Frame{Columns: []table.Column{table.TextColumn("region", []string{"south", "far south"})}}
+	named, _, err := evaluate(t, ask{Metric: "region-gaps", By: []string{"region"},
+		Options: options("against", "north,far north")}, real, gen)
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, _, err := evaluate(t, Args{Metric: "region-gaps", By: []string{"region"}}, real, gen, except)
+	f, _, err := evaluate(t, ask{Metric: "region-gaps", By: []string{"region"}}, real, gen, except)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// GroupNotes collects notes about groups, so that each is told once, with its counts and the groups it is about. The zero
-// value is ready.
+// GroupNotes collects notes about groups and reports each kind of note once, with total counts and the groups that it
+// concerns. The zero value is an empty collection.
 type GroupNotes struct {
 	list []*groupNote
 }
@@ -19,8 +19,8 @@ type groupNote struct {
 	groups []string
 }
 
-// Add notes something about a group, "" where the rows are not grouped. The counts, summed over the groups, take the
-// places of %d in the text, in their order.
+// Add adds a note about a group; group is "" if the rows are not grouped. The counts, summed over the groups, replace
+// the %d in the text, in order.
 func (n *GroupNotes) Add(text, group string, counts ...int) {
 	at := slices.IndexFunc(n.list, func(o *groupNote) bool { return o.text == text })
 	if at < 0 {
@@ -35,11 +35,11 @@ func (n *GroupNotes) Add(text, group string, counts ...int) {
 	}
 }
 
-// namedGroups is how many groups a note names.
+// namedGroups is the largest number of groups that a note names.
 const namedGroups = 6
 
-// Tell tells the notes of a call, in the order in which they came first.
-func (n *GroupNotes) Tell(call Call) {
+// AddTo adds the notes to a call, in the order of their first occurrence. by names the grouping columns.
+func (n *GroupNotes) AddTo(call *Call, by ...string) {
 	for _, note := range n.list {
 		line := note.text
 		for _, c := range note.counts {
@@ -47,15 +47,15 @@ func (n *GroupNotes) Tell(call Call) {
 		}
 		if len(note.groups) > 0 {
 			separator := " "
-			if len(call.By) > 0 {
-				separator = "; by " + strings.Join(call.By, "/") + ": "
+			if len(by) > 0 {
+				separator = "; by " + strings.Join(by, "/") + ": "
 			}
 			line += separator + strings.Join(note.groups[:min(namedGroups, len(note.groups))], ", ")
 			if more := len(note.groups) - namedGroups; more > 0 {
 				line += fmt.Sprintf(" and %d more", more)
 			}
 		}
-		call.note("%s", line)
+		call.Notef("%s", line)
 	}
 	n.list = nil
 }

@@ -6,46 +6,56 @@ import (
 	"slices"
 	"testing"
 
-	"antipode/kernel/client"
+	"antipode/datasets/table"
 )
 
 // What is to be known of several groups is one note with counts, in the words of the columns.
 func TestOneNoteForAllGroups(t *testing.T) {
 	real, gen := cloud(1, 192, 0), cloud(2, 192, 0)
-	unmasked := func(f *client.Frame, n int) *client.Frame {
+	unmasked := func(f *table.Frame, n int) *table.Frame {
 		vectors, patches := slices.Clone(f.Vectors("object_only")), slices.Clone(f.Numbers("object_patches"))
 		for i := range n {
 			vectors[i], patches[i] = nil, math.NaN()
 		}
-		return f.With(client.VectorColumn("object_only", vectors), client.NumberColumn("object_patches", patches))
+		return f.With(table.VectorColumn("object_only", vectors), table.NumberColumn("object_patches", patches))
 	}
 	few, copies := gen.Pick([]int{0, 1, 2}), real.Pick([]int{0, 0, 0, 0, 0, 1, 1, 1, 1, 1})
 	ids := make([]string, copies.Len())
 	for i := range ids {
 		ids[i] = fmt.Sprint(i)
 	}
-	copies = copies.With(client.TextColumn("id", ids))
+	copies = copies.With(table.TextColumn("id", ids))
 	for name, c := range map[string]struct {
 		metric    string
-		real, gen *client.Frame
+		real, gen *table.Frame
 		options   map[string]string
 		want      []string
 	}{
-		"unmasked": {"precision-coverage", real, unmasked(gen, 22), options("vector", "object_only", "draws", "0", "cells", ""),
-			[]string{"object_only: 22 of 192 generated images have no mask and count as misses (see n_unmasked by group)"}},
+		"unmasked": {"precision-coverage", real, unmasked(gen, 22), options("vector", "object_only", "resamples", "0",
+			"cells", ""),
+			[]string{"object_only: 22 of 192 generated images have no mask and count as misses (see " +
+				"n_unmasked by group)"}},
 		"gaps": {"region-gaps", real, unmasked(gen, 22), options("vector", "object_only", "cells", ""),
-			[]string{"object_only: 22 of 192 generated images have no mask and count as misses; by region: north, south"}},
-		"real": {"precision-coverage", unmasked(real, 1), gen, options("vector", "object_only", "draws", "0", "cells", "none"),
+			[]string{"object_only: 22 of 192 generated images have no mask and count as misses; by region: " +
+				"north, south"}},
+		"real": {"precision-coverage", unmasked(real, 1), gen, options("vector", "object_only", "resamples", "0",
+			"cells",
+			"none"),
 			[]string{"object_only: 1 of 192 real images have no mask and are left out; by region: north"}},
-		"dropped": {"precision-coverage", real, unmasked(gen, 4), options("vector", "object_only", "draws", "0", "cells", "", "unmasked", "drop"),
-			[]string{"object_only: 4 of 192 generated images have no mask and are left out (see n_unmasked by group)"}},
+		"dropped": {"precision-coverage", real, unmasked(gen, 4), options("vector", "object_only", "resamples", "0",
+			"cells", "", "unmasked", "drop"),
+			[]string{"object_only: 4 of 192 generated images have no mask and are left out (see " +
+				"n_unmasked by group)"}},
 		"few": {"precision-coverage", real, few, options("cells", ""),
-			[]string{"full: recall is not available: it needs at least 4 generated images with a vector, for k = 3; by region: north, south",
+			[]string{"full: recall is not available: it needs at least 4 generated images with a vector, " +
+				"for k = 3; " +
+				"by region: north, south",
 				"too few images for an interval; by region: south (1 generated)"}},
-		"copies": {"precision-coverage", copies, gen, options("draws", "0", "cells", ""),
-			[]string{"full: 10 of 10 real images have radius 0 (3 or more exact copies): nothing can lie in their balls; remove duplicates first; by region: north, south"}},
+		"copies": {"precision-coverage", copies, gen, options("resamples", "0", "cells", ""),
+			[]string{"full: 10 of 10 real images have radius 0 (3 or more exact copies): their balls are " +
+				"empty; remove duplicates first; by region: north, south"}},
 	} {
-		_, notes, err := evaluate(t, Args{Metric: c.metric, By: []string{"region"}, Options: c.options}, c.real, c.gen)
+		_, notes, err := evaluate(t, ask{Metric: c.metric, By: []string{"region"}, Options: c.options}, c.real, c.gen)
 		if err != nil || !slices.Equal(notes, c.want) {
 			t.Errorf("%s: notes %q, %v, want %q", name, notes, err, c.want)
 		}
@@ -60,8 +70,10 @@ func TestGroupNotes(t *testing.T) {
 	}
 	notes.Add("100% sure", "")
 	var told []string
-	notes.Tell(Call{By: []string{"region"}, Note: func(format string, a ...any) { told = append(told, fmt.Sprintf(format, a...)) }})
-	if want := []string{"9 of 90 images; by region: g0, g1, g2, g3, g4, g5 and 3 more", "100% sure"}; !slices.Equal(told, want) {
+	notes.AddTo(&Call{Note: func(format string, a ...any) { told = append(told, fmt.Sprintf(format, a...)) }},
+		"region")
+	if want := []string{"9 of 90 images; by region: g0, g1, g2, g3, g4, g5 and 3 more",
+		"100% sure"}; !slices.Equal(told, want) {
 		t.Errorf("told %q, want %q", told, want)
 	}
 }

@@ -1,32 +1,30 @@
 package metrics
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
-	"antipode/kernel/client"
+	"antipode/datasets/table"
+	"antipode/metrics/internal/tabular"
+	"antipode/metrics/prdc"
 	"antipode/metrics/regions"
 )
 
-// setup is what the options of a nearest-neighbour score ask for.
-type setup struct {
-	vector   string
-	cells    string
-	k, draws int
-	level    float64
-	closed   bool
-	rules    map[string]regions.Rules // by side
-	patches  string                   // the column that counts the component's patches; "" = none
-	counted  bool                     // the metric's table has the column n_unmasked
+// comparison holds the options of a nearest-neighbor score and what follows from them.
+type comparison struct {
+	PrecisionCoverageOptions
+	component regions.Component
+	rules     map[string]regions.Rules // by role
+	patches   string                   // the column that counts the component's patches; "" = none
+	counted   bool                     // the result has the column n_unmasked
 }
 
-// setupOf names the set-up of a vector column. Other vectors are of the whole image.
-func setupOf(vector string) (s regions.Setup, patches string) {
+// componentOf returns the component that a vector column shows. Other vectors are of the whole image.
+func componentOf(vector string) (c regions.Component, patches string) {
 	switch vector {
 	case "object_only":
 		return regions.ObjectOnly, "object_patches"
@@ -36,42 +34,39 @@ func setupOf(vector string) (s regions.Setup, patches string) {
 	return regions.FullImage, ""
 }
 
-func readSetup(o map[string]string) (s setup, err error) {
-	number := func(name string, least int) int {
-		n, convErr := strconv.Atoi(o[name])
-		if (convErr != nil || n < least) && err == nil {
-			err = fmt.Errorf("option %s=%q: give a whole number of at least %d", name, o[name], least)
-		}
-		return n
+// newComparison fills in the rules for images without a mask.
+func newComparison(c comparison) (*comparison, error) {
+	profile, err := regions.FindProfile(c.Profile)
+	if err != nil {
+		return nil, err
 	}
-	s = setup{vector: o["vector"], cells: o["cells"], closed: o["boundary"] == "<=", k: number("k", 1), draws: number("draws", 0)}
-	least := number("min-patches", 0)
-	if s.level, _ = strconv.ParseFloat(o["level"], 64); (s.level <= 0 || s.level >= 1) && err == nil {
-		err = fmt.Errorf("option level=%q: give a probability between 0 and 1", o["level"])
-	}
-	profile, profileErr := regions.FindProfile(o["profile"])
-	if err = cmp.Or(err, profileErr); err != nil {
-		return s, err
-	}
-	var name regions.Setup
-	name, s.patches = setupOf(s.vector)
-	s.rules = map[string]regions.Rules{"real": profile.Rules(name, regions.Real), "generated": profile.Rules(name, regions.Generated)}
-	for side, r := range s.rules {
-		if rule := o["unmasked"]; side == "generated" && rule != "profile" {
-			r.Unmasked, r.Small = regions.Rule(rule), regions.Rule(rule)
+	c.component, c.patches = componentOf(c.Vector)
+	c.rules = map[string]regions.Rules{}
+	for role, unmasked := range map[string]string{"real": c.UnmaskedReal, "generated": c.Unmasked} {
+		r := profile.Rules(c.component, regions.Side(role))
+		if unmasked != "profile" {
+			r.Unmasked, r.Small = regions.Rule(unmasked), regions.Rule(unmasked)
 		}
-		if rule := o["unmasked-real"]; side == "real" && rule != "profile" {
-			r.Unmasked, r.Small = regions.Rule(rule), regions.Rule(rule)
+		if c.MinPatches > 0 {
+			r.MinPatches = c.MinPatches
 		}
-		if least > 0 {
-			r.MinPatches = least
-		}
-		s.rules[side] = r
+		c.rules[role] = r
 	}
-	return s, nil
+	return &c, nil
 }
 
-// side is one set of a group: its rows that take part, with the vectors the rules left them.
+// intervalName describes the intervals as figures print it; "" where there are none.
+func (c *comparison) intervalName(kind string) string {
+	if c.Resamples == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%.3g %% %s", 100*c.Level, kind)
+}
+
+// roles are the roles of the two tables.
+var roles = []string{"real", "generated"}
+
+// side is one set of a group: the rows that are compared, with their vectors.
 type side struct {
 	rows    []int // of the input table
 	vectors [][]float32
@@ -84,153 +79,141 @@ type group struct {
 	values                         []string
 	real, generated                side
 	asked, refused, unmasked, used int // generated images
+	result                         *prdc.Result
+}
+
+// side returns the set of a role.
+func (g *group) side(role string) *side {
+	if role == "real" {
+		return &g.real
+	}
+	return &g.generated
 }
 
 // gather groups the rows of the two tables and applies the rules for images without a mask.
-func gather(call Call, s setup) ([]*group, error) {
+func gather(call *Call, c *comparison) ([]*group, error) {
 	index := map[string]*group{}
 	var order []*group
-	members := map[*group]map[string][]int{}
-	for _, name := range []string{"real", "generated"} {
-		f := call.Inputs[name]
-		if _, err := f.Need(s.vector, client.Vector); err != nil {
-			return nil, fmt.Errorf("table %q: %w", name, err)
+	for _, role := range roles {
+		in := tabular.Read(call, role)
+		in.Vectors(c.Vector)
+		for _, part := range in.SortedGroups(c.By) {
+			key := strings.Join(part.By, "\x00")
+			if index[key] == nil {
+				index[key] = &group{values: part.By}
+				order = append(order, index[key])
+			}
+			index[key].side(role).rows = part.Rows
 		}
-		by := make([][]string, len(call.By))
-		for i, column := range call.By {
-			c, err := f.Need(column, client.Text)
-			if err != nil {
-				return nil, fmt.Errorf("table %q: %w", name, err)
-			}
-			by[i] = c.Texts
-		}
-		for row := range f.Len() {
-			values := make([]string, len(by))
-			for i := range by {
-				values[i] = by[i][row]
-			}
-			key := strings.Join(values, "\x00")
-			g := index[key]
-			if g == nil {
-				g = &group{values: values}
-				index[key], members[g] = g, map[string][]int{}
-				order = append(order, g)
-			}
-			members[g][name] = append(members[g][name], row)
+		if in.Err != nil {
+			return nil, in.Err
 		}
 	}
 	if len(order) == 0 {
-		return nil, errors.New("both tables are empty: there is nothing to compare")
+		return nil, errors.New("both tables are empty; there is nothing to compare")
 	}
-	slices.SortStableFunc(order, func(a, b *group) int { return slices.Compare(a.values, b.values) })
+	slices.SortFunc(order, func(a, b *group) int { return slices.Compare(a.values, b.values) })
 	var notes GroupNotes
 	lacking := map[string]*lacks{"real": {}, "generated": {}}
 	for _, g := range order {
-		if err := g.prepare(call, s, members[g], lacking); err != nil {
-			return nil, err
+		for _, role := range roles {
+			if err := g.prepare(call, c, role, lacking[role]); err != nil {
+				return nil, err
+			}
 		}
-		if len(g.real.vectors) <= s.k {
-			return nil, fmt.Errorf("group %s has %d real images with a vector %q; a radius needs more than k = %d", g.name(call.By), len(g.real.vectors), s.vector, s.k)
+		if len(g.real.vectors) <= c.K {
+			return nil, fmt.Errorf("group %s has %d real images with a vector %q; a radius needs more than k = %d",
+				g.name(c.By), len(g.real.vectors), c.Vector, c.K)
 		}
 		if len(g.generated.vectors) == 0 {
 			notes.Add("no generated image: precision is not available, coverage is 0", g.label())
 		}
-		for _, name := range []string{"real", "generated"} {
-			side := map[string]side{"real": g.real, "generated": g.generated}[name]
-			if least, most := cellSizes(side.cells); least != most {
-				text := fmt.Sprintf("uneven cells: the numbers of %s images differ by %s; balance them with Sample", name, s.cells)
+		for _, role := range roles {
+			if least, most := cellSizes(g.side(role).cells); least != most {
+				text := fmt.Sprintf("uneven cells: the numbers of %s images differ by %s; balance them with Sample",
+					role, c.Cells)
 				notes.Add(text, g.label(fmt.Sprintf("%d to %d", least, most)))
 			}
 		}
 	}
-	s.noteLacking(call, lacking)
-	notes.Tell(call)
+	c.noteLacking(call, lacking)
+	notes.AddTo(call, c.By...)
 	return order, nil
 }
 
-// lacks is the images of one side that lack a usable component, over all groups.
+// lacks counts the images of one side that lack a usable component, over all groups.
 type lacks struct {
 	regions.Prepared
 	groups []string
 }
 
-// noteLacking tells how many images lack a usable component, and what becomes of them.
-func (s setup) noteLacking(call Call, lacking map[string]*lacks) {
-	setupName, _ := setupOf(s.vector)
-	for _, name := range []string{"real", "generated"} {
-		l := lacking[name]
-		for _, w := range l.Warnings(s.rules[name], setupName, s.vector) {
-			if len(call.By) > 0 && s.counted && name == "generated" && l.Small == 0 {
-				call.note("%s (see n_unmasked by group)", w)
+// noteLacking notes how many images lack a usable component, and how they are treated.
+func (c *comparison) noteLacking(call *Call, lacking map[string]*lacks) {
+	for _, role := range roles {
+		l := lacking[role]
+		for _, w := range l.Warnings(c.rules[role], c.component, c.Vector) {
+			if len(c.By) > 0 && c.counted && role == "generated" && l.Small == 0 {
+				call.Notef("%s (see n_unmasked by group)", w)
 				continue
 			}
 			var notes GroupNotes
 			for _, group := range l.groups {
 				notes.Add(w, group)
 			}
-			notes.Tell(call)
+			notes.AddTo(call, c.By...)
 		}
 	}
 }
 
-// prepare applies the rules to the group's rows.
-func (g *group) prepare(call Call, s setup, members map[string][]int, lacking map[string]*lacks) error {
-	for _, name := range []string{"real", "generated"} {
-		f := call.Inputs[name]
-		rows := members[name]
-		if name == "generated" {
-			g.asked = len(rows)
-			rows = g.made(f, rows)
+// prepare applies the rules to the group's rows of one side.
+func (g *group) prepare(call *Call, c *comparison, role string, lacking *lacks) error {
+	f, rows := call.Inputs[role], g.side(role).rows
+	if role == "generated" {
+		g.asked = len(rows)
+		rows = g.withImage(f, rows)
+	}
+	rules, patches := c.rules[role], f.Numbers(c.patches)
+	if patches == nil {
+		rules.MinPatches = 0
+	}
+	vectors, full := f.Vectors(c.Vector), f.Vectors("full")
+	images := make([]regions.Image, len(rows))
+	for i, row := range rows {
+		p := &images[i]
+		p.Vector = vectors[row]
+		if full != nil {
+			p.Full = full[row]
 		}
-		rules := s.rules[name]
-		patches := f.Numbers(s.patches)
-		if patches == nil {
-			rules.MinPatches = 0
+		if patches != nil && !math.IsNaN(patches[row]) {
+			p.Patches = int(patches[row])
+		} else {
+			p.Unmasked = vectors[row] == nil
 		}
-		vectors, full := f.Vectors(s.vector), f.Vectors("full")
-		pictures := make([]regions.Picture, len(rows))
-		for i, row := range rows {
-			p := regions.Picture{Vector: vectors[row]}
-			if full != nil {
-				p.Full = full[row]
-			}
-			if patches != nil && !math.IsNaN(patches[row]) {
-				p.Patches = int(patches[row])
-			} else {
-				p.Unmasked = vectors[row] == nil
-			}
-			if patches == nil {
-				p.Unmasked = vectors[row] == nil
-			}
-			pictures[i] = p
+	}
+	prepared, err := rules.Prepare(images)
+	if err != nil {
+		return fmt.Errorf("group %s, vector %q, %s images: %w", g.name(c.By), c.Vector, role, err)
+	}
+	lacking.Count(prepared)
+	if prepared.Unmasked+prepared.Small > 0 {
+		lacking.groups = append(lacking.groups, g.label())
+	}
+	ids, cells := f.Texts("id"), f.Texts(c.Cells)
+	out := side{vectors: prepared.Vectors}
+	for _, i := range prepared.Rows {
+		row := rows[i]
+		out.rows = append(out.rows, row)
+		if ids != nil {
+			out.ids = append(out.ids, ids[row])
 		}
-		prepared, err := rules.Prepare(pictures)
-		if err != nil {
-			return fmt.Errorf("group %s, vector %q, %s images: %w", g.name(call.By), s.vector, name, err)
+		cell := strings.Join(g.values, "\x00")
+		if cells != nil {
+			cell += "\x00" + cells[row]
 		}
-		lacking[name].Count(prepared)
-		if prepared.Unmasked+prepared.Small > 0 {
-			lacking[name].groups = append(lacking[name].groups, g.label())
-		}
-		ids, cells := f.Texts("id"), f.Texts(s.cells)
-		out := side{vectors: prepared.Vectors}
-		for _, i := range prepared.Rows {
-			row := rows[i]
-			out.rows = append(out.rows, row)
-			if ids != nil {
-				out.ids = append(out.ids, ids[row])
-			}
-			cell := strings.Join(g.values, "\x00")
-			if cells != nil {
-				cell += "\x00" + cells[row]
-			}
-			out.cells = append(out.cells, cell)
-		}
-		if name == "real" {
-			g.real = out
-			continue
-		}
-		g.generated = out
+		out.cells = append(out.cells, cell)
+	}
+	*g.side(role) = out
+	if role == "generated" {
 		g.unmasked = prepared.Unmasked
 		for _, v := range out.vectors {
 			if v != nil {
@@ -241,20 +224,15 @@ func (g *group) prepare(call Call, s setup, members map[string][]int, lacking ma
 	return nil
 }
 
-// made are the rows that hold an image: refused, failed and skipped ones are counted, and left out.
-func (g *group) made(f *client.Frame, rows []int) []int {
-	outcome := f.Texts("outcome")
-	if outcome == nil {
-		return rows
-	}
+// withImage returns the rows that have an image, and counts the refused ones.
+func (g *group) withImage(f *table.Frame, rows []int) []int {
 	var out []int
 	for _, row := range rows {
-		switch outcome[row] {
+		switch tabular.Outcome(f, row) {
+		case "":
+			out = append(out, row)
 		case "refused":
 			g.refused++
-		case "failed", "skipped":
-		default:
-			out = append(out, row)
 		}
 	}
 	return out
@@ -271,7 +249,7 @@ func (g *group) name(by []string) string {
 	return strings.Join(parts, ", ")
 }
 
-// label names the group in a list of groups, with a detail; "" where the rows are not grouped and there is none.
+// label names the group in a list of groups, with a detail; "" if the rows are not grouped and there is no detail.
 func (g *group) label(detail ...string) string {
 	name := strings.Join(g.values, "/")
 	switch {
@@ -283,17 +261,15 @@ func (g *group) label(detail ...string) string {
 	return name + " (" + detail[0] + ")"
 }
 
-// cellSizes are the least and the most rows of a cell.
+// cellSizes returns the least and the most rows of a cell.
 func cellSizes(cells []string) (least, most int) {
 	n := map[string]int{}
 	for _, c := range cells {
 		n[c]++
 	}
-	for _, c := range n {
-		if least == 0 || c < least {
-			least = c
-		}
-		most = max(most, c)
+	if len(n) == 0 {
+		return 0, 0
 	}
-	return least, most
+	sizes := slices.Collect(maps.Values(n))
+	return slices.Min(sizes), slices.Max(sizes)
 }

@@ -7,73 +7,83 @@ import (
 	"testing"
 
 	"antipode/datasets"
-	"antipode/kernel/client"
+	"antipode/datasets/table"
 )
 
 var sixRegions = []string{"Africa", "Americas", "EastAsia", "Europe", "SouthEastAsia", "WestAsia"}
 
 // findings are scores by region that agree with Table 1 and with every claim of the paper on the original template.
-func findings() *client.Frame {
-	return byRegionOf([]float64{0.564, 0.62, 0.62, 0.64, 0.65, 0.608}, []float64{0.352, 0.37, 0.38, 0.42, 0.38, 0.36}, []float64{0.56, 0.5, 0.5, 0.48, 0.483, 0.363}, []float64{0.278, 0.36, 0.38, 0.37, 0.556, 0.354})
+func findings() *table.Frame {
+	return byRegionOf([]float64{0.564, 0.62, 0.62, 0.64, 0.65, 0.608}, []float64{0.352, 0.37, 0.38, 0.42, 0.38, 0.36},
+		[]float64{0.56, 0.5, 0.5, 0.48, 0.483, 0.363}, []float64{0.278, 0.36, 0.38, 0.37, 0.556, 0.354})
 }
 
-func byRegionOf(objectPrecision, objectCoverage, backgroundPrecision, backgroundCoverage []float64) *client.Frame {
-	return &client.Frame{Columns: []client.Column{client.TextColumn("region", slices.Concat(sixRegions, sixRegions)),
-		client.TextColumn("vector", slices.Concat(slices.Repeat([]string{"object_only"}, 6), slices.Repeat([]string{"background_only"}, 6))),
-		client.NumberColumn("precision", slices.Concat(objectPrecision, backgroundPrecision)), client.NumberColumn("coverage", slices.Concat(objectCoverage, backgroundCoverage))}}
+func byRegionOf(objectPrecision, objectCoverage, backgroundPrecision, backgroundCoverage []float64) *table.Frame {
+	return &table.Frame{Columns: []table.Column{table.TextColumn("region", slices.Concat(sixRegions, sixRegions)),
+		table.TextColumn("vector", slices.Concat(slices.Repeat([]string{"object_only"}, 6),
+			slices.Repeat([]string{"background_only"}, 6))),
+		table.NumberColumn("precision", slices.Concat(objectPrecision, backgroundPrecision)),
+		table.NumberColumn("coverage", slices.Concat(objectCoverage, backgroundCoverage))}}
 }
 
-// shifted adds to the scores of a set-up.
-func shifted(f *client.Frame, vector string, precision, coverage float64) *client.Frame {
+// shifted adds to the scores of a component.
+func shifted(f *table.Frame, vector string, precision, coverage float64) *table.Frame {
 	p, c := slices.Clone(f.Numbers("precision")), slices.Clone(f.Numbers("coverage"))
 	for i, v := range f.Texts("vector") {
 		if v == vector {
 			p[i], c[i] = p[i]+precision, c[i]+coverage
 		}
 	}
-	return f.With(client.NumberColumn("precision", p), client.NumberColumn("coverage", c))
+	return f.With(table.NumberColumn("precision", p), table.NumberColumn("coverage", c))
 }
 
-// Each trend is a line with its verdict and its two numbers; a run that turns one finding round fails that line alone.
+// Each trend is a line with its verdict and its two numbers; a run that turns one finding round fails that line
+// alone.
 func TestTrendLines(t *testing.T) {
 	original := findings()
 	changed := shifted(shifted(original, "background_only", -0.01, 0.1), "object_only", 0.04, 0)
-	f, _, err := evaluate(t, Args{Metric: "trend-lines"}, original, changed)
+	f, _, err := evaluate(t, ask{Metric: "trend-lines"}, original, changed)
 	if err != nil || f.Len() != 10 {
 		t.Fatal(f, err)
 	}
 	if slices.Contains(f.Texts("verdict"), "FAIL") {
 		t.Errorf("%q", f.Texts("line"))
 	}
-	if got := f.Texts("line")[0]; !strings.HasPrefix(got, "pass  average precision, object above background: Obj-only 0.617, BG-only 0.481") {
+	if got := f.Texts("line")[0]; !strings.HasPrefix(got,
+		"pass  average precision, object above background: Obj-only 0.617, BG-only 0.481") {
 		t.Errorf("%q", got)
 	}
-	if math.Abs(f.Numbers("a")[7]-0.278) > 1e-12 || math.Abs(f.Numbers("b")[7]-0.378) > 1e-12 || f.Texts("trend")[7] != "worst background coverage clearly up" {
+	if math.Abs(f.Numbers("a")[7]-0.278) > 1e-12 || math.Abs(f.Numbers("b")[7]-0.378) > 1e-12 ||
+		f.Texts("trend")[7] != "worst background coverage clearly up" {
 		t.Errorf("%q: %v and %v", f.Texts("trend")[7], f.Numbers("a")[7], f.Numbers("b")[7])
 	}
-	alone, _, err := evaluate(t, Args{Metric: "trend-lines"}, original)
+	alone, _, err := evaluate(t, ask{Metric: "trend-lines"}, original)
 	if err != nil || alone.Len() != 6 || slices.Contains(alone.Texts("verdict"), "FAIL") {
 		t.Errorf("the original template alone: %v, %v", alone, err)
 	}
 	for trend, c := range map[string]struct {
-		in      *client.Frame
+		in      *table.Frame
 		options map[string]string
 	}{
-		"average precision, object above background":     {shifted(original, "background_only", 0.14, 0), options("equal", "0.15")},
-		"average coverage about equal":                   {shifted(original, "object_only", 0, 0.1), nil},
-		"smallest background coverage in Europe":         {original, options("low", "Europe", "equal", "0.2")},
-		"largest background coverage in WestAsia":        {original, options("high", "WestAsia")},
-		"best/worst coverage larger for background":      {byRegionOf([]float64{0.564, 0.62, 0.62, 0.64, 0.65, 0.608}, []float64{0.2, 0.42, 0.4, 0.4, 0.42, 0.42}, []float64{0.56, 0.5, 0.5, 0.48, 0.483, 0.363}, []float64{0.34, 0.36, 0.38, 0.37, 0.4, 0.36}), nil},
-		"Africa's precision about equal in both set-ups": {original, options("equal", "0.003")},
+		"average precision, object above background": {shifted(original, "background_only", 0.14, 0),
+			options("equal", "0.15")},
+		"average coverage about equal":            {shifted(original, "object_only", 0, 0.1), nil},
+		"smallest background coverage in Europe":  {original, options("low", "Europe", "equal", "0.2")},
+		"largest background coverage in WestAsia": {original, options("high", "WestAsia")},
+		"best/worst coverage larger for background": {byRegionOf([]float64{0.564, 0.62, 0.62, 0.64, 0.65, 0.608},
+			[]float64{0.2, 0.42, 0.4, 0.4, 0.42, 0.42}, []float64{0.56, 0.5, 0.5, 0.48, 0.483, 0.363},
+			[]float64{0.34, 0.36, 0.38, 0.37, 0.4, 0.36}), nil},
+		"Africa's precision about equal in both components": {original, options("equal", "0.003")},
 	} {
 		o := c.options
-		f, _, err := evaluate(t, Args{Metric: "trend-lines", Options: o}, c.in)
+		f, _, err := evaluate(t, ask{Metric: "trend-lines", Options: o}, c.in)
 		if err != nil {
 			t.Fatal(trend, err)
 		}
 		failed := []string{}
 		for i, v := range f.Texts("verdict") {
-			if v == "FAIL" && !(trend == "Africa's precision about equal in both set-ups" && f.Texts("trend")[i] == "average coverage about equal") {
+			if v == "FAIL" && !(trend == "Africa's precision about equal in both components" &&
+				f.Texts("trend")[i] == "average coverage about equal") {
 				failed = append(failed, f.Texts("trend")[i])
 			}
 		}
@@ -81,35 +91,39 @@ func TestTrendLines(t *testing.T) {
 			t.Errorf("%s: failed %q", trend, failed)
 		}
 	}
-	any, _, err := evaluate(t, Args{Metric: "trend-lines", Options: options("regions", "any")}, original)
+	any, _, err := evaluate(t, ask{Metric: "trend-lines", Options: options("any-regions", "true")}, original)
 	if err != nil || any.Len() != 3 {
 		t.Errorf("any regions: %v, %v", any, err)
 	}
 	for want, c := range map[string]struct {
-		in      *client.Frame
+		in      *table.Frame
 		options map[string]string
 	}{
-		`there is no region "Atlantis"`: {original, options("low", "Atlantis")},
-		"with Concat":                   {original.Pick([]int{0, 1, 2, 3, 4, 5}), nil},
-		`equal="x"`:                     {original, options("equal", "x")},
-		`no such column: "place"`:       {original, options("region", "place")},
-		"has two scores":                {original.Pick([]int{0, 0, 6}), nil},
+		`there is no region "Atlantis"`:     {original, options("low", "Atlantis")},
+		"with Concat":                       {original.Pick([]int{0, 1, 2, 3, 4, 5}), nil},
+		`equal: "x" is not a finite number`: {original, options("equal", "x")},
+		`no such column: "place"`:           {original, options("region", "place")},
+		"has two scores":                    {original.Pick([]int{0, 0, 6}), nil},
 	} {
-		if _, _, err := evaluate(t, Args{Metric: "trend-lines", Options: c.options}, c.in); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
+		if _, _, err := evaluate(t, ask{Metric: "trend-lines", Options: c.options}, c.in); err == nil ||
+			!strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%v, want %q", err, want)
 		}
 	}
 	in := datasets.FromFrame(original)
-	for name, table := range map[string]datasets.Table{"one": TrendLines(in, About(0.1, 0.05), Expected("Africa", "Europe")), "two": TrendLinesOfTwo(in, in, AnyRegions())} {
+	for name, table := range map[string]datasets.Table{"one": TrendLines(in,
+		TrendLinesOptions{Equal: 0.1, Clearly: 0.05, Low: "Africa", High: "Europe"}),
+		"two": TrendLinesOfTwo(in, in, TrendLinesOptions{AnyRegions: true})} {
 		if _, err := table.Plan(); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 }
 
-// The candidates for the paper's 1.7x stand side by side (row 14 of the checklist), and the summary names the regions.
+// The candidates for the paper's 1.7x stand side by side (row 14 of the checklist), and the summary names the
+// regions.
 func TestDisparityRatiosSideBySide(t *testing.T) {
-	f, _, err := evaluate(t, Args{Metric: "disparity-ratios"}, findings())
+	f, _, err := evaluate(t, ask{Metric: "disparity-ratios"}, findings())
 	if err != nil || f.Len() != 3 {
 		t.Fatal(f, err)
 	}
@@ -118,43 +132,50 @@ func TestDisparityRatiosSideBySide(t *testing.T) {
 			t.Errorf("%s: %v, want %v", f.Texts("name")[i], got, want)
 		}
 	}
-	if _, _, err := evaluate(t, Args{Metric: "disparity-ratios"}, findings().Pick([]int{0, 1})); err == nil || !strings.Contains(err.Error(), "with Concat") {
+	if _, _, err := evaluate(t, ask{Metric: "disparity-ratios"}, findings().Pick([]int{0, 1})); err == nil ||
+		!strings.Contains(err.Error(), "with Concat") {
 		t.Error(err)
 	}
-	s, _, err := evaluate(t, Args{Metric: "region-summary"}, findings())
+	s, _, err := evaluate(t, ask{Metric: "region-summary"}, findings())
 	if err != nil || s.Len() != 4 {
 		t.Fatal(s, err)
 	}
 	for i, v := range s.Texts("vector") {
-		if v == "background_only" && s.Texts("score")[i] == "coverage" && (s.Texts("worst_region")[i] != "Africa" || s.Texts("best_region")[i] != "SouthEastAsia" || math.Abs(s.Numbers("average")[i]-0.383) > 1e-9 || math.Abs(s.Numbers("ratio")[i]-2) > 1e-9) {
+		if v == "background_only" && s.Texts("score")[i] == "coverage" &&
+			(s.Texts("worst_region")[i] != "Africa" || s.Texts("best_region")[i] != "SouthEastAsia" ||
+				math.Abs(s.Numbers("average")[i]-0.383) > 1e-9 || math.Abs(s.Numbers("ratio")[i]-2) > 1e-9) {
 			t.Errorf("%v", datasets.Format(s, 0))
 		}
 	}
 }
 
-// Africa's precision is about the same in both components, every other region's is not; a region that lacks one has no gap.
+// Africa's precision is about the same in both components, every other region's is not; a region that lacks one has
+// no gap.
 func TestComponentGaps(t *testing.T) {
-	f := findings().With(client.NumberColumn("n_used", slices.Repeat([]float64{40}, 12)))
-	got, _, err := evaluate(t, Args{Metric: "component-gaps"}, f)
+	f := findings().With(table.NumberColumn("n_used", slices.Repeat([]float64{40}, 12)))
+	got, _, err := evaluate(t, ask{Metric: "component-gaps"}, f)
 	if err != nil || got.Len() != 12 || got.Numbers("n_object")[3] != 40 {
 		t.Fatal(got, err)
 	}
 	for i, region := range got.Texts("region") {
 		gap := got.Numbers("object")[i] - got.Numbers("background")[i]
-		if math.Abs(got.Numbers("gap")[i]-gap) > 1e-12 || got.Texts("score")[i] == "precision" && (math.Abs(gap) < 0.01) != (region == "Africa") {
+		if math.Abs(got.Numbers("gap")[i]-gap) > 1e-12 || got.Texts("score")[i] == "precision" &&
+			(math.Abs(gap) < 0.01) != (region == "Africa") {
 			t.Errorf("%s, %s: %v", region, got.Texts("score")[i], gap)
 		}
 	}
-	part, _, err := evaluate(t, Args{Metric: "component-gaps"}, f.Pick([]int{0, 1, 6}))
+	part, _, err := evaluate(t, ask{Metric: "component-gaps"}, f.Pick([]int{0, 1, 6}))
 	if err != nil || part.Len() != 4 || !math.IsNaN(part.Numbers("gap")[1]) || part.Numbers("object")[1] != 0.62 {
 		t.Errorf("%v, %v", part, err)
 	}
-	for want, in := range map[string]*client.Frame{"with Concat": f.Pick([]int{0, 1}), "has scores of object_only already": f.Pick([]int{0, 0}), `"place"`: f} {
+	for want, in := range map[string]*table.Frame{"with Concat": f.Pick([]int{0, 1}),
+		"has scores of object_only already": f.Pick([]int{0, 0}), `"place"`: f} {
 		o := options()
 		if want == `"place"` {
 			o = options("region", "place")
 		}
-		if _, _, err := evaluate(t, Args{Metric: "component-gaps", Options: o}, in); err == nil || !strings.Contains(err.Error(), want) {
+		if _, _, err := evaluate(t, ask{Metric: "component-gaps", Options: o}, in); err == nil ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}
 	}
@@ -163,17 +184,23 @@ func TestComponentGaps(t *testing.T) {
 	}
 }
 
-// Scores per object, by the mean over regions: a row for each object and set-up, regions without a score named.
+// Scores per object, by the mean over regions: a row for each object and component, regions without a score named.
 func TestObjectMeans(t *testing.T) {
-	f := &client.Frame{Columns: []client.Column{client.TextColumn("object", []string{"bag", "bag", "car", "car"}), client.TextColumn("region", []string{"Africa", "Europe", "Africa", "Europe"}), client.TextColumn("vector", slices.Repeat([]string{"full"}, 4)),
-		client.NumberColumn("precision", []float64{0.2, 0.6, 0.5, math.NaN()}), client.NumberColumn("coverage", []float64{0.1, 0.3, 0.4, 0})}}
-	got, _, err := evaluate(t, Args{Metric: "object-means"}, f)
-	if err != nil || got.Len() != 2 || got.Texts("object")[1] != "car" || math.Abs(got.Numbers("precision")[0]-0.4) > 1e-12 || got.Numbers("precision")[1] != 0.5 || got.Texts("missing")[1] != "Europe" || got.Numbers("n_regions")[1] != 1 {
+	f := &table.Frame{Columns: []table.Column{table.TextColumn("object", []string{"bag", "bag", "car", "car"}),
+		table.TextColumn("region", []string{"Africa", "Europe", "Africa", "Europe"}),
+		table.TextColumn("vector", slices.Repeat([]string{"full"}, 4)),
+		table.NumberColumn("precision", []float64{0.2, 0.6, 0.5, math.NaN()}),
+		table.NumberColumn("coverage", []float64{0.1, 0.3, 0.4, 0})}}
+	got, _, err := evaluate(t, ask{Metric: "object-means"}, f)
+	if err != nil || got.Len() != 2 || got.Texts("object")[1] != "car" ||
+		math.Abs(got.Numbers("precision")[0]-0.4) > 1e-12 || got.Numbers("precision")[1] != 0.5 ||
+		got.Texts("missing")[1] != "Europe" || got.Numbers("n_regions")[1] != 1 {
 		t.Errorf("%v, %v", got, err)
 	}
 }
 
-// Each warning of table 4.6 reaches the result: too few real images, radius 0, images without a mask, an empty component, uneven cells.
+// Each warning of table 4.6 reaches the result: too few real images, radius 0, images without a mask, an empty
+// component, uneven cells.
 func TestWarningsOfTables(t *testing.T) {
 	real, gen := cloud(1, 80, 0), cloud(2, 80, 0)
 	twins := real.Pick([]int{0, 0, 0, 0, 0, 5, 6, 7, 8, 9})
@@ -181,7 +208,7 @@ func TestWarningsOfTables(t *testing.T) {
 	for i := range ids {
 		ids[i] = string(rune('a' + i))
 	}
-	twins = twins.With(client.TextColumn("id", ids))
+	twins = twins.With(table.TextColumn("id", ids))
 	empty := slices.Clone(gen.Numbers("background_patches"))
 	empty[3] = 0
 	unmasked := slices.Clone(gen.Numbers("object_patches"))
@@ -190,19 +217,25 @@ func TestWarningsOfTables(t *testing.T) {
 	bare[4] = nil
 	for want, c := range map[string]struct {
 		vector    string
-		real, gen *client.Frame
+		real, gen *table.Frame
 	}{
-		"radius":                     {"full", twins, gen},
-		"have an empty or too small": {"background_only", real, gen.With(client.NumberColumn("background_patches", empty))},
-		"object_only: 1 of 80 generated images have no mask and count as misses": {"object_only", real, gen.With(client.NumberColumn("object_patches", unmasked), client.VectorColumn("object_only", bare))},
+		"radius": {"full", twins, gen},
+		"have an empty or too small": {"background_only", real,
+			gen.With(table.NumberColumn("background_patches", empty))},
+		"object_only: 1 of 80 generated images have no mask and count as misses": {"object_only", real,
+			gen.With(table.NumberColumn("object_patches", unmasked), table.VectorColumn("object_only", bare))},
 		"uneven cells": {"full", real, gen.Pick([]int{0, 1, 2, 3, 4, 8, 12})},
 	} {
-		_, notes, err := evaluate(t, Args{Metric: "precision-coverage", Options: options("vector", c.vector, "draws", "0", "cells", "object")}, c.real, c.gen)
+		_, notes, err := evaluate(t,
+			ask{Metric: "precision-coverage", Options: options("vector", c.vector, "resamples", "0", "cells",
+				"object")},
+			c.real, c.gen)
 		if err != nil || !strings.Contains(strings.Join(notes, "\n"), want) {
 			t.Errorf("%s: notes %q, %v", want, notes, err)
 		}
 	}
-	if _, _, err := evaluate(t, Args{Metric: "precision-coverage", Options: options("k", "80")}, real, gen); err == nil || !strings.Contains(err.Error(), "a radius needs more than k = 80") {
+	if _, _, err := evaluate(t, ask{Metric: "precision-coverage", Options: options("k", "80")}, real,
+		gen); err == nil || !strings.Contains(err.Error(), "a radius needs more than k = 80") {
 		t.Error(err)
 	}
 }

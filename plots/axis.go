@@ -17,7 +17,7 @@ type tick struct {
 	name string
 }
 
-// at gives the position of a value between two pixel positions; values beyond the ends are cut off there.
+// at returns the position of a value between two pixel positions; values beyond the limits are clamped.
 func (a axis) at(v, from, to float64) float64 {
 	t := (v - a.low) / (a.high - a.low)
 	return from + min(max(t, 0), 1)*(to-from)
@@ -25,7 +25,7 @@ func (a axis) at(v, from, to float64) float64 {
 
 func (a axis) holds(v float64) bool { return v >= a.low && v <= a.high }
 
-// bandAxis is an axis of names.
+// bandAxis returns an axis of names.
 func bandAxis(names []string) axis {
 	a := axis{high: float64(len(names)), bands: true}
 	for i, n := range names {
@@ -34,11 +34,11 @@ func bandAxis(names []string) axis {
 	return a
 }
 
-// numberAxis has about n ticks at round numbers. Without limits it reaches from the tick at or below low to the one at or above high;
-// with limits it reaches from one to the other and both are ticks.
-func numberAxis(low, high float64, limits *[2]float64, n int) axis {
-	if limits != nil {
-		low, high = limits[0], limits[1]
+// numberAxis returns an axis with about n ticks at round numbers. Without limits it extends from the tick at or below
+// low to the one at or above high; with limits both limits are ticks.
+func numberAxis(low, high float64, limits Range, n int) axis {
+	if limits.set() {
+		low, high = limits.Low, limits.High
 	}
 	if high <= low {
 		pad := max(math.Abs(low)*0.1, 0.1)
@@ -53,13 +53,14 @@ func numberAxis(low, high float64, limits *[2]float64, n int) axis {
 	}
 	const eps = 1e-9
 	first, last := math.Ceil(low/step-eps), math.Floor(high/step+eps)
-	if limits == nil {
+	if !limits.set() {
 		first, last = math.Floor(low/step+eps), math.Ceil(high/step-eps)
 		low, high = first*step, last*step
 	}
 	decimals := 0
 	for ; decimals < 12; decimals++ {
-		if scaled := step * math.Pow10(decimals); math.Round(scaled) >= 1 && math.Abs(math.Round(scaled)-scaled) < 1e-6*scaled {
+		if scaled := step * math.Pow10(decimals); math.Round(scaled) >= 1 &&
+			math.Abs(math.Round(scaled)-scaled) < 1e-6*scaled {
 			break
 		}
 	}
@@ -73,13 +74,13 @@ func numberAxis(low, high float64, limits *[2]float64, n int) axis {
 		return strconv.FormatFloat(v, 'f', decimals, 64)
 	}
 	a := axis{low: low, high: high}
-	if limits != nil && first*step-low > step*eps {
+	if limits.set() && first*step-low > step*eps {
 		a.ticks = append(a.ticks, tick{low, short(low)})
 		if first*step-low < 0.35*step {
 			first++
 		}
 	}
-	beyond := limits != nil && high-last*step > step*eps
+	beyond := limits.set() && high-last*step > step*eps
 	for i := first; i <= last; i++ {
 		if beyond && i == last && high-last*step < 0.35*step {
 			break
@@ -92,7 +93,7 @@ func numberAxis(low, high float64, limits *[2]float64, n int) axis {
 	return a
 }
 
-// short writes a whole number with all its digits, a seed for example, and others with at most four significant ones.
+// short formats a whole number, such as a seed, with all its digits and others with at most four significant ones.
 func short(v float64) string {
 	if v == math.Trunc(v) && math.Abs(v) < 1<<53 {
 		return strconv.FormatFloat(v, 'f', -1, 64)
@@ -100,7 +101,7 @@ func short(v float64) string {
 	return strconv.FormatFloat(v, 'g', 4, 64)
 }
 
-// reach is the smallest range that holds all values and their intervals.
+// reach extends a range to include a value and its interval.
 func reach(low, high float64, v value) (float64, float64) {
 	if v.none() {
 		return low, high
@@ -108,20 +109,21 @@ func reach(low, high float64, v value) (float64, float64) {
 	return min(low, v.bottom()), max(high, v.top())
 }
 
-// shareAxis is the axis of values that are usually shares: [0, 1] where all values lie in it, else round numbers that include zero.
-func shareAxis(values []value, limits *[2]float64, free bool, n int) axis {
+// shareAxis returns the axis of values that are usually shares: [0, 1] where it contains all values, else round numbers
+// that include zero.
+func shareAxis(values []value, limits Range, free bool, n int) axis {
 	low, high := 0.0, 0.0
 	for _, v := range values {
 		low, high = reach(low, high, v)
 	}
-	if low >= 0 && high <= 1 && high > 0.05 && limits == nil && !free {
-		limits = &[2]float64{0, 1}
+	if low >= 0 && high <= 1 && high > 0.05 && !limits.set() && !free {
+		limits = Range{0, 1}
 	}
 	return numberAxis(low, high, limits, n)
 }
 
-// snugAxis is an axis of round numbers around the values, with a share of their range as padding.
-func snugAxis(values []value, limits *[2]float64, n int, pad float64) axis {
+// snugAxis returns an axis of round numbers around the values, with a share of their range as padding.
+func snugAxis(values []value, limits Range, n int, pad float64) axis {
 	low, high := math.Inf(1), math.Inf(-1)
 	for _, v := range values {
 		low, high = reach(low, high, v)

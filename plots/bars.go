@@ -10,28 +10,60 @@ import (
 	"antipode/datasets"
 )
 
-// Bars draws a bar for each row: its length is the value column, its name the column of [X] (else the first text column
-// that names rows), its colour the column of [Series] (else the second, where names repeat). Whiskers show the columns
-// VALUE_low and VALUE_high. Bars whose names find no room below them lie down, and take the names of their axes with
-// them. The value axis is [0, 1] where all values lie in it, and always starts at zero unless [Limits] says otherwise. A
-// name that no panel of a column of panels has gets no place there. With [Sorted], [Limit] keeps the first bars.
+// Bars draws a bar for each row of a table: its length is the number column Y, its name the column X, its color the
+// column Series. Whiskers show the columns Y_low and Y_high. Bars are horizontal where their names do not fit below
+// them. The value axis is [0, 1] where it contains all values, and includes zero unless YLimits is set. A panel
+// has only the names that occur in its column of panels.
 //
-// Figures 3 and 9 of the Decomposed-DIG paper: Values("coverage"), X("score"), Series("setup"), Panels("template").
-// Figures 10 and 11: X("object"), Panels("setup"), Horizontal(), Sorted(), FreeLimits().
-func Bars(t datasets.Table, value string, options ...Option) Figure {
-	return figure(fmt.Sprintf("bars of %q", value), t, options, func(f *datasets.Frame, s *settings) (drawing, error) {
-		f, column, err := s.melt(f, value)
+// Figures 3 and 9 of the Decomposed-DIG paper: MoreY: {"coverage"}, X: "score", Series: "vector", Panels: "template".
+// Figures 10 and 11: X: "object", Panels: "vector", Horizontal, Sorted, FreeLimits.
+type Bars struct {
+	Table      datasets.Table
+	Y          string            // number column: the lengths of the bars
+	MoreY      []string          // further number columns; the text column "score" then names them
+	X          string            // column of the bars' names (default: the first text column that names rows)
+	Series     string            // column with a color for each value (default: the second, where names repeat)
+	Panels     string            // column with a panel for each value
+	PanelRows  string            // column with a row of panels for each value; Panels then has a column for each
+	Order      Order             // order of the values of columns
+	Names      map[string]string // names of the columns Y and MoreY in the figure
+	Title      string
+	XLabel     string // label of the axis of names, wherever it is drawn
+	YLabel     string // label of the value axis, with the unit
+	YLimits    Range  // limits of the value axis
+	FreeLimits bool   // panels have separate limits
+	Percent    bool   // values, intervals and axis are times 100; YLimits and References are then in percent
+	Horizontal bool   // bars are horizontal even where their names fit below them
+	Sorted     bool   // largest first, bars without data last
+	Limit      int    // shows only the first bars of each panel; needs Sorted
+	References []Mark // lines across the value axis
+	Interval   string // kind of the intervals (default: the text column "interval")
+	Note       string // first sentence of the caption
+	Theme      Theme
+}
+
+func (f Bars) figure() figure {
+	return figure{fmt.Sprintf("bars of %q", f.Y), f.Table, [][2]string{{"Y", f.Y}}, options{
+		more: f.MoreY, x: f.X, series: f.Series, panels: f.Panels, panelRows: f.PanelRows, order: f.Order,
+		names: f.Names, title: f.Title, xlabel: f.XLabel, ylabel: f.YLabel, ylim: f.YLimits, free: f.FreeLimits,
+		percent: f.Percent, horizontal: f.Horizontal, sorted: f.Sorted, limit: f.Limit, refs: f.References,
+		interval: f.Interval, note: f.Note, theme: f.Theme,
+	}, func(frame *datasets.Frame, s *options) (drawing, error) {
+		if s.limit > 0 && !s.sorted {
+			return nil, fmt.Errorf("Limit needs Sorted")
+		}
+		frame, column, err := s.melt(frame, f.Y)
 		if err != nil {
 			return nil, err
 		}
-		return buildBars(f, column, s)
-	})
+		return buildBars(frame, column, s)
+	}}
 }
 
 // cells are the values of one panel by name and series.
 type cells map[[2]string]value
 
-func buildBars(f *datasets.Frame, column string, s *settings) (drawing, error) {
+func buildBars(f *datasets.Frame, column string, s *options) (drawing, error) {
 	v, err := s.read(f, column)
 	if err != nil {
 		return nil, err
@@ -45,7 +77,7 @@ func buildBars(f *datasets.Frame, column string, s *settings) (drawing, error) {
 	if err != nil {
 		return nil, err
 	}
-	ss, err := optional(f, series)
+	ss, levels, err := s.colored(f, series)
 	if err != nil {
 		return nil, err
 	}
@@ -53,21 +85,15 @@ func buildBars(f *datasets.Frame, column string, s *settings) (drawing, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &chart{theme: s.theme, columns: panels.columns, heads: panels.heads, sides: panels.sides, own: s.free || s.sorted && len(panels.rows) > 1}
-	c.title = s.title
-	if c.title == "" {
-		c.title = column + " by " + x
-	}
-	levels := s.levels(series, ss)
-	if len(levels) > len(s.theme.Series) {
-		return nil, fmt.Errorf("column %q has %d values: at most %d colours can be told apart; use Panels or Where", series, len(levels), len(s.theme.Series))
-	}
+	c := s.chart(panels, column+" by "+x, s.shown(column)...)
+	c.own = s.free || s.sorted && len(panels.rows) > 1
 	bars := s.levels(x, xs)
 	placed := panels.placed(bars, xs) // the names of each column of panels
 	horizontal := s.horizontal
 	for _, own := range placed {
 		if !fitsBelow(own, s.theme, panels.columns, len(levels)) {
-			slanted := len(own) < len(bars) && bandBelow(own, s.theme, panels.columns) >= max(16, 8*float64(len(levels)))
+			slanted := len(own) < len(bars) && bandBelow(own, s.theme, panels.columns) >= max(16,
+				8*float64(len(levels)))
 			c.turned = c.turned || slanted
 			horizontal = horizontal || !slanted
 		}
@@ -75,7 +101,7 @@ func buildBars(f *datasets.Frame, column string, s *settings) (drawing, error) {
 	c.turned = c.turned && !horizontal
 	if horizontal && !c.own {
 		for i := range placed {
-			placed[i] = bars // the names stand at the left of a row of panels, once
+			placed[i] = bars // the names are written once, at the left of a row of panels
 		}
 	}
 	var none, left []string
@@ -90,7 +116,7 @@ func buildBars(f *datasets.Frame, column string, s *settings) (drawing, error) {
 		for _, r := range rows {
 			k := [2]string{xs[r], ss[r]}
 			if _, twice := at[k]; twice {
-				return nil, fmt.Errorf("two rows for %s: %s is the second; name the column that tells them apart in Series or Panels, or use Where", strings.TrimSpace(x+" "+xs[r]+" "+series+" "+ss[r]), rowName(f, r))
+				return nil, twoRows(f, r, x, xs[r], series, ss[r])
 			}
 			at[k] = v[r]
 			mine = append(mine, v[r])
@@ -108,7 +134,7 @@ func buildBars(f *datasets.Frame, column string, s *settings) (drawing, error) {
 				return !slices.ContainsFunc(rows, func(r int) bool { return xs[r] == n })
 			})
 		}
-		if s.sorted && s.limit > 0 && len(own) > s.limit {
+		if s.limit > 0 && len(own) > s.limit {
 			left = append(left, fmt.Sprintf("%d of %d", s.limit, len(own)))
 			own = own[:s.limit]
 		}
@@ -116,17 +142,14 @@ func buildBars(f *datasets.Frame, column string, s *settings) (drawing, error) {
 		if !s.free {
 			scope = v
 		}
-		c.panels = append(c.panels, barPanel(panels.titles[i], own, levels, at, shareAxis(scope, s.limits, s.free, 5), horizontal, s))
+		c.panels = append(c.panels, barPanel(panels.titles[i], own, levels, at, shareAxis(scope, s.ylim, s.free, 5),
+			horizontal, s))
 	}
-	if series != "" {
-		for i, l := range levels {
-			c.keys = append(c.keys, key{l, s.theme.Series[i], boxKey})
-		}
-	}
+	c.seriesKeys(series, levels, func(int) int { return boxKey })
 	c.refKeys(s)
-	c.names(s, horizontal, column)
-	if horizontal && !s.horizontal { // laid down here: the axes have changed places
-		c.xname, c.yname = or(s.yname, column), s.xname
+	c.xname, c.yname = s.xlabel, s.axis(s.ylabel, column)
+	if horizontal {
+		c.xname, c.yname = c.yname, c.xname
 	}
 	if first := panels.titles[0]; !horizontal && first == "" && panels.heads == nil {
 		for _, w := range v {
@@ -153,61 +176,17 @@ func buildBars(f *datasets.Frame, column string, s *settings) (drawing, error) {
 	if left != nil {
 		c.caption = append(c.caption, "Only the largest are shown: "+list(left, 8)+".")
 	}
-	if s.limits != nil {
-		c.cut(v, *s.limits)
-		if s.limits[0] > 0 || s.limits[1] < 0 {
-			c.caption = append(c.caption, "The bars do not start at zero.")
-		}
+	c.cut(v, s.ylim)
+	if s.ylim.Low > 0 || s.ylim.High < 0 {
+		c.caption = append(c.caption, "The bars do not start at zero.")
 	}
 	return c, nil
 }
 
-// names puts the names of the axes where they belong.
-func (c *chart) names(s *settings, horizontal bool, column string) {
-	c.yname = column
-	if horizontal {
-		c.xname, c.yname = column, ""
-	}
-	if s.xname != "" {
-		c.xname = s.xname
-	}
-	if s.yname != "" {
-		c.yname = s.yname
-	}
-}
-
-// sentences writes the caption that figures of values share.
-func (c *chart) sentences(s *settings, f *datasets.Frame, column string, whiskers bool, none []string) {
-	if s.note != "" {
-		c.caption = append(c.caption, isolate(oneLine(s.note)))
-	}
-	c.caption = append(c.caption, s.kind(f, column, whiskers), counts(f, all(f.Len())))
-	if s.free && len(c.panels) > 1 {
-		c.caption = append(c.caption, "Panels differ in scale.")
-	}
-	if len(none) > 0 {
-		c.caption = append(c.caption, "No data: "+list(none, 8)+".")
-	}
-}
-
-// refKeys puts the names of reference lines into the legend.
-func (c *chart) refKeys(s *settings) {
-	for _, r := range s.refs {
-		c.keys = append(c.keys, key{fmt.Sprintf("%s (%s)", oneLine(r.name), short(r.at)), s.theme.Ink, dashed})
-	}
-}
-
-// cut tells of values that limits keep off the axis.
-func (c *chart) cut(values []value, limits [2]float64) {
-	n := 0
-	for _, v := range values {
-		if !v.none() && (v.bottom() < limits[0] || v.top() > limits[1]) {
-			n++
-		}
-	}
-	if n > 0 {
-		c.caption = append(c.caption, fmt.Sprintf("%d values or intervals reach beyond the axis and are cut off there.", n))
-	}
+// twoRows is the error for two rows of one name and series; columns are pairs of a column and its value.
+func twoRows(f *datasets.Frame, row int, columns ...string) error {
+	return fmt.Errorf("two rows for %s: %s is the second; set Series or Panels to the column that distinguishes "+
+		"them, or use Where", strings.TrimSpace(strings.Join(columns, " ")), rowName(f, row))
 }
 
 // list joins names, the first few of them.
@@ -218,20 +197,21 @@ func list(names []string, most int) string {
 	return strings.Join(names, ", ")
 }
 
-// barColumns finds the columns of names and series: the first text column with more than one value, and where names
-// repeat the first further one that tells the repeated apart.
-func (s *settings) barColumns(f *datasets.Frame) (x, series string, err error) {
+// barColumns chooses the columns of names and series: the first text column with more than one value, and where names
+// repeat the next one that makes the rows distinct.
+func (s *options) barColumns(f *datasets.Frame) (x, series string, err error) {
 	x, series = s.x, s.series
-	candidates := nameColumns(f, append(slices.Clone(s.panels), x, series)...)
+	candidates := nameColumns(f, s.panelRows, s.panels, x, series)
 	if x == "" {
 		if len(candidates) == 0 {
-			return "", "", fmt.Errorf("no text column names the rows (there are: %s); give one with X", list(columnNames(f), 20))
+			return "", "", fmt.Errorf("no text column names the rows (there are: %s); name one in X or Y",
+				list(columnNames(f), 20))
 		}
 		at := max(slices.IndexFunc(candidates, func(c string) bool { return distinct(f, c) > 1 }), 0)
 		x = candidates[at]
 		candidates = slices.Delete(candidates, at, at+1)
 	}
-	if keys := append([]string{x}, s.panels...); series == "" && distinct(f, keys...) < f.Len() {
+	if keys := []string{x, s.panelRows, s.panels}; series == "" && distinct(f, keys...) < f.Len() {
 		for _, c := range candidates {
 			if distinct(f, append(keys, c)...) == f.Len() {
 				return x, c, nil
@@ -241,12 +221,12 @@ func (s *settings) barColumns(f *datasets.Frame) (x, series string, err error) {
 	return x, series, nil
 }
 
-// bandBelow is about how much room each of the names has below upright bars.
+// bandBelow estimates the width of each name below vertical bars.
 func bandBelow(names []string, th Theme, columns int) float64 {
 	return ((th.Width-80)/float64(columns) - 30) / float64(len(names))
 }
 
-// fitsBelow says whether the names can stand below upright bars, each in at most two lines without a broken word.
+// fitsBelow reports whether the names fit below vertical bars, each in at most two lines without a broken word.
 func fitsBelow(names []string, th Theme, columns, series int) bool {
 	band := bandBelow(names, th, columns)
 	if band < 16*float64(series) && band < 40 {
@@ -281,7 +261,7 @@ func sortBars(names, series []string, at cells) []string {
 }
 
 // barPanel draws the bars of one panel.
-func barPanel(title string, names, series []string, at cells, scale axis, horizontal bool, s *settings) *panel {
+func barPanel(title string, names, series []string, at cells, scale axis, horizontal bool, s *options) *panel {
 	p := &panel{title: title}
 	if horizontal {
 		p.x, p.y = scale, bandAxis(reversed(names))
@@ -313,22 +293,9 @@ func barPanel(title string, names, series []string, at cells, scale axis, horizo
 			}
 		}
 		if scale.low < 0 && scale.high > 0 {
-			zero := []pt{{p.l, p.py(0)}, {p.r, p.py(0)}}
-			if horizontal {
-				zero = []pt{{p.px(0), p.t}, {p.px(0), p.b}}
-			}
-			sc.line(th.Ink, 1, zero...)
+			sc.line(th.Ink, 1, p.across(0, horizontal)...)
 		}
-		for _, ref := range s.refs {
-			if !scale.holds(ref.at) {
-				continue
-			}
-			line := []pt{{p.l, p.py(ref.at)}, {p.r, p.py(ref.at)}}
-			if horizontal {
-				line = []pt{{p.px(ref.at), p.t}, {p.px(ref.at), p.b}}
-			}
-			sc.add(path{points: line, stroke: th.Ink, width: 1.2, dash: true})
-		}
+		sc.references(p, s.refs, horizontal, 1.2)
 	}
 	return p
 }
@@ -339,10 +306,11 @@ func reversed(names []string) []string {
 	return out
 }
 
-func (sc *scene) tallBar(p *panel, v value, x, thick, base float64, s *settings, j int) {
+func (sc *scene) tallBar(p *panel, v value, x, thick, base float64, s *options, j int) {
 	th := s.theme
 	if v.none() {
-		sc.add(label{at: pt{x + 0.36*th.Small, p.py(base) - 5}, text: "no data", size: th.Small, color: th.Muted, anchor: start, turn: -90})
+		sc.add(label{at: pt{x + 0.36*th.Small, p.py(base) - 5}, text: "no data", size: th.Small, color: th.Muted,
+			anchor: start, turn: -90})
 		return
 	}
 	y0, y1 := p.py(base), p.py(v.v)
@@ -361,7 +329,7 @@ func (sc *scene) tallBar(p *panel, v value, x, thick, base float64, s *settings,
 	}
 }
 
-func (sc *scene) flatBar(p *panel, v value, y, thick, base float64, s *settings, j int) {
+func (sc *scene) flatBar(p *panel, v value, y, thick, base float64, s *options, j int) {
 	th := s.theme
 	if v.none() {
 		sc.text(p.px(base)+5, y, "no data", min(th.Small, thick+1), th.Muted, start)

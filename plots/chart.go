@@ -1,6 +1,8 @@
 package plots
 
 import (
+	"cmp"
+	"fmt"
 	"html"
 	"image/color"
 	"math"
@@ -16,15 +18,15 @@ type chart struct {
 	caption      []string // sentences
 	panels       []*panel // row by row; nil = an empty place
 	columns      int
-	heads, sides []string // names of columns and rows of panels; nil where each panel has a title of its own
+	heads, sides []string // names of columns and rows of panels; nil where panels have titles
 	xname, yname string
 	own          bool // every panel has its own axes and labels
 	height       float64
-	right        float64 // room at the right of every panel's data area
+	right        float64 // space to the right of every panel's data area
 	turned       bool    // names below panels are slanted
-	ramp         *ramp   // the scale of colours, for the legend
-	above        float64 // room over the first row of panels
-	rampName     string  // what the colours say, where there are other keys
+	ramp         *ramp   // the scale of colors, for the legend
+	above        float64 // space above the first row of panels
+	rampName     string  // name of the color scale, where there are other keys
 	nameSize     float64 // font size of the names along axes; 0 = that of the theme's text
 }
 
@@ -34,7 +36,7 @@ type panel struct {
 	x, y       axis
 	draw       func(s *scene, p *panel)
 	l, t, r, b float64 // the data area, in pixels
-	room       float64 // width for the labels at its left
+	space      float64 // width for the labels at its left
 }
 
 func (p *panel) px(v float64) float64 { return p.x.at(v, p.l, p.r) }
@@ -59,7 +61,51 @@ const (
 	longestSlant = 130.0 // length of slanted names
 )
 
-// scene lays the chart out.
+// chart returns a chart with the figure's title, or a default, its panels and the start of its caption.
+func (s *options) chart(panels *facets, title string, columns ...string) *chart {
+	return &chart{theme: s.theme, title: s.heading(title), caption: s.opening(columns...), own: s.free,
+		columns: panels.columns, heads: panels.heads, sides: panels.sides}
+}
+
+// seriesKeys adds the values of the series column to the legend.
+func (c *chart) seriesKeys(column string, levels []string, mark func(i int) int) {
+	if column == "" {
+		return
+	}
+	for i, l := range levels {
+		c.keys = append(c.keys, key{l, c.theme.Series[i], mark(i)})
+	}
+}
+
+// refKeys adds the names of reference lines to the legend.
+func (c *chart) refKeys(s *options) {
+	for _, r := range s.refs {
+		c.keys = append(c.keys, key{fmt.Sprintf("%s (%s)", oneLine(r.Name), short(r.At)), s.theme.Ink, dashed})
+	}
+}
+
+// across is a line over the panel at a value of its horizontal axis, or of its vertical one.
+func (p *panel) across(v float64, horizontal bool) []pt {
+	if horizontal {
+		return []pt{{p.px(v), p.t}, {p.px(v), p.b}}
+	}
+	return []pt{{p.l, p.py(v)}, {p.r, p.py(v)}}
+}
+
+// references draws the reference lines that are within the value axis of a panel.
+func (sc *scene) references(p *panel, refs []Mark, horizontal bool, width float64) {
+	scale := p.y
+	if horizontal {
+		scale = p.x
+	}
+	for _, r := range refs {
+		if scale.holds(r.At) {
+			sc.add(path{points: p.across(r.At, horizontal), stroke: sc.theme.Ink, width: width, dash: true})
+		}
+	}
+}
+
+// scene computes the layout of the chart.
 func (c *chart) scene() (*scene, error) {
 	th := c.theme
 	s := &scene{width: th.Width, title: c.title, about: strings.Join(c.caption, " "), theme: th}
@@ -86,7 +132,7 @@ func (c *chart) scene() (*scene, error) {
 		between = 14 // the last tick of one panel and the first of the one below
 	}
 	if len(c.panels) > 1 && c.panels[0] != nil && !c.panels[0].x.bands {
-		gap, between = 28, 16 // the last tick of one panel and the first of the next need room
+		gap, between = 28, 16 // space for the last tick of one panel and the first of the next
 	}
 	width := (wide - named - side - lefts - gap*float64(c.columns-1)) / float64(c.columns)
 	top := y
@@ -116,29 +162,33 @@ func (c *chart) scene() (*scene, error) {
 			}
 			p.l = x0 + shift + float64(col)*(width+gap)
 			p.r, p.t = p.l+width-c.right, y+head
-			p.room = left - 8
+			p.space = left - 8
 			p.b = p.t + c.height
 			title := p.title
 			if row == 0 && c.heads != nil {
 				title = c.heads[col]
 			}
-			s.add(label{at: pt{(p.l + p.r) / 2, p.t - 6}, text: fit(title, th.Text, true, width+gap-8), size: th.Text, bold: true, color: th.Ink, anchor: middle})
+			s.add(label{at: pt{(p.l + p.r) / 2, p.t - 6}, text: fit(title, th.Text, true, width+gap-8), size: th.Text,
+				bold: true, color: th.Ink, anchor: middle})
 			below := i+c.columns >= len(c.panels) || c.panels[i+c.columns] == nil
 			c.axes(s, p, c.own || col == 0, c.own || below)
 			p.draw(s, p)
 		}
 		if c.sides != nil {
-			s.add(label{at: pt{margin + wide - th.Text + 4, y + head + c.height/2}, turn: 90, anchor: middle, bold: true, size: th.Text, color: th.Ink,
+			s.add(label{at: pt{margin + wide - th.Text + 4, y + head + c.height/2}, turn: 90, anchor: middle,
+				bold: true, size: th.Text, color: th.Ink,
 				text: fit(c.sides[row], th.Text, true, c.height)})
 		}
 		y += head + c.height + foot
 	}
 	if c.yname != "" {
-		s.add(label{at: pt{margin + th.Text - 2, (top + y - bottom) / 2}, turn: -90, anchor: middle, size: th.Text, color: th.Ink,
-			text: fit(c.yname, th.Text, false, y-top)})
+		s.add(label{at: pt{margin + th.Text - 2, (top + y - bottom) / 2}, turn: -90, anchor: middle, size: th.Text,
+			color: th.Ink,
+			text:  fit(c.yname, th.Text, false, y-top)})
 	}
 	if c.xname != "" {
-		s.text(x0+left+(wide-named-left-side)/2, y+th.Text/2, fit(c.xname, th.Text, false, wide), th.Text, th.Ink, middle)
+		s.text(x0+left+(wide-named-left-side)/2, y+th.Text/2, fit(c.xname, th.Text, false, wide), th.Text, th.Ink,
+			middle)
 		y += th.Text + 8
 	}
 	y = s.paragraph(margin, y+4, wide, strings.Join(c.caption, " "), th.Small, false, th.Muted)
@@ -155,7 +205,7 @@ func (c *chart) html() (string, error) {
 		`" src="` + dataURI("image/svg+xml", s.svg()) + `"></figure>`, nil
 }
 
-// lastInColumn says whether some panel of the row has nothing below it, so that its labels need room.
+// lastInColumn reports whether some panel of the row has nothing below it, so that its labels need space.
 func (c *chart) lastInColumn(row int) bool {
 	for col := range c.columns {
 		i := row*c.columns + col
@@ -166,10 +216,10 @@ func (c *chart) lastInColumn(row int) bool {
 	return false
 }
 
-// margins gives the room that tick labels need at the left of and below a panel.
+// margins returns the space for tick labels to the left of and below a panel.
 func (c *chart) margins(wide float64) (left, bottom float64) {
 	th := c.theme
-	size := or(c.nameSize, th.Text)
+	size := cmp.Or(c.nameSize, th.Text)
 	for _, p := range c.panels {
 		if p == nil {
 			continue
@@ -183,7 +233,7 @@ func (c *chart) margins(wide float64) (left, bottom float64) {
 		most = 0.45 * wide / float64(c.columns)
 	}
 	left = min(left, most) + 10
-	lines, slant, room := 0, 0.0, 0.0
+	lines, slant, space := 0, 0.0, 0.0
 	for _, p := range c.panels {
 		if p == nil {
 			continue
@@ -194,7 +244,7 @@ func (c *chart) margins(wide float64) (left, bottom float64) {
 				continue
 			}
 			if !p.x.bands {
-				lines, room = max(lines, 1), 3
+				lines, space = max(lines, 1), 3
 				continue
 			}
 			lines = max(lines, len(wrap(t.name, th.Text, false, c.band(p, wide, left))))
@@ -206,10 +256,10 @@ func (c *chart) margins(wide float64) (left, bottom float64) {
 	if lines == 0 {
 		return left, 10
 	}
-	return left, 10 + room + 1.2*th.Text*float64(lines)
+	return left, 10 + space + 1.2*th.Text*float64(lines)
 }
 
-// band is the width that a name has below a panel, before the panel is placed.
+// band returns the width of a name below a panel, before the panel has its position.
 func (c *chart) band(p *panel, wide, left float64) float64 {
 	lefts := left
 	if c.own {
@@ -218,9 +268,11 @@ func (c *chart) band(p *panel, wide, left float64) float64 {
 	return (wide-50-lefts-14*float64(c.columns-1))/float64(c.columns)/p.x.high - 6
 }
 
-// named says which ticks below a panel have their number written: all, or every second, third, …, counted from zero, where they would touch.
+// named reports which ticks below a panel are labeled: all, or every second, third, …, counted from zero, where labels
+// would touch.
 func (p *panel) named(size float64) []bool {
-	out, zero := make([]bool, len(p.x.ticks)), max(0, slices.IndexFunc(p.x.ticks, func(t tick) bool { return t.at == 0 }))
+	out, zero := make([]bool, len(p.x.ticks)),
+		max(0, slices.IndexFunc(p.x.ticks, func(t tick) bool { return t.at == 0 }))
 	for every := 1; ; every++ {
 		end, free := math.Inf(-1), true
 		for i, t := range p.x.ticks {
@@ -238,14 +290,14 @@ func (p *panel) named(size float64) []bool {
 // axes draws ticks, grid lines and labels of a panel.
 func (c *chart) axes(s *scene, p *panel, yLabels, xLabels bool) {
 	th := c.theme
-	size := or(c.nameSize, th.Text)
+	size := cmp.Or(c.nameSize, th.Text)
 	for _, t := range p.y.ticks {
 		at := p.py(t.at)
 		if !p.y.bands {
 			s.line(th.Rule, 1, pt{p.l, at}, pt{p.r, at})
 		}
 		if yLabels {
-			s.text(p.l-6, at, fit(t.name, size, false, p.room), size, th.Ink, end)
+			s.text(p.l-6, at, fit(t.name, size, false, p.space), size, th.Ink, end)
 		}
 	}
 	named := p.named(th.Text)
@@ -262,7 +314,8 @@ func (c *chart) axes(s *scene, p *panel, yLabels, xLabels bool) {
 			continue
 		}
 		if c.turned {
-			s.add(label{at: pt{at + size/3, p.b + size}, text: fit(t.name, size, false, longestSlant), size: size, color: th.Ink, anchor: end, turn: -45})
+			s.add(label{at: pt{at + size/3, p.b + size}, text: fit(t.name, size, false, longestSlant), size: size,
+				color: th.Ink, anchor: end, turn: -45})
 			continue
 		}
 		for i, line := range wrap(t.name, th.Text, false, (p.r-p.l)/p.x.high-6) {
@@ -280,7 +333,7 @@ func (c *chart) axes(s *scene, p *panel, yLabels, xLabels bool) {
 	}
 }
 
-// legend draws the keys in lines below the title and gives the y below them.
+// legend draws the keys in lines below the title and returns the y below them.
 func (c *chart) legend(s *scene, y float64) float64 {
 	if len(c.keys) == 0 && c.ramp == nil {
 		return y
@@ -307,7 +360,8 @@ func (c *chart) legend(s *scene, y float64) float64 {
 		case k.mark == hatched:
 			s.hatch(x, mid-6, 12, 12)
 		case k.mark == struck:
-			s.add(path{points: []pt{{x, mid - 6}, {x + 12, mid - 6}, {x + 12, mid + 6}, {x, mid + 6}}, closed: true, stroke: th.Muted, width: 0.8})
+			s.add(path{points: []pt{{x, mid - 6}, {x + 12, mid - 6}, {x + 12, mid + 6}, {x, mid + 6}}, closed: true,
+				stroke: th.Muted, width: 0.8})
 			s.strike(x, mid-6, 12, 12, k.color)
 		case k.mark == dashed:
 			s.add(path{points: []pt{{x - 2, mid}, {x + 14, mid}}, stroke: k.color, width: 1.4, dash: true})
@@ -320,15 +374,15 @@ func (c *chart) legend(s *scene, y float64) float64 {
 	return y + 1.5*th.Text + 6
 }
 
-// whisker draws an interval across or along, with small ends.
-func (s *scene) whisker(from, to pt, c color.NRGBA) {
-	s.line(c, 1.3, from, to)
+// whisker draws a vertical or horizontal interval with small end lines.
+func (sc *scene) whisker(from, to pt, c color.NRGBA) {
+	sc.line(c, 1.3, from, to)
 	const h = 3
 	if from.x == to.x {
-		s.line(c, 1.3, pt{from.x - h, from.y}, pt{from.x + h, from.y})
-		s.line(c, 1.3, pt{to.x - h, to.y}, pt{to.x + h, to.y})
+		sc.line(c, 1.3, pt{from.x - h, from.y}, pt{from.x + h, from.y})
+		sc.line(c, 1.3, pt{to.x - h, to.y}, pt{to.x + h, to.y})
 	} else {
-		s.line(c, 1.3, pt{from.x, from.y - h}, pt{from.x, from.y + h})
-		s.line(c, 1.3, pt{to.x, to.y - h}, pt{to.x, to.y + h})
+		sc.line(c, 1.3, pt{from.x, from.y - h}, pt{from.x, from.y + h})
+		sc.line(c, 1.3, pt{to.x, to.y - h}, pt{to.x, to.y + h})
 	}
 }

@@ -1,15 +1,15 @@
 package plots
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
 	"slices"
 	"strconv"
-	"strings"
 
 	"antipode/datasets"
-	"antipode/kernel/client"
+	"antipode/datasets/table"
 )
 
 // ErrNoData is wrapped by the error of a figure whose table has no rows, or no value in any row.
@@ -38,24 +38,25 @@ func (v value) bottom() float64 {
 
 var missing = value{math.NaN(), math.NaN(), math.NaN()}
 
-// rowName says which row an error is about: its number from 1, and its id where the table has one.
+// rowName identifies a row in an error: its number from 1, and its id where the table has one.
 func rowName(f *datasets.Frame, row int) string {
 	for _, c := range f.Columns {
-		if c.Kind == client.Text && c.Name == "id" {
+		if c.Kind == table.KindText && c.Name == "id" {
 			return fmt.Sprintf("row %d (id %q)", row+1, c.Texts[row])
 		}
 	}
 	for _, c := range f.Columns {
-		if c.Kind == client.Text {
+		if c.Kind == table.KindText {
 			return fmt.Sprintf("row %d (%s %q)", row+1, c.Name, c.Texts[row])
 		}
 	}
 	return fmt.Sprintf("row %d", row+1)
 }
 
-// values reads a number column with its interval columns. NaN is no value; an infinite value, or an interval that is upside down, is an error with its row.
+// values reads a number column with its interval columns. NaN is a missing value; an infinite value, or an interval
+// whose ends are swapped, is an error with its row.
 func values(f *datasets.Frame, column string) ([]value, error) {
-	c, err := f.Need(column, client.Number)
+	c, err := f.Need(column, table.KindNumber)
 	if err != nil {
 		return nil, err
 	}
@@ -73,18 +74,19 @@ func values(f *datasets.Frame, column string) ([]value, error) {
 			}
 		}
 		if out[i].low > out[i].high {
-			return nil, fmt.Errorf("column %q: interval from %.6g to %.6g in %s is upside down", column, out[i].low, out[i].high, rowName(f, i))
+			return nil, fmt.Errorf("column %q: interval from %.6g to %.6g in %s has its ends swapped", column,
+				out[i].low, out[i].high, rowName(f, i))
 		}
 		any = any || !out[i].none()
 	}
 	if !any {
-		return nil, fmt.Errorf("%w: column %q holds no value in any of %d rows", ErrNoData, column, f.Len())
+		return nil, fmt.Errorf("%w: column %q has no value in any of %d rows", ErrNoData, column, f.Len())
 	}
 	return out, nil
 }
 
-// read is values, in per cent where the figure is.
-func (s *settings) read(f *datasets.Frame, column string) ([]value, error) {
+// read is values, in percent where the figure is.
+func (s *options) read(f *datasets.Frame, column string) ([]value, error) {
 	out, err := values(f, column)
 	for i, v := range out {
 		if s.percent {
@@ -98,10 +100,10 @@ func (s *settings) read(f *datasets.Frame, column string) ([]value, error) {
 func names(f *datasets.Frame, column string) ([]string, error) {
 	c := f.Column(column)
 	if c == nil {
-		_, err := f.Need(column, client.Text)
+		_, err := f.Need(column, table.KindText)
 		return nil, err
 	}
-	if c.Kind != client.Text && c.Kind != client.Number {
+	if c.Kind != table.KindText && c.Kind != table.KindNumber {
 		return nil, fmt.Errorf("column %q holds %s values; names need text or numbers", column, c.Kind)
 	}
 	out := make([]string, f.Len())
@@ -113,7 +115,7 @@ func names(f *datasets.Frame, column string) ([]string, error) {
 	return out, nil
 }
 
-// optional is names, or the empty name in every row where no column is named.
+// optional is names, or the empty name in every row for column "".
 func optional(f *datasets.Frame, column string) ([]string, error) {
 	if column == "" {
 		return make([]string, f.Len()), nil
@@ -121,8 +123,24 @@ func optional(f *datasets.Frame, column string) ([]string, error) {
 	return names(f, column)
 }
 
-// levels lists the different names of a column: those ordered first, the others as they come.
-func (s *settings) levels(column string, names []string) []string {
+// name returns the name of a value column in the figure.
+func (s *options) name(column string) string { return cmp.Or(oneLine(s.names[column]), column) }
+
+// colored reads the column whose values have a color each; "" is one empty value.
+func (s *options) colored(f *datasets.Frame, column string) (of, levels []string, err error) {
+	if of, err = optional(f, column); err != nil {
+		return nil, nil, err
+	}
+	levels = s.levels(column, of)
+	if len(levels) > len(s.theme.Series) {
+		return nil, nil, fmt.Errorf("column %q has %d values: at most %d colors are distinguishable; use Panels "+
+			"or Where", column, len(levels), len(s.theme.Series))
+	}
+	return of, levels, nil
+}
+
+// levels lists the different names of a column: those of Order first, the others in table order.
+func (s *options) levels(column string, names []string) []string {
 	var out []string
 	for _, o := range s.order[column] {
 		if slices.Contains(names, o) && !slices.Contains(out, o) {
@@ -142,114 +160,49 @@ func (s *settings) levels(column string, names []string) []string {
 	return out
 }
 
-// aside are text columns that describe a row and never name it.
-var aside = []string{"id", "interval", "method", "reason", "outcome", "prompt", "caption", "image_id", "prompt_id", "profile", "flagged", "note", "warning", "settings"}
+// aside are the text columns that describe a row without naming it.
+var aside = []string{"id", "interval", "method", "reason", "outcome", "prompt", "caption", "image_id", "prompt_id",
+	"profile", "flagged", "note", "warning", "settings"}
 
-// nameColumns lists the text columns that may name rows, in order.
+// nameColumns lists the text columns that can name rows, in order.
 func nameColumns(f *datasets.Frame, taken ...string) []string {
 	var out []string
 	for _, c := range f.Columns {
-		if c.Kind == client.Text && !slices.Contains(aside, c.Name) && !slices.Contains(taken, c.Name) {
+		if c.Kind == table.KindText && !slices.Contains(aside, c.Name) && !slices.Contains(taken, c.Name) {
 			out = append(out, c.Name)
 		}
 	}
 	return out
 }
 
-// melt makes one value column out of a first one and those of [Values]: each row once for every column, with the column's
-// name in "score".
-func (s *settings) melt(f *datasets.Frame, first string) (*datasets.Frame, string, error) {
-	if len(s.values) == 0 {
+// melt stacks several value columns into one: each row occurs once for every column, with the column's name in "score".
+func (s *options) melt(f *datasets.Frame, first string) (*datasets.Frame, string, error) {
+	if len(s.more) == 0 {
 		return f, first, nil
 	}
-	columns := append([]string{first}, s.values...)
+	columns := append([]string{first}, s.more...)
+	s.melted = columns
 	n := f.Len()
 	var rows []int
-	score := make([]string, 0, n*len(columns))
-	var v, low, high []float64
+	var score []string
+	values := map[string][]float64{}
 	gaps := slices.Repeat([]float64{math.NaN()}, n)
 	for _, name := range columns {
-		c, err := f.Need(name, client.Number)
-		if err != nil {
+		if _, err := f.Need(name, table.KindNumber); err != nil {
 			return nil, "", err
 		}
-		v = append(v, c.Numbers...)
-		for _, end := range []struct {
-			to   *[]float64
-			name string
-		}{{&low, name + "_low"}, {&high, name + "_high"}} {
-			if values := f.Numbers(end.name); values != nil {
-				*end.to = append(*end.to, values...)
-			} else {
-				*end.to = append(*end.to, gaps...)
+		for _, end := range []string{"", "_low", "_high"} {
+			numbers := f.Numbers(name + end)
+			if numbers == nil {
+				numbers = gaps
 			}
+			values[end] = append(values[end], numbers...)
 		}
-		for i := range n {
-			rows, score = append(rows, i), append(score, or(s.called[name], name))
-		}
+		rows, score = append(rows, all(n)...), append(score, slices.Repeat([]string{s.name(name)}, n)...)
 	}
-	out := f.Pick(rows).With(client.TextColumn("score", score), client.NumberColumn("value", v),
-		client.NumberColumn("value_low", low), client.NumberColumn("value_high", high))
+	out := f.Pick(rows).With(table.TextColumn("score", score), table.NumberColumn("value", values[""]),
+		table.NumberColumn("value_low", values["_low"]), table.NumberColumn("value_high", values["_high"]))
 	return out, "value", nil
-}
-
-// Sentences of captions.
-const (
-	noCounts    = "n: not given in the table."
-	noIntervals = "No intervals in the table."
-	undrawn     = "Intervals stand in the table and are not drawn."
-)
-
-// counts says how many images stand behind the values.
-func counts(f *datasets.Frame, rows []int) string {
-	var parts []string
-	for _, c := range []struct{ column, noun string }{{"n_real", "real"}, {"n_generated", "generated"}, {"n_used", "used"}, {"n", ""}} {
-		numbers := f.Numbers(c.column)
-		if numbers == nil {
-			continue
-		}
-		low, high := math.Inf(1), math.Inf(-1)
-		for _, i := range rows {
-			if !math.IsNaN(numbers[i]) {
-				low, high = min(low, numbers[i]), max(high, numbers[i])
-			}
-		}
-		switch {
-		case low > high:
-			continue
-		case low == high:
-			parts = append(parts, strings.TrimSpace(fmt.Sprintf("%.10g %s", low, c.noun)))
-		default:
-			parts = append(parts, strings.TrimSpace(fmt.Sprintf("%.10g–%.10g %s", low, high, c.noun)))
-		}
-	}
-	if parts == nil {
-		return noCounts
-	}
-	return "n per value: " + strings.Join(parts, ", ") + "."
-}
-
-// kind says what the intervals are; drawn says whether there are any.
-func (s *settings) kind(f *datasets.Frame, column string, drawn bool) string {
-	if !drawn {
-		return noIntervals
-	}
-	kind := s.interval
-	for _, name := range []string{"interval", "method"} {
-		if texts := f.Texts(name); kind == "" && len(texts) > 0 {
-			kind = texts[0]
-			for _, t := range texts {
-				if t != kind {
-					kind = "of several kinds, see column " + name
-					break
-				}
-			}
-		}
-	}
-	if kind == "" {
-		kind = fmt.Sprintf("%s_low to %s_high (kind not given)", column, column)
-	}
-	return "Whiskers: " + isolate(oneLine(kind)) + "."
 }
 
 func all(n int) []int {
@@ -260,8 +213,8 @@ func all(n int) []int {
 	return rows
 }
 
-// digits gives the way values are written at marks: shares with two decimals, smaller and larger ones with the decimals
-// that their largest makes worth reading, whole numbers whole.
+// digits returns the format of values next to marks: shares with two decimals, smaller and larger values with as many
+// as the largest one justifies, whole numbers without.
 func digits(values []value) func(float64) string {
 	largest, fraction := 0.0, false
 	for _, v := range values {

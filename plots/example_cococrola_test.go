@@ -5,63 +5,112 @@ import (
 	"antipode/plots"
 )
 
-// Figures 1, 3, 8 and 10: pictures by model and language. A cell without a picture says so.
+// Figures 1, 3, 8 and 10: images by model and language. A cell without an image is marked.
 func ExampleGrid_cococrolaFigure1() {
-	fig := plots.Grid(byModelAndLanguage(), plots.Rows("model"), plots.Columns("language"), plots.PerCell(1),
-		plots.Title("One concept, by model and language"))
-	picture("cococrola-figure-1", fig)
+	fig := plots.Grid{
+		Table:   byModelAndLanguage(),
+		Rows:    "model",
+		Columns: "language",
+		PerCell: 1,
+		Title:   "One concept, by model and language",
+	}
+	golden("cococrola-figure-1", fig)
 	// Output: as in cococrola-figure-1.svg
 }
 
 // Figure 6: histograms of cross-consistency, a column for each model and a row for each language; mass to the right is
 // better coverage.
 func ExampleHistogram_cococrolaFigure6() {
-	fig := plots.Histogram(concepts(), "cross_consistency", plots.Panels("language", "model"), plots.Bins(50), plots.XLimits(0, 1),
-		plots.Order("language", "EN", "ES", "DE", "ZH", "JA", "HE", "ID"),
-		plots.Title("Coverage of concepts by model and language"), plots.XName("cross-consistency Xc"), plots.YName("concepts"))
-	picture("cococrola-figure-6", fig)
+	fig := plots.Histogram{
+		Table:     concepts(),
+		X:         "cross_consistency",
+		PanelRows: "language",
+		Panels:    "model",
+		Order:     plots.Order{"language": {"EN", "ES", "DE", "ZH", "JA", "HE", "ID"}},
+		Bins:      50,
+		XLimits:   plots.Range{High: 1},
+		Title:     "Coverage of concepts by model and language",
+		XLabel:    "cross-consistency Xc",
+		YLabel:    "concepts",
+	}
+	golden("cococrola-figure-6", fig)
 	// Output: as in cococrola-figure-6.svg
 }
 
-// Figure 9: inverse distinctiveness, all models and concepts of a language together; mass to the right is less distinct.
+// Figure 9: inverse distinctiveness, all models and concepts of a language together; mass to the right is less
+// distinct.
 func ExampleHistogram_cococrolaFigure9() {
-	fig := plots.Histogram(concepts(), "inverse_distinctiveness", plots.Panels("language"), plots.Bins(50), plots.XLimits(0, 1),
-		plots.Order("language", "EN", "ES", "DE", "ZH", "JA", "HE", "ID"),
-		plots.Title("Inverse distinctiveness by language"), plots.XName("inverse distinctiveness"), plots.YName("concepts × models"))
-	picture("cococrola-figure-9", fig)
+	fig := plots.Histogram{
+		Table:   concepts(),
+		X:       "inverse_distinctiveness",
+		Panels:  "language",
+		Order:   plots.Order{"language": {"EN", "ES", "DE", "ZH", "JA", "HE", "ID"}},
+		Bins:    50,
+		XLimits: plots.Range{High: 1},
+		Title:   "Inverse distinctiveness by language",
+		XLabel:  "inverse distinctiveness",
+		YLabel:  "concepts × models",
+	}
+	golden("cococrola-figure-9", fig)
 	// Output: as in cococrola-figure-9.svg
 }
 
 // Section 5.6: the rule of possession as thresholds on a histogram whose series are stacked.
 func ExampleHistogram_stacked() {
-	fig := plots.Histogram(pick(concepts(), "model", "SD 2"), "cross_consistency", plots.Series("language"), plots.Stacked(), plots.Bins(40),
-		plots.Threshold(0.35, "not possessed below"), plots.Threshold(0.7, "possessed with certainty above"),
-		plots.Title("Concepts of one model"), plots.XName("cross-consistency Xc"), plots.YName("concepts, all languages"))
-	picture("histogram-stacked", fig)
+	fig := plots.Histogram{
+		Table:   pick(concepts(), "model", "SD 2"),
+		X:       "cross_consistency",
+		Series:  "language",
+		Bins:    40,
+		Stacked: true,
+		References: []plots.Mark{{At: 0.35, Name: "not possessed below"},
+			{At: 0.7, Name: "possessed with certainty above"}},
+		Title:  "Concepts of one model",
+		XLabel: "cross-consistency Xc",
+		YLabel: "concepts, all languages",
+	}
+	golden("histogram-stacked", fig)
 	// Output: as in histogram-stacked.svg
 }
 
 // Figure 7: scores in one language against another, a mark for each concept and model, with the correlation and the
-// least-squares line that the metric cococrola-correlations gives. Colour says how far apart the two are; on the diagonal they are equal.
+// least-squares line that the metric cococrola-correlations returns. The color is the difference of the two.
 func ExampleScatter_cococrolaFigure7() {
-	fig := plots.Scatter(facing(), "first", "second", plots.Panels("pair"), plots.Shade("gap"), plots.Line(1, 0, "equal in both"),
-		plots.Fits(correlations()), plots.Limits(0, 1),
-		plots.Title("Coverage in two languages"), plots.XName("Xc in the first language"), plots.YName("Xc in the second"))
-	picture("cococrola-figure-7", fig)
+	fig := plots.Scatter{
+		Table:   facing(),
+		X:       "first",
+		Y:       "second",
+		Shade:   "gap",
+		Panels:  "pair",
+		XLimits: plots.Range{High: 1},
+		YLimits: plots.Range{High: 1},
+		Lines:   []plots.Line{{Slope: 1, Name: "equal in both"}},
+		Fits:    correlations(),
+		Title:   "Coverage in two languages",
+		XLabel:  "Xc in the first language",
+		YLabel:  "Xc in the second",
+	}
+	golden("cococrola-figure-7", fig)
 	// Output: as in cococrola-figure-7.svg
 }
 
-// Section 5.5: as on the paper's demonstration page, concepts ranked by a score, with their pictures.
+// Section 5.5: as on the paper's demonstration page, concepts ranked by a score, with their images.
 func ExampleGrid_cococrolaRanking() {
-	fig := plots.Grid(ranked(), plots.Rows("concept"), plots.RowValue("Xc"), plots.Sorted(), plots.PerCell(4),
-		plots.Title("Concepts by cross-consistency, best first"))
-	picture("cococrola-ranking", fig)
+	fig := plots.Grid{
+		Table:    ranked(),
+		Rows:     "concept",
+		RowValue: "Xc",
+		Sorted:   true,
+		PerCell:  4,
+		Title:    "Concepts by cross-consistency, best first",
+	}
+	golden("cococrola-ranking", fig)
 	// Output: as in cococrola-ranking.svg
 }
 
-// Table 2: two scores below each language, as printed; the metric cococrola-table gives the same columns.
+// Table 2: two scores below each language, as printed; the metric cococrola-table returns the same columns.
 func ExampleTable_cococrolaTable2() {
-	plots.Table(tableTwo(cococrola.PrintedTable())).Spans(" ").Titled("Mean correctness ×100").Show()
+	plots.Table{Table: tableTwo(cococrola.PrintedTable()), Title: "Mean correctness ×100", Span: " "}.Show()
 	// Output:
 	// Mean correctness ×100
 	//                    en      es      de      zh      ja      he      id          Avg

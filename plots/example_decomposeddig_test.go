@@ -2,88 +2,147 @@ package plots_test
 
 import "antipode/plots"
 
-// Figure 2: images by region and source, with the border of a mask in red and the background paled.
+// Figure 2: images by region and source, with the border of a mask in red and the background pale.
 func ExampleGrid_decomposedDigFigure2() {
-	fig := plots.Grid(photos(), plots.Rows("region"), plots.Columns("source"), plots.PerCell(3),
-		plots.Outline("mask"), plots.Fade(plots.Background), plots.Captions("object", "distance"),
-		plots.Title("Photos and sampled pictures of two islands"))
-	picture("grid", fig)
+	fig := plots.Grid{
+		Table:    photos(),
+		Rows:     "region",
+		Columns:  "source",
+		Outline:  "mask",
+		Fade:     plots.Background,
+		Captions: []string{"object", "distance"},
+		PerCell:  3,
+		Title:    "Photos and sampled images of two islands",
+	}
+	golden("grid", fig)
 	// Output: as in grid.svg
 }
 
-// Figures 3 and 9: two measures beside each other, one panel for each prompt template; Figure 3 has one.
+// Figures 3 and 9: two measures next to each other, one panel for each prompt template; Figure 3 has one.
 func ExampleBars_decomposedDigFigure9() {
-	fig := plots.Bars(averages(), "precision", plots.Values("coverage"),
-		plots.X("score"), plots.Series("setup"), plots.Panels("template"),
-		plots.Title("Average over islands, by template"), plots.YName("share of images"))
-	picture("bars-panels", fig)
+	fig := plots.Bars{
+		Table:  averages(),
+		X:      "score",
+		Y:      "precision",
+		MoreY:  []string{"coverage"},
+		Series: "vector",
+		Panels: "template",
+		Title:  "Average over islands, by template",
+		YLabel: "share of images",
+	}
+	golden("bars-panels", fig)
 	// Output: as in bars-panels.svg
 }
 
-// Figure 4: precision and coverage of each region, one panel for each set-up.
+// Figure 4: precision and coverage of each region, one panel for each vector.
 func ExampleScatter_decomposedDigFigure4() {
-	fig := plots.Scatter(pick(scores(), "template", "thing in island"), "precision", "coverage",
-		plots.Label("region"), plots.Panels("setup"),
-		plots.XName("precision (share of generated images)"), plots.YName("coverage (share of real images)"),
-		plots.Title("Islands by realism and diversity"))
-	picture("scatter", fig)
+	fig := plots.Scatter{
+		Table:  pick(scores(), "template", "thing in island"),
+		X:      "precision",
+		Y:      "coverage",
+		Label:  "region",
+		Panels: "vector",
+		Title:  "Islands by realism and diversity",
+		XLabel: "precision (share of generated images)",
+		YLabel: "coverage (share of real images)",
+	}
+	golden("scatter", fig)
 	// Output: as in scatter.svg
 }
 
-// Figures 5 and 6: real images and the generated ones within their reach, for each set-up.
+// Figures 5 and 6: real images and the generated images in their balls, for each vector.
 func ExampleGallery() {
-	fig := plots.Gallery(matched(), plots.Blocks("block"), plots.Rows("setup"), plots.Heads("real", "generated"),
-		plots.Captions("distance"), plots.Outline("mask"),
-		plots.Title("Backgrounds that were never generated"))
-	picture("gallery", fig)
+	fig := plots.Gallery{
+		Table:          matched(),
+		Rows:           "vector",
+		Blocks:         "block",
+		Outline:        "mask",
+		Captions:       []string{"distance"},
+		ReferenceLabel: "real",
+		MatchLabel:     "generated",
+		Title:          "Backgrounds that were never generated",
+	}
+	golden("gallery", fig)
 	// Output: as in gallery.svg
 }
 
-// Figures 7 and 14: generated pictures in no real ball; the outline follows the patches of a vision transformer: a square
-// crop, 14 × 14 patches.
+// Figures 7 and 14: generated images in no real ball; the outline follows the patches of a vision transformer: a
+// square crop, 14 × 14 patches.
 func ExampleGrid_decomposedDigFigure7() {
-	fig := plots.Grid(photos(), plots.Outline("mask"), plots.Patches(14), plots.Fade(plots.Object), plots.Limit(6),
-		plots.Title("What the background features see"))
-	picture("grid-patches", fig)
+	fig := plots.Grid{
+		Table:   photos(),
+		Outline: "mask",
+		Fade:    plots.Object,
+		Patches: 14,
+		Limit:   6,
+		Title:   "Background patches of a vision transformer",
+	}
+	golden("grid-patches", fig)
 	// Output: as in grid-patches.svg
 }
 
 // Figure 8: an image, its object and its background.
 func ExampleSegments() {
-	fig := plots.Segments(photos(), plots.Limit(2))
-	picture("segments", fig)
+	fig := plots.Segments{Table: photos(), Limit: 2}
+	golden("segments", fig)
 	// Output: as in segments.svg
 }
 
-// Figures 10 and 11: many names, so bars lie down; sorted within each panel, with scales of their own. A missing value is
-// marked.
+// Figures 10 and 11: many names, so bars are horizontal; sorted within each panel, with separate scales. A missing
+// value is marked.
 func ExampleBars_decomposedDigFigure10() {
-	fig := plots.Bars(objects(), "coverage", plots.X("object"), plots.Panels("setup"),
-		plots.Horizontal(), plots.Sorted(), plots.FreeLimits(),
-		plots.Title("Coverage of each object"), plots.XName("coverage (share of real images)"))
-	picture("bars-objects", fig)
+	fig := plots.Bars{
+		Table:      objects(),
+		X:          "object",
+		Y:          "coverage",
+		Panels:     "vector",
+		Horizontal: true,
+		Sorted:     true,
+		FreeLimits: true,
+		Title:      "Coverage of each object",
+		YLabel:     "coverage (share of real images)",
+	}
+	golden("bars-objects", fig)
 	// Output: as in bars-objects.svg
 }
 
-// Figure 12: templates down, set-ups across.
+// Figure 12: templates down, vectors across.
 func ExampleScatter_decomposedDigFigure12() {
-	fig := plots.Scatter(scores(), "precision", "coverage", plots.Label("region"), plots.Panels("template", "setup"),
-		plots.XName("precision (share of generated images)"), plots.YName("coverage (share of real images)"),
-		plots.Title("Both templates, whole image and its parts"))
-	picture("scatter-panels", fig)
+	fig := plots.Scatter{
+		Table:     scores(),
+		X:         "precision",
+		Y:         "coverage",
+		Label:     "region",
+		PanelRows: "template",
+		Panels:    "vector",
+		Title:     "Both templates, whole image and its parts",
+		XLabel:    "precision (share of generated images)",
+		YLabel:    "coverage (share of real images)",
+	}
+	golden("scatter-panels", fig)
 	// Output: as in scatter-panels.svg
 }
 
 // Figure 13: references alone, with a count.
 func ExampleGallery_decomposedDigFigure13() {
-	fig := plots.Gallery(hubs(), plots.Captions("inside"), plots.Title("Real images that hold the most generated ones"))
-	picture("gallery-hubs", fig)
+	fig := plots.Gallery{
+		Table:    hubs(),
+		Captions: []string{"inside"},
+		Title:    "Real images with the most generated images in their balls",
+	}
+	golden("gallery-hubs", fig)
 	// Output: as in gallery-hubs.svg
 }
 
 // Table 1: average and worst region of both templates, as printed.
 func ExampleTable_decomposedDigTable1() {
-	plots.Table(printedAverages()).Spans(", ").Decimals(3).Titled("Averages and worst regions").Noted("Sureddy et al. 2024, Table 1").Show()
+	plots.Table{
+		Table:    printedAverages(),
+		Title:    "Averages and worst regions",
+		Span:     ", ",
+		Decimals: 3,
+		Notes:    []string{"Sureddy et al. 2024, Table 1"},
+	}.Show()
 	// Output:
 	// Averages and worst regions
 	//                               Obj-only                                          BG-only

@@ -6,54 +6,93 @@ import (
 )
 
 // Figure 3: bias of each attribute before and after an intervention, a row of panels for each model, a column for each
-// perceived axis, the same scale everywhere. Without a usable picture there is no bar, and the figure says so.
+// perceived axis, the same scale everywhere. A missing bar, where no image is usable, is marked.
 func ExampleBars_entigenFigure3() {
-	fig := plots.Bars(biases(), "bias", plots.Panels("model", "axis"), plots.X("attribute"), plots.Series("prompt"), plots.Limits(-1, 1),
-		plots.Title("Bias by prompt, attribute and perceived axis"), plots.YName("bias"),
-		plots.Note("Above zero: perceived as a man, as light-skinned, as Western."))
-	picture("entigen-figure-3", fig)
+	fig := plots.Bars{
+		Table:     biases(),
+		X:         "attribute",
+		Y:         "bias",
+		Series:    "prompt",
+		PanelRows: "model",
+		Panels:    "axis",
+		YLimits:   plots.Range{Low: -1, High: 1},
+		Title:     "Bias by prompt, attribute and perceived axis",
+		YLabel:    "bias",
+		Note:      "Above zero: perceived as a man, as light-skinned, as Western.",
+	}
+	golden("entigen-figure-3", fig)
 	// Output: as in entigen-figure-3.svg
 }
 
-// Figures 4 to 8: all pictures of a model and attribute, a row for each prompt.
+// Figures 4 to 8: all images of a model and attribute, a row for each prompt.
 func ExampleGrid_entigenFigure4() {
-	fig := plots.Grid(variants(), plots.Rows("prompt"), plots.PerCell(9), plots.Title("One attribute, all prompts of a model"))
-	picture("entigen-figure-4", fig)
+	fig := plots.Grid{Table: variants(), Rows: "prompt", PerCell: 9, Title: "One attribute, all prompts of a model"}
+	golden("entigen-figure-4", fig)
 	// Output: as in entigen-figure-4.svg
 }
 
-// Tables 1, 2 and 6 as bars: how uneven pictures are by prompt and model; the human values of Table 1 on perceived gender
-// as printed.
+// Tables 1, 2 and 6 as bars: how uneven images are by prompt and model; the human values of Table 1 on perceived
+// gender as printed.
 func ExampleBars_entigenTable1() {
-	fig := plots.Bars(human(entigen.PrintedTables(), 1, entigen.PerceivedGender), "score", plots.X("prompt_id"), plots.Series("model"), plots.Limits(0, 1),
-		plots.Title("Diversity on perceived gender, professions"), plots.XName("prompt"), plots.YName("diversity score (lower is more diverse)"))
-	picture("entigen-table-1", fig)
+	fig := plots.Bars{
+		Table:   human(entigen.PrintedTables(), 1, entigen.PerceivedGender),
+		X:       "prompt_id",
+		Y:       "score",
+		Series:  "model",
+		YLimits: plots.Range{High: 1},
+		Title:   "Diversity on perceived gender, professions",
+		XLabel:  "prompt",
+		YLabel:  "diversity score (lower is more diverse)",
+	}
+	golden("entigen-table-1", fig)
 	// Output: as in entigen-table-1.svg
 }
 
-// Table 3 as marks: good pictures per attribute of each prompt, one mark for each model, joined.
+// Table 3 as marks: good images per attribute of each prompt, one mark for each model, joined.
 func ExampleForest_entigenTable3() {
-	fig := plots.Forest(human(entigen.PrintedTables(), 3, ""), "score", plots.Label("row"), plots.Series("model"), plots.Joined(), plots.XLimits(0, 9),
-		plots.Title("Good pictures per attribute"), plots.XName("pictures, of 9"))
-	picture("entigen-table-3", fig)
+	fig := plots.Forest{
+		Table:   human(entigen.PrintedTables(), 3, ""),
+		X:       "score",
+		Y:       "row",
+		Series:  "model",
+		Joined:  true,
+		XLimits: plots.Range{High: 9},
+		Title:   "Good images per attribute",
+		XLabel:  "images, of 9",
+	}
+	golden("entigen-table-3", fig)
 	// Output: as in entigen-table-3.svg
 }
 
 // Agreement of CLIP with annotators: a confusion of labels with its sums, and the share on the diagonal.
 func ExampleHeat_entigenAgreement() {
-	fig := plots.Heat(votes(), "pictures", plots.Rows("human"), plots.Columns("CLIP"), plots.Panels("model"), plots.Totals(),
-		plots.Title("Labels of perceived gender: annotators and CLIP"), plots.YName("annotators"), plots.XName("CLIP"))
-	picture("entigen-agreement", fig)
+	fig := plots.Heat{
+		Table:   votes(),
+		Value:   "images",
+		Rows:    "human",
+		Columns: "CLIP",
+		Panels:  "model",
+		Totals:  true,
+		Title:   "Labels of perceived gender: annotators and CLIP",
+		XLabel:  "CLIP",
+		YLabel:  "annotators",
+	}
+	golden("entigen-agreement", fig)
 	// Output: as in entigen-agreement.svg
 }
 
-// Tables 1, 2 and 6: prompts down, models below each perceived axis; here Table 1 as printed. The metric entigen-table gives
-// such columns from ratings.
+// Tables 1, 2 and 6: prompts down, models below each perceived axis; here Table 1 as printed. The metric
+// entigen-table returns such columns from ratings.
 func ExampleTable_entigenTable1() {
-	plots.Table(entigenTable(entigen.PrintedTables())).Spans(", ").Titled("Diversity, professions").Noted("Bansal et al., EMNLP 2022, Table 1").Show()
+	plots.Table{
+		Table: entigenTable(entigen.PrintedTables()),
+		Title: "Diversity, professions",
+		Span:  ", ",
+		Notes: []string{"Bansal et al., EMNLP 2022, Table 1"},
+	}.Show()
 	// Output:
 	// Diversity, professions
-	//                   perceived gender (clip)                   perceived gender (human)               perceived skin colour (human)
+	//                   perceived gender (clip)                   perceived gender (human)                perceived skin color (human)
 	// prompt    minDALL-E  DALL-E-mini  Stable Diffusion  minDALL-E  DALL-E-mini  Stable Diffusion  minDALL-E  DALL-E-mini  Stable Diffusion
 	// original  0.68       0.90         0.84              0.5        1            0.82              1          1            1
 	// P-G1      0.43       0.80         0.71              0.56       0.63         0.68              1          1            0.56

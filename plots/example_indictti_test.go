@@ -5,41 +5,77 @@ import (
 	"antipode/plots"
 )
 
-// Figure 3: SCAL of every two languages, a panel for each model, one scale of colours. The diagonal is SCWL, another score,
-// and struck out; lines part the scripts. Leave out Groups for the order of the paper's tables.
+// Figure 3: SCAL of every two languages, a panel for each model, one scale of colors. The diagonal is SCWL, another
+// score, and struck out; lines part the scripts. Leave out Groups for the order of the paper's tables.
 func ExampleHeat_indicttiFigure3() {
-	fig := plots.Heat(pairs(), "scal", plots.Rows("language_a"), plots.Columns("language_b"), plots.Panels("model"),
-		plots.Hatched("kind", "SCWL"), plots.Groups("script_a", "script_b"), plots.Percent(),
-		plots.Title("Likeness of pictures between languages (SCAL, %)"), plots.XName("language, by script"), plots.YName("language, by script"))
-	picture("indictti-figure-3", fig)
+	fig := plots.Heat{
+		Table:        pairs(),
+		Value:        "scal",
+		Rows:         "language_a",
+		Columns:      "language_b",
+		RowGroups:    "script_a",
+		ColumnGroups: "script_b",
+		Panels:       "model",
+		Percent:      true,
+		Hatched:      plots.Match{Column: "kind", Value: "SCWL"},
+		Title:        "Similarity of images between languages (SCAL, %)",
+		XLabel:       "language, by script",
+		YLabel:       "language, by script",
+	}
+	golden("indictti-figure-3", fig)
 	// Output: as in indictti-figure-3.svg
 }
 
-// Figures 4 and 9: SCWL and DWL by language, a line for each model. Figure 4 is without AltDiffusion m9 and on the common
-// set of prompts, Figure 9 with it and on the complete sets: which rows the table has.
+// Figures 4 and 9: SCWL and DWL by language, a line for each model. Figure 4 is without AltDiffusion m9 and on the
+// common set of prompts, Figure 9 with it and on the complete sets: which rows the table has.
 func ExampleLines_indicttiFigure9() {
-	fig := plots.Lines(consistency(), "language", "scwl", plots.Values("dwl"), plots.Series("model"), plots.Panels("score"),
-		plots.Called("scwl", "(a) SCWL"), plots.Called("dwl", "(b) DWL"), plots.Percent(), plots.Limits(40, 80),
-		plots.Title("Consistency and distinctness within a language"), plots.XName("language"), plots.YName("score (%)"))
-	picture("indictti-figure-9", fig)
+	fig := plots.Lines{
+		Table:   consistency(),
+		X:       "language",
+		Y:       "scwl",
+		MoreY:   []string{"dwl"},
+		Series:  "model",
+		Panels:  "score",
+		Names:   map[string]string{"scwl": "(a) SCWL", "dwl": "(b) DWL"},
+		Percent: true,
+		YLimits: plots.Range{Low: 40, High: 80},
+		Title:   "Consistency and distinctness within a language",
+		XLabel:  "language",
+		YLabel:  "score (%)",
+	}
+	golden("indictti-figure-9", fig)
 	// Output: as in indictti-figure-9.svg
 }
 
 // Figure 8: mean rating of the translations, from 1 to 5.
 func ExampleBars_indicttiFigure8() {
-	fig := plots.Bars(ratings(), "rating", plots.X("language"), plots.Limits(1, 5), plots.Reference(3, "same in the main points"),
-		plots.Interval("95 % bootstrap interval over prompts"),
-		plots.Title("Quality of translation"), plots.YName("mean rating (XSTS, 1 to 5)"))
-	picture("indictti-figure-8", fig)
+	fig := plots.Bars{
+		Table:      ratings(),
+		X:          "language",
+		Y:          "rating",
+		YLimits:    plots.Range{Low: 1, High: 5},
+		References: []plots.Mark{{At: 3, Name: "same in the main points"}},
+		Interval:   "95 % bootstrap interval over prompts",
+		Title:      "Quality of translation",
+		YLabel:     "mean rating (XSTS, 1 to 5)",
+	}
+	golden("indictti-figure-8", fig)
 	// Output: as in indictti-figure-8.svg
 }
 
-// Figures 1, 5 to 7 and 10 to 13: contact sheets by script, language and model, each picture with its prompt in its own
+// Figures 1, 5 to 7 and 10 to 13: contact sheets by script, language and model, each image with its prompt in its own
 // script and in English. One of the figures is a choice of rows: of a model, a script, a prompt.
 func ExampleGrid_indicttiFigures5To13() {
-	fig := plots.Grid(sheetOfScripts(), plots.Blocks("script"), plots.Rows("language"), plots.Columns("model"), plots.PerCell(2),
-		plots.Captions("prompt", "english"), plots.Title("One prompt, by script, language and model"))
-	picture("indictti-figure-7", fig)
+	fig := plots.Grid{
+		Table:    sheetOfScripts(),
+		Rows:     "language",
+		Columns:  "model",
+		Blocks:   "script",
+		Captions: []string{"prompt", "english"},
+		PerCell:  2,
+		Title:    "One prompt, by script, language and model",
+	}
+	golden("indictti-figure-7", fig)
 	// Output: as in indictti-figure-7.svg
 }
 
@@ -47,8 +83,15 @@ func ExampleGrid_indicttiFigures5To13() {
 // printed. From scores of your own: Percent().
 func ExampleTable_indicttiTable7() {
 	igc := printedScores(indictti.PrintedTable(7))
-	plots.Table(igc).Wide("model", "language", "value").Blocks(15, "model", "en").Decimals(2).
-		Titled("IGC (%), common set").Noted("Mittal et al., ECCV 2024, Table 7").Show()
+	plots.Table{
+		Table:    igc,
+		Title:    "IGC (%), common set",
+		Wide:     plots.Wide{Rows: "model", Columns: "language", Value: "value"},
+		Block:    15,
+		Repeat:   []string{"model", "en"},
+		Decimals: 2,
+		Notes:    []string{"Mittal et al., ECCV 2024, Table 7"},
+	}.Show()
 	// Output:
 	// IGC (%), common set
 	// model                en  asm_Beng  ben_Beng  guj_Gujr  hin_Deva  kan_Knda  mal_Mlym  mar_Deva  mni_Beng  npi_Deva  ory_Orya  pan_Guru  san_Deva  snd_Arab  tam_Taml  tel_Telu

@@ -4,69 +4,111 @@ import (
 	"antipode/plots"
 )
 
-// Bars by region, a colour for each set-up, whiskers from the interval columns.
+// Bars by region, a color for each vector, whiskers from the interval columns.
 func ExampleBars() {
-	fig := plots.Bars(pick(scores(), "template", "thing in island"), "coverage",
-		plots.X("region"), plots.Series("setup"),
-		plots.Title("Coverage of each island, by part of the picture"),
-		plots.YName("coverage (share of real images)"))
-	picture("bars", fig)
+	fig := plots.Bars{
+		Table:  pick(scores(), "template", "thing in island"),
+		X:      "region",
+		Y:      "coverage",
+		Series: "vector",
+		Title:  "Coverage of each island, by part of the image",
+		YLabel: "coverage (share of real images)",
+	}
+	golden("bars", fig)
 	// Output: as in bars.svg
 }
 
 // A heat table with the number in each cell. A cell without a row is hatched.
 func ExampleHeat() {
-	fig := plots.Heat(languages(12), "similarity", plots.Rows("object"), plots.Columns("language"),
-		plots.Title("Similarity of images, by language of the prompt"))
-	picture("heat", fig)
+	fig := plots.Heat{
+		Table:   languages(12),
+		Value:   "similarity",
+		Rows:    "object",
+		Columns: "language",
+		Title:   "Similarity of images, by language of the prompt",
+	}
+	golden("heat", fig)
 	// Output: as in heat.svg
 }
 
-// Gaps around a reference: colours part there.
+// Gaps around a reference, from which colors diverge.
 func ExampleHeat_reference() {
-	fig := plots.Heat(gaps(), "gap", plots.Rows("setup"), plots.Columns("region"), plots.Reference(0, "no gap"),
-		plots.Title("Gap in coverage to the mean of the controls"))
-	picture("heat-reference", fig)
+	fig := plots.Heat{
+		Table:     gaps(),
+		Value:     "gap",
+		Rows:      "vector",
+		Columns:   "region",
+		Reference: plots.Mark{Name: "no gap"},
+		Title:     "Gap in coverage to the mean of the controls",
+	}
+	golden("heat-reference", fig)
 	// Output: as in heat-reference.svg
 }
 
 // Gaps with simultaneous intervals against the line of no gap.
 func ExampleForest() {
-	fig := plots.Forest(gaps(), "gap", plots.Label("region"), plots.Series("setup"), plots.Reference(0, "no gap"),
-		plots.Title("Gap in coverage to the mean of the controls"), plots.XName("gap (share of real images)"))
-	picture("forest", fig)
+	fig := plots.Forest{
+		Table:      gaps(),
+		X:          "gap",
+		Y:          "region",
+		Series:     "vector",
+		References: []plots.Mark{{Name: "no gap"}},
+		Title:      "Gap in coverage to the mean of the controls",
+		XLabel:     "gap (share of real images)",
+	}
+	golden("forest", fig)
 	// Output: as in forest.svg
 }
 
 // How many rows have which value, and a threshold.
 func ExampleHistogram() {
-	fig := plots.Histogram(distances(), "distance", plots.Series("source"), plots.Bins(24), plots.Threshold(21.5, "median radius"),
-		plots.Title("Distance to the nearest real image"), plots.XName("Euclidean distance"), plots.YName("images"))
-	picture("histogram", fig)
+	fig := plots.Histogram{
+		Table:      distances(),
+		X:          "distance",
+		Series:     "source",
+		Bins:       24,
+		References: []plots.Mark{{At: 21.5, Name: "median radius"}},
+		Title:      "Distance to the nearest real image",
+		XLabel:     "Euclidean distance",
+		YLabel:     "images",
+	}
+	golden("histogram", fig)
 	// Output: as in histogram.svg
 }
 
 // A score over a number, with bands for its intervals; a missing value breaks the line.
 func ExampleLines() {
-	fig := plots.Lines(growth(), "n", "width", plots.Series("score"), plots.YLimits(0, 0.25),
-		plots.Title("How many images does it take?"), plots.XName("images per island"), plots.YName("width of the interval"))
-	picture("lines", fig)
+	fig := plots.Lines{
+		Table:   growth(),
+		X:       "n",
+		Y:       "width",
+		Series:  "score",
+		YLimits: plots.Range{High: 0.25},
+		Title:   "How many images does it take?",
+		XLabel:  "images per island",
+		YLabel:  "width of the interval",
+	}
+	golden("lines", fig)
 	// Output: as in lines.svg
 }
 
 // Images in lines, as they come.
 func ExampleGrid_lines() {
-	fig := plots.Grid(photos(), plots.Captions("object", "region"), plots.Limit(8), plots.Title("The first pictures"))
-	picture("grid-lines", fig)
+	fig := plots.Grid{Table: photos(), Captions: []string{"object", "region"}, Limit: 8, Title: "The first images"}
+	golden("grid-lines", fig)
 	// Output: as in grid-lines.svg
 }
 
 // A printed table: text here, HTML in a notebook, .md .csv .tex .html to a file.
 func ExampleTable() {
-	plots.Table(averages(), "template", "setup", "precision", "n_real").Titled("Average over islands").Show()
+	plots.Table{
+		Table:   averages(),
+		Columns: []string{"template", "vector", "precision", "n_real"},
+		Title:   "Average over islands",
+	}.Show()
 	// Output:
 	// Average over islands
-	// template                setup                    precision  n_real
+	// template                vector                   precision  n_real
 	// thing in island         full             0.62 [0.60, 0.66]     240
 	// thing in island         object_only      0.55 [0.52, 0.59]     240
 	// thing in island         background_only  0.48 [0.45, 0.52]     240

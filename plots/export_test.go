@@ -1,5 +1,11 @@
 package plots
 
+import (
+	"context"
+
+	"antipode/kernel/cell"
+)
+
 // What the tests of the package see of its inside.
 var (
 	Exact = exact
@@ -13,8 +19,11 @@ func InlineBytes(n int) int { return inlineBytes(n) }
 // PreviewBytes is the limit of the PNG of a figure that is shown.
 const PreviewBytes = previewBytes
 
-// Ticks gives the ends and the ticks of an axis.
-func Ticks(low, high float64, limits *[2]float64, n int) (ends [2]float64, at []float64, names []string) {
+// Bundle returns a figure in the forms that a notebook stores.
+func Bundle(f Figure) (cell.Bundle, error) { return f.figure().bundle(context.Background()) }
+
+// Ticks returns the ends and the ticks of an axis.
+func Ticks(low, high float64, limits Range, n int) (ends [2]float64, at []float64, names []string) {
 	a := numberAxis(low, high, limits, n)
 	for _, t := range a.ticks {
 		at, names = append(at, t.at), append(names, t.name)

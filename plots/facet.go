@@ -6,7 +6,7 @@ import (
 	"antipode/datasets"
 )
 
-// facets says which rows belong to which panel.
+// facets assigns rows to panels.
 type facets struct {
 	rows    [][]int  // row numbers of each panel, panel rows first
 	titles  []string // one a panel, where there is one panel column
@@ -15,50 +15,44 @@ type facets struct {
 	columns int
 }
 
-// split sorts the rows into panels; most is the largest number of panels beside each other.
-func (s *settings) split(f *datasets.Frame, most int) (*facets, error) {
-	switch len(s.panels) {
-	case 0:
+// split assigns the rows to panels; most is the largest number of panels side by side.
+func (s *options) split(f *datasets.Frame, most int) (*facets, error) {
+	if s.panels == "" {
 		return &facets{rows: [][]int{all(f.Len())}, titles: []string{""}, columns: 1}, nil
-	case 1:
-		of, err := names(f, s.panels[0])
-		if err != nil {
-			return nil, err
-		}
-		levels := s.levels(s.panels[0], of)
-		at := index(levels)
+	}
+	across, err := names(f, s.panels)
+	if err != nil {
+		return nil, err
+	}
+	levels := s.levels(s.panels, across)
+	col := index(levels)
+	if s.panelRows == "" {
 		out := &facets{rows: make([][]int, len(levels)), titles: levels, columns: min(most, len(levels))}
 		if len(levels) == most+1 && most > 2 {
 			out.columns = (len(levels) + 1) / 2
 		}
-		for i, n := range of {
-			out.rows[at[n]] = append(out.rows[at[n]], i)
+		for i, n := range across {
+			out.rows[col[n]] = append(out.rows[col[n]], i)
 		}
 		return out, checkPanels(len(levels))
-	case 2:
-		down, err := names(f, s.panels[0])
-		if err != nil {
-			return nil, err
-		}
-		across, err := names(f, s.panels[1])
-		if err != nil {
-			return nil, err
-		}
-		out := &facets{sides: s.levels(s.panels[0], down), heads: s.levels(s.panels[1], across)}
-		out.columns = len(out.heads)
-		out.rows = make([][]int, len(out.sides)*len(out.heads))
-		out.titles = make([]string, len(out.rows))
-		row, col := index(out.sides), index(out.heads)
-		for i := range down {
-			p := row[down[i]]*out.columns + col[across[i]]
-			out.rows[p] = append(out.rows[p], i)
-		}
-		if out.columns > 6 {
-			return nil, fmt.Errorf("%d panels beside each other (column %q): at most 6 can be read; use Where", out.columns, s.panels[1])
-		}
-		return out, checkPanels(len(out.rows))
 	}
-	return nil, fmt.Errorf("Panels takes one or two columns, not %d", len(s.panels))
+	down, err := names(f, s.panelRows)
+	if err != nil {
+		return nil, err
+	}
+	out := &facets{sides: s.levels(s.panelRows, down), heads: levels, columns: len(levels)}
+	out.rows = make([][]int, len(out.sides)*len(out.heads))
+	out.titles = make([]string, len(out.rows))
+	row := index(out.sides)
+	for i := range down {
+		p := row[down[i]]*out.columns + col[across[i]]
+		out.rows[p] = append(out.rows[p], i)
+	}
+	if out.columns > 6 {
+		return nil, fmt.Errorf("%d panels next to each other (column %q): at most 6 are readable; use Where",
+			out.columns, s.panels)
+	}
+	return out, checkPanels(len(out.rows))
 }
 
 func checkPanels(n int) error {
@@ -76,7 +70,7 @@ func index(levels []string) map[string]int {
 	return at
 }
 
-// name is what a message calls a panel; "" where there is one.
+// name names a panel in messages; "" where there is only one.
 func (p *facets) name(i int) string {
 	if p.heads != nil {
 		return p.sides[i/p.columns] + " " + p.heads[i%p.columns]
@@ -84,7 +78,7 @@ func (p *facets) name(i int) string {
 	return p.titles[i]
 }
 
-// placed lists for each column of panels the names that its rows have, in the order of all names.
+// placed lists the names that occur in each column of panels, in the order of all names.
 func (p *facets) placed(all, of []string) [][]string {
 	out := make([][]string, p.columns)
 	for column := range out {

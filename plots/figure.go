@@ -2,137 +2,212 @@ package plots
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"html"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 
 	"antipode/datasets"
+	"antipode/kernel/cell"
 )
 
-// Figure is a picture of a table. Making one does no work; its table runs, and is checked, when the picture is asked for.
-// Draw a figure as often as you like: the same rows give the same bytes.
-type Figure struct {
-	what  string // for errors: `bars of "coverage"`
-	table datasets.Table
-	set   settings
-	build func(f *datasets.Frame, set *settings) (drawing, error)
+// Figure is implemented by [Bars], [Forest], [Gallery], [Grid], [Heat], [Histogram], [Lines], [Scatter] and [Segments].
+// A figure is a description: its table runs, and its fields are checked, in these methods. The same rows produce the
+// same bytes.
+type Figure interface {
+	// SVG returns a complete document: no script, no remote source, text as text.
+	SVG() ([]byte, error)
+	// PNG returns an image of [Theme].DPI dots per inch. Characters that no font has are left out; a line below the
+	// figure counts them by script and suggests a fix.
+	PNG() ([]byte, error)
+	// HTML returns an element without script: an <img> with the SVG, or a table of images.
+	HTML() (string, error)
+	// Show displays the figure under the cell. On failure it prints one line and ends the cell. Outside a notebook it
+	// prints the figure's description, and panics with a typed error on failure.
+	Show()
+	// ShowE is Show for programs: it returns the error.
+	ShowE(ctx context.Context) error
+	// Save writes a file: .svg, .png or .html (a complete page). It fails as Show does.
+	Save(path string)
+	// SaveE is Save for programs: it returns the error.
+	SaveE(ctx context.Context, path string) error
+
+	figure() figure
 }
 
-// drawing is a figure with its rows: a scene, or a sheet of images.
+// figure is a figure with its fields in the form that the drawing code reads.
+type figure struct {
+	what  string // for errors: `bars of "coverage"`
+	table datasets.Table
+	need  [][2]string // fields that must be set, with their values: columns
+	set   options
+	build func(f *datasets.Frame, set *options) (drawing, error)
+}
+
+// drawing is a figure with its rows: a chart, or a sheet of images.
 type drawing interface {
 	scene() (*scene, error)
 	html() (string, error)
 }
 
-func figure(what string, table datasets.Table, options []Option, build func(*datasets.Frame, *settings) (drawing, error)) Figure {
-	set := settings{theme: DefaultTheme()}
-	for _, o := range options {
-		o(&set)
-	}
-	return Figure{what: what, table: table, set: set, build: build}
-}
-
-func (f Figure) draw(ctx context.Context) (drawing, error) {
-	if f.build == nil {
-		return nil, errors.New("this figure was never made: a zero plots.Figure has nothing to draw")
-	}
+// draw runs the table and builds the drawing.
+func (f figure) draw(ctx context.Context) (drawing, error) {
 	frame, err := f.table.Rows(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if frame.Len() == 0 {
-		return nil, fmt.Errorf("%s: %w: the table has no rows", f.what, ErrNoData)
-	}
 	set := f.set
-	if set.fits != nil {
-		if set.fitted, err = set.fits.Rows(ctx); err != nil {
-			return nil, fmt.Errorf("%s: the table of Fits: %w", f.what, err)
-		}
+	set.theme = set.theme.complete()
+	if op := f.table.Operation(); op != nil && op.Metric {
+		set.metric = op
 	}
-	d, err := f.build(frame, &set)
+	d, err := f.drawFrame(ctx, frame, &set)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", f.what, err)
 	}
 	return d, nil
 }
 
-func (f Figure) scene(ctx context.Context) (*scene, error) {
+func (f figure) drawFrame(ctx context.Context, frame *datasets.Frame, set *options) (drawing, error) {
+	if frame.Len() == 0 {
+		return nil, fmt.Errorf("%w: the table has no rows", ErrNoData)
+	}
+	var columns []string
+	for _, n := range f.need {
+		if n[1] == "" {
+			return nil, fmt.Errorf("%s is empty; name a column of the table (there are: %s)", n[0],
+				list(columnNames(frame), 20))
+		}
+		columns = append(columns, n[1])
+	}
+	err := set.check(columns...)
+	if err != nil {
+		return nil, err
+	}
+	if !reflect.ValueOf(set.fits).IsZero() {
+		if set.fitted, err = set.fits.Rows(ctx); err != nil {
+			return nil, fmt.Errorf("the table of Fits: %w", err)
+		}
+	}
+	return f.build(frame, set)
+}
+
+// render draws the figure in a format: svg, png or html.
+func (f figure) render(ctx context.Context, format string) ([]byte, error) {
 	d, err := f.draw(ctx)
 	if err != nil {
 		return nil, err
 	}
-	s, err := d.scene()
+	var data []byte
+	if format == "html" {
+		var text string
+		text, err = d.html()
+		data = []byte(text)
+	} else {
+		var s *scene
+		if s, err = d.scene(); err == nil {
+			if format == "svg" {
+				data = s.svg()
+			} else {
+				data, err = s.png(s.theme.DPI)
+			}
+		}
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", f.what, err)
 	}
-	return s, nil
+	return data, nil
 }
 
-// SVG draws the figure as a document of its own: no script, no remote source, text as text.
-func (f Figure) SVG(ctx context.Context) ([]byte, error) {
-	s, err := f.scene(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return s.svg(), nil
+// bytes is render with a context that an interrupt cancels.
+func (f figure) bytes(format string) ([]byte, error) {
+	return inContext(func(ctx context.Context) ([]byte, error) { return f.render(ctx, format) })
 }
 
-// PNG paints the figure at a resolution in dots per inch; 96 gives one dot per CSS pixel. Characters that no
-// font here has are not painted: a line at the foot counts them by script and says what to do.
-func (f Figure) PNG(ctx context.Context, dpi int) ([]byte, error) {
-	if dpi < 24 || dpi > 1200 {
-		return nil, fmt.Errorf("%s: %d dots per inch; give 24 to 1200", f.what, dpi)
-	}
-	s, err := f.scene(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return s.png(dpi)
+func (f figure) text(format string) (string, error) {
+	data, err := f.bytes(format)
+	return string(data), err
 }
 
-// HTML gives the figure as an HTML element without script: an <img> with the SVG, or a grid of images.
-func (f Figure) HTML(ctx context.Context) (string, error) {
+// bundle draws the figure in the forms that a notebook stores: HTML, a PNG of limited size for what shows no HTML,
+// and a line of text that describes it.
+func (f figure) bundle(ctx context.Context) (cell.Bundle, error) {
 	d, err := f.draw(ctx)
 	if err != nil {
-		return "", err
+		return cell.Bundle{}, err
 	}
-	text, err := d.html()
+	var b cell.Bundle
+	var s *scene
+	if b.HTML, err = d.html(); err == nil {
+		if s, err = d.scene(); err == nil {
+			b.PNG, err = s.preview(previewBytes)
+		}
+	}
 	if err != nil {
-		return "", fmt.Errorf("%s: %w", f.what, err)
+		return cell.Bundle{}, fmt.Errorf("%s: %w", f.what, err)
 	}
-	return text, nil
+	b.Text = s.description()
+	return b, nil
 }
 
-// SaveE draws the figure into a file: .svg, .png (192 dots per inch) or .html (a page of its own).
-func (f Figure) SaveE(ctx context.Context, path string) error {
-	var data []byte
-	var err error
-	switch strings.ToLower(filepath.Ext(path)) {
-	case ".svg":
-		data, err = f.SVG(ctx)
-	case ".png":
-		data, err = f.PNG(ctx, 192)
-	case ".html", ".htm":
-		var body string
-		body, err = f.HTML(ctx)
-		data = page(f.what, body)
-	default:
-		return fmt.Errorf("cannot save a figure to %s: give a name that ends in .svg, .png or .html", path)
-	}
+func (f figure) showE(ctx context.Context) error {
+	b, err := f.bundle(ctx)
 	if err != nil {
 		return err
+	}
+	if !cell.InNotebook() {
+		b.Text += ". A terminal shows no images: Save(\"figure.svg\") writes the figure to a file"
+	}
+	b.Text += "\n"
+	cell.Show(b)
+	return nil
+}
+
+func (f figure) saveE(ctx context.Context, path string) error {
+	format := strings.TrimPrefix(strings.ToLower(filepath.Ext(path)), ".")
+	if format == "htm" {
+		format = "html"
+	}
+	if format != "svg" && format != "png" && format != "html" {
+		return fmt.Errorf("cannot save a figure to %s: use the extension .svg, .png or .html", path)
+	}
+	data, err := f.render(ctx, format)
+	if err != nil {
+		return err
+	}
+	if format == "html" {
+		data = page(f.what, string(data))
 	}
 	return write(path, data)
 }
 
-// page makes an HTML document whose policy allows no script and no remote source.
+func (f figure) save(path string) {
+	inCell(func(ctx context.Context) error { return f.saveE(ctx, path) })
+}
+
+// inContext runs work with a context that an interrupt cancels.
+func inContext[R any](work func(context.Context) (R, error)) (R, error) {
+	ctx, stop := cell.Context()
+	defer stop()
+	return work(ctx)
+}
+
+// inCell runs work under the cell's context and reports its failure to the cell.
+func inCell(work func(context.Context) error) {
+	if _, err := inContext(func(ctx context.Context) (any, error) { return nil, work(ctx) }); err != nil {
+		cell.Fail(err)
+	}
+}
+
+// page returns an HTML document whose policy allows no script and no remote source.
 func page(title, body string) []byte {
 	return []byte("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n" +
-		"<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; img-src data:; style-src 'unsafe-inline'\">\n" +
-		"<title>" + html.EscapeString(title) + "</title></head>\n<body style=\"font-family:sans-serif\">\n" + body + "\n</body></html>\n")
+		"<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; img-src data:; style-src " +
+		"'unsafe-inline'\">\n" +
+		"<title>" + html.EscapeString(title) + "</title></head>\n<body style=\"font-family:sans-serif\">\n" + body +
+		"\n</body></html>\n")
 }
 
 func write(path string, data []byte) error {

@@ -3,18 +3,19 @@ package plots
 import (
 	"fmt"
 	"math"
+	"strings"
 
-	"antipode/kernel/client"
+	"antipode/datasets/table"
 )
 
-// panelFit is what the table of [Fits] says of a panel.
+// panelFit is the row of the table of Fits for a panel.
 type panelFit struct {
 	text  []string
-	lines []straight
+	lines []Line
 }
 
-// fitsOf finds the row of the table of Fits for each panel.
-func (s *settings) fitsOf(panels *facets) ([]panelFit, error) {
+// fitsOf returns the fit of each panel.
+func (s *options) fitsOf(panels *facets) ([]panelFit, error) {
 	out := make([]panelFit, len(panels.rows))
 	f := s.fitted
 	if f == nil {
@@ -22,35 +23,36 @@ func (s *settings) fitsOf(panels *facets) ([]panelFit, error) {
 	}
 	at := map[string]int{} // panels by name
 	for i := range out {
-		switch len(s.panels) {
-		case 0:
+		switch {
+		case s.panels == "":
 			at[""] = i
-		case 1:
+		case s.panelRows == "":
 			at[panels.titles[i]] = i
 		default:
 			at[panels.sides[i/panels.columns]+"\x00"+panels.heads[i%panels.columns]] = i
 		}
 	}
 	of := make([]string, f.Len())
-	for i, column := range s.panels {
+	for _, column := range []string{s.panelRows, s.panels} {
+		if column == "" {
+			continue
+		}
 		n, err := names(f, column)
 		if err != nil {
 			return nil, fmt.Errorf("the table of Fits: %w", err)
 		}
 		for r := range of {
-			if i > 0 {
-				of[r] += "\x00"
-			}
-			of[r] += n[r]
+			of[r] = strings.TrimPrefix(of[r]+"\x00"+n[r], "\x00")
 		}
 	}
 	any := false
 	for _, name := range []string{"pearson", "r_squared", "n_used", "slope", "intercept"} {
 		c := f.Column(name)
-		any = any || c != nil && c.Kind == client.Number
+		any = any || c != nil && c.Kind == table.KindNumber
 	}
 	if !any {
-		return nil, fmt.Errorf("the table of Fits has none of the number columns pearson, r_squared, n_used, slope, intercept (there are: %s)", list(columnNames(f), 20))
+		return nil, fmt.Errorf("the table of Fits has none of the number columns pearson, r_squared, n_used, slope, "+
+			"intercept (there are: %s)", list(columnNames(f), 20))
 	}
 	slope, intercept := f.Numbers("slope"), f.Numbers("intercept")
 	seen := map[int]bool{}
@@ -63,7 +65,8 @@ func (s *settings) fitsOf(panels *facets) ([]panelFit, error) {
 			return nil, fmt.Errorf("the table of Fits: %s is the second for its panel; use Where", rowName(f, r))
 		}
 		seen[i] = true
-		for _, part := range []struct{ column, form string }{{"pearson", "r = %.2f"}, {"r_squared", "r² = %.2f"}, {"n_used", "n = %.0f"}} {
+		for _, part := range []struct{ column, form string }{{"pearson", "r = %.2f"}, {"r_squared", "r² = %.2f"},
+			{"n_used", "n = %.0f"}} {
 			if v := f.Numbers(part.column); v != nil && finite(v[r]) {
 				out[i].text = append(out[i].text, fmt.Sprintf(part.form, v[r]))
 			}
@@ -73,31 +76,31 @@ func (s *settings) fitsOf(panels *facets) ([]panelFit, error) {
 			if s.percent {
 				b *= 100
 			}
-			out[i].lines = append(out[i].lines, straight{slope: slope[r], intercept: b})
+			out[i].lines = append(out[i].lines, Line{Slope: slope[r], Intercept: b})
 		}
 	}
 	return out, nil
 }
 
-// straights draws lines across a panel: named ones dashed, those of a fit unbroken.
-func (sc *scene) straights(p *panel, lines []straight) {
+// straights draws lines across a panel: named ones dashed, those of a fit solid.
+func (sc *scene) straights(p *panel, lines []Line) {
 	for _, l := range lines {
 		low, high := p.x.low, p.x.high
-		if l.slope != 0 { // the part within the panel
-			a, b := (p.y.low-l.intercept)/l.slope, (p.y.high-l.intercept)/l.slope
+		if l.Slope != 0 { // the part within the panel
+			a, b := (p.y.low-l.Intercept)/l.Slope, (p.y.high-l.Intercept)/l.Slope
 			low, high = max(low, min(a, b)), min(high, max(a, b))
-		} else if !p.y.holds(l.intercept) {
+		} else if !p.y.holds(l.Intercept) {
 			continue
 		}
 		if low >= high {
 			continue
 		}
-		ends := []pt{{p.px(low), p.py(l.slope*low + l.intercept)}, {p.px(high), p.py(l.slope*high + l.intercept)}}
-		sc.add(path{points: ends, stroke: sc.theme.Ink, width: 1.2, dash: l.name != ""})
+		ends := []pt{{p.px(low), p.py(l.Slope*low + l.Intercept)}, {p.px(high), p.py(l.Slope*high + l.Intercept)}}
+		sc.add(path{points: ends, stroke: sc.theme.Ink, width: 1.2, dash: l.Name != ""})
 	}
 }
 
-// corner writes lines into the corner of a panel that fewest marks are in, and gives the room they take.
+// corner writes lines into the corner of a panel with the fewest marks and returns their box.
 func (sc *scene) corner(p *panel, lines []string, taken []rect) rect {
 	if len(lines) == 0 {
 		return rect{}
@@ -108,7 +111,8 @@ func (sc *scene) corner(p *panel, lines []string, taken []rect) rect {
 		w = max(w, measure(l, th.Small, false)+6)
 	}
 	best, fewest := rect{}, math.MaxInt
-	for _, at := range []pt{{p.l + 4, p.t + 4}, {p.r - w - 4, p.b - h - 4}, {p.l + 4, p.b - h - 4}, {p.r - w - 4, p.t + 4}} {
+	for _, at := range []pt{{p.l + 4, p.t + 4}, {p.r - w - 4, p.b - h - 4}, {p.l + 4, p.b - h - 4},
+		{p.r - w - 4, p.t + 4}} {
 		box, n := rect{at.x, at.y, at.x + w, at.y + h}, 0
 		for _, t := range taken {
 			if box.hits([]rect{t}) {

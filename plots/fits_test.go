@@ -1,65 +1,83 @@
 package plots_test
 
 import (
-	"context"
 	"fmt"
 	"math"
 	"regexp"
 	"strings"
 	"testing"
 
-	"antipode/kernel/client"
+	"antipode/datasets/table"
 	"antipode/plots"
 )
 
-// TestFitsPanels finds the row of each panel by two columns, as the metric cococrola-correlations names its languages, and without panels the only row.
+// TestFitsPanels finds the row of each panel by two columns, as the metric cococrola-correlations names its
+// languages, and without panels the only row.
 func TestFitsPanels(t *testing.T) {
-	points := made(texts("language_a", "ES", "ES", "ZH"), texts("language_b", "DE", "JA", "JA"), client.NumberColumn("x", []float64{0.1, 0.5, 0.9}), client.NumberColumn("y", []float64{0.2, 0.3, 0.8}))
-	fits := made(texts("language_a", "ZH", "ES", "ES", "DE"), texts("language_b", "JA", "JA", "DE", "HE"), client.NumberColumn("pearson", []float64{0.11, 0.22, 0.33, 0.44}))
-	words := said(drawSVG(t, plots.Scatter(points, "x", "y", plots.Panels("language_a", "language_b"), plots.Fits(fits))))
+	points := made(texts("language_a", "ES", "ES", "ZH"), texts("language_b", "DE", "JA", "JA"),
+		table.NumberColumn("x", []float64{0.1, 0.5, 0.9}), table.NumberColumn("y", []float64{0.2, 0.3, 0.8}))
+	fits := made(texts("language_a", "ZH", "ES", "ES", "DE"), texts("language_b", "JA", "JA", "DE", "HE"),
+		table.NumberColumn("pearson", []float64{0.11, 0.22, 0.33, 0.44}))
+	words := labels(drawSVG(t, plots.Scatter{
+		Table:     points,
+		X:         "x",
+		Y:         "y",
+		PanelRows: "language_a",
+		Panels:    "language_b",
+		Fits:      fits,
+	}))
 	var order []string
 	for _, w := range words {
 		if strings.HasPrefix(w, "r = ") {
 			order = append(order, w)
 		}
 	}
-	if got := strings.Join(order, ", "); got != "r = 0.33, r = 0.22, r = 0.11" { // ES–DE, ES–JA; ZH–JA; no panel for DE–HE
-		t.Errorf("panels say %q", got)
+	// ES–DE, ES–JA; ZH–JA; no panel for DE–HE
+	if got := strings.Join(order, ", "); got != "r = 0.33, r = 0.22, r = 0.11" {
+		t.Errorf("text of the panels: %q", got)
 	}
-	one := plots.Fits(made(client.NumberColumn("pearson", []float64{-1})))
-	if words := said(drawSVG(t, plots.Scatter(points, "x", "y", one))); count(words, "r = -1.00") != 1 {
+	one := made(table.NumberColumn("pearson", []float64{-1}))
+	words = labels(drawSVG(t, plots.Scatter{Table: points, X: "x", Y: "y", Fits: one}))
+	if count(words, "r = -1.00") != 1 {
 		t.Errorf("without panels: %q", words)
 	}
-	if _, err := plots.Scatter(points, "x", "y", plots.Fits(fits)).SVG(context.Background()); err == nil || !strings.Contains(err.Error(), "is the second") {
+	if err := failure(plots.Scatter{Table: points, X: "x", Y: "y", Fits: fits}); err == nil ||
+		!strings.Contains(err.Error(), "is the second") {
 		t.Errorf("four fits for one panel: %v", err)
 	}
 }
 
-// TestCrowdedPanelsLieDown gives two panels 23 of 24 names each: their bars lie down, as those of one panel do.
-func TestCrowdedPanelsLieDown(t *testing.T) {
+// TestCrowdedPanelsAreHorizontal draws two panels with 23 of 24 names each: their bars are horizontal.
+func TestCrowdedPanelsAreHorizontal(t *testing.T) {
 	var name, panel []string
 	var v []float64
 	for p := range 2 {
 		for i := range 24 {
 			if i != 23*p {
-				name, panel, v = append(name, fmt.Sprintf("object %c", 'A'+i)), append(panel, fmt.Sprint("panel ", p)), append(v, 0.5)
+				name, panel, v = append(name, fmt.Sprintf("object %c", 'A'+i)), append(panel, fmt.Sprint("panel ", p)),
+					append(v, 0.5)
 			}
 		}
 	}
-	svg := drawSVG(t, plots.Bars(made(texts("object", name...), texts("setup", panel...), small(v...)), "v", plots.X("object"), plots.Panels("setup")))
+	svg := drawSVG(t, plots.Bars{
+		Table:  made(texts("object", name...), texts("vector", panel...), small(v...)),
+		X:      "object",
+		Y:      "v",
+		Panels: "vector",
+	})
 	if strings.Contains(svg, "rotate(-45") || strings.Count(svg, `text-anchor="end">object `) != 24 {
-		t.Error("the bars of crowded panels stand, or their names are not listed once at the left")
+		t.Error("the bars of crowded panels are vertical, or their names are not listed once at the left")
 	}
 }
 
 // TestAllPointsDrawn counts the marks of ViSAGe's Figure 5: 135 identities, and a key for each of 8 regions.
 func TestAllPointsDrawn(t *testing.T) {
-	svg := string(galleryPictures(t)["visage-figure-5.svg"])
+	svg := string(galleryImages(t)["visage-figure-5.svg"])
 	if n := strings.Count(svg, `stroke="#ffffff" stroke-width="1.2"`); n != 135+8 {
 		t.Errorf("%d marks, want 143", n)
 	}
 	if !strings.Contains(svg, "n = 135 points.") {
-		t.Error("the caption does not say how many")
+		t.Error("the caption does not count the points")
 	}
 }
 
@@ -70,7 +88,13 @@ func TestHistogramHoldsAllRows(t *testing.T) {
 	for i := range 193 {
 		v = append(v, 0.5+0.4*wave(i))
 	}
-	svg := drawSVG(t, plots.Histogram(made(small(v...)), "v", plots.Bins(bins), plots.XLimits(0, 1), plots.YLimits(0, 100)))
+	svg := drawSVG(t, plots.Histogram{
+		Table:   made(small(v...)),
+		X:       "v",
+		Bins:    bins,
+		XLimits: plots.Range{High: 1},
+		YLimits: plots.Range{High: 100},
+	})
 	area := regexp.MustCompile(`<path d="M([^"]+)Z" fill="#0072b2" fill-opacity`).FindStringSubmatch(svg)
 	if area == nil {
 		t.Fatal("no area")

@@ -6,10 +6,10 @@ import (
 
 	"antipode/datasets"
 	"antipode/datasets/archipelago"
-	"antipode/kernel/client"
+	"antipode/datasets/table"
 )
 
-// averages is the mean over regions of each template and set-up.
+// averages is the mean over regions of each template and vector.
 func averages() datasets.Table {
 	f, err := scores().Rows(context.Background())
 	if err != nil {
@@ -19,7 +19,8 @@ func averages() datasets.Table {
 	columns := map[string][]float64{}
 	for start := 0; start < f.Len(); start += len(regions) {
 		rows = append(rows, start)
-		for _, name := range []string{"precision", "precision_low", "precision_high", "coverage", "coverage_low", "coverage_high", "n_real"} {
+		for _, name := range []string{"precision", "precision_low", "precision_high", "coverage", "coverage_low",
+			"coverage_high", "n_real"} {
 			sum := 0.0
 			for _, v := range f.Numbers(name)[start : start+len(regions)] {
 				sum += v
@@ -29,21 +30,23 @@ func averages() datasets.Table {
 	}
 	out := f.Pick(rows)
 	for name, v := range columns {
-		out = out.With(client.NumberColumn(name, v))
+		out = out.With(table.NumberColumn(name, v))
 	}
 	return datasets.FromFrame(out)
 }
 
-var objectNames = []string{"tree", "hat", "cooking pot", "jug", "toothbrush", "bag", "waste container", "bicycle", "chair", "stove", "dog", "car",
-	"plate of food", "spices", "medicine", "hairbrush comb", "toy", "light switch", "front door", "storefront", "lighter", "dustbin", "toothpaste toothpowder", "candle"}
+var objectNames = []string{"tree", "hat", "cooking pot", "jug", "toothbrush", "bag", "waste container", "bicycle",
+	"chair", "stove", "dog", "car",
+	"plate of food", "spices", "medicine", "hairbrush comb", "toy", "light switch", "front door", "storefront",
+	"lighter", "dustbin", "toothpaste toothpowder", "candle"}
 
-// objects is a score of each object in two set-ups; one of them has no value.
+// objects is a score of each object in two vectors; one of them has no value.
 func objects() datasets.Table {
-	var object, setup []string
+	var object, vector []string
 	var v, low, high, n []float64
-	for s, name := range setups[1:] {
+	for s, name := range vectors[1:] {
 		for i, o := range objectNames {
-			object, setup = append(object, o), append(setup, name)
+			object, vector = append(object, o), append(vector, name)
 			x := 0.45 - 0.1*float64(s) + 0.25*math.Sin(float64(i*i+3*s))
 			if o == "stove" && s == 1 {
 				x = math.NaN()
@@ -51,13 +54,16 @@ func objects() datasets.Table {
 			v, low, high, n = append(v, x), append(low, x-0.05), append(high, x+0.06), append(n, float64(60-i%4))
 		}
 	}
-	return datasets.FromFrame(&datasets.Frame{Columns: []client.Column{client.TextColumn("setup", setup), client.TextColumn("object", object),
-		client.NumberColumn("coverage", v), client.NumberColumn("coverage_low", low), client.NumberColumn("coverage_high", high), client.NumberColumn("n", n)}})
+	return datasets.FromFrame(&datasets.Frame{Columns: []table.Column{table.TextColumn("vector", vector),
+		table.TextColumn("object", object),
+		table.NumberColumn("coverage", v), table.NumberColumn("coverage_low", low),
+		table.NumberColumn("coverage_high", high), table.NumberColumn("n", n)}})
 }
 
 // languages is a similarity for eight objects and the first n languages; one cell is missing.
 func languages(n int) datasets.Table {
-	all := []string{"English", "हिन्दी", "বাংলা", "தமிழ்", "తెలుగు", "العربية", "עברית", "中文", "日本語", "한국어", "Ελληνικά", "Русский"}
+	all := []string{"English", "हिन्दी", "বাংলা", "தமிழ்", "తెలుగు", "العربية", "עברית", "中文", "日本語", "한국어", "Ελληνικά",
+		"Русский"}
 	var object, language []string
 	var v []float64
 	for i, o := range objectNames[:8] {
@@ -69,16 +75,17 @@ func languages(n int) datasets.Table {
 			v = append(v, 0.9-0.05*float64(j)+0.08*math.Sin(float64(5*i+j)))
 		}
 	}
-	return datasets.FromFrame(&datasets.Frame{Columns: []client.Column{client.TextColumn("object", object), client.TextColumn("language", language), client.NumberColumn("similarity", v)}})
+	return datasets.FromFrame(&datasets.Frame{Columns: []table.Column{table.TextColumn("object", object),
+		table.TextColumn("language", language), table.NumberColumn("similarity", v)}})
 }
 
 // gaps are differences with intervals.
 func gaps() datasets.Table {
-	var region, setup []string
+	var region, vector []string
 	var v, low, high, n []float64
-	for s, name := range setups[1:] {
+	for s, name := range vectors[1:] {
 		for i, r := range regions {
-			region, setup = append(region, r), append(setup, name)
+			region, vector = append(region, r), append(vector, name)
 			x := 0.03 * math.Sin(float64(4*i+s))
 			if r == "Dorn" && s == 1 {
 				x = -0.17
@@ -86,9 +93,11 @@ func gaps() datasets.Table {
 			v, low, high, n = append(v, x), append(low, x-0.055), append(high, x+0.05), append(n, 240)
 		}
 	}
-	return datasets.FromFrame(&datasets.Frame{Columns: []client.Column{client.TextColumn("region", region), client.TextColumn("setup", setup),
-		client.NumberColumn("gap", v), client.NumberColumn("gap_low", low), client.NumberColumn("gap_high", high), client.NumberColumn("n", n),
-		client.TextColumn("interval", repeat("simultaneous 95 % interval over all gaps (max-t)", len(v)))}})
+	return datasets.FromFrame(&datasets.Frame{Columns: []table.Column{table.TextColumn("region", region),
+		table.TextColumn("vector", vector),
+		table.NumberColumn("gap", v), table.NumberColumn("gap_low", low), table.NumberColumn("gap_high", high),
+		table.NumberColumn("n", n),
+		table.TextColumn("interval", repeat("simultaneous 95 % interval over all gaps (max-t)", len(v)))}})
 }
 
 func repeat(text string, n int) []string {
@@ -105,11 +114,13 @@ func distances() datasets.Table {
 	var v []float64
 	for i := range 600 {
 		s := i % 2
-		u := math.Mod(float64(i)*0.754877666, 1) + math.Mod(float64(i)*0.569840291, 1) + math.Mod(float64(i)*0.438744, 1)
+		u := math.Mod(float64(i)*0.754877666, 1) + math.Mod(float64(i)*0.569840291, 1) +
+			math.Mod(float64(i)*0.438744, 1)
 		source = append(source, []string{"thing in island", "island adjective thing"}[s])
 		v = append(v, 16+4*u-2*float64(s))
 	}
-	return datasets.FromFrame(&datasets.Frame{Columns: []client.Column{client.TextColumn("source", source), client.NumberColumn("distance", v)}})
+	return datasets.FromFrame(&datasets.Frame{Columns: []table.Column{table.TextColumn("source", source),
+		table.NumberColumn("distance", v)}})
 }
 
 // growth is the width of an interval over the number of images.
@@ -126,47 +137,52 @@ func growth() datasets.Table {
 			v, low, high = append(v, w), append(low, 0.85*w), append(high, 1.12*w)
 		}
 	}
-	return datasets.FromFrame(&datasets.Frame{Columns: []client.Column{client.TextColumn("score", score), client.NumberColumn("n", n),
-		client.NumberColumn("width", v), client.NumberColumn("width_low", low), client.NumberColumn("width_high", high)}})
+	return datasets.FromFrame(&datasets.Frame{Columns: []table.Column{table.TextColumn("score", score),
+		table.NumberColumn("n", n),
+		table.NumberColumn("width", v), table.NumberColumn("width_low", low),
+		table.NumberColumn("width_high", high)}})
 }
 
-// matched is a gallery's table: two photos, what matched them in each set-up, nothing in background_only.
+// matched is a gallery's table: two photos, what matched them in each vector, nothing in background_only.
 func matched() datasets.Table {
-	var id, block, setup, role []string
-	var images []client.Image
-	var masks []client.Mask
+	var id, block, vector, role []string
+	var images []table.Image
+	var masks []table.Mask
 	var rank, distance []float64
 	add := func(it archipelago.Item, b, s, r string, k int, d float64) {
 		img, m := drawn(it)
 		images, masks = append(images, img), append(masks, m)
-		id, block, setup, role = append(id, it.ID), append(block, b), append(setup, s), append(role, r)
+		id, block, vector, role = append(id, it.ID), append(block, b), append(vector, s), append(role, r)
 		rank, distance = append(rank, float64(k)), append(distance, d)
 	}
 	for o := range 2 {
-		photo := items(world.Photos(), 0, o)[0]
+		photo := items(world.Reference(), 0, o)[0]
 		sampled := append(items(world.Sampled(), 0, o), items(world.Sampled(), 1, o)...)
 		sampled = append(sampled, append(items(world.Sampled(), 2, o), items(world.Sampled(), 3, o)...)...)
-		for j, s := range setups {
+		for j, s := range vectors {
 			add(photo, photo.Object+", "+photo.Region, s, "reference", 0, math.NaN())
 			for k := range []int{8, 3, 0}[j] {
 				add(sampled[k], photo.Object+", "+photo.Region, s, "match", k+1, 19.5+float64(k)*0.75)
 			}
 		}
 	}
-	return datasets.FromFrame(&datasets.Frame{Columns: []client.Column{client.TextColumn("id", id), client.TextColumn("block", block), client.TextColumn("setup", setup),
-		client.TextColumn("role", role), client.NumberColumn("rank", rank), client.ImageColumn("image", images), client.MaskColumn("mask", masks), client.NumberColumn("distance", distance)}})
+	return datasets.FromFrame(&datasets.Frame{Columns: []table.Column{table.TextColumn("id", id),
+		table.TextColumn("block", block), table.TextColumn("vector", vector),
+		table.TextColumn("role", role), table.NumberColumn("rank", rank), table.ImageColumn("image", images),
+		table.MaskColumn("mask", masks), table.NumberColumn("distance", distance)}})
 }
 
 // hubs is a gallery's table of references alone.
 func hubs() datasets.Table {
 	var id, role []string
-	var images []client.Image
+	var images []table.Image
 	var inside []float64
-	for i, it := range items(world.Photos(), 4, 0, 3, 4, 5) {
+	for i, it := range items(world.Reference(), 4, 0, 3, 4, 5) {
 		img, _ := drawn(it)
 		images = append(images, img)
 		id, role, inside = append(id, it.ID), append(role, "reference"), append(inside, float64(90-9*i))
 	}
-	return datasets.FromFrame(&datasets.Frame{Columns: []client.Column{client.TextColumn("id", id), client.TextColumn("group", id), client.TextColumn("role", role),
-		client.ImageColumn("image", images), client.NumberColumn("inside", inside)}})
+	return datasets.FromFrame(&datasets.Frame{Columns: []table.Column{table.TextColumn("id", id),
+		table.TextColumn("group", id), table.TextColumn("role", role),
+		table.ImageColumn("image", images), table.NumberColumn("inside", inside)}})
 }

@@ -9,31 +9,61 @@ import (
 	"antipode/datasets"
 )
 
-// Forest draws a line for each row: its name (the columns of [Label], else the first text column that names rows), its
-// value with the interval VALUE_low to VALUE_high, and both as text. Where [Reference] gives a line, a mark is filled if
-// the whole interval lies on one side of it and hollow if the interval touches it. [Series] gives colours, [Panels]
-// splits, [Sorted] orders. Use it for gaps between regions with simultaneous intervals. With [Joined] and [Series] or
-// [Values] the marks of a row are joined, as default, stereotypical and other pictures of an identity are: the length of
-// the line is how far they lie apart.
-func Forest(t datasets.Table, value string, options ...Option) Figure {
-	return figure(fmt.Sprintf("intervals of %q", value), t, options, func(f *datasets.Frame, s *settings) (drawing, error) {
-		f, column, err := s.melt(f, value)
+// Forest draws a line for each row of a table: its name (the column Y), its value (the number column X) with the
+// interval X_low to X_high, and both as text. With References, a mark is filled where the whole interval is on one
+// side of the first of them and hollow where the interval touches it. Use it for gaps between regions with simultaneous
+// intervals.
+//
+// Joined connects the marks of a row, for example the similarities of default, stereotypical and other images of an
+// identity: the length of the line is their distance.
+type Forest struct {
+	Table      datasets.Table
+	X          string            // number column: the values
+	MoreX      []string          // further number columns; the default Series then names them
+	Y          string            // column of the rows' names (default: the first text column that names rows)
+	Series     string            // column of colors and shapes (default: the second, where names repeat)
+	Panels     string            // column with a panel for each value
+	PanelRows  string            // column with a row of panels for each value; Panels then has a column for each
+	Order      Order             // order of the values of columns
+	Names      map[string]string // names of the columns X and MoreX in the figure
+	Title      string
+	XLabel     string // label of the value axis, with the unit
+	YLabel     string
+	XLimits    Range
+	FreeLimits bool   // panels have separate limits
+	Percent    bool   // values, intervals and axis are times 100; XLimits and References are then in percent
+	Sorted     bool   // largest first, rows without data last
+	Joined     bool   // the marks of a row are on one line and connected; intervals are not drawn
+	References []Mark // lines across the value axis, for example the zero of a gap
+	Interval   string // kind of the intervals (default: the text column "interval")
+	Note       string // first sentence of the caption
+	Theme      Theme
+}
+
+func (f Forest) figure() figure {
+	return figure{fmt.Sprintf("intervals of %q", f.X), f.Table, [][2]string{{"X", f.X}}, options{
+		more: f.MoreX, x: f.Y, series: f.Series, panels: f.Panels, panelRows: f.PanelRows, order: f.Order,
+		names: f.Names, title: f.Title, xlabel: f.XLabel, ylabel: f.YLabel, xlim: f.XLimits, free: f.FreeLimits,
+		percent: f.Percent, sorted: f.Sorted, joined: f.Joined, refs: f.References, interval: f.Interval,
+		note: f.Note, theme: f.Theme,
+	}, func(frame *datasets.Frame, s *options) (drawing, error) {
+		frame, column, err := s.melt(frame, f.X)
 		if err != nil {
 			return nil, err
 		}
-		if len(s.values) > 0 && s.series == "" {
+		if len(s.more) > 0 && s.series == "" {
 			s.series = "score"
 		}
-		return buildForest(f, column, s)
-	})
+		return buildForest(frame, column, s)
+	}}
 }
 
-func buildForest(f *datasets.Frame, column string, s *settings) (drawing, error) {
+func buildForest(f *datasets.Frame, column string, s *options) (drawing, error) {
 	v, err := s.read(f, column)
 	if err != nil {
 		return nil, err
 	}
-	s.x, s.write = s.label, digits(v)
+	s.write = digits(v)
 	name, series, err := s.barColumns(f)
 	if err != nil {
 		return nil, err
@@ -42,40 +72,41 @@ func buildForest(f *datasets.Frame, column string, s *settings) (drawing, error)
 	if err != nil {
 		return nil, err
 	}
-	seriesOf, err := optional(f, series)
+	seriesOf, levels, err := s.colored(f, series)
 	if err != nil {
 		return nil, err
-	}
-	levels := s.levels(series, seriesOf)
-	if len(levels) > len(s.theme.Series) {
-		return nil, fmt.Errorf("column %q has %d values: at most %d colours can be told apart; use Panels or Where", series, len(levels), len(s.theme.Series))
 	}
 	panels, err := s.split(f, 2)
 	if err != nil {
 		return nil, err
 	}
-	c := &chart{theme: s.theme, title: or(s.title, column+" by "+name), columns: panels.columns, heads: panels.heads, sides: panels.sides,
-		xname: or(s.xname, column), yname: s.yname, own: s.free || s.sorted && len(panels.rows) > 1}
+	c := s.chart(panels, column+" by "+name, s.shown(column)...)
+	c.own = s.free || s.sorted && len(panels.rows) > 1
+	c.xname, c.yname = s.axis(s.xlabel, column), s.ylabel
 	rows := s.levels(name, rowOf)
 	var none []string
 	whiskers := false
 	withRefs := slices.Clone(v)
 	for _, r := range s.refs {
-		withRefs = append(withRefs, value{r.at, r.at, r.at})
+		withRefs = append(withRefs, value{r.At, r.At, r.At})
 	}
 	ticks := 6 / panels.columns
+	lanes := 1 // lines of a row: one, unless it has values of several series in a panel
 	for i, mine := range panels.rows {
 		if mine == nil && panels.heads != nil {
 			c.panels = append(c.panels, nil)
 			continue
 		}
-		at := cells{}
+		at, seen := cells{}, map[string]bool{}
 		for _, r := range mine {
 			k := [2]string{rowOf[r], seriesOf[r]}
 			if _, twice := at[k]; twice {
-				return nil, fmt.Errorf("two rows for %s: %s is the second; name the column that tells them apart in Series or Panels, or use Where", strings.TrimSpace(name+" "+k[0]+" "+series+" "+k[1]), rowName(f, r))
+				return nil, twoRows(f, r, name, k[0], series, k[1])
 			}
-			at[k] = v[r]
+			if at[k] = v[r]; seen[k[0]] {
+				lanes = len(levels)
+			}
+			seen[k[0]] = true
 			whiskers = whiskers || v[r].interval()
 			if v[r].none() {
 				none = append(none, isolate(strings.TrimSpace(k[0]+" "+k[1])))
@@ -91,43 +122,33 @@ func buildForest(f *datasets.Frame, column string, s *settings) (drawing, error)
 		if s.free {
 			scope = choose(v, mine)
 		}
-		p := &panel{title: panels.titles[i], x: snugAxis(scope, or(s.xlim, s.limits), ticks+2, 0), y: bandAxis(reversed(own))}
-		p.draw = func(sc *scene, p *panel) { sc.forest(p, own, levels, at, s) }
+		p := &panel{title: panels.titles[i], x: snugAxis(scope, s.xlim, ticks+2, 0),
+			y: bandAxis(reversed(own))}
+		p.draw = func(sc *scene, p *panel) { sc.forest(p, own, levels, at, lanes, s) }
 		c.panels = append(c.panels, p)
 	}
-	c.height = float64(len(rows)) * max(22, 6+15*float64(len(levels)))
+	c.height = float64(len(rows)) * max(22, 6+15*float64(lanes))
 	if s.joined {
 		c.height, c.right = float64(len(rows))*18, 8
 	}
-	if series != "" {
-		for i, l := range levels {
-			c.keys = append(c.keys, key{l, s.theme.Series[i], i % markKinds})
-		}
-	}
+	c.seriesKeys(series, levels, func(i int) int { return i % markKinds })
 	c.refKeys(s)
 	c.sentences(s, f, column, whiskers && !s.joined, none)
-	for i, sentence := range c.caption {
-		if s.joined && whiskers && sentence == noIntervals {
-			c.caption[i] = undrawn
-		}
+	if s.joined && whiskers {
+		c.reword(noIntervals, undrawn)
 	}
-	if limits := or(s.xlim, s.limits); limits != nil {
-		c.cut(v, *limits)
-	}
+	c.cut(v, s.xlim)
 	if len(s.refs) > 0 && whiskers && !s.joined {
-		c.caption = append(c.caption, "Filled: the interval does not touch the line "+isolate("“"+oneLine(s.refs[0].name)+"”")+".")
+		c.caption = append(c.caption,
+			"Filled: the interval does not touch the line "+isolate("“"+oneLine(s.refs[0].Name)+"”")+".")
 	}
 	return c, nil
 }
 
-func (sc *scene) forest(p *panel, rows, levels []string, at cells, s *settings) {
+func (sc *scene) forest(p *panel, rows, levels []string, at cells, lanes int, s *options) {
 	th := s.theme
 	band := (p.b - p.t) / p.y.high
-	for _, ref := range s.refs {
-		if p.x.holds(ref.at) {
-			sc.add(path{points: []pt{{p.px(ref.at), p.t}, {p.px(ref.at), p.b}}, stroke: th.Ink, width: 1.2, dash: true})
-		}
-	}
+	sc.references(p, s.refs, true, 1.2)
 	for i, row := range rows {
 		if s.joined {
 			sc.joined(p, row, levels, at, p.t+(float64(i)+0.5)*band)
@@ -138,7 +159,10 @@ func (sc *scene) forest(p *panel, rows, levels []string, at cells, s *settings) 
 			if !known {
 				continue
 			}
-			y := p.t + (float64(i)+0.5)*band + (float64(j)-float64(len(levels)-1)/2)*min(15, band*0.8/float64(len(levels)))
+			y := p.t + (float64(i)+0.5)*band
+			if lanes > 1 {
+				y += (float64(j) - float64(lanes-1)/2) * min(15, band*0.8/float64(lanes))
+			}
 			if v.none() {
 				sc.text(p.r+10, y, "no data", th.Small, th.Muted, start)
 				continue
@@ -148,7 +172,7 @@ func (sc *scene) forest(p *panel, rows, levels []string, at cells, s *settings) 
 				sc.line(color, 2, pt{p.px(v.low), y}, pt{p.px(v.high), y})
 			}
 			fill := color
-			if len(s.refs) > 0 && v.interval() && v.low <= s.refs[0].at && v.high >= s.refs[0].at {
+			if len(s.refs) > 0 && v.interval() && v.low <= s.refs[0].At && v.high >= s.refs[0].At {
 				fill = th.Paper
 			}
 			sc.mark(j, pt{p.px(v.v), y}, 4.5, fill, color)
@@ -180,7 +204,7 @@ func (sc *scene) joined(p *panel, row string, levels []string, at cells, y float
 }
 
 // withInterval writes a value as 0.53 [0.48, 0.58].
-func (s *settings) withInterval(v value) string {
+func (s *options) withInterval(v value) string {
 	if !v.interval() {
 		return s.write(v.v)
 	}

@@ -1,32 +1,54 @@
 package plots
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
 	"sort"
 
 	"antipode/datasets"
-	"antipode/kernel/client"
+	"antipode/datasets/table"
 )
 
-// Gallery shows reference images, each with the images that matched it. It reads a table with one row for each image
-// shown:
+// Gallery shows reference images, each with the images that matched it. It reads a table with a row for each image:
 //
-//	image    the picture; a mask column for [Outline] may stand beside it
-//	group    text: which reference a row belongs to; one line of the gallery for each value, in table order ([Rows] names another column)
+//	image    the image
+//	group    text: the reference that a row belongs to, a line of the gallery (Rows names another column)
 //	role     text: "reference" or "match"
-//	rank     number, optional: order of the matches of a group, smallest first; table order without it
+//	rank     number, optional: order of the matches of a group, smallest first (default: table order)
 //
-// [Captions] names the columns shown below the images, for example a count or a distance. A group with a reference and
-// no match gets an empty cell. [Blocks] names a column that heads blocks of lines: one block for each reference image
-// and one line for each set-up is Figure 5 (and 6) of the Decomposed-DIG paper: Blocks("object"), Rows("setup"). Groups
-// are then told apart within their block. Without any match in the table the references alone are shown, in lines: Figure
-// 13. At most [Limit] groups (12) and [PerCell] matches of each (6) are shown; what is left out is counted.
-func Gallery(t datasets.Table, options ...Option) Figure {
-	return figure("gallery", t, options, func(f *datasets.Frame, s *settings) (drawing, error) {
-		return buildGallery(f, s)
-	})
+// A group with a reference and no match has an empty cell. In a table without matches the references are shown in
+// lines. What is left out is counted.
+//
+// Figures 5 and 6 of the Decomposed-DIG paper have a block for each reference image and a line for each part of the
+// image: Blocks: "object", Rows: "vector". Figure 13 has references alone.
+type Gallery struct {
+	Table          datasets.Table
+	Rows           string   // column of the groups, which are then named (default: group)
+	Blocks         string   // column with a block of lines for each value; the same group in two blocks is two groups
+	Order          Order    // order of the values of columns
+	Image          string   // image column (default: image)
+	Outline        string   // mask column whose border is drawn in red
+	Box            Box      // boxes to draw in red, in place of Outline
+	Fade           Side     // side of the outline to make pale
+	Patches        int      // draws the border between Patches × Patches patches, as in [Grid]
+	Captions       []string // text and number columns to write below each image
+	ReferenceLabel string   // label of the references (default: reference)
+	MatchLabel     string   // label of the matches (default: matches)
+	Limit          int      // groups shown (default: 12)
+	PerCell        int      // matches shown of each group (default: 6)
+	Title          string
+	Note           string // first sentence of the caption
+	Theme          Theme
+}
+
+func (f Gallery) figure() figure {
+	return figure{"gallery", f.Table, nil, options{
+		rows: f.Rows, block: f.Blocks, order: f.Order, image: f.Image, mask: f.Outline, box: f.Box, fade: f.Fade,
+		patches: f.Patches, captions: f.Captions, heads: [2]string{f.ReferenceLabel, f.MatchLabel}, limit: f.Limit,
+		perCell: f.PerCell, title: f.Title, note: f.Note, theme: f.Theme,
+	}, buildGallery}
 }
 
 const (
@@ -34,8 +56,8 @@ const (
 	matchRole     = "match"
 )
 
-func buildGallery(f *datasets.Frame, s *settings) (drawing, error) {
-	group := or(s.rows, "group")
+func buildGallery(f *datasets.Frame, s *options) (drawing, error) {
+	group := cmp.Or(s.rows, "group")
 	groupOf, err := names(f, group)
 	if err != nil {
 		return nil, err
@@ -44,7 +66,7 @@ func buildGallery(f *datasets.Frame, s *settings) (drawing, error) {
 	if err != nil {
 		return nil, err
 	}
-	role, err := f.Need("role", client.Text)
+	role, err := f.Need("role", table.KindText)
 	if err != nil {
 		return nil, err
 	}
@@ -73,19 +95,14 @@ func buildGallery(f *datasets.Frame, s *settings) (drawing, error) {
 			matches[k] = append(matches[k], thumbs[i])
 			found++
 		default:
-			return nil, fmt.Errorf("column \"role\" holds %q in %s; it takes %q and %q", role.Texts[i], rowName(f, i), referenceRole, matchRole)
+			return nil, fmt.Errorf("column \"role\" holds %q in %s; it takes %q and %q", role.Texts[i], rowName(f, i),
+				referenceRole, matchRole)
 		}
 	}
-	out := &sheet{set: s, title: or(s.title, "Gallery")}
-	if s.note != "" {
-		out.caption = append(out.caption, isolate(oneLine(s.note)))
-	}
-	limit, perCell := or(max(s.limit, 0), 12), or(max(s.perCell, 0), 6)
+	out := &sheet{set: s, title: cmp.Or(s.title, "Gallery"), caption: s.opening()}
+	limit, perCell := cmp.Or(max(s.limit, 0), 12), cmp.Or(max(s.perCell, 0), 6)
 	if found > 0 {
-		out.heads = []string{"reference", "matches"}
-		if s.heads != nil {
-			out.heads = s.heads
-		}
+		out.heads = []string{cmp.Or(s.heads[0], "reference"), cmp.Or(s.heads[1], "matches")}
 	}
 	total, shown, lines := 0, 0, 0
 	for _, b := range s.levels(s.block, blockOf) {

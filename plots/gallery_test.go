@@ -17,22 +17,23 @@ import (
 	"antipode/datasets"
 	"antipode/datasets/archipelago"
 	"antipode/datasets/mask"
-	"antipode/kernel/client"
+	"antipode/datasets/table"
 	"antipode/plots"
 )
 
-var update = flag.Bool("update", false, "rewrite the pictures in docs/gallery and docs/gallery.md")
+var update = flag.Bool("update", false, "rewrite the images in docs/gallery and docs/gallery.md")
 
 const gallery = "../docs/gallery"
 
-// inlineImage is an embedded thumbnail: pictures are compared without them, since the last bit of a scaled pixel may differ between processors.
+// inlineImage is an embedded thumbnail: images are compared without them, since the last bit of a scaled pixel may
+// differ between processors.
 var inlineImage = regexp.MustCompile(`base64,[A-Za-z0-9+/=]+`)
 
 func normal(svg []byte) string { return inlineImage.ReplaceAllString(string(svg), "base64,…") }
 
-// picture compares a figure with its picture in the gallery and prints what it finds.
-func picture(name string, f plots.Figure) {
-	svg, err := f.SVG(context.Background())
+// image compares a figure with its image in the gallery and prints what it finds.
+func golden(name string, f plots.Figure) {
+	svg, err := f.SVG()
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -62,13 +63,13 @@ func picture(name string, f plots.Figure) {
 	fmt.Println("as in", name+".svg")
 }
 
-// TestGallerySmall keeps the pictures small enough to live in the repository.
+// TestGallerySmall limits the size of each image in the repository.
 func TestGallerySmall(t *testing.T) {
-	pictures, err := filepath.Glob(gallery + "/*.svg")
-	if err != nil || len(pictures) == 0 {
-		t.Fatal("no pictures", err)
+	images, err := filepath.Glob(gallery + "/*.svg")
+	if err != nil || len(images) == 0 {
+		t.Fatal("no images", err)
 	}
-	for _, p := range pictures {
+	for _, p := range images {
 		if info, err := os.Stat(p); err != nil || info.Size() > 150_000 {
 			t.Errorf("%s: %d bytes (%v)", p, info.Size(), err)
 		}
@@ -77,17 +78,17 @@ func TestGallerySmall(t *testing.T) {
 
 var (
 	regions = []string{"Averra", "Borun", "Celine Isles", "Dorn", "Esk", "Farrow"}
-	setups  = []string{"full", "object_only", "background_only"}
+	vectors = []string{"full", "object_only", "background_only"}
 )
 
-// scores is a made-up result: precision and coverage by template, set-up and region.
+// scores is a synthetic result: precision and coverage by template, vector and region.
 func scores() datasets.Table {
-	var template, setup, region, interval []string
+	var template, vector, region, interval []string
 	columns := map[string][]float64{}
 	for t, tmpl := range []string{"thing in island", "island adjective thing"} {
-		for s, name := range setups {
+		for s, name := range vectors {
 			for r, reg := range regions {
-				template, setup, region = append(template, tmpl), append(setup, name), append(region, reg)
+				template, vector, region = append(template, tmpl), append(vector, name), append(region, reg)
 				interval = append(interval, "95 % half-sampling interval, 200 draws")
 				spread := []float64{0.05, 0.04, 0.13}[s]
 				wave := math.Sin(float64(3*r + s + 2*t))
@@ -104,15 +105,17 @@ func scores() datasets.Table {
 			}
 		}
 	}
-	f := &datasets.Frame{Columns: []client.Column{client.TextColumn("template", template), client.TextColumn("setup", setup),
-		client.TextColumn("region", region), client.TextColumn("interval", interval)}}
-	for _, name := range []string{"precision", "precision_low", "precision_high", "coverage", "coverage_low", "coverage_high", "n_real", "n_generated"} {
-		f = f.With(client.NumberColumn(name, columns[name]))
+	f := &datasets.Frame{Columns: []table.Column{table.TextColumn("template", template),
+		table.TextColumn("vector", vector),
+		table.TextColumn("region", region), table.TextColumn("interval", interval)}}
+	for _, name := range []string{"precision", "precision_low", "precision_high", "coverage", "coverage_low",
+		"coverage_high", "n_real", "n_generated"} {
+		f = f.With(table.NumberColumn(name, columns[name]))
 	}
 	return datasets.FromFrame(f)
 }
 
-// pick keeps the rows of a frame's table where a text column has a value: Where, without a backend.
+// pick returns the rows of a table in memory where a text column has a value.
 func pick(t datasets.Table, column, value string) datasets.Table {
 	f, err := t.Rows(context.Background())
 	if err != nil {
@@ -127,11 +130,11 @@ func pick(t datasets.Table, column, value string) datasets.Table {
 	return datasets.FromFrame(f.Pick(rows))
 }
 
-// world is where the pictures come from.
-var world = archipelago.New(archipelago.Options{Seed: 7, Planted: true, PerCell: 2, Size: 112})
+// world is where the images come from.
+var world = archipelago.New(archipelago.Options{Seed: 7, Injected: true, PerCell: 2, Size: 112})
 
-// drawn puts a picture of the world into a file: a photo, or where sampled one of the sampler's.
-func drawn(it archipelago.Item) (client.Image, client.Mask) {
+// drawn puts an image of the world into a file: a photo, or where sampled one of the sampler's.
+func drawn(it archipelago.Item) (table.Image, table.Mask) {
 	img, object := world.Draw(it)
 	var data bytes.Buffer
 	if err := png.Encode(&data, img); err != nil {
@@ -141,10 +144,11 @@ func drawn(it archipelago.Item) (client.Image, client.Mask) {
 	if err := os.WriteFile(path, data.Bytes(), 0o644); err != nil {
 		panic(err)
 	}
-	return client.Image{SHA256: fmt.Sprintf("%x", sha256.Sum256(data.Bytes())), Path: path}, mask.Encode(mask.FromImage(object))
+	return table.Image{SHA256: fmt.Sprintf("%x", sha256.Sum256(data.Bytes())), Path: path},
+		mask.Encode(mask.FromImage(object))
 }
 
-// items chooses pictures of an island.
+// items chooses images of an island.
 func items(of []archipelago.Item, island int, objects ...int) []archipelago.Item {
 	var out []archipelago.Item
 	for _, o := range objects {
@@ -170,14 +174,14 @@ func TestMain(m *testing.M) {
 	os.Exit(status)
 }
 
-// photos is a table of small pictures with masks: two islands, photos and sampled pictures.
+// photos is a table of small images with masks: two islands, photos and sampled images.
 func photos() datasets.Table {
 	var id, object, region, source []string
-	var images []client.Image
-	var masks []client.Mask
+	var images []table.Image
+	var masks []table.Mask
 	var distance []float64
 	for island := range 2 {
-		for s, set := range [][]archipelago.Item{world.Photos(), world.Sampled()} {
+		for s, set := range [][]archipelago.Item{world.Reference(), world.Sampled()} {
 			for _, it := range items(set, island, 0, 1, 2) {
 				img, m := drawn(it)
 				images, masks = append(images, img), append(masks, m)
@@ -187,16 +191,18 @@ func photos() datasets.Table {
 			}
 		}
 	}
-	return datasets.FromFrame(&datasets.Frame{Columns: []client.Column{client.TextColumn("id", id), client.ImageColumn("image", images),
-		client.MaskColumn("mask", masks), client.TextColumn("object", object), client.TextColumn("region", region), client.TextColumn("source", source), client.NumberColumn("distance", distance)}})
+	return datasets.FromFrame(&datasets.Frame{Columns: []table.Column{table.TextColumn("id", id),
+		table.ImageColumn("image", images),
+		table.MaskColumn("mask", masks), table.TextColumn("object", object), table.TextColumn("region", region),
+		table.TextColumn("source", source), table.NumberColumn("distance", distance)}})
 }
 
-// galleryPictures reads the pictures of the gallery.
-func galleryPictures(t *testing.T) map[string][]byte {
+// galleryImages reads the images of the gallery.
+func galleryImages(t *testing.T) map[string][]byte {
 	t.Helper()
 	paths, err := filepath.Glob(gallery + "/*.svg")
 	if err != nil || len(paths) < 15 {
-		t.Fatalf("%d pictures in %s (%v)", len(paths), gallery, err)
+		t.Fatalf("%d images in %s (%v)", len(paths), gallery, err)
 	}
 	out := map[string][]byte{}
 	for _, p := range paths {

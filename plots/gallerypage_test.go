@@ -18,15 +18,19 @@ var chapters = []struct{ file, title, about string }{
 	{"example_test.go", "Marks", ""},
 	{"example_decomposeddig_test.go", "Decomposed-DIG (Sureddy et al. 2024)", "Figure 1 is a drawing of the method."},
 	{"example_visage_test.go", "ViSAGe (Jha et al., ACL 2024)", "Figure 1 is a drawing of the method."},
-	{"example_entigen_test.go", "ENTIGEN (Bansal et al., EMNLP 2022)", "Figure 1 is a drawing of the method, Figure 2 a form of the survey. All groups are groups as perceived by annotators."},
-	{"example_cococrola_test.go", "CoCo-CroLa (Saxon and Wang, ACL 2023)", "Figures 4 and 5 are drawings of the method; Figure 2 shows pictures of another paper."},
+	{"example_entigen_test.go", "ENTIGEN (Bansal et al., EMNLP 2022)",
+		"Figure 1 is a drawing of the method, Figure 2 a form of the survey. All groups are groups as perceived by " +
+			"annotators."},
+	{"example_cococrola_test.go", "CoCo-CroLa (Saxon and Wang, ACL 2023)",
+		"Figures 4 and 5 are drawings of the method; Figure 2 shows images of another paper."},
 	{"example_indictti_test.go", "IndicTTI (Mittal et al., ECCV 2024)", "Figure 2 is a drawing of the method."},
 }
 
-// TestGalleryPage keeps docs/gallery.md equal to the examples: each one's comment, code and picture.
+// TestGalleryPage compares docs/gallery.md with the examples: each one's comment, code and image.
 func TestGalleryPage(t *testing.T) {
 	var page bytes.Buffer
-	page.WriteString("# Figures\n\nWritten by `go test ./plots -update` from the examples of package plots. Numbers and pictures are made up unless a table is named; the pictures are of the Archipelago.\n\n")
+	page.WriteString("# Figures\n\nWritten by `go test ./plots -update` from the examples of package plots. Numbers " +
+		"and images are synthetic unless a table is named; the images are of the Archipelago.\n\n")
 	for _, c := range chapters {
 		anchor := regexp.MustCompile(`[^a-z0-9 -]`).ReplaceAllString(strings.ToLower(c.title), "")
 		fmt.Fprintf(&page, "- [%s](#%s)\n", c.title, strings.ReplaceAll(anchor, " ", "-"))
@@ -49,7 +53,7 @@ func TestGalleryPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(want, page.Bytes()) {
-		t.Errorf("docs/gallery.md is not what the examples say; run go test ./plots -update")
+		t.Errorf("docs/gallery.md differs from the examples; run go test ./plots -update")
 	}
 }
 
@@ -74,7 +78,7 @@ func chapter(t *testing.T, page *bytes.Buffer, file string) {
 			}
 			code.WriteByte('\n')
 		}
-		shown := regexp.MustCompile(`picture\("([a-z0-9-]+)", fig\)`).FindStringSubmatch(code.String())
+		shown := regexp.MustCompile(`golden\("([a-z0-9-]+)", fig\)`).FindStringSubmatch(code.String())
 		about := f.Doc.Text()
 		title := strings.ReplaceAll(strings.TrimPrefix(f.Name.Name, "Example"), "_", ": ")
 		if named := paper.FindStringSubmatch(about); named != nil && file != chapters[0].file {
@@ -87,7 +91,7 @@ func chapter(t *testing.T, page *bytes.Buffer, file string) {
 		if shown != nil {
 			fmt.Fprintf(page, "![%s](gallery/%s.svg)\n\n", title, shown[1])
 		}
-		text := regexp.MustCompile(`(?m)^picture\(.*\n`).ReplaceAllString(code.String(), "fig.Show()\n")
+		text := regexp.MustCompile(`(?m)^golden\(.*\n`).ReplaceAllString(code.String(), "fig.Show()\n")
 		fmt.Fprintf(page, "```go\n%s```\n", text)
 		if output := printedBy(parsed, f); shown == nil && output != "" {
 			fmt.Fprintf(page, "\n```text\n%s```\n", output)
@@ -95,7 +99,7 @@ func chapter(t *testing.T, page *bytes.Buffer, file string) {
 	}
 }
 
-// printedBy is what an example says it prints.
+// printedBy returns the output of an example.
 func printedBy(file *ast.File, f *ast.FuncDecl) string {
 	for _, c := range file.Comments {
 		if f.Body.Pos() < c.Pos() && c.End() < f.Body.End() {

@@ -2,6 +2,7 @@ package plots
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -10,20 +11,49 @@ import (
 	"antipode/datasets"
 )
 
-// Grid shows the images of a table: in lines as they come, or by the values of [Rows] and [Columns]. [Outline] draws the
-// border of a mask in red, [Fade] pales one side of it, [Captions] puts columns under each image. [Blocks] sets one such
-// table below the other, for example one for each script; [RowValue] writes a number below the name of each row, and with
-// [Sorted] ranks the rows by it. At most [Limit] images (60) and [PerCell] of them in a cell are shown, the first ones; the
-// caption says how many were left out. Draw other ones with [datasets.Table.Sample].
+// Grid shows the images of a table: in lines in table order, or arranged by the values of Rows, Columns and Blocks. Of
+// more images than Limit the first are shown; the caption counts the others. Show other ones with
+// [datasets.Table.Sample].
 //
-// Figure 2 of the Decomposed-DIG paper: Rows("region"), Columns("template"), Outline("mask"), Patches(14), Fade(Background).
-func Grid(t datasets.Table, options ...Option) Figure {
-	return figure("image grid", t, options, func(f *datasets.Frame, s *settings) (drawing, error) {
-		return buildGrid(f, s)
-	})
+// Patches draws the outline along the border between object and background patches, as a vision transformer with
+// Patches × Patches patches sees a square crop around the center: 14 for 224-pixel input and 16-pixel patches.
+//
+// Figure 2 of the Decomposed-DIG paper: Rows: "region", Columns: "template", Outline: "mask", Patches: 14,
+// Fade: Background.
+type Grid struct {
+	Table    datasets.Table
+	Rows     string   // column with a row of images for each value
+	Columns  string   // column with a column of images for each value
+	Blocks   string   // column with a block of rows for each value, one below the other
+	Order    Order    // order of the values of columns
+	Image    string   // image column (default: image)
+	Outline  string   // mask column whose border is drawn in red
+	Box      Box      // boxes to draw in red, in place of Outline
+	Fade     Side     // side of the outline to make pale
+	Patches  int      // patches along a side of the image; 0 = the outline follows the mask
+	Captions []string // text and number columns to write below each image
+	RowValue string   // number column, equal in all images of a row, to write below the row's name
+	Percent  bool     // RowValue is times 100
+	Sorted   bool     // rows by RowValue, largest first
+	Limit    int      // images shown (default: 60)
+	PerCell  int      // images shown in each cell (default: as Limit allows)
+	Title    string
+	Note     string // first sentence of the caption
+	Theme    Theme
 }
 
-func buildGrid(f *datasets.Frame, s *settings) (drawing, error) {
+func (f Grid) figure() figure {
+	return figure{"image grid", f.Table, nil, options{
+		rows: f.Rows, columns: f.Columns, block: f.Blocks, order: f.Order, image: f.Image, mask: f.Outline, box: f.Box,
+		fade: f.Fade, patches: f.Patches, captions: f.Captions, rowValue: f.RowValue, percent: f.Percent,
+		sorted: f.Sorted, limit: f.Limit, perCell: f.PerCell, title: f.Title, note: f.Note, theme: f.Theme,
+	}, buildGrid}
+}
+
+func buildGrid(f *datasets.Frame, s *options) (drawing, error) {
+	if (s.sorted || s.percent) && s.rowValue == "" {
+		return nil, errors.New("Sorted and Percent need RowValue")
+	}
 	limit := s.limit
 	if limit <= 0 {
 		limit = 60
@@ -32,25 +62,17 @@ func buildGrid(f *datasets.Frame, s *settings) (drawing, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &sheet{set: s, title: s.title}
-	if out.title == "" {
-		out.title = "Images"
-	}
-	shown := 0
-	switch {
-	case s.rows == "" && s.columns == "" && s.block == "":
-		shown = min(limit, len(thumbs))
+	out := &sheet{set: s, title: cmp.Or(s.title, "Images")}
+	shown := min(limit, len(thumbs))
+	if s.rows == "" && s.columns == "" && s.block == "" {
 		out.blocks = []sheetBlock{{rows: []sheetRow{{cells: []sheetCell{{thumbs: thumbs[:shown]}}}}}}
-	default:
-		if shown, err = out.byRowAndColumn(f, thumbs, limit); err != nil {
-			return nil, err
-		}
+	} else if shown, err = out.byRowAndColumn(f, thumbs, limit); err != nil {
+		return nil, err
 	}
-	if s.note != "" {
-		out.caption = append(out.caption, isolate(oneLine(s.note)))
-	}
+	out.caption = append(out.caption, s.opening()...)
 	if more := len(thumbs) - shown; more > 0 {
-		out.caption = append(out.caption, fmt.Sprintf("%d of %d images, the first of the table; %d more not shown.", shown, len(thumbs), more))
+		out.caption = append(out.caption, fmt.Sprintf("%d of %d images, the first of the table; %d more not shown.",
+			shown, len(thumbs), more))
 	} else {
 		out.caption = append(out.caption, fmt.Sprintf("n = %d images.", shown))
 	}
@@ -58,9 +80,9 @@ func buildGrid(f *datasets.Frame, s *settings) (drawing, error) {
 	return out.finish()
 }
 
-// outlineNote explains the red line.
-func (s *settings) outlineNote() []string {
-	if s.boxes != nil {
+// outlineNote explains the red line in the caption.
+func (s *options) outlineNote() []string {
+	if s.box != (Box{}) {
 		return []string{"Red: the box of the row."}
 	}
 	if s.mask == "" {
@@ -72,38 +94,39 @@ func (s *settings) outlineNote() []string {
 	}
 	switch s.fade {
 	case Background:
-		note += ", background paled"
+		note += ", background pale"
 	case Object:
-		note += ", object paled"
+		note += ", object pale"
 	}
 	return []string{note + "."}
 }
 
-// byRowAndColumn sorts the images into cells and gives how many it shows.
-func (out *sheet) byRowAndColumn(f *datasets.Frame, thumbs []*thumbnail, limit int) (int, error) {
-	s := out.set
-	rowOf, err := optional(f, s.rows)
+// byRowAndColumn sorts the images into cells and returns how many are shown.
+func (s *sheet) byRowAndColumn(f *datasets.Frame, thumbs []*thumbnail, limit int) (int, error) {
+	set := s.set
+	rowOf, err := optional(f, set.rows)
 	if err != nil {
 		return 0, err
 	}
-	columnOf, err := optional(f, s.columns)
+	columnOf, err := optional(f, set.columns)
 	if err != nil {
 		return 0, err
 	}
-	blockOf, err := optional(f, s.block)
+	blockOf, err := optional(f, set.block)
 	if err != nil {
 		return 0, err
 	}
-	worth, write, err := s.rowValues(f, rowOf, blockOf)
+	worth, write, err := set.rowValues(f, rowOf, blockOf)
 	if err != nil {
 		return 0, err
 	}
-	columns := s.levels(s.columns, columnOf)
+	columns := set.levels(set.columns, columnOf)
 	if len(columns) > 16 {
-		return 0, fmt.Errorf("column %q has %d values: at most 16 columns of images can be seen; use Where, or name it in Rows", s.columns, len(columns))
+		return 0, fmt.Errorf("column %q has %d values: at most 16 columns of images are readable; use Where, or "+
+			"set it as Rows", set.columns, len(columns))
 	}
-	if s.columns != "" {
-		out.heads = columns
+	if set.columns != "" {
+		s.heads = columns
 	}
 	held := map[[3]string][]*thumbnail{}
 	lines := map[[2]string]bool{}
@@ -112,19 +135,19 @@ func (out *sheet) byRowAndColumn(f *datasets.Frame, thumbs []*thumbnail, limit i
 		held[k] = append(held[k], t)
 		lines[[2]string{blockOf[i], rowOf[i]}] = true
 	}
-	perCell := s.perCell
+	perCell := set.perCell
 	if perCell <= 0 {
 		perCell = min(max(limit/(len(lines)*len(columns)), 1), 8)
-		if s.columns != "" {
+		if set.columns != "" {
 			perCell = min(perCell, 3)
 		}
 	}
 	shown := 0
 	var left []string
-	for _, b := range s.levels(s.block, blockOf) {
+	for _, b := range set.levels(set.block, blockOf) {
 		block := sheetBlock{title: b}
-		rows := slices.DeleteFunc(s.levels(s.rows, rowOf), func(r string) bool { return !lines[[2]string{b, r}] })
-		if s.sorted && worth != nil {
+		rows := slices.DeleteFunc(set.levels(set.rows, rowOf), func(r string) bool { return !lines[[2]string{b, r}] })
+		if set.sorted && worth != nil {
 			slices.SortStableFunc(rows, func(p, q string) int {
 				return cmp.Compare(worth[[2]string{b, q}], worth[[2]string{b, p}]) // NaN is the smallest
 			})
@@ -151,17 +174,18 @@ func (out *sheet) byRowAndColumn(f *datasets.Frame, thumbs []*thumbnail, limit i
 			block.rows = append(block.rows, line)
 		}
 		if block.rows != nil {
-			out.blocks = append(out.blocks, block)
+			s.blocks = append(s.blocks, block)
 		}
 	}
 	if left != nil {
-		out.caption = append(out.caption, fmt.Sprintf("%d rows not shown: %s.", len(left), list(left, 5)))
+		s.caption = append(s.caption, fmt.Sprintf("%d rows not shown: %set.", len(left), list(left, 5)))
 	}
 	return shown, nil
 }
 
-// rowValues reads the number of each row of the grid by its block and name, and says how it is written.
-func (s *settings) rowValues(f *datasets.Frame, rowOf, blockOf []string) (map[[2]string]float64, func(float64) string, error) {
+// rowValues returns the number of each row of the grid, by its block and name, and its format.
+func (s *options) rowValues(f *datasets.Frame, rowOf, blockOf []string) (map[[2]string]float64, func(float64) string,
+	error) {
 	if s.rowValue == "" {
 		return nil, nil, nil
 	}
@@ -173,7 +197,8 @@ func (s *settings) rowValues(f *datasets.Frame, rowOf, blockOf []string) (map[[2
 	for i, w := range v {
 		k := [2]string{blockOf[i], rowOf[i]}
 		if before, known := out[k]; known && before != w.v && !(math.IsNaN(before) && w.none()) {
-			return nil, nil, fmt.Errorf("column %q differs within the row %q: %.6g and, in %s, %.6g", s.rowValue, rowOf[i], before, rowName(f, i), w.v)
+			return nil, nil, fmt.Errorf("column %q differs within the row %q: %.6g and, in %s, %.6g", s.rowValue,
+				rowOf[i], before, rowName(f, i), w.v)
 		}
 		out[k] = w.v
 	}

@@ -9,28 +9,54 @@ import (
 	"antipode/datasets"
 )
 
-// Heat draws a table of coloured cells: a row for each value of the column of [Rows], a column for each value of
-// [Columns] (else the first two text columns that name rows), the number in the cell where it fits. Colours go from white
-// at the smallest value to dark at the largest, or between [Limits]; with [Reference] they part at that value: darker
-// blue above it, darker orange below it. [Panels] splits, with one scale of colours for all panels; the figure widens
-// where its columns need the room. [Groups] keeps rows and columns of one kind together, [Hatched] strikes cells out,
-// [Totals] adds sums.
+// Heat draws a table of colored cells: a row for each value of the column Rows, a column for each value of Columns, the
+// number in the cell where it fits. Colors range from white at the smallest value to dark at the largest, or between
+// Limits; with Reference they diverge from that value: blue above it, orange below it. All panels share one color
+// scale. The figure is wider where its columns need the space.
 //
-// Figure 3 of the IndicTTI paper: Rows("language_a"), Columns("language_b"), Panels("model"), Hatched("kind", "SCWL"),
-// Percent().
-func Heat(t datasets.Table, value string, options ...Option) Figure {
-	return figure(fmt.Sprintf("heat table of %q", value), t, options, func(f *datasets.Frame, s *settings) (drawing, error) {
-		return buildHeat(f, value, s)
-	})
+// Figure 3 of the IndicTTI paper: Rows: "language_a", Columns: "language_b", Panels: "model",
+// Hatched: {"kind", "SCWL"}, Percent.
+type Heat struct {
+	Table        datasets.Table
+	Value        string // number column of the cells
+	Rows         string // column of the rows' names (default: the first text column that names rows)
+	Columns      string // column of the columns' names (default: the second)
+	RowGroups    string // column whose values group the rows, with a line between groups
+	ColumnGroups string // column whose values group the columns
+	Panels       string // column with a panel for each value
+	PanelRows    string // column with a row of panels for each value; Panels then has a column for each
+	Order        Order  // order of the values of columns
+	Title        string
+	XLabel       string
+	YLabel       string
+	Limits       Range  // ends of the color scale
+	Percent      bool   // values are times 100; Limits and Reference are then in percent
+	Sorted       bool   // rows by the value of their first column, largest first; not with RowGroups
+	Reference    Mark   // value from which colors diverge; at 0 it needs a name
+	Hatched      Match  // cells to strike out: their number is of another kind, as on the diagonal of a table of pairs
+	Totals       bool   // sums of rows and columns, for counts; with equal names also the share on the diagonal
+	Note         string // first sentence of the caption
+	Theme        Theme
 }
 
-// heatTable is what the panels of a heat table share: its names and colours.
+func (f Heat) figure() figure {
+	set := options{rows: f.Rows, columns: f.Columns, groups: [2]string{f.RowGroups, f.ColumnGroups}, panels: f.Panels,
+		panelRows: f.PanelRows, order: f.Order, title: f.Title, xlabel: f.XLabel, ylabel: f.YLabel, limits: f.Limits,
+		percent: f.Percent, sorted: f.Sorted, hatched: f.Hatched, totals: f.Totals, note: f.Note, theme: f.Theme}
+	if f.Reference != (Mark{}) {
+		set.refs = []Mark{f.Reference}
+	}
+	return figure{fmt.Sprintf("heat table of %q", f.Value), f.Table, [][2]string{{"Value", f.Value}}, set,
+		func(frame *datasets.Frame, s *options) (drawing, error) { return buildHeat(frame, f.Value, s) }}
+}
+
+// heatTable is what the panels of a heat table share: names and colors.
 type heatTable struct {
 	v             []value
 	down, across  string // columns of names
 	rowOf, colOf  []string
 	rows, columns []string
-	rowEnds       []int // how many rows stand before each line between groups
+	rowEnds       []int // number of rows before each line between groups
 	columnEnds    []int
 	hatchedIn     []string // the column of Hatched
 	colors        ramp
@@ -44,7 +70,7 @@ type heatPanel struct {
 	hatched map[[2]string]bool
 }
 
-func buildHeat(f *datasets.Frame, column string, s *settings) (drawing, error) {
+func buildHeat(f *datasets.Frame, column string, s *options) (drawing, error) {
 	h, err := s.heatTable(f, column)
 	if err != nil {
 		return nil, err
@@ -53,11 +79,9 @@ func buildHeat(f *datasets.Frame, column string, s *settings) (drawing, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &chart{theme: s.theme, title: or(s.title, fmt.Sprintf("%s by %s and %s", column, h.down, h.across)), columns: panels.columns, heads: panels.heads, sides: panels.sides, ramp: &h.colors}
-	c.xname, c.yname = or(s.xname, h.across), or(s.yname, h.down)
-	if s.note != "" {
-		c.caption = append(c.caption, isolate(oneLine(s.note)))
-	}
+	c := s.chart(panels, fmt.Sprintf("%s by %s and %s", column, h.down, h.across), column)
+	c.ramp = &h.colors
+	c.xname, c.yname = cmp.Or(s.xlabel, h.across), cmp.Or(s.ylabel, h.down)
 	const most = 1500
 	h.dense = len(h.rows)*len(h.columns)*len(panels.rows) > most
 	var none []string
@@ -71,10 +95,11 @@ func buildHeat(f *datasets.Frame, column string, s *settings) (drawing, error) {
 		for _, r := range mine {
 			k := [2]string{h.rowOf[r], h.colOf[r]}
 			if _, twice := hp.at[k]; twice {
-				return nil, fmt.Errorf("two rows for %s %q, %s %q: %s is the second; name the column that tells them apart in Panels, or use Where", h.down, k[0], h.across, k[1], rowName(f, r))
+				return nil, fmt.Errorf("two rows for %s %q, %s %q: %s is the second; set Panels to the column that "+
+					"distinguishes them, or use Where", h.down, k[0], h.across, k[1], rowName(f, r))
 			}
 			hp.at[k] = h.v[r]
-			hp.hatched[k] = h.hatchedIn != nil && h.hatchedIn[r] == s.hatched[1]
+			hp.hatched[k] = h.hatchedIn != nil && h.hatchedIn[r] == s.hatched.Value
 			whiskers = whiskers || h.v[r].interval()
 		}
 		rows := h.rows
@@ -94,7 +119,7 @@ func buildHeat(f *datasets.Frame, column string, s *settings) (drawing, error) {
 		if h.sums != nil {
 			x, y = append(x, "total"), append(y, "total")
 			if sentence := h.agreement(hp); sentence != "" {
-				c.caption = append(c.caption, or(panels.titles[i], "All")+": "+sentence)
+				c.caption = append(c.caption, cmp.Or(panels.titles[i], "All")+": "+sentence)
 			}
 		}
 		p := &panel{title: panels.titles[i], x: bandAxis(x), y: bandAxis(reversed(y))}
@@ -102,10 +127,10 @@ func buildHeat(f *datasets.Frame, column string, s *settings) (drawing, error) {
 		c.panels = append(c.panels, p)
 	}
 	c.fitHeat(len(h.columns), len(h.rows), h.sums != nil)
-	if c.turned = !fitsBelow(h.columns, c.theme, panels.columns, 1); c.turned { // slanted lines of text need room
+	if c.turned = !fitsBelow(h.columns, c.theme, panels.columns, 1); c.turned { // slanted text needs space
 		band := (c.theme.Width - frame - 14*float64(c.columns-1)) / float64(c.columns) / c.panels[0].x.high
 		if size := max(0.68*band, 8); size < c.theme.Text {
-			c.nameSize = min(or(c.nameSize, size), size)
+			c.nameSize = min(cmp.Or(c.nameSize, size), size)
 		}
 	}
 	if whiskers {
@@ -114,8 +139,8 @@ func buildHeat(f *datasets.Frame, column string, s *settings) (drawing, error) {
 	if h.sums == nil {
 		c.caption = append(c.caption, counts(f, all(f.Len())))
 	}
-	if s.hatched[0] != "" {
-		c.keys = append(c.keys, key{or(s.hatched[1], s.hatched[0]), s.theme.Ink, struck})
+	if s.hatched.Column != "" {
+		c.keys = append(c.keys, key{cmp.Or(s.hatched.Value, s.hatched.Column), s.theme.Ink, struck})
 	}
 	if gaps > 0 {
 		c.keys = append(c.keys, key{"no data", s.theme.Muted, hatched})
@@ -124,16 +149,17 @@ func buildHeat(f *datasets.Frame, column string, s *settings) (drawing, error) {
 	return c, nil
 }
 
-// frame is about how much of a heat table's width names take.
+// frame estimates the width of a heat table's names.
 const frame = 120.0
 
-// fitHeat chooses the height of the panels, and the width and the size of the names where there are many.
+// fitHeat chooses the height of the panels, and with many names the width and the font size.
 func (c *chart) fitHeat(columns, rows int, sums bool) {
 	if sums {
 		columns, rows = columns+1, rows+1
 	}
 	const band, widest = 13.0, 1400
-	c.theme.Width = min(max(c.theme.Width, float64(c.columns*columns)*band+frame+14*float64(c.columns-1)), max(widest, c.theme.Width))
+	c.theme.Width = min(max(c.theme.Width, float64(c.columns*columns)*band+frame+14*float64(c.columns-1)),
+		max(widest, c.theme.Width))
 	c.height = min(max(float64(rows)*28, 40), max(560, float64(rows)*15))
 	if c.columns > 1 {
 		c.height = min(c.height, float64(rows)*max(13, (c.theme.Width-frame)/float64(c.columns*columns)))
@@ -144,17 +170,18 @@ func (c *chart) fitHeat(columns, rows int, sums bool) {
 }
 
 // heatTable reads the values, their names and their groups.
-func (s *settings) heatTable(f *datasets.Frame, column string) (*heatTable, error) {
+func (s *options) heatTable(f *datasets.Frame, column string) (*heatTable, error) {
 	v, err := s.read(f, column)
 	if err != nil {
 		return nil, err
 	}
 	h := &heatTable{v: v, down: s.rows, across: s.columns}
-	candidates := nameColumns(f, append(slices.Clone(s.panels), h.down, h.across, s.hatched[0], s.groups[0], s.groups[1])...)
+	candidates := nameColumns(f, s.panelRows, s.panels, h.down, h.across, s.hatched.Column, s.groups[0], s.groups[1])
 	for _, c := range []*string{&h.down, &h.across} {
 		if *c == "" {
 			if len(candidates) == 0 {
-				return nil, fmt.Errorf("a heat table needs two columns of names (there are: %s); give them with Rows and Columns", list(columnNames(f), 20))
+				return nil, fmt.Errorf("a heat table needs two columns of names (there are: %s); set Rows and "+
+					"Columns", list(columnNames(f), 20))
 			}
 			*c, candidates = candidates[0], candidates[1:]
 		}
@@ -172,15 +199,16 @@ func (s *settings) heatTable(f *datasets.Frame, column string) (*heatTable, erro
 		return nil, err
 	}
 	if s.sorted && s.groups[0] != "" {
-		return nil, fmt.Errorf("rows cannot both be Sorted and stand in Groups: leave one out")
+		return nil, fmt.Errorf("Sorted and RowGroups both order the rows; set one of them")
 	}
-	if s.hatched[0] != "" {
-		if h.hatchedIn, err = names(f, s.hatched[0]); err != nil {
+	if s.hatched.Column != "" {
+		if h.hatchedIn, err = names(f, s.hatched.Column); err != nil {
 			return nil, err
 		}
 	}
 	if len(h.rows)*len(h.columns) > 10_000 || len(h.columns) > 100 {
-		return nil, fmt.Errorf("%d rows × %d columns: at most 100 columns and 10,000 cells can be seen; use Where", len(h.rows), len(h.columns))
+		return nil, fmt.Errorf("%d rows × %d columns: at most 100 columns and 10,000 cells are readable; use Where",
+			len(h.rows), len(h.columns))
 	}
 	h.colors = ramp{low: math.Inf(1), high: math.Inf(-1), theme: s.theme, write: digits(v)}
 	sum := 0.0
@@ -192,12 +220,12 @@ func (s *settings) heatTable(f *datasets.Frame, column string) (*heatTable, erro
 	if s.totals {
 		h.sums = digits(append([]value{{sum, sum, sum}}, v...))
 	}
-	if s.limits != nil {
-		h.colors.low, h.colors.high = s.limits[0], s.limits[1]
+	if s.limits.set() {
+		h.colors.low, h.colors.high = s.limits.Low, s.limits.High
 	}
 	if len(s.refs) > 0 {
 		h.colors.ref = &s.refs[0]
-		h.colors.low, h.colors.high = min(h.colors.low, h.colors.ref.at), max(h.colors.high, h.colors.ref.at)
+		h.colors.low, h.colors.high = min(h.colors.low, h.colors.ref.At), max(h.colors.high, h.colors.ref.At)
 	}
 	if h.colors.low >= h.colors.high {
 		h.colors.low, h.colors.high = h.colors.low-0.5, h.colors.high+0.5
@@ -205,8 +233,8 @@ func (s *settings) heatTable(f *datasets.Frame, column string) (*heatTable, erro
 	return h, nil
 }
 
-// grouped lists the levels of a column, those of a group together, and after how many of them a group ends.
-func (s *settings) grouped(f *datasets.Frame, column string, of []string, group string) ([]string, []int, error) {
+// grouped lists the levels of a column, those of a group together, and the positions where a group ends.
+func (s *options) grouped(f *datasets.Frame, column string, of []string, group string) ([]string, []int, error) {
 	levels := s.levels(column, of)
 	if group == "" {
 		return levels, nil, nil
@@ -218,11 +246,12 @@ func (s *settings) grouped(f *datasets.Frame, column string, of []string, group 
 	groupOf := map[string]string{}
 	for i, n := range of {
 		if g, known := groupOf[n]; known && g != in[i] {
-			return nil, nil, fmt.Errorf("%s %q is in two groups of column %q: %q and, in %s, %q", column, n, group, g, rowName(f, i), in[i])
+			return nil, nil, fmt.Errorf("%s %q is in two groups of column %q: %q and, in %s, %q", column, n, group, g,
+				rowName(f, i), in[i])
 		}
 		groupOf[n] = in[i]
 	}
-	inOrder := make([]string, len(levels)) // groups as their first members come
+	inOrder := make([]string, len(levels)) // groups in order of first appearance
 	for i, n := range levels {
 		inOrder[i] = groupOf[n]
 	}
@@ -237,7 +266,7 @@ func (s *settings) grouped(f *datasets.Frame, column string, of []string, group 
 	return levels, ends, nil
 }
 
-// total adds the values of some cells; none of them gives no value.
+// total returns the sum of some cells; missing if all are.
 func (hp heatPanel) total(rows, columns []string) value {
 	sum, any := 0.0, false
 	for _, r := range rows {
@@ -253,7 +282,7 @@ func (hp heatPanel) total(rows, columns []string) value {
 	return value{sum, math.NaN(), math.NaN()}
 }
 
-// agreement says what share of all lies on the diagonal, where rows and columns have the same names.
+// agreement returns a sentence with the share of the total on the diagonal, if rows and columns have the same names.
 func (h *heatTable) agreement(hp heatPanel) string {
 	if len(h.rows) != len(h.columns) {
 		return ""

@@ -2,6 +2,7 @@ package plots
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"image"
 	"image/color"
@@ -9,10 +10,10 @@ import (
 	"image/png"
 )
 
-// ramp gives colours to values.
+// ramp maps values to colors.
 type ramp struct {
 	low, high float64
-	ref       *reference
+	ref       *Mark
 	theme     Theme
 	write     func(float64) string
 }
@@ -21,8 +22,8 @@ func (r ramp) color(v float64) color.NRGBA {
 	if r.ref == nil {
 		return mix(r.theme.Paper, r.theme.High, min(max((v-r.low)/(r.high-r.low), 0), 1))
 	}
-	reach := max(r.high-r.ref.at, r.ref.at-r.low)
-	t := min(max((v-r.ref.at)/reach, -1), 1)
+	reach := max(r.high-r.ref.At, r.ref.At-r.low)
+	t := min(max((v-r.ref.At)/reach, -1), 1)
 	if t < 0 {
 		return mix(r.theme.Paper, r.theme.Low, -t)
 	}
@@ -106,8 +107,8 @@ func (sc *scene) heat(p *panel, rows []string, h *heatTable, hp heatPanel) {
 	sc.line(th.Ink, 1, pt{p.l, y}, pt{p.r, y})
 }
 
-// mosaic draws the coloured cells of a panel as one picture, of two pixels to one of the panel: thousands of boxes would
-// make a figure heavy.
+// mosaic draws the colored cells of a panel as one image at twice the resolution: thousands of boxes would make a large
+// file.
 func (sc *scene) mosaic(p *panel, rows []string, h *heatTable, hp heatPanel, wide, high float64) {
 	const zoom, seam = 2, 1
 	picked := image.NewRGBA(image.Rect(0, 0, int(zoom*wide+0.5), int(zoom*high+0.5)))
@@ -116,7 +117,8 @@ func (sc *scene) mosaic(p *panel, rows []string, h *heatTable, hp heatPanel, wid
 	for i, r := range rows {
 		for j, c := range h.columns {
 			if v, known := hp.at[[2]string{r, c}]; known && !v.none() {
-				cell := image.Rect(j*side.X/len(h.columns), i*side.Y/len(rows), (j+1)*side.X/len(h.columns)-seam, (i+1)*side.Y/len(rows)-seam)
+				cell := image.Rect(j*side.X/len(h.columns), i*side.Y/len(rows), (j+1)*side.X/len(h.columns)-seam,
+					(i+1)*side.Y/len(rows)-seam)
 				draw.Draw(picked, cell, image.NewUniform(h.colors.color(v.v)), image.Point{}, draw.Src)
 			}
 		}
@@ -124,15 +126,16 @@ func (sc *scene) mosaic(p *panel, rows []string, h *heatTable, hp heatPanel, wid
 	var data bytes.Buffer
 	encoder := png.Encoder{CompressionLevel: png.BestCompression}
 	encoder.Encode(&data, picked) // a bytes.Buffer never fails
-	sc.add(picture{at: pt{p.l, p.t}, width: wide, height: high, data: data.Bytes(), mime: "image/png", image: picked, alt: fmt.Sprintf("%s: %d × %d cells", or(p.title, "cells"), len(rows), len(h.columns))})
+	sc.add(raster{at: pt{p.l, p.t}, width: wide, height: high, data: data.Bytes(), mime: "image/png", image: picked,
+		alt: fmt.Sprintf("%s: %d × %d cells", cmp.Or(p.title, "cells"), len(rows), len(h.columns))})
 }
 
-// strike crosses a box out with a thin line from corner to corner.
+// strike draws a thin line from corner to corner of a box.
 func (sc *scene) strike(x, y, w, h float64, c color.NRGBA) {
 	sc.line(c, 0.8, pt{x, y + h}, pt{x + w, y})
 }
 
-// draw puts the scale of colours into the legend and gives the x right of it.
+// draw draws the color scale in the legend and returns the x to the right of it.
 func (r ramp) draw(s *scene, x, mid float64) float64 {
 	th := s.theme
 	low, high := r.write(r.low), r.write(r.high)
@@ -143,13 +146,14 @@ func (r ramp) draw(s *scene, x, mid float64) float64 {
 		v := r.low + (r.high-r.low)*(float64(i)+0.5)/steps
 		s.box(x+float64(i)*wide/steps, mid-6, wide/steps+0.3, 12, r.color(v))
 	}
-	s.add(path{points: []pt{{x, mid - 6}, {x + wide, mid - 6}, {x + wide, mid + 6}, {x, mid + 6}}, closed: true, stroke: th.Rule, width: 1})
+	s.add(path{points: []pt{{x, mid - 6}, {x + wide, mid - 6}, {x + wide, mid + 6}, {x, mid + 6}}, closed: true,
+		stroke: th.Rule, width: 1})
 	s.text(x+wide+6, mid, high, th.Text, th.Ink, start)
 	end := x + wide + 6 + measure(high, th.Text, false) + 16
 	if r.ref != nil {
-		at := x + wide*(r.ref.at-r.low)/(r.high-r.low)
+		at := x + wide*(r.ref.At-r.low)/(r.high-r.low)
 		s.line(th.Ink, 1.2, pt{at, mid - 8}, pt{at, mid + 8})
-		name := fmt.Sprintf("| %s (%s)", r.ref.name, short(r.ref.at))
+		name := fmt.Sprintf("| %s (%s)", r.ref.Name, short(r.ref.At))
 		s.text(end, mid, name, th.Text, th.Ink, start)
 		end += measure(name, th.Text, false) + 16
 	}

@@ -1,6 +1,7 @@
 package plots
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -8,30 +9,48 @@ import (
 	"antipode/datasets"
 )
 
-// Histogram draws how many rows have a value in each of a number of equal bins, as steps of one colour for each value of
-// [Series]. [Threshold] draws named lines; [Bins] sets the number of bins (else the square root of the number of rows,
-// 5 to 40). A value on the border of two bins counts in the upper one, the largest value in the last one. [Stacked] puts
-// the series on top of each other; [Panels] with two columns gives many small ones that share their axes.
+// Histogram draws the number of rows in each of a number of equal bins, as steps of one color for each value of Series.
+// A value on the border of two bins counts in the upper one, the largest value in the last one. All panels share their
+// axes.
 //
-// Figure 6 of the CoCo-CroLa paper: Histogram(t, "cross_consistency", Panels("language", "model"), Bins(50), XLimits(0, 1)).
-func Histogram(t datasets.Table, value string, options ...Option) Figure {
-	return figure(fmt.Sprintf("histogram of %q", value), t, options, func(f *datasets.Frame, s *settings) (drawing, error) {
-		return buildHistogram(f, value, s)
-	})
+// Figure 6 of the CoCo-CroLa paper: X: "cross_consistency", PanelRows: "language", Panels: "model", Bins: 50,
+// XLimits: {0, 1}.
+type Histogram struct {
+	Table      datasets.Table
+	X          string // number column
+	Series     string // column with a color for each value
+	Panels     string // column with a panel for each value
+	PanelRows  string // column with a row of panels for each value; Panels then has a column for each
+	Order      Order  // order of the values of columns
+	Bins       int    // number of bins (default: the square root of the number of rows, 5 to 40)
+	Stacked    bool   // series are on top of each other
+	Title      string
+	XLabel     string // with the unit
+	YLabel     string // default: rows
+	XLimits    Range
+	YLimits    Range
+	Percent    bool   // values are times 100; XLimits and References are then in percent
+	References []Mark // thresholds: lines across the horizontal axis
+	Note       string // first sentence of the caption
+	Theme      Theme
 }
 
-func buildHistogram(f *datasets.Frame, column string, s *settings) (drawing, error) {
+func (f Histogram) figure() figure {
+	return figure{fmt.Sprintf("histogram of %q", f.X), f.Table, [][2]string{{"X", f.X}}, options{
+		series: f.Series, panels: f.Panels, panelRows: f.PanelRows, order: f.Order, bins: f.Bins, stacked: f.Stacked,
+		title: f.Title, xlabel: f.XLabel, ylabel: f.YLabel, xlim: f.XLimits, ylim: f.YLimits, percent: f.Percent,
+		refs: f.References, note: f.Note, theme: f.Theme,
+	}, func(frame *datasets.Frame, s *options) (drawing, error) { return buildHistogram(frame, f.X, s) }}
+}
+
+func buildHistogram(f *datasets.Frame, column string, s *options) (drawing, error) {
 	v, err := s.read(f, column)
 	if err != nil {
 		return nil, err
 	}
-	seriesOf, err := optional(f, s.series)
+	seriesOf, levels, err := s.colored(f, s.series)
 	if err != nil {
 		return nil, err
-	}
-	levels := s.levels(s.series, seriesOf)
-	if len(levels) > len(s.theme.Series) {
-		return nil, fmt.Errorf("column %q has %d values: at most %d colours can be told apart; use Panels or Where", s.series, len(levels), len(s.theme.Series))
 	}
 	panels, err := s.split(f, 2)
 	if err == nil && panels.heads == nil && len(panels.rows) > 4 {
@@ -53,9 +72,9 @@ func buildHistogram(f *datasets.Frame, column string, s *settings) (drawing, err
 		}
 	}
 	for _, r := range s.refs {
-		points = append(points, value{r.at, math.NaN(), math.NaN()})
+		points = append(points, value{r.At, math.NaN(), math.NaN()})
 	}
-	scale := snugAxis(points, or(s.xlim, s.limits), 7, 0)
+	scale := snugAxis(points, s.xlim, 7, 0)
 	tallest, outside := 0, 0
 	counted := make([][][]int, len(panels.rows)) // panel, series, bin
 	for i, rows := range panels.rows {
@@ -86,48 +105,39 @@ func buildHistogram(f *datasets.Frame, column string, s *settings) (drawing, err
 			}
 		}
 	}
-	c := &chart{theme: s.theme, title: or(s.title, "Histogram of "+column), columns: panels.columns, heads: panels.heads, sides: panels.sides,
-		xname: or(s.xname, column), yname: or(s.yname, "rows"), height: 220, right: 8}
+	c := s.chart(panels, "Histogram of "+column, column)
+	c.xname, c.yname, c.height, c.right = s.axis(s.xlabel, column), cmp.Or(s.ylabel, "rows"), 220, 8
+	ticks := 4
 	if len(panels.rows)/panels.columns > 3 {
-		c.height = 62
+		c.height, ticks = 62, 2
 	}
 	for i := range panels.rows {
-		p := &panel{title: panels.titles[i], x: scale, y: numberAxis(0, float64(tallest), s.ylim, 4)}
-		if len(panels.rows)/panels.columns > 3 {
-			p.y = numberAxis(0, float64(tallest), s.ylim, 2)
-		}
+		p := &panel{title: panels.titles[i], x: scale, y: numberAxis(0, float64(tallest), s.ylim, ticks)}
 		if panels.columns > 2 {
-			p.x = snugAxis(points, or(s.xlim, s.limits), 2, 0)
+			p.x = snugAxis(points, s.xlim, 2, 0)
 		}
 		p.draw = func(sc *scene, p *panel) { sc.steps(p, counted[i], s) }
 		c.panels = append(c.panels, p)
 	}
-	if s.series != "" {
-		for i, l := range levels {
-			c.keys = append(c.keys, key{l, s.theme.Series[i], boxKey})
-		}
-	}
+	c.seriesKeys(s.series, levels, func(int) int { return boxKey })
 	c.refKeys(s)
-	if s.note != "" {
-		c.caption = append(c.caption, isolate(oneLine(s.note)))
-	}
 	c.caption = append(c.caption, fmt.Sprintf("n = %d rows in %d bins.", len(v)-none-outside, bins))
 	if none > 0 {
 		c.caption = append(c.caption, fmt.Sprintf("No data in %d rows.", none))
 	}
 	if outside > 0 {
-		c.caption = append(c.caption, fmt.Sprintf("%d rows lie outside the axis.", outside))
+		c.caption = append(c.caption, fmt.Sprintf("%d rows are outside the axis.", outside))
 	}
 	return c, nil
 }
 
 // steps draws the histograms of one panel, each as an area with a stepped edge.
-func (sc *scene) steps(p *panel, counted [][]int, s *settings) {
+func (sc *scene) steps(p *panel, counted [][]int, s *options) {
 	th := s.theme
 	for n := range counted {
 		j := n
 		if s.stacked {
-			j = len(counted) - 1 - n // what reaches highest lies below
+			j = len(counted) - 1 - n // the highest is drawn first
 		}
 		bins := counted[j]
 		w := (p.r - p.l) / float64(len(bins))
@@ -153,9 +163,5 @@ func (sc *scene) steps(p *panel, counted [][]int, s *settings) {
 		}
 		sc.line(th.Series[j], 1.5, edge...)
 	}
-	for _, r := range s.refs {
-		if p.x.holds(r.at) {
-			sc.add(path{points: []pt{{p.px(r.at), p.t}, {p.px(r.at), p.b}}, stroke: th.Ink, width: 1.4, dash: true})
-		}
-	}
+	sc.references(p, s.refs, true, 1.4)
 }

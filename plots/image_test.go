@@ -19,19 +19,19 @@ import (
 
 	"antipode/datasets"
 	"antipode/datasets/mask"
+	"antipode/datasets/table"
 	"antipode/internal/exif"
-	"antipode/kernel/client"
 	"antipode/plots"
 )
 
-// store writes a picture file and gives the image that points to it.
-func store(t *testing.T, name string, data []byte) client.Image {
+// store writes an image file and returns the image that refers to it.
+func store(t *testing.T, name string, data []byte) table.Image {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
 	if err := os.WriteFile(path, data, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	return client.Image{SHA256: "0", Path: path}
+	return table.Image{SHA256: "0", Path: path}
 }
 
 func encodePNG(t *testing.T, img image.Image) []byte {
@@ -43,7 +43,7 @@ func encodePNG(t *testing.T, img image.Image) []byte {
 	return b.Bytes()
 }
 
-// noise is the worst picture to compress.
+// noise is the worst image to compress.
 func noise(seed uint64, side int) image.Image {
 	img := image.NewRGBA(image.Rect(0, 0, side, side))
 	r := rand.New(rand.NewPCG(seed, 1))
@@ -53,28 +53,29 @@ func noise(seed uint64, side int) image.Image {
 	return img
 }
 
-func imageTable(images []client.Image, masks []client.Mask) datasets.Table {
+func imageTable(images []table.Image, masks []table.Mask) datasets.Table {
 	var id []string
 	for i := range images {
 		id = append(id, fmt.Sprintf("i%d", i))
 	}
-	f := &datasets.Frame{Columns: []client.Column{client.TextColumn("id", id), client.ImageColumn("image", images)}}
+	f := &datasets.Frame{Columns: []table.Column{table.TextColumn("id", id), table.ImageColumn("image", images)}}
 	if masks != nil {
-		f = f.With(client.MaskColumn("mask", masks))
+		f = f.With(table.MaskColumn("mask", masks))
 	}
 	return datasets.FromFrame(f)
 }
 
 var uri = regexp.MustCompile(`data:image/jpeg;base64,([A-Za-z0-9+/=]+)`)
 
-// TestInlineBytes draws many incompressible pictures: what is inline stays under the limit and what is left out is said.
+// TestInlineBytes draws many incompressible images: what is inline stays under the limit and what is left out is
+// said.
 func TestInlineBytes(t *testing.T) {
-	var images []client.Image
+	var images []table.Image
 	for i := range 150 {
 		images = append(images, store(t, "noise.png", encodePNG(t, noise(uint64(i), 96))))
 	}
 	for _, n := range []int{3, 60, 150} {
-		page, err := plots.Grid(imageTable(images, nil), plots.Limit(n)).HTML(context.Background())
+		page, err := plots.Grid{Table: imageTable(images, nil), Limit: n}.HTML()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -86,18 +87,18 @@ func TestInlineBytes(t *testing.T) {
 			t.Errorf("limit %d: %d bytes inline", n, total)
 		}
 		if count != n {
-			t.Errorf("limit %d: %d pictures", n, count)
+			t.Errorf("limit %d: %d images", n, count)
 		}
 		if more := 150 - n; more > 0 && !strings.Contains(page, fmt.Sprintf("%d more not shown", more)) {
-			t.Errorf("limit %d: nothing says that %d are not shown", n, more)
+			t.Errorf("limit %d: the caption does not count the %d that are not shown", n, more)
 		}
 	}
 }
 
-// thumbnails decodes the pictures of a figure.
+// thumbnails decodes the images of a figure.
 func thumbnails(t *testing.T, f plots.Figure) []image.Image {
 	t.Helper()
-	svg, err := f.SVG(context.Background())
+	svg, err := f.SVG()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,7 +124,7 @@ func like(c color.Color, r, g, b int) bool {
 }
 
 // half is green left and blue right; its mask is the left half.
-func half() (image.Image, client.Mask) {
+func half() (image.Image, table.Mask) {
 	img, bits := image.NewRGBA(image.Rect(0, 0, 80, 60)), mask.New(80, 60)
 	for y := range 60 {
 		for x := range 80 {
@@ -140,20 +141,22 @@ func half() (image.Image, client.Mask) {
 // TestOverlayPixels checks the outline, the paled side and the three segments where they must be.
 func TestOverlayPixels(t *testing.T) {
 	img, m := half()
-	table := imageTable([]client.Image{store(t, "half.png", encodePNG(t, img))}, []client.Mask{m})
+	tab := imageTable([]table.Image{store(t, "half.png", encodePNG(t, img))}, []table.Mask{m})
 	at := func(img image.Image, x, y float64) color.Color {
 		r := img.Bounds()
 		return img.At(int(x*float64(r.Dx())), int(y*float64(r.Dy())))
 	}
-	got := thumbnails(t, plots.Grid(table, plots.Outline("mask"), plots.Fade(plots.Background)))[0]
-	if !like(at(got, .25, .5), 0, 160, 0) || !like(at(got, .5, .5), 224, 0, 0) || !like(at(got, .75, .5), 140, 140, 230) {
+	got := thumbnails(t, plots.Grid{Table: tab, Outline: "mask", Fade: plots.Background})[0]
+	if !like(at(got, .25, .5), 0, 160, 0) || !like(at(got, .5, .5), 224, 0, 0) ||
+		!like(at(got, .75, .5), 140, 140, 230) {
 		t.Errorf("outlined: %v %v %v", at(got, .25, .5), at(got, .5, .5), at(got, .75, .5))
 	}
-	segments := thumbnails(t, plots.Segments(table))
+	segments := thumbnails(t, plots.Segments{Table: tab})
 	if len(segments) != 3 {
 		t.Fatalf("%d segments", len(segments))
 	}
-	for i, want := range [][2][3]int{{{0, 160, 0}, {0, 0, 200}}, {{0, 160, 0}, {255, 255, 255}}, {{255, 255, 255}, {0, 0, 200}}} {
+	for i, want := range [][2][3]int{{{0, 160, 0}, {0, 0, 200}}, {{0, 160, 0}, {255, 255, 255}},
+		{{255, 255, 255}, {0, 0, 200}}} {
 		l, r := at(segments[i], .25, .5), at(segments[i], .75, .5)
 		if !like(l, want[0][0], want[0][1], want[0][2]) || !like(r, want[1][0], want[1][1], want[1][2]) {
 			t.Errorf("segment %d: %v, %v", i, l, r)
@@ -161,23 +164,26 @@ func TestOverlayPixels(t *testing.T) {
 	}
 }
 
-// TestUnreadable shows a good picture beside bad ones, each with its reason; bad ones alone are an error.
+// TestUnreadable shows a good image next to bad ones, each with its reason; bad ones alone are an error.
 func TestUnreadable(t *testing.T) {
 	img, m := half()
 	good := encodePNG(t, img)
-	images := []client.Image{store(t, "good.png", good), store(t, "cut.png", good[:60]), store(t, "empty.jpg", nil), {Path: "/nowhere/gone.png"}, {}, store(t, "other.png", encodePNG(t, noise(1, 20)))}
-	masks := []client.Mask{m, m, {}, {}, {}, m}
-	page, err := plots.Grid(imageTable(images, masks), plots.Outline("mask")).HTML(context.Background())
+	images := []table.Image{store(t, "good.png", good), store(t, "cut.png", good[:60]), store(t, "empty.jpg", nil),
+		{Path: "/nowhere/gone.png"}, {}, store(t, "other.png", encodePNG(t, noise(1, 20)))}
+	masks := []table.Mask{m, m, {}, {}, {}, m}
+	page, err := plots.Grid{Table: imageTable(images, masks), Outline: "mask"}.HTML()
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"Not readable, 4: cut.png (png: ", "empty.jpg (unknown format)", "gone.png (no such file or directory)", "mask is 80×60, image 20×20", "no image"} {
+	for _, want := range []string{"Not readable, 4: cut.png (png: ", "empty.jpg (unknown format)",
+		"gone.png (no such file or directory)", "mask is 80×60, image 20×20", "no image"} {
 		if !strings.Contains(page, want) {
-			t.Errorf("the figure does not say %q: %s", want, regexp.MustCompile(`<figcaption.*`).FindString(page))
+			t.Errorf("the figure lacks %q: %s", want, regexp.MustCompile(`<figcaption.*`).FindString(page))
 		}
 	}
-	if _, err := plots.Grid(imageTable(images[1:3], nil)).SVG(context.Background()); err == nil || !strings.Contains(err.Error(), "cut.png") {
-		t.Errorf("two bad pictures: %v", err)
+	if err := failure(plots.Grid{Table: imageTable(images[1:3], nil)}); err == nil ||
+		!strings.Contains(err.Error(), "cut.png") {
+		t.Errorf("two bad images: %v", err)
 	}
 }
 
@@ -187,9 +193,11 @@ func TestOrientation(t *testing.T) {
 		t.Fatal(err)
 	}
 	turned := func(order string, o byte) []byte {
-		tiff := []byte("MM\x00*\x00\x00\x00\x08\x00\x01\x01\x12\x00\x03\x00\x00\x00\x01\x00" + string(o) + "\x00\x00\x00\x00\x00\x00")
+		tiff := []byte("MM\x00*\x00\x00\x00\x08\x00\x01\x01\x12\x00\x03\x00\x00\x00\x01\x00" + string(o) +
+			"\x00\x00\x00\x00\x00\x00")
 		if order == "II" {
-			tiff = []byte("II*\x00\x08\x00\x00\x00\x01\x00\x12\x01\x03\x00\x01\x00\x00\x00" + string(o) + "\x00\x00\x00\x00\x00\x00\x00")
+			tiff = []byte("II*\x00\x08\x00\x00\x00\x01\x00\x12\x01\x03\x00\x01\x00\x00\x00" + string(o) +
+				"\x00\x00\x00\x00\x00\x00\x00")
 		}
 		body := append([]byte("Exif\x00\x00"), tiff...)
 		segment := append([]byte{0xFF, 0xE1, 0, byte(len(body) + 2)}, body...)
@@ -201,24 +209,26 @@ func TestOrientation(t *testing.T) {
 		}
 	}
 	whole := turned("MM", 6)
-	for n := range len(whole) { // a file cut anywhere gives an orientation, not a crash
+	for n := range len(whole) { // a truncated file has an orientation and causes no panic
 		if o := exif.Orientation(whole[:n]); o < 1 || o > 8 {
 			t.Errorf("cut at %d: %d", n, o)
 		}
 	}
-	shown := thumbnails(t, plots.Grid(imageTable([]client.Image{store(t, "turned.jpg", whole)}, nil)))[0].Bounds()
+	shown := thumbnails(t, plots.Grid{
+		Table: imageTable([]table.Image{store(t, "turned.jpg", whole)}, nil),
+	})[0].Bounds()
 	if shown.Dx() != 2 || shown.Dy() != 4 {
-		t.Errorf("a 4 × 2 picture with orientation 6 is shown as %v", shown)
+		t.Errorf("a 4 × 2 image with orientation 6 is shown as %v", shown)
 	}
 }
 
 func TestSaveImages(t *testing.T) {
 	img, _ := half()
 	data := encodePNG(t, img)
-	f := &datasets.Frame{Columns: []client.Column{client.TextColumn("id", []string{"a/../b", "c", "none"}),
-		client.ImageColumn("image", []client.Image{store(t, "x.png", data), store(t, "y.png", data), {}})}}
+	f := &datasets.Frame{Columns: []table.Column{table.TextColumn("id", []string{"a/../b", "c", "none"}),
+		table.ImageColumn("image", []table.Image{store(t, "x.png", data), store(t, "y.png", data), {}})}}
 	folder := filepath.Join(t.TempDir(), "out")
-	n, err := plots.Grid(datasets.FromFrame(f)).SaveImagesE(context.Background(), folder)
+	n, err := plots.Grid{Table: datasets.FromFrame(f)}.SaveImagesE(context.Background(), folder)
 	if err != nil || n != 2 {
 		t.Fatalf("%d copied, %v", n, err)
 	}
@@ -227,16 +237,14 @@ func TestSaveImages(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := plots.Bars(scores(), "coverage").SaveImagesE(context.Background(), folder); err == nil {
-		t.Error("bars have images")
-	}
 }
 
-// TestPNG checks size and colours of a painted figure, and that scripts without a font are named.
+// TestPNG checks size and colors of a painted figure, and that scripts without a font are named.
 func TestPNG(t *testing.T) {
-	table := datasets.FromFrame(&datasets.Frame{Columns: []client.Column{client.TextColumn("region", []string{"a", "中文"}), client.NumberColumn("v", []float64{0.25, 1})}})
-	f := plots.Bars(table, "v")
-	data, err := f.PNG(context.Background(), 192)
+	tab := datasets.FromFrame(&datasets.Frame{Columns: []table.Column{table.TextColumn("region",
+		[]string{"a", "中文"}), table.NumberColumn("v", []float64{0.25, 1})}})
+	f := plots.Bars{Table: tab, Y: "v"}
+	data, err := f.PNG()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -259,7 +267,8 @@ func TestPNG(t *testing.T) {
 	if f := float64(blue) / want; f < 0.97 || f > 1.03 {
 		t.Errorf("%d blue dots, want about %.0f", blue, want)
 	}
-	if _, err := f.PNG(context.Background(), 5); err == nil {
+	f.Theme.DPI = 5
+	if _, err := f.PNG(); err == nil {
 		t.Error("5 dots per inch are accepted")
 	}
 }
@@ -268,7 +277,7 @@ func TestSave(t *testing.T) {
 	folder := t.TempDir()
 	for name, want := range map[string]string{"f.svg": "<svg ", "f.png": "\x89PNG", "f.html": "<!DOCTYPE html>"} {
 		path := filepath.Join(folder, name)
-		if err := plots.Bars(averages(), "coverage").SaveE(context.Background(), path); err != nil {
+		if err := (plots.Bars{Table: averages(), Y: "coverage"}).SaveE(context.Background(), path); err != nil {
 			t.Fatal(err)
 		}
 		data, err := os.ReadFile(path)
@@ -279,27 +288,35 @@ func TestSave(t *testing.T) {
 			t.Error("the page has no policy")
 		}
 	}
-	if err := plots.Bars(averages(), "coverage").SaveE(context.Background(), "f.gif"); err == nil || !strings.Contains(err.Error(), ".svg, .png or .html") {
+	if err := (plots.Bars{Table: averages(), Y: "coverage"}).SaveE(context.Background(), "f.gif"); err == nil ||
+		!strings.Contains(err.Error(), ".svg, .png or .html") {
 		t.Errorf("a GIF: %v", err)
 	}
 }
 
 // TestBundle shows figures in three forms: the PNG has a palette and a limited size, whatever the images are.
 func TestBundle(t *testing.T) {
-	var images []client.Image
+	var images []table.Image
 	for i := range 24 {
 		images = append(images, store(t, "noise.png", encodePNG(t, noise(uint64(i), 96))))
 	}
-	table := datasets.FromFrame(&datasets.Frame{Columns: []client.Column{client.TextColumn("region", []string{"a", "b"}), client.NumberColumn("v", []float64{0.25, 1})}})
+	tab := datasets.FromFrame(&datasets.Frame{Columns: []table.Column{table.TextColumn("region",
+		[]string{"a", "b"}), table.NumberColumn("v", []float64{0.25, 1})}})
 	for name, c := range map[string]struct {
 		f          plots.Figure
 		html, text string
 		width      int // of the PNG; 0 = whatever fits
 	}{
-		"bars": {plots.Bars(table, "v", plots.Title("Bars <b>")), `src="data:image/svg+xml;base64,`, "Bars <b>. ", 700},
-		"grid": {plots.Grid(imageTable(images, nil)), `src="data:image/jpeg;base64,`, "Images. n = 24 images.", 0},
+		"bars": {plots.Bars{
+			Table: tab,
+			Y:     "v",
+			Title: "Bars <b>",
+		}, `src="data:image/svg+xml;base64,`, "Bars <b>. ", 700},
+		"grid": {plots.Grid{
+			Table: imageTable(images, nil),
+		}, `src="data:image/jpeg;base64,`, "Images. n = 24 images.", 0},
 	} {
-		b, err := c.f.Bundle(context.Background())
+		b, err := plots.Bundle(c.f)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -334,9 +351,14 @@ func TestBundle(t *testing.T) {
 // A seed below an image has all its digits.
 func TestNumbersBelowImages(t *testing.T) {
 	img, _ := half()
-	f := &datasets.Frame{Columns: []client.Column{client.TextColumn("id", []string{"a"}), client.NumberColumn("seed", []float64{4294967295}),
-		client.NumberColumn("distance", []float64{0.123456}), client.ImageColumn("image", []client.Image{store(t, "x.png", encodePNG(t, img))})}}
-	page, err := plots.Grid(datasets.FromFrame(f), plots.Captions("seed", "distance")).HTML(context.Background())
+	f := &datasets.Frame{Columns: []table.Column{table.TextColumn("id", []string{"a"}),
+		table.NumberColumn("seed", []float64{4294967295}),
+		table.NumberColumn("distance", []float64{0.123456}),
+		table.ImageColumn("image", []table.Image{store(t, "x.png", encodePNG(t, img))})}}
+	page, err := plots.Grid{
+		Table:    datasets.FromFrame(f),
+		Captions: []string{"seed", "distance"},
+	}.HTML()
 	if err != nil || !strings.Contains(page, "seed 4294967295<") || !strings.Contains(page, "distance 0.1235<") {
 		t.Errorf("%v\n%s", err, uri.ReplaceAllString(page, ""))
 	}

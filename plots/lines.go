@@ -1,32 +1,60 @@
 package plots
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 
 	"antipode/datasets"
-	"antipode/kernel/client"
+	"antipode/datasets/table"
 )
 
-// Lines joins the rows of each value of [Series] in the order of the column x, with a mark at each value of y and a pale
-// band for its interval. x is a number column, or a text column whose values stand beside each other in table order or in
-// that of [Order]. A missing value breaks the line and is named in the caption.
+// Lines connects the rows of each value of Series in the order of the column X, with a mark at each value of Y and a
+// pale band for its interval. X is a number column, or a text column whose values are drawn at equal distances, in
+// table order or as Order lists them. A missing value breaks the line; the caption names it.
 //
-// Figures 4 and 9 of the IndicTTI paper: Lines(t, "language", "scwl", Values("dwl"), Series("model"), Panels("score")).
-func Lines(t datasets.Table, x, y string, options ...Option) Figure {
-	return figure(fmt.Sprintf("lines of %q over %q", y, x), t, options, func(f *datasets.Frame, s *settings) (drawing, error) {
-		f, column, err := s.melt(f, y)
+// Figures 4 and 9 of the IndicTTI paper: X: "language", Y: "scwl", MoreY: {"dwl"}, Series: "model", Panels: "score".
+type Lines struct {
+	Table      datasets.Table
+	X          string            // number or text column
+	Y          string            // number column
+	MoreY      []string          // further number columns; the text column "score" then names them
+	Series     string            // column with a line for each value
+	Panels     string            // column with a panel for each value
+	PanelRows  string            // column with a row of panels for each value; Panels then has a column for each
+	Order      Order             // order of the values of columns
+	Names      map[string]string // names of the columns Y and MoreY in the figure
+	Title      string
+	XLabel     string // with the unit
+	YLabel     string // with the unit
+	XLimits    Range  // where X is a number column
+	YLimits    Range
+	FreeLimits bool   // panels have separate limits
+	Percent    bool   // Y and its intervals are times 100; YLimits and References are then in percent
+	References []Mark // lines across the vertical axis
+	Interval   string // kind of the intervals (default: the text column "interval")
+	Note       string // first sentence of the caption
+	Theme      Theme
+}
+
+func (f Lines) figure() figure {
+	return figure{fmt.Sprintf("lines of %q over %q", f.Y, f.X), f.Table, [][2]string{{"X", f.X}, {"Y", f.Y}}, options{
+		more: f.MoreY, series: f.Series, panels: f.Panels, panelRows: f.PanelRows, order: f.Order, names: f.Names,
+		title: f.Title, xlabel: f.XLabel, ylabel: f.YLabel, xlim: f.XLimits, ylim: f.YLimits, free: f.FreeLimits,
+		percent: f.Percent, refs: f.References, interval: f.Interval, note: f.Note, theme: f.Theme,
+	}, func(frame *datasets.Frame, s *options) (drawing, error) {
+		frame, column, err := s.melt(frame, f.Y)
 		if err != nil {
 			return nil, err
 		}
-		return buildLines(f, x, column, s)
-	})
+		return buildLines(frame, f.X, column, s)
+	}}
 }
 
-// places gives the horizontal position of each row; bands are the names there where x is text.
-func (s *settings) places(f *datasets.Frame, x string) (xs []value, bands []string, err error) {
-	if c := f.Column(x); c != nil && c.Kind == client.Text {
+// places returns the horizontal position of each row, and for a text column the names of the positions.
+func (s *options) places(f *datasets.Frame, x string) (xs []value, bands []string, err error) {
+	if c := f.Column(x); c != nil && c.Kind == table.KindText {
 		of, err := names(f, x)
 		if err != nil {
 			return nil, nil, err
@@ -39,20 +67,21 @@ func (s *settings) places(f *datasets.Frame, x string) (xs []value, bands []stri
 		}
 		return xs, bands, nil
 	}
-	at, err := f.Need(x, client.Number)
+	at, err := f.Need(x, table.KindNumber)
 	if err != nil {
 		return nil, nil, err
 	}
 	for i, n := range at.Numbers {
 		if !finite(n) {
-			return nil, nil, fmt.Errorf("column %q holds no finite number in %s: a line needs its place", x, rowName(f, i))
+			return nil, nil, fmt.Errorf("column %q has no finite number in %s, so the row has no position", x,
+				rowName(f, i))
 		}
 		xs = append(xs, value{n, n, n})
 	}
 	return xs, nil, nil
 }
 
-func buildLines(f *datasets.Frame, x, y string, s *settings) (drawing, error) {
+func buildLines(f *datasets.Frame, x, y string, s *options) (drawing, error) {
 	xs, bands, err := s.places(f, x)
 	if err != nil {
 		return nil, err
@@ -61,24 +90,20 @@ func buildLines(f *datasets.Frame, x, y string, s *settings) (drawing, error) {
 	if err != nil {
 		return nil, err
 	}
-	seriesOf, err := optional(f, s.series)
+	seriesOf, levels, err := s.colored(f, s.series)
 	if err != nil {
 		return nil, err
 	}
-	levels := s.levels(s.series, seriesOf)
-	if len(levels) > len(s.theme.Series) {
-		return nil, fmt.Errorf("column %q has %d values: at most %d colours can be told apart; use Panels or Where", s.series, len(levels), len(s.theme.Series))
+	across := 2
+	if bands != nil && !fitsBelow(bands, s.theme, across, 1) {
+		across = 1
 	}
-	beside := 2
-	if bands != nil && !fitsBelow(bands, s.theme, beside, 1) {
-		beside = 1
-	}
-	panels, err := s.split(f, beside)
+	panels, err := s.split(f, across)
 	if err != nil {
 		return nil, err
 	}
-	c := &chart{theme: s.theme, title: or(s.title, y+" over "+x), columns: panels.columns, heads: panels.heads, sides: panels.sides,
-		xname: or(s.xname, x), yname: or(s.yname, y), own: s.free, height: 250, right: 10}
+	c := s.chart(panels, y+" over "+x, s.shown(y)...)
+	c.xname, c.yname, c.height, c.right = cmp.Or(s.xlabel, x), s.axis(s.ylabel, y), 250, 10
 	var none []string
 	shaded := false
 	for i, rows := range panels.rows {
@@ -86,7 +111,7 @@ func buildLines(f *datasets.Frame, x, y string, s *settings) (drawing, error) {
 		if s.free {
 			px, py = choose(xs, rows), choose(v, rows)
 		}
-		p := &panel{title: panels.titles[i], x: snugAxis(px, s.xlim, 7, 0), y: shareAxis(py, or(s.ylim, s.limits), s.free, 5)}
+		p := &panel{title: panels.titles[i], x: snugAxis(px, s.xlim, 7, 0), y: shareAxis(py, s.ylim, s.free, 5)}
 		if bands != nil {
 			p.x = bandAxis(bands)
 			c.turned = !fitsBelow(bands, s.theme, panels.columns, 1)
@@ -102,18 +127,10 @@ func buildLines(f *datasets.Frame, x, y string, s *settings) (drawing, error) {
 			}
 		}
 		for j, l := range lines {
-			slices.SortStableFunc(l, func(a, b int) int {
-				switch {
-				case xs[a].v < xs[b].v:
-					return -1
-				case xs[a].v > xs[b].v:
-					return 1
-				}
-				return 0
-			})
+			slices.SortStableFunc(l, func(a, b int) int { return cmp.Compare(xs[a].v, xs[b].v) })
 			for i := 1; bands != nil && i < len(l); i++ {
 				if xs[l[i]].v == xs[l[i-1]].v {
-					return nil, fmt.Errorf("two rows for %s: %s is the second; name the column that tells them apart in Series or Panels, or use Where", strings.TrimSpace(f.Column(x).Cell(l[i])+" "+levels[j]), rowName(f, l[i]))
+					return nil, twoRows(f, l[i], f.Column(x).Cell(l[i]), levels[j])
 				}
 			}
 		}
@@ -123,31 +140,19 @@ func buildLines(f *datasets.Frame, x, y string, s *settings) (drawing, error) {
 					sc.run(p, run, xs, v, j)
 				}
 			}
-			for _, r := range s.refs {
-				if p.y.holds(r.at) {
-					sc.add(path{points: []pt{{p.l, p.py(r.at)}, {p.r, p.py(r.at)}}, stroke: s.theme.Ink, width: 1.2, dash: true})
-				}
-			}
+			sc.references(p, s.refs, false, 1.2)
 		}
 		c.panels = append(c.panels, p)
 	}
-	if s.series != "" {
-		for i, l := range levels {
-			c.keys = append(c.keys, key{l, s.theme.Series[i], i % markKinds})
-		}
-	}
+	c.seriesKeys(s.series, levels, func(i int) int { return i % markKinds })
 	c.refKeys(s)
 	c.sentences(s, f, y, shaded, none)
-	if limits := or(s.ylim, s.limits); limits != nil {
-		c.cut(v, *limits)
-	}
-	for i, sentence := range c.caption {
-		c.caption[i] = strings.Replace(sentence, "Whiskers:", "Bands:", 1)
-	}
+	c.cut(v, s.ylim)
+	c.reword("Whiskers:", "Bands:")
 	return c, nil
 }
 
-// runs breaks a line at missing values.
+// runs splits a line at missing values.
 func runs(line []int, v []value) [][]int {
 	var out [][]int
 	var run []int

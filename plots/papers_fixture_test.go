@@ -11,11 +11,11 @@ import (
 	"antipode/datasets"
 	"antipode/datasets/archipelago"
 	"antipode/datasets/indictti"
-	"antipode/kernel/client"
+	"antipode/datasets/table"
 )
 
-// made puts columns together in the order of their names: made-up tables of the examples.
-func made(columns ...client.Column) datasets.Table {
+// made puts columns together in the order of their names: synthetic tables of the examples.
+func made(columns ...table.Column) datasets.Table {
 	return datasets.FromFrame(&datasets.Frame{Columns: columns})
 }
 
@@ -28,7 +28,7 @@ func rows(t datasets.Table) *datasets.Frame {
 	return f
 }
 
-// wave is a number between -1 and 1 that looks like chance.
+// wave is a pseudo-random number between -1 and 1.
 func wave(k ...int) float64 {
 	x := 0.0
 	for i, v := range k {
@@ -47,7 +47,7 @@ func indic() (codes, scripts []string) {
 
 var indicModels = []string{"Stable Diffusion", "Alt Diffusion", "Midjourney", "Dalle3", "Alt Diffusion m9"}
 
-// likeness is a made-up level of a model for a language: English and, for Dalle3, most languages lie high.
+// likeness is a synthetic level of a model for a language: high for English and, with Dalle3, for most languages.
 func likeness(model, language int) float64 {
 	switch {
 	case language == 0:
@@ -60,7 +60,7 @@ func likeness(model, language int) float64 {
 	return 0.35 + 0.05*float64(model)
 }
 
-// pairs are likenesses of every two languages for four models, as the metric indictti-scal gives them.
+// pairs are likenesses of every two languages for four models, with the columns of the metric indictti-scal.
 func pairs() datasets.Table {
 	codes, scripts := indic()
 	var model, a, b, sa, sb, kind []string
@@ -86,8 +86,10 @@ func pairs() datasets.Table {
 			}
 		}
 	}
-	return made(client.TextColumn("model", model), client.TextColumn("language_a", a), client.TextColumn("language_b", b), client.TextColumn("script_a", sa),
-		client.TextColumn("script_b", sb), client.TextColumn("kind", kind), client.NumberColumn("scal", v), client.NumberColumn("n", n))
+	return made(table.TextColumn("model", model), table.TextColumn("language_a", a),
+		table.TextColumn("language_b", b), table.TextColumn("script_a", sa),
+		table.TextColumn("script_b", sb), table.TextColumn("kind", kind), table.NumberColumn("scal", v),
+		table.NumberColumn("n", n))
 }
 
 // consistency are SCWL and DWL by language and model.
@@ -102,7 +104,8 @@ func consistency() datasets.Table {
 			dwl = append(dwl, 0.55+0.25*likeness(m, i)+0.03*wave(m, i))
 		}
 	}
-	return made(client.TextColumn("model", model), client.TextColumn("language", language), client.NumberColumn("scwl", scwl), client.NumberColumn("dwl", dwl), client.NumberColumn("n", n))
+	return made(table.TextColumn("model", model), table.TextColumn("language", language),
+		table.NumberColumn("scwl", scwl), table.NumberColumn("dwl", dwl), table.NumberColumn("n", n))
 }
 
 // ratings are mean ratings of translations into 30 languages.
@@ -117,19 +120,20 @@ func ratings() datasets.Table {
 		}
 		v, low, high, n = append(v, x), append(low, x-0.25), append(high, min(x+0.2, 5)), append(n, 40)
 	}
-	return made(client.TextColumn("language", codes[1:]), client.NumberColumn("rating", v), client.NumberColumn("rating_low", low), client.NumberColumn("rating_high", high), client.NumberColumn("n", n))
+	return made(table.TextColumn("language", codes[1:]), table.NumberColumn("rating", v),
+		table.NumberColumn("rating_low", low), table.NumberColumn("rating_high", high), table.NumberColumn("n", n))
 }
 
-// drawnRow is a picture of the Archipelago in a row of a table.
+// drawnRow is an image of the Archipelago in a row of a table.
 type drawnRow struct {
 	text []string // values of text columns
 	item archipelago.Item
 }
 
-// pictured makes a table of pictures with text columns.
-func pictured(names []string, all []drawnRow) datasets.Table {
+// imaged makes a table of images with text columns.
+func imaged(names []string, all []drawnRow) datasets.Table {
 	texts := make([][]string, len(names))
-	var images []client.Image
+	var images []table.Image
 	var id []string
 	for i, r := range all {
 		img, _ := drawn(r.item)
@@ -138,38 +142,39 @@ func pictured(names []string, all []drawnRow) datasets.Table {
 			texts[k] = append(texts[k], v)
 		}
 	}
-	columns := []client.Column{client.TextColumn("id", id), client.ImageColumn("image", images)}
+	columns := []table.Column{table.TextColumn("id", id), table.ImageColumn("image", images)}
 	for k, n := range names {
-		columns = append(columns, client.TextColumn(n, texts[k]))
+		columns = append(columns, table.TextColumn(n, texts[k]))
 	}
 	return made(columns...)
 }
 
-// some is the k-th picture of an island and object, photos and sampled ones in turn.
+// some is the k-th image of an island and object, photos and sampled ones in turn.
 func some(island, object, k int) archipelago.Item {
 	set := items(world.Sampled(), island%len(world.Islands()), object%len(world.Objects()))
 	if k%2 == 1 {
-		set = items(world.Photos(), island%len(world.Islands()), object%len(world.Objects()))
+		set = items(world.Reference(), island%len(world.Islands()), object%len(world.Objects()))
 	}
 	return set[(k/2)%len(set)]
 }
 
-// sheetOfScripts are pictures of two models for one prompt in languages of four scripts, right-to-left ones among them.
+// sheetOfScripts are images of two models for one prompt in languages of four scripts, right-to-left ones among them.
 func sheetOfScripts() datasets.Table {
 	var all []drawnRow
-	for i, l := range [][3]string{{"Devanagari", "hin_Deva", "एक नाव"}, {"Devanagari", "mar_Deva", "एक होडी"}, {"Arabic", "urd_Arab", "ایک کشتی"}, {"Bengali", "ben_Beng", "একটি নৌকা"}, {"Tamil", "tam_Taml", "ஒரு படகு"}} {
+	for i, l := range [][3]string{{"Devanagari", "hin_Deva", "एक नाव"}, {"Devanagari", "mar_Deva", "एक होडी"},
+		{"Arabic", "urd_Arab", "ایک کشتی"}, {"Bengali", "ben_Beng", "একটি নৌকা"}, {"Tamil", "tam_Taml", "ஒரு படகு"}} {
 		for m, model := range []string{"Stable Diffusion", "Dalle3"} {
 			for k := range 2 {
 				all = append(all, drawnRow{[]string{l[0], l[1], model, l[2], "a boat"}, some(i+2*m, m+(1-m)*i, k)})
 			}
 		}
 	}
-	return pictured([]string{"script", "language", "model", "prompt", "english"}, all)
+	return imaged([]string{"script", "language", "model", "prompt", "english"}, all)
 }
 
 var cocoLanguages = []string{"EN", "ES", "DE", "ZH", "JA", "HE", "ID"}
 
-// concepts are made-up scores of 193 concepts in seven languages by six models.
+// concepts are synthetic scores of 193 concepts in seven languages by six models.
 func concepts() datasets.Table {
 	var model, language, concept []string
 	var xc, dt []float64
@@ -185,19 +190,21 @@ func concepts() datasets.Table {
 				level = []float64{0.4, 0.42, 0.4, 0.65, 0.42, 0.38, 0.4}[l]
 			}
 			for k := range 193 {
-				model, language, concept = append(model, name), append(language, lang), append(concept, fmt.Sprintf("concept %d", k+1))
+				model, language, concept = append(model, name), append(language, lang),
+					append(concept, fmt.Sprintf("concept %d", k+1))
 				xc = append(xc, min(max(level+own[k]+0.09*chance.NormFloat64(), 0), 1))
 				dt = append(dt, min(max(0.45+0.03*float64(l)+0.09*chance.NormFloat64(), 0), 1))
 			}
 		}
 	}
-	return made(client.TextColumn("model", model), client.TextColumn("language", language), client.TextColumn("concept", concept),
-		client.NumberColumn("cross_consistency", xc), client.NumberColumn("inverse_distinctiveness", dt))
+	return made(table.TextColumn("model", model), table.TextColumn("language", language),
+		table.TextColumn("concept", concept),
+		table.NumberColumn("cross_consistency", xc), table.NumberColumn("inverse_distinctiveness", dt))
 }
 
 var cocoPairs = [][2]string{{"ES", "DE"}, {"ES", "ID"}, {"ZH", "JA"}, {"ES", "JA"}}
 
-// facing puts the scores of a concept in two languages beside each other, by model, for four pairs of languages.
+// facing puts the scores of a concept in two languages next to each other, by model, for four pairs of languages.
 func facing() datasets.Table {
 	f := rows(concepts())
 	at := map[[3]string]float64{}
@@ -217,11 +224,13 @@ func facing() datasets.Table {
 			a, b, gap = append(a, x), append(b, y), append(gap, math.Abs(x-y))
 		}
 	}
-	return made(client.TextColumn("pair", pair), client.TextColumn("model", model), client.TextColumn("concept", concept),
-		client.NumberColumn("first", a), client.NumberColumn("second", b), client.NumberColumn("gap", gap))
+	return made(table.TextColumn("pair", pair), table.TextColumn("model", model),
+		table.TextColumn("concept", concept),
+		table.NumberColumn("first", a), table.NumberColumn("second", b), table.NumberColumn("gap", gap))
 }
 
-// correlations are Pearson's r and the least-squares line of the pairs, as the metric cococrola-correlations gives it.
+// correlations are Pearson's r and the least-squares line of the pairs, with the columns of the metric
+// cococrola-correlations.
 func correlations() datasets.Table {
 	f := rows(facing())
 	var pair []string
@@ -239,11 +248,13 @@ func correlations() datasets.Table {
 		slope, intercept = append(slope, a), append(intercept, b)
 		pair, r, r2, n = append(pair, name), append(r, c), append(r2, c*c), append(n, float64(len(x)))
 	}
-	return made(client.TextColumn("pair", pair), client.NumberColumn("pearson", r), client.NumberColumn("r_squared", r2),
-		client.NumberColumn("slope", slope), client.NumberColumn("intercept", intercept), client.NumberColumn("n_used", n))
+	return made(table.TextColumn("pair", pair), table.NumberColumn("pearson", r),
+		table.NumberColumn("r_squared", r2),
+		table.NumberColumn("slope", slope), table.NumberColumn("intercept", intercept),
+		table.NumberColumn("n_used", n))
 }
 
-// ranked are pictures of six concepts of a model and language with the concept's score.
+// ranked are images of six concepts of a model and language with the concept's score.
 func ranked() datasets.Table {
 	var all []drawnRow
 	var score []float64
@@ -253,11 +264,11 @@ func ranked() datasets.Table {
 			score = append(score, 0.5+0.35*wave(k))
 		}
 	}
-	f := rows(pictured([]string{"concept", "language"}, all))
-	return datasets.FromFrame(f.With(client.NumberColumn("Xc", score)))
+	f := rows(imaged([]string{"concept", "language"}, all))
+	return datasets.FromFrame(f.With(table.NumberColumn("Xc", score)))
 }
 
-// byModelAndLanguage are pictures of one concept by model and language.
+// byModelAndLanguage are images of one concept by model and language.
 func byModelAndLanguage() datasets.Table {
 	var all []drawnRow
 	for m, model := range []string{"DALL-E mega", "SD 2", "DALL-E 2", "AltDiffusion"} {
@@ -268,16 +279,18 @@ func byModelAndLanguage() datasets.Table {
 			all = append(all, drawnRow{[]string{model, lang}, some(l*(m%2), (m+l)/4, m+l)})
 		}
 	}
-	return pictured([]string{"model", "language"}, all)
+	return imaged([]string{"model", "language"}, all)
 }
 
-// boxed are pictures with the box that an annotator drew around what showed an attribute, as datasets/visage gives it; one has none.
+// boxed are images with the box that an annotator drew around what showed an attribute, as datasets/visage gives
+// it; one has none.
 func boxed() datasets.Table {
 	var all []drawnRow
 	box := make([][]float64, 4)
 	for k := range 5 {
 		item := some(k, k, k)
-		all = append(all, drawnRow{[]string{item.Region, []string{"tall", "striped", "round", "bright", "wide"}[k], fmt.Sprintf("task %d", 17+k)}, item})
+		all = append(all, drawnRow{[]string{item.Region, []string{"tall", "striped", "round", "bright", "wide"}[k],
+			fmt.Sprintf("task %d", 17+k)}, item})
 		for c, v := range []float64{120 + 20*float64(k), 90, 400, 380 + 10*float64(k)} {
 			if k == 3 {
 				v = math.NaN()
@@ -285,9 +298,9 @@ func boxed() datasets.Table {
 			box[c] = append(box[c], v)
 		}
 	}
-	f := rows(pictured([]string{"identity", "attribute", "task"}, all))
+	f := rows(imaged([]string{"identity", "attribute", "task"}, all))
 	for c, name := range []string{"box_left", "box_top", "box_right", "box_bottom"} {
-		f = f.With(client.NumberColumn(name, box[c]))
+		f = f.With(table.NumberColumn(name, box[c]))
 	}
 	return datasets.FromFrame(f)
 }

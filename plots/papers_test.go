@@ -1,7 +1,6 @@
 package plots_test
 
 import (
-	"context"
 	"encoding/base64"
 	"encoding/xml"
 	"errors"
@@ -16,21 +15,28 @@ import (
 	"strings"
 	"testing"
 
-	"antipode/kernel/client"
+	"antipode/datasets"
+	"antipode/datasets/table"
 	"antipode/plots"
 )
 
+// failure returns the error of drawing a figure.
+func failure(f plots.Figure) error {
+	_, err := f.SVG()
+	return err
+}
+
 func drawSVG(t *testing.T, f plots.Figure) string {
 	t.Helper()
-	svg, err := f.SVG(context.Background())
+	svg, err := f.SVG()
 	if err != nil {
 		t.Fatal(err)
 	}
 	return string(svg)
 }
 
-// said lists the texts of a drawing.
-func said(svg string) []string {
+// labels lists the texts of a drawing.
+func labels(svg string) []string {
 	var out []string
 	for _, m := range regexp.MustCompile(`<text[^>]*>([^<]*)</text>`).FindAllStringSubmatch(svg, -1) {
 		out = append(out, m[1])
@@ -49,11 +55,12 @@ func count(texts []string, want string) int {
 }
 
 // small and texts are columns of small tables.
-func small(v ...float64) client.Column { return client.NumberColumn("v", v) }
+func small(v ...float64) table.Column { return table.NumberColumn("v", v) }
 
-func texts(name string, values ...string) client.Column { return client.TextColumn(name, values) }
+func texts(name string, values ...string) table.Column { return table.TextColumn(name, values) }
 
-// TestDenseHeat reads colours out of the picture of a panel with 31 × 31 cells: one scale over all panels, cells where their names say, a missing one hatched.
+// TestDenseHeat reads colors out of the image of a panel with 31 × 31 cells: one scale over all panels, cells
+// at the position of their names, a missing one hatched.
 func TestDenseHeat(t *testing.T) {
 	codes, _ := indic()
 	var model, a, b []string
@@ -75,10 +82,16 @@ func TestDenseHeat(t *testing.T) {
 			}
 		}
 	}
-	svg := drawSVG(t, plots.Heat(made(texts("model", model...), texts("a", a...), texts("b", b...), small(v...)), "v", plots.Rows("a"), plots.Columns("b"), plots.Panels("model")))
+	svg := drawSVG(t, plots.Heat{
+		Table:   made(texts("model", model...), texts("a", a...), texts("b", b...), small(v...)),
+		Value:   "v",
+		Rows:    "a",
+		Columns: "b",
+		Panels:  "model",
+	})
 	found := regexp.MustCompile(`base64,([^"]+)"`).FindAllStringSubmatch(svg, -1)
 	if len(found) != 2 {
-		t.Fatalf("%d pictures of cells, want one for each panel", len(found))
+		t.Fatalf("%d images of cells, want one for each panel", len(found))
 	}
 	for m, f := range found {
 		data, err := base64.StdEncoding.DecodeString(f[1])
@@ -97,13 +110,14 @@ func TestDenseHeat(t *testing.T) {
 			want               color.NRGBA
 		}{{0, 3, 20, half}, {1, 30, 0, high}, {1, 3, 20, paper}, {0, 30, 0, paper}, {0, 20, 3, paper}} {
 			if cell.model == m {
-				if got := centre(img, cell.row, cell.column, len(codes)); !close3(got, cell.want) {
+				if got := center(img, cell.row, cell.column, len(codes)); !close3(got, cell.want) {
 					t.Errorf("model %d, row %d, column %d: %v, want %v", m, cell.row, cell.column, got, cell.want)
 				}
 			}
 		}
 	}
-	if words := said(svg); count(words, "sat_Olck") != 3 || count(words, "hin_Deva") != 3 { // rows once, columns below both panels
+	// rows once, columns below both panels
+	if words := labels(svg); count(words, "sat_Olck") != 3 || count(words, "hin_Deva") != 3 {
 		t.Errorf("names of languages are missing: %q", words)
 	}
 	if !strings.Contains(svg, "No data: kan_Knda × mal_Mlym.") {
@@ -111,7 +125,7 @@ func TestDenseHeat(t *testing.T) {
 	}
 }
 
-func centre(img image.Image, row, column, of int) color.Color {
+func center(img image.Image, row, column, of int) color.Color {
 	s := img.Bounds().Size()
 	return img.At((2*column+1)*s.X/(2*of), (2*row+1)*s.Y/(2*of))
 }
@@ -123,12 +137,23 @@ func close3(a, b color.Color) bool {
 	return d(r, r2) && d(g, g2) && d(bl, b2)
 }
 
-// TestHeatGroups looks at the order of names, the lines between groups and the struck cells of a small heat table.
+// TestHeatGroups checks the order of names, the lines between groups and the struck cells of a small heat table.
 func TestHeatGroups(t *testing.T) {
-	table := made(texts("a", "x", "x", "x", "y", "y", "y", "z", "z", "z"), texts("b", "x", "y", "z", "x", "y", "z", "x", "y", "z"),
-		texts("ga", "one", "one", "one", "two", "two", "two", "one", "one", "one"), texts("gb", "one", "two", "one", "one", "two", "one", "one", "two", "one"),
-		texts("kind", "self", "pair", "pair", "pair", "self", "pair", "pair", "pair", "self"), small(9, 2, 3, 2, 8, 4, 3, 4, 7))
-	svg := drawSVG(t, plots.Heat(table, "v", plots.Rows("a"), plots.Columns("b"), plots.Groups("ga", "gb"), plots.Hatched("kind", "self")))
+	tab := made(texts("a", "x", "x", "x", "y", "y", "y", "z", "z", "z"), texts("b", "x", "y", "z", "x", "y", "z", "x",
+		"y", "z"),
+		texts("ga", "one", "one", "one", "two", "two", "two", "one", "one", "one"),
+		texts("gb", "one", "two", "one", "one", "two", "one", "one", "two", "one"),
+		texts("kind", "self", "pair", "pair", "pair", "self", "pair", "pair", "pair", "self"),
+		small(9, 2, 3, 2, 8, 4, 3, 4, 7))
+	svg := drawSVG(t, plots.Heat{
+		Table:        tab,
+		Value:        "v",
+		Rows:         "a",
+		Columns:      "b",
+		RowGroups:    "ga",
+		ColumnGroups: "gb",
+		Hatched:      plots.Match{Column: "kind", Value: "self"},
+	})
 	order := regexp.MustCompile(`text-anchor="end">([xyz])<`).FindAllStringSubmatch(svg, -1)
 	var got string
 	for _, m := range order {
@@ -140,16 +165,21 @@ func TestHeatGroups(t *testing.T) {
 	if n := strings.Count(svg, `stroke-width="0.8"`); n != 3+2 { // and the key's frame and line
 		t.Errorf("%d struck cells and keys, want 5", n)
 	}
-	if _, err := plots.Heat(made(texts("a", "x", "x"), texts("b", "p", "q"), texts("g", "one", "two"), small(1, 2)), "v", plots.Groups("g", "")).SVG(context.Background()); err == nil || !strings.Contains(err.Error(), `"x" is in two groups`) {
+	if err := failure(plots.Heat{
+		Table:     made(texts("a", "x", "x"), texts("b", "p", "q"), texts("g", "one", "two"), small(1, 2)),
+		Value:     "v",
+		RowGroups: "g",
+	}); err == nil ||
+		!strings.Contains(err.Error(), `"x" is in two groups`) {
 		t.Errorf("a name in two groups: %v", err)
 	}
 }
 
 // TestHeatTotals adds up counts that are known, one of them missing.
 func TestHeatTotals(t *testing.T) {
-	table := made(texts("human", "m", "m", "w", "w"), texts("clip", "m", "w", "m", "w"), small(30, 5, math.NaN(), 25))
-	svg := drawSVG(t, plots.Heat(table, "v", plots.Rows("human"), plots.Columns("clip"), plots.Totals()))
-	words := said(svg)
+	tab := made(texts("human", "m", "m", "w", "w"), texts("clip", "m", "w", "m", "w"), small(30, 5, math.NaN(), 25))
+	svg := drawSVG(t, plots.Heat{Table: tab, Value: "v", Rows: "human", Columns: "clip", Totals: true})
+	words := labels(svg)
 	for _, want := range []string{"35", "60", "total"} {
 		if count(words, want) == 0 {
 			t.Errorf("no %q among %q", want, words)
@@ -159,22 +189,33 @@ func TestHeatTotals(t *testing.T) {
 		t.Errorf("sums of rows and columns: %q", words)
 	}
 	if !strings.Contains(svg, "55 of 60 agree (91.7 %).") {
-		t.Error("the share on the diagonal is not said")
+		t.Error("the share on the diagonal is missing")
 	}
 }
 
 // TestScatterFits finds the line of a fit and its texts in the panel they belong to.
 func TestScatterFits(t *testing.T) {
-	points := made(texts("pair", "p", "p", "q", "q"), texts("name", "a", "b", "a", "b"), client.NumberColumn("x", []float64{0, 1, 0, 1}), client.NumberColumn("y", []float64{0, 0.5, 0.25, 0.75}))
-	fits := made(texts("pair", "q", "p"), client.NumberColumn("pearson", []float64{0.25, -0.5}), client.NumberColumn("r_squared", []float64{0.0625, math.NaN()}),
-		client.NumberColumn("slope", []float64{0, 2}), client.NumberColumn("intercept", []float64{0.5, 0}))
-	svg := drawSVG(t, plots.Scatter(points, "x", "y", plots.Panels("pair"), plots.Fits(fits), plots.Limits(0, 1)))
-	words := said(svg)
+	points := made(texts("pair", "p", "p", "q", "q"), texts("name", "a", "b", "a", "b"),
+		table.NumberColumn("x", []float64{0, 1, 0, 1}), table.NumberColumn("y", []float64{0, 0.5, 0.25, 0.75}))
+	fits := made(texts("pair", "q", "p"), table.NumberColumn("pearson", []float64{0.25, -0.5}),
+		table.NumberColumn("r_squared", []float64{0.0625, math.NaN()}),
+		table.NumberColumn("slope", []float64{0, 2}), table.NumberColumn("intercept", []float64{0.5, 0}))
+	svg := drawSVG(t, plots.Scatter{
+		Table:   points,
+		X:       "x",
+		Y:       "y",
+		Panels:  "pair",
+		XLimits: plots.Range{High: 1},
+		YLimits: plots.Range{High: 1},
+		Fits:    fits,
+	})
+	words := labels(svg)
 	if count(words, "r = 0.25") != 1 || count(words, "r = -0.50") != 1 || count(words, "r² = 0.06") != 1 {
 		t.Errorf("texts of the fits: %q", words)
 	}
 	var lines [][4]float64
-	for _, m := range regexp.MustCompile(`<path d="M([0-9.]+) ([0-9.]+)L([0-9.]+) ([0-9.]+)" fill="none" stroke="#222222" stroke-width="1.2"/>`).FindAllStringSubmatch(svg, -1) {
+	for _, m := range regexp.MustCompile(
+		`<path d="M([0-9.]+) ([0-9.]+)L([0-9.]+) ([0-9.]+)" fill="none" stroke="#222222" stroke-width="1.2"/>`).FindAllStringSubmatch(svg, -1) {
 		var l [4]float64
 		for i := range l {
 			fmt.Sscan(m[i+1], &l[i])
@@ -187,84 +228,116 @@ func TestScatterFits(t *testing.T) {
 	if l := lines[1]; l[1] != l[3] || l[2]-l[0] < 200 {
 		t.Errorf("a slope of 0 is drawn from %v", l)
 	}
-	if p, q := lines[0], lines[1]; math.Abs((p[2]-p[0])*2-(q[2]-q[0])) > 0.05 || p[3] >= p[1] { // y = 2x leaves the panel at x = 0.5
-		t.Errorf("y = 2x is drawn from %v beside %v", p, q)
+	// y = 2x leaves the panel at x = 0.5
+	if p, q := lines[0], lines[1]; math.Abs((p[2]-p[0])*2-(q[2]-q[0])) > 0.05 || p[3] >= p[1] {
+		t.Errorf("y = 2x is drawn from %v, the other line from %v", p, q)
 	}
-	for want, bad := range map[string]plots.Option{
-		`is the second for its panel`: plots.Fits(made(texts("pair", "p", "p"), client.NumberColumn("pearson", []float64{1, 1}))),
-		`"pair"`:                      plots.Fits(made(texts("other", "p"), client.NumberColumn("pearson", []float64{1}))),
-		`none of the number columns`:  plots.Fits(made(texts("pair", "p"), client.NumberColumn("r", []float64{1}))),
+	for want, bad := range map[string]datasets.Table{
+		`is the second for its panel`: made(texts("pair", "p", "p"), table.NumberColumn("pearson", []float64{1, 1})),
+		`"pair"`:                      made(texts("other", "p"), table.NumberColumn("pearson", []float64{1})),
+		`none of the number columns`:  made(texts("pair", "p"), table.NumberColumn("r", []float64{1})),
 	} {
-		if _, err := plots.Scatter(points, "x", "y", plots.Panels("pair"), bad).SVG(context.Background()); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "Fits") {
+		err := failure(plots.Scatter{Table: points, X: "x", Y: "y", Panels: "pair", Fits: bad})
+		if err == nil ||
+			!strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "Fits") {
 			t.Errorf("want %q: %v", want, err)
 		}
 	}
 }
 
-// TestPercent compares a figure in per cent with the same numbers given times 100.
+// TestPercent compares a figure in percent with the same numbers given times 100.
 func TestPercent(t *testing.T) {
-	shares := made(texts("name", "a", "b"), small(0.125, 0.5), client.NumberColumn("v_low", []float64{0.1, 0.4}), client.NumberColumn("v_high", []float64{0.2, 0.6}))
-	percents := made(texts("name", "a", "b"), small(12.5, 50), client.NumberColumn("v_low", []float64{10, 40}), client.NumberColumn("v_high", []float64{20, 60}))
-	if a, b := drawSVG(t, plots.Bars(shares, "v", plots.Percent())), drawSVG(t, plots.Bars(percents, "v")); a != b {
+	shares := made(texts("name", "a", "b"), small(0.125, 0.5), table.NumberColumn("v_low", []float64{0.1, 0.4}),
+		table.NumberColumn("v_high", []float64{0.2, 0.6}))
+	percents := made(texts("name", "a", "b"), small(12.5, 50), table.NumberColumn("v_low", []float64{10, 40}),
+		table.NumberColumn("v_high", []float64{20, 60}))
+	if a, b := drawSVG(t, plots.Bars{
+		Table:   shares,
+		Y:       "v",
+		Percent: true,
+	}), drawSVG(t, plots.Bars{Table: percents, Y: "v"}); a != b {
 		t.Error("Percent draws other bars than 100 times the values")
 	}
 }
 
-// TestLinesOverNames puts names side by side in their order, breaks at a missing value and refuses two values in one place.
+// TestLinesOverNames puts names side by side in their order, breaks at a missing value and refuses two values in one
+// place.
 func TestLinesOverNames(t *testing.T) {
-	table := made(texts("language", "en", "hi", "ta"), small(0.9, math.NaN(), 0.4))
-	svg := drawSVG(t, plots.Lines(table, "language", "v", plots.Order("language", "ta", "en", "hi")))
-	if words := strings.Join(said(svg), "|"); !strings.Contains(words, "ta|en|hi") {
+	tab := made(texts("language", "en", "hi", "ta"), small(0.9, math.NaN(), 0.4))
+	svg := drawSVG(t, plots.Lines{
+		Table: tab,
+		X:     "language",
+		Y:     "v",
+		Order: plots.Order{"language": {"ta", "en", "hi"}},
+	})
+	if words := strings.Join(labels(svg), "|"); !strings.Contains(words, "ta|en|hi") {
 		t.Errorf("names: %s", words)
 	}
 	if !strings.Contains(svg, "No data: hi.") && !strings.Contains(svg, "No data: at hi.") {
 		t.Error("the missing value is not named")
 	}
 	twice := made(texts("language", "en", "en"), small(1, 2))
-	if _, err := plots.Lines(twice, "language", "v").SVG(context.Background()); err == nil || !strings.Contains(err.Error(), "two rows for en") {
+	if err := failure(plots.Lines{Table: twice, X: "language", Y: "v"}); err == nil ||
+		!strings.Contains(err.Error(), "two rows for en") {
 		t.Errorf("two values in one place: %v", err)
 	}
 }
 
-// TestBarsLeftOut counts what Limit leaves out, and keeps names to the panels that have them.
+// TestBarsLeftOut counts what Limit leaves out, and finds names only in the panels that have them.
 func TestBarsLeftOut(t *testing.T) {
-	table := made(texts("name", "a", "b", "c", "d"), small(1, 4, 3, 2))
-	svg := drawSVG(t, plots.Bars(table, "v", plots.Horizontal(), plots.Sorted(), plots.Limit(2)))
-	words := said(svg)
-	if count(words, "b") != 1 || count(words, "c") != 1 || count(words, "a")+count(words, "d") != 0 || !strings.Contains(svg, "2 of 4") {
+	tab := made(texts("name", "a", "b", "c", "d"), small(1, 4, 3, 2))
+	svg := drawSVG(t, plots.Bars{Table: tab, Y: "v", Horizontal: true, Sorted: true, Limit: 2})
+	words := labels(svg)
+	if count(words, "b") != 1 || count(words, "c") != 1 || count(words, "a")+count(words, "d") != 0 ||
+		!strings.Contains(svg, "2 of 4") {
 		t.Errorf("the two largest: %q", words)
 	}
-	words = said(drawSVG(t, plots.Bars(made(texts("axis", "g", "g", "k"), texts("name", "suit", "scarf", "bride"), small(0.1, -0.2, 0.3)), "v", plots.X("name"), plots.Panels("axis"), plots.Limits(-1, 1))))
+	words = labels(drawSVG(t, plots.Bars{
+		Table:   made(texts("axis", "g", "g", "k"), texts("name", "suit", "scarf", "bride"), small(0.1, -0.2, 0.3)),
+		X:       "name",
+		Y:       "v",
+		Panels:  "axis",
+		YLimits: plots.Range{Low: -1, High: 1},
+	}))
 	if count(words, "bride") != 1 || count(words, "suit") != 1 {
-		t.Errorf("names stand in panels that have no bar of theirs: %q", words)
+		t.Errorf("a panel has a name without a bar: %q", words)
 	}
 }
 
-// TestJoinedIntervals wants the caption to say that intervals there are, and are not drawn.
+// TestJoinedIntervals checks that the caption reports intervals that are not drawn.
 func TestJoinedIntervals(t *testing.T) {
-	table := made(texts("name", "a", "a"), texts("of", "x", "y"), small(1, 2), client.NumberColumn("v_low", []float64{0, 1}), client.NumberColumn("v_high", []float64{2, 3}))
-	svg := drawSVG(t, plots.Forest(table, "v", plots.Label("name"), plots.Series("of"), plots.Joined()))
-	if strings.Contains(svg, "No intervals in the table") || !strings.Contains(svg, "Intervals stand in the table and are not drawn.") {
-		t.Errorf("caption: %q", said(svg))
+	tab := made(texts("name", "a", "a"), texts("of", "x", "y"), small(1, 2),
+		table.NumberColumn("v_low", []float64{0, 1}), table.NumberColumn("v_high", []float64{2, 3}))
+	svg := drawSVG(t, plots.Forest{Table: tab, X: "v", Y: "name", Series: "of", Joined: true})
+	if strings.Contains(svg, "No intervals in the table") ||
+		!strings.Contains(svg, "The table has intervals; they are not drawn.") {
+		t.Errorf("caption: %q", labels(svg))
 	}
 }
 
 // TestStackedHistogram measures that stacked series end where their sum does.
 func TestStackedHistogram(t *testing.T) {
-	table := made(texts("s", "a", "a", "b", "b", "b"), small(0.1, 0.9, 0.1, 0.1, 0.9))
-	svg := drawSVG(t, plots.Histogram(table, "v", plots.Series("s"), plots.Stacked(), plots.Bins(2), plots.XLimits(0, 1)))
-	if words := said(svg); count(words, "3") == 0 { // 1 + 2 in the left bin
+	tab := made(texts("s", "a", "a", "b", "b", "b"), small(0.1, 0.9, 0.1, 0.1, 0.9))
+	svg := drawSVG(t, plots.Histogram{
+		Table:   tab,
+		X:       "v",
+		Series:  "s",
+		Bins:    2,
+		Stacked: true,
+		XLimits: plots.Range{High: 1},
+	})
+	if words := labels(svg); count(words, "3") == 0 { // 1 + 2 in the left bin
 		t.Errorf("the axis ends below the sum: %q", words)
 	}
-	plain := drawSVG(t, plots.Histogram(table, "v", plots.Series("s"), plots.Bins(2), plots.XLimits(0, 1)))
-	if count(said(plain), "3") != 0 {
+	plain := drawSVG(t, plots.Histogram{Table: tab, X: "v", Series: "s", Bins: 2, XLimits: plots.Range{High: 1}})
+	if count(labels(plain), "3") != 0 {
 		t.Error("the axis of unstacked series reaches their sum")
 	}
 }
 
 // TestRankedGrid orders rows by their number, and refuses a number that differs within a row.
 func TestRankedGrid(t *testing.T) {
-	words := said(drawSVG(t, plots.Grid(ranked(), plots.Rows("concept"), plots.RowValue("Xc"), plots.Sorted())))
+	words := labels(drawSVG(t, plots.Grid{Table: ranked(), Rows: "concept", RowValue: "Xc", Sorted: true}))
 	last := math.Inf(1)
 	n := 0
 	for _, w := range words {
@@ -279,45 +352,91 @@ func TestRankedGrid(t *testing.T) {
 	if n != 5 {
 		t.Errorf("%d rows have a number, want 5: %q", n, words)
 	}
-	if _, err := plots.Grid(photos(), plots.Rows("region"), plots.RowValue("distance")).SVG(context.Background()); err == nil || !strings.Contains(err.Error(), `"distance" differs within the row`) {
+	if err := failure(plots.Grid{
+		Table:    photos(),
+		Rows:     "region",
+		RowValue: "distance",
+	}); err == nil ||
+		!strings.Contains(err.Error(), `"distance" differs within the row`) {
 		t.Errorf("a number that differs: %v", err)
 	}
-	if _, err := plots.Grid(boxed(), plots.Boxes(0, "box_left", "box_top", "box_right", "box_bottom")).SVG(context.Background()); err == nil || !strings.Contains(err.Error(), "size above 0") {
+	if err := failure(plots.Grid{
+		Table: boxed(),
+		Box:   plots.Box{Left: "box_left", Top: "box_top", Right: "box_right", Bottom: "box_bottom"},
+	}); err == nil || !strings.Contains(err.Error(), "size above 0") {
 		t.Errorf("boxes without a size: %v", err)
 	}
 }
 
-// TestNewOptionsMissing gives each new option a column that is not there, and data without a value.
-func TestNewOptionsMissing(t *testing.T) {
-	table := made(texts("a", "x", "y"), texts("b", "p", "q"), small(1, 2), client.NumberColumn("none", []float64{math.NaN(), math.NaN()}))
+// TestMissingColumns sets fields to a column that does not exist, and to one without a value.
+func TestMissingColumns(t *testing.T) {
+	tab := made(texts("a", "x", "y"), texts("b", "p", "q"), small(1, 2),
+		table.NumberColumn("none", []float64{math.NaN(), math.NaN()}))
 	for name, f := range map[string]plots.Figure{
-		"shade": plots.Scatter(table, "v", "v", plots.Shade("nosuch")), "groups": plots.Heat(table, "v", plots.Groups("nosuch", "")),
-		"hatched": plots.Heat(table, "v", plots.Hatched("nosuch", "x")), "values": plots.Lines(table, "a", "v", plots.Values("nosuch")),
-		"joined": plots.Forest(table, "v", plots.Values("nosuch"), plots.Joined()), "row value": plots.Grid(photos(), plots.Rows("region"), plots.RowValue("nosuch")),
-		"boxes": plots.Grid(photos(), plots.Boxes(100, "nosuch", "distance", "distance", "distance")), "blocks": plots.Grid(photos(), plots.Blocks("nosuch")),
+		"shade":     plots.Scatter{Table: tab, X: "v", Y: "v", Shade: "nosuch"},
+		"groups":    plots.Heat{Table: tab, Value: "v", RowGroups: "nosuch"},
+		"hatched":   plots.Heat{Table: tab, Value: "v", Hatched: plots.Match{Column: "nosuch", Value: "x"}},
+		"values":    plots.Lines{Table: tab, X: "a", Y: "v", MoreY: []string{"nosuch"}},
+		"joined":    plots.Forest{Table: tab, X: "v", MoreX: []string{"nosuch"}, Joined: true},
+		"row value": plots.Grid{Table: photos(), Rows: "region", RowValue: "nosuch"},
+		"boxes": plots.Grid{
+			Table: photos(),
+			Box:   plots.Box{Left: "nosuch", Top: "distance", Right: "distance", Bottom: "distance", Size: 100},
+		},
+		"blocks": plots.Grid{Table: photos(), Blocks: "nosuch"},
 	} {
-		if _, err := f.SVG(context.Background()); err == nil || !strings.Contains(err.Error(), `"nosuch"`) {
+		if _, err := f.SVG(); err == nil || !strings.Contains(err.Error(), `"nosuch"`) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	for name, f := range map[string]plots.Figure{"heat": plots.Heat(table, "none", plots.Totals()), "shade": plots.Scatter(table, "v", "v", plots.Shade("none")), "lines": plots.Lines(table, "a", "none"),
-		"joined": plots.Forest(table, "none", plots.Joined()), "stacked": plots.Histogram(table, "none", plots.Stacked())} {
-		if _, err := f.SVG(context.Background()); !errors.Is(err, plots.ErrNoData) {
+	for name, f := range map[string]plots.Figure{"heat": plots.Heat{Table: tab, Value: "none", Totals: true},
+		"shade": plots.Scatter{Table: tab, X: "v", Y: "v", Shade: "none"}, "lines": plots.Lines{
+			Table: tab,
+			X:     "a",
+			Y:     "none",
+		},
+		"joined":  plots.Forest{Table: tab, X: "none", Joined: true},
+		"stacked": plots.Histogram{Table: tab, X: "none", Stacked: true}} {
+		if _, err := f.SVG(); !errors.Is(err, plots.ErrNoData) {
 			t.Errorf("%s without a value: %v", name, err)
 		}
 	}
 }
 
-// TestNewOptionsHostile draws the new marks from hostile names: well-formed, and as text.
-func TestNewOptionsHostile(t *testing.T) {
-	table, bad := hostileTable(), hostile[0]
+// TestHostileMarks draws further figures from hostile names: well-formed, and as text.
+func TestHostileMarks(t *testing.T) {
+	tab, bad := hostileTable(), hostile[0]
 	for name, f := range map[string]plots.Figure{
-		"heat panels": plots.Heat(table, "v", plots.Rows("region"), plots.Columns("role"), plots.Panels("source"), plots.Groups("id", ""), plots.Hatched("interval", bad), plots.Title(bad)),
-		"totals":      plots.Heat(table, "v", plots.Rows("region"), plots.Columns("source"), plots.Totals()),
-		"shade":       plots.Scatter(table, "v", "x", plots.Shade("v"), plots.Label("region"), plots.Line(1, 0, bad)),
-		"names":       plots.Lines(table, "region", "v", plots.Series("role"), plots.Values("x"), plots.Called("x", bad), plots.Panels("score")),
-		"joined":      plots.Forest(table, "v", plots.Label("region"), plots.Series("role"), plots.Joined()),
-		"ranked":      plots.Grid(table, plots.Blocks("role"), plots.Rows("region"), plots.RowValue("v"), plots.Sorted()),
+		"heat panels": plots.Heat{
+			Table:     tab,
+			Value:     "v",
+			Rows:      "region",
+			Columns:   "role",
+			RowGroups: "id",
+			Panels:    "source",
+			Hatched:   plots.Match{Column: "interval", Value: bad},
+			Title:     bad,
+		},
+		"totals": plots.Heat{Table: tab, Value: "v", Rows: "region", Columns: "source", Totals: true},
+		"shade": plots.Scatter{
+			Table: tab,
+			X:     "v",
+			Y:     "x",
+			Label: "region",
+			Shade: "v",
+			Lines: []plots.Line{{Slope: 1, Name: bad}},
+		},
+		"names": plots.Lines{
+			Table:  tab,
+			X:      "region",
+			Y:      "v",
+			MoreY:  []string{"x"},
+			Series: "role",
+			Panels: "score",
+			Names:  map[string]string{"x": bad},
+		},
+		"joined": plots.Forest{Table: tab, X: "v", Y: "region", Series: "role", Joined: true},
+		"ranked": plots.Grid{Table: tab, Rows: "region", Blocks: "role", RowValue: "v", Sorted: true},
 	} {
 		svg := drawSVG(t, f)
 		d := xml.NewDecoder(strings.NewReader(svg))
@@ -331,7 +450,7 @@ func TestNewOptionsHostile(t *testing.T) {
 		if strings.Contains(svg, "<script") || !strings.Contains(svg, "&lt;script&gt;") {
 			t.Errorf("%s: the hostile name is not text", name)
 		}
-		page, err := f.HTML(context.Background())
+		page, err := f.HTML()
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -339,37 +458,38 @@ func TestNewOptionsHostile(t *testing.T) {
 	}
 }
 
-// TestPerceived finds no bare gender or skin colour in what the examples of ENTIGEN show.
+// TestPerceived finds no bare gender or skin color in what the examples of ENTIGEN show.
 func TestPerceived(t *testing.T) {
-	bare := regexp.MustCompile(`(?i)(perceived (?:as an? |as )?|irrespective of their |, as )?\b(gender|skin|m[ae]n|wom[ae]n|light-skinned|dark-skinned)\b`)
+	bare := regexp.MustCompile(
+		`(?i)(perceived (?:as an? |as )?|irrespective of their |, as )?\b(gender|skin|m[ae]n|wom[ae]n|light-skinned|dark-skinned)\b`)
 	if bare.FindStringSubmatch("bias by gender")[1] != "" {
 		t.Fatal("the pattern takes a bare word for a perceived one")
 	}
 	checked := 0
-	for name, svg := range galleryPictures(t) {
+	for name, svg := range galleryImages(t) {
 		if !strings.HasPrefix(name, "entigen") {
 			continue
 		}
 		checked++
-		for _, m := range bare.FindAllStringSubmatch(strings.Join(said(string(svg)), " "), -1) {
+		for _, m := range bare.FindAllStringSubmatch(strings.Join(labels(string(svg)), " "), -1) {
 			if m[1] == "" {
 				t.Errorf("%s: %q without perceived", name, m[0])
 			}
 		}
 	}
 	if checked < 4 {
-		t.Errorf("only %d pictures of ENTIGEN", checked)
+		t.Errorf("only %d images of ENTIGEN", checked)
 	}
 }
 
-// TestGalleryTotal keeps all pictures together below 1.5 MB.
+// TestGalleryTotal limits all images together to 1.5 MB.
 func TestGalleryTotal(t *testing.T) {
 	sum := 0
-	for _, p := range galleryPictures(t) {
+	for _, p := range galleryImages(t) {
 		sum += len(p)
 	}
 	if sum > 1_500_000 {
-		t.Errorf("%d bytes of pictures", sum)
+		t.Errorf("%d bytes of images", sum)
 	}
 	if _, err := os.Stat(gallery + ".md"); err != nil {
 		t.Error(err)

@@ -17,8 +17,8 @@ import (
 )
 
 // png paints the scene as a PNG file.
-func (s *scene) png(dpi int) ([]byte, error) {
-	img, err := s.paint(dpi)
+func (sc *scene) png(dpi int) ([]byte, error) {
+	img, err := sc.paint(dpi)
 	if err != nil {
 		return nil, err
 	}
@@ -29,30 +29,32 @@ func (s *scene) png(dpi int) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// paint draws the scene. Text is shaped in the available fonts; what no font has is left out and counted in a line at the
-// foot.
-func (s *scene) paint(dpi int) (image.Image, error) {
+// paint draws the scene. Text is shaped in the available fonts; characters that no font has are left out and counted
+// in a line at the bottom.
+func (sc *scene) paint(dpi int) (image.Image, error) {
 	lines := map[label]typeset.Line{}
 	missing := typeset.Missing{}
-	for _, shape := range s.shapes {
+	for _, shape := range sc.shapes {
 		if v, ok := shape.(label); ok {
 			line := typeset.Set(oneLine(v.text), v.size, v.bold)
 			lines[v] = line
 			missing.Add(line.Missing)
 		}
 	}
-	shapes, height := s.shapes, s.height
-	if said := missing.String(); said != "" {
-		foot := scene{theme: s.theme}
-		height += math.Ceil(foot.paragraph(margin, height, s.width-2*margin, said, s.theme.Small, false, s.theme.Outline) + 0.5*s.theme.Small - height)
+	shapes, height := sc.shapes, sc.height
+	if note := missing.String(); note != "" {
+		foot := scene{theme: sc.theme}
+		height += math.Ceil(foot.paragraph(margin, height, sc.width-2*margin, note, sc.theme.Small, false,
+			sc.theme.Outline) + 0.5*sc.theme.Small - height)
 		shapes = append(slices.Clone(shapes), foot.shapes...)
 	}
 	// One unit of the canvas is one CSS pixel: 1/72 of its "inch", which has dpi·72/96 dots.
 	const largest = 20000
-	if w, h := s.width*float64(dpi)/96, height*float64(dpi)/96; w > largest || h > largest {
-		return nil, fmt.Errorf("the image would be %.0f × %.0f dots; give fewer dots per inch", w, h)
+	if w, h := sc.width*float64(dpi)/96, height*float64(dpi)/96; w > largest || h > largest {
+		return nil, fmt.Errorf("the image would be %.0f × %.0f dots; reduce Theme.DPI", w, h)
 	}
-	c := vgimg.NewWith(vgimg.UseWH(vg.Length(s.width), vg.Length(height)), vgimg.UseDPI(dpi*72/96), vgimg.UseBackgroundColor(s.theme.Paper))
+	c := vgimg.NewWith(vgimg.UseWH(vg.Length(sc.width), vg.Length(height)), vgimg.UseDPI(dpi*72/96),
+		vgimg.UseBackgroundColor(sc.theme.Paper))
 	at := func(p pt) vg.Point { return vg.Point{X: vg.Length(p.x), Y: vg.Length(height - p.y)} }
 	fillAndStroke := func(p vg.Path, fill, stroke color.NRGBA, width float64, dash bool) {
 		if fill.A > 0 {
@@ -92,24 +94,25 @@ func (s *scene) paint(dpi int) (image.Image, error) {
 			fillAndStroke(p, v.fill, v.stroke, v.width, false)
 		case label:
 			line, set := lines[v]
-			if !set { // the note at the foot
+			if !set { // the note at the bottom
 				line = typeset.Set(v.text, v.size, v.bold)
 			}
 			v.paint(c, at, line)
-		case picture:
+		case raster:
 			corner := at(pt{v.at.x, v.at.y + v.height})
-			c.DrawImage(vg.Rectangle{Min: corner, Max: corner.Add(vg.Point{X: vg.Length(v.width), Y: vg.Length(v.height)})}, opaque(v.image))
+			c.DrawImage(vg.Rectangle{Min: corner,
+				Max: corner.Add(vg.Point{X: vg.Length(v.width), Y: vg.Length(v.height)})}, opaque(v.image))
 		}
 	}
 	return c.Image(), nil
 }
 
-// paint puts a shaped label down. The layout keeps room for the widths that measure gives, which are the same on every
-// machine; a line that is wider in the fonts of this one is made narrower.
+// paint draws a shaped label. The layout reserves the width that measure returns, which is the same on every machine; a
+// line that is wider in this machine's fonts is condensed.
 func (v label) paint(c *vgimg.Canvas, at func(pt) vg.Point, line typeset.Line) {
 	narrow := 1.0
-	if room := measure(oneLine(v.text), v.size, v.bold); line.Width > room {
-		narrow = room / line.Width
+	if space := measure(oneLine(v.text), v.size, v.bold); line.Width > space {
+		narrow = space / line.Width
 	}
 	c.Push()
 	defer c.Pop()
@@ -130,7 +133,7 @@ func (v label) paint(c *vgimg.Canvas, at func(pt) vg.Point, line typeset.Line) {
 	})
 }
 
-// opaque lays an image on white, as the canvas wants it.
+// opaque draws an image on white, as the canvas requires.
 func opaque(img image.Image) image.Image {
 	out := image.NewRGBA(image.Rect(0, 0, img.Bounds().Dx(), img.Bounds().Dy()))
 	draw.Draw(out, out.Bounds(), image.White, image.Point{}, draw.Src)

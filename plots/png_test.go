@@ -2,28 +2,34 @@ package plots_test
 
 import (
 	"bytes"
-	"context"
 	"image"
 	"image/png"
 	"os"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
 	"antipode/datasets"
 	"antipode/datasets/manifest"
-	"antipode/kernel/client"
+	"antipode/datasets/table"
 	"antipode/plots"
 	"antipode/plots/internal/typeset"
 )
 
-// TestRightToLeftAnchors checks that a label which begins at the right ends where others end: its anchor is turned round.
+// TestRightToLeftAnchors checks that a label which begins at the right ends where others end: its anchor is turned
+// round.
 func TestRightToLeftAnchors(t *testing.T) {
-	svg, err := plots.Bars(named("English", "שלום 12", "a שלום"), "v", plots.Horizontal()).SVG(context.Background())
+	svg, err := plots.Bars{
+		Table:      named("English", "שלום 12", "a שלום"),
+		Y:          "v",
+		Horizontal: true,
+	}.SVG()
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, want := range map[string]string{"English": ` text-anchor="end">`, "שלום 12": ` direction="rtl">`, "a שלום": ` text-anchor="end">`} {
+	for name, want := range map[string]string{"English": ` text-anchor="end">`, "שלום 12": ` direction="rtl">`,
+		"a שלום": ` text-anchor="end">`} {
 		if !bytes.Contains(svg, []byte(`fill="#222222"`+want+name+"</text>")) {
 			t.Errorf("%s: not %s", name, want)
 		}
@@ -36,14 +42,15 @@ func named(names ...string) datasets.Table {
 	for i := range v {
 		v[i] = float64(i + 1)
 	}
-	return datasets.FromFrame(&datasets.Frame{Columns: []client.Column{client.TextColumn("region", names), client.NumberColumn("v", v)}})
+	return datasets.FromFrame(&datasets.Frame{Columns: []table.Column{table.TextColumn("region", names),
+		table.NumberColumn("v", v)}})
 }
 
-// TestPNGSaysWhatItLacks draws a character that no font has (it is not assigned): the picture grows by a line in the colour
-// of warnings, and is otherwise the one without it.
+// TestPNGSaysWhatItLacks draws a character that no font has (it is not assigned): the image grows by a line in the
+// color of warnings, and is otherwise the one without it.
 func TestPNGSaysWhatItLacks(t *testing.T) {
 	draw := func(names ...string) image.Image {
-		data, err := plots.Bars(named(names...), "v").PNG(context.Background(), 96)
+		data, err := plots.Bars{Table: named(names...), Y: "v", Theme: plots.Theme{DPI: 96}}.PNG()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -62,7 +69,7 @@ func TestPNGSaysWhatItLacks(t *testing.T) {
 		for x := range lacks.Bounds().Dx() {
 			r, g, b, _ := lacks.At(x, y).RGBA()
 			if y < whole.Bounds().Dy() && lacks.At(x, y) != whole.At(x, y) {
-				t.Fatalf("the pictures differ at %d, %d", x, y)
+				t.Fatalf("the images differ at %d, %d", x, y)
 			}
 			if r > 0xC000 && g < 0x4000 && b < 0x4000 {
 				red++
@@ -70,25 +77,27 @@ func TestPNGSaysWhatItLacks(t *testing.T) {
 		}
 	}
 	if red < 50 {
-		t.Errorf("%d dots in the colour of warnings", red)
+		t.Errorf("%d dots in the color of warnings", red)
 	}
 }
 
-// TestRoomIsEnough compares the room that layouts keep, which is the same on every machine, with the width of the shaped
-// text: where it is not enough, text is made narrower.
-func TestRoomIsEnough(t *testing.T) {
-	if _, err := manifest.Find(manifest.Fonts, manifest.Where{}); err != nil {
+// TestReservedWidth compares the width that layouts reserve, which is the same on every machine, with the width of the
+// shaped text: where it is not enough, text is made narrower.
+func TestReservedWidth(t *testing.T) {
+	if _, err := manifest.Find(manifest.Fonts, manifest.FindOptions{}); err != nil {
 		if slices.Contains(strings.Split(os.Getenv("REQUIRE"), ","), "fonts") {
 			t.Fatalf("REQUIRE=fonts: %v", err)
 		}
 		t.Skip("missing: the pulled fonts (antipode data pull fonts)")
 	}
-	for _, text := range []string{"महिला शिक्षक बाज़ार क्षेत्र विद्यालय", "মহিলা শিক্ষক বাজার ক্ষুদ্র", "ਔਰਤ ਅਧਿਆਪਕ ਬਾਜ਼ਾਰ", "સ્ત્રી શિક્ષક બજાર", "ମହିଳା ଶିକ୍ଷକ ବଜାର",
-		"பெண் ஆசிரியர் சந்தை தமிழ்", "మహిళ ఉపాధ్యాయుడు మార్కెట్", "ಮಹಿಳೆ ಶಿಕ್ಷಕ ಮಾರುಕಟ್ಟೆ", "സ്ത്രീ അധ്യാപകൻ ചന്ത", "ᱥᱟᱱᱛᱟᱲᱤ ᱢᱟᱹᱭᱡᱤᱭᱩ", "ꯃꯩꯇꯩꯂꯣꯟ ꯅꯨꯄꯤ", "المرأة معلم سوق",
+	for _, text := range []string{"महिला शिक्षक बाज़ार क्षेत्र विद्यालय", "মহিলা শিক্ষক বাজার ক্ষুদ্র",
+		"ਔਰਤ ਅਧਿਆਪਕ ਬਾਜ਼ਾਰ", "સ્ત્રી શિક્ષક બજાર", "ମହିଳା ଶିକ୍ଷକ ବଜାର",
+		"பெண் ஆசிரியர் சந்தை தமிழ்", "మహిళ ఉపాధ్యాయుడు మార్కెట్", "ಮಹಿಳೆ ಶಿಕ್ಷಕ ಮಾರುಕಟ್ಟೆ", "സ്ത്രീ അധ്യാപകൻ ചന്ത",
+		"ᱥᱟᱱᱛᱟᱲᱤ ᱢᱟᱹᱭᱡᱤᱭᱩ", "ꯃꯩꯇꯩꯂꯣꯟ ꯅꯨꯄꯤ", "المرأة معلم سوق",
 		"عورت استاد بازار اردو", "אישה מורה שוק", "女人老师市场简体", "日本語テキストひらがな", "한국어 여자 선생님", "ภาษาไทยผู้หญิงครู"} {
-		line, room := typeset.Set(text, 10, false), 1.125*plots.Exact(text, 10, false)
-		if len(line.Missing) > 0 || line.Width > room || line.Width < 0.4*room {
-			t.Errorf("%s: %.1f wide in a room of %.1f, missing %v", text, line.Width, room, line.Missing)
+		line, width := typeset.Set(text, 10, false), 1.125*plots.Exact(text, 10, false)
+		if len(line.Missing) > 0 || line.Width > width || line.Width < 0.4*width {
+			t.Errorf("%s: %.1f wide, reserved %.1f, missing %v", text, line.Width, width, line.Missing)
 		}
 	}
 }
@@ -96,7 +105,10 @@ func TestRoomIsEnough(t *testing.T) {
 // TestHostilePNG paints every figure from hostile names.
 func TestHostilePNG(t *testing.T) {
 	for name, f := range hostileFigures() {
-		if _, err := f.PNG(context.Background(), 48); err != nil {
+		coarse := reflect.New(reflect.TypeOf(f)).Elem()
+		coarse.Set(reflect.ValueOf(f))
+		coarse.FieldByName("Theme").Set(reflect.ValueOf(plots.Theme{DPI: 48}))
+		if _, err := coarse.Interface().(plots.Figure).PNG(); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

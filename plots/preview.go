@@ -11,17 +11,17 @@ import (
 	"golang.org/x/image/draw"
 )
 
-// previewBytes limits the PNG of a figure that is shown: with the HTML beside it a notebook stays small.
+// previewBytes limits the PNG of a figure in a notebook.
 const previewBytes = 24_000
 
 // preview paints the scene as a PNG of at most limit bytes: with a palette, and at 96 dots per inch or less.
-func (s *scene) preview(limit int) ([]byte, error) {
+func (sc *scene) preview(limit int) ([]byte, error) {
 	const tallest = 8000 // dots
 	dpi := 96.0
-	if s.height > tallest {
-		dpi = max(96*tallest/s.height, 1)
+	if sc.height > tallest {
+		dpi = max(96*tallest/sc.height, 1)
 	}
-	painted, err := s.paint(int(dpi))
+	painted, err := sc.paint(int(dpi))
 	if err != nil {
 		return nil, err
 	}
@@ -54,7 +54,7 @@ func rgba(img image.Image) *image.RGBA {
 	return out
 }
 
-// shade is a color of five bits a channel with the pixels that have it.
+// shade is a color of five bits per channel with its pixels.
 type shade struct {
 	key [3]uint8
 	n   int
@@ -116,7 +116,7 @@ func quantized(img *image.RGBA, n int) *image.Paletted {
 	return out
 }
 
-// spread is the channel in which a box of colors is widest and how much a cut there is worth.
+// spread returns the channel in which a box of colors is widest, and the priority of a cut there.
 func spread(b []shade) (channel int, worth float64) {
 	n := 0
 	low, high := [3]uint8{255, 255, 255}, [3]uint8{}

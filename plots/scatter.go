@@ -1,6 +1,7 @@
 package plots
 
 import (
+	"cmp"
 	"fmt"
 	"image/color"
 	"math"
@@ -10,35 +11,62 @@ import (
 	"antipode/datasets"
 )
 
-// Scatter draws a mark for each row at two value columns, with a colour and a shape for each value of the column of
-// [Label] (else the first text column that names rows), which also stands beside the mark where there is room. With
-// [Series] colour and shape are those of another column, with [Shade] the colour is that of a number; marks then have
-// names only where Label says so. Whiskers show the interval columns of both. The axes reach a little beyond the data, end
-// in ticks, and are shared by all panels. [Line] draws a line, for example the diagonal, [Fits] what another table says
-// of each panel.
+// Scatter draws a mark for each row of a table at the number columns X and Y, with a color and a shape for each value
+// of Label. The value is also written next to the mark where it fits. With Series, color and shape are those of
+// another column; with Shade, the color is that of a number column; marks are then named only where Label is set.
+// Whiskers show the intervals of both columns. The axes extend a little beyond the data and end in ticks.
 //
-// Figure 4 of the Decomposed-DIG paper: Scatter(t, "precision", "coverage", Label("region"), Panels("setup")); Figure 12:
-// Panels("template", "setup").
-func Scatter(t datasets.Table, x, y string, options ...Option) Figure {
-	return figure(fmt.Sprintf("scatter of %q and %q", x, y), t, options, func(f *datasets.Frame, s *settings) (drawing, error) {
-		return buildScatter(f, x, y, s)
-	})
+// Fits is a table with a row for each panel, found by the columns Panels and PanelRows, or with one row. Its columns
+// pearson, r_squared and n_used are written into the panel, and slope and intercept are drawn as a line. The metric
+// cococrola-correlations returns such a table.
+//
+// Figure 4 of the Decomposed-DIG paper: X: "precision", Y: "coverage", Label: "region", Panels: "vector"; Figure 12 has
+// PanelRows: "template" as well.
+type Scatter struct {
+	Table      datasets.Table
+	X, Y       string // number columns
+	Label      string // column that names the marks (default: the first text column that names rows)
+	Series     string // column of colors and shapes (default: Label)
+	Shade      string // number column of colors, with its scale in the legend
+	Panels     string // column with a panel for each value
+	PanelRows  string // column with a row of panels for each value; Panels then has a column for each
+	Order      Order  // order of the values of columns
+	Title      string
+	XLabel     string // with the unit
+	YLabel     string // with the unit
+	XLimits    Range
+	YLimits    Range
+	FreeLimits bool           // panels have separate limits
+	Percent    bool           // X, Y and Shade are times 100; limits and lines are then in percent
+	Lines      []Line         // straight lines in every panel, for example the diagonal {1, 0, "equal in both"}
+	Fits       datasets.Table // fitted lines, from another table
+	Interval   string         // kind of the intervals (default: the text column "interval")
+	Note       string         // first sentence of the caption
+	Theme      Theme
 }
 
-// looks says how the rows of a scatter are drawn.
-type looks struct {
-	column string // of colours and shapes; "" = all alike
+func (f Scatter) figure() figure {
+	return figure{fmt.Sprintf("scatter of %q and %q", f.X, f.Y), f.Table, [][2]string{{"X", f.X}, {"Y", f.Y}}, options{
+		label: f.Label, series: f.Series, shade: f.Shade, panels: f.Panels, panelRows: f.PanelRows, order: f.Order,
+		title: f.Title, xlabel: f.XLabel, ylabel: f.YLabel, xlim: f.XLimits, ylim: f.YLimits, free: f.FreeLimits,
+		percent: f.Percent, lines: f.Lines, fits: f.Fits, interval: f.Interval, note: f.Note, theme: f.Theme,
+	}, func(frame *datasets.Frame, s *options) (drawing, error) { return buildScatter(frame, f.X, f.Y, s) }}
+}
+
+// style is the appearance of the rows of a scatter.
+type style struct {
+	column string // of colors and shapes; "" = all alike
 	levels []string
 	of     []string // the level of each row
-	names  []string // beside the marks
-	colors *ramp    // of the column of Shade, in place of the levels' colours
+	names  []string // next to the marks
+	colors *ramp    // of the column of Shade, in place of the levels' colors
 	shades []value
 }
 
-func (s *settings) looks(f *datasets.Frame) (*looks, error) {
-	l := &looks{column: or(s.series, s.label)}
+func (s *options) style(f *datasets.Frame) (*style, error) {
+	l := &style{column: cmp.Or(s.series, s.label)}
 	if l.column == "" && s.shade == "" {
-		if candidates := nameColumns(f, s.panels...); len(candidates) > 0 {
+		if candidates := nameColumns(f, s.panelRows, s.panels); len(candidates) > 0 {
 			l.column, s.label = candidates[0], candidates[0]
 		}
 	}
@@ -50,9 +78,10 @@ func (s *settings) looks(f *datasets.Frame) (*looks, error) {
 		return nil, err
 	}
 	l.levels = s.levels(l.column, l.of)
-	const most = 24 // colours × shapes before one comes twice
+	const most = 24 // colors × shapes that are distinct
 	if len(l.levels) > most {
-		return nil, fmt.Errorf("column %q has %d values: at most %d marks can be told apart; use Where, or Series for the column of colours", l.column, len(l.levels), most)
+		return nil, fmt.Errorf("column %q has %d values: at most %d marks are distinguishable; use Where, or set "+
+			"Series to the column of colors", l.column, len(l.levels), most)
 	}
 	if l.names, err = optional(f, s.label); err != nil {
 		return nil, err
@@ -64,7 +93,7 @@ func (s *settings) looks(f *datasets.Frame) (*looks, error) {
 		return nil, err
 	}
 	pale := s.theme
-	pale.Paper = mix(s.theme.Paper, s.theme.High, 0.25) // the smallest value is seen, too
+	pale.Paper = mix(s.theme.Paper, s.theme.High, 0.25) // so that the smallest value is visible
 	l.colors = &ramp{low: math.Inf(1), high: math.Inf(-1), theme: pale, write: digits(l.shades)}
 	for _, v := range l.shades {
 		if !v.none() {
@@ -77,7 +106,7 @@ func (s *settings) looks(f *datasets.Frame) (*looks, error) {
 	return l, nil
 }
 
-func buildScatter(f *datasets.Frame, x, y string, s *settings) (drawing, error) {
+func buildScatter(f *datasets.Frame, x, y string, s *options) (drawing, error) {
 	xs, err := s.read(f, x)
 	if err != nil {
 		return nil, err
@@ -86,7 +115,7 @@ func buildScatter(f *datasets.Frame, x, y string, s *settings) (drawing, error) 
 	if err != nil {
 		return nil, err
 	}
-	look, err := s.looks(f)
+	look, err := s.style(f)
 	if err != nil {
 		return nil, err
 	}
@@ -98,15 +127,13 @@ func buildScatter(f *datasets.Frame, x, y string, s *settings) (drawing, error) 
 	if err != nil {
 		return nil, err
 	}
-	c := &chart{theme: s.theme, title: s.title, columns: panels.columns, heads: panels.heads, sides: panels.sides, own: s.free, right: 8, ramp: look.colors, rampName: s.shade}
-	if c.title == "" {
-		c.title = y + " and " + x
-		if look.column != "" {
-			c.title += " by " + look.column
-		}
+	title := y + " and " + x
+	if look.column != "" {
+		title += " by " + look.column
 	}
-	c.xname, c.yname = or(s.xname, x), or(s.yname, y)
-	xlim, ylim := or(s.xlim, s.limits), or(s.ylim, s.limits)
+	c := s.chart(panels, title, x, y)
+	c.right, c.ramp, c.rampName = 8, look.colors, s.shade
+	c.xname, c.yname = s.axis(s.xlabel, x), s.axis(s.ylabel, y)
 	at := index(look.levels)
 	var none []string
 	outside, whiskers := 0, false
@@ -123,16 +150,17 @@ func buildScatter(f *datasets.Frame, x, y string, s *settings) (drawing, error) 
 		if panels.columns > 2 {
 			ticks = 4
 		}
-		p := &panel{title: panels.titles[i], x: snugAxis(px, xlim, ticks, 0.02), y: snugAxis(py, ylim, ticks, 0.02)}
+		p := &panel{title: panels.titles[i], x: snugAxis(px, s.xlim, ticks, 0.02), y: snugAxis(py, s.ylim, ticks, 0.02)}
 		var points []point
 		for _, r := range rows {
 			switch {
 			case xs[r].none() || ys[r].none() || look.shades != nil && look.shades[r].none():
-				none = append(none, isolate(strings.TrimSpace(or(look.names[r], look.of[r])+" "+p.title)))
+				none = append(none, isolate(strings.TrimSpace(cmp.Or(look.names[r], look.of[r])+" "+p.title)))
 			case !p.x.holds(xs[r].v) || !p.y.holds(ys[r].v):
 				outside++
 			default:
-				q := point{x: xs[r], y: ys[r], name: look.names[r], kind: at[look.of[r]] % markKinds, color: s.theme.Series[at[look.of[r]]%len(s.theme.Series)]}
+				q := point{x: xs[r], y: ys[r], name: look.names[r], kind: at[look.of[r]] % markKinds,
+					color: s.theme.Series[at[look.of[r]]%len(s.theme.Series)]}
 				if look.colors != nil {
 					q.color = look.colors.color(look.shades[r].v)
 				}
@@ -156,8 +184,8 @@ func buildScatter(f *datasets.Frame, x, y string, s *settings) (drawing, error) 
 		}
 	}
 	for _, l := range s.lines {
-		if l.name != "" {
-			c.keys = append(c.keys, key{oneLine(l.name), s.theme.Ink, dashed})
+		if l.Name != "" {
+			c.keys = append(c.keys, key{oneLine(l.Name), s.theme.Ink, dashed})
 		}
 	}
 	c.height = 330
@@ -168,16 +196,12 @@ func buildScatter(f *datasets.Frame, x, y string, s *settings) (drawing, error) 
 		c.height = 260
 	}
 	c.sentences(s, f, x, whiskers, none)
-	for i, sentence := range c.caption {
-		if sentence == noCounts {
-			c.caption[i] = fmt.Sprintf("n = %d points.", f.Len()-len(none)-outside)
-		}
-	}
+	c.reword(noCounts, fmt.Sprintf("n = %d points.", f.Len()-len(none)-outside))
 	if slices.ContainsFunc(fits, func(fit panelFit) bool { return fit.lines != nil }) {
-		c.caption = append(c.caption, "Unbroken line: the fit.")
+		c.caption = append(c.caption, "Solid line: the fit.")
 	}
 	if outside > 0 {
-		c.caption = append(c.caption, fmt.Sprintf("%d points lie outside the axes.", outside))
+		c.caption = append(c.caption, fmt.Sprintf("%d points are outside the axes.", outside))
 	}
 	return c, nil
 }
@@ -189,8 +213,8 @@ type point struct {
 	color color.NRGBA
 }
 
-// points draws whiskers, then marks, then the lines of a note in the corner with fewest marks, then the names that find
-// room.
+// points draws whiskers, then marks, then the lines of a note in the corner with fewest marks, then the names that
+// fit.
 func (sc *scene) points(p *panel, points []point, note []string) {
 	th := sc.theme
 	var taken []rect
@@ -233,7 +257,8 @@ func (sc *scene) points(p *panel, points []point, note []string) {
 			ends.t, ends.b = min(-r, p.py(q.y.high)-y), max(r, p.py(q.y.low)-y)
 		}
 		places := []pt{{r + 3, -h / 2}, {-r - 3 - w, -h / 2}, {r, -h - r}, {r, r}, {-w - r, -h - r}, {-w - r, r},
-			{ends.r + 3, -h / 2}, {ends.l - 3 - w, -h / 2}, {-w / 2, ends.t - 2 - h}, {-w / 2, ends.b + 2}, {0, ends.t - 2 - h}, {0, ends.b + 2}, {-w, ends.t - 2 - h}, {-w, ends.b + 2}}
+			{ends.r + 3, -h / 2}, {ends.l - 3 - w, -h / 2}, {-w / 2, ends.t - 2 - h}, {-w / 2, ends.b + 2},
+			{0, ends.t - 2 - h}, {0, ends.b + 2}, {-w, ends.t - 2 - h}, {-w, ends.b + 2}}
 		for _, place := range places {
 			box := rect{x + place.x, y + place.y, x + place.x + w, y + place.y + h}
 			if box.l < p.l+2 || box.r > p.r || box.t < p.t || box.b > p.b-2 || box.hits(taken) {
@@ -263,13 +288,4 @@ func choose(values []value, rows []int) []value {
 		out[i] = values[r]
 	}
 	return out
-}
-
-// or gives the first value unless it is zero, then the second.
-func or[T comparable](a, b T) T {
-	var zero T
-	if a != zero {
-		return a
-	}
-	return b
 }

@@ -14,21 +14,21 @@ import (
 	"golang.org/x/image/math/fixed"
 )
 
-// scene is a drawing: shapes in paint order, in CSS pixels from the top left corner. It is written as SVG or painted as PNG.
+// scene is a drawing: shapes in paint order, in CSS pixels from the top left corner.
 type scene struct {
 	width, height float64
 	title, about  string
 	theme         Theme
-	shapes        []any // path, disc, label, picture
+	shapes        []any // path, disc, label, raster
 }
 
-// description is the scene in one line: its title and its caption, which gives the numbers of rows.
-func (s *scene) description() string {
-	title := oneLine(s.title)
-	if title != "" && s.about != "" && !strings.ContainsAny(title[len(title)-1:], ".!?:") {
+// description is the scene in one line: its title and its caption.
+func (sc *scene) description() string {
+	title := oneLine(sc.title)
+	if title != "" && sc.about != "" && !strings.ContainsAny(title[len(title)-1:], ".!?:") {
 		title += "."
 	}
-	return strings.TrimSpace(title + " " + oneLine(s.about))
+	return strings.TrimSpace(title + " " + oneLine(sc.about))
 }
 
 type pt struct{ x, y float64 }
@@ -71,8 +71,8 @@ type label struct {
 	turn   float64
 }
 
-// picture is an image in a box. data is its file (JPEG or PNG) and mime its type.
-type picture struct {
+// raster is an image in a box. data is its file (JPEG or PNG) and mime its type.
+type raster struct {
 	at            pt
 	width, height float64
 	data          []byte
@@ -81,44 +81,44 @@ type picture struct {
 	alt           string
 }
 
-func (s *scene) add(shapes ...any) { s.shapes = append(s.shapes, shapes...) }
+func (sc *scene) add(shapes ...any) { sc.shapes = append(sc.shapes, shapes...) }
 
-func (s *scene) line(c color.NRGBA, width float64, points ...pt) {
-	s.add(path{points: points, stroke: c, width: width})
+func (sc *scene) line(c color.NRGBA, width float64, points ...pt) {
+	sc.add(path{points: points, stroke: c, width: width})
 }
 
-func (s *scene) box(x, y, w, h float64, fill color.NRGBA) {
-	s.add(path{points: []pt{{x, y}, {x + w, y}, {x + w, y + h}, {x, y + h}}, closed: true, fill: fill})
+func (sc *scene) box(x, y, w, h float64, fill color.NRGBA) {
+	sc.add(path{points: []pt{{x, y}, {x + w, y}, {x + w, y + h}, {x, y + h}}, closed: true, fill: fill})
 }
 
-// text puts a line of text down; y is the middle of its x-height, so that text sits level with a mark at y.
-func (s *scene) text(x, y float64, text string, size float64, c color.NRGBA, a anchor) {
-	s.add(label{at: pt{x, y + 0.36*size}, text: text, size: size, color: c, anchor: a})
+// text adds a line of text; y is the middle of its x-height, so that text is level with a mark at y.
+func (sc *scene) text(x, y float64, text string, size float64, c color.NRGBA, a anchor) {
+	sc.add(label{at: pt{x, y + 0.36*size}, text: text, size: size, color: c, anchor: a})
 }
 
-// paragraph puts wrapped text down from the top edge y and gives the y below it.
-func (s *scene) paragraph(x, y, width float64, text string, size float64, bold bool, c color.NRGBA) float64 {
+// paragraph adds wrapped text below y and returns the y below it.
+func (sc *scene) paragraph(x, y, width float64, text string, size float64, bold bool, c color.NRGBA) float64 {
 	for _, line := range wrap(text, size, bold, width) {
-		s.add(label{at: pt{x, y + size}, text: line, size: size, bold: bold, color: c, anchor: start})
+		sc.add(label{at: pt{x, y + size}, text: line, size: size, bold: bold, color: c, anchor: start})
 		y += 1.35 * size
 	}
 	return y
 }
 
-// marks are the shapes of points, in series order: a series is known by its colour and by its shape.
+// marks are the shapes of points, in series order: a series is known by its color and by its shape.
 const markKinds = 6
 
-func (s *scene) mark(kind int, at pt, r float64, fill, stroke color.NRGBA) {
+func (sc *scene) mark(kind int, at pt, r float64, fill, stroke color.NRGBA) {
 	poly := func(xy ...float64) {
 		p := path{closed: true, fill: fill, stroke: stroke, width: 1.2}
 		for i := 0; i < len(xy); i += 2 {
 			p.points = append(p.points, pt{at.x + r*xy[i], at.y + r*xy[i+1]})
 		}
-		s.add(p)
+		sc.add(p)
 	}
 	switch kind % markKinds {
 	case 0:
-		s.add(disc{at: at, radius: r, fill: fill, stroke: stroke, width: 1.2})
+		sc.add(disc{at: at, radius: r, fill: fill, stroke: stroke, width: 1.2})
 	case 1:
 		poly(-.9, -.9, .9, -.9, .9, .9, -.9, .9)
 	case 2:
@@ -128,22 +128,24 @@ func (s *scene) mark(kind int, at pt, r float64, fill, stroke color.NRGBA) {
 	case 4:
 		poly(0, 1.2, 1.1, -.8, -1.1, -.8)
 	default:
-		poly(-.4, -1.1, .4, -1.1, .4, -.4, 1.1, -.4, 1.1, .4, .4, .4, .4, 1.1, -.4, 1.1, -.4, .4, -1.1, .4, -1.1, -.4, -.4, -.4)
+		poly(-.4, -1.1, .4, -1.1, .4, -.4, 1.1, -.4, 1.1, .4, .4, .4, .4, 1.1, -.4, 1.1, -.4, .4, -1.1, .4, -1.1, -.4,
+			-.4, -.4)
 	}
 }
 
-// hatch fills a box with the sign for "no data": thin slanted lines.
-func (s *scene) hatch(x, y, w, h float64) {
-	c := mix(s.theme.Rule, s.theme.Muted, 0.3)
-	s.add(path{points: []pt{{x, y}, {x + w, y}, {x + w, y + h}, {x, y + h}}, closed: true, fill: mix(s.theme.Paper, s.theme.Rule, .35), stroke: s.theme.Rule, width: 0.6})
+// hatch fills a box with thin slanted lines, which mean "no data".
+func (sc *scene) hatch(x, y, w, h float64) {
+	c := mix(sc.theme.Rule, sc.theme.Muted, 0.3)
+	sc.add(path{points: []pt{{x, y}, {x + w, y}, {x + w, y + h}, {x, y + h}}, closed: true,
+		fill: mix(sc.theme.Paper, sc.theme.Rule, .35), stroke: sc.theme.Rule, width: 0.6})
 	for d := 5.0; d < w+h; d += 6 {
 		a, b := pt{x + min(d, w), y + max(0, d-w)}, pt{x + max(0, d-h), y + min(d, h)}
-		s.line(c, 0.6, a, b)
+		sc.line(c, 0.6, a, b)
 	}
 }
 
-// measure gives the room that a line of text needs: more than it takes in Liberation Sans, since a reader's own font may
-// be wider (DejaVu Sans is, by an eighth, and by a quarter where it is bold).
+// measure returns the width to reserve for a line of text: more than its width in Liberation Sans, since a reader's
+// font can be wider (DejaVu Sans is, by an eighth, and by a quarter in bold).
 func measure(text string, size float64, bold bool) float64 {
 	if bold {
 		return 1.25 * exact(text, size, bold)
@@ -151,9 +153,9 @@ func measure(text string, size float64, bold bool) float64 {
 	return 1.125 * exact(text, size, bold)
 }
 
-// exact gives the width of a line of text in Liberation Sans. Of scripts it lacks, ideographs count as one em, marks as
-// nothing, letters of Tamil, Telugu and Malayalam as 0.8 em, others as 0.62 em: the widths by which figures are laid out are
-// the same on every machine, whatever fonts it has.
+// exact returns the width of a line of text in Liberation Sans. In scripts that it lacks, ideographs count as one em,
+// marks as nothing, letters of Tamil, Telugu and Malayalam as 0.8 em, others as 0.62 em: the layout is the same on
+// every machine, whatever its fonts.
 func exact(text string, size float64, bold bool) float64 {
 	f := fonts[bold]
 	w := 0.0
@@ -181,13 +183,6 @@ func newFace(ttf []byte) *face {
 	return &face{font: f, seen: map[rune]float64{}}
 }
 
-// covers says whether the built-in font has the character.
-func covers(r rune) bool {
-	fontsMu.Lock()
-	defer fontsMu.Unlock()
-	return fonts[false].has(r)
-}
-
 func (f *face) has(r rune) bool {
 	if f.font == nil {
 		return false
@@ -204,7 +199,8 @@ func (f *face) advance(r rune) float64 {
 	}
 	w := 0.62
 	switch {
-	case unicode.In(r, unicode.Tamil, unicode.Telugu, unicode.Malayalam) && !unicode.In(r, unicode.Mn): // wider than most
+	// wider than most
+	case unicode.In(r, unicode.Tamil, unicode.Telugu, unicode.Malayalam) && !unicode.In(r, unicode.Mn):
 		w = 0.8
 	case unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf):
 		w = 0
@@ -277,7 +273,7 @@ func wrap(text string, size float64, bold bool, width float64) []string {
 	return lines
 }
 
-// oneLine makes text safe to set on one line: white space becomes a space, control characters go.
+// oneLine makes text one line: white space becomes a space, control characters are removed.
 func oneLine(text string) string {
 	text = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) && !unicode.IsSpace(r) {
@@ -288,7 +284,7 @@ func oneLine(text string) string {
 	return strings.Join(strings.Fields(text), " ")
 }
 
-// isolate keeps a text's writing direction to itself inside a sentence.
+// isolate makes right-to-left text independent of the writing direction of the sentence around it.
 func isolate(text string) string {
 	for _, r := range text {
 		if unicode.In(r, unicode.Hebrew, unicode.Arabic, unicode.Syriac, unicode.Thaana, unicode.Nko, unicode.Cf) {

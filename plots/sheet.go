@@ -1,6 +1,7 @@
 package plots
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"errors"
@@ -14,17 +15,18 @@ import (
 	"unicode"
 
 	"antipode/datasets"
-	"antipode/kernel/client"
+	"antipode/datasets/table"
+	"antipode/kernel/cell"
 )
 
 // sheet is a figure made of images: blocks of rows of cells of thumbnails.
 type sheet struct {
-	set     *settings
+	set     *options
 	title   string
 	caption []string
 	heads   []string // names of the cells' columns; nil = none
 	blocks  []sheetBlock
-	across  []int   // pictures beside each other in each column of cells
+	across  []int   // images next to each other in each column of cells
 	size    float64 // side of a thumbnail's box, in pixels
 	named   float64 // width of the rows' names
 }
@@ -42,27 +44,24 @@ type sheetRow struct {
 
 type sheetCell struct {
 	thumbs []*thumbnail
-	empty  string // what stands in a cell without pictures
-	more   int    // pictures left out of it
+	empty  string // text of a cell without images
+	more   int    // images left out of it
 }
 
-// inlineBytes is how much image data the HTML of a figure of n images holds at most, as base64 characters: more for
-// many images, each of which costs about a thousand whatever it shows.
+// inlineBytes is the limit of image data in the HTML of a figure of n images, in base64 characters; each image takes at
+// least about a thousand.
 func inlineBytes(n int) int { return min(60_000+1000*n, 190_000) }
 
-// thumbs makes a thumbnail of each row of the frame.
-func (s *settings) thumbs(f *datasets.Frame) ([]*thumbnail, error) {
-	column := s.image
-	if column == "" {
-		column = "image"
-	}
-	if _, err := f.Need(column, client.Picture); err != nil {
+// thumbs returns a thumbnail of each row.
+func (s *options) thumbs(f *datasets.Frame) ([]*thumbnail, error) {
+	column := cmp.Or(s.image, "image")
+	if _, err := f.Need(column, table.KindImage); err != nil {
 		return nil, err
 	}
 	images := f.Images(column)
-	var masks []client.Mask
+	var masks []table.Mask
 	if s.mask != "" {
-		if _, err := f.Need(s.mask, client.Masked); err != nil {
+		if _, err := f.Need(s.mask, table.KindMask); err != nil {
 			return nil, err
 		}
 		masks = f.Masks(s.mask)
@@ -72,8 +71,8 @@ func (s *settings) thumbs(f *datasets.Frame) ([]*thumbnail, error) {
 		return nil, err
 	}
 	for _, name := range s.captions {
-		if c := f.Column(name); c == nil || c.Kind != client.Text && c.Kind != client.Number {
-			if _, err := f.Need(name, client.Text); err != nil {
+		if c := f.Column(name); c == nil || c.Kind != table.KindText && c.Kind != table.KindNumber {
+			if _, err := f.Need(name, table.KindText); err != nil {
 				return nil, fmt.Errorf("caption: %w", err)
 			}
 		}
@@ -96,7 +95,7 @@ func (s *settings) thumbs(f *datasets.Frame) ([]*thumbnail, error) {
 			text := oneLine(c.Cell(i))
 			switch {
 			case text == "":
-			case c.Kind == client.Number:
+			case c.Kind == table.KindNumber:
 				t.captions = append(t.captions, name+" "+short(c.Numbers[i]))
 			default:
 				t.captions = append(t.captions, text)
@@ -107,20 +106,21 @@ func (s *settings) thumbs(f *datasets.Frame) ([]*thumbnail, error) {
 	return out, nil
 }
 
-// boxesOf reads the box of each row, nil where it has none.
-func (s *settings) boxesOf(f *datasets.Frame) ([]*[4]float64, error) {
-	if s.boxes == nil {
+// boxesOf returns the box of each row, nil where it has none.
+func (s *options) boxesOf(f *datasets.Frame) ([]*[4]float64, error) {
+	if s.box == (Box{}) {
 		return nil, nil
 	}
+	size := s.box.Size
 	if s.mask != "" {
-		return nil, errors.New("pictures have one outline: give Outline or Boxes")
+		return nil, errors.New("an image has one outline; set Outline or Box")
 	}
-	if !finite(s.boxSize) || s.boxSize <= 0 {
-		return nil, fmt.Errorf("Boxes: the corners are pixels of a picture of a size above 0, not %g", s.boxSize)
+	if !finite(size) || size <= 0 {
+		return nil, fmt.Errorf("Box: the corners are pixels of an image of a size above 0, not %g; set Size", size)
 	}
 	out := make([]*[4]float64, f.Len())
-	for k, name := range s.boxes {
-		c, err := f.Need(name, client.Number)
+	for k, name := range []string{s.box.Left, s.box.Top, s.box.Right, s.box.Bottom} {
+		c, err := f.Need(name, table.KindNumber)
 		if err != nil {
 			return nil, fmt.Errorf("box: %w", err)
 		}
@@ -131,10 +131,11 @@ func (s *settings) boxesOf(f *datasets.Frame) ([]*[4]float64, error) {
 			if out[i] == nil {
 				continue
 			}
-			if !finite(v) || k > 1 && v/s.boxSize < out[i][k-2] {
-				return nil, fmt.Errorf("column %q: the box in %s has no finite corners, left before right and top before bottom", name, rowName(f, i))
+			if !finite(v) || k > 1 && v/size < out[i][k-2] {
+				return nil, fmt.Errorf("column %q: the box in %s has no finite corners, left before right and top "+
+					"before bottom", name, rowName(f, i))
 			}
-			out[i][k] = v / s.boxSize
+			out[i][k] = v / size
 		}
 	}
 	return out, nil
@@ -152,14 +153,15 @@ func (s *sheet) each(visit func(t *thumbnail)) {
 	}
 }
 
-// finish chooses sizes, loads the pictures and encodes them within the limit of inline data.
+// finish chooses sizes, loads the images and encodes them within the limit of inline data.
 func (s *sheet) finish() (*sheet, error) {
 	th := s.set.theme
 	wide := th.Width - 2*margin
 	total := 0
 	for _, b := range s.blocks {
 		for _, r := range b.rows {
-			s.named = max(s.named, min(max(1.2*measure(r.name, th.Text, true), 1.05*measure(r.note, th.Small, false)), 0.2*wide))
+			s.named = max(s.named, min(max(1.2*measure(r.name, th.Text, true), 1.05*measure(r.note, th.Small, false)),
+				0.2*wide))
 			for i, c := range r.cells {
 				for len(s.across) <= i {
 					s.across = append(s.across, 1)
@@ -174,7 +176,7 @@ func (s *sheet) finish() (*sheet, error) {
 	const gap, largest = 6, 200
 	smallest := 64.0
 	if s.set.perCell > 0 {
-		smallest = 48 // as many beside each other as were asked for
+		smallest = 48 // so that PerCell images fit side by side
 	}
 	for {
 		total = 0
@@ -204,7 +206,7 @@ func (s *sheet) finish() (*sheet, error) {
 	})
 	if loaded == 0 {
 		if len(bad) > 0 {
-			return nil, fmt.Errorf("%w: no picture could be read: %s", ErrNoData, list(bad, 2))
+			return nil, fmt.Errorf("%w: no image is readable: %s", ErrNoData, list(bad, 2))
 		}
 		return nil, fmt.Errorf("%w: no row has an image", ErrNoData)
 	}
@@ -215,8 +217,7 @@ func (s *sheet) finish() (*sheet, error) {
 	return s, nil
 }
 
-// encode steps down in resolution and quality until the pictures fit; the smallest step is kept whatever it takes, with
-// fewer pictures.
+// encode reduces resolution and quality until the images fit into the limit; at the smallest step images are left out.
 func (s *sheet) encode() {
 	steps := []struct {
 		scale   float64
@@ -265,19 +266,27 @@ func (s *sheet) parallel(visit func(t *thumbnail)) {
 	done.Wait()
 }
 
-// SaveImagesE copies the originals of the images that a figure shows into a folder, which it makes if need be, and says
-// how many. A file is named after its row's id; one that is there already is replaced.
-func (f Figure) SaveImagesE(ctx context.Context, folder string) (int, error) {
+// saveImages is saveImagesE for cells.
+func (f figure) saveImages(folder string) {
+	inCell(func(ctx context.Context) error {
+		n, err := f.saveImagesE(ctx, folder)
+		if err == nil {
+			cell.Print(fmt.Sprintf("%d images copied to %s\n", n, folder))
+		}
+		return err
+	})
+}
+
+// saveImagesE copies the originals of the images of a sheet into a folder, which it creates if missing, and returns
+// their number. A file is named after its row's id; an existing one is replaced.
+func (f figure) saveImagesE(ctx context.Context, folder string) (int, error) {
 	d, err := f.draw(ctx)
 	if err != nil {
 		return 0, err
 	}
-	s, ok := d.(*sheet)
-	if !ok {
-		return 0, fmt.Errorf("%s: a figure of numbers has no images to copy", f.what)
-	}
+	s := d.(*sheet)
 	if err := os.MkdirAll(folder, 0o755); err != nil {
-		return 0, fmt.Errorf("cannot make the folder for images: %w", err)
+		return 0, fmt.Errorf("cannot create the folder for images: %w", err)
 	}
 	var errs []error
 	done := map[string]bool{}
@@ -296,7 +305,7 @@ func (f Figure) SaveImagesE(ctx context.Context, folder string) (int, error) {
 	return len(done), errors.Join(errs...)
 }
 
-// fileName makes a name that is safe as a file's out of an id.
+// fileName returns a file name for an id.
 func fileName(id string) string {
 	name := strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("-_#=+", r) {

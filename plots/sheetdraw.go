@@ -12,7 +12,7 @@ const (
 	thumbGap = 6.0  // between thumbnails
 )
 
-// scene draws the sheet as one picture, for SVG and PNG.
+// scene draws the sheet as one image, for SVG and PNG.
 func (s *sheet) scene() (*scene, error) {
 	th := s.set.theme
 	sc := &scene{width: th.Width, title: s.title, about: strings.Join(s.caption, " "), theme: th}
@@ -25,7 +25,8 @@ func (s *sheet) scene() (*scene, error) {
 	}
 	if s.heads != nil {
 		for i, h := range s.heads {
-			sc.add(label{at: pt{left[i], y + th.Text}, text: fit(h, th.Text, true, max(left[i+1]-left[i]-cellGap, 60)), size: th.Text, bold: true, color: th.Ink, anchor: start})
+			sc.add(label{at: pt{left[i], y + th.Text}, text: fit(h, th.Text, true, max(left[i+1]-left[i]-cellGap, 60)),
+				size: th.Text, bold: true, color: th.Ink, anchor: start})
 		}
 		y += th.Text + 8
 	}
@@ -36,11 +37,13 @@ func (s *sheet) scene() (*scene, error) {
 		for _, r := range b.rows {
 			bottom := y
 			for i, line := range wrap(r.name, th.Text, true, s.named-8) {
-				sc.add(label{at: pt{margin, y + th.Text*(1+1.25*float64(i))}, text: line, size: th.Text, bold: true, color: th.Ink, anchor: start})
+				sc.add(label{at: pt{margin, y + th.Text*(1+1.25*float64(i))}, text: line, size: th.Text, bold: true,
+					color: th.Ink, anchor: start})
 				bottom = y + th.Text*(1.4+1.25*float64(i))
 			}
 			for _, line := range wrap(r.note, th.Small, false, s.named-8) {
-				sc.add(label{at: pt{margin, bottom + th.Small}, text: line, size: th.Small, color: th.Ink, anchor: start})
+				sc.add(label{at: pt{margin, bottom + th.Small}, text: line, size: th.Small, color: th.Ink,
+					anchor: start})
 				bottom += th.Small * 1.25
 			}
 			for i, c := range r.cells {
@@ -54,17 +57,19 @@ func (s *sheet) scene() (*scene, error) {
 	return sc, nil
 }
 
-// drawCell draws one cell from its top left corner and gives the y below it.
+// drawCell draws a cell at its top left corner and returns the y below it.
 func (s *sheet) drawCell(sc *scene, c sheetCell, x, y float64, across int) float64 {
 	th := s.set.theme
 	if len(c.thumbs) == 0 {
 		if c.empty == "" {
 			return y
 		}
-		sc.add(path{points: []pt{{x, y}, {x + s.size, y}, {x + s.size, y + s.size}, {x, y + s.size}}, closed: true, stroke: th.Muted, width: 1, dash: true})
+		sc.add(path{points: []pt{{x, y}, {x + s.size, y}, {x + s.size, y + s.size}, {x, y + s.size}}, closed: true,
+			stroke: th.Muted, width: 1, dash: true})
 		lines := wrap(c.empty, th.Small, false, s.size-8)
 		for i, line := range lines {
-			sc.text(x+s.size/2, y+s.size/2+th.Small*1.3*(float64(i)-float64(len(lines)-1)/2), line, th.Small, th.Muted, middle)
+			sc.text(x+s.size/2, y+s.size/2+th.Small*1.3*(float64(i)-float64(len(lines)-1)/2), line, th.Small, th.Muted,
+				middle)
 		}
 		return y + s.size
 	}
@@ -88,7 +93,8 @@ func (s *sheet) drawCell(sc *scene, c sheetCell, x, y float64, across int) float
 			ty += s.size
 		} else {
 			w, h := s.box(t.small.Bounds())
-			sc.add(picture{at: pt{tx, ty}, width: w, height: h, data: t.data, mime: jpegType, image: t.small, alt: t.alt()})
+			sc.add(raster{at: pt{tx, ty}, width: w, height: h, data: t.data, mime: jpegType, image: t.small,
+				alt: t.alt()})
 			ty += h
 		}
 		for _, caption := range t.captions {
@@ -100,7 +106,8 @@ func (s *sheet) drawCell(sc *scene, c sheetCell, x, y float64, across int) float
 		bottom = max(bottom, ty+4)
 	}
 	if c.more > 0 {
-		sc.add(label{at: pt{x, bottom + th.Small}, text: fmt.Sprintf("+ %d more", c.more), size: th.Small, color: th.Muted, anchor: start})
+		sc.add(label{at: pt{x, bottom + th.Small}, text: fmt.Sprintf("+ %d more", c.more), size: th.Small,
+			color: th.Muted, anchor: start})
 		bottom += th.Small * 1.4
 	}
 	return bottom
@@ -130,7 +137,7 @@ func (t *thumbnail) alt() string {
 	return oneLine(strings.Join(append([]string{t.id}, t.captions...), ", "))
 }
 
-// HTML has the text color of the page it stands in, light or dark; muted and rule are styles that suit both.
+// HTML has the text color of the page around it, light or dark; muted and rule are styles that suit both.
 const (
 	muted = "opacity:.7"
 	rule  = "1px solid rgba(128,128,128,.4)"
@@ -141,8 +148,10 @@ func (s *sheet) html() (string, error) {
 	th := s.set.theme
 	var b strings.Builder
 	const plain = `border:0;background:none;text-align:left;vertical-align:top`
-	fmt.Fprintf(&b, `<figure style="margin:0;max-width:%spx;font-family:%s;font-size:%spx">`+"\n", num(th.Width), escape(th.Fonts), num(th.Text))
-	fmt.Fprintf(&b, `<div style="font-size:%spx;font-weight:bold;margin-bottom:6px">%s</div>`+"\n", num(th.Title), text(s.title))
+	fmt.Fprintf(&b, `<figure style="margin:0;max-width:%spx;font-family:%s;font-size:%spx">`+"\n", num(th.Width),
+		escape(th.Fonts), num(th.Text))
+	fmt.Fprintf(&b, `<div style="font-size:%spx;font-weight:bold;margin-bottom:6px">%s</div>`+"\n", num(th.Title),
+		text(s.title))
 	b.WriteString(`<table style="border-collapse:collapse;border:0;margin:0;font-size:inherit;color:inherit">` + "\n")
 	columns := len(s.across)
 	if s.named > 0 {
@@ -166,20 +175,24 @@ func (s *sheet) html() (string, error) {
 	for _, block := range s.blocks {
 		if block.title != "" {
 			row(func() {
-				fmt.Fprintf(&b, `<th colspan="%d" style="%s;padding:6px 0 2px 0">%s</th>`, columns, plain, text(block.title))
+				fmt.Fprintf(&b, `<th colspan="%d" style="%s;padding:6px 0 2px 0">%s</th>`, columns, plain,
+					text(block.title))
 			})
 		}
 		for _, r := range block.rows {
 			row(func() {
 				if s.named > 0 {
-					fmt.Fprintf(&b, `<th style="%s;padding:0 8px 8px 0;width:%spx;overflow-wrap:anywhere">%s`, plain, num(s.named-8), text(r.name))
+					fmt.Fprintf(&b, `<th style="%s;padding:0 8px 8px 0;width:%spx;overflow-wrap:anywhere">%s`, plain,
+						num(s.named-8), text(r.name))
 					if r.note != "" {
-						fmt.Fprintf(&b, `<div style="font-weight:normal;font-size:%spx">%s</div>`, num(th.Small), text(r.note))
+						fmt.Fprintf(&b, `<div style="font-weight:normal;font-size:%spx">%s</div>`, num(th.Small),
+							text(r.note))
 					}
 					b.WriteString("</th>")
 				}
 				for i, c := range r.cells {
-					fmt.Fprintf(&b, `<td style="%s;padding:0 %spx 8px 0;min-width:%spx">`, plain, num(cellGap-thumbGap), num(float64(s.across[i])*(s.size+thumbGap)))
+					fmt.Fprintf(&b, `<td style="%s;padding:0 %spx 8px 0;min-width:%spx">`, plain, num(cellGap-thumbGap),
+						num(float64(s.across[i])*(s.size+thumbGap)))
 					s.htmlCell(&b, c)
 					b.WriteString("</td>")
 				}
@@ -187,7 +200,8 @@ func (s *sheet) html() (string, error) {
 		}
 	}
 	b.WriteString("</table>\n")
-	fmt.Fprintf(&b, `<figcaption style="font-size:%spx;%s;font-style:normal">%s</figcaption></figure>`, num(th.Small), muted, text(strings.Join(s.caption, " ")))
+	fmt.Fprintf(&b, `<figcaption style="font-size:%spx;%s;font-style:normal">%s</figcaption></figure>`, num(th.Small),
+		muted, text(strings.Join(s.caption, " ")))
 	return b.String(), nil
 }
 
@@ -201,19 +215,22 @@ func (s *sheet) htmlCell(b *strings.Builder, c sheetCell) {
 		note(c.empty)
 	}
 	for _, t := range c.thumbs {
-		fmt.Fprintf(b, `<div style="display:inline-block;vertical-align:top;width:%spx;margin:0 %spx 4px 0">`, num(s.size), num(thumbGap))
+		fmt.Fprintf(b, `<div style="display:inline-block;vertical-align:top;width:%spx;margin:0 %spx 4px 0">`,
+			num(s.size), num(thumbGap))
 		if t.data == nil {
 			note(t.reason)
 		} else {
 			w, h := s.box(t.small.Bounds())
-			fmt.Fprintf(b, `<img width="%s" height="%s" alt="%s" src="%s" style="display:block;margin:0">`, num(w), num(h), escape(t.alt()), dataURI(jpegType, t.data))
+			fmt.Fprintf(b, `<img width="%s" height="%s" alt="%s" src="%s" style="display:block;margin:0">`, num(w),
+				num(h), escape(t.alt()), dataURI(jpegType, t.data))
 		}
 		for _, caption := range t.captions {
 			short := caption
 			if lines := s.clip(caption); len(lines) > 0 && strings.HasSuffix(lines[len(lines)-1], "…") {
 				short = strings.Join(lines, " ")
 			}
-			fmt.Fprintf(b, `<div title="%s" style="font-size:%spx;line-height:1.25;overflow-wrap:anywhere">%s</div>`, escape(oneLine(caption)), num(th.Small), text(short))
+			fmt.Fprintf(b, `<div title="%s" style="font-size:%spx;line-height:1.25;overflow-wrap:anywhere">%s</div>`,
+				escape(oneLine(caption)), num(th.Small), text(short))
 		}
 		b.WriteString("</div>")
 	}
@@ -222,5 +239,5 @@ func (s *sheet) htmlCell(b *strings.Builder, c sheetCell) {
 	}
 }
 
-// text escapes data for an HTML element and keeps its writing direction to itself.
+// text escapes data for an HTML element and isolates its writing direction.
 func text(data string) string { return `<bdi>` + escape(oneLine(data)) + `</bdi>` }

@@ -11,19 +11,20 @@ import (
 	"testing"
 
 	"antipode/datasets"
-	"antipode/kernel/client"
+	"antipode/datasets/table"
 	"antipode/plots"
 )
 
-// TestColours sees the series colours as people without long, middle or short cones do (Viénot 1999 for the first two, Brettel-like
-// projection for the third, linear RGB) and asks that any two of the first six differ by at least 10 in CIE Lab, all eight by 8.
-func TestColours(t *testing.T) {
+// TestColors sees the series colors as people without long, middle or short cones do (Viénot 1999 for the first
+// two, Brettel-like projection for the third, linear RGB) and checks that any two of the first six differ by at least
+// 10 in CIE Lab, all eight by 8.
+func TestColors(t *testing.T) {
 	eyes := map[string][3][3]float64{
-		"all cones":        {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}},
-		"no long cones":    {{0.11238, 0.88762, 0}, {0.11238, 0.88762, 0}, {0.00401, -0.00401, 1}},
-		"no middle cones":  {{0.29275, 0.70725, 0}, {0.29275, 0.70725, 0}, {-0.02234, 0.02234, 1}},
-		"no short cones":   {{1.01277, 0.13548, -0.14826}, {-0.01243, 0.86812, 0.14431}, {0.07589, 0.805, 0.11911}},
-		"no colour at all": {{0.2126, 0.7152, 0.0722}, {0.2126, 0.7152, 0.0722}, {0.2126, 0.7152, 0.0722}},
+		"all cones":       {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}},
+		"no long cones":   {{0.11238, 0.88762, 0}, {0.11238, 0.88762, 0}, {0.00401, -0.00401, 1}},
+		"no middle cones": {{0.29275, 0.70725, 0}, {0.29275, 0.70725, 0}, {-0.02234, 0.02234, 1}},
+		"no short cones":  {{1.01277, 0.13548, -0.14826}, {-0.01243, 0.86812, 0.14431}, {0.07589, 0.805, 0.11911}},
+		"no color at all": {{0.2126, 0.7152, 0.0722}, {0.2126, 0.7152, 0.0722}, {0.2126, 0.7152, 0.0722}},
 	}
 	series := plots.DefaultTheme().Series
 	for name, m := range eyes {
@@ -33,11 +34,11 @@ func TestColours(t *testing.T) {
 				if i < 6 {
 					want = 10
 				}
-				if name == "no colour at all" {
-					continue // eight greys cannot all differ: shapes and the order of the legend do
+				if name == "no color at all" {
+					continue // eight grays cannot all differ: shapes and the order of the legend do
 				}
 				if d := distance(series[i], series[j], m); d < want {
-					t.Errorf("%s: colours %d and %d differ by %.1f", name, i, j, d)
+					t.Errorf("%s: colors %d and %d differ by %.1f", name, i, j, d)
 				}
 			}
 		}
@@ -78,22 +79,21 @@ func lab(c color.NRGBA, eye [3][3]float64) [3]float64 {
 }
 
 // printed is a small table with what each form must escape.
-func printed() plots.TableView {
-	return plots.Table(datasets.FromFrame(&datasets.Frame{Columns: []client.Column{
-		client.TextColumn("name", []string{"a_b & 50 %", "<b>|*x*", `[c]\d`, "中 हि"}),
-		client.NumberColumn("v", []float64{0.53172, -0.00001, math.NaN(), 0.7}),
-		client.NumberColumn("v_low", []float64{0.4812, -0.05, math.NaN(), math.NaN()}),
-		client.NumberColumn("v_high", []float64{0.5808, 0.05, math.NaN(), math.NaN()}),
-		client.NumberColumn("n", []float64{170, 24480, 3, 1}),
-		client.NumberColumn("d", []float64{23.14, 22.2, 26.1049, 2}),
-		client.VectorColumn("vec", make([][]float32, 4)),
-	}}))
+func printed() plots.Table {
+	return plots.Table{Table: made(
+		table.TextColumn("name", []string{"a_b & 50 %", "<b>|*x*", `[c]\d`, "中 हि"}),
+		table.NumberColumn("v", []float64{0.53172, -0.00001, math.NaN(), 0.7}),
+		table.NumberColumn("v_low", []float64{0.4812, -0.05, math.NaN(), math.NaN()}),
+		table.NumberColumn("v_high", []float64{0.5808, 0.05, math.NaN(), math.NaN()}),
+		table.NumberColumn("n", []float64{170, 24480, 3, 1}),
+		table.NumberColumn("d", []float64{23.14, 22.2, 26.1049, 2}),
+		table.VectorColumn("vec", make([][]float32, 4)),
+	)}
 }
 
 func TestTableForms(t *testing.T) {
-	ctx := context.Background()
 	for name, c := range map[string]struct {
-		form func(context.Context) (string, error)
+		form func() (string, error)
 		want string
 	}{
 		"text": {printed().Text, `name                         v      n     d
@@ -128,32 +128,39 @@ a_b & 50 %,0.53172,0.4812,0.5808,170,23.14
 中 हि,0.7,,,1,2
 `},
 	} {
-		got, err := c.form(ctx)
+		got, err := c.form()
 		if err != nil || got != c.want {
 			t.Errorf("%s: %v\n%s\nwant\n%s", name, err, got, c.want)
 		}
 	}
-	page, err := printed().Titled("<script>").HTML(ctx)
+	v := printed()
+	v.Title = "<script>"
+	page, err := v.HTML()
 	if err != nil || !strings.Contains(page, "&lt;b&gt;|*x*") || !strings.Contains(page, "0.53 [0.48, 0.58]") {
 		t.Errorf("html: %v\n%s", err, page)
 	}
 	inert(t, "table", page)
-	short, err := printed().Limit(1).Text(ctx)
+	v.Limit = 1
+	short, err := v.Text()
 	if err != nil || !strings.Contains(short, "3 more rows not shown") {
 		t.Errorf("limited: %v\n%s", err, short)
 	}
-	none := plots.Table(datasets.FromFrame(&datasets.Frame{Columns: []client.Column{client.TextColumn("template", nil)}}), "template")
-	if text, err := none.Text(ctx); err != nil || text != "template\nno rows\n" {
+	none := plots.Table{
+		Table:   datasets.FromFrame(&datasets.Frame{Columns: []table.Column{table.TextColumn("template", nil)}}),
+		Columns: []string{"template"},
+	}
+	if text, err := none.Text(); err != nil || text != "template\nno rows\n" {
 		t.Errorf("no rows: %v\n%q", err, text)
 	}
-	if page, err := none.HTML(ctx); err != nil || !strings.Contains(page, ">no rows<") {
+	if page, err := none.HTML(); err != nil || !strings.Contains(page, ">no rows<") {
 		t.Errorf("no rows: %v\n%s", err, page)
 	}
 }
 
 func TestTableErrors(t *testing.T) {
 	ctx := context.Background()
-	if _, err := plots.Table(scores(), "coverag").Text(ctx); err == nil || !strings.Contains(err.Error(), `"coverag" (there are: template`) {
+	if _, err := (plots.Table{Table: scores(), Columns: []string{"coverag"}}).Text(); err == nil ||
+		!strings.Contains(err.Error(), `"coverag" (there are: template`) {
 		t.Errorf("wrong column: %v", err)
 	}
 	folder := t.TempDir()
@@ -174,13 +181,13 @@ func TestTableErrors(t *testing.T) {
 // TestHTMLOnDarkPages finds no color of text in HTML: on a dark page it would be dark on dark.
 func TestHTMLOnDarkPages(t *testing.T) {
 	img, m := half()
-	images := imageTable([]client.Image{store(t, "half.png", encodePNG(t, img)), {}}, []client.Mask{m, {}})
-	for name, form := range map[string]func(context.Context) (string, error){
-		"table": printed().Titled("A title").Noted("A note").HTML,
-		"grid":  plots.Grid(images, plots.Outline("mask"), plots.Captions("id"), plots.PerCell(1)).HTML,
-		"bars":  plots.Bars(averages(), "coverage").HTML,
+	images := imageTable([]table.Image{store(t, "half.png", encodePNG(t, img)), {}}, []table.Mask{m, {}})
+	for name, form := range map[string]func() (string, error){
+		"table": plots.Table{Table: printed().Table, Title: "A title", Notes: []string{"A note"}}.HTML,
+		"grid":  plots.Grid{Table: images, Outline: "mask", Captions: []string{"id"}, PerCell: 1}.HTML,
+		"bars":  plots.Bars{Table: averages(), Y: "coverage"}.HTML,
 	} {
-		page, err := form(context.Background())
+		page, err := form()
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -12,15 +12,15 @@ import (
 	"antipode/plots/internal/typeset"
 )
 
-// svg writes the scene as a document of its own: text stays text, anchored, so that a reader's browser shapes it in
-// whatever font has the script; images are data URIs; there is nothing to run and nothing to fetch.
-func (s *scene) svg() []byte {
+// svg writes the scene as a complete document: text remains text, so that a browser shapes it in a font that has the
+// script; images are data URIs; it has no script and no remote source.
+func (sc *scene) svg() []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%s" height="%s" viewBox="0 0 %[1]s %[2]s" role="img" font-family="%s">`+"\n",
-		num(s.width), num(s.height), escape(s.theme.Fonts))
-	fmt.Fprintf(&b, "<title>%s</title>\n<desc>%s</desc>\n", escape(s.title), escape(s.about))
-	fmt.Fprintf(&b, `<rect width="100%%" height="100%%" fill="%s"/>`+"\n", hex(s.theme.Paper))
-	for _, shape := range s.shapes {
+		num(sc.width), num(sc.height), escape(sc.theme.Fonts))
+	fmt.Fprintf(&b, "<title>%s</title>\n<desc>%s</desc>\n", escape(sc.title), escape(sc.about))
+	fmt.Fprintf(&b, `<rect width="100%%" height="100%%" fill="%s"/>`+"\n", hex(sc.theme.Paper))
+	for _, shape := range sc.shapes {
 		switch v := shape.(type) {
 		case path:
 			b.WriteString(`<path d="`)
@@ -33,12 +33,14 @@ func (s *scene) svg() []byte {
 			}
 			b.WriteString(`"` + paint(v.fill, v.stroke, v.width, v.dash) + "/>\n")
 		case disc:
-			fmt.Fprintf(&b, `<circle cx="%s" cy="%s" r="%s"%s/>`+"\n", num(v.at.x), num(v.at.y), num(v.radius), paint(v.fill, v.stroke, v.width, false))
+			fmt.Fprintf(&b, `<circle cx="%s" cy="%s" r="%s"%s/>`+"\n", num(v.at.x), num(v.at.y), num(v.radius),
+				paint(v.fill, v.stroke, v.width, false))
 		case label:
 			if v.text == "" {
 				continue
 			}
-			fmt.Fprintf(&b, `<text x="%s" y="%s" font-size="%s" fill="%s"`, num(v.at.x), num(v.at.y), num(v.size), hex(v.color))
+			fmt.Fprintf(&b, `<text x="%s" y="%s" font-size="%s" fill="%s"`, num(v.at.x), num(v.at.y), num(v.size),
+				hex(v.color))
 			if v.bold {
 				b.WriteString(` font-weight="bold"`)
 			}
@@ -57,10 +59,10 @@ func (s *scene) svg() []byte {
 				b.WriteString(` direction="rtl"`)
 			}
 			if families := typeset.CSS(v.text); families != "" {
-				fmt.Fprintf(&b, ` font-family="%s"`, escape(withFamilies(s.theme.Fonts, families)))
+				fmt.Fprintf(&b, ` font-family="%s"`, escape(withFamilies(sc.theme.Fonts, families)))
 			}
 			fmt.Fprintf(&b, ">%s</text>\n", escape(oneLine(v.text)))
-		case picture:
+		case raster:
 			fmt.Fprintf(&b, `<image x="%s" y="%s" width="%s" height="%s" href="%s"><title>%s</title></image>`+"\n",
 				num(v.at.x), num(v.at.y), num(v.width), num(v.height), dataURI(v.mime, v.data), escape(oneLine(v.alt)))
 		}
@@ -69,7 +71,7 @@ func (s *scene) svg() []byte {
 	return b.Bytes()
 }
 
-// withFamilies puts font families behind those of the theme and before its last resort.
+// withFamilies inserts font families before the theme's generic family.
 func withFamilies(fonts, families string) string {
 	return strings.TrimSuffix(fonts, ",sans-serif") + "," + families + ",sans-serif"
 }
@@ -101,7 +103,8 @@ func num(v float64) string {
 	return s
 }
 
-// escape makes text safe inside an XML or HTML element or a quoted attribute. Characters that XML forbids become U+FFFD.
+// escape makes text safe inside an XML or HTML element or a quoted attribute. Characters that XML forbids become
+// U+FFFD.
 func escape(text string) string {
 	var b strings.Builder
 	xml.EscapeText(&b, []byte(text)) // a strings.Builder never fails

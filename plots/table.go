@@ -1,6 +1,7 @@
 package plots
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -10,63 +11,57 @@ import (
 	"strings"
 
 	"antipode/datasets"
+	"antipode/datasets/table"
 	"antipode/kernel/cell"
-	"antipode/kernel/client"
 )
 
-// TableView is a printed table. Making one does no work.
-type TableView struct {
-	table    datasets.Table
-	columns  []string
-	title    string
-	notes    []string
-	limit    int
-	layout   layout
-	settings []string // columns that are said below the table; nil = none, empty = those that hold one value
-}
-
-// Table prints columns of a table, all text and number columns without a list. A value column VALUE whose interval stands
-// in VALUE_low and VALUE_high takes both into its cell, as 0.53 [0.48, 0.58]. Numbers have the digits that their
-// intervals, or else the largest of them, make worth reading; CSV has all digits and all columns apart.
+// Table prints columns of a table: as HTML and text in a notebook, to a file as CSV, Markdown, LaTeX, text or HTML. A
+// value column V with an interval in V_low and V_high has both in its cell, as 0.53 [0.48, 0.58]. Numbers have the
+// digits that their intervals, or else the largest of them, justify; CSV has all digits and separate
+// columns.
 //
-// Without a list, what the columns note, warning, settings and interval say of all rows alike stands once below the table.
+// Without Columns, texts of the columns note, warning, settings and interval that are equal in all rows are printed
+// once, below the table.
 //
-// A paper's own layout comes from [TableView.Wide], [TableView.Blocks], [TableView.Spans], [TableView.Head],
-// [TableView.Percent] and [TableView.Decimals].
-func Table(t datasets.Table, columns ...string) TableView {
-	return TableView{table: t, columns: columns, limit: 200}
+// Wide, Block, Repeat, Span, Names, Percent and Decimals produce a paper's own layout.
+type Table struct {
+	Table   datasets.Table
+	Columns []string // columns to print (default: all text and number columns)
+	Title   string
+	Notes   []string // sentences below the table; not in CSV
+	Limit   int      // rows in HTML and text (default: 200)
+
+	Names          map[string]string // column labels in place of the columns' names; not in CSV
+	Decimals       int               // decimals of all numbers but counts (n, n_…); -1 = none (default: as described)
+	ColumnDecimals map[string]int    // decimals of a column
+	Percent        bool              // prints numbers but counts, with their intervals, times 100; not in CSV
+
+	Wide   Wide     // rows and columns from the values of two columns
+	Block  int      // breaks the table into blocks of at most so many columns, one below the other; not in CSV
+	Repeat []string // columns repeated in every block
+	Span   string   // separator in labels: equal text before it is a common label; not in CSV and Markdown
+
+	Footer    []string // text columns, equal in all rows, to print once below the table; in CSV they are columns
+	Constants bool     // prints all text columns that are equal in all rows below the table, as Footer does
 }
 
-// Titled gives the table a title.
-func (v TableView) Titled(title string) TableView {
-	v.title = title
-	return v
-}
-
-// Noted adds a sentence below the table; CSV has none.
-func (v TableView) Noted(text string) TableView {
-	v.notes = append(slices.Clone(v.notes), text)
-	return v
-}
-
-// Limit sets how many rows are shown (200); CSV, Markdown and LaTeX always have all.
-func (v TableView) Limit(rows int) TableView {
-	v.limit = rows
-	return v
-}
+// Wide spreads a table with a row for each value: the values of the column Rows are its rows and those of Columns its
+// columns, both in table order, with the numbers of the column Value, and their intervals, in the cells. Two rows for a
+// cell are an error. Of other columns the text columns that are equal in all rows remain, for [Table].Footer and CSV.
+type Wide struct{ Rows, Columns, Value string }
 
 // body is a table as text: cells[row][column].
 type body struct {
-	heads  []string
-	spans  []string // common heads above them, "" = none; nil without any
-	full   []string // head and span in one, for forms without spans
+	labels []string
+	spans  []string // common labels above them, "" = none; nil without any
+	full   []string // span and label in one, for forms without spans
 	number []bool
 	cells  [][]string
 	more   int
 	notes  []string
 }
 
-// note says what the rows shown do not, then the notes; "" without either.
+// note counts the rows that are not shown, then lists the notes; "" without either.
 func (t *body) note() string {
 	notes := t.notes
 	switch {
@@ -78,17 +73,17 @@ func (t *body) note() string {
 	return strings.Join(notes, "; ")
 }
 
-// bodies gives the table in blocks, one without [TableView.Blocks]; notes and what is left out are the last one's.
-func (v TableView) bodies(ctx context.Context, limit int) ([]*body, error) {
+// bodies returns the table in blocks, one without Block; the last one has the notes and the number of rows left out.
+func (v Table) bodies(ctx context.Context, limit int) ([]*body, error) {
 	f, columns, err := v.frame(ctx)
 	if err != nil {
 		return nil, err
 	}
-	blocks, err := v.layout.split(columns)
+	blocks, err := v.split(columns)
 	if err != nil {
 		return nil, err
 	}
-	f = v.layout.scaled(f)
+	f = v.scaled(f)
 	n := f.Len()
 	if limit > 0 {
 		n = min(n, limit)
@@ -98,25 +93,25 @@ func (v TableView) bodies(ctx context.Context, limit int) ([]*body, error) {
 		b := &body{cells: make([][]string, n)}
 		for _, name := range block {
 			c := f.Column(name)
-			b.full = append(b.full, v.layout.head(name))
-			b.number = append(b.number, c.Kind == client.Number)
+			b.full = append(b.full, cmp.Or(v.Names[name], name))
+			b.number = append(b.number, c.Kind == table.KindNumber)
 			write := func(r int) string { return oneLine(c.Cell(r)) }
-			if c.Kind == client.Number {
-				write = numbers(f, c, v.layout.decimalsOf(name))
+			if c.Kind == table.KindNumber {
+				write = numbers(f, c, v.decimals(name))
 			}
 			for r := range n {
 				b.cells[r] = append(b.cells[r], write(r))
 			}
 		}
-		b.spans, b.heads = v.layout.spans(b.full)
+		b.spans, b.labels = v.spans(b.full)
 		out = append(out, b)
 	}
 	last := out[len(out)-1]
 	last.more = f.Len() - n
-	for _, note := range v.notes {
+	for _, note := range v.Notes {
 		last.notes = append(last.notes, isolate(oneLine(note)))
 	}
-	for _, name := range v.said(f, columns) {
+	for _, name := range v.below(f, columns) {
 		if c := f.Column(name); c != nil && f.Len() > 0 {
 			last.notes = append(last.notes, isolate(oneLine(name+": "+c.Cell(0))))
 		}
@@ -125,43 +120,55 @@ func (v TableView) bodies(ctx context.Context, limit int) ([]*body, error) {
 }
 
 // frame runs the table, arranges it and chooses the columns.
-func (v TableView) frame(ctx context.Context) (*datasets.Frame, []string, error) {
-	f, err := v.table.Rows(ctx)
+func (v Table) frame(ctx context.Context) (*datasets.Frame, []string, error) {
+	f, err := v.Table.Rows(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
-	for _, name := range v.settings {
-		if _, err := f.Need(name, client.Text); err != nil {
-			return nil, nil, fmt.Errorf("table: settings: %w", err)
+	for _, name := range v.Footer {
+		if _, err := f.Need(name, table.KindText); err != nil {
+			return nil, nil, fmt.Errorf("table: Footer: %w", err)
 		}
 		if distinct(f, name) > 1 {
-			return nil, nil, fmt.Errorf("table: settings: column %q holds more than one text; print it as a column, or use Where", name)
+			return nil, nil, fmt.Errorf("table: Footer: column %q holds more than one text; print it as a column, "+
+				"or use Where", name)
 		}
 	}
-	if f, err = v.layout.arrange(f); err != nil {
+	f, constants, err := v.arrange(f)
+	if err != nil {
 		return nil, nil, fmt.Errorf("table: %w", err)
 	}
-	columns := v.columns
+	for name := range v.Names {
+		if !f.Has(name) {
+			return nil, nil, fmt.Errorf("table: Names: %w", table.NoColumn(name, f.Specs()))
+		}
+	}
+	for name := range v.ColumnDecimals {
+		if !f.Has(name) {
+			return nil, nil, fmt.Errorf("table: ColumnDecimals: %w", table.NoColumn(name, f.Specs()))
+		}
+	}
+	columns := v.Columns
 	if len(columns) == 0 {
 		for _, c := range f.Columns {
 			base, isEnd := strings.CutSuffix(c.Name, "_low")
 			if !isEnd {
 				base, isEnd = strings.CutSuffix(c.Name, "_high")
 			}
-			if isEnd && f.Numbers(base) != nil && hasInterval(f, base) || v.layout.wide != nil && slices.Contains(v.layout.constants, c.Name) {
+			if isEnd && f.Numbers(base) != nil && hasInterval(f, base) || slices.Contains(constants, c.Name) {
 				continue
 			}
-			if saidOnce(f, c.Name) {
+			if onceBelow(f, c.Name) {
 				continue
 			}
-			if c.Kind == client.Text || c.Kind == client.Number {
+			if c.Kind == table.KindText || c.Kind == table.KindNumber {
 				columns = append(columns, c.Name)
 			}
 		}
 	}
 	for _, name := range columns {
 		if !f.Has(name) {
-			_, err := f.Need(name, client.Text)
+			_, err := f.Need(name, table.KindText)
 			return nil, nil, fmt.Errorf("table: %w", err)
 		}
 	}
@@ -172,9 +179,9 @@ func hasInterval(f *datasets.Frame, column string) bool {
 	return f.Numbers(column+"_low") != nil && f.Numbers(column+"_high") != nil
 }
 
-// numbers gives the way a number column is written: whole numbers whole, values with intervals to the first digit of a quarter
-// of the usual interval, others with three digits of the largest.
-// fixed is the number of decimals where it is not negative.
+// numbers returns the format of a number column: whole numbers without decimals, values with intervals up to the
+// first digit of a quarter of the median interval, others with three digits of the largest. fixed is the number of
+// decimals if it is not negative.
 func numbers(f *datasets.Frame, c *datasets.Column, fixed int) func(r int) string {
 	var low, high []float64
 	if hasInterval(f, c.Name) {
@@ -222,13 +229,32 @@ func numbers(f *datasets.Frame, c *datasets.Column, fixed int) func(r int) strin
 	}
 }
 
-// ShowE puts the table under the cell, or prints it as text outside a notebook.
-func (v TableView) ShowE(ctx context.Context) error {
-	plain, err := v.Text(ctx)
+// Text returns the table in aligned columns, for a terminal.
+func (v Table) Text() (string, error) { return inContext(v.text) }
+
+// HTML returns the table as an HTML element without script; text from data is escaped. Blocks are tables of their own.
+func (v Table) HTML() (string, error) { return inContext(v.html) }
+
+// Markdown returns the table in GitHub's form; text from data is escaped.
+func (v Table) Markdown() (string, error) { return inContext(v.markdown) }
+
+// LaTeX returns the table as a tabular for the booktabs package, one for each block; text from data is escaped, notes
+// are comments. Scripts other than Latin need XeLaTeX or LuaLaTeX.
+func (v Table) LaTeX() (string, error) { return inContext(v.latex) }
+
+// CSV returns the columns with all their digits, and interval columns separately; a missing value is an empty field.
+func (v Table) CSV() (string, error) { return inContext(v.csv) }
+
+// Show displays the table under the cell, or prints it as text outside a notebook. It fails as [Figure].Show does.
+func (v Table) Show() { inCell(v.ShowE) }
+
+// ShowE is Show for programs: it returns the error.
+func (v Table) ShowE(ctx context.Context) error {
+	plain, err := v.text(ctx)
 	if err != nil {
 		return err
 	}
-	html, err := v.HTML(ctx)
+	html, err := v.html(ctx)
 	if err != nil {
 		return err
 	}
@@ -236,36 +262,25 @@ func (v TableView) ShowE(ctx context.Context) error {
 	return nil
 }
 
-// Show is [TableView.ShowE] for cells; failures are those of [Figure.Show].
-func (v TableView) Show() { inCell(v.ShowE) }
+// Save writes the table to a file: .csv, .md, .tex, .txt or .html. It fails as [Figure].Show does.
+func (v Table) Save(path string) {
+	inCell(func(ctx context.Context) error { return v.SaveE(ctx, path) })
+}
 
-// SaveE writes the table to a file: .csv, .md, .tex, .txt or .html.
-func (v TableView) SaveE(ctx context.Context, path string) error {
-	var out string
-	var err error
-	switch strings.ToLower(filepath.Ext(path)) {
-	case ".csv":
-		out, err = v.CSV(ctx)
-	case ".md":
-		out, err = v.Markdown(ctx)
-	case ".tex":
-		out, err = v.LaTeX(ctx)
-	case ".txt":
-		out, err = v.Text(ctx)
-	case ".html", ".htm":
-		if out, err = v.HTML(ctx); err == nil {
-			out = string(page(v.title, out))
-		}
-	default:
-		return fmt.Errorf("cannot save a table to %s: give a name that ends in .csv, .md, .tex, .txt or .html", path)
+// SaveE is Save for programs: it returns the error.
+func (v Table) SaveE(ctx context.Context, path string) error {
+	forms := map[string]func(context.Context) (string, error){".csv": v.csv, ".md": v.markdown, ".tex": v.latex,
+		".txt": v.text, ".html": v.html, ".htm": v.html}
+	extension := strings.ToLower(filepath.Ext(path))
+	if forms[extension] == nil {
+		return fmt.Errorf("cannot save a table to %s: use the extension .csv, .md, .tex, .txt or .html", path)
 	}
+	out, err := forms[extension](ctx)
 	if err != nil {
 		return err
 	}
+	if strings.HasPrefix(extension, ".htm") {
+		out = string(page(v.Title, out))
+	}
 	return write(path, []byte(out))
-}
-
-// Save is [TableView.SaveE] for cells; failures are those of [Figure.Show].
-func (v TableView) Save(path string) {
-	inCell(func(ctx context.Context) error { return v.SaveE(ctx, path) })
 }

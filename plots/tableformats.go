@@ -8,19 +8,19 @@ import (
 	"strconv"
 	"strings"
 
-	"antipode/kernel/client"
+	"antipode/datasets/table"
 )
 
-// Markdown gives the table in GitHub's form; text from data is escaped.
-func (v TableView) Markdown(ctx context.Context) (string, error) {
+func (v Table) markdown(ctx context.Context) (string, error) {
 	bodies, err := v.bodies(ctx, 0)
 	if err != nil {
 		return "", err
 	}
-	clean := strings.NewReplacer(`\`, `\\`, "|", `\|`, "<", "&lt;", ">", "&gt;", "&", "&amp;", "*", `\*`, "_", `\_`, "`", "\\`", "[", `\[`, "]", `\]`, "!", `\!`, "$", `\$`, "~", `\~`)
+	clean := strings.NewReplacer(`\`, `\\`, "|", `\|`, "<", "&lt;", ">", "&gt;", "&", "&amp;", "*", `\*`, "_", `\_`,
+		"`", "\\`", "[", `\[`, "]", `\]`, "!", `\!`, "$", `\$`, "~", `\~`)
 	var b strings.Builder
-	if v.title != "" {
-		b.WriteString("**" + clean.Replace(oneLine(v.title)) + "**\n\n")
+	if v.Title != "" {
+		b.WriteString("**" + clean.Replace(oneLine(v.Title)) + "**\n\n")
 	}
 	line := func(cells []string) {
 		for _, c := range cells {
@@ -55,20 +55,19 @@ func (v TableView) Markdown(ctx context.Context) (string, error) {
 	return b.String(), nil
 }
 
-var latexEscapes = strings.NewReplacer(`\`, `\textbackslash{}`, "&", `\&`, "%", `\%`, "$", `\$`, "#", `\#`, "_", `\_`, "{", `\{`, "}", `\}`,
+var latexEscapes = strings.NewReplacer(`\`, `\textbackslash{}`, "&", `\&`, "%", `\%`, "$", `\$`, "#", `\#`, "_", `\_`,
+	"{", `\{`, "}", `\}`,
 	"~", `\textasciitilde{}`, "^", `\textasciicircum{}`, "<", `\textless{}`, ">", `\textgreater{}`)
 
-// LaTeX gives the table as a tabular for the booktabs package, one for each block; text from data is escaped, notes are
-// comments. Scripts other than Latin need XeLaTeX or LuaLaTeX.
-func (v TableView) LaTeX(ctx context.Context) (string, error) {
+func (v Table) latex(ctx context.Context) (string, error) {
 	bodies, err := v.bodies(ctx, 0)
 	if err != nil {
 		return "", err
 	}
 	var b strings.Builder
 	b.WriteString("% needs \\usepackage{booktabs}\n")
-	if v.title != "" {
-		b.WriteString("% " + oneLine(v.title) + "\n")
+	if v.Title != "" {
+		b.WriteString("% " + oneLine(v.Title) + "\n")
 	}
 	for i, t := range bodies {
 		if i > 0 {
@@ -101,18 +100,18 @@ func (t *body) latex(b *strings.Builder) {
 		b.WriteString(" \\\\\n")
 	}
 	if t.spans != nil {
-		var heads, rules []string
+		var labels, rules []string
 		for _, g := range t.groups() {
-			head := latexEscapes.Replace(g.name)
+			label := latexEscapes.Replace(g.name)
 			if g.name != "" {
-				head = fmt.Sprintf(`\multicolumn{%d}{c}{%s}`, g.to-g.from, head)
+				label = fmt.Sprintf(`\multicolumn{%d}{c}{%s}`, g.to-g.from, label)
 				rules = append(rules, fmt.Sprintf(`\cmidrule(lr){%d-%d}`, g.from+1, g.to))
 			}
-			heads = append(heads, head)
+			labels = append(labels, label)
 		}
-		b.WriteString(strings.Join(heads, " & ") + " \\\\\n" + strings.Join(rules, " ") + "\n")
+		b.WriteString(strings.Join(labels, " & ") + " \\\\\n" + strings.Join(rules, " ") + "\n")
 	}
-	line(t.heads)
+	line(t.labels)
 	b.WriteString("\\midrule\n")
 	for _, row := range t.cells {
 		line(row)
@@ -120,14 +119,13 @@ func (t *body) latex(b *strings.Builder) {
 	b.WriteString("\\bottomrule\n\\end{tabular}\n")
 }
 
-// CSV gives the columns with all their digits, interval columns apart; no value is an empty field.
-func (v TableView) CSV(ctx context.Context) (string, error) {
+func (v Table) csv(ctx context.Context) (string, error) {
 	f, columns, err := v.frame(ctx)
 	if err != nil {
 		return "", err
 	}
 	var full []string
-	for _, name := range v.said(f, columns) {
+	for _, name := range v.below(f, columns) {
 		if f.Has(name) && !slices.Contains(columns, name) {
 			columns = append(slices.Clip(columns), name)
 		}
@@ -150,7 +148,7 @@ func (v TableView) CSV(ctx context.Context) (string, error) {
 		for i, name := range full {
 			c := f.Column(name)
 			row[i] = c.Cell(r)
-			if c.Kind == client.Number && row[i] != "" {
+			if c.Kind == table.KindNumber && row[i] != "" {
 				row[i] = strconv.FormatFloat(c.Numbers[r], 'g', -1, 64)
 			}
 		}

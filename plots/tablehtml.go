@@ -6,18 +6,15 @@ import (
 	"strings"
 
 	"github.com/rivo/uniseg"
-
-	"antipode/datasets"
-	"antipode/kernel/client"
 )
 
-// span is a common head over columns [from, to).
+// span is a common label over columns [from, to).
 type span struct {
 	name     string
 	from, to int
 }
 
-// groups lists the heads of the upper line, one a column where there is no common one.
+// groups returns the common labels, with an empty one for each column without.
 func (t *body) groups() []span {
 	var out []span
 	for i, name := range t.spans {
@@ -30,27 +27,8 @@ func (t *body) groups() []span {
 	return out
 }
 
-// scaled is the frame as it is printed: in per cent if asked for.
-func (l layout) scaled(f *datasets.Frame) *datasets.Frame {
-	if !l.percent {
-		return f
-	}
-	for _, c := range f.Columns {
-		if c.Kind != client.Number || isCount(c.Name) {
-			continue
-		}
-		v := make([]float64, len(c.Numbers))
-		for i := range v {
-			v[i] = 100 * c.Numbers[i]
-		}
-		f = f.With(client.NumberColumn(c.Name, v))
-	}
-	return f
-}
-
-// HTML gives the table as an HTML element without script; text from data is escaped. Blocks are tables of their own.
-func (v TableView) HTML(ctx context.Context) (string, error) {
-	bodies, err := v.bodies(ctx, v.limit)
+func (v Table) html(ctx context.Context) (string, error) {
+	bodies, err := v.bodies(ctx, v.limit())
 	if err != nil {
 		return "", err
 	}
@@ -63,21 +41,23 @@ func (v TableView) HTML(ctx context.Context) (string, error) {
 			b.WriteByte('\n')
 		}
 		style := "border-collapse:collapse;margin-left:0;font-variant-numeric:tabular-nums"
-		fmt.Fprintf(&b, `<table style="%s;font-family:%s;font-size:%spx%s">`+"\n", style, escape(th.Fonts), num(th.Text), gap)
-		if v.title != "" && i == 0 {
+		fmt.Fprintf(&b, `<table style="%s;font-family:%s;font-size:%spx%s">`+"\n", style, escape(th.Fonts),
+			num(th.Text), gap)
+		if v.Title != "" && i == 0 {
 			fmt.Fprintf(&b, `<caption style="text-align:left;font-weight:bold;font-size:%spx;color:inherit;padding:0 0 6px 0">%s</caption>`+"\n",
-				num(th.Title), text(v.title))
+				num(th.Title), text(v.Title))
 		}
 		t.html(&b)
 		b.WriteString("</table>")
 	}
 	if note := bodies[len(bodies)-1].note(); note != "" {
-		fmt.Fprintf(&b, "\n"+`<div style="font-family:%s;font-size:%spx;%s">%s</div>`, escape(th.Fonts), num(th.Small), muted, text(note))
+		fmt.Fprintf(&b, "\n"+`<div style="font-family:%s;font-size:%spx;%s">%s</div>`, escape(th.Fonts), num(th.Small),
+			muted, text(note))
 	}
 	return b.String(), nil
 }
 
-// html writes the heads and rows of a block.
+// html writes a block.
 func (t *body) html(b *strings.Builder) {
 	align := func(i int) string {
 		if t.number[i] {
@@ -98,7 +78,7 @@ func (t *body) html(b *strings.Builder) {
 		b.WriteString("</tr>\n")
 	}
 	b.WriteString(`<tr style="border-bottom:1px solid">`)
-	for i, h := range t.heads {
+	for i, h := range t.labels {
 		fmt.Fprintf(b, `<th style="text-align:%s;padding:3px 10px">%s</th>`, align(i), text(h))
 	}
 	b.WriteString("</tr></thead>\n<tbody>\n")
@@ -119,15 +99,14 @@ func (t *body) html(b *strings.Builder) {
 	b.WriteString("</tbody>")
 }
 
-// Text gives the table in aligned columns, for a terminal.
-func (v TableView) Text(ctx context.Context) (string, error) {
-	bodies, err := v.bodies(ctx, v.limit)
+func (v Table) text(ctx context.Context) (string, error) {
+	bodies, err := v.bodies(ctx, v.limit())
 	if err != nil {
 		return "", err
 	}
 	var b strings.Builder
-	if v.title != "" {
-		b.WriteString(oneLine(v.title) + "\n")
+	if v.Title != "" {
+		b.WriteString(oneLine(v.Title) + "\n")
 	}
 	for i, t := range bodies {
 		if i > 0 {
@@ -142,8 +121,8 @@ func (v TableView) Text(ctx context.Context) (string, error) {
 }
 
 func (t *body) text(b *strings.Builder) {
-	widths := make([]int, len(t.heads))
-	for _, row := range append([][]string{t.heads}, t.cells...) {
+	widths := make([]int, len(t.labels))
+	for _, row := range append([][]string{t.labels}, t.cells...) {
 		for i, c := range row {
 			widths[i] = max(widths[i], uniseg.StringWidth(c))
 		}
@@ -164,7 +143,7 @@ func (t *body) text(b *strings.Builder) {
 		}
 		b.WriteString(strings.TrimRight(line, " ") + "\n")
 	}
-	for _, row := range append([][]string{t.heads}, t.cells...) {
+	for _, row := range append([][]string{t.labels}, t.cells...) {
 		line := ""
 		for i, c := range row {
 			pad := strings.Repeat(" ", widths[i]-uniseg.StringWidth(c))

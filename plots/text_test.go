@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"reflect"
 	"regexp"
 	"strconv"
 	"strings"
@@ -16,17 +17,19 @@ import (
 	"golang.org/x/net/html"
 
 	"antipode/datasets"
-	"antipode/kernel/client"
+	"antipode/datasets/table"
 	"antipode/plots"
 )
 
 // hostile are names that would break out of a page, a drawing or a layout.
 var hostile = []string{
-	`<script>alert(1)</script>`, `]]>"'><img src=x onerror=alert(1)>`, `</text></svg><svg onload=alert(1)>`, "&amp;&lt; \x00\x07 \xff\xfe bad bytes",
-	strings.Repeat("very long ", 40), strings.Repeat("Donaudampfschifffahrt", 10), "שלום עולם \u202e evil", "मानक हिन्दी", "中文字符", "line\nbreak\ttab",
+	`<script>alert(1)</script>`, `]]>"'><img src=x onerror=alert(1)>`, `</text></svg><svg onload=alert(1)>`,
+	"&amp;&lt; \x00\x07 \xff\xfe bad bytes",
+	strings.Repeat("very long ", 40), strings.Repeat("Donaudampfschifffahrt", 10), "שלום עולם \u202e evil",
+	"मानक हिन्दी", "中文字符", "line\nbreak\ttab",
 }
 
-// hostileTable has a hostile name in every text column, a picture in every row and numbers for every figure.
+// hostileTable has a hostile name in every text column, an image in every row and numbers for every figure.
 func hostileTable() datasets.Table {
 	f, err := photos().Rows(context.Background())
 	if err != nil {
@@ -43,44 +46,61 @@ func hostileTable() datasets.Table {
 		v, x = append(v, 0.1+0.04*float64(i)), append(x, float64(i))
 		low, high = append(low, v[i]-0.05), append(high, v[i]+0.05)
 	}
-	out := f.Pick(rows).With(client.TextColumn("id", name), client.TextColumn("region", name), client.TextColumn("source", other),
-		client.TextColumn("role", role), client.TextColumn("group", name), client.TextColumn("interval", name),
-		client.NumberColumn("v", v), client.NumberColumn("v_low", low), client.NumberColumn("v_high", high), client.NumberColumn("x", x))
+	out := f.Pick(rows).With(table.TextColumn("id", name), table.TextColumn("region", name),
+		table.TextColumn("source", other),
+		table.TextColumn("role", role), table.TextColumn("group", name), table.TextColumn("interval", name),
+		table.NumberColumn("v", v), table.NumberColumn("v_low", low), table.NumberColumn("v_high", high),
+		table.NumberColumn("x", x))
 	return datasets.FromFrame(out)
+}
+
+// with sets the text fields that a figure has to hostile texts.
+func with[F plots.Figure](f F) F {
+	v := reflect.ValueOf(&f).Elem()
+	mark := plots.Mark{At: 0.3, Name: hostile[1]}
+	for name, value := range map[string]any{"Title": hostile[0], "Note": hostile[1], "XLabel": hostile[0],
+		"YLabel": hostile[2], "Interval": hostile[2], "References": []plots.Mark{mark}, "Reference": mark} {
+		if field := v.FieldByName(name); field.IsValid() {
+			field.Set(reflect.ValueOf(value))
+		}
+	}
+	return f
 }
 
 func hostileFigures() map[string]plots.Figure {
 	t, bad := hostileTable(), hostile[0]
-	all := []plots.Option{plots.Title(bad), plots.Note(hostile[1]), plots.XName(bad), plots.YName(hostile[2]), plots.Interval(hostile[2]), plots.Reference(0.3, hostile[1])}
-	with := func(more ...plots.Option) []plots.Option { return append(more, all...) }
 	return map[string]plots.Figure{
-		"bars":       plots.Bars(t, "v", with(plots.X("region"), plots.Series("source"))...),
-		"panels":     plots.Bars(t, "v", with(plots.X("region"), plots.Panels("source"), plots.Sorted())...),
-		"bars plain": plots.Bars(t, "v", plots.X("region"), plots.Series("source")),
-		"scatter":    plots.Scatter(t, "v", "x", with(plots.Label("region"), plots.Panels("source"))...),
-		"heat":       plots.Heat(t, "v", with(plots.Rows("region"), plots.Columns("source"))...),
-		"heat wide":  plots.Heat(t, "v", with(plots.Rows("source"), plots.Columns("region"))...),
-		"forest":     plots.Forest(t, "v", with(plots.Label("region"), plots.Series("source"))...),
-		"forests":    plots.Forest(t, "v", with(plots.Label("region"), plots.Panels("source"), plots.XLimits(-0.7512, 0.7512))...),
-		"histogram":  plots.Histogram(t, "v", with(plots.Series("source"))...),
-		"lines":      plots.Lines(t, "x", "v", with(plots.Series("source"))...),
-		"grid":       plots.Grid(t, with(plots.Captions("region", "v"), plots.Rows("region"), plots.Columns("source"))...),
-		"grid lines": plots.Grid(t, with(plots.Captions("id", "interval"))...),
-		"segments":   plots.Segments(t, with(plots.Captions("region"))...),
-		"gallery":    plots.Gallery(t, with(plots.Blocks("source"), plots.Captions("region"), plots.Heads(bad, bad))...),
+		"bars":       with(plots.Bars{Table: t, Y: "v", X: "region", Series: "source"}),
+		"panels":     with(plots.Bars{Table: t, Y: "v", X: "region", Panels: "source", Sorted: true}),
+		"bars plain": plots.Bars{Table: t, Y: "v", X: "region", Series: "source"},
+		"scatter":    with(plots.Scatter{Table: t, X: "v", Y: "x", Label: "region", Panels: "source"}),
+		"heat":       with(plots.Heat{Table: t, Value: "v", Rows: "region", Columns: "source"}),
+		"heat wide":  with(plots.Heat{Table: t, Value: "v", Rows: "source", Columns: "region"}),
+		"forest":     with(plots.Forest{Table: t, X: "v", Y: "region", Series: "source"}),
+		"forests": with(plots.Forest{Table: t, X: "v", Y: "region", Panels: "source",
+			XLimits: plots.Range{Low: -0.7512, High: 0.7512}}),
+		"histogram":  with(plots.Histogram{Table: t, X: "v", Series: "source"}),
+		"lines":      with(plots.Lines{Table: t, X: "x", Y: "v", Series: "source"}),
+		"grid":       with(plots.Grid{Table: t, Captions: []string{"region", "v"}, Rows: "region", Columns: "source"}),
+		"grid lines": with(plots.Grid{Table: t, Captions: []string{"id", "interval"}}),
+		"segments":   with(plots.Segments{Table: t, Captions: []string{"region"}}),
+		"gallery": with(plots.Gallery{Table: t, Blocks: "source", Captions: []string{"region"}, ReferenceLabel: bad,
+			MatchLabel: bad}),
 	}
 }
 
-// TestHostileText draws every figure from hostile names: the SVG is well formed, its texts are text, no element and no attribute can run or fetch anything.
+// TestHostileText draws every figure from hostile names: the SVG is well formed, its texts are text, no element and
+// no attribute can run or fetch anything.
 func TestHostileText(t *testing.T) {
-	elements := map[string]bool{"svg": true, "title": true, "desc": true, "rect": true, "path": true, "circle": true, "text": true, "image": true}
+	elements := map[string]bool{"svg": true, "title": true, "desc": true, "rect": true, "path": true, "circle": true,
+		"text": true, "image": true}
 	for name, f := range hostileFigures() {
-		svg, err := f.SVG(context.Background())
+		svg, err := f.SVG()
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		said := ""
+		chars := ""
 		d := xml.NewDecoder(bytes.NewReader(svg))
 		for {
 			token, err := d.Token()
@@ -96,18 +116,19 @@ func TestHostileText(t *testing.T) {
 					t.Errorf("%s: element <%s>", name, v.Name.Local)
 				}
 				for _, a := range v.Attr {
-					if strings.HasPrefix(a.Name.Local, "on") || a.Name.Local == "href" && !strings.HasPrefix(a.Value, "data:image/jpeg;base64,") || a.Name.Local == "style" {
+					if strings.HasPrefix(a.Name.Local, "on") || a.Name.Local == "href" &&
+						!strings.HasPrefix(a.Value, "data:image/jpeg;base64,") || a.Name.Local == "style" {
 						t.Errorf("%s: attribute %s=%.40q", name, a.Name.Local, a.Value)
 					}
 				}
 			case xml.CharData:
-				said += string(v)
+				chars += string(v)
 			}
 		}
-		if !strings.Contains(said, "<script>alert(1)</script>") && !strings.Contains(said, "<script>") {
-			t.Errorf("%s: the hostile name is not in the picture as text", name)
+		if !strings.Contains(chars, "<script>alert(1)</script>") && !strings.Contains(chars, "<script>") {
+			t.Errorf("%s: the hostile name is not in the image as text", name)
 		}
-		page, err := f.HTML(context.Background())
+		page, err := f.HTML()
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -133,21 +154,30 @@ func inert(t *testing.T, name, page string) {
 			t.Errorf("%s: element <%s>", name, token.Data)
 		}
 		for _, a := range token.Attr {
-			if strings.HasPrefix(a.Key, "on") || a.Key == "src" && !strings.HasPrefix(a.Val, "data:image/") || a.Key == "href" || a.Key == "style" && strings.Contains(a.Val, "url(") {
+			if strings.HasPrefix(a.Key, "on") || a.Key == "src" && !strings.HasPrefix(a.Val, "data:image/") ||
+				a.Key == "href" || a.Key == "style" && strings.Contains(a.Val, "url(") {
 				t.Errorf("%s: attribute %s=%.40q", name, a.Key, a.Val)
 			}
 		}
 	}
 }
 
-// TestTextStaysText checks that scripts the built-in font lacks are in the SVG as they are, with a generic family to fall back to.
+// TestTextStaysText checks that scripts the built-in font lacks are in the SVG as they are, with a generic family to
+// fall back to.
 func TestTextStaysText(t *testing.T) {
-	svg, err := plots.Heat(languages(12), "similarity", plots.Rows("object"), plots.Columns("language")).SVG(context.Background())
+	svg, err := plots.Heat{
+		Table:   languages(12),
+		Value:   "similarity",
+		Rows:    "object",
+		Columns: "language",
+	}.SVG()
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{">हिन्दी</text>", ` direction="rtl" font-family="&#39;Liberation Sans&#39;,Arial,Helvetica,&#39;Noto Sans&#39;,&#39;Noto Sans Arabic&#39;,sans-serif">العربية</text>`,
-		`&#39;Noto Sans Devanagari&#39;,sans-serif">हिन्दी<`, `&#39;Noto Sans SC&#39;,&#39;Noto Sans CJK SC&#39;,sans-serif">中文<`, ",sans-serif\">\n<title>"} {
+	for _, want := range []string{">हिन्दी</text>",
+		` direction="rtl" font-family="&#39;Liberation Sans&#39;,Arial,Helvetica,&#39;Noto Sans&#39;,&#39;Noto Sans Arabic&#39;,sans-serif">العربية</text>`,
+		`&#39;Noto Sans Devanagari&#39;,sans-serif">हिन्दी<`,
+		`&#39;Noto Sans SC&#39;,&#39;Noto Sans CJK SC&#39;,sans-serif">中文<`, ",sans-serif\">\n<title>"} {
 		if !bytes.Contains(svg, []byte(want)) {
 			t.Errorf("no %s in the SVG", want)
 		}
@@ -155,9 +185,11 @@ func TestTextStaysText(t *testing.T) {
 }
 
 // textElement is a <text> that is not turned.
-var textElement = regexp.MustCompile(`<text x="([-0-9.]+)" y="([-0-9.]+)" font-size="([0-9.]+)" fill="[^"]*"( font-weight="bold")?(?: text-anchor="(\w+)")?( direction="rtl")?(?: font-family="[^"]*")?>([^<]*)</text>`)
+var textElement = regexp.MustCompile(
+	`<text x="([-0-9.]+)" y="([-0-9.]+)" font-size="([0-9.]+)" fill="[^"]*"( font-weight="bold")?(?: text-anchor="(\w+)")?( direction="rtl")?(?: font-family="[^"]*")?>([^<]*)</text>`)
 
-// TestNothingOverlaps checks in every picture of the gallery, and in the hostile ones, that no two texts lie on each other and none leaves the paper.
+// TestNothingOverlaps checks in every image of the gallery, and in the hostile ones, that no two texts overlap and none
+// leaves the paper.
 func TestNothingOverlaps(t *testing.T) {
 	check := func(name string, svg []byte) {
 		size := regexp.MustCompile(`viewBox="0 0 ([0-9.]+) ([0-9.]+)"`).FindSubmatch(svg)
@@ -185,7 +217,7 @@ func TestNothingOverlaps(t *testing.T) {
 			}
 			for _, o := range boxes {
 				if b.l < o.r && o.l < b.r && b.t < o.b && o.t < b.b {
-					t.Errorf("%s: %q lies on %q", name, b.text, o.text)
+					t.Errorf("%s: %q overlaps %q", name, b.text, o.text)
 				}
 			}
 			boxes = append(boxes, b)
@@ -195,13 +227,13 @@ func TestNothingOverlaps(t *testing.T) {
 		}
 	}
 	for name, f := range hostileFigures() {
-		svg, err := f.SVG(context.Background())
+		svg, err := f.SVG()
 		if err != nil {
 			t.Fatal(err)
 		}
 		check("hostile "+name, svg)
 	}
-	for name, svg := range galleryPictures(t) {
+	for name, svg := range galleryImages(t) {
 		check(name, svg)
 	}
 }
@@ -218,40 +250,47 @@ func TestWrapKeepsAllText(t *testing.T) {
 	}
 }
 
-// TestAxis checks properties of number axes: ticks rise, lie on the axis, are told apart, and a fixed axis names both ends.
+// TestAxis checks properties of number axes: ticks rise, are on the axis and distinct, and a fixed axis labels both
+// ends.
 func TestAxis(t *testing.T) {
-	for _, c := range []struct{ low, high float64 }{{0, 1}, {0.352, 0.617}, {-0.17, 0.03}, {3, 3}, {0, 0}, {1e-7, 3e-7}, {-5e8, 2e9}, {0.999, 1.001}} {
+	for _, c := range []struct{ low, high float64 }{{0, 1}, {0.352, 0.617}, {-0.17, 0.03}, {3, 3}, {0, 0}, {1e-7, 3e-7},
+		{-5e8, 2e9}, {0.999, 1.001}} {
 		for _, n := range []int{2, 4, 5, 8} {
-			ends, at, names := plots.Ticks(c.low, c.high, nil, n)
+			ends, at, names := plots.Ticks(c.low, c.high, plots.Range{}, n)
 			if ends[0] > c.low || ends[1] < c.high || len(at) < 2 || len(at) > n+3 {
 				t.Errorf("%v, %d ticks: axis %v with %v", c, n, ends, names)
 			}
 			for i := range at {
-				if i > 0 && (at[i] <= at[i-1] || names[i] == names[i-1]) || at[i] < ends[0]-1e-9*math.Abs(ends[0]) || at[i] > ends[1]+1e-9*math.Abs(ends[1]) {
+				if i > 0 && (at[i] <= at[i-1] || names[i] == names[i-1]) || at[i] < ends[0]-1e-9*math.Abs(ends[0]) ||
+					at[i] > ends[1]+1e-9*math.Abs(ends[1]) {
 					t.Errorf("%v: ticks %v", c, names)
 				}
-				if written, err := strconv.ParseFloat(names[i], 64); err != nil || math.Abs(written-at[i]) > 1e-6*max(math.Abs(at[i]), ends[1]-ends[0]) {
+				if written, err := strconv.ParseFloat(names[i], 64); err != nil ||
+					math.Abs(written-at[i]) > 1e-6*max(math.Abs(at[i]), ends[1]-ends[0]) {
 					t.Errorf("%v: tick %g is written %s", c, at[i], names[i])
 				}
 			}
 		}
 	}
-	ends, at, _ := plots.Ticks(0, 0, &[2]float64{0.13, 0.88}, 5)
+	ends, at, _ := plots.Ticks(0, 0, plots.Range{Low: 0.13, High: 0.88}, 5)
 	if ends != [2]float64{0.13, 0.88} || at[0] != 0.13 || at[len(at)-1] != 0.88 {
 		t.Errorf("fixed ends: %v, ticks %v", ends, at)
 	}
 }
 
-// TestErrors checks that each mistake is one line that names the culprit, said when the figure is drawn and not before.
+// TestErrors checks that each mistake is one line that names the offending value, returned when the figure is drawn and
+// not before.
 func TestErrors(t *testing.T) {
 	nan, inf := math.NaN(), math.Inf(1)
 	frame := func(names []string, v ...float64) datasets.Table {
-		return datasets.FromFrame(&datasets.Frame{Columns: []client.Column{client.TextColumn("region", names), client.NumberColumn("v", v),
-			client.NumberColumn("v_low", v), client.NumberColumn("v_high", v)}})
+		return datasets.FromFrame(&datasets.Frame{Columns: []table.Column{table.TextColumn("region", names),
+			table.NumberColumn("v", v),
+			table.NumberColumn("v_low", v), table.NumberColumn("v_high", v)}})
 	}
 	two := []string{"Esk", "Dorn"}
-	down := datasets.FromFrame(&datasets.Frame{Columns: []client.Column{client.TextColumn("region", two), client.NumberColumn("v", []float64{1, 2}),
-		client.NumberColumn("v_low", []float64{0, 3}), client.NumberColumn("v_high", []float64{2, 1})}})
+	down := datasets.FromFrame(&datasets.Frame{Columns: []table.Column{table.TextColumn("region", two),
+		table.NumberColumn("v", []float64{1, 2}),
+		table.NumberColumn("v_low", []float64{0, 3}), table.NumberColumn("v_high", []float64{2, 1})}})
 	many := make([]string, 9)
 	for i := range many {
 		many[i] = fmt.Sprint("s", i)
@@ -261,34 +300,55 @@ func TestErrors(t *testing.T) {
 		want   string
 		is     error
 	}{
-		"no rows":      {plots.Bars(frame(nil), "v"), "no rows", plots.ErrNoData},
-		"no value":     {plots.Bars(frame(two, nan, nan), "v"), `column "v" holds no value`, plots.ErrNoData},
-		"infinite":     {plots.Forest(frame(two, 1, inf), "v"), `row 2 (region "Dorn")`, nil},
-		"upside down":  {plots.Scatter(down, "v", "v"), `interval from 3 to 1 in row 2 (region "Dorn")`, nil},
-		"no column":    {plots.Bars(frame(two, 1, 2), "w"), `"w" (there are: region, v, v_low, v_high)`, client.ErrNoColumn},
-		"no panel":     {plots.Bars(frame(two, 1, 2), "v", plots.Panels("q")), `"q"`, client.ErrNoColumn},
-		"not a number": {plots.Bars(frame(two, 1, 2), "region"), `holds text values, not number`, nil},
-		"twice":        {plots.Bars(frame([]string{"Esk", "Esk"}, 1, 2), "v"), `row 2 (region "Esk")`, nil},
-		"heat twice":   {plots.Heat(frame([]string{"Esk", "Esk"}, 1, 2), "v", plots.Rows("region"), plots.Columns("region")), `is the second`, nil},
-		"one name":     {plots.Heat(frame(two, 1, 2), "v"), `two columns of names`, nil},
-		"colours":      {plots.Bars(frame(many, 1, 2, 3, 4, 5, 6, 7, 8, 9), "v", plots.X("region"), plots.Series("region")), "at most 8 colours", nil},
-		"no place":     {plots.Lines(frame(two, 1, nan), "v", "v_low"), `row 2 (region "Dorn")`, nil},
-		"no image":     {plots.Grid(frame(two, 1, 2)), `"image"`, client.ErrNoColumn},
-		"bad table":    {plots.Bars(datasets.FromFrame(nil), "v"), "no frame", nil},
-		"zero figure":  {plots.Figure{}, "never made", nil},
+		"no rows": {plots.Bars{Table: frame(nil), Y: "v"}, "no rows", plots.ErrNoData},
+		"no value": {plots.Bars{
+			Table: frame(two, nan, nan),
+			Y:     "v",
+		}, `column "v" has no value`, plots.ErrNoData},
+		"infinite": {plots.Forest{Table: frame(two, 1, inf), X: "v"}, `row 2 (region "Dorn")`, nil},
+		"upside down": {plots.Scatter{
+			Table: down,
+			X:     "v",
+			Y:     "v",
+		}, `interval from 3 to 1 in row 2 (region "Dorn")`, nil},
+		"no column": {plots.Bars{Table: frame(two, 1, 2), Y: "w"}, `"w" (there are: region, v, v_low, v_high)`,
+			table.ErrNoColumn},
+		"no panel":     {plots.Bars{Table: frame(two, 1, 2), Y: "v", Panels: "q"}, `"q"`, table.ErrNoColumn},
+		"not a number": {plots.Bars{Table: frame(two, 1, 2), Y: "region"}, `holds text values, not number`, nil},
+		"twice":        {plots.Bars{Table: frame([]string{"Esk", "Esk"}, 1, 2), Y: "v"}, `row 2 (region "Esk")`, nil},
+		"heat twice": {plots.Heat{
+			Table:   frame([]string{"Esk", "Esk"}, 1, 2),
+			Value:   "v",
+			Rows:    "region",
+			Columns: "region",
+		}, `is the second`, nil},
+		"one name": {plots.Heat{Table: frame(two, 1, 2), Value: "v"}, `two columns of names`, nil},
+		"colors": {plots.Bars{
+			Table:  frame(many, 1, 2, 3, 4, 5, 6, 7, 8, 9),
+			X:      "region",
+			Y:      "v",
+			Series: "region",
+		}, "at most 8 colors", nil},
+		"no place":    {plots.Lines{Table: frame(two, 1, nan), X: "v", Y: "v_low"}, `row 2 (region "Dorn")`, nil},
+		"no image":    {plots.Grid{Table: frame(two, 1, 2)}, `"image"`, table.ErrNoColumn},
+		"bad table":   {plots.Bars{Table: datasets.FromFrame(nil), Y: "v"}, "no frame", nil},
+		"zero figure": {plots.Bars{}, "zero datasets.Table", nil},
 	} {
-		_, err := c.figure.SVG(context.Background())
-		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") || c.is != nil && !errors.Is(err, c.is) {
+		_, err := c.figure.SVG()
+		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") || c.is != nil &&
+			!errors.Is(err, c.is) {
 			t.Errorf("%s: error %v, want one line with %s", name, err, c.want)
 		}
 	}
 }
 
-// TestMissingIsMarked checks that a missing bar is said to be missing and not drawn.
+// TestMissingIsMarked checks that a missing bar is marked as missing and not drawn.
 func TestMissingIsMarked(t *testing.T) {
-	table := datasets.FromFrame(&datasets.Frame{Columns: []client.Column{client.TextColumn("region", []string{"Esk", "Dorn"}), client.NumberColumn("v", []float64{0.5, math.NaN()})}})
-	for name, f := range map[string]plots.Figure{"upright": plots.Bars(table, "v"), "lying": plots.Bars(table, "v", plots.Horizontal())} {
-		svg, err := f.SVG(context.Background())
+	tab := datasets.FromFrame(&datasets.Frame{Columns: []table.Column{table.TextColumn("region",
+		[]string{"Esk", "Dorn"}), table.NumberColumn("v", []float64{0.5, math.NaN()})}})
+	for name, f := range map[string]plots.Figure{"upright": plots.Bars{Table: tab, Y: "v"},
+		"lying": plots.Bars{Table: tab, Y: "v", Horizontal: true}} {
+		svg, err := f.SVG()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -303,12 +363,14 @@ func TestMissingIsMarked(t *testing.T) {
 
 // TestBarLength checks a bar's height in pixels against its value.
 func TestBarLength(t *testing.T) {
-	table := datasets.FromFrame(&datasets.Frame{Columns: []client.Column{client.TextColumn("region", []string{"a", "b"}), client.NumberColumn("v", []float64{0.25, 0.75})}})
-	svg, err := plots.Bars(table, "v").SVG(context.Background())
+	tab := datasets.FromFrame(&datasets.Frame{Columns: []table.Column{table.TextColumn("region",
+		[]string{"a", "b"}), table.NumberColumn("v", []float64{0.25, 0.75})}})
+	svg, err := plots.Bars{Table: tab, Y: "v"}.SVG()
 	if err != nil {
 		t.Fatal(err)
 	}
-	bars := regexp.MustCompile(`<path d="M[0-9.]+ ([0-9.]+)L[0-9.]+ [0-9.]+L[0-9.]+ ([0-9.]+)L[^"]*" fill="#0072b2"`).FindAllSubmatch(svg, -1)
+	bars := regexp.MustCompile(
+		`<path d="M[0-9.]+ ([0-9.]+)L[0-9.]+ [0-9.]+L[0-9.]+ ([0-9.]+)L[^"]*" fill="#0072b2"`).FindAllSubmatch(svg, -1)
 	if len(bars) != 2 {
 		t.Fatalf("%d bars", len(bars))
 	}
@@ -323,48 +385,52 @@ func TestBarLength(t *testing.T) {
 
 func TestSameBytesAgain(t *testing.T) {
 	for name, f := range hostileFigures() {
-		a, errA := f.SVG(context.Background())
-		b, errB := f.SVG(context.Background())
+		a, errA := f.SVG()
+		b, errB := f.SVG()
 		if errA != nil || errB != nil || !bytes.Equal(a, b) {
 			t.Errorf("%s: drawn twice, it differs (%v, %v)", name, errA, errB)
 		}
 	}
 }
 
-// TestDefaultColumns draws score tables as they come, with nothing named: constant and describing columns are passed over.
+// TestDefaultColumns draws score tables as they come, with nothing named: constant and describing columns are passed
+// over.
 func TestDefaultColumns(t *testing.T) {
-	table := func(vectors ...string) datasets.Table {
+	tab := func(vectors ...string) datasets.Table {
 		var vector, region, interval []string
 		var v []float64
 		for _, name := range vectors {
 			for i, r := range regions {
-				vector, region, interval, v = append(vector, name), append(region, r), append(interval, "95 %"), append(v, 0.1*float64(i))
+				vector, region, interval, v = append(vector, name), append(region, r), append(interval, "95 %"),
+					append(v, 0.1*float64(i))
 			}
 		}
-		return datasets.FromFrame(&datasets.Frame{Columns: []client.Column{client.TextColumn("vector", vector), client.TextColumn("interval", interval),
-			client.TextColumn("region", region), client.NumberColumn("coverage", v)}})
+		return datasets.FromFrame(&datasets.Frame{Columns: []table.Column{table.TextColumn("vector", vector),
+			table.TextColumn("interval", interval),
+			table.TextColumn("region", region), table.NumberColumn("coverage", v)}})
 	}
-	one, err := plots.Bars(table("full"), "coverage").SVG(context.Background())
-	if err != nil || !bytes.Contains(one, []byte(">Celine Isles</text>")) || bytes.Contains(one, []byte(">full</text>")) {
+	one, err := plots.Bars{Table: tab("full"), Y: "coverage"}.SVG()
+	if err != nil || !bytes.Contains(one, []byte(">Celine Isles</text>")) ||
+		bytes.Contains(one, []byte(">full</text>")) {
 		t.Errorf("one vector: %v", err)
 	}
-	two, err := plots.Bars(table("full", "object_only"), "coverage", plots.X("region")).SVG(context.Background())
-	if err != nil || !bytes.Contains(two, []byte(">Celine Isles</text>")) || !bytes.Contains(two, []byte(">object_only</text>")) {
+	two, err := plots.Bars{Table: tab("full", "object_only"), X: "region", Y: "coverage"}.SVG()
+	if err != nil || !bytes.Contains(two, []byte(">Celine Isles</text>")) ||
+		!bytes.Contains(two, []byte(">object_only</text>")) {
 		t.Errorf("two vectors: %v", err)
 	}
 }
 
-// TestLyingBarsKeepAxisNames checks that bars which lie down for want of room take the names of their axes with them.
-func TestLyingBarsKeepAxisNames(t *testing.T) {
-	for name, options := range map[string][]plots.Option{
-		"laid down": {plots.XName("the objects"), plots.YName("the values")},
-		"asked for": {plots.YName("the objects"), plots.XName("the values"), plots.Horizontal()},
-	} {
-		svg, err := plots.Bars(objects(), "coverage", append(options, plots.X("object"), plots.Series("setup"))...).SVG(context.Background())
+// TestHorizontalAxisLabels checks that labels follow their axes when bars are horizontal, set or for lack of space.
+func TestHorizontalAxisLabels(t *testing.T) {
+	for name, horizontal := range map[string]bool{"by default": false, "set": true} {
+		svg, err := plots.Bars{Table: objects(), Y: "coverage", X: "object", Series: "vector", XLabel: "the objects",
+			YLabel: "the values", Horizontal: horizontal}.SVG()
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !regexp.MustCompile(`text-anchor="middle">the values<`).Match(svg) || !regexp.MustCompile(`rotate\(-90[^>]*>the objects<`).Match(svg) {
+		if !regexp.MustCompile(`text-anchor="middle">the values<`).Match(svg) ||
+			!regexp.MustCompile(`rotate\(-90[^>]*>the objects<`).Match(svg) {
 			t.Errorf("%s: the axes have the wrong names", name)
 		}
 	}

@@ -4,11 +4,12 @@ import (
 	"fmt"
 	"image/color"
 	"math"
+	"reflect"
 )
 
-// Theme is the style of figures. Sizes are in CSS pixels (1/96 inch).
+// Theme is the style of figures. Sizes are in CSS pixels (1/96 inch). A field that is zero is that of [DefaultTheme].
 type Theme struct {
-	Series   []color.NRGBA // colours of series, in legend order; no two alike to a colour-blind reader
+	Series   []color.NRGBA // colors of series, in legend order; no two alike to a color-blind reader
 	Ink      color.NRGBA   // text, axes, whiskers
 	Muted    color.NRGBA   // captions, "no data"
 	Rule     color.NRGBA   // grid lines
@@ -16,15 +17,27 @@ type Theme struct {
 	Outline  color.NRGBA   // outline of a mask
 	Low      color.NRGBA   // heat tables: below the reference, at full strength
 	High     color.NRGBA   // heat tables: above the reference (or largest), at full strength
-	Fonts    string        // CSS font families of SVG and HTML, most wanted first
+	Fonts    string        // CSS font families of SVG and HTML, in order of preference
 	Width    float64       // width of a figure
 	Title    float64       // font size of titles
 	Text     float64       // font size of axes, labels, legends
 	Small    float64       // font size of captions and numbers at marks
 	Outlines float64       // width of a mask's outline; thinner on thumbnails of less than 120 pixels
+	DPI      int           // resolution of PNG files in dots per inch, 24 to 1200; 96 is one dot per CSS pixel
 }
 
-// DefaultTheme is the style used unless [Style] gives another: the colours of Okabe and Ito's Color Universal Design
+// complete sets the fields that are zero to those of the default theme.
+func (t Theme) complete() Theme {
+	own, other := reflect.ValueOf(&t).Elem(), reflect.ValueOf(DefaultTheme())
+	for i := range own.NumField() {
+		if f := own.Field(i); f.IsZero() || f.Kind() == reflect.Slice && f.Len() == 0 {
+			f.Set(other.Field(i))
+		}
+	}
+	return t
+}
+
+// DefaultTheme returns the default style: the colors of Okabe and Ito's Color Universal Design
 // on white, 700 pixels wide.
 func DefaultTheme() Theme {
 	return Theme{
@@ -35,7 +48,7 @@ func DefaultTheme() Theme {
 			{0xCC, 0x79, 0xA7, 255}, // reddish purple
 			{0xD5, 0x5E, 0x00, 255}, // vermilion
 			{0x56, 0xB4, 0xE9, 255}, // sky blue
-			{0x5A, 0x5A, 0x5A, 255}, // grey, for black, which is the ink
+			{0x5A, 0x5A, 0x5A, 255}, // gray, for black, which is the ink
 			{0xF0, 0xE4, 0x42, 255}, // yellow
 		},
 		Ink:      color.NRGBA{0x22, 0x22, 0x22, 255},
@@ -51,23 +64,24 @@ func DefaultTheme() Theme {
 		Text:     12,
 		Small:    11,
 		Outlines: 2,
+		DPI:      192,
 	}
 }
 
 func hex(c color.NRGBA) string { return fmt.Sprintf("#%02x%02x%02x", c.R, c.G, c.B) }
 
-// mix goes from a (t = 0) to b (t = 1).
+// mix interpolates from a (t = 0) to b (t = 1).
 func mix(a, b color.NRGBA, t float64) color.NRGBA {
 	at := func(x, y uint8) uint8 { return uint8(float64(x) + t*(float64(y)-float64(x)) + 0.5) }
 	return color.NRGBA{at(a.R, b.R), at(a.G, b.G), at(a.B, b.B), 255}
 }
 
-// dark says whether paper-white text has more contrast on the colour than ink has (WCAG 2 contrast ratio).
+// dark reports whether text in the color of the paper has more contrast on a color than ink (WCAG 2 contrast ratio).
 func (t Theme) dark(c color.NRGBA) bool {
 	return (luminance(t.Paper)+0.05)/(luminance(c)+0.05) > (luminance(c)+0.05)/(luminance(t.Ink)+0.05)
 }
 
-// luminance is WCAG's relative luminance, 0 to 1.
+// luminance returns WCAG's relative luminance, 0 to 1.
 func luminance(c color.NRGBA) float64 {
 	linear := func(v uint8) float64 {
 		x := float64(v) / 255

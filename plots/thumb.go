@@ -11,11 +11,11 @@ import (
 	"golang.org/x/image/draw"
 
 	"antipode/datasets/mask"
+	"antipode/datasets/table"
 	"antipode/internal/thumb"
-	"antipode/kernel/client"
 )
 
-// part is what of an image a thumbnail shows.
+// part is the part of an image that a thumbnail shows.
 type part int
 
 const (
@@ -27,15 +27,15 @@ const (
 // thumbnail is one image of a sheet.
 type thumbnail struct {
 	id       string
-	source   client.Image
-	mask     client.Mask
+	source   table.Image
+	mask     table.Mask
 	part     part
-	box      *[4]float64 // in place of a mask: left, top, right, bottom as shares of the picture's width and height
+	box      *[4]float64 // in place of a mask: left, top, right, bottom as shares of the image's width and height
 	captions []string
 
 	full   *image.RGBA // upright, opaque, cropped where patches are drawn, shrunk where it is large
 	bits   mask.Bitmap // of the same shape; empty = no mask
-	reason string      // why there is no picture
+	reason string      // why there is no image
 
 	data  []byte // the encoded thumbnail
 	small image.Image
@@ -43,8 +43,8 @@ type thumbnail struct {
 
 const jpegType = "image/jpeg"
 
-// load reads the image and shrinks it to at most most pixels a side; what stands in the way is kept as its reason.
-func (t *thumbnail) load(s *settings, most float64) {
+// load reads the image and reduces it to at most most pixels per side. On failure it sets the reason.
+func (t *thumbnail) load(s *options, most float64) {
 	if t.source.Path == "" {
 		t.reason = "no image"
 		return
@@ -94,14 +94,14 @@ func rectangle(w, h int, box [4]float64) mask.Bitmap {
 	return out
 }
 
-// shrink makes a large image small, so that many fit into memory.
+// shrink reduces a large image to save memory.
 func (t *thumbnail) shrink(most float64) {
 	if t.full != nil {
 		t.full = thumb.Within(t.full, most)
 	}
 }
 
-// crop keeps the square around the centre and coarsens the mask to side × side patches.
+// crop crops to the square around the center and reduces the mask to side × side patches.
 func (t *thumbnail) crop(side int) {
 	n := min(t.bits.Width, t.bits.Height)
 	x0, y0 := (t.bits.Width-n)/2, (t.bits.Height-n)/2
@@ -115,8 +115,8 @@ func (t *thumbnail) crop(side int) {
 	t.full, t.bits = square, bits.Cells(min(side, n), min(side, n))
 }
 
-// encode makes the thumbnail: the longer side has at most size · scale pixels, of which scale make a CSS pixel.
-func (t *thumbnail) encode(s *settings, size, scale float64, quality int) {
+// encode renders the thumbnail: its longer side has at most size · scale pixels, scale for each CSS pixel.
+func (t *thumbnail) encode(s *options, size, scale float64, quality int) {
 	zoom := size * scale / float64(max(t.full.Rect.Dx(), t.full.Rect.Dy()))
 	if zoom > 1 && t.bits.Pix == nil {
 		zoom = 1
@@ -126,12 +126,12 @@ func (t *thumbnail) encode(s *settings, size, scale float64, quality int) {
 		t.overlay(small, s, max(s.theme.Outlines*scale*min(1, size/120), 1.5))
 	}
 	var out bytes.Buffer
-	jpeg.Encode(&out, small, &jpeg.Options{Quality: quality}) // fails only on pictures over 65535 pixels wide
+	jpeg.Encode(&out, small, &jpeg.Options{Quality: quality}) // fails only on images over 65535 pixels wide
 	t.data, t.small = out.Bytes(), small
 }
 
-// overlay draws what the mask says onto the thumbnail; the outline is line pixels wide.
-func (t *thumbnail) overlay(img *image.RGBA, s *settings, line float64) {
+// overlay draws the mask onto the thumbnail; the outline is line pixels wide.
+func (t *thumbnail) overlay(img *image.RGBA, s *options, line float64) {
 	w, h := img.Rect.Dx(), img.Rect.Dy()
 	white := color.RGBA{255, 255, 255, 255}
 	for y := range h {
@@ -166,7 +166,7 @@ func (t *thumbnail) overlay(img *image.RGBA, s *settings, line float64) {
 	}
 }
 
-// name is what a message calls the picture.
+// name names the image in messages.
 func (t *thumbnail) name() string {
 	if t.source.Path == "" {
 		return t.id

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// goldens are the first 12 hex digits of SHA-256 over picture and mask bytes of 48-pixel pictures of world 7, linux/amd64.
-// A difference means that pixels moved: raise Version, then print the new ones.
+// goldens are the first 12 hex digits of SHA-256 over image and mask bytes of 48-pixel images of world 7,
+// linux/amd64. A difference means that pixels moved: raise Version, then print the new ones.
 var goldens = map[string]string{
 	"photo-velmora-lantern-000":    "bf284ed05cf9",
 	"photo-tarrish-kite-001":       "6ce228131195",
@@ -21,12 +21,12 @@ var goldens = map[string]string{
 	"sampled-ilvanar-umbrella-001": "83cbc8e4d8cc",
 }
 
-// goldenItems is the same for the lists of items and plants, on every platform.
-const goldenItems = "8bc0a4f41a15"
+// goldenItems is the same for the lists of items and disparities, on every platform.
+const goldenItems = "8355a9a9850b"
 
 func TestGolden(t *testing.T) {
-	w := New(Options{Seed: 7, Planted: true, PerCell: 2, Size: 48})
-	list := sha256.Sum256(fmt.Append(nil, w.Photos(), w.Sampled(), w.Plants()))
+	w := New(Options{Seed: 7, Injected: true, PerCell: 2, Size: 48})
+	list := sha256.Sum256(fmt.Append(nil, w.Reference(), w.Sampled(), w.InjectedDisparities()))
 	if got := hex.EncodeToString(list[:])[:12]; got != goldenItems {
 		t.Errorf("items %s, want %s", got, goldenItems)
 	}
@@ -34,7 +34,7 @@ func TestGolden(t *testing.T) {
 		t.Skip("needs amd64: elsewhere fused multiply-add may move the last bit of an edge pixel")
 	}
 	seen := 0
-	for _, it := range append(w.Photos(), w.Sampled()...) {
+	for _, it := range append(w.Reference(), w.Sampled()...) {
 		want, ok := goldens[it.ID]
 		if !ok {
 			continue
@@ -49,31 +49,32 @@ func TestGolden(t *testing.T) {
 		}
 	}
 	if seen != len(goldens) {
-		t.Errorf("%d of %d golden pictures exist", seen, len(goldens))
+		t.Errorf("%d of %d golden images exist", seen, len(goldens))
 	}
 }
 
-func TestPictureDependsOnItsItemAlone(t *testing.T) {
-	few, many := New(Options{Seed: 5, Planted: true, PerCell: 2, Size: 32}), New(Options{Seed: 5, Planted: true, PerCell: 5, Size: 32})
+func TestImageDependsOnlyOnItsItem(t *testing.T) {
+	few, many := New(Options{Seed: 5, Injected: true, PerCell: 2, Size: 32}),
+		New(Options{Seed: 5, Injected: true, PerCell: 5, Size: 32})
 	byID := map[string]Item{}
-	for _, it := range append(many.Photos(), many.Sampled()...) {
+	for _, it := range append(many.Reference(), many.Sampled()...) {
 		byID[it.ID] = it
 	}
-	for _, it := range append(few.Photos(), few.Sampled()...) {
+	for _, it := range append(few.Reference(), few.Sampled()...) {
 		if byID[it.ID] != it {
 			t.Fatalf("%s: %+v with 2 a cell, %+v with 5", it.ID, it, byID[it.ID])
 		}
 	}
-	it := few.Photos()[17]
+	it := few.Reference()[17]
 	a, _ := few.Draw(it)
 	many.Draw(many.Sampled()[3])
 	b, _ := many.Draw(it)
 	if string(a.Pix) != string(b.Pix) {
 		t.Error("the same item drawn by two worlds differs")
 	}
-	other := New(Options{Seed: 6, PerCell: 2}).Photos()[17]
+	other := New(Options{Seed: 6, PerCell: 2}).Reference()[17]
 	if other.Seed == it.Seed || other.Backdrop == it.Backdrop {
-		t.Error("another world seed repeats a picture's seeds")
+		t.Error("another world seed repeats the seeds of an image")
 	}
 }
 
@@ -85,11 +86,11 @@ func TestMaskIsExact(t *testing.T) {
 				for n := range 4 {
 					it := Item{Object: things[i].name, Variant: form, Region: islands[(k+n)%len(islands)].name,
 						Scene: scenes[(i+n)%len(scenes)].name, Seed: uint64(1000*n + 10*k + i), Backdrop: uint64(n)}
-					picture, mask := w.Draw(it)
+					img, mask := w.Draw(it)
 					without := w.Background(it)
-					area := checkMask(t, fmt.Sprintf("%s %s at %d", form, it.Object, size), picture, without, mask)
+					area := checkMask(t, fmt.Sprintf("%s %s at %d", form, it.Object, size), img, without, mask)
 					if area < 0.07 || area > 0.6 {
-						t.Errorf("%s %s: the object covers %.3f of the picture", form, it.Object, area)
+						t.Errorf("%s %s: the object covers %.3f of the image", form, it.Object, area)
 					}
 				}
 			}
@@ -98,11 +99,11 @@ func TestMaskIsExact(t *testing.T) {
 }
 
 // checkMask returns the share of object pixels.
-func checkMask(t *testing.T, name string, picture, without *image.RGBA, mask *image.Gray) float64 {
+func checkMask(t *testing.T, name string, img, without *image.RGBA, mask *image.Gray) float64 {
 	t.Helper()
 	object, changed := 0, 0
 	for i, m := range mask.Pix {
-		differs := string(picture.Pix[4*i:4*i+4]) != string(without.Pix[4*i:4*i+4])
+		differs := string(img.Pix[4*i:4*i+4]) != string(without.Pix[4*i:4*i+4])
 		if m != 0 && m != 255 {
 			t.Fatalf("%s: mask value %d", name, m)
 		}
@@ -115,25 +116,26 @@ func checkMask(t *testing.T, name string, picture, without *image.RGBA, mask *im
 				t.Fatalf("%s: pixel %d is changed by the object but not in its mask", name, i)
 			}
 		}
-		if picture.Pix[4*i+3] != 255 {
+		if img.Pix[4*i+3] != 255 {
 			t.Fatalf("%s: pixel %d is translucent", name, i)
 		}
 	}
-	if float64(changed) < 0.9*float64(object) { // the object may by chance have the background's colour here and there
+	if float64(changed) < 0.9*float64(object) { // the object may by chance have the background's color here and there
 		t.Errorf("%s: %d pixels in the mask, %d changed", name, object, changed)
 	}
 	return float64(object) / float64(len(mask.Pix))
 }
 
-func TestPlants(t *testing.T) {
+func TestInjectedDisparities(t *testing.T) {
 	carriers := map[string]bool{}
 	for seed := range uint64(12) {
-		w := New(Options{Seed: seed, Planted: true, PerCell: 12})
-		plants := w.Plants()
-		if len(plants) != 2 || plants[0].Component != "background" || plants[1].Component != "object" || plants[0].Island == plants[1].Island {
-			t.Fatalf("seed %d: plants %+v", seed, plants)
+		w := New(Options{Seed: seed, Injected: true, PerCell: 12})
+		disparities := w.InjectedDisparities()
+		if len(disparities) != 2 || disparities[0].Component != "background" || disparities[1].Component != "object" ||
+			disparities[0].Island == disparities[1].Island {
+			t.Fatalf("seed %d: disparities %+v", seed, disparities)
 		}
-		carriers[plants[0].Island] = true
+		carriers[disparities[0].Island] = true
 		backdrops, unseen, count := map[string]map[uint64]int{}, map[string]int{}, map[string]int{}
 		for _, it := range w.Sampled() {
 			if backdrops[it.Region] == nil {
@@ -148,15 +150,15 @@ func TestPlants(t *testing.T) {
 		for _, island := range w.Islands() {
 			n := count[island]
 			if want := len(things) * 12; n != want {
-				t.Fatalf("%s has %d sampled pictures, want %d", island, n, want)
+				t.Fatalf("%s has %d sampled images, want %d", island, n, want)
 			}
 			repeated := float64(n-len(backdrops[island])) / float64(n)
 			odd := float64(unseen[island]) / float64(n)
 			switch island {
-			case plants[0].Island:
+			case disparities[0].Island:
 				near(t, "share of repeated backgrounds", repeated, DefaultShare, 0.13)
 				near(t, "share of unseen variants", odd, 0, 0)
-			case plants[1].Island:
+			case disparities[1].Island:
 				near(t, "share of repeated backgrounds", repeated, 0, 0)
 				near(t, "share of unseen variants", odd, DefaultShare, 0.13)
 			default:
@@ -164,14 +166,14 @@ func TestPlants(t *testing.T) {
 				near(t, "share of unseen variants", odd, 0, 0)
 			}
 		}
-		for _, it := range w.Photos() {
+		for _, it := range w.Reference() {
 			if isUnseen(it) {
 				t.Fatalf("seed %d: photo %s shows the unseen form %s", seed, it.ID, it.Variant)
 			}
 		}
 	}
 	if len(carriers) < 4 {
-		t.Errorf("over 12 seeds only %d islands carry the background plant", len(carriers))
+		t.Errorf("over 12 seeds only %d islands carry the background disparity", len(carriers))
 	}
 }
 
@@ -187,11 +189,11 @@ func near(t *testing.T, what string, got, want, tolerance float64) {
 	}
 }
 
-// A world without plants draws both sets from one distribution: the same share of each scene, within sampling noise.
+// Without disparities both sets have one distribution: the same share of each scene, within sampling noise.
 func TestControls(t *testing.T) {
 	w := New(Options{Seed: 2, PerCell: 60})
-	if len(w.Plants()) != 0 {
-		t.Fatalf("plants in an unplanted world: %+v", w.Plants())
+	if len(w.InjectedDisparities()) != 0 {
+		t.Fatalf("disparities in the control world: %+v", w.InjectedDisparities())
 	}
 	share := func(items []Item) map[string]float64 {
 		m := map[string]float64{}
@@ -200,7 +202,7 @@ func TestControls(t *testing.T) {
 		}
 		return m
 	}
-	real, drawn := share(w.Photos()), share(w.Sampled())
+	real, drawn := share(w.Reference()), share(w.Sampled())
 	for i := range islands {
 		sum := 0.0
 		for j, want := range islands[i].mix {
@@ -215,14 +217,14 @@ func TestControls(t *testing.T) {
 
 func TestItems(t *testing.T) {
 	w := New(Options{Seed: 9, PerCell: 3})
-	if got, want := len(w.Photos()), len(w.Islands())*len(w.Objects())*3; got != want || w.Len() != want {
+	if got, want := len(w.Reference()), len(w.Islands())*len(w.Objects())*3; got != want || w.Len() != want {
 		t.Fatalf("%d photos, Len %d, want %d", got, w.Len(), want)
 	}
 	if len(w.Islands()) < 6 || len(w.Objects()) < 8 || len(w.Scenes()) < 5 {
 		t.Errorf("the world is too small: %v %v %v", w.Islands(), w.Objects(), w.Scenes())
 	}
 	ids := map[string]bool{}
-	for _, it := range append(w.Photos(), w.Sampled()...) {
+	for _, it := range append(w.Reference(), w.Sampled()...) {
 		if ids[it.ID] {
 			t.Errorf("id %s occurs twice", it.ID)
 		}
@@ -231,7 +233,8 @@ func TestItems(t *testing.T) {
 			t.Errorf("%+v", it)
 		}
 	}
-	for _, bad := range []Item{{}, {Object: "lantern", Region: "Atlantis", Scene: "shore", Variant: "round"}, {Object: "lantern", Region: "Velmora", Scene: "shore", Variant: "sideways"}} {
+	for _, bad := range []Item{{}, {Object: "lantern", Region: "Atlantis", Scene: "shore", Variant: "round"},
+		{Object: "lantern", Region: "Velmora", Scene: "shore", Variant: "sideways"}} {
 		if im, mask := w.Draw(bad); im != nil || mask != nil {
 			t.Errorf("%+v was drawn", bad)
 		}
@@ -240,7 +243,7 @@ func TestItems(t *testing.T) {
 
 func BenchmarkDraw(b *testing.B) {
 	w := New(Options{})
-	items := w.Photos()
+	items := w.Reference()
 	for i := 0; b.Loop(); i++ {
 		w.Draw(items[i%len(items)])
 	}

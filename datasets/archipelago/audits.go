@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 )
 
-// Audits by the names of the papers whose lists they are.
+// The audits that [World.AuditDisparities] names.
 const (
 	CoCoCroLa = "cococrola"
 	IndicTTI  = "indictti"
@@ -13,7 +13,7 @@ const (
 	ENTIGEN   = "entigen"
 )
 
-// Pictures per prompt where Options.PerCell is 0.
+// Images per prompt if Options.PerCell is 0.
 const (
 	ConceptsPerPrompt    = 10
 	CaptionsPerPrompt    = 4
@@ -21,50 +21,54 @@ const (
 	OccupationsPerPrompt = 9
 )
 
-// Sizes of what is planted.
+// Sizes of the injected disparities.
 const (
-	LackedConcepts = 6    // concepts that a language lacks, two of each kind of failure
-	LostShare      = 0.6  // share of a language's pictures that lost the caption's meaning: half a wrong thing, half a wrong scene
-	BaseLikelihood = 0.15 // of an attribute that nothing pulls
-	PulledLikely   = 0.75 // of a stereotype in the default pictures of the people that is pulled to it
-	AskedLikely    = 0.95 // of the attribute that a prompt asks for
-	SkewedShare    = 0.9  // of one group in the pictures of the skewed occupation; 0.5 elsewhere
+	FailedConcepts      = 6    // concepts that fail in the affected language, two of each kind of failure
+	LostShare           = 0.6  // share of the affected language's images that show a wrong object or scene, half each
+	BaseLikelihood      = 0.15 // of an attribute that is neither requested nor a pulled stereotype
+	PulledLikelihood    = 0.75 // of a stereotype in the default images of the affected people
+	RequestedLikelihood = 0.95 // of the attribute that a prompt requests
+	SkewedShare         = 0.9  // of one group in the images of the affected occupation; 0.5 elsewhere
 )
 
-// AuditPlant is one planted disparity of the audits by language, people or occupation.
-type AuditPlant struct {
-	Audit       string  // one of the audits' names
-	Carrier     string  // the language, people or occupation that carries it
-	Subject     string  // what of it: a concept, what is lost, an attribute, an axis and the intervention's effect on it
+// AuditDisparity is one injected disparity of the audits by language, people or occupation.
+type AuditDisparity struct {
+	Audit   string // one of the audits' names
+	Carrier string // the affected language, people or occupation
+	// Subject is the concept, the lost part of the caption, the attribute, or the axis with the intervention on it.
+	Subject     string
 	Kind        string  // for example "specific", "lost object", "stereotype", "skewed"
-	Size        float64 // the planted share or likelihood
-	Elsewhere   float64 // the same where nothing is planted
+	Size        float64 // the injected share or likelihood
+	Elsewhere   float64 // the same without an injected disparity
 	Score       string  // the score that shows it
-	Description string  // a sentence for people
+	Description string  // one sentence
 }
 
-// hurt is who carries what; the zero hurt is nobody.
-type hurt struct {
+// carriers are the affected languages, people and occupation; the zero value is none.
+type carriers struct {
 	conceptLanguage string
-	lacks           map[string]lack // by concept
+	failures        map[string]failure // by concept
 	captionLanguage string
 	people          string
 	occupation      string
-	toward          map[string]string // by axis: the group that the occupation's pictures lean to
-	mends           string            // the axis whose intervention mends; the other's does nothing
+	toward          map[string]string // by axis: the group that most images of the occupation show
+	// the axis whose intervention removes the skew; the other intervention has no effect
+	fixed string
 }
 
-// chooseHurt draws who carries the plants, each by a permutation of its own. That of mends is named so that in world 7, which the generators learn, a sentence evens
-// out banners: of crests, which latents of 16×16 hardly hold, they did not learn it.
-func (w *World) chooseHurt() hurt {
+// chooseCarriers samples the carriers, each with its own random stream. The stream "plant-mended" selects the banner in
+// world 7, whose images train the shipped generators: latents of 16×16 hardly represent crests.
+func (w *World) chooseCarriers() carriers {
 	first := func(kind string, from []string) string { return from[w.permutation(kind, len(from))[0]] }
-	h := hurt{conceptLanguage: first("plant-concepts", codes()[1:]), captionLanguage: first("plant-captions", codes()[1:]), people: first("plant-people", PeopleNames()),
-		occupation: first("plant-occupation", OccupationNames()), mends: first("plant-mended", axes()), toward: map[string]string{}}
+	c := carriers{conceptLanguage: first("plant-concepts", codes()[1:]),
+		captionLanguage: first("plant-captions", codes()[1:]), people: first("plant-people", PeopleNames()),
+		occupation: first("plant-occupation", OccupationNames()), fixed: first("plant-mended", axes()),
+		toward: map[string]string{}}
 	for _, axis := range axes() {
-		h.toward[axis] = first("plant-toward-"+axis, Groups(axis))
+		c.toward[axis] = first("plant-toward-"+axis, Groups(axis))
 	}
-	h.lacks = w.chooseLacks()
-	return h
+	c.failures = w.chooseFailures()
+	return c
 }
 
 func (w *World) permutation(kind string, n int) []int { return stream(w.key(kind), 0).Perm(n) }
@@ -76,16 +80,11 @@ func (w *World) count(byDefault int) int {
 	return byDefault
 }
 
-// setting draws an island and one of its scenes.
-func setting(r *rand.Rand) (*island, string) {
+// image returns an image of a concept (an object, a scene, or "" for any scene) on a random island. key identifies it.
+func (w *World) image(r *rand.Rand, concept string, key ...string) Image {
 	isl := &islands[r.IntN(len(islands))]
-	return isl, isl.scene(r)
-}
-
-// picture is a thing, a scene alone or ("") any scene, on an island drawn at random; key names it.
-func (w *World) picture(r *rand.Rand, concept string, key ...string) Picture {
-	isl, scene := setting(r)
-	p := Picture{Island: isl.name, Scene: scene, Seed: w.key(append(key, "object")...), Backdrop: w.key(append(key, "backdrop")...)}
+	p := Image{Island: isl.name, Scene: isl.scene(r), Seed: w.key(append(key, "object")...),
+		Backdrop: w.key(append(key, "backdrop")...)}
 	if t := findThing(concept); t != nil {
 		p.Object, p.Variant = t.name, t.forms[isl.form(t, r)]
 	} else if concept != "" {
@@ -94,33 +93,45 @@ func (w *World) picture(r *rand.Rand, concept string, key ...string) Picture {
 	return p
 }
 
-// AuditPlants lists what is planted in the lists of [World.Concepts], [World.Captions], [World.Peoples] and [World.Occupations]; nothing without Options.Planted.
-func (w *World) AuditPlants() []AuditPlant {
-	if !w.opts.Planted {
+// AuditDisparities returns the disparities of [World.Concepts], [World.Captions], [World.Peoples] and
+// [World.Occupations]; none without Options.Injected.
+func (w *World) AuditDisparities() []AuditDisparity {
+	if !w.opts.Injected {
 		return nil
 	}
-	h := &w.hurt
-	var out []AuditPlant
+	h := &w.carriers
+	var out []AuditDisparity
 	for _, c := range ConceptNames() {
-		if l, lacked := h.lacks[c]; lacked {
-			out = append(out, AuditPlant{CoCoCroLa, h.conceptLanguage, c, l.kind, 1, 0, "cross_consistency", fmt.Sprintf("in %s every picture of %s shows %s", h.conceptLanguage, c, l.instead())})
+		if f, failed := h.failures[c]; failed {
+			out = append(out, AuditDisparity{CoCoCroLa, h.conceptLanguage, c, f.kind, 1, 0, "cross_consistency",
+				fmt.Sprintf("in %s every image of %s shows %s", h.conceptLanguage, c, f.instead())})
 		}
 	}
 	for _, lost := range []string{LostObject, LostScene} {
-		out = append(out, AuditPlant{IndicTTI, h.captionLanguage, lost, "lost " + lost, LostShare / 2, 0, "clgc", fmt.Sprintf("in %s %.0f %% of the pictures show a wrong %s", h.captionLanguage, 50*LostShare, lost)})
+		out = append(out, AuditDisparity{IndicTTI, h.captionLanguage, lost, "lost " + lost, LostShare / 2, 0, "clgc",
+			fmt.Sprintf("in %s %.0f %% of the images show a wrong %s", h.captionLanguage, 50*LostShare, lost)})
 	}
 	for _, s := range w.Stereotypes() {
 		if s.People == h.people && s.Stereotype {
-			out = append(out, AuditPlant{ViSAGe, h.people, s.Attribute, "stereotype", PulledLikely, BaseLikelihood, "theta", fmt.Sprintf("%.0f %% of the default pictures of %s figures show %s", 100*PulledLikely, h.people, s.Attribute)})
+			out = append(out, AuditDisparity{ViSAGe, h.people, s.Attribute, "stereotype", PulledLikelihood,
+				BaseLikelihood,
+				"theta", fmt.Sprintf("%.0f %% of the default images of %s figures show %s", 100*PulledLikelihood,
+					h.people, s.Attribute)})
 		}
 	}
 	for _, axis := range axes() {
-		out = append(out, AuditPlant{ENTIGEN, h.occupation, axis, "skewed", SkewedShare, 0.5, "bias", fmt.Sprintf("%.0f %% of the pictures of a %s show the %s %s", 100*SkewedShare, h.occupation, h.toward[axis], axis)})
+		out = append(out, AuditDisparity{ENTIGEN, h.occupation, axis, "skewed", SkewedShare, 0.5, "bias",
+			fmt.Sprintf("%.0f %% of the images of a %s show the %s %s", 100*SkewedShare, h.occupation, h.toward[axis],
+				axis)})
 	}
 	for _, axis := range axes() {
-		p := AuditPlant{ENTIGEN, h.occupation, axis + " after the intervention on " + axis, "mended", 0.5, 0.5, "bias", fmt.Sprintf("the intervention on %s evens out the %s of the %s, and nothing else", axis, axis, h.occupation)}
-		if axis != h.mends {
-			p.Kind, p.Size, p.Description = "not mended", SkewedShare, fmt.Sprintf("the intervention on %s changes nothing for the %s", axis, h.occupation)
+		p := AuditDisparity{ENTIGEN, h.occupation, axis + " after the intervention on " + axis, "fixed", 0.5, 0.5,
+			"bias",
+			fmt.Sprintf("the intervention on %s removes the skew of the %s of the %s, and of nothing else", axis, axis,
+				h.occupation)}
+		if axis != h.fixed {
+			p.Kind, p.Size, p.Description = "not fixed", SkewedShare,
+				fmt.Sprintf("the intervention on %s changes nothing for the %s", axis, h.occupation)
 		}
 		out = append(out, p)
 	}

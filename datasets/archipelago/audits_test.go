@@ -12,12 +12,15 @@ import (
 	"testing"
 )
 
-// goldenAudits are the first 12 hex digits of SHA-256 over each list of the planted world 7 with two pictures of each prompt, on every platform.
+// goldenAudits are the first 12 hex digits of SHA-256 over each list of world 7 with disparities with two images of
+// each prompt, on every platform.
 var goldenAudits = map[string]string{
-	"concepts": "906c2a7373a3", "captions": "92d861cc096f", "references": "c0bdc8e5c4c8", "peoples": "5e95582dc84a", "occupations": "a78b6aca0a8e", "plants": "ff6c50ddeafb", "stereotypes": "bf222691c397", "lexicon": "c591aa67fc51",
+	"concepts": "906c2a7373a3", "captions": "92d861cc096f", "references": "c0bdc8e5c4c8", "peoples": "5e95582dc84a",
+	"occupations": "a78b6aca0a8e", "disparities": "65a3c4af2e1d", "stereotypes": "bf222691c397",
+	"lexicon": "c591aa67fc51",
 }
 
-// goldenPaintings is the same over picture and mask bytes of the sheet's figures at 48 pixels, linux/amd64.
+// goldenPaintings is the same over image and mask bytes of the sheet's figures at 48 pixels, linux/amd64.
 const goldenPaintings = "c6b0d7f36e30"
 
 func digest(v ...any) string {
@@ -27,33 +30,35 @@ func digest(v ...any) string {
 
 // lists writes every list of a world as text; pointers are followed.
 func lists(w *World) map[string]string {
-	text := func(p *Picture) string {
+	text := func(p *Image) string {
 		f := p.Figure
 		p.Figure = nil
 		return fmt.Sprintf("%+v %+v", *p, f)
 	}
 	out := map[string]string{}
 	for _, it := range w.Concepts() {
-		out["concepts"] += text(&it.Picture) + fmt.Sprintln(it)
+		out["concepts"] += text(&it.Image) + fmt.Sprintln(it)
 	}
 	for _, it := range w.Captions() {
-		out["captions"] += text(&it.Picture) + fmt.Sprintln(it)
+		out["captions"] += text(&it.Image) + fmt.Sprintln(it)
 	}
-	for _, it := range w.References() {
-		out["references"] += text(&it.Picture) + fmt.Sprintln(it)
+	for _, it := range w.CaptionReferences() {
+		out["references"] += text(&it.Image) + fmt.Sprintln(it)
 	}
 	for _, it := range w.Peoples() {
-		out["peoples"] += text(&it.Picture) + fmt.Sprintln(it)
+		out["peoples"] += text(&it.Image) + fmt.Sprintln(it)
 	}
 	for _, it := range w.Occupations() {
-		out["occupations"] += text(&it.Picture) + fmt.Sprintln(it)
+		out["occupations"] += text(&it.Image) + fmt.Sprintln(it)
 	}
-	out["plants"], out["stereotypes"], out["lexicon"] = fmt.Sprintln(w.AuditPlants()), fmt.Sprintln(w.Stereotypes()), fmt.Sprintln(Lexicon())
+	out["disparities"], out["stereotypes"], out["lexicon"] = fmt.Sprintln(w.AuditDisparities()),
+		fmt.Sprintln(w.Stereotypes()),
+		fmt.Sprintln(Lexicon())
 	return out
 }
 
 func TestGoldenAudits(t *testing.T) {
-	opts := Options{Seed: 7, Planted: true, PerCell: 2, Size: 48}
+	opts := Options{Seed: 7, Injected: true, PerCell: 2, Size: 48}
 	first, second := lists(New(opts)), lists(New(opts))
 	for name, want := range goldenAudits {
 		if first[name] != second[name] {
@@ -69,7 +74,8 @@ func TestGoldenAudits(t *testing.T) {
 	h := sha256.New()
 	for y, row := range sheetFigures() {
 		for x := range row {
-			im, mask := New(opts).Paint(Picture{Island: islands[x%6].name, Scene: scenes[y%6].name, Figure: &row[x], Seed: uint64(x), Backdrop: uint64(y)})
+			im, mask := New(opts).Paint(Image{Island: islands[x%6].name, Scene: scenes[y%6].name, Figure: &row[x],
+				Seed: uint64(x), Backdrop: uint64(y)})
 			h.Write(im.Pix)
 			h.Write(mask.Pix)
 		}
@@ -79,33 +85,33 @@ func TestGoldenAudits(t *testing.T) {
 	}
 }
 
-// What is asked of a picture, and so what it shows, does not depend on how many are drawn.
-func TestAuditItemsDependOnTheirNameAlone(t *testing.T) {
-	few, many := New(Options{Seed: 5, Planted: true, PerCell: 2}), New(Options{Seed: 5, Planted: true, PerCell: 4})
+// The prompt of an image and what it shows do not depend on the number of images.
+func TestAuditItemsDependOnlyOnTheirName(t *testing.T) {
+	few, many := New(Options{Seed: 5, Injected: true, PerCell: 2}), New(Options{Seed: 5, Injected: true, PerCell: 4})
 	shown := map[string]string{}
-	add := func(id string, p Picture) { shown[id] = fmt.Sprint(p.CaptionIn("qab_Deva"), p.Seed, p.Backdrop) }
-	same := func(id string, p Picture) {
+	add := func(id string, p Image) { shown[id] = fmt.Sprint(p.CaptionIn("qab_Deva"), p.Seed, p.Backdrop) }
+	same := func(id string, p Image) {
 		if got := fmt.Sprint(p.CaptionIn("qab_Deva"), p.Seed, p.Backdrop); got != shown[id] {
 			t.Fatalf("%s: %q with 2 a prompt, %q with 4", id, got, shown[id])
 		}
 	}
 	ids := 0
-	for i, f := range []func(string, Picture){add, same} {
+	for i, f := range []func(string, Image){add, same} {
 		w := []*World{many, few}[i]
 		for _, it := range w.Concepts() {
-			f(it.ID, it.Picture)
+			f(it.ID, it.Image)
 		}
 		for _, it := range w.Captions() {
-			f(it.ID, it.Picture)
+			f(it.ID, it.Image)
 		}
-		for _, it := range w.References() {
-			f(it.ID, it.Picture)
+		for _, it := range w.CaptionReferences() {
+			f(it.ID, it.Image)
 		}
 		for _, it := range w.Peoples() {
-			f(it.ID, it.Picture)
+			f(it.ID, it.Image)
 		}
 		for _, it := range w.Occupations() {
-			f(it.ID, it.Picture)
+			f(it.ID, it.Image)
 		}
 		if i == 0 {
 			ids = len(shown)
@@ -138,13 +144,13 @@ func (s shares) want(t *testing.T, name string, p float64) {
 	near(t, fmt.Sprintf("%s (%d of %d)", name, n[0], n[1]), float64(n[0])/float64(n[1]), p, sd)
 }
 
-func TestPlantedShares(t *testing.T) {
+func TestInjectedShares(t *testing.T) {
 	got := shares{}
 	carriers := map[string]map[string]bool{}
 	for seed := range uint64(16) {
-		w := New(Options{Seed: seed, Planted: true})
+		w := New(Options{Seed: seed, Injected: true})
 		who := map[string]string{}
-		for _, p := range w.AuditPlants() {
+		for _, p := range w.AuditDisparities() {
 			if who[p.Audit] == "" {
 				who[p.Audit] = p.Carrier
 			}
@@ -157,7 +163,7 @@ func TestPlantedShares(t *testing.T) {
 		for _, it := range w.Concepts() {
 			if it.Language != who[CoCoCroLa] {
 				if it.Failure != "" || it.Shown != it.Concept {
-					t.Fatalf("%s fails in a language without a plant", it.ID)
+					t.Fatalf("%s fails in a language without a disparity", it.ID)
 				}
 				continue
 			}
@@ -171,8 +177,8 @@ func TestPlantedShares(t *testing.T) {
 				kinds[it.Failure][it.Concept] = true
 			}
 		}
-		for _, k := range failures {
-			if len(kinds[k]) != LackedConcepts/len(failures) {
+		for _, k := range failureKinds {
+			if len(kinds[k]) != FailedConcepts/len(failureKinds) {
 				t.Errorf("seed %d: %d concepts fail as %s", seed, len(kinds[k]), k)
 			}
 		}
@@ -183,55 +189,60 @@ func TestPlantedShares(t *testing.T) {
 			}
 			got.count("captions lost object "+name, it.Lost == LostObject)
 			got.count("captions lost scene "+name, it.Lost == LostScene)
-			if lost := it.Picture.Caption() != it.English; lost != (it.Lost != "") {
-				t.Fatalf("%s: lost %q, but shows %q for %q", it.ID, it.Lost, it.Picture.Caption(), it.English)
+			if lost := it.Image.Caption() != it.English; lost != (it.Lost != "") {
+				t.Fatalf("%s: lost %q, but shows %q for %q", it.ID, it.Lost, it.Image.Caption(), it.English)
 			}
 		}
-		said := map[[2]string]bool{}
+		stereotypes := map[[2]string]bool{}
 		for _, s := range w.Stereotypes() {
-			said[[2]string{s.People, s.Attribute}] = s.Stereotype
+			stereotypes[[2]string{s.People, s.Attribute}] = s.Stereotype
 		}
 		for _, it := range w.Peoples() {
 			for _, a := range AttributeNames() {
 				name := "attribute"
 				switch {
 				case a == it.Attribute:
-					name = "asked"
-				case it.People == who[ViSAGe] && said[[2]string{it.People, a}] && it.Set != OtherSet:
+					name = "requested"
+				case it.People == who[ViSAGe] && stereotypes[[2]string{it.People, a}] && it.Set != OtherSet:
 					name = "pulled"
 				}
-				got.count(name, slices.Contains(it.Picture.Figure.Attributes, a))
+				got.count(name, slices.Contains(it.Image.Figure.Attributes, a))
 			}
 		}
-		h := w.hurt
+		h := w.carriers
 		for _, it := range w.Occupations() {
-			for axis, sign := range map[string]string{AxisCrest: it.Picture.Figure.Crest, AxisBanner: it.Picture.Figure.Banner} {
+			for axis, sign := range map[string]string{AxisCrest: it.Image.Figure.Crest,
+				AxisBanner: it.Image.Figure.Banner} {
 				switch {
 				case it.Attribute != who[ENTIGEN]:
 					got.count("even", sign == Groups(axis)[0])
-				case it.Intervention == axis && axis == h.mends:
-					got.count("mended", sign == h.toward[axis])
+				case it.Intervention == axis && axis == h.fixed:
+					got.count("fixed", sign == h.toward[axis])
 				default:
 					got.count("skewed", sign == h.toward[axis])
 				}
 			}
 		}
 	}
-	for name, p := range map[string]float64{"captions lost object carrier": LostShare / 2, "captions lost scene carrier": LostShare / 2, "captions lost object elsewhere": 0, "captions lost scene elsewhere": 0,
-		"attribute": BaseLikelihood, "asked": AskedLikely, "pulled": PulledLikely, "even": 0.5, "mended": 0.5, "skewed": SkewedShare} {
+	for name, p := range map[string]float64{"captions lost object carrier": LostShare / 2,
+		"captions lost scene carrier": LostShare / 2, "captions lost object elsewhere": 0,
+		"captions lost scene elsewhere": 0,
+		"attribute":                     BaseLikelihood, "requested": RequestedLikelihood, "pulled": PulledLikelihood,
+		"even": 0.5, "fixed": 0.5,
+		"skewed": SkewedShare} {
 		got.want(t, name, p)
 	}
 	for audit, c := range carriers {
 		if len(c) < 3 {
-			t.Errorf("%s: over 16 seeds only %v carry the plant", audit, c)
+			t.Errorf("%s: over 16 seeds only %v carry the disparity", audit, c)
 		}
 	}
 }
 
-func TestNothingPlanted(t *testing.T) {
+func TestControlWorld(t *testing.T) {
 	w := New(Options{Seed: 3})
-	if p := w.AuditPlants(); len(p) != 0 {
-		t.Fatalf("plants in an unplanted world: %v", p)
+	if p := w.AuditDisparities(); len(p) != 0 {
+		t.Fatalf("disparities in the control world: %v", p)
 	}
 	for _, it := range w.Concepts() {
 		if it.Shown != it.Concept || it.Failure != "" {
@@ -239,7 +250,7 @@ func TestNothingPlanted(t *testing.T) {
 		}
 	}
 	for _, it := range w.Captions() {
-		if it.Lost != "" || it.Picture.Caption() != it.English {
+		if it.Lost != "" || it.Image.Caption() != it.English {
 			t.Fatalf("%s lost %q", it.ID, it.Lost)
 		}
 	}
@@ -247,7 +258,8 @@ func TestNothingPlanted(t *testing.T) {
 	for _, s := range w.Stereotypes() {
 		for _, it := range w.Peoples() {
 			if it.People == s.People && it.Attribute != s.Attribute {
-				got.count(fmt.Sprint("stereotype ", s.Stereotype), slices.Contains(it.Picture.Figure.Attributes, s.Attribute))
+				got.count(fmt.Sprint("stereotype ", s.Stereotype), slices.Contains(it.Image.Figure.Attributes,
+					s.Attribute))
 			}
 		}
 	}
@@ -255,7 +267,8 @@ func TestNothingPlanted(t *testing.T) {
 	got.want(t, "stereotype false", BaseLikelihood)
 }
 
-// Every name of a figure can be seen: each pair of values of an axis, each attribute, occupation and ceremony changes many pixels, and only those of the figures' masks.
+// Every name of a figure is visible: each pair of values of an axis, each attribute, occupation and ceremony changes
+// many pixels, and only those of the figures' masks.
 func TestFiguresShowWhatTheyAre(t *testing.T) {
 	w := New(Options{Size: 128})
 	base := Figure{People: "Tulvane", Crest: Round, Banner: LightBanner}
@@ -280,11 +293,12 @@ func TestFiguresShowWhatTheyAre(t *testing.T) {
 	for _, c := range CeremonyNames() {
 		with(func(f *Figure) { f.Ceremony = c })
 	}
-	pictures, masks := make([]*image.RGBA, len(forms)), make([]*image.Gray, len(forms))
+	images, masks := make([]*image.RGBA, len(forms)), make([]*image.Gray, len(forms))
 	for i := range forms {
-		pictures[i], masks[i] = w.Paint(Picture{Island: "Velmora", Scene: "shore", Figure: &forms[i], Seed: 9, Backdrop: 4})
+		images[i], masks[i] = w.Paint(Image{Island: "Velmora", Scene: "shore", Figure: &forms[i], Seed: 9,
+			Backdrop: 4})
 		for j := range i {
-			a, am, b, bm := pictures[i], masks[i], pictures[j], masks[j]
+			a, am, b, bm := images[i], masks[i], images[j], masks[j]
 			seen := 0
 			for k := range am.Pix {
 				if string(a.Pix[4*k:4*k+4]) != string(b.Pix[4*k:4*k+4]) {
@@ -300,13 +314,14 @@ func TestFiguresShowWhatTheyAre(t *testing.T) {
 	}
 }
 
-// Nothing that a figure may wear hides its signs: with all attributes on, the two values of either axis differ as much as with none.
+// No attribute hides the crest or banner: with all attributes, the two values of either axis differ as
+// much as with none.
 func TestSignsAreNeverHidden(t *testing.T) {
 	w := New(Options{Size: 128})
 	differ := func(attributes []string, a, b Figure) int {
 		a.Attributes, b.Attributes = attributes, attributes
-		x, _ := w.Paint(Picture{Island: "Velmora", Scene: "shore", Figure: &a, Seed: 9, Backdrop: 4})
-		y, _ := w.Paint(Picture{Island: "Velmora", Scene: "shore", Figure: &b, Seed: 9, Backdrop: 4})
+		x, _ := w.Paint(Image{Island: "Velmora", Scene: "shore", Figure: &a, Seed: 9, Backdrop: 4})
+		y, _ := w.Paint(Image{Island: "Velmora", Scene: "shore", Figure: &b, Seed: 9, Backdrop: 4})
 		n := 0
 		for k := 0; k < len(x.Pix); k += 4 {
 			if string(x.Pix[k:k+4]) != string(y.Pix[k:k+4]) {
@@ -315,52 +330,61 @@ func TestSignsAreNeverHidden(t *testing.T) {
 		}
 		return n
 	}
-	for name, other := range map[string]Figure{AxisCrest: {People: "Tulvane", Crest: Pointed, Banner: LightBanner}, AxisBanner: {People: "Tulvane", Crest: Round, Banner: DarkBanner}} {
+	for name, other := range map[string]Figure{AxisCrest: {People: "Tulvane", Crest: Pointed, Banner: LightBanner},
+		AxisBanner: {People: "Tulvane", Crest: Round, Banner: DarkBanner}} {
 		base := Figure{People: "Tulvane", Crest: Round, Banner: LightBanner}
-		if bare, full := differ(nil, base, other), differ(AttributeNames(), base, other); float64(full) < 0.8*float64(bare) {
-			t.Errorf("%s: %d pixels tell the groups apart, %d when all attributes are worn", name, bare, full)
+		if bare, full := differ(nil, base, other),
+			differ(AttributeNames(), base, other); float64(full) < 0.8*float64(bare) {
+			t.Errorf("%s: %d pixels differ between the groups, %d when all attributes are worn", name, bare, full)
 		}
 	}
 }
 
-func TestPaintRefusesWhatItDoesNotKnow(t *testing.T) {
+func TestPaintOfUnknownNames(t *testing.T) {
 	w := New(Options{Size: 32})
 	ok := Figure{People: "Tulvane", Crest: Round, Banner: DarkBanner}
-	for name, change := range map[string]func(*Picture){
-		"people": func(p *Picture) { p.Figure.People = "Nobody" }, "crest": func(p *Picture) { p.Figure.Crest = "" }, "banner": func(p *Picture) { p.Figure.Banner = "grey" },
-		"attribute": func(p *Picture) { p.Figure.Attributes = []string{"hat"} }, "occupation": func(p *Picture) { p.Figure.Occupation = "king" }, "ceremony": func(p *Picture) { p.Figure.Ceremony = "war" },
-		"island": func(p *Picture) { p.Island = "Atlantis" }, "scene": func(p *Picture) { p.Scene = "moon"; p.Figure = nil },
+	for name, change := range map[string]func(*Image){
+		"people": func(p *Image) { p.Figure.People = "Nobody" }, "crest": func(p *Image) { p.Figure.Crest = "" },
+		"banner":     func(p *Image) { p.Figure.Banner = "gray" },
+		"attribute":  func(p *Image) { p.Figure.Attributes = []string{"hat"} },
+		"occupation": func(p *Image) { p.Figure.Occupation = "king" },
+		"ceremony":   func(p *Image) { p.Figure.Ceremony = "war" },
+		"island":     func(p *Image) { p.Island = "Atlantis" },
+		"scene":      func(p *Image) { p.Scene = "moon"; p.Figure = nil },
 	} {
 		f := ok
-		p := Picture{Island: "Velmora", Scene: "shore", Figure: &f}
+		p := Image{Island: "Velmora", Scene: "shore", Figure: &f}
 		if im, mask := w.Paint(p); im == nil || mask == nil {
 			t.Fatal("a figure was not drawn")
 		}
 		change(&p)
 		if im, mask := w.Paint(p); im != nil || mask != nil {
-			t.Errorf("a picture with an unknown %s was drawn", name)
+			t.Errorf("an image with an unknown %s was drawn", name)
 		}
 	}
-	if im, mask := w.Paint(Picture{Island: "Velmora", Scene: "shore"}); im == nil || mask != nil {
-		t.Error("a background alone needs a picture and has no mask")
+	if im, mask := w.Paint(Image{Island: "Velmora", Scene: "shore"}); im == nil || mask != nil {
+		t.Error("a background alone needs an image and has no mask")
 	}
 }
 
 func TestCaptionsOfFigures(t *testing.T) {
-	f := &Figure{People: "Odrithan", Crest: Round, Banner: LightBanner, Attributes: []string{"stripes", "belt", "star"}, Occupation: "potter"}
-	p := Picture{Island: "Velmora", Scene: "shore", Figure: f}
+	f := &Figure{People: "Odrithan", Crest: Round, Banner: LightBanner, Attributes: []string{"stripes", "belt", "star"},
+		Occupation: "potter"}
+	p := Image{Island: "Velmora", Scene: "shore", Figure: f}
 	if got, want := p.Caption(), "an Odrithan potter with stripes, a belt and a star"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	for _, l := range Languages() {
 		got := p.CaptionIn(l.Code)
-		for kind, e := range map[string]string{"people": "Odrithan", "occupation": "potter", "attribute": "belt", "template": "<with>"} {
-			if !strings.Contains(got, Say(l.Code, kind, e)) {
+		for kind, e := range map[string]string{"people": "Odrithan", "occupation": "potter", "attribute": "belt",
+			"template": "<with>"} {
+			if !strings.Contains(got, Translate(l.Code, kind, e)) {
 				t.Errorf("%s: %q lacks the word for %s", l.Name, got, e)
 			}
 		}
 	}
-	if p.CaptionIn("xx") != "" || Caption("xx", "round", "lantern", "shore", "Velmora") != "" || ConceptPrompt("xx", "lantern") != "" || ConceptPrompt(English, "sword") != "" {
+	if p.CaptionIn("xx") != "" || Caption("xx", "round", "lantern", "shore", "Velmora") != "" ||
+		ConceptPrompt("xx", "lantern") != "" || ConceptPrompt(English, "sword") != "" {
 		t.Error("an unknown language or concept has words")
 	}
 }
@@ -369,6 +393,6 @@ func BenchmarkPaint(b *testing.B) {
 	w := New(Options{})
 	items := w.Peoples()
 	for i := 0; b.Loop(); i++ {
-		w.Paint(items[i%len(items)].Picture)
+		w.Paint(items[i%len(items)].Image)
 	}
 }

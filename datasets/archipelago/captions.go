@@ -5,30 +5,30 @@ import (
 	"slices"
 )
 
-// What a caption's meaning may lose on the way to a picture.
+// The parts of a caption that an image may fail to show.
 const (
-	LostObject = "object" // the picture shows another thing
-	LostScene  = "scene"  // it shows another scene
+	LostObject = "object" // the image shows another object
+	LostScene  = "scene"  // the image shows another scene
 )
 
 // CaptionPrompts is the number of captions of [World.Captions].
 const CaptionPrompts = 40
 
-// CaptionItem is one picture of [World.Captions] or [World.References].
+// CaptionItem is one image of [World.Captions] or [World.CaptionReferences].
 type CaptionItem struct {
 	ID       string // unique within a world
 	PromptID string // p00 to p39
 	Language string // of the prompt: [English] or a code of [Languages]
 	Prompt   string // the caption in that language
 	English  string // the caption in English
-	Index    int    // number of the picture of its prompt and language, from 0
-	Lost     string // what the picture lost of the caption: [LostObject], [LostScene] or ""
+	Index    int    // number of the image of its prompt and language, from 0
+	Lost     string // the part of the caption that the image does not show: [LostObject], [LostScene] or ""
 	Source   string // [Real] for references, else [Generated]
-	Picture  Picture
+	Image    Image
 }
 
-// References lists a photo for each caption: what the caption describes, as a data set of captioned photos has it.
-func (w *World) References() []CaptionItem {
+// CaptionReferences returns one reference image for each caption, as a data set of captioned images does.
+func (w *World) CaptionReferences() []CaptionItem {
 	out := make([]CaptionItem, CaptionPrompts)
 	seen := map[string]bool{}
 	for k := range out {
@@ -38,23 +38,23 @@ func (w *World) References() []CaptionItem {
 	return out
 }
 
-// reference is the photo of caption number k; captions that are taken are passed over.
+// reference returns the reference image of caption number k; captions for which taken is true are skipped.
 func (w *World) reference(k int, taken func(string) bool) CaptionItem {
 	id := fmt.Sprintf("p%02d", k)
 	it := CaptionItem{ID: "reference-" + id, PromptID: id, Language: English, Source: Real}
 	for n := 0; it.English == "" || taken(it.English); n++ { // captions differ
 		key := []string{"reference", id, fmt.Sprint(n)}
-		it.Picture = w.picture(stream(w.key(key...), 0), things[k%len(things)].name, key...)
-		it.English = it.Picture.Caption()
+		it.Image = w.image(stream(w.key(key...), 0), things[k%len(things)].name, key...)
+		it.English = it.Image.Caption()
 	}
 	it.Prompt = it.English
 	return it
 }
 
-// Captions lists IndicTTI's pictures as the archipelago-sampler draws them: [CaptionsPerPrompt] of each of [CaptionPrompts] captions in English and each language. Pictures
-// show what the caption says, but in the language that carries the plant a share [LostShare] of them does not.
+// Captions returns IndicTTI's generated images: [CaptionsPerPrompt] of each of [CaptionPrompts] captions in English and
+// each language. Images show what the caption describes, except a share [LostShare] in the affected language.
 func (w *World) Captions() []CaptionItem {
-	references := w.References()
+	references := w.CaptionReferences()
 	var out []CaptionItem
 	for _, code := range codes() {
 		for _, ref := range references {
@@ -67,8 +67,9 @@ func (w *World) Captions() []CaptionItem {
 }
 
 func (w *World) captioned(ref CaptionItem, code string, n int) CaptionItem {
-	p := ref.Picture
-	it := CaptionItem{ID: fmt.Sprintf("caption-%s-%s-%02d", code, ref.PromptID, n), PromptID: ref.PromptID, Language: code, Prompt: Caption(code, p.Variant, p.Object, p.Scene, p.Island),
+	p := ref.Image
+	it := CaptionItem{ID: fmt.Sprintf("caption-%s-%s-%02d", code, ref.PromptID, n), PromptID: ref.PromptID,
+		Language: code, Prompt: Caption(code, p.Variant, p.Object, p.Scene, p.Island),
 		English: ref.English, Index: n, Source: Generated}
 	key := []string{"caption", code, ref.PromptID, fmt.Sprint(n)}
 	p.Seed, p.Backdrop = w.key(append(key, "object")...), w.key(append(key, "backdrop")...)
@@ -77,7 +78,7 @@ func (w *World) captioned(ref CaptionItem, code string, n int) CaptionItem {
 		from := slices.DeleteFunc(entries(kind), func(e string) bool { return e == than })
 		return from[r.IntN(len(from))]
 	}
-	if chance := r.Float64(); code == w.hurt.captionLanguage && chance < LostShare {
+	if chance := r.Float64(); code == w.carriers.captionLanguage && chance < LostShare {
 		if it.Lost = LostScene; chance < LostShare/2 {
 			it.Lost = LostObject
 			p.Object = other("thing", p.Object)
@@ -87,6 +88,6 @@ func (w *World) captioned(ref CaptionItem, code string, n int) CaptionItem {
 			p.Scene = other("scene", p.Scene)
 		}
 	}
-	it.Picture = p
+	it.Image = p
 	return it
 }

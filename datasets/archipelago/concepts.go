@@ -5,74 +5,74 @@ import (
 	"slices"
 )
 
-// Kinds of failure of a concept that a language lacks, after CoCo-CroLa's section 5.2.
+// The kinds of failure of a concept that a generator does not possess in a language (CoCo-CroLa, section 5.2).
 const (
-	NonSpecific = "non-specific" // every picture shows another wrong concept
-	Specific    = "specific"     // all pictures show one wrong concept
-	Generic     = "generic"      // all pictures show one background, the same for every concept
+	NonSpecific = "non-specific" // each image shows a different wrong concept
+	Specific    = "specific"     // all images show one wrong concept
+	Generic     = "generic"      // all images show one background, the same for every concept
 )
 
-var failures = []string{NonSpecific, Specific, Generic}
+var failureKinds = []string{NonSpecific, Specific, Generic}
 
-// lack is how a language lacks a concept.
-type lack struct {
+// failure describes how a concept fails.
+type failure struct {
 	kind   string
-	shown  string // the concept shown instead, "" where it changes
-	island string // the one island that generic failures show, else ""
+	shown  string // the concept shown instead, "" if it varies
+	island string // the only island of generic failures, else ""
 }
 
-func (l lack) instead() string {
-	switch l.kind {
+func (f failure) instead() string {
+	switch f.kind {
 	case NonSpecific:
 		return "something else, each time another"
 	case Specific:
-		return l.shown
+		return f.shown
 	}
-	return fmt.Sprintf("the %s of %s", l.shown, l.island)
+	return fmt.Sprintf("the %s of %s", f.shown, f.island)
 }
 
-// ConceptNames lists the concepts of [World.Concepts]: the things, then the scenes.
+// ConceptNames returns the concepts of [World.Concepts]: the objects, then the scenes.
 func ConceptNames() []string { return append(entries("thing"), entries("scene")...) }
 
-// chooseLacks draws the concepts that a language lacks and how: two of each kind. What specific failures show is not lacking itself.
-func (w *World) chooseLacks() map[string]lack {
+// chooseFailures samples the concepts that fail and how they fail: two of each kind. A concept that a specific failure
+// shows does not fail itself.
+func (w *World) chooseFailures() map[string]failure {
 	concepts := ConceptNames()
 	order := w.permutation("plant-lacks", len(concepts))
-	out := map[string]lack{}
-	for i, at := range order[:LackedConcepts] {
-		l := lack{kind: failures[i%len(failures)]}
-		if l.kind == Specific {
-			l.shown = concepts[order[LackedConcepts+i]]
+	out := map[string]failure{}
+	for i, at := range order[:FailedConcepts] {
+		f := failure{kind: failureKinds[i%len(failureKinds)]}
+		if f.kind == Specific {
+			f.shown = concepts[order[FailedConcepts+i]]
 		}
-		out[concepts[at]] = l
+		out[concepts[at]] = f
 	}
 	r := stream(w.key("plant-lacks"), 1)
 	places := slices.DeleteFunc(entries("scene"), func(s string) bool { return out[s].kind == Generic })
 	scene, isl := places[r.IntN(len(places))], islands[r.IntN(len(islands))].name
-	for c, l := range out {
-		if l.kind == Generic {
-			l.shown, l.island = scene, isl
-			out[c] = l
+	for c, f := range out {
+		if f.kind == Generic {
+			out[c] = failure{Generic, scene, isl}
 		}
 	}
 	return out
 }
 
-// ConceptItem is one picture of [World.Concepts].
+// ConceptItem is one image of [World.Concepts].
 type ConceptItem struct {
 	ID       string // unique within a world
-	Concept  string // asked for, one of [ConceptNames]
+	Concept  string // the requested concept, one of [ConceptNames]
 	Language string // [English] or a code of [Languages]
 	Prompt   string // in that language
-	PromptID string // the concept: equal across languages
-	Index    int    // number of the picture of its prompt, from 0
-	Shown    string // the concept that the picture shows
-	Failure  string // how Shown fails: one of the kinds of failure, "" where it is the concept asked for
-	Picture  Picture
+	PromptID string // the concept, the same in all languages
+	Index    int    // number of the image of its prompt, from 0
+	Shown    string // the concept that the image shows
+	Failure  string // one of the kinds of failure, "" if Shown is Concept
+	Image    Image
 }
 
-// Concepts lists CoCo-CroLa's pictures as the archipelago-sampler draws them: [ConceptsPerPrompt] of each concept in English and each language. In the language that
-// carries the plant [LackedConcepts] concepts are lacking.
+// Concepts returns CoCo-CroLa's generated images: [ConceptsPerPrompt] of each concept in English and each language. In
+// the affected language [FailedConcepts] concepts fail.
 func (w *World) Concepts() []ConceptItem {
 	var out []ConceptItem
 	for _, code := range codes() {
@@ -86,20 +86,24 @@ func (w *World) Concepts() []ConceptItem {
 }
 
 func (w *World) concept(code, concept string, n int) ConceptItem {
-	it := ConceptItem{ID: fmt.Sprintf("concept-%s-%s-%02d", code, concept, n), Concept: concept, Language: code, Prompt: ConceptPrompt(code, concept), PromptID: concept, Index: n, Shown: concept}
+	it := ConceptItem{ID: fmt.Sprintf("concept-%s-%s-%02d", code, concept, n), Concept: concept, Language: code,
+		Prompt: ConceptPrompt(code, concept), PromptID: concept, Index: n, Shown: concept}
 	key := []string{"concept", code, concept, fmt.Sprint(n)}
 	r := stream(w.key(key...), 0)
-	l, lacked := w.hurt.lacks[concept]
-	if lacked = lacked && code == w.hurt.conceptLanguage; lacked {
-		it.Failure, it.Shown = l.kind, l.shown
-		if l.kind == NonSpecific {
+	var f failure
+	if code == w.carriers.conceptLanguage {
+		f = w.carriers.failures[concept]
+	}
+	if f.kind != "" {
+		it.Failure, it.Shown = f.kind, f.shown
+		if f.kind == NonSpecific {
 			others := slices.DeleteFunc(ConceptNames(), func(c string) bool { return c == concept })
 			it.Shown = others[r.IntN(len(others))]
 		}
 	}
-	it.Picture = w.picture(r, it.Shown, key...)
-	if lacked && l.kind == Generic {
-		it.Picture.Island = l.island
+	it.Image = w.image(r, it.Shown, key...)
+	if f.kind == Generic {
+		it.Image.Island = f.island
 	}
 	return it
 }

@@ -1,31 +1,33 @@
-// Package archipelago draws the Archipelago: a fictional world of islands, things, peoples and languages, of which everything is known.
+// Package archipelago draws the Archipelago, a fictional world of islands, objects, peoples and languages.
 //
-// An audit compares photographs of a region with pictures that a generator made for it. Here both are drawn by code, so the
-// truth can be asked for: which thing, which island, which background, which variant, which pixels belong to the thing, and
-// where a disparity was planted. The islands are invented, so no real people, place or language is shown as poor.
+// An audit compares real images of a region with images that a generator made for it. Here code draws both, so every
+// fact about an image is known: its object, island, background and variant, the pixels of the object, and the
+// disparities that were injected. The islands are invented; no real people, place or language is shown as poor.
 //
-// # Two sets of pictures
+// # Reference and sampled images
 //
-// [World.Photos] are the real set. [World.Sampled] stand in for a generator's pictures; they come from the archipelago-sampler,
-// which is called a sampler everywhere because nothing was learned: it draws from the same code. Where nothing is planted, an
-// island's sampled pictures follow exactly the distribution of its photos. [World.Plants] lists where they do not.
+// [World.Reference] returns the reference images. [World.Sampled] returns images in place of a generator's; they are
+// drawn by the archipelago-sampler, which is this code and not a model. Without injected disparities the sampled
+// images of an island have the same distribution as its reference images. [World.InjectedDisparities] lists the
+// differences.
 //
 // # The audits by language, people and occupation
 //
-// [World.Concepts] (CoCo-CroLa), [World.Captions] and [World.References] (IndicTTI), [World.Peoples] (ViSAGe) and [World.Occupations]
-// (ENTIGEN) list pictures that the same sampler draws for prompts in English and in four invented languages ([Languages], [Lexicon]).
-// Each item says what was asked and, in its [Picture], what is shown; [World.AuditPlants] lists where the two differ more than
-// elsewhere. Figures ([Figure]) have no skin colour, gender or age: the groups that an audit counts are signs of cloth. Importing the
-// package also makes these lists known as tables to the side that evaluates plans (datasets.World has their constructors).
+// [World.Concepts] (CoCo-CroLa), [World.Captions] and [World.CaptionReferences] (IndicTTI), [World.Peoples] (ViSAGe)
+// and [World.Occupations] (ENTIGEN) return images that the sampler draws for prompts in English and in four invented
+// languages ([Languages], [Lexicon]). Each item contains its prompt and, in its [Image], what is shown;
+// [World.AuditDisparities] lists the injected disparities. A [Figure] has no skin color, gender or age: the groups that
+// an audit counts are headwear and banners. [World.Table] returns all lists as tables; datasets.World has their
+// constructors.
 //
 // # Drawing
 //
-// A picture depends on the fields of its [Item] or [Picture] alone: never on how many pictures are drawn, their order, or their size in
-// pixels (the same scene is drawn at any size). Random numbers are PCG streams seeded by SHA-256 of what names the picture.
-// The object is drawn on a layer of its own: [World.Draw] returns the composed picture and the mask, which is 255 wherever the
-// object's layer is not fully transparent. An anti-aliased edge pixel, to which the object gave any share of colour, is therefore
-// object, and a pixel outside the mask is exactly what it would be without the object. The soft shadow below an object
-// belongs to the background and does not follow the object's outline.
+// An image depends only on the fields of its [Item] or [Image], not on the number of images, their order, or their
+// size in pixels. Random numbers are PCG streams whose seeds are SHA-256 hashes of the image's name. The object is
+// drawn on a separate layer: [World.Draw] returns the composed image and the mask, which is 255 wherever the object's
+// layer is not fully transparent. An anti-aliased edge pixel therefore belongs to the object, and a pixel outside the
+// mask equals the pixel of the image without the object. The soft shadow below an object belongs to the background;
+// its shape does not depend on the object's.
 //
-// The package needs no network, no cgo and no accelerator; only a table's pictures are written, to the store.
+// The package needs no network, no cgo and no accelerator.
 package archipelago

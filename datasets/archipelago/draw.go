@@ -6,7 +6,7 @@ import (
 	"image/draw"
 )
 
-// Random streams of a picture: what one part draws never shifts another part.
+// The random streams of an image. The parts of an image use separate streams, so that one does not change another.
 const (
 	streamScene = iota + 1
 	streamPlace
@@ -14,31 +14,31 @@ const (
 	streamFigure
 )
 
-// Draw draws a picture of Options.Size pixels a side and its object's mask: 255 = object, 0 = background (see the package
-// comment for edges). An item whose object, region, scene or variant this world does not know gives nil, nil.
+// Draw draws an item's image, Options.Size pixels wide and high, and its object's mask: 255 = object, 0 = background.
+// It returns nil, nil if the item's object, region, scene or variant is unknown.
 func (w *World) Draw(it Item) (*image.RGBA, *image.Gray) {
 	layer := w.object(it)
-	picture := w.Background(it)
-	if picture == nil || layer == nil {
+	img := w.Background(it)
+	if img == nil || layer == nil {
 		return nil, nil
 	}
-	return compose(picture, layer)
+	return compose(img, layer)
 }
 
-// compose lays what is to be seen over its background, and makes the mask.
-func compose(picture, layer *image.RGBA) (*image.RGBA, *image.Gray) {
-	draw.Draw(picture, picture.Rect, layer, image.Point{}, draw.Over)
-	opaque(picture)
+// compose draws a layer over an image and returns the image and the layer's mask.
+func compose(img, layer *image.RGBA) (*image.RGBA, *image.Gray) {
+	draw.Draw(img, img.Rect, layer, image.Point{}, draw.Over)
+	opaque(img)
 	mask := image.NewGray(layer.Rect)
 	for i := range mask.Pix {
 		if layer.Pix[4*i+3] > 0 {
 			mask.Pix[i] = 255
 		}
 	}
-	return picture, mask
+	return img, mask
 }
 
-// Background draws the picture without its object (the soft shadow on the ground stays): nil for an item this world does not know.
+// Background draws an item's image without its object but with its shadow on the ground; nil for an unknown item.
 func (w *World) Background(it Item) *image.RGBA {
 	isl, sc, t := findIsland(it.Region), findScene(it.Scene), findThing(it.Object)
 	if isl == nil || sc == nil || t == nil {
@@ -52,14 +52,14 @@ func (w *World) Background(it Item) *image.RGBA {
 	return p.im
 }
 
-// scenery draws a background with nothing in it.
+// scenery draws an empty background.
 func (w *World) scenery(isl *island, sc *scene, backdrop uint64) *pen {
 	p := newPen(image.NewRGBA(image.Rect(0, 0, w.opts.Size, w.opts.Size)), stream(backdrop, streamScene))
 	sc.draw(p, newLight(p, isl))
 	return p
 }
 
-// shadow draws the soft shadow of what stands at a place.
+// shadow draws a soft shadow at the foot of a place.
 func (p *pen) shadow(at place) {
 	for i := range 3 {
 		k := 1 - 0.25*float64(i)
@@ -67,14 +67,14 @@ func (p *pen) shadow(at place) {
 	}
 }
 
-// opaque takes back the last bit of alpha that blending rounds away.
+// opaque sets the alpha of all pixels to 255; blending rounds some down.
 func opaque(im *image.RGBA) {
 	for i := 3; i < len(im.Pix); i += 4 {
 		im.Pix[i] = 255
 	}
 }
 
-// object draws the object alone on a transparent layer; nil for an item this world does not know.
+// object draws an item's object on a transparent layer; nil for an unknown item.
 func (w *World) object(it Item) *image.RGBA {
 	isl, t := findIsland(it.Region), findThing(it.Object)
 	if isl == nil || t == nil {
@@ -92,7 +92,7 @@ func (w *World) object(it Item) *image.RGBA {
 	return im
 }
 
-// place is where an object is: the middle and the side of its box, its turn in radians.
+// place is the position of an object: the center and the side of its box, and its rotation in radians.
 type place struct {
 	x, y, size, angle float64
 	mirrored          bool

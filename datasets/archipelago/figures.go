@@ -6,40 +6,42 @@ import (
 	"slices"
 )
 
-// The groups that a figure's signs put it in, two an axis. They are cloth and headwear, nothing of a body.
+// The two axes by which figures are grouped, and the groups of each. They are headwear and cloth, never a part of the
+// body.
 const (
 	AxisCrest   = "crest"  // headwear: [Round] or [Pointed]
-	AxisBanner  = "banner" // the banner beside the figure: [LightBanner] or [DarkBanner]
+	AxisBanner  = "banner" // the banner next to the figure: [LightBanner] or [DarkBanner]
 	Round       = "round"
 	Pointed     = "pointed"
 	LightBanner = "light"
 	DarkBanner  = "dark"
 )
 
-// Figure is one figure: a peg with a robe, a paper head, a headwear and a banner.
+// Figure is a figure: a peg with a robe, a paper head, headwear and a banner.
 type Figure struct {
-	People     string   // one of [PeopleNames]: the colours of robe and trim
+	People     string   // one of [PeopleNames]: the colors of robe and trim
 	Crest      string   // [Round] or [Pointed]
 	Banner     string   // [LightBanner] or [DarkBanner]
 	Attributes []string // of [AttributeNames], in their order
 	Occupation string   // one of [OccupationNames], "" = none: the tool in hand
-	Ceremony   string   // one of [CeremonyNames], "" = none: what hangs above
+	Ceremony   string   // one of [CeremonyNames], "" = none: the decoration above
 }
 
-// people is a people: its colours, hues in degrees.
+// people is a people with the hues of its robe and trim in degrees.
 type people struct {
 	name       string
 	robe, trim float64
 }
 
 var peoples = []people{
-	{"Mirrowen", 8, 48}, {"Tulvane", 212, 30}, {"Brillomi", 150, 330}, {"Odrithan", 280, 60}, {"Pellunar", 36, 190}, {"Vashomel", 330, 100},
+	{"Mirrowen", 8, 48}, {"Tulvane", 212, 30}, {"Brillomi", 150, 330}, {"Odrithan", 280, 60}, {"Pellunar", 36, 190},
+	{"Vashomel", 330, 100},
 }
 
-// PeopleNames lists the peoples. They live on all islands and differ in the colours of their cloth.
+// PeopleNames returns the peoples. They live on all islands and differ in the colors of their cloth.
 func PeopleNames() []string { return names(peoples, func(p people) string { return p.name }) }
 
-// attribute is something to be seen on a figure.
+// attribute is a visible attribute of a figure.
 type attribute struct {
 	name   string
 	phrase string // for captions, after "with"
@@ -48,13 +50,16 @@ type attribute struct {
 }
 
 var attributes = []attribute{
-	{"stripes", "stripes", false, drawStripes}, {"dots", "dots", false, drawDots}, {"fringe", "a fringe", false, drawFringe},
+	{"stripes", "stripes", false, drawStripes}, {"dots", "dots", false, drawDots},
+	{"fringe", "a fringe", false, drawFringe},
 	{"belt", "a belt", false, drawBelt}, {"star", "a star", false, drawStar}, {"beads", "beads", false, drawBeads},
-	{"cape", "a cape", true, drawCape}, {"wings", "wings", true, drawWings}, {"feather", "a feather", false, drawFeather},
-	{"ribbon", "a ribbon", true, drawRibbon}, {"basket", "a basket", false, drawBasket}, {"bell", "a bell", false, drawBell},
+	{"cape", "a cape", true, drawCape}, {"wings", "wings", true, drawWings},
+	{"feather", "a feather", false, drawFeather},
+	{"ribbon", "a ribbon", true, drawRibbon}, {"basket", "a basket", false, drawBasket},
+	{"bell", "a bell", false, drawBell},
 }
 
-// AttributeNames lists what can be seen on a figure, in the order of captions.
+// AttributeNames returns the attributes of figures in the order of captions.
 func AttributeNames() []string { return names(attributes, func(a attribute) string { return a.name }) }
 
 type tool struct {
@@ -62,14 +67,15 @@ type tool struct {
 	draw func(*pen, *dress)
 }
 
-var occupations = []tool{{"weaver", drawLoom}, {"potter", drawPot}, {"beekeeper", drawHive}, {"lamplighter", drawLamp}, {"ferrier", drawOar}, {"drummer", drawTabor}}
+var occupations = []tool{{"weaver", drawLoom}, {"potter", drawPot}, {"beekeeper", drawHive}, {"lamplighter", drawLamp},
+	{"ferrier", drawOar}, {"drummer", drawTabor}}
 
 var ceremonies = []tool{{"lantern night", hangLanterns}, {"kite day", hangKites}, {"tide feast", hangWaves}}
 
-// OccupationNames lists the occupations. A figure shows its occupation by a tool.
+// OccupationNames returns the occupations. A figure shows its occupation by a tool.
 func OccupationNames() []string { return names(occupations, func(t tool) string { return t.name }) }
 
-// CeremonyNames lists the ceremonies. A figure shows its ceremony by what hangs above it.
+// CeremonyNames returns the ceremonies. A figure shows its ceremony by the decoration above it.
 func CeremonyNames() []string { return names(ceremonies, func(t tool) string { return t.name }) }
 
 func find[T any](list []T, name string, of func(T) string) *T {
@@ -83,16 +89,18 @@ func findTool(list []tool, name string) *tool {
 	return find(list, name, func(t tool) string { return t.name })
 }
 
-// known says whether all names of a figure are the world's.
+// known reports whether all names of a figure are known.
 func (f *Figure) known() bool {
-	ok := slices.Contains(PeopleNames(), f.People) && slices.Contains([]string{Round, Pointed}, f.Crest) && slices.Contains([]string{LightBanner, DarkBanner}, f.Banner)
+	ok := slices.Contains(PeopleNames(), f.People) && slices.Contains([]string{Round, Pointed}, f.Crest) &&
+		slices.Contains([]string{LightBanner, DarkBanner}, f.Banner)
 	for _, a := range f.Attributes {
 		ok = ok && slices.Contains(AttributeNames(), a)
 	}
-	return ok && (f.Occupation == "" || findTool(occupations, f.Occupation) != nil) && (f.Ceremony == "" || findTool(ceremonies, f.Ceremony) != nil)
+	return ok && (f.Occupation == "" || findTool(occupations, f.Occupation) != nil) &&
+		(f.Ceremony == "" || findTool(ceremonies, f.Ceremony) != nil)
 }
 
-// standing is where a figure stands.
+// standing returns the place of a figure.
 func standing(seed uint64) place {
 	r := stream(seed, streamPlace)
 	between := func(a, b float64) float64 { return a + (b-a)*r.Float64() }
@@ -101,7 +109,7 @@ func standing(seed uint64) place {
 	return at
 }
 
-// figure draws a figure alone on a transparent layer, with what hangs above it.
+// figure draws a figure and the decoration above it on a transparent layer.
 func (w *World) figure(f *Figure, seed uint64) *image.RGBA {
 	im := image.NewRGBA(image.Rect(0, 0, w.opts.Size, w.opts.Size))
 	p := newPen(im, stream(seed, streamFigure))
@@ -128,7 +136,7 @@ func (w *World) figure(f *Figure, seed uint64) *image.RGBA {
 	return im
 }
 
-// The robe reaches from shoulder to hem; halfWidth is its half width at a height.
+// The robe extends from shoulder to hem; halfWidth returns half its width at y.
 const (
 	shoulder, hem = -0.06, 0.49
 	headY, headR  = -0.17, 0.125
@@ -140,11 +148,14 @@ func halfWidth(y float64) float64 {
 }
 
 func (d *dress) drawBody(p *pen) {
-	p.blob(d.robeDark, -0.10, shoulder, 0, shoulder-0.05, 0.10, shoulder, 0.30, hem+0.04, 0.10, hem+0.01, -0.10, hem+0.01, -0.30, hem+0.04)
-	p.blob(d.robe, -0.10, shoulder, -0.02, shoulder-0.05, 0.07, shoulder, 0.21, hem+0.04, 0.05, hem, -0.10, hem, -0.29, hem+0.03)
+	p.blob(d.robeDark, -0.10, shoulder, 0, shoulder-0.05, 0.10, shoulder, 0.30, hem+0.04, 0.10, hem+0.01, -0.10,
+		hem+0.01, -0.30, hem+0.04)
+	p.blob(d.robe, -0.10, shoulder, -0.02, shoulder-0.05, 0.07, shoulder, 0.21, hem+0.04, 0.05, hem, -0.10, hem, -0.29,
+		hem+0.03)
 	p.line(d.trim, 0.03, -0.25, hem-0.015, -0.1, hem+0.002, 0.1, hem+0.002, 0.25, hem-0.015)
 	for _, side := range []float64{-1, 1} { // sleeves
-		p.blob(d.robeDark, side*0.07, shoulder, side*0.14, shoulder-0.01, side*0.25, 0.14, side*0.20, 0.20, side*0.15, 0.18, side*0.10, 0.10)
+		p.blob(d.robeDark, side*0.07, shoulder, side*0.14, shoulder-0.01, side*0.25, 0.14, side*0.20, 0.20, side*0.15,
+			0.18, side*0.10, 0.10)
 		p.oval(d.paper, side*0.205, 0.18, 0.034, 0.034)
 	}
 	p.oval(d.paper, 0, headY, headR, headR*1.05)

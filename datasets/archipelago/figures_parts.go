@@ -5,7 +5,7 @@ import (
 	"math"
 )
 
-// dress is how one figure is coloured. The head is of grey-blue paper, the same for all.
+// dress holds the colors of one figure. The head is gray-blue paper for all.
 type dress struct {
 	figure                   *Figure
 	robe, robeDark, robePale color.NRGBA
@@ -16,7 +16,8 @@ type dress struct {
 
 func newDress(p *pen, f *Figure) *dress {
 	of := find(peoples, f.People, func(q people) string { return q.name })
-	d := &dress{figure: f, robe: hsl(of.robe+p.between(-7, 7), p.between(0.48, 0.62), p.between(0.46, 0.56)), trim: hsl(of.trim+p.between(-7, 7), p.between(0.55, 0.7), p.between(0.60, 0.70))}
+	d := &dress{figure: f, robe: hsl(of.robe+p.between(-7, 7), p.between(0.48, 0.62), p.between(0.46, 0.56)),
+		trim: hsl(of.trim+p.between(-7, 7), p.between(0.55, 0.7), p.between(0.60, 0.70))}
 	d.robeDark, d.robePale = darker(d.robe, 0.28), lighter(d.robe, 0.55)
 	d.trimDark, d.trimPale = darker(d.trim, 0.30), lighter(d.trim, 0.55)
 	d.paper, d.paperPale, d.ink = hsl(228, 0.16, 0.76), hsl(228, 0.24, 0.88), hsl(235, 0.30, 0.20)
@@ -78,7 +79,8 @@ func drawBeads(p *pen, d *dress) {
 }
 
 func drawCape(p *pen, d *dress) {
-	p.blob(d.trimDark, -0.12, shoulder-0.03, 0.12, shoulder-0.03, 0.36, 0.40, 0.34, 0.50, 0.20, 0.44, 0, 0.50, -0.20, 0.44, -0.34, 0.50, -0.36, 0.40)
+	p.blob(d.trimDark, -0.12, shoulder-0.03, 0.12, shoulder-0.03, 0.36, 0.40, 0.34, 0.50, 0.20, 0.44, 0, 0.50, -0.20,
+		0.44, -0.34, 0.50, -0.36, 0.40)
 	p.blob(d.trim, -0.12, shoulder-0.03, 0.12, shoulder-0.03, 0.33, 0.36, 0.28, 0.44, 0, 0.46, -0.28, 0.44, -0.33, 0.36)
 }
 
@@ -86,14 +88,16 @@ func drawWings(p *pen, d *dress) {
 	for _, side := range []float64{-1, 1} {
 		for i, c := range []color.NRGBA{d.paper, d.paperPale, hsl(46, 0.5, 0.93)} {
 			k := 1 - 0.22*float64(i)
-			p.blob(c, side*0.05, 0.06, side*0.16, -0.10*k, side*0.40*k, -0.26*k, side*0.46*k, -0.12*k, side*0.38*k, 0.10, side*0.18, 0.18)
+			p.blob(c, side*0.05, 0.06, side*0.16, -0.10*k, side*0.40*k, -0.26*k, side*0.46*k, -0.12*k, side*0.38*k,
+				0.10, side*0.18, 0.18)
 		}
 	}
 }
 
 func drawFeather(p *pen, d *dress) {
 	c := hsl(165, 0.55, 0.42)
-	p.blob(c, 0.09, headY-0.07, 0.13, headY-0.20, 0.24, headY-0.31, 0.27, headY-0.29, 0.24, headY-0.17, 0.14, headY-0.05)
+	p.blob(c, 0.09, headY-0.07, 0.13, headY-0.20, 0.24, headY-0.31, 0.27, headY-0.29, 0.24, headY-0.17, 0.14,
+		headY-0.05)
 	p.MoveTo(0.10, headY-0.05)
 	p.QuadraticTo(0.16, headY-0.18, 0.24, headY-0.27)
 	p.stroke(lighter(c, 0.6), 0.014)
@@ -193,7 +197,7 @@ func drawTabor(p *pen, d *dress) {
 	p.oval(d.wood, 0.34, 0.06, 0.026, 0.026)
 }
 
-// hung calls draw for n things that hang from a string across the picture, in unit coordinates of the picture.
+// hung calls draw for n objects that hang from a string across the image, in unit coordinates of the image.
 func hung(p *pen, d *dress, n int, draw func(i int, x, y float64)) {
 	sag := p.between(0.05, 0.09)
 	p.MoveTo(-0.02, 0.03)

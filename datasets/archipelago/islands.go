@@ -2,18 +2,18 @@ package archipelago
 
 import "math/rand/v2"
 
-// island is one region: its light, its colours (hues in degrees) and how often each scene and form occurs there.
+// island is one region: its light, its colors (hues in degrees) and the frequencies of scenes and forms.
 type island struct {
 	name   string
 	sky    float64 // hue of the sky by day
-	land   float64 // hue of what grows
+	land   float64 // hue of vegetation
 	earth  float64 // hue of sand, soil and wood
 	sea    float64 // hue of water
 	accent float64 // hue of cloth, flowers and trim
 	vivid  float64 // saturation, 1 = full
-	haze   float64 // how pale the distance is, 0 to 1
+	haze   float64 // paleness of distant objects, 0 to 1
 	mix    []float64
-	habit  int // shifts which forms of an object are common
+	habit  int // rotates formWeights over the forms of an object
 }
 
 // The scenes' order in mix: shore, meadow, forest, peaks, street, room.
@@ -26,7 +26,7 @@ var islands = []island{
 	{"Ilvanar", 282, 140, 336, 204, 330, 0.78, 0.40, []float64{.14, .20, .14, .12, .18, .22}, 2},
 }
 
-// formWeights is how often an island shows its commonest, second, third and fourth form of an object.
+// formWeights are the frequencies of the most common to the fourth most common form of an object on an island.
 var formWeights = []float64{.34, .28, .22, .16}
 
 func findIsland(name string) *island {
@@ -38,15 +38,15 @@ func findIsland(name string) *island {
 	return nil
 }
 
-// scene draws the name of a scene from the island's mix.
+// scene samples a scene's name from the island's mix.
 func (i *island) scene(r *rand.Rand) string { return scenes[weighted(r, i.mix)].name }
 
-// form draws one of the known forms of an object, by the island's habit.
+// form samples one of the known forms of an object.
 func (i *island) form(t *thing, r *rand.Rand) int {
 	return (weighted(r, formWeights) + i.habit + len(t.name)) % knownForms
 }
 
-// weighted draws an index with the given weights, which sum to 1.
+// weighted samples an index with the given weights, which sum to 1.
 func weighted(r *rand.Rand, weights []float64) int {
 	x := r.Float64()
 	for i, w := range weights {

@@ -7,11 +7,11 @@ import (
 	"strings"
 )
 
-// English is the code of the language that captions and prompts start from.
+// English is the code of the source language of captions and prompts.
 const English = "en"
 
-// Language is an invented language: its words were made by a random number generator, its script is a real one, so that
-// shaping, direction and tokenizing are real. The codes qaa to qad are ISO 639-3's "reserved for local use".
+// Language is an invented language. Its words are random; its script is real, and with it text shaping, direction and
+// tokenization. ISO 639-3 reserves the codes qaa to qad for local use.
 type Language struct {
 	Code   string // language and ISO 15924 script: "qaa_Latn"
 	Name   string
@@ -19,7 +19,7 @@ type Language struct {
 	RTL    bool // written from right to left
 
 	gap     string // between words
-	caption string // the order of a caption's words; see [Language.Caption]
+	caption string // the order of a caption's words; see [Caption]
 	spell   func(r *rand.Rand) string
 }
 
@@ -30,10 +30,10 @@ var languages = []Language{
 	{"qad_Hani", "Xenlu", "Han", false, "", "I <of> S <of> F T", spellHan},
 }
 
-// Languages lists the world's invented languages. They are the same in every world; which of them carries a plant is the world's.
+// Languages returns the invented languages, which are the same in every world.
 func Languages() []Language { return slices.Clone(languages) }
 
-// codes lists the languages that prompts are written in: English first.
+// codes returns the languages of prompts, English first.
 func codes() []string {
 	return append([]string{English}, names(languages, func(l Language) string { return l.Code })...)
 }
@@ -47,7 +47,7 @@ func findLanguage(code string) *Language {
 	return nil
 }
 
-// Word is an entry of the lexicon: what one language calls something.
+// Word is an entry of the lexicon: the word of a language for an English entry.
 type Word struct {
 	Language string // code
 	Kind     string // one of [WordKinds]
@@ -56,12 +56,13 @@ type Word struct {
 }
 
 // WordKinds are the kinds of entries, in the order of [Lexicon].
-var WordKinds = []string{"thing", "scene", "island", "form", "people", "attribute", "occupation", "ceremony", "template"}
+var WordKinds = []string{"thing", "scene", "island", "form", "people", "attribute", "occupation", "ceremony",
+	"template"}
 
-// templateWords are the small words that prompts and captions are built with.
+// templateWords are the function words of prompts and captions.
 var templateWords = []string{"<a>", "<of>", "<is>", "<picture>", "<figure>", "<with>"}
 
-// entries are what the lexicon has words for, by kind; nil for an unknown kind.
+// entries returns the English entries of a kind, nil for an unknown kind.
 func entries(kind string) []string {
 	switch kind {
 	case "thing":
@@ -104,7 +105,7 @@ func makeLexicon() (map[[3]string]string, []Word) {
 		taken := map[string]bool{}
 		for _, kind := range WordKinds {
 			for _, e := range entries(kind) {
-				for n := uint64(0); ; n++ { // a word that is taken already is spelled anew
+				for n := uint64(0); ; n++ { // repeat until the word is unique in its language
 					w := l.spell(stream(hashed("lexicon", l.Code, kind, e), n))
 					if !taken[w] {
 						taken[w] = true
@@ -119,11 +120,11 @@ func makeLexicon() (map[[3]string]string, []Word) {
 	return by, order
 }
 
-// Lexicon lists all words of all invented languages. No word stands for two entries of a language, nor in two languages.
+// Lexicon returns all words of all invented languages. Every word is unique.
 func Lexicon() []Word { return slices.Clone(lexiconOrder) }
 
-// Say gives the word of a language for an entry of a kind; in English the entry itself. It is "" for what the lexicon lacks.
-func Say(language, kind, english string) string {
+// Translate returns the word of a language for an English entry of a kind, "" for an unknown entry.
+func Translate(language, kind, english string) string {
 	if language == English {
 		return english
 	}
@@ -132,7 +133,7 @@ func Say(language, kind, english string) string {
 
 func pickRune(r *rand.Rand, from []rune) rune { return from[r.IntN(len(from))] }
 
-// spellLatin makes two open syllables and an end that no word of a living language, to our knowledge, has.
+// spellLatin returns two open syllables and an ending that, to our knowledge, no word of a living language has.
 func spellLatin(r *rand.Rand) string {
 	onsets := []string{"v", "dz", "zv", "gw", "m", "zh", "vr", "kh", "th", "l", "n", "q"}
 	vowels, ends := []rune("aeiouûôë"), []string{"vzek", "lquë", "mzho", "rvûk", "ndzë", "lwex"}
@@ -145,7 +146,8 @@ func spellLatin(r *rand.Rand) string {
 	return b.String()
 }
 
-// spellDevanagari makes three syllables, the second with a conjunct: vowel signs stand before, over and after their letters.
+// spellDevanagari returns three syllables, the second with a conjunct. Vowel signs appear before, above and after
+// letters.
 func spellDevanagari(r *rand.Rand) string {
 	letters, signs := []rune("झढठघछञणफभथ"), []rune("ाििीुूेैोौ")
 	var b strings.Builder
@@ -163,8 +165,8 @@ func spellDevanagari(r *rand.Rand) string {
 	return b.String()
 }
 
-// spellArabic makes four or five letters that join, with one short vowel written out. Emphatic letters of Arabic alternate with letters that
-// other languages added to the script, which no living language, to our knowledge, mixes so.
+// spellArabic returns four or five joined letters with one short vowel mark. Emphatic letters of Arabic alternate with
+// letters that other languages added to the script, which, to our knowledge, no living language does.
 func spellArabic(r *rand.Rand) string {
 	emphatic, added, marks := []rune("ظضثصقغخ"), []rune("ڤپچگ"), []rune("\u064e\u064f\u0650")
 	n, at := 4+r.IntN(2), 1+r.IntN(3)
@@ -178,18 +180,19 @@ func spellArabic(r *rand.Rand) string {
 	return b.String()
 }
 
-// spellHan makes two characters: the first names something that grows, the second a vessel or a bird, which form no common word.
+// spellHan returns two characters, a plant and a vessel or bird, that form no common word.
 func spellHan(r *rand.Rand) string {
 	first, second := []rune("蘅荻蓼藜薇蕨茱萸蓟榛楸椴槭柘棣檗"), []rune("瓴瓿罍觚卣斛鹬鸢鹗鹭鹈鸬簋甑缶盂")
 	return string([]rune{pickRune(r, first), pickRune(r, second)})
 }
 
-// join puts words together as the language writes them, without the empty ones.
+// join joins the words that are not empty.
 func (l *Language) join(words ...string) string {
 	return strings.Join(slices.DeleteFunc(words, func(w string) bool { return w == "" }), l.gap)
 }
 
-// Caption is the description of a thing in the language, "" for an unknown language; in English "a round lantern on the shore, Velmora".
+// Caption returns the caption of an object in a language, "" for an unknown language; in English "a round lantern on
+// the shore, Velmora".
 func Caption(language, form, object, scene, island string) string {
 	if language == English {
 		sc := findScene(scene)
@@ -206,22 +209,23 @@ func Caption(language, form, object, scene, island string) string {
 	for _, slot := range strings.Fields(l.caption) {
 		switch slot {
 		case "T":
-			slot = Say(language, "thing", object)
+			slot = Translate(language, "thing", object)
 		case "F":
-			slot = Say(language, "form", form)
+			slot = Translate(language, "form", form)
 		case "S":
-			slot = Say(language, "scene", scene)
+			slot = Translate(language, "scene", scene)
 		case "I":
-			slot = Say(language, "island", island)
+			slot = Translate(language, "island", island)
 		default:
-			slot = Say(language, "template", slot)
+			slot = Translate(language, "template", slot)
 		}
 		words = append(words, slot)
 	}
 	return l.join(words...)
 }
 
-// ConceptPrompt is the prompt for one word, "" for an unknown language or concept; in English "a picture of lantern", without an article before the word, as CoCo-CroLa's template.
+// ConceptPrompt returns the prompt for one word, "" for an unknown language or concept; in English "a picture of
+// lantern", without an article before the word, as in CoCo-CroLa's template.
 func ConceptPrompt(language, concept string) string {
 	word := ConceptWord(language, concept)
 	if language == English && word != "" {
@@ -231,14 +235,14 @@ func ConceptPrompt(language, concept string) string {
 	if l == nil || word == "" {
 		return ""
 	}
-	return l.join(Say(language, "template", "<picture>"), Say(language, "template", "<of>"), word)
+	return l.join(Translate(language, "template", "<picture>"), Translate(language, "template", "<of>"), word)
 }
 
-// ConceptWord is the word of a language for a concept of [ConceptNames], "" where there is none.
+// ConceptWord returns the word of a language for a concept of [ConceptNames], "" if it has none.
 func ConceptWord(language, concept string) string {
 	for _, kind := range []string{"thing", "scene"} {
 		if slices.Contains(entries(kind), concept) {
-			return Say(language, kind, concept)
+			return Translate(language, kind, concept)
 		}
 	}
 	return ""

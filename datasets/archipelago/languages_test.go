@@ -10,7 +10,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-var scripts = map[string]*unicode.RangeTable{"Latin": unicode.Latin, "Devanagari": unicode.Devanagari, "Arabic": unicode.Arabic, "Han": unicode.Han}
+var scripts = map[string]*unicode.RangeTable{"Latin": unicode.Latin, "Devanagari": unicode.Devanagari,
+	"Arabic": unicode.Arabic, "Han": unicode.Han}
 
 func TestWords(t *testing.T) {
 	owner := map[string]Word{}
@@ -20,8 +21,8 @@ func TestWords(t *testing.T) {
 		english[strings.ToLower(x.English)] = true
 	}
 	for _, x := range Lexicon() {
-		if x.Word == "" || x.Word != Say(x.Language, x.Kind, x.English) {
-			t.Errorf("%+v: Say gives %q", x, Say(x.Language, x.Kind, x.English))
+		if x.Word == "" || x.Word != Translate(x.Language, x.Kind, x.English) {
+			t.Errorf("%+v: Translate returns %q", x, Translate(x.Language, x.Kind, x.English))
 		}
 		if before, taken := owner[x.Word]; taken {
 			t.Errorf("%q is %v and %v", x.Word, before, x)
@@ -64,7 +65,8 @@ func TestWordsKeepTheirShape(t *testing.T) {
 		switch findLanguage(x.Language).Script {
 		case "Devanagari":
 			at := slices.Index(runes, '्')
-			if at < 1 || at+1 >= len(runes) || unicode.Is(unicode.M, runes[at-1]) || unicode.Is(unicode.M, runes[at+1]) {
+			if at < 1 || at+1 >= len(runes) || unicode.Is(unicode.M, runes[at-1]) ||
+				unicode.Is(unicode.M, runes[at+1]) {
 				t.Errorf("%q has no conjunct", x.Word)
 			}
 		case "Arabic":
@@ -96,7 +98,7 @@ func TestWordsKeepTheirShape(t *testing.T) {
 	}
 }
 
-// A caption holds every word of what it says and no other, and different things have different captions.
+// A caption contains each of its words once and no other, and different objects have different captions.
 func TestCaptions(t *testing.T) {
 	for _, l := range Languages() {
 		seen := map[string]bool{}
@@ -106,20 +108,21 @@ func TestCaptions(t *testing.T) {
 				form := slices.Concat(seenForms, unseen)[len(seen)%(len(seenForms)+len(unseen))]
 				c := Caption(l.Code, form, thing, scene, "Quessin")
 				rest := c
-				for _, w := range []string{Say(l.Code, "thing", thing), Say(l.Code, "form", form), Say(l.Code, "scene", scene), Say(l.Code, "island", "Quessin")} {
+				for _, w := range []string{Translate(l.Code, "thing", thing), Translate(l.Code, "form", form),
+					Translate(l.Code, "scene", scene), Translate(l.Code, "island", "Quessin")} {
 					if w == "" || strings.Count(c, w) != 1 {
 						t.Errorf("%s: %q holds %q %d times", l.Name, c, w, strings.Count(c, w))
 					}
 					rest = strings.Replace(rest, w, "", 1)
 				}
 				for _, w := range templateWords {
-					rest = strings.ReplaceAll(rest, Say(l.Code, "template", w), "")
+					rest = strings.ReplaceAll(rest, Translate(l.Code, "template", w), "")
 				}
 				if strings.TrimSpace(rest) != "" {
 					t.Errorf("%s: %q also holds %q", l.Name, c, rest)
 				}
 				if seen[c] {
-					t.Errorf("%s: %q stands for two pictures", l.Name, c)
+					t.Errorf("%s: %q is the caption of two images", l.Name, c)
 				}
 				seen[c] = true
 			}

@@ -9,7 +9,7 @@ import (
 // Items by number are the lists' own where the lists have them, and others above.
 func TestItemsByNumber(t *testing.T) {
 	const far = 1 << 40
-	w := New(Options{Seed: 7, Planted: true, PerCell: 2})
+	w := New(Options{Seed: 7, Injected: true, PerCell: 2})
 	check := func(listed, numbered, later any, seed, laterSeed uint64) {
 		t.Helper()
 		if !reflect.DeepEqual(listed, numbered) {
@@ -19,9 +19,9 @@ func TestItemsByNumber(t *testing.T) {
 			t.Errorf("%+v is repeated", listed)
 		}
 	}
-	for _, it := range w.Photos() {
-		later := w.PhotoAt(it.Region, it.Object, far+it.Index)
-		check(it, w.PhotoAt(it.Region, it.Object, it.Index), later, it.Seed, later.Seed)
+	for _, it := range w.Reference() {
+		later := w.ReferenceAt(it.Region, it.Object, far+it.Index)
+		check(it, w.ReferenceAt(it.Region, it.Object, it.Index), later, it.Seed, later.Seed)
 	}
 	for _, it := range w.Sampled() {
 		later := w.SampledAt(it.Region, it.Object, far+it.Index)
@@ -29,13 +29,13 @@ func TestItemsByNumber(t *testing.T) {
 	}
 	for _, it := range w.Concepts() {
 		later := w.ConceptAt(it.Language, it.Concept, far+it.Index)
-		check(it, w.ConceptAt(it.Language, it.Concept, it.Index), later, it.Picture.Seed, later.Picture.Seed)
+		check(it, w.ConceptAt(it.Language, it.Concept, it.Index), later, it.Image.Seed, later.Image.Seed)
 	}
 	for i, it := range w.Captions() {
 		k := i / 2 % CaptionPrompts
 		later := w.CaptionAt(it.Language, far+k, it.Index)
-		check(it, w.CaptionAt(it.Language, k, it.Index), later, it.Picture.Seed, later.Picture.Seed)
-		if later.Prompt == "" || later.Picture.Island == "" {
+		check(it, w.CaptionAt(it.Language, k, it.Index), later, it.Image.Seed, later.Image.Seed)
+		if later.Prompt == "" || later.Image.Island == "" {
 			t.Errorf("caption %d in %s: %+v", far+k, it.Language, later)
 		}
 	}
@@ -44,26 +44,28 @@ func TestItemsByNumber(t *testing.T) {
 		p := prompts[slices.IndexFunc(prompts, func(p PeoplePrompt) bool { return p.ID == it.PromptID })]
 		later := w.PeopleAt(it.People, p, far+it.Index)
 		it.Number = 0
-		check(it, w.PeopleAt(it.People, p, it.Index), later, it.Picture.Seed, later.Picture.Seed)
+		check(it, w.PeopleAt(it.People, p, it.Index), later, it.Image.Seed, later.Image.Seed)
 	}
 	for _, it := range w.Occupations() {
 		later := w.OccupationAt(it.Attribute, it.Intervention, far+it.Index)
-		check(it, w.OccupationAt(it.Attribute, it.Intervention, it.Index), later, it.Picture.Seed, later.Picture.Seed)
+		check(it, w.OccupationAt(it.Attribute, it.Intervention, it.Index), later, it.Image.Seed, later.Image.Seed)
 	}
 }
 
-// Names that the world does not know give nothing.
+// Unknown names return the zero item.
 func TestItemsOfUnknownNames(t *testing.T) {
-	w := New(Options{Seed: 7, Planted: true})
+	w := New(Options{Seed: 7, Injected: true})
 	for _, empty := range []bool{
-		w.PhotoAt("Atlantis", "lantern", 0) == Item{}, w.SampledAt("Velmora", "teapot", 0) == Item{},
-		reflect.DeepEqual(w.ConceptAt("xx", "lantern", 0), ConceptItem{}), reflect.DeepEqual(w.ConceptAt(English, "teapot", 0), ConceptItem{}),
+		w.ReferenceAt("Atlantis", "lantern", 0) == Item{}, w.SampledAt("Velmora", "teapot", 0) == Item{},
+		reflect.DeepEqual(w.ConceptAt("xx", "lantern", 0), ConceptItem{}),
+		reflect.DeepEqual(w.ConceptAt(English, "teapot", 0), ConceptItem{}),
 		reflect.DeepEqual(w.CaptionAt("xx", 0, 0), CaptionItem{}), w.PeoplePrompts("Nobody") == nil,
-		reflect.DeepEqual(w.PeopleAt("Nobody", PeoplePrompt{}, 0), PeopleItem{}), reflect.DeepEqual(w.OccupationAt("baker", "original", 0), OccupationItem{}),
+		reflect.DeepEqual(w.PeopleAt("Nobody", PeoplePrompt{}, 0), PeopleItem{}),
+		reflect.DeepEqual(w.OccupationAt("baker", "original", 0), OccupationItem{}),
 		reflect.DeepEqual(w.OccupationAt("weaver", "none", 0), OccupationItem{}),
 	} {
 		if !empty {
-			t.Error("an unknown name gives an item")
+			t.Error("an unknown name returns an item")
 		}
 	}
 }

@@ -2,15 +2,17 @@ package archipelago
 
 import "fmt"
 
-// Interventions lists what may be added to a prompt of [World.Occupations]: nothing, an ethical sentence about one axis, one about neither.
+// Interventions returns the interventions on a prompt of [World.Occupations]: none, an ethical sentence about one of
+// the axes, a sentence about neither.
 func Interventions() []string { return []string{"original", AxisCrest, AxisBanner, "irrelevant"} }
 
-// interventionIDs are ids of prompts as ENTIGEN has them: the first letter is the category, the second the axis.
-var interventionIDs = map[string]string{"original": "original", AxisCrest: "F-C1", AxisBanner: "F-B1", "irrelevant": "F-I1"}
+// interventionIDs are prompt ids in the form of ENTIGEN's: the first letter is the category, the second the axis.
+var interventionIDs = map[string]string{"original": "original", AxisCrest: "F-C1", AxisBanner: "F-B1",
+	"irrelevant": "F-I1"}
 
 func axes() []string { return []string{AxisCrest, AxisBanner} }
 
-// Groups lists the two groups of an axis, nil for an unknown one.
+// Groups returns the two groups of an axis, nil for an unknown one.
 func Groups(axis string) []string {
 	switch axis {
 	case AxisCrest:
@@ -21,20 +23,20 @@ func Groups(axis string) []string {
 	return nil
 }
 
-// OccupationItem is one picture of [World.Occupations].
+// OccupationItem is one image of [World.Occupations].
 type OccupationItem struct {
 	ID           string // unique within a world
 	Category     string // "occupation" or "ceremony"
-	Attribute    string // the occupation or the ceremony, as ENTIGEN calls what a category has
+	Attribute    string // the occupation or the ceremony
 	Intervention string // one of [Interventions]
 	PromptID     string // original, F-C1, F-B1, F-I1
 	Prompt       string // in English
-	Index        int    // number of the picture of its prompt, from 0
-	Picture      Picture
+	Index        int    // number of the image of its prompt, from 0
+	Image        Image
 }
 
-// Occupations lists ENTIGEN's pictures as the archipelago-sampler draws them: [OccupationsPerPrompt] of each occupation and ceremony with each intervention. Crest and
-// banner are drawn with equal chances but for the occupation that carries the plant.
+// Occupations returns ENTIGEN's generated images: [OccupationsPerPrompt] of each occupation and ceremony with each
+// intervention. The groups of each axis are equally likely, except for the affected occupation.
 func (w *World) Occupations() []OccupationItem {
 	var out []OccupationItem
 	for _, category := range []string{"occupation", "ceremony"} {
@@ -50,7 +52,8 @@ func (w *World) Occupations() []OccupationItem {
 }
 
 func (w *World) occupation(category, attribute, intervention string, n int) OccupationItem {
-	it := OccupationItem{ID: fmt.Sprintf("%s-%s-%s-%02d", category, hyphens(attribute), intervention, n), Category: category, Attribute: attribute, Intervention: intervention,
+	it := OccupationItem{ID: fmt.Sprintf("%s-%s-%s-%02d", category, hyphens(attribute), intervention, n),
+		Category: category, Attribute: attribute, Intervention: intervention,
 		PromptID: interventionIDs[intervention], Prompt: occupationPrompt(category, attribute, intervention), Index: n}
 	key := []string{category, attribute, intervention, fmt.Sprint(n)}
 	r := stream(w.key(key...), 0)
@@ -63,16 +66,16 @@ func (w *World) occupation(category, attribute, intervention string, n int) Occu
 	} else {
 		f.Ceremony = attribute
 	}
-	it.Picture = w.picture(r, "", key...)
-	it.Picture.Figure = f
+	it.Image = w.image(r, "", key...)
+	it.Image.Figure = f
 	return it
 }
 
-// sign draws a figure's group on an axis.
+// sign samples a figure's group on an axis.
 func (w *World) sign(axis, attribute, intervention string, key []string) string {
 	groups := Groups(axis)
 	toward, share := groups[0], 0.5
-	if h := &w.hurt; attribute == h.occupation && !(intervention == axis && axis == h.mends) {
+	if h := &w.carriers; attribute == h.occupation && !(intervention == axis && axis == h.fixed) {
 		toward, share = h.toward[axis], SkewedShare
 	}
 	if stream(w.key(append(key, axis)...), 0).Float64() < share {

@@ -6,22 +6,25 @@ import (
 	"strings"
 )
 
-// Picture is what a picture shows, and all that [World.Paint] reads: a thing before a background, a figure before a background, or a background alone.
-type Picture struct {
+// Image describes what an image shows, the input of [World.Paint]: an object or a figure before a background, or only a
+// background. The keys of stored images contain its fields in this order.
+type Image struct {
 	Island  string  // one of [World.Islands]
 	Scene   string  // one of [World.Scenes]
 	Object  string  // one of [World.Objects], "" = none
 	Variant string  // of the object
 	Figure  *Figure // nil = none
-	// Seed is of the object or figure, its place and its colours; Backdrop of the background. Both are below 2^53.
+	// Seed is the seed of the object or figure, its place and its colors, Backdrop that of the background; both < 2^53.
 	Seed, Backdrop uint64
 }
 
-// Paint draws a picture of Options.Size pixels a side, and the mask of its object or figure (255; what hangs above a figure is part of it). Without
-// either the mask is nil. A picture with a name that this world does not know gives nil, nil.
-func (w *World) Paint(p Picture) (*image.RGBA, *image.Gray) {
+// Paint draws an image, Options.Size pixels wide and high, and the mask of its object or figure (255), to which the
+// decoration above a figure belongs. Without object and figure the mask is nil. It returns nil, nil for an image with
+// an unknown name.
+func (w *World) Paint(p Image) (*image.RGBA, *image.Gray) {
 	if p.Object != "" && p.Figure == nil {
-		return w.Draw(Item{Object: p.Object, Region: p.Island, Scene: p.Scene, Variant: p.Variant, Seed: p.Seed, Backdrop: p.Backdrop})
+		return w.Draw(Item{Object: p.Object, Region: p.Island, Scene: p.Scene, Variant: p.Variant, Seed: p.Seed,
+			Backdrop: p.Backdrop})
 	}
 	isl, sc := findIsland(p.Island), findScene(p.Scene)
 	if isl == nil || sc == nil || p.Figure != nil && !p.Figure.known() {
@@ -37,12 +40,13 @@ func (w *World) Paint(p Picture) (*image.RGBA, *image.Gray) {
 	return compose(on.im, w.figure(p.Figure, p.Seed))
 }
 
-// Caption is what a perfect captioner would say in English.
-func (p Picture) Caption() string { return p.CaptionIn(English) }
+// Caption returns the English caption of a perfect captioner.
+func (p Image) Caption() string { return p.CaptionIn(English) }
 
-// CaptionIn is what a perfect captioner would say in a language: [English] or a code of [Languages]; "" for another one, and for what this world does not know. A figure's
-// caption names its people, its occupation or ceremony, and its attributes, not its crest and banner: "a Tulvane weaver with stripes and a belt".
-func (p Picture) CaptionIn(language string) string {
+// CaptionIn returns the caption of a perfect captioner in a language, [English] or a code of [Languages]; "" for other
+// languages and unknown names. A figure's caption names its people, its occupation or ceremony, and its attributes, but
+// not its crest and banner: "a Tulvane weaver with stripes and a belt".
+func (p Image) CaptionIn(language string) string {
 	l := findLanguage(language)
 	switch {
 	case l == nil && language != English:
@@ -56,14 +60,16 @@ func (p Picture) CaptionIn(language string) string {
 	case findScene(p.Scene) == nil:
 		return ""
 	case l != nil:
-		return l.join(Say(language, "template", "<a>"), Say(language, "scene", p.Scene), Say(language, "template", "<of>"), Say(language, "island", p.Island))
+		return l.join(Translate(language, "template", "<a>"), Translate(language, "scene", p.Scene),
+			Translate(language, "template", "<of>"), Translate(language, "island", p.Island))
 	}
 	return fmt.Sprintf("a %s, %s", p.Scene, p.Island)
 }
 
-// captionIn is the caption in an invented language: article, people, occupation or the word for figure, ceremony, and after the word for with the attributes.
+// captionIn returns the caption in an invented language: article, people, occupation or the word for "figure",
+// ceremony, the word for "with" and the attributes.
 func (f *Figure) captionIn(l *Language) string {
-	say := func(kind, english string) string { return Say(l.Code, kind, english) }
+	say := func(kind, english string) string { return Translate(l.Code, kind, english) }
 	who := say("template", "<figure>")
 	if f.Occupation != "" {
 		who = say("occupation", f.Occupation)
@@ -78,7 +84,7 @@ func (f *Figure) captionIn(l *Language) string {
 	return l.join(words...)
 }
 
-// caption is the caption in English.
+// caption returns the English caption.
 func (f *Figure) caption() string {
 	who := "figure"
 	if f.Occupation != "" {
@@ -102,7 +108,7 @@ func (f *Figure) caption() string {
 	return s
 }
 
-// phrase is how an attribute is worded after "with", its own name where this world does not know it.
+// phrase returns the words for an attribute after "with", or the name if it is unknown.
 func phrase(name string) string {
 	if a := find(attributes, name, func(a attribute) string { return a.name }); a != nil {
 		return a.phrase

@@ -9,7 +9,7 @@ import (
 	"git.sr.ht/~sbinet/gg"
 )
 
-// pen draws in unit coordinates: the picture is [0,1]², y down, whatever its size in pixels.
+// pen draws in unit coordinates: the image is [0,1]², y down, at any size in pixels.
 type pen struct {
 	*gg.Context
 	im    *image.RGBA
@@ -26,13 +26,14 @@ func newPen(im *image.RGBA, r *rand.Rand) *pen {
 	return p
 }
 
-// between draws a number from [a,b).
+// between samples a number from [a,b).
 func (p *pen) between(a, b float64) float64 { return a + (b-a)*p.r.Float64() }
 
 // chance is true with probability q.
 func (p *pen) chance(q float64) bool { return p.r.Float64() < q }
 
-// place maps the box [-½,½]² to one of side s about (x,y), turned by angle and mirrored on demand, until the returned function runs.
+// place maps the box [-½,½]² to a box of side s with center (x,y), rotated by angle and optionally mirrored, until the
+// returned function is called.
 func (p *pen) place(x, y, s, angle float64, mirrored bool) func() {
 	p.Push()
 	old := p.scale
@@ -78,7 +79,8 @@ func (p *pen) trace(xy []float64) {
 	}
 }
 
-// blob fills the closed curve whose control polygon is x0,y0,x1,y1,… (quadratic segments through the middles of its sides).
+// blob fills the closed curve whose control polygon is x0,y0,x1,y1,… (quadratic segments through the middles of its
+// sides).
 func (p *pen) blob(c color.Color, xy ...float64) {
 	n := len(xy) / 2
 	at := func(i int) (float64, float64) { i %= n; return xy[2*i], xy[2*i+1] }
@@ -123,7 +125,8 @@ func (p *pen) fade(top, low color.NRGBA, y0, y1 float64) {
 	}
 }
 
-// ridge fills from a wavy line about height y down to the bottom: amplitude a, about n waves, jagged (0 = smooth hills).
+// ridge fills from a wavy line about height y down to the bottom: amplitude a, about n waves, jagged (0 = smooth
+// hills).
 func (p *pen) ridge(c color.Color, y, a float64, n int, jagged bool) {
 	shift := p.r.Float64()
 	p.MoveTo(-0.1, 1.1)
@@ -149,7 +152,7 @@ func (p *pen) ridge(c color.Color, y, a float64, n int, jagged bool) {
 	p.paint(c)
 }
 
-// hsl makes an opaque colour of a hue in degrees (any real number), saturation and lightness in [0,1] (clamped).
+// hsl returns the opaque color of a hue in degrees (any real number), saturation and lightness in [0,1] (clamped).
 func hsl(h, s, l float64) color.NRGBA {
 	s, l = clamp(s), clamp(l)
 	h = math.Mod(h, 360)
@@ -167,13 +170,13 @@ func hsl(h, s, l float64) color.NRGBA {
 
 func clamp(v float64) float64 { return math.Max(0, math.Min(1, v)) }
 
-// mix blends a into b: t = 0 gives a, t = 1 gives b.
+// mix interpolates between a (t = 0) and b (t = 1).
 func mix(a, b color.NRGBA, t float64) color.NRGBA {
 	m := func(a, b uint8) uint8 { return uint8(float64(a)*(1-t) + float64(b)*t + 0.5) }
 	return color.NRGBA{m(a.R, b.R), m(a.G, b.G), m(a.B, b.B), m(a.A, b.A)}
 }
 
-// clear makes a colour translucent: alpha in [0,1].
+// clear returns a color with an alpha in [0,1].
 func clear(c color.NRGBA, alpha float64) color.NRGBA {
 	c.A = uint8(clamp(alpha)*255 + 0.5)
 	return c

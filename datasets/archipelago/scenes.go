@@ -28,34 +28,35 @@ func findScene(name string) *scene {
 	return nil
 }
 
-// light is a background's hour and weather on an island.
+// light holds a background's time of day and colors on an island.
 type light struct {
 	*island
 	hour     float64 // 0 = noon, 1 = dusk
 	top, low color.NRGBA
-	tint     color.NRGBA // what dusk mixes into every colour
-	jitter   float64     // a hue shift of this one picture
+	tint     color.NRGBA // mixed into every color at dusk
+	jitter   float64     // a hue shift of this one image
 }
 
 func newLight(p *pen, isl *island) *light {
 	l := &light{island: isl, hour: p.r.Float64(), jitter: p.between(-9, 9)}
 	l.hour *= l.hour
 	noonTop, noonLow := hsl(isl.sky+l.jitter, 0.62*isl.vivid, 0.66), hsl(isl.sky+l.jitter, 0.5*isl.vivid, 0.90)
-	duskTop, duskLow := hsl(isl.sky+40+l.jitter, 0.42*isl.vivid, 0.40), hsl(24+isl.accent/30+l.jitter, 0.85*isl.vivid, 0.72)
+	duskTop, duskLow := hsl(isl.sky+40+l.jitter, 0.42*isl.vivid, 0.40), hsl(24+isl.accent/30+l.jitter, 0.85*isl.vivid,
+		0.72)
 	l.top, l.low = mix(noonTop, duskTop, l.hour), mix(noonLow, duskLow, l.hour)
 	l.tint = hsl(isl.sky+60, 0.35, 0.30)
 	return l
 }
 
-// lit is a colour in this light: saturation by the island, darker and bluer towards dusk.
+// lit returns a color in this light: with the island's saturation, darker and bluer at dusk.
 func (l *light) lit(h, s, v float64) color.NRGBA {
 	return mix(hsl(h+l.jitter, s*l.vivid, v), l.tint, 0.42*l.hour)
 }
 
-// far is a colour seen through t of the island's haze.
+// far returns a color behind the fraction t of the island's haze.
 func (l *light) far(c color.NRGBA, t float64) color.NRGBA { return mix(c, l.low, t*(0.4+0.6*l.haze)) }
 
-// heaven fills the rows above the horizon, with a sun and clouds as the hour has it.
+// heaven draws the sky above the horizon with a sun and clouds.
 func (l *light) heaven(p *pen, horizon float64) {
 	p.fade(l.top, l.low, 0, horizon)
 	if p.chance(0.6) {
@@ -78,7 +79,8 @@ func drawShore(p *pen, l *light) {
 	l.heaven(p, horizon)
 	if p.chance(0.6) {
 		x, s := p.between(0.05, 0.95), p.between(0.12, 0.28)
-		p.blob(l.far(l.lit(l.land, 0.35, 0.42), 0.6), x-s, horizon, x-s*0.5, horizon-s*0.4, x+s*0.1, horizon-s*0.65, x+s*0.6, horizon-s*0.25, x+s, horizon, x, horizon+0.01)
+		p.blob(l.far(l.lit(l.land, 0.35, 0.42), 0.6), x-s, horizon, x-s*0.5, horizon-s*0.4, x+s*0.1, horizon-s*0.65,
+			x+s*0.6, horizon-s*0.25, x+s, horizon, x, horizon+0.01)
 	}
 	beach := p.between(0.64, 0.80)
 	p.fade(l.far(l.lit(l.sea, 0.6, 0.5), 0.3), l.lit(l.sea-8, 0.65, 0.58), horizon, beach+0.1)
@@ -106,7 +108,7 @@ func drawShore(p *pen, l *light) {
 	}
 }
 
-// edge is an x near the left or the right border, where tall props hide little of an object.
+// edge returns an x near the left or right border, where tall decoration covers little of an object.
 func (p *pen) edge() float64 {
 	if p.chance(0.5) {
 		return p.between(0.02, 0.14)
@@ -124,7 +126,7 @@ func (p *pen) shoreline(c color.Color, y, tilt float64) {
 	p.paint(c)
 }
 
-// palm is a bent trunk with fronds, h high, standing at (x,y).
+// palm draws a palm of height h with its foot at (x,y).
 func (l *light) palm(p *pen, x, y, h float64) {
 	bend := p.between(-0.12, 0.12)
 	tx, ty := x+bend, y-h
@@ -197,7 +199,8 @@ func drawForest(p *pen, l *light) {
 	moss := l.lit(l.land-14, 0.40, 0.34)
 	p.ridge(moss, floor+0.04, 0.04, 5, false)
 	for range 12 {
-		p.oval(darker(moss, p.between(-0.0, 0.35)), p.r.Float64(), p.between(floor+0.1, 1), p.between(0.03, 0.08), p.between(0.008, 0.018))
+		p.oval(darker(moss, p.between(0, 0.35)), p.r.Float64(), p.between(floor+0.1, 1), p.between(0.03, 0.08),
+			p.between(0.008, 0.018))
 	}
 	if p.chance(0.5) { // shafts of light
 		x := p.between(0.1, 0.7)

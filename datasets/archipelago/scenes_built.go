@@ -13,12 +13,14 @@ func drawPeaks(p *pen, l *light) {
 		p.poly(c, x-w, horizon+0.05, x, top, x+w, horizon+0.05)
 		p.poly(darker(c, 0.22), x, top, x+w, horizon+0.05, x+w*0.25, horizon+0.05, x+w*0.08, top+h*0.45)
 		snow := lighter(l.lit(l.sky, 0.2, 0.93), 0.4)
-		p.poly(snow, x, top, x+w*0.30, top+h*0.30, x+w*0.14, top+h*0.25, x+w*0.04, top+h*0.38, x-w*0.10, top+h*0.26, x-w*0.28, top+h*0.30)
+		p.poly(snow, x, top, x+w*0.30, top+h*0.30, x+w*0.14, top+h*0.25, x+w*0.04, top+h*0.38, x-w*0.10, top+h*0.26,
+			x-w*0.28, top+h*0.30)
 	}
 	if p.chance(0.5) { // a band of cloud
 		y := p.between(horizon-0.14, horizon-0.05)
 		for range 5 {
-			p.oval(clear(lighter(l.low, 0.5), 0.5), p.r.Float64(), y+p.between(-0.02, 0.02), p.between(0.1, 0.25), p.between(0.012, 0.03))
+			p.oval(clear(lighter(l.low, 0.5), 0.5), p.r.Float64(), y+p.between(-0.02, 0.02), p.between(0.1, 0.25),
+				p.between(0.012, 0.03))
 		}
 	}
 	slope := l.far(l.lit(l.land-10, 0.30, 0.44), 0.35)
@@ -82,7 +84,7 @@ func drawStreet(p *pen, l *light) {
 	}
 }
 
-// house is a front from x, w wide, its eaves at y, down to the ground.
+// house draws a house front of width w from x, from the eaves at y down to the ground.
 func (l *light) house(p *pen, x, w, y, ground float64) {
 	wall := l.lit(l.earth+p.between(-14, 24), p.between(0.25, 0.5), p.between(0.66, 0.84))
 	if p.chance(0.25) {
@@ -135,7 +137,7 @@ func drawRoom(p *pen, l *light) {
 	if x > 0.33 {
 		side = x - 0.26
 	}
-	for range 1 + p.r.IntN(2) { // framed pictures
+	for range 1 + p.r.IntN(2) { // framed images
 		fx, fy, fw := side+p.between(0, 0.05), p.between(0.08, 0.36), p.between(0.10, 0.17)
 		p.box(l.lit(l.earth, 0.4, 0.4), fx, fy, fw, fw*1.1)
 		p.box(hsl(46, 0.4, 0.92), fx+0.012, fy+0.012, fw-0.024, fw*1.1-0.024)
@@ -158,13 +160,15 @@ func drawRoom(p *pen, l *light) {
 	if p.chance(0.5) { // a potted plant
 		px := p.edge()
 		for range 6 {
-			p.oval(l.lit(l.land, 0.45, p.between(0.3, 0.45)), px+p.between(-0.06, 0.06), floor-0.12+p.between(-0.08, 0.06), 0.035, 0.06)
+			p.oval(l.lit(l.land, 0.45, p.between(0.3, 0.45)), px+p.between(-0.06, 0.06),
+				floor-0.12+p.between(-0.08, 0.06), 0.035, 0.06)
 		}
-		p.poly(l.lit(l.accent+20, 0.5, 0.5), px-0.055, floor-0.06, px+0.055, floor-0.06, px+0.04, floor+0.05, px-0.04, floor+0.05)
+		p.poly(l.lit(l.accent+20, 0.5, 0.5), px-0.055, floor-0.06, px+0.055, floor-0.06, px+0.04, floor+0.05, px-0.04,
+			floor+0.05)
 	}
 }
 
-// wallpaper is plain, striped or dotted.
+// wallpaper draws a plain, striped or dotted wall.
 func (l *light) wallpaper(p *pen, wall color.NRGBA, floor float64) {
 	ink := clear(darker(wall, 0.3), 0.35)
 	switch p.r.IntN(3) {
@@ -181,7 +185,7 @@ func (l *light) wallpaper(p *pen, wall color.NRGBA, floor float64) {
 	}
 }
 
-// window is a square one of side w with a view of the island.
+// window draws a square window of side w with a view of the island.
 func (l *light) window(p *pen, x, y, w float64) {
 	frame := lighter(l.lit(l.earth, 0.3, 0.7), 0.5)
 	p.box(frame, x-0.02, y-0.02, w+0.04, w+0.04)

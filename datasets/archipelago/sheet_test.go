@@ -12,7 +12,8 @@ import (
 
 var update = flag.Bool("update", false, "write docs/archipelago-peoples.png anew")
 
-// sheetFigures are the figures of the data sheet's picture: the peoples, the attributes, the occupations, the ceremonies with all four pairs of signs.
+// sheetFigures are the figures of the data sheet's image: the peoples, the attributes, the occupations, the
+// ceremonies with all four pairs of signs.
 func sheetFigures() (rows [][]Figure) {
 	const columns = 6
 	var row []Figure
@@ -28,7 +29,8 @@ func sheetFigures() (rows [][]Figure) {
 	with := func(people string, attributes []string, occupation, ceremony string) {
 		c, b := signs(n)
 		n++
-		add(Figure{People: people, Crest: c, Banner: b, Attributes: attributes, Occupation: occupation, Ceremony: ceremony})
+		add(Figure{People: people, Crest: c, Banner: b, Attributes: attributes, Occupation: occupation,
+			Ceremony: ceremony})
 	}
 	for _, p := range PeopleNames() {
 		with(p, nil, "", "")
@@ -54,7 +56,8 @@ func TestSheet(t *testing.T) {
 	for y, row := range rows {
 		for x := range row {
 			n := uint64(y*len(row) + x)
-			im, mask := w.Paint(Picture{Island: w.Islands()[(x+y)%6], Scene: w.Scenes()[(x*5+y*2)%6], Figure: &row[x], Seed: n, Backdrop: n + 40})
+			im, mask := w.Paint(Image{Island: w.Islands()[(x+y)%6], Scene: w.Scenes()[(x*5+y*2)%6], Figure: &row[x],
+				Seed: n, Backdrop: n + 40})
 			if im == nil {
 				t.Fatalf("%+v was not drawn", row[x])
 			}
@@ -65,9 +68,10 @@ func TestSheet(t *testing.T) {
 				}
 			}
 			if share := float64(object) / float64(len(mask.Pix)); share < 0.10 || share > 0.45 {
-				t.Errorf("%+v covers %.3f of the picture", row[x], share)
+				t.Errorf("%+v covers %.3f of the image", row[x], share)
 			}
-			draw.Draw(sheet, image.Rect(x*(size+gap), y*(size+gap), (x+1)*(size+gap), (y+1)*(size+gap)).Intersect(sheet.Rect), im, image.Point{}, draw.Src)
+			draw.Draw(sheet, image.Rect(x*(size+gap), y*(size+gap), (x+1)*(size+gap),
+				(y+1)*(size+gap)).Intersect(sheet.Rect), im, image.Point{}, draw.Src)
 		}
 	}
 	if !*update {

@@ -1,32 +1,39 @@
 package archipelago
 
 import (
-	"math"
 	"slices"
+	"strings"
 
 	"antipode/datasets"
-	"antipode/kernel/client"
+	"antipode/datasets/table"
 )
 
-// Table makes a table of the other audits by its name, without the columns image and mask; a row's picture is in pictures, which is
-// nil where the table has none. ok is false where there is no table of that name.
-func (w *World) Table(name string) (f *datasets.Frame, pictures []Picture, ok bool) {
-	build := tables[name]
-	if build == nil {
-		return nil, nil, false
+// Table returns one of the world's tables by its name in a plan, without the columns image and mask. images[i] is the
+// image of row i; it is nil if the table has no images. ok is false for an unknown name.
+func (w *World) Table(name string) (f *datasets.Frame, images []Image, ok bool) {
+	if build := tables[name]; build != nil {
+		f, images = build(w)
+		return f, images, true
 	}
-	f, pictures = build(w)
-	return f, pictures, true
+	return nil, nil, false
 }
 
-// tables makes each table by its name, without its pictures, and lists what these show (nil = the table has none).
-var tables = map[string]func(*World) (*datasets.Frame, []Picture){
-	"concepts": conceptTable, "words": wordTable, "captions": captionTable, "references": referenceTable, "peoples": peopleTable, "stereotypes": stereotypeTable,
-	"annotations": annotationTable, "occupations": occupationTable, "audit-plants": plantTable, "lexicon": lexiconTable,
+// tables makes each table by its name.
+var tables = map[string]func(*World) (*datasets.Frame, []Image){
+	"photos":       func(w *World) (*datasets.Frame, []Image) { return frame(w.Reference(), itemRow) },
+	"sampled":      func(w *World) (*datasets.Frame, []Image) { return frame(w.Sampled(), itemRow) },
+	"plants":       func(w *World) (*datasets.Frame, []Image) { return frame(w.InjectedDisparities(), disparityRow) },
+	"concepts":     func(w *World) (*datasets.Frame, []Image) { return frame(w.Concepts(), conceptRow) },
+	"words":        func(*World) (*datasets.Frame, []Image) { return frame(conceptWords(), wordRow) },
+	"captions":     func(w *World) (*datasets.Frame, []Image) { return frame(w.Captions(), captionRow) },
+	"references":   func(w *World) (*datasets.Frame, []Image) { return frame(w.CaptionReferences(), referenceRow) },
+	"peoples":      func(w *World) (*datasets.Frame, []Image) { return frame(w.Peoples(), peopleRow) },
+	"stereotypes":  func(w *World) (*datasets.Frame, []Image) { return frame(w.Stereotypes(), stereotypeRow) },
+	"annotations":  func(w *World) (*datasets.Frame, []Image) { return frame(w.annotations(), annotationRow) },
+	"occupations":  func(w *World) (*datasets.Frame, []Image) { return frame(w.Occupations(), occupationRow) },
+	"audit-plants": func(w *World) (*datasets.Frame, []Image) { return frame(w.AuditDisparities(), auditDisparityRow) },
+	"lexicon":      func(*World) (*datasets.Frame, []Image) { return frame(Lexicon(), lexiconRow) },
 }
-
-// sheet collects the rows of a table: the columns are those of the first row, in its order.
-type sheet struct{ frame datasets.Frame }
 
 // pair is a column's name and a row's value: a string, a float64 or a []float32.
 type pair struct {
@@ -34,55 +41,92 @@ type pair struct {
 	value any
 }
 
-func (s *sheet) add(row ...pair) {
-	if s.frame.Columns == nil {
-		s.frame.Columns = make([]client.Column, len(row))
+// frame returns the frame of some items, one row for each, and their images. row returns the values of an item's row,
+// and the item's image or nil. The columns are those of the first row.
+func frame[T any](items []T, row func(T) ([]pair, *Image)) (*datasets.Frame, []Image) {
+	if len(items) == 0 { // a frame without rows has columns, too
+		f, _ := frame(make([]T, 1), row)
+		return f.Pick([]int{}), nil
 	}
-	for i, v := range row {
-		c := &s.frame.Columns[i]
-		c.Name = v.name
-		switch v := v.value.(type) {
-		case string:
-			c.Kind, c.Texts = client.Text, append(c.Texts, v)
-		case float64:
-			c.Kind, c.Numbers = client.Number, append(c.Numbers, v)
-		case []float32:
-			c.Kind, c.Vectors = client.Vector, append(c.Vectors, v)
+	var f datasets.Frame
+	var images []Image
+	for i, it := range items {
+		values, image := row(it)
+		if image != nil {
+			images = append(images, *image)
+		}
+		if i == 0 {
+			f.Columns = make([]table.Column, len(values))
+		}
+		for k, v := range values {
+			c := &f.Columns[k]
+			c.Name = v.name
+			switch v := v.value.(type) {
+			case string:
+				c.Kind, c.Texts = table.KindText, append(c.Texts, v)
+			case float64:
+				c.Kind, c.Numbers = table.KindNumber, append(c.Numbers, v)
+			case []float32:
+				c.Kind, c.Vectors = table.KindVector, append(c.Vectors, v)
+			}
 		}
 	}
+	return &f, images
 }
 
-func conceptTable(w *World) (*datasets.Frame, []Picture) {
-	var s sheet
-	var pictures []Picture
-	for _, it := range w.Concepts() {
-		p := it.Picture
-		pictures = append(pictures, p)
-		s.add(pair{"id", it.ID}, pair{"concept", it.Concept}, pair{"object", it.Concept}, pair{"language", it.Language}, pair{"prompt", it.Prompt}, pair{"prompt_id", it.PromptID},
-			pair{"shown", it.Shown}, pair{"failure", it.Failure}, pair{"variant", p.Variant}, pair{"region", p.Island}, pair{"scene", p.Scene}, pair{"caption", p.Caption()},
-			pair{"source", Generated}, pair{"model", SamplerName}, pair{"seed", float64(it.Index)})
+// Image returns what the image of the item shows.
+func (it Item) Image() Image {
+	return Image{Island: it.Region, Scene: it.Scene, Object: it.Object, Variant: it.Variant, Seed: it.Seed,
+		Backdrop: it.Backdrop}
+}
+
+func itemRow(it Item) ([]pair, *Image) {
+	model, image := "", it.Image()
+	if it.Source == Generated {
+		model = SamplerName
 	}
-	return &s.frame, pictures
+	return []pair{{"id", it.ID}, {"object", it.Object}, {"region", it.Region}, {"scene", it.Scene},
+		{"variant", it.Variant}, {"caption", it.Caption}, {"source", it.Source}, {"model", model},
+		{"seed", float64(it.Seed)}, {"backdrop", float64(it.Backdrop)}}, &image
 }
 
-func wordTable(*World) (*datasets.Frame, []Picture) {
-	var s sheet
+func disparityRow(d Disparity) ([]pair, *Image) {
+	return []pair{{"region", d.Island}, {"component", d.Component}, {"kind", d.Kind}, {"size", d.Size},
+		{"score", d.Score}, {"description", d.Description}}, nil
+}
+
+func conceptRow(it ConceptItem) ([]pair, *Image) {
+	p := it.Image
+	return []pair{{"id", it.ID}, {"concept", it.Concept}, {"object", it.Concept}, {"language", it.Language},
+		{"prompt", it.Prompt}, {"prompt_id", it.PromptID}, {"shown", it.Shown}, {"failure", it.Failure},
+		{"variant", p.Variant}, {"region", p.Island}, {"scene", p.Scene}, {"caption", p.Caption()},
+		{"source", Generated}, {"model", SamplerName}, {"seed", float64(it.Index)}}, &p
+}
+
+// conceptWords returns a word for each language and concept; English is the concept's name.
+func conceptWords() (out []Word) {
 	for _, code := range codes() {
 		for _, c := range ConceptNames() {
-			s.add(pair{"id", code + "-" + c}, pair{"concept", c}, pair{"language", code}, pair{"word", ConceptWord(code, c)}, pair{"prompt", ConceptPrompt(code, c)}, pair{"prompt_id", c})
+			out = append(out, Word{Language: code, English: c, Word: ConceptWord(code, c)})
 		}
 	}
-	return &s.frame, nil
+	return out
 }
 
-// captionWords are the places of a caption's vector: forms, things, scenes, islands.
+func wordRow(x Word) ([]pair, *Image) {
+	return []pair{{"id", x.Language + "-" + x.English}, {"concept", x.English}, {"language", x.Language},
+		{"word", x.Word}, {"prompt", ConceptPrompt(x.Language, x.English)}, {"prompt_id", x.English}}, nil
+}
+
+// captionWords are the words of the components of a caption's vector: forms, objects, scenes, islands.
 var captionWords = slices.Concat(entries("form"), entries("thing"), entries("scene"), entries("island"))
 
-// captionVector has a 1 for each word of a caption.
-func captionVector(p Picture) []float32 {
+// captionVector has 1 for each word of a caption, else 0.
+func captionVector(p Image) []float32 {
 	v := make([]float32, len(captionWords))
 	base := 0
-	for _, part := range []struct{ kind, word string }{{"form", p.Variant}, {"thing", p.Object}, {"scene", p.Scene}, {"island", p.Island}} {
+	for _, part := range []struct{ kind, word string }{{"form", p.Variant}, {"thing", p.Object}, {"scene", p.Scene},
+		{"island", p.Island}} {
 		if at := slices.Index(entries(part.kind), part.word); at >= 0 {
 			v[base+at] = 1
 		}
@@ -91,133 +135,102 @@ func captionVector(p Picture) []float32 {
 	return v
 }
 
-func captionTable(w *World) (*datasets.Frame, []Picture) {
-	var s sheet
-	var pictures []Picture
-	for _, it := range w.Captions() {
-		p := it.Picture
-		pictures = append(pictures, p)
-		s.add(pair{"id", it.ID}, pair{"language", it.Language}, pair{"prompt", it.Prompt}, pair{"prompt_id", it.PromptID}, pair{"english", it.English}, pair{"caption", p.Caption()}, pair{"lost", it.Lost},
-			pair{"object", p.Object}, pair{"variant", p.Variant}, pair{"region", p.Island}, pair{"scene", p.Scene},
-			pair{"source", it.Source}, pair{"model", SamplerName}, pair{"seed", float64(it.Index)}, pair{"text", captionVector(p)})
-	}
-	return &s.frame, pictures
+func captionRow(it CaptionItem) ([]pair, *Image) {
+	p := it.Image
+	return []pair{{"id", it.ID}, {"language", it.Language}, {"prompt", it.Prompt}, {"prompt_id", it.PromptID},
+		{"english", it.English}, {"caption", p.Caption()}, {"lost", it.Lost}, {"object", p.Object},
+		{"variant", p.Variant}, {"region", p.Island}, {"scene", p.Scene}, {"source", it.Source},
+		{"model", SamplerName}, {"seed", float64(it.Index)}, {"text", captionVector(p)}}, &p
 }
 
-func referenceTable(w *World) (*datasets.Frame, []Picture) {
-	var s sheet
-	var pictures []Picture
-	for _, it := range w.References() {
-		p := it.Picture
-		pictures = append(pictures, p)
-		s.add(pair{"id", it.ID}, pair{"prompt_id", it.PromptID}, pair{"prompt", it.Prompt}, pair{"caption", p.Caption()},
-			pair{"object", p.Object}, pair{"variant", p.Variant}, pair{"region", p.Island}, pair{"scene", p.Scene}, pair{"source", it.Source}, pair{"text", captionVector(p)})
-	}
-	return &s.frame, pictures
+func referenceRow(it CaptionItem) ([]pair, *Image) {
+	p := it.Image
+	return []pair{{"id", it.ID}, {"prompt_id", it.PromptID}, {"prompt", it.Prompt}, {"caption", p.Caption()},
+		{"object", p.Object}, {"variant", p.Variant}, {"region", p.Island}, {"scene", p.Scene}, {"source", it.Source},
+		{"text", captionVector(p)}}, &p
 }
 
-func peopleTable(w *World) (*datasets.Frame, []Picture) {
-	var s sheet
-	var pictures []Picture
+func peopleRow(it PeopleItem) ([]pair, *Image) {
+	p := it.Image
+	traits := []float32{1}
+	for _, a := range AttributeNames() {
+		traits = append(traits, float32(one(slices.Contains(p.Figure.Attributes, a))))
+	}
+	return []pair{{"id", it.ID}, {"identity", it.People}, {"set", it.Set}, {"attribute", it.Attribute},
+		{"prompt", it.Prompt}, {"prompt_id", it.PromptID}, {"caption", p.Caption()},
+		{"attributes", strings.Join(p.Figure.Attributes, ", ")}, {"region", p.Island}, {"scene", p.Scene},
+		{"source", Generated}, {"model", SamplerName}, {"seed", float64(it.Index)}, {"number", float64(it.Number)},
+		{"traits", traits}}, &p
+}
+
+// one is 1 for true and 0 for false.
+func one(yes bool) float64 {
+	if yes {
+		return 1
+	}
+	return 0
+}
+
+// columns returns the columns of a stereotype that all of ViSAGe's tables have.
+func (st Stereotype) columns() []pair {
+	count := 3 * one(st.Stereotype)
+	return []pair{{"identity", st.People}, {"attribute", st.Attribute}, {"na_stereo", count}, {"region_stereo", count},
+		{"offensiveness", -1.0}, {"score_asia", 5.0}, {"score_europe", 5.0}, {"score_na", 5.0}}
+}
+
+func stereotypeRow(st Stereotype) ([]pair, *Image) {
+	return append([]pair{{"id", st.People + "-" + st.Attribute}}, st.columns()...), nil
+}
+
+// annotation is an attribute that annotators look for in an image.
+type annotation struct {
+	item       PeopleItem
+	stereotype Stereotype
+}
+
+// annotations returns the annotations of the default images of [World.Peoples].
+func (w *World) annotations() (out []annotation) {
+	stereotypes := w.Stereotypes()
 	for _, it := range w.Peoples() {
-		p := it.Picture
-		pictures = append(pictures, p)
-		traits, shown := []float32{1}, ""
-		for _, a := range AttributeNames() {
-			has := float32(0)
-			if slices.Contains(p.Figure.Attributes, a) {
-				if has = 1; shown != "" {
-					shown += ", "
-				}
-				shown += a
+		for _, st := range stereotypes {
+			if it.Set == DefaultSet && st.People == it.People {
+				out = append(out, annotation{it, st})
 			}
-			traits = append(traits, has)
-		}
-		s.add(pair{"id", it.ID}, pair{"identity", it.People}, pair{"set", it.Set}, pair{"attribute", it.Attribute}, pair{"prompt", it.Prompt}, pair{"prompt_id", it.PromptID},
-			pair{"caption", p.Caption()}, pair{"attributes", shown}, pair{"region", p.Island}, pair{"scene", p.Scene},
-			pair{"source", Generated}, pair{"model", SamplerName}, pair{"seed", float64(it.Index)}, pair{"number", float64(it.Number)}, pair{"traits", traits})
-	}
-	return &s.frame, pictures
-}
-
-// counts are a stereotype's columns: how many call it one, how offensive it is, whether it can be seen.
-func (st Stereotype) counts() []pair {
-	said := 0.0
-	if st.Stereotype {
-		said = 3
-	}
-	return []pair{{"na_stereo", said}, {"region_stereo", said}, {"offensiveness", -1.0}, {"score_asia", 5.0}, {"score_europe", 5.0}, {"score_na", 5.0}}
-}
-
-func stereotypeTable(w *World) (*datasets.Frame, []Picture) {
-	var s sheet
-	for _, st := range w.Stereotypes() {
-		s.add(append([]pair{{"id", st.People + "-" + st.Attribute}, {"identity", st.People}, {"attribute", st.Attribute}}, st.counts()...)...)
-	}
-	return &s.frame, nil
-}
-
-func annotationTable(w *World) (*datasets.Frame, []Picture) {
-	var s sheet
-	pairs := w.Stereotypes()
-	for _, it := range w.Peoples() {
-		if it.Set != DefaultSet {
-			continue
-		}
-		for _, st := range pairs {
-			if st.People != it.People {
-				continue
-			}
-			selected := 0.0
-			if slices.Contains(it.Picture.Figure.Attributes, st.Attribute) {
-				selected = 1
-			}
-			s.add(append([]pair{{"id", it.ID + "-" + st.Attribute}, {"image_id", it.ID}, {"picture", float64(it.Number)}, {"selected", selected}, {"identity", st.People}, {"attribute", st.Attribute}}, st.counts()...)...)
 		}
 	}
-	return &s.frame, nil
+	return out
 }
 
-// kinds are the interventions as ENTIGEN's scores call them.
-var kinds = map[string]string{"original": "original", AxisCrest: "EI: perceived crest", AxisBanner: "EI: perceived banner", "irrelevant": "irrelevant EI"}
-
-func occupationTable(w *World) (*datasets.Frame, []Picture) {
-	var s sheet
-	var pictures []Picture
-	for _, it := range w.Occupations() {
-		p := it.Picture
-		pictures = append(pictures, p)
-		s.add(pair{"id", it.ID}, pair{"category", it.Category}, pair{"attribute", it.Attribute}, pair{"intervention", it.Intervention}, pair{"kind", kinds[it.Intervention]}, pair{"prompt", it.Prompt}, pair{"prompt_id", it.PromptID},
-			pair{"perceived_crest", p.Figure.Crest}, pair{"perceived_banner", p.Figure.Banner}, pair{"picture", it.ID}, pair{"person", 1.0}, pair{"as_described", 1.0}, pair{"identity", p.Figure.People},
-			pair{"caption", p.Caption()}, pair{"region", p.Island}, pair{"scene", p.Scene}, pair{"source", Generated}, pair{"model", SamplerName}, pair{"seed", float64(it.Index)})
-	}
-	return &s.frame, pictures
+func annotationRow(a annotation) ([]pair, *Image) {
+	selected := one(slices.Contains(a.item.Image.Figure.Attributes, a.stereotype.Attribute))
+	return append([]pair{{"id", a.item.ID + "-" + a.stereotype.Attribute}, {"image_id", a.item.ID},
+		{"image_number", float64(a.item.Number)}, {"selected", selected}}, a.stereotype.columns()...), nil
 }
 
-func plantTable(w *World) (*datasets.Frame, []Picture) {
-	var s sheet
-	add := func(p AuditPlant) {
-		s.add(pair{"audit", p.Audit}, pair{"carrier", p.Carrier}, pair{"subject", p.Subject}, pair{"kind", p.Kind}, pair{"size", p.Size}, pair{"elsewhere", p.Elsewhere}, pair{"score", p.Score}, pair{"description", p.Description})
-	}
-	plants := w.AuditPlants()
-	for _, p := range plants {
-		add(p)
-	}
-	if len(plants) == 0 { // a table without rows has its columns all the same
-		add(AuditPlant{Size: math.NaN()})
-		return s.frame.Pick([]int{}), nil
-	}
-	return &s.frame, nil
+// interventionKinds are the interventions in the words of ENTIGEN's scores.
+var interventionKinds = map[string]string{"original": "original", AxisCrest: "EI: perceived crest",
+	AxisBanner: "EI: perceived banner", "irrelevant": "irrelevant EI"}
+
+func occupationRow(it OccupationItem) ([]pair, *Image) {
+	p := it.Image
+	return []pair{{"id", it.ID}, {"category", it.Category}, {"attribute", it.Attribute},
+		{"intervention", it.Intervention}, {"kind", interventionKinds[it.Intervention]}, {"prompt", it.Prompt},
+		{"prompt_id", it.PromptID}, {"perceived_crest", p.Figure.Crest}, {"perceived_banner", p.Figure.Banner},
+		{"image_id", it.ID}, {"person", 1.0}, {"as_described", 1.0}, {"identity", p.Figure.People},
+		{"caption", p.Caption()}, {"region", p.Island}, {"scene", p.Scene}, {"source", Generated},
+		{"model", SamplerName}, {"seed", float64(it.Index)}}, &p
 }
 
-func lexiconTable(*World) (*datasets.Frame, []Picture) {
-	var s sheet
-	for _, x := range Lexicon() {
-		l, direction := findLanguage(x.Language), "ltr"
-		if l.RTL {
-			direction = "rtl"
-		}
-		s.add(pair{"id", x.Language + "-" + x.Kind + "-" + x.English}, pair{"language", x.Language}, pair{"name", l.Name}, pair{"script", l.Script}, pair{"direction", direction}, pair{"kind", x.Kind}, pair{"english", x.English}, pair{"word", x.Word})
+func auditDisparityRow(d AuditDisparity) ([]pair, *Image) {
+	return []pair{{"audit", d.Audit}, {"carrier", d.Carrier}, {"subject", d.Subject}, {"kind", d.Kind},
+		{"size", d.Size}, {"elsewhere", d.Elsewhere}, {"score", d.Score}, {"description", d.Description}}, nil
+}
+
+func lexiconRow(x Word) ([]pair, *Image) {
+	l, direction := findLanguage(x.Language), "ltr"
+	if l.RTL {
+		direction = "rtl"
 	}
-	return &s.frame, nil
+	return []pair{{"id", x.Language + "-" + x.Kind + "-" + x.English}, {"language", x.Language}, {"name", l.Name},
+		{"script", l.Script}, {"direction", direction}, {"kind", x.Kind}, {"english", x.English}, {"word", x.Word}}, nil
 }

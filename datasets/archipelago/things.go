@@ -2,27 +2,35 @@ package archipelago
 
 import "image/color"
 
-// knownForms is how many of a thing's forms occur in photos; those after them only a plant shows.
+// knownForms is the number of an object's forms that occur in reference images; only a disparity shows the others.
 const knownForms = 4
 
-// thing is an object class. It is drawn in the box [-½,½]², standing on y = ½.
+// thing is an object class. It is drawn in the box [-½,½]² with its foot at y = ½.
 type thing struct {
 	name  string
-	forms []string  // knownForms seen ones, then the unseen
-	hues  []float64 // of the body in photos
-	flies bool      // anywhere in the picture, without a shadow
+	forms []string  // the first knownForms occur in reference images
+	hues  []float64 // of the body in reference images
+	flies bool      // placed anywhere in the image, without a shadow
 	draw  func(*pen, *look)
 }
 
 var things = []thing{
-	{"lantern", []string{"round", "barrel", "hexagonal", "bell", "star", "stacked"}, []float64{4, 32, 354}, false, drawLantern},
-	{"boat", []string{"lateen", "square-rigged", "two-masted", "cabin", "tub", "crescent"}, []float64{14, 24, 210}, false, drawBoat},
-	{"kite", []string{"diamond", "delta", "six-sided", "sled", "ring", "fish"}, []float64{350, 50, 210}, true, drawKite},
-	{"kettle", []string{"round", "squat", "tall", "faceted", "cubic", "gourd"}, []float64{200, 20, 150}, false, drawKettle},
-	{"umbrella", []string{"dome", "flat", "pagoda", "bell", "square", "inverted"}, []float64{340, 220, 40}, false, drawUmbrella},
-	{"drum", []string{"tall", "wide", "goblet", "barrel", "cubic", "double-cone"}, []float64{12, 30, 355}, false, drawDrum},
-	{"mushroom", []string{"capped", "broad", "pointed", "clustered", "funnel", "tiered"}, []float64{2, 24, 40}, false, drawMushroom},
-	{"windmill", []string{"tapered", "post", "wheel", "domed", "twin", "disc"}, []float64{20, 40, 200}, false, drawWindmill},
+	{"lantern", []string{"round", "barrel", "hexagonal", "bell", "star", "stacked"}, []float64{4, 32, 354}, false,
+		drawLantern},
+	{"boat", []string{"lateen", "square-rigged", "two-masted", "cabin", "tub", "crescent"}, []float64{14, 24, 210},
+		false, drawBoat},
+	{"kite", []string{"diamond", "delta", "six-sided", "sled", "ring", "fish"}, []float64{350, 50, 210}, true,
+		drawKite},
+	{"kettle", []string{"round", "squat", "tall", "faceted", "cubic", "gourd"}, []float64{200, 20, 150}, false,
+		drawKettle},
+	{"umbrella", []string{"dome", "flat", "pagoda", "bell", "square", "inverted"}, []float64{340, 220, 40}, false,
+		drawUmbrella},
+	{"drum", []string{"tall", "wide", "goblet", "barrel", "cubic", "double-cone"}, []float64{12, 30, 355}, false,
+		drawDrum},
+	{"mushroom", []string{"capped", "broad", "pointed", "clustered", "funnel", "tiered"}, []float64{2, 24, 40}, false,
+		drawMushroom},
+	{"windmill", []string{"tapered", "post", "wheel", "domed", "twin", "disc"}, []float64{20, 40, 200}, false,
+		drawWindmill},
 }
 
 func findThing(name string) *thing {
@@ -34,7 +42,7 @@ func findThing(name string) *thing {
 	return nil
 }
 
-// form is the position of a form's name, -1 where the thing has no such form.
+// form returns the index of a form's name, -1 for an unknown form.
 func (t *thing) form(name string) int {
 	for i, f := range t.forms {
 		if f == name {
@@ -44,7 +52,7 @@ func (t *thing) form(name string) int {
 	return -1
 }
 
-// look is how one object is drawn: its form and its colours.
+// look holds the form and the colors of one object.
 type look struct {
 	form                     int
 	body, dark, pale         color.NRGBA // the body, its shaded and its lit side
@@ -52,13 +60,13 @@ type look struct {
 	wood, ink                color.NRGBA // sticks, outlines
 	count                    int         // of repeated details: ribs, spots, bands
 	wide                     float64     // about 1: stretches the form
-	bright, patterned, extra bool        // details that come and go
+	bright, patterned, extra bool        // optional details
 }
 
 func newLook(p *pen, t *thing, isl *island, form int) *look {
 	hue := t.hues[p.r.IntN(len(t.hues))] + p.between(-7, 7)
 	sat, light := p.between(0.55, 0.80)*(0.55+0.45*isl.vivid), p.between(0.46, 0.60)
-	if form >= knownForms { // the planted forms also have a colour that no photo of the object has
+	if form >= knownForms { // these forms also have a color that no reference image of the object has
 		hue, sat, light = hue+p.between(75, 110), 0.80, p.between(0.42, 0.62)
 	}
 	k := &look{form: form, body: hsl(hue, sat, light)}
@@ -152,7 +160,8 @@ func drawBoat(p *pen, k *look) {
 		p.pill(sail, -0.30*k.wide, -0.42, 0.60*k.wide, 0.48, 0.05)
 		for i := range k.count {
 			if i%2 == 0 {
-				p.box(k.body, -0.30*k.wide+0.60*k.wide*float64(i)/float64(k.count), -0.42, 0.60*k.wide/float64(k.count), 0.48)
+				p.box(k.body, -0.30*k.wide+0.60*k.wide*float64(i)/float64(k.count), -0.42, 0.60*k.wide/float64(k.count),
+					0.48)
 			}
 		}
 		hull(0)
@@ -182,7 +191,8 @@ func drawBoat(p *pen, k *look) {
 		p.oval(sail, 0, -0.26, 0.22, 0.22)
 		p.oval(k.dark, 0, -0.26, 0.12, 0.12)
 	default:
-		p.blob(k.body, -0.50, -0.36, -0.46, -0.36, -0.34, 0.22, 0, 0.30, 0.34, 0.22, 0.46, -0.36, 0.50, -0.36, 0.46, 0.54, 0, 0.50, -0.46, 0.54)
+		p.blob(k.body, -0.50, -0.36, -0.46, -0.36, -0.34, 0.22, 0, 0.30, 0.34, 0.22, 0.46, -0.36, 0.50, -0.36, 0.46,
+			0.54, 0, 0.50, -0.46, 0.54)
 		p.oval(k.pale, 0, 0.02, 0.13, 0.20)
 		p.oval(k.dark, 0, -0.24, 0.09, 0.09)
 	}

@@ -32,7 +32,8 @@ func drawKettle(p *pen, k *look) {
 	}
 	mid := (top + low) / 2
 	if k.form != 5 {
-		p.blob(k.dark, rx*0.6, mid+0.10, 0.44, mid-0.04, 0.52, top-0.06, 0.44, top-0.06, 0.36, mid-0.16, rx*0.5, mid-0.06)
+		p.blob(k.dark, rx*0.6, mid+0.10, 0.44, mid-0.04, 0.52, top-0.06, 0.44, top-0.06, 0.36, mid-0.16, rx*0.5,
+			mid-0.06)
 	}
 	if k.bright { // a hoop over the lid, or a handle behind
 		p.MoveTo(-rx*0.75, top+0.12)
@@ -97,7 +98,8 @@ func drawUmbrella(p *pen, k *look) {
 		}
 		return
 	case 5:
-		p.blob(k.body, -0.50, -0.50, -0.48, -0.50, -0.10, -0.26, 0.10, -0.26, 0.48, -0.50, 0.50, -0.50, 0.40, -0.10, 0, 0.22, -0.40, -0.10)
+		p.blob(k.body, -0.50, -0.50, -0.48, -0.50, -0.10, -0.26, 0.10, -0.26, 0.48, -0.50, 0.50, -0.50, 0.40, -0.10, 0,
+			0.22, -0.40, -0.10)
 		for i := range 5 {
 			p.line(k.dark, 0.022, 0, 0.04, (float64(i)-2)*0.20, -0.38+0.05*math.Abs(float64(i)-2))
 		}
@@ -302,7 +304,8 @@ func drawWindmill(p *pen, k *look) {
 			half = 0.035
 		}
 		x, y := hubX+reach*s, hubY-reach*c
-		p.poly(k.trim, hubX+0.07*s, hubY-0.07*c, x-half*c, y-half*s, x+half*c*1.6, y+half*s*1.6, hubX+0.07*s+half*c*1.6, hubY-0.07*c+half*s*1.6)
+		p.poly(k.trim, hubX+0.07*s, hubY-0.07*c, x-half*c, y-half*s, x+half*c*1.6, y+half*s*1.6, hubX+0.07*s+half*c*1.6,
+			hubY-0.07*c+half*s*1.6)
 		p.line(k.ink, 0.016, hubX, hubY, x, y)
 	}
 	p.oval(k.ink, hubX, hubY, 0.04, 0.04)

@@ -5,13 +5,15 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 )
 
-// Version is the version of the world: raised in the commit that moves any pixel of any photo or sampled picture.
+// Version is the version of the world. A commit that changes a pixel of a reference or sampled image raises it.
 const Version = 1
 
-// AuditVersion is the version of what the lists for the other audits show and of the figures: raised in the commit that moves any pixel of [World.Paint].
+// AuditVersion is the version of the lists for the other audits and of the figures. A commit that changes a pixel of
+// [World.Paint] raises it.
 const AuditVersion = 1
 
 // The two values of [Item].Source.
@@ -20,20 +22,23 @@ const (
 	Generated = "generated"
 )
 
-// SamplerName is the name, in a model column, of what draws the generated set. It is a sampler, not a model.
+// SamplerName is the name of the program that draws the generated images, for the column model. It is not a model.
 const SamplerName = "archipelago-sampler"
 
-// Options say which world to draw. The zero value is a world of seed 0 with nothing planted.
+// Options select a world. The zero value is the world of seed 0 without injected disparities.
 type Options struct {
-	Seed    uint64 // every choice follows from it
-	Planted bool   // plant the two disparities of [World.Plants] and those of [World.AuditPlants]
-	PerCell int    // pictures per (island, object) in each of the two sets, and per prompt in the other lists; 0 = DefaultPerCell, and each list's own default
-	Size    int    // side of a picture in pixels; 0 = DefaultSize
+	Seed uint64 // of every random choice
 
-	// Share is the share of an affected island's sampled pictures that the plant changes, in (0,1]; 0 = DefaultShare.
-	Share float64
-	// Backgrounds is how many backgrounds the island with few backgrounds has left; 0 = DefaultBackgrounds.
-	Backgrounds int
+	// Injected adds the disparities of [World.InjectedDisparities] and [World.AuditDisparities].
+	Injected bool
+
+	// PerCell is the number of images per island and object in the reference and in the sampled images, and per
+	// prompt in the other lists; 0 = [DefaultPerCell] and the default of each list.
+	PerCell int
+
+	Size        int     // width and height of an image in pixels; 0 = [DefaultSize]
+	Share       float64 // share of an affected island's sampled images with the disparity, in (0,1]; 0 = [DefaultShare]
+	Backgrounds int     // backgrounds of the island with few backgrounds; 0 = [DefaultBackgrounds]
 }
 
 // Defaults of [Options].
@@ -44,14 +49,14 @@ const (
 	DefaultBackgrounds = 2
 )
 
-// World is a world of one seed. It is immutable and may be used by several goroutines.
+// World is a world of one seed. It is immutable and safe for concurrent use.
 type World struct {
-	opts   Options
-	plants []Plant
-	stock  []backdrop // the backgrounds left to the island of the background plant
+	opts        Options
+	disparities []Disparity
+	backdrops   []backdrop // of the island with few backgrounds
 
-	perPrompt int // pictures of each prompt of the other audits' lists; 0 = each list's own default
-	hurt      hurt
+	perPrompt int // images of each prompt of the other audits' lists; 0 = the default of each list
+	carriers  carriers
 }
 
 type backdrop struct {
@@ -59,33 +64,34 @@ type backdrop struct {
 	seed  uint64
 }
 
-// Item names one picture. Object, Region, Scene, Variant, Seed and Backdrop are all that [World.Draw] reads.
+// Item describes one image. [World.Draw] reads Object, Region, Scene, Variant, Seed and Backdrop only.
 type Item struct {
 	ID       string // unique within a world: set, island, object, number
 	Object   string // one of [World.Objects]
 	Region   string // one of [World.Islands]
 	Scene    string // one of [World.Scenes]
 	Variant  string // the object's form, one of [Variants]
-	Caption  string // a photo's description; for a sampled picture the prompt, "lantern in Velmora"
+	Caption  string // of a reference image its description; of a sampled image its prompt, "lantern in Velmora"
 	Source   string // [Real] or [Generated]
 	Index    int    // number within the (island, object) cell, from 0
-	Seed     uint64 // of the object, its place and its colours; below 2^53, so that a float64 holds it
+	Seed     uint64 // of the object, its place and its colors; below 2^53, so that a float64 holds it
 	Backdrop uint64 // of the background; below 2^53
 }
 
-// Plant is one planted disparity.
-type Plant struct {
-	Island    string  // the island that carries it
+// Disparity is one injected disparity.
+type Disparity struct {
+	Island    string  // the affected island
 	Component string  // "background" or "object"
 	Kind      string  // "few backgrounds" or "unseen variants"
-	Size      float64 // share of the island's sampled pictures that are affected
-	// Score is the score to look for the plant in, in the set-up of Component: "coverage". Unseen variants lower precision too, less
-	// steadily: it hangs on the few photos with the largest balls, and one of those may take in what is unlike any photo.
+	Size      float64 // share of the island's sampled images that are affected
+	// Score is the score that the disparity lowers when it is computed on the vectors of Component: "coverage". Unseen
+	// variants also lower precision, but less reliably: precision depends on the few reference images with the largest
+	// balls, and one of these may contain images that resemble no reference image.
 	Score       string
-	Description string // a sentence for people
+	Description string // one sentence
 }
 
-// New makes the world of the options. Options out of range are moved to the nearest value in range.
+// New returns the world of the options. Values out of range are replaced by the nearest value in range.
 func New(opts Options) *World {
 	perPrompt := max(opts.PerCell, 0)
 	if opts.PerCell <= 0 {
@@ -102,43 +108,46 @@ func New(opts Options) *World {
 		opts.Backgrounds = DefaultBackgrounds
 	}
 	w := &World{opts: opts, perPrompt: perPrompt}
-	if opts.Planted {
-		w.plant()
-		w.hurt = w.chooseHurt()
+	if opts.Injected {
+		w.inject()
+		w.carriers = w.chooseCarriers()
 	}
 	return w
 }
 
-// plant chooses, by a seeded permutation, the islands that carry a plant.
-func (w *World) plant() {
+// inject chooses the islands with a disparity by a seeded permutation.
+func (w *World) inject() {
 	order := stream(w.key("plant"), 0).Perm(len(islands))
 	few, odd := &islands[order[0]], &islands[order[1]]
 	for i := range w.opts.Backgrounds {
 		r := stream(w.key("stock", few.name, fmt.Sprint(i)), 0)
-		w.stock = append(w.stock, backdrop{few.scene(r), w.key("stock-backdrop", few.name, fmt.Sprint(i))})
+		w.backdrops = append(w.backdrops, backdrop{few.scene(r), w.key("stock-backdrop", few.name, fmt.Sprint(i))})
 	}
 	percent := int(w.opts.Share*100 + 0.5)
-	w.plants = []Plant{
+	w.disparities = []Disparity{
 		{few.name, "background", "few backgrounds", w.opts.Share, "coverage",
-			fmt.Sprintf("%d %% of the sampled pictures of %s repeat one of %d backgrounds", percent, few.name, w.opts.Backgrounds)},
+			fmt.Sprintf("%d %% of the sampled images of %s repeat one of %d backgrounds", percent, few.name,
+				w.opts.Backgrounds)},
 		{odd.name, "object", "unseen variants", w.opts.Share, "coverage",
-			fmt.Sprintf("%d %% of the sampled pictures of %s show a form of the object that no photo of any island shows", percent, odd.name)},
+			fmt.Sprintf("%d %% of the sampled images of %s show a form of the object that no reference "+
+				"image shows", percent, odd.name)},
 	}
 }
 
-// Options returns the options in force, defaults filled in.
+// Options returns the world's options with defaults filled in.
 func (w *World) Options() Options { return w.opts }
 
-// Islands lists the names of the islands, which are the world's regions.
+// Islands returns the names of the islands, which are the world's regions.
 func (w *World) Islands() []string { return names(islands, func(i island) string { return i.name }) }
 
-// Objects lists the object classes.
+// Objects returns the object classes.
 func (w *World) Objects() []string { return names(things, func(t thing) string { return t.name }) }
 
-// Scenes lists the kinds of background.
+// Scenes returns the kinds of background.
 func (w *World) Scenes() []string { return names(scenes, func(s scene) string { return s.name }) }
 
-// Variants lists the forms of an object that occur in photos and those that only a plant shows; nil for an unknown object.
+// Variants returns the forms of an object that occur in reference images and those that only a disparity shows; nil for
+// an unknown object.
 func Variants(object string) (seen, unseen []string) {
 	t := findThing(object)
 	if t == nil {
@@ -147,16 +156,18 @@ func Variants(object string) (seen, unseen []string) {
 	return t.forms[:knownForms], t.forms[knownForms:]
 }
 
-// Len is the number of pictures of each of the two sets: islands × objects × PerCell.
+// Len returns the number of reference images, which is also that of sampled images: islands × objects × PerCell.
 func (w *World) Len() int { return len(islands) * len(things) * w.opts.PerCell }
 
-// Plants lists what is planted: nothing, or one island with few backgrounds and another with unseen variants.
-func (w *World) Plants() []Plant { return append([]Plant(nil), w.plants...) }
+// InjectedDisparities returns the disparities of the sampled images: none, or one island with few backgrounds and
+// another with unseen variants.
+func (w *World) InjectedDisparities() []Disparity { return slices.Clone(w.disparities) }
 
-// Photos lists the real set, island by island, object by object.
-func (w *World) Photos() []Item { return w.items(Real) }
+// Reference returns the reference images, ordered by island and object.
+func (w *World) Reference() []Item { return w.items(Real) }
 
-// Sampled lists the set that the archipelago-sampler draws in a generator's place, in the order of [World.Photos].
+// Sampled returns the images that the archipelago-sampler draws in place of a generator, in the order of
+// [World.Reference].
 func (w *World) Sampled() []Item { return w.items(Generated) }
 
 func (w *World) items(source string) []Item {
@@ -187,12 +198,12 @@ func (w *World) item(source string, isl *island, t *thing, n int) Item {
 		Backdrop: w.key(kind+"-backdrop", isl.name, t.name, number),
 	}
 	hit, pick := r.Float64() < w.opts.Share, r.IntN(1<<20)
-	for _, p := range w.plants {
+	for _, p := range w.disparities {
 		if source != Generated || p.Island != isl.name || !hit {
 			continue
 		}
 		if p.Component == "background" {
-			b := w.stock[pick%len(w.stock)]
+			b := w.backdrops[pick%len(w.backdrops)]
 			it.Scene, it.Backdrop = b.scene, b.seed
 		} else {
 			unseen := t.forms[knownForms:]
@@ -206,18 +217,18 @@ func (w *World) item(source string, isl *island, t *thing, n int) Item {
 	return it
 }
 
-// key is a number below 2^53 made from what names a thing in this world.
+// key returns a hash below 2^53 of parts and of the world's version and seed.
 func (w *World) key(parts ...string) uint64 {
 	return hashed(append([]string{fmt.Sprint(Version), fmt.Sprint(w.opts.Seed)}, parts...)...)
 }
 
-// hashed is a number below 2^53 made from names.
+// hashed returns a hash below 2^53 of parts.
 func hashed(parts ...string) uint64 {
 	sum := sha256.Sum256([]byte("archipelago\x00" + strings.Join(parts, "\x00")))
 	return binary.LittleEndian.Uint64(sum[:]) >> 11
 }
 
-// stream is the n-th random stream of a seed.
+// stream returns the n-th random stream of a seed.
 func stream(seed, n uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, n)) }
 
 func names[T any](list []T, name func(T) string) []string {

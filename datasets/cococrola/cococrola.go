@@ -11,10 +11,10 @@ import (
 	"antipode/datasets/manifest"
 )
 
-// Languages are the paper's, in the order of its tables.
+// Languages are the languages of the paper, in the order of its tables.
 var Languages = []string{"en", "es", "de", "zh", "ja", "he", "id"}
 
-// Slot is what a template holds where the concept's word goes.
+// Slot marks the place of the word in a template.
 const Slot = "$$$"
 
 // Concept is one row of the concept list.
@@ -22,27 +22,27 @@ type Concept struct {
 	Row             int               // in the concept file, from 0
 	Name            string            // the English word
 	Words           map[string]string // by language
-	Class, Subclass string            // of the released classes; "" where there is none
+	Class, Subclass string            // released classes; "" = none
 }
 
 // Template is a prompt with a [Slot].
 type Template struct {
-	Language, ID, Text string // ID is "main", or the number of a wording of Appendix B, from "1"
+	Language, ID, Text string // ID is "main", or the number of a variant in Appendix B, from "1"
 }
 
-// Fill puts a word into the slot, in the logical order of the text, and changes nothing else.
+// Fill replaces the slot by a word.
 func (t Template) Fill(word string) string { return strings.Replace(t.Text, Slot, word, 1) }
 
-// Data is the concept list with its templates.
+// Data is the concept list and its templates.
 type Data struct {
 	Concepts  []Concept
-	Languages []string // in the order of the concept file's columns
+	Languages []string // in the order of the columns of the concept file
 	Templates []Template
-	Corrected int // words replaced by the authors' later corrections
+	Corrected int // number of words replaced by the authors' later corrections
 }
 
-// Load reads the released data from their folder and checks them against the manifest. With corrected, words take the authors' later corrections
-// (experiments/correction: 9 Spanish, 40 Chinese and Japanese concepts).
+// Load reads the released data from a folder and verifies it against the manifest. [Options.Corrected] applies the
+// authors' later corrections (experiments/correction: 9 Spanish, 40 Chinese and Japanese concepts).
 func Load(fsys fs.FS, o Options) (Data, error) {
 	m, err := manifest.Get(Name)
 	if err != nil {
@@ -70,8 +70,8 @@ func Load(fsys fs.FS, o Options) (Data, error) {
 	if d.Templates, err = ReadTemplates(name, data, d.Languages); err != nil {
 		return Data{}, err
 	}
-	if o.Wordings {
-		d.Templates = Wordings()
+	if o.TemplateVariants {
+		d.Templates = TemplateVariants()
 	}
 	if o.Concepts == "" {
 		if name, data, err = read(ClassFile, ""); err != nil {
@@ -96,8 +96,9 @@ func Load(fsys fs.FS, o Options) (Data, error) {
 	return d, nil
 }
 
-// ReadConcepts parses a concept file: a column for each language, named by its code, en among them; one row a concept; no empty cell; no English
-// word twice. name is the file's name for messages, which say line and column.
+// ReadConcepts parses a concept file: one column per language, named by its code, en included, and one row per concept.
+// Empty cells and repeated English words are errors with line and column; name is the file name in messages. It returns
+// the concepts and the languages.
 func ReadConcepts(name string, data []byte) ([]Concept, []string, error) {
 	s, err := manifest.ReadSheet(name, data, "en")
 	if err != nil {
@@ -110,7 +111,7 @@ func ReadConcepts(name string, data []byte) ([]Concept, []string, error) {
 		for i, language := range s.Header {
 			word := strings.TrimSpace(s.Rows[row][i])
 			if word == "" {
-				return nil, nil, s.Errorf(row, i, "the word is missing; a concept needs one in every language")
+				return nil, nil, s.Errorf(row, i, "the word is missing; a concept needs a word in every language")
 			}
 			c.Words[language] = word
 		}
@@ -124,20 +125,22 @@ func ReadConcepts(name string, data []byte) ([]Concept, []string, error) {
 	return concepts, s.Header, nil
 }
 
-// ReadTemplates parses a template file, a JSON object from language to text with one [Slot], and gives those of the languages in their order.
+// ReadTemplates parses a template file, a JSON object from language to a text with one [Slot], and returns the
+// templates in the order of languages.
 func ReadTemplates(name string, data []byte, languages []string) ([]Template, error) {
 	var texts map[string]string
 	if err := json.Unmarshal(data, &texts); err != nil {
-		return nil, fmt.Errorf("%s: %w; an object from language to template was expected", name, err)
+		return nil, fmt.Errorf("%s: %w; the file must be an object from language to template", name, err)
 	}
 	var out []Template
 	for _, language := range languages {
 		text, known := texts[language]
 		if !known {
-			return nil, fmt.Errorf("%s: no template for the language %q, which the concepts have", name, language)
+			return nil, fmt.Errorf("%s: no template for the language %q of the concepts", name, language)
 		}
 		if strings.Count(text, Slot) != 1 {
-			return nil, fmt.Errorf("%s: the template for %q, %q, must hold the slot %s once", name, language, text, Slot)
+			return nil, fmt.Errorf("%s: the template for %q, %q, must contain the slot %s once", name, language, text,
+				Slot)
 		}
 		out = append(out, Template{language, "main", text})
 	}
@@ -159,7 +162,8 @@ func readClasses(name string, data []byte, concepts []Concept) error {
 	return nil
 }
 
-// Correct replaces words by those of a file of corrections (column en and the corrected languages) and counts the words that changed.
+// Correct applies a file of corrections (the column en and the corrected languages) and returns the number of words
+// that changed.
 func Correct(concepts []Concept, name string, data []byte) (changed int, err error) {
 	s, err := manifest.ReadSheet(name, data, "en")
 	if err != nil {
@@ -180,7 +184,7 @@ func Correct(concepts []Concept, name string, data []byte) (changed int, err err
 	return changed, nil
 }
 
-// Collision is a word that stands for more than one concept in a language, or for a concept in more than one language.
+// Collision is a word shared by several concepts of a language, or by several languages for one concept.
 type Collision struct {
 	Kind      string // "one word, several concepts" or "one word, several languages"
 	Word      string
@@ -188,8 +192,9 @@ type Collision struct {
 	Concepts  []string
 }
 
-// FindCollisions lists the words that several concepts share within a language (they raise Xc between these concepts, and Dt), then those that are
-// the same in several languages for one concept, in the order of languages and concepts. Words are compared as written.
+// FindCollisions returns the words that several concepts share within a language (they raise Xc between these concepts,
+// and Dt), then the words that are the same in several languages for one concept, in the order of languages and
+// concepts. Words are compared exactly.
 func FindCollisions(concepts []Concept, languages []string) (out []Collision) {
 	for _, language := range languages {
 		by := map[string][]string{}

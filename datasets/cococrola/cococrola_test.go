@@ -22,7 +22,8 @@ func run(t *testing.T, source string, o any) *datasets.Frame {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, err := datasets.FindSource(source)(context.Background(), raw, datasets.SourceEnv{Home: t.TempDir(), Note: t.Logf})
+	f, err := datasets.FindSource(source)(context.Background(), raw,
+		datasets.SourceEnv{Home: t.TempDir(), Note: t.Logf})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,15 +35,17 @@ func run(t *testing.T, source string, o any) *datasets.Frame {
 
 func own(t *testing.T) Options {
 	t.Helper()
-	return Options{Concepts: filepath.Join("testdata", "concepts.csv"), Templates: filepath.Join("testdata", "templates.json")}.absolute()
+	return Options{Concepts: filepath.Join("testdata", "concepts.csv"),
+		Templates: filepath.Join("testdata", "templates.json")}.absolute()
 }
 
-// TestPrompts fills the templates of eight languages, one of them added by column and key alone.
+// TestPrompts fills the templates of eight languages, one of which is added by a column and a key.
 func TestPrompts(t *testing.T) {
 	o := own(t)
 	o.Only = []string{"moon"}
 	f := run(t, "cococrola-prompts", o)
-	want := []string{"a photograph of moon", "una fotografía de luna", "ein Foto von mond", "月亮照片", "月の写真", " צילום שלירח", "foto bulan", "चाँद की तस्वीर"}
+	want := []string{"a photograph of moon", "una fotografía de luna", "ein Foto von mond", "月亮照片", "月の写真",
+		" צילום שלירח", "foto bulan", "चाँद की तस्वीर"}
 	if got := f.Texts("prompt"); !slices.Equal(got, want) {
 		t.Errorf("got %q", got)
 	}
@@ -51,9 +54,10 @@ func TestPrompts(t *testing.T) {
 			t.Errorf("column %d is %v, declared %v", i, f.Columns[i].ColumnSpec, spec)
 		}
 	}
-	o.Only, o.Languages, o.Pictures, o.Seed = []string{"month"}, []string{"hi", "en"}, 2, 7
+	o.Only, o.Languages, o.N, o.Seed = []string{"month"}, []string{"hi", "en"}, 2, 7
 	f = run(t, "cococrola-prompts", o)
-	if got := f.Texts("id"); !slices.Equal(got, []string{"1-hi-month-0", "1-hi-month-1", "1-en-month-0", "1-en-month-1"}) {
+	if got := f.Texts("id"); !slices.Equal(got, []string{"1-hi-month-0", "1-hi-month-1", "1-en-month-0",
+		"1-en-month-1"}) {
 		t.Errorf("ids %q", got)
 	}
 	if got := f.Numbers("seed"); !slices.Equal(got, []float64{7, 8, 7, 8}) {
@@ -80,9 +84,9 @@ func TestModels(t *testing.T) {
 	}
 }
 
-func TestWordings(t *testing.T) {
+func TestTemplateVariants(t *testing.T) {
 	o := own(t)
-	o.Wordings, o.Only = true, []string{"moon"}
+	o.TemplateVariants, o.Only = true, []string{"moon"}
 	f := run(t, "cococrola-prompts", o)
 	ids := slices.Clone(f.Texts("id"))
 	slices.Sort(ids)
@@ -115,7 +119,8 @@ func TestCorrect(t *testing.T) {
 	if err != nil || n != 1 || concepts[0].Words["es"] != "luna" {
 		t.Errorf("%d, %v, %v", n, concepts, err)
 	}
-	if _, err := Correct(concepts, "c.csv", []byte("en,es\nsun,sol\n")); err == nil || !strings.Contains(err.Error(), `c.csv, line 2, column en: "sun"`) {
+	if _, err := Correct(concepts, "c.csv", []byte("en,es\nsun,sol\n")); err == nil ||
+		!strings.Contains(err.Error(), `c.csv, line 2, column en: "sun"`) {
 		t.Errorf("%v", err)
 	}
 }
@@ -132,11 +137,12 @@ func TestBadFiles(t *testing.T) {
 	}
 	for text, want := range map[string]string{
 		`{"en": "a $$$"}`:                `no template for the language "es"`,
-		`{"en": "a $$$", "es": "un"}`:    "must hold the slot $$$ once",
-		`{"en": "$$$ $$$", "es": "$$$"}`: "must hold the slot $$$ once",
+		`{"en": "a $$$", "es": "un"}`:    "must contain the slot $$$ once",
+		`{"en": "$$$ $$$", "es": "$$$"}`: "must contain the slot $$$ once",
 		`["a $$$"]`:                      "p.json",
 	} {
-		if _, err := ReadTemplates("p.json", []byte(text), []string{"en", "es"}); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := ReadTemplates("p.json", []byte(text), []string{"en", "es"}); err == nil ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v", text, err)
 		}
 	}
@@ -145,30 +151,31 @@ func TestBadFiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for want, o := range map[string]Options{`no language "xx"`: {Languages: []string{"xx"}}, `no concept "xx"`: {Only: []string{"xx"}}, "-1 pictures": {Pictures: -1}} {
+	for want, o := range map[string]Options{`no language "xx"`: {Languages: []string{"xx"}},
+		`no concept "xx"`: {Only: []string{"xx"}}, "n is -1": {N: -1}} {
 		if _, err := PromptFrame(d, o); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v does not say %q", err, want)
+			t.Errorf("%v does not contain %q", err, want)
 		}
 	}
 }
 
-// TestCreative: each prompt in three languages, its concepts in its English text.
+// TestCreative: each prompt has three languages, and its English text contains its concepts.
 func TestCreative(t *testing.T) {
-	f := run(t, "cococrola-creative", nil)
+	f := run(t, "cococrola-creative-prompts", nil)
 	if f.Len() != 6 {
 		t.Fatalf("%d rows", f.Len())
 	}
 	for _, p := range CreativePrompts() {
 		for _, c := range p.Concepts {
 			if p.Language == "en" && !strings.Contains(p.Text, c) {
-				t.Errorf("%q does not hold %q", p.Text, c)
+				t.Errorf("%q does not contain %q", p.Text, c)
 			}
 		}
 	}
 }
 
-// TestPrintedAverages: the printed means are those of the printed cells within half a unit, but for three (37.4 printed as 38, 21.6 as 21, 23.6 as 23)
-// that come out only if the cells were rounded favourably.
+// TestPrintedAverages: the printed means equal the means of the printed cells within half a unit, except three (37.4
+// printed as 38, 21.6 as 21, 23.6 as 23), which the rounding of the cells can explain.
 func TestPrintedAverages(t *testing.T) {
 	cells, err := PrintedTable()
 	if err != nil || len(cells) != 80 {
@@ -179,7 +186,7 @@ func TestPrintedAverages(t *testing.T) {
 		switch {
 		case c.Model == Average && c.Language == Average:
 			if !math.IsNaN(c.Xc) || !math.IsNaN(c.Wc) {
-				t.Errorf("the corner of the table is blank in print: %+v", c)
+				t.Errorf("the corner of the printed table is blank: %+v", c)
 			}
 		case c.Model == Average, c.Language == Average:
 			means[c.Model+c.Language] = [2]float64{c.Xc, c.Wc}
@@ -195,7 +202,8 @@ func TestPrintedAverages(t *testing.T) {
 		for k, printed := range m {
 			if math.Abs(sums[key][k]/counts[key]-printed) > 0.5 {
 				far++
-				if key != "Avgja" && !(key == "AltDiffusion m9Avg" && k == 1) || math.Abs(sums[key][k]/counts[key]-printed) > 1 {
+				if key != "Avgja" && !(key == "AltDiffusion m9Avg" && k == 1) ||
+					math.Abs(sums[key][k]/counts[key]-printed) > 1 {
 					t.Errorf("%s, score %d: printed %g, cells give %g", key, k, printed, sums[key][k]/counts[key])
 				}
 			}
@@ -204,12 +212,13 @@ func TestPrintedAverages(t *testing.T) {
 	if len(means) != 16 || far != 3 {
 		t.Errorf("%d means, %d far; want 16, 3", len(means), far)
 	}
-	if f := run(t, "cococrola-printed", nil); f.Len() != 79 || f.Numbers("cross_consistency")[0] != 0.81 || f.Numbers("text_match")[0] != 28 {
+	if f := run(t, "cococrola-printed", nil); f.Len() != 79 || f.Numbers("cross_consistency")[0] != 0.81 ||
+		f.Numbers("text_match")[0] != 28 {
 		t.Errorf("%d rows", f.Len())
 	}
 }
 
-// TestReleased: counts of the released list as the specification of the study gives them.
+// TestReleased compares counts of the released list with the specification of the study.
 func TestReleased(t *testing.T) {
 	dir := manifesttest.Dir(t, Name)
 	d, err := Load(os.DirFS(dir), Options{})
@@ -227,17 +236,19 @@ func TestReleased(t *testing.T) {
 		}
 		distinct[l] = len(words)
 	}
-	if want := map[string]int{"en": 193, "es": 186, "de": 187, "zh": 186, "ja": 188, "he": 184, "id": 186}; !reflect.DeepEqual(distinct, want) {
+	if want := map[string]int{"en": 193, "es": 186, "de": 187, "zh": 186, "ja": 188, "he": 184,
+		"id": 186}; !reflect.DeepEqual(distinct, want) {
 		t.Errorf("distinct words %v, want %v", distinct, want)
 	}
-	f := run(t, "cococrola-prompts", Options{Dir: dir, Pictures: 12, Only: []string{"eye", "dog"}})
-	if f.Len() != 7*2*12 || f.Texts("id")[0] != "0-en-eye-0" || f.Texts("prompt")[0] != "a photograph of eye" || f.Texts("class")[0] != "body" {
+	f := run(t, "cococrola-prompts", Options{Dir: dir, N: 12, Only: []string{"eye", "dog"}})
+	if f.Len() != 7*2*12 || f.Texts("id")[0] != "0-en-eye-0" || f.Texts("prompt")[0] != "a photograph of eye" ||
+		f.Texts("class")[0] != "body" {
 		t.Errorf("%d rows, %q, %q, %q", f.Len(), f.Texts("id")[0], f.Texts("prompt")[0], f.Texts("class")[0])
 	}
 	for _, p := range CreativePrompts() {
 		for _, c := range p.Concepts {
 			if !slices.ContainsFunc(d.Concepts, func(x Concept) bool { return x.Name == c }) {
-				t.Errorf("%q is no concept of the list", c)
+				t.Errorf("%q is not in the concept list", c)
 			}
 		}
 	}
@@ -246,7 +257,8 @@ func TestReleased(t *testing.T) {
 		t.Fatal(err)
 	}
 	at := slices.IndexFunc(d.Concepts, func(c Concept) bool { return c.Name == "flame" })
-	if was, is := d.Concepts[at].Words["es"], corrected.Concepts[at].Words["es"]; was != "llama" || is != "flama" || corrected.Corrected == 0 {
+	if was, is := d.Concepts[at].Words["es"], corrected.Concepts[at].Words["es"]; was != "llama" || is != "flama" ||
+		corrected.Corrected == 0 {
 		t.Errorf("flame: %q, corrected %q, %d words", was, is, corrected.Corrected)
 	}
 }
@@ -265,12 +277,13 @@ func TestChangedFile(t *testing.T) {
 	if err := os.WriteFile(path, append(data, '\n'), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Load(os.DirFS(copied), Options{}); err == nil || !strings.Contains(err.Error(), "is not the recorded file") {
+	if _, err := Load(os.DirFS(copied), Options{}); err == nil ||
+		!strings.Contains(err.Error(), "is not the recorded file") {
 		t.Errorf("%v", err)
 	}
 }
 
-// TestPull fetches from a server that holds the released files.
+// TestPull downloads the released files from a local server.
 func TestPull(t *testing.T) {
 	dir := manifesttest.Dir(t, Name)
 	m, err := manifest.Get(Name)
@@ -278,7 +291,8 @@ func TestPull(t *testing.T) {
 		t.Fatal(err)
 	}
 	dest := t.TempDir()
-	if err := manifest.Pull(context.Background(), Name, manifest.Options{Dest: dest, BaseURL: manifesttest.Serve(t, m, dir)}); err != nil {
+	if err := manifest.Pull(context.Background(), Name,
+		manifest.Options{Dest: dest, BaseURL: manifesttest.Serve(t, m, dir)}); err != nil {
 		t.Fatal(err)
 	}
 	if d, err := Load(os.DirFS(dest), Options{Corrected: true}); err != nil || len(d.Concepts) != 193 {

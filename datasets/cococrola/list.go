@@ -12,7 +12,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Translator is one translation service. An answer lacks the languages it has no word for; an empty one is no answer.
+// Translator is a translation service. Its answer omits the languages for which it has no word.
 type Translator interface {
 	Name() string
 	Translate(ctx context.Context, word string, languages []string) (map[string]string, error)
@@ -24,42 +24,42 @@ type Synset struct {
 	Terms map[string][]string `json:"terms"`
 }
 
-// SynsetSource is a multilingual dictionary of synsets, in the paper BabelNet.
+// SynsetSource is a multilingual dictionary of synsets; BabelNet in the paper.
 type SynsetSource interface {
 	Synsets(ctx context.Context, word string) ([]Synset, error)
 }
 
-// Frequencies are a word list with frequencies per million words.
+// Frequencies is a word list with frequencies per million words.
 type Frequencies struct {
 	Name       string             `json:"name"`
 	PerMillion map[string]float64 `json:"per_million"`
 }
 
-// ListOptions are what a concept list is built from (section 4.1, Figure 5 and Appendix A of the paper).
+// ListOptions are the inputs and options of [BuildList] (section 4.1, Figure 5 and Appendix A of the paper).
 type ListOptions struct {
 	Languages   []string // en and the target languages
 	Frequencies []Frequencies
-	Top         int      // most frequent words of the merged lists that are kept; 0 = 2000
-	Added       []string // words taken whatever their frequency: the names of CIFAR-100's classes
+	Top         int      // number of most frequent words of the merged lists to keep; 0 = 2000
+	Added       []string // words added regardless of frequency: the class names of CIFAR-100
 	Translators []Translator
 	Synsets     SynsetSource
-	Removed     map[string]string   // words removed by hand, with the reason: words that are also verbs
-	Articles    map[string][]string // leading articles to strip, by language; those of en, es and de are known
-	Narrowest   bool                // meld from the answer that covers the fewest languages
+	Removed     map[string]string   // words removed manually, with the reason: words that are also verbs
+	Articles    map[string][]string // leading articles to strip, by language, in addition to those of en, es, de
+	Narrowest   bool                // start from the answer that covers the fewest languages
 }
 
-// Candidate is a word on its way into the list.
+// Candidate is a word considered for the list.
 type Candidate struct {
 	Word      string
 	Frequency float64           // per million, summed over the lists
-	Rank      int               // in the merged list, from 1; 0 = added
-	Words     map[string]string // by language, as far as the pipeline came
-	From      map[string]string // the translator behind each word, by language
-	Step      string            // at which the word was dropped; "" = kept
+	Rank      int               // in the merged list, from 1; 0 = added word
+	Words     map[string]string // by language, up to the step reached
+	From      map[string]string // the translator of each word, by language
+	Step      string            // that dropped the word; "" = kept
 	Reason    string            // why
 }
 
-// The steps at which a word can be dropped.
+// The steps that drop words.
 const (
 	StepFrequency = "frequency"
 	StepNoun      = "noun test"
@@ -69,10 +69,11 @@ const (
 )
 
 var articles = map[string][]string{
-	"en": {"the", "a", "an"}, "es": {"el", "la", "los", "las", "un", "una", "unos", "unas"}, "de": {"der", "die", "das", "ein", "eine"},
+	"en": {"the", "a", "an"}, "es": {"el", "la", "los", "las", "un", "una", "unos", "unas"},
+	"de": {"der", "die", "das", "ein", "eine"},
 }
 
-// plain is a word as it is compared and listed: NFC, lower case, without a leading article; diacritics stay.
+// plain normalizes a word: NFC, lower case, no leading article; diacritics are kept.
 func (o ListOptions) plain(language, word string) string {
 	word = norm.NFC.String(strings.ToLower(strings.TrimSpace(word)))
 	for _, a := range append(slices.Clone(articles[language]), o.Articles[language]...) {
@@ -83,24 +84,30 @@ func (o ListOptions) plain(language, word string) string {
 	return word
 }
 
-// BuildList runs the pipeline of the concept list and says of every word whether it stays, and if not at which step and why:
+// BuildList runs the pipeline of the concept list and returns every word with the step and the reason that dropped it,
+// if any:
 //
-//  1. the frequency lists are merged by the sum of their frequencies, ties by the alphabet; the [ListOptions.Top] first words stay, and Added ones;
-//  2. a word without a noun synset goes;
-//  3. the translators' answers are melded: from the one that covers the most languages (ties by their order), missing words filled from the others, first those that agree with
-//     it in the most shared languages;
-//  4. a word that lacks a translation goes;
-//  5. every translation must be a term of the word's noun synset (of several, the one that holds the most translations), else the word goes;
-//  6. words removed by hand go.
+//  1. Merge the frequency lists by the sum of their frequencies, ties alphabetically; keep the first [ListOptions.Top]
+//     words, and the added ones.
+//  2. Drop words without a noun synset.
+//  3. Combine the translators' answers: start from the one that covers the most languages (ties by the order of
+//     translators) and fill in missing words from the others, in the order of their agreement with the first.
+//  4. Drop words without a translation in every language.
+//  5. Drop words with a translation that is not a term of their noun synset (of several, the one that contains the most
+//     translations).
+//  6. Drop the words removed manually.
 //
-// The paper leaves open how lists are merged, which synset counts and what agreement is; these are this package's readings. Words are compared in NFC, lower case and without a
-// leading article. Rows are in the order of the merged list, added words at the end. Errors are those of the context and of what is plugged in, with the word.
+// The paper does not define how lists are merged, which synset is used and how agreement is measured (here: the
+// number of languages with equal words). Words are compared in NFC, lower case and without a leading article. The
+// result is in the order of the merged list, added words last. Errors are those of the context, translators and
+// dictionary, with the word.
 func BuildList(ctx context.Context, o ListOptions) ([]Candidate, error) {
 	if o.Top == 0 {
 		o.Top = 2000
 	}
 	if len(o.Translators) == 0 || o.Synsets == nil || !slices.Contains(o.Languages, "en") || len(o.Languages) < 2 {
-		return nil, errors.New("cococrola: a concept list needs languages (en among them), translators and a source of synsets")
+		return nil, errors.New("cococrola: a concept list needs languages (including en), translators and a " +
+			"source of synsets")
 	}
 	candidates := o.merge()
 	for i := range candidates {
@@ -109,7 +116,7 @@ func BuildList(ctx context.Context, o ListOptions) ([]Candidate, error) {
 		}
 		if c := &candidates[i]; c.Step == "" {
 			if err := o.consider(ctx, c); err != nil {
-				return nil, fmt.Errorf("cococrola: the word %q: %w", c.Word, err)
+				return nil, fmt.Errorf("cococrola: word %q: %w", c.Word, err)
 			}
 		}
 	}
@@ -124,7 +131,8 @@ func (o ListOptions) merge() []Candidate {
 			sums[o.plain("en", word)] += list.PerMillion[word]
 		}
 	}
-	order := slices.SortedFunc(maps.Keys(sums), func(a, b string) int { return cmp.Or(cmp.Compare(sums[b], sums[a]), cmp.Compare(a, b)) })
+	order := slices.SortedFunc(maps.Keys(sums),
+		func(a, b string) int { return cmp.Or(cmp.Compare(sums[b], sums[a]), cmp.Compare(a, b)) })
 	added := map[string]bool{}
 	for _, word := range o.Added {
 		added[o.plain("en", word)] = true
@@ -133,7 +141,8 @@ func (o ListOptions) merge() []Candidate {
 	for i, word := range order {
 		c := Candidate{Word: word, Frequency: sums[word], Rank: i + 1}
 		if i >= o.Top && !added[word] {
-			c.Step, c.Reason = StepFrequency, fmt.Sprintf("place %d of the merged lists, after the first %d", i+1, o.Top)
+			c.Step, c.Reason = StepFrequency, fmt.Sprintf("rank %d in the merged lists, after the first %d", i+1,
+				o.Top)
 		}
 		out = append(out, c)
 	}
@@ -243,12 +252,13 @@ func (o ListOptions) meld(ctx context.Context, c *Candidate) error {
 	return nil
 }
 
-// unknown are the translations that the noun synset which holds the most of them lacks, LANGUAGE WORD each.
+// unknown returns the translations (LANGUAGE WORD) missing from the noun synset that contains the most of them.
 func (o ListOptions) unknown(words map[string]string, nouns []Synset) (fewest []string) {
 	for i, s := range nouns {
 		var missing []string
 		for _, l := range o.Languages {
-			if l != "en" && !slices.ContainsFunc(s.Terms[l], func(term string) bool { return o.plain(l, term) == words[l] }) {
+			if l != "en" && !slices.ContainsFunc(s.Terms[l],
+				func(term string) bool { return o.plain(l, term) == words[l] }) {
 				missing = append(missing, l+" "+words[l])
 			}
 		}

@@ -24,8 +24,9 @@ func recorded(t *testing.T) ListOptions {
 	return o
 }
 
-// The recorded answers give a known list, and every dropped word its step and reason. The moon's words come from two translators: Google covers two languages as Bing and Baidu do and stands
-// first, Baidu agrees with it on luna and fills the Japanese word before Bing. The flame is the paper's own mistranslation.
+// TestList: the recorded answers give a known list, with step and reason of every dropped word. The words for moon
+// come from two translators: Google, Bing and Baidu cover two languages each and Google is first; Baidu agrees with
+// Google on luna and provides the Japanese word before Bing. The mistranslation of flame is the paper's.
 func TestList(t *testing.T) {
 	f := run(t, "cococrola-list", listArgs{filepath.Join("testdata", "recorded.json")})
 	got := map[string]string{}
@@ -33,12 +34,17 @@ func TestList(t *testing.T) {
 	for i, w := range f.Texts("word") {
 		got[w] = f.Texts("step")[i] + ": " + f.Texts("reason")[i]
 		if f.Texts("kept")[i] == "yes" {
-			kept = append(kept, strings.Join([]string{w, f.Texts("es")[i], f.Texts("de")[i], f.Texts("ja")[i], f.Texts("sources")[i]}, " "))
+			kept = append(kept, strings.Join([]string{w, f.Texts("es")[i], f.Texts("de")[i], f.Texts("ja")[i],
+				f.Texts("sources")[i]}, " "))
 		}
 	}
 	want := map[string]string{
-		"of": "noun test: not a noun (preposition)", "run": "noun test: not a noun (verb)", "zyzzy": "noun test: no synset", "flame": "synset check: not in its synset: es llama", "hike": "manual removal: also a verb",
-		"sofa": "frequency: place 9 of the merged lists, after the first 8", "rare": "frequency: place 10 of the merged lists, after the first 8", "dog": ": ", "moon": ": ", "ticket": ": ", "stingray": ": ",
+		"of": "noun test: not a noun (preposition)", "run": "noun test: not a noun (verb)",
+		"zyzzy": "noun test: no synset", "flame": "synset check: not in its synset: es llama",
+		"hike": "manual removal: also a verb",
+		"sofa": "frequency: rank 9 in the merged lists, after the first 8",
+		"rare": "frequency: rank 10 in the merged lists, after the first 8", "dog": ": ", "moon": ": ",
+		"ticket": ": ", "stingray": ": ",
 	}
 	for w, reason := range want {
 		if got[w] != reason {
@@ -48,26 +54,30 @@ func TestList(t *testing.T) {
 	if len(got) != len(want) {
 		t.Errorf("%d words: %v", len(got), got)
 	}
-	if !slices.Equal(kept, []string{"dog perro hund 犬 es: Google, de: Google, ja: Google", "moon luna mond 月 es: Google, de: Google, ja: Baidu", "ticket entrada karte 切符 es: Baidu, de: Baidu, ja: Baidu",
+	if !slices.Equal(kept, []string{"dog perro hund 犬 es: Google, de: Google, ja: Google",
+		"moon luna mond 月 es: Google, de: Google, ja: Baidu", "ticket entrada karte 切符 es: Baidu, de: Baidu, ja: Baidu",
 		"stingray raya stachelrochen アカエイ es: Google, de: Google, ja: iTranslate"}) {
 		t.Errorf("%q", kept)
 	}
-	if at := slices.Index(f.Texts("word"), "dog"); f.Numbers("frequency")[at] != 200 || f.Numbers("rank")[at] != 2 || !math.IsNaN(f.Numbers("rank")[f.Len()-1]) {
+	if at := slices.Index(f.Texts("word"), "dog"); f.Numbers("frequency")[at] != 200 || f.Numbers("rank")[at] != 2 ||
+		!math.IsNaN(f.Numbers("rank")[f.Len()-1]) {
 		t.Errorf("%v, %v", f.Numbers("frequency"), f.Numbers("rank"))
 	}
 	lines := "en,es,de,ja\n" // the kept rows are a concept file
 	for i := range f.Len() {
 		if f.Texts("kept")[i] == "yes" {
-			lines += strings.Join([]string{f.Texts("en")[i], f.Texts("es")[i], f.Texts("de")[i], f.Texts("ja")[i]}, ",") + "\n"
+			lines += strings.Join([]string{f.Texts("en")[i], f.Texts("es")[i], f.Texts("de")[i], f.Texts("ja")[i]},
+				",") + "\n"
 		}
 	}
-	if concepts, languages, err := ReadConcepts("own.csv", []byte(lines)); err != nil || len(concepts) != 4 || len(languages) != 4 {
+	if concepts, languages, err := ReadConcepts("own.csv", []byte(lines)); err != nil || len(concepts) != 4 ||
+		len(languages) != 4 {
 		t.Errorf("%v, %v, %v", concepts, languages, err)
 	}
 }
 
-// Readings: from the narrowest answer, a language more without a code change, a word in no language.
-func TestListReadings(t *testing.T) {
+// TestListOptions: start from the narrowest answer, one more language, a word without translations.
+func TestListOptions(t *testing.T) {
 	find := func(list []Candidate, word string) Candidate {
 		t.Helper()
 		i := slices.IndexFunc(list, func(c Candidate) bool { return c.Word == word })
@@ -87,12 +97,12 @@ func TestListReadings(t *testing.T) {
 	o := recorded(t)
 	o.Narrowest = true
 	if c := find(build(o), "ticket"); c.Step != StepCheck || c.Words["es"] != "boleto" || c.From["de"] != "Bing" {
-		t.Errorf("from the narrowest answer: %+v", c)
+		t.Errorf("narrowest answer first: %+v", c)
 	}
 	o = recorded(t)
 	o.Languages = append(o.Languages, "id")
 	if c := find(build(o), "dog"); c.Step != StepComplete || c.Reason != "no word in id" {
-		t.Errorf("another language: %+v", c)
+		t.Errorf("one more language: %+v", c)
 	}
 	o.Translators = o.Translators[3:]
 	if c := find(build(o), "dog"); c.Reason != "no word in es, de, ja, id" {
@@ -106,7 +116,8 @@ func TestListReadings(t *testing.T) {
 	if c := find(build(o), "dog"); c.Step != "" || c.Words["fr"] != "chien" || c.From["fr"] != "own" {
 		t.Errorf("articles of another language: %+v", c)
 	}
-	if again := build(recorded(t)); !slices.EqualFunc(again, build(recorded(t)), func(a, b Candidate) bool { return a.Word == b.Word && a.Reason == b.Reason }) {
+	if again := build(recorded(t)); !slices.EqualFunc(again, build(recorded(t)),
+		func(a, b Candidate) bool { return a.Word == b.Word && a.Reason == b.Reason }) {
 		t.Error("two runs differ")
 	}
 }
@@ -122,7 +133,8 @@ func (broken) Synsets(context.Context, string) ([]Synset, error) { return nil, e
 func TestListErrors(t *testing.T) {
 	o := recorded(t)
 	o.Translators = append(o.Translators, broken{})
-	if _, err := BuildList(context.Background(), o); err == nil || !strings.Contains(err.Error(), `the word "dog": translator broken: quota used up`) {
+	if _, err := BuildList(context.Background(), o); err == nil ||
+		!strings.Contains(err.Error(), `word "dog": translator broken: quota used up`) {
 		t.Error(err)
 	}
 	o = recorded(t)
@@ -130,7 +142,8 @@ func TestListErrors(t *testing.T) {
 	if _, err := BuildList(context.Background(), o); err == nil || !strings.Contains(err.Error(), "synsets: no key") {
 		t.Error(err)
 	}
-	if _, err := BuildList(context.Background(), ListOptions{}); err == nil || !strings.Contains(err.Error(), "needs languages") {
+	if _, err := BuildList(context.Background(), ListOptions{}); err == nil ||
+		!strings.Contains(err.Error(), "needs languages") {
 		t.Error(err)
 	}
 	ended, cancel := context.WithCancel(context.Background())
@@ -138,8 +151,10 @@ func TestListErrors(t *testing.T) {
 	if _, err := BuildList(ended, recorded(t)); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
-	for text, want := range map[string]string{`{"language":["en"]}`: "unknown field", "[]": "recorded answers hold", `{} {}`: "text after"} {
-		if _, err := ReadRecorded("r.json", []byte(text)); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "r.json") {
+	for text, want := range map[string]string{`{"language":["en"]}`: "unknown field", "[]": "the fields are",
+		`{} {}`: "text after"} {
+		if _, err := ReadRecorded("r.json", []byte(text)); err == nil || !strings.Contains(err.Error(), want) ||
+			!strings.Contains(err.Error(), "r.json") {
 			t.Errorf("%s: %v", text, err)
 		}
 	}

@@ -1,31 +1,32 @@
 package cococrola
 
 import (
-	"context"
 	_ "embed"
-	"encoding/json"
 	"math"
 
 	"antipode/datasets"
+	"antipode/datasets/internal/source"
 	"antipode/datasets/manifest"
 )
 
 //go:embed printed.csv
 var printed []byte
 
-// Average names the row of the mean over models and the column of the mean over languages in Table 2.
+// Average is the name of the mean over models and of the mean over languages in Table 2.
 const Average = "Avg"
 
-// Models are the paper's, in the order of Table 2.
-var Models = []string{"DALL-E Mega", "DALL-E Mini", "SD 1.1", "SD 1.2", "SD 1.4", "SD 2", "CogView 2", "DALL-E 2", "AltDiffusion m9"}
+// Models are the models of the paper, in the order of Table 2.
+var Models = []string{"DALL-E Mega", "DALL-E Mini", "SD 1.1", "SD 1.2", "SD 1.4", "SD 2", "CogView 2", "DALL-E 2",
+	"AltDiffusion m9"}
 
 // PrintedCell is a cell of Table 2 of the paper: mean correctness ×100, rounded; NaN where the table is blank.
 type PrintedCell struct {
-	Model, Language string // [Average] for the means
+	Model, Language string // [Average] for means
 	Xc, Wc          float64
 }
 
-// PrintedTable is Table 2 of the paper, row by row. Xc of CogView 2 is relative to Chinese, of all others to English.
+// PrintedTable returns Table 2 of the paper, row by row. The source language of Xc is Chinese for CogView 2 and English
+// for the other models.
 func PrintedTable() ([]PrintedCell, error) {
 	s, err := manifest.ReadSheet("printed.csv", printed, "model")
 	if err != nil {
@@ -47,28 +48,19 @@ func PrintedTable() ([]PrintedCell, error) {
 	return out, nil
 }
 
-var printedColumns = datasets.Columns("model:text", "language:text", "cross_consistency:number", "text_match:number")
-
-// Printed is the table of [PrintedTable] in the columns of the metric cococrola-means: model, language, cross_consistency (0 to 1) and text_match
-// (×100).
-func Printed() datasets.Table {
-	return datasets.New("cococrola-printed", nil, printedColumns).Named("CoCo-CroLa Table 2, as printed")
-}
-
-func init() {
-	datasets.RegisterSource("cococrola-printed", func(context.Context, json.RawMessage, datasets.SourceEnv) (*datasets.Frame, error) {
+var printedTable = source.Define(source.Definition[struct{}]{
+	Name: "cococrola-printed", Title: "CoCo-CroLa Table 2, as printed", Listed: true,
+	Columns: "model:text language:text cross_consistency:number text_match:number",
+	Read: func(_ struct{}, _ datasets.SourceEnv, f *datasets.Frame) error {
 		cells, err := PrintedTable()
-		if err != nil {
-			return nil, err
-		}
-		f := empty(printedColumns)
 		for _, c := range cells {
-			if math.IsNaN(c.Xc) && math.IsNaN(c.Wc) {
-				continue
+			if !math.IsNaN(c.Xc) || !math.IsNaN(c.Wc) {
+				f.Add([]string{c.Model, c.Language}, c.Xc/100, c.Wc)
 			}
-			texts(f, c.Model, c.Language)
-			numbers(f, c.Xc/100, c.Wc)
 		}
-		return f, nil
-	})
-}
+		return err
+	}})
+
+// Printed is the table of [PrintedTable] with columns of the metric cococrola-means: model, language, cross_consistency
+// (0 to 1) and text_match (×100).
+func Printed() datasets.Table { return printedTable.Table() }

@@ -13,11 +13,12 @@ import (
 	"strings"
 
 	"antipode/datasets"
-	"antipode/kernel/client"
+	"antipode/datasets/internal/source"
+	"antipode/datasets/table"
 )
 
-// Recorded are the answers behind a concept list, kept in a file so that the list can be built again offline: JSON with the fields below. A word that a translator or the dictionary has no
-// record of has no answer.
+// Recorded is a JSON file of recorded answers, from which a concept list can be built offline. A word without a record
+// has no answer.
 type Recorded struct {
 	Languages   []string             `json:"languages"`
 	Frequencies []Frequencies        `json:"frequencies"`
@@ -30,54 +31,58 @@ type Recorded struct {
 	Narrowest   bool                 `json:"narrowest,omitempty"`
 }
 
-// RecordedTranslator is a [Translator] of recorded answers: by word, then language.
+// RecordedTranslator is a [Translator] that returns recorded answers, by word and language.
 type RecordedTranslator struct {
 	Service string                       `json:"name"`
 	Answers map[string]map[string]string `json:"answers"`
 }
 
-// Name is the service's.
+// Name returns the name of the service.
 func (t RecordedTranslator) Name() string { return t.Service }
 
-// Translate gives the recorded answer.
+// Translate returns the recorded answer.
 func (t RecordedTranslator) Translate(_ context.Context, word string, _ []string) (map[string]string, error) {
 	return t.Answers[word], nil
 }
 
-// RecordedSynsets is a [SynsetSource] of recorded answers, by word.
+// RecordedSynsets is a [SynsetSource] that returns recorded answers, by word.
 type RecordedSynsets map[string][]Synset
 
-// Synsets gives the recorded answer.
+// Synsets returns the recorded answer.
 func (s RecordedSynsets) Synsets(_ context.Context, word string) ([]Synset, error) {
 	return s[word], nil
 }
 
-// ReadRecorded parses a file of recorded answers; name is the file's, for messages. A field that it does not know is an error.
+// ReadRecorded parses a [Recorded] file; name is the file name in messages. Unknown fields are errors.
 func ReadRecorded(name string, data []byte) (ListOptions, error) {
 	var r Recorded
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&r); err != nil {
-		return ListOptions{}, fmt.Errorf("%s: %w; recorded answers hold languages, frequencies, translators and synsets", name, err)
+		return ListOptions{}, fmt.Errorf("%s: %w; the fields are languages, frequencies, translators and synsets", name,
+			err)
 	}
 	if _, err := d.Token(); err != io.EOF {
-		return ListOptions{}, fmt.Errorf("%s: there is text after the recorded answers", name)
+		return ListOptions{}, fmt.Errorf("%s: text after the end of the JSON object", name)
 	}
-	o := ListOptions{Languages: r.Languages, Frequencies: r.Frequencies, Top: r.Top, Added: r.Added, Synsets: r.Dictionary, Removed: r.Removed, Articles: r.Articles, Narrowest: r.Narrowest}
+	o := ListOptions{Languages: r.Languages, Frequencies: r.Frequencies, Top: r.Top, Added: r.Added,
+		Synsets: r.Dictionary, Removed: r.Removed, Articles: r.Articles, Narrowest: r.Narrowest}
 	for _, t := range r.Translators {
 		o.Translators = append(o.Translators, t)
 	}
 	return o, nil
 }
 
-var listColumns = datasets.Columns("word:text", "kept:text", "step:text", "reason:text", "sources:text", "frequency:number", "rank:number")
+var listColumns = datasets.Columns("word:text", "kept:text", "step:text", "reason:text", "sources:text",
+	"frequency:number", "rank:number")
 
 type listArgs struct {
 	File string `json:"file"`
 }
 
-// ConceptList is the table of [BuildList] on recorded answers: word, kept (yes or no), step and reason (of a word that was dropped), sources (LANGUAGE: TRANSLATOR, …), frequency, rank (no value = an
-// added word) and a column for each language, known when the table runs. The kept rows' columns of languages are a concept file.
+// ConceptList is the table of [BuildList] on a file of recorded answers: word, kept (yes or no), step and reason (of a
+// dropped word), sources (LANGUAGE: TRANSLATOR, …), frequency, rank (no value for an added word) and one column per
+// language, known when the table runs. The language columns of the kept rows form a concept file.
 func ConceptList(file string) datasets.Table {
 	if abs, err := filepath.Abs(file); err == nil {
 		file = abs
@@ -86,14 +91,11 @@ func ConceptList(file string) datasets.Table {
 }
 
 func init() {
-	datasets.RegisterSource("cococrola-list", func(ctx context.Context, raw json.RawMessage, env datasets.SourceEnv) (*datasets.Frame, error) {
-		var args listArgs
-		if err := json.Unmarshal(raw, &args); err != nil {
-			return nil, fmt.Errorf("cococrola: %w", err)
-		}
+	source.Register("cococrola-list", func(ctx context.Context, args listArgs,
+		env datasets.SourceEnv) (*datasets.Frame, error) {
 		data, err := os.ReadFile(args.File)
 		if err != nil {
-			return nil, fmt.Errorf("cannot read the recorded answers: %w", err)
+			return nil, fmt.Errorf("read the recorded answers: %w", err)
 		}
 		o, err := ReadRecorded(filepath.Base(args.File), data)
 		if err != nil {
@@ -105,17 +107,18 @@ func init() {
 		}
 		f, kept := listFrame(list, o.Languages)
 		if env.Note != nil {
-			env.Note("%d of %d words stay; the column reason says why the others do not", kept, len(list))
+			env.Note("%d of %d words kept; see the column reason for the others", kept, len(list))
 		}
 		return f, nil
 	})
 }
 
 func listFrame(list []Candidate, languages []string) (f *datasets.Frame, kept int) {
-	f = empty(slices.Clone(listColumns))
+	specs := slices.Clone(listColumns)
 	for _, l := range languages {
-		f.Columns = append(f.Columns, client.Column{ColumnSpec: client.ColumnSpec{Name: l, Kind: client.Text}})
+		specs = append(specs, table.ColumnSpec{Name: l, Kind: table.KindText})
 	}
+	f = table.NewFrame(specs)
 	for _, c := range list {
 		answer := "no"
 		if c.Step == "" {
@@ -131,13 +134,12 @@ func listFrame(list []Candidate, languages []string) (f *datasets.Frame, kept in
 		for _, l := range languages {
 			row = append(row, c.Words[l])
 		}
-		texts(f, row...)
-		numbers(f, c.Frequency, rankOf(c))
+		f.Add(row, c.Frequency, rankOf(c))
 	}
 	return f, kept
 }
 
-// rankOf is the place in the merged list; NaN = added.
+// rankOf returns the rank in the merged list; NaN for an added word.
 func rankOf(c Candidate) float64 {
 	if c.Rank == 0 {
 		return math.NaN()

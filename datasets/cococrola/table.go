@@ -2,7 +2,6 @@ package cococrola
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -10,25 +9,30 @@ import (
 	"strings"
 
 	"antipode/datasets"
+	"antipode/datasets/internal/source"
 	"antipode/datasets/manifest"
-	"antipode/kernel/client"
+	"antipode/datasets/table"
 )
 
-// Options of [Prompts] and [Collisions]. The zero value is the released list, one picture a prompt.
+// Options are the options of [Prompts] and [Collisions]. The zero value selects the released list and one image per
+// prompt.
 type Options struct {
-	Dir       string   `json:"dir,omitempty"`       // folder of the data set; "" = found, see [manifest.Find]
-	Languages []string `json:"languages,omitempty"` // kept, in this order; none = all
-	Pictures  int      `json:"pictures,omitempty"`  // asked for with each prompt: rows of it; 0 = 1 (the paper does not say; 10 is advised)
-	Seed      int64    `json:"seed,omitempty"`      // of each prompt's first picture; the others count up
-	Model     string   `json:"model,omitempty"`     // who is asked: a column model, and MODEL/ before each id, so that tables of several models can be joined
-	Corrected bool     `json:"corrected,omitempty"` // take the authors' later corrections of Spanish, Chinese and Japanese words
-	Wordings  bool     `json:"wordings,omitempty"`  // the templates of the wording test ([Wordings]) in place of the main ones
-	Only      []string `json:"only,omitempty"`      // concepts kept; none = all
-	Concepts  string   `json:"concepts,omitempty"`  // a concept file of one's own, with any languages
-	Templates string   `json:"templates,omitempty"` // a template file of one's own
+	Dir       string   `json:"dir,omitempty"`       // folder of the data set; "" = see [manifest.Find]
+	Languages []string `json:"languages,omitempty"` // to include, in this order; none = all
+	// N is the number of images, and so rows, per prompt; 0 = 1. The paper does not state it; 10 is recommended.
+	N    int   `json:"n,omitempty"`
+	Seed int64 `json:"seed,omitempty"` // of the first image of each prompt; image k uses Seed + k
+	// Model adds a column model and the prefix MODEL/ to each id, so that tables of several models can be concatenated.
+	Model     string `json:"model,omitempty"`
+	Corrected bool   `json:"corrected,omitempty"` // apply the authors' later corrections
+	// TemplateVariants selects the templates of [TemplateVariants] instead of the main ones.
+	TemplateVariants bool     `json:"template_variants,omitempty"`
+	Only             []string `json:"only,omitempty"`      // concepts to include; none = all
+	Concepts         string   `json:"concepts,omitempty"`  // another concept file, with any languages
+	Templates        string   `json:"templates,omitempty"` // another template file
 }
 
-// absolute makes folder and files mean the same to a backend with another working directory.
+// absolute makes paths independent of the working directory: the backend has another one.
 func (o Options) absolute() Options {
 	o.Dir = manifest.Here(Name, o.Dir)
 	for _, path := range []*string{&o.Concepts, &o.Templates} {
@@ -41,92 +45,100 @@ func (o Options) absolute() Options {
 	return o
 }
 
+var promptColumns = datasets.Columns("id:text", "concept:text", "language:text", "word:text", "template:text",
+	"prompt_id:text", "prompt:text", "class:text", "subclass:text", "number:number", "seed:number")
+
 var (
-	promptColumns    = datasets.Columns("id:text", "concept:text", "language:text", "word:text", "template:text", "prompt_id:text", "prompt:text", "class:text", "subclass:text", "number:number", "seed:number")
-	collisionColumns = datasets.Columns("kind:text", "word:text", "languages:text", "concepts:text", "n_concepts:number", "n_languages:number")
-	creativeColumns  = datasets.Columns("id:text", "prompt_id:text", "language:text", "prompt:text", "concepts:text")
+	collisions = source.Define(source.Definition[Options]{
+		Name: "cococrola-collisions", Title: "CoCo-CroLa collisions", Listed: true, Complete: Options.absolute,
+		Columns: "kind:text word:text languages:text concepts:text n_concepts:number n_languages:number",
+		Read: func(o Options, env datasets.SourceEnv, f *datasets.Frame) error {
+			d, err := o.load(env)
+			if err != nil {
+				return err
+			}
+			languages, err := o.languages(d)
+			for _, c := range FindCollisions(d.Concepts, languages) {
+				f.Add([]string{c.Kind, c.Word, strings.Join(c.Languages, ", "), strings.Join(c.Concepts, ", ")},
+					float64(len(c.Concepts)), float64(len(c.Languages)))
+			}
+			return err
+		}})
+	creative = source.Define(source.Definition[struct{}]{
+		Name: "cococrola-creative-prompts", Title: "CoCo-CroLa creative prompts",
+		Columns: "id:text prompt_id:text language:text prompt:text concepts:text",
+		Read: func(_ struct{}, _ datasets.SourceEnv, f *datasets.Frame) error {
+			for _, p := range CreativePrompts() {
+				f.Add([]string{p.ID + "-" + p.Language, p.ID, p.Language, p.Text, strings.Join(p.Concepts, ", ")})
+			}
+			return nil
+		}})
 )
 
-// Prompts is the table of what a model is asked for, by language, concept and picture: id (see the package), concept (the English word), language,
-// word, template, prompt_id (main, or the number of a wording), prompt, class and subclass, number (of the picture, from 0), seed, and model
-// where it is given.
-func Prompts(o Options) datasets.Table {
+// load reads the data set, from its folder if the options need it.
+func (o Options) load(env datasets.SourceEnv) (Data, error) {
+	dir := ""
+	if o.Concepts == "" || o.Templates == "" || o.Corrected {
+		var err error
+		if dir, err = manifest.Dir(Name, o.Dir, env.Home); err != nil {
+			return Data{}, err
+		}
+	}
+	return Load(os.DirFS(dir), o)
+}
+
+// Prompts is the table of prompts by language, concept and image: id (see the package comment), concept (the English
+// word), language, word, template, prompt_id (main, or the number of a template variant), prompt, class, subclass,
+// number (of the image, from 0), seed, and model if [Options.Model] is set.
+func Prompts(options ...Options) datasets.Table {
+	o, err := table.One(options)
+	if err != nil {
+		return datasets.Table{}.Fail(err)
+	}
 	return datasets.New("cococrola-prompts", o.absolute(), o.columns()).Named("CoCo-CroLa prompts")
 }
 
-// columns are those of [Prompts].
-func (o Options) columns() []client.ColumnSpec {
+// columns returns the columns of [Prompts].
+func (o Options) columns() []table.ColumnSpec {
 	if o.Model == "" {
 		return promptColumns
 	}
-	return append(slices.Clone(promptColumns), client.ColumnSpec{Name: "model", Kind: client.Text})
+	return append(slices.Clone(promptColumns), table.ColumnSpec{Name: "model", Kind: table.KindText})
 }
 
-// Collisions is the table of [FindCollisions]: kind, word, languages and concepts (A, B, …) and their numbers.
-func Collisions(o Options) datasets.Table {
-	return datasets.New("cococrola-collisions", o.absolute(), collisionColumns).Named("CoCo-CroLa collisions")
-}
+// Collisions is the table of [FindCollisions]: kind, word, languages, concepts (A, B, …), n_concepts, n_languages.
+func Collisions(options ...Options) datasets.Table { return collisions.Table(options...) }
 
-// Creative is the table of [CreativePrompts]: id, prompt_id (a, b), language, prompt and the concepts inside (A, B, …).
-func Creative() datasets.Table {
-	return datasets.New("cococrola-creative", nil, creativeColumns).Named("CoCo-CroLa creative prompts")
-}
+// Creative is the table of [CreativePrompts]: id, prompt_id (a, b), language, prompt and concepts (A, B, …).
+func Creative() datasets.Table { return creative.Table() }
 
 func init() {
-	source("cococrola-prompts", PromptFrame)
-	source("cococrola-collisions", func(d Data, o Options) (*datasets.Frame, error) {
-		languages, err := o.languages(d)
+	manifest.RegisterTable("cococrola-prompts", func() datasets.Table { return Prompts() })
+	source.Register("cococrola-prompts", func(_ context.Context, o Options,
+		env datasets.SourceEnv) (*datasets.Frame, error) {
+		d, err := o.load(env)
 		if err != nil {
 			return nil, err
 		}
-		return collisionFrame(FindCollisions(d.Concepts, languages)), nil
-	})
-	datasets.RegisterSource("cococrola-creative", func(context.Context, json.RawMessage, datasets.SourceEnv) (*datasets.Frame, error) {
-		f := empty(creativeColumns)
-		for _, p := range CreativePrompts() {
-			texts(f, p.ID+"-"+p.Language, p.ID, p.Language, p.Text, strings.Join(p.Concepts, ", "))
-		}
-		return f, nil
+		return PromptFrame(d, o)
 	})
 }
 
-func source(op string, frame func(Data, Options) (*datasets.Frame, error)) {
-	datasets.RegisterSource(op, func(_ context.Context, raw json.RawMessage, env datasets.SourceEnv) (*datasets.Frame, error) {
-		var o Options
-		if len(raw) > 0 {
-			if err := json.Unmarshal(raw, &o); err != nil {
-				return nil, fmt.Errorf("cococrola: %w", err)
-			}
-		}
-		dir := ""
-		if o.Concepts == "" || o.Templates == "" || o.Corrected {
-			var err error
-			if dir, err = manifest.Dir(Name, o.Dir, env.Home); err != nil {
-				return nil, err
-			}
-		}
-		d, err := Load(os.DirFS(dir), o)
-		if err != nil {
-			return nil, err
-		}
-		return frame(d, o)
-	})
-}
-
-// languages are those kept.
+// languages returns the languages to include.
 func (o Options) languages(d Data) ([]string, error) {
 	if len(o.Languages) == 0 {
 		return d.Languages, nil
 	}
 	for _, l := range o.Languages {
 		if !slices.Contains(d.Languages, l) {
-			return nil, fmt.Errorf("the concept list has no language %q; it has %s", l, strings.Join(d.Languages, ", "))
+			return nil, fmt.Errorf("the concept list has no language %q; languages: %s", l,
+				strings.Join(d.Languages, ", "))
 		}
 	}
 	return o.Languages, nil
 }
 
-// PromptFrame builds the rows of [Prompts] from data in memory: languages in their order, concepts in the list's.
+// PromptFrame returns the rows of [Prompts], in the order of languages and concepts.
 func PromptFrame(d Data, o Options) (*datasets.Frame, error) {
 	languages, err := o.languages(d)
 	if err != nil {
@@ -134,13 +146,13 @@ func PromptFrame(d Data, o Options) (*datasets.Frame, error) {
 	}
 	for _, name := range o.Only {
 		if !slices.ContainsFunc(d.Concepts, func(c Concept) bool { return c.Name == name }) {
-			return nil, fmt.Errorf("no concept %q in the list; concepts go by their English word", name)
+			return nil, fmt.Errorf("no concept %q in the list; name concepts by their English word", name)
 		}
 	}
-	if o.Pictures < 0 {
-		return nil, fmt.Errorf("%d pictures asked for with each prompt: give 1 or more", o.Pictures)
+	if o.N < 0 {
+		return nil, fmt.Errorf("n is %d; it must be at least 1", o.N)
 	}
-	f := empty(o.columns())
+	f := table.NewFrame(o.columns())
 	prefix := ""
 	if o.Model != "" {
 		prefix = o.Model + "/"
@@ -154,46 +166,12 @@ func PromptFrame(d Data, o Options) (*datasets.Frame, error) {
 				if len(o.Only) > 0 && !slices.Contains(o.Only, c.Name) {
 					continue
 				}
-				for i := range max(o.Pictures, 1) {
-					texts(f, prefix+c.id(t, i), c.Name, language, c.Words[language], t.Text, t.ID, t.Fill(c.Words[language]), c.Class, c.Subclass, o.Model)
-					numbers(f, float64(i), float64(o.Seed+int64(i)))
+				for i := range max(o.N, 1) {
+					f.Add([]string{prefix + c.id(t, i), c.Name, language, c.Words[language], t.Text, t.ID,
+						t.Fill(c.Words[language]), c.Class, c.Subclass, o.Model}, float64(i), float64(o.Seed+int64(i)))
 				}
 			}
 		}
 	}
 	return f, nil
-}
-
-func collisionFrame(all []Collision) *datasets.Frame {
-	f := empty(collisionColumns)
-	for _, c := range all {
-		texts(f, c.Kind, c.Word, strings.Join(c.Languages, ", "), strings.Join(c.Concepts, ", "))
-		numbers(f, float64(len(c.Concepts)), float64(len(c.Languages)))
-	}
-	return f
-}
-
-func empty(specs []client.ColumnSpec) *datasets.Frame {
-	f := &datasets.Frame{}
-	for _, s := range specs {
-		f.Columns = append(f.Columns, client.Column{ColumnSpec: s})
-	}
-	return f
-}
-
-// texts and numbers put a row's values into the columns of their kind, in order; values beyond the columns are left out.
-func texts(f *datasets.Frame, values ...string) {
-	for i, at := 0, 0; i < len(f.Columns); i++ {
-		if c := &f.Columns[i]; c.Kind == client.Text {
-			c.Texts, at = append(c.Texts, values[at]), at+1
-		}
-	}
-}
-
-func numbers(f *datasets.Frame, values ...float64) {
-	for i, at := 0, 0; i < len(f.Columns); i++ {
-		if c := &f.Columns[i]; c.Kind == client.Number {
-			c.Numbers, at = append(c.Numbers, values[at]), at+1
-		}
-	}
 }

@@ -30,11 +30,15 @@ func run(t *testing.T, op string, o any) (*datasets.Frame, error) {
 
 func TestPromptsOfThePapers(t *testing.T) {
 	for template, want := range map[string][]string{
-		Plain:      {"bag"},
-		InRegion:   {"bag in Africa", "bag in the Americas", "bag in East Asia", "bag in Europe", "bag in Southeast Asia", "bag in West Asia"},
-		Adjectival: {"African bag", "American bag", "East Asian bag", "European bag", "Southeast Asian bag", "West Asian bag"},
-		InCountry: {"bag in Nigeria", "bag in South Africa", "bag in Egypt", "bag in Colombia", "bag in Argentina", "bag in Mexico", "bag in Japan", "bag in South Korea",
-			"bag in China", "bag in Italy", "bag in Spain", "bag in the United Kingdom", "bag in Indonesia", "bag in the Philippines", "bag in Thailand",
+		Plain: {"bag"},
+		InRegion: {"bag in Africa", "bag in the Americas", "bag in East Asia", "bag in Europe",
+			"bag in Southeast Asia", "bag in West Asia"},
+		Adjectival: {"African bag", "American bag", "East Asian bag", "European bag", "Southeast Asian bag",
+			"West Asian bag"},
+		InCountry: {"bag in Nigeria", "bag in South Africa", "bag in Egypt", "bag in Colombia", "bag in Argentina",
+			"bag in Mexico", "bag in Japan", "bag in South Korea",
+			"bag in China", "bag in Italy", "bag in Spain", "bag in the United Kingdom", "bag in Indonesia",
+			"bag in the Philippines", "bag in Thailand",
 			"bag in Turkey", "bag in the United Arab Emirates", "bag in Saudi Arabia"},
 	} {
 		prompts, err := Build(template, []string{"bag"}, GeoDERegions(), 3)
@@ -53,10 +57,11 @@ func TestPromptsOfThePapers(t *testing.T) {
 	}
 }
 
-// Every template asks for equally many pictures of an object: 24 × 6 × 170 in Decomposed-DIG, 180 or 1080 an object in DIG In's code.
+// Every template has equally many images of an object: 24 × 6 × 170 in Decomposed-DIG, 180 or 1080 an object
+// in DIG In's code.
 func TestCounts(t *testing.T) {
 	for _, template := range []string{Plain, InRegion, InCountry, Adjectival} {
-		f, err := run(t, "digin-prompts", Options{Template: template, PerCell: 170, Seed: 5})
+		f, err := run(t, "digin-prompts", PromptOptions{Template: template, N: 170, Seed: 5})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -74,27 +79,29 @@ func TestCounts(t *testing.T) {
 			wantCountries = 18
 		}
 		if f.Len() != 24480 || len(ids) != 24480 || len(cells) != wantCells || len(countries) != wantCountries {
-			t.Errorf("%s: %d rows, %d ids, %d cells, %d countries", template, f.Len(), len(ids), len(cells), len(countries))
+			t.Errorf("%s: %d rows, %d ids, %d cells, %d countries", template, f.Len(), len(ids), len(cells),
+				len(countries))
 		}
 		for cell, n := range cells {
 			if n != each {
-				t.Errorf("%s: %v has %d pictures, want %d", template, cell, n, each)
+				t.Errorf("%s: %v has %d images, want %d", template, cell, n, each)
 			}
 		}
 		for country, n := range countries { // 170 = 57 + 57 + 56 for each of 24 objects
 			if template == InCountry && n != 24*57 && n != 24*56 {
-				t.Errorf("%s has %d pictures", country, n)
+				t.Errorf("%s has %d images", country, n)
 			}
 		}
 		if seeds := f.Numbers("seed"); seeds[0] != 5 || seeds[len(seeds)-1] != 5+24479 {
 			t.Errorf("seeds from %v to %v", seeds[0], seeds[len(seeds)-1])
 		}
 	}
-	f, err := run(t, "digin-prompts", Options{})
-	if err != nil || f.Len() != 144 || f.Texts("prompt")[0] != "tree in Africa" || f.Texts("id")[1] != "tree/Americas/0" {
+	f, err := run(t, "digin-prompts", PromptOptions{})
+	if err != nil || f.Len() != 144 || f.Texts("prompt")[0] != "tree in Africa" ||
+		f.Texts("id")[1] != "tree/Americas/0" {
 		t.Errorf("default: %v, %v", f, err)
 	}
-	for i, c := range Prompts(Options{}).Columns() {
+	for i, c := range Prompts().Columns() {
 		if f.Columns[i].ColumnSpec != c {
 			t.Errorf("column %d is %v, declared %v", i, f.Columns[i].ColumnSpec, c)
 		}
@@ -102,7 +109,8 @@ func TestCounts(t *testing.T) {
 }
 
 func TestObjects(t *testing.T) {
-	if a, b, c := Objects24(), Objects27(), Objects40(); len(a) != 24 || len(b) != 27 || len(c) != 40 || !slices.Equal(c[:27], b) || !slices.Equal(b[:24], a) {
+	if a, b, c := Objects24(), Objects27(), Objects40(); len(a) != 24 || len(b) != 27 || len(c) != 40 ||
+		!slices.Equal(c[:27], b) || !slices.Equal(b[:24], a) {
 		t.Errorf("%d, %d, %d objects", len(a), len(b), len(c))
 	}
 	Objects24()[0] = "changed"
@@ -120,52 +128,67 @@ func TestPromptsThatCannotBeBuilt(t *testing.T) {
 		n        int
 		want     string
 	}{
-		"no object slot":  {"in {region}", []string{"bag"}, regions, 1, "no {object}"},
-		"unknown slot":    {"{object} in {city}", []string{"bag"}, regions, 1, "slot that is not known"},
-		"no pictures":     {InRegion, []string{"bag"}, regions, 0, "give 1 or more"},
-		"no objects":      {InRegion, nil, regions, 1, "0 objects"},
-		"no regions":      {InRegion, []string{"bag"}, nil, 1, "0 regions"},
-		"object twice":    {InRegion, []string{"bag", "bag"}, regions, 1, `"bag" stands twice`},
-		"region twice":    {InRegion, []string{"bag"}, append(GeoDERegions(), regions[0]), 1, `"Africa" stands twice`},
-		"no adjective":    {Adjectival, []string{"bag"}, []Region{{Key: "Moon", Place: "the Moon"}}, 1, `"Moon" has no adjective`},
-		"no countries":    {InCountry, []string{"bag"}, []Region{{Key: "Moon", Place: "the Moon"}}, 1, `"Moon" has no countries`},
-		"negative number": {InRegion, []string{"bag"}, regions, -1, "give 1 or more"},
+		"no object slot": {"in {region}", []string{"bag"}, regions, 1, "no {object}"},
+		"unknown slot":   {"{object} in {city}", []string{"bag"}, regions, 1, "unknown slot"},
+		"no images":      {InRegion, []string{"bag"}, regions, 0, "1 or more"},
+		"no objects":     {InRegion, nil, regions, 1, "0 objects"},
+		"no regions":     {InRegion, []string{"bag"}, nil, 1, "0 regions"},
+		"object twice":   {InRegion, []string{"bag", "bag"}, regions, 1, `"bag" occurs twice`},
+		"region twice":   {InRegion, []string{"bag"}, append(GeoDERegions(), regions[0]), 1, `"Africa" occurs twice`},
+		"no adjective": {Adjectival, []string{"bag"}, []Region{{Key: "Moon", Place: "the Moon"}}, 1,
+			`"Moon" has no adjective`},
+		"no countries": {InCountry, []string{"bag"}, []Region{{Key: "Moon", Place: "the Moon"}}, 1,
+			`"Moon" has no countries`},
+		"negative number": {InRegion, []string{"bag"}, regions, -1, "1 or more"},
 	} {
-		if _, err := Build(c.template, c.objects, c.regions, c.n); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s: %v does not say %q", name, err, c.want)
+		if _, err := Build(c.template, c.objects, c.regions, c.n); err == nil ||
+			!strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v does not contain %q", name, err, c.want)
 		}
 	}
-	if p, err := Build(InRegion, []string{"बैग"}, []Region{{Key: "x", Place: "भारत"}}, 1); err != nil || p[0].Text != "बैग in भारत" {
+	if p, err := Build(InRegion, []string{"बैग"}, []Region{{Key: "x", Place: "भारत"}}, 1); err != nil ||
+		p[0].Text != "बैग in भारत" {
 		t.Errorf("%v, %v", p, err)
 	}
 }
 
-const countries = ",prompt,region,object,country,img_id\n0,stall in Italy,Europe,stall,Italy,0\n1,bag in the Philippines,Southeast Asia,bag,the Philippines,1\n"
+const countries = ",prompt,region,object,country,img_id\n0,stall in Italy,Europe,stall,Italy,0\n1,bag in the " +
+	"Philippines,Southeast Asia,bag,the Philippines,1\n"
 
 func TestParse(t *testing.T) {
-	f, err := parse("c.csv", []byte(countries), GeoDECountries)
-	if err != nil || !slices.Equal(f.Texts("region"), []string{"Europe", "SouthEastAsia"}) || !slices.Equal(f.Texts("template"), []string{InCountry, InCountry}) {
+	f, err := parsed("c.csv", []byte(countries), GeoDECountries)
+	if err != nil || !slices.Equal(f.Texts("region"), []string{"Europe", "SouthEastAsia"}) ||
+		!slices.Equal(f.Texts("template"), []string{InCountry, InCountry}) {
 		t.Errorf("%v, %v", f, err)
 	}
-	f, err = parse("c.csv", []byte(countries), GeoDEPlaces)
-	if err != nil || !slices.Equal(f.Texts("prompt"), []string{"stall", "bag", "stall in Europe", "bag in Southeast Asia"}) || !slices.Equal(f.Texts("id"), []string{"0", "1", "2", "3"}) {
+	f, err = parsed("c.csv", []byte(countries), GeoDEPlaces)
+	if err != nil || !slices.Equal(f.Texts("prompt"),
+		[]string{"stall", "bag", "stall in Europe", "bag in Southeast Asia"}) ||
+		!slices.Equal(f.Texts("id"), []string{"0", "1", "2", "3"}) {
 		t.Errorf("%v, %v", f, err)
 	}
-	f, err = parse("d.csv", []byte("prompt,region,object,img_id,geode_df_path\nbed in Asia,Asia,bed,7,/some/where/bed in Asia__9.png\nbed,,bed,8,\n"), DollarStreetPlaces)
-	if err != nil || !slices.Equal(f.Texts("reuses"), []string{"bed in Asia__9.png", ""}) || !slices.Equal(f.Texts("template"), []string{InRegion, Plain}) {
+	f, err = parsed("d.csv", []byte("prompt,region,object,img_id,geode_df_path\nbed in "+
+		"Asia,Asia,bed,7,/some/where/bed in Asia__9.png\nbed,,bed,8,\n"), DollarStreetPlaces)
+	if err != nil || !slices.Equal(f.Texts("reuses"), []string{"bed in Asia__9.png", ""}) ||
+		!slices.Equal(f.Texts("template"), []string{InRegion, Plain}) {
 		t.Errorf("%v, %v", f, err)
 	}
 	for name, c := range map[string][2]string{
 		"column": {strings.Replace(countries, "img_id", "id", 1), `c.csv, line 1: no column "img_id"`},
-		"region": {strings.Replace(countries, "Southeast Asia", "Mars", 1), `c.csv, line 3, column region: "Mars" is no region`},
-		"id":     {strings.Replace(countries, "Philippines,1", "Philippines,0", 1), `c.csv, line 3, column img_id: the id "0" stands in line 2`},
-		"prompt": {strings.Replace(countries, "bag in", "a bag in", 1), `c.csv, line 3, column prompt: "a bag in the Philippines" is not "bag in the Philippines"`},
+		"region": {strings.Replace(countries, "Southeast Asia", "Mars", 1),
+			`c.csv, line 3, column region: "Mars" is no region`},
+		"id": {strings.Replace(countries, "Philippines,1", "Philippines,0", 1),
+			`c.csv, line 3, column img_id: the id "0" is in line 2`},
+		"prompt": {strings.Replace(countries, "bag in", "a bag in", 1),
+			`c.csv, line 3, column prompt: "a bag in the Philippines" is not "bag in the Philippines"`},
 	} {
-		if _, err := parse("c.csv", []byte(c[0]), GeoDECountries); err == nil || !strings.Contains(err.Error(), c[1]) {
-			t.Errorf("%s: %v does not say %q", name, err, c[1])
+		if _, err := parsed("c.csv", []byte(c[0]), GeoDECountries); err == nil ||
+			!strings.Contains(err.Error(), c[1]) {
+			t.Errorf("%s: %v does not contain %q", name, err, c[1])
 		}
 	}
-	if _, err := releasedFrame(os.DirFS(t.TempDir()), "other.csv"); err == nil || !strings.Contains(err.Error(), GeoDEPlaces) {
+	if err := addReleased(os.DirFS(t.TempDir()), "other.csv", released.Frame()); err == nil ||
+		!strings.Contains(err.Error(), GeoDEPlaces) {
 		t.Errorf("%v does not list the lists", err)
 	}
 }
@@ -173,20 +196,26 @@ func TestParse(t *testing.T) {
 func TestReleasedLists(t *testing.T) {
 	dir := manifesttest.Dir(t, Name)
 	frames := map[string]*datasets.Frame{}
-	for list, want := range map[string]struct{ rows, objects, regions, countries int }{ // regions and countries count ""
-		GeoDECountries: {57095, 40, 6, 18}, GeoDEPlaces: {114190, 40, 7, 1}, DollarStreetCountries: {21861, 110, 4, 16}, DollarStreetPlaces: {43722, 110, 5, 1},
+	// regions and countries count ""
+	for list, want := range map[string]struct{ rows, objects, regions, countries int }{
+		GeoDECountries: {57095, 40, 6, 18}, GeoDEPlaces: {114190, 40, 7, 1},
+		DollarStreetCountries: {21861, 110, 4, 16},
+		DollarStreetPlaces:    {43722, 110, 5, 1},
 	} {
 		f, err := run(t, "digin-released", ReleasedOptions{Dir: dir, List: list})
 		if err != nil {
 			t.Fatal(err)
 		}
 		frames[list] = f
-		if o, r, c := distinct(f, "object"), distinct(f, "region"), distinct(f, "country"); f.Len() != want.rows || len(o) != want.objects || len(r) != want.regions || len(c) != want.countries {
-			t.Errorf("%s: %d rows, %d objects, %d regions, %d countries, want %+v", list, f.Len(), len(o), len(r), len(c), want)
+		if o, r, c := distinct(f, "object"), distinct(f, "region"), distinct(f, "country"); f.Len() != want.rows ||
+			len(o) != want.objects || len(r) != want.regions || len(c) != want.countries {
+			t.Errorf("%s: %d rows, %d objects, %d regions, %d countries, want %+v", list, f.Len(), len(o), len(r),
+				len(c), want)
 		}
 	}
 	// The regions and countries of this package are those of the lists.
-	for list, regions := range map[string][]Region{GeoDECountries: GeoDERegions(), DollarStreetCountries: DollarStreetRegions()} {
+	for list, regions := range map[string][]Region{GeoDECountries: GeoDERegions(),
+		DollarStreetCountries: DollarStreetRegions()} {
 		f := frames[list]
 		for i, country := range f.Texts("country") {
 			at := slices.IndexFunc(regions, func(r Region) bool { return r.Key == f.Texts("region")[i] })
@@ -195,19 +224,21 @@ func TestReleasedLists(t *testing.T) {
 			}
 		}
 	}
-	// Objects27 are the objects with at least 170 rows in every region, as the threshold of the paper says; Objects40 are all.
+	// Objects27 are the objects with at least 170 rows in every region, the paper's threshold; Objects40
+	// are all.
 	counts := map[[2]string]int{}
 	f := frames[GeoDECountries]
 	for i, object := range f.Texts("object") {
 		counts[[2]string{object, f.Texts("region")[i]}]++
 	}
 	for object := range distinct(f, "object") {
-		enough := !slices.ContainsFunc(GeoDERegions(), func(r Region) bool { return counts[[2]string{object, r.Key}] < 170 })
+		enough := !slices.ContainsFunc(GeoDERegions(),
+			func(r Region) bool { return counts[[2]string{object, r.Key}] < 170 })
 		if enough != slices.Contains(Objects27(), object) || !slices.Contains(Objects40(), object) {
-			t.Errorf("%s: enough pictures %v", object, enough)
+			t.Errorf("%s: enough images %v", object, enough)
 		}
 	}
-	// The rebuilt list: what the DollarStreet list takes from the GeoDE list is there under the same prompt and id.
+	// The rebuilt list contains what the DollarStreet list reuses from the GeoDE list, under the same prompt and id.
 	places := map[string]bool{}
 	for i, id := range frames[GeoDEPlaces].Texts("id") {
 		places[frames[GeoDEPlaces].Texts("prompt")[i]+"__"+id+".png"] = true
@@ -234,7 +265,7 @@ func distinct(f *datasets.Frame, column string) map[string]bool {
 	return out
 }
 
-// Every recorded file is there, whole.
+// TestManifest: every recorded file exists with its rows.
 func TestManifest(t *testing.T) {
 	dir := manifesttest.Dir(t, Name)
 	m, err := manifest.Get(Name)
@@ -257,9 +288,15 @@ func TestManifest(t *testing.T) {
 }
 
 func TestTablesAreKnownByName(t *testing.T) {
-	for _, name := range []string{"digin-prompts", "digin-geode-regions", "digin-geode-countries", "digin-dollarstreet-regions", "digin-dollarstreet-countries"} {
+	for _, name := range []string{"digin-prompts", "digin-geode-regions", "digin-geode-countries",
+		"digin-dollarstreet-regions", "digin-dollarstreet-countries"} {
 		if table, known := manifest.Table(name); !known || table.Err() != nil {
 			t.Errorf("%s: known %v, %v", name, known, table.Err())
 		}
 	}
+}
+
+func parsed(name string, data []byte, list string) (*datasets.Frame, error) {
+	f := released.Frame()
+	return f, parse(name, data, list, f)
 }

@@ -1,14 +1,12 @@
 package digin
 
 import (
-	"context"
-	"encoding/json"
+	"cmp"
 	"fmt"
 	"strings"
 
 	"antipode/datasets"
-	"antipode/datasets/manifest"
-	"antipode/kernel/client"
+	"antipode/datasets/internal/source"
 )
 
 // The templates of the papers.
@@ -19,16 +17,16 @@ const (
 	Adjectival = "{adjective} {object}"
 )
 
-// Prompt is one picture to generate.
+// Prompt is one image to generate.
 type Prompt struct {
 	Text    string
 	Object  string
-	Region  string // key; "" where the template names no place
-	Country string // as the prompt has it; "" where the template names none
-	Number  int    // of the picture among those of its object and region, from 0
+	Region  string // key; "" if the template names no place
+	Country string // as in the prompt; "" if the template names none
+	Number  int    // index of the image for its object and region, from 0
 }
 
-// ID is the prompt's id in tables: OBJECT/REGION/NUMBER, without REGION where there is none.
+// ID returns the prompt's id in tables: OBJECT/REGION/NUMBER, or OBJECT/NUMBER without a region.
 func (p Prompt) ID() string {
 	if p.Region == "" {
 		return fmt.Sprintf("%s/%d", p.Object, p.Number)
@@ -36,22 +34,23 @@ func (p Prompt) ID() string {
 	return fmt.Sprintf("%s/%s/%d", p.Object, p.Region, p.Number)
 }
 
-// Build fills a template for every object, in every region, with n pictures for each pair: by object, then region, in the order given.
-// The slots are {object}, {region}, {country} and {adjective}. With {country} a region's countries take turns, so that the
-// pair still has n pictures. A template that names no place gives an object n pictures for every region, in one row of numbers: as many
-// as the other templates.
+// Build fills a template for every object in every region, with n images for each pair, ordered by object, then
+// region, as given. The slots are {object}, {region}, {country} and {adjective}. {country} cycles through the
+// region's countries, so each pair still has n images. With a template that names no place an object has n images for
+// every region, numbered consecutively: as many as with the other templates.
 func Build(template string, objects []string, regions []Region, n int) ([]Prompt, error) {
 	if !strings.Contains(template, "{object}") {
 		return nil, fmt.Errorf("digin: the template %q has no {object}", template)
 	}
 	if n < 1 {
-		return nil, fmt.Errorf("digin: %d pictures of every object and region: give 1 or more", n)
+		return nil, fmt.Errorf("digin: %d images of each object and region; set N to 1 or more", n)
 	}
 	if len(objects) == 0 || len(regions) == 0 {
-		return nil, fmt.Errorf("digin: %d objects and %d regions: give at least one of each", len(objects), len(regions))
+		return nil, fmt.Errorf("digin: %d objects and %d regions; at least one of each is required", len(objects),
+			len(regions))
 	}
 	if name, twice := repeated(objects, regions); twice {
-		return nil, fmt.Errorf("digin: %q stands twice in the objects or regions; name each once", name)
+		return nil, fmt.Errorf("digin: %q occurs twice in the objects or regions; name each once", name)
 	}
 	byCountry := strings.Contains(template, "{country}")
 	placed := byCountry || strings.Contains(template, "{region}") || strings.Contains(template, "{adjective}")
@@ -59,10 +58,12 @@ func Build(template string, objects []string, regions []Region, n int) ([]Prompt
 	for _, object := range objects {
 		for at, r := range regions {
 			if r.Adjective == "" && strings.Contains(template, "{adjective}") {
-				return nil, fmt.Errorf("digin: region %q has no adjective, which the template %q asks for", r.Key, template)
+				return nil, fmt.Errorf("digin: region %q has no adjective, which the template %q needs", r.Key,
+					template)
 			}
 			if byCountry && len(r.Countries) == 0 {
-				return nil, fmt.Errorf("digin: region %q has no countries, which the template %q asks for", r.Key, template)
+				return nil, fmt.Errorf("digin: region %q has no countries, which the template %q needs", r.Key,
+					template)
 			}
 			for i := range n {
 				p := Prompt{Object: object, Number: at*n + i}
@@ -72,9 +73,11 @@ func Build(template string, objects []string, regions []Region, n int) ([]Prompt
 				if byCountry {
 					p.Country = r.Countries[i%len(r.Countries)]
 				}
-				p.Text = strings.NewReplacer("{object}", object, "{region}", r.Place, "{country}", p.Country, "{adjective}", r.Adjective).Replace(template)
+				p.Text = strings.NewReplacer("{object}", object, "{region}", r.Place, "{country}", p.Country,
+					"{adjective}", r.Adjective).Replace(template)
 				if strings.ContainsAny(p.Text, "{}") {
-					return nil, fmt.Errorf("digin: the template %q has a slot that is not known; there are {object}, {region}, {country} and {adjective}", template)
+					return nil, fmt.Errorf("digin: the template %q has an unknown slot; the slots are {object}, "+
+						"{region}, {country} and {adjective}", template)
 				}
 				out = append(out, p)
 			}
@@ -83,7 +86,7 @@ func Build(template string, objects []string, regions []Region, n int) ([]Prompt
 	return out, nil
 }
 
-// repeated is a name that stands twice.
+// repeated returns a name that occurs twice.
 func repeated(objects []string, regions []Region) (string, bool) {
 	names := append([]string{}, objects...)
 	for _, r := range regions {
@@ -99,54 +102,36 @@ func repeated(objects []string, regions []Region) (string, bool) {
 	return "", false
 }
 
-// Options of [Prompts]. The zero value is Decomposed-DIG's first list: 24 objects, GeoDE's regions, "{object} in {region}", one picture each.
-type Options struct {
+// PromptOptions are the options of [Prompts]. The zero value is Decomposed-DIG's first list: 24 objects, GeoDE's
+// regions, "{object} in {region}", one image each.
+type PromptOptions struct {
 	Template string   `json:"template,omitempty"` // "" = [InRegion]
 	Objects  []string `json:"objects,omitempty"`  // none = [Objects24]
 	Regions  []Region `json:"regions,omitempty"`  // none = [GeoDERegions]
-	PerCell  int      `json:"per_cell,omitempty"` // pictures of every object and region; 0 = 1 (170 in Decomposed-DIG, 180 in DIG In)
-	Seed     int64    `json:"seed,omitempty"`     // of the first picture; the others count up through the table
+	// images of each object and region; 0 = 1 (170 in Decomposed-DIG, 180 in DIG In)
+	N    int   `json:"per_cell,omitempty"`
+	Seed int64 `json:"seed,omitempty"` // of the first image; it increases by 1 from row to row
 }
 
-var promptColumns = datasets.Columns("id:text", "prompt:text", "template:text", "object:text", "region:text", "country:text", "number:number", "seed:number")
-
-// Prompts is the table of a balanced prompt list, see [Build]: id, prompt, template, object, region (the key, as in the tables of the
-// photos; "" with [Plain]), country, number (from 0) and seed (of the picture's noise).
-func Prompts(o Options) datasets.Table {
-	return datasets.New("digin-prompts", o, promptColumns).Named("DIG In prompts")
-}
-
-func promptFrame(o Options) (*datasets.Frame, error) {
-	if o.Template == "" {
-		o.Template = InRegion
-	}
-	if len(o.Objects) == 0 {
-		o.Objects = Objects24()
-	}
-	if len(o.Regions) == 0 {
-		o.Regions = GeoDERegions()
-	}
-	if o.PerCell == 0 {
-		o.PerCell = 1
-	}
-	prompts, err := Build(o.Template, o.Objects, o.Regions, o.PerCell)
-	if err != nil {
-		return nil, err
-	}
-	f := client.NewFrame(promptColumns)
-	for i, p := range prompts {
-		f.Add([]string{p.ID(), p.Text, o.Template, p.Object, p.Region, p.Country}, float64(p.Number), float64(o.Seed+int64(i)))
-	}
-	return f, nil
-}
-
-func init() {
-	manifest.RegisterTable("digin-prompts", func() datasets.Table { return Prompts(Options{}) })
-	datasets.RegisterSource("digin-prompts", func(_ context.Context, raw json.RawMessage, _ datasets.SourceEnv) (*datasets.Frame, error) {
-		var o Options
-		if err := json.Unmarshal(raw, &o); err != nil {
-			return nil, fmt.Errorf("digin: %w", err)
+var prompts = source.Define(source.Definition[PromptOptions]{
+	Name: "digin-prompts", Title: "DIG In prompts", Listed: true,
+	Columns: "id:text prompt:text template:text object:text region:text country:text number:number seed:number",
+	Read: func(o PromptOptions, _ datasets.SourceEnv, f *datasets.Frame) error {
+		o.Template = cmp.Or(o.Template, InRegion)
+		if len(o.Objects) == 0 {
+			o.Objects = Objects24()
 		}
-		return promptFrame(o)
-	})
-}
+		if len(o.Regions) == 0 {
+			o.Regions = GeoDERegions()
+		}
+		prompts, err := Build(o.Template, o.Objects, o.Regions, cmp.Or(o.N, 1))
+		for i, p := range prompts {
+			f.Add([]string{p.ID(), p.Text, o.Template, p.Object, p.Region, p.Country}, float64(p.Number),
+				float64(o.Seed+int64(i)))
+		}
+		return err
+	}})
+
+// Prompts returns a balanced prompt list, see [Build]: id, prompt, template, object, region (the key, as in
+// the tables of reference images; "" with [Plain]), country, number (from 0) and seed (of the image).
+func Prompts(options ...PromptOptions) datasets.Table { return prompts.Table(options...) }

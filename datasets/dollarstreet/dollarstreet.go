@@ -1,26 +1,30 @@
-// Package dollarstreet reads the Dollar Street dataset (Gaviria Rojas et al., NeurIPS 2022 Datasets and Benchmarks): 38,479 photos of
-// household items in homes of 63 countries, with the household's income; the second reference set of DIG In.
+// Package dollarstreet reads the Dollar Street dataset (Gaviria Rojas et al., NeurIPS 2022 Datasets and Benchmarks):
+// 38,479 photos of household items in homes of 63 countries, with the household's income: the second set of reference
+// images of DIG In.
 //
-// # Getting it
+// # Getting the data set
 //
-// The archive has about 100 GB and is offered on [Page], which leads to where it is stored, so nothing is fetched. Unpack it so that a folder holds
+// The archive has about 100 GB and is offered on [Page]; this module does not download it. Unpack it so that a folder
+// contains
 //
 //	images_v2.csv     id, country.name, country.id, region.id, topics, place, income, imageRelPath, …
 //	assets/…          the photos; imageRelPath is relative to the folder of images_v2.csv
 //
-// or the folder dataset_dollarstreet with both. Where images_v2.csv is not there, images_v2_imagenet_train.csv and
-// images_v2_imagenet_test.csv are read, which have the same columns and cover the photos of ImageNet's classes. Name the folder
-// in [Options], or set ANTIPODE_DATA to the folder that holds it under the name dollarstreet.
+// or the folder dataset_dollarstreet with both. If images_v2.csv is missing, images_v2_imagenet_train.csv and
+// images_v2_imagenet_test.csv are read, which have the same columns and cover the photos of ImageNet's classes. Name
+// the folder in [Options], or set ANTIPODE_DATA to the folder that contains it under the name dollarstreet.
 //
-// The files and columns are those that several public readers of the archive use; the archive itself was not seen when this was
-// written, so other columns are ignored, id, country.name and income may be missing, region.id may be the region's name,
-// and topics may be a list as Python or JSON write it or one plain topic.
+// Not yet tested on the archive itself: the files and columns are those that several public readers of it use. Other
+// columns are ignored; id, country.name and income may be missing; region.id may be
+// the region's name, and topics may be a list as Python or JSON write it or one plain topic.
 //
-// The licences are given as CC BY and CC BY-SA 4.0, which could not be checked when this was written; read the page.
+// The licenses are reported as CC BY and CC BY-SA 4.0, which was not verified; read the page.
 package dollarstreet
 
 import (
+	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -33,20 +37,21 @@ import (
 const (
 	// Name is the data set's name, and that of its table.
 	Name = "dollarstreet"
-	// Page is where the archive is offered.
+	// Page offers the archive.
 	Page = "https://mlcommons.org/datasets/dollar-street/"
 	// Citation of the data set.
-	Citation = "Gaviria Rojas et al., NeurIPS 2022 Datasets and Benchmarks, The Dollar Street Dataset: Images Representing the Geographic and Socioeconomic Diversity of the World"
+	Citation = "Gaviria Rojas et al., NeurIPS 2022 Datasets and Benchmarks, The Dollar Street Dataset: Images " +
+		"Representing the Geographic and Socioeconomic Diversity of the World"
 )
 
-// Options say where the unpacked archive is; the zero value finds it, see [manifest.Find].
+// Options are the options of [Photos].
 type Options = archive.Options
 
 // regionIDs are the index's codes.
 var regionIDs = map[string]string{"af": "Africa", "am": "Americas", "as": "Asia", "eu": "Europe"}
 
 var layout = archive.Layout{
-	Name: Name, Page: Page, Shape: "images_v2.csv beside the folder assets",
+	Name: Name, Page: Page, Shape: "images_v2.csv next to the folder assets",
 	Indexes: [][]string{
 		{"images_v2.csv"}, {"dataset_dollarstreet/images_v2.csv"},
 		{"images_v2_imagenet_train.csv", "images_v2_imagenet_test.csv"},
@@ -55,18 +60,19 @@ var layout = archive.Layout{
 	Folders: []string{"."}, Path: "imageRelPath", Need: []string{"region.id", "topics"}, Income: true, Photos: photos,
 }
 
-// photos are the rows for a photo: one for each of its topics.
+// photos returns a row for each topic of a photo.
 func photos(s *manifest.Sheet, row int) ([]archive.Photo, error) {
 	region, err := regionOf(s, row)
 	if err != nil {
 		return nil, err
 	}
-	p := archive.Photo{ID: archive.Cell(s, row, "id"), Path: archive.Cell(s, row, "imageRelPath"), Region: region, Country: archive.Cell(s, row, "country.name")}
-	if p.ID == "" {
-		p.ID = p.Path
-	}
-	if p.Income, err = archive.Number(s, row, "income"); err != nil {
-		return nil, err
+	p := archive.Photo{ID: s.Cell(row, "id"), Path: s.Cell(row, "imageRelPath"), Region: region,
+		Country: s.Cell(row, "country.name"), Income: math.NaN()}
+	p.ID = cmp.Or(p.ID, p.Path)
+	if at := s.Column("income"); at >= 0 {
+		if p.Income, err = s.Number(row, at); err != nil {
+			return nil, err
+		}
 	}
 	at := s.Column("topics")
 	topics, err := list(s.Rows[row][at])
@@ -89,7 +95,7 @@ func photos(s *manifest.Sheet, row int) ([]archive.Photo, error) {
 	return out, nil
 }
 
-// regionOf is the key of the region that a row names, by its code (as) or its name (Asia).
+// regionOf returns the key of the row's region, given by its code (as) or its name (Asia).
 func regionOf(s *manifest.Sheet, row int) (string, error) {
 	at := s.Column("region.id")
 	name := strings.TrimPrefix(archive.Words(s.Rows[row][at]), "the ")
@@ -101,16 +107,17 @@ func regionOf(s *manifest.Sheet, row int) (string, error) {
 			return r.Key, nil
 		}
 	}
-	return "", s.Errorf(row, at, "%q is none of Dollar Street's regions; they are af (Africa), am (Americas), as (Asia), eu (Europe)", s.Rows[row][at])
+	return "", s.Errorf(row, at, "%q is not a region of Dollar Street; the regions are af (Africa), am (Americas), as "+
+		"(Asia), eu (Europe)", s.Rows[row][at])
 }
 
-// list reads a list of texts as Python or JSON write it, ['a', "b"], or a plain text, which is a list of one.
+// list parses a list of texts as Python or JSON write it, ['a', "b"], or a plain text, which is a list of one.
 func list(text string) ([]string, error) {
 	text = strings.TrimSpace(text)
 	if !strings.HasPrefix(text, "[") {
 		return []string{text}, nil
 	}
-	bad := fmt.Errorf("%q is no list such as ['Cups', 'Plates']", text)
+	bad := fmt.Errorf("%q is not a list such as ['Cups', 'Plates']", text)
 	rest := strings.TrimSpace(text[1:])
 	if rest == "]" {
 		return nil, nil
@@ -143,18 +150,22 @@ func list(text string) ([]string, error) {
 	}
 }
 
-// Photos is the table of the photos and what is on them: id (the index's id; with /TOPIC where a photo has several topics, each
-// of which is a row), image, object (the topic in lower case, as DIG In's prompts have it: "stove/hob"), region ("Africa", "Americas",
-// "Asia", "Europe"), country and income (of the household, US dollars a month by purchasing power). Rows are in the index's order.
-func Photos(o Options) datasets.Table { return layout.Table(o) }
+// Photos returns the reference images with a row for each topic of each photo: id (the index's id, followed by /TOPIC
+// if the photo has several topics), image, object (the topic in lower case, as in DIG In's prompts: "stove/hob"),
+// region ("Africa", "Americas", "Asia", "Europe"), country and income (of the household, US dollars a month,
+// purchasing power parity), in the index's order.
+func Photos(options ...Options) datasets.Table { return layout.Table(options...) }
 
 func init() {
 	manifest.Register(manifest.Manifest{
-		Name: Name, Title: "The Dollar Street dataset, photos of household items with country and income", Origin: Page, Version: "images_v2, as offered on the page",
-		Licence: "CC BY and CC BY-SA 4.0 (see the page)", Citation: Citation,
-		Warning: "not fetched: get it from " + Page + " and unpack it into a folder called " + Name + " (" + layout.Shape + "), then set ANTIPODE_DATA to the folder above",
+		Name: Name, Title: "The Dollar Street dataset, photos of household items with country and income", Origin: Page,
+		Version: "images_v2, as offered on the page",
+		License: "CC BY and CC BY-SA 4.0 (see the page)", Citation: Citation,
+		Warning: "not downloaded: get it from " + Page + " and unpack it into a folder named " + Name + " (" +
+			layout.Shape + "), then set ANTIPODE_DATA to the folder above",
 		Files: []manifest.File{
-			{Path: "images_v2.csv", Columns: []string{"id", "country.name", "region.id", "topics", "income", "imageRelPath"}, Optional: "comes with the photos from " + Page},
+			{Path: "images_v2.csv", Columns: []string{"id", "country.name", "region.id", "topics", "income",
+				"imageRelPath"}, Optional: "comes with the photos from " + Page},
 			{Path: "dataset_dollarstreet/images_v2.csv", Optional: "the same, one folder down"},
 			{Path: "images_v2_imagenet_train.csv", Optional: "part of the same archive"},
 			{Path: "images_v2_imagenet_test.csv", Optional: "part of the same archive"},

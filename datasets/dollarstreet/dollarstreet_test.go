@@ -20,7 +20,8 @@ func index(t *testing.T, o Options) (*datasets.Frame, error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, err := datasets.FindSource("dollarstreet-index")(context.Background(), raw, datasets.SourceEnv{Home: t.TempDir(), Note: t.Logf})
+	f, err := datasets.FindSource("dollarstreet-index")(context.Background(), raw,
+		datasets.SourceEnv{Home: t.TempDir(), Note: t.Logf})
 	if err == nil {
 		if err := f.Check(); err != nil {
 			t.Error(err)
@@ -52,7 +53,8 @@ func TestArchive(t *testing.T) {
 	for _, c := range Photos(Options{Dir: "testdata/dollarstreet"}).Columns() {
 		names = append(names, c.Name+":"+string(c.Kind))
 	}
-	if got := strings.Join(names, " "); got != "id:text image:image object:text region:text country:text income:number" {
+	if got := strings.Join(names, " "); got != "id:text image:image object:text region:text country:text "+
+		"income:number" {
 		t.Error(got)
 	}
 }
@@ -67,10 +69,14 @@ func TestVariants(t *testing.T) {
 		t.Fatalf("%v, %v", f, err)
 	}
 	must(t, os.Remove(filepath.Join(down, "images_v2.csv")))
-	must(t, os.WriteFile(filepath.Join(down, "images_v2_imagenet_train.csv"), []byte("imageRelPath,topics,region.id\nassets/5d4b/one.jpg,\"[\"\"Bed\"\"]\",eu\n"), 0o644))
-	must(t, os.WriteFile(filepath.Join(down, "images_v2_imagenet_test.csv"), []byte("imageRelPath,topics,region.id\nassets/5d4b/two.jpg,[],eu\nassets/5d4c/three.jpeg,\"['Roof', 'Wall']\",eu\n"), 0o644))
+	must(t, os.WriteFile(filepath.Join(down, "images_v2_imagenet_train.csv"),
+		[]byte("imageRelPath,topics,region.id\nassets/5d4b/one.jpg,\"[\"\"Bed\"\"]\",eu\n"), 0o644))
+	must(t, os.WriteFile(filepath.Join(down, "images_v2_imagenet_test.csv"),
+		[]byte("imageRelPath,topics,region.id\nassets/5d4b/two.jpg,[],eu\nassets/5d4c/three.jpeg,\"['Roof', "+
+			"'Wall']\",eu\n"), 0o644))
 	f, err = index(t, Options{Dir: dir})
-	if err != nil || !slices.Equal(f.Texts("object"), []string{"bed", "roof", "wall"}) || f.Texts("id")[2] != "assets/5d4c/three.jpeg/wall" || f.Texts("country")[0] != "" {
+	if err != nil || !slices.Equal(f.Texts("object"), []string{"bed", "roof", "wall"}) ||
+		f.Texts("id")[2] != "assets/5d4c/three.jpeg/wall" || f.Texts("country")[0] != "" {
 		t.Errorf("%v, %v", f, err)
 	}
 }
@@ -82,14 +88,19 @@ func TestDamagedArchives(t *testing.T) {
 		old, new string
 		want     []string
 	}{
-		"wrong column":    {"region.id", "region", []string{`images_v2.csv, line 1: no column "region.id"`}},
-		"unknown region":  {"np,as", "np,oc", []string{"images_v2.csv, line 2, column region.id", `"oc"`, "af (Africa)"}},
-		"income":          {"120.5", "much", []string{"images_v2.csv, line 2, column income", `"much" is not a number`}},
-		"list":            {"['Stove/hob']", "['Stove/hob", []string{"images_v2.csv, line 2, column topics", "is no list"}},
-		"empty topic":     {"['Stove/hob']", "['']", []string{"line 2, column topics", "empty"}},
-		"parent":          {"assets/5d4b/one.jpg", "../one.jpg", []string{"line 2, column imageRelPath", "leaves the archive's folder"}},
-		"missing picture": {"assets/5d4b/one.jpg", "assets/none.jpg", []string{"line 2, column imageRelPath", "the picture assets/none.jpg is missing"}},
-		"same id twice":   {"h3,", "h1,", []string{"images_v2.csv, line 4", `"h1"`, "images_v2.csv, line 2"}},
+		"wrong column": {"region.id", "region", []string{`images_v2.csv, line 1: no column "region.id"`}},
+		"unknown region": {"np,as", "np,oc", []string{"images_v2.csv, line 2, column region.id", `"oc"`,
+			"af (Africa)"}},
+		"income": {"120.5", "much", []string{"images_v2.csv, line 2, column income",
+			`"much" is not a number`}},
+		"list": {"['Stove/hob']", "['Stove/hob", []string{"images_v2.csv, line 2, column topics",
+			"is not a list"}},
+		"empty topic": {"['Stove/hob']", "['']", []string{"line 2, column topics", "empty"}},
+		"parent": {"assets/5d4b/one.jpg", "../one.jpg",
+			[]string{"line 2, column imageRelPath", "leaves the archive's folder"}},
+		"missing image": {"assets/5d4b/one.jpg", "assets/none.jpg",
+			[]string{"line 2, column imageRelPath", "the image assets/none.jpg is missing"}},
+		"same id twice": {"h3,", "h1,", []string{"images_v2.csv, line 4", `"h1"`, "images_v2.csv, line 2"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "ds")
@@ -105,7 +116,7 @@ func TestDamagedArchives(t *testing.T) {
 			}
 			for _, want := range append(c.want, "dollarstreet: ") {
 				if !strings.Contains(err.Error(), want) {
-					t.Errorf("%q does not say %q", err, want)
+					t.Errorf("%q does not contain %q", err, want)
 				}
 			}
 			if strings.Contains(err.Error(), "\n") {
@@ -119,7 +130,8 @@ func TestDamagedArchives(t *testing.T) {
 }
 
 func TestLists(t *testing.T) {
-	for text, want := range map[string][]string{"Bed": {"Bed"}, "[]": nil, "[ ]": nil, `['a', "b's"]`: {"a", "b's"}, `['it\'s',"\"x\""]`: {"it's", `"x"`}} {
+	for text, want := range map[string][]string{"Bed": {"Bed"}, "[]": nil, "[ ]": nil, `['a', "b's"]`: {"a", "b's"},
+		`['it\'s',"\"x\""]`: {"it's", `"x"`}} {
 		if got, err := list(text); err != nil || !slices.Equal(got, want) {
 			t.Errorf("%s: %q, %v", text, got, err)
 		}

@@ -7,21 +7,22 @@ import (
 	"strings"
 )
 
-// minus stands in the id of an ablated prompt before what was taken out.
+// minus separates the prompt from the removed spans in the id of an ablated prompt.
 const minus = " minus "
 
-// Ablate gives a prompt with every choice of spans taken out, the whole prompt first, then one span each, then two (section 4 of the paper: what in
-// the added sentence causes the change?). Spaces left over are joined. The ids say what is missing: P-G1 minus [irrespective of their gender].
+// Ablate returns a prompt without each subset of spans: the whole prompt, then without one span, then without two, and
+// so on (section 4 of the paper: which words of the added sentence cause the change). Repeated spaces are joined. The
+// ids state the removed spans: P-G1 minus [irrespective of their gender].
 //
-// Errors: a span that does not stand in the prompt exactly once, spans that overlap, more than 8 of them.
+// Errors: a span that does not occur exactly once in the prompt, spans that overlap, more than 8 of them.
 func Ablate(p Prompt, spans ...string) ([]Prompt, error) {
 	if len(spans) > 8 {
-		return nil, fmt.Errorf("entigen: %d spans give %d prompts; give at most 8", len(spans), 1<<min(len(spans), 30))
+		return nil, fmt.Errorf("entigen: %d spans give %d prompts; use at most 8", len(spans), 1<<min(len(spans), 30))
 	}
 	starts := make([]int, len(spans))
 	for k, s := range spans {
 		if n := strings.Count(p.Text, s); s == "" || n != 1 {
-			return nil, fmt.Errorf("entigen: the span %q stands %d times in %q; it must stand there once", s, n, p.Text)
+			return nil, fmt.Errorf("entigen: the span %q occurs %d times in %q; it must occur once", s, n, p.Text)
 		}
 		starts[k] = strings.Index(p.Text, s)
 		for j := range k {
@@ -54,21 +55,33 @@ func Ablate(p Prompt, spans ...string) ([]Prompt, error) {
 	return out, nil
 }
 
-// Ablated splits the id of a prompt made by [Ablate]: the whole prompt's id and what was taken out; "" = nothing.
+// Ablated splits the id of a prompt made by [Ablate]: the id of the whole prompt and the removed spans; "" = none.
 func Ablated(id string) (whole, removed string) {
 	whole, removed, _ = strings.Cut(id, minus)
 	return whole, removed
 }
 
-// AblationOptions of [Ablations]. The zero value is the paper's: makeup and police officer, the gender sentences, without "irrespective of their gender".
+// AblationOptions are the options of [Ablations]. The zero value is the paper's ablation: makeup and police officer,
+// the sentences about perceived gender, without "irrespective of their gender".
 type AblationOptions struct {
-	PromptOptions
+	// as in [PromptOptions]
+	Grammar       string         `json:"grammar,omitempty"`
+	Tables        bool           `json:"tables,omitempty"`
+	Judged        bool           `json:"judged,omitempty"`
+	Axes          []Axis         `json:"axes,omitempty"`
+	Categories    []Category     `json:"categories,omitempty"`
+	Interventions []Intervention `json:"interventions,omitempty"`
+	N             int            `json:"-"`
+	Seed          int64          `json:"-"`
+	Model         string         `json:"-"`
+
 	IDs        []string `json:"ids,omitempty"`        // of interventions; none = P-G1 and O-G1
 	Attributes []string `json:"attributes,omitempty"` // none = makeup and police officer
 	Spans      []string `json:"spans,omitempty"`      // none = "irrespective of their gender"
 }
 
-// BuildAblations makes the base prompt of each attribute, the prompt with each intervention, and the latter with every choice of spans taken out.
+// BuildAblations returns for each attribute the base prompt, and the prompt with each intervention without each subset
+// of the spans.
 func BuildAblations(o AblationOptions) ([]Prompt, error) {
 	if len(o.IDs) == 0 {
 		o.IDs = []string{"P-G1", "O-G1"}
@@ -79,7 +92,8 @@ func BuildAblations(o AblationOptions) ([]Prompt, error) {
 	if len(o.Spans) == 0 {
 		o.Spans = []string{"irrespective of their gender"}
 	}
-	all, err := Build(o.PromptOptions)
+	all, err := Build(PromptOptions{Grammar: o.Grammar, Tables: o.Tables, Judged: o.Judged, Axes: o.Axes,
+		Categories: o.Categories, Interventions: o.Interventions})
 	if err != nil {
 		return nil, err
 	}

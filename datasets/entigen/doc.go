@@ -1,26 +1,31 @@
-// Package entigen reads the released human ratings of ENTIGEN (Bansal et al., EMNLP 2022): does a sentence added to a prompt,
-// which argues for fairness without naming any visible trait, make the people that a text-to-image model draws more evenly spread over two
-// groups?
+// Package entigen reads the released human ratings of ENTIGEN (Bansal et al., EMNLP 2022). The study adds a sentence to
+// a prompt that argues for fairness without naming a visible trait, and measures whether the people in the generated
+// images are more evenly distributed over two perceived groups.
 //
-// # What the ratings mean
+// # Ratings
 //
-// Three raters per picture said whether it shows a person, whether it shows what the prompt describes, and which of two groups the person's looks
-// suggest: man or woman, light- or dark-skinned; for weddings, a Western or Non-Western scene. These are perceptions of expression in generated
-// pictures by raters in the US and UK; nobody's identity is known or meant. Every column says "perceived".
+// Three raters of each image stated whether it shows a person, whether it shows what the prompt describes, and which of
+// two groups they perceive: man or woman, light-skinned or dark-skinned; for weddings, a Western or Non-Western scene.
+// These are perceptions of generated images by raters in the US and the UK; no one's identity is known. The names of
+// all columns contain "perceived". [Ratings] is the table of the ratings, and package metrics/representation computes
+// the paper's scores from it. `antipode data pull entigen` downloads the data set.
 //
 // # Identifiers
 //
-// The sheets carry the crowd platform's identifiers of workers, assignments and tasks, and approval rates. They are replaced by labels and
-// blanked before anything is stored, and no table holds even the labels: raters are numbered 1 to 3 within a picture.
+// The released sheets contain identifiers of workers, assignments and tasks of the crowdsourcing platform, and approval
+// rates. Before anything is stored, identifiers are replaced by labels and approval rates are removed. Tables contain
+// no labels either: raters are numbered from 1 to 3 within an image.
 //
-// # Which prompt a picture was made with
+// # Prompts of the images
 //
-// Pictures lie in folders Prompt1, Prompt2, …; what they mean was found by fitting the paper's numbers, one mapping for all three models
-// ([PromptOf]). For objects of two models the folder of the skin-colour prompt spells "race". Folders that the paper reports nothing about keep their own name.
+// Images are in folders Prompt1, Prompt2, …, whose prompts are not documented. [PromptOf] is the mapping that
+// reproduces the paper's numbers, the same for all three models. In the objects of two models the folder of the
+// skin-color prompt is spelled "race". A folder that the paper does not report keeps its name.
 //
-// # Prompts
+// # Building prompts
 //
-// [Build] makes the prompt set: attributes of a category, a base prompt, sentences appended to it ([Intervention]); in two grammars, the paper's templates word for
-// word or the released file's. Axes, categories, attributes and interventions of one's own come in by [PromptOptions]; [Lint] finds words in a sentence that tell a
-// generator what to show; [Ablate] takes spans out of a prompt; [WriteSheets] writes ratings as sheets that [Read] reads back.
+// [Build] returns the prompt set: for each category a base prompt, and the base prompt followed by each [Intervention],
+// filled with each attribute, in the grammar of the paper or of the released file. [PromptOptions] adds axes,
+// categories, attributes and interventions. [Lint] finds words in a sentence that name a visible trait. [Ablate]
+// removes spans of a prompt. [WriteSheets] writes ratings as sheets that [Read] can read.
 package entigen

@@ -43,19 +43,19 @@ var Groups = map[string][2]string{
 // NoGroup is an answer that picks none of the two groups ("can't judge").
 const NoGroup = "no group"
 
-// Rating is one rater's answers about one picture.
+// Rating is one rater's answers about one image.
 type Rating struct {
 	Model, Category, Folder, Attribute string
 	Prompt                             string // see [PromptOf]
-	Number                             int    // of the picture among those of its prompt
-	Rater                              int    // 1, 2, 3 within the picture
+	Number                             int    // of the image among those of its prompt
+	Rater                              int    // 1, 2, 3 within the image
 	Person                             bool   // shows a person; for [Culture] not asked, and false
 	Described                          bool   // shows what the prompt describes; for Culture: is about the scenario
 	Gender, Skin, Scene                string // perceived group, [NoGroup], or "" where not asked
 }
 
-// Picture identifies the picture that was rated.
-func (r Rating) Picture() string {
+// ImageID identifies the image that was rated.
+func (r Rating) ImageID() string {
 	return strings.Join([]string{r.Model, r.Category, r.Folder, r.Attribute, strconv.Itoa(r.Number)}, "/")
 }
 
@@ -63,13 +63,14 @@ func (r Rating) Picture() string {
 const Original = "original"
 
 var prompts = map[string]map[string]string{
-	Profession: {"Prompt1": Original, "Prompt2": "P-G1", "Prompt3": "P-S1", "Prompt4": "P-G2", "Prompt5": "P-S2", "Prompt10": "P-I1", "Prompt11": "P-I2"},
-	Object:     {"Prompt1": Original, "Prompt2": "O-G1", "Prompt3": "O-S1", "Prompt5": "O-I2"},
-	Culture:    {"Prompt1": Original, "Prompt2": "C-1", "Prompt3": "C-2", "Prompt5": "C-I2", "Prompt6": "C-I1"},
+	Profession: {"Prompt1": Original, "Prompt2": "P-G1", "Prompt3": "P-S1", "Prompt4": "P-G2", "Prompt5": "P-S2",
+		"Prompt10": "P-I1", "Prompt11": "P-I2"},
+	Object:  {"Prompt1": Original, "Prompt2": "O-G1", "Prompt3": "O-S1", "Prompt5": "O-I2"},
+	Culture: {"Prompt1": Original, "Prompt2": "C-1", "Prompt3": "C-2", "Prompt5": "C-I2", "Prompt6": "C-I1"},
 }
 
-// PromptOf is the prompt behind a folder of pictures: [Original], or the id of the added sentence (P-G1 …); a folder that the paper reports nothing
-// about gives its own name.
+// PromptOf returns the prompt of a folder of images: [Original], or the id of the added sentence (P-G1, …). For a
+// folder that the paper does not report it returns the name of the folder.
 func PromptOf(category, folder string) string {
 	if p, known := prompts[category][folder]; known {
 		return p
@@ -77,11 +78,11 @@ func PromptOf(category, folder string) string {
 	return folder
 }
 
-// Reported says whether the paper has a row for the prompt.
+// Reported reports whether the paper has a row for the prompt.
 func Reported(prompt string) bool { return prompt == Original || strings.Contains(prompt, "-") }
 
-// Kind says what the added sentence argues about: "original", "EI: perceived gender", "EI: perceived skin colour", "EI: perceived culture" (an
-// ethical intervention on that axis) or "irrelevant EI".
+// Kind returns the subject of the added sentence: "original", "EI: perceived gender", "EI: perceived skin colour",
+// "EI: perceived culture" (an ethical intervention on that axis) or "irrelevant EI".
 func Kind(prompt string) string {
 	prompt, _ = Ablated(prompt)
 	switch {
@@ -99,12 +100,12 @@ func Kind(prompt string) string {
 	return "not reported"
 }
 
-// Report says what a load read.
+// Report describes what a load read.
 type Report struct {
-	Used     []manifest.Used
-	Rows     []int // of each sheet
-	Pictures int
-	Uneven   int // pictures with other than three raters
+	Used   []manifest.Used
+	Rows   []int // of each sheet
+	Images int
+	Uneven int // images with other than three raters
 }
 
 // Load reads the five rating sheets from the data set's folder and checks them against the manifest.
@@ -126,9 +127,9 @@ func Load(fsys fs.FS) ([]Rating, Report, error) {
 		}
 		all, report.Used, report.Rows = append(all, rows...), append(report.Used, used), append(report.Rows, len(rows))
 	}
-	pictures := number(all)
-	report.Pictures = len(pictures)
-	for _, n := range pictures {
+	images := number(all)
+	report.Images = len(images)
+	for _, n := range images {
 		if n != 3 {
 			report.Uneven++
 		}
@@ -136,25 +137,26 @@ func Load(fsys fs.FS) ([]Rating, Report, error) {
 	return all, report, nil
 }
 
-// number numbers the raters of each picture in the order of the rows, and counts them.
+// number numbers the raters of each image in the order of the rows, and counts them.
 func number(rows []Rating) map[string]int {
-	pictures := map[string]int{}
+	images := map[string]int{}
 	for i := range rows {
-		key := rows[i].Picture()
-		pictures[key]++
-		rows[i].Rater = pictures[key]
+		key := rows[i].ImageID()
+		images[key]++
+		rows[i].Rater = images[key]
 	}
-	return pictures
+	return images
 }
 
 var (
-	models     = map[string]string{"mindalle-images": MinDALLE, "minidalle-images": DALLEMini, "stablediffusionimages": SD}
+	models = map[string]string{"mindalle-images": MinDALLE, "minidalle-images": DALLEMini,
+		"stablediffusionimages": SD}
 	categories = map[string]string{"profession": Profession, "objects": Object, "geographical": Culture}
 )
 
-// Read parses the CSV text of one rating sheet. Sheets about people have four questions, those about weddings two. name is
-// the file's name for messages, which say line and column. Raters are numbered within this sheet. A sheet written by [WriteSheets] has a column
-// Input.model, which may name any model.
+// Read parses the CSV text of one rating sheet. Sheets about people have four questions, those about weddings two.
+// name is the file name in errors, which state line and column. Raters are numbered within this sheet. A sheet
+// written by [WriteSheets] has a column Input.model, which may name any model.
 func Read(name string, data []byte) ([]Rating, error) {
 	s, err := manifest.ReadSheet(name, data, "Input.occu", "Input.url", "Answer.Description_0", "Answer.Description_1")
 	if err != nil {
@@ -162,7 +164,7 @@ func Read(name string, data []byte) ([]Rating, error) {
 	}
 	people := s.Column("Answer.Description_2") >= 0
 	if people && s.Column("Answer.Description_3") < 0 {
-		return nil, fmt.Errorf("%s, line 1: no column Answer.Description_3 beside Answer.Description_2", name)
+		return nil, fmt.Errorf("%s, line 1: no column Answer.Description_3 next to Answer.Description_2", name)
 	}
 	out := make([]Rating, s.Len())
 	for row := range out {
@@ -174,7 +176,8 @@ func Read(name string, data []byte) ([]Rating, error) {
 			return nil, err
 		}
 		if (r.Category == Culture) == people {
-			return nil, s.Errorf(row, s.Column("Input.url"), "a picture of category %s in a sheet with %d questions", r.Category, map[bool]int{true: 4, false: 2}[people])
+			return nil, s.Errorf(row, s.Column("Input.url"), "an image of category %s in a sheet with %d questions",
+				r.Category, map[bool]int{true: 4, false: 2}[people])
 		}
 		answers := map[bool]int{true: 4, false: 2}[people]
 		var code [4]int
@@ -208,7 +211,7 @@ func group(axis string, code int) string {
 	return Groups[axis][code-1]
 }
 
-// address reads model, category, folder and number from the picture's address: HOST/CATEGORY/FOLDER/TEXT/NUMBER.jpg.
+// address reads model, category, folder and number from the image's address: HOST/CATEGORY/FOLDER/TEXT/NUMBER.jpg.
 func (r *Rating) address(s *manifest.Sheet, row int) error {
 	column := s.Column("Input.url")
 	text := s.Rows[row][column]
@@ -223,22 +226,24 @@ func (r *Rating) address(s *manifest.Sheet, row int) error {
 		model = s.Rows[row][own]
 	}
 	if len(parts) != 4 || model == "" || categories[parts[0]] == "" {
-		return s.Errorf(row, column, "%q does not name a known model, a category, a folder, a prompt and a picture", text)
+		return s.Errorf(row, column, "%q does not name a known model, a category, a folder, a prompt and an image",
+			text)
 	}
 	r.Model, r.Category, r.Folder = model, categories[parts[0]], parts[1]
 	number, _, _ := strings.Cut(parts[3], ".")
 	if r.Number, err = strconv.Atoi(number); err != nil {
-		return s.Errorf(row, column, "%q has no number of the picture", text)
+		return s.Errorf(row, column, "%q has no number of the image", text)
 	}
 	r.Prompt = PromptOf(r.Category, r.Folder)
 	return nil
 }
 
-// Sorted orders ratings by picture and rater, so that tables do not depend on the order of the sheets.
+// Sorted orders ratings by image and rater, so that tables do not depend on the order of the sheets.
 func Sorted(rows []Rating) []Rating {
 	out := slices.Clone(rows)
 	slices.SortStableFunc(out, func(a, b Rating) int {
-		return cmp.Or(cmp.Compare(a.Model, b.Model), cmp.Compare(a.Category, b.Category), cmp.Compare(a.Folder, b.Folder), cmp.Compare(a.Attribute, b.Attribute),
+		return cmp.Or(cmp.Compare(a.Model, b.Model), cmp.Compare(a.Category, b.Category),
+			cmp.Compare(a.Folder, b.Folder), cmp.Compare(a.Attribute, b.Attribute),
 			cmp.Compare(a.Number, b.Number), cmp.Compare(a.Rater, b.Rater))
 	})
 	return out

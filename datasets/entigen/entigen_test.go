@@ -57,25 +57,30 @@ func TestBadSheets(t *testing.T) {
 	for _, c := range []struct{ name, from, to, want string }{
 		{"no column", "Input.url", "url", `line 1: no column "Input.url"`},
 		{"half a survey", "Answer.Description_3", "other", "Answer.Description_3"},
-		{"answer", "1,1,1,2\n", "1,1,5,2\n", `line 2, column Answer.Description_2: the answer "5" is not one of 1 to 4`},
+		{"answer", "1,1,1,2\n", "1,1,5,2\n",
+			`line 2, column Answer.Description_2: the answer "5" is not one of 1 to 4`},
 		{"gate", "1,2,3,1\n", "3,2,3,1\n", `line 3, column Answer.Description_0: the answer "3" is not one of 1 to 2`},
 		{"attribute", "দর্জি", "", "line 4, column Input.occu: the attribute is missing"},
 		{"model", "stablediffusionimages", "newmodel", "line 4, column Input.url"},
 		{"number", "9.jpg", "nine.jpg", "line 4, column Input.url"},
-		{"category", "profession/Prompt2", "geographical/Prompt2", "line 2, column Input.url: a picture of category culture in a sheet with 4 questions"},
+		{"category", "profession/Prompt2", "geographical/Prompt2",
+			"line 2, column Input.url: an image of category culture in a sheet with 4 questions"},
 	} {
 		text := strings.Replace(good, c.from, c.to, 1)
 		if text == good {
 			t.Fatalf("%s: the fixture does not hold %q", c.name, c.from)
 		}
-		if _, err := Read("p.csv", []byte(text)); err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "p.csv") {
+		if _, err := Read("p.csv", []byte(text)); err == nil || !strings.Contains(err.Error(), c.want) ||
+			!strings.Contains(err.Error(), "p.csv") {
 			t.Errorf("%s: %v does not say %q", c.name, err, c.want)
 		}
 	}
 }
 
 func TestKinds(t *testing.T) {
-	for prompt, want := range map[string]string{"original": Original, "P-G1": "EI: perceived gender", "O-S1": "EI: perceived skin colour", "C-1": "EI: perceived culture", "C-I2": "irrelevant EI", "P-I1": "irrelevant EI", "Prompt7": "not reported"} {
+	for prompt, want := range map[string]string{"original": Original, "P-G1": "EI: perceived gender",
+		"O-S1": "EI: perceived skin colour", "C-1": "EI: perceived culture", "C-I2": "irrelevant EI",
+		"P-I1": "irrelevant EI", "Prompt7": "not reported"} {
 		if got := Kind(prompt); got != want || Reported(prompt) != (want != "not reported") {
 			t.Errorf("%s: %q, reported %v", prompt, got, Reported(prompt))
 		}
@@ -101,7 +106,8 @@ func TestFrame(t *testing.T) {
 		if f.Columns[i].ColumnSpec != spec {
 			t.Errorf("column %d is %v, declared %v", i, f.Columns[i].ColumnSpec, spec)
 		}
-		if strings.Contains(strings.ToLower(spec.Name), "worker") || strings.Contains(strings.ToLower(spec.Name), "hit") {
+		if strings.Contains(strings.ToLower(spec.Name), "worker") || strings.Contains(strings.ToLower(spec.Name),
+			"hit") {
 			t.Errorf("column %q", spec.Name)
 		}
 		if bare(spec.Name) {
@@ -120,12 +126,13 @@ func TestFrame(t *testing.T) {
 
 // bare says whether a name speaks of gender or skin without "perceived" before it.
 func bare(name string) bool {
-	return regexp.MustCompile(`(?i)gender|skin`).MatchString(name) && !regexp.MustCompile(`(?i)perceived[ _]`).MatchString(name)
+	return regexp.MustCompile(`(?i)gender|skin`).MatchString(name) &&
+		!regexp.MustCompile(`(?i)perceived[ _]`).MatchString(name)
 }
 
-func TestNormalise(t *testing.T) {
+func TestNormalize(t *testing.T) {
 	head := "HITId,AssignmentId,WorkerId,LifetimeApprovalRate,RequesterAnnotation,Title\n"
-	out, err := normalise(ratings, map[string][]byte{
+	out, err := normalize(ratings, map[string][]byte{
 		"b.csv": []byte(head + "H9,AS3,WX,97% (3/4),batch,\"a, b\"\nH9,AS4,WY,,,c\n"),
 		"a.csv": []byte(head + "H1,AS1,WY,,,c\nH1,AS2,WZ,100%,,c\n"),
 	})
@@ -140,7 +147,8 @@ func TestNormalise(t *testing.T) {
 	}
 }
 
-// TestNormalFormIsTheRecordedOne puts made-up identifiers in place of the labels and normalises: the recorded bytes come back.
+// TestNormalFormIsTheRecordedOne puts made-up identifiers in place of the labels and normalizes: the recorded bytes
+// come back.
 func TestNormalFormIsTheRecordedOne(t *testing.T) {
 	dir := manifesttest.Dir(t, Name)
 	m, err := manifest.Get(Name)
@@ -159,7 +167,7 @@ func TestNormalFormIsTheRecordedOne(t *testing.T) {
 			return []byte(strings.ToUpper(hex.EncodeToString(sum[:7])))
 		})
 	}
-	out, err := normalise(ratings, files)
+	out, err := normalize(ratings, files)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -175,7 +183,7 @@ func TestReleasedRatings(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(rows) != 4833 || report.Pictures != 1611 || report.Uneven != 0 || len(report.Used) != 5 {
+	if len(rows) != 4833 || report.Images != 1611 || report.Uneven != 0 || len(report.Used) != 5 {
 		t.Errorf("%+v", report)
 	}
 }
@@ -196,7 +204,7 @@ func TestPrintedTables(t *testing.T) {
 	}
 }
 
-// TestPullReleased: a source that has the normalised form is accepted as it is.
+// TestPullReleased: a source that has the normalized form is accepted as it is.
 func TestPullReleased(t *testing.T) {
 	source := manifesttest.Dir(t, Name)
 	m, err := manifest.Get(Name)
@@ -204,7 +212,8 @@ func TestPullReleased(t *testing.T) {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	if err := manifest.Pull(context.Background(), Name, manifest.Options{Dest: dir, BaseURL: manifesttest.Serve(t, m, source)}); err != nil {
+	if err := manifest.Pull(context.Background(), Name,
+		manifest.Options{Dest: dir, BaseURL: manifesttest.Serve(t, m, source)}); err != nil {
 		t.Fatal(err)
 	}
 	_, report, err := Load(os.DirFS(dir))
@@ -212,13 +221,14 @@ func TestPullReleased(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, path := range Files {
-		if report.Rows[i] != m.File(path).Rows || report.Used[i].Form != manifest.Normalised {
+		if report.Rows[i] != m.File(path).Rows || report.Used[i].Form != manifest.Normalized {
 			t.Errorf("%s: %d rows, %s form", path, report.Rows[i], report.Used[i].Form)
 		}
 	}
 }
 
-// TestPrintedClaims are claims of the paper's text on its own tables, as its printed numbers have them: which hold, and by how much.
+// TestPrintedClaims are claims of the paper's text on its own tables, as its printed numbers have them: which hold,
+// and by how much.
 func TestPrintedClaims(t *testing.T) {
 	value := map[string]float64{}
 	for _, c := range PrintedTables() {
@@ -232,9 +242,11 @@ func TestPrintedClaims(t *testing.T) {
 		}
 		return v
 	}
-	// Claim 12: pictures lost per attribute are 0 to 1.4, but for DALL-E-mini and Stable Diffusion on professions; some cells gain.
+	// Claim 12: images lost per attribute are 0 to 1.4, but for DALL-E-mini and Stable Diffusion on professions;
+	// some cells gain.
 	var losses, exceptions []string
-	for _, c := range []struct{ category, prompt string }{{Profession, "P-G1"}, {Profession, "P-S1"}, {Object, "O-G1"}, {Object, "O-S1"}, {Culture, "C-1"}} {
+	for _, c := range []struct{ category, prompt string }{{Profession, "P-G1"}, {Profession, "P-S1"}, {Object, "O-G1"},
+		{Object, "O-S1"}, {Culture, "C-1"}} {
 		for _, m := range all {
 			d := at(3, c.category, Original, "", "human", m) - at(3, c.category, c.prompt, "", "human", m)
 			text := fmt.Sprintf("%s %.1f", m, d)
@@ -245,21 +257,26 @@ func TestPrintedClaims(t *testing.T) {
 				losses = append(losses, text)
 			}
 			if d > 1.41 && !(c.category == Profession && m != MinDALLE) || d < -1.35 {
-				t.Errorf("%s %s: %s pictures lost", c.category, c.prompt, text)
+				t.Errorf("%s %s: %s images lost", c.category, c.prompt, text)
 			}
 		}
 	}
-	if want := []string{"DALL-E-mini 3.0", "Stable Diffusion 5.5", "DALL-E-mini 3.5", "Stable Diffusion 5.0"}; !slices.Equal(exceptions, want) || len(losses) < 4 {
+	if want := []string{"DALL-E-mini 3.0", "Stable Diffusion 5.5", "DALL-E-mini 3.5",
+		"Stable Diffusion 5.0"}; !slices.Equal(exceptions, want) || len(losses) < 4 {
 		t.Errorf("%v, %v", exceptions, losses)
 	}
-	// Claim 2: P-G1 improves labels by CLIP for all models, P-G2 not for minDALL-E. Claim 6: the axis-matched sentence improves human scores but minDALL-E's on gender.
+	// Claim 2: P-G1 improves labels by CLIP for all models, P-G2 not for minDALL-E. Claim 6: the axis-matched
+	// sentence improves human scores but minDALL-E's on gender.
 	for _, m := range all {
 		before := at(1, Profession, Original, PerceivedGender, "clip", m)
-		if at(1, Profession, "P-G1", PerceivedGender, "clip", m) >= before || (at(1, Profession, "P-G2", PerceivedGender, "clip", m) < before) != (m != MinDALLE) {
+		if at(1, Profession, "P-G1", PerceivedGender, "clip", m) >= before ||
+			(at(1, Profession, "P-G2", PerceivedGender, "clip", m) < before) != (m != MinDALLE) {
 			t.Errorf("claim 2, %s", m)
 		}
-		if (at(1, Profession, "P-G1", PerceivedGender, "human", m) < at(1, Profession, Original, PerceivedGender, "human", m)) != (m != MinDALLE) ||
-			at(1, Profession, "P-S1", PerceivedSkin, "human", m) >= at(1, Profession, Original, PerceivedSkin, "human", m) {
+		if (at(1, Profession, "P-G1", PerceivedGender, "human", m) < at(1, Profession, Original, PerceivedGender,
+			"human", m)) != (m != MinDALLE) ||
+			at(1, Profession, "P-S1", PerceivedSkin, "human", m) >= at(1, Profession, Original, PerceivedSkin, "human",
+				m) {
 			t.Errorf("claim 6, %s", m)
 		}
 		// Claim 9: cultural sentences diversify all; claim 10: irrelevant ones move nothing by more than 0.1.
@@ -275,13 +292,15 @@ func TestPrintedClaims(t *testing.T) {
 			}
 		}
 	}
-	// CLIP gives each object one group in DALL-E-mini's pictures; two human values stand in both Table 1 and 6.
+	// CLIP gives each object one group in DALL-E-mini's images; two human values are in both Table 1 and Table 6.
 	for _, p := range []string{Original, "O-G1", "O-S1", "O-I2"} {
 		if v := at(6, Object, p, PerceivedGender, "clip", DALLEMini); v != 1 {
 			t.Errorf("%s: %g", p, v)
 		}
 	}
-	if at(1, Profession, Original, PerceivedGender, "human", SD) != at(6, Object, Original, PerceivedGender, "human", SD) || at(1, Profession, "P-G1", PerceivedGender, "human", SD) != at(6, Object, "O-G1", PerceivedGender, "human", SD) {
+	if at(1, Profession, Original, PerceivedGender, "human", SD) != at(6, Object, Original, PerceivedGender, "human",
+		SD) || at(1, Profession, "P-G1", PerceivedGender, "human", SD) != at(6, Object, "O-G1", PerceivedGender,
+		"human", SD) {
 		t.Error("the repeated values differ")
 	}
 }

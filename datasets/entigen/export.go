@@ -9,11 +9,12 @@ import (
 	"strings"
 )
 
-// modelColumn names the model in sheets of one's own; in the released ones the picture's host does.
+// modelColumn names the model in written sheets; in the released ones the host of the image's address does.
 const modelColumn = "Input.model"
 
-// WriteSheets writes ratings as rating sheets that [Read] reads back as they are: one about people, one about cultural scenarios; nil where there is none. Raters
-// of a picture come in their order. "No group" is written as answer 3 (the released sheets have 3 and 4).
+// WriteSheets writes ratings as rating sheets that [Read] reads back as they are: one about people, one about cultural
+// scenarios; nil without such ratings. Ratings of an image are in the order of its raters. "No group" is written as
+// answer 3 (the released sheets have 3 and 4).
 //
 // Errors: a category that the sheets do not know, a folder with a slash, an answer that is no group of its axis.
 func WriteSheets(rows []Rating) (people, scenes []byte, err error) {
@@ -29,7 +30,8 @@ func WriteSheets(rows []Rating) (people, scenes []byte, err error) {
 		}
 		sheets[at] = append(sheets[at], line)
 	}
-	head := []string{modelColumn, "Input.occu", "Input.question", "Input.url", "Answer.Description_0", "Answer.Description_1", "Answer.Description_2", "Answer.Description_3"}
+	head := []string{modelColumn, "Input.occu", "Input.question", "Input.url", "Answer.Description_0",
+		"Answer.Description_1", "Answer.Description_2", "Answer.Description_3"}
 	for k, to := range []*[]byte{&people, &scenes} {
 		if len(sheets[k]) == 0 {
 			continue
@@ -44,7 +46,7 @@ func WriteSheets(rows []Rating) (people, scenes []byte, err error) {
 	return people, scenes, nil
 }
 
-// Question is what raters are asked about the attribute, as in the released sheets.
+// Question returns the question about the attribute, as in the released sheets.
 func Question(category, attribute string) string {
 	switch category {
 	case Object:
@@ -63,10 +65,12 @@ func (r Rating) sheetRow() ([]string, error) {
 		}
 	}
 	if folder == "" || strings.Contains(r.Folder, "/") || r.Folder == "" || r.Attribute == "" || r.Model == "" {
-		return nil, fmt.Errorf("entigen: the rating of %s cannot be written: a sheet needs a model, one of the categories %s, %s, %s, an attribute, and a folder without a slash",
-			r.Picture(), Profession, Object, Culture)
+		return nil, fmt.Errorf("entigen: the rating of %s cannot be written: a sheet needs a model, one of the "+
+			"categories %s, %s, %s, an attribute, and a folder without a slash",
+			r.ImageID(), Profession, Object, Culture)
 	}
-	u := url.URL{Scheme: "https", Host: "pictures.example", Path: fmt.Sprintf("/%s/%s/%s/%d.jpg", folder, r.Folder, strings.ReplaceAll(r.Attribute, "/", " "), r.Number)}
+	u := url.URL{Scheme: "https", Host: "images.example", Path: fmt.Sprintf("/%s/%s/%s/%d.jpg", folder, r.Folder,
+		strings.ReplaceAll(r.Attribute, "/", " "), r.Number)}
 	yes := func(b bool) string { return map[bool]string{true: "1", false: "2"}[b] }
 	line := []string{r.Model, r.Attribute, Question(r.Category, r.Attribute), u.String()}
 	axes := []struct{ axis, answer string }{{PerceivedGender, r.Gender}, {PerceivedSkin, r.Skin}}
@@ -84,7 +88,8 @@ func (r Rating) sheetRow() ([]string, error) {
 			code = 2
 		case NoGroup:
 		default:
-			return nil, fmt.Errorf("entigen: the rating of %s: %q is no answer about %s; use %q, %q or %q", r.Picture(), a.answer, a.axis, Groups[a.axis][0], Groups[a.axis][1], NoGroup)
+			return nil, fmt.Errorf("entigen: the rating of %s: %q is not an answer about %s; use %q, %q or %q",
+				r.ImageID(), a.answer, a.axis, Groups[a.axis][0], Groups[a.axis][1], NoGroup)
 		}
 		line = append(line, strconv.Itoa(code))
 	}

@@ -6,26 +6,32 @@ import (
 	"strings"
 )
 
-// Cue is a word that tells a generator what to show: what a sentence that argues for fairness must not hold (design rule of the paper).
+// Cue is a word that names a visible trait, which a sentence that argues for fairness must not contain (design rule of
+// the paper).
 type Cue struct {
 	Word  string // as in the text
-	Class string // "group", "colour" or "clothes"
+	Class string // "group", "color" or "clothes"
 	At    int    // byte offset in the text
 }
 
-// cues are the words looked for by class, in lower case, singular and plural. Words that name an axis and no side of it (gender, skin colour, culture) are none.
+// cues are the words by class, in lower case, singular and plural. Words that name an axis but no group of it (gender,
+// skin color, culture) are not cues.
 var cues = map[string]string{
-	"group": "man men woman women male males female females boy boys girl girls lady ladies gentleman gentlemen guy guys masculine feminine nonbinary non-binary transgender " +
-		"father mother husband wife he she his her him hers light-skinned dark-skinned fair-skinned pale tanned caucasian asian african european american western non-western eastern " +
+	"group": "man men woman women male males female females boy boys girl girls lady ladies gentleman gentlemen guy " +
+		"guys masculine feminine nonbinary non-binary transgender " +
+		"father mother husband wife he she his her him hers light-skinned dark-skinned fair-skinned pale tanned " +
+		"caucasian asian african european american western non-western eastern " +
 		"indian chinese arab latino latina hispanic young old elderly",
-	"colour":  "black white brown red blue green yellow orange purple pink grey gray golden silver beige dark light",
-	"clothes": "suit suits tie ties scarf scarves apron aprons makeup make-up earring earrings piercing glasses dress dresses skirt skirts trousers shirt shirts hat hats jacket jackets coat coats uniform uniforms sari saris hijab hijabs turban turbans kimono kimonos veil veils shoe shoes beard beards moustache hair",
+	"color": "black white brown red blue green yellow orange purple pink grey gray golden silver beige dark light",
+	"clothes": "suit suits tie ties scarf scarves apron aprons makeup make-up earring earrings piercing glasses " +
+		"dress dresses skirt skirts trousers shirt shirts hat hats jacket jackets coat coats uniform uniforms sari " +
+		"saris hijab hijabs turban turbans kimono kimonos veil veils shoe shoes beard beards moustache hair",
 }
 
 var word = regexp.MustCompile(`[\pL\pM\pN]+(?:-[\pL\pM\pN]+)*`)
 
-// Lint finds visual cues in the text of an intervention, in order: names of groups (those of own axes too), colours, clothes. The attribute of the prompt, where
-// the text has it filled in, is no cue; with [Slot] left open give "".
+// Lint finds visual cues in the text of an intervention, in order: names of groups (also those of axes), colors,
+// clothes. The words of attribute, which fill the slot of the text, are not cues; "" = the slot is not filled.
 func Lint(text, attribute string, axes ...Axis) []Cue {
 	classes := map[string]string{}
 	for class, words := range cues {

@@ -12,7 +12,7 @@ var printedCSV []byte
 
 // PrintedCell is one value of the paper's Tables 1, 2, 3 or 6.
 type PrintedCell struct {
-	Table    int    // 1 professions, 6 objects, 2 weddings: diversity scores; 3: good pictures per attribute
+	Table    int    // 1 professions, 6 objects, 2 weddings: diversity scores; 3: good images per attribute
 	Category string // profession, object, culture
 	Prompt   string // original, P-G1, …
 	Axis     string // a perceived axis; "" in Table 3
@@ -24,7 +24,8 @@ type PrintedCell struct {
 
 // PrintedTables returns the values of Tables 1, 2, 3 and 6, row by row.
 func PrintedTables() []PrintedCell {
-	s, err := manifest.ReadSheet("printed.csv", printedCSV, "table", "category", "prompt_id", "axis", "judge", "model", "printed")
+	s, err := manifest.ReadSheet("printed.csv", printedCSV, "table", "category", "prompt_id", "axis", "judge", "model",
+		"printed")
 	if err != nil {
 		return nil // cannot happen: the file is part of the program, and a test reads it
 	}

@@ -1,106 +1,85 @@
 package entigen
 
 import (
-	"context"
-	"encoding/json"
 	"fmt"
 	"math"
 	"os"
 
 	"antipode/datasets"
+	"antipode/datasets/internal/source"
 	"antipode/datasets/manifest"
-	"antipode/kernel/client"
 )
 
 // Options of [Ratings].
 type Options struct {
-	Dir string `json:"dir,omitempty"` // folder of the data set; "" = found, see [manifest.Find]
+	Dir string `json:"dir,omitempty"` // folder of the data set; "" = see [manifest.Find]
 }
 
-var textColumns = []string{"id", "model", "category", "folder", "prompt_id", "kind", "attribute", "picture", "perceived_gender", "perceived_skin_colour", "perceived_culture"}
-var numberColumns = []string{"rater", "person", "as_described"}
-
-// Ratings is the table of the human ratings, one row for each rater and picture: id, model, category (profession, object, culture), folder,
-// prompt_id (original, P-G1, …; a folder's own name where the paper reports nothing), kind (what the added sentence is about), attribute, picture, perceived_gender,
-// perceived_skin_colour and perceived_culture (a group, "no group", or empty where not asked), rater (1 to 3), person and as_described (1 or 0; no
-// value where not asked).
-func Ratings(o Options) datasets.Table {
+// here names the folder of the data set.
+func (o Options) here() Options {
 	o.Dir = manifest.Here(Name, o.Dir)
-	var specs []client.ColumnSpec
-	for _, n := range textColumns {
-		specs = append(specs, client.ColumnSpec{Name: n, Kind: client.Text})
+	return o
+}
+
+// load reads the data set.
+func (o Options) load(env datasets.SourceEnv) ([]Rating, Report, error) {
+	dir, err := manifest.Dir(Name, o.Dir, env.Home)
+	if err != nil {
+		return nil, Report{}, err
 	}
-	for _, n := range numberColumns {
-		specs = append(specs, client.ColumnSpec{Name: n, Kind: client.Number})
-	}
-	return datasets.New("entigen-ratings", o, specs).Named("ENTIGEN ratings")
+	return Load(os.DirFS(dir))
 }
 
-// Sheets is the table of the files that [Ratings] reads: file, sheet (what it is about), form ("upstream" or "normalised") and rows.
-func Sheets(o Options) datasets.Table {
-	o.Dir = manifest.Here(Name, o.Dir)
-	return datasets.New("entigen-files", o, []client.ColumnSpec{{Name: "file", Kind: client.Text}, {Name: "sheet", Kind: client.Text}, {Name: "form", Kind: client.Text}, {Name: "rows", Kind: client.Number}}).Named("ENTIGEN files")
-}
-
-func init() {
-	manifest.RegisterTable("entigen-ratings", func() datasets.Table { return Ratings(Options{}) })
-	source("entigen-ratings", func(rows []Rating, _ Report) *datasets.Frame { return Frame(rows) })
-	source("entigen-files", fileFrame)
-}
-
-func source(op string, read func([]Rating, Report) *datasets.Frame) {
-	datasets.RegisterSource(op, func(_ context.Context, raw json.RawMessage, env datasets.SourceEnv) (*datasets.Frame, error) {
-		var o Options
-		if len(raw) > 0 {
-			if err := json.Unmarshal(raw, &o); err != nil {
-				return nil, fmt.Errorf("entigen: %w", err)
+var (
+	humanRatings = source.Define(source.Definition[Options]{
+		Name: "entigen-ratings", Title: "ENTIGEN ratings", Listed: true, Complete: Options.here,
+		Columns: "id:text model:text category:text folder:text prompt_id:text kind:text attribute:text image_id:text " +
+			"perceived_gender:text perceived_skin_colour:text perceived_culture:text rater:number person:number " +
+			"as_described:number",
+		Read: func(o Options, env datasets.SourceEnv, f *datasets.Frame) error {
+			rows, _, err := o.load(env)
+			addRatings(f, rows)
+			return err
+		}})
+	sheetFiles = source.Define(source.Definition[Options]{
+		Name: "entigen-files", Title: "ENTIGEN files", Complete: Options.here,
+		Columns: "file:text sheet:text form:text rows:number",
+		Read: func(o Options, env datasets.SourceEnv, f *datasets.Frame) error {
+			_, report, err := o.load(env)
+			for i, u := range report.Used {
+				f.Add([]string{u.Path, sheets[i], string(u.Form)}, float64(report.Rows[i]))
 			}
-		}
-		dir, err := manifest.Dir(Name, o.Dir, env.Home)
-		if err != nil {
-			return nil, err
-		}
-		rows, report, err := Load(os.DirFS(dir))
-		if err != nil {
-			return nil, err
-		}
-		return read(rows, report), nil
-	})
-}
+			return err
+		}})
+)
 
-func fileFrame(_ []Rating, report Report) *datasets.Frame {
-	f := &datasets.Frame{Columns: []client.Column{client.TextColumn("file", nil), client.TextColumn("sheet", sheets), client.TextColumn("form", nil), client.NumberColumn("rows", nil)}}
-	for i, u := range report.Used {
-		f.Columns[0].Texts = append(f.Columns[0].Texts, u.Path)
-		f.Columns[2].Texts = append(f.Columns[2].Texts, string(u.Form))
-		f.Columns[3].Numbers = append(f.Columns[3].Numbers, float64(report.Rows[i]))
-	}
+// Ratings is the table of the human ratings, one row for each rater and image: id, model, category (profession,
+// object, culture), folder, prompt_id (original, P-G1, …; the folder's name if the paper does not report it), kind
+// (the subject of the added sentence), attribute, image, perceived_gender, perceived_skin_colour and
+// perceived_culture (a group, "no group", or "" if not asked), rater (1 to 3), person and as_described (1 or 0;
+// no value if not asked).
+func Ratings(options ...Options) datasets.Table { return humanRatings.Table(options...) }
+
+// Sheets is the table of the files that [Ratings] reads: file, sheet (what it is about), form ("upstream" or
+// "normalized") and rows.
+func Sheets(options ...Options) datasets.Table { return sheetFiles.Table(options...) }
+
+// Frame returns the table of ratings in memory; see [Ratings].
+func Frame(rows []Rating) *datasets.Frame {
+	f := humanRatings.Frame()
+	addRatings(f, rows)
 	return f
 }
 
-// Frame is the table of ratings in memory; see [Ratings].
-func Frame(rows []Rating) *datasets.Frame {
-	rows = Sorted(rows)
-	texts, numbers := make([][]string, len(textColumns)), make([][]float64, len(numberColumns))
+func addRatings(f *datasets.Frame, rows []Rating) {
 	yes := map[bool]float64{true: 1}
-	for _, r := range rows {
-		for i, v := range []string{fmt.Sprintf("%s#%d", r.Picture(), r.Rater), r.Model, r.Category, r.Folder, r.Prompt, Kind(r.Prompt), r.Attribute, r.Picture(), r.Gender, r.Skin, r.Scene} {
-			texts[i] = append(texts[i], v)
-		}
+	for _, r := range Sorted(rows) {
 		person := yes[r.Person]
 		if r.Category == Culture {
 			person = math.NaN()
 		}
-		for i, v := range []float64{float64(r.Rater), person, yes[r.Described]} {
-			numbers[i] = append(numbers[i], v)
-		}
+		f.Add([]string{fmt.Sprintf("%s#%d", r.ImageID(), r.Rater), r.Model, r.Category, r.Folder, r.Prompt,
+			Kind(r.Prompt), r.Attribute, r.ImageID(), r.Gender, r.Skin, r.Scene}, float64(r.Rater), person,
+			yes[r.Described])
 	}
-	f := &datasets.Frame{}
-	for i, n := range textColumns {
-		f.Columns = append(f.Columns, client.TextColumn(n, texts[i]))
-	}
-	for i, n := range numberColumns {
-		f.Columns = append(f.Columns, client.NumberColumn(n, numbers[i]))
-	}
-	return f
 }

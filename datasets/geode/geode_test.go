@@ -16,23 +16,24 @@ import (
 )
 
 // index runs the source under [Photos].
-func index(t *testing.T, o Options) (*datasets.Frame, error, string) {
+func index(t *testing.T, o Options) (*datasets.Frame, string, error) {
 	t.Helper()
 	raw, err := json.Marshal(o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var note string
-	f, err := datasets.FindSource("geode-index")(context.Background(), raw, datasets.SourceEnv{Home: t.TempDir(), Note: func(format string, _ ...any) { note = format }})
+	f, err := datasets.FindSource("geode-index")(context.Background(), raw,
+		datasets.SourceEnv{Home: t.TempDir(), Note: func(format string, _ ...any) { note = format }})
 	if err == nil {
 		if err := f.Check(); err != nil {
 			t.Error(err)
 		}
 	}
-	return f, err, note
+	return f, note, err
 }
 
-// mine is a copy of the made-up archive to damage.
+// mine returns a copy of the test archive that a test may change.
 func mine(t *testing.T) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "geode")
@@ -43,12 +44,15 @@ func mine(t *testing.T) string {
 }
 
 func TestArchive(t *testing.T) {
-	f, err, _ := index(t, Options{Dir: "testdata/geode"})
+	f, _, err := index(t, Options{Dir: "testdata/geode"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for column, want := range map[string][]string{
-		"path":    {"images/Africa_Egypt_Egypt_bag_1.jpg", "images/Africa_South_Africa_South_Africa_plate_of_food_2.jpg", "images/SouthEastAsia_Indonesia_Indonesia_bag_3.jpg", "images/SouthEastAsia_Thailand_Thailand_plate_of_food_4.jpg"},
+		"path": {"images/Africa_Egypt_Egypt_bag_1.jpg",
+			"images/Africa_South_Africa_South_Africa_plate_of_food_2.jpg",
+			"images/SouthEastAsia_Indonesia_Indonesia_bag_3.jpg",
+			"images/SouthEastAsia_Thailand_Thailand_plate_of_food_4.jpg"},
 		"object":  {"bag", "plate of food", "bag", "plate of food"},
 		"region":  {"Africa", "Africa", "SouthEastAsia", "SouthEastAsia"},
 		"country": {"Egypt", "South Africa", "Indonesia", "Thailand"},
@@ -62,13 +66,14 @@ func TestArchive(t *testing.T) {
 	}
 }
 
-// The regions' archives lie beside each other; one of them has paths relative to its index, and none has countries.
+// The regions' archives are next to each other; one of them has paths relative to its index, and none has countries.
 func TestRegionalArchives(t *testing.T) {
-	f, err, _ := index(t, Options{Dir: "testdata/regional"})
+	f, _, err := index(t, Options{Dir: "testdata/regional"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := f.Texts("path"); !slices.Equal(got, []string{"geode_africa/images/Africa_Egypt_Egypt_bag_1.jpg", "geode_europe/images/Europe_Italy_Italy_bag_5.jpg"}) {
+	if got := f.Texts("path"); !slices.Equal(got, []string{"geode_africa/images/Africa_Egypt_Egypt_bag_1.jpg",
+		"geode_europe/images/Europe_Italy_Italy_bag_5.jpg"}) {
 		t.Errorf("paths %q", got)
 	}
 	if got := f.Texts("country"); !slices.Equal(got, []string{"", ""}) {
@@ -107,8 +112,9 @@ func TestNotThere(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, o := range []Options{{}, {Dir: "nowhere"}} {
 		_, err := Photos(o).Rows(context.Background())
-		if err == nil || !strings.Contains(err.Error(), Page) || !strings.Contains(err.Error(), "index.csv beside the folder images") {
-			t.Errorf("%v does not say where to get it and how it lies", err)
+		if err == nil || !strings.Contains(err.Error(), Page) ||
+			!strings.Contains(err.Error(), "index.csv next to the folder images") {
+			t.Errorf("%v does not contain where to get it and its layout", err)
 		}
 	}
 	if m, err := manifest.Get(Name); err != nil || !strings.Contains(m.Warning, Page) || m.Files[0].Optional == "" {
@@ -138,23 +144,32 @@ func TestDamagedArchives(t *testing.T) {
 		damage func(t *testing.T, dir string)
 		want   []string
 	}{
-		"no index": {func(t *testing.T, dir string) { must(t, os.Remove(filepath.Join(dir, "index.csv"))) }, []string{"no index in", Page, "unpack"}},
-		"empty index": {func(t *testing.T, dir string) { must(t, os.WriteFile(filepath.Join(dir, "index.csv"), nil, 0o644)) },
+		"no index": {func(t *testing.T, dir string) { must(t, os.Remove(filepath.Join(dir, "index.csv"))) },
+			[]string{"no index in", Page, "unpack"}},
+		"empty index": {func(t *testing.T,
+			dir string) {
+			must(t, os.WriteFile(filepath.Join(dir, "index.csv"), nil, 0o644))
+		},
 			[]string{"index.csv is empty", "file_path"}},
 		"no rows": {func(t *testing.T, dir string) {
 			must(t, os.WriteFile(filepath.Join(dir, "index.csv"), []byte("file_path,object,region\n"), 0o644))
-		}, []string{"name no picture"}},
-		"wrong column":    {replace("file_path", "path"), []string{`index.csv, line 1: no column "file_path"`, "there are:"}},
-		"unknown region":  {replace("bag,Africa", "bag,Atlantis"), []string{"index.csv, line 2, column region", `"Atlantis"`, "Africa, Americas"}},
-		"empty object":    {replace("bag,Africa", ",Africa"), []string{"index.csv, line 2, column object", "empty"}},
-		"empty path":      {replace(bag, ""), []string{"line 2, column file_path", "empty"}},
-		"parent":          {replace(bag, "../"+bag), []string{"line 2, column file_path", "leaves the archive's folder"}},
-		"parent inside":   {replace(bag, "x/../../"+bag), []string{"leaves the archive's folder"}},
-		"absolute":        {replace(bag, "/"+bag), []string{"leaves the archive's folder"}},
-		"backslash":       {replace(bag, `..\`+bag), []string{"leaves the archive's folder"}},
-		"not a picture":   {replace(bag, "notes.txt"), []string{`"notes.txt" is no picture`, ".jpg"}},
-		"missing picture": {replace(bag, "none.jpg"), []string{"line 2, column file_path", "the picture none.jpg is missing", "present"}},
-		"same id twice":   {replace("SouthEastAsia_Indonesia_Indonesia_bag_3.jpg", bag), []string{"index.csv, line 4", bag, "index.csv, line 2"}},
+		}, []string{"none of the images in"}},
+		"wrong column": {replace("file_path", "path"), []string{`index.csv, line 1: no column "file_path"`,
+			"there are:"}},
+		"unknown region": {replace("bag,Africa", "bag,Atlantis"),
+			[]string{"index.csv, line 2, column region", `"Atlantis"`, "Africa, Americas"}},
+		"empty object": {replace("bag,Africa", ",Africa"), []string{"index.csv, line 2, column object", "empty"}},
+		"empty path":   {replace(bag, ""), []string{"line 2, column file_path", "empty"}},
+		"parent": {replace(bag, "../"+bag),
+			[]string{"line 2, column file_path", "leaves the archive's folder"}},
+		"parent inside": {replace(bag, "x/../../"+bag), []string{"leaves the archive's folder"}},
+		"absolute":      {replace(bag, "/"+bag), []string{"leaves the archive's folder"}},
+		"backslash":     {replace(bag, `..\`+bag), []string{"leaves the archive's folder"}},
+		"not an image":  {replace(bag, "notes.txt"), []string{`"notes.txt" is not an image`, ".jpg"}},
+		"missing image": {replace(bag, "none.jpg"),
+			[]string{"line 2, column file_path", "the image none.jpg is missing", "Present"}},
+		"same id twice": {replace("SouthEastAsia_Indonesia_Indonesia_bag_3.jpg", bag),
+			[]string{"index.csv, line 4", bag, "index.csv, line 2"}},
 		"a link that leaves": {func(t *testing.T, dir string) {
 			must(t, os.Remove(filepath.Join(dir, "images", bag)))
 			must(t, os.Symlink(outside, filepath.Join(dir, "images", bag)))
@@ -166,18 +181,18 @@ func TestDamagedArchives(t *testing.T) {
 		"a folder": {func(t *testing.T, dir string) {
 			must(t, os.Remove(filepath.Join(dir, "images", bag)))
 			must(t, os.Mkdir(filepath.Join(dir, "images", bag), 0o755))
-		}, []string{"is no file"}},
+		}, []string{"is not a file"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := mine(t)
 			c.damage(t, dir)
-			_, err, _ := index(t, Options{Dir: dir})
+			_, _, err := index(t, Options{Dir: dir})
 			if err == nil {
 				t.Fatal("no error")
 			}
 			for _, want := range append(c.want, "geode: ") {
 				if !strings.Contains(err.Error(), want) {
-					t.Errorf("%q does not say %q", err, want)
+					t.Errorf("%q does not contain %q", err, want)
 				}
 			}
 			if strings.Contains(err.Error(), "\n") {
@@ -190,23 +205,25 @@ func TestDamagedArchives(t *testing.T) {
 func TestPresent(t *testing.T) {
 	dir := mine(t)
 	must(t, os.Remove(filepath.Join(dir, "images", "Africa_Egypt_Egypt_bag_1.jpg")))
-	f, err, note := index(t, Options{Dir: dir, Present: true})
+	f, note, err := index(t, Options{Dir: dir, Present: true})
 	if err != nil || f.Len() != 3 || !strings.Contains(note, "left out") {
 		t.Errorf("%v, %v, note %q", f, err, note)
 	}
 	must(t, os.RemoveAll(filepath.Join(dir, "images")))
-	if _, err, _ := index(t, Options{Dir: dir, Present: true}); err == nil || !strings.Contains(err.Error(), "name no picture that is there") {
+	if _, _, err := index(t, Options{Dir: dir, Present: true}); err == nil ||
+		!strings.Contains(err.Error(), "none of the images in") {
 		t.Errorf("an archive without photos: %v", err)
 	}
 }
 
-// Nothing is fetched: a pull says where the archive is to be had.
+// Nothing is downloaded: a pull reports where to get the archive.
 func TestPullSkips(t *testing.T) {
-	err := manifest.Pull(context.Background(), Name, manifest.Options{Dest: t.TempDir(), Progress: func(s manifest.Step) {
-		if s.State != "skipped" || s.File == "index.csv" && !strings.Contains(s.Note, Page) {
-			t.Errorf("%+v", s)
-		}
-	}})
+	err := manifest.Pull(context.Background(), Name,
+		manifest.Options{Dest: t.TempDir(), Progress: func(s manifest.Step) {
+			if s.State != "skipped" || s.File == "index.csv" && !strings.Contains(s.Note, Page) {
+				t.Errorf("%+v", s)
+			}
+		}})
 	if err != nil {
 		t.Error(err)
 	}

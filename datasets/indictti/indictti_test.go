@@ -33,9 +33,11 @@ func run(t *testing.T, table datasets.Table) *datasets.Frame {
 	return f
 }
 
-// Tables 1 and 5: 30 pairs, 27 languages, 13 scripts, 22 scheduled, 24 captions of NLLB and 6 of IndicTrans2.
+// TestLanguages: Tables 1 and 5 have 30 pairs, 27 languages, 13 scripts, 22 scheduled languages, 24 caption sources
+// NLLB and 6 IndicTrans2.
 func TestLanguages(t *testing.T) {
-	names, scripts, sources, scheduled, speakers := map[string]bool{}, map[string]bool{}, map[string]int{}, map[string]bool{}, map[string]float64{}
+	names, scripts, sources, scheduled, speakers := map[string]bool{}, map[string]bool{}, map[string]int{},
+		map[string]bool{}, map[string]float64{}
 	list := Languages()
 	for _, l := range list[1:] {
 		names[l.Name], scripts[l.Script] = true, true
@@ -50,8 +52,10 @@ func TestLanguages(t *testing.T) {
 			t.Errorf("%s in script %s", l.Code, l.Script)
 		}
 	}
-	if len(list) != 31 || list[0].Code != English || len(names) != 27 || len(scripts) != 13 || len(scheduled) != 22 || sources[NLLB] != 24 || sources[IndicTrans2] != 6 {
-		t.Errorf("%d languages, %d names, %d scripts, %d scheduled, sources %v", len(list), len(names), len(scripts), len(scheduled), sources)
+	if len(list) != 31 || list[0].Code != English || len(names) != 27 || len(scripts) != 13 || len(scheduled) != 22 ||
+		sources[NLLB] != 24 || sources[IndicTrans2] != 6 {
+		t.Errorf("%d languages, %d names, %d scripts, %d scheduled, sources %v", len(list), len(names), len(scripts),
+			len(scheduled), sources)
 	}
 	sum := 0.
 	for _, n := range speakers {
@@ -60,19 +64,23 @@ func TestLanguages(t *testing.T) {
 	if len(speakers) != 24 || math.Abs(sum-1185.5) > 0.5 {
 		t.Errorf("%.2f million speakers of %d languages", sum, len(speakers))
 	}
-	if f := run(t, LanguageTable(Options{})); f.Len() != 31 || f.Texts("caption_source")[29] != IndicTrans2 || f.Numbers("order")[4] != 4 || f.Texts("code")[4] != "hin_Deva" {
+	if f := run(t, LanguageTable(Options{})); f.Len() != 31 || f.Texts("caption_source")[29] != IndicTrans2 ||
+		f.Numbers("order")[4] != 4 || f.Texts("code")[4] != "hin_Deva" {
 		t.Errorf("%v", f)
 	}
 }
 
-// A 32nd language is a row more in a file, and the dry run counts it.
+// TestAnotherLanguage adds a 32nd language by one more row in a file.
 func TestAnotherLanguage(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "own.csv")
-	if err := os.WriteFile(file, append(slices.Clone(languageFile), "tcy_Knda,Tulu,,Kannada,Dravidian,South Dravidian,1.8,no,my translator,\n"...), 0o600); err != nil {
+	if err := os.WriteFile(file,
+		append(slices.Clone(languageFile),
+			"tcy_Knda,Tulu,,Kannada,Dravidian,South Dravidian,1.8,no,my translator,\n"...), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	o := Options{Languages: file}
-	if f := run(t, LanguageTable(o)); f.Len() != 32 || f.Texts("script")[31] != "Knda" || f.Texts("caption_source")[31] != "my translator" {
+	if f := run(t, LanguageTable(o)); f.Len() != 32 || f.Texts("script")[31] != "Knda" ||
+		f.Texts("caption_source")[31] != "my translator" {
 		t.Errorf("%v", f)
 	}
 	if f := run(t, PlanTable(o)); f.Numbers("images")[0] != 1000*32*4 {
@@ -89,10 +97,11 @@ func TestAnotherLanguage(t *testing.T) {
 		t.Error(err)
 	}
 	for text, want := range map[string]string{
-		"code\nen\n":                                  `no column "caption_source"`,
-		"code,caption_source\n,NLLB\n":                "line 2, column code: the code is missing",
-		"code,caption_source\na,x\na,x\n":             "line 3, column code: the language \"a\" occurs twice",
-		"code,caption_source\na,\n":                   "column caption_source: the language \"a\" has no source",
+		"code\nen\n":                      `no column "caption_source"`,
+		"code,caption_source\n,NLLB\n":    "line 2, column code: the code is missing",
+		"code,caption_source\na,x\na,x\n": "line 3, column code: the language \"a\" occurs twice",
+		"code,caption_source\na,\n": "column caption_source: the language \"a\" has no " +
+			"caption source",
 		"code,caption_source,speakers\na,NLLB,many\n": `column speakers: "many" is not a number`,
 	} {
 		if _, err := ReadLanguages("l.csv", []byte(text)); err == nil || !strings.Contains(err.Error(), want) {
@@ -100,26 +109,28 @@ func TestAnotherLanguage(t *testing.T) {
 		}
 	}
 	if _, err := (Options{Languages: "nowhere.csv"}).List(); err == nil {
-		t.Error("a file that is not there passes")
+		t.Error("a missing file is accepted")
 	}
 }
 
-// The totals that the paper states: 124,000 pictures of each open model, 24,800 and 6,200 of the paid ones.
+// TestPlan: the totals stated in the paper are 124,000 images per open model, 24,800 and 6,200 for the paid ones.
 func TestPlan(t *testing.T) {
 	f := run(t, PlanTable(Options{}))
-	if !slices.Equal(f.Texts("model"), Models) || !slices.Equal(f.Numbers("images"), []float64{124_000, 124_000, 124_000, 24_800, 6_200}) {
+	if !slices.Equal(f.Texts("model"), Models) ||
+		!slices.Equal(f.Numbers("images"), []float64{124_000, 124_000, 124_000, 24_800, 6_200}) {
 		t.Errorf("%v %v", f.Texts("model"), f.Numbers("images"))
 	}
 }
 
 func TestCaptions(t *testing.T) {
 	got, err := Captions(`[["hin_Deva","भूरी जैकेट में एक आदमी"],["urd_Arab","بھوری جیکٹ میں ایک آدمی"],["tam_Taml",""]]`)
-	if err != nil || len(got) != 2 || got["hin_Deva"] != "भूरी जैकेट में एक आदमी" || got["urd_Arab"] != "بھوری جیکٹ میں ایک آدمی" {
+	if err != nil || len(got) != 2 || got["hin_Deva"] != "भूरी जैकेट में एक आदमी" ||
+		got["urd_Arab"] != "بھوری جیکٹ میں ایک آدمی" {
 		t.Errorf("%v, %v", got, err)
 	}
 	for text, want := range map[string]string{
-		"hin_Deva":                       "no list of pairs",
-		`{"a":"b"}`:                      "no list of pairs",
+		"hin_Deva":                       "not a list of pairs",
+		`{"a":"b"}`:                      "not a list of pairs",
 		`[["a","b","c"]]`:                "caption 1 is a list of 3",
 		`[["a","b"],["c","d"],["a",""]]`: `the code "a" has two captions`,
 	} {
@@ -129,7 +140,7 @@ func TestCaptions(t *testing.T) {
 	}
 }
 
-// The released files are read as Parquet, one under the other.
+// TestReleased: the released files are Parquet files, concatenated.
 func TestReleased(t *testing.T) {
 	var files []string
 	for _, name := range []string{"a.parquet", "b.parquet"} {
@@ -139,10 +150,12 @@ func TestReleased(t *testing.T) {
 		}
 	}
 	plan, err := Released(files...).Plan()
-	if err != nil || plan.Op != "concat" || len(plan.Inputs) != 2 || plan.Inputs[1].Op != "parquet" || !strings.Contains(string(plan.Inputs[1].Args), "b.parquet") {
+	if err != nil || plan.Op != "concat" || len(plan.Inputs) != 2 || plan.Inputs[1].Op != "parquet" ||
+		!strings.Contains(string(plan.Inputs[1].Args), "b.parquet") {
 		t.Errorf("%+v, %v", plan, err)
 	}
-	for want, table := range map[string]datasets.Table{"name the Parquet files": Released(), "nowhere.parquet": Released(files[0], "nowhere.parquet")} {
+	for want, table := range map[string]datasets.Table{"name the Parquet files": Released(),
+		"nowhere.parquet": Released(files[0], "nowhere.parquet")} {
 		if err := table.Err(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}
@@ -179,22 +192,29 @@ func TestNested(t *testing.T) {
 	rng.Shuffle(len(ids), func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
 	again, err := Nested(shuffled, []int{1000, 200, 50, 40}, nil, 7)
 	if err != nil || !slices.Equal(again[3], sets[3]) {
-		t.Errorf("another order of the ids: %v, %v", again[3], err)
+		t.Errorf("reordered ids: %v, %v", again[3], err)
 	}
 	if other, err := Nested(ids, []int{200}, nil, 8); err != nil || slices.Equal(other[0], sets[1]) {
-		t.Errorf("another seed draws the same: %v", err)
+		t.Errorf("another seed gives the same sample: %v", err)
 	}
 	given := []string{ids[3], ids[999], ids[3]}
 	named, err := Nested(ids, []int{200, 50, 2}, given, 7)
-	if err != nil || !slices.Equal(named[2], []string{ids[3], ids[999]}) || !inside(named[2], named[1]) || !inside(named[1], named[0]) {
-		t.Errorf("a common set that is given: %v, %v", named, err)
+	if err != nil || !slices.Equal(named[2], []string{ids[3], ids[999]}) || !inside(named[2], named[1]) ||
+		!inside(named[1], named[0]) {
+		t.Errorf("with a common set: %v, %v", named, err)
 	}
 	for want, f := range map[string]func() ([][]string, error){
 		"from the largest to the smallest": func() ([][]string, error) { return Nested(ids, []int{50, 200}, nil, 1) },
-		"give between 1 and that many":     func() ([][]string, error) { return Nested(ids, []int{1001}, nil, 1) },
-		"occurs twice":                     func() ([][]string, error) { return Nested(append(ids, ids[0]), []int{2}, nil, 1) },
-		"is not among the prompts":         func() ([][]string, error) { return Nested(ids, []int{2}, []string{"zz"}, 1) },
-		"the smallest has 1":               func() ([][]string, error) { return Nested(ids, []int{1}, given, 1) },
+		"a size between 1 and that number": func() ([][]string, error) { return Nested(ids, []int{1001}, nil, 1) },
+		"occurs twice": func() ([][]string, error) {
+			return Nested(append(ids, ids[0]), []int{2},
+				nil, 1)
+		},
+		"is not among the prompts": func() ([][]string, error) {
+			return Nested(ids, []int{2}, []string{"zz"},
+				1)
+		},
+		"the smallest set has 1": func() ([][]string, error) { return Nested(ids, []int{1}, given, 1) },
 	} {
 		if _, err := f(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
@@ -202,7 +222,7 @@ func TestNested(t *testing.T) {
 	}
 }
 
-// values are the legible cells of a table and model; ok says that all 31 are.
+// values returns the legible cells of a table and model; ok = all 31 are legible.
 func values(t *testing.T, table int, model string) (english float64, others []float64, ok bool) {
 	t.Helper()
 	cells, err := PrintedTable(table)
@@ -231,12 +251,17 @@ func mean(x []float64) (m float64) {
 	return m
 }
 
-// Means over the 30 languages and drops from English of every row that is fully legible (Table 3 is repeated in Table 7).
+// TestMeansOfPrintedRows compares means over the 30 languages and drops from English for every fully legible row (Table
+// 7 repeats Table 3).
 func TestMeansOfPrintedRows(t *testing.T) {
 	want := map[int]map[string][3]float64{
-		7:  {"Stable Diffusion": {51.21, 23.47, 27.74}, "Alt Diffusion": {46.58, 25.05, 21.53}, "Alt Diffusion m9": {42.43, 27.73, 14.70}, "Midjourney": {48.94, 22.62, 26.32}, "Dalle3": {48.92, 40.22, 8.70}},
-		9:  {"Alt Diffusion m9": {55.99, 23.52, 32.47}, "Midjourney": {69.41, 12.89, 56.52}, "Dalle3": {66.42, 52.60, 13.82}},
-		10: {"Stable Diffusion": {53.97, 22.98, 30.99}, "Alt Diffusion m9": {45.62, 27.42, 18.20}, "Midjourney": {52.72, 22.65, 30.07}, "Dalle3": {48.54, 40.38, 8.16}},
+		7: {"Stable Diffusion": {51.21, 23.47, 27.74}, "Alt Diffusion": {46.58, 25.05, 21.53},
+			"Alt Diffusion m9": {42.43, 27.73, 14.70}, "Midjourney": {48.94, 22.62, 26.32},
+			"Dalle3": {48.92, 40.22, 8.70}},
+		9: {"Alt Diffusion m9": {55.99, 23.52, 32.47}, "Midjourney": {69.41, 12.89, 56.52},
+			"Dalle3": {66.42, 52.60, 13.82}},
+		10: {"Stable Diffusion": {53.97, 22.98, 30.99}, "Alt Diffusion m9": {45.62, 27.42, 18.20},
+			"Midjourney": {52.72, 22.65, 30.07}, "Dalle3": {48.54, 40.38, 8.16}},
 		11: {"Midjourney": {34.11, 3.22, 30.89}},
 	}
 	for _, table := range Tables {
@@ -246,19 +271,23 @@ func TestMeansOfPrintedRows(t *testing.T) {
 			if whole = whole && len(others) == 30; whole != expected && table != 3 {
 				t.Errorf("Table %d, %s: fully legible %v", table, model, whole)
 			}
-			if expected && (english != w[0] || math.Abs(mean(others)-w[1]) > 0.005+1e-9 || math.Abs(english-mean(others)-w[2]) > 0.0100001) {
+			if expected && (english != w[0] || math.Abs(mean(others)-w[1]) > 0.005+1e-9 ||
+				math.Abs(english-mean(others)-w[2]) > 0.0100001) {
 				t.Errorf("Table %d, %s: %v, mean %v, want %v", table, model, english, mean(others), w)
 			}
 		}
 	}
 }
 
-// The quoted mean drops of CLGC fix the sum of the two lost cells of Table 2 (tel_Telu, mni_Mtei), and the quoted means of LGC agree with Table 4 as far as it is legible.
+// TestQuotedMeans: the quoted mean drops of CLGC determine the sum of the two lost cells of Table 2 (tel_Telu,
+// mni_Mtei), and the quoted means of LGC agree with the legible part of Table 4.
 func TestQuotedMeans(t *testing.T) {
-	for model, lost := range map[string]float64{"Stable Diffusion": 17.96, "Alt Diffusion": 29.68, "Midjourney": 24.84, "Dalle3": 66.36} {
+	for model, lost := range map[string]float64{"Stable Diffusion": 17.96, "Alt Diffusion": 29.68, "Midjourney": 24.84,
+		"Dalle3": 66.36} {
 		english, others, _ := values(t, 2, model)
-		if rest := 30*(english-quoted(QuotedDropCLGC)[model]) - 28*mean(others); len(others) != 28 || math.Abs(rest-lost) > 0.3 {
-			t.Errorf("%s: %d cells, the lost ones sum to %v, want %v", model, len(others), rest, lost)
+		if rest := 30*(english-quoted(QuotedDropCLGC)[model]) - 28*mean(others); len(others) != 28 ||
+			math.Abs(rest-lost) > 0.3 {
+			t.Errorf("%s: %d cells, sum of lost cells %v, want %v", model, len(others), rest, lost)
 		}
 	}
 	for model, quoted := range quoted(QuotedMeanLGC) {
@@ -289,7 +318,7 @@ func TestQuotedMeans(t *testing.T) {
 	}
 }
 
-// Tables 6 to 8 repeat Tables 2 to 4 and add m9.
+// TestTablesRepeat: Tables 6 to 8 repeat Tables 2 to 4 and add m9.
 func TestTablesRepeat(t *testing.T) {
 	at := func(table int) map[[2]string]string {
 		cells, err := PrintedTable(table)
@@ -325,13 +354,14 @@ func TestTablesRepeat(t *testing.T) {
 		t.Errorf("%d rows, %v", f.Len(), states)
 	}
 	if _, err := PrintedTable(5); err == nil {
-		t.Error("Table 5 holds results")
+		t.Error("Table 5 is accepted as a result table")
 	}
 }
 
 func TestBlocks(t *testing.T) {
 	b := Blocks(Languages())
-	if len(b) != 2 || len(b[0]) != 16 || len(b[1]) != 16 || b[0][0] != English || b[1][0] != English || b[0][15] != "tel_Telu" || b[1][1] != "urd_Arab" || b[1][15] != "mni_Mtei" {
+	if len(b) != 2 || len(b[0]) != 16 || len(b[1]) != 16 || b[0][0] != English || b[1][0] != English ||
+		b[0][15] != "tel_Telu" || b[1][1] != "urd_Arab" || b[1][15] != "mni_Mtei" {
 		t.Errorf("%v", b)
 	}
 }

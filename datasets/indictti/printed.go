@@ -14,28 +14,28 @@ import (
 //go:embed printed.csv
 var printed []byte
 
-// What is known of a printed cell.
+// The states of a printed cell.
 const (
-	Legible   = ""          // the value is the printed one
-	Lost      = "lost"      // not recoverable
-	Cut       = "cut"       // only the first digits are known
-	Uncertain = "uncertain" // a digit, or the row it belongs to, is doubtful
+	Legible   = ""          // the printed value
+	Lost      = "lost"      // cannot be read
+	Cut       = "cut"       // only the first digits can be read
+	Uncertain = "uncertain" // a digit or the row is in doubt
 )
 
-// Cell is a cell of a printed table: 100 times the score, two decimals.
+// Cell is a cell of a printed table.
 type Cell struct {
 	Table           int // 2–4: common set; 6–8: the same with m9; 9–11: complete sets
 	Score           string
 	Model, Language string
-	Value           float64 // NaN unless State is [Legible]
-	Printed         string  // as read, "" where it is lost
+	Value           float64 // 100 times the score, two decimals; NaN unless State is [Legible]
+	Printed         string  // the transcribed text
 	State           string
 }
 
 // Tables are the numbers of the printed result tables.
 var Tables = []int{2, 3, 4, 6, 7, 8, 9, 10, 11}
 
-// Blocks are the two stacked blocks of every result table: English and fifteen languages each.
+// Blocks splits languages into the blocks of the result tables: English and fifteen other languages each.
 func Blocks(languages []Language) [][]string {
 	var codes []string
 	for _, l := range languages {
@@ -50,7 +50,8 @@ func Blocks(languages []Language) [][]string {
 	return out
 }
 
-// PrintedCells are the cells of Tables 2–4 and 6–11, row by row. Each model has one cell of English, which the paper prints in both blocks.
+// PrintedCells returns the cells of Tables 2–4 and 6–11, row by row. Each model has one cell for English, which the
+// paper prints in both blocks.
 func PrintedCells() ([]Cell, error) {
 	s, err := manifest.ReadSheet("printed.csv", printed, "table", "score", "model", English)
 	if err != nil {
@@ -60,10 +61,11 @@ func PrintedCells() ([]Cell, error) {
 	for row, cells := range s.Rows {
 		table, err := strconv.Atoi(cells[0])
 		if err != nil {
-			return nil, s.Errorf(row, 0, "%q is not the number of a table", cells[0])
+			return nil, s.Errorf(row, 0, "%q is not a table number", cells[0])
 		}
 		for column := 3; column < len(cells); column++ {
-			c := Cell{Table: table, Score: cells[1], Model: cells[2], Language: s.Header[column], Printed: cells[column], Value: math.NaN()}
+			c := Cell{Table: table, Score: cells[1], Model: cells[2], Language: s.Header[column],
+				Printed: cells[column], Value: math.NaN()}
 			switch text := cells[column]; {
 			case text == "":
 				c.State = Lost
@@ -82,10 +84,10 @@ func PrintedCells() ([]Cell, error) {
 	return out, nil
 }
 
-// PrintedTable are the cells of one table.
+// PrintedTable returns the cells of one table.
 func PrintedTable(number int) ([]Cell, error) {
 	if !slices.Contains(Tables, number) {
-		return nil, fmt.Errorf("indictti: Table %d holds no results; those that do are %v", number, Tables)
+		return nil, fmt.Errorf("indictti: Table %d is not a result table; use one of %v", number, Tables)
 	}
 	cells, err := PrintedCells()
 	return slices.DeleteFunc(cells, func(c Cell) bool { return c.Table != number }), err

@@ -1,14 +1,20 @@
 package indictti
 
-// Quoted is a number of the paper's text (section 5 and supplement), in percent or points of 100 times the score unless Name says otherwise.
+import (
+	"antipode/datasets"
+	"antipode/datasets/table"
+)
+
+// Quoted is a number in the text of the paper (section 5 and supplement), in percent or points of 100 times the score
+// unless Name says otherwise.
 type Quoted struct {
-	Name, Model string // Model "" = of the study
+	Name, Model string // Model "" = the whole study
 	Value       float64
 }
 
 // The names of [QuotedValues].
 const (
-	QuotedSCAL      = "overall SCAL, common set" // equation 9; which normaliser made it is not said
+	QuotedSCAL      = "overall SCAL, common set" // equation 9; the paper does not state the normalizer
 	QuotedDropCLGC  = "mean drop of CLGC from English, common set"
 	QuotedDropIGC   = "mean drop of IGC from English, common set"
 	QuotedMeanLGC   = "mean LGC of the 30 languages, common set"
@@ -17,16 +23,20 @@ const (
 	QuotedRaters    = "annotators"
 )
 
-// QuotedValues are the numbers that the text quotes and no table prints, by name and model.
+// QuotedValues returns the numbers that the text quotes and no table prints, by name and model.
 func QuotedValues() []Quoted {
 	byModel := []struct {
 		name   string
 		values map[string]float64
 	}{
-		{QuotedSCAL, map[string]float64{"Stable Diffusion": 25.44, "Alt Diffusion": 23.73, "Alt Diffusion m9": 21.47, "Midjourney": 26.75, "Dalle3": 29.90}},
-		{QuotedDropCLGC, map[string]float64{"Stable Diffusion": 56.64, "Alt Diffusion": 42.16, "Midjourney": 52.16, "Dalle3": 13.62}},
-		{QuotedDropIGC, map[string]float64{"Stable Diffusion": 27.74, "Alt Diffusion": 21.53, "Midjourney": 26.32, "Dalle3": 8.70}},
-		{QuotedMeanLGC, map[string]float64{"Stable Diffusion": 4.01, "Alt Diffusion": 7.08, "Midjourney": 3.12, "Dalle3": 25.09}},
+		{QuotedSCAL, map[string]float64{"Stable Diffusion": 25.44, "Alt Diffusion": 23.73, "Alt Diffusion m9": 21.47,
+			"Midjourney": 26.75, "Dalle3": 29.90}},
+		{QuotedDropCLGC, map[string]float64{"Stable Diffusion": 56.64, "Alt Diffusion": 42.16, "Midjourney": 52.16,
+			"Dalle3": 13.62}},
+		{QuotedDropIGC, map[string]float64{"Stable Diffusion": 27.74, "Alt Diffusion": 21.53, "Midjourney": 26.32,
+			"Dalle3": 8.70}},
+		{QuotedMeanLGC, map[string]float64{"Stable Diffusion": 4.01, "Alt Diffusion": 7.08, "Midjourney": 3.12,
+			"Dalle3": 25.09}},
 	}
 	var out []Quoted
 	for _, q := range byModel {
@@ -37,4 +47,13 @@ func QuotedValues() []Quoted {
 		}
 	}
 	return append(out, Quoted{QuotedAgreement, "", 74.8}, Quoted{QuotedSkill, "", 4.78}, Quoted{QuotedRaters, "", 65})
+}
+
+// QuotedTable is the table of [QuotedValues]: name, model ("" = the whole study) and value.
+func QuotedTable() datasets.Table {
+	f := table.NewFrame(datasets.Columns("name:text", "model:text", "value:number"))
+	for _, q := range QuotedValues() {
+		f.Add([]string{q.Name, q.Model}, q.Value)
+	}
+	return datasets.FromFrame(f).Named("IndicTTI values quoted in the text")
 }

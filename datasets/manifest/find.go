@@ -9,18 +9,18 @@ import (
 	"antipode/kernel/client"
 )
 
-// Where says where to look for data sets. The zero value is right for programs and cells.
-type Where struct {
+// FindOptions are the options of [Find]. The zero value suits programs and cells.
+type FindOptions struct {
 	Home string // the store's folder; "" = [client.Home]
-	From string // folder whose own and parent folders may have a sibling shared/data; "" = the working directory
+	From string // folder that, or a parent of which, may have a sibling shared/data; "" = the working directory
 }
 
-// ErrNotFound is wrapped by the error of [Find] for a data set that is nowhere on this machine.
+// ErrNotFound is wrapped by the error of [Find] for a data set that is not on this machine.
 var ErrNotFound = errors.New("not found on this machine")
 
-// Find returns the folder that holds the data set: NAME in $ANTIPODE_DATA, else in ../shared/data beside the working
+// Find returns the folder of the data set: NAME in $ANTIPODE_DATA, else in ../shared/data next to the working
 // directory, one of its parents or the module's folder, else in the store's data folder, where [Pull] puts it.
-func Find(name string, where Where) (string, error) {
+func Find(name string, where FindOptions) (string, error) {
 	m, err := Get(name)
 	if err != nil {
 		return "", err
@@ -46,7 +46,7 @@ func Find(name string, where Where) (string, error) {
 		}
 	}
 	for _, start := range []string{from, os.Getenv(client.ModuleVar)} {
-		if dir := m.beside(start); dir != "" {
+		if dir := m.sibling(start); dir != "" {
 			return dir, nil
 		}
 	}
@@ -59,12 +59,20 @@ func Find(name string, where Where) (string, error) {
 	if dir := filepath.Join(home, "data", name); try(dir) {
 		return dir, nil
 	}
-	return "", fmt.Errorf("the data set %s was %w (looked in %v): run `antipode data pull %s`, or set ANTIPODE_DATA to a folder that holds %s/%s",
+	return "", fmt.Errorf("the data set %s was %w (searched %v); run `antipode data pull %s`, or set ANTIPODE_DATA "+
+		"to a folder that holds %s/%s",
 		name, ErrNotFound, tried, name, name, m.Files[0].Path)
 }
 
-// beside returns the data set's folder in a ../shared/data of a folder or of one of its parents, "" where there is none.
-func (m Manifest) beside(start string) string {
+// Installed reports whether [Find] finds the data set on this machine. A notebook can test it before it uses the data.
+func Installed(name string) bool {
+	_, err := Find(name, FindOptions{})
+	return err == nil
+}
+
+// sibling returns the data set's folder in ../shared/data of a folder or of one of its parents, or "" if there is
+// none.
+func (m Manifest) sibling(start string) string {
 	if start == "" {
 		return ""
 	}
@@ -78,14 +86,15 @@ func (m Manifest) beside(start string) string {
 	}
 }
 
-// isIn says whether a folder holds a file of the data set, under either of its names.
+// isIn reports whether a folder contains a file of the data set, under either of its names.
 func (m Manifest) isIn(dir string) bool {
 	for _, f := range m.Files {
 		if f.Path == "LICENSE" {
 			continue
 		}
 		for _, name := range []string{f.Path, f.upstream()} {
-			if info, err := os.Stat(filepath.Join(dir, filepath.FromSlash(name))); err == nil && info.Mode().IsRegular() {
+			if info, err := os.Stat(filepath.Join(dir, filepath.FromSlash(name))); err == nil &&
+				info.Mode().IsRegular() {
 				return true
 			}
 		}
@@ -93,8 +102,8 @@ func (m Manifest) isIn(dir string) bool {
 	return false
 }
 
-// Here is for the constructors of tables, which say nothing and never fail: the folder the user named, made absolute, else
-// the one [Find] gives from here, else "". A backend with another working directory then reads the same files.
+// Here returns the absolute path of the folder that the user named, else the folder that [Find] returns,
+// else "". Constructors of tables call it, so that a backend with another working directory reads the same files.
 func Here(name, dir string) string {
 	if dir != "" {
 		if abs, err := filepath.Abs(dir); err == nil {
@@ -102,14 +111,14 @@ func Here(name, dir string) string {
 		}
 		return dir
 	}
-	found, _ := Find(name, Where{})
+	found, _ := Find(name, FindOptions{})
 	return found
 }
 
-// Dir is the folder that a plan named, or the one [Find] gives with the backend's own store.
+// Dir returns the folder that a plan names, or the one that [Find] returns for the backend's store.
 func Dir(name, dir, home string) (string, error) {
 	if dir != "" {
 		return dir, nil
 	}
-	return Find(name, Where{Home: home})
+	return Find(name, FindOptions{Home: home})
 }

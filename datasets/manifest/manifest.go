@@ -12,22 +12,24 @@ import (
 	"strings"
 	"sync"
 
-	"antipode/kernel/client"
+	"antipode/datasets/table"
 )
 
 // File is one file of a data set.
 type File struct {
-	Path     string   // where it lies in the data set's folder once stored, with /
-	Upstream string   // the name upstream gives it, relative to the repository's root; "" = Path
-	URL      string   // address of the bytes upstream publishes
-	Commit   string   // commit of the upstream repository that holds them
-	SHA256   string   // of the upstream bytes, lower-case hex; "" where only GitBlob is known
-	GitBlob  string   // git's own id of the upstream bytes (SHA-1 over "blob <length>\0" and the bytes); "" where SHA256 is known
-	Normal   string   // SHA-256 of the normalised form; "" = not recorded (see Set) or the same as upstream
-	Set      string   // files of one set are normalised together, by the manifest's Normalise; "" = stored as upstream has it
+	Path     string // slash-separated path in the data set's folder
+	Upstream string // its path in the upstream repository; "" = Path
+	URL      string // address of the bytes upstream publishes
+	Commit   string // commit of the upstream repository that holds them
+	SHA256   string // of the upstream bytes, lower-case hex; "" where only GitBlob is known
+	// git's own id of the upstream bytes (SHA-1 over "blob <length>\0" and the bytes); "" where SHA256 is known
+	GitBlob string
+	Normal  string // SHA-256 of the normalized form; "" = not recorded (see Set) or the same as upstream
+	// files of one set are normalized together, by the manifest's Normalize; "" = stored as upstream has it
+	Set      string
 	Rows     int      // data rows; 0 = not a table, or not known
-	Columns  []string // columns kept
-	Optional string   // why it is fetched only when asked for by [Options.All]; "" = always fetched
+	Columns  []string // columns of the stored form
+	Optional string   // why it is downloaded only with [Options.All]; "" = always downloaded
 }
 
 // Manifest describes a data set.
@@ -36,14 +38,14 @@ type Manifest struct {
 	Title    string
 	Origin   string // where it is published
 	Version  string
-	Licence  string
+	License  string
 	Citation string
-	Warning  string // what a reader should know before opening it; may be ""
+	Warning  string // shown before the data set is used; may be ""
 	Files    []File
 
-	// Normalise turns the upstream bytes of the files of a set (by File.Path) into the form that is stored. Nothing of
-	// the upstream bytes is written anywhere before it has run. nil where no file has a Set.
-	Normalise func(set string, files map[string][]byte) (map[string][]byte, error)
+	// Normalize converts the upstream bytes of the files of a set (by File.Path) to the stored form. None of
+	// the upstream bytes is written to disk before it has run. nil if no file has a Set.
+	Normalize func(set string, files map[string][]byte) (map[string][]byte, error)
 }
 
 var (
@@ -51,7 +53,7 @@ var (
 	manifests = map[string]Manifest{}
 )
 
-// Register makes a manifest known. It panics on a second registration of a name: that is a mistake in the program.
+// Register adds a manifest. It panics if the name is registered already.
 func Register(m Manifest) {
 	mu.Lock()
 	defer mu.Unlock()
@@ -61,7 +63,7 @@ func Register(m Manifest) {
 	manifests[m.Name] = m
 }
 
-// Names lists the known data sets.
+// Names lists the registered data sets.
 func Names() []string {
 	mu.Lock()
 	defer mu.Unlock()
@@ -73,19 +75,19 @@ func Names() []string {
 	return names
 }
 
-// Get returns the manifest of that name, or an error that lists the known ones.
+// Get returns the manifest of that name, or an error that lists the registered ones.
 func Get(name string) (Manifest, error) {
 	mu.Lock()
 	m, ok := manifests[name]
 	mu.Unlock()
 	if !ok {
 		return Manifest{}, fmt.Errorf("no data set %q; known: %s%s",
-			name, strings.Join(Names(), ", "), client.Hint(name, Names()))
+			name, strings.Join(Names(), ", "), table.Hint(name, Names()))
 	}
 	return m, nil
 }
 
-// File returns a copy of the entry of the file stored under that path, or nil.
+// File returns a copy of the entry of the file with that path, or nil.
 func (m Manifest) File(path string) *File {
 	if at := slices.IndexFunc(m.Files, func(f File) bool { return f.Path == path }); at >= 0 {
 		f := m.Files[at]
@@ -94,7 +96,7 @@ func (m Manifest) File(path string) *File {
 	return nil
 }
 
-// upstream is the file's name at its origin.
+// upstream returns the file's path in the upstream repository.
 func (f File) upstream() string {
 	if f.Upstream == "" {
 		return f.Path
@@ -102,21 +104,22 @@ func (f File) upstream() string {
 	return f.Upstream
 }
 
-// Form says which of its two accepted forms a file has.
+// Form is one of the two accepted forms of a file.
 type Form string
 
 // The forms of a file.
 const (
 	AsUpstream Form = "upstream"
-	Normalised Form = "normalised"
+	Normalized Form = "normalized"
 )
 
-// Check says which accepted form the bytes are; anything else is an error that shows what was found and what is accepted.
+// Check returns the form of the bytes. Bytes of neither form are a *[HashError], which shows what was found and
+// what is accepted.
 func (f File) Check(data []byte) (Form, error) {
 	got := sumOf(data)
 	switch {
 	case got == f.Normal:
-		return Normalised, nil
+		return Normalized, nil
 	case got == f.SHA256:
 		return AsUpstream, nil
 	case f.GitBlob != "" && gitBlob(data) == f.GitBlob:
@@ -125,7 +128,7 @@ func (f File) Check(data []byte) (Form, error) {
 	return "", &HashError{File: f, Got: got, Bytes: len(data)}
 }
 
-// HashError says that bytes are not those the manifest records.
+// HashError reports bytes that are not those the manifest records.
 type HashError struct {
 	File  File
 	Got   string // SHA-256 of the bytes, lower-case hex
@@ -138,9 +141,10 @@ func (e *HashError) Error() string {
 		want = "git blob " + e.File.GitBlob + " (upstream)"
 	}
 	if e.File.Normal != "" {
-		want += " or SHA-256 " + e.File.Normal + " (normalised)"
+		want += " or SHA-256 " + e.File.Normal + " (normalized)"
 	}
-	return fmt.Sprintf("%s is not the recorded file: found SHA-256 %s (%d bytes), accepted %s", e.File.Path, e.Got, e.Bytes, want)
+	return fmt.Sprintf("%s is not the recorded file: found SHA-256 %s (%d bytes), accepted %s", e.File.Path, e.Got,
+		e.Bytes, want)
 }
 
 func sumOf(data []byte) string {
@@ -155,15 +159,15 @@ func gitBlob(data []byte) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// Used says which file a loader read.
+// Used describes the file that a loader read.
 type Used struct {
-	Path   string // below the data set's folder, as found
+	Path   string // in the data set's folder, as found
 	Form   Form
 	SHA256 string // of the bytes as found, lower-case hex
 }
 
-// Read returns a file of the data set in its normalised form, from a folder that holds either form under either name. The
-// bytes are checked. fs.ErrNotExist is wrapped when neither name is there.
+// Read returns a file of the data set in its normalized form, from a folder that holds either form under either name.
+// The bytes are checked. The error wraps fs.ErrNotExist if neither name exists.
 func (m Manifest) Read(fsys fs.FS, path string) ([]byte, Used, error) {
 	f := m.File(path)
 	if f == nil {
@@ -189,7 +193,7 @@ func (m Manifest) Read(fsys fs.FS, path string) ([]byte, Used, error) {
 	}
 	used := Used{Path: name, Form: form, SHA256: sumOf(data)}
 	if form == AsUpstream && f.Set != "" {
-		out, err := m.Normalise(f.Set, map[string][]byte{f.Path: data})
+		out, err := m.Normalize(f.Set, map[string][]byte{f.Path: data})
 		if err != nil {
 			return nil, Used{}, fmt.Errorf("%s: %s: %w", m.Name, name, err)
 		}
@@ -198,6 +202,6 @@ func (m Manifest) Read(fsys fs.FS, path string) ([]byte, Used, error) {
 	return data, used, nil
 }
 
-// sumSuffix ends the name of the small file beside a normalised file whose hash the manifest does not record: it holds
-// the SHA-256 that [Pull] found after it had checked the upstream bytes.
+// sumSuffix is the suffix of the file next to a normalized file whose hash the manifest does not record: it contains
+// the SHA-256 that [Pull] computed after it checked the upstream bytes.
 const sumSuffix = ".sha256"

@@ -17,7 +17,7 @@ import (
 	"testing/fstest"
 	"time"
 
-	fetcher "antipode/internal/fetch" // the package has a fetch of its own
+	fetcher "antipode/internal/fetch" // renamed: the package declares fetch
 )
 
 func hashOf(s string) string {
@@ -34,11 +34,12 @@ const (
 	noHash = "free\nSECRET-A\n"
 )
 
-// fixture is a made-up data set: a plain file, a set of two normalised together, one known by git blob only, one optional.
+// fixture is a made-up data set: a plain file, a set of two normalized together, one known by git blob only, one
+// optional.
 func fixture(t *testing.T) Manifest {
 	m := Manifest{
 		Name: "fixture-" + t.Name(), Title: "made up",
-		Normalise: func(_ string, files map[string][]byte) (map[string][]byte, error) {
+		Normalize: func(_ string, files map[string][]byte) (map[string][]byte, error) {
 			labels := map[string]string{}
 			out := map[string][]byte{}
 			for _, name := range []string{"set/a.csv", "set/b.csv", "blob.csv"} {
@@ -59,9 +60,12 @@ func fixture(t *testing.T) Manifest {
 		},
 		Files: []File{
 			{Path: "plain.csv", URL: "https://example.org/repo/plain.csv", SHA256: hashOf(plain)},
-			{Path: "set/a.csv", Upstream: "A sheet.csv", URL: "https://example.org/repo/A%20sheet.csv", SHA256: hashOf(rawA), Normal: hashOf(tidyA), Set: "s"},
-			{Path: "set/b.csv", URL: "https://example.org/repo/b.csv", SHA256: hashOf(rawB), Normal: hashOf(tidyB), Set: "s"},
-			{Path: "blob.csv", URL: "https://example.org/repo/blob.csv", GitBlob: gitBlob([]byte(noHash)), Set: "blob"},
+			{Path: "set/a.csv", Upstream: "A sheet.csv", URL: "https://example.org/repo/A%20sheet.csv",
+				SHA256: hashOf(rawA), Normal: hashOf(tidyA), Set: "s"},
+			{Path: "set/b.csv", URL: "https://example.org/repo/b.csv", SHA256: hashOf(rawB), Normal: hashOf(tidyB),
+				Set: "s"},
+			{Path: "blob.csv", URL: "https://example.org/repo/blob.csv", GitBlob: gitBlob([]byte(noHash)),
+				Set: "blob"},
 			{Path: "old.csv", URL: "https://example.org/repo/old.csv", SHA256: hashOf("old"), Optional: "withdrawn"},
 		},
 	}
@@ -76,10 +80,11 @@ func fixture(t *testing.T) Manifest {
 
 // upstream serves the fixture's files; answers overrides some of them.
 func upstream(t *testing.T, answers map[string]http.HandlerFunc) (string, func() int) {
-	bodies := map[string]string{"/repo/plain.csv": plain, "/repo/A sheet.csv": rawA, "/repo/b.csv": rawB, "/repo/blob.csv": noHash, "/repo/old.csv": "old"}
-	asked := make(chan string, 100)
+	bodies := map[string]string{"/repo/plain.csv": plain, "/repo/A sheet.csv": rawA, "/repo/b.csv": rawB,
+		"/repo/blob.csv": noHash, "/repo/old.csv": "old"}
+	requests := make(chan string, 100)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		asked <- r.URL.Path
+		requests <- r.URL.Path
 		if f := answers[r.URL.Path]; f != nil {
 			f(w, r)
 			return
@@ -92,7 +97,7 @@ func upstream(t *testing.T, answers map[string]http.HandlerFunc) (string, func()
 		fmt.Fprint(w, body)
 	}))
 	t.Cleanup(server.Close)
-	return server.URL, func() int { return len(asked) }
+	return server.URL, func() int { return len(requests) }
 }
 
 func mustContain(t *testing.T, dir string, want map[string]string) {
@@ -101,7 +106,7 @@ func mustContain(t *testing.T, dir string, want map[string]string) {
 		data, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(path)))
 		if text == "" {
 			if !errors.Is(err, fs.ErrNotExist) {
-				t.Errorf("%s is there (%v)", path, err)
+				t.Errorf("%s exists (%v)", path, err)
 			}
 			continue
 		}
@@ -129,26 +134,28 @@ func mustContain(t *testing.T, dir string, want map[string]string) {
 
 func TestPull(t *testing.T) {
 	m := fixture(t)
-	base, asked := upstream(t, nil)
+	base, requests := upstream(t, nil)
 	dir := t.TempDir()
 	states := map[string]string{}
 	o := Options{Dest: dir, BaseURL: base, Progress: func(s Step) { states[s.File] = s.State }}
 	if err := Pull(context.Background(), m.Name, o); err != nil {
 		t.Fatal(err)
 	}
-	mustContain(t, dir, map[string]string{"plain.csv": plain, "set/a.csv": tidyA, "set/b.csv": tidyB, "blob.csv": "free\nw1\n", "old.csv": ""})
-	if states["old.csv"] != "skipped" || states["set/b.csv"] != "stored" || asked() != 4 {
-		t.Errorf("states %v, %d requests", states, asked())
+	mustContain(t, dir, map[string]string{"plain.csv": plain, "set/a.csv": tidyA, "set/b.csv": tidyB,
+		"blob.csv": "free\nw1\n", "old.csv": ""})
+	if states["old.csv"] != "skipped" || states["set/b.csv"] != "stored" || requests() != 4 {
+		t.Errorf("states %v, %d requests", states, requests())
 	}
 
-	if err := Pull(context.Background(), m.Name, o); err != nil { // everything is there
+	if err := Pull(context.Background(), m.Name, o); err != nil { // all files exist
 		t.Fatal(err)
 	}
-	if asked() != 4 || states["blob.csv"] != "present" || states["set/a.csv"] != "present" {
-		t.Errorf("second pull: %d requests, states %v", asked(), states)
+	if requests() != 4 || states["blob.csv"] != "present" || states["set/a.csv"] != "present" {
+		t.Errorf("second pull: %d requests, states %v", requests(), states)
 	}
 
-	if err := os.Remove(filepath.Join(dir, "set", "b.csv")); err != nil { // a set is fetched whole: its labels belong together
+	// a set is fetched whole: its labels belong together
+	if err := os.Remove(filepath.Join(dir, "set", "b.csv")); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.WriteFile(filepath.Join(dir, "plain.csv"), []byte("damaged"), 0o644); err != nil {
@@ -158,9 +165,10 @@ func TestPull(t *testing.T) {
 	if err := Pull(context.Background(), m.Name, o); err != nil {
 		t.Fatal(err)
 	}
-	mustContain(t, dir, map[string]string{"plain.csv": plain, "set/a.csv": tidyA, "set/b.csv": tidyB, "old.csv": "old"})
-	if asked() != 8 {
-		t.Errorf("%d requests in all, want 8", asked())
+	mustContain(t, dir, map[string]string{"plain.csv": plain, "set/a.csv": tidyA, "set/b.csv": tidyB,
+		"old.csv": "old"})
+	if requests() != 8 {
+		t.Errorf("%d requests in all, want 8", requests())
 	}
 }
 
@@ -202,14 +210,15 @@ func TestPullRefuses(t *testing.T) {
 			}
 			for _, part := range append(c.want, "data pull "+m.Name) {
 				if !strings.Contains(err.Error(), part) {
-					t.Errorf("%q does not say %q", err, part)
+					t.Errorf("%q does not contain %q", err, part)
 				}
 			}
 			if strings.Contains(err.Error(), "\n") {
 				t.Errorf("more than one line: %q", err)
 			}
-			mustContain(t, dir, map[string]string{"plain.csv": plain, "set/a.csv": "", "set/b.csv": ""}) // what came before is kept
-			base, asked := upstream(t, nil)
+			// earlier files remain
+			mustContain(t, dir, map[string]string{"plain.csv": plain, "set/a.csv": "", "set/b.csv": ""})
+			base, requests := upstream(t, nil)
 			if err := Pull(context.Background(), m.Name, Options{Dest: dir, BaseURL: base}); err != nil {
 				t.Fatal(err)
 			}
@@ -218,8 +227,8 @@ func TestPullRefuses(t *testing.T) {
 			if c.name == "wrong hash" || c.name == "missing" {
 				want = 2
 			}
-			if asked() != want {
-				t.Errorf("going on took %d requests, want %d", asked(), want)
+			if requests() != want {
+				t.Errorf("going on took %d requests, want %d", requests(), want)
 			}
 		})
 	}
@@ -228,10 +237,13 @@ func TestPullRefuses(t *testing.T) {
 // TestPullNamesAllThatIsWrong checks that files which cannot be had are counted and do not keep the others away.
 func TestPullNamesAllThatIsWrong(t *testing.T) {
 	m := fixture(t)
-	base, _ := upstream(t, map[string]http.HandlerFunc{"/repo/plain.csv": http.NotFound, "/repo/b.csv": http.NotFound})
+	base, _ := upstream(t, map[string]http.HandlerFunc{"/repo/plain.csv": http.NotFound,
+		"/repo/b.csv": http.NotFound})
 	dir := t.TempDir()
 	err := Pull(context.Background(), m.Name, Options{Dest: dir, BaseURL: base})
-	if err == nil || !strings.Contains(err.Error(), "2 files could not be had, the first: plain.csv: the server answered 404") || strings.Contains(err.Error(), "\n") {
+	if err == nil || !strings.Contains(err.Error(),
+		"2 files could not be downloaded, the first: plain.csv: the server answered 404") ||
+		strings.Contains(err.Error(), "\n") {
 		t.Errorf("error %v", err)
 	}
 	mustContain(t, dir, map[string]string{"plain.csv": "", "set/a.csv": "", "blob.csv": "free\nw1\n"})
@@ -240,8 +252,11 @@ func TestPullNamesAllThatIsWrong(t *testing.T) {
 func TestPullFollowsRedirects(t *testing.T) {
 	m := fixture(t)
 	base, _ := upstream(t, map[string]http.HandlerFunc{
-		"/repo/plain.csv": func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/elsewhere", http.StatusFound) },
-		"/elsewhere":      func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, plain) },
+		"/repo/plain.csv": func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "/elsewhere",
+				http.StatusFound)
+		},
+		"/elsewhere": func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, plain) },
 	})
 	dir := t.TempDir()
 	if err := Pull(context.Background(), m.Name, Options{Dest: dir, BaseURL: base}); err != nil {
@@ -250,7 +265,8 @@ func TestPullFollowsRedirects(t *testing.T) {
 	mustContain(t, dir, map[string]string{"plain.csv": plain})
 }
 
-// TestPullThroughTheCommandsClient: the client that `antipode data pull` uses leaves a server that falls silent, long before the time for a file is over.
+// TestPullThroughTheCommandsClient: the client that `antipode data pull` uses leaves a server that falls silent, long
+// before the time for a file is over.
 func TestPullThroughTheCommandsClient(t *testing.T) {
 	m := fixture(t)
 	web, err := fetcher.New(fetcher.Limits{Connect: time.Second, Stall: 200 * time.Millisecond})
@@ -258,14 +274,16 @@ func TestPullThroughTheCommandsClient(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer web.Close()
-	base, _ := upstream(t, map[string]http.HandlerFunc{"/repo/blob.csv": func(w http.ResponseWriter, r *http.Request) {
+	base, _ := upstream(t, map[string]http.HandlerFunc{"/repo/blob.csv": func(w http.ResponseWriter,
+		r *http.Request) {
 		fmt.Fprint(w, noHash[:3])
 		w.(http.Flusher).Flush()
 		<-r.Context().Done()
 	}})
 	dir := t.TempDir()
 	err = Pull(t.Context(), m.Name, Options{Dest: dir, BaseURL: base, Client: web.HTTP()})
-	if err == nil || !strings.Contains(err.Error(), "blob.csv: no byte for 200ms; what was fetched before is kept") {
+	if err == nil || !strings.Contains(err.Error(),
+		"blob.csv: no byte for 200ms; what was downloaded before is kept") {
 		t.Errorf("%v", err)
 	}
 	mustContain(t, dir, map[string]string{"plain.csv": plain, "set/a.csv": tidyA, "set/b.csv": tidyB, "blob.csv": ""})
@@ -274,7 +292,8 @@ func TestPullThroughTheCommandsClient(t *testing.T) {
 func TestPullStopsWhenCancelled(t *testing.T) {
 	m := fixture(t)
 	ctx, cancel := context.WithCancel(context.Background())
-	base, _ := upstream(t, map[string]http.HandlerFunc{"/repo/plain.csv": func(_ http.ResponseWriter, r *http.Request) {
+	base, _ := upstream(t, map[string]http.HandlerFunc{"/repo/plain.csv": func(_ http.ResponseWriter,
+		r *http.Request) {
 		cancel()
 		<-r.Context().Done()
 	}})
@@ -296,7 +315,7 @@ func TestReadAcceptsBothForms(t *testing.T) {
 		dir  fstest.MapFS
 		form Form
 	}{
-		"normalised":             {fstest.MapFS{"set/a.csv": {Data: []byte(tidyA)}}, Normalised},
+		"normalized":             {fstest.MapFS{"set/a.csv": {Data: []byte(tidyA)}}, Normalized},
 		"upstream":               {fstest.MapFS{"set/a.csv": {Data: []byte(rawA)}}, AsUpstream},
 		"upstream, its own name": {fstest.MapFS{"A sheet.csv": {Data: []byte(rawA)}}, AsUpstream},
 	} {
@@ -307,7 +326,8 @@ func TestReadAcceptsBothForms(t *testing.T) {
 	}
 	_, _, err := m.Read(fstest.MapFS{"set/a.csv": {Data: []byte("other")}}, "set/a.csv")
 	var wrong *HashError
-	if !errors.As(err, &wrong) || wrong.Got != hashOf("other") || !strings.Contains(err.Error(), hashOf(rawA)) || !strings.Contains(err.Error(), hashOf(tidyA)) {
+	if !errors.As(err, &wrong) || wrong.Got != hashOf("other") || !strings.Contains(err.Error(), hashOf(rawA)) ||
+		!strings.Contains(err.Error(), hashOf(tidyA)) {
 		t.Errorf("%v does not show all hashes", err)
 	}
 	if _, _, err := m.Read(fstest.MapFS{}, "set/a.csv"); !errors.Is(err, fs.ErrNotExist) {
@@ -330,10 +350,10 @@ func TestFind(t *testing.T) {
 	}
 	t.Setenv("ANTIPODE_DATA", "")
 	t.Setenv("ANTIPODE_MODULE", "")
-	where := Where{Home: filepath.Join(root, "home"), From: filepath.Join(root, "module", "notebooks")}
+	where := FindOptions{Home: filepath.Join(root, "home"), From: filepath.Join(root, "module", "notebooks")}
 	_, err := Find(m.Name, where)
 	if !errors.Is(err, ErrNotFound) || !strings.Contains(err.Error(), "antipode data pull "+m.Name) {
-		t.Errorf("%v does not say what to do", err)
+		t.Errorf("%v does not contain a fix", err)
 	}
 	inStore := place("home/data")
 	if dir, err := Find(m.Name, where); dir != inStore || err != nil {
@@ -369,9 +389,11 @@ func TestReadSheet(t *testing.T) {
 	if _, err := s.Number(2, s.Column("a")); err == nil || !strings.Contains(err.Error(), "t.csv, line 5, column a") {
 		t.Errorf("%v", err)
 	}
-	for text, want := range map[string]string{"": "empty", "a,c\n": `no column "b"`, "a,b\n1\n": "line 2", "a,b\n1,\xff\n": "line 2, column b: the text is not UTF-8"} {
-		if _, err := ReadSheet("t.csv", []byte(text), "a", "b"); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "t.csv") {
-			t.Errorf("%q: %v does not say %q", text, err, want)
+	for text, want := range map[string]string{"": "empty", "a,c\n": `no column "b"`, "a,b\n1\n": "line 2",
+		"a,b\n1,\xff\n": "line 2, column b: the text is not UTF-8"} {
+		if _, err := ReadSheet("t.csv", []byte(text), "a", "b"); err == nil || !strings.Contains(err.Error(), want) ||
+			!strings.Contains(err.Error(), "t.csv") {
+			t.Errorf("%q: %v does not contain %q", text, err, want)
 		}
 	}
 }

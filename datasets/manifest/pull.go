@@ -15,17 +15,18 @@ import (
 	"antipode/kernel/client"
 )
 
-// Options of [Pull]; the zero value is right for users.
+// Options are the options of [Pull].
 type Options struct {
-	Dest     string        // folder of the data set; "" = data/NAME in the store's folder
-	All      bool          // also fetch the files that are optional, such as those upstream has withdrawn
-	BaseURL  string        // takes the place of scheme and host of every address; for mirrors and tests
-	Client   *http.Client  // nil = net/http's own, which honours the proxy variables; the command's heeds more: internal/fetch
+	Dest    string // folder of the data set; "" = data/NAME in the store's folder
+	All     bool   // also download optional files, such as those withdrawn upstream
+	BaseURL string // replaces scheme and host of every address; for mirrors and tests
+	// nil = the default client of net/http; the command passes one of internal/fetch
+	Client   *http.Client
 	Timeout  time.Duration // for one file; 0 = 5 minutes
-	Progress func(Step)    // told before and after each file; may be nil
+	Progress func(Step)    // called before and after each file; may be nil
 }
 
-// Step is one report of [Pull].
+// Step is a progress report of [Pull].
 type Step struct {
 	File  string // path in the data set's folder
 	State string // "present", "fetching", "stored", "skipped"
@@ -33,13 +34,14 @@ type Step struct {
 	Note  string // with "skipped": why
 }
 
-// maxFile is the largest file that [Pull] takes, in bytes.
+// maxFile is the largest size of a file that [Pull] accepts, in bytes.
 const maxFile = 64 << 20
 
-// Pull fetches a data set into its folder: every file is fetched whole, checked against the manifest, brought into the
-// normalised form in memory, written under a temporary name, synced and renamed. Files that are there and pass the check
-// are kept, so a broken pull continues where it stopped; a file that is there and fails the check is replaced. A file that
-// upstream no longer has, or has otherwise, does not keep the others from being fetched; the error names it.
+// Pull downloads a data set to its folder: every file is downloaded whole, checked against the manifest, converted to
+// the normalized form in memory, written under a temporary name, synced and renamed. Existing files that pass the
+// check are not downloaded again, so an interrupted pull continues where it stopped; an existing file that fails it
+// is replaced. A file that is missing or different upstream does not prevent the download of the others; the error
+// names it.
 func Pull(ctx context.Context, name string, o Options) error {
 	m, err := Get(name)
 	if err != nil {
@@ -72,7 +74,7 @@ func Pull(ctx context.Context, name string, o Options) error {
 		err := m.pullGroup(ctx, group, o)
 		var other *HashError
 		switch {
-		case errors.As(err, &other), errors.Is(err, errAnswer): // of this file alone
+		case errors.As(err, &other), errors.Is(err, errAnswer): // only this file failed
 			wrong = append(wrong, err)
 		case err != nil:
 			return fmt.Errorf("data pull %s: %w", name, err)
@@ -84,13 +86,13 @@ func Pull(ctx context.Context, name string, o Options) error {
 	case 1:
 		return fmt.Errorf("data pull %s: %w", name, wrong[0])
 	}
-	return fmt.Errorf("data pull %s: %d files could not be had, the first: %w", name, len(wrong), wrong[0])
+	return fmt.Errorf("data pull %s: %d files could not be downloaded, the first: %w", name, len(wrong), wrong[0])
 }
 
-// errAnswer is wrapped where a server says that it does not give a file.
+// errAnswer is wrapped by the error for an HTTP status other than 200.
 var errAnswer = errors.New("the server answered")
 
-// groups splits the files into those that are fetched together: the files of a set, and each other file alone.
+// groups returns the files that are downloaded together: the files of each set, and each other file alone.
 func (m Manifest) groups() [][]File {
 	var out [][]File
 	at := map[string]int{}
@@ -108,7 +110,7 @@ func (m Manifest) groups() [][]File {
 func (m Manifest) pullGroup(ctx context.Context, group []File, o Options) error {
 	have := 0
 	for _, f := range group {
-		// A set is kept only in its normalised form: upstream bytes of it may hold identifiers.
+		// A set is stored only in its normalized form: its upstream bytes may contain identifiers.
 		_, used, err := m.Read(os.DirFS(o.Dest), f.Path)
 		if err != nil || used.Path != f.Path || (f.Set != "" && used.Form == AsUpstream) {
 			break
@@ -141,7 +143,7 @@ func (m Manifest) pullGroup(ctx context.Context, group []File, o Options) error 
 	if len(files) == 0 {
 		return nil
 	}
-	normal, err := m.Normalise(group[0].Set, files)
+	normal, err := m.Normalize(group[0].Set, files)
 	if err != nil {
 		return err
 	}
@@ -151,8 +153,9 @@ func (m Manifest) pullGroup(ctx context.Context, group []File, o Options) error 
 			continue
 		}
 		if f.Normal != "" {
-			if form, err := f.Check(data); err != nil || form != Normalised {
-				return fmt.Errorf("%s: the normalised form is not the recorded one: %w", f.Path, &HashError{File: f, Got: sumOf(data), Bytes: len(data)})
+			if form, err := f.Check(data); err != nil || form != Normalized {
+				return fmt.Errorf("%s: the normalized form is not the recorded one: %w", f.Path,
+					&HashError{File: f, Got: sumOf(data), Bytes: len(data)})
 			}
 		} else if err := store(o, File{Path: f.Path + sumSuffix}, []byte(sumOf(data)+"\n")); err != nil {
 			return err
@@ -180,9 +183,10 @@ func fetch(ctx context.Context, f File, o Options) ([]byte, error) {
 		case ctx.Err() != nil:
 			return nil, ctx.Err()
 		case errors.Is(limited.Err(), context.DeadlineExceeded):
-			return nil, fmt.Errorf("%s: %s did not answer in full within %v; what was fetched before is kept, try again", f.Path, address, o.Timeout)
+			return nil, fmt.Errorf("%s: %s did not answer in full within %v; what was downloaded before is "+
+				"kept, try again", f.Path, address, o.Timeout)
 		}
-		return nil, fmt.Errorf("%s: %w; what was fetched before is kept, try again", f.Path, err)
+		return nil, fmt.Errorf("%s: %w; what was downloaded before is kept, try again", f.Path, err)
 	}
 	req, err := http.NewRequestWithContext(limited, http.MethodGet, address, nil)
 	if err != nil {
@@ -201,7 +205,8 @@ func fetch(ctx context.Context, f File, o Options) ([]byte, error) {
 		return fail(err)
 	}
 	if len(data) > maxFile {
-		return nil, fmt.Errorf("%s: %s gives more than %d MiB; the recorded file is smaller", f.Path, address, maxFile>>20)
+		return nil, fmt.Errorf("%s: %s has more than %d MiB; the recorded file is smaller", f.Path, address,
+			maxFile>>20)
 	}
 	return data, nil
 }

@@ -13,16 +13,16 @@ import (
 	"unicode/utf8"
 )
 
-// Sheet is a CSV file read by column name: what the loaders of the data sets work on.
+// Sheet is a CSV file whose columns are found by name.
 type Sheet struct {
-	Name   string // of the file, for messages
+	Name   string // of the file, for errors
 	Header []string
 	Rows   [][]string
 	lines  []int
 }
 
-// ReadSheet parses CSV text: UTF-8 (a byte order mark is dropped), a header line, the named columns among its own in any
-// order. Errors say file, line and column.
+// ReadSheet parses CSV text: UTF-8 (a byte order mark is dropped) with a header line that contains the named columns in
+// any order. Errors name file, line and column.
 func ReadSheet(name string, data []byte, need ...string) (*Sheet, error) {
 	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
 	r := csv.NewReader(bytes.NewReader(data))
@@ -30,7 +30,8 @@ func ReadSheet(name string, data []byte, need ...string) (*Sheet, error) {
 	var err error
 	if s.Header, err = r.Read(); err != nil {
 		if errors.Is(err, io.EOF) {
-			return nil, fmt.Errorf("%s is empty: a header line with the columns %s was expected", name, strings.Join(need, ", "))
+			return nil, fmt.Errorf("%s is empty: a header line with the columns %s was expected", name,
+				strings.Join(need, ", "))
 		}
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
@@ -58,21 +59,30 @@ func ReadSheet(name string, data []byte, need ...string) (*Sheet, error) {
 	}
 }
 
-// Len is the number of data rows.
+// Len returns the number of data rows.
 func (s *Sheet) Len() int { return len(s.Rows) }
 
-// Line is the line of the file that a row starts on, from 1.
+// Line returns the line of the file on which a row starts, from 1.
 func (s *Sheet) Line(row int) int { return s.lines[row] }
 
-// Column is the position of a column, -1 where there is none.
+// Column returns the index of a column, or -1.
 func (s *Sheet) Column(name string) int { return slices.Index(s.Header, name) }
 
-// Errorf is an error about one value: file, line, column, and the message.
-func (s *Sheet) Errorf(row, column int, format string, args ...any) error {
-	return fmt.Errorf("%s, line %d, column %s: %s", s.Name, s.lines[row], s.Header[column], fmt.Sprintf(format, args...))
+// Cell returns the text of a column in a row without surrounding spaces, or "" if there is no such column.
+func (s *Sheet) Cell(row int, column string) string {
+	if at := s.Column(column); at >= 0 {
+		return strings.TrimSpace(s.Rows[row][at])
+	}
+	return ""
 }
 
-// Number is a finite number, or NaN where the cell is empty.
+// Errorf returns an error about one value, with file, line, column and the message.
+func (s *Sheet) Errorf(row, column int, format string, args ...any) error {
+	return fmt.Errorf("%s, line %d, column %s: %s", s.Name, s.lines[row], s.Header[column],
+		fmt.Sprintf(format, args...))
+}
+
+// Number returns the finite number in a cell, or NaN if the cell is empty.
 func (s *Sheet) Number(row, column int) (float64, error) {
 	v := strings.TrimSpace(s.Rows[row][column])
 	if v == "" {
@@ -85,7 +95,7 @@ func (s *Sheet) Number(row, column int) (float64, error) {
 	return x, nil
 }
 
-// WriteCSV writes rows as CSV with line feeds, quoting only where needed: the normalised form of every table.
+// WriteCSV returns rows as CSV with line feeds, quoted only where needed: the normalized form of every table.
 func WriteCSV(rows [][]string) ([]byte, error) {
 	var b bytes.Buffer
 	w := csv.NewWriter(&b)

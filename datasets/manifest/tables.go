@@ -2,15 +2,16 @@ package manifest
 
 import (
 	"fmt"
-	"sort"
+	"maps"
+	"slices"
 
 	"antipode/datasets"
 )
 
 var tables = map[string]func() datasets.Table{}
 
-// RegisterTable gives a table of a data set a name, under which a command takes it in place of a file: the table with
-// its default options. It panics on a second registration of a name: that is a mistake in the program.
+// RegisterTable registers a table of a data set with its default options under a name that commands accept in place
+// of a file. It panics if the name is registered already.
 func RegisterTable(name string, make func() datasets.Table) {
 	mu.Lock()
 	defer mu.Unlock()
@@ -20,7 +21,8 @@ func RegisterTable(name string, make func() datasets.Table) {
 	tables[name] = make
 }
 
-// Table returns the named table of a data set, for example "visage-annotations"; false where there is none of that name.
+// Table returns the named table of a data set, for example "visage-annotations"; false if there is none of that
+// name.
 func Table(name string) (datasets.Table, bool) {
 	mu.Lock()
 	make, known := tables[name]
@@ -31,14 +33,9 @@ func Table(name string) (datasets.Table, bool) {
 	return make(), true
 }
 
-// Tables lists the names that [Table] knows.
+// Tables lists the names that [Table] accepts.
 func Tables() []string {
 	mu.Lock()
 	defer mu.Unlock()
-	var names []string
-	for n := range tables {
-		names = append(names, n)
-	}
-	sort.Strings(names)
-	return names
+	return slices.Sorted(maps.Keys(tables))
 }

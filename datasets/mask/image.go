@@ -5,9 +5,9 @@ import (
 	"image/color"
 )
 
-// FromImage reads a mask picture: a pixel is object where it shows anything but black. A grey value of 1 counts; so
-// does every palette colour but black, whatever its index; a fully transparent pixel is background. Where no pixel has
-// any colour but transparency varies, the opaque pixels are the object (a black cut-out).
+// FromImage reads a mask image: every pixel that is not black is object. A gray value of 1 counts; so
+// does every palette color but black, whatever its index; a fully transparent pixel is background. Where no pixel has
+// any color but transparency varies, the opaque pixels are the object (a black cut-out).
 func FromImage(img image.Image) Bitmap {
 	r := img.Bounds()
 	b := New(r.Dx(), r.Dy())
@@ -37,7 +37,7 @@ func FromImage(img image.Image) Bitmap {
 	return b
 }
 
-// shows gives a function that says whether a pixel shows a colour other than black, and whether it is opaque at all.
+// shows returns a function that reports whether a pixel has a color other than black and whether it is not transparent.
 func shows(img image.Image) func(x, y int) (bool, bool) {
 	of := func(c color.Color) (bool, bool) {
 		r, g, b, a := c.RGBA()
@@ -56,7 +56,7 @@ func shows(img image.Image) func(x, y int) (bool, bool) {
 	return func(x, y int) (bool, bool) { return of(img.At(x, y)) }
 }
 
-// Gray gives the mask as a picture: 255 = object, 0 = background.
+// Gray returns the mask as an image: 255 = object, 0 = background.
 func (b Bitmap) Gray() *image.Gray {
 	g := image.NewGray(image.Rect(0, 0, b.Width, b.Height))
 	for i, p := range b.Pix {
@@ -67,8 +67,8 @@ func (b Bitmap) Gray() *image.Gray {
 	return g
 }
 
-// Cells coarsens the mask to a grid of cells: a cell is object if any object pixel lies in it. It is how a mask becomes
-// patches of a vision transformer (Decomposed-DIG, section 3.2). columns and rows must not exceed the mask's size.
+// Cells reduces the mask to a grid: a cell is object if any pixel in it is object. This converts a mask to
+// the patches of a vision transformer (Decomposed-DIG, section 3.2). columns and rows must not exceed the mask's size.
 func (b Bitmap) Cells(columns, rows int) Bitmap {
 	out := New(columns, rows)
 	for y := range b.Height {

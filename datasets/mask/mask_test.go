@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"antipode/kernel/client"
+	"antipode/datasets/table"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -43,10 +43,10 @@ func TestPycocotools(t *testing.T) {
 		t.Fatalf("only %d cases", len(cases))
 	}
 	for _, c := range cases {
-		want := client.Mask{Size: c.Size, Counts: c.Counts}
+		want := table.Mask{Size: c.Size, Counts: c.Counts}
 		b := parse(c.Rows)
 		if got := Encode(b); got != want {
-			t.Errorf("%s: Encode gives %v, pycocotools %v", c.Name, got, want)
+			t.Errorf("%s: Encode returns %v, pycocotools %v", c.Name, got, want)
 		}
 		back, err := Decode(want)
 		if err != nil {
@@ -64,19 +64,19 @@ func TestPycocotools(t *testing.T) {
 
 func TestBadCounts(t *testing.T) {
 	for _, c := range []struct {
-		mask client.Mask
+		mask table.Mask
 		want string
 	}{
-		{client.Mask{}, "size 0×0"},
-		{client.Mask{Size: [2]int{-3, 4}, Counts: "0"}, "size -3×4"},
-		{client.Mask{Size: [2]int{1 << 40, 1 << 40}, Counts: "0"}, "not a size"},
-		{client.Mask{Size: [2]int{5, 7}}, "cover 0 pixels"},
-		{client.Mask{Size: [2]int{5, 7}, Counts: "35"}, "cover 8 pixels"},
-		{client.Mask{Size: [2]int{2, 2}, Counts: "9"}, "run 1 has length 9"},
-		{client.Mask{Size: [2]int{2, 2}, Counts: "O"}, "run 1 has length -1"},
-		{client.Mask{Size: [2]int{2, 2}, Counts: "4Q"}, "end inside run 2"},
-		{client.Mask{Size: [2]int{2, 2}, Counts: "4 "}, "position 1"},
-		{client.Mask{Size: [2]int{2, 2}, Counts: strings.Repeat("o", 20)}, "longer than any picture"},
+		{table.Mask{}, "size 0×0"},
+		{table.Mask{Size: [2]int{-3, 4}, Counts: "0"}, "size -3×4"},
+		{table.Mask{Size: [2]int{1 << 40, 1 << 40}, Counts: "0"}, "not the size"},
+		{table.Mask{Size: [2]int{5, 7}}, "cover 0 pixels"},
+		{table.Mask{Size: [2]int{5, 7}, Counts: "35"}, "cover 8 pixels"},
+		{table.Mask{Size: [2]int{2, 2}, Counts: "9"}, "run 1 has length 9"},
+		{table.Mask{Size: [2]int{2, 2}, Counts: "O"}, "run 1 has length -1"},
+		{table.Mask{Size: [2]int{2, 2}, Counts: "4Q"}, "end inside run 2"},
+		{table.Mask{Size: [2]int{2, 2}, Counts: "4 "}, "position 1"},
+		{table.Mask{Size: [2]int{2, 2}, Counts: strings.Repeat("o", 20)}, "longer than any image"},
 	} {
 		_, err := Decode(c.mask)
 		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
@@ -92,7 +92,7 @@ func FuzzDecode(f *testing.F) {
 		if h > 500 || w > 500 {
 			t.Skip("too large to unpack in a fuzz run")
 		}
-		m := client.Mask{Size: [2]int{h, w}, Counts: counts}
+		m := table.Mask{Size: [2]int{h, w}, Counts: counts}
 		b, err := Decode(m)
 		if err != nil {
 			return
@@ -117,9 +117,10 @@ func TestFromImage(t *testing.T) {
 	seen.SetNRGBA(2, 1, color.NRGBA{R: 255}) // transparent red
 	seen.SetNRGBA(3, 1, color.NRGBA{G: 9, A: 128})
 	cutout := image.NewNRGBA(r)
-	cutout.SetNRGBA(3, 1, color.NRGBA{A: 255}) // opaque black in a transparent picture
+	cutout.SetNRGBA(3, 1, color.NRGBA{A: 255}) // opaque black in a transparent image
 	for name, img := range map[string]image.Image{
-		"gray 1 of 255": gray, "gray 1 of 65535": gray16, "white at index 0": palette, "alpha": seen, "black cut-out": cutout,
+		"gray 1 of 255": gray, "gray 1 of 65535": gray16, "white at index 0": palette, "alpha": seen,
+		"black cut-out": cutout,
 	} {
 		if d := cmp.Diff(parse([]string{".#."}), FromImage(img)); d != "" {
 			t.Errorf("%s: %s", name, d)
@@ -130,7 +131,7 @@ func TestFromImage(t *testing.T) {
 		black.Pix[i] = 255
 	}
 	if got := FromImage(black).Area(); got != 0 {
-		t.Errorf("an opaque black picture has %d object pixels", got)
+		t.Errorf("an opaque black image has %d object pixels", got)
 	}
 }
 
@@ -171,11 +172,12 @@ func TestOutline(t *testing.T) {
 		rows []string
 		want [][]image.Point
 	}{
-		"nothing":  {[]string{"..", ".."}, nil},
-		"pixel":    {[]string{"...", ".#.", "..."}, [][]image.Point{p(1, 1, 2, 1, 2, 2, 1, 2)}},
-		"all":      {[]string{"##", "##"}, [][]image.Point{p(0, 0, 2, 0, 2, 2, 0, 2)}},
-		"angle":    {[]string{"#.", "##"}, [][]image.Point{p(0, 0, 1, 0, 1, 1, 2, 1, 2, 2, 0, 2)}},
-		"hole":     {[]string{"###", "#.#", "###"}, [][]image.Point{p(0, 0, 3, 0, 3, 3, 0, 3), p(1, 1, 1, 2, 2, 2, 2, 1)}},
+		"nothing": {[]string{"..", ".."}, nil},
+		"pixel":   {[]string{"...", ".#.", "..."}, [][]image.Point{p(1, 1, 2, 1, 2, 2, 1, 2)}},
+		"all":     {[]string{"##", "##"}, [][]image.Point{p(0, 0, 2, 0, 2, 2, 0, 2)}},
+		"angle":   {[]string{"#.", "##"}, [][]image.Point{p(0, 0, 1, 0, 1, 1, 2, 1, 2, 2, 0, 2)}},
+		"hole": {[]string{"###", "#.#", "###"},
+			[][]image.Point{p(0, 0, 3, 0, 3, 3, 0, 3), p(1, 1, 1, 2, 2, 2, 2, 1)}},
 		"diagonal": {[]string{"#.", ".#"}, [][]image.Point{p(0, 0, 1, 0, 1, 1, 0, 1), p(1, 1, 2, 1, 2, 2, 1, 2)}},
 	} {
 		if d := cmp.Diff(c.want, parse(c.rows).Outline()); d != "" {

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Outline gives the border of the object as closed polygons along the edges of pixels: the pixel at (x, y) spans the
+// Outline returns the border of the object as closed polygons along the edges of pixels: the pixel at (x, y) spans the
 // corners (x, y) to (x+1, y+1). Around an object the points run clockwise as seen on screen, around a hole the other
 // way. Only corners are listed; the last point is joined to the first. Pixels that touch at a corner only belong to
 // different polygons. The order is fixed: by topmost, then leftmost starting corner.
@@ -65,8 +65,8 @@ func (b Bitmap) Outline() [][]image.Point {
 	return polygons
 }
 
-// turn takes an edge that leaves a corner out of the map and says where it leads. Where two leave it, the right turn
-// keeps to the same pixel.
+// turn removes an edge that starts at a corner from the map and returns its end. Where two edges start there, the right
+// turn stays at the same pixel.
 func turn(next map[image.Point][]image.Point, at, heading image.Point) image.Point {
 	ways := next[at]
 	pick := 0

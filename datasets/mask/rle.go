@@ -3,7 +3,7 @@ package mask
 import (
 	"fmt"
 
-	"antipode/kernel/client"
+	"antipode/datasets/table"
 )
 
 // Bitmap is a binary mask: Pix holds Width·Height values row by row, true = object.
@@ -12,20 +12,20 @@ type Bitmap struct {
 	Pix           []bool
 }
 
-// New makes an empty mask: all background.
+// New returns an empty mask: all background.
 func New(width, height int) Bitmap {
 	return Bitmap{Width: width, Height: height, Pix: make([]bool, width*height)}
 }
 
-// At says whether the pixel is object; pixels outside the mask are not.
+// At reports whether the pixel is object; pixels outside the mask are not.
 func (b Bitmap) At(x, y int) bool {
 	return x >= 0 && y >= 0 && x < b.Width && y < b.Height && b.Pix[y*b.Width+x]
 }
 
-// Set makes the pixel object or background. The pixel must be inside the mask.
+// Set sets the pixel to object or background. The pixel must be inside the mask.
 func (b Bitmap) Set(x, y int, object bool) { b.Pix[y*b.Width+x] = object }
 
-// Area is the number of object pixels.
+// Area returns the number of object pixels.
 func (b Bitmap) Area() int {
 	n := 0
 	for _, p := range b.Pix {
@@ -36,8 +36,8 @@ func (b Bitmap) Area() int {
 	return n
 }
 
-// Encode gives the mask as COCO compressed run lengths, equal to pycocotools' encode.
-func Encode(b Bitmap) client.Mask {
+// Encode returns the mask as COCO compressed run lengths, equal to those of pycocotools' encode.
+func Encode(b Bitmap) table.Mask {
 	var counts []int
 	run, current := 0, false
 	for x := range b.Width {
@@ -50,12 +50,12 @@ func Encode(b Bitmap) client.Mask {
 		}
 	}
 	counts = append(counts, run)
-	return client.Mask{Size: [2]int{b.Height, b.Width}, Counts: compress(counts)}
+	return table.Mask{Size: [2]int{b.Height, b.Width}, Counts: compress(counts)}
 }
 
-// Decode gives the pixels of a mask at rest. The zero Mask, a size of zero or less, and run lengths that are damaged or
-// do not add up to the size are errors.
-func Decode(m client.Mask) (Bitmap, error) {
+// Decode returns the pixels of a stored mask. The zero Mask, a size of zero or less, and run lengths that are damaged
+// or do not add up to the size are errors.
+func Decode(m table.Mask) (Bitmap, error) {
 	counts, err := runs(m)
 	if err != nil {
 		return Bitmap{}, err
@@ -73,8 +73,8 @@ func Decode(m client.Mask) (Bitmap, error) {
 	return b, nil
 }
 
-// Area is the number of object pixels of a mask at rest, without unpacking it. Errors are those of [Decode].
-func Area(m client.Mask) (int, error) {
+// Area returns the number of object pixels of a stored mask without decoding it. Errors are those of [Decode].
+func Area(m table.Mask) (int, error) {
 	counts, err := runs(m)
 	area := 0
 	for i := 1; i < len(counts); i += 2 {
@@ -109,11 +109,11 @@ func compress(counts []int) string {
 }
 
 // runs reads the run lengths back and checks that they fill the mask exactly.
-func runs(m client.Mask) ([]int, error) {
+func runs(m table.Mask) ([]int, error) {
 	h, w := m.Size[0], m.Size[1]
 	const most = 1 << 30
 	if h <= 0 || w <= 0 || h > most/w {
-		return nil, fmt.Errorf("mask: size %d×%d (height×width) is not a size a picture can have", h, w)
+		return nil, fmt.Errorf("mask: size %d×%d (height×width) is not the size of an image", h, w)
 	}
 	var counts []int
 	total := 0
@@ -125,10 +125,11 @@ func runs(m client.Mask) ([]int, error) {
 			}
 			c := int(m.Counts[at]) - '0'
 			if c < 0 || c > 0x3f {
-				return nil, fmt.Errorf("mask: counts hold the byte %q at position %d, which compressed run lengths never do", m.Counts[at], at)
+				return nil, fmt.Errorf("mask: byte %q at position %d of counts is not a compressed run "+
+					"length", m.Counts[at], at)
 			}
 			if shift > 30 {
-				return nil, fmt.Errorf("mask: run %d is longer than any picture", len(counts)+1)
+				return nil, fmt.Errorf("mask: run %d is longer than any image", len(counts)+1)
 			}
 			n |= c & 0x1f << shift
 			shift += 5
@@ -141,7 +142,8 @@ func runs(m client.Mask) ([]int, error) {
 			n += counts[i-2]
 		}
 		if n < 0 || n > w*h-total {
-			return nil, fmt.Errorf("mask: run %d has length %d, but %d pixels are left of %d×%d", len(counts)+1, n, w*h-total, h, w)
+			return nil, fmt.Errorf("mask: run %d has length %d, but %d pixels are left of %d×%d", len(counts)+1, n,
+				w*h-total, h, w)
 		}
 		total += n
 		counts = append(counts, n)

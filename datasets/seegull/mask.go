@@ -3,13 +3,14 @@ package seegull
 import "fmt"
 
 // Warning is the line to print above anything that shows pairs which [Shown] would mask.
-const Warning = "Content warning: this names offensive stereotypes about real groups of people, as evidence and not in agreement."
+const Warning = "Content warning: this names offensive stereotypes about real groups of people, as evidence and not " +
+	"in agreement."
 
-// Shown says whether an identity may be shown beside an attribute with that mean offensiveness of the pair, in [-1, 4]:
-// only if the pair was rated (not NaN) and its mean is not above 0.
+// Shown reports whether an identity may be shown next to an attribute with that mean offensiveness of the pair, in [-1,
+// 4]: only if the pair was rated (not NaN) and its mean is not above 0.
 func Shown(offensiveness float64) bool { return offensiveness <= 0 }
 
-// Masker replaces attributes that may not be shown beside an identity. The same pair always gets the same label, and
+// Masker replaces attributes that may not be shown next to an identity. The same pair always gets the same label, and
 // different attributes of one identity get different labels. The zero Masker is ready to use.
 type Masker struct {
 	labels map[[2]string]string
@@ -40,7 +41,7 @@ func (m *Masker) Label(identity, attribute string, offensiveness float64) string
 }
 
 // Caution is the line to print with anything that could name pairs of identity and attribute: [Warning] where they are
-// shown, else what stands in their place.
+// shown, else a line that states that they are masked.
 func Caution(shown bool) string {
 	if shown {
 		return Warning

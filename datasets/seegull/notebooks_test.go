@@ -16,7 +16,8 @@ import (
 	"antipode/datasets/manifest/manifesttest"
 )
 
-// unit is a piece of an output within which an identity and an attribute stand together: a line of a table, a figure, a text.
+// unit is a piece of an output within which an identity and an attribute stand together: a line of a table, a figure,
+// a text.
 type unit struct{ nodes []string }
 
 var (
@@ -51,8 +52,8 @@ func unitsOf(t *testing.T, source string) (units []unit) {
 	return append(units, nodesOf(tableRow.ReplaceAllString(source, "")))
 }
 
-// outputsOf gives all text that a notebook's outputs show. A picture without text (PNG) cannot be searched: none is expected
-// in a notebook that names identities.
+// outputsOf gives all text that a notebook's outputs show. An image without text (PNG) cannot be searched: none is
+// expected in a notebook that names identities.
 func outputsOf(t *testing.T, path string) (outputs []string, png bool) {
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -91,15 +92,17 @@ func outputsOf(t *testing.T, path string) (outputs []string, png bool) {
 				}
 				png = png || strings.Contains(string(raw), "data:image/png")
 			}
-			// A figure is stored as PNG next to HTML of the same text (an SVG, or a grid's captions), which is searched.
+			// A figure is stored as PNG next to HTML of the same text (an SVG, or a grid's captions), which is
+			// searched.
 			png = png || len(o.Data["image/png"]) > 0 && len(o.Data["text/html"]) == 0
 		}
 	}
 	return outputs, png
 }
 
-// scan reports pairs that may not be shown: an attribute that is a text of its own beside an identity it is not rated harmless for, and,
-// anywhere in the words, one of the identity's own attributes that is rated offensive or not rated.
+// scan reports pairs that may not be shown: an attribute that is a text of its own next to an identity it is not
+// rated harmless for, and, anywhere in the words, one of the identity's own attributes that is rated offensive or
+// not rated.
 func scan(units []unit, pairs []Pair) (found []string) {
 	rating := map[[2]string]float64{}
 	attributes, identities := map[string]bool{}, map[string][]Pair{}
@@ -120,12 +123,14 @@ func scan(units []unit, pairs []Pair) (found []string) {
 				continue
 			}
 			for _, n := range u.nodes {
-				if mean, listed := rating[[2]string{identity, strings.ToLower(n)}]; attributes[strings.ToLower(n)] && (!listed || !Shown(mean)) {
+				if mean, listed := rating[[2]string{identity, strings.ToLower(n)}]; attributes[strings.ToLower(n)] &&
+					(!listed || !Shown(mean)) {
 					found = append(found, identity+", "+n)
 				}
 			}
 			for _, p := range own {
-				if attributes[p.Attribute] && !Shown(p.Offensiveness) && strings.Contains(words, " "+p.Attribute+" ") {
+				if attributes[p.Attribute] && !Shown(p.Offensiveness) &&
+					strings.Contains(words, " "+p.Attribute+" ") {
 					found = append(found, identity+", "+p.Attribute)
 				}
 			}
@@ -138,13 +143,19 @@ func scan(units []unit, pairs []Pair) (found []string) {
 var notWord = regexp.MustCompile(`[^\p{L}\p{M}\p{N}]+`)
 
 func TestScanFindsPairs(t *testing.T) {
-	pairs := []Pair{{Identity: "Veltan", Attribute: "tall hats", Offensiveness: -1}, {Identity: "Veltan", Attribute: "rude", Offensiveness: 2}, {Identity: "Veltan", Attribute: "odd", Offensiveness: math.NaN()},
+	pairs := []Pair{{Identity: "Veltan", Attribute: "tall hats", Offensiveness: -1},
+		{Identity: "Veltan", Attribute: "rude", Offensiveness: 2},
+		{Identity: "Veltan", Attribute: "odd", Offensiveness: math.NaN()},
 		{Identity: "Norra", Attribute: "quiet", Offensiveness: 0}}
-	svg := base64.StdEncoding.EncodeToString([]byte(`<svg><text>Seen in pictures of: Veltan</text><text>masked 1 (rated offensive)</text><text>quiet</text></svg>`))
+	svg := base64.StdEncoding.EncodeToString(
+		[]byte(`<svg><text>Seen in images of: Veltan</text><text>masked 1 (rated offensive)</text><text>quiet</text></svg>`))
 	for source, want := range map[string]string{
-		"<table><tr><td>Veltan</td><td>tall hats</td></tr></table>":                                      "[]",
-		"<table><tr><td>Veltan</td><td>Rude</td></tr></table>":                                           "[Veltan, Rude Veltan, rude]",
+		"<table><tr><td>Veltan</td><td>tall hats</td></tr></table>": "[]",
+
+		"<table><tr><td>Veltan</td><td>Rude</td></tr></table>": "[Veltan, Rude Veltan, rude]",
+
 		"<table><tr><td>Veltan</td><td>0.5</td></tr><tr><td>Norra</td><td>quiet, rude</td></tr></table>": "[]",
+
 		"Veltan people look odd.": "[Veltan, odd]",
 		"Veltan codd":             "[]",
 		`<img src="data:image/svg+xml;base64,` + svg + `">`: "[Veltan, quiet]", // never rated for Veltan
@@ -155,10 +166,13 @@ func TestScanFindsPairs(t *testing.T) {
 	}
 }
 
-// ofLanguages are the notebooks that compare languages, with the identities whose names are the languages' names there.
-var ofLanguages = map[string][]string{"cococrola.ipynb": {"English", "Chinese"}, "indictti.ipynb": {"English"}, "words.ipynb": {"English"}}
+// ofLanguages are the notebooks that compare languages, with the identities whose names are the languages' names
+// there.
+var ofLanguages = map[string][]string{"cococrola.ipynb": {"English", "Chinese"}, "indictti.ipynb": {"English"},
+	"words.ipynb": {"English"}}
 
-// TestCommittedNotebooks: no committed output pairs a real identity with an attribute that SeeGULL rates offensive for it or leaves unrated.
+// TestCommittedNotebooks: no committed output pairs a real identity with an attribute that SeeGULL rates offensive
+// for it or leaves unrated.
 func TestCommittedNotebooks(t *testing.T) {
 	dir := manifesttest.Dir(t, Name)
 	pairs, _, err := Load(os.DirFS(dir))
@@ -175,7 +189,8 @@ func TestCommittedNotebooks(t *testing.T) {
 		for _, o := range outputs {
 			units := unitsOf(t, o)
 			for _, found := range scan(units, pairs) {
-				if identity, _, _ := strings.Cut(found, ", "); slices.Contains(ofLanguages[filepath.Base(path)], identity) {
+				if identity, _, _ := strings.Cut(found, ", "); slices.Contains(ofLanguages[filepath.Base(path)],
+					identity) {
 					continue
 				}
 				t.Errorf("%s shows the pair %s", filepath.Base(path), found)
@@ -189,6 +204,6 @@ func TestCommittedNotebooks(t *testing.T) {
 		}
 	}
 	if !named {
-		t.Errorf("no output names an identity: the search has nothing to look at")
+		t.Errorf("no output names an identity: the search has no input")
 	}
 }

@@ -1,16 +1,14 @@
 package seegull
 
 import (
-	"context"
-	"encoding/json"
 	"fmt"
 	"io/fs"
 	"math"
 	"os"
 
 	"antipode/datasets"
+	"antipode/datasets/internal/source"
 	"antipode/datasets/manifest"
-	"antipode/kernel/client"
 )
 
 // Name is the data set's name, as `antipode data pull` takes it.
@@ -30,19 +28,20 @@ type Pair struct {
 	Offensiveness float64    // their mean as published; NaN = not rated
 }
 
-// Report says what a load read.
+// Report describes what a load read.
 type Report struct {
 	Used       manifest.Used
 	Rows       int
 	Identities int
-	Unrated    int // pairs nobody rated, published with a mean of 0
-	MeanOff    int // rated pairs whose published mean differs from the mean of the three ratings; the published one is kept
+	Unrated    int // pairs without ratings, published with a mean of 0
+	// rated pairs whose published mean differs from the mean of the three ratings; the published one is used
+	MeanOff int
 }
 
-// Remark says in a sentence what a reader should know about the file that was read.
+// Remark describes in a sentence the file that was read.
 func (r Report) Remark() string {
-	return fmt.Sprintf("%d identities; %d pairs were never rated (published as mean 0) and have no offensiveness; in %d the published mean is not that of the three ratings, and is kept",
-		r.Identities, r.Unrated, r.MeanOff)
+	return fmt.Sprintf("%d identities; %d pairs were never rated (published as mean 0) and have no offensiveness; "+
+		"in %d the published mean is not that of the three ratings, and is kept", r.Identities, r.Unrated, r.MeanOff)
 }
 
 // Load reads the data set from its folder and checks it against the manifest.
@@ -60,10 +59,12 @@ func Load(fsys fs.FS) ([]Pair, Report, error) {
 	return pairs, report, err
 }
 
-// Read parses the CSV text of version 2. name is the file's name for messages, which say line and column.
+// Read parses the CSV text of version 2. name is the file name in errors, which state line and column.
 func Read(name string, data []byte) ([]Pair, Report, error) {
 	texts := []string{"identity", "attribute"}
-	numbers := []string{"region_stereo", "region_nonstereo", "region_unsure", "NA_stereo", "NA_nonstereo", "NA_unsure", "Annotation1", "Annotation2", "Annotation3", "mean offensiveness_score"}
+	numbers := []string{"region_stereo", "region_nonstereo", "region_unsure", "NA_stereo", "NA_nonstereo",
+		"NA_unsure",
+		"Annotation1", "Annotation2", "Annotation3", "mean offensiveness_score"}
 	s, err := manifest.ReadSheet(name, data, append(texts, numbers...)...)
 	if err != nil {
 		return nil, Report{}, err
@@ -76,12 +77,14 @@ func Read(name string, data []byte) ([]Pair, Report, error) {
 		p := &pairs[row]
 		p.Identity, p.Attribute = s.Rows[row][s.Column("identity")], s.Rows[row][s.Column("attribute")]
 		if key := [2]string{p.Identity, p.Attribute}; seen[key] {
-			return nil, report, s.Errorf(row, s.Column("attribute"), "the pair %q, %q occurs twice", p.Identity, p.Attribute)
+			return nil, report, s.Errorf(row, s.Column("attribute"), "the pair %q, %q occurs twice", p.Identity,
+				p.Attribute)
 		} else {
 			seen[key] = true
 		}
 		identities[p.Identity] = true
-		for i, into := range []*float64{&p.RegionStereo, &p.RegionNot, &p.RegionUnsure, &p.NAStereo, &p.NANot, &p.NAUnsure, &p.Ratings[0], &p.Ratings[1], &p.Ratings[2], &p.Offensiveness} {
+		for i, into := range []*float64{&p.RegionStereo, &p.RegionNot, &p.RegionUnsure, &p.NAStereo, &p.NANot,
+			&p.NAUnsure, &p.Ratings[0], &p.Ratings[1], &p.Ratings[2], &p.Offensiveness} {
 			column := s.Column(numbers[i])
 			if *into, err = s.Number(row, column); err != nil {
 				return nil, report, err
@@ -103,54 +106,53 @@ func Read(name string, data []byte) ([]Pair, Report, error) {
 	return pairs, report, nil
 }
 
-// Options of [Stereotypes]; the zero value masks.
+// Options are the options of [Stereotypes]. The zero value masks.
 type Options struct {
-	Dir           string `json:"dir,omitempty"`            // folder of the data set; "" = found, see [manifest.Find]
-	ShowOffensive bool   `json:"show_offensive,omitempty"` // name the attributes that [Shown] would mask
+	Dir           string `json:"dir,omitempty"`            // folder of the data set; "" = see [manifest.Find]
+	ShowOffensive bool   `json:"show_offensive,omitempty"` // show attributes that [Masker] masks
 }
 
-var columns = []client.ColumnSpec{
-	{Name: "id", Kind: client.Text}, {Name: "identity", Kind: client.Text}, {Name: "attribute", Kind: client.Text},
-	{Name: "na_stereo", Kind: client.Number}, {Name: "na_nonstereo", Kind: client.Number}, {Name: "na_unsure", Kind: client.Number},
-	{Name: "region_stereo", Kind: client.Number}, {Name: "region_nonstereo", Kind: client.Number}, {Name: "region_unsure", Kind: client.Number},
-	{Name: "offensiveness", Kind: client.Number},
-}
+var stereotypes = source.Define(source.Definition[Options]{
+	Name: "seegull-stereotypes", Title: "SeeGULL", Listed: true,
+	Columns: "id:text identity:text attribute:text na_stereo:number na_nonstereo:number na_unsure:number " +
+		"region_stereo:number region_nonstereo:number region_unsure:number offensiveness:number",
+	Complete: func(o Options) Options {
+		o.Dir = manifest.Here(Name, o.Dir)
+		return o
+	},
+	Read: func(o Options, env datasets.SourceEnv, f *datasets.Frame) error {
+		dir, err := manifest.Dir(Name, o.Dir, env.Home)
+		if err != nil {
+			return err
+		}
+		pairs, _, err := Load(os.DirFS(dir))
+		add(f, pairs, o)
+		return err
+	}})
 
 // Stereotypes is the table of SeeGULL's pairs: id, identity, attribute (masked by default), the annotators' counts
-// (na_… in North America, region_… in the identity's own region) and offensiveness (mean in [-1, 4]; no value = never rated).
-func Stereotypes(o Options) datasets.Table {
-	o.Dir = manifest.Here(Name, o.Dir)
-	return datasets.New("seegull-stereotypes", o, columns).Named("SeeGULL")
-}
+// (na_… in North America, region_… in the identity's own region) and offensiveness (mean in [-1, 4]; no value = never
+// rated).
+func Stereotypes(options ...Options) datasets.Table { return stereotypes.Table(options...) }
 
 func init() {
 	manifest.Register(manifest.Manifest{
 		Name: Name, Title: "SeeGULL: a stereotype benchmark with broad geo-cultural coverage",
-		Origin: "https://github.com/google-research-datasets/seegull", Version: "version 2, commit " + commit[:7] + " (2023-09-25)",
-		Licence:  "CC BY 4.0 (LICENSE of the repository); its data card says Apache-2.0: attribute under both",
-		Citation: "Jha et al., ACL 2023, arXiv 2305.11840", Warning: "offensive stereotypes about real groups of people",
+		Origin: "https://github.com/google-research-datasets/seegull", Version: "version 2, commit " + commit[:7] +
+			" (2023-09-25)",
+		License:  "CC BY 4.0 (LICENSE of the repository); its data card says Apache-2.0: attribute under both",
+		Citation: "Jha et al., ACL 2023, arXiv 2305.11840",
+		Warning:  "offensive stereotypes about real groups of people",
 		Files: []manifest.File{
-			{Path: File, URL: base + "dataset/" + File, Commit: commit, SHA256: "0262db0b96c402e9340c88ee3e176af3591ff9f33fbf81541d35afbb7a81157d",
+			{Path: File, URL: base + "dataset/" + File, Commit: commit,
+				SHA256:   "0262db0b96c402e9340c88ee3e176af3591ff9f33fbf81541d35afbb7a81157d",
 				Upstream: "dataset/" + File, Rows: 6781,
-				Columns: []string{"identity", "attribute", "region_stereo", "region_nonstereo", "region_unsure", "NA_stereo", "NA_nonstereo", "NA_unsure", "Annotation1", "Annotation2", "Annotation3", "mean offensiveness_score"}},
-			{Path: "LICENSE", URL: base + "LICENSE", Commit: commit, SHA256: "7e7170e3cebf88a9f60c7b8421418323c09304da1af4d5e90f4da1dc1c8a2661"},
+				Columns: []string{"identity", "attribute", "region_stereo", "region_nonstereo", "region_unsure",
+					"NA_stereo", "NA_nonstereo", "NA_unsure", "Annotation1", "Annotation2", "Annotation3",
+					"mean offensiveness_score"}},
+			{Path: "LICENSE", URL: base + "LICENSE", Commit: commit,
+				SHA256: "7e7170e3cebf88a9f60c7b8421418323c09304da1af4d5e90f4da1dc1c8a2661"},
 		},
-	})
-	manifest.RegisterTable("seegull-stereotypes", func() datasets.Table { return Stereotypes(Options{}) })
-	datasets.RegisterSource("seegull-stereotypes", func(ctx context.Context, raw json.RawMessage, env datasets.SourceEnv) (*datasets.Frame, error) {
-		var o Options
-		if err := json.Unmarshal(raw, &o); err != nil {
-			return nil, err
-		}
-		dir, err := manifest.Dir(Name, o.Dir, env.Home)
-		if err != nil {
-			return nil, err
-		}
-		pairs, _, err := Load(os.DirFS(dir))
-		if err != nil {
-			return nil, err
-		}
-		return frame(pairs, o), nil
 	})
 }
 
@@ -159,26 +161,15 @@ const (
 	base   = "https://raw.githubusercontent.com/google-research-datasets/seegull/" + commit + "/"
 )
 
-func frame(pairs []Pair, o Options) *datasets.Frame {
+// add adds the rows of [Stereotypes].
+func add(f *datasets.Frame, pairs []Pair, o Options) {
 	var mask Masker
-	n := len(pairs)
-	ids, identities, attributes := make([]string, n), make([]string, n), make([]string, n)
-	numbers := make([][]float64, 7)
-	for k := range numbers {
-		numbers[k] = make([]float64, n)
-	}
 	for i, p := range pairs {
-		ids[i], identities[i], attributes[i] = fmt.Sprintf("s%05d", i+1), p.Identity, p.Attribute
+		attribute := p.Attribute
 		if !o.ShowOffensive {
-			attributes[i] = mask.Label(p.Identity, p.Attribute, p.Offensiveness)
+			attribute = mask.Label(p.Identity, attribute, p.Offensiveness)
 		}
-		for k, v := range []float64{p.NAStereo, p.NANot, p.NAUnsure, p.RegionStereo, p.RegionNot, p.RegionUnsure, p.Offensiveness} {
-			numbers[k][i] = v
-		}
+		f.Add([]string{fmt.Sprintf("s%05d", i+1), p.Identity, attribute}, p.NAStereo, p.NANot, p.NAUnsure,
+			p.RegionStereo, p.RegionNot, p.RegionUnsure, p.Offensiveness)
 	}
-	f := &datasets.Frame{Columns: []client.Column{client.TextColumn("id", ids), client.TextColumn("identity", identities), client.TextColumn("attribute", attributes)}}
-	for k, values := range numbers {
-		f.Columns = append(f.Columns, client.NumberColumn(columns[3+k].Name, values))
-	}
-	return f
 }

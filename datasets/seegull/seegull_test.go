@@ -35,7 +35,8 @@ func TestUnratedIsNotZero(t *testing.T) {
 	if report.Rows != 5 || report.Identities != 4 || report.Unrated != 1 || report.MeanOff != 1 {
 		t.Errorf("%+v", report)
 	}
-	if pairs[0].Identity != "मेघा द्वीप" || pairs[2].Attribute != "كثير الصمت" || pairs[4].Attribute != "loud, and late" {
+	if pairs[0].Identity != "मेघा द्वीप" || pairs[2].Attribute != "كثير الصمت" ||
+		pairs[4].Attribute != "loud, and late" {
 		t.Errorf("texts changed: %+v", pairs)
 	}
 }
@@ -48,11 +49,14 @@ func TestBadSheets(t *testing.T) {
 	good := string(data)
 	for _, c := range []struct{ name, text, want string }{
 		{"no column", strings.Replace(good, "NA_stereo", "na", 1), `no column "NA_stereo"`},
-		{"not a number", strings.Replace(good, "4,3,2,3", "4,x,2,3", 1), `line 5, column Annotation2: "x" is not a number`},
-		{"count missing", strings.Replace(good, "2,1,0,2,1,0,-1", "2,1,0,,1,0,-1", 1), "line 2, column NA_stereo: the count is missing"},
+		{"not a number", strings.Replace(good, "4,3,2,3", "4,x,2,3", 1),
+			`line 5, column Annotation2: "x" is not a number`},
+		{"count missing", strings.Replace(good, "2,1,0,2,1,0,-1", "2,1,0,,1,0,-1", 1),
+			"line 2, column NA_stereo: the count is missing"},
 		{"twice", good + "wears tall hats,Veltan,3,0,0,3,0,0,4,3,2,3\n", "line 7, column attribute"},
 	} {
-		if _, _, err := Read("pairs.csv", []byte(c.text)); err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "pairs.csv") {
+		if _, _, err := Read("pairs.csv", []byte(c.text)); err == nil || !strings.Contains(err.Error(), c.want) ||
+			!strings.Contains(err.Error(), "pairs.csv") {
 			t.Errorf("%s: %v does not say %q", c.name, err, c.want)
 		}
 	}
@@ -80,19 +84,21 @@ func TestMask(t *testing.T) {
 
 func TestFrameMasksByDefault(t *testing.T) {
 	pairs, _ := fixture(t)
-	masked, shown := frame(pairs, Options{}), frame(pairs, Options{ShowOffensive: true})
+	masked, shown := stereotypes.Frame(), stereotypes.Frame()
+	add(masked, pairs, Options{})
+	add(shown, pairs, Options{ShowOffensive: true})
 	for i, p := range pairs {
 		if got := masked.Texts("attribute")[i]; (got == p.Attribute) != Shown(p.Offensiveness) {
 			t.Errorf("%g is shown as %q", p.Offensiveness, got)
 		}
 		if shown.Texts("attribute")[i] != p.Attribute {
-			t.Errorf("%q, asked for, is %q", p.Attribute, shown.Texts("attribute")[i])
+			t.Errorf("%q is %q with ShowOffensive", p.Attribute, shown.Texts("attribute")[i])
 		}
 	}
 	if err := masked.Check(); err != nil {
 		t.Error(err)
 	}
-	for i, c := range columns {
+	for i, c := range Stereotypes(Options{}).Columns() {
 		if masked.Columns[i].ColumnSpec != c {
 			t.Errorf("column %d is %v, declared %v", i, masked.Columns[i].ColumnSpec, c)
 		}
@@ -113,7 +119,8 @@ func TestReleasedFile(t *testing.T) {
 			harmless++
 		}
 	}
-	if report.Rows != 6781 || report.Identities != 176 || len(attributes) != 1994 || report.Unrated != 1197 || harmless != 2735 {
+	if report.Rows != 6781 || report.Identities != 176 || len(attributes) != 1994 || report.Unrated != 1197 ||
+		harmless != 2735 {
 		t.Errorf("%+v, %d attributes, %d pairs with mean -1", report, len(attributes), harmless)
 	}
 	t.Log(report.Remark())
@@ -126,7 +133,8 @@ func TestPullReleased(t *testing.T) {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	if err := manifest.Pull(context.Background(), Name, manifest.Options{Dest: dir, BaseURL: manifesttest.Serve(t, m, source)}); err != nil {
+	if err := manifest.Pull(context.Background(), Name,
+		manifest.Options{Dest: dir, BaseURL: manifesttest.Serve(t, m, source)}); err != nil {
 		t.Fatal(err)
 	}
 	if _, report, err := Load(os.DirFS(dir)); err != nil || report.Rows != m.File(File).Rows {

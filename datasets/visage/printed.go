@@ -22,7 +22,8 @@ type PrintedRow struct {
 
 // PrintedTables returns the 105 rows of the paper's Tables 1 and 2, in their order: values rounded to two decimals.
 func PrintedTables() []PrintedRow {
-	s, err := manifest.ReadSheet("printed.csv", printedCSV, "table", "label", "identity", "l_stereo", "l_random", "theta")
+	s, err := manifest.ReadSheet("printed.csv", printedCSV, "table", "label", "identity", "l_stereo", "l_random",
+		"theta")
 	if err != nil {
 		return nil // cannot happen: the file is part of the program, and a test reads it
 	}

@@ -1,17 +1,15 @@
 package visage
 
 import (
-	"context"
 	_ "embed"
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
 
 	"antipode/datasets"
+	"antipode/datasets/internal/source"
 	"antipode/datasets/manifest"
-	"antipode/kernel/client"
 )
 
 //go:embed printed_similarity.csv
@@ -29,7 +27,8 @@ type PrintedSimilarityRow struct {
 
 // PrintedSimilarity returns the 135 rows of the paper's Tables 3 to 5, in their order: values to four decimals.
 func PrintedSimilarity() []PrintedSimilarityRow {
-	s, err := manifest.ReadSheet("printed_similarity.csv", printedSimilarityCSV, "table", "identity", "s_d_s", "s_d_ns", "s_s_ns", "mean_sim")
+	s, err := manifest.ReadSheet("printed_similarity.csv", printedSimilarityCSV, "table", "identity", "s_d_s", "s_d_ns",
+		"s_s_ns", "mean_sim")
 	if err != nil {
 		return nil // cannot happen: the file is part of the program, and a test reads it
 	}
@@ -48,19 +47,51 @@ func PrintedSimilarity() []PrintedSimilarityRow {
 }
 
 var (
-	similarityColumns = datasets.Columns("identity:text", "region:text", "table:number", "s_d_s:number", "s_d_ns:number", "s_s_ns:number", "mean_sim:number", "pull:number", "mean_recomputed:number")
-	printedColumns    = datasets.Columns("identity:text", "label:text", "table:number", "l_stereo:number", "l_random:number", "theta:number", "theta_text:text")
-	regionColumns     = datasets.Columns("identity:text", "name:text", "region:text", "country:text", "iso3:text")
+	printedPull = source.Define(source.Definition[datasets.ReadFileArgs]{
+		Name: "visage-printed-pull", Title: "ViSAGe Tables 3 to 5 as printed", Listed: true,
+		Columns: "identity:text region:text table:number s_d_s:number s_d_ns:number s_s_ns:number mean_sim:number " +
+			"pull:number mean_recomputed:number",
+		Read: func(a datasets.ReadFileArgs, _ datasets.SourceEnv, f *datasets.Frame) error {
+			all := regions.Frame()
+			err := addRegions(a, all)
+			of := map[string]string{}
+			for i, id := range all.Texts("identity") {
+				of[id] = all.Texts("region")[i]
+			}
+			for _, r := range PrintedSimilarity() {
+				f.Add([]string{DisplayName(r.Identity), of[r.Identity]}, float64(r.Table), r.DS, r.DNS, r.SNS, r.MeanS,
+					r.DS-r.DNS, (r.DS+r.DNS+r.SNS)/3)
+			}
+			return err
+		}})
+	printed = source.Define(source.Definition[struct{}]{
+		Name: "visage-printed", Title: "ViSAGe Tables 1 and 2 as printed", Listed: true,
+		Columns: "identity:text label:text table:number l_stereo:number l_random:number theta:number theta_text:text",
+		Read: func(_ struct{}, _ datasets.SourceEnv, f *datasets.Frame) error {
+			for _, r := range PrintedTables() {
+				f.Add([]string{DisplayName(r.Identity), r.Label, r.ThetaText}, float64(r.Table), r.Stereo, r.Random,
+					r.Theta)
+			}
+			return nil
+		}})
+	regions = source.Define(source.Definition[datasets.ReadFileArgs]{
+		Name: "visage-regions", Title: "ViSAGe regions", Listed: true,
+		Columns: "identity:text name:text region:text country:text iso3:text",
+		Read: func(a datasets.ReadFileArgs, _ datasets.SourceEnv, f *datasets.Frame) error {
+			return addRegions(a, f)
+		}})
 )
 
-// PrintedPull is the table of the paper's Tables 3 to 5, one identity a row: identity, region (of [Regions] from that file; "" = the project's), table, s_d_s, s_d_ns, s_s_ns and mean_sim as printed, and what follows
-// from them: pull = s_d_s − s_d_ns, mean_recomputed = the mean of the three, which differs from mean_sim by rounding alone. pull counts 121 identities above 0.
-func PrintedPull(regions string) datasets.Table {
-	return fromFile("visage-printed-pull", regions, similarityColumns).Named("ViSAGe Tables 3 to 5 as printed")
+// PrintedPull is the table of the paper's Tables 3 to 5, one identity a row: identity, region (of
+// [Regions] with that path), table, s_d_s, s_d_ns, s_s_ns and mean_sim as printed, and computed from these: pull =
+// s_d_s − s_d_ns, which is above 0 for 121 identities, and mean_recomputed, the mean of the three, which differs from
+// mean_sim only by rounding.
+func PrintedPull(path string) datasets.Table {
+	return fromFile(printedPull, path)
 }
 
-// fromFile is the table of a source that may read a file in place of the project's.
-func fromFile(op, path string, columns []client.ColumnSpec) datasets.Table {
+// fromFile returns the table of a source with an absolute path, or without one.
+func fromFile(s source.Source[datasets.ReadFileArgs], path string) datasets.Table {
 	if path != "" {
 		abs, err := filepath.Abs(path)
 		if err != nil {
@@ -68,85 +99,43 @@ func fromFile(op, path string, columns []client.ColumnSpec) datasets.Table {
 		}
 		path = abs
 	}
-	return datasets.New(op, datasets.ReadFileArgs{Path: path}, columns)
+	return s.Table(datasets.ReadFileArgs{Path: path})
 }
 
-// Printed is the table of the paper's Tables 1 and 2, one identity a row: identity, label (as printed), table, l_stereo, l_random, theta (no value for N/A) and theta_text.
-func Printed() datasets.Table {
-	return datasets.New("visage-printed", nil, printedColumns).Named("ViSAGe Tables 1 and 2 as printed")
-}
+// Printed is the table of the paper's Tables 1 and 2, one identity a row: identity, label (as printed), table,
+// l_stereo, l_random, theta (no value for N/A) and theta_text.
+func Printed() datasets.Table { return printed.Table() }
 
-// Regions is the table of SeeGULL's 176 identities with their region: identity (the key), name, region, country and iso3 (ISO 3166-1 alpha-3; blank where there is none). The regions are the
-// eight of SeeGULL's data card, which maps no identity: this mapping is the project's own (South East and Central Asia stand with East Asia, North Africa and Turkey with the Middle
-// East, the Caucasus with Europe, Mexico with Latin America). path is a CSV file of the same columns in its place; "" = the project's. Join it to a score by
-// identity, for bars or a map by country: an identity that scores show under another name (United Kingdom) has a second row under that.
-func Regions(path string) datasets.Table {
-	return fromFile("visage-regions", path, regionColumns).Named("ViSAGe regions")
-}
+// Regions is the table of SeeGULL's 176 identities with their region: identity (the key), name, region, country and
+// iso3 (ISO 3166-1 alpha-3; blank where there is none). The regions are the eight of SeeGULL's data card, which does
+// not map identities to them; the mapping is this project's (South East and Central Asia belong to East Asia, North
+// Africa and Turkey to the Middle East, the Caucasus to Europe, Mexico to Latin America). path is a CSV file with the
+// same columns to read instead; "" = the project's. Join it to a score by identity, for bars or a map by country. An
+// identity that scores show under another name (United Kingdom) has a second row with that name.
+func Regions(path string) datasets.Table { return fromFile(regions, path) }
 
-func init() {
-	manifest.RegisterTable("visage-printed", Printed)
-	manifest.RegisterTable("visage-printed-pull", func() datasets.Table { return PrintedPull("") })
-	manifest.RegisterTable("visage-regions", func() datasets.Table { return Regions("") })
-	regions := func(raw json.RawMessage) (*datasets.Frame, error) {
-		var a datasets.ReadFileArgs
-		if len(raw) > 0 {
-			if err := json.Unmarshal(raw, &a); err != nil {
-				return nil, fmt.Errorf("visage: %w", err)
-			}
-		}
-		return regionFrame(a.Path)
-	}
-	datasets.RegisterSource("visage-regions", func(_ context.Context, raw json.RawMessage, _ datasets.SourceEnv) (*datasets.Frame, error) {
-		return regions(raw)
-	})
-	datasets.RegisterSource("visage-printed-pull", func(_ context.Context, raw json.RawMessage, _ datasets.SourceEnv) (*datasets.Frame, error) {
-		regions, err := regions(raw)
-		if err != nil {
-			return nil, err
-		}
-		of := map[string]string{}
-		for i, id := range regions.Texts("identity") {
-			of[id] = regions.Texts("region")[i]
-		}
-		f := client.NewFrame(similarityColumns)
-		for _, r := range PrintedSimilarity() {
-			f.Add([]string{DisplayName(r.Identity), of[r.Identity]}, float64(r.Table), r.DS, r.DNS, r.SNS, r.MeanS, r.DS-r.DNS, (r.DS+r.DNS+r.SNS)/3)
-		}
-		return f, nil
-	})
-	datasets.RegisterSource("visage-printed", func(context.Context, json.RawMessage, datasets.SourceEnv) (*datasets.Frame, error) {
-		f := client.NewFrame(printedColumns)
-		for _, r := range PrintedTables() {
-			f.Add([]string{DisplayName(r.Identity), r.Label, r.ThetaText}, float64(r.Table), r.Stereo, r.Random, r.Theta)
-		}
-		return f, nil
-	})
-}
-
-// regionFrame reads the mapping of identities to regions.
-func regionFrame(path string) (*datasets.Frame, error) {
+// addRegions reads the mapping of identities to regions.
+func addRegions(a datasets.ReadFileArgs, f *datasets.Frame) error {
 	name, text := "regions.csv", regionsCSV
-	if path != "" {
+	if a.Path != "" {
 		var err error
-		if text, err = os.ReadFile(path); err != nil {
-			return nil, fmt.Errorf("visage: %w", err)
+		if text, err = os.ReadFile(a.Path); err != nil {
+			return fmt.Errorf("visage: %w", err)
 		}
-		name = path
+		name = a.Path
 	}
 	s, err := manifest.ReadSheet(name, text, "identity", "region", "country", "iso3")
 	if err != nil {
-		return nil, err
+		return err
 	}
-	f := client.NewFrame(regionColumns)
 	seen := map[string]bool{}
 	for row, v := range s.Rows {
 		id, region := v[s.Column("identity")], v[s.Column("region")]
 		if id == "" || seen[id] {
-			return nil, s.Errorf(row, s.Column("identity"), "%q is blank or stands twice", id)
+			return s.Errorf(row, s.Column("identity"), "%q is blank or occurs twice", id)
 		}
 		if region == "" {
-			return nil, s.Errorf(row, s.Column("region"), "%s has no region", id)
+			return s.Errorf(row, s.Column("region"), "%s has no region", id)
 		}
 		seen[id] = true
 		f.Add([]string{id, DisplayName(id), region, v[s.Column("country")], v[s.Column("iso3")]})
@@ -155,5 +144,5 @@ func regionFrame(path string) (*datasets.Frame, error) {
 			f.Add([]string{shown, shown, region, v[s.Column("country")], v[s.Column("iso3")]})
 		}
 	}
-	return f, nil
+	return nil
 }

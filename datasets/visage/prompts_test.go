@@ -2,7 +2,6 @@ package visage
 
 import (
 	"context"
-	"encoding/json"
 	"math"
 	"os"
 	"path/filepath"
@@ -18,8 +17,10 @@ import (
 
 func TestArticle(t *testing.T) {
 	for word, want := range map[string]string{
-		"Indian": "an", "Mexican": "a", "Uruguayan": "a", "Ukrainian": "a", "Ugandan": "a", "United Kingdom": "a", "Uzbek": "an", "European": "a", "Ethiopian": "an", "Emiratis": "an", "Ivorians": "an",
-		"honest": "an", "honey-coloured": "a", "hourly": "an", "Hungarian": "a", "underweight": "an", "unidentified": "an", "uniformed": "a", "useful": "a", "one-eyed": "a", "old": "an", "éthiopien": "an",
+		"Indian": "an", "Mexican": "a", "Uruguayan": "a", "Ukrainian": "a", "Ugandan": "a", "United Kingdom": "a",
+		"Uzbek": "an", "European": "a", "Ethiopian": "an", "Emiratis": "an", "Ivorians": "an",
+		"honesty": "an", "honey-colored": "a", "hourly": "an", "Hungarian": "a", "underweight": "an",
+		"unidentified": "an", "uniformed": "a", "useful": "a", "one-eyed": "a", "old": "an", "éthiopien": "an",
 		"(elegant": "an", "utter": "an", "utopian": "a", "": "a", "भारतीय": "a",
 	} {
 		if got := Article(word); got != want {
@@ -27,7 +28,9 @@ func TestArticle(t *testing.T) {
 		}
 	}
 	for template, want := range map[string]string{
-		"{A} {id} person": "An Unorran person", "A photo of {a} {attr} {id} person": "A photo of a tall Unorran person", "{A} {attr} one beside {a} {id}": "A tall one beside an Unorran",
+		"{A} {id} person":                   "An Unorran person",
+		"A photo of {a} {attr} {id} person": "A photo of a tall Unorran person",
+		"{A} {attr} one next to {a} {id}":   "A tall one next to an Unorran",
 	} {
 		if got := Fill(template, "Unorran", "tall"); got != want {
 			t.Errorf("%q, want %q", got, want)
@@ -42,7 +45,8 @@ func frame(t *testing.T, table datasets.Table) (*datasets.Frame, error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, err := datasets.FindSource(plan.Op)(context.Background(), json.RawMessage(plan.Args), datasets.SourceEnv{Home: t.TempDir()})
+	f, err := datasets.FindSource(plan.Op)(context.Background(), plan.Args,
+		datasets.SourceEnv{Home: t.TempDir()})
 	if err != nil {
 		return nil, err
 	}
@@ -52,7 +56,7 @@ func frame(t *testing.T, table datasets.Table) (*datasets.Frame, error) {
 	return f, nil
 }
 
-// TestPromptJobs: 135 identities · 3 prompts · 5 pictures = 2,025 jobs, each named as its picture in the annotations.
+// TestPromptJobs: 135 identities · 3 prompts · 5 images = 2,025 jobs, each named as its image in the annotations.
 func TestPromptJobs(t *testing.T) {
 	f, err := frame(t, Prompts(PromptOptions{}))
 	if err != nil {
@@ -67,15 +71,20 @@ func TestPromptJobs(t *testing.T) {
 		if strings.Contains(p, "UK ") || strings.ContainsAny(p, "{}") {
 			t.Errorf("%q", p)
 		}
-		if id, n, err := parse(f.Texts("id")[i]); err != nil || id != f.Texts("identity")[i] || n != f.Numbers("number")[i] {
-			t.Errorf("%q is read as picture %g of %q", f.Texts("id")[i], n, id)
+		if id, n, err := parse(f.Texts("id")[i]); err != nil || id != f.Texts("identity")[i] ||
+			n != f.Numbers("number")[i] {
+			t.Errorf("%q is read as image %g of %q", f.Texts("id")[i], n, id)
 		}
 	}
-	own, err := frame(t, Prompts(PromptOptions{Identities: []string{"Veltan", "Unorran"}, Templates: []string{"{A} {id} street"}, Pictures: 2, Seed: 7}))
-	if err != nil || !slices.Equal(own.Texts("prompt"), []string{"A Veltan street", "A Veltan street", "An Unorran street", "An Unorran street"}) || !slices.Equal(own.Numbers("seed"), []float64{7, 8, 9, 10}) {
+	own, err := frame(t, Prompts(PromptOptions{Identities: []string{"Veltan", "Unorran"},
+		Templates: []string{"{A} {id} street"}, N: 2, Seed: 7}))
+	if err != nil || !slices.Equal(own.Texts("prompt"), []string{"A Veltan street", "A Veltan street",
+		"An Unorran street", "An Unorran street"}) || !slices.Equal(own.Numbers("seed"), []float64{7, 8, 9, 10}) {
 		t.Errorf("%v, %v", own, err)
 	}
-	for _, o := range []PromptOptions{{Templates: []string{"a person"}}, {Templates: []string{"{id} {attr}"}}, {Templates: []string{"{id} {object}"}}, {Identities: []string{"x", "x"}}, {Identities: []string{""}}, {Pictures: -1}} {
+	for _, o := range []PromptOptions{{Templates: []string{"a person"}}, {Templates: []string{"{id} {attr}"}},
+		{Templates: []string{"{id} {object}"}}, {Identities: []string{"x", "x"}}, {Identities: []string{""}},
+		{N: -1}} {
 		if _, err := frame(t, Prompts(o)); err == nil {
 			t.Errorf("%+v passes", o)
 		}
@@ -83,14 +92,15 @@ func TestPromptJobs(t *testing.T) {
 }
 
 func parse(id string) (string, float64, error) {
-	p, err := parsePicture(id + ".png")
+	p, err := parseImage(id + ".png")
 	return p.identity, float64(p.number), err
 }
 
-// TestSetPrompts: s holds stereotypes that can be seen, ns visual attributes that SeeGULL does not list for the identity; masked unless asked for.
+// TestSetPrompts: s holds stereotypes that can be seen, ns visual attributes that SeeGULL does not list for the
+// identity; attributes are masked by default.
 func TestSetPrompts(t *testing.T) {
 	manifesttest.Dir(t, Name)
-	o := SetOptions{Identities: []string{"Indian", "Omani"}, Pictures: 2}
+	o := SetOptions{Identities: []string{"Indian", "Omani"}, N: 2}
 	masked, err := frame(t, SetPrompts(o))
 	if err != nil {
 		t.Fatal(err)
@@ -111,11 +121,13 @@ func TestSetPrompts(t *testing.T) {
 		if !strings.Contains(f.Texts("prompt")[i], attribute) || !strings.Contains(f.Texts("prompt")[i], id) {
 			t.Errorf("%q does not name %s and %q", f.Texts("prompt")[i], id, attribute)
 		}
-		if set != "d" && (label == attribute) != seegull.Shown(f.Numbers("offensiveness")[i]) || label != attribute && strings.Contains(masked.Texts("prompt")[i], " "+attribute+" ") {
+		if set != "d" && (label == attribute) != seegull.Shown(f.Numbers("offensiveness")[i]) || label != attribute &&
+			strings.Contains(masked.Texts("prompt")[i], " "+attribute+" ") {
 			t.Errorf("%s, %s: %q is shown as %q", id, set, attribute, label)
 		}
 	}
-	if want := map[string]int{"Indian d": 2, "Indian s": 34 * 6, "Indian ns": 34 * 6, "Omani d": 2, "Omani s": 6, "Omani ns": 6}; !reflect.DeepEqual(rows, want) {
+	if want := map[string]int{"Indian d": 2, "Indian s": 34 * 6, "Indian ns": 34 * 6, "Omani d": 2, "Omani s": 6,
+		"Omani ns": 6}; !reflect.DeepEqual(rows, want) {
 		t.Errorf("%v, want %v", rows, want)
 	}
 	again, err := frame(t, SetPrompts(o))
@@ -127,16 +139,18 @@ func TestSetPrompts(t *testing.T) {
 	if err != nil || few.Len() != 2+3*6+5*6+2+1*6+5*6 {
 		t.Errorf("%v, %v", few.Len(), err)
 	}
-	if _, err := frame(t, SetPrompts(SetOptions{Identities: []string{"Veltan"}})); err == nil || !strings.Contains(err.Error(), "Veltan") {
+	if _, err := frame(t, SetPrompts(SetOptions{Identities: []string{"Veltan"}})); err == nil ||
+		!strings.Contains(err.Error(), "Veltan") {
 		t.Errorf("%v", err)
 	}
-	if _, err := frame(t, SetPrompts(SetOptions{Described: []string{"{id}"}})); err == nil || !strings.Contains(err.Error(), "{attr}") {
+	if _, err := frame(t, SetPrompts(SetOptions{Described: []string{"{id}"}})); err == nil ||
+		!strings.Contains(err.Error(), "{attr}") {
 		t.Errorf("%v", err)
 	}
 }
 
-// TestPrintedPull: Tables 3 to 5 hold 135 identities, 121 of them with S(d,s) > S(d,ns); the printed mean is that of the three columns but for the last digit, and sorts
-// the tables from high to low.
+// TestPrintedPull: Tables 3 to 5 hold 135 identities, 121 of them with S(d,s) > S(d,ns); the printed mean is that of
+// the three columns but for the last digit, and sorts the tables from high to low.
 func TestPrintedPull(t *testing.T) {
 	f, err := frame(t, PrintedPull(""))
 	if err != nil {
@@ -152,7 +166,7 @@ func TestPrintedPull(t *testing.T) {
 			t.Errorf("%s: the mean is off by %g", f.Texts("identity")[i], d)
 		}
 		if i > 0 && mean > f.Numbers("mean_sim")[i-1] {
-			t.Errorf("%s: %g stands below %g", f.Texts("identity")[i], mean, f.Numbers("mean_sim")[i-1])
+			t.Errorf("%s: %g is listed after %g", f.Texts("identity")[i], mean, f.Numbers("mean_sim")[i-1])
 		}
 		if f.Texts("region")[i] == "" {
 			t.Errorf("%s has no region", f.Texts("identity")[i])
@@ -171,19 +185,21 @@ func TestPrintedPull(t *testing.T) {
 	}
 	for _, r := range PrintedTables() {
 		if !slices.Contains(known, r.Identity) {
-			t.Errorf("%s stands in Tables 1 and 2 alone", r.Identity)
+			t.Errorf("%s is only in Tables 1 and 2", r.Identity)
 		}
 	}
 }
 
-// TestRegions: all of SeeGULL's identities have one of the eight regions; a file of one's own takes the mapping's place.
+// TestRegions: all of SeeGULL's identities have one of the eight regions; a file of one's own takes the mapping's
+// place.
 func TestRegions(t *testing.T) {
 	f, err := frame(t, Regions(""))
 	if err != nil {
 		t.Fatal(err)
 	}
 	regions := slices.Compact(slices.Sorted(slices.Values(f.Texts("region"))))
-	if !slices.Equal(regions, []string{"Australia", "East Asia", "Europe", "Latin America", "Middle East", "North America", "South Asia", "Sub-Saharan Africa"}) {
+	if !slices.Equal(regions, []string{"Australia", "East Asia", "Europe", "Latin America", "Middle East",
+		"North America", "South Asia", "Sub-Saharan Africa"}) {
 		t.Errorf("%q", regions)
 	}
 	for i, code := range f.Texts("iso3") {
@@ -200,12 +216,16 @@ func TestRegions(t *testing.T) {
 			t.Fatalf("%s has no region", p.Identity)
 		}
 	}
-	if f.Len() != 177 || !slices.Contains(f.Texts("identity"), "United Kingdom") { // 176, and the United Kingdom as scores show it
+	// 176, and the United Kingdom as scores show it
+	if f.Len() != 177 || !slices.Contains(f.Texts("identity"), "United Kingdom") {
 		t.Errorf("%d identities", f.Len())
 	}
 	path := filepath.Join(t.TempDir(), "mine.csv")
 	for text, want := range map[string]string{
-		"region,identity,country,iso3\nGlobal South,Indian,India,IND\n": "", "identity,region,country,iso3\nIndian,,India,IND\n": "line 2, column region", "identity,region,country,iso3\nA,x,,\nA,y,,\n": "line 3, column identity", "identity\nA\n": "region",
+		"region,identity,country,iso3\nGlobal South,Indian,India,IND\n": "",
+		"identity,region,country,iso3\nIndian,,India,IND\n":             "line 2, column region",
+		"identity,region,country,iso3\nA,x,,\nA,y,,\n":                  "line 3, column identity",
+		"identity\nA\n": "region",
 	} {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -216,7 +236,8 @@ func TestRegions(t *testing.T) {
 			t.Errorf("%v, %v", mine, err)
 		case want == "":
 			pull, err := frame(t, PrintedPull(path))
-			if at := slices.Index(pull.Texts("identity"), "Indian"); err != nil || pull.Len() != 135 || pull.Texts("region")[at] != "Global South" || pull.Texts("region")[0] != "" {
+			if at := slices.Index(pull.Texts("identity"), "Indian"); err != nil || pull.Len() != 135 ||
+				pull.Texts("region")[at] != "Global South" || pull.Texts("region")[0] != "" {
 				t.Errorf("regions of one's own do not reach the printed pulls (%v)", err)
 			}
 		case want != "" && (err == nil || !strings.Contains(err.Error(), want)):
@@ -247,7 +268,9 @@ func TestAnnotationsRoundTrip(t *testing.T) {
 		{0, "A1", "mine", "Veltan", 3, "tall, \"wide\" hat", true, Box{0, 0.5, 512, 300.25}},
 		{0, "A1", "", "Veltan", 12, NoneOfTheAbove, false, Box{}},
 	})
-	for _, a := range []Annotation{{}, {Identity: "Veltan", Attribute: "hat", Box: Box{5, 0, 4, 0}}, {Identity: "Veltan", Attribute: "hat", Box: Box{0, 0, 513, 1}}, {Identity: "Veltan", Attribute: "hat", Box: Box{math.NaN(), 0, 1, 1}}} {
+	for _, a := range []Annotation{{}, {Identity: "Veltan", Attribute: "hat", Box: Box{5, 0, 4, 0}},
+		{Identity: "Veltan", Attribute: "hat", Box: Box{0, 0, 513, 1}},
+		{Identity: "Veltan", Attribute: "hat", Box: Box{math.NaN(), 0, 1, 1}}} {
 		if _, err := WriteAnnotations([]Annotation{a}); err == nil {
 			t.Errorf("%+v is written", a)
 		}
@@ -259,10 +282,11 @@ func TestAnnotationsRoundTrip(t *testing.T) {
 	roundTrip(rows)
 }
 
-// TestBoxes: two corners in any order, inside the picture or not, give one box inside it.
+// TestBoxes: two corners in any order, inside the image or not, give one box inside it.
 func TestBoxes(t *testing.T) {
 	want := Box{Left: 0, Top: 20, Right: 110, Bottom: 512}
-	for _, v := range []string{"['-5,20', '110,700']", "['110,700', '-5,20']", "['-5,700', '110,20']", `["110,20", "-5,700"]`} {
+	for _, v := range []string{"['-5,20', '110,700']", "['110,700', '-5,20']", "['-5,700', '110,20']",
+		`["110,20", "-5,700"]`} {
 		if got, err := parseBox(v); err != nil || got != want {
 			t.Errorf("%s: %+v, %v", v, got, err)
 		}

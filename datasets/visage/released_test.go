@@ -22,7 +22,8 @@ func sha(data []byte) []byte {
 	return sum[:]
 }
 
-// TestWorkbooksGiveTheRecordedForm: the upstream workbooks, where they are, normalise to the recorded hashes byte for byte.
+// TestWorkbooksGiveTheRecordedForm: the upstream workbooks, where they are, normalize to the recorded hashes byte for
+// byte.
 func TestWorkbooksGiveTheRecordedForm(t *testing.T) {
 	dir := manifesttest.Dir(t, Name)
 	m, err := manifest.Get(Name)
@@ -40,7 +41,7 @@ func TestWorkbooksGiveTheRecordedForm(t *testing.T) {
 		if form, err := f.Check(data); err != nil || form != manifest.AsUpstream {
 			t.Fatal(form, err)
 		}
-		out, err := normalise(f.Set, map[string][]byte{path: data})
+		out, err := normalize(f.Set, map[string][]byte{path: data})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -55,7 +56,8 @@ func TestReleasedAnnotations(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(rows) != 120170 || report.Dropped != 2505 || !report.Withdrawn || !strings.Contains(report.Remark(), "withdrew") {
+	if len(rows) != 120170 || report.Dropped != 2505 || !report.Withdrawn ||
+		!strings.Contains(report.Remark(), "withdrew") {
 		t.Errorf("%+v", report)
 	}
 	batches, boxes := map[string]int{}, 0
@@ -71,7 +73,8 @@ func TestReleasedAnnotations(t *testing.T) {
 	t.Log(report.Remark())
 }
 
-// TestTablesMask: no identity stands beside an attribute that may not be shown, unless asked for; labels keep attributes apart.
+// TestTablesMask: no identity is next to an attribute that may not be shown, unless ShowOffensive is set; labels keep
+// attributes apart.
 func TestTablesMask(t *testing.T) {
 	manifesttest.Dir(t, Name)
 	for _, op := range []string{"visage-annotations", "visage-pairs"} {
@@ -124,8 +127,8 @@ func TestTablesMask(t *testing.T) {
 	}
 }
 
-// TestPullReleased: upstream's workbooks are stored as CSV; the withdrawn one only when it is asked for. The current annotations are not on this
-// machine, so the local server lacks them, and the pull says so.
+// TestPullReleased: upstream's workbooks are stored as CSV; the withdrawn one only when its set is requested. The
+// current annotations are not on this machine, so the local server lacks them, and the pull says so.
 func TestPullReleased(t *testing.T) {
 	source := manifesttest.Dir(t, Name)
 	m, err := manifest.Get(Name)
@@ -133,14 +136,18 @@ func TestPullReleased(t *testing.T) {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	err = manifest.Pull(context.Background(), Name, manifest.Options{Dest: dir, BaseURL: manifesttest.Serve(t, m, source), All: true})
-	if _, here := os.Stat(filepath.Join(source, CurrentFile)); here != nil && (err == nil || !strings.Contains(err.Error(), CurrentFile) || !strings.Contains(err.Error(), "404")) {
+	err = manifest.Pull(context.Background(), Name,
+		manifest.Options{Dest: dir, BaseURL: manifesttest.Serve(t, m, source), All: true})
+	if _, here := os.Stat(filepath.Join(source, CurrentFile)); here != nil &&
+		(err == nil || !strings.Contains(err.Error(), CurrentFile) || !strings.Contains(err.Error(), "404")) {
 		t.Errorf("%v does not say that %s is missing", err, CurrentFile)
 	}
-	if _, report, err := LoadRatings(os.DirFS(dir)); err != nil || report.Used.Form != manifest.Normalised || report.Rows != m.File(RatingsFile).Rows {
+	if _, report, err := LoadRatings(os.DirFS(dir)); err != nil || report.Used.Form != manifest.Normalized ||
+		report.Rows != m.File(RatingsFile).Rows {
 		t.Errorf("%+v, %v", report, err)
 	}
-	if _, report, err := LoadAnnotations(os.DirFS(dir), WorkbookOnly); err != nil || report.Rows+report.Dropped != m.File(WorkbookFile).Rows {
+	if _, report, err := LoadAnnotations(os.DirFS(dir), WorkbookOnly); err != nil ||
+		report.Rows+report.Dropped != m.File(WorkbookFile).Rows {
 		t.Errorf("%+v, %v", report, err)
 	}
 }

@@ -1,24 +1,23 @@
 package visage
 
 import (
-	"context"
-	"encoding/json"
 	"fmt"
 	"math"
 	"os"
+	"slices"
 
 	"antipode/datasets"
+	"antipode/datasets/internal/source"
 	"antipode/datasets/manifest"
 	"antipode/datasets/seegull"
-	"antipode/kernel/client"
 )
 
-// Options of the tables; the zero value reads the newest version there is and masks.
+// Options are the options of the tables. The zero value reads the newest version that exists and masks attributes.
 type Options struct {
-	Dir           string `json:"dir,omitempty"`            // folder of ViSAGe; "" = found, see [manifest.Find]
-	SeeGULL       string `json:"seegull,omitempty"`        // folder of SeeGULL; "" = found
+	Dir           string `json:"dir,omitempty"`            // folder of ViSAGe; "" = see [manifest.Find]
+	SeeGULL       string `json:"seegull,omitempty"`        // folder of SeeGULL; "" = see [manifest.Find]
 	Version       string `json:"version,omitempty"`        // [AnyVersion], [CurrentVersion] or [WorkbookOnly]
-	ShowOffensive bool   `json:"show_offensive,omitempty"` // name the attributes that package seegull would mask
+	ShowOffensive bool   `json:"show_offensive,omitempty"` // show attributes that package seegull masks
 }
 
 func (o Options) here() Options {
@@ -26,88 +25,72 @@ func (o Options) here() Options {
 	return o
 }
 
-func texts(names ...string) (specs []client.ColumnSpec) {
-	for _, n := range names {
-		specs = append(specs, client.ColumnSpec{Name: n, Kind: client.Text})
+// found completes the folders from the backend's store.
+func (o Options) found(home string) (Options, error) {
+	dir, err := manifest.Dir(Name, o.Dir, home)
+	if err != nil {
+		return o, err
 	}
-	return specs
+	o.Dir = dir
+	o.SeeGULL, err = manifest.Dir(seegull.Name, o.SeeGULL, home)
+	return o, err
 }
 
-func numbers(names ...string) (specs []client.ColumnSpec) {
-	for _, n := range names {
-		specs = append(specs, client.ColumnSpec{Name: n, Kind: client.Number})
-	}
-	return specs
-}
+// pairColumns are the columns that the attribute's ratings and SeeGULL's counts add to a row; no value = the pair or
+// the attribute is missing there.
+const pairColumns = " na_stereo:number region_stereo:number offensiveness:number score_asia:number " +
+	"score_europe:number score_na:number"
 
-// pairColumns are what an attribute's ratings and SeeGULL's counts add to a row; no value = the pair or attribute is not there.
-var pairColumns = []string{"na_stereo", "region_stereo", "offensiveness", "score_asia", "score_europe", "score_na"}
-
-// Annotations is the table of the annotation rows, each with what the other two files say about its pair: id, task, batch,
-// identity, picture (number within the identity), attribute (masked by default), selected (1 or 0), box_left box_top
-// box_right box_bottom (pixels of a 512×512 picture; no value where there is no box), na_stereo and region_stereo (annotators who
-// call the pair a stereotype), offensiveness (mean in [-1, 4]; no value = not rated or no pair of SeeGULL) and score_asia
-// score_europe score_na (1 to 5: can the attribute be seen in a picture).
-func Annotations(o Options) datasets.Table {
-	specs := append(texts("id", "task", "batch", "identity", "attribute"), numbers("picture", "selected", "box_left", "box_top", "box_right", "box_bottom")...)
-	return datasets.New("visage-annotations", o.here(), append(specs, numbers(pairColumns...)...)).Named("ViSAGe annotations")
-}
-
-// Ratings is the table of the attributes' ratings, one row each: id, attribute, score_asia score_europe score_na (1 to 5).
-// An attribute alone, without an identity, is no stereotype and is not masked.
-func Ratings(o Options) datasets.Table {
-	return datasets.New("visage-ratings", o.here(), append(texts("id", "attribute"), numbers("score_asia", "score_europe", "score_na")...)).Named("ViSAGe attribute ratings")
-}
-
-// Pairs is the table of SeeGULL's pairs with the ratings of their attributes: id, identity, attribute (masked by default) and the
-// columns that [Annotations] adds to a row. It is what the visual stereotypes of an identity are counted in.
-func Pairs(o Options) datasets.Table {
-	return datasets.New("visage-pairs", o.here(), append(texts("id", "identity", "attribute"), numbers(pairColumns...)...)).Named("SeeGULL pairs with ViSAGe ratings")
-}
-
-// Files is the table of the files that the other tables read: file, form ("upstream" or "normalised"), rows kept, left_out,
-// and a remark: which version of the annotations it is, what was left out and why.
-func Files(o Options) datasets.Table {
-	specs := append(texts("file", "form"), numbers("rows", "left_out")...)
-	return datasets.New("visage-files", o.here(), append(specs, texts("remark")...)).Named("ViSAGe files")
-}
-
-func init() {
-	manifest.RegisterTable("visage-annotations", func() datasets.Table { return Annotations(Options{}) })
-	manifest.RegisterTable("visage-ratings", func() datasets.Table { return Ratings(Options{}) })
-	manifest.RegisterTable("visage-pairs", func() datasets.Table { return Pairs(Options{}) })
-	datasets.RegisterSource("visage-annotations", source(annotationFrame))
-	datasets.RegisterSource("visage-ratings", source(ratingFrame))
-	datasets.RegisterSource("visage-pairs", source(pairFrame))
-	datasets.RegisterSource("visage-files", source(fileFrame))
-}
-
-func source(read func(o Options) (*datasets.Frame, error)) datasets.SourceFunc {
-	return func(_ context.Context, raw json.RawMessage, env datasets.SourceEnv) (*datasets.Frame, error) {
-		var o Options
-		if len(raw) > 0 {
-			if err := json.Unmarshal(raw, &o); err != nil {
-				return nil, fmt.Errorf("visage: %w", err)
+// define defines a source whose rows are read with the folders found.
+func define(name, title, columns string, read func(o Options, f *datasets.Frame) error) source.Source[Options] {
+	return source.Define(source.Definition[Options]{Name: name, Title: title, Columns: columns,
+		Listed: name != "visage-files", Complete: Options.here,
+		Read: func(o Options, env datasets.SourceEnv, f *datasets.Frame) error {
+			o, err := o.found(env.Home)
+			if err != nil {
+				return err
 			}
-		}
-		var err error
-		if o.Dir, err = manifest.Dir(Name, o.Dir, env.Home); err != nil {
-			return nil, err
-		}
-		if o.SeeGULL, err = manifest.Dir(seegull.Name, o.SeeGULL, env.Home); err != nil {
-			return nil, err
-		}
-		return read(o)
-	}
+			return read(o, f)
+		}})
 }
 
-// lookup knows, for a pair, the values of pairColumns, and the label to show.
+var (
+	annotations = define("visage-annotations", "ViSAGe annotations", "id:text task:text batch:text identity:text "+
+		"attribute:text image_number:number selected:number box_left:number box_top:number box_right:number "+
+		"box_bottom:number"+pairColumns, addAnnotations)
+	ratings = define("visage-ratings", "ViSAGe attribute ratings", "id:text attribute:text score_asia:number "+
+		"score_europe:number score_na:number", addRatings)
+	pairs = define("visage-pairs", "SeeGULL pairs with ViSAGe ratings", "id:text identity:text attribute:text"+
+		pairColumns, addPairs)
+	files = define("visage-files", "ViSAGe files", "file:text form:text rows:number left_out:number remark:text",
+		addFiles)
+)
+
+// Annotations is the table of the annotations with the ratings and SeeGULL's counts of each pair: id, task,
+// batch, identity, image (number within the identity), attribute (masked by default), selected (1 or 0), box_left
+// box_top box_right box_bottom (pixels of a 512×512 image; no value without a box), na_stereo and
+// region_stereo (annotators who call the pair a stereotype), offensiveness (mean in [-1, 4]; no value = not rated or
+// no pair of SeeGULL) and score_asia score_europe score_na (1 to 5: whether the attribute can be seen in an image).
+func Annotations(options ...Options) datasets.Table { return annotations.Table(options...) }
+
+// Ratings is the table of the attributes' ratings, one row each: id, attribute, score_asia score_europe score_na (1
+// to 5). An attribute alone, without an identity, is no stereotype and is not masked.
+func Ratings(options ...Options) datasets.Table { return ratings.Table(options...) }
+
+// Pairs is the table of SeeGULL's pairs with the ratings of their attributes: id, identity, attribute (masked by
+// default) and the columns that [Annotations] adds to a row. The visual stereotypes of an identity are counted in it.
+func Pairs(options ...Options) datasets.Table { return pairs.Table(options...) }
+
+// Files is the table of the files that the other tables read: file, form ("upstream" or "normalized"), rows read,
+// rows left_out, and a remark: the version of the annotations, and why rows were left out.
+func Files(options ...Options) datasets.Table { return files.Table(options...) }
+
+// lookup has the values of pairColumns and the label of a pair.
 type lookup struct {
 	stereo  map[[2]string]seegull.Pair
 	ratings map[string]Rating
 	mask    seegull.Masker
 	show    bool
-	columns [][]float64
 }
 
 func newLookup(o Options) (*lookup, []seegull.Pair, error) {
@@ -119,7 +102,7 @@ func newLookup(o Options) (*lookup, []seegull.Pair, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	l := &lookup{stereo: map[[2]string]seegull.Pair{}, ratings: map[string]Rating{}, show: o.ShowOffensive, columns: make([][]float64, len(pairColumns))}
+	l := &lookup{stereo: map[[2]string]seegull.Pair{}, ratings: map[string]Rating{}, show: o.ShowOffensive}
 	for _, p := range pairs {
 		l.stereo[[2]string{p.Identity, p.Attribute}] = p
 	}
@@ -131,127 +114,80 @@ func newLookup(o Options) (*lookup, []seegull.Pair, error) {
 	return l, pairs, nil
 }
 
-// add appends the pair's values to the columns and returns the attribute as it may be shown.
-func (l *lookup) add(identity, attribute string) string {
+// of returns the attribute as it may be shown next to the identity, and the values of pairColumns.
+func (l *lookup) of(identity, attribute string) (label string, values []float64) {
 	none := math.NaN()
-	values := [6]float64{none, none, none, none, none, none}
+	values = []float64{none, none, none, none, none, none}
 	if p, known := l.stereo[[2]string{identity, attribute}]; known {
 		values[0], values[1], values[2] = p.NAStereo, p.RegionStereo, p.Offensiveness
 	}
 	if r, known := l.ratings[attribute]; known {
 		values[3], values[4], values[5] = r.Asia, r.Europe, r.NA
 	}
-	for i, v := range values {
-		l.columns[i] = append(l.columns[i], v)
-	}
 	if l.show || attribute == NoneOfTheAbove {
-		return attribute
+		return attribute, values
 	}
-	return l.mask.Label(identity, attribute, values[2])
+	return l.mask.Label(identity, attribute, values[2]), values
 }
 
-// frame puts the columns given before those of the pairs.
-func (l *lookup) frame(before ...client.Column) *datasets.Frame {
-	for i, values := range l.columns {
-		before = append(before, client.NumberColumn(pairColumns[i], values))
-	}
-	return &datasets.Frame{Columns: before}
-}
-
-func annotationFrame(o Options) (*datasets.Frame, error) {
+func addAnnotations(o Options, f *datasets.Frame) error {
 	rows, _, err := LoadAnnotations(os.DirFS(o.Dir), o.Version)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	l, _, err := newLookup(o)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	n := len(rows)
-	text, number := make([][]string, 5), make([][]float64, 6)
-	for i := range text {
-		text[i] = make([]string, n)
-	}
-	for i := range number {
-		number[i] = make([]float64, n)
-	}
-	for i, a := range rows {
-		selected := 0.0
+	for _, a := range rows {
+		numbers := []float64{float64(a.Image), 0, a.Box.Left, a.Box.Top, a.Box.Right, a.Box.Bottom}
 		if a.Selected {
-			selected = 1
+			numbers[1] = 1
 		}
-		box := []float64{a.Box.Left, a.Box.Top, a.Box.Right, a.Box.Bottom}
 		if a.Box == (Box{}) {
-			box = []float64{math.NaN(), math.NaN(), math.NaN(), math.NaN()}
+			copy(numbers[2:], slices.Repeat([]float64{math.NaN()}, 4))
 		}
-		for k, v := range []string{fmt.Sprintf("v%06d", a.Line), a.Task, a.Batch, a.Identity, l.add(a.Identity, a.Attribute)} {
-			text[k][i] = v
-		}
-		for k, v := range append([]float64{float64(a.Picture), selected}, box...) {
-			number[k][i] = v
-		}
+		label, values := l.of(a.Identity, a.Attribute)
+		f.Add([]string{fmt.Sprintf("v%06d", a.Line), a.Task, a.Batch, a.Identity, label}, append(numbers, values...)...)
 	}
-	var columns []client.Column
-	for k, name := range []string{"id", "task", "batch", "identity", "attribute"} {
-		columns = append(columns, client.TextColumn(name, text[k]))
-	}
-	for k, name := range []string{"picture", "selected", "box_left", "box_top", "box_right", "box_bottom"} {
-		columns = append(columns, client.NumberColumn(name, number[k]))
-	}
-	return l.frame(columns...), nil
+	return nil
 }
 
-func pairFrame(o Options) (*datasets.Frame, error) {
+func addPairs(o Options, f *datasets.Frame) error {
 	l, pairs, err := newLookup(o)
-	if err != nil {
-		return nil, err
-	}
-	var ids, identities, attributes []string
 	for i, p := range pairs {
-		ids, identities = append(ids, fmt.Sprintf("s%05d", i+1)), append(identities, p.Identity)
-		attributes = append(attributes, l.add(p.Identity, p.Attribute))
+		label, values := l.of(p.Identity, p.Attribute)
+		f.Add([]string{fmt.Sprintf("s%05d", i+1), p.Identity, label}, values...)
 	}
-	return l.frame(client.TextColumn("id", ids), client.TextColumn("identity", identities), client.TextColumn("attribute", attributes)), nil
+	return err
 }
 
-func ratingFrame(o Options) (*datasets.Frame, error) {
+func addRatings(o Options, f *datasets.Frame) error {
 	ratings, _, err := LoadRatings(os.DirFS(o.Dir))
-	if err != nil {
-		return nil, err
-	}
-	var ids, attributes []string
-	var scores [3][]float64
 	for i, r := range ratings {
-		ids, attributes = append(ids, fmt.Sprintf("r%04d", i+1)), append(attributes, r.Attribute)
-		for k, v := range []float64{r.Asia, r.Europe, r.NA} {
-			scores[k] = append(scores[k], v)
-		}
+		f.Add([]string{fmt.Sprintf("r%04d", i+1), r.Attribute}, r.Asia, r.Europe, r.NA)
 	}
-	return &datasets.Frame{Columns: []client.Column{client.TextColumn("id", ids), client.TextColumn("attribute", attributes),
-		client.NumberColumn("score_asia", scores[0]), client.NumberColumn("score_europe", scores[1]), client.NumberColumn("score_na", scores[2])}}, nil
+	return err
 }
 
-func fileFrame(o Options) (*datasets.Frame, error) {
+func addFiles(o Options, f *datasets.Frame) error {
 	_, annotations, err := LoadAnnotations(os.DirFS(o.Dir), o.Version)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	_, ratings, err := LoadRatings(os.DirFS(o.Dir))
 	if err != nil {
-		return nil, err
+		return err
 	}
 	_, pairs, err := seegull.Load(os.DirFS(o.SeeGULL))
 	if err != nil {
-		return nil, err
+		return err
 	}
-	used := []manifest.Used{annotations.Used, ratings.Used, pairs.Used}
-	f := &datasets.Frame{Columns: []client.Column{client.TextColumn("file", nil), client.TextColumn("form", nil),
-		client.NumberColumn("rows", []float64{float64(annotations.Rows), float64(ratings.Rows), float64(pairs.Rows)}),
-		client.NumberColumn("left_out", []float64{float64(annotations.Dropped), 0, 0}),
-		client.TextColumn("remark", []string{annotations.Remark(), ratings.Remark(), pairs.Remark()})}}
-	for _, u := range used {
-		f.Columns[0].Texts = append(f.Columns[0].Texts, u.Path)
-		f.Columns[1].Texts = append(f.Columns[1].Texts, string(u.Form))
+	add := func(u manifest.Used, remark string, rows, leftOut int) {
+		f.Add([]string{u.Path, string(u.Form), remark}, float64(rows), float64(leftOut))
 	}
-	return f, nil
+	add(annotations.Used, annotations.Remark(), annotations.Rows, annotations.Dropped)
+	add(ratings.Used, ratings.Remark(), ratings.Rows, 0)
+	add(pairs.Used, pairs.Remark(), pairs.Rows, 0)
+	return nil
 }

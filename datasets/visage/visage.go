@@ -12,50 +12,51 @@ import (
 	"antipode/datasets/manifest"
 )
 
-// NoneOfTheAbove is the extra option of every screen. It is "not selected" in every row of the released file, even where
-// nothing else was ticked.
+// NoneOfTheAbove is the extra option of every screen. In the released file it is never selected, even
+// if nothing else is.
 const NoneOfTheAbove = "none of the above"
 
-// PictureSize is the width and height in pixels that the boxes refer to (inferred from their range).
-const PictureSize = 512
+// ImageSize is the width and height in pixels that the boxes refer to (inferred from their range).
+const ImageSize = 512
 
-// Annotation is one row of the annotation file: one showing of one attribute for one picture.
+// Annotation is a row of the annotation file: an attribute shown for an image.
 type Annotation struct {
 	Line      int    // of the file, from 1
 	Task      string // label of the task, not of a person
-	Batch     string // folder of the picture: which of the two batches
+	Batch     string // folder of the image: which of the two batches
 	Identity  string // nationality group, as in SeeGULL ("United KingdomUK" included)
-	Picture   int    // number of the picture within its identity, from 1
+	Image     int    // number of the image within its identity, from 1
 	Attribute string
 	Selected  bool
 	Box       Box // where the annotator saw it; the zero Box = none
 }
 
-// Box is a rectangle on the picture in pixels, 0 ≤ Left ≤ Right ≤ PictureSize.
+// Box is a rectangle on the image in pixels, 0 ≤ Left ≤ Right ≤ ImageSize.
 type Box struct{ Left, Top, Right, Bottom float64 }
 
-// Rating is one row of the attribute file: can the attribute be seen in a picture? Scores run from 1 (Strongly Disagree)
-// over 3 (Unsure) to 5 (Strongly Agree), one annotator of each origin.
+// Rating is a row of the attribute file: whether the attribute can be seen in an image. Scores run from 1 (Strongly
+// Disagree) over 3 (Unsure) to 5 (Strongly Agree), from one annotator of each origin.
 type Rating struct {
 	Attribute        string
 	Asia, Europe, NA float64
 }
 
-// Report says what a load read and what it left out.
+// Report describes what a load read and what it left out.
 type Report struct {
 	Used      manifest.Used
 	Withdrawn bool   // the annotations are those of the workbook that the maintainers withdrew
-	Rows      int    // rows kept
+	Rows      int    // rows read
 	Dropped   int    // rows left out
-	Why       string // why
+	Why       string // why rows were left out
 	Twice     int    // ratings of an attribute that already had one (the first counts)
 }
 
-// Remark says in a sentence what a reader should know about the file that was read.
+// Remark describes in a sentence the file that was read.
 func (r Report) Remark() string {
 	var parts []string
 	if r.Withdrawn {
-		parts = append(parts, "annotations of the February 2024 workbook, which the maintainers withdrew in July 2024 in favour of "+CurrentFile)
+		parts = append(parts, "annotations of the February 2024 workbook, which the maintainers withdrew in July "+
+			"2024 in favor of "+CurrentFile)
 	}
 	if r.Dropped > 0 {
 		parts = append(parts, fmt.Sprintf("%d rows left out: %s", r.Dropped, r.Why))
@@ -66,9 +67,9 @@ func (r Report) Remark() string {
 	return strings.Join(parts, "; ")
 }
 
-// Annotations versions.
+// The versions of the annotations.
 const (
-	AnyVersion     = ""         // the current file where it is there, else the workbook
+	AnyVersion     = ""         // the current file if it exists, else the workbook
 	CurrentVersion = "current"  // ImageAnnotations.csv of July 2024
 	WorkbookOnly   = "workbook" // Image Annotations.xlsx of February 2024, withdrawn, or its CSV form
 )
@@ -87,7 +88,8 @@ func LoadAnnotations(fsys fs.FS, version string) ([]Annotation, Report, error) {
 		order = order[1:]
 	case AnyVersion:
 	default:
-		return nil, Report{}, fmt.Errorf("ViSAGe has no version %q; use %q, %q or \"\" for the newest there is", version, CurrentVersion, WorkbookOnly)
+		return nil, Report{}, fmt.Errorf("ViSAGe has no version %q; use %q, %q or \"\" for the newest that exists",
+			version, CurrentVersion, WorkbookOnly)
 	}
 	var missing error
 	for _, path := range order {
@@ -106,52 +108,55 @@ func LoadAnnotations(fsys fs.FS, version string) ([]Annotation, Report, error) {
 	return nil, Report{}, fmt.Errorf("%w; run `antipode data pull visage`", missing)
 }
 
-// picture is what an image path says.
-type picture struct {
+// image is a parsed image path.
+type image struct {
 	batch, identity string
 	number          int
 }
 
-func parsePicture(path string) (picture, error) {
-	parts := pictureName.FindStringSubmatch(path)
+func parseImage(path string) (image, error) {
+	parts := imageName.FindStringSubmatch(path)
 	if parts == nil || parts[2] == "" {
-		return picture{}, fmt.Errorf("%q is not <batch>/<identity><number>.png", path)
+		return image{}, fmt.Errorf("%q is not <batch>/<identity><number>.png", path)
 	}
 	n, err := strconv.Atoi(parts[3])
 	if err != nil {
-		return picture{}, fmt.Errorf("the number of the picture %q is too large", path)
+		return image{}, fmt.Errorf("the number of the image %q is too large", path)
 	}
-	return picture{parts[1], parts[2], n}, nil
+	return image{parts[1], parts[2], n}, nil
 }
 
-var pictureName = regexp.MustCompile(`^(?:(.*)/)?(.*?)(\d+)\.\w+$`)
+var imageName = regexp.MustCompile(`^(?:(.*)/)?(.*?)(\d+)\.\w+$`)
 
-// ReadAnnotations parses the CSV text of either version, by column name. name is the file's name for messages, which say line and column.
+// ReadAnnotations parses the CSV text of either version, by column name. name is the file name in errors, which
+// state line and column.
 func ReadAnnotations(name string, data []byte) ([]Annotation, Report, error) {
 	s, err := manifest.ReadSheet(name, data, "worker_id", "img_path", "attribute", "present", "coords")
 	if err != nil {
 		return nil, Report{}, err
 	}
-	worker, img, attribute, present, coords := s.Column("worker_id"), s.Column("img_path"), s.Column("attribute"), s.Column("present"), s.Column("coords")
-	report := Report{Why: "no picture and no attribute"}
-	pictures := map[string]picture{}
+	worker, img, attribute, present, coords := s.Column("worker_id"), s.Column("img_path"), s.Column("attribute"),
+		s.Column("present"), s.Column("coords")
+	report := Report{Why: "no image and no attribute"}
+	images := map[string]image{}
 	out := make([]Annotation, 0, s.Len())
 	for row, v := range s.Rows {
 		if v[img] == "" && v[attribute] == "" {
 			report.Dropped++
 			continue
 		}
-		p, known := pictures[v[img]]
+		p, known := images[v[img]]
 		if !known {
-			if p, err = parsePicture(v[img]); err != nil {
+			if p, err = parseImage(v[img]); err != nil {
 				return nil, report, s.Errorf(row, img, "%v", err)
 			}
-			pictures[v[img]] = p
+			images[v[img]] = p
 		}
 		if v[attribute] == "" {
 			return nil, report, s.Errorf(row, attribute, "the attribute is missing")
 		}
-		a := Annotation{Line: s.Line(row), Task: v[worker], Batch: p.batch, Identity: p.identity, Picture: p.number, Attribute: v[attribute]}
+		a := Annotation{Line: s.Line(row), Task: v[worker], Batch: p.batch, Identity: p.identity, Image: p.number,
+			Attribute: v[attribute]}
 		switch v[present] {
 		case "yes":
 			a.Selected = true
@@ -183,7 +188,7 @@ func parseBox(v string) (Box, error) {
 	}
 	fields := strings.Split(inner, ",")
 	if len(fields) != 4 {
-		return Box{}, fmt.Errorf("%q does not hold two corners", v)
+		return Box{}, fmt.Errorf("%q is not a list of two corners", v)
 	}
 	var n [4]float64
 	for i, f := range fields {
@@ -191,7 +196,7 @@ func parseBox(v string) (Box, error) {
 		if err != nil || math.IsNaN(x) || math.IsInf(x, 0) {
 			return Box{}, fmt.Errorf("%q is not a number", f)
 		}
-		n[i] = min(max(x, 0), PictureSize)
+		n[i] = min(max(x, 0), ImageSize)
 	}
 	return Box{Left: min(n[0], n[2]), Top: min(n[1], n[3]), Right: max(n[0], n[2]), Bottom: max(n[1], n[3])}, nil
 }
@@ -211,7 +216,8 @@ func LoadRatings(fsys fs.FS) ([]Rating, Report, error) {
 	return rows, report, err
 }
 
-// ReadRatings parses the CSV text of the attribute file. Every row is kept; the report counts the attributes rated twice.
+// ReadRatings parses the CSV text of the attribute file. All rows are returned; the report counts the attributes
+// rated twice.
 func ReadRatings(name string, data []byte) ([]Rating, Report, error) {
 	s, err := manifest.ReadSheet(name, data, "attribute", "score_asia", "score_emea", "score_na")
 	if err != nil {

@@ -54,14 +54,16 @@ func TestBadAnnotations(t *testing.T) {
 		{"box of one corner", "'10.5,20.5', '110,220'", "'10.5,20.5'", "line 2, column coords"},
 		{"box that is no number", "10.5", "ten", `line 2, column coords: "ten" is not a number`},
 		{"box that is no list", "\"['1e2,0', '3,4']\"", "100", "line 8, column coords"},
-		{"picture", "batch_two/মেঘ দ্বীপ12.png", "batch_two/cloud.png", "line 7, column img_path"},
+		{"image", "batch_two/মেঘ দ্বীপ12.png", "batch_two/cloud.png", "line 7, column img_path"},
 		{"no attribute", "no,[],সবুজ", "no,[],", "line 7, column attribute: the attribute is missing"},
 	} {
 		text := strings.Replace(good, c.from, c.to, 1)
 		if text == good {
 			t.Fatalf("%s: the fixture does not hold %q", c.name, c.from)
 		}
-		if _, _, err := ReadAnnotations("a.csv", []byte(text)); err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "a.csv") {
+		if _, _, err := ReadAnnotations("a.csv", []byte(text)); err == nil ||
+			!strings.Contains(err.Error(), c.want) ||
+			!strings.Contains(err.Error(), "a.csv") {
 			t.Errorf("%s: %v does not say %q", c.name, err, c.want)
 		}
 	}
@@ -74,7 +76,8 @@ func TestReadRatings(t *testing.T) {
 		t.Errorf("%+v, %+v, %v", rows, report, err)
 	}
 	bad := strings.Replace(read(t, "ratings.csv"), "Agree,4,Disagree,2", "Agree,6,Disagree,2", 1)
-	if _, _, err := ReadRatings("r.csv", []byte(bad)); err == nil || !strings.Contains(err.Error(), "r.csv, line 3, column score_asia") {
+	if _, _, err := ReadRatings("r.csv", []byte(bad)); err == nil ||
+		!strings.Contains(err.Error(), "r.csv, line 3, column score_asia") {
 		t.Errorf("%v", err)
 	}
 }
@@ -118,8 +121,10 @@ func TestReadWorkbook(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(rows) != 4 || len(rows[0]) != 28 || rows[0][0] != "worker_id" || rows[0][1] != "" || rows[0][2] != "img_path" ||
-		!reflect.DeepEqual(rows[1], []string{"A7QX9PLM2K", "5", "/x/y/batch/Veltan1.png"}) || rows[2][0] != "मेघ & co" || rows[3][0] != "" {
+	if len(rows) != 4 || len(rows[0]) != 28 || rows[0][0] != "worker_id" || rows[0][1] != "" ||
+		rows[0][2] != "img_path" ||
+		!reflect.DeepEqual(rows[1], []string{"A7QX9PLM2K", "5", "/x/y/batch/Veltan1.png"}) ||
+		rows[2][0] != "मेघ & co" || rows[3][0] != "" {
 		t.Errorf("%q", rows)
 	}
 	for _, c := range []struct {
@@ -131,18 +136,23 @@ func TestReadWorkbook(t *testing.T) {
 		{"no archive", []byte("worker_id,img_path\n"), "data", "not a workbook"},
 		{"no sheet", workbook(t, "data", nil), "missing", `no sheet "missing" (there are: other, data)`},
 		{"no part", workbook(t, "data", map[string]string{"xl/worksheets/s.xml": ""}), "data", "xl/worksheets/s.xml"},
-		{"broken XML", workbook(t, "data", map[string]string{"xl/worksheets/s.xml": "<worksheet><row><c r='A1'>"}), "data", "xl/worksheets/s.xml"},
-		{"bad string", workbook(t, "data", map[string]string{"xl/sharedStrings.xml": "<sst/>"}), "data", "A1: no shared string"},
-		{"bad reference", workbook(t, "data", map[string]string{"xl/worksheets/s.xml": "<worksheet><row><c r='ZZZZZZZZ1'><v>1</v></c></row></worksheet>"}), "data", "bad cell reference"},
+		{"broken XML", workbook(t, "data", map[string]string{"xl/worksheets/s.xml": "<worksheet><row><c r='A1'>"}),
+			"data", "xl/worksheets/s.xml"},
+		{"bad string", workbook(t, "data", map[string]string{"xl/sharedStrings.xml": "<sst/>"}), "data",
+			"A1: no shared string"},
+		{"bad reference", workbook(t, "data",
+			map[string]string{"xl/worksheets/s.xml": "<worksheet><row><c r='ZZZZZZZZ1'><v>1</v></c></row>" +
+				"</worksheet>"}), "data", "bad cell reference"},
 	} {
-		if _, err := readWorkbook("w.xlsx", c.data, c.sheet); err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "w.xlsx") {
+		if _, err := readWorkbook("w.xlsx", c.data, c.sheet); err == nil || !strings.Contains(err.Error(), c.want) ||
+			!strings.Contains(err.Error(), "w.xlsx") {
 			t.Errorf("%s: %v does not say %q", c.name, err, c.want)
 		}
 	}
 }
 
-func TestNormalise(t *testing.T) {
-	out, err := normalise("workbook", map[string][]byte{WorkbookFile: workbook(t, "full_set_annotations", nil)})
+func TestNormalize(t *testing.T) {
+	out, err := normalize("workbook", map[string][]byte{WorkbookFile: workbook(t, "full_set_annotations", nil)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -152,27 +162,34 @@ func TestNormalise(t *testing.T) {
 		t.Errorf("%q, want %q", got, want)
 	}
 	csv := []byte("worker_id,img_path\nA12,/a/b/c/d1.png\nAXYZ1234567,c/d2.png\nAXYZ1234567,e3.png\n")
-	if out, err = normalise("current", map[string][]byte{CurrentFile: csv}); err != nil || string(out[CurrentFile]) != "worker_id,img_path\nA12,c/d1.png\nw00001,c/d2.png\nw00001,e3.png\n" {
+	if out, err = normalize("current", map[string][]byte{CurrentFile: csv}); err != nil ||
+		string(out[CurrentFile]) != "worker_id,img_path\nA12,c/d1.png\nw00001,c/d2.png\nw00001,e3.png\n" {
 		t.Errorf("%q, %v", out[CurrentFile], err)
 	}
 }
 
-// TestVersions: the current file comes first; where only the workbook is there, the report says that it was withdrawn.
+// TestVersions: the current file comes first; where only the workbook is there, the report says that it was
+// withdrawn.
 func TestVersions(t *testing.T) {
-	if _, _, err := LoadAnnotations(fstest.MapFS{}, AnyVersion); err == nil || !strings.Contains(err.Error(), "antipode data pull visage") {
+	if _, _, err := LoadAnnotations(fstest.MapFS{}, AnyVersion); err == nil ||
+		!strings.Contains(err.Error(), "antipode data pull visage") {
 		t.Errorf("%v does not say what to do", err)
 	}
-	if _, _, err := LoadAnnotations(fstest.MapFS{}, "newest"); err == nil || !strings.Contains(err.Error(), CurrentVersion) {
+	if _, _, err := LoadAnnotations(fstest.MapFS{}, "newest"); err == nil ||
+		!strings.Contains(err.Error(), CurrentVersion) {
 		t.Errorf("%v does not list the versions", err)
 	}
 	other := []byte(read(t, "annotations.csv"))
 	var wrong *manifest.HashError
-	if _, _, err := LoadAnnotations(fstest.MapFS{CurrentFile: {Data: other}}, AnyVersion); !errors.As(err, &wrong) || !strings.Contains(err.Error(), "0bd78729ec3029168ec8542e4309d7aaadc50d30") {
+	if _, _, err := LoadAnnotations(fstest.MapFS{CurrentFile: {Data: other}}, AnyVersion); !errors.As(err, &wrong) ||
+		!strings.Contains(err.Error(), "0bd78729ec3029168ec8542e4309d7aaadc50d30") {
 		t.Errorf("%v", err)
 	}
 	sum := fmt.Sprintf("%x", sha(other))
-	both := fstest.MapFS{CurrentFile: {Data: other}, CurrentFile + ".sha256": {Data: []byte(sum)}, WorkbookFile: {Data: []byte("damaged")}}
-	if rows, report, err := LoadAnnotations(both, AnyVersion); err != nil || len(rows) != 7 || report.Withdrawn || report.Used.Path != CurrentFile || strings.Contains(report.Remark(), "withdrew") {
+	both := fstest.MapFS{CurrentFile: {Data: other}, CurrentFile + ".sha256": {Data: []byte(sum)},
+		WorkbookFile: {Data: []byte("damaged")}}
+	if rows, report, err := LoadAnnotations(both, AnyVersion); err != nil || len(rows) != 7 || report.Withdrawn ||
+		report.Used.Path != CurrentFile || strings.Contains(report.Remark(), "withdrew") {
 		t.Errorf("%v, %v", report, err)
 	}
 	if _, _, err := LoadAnnotations(both, WorkbookOnly); !errors.As(err, &wrong) {

@@ -1,4 +1,5 @@
-// Package all makes every stage and metric known and, imported for its effect, lets a program of its own evaluate plans without the resident backend:
+// Package all makes every stage and metric known and, imported for its effect, lets a program of its own evaluate
+// plans without the resident backend:
 //
 //	import _ "antipode/gomlxmodels/all"
 //
@@ -17,29 +18,32 @@ import (
 	_ "antipode/datasets/entigen"
 	_ "antipode/datasets/geode"
 	_ "antipode/datasets/seegull"
+	"antipode/datasets/table"
 	_ "antipode/datasets/visage"
 	"antipode/gomlxmodels/archipelago/weights"
-	_ "antipode/gomlxmodels/caption"
-	"antipode/gomlxmodels/checkpoint"
 	"antipode/gomlxmodels/device"
-	_ "antipode/gomlxmodels/embed"
-	_ "antipode/gomlxmodels/generate"
-	"antipode/gomlxmodels/neighbours"
-	_ "antipode/gomlxmodels/segment"
+	"antipode/gomlxmodels/hub"
+	"antipode/gomlxmodels/neighbors"
+	_ "antipode/gomlxmodels/stage/caption"
+	_ "antipode/gomlxmodels/stage/embed"
+	_ "antipode/gomlxmodels/stage/generate"
+	_ "antipode/gomlxmodels/stage/segment"
 	"antipode/kernel/client"
 	"antipode/kernel/engine"
 	"antipode/kernel/plugin"
 	"antipode/kernel/store"
 	_ "antipode/metrics/agreement"
 	_ "antipode/metrics/clipscore"
-	_ "antipode/metrics/cococrola"
-	_ "antipode/metrics/entigen"
-	_ "antipode/metrics/indictti"
+	_ "antipode/metrics/concepts"
+	_ "antipode/metrics/consistency"
 	_ "antipode/metrics/power"
 	"antipode/metrics/prdc"
+	_ "antipode/metrics/representation"
 	_ "antipode/metrics/significance"
+	_ "antipode/metrics/stereotypes"
 	_ "antipode/metrics/tokens"
-	_ "antipode/metrics/visage"
+
+	"github.com/gomlx/compute"
 )
 
 // NewEngine opens the store of a folder and an engine on it, with the best device there is.
@@ -48,10 +52,14 @@ func NewEngine(home, build string) (*engine.Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	return engine.New(s, engine.Options{Build: build, OpenDevice: func(ctx context.Context) (engine.Device, error) { return openDevice(ctx, home) }}), nil
+	return engine.New(s, engine.Options{Build: build, OpenDevice: func(ctx context.Context) (engine.Device,
+		error) {
+		return openDevice(ctx, home)
+	}}), nil
 }
 
-// Use makes this process evaluate its plans itself, in the given store, instead of sending them to the resident backend.
+// Use makes this process evaluate its plans itself, in the given store, instead of sending them to the resident
+// backend.
 func Use(home string) error {
 	e, err := NewEngine(home, "in-process")
 	if err != nil {
@@ -64,7 +72,9 @@ func Use(home string) error {
 // openDevice opens the best device. What it says goes to standard error, in the resident backend its log: the commands
 // that start a backend provide the plugin before, and tell the user then.
 func openDevice(ctx context.Context, home string) (engine.Device, error) {
-	d, _, err := plugin.Open(ctx, plugin.Options{Home: home, Say: func(format string, args ...any) { fmt.Fprintf(os.Stderr, format+"\n", args...) }})
+	d, _, err := plugin.Open(ctx,
+		plugin.Options{Home: home,
+			Say: func(format string, args ...any) { fmt.Fprintf(os.Stderr, format+"\n", args...) }})
 	if err != nil {
 		return nil, err
 	}
@@ -75,18 +85,18 @@ func openDevice(ctx context.Context, home string) (engine.Device, error) {
 type accelerator struct {
 	device *device.Device
 	once   sync.Once
-	finder *neighbours.Finder
+	finder *neighbors.Finder
 }
 
-func (a *accelerator) Kind() string { return a.device.Kind }
-func (a *accelerator) Handle() any  { return a.device }
+func (a *accelerator) Kind() string             { return a.device.Kind }
+func (a *accelerator) Backend() compute.Backend { return a.device.Backend }
 
-// Neighbours is the device's search, nil for the pure Go device: plain Go is faster than a graph there.
-func (a *accelerator) Neighbours(onDevice func(context.Context, func() error) error) prdc.Neighbours {
+// Neighbors is the device's search, nil for the pure Go device: plain Go is faster than a graph there.
+func (a *accelerator) Neighbors(onDevice func(context.Context, func() error) error) prdc.Neighbors {
 	if a.device.Kind == device.Go {
 		return nil
 	}
-	a.once.Do(func() { a.finder = neighbours.New(a.device.Backend, neighbours.Options{OnDevice: onDevice}) })
+	a.once.Do(func() { a.finder = neighbors.New(a.device.Backend, neighbors.Options{OnDevice: onDevice}) })
 	return a.finder
 }
 
@@ -104,7 +114,7 @@ type lazy struct {
 	err  error
 }
 
-func (l *lazy) Run(ctx context.Context, req client.Request, progress func(client.Progress)) (*client.Result, error) {
+func (l *lazy) Run(ctx context.Context, req client.Request, progress func(table.Progress)) (*client.Result, error) {
 	l.once.Do(func() {
 		home, err := client.Home()
 		if err != nil {
@@ -125,7 +135,7 @@ func init() {
 		if err != nil {
 			panic(err) // the names and the embedded files are one package's
 		}
-		checkpoint.Ship(name, files)
+		hub.Add(name, files)
 	}
 	client.Register(&lazy{})
 }

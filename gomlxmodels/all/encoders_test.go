@@ -33,11 +33,14 @@ func TestEmbedAsTheLibraries(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	images, texts := datasets.CSV(filepath.Join(encoders, "images.csv")), datasets.CSV(filepath.Join(encoders, "texts.csv"))
+	images, texts := datasets.CSV(filepath.Join(encoders, "images.csv")),
+		datasets.CSV(filepath.Join(encoders, "texts.csv"))
 	for name, table := range map[string]datasets.Table{
-		"clip/clip_image": gomlxmodels.Embed(filepath.Join(encoders, "clip"), images, gomlxmodels.Vector("clip_image")),
-		"clip/clip_text":  gomlxmodels.EmbedText(filepath.Join(encoders, "clip"), texts, "caption", gomlxmodels.Vector("clip_text")),
-		"sentence/text":   gomlxmodels.EmbedText(filepath.Join(encoders, "sentence"), texts, "caption"),
+		"clip/clip_image": gomlxmodels.Embed(filepath.Join(encoders, "clip"), images,
+			gomlxmodels.EmbedOptions{Vector: "clip_image"}),
+		"clip/clip_text": gomlxmodels.EmbedText(filepath.Join(encoders, "clip"), texts, "caption",
+			gomlxmodels.EmbedTextOptions{Vector: "clip_text"}),
+		"sentence/text": gomlxmodels.EmbedText(filepath.Join(encoders, "sentence"), texts, "caption"),
 	} {
 		_, column, _ := strings.Cut(name, "/")
 		want, err := reference.Float32(name)
@@ -54,7 +57,7 @@ func TestEmbedAsTheLibraries(t *testing.T) {
 		}
 		near.Check(t, name, got, want, 1e-4, 1e-5)
 
-		// A row does not depend on its neighbours.
+		// A row does not depend on its neighbors.
 		one, err := table.Head(1).Rows(context.Background())
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
@@ -72,7 +75,8 @@ func TestEmbedTextCounts(t *testing.T) {
 		{"id": "c", "caption": "", "outcome": "refused"},
 		{"id": "d", "caption": strings.Repeat("dog ", 500), "outcome": "ok"},
 	})
-	f, err := gomlxmodels.EmbedText(filepath.Join(encoders, "clip"), table, "caption", gomlxmodels.Vector("clip_text")).Rows(context.Background())
+	f, err := gomlxmodels.EmbedText(filepath.Join(encoders, "clip"), table, "caption",
+		gomlxmodels.EmbedTextOptions{Vector: "clip_text"}).Rows(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,7 +86,8 @@ func TestEmbedTextCounts(t *testing.T) {
 		}
 	}
 	tokens, words, cut := f.Numbers("clip_text_tokens"), f.Numbers("clip_text_words"), f.Numbers("clip_text_cut")
-	if words[0] != 5 || words[1] != 0 || words[3] != 500 || tokens[1] != 0 || cut[0] != 0 || cut[3] != tokens[3]-22 || !math.IsNaN(tokens[2]) {
+	if words[0] != 5 || words[1] != 0 || words[3] != 500 || tokens[1] != 0 || cut[0] != 0 || cut[3] != tokens[3]-22 ||
+		!math.IsNaN(tokens[2]) {
 		t.Errorf("tokens %v, words %v, cut %v", tokens, words, cut)
 	}
 }
@@ -91,20 +96,32 @@ func TestEmbedRefuses(t *testing.T) {
 	evaluator(t)
 	clip, sentence := filepath.Join(encoders, "clip"), filepath.Join(encoders, "sentence")
 	bare, small := t.TempDir(), t.TempDir()
-	copyFolder(t, clip, bare, func(name string) bool { return !strings.HasPrefix(name, "tokenizer") && name != "vocab.json" }, nil)
-	copyFolder(t, clip, small, nil, func(text string) string { return strings.Replace(text, `"vocab_size": `, `"vocab_size": 9`, 1) })
-	images, texts := datasets.CSV(filepath.Join(encoders, "images.csv")), datasets.CSV(filepath.Join(encoders, "texts.csv"))
+	copyFolder(t, clip, bare, func(name string) bool {
+		return !strings.HasPrefix(name, "tokenizer") &&
+			name != "vocab.json"
+	}, nil)
+	copyFolder(t, clip, small, nil,
+		func(text string) string { return strings.Replace(text, `"vocab_size": `, `"vocab_size": 9`, 1) })
+	images, texts := datasets.CSV(filepath.Join(encoders, "images.csv")),
+		datasets.CSV(filepath.Join(encoders, "texts.csv"))
 	for want, table := range map[string]datasets.Table{
-		"no tokenizer":                      gomlxmodels.EmbedText(bare, texts, "caption", gomlxmodels.Vector("clip_text")),
-		"the configuration asks for [9":     gomlxmodels.EmbedText(small, texts, "caption", gomlxmodels.Vector("clip_text")),
-		"clip_image and clip_text":          gomlxmodels.Embed(clip, images),
-		"model_type \"bert\" is not a CLIP": gomlxmodels.Embed(sentence, images, gomlxmodels.Vector("clip_image")),
-		"its vector is text, not clip_text": gomlxmodels.EmbedText(sentence, texts, "caption", gomlxmodels.Vector("clip_text")),
-		"is not a text encoder":             gomlxmodels.EmbedText(clip, texts, "caption"),
-		"gives no vector \"text\"":          gomlxmodels.Embed(clip, images, gomlxmodels.Vector("text")),
-		"projected or pooled":               gomlxmodels.Embed(clip, images, gomlxmodels.Vector("clip_image"), gomlxmodels.Pooling("mean")),
-		"antipode models pull some/model":   gomlxmodels.EmbedText("some/model", texts, "caption"),
-		"no such column: \"words\"":         gomlxmodels.EmbedText(clip, texts, "words", gomlxmodels.Vector("clip_text")),
+		"no tokenizer": gomlxmodels.EmbedText(bare, texts, "caption",
+			gomlxmodels.EmbedTextOptions{Vector: "clip_text"}),
+		"the configuration requires [9": gomlxmodels.EmbedText(small, texts, "caption",
+			gomlxmodels.EmbedTextOptions{Vector: "clip_text"}),
+		"clip_image and clip_text": gomlxmodels.Embed(clip, images),
+		"model_type \"bert\" is not a CLIP": gomlxmodels.Embed(sentence, images,
+			gomlxmodels.EmbedOptions{Vector: "clip_image"}),
+		"its vector is text, not clip_text": gomlxmodels.EmbedText(sentence, texts, "caption",
+			gomlxmodels.EmbedTextOptions{Vector: "clip_text"}),
+		"is not a text encoder": gomlxmodels.EmbedText(clip, texts, "caption"),
+		"vector \"text\": must be one of full": gomlxmodels.Embed(clip, images,
+			gomlxmodels.EmbedOptions{Vector: "text"}),
+		"projected or pooled": gomlxmodels.Embed(clip, images, gomlxmodels.EmbedOptions{Vector: "clip_image",
+			Pooling: "mean"}),
+		"antipode models pull some/model": gomlxmodels.EmbedText("some/model", texts, "caption"),
+		"no such column: \"words\"": gomlxmodels.EmbedText(clip, texts, "words",
+			gomlxmodels.EmbedTextOptions{Vector: "clip_text"}),
 	} {
 		_, err := table.Rows(context.Background())
 		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {

@@ -20,8 +20,8 @@ import (
 	"antipode/gomlxmodels"
 )
 
-// imageServer is an image API that refuses prompts with "forbidden", breaks off in the middle of the first three answers to a
-// prompt with "broken", and counts what it is asked.
+// imageServer is an image API that refuses prompts with "forbidden", breaks off in the middle of the first three
+// answers to a prompt with "broken", and counts what it is asked.
 type imageServer struct {
 	mu    sync.Mutex
 	asked map[string]int
@@ -49,7 +49,9 @@ func (s *imageServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	img.Set(times, 0, color.White)
 	var b bytes.Buffer
 	_ = png.Encode(&b, img)
-	answer, _ := json.Marshal(map[string]any{"data": []map[string]string{{"b64_json": base64.StdEncoding.EncodeToString(b.Bytes()), "revised_prompt": "a fine " + body.Prompt}}})
+	answer, _ := json.Marshal(
+		map[string]any{"data": []map[string]string{{"b64_json": base64.StdEncoding.EncodeToString(b.Bytes()),
+			"revised_prompt": "a fine " + body.Prompt}}})
 	if strings.Contains(body.Prompt, "broken") && times <= 3 {
 		w.Header().Set("Content-Length", fmt.Sprint(len(answer)))
 		_, _ = w.Write(answer[:len(answer)/2])
@@ -58,7 +60,7 @@ func (s *imageServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(answer)
 }
 
-// Pictures of an image API: outcomes, changed prompts, and nothing paid for twice.
+// Images of an image API: outcomes, changed prompts, and nothing paid for twice.
 func TestGenerateByAPI(t *testing.T) {
 	s := &imageServer{asked: map[string]int{}}
 	server := httptest.NewServer(s)
@@ -68,8 +70,10 @@ func TestGenerateByAPI(t *testing.T) {
 	t.Setenv("HTTP_PROXY", "")
 	t.Setenv("http_proxy", "")
 	evaluator(t)
-	prompts := datasets.FromRows([]map[string]any{{"id": "a", "prompt": "house"}, {"id": "b", "prompt": "forbidden house"}, {"id": "c", "prompt": "broken house"}})
-	table := gomlxmodels.Generate("api:dall-e-3", prompts, gomlxmodels.Each(2), gomlxmodels.PictureSize(1024, 1024), gomlxmodels.Quality("standard"))
+	prompts := datasets.FromRows([]map[string]any{{"id": "a", "prompt": "house"},
+		{"id": "b", "prompt": "forbidden house"}, {"id": "c", "prompt": "broken house"}})
+	table := gomlxmodels.Generate("api:dall-e-3", prompts, gomlxmodels.GenerateOptions{N: 2, Width: 1024, Height: 1024,
+		Quality: "standard"})
 	f, err := table.Rows(context.Background())
 	if err != nil {
 		t.Fatal(err)
@@ -81,18 +85,19 @@ func TestGenerateByAPI(t *testing.T) {
 	if !slices.Equal(outcomes[:4], []string{"ok", "ok", "refused", "refused"}) {
 		t.Errorf("outcomes %v, reasons %q", outcomes, f.Texts("reason"))
 	}
-	if f.Texts("revised_prompt")[0] != "a fine house" || f.Numbers("cost")[0] != 0.04 || f.Numbers("cost")[2] != 0 || f.Texts("model")[0] != "dall-e-3" {
+	if f.Texts("revised_prompt")[0] != "a fine house" || f.Numbers("cost")[0] != 0.04 || f.Numbers("cost")[2] != 0 ||
+		f.Texts("model")[0] != "dall-e-3" {
 		t.Errorf("revised %q, cost %v, model %q", f.Texts("revised_prompt"), f.Numbers("cost"), f.Texts("model"))
 	}
 	images := f.Images("image")
 	if images[0].Path == "" || images[0].SHA256 == images[1].SHA256 || images[2].Path != "" {
-		t.Errorf("pictures %+v", images[:3])
+		t.Errorf("images %+v", images[:3])
 	}
 	if s.asked["house"] != 2 || s.asked["forbidden house"] != 2 || s.key != "Bearer sk-test-secret" {
 		t.Errorf("asked %v", s.asked)
 	}
 
-	// Again: what was answered is not asked for; what may pass is.
+	// A second run requests only the failed prompts that may succeed.
 	failed := 0
 	for _, o := range outcomes[4:] {
 		if o == "failed" {
@@ -120,14 +125,19 @@ func TestGenerateRefuses(t *testing.T) {
 	prompts := datasets.FromRows([]map[string]any{{"id": "a", "prompt": "house"}})
 	t.Setenv("OPENAI_API_KEY", "")
 	for want, table := range map[string]datasets.Table{
-		"takes no steps":               gomlxmodels.Generate("api:dall-e-3", prompts, gomlxmodels.Steps(20)),
-		"are for an image API":         gomlxmodels.Generate("some/model", prompts, gomlxmodels.Budget(3)),
-		"models pull some/model":       gomlxmodels.Generate("some/model", prompts),
-		"OPENAI_API_KEY":               gomlxmodels.Generate("api:dall-e-3", prompts),
-		`no such column: "prompt"`:     gomlxmodels.Generate("some/model", prompts.Select("id")),
-		"between 1 and 1000":           gomlxmodels.Generate("some/model", prompts, gomlxmodels.Steps(0)),
-		"a multiple of 8":              gomlxmodels.Generate("some/model", prompts, gomlxmodels.PictureSize(100, 100)),
-		`scheduler "magic"`:            gomlxmodels.Generate("some/model", prompts, gomlxmodels.Scheduler("magic")),
+		"takes no steps": gomlxmodels.Generate("api:dall-e-3", prompts,
+			gomlxmodels.GenerateOptions{Steps: 20}),
+		"are for an image API": gomlxmodels.Generate("some/model", prompts,
+			gomlxmodels.GenerateOptions{Budget: 3}),
+		"models pull some/model":   gomlxmodels.Generate("some/model", prompts),
+		"OPENAI_API_KEY":           gomlxmodels.Generate("api:dall-e-3", prompts),
+		`no such column: "prompt"`: gomlxmodels.Generate("some/model", prompts.Select("id")),
+		"between 1 and 1000": gomlxmodels.Generate("some/model", prompts,
+			gomlxmodels.GenerateOptions{Steps: -1}),
+		"a multiple of 8": gomlxmodels.Generate("some/model", prompts,
+			gomlxmodels.GenerateOptions{Width: 100, Height: 100}),
+		`scheduler "magic"`: gomlxmodels.Generate("some/model", prompts,
+			gomlxmodels.GenerateOptions{Scheduler: "magic"}),
 		"is no whole number from 0 to": gomlxmodels.Generate("some/model", prompts.With("seed", -1)),
 	} {
 		_, err := table.Rows(context.Background())

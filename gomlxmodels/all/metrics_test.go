@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"antipode/metrics"
+	"antipode/datasets/operation"
 )
 
 // Every package of metrics that registers a metric is linked into the backend: a plan would else end with "no metric".
@@ -26,13 +26,14 @@ func TestMetricsAreLinked(t *testing.T) {
 			t.Fatal(err)
 		}
 		name := path.Base(filepath.ToSlash(filepath.Dir(file)))
-		if !strings.HasSuffix(file, "_test.go") && strings.Contains(string(text), "metrics.Register(") && !strings.Contains(string(source), `"antipode/metrics/`+name+`"`) {
+		if !strings.HasSuffix(file, "_test.go") && strings.Contains(string(text), "metrics.Define(") &&
+			!strings.Contains(string(source), `"antipode/metrics/`+name+`"`) {
 			t.Errorf("%s registers metrics; import antipode/metrics/%s", file, name)
 		}
 	}
 	for _, name := range []string{"permutation-test", "adjust-p", "effect-size", "smallest-gap", "clustered-mean"} {
-		if _, err := metrics.Find(name); err != nil {
-			t.Error(err)
+		if operation.Find(name) == nil {
+			t.Error(name)
 		}
 	}
 }

@@ -13,12 +13,13 @@ import (
 	"antipode/metrics"
 )
 
-// TestPlantedGaps repeats what notebooks/decomposed_dig.ipynb does over 20 seeds, with and without planted disparities:
+// TestInjectedGaps runs the analysis of notebooks/decomposed_dig.ipynb for 20 seeds, with and without injected
+// disparities:
 //
-//	go test -tags seeds -run PlantedGaps -timeout 60m -v ./gomlxmodels/all
+//	go test -tags seeds -run InjectedGaps -timeout 60m -v ./gomlxmodels/all
 //
-// ANTIPODE_FIRST_SEED moves the seeds; ANTIPODE_HOME keeps the embeddings for the next time.
-func TestPlantedGaps(t *testing.T) {
+// ANTIPODE_FIRST_SEED sets the first seed; with ANTIPODE_HOME set, embeddings are cached for the next run.
+func TestInjectedGaps(t *testing.T) {
 	home := os.Getenv("ANTIPODE_HOME")
 	if home == "" {
 		home = t.TempDir()
@@ -46,22 +47,28 @@ func TestPlantedGaps(t *testing.T) {
 		if without == 0 {
 			quiet++
 		}
-		t.Logf("seed %d: planted gaps missed %d, controls flagged %d; with nothing planted %d flagged", seed, missed, alarms, without)
+		t.Logf("seed %d: injected gaps missed %d, controls flagged %d; without injected disparities %d flagged", seed,
+			missed, alarms, without)
 	}
-	t.Logf("%d seeds: planted gaps found in %d, a control flagged in %d, nothing found where nothing was planted in %d", seeds, found, falseAlarms, quiet)
+	t.Logf("%d seeds: injected gaps found in %d, a control flagged in %d, nothing flagged without them in %d",
+		seeds, found, falseAlarms, quiet)
 	if found < 19 || falseAlarms > 2 || quiet < 18 {
 		t.Errorf("wanted at least 19, at most 2, at least 18")
 	}
 }
 
-// verdicts runs the notebook's plan for a world and counts the planted gaps it missed and the controls it flagged.
-func verdicts(t *testing.T, seed int, planted bool) (missed, alarms int) {
+// verdicts runs the notebook's plan for a world and counts the injected gaps missed and the controls flagged.
+func verdicts(t *testing.T, seed int, injected bool) (missed, alarms int) {
 	t.Helper()
-	world := datasets.Archipelago(datasets.Seed(seed), datasets.Planted(planted))
-	sets := metrics.Sets{Real: gomlxmodels.Embed("archipelago-vit", world.Photos()), Generated: gomlxmodels.Embed("archipelago-vit", world.Sampled())}
-	background := metrics.GapsToControls(sets, world.Plants(), metrics.Vector("background_only"), metrics.Of("coverage"), metrics.By("region"), metrics.Level(0.975))
-	object := metrics.GapsToControls(sets, world.Plants(), metrics.Vector("object_only"), metrics.Of("coverage"), metrics.By("region"), metrics.Level(0.975))
-	f, err := metrics.PlantedVerdicts(background.Concat(object), world.Plants()).Rows(context.Background())
+	world := datasets.Archipelago(datasets.ArchipelagoOptions{Seed: seed, Injected: injected})
+	sets := metrics.Sets{Real: gomlxmodels.Embed("archipelago-vit", world.Reference()),
+		Generated: gomlxmodels.Embed("archipelago-vit", world.Sampled())}
+	background := metrics.GapsToControls(sets, world.InjectedDisparities(), metrics.GapsOptions{
+		Vector: "background_only", Scores: []string{"coverage"}, By: metrics.By("region"), Level: 0.975})
+	object := metrics.GapsToControls(sets, world.InjectedDisparities(), metrics.GapsOptions{
+		Vector: "object_only", Scores: []string{"coverage"}, By: metrics.By("region"), Level: 0.975})
+	f, err := metrics.InjectedVerdicts(background.Concat(object), world.InjectedDisparities()).
+		Rows(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,7 +80,8 @@ func verdicts(t *testing.T, seed int, planted bool) (missed, alarms int) {
 			alarms++
 		}
 		if v != "not flagged" {
-			t.Logf("  seed %d, planted %v: %s %s %s %s: gap %.3f [%.3f, %.3f]", seed, planted, f.Texts("region")[i], f.Texts("vector")[i], f.Texts("score")[i], v,
+			t.Logf("  seed %d, injected %v: %s %s %s %s: gap %.3f [%.3f, %.3f]", seed, injected, f.Texts("region")[i],
+				f.Texts("vector")[i], f.Texts("score")[i], v,
 				f.Numbers("gap")[i], f.Numbers("gap_low")[i], f.Numbers("gap_high")[i])
 		}
 	}

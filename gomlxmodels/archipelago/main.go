@@ -20,15 +20,17 @@ import (
 	"antipode/gomlxmodels/archipelago/vit"
 )
 
-// models are what can be trained, in an order in which each finds what it starts from.
-var models = slices.Concat([]trainer.Model{vit.Model, vae.Model, clip.Model, clipseg.Model, blip.Model, diffusion.Base}, diffusion.Fair, diffusion.Planted)
+// models lists the models that can be trained.
+var models = slices.Concat([]trainer.Model{vit.Model, vae.Model, clip.Model, clipseg.Model, blip.Model, diffusion.Base},
+	diffusion.Fair, diffusion.Injected)
 
 func usage() string {
 	var names []string
 	for _, m := range models {
 		names = append(names, m.Name)
 	}
-	return "usage: archipelago train NAME | score NAME | sheet FILE.png | sheet NAME FILE.png   (-h after a name lists its flags; names: " + strings.Join(names, ", ") + ")"
+	return "usage: archipelago train NAME | score NAME | sheet FILE.png | sheet NAME FILE.png   (-h after a name " +
+		"prints its flags; names: " + strings.Join(names, ", ") + ")"
 }
 
 func main() {
@@ -57,14 +59,10 @@ func run(ctx context.Context, args []string) error {
 	if command == "sheet" && len(rest) == 0 {
 		return sheet(what)
 	}
-	at := slices.IndexFunc(models, func(m trainer.Model) bool { return m.Name == what })
-	switch {
-	case at >= 0 && command == "train":
-		return models[at].Train(ctx, rest)
-	case at >= 0 && command == "score":
-		return models[at].RunScore(ctx, rest)
-	case at >= 0 && command == "sheet":
-		return models[at].RunSheet(ctx, rest)
+	for _, m := range models {
+		if m.Name == what {
+			return m.Run(ctx, command, rest)
+		}
 	}
 	return trainer.ErrUsage
 }

@@ -15,17 +15,16 @@ import (
 	"github.com/gomlx/compute/dtypes"
 	"gonum.org/v1/gonum/stat/distuv"
 
-	"antipode/gomlxmodels/captioner"
-	"antipode/gomlxmodels/decode"
 	"antipode/gomlxmodels/internal/modeltest"
+	"antipode/gomlxmodels/textgen"
 	"antipode/internal/near"
 	"antipode/internal/testbackend"
 )
 
-// TestWords takes a picture of bytes to a caption in words, as transformers' processor, generate and batch_decode do.
+// TestWords takes an image of bytes to a caption in words, as transformers' processor, generate and batch_decode do.
 func TestWords(t *testing.T) {
 	g := openGolden(t, "base")
-	pixels, err := g.Prepare(g.Picture("picture"))
+	pixels, err := g.Prepare(g.Image("picture"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,25 +40,27 @@ func TestWords(t *testing.T) {
 	if err != nil || len(lines) != 2 {
 		t.Fatal(err, len(lines))
 	}
-	c := newCaptioner(t, testbackend.Go(t), g.Model, captioner.Options{})
+	c := newCaptioner(t, testbackend.Go(t), g.Model, textgen.CaptionerOptions{})
 	for _, l := range lines {
 		prompt, err := g.Prompt(l.Prefix)
 		if err != nil {
 			t.Fatal(err)
 		}
-		out, err := c.Caption(t.Context(), []captioner.Request{{Pixels: pixels, Prompt: prompt}}, decode.Settings{MaxTokens: 9})
+		out, err := c.Caption(t.Context(), []textgen.ImageRequest{{Pixels: pixels, Prompt: prompt}},
+			textgen.Options{MaxTokens: 9})
 		if err != nil {
 			t.Fatal(err)
 		}
 		tokens := out[0][0].Tokens
-		if ids := slices.Concat(prompt, tokens); !slices.Equal(ids, l.IDs[:min(len(ids), len(l.IDs))]) || len(ids) < len(l.IDs)-1 {
+		if ids := slices.Concat(prompt, tokens); !slices.Equal(ids, l.IDs[:min(len(ids), len(l.IDs))]) ||
+			len(ids) < len(l.IDs)-1 {
 			t.Errorf("%q: tokens %v, transformers writes %v", l.Prefix, ids, l.IDs)
 		}
 		if got, err := g.Text(prompt, tokens); err != nil || got != l.Text {
 			t.Errorf("%q: %q, %v; transformers writes %q", l.Prefix, got, err, l.Text)
 		}
 	}
-	_, err = g.Prompt("a picture of Ω")
+	_, err = g.Prompt("an image of Ω")
 	modeltest.CheckLine(t, err, "lacks part of it")
 	bare := openGolden(t, "large")
 	if ids, err := bare.Prompt(""); err != nil || !slices.Equal(ids, []int32{96}) {
@@ -69,10 +70,10 @@ func TestWords(t *testing.T) {
 	modeltest.CheckLine(t, err, "no tokenizer")
 }
 
-// drawn asks for captions of all pictures of a golden.
-func drawn(g golden, number int) (requests []captioner.Request) {
-	for i, p := range g.pictures() {
-		r := captioner.Request{Pixels: p, Picture: string(rune('a' + i)), Prompt: []int32{96, 7, 14}}
+// drawn requests sampled captions of all images of a golden.
+func drawn(g golden, number int) (requests []textgen.ImageRequest) {
+	for i, p := range g.images() {
+		r := textgen.ImageRequest{Pixels: p, Image: string(rune('a' + i)), Prompt: []int32{96, 7, 14}}
 		for k := range number {
 			r.Seeds = append(r.Seeds, uint64(1000*i+k))
 		}
@@ -83,10 +84,10 @@ func drawn(g golden, number int) (requests []captioner.Request) {
 
 // TestAlone: a caption is the same, to the last bit of its log-probability, alone and among others, at any place.
 func TestAlone(t *testing.T) {
-	modeltest.OnBoth(t, func(t *testing.T, backend compute.Backend) {
+	testbackend.OnBoth(t, func(t *testing.T, backend compute.Backend) {
 		g := openGolden(t, "base")
-		c := newCaptioner(t, backend, g.Model, captioner.Options{Batch: 4})
-		for _, s := range []decode.Settings{
+		c := newCaptioner(t, backend, g.Model, textgen.CaptionerOptions{Batch: 4})
+		for _, s := range []textgen.Options{
 			{MaxTokens: 14, Sample: true, Number: 5, TopP: 0.95, Temperature: 1.5},
 			{MaxTokens: 14, Beams: 3, Number: 3, LengthPenalty: 1},
 		} {
@@ -102,16 +103,17 @@ func TestAlone(t *testing.T) {
 			}
 			different := map[string]bool{}
 			for i, r := range requests {
-				turned := slices.Concat(requests[i:], requests[:i]) // another place, other neighbours
-				for what, list := range map[string][]captioner.Request{"alone": {r}, "among others": turned} {
+				turned := slices.Concat(requests[i:], requests[:i]) // another place, other neighbors
+				for what, list := range map[string][]textgen.ImageRequest{"alone": {r}, "among others": turned} {
 					again, err := c.Caption(t.Context(), list, s)
 					if err != nil {
 						t.Fatal(err)
 					}
 					for k, text := range again[0] {
 						want := together[i][k]
-						if !slices.Equal(text.Tokens, want.Tokens) || text.Ended != want.Ended || text.LogProb != want.LogProb || text.Score != want.Score {
-							t.Errorf("picture %d, caption %d, %s: %+v, before %+v", i, k, what, text, want)
+						if !slices.Equal(text.Tokens, want.Tokens) || text.Ended != want.Ended ||
+							text.LogProb != want.LogProb || text.Score != want.Score {
+							t.Errorf("image %d, caption %d, %s: %+v, before %+v", i, k, what, text, want)
 						}
 						text, _ := json.Marshal(text.Tokens)
 						different[string(text)] = true
@@ -125,29 +127,29 @@ func TestAlone(t *testing.T) {
 	})
 }
 
-// TestSampling compares first tokens drawn of a picture with the softmax of transformers' logits.
+// TestSampling compares first tokens drawn of an image with the softmax of transformers' logits.
 func TestSampling(t *testing.T) {
 	g := openGolden(t, "base")
-	c := newCaptioner(t, testbackend.Go(t), g.Model, captioner.Options{})
+	c := newCaptioner(t, testbackend.Go(t), g.Model, textgen.CaptionerOptions{})
 	logits, shape := g.Values("step.logits"), g.Shape("step.logits")
 	v := shape[2]
 	const number, calls = 50, 60
-	for picture, pixels := range g.pictures()[:2] {
+	for img, pixels := range g.images()[:2] {
 		want, total := make([]float64, v), 0.0
-		for id, x := range logits[picture*v : (picture+1)*v] {
+		for id, x := range logits[img*v : (img+1)*v] {
 			want[id] = math.Exp(float64(x))
 			total += want[id]
 		}
 		counts := make([]int, v)
-		var requests []captioner.Request
+		var requests []textgen.ImageRequest
 		for call := range calls {
-			r := captioner.Request{Pixels: pixels, Picture: fmt.Sprint(picture), Prompt: []int32{96}}
+			r := textgen.ImageRequest{Pixels: pixels, Image: fmt.Sprint(img), Prompt: []int32{96}}
 			for k := range number {
 				r.Seeds = append(r.Seeds, near.Seed(t)<<32+uint64(call*number+k))
 			}
 			requests = append(requests, r)
 		}
-		out, err := c.Caption(t.Context(), requests, decode.Settings{MaxTokens: 1, Sample: true, Number: number})
+		out, err := c.Caption(t.Context(), requests, textgen.Options{MaxTokens: 1, Sample: true, Number: number})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -175,7 +177,7 @@ func TestSampling(t *testing.T) {
 			t.Fatalf("%d cells say nothing", cells)
 		}
 		if p := (distuv.ChiSquared{K: float64(cells - 1)}).Survival(sum); p < 1e-4 {
-			t.Errorf("picture %d, %d cells: such counts come once in %.2g", picture, cells, 1/p)
+			t.Errorf("image %d, %d cells: such counts come once in %.2g", img, cells, 1/p)
 		}
 	}
 }
@@ -183,63 +185,67 @@ func TestSampling(t *testing.T) {
 // TestCaptionErrors: one line that names what is wrong.
 func TestCaptionErrors(t *testing.T) {
 	g := openGolden(t, "base")
-	fine := captioner.Request{Pixels: g.pictures()[0], Prompt: []int32{96}}
-	c := newCaptioner(t, testbackend.Go(t), g.Model, captioner.Options{Batch: 2})
+	fine := textgen.ImageRequest{Pixels: g.images()[0], Prompt: []int32{96}}
+	c := newCaptioner(t, testbackend.Go(t), g.Model, textgen.CaptionerOptions{Batch: 2})
 	for _, x := range []struct {
-		r    captioner.Request
-		s    decode.Settings
+		r    textgen.ImageRequest
+		s    textgen.Options
 		want string
 	}{
-		{captioner.Request{Prompt: []int32{96}}, decode.Settings{MaxTokens: 3}, "picture 2: 0 pixel values, the model takes 3072"},
-		{captioner.Request{Pixels: fine.Pixels}, decode.Settings{MaxTokens: 3}, "no token"},
-		{fine, decode.Settings{MaxTokens: 60}, "ask for fewer"},
-		{fine, decode.Settings{}, "at least 1"},
+		{textgen.ImageRequest{Prompt: []int32{96}}, textgen.Options{MaxTokens: 3},
+			"image 2: 0 pixel values, the model takes 3072"},
+		{textgen.ImageRequest{Pixels: fine.Pixels}, textgen.Options{MaxTokens: 3}, "no token"},
+		{fine, textgen.Options{MaxTokens: 60}, "request fewer"},
+		{fine, textgen.Options{}, "at least 1"},
 	} {
-		_, err := c.Caption(t.Context(), []captioner.Request{fine, x.r}, x.s)
+		_, err := c.Caption(t.Context(), []textgen.ImageRequest{fine, x.r}, x.s)
 		modeltest.CheckLine(t, err, x.want)
 	}
 	if c.Bytes() == 0 {
 		t.Error("a loaded model takes no memory")
 	}
-	if out, err := c.Caption(t.Context(), nil, decode.Settings{MaxTokens: 3}); err != nil || len(out) != 0 {
-		t.Errorf("no pictures: %v, %v", out, err)
+	if out, err := c.Caption(t.Context(), nil, textgen.Options{MaxTokens: 3}); err != nil || len(out) != 0 {
+		t.Errorf("no images: %v, %v", out, err)
 	}
 	stopped, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := c.Caption(stopped, []captioner.Request{fine}, decode.Settings{MaxTokens: 3}); !errors.Is(err, context.Canceled) {
+	if _, err := c.Caption(stopped, []textgen.ImageRequest{fine}, textgen.Options{MaxTokens: 3}); !errors.Is(err,
+		context.Canceled) {
 		t.Errorf("stopped: %v", err)
 	}
 	c.Close()
 	c.Close()
-	_, err := c.Caption(t.Context(), []captioner.Request{fine}, decode.Settings{MaxTokens: 3})
+	_, err := c.Caption(t.Context(), []textgen.ImageRequest{fine}, textgen.Options{MaxTokens: 3})
 	modeltest.CheckLine(t, err, "blip: the captioner is closed")
 	if c.Bytes() != 0 {
 		t.Errorf("closed, %d bytes", c.Bytes())
 	}
-	_, err = NewCaptioner(nil, g.Model, captioner.Options{})
+	_, err = NewCaptioner(nil, g.Model, textgen.CaptionerOptions{})
 	modeltest.CheckLine(t, err, "needs a backend")
-	_, err = NewCaptioner(testbackend.Go(t), g.Model, captioner.Options{Batch: -1})
+	_, err = NewCaptioner(testbackend.Go(t), g.Model, textgen.CaptionerOptions{Batch: -1})
 	modeltest.CheckLine(t, err, "batch -1 is not between 1 and 1024")
-	_, err = NewCaptioner(testbackend.Go(t), g.Model, captioner.Options{DType: dtypes.Int32})
+	_, err = NewCaptioner(testbackend.Go(t), g.Model, textgen.CaptionerOptions{DType: dtypes.Int32})
 	modeltest.CheckLine(t, err, "dtype Int32 is not one")
 	bad := slices.Clone(fine.Pixels)
 	bad[7] = float32(math.NaN())
-	d := newCaptioner(t, testbackend.Go(t), g.Model, captioner.Options{})
-	_, err = d.Caption(t.Context(), []captioner.Request{{Pixels: bad, Prompt: []int32{96}}}, decode.Settings{MaxTokens: 3})
+	d := newCaptioner(t, testbackend.Go(t), g.Model, textgen.CaptionerOptions{})
+	_, err = d.Caption(t.Context(), []textgen.ImageRequest{{Pixels: bad, Prompt: []int32{96}}},
+		textgen.Options{MaxTokens: 3})
 	modeltest.CheckLine(t, err, "out of range")
 }
 
 // TestHalf: in bfloat16 the logits are those of float32, more coarsely.
 func TestHalf(t *testing.T) {
 	g := openGolden(t, "base")
-	c := newCaptioner(t, testbackend.XLA(t), g.Model, captioner.Options{Batch: 2, DType: dtypes.BFloat16})
+	c := newCaptioner(t, testbackend.QuickXLA(t), g.Model, textgen.CaptionerOptions{Batch: 2, DType: dtypes.BFloat16})
 	var first [][]float32
-	s := decode.Settings{MaxTokens: 3, Trace: func(step int, logits [][]float32) {
+	s := textgen.Options{MaxTokens: 3, Trace: func(step int, logits [][]float32) {
 		if step == 0 {
 			first = slices.Clone(logits)
 		}
 	}}
-	if _, err := c.Caption(t.Context(), []captioner.Request{{Pixels: g.pictures()[0], Prompt: []int32{96}}}, s); err != nil {
+	if _, err := c.Caption(t.Context(), []textgen.ImageRequest{{Pixels: g.images()[0], Prompt: []int32{96}}},
+		s); err != nil {
 		t.Fatal(err)
 	}
 	want, shape := g.Values("step.logits"), g.Shape("step.logits")

@@ -11,10 +11,9 @@ import (
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
 
-	"antipode/gomlxmodels/captioner"
-	"antipode/gomlxmodels/decode"
 	"antipode/gomlxmodels/internal/captiontest"
 	"antipode/gomlxmodels/internal/modeltest"
+	"antipode/gomlxmodels/textgen"
 	"antipode/gomlxmodels/weights"
 	"antipode/internal/near"
 	"antipode/internal/testbackend"
@@ -45,10 +44,10 @@ func openIn(t testing.TB, dir string) golden {
 	return golden{m, modeltest.Open(t, dir)}
 }
 
-// pictures are the golden's, prepared.
-func (g golden) pictures() [][]float32 { return g.Rows("pixels") }
+// images are the golden's, prepared.
+func (g golden) images() [][]float32 { return g.Rows("pixels") }
 
-func newCaptioner(t testing.TB, backend compute.Backend, m *Model, o captioner.Options) *captioner.Captioner {
+func newCaptioner(t testing.TB, backend compute.Backend, m *Model, o textgen.CaptionerOptions) *textgen.Captioner {
 	t.Helper()
 	c, err := NewCaptioner(backend, m, o)
 	if err != nil {
@@ -62,19 +61,19 @@ func newCaptioner(t testing.TB, backend compute.Backend, m *Model, o captioner.O
 func TestStages(t *testing.T) {
 	for _, name := range goldens {
 		t.Run(name, func(t *testing.T) {
-			modeltest.OnBoth(t, func(t *testing.T, backend compute.Backend) { checkStages(t, backend, name) })
+			testbackend.OnBoth(t, func(t *testing.T, backend compute.Backend) { checkStages(t, backend, name) })
 		})
 	}
 }
 
 func checkStages(t *testing.T, backend compute.Backend, name string) {
 	g := openGolden(t, name)
-	o := GraphOptions{Stages: true}
+	o := GraphOptions{AllLogits: true}
 	var names []string
 	pixels, shape := g.Values("pixels"), g.Shape("pixels")
 	two := tensors.FromFlatDataAndDimensions(pixels[:2*len(pixels)/shape[0]], 2, 3, shape[2], shape[3])
 	load := func(s *model.Store) error {
-		return weights.Load(s.RootScope(), g.Model.set, table(g.cfg), dtypes.Float32)
+		return weights.Load(s.RootScope(), g.Model.Weights, table(g.cfg), dtypes.Float32)
 	}
 	got := modeltest.Run(t, backend, load, func(s *model.Scope, in []*Node) []*Node {
 		names = nil
@@ -87,7 +86,8 @@ func checkStages(t *testing.T, backend compute.Backend, name string) {
 		}
 		add("vision.tokens", image.Tokens)
 		ids := in[1]
-		text := ForwardText(s, g.cfg, decode.Inputs{IDs: ids, Positions: Iota(ids.Graph(), ids.Shape(), 1), Context: image.Context, Cache: decode.NewCache(32)}, o)
+		text := ForwardText(s, g.cfg, textgen.Inputs{IDs: ids, Positions: Iota(ids.Graph(), ids.Shape(), 1),
+			Context: image.Context, Cache: textgen.NewCache(32)}, o)
 		add("text.embedded", text.Embedded)
 		for i, b := range text.Blocks {
 			add(fmt.Sprintf("text.block_%d", i), b)
@@ -101,22 +101,33 @@ func checkStages(t *testing.T, backend compute.Backend, name string) {
 	}
 }
 
-// TestCaptions compares greedy captions and those of beams, token for token, with transformers' generate, and the logits of every step.
-// XLA, which takes its time to compile, gets some of the settings.
-func TestCaptions(t *testing.T) {
-	for _, name := range goldens {
-		t.Run(name+", pure Go", func(t *testing.T) {
-			checkCaptions(t, testbackend.Go(t), name, func(decode.Settings) bool { return true })
-		})
+// TestOptimized compares one model as users run it, compiled with full optimization; the other tests compile quickly.
+func TestOptimized(t *testing.T) {
+	if !testbackend.Optimized(t) {
+		return
 	}
-	for name, width := range map[string]int{"base": 3, "large": 1, "own-head-bf16": 2, "old-hub": 4} {
+	checkStages(t, testbackend.QuickXLA(t), "base")
+	checkCaptions(t, testbackend.QuickXLA(t), "base", func(s textgen.Options) bool { return s.Width() == 1 })
+}
+
+// TestCaptions compares greedy captions and those of beams, token for token, with transformers' generate, and the
+// logits of every step. XLA, which takes its time to compile, gets some of the settings.
+func TestCaptions(t *testing.T) {
+	widths := map[string]int{"base": 3, "large": 1, "own-head-bf16": 2, "old-hub": 4}
+	for _, name := range goldens {
 		t.Run(name, func(t *testing.T) {
-			checkCaptions(t, testbackend.XLA(t), name, func(s decode.Settings) bool { return s.Width() == width })
+			testbackend.OnBoth(t, func(t *testing.T, backend compute.Backend) {
+				checkCaptions(t, backend, name, func(s textgen.Options) bool {
+					return backend == testbackend.Go(t) || s.Width() == widths[name]
+				})
+			})
 		})
 	}
 }
 
-func checkCaptions(t *testing.T, backend compute.Backend, name string, takes func(decode.Settings) bool) {
+func checkCaptions(t *testing.T, backend compute.Backend, name string, takes func(textgen.Options) bool) {
 	g := openGolden(t, name)
-	captiontest.Check(t, backend, g.Network(), captiontest.Reference{Golden: g.Golden, Lines: captiontest.Read(t, g.Dir, 100), Start: []int32{int32(g.cfg.Text.StartToken)}}, takes)
+	captiontest.Check(t, backend, g.Network(),
+		captiontest.Reference{Golden: g.Golden, Lines: captiontest.Read(t, g.Dir, 100),
+			Start: []int32{int32(g.cfg.Text.StartToken)}}, takes)
 }

@@ -5,104 +5,94 @@ import (
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/ml/model"
 
-	"antipode/gomlxmodels/decode"
 	"antipode/gomlxmodels/nn"
+	"antipode/gomlxmodels/textgen"
 	"antipode/gomlxmodels/vit"
 )
 
-// GraphOptions says what a graph computes; the zero value is the result alone.
+// GraphOptions are the options of a graph; the zero value computes what captioning needs.
 type GraphOptions struct {
-	Stages bool         // keep what each stage gives
-	DType  dtypes.DType // what is computed in; zero = Float32
+	AllLogits bool         // logits of every token, not of the last one alone
+	DType     dtypes.DType // of the computation; zero = Float32
 }
 
-// Image is what the tower gives; what was not asked for is nil.
+// Image is the result of [ForwardImage]. Tokens are float32, the others have the dtype of the computation.
 type Image struct {
-	Context  []*Node // key and value of block 0, of block 1, … of the decoder: [B,H,S,d] each
-	Tokens   *Node   // [B,S,E] all tokens after the final norm, float32
-	Embedded *Node   // [B,S,E] input of block 1, float32
-	Blocks   []*Node // [B,S,E] each, after every block, float32
+	Context  []*Node // keys and values of the decoder's cross-attention, block by block: [B,H,S,d] each
+	Tokens   *Node   // [B,S,E] all tokens after the final norm
+	Embedded *Node   // [B,S,E] input of block 0
+	Blocks   []*Node // [B,S,E] each, after every block
 }
 
-// Text is what the decoder gives; what was not asked for is nil. All are float32.
+// Text is the result of [ForwardText]. Logits are float32, the others have the dtype of the computation.
 type Text struct {
-	Logits   *Node   // [R,V] of what follows the last token; with Stages [R,Q,V]
-	Embedded *Node   // [R,Q,D] input of block 1
+	Logits   *Node   // [R,V] of the token after the last one; with AllLogits [R,Q,V]
+	Embedded *Node   // [R,Q,D] input of block 0
 	Blocks   []*Node // [R,Q,D] each, after every block
 }
 
-func (o GraphOptions) dtype() dtypes.DType {
-	if o.DType == dtypes.InvalidDType {
-		return dtypes.Float32
-	}
-	return o.DType
-}
-
-func asFloat32(x *Node) *Node { return ConvertDType(x, dtypes.Float32) }
-
-// ForwardImage is the tower, and what the decoder's blocks make of its tokens. It panics on a mistake in shapes.
+// ForwardImage is the vision tower and the keys and values that the decoder's blocks compute from its tokens. It
+// panics on wrong shapes.
 //
-// Shapes: pixels [B,3,H,W] float, normalised as the checkpoint wants → [Image].
+// Shapes: pixels [B,3,H,W] float, normalized as the checkpoint requires → [Image].
 func ForwardImage(scope *model.Scope, cfg *Config, pixels *Node, o GraphOptions) Image {
-	v := vit.Forward(scope.At("vision"), cfg.Vision.vit(), pixels, vit.GraphOptions{Tokens: true, Stages: o.Stages, DType: o.dtype()})
+	dtype, c := nn.DType(o.DType), &cfg.Text
+	v := vit.Forward(scope.At("vision"), cfg.Vision.ViT(), pixels, vit.GraphOptions{Tokens: true, DType: dtype})
 	out := Image{Tokens: v.Tokens, Embedded: v.Embedded, Blocks: v.Blocks}
-	x := ConvertDType(v.Tokens, o.dtype())
-	for i := range cfg.Text.Layers {
+	x := ConvertDType(v.Tokens, dtype)
+	for i := range c.Layers {
 		at := scope.At("text").At("block_%d", i).At("look")
-		out.Context = append(out.Context, decode.Heads(at.At("key"), x, cfg.Text.HiddenSize, cfg.Text.Heads), decode.Heads(at.At("value"), x, cfg.Text.HiddenSize, cfg.Text.Heads))
+		out.Context = append(out.Context, textgen.SplitHeads(at.At("key"), x, c.HiddenSize, c.Heads),
+			textgen.SplitHeads(at.At("value"), x, c.HiddenSize, c.Heads))
 	}
 	return out
 }
 
-// ForwardText is the decoder; see decode.Network. It panics on a mistake in shapes; ids out of range give numbers without meaning.
+// ForwardText is the decoder; see textgen.Decoder. It panics on wrong shapes; ids out of range give meaningless
+// numbers.
 //
-// Shapes: in as there, its contexts those of [Image] → [Text].
-func ForwardText(scope *model.Scope, cfg *Config, in decode.Inputs, o GraphOptions) Text {
+// Shapes: in as in textgen.Inputs, with the Context of [Image] → [Text].
+func ForwardText(scope *model.Scope, cfg *Config, in textgen.Inputs, o GraphOptions) (out Text) {
 	in.IDs.AssertRank(2)
-	c, g := &cfg.Text, in.IDs.Graph()
+	c, dtype, q := &cfg.Text, nn.DType(o.DType), in.IDs.Shape().Dim(1)
 	scope = scope.At("text")
-	r, q := in.IDs.Shape().Dim(0), in.IDs.Shape().Dim(1)
-	words := nn.Param(scope.At("tokens"), g, "words", o.dtype(), c.VocabSize, c.HiddenSize)
-	positions := nn.Param(scope.At("tokens"), g, "positions", o.dtype(), c.Positions, c.HiddenSize)
-	x := Add(Gather(words, InsertAxes(in.IDs, -1)), Gather(positions, InsertAxes(in.Positions, -1)))
+	words := nn.Param(scope.At("tokens"), in.IDs.Graph(), "words", dtype, c.VocabSize, c.HiddenSize)
+	x := Gather(words, InsertAxes(in.IDs, -1))
+	x = Add(x, nn.Embedding(scope.At("tokens"), "positions", in.Positions, dtype, c.Positions, c.HiddenSize))
 	x = nn.LayerNorm(scope.At("norm"), x, c.LayerNormEps)
-	x.AssertDims(r, q, c.HiddenSize)
-	var out Text
-	if o.Stages {
-		out.Embedded = asFloat32(x)
-	}
+	out.Embedded = x
 	for i := range c.Layers {
 		x = block(scope.At("block_%d", i), c, x, in.Cache, in.Context[2*i], in.Context[2*i+1])
-		if o.Stages {
-			out.Blocks = append(out.Blocks, asFloat32(x))
-		}
+		out.Blocks = append(out.Blocks, x)
 	}
-	if !o.Stages && q > 1 {
-		x = decode.Pick(x, in.Last)
+	if !o.AllLogits && q > 1 {
+		x = nn.Pick(x, in.Last)
 	}
-	out.Logits = asFloat32(head(scope.At("head"), cfg, x, words))
-	if !o.Stages {
+	out.Logits = nn.Float32(head(scope.At("head"), cfg, x, words))
+	if !o.AllLogits {
 		out.Logits = Squeeze(out.Logits, 1)
-		out.Logits.AssertDims(r, c.VocabSize)
+		out.Logits.AssertDims(in.IDs.Shape().Dim(0), c.VocabSize)
 	}
 	return out
 }
 
-// block attends to the text so far, looks at the picture, and ends with an MLP; each part is normalised after it was added.
+// block is causal self-attention, cross-attention to the image, and an MLP, each normalized after its residual
+// connection.
 //
 // Shapes: x [R,Q,D]; key, value [B,H,S,d] → [R,Q,D].
-func block(scope *model.Scope, c *TextConfig, x *Node, cache *decode.Cache, key, value *Node) *Node {
+func block(scope *model.Scope, c *TextConfig, x *Node, cache *textgen.Cache, key, value *Node) *Node {
 	at := scope.At("attention")
-	project := func(name string) *Node { return decode.Heads(at.At("%s", name), x, c.HiddenSize, c.Heads) }
+	project := func(name string) *Node { return textgen.SplitHeads(at.At("%s", name), x, c.HiddenSize, c.Heads) }
 	keys, values, keep := cache.Update(project("key"), project("value"))
-	y := nn.Attention(project("query"), keys, values, keep, false)
-	x = nn.LayerNorm(scope.At("norm1"), Add(x, decode.Joined(at.At("out"), y)), c.LayerNormEps)
-	x = nn.LayerNorm(scope.At("norm2"), Add(x, decode.Look(scope.At("look"), x, key, value)), c.LayerNormEps)
+	y := nn.Attention(project("query"), keys, values, nn.AttentionOptions{Keep: keep})
+	x = nn.LayerNorm(scope.At("norm1"), Add(x, textgen.JoinHeads(at.At("out"), y)), c.LayerNormEps)
+	x = nn.LayerNorm(scope.At("norm2"), Add(x, textgen.CrossAttention(scope.At("look"), x, key, value)),
+		c.LayerNormEps)
 	y = nn.MLP(scope.At("mlp"), x, c.IntermediateSize, c.HiddenAct)
 	return nn.LayerNorm(scope.At("norm3"), Add(x, y), c.LayerNormEps)
 }
 
-// head turns tokens into logits. Its weights are the words' own, where the checkpoint holds no others.
+// head computes logits. Its weights are the word embeddings where the checkpoint has no others.
 //
 // Shapes: x [R,Q,D]; words [V,D] → [R,Q,V].
 func head(scope *model.Scope, cfg *Config, x, words *Node) *Node {

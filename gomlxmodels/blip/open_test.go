@@ -19,8 +19,9 @@ func TestOpenErrors(t *testing.T) {
 		want    string
 	}{
 		{"config.json", object{"model_type": "blip-2"}, `model_type "blip-2"`},
-		{"config.json", object{"model_type": nil}, `says no "model_type"`},
-		{"config.json", object{"architectures": []string{"BlipForQuestionAnswering"}}, "BlipForQuestionAnswering writes no captions"},
+		{"config.json", object{"model_type": nil}, `has no "model_type"`},
+		{"config.json", object{"architectures": []string{"BlipForQuestionAnswering"}},
+			"BlipForQuestionAnswering writes no captions"},
 		{"config.json", text("num_attention_heads", 5), "hidden_size 32 not divisible by num_attention_heads 5"},
 		{"config.json", text("hidden_act", "wavy"), `activation "wavy"`},
 		{"config.json", text("is_decoder", false), "writes no text"},
@@ -33,10 +34,12 @@ func TestOpenErrors(t *testing.T) {
 		{"config.json", text("num_hidden_layers", 1), "does not use: text_decoder.bert.encoder.layer.1"},
 		{"config.json", vision("num_channels", 4), "num_channels 4"},
 		{"config.json", vision("patch_size", 64), "patch_size"},
-		{"config.json", vision("intermediate_size", 47), "the configuration asks for [47"},
+		{"config.json", vision("intermediate_size", 47), "the configuration requires [47"},
 		{"config.json", object{"tie_word_embeddings": false}, "missing: text_decoder.cls.predictions.decoder.weight"},
-		{"config.json", object{"text_config": object{"vocab_size": 97, "bos_token_id": 95}}, "the configuration asks for [97"},
-		{"preprocessor_config.json", object{"size": map[string]int{"height": 30, "width": 32}}, "the model takes 32×32"},
+		{"config.json", object{"text_config": object{"vocab_size": 97, "bos_token_id": 95}},
+			"the configuration requires [97"},
+		{"preprocessor_config.json", object{"size": map[string]int{"height": 30, "width": 32}},
+			"the model takes 32×32"},
 		{"preprocessor_config.json", object{"image_std": []int{1, 0, 1}}, "image_std"},
 	} {
 		dir := modeltest.CopyOf(t, "base")
@@ -86,7 +89,8 @@ func TestPreprocessing(t *testing.T) {
 	}
 	for _, source := range []string{"default of BlipImageProcessor", "processor_config.json"} {
 		if source == "processor_config.json" {
-			modeltest.Write(t, filepath.Join(dir, source), `{"processor_class": "BlipProcessor", "image_processor": `+string(text)+"}")
+			modeltest.Write(t, filepath.Join(dir, source),
+				`{"processor_class": "BlipProcessor", "image_processor": `+string(text)+"}")
 		}
 		m, err := Open(dir)
 		if err != nil {

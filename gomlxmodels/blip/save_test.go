@@ -22,7 +22,7 @@ func TestSave(t *testing.T) {
 		}
 		store := model.NewStore()
 		defer store.Finalize()
-		if err := weights.Load(store.RootScope(), from.set, table(from.cfg), dtypes.Float32); err != nil {
+		if err := weights.Load(store.RootScope(), from.Weights, table(from.cfg), dtypes.Float32); err != nil {
 			t.Fatal(err)
 		}
 		dir, side := t.TempDir(), from.cfg.Vision.ImageSize
@@ -37,15 +37,16 @@ func TestSave(t *testing.T) {
 		if *to.cfg != *from.cfg {
 			t.Errorf("%s: the configuration was %+v, is %+v", name, *from.cfg, *to.cfg)
 		}
-		if got := to.Preprocess(); got.Filter != pre.Filter || got.Mean != pre.Mean || got.Resize != pre.Resize || got.Height != side {
+		if got := to.Preprocess(); got.Filter != pre.Filter || got.Mean != pre.Mean || got.Resize != pre.Resize ||
+			got.Height != side {
 			t.Errorf("%s: the preprocessing is %+v", name, got)
 		}
-		for _, tensor := range to.set.Names() {
-			want, err := from.set.Float32(tensor)
+		for _, tensor := range to.Weights.Names() {
+			want, err := from.Weights.Float32(tensor)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got, err := to.set.Float32(tensor); err != nil || !slices.Equal(got, want) {
+			if got, err := to.Weights.Float32(tensor); err != nil || !slices.Equal(got, want) {
 				t.Errorf("%s: %s differs (%v)", name, tensor, err)
 			}
 		}

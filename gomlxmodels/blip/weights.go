@@ -7,8 +7,8 @@ import (
 	"antipode/gomlxmodels/weights"
 )
 
-// The head's tensors. Checkpoints saved by a library that ties them to the words hold headBias alone; others hold all three, and
-// then decoderBias is the one that is used.
+// The head's tensors. Checkpoints saved by a library that ties them to the words hold headBias alone; others hold all
+// three, and then decoderBias is the one that is used.
 const (
 	headWeights = "text_decoder.cls.predictions.decoder.weight"
 	decoderBias = "text_decoder.cls.predictions.decoder.bias"
@@ -18,7 +18,7 @@ const (
 // table is the whole correspondence between a checkpoint and the variables.
 func table(cfg *Config) []weights.Rule {
 	var t weights.Table
-	TowerRules(&t, cfg.Vision.vit())
+	TowerRules(&t, cfg.Vision.ViT())
 	textRules(&t, &cfg.Text, cfg.Vision.HiddenSize)
 	used, left := headBias, decoderBias
 	if cfg.ownBias {
@@ -56,7 +56,8 @@ func TowerRules(t *weights.Table, c *vit.Config) {
 	t.Norm("vision_model.post_layernorm", "vision/norm", d)
 }
 
-// textRules adds the decoder, without what checkpoints differ in ([table]). tower is the width of the tokens it looks at.
+// textRules adds the decoder, without what checkpoints differ in ([table]). tower is the width of the tokens it looks
+// at.
 func textRules(t *weights.Table, c *TextConfig, tower int) {
 	d, f := c.HiddenSize, c.IntermediateSize
 	const bert, head = "text_decoder.bert.", "text_decoder.cls.predictions."

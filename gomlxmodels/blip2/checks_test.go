@@ -7,32 +7,32 @@ import (
 	"strings"
 	"testing"
 
-	"antipode/gomlxmodels/captioner"
-	"antipode/gomlxmodels/decode"
 	"antipode/gomlxmodels/internal/captiontest"
+	"antipode/gomlxmodels/textgen"
 	"antipode/internal/near"
 	"antipode/internal/testbackend"
 )
 
-// TestRealWidth compares a BLIP-2 of the published widths and few layers, random weights in float16 shards, with transformers: the vectors of
-// pictures, the logits of every step, greedy captions and those of beams token for token. Then captions are drawn alone and among others,
-// which must not change a bit.
+// TestRealWidth compares a BLIP-2 of the published widths and few layers, random weights in float16 shards, with
+// transformers: the vectors of images, the logits of every step, greedy captions and those of beams token for
+// token. Then captions are drawn alone and among others, which must not change a bit.
 func TestRealWidth(t *testing.T) {
 	backend, dir := testbackend.XLA(t), t.TempDir()
 	script := filepath.Join("..", "..", "internal", "pyref", "blip2_real.py")
-	t.Log(strings.TrimSpace(testbackend.Python(t, []string{"torch", "transformers", "safetensors", "tokenizers", "PIL"}, script, dir)))
+	t.Log(strings.TrimSpace(testbackend.Python(t, []string{"torch", "transformers", "safetensors", "tokenizers", "PIL"},
+		script, dir)))
 	g := openIn(t, dir)
 	for p, tensor := range map[Pooling]string{Pooled: "vision.pooled", Queries: "queries"} {
 		for i, got := range g.images(backend, p) {
 			want := g.Rows(tensor)[i]
 			d, _ := near.Worst(got, want)
-			t.Logf("%s of picture %d: worst difference %.2g of its scale", p, i, d/near.Scale(want))
+			t.Logf("%s of image %d: worst difference %.2g of its scale", p, i, d/near.Scale(want))
 			near.Check(t, string(p), got, want, 1e-4, 1e-4*near.Scale(want))
 		}
 	}
-	captiontest.Check(t, backend, g.Network(), g.reference(6), func(decode.Settings) bool { return true })
+	captiontest.Check(t, backend, g.Network(), g.reference(6), func(textgen.Options) bool { return true })
 
-	c, err := captioner.New(backend, g.Network(), captioner.Options{Batch: 3})
+	c, err := textgen.NewCaptioner(backend, g.Network(), textgen.CaptionerOptions{Batch: 3})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -28,7 +28,7 @@ func newEncoder(t *testing.T, backend compute.Backend, m *Model, p Pooling, o Op
 	return e
 }
 
-// images are the vectors of a golden's pictures.
+// images are the vectors of a golden's images.
 func (g golden) images(backend compute.Backend, p Pooling) [][]float32 {
 	g.T.Helper()
 	e := newEncoder(g.T.(*testing.T), backend, g.Model, p, Options{Batch: 2})
@@ -43,9 +43,9 @@ func (g golden) images(backend compute.Backend, p Pooling) [][]float32 {
 }
 
 // mean and first are made of the golden's projected queries as the poolings say.
-func (g golden) reduced(picture int, p Pooling) []float32 {
+func (g golden) reduced(img int, p Pooling) []float32 {
 	shape := g.Shape("projected")
-	all := g.Rows("projected")[picture]
+	all := g.Rows("projected")[img]
 	if p == First {
 		return all[:shape[2]]
 	}
@@ -62,11 +62,11 @@ func (g golden) reduced(picture int, p Pooling) []float32 {
 	return out
 }
 
-// TestImages compares the vectors of pictures with transformers' outputs and their means.
+// TestImages compares the vectors of images with transformers' outputs and their means.
 func TestImages(t *testing.T) {
 	for _, name := range append(slices.Clone(writers), sharing) {
 		t.Run(name, func(t *testing.T) {
-			modeltest.OnBoth(t, func(t *testing.T, backend compute.Backend) {
+			testbackend.OnBoth(t, func(t *testing.T, backend compute.Backend) {
 				m, err := Open(filepath.Join("testdata", name)) // whatever the language model is
 				if err != nil {
 					t.Fatal(err)
@@ -75,7 +75,8 @@ func TestImages(t *testing.T) {
 				takes := func(p Pooling) bool {
 					return backend == testbackend.Go(t) || name == sharing && (p == Pooled || p == All)
 				} // XLA compiles slowly
-				for p, tensor := range map[Pooling]string{Pooled: "vision.pooled", Patches: "patches", Queries: "queries"} {
+				for p, tensor := range map[Pooling]string{Pooled: "vision.pooled", Patches: "patches",
+					Queries: "queries"} {
 					if !takes(p) {
 						continue
 					}
@@ -106,9 +107,10 @@ func TestImages(t *testing.T) {
 	}
 }
 
-// TestTexts compares the vectors of texts, from their words, with transformers', and the likeness of pictures and texts.
+// TestTexts compares the vectors of texts, from their words, with transformers', and the likeness of images and
+// texts.
 func TestTexts(t *testing.T) {
-	modeltest.OnBoth(t, func(t *testing.T, backend compute.Backend) {
+	testbackend.OnBoth(t, func(t *testing.T, backend compute.Backend) {
 		g := openGolden(t, sharing)
 		var lines []struct {
 			Text string
@@ -134,19 +136,19 @@ func TestTexts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		pictures, err := e.EncodeImages(t.Context(), g.Rows("pixels"))
+		images, err := e.EncodeImages(t.Context(), g.Rows("pixels"))
 		if err != nil {
 			t.Fatal(err)
 		}
 		for i, v := range got {
 			near.Check(t, lines[i].Text, v, g.Rows("text")[i], 1e-4, 1e-5)
-			for k, all := range pictures {
+			for k, all := range images {
 				dot := 0.0
 				for j, x := range Closest(all, v) {
 					dot += float64(x) * float64(v[j])
 				}
 				if want := float64(g.Rows("likeness")[i][k]); math.Abs(dot-want) > 1e-5 {
-					t.Errorf("likeness of picture %d and %q: %v, transformers gives %v", k, lines[i].Text, dot, want)
+					t.Errorf("likeness of image %d and %q: %v, transformers gives %v", k, lines[i].Text, dot, want)
 				}
 			}
 			alone, err := e.EncodeTexts(t.Context(), ids[i:i+1])
@@ -158,16 +160,16 @@ func TestTexts(t *testing.T) {
 	})
 }
 
-// TestPicture: the preparation of a picture is the processor's.
-func TestPicture(t *testing.T) {
+// TestImage: the preparation of an image is the processor's.
+func TestImage(t *testing.T) {
 	g := openGolden(t, sharing)
-	pixels, err := g.Prepare(g.Picture("picture"))
+	pixels, err := g.Prepare(g.Image("picture"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	near.Check(t, "pixels", pixels, g.Values("processed"), 0, 1e-5)
 	_, err = g.Prepare(nil)
-	modeltest.CheckLine(t, err, "no picture")
+	modeltest.CheckLine(t, err, "no image")
 }
 
 // TestClosest: negative cosines too, and the first of equals.
@@ -186,8 +188,8 @@ func TestClosest(t *testing.T) {
 // TestHalf: in bfloat16 a vector is that of float32, more coarsely.
 func TestHalf(t *testing.T) {
 	g := openGolden(t, sharing)
-	fine := g.images(testbackend.XLA(t), Queries)
-	e := newEncoder(t, testbackend.XLA(t), g.Model, Queries, Options{DType: dtypes.BFloat16})
+	fine := g.images(testbackend.QuickXLA(t), Queries)
+	e := newEncoder(t, testbackend.QuickXLA(t), g.Model, Queries, Options{DType: dtypes.BFloat16})
 	coarse, err := e.EncodeImages(t.Context(), g.Rows("pixels"))
 	if err != nil {
 		t.Fatal(err)
@@ -195,7 +197,7 @@ func TestHalf(t *testing.T) {
 	for i := range fine {
 		d, _ := near.Worst(coarse[i], fine[i])
 		if s := near.Scale(fine[i]); d == 0 || d > 0.2*s {
-			t.Errorf("picture %d: worst difference %v at scale %v", i, d, s)
+			t.Errorf("image %d: worst difference %v at scale %v", i, d, s)
 		}
 	}
 }
@@ -205,7 +207,7 @@ func TestEncoderErrors(t *testing.T) {
 	g, writer := openGolden(t, sharing), openGolden(t, "opt")
 	e := newEncoder(t, testbackend.Go(t), g.Model, Projected, Options{})
 	_, err := e.EncodeImages(t.Context(), [][]float32{g.Rows("pixels")[0], {1}})
-	modeltest.CheckLine(t, err, "picture 2: 1 pixel values, the model takes 2352")
+	modeltest.CheckLine(t, err, "image 2: 1 pixel values, the model takes 2352")
 	for _, ids := range [][]int32{{}, {3, 99}, make([]int32, 41)} {
 		_, err := e.EncodeTexts(t.Context(), [][]int32{{3, 4}, ids})
 		modeltest.CheckLine(t, err, "text 2: ")

@@ -14,14 +14,15 @@ import (
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
 
-	"antipode/gomlxmodels/decode"
 	"antipode/gomlxmodels/internal/captiontest"
 	"antipode/gomlxmodels/internal/modeltest"
+	"antipode/gomlxmodels/textgen"
 	"antipode/internal/near"
 	"antipode/internal/testbackend"
 )
 
-// writers and sharing are the folders internal/pyref/blip2.py makes: models that write captions, and one that shares a space with texts.
+// writers and sharing are the folders internal/pyref/blip2.py makes: models that write captions, and one that shares
+// a space with texts.
 var writers = []string{"opt", "opt-350m", "old-hub"}
 
 const sharing = "retrieval"
@@ -51,19 +52,19 @@ func openIn(t testing.TB, dir string) golden {
 func TestStages(t *testing.T) {
 	for _, name := range writers {
 		t.Run(name, func(t *testing.T) {
-			modeltest.OnBoth(t, func(t *testing.T, backend compute.Backend) { checkStages(t, backend, name) })
+			testbackend.OnBoth(t, func(t *testing.T, backend compute.Backend) { checkStages(t, backend, name) })
 		})
 	}
 }
 
 func checkStages(t *testing.T, backend compute.Backend, name string) {
 	g := openGolden(t, name)
-	o := GraphOptions{Stages: true}
+	o := GraphOptions{AllLogits: true}
 	var names []string
 	pixels, shape := g.Values("pixels"), g.Shape("pixels")
 	two := tensors.FromFlatDataAndDimensions(pixels[:2*len(pixels)/shape[0]], 2, 3, shape[2], shape[3])
 	read := func(s *model.Store) error {
-		return load(backend, s, g.Model.set, table(g.cfg, g.Model.set, writes), dtypes.Float32)
+		return load(backend, s, g.Model.Weights, table(g.cfg, g.Model.Weights, writes), dtypes.Float32)
 	}
 	got := modeltest.Run(t, backend, read, func(s *model.Scope, in []*Node) []*Node {
 		names = nil
@@ -82,8 +83,10 @@ func checkStages(t *testing.T, backend compute.Backend, name string) {
 		context := ForwardContext(s, g.cfg, seen, o)
 		add("context", context)
 		ids := in[1]
-		text := ForwardText(s, g.cfg, decode.Inputs{IDs: ids, Positions: AddScalar(Iota(ids.Graph(), ids.Shape(), 1), int32(g.cfg.Queries)), Last: AddScalar(ZerosLike(Slice(ids, AxisRange(), AxisRange(0, 1))), int32(10)),
-			Context: []*Node{context}, Cache: decode.NewCache(32)}, o)
+		text := ForwardText(s, g.cfg,
+			textgen.Inputs{IDs: ids, Positions: AddScalar(Iota(ids.Graph(), ids.Shape(), 1), int32(g.cfg.Queries)),
+				Last:    AddScalar(ZerosLike(Slice(ids, AxisRange(), AxisRange(0, 1))), int32(10)),
+				Context: []*Node{context}, Cache: textgen.NewCache(32)}, o)
 		add("text.embedded", text.Embedded)
 		each("text", text.Blocks)
 		add("text.logits", text.Logits)
@@ -96,30 +99,42 @@ func checkStages(t *testing.T, backend compute.Backend, name string) {
 }
 
 func (g golden) reference(least int) captiontest.Reference {
-	return captiontest.Reference{Golden: g.Golden, Lines: captiontest.Read(g.T, g.Dir, least), Start: []int32{int32(g.cfg.Text.StartToken)}}
+	return captiontest.Reference{Golden: g.Golden, Lines: captiontest.Read(g.T, g.Dir, least),
+		Start: []int32{int32(g.cfg.Text.StartToken)}}
 }
 
-// TestCaptions compares greedy captions and those of beams, token for token, with transformers' generate, and the logits of every step.
-// XLA, which takes its time to compile, gets some of the settings.
+// TestOptimized compares one model as users run it, compiled with full optimization; the other tests compile quickly.
+func TestOptimized(t *testing.T) {
+	if !testbackend.Optimized(t) {
+		return
+	}
+	checkStages(t, testbackend.QuickXLA(t), "opt")
+	g := openGolden(t, "opt")
+	captiontest.Check(t, testbackend.QuickXLA(t), g.Network(), g.reference(100),
+		func(s textgen.Options) bool { return s.Width() == 1 })
+}
+
+// TestCaptions compares greedy captions and those of beams, token for token, with transformers' generate, and the
+// logits of every step. XLA, which takes its time to compile, gets some of the settings.
 func TestCaptions(t *testing.T) {
 	for i, name := range writers {
-		t.Run(name+", pure Go", func(t *testing.T) {
-			g := openGolden(t, name)
-			captiontest.Check(t, testbackend.Go(t), g.Network(), g.reference(100), func(decode.Settings) bool { return true })
-		})
 		t.Run(name, func(t *testing.T) {
-			g := openGolden(t, name)
-			captiontest.Check(t, testbackend.XLA(t), g.Network(), g.reference(100), func(s decode.Settings) bool { return s.Width() == []int{3, 1, 4}[i] })
+			testbackend.OnBoth(t, func(t *testing.T, backend compute.Backend) {
+				g := openGolden(t, name)
+				captiontest.Check(t, backend, g.Network(), g.reference(100), func(s textgen.Options) bool {
+					return backend == testbackend.Go(t) || s.Width() == []int{3, 1, 4}[i]
+				})
+			})
 		})
 	}
 }
 
-// TestWords: the processor's pixels of a picture, the tokens of a prefix and the words of a caption, as transformers' processor and
-// tokenizer have them. That captions are written so from a picture's file is a test of the stage.
+// TestWords: the processor's pixels of an image, the tokens of a prefix and the words of a caption, as transformers'
+// processor and tokenizer have them. That captions are written so from an image's file is a test of the stage.
 func TestWords(t *testing.T) {
 	for _, name := range writers {
 		g := openGolden(t, name)
-		pixels, err := g.Prepare(g.Picture("picture"))
+		pixels, err := g.Prepare(g.Image("picture"))
 		if err != nil {
 			t.Fatal(err)
 		}

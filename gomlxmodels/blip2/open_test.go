@@ -8,8 +8,8 @@ import (
 
 	"github.com/gomlx/compute/dtypes"
 
-	"antipode/gomlxmodels/captioner"
 	"antipode/gomlxmodels/internal/modeltest"
+	"antipode/gomlxmodels/textgen"
 	"antipode/gomlxmodels/weights"
 	"antipode/internal/testbackend"
 )
@@ -24,7 +24,7 @@ func TestOpenErrors(t *testing.T) {
 		want    string
 	}{
 		{object{"model_type": "blip"}, `model_type "blip" is not a BLIP-2`},
-		{object{"model_type": nil}, `says no "model_type"`},
+		{object{"model_type": nil}, `has no "model_type"`},
 		{text("model_type", "t5"), "the language model is a t5: captions are written by a BLIP-2 with an OPT"},
 		{text("model_type", "llama"), "the language model is a llama"},
 		{text("num_attention_heads", 5), "hidden_size 32 not divisible by num_attention_heads 5"},
@@ -37,14 +37,14 @@ func TestOpenErrors(t *testing.T) {
 		{text("bos_token_id", 400), "bos_token_id 400"},
 		{text("num_hidden_layers", 1<<20), "num_hidden_layers 1048576"},
 		{text("word_embed_proj_dim", 33), "word_embed_proj_dim 33 is not between 1 and 32"},
-		{text("word_embed_proj_dim", 16), "the configuration asks for [324 16]"},
+		{text("word_embed_proj_dim", 16), "the configuration requires [324 16]"},
 		{text("max_position_embeddings", 6), "leave no place"},
 		{text("vocab_size", "many"), "text_config"},
 		{text("num_hidden_layers", 3), "missing: language_model.model.decoder.layers.2"},
 		{text("num_hidden_layers", 1), "does not use: language_model.model.decoder.layers.1"},
 		{text("tie_word_embeddings", false), "missing: language_model.lm_head.weight"},
 		{object{"image_token_index": 324}, "image_token_index 324"},
-		{object{"num_query_tokens": 7}, "the configuration asks for [1 7 24]"},
+		{object{"num_query_tokens": 7}, "the configuration requires [1 7 24]"},
 		{object{"num_query_tokens": 0}, "num_query_tokens 0"},
 		{vision("image_size", []int{28, 35}), "is not square"},
 		{vision("patch_size", 64), "patch_size"},
@@ -54,7 +54,7 @@ func TestOpenErrors(t *testing.T) {
 		{qformer("cross_attention_frequency", 1), "missing: qformer.encoder.layer.1.crossattention"},
 		{qformer("layer_norm_eps", 0), "layer_norm_eps 0"},
 		{qformer("hidden_act", "wavy"), `activation "wavy"`},
-		{qformer("intermediate_size", 39), "the configuration asks for [39"},
+		{qformer("intermediate_size", 39), "the configuration requires [39"},
 	} {
 		dir := modeltest.CopyOf(t, "opt")
 		modeltest.Edit(t, filepath.Join(dir, "config.json"), c.changes)
@@ -67,10 +67,12 @@ func TestOpenErrors(t *testing.T) {
 	modeltest.CheckLine(t, err, "without a language model writes no captions")
 }
 
-// TestOtherLanguage: vectors of pictures need no language model that this package knows.
+// TestOtherLanguage: vectors of images need no language model that this package knows.
 func TestOtherLanguage(t *testing.T) {
 	dir := modeltest.CopyOf(t, "opt")
-	modeltest.Edit(t, filepath.Join(dir, "config.json"), map[string]any{"text_config": map[string]any{"model_type": "t5", "vocab_size": nil, "eos_token_id": "whatever"}})
+	modeltest.Edit(t, filepath.Join(dir, "config.json"),
+		map[string]any{"text_config": map[string]any{"model_type": "t5", "vocab_size": nil,
+			"eos_token_id": "whatever"}})
 	m, err := Open(dir)
 	if err != nil {
 		t.Fatal(err)
@@ -78,15 +80,15 @@ func TestOtherLanguage(t *testing.T) {
 	if err := m.Gives(Queries); err != nil {
 		t.Error(err)
 	}
-	if pictures, captions := m.Shares(); pictures || captions {
-		t.Errorf("shares %v, %v", pictures, captions)
+	if images, captions := m.Shares(); images || captions {
+		t.Errorf("shares %v, %v", images, captions)
 	}
 }
 
 // TestParts: which tensors are read for what.
 func TestParts(t *testing.T) {
 	read := func(m *Model, want need) (names []string) {
-		for _, r := range table(m.cfg, m.set, want) {
+		for _, r := range table(m.cfg, m.Weights, want) {
 			if r.Variable != "" {
 				names = append(names, r.Tensor)
 			}
@@ -97,8 +99,8 @@ func TestParts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if all := read(m, writes); len(all) != len(m.set.Names()) || !slices.Contains(all, headWeights) {
-		t.Errorf("%d tensors of %d are read to write captions", len(all), len(m.set.Names()))
+	if all := read(m, writes); len(all) != len(m.Weights.Names()) || !slices.Contains(all, headWeights) {
+		t.Errorf("%d tensors of %d are read to write captions", len(all), len(m.Weights.Names()))
 	}
 	for _, name := range read(m, tower) {
 		if !strings.HasPrefix(name, "vision_model.") {
@@ -115,22 +117,24 @@ func TestParts(t *testing.T) {
 		for _, name := range read(shared, part) {
 			known[name] = true
 		}
-		for _, r := range table(shared.cfg, shared.set, part) {
+		for _, r := range table(shared.cfg, shared.Weights, part) {
 			if variables[r.Variable]++; r.Variable != "" && variables[r.Variable] > max(1, r.Parts) {
 				t.Errorf("%s stands twice", r.Variable)
 			}
 		}
 	}
-	if len(known) != len(shared.set.Names()) {
-		t.Errorf("%d of %d tensors are known", len(known), len(shared.set.Names()))
+	if len(known) != len(shared.Weights.Names()) {
+		t.Errorf("%d of %d tensors are known", len(known), len(shared.Weights.Names()))
 	}
 }
 
 // TestEnds: which tokens end a caption, and what stands for the queries where a penalty counts tokens.
 func TestEnds(t *testing.T) {
-	for name, want := range map[string]struct{ ends, seen []int32 }{"opt": {[]int32{202, 2}, []int32{320}}, "opt-350m": {[]int32{202}, []int32{320}}, "old-hub": {[]int32{202}, nil}} {
+	for name, want := range map[string]struct{ ends, seen []int32 }{"opt": {[]int32{202, 2}, []int32{320}},
+		"opt-350m": {[]int32{202}, []int32{320}}, "old-hub": {[]int32{202}, nil}} {
 		n := openGolden(t, name).Network()
-		if d := n.Decoder(dtypes.Float32); !slices.Equal(n.Ends, want.ends) || !slices.Equal(d.Seen, want.seen) || d.Before != 6 {
+		if d := n.Decoder(dtypes.Float32); !slices.Equal(n.Ends, want.ends) || !slices.Equal(d.Seen, want.seen) ||
+			d.Before != 6 {
 			t.Errorf("%s: ends %v, seen %v, before %d", name, n.Ends, d.Seen, d.Before)
 		}
 	}
@@ -144,11 +148,11 @@ func TestMemory(t *testing.T) {
 		t.Errorf("%d bytes are free", have)
 	}
 	m := openGolden(t, "opt").Model
-	rules := table(m.cfg, m.set, writes)
+	rules := table(m.cfg, m.Weights, writes)
 	total, most := memory(rules, 4)
 	var values int64
-	for _, name := range m.set.Names() {
-		info, _ := m.set.Info(name)
+	for _, name := range m.Weights.Names() {
+		info, _ := m.Weights.Info(name)
 		n := int64(1)
 		for _, d := range info.Shape {
 			n *= int64(d)
@@ -160,9 +164,10 @@ func TestMemory(t *testing.T) {
 	}
 	for _, have := range []int64{total, total + most} {
 		available = func() (int64, bool) { return have, true }
-		c, err := captioner.New(testbackend.Go(t), m.Network(), captioner.Options{})
+		c, err := textgen.NewCaptioner(testbackend.Go(t), m.Network(), textgen.CaptionerOptions{})
 		if have == total {
-			modeltest.CheckLine(t, err, "the weights take 0.0 GiB in float32 and reading them 0.0 GiB more, but 0.0 GiB of memory are free")
+			modeltest.CheckLine(t, err, "the weights take 0.0 GiB in float32 and reading them 0.0 GiB more, but 0.0 "+
+				"GiB of memory are free")
 		} else if err != nil {
 			t.Errorf("with just enough: %v", err)
 		}
@@ -170,18 +175,20 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-// TestTensors: a value that no network holds, and a tensor that is not there.
+// TestTensors checks the errors for an unused value and for a missing tensor.
 func TestTensors(t *testing.T) {
 	list := modeltest.Tensors(t, filepath.Join("testdata", "opt"))
 	for what, damage := range map[string]func() []weights.Tensor{
 		"missing: query_tokens": func() []weights.Tensor {
-			return slices.DeleteFunc(slices.Clone(list), func(x weights.Tensor) bool { return x.Name == "query_tokens" })
+			return slices.DeleteFunc(slices.Clone(list),
+				func(x weights.Tensor) bool { return x.Name == "query_tokens" })
 		},
 		"does not use: more.weight": func() []weights.Tensor {
 			return append(slices.Clone(list), weights.Tensor{Name: "more.weight", Shape: []int{1}, Data: []float32{1}})
 		},
 		"without a language model wr": func() []weights.Tensor {
-			return slices.DeleteFunc(slices.Clone(list), func(x weights.Tensor) bool { return strings.HasPrefix(x.Name, "language_") })
+			return slices.DeleteFunc(slices.Clone(list),
+				func(x weights.Tensor) bool { return strings.HasPrefix(x.Name, "language_") })
 		},
 	} {
 		dir := modeltest.CopyOf(t, "opt")

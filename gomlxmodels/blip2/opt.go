@@ -4,45 +4,45 @@ import (
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/ml/model"
 
-	"antipode/gomlxmodels/decode"
 	"antipode/gomlxmodels/nn"
+	"antipode/gomlxmodels/textgen"
 )
 
-// epsilon is that of OPT's norms, which its configuration does not say.
+// epsilon is that of OPT's norms; its configuration does not contain it.
 const epsilon = 1e-5
 
-// offset is how many rows of OPT's position embeddings come before the first position.
+// offset is the number of rows of OPT's position embeddings before the first position.
 const offset = 2
 
-// ForwardContext projects what the queries saw to what stands before a text.
+// ForwardContext projects the queries' outputs to the language model, where they precede the text.
 //
 // Shapes: queries [B,K,D] → [B,K,P].
 func ForwardContext(scope *model.Scope, cfg *Config, queries *Node, o GraphOptions) *Node {
 	c := &cfg.Text
 	b := queries.Shape().Dim(0)
-	x := nn.Dense(scope.At("text").At("projection"), ConvertDType(queries, o.dtype()), c.HiddenSize, true)
+	x := nn.Dense(scope.At("text").At("projection"), ConvertDType(queries, nn.DType(o.DType)), c.HiddenSize, true)
 	if c.WordSize != c.HiddenSize { // transformers' masked_scatter: the first values, one after another
 		x = Slice(Reshape(x, b, cfg.Queries*c.HiddenSize), AxisRange(), AxisRange(0, cfg.Queries*c.WordSize))
 	}
 	return Reshape(x, b, cfg.Queries, c.WordSize)
 }
 
-// Text is what the language model gives; what was not asked for is nil. All are float32.
+// Text is the result of [ForwardText]. Logits are float32, the others have the dtype of the computation.
 type Text struct {
-	Logits   *Node   // [R,V] of what follows the last token; with Stages [R,K+Q,V]
-	Embedded *Node   // [R,K+Q,W] input of block 1
+	Logits   *Node   // [R,V] of the token after the last one; with AllLogits [R,K+Q,V]
+	Embedded *Node   // [R,K+Q,W] input of block 0
 	Blocks   []*Node // [R,K+Q,W] each, after every block
 }
 
-// ForwardText is the language model; see decode.Network. In a prefill in.Context, one tensor [R,K,P], stands before the prompt. It panics
-// on a mistake in shapes; ids out of range give numbers without meaning.
+// ForwardText is the language model; see textgen.Decoder. In a prefill in.Context, one tensor [R,K,P], precedes the
+// prompt. It panics on wrong shapes; ids out of range give meaningless numbers.
 //
-// Shapes: in as there → [Text].
-func ForwardText(scope *model.Scope, cfg *Config, in decode.Inputs, o GraphOptions) Text {
+// Shapes: in as in textgen.Inputs → [Text].
+func ForwardText(scope *model.Scope, cfg *Config, in textgen.Inputs, o GraphOptions) (out Text) {
 	in.IDs.AssertRank(2)
-	c, g := &cfg.Text, in.IDs.Graph()
+	c, g, dtype := &cfg.Text, in.IDs.Graph(), nn.DType(o.DType)
 	scope = scope.At("text")
-	words := nn.Param(scope.At("tokens"), g, "words", o.dtype(), c.VocabSize, c.WordSize)
+	words := nn.Param(scope.At("tokens"), g, "words", dtype, c.VocabSize, c.WordSize)
 	x := Gather(words, InsertAxes(in.IDs, -1))
 	places, last := in.Positions, in.Last
 	if in.Prefill() {
@@ -55,64 +55,52 @@ func ForwardText(scope *model.Scope, cfg *Config, in decode.Inputs, o GraphOptio
 	if c.WordSize != c.HiddenSize {
 		x = nn.Dense(scope.At("in"), x, c.HiddenSize, false)
 	}
-	positions := nn.Param(scope.At("tokens"), g, "positions", o.dtype(), c.Positions+offset, c.HiddenSize)
-	x = Add(x, Gather(positions, InsertAxes(AddScalar(places, int32(offset)), -1)))
-	var out Text
-	if o.Stages {
-		out.Embedded = asFloat32(x)
-	}
+	x = Add(x, nn.Embedding(scope.At("tokens"), "positions", AddScalar(places, int32(offset)), dtype,
+		c.Positions+offset, c.HiddenSize))
+	out.Embedded = x
+	block := nn.Block{Hidden: c.IntermediateSize, Activation: c.HiddenAct, Epsilon: epsilon, PostNorm: !c.NormBefore,
+		Attend: func(scope *model.Scope, x *Node) *Node { return c.attend(scope, x, in.Cache) }}
 	for i := range c.Layers {
-		x = c.block(scope.At("block_%d", i), x, in.Cache)
-		if o.Stages {
-			out.Blocks = append(out.Blocks, asFloat32(x))
-		}
+		x = block.Forward(scope.At("block_%d", i), x)
+		out.Blocks = append(out.Blocks, x)
 	}
-	if !o.Stages && x.Shape().Dim(1) > 1 {
-		x = decode.Pick(x, last)
+	if !o.AllLogits && x.Shape().Dim(1) > 1 {
+		x = nn.Pick(x, last)
 	}
 	if c.finalNorm() {
 		x = nn.LayerNorm(scope.At("norm"), x, epsilon)
 	}
-	out.Logits = asFloat32(cfg.head(scope, x, words))
-	if !o.Stages {
+	out.Logits = nn.Float32(cfg.head(scope, x, words))
+	if !o.AllLogits {
 		out.Logits = Squeeze(out.Logits, 1)
 		out.Logits.AssertDims(in.IDs.Shape().Dim(0), c.VocabSize)
 	}
 	return out
 }
 
-// finalNorm says that a norm stands after the blocks.
+// finalNorm reports whether a norm follows the blocks.
 func (c *TextConfig) finalNorm() bool { return c.NormBefore && !c.NoFinalNorm }
 
-// block attends to the text so far and ends with an MLP; norms stand before each, or after it was added.
+// attend is causal self-attention with a key/value cache.
 //
 // Shapes: x [R,Q,W] → [R,Q,W].
-func (c *TextConfig) block(scope *model.Scope, x *Node, cache *decode.Cache) *Node {
-	norm := func(name string, x *Node, here bool) *Node {
-		if !here {
-			return x
-		}
-		return nn.LayerNorm(scope.At("%s", name), x, epsilon)
-	}
-	y, at := norm("norm1", x, c.NormBefore), scope.At("attention")
-	project := func(name string) *Node { return decode.Heads(at.At("%s", name), y, c.HiddenSize, c.Heads) }
+func (c *TextConfig) attend(scope *model.Scope, x *Node, cache *textgen.Cache) *Node {
+	project := func(name string) *Node { return textgen.SplitHeads(scope.At("%s", name), x, c.HiddenSize, c.Heads) }
 	keys, values, keep := cache.Update(project("key"), project("value"))
-	x = Add(x, decode.Joined(at.At("out"), nn.Attention(project("query"), keys, values, keep, false)))
-	x = norm("norm1", x, !c.NormBefore)
-	x = Add(x, nn.MLP(scope.At("mlp"), norm("norm2", x, c.NormBefore), c.IntermediateSize, c.HiddenAct))
-	return norm("norm2", x, !c.NormBefore)
+	y := nn.Attention(project("query"), keys, values, nn.AttentionOptions{Keep: keep})
+	return textgen.JoinHeads(scope.At("out"), y)
 }
 
-// head turns tokens into logits. Its weights are the words' own, where the checkpoint holds no others.
+// head computes logits. Its weights are the word embeddings where the checkpoint has no others.
 //
 // Shapes: x [R,Q,W]; words [V,P] → [R,Q,V].
-func (cfg *Config) head(scope *model.Scope, x, words *Node) *Node {
-	c := &cfg.Text
-	if c.WordSize != c.HiddenSize {
-		x = nn.Dense(scope.At("out"), x, c.WordSize, false)
+func (c *Config) head(scope *model.Scope, x, words *Node) *Node {
+	t := &c.Text
+	if t.WordSize != t.HiddenSize {
+		x = nn.Dense(scope.At("out"), x, t.WordSize, false)
 	}
-	if cfg.ownHead {
-		return nn.Dense(scope.At("head"), x, c.VocabSize, false)
+	if c.ownHead {
+		return nn.Dense(scope.At("head"), x, t.VocabSize, false)
 	}
 	return DotGeneral(x, []int{2}, nil, words, []int{1}, nil)
 }

@@ -14,8 +14,8 @@ type need int
 // The parts of a model.
 const (
 	tower    need = 1 << iota // the vision tower
-	queries                   // the Q-Former as it looks at pictures
-	texts                     // the Q-Former as it reads texts, and their projection
+	queries                   // the Q-Former, for images
+	texts                     // the Q-Former, for texts, and their projection
 	project                   // the projection of the queries
 	language                  // the language model, and the projection before it
 )
@@ -123,7 +123,8 @@ func (r *rules) language(cfg *Config) {
 	}
 	for i := range c.Layers {
 		from, to := fmt.Sprintf("%slayers.%d.", opt, i), fmt.Sprintf("text/block_%d/", i)
-		for _, part := range [][2]string{{"q_proj", "query"}, {"k_proj", "key"}, {"v_proj", "value"}, {"out_proj", "out"}} {
+		for _, part := range [][2]string{{"q_proj", "query"}, {"k_proj", "key"}, {"v_proj", "value"},
+			{"out_proj", "out"}} {
 			t.Dense(from+"self_attn."+part[0], to+"attention/"+part[1], d, d)
 		}
 		t.Norm(from+"self_attn_layer_norm", to+"norm1", d)

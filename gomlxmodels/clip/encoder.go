@@ -17,14 +17,14 @@ import (
 	"antipode/gomlxmodels/weights"
 )
 
-// Options says how an [Encoder] works; the zero value is the default.
+// Options are the options of an [Encoder]; the zero value is the default.
 type Options struct {
-	Batch  int          // pictures a call of the device; 0 = 8. Smaller batches are padded
+	Batch  int          // images per call of the device; 0 = 8. Smaller batches are padded
 	Tokens int          // tokens of texts in a full call of the device; 0 = 512. What remains runs in calls of one row
 	DType  dtypes.DType // Float32 (default), BFloat16 or Float16
 }
 
-// The numbers of pictures and of texts' tokens in a call of the device.
+// The numbers of images and of texts' tokens in a call of the device.
 const (
 	DefaultBatch  = 8
 	DefaultTokens = 512
@@ -38,14 +38,15 @@ type Encoder struct {
 	towers [2]*runner.Graph // by tower
 }
 
-// NewEncoder makes an encoder on the backend, which stays the caller's. A tower's weights are read, and its graphs compiled,
-// when it is first needed: an encoder of pictures holds no text tower.
+// NewEncoder returns an encoder on the backend, which the caller owns. A tower's weights are read, and its graphs
+// compiled, when it is first needed: an encoder of images holds no text tower.
 func NewEncoder(backend compute.Backend, m *Model, o Options) (e *Encoder, err error) {
 	defer runner.Recovered("clip", &err)
 	if backend == nil || m == nil {
 		return nil, errors.New("clip: an encoder needs a backend and a model")
 	}
-	if err := cmp.Or(runner.DType(&o.DType), runner.Count("batch", &o.Batch, DefaultBatch, 4096), runner.Count("tokens", &o.Tokens, DefaultTokens, 1<<20)); err != nil {
+	if err := cmp.Or(runner.DType(&o.DType), runner.Count("batch", &o.Batch, DefaultBatch, 4096),
+		runner.Count("tokens", &o.Tokens, DefaultTokens, 1<<20)); err != nil {
 		return nil, err
 	}
 	e = &Encoder{m: m, opts: o, run: runner.New(backend, "clip", "encoder")}
@@ -64,10 +65,10 @@ func NewEncoder(backend compute.Backend, m *Model, o Options) (e *Encoder, err e
 // net is a tower's weights.
 func (e *Encoder) net(t tower) *runner.Net {
 	return e.run.Net(func(s *model.Store) error {
-		if t == textTower && e.m.cfg.PicturesOnly {
+		if t == textTower && e.m.cfg.ImagesOnly {
 			return errors.New("clip: the text tower of this model is package textenc's")
 		}
-		return weights.Load(s.RootScope(), e.m.set, table(e.m.cfg, e.m.set, t), e.opts.DType)
+		return weights.Load(s.RootScope(), e.m.Weights, table(e.m.cfg, e.m.Weights, t), e.opts.DType)
 	})
 }
 
@@ -86,8 +87,8 @@ func (e *Encoder) Close() {
 	}
 }
 
-// LoadImageTower reads the weights of the tower of pictures now rather than with the first picture, so that [Encoder.Bytes]
-// counts them.
+// LoadImageTower reads the weights of the tower of images now rather than with the first image, so that
+// [Encoder.Bytes] counts them.
 func (e *Encoder) LoadImageTower() (err error) {
 	defer runner.Recovered("clip", &err)
 	return e.towers[imageTower].Load()
@@ -99,26 +100,28 @@ func (e *Encoder) LoadTextTower() (err error) {
 	return e.towers[textTower].Load()
 }
 
-// EncodeImages embeds pictures prepared by [Model.Prepare], in order; any number of them. A picture's embedding does not
-// depend on the others. ctx is looked at between calls of the device.
-func (e *Encoder) EncodeImages(ctx context.Context, pictures [][]float32) (out []Embedding, err error) {
+// EncodeImages embeds images prepared by [Model.Prepare], in order; any number of them. An image's embedding does
+// not depend on the others. ctx is checked between calls of the device.
+func (e *Encoder) EncodeImages(ctx context.Context, images [][]float32) (out []Embedding, err error) {
 	defer runner.Recovered("clip", &err)
-	out = make([]Embedding, 0, len(pictures))
-	err = e.towers[imageTower].Pictures(ctx, pictures, e.m.cfg.Vision.ImageSize, e.opts.Batch, func(results [][]float32, at, n int) error {
-		em, err := embedding(results, at, n)
-		out = append(out, em)
-		return err
-	})
+	out = make([]Embedding, 0, len(images))
+	err = e.towers[imageTower].Images(ctx, images, e.m.cfg.Vision.ImageSize, e.opts.Batch,
+		func(results [][]float32, at, n int) error {
+			em, err := embedding(results, at, n)
+			out = append(out, em)
+			return err
+		})
 	if err != nil {
 		return nil, err
 	}
 	return out, nil
 }
 
-// EncodeTokens embeds texts given as token ids, start and end tokens included, in order; any number of them, of any length up
-// to the model's context. What follows the end-of-text token (padding) does not matter. Texts share rows (package pack), and a
-// token attends to its own text alone: a text's embedding depends on the others by no more than rounding. A text that is too
-// long, without an end or with an id out of range is an error that names it. ctx is looked at between calls of the device.
+// EncodeTokens embeds texts given as token ids, start and end tokens included, in order; any number of them, of any
+// length up to the model's context. What follows the end-of-text token (padding) does not matter. Texts share rows
+// (package pack), and a token attends to its own text alone: a text's embedding depends on the others by no more than
+// rounding. A text that is too long, without an end or with an id out of range is an error that names it. ctx is
+// checked between device calls.
 func (e *Encoder) EncodeTokens(ctx context.Context, texts [][]int32) (out []Embedding, err error) {
 	defer runner.Recovered("clip", &err)
 	c := &e.m.cfg.Text
@@ -139,36 +142,29 @@ func (e *Encoder) EncodeTokens(ctx context.Context, texts [][]int32) (out []Embe
 	return out, err
 }
 
-// texts runs rows of length l, filled up to size of them, and keeps what belongs to their texts.
+// texts runs rows of length l, padded to size of them, and stores the vectors of their texts.
 func (e *Encoder) texts(rows [][]pack.Place, size, l int, list [][]int32, out []Embedding) error {
 	slots := pack.Texts(l)
-	ids, positions, segments, ends := make([]int32, size*l), make([]int32, size*l), make([]int32, size*l), make([]int32, size*slots)
-	for r, row := range rows {
-		for _, p := range row {
-			at, n := r*l+p.Start, len(list[p.Text])
-			copy(ids[at:], list[p.Text])
-			for k := range n {
-				positions[at+k], segments[at+k] = int32(k), int32(1+p.Slot())
-			}
-			ends[r*slots+p.Slot()] = int32(p.Start + n - 1)
-		}
+	ids, positions, segments := pack.Fill(rows, size, l, list)
+	ends := make([]int32, size*slots)
+	for r, p := range pack.Each(rows) {
+		ends[r*slots+p.Slot()] = int32(p.Start + len(list[p.Text]) - 1)
 	}
 	rowsOf := func(flat []int32, n int) *tensors.Tensor { return tensors.FromFlatDataAndDimensions(flat, size, n) }
-	results, err := e.towers[textTower].Call(rowsOf(ids, l), rowsOf(positions, l), rowsOf(segments, l), rowsOf(ends, slots))
+	results, err := e.towers[textTower].Call(rowsOf(ids, l), rowsOf(positions, l), rowsOf(segments, l),
+		rowsOf(ends, slots))
 	if err != nil {
 		return err
 	}
-	for r, row := range rows {
-		for _, p := range row {
-			if out[p.Text], err = embedding(results, r*slots+p.Slot(), size*slots); err != nil {
-				return fmt.Errorf("clip/text: text %d: %w", p.Text+1, err)
-			}
+	for r, p := range pack.Each(rows) {
+		if out[p.Text], err = embedding(results, r*slots+p.Slot(), size*slots); err != nil {
+			return fmt.Errorf("clip/text: text %d: %w", p.Text+1, err)
 		}
 	}
 	return nil
 }
 
-// Check says what is wrong with a text's token ids: none, too many, one out of range, no end.
+// Check reports invalid token ids of a text: none, too many, one out of range, no end token.
 func (t *TextConfig) Check(ids []int32) error {
 	err := pack.Check(ids, t.Context, t.VocabSize)
 	if err == nil && t.End(ids) < 0 {
@@ -177,7 +173,7 @@ func (t *TextConfig) Check(ids []int32) error {
 	return err
 }
 
-// embedding is row i of n of what a tower gave.
+// embedding returns row i of n of the results of a tower.
 func embedding(results [][]float32, i, n int) (e Embedding, err error) {
 	if e.Pooled, err = runner.Row(results[0], i, n); err == nil {
 		e.Projected, err = runner.Row(results[1], i, n)

@@ -40,15 +40,16 @@ func openGolden(t testing.TB, name string) golden {
 func (g golden) run(backend compute.Backend, t tower, fn func(*model.Scope, []*Node) []*Node, arg any) [][]float32 {
 	g.T.Helper()
 	return modeltest.Run(g.T, backend, func(s *model.Store) error {
-		return weights.Load(s.RootScope(), g.set, table(g.cfg, g.set, t), dtypes.Float32)
+		return weights.Load(s.RootScope(), g.Weights, table(g.cfg, g.Weights, t), dtypes.Float32)
 	}, fn, arg)
 }
 
 // TestEqualReference compares every stage of both towers with transformers, on both backends.
 func TestEqualReference(t *testing.T) {
 	for _, name := range goldens {
-		t.Run(name, func(t *testing.T) { checkReference(t, testbackend.XLA(t), name) })
-		t.Run(name+", pure Go", func(t *testing.T) { checkReference(t, testbackend.Go(t), name) })
+		t.Run(name, func(t *testing.T) {
+			testbackend.OnBoth(t, func(t *testing.T, backend compute.Backend) { checkReference(t, backend, name) })
+		})
 	}
 }
 
@@ -73,7 +74,7 @@ func checkReference(t *testing.T, backend compute.Backend, name string) {
 	}
 	var names []string
 	got := g.run(backend, imageTower, func(s *model.Scope, in []*Node) (list []*Node) {
-		names, list = stages("image.", ForwardImage(s, g.cfg, in[0], GraphOptions{Stages: true}), false)
+		names, list = stages("image.", ForwardImage(s, g.cfg, in[0], GraphOptions{Tokens: true}), false)
 		return list
 	}, g.Tensor("pixels"))
 	if len(got) != 3+g.cfg.Vision.Layers {
@@ -83,7 +84,7 @@ func checkReference(t *testing.T, backend compute.Backend, name string) {
 		check(n, got[i])
 	}
 	got = g.run(backend, textTower, func(s *model.Scope, in []*Node) (list []*Node) {
-		names, list = stages("text.", ForwardText(s, g.cfg, in[0], GraphOptions{Stages: true}), true)
+		names, list = stages("text.", ForwardText(s, g.cfg, in[0], GraphOptions{Tokens: true}), true)
 		return list
 	}, g.IntTensor("ids"))
 	if len(got) != 4+g.cfg.Text.Layers {
@@ -95,11 +96,22 @@ func checkReference(t *testing.T, backend compute.Backend, name string) {
 	t.Logf("worst difference of any stage: %.2g", worst)
 }
 
-// TestEncoderEqualsReference goes through the Go door: embeddings and logits, and a picture through the preprocessing too.
+// TestOptimized compares one model as users run it, compiled with full optimization; the other tests compile quickly.
+func TestOptimized(t *testing.T) {
+	if !testbackend.Optimized(t) {
+		return
+	}
+	checkReference(t, testbackend.QuickXLA(t), "gelu-odd-patch")
+	checkEncoder(t, testbackend.QuickXLA(t), "gelu-odd-patch")
+}
+
+// TestEncoderEqualsReference compares what [Encoder] returns: embeddings and logits, and an image through the
+// preprocessing too.
 func TestEncoderEqualsReference(t *testing.T) {
 	for _, name := range goldens {
-		t.Run(name, func(t *testing.T) { checkEncoder(t, testbackend.XLA(t), name) })
-		t.Run(name+", pure Go", func(t *testing.T) { checkEncoder(t, testbackend.Go(t), name) })
+		t.Run(name, func(t *testing.T) {
+			testbackend.OnBoth(t, func(t *testing.T, backend compute.Backend) { checkEncoder(t, backend, name) })
+		})
 	}
 }
 
@@ -138,7 +150,7 @@ func checkEncoder(t *testing.T, backend compute.Backend, name string) {
 	if !g.Set.Has("picture") {
 		return
 	}
-	pixels, err := g.Prepare(g.Picture("picture"))
+	pixels, err := g.Prepare(g.Image("picture"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,26 +1,27 @@
 package clip
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 
 	"github.com/gomlx/gomlx/ml/model"
 
+	"antipode/gomlxmodels/hub"
 	"antipode/gomlxmodels/preprocess"
+	"antipode/gomlxmodels/vit"
 	"antipode/gomlxmodels/weights"
 )
 
-// Save writes a trained network, the variables of [ForwardImage] and [ForwardText] below scope, as a CLIPModel's folder in
-// transformers' layout: config.json, preprocessor_config.json, model.safetensors. logScale is the logarithm of the logits' factor;
-// pre must resize the shortest edge and cut out the middle, as CLIPImageProcessor does. The tokenizer is the caller's to write.
-func Save(dir string, cfg *Config, scope *model.Scope, logScale float32, pre preprocess.Config, format weights.Format) error {
+// Save writes a trained network, the variables of [ForwardImage] and [ForwardText] below scope, as a CLIPModel's
+// folder in transformers' layout: config.json, preprocessor_config.json, model.safetensors. logScale is the logarithm
+// of the logits' factor; pre must resize the shortest edge and cut out the middle, as CLIPImageProcessor does. The
+// tokenizer is the caller's to write.
+func Save(dir string, cfg *Config, scope *model.Scope, logScale float32, pre preprocess.Config,
+	format weights.Format) error {
 	if err := cfg.Validate(); err != nil {
 		return err
 	}
-	if cfg.PicturesOnly {
+	if cfg.ImagesOnly {
 		return errors.New("clip: a model without its text tower has no place in a CLIPModel's folder")
 	}
 	if err := pre.Validate(cfg.Vision.ImageSize, cfg.Vision.ImageSize); err != nil {
@@ -34,24 +35,12 @@ func Save(dir string, cfg *Config, scope *model.Scope, logScale float32, pre pre
 		return err
 	}
 	list = append(list, weights.Tensor{Name: logitScale, Shape: []int{}, Data: []float32{logScale}})
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return err
-	}
-	for name, content := range map[string]any{
-		"config.json": cfg.HuggingFace("CLIPModel", "clip"),
-		"preprocessor_config.json": map[string]any{"image_processor_type": "CLIPImageProcessor", "do_resize": true, "size": map[string]int{"shortest_edge": pre.Edge},
-			"resample": pre.Filter, "do_center_crop": true, "crop_size": map[string]int{"height": pre.CropHeight, "width": pre.CropWidth}, "do_convert_rgb": true,
-			"do_rescale": true, "rescale_factor": pre.Scale, "do_normalize": true, "image_mean": pre.Mean, "image_std": pre.Std},
-	} {
-		text, err := json.MarshalIndent(content, "", "  ")
-		if err != nil {
-			return err
-		}
-		if err := os.WriteFile(filepath.Join(dir, name), append(text, '\n'), 0o644); err != nil {
-			return err
-		}
-	}
-	return weights.Save(filepath.Join(dir, weights.SingleFile), list, map[string]string{"format": "pt"}, format)
+	processor := map[string]any{"image_processor_type": "CLIPImageProcessor", "do_resize": true,
+		"size": map[string]int{"shortest_edge": pre.Edge}, "resample": pre.Filter, "do_center_crop": true,
+		"crop_size":      map[string]int{"height": pre.CropHeight, "width": pre.CropWidth},
+		"do_convert_rgb": true, "do_rescale": true, "rescale_factor": pre.Scale, "do_normalize": true,
+		"image_mean": pre.Mean, "image_std": pre.Std}
+	return hub.Save(dir, cfg.HuggingFace("CLIPModel", "clip"), processor, list, format)
 }
 
 // HuggingFace is the configuration as the config.json of a model of that class and type, by key.
@@ -65,10 +54,11 @@ func (c *Config) HuggingFace(class, kind string) map[string]any {
 	}
 	type vision struct {
 		ModelType string `json:"model_type"`
-		VisionConfig
+		vit.SquareConfig
 		Projection int `json:"projection_dim"`
 	}
-	t := text{kind + "_text_model", c.Text, c.ProjectionDim, c.Text.EndToken - 1, c.Text.EndToken} // CLIP's tokenizers end with start and end
+	// CLIP's tokenizers end with start and end
+	t := text{kind + "_text_model", c.Text, c.ProjectionDim, c.Text.EndToken - 1, c.Text.EndToken}
 	return map[string]any{"architectures": []string{class}, "model_type": kind, "projection_dim": c.ProjectionDim,
 		"text_config": t, "vision_config": vision{kind + "_vision_model", c.Vision, c.ProjectionDim}}
 }

@@ -22,11 +22,13 @@ func TestSave(t *testing.T) {
 	}
 	store := model.NewStore()
 	defer store.Finalize()
-	if err := weights.Load(store.RootScope(), m.set, table(m.cfg, m.set, imageTower, textTower), dtypes.Float32); err != nil {
+	if err := weights.Load(store.RootScope(), m.Weights, table(m.cfg, m.Weights, imageTower, textTower),
+		dtypes.Float32); err != nil {
 		t.Fatal(err)
 	}
 	side := m.cfg.Vision.ImageSize
-	pre := preprocess.Config{Resize: preprocess.ShortestEdge, Edge: side, CropHeight: side, CropWidth: side, Filter: preprocess.Bicubic, Torchvision: true,
+	pre := preprocess.Config{Resize: preprocess.ShortestEdge, Edge: side, CropHeight: side, CropWidth: side,
+		Filter: preprocess.Bicubic, Torchvision: true,
 		Scale: 1.0 / 255, Mean: preprocess.Half, Std: preprocess.ImageNetStd, Source: "preprocessor_config.json"}
 	dir := t.TempDir()
 	if err := Save(dir, m.cfg, store.RootScope(), 1.5, pre, weights.F32); err != nil {
@@ -36,12 +38,12 @@ func TestSave(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !reflect.DeepEqual(got.cfg, m.cfg) || got.pre != pre {
-		t.Errorf("configuration %+v and preprocessing %+v, want %+v and %+v", got.cfg, got.pre, m.cfg, pre)
+	if !reflect.DeepEqual(got.cfg, m.cfg) || got.Preprocess() != pre {
+		t.Errorf("configuration %+v and preprocessing %+v, want %+v and %+v", got.cfg, got.Preprocess(), m.cfg, pre)
 	}
-	for _, name := range m.set.Names() {
-		a, errA := m.set.Float32(name)
-		b, errB := got.set.Float32(name)
+	for _, name := range m.Weights.Names() {
+		a, errA := m.Weights.Float32(name)
+		b, errB := got.Weights.Float32(name)
 		if name == logitScale {
 			a = []float32{1.5}
 		}
@@ -53,7 +55,8 @@ func TestSave(t *testing.T) {
 		}
 	}
 	pre.Resize, pre.Height, pre.Width, pre.CropHeight, pre.CropWidth = preprocess.Stretch, side, side, 0, 0
-	if err := Save(dir, m.cfg, store.RootScope(), 1.5, pre, weights.F32); err == nil || !strings.Contains(err.Error(), "CLIPImageProcessor") {
+	if err := Save(dir, m.cfg, store.RootScope(), 1.5, pre, weights.F32); err == nil ||
+		!strings.Contains(err.Error(), "CLIPImageProcessor") {
 		t.Errorf("stretching: %v", err)
 	}
 }

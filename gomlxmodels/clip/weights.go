@@ -20,12 +20,12 @@ const (
 // logitScale is the tensor no tower uses: the logarithm of the factor of [Model.Logits].
 const logitScale = "logit_scale"
 
-// table is the whole correspondence between a checkpoint and the variables of the given towers. The tensors of the others
-// are known and left alone.
+// table is the whole correspondence between a checkpoint and the variables of the given towers. The tensors of the
+// others are known and left alone.
 func table(cfg *Config, set *weights.Set, load ...tower) []weights.Rule {
 	rules := []weights.Rule{{Tensor: logitScale, Shape: []int{}}}
 	for _, half := range []tower{imageTower, textTower} {
-		if half == textTower && cfg.PicturesOnly { // another package reads them
+		if half == textTower && cfg.ImagesOnly { // another package reads them
 			for _, name := range set.Names() {
 				if strings.HasPrefix(name, "text_model.") || strings.HasPrefix(name, "text_projection.") {
 					rules = append(rules, weights.Rule{Tensor: name})
@@ -45,8 +45,8 @@ func table(cfg *Config, set *weights.Set, load ...tower) []weights.Rule {
 	return rules
 }
 
-// ImageRules is the correspondence between the image tower's tensors, whose names begin with a prefix, and the variables of
-// [ForwardImage].
+// ImageRules is the correspondence between the image tower's tensors, whose names begin with a prefix, and the
+// variables of [ForwardImage].
 func ImageRules(cfg *Config, prefix string) []weights.Rule {
 	c := &cfg.Vision
 	var t weights.Table
@@ -54,19 +54,21 @@ func ImageRules(cfg *Config, prefix string) []weights.Rule {
 	from := prefix + "vision_model."
 	t.As(from+"embeddings.class_embedding", "vision/tokens/class", []int{1, 1, d}, d)
 	t.As(from+"embeddings.position_embedding.weight", "vision/tokens/positions", []int{1, n, d}, n, d)
-	t.As(from+"embeddings.patch_embedding.weight", "vision/patch/weights", []int{d, c.NumChannels * p * p}, d, c.NumChannels, p, p)
+	t.As(from+"embeddings.patch_embedding.weight", "vision/patch/weights", []int{d, c.NumChannels * p * p}, d,
+		c.NumChannels, p, p)
 	t.Skip(from + "embeddings.position_ids")
 	t.Norm(from+"pre_layrnorm", "vision/prenorm", d)
 	for i := range c.Layers {
-		BlockRules(&t, fmt.Sprintf("%sencoder.%s.%d.", from, cmp.Or(cfg.layer, "layers"), i), fmt.Sprintf("vision/block_%d/", i), d, c.IntermediateSize)
+		BlockRules(&t, fmt.Sprintf("%sencoder.%s.%d.", from, cmp.Or(cfg.layer, "layers"), i),
+			fmt.Sprintf("vision/block_%d/", i), d, c.IntermediateSize)
 	}
 	t.Norm(from+"post_layernorm", "vision/norm", d)
 	t.As(prefix+"visual_projection.weight", "vision/projection/weights", nil, cfg.ProjectionDim, d)
 	return t
 }
 
-// TextRules is the correspondence between the text tower's tensors, whose names begin with a prefix, and the variables of
-// [ForwardText].
+// TextRules is the correspondence between the text tower's tensors, whose names begin with a prefix, and the
+// variables of [ForwardText].
 func TextRules(cfg *Config, prefix string) []weights.Rule {
 	c := &cfg.Text
 	var t weights.Table
@@ -75,17 +77,19 @@ func TextRules(cfg *Config, prefix string) []weights.Rule {
 	t.As(from+"embeddings.position_embedding.weight", "text/tokens/positions", nil, c.Context, d)
 	t.Skip(from + "embeddings.position_ids")
 	for i := range c.Layers {
-		BlockRules(&t, fmt.Sprintf("%sencoder.layers.%d.", from, i), fmt.Sprintf("text/block_%d/", i), d, c.IntermediateSize)
+		BlockRules(&t, fmt.Sprintf("%sencoder.layers.%d.", from, i), fmt.Sprintf("text/block_%d/", i), d,
+			c.IntermediateSize)
 	}
 	t.Norm(from+"final_layer_norm", "text/norm", d)
 	t.As(prefix+"text_projection.weight", "text/projection/weights", nil, cfg.ProjectionDim, d)
 	return t
 }
 
-// BlockRules adds a block of width d and hidden width f to a table: from and to end in "." and "/". Both towers, and decoders made
-// of such blocks, name its parts alike.
+// BlockRules adds a block of width d and hidden width f to a table: from and to end in "." and "/". Both towers, and
+// decoders made of such blocks, name its parts alike.
 func BlockRules(t *weights.Table, from, to string, d, f int) {
-	t.Fused([]string{from + "self_attn.q_proj", from + "self_attn.k_proj", from + "self_attn.v_proj"}, to+"attention/qkv", d, d, true)
+	t.Fused([]string{from + "self_attn.q_proj", from + "self_attn.k_proj", from + "self_attn.v_proj"},
+		to+"attention/qkv", d, d, true)
 	t.Dense(from+"self_attn.out_proj", to+"attention/out", d, d)
 	t.Dense(from+"mlp.fc1", to+"mlp/fc1", f, d)
 	t.Dense(from+"mlp.fc2", to+"mlp/fc2", d, f)

@@ -17,16 +17,16 @@ import (
 	"antipode/gomlxmodels/runner"
 )
 
-// Options says how an [Encoder] works; the zero value is the default.
+// Options are the options of an [Encoder]; the zero value is the default.
 type Options struct {
-	Batch int          // pictures a call of the device; 0 = DefaultBatch. Smaller batches are padded
+	Batch int          // images per call of the device; 0 = DefaultBatch. Smaller batches are padded
 	DType dtypes.DType // Float32 (default), BFloat16 or Float16
 }
 
-// DefaultBatch is the number of pictures in a call of the device.
+// DefaultBatch is the number of images in a call of the device.
 const DefaultBatch = 4
 
-// keptPrompts is how many prompts' vectors an encoder remembers.
+// keptPrompts is the number of prompts whose vectors an encoder caches.
 const keptPrompts = 4096
 
 // Encoder runs a model on a device. It is for one goroutine at a time.
@@ -38,8 +38,8 @@ type Encoder struct {
 	prompts map[string][]float32 // by token ids
 }
 
-// NewEncoder makes an encoder on the backend, which stays the caller's. A part's weights are read, and its graphs compiled,
-// when it is first needed.
+// NewEncoder returns an encoder on the backend, which the caller owns. A part's weights are read, and its graphs
+// compiled, when it is first needed.
 func NewEncoder(backend compute.Backend, m *Model, o Options) (e *Encoder, err error) {
 	defer runner.Recovered("clipseg", &err)
 	if backend == nil || m == nil {
@@ -51,7 +51,7 @@ func NewEncoder(backend compute.Backend, m *Model, o Options) (e *Encoder, err e
 	e = &Encoder{m: m, opts: o, run: runner.New(backend, "clipseg", "encoder"), prompts: map[string][]float32{}}
 	for p := range parts {
 		name, forward := e.forward(p)
-		net := e.run.Net(func(s *model.Store) error { return load(s, m.set, m.cfg, p, o.DType) })
+		net := e.run.Net(func(s *model.Store) error { return load(s, m.Weights, m.cfg, p, o.DType) })
 		e.graphs[p] = net.Graph(name, forward)
 	}
 	return e, nil
@@ -72,7 +72,7 @@ func (e *Encoder) Close() {
 	}
 }
 
-// Load reads all weights now rather than with the first picture, so that [Encoder.Bytes] counts them.
+// Load reads all weights now rather than with the first image, so that [Encoder.Bytes] counts them.
 func (e *Encoder) Load() (err error) {
 	defer runner.Recovered("clipseg", &err)
 	for _, g := range e.graphs {
@@ -83,7 +83,7 @@ func (e *Encoder) Load() (err error) {
 	return nil
 }
 
-// forward gives a part's name and graph.
+// forward returns a part's name and graph.
 func (e *Encoder) forward(p part) (string, func(*model.Scope, []*graph.Node) []*graph.Node) {
 	cfg, dtype := e.m.cfg, e.opts.DType
 	switch p {
@@ -102,33 +102,33 @@ func (e *Encoder) forward(p part) (string, func(*model.Scope, []*graph.Node) []*
 	}
 }
 
-// Picture is a prepared picture and the prompts it is asked for.
-type Picture struct {
-	Pixels  []float32 // what [Model.Prepare] gives
+// Image is a prepared image and the prompts to segment it by.
+type Image struct {
+	Pixels  []float32 // from [Model.Prepare]
 	Prompts [][]int32 // token ids, start and end included, each no longer than the model's context
 }
 
-// Segment gives a map for each prompt of each picture, in order; any number of pictures. A map does not depend on the other
-// pictures and prompts. A prompt that is too long, without an end or with an id out of range is an error that names it. ctx is
-// looked at between calls of the device.
-func (e *Encoder) Segment(ctx context.Context, pictures []Picture) (out [][]Map, err error) {
+// Segment returns a map for each prompt of each image, in order; any number of images. A map does not depend on the
+// other images and prompts. A prompt that is too long, without an end or with an id out of range is an error that
+// names it. ctx is checked between calls of the device.
+func (e *Encoder) Segment(ctx context.Context, images []Image) (out [][]Map, err error) {
 	defer runner.Recovered("clipseg", &err)
 	if err := e.run.Closed(); err != nil {
 		return nil, err
 	}
 	side := e.m.cfg.Side
-	for i, p := range pictures {
+	for i, p := range images {
 		if err := runner.Pixels(i, p.Pixels, 3*side*side); err != nil {
 			return nil, err
 		}
 		for k, ids := range p.Prompts {
 			if err := e.m.cfg.Text.Check(ids); err != nil {
-				return nil, fmt.Errorf("picture %d, prompt %d: %w", i+1, k+1, err)
+				return nil, fmt.Errorf("image %d, prompt %d: %w", i+1, k+1, err)
 			}
 		}
 	}
-	out = make([][]Map, 0, len(pictures))
-	for at := range slices.Chunk(pictures, e.opts.Batch) {
+	out = make([][]Map, 0, len(images))
+	for at := range slices.Chunk(images, e.opts.Batch) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
@@ -141,16 +141,16 @@ func (e *Encoder) Segment(ctx context.Context, pictures []Picture) (out [][]Map,
 	return out, nil
 }
 
-// job is one map to be made: a picture of a batch, and a prompt's vector.
+// job is one map to compute: an image of a batch, and a prompt's vector.
 type job struct {
-	picture int
-	prompt  []float32
+	img    int
+	prompt []float32
 }
 
-// batch runs the image tower once for up to Batch pictures, and the decoder for all their prompts.
-func (e *Encoder) batch(ctx context.Context, pictures []Picture) ([][]Map, error) {
+// batch runs the image tower once for up to Batch images, and the decoder for all their prompts.
+func (e *Encoder) batch(ctx context.Context, images []Image) ([][]Map, error) {
 	var jobs []job
-	for i, p := range pictures {
+	for i, p := range images {
 		for _, ids := range p.Prompts {
 			v, err := e.prompt(ids)
 			if err != nil {
@@ -159,7 +159,7 @@ func (e *Encoder) batch(ctx context.Context, pictures []Picture) ([][]Map, error
 			jobs = append(jobs, job{i, v})
 		}
 	}
-	out := make([][]Map, len(pictures))
+	out := make([][]Map, len(images))
 	if len(jobs) == 0 {
 		return out, nil
 	}
@@ -167,7 +167,7 @@ func (e *Encoder) batch(ctx context.Context, pictures []Picture) ([][]Map, error
 	n := 3 * cfg.Side * cfg.Side
 	flat := make([]float32, b*n)
 	for k := range b {
-		copy(flat[k*n:], pictures[min(k, len(pictures)-1)].Pixels)
+		copy(flat[k*n:], images[min(k, len(images)-1)].Pixels)
 	}
 	reduced, err := e.graphs[visionPart].Call(tensors.FromFlatDataAndDimensions(flat, b, 3, cfg.Side, cfg.Side))
 	if err != nil {
@@ -182,13 +182,13 @@ func (e *Encoder) batch(ctx context.Context, pictures []Picture) ([][]Map, error
 			return nil, err
 		}
 		for i, j := range some {
-			out[j.picture] = append(out[j.picture], maps[i])
+			out[j.img] = append(out[j.img], maps[i])
 		}
 	}
 	return out, nil
 }
 
-// decode runs the decoder for up to Batch jobs on what the image tower gave for their batch.
+// decode runs the decoder for up to Batch jobs on the image tower's results for their batch.
 func (e *Encoder) decode(reduced [][]float32, jobs []job) ([]Map, error) {
 	b, cfg := e.opts.Batch, e.m.cfg
 	s := 1 + cfg.Grid()*cfg.Grid()
@@ -202,10 +202,11 @@ func (e *Encoder) decode(reduced [][]float32, jobs []job) ([]Map, error) {
 	}
 	for _, r := range reduced {
 		n := s * cfg.ReduceDim
-		flat := gather(n, func(j job) []float32 { return r[j.picture*n : (j.picture+1)*n] })
+		flat := gather(n, func(j job) []float32 { return r[j.img*n : (j.img+1)*n] })
 		inputs = append(inputs, tensors.FromFlatDataAndDimensions(flat, b, s, cfg.ReduceDim))
 	}
-	inputs = append(inputs, tensors.FromFlatDataAndDimensions(gather(cfg.ProjectionDim, func(j job) []float32 { return j.prompt }), b, cfg.ProjectionDim))
+	inputs = append(inputs, tensors.FromFlatDataAndDimensions(gather(cfg.ProjectionDim,
+		func(j job) []float32 { return j.prompt }), b, cfg.ProjectionDim))
 	results, err := e.graphs[decoderPart].Call(inputs...)
 	if err != nil {
 		return nil, err
@@ -220,7 +221,7 @@ func (e *Encoder) decode(reduced [][]float32, jobs []job) ([]Map, error) {
 	return maps, nil
 }
 
-// prompt gives a prompt's vector [P], computed the first time it is asked for.
+// prompt returns a prompt's vector [P], computed on first use.
 func (e *Encoder) prompt(ids []int32) ([]float32, error) {
 	c := &e.m.cfg.Text
 	end := c.End(ids)

@@ -15,11 +15,11 @@ import (
 	"antipode/internal/testbackend"
 )
 
-// scene gives n random pictures of a model, each with one to three random prompts.
-func scene(t testing.TB, m *Model, n int) []Picture {
+// scene gives n random images of a model, each with one to three random prompts.
+func scene(t testing.TB, m *Model, n int) []Image {
 	r := near.Rand(t, 1)
 	cfg := m.Config()
-	list := make([]Picture, n)
+	list := make([]Image, n)
 	for i := range list {
 		p := make([]float32, 3*cfg.Side*cfg.Side)
 		for k := range p {
@@ -41,7 +41,7 @@ func scene(t testing.TB, m *Model, n int) []Picture {
 	return list
 }
 
-func segment(t *testing.T, e *Encoder, list []Picture) [][]Map {
+func segment(t *testing.T, e *Encoder, list []Image) [][]Map {
 	t.Helper()
 	out, err := e.Segment(context.Background(), list)
 	if err != nil {
@@ -50,9 +50,11 @@ func segment(t *testing.T, e *Encoder, list []Picture) [][]Map {
 	return out
 }
 
-// TestAlone: a map is the same alone, in another order, with other prompts beside it, and whatever stands after its prompt's end.
+// TestAlone: a map is the same alone, in another order, with other prompts next to it, and whatever stands after its
+// prompt's end.
 func TestAlone(t *testing.T) {
-	for name, backend := range map[string]compute.Backend{"refined": testbackend.XLA(t), "simple-gelu": testbackend.Go(t)} {
+	for name, backend := range map[string]compute.Backend{"refined": testbackend.Any(t),
+		"simple-gelu": testbackend.Go(t)} {
 		g := openGolden(t, name)
 		e, err := NewEncoder(backend, g.Model, Options{Batch: 3})
 		if err != nil {
@@ -66,18 +68,19 @@ func TestAlone(t *testing.T) {
 		reversed := segment(t, e, backwards)
 		for i, p := range list {
 			if len(all[i]) != len(p.Prompts) {
-				t.Fatalf("%s, picture %d: %d maps for %d prompts", name, i, len(all[i]), len(p.Prompts))
+				t.Fatalf("%s, image %d: %d maps for %d prompts", name, i, len(all[i]), len(p.Prompts))
 			}
 			for k, ids := range p.Prompts {
 				padded := append(slices.Clone(ids), 0, 1)
-				one := segment(t, e, []Picture{{p.Pixels, [][]int32{padded[:min(len(padded), g.cfg.Text.Context)]}}})
-				if !slices.Equal(one[0][0].Logits, all[i][k].Logits) || !slices.Equal(reversed[len(list)-1-i][k].Logits, all[i][k].Logits) {
-					t.Errorf("%s: picture %d, prompt %d: its map depends on what else is in the batch", name, i, k)
+				one := segment(t, e, []Image{{p.Pixels, [][]int32{padded[:min(len(padded), g.cfg.Text.Context)]}}})
+				if !slices.Equal(one[0][0].Logits, all[i][k].Logits) || !slices.Equal(reversed[len(list)-1-i][k].Logits,
+					all[i][k].Logits) {
+					t.Errorf("%s: image %d, prompt %d: its map depends on what else is in the batch", name, i, k)
 				}
 			}
 		}
 		if slices.Equal(all[0][0].Logits, all[1][0].Logits) {
-			t.Errorf("%s: two pictures have one map", name)
+			t.Errorf("%s: two images have one map", name)
 		}
 	}
 }
@@ -85,7 +88,7 @@ func TestAlone(t *testing.T) {
 // TestPromptsMatter: another prompt gives another map, and a prompt is computed once.
 func TestPromptsMatter(t *testing.T) {
 	g := openGolden(t, "refined")
-	e, err := NewEncoder(testbackend.XLA(t), g.Model, Options{})
+	e, err := NewEncoder(testbackend.Any(t), g.Model, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,7 +96,7 @@ func TestPromptsMatter(t *testing.T) {
 	p := scene(t, g.Model, 1)[0]
 	a, b := []int32{512, 5, 513}, []int32{512, 6, 7, 513}
 	p.Prompts = [][]int32{a, b, a}
-	maps := segment(t, e, []Picture{p, p})
+	maps := segment(t, e, []Image{p, p})
 	if slices.Equal(maps[0][0].Logits, maps[0][1].Logits) {
 		t.Error("two prompts give one map")
 	}
@@ -103,18 +106,18 @@ func TestPromptsMatter(t *testing.T) {
 	if len(e.prompts) != 2 {
 		t.Errorf("%d prompts kept, want 2", len(e.prompts))
 	}
-	if none := segment(t, e, []Picture{{Pixels: p.Pixels}}); len(none) != 1 || len(none[0]) != 0 {
-		t.Errorf("a picture without prompts gives %v", none)
+	if none := segment(t, e, []Image{{Pixels: p.Pixels}}); len(none) != 1 || len(none[0]) != 0 {
+		t.Errorf("an image without prompts gives %v", none)
 	}
 }
 
 // TestHalfPrecision: bfloat16 and float16 stay near float32, root mean squares taken.
 func TestHalfPrecision(t *testing.T) {
 	g := openGolden(t, "refined")
-	list := g.pictures()
+	list := g.images()
 	want := g.Rows("logits")
 	for dtype, bound := range map[dtypes.DType]float64{dtypes.BFloat16: 0.1, dtypes.Float16: 0.05} {
-		e, err := NewEncoder(testbackend.XLA(t), g.Model, Options{DType: dtype})
+		e, err := NewEncoder(testbackend.QuickXLA(t), g.Model, Options{DType: dtype})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -148,39 +151,44 @@ func TestEncoderRefuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	good := g.pictures()[0]
+	good := g.images()[0]
 	long := make([]int32, 41)
 	long[40] = 513
 	for _, c := range []struct {
-		p    Picture
+		p    Image
 		want string
 	}{
-		{Picture{good.Pixels[1:], good.Prompts}, "picture 2: 6911 pixel values, the model takes 6912"},
-		{Picture{good.Pixels, [][]int32{good.Prompts[0], {}}}, "picture 2, prompt 2: it has no tokens, not even start and end"},
-		{Picture{good.Pixels, [][]int32{long}}, "picture 2, prompt 1: 41 tokens, the model takes at most 40: truncate it, keeping the end token"},
-		{Picture{good.Pixels, [][]int32{{512, 514}}}, "picture 2, prompt 1: token 2 has id 514, the model's ids are 0 to 513"},
-		{Picture{good.Pixels, [][]int32{{-1, 513}}}, "picture 2, prompt 1: token 1 has id -1, the model's ids are 0 to 513"},
+		{Image{good.Pixels[1:], good.Prompts}, "image 2: 6911 pixel values, the model takes 6912"},
+		{Image{good.Pixels, [][]int32{good.Prompts[0], {}}},
+			"image 2, prompt 2: it has no tokens, not even start and end"},
+		{Image{good.Pixels, [][]int32{long}},
+			"image 2, prompt 1: 41 tokens, the model takes at most 40: truncate it, keeping the end token"},
+		{Image{good.Pixels, [][]int32{{512, 514}}},
+			"image 2, prompt 1: token 2 has id 514, the model's ids are 0 to 513"},
+		{Image{good.Pixels, [][]int32{{-1, 513}}},
+			"image 2, prompt 1: token 1 has id -1, the model's ids are 0 to 513"},
 	} {
-		if _, err := e.Segment(context.Background(), []Picture{good, c.p}); err == nil || err.Error() != c.want {
+		if _, err := e.Segment(context.Background(), []Image{good, c.p}); err == nil || err.Error() != c.want {
 			t.Errorf("got %v, want %s", err, c.want)
 		}
 	}
-	bad := Picture{slices.Clone(good.Pixels), good.Prompts}
+	bad := Image{slices.Clone(good.Pixels), good.Prompts}
 	bad.Pixels[3] = float32(math.NaN())
-	if _, err := e.Segment(context.Background(), []Picture{bad}); err == nil || !strings.Contains(err.Error(), "out of range") {
+	if _, err := e.Segment(context.Background(), []Image{bad}); err == nil ||
+		!strings.Contains(err.Error(), "out of range") {
 		t.Errorf("NaN pixels: %v", err)
 	}
 	stopped, stop := context.WithCancel(context.Background())
 	stop()
-	if _, err := e.Segment(stopped, []Picture{good}); !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled: %v", err)
+	if _, err := e.Segment(stopped, []Image{good}); !errors.Is(err, context.Canceled) {
+		t.Errorf("canceled: %v", err)
 	}
 	if e.Bytes() == 0 {
 		t.Error("loaded weights take no memory")
 	}
 	e.Close()
 	e.Close()
-	if _, err := e.Segment(context.Background(), []Picture{good}); err == nil {
+	if _, err := e.Segment(context.Background(), []Image{good}); err == nil {
 		t.Error("a closed encoder segments")
 	}
 }

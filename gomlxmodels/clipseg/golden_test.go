@@ -40,26 +40,32 @@ func openFolder(t testing.TB, dir string) golden {
 	return golden{m, modeltest.Open(t, dir)}
 }
 
-// pictures are the golden's random pictures, each with its prompt.
-func (g golden) pictures() (list []Picture) {
+// images are the golden's random images, each with its prompt.
+func (g golden) images() (list []Image) {
 	ids := g.IntRows("ids")
 	for i, pixels := range g.Rows("pixels") {
-		list = append(list, Picture{pixels, ids[i : i+1]})
+		list = append(list, Image{pixels, ids[i : i+1]})
 	}
 	return list
 }
 
 // run evaluates one part with its weights loaded.
-func (g golden) run(backend compute.Backend, p part, fn func(*model.Scope, []*Node) []*Node, args ...any) [][]float32 {
+func (g golden) run(backend compute.Backend, p part, fn func(*model.Scope, []*Node) []*Node,
+	args ...any) [][]float32 {
 	g.T.Helper()
-	return modeltest.Run(g.T, backend, func(s *model.Store) error { return load(s, g.set, g.cfg, p, dtypes.Float32) }, fn, args...)
+	return modeltest.Run(g.T, backend,
+		func(s *model.Store) error { return load(s, g.Weights, g.cfg, p, dtypes.Float32) }, fn, args...)
 }
 
-// TestEqualReference compares every stage with transformers, on both backends. Each part is given the reference's own inputs.
+// TestEqualReference compares every stage with transformers, on both backends. Each part is given the reference's own
+// inputs.
 func TestEqualReference(t *testing.T) {
 	for _, name := range goldens {
-		t.Run(name, func(t *testing.T) { checkReference(openGolden(t, name), testbackend.XLA(t), within) })
-		t.Run(name+", pure Go", func(t *testing.T) { checkReference(openGolden(t, name), testbackend.Go(t), within) })
+		t.Run(name, func(t *testing.T) {
+			testbackend.OnBoth(t, func(t *testing.T, backend compute.Backend) {
+				checkReference(openGolden(t, name), backend, within)
+			})
+		})
 	}
 }
 
@@ -69,14 +75,15 @@ func within(t testing.TB, stage string, got, want []float32) {
 	near.Check(t, stage, got, want, 1e-4, 1e-4)
 }
 
-// withinAll compares the result of all stages in a row, whose rounding adds up: XLA's code for a processor without AVX-512
-// differs by up to 2.4e-4, where each stage by itself stays within.
+// withinAll compares the result of all stages in a row, whose rounding adds up: XLA's code for a processor without
+// AVX-512 differs by up to 2.4e-4, where each stage by itself stays within.
 func withinAll(t testing.TB, stage string, got, want []float32) {
 	t.Helper()
 	near.Check(t, stage, got, want, 1e-4, 3e-4)
 }
 
-func checkReference(g golden, backend compute.Backend, compare func(t testing.TB, stage string, got, want []float32)) {
+func checkReference(g golden, backend compute.Backend, compare func(t testing.TB, stage string, got,
+	want []float32)) {
 	worst := 0.0
 	check := func(stage string, got []float32) {
 		g.T.Helper()
@@ -112,13 +119,28 @@ func checkReference(g golden, backend compute.Backend, compare func(t testing.TB
 	g.T.Logf("worst difference of any stage: %.2g of its scale", worst)
 }
 
-// TestEncoderEqualsReference goes through the Go door: logits, and a picture through preprocessing and back to its own size.
+// TestOptimized compares one model as users run it, compiled with full optimization; the other tests compile quickly.
+func TestOptimized(t *testing.T) {
+	if !testbackend.Optimized(t) {
+		return
+	}
+	checkReference(openGolden(t, "refined"), testbackend.QuickXLA(t), within)
+	checkEncoder(openGolden(t, "refined"), testbackend.QuickXLA(t), withinAll)
+}
+
+// TestEncoderEqualsReference compares what [Encoder] returns: logits, and an image through preprocessing and back to
+// its own size.
 func TestEncoderEqualsReference(t *testing.T) {
 	for _, name := range goldens {
-		if name == "refined" || name == "odd-patch-fewer-positions" { // compiling the others too would cost time and show nothing new
-			t.Run(name, func(t *testing.T) { checkEncoder(openGolden(t, name), testbackend.XLA(t), withinAll) })
-		}
-		t.Run(name+", pure Go", func(t *testing.T) { checkEncoder(openGolden(t, name), testbackend.Go(t), within) })
+		t.Run(name, func(t *testing.T) {
+			testbackend.OnBoth(t, func(t *testing.T, backend compute.Backend) {
+				compare := within
+				if backend != testbackend.Go(t) {
+					compare = withinAll
+				}
+				checkEncoder(openGolden(t, name), backend, compare)
+			})
+		})
 	}
 }
 
@@ -129,8 +151,8 @@ func checkEncoder(g golden, backend compute.Backend, compare func(t testing.TB, 
 		t.Fatal(err)
 	}
 	defer e.Close()
-	pictures := g.pictures()
-	maps, err := e.Segment(context.Background(), pictures)
+	images := g.images()
+	maps, err := e.Segment(context.Background(), images)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,16 +162,16 @@ func checkEncoder(g golden, backend compute.Backend, compare func(t testing.TB, 
 	if !g.Set.Has("picture") {
 		return
 	}
-	picture := g.Picture("picture")
-	pixels, err := g.Prepare(picture)
+	img := g.Image("picture")
+	pixels, err := g.Prepare(img)
 	if err != nil {
 		t.Fatal(err)
 	}
 	near.Check(t, "processed", pixels, g.Values("processed"), 1e-5, 1e-5)
-	maps, err = e.Segment(context.Background(), []Picture{{pixels, pictures[0].Prompts}})
+	maps, err = e.Segment(context.Background(), []Image{{pixels, images[0].Prompts}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	compare(t, "picture.logits", maps[0][0].Logits, g.Values("picture.logits"))
-	compare(t, "picture.large", resized(t, maps[0][0], picture.Width, picture.Height), g.Values("picture.large"))
+	compare(t, "picture.large", resized(t, maps[0][0], img.Width, img.Height), g.Values("picture.large"))
 }

@@ -11,41 +11,39 @@ import (
 	"antipode/gomlxmodels/vit"
 )
 
-// Vision is what [ForwardVision] gives. All are float32.
+// Vision is the result of [ForwardVision].
 type Vision struct {
-	Blocks  []*Node // [B,S,D] each: the extracted blocks, in the order of extract_layers
-	Reduced []*Node // [B,S,R] each: what the decoder's layers are given, the first layer's first
+	Blocks  []*Node // [B,S,D] each: the extracted blocks, in the order of extract_layers; of dtype
+	Reduced []*Node // [B,S,R] each: the inputs of the decoder's layers, the first layer's first; float32
 }
 
-// Decoded is what [ForwardDecoder] gives. All are float32.
+// Decoded is the result of [ForwardDecoder].
 type Decoded struct {
-	Layers []*Node // [B,S,R] each, after every layer
-	Logits *Node   // [B,L,L]
+	Layers []*Node // [B,S,R] each, after every layer; of dtype
+	Logits *Node   // [B,L,L] float32
 }
 
-// ForwardVision is the image tower up to the last block the decoder sees, and the projections to the decoder's width. Nothing
-// here depends on the prompt. It panics on a mistake in shapes.
+// ForwardVision is the image tower up to the last block that the decoder uses, and the projections to the decoder's
+// width. It does not depend on the prompt. It panics on wrong shapes.
 //
-// Shapes: pixels [B,3,Side,Side] float, normalised as the checkpoint wants → [Vision].
+// Shapes: pixels [B,3,Side,Side] float, normalized as the checkpoint requires → [Vision].
 func ForwardVision(scope *model.Scope, cfg *Config, pixels *Node, dtype dtypes.DType) Vision {
-	v := vit.Forward(scope.At("vision"), cfg.tower(), pixels, vit.GraphOptions{Stages: true, DType: dtype})
+	v := vit.Forward(scope.At("vision"), cfg.tower(), pixels, vit.GraphOptions{Tokens: true, DType: dtype})
 	var out Vision
 	for _, layer := range cfg.ExtractLayers {
 		out.Blocks = append(out.Blocks, v.Blocks[layer])
 	}
 	for i := range out.Blocks {
-		x := ConvertDType(out.Blocks[len(out.Blocks)-1-i], dtype)
-		x = nn.Dense(scope.At("reduce_%d", i), x, cfg.ReduceDim, true)
+		x := nn.Dense(scope.At("reduce_%d", i), out.Blocks[len(out.Blocks)-1-i], cfg.ReduceDim, true)
 		x.AssertDims(pixels.Shape().Dim(0), 1+cfg.Grid()*cfg.Grid(), cfg.ReduceDim)
-		out.Reduced = append(out.Reduced, asFloat32(x))
+		out.Reduced = append(out.Reduced, nn.Float32(x))
 	}
 	return out
 }
 
-func asFloat32(x *Node) *Node { return ConvertDType(x, dtypes.Float32) }
-
-// ForwardDecoder is the decoder: layer by layer it adds an extracted block, and before the conditional layer it scales and
-// shifts every token by what the prompt says (FiLM); patches then become pixels. It panics on a mistake in shapes.
+// ForwardDecoder is the decoder: every layer adds an extracted block, and before the conditional layer every token is
+// scaled and shifted by projections of the prompt's embedding (FiLM); a transposed convolution turns patches into
+// pixels. It panics on wrong shapes.
 //
 // Shapes: reduced K × [B,S,R] float; prompt [B,P] float → [Decoded].
 func ForwardDecoder(scope *model.Scope, cfg *Config, reduced []*Node, prompt *Node, dtype dtypes.DType) Decoded {
@@ -55,6 +53,9 @@ func ForwardDecoder(scope *model.Scope, cfg *Config, reduced []*Node, prompt *No
 	b, grid := prompt.Shape().Dim(0), cfg.Grid()
 	prompt.AssertDims(b, cfg.ProjectionDim)
 	prompt = ConvertDType(prompt, dtype)
+	layer := nn.Block{Hidden: cfg.DecoderIntermediateSize, Activation: "relu", Epsilon: cfg.Vision.LayerNormEps,
+		PostNorm: true}
+	layer.Heads = cfg.DecoderHeads
 	var out Decoded
 	var x *Node
 	for i, r := range reduced {
@@ -71,27 +72,17 @@ func ForwardDecoder(scope *model.Scope, cfg *Config, reduced []*Node, prompt *No
 			}
 			x = Add(Mul(film("film_mul"), x), film("film_add"))
 		}
-		x = decoderLayer(scope.At("layer_%d", i), cfg, x)
-		out.Layers = append(out.Layers, asFloat32(x))
+		x = layer.Forward(scope.At("layer_%d", i), x)
+		out.Layers = append(out.Layers, x)
 	}
 	x = Slice(x, AxisRange(), AxisRange(1)) // without the class token
-	out.Logits = asFloat32(deconvolve(scope, cfg, Reshape(x, b, grid, grid, cfg.ReduceDim)))
+	out.Logits = nn.Float32(deconvolve(scope, cfg, Reshape(x, b, grid, grid, cfg.ReduceDim)))
 	out.Logits.AssertDims(b, cfg.LogitSide(), cfg.LogitSide())
 	return out
 }
 
-// decoderLayer is a block whose norms come after attention and MLP; package vit's come before.
-//
-// Shapes: x [B,S,R] → [B,S,R].
-func decoderLayer(scope *model.Scope, cfg *Config, x *Node) *Node {
-	y := nn.SelfAttention(scope.At("attention"), x, nn.AttentionOptions{Heads: cfg.DecoderHeads, QKVBias: true})
-	x = nn.LayerNorm(scope.At("norm1"), Add(x, y), cfg.Vision.LayerNormEps)
-	y = nn.MLP(scope.At("mlp"), x, cfg.DecoderIntermediateSize, "relu")
-	return nn.LayerNorm(scope.At("norm2"), Add(x, y), cfg.Vision.LayerNormEps)
-}
-
-// deconvolve turns patches into pixels. A transposed convolution whose stride is its kernel is one matrix product a pixel
-// that gives a k×k square; squares are put in their places once, in the end.
+// deconvolve turns patches into pixels. A transposed convolution whose stride equals its kernel is a matrix product
+// that returns a k×k square for each pixel; the squares are arranged once, at the end.
 //
 // Shapes: x [B,G,G,R] → [B,L,L].
 func deconvolve(scope *model.Scope, cfg *Config, x *Node) *Node {
@@ -109,7 +100,7 @@ func deconvolve(scope *model.Scope, cfg *Config, x *Node) *Node {
 	return Reshape(TransposeAllAxes(x, 0, 1, 3, 5, 2, 4, 6), b, side, side)
 }
 
-// enlarge is a transposed convolution of stride k with a k×k kernel, its squares not yet side by side.
+// enlarge is a transposed convolution of stride k with a k×k kernel, whose squares are not yet arranged.
 //
 // Shapes: x [...,in] → [...,out,k,k].
 func enlarge(scope *model.Scope, x *Node, out, k int) *Node {
@@ -122,21 +113,10 @@ func enlarge(scope *model.Scope, x *Node, out, k int) *Node {
 	return Reshape(y, append(append([]int{}, dims[:len(dims)-1]...), out, k, k)...)
 }
 
-// convolve3 is a 3×3 convolution, padded with zeros, as one matrix product of each pixel's surroundings.
+// convolve3 is a 3×3 convolution, padded with zeros, as one matrix product.
 //
 // Shapes: x [B,G,G,in] → [B,G,G,out].
 func convolve3(scope *model.Scope, x *Node, out int) *Node {
 	b, g, in := x.Shape().Dim(0), x.Shape().Dim(1), x.Shape().Dim(3)
-	padded := x // by concatenation, which can be trained through
-	for _, axis := range []int{1, 2} {
-		edge := ZerosLike(SliceAxis(padded, axis, AxisElem(0)))
-		padded = Concatenate([]*Node{edge, padded, edge}, axis)
-	}
-	var around []*Node
-	for dy := range 3 {
-		for dx := range 3 {
-			around = append(around, Slice(padded, AxisRange(), AxisRange(dy, dy+g), AxisRange(dx, dx+g)))
-		}
-	}
-	return nn.Dense(scope, Reshape(Stack(around, -1), b, g, g, in*9), out, true)
+	return nn.Dense(scope, Reshape(Stack(nn.Im2Col(x), -1), b, g, g, in*9), out, true)
 }

@@ -14,7 +14,8 @@ import (
 )
 
 // TestReal compares every stage with transformers at real size (rd64-refined's shape) and for shapes drawn from
-// ANTIPODE_TEST_SEED, all with random weights, from pictures to maps of the pictures' own size. ANTIPODE_PYTHON names the Python.
+// ANTIPODE_TEST_SEED, all with random weights, from images to maps of the images' own size. ANTIPODE_PYTHON names
+// the Python.
 func TestReal(t *testing.T) {
 	backend := testbackend.XLA(t)
 	python := os.Getenv("ANTIPODE_PYTHON")
@@ -22,10 +23,12 @@ func TestReal(t *testing.T) {
 		python = "python3"
 	}
 	if err := exec.Command(python, "-c", "import torch, transformers, PIL").Run(); err != nil {
-		testbackend.Missing(t, "python", fmt.Sprintf("%s cannot import torch, transformers, PIL; name one that can in ANTIPODE_PYTHON", python))
+		testbackend.Missing(t, "python",
+			fmt.Sprintf("%s cannot import torch, transformers, PIL; name one that can in ANTIPODE_PYTHON", python))
 	}
 	dir := t.TempDir()
-	out, err := exec.Command(python, "../../internal/pyref/clipseg_real.py", dir, fmt.Sprint(near.Seed(t))).CombinedOutput()
+	out, err := exec.Command(python, "../../internal/pyref/clipseg_real.py", dir,
+		fmt.Sprint(near.Seed(t))).CombinedOutput()
 	if err != nil {
 		t.Fatalf("clipseg_real.py: %v\n%s", err, out)
 	}

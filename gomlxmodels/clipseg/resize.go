@@ -5,21 +5,22 @@ import (
 	"iter"
 )
 
-// Map is one picture's logits under one prompt, row by row: Side × Side values over the whole picture. The probability that a
-// pixel shows what the prompt names is the logit's logistic function.
+// Map is one image's logits under one prompt, row by row: Side × Side values over the whole image. The
+// probability that a pixel shows what the prompt names is the logit's logistic function.
 type Map struct {
 	Side   int
 	Logits []float32
 }
 
-// Resize gives the logits at another size, for example the picture's own, row by row from the top: bilinear, pixel centres at
-// halves, edges repeated, no antialiasing (torch's interpolate with align_corners=False). A row's slice is used again for the
-// next. An error names a size that is not positive.
+// Resize returns the logits at another size, for example the image's own, row by row from the top: bilinear, pixel
+// centers at halves, edges repeated, no antialiasing (torch's interpolate with align_corners=False). A row's slice is
+// used again for the next. An error names a size that is not positive.
 //
 // Shapes: → height × [width].
 func (m Map) Resize(width, height int) (iter.Seq2[int, []float32], error) {
 	if width < 1 || height < 1 || m.Side < 1 || len(m.Logits) != m.Side*m.Side {
-		return nil, fmt.Errorf("clipseg: %d logits of side %d cannot be resized to %d×%d pixels", len(m.Logits), m.Side, width, height)
+		return nil, fmt.Errorf("clipseg: %d logits of side %d cannot be resized to %d×%d pixels", len(m.Logits), m.Side,
+			width, height)
 	}
 	return func(yield func(int, []float32) bool) {
 		across := m.taps(width)
@@ -39,7 +40,7 @@ func (m Map) Resize(width, height int) (iter.Seq2[int, []float32], error) {
 	}, nil
 }
 
-// tap is what an output pixel takes: two neighbours, and the weight of the second.
+// tap is the input of an output pixel: two neighbors, and the weight of the second.
 type tap struct {
 	low, high int
 	weight    float32

@@ -28,13 +28,14 @@ func TestSave(t *testing.T) {
 		reduceRules(&rules, m.cfg)
 		rules = append(rules, decoderTable(m.cfg)...)
 		rules.Skip(prefix + "logit_scale")
-		if err := weights.Load(store.RootScope(), m.set, rules, dtypes.Float32); err != nil {
+		if err := weights.Load(store.RootScope(), m.Weights, rules, dtypes.Float32); err != nil {
 			t.Fatal(err)
 		}
 		cfg := *m.cfg
 		cfg.Side = cfg.Vision.ImageSize
 		dir := t.TempDir()
-		if err := Save(dir, &cfg, store.RootScope(), 1.5, preprocess.Default(cfg.Side, cfg.Side), weights.F32); err != nil {
+		if err := Save(dir, &cfg, store.RootScope(), 1.5, preprocess.Default(cfg.Side, cfg.Side),
+			weights.F32); err != nil {
 			t.Fatal(err)
 		}
 		got, err := Open(dir)
@@ -44,22 +45,23 @@ func TestSave(t *testing.T) {
 		if !reflect.DeepEqual(got.cfg, &cfg) {
 			t.Errorf("%s: configuration %+v, want %+v", name, got.cfg, cfg)
 		}
-		for _, tensor := range m.set.Names() {
-			a, errA := m.set.Float32(tensor)
+		for _, tensor := range m.Weights.Names() {
+			a, errA := m.Weights.Float32(tensor)
 			if strings.HasSuffix(tensor, "position_ids") {
 				continue
 			}
 			if strings.HasSuffix(tensor, "logit_scale") {
 				a = []float32{1.5}
 			}
-			b, errB := got.set.Float32(tensor)
+			b, errB := got.Weights.Float32(tensor)
 			if errA != nil || errB != nil || !slices.Equal(a, b) {
 				t.Errorf("%s: %s differs (%v, %v)", name, tensor, errA, errB)
 			}
 		}
 		cfg.Side *= 2
-		if err := Save(dir, &cfg, store.RootScope(), 1.5, preprocess.Default(cfg.Side, cfg.Side), weights.F32); err == nil || !strings.Contains(err.Error(), "image_size") {
-			t.Errorf("%s: pictures of another size: %v", name, err)
+		if err := Save(dir, &cfg, store.RootScope(), 1.5, preprocess.Default(cfg.Side, cfg.Side),
+			weights.F32); err == nil || !strings.Contains(err.Error(), "image_size") {
+			t.Errorf("%s: images of another size: %v", name, err)
 		}
 	}
 }

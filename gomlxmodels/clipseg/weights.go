@@ -28,8 +28,8 @@ const (
 	positions = prefix + "vision_model.embeddings.position_embedding.weight"
 )
 
-// table is the whole correspondence between a checkpoint and the variables of the given parts. The tensors of the others, and
-// those of the image tower's later blocks, are known and left alone.
+// table is the whole correspondence between a checkpoint and the variables of the given parts. The tensors of the
+// others, and those of the image tower's later blocks, are known and left alone.
 func table(cfg *Config, load ...part) []weights.Rule {
 	rules := []weights.Rule{{Tensor: prefix + "logit_scale", Shape: []int{}}}
 	for p, of := range [parts]func(*Config) []weights.Rule{visionTable, textTable, decoderTable} {
@@ -48,7 +48,8 @@ func visionTable(cfg *Config) []weights.Rule {
 	for i := range t {
 		r, block := t[i], 0
 		fmt.Sscanf(r.Variable, "vision/block_%d/", &block)
-		otherGrid := r.Tensor == positions && cfg.Vision.ImageSize/cfg.Vision.PatchSize != cfg.Grid() // [load] makes the variable
+		// [load] makes the variable
+		otherGrid := r.Tensor == positions && cfg.Vision.ImageSize/cfg.Vision.PatchSize != cfg.Grid()
 		if block >= cfg.depth() || otherGrid || r.Variable == "vision/projection/weights" {
 			weights.Unload(t[i : i+1])
 		}
@@ -72,7 +73,8 @@ func decoderTable(cfg *Config) []weights.Rule {
 	t.Dense("decoder.film_mul", "film_mul", r, p)
 	t.Dense("decoder.film_add", "film_add", r, p)
 	for i := range cfg.ExtractLayers {
-		clip.BlockRules(&t, fmt.Sprintf("decoder.layers.%d.", i), fmt.Sprintf("layer_%d/", i), r, cfg.DecoderIntermediateSize)
+		clip.BlockRules(&t, fmt.Sprintf("decoder.layers.%d.", i), fmt.Sprintf("layer_%d/", i), r,
+			cfg.DecoderIntermediateSize)
 	}
 	k := cfg.enlarge()
 	deconvolution := func(from, to string, in, out, k int) {
@@ -91,7 +93,7 @@ func decoderTable(cfg *Config) []weights.Rule {
 	return t
 }
 
-// load reads a part's weights into an empty store, the position embeddings resized to the pictures' grid.
+// load reads a part's weights into an empty store, the position embeddings resized to the images' grid.
 func load(store *model.Store, set *weights.Set, cfg *Config, p part, dtype dtypes.DType) error {
 	if err := weights.Load(store.RootScope(), set, table(cfg, p), dtype); err != nil {
 		return err
@@ -112,8 +114,8 @@ func load(store *model.Store, set *weights.Set, cfg *Config, p part, dtype dtype
 	return err
 }
 
-// resizePositions resizes a square of position embeddings, the class token's before them, as torch's bicubic interpolation
-// does (align_corners=False, a = −0.75, no antialiasing, edges repeated).
+// resizePositions resizes a square of position embeddings, the class token's before them, as torch's bicubic
+// interpolation does (align_corners=False, a = −0.75, no antialiasing, edges repeated).
 //
 // Shapes: values [1+from²,D] → [1+to²,D].
 func resizePositions(values []float32, from, to, d int) []float32 {

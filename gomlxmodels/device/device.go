@@ -22,8 +22,9 @@ const (
 
 var (
 	// ErrNoXLA is wrapped by errors of a program that was built without XLA.
-	ErrNoXLA = errors.New("this program was built without cgo, so XLA is not in it: install a C compiler and build again")
-	// ErrNoPlugin is wrapped by errors about a plugin that is not there.
+	ErrNoXLA = errors.New("this program was built without cgo, so XLA is not in it: install a C compiler and " +
+		"build again")
+	// ErrNoPlugin is wrapped by errors about a missing plugin.
 	ErrNoPlugin = errors.New("no XLA plugin")
 )
 
@@ -37,11 +38,12 @@ type Device struct {
 	close sync.Once
 }
 
-// Open opens the accelerator of a kind. The plugin is the absolute path of the shared library to load; "" takes the
-// one that [Find] gives. An empty kind follows GOMLX_BACKEND, and where that is not set takes the best there is: a
-// CUDA plugin where an NVIDIA GPU is seen, else a CPU plugin, else pure Go.
+// Open opens the accelerator of a kind. The plugin is the absolute path of the shared library to load; "" = the one
+// that [Find] returns. An empty kind follows GOMLX_BACKEND; if that is not set it is the best available: a CUDA plugin
+// if there is an NVIDIA GPU, else a CPU plugin, else pure Go.
 //
-// Errors: an unknown kind, [ErrNoXLA], [ErrNoPlugin], a file that is no plugin for this machine, a plugin that fails to load.
+// Errors: an unknown kind, [ErrNoXLA], [ErrNoPlugin], a file that is no plugin for this machine, a plugin that fails
+// to load.
 func Open(kind, plugin string) (d *Device, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -66,7 +68,8 @@ func Open(kind, plugin string) (d *Device, err error) {
 	}
 	if plugin == "" {
 		if plugin = Find(kind); plugin == "" {
-			return nil, fmt.Errorf("device %s: %w in %s: `antipode doctor` says how to get one", kind, ErrNoPlugin, strings.Join(Folders(), ", "))
+			return nil, fmt.Errorf("device %s: %w in %s: `antipode doctor` shows how to install one", kind, ErrNoPlugin,
+				strings.Join(Folders(), ", "))
 		}
 	}
 	if err := Inspect(plugin); err != nil {
@@ -80,7 +83,7 @@ func Open(kind, plugin string) (d *Device, err error) {
 	return &Device{Kind: kind, Description: describe(backend), Plugin: plugin, Backend: backend}, nil
 }
 
-// Wanted is the kind that GOMLX_BACKEND asks for, without its options; "" where it asks for none that is known here.
+// Wanted returns the kind that GOMLX_BACKEND requests, without its options; "" for none or an unknown one.
 func Wanted() string {
 	name, _, _ := strings.Cut(os.Getenv(compute.ConfigEnvVar), ",")
 	switch name {
@@ -98,7 +101,7 @@ func (d *Device) Close() {
 	})
 }
 
-// best is the fastest kind that opens without fetching anything.
+// best returns the fastest kind that opens without a download.
 func best() string {
 	switch {
 	case HasXLA && SeesNVIDIA() && Find(XLACUDA) != "":
@@ -110,7 +113,8 @@ func best() string {
 }
 
 func openGo() (*Device, error) {
-	backend, err := gobackend.New("ops_sequential") // in parallel, operations that hold all workers can wait for one another for ever
+	// in parallel, operations that hold all workers can wait for one another for ever
+	backend, err := gobackend.New("ops_sequential")
 	if err != nil {
 		return nil, fmt.Errorf("device go: %s", firstLine(err.Error()))
 	}
@@ -122,7 +126,7 @@ func openGo() (*Device, error) {
 }
 
 // setThreads bounds XLA's threads on the processor by GOMAXPROCS, which knows a container's limit where XLA counts
-// the machine's processors. It must come before the plugin makes its client; a value set by the user is kept.
+// the machine's processors. It must come before the plugin makes its client; a value set by the user is not changed.
 func setThreads() {
 	if os.Getenv("NPROC") == "" {
 		_ = os.Setenv("NPROC", strconv.Itoa(runtime.GOMAXPROCS(0)))

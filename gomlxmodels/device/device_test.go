@@ -40,10 +40,11 @@ func TestMatMul(t *testing.T) {
 			if d.Kind != kind || d.Description == "" || (kind == Go) != (d.Plugin == "") {
 				t.Errorf("kind %q, description %q, plugin %q", d.Kind, d.Description, d.Plugin)
 			}
-			if n := int(d.Backend.NumDevices()); kind == XLACPU && n != 1 {
+			if n := d.Backend.NumDevices(); kind == XLACPU && n != 1 {
 				t.Errorf("%d devices of one processor: each has threads of its own", n)
 			}
-			got, err := graph.CallOnce(d.Backend, func(x, y *graph.Node) *graph.Node { return graph.MatMul(x, y) }, a, b)
+			got, err := graph.CallOnce(d.Backend, func(x, y *graph.Node) *graph.Node { return graph.MatMul(x, y) }, a,
+				b)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -84,7 +85,8 @@ func TestOpenSaysWhatIsWrong(t *testing.T) {
 	if err := os.WriteFile(text, []byte("not a library"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Open(XLACPU, ""); err == nil || !strings.Contains(err.Error(), text) || strings.Contains(err.Error(), "\n") {
+	if _, err := Open(XLACPU, ""); err == nil || !strings.Contains(err.Error(), text) ||
+		strings.Contains(err.Error(), "\n") {
 		t.Errorf("a text file: %v", err)
 	}
 	if runtime.GOOS == "linux" {
@@ -142,7 +144,8 @@ func TestCUDAOptions(t *testing.T) {
 }
 
 func TestWanted(t *testing.T) {
-	for value, want := range map[string]string{"": "", "go": Go, "xla:cpu": XLACPU, "xla:cuda,tf32=false": XLACUDA, "xla:/some/path": ""} {
+	for value, want := range map[string]string{"": "", "go": Go, "xla:cpu": XLACPU, "xla:cuda,tf32=false": XLACUDA,
+		"xla:/some/path": ""} {
 		t.Setenv("GOMLX_BACKEND", value)
 		if got := Wanted(); got != want {
 			t.Errorf("GOMLX_BACKEND=%q: %q, want %q", value, got, want)
@@ -153,7 +156,8 @@ func TestWanted(t *testing.T) {
 func TestFind(t *testing.T) {
 	one, two := t.TempDir(), t.TempDir()
 	for _, p := range []string{
-		filepath.Join(one, "pjrt_c_api_cuda_plugin.so"), filepath.Join(one, "libother.so"), filepath.Join(one, "pjrt_c_api_cpu_plugin.txt"),
+		filepath.Join(one, "pjrt_c_api_cuda_plugin.so"), filepath.Join(one, "libother.so"),
+		filepath.Join(one, "pjrt_c_api_cpu_plugin.txt"),
 		filepath.Join(two, "pjrt_c_api_cpu_v0.98.0_plugin.so"), filepath.Join(two, "pjrt_c_api_cpu_v0.114.0_plugin.so"),
 	} {
 		if err := os.WriteFile(p, nil, 0o600); err != nil {
@@ -188,7 +192,8 @@ func TestFind(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(kept, "pjrt_c_api_cpu_plugin.so"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if got, want := FindIn(XLACPU, StoreFolders(home)...), filepath.Join(kept, "pjrt_c_api_cpu_plugin.so"); got != want {
+	if got, want := FindIn(XLACPU, StoreFolders(home)...),
+		filepath.Join(kept, "pjrt_c_api_cpu_plugin.so"); got != want {
 		t.Errorf("in the store: %q, want %q", got, want)
 	}
 	if got := FindIn(XLACPU, link+".gone", filepath.Join(two, "pjrt_c_api_cpu_v0.98.0_plugin.so")); got == "" {

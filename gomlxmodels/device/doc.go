@@ -1,8 +1,8 @@
 // Package device opens the accelerator that models run on: XLA on an NVIDIA GPU ("xla:cuda"), XLA on the processor
-// ("xla:cpu"), or GoMLX's pure Go backend ("go"), which is always there and many times slower.
+// ("xla:cpu"), or GoMLX's pure Go backend ("go"), which is always available and many times slower.
 //
-// XLA comes as a plugin, a shared library that speaks PJRT; [Find] says where one lies, package antipode/kernel/plugin
-// provides one where there is none. [Open] loads it by its path, never tries the network and never panics:
+// XLA comes as a plugin, a shared library that speaks PJRT; [Find] returns where one is installed, package
+// antipode/kernel/plugin installs one. [Open] loads it by its path, never tries the network and never panics:
 //
 //	d, err := device.Open(device.XLACPU, "")
 //	if err != nil {

@@ -34,7 +34,8 @@ func Folders() []string {
 			folders = append(folders, filepath.Join(support, "go-xla"), filepath.Join(support, "GoMLX", "PJRT"))
 		} else {
 			lib := filepath.Join(home, ".local", "lib")
-			folders = append(folders, filepath.Join(lib, "go-xla"), filepath.Join(lib, "go-xla", "nvidia"), filepath.Join(lib, "gomlx", "pjrt"))
+			folders = append(folders, filepath.Join(lib, "go-xla"), filepath.Join(lib, "go-xla", "nvidia"),
+				filepath.Join(lib, "gomlx", "pjrt"))
 		}
 	}
 	folders = append(folders, "/usr/local/lib/go-xla", "/usr/local/lib/go-xla/nvidia", "/usr/local/lib/gomlx/pjrt")
@@ -65,7 +66,7 @@ func globQuote(path string) string {
 }
 
 // Find returns the absolute path of the first plugin of a kind (XLACPU or XLACUDA) in [Folders], "" where there is
-// none. It looks at names only; [Inspect] looks inside.
+// none. It compares file names only; [Inspect] reads the file.
 func Find(kind string) string { return FindIn(kind, Folders()...) }
 
 // FindIn is [Find] in the given folders. A folder may also be the path of a plugin itself.
@@ -112,7 +113,8 @@ func KindOf(path string) string {
 		return ""
 	}
 	name = strings.ReplaceAll(strings.TrimSuffix(name, ext), "-", "_")
-	if !(strings.HasPrefix(name, "pjrt_c_api_") && strings.HasSuffix(name, "_plugin")) && !strings.HasPrefix(name, "pjrt_plugin_") {
+	if !(strings.HasPrefix(name, "pjrt_c_api_") && strings.HasSuffix(name, "_plugin")) &&
+		!strings.HasPrefix(name, "pjrt_plugin_") {
 		return ""
 	}
 	switch {
@@ -124,7 +126,7 @@ func KindOf(path string) string {
 	return ""
 }
 
-// Inspect says what is wrong with a plugin's file without loading it: loading a cut-off or foreign library may end
+// Inspect reports what is wrong with a plugin's file without loading it: loading a cut-off or foreign library may end
 // the program. On Linux it reads the file's tables: complete, for this processor, with PJRT's entry point.
 func Inspect(path string) error {
 	info, err := os.Stat(path)
@@ -144,7 +146,8 @@ func Inspect(path string) error {
 	defer f.Close()
 	for _, p := range f.Progs {
 		if p.Type == elf.PT_LOAD && p.Off+p.Filesz > uint64(info.Size()) {
-			return fmt.Errorf("%s is cut off: its content ends at byte %d of %d: remove it", path, info.Size(), p.Off+p.Filesz)
+			return fmt.Errorf("%s is cut off: its content ends at byte %d of %d: remove it", path, info.Size(),
+				p.Off+p.Filesz)
 		}
 	}
 	machines := map[string]elf.Machine{"amd64": elf.EM_X86_64, "arm64": elf.EM_AARCH64}
@@ -163,7 +166,7 @@ func Inspect(path string) error {
 	return fmt.Errorf("%s is no XLA plugin: it does not export GetPjrtApi", path)
 }
 
-// SeesNVIDIA says whether an NVIDIA GPU can be seen: a GPU listed by the driver, a device file of one, or one that
+// SeesNVIDIA reports whether an NVIDIA GPU can be seen: a GPU listed by the driver, a device file of one, or one that
 // nvidia-smi lists. It asks once.
 var SeesNVIDIA = sync.OnceValue(func() bool {
 	if cards, _ := filepath.Glob("/proc/driver/nvidia/gpus/*"); len(cards) > 0 {

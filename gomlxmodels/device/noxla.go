@@ -4,7 +4,7 @@ package device
 
 import "github.com/gomlx/compute"
 
-// HasXLA says whether this program can load XLA plugins: it was built without cgo, so it cannot.
+// HasXLA reports whether this program can load XLA plugins: it was built without cgo, so it cannot.
 const HasXLA = false
 
 func openXLA(string, string) (compute.Backend, error) { return nil, ErrNoXLA }

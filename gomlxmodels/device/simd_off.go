@@ -2,5 +2,6 @@
 
 package device
 
-// SIMD says whether the pure Go backend uses vector instructions: the program was built without GOEXPERIMENT=simd, so it does not.
+// SIMD reports whether the pure Go backend uses vector instructions: the program was built without
+// GOEXPERIMENT=simd, so it does not.
 const SIMD = false

@@ -2,5 +2,6 @@
 
 package device
 
-// SIMD says whether the pure Go backend uses vector instructions: the program was built with GOEXPERIMENT=simd on amd64.
+// SIMD reports whether the pure Go backend uses vector instructions: the program was built with GOEXPERIMENT=simd on
+// amd64.
 const SIMD = true

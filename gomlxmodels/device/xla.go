@@ -13,7 +13,7 @@ import (
 	"github.com/gomlx/go-xla/pjrt"
 )
 
-// HasXLA says whether this program can load XLA plugins: it was built with cgo.
+// HasXLA reports whether this program can load XLA plugins: it was built with cgo.
 const HasXLA = true
 
 // openXLA loads the plugin by its path. go-xla would search folders fixed when the program started, load each library
@@ -55,7 +55,8 @@ func opened(b *xla.Backend, err error) (compute.Backend, error) {
 func plainPath(kind, plugin string) (path string, remove func(), err error) {
 	nothing := func() {}
 	upper := strings.ToUpper(plugin)
-	misread := kind == XLACPU && (strings.Contains(upper, "CUDA") || strings.Contains(upper, "NVIDIA") || !strings.Contains(upper, "CPU"))
+	misread := kind == XLACPU && (strings.Contains(upper, "CUDA") || strings.Contains(upper, "NVIDIA") ||
+		!strings.Contains(upper, "CPU"))
 	if !misread && !strings.Contains(plugin, ",") {
 		return plugin, nothing, nil
 	}

@@ -24,7 +24,8 @@ import (
 var altGoldens = []string{"alt2", "alt9"}
 
 // altTexts are the texts of that script.
-var altTexts = []string{prompt, "海边的 <pad> 小房子", "", "समुद्र के किनारे एक छोटा घर", strings.Repeat("a very long house ", 30)}
+var altTexts = []string{prompt, "海边的 <pad> 小房子", "", "समुद्र के किनारे एक छोटा घर",
+	strings.Repeat("a very long house ", 30)}
 
 func (c *AltTextConfig) compare(g golden, backend compute.Backend) (worst float64) {
 	ids, own := g.want.IntRows("ids"), g.want.IntRows("own")
@@ -44,25 +45,26 @@ func (c *AltTextConfig) compare(g golden, backend compute.Backend) (worst float6
 		}
 		args[k] = tensors.FromFlatDataAndDimensions(flat, len(rows), len(ids[0]))
 	}
-	return g.run(backend, textPart, append(append([]string{"text.embedded"}, numbered("text.block_%d", c.used())...), "text.context"), func(s *model.Scope, in []*Node) []*Node {
+	return g.run(backend, textPart, append(append([]string{"text.embedded"}, numbered("text.block_%d", c.used())...),
+		"text.context"), func(s *model.Scope, in []*Node) []*Node {
 		o := ForwardAltText(s, c, AltTextInputs{IDs: in[0], Positions: in[1], Own: in[2]}, GraphOptions{Stages: true})
 		return append(append([]*Node{o.Embedded}, o.Blocks...), o.Context)
 	}, args...)
 }
 
-// TestAltEqualsReference compares every stage with diffusers, and pictures of 20 steps.
+// TestAltEqualsReference compares every stage with diffusers, and images of 20 steps.
 func TestAltEqualsReference(t *testing.T) {
 	for _, name := range altGoldens {
 		t.Run(name, func(t *testing.T) {
 			g := openGolden(t, filepath.Join("testdata", name))
 			checkReference(g, testbackend.Go(t))
 			g.withoutChecker()
-			checkPictures(g, testbackend.Go(t))
+			checkImages(g, testbackend.Go(t))
 		})
 	}
 }
 
-// withoutChecker turns the safety checker off: the golden's pictures did not go through it.
+// withoutChecker turns the safety checker off: the golden's images did not go through it.
 func (g *golden) withoutChecker() {
 	m, err := Open(g.dir, OpenOptions{NoSafetyChecker: true})
 	if err != nil {
@@ -71,7 +73,8 @@ func (g *golden) withoutChecker() {
 	g.Model = m
 }
 
-// TestAltTexts turns texts into the ids of diffusers' run: filled up, empty, cut at the end token, with padding written out.
+// TestAltTexts turns texts into the ids of diffusers' run: filled up, empty, cut at the end token, with padding
+// written out.
 func TestAltTexts(t *testing.T) {
 	for _, name := range altGoldens {
 		g := openGolden(t, filepath.Join("testdata", name))
@@ -98,7 +101,7 @@ func TestAltTexts(t *testing.T) {
 	}
 }
 
-// TestAltPadding looks at what fills texts up: it attends to its text, is not attended with the mask, and is without.
+// TestAltPadding checks what fills texts up: it attends to its text, is not attended with the mask, and is without.
 func TestAltPadding(t *testing.T) {
 	g := openGolden(t, filepath.Join("testdata", "alt2"))
 	c := *g.text.(*AltTextConfig)
@@ -117,7 +120,8 @@ func TestAltPadding(t *testing.T) {
 			args = append(args, in)
 		}
 		load := func(store *model.Store) error { return g.load(testbackend.Go(t), store, textPart, dtypes.Float32) }
-		out := modeltest.Run(t, testbackend.Go(t), load, func(s *model.Scope, in []*Node) []*Node { return []*Node{c.context(s, in, GraphOptions{})} }, args...)[0]
+		out := modeltest.Run(t, testbackend.Go(t), load,
+			func(s *model.Scope, in []*Node) []*Node { return []*Node{c.context(s, in, GraphOptions{})} }, args...)[0]
 		n := len(e.IDs) * c.ProjectDim
 		if left {
 			return append(out[len(out)-n:], out[:c.ProjectDim]...)
@@ -139,13 +143,26 @@ func TestAltOpenRefuses(t *testing.T) {
 		{"CLIP's tower", func(dir string) {
 			edit(t, dir, "model_index.json", map[string]any{"text_encoder": []string{"transformers", "CLIPTextModel"}})
 		}, []string{"model_index.json", "CLIPTextModel", "RobertaSeriesModelWithTransformation"}},
-		{"no configuration", func(dir string) { os.Remove(filepath.Join(dir, "text_encoder", "config.json")) }, []string{"text_encoder", "config.json", "no such file"}},
-		{"null", func(dir string) { modeltest.Write(t, filepath.Join(dir, "text_encoder", "config.json"), "null") }, []string{"text_encoder", "holds no configuration"}},
-		{"a list", func(dir string) { modeltest.Write(t, filepath.Join(dir, "text_encoder", "config.json"), "[]") }, []string{"text_encoder", "not readable"}},
-		{"no project_dim", func(dir string) { edit(t, dir, "text_encoder/config.json", map[string]any{"project_dim": nil}) }, []string{"cross_attention_dim is 8", "gives 512"}},
-		{"a project_dim of none", func(dir string) { edit(t, dir, "text_encoder/config.json", map[string]any{"project_dim": 0}) }, []string{"project_dim 0"}},
-		{"no hidden_size", func(dir string) { edit(t, dir, "text_encoder/config.json", map[string]any{"hidden_size": nil}) }, []string{file, "asks for [51 768]"}},
-		{"heads that do not divide", func(dir string) { edit(t, dir, "text_encoder/config.json", map[string]any{"num_attention_heads": 5}) }, []string{"hidden_size 12 not divisible"}},
+		{"no configuration", func(dir string) { os.Remove(filepath.Join(dir, "text_encoder", "config.json")) },
+			[]string{"text_encoder", "config.json", "no such file"}},
+		{"null", func(dir string) { modeltest.Write(t, filepath.Join(dir, "text_encoder", "config.json"), "null") },
+			[]string{"text_encoder", "holds no configuration"}},
+		{"a list", func(dir string) { modeltest.Write(t, filepath.Join(dir, "text_encoder", "config.json"), "[]") },
+			[]string{"text_encoder", "not readable"}},
+		{"no project_dim", func(dir string) {
+			edit(t, dir, "text_encoder/config.json",
+				map[string]any{"project_dim": nil})
+		}, []string{"cross_attention_dim is 8", "returns 512"}},
+		{"a project_dim of none",
+			func(dir string) { edit(t, dir, "text_encoder/config.json", map[string]any{"project_dim": 0}) },
+			[]string{"project_dim 0"}},
+		{"no hidden_size", func(dir string) {
+			edit(t, dir, "text_encoder/config.json",
+				map[string]any{"hidden_size": nil})
+		}, []string{file, "[51 768]"}},
+		{"heads that do not divide",
+			func(dir string) { edit(t, dir, "text_encoder/config.json", map[string]any{"num_attention_heads": 5}) },
+			[]string{"hidden_size 12 not divisible"}},
 		{"no transformation before", func(dir string) {
 			edit(t, dir, "text_encoder/config.json", map[string]any{"has_pre_transformation": false})
 		}, []string{file, "does not use: pre_LN.bias"}},
@@ -175,8 +192,10 @@ func TestAltOpenRefuses(t *testing.T) {
 
 // TestNaN puts a value that is no number among the weights: Open reads headers alone, Load does not take it.
 func TestNaN(t *testing.T) {
-	for name, file := range map[string]string{"roberta.embeddings.LayerNorm.bias": "text_encoder/model.safetensors", "concept_embeds": "safety_checker/model.safetensors",
-		"conv_in.bias": "unet/diffusion_pytorch_model.safetensors", "decoder.conv_out.bias": "vae/diffusion_pytorch_model.safetensors"} {
+	for name, file := range map[string]string{"roberta.embeddings.LayerNorm.bias": "text_encoder/model.safetensors",
+		"concept_embeds":        "safety_checker/model.safetensors",
+		"conv_in.bias":          "unet/diffusion_pytorch_model.safetensors",
+		"decoder.conv_out.bias": "vae/diffusion_pytorch_model.safetensors"} {
 		dir := modeltest.CopyOf(t, "alt9")
 		rewrite(t, dir, file, func(all map[string]weights.Tensor) { all[name].Data[1] = float32(math.NaN()) })
 		m, err := Open(dir, OpenOptions{})

@@ -16,17 +16,18 @@ import (
 	"antipode/gomlxmodels/weights"
 )
 
-// AltTextConfig is the shape of AltDiffusion's text tower (Ye et al. 2023, arXiv 2308.09991), the RobertaSeriesModelWithTransformation
-// of diffusers: an XLM-R and a projection of all its tokens to the UNet's context. The first AltDiffusion, of two languages, projects
-// the last block's tokens; that of nine languages normalises and projects those before the last block.
+// AltTextConfig is the shape of AltDiffusion's text tower (Ye et al. 2023, arXiv 2308.09991), the
+// RobertaSeriesModelWithTransformation of diffusers: an XLM-R and a projection of all its tokens to the UNet's
+// context. The first AltDiffusion, of two languages, projects the last block's tokens; that of nine languages
+// normalizes and projects those before the last block.
 type AltTextConfig struct {
 	textenc.Config
 	Mask              bool // use_attention_mask: padding is not attended. It attends, and is attended by the UNet
 	PreTransformation bool // has_pre_transformation: the last block, and transformation, are not used
 }
 
-// ParseAltTextConfig reads the config.json of a RobertaSeriesModelWithTransformation and validates it. Its model_type does not count,
-// as in diffusers.
+// ParseAltTextConfig reads the config.json of a RobertaSeriesModelWithTransformation and validates it. Its model_type
+// does not count, as in diffusers.
 func ParseAltTextConfig(text []byte) (*AltTextConfig, error) {
 	var all map[string]json.RawMessage
 	f := struct {
@@ -48,7 +49,8 @@ func ParseAltTextConfig(text []byte) (*AltTextConfig, error) {
 	if err != nil {
 		return nil, err
 	}
-	base, err := textenc.ParseConfig(text, func(string) ([]byte, error) { return nil, errors.New("an XLM-R has no base") })
+	base, err := textenc.ParseConfig(text,
+		func(string) ([]byte, error) { return nil, errors.New("an XLM-R has no base") })
 	if err != nil {
 		return nil, err
 	}
@@ -66,15 +68,16 @@ type AltTextInputs struct {
 	Own       *Node // 1 for a token of the text, 0 for what fills the row up
 }
 
-// AltTextOutputs is what AltDiffusion's text tower gives, in float32; what was not asked for is nil.
+// AltTextOutputs holds the outputs of AltDiffusion's text tower, in float32; outputs that were not requested are nil.
 type AltTextOutputs struct {
 	Context  *Node   // [B,S,P], P = project_dim
 	Embedded *Node   // [B,S,D] input of block 1
 	Blocks   []*Node // [B,S,D] after every block that is used
 }
 
-// ForwardAltText is AltDiffusion's text tower. It is made of the blocks of package nn as package textenc is, whose rows know padding
-// that neither attends nor is attended; here padding attends to its text, and the UNet to it. It panics on a mistake in shapes.
+// ForwardAltText is AltDiffusion's text tower. It is made of the blocks of package nn as package textenc is, whose
+// rows know padding that neither attends nor is attended; here padding attends to its text, and the UNet to it. It
+// panics on a mistake in shapes.
 //
 // Shapes: in [B,S] int32 each → [AltTextOutputs].
 func ForwardAltText(scope *model.Scope, c *AltTextConfig, in AltTextInputs, o GraphOptions) AltTextOutputs {
@@ -90,26 +93,24 @@ func ForwardAltText(scope *model.Scope, c *AltTextConfig, in AltTextInputs, o Gr
 	x = nn.LayerNorm(at.At("norm"), Add(x, rows("positions", c.Positions, in.Positions)), c.LayerNormEps)
 	var out AltTextOutputs
 	if o.Stages {
-		out.Embedded = asFloat32(x)
+		out.Embedded = nn.Float32(x)
 	}
 	var keep *Node
 	if c.Mask {
 		keep = InsertAxes(NotEqual(in.Own, ZerosLike(in.Own)), 1, 1) // [B,1,1,S]
 	}
+	block := nn.Block{Hidden: c.IntermediateSize, Activation: c.HiddenAct, Epsilon: c.LayerNormEps, PostNorm: true}
+	block.Heads, block.Keep = c.Heads, keep
 	for i := range c.used() {
-		block := scope.At("block_%d", i)
-		y := nn.SelfAttention(block.At("attention"), x, nn.AttentionOptions{Heads: c.Heads, QKVBias: true, Keep: keep})
-		x = nn.LayerNorm(block.At("norm1"), Add(x, y), c.LayerNormEps)
-		y = nn.MLP(block.At("mlp"), x, c.IntermediateSize, c.HiddenAct)
-		x = nn.LayerNorm(block.At("norm2"), Add(x, y), c.LayerNormEps)
+		x = block.Forward(scope.At("block_%d", i), x)
 		if o.Stages {
-			out.Blocks = append(out.Blocks, asFloat32(x))
+			out.Blocks = append(out.Blocks, nn.Float32(x))
 		}
 	}
 	if c.PreTransformation {
 		x = nn.LayerNorm(scope.At("prenorm"), x, c.LayerNormEps)
 	}
-	out.Context = asFloat32(nn.Dense(scope.At("transformation"), x, c.ProjectDim, true))
+	out.Context = nn.Float32(nn.Dense(scope.At("transformation"), x, c.ProjectDim, true))
 	out.Context.AssertDims(b, s, c.ProjectDim)
 	return out
 }
@@ -135,11 +136,13 @@ func (c *AltTextConfig) table(*weights.Set) []weights.Rule {
 	t.As(embeddings+"position_embeddings.weight", "embeddings/positions", nil, c.Positions, d)
 	t.As(embeddings+"token_type_embeddings.weight", "embeddings/types", nil, c.TypeVocab, d)
 	t.Norm(embeddings+"LayerNorm", "embeddings/norm", d)
-	t.Skip(embeddings+"position_ids", embeddings+"token_type_ids", "roberta.pooler.dense.weight", "roberta.pooler.dense.bias", "logit_scale")
+	t.Skip(embeddings+"position_ids", embeddings+"token_type_ids", "roberta.pooler.dense.weight",
+		"roberta.pooler.dense.bias", "logit_scale")
 	for i := range c.Layers {
 		from, to := fmt.Sprintf("roberta.encoder.layer.%d.", i), fmt.Sprintf("block_%d/", i)
 		var block weights.Table
-		block.Fused([]string{from + "attention.self.query", from + "attention.self.key", from + "attention.self.value"}, to+"attention/qkv", d, d, true)
+		block.Fused([]string{from + "attention.self.query", from + "attention.self.key", from + "attention.self.value"},
+			to+"attention/qkv", d, d, true)
 		block.Dense(from+"attention.output.dense", to+"attention/out", d, d)
 		block.Norm(from+"attention.output.LayerNorm", to+"norm1", d)
 		block.Dense(from+"intermediate.dense", to+"mlp/fc1", f, d)
@@ -164,7 +167,8 @@ func (c *AltTextConfig) context(scope *model.Scope, in []*Node, o GraphOptions) 
 	return ForwardAltText(scope, c, AltTextInputs{IDs: in[0], Positions: in[1], Own: in[2]}, o).Context
 }
 
-// inputs count positions as XLM-R does: from pad_token_id + 1, padding excepted, which has the row pad_token_id wherever it stands.
+// inputs count positions as XLM-R does: from pad_token_id + 1, padding excepted, which has the row pad_token_id
+// wherever it occurs.
 func (c *AltTextConfig) inputs(t tokens) []*tensors.Tensor {
 	n := len(t.ids)
 	positions, own := make([]int32, n), make([]int32, n)

@@ -8,7 +8,7 @@ import (
 	"antipode/gomlxmodels/nn"
 )
 
-// GraphOptions says what a network computes; the zero value is its answer alone.
+// GraphOptions selects what a network computes; the zero value is its output alone.
 type GraphOptions struct {
 	Stages bool         // keep what each stage gives
 	DType  dtypes.DType // what is computed in; zero = Float32
@@ -21,12 +21,10 @@ func (o GraphOptions) dtype() dtypes.DType {
 	return o.DType
 }
 
-func asFloat32(x *Node) *Node { return ConvertDType(x, dtypes.Float32) }
-
 func silu(x *Node) *Node { return Mul(x, Sigmoid(x)) }
 
-// around is the padding of a 3×3 convolution that keeps the size, after the padding of one that halves a picture whose padding
-// is 0: a row and a column of zeros at the end.
+// around is the padding of a 3×3 convolution that preserves the size, after the padding of one that halves an image
+// whose padding is 0: a row and a column of zeros at the end.
 var (
 	around = [][2]int{{1, 1}, {1, 1}}
 	after  = [][2]int{{0, 1}, {0, 1}}
@@ -48,55 +46,41 @@ func conv(scope *model.Scope, x *Node, out, stride int, padding [][2]int) *Node 
 	return Add(y, Reshape(bias, 1, 1, 1, out))
 }
 
-// gathered is a 3×3 convolution that keeps the size, as one matrix product of each place's neighbours: for a small picture of many
-// channels XLA's own on a processor is slower (8² and 16² places of 1280 channels: 31 to 57 against 85 to 120 GFLOP/s; for 32² and
-// more it is faster).
+// gathered is a 3×3 convolution that preserves the size, as one matrix product of each place's neighbors: for a small
+// image of many channels XLA's own on a processor is slower (8² and 16² places of 1280 channels: 31 to 57 against
+// 85 to 120 GFLOP/s; for 32² and more it is faster).
 //
 // Shapes: x [B,H,W,C]; kernel [3,3,C,out] → [B,H,W,out].
 func gathered(x, kernel *Node) *Node {
 	b, h, w, c, out := x.Shape().Dim(0), x.Shape().Dim(1), x.Shape().Dim(2), x.Shape().Dim(3), kernel.Shape().Dim(3)
-	padded := framed(framed(x, 1), 2)
-	var neighbours []*Node
-	for i := range 3 {
-		for j := range 3 {
-			neighbours = append(neighbours, Slice(padded, AxisRange(), AxisRange(i, i+h), AxisRange(j, j+w)))
-		}
-	}
-	y := Reshape(Concatenate(neighbours, 3), b*h*w, 9*c)
+	y := Reshape(Concatenate(nn.Im2Col(x), 3), b*h*w, 9*c)
 	return Reshape(Dot(y, Reshape(kernel, 9*c, out)).Product(), b, h, w, out)
 }
 
-// framed puts a row of zeros at either end of an axis; Pad has no gradient.
-func framed(x *Node, axis int) *Node {
-	shape := x.Shape().Clone()
-	shape.Dimensions[axis] = 1
-	row := Zeros(x.Graph(), shape)
-	return Concatenate([]*Node{row, x, row}, axis)
-}
-
-// groupNorm normalises each group of channels to mean 0 and variance 1 over its channels and the picture, then scales and shifts
-// each channel. Sums go over the picture first: reducing over picture and group at once is much slower. Statistics are float32.
+// groupNorm normalizes each group of channels to mean 0 and variance 1 over its channels and the image, then scales
+// and shifts each channel. Sums go over the image first: reducing over image and group at once is much slower.
+// Statistics are float32.
 //
 // Shapes: x [B,H,W,C] → [B,H,W,C].
 func groupNorm(scope *model.Scope, x *Node, groups int, epsilon float64) *Node {
 	g, dtype := x.Graph(), x.DType()
 	b, h, w, c := x.Shape().Dim(0), x.Shape().Dim(1), x.Shape().Dim(2), x.Shape().Dim(3)
-	gain := asFloat32(nn.Param(scope, g, "gain", dtype, c))
-	offset := asFloat32(nn.Param(scope, g, "offset", dtype, c))
+	gain := nn.Float32(nn.Param(scope, g, "gain", dtype, c))
+	offset := nn.Float32(nn.Param(scope, g, "offset", dtype, c))
 	mean := func(sums *Node) *Node { // [B,C] of channels → [B,1,C] of their groups
 		sums = ReduceAndKeep(Reshape(sums, b, groups, c/groups), ReduceSum, -1)
 		sums = MulScalar(sums, 1/float64(h*w*c/groups))
 		return Reshape(BroadcastToDims(sums, b, groups, c/groups), b, 1, c)
 	}
-	y := Reshape(asFloat32(x), b, h*w, c)
+	y := Reshape(nn.Float32(x), b, h*w, c)
 	y = Sub(y, mean(ReduceSum(y, 1)))
 	scale := Div(Reshape(gain, 1, 1, c), Sqrt(AddScalar(mean(ReduceSum(Square(y), 1)), epsilon)))
 	y = Add(Mul(y, scale), Reshape(offset, 1, 1, c))
 	return ConvertDType(Reshape(y, b, h, w, c), dtype)
 }
 
-// residual is diffusers' ResnetBlock2D: twice norm, SiLU and convolution, with the time embedding added between, and the input
-// added in the end, through a 1×1 convolution where the number of channels changes.
+// residual is diffusers' ResnetBlock2D: twice norm, SiLU and convolution, with the time embedding added between, and
+// the input added in the end, through a 1×1 convolution where the number of channels changes.
 //
 // Shapes: x [B,H,W,C]; time [B,T] or nil → [B,H,W,out].
 func residual(scope *model.Scope, x, time *Node, out, groups int, epsilon float64) *Node {
@@ -112,7 +96,7 @@ func residual(scope *model.Scope, x, time *Node, out, groups int, epsilon float6
 	return Add(x, y)
 }
 
-// upsample doubles a picture by repeating its pixels, cuts it to the size h×w, and convolves it.
+// upsample doubles an image by repeating its pixels, cuts it to the size h×w, and convolves it.
 //
 // Shapes: x [B,H,W,C] → [B,h,w,C], h of 2H and 2H−1, w alike.
 func upsample(scope *model.Scope, x *Node, h, w int) *Node {
@@ -125,18 +109,19 @@ func upsample(scope *model.Scope, x *Node, h, w int) *Node {
 	return conv(scope.At("conv"), y, c, 1, around)
 }
 
-// scoresAtOnce bounds the number of attention scores that are held at once: a picture of 512×512 has 4096 latents, whose scores
-// would be a gigabyte for one layer. A test lowers it.
+// scoresAtOnce bounds the number of attention scores that are held at once: an image of 512×512 has 4096 latents,
+// whose scores would be a gigabyte for one layer. A test lowers it.
 var scoresAtOnce = 1 << 24
 
-// attention says what differs between the networks' attention.
+// attention describes what differs between the networks' attention.
 type attention struct {
 	bias   bool // of the projections to queries, keys and values
 	upcast bool
 }
 
-// attend is attention of the rows of x to those of context (nil: to x itself, with one fused projection) and the projection of
-// what they find. Unlike nn.SelfAttention it takes another sequence, goes through long ones in pieces, and may compute in float32.
+// attend is attention of the rows of x to those of context (nil: to x itself, with one fused projection) and the
+// projection of what they find. Unlike nn.SelfAttention it takes another sequence, goes through long ones in pieces,
+// and may compute in float32.
 //
 // Shapes: x [B,N,C]; context [B,S,D] → [B,N,C].
 func attend(scope *model.Scope, x, context *Node, heads int, o attention) *Node {
@@ -159,7 +144,7 @@ func attend(scope *model.Scope, x, context *Node, heads int, o attention) *Node 
 		k, v = kv[0], kv[1]
 	}
 	if o.upcast {
-		q, k, v = asFloat32(q), asFloat32(k), asFloat32(v)
+		q, k, v = nn.Float32(q), nn.Float32(k), nn.Float32(v)
 	}
 	rows := max(1, scoresAtOnce/(b*heads*k.Shape().Dim(2)))
 	var pieces []*Node
@@ -168,7 +153,7 @@ func attend(scope *model.Scope, x, context *Node, heads int, o attention) *Node 
 		if rows < n {
 			piece = Slice(q, AxisRange(), AxisRange(), AxisRange(from, min(n, from+rows)))
 		}
-		pieces = append(pieces, nn.Attention(piece, k, v, nil, false))
+		pieces = append(pieces, nn.Attention(piece, k, v, nn.AttentionOptions{}))
 	}
 	y := pieces[0]
 	if len(pieces) > 1 {

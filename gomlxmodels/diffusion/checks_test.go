@@ -21,22 +21,12 @@ import (
 
 // python runs a script of internal/pyref.
 func python(t *testing.T, script string, args ...string) string {
-	return testbackend.Python(t, []string{"torch", "transformers", "diffusers", "safetensors"}, filepath.Join("..", "..", "internal", "pyref", script), args...)
+	return testbackend.Python(t, []string{"torch", "transformers", "diffusers", "safetensors"},
+		filepath.Join("..", "..", "internal", "pyref", script), args...)
 }
 
-// TestEveryFolderOnXLA is TestEqualReference and TestPicturesEqualReference on XLA for all goldens.
-func TestEveryFolderOnXLA(t *testing.T) {
-	for _, name := range append(altGoldens, goldens...) {
-		t.Run(name, func(t *testing.T) {
-			g := openGolden(t, filepath.Join("testdata", name))
-			checkReference(g, testbackend.XLA(t))
-			g.withoutChecker()
-			checkPictures(g, testbackend.XLA(t))
-		})
-	}
-}
-
-// TestFresh compares folders freshly saved by diffusers, of shapes drawn from ANTIPODE_TEST_SEED, one for each scheduler.
+// TestFresh compares folders freshly saved by diffusers, of shapes sampled from ANTIPODE_TEST_SEED, one for each
+// scheduler.
 func TestFresh(t *testing.T) {
 	dir := t.TempDir()
 	t.Logf("\n%s", python(t, "diffusion_fresh.py", dir, fmt.Sprint(near.Seed(t))))
@@ -52,13 +42,13 @@ func TestFresh(t *testing.T) {
 				backend = testbackend.XLA(t)
 			}
 			checkReference(g, backend)
-			checkPictures(g, backend)
+			checkImages(g, backend)
 		})
 	}
 }
 
-// TestFreshAlt is the first half of TestFresh for AltDiffusion's pipelines; the pictures are compared through the command, in package
-// generate.
+// TestFreshAlt is the first half of TestFresh for AltDiffusion's pipelines; the images are compared through the
+// command, in package generate.
 func TestFreshAlt(t *testing.T) {
 	dir := t.TempDir()
 	t.Logf("\n%s", python(t, "altdiffusion_fresh.py", dir, fmt.Sprint(near.Seed(t))))
@@ -73,9 +63,9 @@ func TestFreshAlt(t *testing.T) {
 	}
 }
 
-// TestReal compares Stable Diffusion 1.5's shape with random weights: text tower, a step of the UNet and a decoding of 512×512.
-// It needs 15 GiB of memory and 2 GiB of disk. ANTIPODE_DIFFUSION_REAL names a folder that internal/pyref/diffusion_real.py made;
-// without it one is made.
+// TestReal compares Stable Diffusion 1.5's shape with random weights: text tower, a step of the UNet and a decoding
+// of 512×512. It needs 15 GiB of memory and 2 GiB of disk. ANTIPODE_DIFFUSION_REAL names a folder that
+// internal/pyref/diffusion_real.py made; without it one is made.
 func TestReal(t *testing.T) {
 	backend := testbackend.XLA(t)
 	dir := os.Getenv("ANTIPODE_DIFFUSION_REAL")
@@ -93,8 +83,8 @@ func TestReal(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	// The sampler's UNet takes one timestep and answers for prompt and negative prompt at once: guidance 1 gives the answer to the
-	// prompt alone, 0 the other.
+	// The sampler's UNet takes one timestep and answers for prompt and negative prompt at once: guidance 1 gives the
+	// answer to the prompt alone, 0 the other.
 	sample, context := g.want.Values("sample"), g.want.Values("context")
 	half := len(sample) / 2
 	shape := g.want.Shape("sample")
@@ -133,7 +123,8 @@ func TestReal(t *testing.T) {
 		release(c.inputs...)
 		d, _ := near.Worst(got, c.want)
 		size := near.Scale(c.want)
-		t.Logf("%s: %.2f s (loading, compiling and the first run %.1f s), peak of the process so far %s; worst difference %.2g at scale %.3g: %.2g of it",
+		t.Logf("%s: %.2f s (loading, compiling and the first run %.1f s), peak of the process so far %s; worst "+
+			"difference %.2g at scale %.3g: %.2g of it",
 			c.name, best, first, peak(), d, size, d/size)
 		if d > 1e-3*size {
 			t.Errorf("%s: worst difference %.3g is more than 1e-3 of the scale %.3g", c.name, d, size)
@@ -143,7 +134,7 @@ func TestReal(t *testing.T) {
 	t.Logf("%s", report)
 }
 
-// peak is the most memory the process has held, where the system says it.
+// peak is the most memory the process has held, where the system reports it.
 func peak() string {
 	text, _ := os.ReadFile("/proc/self/status")
 	if m := regexp.MustCompile(`VmHWM:\s*(\d+ kB)`).FindSubmatch(text); m != nil {
@@ -152,7 +143,7 @@ func peak() string {
 	return "unknown"
 }
 
-// TestHalfPrecision samples in 16 bits: near the same picture, and not the same.
+// TestHalfPrecision samples in 16 bits: near the same image, and not the same.
 func TestHalfPrecision(t *testing.T) {
 	for _, name := range []string{"sd2", "alt9"} { // sd2's attention stays in float32
 		g := openGolden(t, filepath.Join("testdata", name))
@@ -162,7 +153,8 @@ func TestHalfPrecision(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := newSampler(t, testbackend.XLA(t), g.Model, Options{DType: dtypes.BFloat16}).Generate(t.Context(), list, nil)
+		got, err := newSampler(t, testbackend.XLA(t), g.Model, Options{DType: dtypes.BFloat16}).Generate(t.Context(),
+			list, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

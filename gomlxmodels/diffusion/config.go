@@ -2,10 +2,14 @@ package diffusion
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
+
+	"antipode/gomlxmodels/hub"
 )
 
 // UNetConfig is the shape of a UNet2DConditionModel: the keys of its config.json. Blocks are counted from the finest.
@@ -77,37 +81,47 @@ const (
 	vaeUp     = "UpDecoderBlock2D"
 )
 
-// DefaultUNetConfig is what UNet2DConditionModel takes for keys that are not there.
+// DefaultUNetConfig is what UNet2DConditionModel uses for missing keys.
 func DefaultUNetConfig() UNetConfig {
 	return UNetConfig{InChannels: 4, OutChannels: 4, FlipSinToCos: true,
-		DownBlocks: []string{downCross, downCross, downCross, downPlain}, UpBlocks: []string{upPlain, upCross, upCross, upCross},
+		DownBlocks: []string{downCross, downCross, downCross, downPlain}, UpBlocks: []string{upPlain, upCross, upCross,
+			upCross},
 		Widths: []int{320, 640, 1280, 1280}, Layers: Ints{2}, Groups: 32, NormEps: 1e-5, ContextDim: 1280,
 		TransformerLayers: Ints{1}, Heads: Ints{8}}
 }
 
-// DefaultVAEConfig is what AutoencoderKL takes for keys that are not there.
+// DefaultVAEConfig is what AutoencoderKL uses for missing keys.
 func DefaultVAEConfig() VAEConfig {
-	return VAEConfig{InChannels: 3, OutChannels: 3, DownBlocks: []string{vaeDown}, UpBlocks: []string{vaeUp}, Widths: []int{64}, Layers: 1,
-		LatentChannels: 4, Groups: 32, ScalingFactor: 0.18215, UseQuantConv: true, UsePostQuantConv: true, MidAttention: true}
+	return VAEConfig{InChannels: 3, OutChannels: 3, DownBlocks: []string{vaeDown}, UpBlocks: []string{vaeUp},
+		Widths: []int{64}, Layers: 1,
+		LatentChannels: 4, Groups: 32, ScalingFactor: 0.18215, UseQuantConv: true, UsePostQuantConv: true,
+		MidAttention: true}
 }
 
-// unetFixed are the keys of a UNet whose other values no 1.x or 2.x model uses, with the value they must have; null and a
-// missing key always do.
+// unetFixed are the keys of a UNet whose other values no 1.x or 2.x model uses, with the value they must have; null
+// and a missing key always do.
 var unetFixed = map[string]string{
-	"center_input_sample": "false", "downsample_padding": "1", "mid_block_type": `"` + midCross + `"`, "only_cross_attention": "false", "mid_block_only_cross_attention": "false",
-	"mid_block_scale_factor": "1", "act_fn": `"silu"`, "encoder_hid_dim": "null", "encoder_hid_dim_type": "null", "num_attention_heads": "null",
-	"dual_cross_attention": "false", "class_embed_type": "null", "addition_embed_type": "null", "num_class_embeds": "null",
-	"resnet_time_scale_shift": `"default"`, "resnet_skip_time_act": "false", "resnet_out_scale_factor": "1", "time_embedding_type": `"positional"`,
-	"time_embedding_dim": "null", "time_embedding_act_fn": "null", "timestep_post_act": "null", "time_cond_proj_dim": "null", "conv_in_kernel": "3",
-	"conv_out_kernel": "3", "attention_type": `"default"`, "class_embeddings_concat": "false", "cross_attention_norm": "null",
+	"center_input_sample": "false", "downsample_padding": "1", "mid_block_type": `"` + midCross + `"`,
+	"only_cross_attention": "false", "mid_block_only_cross_attention": "false",
+	"mid_block_scale_factor": "1", "act_fn": `"silu"`, "encoder_hid_dim": "null", "encoder_hid_dim_type": "null",
+	"num_attention_heads":  "null",
+	"dual_cross_attention": "false", "class_embed_type": "null", "addition_embed_type": "null",
+	"num_class_embeds":        "null",
+	"resnet_time_scale_shift": `"default"`, "resnet_skip_time_act": "false", "resnet_out_scale_factor": "1",
+	"time_embedding_type": `"positional"`,
+	"time_embedding_dim":  "null", "time_embedding_act_fn": "null", "timestep_post_act": "null",
+	"time_cond_proj_dim": "null", "conv_in_kernel": "3",
+	"conv_out_kernel": "3", "attention_type": `"default"`, "class_embeddings_concat": "false",
+	"cross_attention_norm":                 "null",
 	"reverse_transformer_layers_per_block": "null",
 }
 
 // vaeFixed is unetFixed for an autoencoder.
-var vaeFixed = map[string]string{"act_fn": `"silu"`, "shift_factor": "null", "latents_mean": "null", "latents_std": "null"}
+var vaeFixed = map[string]string{"act_fn": `"silu"`, "shift_factor": "null", "latents_mean": "null",
+	"latents_std": "null"}
 
-// fixed holds a configuration to a table of fixed values.
-func fixed(text []byte, class string, table map[string]string) error {
+// parse reads the configuration of a class into defaults. Keys of the table of fixed values must have those.
+func parse(text []byte, class string, table map[string]string, to any) error {
 	var all map[string]json.RawMessage
 	if err := json.Unmarshal(text, &all); err != nil {
 		return fmt.Errorf("not readable as JSON: %w", err)
@@ -115,28 +129,24 @@ func fixed(text []byte, class string, table map[string]string) error {
 	if name, given := all["_class_name"]; given && string(name) != `"`+class+`"` {
 		return fmt.Errorf("_class_name %s is not %s", name, class)
 	}
-	keys := make([]string, 0, len(table))
-	for key := range table {
-		keys = append(keys, key)
-	}
-	slices.Sort(keys)
-	for _, key := range keys {
+	for _, key := range slices.Sorted(maps.Keys(table)) {
 		value, given := all[key]
-		if given && !bytes.Equal(value, []byte("null")) && string(value) != table[key] && string(value) != table[key]+".0" {
+		if given && !bytes.Equal(value, []byte("null")) && string(value) != table[key] &&
+			string(value) != table[key]+".0" {
 			return fmt.Errorf("%s %s is not supported: only %s is", key, value, table[key])
 		}
+	}
+	if err := json.Unmarshal(text, to); err != nil {
+		return fmt.Errorf("not readable: %w", err)
 	}
 	return nil
 }
 
 // ParseUNetConfig reads the config.json of a UNet2DConditionModel and validates it.
 func ParseUNetConfig(text []byte) (*UNetConfig, error) {
-	if err := fixed(text, "UNet2DConditionModel", unetFixed); err != nil {
-		return nil, err
-	}
 	c := DefaultUNetConfig()
-	if err := json.Unmarshal(text, &c); err != nil {
-		return nil, fmt.Errorf("not readable: %w", err)
+	if err := parse(text, "UNet2DConditionModel", unetFixed, &c); err != nil {
+		return nil, err
 	}
 	for _, list := range []*Ints{&c.Layers, &c.TransformerLayers, &c.Heads} {
 		list.spread(len(c.Widths))
@@ -146,46 +156,45 @@ func ParseUNetConfig(text []byte) (*UNetConfig, error) {
 
 // ParseVAEConfig reads the config.json of an AutoencoderKL and validates it.
 func ParseVAEConfig(text []byte) (*VAEConfig, error) {
-	if err := fixed(text, "AutoencoderKL", vaeFixed); err != nil {
-		return nil, err
-	}
 	c := DefaultVAEConfig()
-	if err := json.Unmarshal(text, &c); err != nil {
-		return nil, fmt.Errorf("not readable: %w", err)
+	if err := parse(text, "AutoencoderKL", vaeFixed, &c); err != nil {
+		return nil, err
 	}
 	return &c, c.Validate()
 }
 
-// maxDim and maxLayers bound the sizes of a configuration, so that a damaged file cannot ask for all memory.
+// maxDim and maxLayers bound the sizes of a configuration, so that a damaged file cannot request all memory.
 const (
 	maxDim    = 1 << 14
 	maxLayers = 64
 )
 
-// Validate says what is wrong with the configuration, naming fields and numbers.
+// Validate returns an error that names invalid fields and their values.
 func (c *UNetConfig) Validate() error {
 	n := len(c.Widths)
-	switch {
-	case n < 1 || n > 8:
-		return fmt.Errorf("block_out_channels: %d blocks are not between 1 and 8", n)
-	case len(c.DownBlocks) != n || len(c.UpBlocks) != n:
-		return fmt.Errorf("%d down_block_types and %d up_block_types do not fit %d block_out_channels", len(c.DownBlocks), len(c.UpBlocks), n)
-	case c.Widths[0]%2 != 0:
-		return fmt.Errorf("block_out_channels: the first, %d, is odd: half its time embedding is sines, half cosines", c.Widths[0])
+	if err := levels(n, c.DownBlocks, c.UpBlocks); err != nil {
+		return err
 	}
-	if err := inRange("in_channels", c.InChannels, maxDim, "out_channels", c.OutChannels, maxDim, "cross_attention_dim", c.ContextDim, maxDim); err != nil {
+	if c.Widths[0]%2 != 0 {
+		return fmt.Errorf("block_out_channels: the first, %d, is odd: half its time embedding is sines, half cosines",
+			c.Widths[0])
+	}
+	if err := cmp.Or(hub.Between("in_channels", c.InChannels, 1, maxDim),
+		hub.Between("out_channels", c.OutChannels, 1, maxDim),
+		hub.Between("cross_attention_dim", c.ContextDim, 1, maxDim)); err != nil {
 		return err
 	}
 	for _, list := range []struct {
 		name string
 		v    []int
 		max  int
-	}{{"layers_per_block", c.Layers, maxLayers}, {"transformer_layers_per_block", c.TransformerLayers, maxLayers}, {"attention_head_dim", c.Heads, maxDim}} {
+	}{{"layers_per_block", c.Layers, maxLayers}, {"transformer_layers_per_block", c.TransformerLayers, maxLayers},
+		{"attention_head_dim", c.Heads, maxDim}} {
 		if len(list.v) != n {
 			return fmt.Errorf("%s: %d numbers do not fit %d blocks", list.name, len(list.v), n)
 		}
 		for _, v := range list.v {
-			if err := inRange(list.name, v, list.max); err != nil {
+			if err := hub.Between(list.name, v, 1, list.max); err != nil {
 				return err
 			}
 		}
@@ -198,27 +207,30 @@ func (c *UNetConfig) Validate() error {
 			return fmt.Errorf("up_block_types: %q is not %s or %s", t, upPlain, upCross)
 		}
 		if c.Widths[i]%c.Heads[i] != 0 {
-			return fmt.Errorf("block_out_channels %d not divisible by attention_head_dim %d, the number of its heads", c.Widths[i], c.Heads[i])
+			return fmt.Errorf("block_out_channels %d not divisible by attention_head_dim %d, the number of its heads",
+				c.Widths[i], c.Heads[i])
 		}
 	}
-	for _, layout := range c.resnets() { // the joined inputs of up blocks are grouped too
-		if layout.in%max(1, c.Groups) != 0 {
-			return fmt.Errorf("%d channels of a layer not divisible by norm_num_groups %d", layout.in, c.Groups)
+	for _, b := range c.blocks().all() {
+		for _, l := range b.layers { // the joined inputs of up blocks are grouped too
+			if l.in%max(1, c.Groups) != 0 {
+				return fmt.Errorf("%d channels of a layer not divisible by norm_num_groups %d", l.in, c.Groups)
+			}
 		}
 	}
 	return norms(c.Widths, c.Groups, c.NormEps)
 }
 
-// Validate says what is wrong with the configuration, naming fields and numbers.
+// Validate returns an error that names invalid fields and their values.
 func (c *VAEConfig) Validate() error {
 	n := len(c.Widths)
+	if err := levels(n, c.DownBlocks, c.UpBlocks); err != nil {
+		return err
+	}
 	switch {
-	case n < 1 || n > 8:
-		return fmt.Errorf("block_out_channels: %d blocks are not between 1 and 8", n)
-	case len(c.DownBlocks) != n || len(c.UpBlocks) != n:
-		return fmt.Errorf("%d down_block_types and %d up_block_types do not fit %d block_out_channels", len(c.DownBlocks), len(c.UpBlocks), n)
 	case c.InChannels != 3 || c.OutChannels != 3:
-		return fmt.Errorf("in_channels %d and out_channels %d: only autoencoders of 3-channel (RGB) pictures are supported", c.InChannels, c.OutChannels)
+		return fmt.Errorf("in_channels %d and out_channels %d: only autoencoders of 3-channel (RGB) images "+
+			"are supported", c.InChannels, c.OutChannels)
 	case !(math.Abs(c.ScalingFactor) > 1e-6) || math.IsInf(c.ScalingFactor, 0):
 		return fmt.Errorf("scaling_factor %v is no factor", c.ScalingFactor)
 	}
@@ -227,28 +239,28 @@ func (c *VAEConfig) Validate() error {
 			return fmt.Errorf("blocks %q and %q are not %s and %s", c.DownBlocks[i], c.UpBlocks[i], vaeDown, vaeUp)
 		}
 	}
-	if err := inRange("layers_per_block", c.Layers, maxLayers, "latent_channels", c.LatentChannels, maxDim); err != nil {
-		return err
-	}
-	return norms(c.Widths, c.Groups, vaeEps)
+	return cmp.Or(hub.Between("layers_per_block", c.Layers, 1, maxLayers),
+		hub.Between("latent_channels", c.LatentChannels, 1, maxDim), norms(c.Widths, c.Groups, vaeEps))
 }
 
-// inRange takes triples of name, value and greatest value.
-func inRange(triples ...any) error {
-	for i := 0; i < len(triples); i += 3 {
-		if v, most := triples[i+1].(int), triples[i+2].(int); v < 1 || v > most {
-			return fmt.Errorf("%s %d is not between 1 and %d", triples[i], v, most)
-		}
+// levels reports lists of block types that do not fit the number of widths.
+func levels(n int, down, up []string) error {
+	if n < 1 || n > 8 {
+		return fmt.Errorf("block_out_channels: %d blocks are not between 1 and 8", n)
+	}
+	if len(down) != n || len(up) != n {
+		return fmt.Errorf("%d down_block_types and %d up_block_types do not fit %d block_out_channels", len(down),
+			len(up), n)
 	}
 	return nil
 }
 
 func norms(widths []int, groups int, epsilon float64) error {
-	if err := inRange("norm_num_groups", groups, maxDim); err != nil {
+	if err := hub.Between("norm_num_groups", groups, 1, maxDim); err != nil {
 		return err
 	}
 	for _, w := range widths {
-		if err := inRange("block_out_channels", w, maxDim); err != nil {
+		if err := hub.Between("block_out_channels", w, 1, maxDim); err != nil {
 			return err
 		}
 		if w%groups != 0 {
@@ -261,66 +273,5 @@ func norms(widths []int, groups int, epsilon float64) error {
 	return nil
 }
 
-// Factor is how many pixels a latent stands for along each side.
+// Factor returns the number of pixels per latent along each side.
 func (c *VAEConfig) Factor() int { return 1 << (len(c.Widths) - 1) }
-
-// resnet is the place and the widths of a residual block.
-type resnet struct {
-	path    string // with dots, as in the checkpoint
-	in, out int
-}
-
-// resnets lists the UNet's residual blocks in the order of the checkpoint's blocks: down, mid, up.
-func (c *UNetConfig) resnets() (list []resnet) {
-	n, in := len(c.Widths), c.Widths[0]
-	for i, out := range c.Widths {
-		for k := range c.Layers[i] {
-			list = append(list, resnet{fmt.Sprintf("down_blocks.%d.resnets.%d", i, k), in, out})
-			in = out
-		}
-	}
-	for k := range 2 {
-		list = append(list, resnet{fmt.Sprintf("mid_block.resnets.%d", k), in, in})
-	}
-	for i := range n {
-		out, skip := c.Widths[n-1-i], c.Widths[max(n-2-i, 0)]
-		layers := c.Layers[n-1-i] + 1
-		for k := range layers {
-			joined := out
-			if k == layers-1 {
-				joined = skip
-			}
-			list = append(list, resnet{fmt.Sprintf("up_blocks.%d.resnets.%d", i, k), in + joined, out})
-			in = out
-		}
-	}
-	return list
-}
-
-// transformer is the place, width, depth and heads of the attention after a residual block.
-type transformer struct {
-	path                 string
-	width, layers, heads int
-}
-
-// transformers lists the UNet's attention in the order of [UNetConfig.resnets].
-func (c *UNetConfig) transformers() (list []transformer) {
-	n := len(c.Widths)
-	for i := range n {
-		for k := range c.Layers[i] {
-			if c.DownBlocks[i] == downCross {
-				list = append(list, transformer{fmt.Sprintf("down_blocks.%d.attentions.%d", i, k), c.Widths[i], c.TransformerLayers[i], c.Heads[i]})
-			}
-		}
-	}
-	list = append(list, transformer{"mid_block.attentions.0", c.Widths[n-1], c.TransformerLayers[n-1], c.Heads[n-1]})
-	for i := range n {
-		j := n - 1 - i
-		for k := range c.Layers[j] + 1 {
-			if c.UpBlocks[i] == upCross {
-				list = append(list, transformer{fmt.Sprintf("up_blocks.%d.attentions.%d", i, k), c.Widths[j], c.TransformerLayers[j], c.Heads[j]})
-			}
-		}
-	}
-	return list
-}

@@ -15,11 +15,13 @@ import (
 	"antipode/gomlxmodels/runner"
 )
 
-// Generate makes a picture for each request, in order; any number of them. A picture depends on its own request alone, not on the
-// others. One that the safety checker blocks has no Image and says so. Requests that agree in size, steps and scheduler are sampled
-// together, up to Batch of them. progress may be nil; it is called on the caller's goroutine. ctx is looked at between the steps: when
-// it ends, what was finished is returned with its error. An error of a request names it by its place, from 1; then nothing was begun.
-func (s *Sampler) Generate(ctx context.Context, requests []Request, progress func(Progress)) (out []Picture, err error) {
+// Generate makes an image for each request, in order; any number of them. An image depends on its own request alone,
+// not on the others. One that the safety checker blocks has no Image; its Result reports it. Requests that agree in
+// size, steps and scheduler are sampled together, up to Batch of them. progress may be nil; it is called on the
+// caller's goroutine. ctx is checked between the steps: when it ends, what was finished is returned with its error.
+// An error of a request names it by its place, from 1; then nothing was begun.
+func (s *Sampler) Generate(ctx context.Context, requests []Request, progress func(Progress)) (out []Result,
+	err error) {
 	job, err := s.Begin(requests, progress)
 	if err != nil {
 		return nil, err
@@ -30,13 +32,13 @@ func (s *Sampler) Generate(ctx context.Context, requests []Request, progress fun
 			more, err = job.Next()
 		}
 	}
-	return job.Pictures, err
+	return job.Results, err
 }
 
-// Job is the work of a [Sampler.Generate] in pieces. A sampler may have several in hand: between two pieces the device, and the
-// sampler, are free for another.
+// Job is the work of a [Sampler.Generate] in pieces. A sampler may have several in hand: between two pieces the
+// device, and the sampler, are free for another.
 type Job struct {
-	Pictures []Picture // in the order of the requests, as far as they are made
+	Results  []Result // in the order of the requests, as far as they are made
 	s        *Sampler
 	progress func(Progress)
 	batches  []*batch // what is left; the first is in hand
@@ -49,20 +51,21 @@ type batch struct {
 
 	dims    []int             // [B,h,w,C] of the latents; nil = not begun. B may be more than runs: the last fills up
 	inputs  []*tensors.Tensor // of the UNet, that stay the same
-	state   []*tensors.Tensor // the latents, then what the sampler keeps
-	none    *tensors.Tensor   // zeros, where no noise is asked for
+	state   []*tensors.Tensor // the latents, then what the sampler stores
+	none    *tensors.Tensor   // zeros, where no noise is needed
 	steps   int               // done
 	latents []float32         // of runs, after the last step
 	decoded int               // of runs
 }
 
-// Begin checks requests as Generate does, and computes nothing on the device; [Job.Next] does. Close the job when done with it.
+// Begin checks requests as Generate does, and computes nothing on the device; [Job.Next] does. Close the job when
+// done with it.
 func (s *Sampler) Begin(requests []Request, progress func(Progress)) (job *Job, err error) {
 	defer runner.Recovered("diffusion", &err)
 	if progress == nil {
 		progress = func(Progress) {}
 	}
-	job = &Job{s: s, progress: progress, Pictures: make([]Picture, len(requests))}
+	job = &Job{s: s, progress: progress, Results: make([]Result, len(requests))}
 	plans := map[group]*schedule.Plan{}
 	byGroup := map[group][]*run{}
 	var order []group
@@ -75,7 +78,7 @@ func (s *Sampler) Begin(requests []Request, progress func(Progress)) (job *Job, 
 		if err != nil {
 			return nil, fmt.Errorf("request %d: %w", i+1, err)
 		}
-		one.at, job.Pictures[i].Truncated = i, one.truncated
+		one.at, job.Results[i].Truncated = i, one.truncated
 		byGroup[one.group] = append(byGroup[one.group], one)
 	}
 	for _, g := range order {
@@ -86,8 +89,8 @@ func (s *Sampler) Begin(requests []Request, progress func(Progress)) (job *Job, 
 	return job, nil
 }
 
-// Next does one piece of the work: it reads a batch's texts and draws its noise, does one of its steps, or decodes one of its pictures.
-// more is false after the last piece.
+// Next does one piece of the work: it reads a batch's texts and samples its noise, does one of its steps, or decodes
+// one of its images. more is false after the last piece.
 func (j *Job) Next() (more bool, err error) {
 	defer runner.Recovered("diffusion", &err)
 	if err := j.s.run.Closed(); err != nil || len(j.batches) == 0 {
@@ -107,11 +110,11 @@ func (j *Job) Next() (more bool, err error) {
 		}
 	default:
 		r, size := b.runs[b.decoded], len(b.latents)/len(b.runs)
-		if err = j.s.finish(&j.Pictures[r.at], b.latents[b.decoded*size:(b.decoded+1)*size], r.group); err != nil {
+		if err = j.s.finish(&j.Results[r.at], b.latents[b.decoded*size:(b.decoded+1)*size], r.group); err != nil {
 			err = fmt.Errorf("request %d: %w", r.at+1, err)
 			break
 		}
-		j.progress(Progress{r.at, n, n, &j.Pictures[r.at]})
+		j.progress(Progress{r.at, n, n, &j.Results[r.at]})
 		if b.decoded++; b.decoded == len(b.runs) {
 			b.release()
 			j.batches = j.batches[1:]
@@ -120,7 +123,7 @@ func (j *Job) Next() (more bool, err error) {
 	return len(j.batches) > 0, err
 }
 
-// Close gives back what the job holds on the device.
+// Close releases what the job holds on the device.
 func (j *Job) Close() {
 	for _, b := range j.batches {
 		b.release()
@@ -133,7 +136,7 @@ func (b *batch) release() {
 	b.inputs, b.state, b.none = nil, nil, nil
 }
 
-// start reads a batch's texts and draws the noise its pictures begin as.
+// start reads a batch's texts and samples the initial noise of its images.
 func (s *Sampler) start(b *batch) (err error) {
 	g, factor := b.runs[0].group, s.m.vae.Factor()
 	rows := s.size(g, len(b.runs))
@@ -151,7 +154,7 @@ func (s *Sampler) start(b *batch) (err error) {
 	return nil
 }
 
-// size is how many latents a picture has.
+// size is how many latents an image has.
 func (b *batch) size() int { return b.dims[1] * b.dims[2] * b.dims[3] }
 
 // drawn is fresh noise, each row's of its own generator.
@@ -190,14 +193,15 @@ func (s *Sampler) step(b *batch) error {
 	b.latents = b.latents[:len(b.runs)*b.size()]
 	for i, v := range b.latents {
 		if v-v != 0 {
-			return fmt.Errorf("request %d: the latents became %v: weights or guidance are out of range", b.runs[i/b.size()].at+1, v)
+			return fmt.Errorf("request %d: the latents became %v: weights or guidance are out of range",
+				b.runs[i/b.size()].at+1, v)
 		}
 	}
 	return nil
 }
 
-// size is how many rows a batch of n has on the device: the fewest for which the networks are compiled already, or n. So the rest of a
-// long list costs no compiling, and short lists no rows beside their own.
+// size is how many rows a batch of n has on the device: the fewest for which the networks are compiled already, or n.
+// So the rest of a long list costs no compiling, and short lists no rows next to their own.
 func (s *Sampler) size(g group, n int) int {
 	g.steps, g.scheduler = 0, "" // of which the graphs know nothing
 	if at := slices.IndexFunc(s.sizes[g], func(b int) bool { return b >= n }); at >= 0 {
@@ -207,8 +211,9 @@ func (s *Sampler) size(g group, n int) int {
 	return n
 }
 
-// mixed asks the UNet and gives the state after the step.
-func (s *Sampler) mixed(step *schedule.Step, state []*tensors.Tensor, fresh *tensors.Tensor, conditions []*tensors.Tensor) ([]*tensors.Tensor, error) {
+// mixed evaluates the UNet and returns the state after the step.
+func (s *Sampler) mixed(step *schedule.Step, state []*tensors.Tensor, fresh *tensors.Tensor,
+	conditions []*tensors.Tensor) ([]*tensors.Tensor, error) {
 	t := tensors.FromFlatDataAndDimensions([]float32{float32(step.Timestep), step.Scale}, 2)
 	defer release(t)
 	answers, err := call(s.graphs[unetPart], append([]*tensors.Tensor{state[0], t}, conditions...)...)
@@ -227,7 +232,7 @@ func (s *Sampler) mixed(step *schedule.Step, state []*tensors.Tensor, fresh *ten
 	return call(s.mixer, append([]*tensors.Tensor{state[0], answers[0], fresh, numbers, table}, state[1:]...)...)
 }
 
-// draw gives normal numbers in the order [h,w,C] that the generator gives as [C,h,w].
+// draw returns normal numbers in the order [h,w,C] that the generator gives as [C,h,w].
 func draw(g *noise.Generator, scale float32, dims []int) []float32 {
 	area, channels := dims[0]*dims[1], dims[2]
 	from, to := make([]float32, area*channels), make([]float32, area*channels)
@@ -240,8 +245,8 @@ func draw(g *noise.Generator, scale float32, dims []int) []float32 {
 	return to
 }
 
-// finish makes a picture of its latents, unless the safety checker blocks it.
-func (s *Sampler) finish(p *Picture, latents []float32, g group) (err error) {
+// finish makes an image of its latents, unless the safety checker blocks it.
+func (s *Sampler) finish(p *Result, latents []float32, g group) (err error) {
 	if p.Image, err = s.decode(latents, g); err != nil || s.m.checker == nil {
 		return err
 	}
@@ -251,10 +256,11 @@ func (s *Sampler) finish(p *Picture, latents []float32, g group) (err error) {
 	return err
 }
 
-// decode turns the latents of one picture into its pixels.
+// decode turns the latents of one image into its pixels.
 func (s *Sampler) decode(latents []float32, g group) (*image.NRGBA, error) {
 	factor := s.m.vae.Factor()
-	out, err := s.graphs[decoderPart].Call(tensors.FromFlatDataAndDimensions(slices.Clone(latents), 1, g.height/factor, g.width/factor, s.m.vae.LatentChannels))
+	out, err := s.graphs[decoderPart].Call(tensors.FromFlatDataAndDimensions(slices.Clone(latents), 1, g.height/factor,
+		g.width/factor, s.m.vae.LatentChannels))
 	if err != nil {
 		return nil, err
 	}

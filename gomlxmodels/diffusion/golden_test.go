@@ -35,7 +35,8 @@ func openGolden(t testing.TB, dir string) golden {
 }
 
 // run evaluates one network with its weights loaded and compares what it gives with the tensors of these names.
-func (g golden) run(backend compute.Backend, p part, names []string, fn func(*model.Scope, []*Node) []*Node, args ...any) (worst float64) {
+func (g golden) run(backend compute.Backend, p part, names []string, fn func(*model.Scope, []*Node) []*Node,
+	args ...any) (worst float64) {
 	g.t.Helper()
 	load := func(store *model.Store) error { return g.load(backend, store, p, dtypes.Float32) }
 	out := modeltest.Run(g.t, backend, load, fn, args...)
@@ -58,15 +59,15 @@ func numbered(format string, n int) (names []string) {
 	return names
 }
 
-// TestEqualReference compares every stage of every network with diffusers and transformers. Compiling takes XLA seconds a network:
-// it does one folder here, and all of them with the tag checks.
+// TestEqualReference compares every stage of every network with diffusers and transformers. XLA, which compiles a
+// network for seconds, does so with the tag xla.
 func TestEqualReference(t *testing.T) {
 	for _, name := range goldens {
-		t.Run(name, func(t *testing.T) { checkReference(openGolden(t, filepath.Join("testdata", name)), testbackend.Go(t)) })
+		t.Run(name, func(t *testing.T) {
+			checkReference(openGolden(t, filepath.Join("testdata", name)),
+				testbackend.Go(t))
+		})
 	}
-	t.Run("sd1, XLA", func(t *testing.T) {
-		checkReference(openGolden(t, filepath.Join("testdata", "sd1")), testbackend.XLA(t))
-	})
 }
 
 // TestPieces has attention go through its rows in pieces, the last one shorter.
@@ -80,7 +81,8 @@ func checkReference(g golden, backend compute.Backend) {
 	stages := GraphOptions{Stages: true}
 	text := g.text.(tested).compare(g, backend)
 	n := len(g.unet.Widths)
-	names := append(append(append([]string{"unet.time", "unet.in"}, numbered("unet.down_%d", n)...), "unet.mid"), append(numbered("unet.up_%d", n), "unet.out")...)
+	names := append(append(append([]string{"unet.time", "unet.in"}, numbered("unet.down_%d", n)...), "unet.mid"),
+		append(numbered("unet.up_%d", n), "unet.out")...)
 	unet := g.run(backend, unetPart, names, func(s *model.Scope, in []*Node) []*Node {
 		o := ForwardUNet(s, g.unet, in[0], in[1], in[2], stages)
 		return append(append(append([]*Node{o.Time, o.In}, o.Down...), o.Mid), append(o.Up, o.Out)...)
@@ -89,14 +91,16 @@ func checkReference(g golden, backend compute.Backend) {
 	names = append(append([]string{"decoder.in", "decoder.mid"}, numbered("decoder.up_%d", n)...), "decoder.out")
 	decoder := g.run(backend, decoderPart, names, func(s *model.Scope, in []*Node) []*Node {
 		o := ForwardDecoder(s, g.vae, in[0], stages)
-		return append(append([]*Node{o.In, o.Mid}, o.Up...), o.Picture)
+		return append(append([]*Node{o.In, o.Mid}, o.Up...), o.Image)
 	}, g.want.Tensor("z"))
-	names = append(append([]string{"encoder.in"}, numbered("encoder.down_%d", n)...), "encoder.mid", "encoder.mean", "encoder.logvar")
+	names = append(append([]string{"encoder.in"}, numbered("encoder.down_%d", n)...), "encoder.mid", "encoder.mean",
+		"encoder.logvar")
 	encoder := g.run(backend, encoderPart, names, func(s *model.Scope, in []*Node) []*Node {
 		o := ForwardEncoder(s, g.vae, in[0], stages)
 		return append(append([]*Node{o.In}, o.Down...), o.Mid, o.Mean, o.LogVariance)
 	}, g.want.Tensor("picture"))
-	g.t.Logf("worst difference of any stage, of its scale: text %.2g, UNet %.2g, decoder %.2g, encoder %.2g", text, unet, decoder, encoder)
+	g.t.Logf("worst difference of any stage, of its scale: text %.2g, UNet %.2g, decoder %.2g, encoder %.2g", text,
+		unet, decoder, encoder)
 }
 
 // tested is a text tower whose stages have goldens.
@@ -105,8 +109,9 @@ type tested interface {
 }
 
 func (c clipText) compare(g golden, backend compute.Backend) float64 {
-	return g.run(backend, textPart, append(numbered("text.block_%d", c.Text.Layers), "text.hidden"), func(s *model.Scope, in []*Node) []*Node {
-		o := ForwardText(s, c.Config, in[0], GraphOptions{Stages: true})
-		return append(o.Blocks, o.Tokens)
-	}, g.want.IntTensor("ids"))
+	return g.run(backend, textPart, append(numbered("text.block_%d", c.Text.Layers), "text.hidden"),
+		func(s *model.Scope, in []*Node) []*Node {
+			o := ForwardText(s, c.Config, in[0], GraphOptions{Stages: true})
+			return append(o.Blocks, o.Tokens)
+		}, g.want.IntTensor("ids"))
 }

@@ -15,8 +15,8 @@ import (
 	"antipode/gomlxmodels/weights"
 )
 
-// Model is an opened pipeline folder: its configurations, its tokenizer, the headers of its weights. It holds no weights and no
-// device.
+// Model is an opened pipeline folder: its configurations, its tokenizer, the headers of its weights. It holds no
+// weights and no device.
 type Model struct {
 	dir       string
 	text      textTower
@@ -31,7 +31,7 @@ type Model struct {
 	files     []string
 }
 
-// OpenOptions says how a folder is read; the zero value is the default.
+// OpenOptions determine how a folder is read; the zero value is the default.
 type OpenOptions struct {
 	NoSafetyChecker bool // the folder's safety checker is neither read nor run
 }
@@ -59,26 +59,32 @@ func (c component) class() string {
 }
 
 // pipelines are the pipelines that are read, with the class of their text towers.
-var pipelines = map[string]string{"StableDiffusionPipeline": "CLIPTextModel", "AltDiffusionPipeline": "RobertaSeriesModelWithTransformation"}
+var pipelines = map[string]string{"StableDiffusionPipeline": "CLIPTextModel",
+	"AltDiffusionPipeline": "RobertaSeriesModelWithTransformation"}
 
-// Open reads the folder of a StableDiffusionPipeline or an AltDiffusionPipeline: model_index.json, the configurations in
-// text_encoder, unet, vae and scheduler, the tokenizer, the safety checker with its feature_extractor where the pipeline has one, and
-// the headers of the weights (see [openWeights] for their names). It checks that every tensor the configurations ask for is there in
-// the right shape and no other; values are read by [Sampler]. Errors are one line and name the file.
+// Open reads the folder of a StableDiffusionPipeline or an AltDiffusionPipeline: model_index.json, the configurations
+// in text_encoder, unet, vae and scheduler, the tokenizer, the safety checker with its feature_extractor where the
+// pipeline has one, and the headers of the weights (see [openWeights] for their names). It checks that every tensor
+// the configurations require exists with the right shape and that there are no others; values are read by [Sampler].
+// Errors are one line and name the file.
 func Open(dir string, o OpenOptions) (m *Model, err error) {
 	defer runner.Recovered("diffusion", &err)
 	m = &Model{dir: dir, safety: SafetyAbsent}
 	var index map[string]json.RawMessage
-	if err := m.read("model_index.json", func(text []byte) error { return json.Unmarshal(text, &index) }); err != nil {
+	if err := m.read("model_index.json",
+		func(text []byte) error { return json.Unmarshal(text, &index) }); err != nil {
 		return nil, err
 	}
 	var pipeline string
 	_ = json.Unmarshal(index["_class_name"], &pipeline) // another kind of value is no pipeline either
 	if pipelines[pipeline] == "" {
-		return nil, fmt.Errorf("%s: _class_name %s is not StableDiffusionPipeline or AltDiffusionPipeline", m.files[0], index["_class_name"])
+		return nil, fmt.Errorf("%s: _class_name %s is not StableDiffusionPipeline or AltDiffusionPipeline",
+			m.files[0],
+			index["_class_name"])
 	}
 	classes := map[string]string{}
-	for _, name := range []string{"text_encoder", "unet", "vae", "tokenizer", "scheduler", "safety_checker", "feature_extractor"} {
+	for _, name := range []string{"text_encoder", "unet", "vae", "tokenizer", "scheduler", "safety_checker",
+		"feature_extractor"} {
 		var c component
 		if raw, given := index[name]; given {
 			if err := json.Unmarshal(raw, &c); err != nil {
@@ -87,7 +93,8 @@ func Open(dir string, o OpenOptions) (m *Model, err error) {
 		}
 		classes[name] = c.class()
 	}
-	for name, want := range map[string]string{"text_encoder": pipelines[pipeline], "unet": "UNet2DConditionModel", "vae": "AutoencoderKL"} {
+	for name, want := range map[string]string{"text_encoder": pipelines[pipeline], "unet": "UNet2DConditionModel",
+		"vae": "AutoencoderKL"} {
 		if classes[name] != want {
 			return nil, fmt.Errorf("%s: %s is %q, not %s", m.files[0], name, classes[name], want)
 		}
@@ -125,11 +132,13 @@ func (m *Model) openTokenizer() (err error) {
 	_, clip := m.text.(clipText)
 	switch limit := m.tokenizer.Limit(); {
 	case m.tokenizer.Size() > m.text.vocabulary():
-		return fmt.Errorf("%s: the tokenizer has %d tokens, text_encoder's vocab_size is %d", dir, m.tokenizer.Size(), m.text.vocabulary())
+		return fmt.Errorf("%s: the tokenizer has %d tokens, text_encoder's vocab_size is %d", dir, m.tokenizer.Size(),
+			m.text.vocabulary())
 	case m.tokenizer.PadID() < 0:
 		return fmt.Errorf("%s: the tokenizer has no padding token", dir)
 	case limit > m.length && !clip:
-		return fmt.Errorf("%s: model_max_length is %d tokens, text_encoder has positions for %d", dir, limit, m.length)
+		return fmt.Errorf("%s: model_max_length is %d tokens, text_encoder has positions for %d", dir, limit,
+			m.length)
 	case limit > 0:
 		m.length = min(limit, m.length)
 	case !clip: // whose texts would be filled up to 512 tokens, which no UNet was trained with
@@ -143,7 +152,8 @@ func (m *Model) read(name string, use func([]byte) error) error {
 	path := filepath.Join(m.dir, filepath.FromSlash(name))
 	text, err := os.ReadFile(path)
 	if err != nil {
-		return fmt.Errorf("pipeline folder: %w", err)
+		return fmt.Errorf("%s is not a pipeline folder (`antipode models` lists the models that add "+
+			"images): %w", m.dir, err)
 	}
 	m.files = append(m.files, path)
 	if err := use(text); err != nil {
@@ -176,11 +186,15 @@ func (m *Model) configurations(pipeline string) (err error) {
 	}
 	switch {
 	case m.unet.ContextDim != m.text.width():
-		return fmt.Errorf("%s: the UNet's cross_attention_dim is %d, the text tower gives %d numbers a token", m.dir, m.unet.ContextDim, m.text.width())
+		return fmt.Errorf("%s: the UNet's cross_attention_dim is %d, the text tower returns %d numbers per token",
+			m.dir,
+			m.unet.ContextDim, m.text.width())
 	case m.unet.InChannels != m.vae.LatentChannels:
-		return fmt.Errorf("%s: the UNet's in_channels is %d, the autoencoder's latent_channels %d: only models of text to picture are supported", m.dir, m.unet.InChannels, m.vae.LatentChannels)
+		return fmt.Errorf("%s: the UNet's in_channels is %d, the autoencoder's latent_channels %d: only models of "+
+			"text to image are supported", m.dir, m.unet.InChannels, m.vae.LatentChannels)
 	case m.unet.OutChannels != m.unet.InChannels:
-		return fmt.Errorf("%s: the UNet's out_channels is %d, its in_channels %d: they must be equal", m.dir, m.unet.OutChannels, m.unet.InChannels)
+		return fmt.Errorf("%s: the UNet's out_channels is %d, its in_channels %d: they must be equal", m.dir,
+			m.unet.OutChannels, m.unet.InChannels)
 	}
 	return nil
 }
@@ -190,7 +204,8 @@ func (m *Model) weights() (err error) {
 	for _, p := range []struct {
 		folder, name string
 		parts        []part
-	}{{"text_encoder", "model", []part{textPart}}, {"unet", "diffusion_pytorch_model", []part{unetPart}}, {"vae", "diffusion_pytorch_model", []part{decoderPart, encoderPart}}} {
+	}{{"text_encoder", "model", []part{textPart}}, {"unet", "diffusion_pytorch_model", []part{unetPart}},
+		{"vae", "diffusion_pytorch_model", []part{decoderPart, encoderPart}}} {
 		set, files, err := openWeights(filepath.Join(m.dir, p.folder), p.name)
 		if err != nil {
 			return err
@@ -240,10 +255,10 @@ func (m *Model) VAE() *VAEConfig { return m.vae }
 // Files lists the files that were read: what a digest of the model must cover.
 func (m *Model) Files() []string { return m.files }
 
-// Safety says whether pictures go through the folder's safety checker.
+// Safety reports whether images go through the folder's safety checker.
 func (m *Model) Safety() Safety { return m.safety }
 
-// Size is the size of pictures the model was made for, in pixels: 512 for 1.x, 768 for most of 2.x.
+// Size is the size of images the model was made for, in pixels: 512 for 1.x, 768 for most of 2.x.
 func (m *Model) Size() (width, height int) {
 	s := m.unet.SampleSize
 	if len(s) == 0 {

@@ -52,7 +52,7 @@ func line(t *testing.T, err error, words ...string) {
 	}
 }
 
-// damage is something wrong with a folder, and words of the error that says so.
+// damage is something wrong with a folder, and words of the error that reports it.
 type damage struct {
 	name  string
 	do    func(dir string)
@@ -85,13 +85,16 @@ func TestOpen(t *testing.T) {
 		names = append(names, filepath.ToSlash(rel))
 	}
 	slices.Sort(names)
-	want := []string{"model_index.json", "scheduler/scheduler_config.json", "text_encoder/config.json", "text_encoder/model.safetensors", "tokenizer/tokenizer.json",
-		"tokenizer/tokenizer_config.json", "unet/config.json", "unet/diffusion_pytorch_model.safetensors", "vae/config.json", "vae/diffusion_pytorch_model.safetensors"}
+	want := []string{"model_index.json", "scheduler/scheduler_config.json", "text_encoder/config.json",
+		"text_encoder/model.safetensors", "tokenizer/tokenizer.json",
+		"tokenizer/tokenizer_config.json", "unet/config.json", "unet/diffusion_pytorch_model.safetensors",
+		"vae/config.json", "vae/diffusion_pytorch_model.safetensors"}
 	if !slices.Equal(names, want) {
 		t.Errorf("files %v", names)
 	}
 	dir := modeltest.CopyOf(t, "sd2")
-	edit(t, dir, "model_index.json", map[string]any{"safety_checker": []string{"stable_diffusion", "StableDiffusionSafetyChecker"}})
+	edit(t, dir, "model_index.json",
+		map[string]any{"safety_checker": []string{"stable_diffusion", "StableDiffusionSafetyChecker"}})
 	vae := filepath.Join(dir, "vae", "diffusion_pytorch_model")
 	if err := os.Rename(vae+".safetensors", vae+".fp16.safetensors"); err != nil {
 		t.Fatal(err)
@@ -108,40 +111,61 @@ func TestOpen(t *testing.T) {
 func TestOpenRefuses(t *testing.T) {
 	const unetFile, vaeFile = "unet/diffusion_pytorch_model.safetensors", "vae/diffusion_pytorch_model.safetensors"
 	refuses(t, "sd2", []damage{
-		{"no index", func(dir string) { os.Remove(filepath.Join(dir, "model_index.json")) }, []string{"pipeline folder", "model_index.json"}},
+		{"no index", func(dir string) { os.Remove(filepath.Join(dir, "model_index.json")) },
+			[]string{"pipeline folder", "model_index.json"}},
 		{"another pipeline", func(dir string) {
 			edit(t, dir, "model_index.json", map[string]any{"_class_name": "StableDiffusionXLPipeline"})
 		}, []string{"model_index.json", "StableDiffusionXLPipeline"}},
 		{"another text tower", func(dir string) {
 			edit(t, dir, "model_index.json", map[string]any{"text_encoder": []string{"transformers", "T5EncoderModel"}})
 		}, []string{"text_encoder", "T5EncoderModel"}},
-		{"a part that is no pair", func(dir string) { edit(t, dir, "model_index.json", map[string]any{"vae": 3}) }, []string{"model_index.json", "vae"}},
-		{"not JSON", func(dir string) { os.WriteFile(filepath.Join(dir, "unet", "config.json"), []byte("{"), 0o600) }, []string{"unet", "config.json", "JSON"}},
+		{"a part that is no pair", func(dir string) { edit(t, dir, "model_index.json", map[string]any{"vae": 3}) },
+			[]string{"model_index.json", "vae"}},
+		{"not JSON", func(dir string) { os.WriteFile(filepath.Join(dir, "unet", "config.json"), []byte("{"), 0o600) },
+			[]string{"unet", "config.json", "JSON"}},
 		{"class embeddings", func(dir string) {
 			edit(t, dir, "unet/config.json", map[string]any{"class_embed_type": "timestep"})
 		}, []string{"unet", "class_embed_type", "timestep"}},
 		{"another block", func(dir string) {
-			edit(t, dir, "unet/config.json", map[string]any{"down_block_types": []string{"DownBlock2D", "AttnDownBlock2D", "DownBlock2D"}})
+			edit(t, dir, "unet/config.json",
+				map[string]any{"down_block_types": []string{"DownBlock2D", "AttnDownBlock2D", "DownBlock2D"}})
 		}, []string{"down_block_types", "AttnDownBlock2D"}},
-		{"heads that do not divide", func(dir string) { edit(t, dir, "unet/config.json", map[string]any{"attention_head_dim": 3}) }, []string{"8 not divisible by attention_head_dim 3"}},
+		{"heads that do not divide",
+			func(dir string) { edit(t, dir, "unet/config.json", map[string]any{"attention_head_dim": 3}) },
+			[]string{"8 not divisible by attention_head_dim 3"}},
 		{"too few heads", func(dir string) {
 			edit(t, dir, "unet/config.json", map[string]any{"attention_head_dim": []int{1, 2}})
 		}, []string{"attention_head_dim: 2 numbers do not fit 3 blocks"}},
-		{"groups of nothing", func(dir string) { edit(t, dir, "unet/config.json", map[string]any{"norm_num_groups": 0}) }, []string{"norm_num_groups 0"}},
-		{"groups that do not divide", func(dir string) { edit(t, dir, "vae/config.json", map[string]any{"norm_num_groups": 5}) }, []string{"vae", "not divisible by norm_num_groups 5"}},
-		{"a shift", func(dir string) { edit(t, dir, "vae/config.json", map[string]any{"shift_factor": 0.1}) }, []string{"vae", "shift_factor"}},
-		{"no scale", func(dir string) { edit(t, dir, "vae/config.json", map[string]any{"scaling_factor": 0}) }, []string{"scaling_factor 0"}},
+		{"groups of nothing", func(dir string) {
+			edit(t, dir, "unet/config.json",
+				map[string]any{"norm_num_groups": 0})
+		}, []string{"norm_num_groups 0"}},
+		{"groups that do not divide",
+			func(dir string) { edit(t, dir, "vae/config.json", map[string]any{"norm_num_groups": 5}) },
+			[]string{"vae", "not divisible by norm_num_groups 5"}},
+		{"a shift", func(dir string) { edit(t, dir, "vae/config.json", map[string]any{"shift_factor": 0.1}) },
+			[]string{"vae", "shift_factor"}},
+		{"no scale", func(dir string) { edit(t, dir, "vae/config.json", map[string]any{"scaling_factor": 0}) },
+			[]string{"scaling_factor 0"}},
 		{"a huge width", func(dir string) {
 			edit(t, dir, "unet/config.json", map[string]any{"block_out_channels": []int{1 << 40, 8, 16}})
 		}, []string{"block_out_channels"}},
-		{"a UNet that fills in", func(dir string) { edit(t, dir, "unet/config.json", map[string]any{"in_channels": 9}) }, []string{"in_channels is 9", "latent_channels 4"}},
-		{"contexts of another width", func(dir string) { edit(t, dir, "unet/config.json", map[string]any{"cross_attention_dim": 20}) }, []string{"cross_attention_dim is 20", "gives 16 numbers"}},
-		{"another text model", func(dir string) { edit(t, dir, "text_encoder/config.json", map[string]any{"model_type": "clip"}) }, []string{"text_encoder", `model_type "clip"`}},
+		{"a UNet that fills in",
+			func(dir string) { edit(t, dir, "unet/config.json", map[string]any{"in_channels": 9}) },
+			[]string{"in_channels is 9", "latent_channels 4"}},
+		{"contexts of another width",
+			func(dir string) { edit(t, dir, "unet/config.json", map[string]any{"cross_attention_dim": 20}) },
+			[]string{"cross_attention_dim is 20", "returns 16 numbers"}},
+		{"another text model", func(dir string) {
+			edit(t, dir, "text_encoder/config.json",
+				map[string]any{"model_type": "clip"})
+		}, []string{"text_encoder", `model_type "clip"`}},
 		{"a small vocabulary", func(dir string) {
 			edit(t, dir, "text_encoder/config.json", map[string]any{"vocab_size": 500})
 		}, []string{"tokenizer has 519 tokens", "vocab_size is 500"}},
 		{"a tensor missing", func(dir string) {
-			rewrite(t, dir, unetFile, func(all map[string]weights.Tensor) { delete(all, "mid_block.resnets.1.conv2.weight") })
+			rewrite(t, dir, unetFile,
+				func(all map[string]weights.Tensor) { delete(all, "mid_block.resnets.1.conv2.weight") })
 		}, []string{unetFile, "missing: mid_block.resnets.1.conv2.weight"}},
 		{"a tensor too many", func(dir string) {
 			rewrite(t, dir, vaeFile, func(all map[string]weights.Tensor) {
@@ -155,7 +179,11 @@ func TestOpenRefuses(t *testing.T) {
 				all[v.Name] = v
 			})
 		}, []string{vaeFile, `"encoder.conv_in.weight" has shape [3 8 3 3]`, "[8 3 3 3]"}},
-		{"no weights", func(dir string) { os.Remove(filepath.Join(dir, "unet", "diffusion_pytorch_model.safetensors")) }, []string{"unet", "holds no diffusion_pytorch_model.safetensors"}},
+		{"no weights", func(dir string) {
+			os.Remove(filepath.Join(dir, "unet",
+				"diffusion_pytorch_model.safetensors"))
+		},
+			[]string{"unet", "holds no diffusion_pytorch_model.safetensors"}},
 	})
 }
 
@@ -182,10 +210,11 @@ func TestRequestsRefused(t *testing.T) {
 	} {
 		bad := good
 		c.change(&bad)
-		got, err := s.Generate(t.Context(), []Request{good, bad}, func(p Progress) { t.Errorf("work was begun: %+v", p) })
+		got, err := s.Generate(t.Context(), []Request{good, bad},
+			func(p Progress) { t.Errorf("work was begun: %+v", p) })
 		line(t, err, c.words...)
 		if got != nil {
-			t.Errorf("pictures with %v", err)
+			t.Errorf("images with %v", err)
 		}
 	}
 	if _, err := NewSampler(testbackend.Go(t), m, Options{Batch: 1000}); err == nil {
@@ -196,7 +225,7 @@ func TestRequestsRefused(t *testing.T) {
 	line(t, err, "closed")
 }
 
-// TestTexts looks at what requests' texts become.
+// TestTexts checks what requests' texts become.
 func TestTexts(t *testing.T) {
 	for name, pad := range map[string]int32{"sd1": 518, "sd2": 0} { // padding with the end, or with "!"
 		m, err := Open(filepath.Join("testdata", name), OpenOptions{})
@@ -207,19 +236,22 @@ func TestTexts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(r.prompt.ids) != 77 || r.prompt.ids[0] != 517 || r.prompt.ids[3] != 518 && r.prompt.ids[4] != 518 || r.prompt.ids[76] != pad || r.truncated {
+		if len(r.prompt.ids) != 77 || r.prompt.ids[0] != 517 || r.prompt.ids[3] != 518 && r.prompt.ids[4] != 518 ||
+			r.prompt.ids[76] != pad || r.truncated {
 			t.Errorf("%s: prompt %v", name, r.prompt.ids)
 		}
 		if r.group.steps != DefaultSteps || r.guidance != DefaultGuidance || !r.group.guided {
 			t.Errorf("defaults %+v", r)
 		}
-		if r, err = m.request(Request{Prompt: strings.Repeat("x ", 90), Width: 16, Height: 16}); err != nil || !r.truncated || len(r.prompt.ids) != 77 || r.prompt.ids[76] != 518 {
+		if r, err = m.request(Request{Prompt: strings.Repeat("x ", 90), Width: 16, Height: 16}); err != nil ||
+			!r.truncated || len(r.prompt.ids) != 77 || r.prompt.ids[76] != 518 {
 			t.Errorf("%s: a long prompt: %+v, %v", name, r, err)
 		}
 	}
 }
 
-// TestWeightFiles reads weights in shards and in the fp16 variant, as diffusers and transformers name them, and says what else lies there.
+// TestWeightFiles reads weights in shards and in the fp16 variant, as diffusers and transformers name them, and says
+// what else lies there.
 func TestWeightFiles(t *testing.T) {
 	const name = "diffusion_pytorch_model"
 	shard := func(dir, from, first, second, index string) {
@@ -249,7 +281,7 @@ func TestWeightFiles(t *testing.T) {
 		os.Remove(path)
 	}
 	list := []Request{{Prompt: prompt, Seed: 3, Steps: 2, Width: 16, Height: 16}}
-	picture := func(dir string) *image.NRGBA {
+	sample := func(dir string) *image.NRGBA {
 		t.Helper()
 		m, err := Open(dir, OpenOptions{})
 		if err != nil {
@@ -261,19 +293,23 @@ func TestWeightFiles(t *testing.T) {
 		}
 		return got[0].Image
 	}
-	want := picture(filepath.Join("testdata", "bare"))
+	want := sample(filepath.Join("testdata", "bare"))
 	dir := modeltest.CopyOf(t, "bare")
-	shard(dir, "unet/"+name+".safetensors", name+"-00001-of-00002.safetensors", name+"-00002-of-00002.safetensors", name+".safetensors.index.json")
-	shard(dir, "vae/"+name+".safetensors", name+".fp16-00001-of-00002.safetensors", name+".fp16-00002-of-00002.safetensors", name+".safetensors.index.fp16.json")
-	shard(dir, "text_encoder/model.safetensors", "model-00001-of-00002.safetensors", "model-00002-of-00002.safetensors", "model.safetensors.index.json")
-	if d := apart(t, picture(dir), want); d > 0 { // the goldens' weights fit 16 bits
-		t.Errorf("in shards the picture differs by %d/255", d)
+	shard(dir, "unet/"+name+".safetensors", name+"-00001-of-00002.safetensors", name+"-00002-of-00002.safetensors",
+		name+".safetensors.index.json")
+	shard(dir, "vae/"+name+".safetensors", name+".fp16-00001-of-00002.safetensors",
+		name+".fp16-00002-of-00002.safetensors", name+".safetensors.index.fp16.json")
+	shard(dir, "text_encoder/model.safetensors", "model-00001-of-00002.safetensors", "model-00002-of-00002.safetensors",
+		"model.safetensors.index.json")
+	if d := apart(t, sample(dir), want); d > 0 { // the goldens' weights fit 16 bits
+		t.Errorf("the image from sharded weights differs by %d/255", d)
 	}
 	m, err := Open(dir, OpenOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, file := range []string{name + ".safetensors.index.json", name + "-00002-of-00002.safetensors", name + ".safetensors.index.fp16.json", "model-00001-of-00002.safetensors"} {
+	for _, file := range []string{name + ".safetensors.index.json", name + "-00002-of-00002.safetensors",
+		name + ".safetensors.index.fp16.json", "model-00001-of-00002.safetensors"} {
 		if !slices.ContainsFunc(m.Files(), func(f string) bool { return filepath.Base(f) == file }) {
 			t.Errorf("the files that were read lack %s: %v", file, m.Files())
 		}
@@ -284,14 +320,21 @@ func TestWeightFiles(t *testing.T) {
 		damage func(dir string)
 		words  []string
 	}{
-		{"a shard is missing", func(dir string) { os.Remove(filepath.Join(dir, "unet", name+"-00002-of-00002.safetensors")) }, []string{"00002-of-00002", "no such file"}},
-		{"an index that is no JSON", func(dir string) { modeltest.Write(t, index, "{") }, []string{"index.json", "not readable as JSON"}},
-		{"an empty index", func(dir string) { modeltest.Write(t, index, "{}") }, []string{"index.json", "lists no tensor"}},
+		{"a shard is missing", func(dir string) {
+			os.Remove(filepath.Join(dir, "unet",
+				name+"-00002-of-00002.safetensors"))
+		}, []string{"00002-of-00002", "no such file"}},
+		{"an index that is no JSON", func(dir string) { modeltest.Write(t, index, "{") },
+			[]string{"index.json", "not readable as JSON"}},
+		{"an empty index", func(dir string) { modeltest.Write(t, index, "{}") },
+			[]string{"index.json", "lists no tensor"}},
 		{"a shard outside", func(dir string) {
-			edit(t, dir, "unet/"+filepath.Base(index), map[string]any{"weight_map": map[string]any{"conv_in.bias": "../x.safetensors"}})
-		}, []string{`"conv_in.bias" lies in "../x.safetensors"`}},
+			edit(t, dir, "unet/"+filepath.Base(index),
+				map[string]any{"weight_map": map[string]any{"conv_in.bias": "../x.safetensors"}})
+		}, []string{`"conv_in.bias" is in "../x.safetensors"`}},
 		{"a tensor elsewhere", func(dir string) {
-			edit(t, dir, "unet/"+filepath.Base(index), map[string]any{"weight_map": map[string]any{"conv_in.bias": name + "-00002-of-00002.safetensors"}})
+			edit(t, dir, "unet/"+filepath.Base(index),
+				map[string]any{"weight_map": map[string]any{"conv_in.bias": name + "-00002-of-00002.safetensors"}})
 		}, []string{"index.json", `"conv_in.bias" is not in`}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -306,9 +349,11 @@ func TestWeightFiles(t *testing.T) {
 			line(t, err, c.words...)
 		})
 	}
-	for file, hint := range map[string]string{name + ".non_ema.safetensors": "there is " + name + ".non_ema.safetensors", name + ".bin": "there is " + name + ".bin", "other": "get the folder again"} {
+	for file, hint := range map[string]string{name + ".non_ema.safetensors": "there is " + name +
+		".non_ema.safetensors", name + ".bin": "there is " + name + ".bin", "other": "get the folder again"} {
 		dir := modeltest.CopyOf(t, "bare")
-		if err := os.Rename(filepath.Join(dir, "unet", name+".safetensors"), filepath.Join(dir, "unet", file)); err != nil {
+		if err := os.Rename(filepath.Join(dir, "unet", name+".safetensors"),
+			filepath.Join(dir, "unet", file)); err != nil {
 			t.Fatal(err)
 		}
 		_, err := Open(dir, OpenOptions{})

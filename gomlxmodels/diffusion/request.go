@@ -13,18 +13,20 @@ import (
 	"antipode/gomlxmodels/pack"
 )
 
-// Request asks for one picture. The zero value of a field stands for what it says.
+// Request describes one image to generate. A zero field has the default that its comment states.
 type Request struct {
 	Prompt      string
-	Negative    string  // what the picture shall not show
+	Negative    string  // what the image shall not show
 	PromptIDs   []int32 // the prompt as token ids, start and end included, instead of Prompt
 	NegativeIDs []int32
-	Seed        uint64  // of the noise: torch.Generator().manual_seed's. Its lower 32 bits count
-	Steps       int     // 0 = DefaultSteps
-	Guidance    float64 // weight of the prompt against the negative one; up to 1 = no guidance, Negative means nothing. 0 = DefaultGuidance
-	Width       int     // in pixels, a multiple of 8; 0 = the model's own, see [Model.Size]
-	Height      int
-	Scheduler   string // one of [schedule.Names]; "" = the folder's own
+	Seed        uint64 // of the noise: torch.Generator().manual_seed's. Its lower 32 bits count
+	Steps       int    // 0 = DefaultSteps
+	// weight of the prompt against the negative one; up to 1 = no guidance, Negative means nothing. 0 =
+	// DefaultGuidance
+	Guidance  float64
+	Width     int // in pixels, a multiple of 8; 0 = the model's own, see [Model.Size]
+	Height    int
+	Scheduler string // one of [schedule.Names]; "" = the folder's own
 }
 
 // What a request that does not say gets.
@@ -33,21 +35,23 @@ const (
 	DefaultGuidance = 7.5
 )
 
-// maxSide bounds the sides of pictures, in pixels.
+// maxSide bounds the sides of images, in pixels.
 const maxSide = 4096
 
-// Picture is what became of a request.
-type Picture struct {
-	Image     *image.NRGBA // nil where it was not made, or was blocked
-	Truncated bool         // the prompt, or the negative one, has more tokens than the model takes: its end was left out
-	Blocked   []int        // concepts of the safety checker, from 0, that the picture is too near to; none = it was not blocked
+// Image is what became of a request.
+type Result struct {
+	Image *image.NRGBA // nil where it was not made, or was blocked
+	// the prompt, or the negative one, has more tokens than the model takes: its end was left out
+	Truncated bool
+	// concepts of the safety checker, from 0, that the image is too near to; none = it was not blocked
+	Blocked []int
 }
 
-// Progress tells of a request's work: after each step, and with the picture when it is there.
+// Progress tells of a request's work: after each step, and with the image when it is there.
 type Progress struct {
 	Request     int // its place in the list
 	Step, Steps int // calls of the UNet done and to do
-	Picture     *Picture
+	Result      *Result
 }
 
 // run is a checked request.
@@ -84,12 +88,15 @@ func (m *Model) request(r Request) (*run, error) {
 	}
 	multiple := max(8, m.vae.Factor())
 	switch {
-	case r.Width < multiple || r.Height < multiple || r.Width > maxSide || r.Height > maxSide || r.Width%multiple != 0 || r.Height%multiple != 0:
-		return nil, fmt.Errorf("size %d×%d: width and height are multiples of %d up to %d", r.Width, r.Height, multiple, maxSide)
+	case r.Width < multiple || r.Height < multiple || r.Width > maxSide || r.Height > maxSide ||
+		r.Width%multiple != 0 || r.Height%multiple != 0:
+		return nil, fmt.Errorf("size %d×%d: width and height are multiples of %d up to %d", r.Width, r.Height, multiple,
+			maxSide)
 	case !(math.Abs(r.Guidance) <= 1000):
 		return nil, fmt.Errorf("guidance %v is not a number up to 1000", r.Guidance)
 	}
-	out := &run{group: group{r.Steps, r.Width, r.Height, r.Scheduler, r.Guidance > 1}, guidance: float32(r.Guidance), noise: noise.New(r.Seed)}
+	out := &run{group: group{r.Steps, r.Width, r.Height, r.Scheduler, r.Guidance > 1}, guidance: float32(r.Guidance),
+		noise: noise.New(r.Seed)}
 	var cut bool
 	var err error
 	if out.prompt, out.truncated, err = m.tokens(r.Prompt, r.PromptIDs); err != nil {
@@ -151,8 +158,8 @@ func (s *Sampler) context(t tokens) ([]float32, error) {
 	return out[0], nil
 }
 
-// conditions are the UNet's inputs that stay the same through a run, of so many rows, filled up with the last: context, and with guidance
-// its weights.
+// conditions are the UNet's inputs that stay the same through a run, of so many rows, filled up with the last:
+// context, and with guidance its weights.
 func (s *Sampler) conditions(runs []*run, n int, guided bool) (inputs []*tensors.Tensor, err error) {
 	var flat, weights []float32
 	rows := slices.Clone(runs)

@@ -17,7 +17,7 @@ import (
 	"antipode/gomlxmodels/weights"
 )
 
-// Safety says whether pictures go through the safety checker of their pipeline.
+// Safety reports whether images go through the safety checker of their pipeline.
 type Safety string
 
 // What becomes of a folder's safety checker.
@@ -27,42 +27,38 @@ const (
 	SafetyAbsent Safety = "absent" // the folder has none
 )
 
-// The embeddings a StableDiffusionSafetyChecker holds a picture against. Their names are not published.
+// The embeddings a StableDiffusionSafetyChecker holds an image against. Their names are not published.
 const (
 	specialConcepts = 3
 	concepts        = 17
 )
 
-// checker is a StableDiffusionSafetyChecker: the picture tower of a CLIP, and concepts with a threshold each.
+// checker is a StableDiffusionSafetyChecker: the image tower of a CLIP, and concepts with a threshold each.
 type checker struct {
 	cfg        *clip.Config // only its vision half means something
 	pre        *preprocess.Config
 	thresholds []float32 // [3+17], the special ones first
 }
 
-// extractor is CLIPImageProcessor.
-var extractor = preprocess.Processor{Class: "CLIPImageProcessor", Side: 224, Crops: true, Keys: map[string]string{
-	"resample":   "3",
-	"image_mean": "[0.48145466, 0.4578275, 0.40821073]", "image_std": "[0.26862954, 0.26130258, 0.27577711]",
-}}
-
 // openChecker reads the folders safety_checker and feature_extractor.
 func (m *Model) openChecker(classes map[string]string) error {
 	if name := classes["safety_checker"]; name != "StableDiffusionSafetyChecker" {
 		return fmt.Errorf("%s: safety_checker is %q, not StableDiffusionSafetyChecker", m.files[0], name)
 	}
-	if name := classes["feature_extractor"]; name != "CLIPFeatureExtractor" && !strings.HasPrefix(name, "CLIPImageProcessor") {
+	if name := classes["feature_extractor"]; name != "CLIPFeatureExtractor" &&
+		!strings.HasPrefix(name, "CLIPImageProcessor") {
 		return fmt.Errorf("%s: feature_extractor is %q, not CLIPImageProcessor", m.files[0], name)
 	}
 	c := &checker{}
-	if err := m.read("safety_checker/config.json", func(text []byte) (err error) { c.cfg, err = clip.ParseConfig(text); return err }); err != nil {
+	if err := m.read("safety_checker/config.json",
+		func(text []byte) (err error) { c.cfg, err = clip.ParseConfig(text); return err }); err != nil {
 		return err
 	}
-	if c.cfg.PicturesOnly {
+	if c.cfg.ImagesOnly {
 		return fmt.Errorf("%s: model_type is not clip", m.files[len(m.files)-1])
 	}
 	dir := filepath.Join(m.dir, "feature_extractor")
-	pre, path, err := extractor.OpenFolder(dir, c.cfg.Vision.ImageSize)
+	pre, path, err := preprocess.CLIP.OpenFolder(dir, c.cfg.Vision.ImageSize)
 	if err == nil && path == "" {
 		err = fmt.Errorf("%s: holds no preprocessor_config.json", dir)
 	}
@@ -88,8 +84,8 @@ func (m *Model) openChecker(classes map[string]string) error {
 	return nil
 }
 
-// table is the whole correspondence between the checker's checkpoint and the variables of [checker.forward]. Before transformers 5 the
-// tower's names began with vision_model twice.
+// table is the whole correspondence between the checker's checkpoint and the variables of [checker.forward]. Before
+// transformers 5 the tower's names began with vision_model twice.
 func (c *checker) table(set *weights.Set) []weights.Rule {
 	var t weights.Table
 	p := c.cfg.ProjectionDim
@@ -101,11 +97,12 @@ func (c *checker) table(set *weights.Set) []weights.Rule {
 	}
 	t.As("special_care_embeds", "special/vectors", nil, specialConcepts, p)
 	t.As("concept_embeds", "concepts/vectors", nil, concepts, p)
-	t = append(t, weights.Rule{Tensor: "special_care_embeds_weights", Shape: []int{specialConcepts}}, weights.Rule{Tensor: "concept_embeds_weights", Shape: []int{concepts}})
+	t = append(t, weights.Rule{Tensor: "special_care_embeds_weights", Shape: []int{specialConcepts}},
+		weights.Rule{Tensor: "concept_embeds_weights", Shape: []int{concepts}})
 	return t
 }
 
-// forward gives the cosine of each picture's embedding with each concept, in float32.
+// forward returns the cosine of each image's embedding with each concept, in float32.
 //
 // Shapes: pixels [B,3,H,W] as the feature extractor prepares them → [B,3+17], the special concepts first.
 func (c *checker) forward(scope *model.Scope, pixels *Node) *Node {
@@ -120,11 +117,11 @@ func (c *checker) forward(scope *model.Scope, pixels *Node) *Node {
 	return out
 }
 
-// blocked lists the concepts, from 0, that a picture of these cosines is too near to: a cosine is held against its concept's threshold
-// and rounded to thousandths. A picture near a special concept is held to thresholds lower by 0.01 from there on. The arithmetic is
-// diffusers' in float32.
+// blocked lists the concepts, from 0, that an image of these cosines is too near to: a cosine is compared with its
+// concept's threshold and rounded to thousandths. An image near a special concept is compared with thresholds lower by
+// 0.01 from there on. The arithmetic is diffusers' in float32.
 //
-// Shapes: cosines [3+17] → numbers from 0 to 16, none where the picture may be shown.
+// Shapes: cosines [3+17] → numbers from 0 to 16, none where the image may be shown.
 func (c *checker) blocked(cosines []float32) (list []int) {
 	var adjustment float32
 	for i, cosine := range cosines {
@@ -139,11 +136,11 @@ func (c *checker) blocked(cosines []float32) (list []int) {
 	return list
 }
 
-// check gives a picture's cosines with the concepts, see [checker.forward], and those that it is too near to.
-func (s *Sampler) check(picture *preprocess.RGB) (cosines []float32, blocked []int, err error) {
+// check returns an image's cosines with the concepts, see [checker.forward], and those that it is too near to.
+func (s *Sampler) check(image *preprocess.RGB) (cosines []float32, blocked []int, err error) {
 	c := s.m.checker
 	side := c.cfg.Vision.ImageSize
-	pixels, err := c.pre.Apply(picture, side, side)
+	pixels, err := c.pre.Apply(image, side, side)
 	if err != nil {
 		return nil, nil, fmt.Errorf("safety checker: %w", err)
 	}

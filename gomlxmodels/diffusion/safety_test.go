@@ -19,20 +19,20 @@ import (
 	"antipode/internal/testbackend"
 )
 
-// TestSafetyEqualsReference compares cosines and decisions with diffusers' checker: of pictures some are blocked, one of them for the
-// sake of a special concept alone.
+// TestSafetyEqualsReference compares cosines and decisions with diffusers' checker: of images some are blocked, one
+// of them for the sake of a special concept alone.
 func TestSafetyEqualsReference(t *testing.T) {
 	g := openGolden(t, filepath.Join("testdata", "alt9"))
-	modeltest.OnBoth(t, func(t *testing.T, backend compute.Backend) {
+	testbackend.OnBoth(t, func(t *testing.T, backend compute.Backend) {
 		s := newSampler(t, backend, g.Model, Options{})
 		cosines, decided := g.want.Rows("safety.cosines"), g.want.Rows("safety.decided")
 		blocked, helped := 0, 0
 		for i := range cosines {
-			got, list, err := s.check(g.want.Picture(fmt.Sprintf("safety.picture_%d", i)))
+			got, list, err := s.check(g.want.Image(fmt.Sprintf("safety.picture_%d", i)))
 			if err != nil {
 				t.Fatal(err)
 			}
-			near.Check(t, fmt.Sprintf("cosines of picture %d", i), got, cosines[i], 0, 1e-4)
+			near.Check(t, fmt.Sprintf("cosines of image %d", i), got, cosines[i], 0, 1e-4)
 			var want []int
 			for k, v := range decided[i] {
 				if v == 1 {
@@ -40,7 +40,7 @@ func TestSafetyEqualsReference(t *testing.T) {
 				}
 			}
 			if !slices.Equal(list, want) {
-				t.Errorf("picture %d: blocked for %v, diffusers for %v", i, list, want)
+				t.Errorf("image %d: blocked for %v, diffusers for %v", i, list, want)
 			}
 			blocked += min(1, len(want))
 			unhelped := slices.Clone(cosines[i])
@@ -50,19 +50,21 @@ func TestSafetyEqualsReference(t *testing.T) {
 			}
 		}
 		if blocked == 0 || blocked == len(cosines) || helped == 0 {
-			t.Errorf("%d of %d blocked, %d for the sake of a special concept: the golden shows nothing", blocked, len(cosines), helped)
+			t.Errorf("%d of %d blocked, %d for the sake of a special concept: the golden shows nothing", blocked,
+				len(cosines), helped)
 		}
 	})
 }
 
-// TestSafetyRounds looks at the edge: scores are rounded to thousandths, half to even.
+// TestSafetyRounds checks the boundary: scores are rounded to thousandths, half to even.
 func TestSafetyRounds(t *testing.T) {
 	c := &checker{thresholds: make([]float32, specialConcepts+concepts)}
 	for _, v := range []struct {
 		special, concept float32
 		blocked          bool
 	}{
-		{0, 0.0005, false}, {0, 0.00051, true}, {0, 0.0004, false}, {0, -0.009, false}, {0.01, -0.009, true}, {0.0004, -0.009, false}, {0.01, -0.0097, false}, {0.01, -0.0099, false},
+		{0, 0.0005, false}, {0, 0.00051, true}, {0, 0.0004, false}, {0, -0.009, false}, {0.01, -0.009, true},
+		{0.0004, -0.009, false}, {0.01, -0.0097, false}, {0.01, -0.0099, false},
 	} {
 		cosines := slices.Repeat([]float32{-1}, specialConcepts+concepts)
 		cosines[1], cosines[specialConcepts+16] = v.special, v.concept
@@ -79,8 +81,8 @@ func TestSafetyRounds(t *testing.T) {
 	}
 }
 
-// TestBlockedPictures samples the golden's two pictures, the first of which is blocked; without the checker it is not.
-func TestBlockedPictures(t *testing.T) {
+// TestBlockedImages samples the golden's two images, the first of which is blocked; without the checker it is not.
+func TestBlockedImages(t *testing.T) {
 	g := openGolden(t, filepath.Join("testdata", "alt9"))
 	off, err := Open(filepath.Join("testdata", "alt9"), OpenOptions{NoSafetyChecker: true})
 	if err != nil {
@@ -92,10 +94,12 @@ func TestBlockedPictures(t *testing.T) {
 			t.Fatal(err)
 		}
 		on := m.Safety() == SafetyOn
-		if (got[0].Image == nil) != on || (len(got[0].Blocked) > 0) != on || got[1].Image == nil || len(got[1].Blocked) > 0 {
+		if (got[0].Image == nil) != on || (len(got[0].Blocked) > 0) != on || got[1].Image == nil ||
+			len(got[1].Blocked) > 0 {
 			t.Errorf("safety %s: %v and %v", m.Safety(), got[0].Blocked, got[1].Blocked)
 		}
-		if reads := slices.ContainsFunc(m.Files(), func(f string) bool { return filepath.Base(filepath.Dir(f)) == "safety_checker" }); reads != on {
+		if reads := slices.ContainsFunc(m.Files(),
+			func(f string) bool { return filepath.Base(filepath.Dir(f)) == "safety_checker" }); reads != on {
 			t.Errorf("safety %s: files %v", m.Safety(), m.Files())
 		}
 	}
@@ -104,25 +108,38 @@ func TestBlockedPictures(t *testing.T) {
 func TestSafetyOpenRefuses(t *testing.T) {
 	const file = "safety_checker/model.safetensors"
 	list := []damage{
-		{"no folder", func(dir string) { os.RemoveAll(filepath.Join(dir, "safety_checker")) }, []string{"safety_checker", "config.json", "no such file"}},
-		{"no weights", func(dir string) { os.Remove(filepath.Join(dir, file)) }, []string{"safety_checker: holds no model.safetensors"}},
+		{"no folder", func(dir string) { os.RemoveAll(filepath.Join(dir, "safety_checker")) },
+			[]string{"safety_checker", "config.json", "no such file"}},
+		{"no weights", func(dir string) { os.Remove(filepath.Join(dir, file)) },
+			[]string{"safety_checker: holds no model.safetensors"}},
 		{"torch's weights", func(dir string) {
 			os.Rename(filepath.Join(dir, file), filepath.Join(dir, "safety_checker", "pytorch_model.bin"))
 		}, []string{"there is pytorch_model.bin", "safe_serialization"}},
-		{"weights cut short", func(dir string) { os.Truncate(filepath.Join(dir, file), 5000) }, []string{file, "cut short"}},
-		{"no preprocessing", func(dir string) { os.RemoveAll(filepath.Join(dir, "feature_extractor")) }, []string{"feature_extractor: holds no preprocessor_config.json"}},
+		{"weights cut short", func(dir string) { os.Truncate(filepath.Join(dir, file), 5000) },
+			[]string{file, "cut short"}},
+		{"no preprocessing", func(dir string) { os.RemoveAll(filepath.Join(dir, "feature_extractor")) },
+			[]string{"feature_extractor: holds no preprocessor_config.json"}},
 		{"a pipeline without preprocessing", func(dir string) {
 			edit(t, dir, "model_index.json", map[string]any{"feature_extractor": []any{nil, nil}})
 		}, []string{"feature_extractor is"}},
 		{"another checker", func(dir string) {
 			edit(t, dir, "model_index.json", map[string]any{"safety_checker": []string{"x", "WhatChecker"}})
 		}, []string{"WhatChecker"}},
-		{"another picture size", func(dir string) {
-			edit(t, dir, "feature_extractor/preprocessor_config.json", map[string]any{"crop_size": map[string]any{"height": 16, "width": 16}})
+		{"another image size", func(dir string) {
+			edit(t, dir, "feature_extractor/preprocessor_config.json",
+				map[string]any{"crop_size": map[string]any{"height": 16, "width": 16}})
 		}, []string{"preprocessor_config.json", "16"}},
-		{"a config without its vision", func(dir string) { edit(t, dir, "safety_checker/config.json", map[string]any{"vision_config": nil}) }, []string{"safety"}},
-		{"no model_type", func(dir string) { edit(t, dir, "safety_checker/config.json", map[string]any{"model_type": nil}) }, []string{"safety_checker", "model_type"}},
-		{"an AltCLIP", func(dir string) { edit(t, dir, "safety_checker/config.json", map[string]any{"model_type": "altclip"}) }, []string{"safety_checker", "model_type"}},
+		{"a config without its vision",
+			func(dir string) { edit(t, dir, "safety_checker/config.json", map[string]any{"vision_config": nil}) },
+			[]string{"safety"}},
+		{"no model_type", func(dir string) {
+			edit(t, dir, "safety_checker/config.json",
+				map[string]any{"model_type": nil})
+		}, []string{"safety_checker", "model_type"}},
+		{"an AltCLIP", func(dir string) {
+			edit(t, dir, "safety_checker/config.json",
+				map[string]any{"model_type": "altclip"})
+		}, []string{"safety_checker", "model_type"}},
 		{"a concept too few", func(dir string) {
 			rewrite(t, dir, file, func(all map[string]weights.Tensor) {
 				v := all["concept_embeds_weights"]
@@ -131,7 +148,10 @@ func TestSafetyOpenRefuses(t *testing.T) {
 			})
 		}, []string{file, `"concept_embeds_weights" has shape [16]`}},
 		{"a threshold that is no number", func(dir string) {
-			rewrite(t, dir, file, func(all map[string]weights.Tensor) { all["special_care_embeds_weights"].Data[1] = float32(math.NaN()) })
+			rewrite(t, dir, file, func(
+				all map[string]weights.Tensor) {
+				all["special_care_embeds_weights"].Data[1] = float32(math.NaN())
+			})
 		}, []string{file, "special_care_embeds_weights", "NaN"}},
 		{"no concepts", func(dir string) {
 			rewrite(t, dir, file, func(all map[string]weights.Tensor) { delete(all, "concept_embeds") })
@@ -150,8 +170,8 @@ func TestSafetyOpenRefuses(t *testing.T) {
 	}
 }
 
-// TestSafetyOldNames reads a checker as saved before transformers 5: the tower's names begin with vision_model twice, its positions are
-// numbered, its shape stands twice, and the sizes of the preprocessing are single numbers.
+// TestSafetyOldNames reads a checker as saved before transformers 5: the tower's names begin with vision_model twice,
+// its positions are numbered, its shape occurs twice, and the sizes of the preprocessing are single numbers.
 func TestSafetyOldNames(t *testing.T) {
 	dir := modeltest.CopyOf(t, "alt9")
 	rewrite(t, dir, "safety_checker/model.safetensors", func(all map[string]weights.Tensor) {
@@ -162,7 +182,8 @@ func TestSafetyOldNames(t *testing.T) {
 				all[v.Name] = v
 			}
 		}
-		all["ids"] = weights.Tensor{Name: "vision_model.vision_model.embeddings.position_ids", Shape: []int{1, 2}, Data: []float32{0, 1}}
+		all["ids"] = weights.Tensor{Name: "vision_model.vision_model.embeddings.position_ids", Shape: []int{1, 2},
+			Data: []float32{0, 1}}
 	})
 	text, err := os.ReadFile(filepath.Join(dir, "safety_checker", "config.json"))
 	if err != nil {
@@ -172,17 +193,20 @@ func TestSafetyOldNames(t *testing.T) {
 	if err := json.Unmarshal(text, &config); err != nil {
 		t.Fatal(err)
 	}
-	edit(t, dir, "safety_checker/config.json", map[string]any{"vision_config_dict": config["vision_config"], "text_config_dict": map[string]any{"hidden_size": 768, "num_attention_heads": 12}})
+	edit(t, dir, "safety_checker/config.json", map[string]any{"vision_config_dict": config["vision_config"],
+		"text_config_dict": map[string]any{"hidden_size": 768, "num_attention_heads": 12}})
 	edit(t, dir, "safety_checker/config.json", map[string]any{"vision_config": nil})
 	modeltest.Write(t, filepath.Join(dir, "feature_extractor", "preprocessor_config.json"), `{"crop_size": 32, "do_center_crop": true, "do_convert_rgb": true, "do_normalize": true,
 		"do_resize": true, "feature_extractor_type": "CLIPFeatureExtractor", "image_mean": [0.48145466, 0.4578275, 0.40821073], "image_std": [0.26862954, 0.26130258, 0.27577711], "resample": 3, "size": 32}`)
-	edit(t, dir, "model_index.json", map[string]any{"feature_extractor": []string{"transformers", "CLIPFeatureExtractor"}, "safety_checker": []string{"stable_diffusion", "StableDiffusionSafetyChecker"}})
+	edit(t, dir, "model_index.json",
+		map[string]any{"feature_extractor": []string{"transformers", "CLIPFeatureExtractor"},
+			"safety_checker": []string{"stable_diffusion", "StableDiffusionSafetyChecker"}})
 	m, err := Open(dir, OpenOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	g := openGolden(t, filepath.Join("testdata", "alt9"))
-	got, _, err := newSampler(t, testbackend.Go(t), m, Options{}).check(g.want.Picture("safety.picture_3"))
+	got, _, err := newSampler(t, testbackend.Go(t), m, Options{}).check(g.want.Image("safety.picture_3"))
 	if err != nil {
 		t.Fatal(err)
 	}

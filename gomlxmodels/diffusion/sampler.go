@@ -14,19 +14,19 @@ import (
 	"antipode/gomlxmodels/runner"
 )
 
-// Options says how a [Sampler] works; the zero value is the default.
+// Options determine how a [Sampler] works; the zero value is the default.
 type Options struct {
-	Batch int // pictures sampled at once, at most; 0 = DefaultBatch
-	// DType is what text tower, UNet and decoder compute in: Float32 (default), BFloat16 or Float16. Latents stay float32, and so does
-	// the safety checker, so that what it blocks does not hang on rounding.
+	Batch int // images sampled at once, at most; 0 = DefaultBatch
+	// DType is what text tower, UNet and decoder compute in: Float32 (default), BFloat16 or Float16. Latents stay
+	// float32, and so does the safety checker, so that its decisions do not depend on rounding.
 	DType dtypes.DType
 }
 
-// DefaultBatch is the most pictures sampled at once. Guidance asks the UNet twice for each already; on a processor more at
-// once gain nothing.
+// DefaultBatch is the default number of images sampled at once. Guidance evaluates the UNet twice for each; on a CPU,
+// larger batches are not faster.
 const DefaultBatch = 1
 
-// keptTexts is how many texts a sampler remembers what its text tower gave for.
+// keptTexts is the number of texts whose context a sampler caches.
 const keptTexts = 128
 
 // Sampler runs a pipeline on a device. It is for one goroutine at a time.
@@ -40,8 +40,8 @@ type Sampler struct {
 	sizes  map[group][]int      // of the batches so far, growing
 }
 
-// NewSampler makes a sampler on the backend, which stays the caller's. A network's weights are read, and its graphs compiled, when
-// it is first needed; see [Sampler.Load].
+// NewSampler makes a sampler on the backend, which stays the caller's. A network's weights are read, and its graphs
+// compiled, when it is first needed; see [Sampler.Load].
 func NewSampler(backend compute.Backend, m *Model, o Options) (s *Sampler, err error) {
 	defer runner.Recovered("diffusion", &err)
 	if backend == nil || m == nil {
@@ -50,7 +50,8 @@ func NewSampler(backend compute.Backend, m *Model, o Options) (s *Sampler, err e
 	if err := cmp.Or(runner.DType(&o.DType), runner.Count("batch", &o.Batch, DefaultBatch, 256)); err != nil {
 		return nil, err
 	}
-	s = &Sampler{m: m, opts: o, run: runner.New(backend, "diffusion", "sampler"), graphs: map[part]*runner.Graph{}, texts: map[string][]float32{}, sizes: map[group][]int{}}
+	s = &Sampler{m: m, opts: o, run: runner.New(backend, "diffusion", "sampler"), graphs: map[part]*runner.Graph{},
+		texts: map[string][]float32{}, sizes: map[group][]int{}}
 	g := GraphOptions{DType: o.DType}
 	add := func(p part, name string, dtype dtypes.DType, forward func(*model.Scope, []*graph.Node) *graph.Node) {
 		net := s.run.Net(func(store *model.Store) error { return m.load(backend, store, p, dtype) })
@@ -58,13 +59,16 @@ func NewSampler(backend compute.Backend, m *Model, o Options) (s *Sampler, err e
 			return []*graph.Node{forward(scope, in)}
 		})
 	}
-	add(textPart, "text", o.DType, func(scope *model.Scope, in []*graph.Node) *graph.Node { return m.text.context(scope, in, g) })
-	add(unetPart, "unet", o.DType, func(scope *model.Scope, in []*graph.Node) *graph.Node { return guided(scope, m.unet, in, g) })
+	add(textPart, "text", o.DType,
+		func(scope *model.Scope, in []*graph.Node) *graph.Node { return m.text.context(scope, in, g) })
+	add(unetPart, "unet", o.DType,
+		func(scope *model.Scope, in []*graph.Node) *graph.Node { return guided(scope, m.unet, in, g) })
 	add(decoderPart, "decoder", o.DType, func(scope *model.Scope, in []*graph.Node) *graph.Node {
-		return ForwardDecoder(scope, m.vae, graph.DivScalar(in[0], m.vae.ScalingFactor), g).Picture
+		return ForwardDecoder(scope, m.vae, graph.DivScalar(in[0], m.vae.ScalingFactor), g).Image
 	})
 	if m.safety == SafetyOn {
-		add(safetyPart, "safety", dtypes.Float32, func(scope *model.Scope, in []*graph.Node) *graph.Node { return m.checker.forward(scope, in[0]) })
+		add(safetyPart, "safety", dtypes.Float32,
+			func(scope *model.Scope, in []*graph.Node) *graph.Node { return m.checker.forward(scope, in[0]) })
 	}
 	none := s.run.Net(func(*model.Store) error { return nil })
 	s.mixer = none.Graph("diffusion/step", func(_ *model.Scope, in []*graph.Node) []*graph.Node { return mix(in) })
@@ -79,7 +83,7 @@ func (s *Sampler) Bytes() int64 {
 	return s.run.Bytes()
 }
 
-// Load reads all weights now rather than with the first picture, so that [Sampler.Bytes] counts them.
+// Load reads all weights now rather than with the first image, so that [Sampler.Bytes] counts them.
 func (s *Sampler) Load() (err error) {
 	defer runner.Recovered("diffusion", &err)
 	for p := range parts {

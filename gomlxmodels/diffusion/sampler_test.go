@@ -31,11 +31,11 @@ func newSampler(t testing.TB, backend compute.Backend, m *Model, o Options) *Sam
 	return s
 }
 
-// apart is the largest difference of two pictures' values, in 1/255.
+// apart is the largest difference of two images' values, in 1/255.
 func apart(t testing.TB, a, b *image.NRGBA) (worst int) {
 	t.Helper()
 	if a == nil || b == nil || a.Rect != b.Rect {
-		t.Fatalf("pictures of different sizes, or none: %v, %v", a, b)
+		t.Fatalf("images of different sizes, or none: %v, %v", a, b)
 	}
 	for i := range a.Pix {
 		worst = max(worst, int(a.Pix[i])-int(b.Pix[i]), int(b.Pix[i])-int(a.Pix[i]))
@@ -43,27 +43,35 @@ func apart(t testing.TB, a, b *image.NRGBA) (worst int) {
 	return worst
 }
 
-// requests are the golden's pictures.
+// requests are the golden's images.
 func (g golden) requests() (list []Request) {
 	shape, guidance := g.want.Shape("image"), 7.5
 	if _, alt := g.text.(*AltTextConfig); alt {
 		guidance = 50 // GUIDANCE of internal/pyref/altdiffusion.py
 	}
 	for _, seed := range seeds {
-		list = append(list, Request{Prompt: prompt, Negative: negative, Seed: seed, Steps: 20, Guidance: guidance, Height: shape[1], Width: shape[2]})
+		list = append(list, Request{Prompt: prompt, Negative: negative, Seed: seed, Steps: 20, Guidance: guidance,
+			Height: shape[1], Width: shape[2]})
 	}
 	return list
 }
 
-// TestPicturesEqualReference samples 20 steps of the folders' own scheduler, DDIM, or Euler's with noise, from the seeds of diffusers' run.
-func TestPicturesEqualReference(t *testing.T) {
+// TestImagesEqualReference samples 20 steps of the folders' own scheduler, DDIM, or Euler's with noise, from the
+// seeds of diffusers' run.
+func TestImagesEqualReference(t *testing.T) {
 	for _, name := range goldens {
-		t.Run(name, func(t *testing.T) { checkPictures(openGolden(t, filepath.Join("testdata", name)), testbackend.Go(t)) })
+		t.Run(name, func(t *testing.T) {
+			checkImages(openGolden(t, filepath.Join("testdata", name)),
+				testbackend.Go(t))
+		})
 	}
-	t.Run("sd2, XLA", func(t *testing.T) { checkPictures(openGolden(t, filepath.Join("testdata", "sd2")), testbackend.XLA(t)) })
+	t.Run("sd2, XLA", func(t *testing.T) {
+		checkImages(openGolden(t, filepath.Join("testdata", "sd2")),
+			testbackend.QuickXLA(t))
+	})
 }
 
-func checkPictures(g golden, backend compute.Backend) {
+func checkImages(g golden, backend compute.Backend) {
 	t := g.t
 	s := newSampler(t, backend, g.Model, Options{})
 	got, err := s.Generate(t.Context(), g.requests(), nil)
@@ -76,7 +84,7 @@ func checkPictures(g golden, backend compute.Backend) {
 		for k, v := range p.Image.Pix {
 			if k%4 == 3 {
 				if v != 255 {
-					t.Fatalf("picture %d is not opaque", i)
+					t.Fatalf("image %d is not opaque", i)
 				}
 				continue
 			}
@@ -89,13 +97,14 @@ func checkPictures(g golden, backend compute.Backend) {
 	}
 }
 
-// TestBatches gives requests alone and among others, in one batch and in several.
+// TestBatches runs requests alone and among others, in one batch and in several.
 func TestBatches(t *testing.T) {
 	g := openGolden(t, filepath.Join("testdata", "bare"))
 	backend := testbackend.Go(t)
 	var list []Request
 	for i := range 5 {
-		list = append(list, Request{Prompt: "a boat", Seed: uint64(i), Steps: 4, Guidance: 1.5 + float64(i), Width: 16, Height: 16, Scheduler: "euler-ancestral"})
+		list = append(list, Request{Prompt: "a boat", Seed: uint64(i), Steps: 4, Guidance: 1.5 + float64(i), Width: 16,
+			Height: 16, Scheduler: "euler-ancestral"})
 	}
 	list[1].Width = 24   // another shape: a batch of its own
 	list[2].Guidance = 1 // no guidance: so is this
@@ -109,9 +118,9 @@ func TestBatches(t *testing.T) {
 	together := newSampler(t, backend, g.Model, Options{Batch: 2})
 	got, err := together.Generate(t.Context(), list, func(p Progress) {
 		steps++
-		if p.Picture != nil {
+		if p.Result != nil {
 			finished++
-			if p.Picture.Image == nil || p.Step != p.Steps {
+			if p.Result.Image == nil || p.Step != p.Steps {
 				t.Errorf("%+v", p)
 			}
 		}
@@ -128,7 +137,7 @@ func TestBatches(t *testing.T) {
 		t.Errorf("%d finished, %d reports", finished, steps)
 	}
 	if d := apart(t, want[0].Image, want[3].Image); d < 8 {
-		t.Errorf("another seed and prompt change the picture by %d/255 only", d)
+		t.Errorf("another seed and prompt change the image by %d/255 only", d)
 	}
 }
 
@@ -159,26 +168,29 @@ func TestInterrupt(t *testing.T) {
 	}
 }
 
-// TestBatchSizes looks at how many rows batches get: none to spare, and no graph compiled anew for the rest of a list.
+// TestBatchSizes checks how many rows batches get: none to spare, and no graph compiled anew for the rest of a list.
 func TestBatchSizes(t *testing.T) {
 	s := &Sampler{sizes: map[group][]int{}}
-	small, wide := group{steps: 20, width: 64, height: 64, guided: true}, group{steps: 20, width: 96, height: 64, guided: true}
+	small, wide := group{steps: 20, width: 64, height: 64, guided: true},
+		group{steps: 20, width: 96, height: 64, guided: true}
 	for _, c := range []struct {
 		g       group
 		n, want int
-	}{{small, 1, 1}, {small, 4, 4}, {small, 3, 4}, {small, 1, 1}, {small, 8, 8}, {small, 5, 8}, {small, 2, 4}, {wide, 2, 2}, {wide, 1, 2}} {
+	}{{small, 1, 1}, {small, 4, 4}, {small, 3, 4}, {small, 1, 1}, {small, 8, 8}, {small, 5, 8}, {small, 2, 4},
+		{wide, 2, 2}, {wide, 1, 2}} {
 		if got := s.size(c.g, c.n); got != c.want {
-			t.Errorf("%d pictures get %d rows, not %d", c.n, got, c.want)
+			t.Errorf("%d images get %d rows, not %d", c.n, got, c.want)
 		}
 		other := c.g
 		other.steps, other.scheduler = 50, "euler"
 		if got := s.size(other, c.n); got != c.want {
-			t.Errorf("with other steps %d pictures get %d rows, not %d", c.n, got, c.want)
+			t.Errorf("with other steps %d images get %d rows, not %d", c.n, got, c.want)
 		}
 	}
 }
 
-// TestJobs has one sampler do two jobs by turns, one of which is given up in the middle: the other's pictures are those of Generate.
+// TestJobs has one sampler do two jobs by turns, one of which is given up in the middle: the other's images are
+// those of Generate.
 func TestJobs(t *testing.T) {
 	g := openGolden(t, filepath.Join("testdata", "bare"))
 	s := newSampler(t, testbackend.Go(t), g.Model, Options{Batch: 2})
@@ -196,7 +208,7 @@ func TestJobs(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer job.Close()
-	beside, err := s.Begin([]Request{other}, nil)
+	unrelated, err := s.Begin([]Request{other}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -206,25 +218,25 @@ func TestJobs(t *testing.T) {
 			t.Fatal(err)
 		}
 		if pieces < 4 {
-			if _, err := beside.Next(); err != nil {
+			if _, err := unrelated.Next(); err != nil {
 				t.Fatal(err)
 			}
 		} else {
-			beside.Close()
+			unrelated.Close()
 		}
 	}
 	for i := range list {
-		if d := apart(t, job.Pictures[i].Image, want[i].Image); d > 0 {
-			t.Errorf("picture %d differs by %d/255 from Generate's", i+1, d)
+		if d := apart(t, job.Results[i].Image, want[i].Image); d > 0 {
+			t.Errorf("image %d differs by %d/255 from Generate's", i+1, d)
 		}
 	}
-	if pieces != 2*(1+4)+3 || beside.Pictures[0].Image != nil {
-		t.Errorf("%d pieces, the job that was given up made %v", pieces, beside.Pictures)
+	if pieces != 2*(1+4)+3 || unrelated.Results[0].Image != nil {
+		t.Errorf("%d pieces, the job that was given up made %v", pieces, unrelated.Results)
 	}
 	if more, err := job.Next(); more || err != nil {
 		t.Errorf("after the last piece: %t, %v", more, err)
 	}
-	if more, err := beside.Next(); more || err != nil {
+	if more, err := unrelated.Next(); more || err != nil {
 		t.Errorf("after Close: %t, %v", more, err)
 	}
 	again, err := s.Begin(list, nil)

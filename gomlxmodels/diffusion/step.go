@@ -5,11 +5,11 @@ import (
 	"github.com/gomlx/gomlx/ml/model"
 )
 
-// guided is the UNet's answer to one step under classifier-free guidance: u + g·(c − u) of its answers c to the prompt and u to the
-// negative prompt. Without guidance it is the answer to the prompt.
+// guided is the UNet's answer to one step under classifier-free guidance: u + g·(c − u) of its answers c to the
+// prompt and u to the negative prompt. Without guidance it is the answer to the prompt.
 //
-// Shapes: in[0] latents [B,H,W,C]; in[1] [2] the step's timestep and the scale of the UNet's input; in[2] context [B,S,D], or with
-// guidance [2B,S,D], negative prompts first; then in[3] guidance [B] → [B,H,W,C].
+// Shapes: in[0] latents [B,H,W,C]; in[1] [2] the step's timestep and the scale of the UNet's input; in[2] context
+// [B,S,D], or with guidance [2B,S,D], negative prompts first; then in[3] guidance [B] → [B,H,W,C].
 func guided(scope *model.Scope, c *UNetConfig, in []*Node, o GraphOptions) *Node {
 	x, b := in[0], in[0].Shape().Dim(0)
 	step := func(i int) *Node { return Reshape(Slice(in[1], AxisElem(i))) }
@@ -22,12 +22,12 @@ func guided(scope *model.Scope, c *UNetConfig, in []*Node, o GraphOptions) *Node
 	return Add(u, Mul(Reshape(in[3], b, 1, 1, 1), Sub(answer, u)))
 }
 
-// mix is one step of a sampler, as package schedule describes it: weighted sums of what is at hand. K tensors are kept from step to
-// step.
+// mix is one step of a sampler, as package schedule describes it: weighted sums of available tensors. K tensors are
+// kept from step to step.
 //
-// Shapes: in[0] latents [B,H,W,C]; in[1] the UNet's answer, alike; in[2] fresh noise, alike; in[3] [3] the weights of the predicted
-// picture (latents, answer) and the bound it is clipped to; in[4] [1+K,4+K] the weights of the sums; in[5:] K kept tensors → the next
-// latents and the tensors to keep, all [B,H,W,C].
+// Shapes: in[0] latents [B,H,W,C]; in[1] the UNet's answer, alike; in[2] fresh noise, alike; in[3] [3] the weights of
+// the predicted image (latents, answer) and the bound it is clipped to; in[4] [1+K,4+K] the weights of the sums;
+// in[5:] K stored tensor → the next latents and the tensors to keep, all [B,H,W,C].
 func mix(in []*Node) []*Node {
 	x, answer, numbers, table := in[0], in[1], in[3], in[4]
 	number := func(i int) *Node { return Reshape(Slice(numbers, AxisElem(i))) }

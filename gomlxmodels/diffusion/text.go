@@ -24,7 +24,7 @@ type textTower interface {
 	width() int      // of the context
 	// table is the whole correspondence between the checkpoint and the variables of the graph.
 	table(set *weights.Set) []weights.Rule
-	// complete gives the store, filled by the table, what no checkpoint holds.
+	// complete returns the store, filled by the table, what no checkpoint holds.
 	complete(store *model.Store, dtype dtypes.DType) error
 	// context is the graph.
 	//
@@ -66,22 +66,22 @@ func ParseTextConfig(text []byte) (*clip.Config, error) {
 	return &c, c.Validate()
 }
 
-// ForwardText is the text tower of Stable Diffusion: what the UNet attends to. All tokens count, padding too. It panics on a mistake
-// in shapes.
+// ForwardText is the text tower of Stable Diffusion: what the UNet attends to. All tokens count, padding too. It
+// panics on a mistake in shapes.
 //
 // Shapes: ids [B,S] int, S ≤ max_position_embeddings → [clip.Outputs], of which Tokens [B,S,D] is the context.
 func ForwardText(scope *model.Scope, c *clip.Config, ids *Node, o GraphOptions) clip.Outputs {
 	// The projection's variable is named first: GoMLX's Go backend takes no input that comes after the outputs.
 	nn.Param(scope.At("text").At("projection"), ids.Graph(), "weights", o.dtype(), c.ProjectionDim, c.Text.HiddenSize)
-	return clip.ForwardText(scope, c, ids, clip.GraphOptions{Stages: true, DType: o.DType})
+	return clip.ForwardText(scope, c, ids, clip.GraphOptions{Tokens: true, DType: o.DType})
 }
 
 func (c clipText) vocabulary() int { return c.Text.VocabSize }
 func (c clipText) longest() int    { return c.Text.Context }
 func (c clipText) width() int      { return c.Text.HiddenSize }
 
-// table is that of package clip without the tower's projection, which a CLIPTextModel has not and nothing here reads. Transformers 5
-// leaves "text_model." out of the names.
+// table is that of package clip without the tower's projection, which a CLIPTextModel has not and nothing here reads.
+// Transformers 5 leaves "text_model." out of the names.
 func (c clipText) table(set *weights.Set) []weights.Rule {
 	rules := clip.TextRules(c.Config, "")
 	rules = rules[:len(rules)-1]
@@ -93,7 +93,7 @@ func (c clipText) table(set *weights.Set) []weights.Rule {
 	return rules
 }
 
-// complete gives the tower a projection of zeros, which the graph of package clip names and the compiler drops.
+// complete returns the tower a projection of zeros, which the graph of package clip names and the compiler drops.
 func (c clipText) complete(store *model.Store, dtype dtypes.DType) error {
 	zeros := tensors.FromShape(shapes.Make(dtype, c.ProjectionDim, c.Text.HiddenSize))
 	_, err := store.Scope("/text/projection").CreateVariable("weights", zeros)

@@ -13,14 +13,15 @@ import (
 	"antipode/gomlxmodels/weights"
 )
 
-// UNetRules is the whole correspondence between a UNet's checkpoint and the variables of [ForwardUNet], for [Begin], [Restore] and [Export].
+// UNetRules is the whole correspondence between a UNet's checkpoint and the variables of [ForwardUNet], for [Begin],
+// [Restore] and [Export].
 func UNetRules(c *UNetConfig) []weights.Rule { return unetTable(c) }
 
 // VAERules is the same for [ForwardEncoder] and [ForwardDecoder] together.
 func VAERules(c *VAEConfig) []weights.Rule { return vaeTable(c, true, true) }
 
-// Begin creates the variables of a table below a scope as PyTorch's layers begin: weights even between ±1/√fan-in, norms 1 and
-// 0, biases 0. Words and positions of a text tower are normal with deviation 0.02.
+// Begin creates the variables of a table below a scope as PyTorch's layers begin: weights even between ±1/√fan-in,
+// norms 1 and 0, biases 0. Words and positions of a text tower are normal with deviation 0.02.
 func Begin(scope *model.Scope, table []weights.Rule, r *rand.Rand) error {
 	done := map[string]bool{"": true}
 	for _, rule := range table {

@@ -10,15 +10,15 @@ import (
 // vaeEps is the epsilon of the autoencoder's norms, which its configuration does not name.
 const vaeEps = 1e-6
 
-// DecoderOutputs is what the autoencoder's decoder gives, in float32; what was not asked for is nil.
+// DecoderOutputs holds the outputs of the autoencoder's decoder, in float32; outputs that were not requested are nil.
 type DecoderOutputs struct {
-	Picture *Node // [B,H,W,3], −1 black to 1 white, not clipped
+	Image   *Node // [B,H,W,3], −1 black to 1 white, not clipped
 	In, Mid *Node
 	Up      []*Node
 }
 
-// ForwardDecoder turns latents into pictures. The latents are the autoencoder's own: the UNet's divided by scaling_factor. It panics
-// on a mistake in shapes.
+// ForwardDecoder turns latents into images. The latents are the autoencoder's own: the UNet's divided by
+// scaling_factor. It panics on a mistake in shapes.
 //
 // Shapes: z [B,h,w,C] float of latent_channels → [DecoderOutputs] with H = h·[VAEConfig.Factor], W alike.
 func ForwardDecoder(scope *model.Scope, c *VAEConfig, z *Node, o GraphOptions) DecoderOutputs {
@@ -34,7 +34,7 @@ func ForwardDecoder(scope *model.Scope, c *VAEConfig, z *Node, o GraphOptions) D
 	in := x
 	x = c.middle(scope.At("mid_block"), x)
 	if o.Stages {
-		out.In, out.Mid = asFloat32(in), asFloat32(x)
+		out.In, out.Mid = nn.Float32(in), nn.Float32(x)
 	}
 	for i := range n {
 		block := scope.At("up_blocks").At("%d", i)
@@ -45,32 +45,32 @@ func ForwardDecoder(scope *model.Scope, c *VAEConfig, z *Node, o GraphOptions) D
 			x = upsample(block.At("upsamplers").At("0"), x, 2*x.Shape().Dim(1), 2*x.Shape().Dim(2))
 		}
 		if o.Stages {
-			out.Up = append(out.Up, asFloat32(x))
+			out.Up = append(out.Up, nn.Float32(x))
 		}
 	}
 	x = silu(groupNorm(scope.At("conv_norm_out"), x, c.Groups, vaeEps))
-	out.Picture = asFloat32(conv(scope.At("conv_out"), x, c.OutChannels, 1, around))
-	out.Picture.AssertDims(z.Shape().Dim(0), z.Shape().Dim(1)*c.Factor(), z.Shape().Dim(2)*c.Factor(), c.OutChannels)
+	out.Image = nn.Float32(conv(scope.At("conv_out"), x, c.OutChannels, 1, around))
+	out.Image.AssertDims(z.Shape().Dim(0), z.Shape().Dim(1)*c.Factor(), z.Shape().Dim(2)*c.Factor(), c.OutChannels)
 	return out
 }
 
-// EncoderOutputs is what the autoencoder's encoder gives, in float32; what was not asked for is nil.
+// EncoderOutputs holds the outputs of the autoencoder's encoder, in float32; outputs that were not requested are nil.
 type EncoderOutputs struct {
-	Mean, LogVariance *Node // [B,h,w,C] of the latents' normal distribution; the logarithm lies in [−30, 20]
+	Mean, LogVariance *Node // [B,h,w,C] of the latents' normal distribution; the logarithm is in [−30, 20]
 	In, Mid           *Node
 	Down              []*Node
 }
 
-// ForwardEncoder turns pictures into the distribution of their latents. It panics on a mistake in shapes.
+// ForwardEncoder turns images into the distribution of their latents. It panics on a mistake in shapes.
 //
-// Shapes: picture [B,H,W,3] float, −1 black to 1 white → [EncoderOutputs] with h = H / [VAEConfig.Factor], w alike.
-func ForwardEncoder(scope *model.Scope, c *VAEConfig, picture *Node, o GraphOptions) EncoderOutputs {
-	picture.AssertDims(-1, -1, -1, c.InChannels)
+// Shapes: image [B,H,W,3] float, −1 black to 1 white → [EncoderOutputs] with h = H / [VAEConfig.Factor], w alike.
+func ForwardEncoder(scope *model.Scope, c *VAEConfig, image *Node, o GraphOptions) EncoderOutputs {
+	image.AssertDims(-1, -1, -1, c.InChannels)
 	var out EncoderOutputs
 	top, scope := scope, scope.At("encoder")
-	x := conv(scope.At("conv_in"), ConvertDType(picture, o.dtype()), c.Widths[0], 1, around)
+	x := conv(scope.At("conv_in"), ConvertDType(image, o.dtype()), c.Widths[0], 1, around)
 	if o.Stages {
-		out.In = asFloat32(x)
+		out.In = nn.Float32(x)
 	}
 	for i, width := range c.Widths {
 		block := scope.At("down_blocks").At("%d", i)
@@ -81,19 +81,19 @@ func ForwardEncoder(scope *model.Scope, c *VAEConfig, picture *Node, o GraphOpti
 			x = conv(block.At("downsamplers").At("0").At("conv"), x, width, 2, after)
 		}
 		if o.Stages {
-			out.Down = append(out.Down, asFloat32(x))
+			out.Down = append(out.Down, nn.Float32(x))
 		}
 	}
 	x = c.middle(scope.At("mid_block"), x)
 	if o.Stages {
-		out.Mid = asFloat32(x)
+		out.Mid = nn.Float32(x)
 	}
 	x = silu(groupNorm(scope.At("conv_norm_out"), x, c.Groups, vaeEps))
 	x = conv(scope.At("conv_out"), x, 2*c.LatentChannels, 1, around)
 	if c.UseQuantConv {
 		x = nn.Dense(top.At("quant_conv"), x, 2*c.LatentChannels, true)
 	}
-	x = asFloat32(x)
+	x = nn.Float32(x)
 	half := func(from int) *Node {
 		return Slice(x, AxisRange(), AxisRange(), AxisRange(), AxisRange(from, from+c.LatentChannels))
 	}

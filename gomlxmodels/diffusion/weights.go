@@ -2,6 +2,7 @@ package diffusion
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/gomlx/compute"
@@ -12,7 +13,7 @@ import (
 	"antipode/gomlxmodels/weights"
 )
 
-// rules writes down where tensors go: a variable has the path of its tensor's name, with slashes.
+// rules is a table in which the path of a variable is the name of its tensor with slashes for dots.
 type rules struct{ weights.Table }
 
 // slashed is the path of a variable.
@@ -32,7 +33,7 @@ func (t *rules) conv(name string, out, in, side int) {
 	t.As(name+".bias", slashed(name)+"/bias", nil, out)
 }
 
-// fused is dense layers whose weights lie one after another in one variable.
+// fused is dense layers whose weights are concatenated in one variable.
 func (t *rules) fused(scope string, names []string, to string, out, in int, bias bool) {
 	from := make([]string, len(names))
 	for i, name := range names {
@@ -58,21 +59,28 @@ func (t *rules) residual(r resnet, time int) {
 // unetTable is the whole correspondence between a UNet's checkpoint and the variables of [ForwardUNet].
 func unetTable(c *UNetConfig) []weights.Rule {
 	var t rules
-	n, time := len(c.Widths), 4*c.Widths[0]
+	time := 4 * c.Widths[0]
 	t.conv("conv_in", c.Widths[0], c.InChannels, 3)
 	t.dense("time_embedding.linear_1", "time_embedding.linear_1", time, c.Widths[0])
 	t.dense("time_embedding.linear_2", "time_embedding.linear_2", time, time)
-	for _, r := range c.resnets() {
-		t.residual(r, time)
+	net := c.blocks()
+	var attention, samplers rules // their order is that of the random numbers of [Begin]
+	for _, b := range net.all() {
+		for _, l := range b.layers {
+			t.residual(l.resnet, time)
+			if l.attention != nil {
+				attention.transformer(*l.attention, c)
+			}
+		}
 	}
-	for _, a := range c.transformers() {
-		t.transformer(a, c)
+	for i := range net.down {
+		for _, b := range []block{net.down[i], net.up[i]} {
+			if w := b.layers[0].out; b.sampler != "" {
+				samplers.conv(b.sampler+".conv", w, w, 3)
+			}
+		}
 	}
-	for i := range n - 1 {
-		t.conv(fmt.Sprintf("down_blocks.%d.downsamplers.0.conv", i), c.Widths[i], c.Widths[i], 3)
-		w := c.Widths[n-1-i]
-		t.conv(fmt.Sprintf("up_blocks.%d.upsamplers.0.conv", i), w, w, 3)
-	}
+	t.Table = slices.Concat(t.Table, attention.Table, samplers.Table)
 	t.norm("conv_norm_out", c.Widths[0])
 	t.conv("conv_out", c.OutChannels, c.Widths[0], 3)
 	return t.Table
@@ -102,8 +110,8 @@ func (t *rules) transformer(a transformer, c *UNetConfig) {
 	}
 }
 
-// vaeTable is the whole correspondence between an autoencoder's checkpoint and the variables of its two halves; the tensors of the
-// half that is not asked for are known and left alone.
+// vaeTable is the whole correspondence between an autoencoder's checkpoint and the variables of its two halves; the
+// tensors of the half that is not requested are known and left alone.
 func vaeTable(c *VAEConfig, encoder, decoder bool) []weights.Rule {
 	var e, d rules
 	n := len(c.Widths)
@@ -170,19 +178,22 @@ func (t *rules) middle(half string, c *VAEConfig) {
 }
 
 // load fills a store with the variables of a table on the device: [weights.Stream], kernels turned.
-func load(backend compute.Backend, store *model.Store, set *weights.Set, table []weights.Rule, dtype dtypes.DType) error {
-	return weights.Stream(store.RootScope(), set, table, dtype, weights.Hooks{Turn: turnKernel, Place: func(path string, value *tensors.Tensor) error {
-		if err := value.ToDevice(backend, 0); err != nil {
-			return fmt.Errorf("variable %s: %w", path, err)
-		}
-		return nil
-	}})
+func load(backend compute.Backend, store *model.Store, set *weights.Set, table []weights.Rule,
+	dtype dtypes.DType) error {
+	return weights.Stream(store.RootScope(), set, table, dtype,
+		weights.Hooks{Turn: turnKernel, Place: func(path string, value *tensors.Tensor) error {
+			if err := value.ToDevice(backend, 0); err != nil {
+				return fmt.Errorf("variable %s: %w", path, err)
+			}
+			return nil
+		}})
 }
 
-// isKernel says that a rule is a convolution's kernel, held as [height,width,in,out] and saved as [out,in,height,width].
+// isKernel says that a rule is a convolution's kernel, held as [height,width,in,out] and saved as
+// [out,in,height,width].
 func isKernel(r weights.Rule) bool { return len(r.Shape) == 4 && r.As == nil && r.Parts == 0 }
 
-// turnKernel gives a kernel [O,I,h,w] as [h,w,I,O], and anything else as it is.
+// turnKernel returns a kernel [O,I,h,w] as [h,w,I,O], and anything else as it is.
 func turnKernel(r weights.Rule, values []float32, shape []int) ([]float32, []int) {
 	if !isKernel(r) {
 		return values, shape

@@ -1,8 +1,11 @@
-// Package hub fetches models from the Hugging Face hub into the cache that the Python library uses too, and finds them there.
+// Package hub finds and opens model folders: it resolves a model's name to a folder ([Resolve]), downloads models
+// from the Hugging Face hub into the cache that the Python library uses too ([Pull], [Find]), reads what the
+// folders of all networks have in common ([Folder]), and computes the digests that stored results depend on
+// ([Digest]).
 //
-// What a repository holds (files, sizes, checksums, commit) is asked for with go-huggingface. The bytes are fetched by
-// internal/fetch: go-huggingface checks no checksum, starts a broken download again from nothing and refuses redirects.
-// Only safetensors weights and the small text files beside them are fetched, never pickles.
+// A repository's files, sizes, checksums and commit come from go-huggingface. The bytes are downloaded by
+// internal/fetch, because go-huggingface verifies no checksum, restarts a broken download from the beginning and
+// refuses redirects. Only safetensors weights and small text files are downloaded, never pickles.
 package hub
 
 import (
@@ -25,11 +28,11 @@ import (
 	"antipode/internal/fetch"
 )
 
-// Options of [Pull]; the zero value is right for users.
-type Options struct {
+// PullOptions are the options of [Pull].
+type PullOptions struct {
 	Revision string // commit, branch, tag or refs/pr/N; "" = main
 	Cache    string // "" = [Cache]
-	// Progress is told how many bytes of a file are there, of how many; may be nil.
+	// Progress is called with the downloaded and the total bytes of a file; may be nil.
 	Progress func(file string, have, size int64)
 }
 
@@ -37,14 +40,15 @@ type Options struct {
 type Snapshot struct {
 	Dir     string // the model's folder
 	Commit  string // which the revision was at that time
-	Licence string // as the model's card says; "" where it does not, or where it was not asked
+	License string // as in the model's card; "" = not stated, or not requested
 	Bytes   int64  // of all files
 }
 
-// ErrNotPulled is wrapped where a model is not in the cache.
+// ErrNotPulled is wrapped by errors about a model that is not in the cache.
 var ErrNotPulled = errors.New("not on this machine")
 
-// Cache is where models lie: $HF_HUB_CACHE, $HF_HOME/hub, else huggingface/hub in $XDG_CACHE_HOME or ~/.cache.
+// Cache returns the folder of downloaded models: $HF_HUB_CACHE, $HF_HOME/hub, else huggingface/hub in
+// $XDG_CACHE_HOME or ~/.cache.
 func Cache() string {
 	if dir := os.Getenv("HF_HUB_CACHE"); dir != "" {
 		return dir
@@ -61,7 +65,7 @@ var (
 	commitForm   = regexp.MustCompile(`^[0-9a-f]{40}$`)
 )
 
-// Split takes a model's name on the hub apart: OWNER/NAME or OWNER/NAME@REVISION. It is false for anything else.
+// Split splits a model's name on the hub, OWNER/NAME or OWNER/NAME@REVISION. ok is false for anything else.
 func Split(name string) (id, revision string, ok bool) {
 	id, revision, pinned := strings.Cut(name, "@")
 	if !idForm.MatchString(id) || pinned && !revisionForm.MatchString(revision) {
@@ -70,13 +74,12 @@ func Split(name string) (id, revision string, ok bool) {
 	return id, revision, true
 }
 
-// folder is a repository's place in the cache.
+// folder returns a repository's folder in the cache.
 func folder(cache, id string) string {
 	return filepath.Join(cache, "models--"+strings.ReplaceAll(id, "/", "--"))
 }
 
-// Find looks for a model in the cache. It asks no network. ErrNotPulled is wrapped where it is not there, and the error says
-// how to get it.
+// Find finds a model in the cache, without network. The error for a missing model wraps ErrNotPulled.
 func Find(id, revision, cache string) (Snapshot, error) {
 	if cache == "" {
 		cache = Cache()
@@ -93,14 +96,14 @@ func Find(id, revision, cache string) (Snapshot, error) {
 		commit = strings.TrimSpace(string(text))
 	}
 	s := Snapshot{Dir: filepath.Join(folder(cache, id), "snapshots", commit), Commit: commit}
-	if !commitForm.MatchString(commit) || !whole(s.Dir) {
+	if !commitForm.MatchString(commit) || !complete(s.Dir) {
 		return Snapshot{}, missing(id, revision, cache)
 	}
 	return s, nil
 }
 
-// whole says that a folder holds a model: a configuration and weights. (A pull puts the weights there last.)
-func whole(dir string) bool {
+// complete reports whether a folder has a configuration and weights, which a pull downloads last.
+func complete(dir string) bool {
 	config, weights := false, false
 	_ = filepath.WalkDir(dir, func(file string, d fs.DirEntry, err error) error {
 		if err == nil && !d.IsDir() {
@@ -117,16 +120,19 @@ func missing(id, revision, cache string) error {
 	if revision != "" {
 		at += "@" + revision
 	}
-	return fmt.Errorf("model %s is %w (looked in %s): `antipode models pull %s` fetches it; or give --model a folder that holds its config.json, *.safetensors, preprocessor_config.json and tokenizer files",
+	return fmt.Errorf("model %s is %w (searched %s): download it with `antipode models pull %s`, or give "+
+		"--model a folder "+
+		"with its config.json, *.safetensors, preprocessor_config.json and tokenizer files",
 		at, ErrNotPulled, folder(cache, id), at)
 }
 
-// Pull fetches a model, or what is missing of it, and says where it lies. Files that are there are kept, a file half there is
-// taken up, each is checked against the hub's size and checksum before it gets its name. The commit is noted as the Python
-// library does, so that both find the same files.
-func Pull(ctx context.Context, id string, o Options) (Snapshot, error) {
+// Pull downloads the files of a model that are missing, and resumes partial ones. Each file is checked against the
+// hub's size and checksum before it gets its name. The commit is recorded as the Python library does, so that both
+// find the same files.
+func Pull(ctx context.Context, id string, o PullOptions) (Snapshot, error) {
 	if !idForm.MatchString(id) || o.Revision != "" && !revisionForm.MatchString(o.Revision) {
-		return Snapshot{}, fmt.Errorf("%q at %q: a model on the hub is named OWNER/NAME, its revision is a commit, branch or tag", id, o.Revision)
+		return Snapshot{}, fmt.Errorf("%q at %q: a model on the hub is named OWNER/NAME, its revision is a commit, "+
+			"branch or tag", id, o.Revision)
 	}
 	if o.Cache == "" {
 		o.Cache = Cache()
@@ -137,7 +143,7 @@ func Pull(ctx context.Context, id string, o Options) (Snapshot, error) {
 	if o.Progress == nil {
 		o.Progress = func(string, int64, int64) {}
 	}
-	repo, info, err := ask(ctx, id, o)
+	repo, info, err := query(ctx, id, o)
 	if err != nil {
 		_ = os.Remove(folder(o.Cache, id)) // where nothing else is in it
 		return Snapshot{}, fmt.Errorf("models pull %s: %w", id, err)
@@ -148,7 +154,7 @@ func Pull(ctx context.Context, id string, o Options) (Snapshot, error) {
 	}
 	s := Snapshot{Dir: filepath.Join(folder(o.Cache, id), "snapshots", info.CommitHash), Commit: info.CommitHash}
 	if info.CardData != nil {
-		s.Licence = info.CardData.License
+		s.License = info.CardData.License
 	}
 	web, err := fetch.New(fetch.Usual)
 	if err != nil {
@@ -157,7 +163,8 @@ func Pull(ctx context.Context, id string, o Options) (Snapshot, error) {
 	defer web.Close()
 	for _, f := range wanted {
 		s.Bytes += f.Size
-		if err := bring(ctx, web, repo, f, filepath.Join(s.Dir, filepath.FromSlash(f.Name)), o.Progress); err != nil {
+		if err := download(ctx, web, repo, f, filepath.Join(s.Dir, filepath.FromSlash(f.Name)),
+			o.Progress); err != nil {
 			return Snapshot{}, fmt.Errorf("models pull %s: %s: %w", id, f.Name, err)
 		}
 	}
@@ -171,13 +178,13 @@ func Pull(ctx context.Context, id string, o Options) (Snapshot, error) {
 	return s, os.WriteFile(ref, []byte(s.Commit), 0o644)
 }
 
-// ask asks the hub what the repository holds.
-func ask(ctx context.Context, id string, o Options) (*hub.Repo, *hub.RepoInfo, error) {
+// query requests the repository's files and commit.
+func query(ctx context.Context, id string, o PullOptions) (*hub.Repo, *hub.RepoInfo, error) {
 	repo := hub.New(id).WithRevision(o.Revision).WithCacheDir(o.Cache).WithAuth(os.Getenv("HF_TOKEN"))
 	repo.Verbosity = 0
 	done := make(chan error, 1)
 	go func() {
-		_, err := repo.FileURL("config.json") // asks once; later addresses follow from the answer
+		_, err := repo.FileURL("config.json") // one request; other addresses follow from its answer
 		done <- err
 	}()
 	select {
@@ -190,35 +197,37 @@ func ask(ctx context.Context, id string, o Options) (*hub.Repo, *hub.RepoInfo, e
 	}
 	info := repo.Info()
 	if info == nil || !commitForm.MatchString(info.CommitHash) {
-		return nil, nil, errors.New("the hub's answer names no commit")
+		return nil, nil, errors.New("the hub's answer has no commit")
 	}
 	return repo, info, nil
 }
 
-// plain is the cause of go-huggingface's error in one line.
+// plain returns the cause of go-huggingface's error in one line.
 func plain(err error) error {
 	var dns *net.DNSError
 	var op *net.OpError
 	switch {
 	case errors.As(err, &dns):
-		return fmt.Errorf("no network, or no such host %s (HF_ENDPOINT names a mirror): copy the model's folder here and give it to --model", dns.Name)
+		return fmt.Errorf("no network, or no such host %s (HF_ENDPOINT names a mirror): copy the model's folder to "+
+			"this machine "+
+			"and pass it to --model", dns.Name)
 	case errors.As(err, &op):
 		return fmt.Errorf("the hub cannot be reached: %v (HF_ENDPOINT names a mirror)", op.Err)
 	}
 	text, _, _ := strings.Cut(err.Error(), "\n")
 	if strings.Contains(text, "code 401") || strings.Contains(text, "code 404") {
-		return fmt.Errorf("the hub does not know it, or it is gated: HF_TOKEN holds your access token (%s)", text)
+		return fmt.Errorf("the hub does not know it, or it is gated: set HF_TOKEN to your access token (%s)", text)
 	}
 	return errors.New(text)
 }
 
-// choose picks the files of a model: configurations, tokenizers, and weights as safetensors, the weights last.
+// choose returns the files of a model: configurations, tokenizers, and weights as safetensors, the weights last.
 func choose(files []*hub.FileInfo) ([]*hub.FileInfo, error) {
 	var small, weights []*hub.FileInfo
 	for _, f := range files {
 		clean := path.Clean(f.Name)
 		if clean != f.Name || path.IsAbs(clean) || strings.HasPrefix(clean, "..") || strings.Contains(clean, `\`) {
-			return nil, fmt.Errorf("the repository holds a file with the name %q", f.Name)
+			return nil, fmt.Errorf("the repository has a file with the name %q", f.Name)
 		}
 		if slices.Contains([]string{"onnx", "openvino", "flax_model"}, strings.Split(clean, "/")[0]) {
 			continue
@@ -230,21 +239,25 @@ func choose(files []*hub.FileInfo) ([]*hub.FileInfo, error) {
 			weights = append(weights, f)
 		}
 	}
-	// Of weights in several precisions, name.fp16.safetensors and the like stay where name.safetensors is there too.
+	// If name.safetensors exists, name.fp16.safetensors and the like are not downloaded.
 	all := weights
 	weights = slices.DeleteFunc(slices.Clone(weights), func(f *hub.FileInfo) bool {
 		base := strings.TrimSuffix(f.Name, ".safetensors")
 		plain := strings.TrimSuffix(base, path.Ext(path.Base(base)))
-		return plain != base && slices.ContainsFunc(all, func(o *hub.FileInfo) bool { return o.Name == plain+".safetensors" })
+		return plain != base && slices.ContainsFunc(all,
+			func(o *hub.FileInfo) bool { return o.Name == plain+".safetensors" })
 	})
 	if len(weights) == 0 {
-		return nil, errors.New("it has no *.safetensors, and other weights are not read; a revision may have them (--revision refs/pr/N), or convert it once with Python: AutoModel.from_pretrained(…).save_pretrained(DIR)")
+		return nil, errors.New("it has no *.safetensors, and other weights are not read; a revision may have them " +
+			"(--revision refs/pr/N), or convert it once with Python: " +
+			"AutoModel.from_pretrained(…).save_pretrained(DIR)")
 	}
 	return append(small, weights...), nil
 }
 
-// bring fetches one file, unless it is there.
-func bring(ctx context.Context, web *fetch.Client, repo *hub.Repo, f *hub.FileInfo, file string, progress func(string, int64, int64)) error {
+// download downloads one file, unless it exists.
+func download(ctx context.Context, web *fetch.Client, repo *hub.Repo, f *hub.FileInfo, file string,
+	progress func(string, int64, int64)) error {
 	want := fetch.Want{Size: f.Size, GitBlob: f.BlobID, Progress: func(have int64) { progress(f.Name, have, f.Size) }}
 	if f.LFS != nil {
 		want.Size, want.SHA256 = f.LFS.Size, f.LFS.SHA256
@@ -254,7 +267,7 @@ func bring(ctx context.Context, web *fetch.Client, repo *hub.Repo, f *hub.FileIn
 		return nil
 	}
 	if want.SHA256 == "" && want.GitBlob == "" {
-		return errors.New("the hub gives no checksum for it")
+		return errors.New("the hub has no checksum for it")
 	}
 	if token := os.Getenv("HF_TOKEN"); token != "" {
 		want.Header = http.Header{"Authorization": {"Bearer " + token}}

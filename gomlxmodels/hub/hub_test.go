@@ -58,7 +58,8 @@ func (f *fake) serve(w http.ResponseWriter, r *http.Request) {
 			}
 			list = append(list, e)
 		}
-		_ = json.NewEncoder(w).Encode(entry{"id": "some/model", "sha": commit, "siblings": list, "cardData": entry{"license": "apache-2.0"}})
+		_ = json.NewEncoder(w).Encode(entry{"id": "some/model", "sha": commit, "siblings": list,
+			"cardData": entry{"license": "apache-2.0"}})
 		return
 	}
 	name, ok := strings.CutPrefix(r.URL.Path, "/some/model/resolve/"+commit+"/")
@@ -86,29 +87,33 @@ func (f *fake) serve(w http.ResponseWriter, r *http.Request) {
 
 func repository() map[string]string {
 	return map[string]string{
-		"config.json": `{"model_type": "vit"}`, "1_Pooling/config.json": "{}", "merges.txt": "a b\n", "README.md": "read me",
-		"model.safetensors": strings.Repeat("weights ", 1000), "model.fp16.safetensors": "half", "pytorch_model.bin": "a pickle", "onnx/model.json": "{}",
+		"config.json": `{"model_type": "vit"}`, "1_Pooling/config.json": "{}", "merges.txt": "a b\n",
+		"README.md":         "read me",
+		"model.safetensors": strings.Repeat("weights ", 1000), "model.fp16.safetensors": "half",
+		"pytorch_model.bin": "a pickle", "onnx/model.json": "{}",
 	}
 }
 
 func TestPull(t *testing.T) {
 	f := newFake(t, repository())
 	cache := t.TempDir()
-	if _, err := Find("some/model", "", cache); !errors.Is(err, ErrNotPulled) || !strings.Contains(err.Error(), "antipode models pull some/model") {
+	if _, err := Find("some/model", "", cache); !errors.Is(err, ErrNotPulled) ||
+		!strings.Contains(err.Error(), "antipode models pull some/model") {
 		t.Fatalf("before the pull: %v", err)
 	}
 	last := map[string]int64{}
 	f.cut = "model.safetensors"
-	s, err := Pull(context.Background(), "some/model", Options{Cache: cache, Progress: func(file string, have, size int64) {
-		if have < last[file] || have > size {
-			t.Errorf("%s: %d of %d after %d", file, have, size, last[file])
-		}
-		last[file] = have
-	}})
+	s, err := Pull(context.Background(), "some/model",
+		PullOptions{Cache: cache, Progress: func(file string, have, size int64) {
+			if have < last[file] || have > size {
+				t.Errorf("%s: %d of %d after %d", file, have, size, last[file])
+			}
+			last[file] = have
+		}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s.Commit != commit || s.Licence != "apache-2.0" || last["model.safetensors"] != 8000 {
+	if s.Commit != commit || s.License != "apache-2.0" || last["model.safetensors"] != 8000 {
 		t.Errorf("%+v, progress %v", s, last)
 	}
 	for name, text := range f.files {
@@ -138,16 +143,18 @@ func TestPull(t *testing.T) {
 
 	// A second pull asks what there is and fetches nothing.
 	f.hits = nil
-	if again, err := Pull(context.Background(), "some/model", Options{Cache: cache}); err != nil || again != s || len(f.hits) != 1 {
+	if again, err := Pull(context.Background(), "some/model", PullOptions{Cache: cache}); err != nil || again != s ||
+		len(f.hits) != 1 {
 		t.Errorf("again: %+v, %v, %q", again, err, f.hits)
 	}
 
-	// What was taken away is fetched again, and only that; the revision is the one asked for.
+	// Only the removed files are downloaded again, at the requested revision.
 	if err := os.Remove(filepath.Join(s.Dir, "config.json")); err != nil {
 		t.Fatal(err)
 	}
 	f.hits = nil
-	if _, err := Pull(context.Background(), "some/model", Options{Cache: cache, Revision: commit}); err != nil || strings.Join(f.hits, ",") != "info "+commit+",config.json " {
+	if _, err := Pull(context.Background(), "some/model", PullOptions{Cache: cache, Revision: commit}); err != nil ||
+		strings.Join(f.hits, ",") != "info "+commit+",config.json " {
 		t.Errorf("%v, %q", err, f.hits)
 	}
 }
@@ -159,10 +166,15 @@ func TestPullRefuses(t *testing.T) {
 		spoil func(*fake)
 		want  string
 	}{
-		{name: "wrong bytes", id: "some/model", spoil: func(f *fake) { f.wrong = "model.safetensors" }, want: "model.safetensors: not the pinned file"},
-		{name: "wrong small file", id: "some/model", spoil: func(f *fake) { f.wrong = "config.json" }, want: "config.json: not the pinned file"},
-		{name: "no safetensors", id: "some/model", spoil: func(f *fake) { delete(f.files, "model.safetensors"); delete(f.files, "model.fp16.safetensors") }, want: "no *.safetensors"},
-		{name: "a file that leaves the folder", id: "some/model", spoil: func(f *fake) { f.names = []string{"../../x.json"} }, want: `file with the name "../../x.json"`},
+		{name: "wrong bytes", id: "some/model", spoil: func(f *fake) { f.wrong = "model.safetensors" },
+			want: "model.safetensors: not the pinned file"},
+		{name: "wrong small file", id: "some/model", spoil: func(f *fake) { f.wrong = "config.json" },
+			want: "config.json: not the pinned file"},
+		{name: "no safetensors", id: "some/model",
+			spoil: func(f *fake) { delete(f.files, "model.safetensors"); delete(f.files, "model.fp16.safetensors") },
+			want:  "no *.safetensors"},
+		{name: "a file that leaves the folder", id: "some/model",
+			spoil: func(f *fake) { f.names = []string{"../../x.json"} }, want: `file with the name "../../x.json"`},
 		{name: "unknown", id: "other/model", want: "does not know it, or it is gated"},
 		{name: "no name of the hub", id: "../etc", want: "OWNER/NAME"},
 	} {
@@ -172,7 +184,7 @@ func TestPullRefuses(t *testing.T) {
 				c.spoil(f)
 			}
 			cache := t.TempDir()
-			_, err := Pull(context.Background(), c.id, Options{Cache: cache})
+			_, err := Pull(context.Background(), c.id, PullOptions{Cache: cache})
 			if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
 				t.Errorf("error %v, want one line with %q", err, c.want)
 			}
@@ -184,7 +196,8 @@ func TestPullRefuses(t *testing.T) {
 	t.Run("offline", func(t *testing.T) {
 		f := newFake(t, nil)
 		f.Close()
-		if _, err := Pull(context.Background(), "some/model", Options{Cache: t.TempDir()}); err == nil || !strings.Contains(err.Error(), "cannot be reached") {
+		if _, err := Pull(context.Background(), "some/model", PullOptions{Cache: t.TempDir()}); err == nil ||
+			!strings.Contains(err.Error(), "cannot be reached") {
 			t.Errorf("error %v", err)
 		}
 	})
@@ -192,7 +205,8 @@ func TestPullRefuses(t *testing.T) {
 
 func TestSplit(t *testing.T) {
 	for name, want := range map[string]string{
-		"some/model": "some/model ", "some/model@refs/pr/7": "some/model refs/pr/7", "some/model@" + commit: "some/model " + commit,
+		"some/model": "some/model ", "some/model@refs/pr/7": "some/model refs/pr/7", "some/model@" +
+			commit: "some/model " + commit,
 		"model": "", "some/model@": "", "../model": "", "a/b/c": "", "some/model@../x": "", "/abs/path": "",
 	} {
 		id, revision, ok := Split(name)

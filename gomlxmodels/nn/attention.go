@@ -3,28 +3,33 @@ package nn
 import (
 	"math"
 
-	"github.com/gomlx/compute/dtypes"
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/ml/model"
 	"github.com/gomlx/gomlx/ml/model/initializer"
 )
 
-// AttentionOptions says how attention is done; the zero value is plain attention of all rows to all rows.
+// AttentionOptions are the options of [Attention]; the zero value is attention of all queries to all keys.
 type AttentionOptions struct {
-	Heads   int
-	QKVBias bool
-	Queries int   // only the first Queries rows are computed; 0 = all
-	Keep    *Node // [B or 1, 1 or H, Q or 1, S] bool, true = may be attended; nil = everything
-	// ZeroProb multiplies the probabilities of excluded keys by 0 after the softmax, without making the rest add up to
-	// 1 again, instead of excluding those keys from the softmax.
+	Keep *Node // bool, broadcast to [B,H,Q,S], true = may be attended; nil = everything
+	Bias *Node // float, broadcast to [B,H,Q,S], added to the scores; nil = none
+	// ZeroProb multiplies the probabilities of excluded keys by 0 after the softmax, without normalizing the rest
+	// again, instead of excluding those keys from the softmax.
 	ZeroProb bool
+}
+
+// SelfAttentionOptions are the options of [SelfAttention].
+type SelfAttentionOptions struct {
+	AttentionOptions
+	Heads     int
+	NoQKVBias bool // no bias in the projections to queries, keys and values
+	Queries   int  // only the first Queries rows are computed; 0 = all
 }
 
 // SelfAttention is multi-head self-attention with one fused projection to queries, keys and values. Scopes: "qkv"
 // (weights [3D,D]: the rows of q, then k, then v) and "out".
 //
-// Shapes: x [B,S,D]; o.Keep as there → [B,Q,D].
-func SelfAttention(scope *model.Scope, x *Node, o AttentionOptions) *Node {
+// Shapes: x [B,S,D] → [B,Q,D].
+func SelfAttention(scope *model.Scope, x *Node, o SelfAttentionOptions) *Node {
 	x.AssertRank(3)
 	b, s, d := x.Shape().Dim(0), x.Shape().Dim(1), x.Shape().Dim(2)
 	q := s
@@ -32,19 +37,19 @@ func SelfAttention(scope *model.Scope, x *Node, o AttentionOptions) *Node {
 		q = o.Queries
 	}
 	query, key, value := projectQKV(scope.In("qkv"), x, o, q)
-	y := Attention(query, key, value, o.Keep, o.ZeroProb) // [B,H,Q,d]
-	y = Reshape(TransposeAllAxes(y, 0, 2, 1, 3), b, q, d) // heads side by side again
+	y := Attention(query, key, value, o.AttentionOptions) // [B,H,Q,d]
+	y = Reshape(TransposeAllAxes(y, 0, 2, 1, 3), b, q, d) // concatenates the heads
 	y = Dense(scope.In("out"), y, d, true)
 	y.AssertDims(b, q, d)
 	return y
 }
 
 // projectQKV computes queries (of the first q rows), keys and values, each [B,H,rows,d].
-func projectQKV(scope *model.Scope, x *Node, o AttentionOptions, q int) (query, key, value *Node) {
+func projectQKV(scope *model.Scope, x *Node, o SelfAttentionOptions, q int) (query, key, value *Node) {
 	g, b, s, d := x.Graph(), x.Shape().Dim(0), x.Shape().Dim(1), x.Shape().Dim(2)
 	w := Param(scope, g, "weights", x.DType(), 3*d, d)
 	var bias *Node
-	if o.QKVBias {
+	if !o.NoQKVBias {
 		bias = variable(scope, g, "bias", initializer.Zero, x.DType(), 3*d)
 	}
 	project := func(x *Node, from, to int) []*Node { // blocks from:to of q, k, v for the rows of x
@@ -72,19 +77,23 @@ func projectQKV(scope *model.Scope, x *Node, o AttentionOptions, q int) (query, 
 	return project(Slice(x, AxisRange(), AxisRange(0, q)), 0, 1)[0], kv[0], kv[1]
 }
 
-// Attention is softmax(q·kᵀ/√d)·v for each head as two batched matrix products. The softmax is taken in float32 and its
-// division is left to the small product. A query row with nothing to attend gives 0.
+// Attention is softmax(q·kᵀ/√d + bias)·v for each head. The softmax is computed in float32; its division is applied
+// to the product with v, which is smaller than the matrix of probabilities. A query that may attend nothing gives 0.
 //
-// Shapes: q [B,H,Q,d]; k, v [B,H,S,d]; keep bool, broadcast to [B,H,Q,S], or nil → [B,H,Q,d].
-func Attention(q, k, v, keep *Node, zeroProb bool) *Node {
+// Shapes: q [B,H,Q,d]; k, v [B,H,S,d] → [B,H,Q,d].
+func Attention(q, k, v *Node, o AttentionOptions) *Node {
 	q.AssertRank(4)
 	v.AssertDims(k.Shape().Dimensions...)
 	dtype := q.DType()
 	q = MulScalar(q, 1/math.Sqrt(float64(q.Shape().Dim(-1))))
-	scores := ConvertDType(DotGeneral(q, []int{3}, []int{0, 1}, k, []int{3}, []int{0, 1}), dtypes.Float32) // [B,H,Q,S]
+	scores := Float32(DotGeneral(q, []int{3}, []int{0, 1}, k, []int{3}, []int{0, 1})) // [B,H,Q,S]
+	if o.Bias != nil {
+		scores = Add(scores, Float32(o.Bias))
+	}
+	keep := o.Keep
 	if keep != nil {
 		keep = BroadcastToShape(keep, scores.Shape())
-		if !zeroProb {
+		if !o.ZeroProb {
 			scores = Where(keep, scores, ConstAs(scores, float32(-1e30)))
 		}
 	}
@@ -94,13 +103,13 @@ func Attention(q, k, v, keep *Node, zeroProb bool) *Node {
 		kept = Where(keep, e, ZerosLike(e))
 	}
 	total := e
-	if !zeroProb {
+	if !o.ZeroProb {
 		total = kept
 	}
 	sum := ReduceAndKeep(total, ReduceSum, -1) // ≥ 1 wherever anything may be attended
-	if keep != nil && !zeroProb {
+	if keep != nil && !o.ZeroProb {
 		sum = MaxScalar(sum, float32(1e-30))
 	}
 	y := DotGeneral(ConvertDType(kept, dtype), []int{3}, []int{0, 1}, v, []int{2}, []int{0, 1})
-	return ConvertDType(Div(ConvertDType(y, dtypes.Float32), sum), dtype)
+	return ConvertDType(Div(Float32(y), sum), dtype)
 }

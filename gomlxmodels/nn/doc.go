@@ -1,13 +1,15 @@
-// Package nn holds the blocks the model packages share: dense layers with PyTorch's weight layout, layer normalisation
-// with a required epsilon, activations by their Hugging Face name, and attention on batched matrix products. All of
-// them can be trained: no operation here lacks a gradient.
+// Package nn holds the blocks that the networks share: dense layers in PyTorch's weight layout, layer normalization,
+// activations by their Hugging Face names, softmax attention and the transformer block. Every operation has a gradient,
+// so networks built from them can be trained.
 //
-// Functions build graphs and panic on a mistake in shapes, as GoMLX does; the Go doors of the model packages catch that.
+// The functions build graphs and panic on wrong shapes, as GoMLX does. The exported functions of the networks' packages
+// recover such panics and return errors.
 //
-// Letters of the shapes: B batch, S tokens, Q query rows (Q ≤ S), D width, H heads, d = D/H, F hidden width of the MLP.
+// Letters of the shapes: B batch, S tokens, Q query rows (Q ≤ S), D width, H heads, d = D/H.
 //
 // # Variables
 //
-// A dense layer keeps "weights" [out,in] and "bias" [out] in its scope, a layer norm "gain" and "offset" [D]. Without
-// loaded values they start as ViT's authors do: weights normal with standard deviation 0.02, gains 1, the rest 0.
+// A dense layer has the variables "weights" [out,in] and "bias" [out], a layer norm "gain" and "offset" [D]. Without
+// loaded values they are initialized as in the ViT paper: weights from a normal distribution with standard deviation
+// 0.02, gains 1, the rest 0.
 package nn

@@ -13,19 +13,40 @@ import (
 	gomlxnn "github.com/gomlx/gomlx/ml/nn"
 )
 
-// InitialDeviation is the standard deviation weights and tokens start with where none are loaded.
+// InitialDeviation is the standard deviation of the initial values of weights and tokens.
 const InitialDeviation = 0.02
 
-// Param is the value of a variable that starts normal with [InitialDeviation]: weights, class tokens, position embeddings.
+// Param returns the value of a variable that is initialized from a normal distribution with standard deviation
+// [InitialDeviation]: weights, class tokens, position embeddings.
 func Param(scope *model.Scope, g *Graph, name string, dtype dtypes.DType, dims ...int) *Node {
 	return variable(scope, g, name, func(g *Graph, shape shapes.Shape) *Node {
-		start := scope.RandomNormal(g, shapes.Make(dtypes.Float32, shape.Dimensions...)) // GoMLX's own gives zeros in 16 bits
+		// in float32, because GoMLX's own initializer returns zeros in 16 bits
+		start := scope.RandomNormal(g, shapes.Make(dtypes.Float32, shape.Dimensions...))
 		return ConvertDType(MulScalar(start, InitialDeviation), shape.DType)
 	}, dtype, dims...)
 }
 
-func variable(scope *model.Scope, g *Graph, name string, start model.VariableInitializer, dtype dtypes.DType, dims ...int) *Node {
+func variable(scope *model.Scope, g *Graph, name string, start model.VariableInitializer, dtype dtypes.DType,
+	dims ...int) *Node {
 	return scope.WithInitializer(start).VariableWithShape(name, shapes.Make(dtype, dims...)).NodeValue(g)
+}
+
+// Float32 converts to float32.
+func Float32(x *Node) *Node { return ConvertDType(x, dtypes.Float32) }
+
+// DType is the dtype that a graph computes in: d, or Float32 for the zero value.
+func DType(d dtypes.DType) dtypes.DType {
+	if d == dtypes.InvalidDType {
+		return dtypes.Float32
+	}
+	return d
+}
+
+// Embedding returns the rows of a learned table, the variable called name.
+//
+// Shapes: ids [...] int → [...,width].
+func Embedding(scope *model.Scope, name string, ids *Node, dtype dtypes.DType, rows, width int) *Node {
+	return Gather(Param(scope, ids.Graph(), name, dtype, rows, width), InsertAxes(ids, -1))
 }
 
 // Dense is y = x·Wᵀ + b with the weights in PyTorch's [out,in] layout.
@@ -45,7 +66,7 @@ func linear(x, w, b *Node) *Node {
 	return gomlxnn.Dense(x, w, b, compute.DenseLayoutOutputsInput)
 }
 
-// LayerNorm normalises the last axis to mean 0 and variance 1, then scales and shifts it. Statistics are taken in
+// LayerNorm normalizes the last axis to mean 0 and variance 1, then scales and shifts it. Statistics are taken in
 // float32 whatever the dtype of x.
 //
 // Shapes: x [...,D] → [...,D].
@@ -53,11 +74,11 @@ func LayerNorm(scope *model.Scope, x *Node, epsilon float64) *Node {
 	g, d, dtype := x.Graph(), x.Shape().Dim(-1), x.DType()
 	gain := variable(scope, g, "gain", initializer.One, dtype, d)
 	offset := variable(scope, g, "offset", initializer.Zero, dtype, d)
-	f := func(n *Node) *Node { return ConvertDType(n, dtypes.Float32) }
-	return ConvertDType(gomlxnn.LayerNorm(f(x), []int{x.Rank() - 1}, epsilon, f(gain), f(offset), nil), dtype)
+	y := gomlxnn.LayerNorm(Float32(x), []int{x.Rank() - 1}, epsilon, Float32(gain), Float32(offset), nil)
+	return ConvertDType(y, dtype)
 }
 
-// activations by the names configurations use.
+// activations by their names in configurations.
 var activations = map[string]func(*Node) *Node{
 	"gelu":              activation.Gelu, // exact: x·Φ(x)
 	"gelu_new":          activation.GeluApproximate,
@@ -71,7 +92,7 @@ var activations = map[string]func(*Node) *Node{
 	"tanh":              Tanh,
 }
 
-// KnownActivation is nil for a name [Activation] knows, and an error otherwise.
+// KnownActivation returns an error for a name that [Activation] does not know.
 func KnownActivation(name string) error {
 	if activations[name] == nil {
 		return fmt.Errorf("activation %q is not known", name)
@@ -99,9 +120,40 @@ func MLP(scope *model.Scope, x *Node, hidden int, act string) *Node {
 	return Dense(scope.In("fc2"), Activation(act, y), x.Shape().Dim(-1), true)
 }
 
-// Unit scales vectors to length 1, as torch.nn.functional.normalize does: one shorter than 1e-12 is divided by that.
+// Unit scales vectors to length 1, as torch.nn.functional.normalize does: vectors shorter than 1e-12 are divided by
+// 1e-12.
 //
 // Shapes: x [...,D] → [...,D].
 func Unit(x *Node) *Node {
 	return Div(x, MaxScalar(Sqrt(ReduceAndKeep(Square(x), ReduceSum, -1)), 1e-12))
+}
+
+// Im2Col returns the 3×3 neighborhood of every pixel as nine shifted copies of x, row by row, padded with zeros.
+// Stacked or concatenated along the channels, they turn a 3×3 convolution into one matrix product.
+//
+// Shapes: x [B,H,W,C] → 9 × [B,H,W,C].
+func Im2Col(x *Node) []*Node {
+	h, w := x.Shape().Dim(1), x.Shape().Dim(2)
+	for _, axis := range []int{1, 2} { // by concatenation: Pad has no gradient
+		shape := x.Shape().Clone()
+		shape.Dimensions[axis] = 1
+		edge := Zeros(x.Graph(), shape)
+		x = Concatenate([]*Node{edge, x, edge}, axis)
+	}
+	var shifted []*Node
+	for dy := range 3 {
+		for dx := range 3 {
+			shifted = append(shifted, Slice(x, AxisRange(), AxisRange(dy, dy+h), AxisRange(dx, dx+w)))
+		}
+	}
+	return shifted
+}
+
+// Pick takes tokens at given places of each row.
+//
+// Shapes: x [B,S,D]; at [B,T] int32 → [B,T,D].
+func Pick(x, at *Node) *Node {
+	b, s, d, t := x.Shape().Dim(0), x.Shape().Dim(1), x.Shape().Dim(2), at.Shape().Dim(1)
+	rows := Iota(x.Graph(), shapes.Make(dtypes.Int32, b, t), 0)
+	return Gather(Reshape(x, b*s, d), InsertAxes(Add(MulScalar(rows, int32(s)), at), -1))
 }

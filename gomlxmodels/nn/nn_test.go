@@ -18,7 +18,7 @@ import (
 )
 
 // backends are what every block is tested on.
-var backends = map[string]func(testing.TB) compute.Backend{"xla": testbackend.XLA, "go": testbackend.Go}
+var backends = map[string]func(testing.TB) compute.Backend{"xla": testbackend.QuickXLA, "go": testbackend.Go}
 
 func run(t *testing.T, backend compute.Backend, fn func(*model.Scope, []*Node) []*Node, args ...any) [][]float32 {
 	t.Helper()
@@ -65,15 +65,17 @@ func TestAttentionEqualsCore(t *testing.T) {
 				keep := Reshape(in[3], b, 1, q, s)
 				var out []*Node
 				for _, k := range []*Node{nil, keep} {
-					ours := Attention(in[0], in[1], in[2], k, false)
-					core, _ := attention.Core(in[0], in[1], in[2], attention.LayoutBHSD, attention.CoreOptions{AttentionMask: k})
+					ours := Attention(in[0], in[1], in[2], AttentionOptions{Keep: k})
+					core, _ := attention.Core(in[0], in[1], in[2], attention.LayoutBHSD,
+						attention.CoreOptions{AttentionMask: k})
 					for _, y := range []*Node{ours, core} {
 						out = append(out, y)
 						out = append(out, Gradient(ReduceAllSum(Mul(y, Sin(y))), in[0], in[1], in[2])...)
 					}
 				}
 				return out
-			}, noise(1, b, h, q, d), noise(2, b, h, s, d), noise(3, b, h, s, d), tensors.FromFlatDataAndDimensions(mask, b, q, s))
+			}, noise(1, b, h, q, d), noise(2, b, h, s, d), noise(3, b, h, s, d),
+				tensors.FromFlatDataAndDimensions(mask, b, q, s))
 			for i, what := range []string{"output", "gradient of q", "gradient of k", "gradient of v"} {
 				near.Check(t, what+" without mask", got[i], got[4+i], 1e-4, 1e-5)
 				near.Check(t, what+" with mask", got[8+i], got[12+i], 1e-4, 1e-5)
@@ -93,17 +95,24 @@ func TestAttentionByHand(t *testing.T) {
 			got := run(t, backend(t), func(_ *model.Scope, in []*Node) []*Node {
 				masks := Reshape(in[3], 3, 1, 1, 2)
 				at := func(i int) *Node { return Slice(masks, AxisElem(i)) }
+				attend := func(o AttentionOptions) *Node { return Attention(in[0], in[1], in[2], o) }
 				return []*Node{
-					Attention(in[0], in[1], in[2], nil, false),
-					Attention(in[0], in[1], in[2], at(0), false), // second key out
-					Attention(in[0], in[1], in[2], at(1), false), // both out
-					Attention(in[0], in[1], in[2], at(0), true),  // second key's probability times 0
-					Attention(in[0], in[1], in[2], at(2), true),  // everything kept
+					attend(AttentionOptions{}),
+					attend(AttentionOptions{Keep: at(0)}),                 // without the second key
+					attend(AttentionOptions{Keep: at(1)}),                 // without both
+					attend(AttentionOptions{Keep: at(0), ZeroProb: true}), // second key's probability times 0
+					attend(AttentionOptions{Keep: at(2), ZeroProb: true}), // everything kept
+					attend(AttentionOptions{Bias: Const(in[0].Graph(), [][][][]float32{{{{math.Ln2, 0}}}})}),
 				}
-			}, tensors.FromFlatDataAndDimensions([]float32{math.Sqrt2, 0}, 1, 1, 1, 2), tensors.FromFlatDataAndDimensions(k, 1, 1, 2, 2),
-				tensors.FromFlatDataAndDimensions([]float32{1, 10, 3, 30}, 1, 1, 2, 2), []bool{true, false, false, false, true, true})
-			for i, want := range [][]float32{{7. / 3, 70. / 3}, {1, 10}, {0, 0}, {1. / 3, 10. / 3}, {7. / 3, 70. / 3}} {
-				near.Check(t, []string{"plain", "masked", "nothing to attend", "zeroprob", "zeroprob of nothing"}[i], got[i], want, 1e-5, 1e-6)
+			}, tensors.FromFlatDataAndDimensions([]float32{math.Sqrt2, 0}, 1, 1, 1, 2),
+				tensors.FromFlatDataAndDimensions(k, 1, 1, 2, 2),
+				tensors.FromFlatDataAndDimensions([]float32{1, 10, 3, 30}, 1, 1, 2, 2),
+				[]bool{true, false, false, false, true, true})
+			for i, want := range [][]float32{{7. / 3, 70. / 3}, {1, 10}, {0, 0}, {1. / 3, 10. / 3}, {7. / 3, 70. / 3},
+				{2, 20}} {
+				near.Check(t, []string{"plain", "masked", "nothing to attend", "zeroprob", "zeroprob of nothing",
+					"bias"}[i],
+					got[i], want, 1e-5, 1e-6)
 			}
 		})
 	}
@@ -112,8 +121,8 @@ func TestAttentionByHand(t *testing.T) {
 // TestSelfAttentionQueries: computing the first rows only gives the rows of the whole.
 func TestSelfAttentionQueries(t *testing.T) {
 	for _, bias := range []bool{true, false} {
-		got := run(t, testbackend.XLA(t), func(s *model.Scope, in []*Node) []*Node {
-			o := AttentionOptions{Heads: 2, QKVBias: bias}
+		got := run(t, testbackend.QuickXLA(t), func(s *model.Scope, in []*Node) []*Node {
+			o := SelfAttentionOptions{Heads: 2, NoQKVBias: !bias}
 			all := SelfAttention(s.At("a"), in[0], o)
 			o.Queries = 2
 			return []*Node{Slice(all, AxisRange(), AxisRange(0, 2)), SelfAttention(s.At("a"), in[0], o)}
@@ -143,7 +152,7 @@ func TestActivations(t *testing.T) {
 		t.Errorf("%d activations, %d tested", len(activations), len(want))
 	}
 	var names []string
-	got := run(t, testbackend.XLA(t), func(_ *model.Scope, in []*Node) []*Node {
+	got := run(t, testbackend.QuickXLA(t), func(_ *model.Scope, in []*Node) []*Node {
 		var out []*Node
 		names = nil
 		for name := range want {
@@ -167,7 +176,7 @@ func TestActivations(t *testing.T) {
 func TestLayerNorm(t *testing.T) {
 	x := []float32{0.01, 0.03, -0.02, 0.04, 5, 7, 9, 11}
 	for _, epsilon := range []float64{1e-3, 1e-12} {
-		got := run(t, testbackend.XLA(t), func(s *model.Scope, in []*Node) []*Node {
+		got := run(t, testbackend.QuickXLA(t), func(s *model.Scope, in []*Node) []*Node {
 			return []*Node{LayerNorm(s, in[0], epsilon)}
 		}, tensors.FromFlatDataAndDimensions(x, 2, 4))[0]
 		for row := range 2 {
@@ -215,9 +224,9 @@ func TestDense(t *testing.T) {
 
 // TestBFloat16 keeps the dtype of what comes in.
 func TestBFloat16(t *testing.T) {
-	got := run(t, testbackend.XLA(t), func(s *model.Scope, in []*Node) []*Node {
+	got := run(t, testbackend.QuickXLA(t), func(s *model.Scope, in []*Node) []*Node {
 		x := ConvertDType(in[0], dtypes.BFloat16)
-		y := SelfAttention(s.At("a"), LayerNorm(s.At("n"), x, 1e-6), AttentionOptions{Heads: 2, QKVBias: true})
+		y := SelfAttention(s.At("a"), LayerNorm(s.At("n"), x, 1e-6), SelfAttentionOptions{Heads: 2})
 		if y.DType() != dtypes.BFloat16 {
 			t.Errorf("dtype %s", y.DType())
 		}

@@ -6,8 +6,8 @@ import (
 	"fmt"
 )
 
-// Check says what is wrong with a text's token ids for a model of so many tokens at most and so many words: none, too many, or
-// an id that is none of the model's.
+// Check reports what is wrong with a text's token ids for a model of so many tokens at most and so many words:
+// none, too many, or an id that is none of the model's.
 func Check(ids []int32, most, words int) error {
 	if len(ids) == 0 {
 		return errors.New("it has no tokens, not even start and end")
@@ -23,8 +23,9 @@ func Check(ids []int32, most, words int) error {
 	return nil
 }
 
-// Calls puts texts into rows, no text being longer than most tokens, and hands do rows of one length l, in calls of about so many
-// tokens: of size rows, or of one where rows are few. A call may hold fewer rows than its size. ctx is looked at between calls.
+// Calls puts texts into rows, no text being longer than most tokens, and hands do rows of one length l, in calls of
+// about so many tokens: of size rows, or of one where rows are few. A call may hold fewer rows than its size. ctx is
+// checked between calls.
 func Calls(ctx context.Context, texts [][]int32, most, tokens int, do func(rows [][]Place, size, l int) error) error {
 	byLength, longest := map[int][]int{}, 0
 	for i, ids := range texts {

@@ -1,13 +1,17 @@
-// Package pack lays texts of any lengths into rows of few lengths, several texts a row, so that almost nothing is spent on
-// padding and few graphs are compiled. In the graph a token attends to those of its own text alone.
+// Package pack lays texts of any lengths into rows of few lengths, several texts a row, so that almost nothing is
+// spent on padding and few graphs are compiled. In the graph a token attends to those of its own text alone.
 package pack
 
-import "sort"
+import (
+	"iter"
+	"sort"
+)
 
 // Align is what a text's start in a row is a multiple of; a row of L tokens holds up to L/Align texts.
 const Align = 4
 
-// lengths are the row lengths texts are packed into: a text goes into rows of the first it fits, whatever its neighbours.
+// lengths are the row lengths texts are packed into: a text goes into rows of the first it fits, whatever its
+// neighbors.
 var lengths = []int{64, 96, 128, 192, 256, 384, 512}
 
 // RowLength is the length of the rows a text of n tokens goes into, where no text is longer than most tokens.
@@ -30,7 +34,36 @@ type Place struct{ Text, Start int }
 // Slot is the number of a place in its row, from 0.
 func (p Place) Slot() int { return p.Start / Align }
 
-// Rows puts texts of the given numbers of tokens into rows of length l, longest first, each into the fullest row it fits.
+// Each yields the places of rows with the number of their row.
+func Each(rows [][]Place) iter.Seq2[int, Place] {
+	return func(yield func(int, Place) bool) {
+		for r, row := range rows {
+			for _, p := range row {
+				if !yield(r, p) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Fill lays the tokens of texts out in size rows of length l: their ids, their positions in their own text, from 0, and
+// the number of their text in the row, from 1. Padding is 0 in all three.
+//
+// Shapes: → [size·l] each.
+func Fill(rows [][]Place, size, l int, texts [][]int32) (ids, positions, segments []int32) {
+	ids, positions, segments = make([]int32, size*l), make([]int32, size*l), make([]int32, size*l)
+	for r, p := range Each(rows) {
+		for k, id := range texts[p.Text] {
+			at := r*l + p.Start + k
+			ids[at], positions[at], segments[at] = id, int32(k), int32(1+p.Slot())
+		}
+	}
+	return ids, positions, segments
+}
+
+// Rows puts texts of the given numbers of tokens into rows of length l, longest first, each into the fullest row it
+// fits.
 func Rows(texts []int, tokens func(text int) int, l int) (rows [][]Place) {
 	need := func(text int) int { return (tokens(text) + Align - 1) / Align }
 	texts = append([]int(nil), texts...)

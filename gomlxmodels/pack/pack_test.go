@@ -23,7 +23,8 @@ func TestRows(t *testing.T) {
 			taken := make([]bool, l)
 			for _, p := range row {
 				if seen[p.Text] || p.Start%Align != 0 || p.Start+sizes[p.Text] > l {
-					t.Fatalf("round %d: text %d of %d tokens starts at %d of %d (seen: %t)", round, p.Text, sizes[p.Text], p.Start, l, seen[p.Text])
+					t.Fatalf("round %d: text %d of %d tokens starts at %d of %d (seen: %t)", round, p.Text,
+						sizes[p.Text], p.Start, l, seen[p.Text])
 				}
 				seen[p.Text] = true
 				for k := range sizes[p.Text] {

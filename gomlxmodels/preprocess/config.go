@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Resizing is how a picture's size is changed before the crop.
+// Resizing is how an image's size is changed before the crop.
 type Resizing string
 
 // The ways of resizing.
@@ -19,21 +19,26 @@ const (
 	SquareThenFit Resizing = "square-stretch" // the middle square first, then Stretch: Decomposed-DIG's public code
 )
 
-// Config is one preprocessing: resize, crop, rescale, normalise. JSON is the form Parse reads back and run records hold.
+// Config is one preprocessing: resize, crop, rescale, normalize. JSON is the form Parse reads back and run records
+// hold.
 type Config struct {
-	Resize        Resizing   `json:"resize"`
-	Height        int        `json:"height,omitempty"` // of Stretch
-	Width         int        `json:"width,omitempty"`
-	Edge          int        `json:"edge,omitempty"` // of ShortestEdge
-	Filter        Filter     `json:"filter"`
-	Torchvision   bool       `json:"torchvision,omitempty"` // bilinear and bicubic to the last bit as torchvision resizes tensors, else as Pillow
-	CropHeight    int        `json:"crop_height,omitempty"` // centre crop; 0 = none. A picture smaller than it is padded with black
-	CropWidth     int        `json:"crop_width,omitempty"`
-	RoundCropEven bool       `json:"round_crop_even,omitempty"` // where the margin is odd: round half to even (torchvision) instead of down (transformers)
-	Scale         float64    `json:"scale"`                     // pixel values 0…255 are multiplied by it; 1/255 as a rule
-	Mean          [3]float64 `json:"mean"`
-	Std           [3]float64 `json:"std"`
-	Source        string     `json:"source"` // the file it was read from, or what it stands for
+	Resize Resizing `json:"resize"`
+	Height int      `json:"height,omitempty"` // of Stretch
+	Width  int      `json:"width,omitempty"`
+	Edge   int      `json:"edge,omitempty"` // of ShortestEdge
+	Filter Filter   `json:"filter"`
+	// bilinear and bicubic to the last bit as torchvision resizes tensors, else as Pillow
+	Torchvision bool `json:"torchvision,omitempty"`
+	// center crop; 0 = none. An image smaller than it is padded with black
+	CropHeight int `json:"crop_height,omitempty"`
+	CropWidth  int `json:"crop_width,omitempty"`
+	// where the margin is odd: round half to even (torchvision) instead of down (transformers)
+	RoundCropEven bool `json:"round_crop_even,omitempty"`
+	// pixel values 0…255 are multiplied by it; 1/255 as a rule
+	Scale  float64    `json:"scale"`
+	Mean   [3]float64 `json:"mean"`
+	Std    [3]float64 `json:"std"`
+	Source string     `json:"source"` // the file it was read from, or what it stands for
 }
 
 // The usual means and deviations of channels.
@@ -45,15 +50,18 @@ var (
 
 // Default is transformers' ViTImageProcessor: stretched to height × width, bilinear, mean and deviation 0.5.
 func Default(height, width int) Config {
-	return Config{Resize: Stretch, Height: height, Width: width, Filter: Bilinear, Torchvision: true, Scale: 1.0 / 255, Mean: Half, Std: Half, Source: "default of ViTImageProcessor"}
+	return Config{Resize: Stretch, Height: height, Width: width, Filter: Bilinear, Torchvision: true, Scale: 1.0 / 255,
+		Mean: Half, Std: Half, Source: "default of ViTImageProcessor"}
 }
 
-// PublicCode is the preprocessing of Decomposed-DIG's public code: the middle square, resized bilinearly, ImageNet's mean and deviation.
+// PublicCode is the preprocessing of Decomposed-DIG's public code: the middle square, resized bilinearly, ImageNet's
+// mean and deviation.
 func PublicCode(side int) Config {
-	return Config{Resize: SquareThenFit, Height: side, Width: side, Filter: Bilinear, Scale: 1.0 / 255, Mean: ImageNetMean, Std: ImageNetStd, Source: "Decomposed-DIG public code"}
+	return Config{Resize: SquareThenFit, Height: side, Width: side, Filter: Bilinear, Scale: 1.0 / 255,
+		Mean: ImageNetMean, Std: ImageNetStd, Source: "Decomposed-DIG public code"}
 }
 
-// Validate says what is wrong with the configuration; the output must be height × width.
+// Validate checks the configuration; the output must be height × width.
 func (c *Config) Validate(height, width int) error {
 	const limit = 1 << 14
 	in := func(v int) bool { return v >= 1 && v <= limit }
@@ -78,15 +86,17 @@ func (c *Config) Validate(height, width int) error {
 	}
 	for i := range 3 {
 		if !(c.Std[i] > 0) || math.IsInf(c.Std[i], 0) || c.Mean[i]-c.Mean[i] != 0 {
-			return fmt.Errorf("preprocessing: image_mean %v, image_std %v: deviations must be positive numbers", c.Mean, c.Std)
+			return fmt.Errorf("preprocessing: image_mean %v, image_std %v: deviations must be positive numbers", c.Mean,
+				c.Std)
 		}
 	}
 	h, w := c.CropHeight, c.CropWidth
 	if h == 0 && w == 0 {
 		if h, w = c.Height, c.Width; c.Resize == ShortestEdge || c.Resize == Cover {
-			return fmt.Errorf("preprocessing: resizing to the shortest edge without a centre crop gives pictures of many sizes")
+			return fmt.Errorf("preprocessing: resizing to the shortest edge without a center crop gives images " +
+				"of many sizes")
 		} else if c.Resize == NoResize {
-			return nil // only pictures of the right size are taken
+			return nil // only images of the right size are taken
 		}
 	}
 	if h != height || w != width {
@@ -95,7 +105,8 @@ func (c *Config) Validate(height, width int) error {
 	return nil
 }
 
-// sizeJSON is the many forms of a size in preprocessor_config.json: 224, [224,224], {"height","width"}, {"shortest_edge"}.
+// sizeJSON is the many forms of a size in preprocessor_config.json: 224, [224,224], {"height","width"},
+// {"shortest_edge"}.
 type sizeJSON struct{ height, width, edge int }
 
 func (s *sizeJSON) UnmarshalJSON(text []byte) error {
@@ -128,8 +139,9 @@ func (s *sizeJSON) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// ParseHuggingFace reads a preprocessor_config.json of transformers' ViTImageProcessor (or one with its keys). Since version 5 transformers
-// resizes with torchvision whatever the file says, unless the processor's name ends in Pil; so does this.
+// ParseHuggingFace reads a preprocessor_config.json of transformers' ViTImageProcessor (or one with its keys). Since
+// version 5 transformers resizes with torchvision whatever the file says, unless the processor's name ends in Pil; so
+// does this.
 func ParseHuggingFace(text []byte) (*Config, error) {
 	resize, rescale, normalize := true, true, true
 	f := struct {
@@ -194,7 +206,8 @@ func three(to *[3]float64, from []float64, name string) error {
 	return nil
 }
 
-// ParseTimm reads the pretrained_cfg of a timm config.json, for models of height × width: what timm's create_transform does at evaluation.
+// ParseTimm reads the pretrained_cfg of a timm config.json, for models of height × width: what timm's
+// create_transform does at evaluation.
 func ParseTimm(text []byte, height, width int) (*Config, error) {
 	var file struct {
 		Cfg struct {
@@ -209,7 +222,8 @@ func ParseTimm(text []byte, height, width int) (*Config, error) {
 		return nil, fmt.Errorf("not readable: %w", err)
 	}
 	f := file.Cfg
-	c := Config{Filter: Bicubic, CropHeight: height, CropWidth: width, RoundCropEven: true, Scale: 1.0 / 255, Mean: ImageNetMean, Std: ImageNetStd, Source: "config.json, pretrained_cfg"}
+	c := Config{Filter: Bicubic, CropHeight: height, CropWidth: width, RoundCropEven: true, Scale: 1.0 / 255,
+		Mean: ImageNetMean, Std: ImageNetStd, Source: "config.json, pretrained_cfg"}
 	if f.Interpolation != "" && f.Interpolation != "random" {
 		var ok bool
 		if c.Filter, ok = filterNamed(f.Interpolation); !ok {
@@ -240,14 +254,16 @@ func ParseTimm(text []byte, height, width int) (*Config, error) {
 	return &c, three(&c.Std, f.Std, "pretrained_cfg: std")
 }
 
-// HuggingFaceJSON is the configuration as a preprocessor_config.json of transformers' ViTImageProcessor; an error where that has no words for it.
-func (c *Config) HuggingFaceJSON() ([]byte, error) {
+// HuggingFace returns the configuration as the keys of a preprocessor_config.json of transformers' ViTImageProcessor;
+// an error where that cannot express it.
+func (c *Config) HuggingFace() (map[string]any, error) {
 	if c.Resize != Stretch && c.Resize != NoResize || c.CropHeight != 0 {
 		return nil, fmt.Errorf("preprocessing %q with a crop cannot be written as a ViTImageProcessor", c.Resize)
 	}
-	return json.MarshalIndent(map[string]any{
+	return map[string]any{
 		"image_processor_type": "ViTImageProcessor",
-		"do_resize":            c.Resize == Stretch, "size": map[string]int{"height": c.Height, "width": c.Width}, "resample": c.Filter,
+		"do_resize":            c.Resize == Stretch, "size": map[string]int{"height": c.Height, "width": c.Width},
+		"resample":   c.Filter,
 		"do_rescale": true, "rescale_factor": c.Scale, "do_normalize": true, "image_mean": c.Mean, "image_std": c.Std,
-	}, "", "  ")
+	}, nil
 }

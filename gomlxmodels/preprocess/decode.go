@@ -37,7 +37,8 @@ func starts(magic string) func([]byte) bool {
 }
 
 var formats = []format{
-	{"PNG", starts("\x89PNG\r\n\x1a\n"), func(b []byte) (image.Config, error) { return png.DecodeConfig(bytes.NewReader(b)) },
+	{"PNG", starts("\x89PNG\r\n\x1a\n"),
+		func(b []byte) (image.Config, error) { return png.DecodeConfig(bytes.NewReader(b)) },
 		func(b []byte) (*RGB, error) { return convert(png.Decode(bytes.NewReader(b))) }},
 	{"JPEG", starts("\xff\xd8"), func(b []byte) (image.Config, error) { return jpeg.DecodeConfig(bytes.NewReader(b)) },
 		decodeJPEG},
@@ -53,8 +54,9 @@ var formats = []format{
 		func(b []byte) (*RGB, error) { return convert(bmp.Decode(bytes.NewReader(b))) }},
 }
 
-// Decode reads an image file and turns it upright. Of an animation or a file of several pages it reads the first. A format
-// that is not supported is named, with the fix. Errors are one line, without the file's name; see [DecodeFile].
+// Decode reads an image file and turns it upright. Of an animation or a file of several pages it reads the first. A
+// format that is not supported is named, with the fix. Errors are one line, without the file's name; see
+// [DecodeFile].
 func Decode(data []byte) (p *RGB, err error) {
 	if len(data) == 0 {
 		return nil, errEmpty
@@ -76,7 +78,8 @@ func Decode(data []byte) (p *RGB, err error) {
 			return nil, fmt.Errorf("not a readable %s: it has no pixels (%d×%d)", f.name, c.Width, c.Height)
 		}
 		if c.Width > MaxPixels/c.Height {
-			return nil, fmt.Errorf("%w: %d×%d pixels, more than %d million; scale it down", ErrTooLarge, c.Width, c.Height, MaxPixels/1_000_000)
+			return nil, fmt.Errorf("%w: %d×%d pixels, more than %d million; scale it down", ErrTooLarge, c.Width,
+				c.Height, MaxPixels/1_000_000)
 		}
 		if p, err = f.decode(data); err != nil {
 			return nil, fmt.Errorf("not a readable %s: %w%s", f.name, err, variant(data, err))
@@ -86,7 +89,7 @@ func Decode(data []byte) (p *RGB, err error) {
 	return nil, foreign(data)
 }
 
-// DecodeFile reads a picture file. Errors name it.
+// DecodeFile reads an image file. Errors name it.
 func DecodeFile(path string) (*RGB, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -131,7 +134,7 @@ func decodeWebP(b []byte) (*RGB, error) {
 	return FromImage(img), nil
 }
 
-// decodeGIF gives the first frame on its canvas, which has the file's background colour.
+// decodeGIF gives the first frame on its canvas, which has the file's background color.
 func decodeGIF(b []byte) (*RGB, error) {
 	frame, err := gif.Decode(bytes.NewReader(b))
 	if err != nil {

@@ -2,6 +2,7 @@ package preprocess
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"hash/crc32"
 	"image"
@@ -99,12 +100,13 @@ func FuzzDecode(f *testing.F) {
 }
 
 func TestUpright(t *testing.T) {
-	// a b c      What a camera stored under each orientation, all of which show the picture at the left.
+	// a b c      What a camera stored under each orientation, all of which show the image at the left.
 	// d e f
 	stored := map[int][2]string{
 		1: {"abc", "def"}, 2: {"cba", "fed"}, 3: {"fed", "cba"}, 4: {"def", "abc"},
 	}
-	turned := map[int][3]string{5: {"ad", "be", "cf"}, 6: {"cf", "be", "ad"}, 7: {"fc", "eb", "da"}, 8: {"da", "eb", "fc"}}
+	turned := map[int][3]string{5: {"ad", "be", "cf"}, 6: {"cf", "be", "ad"}, 7: {"fc", "eb", "da"},
+		8: {"da", "eb", "fc"}}
 	check := func(o int, rows []string) {
 		p := NewRGB(len(rows[0]), len(rows))
 		for i := range p.Width * p.Height {
@@ -126,7 +128,7 @@ func TestUpright(t *testing.T) {
 	}
 }
 
-// TestFromImage: kinds of pictures no file test reaches, and a corner that is not at 0.
+// TestFromImage: kinds of images no file test reaches, and a corner that is not at 0.
 func TestFromImage(t *testing.T) {
 	r := image.Rect(5, 7, 6, 8)
 	rgba := image.NewRGBA(r)
@@ -150,15 +152,17 @@ func TestFromImage(t *testing.T) {
 	}
 	p := NewRGB(2, 1)
 	p.Pix[3] = 9
-	if FromImage(p) != p || p.At(1, 0) != (color.RGBA{9, 0, 0, 255}) || p.At(2, 0) != (color.RGBA{}) || p.Bounds().Dx() != 2 {
-		t.Error("RGB is not its own picture")
+	if FromImage(p) != p || p.At(1, 0) != (color.RGBA{9, 0, 0, 255}) || p.At(2, 0) != (color.RGBA{}) ||
+		p.Bounds().Dx() != 2 {
+		t.Error("RGB is not its own image")
 	}
 }
 
 func TestConfig(t *testing.T) {
 	c := Default(24, 24)
-	text, err := c.HuggingFaceJSON()
-	if err != nil {
+	keys, err := c.HuggingFace()
+	text, jsonErr := json.Marshal(keys)
+	if err = errors.Join(err, jsonErr); err != nil {
 		t.Fatal(err)
 	}
 	back, err := ParseHuggingFace(text)
@@ -168,7 +172,7 @@ func TestConfig(t *testing.T) {
 	for want, c := range map[string]Config{
 		"size 0×0 is not":           {Resize: Stretch},
 		`resizing "x" is not known`: {Resize: "x"},
-		"without a centre crop":     {Resize: ShortestEdge, Edge: 9, Scale: 1, Std: Half},
+		"without a center crop":     {Resize: ShortestEdge, Edge: 9, Scale: 1, Std: Half},
 		"shortest_edge 0":           {Resize: ShortestEdge},
 		"rescale_factor 0":          {Resize: NoResize},
 		"deviations must be":        {Resize: NoResize, Scale: 1},
@@ -190,7 +194,9 @@ func TestConfig(t *testing.T) {
 		}
 	}
 	plain := Config{Resize: NoResize, Scale: 1, Std: [3]float64{1, 1, 1}}
-	if _, err := plain.Apply(NewRGB(3, 4), 4, 4); err == nil || !strings.Contains(err.Error(), "the picture is 3×4 pixels, the model takes 4×4 and its preprocessing does not resize") {
+	if _, err := plain.Apply(NewRGB(3, 4), 4, 4); err == nil ||
+		!strings.Contains(err.Error(), "the image is 3×4 pixels, the model takes 4×4 and its preprocessing "+
+			"does not resize") {
 		t.Errorf("no resize: %v", err)
 	}
 	c = Config{Resize: ShortestEdge, Edge: 24, CropHeight: 24, CropWidth: 24, Scale: 1, Std: Half}

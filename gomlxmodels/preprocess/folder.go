@@ -10,9 +10,9 @@ import (
 	"path/filepath"
 )
 
-// ReadFolder reads what a model folder says about preparing pictures: preprocessor_config.json, else the image_processor of
-// processor_config.json, for [ParseHuggingFace]. path is the file that was read. Where there is neither, text is nil. Errors name
-// the file.
+// ReadFolder reads what a model folder says about preparing images: preprocessor_config.json, else the
+// image_processor of processor_config.json, for [ParseHuggingFace]. path is the file that was read. Where there is
+// neither, text is nil. Errors name the file.
 func ReadFolder(dir string) (text []byte, path string, err error) {
 	for _, name := range []string{"preprocessor_config.json", "processor_config.json"} {
 		path = filepath.Join(dir, name)
@@ -39,17 +39,18 @@ func ReadFolder(dir string) (text []byte, path string, err error) {
 	return nil, "", nil
 }
 
-// Processor is a class of transformers that prepares pictures, and what it takes for keys that its file lacks.
+// Processor is a class of transformers that prepares images, and what it takes for keys that its file lacks.
 type Processor struct {
-	Class string            // for messages
-	Side  int               // size, where there is a file and it has none
-	Crops bool              // a square of that size is cut out of the middle, and a size that is one number is the shortest edge before
+	Class string // for messages
+	Side  int    // size, where there is a file and it has none
+	// a square of that size is cut out of the middle, and a size that is one number is the shortest edge before
+	Crops bool
 	Keys  map[string]string // other keys → JSON
 }
 
-// OpenFolder reads how a model folder wants pictures of side × side pixels prepared, completed by what the class takes where the
-// file is silent. Without a file it is the class's own preprocessing at the model's size. path is the file that was read, "" = none.
-// Errors name the file.
+// OpenFolder reads how a model folder wants images of side × side pixels prepared, completed by what the class
+// takes where the file is silent. Without a file it is the class's own preprocessing at the model's size. path is the
+// file that was read, "" = none. Errors name the file.
 func (p Processor) OpenFolder(dir string, side int) (pre *Config, path string, err error) {
 	text, path, err := ReadFolder(dir)
 	if err != nil {
@@ -73,7 +74,7 @@ func (p Processor) OpenFolder(dir string, side int) (pre *Config, path string, e
 	return pre, path, nil
 }
 
-// complete gives a preprocessor_config.json the keys that are not there, or null.
+// complete adds the keys of a preprocessor_config.json that are missing or null.
 func (p Processor) complete(text []byte, size int) ([]byte, error) {
 	var keys map[string]json.RawMessage
 	if err := json.Unmarshal(text, &keys); err != nil {
@@ -98,3 +99,12 @@ func (p Processor) complete(text []byte, size int) ([]byte, error) {
 	}
 	return json.Marshal(keys)
 }
+
+// The processors of CLIP, BLIP and BLIP-2.
+var (
+	Blip = Processor{Class: "BlipImageProcessor", Side: 384, Keys: clipKeys} // of BLIP-2 too
+	CLIP = Processor{Class: "CLIPImageProcessor", Side: 224, Crops: true, Keys: clipKeys}
+
+	clipKeys = map[string]string{"resample": "3", "image_mean": "[0.48145466, 0.4578275, 0.40821073]",
+		"image_std": "[0.26862954, 0.26130258, 0.27577711]"}
+)

@@ -25,12 +25,13 @@ var foreignFormats = []struct {
 	{"a Photoshop document", toPNG, starts("8BPS")},
 	{"a PDF document", "export its pages as PNG", starts("%PDF")},
 	{"an SVG drawing", toPNG, text("<svg")},
-	{"an HTML page", "it is what a server sent in place of an image; download the image again", text("<html", "<!doctype html")},
+	{"an HTML page", "it is what a server sent in place of an image; download the image again",
+		text("<html", "<!doctype html")},
 	{"a Git LFS pointer", "fetch the file itself: git lfs pull", starts("version https://git-lfs")},
 }
 
-// Extension returns the extension of the name that a file of these bytes has, such as ".png". The error about bytes that are
-// no image of a supported format is that of [Decode].
+// Extension returns the extension of the name that a file of these bytes has, such as ".png". The error about bytes
+// that are no image of a supported format is that of [Decode].
 func Extension(data []byte) (string, error) {
 	if len(data) == 0 {
 		return "", errEmpty

@@ -10,7 +10,7 @@ import (
 	"antipode/internal/exif"
 )
 
-// Mask is a binary mask of a picture: Height rows of Width values, non-zero = object.
+// Mask is a binary mask of an image: Height rows of Width values, non-zero = object.
 type Mask struct {
 	Width, Height int
 	Object        []uint8
@@ -21,14 +21,16 @@ type Rule string
 
 // The rules of the Decomposed-DIG specification, section 4.2.
 const (
-	// Any: a patch is object if the area of any object pixel of the source mask reaches into it. Resolution-independent.
+	// Any: a patch is object if the area of any object pixel of the source mask reaches into it.
+	// Resolution-independent.
 	Any Rule = "any"
-	// Resized: the picture with its background blacked out is resized (bilinear) and cropped; a patch is object if any
-	// channel of any of its pixels is not 0. The public code's way: it misses a pure black object and may bleed over a border.
+	// Resized: the image with its background blacked out is resized (bilinear) and cropped; a patch is object if
+	// any channel of any of its pixels is not 0. The public code's way: it misses a pure black object and may bleed
+	// over a border.
 	Resized Rule = "resized"
 )
 
-// Fill says what the masked set-ups see in place of the part they leave out, on the source picture.
+// Fill says what the masked sequences see in place of the part they leave out, on the source image.
 type Fill string
 
 // The fills.
@@ -38,14 +40,14 @@ const (
 	FillBlack Fill = "black"
 )
 
-// DecodeMask reads a mask from a picture file: a pixel is object where any channel of it is not 0, or, in a PNG with a
+// DecodeMask reads a mask from an image file: a pixel is object where any channel of it is not 0, or, in a PNG with a
 // palette, where its index is not 0. All 16 bits of a 16-bit mask count; transparency does not. Errors name the file.
 func DecodeMask(path string) (*Mask, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}
-	p, err := Decode(data) // looks at size and orientation, too
+	p, err := Decode(data) // checks the size and applies the orientation, too
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
@@ -61,7 +63,7 @@ func DecodeMask(path string) (*Mask, error) {
 	return m, nil
 }
 
-// nonZero marks pixels of kinds of PNG whose value is not in their 8-bit colours; nil for the others.
+// nonZero marks pixels of kinds of PNG whose value is not in their 8-bit colors; nil for the others.
 func nonZero(img image.Image) *RGB {
 	b := img.Bounds()
 	out := NewRGB(b.Dx(), b.Dy())
@@ -86,19 +88,20 @@ func nonZero(img image.Image) *RGB {
 	return out
 }
 
-// Check says whether mask and picture belong together.
+// Check says whether mask and image belong together.
 func (m *Mask) Check(p *RGB) error {
 	if len(m.Object) != m.Width*m.Height {
 		return fmt.Errorf("the mask of %d×%d pixels holds %d values", m.Width, m.Height, len(m.Object))
 	}
 	if m.Width != p.Width || m.Height != p.Height {
-		return fmt.Errorf("the mask is %d×%d pixels, its picture %d×%d (upright)", m.Width, m.Height, p.Width, p.Height)
+		return fmt.Errorf("the mask is %d×%d pixels, its image %d×%d (upright)", m.Width, m.Height, p.Width, p.Height)
 	}
 	return nil
 }
 
-// Patches moves the mask through the picture's geometry and says for each patch, row by row, whether it is an object patch.
-// height and width are the model's picture, ph and pw a patch; a rest at the right and lower edge belongs to no patch.
+// Patches moves the mask through the image's geometry and says for each patch, row by row, whether it is an object
+// patch. height and width are the model's image, ph and pw a patch; a rest at the right and lower edge belongs to
+// no patch.
 func (c *Config) Patches(p *RGB, m *Mask, rule Rule, height, width, ph, pw int) ([]bool, error) {
 	if err := m.Check(p); err != nil {
 		return nil, err
@@ -150,7 +153,8 @@ func (m *Mask) any(g geometry, out []bool, columns, ph, pw int) {
 	}
 }
 
-// Paint gives the picture with one side painted over: the background where keepObject, else the object. level is the grey it gets.
+// Paint gives the image with one side painted over: the background where keepObject, else the object. level is the
+// gray it gets.
 func (m *Mask) Paint(p *RGB, keepObject bool, level uint8) *RGB {
 	out := &RGB{Width: p.Width, Height: p.Height, Pix: append([]uint8(nil), p.Pix...)}
 	for i, v := range m.Object {

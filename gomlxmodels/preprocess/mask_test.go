@@ -44,7 +44,8 @@ func marked(t *testing.T, c Config, m *Mask, rule Rule, side, patch int) []int {
 // TestPatches: cases worked out by hand, patches numbered row by row.
 func TestPatches(t *testing.T) {
 	stretch := Default(16, 16)
-	crop := Config{Resize: ShortestEdge, Edge: 16, CropHeight: 16, CropWidth: 16, Scale: 1, Std: Half, Filter: Bilinear}
+	crop := Config{Resize: ShortestEdge, Edge: 16, CropHeight: 16, CropWidth: 16, Scale: 1, Std: Half,
+		Filter: Bilinear}
 	pad := Config{Resize: NoResize, CropHeight: 16, CropWidth: 16, Scale: 1, Std: Half, Filter: Bilinear}
 	for name, c := range map[string]struct {
 		config Config
@@ -52,16 +53,21 @@ func TestPatches(t *testing.T) {
 		patch  int
 		want   []int
 	}{
-		"one pixel, same size":                        {stretch, dots(16, 16, [2]int{5, 9}), 8, []int{2}},
-		"pixels at both sides of a border":            {stretch, dots(16, 16, [2]int{7, 0}, [2]int{8, 15}), 8, []int{0, 3}},
-		"no object":                                   {stretch, dots(16, 16), 8, nil},
-		"a shrunk pixel over a border is on both":     {stretch, dots(24, 24, [2]int{5, 0}, [2]int{6, 0}), 4, []int{0, 1}}, // 6 source pixels a patch
-		"a shrunk pixel that spans a border":          {stretch, dots(18, 18, [2]int{4, 0}), 4, []int{0, 1}},               // 4.5 source pixels a patch
-		"an enlarged pixel fills its patches":         {stretch, dots(2, 2, [2]int{1, 0}), 4, []int{2, 3, 6, 7}},
-		"outside the crop":                            {crop, dots(48, 16, [2]int{15, 8}, [2]int{32, 8}), 8, nil},
-		"inside the crop":                             {crop, dots(48, 16, [2]int{16, 8}, [2]int{31, 7}), 8, []int{1, 2}},
-		"a picture smaller than the crop, its corner": {pad, dots(8, 8, [2]int{0, 0}), 4, []int{5}},
-		"a rest that belongs to no patch":             {stretch, dots(16, 16, [2]int{15, 15}, [2]int{15, 0}, [2]int{14, 14}), 5, []int{8}},
+		"one pixel, same size":             {stretch, dots(16, 16, [2]int{5, 9}), 8, []int{2}},
+		"pixels at both sides of a border": {stretch, dots(16, 16, [2]int{7, 0}, [2]int{8, 15}), 8, []int{0, 3}},
+		"no object":                        {stretch, dots(16, 16), 8, nil},
+		// 6 source pixels a patch
+		"a shrunk pixel over a border is on both": {stretch, dots(24, 24, [2]int{5, 0}, [2]int{6, 0}), 4,
+			[]int{0, 1}},
+		// 4.5 source pixels a patch
+		"a shrunk pixel that spans a border":  {stretch, dots(18, 18, [2]int{4, 0}), 4, []int{0, 1}},
+		"an enlarged pixel fills its patches": {stretch, dots(2, 2, [2]int{1, 0}), 4, []int{2, 3, 6, 7}},
+		"outside the crop":                    {crop, dots(48, 16, [2]int{15, 8}, [2]int{32, 8}), 8, nil},
+		"inside the crop": {crop, dots(48, 16, [2]int{16, 8}, [2]int{31, 7}), 8,
+			[]int{1, 2}},
+		"an image smaller than the crop, its corner": {pad, dots(8, 8, [2]int{0, 0}), 4, []int{5}},
+		"a rest that belongs to no patch": {stretch,
+			dots(16, 16, [2]int{15, 15}, [2]int{15, 0}, [2]int{14, 14}), 5, []int{8}},
 	} {
 		if got := marked(t, c.config, c.mask, Any, 16, c.patch); !slices.Equal(got, c.want) {
 			t.Errorf("%s: patches %v, want %v", name, got, c.want)
@@ -69,13 +75,14 @@ func TestPatches(t *testing.T) {
 	}
 }
 
-// TestPatchesByArea compares with the definition, on random sizes: a patch is object if its cell, in the coordinates of
-// the resized picture, overlaps the square of an object pixel. Times side·size all numbers are whole.
+// TestPatchesByArea compares with the definition, on random sizes: a patch is object if its cell, in the
+// coordinates of the resized image, overlaps the square of an object pixel. Times side·size all numbers are whole.
 func TestPatchesByArea(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for range 200 {
 		w, h := 1+r.IntN(40), 1+r.IntN(40)
-		c := Config{Resize: ShortestEdge, Edge: 14 + r.IntN(10), CropHeight: 15, CropWidth: 15, RoundCropEven: r.IntN(2) == 0, Scale: 1, Std: Half, Filter: Bilinear}
+		c := Config{Resize: ShortestEdge, Edge: 14 + r.IntN(10), CropHeight: 15, CropWidth: 15,
+			RoundCropEven: r.IntN(2) == 0, Scale: 1, Std: Half, Filter: Bilinear}
 		if r.IntN(3) == 0 {
 			c = Default(15, 15)
 		}
@@ -103,7 +110,8 @@ func TestResizedRule(t *testing.T) {
 	if got := marked(t, c, m, Resized, 16, 8); !slices.Equal(got, []int{2}) {
 		t.Errorf("same size: patches %v", got)
 	}
-	if got := marked(t, c, dots(8, 8, [2]int{3, 0}), Resized, 16, 8); !slices.Equal(got, []int{0, 1}) { // bleeds over the border
+	// bleeds over the border
+	if got := marked(t, c, dots(8, 8, [2]int{3, 0}), Resized, 16, 8); !slices.Equal(got, []int{0, 1}) {
 		t.Errorf("enlarged: patches %v", got)
 	}
 	black := NewRGB(16, 16)
@@ -125,23 +133,24 @@ func TestPaint(t *testing.T) {
 		t.Errorf("background kept: %v", got)
 	}
 	if p.Pix[0] != 1 {
-		t.Error("Paint changed the picture")
+		t.Error("Paint changed the image")
 	}
 }
 
 // TestDecodeMask: what counts is not 0, in every kind of file.
 func TestDecodeMask(t *testing.T) {
 	dir := t.TempDir()
-	grey16 := image.NewGray16(image.Rect(0, 0, 2, 1))
-	grey16.SetGray16(1, 0, color.Gray16{Y: 1})
+	gray16 := image.NewGray16(image.Rect(0, 0, 2, 1))
+	gray16.SetGray16(1, 0, color.Gray16{Y: 1})
 	palette := image.NewPaletted(image.Rect(0, 0, 2, 1), color.Palette{color.Black, color.Black})
 	palette.SetColorIndex(1, 0, 1)
 	clear := image.NewNRGBA(image.Rect(0, 0, 2, 1))
 	clear.SetNRGBA(0, 0, color.NRGBA{0, 0, 0, 255})
 	clear.SetNRGBA(1, 0, color.NRGBA{0, 0, 9, 1})
-	grey := image.NewGray(image.Rect(0, 0, 2, 1))
-	grey.SetGray(1, 0, color.Gray{Y: 1})
-	for name, img := range map[string]image.Image{"grey16": grey16, "palette": palette, "colour": clear, "grey": grey} {
+	gray := image.NewGray(image.Rect(0, 0, 2, 1))
+	gray.SetGray(1, 0, color.Gray{Y: 1})
+	for name, img := range map[string]image.Image{"gray16": gray16, "palette": palette, "color": clear,
+		"gray": gray} {
 		path := filepath.Join(dir, name+".png")
 		f, err := os.Create(path)
 		if err != nil {
@@ -156,11 +165,12 @@ func TestDecodeMask(t *testing.T) {
 			t.Errorf("%s: %+v, %v", name, m, err)
 		}
 	}
-	if _, err := DecodeMask(filepath.Join(dir, "none.png")); err == nil || !strings.Contains(err.Error(), "none.png") {
+	if _, err := DecodeMask(filepath.Join(dir, "none.png")); err == nil ||
+		!strings.Contains(err.Error(), "none.png") {
 		t.Errorf("a missing mask: %v", err)
 	}
 	m := dots(3, 2)
-	if err := m.Check(NewRGB(2, 3)); err == nil || err.Error() != "the mask is 3×2 pixels, its picture 2×3 (upright)" {
+	if err := m.Check(NewRGB(2, 3)); err == nil || err.Error() != "the mask is 3×2 pixels, its image 2×3 (upright)" {
 		t.Errorf("another size: %v", err)
 	}
 	m.Object = m.Object[1:]

@@ -5,7 +5,7 @@ import (
 	"math"
 )
 
-// geometry is where the pixels of one picture go: a part of the source, resized, then a window of that.
+// geometry is where the pixels of one image go: a part of the source, resized, then a window of that.
 type geometry struct {
 	srcX, srcY, srcW, srcH int // part of the source that is resized
 	w, h                   int // its size afterwards
@@ -13,7 +13,7 @@ type geometry struct {
 	outW, outH             int
 }
 
-// place computes the geometry of a picture of the given size.
+// place computes the geometry of an image of the given size.
 func (c *Config) place(width, height int) geometry {
 	g := geometry{srcW: width, srcH: height, w: width, h: height}
 	switch c.Resize {
@@ -41,7 +41,8 @@ func (c *Config) place(width, height int) geometry {
 	return g
 }
 
-// margin is the corner of a centred window; spare is what it leaves on both sides together, negative where it is larger.
+// margin is the corner of a centerd window; spare is what it leaves on both sides together, negative where it is
+// larger.
 func (c *Config) margin(spare int) int {
 	if spare < 0 && c.RoundCropEven { // torchvision pads the smaller half before, then crops at 0
 		return -(-spare / 2)
@@ -52,9 +53,10 @@ func (c *Config) margin(spare int) int {
 	return int(math.Floor(float64(spare) / 2))
 }
 
-// Apply resizes, crops and normalises a picture to channels first.
+// Apply resizes, crops and normalizes an image to channels first.
 //
-// Shapes: → [3·H·W] float32, red plane first. It fails where the configuration does not resize and the size is another than height × width.
+// Shapes: → [3·H·W] float32, red plane first. It fails where the configuration does not resize and the size is
+// another than height × width.
 func (c *Config) Apply(p *RGB, height, width int) ([]float32, error) {
 	g, err := c.placeFor(p.Width, p.Height, height, width)
 	if err != nil {
@@ -78,7 +80,7 @@ func (c *Config) Apply(p *RGB, height, width int) ([]float32, error) {
 	return out, nil
 }
 
-// Pixels is the resized and cropped picture before normalisation: what the model sees, for overlays.
+// Pixels is the resized and cropped image before normalization: what the model sees, for overlays.
 func (c *Config) Pixels(p *RGB, height, width int) (*RGB, error) {
 	g, err := c.placeFor(p.Width, p.Height, height, width)
 	if err != nil {
@@ -89,15 +91,16 @@ func (c *Config) Pixels(p *RGB, height, width int) (*RGB, error) {
 
 func (c *Config) placeFor(width, height, outHeight, outWidth int) (geometry, error) {
 	if width < 1 || height < 1 {
-		return geometry{}, fmt.Errorf("the picture has no pixels (%d×%d)", width, height)
+		return geometry{}, fmt.Errorf("the image has no pixels (%d×%d)", width, height)
 	}
 	g := c.place(width, height)
 	if g.outW != outWidth || g.outH != outHeight {
-		return g, fmt.Errorf("the picture is %d×%d pixels, the model takes %d×%d and its preprocessing does not resize", width, height, outWidth, outHeight)
+		return g, fmt.Errorf("the image is %d×%d pixels, the model takes %d×%d and its preprocessing does not resize",
+			width, height, outWidth, outHeight)
 	}
 	const limit = 1 << 28
 	if g.w < 1 || g.h < 1 || g.w > limit/g.h {
-		return g, fmt.Errorf("the picture is %d×%d pixels, too narrow to be resized to %d×%d", width, height, g.w, g.h)
+		return g, fmt.Errorf("the image is %d×%d pixels, too narrow to be resized to %d×%d", width, height, g.w, g.h)
 	}
 	return g, nil
 }

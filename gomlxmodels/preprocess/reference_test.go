@@ -12,7 +12,7 @@ import (
 	"antipode/gomlxmodels/weights"
 )
 
-// readPNG reads a reference picture without the code under test.
+// readPNG reads a reference image without the code under test.
 func readPNG(t *testing.T, path string) *RGB {
 	t.Helper()
 	f, err := os.Open(path)
@@ -32,7 +32,7 @@ func readPNG(t *testing.T, path string) *RGB {
 	return out
 }
 
-// worst is the largest difference of two pictures in levels of 0 to 255.
+// worst is the largest difference of two images in levels of 0 to 255.
 func worst(t *testing.T, got, want *RGB) int {
 	t.Helper()
 	if got.Width != want.Width || got.Height != want.Height {
@@ -80,7 +80,7 @@ func TestResizeEqualsPillow(t *testing.T) {
 	src := readPNG(t, "testdata/resize/source.png")
 	paths, _ := filepath.Glob("testdata/resize/*-*.png")
 	if len(paths) != 42 {
-		t.Fatalf("%d pictures in testdata/resize", len(paths))
+		t.Fatalf("%d images in testdata/resize", len(paths))
 	}
 	for _, p := range paths {
 		name, size, _ := strings.Cut(strings.TrimSuffix(filepath.Base(p), ".png"), "-")
@@ -116,8 +116,8 @@ func TestPipelinesEqualReference(t *testing.T) {
 				t.Fatal(err)
 			}
 			worstLevels := 0.0
-			for _, picture := range set.Names() {
-				info, _ := set.Info(picture)
+			for _, file := range set.Names() {
+				info, _ := set.Info(file)
 				h, w := info.Shape[1], info.Shape[2]
 				var c *Config
 				if strings.HasPrefix(name, "timm") {
@@ -134,12 +134,12 @@ func TestPipelinesEqualReference(t *testing.T) {
 				if err := c.Validate(h, w); err != nil {
 					t.Fatal(err)
 				}
-				src := readPNG(t, "testdata/pictures/"+picture+".png")
+				src := readPNG(t, "testdata/pictures/"+file+".png")
 				got, err := c.Apply(src, h, w)
 				if err != nil {
 					t.Fatal(err)
 				}
-				want, err := set.Float32(picture)
+				want, err := set.Float32(file)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -152,7 +152,7 @@ func TestPipelinesEqualReference(t *testing.T) {
 				}
 			}
 			t.Logf("worst difference %.2g of 255", worstLevels)
-			if worstLevels > 1e-3 { // rounding of the normalisation
+			if worstLevels > 1e-3 { // rounding of the normalization
 				t.Errorf("worst difference %.4g of 255", worstLevels)
 			}
 		})

@@ -99,8 +99,8 @@ type taps struct {
 	weights []int32 // in units of 2^−bits
 }
 
-// plan computes the taps of a row of in pixels resized to out, and the fraction bits of their weights: Pillow's, or, for torchvision,
-// as many as leave the largest weight in 16 bits.
+// plan computes the taps of a row of in pixels resized to out, and the fraction bits of their weights: Pillow's, or,
+// for torchvision, as many as leave the largest weight in 16 bits.
 func plan(in, out int, f Filter, torchvision bool) (list []taps, bits uint) {
 	kernel := filters[f]
 	scale := float64(in) / float64(out)
@@ -142,10 +142,10 @@ func plan(in, out int, f Filter, torchvision bool) (list []taps, bits uint) {
 
 func clip8(sum int32, bits uint) uint8 { return uint8(min(255, max(0, sum>>bits))) }
 
-// Resize gives the picture at another size, equal to Pillow's Image.resize to the last bit: one direction after the
-// other, 8 bits in between. The order is Pillow 13's; before it, Pillow went across first always, which differs by single
-// levels on pictures that lose much more height than width. It panics on a size below 1 or an unknown filter, which
-// [Config.Validate] keeps out.
+// Resize gives the image at another size, equal to Pillow's Image.resize to the last bit: one direction after the
+// other, 8 bits in between. The order is Pillow 13's; before it, Pillow went across first always, which differs by
+// single levels on images that lose much more height than width. It panics on a size below 1 or an unknown filter,
+// which [Config.Validate] keeps out.
 func Resize(p *RGB, width, height int, f Filter) *RGB {
 	if width < 1 || height < 1 || filters[f].name == "" {
 		panic(fmt.Sprintf("preprocess: resize to %d×%d with %v", width, height, f))
@@ -159,7 +159,8 @@ func Resize(p *RGB, width, height int, f Filter) *RGB {
 	return down(across(p, width, f, false), height, f, false)
 }
 
-// resizeTorchvision is Resize as torchvision does it with tensors of 8 bits, bilinear and bicubic: across first, with weights of 16 bits.
+// resizeTorchvision is Resize as torchvision does it with tensors of 8 bits, bilinear and bicubic: across first, with
+// weights of 16 bits.
 func resizeTorchvision(p *RGB, width, height int, f Filter) *RGB {
 	return down(across(p, width, f, true), height, f, true)
 }
@@ -214,7 +215,7 @@ func down(p *RGB, height int, f Filter, torchvision bool) *RGB {
 	return out
 }
 
-// nearest takes the pixel under the centre of each output pixel.
+// nearest takes the pixel under the center of each output pixel.
 func nearest(p *RGB, width, height int) *RGB {
 	out := NewRGB(width, height)
 	for y := range height {

@@ -7,13 +7,13 @@ import (
 	"antipode/internal/exif"
 )
 
-// RGB is an 8-bit picture: Pix holds Height rows of Width red-green-blue triples. It is an [image.Image] too.
+// RGB is an 8-bit image: Pix holds Height rows of Width red-green-blue triples. It is an [image.Image] too.
 type RGB struct {
 	Width, Height int
 	Pix           []uint8 // [Height·Width·3]
 }
 
-// NewRGB makes a black picture.
+// NewRGB makes a black image.
 func NewRGB(width, height int) *RGB {
 	return &RGB{Width: width, Height: height, Pix: make([]uint8, 3*width*height)}
 }
@@ -33,8 +33,8 @@ func (p *RGB) At(x, y int) color.Color {
 	return color.RGBA{p.Pix[i], p.Pix[i+1], p.Pix[i+2], 255}
 }
 
-// FromImage converts any picture to RGB, dropping transparency: the colours stored under it stay. 16-bit channels keep
-// their high byte. The YCbCr of a JPEG is converted without smoothing its colour planes; [Decode] does better.
+// FromImage converts any image to RGB, dropping transparency: the colors stored under it stay. 16-bit channels keep
+// their high byte. The YCbCr of a JPEG is converted without smoothing its color planes; [Decode] does better.
 func FromImage(img image.Image) *RGB {
 	if p, ok := img.(*RGB); ok {
 		return p
@@ -46,10 +46,10 @@ func FromImage(img image.Image) *RGB {
 		out.Pix[i], out.Pix[i+1], out.Pix[i+2] = r, g, b
 		i += 3
 	}
-	var colours [256][3]uint8
+	var palette [256][3]uint8
 	if p, ok := img.(*image.Paletted); ok {
 		for i, c := range p.Palette[:min(256, len(p.Palette))] {
-			colours[i][0], colours[i][1], colours[i][2] = straight(c)
+			palette[i][0], palette[i][1], palette[i][2] = straight(c)
 		}
 	}
 	for y := b.Min.Y; y < b.Max.Y; y++ {
@@ -77,7 +77,7 @@ func FromImage(img image.Image) *RGB {
 		case *image.Paletted:
 			row := p.Pix[p.PixOffset(b.Min.X, y):]
 			for x := range b.Dx() {
-				c := colours[row[x]] // past the palette's end: black
+				c := palette[row[x]] // past the palette's end: black
 				put(c[0], c[1], c[2])
 			}
 		default:
@@ -89,7 +89,7 @@ func FromImage(img image.Image) *RGB {
 	return out
 }
 
-// straight gives a colour without its transparency.
+// straight gives a color without its transparency.
 func straight(c color.Color) (r, g, b uint8) {
 	switch c := c.(type) {
 	case color.NRGBA:
@@ -119,7 +119,7 @@ func fromCMYK(p []uint8) (r, g, b uint8) {
 	return share(p[0]), share(p[1]), share(p[2])
 }
 
-// crop copies a rectangle that lies inside the picture.
+// crop copies a rectangle that lies inside the image.
 func (p *RGB) crop(x, y, width, height int) *RGB {
 	if x == 0 && y == 0 && width == p.Width && height == p.Height {
 		return p

@@ -2,7 +2,7 @@ package preprocess
 
 import "image"
 
-// plane is a colour plane at its own resolution.
+// plane is a color plane at its own resolution.
 type plane struct {
 	pix           []uint8
 	width, height int
@@ -14,7 +14,7 @@ func (p plane) row(y int) []uint8 {
 	return p.pix[y*p.stride : y*p.stride+p.width]
 }
 
-// chroma gives the two colour planes of a picture.
+// chroma gives the two color planes of an image.
 func chroma(m *image.YCbCr) [2]plane {
 	b := m.Rect
 	w, h := b.Dx(), b.Dy()
@@ -32,7 +32,8 @@ func chroma(m *image.YCbCr) [2]plane {
 
 func clampByte(v int32) uint8 { return uint8(min(255, max(0, v))) }
 
-// fromJPEG converts the way libjpeg does: colour planes smoothed by its triangle filter, JFIF's conversion in 16 bits of fraction.
+// fromJPEG converts the way libjpeg does: color planes smoothed by its triangle filter, JFIF's conversion in 16 bits
+// of fraction.
 func fromJPEG(m *image.YCbCr) *RGB {
 	b := m.Rect
 	out := NewRGB(b.Dx(), b.Dy())
@@ -40,7 +41,8 @@ func fromJPEG(m *image.YCbCr) *RGB {
 	var row [2][]uint8
 	for y := range out.Height {
 		switch m.SubsampleRatio {
-		case image.YCbCrSubsampleRatio444, image.YCbCrSubsampleRatio422, image.YCbCrSubsampleRatio420, image.YCbCrSubsampleRatio440:
+		case image.YCbCrSubsampleRatio444, image.YCbCrSubsampleRatio422, image.YCbCrSubsampleRatio420,
+			image.YCbCrSubsampleRatio440:
 			for i := range row {
 				row[i] = smoothJPEG(row[i], c[i], y, m.SubsampleRatio)
 			}
@@ -64,7 +66,7 @@ func fromJPEG(m *image.YCbCr) *RGB {
 	return out
 }
 
-// smoothJPEG gives row y of a colour plane at full resolution, at least as long as the picture is wide.
+// smoothJPEG gives row y of a color plane at full resolution, at least as long as the image is wide.
 func smoothJPEG(out []uint8, c plane, y int, ratio image.YCbCrSubsampleRatio) []uint8 {
 	out = out[:0]
 	tall := ratio == image.YCbCrSubsampleRatio420 || ratio == image.YCbCrSubsampleRatio440
@@ -113,7 +115,8 @@ func smoothJPEG(out []uint8, c plane, y int, ratio image.YCbCrSubsampleRatio) []
 	return out
 }
 
-// fromWebP converts the way libwebp does: colour planes smoothed with weights 9, 3, 3, 1, video range, 14 bits of fraction.
+// fromWebP converts the way libwebp does: color planes smoothed with weights 9, 3, 3, 1, video range, 14 bits of
+// fraction.
 func fromWebP(m *image.YCbCr) *RGB {
 	b := m.Rect
 	out := NewRGB(b.Dx(), b.Dy())
@@ -135,7 +138,7 @@ func fromWebP(m *image.YCbCr) *RGB {
 	return out
 }
 
-// smoothWebP is the colour at a pixel: its own sample and the three nearest, at the border the border's again.
+// smoothWebP is the color at a pixel: its own sample and the three nearest, at the border the border's again.
 func smoothWebP(c plane, x, y int) int32 {
 	col := func(x int) int { return min(c.width-1, max(0, x)) }
 	near, far := c.row(y/2), c.row(y/2-1+y%2*2)

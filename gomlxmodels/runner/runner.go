@@ -23,8 +23,8 @@ type Runner struct {
 	closed     bool
 }
 
-// New makes a runner on the backend, which stays the caller's. Errors begin with the package's name and call the runner by the
-// role it has there: "clip: the encoder is closed".
+// New makes a runner on the backend, which stays the caller's. Errors begin with the package's name and call the
+// runner by the role it has there: "clip: the encoder is closed".
 func New(backend compute.Backend, name, role string) *Runner {
 	return &Runner{backend: backend, name: name, role: role}
 }
@@ -43,7 +43,7 @@ func (r *Runner) Bytes() int64 {
 // CompileTime is the time spent compiling so far.
 func (r *Runner) CompileTime() time.Duration { return r.compile }
 
-// Closed is an error after Close, and nil before.
+// Closed returns an error after Close, and nil before.
 func (r *Runner) Closed() error {
 	if r.closed {
 		return fmt.Errorf("%s: the %s is closed", r.name, r.role)
@@ -113,7 +113,8 @@ type Graph struct {
 	ready   map[string]bool // compiled and checked, by the inputs' shapes
 }
 
-// Graph adds a graph, whose errors begin with the name ("clip/image"). The caller sees to it that its inputs come in few shapes.
+// Graph adds a graph, whose errors begin with the name ("clip/image"). The caller sees to it that its inputs come in
+// few shapes.
 func (n *Net) Graph(name string, forward func(*model.Scope, []*graph.Node) []*graph.Node) *Graph {
 	g := &Graph{net: n, name: name, forward: forward, ready: map[string]bool{}}
 	n.graphs = append(n.graphs, g)
@@ -152,7 +153,8 @@ func (g *Graph) Compile(inputs ...shapes.Shape) (*graph.Graph, error) {
 	return built, nil
 }
 
-// Ready compiles the graph for inputs of these shapes and holds the network's weights against it, unless it was done before.
+// Ready compiles the graph for inputs of these shapes and holds the network's weights against it, unless it was done
+// before.
 func (g *Graph) Ready(inputs ...shapes.Shape) error {
 	if err := g.net.runner.Closed(); err != nil {
 		return err
@@ -172,7 +174,8 @@ func (g *Graph) Ready(inputs ...shapes.Shape) error {
 	return nil
 }
 
-// Run runs the graph, unchecked where it is not [Graph.Ready], and leaves its results on the device. Inputs and results are the caller's to finalize.
+// Run runs the graph, unchecked where it is not [Graph.Ready], and leaves its results on the device. Inputs and
+// results are the caller's to finalize.
 func (g *Graph) Run(inputs ...*tensors.Tensor) ([]*tensors.Tensor, error) {
 	if err := g.open(); err != nil {
 		return nil, err

@@ -17,6 +17,7 @@ import (
 	"antipode/gomlxmodels/nn"
 	"antipode/gomlxmodels/runner"
 	"antipode/gomlxmodels/weights"
+	"antipode/internal/testbackend"
 )
 
 // two is a network of two variables, a and b, and counts how often it was read.
@@ -24,7 +25,8 @@ func two(r *runner.Runner, reads *int) *runner.Net {
 	return r.Net(func(s *model.Store) error {
 		*reads++
 		for name, value := range map[string]float32{"a": 2, "b": 3} {
-			if _, err := s.RootScope().CreateVariable(name, tensors.FromFlatDataAndDimensions([]float32{value}, 1)); err != nil {
+			if _, err := s.RootScope().CreateVariable(name, tensors.FromFlatDataAndDimensions([]float32{value},
+				1)); err != nil {
 				return err
 			}
 		}
@@ -47,8 +49,14 @@ func input(values ...float32) *tensors.Tensor {
 	return tensors.FromFlatDataAndDimensions(values, len(values))
 }
 
+// onBoth runs a test on XLA and on the pure Go backend.
+func onBoth(t *testing.T, do func(*testing.T, compute.Backend)) {
+	t.Run("XLA", func(t *testing.T) { do(t, testbackend.QuickXLA(t)) })
+	t.Run("pure Go", func(t *testing.T) { do(t, testbackend.Go(t)) })
+}
+
 func TestCall(t *testing.T) {
-	modeltest.OnBoth(t, func(t *testing.T, backend compute.Backend) {
+	onBoth(t, func(t *testing.T, backend compute.Backend) {
 		r, reads := runner.New(backend, "toy", "encoder"), 0
 		defer r.Close()
 		g := two(r, &reads).Graph("toy/all", times("a", "b"))
@@ -86,7 +94,7 @@ func TestCall(t *testing.T) {
 
 // TestWeightsAreChecked: none is left unread, none invented, unless two graphs use them together.
 func TestWeightsAreChecked(t *testing.T) {
-	modeltest.OnBoth(t, func(t *testing.T, backend compute.Backend) {
+	onBoth(t, func(t *testing.T, backend compute.Backend) {
 		r, reads := runner.New(backend, "toy", "encoder"), 0
 		defer r.Close()
 		net := two(r, &reads)
@@ -139,7 +147,8 @@ func TestValues(t *testing.T) {
 		modeltest.CheckLine(t, err, "the network gave ")
 	}
 	d, n := dtypes.InvalidDType, 0
-	if err := errors.Join(runner.DType(&d), runner.Count("batch", &n, 8, 9)); err != nil || d != dtypes.Float32 || n != 8 {
+	if err := errors.Join(runner.DType(&d), runner.Count("batch", &n, 8, 9)); err != nil || d != dtypes.Float32 ||
+		n != 8 {
 		t.Errorf("%v, %d, %v", d, n, err)
 	}
 	d = dtypes.Int32

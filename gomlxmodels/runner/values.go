@@ -31,7 +31,8 @@ func DType(d *dtypes.DType) error {
 	return nil
 }
 
-// Count sets a number that was not chosen, 0, to the usual one; one below 1 or above the most is an error that calls it by name.
+// Count sets a number that was not chosen, 0, to the usual one; one below 1 or above the most is an error that calls
+// it by name.
 func Count(name string, n *int, usual, most int) error {
 	if *n == 0 {
 		*n = usual

@@ -1,14 +1,20 @@
-// Package stage says what a row-wise stage is: something that gives each row of a table new columns, one row at a time
-// as far as anyone can tell, and whose results are therefore kept row by row in the store.
+// Package stage defines row-wise stages: operations that add columns to each row of a table, where a row's result
+// depends on that row alone. The store therefore caches results by row.
+//
+// A stage registers itself with [Register]; the engine calls its Open for the arguments of a plan and drives the
+// [Worker] it returns. Workers share [Load] (one loaded model for several runs), [ReadImage], [Needs] and [Precision].
+// The stages are in the folders below this one.
 package stage
 
 import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"sort"
 
-	"antipode/kernel/client"
+	"github.com/gomlx/compute"
+
+	"antipode/datasets/operation"
+	"antipode/datasets/table"
 )
 
 // Stage is a kind of row-wise work, for example "embed". It is registered once, by the package that implements it.
@@ -16,32 +22,39 @@ type Stage struct {
 	Name    string // the plan's Op
 	Version int    // raised in the commit that may move an output by more than float noise
 
-	// Open makes the stage ready for one set of arguments: resolves the model, reads its configuration. It must be
-	// quick and must not touch the device: Worker.Load does that, and only if a row is not in the store yet.
+	// Open prepares the stage for one set of arguments: it finds the model and reads its configuration. It must be
+	// quick and must not use the device: Worker.Load does that, and only if a row is not in the store yet.
 	Open func(ctx context.Context, env Env, args json.RawMessage) (Worker, error)
 }
 
-// Env is what the engine lends a stage.
+// Env is what the engine provides to a stage.
 type Env interface {
-	// Device opens the accelerator's handle the first time; its dynamic type is *device.Device of gomlxmodels/device.
-	Device() (any, error)
-	// DeviceKind is the kind of the device ("xla:cpu", "xla:cuda", "go") without opening it: it is part of every item's digest.
+	// Backend returns the accelerator, which is opened the first time. Only [Env.OnDevice] may use it.
+	Backend() (compute.Backend, error)
+	// DeviceKind returns the kind of the device ("xla:cpu", "xla:cuda", "go"). It is part of every item's digest.
 	DeviceKind() (string, error)
-	// FileDigest hashes a file through the store's index of path, size, time and inode.
-	FileDigest(path string) (string, error)
-	// PutBlob stores bytes and returns where: used by stages that make pictures.
-	PutBlob(data []byte, extension string) (client.Image, error)
-	// Shared returns a counted, shared, costly value (a loaded model) under the memory budget; release it when done.
-	Shared(key string, open func() (value any, bytes int64, close func(), err error)) (value any, release func(), err error)
 	// OnDevice runs f on the one goroutine that owns the device.
 	OnDevice(ctx context.Context, f func() error) error
+	// Shared returns a shared, reference-counted value (a loaded model), which counts towards the memory budget;
+	// release it when done.
+	Shared(key string, open func() (value any, bytes int64, close func(), err error)) (value any, release func(),
+		err error)
+	// FileDigest returns the SHA-256 of a file, from the store's index if path, size, time and inode are unchanged.
+	FileDigest(path string) (string, error)
+	// PutBlob stores the bytes of a new image.
+	PutBlob(data []byte, extension string) (table.Image, error)
 	// ModelDir is the folder of models in the store.
 	ModelDir() string
+	// NoteModel adds a model's digest to the record of the run.
+	NoteModel(model, digest string)
+	// Secret returns an environment variable of the process that requested the run, else of this one. The plan must
+	// list it in its Secrets; see [table.Plan].
+	Secret(name string) string
 }
 
 // Row is one row as a stage sees it.
 type Row struct {
-	Frame *client.Frame
+	Frame *table.Frame
 	Index int
 }
 
@@ -54,108 +67,111 @@ func (r Row) Text(column string) string {
 }
 
 // Image returns an image value, the zero Image where the column is missing.
-func (r Row) Image(column string) client.Image {
+func (r Row) Image(column string) table.Image {
 	if v := r.Frame.Images(column); v != nil {
 		return v[r.Index]
 	}
-	return client.Image{}
+	return table.Image{}
 }
 
 // Mask returns a mask value, the zero Mask where the column is missing.
-func (r Row) Mask(column string) client.Mask {
+func (r Row) Mask(column string) table.Mask {
 	if v := r.Frame.Masks(column); v != nil {
 		return v[r.Index]
 	}
-	return client.Mask{}
+	return table.Mask{}
 }
 
 // Value is one output value; the field of the output column's kind is used.
 type Value struct {
 	Text   string
 	Number float64
-	Image  client.Image
-	Mask   client.Mask
+	Image  table.Image
+	Mask   table.Mask
 	Vector []float32
 }
 
-// Worker does a stage's work for one set of arguments.
+// Worker computes a stage for one set of arguments.
 type Worker interface {
 	// Label is what progress shows, for example "embed archipelago-vit".
 	Label() string
-	// Digest covers all a result depends on besides the row: parameters, model digest, dtype, device kind.
+	// Digest covers everything a result depends on besides the row: parameters, model digest, dtype, device kind.
 	Digest() string
-	// Check says what is wrong with the table's columns, before any work.
-	Check(columns []client.ColumnSpec) error
+	// Check reports what is wrong with the table's columns, before any work.
+	Check(columns []table.ColumnSpec) error
 	// Outputs are the columns the stage adds to a table of these columns.
-	Outputs(columns []client.ColumnSpec) []client.ColumnSpec
-	// Key names the row's own inputs (content hashes, text, seed): rows with equal keys get equal results.
+	Outputs(columns []table.ColumnSpec) []table.ColumnSpec
+	// Key identifies the row's inputs (content hashes, text, seed): rows with equal keys have equal results.
 	Key(row Row) string
-	// Batch is how many rows Compute takes at once, at most.
+	// Batch is the largest number of rows per call of Compute.
 	Batch() int
-	// Load makes the model ready; called once, before the first Prepare, only if there is work.
+	// Load loads the model. It is called once, before the first Prepare, and only if there is work.
 	Load(ctx context.Context) error
-	// Prepare does a row's host work (decode, resize) and may run on several goroutines at once. Its error makes the row bad.
+	// Prepare does a row's work on the host (decode, resize). It may run on several goroutines at once. An error makes
+	// the row bad; column is the column with the offending value.
 	Prepare(ctx context.Context, row Row) (prepared any, column string, err error)
-	// Compute takes prepared rows, at most Batch of them, and gives for each the values of Outputs in their order.
-	// It calls Env.OnDevice itself for what needs the device.
+	// Compute takes at most Batch prepared rows and returns, for each, the values of Outputs in their order. It calls
+	// Env.OnDevice for what needs the device.
 	Compute(ctx context.Context, prepared []any) ([][]Value, error)
-	// Close releases what the worker holds. The model itself may stay in the shared pool.
+	// Close releases the worker's resources. The model may stay loaded for other runs.
 	Close()
 }
 
 type stepsKey struct{}
 
-// WithSteps gives a context whose [Step] calls tell. The engine gives such a one to Compute.
-func WithSteps(ctx context.Context, tell func(done, total int)) context.Context {
-	return context.WithValue(ctx, stepsKey{}, tell)
+// WithSteps returns a context whose [Step] calls report. The engine passes such a context to Compute.
+func WithSteps(ctx context.Context, report func(done, total int)) context.Context {
+	return context.WithValue(ctx, stepsKey{}, report)
 }
 
-// Step tells how far the batch that Compute has in hand is: done of total steps, for example of denoising. It costs next to nothing,
-// may come at any rate and from any goroutine, and does nothing where nobody listens. A Compute that takes longer than a
-// second or two should call it, with the context it was given:
+// Step reports the progress of the batch that Compute works on: done of total steps, for example of denoising. It is
+// cheap, may be called from any goroutine, and does nothing for other contexts. A Compute that takes longer than a
+// second should call it with the context it was given:
 //
 //	sampler.Generate(ctx, requests, func(p diffusion.Progress) { stage.Step(ctx, p.Step, p.Steps) })
 func Step(ctx context.Context, done, total int) {
-	if tell, ok := ctx.Value(stepsKey{}).(func(done, total int)); ok {
-		tell(done, total)
+	if report, ok := ctx.Value(stepsKey{}).(func(done, total int)); ok {
+		report(done, total)
 	}
 }
 
-// Keeper is a [Worker] whose results are not all kept: one that another run should try to better, such as a request that timed
-// out, is given for this run alone.
+// Keeper is a [Worker] of which not every result is stored: a result that another run should compute again, such as a
+// request that timed out, is returned in this run only.
 type Keeper interface {
 	Keep(values []Value) bool
 }
 
-// Decodable is the stage that decodes a row's picture and holds its mask against it: rows whose picture cannot be used
-// are bad. It gives the number column [Pixels], whose name no table of a user's has.
+// Decodable is the stage that decodes a row's image and checks its mask against it: rows whose image cannot be used
+// are bad. It adds the number column [Pixels], a name that no table of a user has.
 const (
 	Decodable = "decodable"
 	Pixels    = "\x00pixels"
 )
 
-var stages = map[string]Stage{}
-
-// Register makes a stage known under its name. It panics on a second registration: that is a mistake in the program.
+// Register registers a stage as an operation of plans, under its name. It panics if the name is taken: that is a
+// mistake in the program.
 func Register(s Stage) {
-	if _, twice := stages[s.Name]; twice {
-		panic(fmt.Sprintf("stage: %q registered twice", s.Name))
-	}
-	stages[s.Name] = s
+	operation.Register(s.Name, func(ctx context.Context, call operation.Call, _ json.RawMessage,
+		in []*table.Frame) (*table.Frame, error) {
+		r, ok := ctx.Value(runnerKey{}).(Runner)
+		if !ok || call.InMemory() {
+			return nil, fmt.Errorf("%s: %w", s.Name, operation.ErrBackend)
+		}
+		if len(in) != 1 {
+			return nil, fmt.Errorf("%s: %d tables are given, not 1", s.Name, len(in))
+		}
+		return r.RunStage(s, in[0])
+	})
 }
 
-// Find returns the stage of that name.
-func Find(name string) (Stage, bool) {
-	s, ok := stages[name]
-	return s, ok
+// Runner runs stages row by row: the engine.
+type Runner interface {
+	RunStage(s Stage, in *table.Frame) (*table.Frame, error)
 }
 
-// Names lists the registered stages.
-func Names() []string {
-	var names []string
-	for n := range stages {
-		names = append(names, n)
-	}
-	sort.Strings(names)
-	return names
+type runnerKey struct{}
+
+// WithRunner returns a context with the runner of the stages that are evaluated with it.
+func WithRunner(ctx context.Context, r Runner) context.Context {
+	return context.WithValue(ctx, runnerKey{}, r)
 }

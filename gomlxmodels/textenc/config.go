@@ -1,14 +1,13 @@
 package textenc
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
 	"path/filepath"
 
-	"antipode/gomlxmodels/hfconfig"
-	"antipode/gomlxmodels/nn"
+	"antipode/gomlxmodels/hub"
 )
 
 // Family is a kind of transformer: which tensors it has, and how positions enter.
@@ -23,27 +22,24 @@ const (
 )
 
 // families by the model_type of a configuration.
-var families = map[string]Family{"bert": BERT, "roberta": RoBERTa, "xlm-roberta": RoBERTa, "camembert": RoBERTa, "mpnet": MPNet,
+var families = map[string]Family{"bert": BERT, "roberta": RoBERTa, "xlm-roberta": RoBERTa, "camembert": RoBERTa,
+	"mpnet":      MPNet,
 	"distilbert": DistilBERT, "altclip": RoBERTa, "altclip_text_model": RoBERTa, "M-CLIP": RoBERTa}
 
 // Config is the transformer's shape: the keys of Hugging Face's BertConfig, which RoBERTa and MPNet share.
 type Config struct {
-	ModelType        string  `json:"model_type"` // as the file says it
-	VocabSize        int     `json:"vocab_size"`
-	HiddenSize       int     `json:"hidden_size"`
-	IntermediateSize int     `json:"intermediate_size"`
-	Layers           int     `json:"num_hidden_layers"`
-	Heads            int     `json:"num_attention_heads"`
-	Positions        int     `json:"max_position_embeddings"` // rows of the table, those before the first position included
-	TypeVocab        int     `json:"type_vocab_size"`         // rows of the token types; 0 = none
-	PadToken         int     `json:"pad_token_id"`
-	Buckets          int     `json:"relative_attention_num_buckets"` // of MPNet's distances
-	HiddenAct        string  `json:"hidden_act"`
-	LayerNormEps     float64 `json:"layer_norm_eps"`
+	hub.Transformer
+	ModelType string `json:"model_type"` // as in the file
+	VocabSize int    `json:"vocab_size"`
+	Positions int    `json:"max_position_embeddings"` // rows of the table, including those before the first position
+	TypeVocab int    `json:"type_vocab_size"`         // rows of the token types; 0 = none
+	PadToken  int    `json:"pad_token_id"`
+	Buckets   int    `json:"relative_attention_num_buckets"` // of MPNet's distances
 
-	ProjectDim    int `json:"project_dim"`    // AltCLIP: width of the transformation
-	ProjectionDim int `json:"projection_dim"` // AltCLIP: width of the space shared with pictures; 0 = a text tower alone
-	NumDims       int `json:"numDims"`        // M-CLIP: width of LinearTransformation
+	ProjectDim int `json:"project_dim"` // AltCLIP: width of the transformation
+	// AltCLIP: width of the space shared with images; 0 = a text tower alone
+	ProjectionDim int `json:"projection_dim"`
+	NumDims       int `json:"numDims"` // M-CLIP: width of LinearTransformation
 }
 
 // Family is the kind of transformer.
@@ -51,8 +47,8 @@ func (c *Config) Family() Family { return families[c.ModelType] }
 
 // defaults are what transformers takes for keys a file leaves out.
 func defaults(modelType string) Config {
-	c := Config{ModelType: modelType, VocabSize: 30522, HiddenSize: 768, IntermediateSize: 3072, Layers: 12, Heads: 12, Positions: 512,
-		TypeVocab: 2, HiddenAct: "gelu", LayerNormEps: 1e-12}
+	c := Config{ModelType: modelType, Transformer: hub.Transformer{HiddenSize: 768, IntermediateSize: 3072, Layers: 12,
+		Heads: 12, HiddenAct: "gelu", LayerNormEps: 1e-12}, VocabSize: 30522, Positions: 512, TypeVocab: 2}
 	switch modelType {
 	case "roberta", "xlm-roberta", "camembert":
 		c.PadToken = 1
@@ -72,16 +68,20 @@ func defaults(modelType string) Config {
 
 // The transformers that M-CLIP checkpoints are built on, by modelBase.
 var (
-	xlmRobertaLarge = Config{ModelType: "xlm-roberta", VocabSize: 250002, HiddenSize: 1024, IntermediateSize: 4096, Layers: 24, Heads: 16, Positions: 514,
-		TypeVocab: 1, PadToken: 1, HiddenAct: "gelu", LayerNormEps: 1e-5}
-	xlmRobertaBase = Config{ModelType: "xlm-roberta", VocabSize: 250002, HiddenSize: 768, IntermediateSize: 3072, Layers: 12, Heads: 12, Positions: 514,
-		TypeVocab: 1, PadToken: 1, HiddenAct: "gelu", LayerNormEps: 1e-5}
-	mclipBases = map[string]Config{"xlm-roberta-large": xlmRobertaLarge, "xlm-roberta-base": xlmRobertaBase}
+	xlmRobertaLarge = xlmRoberta(1024, 4096, 24, 16)
+	xlmRobertaBase  = xlmRoberta(768, 3072, 12, 12)
+	mclipBases      = map[string]Config{"xlm-roberta-large": xlmRobertaLarge, "xlm-roberta-base": xlmRobertaBase}
 )
 
+func xlmRoberta(width, hidden, layers, heads int) Config {
+	return Config{ModelType: "xlm-roberta", Transformer: hub.Transformer{HiddenSize: width, IntermediateSize: hidden,
+		Layers: layers, Heads: heads, HiddenAct: "gelu", LayerNormEps: 1e-5}, VocabSize: 250002, Positions: 514,
+		TypeVocab: 1, PadToken: 1}
+}
+
 // ParseConfig reads the config.json of a text encoder and validates it: BertModel, RobertaModel, XLMRobertaModel,
-// CamembertModel, MPNetModel, DistilBertModel, AltCLIPModel (its text tower), AltCLIPTextModel. An M-CLIP file names its
-// transformer by modelBase: one of the known ones, or a folder beside the file, which read is asked for.
+// CamembertModel, MPNetModel, DistilBertModel, AltCLIPModel (its text tower), AltCLIPTextModel. An M-CLIP file names
+// its transformer by modelBase: one of the known ones, or a folder next to the file, read with read.
 func ParseConfig(text []byte, read func(file string) ([]byte, error)) (*Config, error) {
 	var f struct {
 		ModelType     *string         `json:"model_type"`
@@ -105,9 +105,10 @@ func ParseConfig(text []byte, read func(file string) ([]byte, error)) (*Config, 
 	}
 	switch {
 	case f.ModelType == nil:
-		return nil, errors.New(`says no "model_type"`)
+		return nil, errors.New(`has no "model_type"`)
 	case families[*f.ModelType] == "":
-		return nil, fmt.Errorf("model_type %q is not a text encoder (bert, roberta, xlm-roberta, camembert, mpnet, distilbert, altclip, M-CLIP)", *f.ModelType)
+		return nil, fmt.Errorf("model_type %q is not a text encoder (bert, roberta, xlm-roberta, camembert, mpnet, "+
+			"distilbert, altclip, M-CLIP)", *f.ModelType)
 	case f.Decoder:
 		return nil, errors.New("is_decoder is true: only encoders, which attend both ways, are supported")
 	case f.PositionType != "" && f.PositionType != "absolute":
@@ -148,7 +149,8 @@ func ParseConfig(text []byte, read func(file string) ([]byte, error)) (*Config, 
 	}
 	switch c.Family() {
 	case DistilBERT:
-		for _, n := range []struct{ from, to *int }{{f.Dim, &c.HiddenSize}, {f.Hidden, &c.IntermediateSize}, {f.Layers, &c.Layers}, {f.Heads, &c.Heads}} {
+		for _, n := range []struct{ from, to *int }{{f.Dim, &c.HiddenSize}, {f.Hidden, &c.IntermediateSize},
+			{f.Layers, &c.Layers}, {f.Heads, &c.Heads}} {
 			if n.from != nil {
 				*n.to = *n.from
 			}
@@ -169,11 +171,13 @@ func mclipBase(name string, read func(string) ([]byte, error)) (*Config, error) 
 		return &base, nil
 	}
 	if name == "" || !filepath.IsLocal(name) {
-		return nil, fmt.Errorf("modelBase %q is neither xlm-roberta-base nor xlm-roberta-large nor a folder beside the file", name)
+		return nil, fmt.Errorf("modelBase %q is neither xlm-roberta-base nor xlm-roberta-large nor a folder "+
+			"next to the file", name)
 	}
 	text, err := read(filepath.Join(name, "config.json"))
 	if err != nil {
-		return nil, fmt.Errorf("modelBase %q is neither xlm-roberta-base nor xlm-roberta-large nor a folder with a config.json: %w", name, err)
+		return nil, fmt.Errorf("modelBase %q is neither xlm-roberta-base nor xlm-roberta-large nor a folder with a "+
+			"config.json: %w", name, err)
 	}
 	base, err := ParseConfig(text, func(string) ([]byte, error) { return nil, errors.New("a base has no base") })
 	if err == nil && base.ModelType != "roberta" && base.ModelType != "xlm-roberta" {
@@ -185,47 +189,37 @@ func mclipBase(name string, read func(string) ([]byte, error)) (*Config, error) 
 	return base, nil
 }
 
-// maxPositions bounds the length of a text; other sizes are bounded as package hfconfig has it.
-const maxPositions = 1 << 14
+// Validate checks the configuration, naming fields and numbers.
+func (c *Config) Validate() error { return hub.In("textenc", c.check()) }
 
-// Validate says what is wrong with the configuration, naming fields and numbers.
-func (c *Config) Validate() error {
+func (c *Config) check() error {
 	if c.Family() == "" {
-		return fmt.Errorf("textenc: model_type %q is not a text encoder", c.ModelType)
+		return fmt.Errorf("model_type %q is not a text encoder", c.ModelType)
 	}
-	for _, f := range []struct {
-		name            string
-		value, min, max int
-	}{
-		{"vocab_size", c.VocabSize, 1, hfconfig.MaxVocab}, {"hidden_size", c.HiddenSize, 1, hfconfig.MaxDim}, {"intermediate_size", c.IntermediateSize, 1, hfconfig.MaxDim},
-		{"num_hidden_layers", c.Layers, 1, 1 << 10}, {"num_attention_heads", c.Heads, 1, hfconfig.MaxDim}, {"max_position_embeddings", c.Positions, 1, maxPositions},
-		{"pad_token_id", c.PadToken, 0, c.VocabSize - 1}, {"type_vocab_size", c.TypeVocab, 0, hfconfig.MaxDim}, {"project_dim", c.ProjectDim, 0, hfconfig.MaxDim},
-		{"projection_dim", c.ProjectionDim, 0, hfconfig.MaxDim}, {"numDims", c.NumDims, 0, hfconfig.MaxDim},
-	} {
-		if f.value < f.min || f.value > f.max {
-			return fmt.Errorf("textenc: %s %d is not between %d and %d", f.name, f.value, f.min, f.max)
-		}
+	if err := cmp.Or(c.CheckTransformer(), hub.Between("vocab_size", c.VocabSize, 1, hub.MaxVocab),
+		hub.Between("max_position_embeddings", c.Positions, 1, hub.MaxSide),
+		hub.Between("pad_token_id", c.PadToken, 0, c.VocabSize-1),
+		hub.Between("type_vocab_size", c.TypeVocab, 0, hub.MaxDim),
+		hub.Between("project_dim", c.ProjectDim, 0, hub.MaxDim),
+		hub.Between("projection_dim", c.ProjectionDim, 0, hub.MaxDim),
+		hub.Between("numDims", c.NumDims, 0, hub.MaxDim)); err != nil {
+		return err
 	}
 	switch {
-	case c.HiddenSize%c.Heads != 0:
-		return fmt.Errorf("textenc: hidden_size %d not divisible by num_attention_heads %d", c.HiddenSize, c.Heads)
-	case !(c.LayerNormEps > 0) || math.IsInf(c.LayerNormEps, 0):
-		return fmt.Errorf("textenc: layer_norm_eps %v is not a positive number", c.LayerNormEps)
 	case c.MaxTokens() < 1:
-		return fmt.Errorf("textenc: max_position_embeddings %d leaves no place for a token: positions start at %d", c.Positions, c.first())
-	case c.Family() == MPNet && (c.Buckets < distanceBuckets || c.Buckets > hfconfig.MaxDim):
-		return fmt.Errorf("textenc: relative_attention_num_buckets %d is not between %d and %d", c.Buckets, distanceBuckets, hfconfig.MaxDim)
+		return fmt.Errorf("max_position_embeddings %d leaves no place for a token: positions start at %d",
+			c.Positions, c.first())
+	case c.Family() == MPNet && (c.Buckets < distanceBuckets || c.Buckets > hub.MaxDim):
+		return fmt.Errorf("relative_attention_num_buckets %d is not between %d and %d", c.Buckets,
+			distanceBuckets, hub.MaxDim)
 	case (c.Family() == BERT || c.Family() == RoBERTa) && c.TypeVocab < 1:
-		return fmt.Errorf("textenc: type_vocab_size %d is not at least 1", c.TypeVocab)
+		return fmt.Errorf("type_vocab_size %d is not at least 1", c.TypeVocab)
 	case c.ModelType == "M-CLIP" && c.NumDims < 1:
-		return fmt.Errorf("textenc: numDims %d is not at least 1", c.NumDims)
+		return fmt.Errorf("numDims %d is not at least 1", c.NumDims)
 	case (c.ModelType == "altclip" || c.ModelType == "altclip_text_model") && c.ProjectDim < 1:
-		return fmt.Errorf("textenc: project_dim %d is not at least 1", c.ProjectDim)
+		return fmt.Errorf("project_dim %d is not at least 1", c.ProjectDim)
 	case c.ModelType == "altclip" && c.ProjectionDim < 1:
-		return fmt.Errorf("textenc: projection_dim %d is not at least 1", c.ProjectionDim)
-	}
-	if err := nn.KnownActivation(c.HiddenAct); err != nil {
-		return fmt.Errorf("textenc: hidden_act: %w", err)
+		return fmt.Errorf("projection_dim %d is not at least 1", c.ProjectionDim)
 	}
 	return nil
 }

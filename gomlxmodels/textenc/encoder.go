@@ -17,9 +17,9 @@ import (
 	"antipode/gomlxmodels/weights"
 )
 
-// Options says how an [Encoder] works; the zero value is the default.
+// Options are the options of an [Encoder]; the zero value is the default.
 type Options struct {
-	Tokens int          // tokens a full call of the device; 0 = 512. What remains runs in calls of one row
+	Tokens int          // tokens per full call of the device; 0 = 512. What remains runs in calls of one row
 	DType  dtypes.DType // Float32 (default), BFloat16 or Float16
 }
 
@@ -35,15 +35,16 @@ type Encoder struct {
 	graphs map[int]*runner.Graph // by length of rows; the number of texts a row holds depends on it
 }
 
-// Embedding is what a model makes of one text.
+// Embedding holds the vectors of one text.
 type Embedding struct {
-	// Pooled is the vector before dense layers and normalisation; of AltCLIP, and with the pooler, what transformers calls
-	// pooler_output.
+	// Pooled is the vector before dense layers and normalization; of AltCLIP, and with the pooler, what transformers
+	// calls pooler_output.
 	Pooled []float32
-	Vector []float32 // what the last module gives; of AltCLIP and M-CLIP in the space shared with pictures. [Model.Width] long
+	// the output of the last module; of AltCLIP and M-CLIP in the space shared with images. [Model.Width] long
+	Vector []float32
 }
 
-// NewEncoder makes an encoder on the backend, which stays the caller's. Weights are read when they are first needed.
+// NewEncoder returns an encoder on the backend, which the caller owns. Weights are read when they are first needed.
 func NewEncoder(backend compute.Backend, m *Model, o Options) (e *Encoder, err error) {
 	defer runner.Recovered("textenc", &err)
 	if backend == nil || m == nil {
@@ -74,7 +75,7 @@ func (e *Encoder) Close() {
 
 // load creates the variables of the model below the scope.
 func (m *Model) load(scope *model.Scope, dtype dtypes.DType) error {
-	if err := weights.Load(scope, m.set, table(m.cfg, m.modules, m.set), dtype); err != nil {
+	if err := weights.Load(scope, m.Weights, table(m.cfg, m.modules, m.Weights), dtype); err != nil {
 		return err
 	}
 	for i, set := range m.sets {
@@ -85,10 +86,11 @@ func (m *Model) load(scope *model.Scope, dtype dtypes.DType) error {
 	return nil
 }
 
-// EncodeIDs embeds texts given as token ids, start and end tokens included and without padding, in order; any number of them,
-// of any length up to [Model.MaxTokens]. Texts are packed into rows of few lengths, and a token attends to its own text alone:
-// a text's embedding depends on the others by no more than rounding. A text without tokens, one that is too long or one with an
-// id out of range is an error that names it. ctx is looked at between calls of the device.
+// EncodeIDs embeds texts given as token ids, start and end tokens included and without padding, in order; any
+// number of them, of any length up to [Model.MaxTokens]. Texts are packed into rows of few lengths, and a token
+// attends to its own text alone: a text's embedding depends on the others by no more than rounding. A text without
+// tokens, one that is too long or one with an id out of range is an error that names it. ctx is checked between
+// calls of the device.
 func (e *Encoder) EncodeIDs(ctx context.Context, texts [][]int32) (out []Embedding, err error) {
 	defer runner.Recovered("textenc", &err)
 	if err := e.run.Closed(); err != nil {
@@ -109,7 +111,7 @@ func (e *Encoder) EncodeIDs(ctx context.Context, texts [][]int32) (out []Embeddi
 	return out, err
 }
 
-// graph gives the graph of rows of length l.
+// graph returns the graph of rows of length l.
 func (e *Encoder) graph(l int) *runner.Graph {
 	if e.graphs[l] == nil {
 		o := GraphOptions{Texts: pack.Texts(l), DType: e.opts.DType}
@@ -123,18 +125,11 @@ func (e *Encoder) graph(l int) *runner.Graph {
 
 func (e *Encoder) name(l int) string { return fmt.Sprintf("textenc/%s/%d", e.m.cfg.ModelType, l) }
 
-// call runs rows of length l, filled up to size of them, and keeps what belongs to their texts.
+// call runs rows of length l, padded to size of them, and stores the vectors of their texts.
 func (e *Encoder) call(rows [][]pack.Place, size, l int, list [][]int32, out []Embedding) error {
-	ids, positions, segments := make([]int32, size*l), make([]int32, size*l), make([]int32, size*l)
-	for r, row := range rows {
-		for _, p := range row {
-			at, n := r*l+p.Start, len(list[p.Text])
-			copy(ids[at:], list[p.Text])
-			e.m.cfg.positions(list[p.Text], positions[at:at+n])
-			for k := range n {
-				segments[at+k] = int32(1 + p.Slot())
-			}
-		}
+	ids, positions, segments := pack.Fill(rows, size, l, list)
+	for r, p := range pack.Each(rows) {
+		e.m.cfg.positions(list[p.Text], positions[r*l+p.Start:])
 	}
 	rowsOf := func(flat []int32) *tensors.Tensor { return tensors.FromFlatDataAndDimensions(flat, size, l) }
 	results, err := e.graph(l).Call(rowsOf(ids), rowsOf(positions), rowsOf(segments))
@@ -142,15 +137,13 @@ func (e *Encoder) call(rows [][]pack.Place, size, l int, list [][]int32, out []E
 		return err
 	}
 	slots := pack.Texts(l)
-	for r, row := range rows {
-		for _, p := range row {
-			at, em := r*slots+p.Slot(), &out[p.Text]
-			if em.Pooled, err = runner.Row(results[0], at, size*slots); err == nil {
-				em.Vector, err = runner.Row(results[1], at, size*slots)
-			}
-			if err != nil {
-				return fmt.Errorf("%s: text %d: %w", e.name(l), p.Text+1, err)
-			}
+	for r, p := range pack.Each(rows) {
+		at, em := r*slots+p.Slot(), &out[p.Text]
+		if em.Pooled, err = runner.Row(results[0], at, size*slots); err == nil {
+			em.Vector, err = runner.Row(results[1], at, size*slots)
+		}
+		if err != nil {
+			return fmt.Errorf("%s: text %d: %w", e.name(l), p.Text+1, err)
 		}
 	}
 	return nil

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/gomlx/compute"
@@ -24,10 +25,10 @@ func randomText(rng *rand.Rand, m *Model, n int) []int32 {
 	return ids
 }
 
-// TestProperties holds what holds for every model: neighbours, order, rows of a call and padding do not matter beyond rounding; each
-// token does. mpnet-far takes texts of up to 152 tokens, so that rows of 64, 96, 128 and 192 are used.
+// TestProperties holds what holds for every model: neighbors, order, rows of a call and padding do not matter beyond
+// rounding; each token does. mpnet-far takes texts of up to 152 tokens, so that rows of 64, 96, 128 and 192 are used.
 func TestProperties(t *testing.T) {
-	modeltest.OnBoth(t, func(t *testing.T, backend compute.Backend) {
+	testbackend.OnBoth(t, func(t *testing.T, backend compute.Backend) {
 		g := openGolden(t, "mpnet-far", ModePooler)
 		rng := near.Rand(t, 5)
 		var texts [][]int32
@@ -66,7 +67,8 @@ func TestProperties(t *testing.T) {
 			}
 		}
 		near.Check(t, "the same text twice", encode(t, e, texts[4], texts[4])[1].Vector, together[4].Vector, 1e-5, 2e-6)
-		if again := encode(t, e, texts...); !slices.EqualFunc(again, together, func(a, b Embedding) bool { return slices.Equal(a.Vector, b.Vector) }) {
+		if again := encode(t, e, texts...); !slices.EqualFunc(again, together,
+			func(a, b Embedding) bool { return slices.Equal(a.Vector, b.Vector) }) {
 			t.Error("a second call gives other numbers")
 		}
 		if len(encode(t, e)) != 0 {
@@ -116,12 +118,15 @@ func TestEncodeRefuses(t *testing.T) {
 
 // TestMemory opens and closes encoders of some size: their memory must come back.
 func TestMemory(t *testing.T) {
-	modeltest.OnBoth(t, func(t *testing.T, backend compute.Backend) {
+	testbackend.OnBoth(t, func(t *testing.T, backend compute.Backend) {
 		const words = 1 << 18 // 16 MiB of them
 		dir := modeltest.CopyOf(t, "distilbert-mean")
-		modeltest.Edit(t, dir+"/config.json", object{"vocab_size": words})
+		modeltest.Edit(t, dir+"/config.json", object{"vocab_size": words, "n_layers": 1})
 		change(t, dir, func(name string, shape []int, data []float32) ([]int, []float32) {
-			if name != "embeddings.word_embeddings.weight" {
+			switch {
+			case strings.Contains(name, ".layer.1."):
+				return nil, nil // one block compiles faster
+			case name != "embeddings.word_embeddings.weight":
 				return shape, data
 			}
 			return []int{words, shape[1]}, make([]float32, words*shape[1])
@@ -144,6 +149,6 @@ func TestMemory(t *testing.T) {
 				t.Fatalf("a closed encoder holds %d bytes", n)
 			}
 		}
-		modeltest.ComesBack(t, 16, round)
+		modeltest.ComesBack(t, 3, round)
 	})
 }

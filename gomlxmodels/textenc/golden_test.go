@@ -19,7 +19,8 @@ import (
 	"antipode/internal/testbackend"
 )
 
-// goldens are the folders internal/pyref/textenc.py makes, with the pooling they are opened with and the number of modules.
+// goldens are the folders internal/pyref/textenc.py makes, with the pooling they are opened with and the number of
+// modules.
 var goldens = []struct {
 	name    string
 	pooling Mode
@@ -27,7 +28,8 @@ var goldens = []struct {
 }{
 	{"bert-mean", "", 2}, {"bert-joined-dense", "", 5}, {"bert-first-hub", ModePooler, 2},
 	{"mpnet-far", ModePooler, 2}, {"mpnet-joined", "", 2}, {"mpnet-bf16-shards", "", 2},
-	{"xlmr-inner-pad", "", 1}, {"roberta-left", "", 2}, {"xlmr-masked-lm", ModeMean, 1}, {"camembert-pooler", ModePooler, 2},
+	{"xlmr-inner-pad", "", 1}, {"roberta-left", "", 2}, {"xlmr-masked-lm", ModeMean, 1},
+	{"camembert-pooler", ModePooler, 2},
 	{"distilbert-mean", "", 2}, {"distilbert-masked-lm", "", 1}, {"distilbert-deep", "", 1},
 	{"altclip", "", 4}, {"altclip-left", "", 4}, {"altclip-deep", "", 4}, {"altclip-text-alone", "", 3},
 	{"mclip", "", 2}, {"mclip-deep", "", 2}, {"mclip-relu", "", 2},
@@ -80,7 +82,8 @@ func (g golden) row(name string, i int) []float32 {
 }
 
 // run evaluates the whole graph with its weights loaded.
-func (m *Model) run(t testing.TB, backend compute.Backend, dtype dtypes.DType, fn func(*model.Scope, []*Node) []*Node, args ...any) [][]float32 {
+func (m *Model) run(t testing.TB, backend compute.Backend, dtype dtypes.DType, fn func(*model.Scope, []*Node) []*Node,
+	args ...any) [][]float32 {
 	t.Helper()
 	return modeltest.Run(t, backend, func(s *model.Store) error { return m.load(s.RootScope(), dtype) }, fn, args...)
 }
@@ -93,9 +96,8 @@ func TestEqualReference(t *testing.T) {
 			if len(g.modules) != c.modules {
 				t.Fatalf("%d modules, want %d", len(g.modules), c.modules)
 			}
-			checkStages(t, testbackend.XLA(t), g)
+			testbackend.OnBoth(t, func(t *testing.T, backend compute.Backend) { checkStages(t, backend, g) })
 		})
-		t.Run(c.name+", pure Go", func(t *testing.T) { checkStages(t, testbackend.Go(t), openGolden(t, c.name, c.pooling)) })
 	}
 }
 
@@ -104,7 +106,7 @@ func checkStages(t *testing.T, backend compute.Backend, g golden) {
 	input := func(name string) any { return tensors.FromFlatDataAndDimensions(g.Ints(name), n, l) }
 	var names []string
 	got := g.run(t, backend, dtypes.Float32, func(s *model.Scope, in []*Node) []*Node {
-		out := Forward(s, g.cfg, g.modules, Inputs{IDs: in[0], Positions: in[1], Segments: in[2]}, GraphOptions{Stages: true})
+		out := Forward(s, g.cfg, g.modules, Inputs{IDs: in[0], Positions: in[1], Segments: in[2]}, GraphOptions{})
 		names = []string{"embedded"}
 		list := []*Node{out.Embedded}
 		for i, b := range out.Blocks {
@@ -136,24 +138,27 @@ func checkStages(t *testing.T, backend compute.Backend, g golden) {
 	t.Logf("worst difference of any stage: %.2g", worst)
 }
 
-// leftMatters are the goldens whose padding stands left and moves positions, as transformers has it for BERT and DistilBERT:
-// texts without padding give other numbers.
+// TestOptimized compares one model as users run it, compiled with full optimization; the other tests compile quickly.
+func TestOptimized(t *testing.T) {
+	if !testbackend.Optimized(t) {
+		return
+	}
+	g := openGolden(t, "mpnet-far", ModePooler)
+	checkStages(t, testbackend.QuickXLA(t), g)
+	checkEncoder(t, testbackend.QuickXLA(t), g, false)
+}
+
+// leftMatters are the goldens whose padding stands left and moves positions, as transformers has it for BERT and
+// DistilBERT: texts without padding give other numbers.
 var leftMatters = map[string]bool{"bert-joined-dense": true, "distilbert-deep": true}
 
-// onXLA are the goldens whose rows are compiled by XLA too, which takes a second each: one with and one without a bias by distance,
-// every kind of module, both multilingual towers.
-var onXLA = map[string]bool{"bert-joined-dense": true, "mpnet-far": true, "altclip": true, "mclip": true}
-
-// TestEncoderEqualsReference goes through the Go door, where the three texts lie in one row.
+// TestEncoderEqualsReference uses [Encoder], which packs the three texts into one row.
 func TestEncoderEqualsReference(t *testing.T) {
 	for _, c := range goldens {
-		if onXLA[c.name] {
-			t.Run(c.name, func(t *testing.T) {
-				checkEncoder(t, testbackend.XLA(t), openGolden(t, c.name, c.pooling), leftMatters[c.name])
+		t.Run(c.name, func(t *testing.T) {
+			testbackend.OnBoth(t, func(t *testing.T, backend compute.Backend) {
+				checkEncoder(t, backend, openGolden(t, c.name, c.pooling), leftMatters[c.name])
 			})
-		}
-		t.Run(c.name+", pure Go", func(t *testing.T) {
-			checkEncoder(t, testbackend.Go(t), openGolden(t, c.name, c.pooling), leftMatters[c.name])
 		})
 	}
 }
@@ -226,7 +231,7 @@ func TestDistanceBuckets(t *testing.T) {
 // TestBFloat16 runs the same weights in bfloat16, which keeps 8 bits.
 func TestBFloat16(t *testing.T) {
 	g := openGolden(t, "mpnet-far", ModePooler)
-	e := newEncoder(t, testbackend.XLA(t), g.Model, Options{DType: dtypes.BFloat16})
+	e := newEncoder(t, testbackend.QuickXLA(t), g.Model, Options{DType: dtypes.BFloat16})
 	for i, em := range encode(t, e, g.texts()...) {
 		want := g.row("vector", i)
 		if d, _ := near.Worst(em.Vector, want); d > 0.15*math.Max(near.Scale(want), 0.5) || d == 0 {

@@ -11,138 +11,91 @@ import (
 	"antipode/gomlxmodels/nn"
 )
 
-// GraphOptions says what a graph computes; the zero value is the vectors alone, one text a row.
+// GraphOptions are the options of [Forward]; the zero value is one text per row.
 type GraphOptions struct {
-	Texts  int          // texts a row may hold; 0 = 1
-	Stages bool         // keep what each stage gives: Outputs.Embedded, Outputs.Blocks
-	DType  dtypes.DType // what is computed in; zero = Float32
+	Texts int          // texts that a row may hold; 0 = 1
+	DType dtypes.DType // of the computation; zero = Float32
 }
 
 // Inputs are rows of texts, each [R,L] int32.
 type Inputs struct {
 	IDs       *Node // tokens
 	Positions *Node // rows of the position embeddings
-	Segments  *Node // the text, from 1, a token belongs to; 0 = padding. A text's tokens stand together, in order
+	Segments  *Node // the text that a token belongs to, from 1; 0 = padding. The tokens of a text are contiguous
 }
 
-// Outputs is what a model gives; what was not asked for is nil. All are float32.
+// Outputs is the result of [Forward]. Embedded and Blocks have the dtype of the computation, Modules are float32.
 type Outputs struct {
-	Embedded *Node   // [R,L,D] input of block 1
+	Embedded *Node   // [R,L,D] input of block 0
 	Blocks   []*Node // [R,L,D] each, after every block; the last are the tokens that are pooled
-	Modules  []*Node // [R,T,·] each: what every module gives; the last are the texts' vectors. A text that is not there has no meaning
+	// [R,T,·] each: the output of every module; the last are the vectors of the texts. Places without a text are
+	// meaningless
+	Modules []*Node
 }
 
-// Forward is the whole model: transformer and modules. Tokens attend to those of their own text. It panics on a mistake in
-// shapes; ids and positions out of range give numbers without meaning.
+// Forward is the whole model: embeddings, transformer and modules. Tokens attend to those of their own text. It panics
+// on wrong shapes; ids and positions out of range give meaningless numbers.
 //
 // Shapes: in [R,L] int32 each → [Outputs].
-func Forward(scope *model.Scope, c *Config, modules []Module, in Inputs, o GraphOptions) Outputs {
+func Forward(scope *model.Scope, c *Config, modules []Module, in Inputs, o GraphOptions) (out Outputs) {
 	in.IDs.AssertRank(2)
 	r, l := in.IDs.Shape().Dim(0), in.IDs.Shape().Dim(1)
 	in.Positions.AssertDims(r, l)
 	in.Segments.AssertDims(r, l)
-	if o.DType == dtypes.InvalidDType {
-		o.DType = dtypes.Float32
-	}
-	asFloat32 := func(x *Node) *Node { return ConvertDType(x, dtypes.Float32) }
-	x := embed(scope.At("embeddings"), c, in, o.DType)
-	var out Outputs
-	if o.Stages {
-		out.Embedded = asFloat32(x)
-	}
+	dtype, texts := nn.DType(o.DType), max(o.Texts, 1)
+	x := embed(scope.At("embeddings"), c, in, dtype)
+	out.Embedded = x
 	own := Equal(InsertAxes(in.Segments, 2), InsertAxes(in.Segments, 1)) // [R,L,L]
 	own = LogicalAnd(own, BroadcastToShape(InsertAxes(NotEqual(in.Segments, ZerosLike(in.Segments)), 1), own.Shape()))
-	own = InsertAxes(own, 1)
-	var bias *Node
+	block := nn.Block{Hidden: c.IntermediateSize, Activation: c.HiddenAct, Epsilon: c.LayerNormEps, PostNorm: true}
+	block.Heads, block.Keep = c.Heads, InsertAxes(own, 1)
 	if c.Family() == MPNet {
-		bias = distanceBias(scope.At("distance"), c, x.Graph(), l, o.DType)
+		block.Bias = distanceBias(scope.At("distance"), c, x.Graph(), l, dtype)
 	}
 	for i := range c.Layers {
-		x = block(scope.At("block_%d", i), c, x, own, bias)
-		if o.Stages {
-			out.Blocks = append(out.Blocks, asFloat32(x))
-		}
+		x = block.Forward(scope.At("block_%d", i), x)
+		out.Blocks = append(out.Blocks, x)
 	}
-	y := asFloat32(x)
+	y := nn.Float32(x)
 	for i, m := range modules {
 		at := scope.At("module_%d", i)
 		switch m.Kind {
 		case Pooling:
-			y = pool(y, in.Segments, max(o.Texts, 1), m.Modes)
+			y = pool(y, in.Segments, texts, m.Modes)
 		case Dense:
-			y = asFloat32(nn.Dense(at, ConvertDType(y, o.DType), m.Out, m.Bias))
+			y = nn.Float32(nn.Dense(at, ConvertDType(y, dtype), m.Out, m.Bias))
 			if m.Activation != "" {
 				y = nn.Activation(m.Activation, y)
 			}
 		case LayerNorm:
-			y = asFloat32(nn.LayerNorm(at, ConvertDType(y, o.DType), m.Epsilon))
+			y = nn.Float32(nn.LayerNorm(at, ConvertDType(y, dtype), m.Epsilon))
 		case Normalize:
 			y = nn.Unit(y)
 		}
-		y.AssertDims(r, max(o.Texts, 1), m.Out)
+		y.AssertDims(r, texts, m.Out)
 		out.Modules = append(out.Modules, y)
 	}
 	return out
 }
 
-// embed is the sum of words, positions and token type 0, normalised.
+// embed is the sum of the embeddings of words, positions and token type 0, normalized.
 //
 // Shapes: in [R,L] each → [R,L,D].
 func embed(scope *model.Scope, c *Config, in Inputs, dtype dtypes.DType) *Node {
-	g, d := in.IDs.Graph(), c.HiddenSize
-	rows := func(name string, n int, of *Node) *Node {
-		return Gather(nn.Param(scope, g, name, dtype, n, d), InsertAxes(of, -1))
-	}
-	x := rows("words", c.VocabSize, in.IDs)
+	x := nn.Embedding(scope, "words", in.IDs, dtype, c.VocabSize, c.HiddenSize)
 	if c.TypeVocab > 0 {
-		types := nn.Param(scope, g, "types", dtype, c.TypeVocab, d)
+		types := nn.Param(scope, x.Graph(), "types", dtype, c.TypeVocab, c.HiddenSize)
 		x = Add(x, InsertAxes(Slice(types, AxisRange(0, 1)), 0))
 	}
-	x = Add(x, rows("positions", c.Positions, in.Positions))
+	x = Add(x, nn.Embedding(scope, "positions", in.Positions, dtype, c.Positions, c.HiddenSize))
 	return nn.LayerNorm(scope.At("norm"), x, c.LayerNormEps)
 }
 
-// block is attention and MLP, each normalised after it was added.
-//
-// Shapes: x [R,L,D]; own [R,1,L,L] bool; bias [1,H,L,L] or nil → [R,L,D].
-func block(scope *model.Scope, c *Config, x, own, bias *Node) *Node {
-	var y *Node
-	if bias == nil {
-		y = nn.SelfAttention(scope.At("attention"), x, nn.AttentionOptions{Heads: c.Heads, QKVBias: true, Keep: own})
-	} else {
-		y = biasedAttention(scope.At("attention"), c, x, own, bias)
-	}
-	x = nn.LayerNorm(scope.At("norm1"), Add(x, y), c.LayerNormEps)
-	y = nn.MLP(scope.At("mlp"), x, c.IntermediateSize, c.HiddenAct)
-	return nn.LayerNorm(scope.At("norm2"), Add(x, y), c.LayerNormEps)
-}
-
-// biasedAttention is nn.SelfAttention with a bias added to the scores, which package nn, whose scores are of queries and
-// keys alone, does not take.
-//
-// Shapes: x [R,L,D]; own [R,1,L,L] bool; bias [1,H,L,L] → [R,L,D].
-func biasedAttention(scope *model.Scope, c *Config, x, own, bias *Node) *Node {
-	r, l, d := x.Shape().Dim(0), x.Shape().Dim(1), c.HiddenSize
-	y := Reshape(nn.Dense(scope.At("qkv"), x, 3*d, true), r, l, 3, c.Heads, d/c.Heads)
-	y = TransposeAllAxes(y, 2, 0, 3, 1, 4) // [3,R,H,L,d]
-	part := func(i int) *Node { return Squeeze(Slice(y, AxisElem(i)), 0) }
-	q := MulScalar(part(0), 1/math.Sqrt(float64(d/c.Heads)))
-	scores := ConvertDType(DotGeneral(q, []int{3}, []int{0, 1}, part(1), []int{3}, []int{0, 1}), dtypes.Float32)
-	scores = Add(scores, ConvertDType(bias, dtypes.Float32))
-	own = BroadcastToShape(own, scores.Shape())
-	scores = Where(own, scores, ConstAs(scores, float32(-1e30)))
-	e := Where(own, Exp(Sub(scores, ReduceAndKeep(scores, ReduceMax, -1))), ZerosLike(scores))
-	sum := MaxScalar(ReduceAndKeep(e, ReduceSum, -1), float32(1e-30))
-	z := DotGeneral(ConvertDType(e, x.DType()), []int{3}, []int{0, 1}, part(2), []int{2}, []int{0, 1}) // [R,H,L,d]
-	z = ConvertDType(Div(ConvertDType(z, dtypes.Float32), sum), x.DType())
-	return nn.Dense(scope.At("out"), Reshape(TransposeAllAxes(z, 0, 2, 1, 3), r, l, d), d, true)
-}
-
-// distanceBuckets is how many buckets MPNet sorts distances into: half for each direction.
+// distanceBuckets is the number of buckets of MPNet's distances: half for each direction.
 const distanceBuckets = 32
 
-// distanceBucket is the bucket of the distance from query to key: up to 7 exact, then by logarithm up to 128. It is computed
-// in float32, as in transformers, because distances lie on the edges of buckets.
+// distanceBucket is the bucket of the distance from query to key: up to 7 exact, then logarithmic up to 128. It is
+// computed in float32, as in transformers, because some distances are exactly on the edge of a bucket.
 func distanceBucket(query, key int) int {
 	const half, exact = distanceBuckets / 2, distanceBuckets / 4
 	n, at := query-key, 0
@@ -172,7 +125,7 @@ func distanceBias(scope *model.Scope, c *Config, g *Graph, l int, dtype dtypes.D
 	return InsertAxes(TransposeAllAxes(bias, 2, 0, 1), 0)
 }
 
-// pool makes one vector of each text's tokens and joins those of several modes.
+// pool reduces each text's tokens to one vector and concatenates those of several modes.
 //
 // Shapes: x [R,L,D] float32; segments [R,L] int32, 1 to texts → [R,texts,D·modes].
 func pool(x, segments *Node, texts int, modes []Mode) *Node {
@@ -205,7 +158,8 @@ func pool(x, segments *Node, texts int, modes []Mode) *Node {
 			list = append(list, Div(weigh(w), MaxScalar(ReduceAndKeep(w, ReduceSum, -1), float32(1))))
 		case ModeMax:
 			full := shapes.Make(dtypes.Float32, r, texts, l, d)
-			y := Where(BroadcastToShape(InsertAxes(is, -1), full), BroadcastToShape(InsertAxes(x, 1), full), MulScalar(Ones(g, full), -math.MaxFloat32))
+			y := Where(BroadcastToShape(InsertAxes(is, -1), full), BroadcastToShape(InsertAxes(x, 1), full),
+				MulScalar(Ones(g, full), -math.MaxFloat32))
 			list = append(list, ReduceMax(y, 2))
 		}
 	}

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"antipode/gomlxmodels/hfconfig"
+	"antipode/gomlxmodels/hub"
 )
 
 // Kind is what a [Module] does.
@@ -35,7 +35,8 @@ const (
 	ModeSqrtMean     Mode = "mean_sqrt_len_tokens" // the sum divided by the square root of the number of tokens
 	ModeWeightedMean Mode = "weightedmean"         // token i, from 1, weighs i
 	ModeLastToken    Mode = "lasttoken"
-	// ModePooler is a bare folder's own pooler: the first token through a dense layer and tanh. No mode of a Pooling module.
+	// ModePooler is a bare folder's own pooler: the first token through a dense layer and tanh. No mode of a Pooling
+	// module.
 	ModePooler Mode = "pooler"
 )
 
@@ -44,7 +45,8 @@ var modes = []struct {
 	mode Mode
 	key  string
 }{{ModeCLS, "pooling_mode_cls_token"}, {ModeMax, "pooling_mode_max_tokens"}, {ModeMean, "pooling_mode_mean_tokens"},
-	{ModeSqrtMean, "pooling_mode_mean_sqrt_len_tokens"}, {ModeWeightedMean, "pooling_mode_weightedmean_tokens"}, {ModeLastToken, "pooling_mode_lasttoken"}}
+	{ModeSqrtMean, "pooling_mode_mean_sqrt_len_tokens"}, {ModeWeightedMean, "pooling_mode_weightedmean_tokens"},
+	{ModeLastToken, "pooling_mode_lasttoken"}}
 
 // Module is one step from tokens to the vector of a text.
 type Module struct {
@@ -69,14 +71,16 @@ func bare(c *Config, mode Mode) ([]Module, error) {
 	switch c.ModelType {
 	case "altclip", "altclip_text_model":
 		prefix := map[bool]string{true: "text_model."}[c.ModelType == "altclip"]
-		list := []Module{pooling(d, ModeCLS), {Kind: LayerNorm, In: d, Out: d, Epsilon: c.LayerNormEps, tensor: prefix + "pre_LN"},
+		list := []Module{pooling(d, ModeCLS), {Kind: LayerNorm, In: d, Out: d, Epsilon: c.LayerNormEps,
+			tensor: prefix + "pre_LN"},
 			{Kind: Dense, In: d, Out: c.ProjectDim, Bias: true, tensor: prefix + "transformation"}}
 		if c.ModelType == "altclip" {
 			list = append(list, Module{Kind: Dense, In: c.ProjectDim, Out: c.ProjectionDim, tensor: "text_projection"})
 		}
 		return list, nil
 	case "M-CLIP":
-		return []Module{pooling(d, ModeMean), {Kind: Dense, In: d, Out: c.NumDims, Bias: true, tensor: "LinearTransformation"}}, nil
+		return []Module{pooling(d, ModeMean), {Kind: Dense, In: d, Out: c.NumDims, Bias: true,
+			tensor: "LinearTransformation"}}, nil
 	}
 	switch {
 	case mode == "":
@@ -84,11 +88,13 @@ func bare(c *Config, mode Mode) ([]Module, error) {
 	case mode == ModePooler && c.Family() == DistilBERT:
 		return nil, errors.New("pooling pooler: DistilBERT has none")
 	case mode == ModePooler:
-		return []Module{pooling(d, ModeCLS), {Kind: Dense, In: d, Out: d, Bias: true, Activation: "tanh", tensor: "pooler.dense"}}, nil
+		return []Module{pooling(d, ModeCLS), {Kind: Dense, In: d, Out: d, Bias: true, Activation: "tanh",
+			tensor: "pooler.dense"}}, nil
 	case known(mode):
 		return []Module{pooling(d, mode)}, nil
 	}
-	return nil, fmt.Errorf("pooling %q is not known (mean, cls, max, mean_sqrt_len_tokens, weightedmean, lasttoken, pooler)", mode)
+	return nil, fmt.Errorf("pooling %q is not known (mean, cls, max, mean_sqrt_len_tokens, weightedmean, "+
+		"lasttoken, pooler)", mode)
 }
 
 func known(mode Mode) bool {
@@ -106,7 +112,8 @@ type entry struct {
 	Type string `json:"type"`
 }
 
-// readModules reads modules.json: the folder of the transformer, the folders of the rest. ok is false where there is none.
+// readModules reads modules.json: the folder of the transformer, the folders of the rest. ok is false where there is
+// none.
 func readModules(dir string) (transformer string, rest []entry, ok bool, err error) {
 	path := filepath.Join(dir, "modules.json")
 	text, err := os.ReadFile(path)
@@ -199,7 +206,8 @@ func parseModule(kind string, text []byte, width int) (*Module, error) {
 	m := &Module{Kind: Kind(kind), In: width, Out: width}
 	switch m.Kind {
 	case Pooling:
-		if err := errors.Join(fits("embedding_dimension", f.Embedding), fits("word_embedding_dimension", f.Word)); err != nil {
+		if err := errors.Join(fits("embedding_dimension", f.Embedding),
+			fits("word_embedding_dimension", f.Word)); err != nil {
 			return nil, err
 		}
 		if f.IncludePrompt != nil && !*f.IncludePrompt {
@@ -214,8 +222,8 @@ func parseModule(kind string, text []byte, width int) (*Module, error) {
 		if err := fits("in_features", f.In); err != nil {
 			return nil, err
 		}
-		if f.Out == nil || *f.Out < 1 || *f.Out > hfconfig.MaxDim {
-			return nil, fmt.Errorf("out_features is not between 1 and %d", hfconfig.MaxDim)
+		if f.Out == nil || *f.Out < 1 || *f.Out > hub.MaxDim {
+			return nil, fmt.Errorf("out_features is not between 1 and %d", hub.MaxDim)
 		}
 		if f.Residual {
 			return nil, errors.New("use_residual is not supported")

@@ -8,77 +8,69 @@ import (
 	"os"
 	"path/filepath"
 
+	"antipode/gomlxmodels/hub"
 	"antipode/gomlxmodels/runner"
-	"antipode/gomlxmodels/tokenizers"
 	"antipode/gomlxmodels/weights"
 )
 
 // OpenOptions says how a folder is read; the zero value is the default.
 type OpenOptions struct {
-	// Pooling of a folder that holds a bare transformer: mean (default), cls, pooler or another [Mode]. A folder that says
-	// its own pooling (sentence-transformers, AltCLIP, M-CLIP) takes none.
+	// Pooling of a folder that contains a transformer only: mean (default), cls, pooler or another [Mode]. A folder
+	// that defines its pooling (sentence-transformers, AltCLIP, M-CLIP) takes none.
 	Pooling Mode
 }
 
-// Model is an opened model folder: its configuration, its modules, the headers of its weights. It holds no weights and no
-// device.
+// Model is an opened model folder: its transformer, and its modules. It holds no weights and no device.
 type Model struct {
-	dir       string // of the transformer
-	cfg       *Config
-	modules   []Module
-	pooled    int // the module whose vectors are Embedding.Pooled
-	set       *weights.Set
-	sets      map[int]*weights.Set // of modules with a file of their own
-	files     []string
-	maxTokens int
-	limited   bool // the folder says maxTokens, whatever its tokenizer says
-	lower     bool
-	prompt    string
-
-	tokenizer   *tokenizers.Tokenizer
-	noTokenizer error
+	hub.Folder // of the transformer
+	cfg        *Config
+	modules    []Module
+	pooled     int                  // the module whose vectors are Embedding.Pooled
+	sets       map[int]*weights.Set // of modules with a file of their own
+	maxTokens  int
+	limited    bool // the folder specifies maxTokens, whatever its tokenizer specifies
+	lower      bool
+	prompt     string
 }
 
 // Open reads the folder of a model: as transformers saves one (config.json, model.safetensors or its shards), as
-// sentence-transformers does (modules.json, and the folders it names), AltCLIP's or M-CLIP's. It checks that every tensor the
-// configuration asks for is there in the right shape and no other; values are read by [Encoder]. Errors are one line and name
-// the file.
+// sentence-transformers does (modules.json, and the folders it names), AltCLIP's or M-CLIP's. It checks that
+// every tensor that the configuration requires exists in the right shape and that there is no other; values are read by
+// [Encoder]. Errors are one line and name the file.
 func Open(dir string, o OpenOptions) (m *Model, err error) {
 	defer runner.Recovered("textenc", &err)
 	transformer, list, sentence, err := readModules(dir)
 	if err != nil {
 		return nil, err
 	}
-	m = &Model{dir: dir, sets: map[int]*weights.Set{}}
+	m = &Model{sets: map[int]*weights.Set{}}
+	var before, base []string
 	if sentence {
-		m.dir = transformer
-		m.files = append(m.files, filepath.Join(dir, "modules.json"))
+		before = []string{filepath.Join(dir, "modules.json")}
+	} else {
+		transformer = dir
 	}
-	path := filepath.Join(m.dir, "config.json")
-	text, err := os.ReadFile(path)
+	m.Folder, m.cfg, err = hub.OpenFolder("textenc", transformer, func(text []byte) (*Config, error) {
+		return ParseConfig(text, func(file string) ([]byte, error) {
+			base = append(base, filepath.Join(transformer, file))
+			return os.ReadFile(base[0])
+		})
+	}, before...)
 	if err != nil {
-		return nil, fmt.Errorf("model folder: %w", err)
+		return nil, err
 	}
-	m.files = append(m.files, path)
-	m.cfg, err = ParseConfig(text, func(file string) ([]byte, error) {
-		base := filepath.Join(m.dir, file)
-		m.files = append(m.files, base)
-		return os.ReadFile(base)
-	})
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
+	m.Read(base...)
 	m.maxTokens = m.cfg.MaxTokens()
 	own := sentence || m.cfg.ProjectDim+m.cfg.NumDims > 0
 	switch {
 	case own && o.Pooling != "":
-		return nil, fmt.Errorf("%s: pooling %s asked for, but the model says its own", dir, o.Pooling)
+		return nil, fmt.Errorf("%s: pooling %s requested, but the model defines its own", dir, o.Pooling)
 	case sentence:
 		var files []string
 		if m.modules, files, err = sentenceModules(dir, list, m.cfg.HiddenSize); err != nil {
 			return nil, err
 		}
-		m.files = append(m.files, files...)
+		m.Read(files...)
 		err = m.sentenceSettings(dir)
 	default:
 		if m.modules, err = bare(m.cfg, o.Pooling); err != nil {
@@ -97,11 +89,11 @@ func Open(dir string, o OpenOptions) (m *Model, err error) {
 	if err := m.openWeights(); err != nil {
 		return nil, err
 	}
-	m.openTokenizer()
-	return m, nil
+	return m, m.openTokenizer()
 }
 
-// sentenceSettings reads what sentence-transformers keeps apart: the longest text, small letters, the prompt.
+// sentenceSettings reads the options that sentence-transformers stores in files of their own: the length of the longest
+// text, lower-casing, the prompt.
 func (m *Model) sentenceSettings(dir string) error {
 	var bert struct {
 		Max   *int `json:"max_seq_length"`
@@ -114,7 +106,8 @@ func (m *Model) sentenceSettings(dir string) error {
 	for _, f := range []struct {
 		path string
 		to   any
-	}{{filepath.Join(m.dir, "sentence_bert_config.json"), &bert}, {filepath.Join(dir, "config_sentence_transformers.json"), &st}} {
+	}{{filepath.Join(m.Dir, "sentence_bert_config.json"), &bert},
+		{filepath.Join(dir, "config_sentence_transformers.json"), &st}} {
 		text, err := os.ReadFile(f.path)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
@@ -125,11 +118,12 @@ func (m *Model) sentenceSettings(dir string) error {
 		if err != nil {
 			return fmt.Errorf("%s: not readable: %w", f.path, err)
 		}
-		m.files = append(m.files, f.path)
+		m.Read(f.path)
 	}
 	if bert.Max != nil {
 		if *bert.Max < 1 || *bert.Max > m.maxTokens {
-			return fmt.Errorf("%s: max_seq_length %d is not between 1 and the %d tokens the model has positions for", filepath.Join(m.dir, "sentence_bert_config.json"), *bert.Max, m.maxTokens)
+			return fmt.Errorf("%s: max_seq_length %d is not between 1 and the %d tokens the model has positions for",
+				filepath.Join(m.Dir, "sentence_bert_config.json"), *bert.Max, m.maxTokens)
 		}
 		m.maxTokens, m.limited = *bert.Max, true
 	}
@@ -137,7 +131,8 @@ func (m *Model) sentenceSettings(dir string) error {
 	if st.Default != nil {
 		prompt, ok := st.Prompts[*st.Default]
 		if !ok {
-			return fmt.Errorf("%s: default_prompt_name %q is not among the prompts", filepath.Join(dir, "config_sentence_transformers.json"), *st.Default)
+			return fmt.Errorf("%s: default_prompt_name %q is not among the prompts",
+				filepath.Join(dir, "config_sentence_transformers.json"), *st.Default)
 		}
 		m.prompt = prompt
 	}
@@ -145,11 +140,10 @@ func (m *Model) sentenceSettings(dir string) error {
 }
 
 func (m *Model) openWeights() (err error) {
-	if m.set, err = weights.Open(m.dir); err != nil {
+	if err := m.OpenWeights(); err != nil {
 		return err
 	}
-	m.files = append(m.files, m.set.Files()...)
-	if err := weights.Match(m.set, table(m.cfg, m.modules, m.set)); err != nil {
+	if err := weights.Match(m.Weights, table(m.cfg, m.modules, m.Weights)); err != nil {
 		return err
 	}
 	for i, module := range m.modules {
@@ -164,22 +158,19 @@ func (m *Model) openWeights() (err error) {
 			return err
 		}
 		m.sets[i] = set
-		m.files = append(m.files, set.Files()...)
+		m.Read(set.Files()...)
 	}
 	return nil
 }
 
-// Config is the transformer's shape.
+// Config returns the transformer's configuration.
 func (m *Model) Config() *Config { return m.cfg }
 
-// Modules are the steps from tokens to a text's vector.
+// Modules returns the steps from tokens to a text's vector.
 func (m *Model) Modules() []Module { return append([]Module(nil), m.modules...) }
 
-// Width is the length of a text's vector.
+// Width returns the length of a text's vector.
 func (m *Model) Width() int { return m.modules[len(m.modules)-1].Out }
 
-// MaxTokens is the longest text, in tokens, start and end tokens included.
+// MaxTokens returns the length of the longest text in tokens, including start and end tokens.
 func (m *Model) MaxTokens() int { return m.maxTokens }
-
-// Files lists the files that were read: what a digest of the model must cover.
-func (m *Model) Files() []string { return append([]string(nil), m.files...) }

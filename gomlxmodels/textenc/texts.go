@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
+	"math"
 	"strings"
 
 	"antipode/gomlxmodels/runner"
@@ -14,39 +14,37 @@ import (
 // Prepared is a text as token ids, with what the tokenizer counted: tokens, unknown tokens, words, truncation.
 type Prepared struct{ tokenizers.Encoding }
 
-// Tokenizer is the tokenizer of the model's folder; the error of a folder without one names the files that are looked for.
-func (m *Model) Tokenizer() (*tokenizers.Tokenizer, error) { return m.tokenizer, m.noTokenizer }
-
-// openTokenizer reads the tokenizer and its limit. It keeps the error: ids can be embedded without a tokenizer.
-func (m *Model) openTokenizer() {
-	if m.tokenizer, m.noTokenizer = tokenizers.Open(m.dir); m.noTokenizer != nil {
-		return
+// openTokenizer reads the tokenizer and its limit. Ids can be embedded without a tokenizer.
+func (m *Model) openTokenizer() error {
+	if err := m.OpenTokenizer(math.MaxInt, 0); err != nil {
+		return err
 	}
-	if limit := m.tokenizer.Limit(); limit > 0 && limit < m.maxTokens && !m.limited {
+	t, err := m.Tokenizer()
+	if err != nil {
+		return nil
+	}
+	if limit := t.Limit(); limit > 0 && limit < m.maxTokens && !m.limited {
 		m.maxTokens = limit
 	}
-	for _, f := range m.tokenizer.Files() {
-		if !slices.Contains(m.files, f) {
-			m.files = append(m.files, f)
-		}
-	}
+	return nil
 }
 
 // dotted is the one letter whose small form is two characters to the tokenizers library, and one to package strings.
 var dotted = strings.NewReplacer("İ", "i\u0307")
 
-// Prepare turns a text into token ids, start and end tokens included, cut at [Model.MaxTokens]; the folder's default prompt
-// comes first, where it has one. It is safe on several goroutines at once.
+// Prepare turns a text into token ids, start and end tokens included, cut at [Model.MaxTokens]; the folder's default
+// prompt comes first, where it has one. It is safe on several goroutines at once.
 func (m *Model) Prepare(text string) (p *Prepared, err error) {
 	defer runner.Recovered("textenc", &err)
-	if m.noTokenizer != nil {
-		return nil, m.noTokenizer
+	t, err := m.Tokenizer()
+	if err != nil {
+		return nil, err
 	}
 	text = m.prompt + text
 	if m.lower {
 		text = strings.ToLower(dotted.Replace(text))
 	}
-	e, err := m.tokenizer.Encode(text, m.maxTokens)
+	e, err := t.Encode(text, m.maxTokens)
 	if err != nil {
 		return nil, err
 	}

@@ -19,15 +19,22 @@ type names struct {
 }
 
 var (
-	bertNames = names{norms: [3]string{"embeddings.LayerNorm", "attention.output.LayerNorm", "output.LayerNorm"}, block: "encoder.layer.%d.",
-		q: "attention.self.query", k: "attention.self.key", v: "attention.self.value", out: "attention.output.dense",
-		fc1: "intermediate.dense", fc2: "output.dense", prefixes: []string{"", "bert."}, heads: []string{"cls."}, pooler: true, types: true}
-	mpnetNames = names{norms: [3]string{"embeddings.LayerNorm", "attention.LayerNorm", "output.LayerNorm"}, block: "encoder.layer.%d.",
-		q: "attention.attn.q", k: "attention.attn.k", v: "attention.attn.v", out: "attention.attn.o",
-		fc1: "intermediate.dense", fc2: "output.dense", prefixes: []string{"", "mpnet."}, heads: []string{"lm_head."}, pooler: true}
-	distilNames = names{norms: [3]string{"embeddings.LayerNorm", "sa_layer_norm", "output_layer_norm"}, block: "transformer.layer.%d.",
-		q: "attention.q_lin", k: "attention.k_lin", v: "attention.v_lin", out: "attention.out_lin",
-		fc1: "ffn.lin1", fc2: "ffn.lin2", prefixes: []string{"", "distilbert."}, heads: []string{"vocab_transform.", "vocab_layer_norm.", "vocab_projector."}}
+	bertNames = names{norms: [3]string{"embeddings.LayerNorm", "attention.output.LayerNorm", "output.LayerNorm"},
+		block: "encoder.layer.%d.",
+		q:     "attention.self.query", k: "attention.self.key", v: "attention.self.value",
+		out: "attention.output.dense",
+		fc1: "intermediate.dense", fc2: "output.dense", prefixes: []string{"", "bert."}, heads: []string{"cls."},
+		pooler: true, types: true}
+	mpnetNames = names{norms: [3]string{"embeddings.LayerNorm", "attention.LayerNorm", "output.LayerNorm"},
+		block: "encoder.layer.%d.",
+		q:     "attention.attn.q", k: "attention.attn.k", v: "attention.attn.v", out: "attention.attn.o",
+		fc1: "intermediate.dense", fc2: "output.dense", prefixes: []string{"", "mpnet."}, heads: []string{"lm_head."},
+		pooler: true}
+	distilNames = names{norms: [3]string{"embeddings.LayerNorm", "sa_layer_norm", "output_layer_norm"},
+		block: "transformer.layer.%d.",
+		q:     "attention.q_lin", k: "attention.k_lin", v: "attention.v_lin", out: "attention.out_lin",
+		fc1: "ffn.lin1", fc2: "ffn.lin2", prefixes: []string{"", "distilbert."},
+		heads: []string{"vocab_transform.", "vocab_layer_norm.", "vocab_projector."}}
 )
 
 func (c *Config) names() names {
@@ -37,8 +44,9 @@ func (c *Config) names() names {
 		n = mpnetNames
 	case "distilbert":
 		n = distilNames
-	case "altclip": // the picture's half is package clip's to check
-		n.prefixes, n.heads = []string{"text_model.roberta."}, []string{"vision_model.", "visual_projection.", "logit_scale"}
+	case "altclip": // the image's half is package clip's to check
+		n.prefixes, n.heads = []string{"text_model.roberta."}, []string{"vision_model.", "visual_projection.",
+			"logit_scale"}
 	case "altclip_text_model":
 		n.prefixes, n.heads = []string{"roberta."}, nil
 	case "M-CLIP":
@@ -49,7 +57,8 @@ func (c *Config) names() names {
 	return n
 }
 
-// table is the whole correspondence between the transformer's checkpoint and the variables, with the modules that lie in it.
+// table is the whole correspondence between the transformer's checkpoint and the variables, with the modules that lie
+// in it.
 func table(c *Config, modules []Module, set *weights.Set) []weights.Rule {
 	n := c.names()
 	prefix := n.prefixes[0]
@@ -110,7 +119,7 @@ func table(c *Config, modules []Module, set *weights.Set) []weights.Rule {
 	return t.Table
 }
 
-// moduleTable is the correspondence of module i, which lies in a file of its own.
+// moduleTable is the correspondence of module i, which has its own weight file.
 func moduleTable(m Module, i int) []weights.Rule {
 	t := &tableMaker{gain: "weight", offset: "bias"}
 	t.module(m, i)

@@ -11,11 +11,11 @@ type addedToken struct {
 	content        string
 	id             int32
 	word           bool // only where no letter or digit touches it
-	eatLeft, right bool // it takes the white space beside it along
+	eatLeft, right bool // it takes the white space next to it along
 }
 
-// split calls give for each part of a text in order: an added token (id ≥ 0), or text between them (id −1) with its place.
-// Of tokens that begin at one place the longest counts.
+// split calls give for each part of a text in order: an added token (id ≥ 0), or text between them (id −1) with its
+// place. Of tokens that begin at one place the longest counts.
 func split(tokens []addedToken, text string, give func(part string, id int32, at int)) {
 	done := 0
 	for i := 0; i < len(text) && len(tokens) > 0; {
@@ -54,7 +54,8 @@ func longest(tokens []addedToken, text string) *addedToken {
 	var best *addedToken
 	for i := range tokens {
 		t := &tokens[i]
-		if text[0] == t.content[0] && strings.HasPrefix(text, t.content) && (best == nil || len(t.content) > len(best.content)) {
+		if text[0] == t.content[0] && strings.HasPrefix(text, t.content) &&
+			(best == nil || len(t.content) > len(best.content)) {
 			best = t
 		}
 	}
@@ -69,5 +70,6 @@ func wordAfter(text string) bool { r, n := utf8.DecodeRuneInString(text); return
 
 // isWord is what may not touch a token that stands for a whole word: \w of the library's regular expressions.
 func isWord(r rune) bool {
-	return isLetter(r) || unicode.In(r, unicode.M, unicode.Nd, unicode.Nl, unicode.Pc, unicode.Other_Alphabetic) || r == 0x200c || r == 0x200d || unicode.Is(newWord, r)
+	return isLetter(r) || unicode.In(r, unicode.M, unicode.Nd, unicode.Nl, unicode.Pc, unicode.Other_Alphabetic) ||
+		r == 0x200c || r == 0x200d || unicode.Is(newWord, r)
 }

@@ -32,7 +32,8 @@ func (b *bare) special(role, usual string) tokenID {
 	}
 	id, ok := b.vocab[token.Content]
 	if !ok && b.err == nil {
-		b.err = fmt.Errorf("the special token %q is not in the vocabulary; name the right one in tokenizer_config.json", token.Content)
+		b.err = fmt.Errorf("the special token %q is not in the vocabulary; name the right one in tokenizer_config.json",
+			token.Content)
 	}
 	token.ID, token.Special = id, true
 	b.put(token)
@@ -52,12 +53,14 @@ func (o *opener) lines(path string, text []byte, set *settings) (*Tokenizer, err
 	for i, row := range rows {
 		row = strings.TrimSuffix(row, "\r")
 		if at, ok := ids[row]; ok {
-			return nil, fmt.Errorf("%s: line %d: %q is there already, in line %d; get the file again", path, i+1, row, at+1)
+			return nil, fmt.Errorf("%s: line %d: %q is there already, in line %d; get the file again", path, i+1, row,
+				at+1)
 		}
 		ids[row] = i
 	}
 	b := &bare{set: set, vocab: ids, file: file{
-		Normalizer:   &normalSpec{Type: "BertNormalizer", Lower: &set.lower, Chinese: &set.chinese, Accents: set.accents},
+		Normalizer: &normalSpec{Type: "BertNormalizer", Lower: &set.lower, Chinese: &set.chinese,
+			Accents: set.accents},
 		PreTokenizer: &preSpec{Type: "BertPreTokenizer"},
 		Decoder:      &decoderSpec{Type: "WordPiece", Prefix: "##", CleanUp: true}}}
 	pad, start, end, mask := "[PAD]", "[CLS]", "[SEP]", "[MASK]"
@@ -87,7 +90,7 @@ func (o *opener) pair(path string, text []byte, set *settings) (*Tokenizer, erro
 	list := filepath.Join(o.dir, "merges.txt")
 	text, err := o.read("merges.txt")
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%s: missing beside vocab.json; get it too", list)
+		return nil, fmt.Errorf("%s: missing next to vocab.json; get it too", list)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: not readable: %w", list, err)
@@ -111,7 +114,8 @@ func (o *opener) pair(path string, text []byte, set *settings) (*Tokenizer, erro
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", list, err)
 	}
-	b := &bare{set: set, vocab: ids, file: file{Model: modelSpec{Type: "BPE", Merges: raw}, Decoder: &decoderSpec{Type: "ByteLevel"}}}
+	b := &bare{set: set, vocab: ids, file: file{Model: modelSpec{Type: "BPE", Merges: raw},
+		Decoder: &decoderSpec{Type: "ByteLevel"}}}
 	b.PreTokenizer = &preSpec{Type: "ByteLevel", AddPrefixSpace: set.prefixSpace}
 	switch {
 	case strings.HasPrefix(set.class, "CLIP") || suffix != "":
@@ -133,7 +137,8 @@ func (o *opener) pair(path string, text []byte, set *settings) (*Tokenizer, erro
 			b.special("pad_token", pad)
 		}
 		if set.addBOS {
-			b.PostProcessor = &postSpec{Type: "TemplateProcessing", Single: []postItem{{SpecialToken: &postName{"bos"}}, {Sequence: &postName{"A"}}},
+			b.PostProcessor = &postSpec{Type: "TemplateProcessing", Single: []postItem{{SpecialToken: &postName{"bos"}},
+				{Sequence: &postName{"A"}}},
 				Special: map[string]postToken{"bos": {[]int32{int32(start)}}}}
 		}
 	}
@@ -144,9 +149,14 @@ func (o *opener) pair(path string, text []byte, set *settings) (*Tokenizer, erro
 func (b *bare) clip() {
 	const end = "<|endoftext|>"
 	suffix, white, words := "</w>", `\s+`, `<\|startoftext\|>|<\|endoftext\|>|`+clipWords
-	b.Normalizer = &normalSpec{Type: "Sequence", Normalizers: []normalSpec{{Type: "NFC"}, {Type: "Replace", Pattern: pattern{Regex: &white}, Content: " "}, {Type: "Lowercase"}}}
-	b.PreTokenizer = &preSpec{Type: "Sequence", PreTokenizers: []preSpec{{Type: "Split", Pattern: pattern{Regex: &words}, Behavior: "Removed", Invert: true}, {Type: "ByteLevel"}}}
-	b.PostProcessor = &postSpec{Type: "RobertaProcessing", Start: b.special("bos_token", "<|startoftext|>"), End: b.special("eos_token", end)}
+	b.Normalizer = &normalSpec{Type: "Sequence",
+		Normalizers: []normalSpec{{Type: "NFC"}, {Type: "Replace", Pattern: pattern{Regex: &white}, Content: " "},
+			{Type: "Lowercase"}}}
+	b.PreTokenizer = &preSpec{Type: "Sequence",
+		PreTokenizers: []preSpec{{Type: "Split", Pattern: pattern{Regex: &words}, Behavior: "Removed", Invert: true},
+			{Type: "ByteLevel"}}}
+	b.PostProcessor = &postSpec{Type: "RobertaProcessing", Start: b.special("bos_token", "<|startoftext|>"),
+		End: b.special("eos_token", end)}
 	b.special("unk_token", end)
 	b.special("pad_token", end)
 	unknown := b.set.roles["unk_token"]
@@ -161,13 +171,15 @@ func (o *opener) finish(path string, b *bare) (*Tokenizer, error) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(added)) {
 		if _, ok := b.vocab[name]; !ok {
-			return nil, fmt.Errorf("%s: the added token %q is not supported without a tokenizer.json; save the tokenizer as one", filepath.Join(o.dir, "added_tokens.json"), name)
+			return nil, fmt.Errorf("%s: the added token %q is not supported without a tokenizer.json; save the "+
+				"tokenizer as one", filepath.Join(o.dir, "added_tokens.json"), name)
 		}
 	}
 	for id, token := range b.set.added {
 		var err error
 		if token.ID, err = strconv.Atoi(id); err != nil {
-			return nil, fmt.Errorf("%s: added_tokens_decoder: the id %q is no number", filepath.Join(o.dir, "tokenizer_config.json"), id)
+			return nil, fmt.Errorf("%s: added_tokens_decoder: the id %q is no number",
+				filepath.Join(o.dir, "tokenizer_config.json"), id)
 		}
 		b.put(token)
 	}

@@ -6,7 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// bytePair is byte-pair encoding (Sennrich et al. 2016, arXiv 1508.07909) over the bytes of a word, or over its characters.
+// bytePair is byte-pair encoding (Sennrich et al. 2016, arXiv 1508.07909) over the bytes of a word, or over its
+// characters.
 type bytePair struct {
 	vocab   map[string]int32
 	merges  map[[2]int32]merge
@@ -14,7 +15,7 @@ type bytePair struct {
 	first   [256]part // of each byte inside a word
 	last    [256]part // of each byte at the end of a word
 	unknown int32     // −1 = what has no token is left out
-	fuse    bool      // neighbouring unknown parts are one
+	fuse    bool      // neighboring unknown parts are one
 	inside  string    // prefix of tokens that go on a word
 	end     string    // suffix of tokens that end a word
 	whole   bool      // a word that is a token is that token, whatever the merges
@@ -147,16 +148,17 @@ func show(word string) string {
 	return string(b)
 }
 
-// short words are joined by looking at all pairs again; others through a heap.
+// short words are merged by a scan of all pairs at each step; longer ones with a heap.
 const short = 24
 
-// join joins neighbours, the earliest merge first, of equal ones the leftmost.
+// join joins neighbors, the earliest merge first, of equal ones the leftmost.
 func (m *bytePair) join(parts []part) {
 	if len(parts) <= short {
 		for len(parts) > 1 {
 			best, at := merge{rank: -1}, int32(-1)
 			for i := int32(0); parts[i].next >= 0; i = parts[i].next {
-				if g, ok := m.merges[[2]int32{parts[i].id, parts[parts[i].next].id}]; ok && (at < 0 || g.rank < best.rank) {
+				if g, ok := m.merges[[2]int32{parts[i].id, parts[parts[i].next].id}]; ok &&
+					(at < 0 || g.rank < best.rank) {
 					best, at = g, i
 				}
 			}
@@ -192,7 +194,7 @@ func (m *bytePair) join(parts []part) {
 	}
 }
 
-// take joins a part and its right neighbour.
+// take joins a part and its right neighbor.
 func take(parts []part, at, id int32) {
 	left := &parts[at]
 	right := &parts[left.next]
@@ -203,7 +205,7 @@ func take(parts []part, at, id int32) {
 	}
 }
 
-// pair is two neighbouring parts that can be joined: the left one and what they become.
+// pair is two neighboring parts that can be joined: the left one and what they become.
 type pair struct {
 	merge
 	left int32

@@ -10,8 +10,8 @@ import (
 	"github.com/rivo/uniseg"
 )
 
-// charsMap is SentencePiece's precompiled map of characters: a double-array trie from byte sequences to places in a text of
-// replacements that end in NUL.
+// charsMap is SentencePiece's precompiled map of characters: a double-array trie from byte sequences to places in a
+// text of replacements that end in NUL.
 type charsMap struct {
 	trie []uint32
 	text string
@@ -70,8 +70,8 @@ func (m *charsMap) find(text string) (string, bool) {
 	return "", false
 }
 
-// normal replaces what a text's grapheme clusters of up to five bytes begin with (the rest of the cluster is lost, as in the
-// library), and what each character of longer ones begins with.
+// normal replaces what a text's grapheme clusters of up to five bytes begin with (the rest of the cluster is lost, as
+// in the library), and what each character of longer ones begins with.
 func (m *charsMap) normal(text string) string {
 	var b strings.Builder
 	b.Grow(len(text) + len(text)/8)

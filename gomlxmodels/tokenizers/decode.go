@@ -95,8 +95,10 @@ func (c cleaner) Replace(text string) string {
 
 // wordClean is what the WordPiece decoder tidies in each token, textClean what transformers tidies in the text.
 var (
-	wordClean = cleaner{" .", ".", " ?", "?", " !", "!", " ,", ",", " ' ", "'", " n't", "n't", " 'm", "'m", " do not", " don't", " 's", "'s", " 've", "'ve", " 're", "'re"}
-	textClean = cleaner{" .", ".", " ?", "?", " !", "!", " ,", ",", " ' ", "'", " n't", "n't", " 'm", "'m", " 's", "'s", " 've", "'ve", " 're", "'re"}
+	wordClean = cleaner{" .", ".", " ?", "?", " !", "!", " ,", ",", " ' ", "'", " n't", "n't", " 'm", "'m", " do not",
+		" don't", " 's", "'s", " 've", "'ve", " 're", "'re"}
+	textClean = cleaner{" .", ".", " ?", "?", " !", "!", " ,", ",", " ' ", "'", " n't", "n't", " 'm", "'m", " 's", "'s",
+		" 've", "'ve", " 're", "'re"}
 )
 
 // byteOf reads what shown writes.
@@ -125,8 +127,8 @@ func fromBytes(tokens []string) []string {
 	return []string{valid(string(all))}
 }
 
-// Decode turns ids back into text as transformers' decode does; ids without a token are left out, and special tokens if skip
-// is true. Bytes that are not valid UTF-8 become U+FFFD.
+// Decode turns ids back into text as transformers' decode does; ids without a token are left out, and special tokens
+// if skip is true. Bytes that are not valid UTF-8 become U+FFFD.
 func (t *Tokenizer) Decode(ids []int32, skip bool) string {
 	tokens := make([]string, 0, len(ids))
 	for _, id := range ids {

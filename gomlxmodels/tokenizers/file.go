@@ -69,7 +69,7 @@ func (f *file) build(set *settings) (*Tokenizer, error) {
 	t := &Tokenizer{special: map[int32]bool{}, ids: map[string]int32{}, cleanUp: set.cleanUp && f.Model.Type != "BPE"}
 	var err error
 	if f.Normalizer != nil {
-		if t.normalise, err = f.Normalizer.build(); err != nil {
+		if t.normalize, err = f.Normalizer.build(); err != nil {
 			return nil, err
 		}
 	}
@@ -99,7 +99,8 @@ func (f *file) build(set *settings) (*Tokenizer, error) {
 
 // byteLevel says whether words come as bytes.
 func (s *preSpec) byteLevel() bool {
-	return s != nil && (s.Type == "ByteLevel" || slices.ContainsFunc(s.PreTokenizers, func(p preSpec) bool { return p.byteLevel() }))
+	return s != nil && (s.Type == "ByteLevel" || slices.ContainsFunc(s.PreTokenizers,
+		func(p preSpec) bool { return p.byteLevel() }))
 }
 
 // add takes the added tokens in.
@@ -130,8 +131,8 @@ func (f *file) add(t *Tokenizer) error {
 			t.raw = append(t.raw, token)
 			continue
 		}
-		if t.normalise != nil {
-			token.content = t.normalise(token.content)
+		if t.normalize != nil {
+			token.content = t.normalize(token.content)
 		}
 		if token.content != "" {
 			t.normal = append(t.normal, token)
@@ -189,9 +190,11 @@ func (s *modelSpec) build(bytes bool) (model, []string, error) {
 		return *p
 	}
 	if s.Type == "BPE" {
-		m := &bytePair{vocab: vocab, bytes: bytes, unknown: unknown, fuse: s.FuseUnknown, inside: text(s.Prefix), end: text(s.End), whole: s.IgnoreMerges}
+		m := &bytePair{vocab: vocab, bytes: bytes, unknown: unknown, fuse: s.FuseUnknown, inside: text(s.Prefix),
+			end: text(s.End), whole: s.IgnoreMerges}
 		if bytes && m.inside != "" {
-			return nil, nil, fmt.Errorf("a byte-level BPE model with continuing_subword_prefix %q is not supported", m.inside)
+			return nil, nil, fmt.Errorf("a byte-level BPE model with continuing_subword_prefix %q is not supported",
+				m.inside)
 		}
 		merges, err := s.merges()
 		if err == nil {
@@ -257,7 +260,7 @@ func (s *modelSpec) unigram() (model, []string, error) {
 			return nil, nil, fmt.Errorf("token %d of the vocabulary is not a token and its score", i)
 		}
 		if at, ok := seen[tokens[i]]; ok {
-			return nil, nil, fmt.Errorf("the token %q is there twice, as %d and %d", tokens[i], at, i)
+			return nil, nil, fmt.Errorf("the token %q occurs twice, as %d and %d", tokens[i], at, i)
 		}
 		seen[tokens[i]] = i
 	}

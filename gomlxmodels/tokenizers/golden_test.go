@@ -105,7 +105,8 @@ func rows(t testing.TB, text []byte) [][]int32 {
 }
 
 // names are the goldens: every family, from each kind of file.
-var names = []string{"bert", "bert-vocab", "mpnet", "mpnet-vocab", "xlmr", "unigram-old", "roberta", "roberta-old", "opt", "clip", "clip-old"}
+var names = []string{"bert", "bert-vocab", "mpnet", "mpnet-vocab", "xlmr", "unigram-old", "roberta", "roberta-old",
+	"opt", "clip", "clip-old"}
 
 func TestEqualReference(t *testing.T) {
 	for _, name := range names {
@@ -141,7 +142,8 @@ func compare(t *testing.T, tok *Tokenizer, all map[string][]byte) {
 		if !slices.Equal(c.IDs, short[i]) {
 			t.Errorf("line %d %+q cut:\n got %v\nwant %v", i, text, c.IDs, short[i])
 		}
-		if c.Tokens != e.Tokens || c.Unknown != e.Unknown || c.Words != e.Words || c.Truncated != (len(whole[i]) > limit) {
+		if c.Tokens != e.Tokens || c.Unknown != e.Unknown || c.Words != e.Words ||
+			c.Truncated != (len(whole[i]) > limit) {
 			t.Errorf("line %d %+q: cut %+v, whole %+v", i, text, c, e)
 		}
 		if c.Truncated {

@@ -10,8 +10,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// normaliser turns a text into the form that its vocabulary is written in.
-type normaliser func(string) string
+// normalizer turns a text into the form that its vocabulary is written in.
+type normalizer func(string) string
 
 // normalSpec is a normalizer of tokenizer.json.
 type normalSpec struct {
@@ -35,10 +35,11 @@ type pattern struct {
 	Regex  *string
 }
 
-func (s *normalSpec) build() (normaliser, error) {
+func (s *normalSpec) build() (normalizer, error) {
 	switch s.Type {
 	case "BertNormalizer":
-		return bertNormal(on(s.Clean), on(s.Chinese), s.Accents != nil && *s.Accents || s.Accents == nil && on(s.Lower), on(s.Lower)), nil
+		return bertNormal(on(s.Clean), on(s.Chinese), s.Accents != nil && *s.Accents || s.Accents == nil && on(s.Lower),
+			on(s.Lower)), nil
 	case "Lowercase":
 		return lowercase, nil
 	case "NFC":
@@ -77,7 +78,7 @@ func (s *normalSpec) build() (normaliser, error) {
 		}
 		return m.normal, nil
 	case "Sequence":
-		var all []normaliser
+		var all []normalizer
 		for i := range s.Normalizers {
 			n, err := s.Normalizers[i].build()
 			if err != nil {
@@ -97,7 +98,7 @@ func (s *normalSpec) build() (normaliser, error) {
 
 func on(b *bool) bool { return b == nil || *b }
 
-func (s *normalSpec) replace() (normaliser, error) {
+func (s *normalSpec) replace() (normalizer, error) {
 	switch p := s.Pattern; {
 	case p.String != nil:
 		if *p.String == "" {
@@ -141,8 +142,8 @@ func without(text string, drop func(rune) bool) string {
 	}, text)
 }
 
-// form is a normalisation form; characters of the tables are plain ones to it.
-func form(f norm.Form, late ...*unicode.RangeTable) normaliser {
+// form is a normalization form; characters of the tables are plain ones to it.
+func form(f norm.Form, late ...*unicode.RangeTable) normalizer {
 	return func(text string) string {
 		if isASCII(text) {
 			return text
@@ -173,8 +174,9 @@ func isASCII(text string) bool {
 	return true
 }
 
-// bertNormal cleans as BERT does: control characters out, white space plain, ideographs apart, accents off, letters small.
-func bertNormal(clean, chinese, accents, small bool) normaliser {
+// bertNormal cleans as BERT does: control characters out, white space plain, ideographs apart, accents off, letters
+// small.
+func bertNormal(clean, chinese, accents, small bool) normalizer {
 	decompose := form(norm.NFD, lateCompose)
 	return func(text string) string {
 		plain := isASCII(text)
@@ -206,8 +208,8 @@ func bertNormal(clean, chinese, accents, small bool) normaliser {
 	}
 }
 
-// valid replaces each maximal part of an ill-formed character by U+FFFD: as many for a text cut in the middle of a character
-// as Python and the Unicode standard (3.9, table 3-8) give.
+// valid replaces each maximal part of an ill-formed character by U+FFFD: as many for a text cut in the middle of a
+// character as Python and the Unicode standard (3.9, table 3-8) give.
 func valid(text string) string {
 	if utf8.ValidString(text) {
 		return text

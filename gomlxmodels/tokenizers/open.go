@@ -28,9 +28,9 @@ type settings struct {
 	specs       map[string]addedSpec // of roles whose token is an object
 }
 
-// Open reads the tokenizer of a model folder: tokenizer.json, else vocab.txt (BERT, MPNet), else vocab.json and merges.txt
-// (CLIP, GPT-2, RoBERTa, OPT), with tokenizer_config.json and special_tokens_map.json beside it where they are there. Errors
-// are one line that names the file.
+// Open reads the tokenizer of a model folder: tokenizer.json, else vocab.txt (BERT, MPNet), else vocab.json and
+// merges.txt (CLIP, GPT-2, RoBERTa, OPT), with tokenizer_config.json and special_tokens_map.json next to it where they
+// are there. Errors are one line that names the file.
 func Open(dir string) (*Tokenizer, error) {
 	o := opener{dir: dir}
 	set, err := o.settings()
@@ -60,10 +60,12 @@ func Open(dir string) (*Tokenizer, error) {
 	hint := "put the model's tokenizer files there"
 	for _, name := range []string{"sentencepiece.bpe.model", "spiece.model", "tokenizer.model"} {
 		if _, err := os.Stat(filepath.Join(dir, name)); err == nil {
-			hint = fmt.Sprintf("%s alone is not enough: AutoTokenizer.from_pretrained(…).save_pretrained(…) in transformers writes a tokenizer.json", name)
+			hint = fmt.Sprintf("%s alone is not enough: AutoTokenizer.from_pretrained(…).save_pretrained(…) in "+
+				"transformers writes a tokenizer.json", name)
 		}
 	}
-	return nil, fmt.Errorf("%s: no tokenizer: neither tokenizer.json nor vocab.txt nor vocab.json with merges.txt; %s", dir, hint)
+	return nil, fmt.Errorf("%s: no tokenizer: neither tokenizer.json nor vocab.txt nor vocab.json with merges.txt; %s",
+		dir, hint)
 }
 
 // opener reads the files of a folder and remembers which.
@@ -146,7 +148,8 @@ func (o *opener) settings() (*settings, error) {
 			}
 		}
 	}
-	set.class, set.cleanUp, set.lower, set.chinese, set.accents = config.Class, config.CleanUp, config.Lower, config.Chinese, config.Accents
+	set.class, set.cleanUp, set.lower, set.chinese, set.accents = config.Class, config.CleanUp, config.Lower,
+		config.Chinese, config.Accents
 	set.prefixSpace, set.addBOS, set.added = config.PrefixSpace, config.AddBeginToken, config.Added
 	set.padLeft, set.cutLeft = config.PaddingSide == "left", config.TruncateSide == "left"
 	set.noLimit = config.Limit == nil

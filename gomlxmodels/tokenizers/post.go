@@ -56,7 +56,8 @@ func (s *postSpec) build(t *Tokenizer) error {
 			case item.SpecialToken != nil:
 				token, ok := s.Special[item.SpecialToken.ID]
 				if !ok {
-					return fmt.Errorf("the post_processor's token %q is not among its special_tokens", item.SpecialToken.ID)
+					return fmt.Errorf("the post_processor's token %q is not among its special_tokens",
+						item.SpecialToken.ID)
 				}
 				*into = append(*into, token.IDs...)
 			}

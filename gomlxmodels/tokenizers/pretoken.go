@@ -7,7 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// chunk is a part of a normalised text; first says that it begins the text, of which the normaliser took nothing off there.
+// chunk is a part of a normalized text; first says that it begins the text, of which the normalizer took nothing off
+// there.
 type chunk struct {
 	text  string
 	first bool
@@ -162,7 +163,8 @@ func (s *preSpec) metaspace() ([]preTokenizer, error) {
 // clipWords is the regular expression by which CLIP cuts texts, after that for its special tokens.
 const clipWords = `'s|'t|'re|'ve|'m|'ll|'d|[\p{L}]+|[\p{N}]|[^\s\p{L}\p{N}]+`
 
-// clipSpecial are the special tokens that the expression may begin with: written in capitals they become small ones, words.
+// clipSpecial are the special tokens that the expression may begin with: written in capitals they become small ones,
+// words.
 var clipSpecial = []string{"<|startoftext|>", "<|endoftext|>"}
 
 func (s *preSpec) split() ([]preTokenizer, error) {
@@ -257,8 +259,8 @@ func run(text string, of int) int {
 	return len(text)
 }
 
-// byteLevel cuts as GPT-2 does ('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+). The bytes stay as
-// they are: the vocabulary is read as bytes.
+// byteLevel cuts as GPT-2 does ('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+). The
+// bytes stay as they are: the vocabulary is read as bytes.
 func byteLevel(prefix, cut bool) preTokenizer {
 	return func(out []chunk, c chunk) []chunk {
 		if prefix && c.text != "" && c.text[0] != ' ' {

@@ -18,8 +18,8 @@ type Encoding struct {
 
 // Tokenizer turns texts into token ids, and back. It is safe on several goroutines at once.
 type Tokenizer struct {
-	raw, normal   []addedToken // looked for in the text as it is, and in the normalised text
-	normalise     normaliser
+	raw, normal   []addedToken // looked for in the text as it is, and in the normalized text
+	normalize     normalizer
 	pre           []preTokenizer
 	model         model
 	before, after []int32 // what is put around each text
@@ -32,23 +32,24 @@ type Tokenizer struct {
 	files         []string
 }
 
-// model turns one word of normalised text into ids, appended, and counts those that stand for something unknown.
+// model turns one word of normalized text into ids, appended, and counts those that stand for something unknown.
 type model interface {
 	tokenize(ids []int32, word string) ([]int32, int)
 	id(token string) (int32, bool)
 }
 
-// Encode turns a text into token ids. Where they are more than limit, special tokens included, the text's last tokens are
-// left out (its first, where the files state truncation_side left). Limit 0 is the limit that the files state, if they do; a
-// negative one is none. Invalid UTF-8 counts as U+FFFD, one for each maximal part of a character, as in Python's
-// decode(errors="replace"). The one error is a limit that has no room for the special tokens.
+// Encode turns a text into token ids. Where they are more than limit, special tokens included, the text's last tokens
+// are left out (its first, where the files state truncation_side left). Limit 0 is the limit that the files state, if
+// they do; a negative one is none. Invalid UTF-8 counts as U+FFFD, one for each maximal part of a character, as in
+// Python's decode(errors="replace"). The one error is a limit that has no room for the special tokens.
 func (t *Tokenizer) Encode(text string, limit int) (Encoding, error) {
 	around := len(t.before) + len(t.after)
 	if limit == 0 {
 		limit = t.set.limit
 	}
 	if limit > 0 && limit < around {
-		return Encoding{}, fmt.Errorf("tokenizer: a limit of %d tokens has no room for the %d special tokens; give a higher one", limit, around)
+		return Encoding{}, fmt.Errorf("tokenizer: a limit of %d tokens is below the number of special tokens (%d); "+
+			"raise it", limit, around)
 	}
 	text = valid(text)
 	e := Encoding{Words: len(strings.Fields(text)), IDs: append(make([]int32, 0, around+len(text)/3+8), t.before...)}
@@ -75,8 +76,8 @@ func (t *Tokenizer) text(e *Encoding, text string) {
 			return
 		}
 		first := at == 0 && !t.loses(part)
-		if t.normalise != nil {
-			part = t.normalise(part)
+		if t.normalize != nil {
+			part = t.normalize(part)
 		}
 		split(t.normal, part, func(part string, id int32, inside int) {
 			if id >= 0 {
@@ -103,10 +104,10 @@ func (t *Tokenizer) text(e *Encoding, text string) {
 	})
 }
 
-// loses says that the normaliser takes away the first character of a text.
+// loses says that the normalizer takes away the first character of a text.
 func (t *Tokenizer) loses(text string) bool {
 	_, n := utf8.DecodeRuneInString(text)
-	return t.normalise != nil && (text[0] <= ' ' || text[0] >= 0x7f) && t.normalise(text[:n]) == ""
+	return t.normalize != nil && (text[0] <= ' ' || text[0] >= 0x7f) && t.normalize(text[:n]) == ""
 }
 
 func (e *Encoding) add(id int32) {
@@ -114,13 +115,14 @@ func (e *Encoding) add(id int32) {
 	e.Special++
 }
 
-// Files lists the files that were read: what a digest of the model must cover.
+// Files lists the files that were read: those that a digest of the model must cover.
 func (t *Tokenizer) Files() []string { return t.files }
 
 // Size is one more than the highest id: what a model's vocab_size must reach.
 func (t *Tokenizer) Size() int { return len(t.tokens) }
 
-// Limit is the most tokens of a text, special ones included, that the files state (model_max_length); 0 = they state none.
+// Limit is the most tokens of a text, special ones included, that the files state (model_max_length); 0 = they state
+// none.
 func (t *Tokenizer) Limit() int { return t.set.limit }
 
 // PadLeft says that the model wants its padding before the text.

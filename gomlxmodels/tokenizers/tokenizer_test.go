@@ -32,7 +32,8 @@ func TestOlderFiles(t *testing.T) {
 		},
 		"bert": func(f map[string]any) {
 			delete(f["model"].(map[string]any), "type")
-			f["post_processor"] = map[string]any{"type": "BertProcessing", "cls": []any{"[CLS]", 2}, "sep": []any{"[SEP]", 3}}
+			f["post_processor"] = map[string]any{"type": "BertProcessing", "cls": []any{"[CLS]", 2},
+				"sep": []any{"[SEP]", 3}}
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -85,7 +86,8 @@ func TestAccessors(t *testing.T) {
 		if n := tok.Size(); n < 500 || int(tok.EndID()) >= n || tok.ID("no such token") != -1 {
 			t.Errorf("%s: size %d", name, n)
 		}
-		if e := encode(t, tok, strings.Repeat("house ", 300), 0); want.limit > 0 && (len(e.IDs) != want.limit || !e.Truncated) {
+		if e := encode(t, tok, strings.Repeat("house ", 300), 0); want.limit > 0 &&
+			(len(e.IDs) != want.limit || !e.Truncated) {
 			t.Errorf("%s: %d ids of a long text, limit %d", name, len(e.IDs), want.limit)
 		}
 	}
@@ -103,14 +105,17 @@ func TestCounts(t *testing.T) {
 		t.Errorf("a limit of the special tokens alone: %+v", e)
 	}
 	_, err := tok.Encode("a", around-1)
-	checkLine(t, err, "no room for the 2 special tokens")
+	checkLine(t, err, "below the number of special tokens (2)")
 }
 
 // TestInvalid compares what becomes of broken UTF-8 with what Python's decode(errors="replace") gives.
 func TestInvalid(t *testing.T) {
 	for text, want := range map[string]string{
-		"a\xffb": "a\ufffdb", "\xe2\x82": "\ufffd", "\xe2\x82a": "\ufffda", "\xe2\x28\xa1": "\ufffd(\ufffd", "\xf0\x9f\x98": "\ufffd", "\xf0\x9f\x98\xf0\x9f\x98\x80": "\ufffd😀",
-		"\xed\xa0\x80": "\ufffd\ufffd\ufffd", "\xc0\xaf": "\ufffd\ufffd", "\xf5\x80": "\ufffd\ufffd", "\xe0\x80\x80": "\ufffd\ufffd\ufffd", "\xf4\x90\x80\x80": "\ufffd\ufffd\ufffd\ufffd", "\xc3": "\ufffd", "\ufffd": "\ufffd",
+		"a\xffb": "a\ufffdb", "\xe2\x82": "\ufffd", "\xe2\x82a": "\ufffda", "\xe2\x28\xa1": "\ufffd(\ufffd",
+		"\xf0\x9f\x98": "\ufffd", "\xf0\x9f\x98\xf0\x9f\x98\x80": "\ufffd😀",
+		"\xed\xa0\x80": "\ufffd\ufffd\ufffd", "\xc0\xaf": "\ufffd\ufffd", "\xf5\x80": "\ufffd\ufffd",
+		"\xe0\x80\x80": "\ufffd\ufffd\ufffd", "\xf4\x90\x80\x80": "\ufffd\ufffd\ufffd\ufffd", "\xc3": "\ufffd",
+		"\ufffd": "\ufffd",
 	} {
 		if got := valid(text); got != want {
 			t.Errorf("%+q: %+q, want %+q", text, got, want)
@@ -123,7 +128,8 @@ func TestLong(t *testing.T) {
 	for _, name := range names {
 		dir, _ := unpack(t, name)
 		tok := mustOpen(t, dir)
-		for _, unit := range []string{"catdog", "क्ष", "東", "a\u0301", " ", "[", "\xff", "a b ", "👩\u200d", "\u0300", "<mask>"} {
+		for _, unit := range []string{"catdog", "क्ष", "東", "a\u0301", " ", "[", "\xff", "a b ", "👩\u200d", "\u0300",
+			"<mask>"} {
 			start := time.Now()
 			e := encode(t, tok, strings.Repeat(unit, 100_000/len(unit)), 16)
 			if took := time.Since(start); took > 10*time.Second || len(e.IDs) > 16 {
@@ -158,7 +164,8 @@ func FuzzEncode(f *testing.F) {
 					t.Errorf("%s: id %d", names[i], id)
 				}
 			}
-			if limit > 0 && len(e.IDs) > limit || e.Unknown+e.Special > e.Tokens || !utf8.ValidString(tok.Decode(e.IDs, true)) {
+			if limit > 0 && len(e.IDs) > limit || e.Unknown+e.Special > e.Tokens ||
+				!utf8.ValidString(tok.Decode(e.IDs, true)) {
 				t.Errorf("%s: %+q: %+v", names[i], text, e)
 			}
 		}
@@ -212,41 +219,63 @@ func TestOpenRefuses(t *testing.T) {
 	one := func(rest string) map[string]string { return map[string]string{"tokenizer.json": "{" + rest + "}"} }
 	const words = `"model": {"type": "WordPiece", "unk_token": "[UNK]", "vocab": {"[UNK]": 0, "a": 1}}`
 	for want, files := range map[string]map[string]string{
-		"neither tokenizer.json nor vocab.txt nor vocab.json":       {},
-		"sentencepiece.bpe.model alone is not enough":               {"sentencepiece.bpe.model": "x"},
-		"merges.txt: missing beside vocab.json":                     {"vocab.json": clip},
-		`merges.txt: line 2: "ab" is not two tokens`:                {"vocab.json": clip, "merges.txt": "a b</w>\nab"},
-		`merge 1: "a" and "c</w>", or both`:                         {"vocab.json": clip, "merges.txt": "#version: 0.2\na c</w>\n"},
-		"vocab.json: not readable":                                  {"vocab.json": "[", "merges.txt": ""},
-		`the special token "<|endoftext|>" is not in`:               {"vocab.json": `{"<|startoftext|>": 0}`, "merges.txt": ""},
-		`added_tokens.json: the added token "<x>"`:                  {"vocab.json": clip, "merges.txt": "", "added_tokens.json": `{"<x>": 9}`},
-		`vocab.txt: line 3: "a" is there already`:                   {"vocab.txt": "[UNK]\na\na\n"},
-		`vocab.txt: the special token "[SEP]" is not`:               {"vocab.txt": "[UNK]\n"},
-		"tokenizer_config.json: not readable":                       {"vocab.txt": "a", "tokenizer_config.json": `{"model_max_length": "x"}`},
-		"special_tokens_map.json: not readable":                     {"vocab.txt": "a", "special_tokens_map.json": `{"a`},
-		"tokenizer.json: not readable":                              {"tokenizer.json": `{"model": {"type": "Word`},
-		`a "WordLevel" model is not supported`:                      one(`"model": {"type": "WordLevel"}`),
-		`the normalizer "Nmt" is not supported`:                     one(`"normalizer": {"type": "Sequence", "normalizers": [{"type": "Nmt"}]}`),
-		`the normalizer Replace with the pattern "[0-9]" is`:        one(`"normalizer": {"type": "Replace", "pattern": {"Regex": "[0-9]"}}`),
-		"broken precompiled_charsmap":                               one(`"normalizer": {"type": "Precompiled", "precompiled_charsmap": "AAAA"}`),
-		`the pre_tokenizer "UnicodeScripts" is not supported`:       one(`"pre_tokenizer": {"type": "UnicodeScripts"}`),
-		`the pre_tokenizer Split by "x" (behavior Removed) is not`:  one(`"pre_tokenizer": {"type": "Split", "pattern": {"String": "x"}, "behavior": "Removed"}`),
-		`the post_processor "New" is not supported`:                 one(words + `, "post_processor": {"type": "New"}`),
-		"token id 7 is beyond the 2 of the vocabulary":              one(words + `, "post_processor": {"type": "BertProcessing", "cls": ["a", 7], "sep": ["a", 1]}`),
-		"template has the text 0 times":                             one(words + `, "post_processor": {"type": "TemplateProcessing", "single": []}`),
-		`the decoder "CTC" is not supported`:                        one(words + `, "decoder": {"type": "CTC"}`),
-		`the tokens "a" and "b" have the same id 1`:                 one(`"model": {"type": "WordPiece", "unk_token": "a", "vocab": {"a": 1, "b": 1}}`),
-		`the token "a" has the impossible id -1`:                    one(`"model": {"type": "WordPiece", "unk_token": "a", "vocab": {"a": -1}}`),
-		`the unknown token "[UNK]" is not in the vocabulary`:        one(`"model": {"type": "WordPiece", "unk_token": "[UNK]", "vocab": {"a": 1}}`),
-		`the added token "b" has the id 1 of "a"`:                   one(words + `, "added_tokens": [{"id": 1, "content": "b"}]`),
-		`the added token "a" has id 2, but 1 in the vocabulary`:     one(words + `, "added_tokens": [{"id": 2, "content": "a"}]`),
-		"no unk_id within its 1 tokens":                             one(`"model": {"type": "Unigram", "vocab": [["a", 0]]}`),
-		`the token "a" is there twice, as 0 and 1`:                  one(`"model": {"type": "Unigram", "unk_id": 0, "vocab": [["a", 0], ["a", 1]]}`),
-		"a Unigram model with byte_fallback is not supported":       one(`"model": {"type": "Unigram", "byte_fallback": true}`),
-		`merge 1: ["a"] is not two tokens`:                          one(`"model": {"type": "BPE", "vocab": {"a": 0}, "merges": [["a"]]}`),
-		"a BPE model with dropout gives other ids each time":        one(`"model": {"type": "BPE", "dropout": 0.1}`),
-		`added_tokens_decoder: the id "x" is no number`:             {"vocab.json": clip, "merges.txt": "", "tokenizer_config.json": `{"added_tokens_decoder": {"x": {"content": "y"}}}`},
-		`the pre_tokenizer Metaspace with prepend_scheme "last" is`: one(`"pre_tokenizer": {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "last"}`),
+		"neither tokenizer.json nor vocab.txt nor vocab.json": {},
+		"sentencepiece.bpe.model alone is not enough":         {"sentencepiece.bpe.model": "x"},
+		"merges.txt: missing next to vocab.json":              {"vocab.json": clip},
+		`merges.txt: line 2: "ab" is not two tokens`:          {"vocab.json": clip, "merges.txt": "a b</w>\nab"},
+		`merge 1: "a" and "c</w>", or both`: {"vocab.json": clip,
+			"merges.txt": "#version: 0.2\na c</w>\n"},
+		"vocab.json: not readable": {"vocab.json": "[", "merges.txt": ""},
+		`the special token "<|endoftext|>" is not in`: {"vocab.json": `{"<|startoftext|>": 0}`,
+			"merges.txt": ""},
+		`added_tokens.json: the added token "<x>"`: {"vocab.json": clip, "merges.txt": "",
+			"added_tokens.json": `{"<x>": 9}`},
+		`vocab.txt: line 3: "a" is there already`:     {"vocab.txt": "[UNK]\na\na\n"},
+		`vocab.txt: the special token "[SEP]" is not`: {"vocab.txt": "[UNK]\n"},
+		"tokenizer_config.json: not readable": {"vocab.txt": "a",
+			"tokenizer_config.json": `{"model_max_length": "x"}`},
+		"special_tokens_map.json: not readable": {"vocab.txt": "a",
+			"special_tokens_map.json": `{"a`},
+		"tokenizer.json: not readable":         {"tokenizer.json": `{"model": {"type": "Word`},
+		`a "WordLevel" model is not supported`: one(`"model": {"type": "WordLevel"}`),
+		`the normalizer "Nmt" is not supported`: one(
+			`"normalizer": {"type": "Sequence", "normalizers": [{"type": "Nmt"}]}`),
+		`the normalizer Replace with the pattern "[0-9]" is`: one(
+			`"normalizer": {"type": "Replace", "pattern": {"Regex": "[0-9]"}}`),
+		"broken precompiled_charsmap": one(
+			`"normalizer": {"type": "Precompiled", "precompiled_charsmap": "AAAA"}`),
+		`the pre_tokenizer "UnicodeScripts" is not supported`: one(`"pre_tokenizer": {"type": "UnicodeScripts"}`),
+		`the pre_tokenizer Split by "x" (behavior Removed) is not`: one(
+			`"pre_tokenizer": {"type": "Split", "pattern": {"String": "x"}, "behavior": "Removed"}`),
+		`the post_processor "New" is not supported`: one(words + `, "post_processor": {"type": "New"}`),
+		"token id 7 is beyond the 2 of the vocabulary": one(words +
+			`, "post_processor": {"type": "BertProcessing", "cls": ["a", 7], "sep": ["a", 1]}`),
+		"template has the text 0 times": one(words +
+			`, "post_processor": {"type": "TemplateProcessing", "single": []}`),
+		`the decoder "CTC" is not supported`: one(words + `, "decoder": {"type": "CTC"}`),
+		`the tokens "a" and "b" have the same id 1`: one(
+			`"model": {"type": "WordPiece", "unk_token": "a", "vocab": {"a": 1, "b": 1}}`),
+		`the token "a" has the impossible id -1`: one(
+			`"model": {"type": "WordPiece", "unk_token": "a", "vocab": {"a": -1}}`),
+		`the unknown token "[UNK]" is not in the vocabulary`: one(
+			`"model": {"type": "WordPiece", "unk_token": "[UNK]", "vocab": {"a": 1}}`),
+		`the added token "b" has the id 1 of "a"`: one(words +
+			`, "added_tokens": [{"id": 1, "content": "b"}]`),
+		`the added token "a" has id 2, but 1 in the vocabulary`: one(words +
+			`, "added_tokens": [{"id": 2, "content": "a"}]`),
+		"no unk_id within its 1 tokens": one(
+			`"model": {"type": "Unigram", "vocab": [["a", 0]]}`),
+		`the token "a" occurs twice, as 0 and 1`: one(
+			`"model": {"type": "Unigram", "unk_id": 0, "vocab": [["a", 0], ["a", 1]]}`),
+		"a Unigram model with byte_fallback is " +
+			"not supported": one(`"model": {"type": "Unigram", "byte_fallback": true}`),
+		`merge 1: ["a"] is not two tokens`: one(
+			`"model": {"type": "BPE", "vocab": {"a": 0}, "merges": [["a"]]}`),
+		"a BPE model with dropout gives other ids each time": one(`"model": {"type": "BPE", "dropout": 0.1}`),
+		`added_tokens_decoder: the id "x" is no number`: {"vocab.json": clip, "merges.txt": "",
+			"tokenizer_config.json": `{"added_tokens_decoder": {"x": {"content": "y"}}}`},
+		`the pre_tokenizer Metaspace with prepend_scheme "last" is`: one(
+			`"pre_tokenizer": {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "last"}`),
 	} {
 		dir := t.TempDir()
 		for _, name := range slices.Sorted(maps.Keys(files)) {

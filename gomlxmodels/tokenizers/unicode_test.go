@@ -6,7 +6,7 @@ import (
 	"unicode"
 )
 
-// TestClasses asks for each character what the library says of it.
+// TestClasses compares the classes of each character with those of the library.
 func TestClasses(t *testing.T) {
 	var want struct {
 		Classes map[string][][2]rune
@@ -16,7 +16,8 @@ func TestClasses(t *testing.T) {
 		t.Fatal(err)
 	}
 	is := map[string]func(rune) bool{
-		"control": isControl, "space": unicode.IsSpace, "letter": isLetter, "number": isNumber, "digit": isDigit, "punct": isPunct,
+		"control": isControl, "space": unicode.IsSpace, "letter": isLetter, "number": isNumber, "digit": isDigit,
+		"punct":   isPunct,
 		"chinese": isChinese, "accent": isAccent, "mark": isMark, "word": isWord,
 	}
 	if len(want.Classes) != len(is) || len(want.Lower) < 1400 {
@@ -55,8 +56,8 @@ func TestClasses(t *testing.T) {
 	}
 }
 
-// TestCharsMap: clusters of up to five bytes become what their first sequence becomes, marks of Unicode 17 included; longer
-// ones are taken character by character.
+// TestCharsMap: clusters of up to five bytes become what their first sequence becomes, marks of Unicode 17 included;
+// longer ones are taken character by character.
 func TestCharsMap(t *testing.T) {
 	_, all := unpack(t, "xlmr")
 	var f file
@@ -68,7 +69,8 @@ func TestCharsMap(t *testing.T) {
 		t.Fatal(err)
 	}
 	for text, want := range map[string]string{
-		"ＡＢＣ ①": "ABC 1", "a\r\nb": "a b", "e\u0301": "\u00e9", "\u02b1\u1ae3a": "\u0266a", "\u00af\u1aeb": " \u0304", "\u2460\u1aeb": "1\u1aeb", "": "",
+		"ＡＢＣ ①": "ABC 1", "a\r\nb": "a b", "e\u0301": "\u00e9", "\u02b1\u1ae3a": "\u0266a", "\u00af\u1aeb": " \u0304",
+		"\u2460\u1aeb": "1\u1aeb", "": "",
 	} {
 		if got := normal(text); got != want {
 			t.Errorf("%+q: %+q, want %+q", text, got, want)

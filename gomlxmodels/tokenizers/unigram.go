@@ -132,7 +132,7 @@ func (m *unigram) tokenize(ids []int32, word string) ([]int32, int) {
 	return m.back(ids, word, ends)
 }
 
-// back reads the best way from its end; neighbouring unknown characters are one token.
+// back reads the best way from its end; neighboring unknown characters are one token.
 func (m *unigram) back(ids []int32, word string, ends []best) ([]int32, int) {
 	mark, unknown := len(ids), 0
 	for end := int32(len(word)); end > 0; {

@@ -42,12 +42,14 @@ func randomFolder(t testing.TB, cfg Config) *Model {
 			flat[i] = float32(random.NormFloat64() * scale)
 		}
 		at, name := model.SplitPath("/" + r.Variable)
-		if _, err := store.Scope(at).CreateVariable(name, tensors.FromFlatDataAndDimensions(flat, shape...)); err != nil {
+		if _, err := store.Scope(at).CreateVariable(name,
+			tensors.FromFlatDataAndDimensions(flat, shape...)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	dir := t.TempDir()
-	if err := Save(dir, &cfg, store.RootScope(), preprocess.Default(cfg.ImageSize[0], cfg.ImageSize[1]), 0, nil, weights.F32); err != nil {
+	if err := Save(dir, &cfg, store.RootScope(), preprocess.Default(cfg.ImageSize[0], cfg.ImageSize[1]), 0, nil,
+		weights.F32); err != nil {
 		t.Fatal(err)
 	}
 	m, err := Open(dir)
@@ -57,8 +59,8 @@ func randomFolder(t testing.TB, cfg Config) *Model {
 	return m
 }
 
-// randomPictures prepares n pictures of noise, with masks of random patches where masks.
-func randomPictures(cfg *Config, n int, masks bool, seed uint64) []*Prepared {
+// randomImages prepares n images of noise, with masks of random patches where masks.
+func randomImages(cfg *Config, n int, masks bool, seed uint64) []*Prepared {
 	random := rand.New(rand.NewPCG(seed, 3))
 	out := make([]*Prepared, n)
 	for i := range out {
@@ -78,7 +80,8 @@ func randomPictures(cfg *Config, n int, masks bool, seed uint64) []*Prepared {
 	return out
 }
 
-// BenchmarkEncode times embedding on the device, compiled before; img/s counts pictures, with full, object-only and background-only vectors in "masked".
+// BenchmarkEncode times embedding on the device, compiled before; img/s counts images, with full, object-only and
+// background-only vectors in "masked".
 func BenchmarkEncode(b *testing.B) {
 	tiny := DefaultConfig()
 	tiny.HiddenSize, tiny.Layers, tiny.Heads, tiny.IntermediateSize, tiny.ImageSize = 64, 2, 2, 128, Pair{64, 64}
@@ -86,7 +89,8 @@ func BenchmarkEncode(b *testing.B) {
 		name  string
 		cfg   Config
 		batch int
-	}{{"tiny", tiny, 8}, {"ViT-B16", DefaultConfig(), 4}, {"ViT-B16", DefaultConfig(), 8}, {"ViT-B16", DefaultConfig(), 16}} {
+	}{{"tiny", tiny, 8}, {"ViT-B16", DefaultConfig(), 4}, {"ViT-B16", DefaultConfig(), 8},
+		{"ViT-B16", DefaultConfig(), 16}} {
 		for _, masks := range []bool{false, true} {
 			kind := map[bool]string{false: "full", true: "masked"}[masks]
 			b.Run(fmt.Sprintf("%s/%s/batch%d", c.name, kind, c.batch), func(b *testing.B) {
@@ -96,13 +100,13 @@ func BenchmarkEncode(b *testing.B) {
 					b.Fatal(err)
 				}
 				defer e.Close()
-				pictures := randomPictures(m.Config(), c.batch, masks, 4)
-				if _, err := e.Encode(context.Background(), pictures); err != nil {
+				images := randomImages(m.Config(), c.batch, masks, 4)
+				if _, err := e.Encode(context.Background(), images); err != nil {
 					b.Fatal(err)
 				}
 				b.ResetTimer()
 				for range b.N {
-					if _, err := e.Encode(context.Background(), pictures); err != nil {
+					if _, err := e.Encode(context.Background(), images); err != nil {
 						b.Fatal(err)
 					}
 				}

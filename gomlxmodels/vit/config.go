@@ -1,13 +1,13 @@
 package vit
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
 	"strconv"
 
-	"antipode/gomlxmodels/hfconfig"
+	"antipode/gomlxmodels/hub"
 	"antipode/gomlxmodels/nn"
 )
 
@@ -39,20 +39,15 @@ func (p Pair) MarshalJSON() ([]byte, error) {
 
 // Config is a ViT's shape: the keys of Hugging Face's ViTConfig, and what only timm models have.
 type Config struct {
-	HiddenSize       int     `json:"hidden_size"`
-	Layers           int     `json:"num_hidden_layers"`
-	Heads            int     `json:"num_attention_heads"`
-	IntermediateSize int     `json:"intermediate_size"`
-	HiddenAct        string  `json:"hidden_act"`
-	LayerNormEps     float64 `json:"layer_norm_eps"`
-	ImageSize        Pair    `json:"image_size"`
-	PatchSize        Pair    `json:"patch_size"`
-	NumChannels      int     `json:"num_channels"`
-	QKVBias          bool    `json:"qkv_bias"`
-	PoolerOutputSize int     `json:"pooler_output_size,omitempty"` // 0 = HiddenSize
-	PoolerAct        string  `json:"pooler_act,omitempty"`
+	hub.Transformer
+	ImageSize        Pair   `json:"image_size"`
+	PatchSize        Pair   `json:"patch_size"`
+	NumChannels      int    `json:"num_channels"`
+	QKVBias          bool   `json:"qkv_bias"`
+	PoolerOutputSize int    `json:"pooler_output_size,omitempty"` // 0 = HiddenSize
+	PoolerAct        string `json:"pooler_act,omitempty"`
 
-	Registers      int  `json:"-"` // further prefix tokens beside the class token (timm reg_tokens)
+	Registers      int  `json:"-"` // further prefix tokens next to the class token (timm reg_tokens)
 	PatchPositions bool `json:"-"` // position embeddings for patches only (timm no_embed_class)
 	PreNorm        bool `json:"-"` // a norm before block 1, and no bias in the patch embedding (CLIP's ViT)
 	LayerScale     bool `json:"-"` // a learned scale on each residual branch (timm init_values)
@@ -60,7 +55,8 @@ type Config struct {
 
 // DefaultConfig is ViTConfig's: ViT-B/16 at 224 pixels.
 func DefaultConfig() Config {
-	return Config{HiddenSize: 768, Layers: 12, Heads: 12, IntermediateSize: 3072, HiddenAct: "gelu", LayerNormEps: 1e-12,
+	return Config{Transformer: hub.Transformer{HiddenSize: 768, IntermediateSize: 3072, Layers: 12, Heads: 12,
+		HiddenAct: "gelu", LayerNormEps: 1e-12},
 		ImageSize: Pair{224, 224}, PatchSize: Pair{16, 16}, NumChannels: 3, QKVBias: true, PoolerAct: "tanh"}
 }
 
@@ -86,45 +82,62 @@ func (c *Config) poolerSize() int {
 	return c.HiddenSize
 }
 
-// Validate says what is wrong with the configuration, naming fields and numbers.
-func (c *Config) Validate() error {
-	if err := hfconfig.Check([]hfconfig.Size{
-		{Name: "hidden_size", Value: c.HiddenSize, Most: hfconfig.MaxDim}, {Name: "num_hidden_layers", Value: c.Layers, Most: hfconfig.MaxDim},
-		{Name: "num_attention_heads", Value: c.Heads, Most: hfconfig.MaxDim}, {Name: "intermediate_size", Value: c.IntermediateSize, Most: hfconfig.MaxDim},
-		{Name: "image_size", Value: c.ImageSize[0], Most: hfconfig.MaxDim}, {Name: "image_size", Value: c.ImageSize[1], Most: hfconfig.MaxDim},
-		{Name: "patch_size", Value: c.PatchSize[0], Most: hfconfig.MaxDim}, {Name: "patch_size", Value: c.PatchSize[1], Most: hfconfig.MaxDim},
-		{Name: "num_channels", Value: c.NumChannels, Most: hfconfig.MaxDim},
-	}); err != nil {
-		return fmt.Errorf("vit: %w", err)
+// Validate checks the configuration, naming fields and numbers.
+func (c *Config) Validate() error { return hub.In("vit", c.check()) }
+
+func (c *Config) check() error {
+	if err := cmp.Or(c.CheckTransformer(),
+		hub.Between("image_size", c.ImageSize[0], 1, hub.MaxDim),
+		hub.Between("image_size", c.ImageSize[1], 1, hub.MaxDim),
+		hub.Between("patch_size", c.PatchSize[0], 1, hub.MaxDim),
+		hub.Between("patch_size", c.PatchSize[1], 1, hub.MaxDim),
+		hub.Between("reg_tokens", c.Registers, 0, hub.MaxDim),
+		hub.Between("pooler_output_size", c.PoolerOutputSize, 0, hub.MaxDim)); err != nil {
+		return err
 	}
 	switch {
-	case c.HiddenSize%c.Heads != 0:
-		return fmt.Errorf("vit: hidden_size %d not divisible by num_attention_heads %d", c.HiddenSize, c.Heads)
 	case c.PatchSize[0] > c.ImageSize[0] || c.PatchSize[1] > c.ImageSize[1]:
-		return fmt.Errorf("vit: patch_size %v larger than image_size %v", c.PatchSize, c.ImageSize)
+		return fmt.Errorf("patch_size %v larger than image_size %v", c.PatchSize, c.ImageSize)
 	case c.NumChannels != 3:
-		return fmt.Errorf("vit: num_channels %d: only models of 3-channel (RGB) images are supported", c.NumChannels)
-	case !(c.LayerNormEps > 0) || math.IsInf(c.LayerNormEps, 0):
-		return fmt.Errorf("vit: layer_norm_eps %v is not a positive number", c.LayerNormEps)
-	case c.Registers < 0 || c.Registers > hfconfig.MaxDim:
-		return fmt.Errorf("vit: reg_tokens %d is not between 0 and %d", c.Registers, hfconfig.MaxDim)
-	case c.PoolerOutputSize < 0 || c.PoolerOutputSize > hfconfig.MaxDim:
-		return fmt.Errorf("vit: pooler_output_size %d is not between 0 and %d", c.PoolerOutputSize, hfconfig.MaxDim)
-	case c.Patches() > 1<<14:
-		return fmt.Errorf("vit: image_size %v and patch_size %v make %d patches, more than %d", c.ImageSize, c.PatchSize, c.Patches(), 1<<14)
-	}
-	if err := nn.KnownActivation(c.HiddenAct); err != nil {
-		return fmt.Errorf("vit: hidden_act: %w", err)
-	}
-	if c.PoolerAct != "" {
-		if err := nn.KnownActivation(c.PoolerAct); err != nil {
-			return fmt.Errorf("vit: pooler_act: %w", err)
-		}
+		return fmt.Errorf("num_channels %d: only models of 3-channel (RGB) images are supported", c.NumChannels)
+	case c.Patches() > hub.MaxSide:
+		return fmt.Errorf("image_size %v and patch_size %v make %d patches, more than %d", c.ImageSize, c.PatchSize,
+			c.Patches(), hub.MaxSide)
+	case c.PoolerAct != "":
+		return hub.In("pooler_act", nn.KnownActivation(c.PoolerAct))
 	}
 	return nil
 }
 
-// ParseConfig reads a config.json, of Hugging Face ("model_type": "vit") or of timm ("architecture": "vit_…"), and validates it.
+// SquareConfig is the shape of a vision tower whose images and patches are square: the keys of CLIPVisionConfig and
+// BlipVisionConfig.
+type SquareConfig struct {
+	hub.Transformer
+	NumChannels int `json:"num_channels"`
+	ImageSize   int `json:"image_size"`
+	PatchSize   int `json:"patch_size"`
+}
+
+// ViT returns the tower as this package knows it.
+func (s *SquareConfig) ViT() *Config {
+	return &Config{Transformer: s.Transformer, NumChannels: s.NumChannels, ImageSize: Pair{s.ImageSize, s.ImageSize},
+		PatchSize: Pair{s.PatchSize, s.PatchSize}, QKVBias: true}
+}
+
+// Validate checks the shape, naming fields and numbers.
+func (s *SquareConfig) Validate() error {
+	if err := cmp.Or(s.CheckTransformer(), hub.Between("image_size", s.ImageSize, 1, hub.MaxSide),
+		hub.Between("patch_size", s.PatchSize, 1, hub.MaxSide)); err != nil {
+		return err
+	}
+	if s.PatchSize > s.ImageSize {
+		return fmt.Errorf("patch_size %d larger than image_size %d", s.PatchSize, s.ImageSize)
+	}
+	return s.ViT().check()
+}
+
+// ParseConfig reads a config.json, of Hugging Face ("model_type": "vit") or of timm ("architecture": "vit_…"), and
+// validates it.
 func ParseConfig(text []byte) (*Config, error) {
 	var kind struct {
 		ModelType    *string `json:"model_type"`
@@ -139,7 +152,7 @@ func ParseConfig(text []byte) (*Config, error) {
 	case kind.Architecture != nil:
 		c, err = parseTimm(*kind.Architecture, text)
 	case kind.ModelType == nil:
-		return nil, errors.New(`says neither "model_type" (Hugging Face) nor "architecture" (timm)`)
+		return nil, errors.New(`has neither "model_type" (Hugging Face) nor "architecture" (timm)`)
 	case *kind.ModelType == "vit":
 		d := DefaultConfig()
 		c, err = &d, json.Unmarshal(text, &d)

@@ -2,18 +2,18 @@
 // feature extractor of Decomposed-DIG (arXiv 2406.11988, section 3.2). It reads Hugging Face ViTModel and
 // ViTForImageClassification folders and timm vit_*_patch* folders, at any image size, patch and width.
 //
-// # Two doors
+// # Two APIs
 //
 // [Forward] is the graph, for training and for other graphs. [Open], [Model.Prepare], [NewEncoder] and [Encoder.Encode]
-// are the Go side: they never panic, take no globals and give one-line errors.
+// are the Go side: they never panic, use no globals and return one-line errors.
 //
-// # Set-ups
+// # Full image, object, background
 //
 // Full-image uses all patches; Obj-only the patches that hold object pixels; BG-only the others. As the two sets
 // partition the patches, Obj-only and BG-only are computed in one sequence with two class tokens, in which a token
 // attends only to tokens of its own side: exactly the two separate passes. The last block computes the class tokens'
-// rows only. See [Masking] for the three readings of "masked".
+// rows only. See [Masking] for the three definitions of "masked".
 //
-// Letters of the shapes: B batch, C channels, H height, W width, P patch side, N patches, T prefix tokens (the class token
-// and any registers), D width, K classes.
+// Letters of the shapes: B batch, C channels, H height, W width, P patch side, N patches, T prefix tokens (the class
+// token and any registers), D width, K classes.
 package vit

@@ -17,24 +17,25 @@ import (
 	"antipode/gomlxmodels/runner"
 )
 
-// Masking is a reading of "attention to the excluded patches is zeroed" (spec, section 4.3).
+// Masking is a definition of "attention to the excluded patches is zeroed" (spec, section 4.3).
 type Masking string
 
-// The readings. Drop and NegInf give the same class token, and here run the same graph.
+// The definitions. Drop and NegInf return the same class token, and here run the same graph.
 const (
-	Drop     Masking = "drop"     // excluded tokens are removed before block 1, positions kept
-	NegInf   Masking = "neginf"   // excluded keys get −∞ before the softmax, in every block and head
-	ZeroProb Masking = "zeroprob" // attention to excluded keys is multiplied by 0 after the softmax; the rest does not add up to 1
+	Drop   Masking = "drop"   // excluded tokens are removed before block 1, positions kept
+	NegInf Masking = "neginf" // excluded keys get −∞ before the softmax, in every block and head
+	// attention to excluded keys is multiplied by 0 after the softmax; the rest does not add up to 1
+	ZeroProb Masking = "zeroprob"
 )
 
-// Options says how an [Encoder] works; the zero value is the default.
+// Options are the options of an [Encoder]; the zero value is the default.
 type Options struct {
 	Masking Masking      // "" = Drop
-	Batch   int          // pictures a call of the device; 0 = 8. Smaller batches are padded
+	Batch   int          // images per call of the device; 0 = 8. Smaller batches are padded
 	DType   dtypes.DType // Float32 (default) or BFloat16
 }
 
-// Embedding is what the network makes of one picture.
+// Embedding holds the vectors of one image.
 type Embedding struct {
 	Full           []float32 // [D] Full-image
 	ObjectOnly     []float32 // [D] Obj-only; nil without a mask or without an object patch
@@ -54,11 +55,11 @@ type Encoder struct {
 	filled *runner.Graph // pixels, object, object pixels, background pixels → the same
 }
 
-// DefaultBatch is the number of pictures in a call of the device.
+// DefaultBatch is the number of images in a call of the device.
 const DefaultBatch = 8
 
-// NewEncoder reads the weights of a model and makes it ready to run on the backend, which stays the caller's. Graphs are
-// compiled when first needed; see [Encoder.Compile].
+// NewEncoder reads the weights of a model and makes it ready to run on the backend, which the caller owns. Graphs
+// are compiled when first needed; see [Encoder.Compile].
 func NewEncoder(backend compute.Backend, m *Model, o Options) (e *Encoder, err error) {
 	defer runner.Recovered("vit", &err)
 	switch o.Masking {
@@ -83,7 +84,8 @@ func NewEncoder(backend compute.Backend, m *Model, o Options) (e *Encoder, err e
 		return []*graph.Node{out.CLS, out.Object, out.Background}
 	})
 	e.filled = e.net.Graph("vit/filled", func(s *model.Scope, in []*graph.Node) []*graph.Node {
-		out := Forward(s, m.cfg, in[0], GraphOptions{DType: o.DType, Masking: o.Masking, Object: in[1], Pieces: &[2]*graph.Node{in[2], in[3]}})
+		out := Forward(s, m.cfg, in[0], GraphOptions{DType: o.DType, Masking: o.Masking, Object: in[1],
+			Pieces: &[2]*graph.Node{in[2], in[3]}})
 		return []*graph.Node{out.CLS, out.Object, out.Background}
 	})
 	if err := e.net.Load(); err != nil {
@@ -92,7 +94,7 @@ func NewEncoder(backend compute.Backend, m *Model, o Options) (e *Encoder, err e
 	return e, nil
 }
 
-// Compile compiles what embedding pictures with or without masks needs, so that its time can be told apart.
+// Compile compiles the graphs for images with or without masks, so that their time can be measured separately.
 func (e *Encoder) Compile(masks bool) (err error) {
 	defer runner.Recovered("vit", &err)
 	b, c := e.opts.Batch, e.cfg
@@ -106,7 +108,7 @@ func (e *Encoder) Compile(masks bool) (err error) {
 // CompileTime is the time spent compiling so far.
 func (e *Encoder) CompileTime() time.Duration { return e.run.CompileTime() }
 
-// Batch is the number of pictures a call of the device takes.
+// Batch is the number of images a call of the device takes.
 func (e *Encoder) Batch() int { return e.opts.Batch }
 
 // Dim is D, the width of an embedding.
@@ -127,18 +129,18 @@ func (e *Encoder) Close() {
 	}
 }
 
-// Encode embeds pictures, in order; any number of them. Those with a mask get the two masked set-ups too. A picture's
-// embedding does not depend on the others. ctx is looked at between calls of the device.
-func (e *Encoder) Encode(ctx context.Context, pictures []*Prepared) (out []Embedding, err error) {
+// Encode embeds images, in order; any number of them. Those with a mask get the two masked sequences too. An image's
+// embedding does not depend on the others. ctx is checked between calls of the device.
+func (e *Encoder) Encode(ctx context.Context, images []*Prepared) (out []Embedding, err error) {
 	defer runner.Recovered("vit", &err)
 	if err := e.run.Closed(); err != nil {
 		return nil, err
 	}
-	out = make([]Embedding, len(pictures))
+	out = make([]Embedding, len(images))
 	var plain, masked, filled []int
-	for i, p := range pictures {
+	for i, p := range images {
 		if err := e.check(p); err != nil {
-			return nil, fmt.Errorf("picture %d: %w", i+1, err)
+			return nil, fmt.Errorf("image %d: %w", i+1, err)
 		}
 		switch {
 		case p.Object == nil:
@@ -159,7 +161,7 @@ func (e *Encoder) Encode(ctx context.Context, pictures []*Prepared) (out []Embed
 				return nil, err
 			}
 			rows := group.rows[from:min(from+e.opts.Batch, len(group.rows))]
-			if err := e.call(group.graph, group.inputs, pictures, rows, out); err != nil {
+			if err := e.call(group.graph, group.inputs, images, rows, out); err != nil {
 				return nil, err
 			}
 		}
@@ -179,20 +181,21 @@ func (e *Encoder) check(p *Prepared) error {
 	if p.Object != nil && len(p.Object) != c.Patches() {
 		return fmt.Errorf("%d patches, the model has %d", len(p.Object), c.Patches())
 	}
-	if (p.Pieces[0] == nil) != (p.Pieces[1] == nil) || p.Pieces[0] != nil && (p.Object == nil || len(p.Pieces[0]) != n || len(p.Pieces[1]) != n) {
-		return errors.New("filled pixels must come in pairs of the picture's size, with patches")
+	if (p.Pieces[0] == nil) != (p.Pieces[1] == nil) || p.Pieces[0] != nil &&
+		(p.Object == nil || len(p.Pieces[0]) != n || len(p.Pieces[1]) != n) {
+		return errors.New("filled pixels must come in pairs of the image's size, with patches")
 	}
 	return nil
 }
 
 // call runs one batch of rows, padded with the first of them.
-func (e *Encoder) call(g *runner.Graph, inputs int, pictures []*Prepared, rows []int, out []Embedding) error {
+func (e *Encoder) call(g *runner.Graph, inputs int, images []*Prepared, rows []int, out []Embedding) error {
 	b, c := e.opts.Batch, e.cfg
 	at := func(k int) *Prepared {
 		if k < len(rows) {
-			return pictures[rows[k]]
+			return images[rows[k]]
 		}
-		return pictures[rows[0]]
+		return images[rows[0]]
 	}
 	pixels := func(of func(*Prepared) []float32) *tensors.Tensor {
 		n := len(of(at(0)))
@@ -219,7 +222,7 @@ func (e *Encoder) call(g *runner.Graph, inputs int, pictures []*Prepared, rows [
 		return err
 	}
 	for k, row := range rows {
-		p, em := pictures[row], &out[row]
+		p, em := images[row], &out[row]
 		for _, object := range p.Object {
 			if object {
 				em.ObjectPatches++
@@ -235,7 +238,7 @@ func (e *Encoder) call(g *runner.Graph, inputs int, pictures []*Prepared, rows [
 			em.BackgroundOnly, err = runner.Row(results[2], k, b)
 		}
 		if err != nil {
-			return fmt.Errorf("vit: picture %d: %w", row+1, err)
+			return fmt.Errorf("vit: image %d: %w", row+1, err)
 		}
 	}
 	return nil

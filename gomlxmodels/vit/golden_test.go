@@ -18,7 +18,8 @@ import (
 )
 
 // goldens are the folders internal/pyref/vit.py makes.
-var goldens = []string{"hf-pooler-odd", "hf-classifier-oblong", "hf5-memory", "hf-bf16-shards", "timm-plain", "timm-registers", "timm-clip-quickgelu"}
+var goldens = []string{"hf-pooler-odd", "hf-classifier-oblong", "hf5-memory", "hf-bf16-shards", "timm-plain",
+	"timm-registers", "timm-clip-quickgelu"}
 
 // golden is one folder: a model and what the reference library computes with it.
 type golden struct {
@@ -49,17 +50,17 @@ func (g golden) object() *tensors.Tensor {
 func (g golden) run(backend compute.Backend, h heads, fn func(*model.Scope, []*Node) []*Node, args ...any) [][]float32 {
 	g.T.Helper()
 	return modeltest.Run(g.T, backend, func(s *model.Store) error {
-		return weights.Load(s.RootScope(), g.set, table(g.cfg, g.layout, g.prefix, h), dtypes.Float32)
+		return weights.Load(s.RootScope(), g.Weights, table(g.cfg, g.layout, g.prefix, h), dtypes.Float32)
 	}, fn, args...)
 }
 
 // TestEqualReference compares every stage and the masked embeddings with the reference libraries.
 func TestEqualReference(t *testing.T) {
 	for _, name := range goldens {
-		t.Run(name, func(t *testing.T) { checkReference(t, testbackend.XLA(t), name) })
+		t.Run(name, func(t *testing.T) {
+			testbackend.OnBoth(t, func(t *testing.T, backend compute.Backend) { checkReference(t, backend, name) })
+		})
 	}
-	t.Run("pure Go", func(t *testing.T) { checkReference(t, testbackend.Go(t), "hf-pooler-odd") })
-	t.Run("pure Go, registers", func(t *testing.T) { checkReference(t, testbackend.Go(t), "timm-registers") })
 }
 
 func checkReference(t *testing.T, backend compute.Backend, name string) {
@@ -70,7 +71,7 @@ func checkReference(t *testing.T, backend compute.Backend, name string) {
 	}
 	var names []string
 	got := g.run(backend, h, func(s *model.Scope, in []*Node) []*Node {
-		out := Forward(s, g.cfg, in[0], GraphOptions{Stages: true, Pooler: h.pooler, Classes: h.classes, Object: in[1]})
+		out := Forward(s, g.cfg, in[0], GraphOptions{Tokens: true, Pooler: h.pooler, Classes: h.classes, Object: in[1]})
 		names = []string{"embedded", "norm", "cls", "drop.object", "drop.background"}
 		list := []*Node{out.Embedded, out.Tokens, out.CLS, out.Object, out.Background}
 		for i, b := range out.Blocks {
@@ -98,12 +99,21 @@ func checkReference(t *testing.T, backend compute.Backend, name string) {
 	t.Logf("worst difference of any stage: %.2g", worst)
 }
 
+// TestOptimized compares one model as users run it, compiled with full optimization; the other tests compile quickly.
+func TestOptimized(t *testing.T) {
+	if !testbackend.Optimized(t) {
+		return
+	}
+	checkReference(t, testbackend.QuickXLA(t), "timm-registers")
+}
+
 // TestZeroProbEqualsReference does the same for the third reading, which is no other name for the first two.
 func TestZeroProbEqualsReference(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		backend func(testing.TB) compute.Backend
-	}{{"hf-pooler-odd", testbackend.XLA}, {"timm-registers", testbackend.XLA}, {"hf5-memory", testbackend.Go}, {"timm-plain", testbackend.Go}} {
+	}{{"hf-pooler-odd", testbackend.Any}, {"timm-registers", testbackend.Any}, {"hf5-memory", testbackend.Go},
+		{"timm-plain", testbackend.Go}} {
 		t.Run(c.name, func(t *testing.T) {
 			backend := c.backend(t)
 			g := openGolden(t, c.name)

@@ -5,72 +5,65 @@ import (
 	"github.com/gomlx/compute/shapes"
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/ml/model"
-	"github.com/gomlx/gomlx/ml/model/initializer"
 
 	"antipode/gomlxmodels/nn"
 )
 
-// GraphOptions says what [Forward] computes; the zero value is the embedding of whole images.
+// GraphOptions are the options of [Forward]; the zero value computes the embedding of whole images.
 type GraphOptions struct {
-	// Object asks for Obj-only and BG-only too: [B,N] bool, true = the patch holds object pixels.
+	// Object requests Obj-only and BG-only too: [B,N] bool, true = the patch contains object pixels.
 	Object  *Node
 	Masking Masking // "" = Drop
-	// Pieces are the pixels the two masked set-ups see, [B,C,H,W] for object patches and the same for background
+	// Pieces are the pixels that the two masked sequences see, [B,C,H,W] for object patches and the same for background
 	// patches; nil = the original pixels.
-	Pieces *[2]*Node
-	Tokens bool // compute every row of the last block: Outputs.Tokens
-	Stages bool // keep what each stage gives: Outputs.Embedded, Outputs.Blocks; implies Tokens
-	Pooler bool // Outputs.Pooled: Hugging Face's pooler on the class token
-	// Classes > 0 asks for Outputs.Logits: a classification head of that many classes on the class token.
-	Classes int
-	DType   dtypes.DType // what is computed in; zero = the pixels' own
+	Pieces  *[2]*Node
+	Tokens  bool         // compute every row of the last block: Outputs.Tokens
+	Pooler  bool         // Outputs.Pooled: Hugging Face's pooler on the class token
+	Classes int          // Outputs.Logits: a classification head of so many classes on the class token; 0 = none
+	DType   dtypes.DType // of the computation; zero = that of the pixels
 }
 
-// Outputs is what [Forward] gives; what was not asked for is nil. All are float32.
+// Outputs is the result of [Forward]; what was not requested is nil. All are float32 except Embedded and Blocks, which
+// have the dtype of the computation.
 type Outputs struct {
 	CLS        *Node   // [B,D] Full-image: the class token after the final norm
 	Object     *Node   // [B,D] Obj-only; meaningless for a row without object patches
 	Background *Node   // [B,D] BG-only; meaningless for a row without background patches
 	Tokens     *Node   // [B,T+N,D] all tokens of the full pass after the final norm
-	Embedded   *Node   // [B,T+N,D] input of block 1
-	Blocks     []*Node // [B,T+N,D] each, after every block
+	Embedded   *Node   // [B,T+N,D] input of block 0
+	Blocks     []*Node // [B,T+N,D] hidden states after each block; the last [B,1,D] without Tokens
 	Pooled     *Node   // [B,pooler_output_size]
 	Logits     *Node   // [B,K]
 }
 
-// Forward is the network. Variables are created below scope where they have no values yet, with the start values of
-// package nn, so that the same function trains. It panics on a mistake in shapes.
+// Forward is the network. Variables without values are created below scope and initialized as package nn does, so that
+// the same function trains. It panics on wrong shapes.
 //
-// Shapes: pixels [B,C,H,W] float, normalised as the checkpoint wants; options as documented there → [Outputs].
-func Forward(scope *model.Scope, cfg *Config, pixels *Node, o GraphOptions) Outputs {
+// Shapes: pixels [B,C,H,W] float, normalized as the checkpoint requires → [Outputs].
+func Forward(scope *model.Scope, cfg *Config, pixels *Node, o GraphOptions) (out Outputs) {
 	pixels.AssertDims(-1, cfg.NumChannels, cfg.ImageSize[0], cfg.ImageSize[1])
 	f := &forward{scope: scope, cfg: cfg, dtype: o.DType}
 	if f.dtype == dtypes.InvalidDType {
 		f.dtype = pixels.DType()
 	}
-	var out Outputs
 	patches := f.patches(pixels)
-	x := f.sequence(patches, 1)
-	out.Embedded = asFloat32(x)
-	queries := 1
-	if o.Tokens || o.Stages {
-		queries = 0
+	out.Embedded = f.sequence(patches, 1)
+	last := nn.Block{SelfAttentionOptions: nn.SelfAttentionOptions{Queries: 1}}
+	if o.Tokens {
+		last.Queries = 0
 	}
-	x = f.blocks(x, queries, nil, false, func(b *Node) { out.Blocks = append(out.Blocks, asFloat32(b)) })
-	x = f.norm(scope.At("norm"), x)
-	cls := f.row(x, 0)
-	out.CLS = asFloat32(cls)
-	if queries == 0 {
-		out.Tokens = asFloat32(x)
+	out.Blocks = f.blocks(out.Embedded, last)
+	x := f.norm("norm", out.Blocks[cfg.Layers-1])
+	if o.Tokens {
+		out.Tokens = nn.Float32(x)
 	}
-	if !o.Stages {
-		out.Embedded, out.Blocks = nil, nil
-	}
+	cls := row(x, 0)
+	out.CLS = nn.Float32(cls)
 	if o.Pooler {
-		out.Pooled = asFloat32(nn.Activation(cfg.PoolerAct, nn.Dense(scope.At("pooler"), cls, cfg.poolerSize(), true)))
+		out.Pooled = nn.Float32(nn.Activation(cfg.PoolerAct, nn.Dense(scope.At("pooler"), cls, cfg.poolerSize(), true)))
 	}
 	if o.Classes > 0 {
-		out.Logits = asFloat32(nn.Dense(scope.At("classifier"), cls, o.Classes, true))
+		out.Logits = nn.Float32(nn.Dense(scope.At("classifier"), cls, o.Classes, true))
 	}
 	if o.Object != nil {
 		o.Object.AssertDims(pixels.Shape().Dim(0), cfg.Patches())
@@ -78,37 +71,34 @@ func Forward(scope *model.Scope, cfg *Config, pixels *Node, o GraphOptions) Outp
 			side := BroadcastToShape(InsertAxes(o.Object, -1), shapes.Make(dtypes.Bool, patches.Shape().Dimensions...))
 			patches = Where(side, f.patches(o.Pieces[0]), f.patches(o.Pieces[1]))
 		}
+		masked := f.packed
 		if o.Masking == ZeroProb {
-			out.Object, out.Background = f.zeroProb(patches, o.Object)
-		} else {
-			out.Object, out.Background = f.packed(patches, o.Object)
+			masked = f.zeroProb
 		}
+		out.Object, out.Background = masked(patches, o.Object)
 	}
 	out.CLS.AssertDims(pixels.Shape().Dim(0), cfg.HiddenSize)
 	return out
 }
 
-// forward is one network being built.
+// forward is the graph of one network under construction.
 type forward struct {
 	scope *model.Scope
 	cfg   *Config
 	dtype dtypes.DType
 }
 
-func asFloat32(x *Node) *Node { return ConvertDType(x, dtypes.Float32) }
-
-func (f *forward) norm(scope *model.Scope, x *Node) *Node {
-	return nn.LayerNorm(scope, x, f.cfg.LayerNormEps)
+func (f *forward) norm(name string, x *Node) *Node {
+	return nn.LayerNorm(f.scope.At("%s", name), x, f.cfg.LayerNormEps)
 }
 
 // row takes one token.
 //
 // Shapes: x [B,S,D] → [B,D].
-func (f *forward) row(x *Node, at int) *Node {
-	return Squeeze(Slice(x, AxisRange(), AxisElem(at)), 1)
-}
+func row(x *Node, at int) *Node { return Squeeze(Slice(x, AxisRange(), AxisElem(at)), 1) }
 
-// patches embeds the patches, position included: the convolution of the paper as one matrix product.
+// patches embeds the patches and adds their positions: the convolution of the paper as one matrix product. Pixels
+// beyond the last whole patch are ignored.
 //
 // Shapes: pixels [B,C,H,W] → [B,N,D].
 func (f *forward) patches(pixels *Node) *Node {
@@ -116,40 +106,43 @@ func (f *forward) patches(pixels *Node) *Node {
 	b := pixels.Shape().Dim(0)
 	rows, columns := c.Grid()
 	ph, pw := c.PatchSize[0], c.PatchSize[1]
-	pixels = Slice(ConvertDType(pixels, f.dtype), AxisRange(), AxisRange(), AxisRange(0, rows*ph), AxisRange(0, columns*pw)) // a rest of the image is not seen
+	pixels = Slice(ConvertDType(pixels, f.dtype), AxisRange(), AxisRange(), AxisRange(0, rows*ph),
+		AxisRange(0, columns*pw))
 	x := Reshape(pixels, b, c.NumChannels, rows, ph, columns, pw)
 	x = Reshape(TransposeAllAxes(x, 0, 2, 4, 1, 3, 5), b, rows*columns, c.NumChannels*ph*pw)
 	x = nn.Dense(f.scope.At("patch"), x, c.HiddenSize, !c.PreNorm)
-	return Add(x, f.positions(x.Graph(), f.positionsBefore(), c.Patches()))
+	return Add(x, f.positions(x.Graph(), c.positionsBefore(), c.Patches()))
 }
 
-// positionsBefore is how many position embeddings belong to prefix tokens.
-func (f *forward) positionsBefore() int {
-	if f.cfg.PatchPositions {
+// positionsBefore is the number of position embeddings that belong to prefix tokens.
+func (c *Config) positionsBefore() int {
+	if c.PatchPositions {
 		return 0
 	}
-	return f.cfg.Prefix()
+	return c.Prefix()
 }
 
 // positions is a range of the position embeddings, [1,n,D].
 func (f *forward) positions(g *Graph, from, n int) *Node {
-	all := nn.Param(f.scope.At("tokens"), g, "positions", f.dtype, 1, f.positionsBefore()+f.cfg.Patches(), f.cfg.HiddenSize)
+	all := nn.Param(f.scope.At("tokens"), g, "positions", f.dtype, 1, f.cfg.positionsBefore()+f.cfg.Patches(),
+		f.cfg.HiddenSize)
 	return Slice(all, AxisRange(), AxisRange(from, from+n))
 }
 
-// sequence puts the prefix tokens before the patches: each of them copies times, class tokens first.
+// sequence puts the prefix tokens, each of them repeated copies times, before the patches: class tokens first.
 //
 // Shapes: patches [B,N,D] → [B,copies·T+N,D].
 func (f *forward) sequence(patches *Node, copies int) *Node {
 	g, b, c := patches.Graph(), patches.Shape().Dim(0), f.cfg
 	prefix := nn.Param(f.scope.At("tokens"), g, "class", f.dtype, 1, 1, c.HiddenSize)
 	if c.Registers > 0 {
-		prefix = Concatenate([]*Node{prefix, nn.Param(f.scope.At("tokens"), g, "registers", f.dtype, 1, c.Registers, c.HiddenSize)}, 1)
+		prefix = Concatenate([]*Node{prefix, nn.Param(f.scope.At("tokens"), g, "registers", f.dtype, 1, c.Registers,
+			c.HiddenSize)}, 1)
 	}
-	if f.positionsBefore() > 0 {
-		prefix = Add(prefix, f.positions(g, 0, c.Prefix()))
+	if n := c.positionsBefore(); n > 0 {
+		prefix = Add(prefix, f.positions(g, 0, n))
 	}
-	parts := []*Node{}
+	var parts []*Node
 	for t := range c.Prefix() {
 		one := Slice(prefix, AxisRange(), AxisElem(t))
 		for range copies {
@@ -158,53 +151,42 @@ func (f *forward) sequence(patches *Node, copies int) *Node {
 	}
 	x := Concatenate(append(parts, patches), 1)
 	if c.PreNorm {
-		x = f.norm(f.scope.At("prenorm"), x)
+		x = f.norm("prenorm", x)
 	}
 	return x
 }
 
-// blocks runs the encoder. Of the last block only the first queries rows are computed; 0 = all.
+// blocks runs the encoder and returns the output of every block. block contains the mask, and the number of rows that
+// the last block computes as Queries.
 //
-// Shapes: x [B,S,D]; keep [B,1,S or 1,S] bool or nil → [B,queries or S,D].
-func (f *forward) blocks(x *Node, queries int, keep *Node, zeroProb bool, each func(*Node)) *Node {
-	for i := range f.cfg.Layers {
-		rows := 0
-		if i == f.cfg.Layers-1 {
-			rows = queries
+// Shapes: x [B,S,D]; block.Keep [B,1,S or 1,S] bool or nil → [B,S,D] each, the last [B,Q,D].
+func (f *forward) blocks(x *Node, block nn.Block) (out []*Node) {
+	c := f.cfg
+	block.Heads, block.NoQKVBias, block.Hidden, block.Activation = c.Heads, !c.QKVBias, c.IntermediateSize, c.HiddenAct
+	block.Epsilon, block.LayerScale = c.LayerNormEps, c.LayerScale
+	queries := block.Queries
+	block.Queries = 0
+	for i := range c.Layers {
+		if i == c.Layers-1 && queries > 0 {
+			if block.Queries = queries; block.Keep != nil && block.Keep.Shape().Dim(2) > 1 {
+				block.Keep = Slice(block.Keep, AxisRange(), AxisRange(), AxisRange(0, queries))
+			}
 		}
-		x = f.block(f.scope.At("block_%d", i), x, rows, keep, zeroProb)
-		if each != nil {
-			each(x)
-		}
+		x = block.Forward(f.scope.At("block_%d", i), x)
+		out = append(out, x)
 	}
-	return x
+	return out
 }
 
-func (f *forward) block(scope *model.Scope, x *Node, rows int, keep *Node, zeroProb bool) *Node {
-	if rows > 0 && keep != nil && keep.Shape().Dim(2) > 1 {
-		keep = Slice(keep, AxisRange(), AxisRange(), AxisRange(0, rows))
-	}
-	y := nn.SelfAttention(scope.At("attention"), f.norm(scope.At("norm1"), x), nn.AttentionOptions{
-		Heads: f.cfg.Heads, QKVBias: f.cfg.QKVBias, Queries: rows, Keep: keep, ZeroProb: zeroProb})
-	if rows > 0 {
-		x = Slice(x, AxisRange(), AxisRange(0, rows))
-	}
-	x = Add(x, f.layerScale(scope.At("scale1"), y))
-	y = nn.MLP(scope.At("mlp"), f.norm(scope.At("norm2"), x), f.cfg.IntermediateSize, f.cfg.HiddenAct)
-	return Add(x, f.layerScale(scope.At("scale2"), y))
+// masked is the output of the final norm of a sequence under a mask: its first queries rows.
+func (f *forward) masked(x *Node, o nn.AttentionOptions, queries int) *Node {
+	blocks := f.blocks(x, nn.Block{SelfAttentionOptions: nn.SelfAttentionOptions{AttentionOptions: o,
+		Queries: queries}})
+	return nn.Float32(f.norm("norm", blocks[f.cfg.Layers-1]))
 }
 
-func (f *forward) layerScale(scope *model.Scope, x *Node) *Node {
-	if !f.cfg.LayerScale {
-		return x
-	}
-	d := f.cfg.HiddenSize
-	gain := scope.WithInitializer(initializer.One).VariableWithShape("gain", shapes.Make(f.dtype, d)).NodeValue(x.Graph())
-	return Mul(x, Reshape(gain, 1, 1, d))
-}
-
-// packed computes Obj-only and BG-only in one sequence: every prefix token twice, once for each side, and attention only
-// within a side. Equal to two sequences from which the other side's patches were removed.
+// packed computes Obj-only and BG-only in one sequence: every prefix token twice, once for each side, and attention
+// only within a side. Equal to two sequences from which the other side's patches were removed.
 //
 // Shapes: patches [B,N,D]; object [B,N] bool → [B,D], [B,D].
 func (f *forward) packed(patches, object *Node) (*Node, *Node) {
@@ -215,14 +197,15 @@ func (f *forward) packed(patches, object *Node) (*Node, *Node) {
 	}
 	side := Concatenate([]*Node{BroadcastToDims(Const(g, [][]bool{prefix}), b, len(prefix)), object}, 1) // [B,S]
 	s := side.Shape().Dim(1)
-	keep := LogicalNot(LogicalXor(BroadcastToDims(InsertAxes(side, -1), b, s, s), BroadcastToDims(InsertAxes(side, 1), b, s, s)))
-	x := f.blocks(f.sequence(patches, 2), 2, InsertAxes(keep, 1), false, nil)
-	x = f.norm(f.scope.At("norm"), x)
-	return asFloat32(f.row(x, 0)), asFloat32(f.row(x, 1))
+	keep := LogicalNot(LogicalXor(BroadcastToDims(InsertAxes(side, -1), b, s, s),
+		BroadcastToDims(InsertAxes(side, 1), b, s, s)))
+	x := f.masked(f.sequence(patches, 2), nn.AttentionOptions{Keep: InsertAxes(keep, 1)}, 2)
+	return row(x, 0), row(x, 1)
 }
 
 // zeroProb computes Obj-only and BG-only as two sequences one after the other in the batch, multiplying the attention
-// to excluded patches by 0 after the softmax. Excluded patches still shape the sums, so nothing can be packed.
+// to excluded patches by 0 after the softmax. Excluded patches still contribute to the sums, so the two cannot share a
+// sequence.
 //
 // Shapes: patches [B,N,D]; object [B,N] bool → [B,D], [B,D].
 func (f *forward) zeroProb(patches, object *Node) (*Node, *Node) {
@@ -231,8 +214,7 @@ func (f *forward) zeroProb(patches, object *Node) (*Node, *Node) {
 	x = Concatenate([]*Node{x, x}, 0)
 	side := Concatenate([]*Node{object, LogicalNot(object)}, 0)
 	ones := BroadcastToDims(Const(g, [][]bool{{true}}), 2*b, t)
-	keep := Concatenate([]*Node{ones, side}, 1) // [2B,S]
-	x = f.blocks(x, 1, Reshape(keep, 2*b, 1, 1, keep.Shape().Dim(1)), true, nil)
-	cls := asFloat32(f.row(f.norm(f.scope.At("norm"), x), 0))
+	keep := InsertAxes(Concatenate([]*Node{ones, side}, 1), 1, 1) // [2B,1,1,S]
+	cls := row(f.masked(x, nn.AttentionOptions{Keep: keep, ZeroProb: true}, 1), 0)
 	return Slice(cls, AxisRange(0, b)), Slice(cls, AxisRange(b, 2*b))
 }

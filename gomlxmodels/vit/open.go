@@ -12,95 +12,89 @@ import (
 	"github.com/gomlx/compute/dtypes"
 	"github.com/gomlx/gomlx/ml/model"
 
+	"antipode/gomlxmodels/hub"
 	"antipode/gomlxmodels/preprocess"
 	"antipode/gomlxmodels/weights"
 )
 
-// Model is a model folder that was read and checked: configuration, preprocessing, the headers of its weights. It holds
-// no weights and no device.
+// Model is an opened model folder. It holds no weights and no device.
 type Model struct {
-	dir    string
+	hub.Folder
 	cfg    *Config
-	pre    preprocess.Config
-	set    *weights.Set
 	layout Layout
 	prefix string
-	files  []string
 	heads  []string
 }
 
-// Open reads the folder of a model: config.json, preprocessor_config.json (or timm's pretrained_cfg inside config.json),
-// model.safetensors or its shards. It checks that every tensor the configuration asks for is there in the right shape and no
-// other; values are read by [NewEncoder]. Errors are one line and name the file.
+// Open reads the folder of a model: config.json, preprocessor_config.json (or timm's pretrained_cfg inside
+// config.json), model.safetensors or its shards. It checks that every tensor that the configuration requires exists in
+// the right shape and that there is no other; values are read by [NewEncoder]. Errors are one line and name the file.
 func Open(dir string) (*Model, error) {
-	m := &Model{dir: dir}
-	path := filepath.Join(dir, "config.json")
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return nil, fmt.Errorf("model folder: %w", err)
-	}
-	if m.cfg, err = ParseConfig(text); err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	m.files = []string{path}
-	if err := m.openPreprocessing(path, text); err != nil {
+	m := &Model{}
+	var config []byte
+	var err error
+	if m.Folder, m.cfg, err = hub.OpenFolder("vit", dir, func(text []byte) (*Config, error) {
+		config = text
+		return ParseConfig(text)
+	}); err != nil {
 		return nil, err
 	}
-	if m.set, err = weights.Open(dir); err != nil {
+	path := m.Files()[0]
+	if err := m.openPreprocessing(path, config); err != nil {
 		return nil, err
 	}
-	m.files = append(m.files, m.set.Files()...)
-	if m.layout, m.prefix, err = detect(m.set); err != nil {
+	if err := m.OpenWeights(); err != nil {
+		return nil, err
+	}
+	if m.layout, m.prefix, err = detect(m.Weights); err != nil {
 		return nil, err
 	}
 	if m.layout != Timm && (m.cfg.Registers > 0 || m.cfg.PreNorm || m.cfg.LayerScale || m.cfg.PatchPositions) {
-		return nil, fmt.Errorf("%s: the configuration is timm's, the tensors of %s are named as transformers does", path, m.set.Files()[0])
+		return nil, fmt.Errorf("%s: the configuration is timm's, the tensors of %s are named as transformers does",
+			path, m.Weights.Files()[0])
 	}
-	if err := weights.Match(m.set, table(m.cfg, m.layout, m.prefix, heads{})); err != nil {
+	if err := weights.Match(m.Weights, m.table()); err != nil {
 		return nil, err
 	}
 	for _, head := range []struct{ name, tensor string }{
-		{"pooler", m.base() + "pooler.dense.weight"}, {"classifier", "classifier.weight"}, {"classifier", "head.weight"},
+		{"pooler", m.base() + "pooler.dense.weight"}, {"classifier", "classifier.weight"},
+		{"classifier", "head.weight"},
 	} {
-		if m.set.Has(head.tensor) {
+		if m.Weights.Has(head.tensor) {
 			m.heads = append(m.heads, head.name)
 		}
 	}
 	return m, nil
 }
 
+// table is the correspondence between the checkpoint and the variables of [Forward].
+func (m *Model) table() []weights.Rule { return table(m.cfg, m.layout, m.prefix, heads{}) }
+
 // openPreprocessing reads preprocessor_config.json, else timm's pretrained_cfg, else takes the default.
 func (m *Model) openPreprocessing(configPath string, config []byte) error {
 	h, w := m.cfg.ImageSize[0], m.cfg.ImageSize[1]
-	path := filepath.Join(m.dir, "preprocessor_config.json")
+	d := preprocess.Default(h, w)
+	pre, path := &d, filepath.Join(m.Dir, "preprocessor_config.json")
+	var timm struct {
+		Cfg json.RawMessage `json:"pretrained_cfg"`
+	}
 	text, err := os.ReadFile(path)
-	var pre *preprocess.Config
 	switch {
 	case err == nil:
-		m.files = append(m.files, path)
+		m.Read(path)
 		pre, err = preprocess.ParseHuggingFace(text)
 	case !errors.Is(err, fs.ErrNotExist):
 		return err
+	case json.Unmarshal(config, &timm) == nil && len(timm.Cfg) > 0:
+		path = configPath
+		pre, err = preprocess.ParseTimm(config, h, w)
 	default:
-		var timm struct {
-			Cfg json.RawMessage `json:"pretrained_cfg"`
-		}
-		if json.Unmarshal(config, &timm) == nil && len(timm.Cfg) > 0 {
-			path = configPath
-			pre, err = preprocess.ParseTimm(config, h, w)
-		} else {
-			d := preprocess.Default(h, w)
-			pre, err = &d, nil
-		}
+		err = nil
 	}
 	if err == nil {
-		err = pre.Validate(h, w)
+		err = m.SetPreprocess(*pre)
 	}
-	if err != nil {
-		return fmt.Errorf("%s: %w", path, err)
-	}
-	m.pre = *pre
-	return nil
+	return hub.In(path, err)
 }
 
 // base is the prefix of transformers' tensors outside the encoder.
@@ -113,26 +107,22 @@ func (m *Model) base() string {
 
 // Load puts the weights into the variables of [Forward] below scope, which must not exist yet: to run, or to train on.
 func (m *Model) Load(scope *model.Scope, dtype dtypes.DType) error {
-	return weights.Load(scope, m.set, table(m.cfg, m.layout, m.prefix, heads{}), dtype)
+	return weights.Load(scope, m.Weights, m.table(), dtype)
 }
 
-// Config is the model's shape.
+// Config returns the configuration.
 func (m *Model) Config() *Config { return m.cfg }
 
-// Preprocess is how the model's pictures are prepared.
-func (m *Model) Preprocess() preprocess.Config { return m.pre }
-
-// SetPreprocess replaces it, for example by [preprocess.PublicCode].
+// SetPreprocess replaces how the model's images are prepared, for example by [preprocess.PublicCode]. A digest of the
+// model must then cover [Model.Preprocess] besides [Model.Files].
 func (m *Model) SetPreprocess(c preprocess.Config) error {
-	if err := c.Validate(m.cfg.ImageSize[0], m.cfg.ImageSize[1]); err != nil {
+	h, w := m.cfg.ImageSize[0], m.cfg.ImageSize[1]
+	if err := c.Validate(h, w); err != nil {
 		return err
 	}
-	m.pre = c
+	m.UsePreprocessing(c, h, w)
 	return nil
 }
-
-// Files lists the files that were read: what a digest of the model must cover (besides [Model.Preprocess], where it was replaced).
-func (m *Model) Files() []string { return m.files }
 
 // Layout says how the checkpoint names its tensors.
 func (m *Model) Layout() Layout { return m.layout }
@@ -143,7 +133,7 @@ func (m *Model) Heads() []string { return m.heads }
 // classes is the number of classes of the checkpoint's classification head, 0 where it has none.
 func (m *Model) classes() int {
 	for _, name := range []string{"classifier.weight", "head.weight"} {
-		if t, ok := m.set.Info(name); ok && len(t.Shape) == 2 {
+		if t, ok := m.Weights.Info(name); ok && len(t.Shape) == 2 {
 			return t.Shape[0]
 		}
 	}
@@ -153,7 +143,7 @@ func (m *Model) classes() int {
 // Parameters is the number of values of the checkpoint's encoder, for estimates of memory (4 bytes each in float32).
 func (m *Model) Parameters() int64 {
 	var n int64
-	for _, r := range table(m.cfg, m.layout, m.prefix, heads{}) {
+	for _, r := range m.table() {
 		if r.Variable == "" {
 			continue
 		}
@@ -166,25 +156,25 @@ func (m *Model) Parameters() int64 {
 	return n
 }
 
-// Prepared is one picture ready for the device.
+// Prepared is one image ready for the device.
 type Prepared struct {
-	Pixels []float32    // [C·H·W], normalised
+	Pixels []float32    // [C·H·W], normalized
 	Object []bool       // [N], true = object patch; nil = no mask
 	Pieces [2][]float32 // with a fill: what Obj-only and BG-only see, as Pixels; else nil
 }
 
-// PrepareOptions says how a picture is prepared; the zero value is the default.
+// PrepareOptions says how an image is prepared; the zero value is the default.
 type PrepareOptions struct {
 	Fill preprocess.Fill // "" = none
 	Rule preprocess.Rule // "" = any
 }
 
-// Prepare does the host's part for one picture: resize, crop, normalise, mask to patches. mask may be nil. It is safe on
-// several goroutines at once.
+// Prepare does the host's part for one image: resize, crop, normalize, mask to patches. mask may be nil. It is safe
+// on several goroutines at once.
 func (m *Model) Prepare(img image.Image, mask *preprocess.Mask, o PrepareOptions) (*Prepared, error) {
-	h, w := m.cfg.ImageSize[0], m.cfg.ImageSize[1]
+	h, w, pre := m.cfg.ImageSize[0], m.cfg.ImageSize[1], m.Preprocess()
 	rgb := preprocess.FromImage(img)
-	pixels, err := m.pre.Apply(rgb, h, w)
+	pixels, err := pre.Apply(rgb, h, w)
 	if err != nil {
 		return nil, err
 	}
@@ -192,7 +182,7 @@ func (m *Model) Prepare(img image.Image, mask *preprocess.Mask, o PrepareOptions
 	if mask == nil {
 		return p, nil
 	}
-	if p.Object, err = m.pre.Patches(rgb, mask, o.Rule, h, w, m.cfg.PatchSize[0], m.cfg.PatchSize[1]); err != nil {
+	if p.Object, err = pre.Patches(rgb, mask, o.Rule, h, w, m.cfg.PatchSize[0], m.cfg.PatchSize[1]); err != nil {
 		return nil, err
 	}
 	level := uint8(0)
@@ -206,7 +196,7 @@ func (m *Model) Prepare(img image.Image, mask *preprocess.Mask, o PrepareOptions
 		return nil, fmt.Errorf("fill %q is not one of none, white, black", o.Fill)
 	}
 	for i, keepObject := range []bool{true, false} {
-		if p.Pieces[i], err = m.pre.Apply(mask.Paint(rgb, keepObject, level), h, w); err != nil {
+		if p.Pieces[i], err = pre.Apply(mask.Paint(rgb, keepObject, level), h, w); err != nil {
 			return nil, err
 		}
 	}

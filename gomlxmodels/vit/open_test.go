@@ -38,8 +38,10 @@ func TestOpen(t *testing.T) {
 			t.Error(err)
 			continue
 		}
-		if m.Layout() != want.layout || strings.Join(m.Heads(), ",") != want.heads || m.Preprocess().Filter != want.filter || len(m.Files()) != want.files {
-			t.Errorf("%s: %s, heads %v, filter %v, files %v", name, m.Layout(), m.Heads(), m.Preprocess().Filter, m.Files())
+		if m.Layout() != want.layout || strings.Join(m.Heads(), ",") != want.heads ||
+			m.Preprocess().Filter != want.filter || len(m.Files()) != want.files {
+			t.Errorf("%s: %s, heads %v, filter %v, files %v", name, m.Layout(), m.Heads(), m.Preprocess().Filter,
+				m.Files())
 		}
 	}
 }
@@ -68,46 +70,78 @@ func TestOpenRefuses(t *testing.T) {
 	}
 	args := func(a map[string]any) map[string]any { return map[string]any{"model_args": a} }
 	for want, folder := range map[string]func(*testing.T) string{
-		"config.json: no such file":                             func(t *testing.T) string { return t.TempDir() },
-		"config.json: not readable as JSON":                     content("config.json", "{"),
-		`config.json: says neither "model_type"`:                content("config.json", "{}"),
-		`model_type "bert" is not a ViT`:                        config("hf-pooler-odd", map[string]any{"model_type": "bert"}),
-		"hidden_size 32 not divisible by num_attention_heads 5": config("hf-pooler-odd", map[string]any{"num_attention_heads": 5}),
-		"num_hidden_layers 0 is not between":                    config("hf-pooler-odd", map[string]any{"num_hidden_layers": 0}),
-		"hidden_size -4 is not between":                         config("hf-pooler-odd", map[string]any{"hidden_size": -4}),
-		"patch_size [64 64] larger than image_size [31 31]":     config("hf-pooler-odd", map[string]any{"patch_size": 64}),
-		"num_channels 1: only":                                  config("hf-pooler-odd", map[string]any{"num_channels": 1}),
-		"layer_norm_eps 0 is not":                               config("hf-pooler-odd", map[string]any{"layer_norm_eps": 0}),
-		`hidden_act: activation "wow" is not known`:             config("hf-pooler-odd", map[string]any{"hidden_act": "wow"}),
-		"patches, more than 16384":                              config("hf-pooler-odd", map[string]any{"patch_size": 1, "image_size": 1000}),
-		"neither a number nor [height, width]":                  config("hf-pooler-odd", map[string]any{"image_size": []int{1, 2, 3}}),
-		`tensor "embeddings.cls_token" has shape [1 1 32], the configuration asks for [1 1 64]`:             config("hf-pooler-odd", map[string]any{"hidden_size": 64}),
-		`"embeddings.position_embeddings" has shape [1 17 32], the configuration asks for [1 26`:            config("hf-pooler-odd", map[string]any{"image_size": 35}),
-		"model.safetensors: 16 tensors missing: encoder.layer.2.":                                           config("hf-pooler-odd", map[string]any{"num_hidden_layers": 3}),
-		"model.safetensors: 16 tensors the model does not use: encoder.layer.1.":                            config("hf-pooler-odd", map[string]any{"num_hidden_layers": 1}),
-		"model.safetensors: 6 tensors the model does not use: encoder.layer.0.attention.attention.key.bias": config("hf-pooler-odd", map[string]any{"qkv_bias": false}),
-		`architecture "resnet50" is not one of timm's`:                                                      config("timm-plain", map[string]any{"architecture": "resnet50"}),
-		`global_pool "avg"`:                                                   config("timm-plain", map[string]any{"global_pool": "avg", "model_args": args(map[string]any{"global_pool": "avg"})["model_args"]}),
-		"class_token false":                                                   config("timm-plain", args(map[string]any{"class_token": false})),
-		"model_args: qk_norm true is not supported":                           config("timm-plain", args(map[string]any{"qk_norm": true})),
-		"model_args: swiglu 3 is not supported":                               config("timm-plain", args(map[string]any{"swiglu": 3})),
-		`model_args: act_layer "mish" is not supported`:                       config("timm-plain", args(map[string]any{"act_layer": "mish"})),
-		`model_args: norm_layer "rmsnorm" is not supported`:                   config("timm-plain", args(map[string]any{"norm_layer": "rmsnorm"})),
-		"reg_tokens -1":                                                       config("timm-plain", args(map[string]any{"reg_tokens": -1})),
-		`interpolation "magic" is not known`:                                  config("timm-plain", map[string]any{"pretrained_cfg": map[string]any{"interpolation": "magic"}}),
-		`crop_mode "border" is not supported`:                                 config("timm-plain", map[string]any{"pretrained_cfg": map[string]any{"crop_mode": "border"}}),
-		"preprocessor_config.json: not readable":                              content("preprocessor_config.json", "["),
-		"preprocessor_config.json: preprocessing gives 20×20 pixels":          content("preprocessor_config.json", `{"size": 20}`),
-		"preprocessor_config.json: preprocessing: resample 9 is not a filter": content("preprocessor_config.json", `{"size": 31, "resample": 9}`),
-		"preprocessor_config.json: image_mean has 2 values":                   content("preprocessor_config.json", `{"size": 31, "image_mean": [1, 2]}`),
-		"model.safetensors: not a safetensors file":                           content("model.safetensors", "abc"),
+		"config.json: no such file":             func(t *testing.T) string { return t.TempDir() },
+		"config.json: not readable as JSON":     content("config.json", "{"),
+		`config.json: has neither "model_type"`: content("config.json", "{}"),
+		`model_type "bert" is not a ViT`: config("hf-pooler-odd",
+			map[string]any{"model_type": "bert"}),
+		"hidden_size 32 not divisible by num_attention_heads 5": config("hf-pooler-odd",
+			map[string]any{"num_attention_heads": 5}),
+		"num_hidden_layers 0 is not between": config("hf-pooler-odd",
+			map[string]any{"num_hidden_layers": 0}),
+		"hidden_size -4 is not between": config("hf-pooler-odd",
+			map[string]any{"hidden_size": -4}),
+		"patch_size [64 64] larger than image_size [31 31]": config("hf-pooler-odd",
+			map[string]any{"patch_size": 64}),
+		"num_channels 1: only": config("hf-pooler-odd",
+			map[string]any{"num_channels": 1}),
+		"layer_norm_eps 0 is not": config("hf-pooler-odd",
+			map[string]any{"layer_norm_eps": 0}),
+		`hidden_act: activation "wow" is not known`: config("hf-pooler-odd",
+			map[string]any{"hidden_act": "wow"}),
+		"patches, more than 16384": config("hf-pooler-odd",
+			map[string]any{"patch_size": 1, "image_size": 1000}),
+		"neither a number nor [height, width]": config("hf-pooler-odd",
+			map[string]any{"image_size": []int{1, 2, 3}}),
+		`tensor "embeddings.cls_token" has shape [1 1 32], the configuration requires [1 1 64]`: config(
+			"hf-pooler-odd", map[string]any{"hidden_size": 64}),
+		`"embeddings.position_embeddings" has shape [1 17 32], the configuration requires [1 26`: config(
+			"hf-pooler-odd", map[string]any{"image_size": 35}),
+		"model.safetensors: 16 tensors missing: " +
+			"encoder.layer.2.": config("hf-pooler-odd",
+			map[string]any{"num_hidden_layers": 3}),
+		"model.safetensors: 16 tensors the model does not use: " +
+			"encoder.layer.1.": config("hf-pooler-odd",
+			map[string]any{"num_hidden_layers": 1}),
+		"model.safetensors: 6 tensors the model does not use: " +
+			"encoder.layer.0.attention.attention.key.bias": config("hf-pooler-odd", map[string]any{"qkv_bias": false}),
+		`architecture "resnet50" is not one of timm's`: config(
+			"timm-plain", map[string]any{"architecture": "resnet50"}),
+		`global_pool "avg"`: config("timm-plain",
+			map[string]any{"global_pool": "avg",
+				"model_args": args(map[string]any{"global_pool": "avg"})["model_args"]}),
+		"class_token false": config("timm-plain",
+			args(map[string]any{"class_token": false})),
+		"model_args: qk_norm true is not supported": config("timm-plain",
+			args(map[string]any{"qk_norm": true})),
+		"model_args: swiglu 3 is not supported": config("timm-plain",
+			args(map[string]any{"swiglu": 3})),
+		`model_args: act_layer "mish" is not supported`: config("timm-plain",
+			args(map[string]any{"act_layer": "mish"})),
+		`model_args: norm_layer "rmsnorm" is not supported`: config("timm-plain",
+			args(map[string]any{"norm_layer": "rmsnorm"})),
+		"reg_tokens -1": config("timm-plain",
+			args(map[string]any{"reg_tokens": -1})),
+		`interpolation "magic" is not known`: config("timm-plain",
+			map[string]any{"pretrained_cfg": map[string]any{"interpolation": "magic"}}),
+		`crop_mode "border" is not supported`: config("timm-plain",
+			map[string]any{"pretrained_cfg": map[string]any{"crop_mode": "border"}}),
+		"preprocessor_config.json: not readable": content("preprocessor_config.json", "["),
+		"preprocessor_config.json: preprocessing gives 20×20 pixels": content("preprocessor_config.json",
+			`{"size": 20}`),
+		"preprocessor_config.json: preprocessing: resample 9 is not a filter": content("preprocessor_config.json",
+			`{"size": 31, "resample": 9}`),
+		"preprocessor_config.json: image_mean has 2 values": content("preprocessor_config.json",
+			`{"size": 31, "image_mean": [1, 2]}`),
+		"model.safetensors: not a safetensors file": content("model.safetensors", "abc"),
 		"the tensors are not named as those of a ViT": tensor(func([]weights.Tensor) []weights.Tensor {
 			return []weights.Tensor{{Name: "x", Shape: []int{1}, Data: []float32{1}}}
 		}),
 		"model.safetensors: 1 tensor missing: norm.bias": tensor(func(l []weights.Tensor) []weights.Tensor {
 			return slices.DeleteFunc(l, func(t weights.Tensor) bool { return t.Name == "norm.bias" })
 		}),
-		"model.safetensors: 1 tensor the model does not use: dist_token": tensor(func(l []weights.Tensor) []weights.Tensor {
+		"model.safetensors: 1 tensor the model does not " +
+			"use: dist_token": tensor(func(l []weights.Tensor) []weights.Tensor {
 			return append(l, weights.Tensor{Name: "dist_token", Shape: []int{1}, Data: []float32{1}})
 		}),
 	} {
@@ -150,8 +184,10 @@ func TestGraphUsesAllWeights(t *testing.T) {
 		want   string
 		change func(*model.Store)
 	}{
-		{"1 variable of the graph without weights: /block_1/mlp/fc1/bias", func(s *model.Store) { s.DeleteVariable("/block_1/mlp/fc1/bias") }},
-		{"1 loaded weight the graph does not use: /block_9/norm1/gain", func(s *model.Store) { s.Scope("/block_9/norm1").CreateVariable("gain", zeros(3)) }},
+		{"1 variable of the graph without weights: /block_1/mlp/fc1/bias",
+			func(s *model.Store) { s.DeleteVariable("/block_1/mlp/fc1/bias") }},
+		{"1 loaded weight the graph does not use: /block_9/norm1/gain",
+			func(s *model.Store) { s.Scope("/block_9/norm1").CreateVariable("gain", zeros(3)) }},
 	} {
 		e, err := NewEncoder(testbackend.Go(t), randomFolder(t, c), Options{Batch: 1})
 		if err != nil {
@@ -190,7 +226,8 @@ func TestTimmNames(t *testing.T) {
 			continue
 		}
 		x := extras[name]
-		want.Registers, want.PatchPositions, want.PreNorm, want.LayerScale = x.Registers, x.PatchPositions, x.PreNorm, x.LayerScale
+		want.Registers, want.PatchPositions, want.PreNorm, want.LayerScale = x.Registers, x.PatchPositions, x.PreNorm,
+			x.LayerScale
 		want.PoolerAct = got.PoolerAct
 		if *got != *want {
 			t.Errorf("%s: %+v, timm has %+v", name, *got, *want)
@@ -207,7 +244,7 @@ func TestSave(t *testing.T) {
 	store := model.NewStore()
 	defer store.Finalize()
 	net := store.Scope("/net")
-	if err := weights.Load(net, m.set, table(m.cfg, m.layout, m.prefix, heads{}), dtypes.Float32); err != nil {
+	if err := weights.Load(net, m.Weights, table(m.cfg, m.layout, m.prefix, heads{}), dtypes.Float32); err != nil {
 		t.Fatal(err)
 	}
 	net.At("classifier").CreateVariable("weights", zeros(3, 32))
@@ -221,21 +258,23 @@ func TestSave(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if again.prefix != "vit." || strings.Join(again.Heads(), ",") != "classifier" || again.classes() != 3 || *again.Config() != *m.Config() {
+	if again.prefix != "vit." || strings.Join(again.Heads(), ",") != "classifier" || again.classes() != 3 ||
+		*again.Config() != *m.Config() {
 		t.Errorf("prefix %q, heads %v, %d classes, %+v", again.prefix, again.Heads(), again.classes(), again.Config())
 	}
-	old := modeltest.Tensors(t, m.dir)
+	old := modeltest.Tensors(t, m.Dir)
 	for _, o := range old {
-		got, err := again.set.Float32("vit." + o.Name)
+		got, err := again.Weights.Float32("vit." + o.Name)
 		if err != nil || !slices.Equal(got, o.Data) {
 			t.Errorf("%s: %v", o.Name, err)
 		}
 	}
-	if n := len(again.set.Names()); n != len(old)+2 {
+	if n := len(again.Weights.Names()); n != len(old)+2 {
 		t.Errorf("%d tensors, want %d", n, len(old)+2)
 	}
-	if pre.Source, again.pre.Source = "", ""; again.pre != pre {
-		t.Errorf("preprocessing %+v, want %+v", again.pre, pre)
+	got := again.Preprocess()
+	if pre.Source, got.Source = "", ""; got != pre {
+		t.Errorf("preprocessing %+v, want %+v", got, pre)
 	}
 
 	modeltest.CheckLine(t, Save(dir, m.cfg, net, pre, 3, []string{"a"}, weights.F32), "1 labels for 3 classes")
@@ -243,9 +282,11 @@ func TestSave(t *testing.T) {
 	registers := *m.cfg
 	registers.Registers = 1
 	modeltest.CheckLine(t, Save(dir, &registers, net, pre, 0, nil, weights.F32), "no place in a transformers folder")
-	modeltest.CheckLine(t, Save(dir, m.cfg, net, preprocess.PublicCode(32), 0, nil, weights.F32), "cannot be written as a ViTImageProcessor")
+	modeltest.CheckLine(t, Save(dir, m.cfg, net, preprocess.PublicCode(32), 0, nil, weights.F32),
+		"cannot be written as a ViTImageProcessor")
 	modeltest.CheckLine(t, m.SetPreprocess(preprocess.PublicCode(31)), "gives 31×31 pixels")
-	if err := m.SetPreprocess(preprocess.PublicCode(32)); err != nil || m.Preprocess().Resize != preprocess.SquareThenFit {
+	if err := m.SetPreprocess(preprocess.PublicCode(32)); err != nil ||
+		m.Preprocess().Resize != preprocess.SquareThenFit {
 		t.Errorf("SetPreprocess: %v", err)
 	}
 }

@@ -17,7 +17,8 @@ import (
 	"antipode/internal/testbackend"
 )
 
-// TestReal compares ViT-B/16 at real size, files to vectors, with the reference libraries; see internal/pyref/vit_real.py.
+// TestReal compares ViT-B/16 at real size, files to vectors, with the reference libraries; see
+// internal/pyref/vit_real.py.
 func TestReal(t *testing.T) {
 	root := os.Getenv("ANTIPODE_VIT_REAL")
 	if root == "" {
@@ -59,7 +60,7 @@ func TestReal(t *testing.T) {
 				}
 				for k, v := range p.Object {
 					if v != (object[i*len(p.Object)+k] != 0) {
-						t.Errorf("picture %d, patch %d: object %t", i, k, v)
+						t.Errorf("image %d, patch %d: object %t", i, k, v)
 					}
 				}
 				list = append(list, p)
@@ -76,14 +77,18 @@ func TestReal(t *testing.T) {
 				t.Fatal(err)
 			}
 			for i, em := range again {
-				if want := got[len(got)-2-i]; !slices.Equal(em.Full, want.Full) || !slices.Equal(em.ObjectOnly, want.ObjectOnly) || !slices.Equal(em.BackgroundOnly, want.BackgroundOnly) {
-					t.Errorf("picture %d: its embedding depends on its place in the batch", len(got)-2-i)
+				if want := got[len(got)-2-i]; !slices.Equal(em.Full, want.Full) ||
+					!slices.Equal(em.ObjectOnly, want.ObjectOnly) ||
+					!slices.Equal(em.BackgroundOnly, want.BackgroundOnly) {
+					t.Errorf("image %d: its embedding depends on its place in the batch", len(got)-2-i)
 				}
 			}
 			for _, c := range []struct {
 				name string
 				of   func(Embedding) []float32
-			}{{"full", func(e Embedding) []float32 { return e.Full }}, {"object_only", func(e Embedding) []float32 { return e.ObjectOnly }}, {"background_only", func(e Embedding) []float32 { return e.BackgroundOnly }}} {
+			}{{"full", func(e Embedding) []float32 { return e.Full }},
+				{"object_only", func(e Embedding) []float32 { return e.ObjectOnly }},
+				{"background_only", func(e Embedding) []float32 { return e.BackgroundOnly }}} {
 				want, err := golden.Float32(c.name)
 				if err != nil {
 					t.Fatal(err)

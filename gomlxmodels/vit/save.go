@@ -1,14 +1,12 @@
 package vit
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 
 	"github.com/gomlx/gomlx/ml/model"
 
+	"antipode/gomlxmodels/hub"
 	"antipode/gomlxmodels/preprocess"
 	"antipode/gomlxmodels/weights"
 )
@@ -17,17 +15,19 @@ import (
 // model.safetensors. classes is the size of the classification head below scope, 0 = none is saved. Without a head the
 // folder is a ViTModel without pooler, with one a ViTForImageClassification; labels names its classes (nil = numbered).
 // What only timm models have cannot be saved so.
-func Save(dir string, cfg *Config, scope *model.Scope, pre preprocess.Config, classes int, labels []string, format weights.Format) error {
+func Save(dir string, cfg *Config, scope *model.Scope, pre preprocess.Config, classes int, labels []string,
+	format weights.Format) error {
 	if err := cfg.Validate(); err != nil {
 		return err
 	}
 	if cfg.Registers > 0 || cfg.PreNorm || cfg.LayerScale || cfg.PatchPositions {
-		return errors.New("vit: registers, a norm before block 1, layer scales and positions of patches only have no place in a transformers folder")
+		return errors.New("vit: registers, a norm before block 1, layer scales and positions of patches only have no " +
+			"place in a transformers folder")
 	}
 	if labels != nil && len(labels) != classes {
 		return fmt.Errorf("vit: %d labels for %d classes", len(labels), classes)
 	}
-	processor, err := pre.HuggingFaceJSON()
+	processor, err := pre.HuggingFace()
 	if err != nil {
 		return err
 	}
@@ -54,17 +54,5 @@ func Save(dir string, cfg *Config, scope *model.Scope, pre preprocess.Config, cl
 	if err != nil {
 		return err
 	}
-	text, err := json.MarshalIndent(config, "", "  ")
-	if err != nil {
-		return err
-	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return err
-	}
-	for name, data := range map[string][]byte{"config.json": text, "preprocessor_config.json": processor} {
-		if err := os.WriteFile(filepath.Join(dir, name), append(data, '\n'), 0o644); err != nil {
-			return err
-		}
-	}
-	return weights.Save(filepath.Join(dir, weights.SingleFile), list, map[string]string{"format": "pt"}, format)
+	return hub.Save(dir, config, processor, list, format)
 }

@@ -24,8 +24,10 @@ var timmSizes = map[string]struct {
 	"gigantic": {1664, 48, 16, 64.0 / 13},
 }
 
-// timmName is the architecture names read: size, patch, optionally CLIP's flavour, and the image side; or DINOv2's.
-var timmName = regexp.MustCompile(`^(?:vit|deit)_(tiny|small|base|large|huge|giant|gigantic)_patch(\d+)(?:(_clip(?:_quickgelu)?)?_(\d+)|(_reg4)?_(dinov2))$`)
+// timmName matches the supported architecture names: size, patch, optionally the CLIP variant, and the image side; or
+// those of DINOv2.
+var timmName = regexp.MustCompile(
+	`^(?:vit|deit)_(tiny|small|base|large|huge|giant|gigantic)_patch(\d+)(?:(_clip(?:_quickgelu)?)?_(\d+)|(_reg4)?_(dinov2))$`)
 
 // timmArgs are the arguments of timm's VisionTransformer. Those that change the network and are not read are refused.
 type timmArgs struct {
@@ -48,18 +50,22 @@ type timmArgs struct {
 }
 
 // timmHarmless are arguments that do not change the network as it is evaluated.
-var timmHarmless = map[string]bool{"num_classes": true, "drop_rate": true, "pos_drop_rate": true, "patch_drop_rate": true,
-	"proj_drop_rate": true, "attn_drop_rate": true, "drop_path_rate": true, "weight_init": true, "fix_init": true,
+var timmHarmless = map[string]bool{"num_classes": true, "drop_rate": true, "pos_drop_rate": true,
+	"patch_drop_rate": true,
+	"proj_drop_rate":  true, "attn_drop_rate": true, "drop_path_rate": true, "weight_init": true, "fix_init": true,
 	"dynamic_img_size": true, "pool_include_prefix": true}
 
 // timmDefaults are arguments that are accepted at the value given here only.
-var timmDefaults = map[string]string{"qk_norm": "false", "scale_attn_norm": "false", "scale_mlp_norm": "false", "proj_bias": "true",
-	"pos_embed": `"learn"`, "final_norm": "true", "fc_norm": "false", "dynamic_img_pad": "false", "embed_norm_layer": "null"}
+var timmDefaults = map[string]string{"qk_norm": "false", "scale_attn_norm": "false", "scale_mlp_norm": "false",
+	"proj_bias": "true",
+	"pos_embed": `"learn"`, "final_norm": "true", "fc_norm": "false", "dynamic_img_pad": "false",
+	"embed_norm_layer": "null"}
 
 func parseTimm(architecture string, text []byte) (*Config, error) {
 	m := timmName.FindStringSubmatch(architecture)
 	if m == nil {
-		return nil, fmt.Errorf("architecture %q is not one of timm's vit_SIZE_patchP_IMAGE (sizes tiny … gigantic)", architecture)
+		return nil, fmt.Errorf("architecture %q is not one of timm's vit_SIZE_patchP_IMAGE (sizes tiny … gigantic)",
+			architecture)
 	}
 	var file struct {
 		GlobalPool    *string                    `json:"global_pool"`
@@ -126,7 +132,8 @@ func parseTimm(architecture string, text []byte) (*Config, error) {
 	set(&pool, file.GlobalPool)
 	set(&pool, a.GlobalPool)
 	if (a.ClassToken != nil && !*a.ClassToken) || (pool != "token" && pool != "") {
-		return nil, fmt.Errorf("global_pool %q, class_token %t: only models whose embedding is the class token are supported", pool, a.ClassToken == nil || *a.ClassToken)
+		return nil, fmt.Errorf("global_pool %q, class_token %t: only models whose embedding is the class token "+
+			"are supported", pool, a.ClassToken == nil || *a.ClassToken)
 	}
 	return &c, nil
 }
@@ -138,8 +145,10 @@ func set[T any](to *T, from *T) {
 }
 
 func refuseTimmArgs(args map[string]json.RawMessage) error {
-	known := map[string]bool{"img_size": true, "patch_size": true, "in_chans": true, "global_pool": true, "embed_dim": true, "depth": true, "num_heads": true,
-		"mlp_ratio": true, "qkv_bias": true, "init_values": true, "class_token": true, "no_embed_class": true, "reg_tokens": true, "pre_norm": true, "act_layer": true, "norm_layer": true}
+	known := map[string]bool{"img_size": true, "patch_size": true, "in_chans": true, "global_pool": true,
+		"embed_dim": true, "depth": true, "num_heads": true,
+		"mlp_ratio": true, "qkv_bias": true, "init_values": true, "class_token": true, "no_embed_class": true,
+		"reg_tokens": true, "pre_norm": true, "act_layer": true, "norm_layer": true}
 	var names []string
 	for name := range args {
 		names = append(names, name)

@@ -56,11 +56,14 @@ func table(cfg *Config, layout Layout, prefix string, h heads) []weights.Rule {
 		embeddings = prefix[:len(prefix)-len("encoder.")]
 	}
 	d, f := cfg.HiddenSize, cfg.IntermediateSize
-	t.common(embeddings+"embeddings.cls_token", embeddings+"embeddings.position_embeddings", embeddings+"embeddings.patch_embeddings.projection")
+	t.common(embeddings+"embeddings.cls_token", embeddings+"embeddings.position_embeddings",
+		embeddings+"embeddings.patch_embeddings.projection")
 	t.Skip(embeddings + "embeddings.mask_token")
-	names := []string{"attention.attention.query", "attention.attention.key", "attention.attention.value", "attention.output.dense", "intermediate.dense", "output.dense", "layernorm_before", "layernorm_after"}
+	names := []string{"attention.attention.query", "attention.attention.key", "attention.attention.value",
+		"attention.output.dense", "intermediate.dense", "output.dense", "layernorm_before", "layernorm_after"}
 	if layout == HuggingFace5 {
-		names = []string{"attention.q_proj", "attention.k_proj", "attention.v_proj", "attention.o_proj", "mlp.fc1", "mlp.fc2", "layernorm_before", "layernorm_after"}
+		names = []string{"attention.q_proj", "attention.k_proj", "attention.v_proj", "attention.o_proj", "mlp.fc1",
+			"mlp.fc2", "layernorm_before", "layernorm_after"}
 	}
 	for i := range cfg.Layers {
 		from, to := fmt.Sprintf("%sencoder.layer.%d.", prefix, i), fmt.Sprintf("block_%d/", i)

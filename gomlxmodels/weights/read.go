@@ -33,7 +33,7 @@ type Info struct {
 	Shape []int
 	File  string // path of the file that holds it
 
-	offset, bytes int64 // where its data lies in the file
+	offset, bytes int64 // position and size of its data in the file
 }
 
 // Set is the tensors of a model folder. It keeps no file open.
@@ -44,7 +44,8 @@ type Set struct {
 }
 
 // sizes is the number of bytes of one element by dtype.
-var sizes = map[string]int64{"F64": 8, "F32": 4, "F16": 2, "BF16": 2, "I64": 8, "I32": 4, "I16": 2, "I8": 1, "U64": 8, "U32": 4, "U16": 2, "U8": 1, "BOOL": 1}
+var sizes = map[string]int64{"F64": 8, "F32": 4, "F16": 2, "BF16": 2, "I64": 8, "I32": 4, "I16": 2, "I8": 1, "U64": 8,
+	"U32": 4, "U16": 2, "U8": 1, "BOOL": 1}
 
 // Open reads the headers of a model folder's weights: model.safetensors, or the shards that
 // model.safetensors.index.json lists. Every error is one line and names the file.
@@ -60,7 +61,8 @@ func Open(dir string) (*Set, error) {
 	return OpenIndex(index)
 }
 
-// OpenIndex reads the headers of the shards that an index lists, as transformers and diffusers write it: weight_map, file by tensor. [Set.Files] has the index first.
+// OpenIndex reads the headers of the shards that an index lists, as transformers and diffusers write it: weight_map,
+// file by tensor. [Set.Files] has the index first.
 func OpenIndex(index string) (*Set, error) {
 	dir := filepath.Dir(index)
 	raw, err := os.ReadFile(index)
@@ -76,7 +78,7 @@ func OpenIndex(index string) (*Set, error) {
 	var paths []string
 	for name, file := range list.WeightMap {
 		if !filepath.IsLocal(file) || strings.ContainsAny(file, `/\`) {
-			return nil, fmt.Errorf("%s: tensor %q lies in %q, which is not a file of the folder", index, name, file)
+			return nil, fmt.Errorf("%s: tensor %q is in %q, which is not a file of the folder", index, name, file)
 		}
 		if p := filepath.Join(dir, file); !slices.Contains(paths, p) {
 			paths = append(paths, p)
@@ -93,7 +95,8 @@ func OpenIndex(index string) (*Set, error) {
 	s.files = append([]string{index}, s.files...)
 	for name, file := range list.WeightMap {
 		if t, ok := s.tensors[name]; !ok || filepath.Base(t.File) != file {
-			return nil, fmt.Errorf("%s: tensor %q is not in %s, as %s says", filepath.Join(dir, file), name, file, filepath.Base(index))
+			return nil, fmt.Errorf("%s: tensor %q is not in %s, as %s says", filepath.Join(dir, file), name, file,
+				filepath.Base(index))
 		}
 	}
 	return s, nil
@@ -137,7 +140,8 @@ func readHeader(path string) ([]Info, error) {
 		return nil, fmt.Errorf("%s: %v", path, err)
 	}
 	if length > maxHeader || int64(length) > size-8 {
-		return nil, fmt.Errorf("%s: not a safetensors file, or cut short: the header would take %d bytes of %d", path, length, size-8)
+		return nil, fmt.Errorf("%s: not a safetensors file, or cut short: the header would take %d bytes of %d", path,
+			length, size-8)
 	}
 	header := make([]byte, length)
 	if _, err := f.ReadAt(header, 8); err != nil {
@@ -171,12 +175,15 @@ func readHeader(path string) ([]Info, error) {
 			want *= int64(d)
 		}
 		if t.Offsets[0] < 0 || t.Offsets[1] < t.Offsets[0] || t.Offsets[1]-t.Offsets[0] != want {
-			return nil, fmt.Errorf("%s: tensor %q: data offsets %v do not fit %s%v (%d bytes)", path, name, t.Offsets, t.DType, t.Shape, want)
+			return nil, fmt.Errorf("%s: tensor %q: data offsets %v do not fit %s%v (%d bytes)", path, name, t.Offsets,
+				t.DType, t.Shape, want)
 		}
 		if t.Offsets[1] > size-start {
-			return nil, fmt.Errorf("%s: tensor %q ends at byte %d, the file at %d: the file is cut short", path, name, start+t.Offsets[1], size)
+			return nil, fmt.Errorf("%s: tensor %q ends at byte %d, the file at %d: the file is cut short", path, name,
+				start+t.Offsets[1], size)
 		}
-		list = append(list, Info{Name: name, DType: t.DType, Shape: t.Shape, File: path, offset: start + t.Offsets[0], bytes: want})
+		list = append(list, Info{Name: name, DType: t.DType, Shape: t.Shape, File: path, offset: start + t.Offsets[0],
+			bytes: want})
 	}
 	return list, nil
 }
@@ -219,7 +226,8 @@ func (s *Set) Float32(name string) ([]float32, error) {
 	switch t.DType {
 	case "F32", "F16", "BF16", "F64":
 	default:
-		return nil, fmt.Errorf("%s: tensor %q: dtype %s, not a floating-point one (F32, F16, BF16, F64)", t.File, name, t.DType)
+		return nil, fmt.Errorf("%s: tensor %q: dtype %s, not a floating-point one (F32, F16, BF16, F64)", t.File, name,
+			t.DType)
 	}
 	f, err := os.Open(t.File)
 	if err != nil {

@@ -12,15 +12,16 @@ import (
 	"github.com/gomlx/gomlx/ml/model"
 )
 
-// Rule says where one tensor of a checkpoint goes. Data keeps its order: a variable may have another shape than the
+// Rule maps one tensor of a checkpoint to a variable. Data keeps its order: a variable may have another shape than the
 // tensor (As), and several tensors may be the blocks of one variable's first axis (Part of Parts).
 type Rule struct {
 	Tensor   string // name in the checkpoint
 	Variable string // path of the variable below the model's scope; "" = the tensor is known and left alone
-	Shape    []int  // the shape the configuration asks for; nil (only where Variable is "") = any
+	Shape    []int  // the shape the configuration requires; nil (only where Variable is "") = any
 	As       []int  // the variable's shape where it is not Shape; the same number of values
-	Part     int    // with Parts > 1: the variable's first axis has Parts equal blocks and the tensor is block Part, from 0
-	Parts    int
+	// with Parts > 1: the variable's first axis has Parts equal blocks and the tensor is block Part, from 0
+	Part  int
+	Parts int
 }
 
 // variableShape is the shape of the whole variable.
@@ -50,7 +51,8 @@ func Match(set *Set, rules []Rule) error {
 			continue
 		}
 		if r.Shape != nil && !slices.Equal(t.Shape, r.Shape) {
-			return fmt.Errorf("%s: tensor %q has shape %v, the configuration asks for %v", t.File, r.Tensor, t.Shape, r.Shape)
+			return fmt.Errorf("%s: tensor %q has shape %v, the configuration requires %v", t.File, r.Tensor, t.Shape,
+				r.Shape)
 		}
 	}
 	for _, name := range set.Names() {
@@ -85,11 +87,11 @@ func some(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// Hooks are what [Stream] does besides; nil = nothing.
+// Hooks are further steps of [Stream]; nil = none.
 type Hooks struct {
-	// Turn gives a variable's values in another order, and their shape; first is the variable's first rule.
+	// Turn returns a variable's values in another order, and their shape; first is the variable's first rule.
 	Turn func(first Rule, values []float32, shape []int) ([]float32, []int)
-	// Place takes each variable's value once it is made, for example to move it to a device.
+	// Place is called with each variable's value, for example to move it to a device.
 	Place func(path string, value *tensors.Tensor) error
 }
 
@@ -99,7 +101,8 @@ func Load(scope *model.Scope, set *Set, rules []Rule, dtype dtypes.DType) error 
 	return Stream(scope, set, rules, dtype, Hooks{})
 }
 
-// Stream is Load with hooks. A variable is read once the one before it has its place, so that the host never holds a whole network besides what Place keeps there.
+// Stream is Load with hooks. A variable is read once the one before it has its place, so that the host never holds a
+// whole network besides what Place keeps there.
 func Stream(scope *model.Scope, set *Set, rules []Rule, dtype dtypes.DType, h Hooks) error {
 	if err := Match(set, rules); err != nil {
 		return err
@@ -125,7 +128,8 @@ func Stream(scope *model.Scope, set *Set, rules []Rule, dtype dtypes.DType, h Ho
 				return err
 			}
 			if len(data) != block || max(1, r.Parts) != len(rs) {
-				return fmt.Errorf("weights: the table gives variable %s %d of %d parts, of %d values each", path, len(rs), max(1, r.Parts), len(data))
+				return fmt.Errorf("weights: the table gives variable %s %d of %d parts, of %d values each", path,
+					len(rs), max(1, r.Parts), len(data))
 			}
 			copy(values[r.Part*block:], data)
 		}
@@ -194,7 +198,8 @@ func Export(scope *model.Scope, rules []Rule) ([]Tensor, error) {
 			return nil, fmt.Errorf("weights: variable %s has no value to save as %q", path, r.Tensor)
 		}
 		if !slices.Equal(v.Shape().Dimensions, r.variableShape()) || v.DType() != dtypes.Float32 {
-			return nil, fmt.Errorf("weights: variable %s is %s, cannot be saved as %q of shape %v in Float32", path, v.Shape(), r.Tensor, r.Shape)
+			return nil, fmt.Errorf("weights: variable %s is %s, cannot be saved as %q of shape %v in Float32", path,
+				v.Shape(), r.Tensor, r.Shape)
 		}
 		value, err := v.Value()
 		if err != nil {

@@ -39,7 +39,8 @@ func TestSaveAndRead(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := s.Names(); !slices.Equal(got, []string{"a", "b"}) || !slices.Equal(s.Files(), []string{path}) || s.Dir() != filepath.Dir(path) {
+		if got := s.Names(); !slices.Equal(got, []string{"a", "b"}) || !slices.Equal(s.Files(), []string{path}) ||
+			s.Dir() != filepath.Dir(path) {
 			t.Errorf("names %v, files %v", got, s.Files())
 		}
 		for _, want := range two {
@@ -131,12 +132,17 @@ func TestCorruptFiles(t *testing.T) {
 	for want, path := range map[string]string{
 		`tensor "w" ends at byte 70, the file at 66: the file is cut short`: file(t, entry, make([]byte, 4)),
 		"the safetensors header is not JSON":                                file(t, `{"w":`, nil),
-		`tensor "w": dtype "F7" is not known`:                               file(t, strings.Replace(entry, "F32", "F7", 1), make([]byte, 8)),
-		`tensor "w": data offsets [0 8] do not fit F32[3] (12 bytes)`:       file(t, strings.Replace(entry, "[2]", "[3]", 1), make([]byte, 8)),
-		`tensor "w": impossible shape [-2]`:                                 file(t, strings.Replace(entry, "[2]", "[-2]", 1), make([]byte, 8)),
-		`tensor "w": impossible shape [9000000000000000000 9`:               file(t, strings.Replace(entry, "[2]", "[9000000000000000000,9000000000000000000]", 1), make([]byte, 8)),
-		`tensor "w": data offsets [-8 0]`:                                   file(t, strings.Replace(entry, "[0,8]", "[-8,0]", 1), make([]byte, 8)),
-		`tensor "w": bad header entry`:                                      file(t, `{"w":{"dtype":5}}`, nil),
+		`tensor "w": dtype "F7" is not known`: file(t,
+			strings.Replace(entry, "F32", "F7", 1), make([]byte, 8)),
+		`tensor "w": data offsets [0 8] do not fit F32[3] (12 bytes)`: file(t,
+			strings.Replace(entry, "[2]", "[3]", 1), make([]byte, 8)),
+		`tensor "w": impossible shape [-2]`: file(t,
+			strings.Replace(entry, "[2]", "[-2]", 1), make([]byte, 8)),
+		`tensor "w": impossible shape [9000000000000000000 9`: file(t,
+			strings.Replace(entry, "[2]", "[9000000000000000000,9000000000000000000]", 1), make([]byte, 8)),
+		`tensor "w": data offsets [-8 0]`: file(t,
+			strings.Replace(entry, "[0,8]", "[-8,0]", 1), make([]byte, 8)),
+		`tensor "w": bad header entry`: file(t, `{"w":{"dtype":5}}`, nil),
 	} {
 		_, err := OpenFiles(path)
 		line(t, err, path+": ")
@@ -172,7 +178,8 @@ func TestShards(t *testing.T) {
 		os.WriteFile(filepath.Join(dir, IndexFile), text, 0o600)
 	}
 	for i, tensor := range two {
-		if err := Save(filepath.Join(dir, fmt.Sprintf("part-%d.safetensors", i)), []Tensor{tensor}, nil, F32); err != nil {
+		if err := Save(filepath.Join(dir, fmt.Sprintf("part-%d.safetensors", i)), []Tensor{tensor}, nil,
+			F32); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -185,12 +192,13 @@ func TestShards(t *testing.T) {
 		t.Errorf("a = %v, %v, files %v", v, err, s.Files())
 	}
 	for want, index := range map[string]map[string]string{
-		`tensor "a" is not in part-0.safetensors`:               {"b": "part-0.safetensors", "a": "part-0.safetensors"},
-		`lies in "../x", which is not a file of the folder`:     {"b": "../x"},
-		`lies in "/etc/x", which is not a file of the folder`:   {"b": "/etc/x"},
-		"part-9.safetensors: no such file":                      {"b": "part-9.safetensors"},
-		"weight_map lists no tensor":                            {},
-		`tensor "c" is not in part-0.safetensors, as model.saf`: {"b": "part-0.safetensors", "a": "part-1.safetensors", "c": "part-0.safetensors"},
+		`tensor "a" is not in part-0.safetensors`:           {"b": "part-0.safetensors", "a": "part-0.safetensors"},
+		`is in "../x", which is not a file of the folder`:   {"b": "../x"},
+		`is in "/etc/x", which is not a file of the folder`: {"b": "/etc/x"},
+		"part-9.safetensors: no such file":                  {"b": "part-9.safetensors"},
+		"weight_map lists no tensor":                        {},
+		`tensor "c" is not in part-0.safetensors, as model.saf`: {"b": "part-0.safetensors", "a": "part-1.safetensors",
+			"c": "part-0.safetensors"},
 	} {
 		write(index)
 		_, err := Open(dir)
@@ -225,7 +233,8 @@ func TestRules(t *testing.T) {
 		t.Fatal(err)
 	}
 	v := store.GetVariable("/net/qkv/weights")
-	if v == nil || !slices.Equal(v.Shape().Dimensions, []int{3, 2}) || !slices.Equal(tensors.MustCopyFlatData[float32](v.MustValue()), []float32{1, 2, 3, 4, 5, 6}) {
+	if v == nil || !slices.Equal(v.Shape().Dimensions, []int{3, 2}) ||
+		!slices.Equal(tensors.MustCopyFlatData[float32](v.MustValue()), []float32{1, 2, 3, 4, 5, 6}) {
 		t.Errorf("qkv: %v", v)
 	}
 	back, err := Export(scope, rules)
@@ -239,8 +248,10 @@ func TestRules(t *testing.T) {
 	}
 	line(t, Match(set, rules[:4]), "1 tensor the model does not use: extra")
 	line(t, Match(set, append(rules, Rule{Tensor: "bias", Variable: "x", Shape: []int{1}})), "1 tensor missing: bias")
-	line(t, Match(set, append(rules[1:], Rule{Tensor: "q", Variable: "x", Shape: []int{2, 2}})), `tensor "q" has shape [1 2], the configuration asks for [2 2]`)
-	line(t, Load(store.Scope("/part"), set, append(slices.Clone(rules[1:]), Rule{Tensor: "q"}), dtypes.Float32), "2 of 3 parts")
+	line(t, Match(set, append(rules[1:], Rule{Tensor: "q", Variable: "x", Shape: []int{2, 2}})),
+		`tensor "q" has shape [1 2], the configuration requires [2 2]`)
+	line(t, Load(store.Scope("/part"), set, append(slices.Clone(rules[1:]), Rule{Tensor: "q"}), dtypes.Float32),
+		"2 of 3 parts")
 	line(t, Load(store.Scope("/int"), set, rules, dtypes.Int32), "dtype Int32")
 	_, err = Export(store.RootScope(), rules)
 	line(t, err, "has no value to save")

@@ -29,8 +29,8 @@ const (
 	F16 Format = "F16" // rounded to the nearest half-precision value; one beyond its range is an error
 )
 
-// Save writes tensors as one safetensors file, sorted by name; equal tensors and metadata give an equal file. It is written beside path and renamed,
-// so that a reader never meets half a file.
+// Save writes tensors as one safetensors file, sorted by name; equal tensors and metadata give an equal file. It is
+// written next to path and renamed, so that a reader never meets half a file.
 func Save(path string, list []Tensor, metadata map[string]string, format Format) error {
 	element := int64(4)
 	switch format {
@@ -55,7 +55,8 @@ func Save(path string, list []Tensor, metadata map[string]string, format Format)
 			return fmt.Errorf("%s: tensor %q of shape %v has %d values", path, t.Name, t.Shape, len(t.Data))
 		}
 		end := at + element*int64(len(t.Data))
-		header[t.Name] = map[string]any{"dtype": format, "shape": append([]int{}, t.Shape...), "data_offsets": [2]int64{at, end}}
+		header[t.Name] = map[string]any{"dtype": format, "shape": append([]int{}, t.Shape...),
+			"data_offsets": [2]int64{at, end}}
 		at = end
 	}
 	text, err := json.Marshal(header)

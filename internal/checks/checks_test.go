@@ -15,18 +15,19 @@ import (
 	"testing"
 )
 
-// house is the built command with a store of its own.
-type house struct {
+// installation is the built command with its own store.
+type installation struct {
 	t      *testing.T
 	binary string
 	env    []string
 }
 
 // build builds the command, once in a process, and gives it an empty store; its backend ends with the test.
-func build(t *testing.T) *house {
+func build(t *testing.T) *installation {
 	t.Helper()
 	dir := t.TempDir()
-	h := &house{t: t, binary: filepath.Join(dir, "antipode"), env: append(os.Environ(), "ANTIPODE_HOME="+filepath.Join(dir, "store"), "ANTIPODE_BIN=")}
+	h := &installation{t: t, binary: filepath.Join(dir, "antipode"),
+		env: append(os.Environ(), "ANTIPODE_HOME="+filepath.Join(dir, "store"), "ANTIPODE_BIN=")}
 	if out, err := exec.Command("go", "build", "-o", h.binary, "antipode").CombinedOutput(); err != nil {
 		t.Fatalf("go build: %v\n%s", err, out)
 	}
@@ -34,8 +35,8 @@ func build(t *testing.T) *house {
 	return h
 }
 
-// run runs the command and gives its exit status and what it printed.
-func (h *house) run(args ...string) (status int, stdout, stderr string) {
+// run runs the command and returns its exit status and output.
+func (h *installation) run(args ...string) (status int, stdout, stderr string) {
 	h.t.Helper()
 	cmd := exec.CommandContext(context.Background(), h.binary, args...)
 	cmd.Env = h.env
@@ -52,8 +53,8 @@ func (h *house) run(args ...string) (status int, stdout, stderr string) {
 	return status, out.String(), errs.String()
 }
 
-// done runs the command, which must succeed, and gives what it printed.
-func (h *house) done(args ...string) string {
+// done runs the command, which must succeed, and returns its output.
+func (h *installation) done(args ...string) string {
 	h.t.Helper()
 	status, out, errs := h.run(args...)
 	if status != 0 {
@@ -81,8 +82,8 @@ func read(t *testing.T, path string) []byte {
 	return data
 }
 
-// picture writes a picture of that size, a PNG or JPEG by its name.
-func picture(t *testing.T, path string, side int) {
+// image writes an image of that size, a PNG or JPEG by its name.
+func writeImage(t *testing.T, path string, side int) {
 	t.Helper()
 	img := image.NewNRGBA(image.Rect(0, 0, side, side))
 	for i := range side * side {

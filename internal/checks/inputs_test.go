@@ -14,7 +14,7 @@ import (
 	"testing"
 	"unicode/utf16"
 
-	"antipode/kernel/client"
+	"antipode/datasets/table"
 	"antipode/kernel/parquet"
 )
 
@@ -47,7 +47,8 @@ func images(more ...string) map[string]string {
 
 // oneImage is a table of one image whose content is from a file.
 func oneImage(name, from string, status int, words ...string) input {
-	return input{name: name, table: "id,image\nx," + name + "\n", files: map[string]string{name: from}, status: status, words: words, ids: "x"}
+	return input{name: name, table: "id,image\nx," + name + "\n", files: map[string]string{name: from}, status: status,
+		words: words, ids: "x"}
 }
 
 // inputs are good, bad and foreign inputs, each with what embed makes of it.
@@ -60,8 +61,11 @@ func inputs() []input {
 		oneImage("renamed.jpg", foreignFiles+"/image.heic", 1, append(convert, "renamed.jpg", "a HEIC image")...),
 		oneImage("x.avif", foreignFiles+"/image.avif", 1, append(convert, "an AVIF image")...),
 		oneImage("x.jp2", foreignFiles+"/image.jp2", 1, append(convert, "a JPEG 2000 image")...),
-		{name: "TIFF, BMP, CMYK, animated GIF", table: "id,image\ntiff,x.tif\nbmp,x.bmp\ncmyk,x.jpg\ngif,x.gif\na,a.png\nb,b.png\n", ids: "tiff bmp cmyk gif a b",
-			files: images("x.tif", imageFiles+"/lzw.tif", "x.bmp", imageFiles+"/rgb.bmp", "x.jpg", imageFiles+"/cmyk.jpg", "x.gif", imageFiles+"/moving.gif")},
+		{name: "TIFF, BMP, CMYK, animated GIF",
+			table: "id,image\ntiff,x.tif\nbmp,x.bmp\ncmyk,x.jpg\ngif,x.gif\na,a.png\nb,b.png\n",
+			ids:   "tiff bmp cmyk gif a b",
+			files: images("x.tif", imageFiles+"/lzw.tif", "x.bmp", imageFiles+"/rgb.bmp", "x.jpg",
+				imageFiles+"/cmyk.jpg", "x.gif", imageFiles+"/moving.gif")},
 		oneImage("moving.webp", foreignFiles+"/moving.webp", 1, "moving.webp", "save its first frame as PNG"),
 		oneImage("page.jpg", foreignFiles+"/page.html", 1, "an HTML page", "download the image again"),
 		oneImage("empty.png", "=", 1, `id "x"`, "empty.png", "0 bytes"),
@@ -70,40 +74,63 @@ func inputs() []input {
 		{name: "comma", table: rows, files: images(), ids: "a b"},
 		{name: "semicolon", table: other(";"), files: images(), ids: "a b"},
 		{name: "tab", table: other("\t"), files: images(), ids: "a b"},
-		{name: "separators that vary", table: "id;image\na;a.png;x\n", files: images(), status: 1, words: []string{"t.csv", `sep=","`, "index=False"}},
+		{name: "separators that vary", table: "id;image\na;a.png;x\n", files: images(), status: 1,
+			words: []string{"t.csv", `sep=","`, "index=False"}},
 		{name: "index without a name", table: ",image\n0,a.png\n1,b.png\n", files: images(), ids: "0 1"},
-		{name: "column without a name", table: "id,,image\na,,a.png\n", files: images(), status: 1, words: []string{"t.csv", "column 2 has no name", "index=False"}},
+		{name: "column without a name", table: "id,,image\na,,a.png\n", files: images(), status: 1,
+			words: []string{"t.csv", "column 2 has no name", "index=False"}},
 		{name: "UTF-16", table: utf16LE(other("\t")), files: images(), ids: "a b"},
-		{name: "UTF-16 without a mark", table: utf16LE(rows)[2:], files: images(), status: 1, words: []string{"t.csv", "UTF-16", "save the table as UTF-8"}},
+		{name: "UTF-16 without a mark", table: utf16LE(rows)[2:], files: images(), status: 1,
+			words: []string{"t.csv", "UTF-16", "save the table as UTF-8"}},
 		{name: "mark and CRLF", table: "\ufeff" + strings.ReplaceAll(rows, "\n", "\r\n"), files: images(), ids: "a b"},
-		{name: "CR alone", table: strings.ReplaceAll(rows, "\n", "\r"), files: images(), status: 1, words: []string{"t.csv", "CR alone", "LF or CRLF"}},
-		{name: "Latin-1", table: rows + "c,a.png,C\xf4te\n", files: images(), status: 1, words: []string{"t.csv, line 4", `column "region"`, "not UTF-8", "Côte", `encoding="utf-8"`}},
-		{name: "duplicate ids", table: rows + "a,b.png,east\n", files: images(), status: 1, words: []string{"row 3", `id "a"`, "row 1 already"}},
-		{name: "ragged", table: rows + "c,a.png\n", files: images(), status: 1, words: []string{"t.csv, line 4", "2 instead of 3 cells"}},
-		{name: "quotation mark", table: rows + "c,a.png,5\" disk\n", files: images(), status: 1, words: []string{"t.csv, line 4", "quotation mark", "twice"}},
+		{name: "CR alone", table: strings.ReplaceAll(rows, "\n", "\r"), files: images(), status: 1,
+			words: []string{"t.csv", "CR alone", "LF or CRLF"}},
+		{name: "Latin-1", table: rows + "c,a.png,C\xf4te\n", files: images(), status: 1,
+			words: []string{"t.csv, line 4", `column "region"`, "not UTF-8", "Côte", `encoding="utf-8"`}},
+		{name: "duplicate ids", table: rows + "a,b.png,east\n", files: images(), status: 1,
+			words: []string{"row 3", `id "a"`, "row 1 already"}},
+		{name: "ragged", table: rows + "c,a.png\n", files: images(), status: 1,
+			words: []string{"t.csv, line 4", "2 instead of 3 cells"}},
+		{name: "quotation mark", table: rows + "c,a.png,5\" disk\n", files: images(), status: 1,
+			words: []string{"t.csv, line 4", "quotation mark", "double the mark"}},
 		{name: "empty table", table: "\n", status: 1, words: []string{"t.csv is empty", "header"}},
 		{name: "no rows", table: "id,image\n", words: []string{"t.csv has no rows", "0 rows"}},
-		{name: "missing image", table: "id,image\na,none.png\n", status: 1, words: []string{"row 1", `id "a"`, "none.png is missing"}},
-		{name: "URL", table: "id,image\na,https://example.org/x.jpg\n", status: 1, words: []string{`id "a"`, "https://example.org/x.jpg", "not fetched: download it first"}},
+		{name: "missing image", table: "id,image\na,none.png\n", status: 1,
+			words: []string{"row 1", `id "a"`, "none.png is missing"}},
+		{name: "URL", table: "id,image\na,https://example.org/x.jpg\n", status: 1,
+			words: []string{`id "a"`, "https://example.org/x.jpg", "not fetched: download it first"}},
 		{name: "link inside", table: "id,image\na,link.png\n", files: images("link.png", "->a.png"), ids: "a"},
-		{name: "link outside", table: "id,image\na,link.png\n", files: images("link.png", "->../outside.png"), status: 1, words: []string{`id "a"`, "link.png", "leaves the table's folder", "--root"}},
+		{name: "link outside", table: "id,image\na,link.png\n", files: images("link.png", "->../outside.png"),
+			status: 1, words: []string{`id "a"`, "link.png", "leaves the table's folder", "--root"}},
 		{name: "missing table", in: "none.csv", status: 1, words: []string{"none.csv", "no such file"}},
-		{name: "table at a URL", in: "https://example.org/t.csv", status: 1, words: []string{"https://example.org/t.csv", "not fetched: download it first"}},
-		{name: "Parquet called CSV", in: "p.csv", files: map[string]string{"p.csv": tableFiles + "/pandas.parquet"}, status: 1, words: []string{"p.csv", "a Parquet file", "name it .parquet"}},
-		{name: "CSV called Parquet", in: "c.parquet", files: map[string]string{"c.parquet": "=" + rows}, status: 1, words: []string{"c.parquet", "no Parquet file"}},
-		{name: "pandas", in: "p.parquet", files: images("p.parquet", tableFiles+"/pandas.parquet"), ids: "1 9007199254740993"},
-		{name: "pandas with an index", in: "p.parquet", files: images("p.parquet", tableFiles+"/pandas_index.parquet"), ids: "p q"},
+		{name: "table at a URL", in: "https://example.org/t.csv", status: 1,
+			words: []string{"https://example.org/t.csv", "is a URL; download the file first"}},
+		{name: "Parquet called CSV", in: "p.csv", files: map[string]string{"p.csv": tableFiles + "/pandas.parquet"},
+			status: 1, words: []string{"p.csv", "a Parquet file", "name it .parquet"}},
+		{name: "CSV called Parquet", in: "c.parquet", files: map[string]string{"c.parquet": "=" + rows}, status: 1,
+			words: []string{"c.parquet", "not a Parquet file"}},
+		{name: "pandas", in: "p.parquet", files: images("p.parquet", tableFiles+"/pandas.parquet"),
+			ids: "1 9007199254740993"},
+		{name: "pandas with an index", in: "p.parquet", files: images("p.parquet", tableFiles+"/pandas_index.parquet"),
+			ids: "p q"},
 		{name: "polars", in: "p.parquet", files: images("p.parquet", tableFiles+"/polars.parquet"), ids: "1 2"},
-		{name: "Hugging Face", in: "h.parquet", files: images("h.parquet", tableFiles+"/huggingface.parquet"), ids: "1 2"},
-		{name: "numbers for images", in: "n.parquet", files: map[string]string{"n.parquet": "=" + numberImages()}, status: 1, words: []string{"n.parquet", `column "image" holds numbers`, "paths"}},
-		{name: "folder", in: ".", files: images("x.heic", foreignFiles+"/image.heic", "y.HEIC", foreignFiles+"/image.heic", "z.avif", foreignFiles+"/image.avif", "notes.txt", "=x", ".hidden", "=x"),
+		{name: "Hugging Face", in: "h.parquet", files: images("h.parquet", tableFiles+"/huggingface.parquet"),
+			ids: "1 2"},
+		{name: "numbers for images", in: "n.parquet", files: map[string]string{"n.parquet": "=" + numberImages()},
+			status: 1, words: []string{"n.parquet", `column "image" holds numbers`, "paths"}},
+		{name: "folder", in: ".", files: images("x.heic", foreignFiles+"/image.heic", "y.HEIC",
+			foreignFiles+"/image.heic", "z.avif", foreignFiles+"/image.avif", "notes.txt", "=x", ".hidden", "=x"),
 			words: []string{": 2 images; not read: 2 HEIC, 1 AVIF, 1 TXT"}, ids: "a.png b.png"},
-		{name: "folder without images", in: ".", files: map[string]string{"x.heic": foreignFiles + "/image.heic"}, status: 1, words: []string{"no images", "not read: 1 HEIC", "convert them"}},
-		{name: "folder with a link", in: ".", files: images("link.png", "->../outside.png"), status: 1, words: []string{`id "link.png"`, "a link that leaves the folder"}},
+		{name: "folder without images", in: ".", files: map[string]string{"x.heic": foreignFiles + "/image.heic"},
+			status: 1, words: []string{"no images", "not read: 1 HEIC", "convert them"}},
+		{name: "folder with a link", in: ".", files: images("link.png", "->../outside.png"), status: 1,
+			words: []string{`id "link.png"`, "a link that leaves the folder"}},
 	}
-	for extension, fix := range map[string]string{"xlsx": "pd.read_excel", "json": "pd.read_json", "jsonl": "lines=True", "tsv": "rename it to .csv"} {
+	for extension, fix := range map[string]string{"xlsx": "pd.read_excel", "json": "pd.read_json",
+		"jsonl": "lines=True", "tsv": "rename it to .csv"} {
 		name := "t." + extension
-		list = append(list, input{name: name, in: name, files: map[string]string{name: "=x"}, status: 2, words: []string{name, fix, ".csv"}})
+		list = append(list, input{name: name, in: name, files: map[string]string{name: "=x"}, status: 2,
+			words: []string{name, fix, ".csv"}})
 	}
 	return list
 }
@@ -114,16 +141,20 @@ func TestInputs(t *testing.T) {
 		t.Skip("it builds the command and starts its backend")
 	}
 	h := build(t)
-	h.env = append(h.env, "ANTIPODE_PLUGIN=none", "PATH=") // nothing is downloaded, and without the go command nothing is built
+	// nothing is downloaded, and without the go command nothing is built
+	h.env = append(h.env, "ANTIPODE_PLUGIN=none", "PATH=")
 	for _, in := range inputs() {
 		t.Run(in.name, func(t *testing.T) { in.check(t, h) })
 	}
 }
 
-func (in input) check(t *testing.T, h *house) {
+func (in input) check(t *testing.T, h *installation) {
 	top := t.TempDir()
 	dir, out := filepath.Join(top, "set"), filepath.Join(top, "out.csv")
 	write(t, filepath.Join(top, "outside.png"), []byte(contentOf(tableFiles+"/a.png")))
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
 	path := filepath.Join(dir, in.in)
 	switch {
 	case strings.Contains(in.in, "://"):
@@ -167,7 +198,8 @@ func (in input) check(t *testing.T, h *house) {
 // withoutBackend leaves out the lines that say which backend serves.
 func withoutBackend(stderr string) string {
 	return strings.Join(slices.DeleteFunc(strings.SplitAfter(stderr, "\n"), func(line string) bool {
-		return strings.HasPrefix(line, "ANTIPODE_PLUGIN=none") || strings.Contains(line, "GOEXPERIMENT=simd") || strings.Contains(line, "the plain build serves")
+		return strings.HasPrefix(line, "ANTIPODE_PLUGIN=none") || strings.Contains(line, "GOEXPERIMENT=simd") ||
+			strings.Contains(line, "using the plain build")
 	}), "")
 }
 
@@ -234,7 +266,9 @@ func numberImages() string {
 	}
 	defer os.RemoveAll(dir)
 	path := filepath.Join(dir, "n.parquet")
-	if err := parquet.Write(path, &client.Frame{Columns: []client.Column{client.TextColumn("id", []string{"a"}), client.NumberColumn("image", []float64{math.Pi})}}); err != nil {
+	if err := parquet.Write(path,
+		&table.Frame{Columns: []table.Column{table.TextColumn("id", []string{"a"}),
+			table.NumberColumn("image", []float64{math.Pi})}}); err != nil {
 		panic(err)
 	}
 	return contentOf(path)

@@ -9,7 +9,7 @@ import (
 	"antipode/internal/testbackend"
 )
 
-// `antipode embed` on ViT-B/16 folders as timm and transformers save them agrees with the libraries: whole picture,
+// `antipode embed` on ViT-B/16 folders as timm and transformers save them agrees with the libraries: whole image,
 // object only, background only; pandas reads what it writes.
 func TestReferenceLibraries(t *testing.T) {
 	testbackend.XLA(t)
@@ -18,7 +18,8 @@ func TestReferenceLibraries(t *testing.T) {
 	testbackend.Python(t, modules, "reference_vit.py", "make", dir)
 	h := build(t)
 	for _, library := range []string{"timm", "transformers", "plain"} {
-		t.Log(h.done("embed", "--model", filepath.Join(dir, library), "--in", filepath.Join(dir, "images.csv"), "--out", filepath.Join(dir, library+".parquet"), "--masking", "drop"))
+		t.Log(h.done("embed", "--model", filepath.Join(dir, library), "--in", filepath.Join(dir, "images.csv"), "--out",
+			filepath.Join(dir, library+".parquet"), "--masking", "drop"))
 	}
 	t.Log("\n" + testbackend.Python(t, modules, "reference_vit.py", "compare", dir))
 }

@@ -31,27 +31,28 @@ var spoiled = []struct {
 	{"none,,", []string{`id "none"`, "image"}},
 }
 
-func TestSpoiledPictures(t *testing.T) {
+func TestDamagedImages(t *testing.T) {
 	testbackend.XLA(t)
 	h := build(t)
 	top := t.TempDir()
 	dir := filepath.Join(top, "set")
-	picture(t, filepath.Join(top, "outside.png"), 64)
+	writeImage(t, filepath.Join(top, "outside.png"), 64)
 	for _, name := range []string{"good.png", "good2.png", "good3.png", "cut.jpg"} {
-		picture(t, filepath.Join(dir, name), 64)
+		writeImage(t, filepath.Join(dir, name), 64)
 	}
-	picture(t, filepath.Join(dir, "good.mask.png"), 64)
-	picture(t, filepath.Join(dir, "small.mask.png"), 32)
+	writeImage(t, filepath.Join(dir, "good.mask.png"), 64)
+	writeImage(t, filepath.Join(dir, "small.mask.png"), 32)
 	for from, to := range map[string]string{"cut.jpg": "cut.jpg", "good.mask.png": "cut.mask.png"} {
 		data := read(t, filepath.Join(dir, from))
 		write(t, filepath.Join(dir, to), data[:len(data)/2])
 	}
 	write(t, filepath.Join(dir, "empty.png"), nil)
-	write(t, filepath.Join(dir, "notes.png"), []byte("no picture at all"))
+	write(t, filepath.Join(dir, "notes.png"), []byte("not an image"))
 
 	table, out := filepath.Join(dir, "t.csv"), filepath.Join(dir, "out.csv")
 	embed := func(rows ...string) (int, string, string) {
-		write(t, table, []byte("id,image,mask\ngood,good.png,good.mask.png\n"+strings.Join(rows, "\n")+"\nlast,good3.png,\n"))
+		write(t, table, []byte("id,image,mask\ngood,good.png,good.mask.png\n"+strings.Join(rows,
+			"\n")+"\nlast,good3.png,\n"))
 		os.Remove(out)
 		return h.run("embed", "--model", "archipelago-vit", "--in", table, "--out", out)
 	}
@@ -118,7 +119,7 @@ func TestSpoiledTables(t *testing.T) {
 		write(t, path, []byte(content))
 		return path
 	}
-	picture(t, filepath.Join(dir, "a.png"), 64)
+	writeImage(t, filepath.Join(dir, "a.png"), 64)
 	out := filepath.Join(dir, "out.csv")
 	fails := func(args []string, words ...string) {
 		t.Helper()
@@ -139,7 +140,7 @@ func TestSpoiledTables(t *testing.T) {
 	}
 	h.done(append(score(good), "--out", out)...) // what a first run says of the plugin is said
 
-	fails(embed(file("noimage.csv", "id,picture\na,a.png\n")), "image", "picture")
+	fails(embed(file("noimage.csv", "id,photo\na,a.png\n")), "image", "photo")
 	fails(embed(file("noid.csv", "name,image\na,a.png\n")), "id", "name")
 	fails(embed(file("twice.csv", "id,image,image\na,a.png,a.png\n")), "twice.csv", "image")
 	fails(embed(file("ragged.csv", "id,image\na,a.png\nb\n")), "ragged.csv", "3")
@@ -169,12 +170,13 @@ func TestSpoiledModels(t *testing.T) {
 	testbackend.XLA(t)
 	h := build(t)
 	dir := t.TempDir()
-	picture(t, filepath.Join(dir, "a.png"), 64)
+	writeImage(t, filepath.Join(dir, "a.png"), 64)
 	table, out := filepath.Join(dir, "t.csv"), filepath.Join(dir, "out.csv")
 	write(t, table, []byte("id,image\na,a.png\n"))
 	h.done("embed", "--model", "archipelago-vit", "--in", table, "--out", out)
 	source := filepath.Join(filepath.Dir(h.binary), "store", "models", "archipelago-vit")
-	weights, config := read(t, filepath.Join(source, "model.safetensors")), string(read(t, filepath.Join(source, "config.json")))
+	weights, config := read(t, filepath.Join(source, "model.safetensors")),
+		string(read(t, filepath.Join(source, "config.json")))
 	n := binary.LittleEndian.Uint64(weights)
 
 	for name, c := range map[string]struct {
@@ -182,16 +184,22 @@ func TestSpoiledModels(t *testing.T) {
 		config  string
 		words   []string
 	}{
-		"short file":     {weights[:5], config, []string{"model.safetensors"}},
-		"empty file":     {nil, config, []string{"model.safetensors"}},
-		"huge header":    {append(binary.LittleEndian.AppendUint64(nil, 1<<60), weights[8:]...), config, []string{"model.safetensors", "header"}},
-		"header no JSON": {append(append([]byte{}, weights[:8]...), append([]byte(strings.Repeat("x", int(n))), weights[8+n:]...)...), config, []string{"model.safetensors", "header"}},
+		"short file": {weights[:5], config, []string{"model.safetensors"}},
+		"empty file": {nil, config, []string{"model.safetensors"}},
+		"huge header": {append(binary.LittleEndian.AppendUint64(nil, 1<<60), weights[8:]...), config,
+			[]string{"model.safetensors", "header"}},
+		"header no JSON": {append(append([]byte{}, weights[:8]...),
+			append([]byte(strings.Repeat("x", int(n))), weights[8+n:]...)...), config,
+			[]string{"model.safetensors", "header"}},
 		"short data":     {weights[:len(weights)-1000], config, []string{"model.safetensors"}},
 		"no config":      {weights, "", []string{"config.json"}},
 		"config no JSON": {weights, config[:len(config)/2], []string{"config.json"}},
-		"other width":    {weights, strings.Replace(config, `"hidden_size"`, `"hidden_size": 96, "was"`, 1), []string{"model.safetensors", "configuration", "128", "96"}},
-		"more layers":    {weights, strings.Replace(config, `"num_hidden_layers"`, `"num_hidden_layers": 17, "was"`, 1), []string{"layer"}},
-		"other kind":     {weights, strings.Replace(config, `"model_type"`, `"model_type": "bert", "was"`, 1), []string{"bert"}},
+		"other width": {weights, strings.Replace(config, `"hidden_size"`, `"hidden_size": 96, "was"`, 1),
+			[]string{"model.safetensors", "configuration", "128", "96"}},
+		"more layers": {weights, strings.Replace(config, `"num_hidden_layers"`, `"num_hidden_layers": 17, "was"`, 1),
+			[]string{"layer"}},
+		"other kind": {weights, strings.Replace(config, `"model_type"`, `"model_type": "bert", "was"`, 1),
+			[]string{"bert"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			folder := filepath.Join(dir, strings.ReplaceAll(name, " ", "-"))

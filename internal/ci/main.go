@@ -1,10 +1,10 @@
 // Command ci reads what go test -json prints, for .ci/run:
 //
-//	go test -json ./... | ci report COUNTS    tell packages and failures as they come; add the counts to the file COUNTS
+//	go test -json ./... | ci report COUNTS    report packages and failures; add the counts to the file COUNTS
 //	ci total COUNTS                           print "N passed, N failed, N skipped" of all reports
 //
-// It counts tests and examples, subtests included; a package that does not build, or fails outside its tests, counts as
-// one failure.
+// It counts tests and examples, subtests included; a package that does not build, or fails outside its tests,
+// counts as one failure.
 package main
 
 import (
@@ -85,13 +85,14 @@ func (c counts) String() string {
 	return fmt.Sprintf("%d passed, %d failed, %d skipped", c.passed, c.failed, c.skipped)
 }
 
-// event is one line of go test -json (see go doc test2json); a build's lines have an ImportPath in place of a Package.
+// event is one line of go test -json (see go doc test2json); a build's lines have an ImportPath in place of a
+// Package.
 type event struct {
 	Action, Package, ImportPath, Test, Output string
 	Elapsed                                   float64
 }
 
-// report tells of each package in one line, of each skip by name and of each failure in full, and counts.
+// report reports of each package in one line, of each skip by name and of each failure in full, and counts.
 func report(r io.Reader, w io.Writer) (counts, error) {
 	var c counts
 	outputs := map[[2]string][]string{} // by package and test
@@ -131,7 +132,7 @@ func report(r io.Reader, w io.Writer) (counts, error) {
 	return c, nil
 }
 
-// end tells how a test or, where it has no name, a package ended.
+// end reports how a test or, where it has no name, a package ended.
 func (c *counts) end(w io.Writer, e event, output []string, failures map[string]int) {
 	text := strings.Join(output, "")
 	switch {

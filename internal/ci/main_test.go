@@ -11,9 +11,11 @@ import (
 
 // tests is a module whose tests end in every way.
 var tests = map[string]string{
-	"go.mod":          "module tests\n\ngo 1.26\n",
-	"good/a_test.go":  "package good\n\nimport \"testing\"\n\nfunc TestA(t *testing.T) { t.Run(\"sub\", func(t *testing.T) {}) }\n\nfunc TestB(t *testing.T) { t.Skip(\"no moon tonight\") }\n",
-	"bad/a_test.go":   "package bad\n\nimport \"testing\"\n\nfunc TestA(t *testing.T) { t.Error(\"too red\") }\n\nfunc TestB(t *testing.T) {}\n",
+	"go.mod": "module tests\n\ngo 1.26\n",
+	"good/a_test.go": "package good\n\nimport \"testing\"\n\nfunc TestA(t *testing.T) { t.Run(\"sub\", func(t " +
+		"*testing.T) {}) }\n\nfunc TestB(t *testing.T) { t.Skip(\"no moon tonight\") }\n",
+	"bad/a_test.go": "package bad\n\nimport \"testing\"\n\nfunc TestA(t *testing.T) { t.Error(\"too red\") " +
+		"}\n\nfunc TestB(t *testing.T) {}\n",
 	"wrong/a_test.go": "package wrong\n\nvar a int = \"not a number\"\n",
 	"dead/a_test.go":  "package dead\n\nimport (\"testing\"; \"os\")\n\nfunc TestA(t *testing.T) { os.Exit(3) }\n",
 	"none/a.go":       "package none\n",
@@ -46,7 +48,8 @@ func TestReportAndTotal(t *testing.T) {
 	if want := (counts{passed: 3, failed: 3, skipped: 1}); c != want {
 		t.Errorf("counted %v, want %v\n%s", c, want, told.String())
 	}
-	for _, want := range []string{"too red", "not a number", "no moon tonight", "ok    tests/good", "FAIL  tests/dead"} {
+	for _, want := range []string{"too red", "not a number", "no moon tonight", "ok    tests/good",
+		"FAIL  tests/dead"} {
 		if !strings.Contains(told.String(), want) {
 			t.Errorf("does not tell %q:\n%s", want, told.String())
 		}

@@ -189,8 +189,8 @@ class Built(Case):
     """The notebooks that people open, from the store of this run."""
 
     runs = {
-        "tour": {"each": 2},
-        "your_own_pictures": {"k": 4},
+        "tour": {"n": 2},
+        "your_own_images": {"k": 4},
     }
 
     def setUp(self):

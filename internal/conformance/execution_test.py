@@ -185,7 +185,7 @@ class Errors(KernelCase):
         "exit status 3": ("%%\nos.Exit(3)", "3"),
         "fatal log": ('import "log"\n%%\nlog.Fatal("no luck")', "no luck"),
         "failed table": ('%%\ndatasets.CSV("missing.csv").Show()', "missing.csv"),
-        "unknown column": ('%%\ndatasets.Archipelago().Photos().Select("nothing").Run()', "nothing"),
+        "unknown column": ('%%\ndatasets.Archipelago().Reference().Select("nothing").Run()', "nothing"),
     }
 
     def test_one_error_message(self):
@@ -224,7 +224,7 @@ class Errors(KernelCase):
         self.assertEqual((result.status, result.stderr), ("ok", "a.go:12: a line that looks like an error\n"))
 
     def test_python_habits(self):
-        self.assertEqual(self.run_cell("var photos = datasets.Archipelago().Photos()").status, "ok")
+        self.assertEqual(self.run_cell("var photos = datasets.Archipelago().Reference()").status, "ok")
         for code in (
             "photos",
             "x := 5",
@@ -292,7 +292,7 @@ class Results(KernelCase):
                     self.assertEqual(result.of("execute_result"), [])
 
     def test_table_as_last_expression(self):
-        result = self.run_cell("%%\ndatasets.Archipelago(datasets.Seed(7)).Photos().Head(2)", timeout=300)
+        result = self.run_cell("%%\ndatasets.Archipelago(datasets.ArchipelagoOptions{Seed: 7}).Reference().Head(2)", timeout=300)
         self.assertEqual(result.status, "ok", result.read())
         shown = [m["content"]["data"] for m in result.of("execute_result", "display_data")]  # progress, too
         tables = [data for data in shown if "<table" in data.get("text/html", "")]

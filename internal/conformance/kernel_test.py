@@ -43,7 +43,7 @@ class Conformance(jupyter_kernel_test.KernelTests):
         {"text": "var x = plots.Fore", "inserts": "var x = plots.Forest"},
         {"text": "var a = 1\nvar x = metrics.PrecisionC", "inserts": "var a = 1\nvar x = metrics.PrecisionCoverage"},
         {"text": "var t = datasets.Archip", "inserts": "var t = datasets.Archipelago"},
-        {"text": "var t = datasets.Archipelago().Phot", "inserts": "var t = datasets.Archipelago().Photos"},
+        {"text": "var t = datasets.Archipelago().Refer", "inserts": "var t = datasets.Archipelago().Reference"},
         {"text": "%%\nfor i := range 3 {\n\tstrings.ToUp", "inserts": "%%\nfor i := range 3 {\n\tstrings.ToUpper"},
     ]
     complete_code_samples = [

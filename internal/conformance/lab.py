@@ -93,7 +93,12 @@ def completion(lab):
     """A completion is shown within a second of the first Tab in the first kernel, and later."""
     page = lab.open(notebook(""), "completion.ipynb")
     until(page, lambda s: s["kernel"], 60)
-    samples = [("var f = plots.Ba", "Bars"), ("var t = datasets.Arch", "Archipelago"), ("var f = plots.Fo", "Forest")]
+    samples = [
+        ("var f = plots.Ba", "Bars"),
+        ("var t = datasets.Arch", "Archipelago"),
+        ("var f = plots.Bars{", "Series"),
+        ("var o = gomlxmodels.GenerateOptions{", "Guidance"),
+    ]
     for n, (text, wants) in enumerate(samples):
         took = completed(page, text, wants)
         lab.shot(page, f"completion-{n + 1}")

@@ -378,7 +378,7 @@ class Completion(unittest.TestCase):
         self.addCleanup(front.close)
         front.request("kernel_info_request", timeout=60)
         front.execute(
-            "var myPhotos = datasets.Archipelago().Photos()\nfunc myFunction() int { return 1 }", timeout=120
+            "var myPhotos = datasets.Archipelago().Reference()\nfunc myFunction() int { return 1 }", timeout=120
         )
         for code, wants in (("%%\nmyPh", "myPhotos"), ("var x = myFun", "myFunction"), ("%%\nmyPhotos.Whe", "Where")):
             with self.subTest(code):

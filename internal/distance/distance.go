@@ -1,5 +1,6 @@
-// Package distance fixes what "distance" means for every nearest-neighbour score of Antipode, and the shapes in which
-// neighbours are asked for. The pure Go implementation and the one on the accelerator share it, so that they agree to the last bit.
+// Package distance fixes what "distance" means for every nearest-neighbor score of Antipode, and the shapes in which
+// neighbors are requested. The pure Go implementation and the one on the accelerator share it, so that they agree to
+// the last bit.
 //
 // Distances are Euclidean, computed in float64 from float32 vectors, rounded to float32 before and after the square
 // root. That is how prdc (scikit-learn's pairwise distances of float32 arrays) rounds, so a comparison of two distances
@@ -39,16 +40,17 @@ func Root(squared float64) float32 {
 // Between returns the distance of two vectors of equal length.
 func Between(a, b []float32) float32 { return Root(Squared(a, b)) }
 
-// Balls are hyperspheres around centres. Each centre has Levels radii, ascending:
-// those of centre j are Radii[j*Levels : (j+1)*Levels].
+// Balls are hyperspheres around centers. Each center has Levels radii, ascending:
+// those of center j are Radii[j*Levels : (j+1)*Levels].
 type Balls struct {
-	Centres [][]float32
+	Centers [][]float32
 	Radii   []float32
 	Levels  int  // at least 1, at most 255
 	Closed  bool // a point exactly on the boundary is inside
 }
 
-// Level returns the position of centre j's first radius whose ball holds a point at distance d, or Levels where none does.
+// Level returns the position of center j's first radius whose ball holds a point at distance d, or Levels where none
+// does.
 func (b *Balls) Level(j int, d float32) int {
 	for l, r := range b.Radii[j*b.Levels : (j+1)*b.Levels] {
 		if d < r || b.Closed && d == r {
@@ -58,10 +60,10 @@ func (b *Balls) Level(j int, d float32) int {
 	return b.Levels
 }
 
-// Visit is told of points inside the largest ball of a centre: their positions, and for each the level of the first
-// ball that holds it. The slices are only valid during the call. A centre may be visited several times, each time with
+// Visit is told of points inside the largest ball of a center: their positions, and for each the level of the first
+// ball that holds it. The slices are only valid during the call. A center may be visited several times, each time with
 // other points and never twice at once.
-type Visit func(centre int, points []int32, levels []uint8)
+type Visit func(center int, points []int32, levels []uint8)
 
 // List keeps the k nearest of the candidates it is offered, nearest first; equal distances in the order of their index.
 type List struct {

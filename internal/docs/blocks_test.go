@@ -45,11 +45,12 @@ func read(t *testing.T) (blocks []block, spans []string) {
 				}
 			case *ast.CodeBlock:
 				if entering {
-					return 0, fmt.Errorf("%s: a block of indented code: fence it and name its language: %s", path, lines(n, source))
+					return 0, fmt.Errorf("%s: a block of indented code: fence it and name its language: %s", path,
+						lines(n, source))
 				}
 			case *ast.CodeSpan:
 				if entering {
-					spans = append(spans, string(n.Text(source)))
+					spans = append(spans, words(n, source))
 				}
 			}
 			return ast.WalkContinue, nil
@@ -66,6 +67,17 @@ func lines(n ast.Node, source []byte) string {
 	for i := range n.Lines().Len() {
 		line := n.Lines().At(i)
 		b.Write(line.Value(source))
+	}
+	return b.String()
+}
+
+// words returns the text of a code span, which is in its children.
+func words(n ast.Node, source []byte) string {
+	var b strings.Builder
+	for child := n.FirstChild(); child != nil; child = child.NextSibling() {
+		if t, ok := child.(*ast.Text); ok {
+			b.Write(t.Value(source))
+		}
 	}
 	return b.String()
 }

@@ -26,14 +26,14 @@ var exceptions = []struct{ begins, why, check string }{
 	{"go test ./...", "it would run itself; .ci/run does it", ""},
 	{"go test -tags checks ", "an hour, with the reference libraries", "package"},
 	{"PYTHON=python3 go run ", "an hour, with the reference libraries", "package"},
-	{"go run ./internal/bench/cells ", "needs a real model", "package"},
+	{"go run ./internal/bench cells ", "needs a real model", "package"},
 	{"antipode lab ", "opens a browser", "antipode help lab"},
 	{"antipode models pull ", "gigabytes from the network", "help"},
 	{"antipode generate --model stable-diffusion-v1-5 ", "needs a real model", "help"},
 	{"antipode segment --model clipseg ", "needs a real model", "help"},
 	{"antipode embed --model vit-base-patch16-224 ", "needs a real model", "help"},
 	{"antipode embed --model clip-vit-base-patch32 ", "needs a real model", "help"},
-	{"antipode import --dir midjourney ", "needs images of Midjourney; kernel/commands has a test of it", "help"},
+	{"antipode import --dir exports ", "needs images of Midjourney; kernel/commands has a test of it", "help"},
 	{"pip install ", "needs Python and the network", ""},
 	{"papermill ", "needs Python; integrations/papermill has a test", ""},
 }
@@ -171,7 +171,8 @@ func (r *reader) flags(page, statement string) {
 		source.Write(data)
 	}
 	for _, m := range longFlag.FindAllStringSubmatch(statement, -1) {
-		if !strings.Contains(source.String(), `("`+m[1]+`", `) && !strings.Contains(source.String(), `, "`+m[1]+`", `) {
+		defined := regexp.MustCompile(`[(,{] ?"` + m[1] + `"[,:] `)
+		if !defined.MatchString(source.String()) {
 			r.t.Errorf("%s: the program has no flag -%s: %s", page, m[1], statement)
 		}
 	}
@@ -219,7 +220,8 @@ func TestPages(t *testing.T) {
 			goCode++
 			if b.page != "gallery.md" {
 				r.run(b.page, b.code)
-			} else if code := strings.TrimSuffix(squeeze(b.code), "fig.Show()"); code == "" || !strings.Contains(examples, code) {
+			} else if code := strings.TrimSuffix(squeeze(b.code), "fig.Show()"); code == "" ||
+				!strings.Contains(examples, code) {
 				t.Errorf("gallery.md: not part of an example of package plots, which go test ./plots runs:\n%s", b.code)
 			}
 		case "text":

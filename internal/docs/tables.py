@@ -24,7 +24,7 @@ HAS = {
     "i.parquet": "id image prompt clip_image",
     "t.parquet": "id image prompt clip_image clip_text",
     "s.csv": "region precision precision_low precision_high coverage n_real n_generated n_used",
-    "fit.csv": "region clip_score clip_score_low clip_score_high",
+    "clip_scores.csv": "region clip_score clip_score_low clip_score_high",
 }
 LACKS = {"c.parquet": "full object_only background_only"}
 VECTORS = "full object_only background_only clip_image clip_text".split()

@@ -1,4 +1,5 @@
-// Package exif reads how a picture file wants to be turned. Models and figures both use it, so that both show the same way up.
+// Package exif reads how an image file wants to be turned. Models and figures both use it, so that both show the
+// same way up.
 package exif
 
 import (
@@ -6,8 +7,8 @@ import (
 	"encoding/binary"
 )
 
-// Orientation reads the EXIF orientation (1 to 8) of a JPEG, PNG, WebP or TIFF file; 1, upright, where it has none or one that is not
-// understood.
+// Orientation reads the EXIF orientation (1 to 8) of a JPEG, PNG, WebP or TIFF file; 1, upright, where it has none or
+// one that is not understood.
 func Orientation(file []byte) int {
 	switch {
 	case bytes.HasPrefix(file, []byte("\xff\xd8")):
@@ -20,7 +21,7 @@ func Orientation(file []byte) int {
 	return parse(file) // a TIFF is itself such a block
 }
 
-// Size is the size of the upright picture, the stored one being w × h.
+// Size is the size of the upright image, the stored one being w × h.
 func Size(orientation, w, h int) (width, height int) {
 	if orientation >= 5 {
 		return h, w
@@ -28,8 +29,8 @@ func Size(orientation, w, h int) (width, height int) {
 	return w, h
 }
 
-// Source is the stored pixel of pixel (x, y) of the upright picture, the stored one being w × h: 2 is mirrored, 3 turned by 180°,
-// 4 upside down, 5 and 7 transposed, 6 and 8 turned by 90°.
+// Source is the stored pixel of pixel (x, y) of the upright image, the stored one being w × h: 2 is mirrored, 3
+// turned by 180°, 4 upside down, 5 and 7 transposed, 6 and 8 turned by 90°.
 func Source(orientation, w, h, x, y int) (sx, sy int) {
 	switch orientation {
 	case 2:

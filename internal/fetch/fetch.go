@@ -1,5 +1,5 @@
-// Package fetch brings files of known size and checksum over HTTP: it heeds the usual proxy and certificate variables, takes
-// up what an earlier attempt left, tries again, and never waits for ever.
+// Package fetch downloads files of known size and checksum over HTTP. It uses the common proxy and certificate
+// variables, resumes and retries downloads, and has a timeout for every step.
 package fetch
 
 import (
@@ -25,7 +25,7 @@ import (
 	"golang.org/x/net/http/httpproxy"
 )
 
-// Limits bound every step in time.
+// Limits are the timeouts and retries of a client.
 type Limits struct {
 	Connect time.Duration // one connection
 	Stall   time.Duration // without a byte
@@ -42,10 +42,11 @@ type Client struct {
 	limits Limits
 }
 
-// CertificateEnvs name files of further certificate authorities, as Go, Python's requests, curl and pip know them.
+// CertificateEnvs are the variables of Go, Python's requests, curl and pip that name a file with further certificate
+// authorities.
 var CertificateEnvs = []string{"SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "PIP_CERT"}
 
-// New makes a client, or says which certificate file cannot be used. Close it when done.
+// New returns a client. An unusable certificate file is an error. Close the client when done.
 func New(l Limits) (*Client, error) {
 	roots, err := x509.SystemCertPool()
 	if err != nil {
@@ -85,15 +86,15 @@ func New(l Limits) (*Client, error) {
 	}}}}, nil
 }
 
-// HTTP is the client for those who read answers their own way: its requests heed the proxies, the certificates and the limits of
-// connection and stall, and are asked once.
+// HTTP returns the underlying client. Its requests use the proxies, the certificates and the timeouts, without retries.
 func (c *Client) HTTP() *http.Client { return &c.client }
 
 // Close ends idle connections.
 func (c *Client) Close() { c.client.CloseIdleConnections() }
 
-// Get asks for an address. Its body fails once no byte has come for the limit of stall; stop ends the request.
-func (c *Client) Get(ctx context.Context, at *url.URL, header http.Header) (resp *http.Response, stop func(), err error) {
+// Get requests a URL. Reading the body fails if no byte arrives within the stall limit; stop ends the request.
+func (c *Client) Get(ctx context.Context, at *url.URL, header http.Header) (resp *http.Response, stop func(),
+	err error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, at.String(), nil)
 	if err != nil {
 		return nil, nil, errors.New("a malformed address")
@@ -109,7 +110,7 @@ func (c *Client) Get(ctx context.Context, at *url.URL, header http.Header) (resp
 	return resp, func() { resp.Body.Close() }, nil
 }
 
-// Plain drops the address from an error of net/http: it may hold a password.
+// Plain removes the URL, which may contain a password, from an error of net/http.
 func Plain(err error) error {
 	var u *url.Error
 	if errors.As(err, &u) {
@@ -118,7 +119,7 @@ func Plain(err error) error {
 	return err
 }
 
-// watching ends requests, before their answer or within its body, once no byte has come for a time.
+// watching cancels a request if no byte of its response arrives for the time stall.
 type watching struct {
 	*http.Transport
 	stall time.Duration
@@ -141,7 +142,7 @@ func (t *watching) RoundTrip(r *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// watched is a body that puts its watchdog off with every byte.
+// watched is a body that resets the timer of [watching] with every byte.
 type watched struct {
 	io.ReadCloser
 	ctx    context.Context
@@ -169,18 +170,20 @@ func (b *watched) Close() error {
 	return b.ReadCloser.Close()
 }
 
-// ErrNotPinned is wrapped where a complete file is not the pinned one: trying again is no use.
+// ErrNotPinned is wrapped by the error for a complete file with another size or checksum; such a download is not
+// retried.
 var ErrNotPinned = errors.New("not the pinned file")
 
-// Want says which bytes a file must hold: their number and one checksum.
+// Want is the expected content of a file: its size and one checksum.
 type Want struct {
 	Size    int64
 	SHA256  string // lower-case hex
 	GitBlob string // git's id of the bytes (SHA-1), where there is no SHA256
 
-	Header http.Header // further headers of the request; one that holds a secret does not follow a redirect to another host
+	// Header contains further headers of the request. On a redirect to another host, headers with secrets are removed.
+	Header http.Header
 
-	// Progress is told how many bytes of the file are there; may be nil.
+	// Progress receives the number of bytes downloaded so far; may be nil.
 	Progress func(have int64)
 }
 
@@ -193,8 +196,7 @@ func (w Want) hash() (hash.Hash, string, string) {
 	return sha256.New(), "SHA-256", w.SHA256
 }
 
-// Download brings a file to the path file, taking up what an earlier attempt left there. What is complete and wrong is
-// removed.
+// Download downloads a file to a path and resumes an earlier attempt. A complete file with a wrong checksum is removed.
 func (c *Client) Download(ctx context.Context, at *url.URL, file string, want Want) error {
 	for attempt := 0; ; attempt++ {
 		err := c.attempt(ctx, at, file, want)
@@ -244,15 +246,15 @@ func (c *Client) attempt(ctx context.Context, at *url.URL, file string, want Wan
 		}
 		err := fmt.Errorf("%s from %s: %s %s, it must be %s", path.Base(at.Path), at.Host, kind, got, sum)
 		if resumed {
-			return err // the earlier part may be at fault: once more, from the start
+			return err // the earlier part may be wrong: start again
 		}
 		return fmt.Errorf("%w: %w", ErrNotPinned, err)
 	}
 	return f.Sync()
 }
 
-// fill writes the rest of the file behind its first have bytes and returns how many bytes there are now, and whether
-// the server went on where we asked it to.
+// fill appends the rest of the file to its first have bytes. It returns the new number of bytes and whether the server
+// resumed at have.
 func (c *Client) fill(ctx context.Context, at *url.URL, f *os.File, have int64, want Want) (int64, bool, error) {
 	header := want.Header.Clone()
 	if header == nil {
@@ -272,8 +274,9 @@ func (c *Client) fill(ctx context.Context, at *url.URL, f *os.File, have int64, 
 	if !resumed {
 		have = 0
 		if resp.StatusCode != http.StatusOK {
-			if resp.StatusCode == http.StatusPartialContent || resp.StatusCode == http.StatusRequestedRangeNotSatisfiable {
-				_ = f.Truncate(0) // a server that is confused about ranges gets a plain question next
+			if resp.StatusCode == http.StatusPartialContent ||
+				resp.StatusCode == http.StatusRequestedRangeNotSatisfiable {
+				_ = f.Truncate(0) // request the whole file next
 			}
 			return 0, false, fmt.Errorf("%s answers %q for %s", at.Host, resp.Status, path.Base(at.Path))
 		}
@@ -285,7 +288,7 @@ func (c *Client) fill(ctx context.Context, at *url.URL, f *os.File, have int64, 
 		return 0, false, err
 	}
 	size, start := want.Size, have
-	var body io.Reader = io.LimitReader(resp.Body, size-have+1)
+	body := io.LimitReader(resp.Body, size-have+1)
 	if want.Progress != nil {
 		body = io.TeeReader(body, counter(func(n int64) { want.Progress(min(start+n, size)) }))
 	}
@@ -296,12 +299,13 @@ func (c *Client) fill(ctx context.Context, at *url.URL, f *os.File, have int64, 
 	}
 	if have > size {
 		_ = f.Truncate(0)
-		return 0, false, fmt.Errorf("%w: %s sends more than the %d bytes of %s", ErrNotPinned, at.Host, size, path.Base(at.Path))
+		return 0, false, fmt.Errorf("%w: %s sends more than the %d bytes of %s", ErrNotPinned, at.Host, size,
+			path.Base(at.Path))
 	}
 	return have, resumed, nil
 }
 
-// counter is told by its writes how many bytes there were so far.
+// counter returns a writer that reports the number of bytes written so far.
 func counter(tell func(int64)) io.Writer { return &counting{tell: tell} }
 
 type counting struct {

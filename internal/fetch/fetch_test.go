@@ -32,7 +32,7 @@ func client(t *testing.T) *fetch.Client {
 	return c
 }
 
-// answers serves what f writes, and gives its address.
+// answers serves what f writes, and returns its address.
 func answers(t *testing.T, f http.HandlerFunc) *url.URL {
 	t.Helper()
 	server := httptest.NewServer(f)
@@ -44,8 +44,8 @@ func answers(t *testing.T, f http.HandlerFunc) *url.URL {
 	return at
 }
 
-// TestStall: a server that falls silent, before its answer or within it, is left; one that is slow is not. The same holds for those
-// who use the client under it, also behind a redirect.
+// TestStall: a server that falls silent, before its answer or within it, is left; one that is slow is not. The same
+// holds for those who use the client under it, also behind a redirect.
 func TestStall(t *testing.T) {
 	for name, f := range map[string]http.HandlerFunc{
 		"no answer": func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() },
@@ -114,7 +114,8 @@ func TestStall(t *testing.T) {
 	}
 }
 
-// TestDownloadGoesOn: what an attempt left is taken up, by another call as by a further attempt; a wrong file is removed.
+// TestDownloadGoesOn: what an attempt left is taken up, by another call as by a further attempt; a wrong file is
+// removed.
 func TestDownloadGoesOn(t *testing.T) {
 	const text = "the pinned file"
 	sum := sha256.Sum256([]byte(text))
@@ -127,7 +128,7 @@ func TestDownloadGoesOn(t *testing.T) {
 			return // the rest never comes
 		}
 		if got := r.Header.Get("Range"); got != "bytes=6-" {
-			t.Errorf("asked for %q", got)
+			t.Errorf("requested %q", got)
 		}
 		http.ServeContent(w, r, "file.bin", time.Time{}, strings.NewReader(text))
 	})
@@ -157,9 +158,13 @@ func TestDownloadGoesOn(t *testing.T) {
 	}
 }
 
-// TestCertificates: a further authority is taken from any of the variables, and a file that holds none is an error that names it.
+// TestCertificates: a further authority is taken from any of the variables, and a file that holds none is an error
+// that names it.
 func TestCertificates(t *testing.T) {
-	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "ok") }))
+	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter,
+		_ *http.Request) {
+		fmt.Fprint(w, "ok")
+	}))
 	defer server.Close()
 	for _, name := range append(fetch.CertificateEnvs, "HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy") {
 		t.Setenv(name, "")
@@ -168,7 +173,8 @@ func TestCertificates(t *testing.T) {
 		t.Fatal("an unknown authority was trusted")
 	}
 	file := filepath.Join(t.TempDir(), "ca.pem")
-	if err := os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw}), 0o644); err != nil {
+	if err := os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw}),
+		0o644); err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range fetch.CertificateEnvs[1:] {
@@ -184,7 +190,8 @@ func TestCertificates(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Setenv("PIP_CERT", file)
-	if _, err := fetch.New(quick); err == nil || !strings.Contains(err.Error(), "PIP_CERT: "+file+" holds no certificate") {
+	if _, err := fetch.New(quick); err == nil ||
+		!strings.Contains(err.Error(), "PIP_CERT: "+file+" holds no certificate") {
 		t.Error(err)
 	}
 }

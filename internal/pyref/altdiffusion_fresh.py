@@ -5,7 +5,7 @@
 
 Writes DIR/NAME/ for two, nine (with a safety checker) and plain (padding on the left, attended): the folder as diffusers saves it,
 golden.safetensors, and reference.safetensors with the pictures of each prompt of prompts.csv for the seeds 11 and 12. Run by:
-go test -tags checks -run Fresh ./gomlxmodels/diffusion ./gomlxmodels/generate
+go test -tags checks -run Fresh ./gomlxmodels/diffusion ./gomlxmodels/stage/generate
 """
 
 import csv

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Goldens for gomlxmodels/blip and gomlxmodels/decode: small random BLIP captioners, saved as transformers saves them (one as the hub's
+"""Goldens for gomlxmodels/blip and gomlxmodels/textgen: small random BLIP captioners, saved as transformers saves them (one as the hub's
 first BLIP folders are), with what every stage gives and with what generate makes of pictures.
 
     python internal/pyref/blip.py gomlxmodels/blip/testdata

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Goldens for gomlxmodels/segment: what CLIPSegProcessor and CLIPSegForImageSegmentation, with the small random model "refined" that
+"""Goldens for gomlxmodels/stage/segment: what CLIPSegProcessor and CLIPSegForImageSegmentation, with the small random model "refined" that
 clipseg.py makes, give for pictures of several kinds and words: the mask at the picture's own size, its score and its regions; and
 how surely a small random CLIP, saved in OUT/clip, sees the words: the softmax of "a photo of a WORD" for each beside "a photo".
 
-    python internal/pyref/clipseg_stage.py gomlxmodels/clipseg/testdata/refined gomlxmodels/segment/testdata
+    python internal/pyref/clipseg_stage.py gomlxmodels/clipseg/testdata/refined gomlxmodels/stage/segment/testdata
 
 Versions: torch 2.15.0, transformers 5.23.0, Pillow 13.0.0, pycocotools 2.0.11, scipy 1.17.1, Python 3.11+. Seed 20211218. Torch runs on one
 thread in float32. Thresholds are chosen where no pixel's probability is near, so that masks must be equal pixel by pixel.

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Goldens for gomlxmodels/decode: the probabilities that transformers draws a text's next token with, under settings of generate.
+"""Goldens for gomlxmodels/textgen: the probabilities that transformers draws a text's next token with, under settings of generate.
 
-    python internal/pyref/decode.py gomlxmodels/decode/testdata
+    python internal/pyref/decode.py gomlxmodels/textgen/testdata
 
 The processors of logits, and their order, are those that generate puts together for the settings. Versions: torch 2.15.0, transformers
 5.23.0, Python 3.11+. Seed 20191113.

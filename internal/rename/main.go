@@ -2,9 +2,10 @@
 //
 //	go run ./internal/rename example.org/x/antipode
 //
-// It is run in the project's folder. It changes the module lines of *.mod files, imports and mentions of packages in Go
-// files, imports in notebooks and mentions in documents, and prints what it changed. The program's name, the store's and
-// the kernel's stay: those are not the module's path. Renaming back is the same command with the old path.
+// It is run in the project's folder. It changes the module lines of *.mod files, imports and mentions of packages in
+// Go files, imports in notebooks and mentions in documents, and prints what it changed. The program's name, the
+// store's and the kernel's stay: those are not the module's path. Renaming back is the same command with the old
+// path.
 package main
 
 import (
@@ -67,6 +68,7 @@ func run(dir, to string, w io.Writer) error {
 			return err
 		}
 	}
-	fmt.Fprintf(w, "%s is now %s: %d places in %d files. Next: gofmt -l . && go vet ./... && go test ./...; then say in CONTRIBUTING.md what the path is now.\n", r.from, to, total, len(changes))
+	fmt.Fprintf(w, "%s is now %s: %d places in %d files. Next: gofmt -l . && go vet ./... && go test ./...; then say "+
+		"in CONTRIBUTING.md what the path is now.\n", r.from, to, total, len(changes))
 	return nil
 }

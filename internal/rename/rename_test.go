@@ -29,7 +29,8 @@ func write(t *testing.T, dir, name, content string) {
 func TestPlaces(t *testing.T) {
 	dir := t.TempDir()
 	files := []struct{ name, old, renamed string }{
-		{"go.mod", "// keep\nmodule old\n\ngo 1.26\n\nrequire example.org/old/sub v1.0.0\n", "// keep\nmodule NEW\n\ngo 1.26\n\nrequire example.org/old/sub v1.0.0\n"},
+		{"go.mod", "// keep\nmodule old\n\ngo 1.26\n\nrequire example.org/old/sub v1.0.0\n",
+			"// keep\nmodule NEW\n\ngo 1.26\n\nrequire example.org/old/sub v1.0.0\n"},
 		{"tools/tools.mod", "module old/tools\n\ngo 1.26\n", "module NEW/tools\n\ngo 1.26\n"},
 		{"pkg/a.go", `package pkg
 
@@ -62,9 +63,11 @@ func is(path string, mod struct{ Path string }) bool {
 	return path == "old" || mod.Path != "NEW" || fmt.Sprint("old") == "module older"
 }
 `},
-		{"notebooks/n.ipynb", `{"source": ["import \"old/pkg\"\n", "kernels/old/pkg, old"], "name": "old"}`, `{"source": ["import \"NEW/pkg\"\n", "kernels/old/pkg, old"], "name": "old"}`},
-		{"README.md", "Run old. See `old/pkg` and https://example.org/old/pkg.\n", "Run old. See `NEW/pkg` and https://example.org/old/pkg.\n"},
-		{"picture.md", "\x00old/pkg", "\x00old/pkg"},
+		{"notebooks/n.ipynb", `{"source": ["import \"old/pkg\"\n", "kernels/old/pkg, old"], "name": "old"}`,
+			`{"source": ["import \"NEW/pkg\"\n", "kernels/old/pkg, old"], "name": "old"}`},
+		{"README.md", "Run old. See `old/pkg` and https://example.org/old/pkg.\n",
+			"Run old. See `NEW/pkg` and https://example.org/old/pkg.\n"},
+		{"image.md", "\x00old/pkg", "\x00old/pkg"},
 	}
 	for _, f := range files {
 		write(t, dir, f.name, f.old)
@@ -141,7 +144,8 @@ func TestThisModule(t *testing.T) {
 	if err != nil || imports < 100 {
 		t.Errorf("%d imports of the new path; %v", imports, err)
 	}
-	cmd = exec.Command("go", "list", "-e", "-deps", "-f", "{{if not .Name}}{{.ImportPath}} is not found{{end}}", "./...") // files to embed were not copied
+	cmd = exec.Command("go", "list", "-e", "-deps", "-f", "{{if not .Name}}{{.ImportPath}} is not found{{end}}",
+		"./...") // files to embed were not copied
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "GOWORK=off")
 	if out, err := cmd.CombinedOutput(); err != nil || strings.TrimSpace(string(out)) != "" {

@@ -57,7 +57,7 @@ func newRenamer(dir, to string) (*renamer, error) {
 	return r, nil
 }
 
-// textKinds are the files, beside Go's, in which the path is replaced.
+// textKinds are the files, next to Go's, in which the path is replaced.
 var textKinds = []string{".md", ".mod", ".work", ".ipynb", ".py", ".sh", ".yml", ".yaml", ".json", ".txt", ""}
 
 // files lists the committed files that may hold the path; where there is no git, all of them.
@@ -96,7 +96,7 @@ func (r *renamer) files() ([]string, error) {
 	}), nil
 }
 
-// rename gives a file's new content and counts the changed places.
+// rename returns a file's new content and counts the changed places.
 func (r *renamer) rename(name string, content []byte) ([]byte, int, error) {
 	if bytes.IndexByte(content, 0) >= 0 {
 		return content, 0, nil
@@ -136,15 +136,17 @@ func (r *renamer) renameText(text string) (string, int) {
 	return text, n
 }
 
-// renameGo does so in a Go file's comments and literals, and in the two shapes that only code has: a literal that ends
-// with the path and a slash, to which a package is added, and a literal that is the path, compared with a module's path.
+// renameGo does so in a Go file's comments and literals, and in the two shapes that only code has: a literal that
+// ends with the path and a slash, to which a package is added, and a literal that is the path, compared with a
+// module's path.
 func (r *renamer) renameGo(name string, content []byte) ([]byte, int, error) {
 	var out bytes.Buffer
 	var s scanner.Scanner
 	var failed error
 	files := token.NewFileSet()
 	file := files.AddFile(name, files.Base(), len(content))
-	s.Init(file, content, func(pos token.Position, msg string) { failed = fmt.Errorf("%s: %s", pos, msg) }, scanner.ScanComments)
+	s.Init(file, content, func(pos token.Position, msg string) { failed = fmt.Errorf("%s: %s", pos, msg) },
+		scanner.ScanComments)
 	n, copied := 0, 0
 	before := "" // the source of the line up to here
 	for {
@@ -163,7 +165,8 @@ func (r *renamer) renameGo(name string, content []byte) ([]byte, int, error) {
 		renamed, m := r.renameText(literal)
 		if kind == token.STRING {
 			quote := literal[len(literal)-1:]
-			if strings.HasSuffix(renamed, r.from+"/"+quote) && !strings.HasSuffix(strings.TrimSuffix(renamed, r.from+"/"+quote), "/") {
+			if strings.HasSuffix(renamed, r.from+"/"+quote) &&
+				!strings.HasSuffix(strings.TrimSuffix(renamed, r.from+"/"+quote), "/") {
 				renamed, m = strings.TrimSuffix(renamed, r.from+"/"+quote)+r.to+"/"+quote, m+1
 			}
 			if renamed == quote+r.from+quote && comparesPath.MatchString(before) {
@@ -191,5 +194,5 @@ func (r *renamer) renameGo(name string, content []byte) ([]byte, int, error) {
 	return formatted, n, nil
 }
 
-// comparesPath finds what stands before a literal that a module's path is compared with.
+// comparesPath matches the code before a literal that is compared with a module path.
 var comparesPath = regexp.MustCompile(`(?:\.Path|ModulePath\([^()]*\)|modulePath)\s*[!=]=\s*$`)

@@ -7,17 +7,19 @@ import (
 )
 
 // forCells are the packages that notebook cells may import.
-var forCells = []string{"datasets/...", "metrics/...", "plots/...", "gomlxmodels", "kernel/client", "kernel/cell"}
+var forCells = []string{"audits/...", "datasets/...", "metrics/...", "plots/...", "gomlxmodels", "kernel/client",
+	"kernel/cell"}
 
-// isForCells says whether cells may import the package in a folder: one of forCells, and no helper of tests.
+// isForCells reports whether cells may import the package in a folder: one of forCells, and no helper of tests.
 func isForCells(folder string) bool {
 	return withinAny(folder, forCells) && !strings.Contains(folder, "/internal/") && !strings.HasSuffix(folder, "test")
 }
 
-// heavy are import path prefixes that no cell may reach, with the reason. A cell is a program of its own, linked and
+// heavy are import path prefixes that no cell may reach, with the reason. A cell is a separate program, linked and
 // started anew: 0.5 s with net/http, 2.7 s and more with GoMLX and XLA.
 var heavy = []struct{ prefix, why string }{
-	{"github.com/gomlx/", "GoMLX, its backends and XLA add seconds to every cell, and only the backend opens the device"},
+	{"github.com/gomlx/", "GoMLX, its backends and XLA add seconds to every cell, and only the backend " +
+		"opens the device"},
 	{"github.com/gx-org/", "it comes with GoMLX"},
 	{"github.com/parquet-go/", "tables at rest are read and written by the backend, through kernel/parquet"},
 	{"github.com/klauspost/compress", "compression comes with Parquet: the backend's"},
@@ -50,7 +52,8 @@ func TestCellsAreLight(t *testing.T) {
 			})
 			if i >= 0 {
 				path := mine[folder].Deps[i]
-				t.Errorf("%s reaches %s, through %s: %s", folder, path, through(packages, mine[folder].ImportPath, path), h.why)
+				t.Errorf("%s reaches %s, through %s: %s", folder, path,
+					through(packages, mine[folder].ImportPath, path), h.why)
 			}
 		}
 		for _, path := range mine[folder].Deps {
@@ -68,7 +71,7 @@ func TestCellsAreLight(t *testing.T) {
 	}
 }
 
-// through tells one way from a package to one that it reaches.
+// through returns one import path from a package to one that it reaches.
 func through(packages map[string]*Package, from, to string) string {
 	previous := map[string]string{from: ""}
 	for queue := []string{from}; len(queue) > 0; queue = queue[1:] {

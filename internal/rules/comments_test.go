@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// TestExportedIsDocumented looks at packages that others can import: functions, methods of exported types, types, and
+// TestExportedIsDocumented checks packages that others can import: functions, methods of exported types, types, and
 // constants and variables, for which the comment of their group, or one at the end of the line, is enough.
 func TestExportedIsDocumented(t *testing.T) {
 	seen := 0
@@ -19,7 +19,8 @@ func TestExportedIsDocumented(t *testing.T) {
 			continue
 		}
 		fset := token.NewFileSet()
-		file, err := parser.ParseFile(fset, filepath.Join(root, name), nil, parser.ParseComments|parser.SkipObjectResolution)
+		file, err := parser.ParseFile(fset, filepath.Join(root, name), nil,
+			parser.ParseComments|parser.SkipObjectResolution)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -27,7 +28,8 @@ func TestExportedIsDocumented(t *testing.T) {
 			continue
 		}
 		for _, u := range undocumented(file) {
-			t.Errorf("%s:%d: %s has no comment: say what it does, with shapes, units, ranges and errors", name, fset.Position(u.Pos()).Line, u.Name)
+			t.Errorf("%s:%d: %s has no comment: document what it does, with shapes, units, ranges and errors", name,
+				fset.Position(u.Pos()).Line, u.Name)
 		}
 		seen++
 	}
@@ -41,7 +43,8 @@ func undocumented(file *ast.File) (names []*ast.Ident) {
 	for _, d := range file.Decls {
 		switch d := d.(type) {
 		case *ast.FuncDecl:
-			if d.Doc == nil && d.Name.IsExported() && (d.Recv == nil || receiverIsExported(d.Recv)) && !conventional[d.Name.Name] {
+			if d.Doc == nil && d.Name.IsExported() && (d.Recv == nil || receiverIsExported(d.Recv)) &&
+				!conventional[d.Name.Name] {
 				names = append(names, d.Name)
 			}
 		case *ast.GenDecl:
@@ -64,8 +67,9 @@ func undocumented(file *ast.File) (names []*ast.Ident) {
 	return names
 }
 
-// conventional are methods of the standard library's interfaces, whose names say all.
-var conventional = map[string]bool{"Error": true, "Unwrap": true, "Is": true, "String": true, "Len": true, "Less": true, "Swap": true, "Read": true, "Write": true, "Close": true,
+// conventional are methods of the standard library's interfaces, whose names are documentation enough.
+var conventional = map[string]bool{"Error": true, "Unwrap": true, "Is": true, "String": true, "Len": true, "Less": true,
+	"Swap": true, "Read": true, "Write": true, "Close": true,
 	"MarshalJSON": true, "UnmarshalJSON": true, "At": true, "Bounds": true, "ColorModel": true}
 
 func receiverIsExported(receiver *ast.FieldList) bool {

@@ -13,7 +13,8 @@ import (
 )
 
 // absolute finds paths below folders that belong to one machine or one user.
-var absolute = regexp.MustCompile(`(?:^|[^\w./~$}*\\-])(/(?:` + strings.Join([]string{"work", "root", "home", "Users", "opt", "tmp", "mnt", "workspace"}, "|") + `)/[\w.-]+)`)
+var absolute = regexp.MustCompile(`(?:^|[^\w./~$}*\\-])(/(?:` +
+	strings.Join([]string{"work", "root", "home", "Users", "opt", "tmp", "mnt", "workspace"}, "|") + `)/[\w.-]+)`)
 
 // absoluteAllowed are the files that need such a path, with what they may hold.
 var absoluteAllowed = map[string]string{
@@ -29,7 +30,8 @@ func TestNoAbsolutePaths(t *testing.T) {
 		for i, line := range strings.Split(string(data), "\n") {
 			for _, found := range absolute.FindAllStringSubmatch(line, -1) {
 				if allowed := absoluteAllowed[name]; allowed == "" || !strings.HasPrefix(found[1], allowed) {
-					t.Errorf("%s:%d holds the absolute path %s: it exists on one machine only; use a relative path, a flag or t.TempDir", name, i+1, found[1])
+					t.Errorf("%s:%d holds the absolute path %s: it exists on one machine only; use a relative path, "+
+						"a flag or t.TempDir", name, i+1, found[1])
 				}
 			}
 		}
@@ -48,7 +50,8 @@ func TestNoReplace(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, r := range mod.Replace {
-			t.Errorf("%s:%d replaces %s: another module that requires this one would not see that; require a released version", name, r.Syntax.Start.Line, r.Old.Path)
+			t.Errorf("%s:%d replaces %s: another module that requires this one would not see that; require a "+
+				"released version", name, r.Syntax.Start.Line, r.Old.Path)
 		}
 	}
 	if seen == 0 {
@@ -56,7 +59,7 @@ func TestNoReplace(t *testing.T) {
 	}
 }
 
-// tag finds the build tags that tests are kept behind: a single word, as in "//go:build real".
+// tag finds the build tags of tests: a single word, as in "//go:build real".
 var tag = regexp.MustCompile(`(?m)^//go:build (\w+)$`)
 
 func TestBuildTagsOfTestsAreDocumented(t *testing.T) {
@@ -67,7 +70,8 @@ func TestBuildTagsOfTestsAreDocumented(t *testing.T) {
 		}
 		for _, m := range tag.FindAllStringSubmatch(string(read(t, name)), -1) {
 			if m[1] != "unix" && !strings.Contains(guide, "`"+m[1]+"`") {
-				t.Errorf("%s is built with the tag %s, which CONTRIBUTING.md does not tell: add `%s` to its table of tags", name, m[1], m[1])
+				t.Errorf("%s is built with the tag %s, which CONTRIBUTING.md does not list: add `%s` to its "+
+					"table of tags", name, m[1], m[1])
 			}
 		}
 	}
@@ -93,12 +97,14 @@ func TestShippedWeightsAreSmall(t *testing.T) {
 		list = append(list, name)
 	}
 	if total > maxWeights {
-		t.Errorf("%d bytes of weights are shipped, more than %d: make a smaller model or let it be pulled: %v", total, int64(maxWeights), list)
+		t.Errorf("%d bytes of weights are shipped, more than %d: make a smaller model or let it be pulled: %v", total,
+			int64(maxWeights), list)
 	}
 }
 
-func TestLicence(t *testing.T) {
-	if text := string(read(t, "LICENSE")); !strings.Contains(text, "Apache License") || !strings.Contains(text, "Version 2.0, January 2004") || !strings.Contains(text, "END OF TERMS AND CONDITIONS") {
+func TestLicense(t *testing.T) {
+	if text := string(read(t, "LICENSE")); !strings.Contains(text, "Apache License") ||
+		!strings.Contains(text, "Version 2.0, January 2004") || !strings.Contains(text, "END OF TERMS AND CONDITIONS") {
 		t.Error("LICENSE is not the Apache License, Version 2.0")
 	}
 }

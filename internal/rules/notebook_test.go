@@ -13,12 +13,18 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
+
+	nb "antipode/kernel/notebook"
 )
 
-// Sizes of a committed notebook and of each picture in it, in bytes.
+// Sizes of a committed notebook and of each image in it, in bytes, and of a cell, in lines and columns. Imports and
+// empty lines do not count.
 const (
-	maxNotebook = 1_000_000
-	maxPicture  = 200 << 10
+	maxNotebook    = 1_000_000
+	maxImage       = 200 << 10
+	maxCellLines   = 8
+	maxCellColumns = 100
 )
 
 // notebook is what the rules need of an .ipynb file.
@@ -69,7 +75,7 @@ func TestCommittedNotebooks(t *testing.T) {
 			continue
 		}
 		seen++
-		for _, problem := range checkNotebook(module, read(t, name)) {
+		for _, problem := range checkNotebook(module, name, read(t, name)) {
 			t.Errorf("%s: %s", name, problem)
 		}
 	}
@@ -79,7 +85,7 @@ func TestCommittedNotebooks(t *testing.T) {
 }
 
 // checkNotebook lists what is wrong with a notebook that is to be committed.
-func checkNotebook(module string, data []byte) (problems []string) {
+func checkNotebook(module, name string, data []byte) (problems []string) {
 	say := func(format string, args ...any) { problems = append(problems, fmt.Sprintf(format, args...)) }
 	var n notebook
 	if err := json.Unmarshal(data, &n); err != nil {
@@ -87,7 +93,9 @@ func checkNotebook(module string, data []byte) (problems []string) {
 		return problems
 	}
 	if len(data) > maxNotebook {
-		say("%d bytes, more than %d: show fewer or smaller pictures (thumbnails), the originals beside as files", len(data), maxNotebook)
+		say("%d bytes, more than %d: show fewer or smaller images (thumbnails), the originals next to the "+
+			"notebook as files",
+			len(data), maxNotebook)
 	}
 	if n.Format != 4 {
 		say("nbformat %d: save it as version 4", n.Format)
@@ -109,7 +117,8 @@ func checkNotebook(module string, data []byte) (problems []string) {
 		}
 		for _, o := range c.Outputs {
 			if o.Type == "error" && !slices.Contains(c.Metadata.Tags, "raises-exception") {
-				say("%s ended with an error (%s: %s): mend it, or tag the cell raises-exception where it is meant", where, o.Name, o.Value)
+				say("%s ended with an error (%s: %s): fix it, or tag the cell raises-exception where it is meant",
+					where, o.Name, o.Value)
 			}
 			for _, problem := range checkOutput(o) {
 				say("%s: %s", where, problem)
@@ -124,9 +133,11 @@ func checkNotebook(module string, data []byte) (problems []string) {
 
 var (
 	// inert output holds none of these.
-	active = regexp.MustCompile(`(?i)<script|<iframe|<object\b|<embed\b|<[a-z][^>]*\son[a-z]+\s*=|javascript:|data:(?:text/html|text/javascript|application/[a-z.-]*(?:script|xhtml))|<[a-z][^>]*\s(?:src|srcset|poster)\s*=\s*["']?\s*(?:https?:)?//|<(?:image|use|link|base)\b[^>]*\shref\s*=\s*["']?\s*(?:https?:)?//|url\(\s*["']?(?:https?:)?//`)
+	active = regexp.MustCompile(
+		`(?i)<script|<iframe|<object\b|<embed\b|<[a-z][^>]*\son[a-z]+\s*=|javascript:|data:(?:text/html|text/javascript|application/[a-z.-]*(?:script|xhtml))|<[a-z][^>]*\s(?:src|srcset|poster)\s*=\s*["']?\s*(?:https?:)?//|<(?:image|use|link|base)\b[^>]*\shref\s*=\s*["']?\s*(?:https?:)?//|url\(\s*["']?(?:https?:)?//`)
 	// clock finds what differs from run to run: times, rates, progress bars.
-	clock   = regexp.MustCompile(`(?i)\r[^\n]|[█▏▎▍▌▋▊▉■▇]{3,}|\[[=#]{3,}[>. ]|\b\d+(?:\.\d+)?\s?(?:it|img|images|rows|items|MB|MiB|kB)/s\b|\bETA\b|\belapsed\b|\btook \d|\bin \d+(?:\.\d+)?\s?(?:ns|µs|ms|s|sec|seconds|min|minutes)\b|\b\d+m\d+(?:\.\d+)?s\b|\b\d+(?:\.\d+)?(?:ns|µs|ms)\b`)
+	clock = regexp.MustCompile(
+		`(?i)\r[^\n]|[█▏▎▍▌▋▊▉■▇]{3,}|\[[=#]{3,}[>. ]|\b\d+(?:\.\d+)?\s?(?:it|img|images|rows|items|MB|MiB|kB)/s\b|\bETA\b|\belapsed\b|\btook \d|\bin \d+(?:\.\d+)?\s?(?:ns|µs|ms|s|sec|seconds|min|minutes)\b|\b\d+m\d+(?:\.\d+)?s\b|\b\d+(?:\.\d+)?(?:ns|µs|ms)\b`)
 	dataURI = regexp.MustCompile(`data:([a-z]+/[a-z0-9.+-]+)((?:;[a-z0-9=-]+)*),([^"')\s>]*)`)
 	markup  = regexp.MustCompile(`<[^>]*>`)
 )
@@ -144,13 +155,13 @@ func checkOutput(o output) (problems []string) {
 		case kind == "application/javascript" || kind == "application/json":
 			say("holds %s: a page runs no script; show HTML, SVG or PNG", kind)
 		case kind == "image/svg+xml":
-			problems = append(problems, checkPicture(kind, []byte(content))...)
+			problems = append(problems, checkImage(kind, []byte(content))...)
 		case strings.HasPrefix(kind, "image/"):
-			picture, err := base64.StdEncoding.DecodeString(strings.Join(strings.Fields(string(content)), ""))
+			image, err := base64.StdEncoding.DecodeString(strings.Join(strings.Fields(string(content)), ""))
 			if err != nil {
 				say("its %s is not base64: %v", kind, err)
 			}
-			problems = append(problems, checkPicture(kind, picture)...)
+			problems = append(problems, checkImage(kind, image)...)
 		case strings.HasPrefix(kind, "text/"):
 			if kind != "text/plain" {
 				if found := active.FindString(dataURI.ReplaceAllStringFunc(string(content), keepKind)); found != "" {
@@ -165,41 +176,44 @@ func checkOutput(o output) (problems []string) {
 		}
 	}
 	if found := clock.FindString(visible); found != "" {
-		say("its text holds %q, a timing or a bar, which would differ in the next run: report progress through kernel/cell", found)
+		say("its text holds %q, a timing or a bar, which would differ in the next run: report progress through "+
+			"kernel/cell", found)
 	}
 	return problems
 }
 
-// keepKind cuts a data URI down to its kind: what it holds is looked at by itself.
+// keepKind cuts a data URI down to its kind: its content is checked separately.
 func keepKind(uri string) string {
 	kind, _, _ := strings.Cut(uri, ",")
 	return kind + ","
 }
 
 func checkURI(kind, parameters, content string) []string {
-	picture := []byte(content)
+	image := []byte(content)
 	var err error
 	if strings.Contains(parameters, ";base64") {
-		picture, err = base64.StdEncoding.DecodeString(content)
+		image, err = base64.StdEncoding.DecodeString(content)
 	} else if unescaped, bad := url.PathUnescape(content); bad == nil {
-		picture = []byte(unescaped)
+		image = []byte(unescaped)
 	}
 	if err != nil {
 		return []string{fmt.Sprintf("a data URI of %s is not base64: %v", kind, err)}
 	}
 	if !strings.HasPrefix(kind, "image/") && !strings.HasPrefix(kind, "font/") {
-		return []string{fmt.Sprintf("holds a data URI of %s: only pictures are embedded", kind)}
+		return []string{fmt.Sprintf("holds a data URI of %s: only images are embedded", kind)}
 	}
-	return checkPicture(kind, picture)
+	return checkImage(kind, image)
 }
 
-func checkPicture(kind string, content []byte) (problems []string) {
-	if len(content) > maxPicture {
-		problems = append(problems, fmt.Sprintf("a picture (%s) of %d bytes, more than %d: show a thumbnail", kind, len(content), maxPicture))
+func checkImage(kind string, content []byte) (problems []string) {
+	if len(content) > maxImage {
+		problems = append(problems, fmt.Sprintf("an image (%s) of %d bytes, more than %d: show a thumbnail", kind,
+			len(content), maxImage))
 	}
 	if kind == "image/svg+xml" {
 		if found := active.FindString(dataURI.ReplaceAllStringFunc(string(content), keepKind)); found != "" {
-			problems = append(problems, fmt.Sprintf("an SVG picture holds %q: a picture runs no script and fetches nothing", found))
+			problems = append(problems,
+				fmt.Sprintf("an SVG image holds %q: an image runs no script and fetches nothing", found))
 		}
 	}
 	return problems
@@ -227,6 +241,7 @@ func checkCode(module string, cells []cell) (problems []string) {
 			continue
 		}
 		all = append(all, parsed{i + 1, fset, file})
+		problems = append(problems, checkCell(i+1, fset, file, string(c.Source))...)
 		for _, d := range file.Decls {
 			if g, ok := d.(*ast.GenDecl); ok && g.Tok == token.VAR {
 				for _, s := range g.Specs {
@@ -248,8 +263,9 @@ func checkCode(module string, cells []cell) (problems []string) {
 			return top[id.Name] && (id.Obj == nil || id.Obj == p.file.Scope.Lookup(id.Name))
 		}
 		assigned := func(target ast.Expr) {
-			if id := rootOf(target); id != nil && global(id) {
-				say("cell %d, line %d assigns to %s, a top-level var: the next cell makes it anew and does not see that; give the new value a name of its own, with var above %%%%",
+			if id := nb.AssignedIdent(target); id != nil && global(id) {
+				say("cell %d, line %d assigns to %s, a top-level var: the next cell makes it anew and does not see "+
+					"that; declare a new name for the new value, with var above %%%%",
 					p.cell, p.fset.Position(target.Pos()).Line-sourceOffset, id.Name)
 			}
 		}
@@ -278,47 +294,53 @@ func checkCode(module string, cells []cell) (problems []string) {
 	return problems
 }
 
+// checkCell lists what makes a code cell hard to read: its length, its width, helper functions, handling of contexts.
+func checkCell(number int, fset *token.FileSet, file *ast.File, source string) (problems []string) {
+	say := func(format string, args ...any) { problems = append(problems, fmt.Sprintf(format, args...)) }
+	imports := map[int]bool{}
+	for _, d := range file.Decls {
+		switch d := d.(type) {
+		case *ast.GenDecl:
+			if d.Tok == token.IMPORT {
+				for line := fset.Position(d.Pos()).Line; line <= fset.Position(d.End()).Line; line++ {
+					imports[line-sourceOffset] = true
+				}
+			}
+		case *ast.FuncDecl:
+			if d.Name.Name != "main" {
+				say("cell %d declares the function %s: a notebook calls packages; move the function to one", number,
+					d.Name.Name)
+			}
+		}
+	}
+	lines := 0
+	for i, line := range strings.Split(source, "\n") {
+		if columns := utf8.RuneCountInString(line) + strings.Count(line, "\t")*(tabWidth-1); columns > maxCellColumns {
+			say("cell %d, line %d is %d columns wide, more than %d: break the line", number, i+1, columns,
+				maxCellColumns)
+		}
+		if !imports[i+1] && strings.TrimSpace(line) != "" {
+			lines++
+		}
+	}
+	if lines > maxCellLines {
+		say("cell %d has %d lines, more than %d: divide it, or move work to a package", number, lines, maxCellLines)
+	}
+	if strings.Contains(source, "cell.Context(") {
+		say("cell %d handles a context: use Run, Show, Value or MustRows, which stop with the cell", number)
+	}
+	return problems
+}
+
 // sourceOffset is the number of lines goSource puts before a cell's first.
 const sourceOffset = 1
 
-// goSource makes a Go file of a cell, line by line: what follows %% is the body of main, GoNB's own lines are dropped.
+// goSource makes a Go file of a cell, line by line: the statements below %% are the body of main.
 func goSource(source string) string {
-	lines := strings.Split(source, "\n")
-	inMain := false
-	for i, line := range lines {
-		switch {
-		case strings.HasPrefix(line, "%%") || strings.HasPrefix(line, "%main"):
-			lines[i] = "func main() {"
-			if inMain {
-				lines[i] = ""
-			}
-			inMain = true
-		case strings.HasPrefix(line, "%") || strings.HasPrefix(line, "!"):
-			lines[i] = ""
-		}
+	code := nb.SplitCode(source)
+	file := "package cell\n" + code.Declarations()
+	if code.Main >= 0 {
+		file = strings.TrimSuffix(file, "\n") + "func main() {\n" + code.Text[code.Main:] + "\n}"
 	}
-	if inMain {
-		lines = append(lines, "}")
-	}
-	return "package cell\n" + strings.Join(lines, "\n") + "\n"
-}
-
-// rootOf is the variable that an assignable expression is part of: x of x, x.f, x[i], *x and (x).
-func rootOf(e ast.Expr) *ast.Ident {
-	for {
-		switch n := e.(type) {
-		case *ast.Ident:
-			return n
-		case *ast.SelectorExpr:
-			e = n.X
-		case *ast.IndexExpr:
-			e = n.X
-		case *ast.StarExpr:
-			e = n.X
-		case *ast.ParenExpr:
-			e = n.X
-		default:
-			return nil
-		}
-	}
+	return file + "\n"
 }

@@ -18,11 +18,12 @@ import (
 // root is the project's folder, seen from this package.
 const root = "../.."
 
-// files lists the committed files (and those about to be), relative to the root, with forward slashes. Where there is no
-// git, as in an exported archive, it lists all files.
+// files lists the committed files (and those about to be), relative to the root, with forward slashes. Where there is
+// no git, as in an exported archive, it lists all files.
 var files = sync.OnceValue(func() []string {
 	var list []string
-	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error { // with git too: go test remembers what it saw
+	// with git too: go test remembers what it saw
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err
@@ -51,7 +52,7 @@ var files = sync.OnceValue(func() []string {
 	})
 })
 
-// read gives a committed file's content.
+// read returns a committed file's content.
 func read(t *testing.T, name string) []byte {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(name)))
@@ -61,7 +62,7 @@ func read(t *testing.T, name string) []byte {
 	return data
 }
 
-// isText says whether content is text: no NUL in its beginning.
+// isText reports whether content is text: no NUL in its beginning.
 func isText(data []byte) bool { return bytes.IndexByte(data[:min(len(data), 8000)], 0) < 0 }
 
 // Package is what the rules need of go list's answer.
@@ -98,7 +99,9 @@ func golist(args ...string) ([]byte, error) {
 // all is every package of the module with everything it reaches, as go list sees it here with cgo where there is a
 // C compiler.
 var all = sync.OnceValues(func() (map[string]*Package, error) {
-	out, err := golist("-deps", "-json=ImportPath,Name,Doc,Dir,Standard,Imports,Deps,GoFiles,CgoFiles,TestGoFiles,XTestGoFiles,Error", "./...")
+	out, err := golist("-deps",
+		"-json=ImportPath,Name,Doc,Dir,Standard,Imports,Deps,GoFiles,CgoFiles,TestGoFiles,XTestGoFiles,Error",
+		"./...")
 	if err != nil {
 		return nil, err
 	}
@@ -114,7 +117,8 @@ var all = sync.OnceValues(func() (map[string]*Package, error) {
 	}
 })
 
-// own gives the module's packages by their folder below the root ("." for the root itself), and all packages by path.
+// own returns the module's packages by their folder below the root ("." for the root itself), and all packages by
+// path.
 func own(t *testing.T) (mine map[string]*Package, packages map[string]*Package) {
 	t.Helper()
 	path, err := module()
@@ -144,7 +148,7 @@ func folderOf(module, path string) (string, bool) {
 	return strings.CutPrefix(path, module+"/")
 }
 
-// within says whether a folder lies under a pattern: "a/b" means that folder alone, "a/..." it and all below.
+// within reports whether a folder matches a pattern: "a/b" means that folder alone, "a/..." it and all below.
 func within(folder, pattern string) bool {
 	if top, tree := strings.CutSuffix(pattern, "/..."); tree {
 		return folder == top || strings.HasPrefix(folder, top+"/")

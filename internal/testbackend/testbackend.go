@@ -18,28 +18,94 @@ import (
 )
 
 var (
-	mu   sync.Mutex
-	open = map[string]*device.Device{}
+	mu    sync.Mutex
+	open  = map[string]*device.Device{}
+	quick bool // the XLA of this process compiles quickly
 )
 
-// XLA gives XLA on the processor, or skips the test where no plugin lies.
+// optimizedOnly is set in the processes that [Optimized] starts.
+const optimizedOnly = "ANTIPODE_TEST_OPTIMIZED"
+
+// XLA returns XLA on the processor, or skips the test where no plugin is installed. Benchmarks take this, tests
+// [QuickXLA]. A process has the one that it opened first; a benchmark that would run on the other fails.
 func XLA(t testing.TB) compute.Backend {
 	t.Helper()
+	b := get(t, device.XLACPU, "xla")
+	if _, timed := t.(*testing.B); timed && quick {
+		t.Fatal("this process already compiles quickly (QuickXLA): run benchmarks alone, with -run '^$'")
+	}
+	return b
+}
+
+// QuickXLA is [XLA] that optimizes little: a graph compiles in less than half the time and runs slower. Below
+// [Optimized] it is XLA as users have it.
+func QuickXLA(t testing.TB) compute.Backend {
+	t.Helper()
+	mu.Lock()
+	if open[device.XLACPU] == nil && os.Getenv(optimizedOnly) == "" {
+		quick = true // XLA reads its flags once
+		flags := strings.TrimSpace(os.Getenv("XLA_FLAGS") + " --xla_backend_optimization_level=0")
+		if err := os.Setenv("XLA_FLAGS", flags); err != nil {
+			t.Fatal(err)
+		}
+	}
+	mu.Unlock()
 	return get(t, device.XLACPU, "xla")
 }
 
-// QuickXLA is [XLA] told to optimize little, for tests that compile large graphs to run them a few times; a process has one of the two.
-func QuickXLA(t testing.TB) compute.Backend {
+// Any returns a backend for a test that holds on each: the pure Go backend, or with the build tag xla [QuickXLA]. XLA
+// compiles for seconds what the pure Go backend computes in milliseconds.
+func Any(t testing.TB) compute.Backend {
 	t.Helper()
-	t.Setenv("XLA_FLAGS", strings.TrimSpace(os.Getenv("XLA_FLAGS")+" --xla_backend_optimization_level=0"))
-	return XLA(t)
+	if allXLA {
+		return QuickXLA(t)
+	}
+	return Go(t)
+}
+
+// OnBoth runs a test on the pure Go backend and, with the build tag xla, on XLA. Without the tag each model is compared
+// on XLA once, in the test that calls [Optimized].
+func OnBoth(t *testing.T, do func(*testing.T, compute.Backend)) {
+	t.Run("pure Go", func(t *testing.T) { do(t, Go(t)) })
+	if allXLA {
+		t.Run("XLA", func(t *testing.T) { do(t, QuickXLA(t)) })
+	}
+}
+
+// Optimized runs the rest of the calling test in a process of its own, in which [QuickXLA] optimizes fully, and
+// reports what it printed. It returns true in that process and false in the one that started it:
+//
+//	if !testbackend.Optimized(t) {
+//		return
+//	}
+func Optimized(t *testing.T) bool {
+	t.Helper()
+	if os.Getenv(optimizedOnly) != "" {
+		return true
+	}
+	if testing.Short() {
+		t.Skip("compiles with full optimization")
+	}
+	name := "^" + strings.ReplaceAll(t.Name(), "/", "$/^") + "$"
+	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run="+name, "-test.v")
+	cmd.Env = append(os.Environ(), optimizedOnly+"=1")
+	out, err := cmd.CombinedOutput()
+	switch text := string(out); {
+	case err != nil:
+		t.Fatalf("with full optimization: %v\n%s", err, text)
+	case strings.Contains(text, "--- SKIP: "+t.Name()+" "):
+		t.Skip(text)
+	default:
+		t.Log(text)
+	}
+	return false
 }
 
 // CUDA gives XLA on an NVIDIA GPU, or skips the test where there is none.
 func CUDA(t testing.TB) compute.Backend {
 	t.Helper()
 	if !device.SeesNVIDIA() {
-		Missing(t, "cuda", "no NVIDIA GPU is seen")
+		Missing(t, "cuda", "no NVIDIA GPU detected")
 	}
 	return get(t, device.XLACUDA, "cuda")
 }
@@ -65,8 +131,8 @@ func get(t testing.TB, kind, requirement string) compute.Backend {
 	return d.Backend
 }
 
-// Python runs a script with the Python that ANTIPODE_PYTHON names, else python3, and gives what it printed; the test is skipped where
-// one of the modules is missing. Hubs are not asked.
+// Python runs a script with the Python that ANTIPODE_PYTHON names, else python3, and gives what it printed; the test
+// is skipped where one of the modules is missing. Hubs are not asked.
 func Python(t testing.TB, modules []string, script string, args ...string) string {
 	t.Helper()
 	name := os.Getenv("ANTIPODE_PYTHON")
@@ -88,11 +154,11 @@ func Python(t testing.TB, modules []string, script string, args ...string) strin
 	return string(out)
 }
 
-// Missing skips a test for want of something, or fails it where REQUIRE asks for that.
+// Missing skips a test whose requirement is missing, or fails it if REQUIRE names the requirement.
 func Missing(t testing.TB, requirement, what string) {
 	t.Helper()
 	if Required(requirement) {
-		t.Fatalf("REQUIRE asks for %s: %s", requirement, what)
+		t.Fatalf("REQUIRE needs %s: %s", requirement, what)
 	}
 	t.Skipf("%s missing: %s", requirement, what)
 }

@@ -14,11 +14,13 @@ import (
 	"testing"
 )
 
-// TestUpright checks the eight EXIF orientations against how the standard defines them: where the stored first row and first column are shown.
+// TestUpright checks the eight EXIF orientations against how the standard defines them: where the stored first row
+// and first column are shown.
 func TestUpright(t *testing.T) {
 	stored := image.NewGray(image.Rect(0, 0, 2, 3)) // 1 2 / 3 4 / 5 6
 	copy(stored.Pix, []uint8{1, 2, 3, 4, 5, 6})
-	for o, want := range []string{1: "12/34/56", 2: "21/43/65", 3: "65/43/21", 4: "56/34/12", 5: "135/246", 6: "531/642", 7: "642/531", 8: "246/135"} {
+	for o, want := range []string{1: "12/34/56", 2: "21/43/65", 3: "65/43/21", 4: "56/34/12", 5: "135/246",
+		6: "531/642", 7: "642/531", 8: "246/135"} {
 		if o == 0 {
 			continue
 		}
@@ -70,7 +72,8 @@ func TestLoad(t *testing.T) {
 		file("text.png", []byte("text")):     "unknown format",
 		filepath.Join(folder, "missing.png"): "no such file or directory",
 	} {
-		if _, err := Load(name); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), folder) {
+		if _, err := Load(name); err == nil || !strings.Contains(err.Error(), want) ||
+			strings.Contains(err.Error(), folder) {
 			t.Errorf("%s: %v, want %q", filepath.Base(name), err, want)
 		}
 	}

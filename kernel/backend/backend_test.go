@@ -1,12 +1,15 @@
 package backend
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -16,6 +19,7 @@ import (
 	"time"
 
 	"antipode/datasets"
+	"antipode/datasets/table"
 	"antipode/gomlxmodels/stage"
 	"antipode/kernel/client"
 	"antipode/kernel/engine"
@@ -25,20 +29,21 @@ import (
 // slow is a stage that takes its time with every batch, so that there is something to kill.
 type slow struct{ wait time.Duration }
 
-func (slow) Label() string                                   { return "slow" }
-func (slow) Digest() string                                  { return "slow" }
-func (slow) Check([]client.ColumnSpec) error                 { return nil }
-func (slow) Outputs([]client.ColumnSpec) []client.ColumnSpec { return datasets.Columns("full:vector") }
-func (slow) Key(r stage.Row) string                          { return r.Text("id") }
-func (slow) Batch() int                                      { return batch }
-func (slow) Load(context.Context) error                      { return nil }
-func (slow) Close()                                          {}
+func (slow) Label() string                                 { return "slow" }
+func (slow) Digest() string                                { return "slow" }
+func (slow) Check([]table.ColumnSpec) error                { return nil }
+func (slow) Outputs([]table.ColumnSpec) []table.ColumnSpec { return datasets.Columns("full:vector") }
+func (slow) Key(r stage.Row) string                        { return r.Text("id") }
+func (slow) Batch() int                                    { return batch }
+func (slow) Load(context.Context) error                    { return nil }
+func (slow) Close()                                        {}
 func (slow) Prepare(_ context.Context, r stage.Row) (any, string, error) {
 	return r.Text("id"), "", nil
 }
 
 func (s slow) Compute(ctx context.Context, in []any) ([][]stage.Value, error) {
-	if f := os.Getenv("ANTIPODE_TEST_COUNT"); f != "" { // every computed item leaves a byte, so that none goes uncounted
+	// every computed item leaves a byte, so that none goes uncounted
+	if f := os.Getenv("ANTIPODE_TEST_COUNT"); f != "" {
 		log, err := os.OpenFile(f, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
 		if err != nil {
 			return nil, err
@@ -64,11 +69,12 @@ const (
 )
 
 func TestMain(m *testing.M) {
-	stage.Register(stage.Stage{Name: "slow", Version: 1, Open: func(_ context.Context, _ stage.Env, args json.RawMessage) (stage.Worker, error) {
-		var ms int
-		err := json.Unmarshal(args, &ms)
-		return slow{time.Duration(ms) * time.Millisecond}, err
-	}})
+	stage.Register(stage.Stage{Name: "slow", Version: 1,
+		Open: func(_ context.Context, _ stage.Env, args json.RawMessage) (stage.Worker, error) {
+			var ms int
+			err := json.Unmarshal(args, &ms)
+			return slow{time.Duration(ms) * time.Millisecond}, err
+		}})
 	if len(os.Args) == 3 && os.Args[1] == "backend" { // a client started this program as its backend
 		home, err := client.Home()
 		if err == nil {
@@ -92,7 +98,10 @@ func serve(home string) error {
 	if err != nil {
 		return err
 	}
-	e := engine.New(s, engine.Options{Build: "test", OpenDevice: func(context.Context) (engine.Device, error) { return nil, errors.New("none") }})
+	e := engine.New(s, engine.Options{Build: "test", OpenDevice: func(context.Context) (engine.Device,
+		error) {
+		return nil, errors.New("none")
+	}})
 	idle := time.Minute
 	if ms := os.Getenv("ANTIPODE_TEST_IDLE"); ms != "" {
 		idle, _ = time.ParseDuration(ms)
@@ -125,13 +134,13 @@ func connect(t *testing.T) *client.Backend {
 	return b
 }
 
-func plan(t *testing.T, n int, ms int) *client.Plan {
+func plan(t *testing.T, n int, ms int) *table.Plan {
 	t.Helper()
 	ids := make([]string, n)
 	for i := range ids {
 		ids[i] = fmt.Sprintf("row%d", i)
 	}
-	tab := datasets.FromFrame(&client.Frame{Columns: []client.Column{client.TextColumn("id", ids)}})
+	tab := datasets.FromFrame(&table.Frame{Columns: []table.Column{table.TextColumn("id", ids)}})
 	p, err := tab.Derive("slow", ms, datasets.Columns("full:vector")...).Plan()
 	if err != nil {
 		t.Fatal(err)
@@ -139,7 +148,7 @@ func plan(t *testing.T, n int, ms int) *client.Plan {
 	return p
 }
 
-func encode(t *testing.T, f *client.Frame) []byte {
+func encode(t *testing.T, f *table.Frame) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	if err := f.Encode(&b); err != nil {
@@ -178,9 +187,8 @@ func TestKill(t *testing.T) {
 			}
 		}
 	})
-	var got *client.Result
 	for ctx.Err() == nil {
-		got, err = b.Run(ctx, client.Request{Plan: plan(t, items, 30)}, nil)
+		_, err = b.Run(ctx, client.Request{Plan: plan(t, items, 30)}, nil)
 		if err != nil && !strings.Contains(err.Error(), "died") {
 			t.Fatal(err)
 		}
@@ -190,7 +198,8 @@ func TestKill(t *testing.T) {
 	}
 	cancel()
 	wg.Wait()
-	if got, err = b.Run(context.Background(), client.Request{Plan: plan(t, items, 0)}, nil); err != nil {
+	got, err := b.Run(context.Background(), client.Request{Plan: plan(t, items, 0)}, nil)
+	if err != nil {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(encode(t, got.Frame), encode(t, want.Frame)) {
@@ -209,7 +218,7 @@ func TestKill(t *testing.T) {
 	t.Logf("%d kills, %d items computed", killed, len(log))
 }
 
-func TestSharedAndCancelled(t *testing.T) {
+func TestSharedAndCanceled(t *testing.T) {
 	b := connect(t)
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
@@ -218,7 +227,7 @@ func TestSharedAndCancelled(t *testing.T) {
 	started := make(chan struct{}, 8)
 	for i := range errs {
 		wg.Go(func() {
-			_, errs[i] = b.Run(ctx, client.Request{Plan: plan(t, 1000, 50)}, func(client.Progress) {
+			_, errs[i] = b.Run(ctx, client.Request{Plan: plan(t, 1000, 50)}, func(table.Progress) {
 				select {
 				case started <- struct{}{}:
 				default:
@@ -241,7 +250,7 @@ func TestSharedAndCancelled(t *testing.T) {
 	wg.Wait()
 	for _, err := range errs {
 		if !errors.Is(err, context.Canceled) {
-			t.Errorf("cancelled run: %v", err)
+			t.Errorf("canceled run: %v", err)
 		}
 	}
 	deadline := time.Now().Add(5 * time.Second)
@@ -273,7 +282,8 @@ func TestAnotherBuildDrainsAndIsReplaced(t *testing.T) {
 	started := make(chan struct{})
 	var once sync.Once
 	go func() {
-		_, err := b.Run(context.Background(), client.Request{Plan: plan(t, 20, 50)}, func(client.Progress) { once.Do(func() { close(started) }) })
+		_, err := b.Run(context.Background(), client.Request{Plan: plan(t, 20, 50)},
+			func(table.Progress) { once.Do(func() { close(started) }) })
 		done <- err
 	}()
 	<-started
@@ -291,6 +301,46 @@ func TestAnotherBuildDrainsAndIsReplaced(t *testing.T) {
 	}
 	if err := <-done; err != nil {
 		t.Errorf("the older build's job: %v", err)
+	}
+}
+
+// TestReplyBeforeEnd: Serve returns after the replies to the requests in progress, or a client that stops the backend
+// would find the connection closed.
+func TestReplyBeforeEnd(t *testing.T) {
+	l, err := net.Listen("unix", filepath.Join(t.TempDir(), "socket"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	st, err := store.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	served := make(chan error, 1)
+	go func() { served <- New(engine.New(st, engine.Options{}), "test", time.Minute).Serve(ctx, l) }()
+	conn, err := net.Dial("unix", l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	in := bufio.NewReader(conn)
+	fmt.Fprint(conn, "POST /v1/run HTTP/1.1\r\nHost: antipode\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n")
+	if line, err := in.ReadString('\n'); err != nil || !strings.Contains(line, "100") {
+		t.Fatalf("the request is not read: %q %v", line, err)
+	}
+	stop()
+	select {
+	case err := <-served:
+		t.Fatalf("Serve returned during a request: %v", err)
+	case <-time.After(200 * time.Millisecond):
+	}
+	fmt.Fprint(conn, "{}")
+	if rest, err := io.ReadAll(in); err != nil || !strings.Contains(string(rest), "it has no plan") {
+		t.Errorf("reply %q, %v", rest, err)
+	}
+	if err := <-served; err != nil {
+		t.Error(err)
 	}
 }
 
@@ -314,9 +364,10 @@ func TestIdleEnds(t *testing.T) {
 
 func TestErrorsCrossTheWire(t *testing.T) {
 	b := connect(t)
-	_, err := b.Run(context.Background(), client.Request{Plan: &client.Plan{Op: "nonsense", Line: "cell.go:3"}}, nil)
-	var remote *client.Error
-	if !errors.As(err, &remote) || remote.Code != client.CodeFailed || !strings.Contains(err.Error(), `no operation "nonsense"`) || !strings.Contains(err.Error(), "cell.go:3") {
+	_, err := b.Run(context.Background(), client.Request{Plan: &table.Plan{Op: "nonsense", Line: "cell.go:3"}}, nil)
+	var remote *table.Error
+	if !errors.As(err, &remote) || remote.Code != table.CodeFailed ||
+		!strings.Contains(err.Error(), `no operation "nonsense"`) || !strings.Contains(err.Error(), "cell.go:3") {
 		t.Errorf("%v", err)
 	}
 }
@@ -327,7 +378,7 @@ func TestFairTurns(t *testing.T) {
 	defer cancel()
 	started := make(chan struct{})
 	var once sync.Once
-	go b.Run(long, client.Request{Plan: plan(t, 100000, 20)}, func(p client.Progress) {
+	go b.Run(long, client.Request{Plan: plan(t, 100000, 20)}, func(p table.Progress) {
 		if p.Computed > 0 {
 			once.Do(func() { close(started) })
 		}
@@ -335,9 +386,9 @@ func TestFairTurns(t *testing.T) {
 	<-started
 	ctx, stop := context.WithTimeout(context.Background(), 20*time.Second)
 	defer stop()
-	ids := datasets.FromFrame(&client.Frame{Columns: []client.Column{client.TextColumn("id", []string{"other"})}})
+	ids := datasets.FromFrame(&table.Frame{Columns: []table.Column{table.TextColumn("id", []string{"other"})}})
 	p, _ := ids.Derive("slow", 1, datasets.Columns("full:vector")...).Plan()
 	if _, err := b.Run(ctx, client.Request{Plan: p}, nil); err != nil {
-		t.Errorf("a short job beside a long one: %v", err)
+		t.Errorf("a short job next to a long one: %v", err)
 	}
 }

@@ -1,3 +1,3 @@
-// Package backend is the resident backend: an engine that serves plans over a Unix socket, for every notebook and
-// command that uses the same store. It alone opens the device and writes the store; it ends by itself when idle.
+// Package backend implements the resident backend: a server that evaluates plans over a Unix socket for all notebooks
+// and commands of one store. It is the only process that opens the device and writes the store, and ends when idle.
 package backend

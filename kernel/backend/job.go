@@ -8,11 +8,12 @@ import (
 	"sync"
 	"time"
 
+	"antipode/datasets/table"
 	"antipode/kernel/client"
 	"antipode/kernel/engine"
 )
 
-// job is one running request. Several clients that ask the same wait for one job; it is cancelled when the last one leaves.
+// job is one running request. Clients with equal requests share a job; it is canceled when the last one disconnects.
 type job struct {
 	id       string
 	key      string
@@ -23,12 +24,13 @@ type job struct {
 
 	mu        sync.Mutex
 	waiters   int
-	last      client.Progress
-	listeners []chan client.Progress
+	last      table.Progress
+	listeners []chan table.Progress
 }
 
 func (s *Server) join(req client.Request) (*job, bool) {
-	key := fmt.Sprintf("%s %v %d %v %s %v %v", req.Plan.Digest(), req.SkipBad, req.Batch, req.Counts, req.Save, req.Columns, req.AllColumns)
+	key := fmt.Sprintf("%s %v %d %v %s %v %v", req.Plan.Digest(), req.SkipBad, req.Batch, req.Counts, req.Save,
+		req.Columns, req.AllColumns)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.draining {
@@ -63,7 +65,7 @@ func (s *Server) join(req client.Request) (*job, bool) {
 	return j, true
 }
 
-// part notes that a client left.
+// part removes a client from a job.
 func (s *Server) part(j *job) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -82,8 +84,8 @@ func (j *job) status() client.JobStatus {
 	return client.JobStatus{ID: j.id, Waiters: j.waiters, Progress: p}
 }
 
-// progress passes a report on; a client that does not keep up misses some, but never a note.
-func (j *job) progress(p client.Progress) {
+// progress forwards a report to all clients. A slow client misses reports, but no notes.
+func (j *job) progress(p table.Progress) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if p.Note == "" {
@@ -97,7 +99,7 @@ func (j *job) progress(p client.Progress) {
 				select {
 				case old := <-l:
 					if old.Note != "" && p.Note == "" {
-						p = old // keep the note, drop the newer count
+						p = old // keep the note, drop the newer report
 					}
 					continue
 				default:
@@ -109,8 +111,8 @@ func (j *job) progress(p client.Progress) {
 	}
 }
 
-func (j *job) listen() chan client.Progress {
-	l := make(chan client.Progress, 64)
+func (j *job) listen() chan table.Progress {
+	l := make(chan table.Progress, 64)
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.last.Stage != "" {
@@ -120,8 +122,8 @@ func (j *job) listen() chan client.Progress {
 	return l
 }
 
-func (j *job) unlisten(l chan client.Progress) {
+func (j *job) unlisten(l chan table.Progress) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.listeners = slices.DeleteFunc(j.listeners, func(o chan client.Progress) bool { return o == l })
+	j.listeners = slices.DeleteFunc(j.listeners, func(o chan table.Progress) bool { return o == l })
 }

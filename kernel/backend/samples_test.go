@@ -14,18 +14,19 @@ import (
 	"time"
 
 	"antipode/datasets"
+	"antipode/datasets/table"
 	"antipode/gomlxmodels/stage"
 	"antipode/kernel/client"
 )
 
-// painter is a stage that takes its time to make wide pictures, two at a time.
+// painter is a stage that takes its time to make wide images, two at a time.
 type painter struct {
 	slow
 	env stage.Env
 }
 
 func (painter) Batch() int { return 2 }
-func (painter) Outputs([]client.ColumnSpec) []client.ColumnSpec {
+func (painter) Outputs([]table.ColumnSpec) []table.ColumnSpec {
 	return datasets.Columns("image:image")
 }
 
@@ -33,7 +34,7 @@ func (p painter) Compute(ctx context.Context, in []any) ([][]stage.Value, error)
 	time.Sleep(p.wait)
 	out := make([][]stage.Value, len(in))
 	for i, id := range in {
-		data, err := picture(400, 200, len(id.(string)))
+		data, err := pngOf(400, 200, len(id.(string)))
 		if err != nil {
 			return nil, err
 		}
@@ -46,8 +47,8 @@ func (p painter) Compute(ctx context.Context, in []any) ([][]stage.Value, error)
 	return out, nil
 }
 
-// picture is a noisy PNG: what a thumbnail is largest of.
-func picture(width, height, seed int) ([]byte, error) {
+// image is a noisy PNG: what a thumbnail is largest of.
+func pngOf(width, height, seed int) ([]byte, error) {
 	img := image.NewNRGBA(image.Rect(0, 0, width, height))
 	state := uint32(seed) + 1
 	for i := range img.Pix {
@@ -60,31 +61,34 @@ func picture(width, height, seed int) ([]byte, error) {
 }
 
 func init() {
-	stage.Register(stage.Stage{Name: "painter", Version: 1, Open: func(_ context.Context, env stage.Env, args json.RawMessage) (stage.Worker, error) {
-		p := painter{env: env}
-		return p, json.Unmarshal(args, &p.wait)
-	}})
+	stage.Register(stage.Stage{Name: "painter", Version: 1,
+		Open: func(_ context.Context, env stage.Env, args json.RawMessage) (stage.Worker, error) {
+			p := painter{env: env}
+			return p, json.Unmarshal(args, &p.wait)
+		}})
 }
 
-// TestSamples: who asks for them gets small pictures after a second, newer ones as they are made and none twice; who does not, none.
+// TestSamples: a client that requests them gets small images after a second, then newer ones, none twice; one that
+// does not request them gets none.
 func TestSamples(t *testing.T) {
 	b := connect(t)
-	f := client.NewFrame(datasets.Columns("id:text"))
+	f := table.NewFrame(datasets.Columns("id:text"))
 	for i := range 14 {
 		f.Add([]string{fmt.Sprintf("row%d", i)})
 	}
 	for _, asked := range []bool{false, true} { // not asked first: with the blobs gone, both make them
-		plan, err := datasets.FromFrame(f).Derive("painter", 300*time.Millisecond, datasets.Columns("image:image")...).Plan()
+		plan, err := datasets.FromFrame(f).Derive("painter", 300*time.Millisecond,
+			datasets.Columns("image:image")...).Plan()
 		if err != nil {
 			t.Fatal(err)
 		}
-		var strips [][]client.Sample
+		var strips [][]table.Sample
 		start, most := time.Now(), 0
-		_, err = b.Run(t.Context(), client.Request{Plan: plan, Samples: asked, Counts: true}, func(p client.Progress) {
+		_, err = b.Run(t.Context(), client.Request{Plan: plan, Samples: asked, Counts: true}, func(p table.Progress) {
 			if p.Samples != nil {
 				strips = append(strips, p.Samples)
 				if since := time.Since(start); since < sampleStart {
-					t.Errorf("pictures after %v", since)
+					t.Errorf("images after %v", since)
 				}
 			}
 		})
@@ -96,12 +100,13 @@ func TestSamples(t *testing.T) {
 		}
 		last := map[string]int{} // a strip's last caption → strips that end with it
 		for _, s := range strips {
-			if last[s[len(s)-1].Caption]++; last[s[len(s)-1].Caption] > 1 || len(s) > client.MaxSamples {
+			if last[s[len(s)-1].Caption]++; last[s[len(s)-1].Caption] > 1 || len(s) > table.MaxSamples {
 				t.Errorf("a strip of %d, sent %d times", len(s), last[s[len(s)-1].Caption])
 			}
 			for _, sample := range s {
 				img, err := jpeg.Decode(bytes.NewReader(sample.Thumb))
-				if err != nil || img.Bounds().Dx() != sampleSide || img.Bounds().Dy() != sampleSide/2 || sample.Image.Path != "" {
+				if err != nil || img.Bounds().Dx() != sampleSide || img.Bounds().Dy() != sampleSide/2 ||
+					sample.Image.Path != "" {
 					t.Errorf("%s: %v %v", sample.Caption, img.Bounds(), err)
 				}
 				most = max(most, len(sample.Thumb))
@@ -116,14 +121,14 @@ func TestSamples(t *testing.T) {
 	}
 }
 
-// TestThumbnail: small pictures keep their size, and what is no picture, or gone, has none.
+// TestThumbnail: small images keep their size, and what is no image, or gone, has none.
 func TestThumbnail(t *testing.T) {
 	dir := t.TempDir()
-	data, err := picture(20, 3, 1)
+	data, err := pngOf(20, 3, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	thin, err := picture(1000, 2, 1)
+	thin, err := pngOf(1000, 2, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,7 +136,9 @@ func TestThumbnail(t *testing.T) {
 		name string
 		data []byte
 		want image.Point
-	}{{"small.png", data, image.Pt(20, 3)}, {"thin.png", thin, image.Pt(sampleSide, 1)}, {"cut.png", data[:len(data)/2], image.Point{}}, {"text.png", []byte("text"), image.Point{}}, {"none.png", nil, image.Point{}}} {
+	}{{"small.png", data, image.Pt(20, 3)}, {"thin.png", thin, image.Pt(sampleSide, 1)},
+		{"cut.png", data[:len(data)/2], image.Point{}}, {"text.png", []byte("text"), image.Point{}},
+		{"none.png", nil, image.Point{}}} {
 		path := filepath.Join(dir, test.name)
 		if test.data != nil {
 			if err := os.WriteFile(path, test.data, 0o644); err != nil {
@@ -152,13 +159,14 @@ func TestThumbnail(t *testing.T) {
 	}
 }
 
-// TestStrip: what was sent is not sent again, nor made again; a picture that cannot be shown is not in the way of the others.
+// TestStrip: what was sent is not sent again, nor made again; an image that cannot be shown is not in the way of the
+// others.
 func TestStrip(t *testing.T) {
 	dir := t.TempDir()
-	var samples []client.Sample
+	var samples []table.Sample
 	for i := range 3 {
 		path := filepath.Join(dir, fmt.Sprint(i))
-		data, err := picture(9, 9, i)
+		data, err := pngOf(9, 9, i)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -167,33 +175,33 @@ func TestStrip(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		samples = append(samples, client.Sample{Caption: fmt.Sprint(i), Image: client.Image{Path: path}})
+		samples = append(samples, table.Sample{Caption: fmt.Sprint(i), Image: table.Image{Path: path}})
 	}
 	s := newStrip(true)
 	if s.next(samples, false) != nil {
-		t.Error("pictures in the first second")
+		t.Error("images in the first second")
 	}
 	s.start = s.start.Add(-sampleStart)
 	if s.next(samples[:2], true) != nil || s.next(nil, false) != nil {
-		t.Error("pictures though newer ones wait, or none are there")
+		t.Error("images though newer ones wait or none exist")
 	}
 	if got := s.next(samples[:2], false); len(got) != 2 || got[0].Thumb != nil || got[1].Thumb == nil {
 		t.Errorf("%+v", got)
 	}
 	if s.next(samples, false) != nil {
-		t.Error("more pictures at once")
+		t.Error("more images at once")
 	}
 	s.at = time.Time{}
 	if s.next(samples[:2], false) != nil {
-		t.Error("the same pictures again")
+		t.Error("the same images again")
 	}
 	if err := os.Remove(samples[1].Image.Path); err != nil {
 		t.Fatal(err)
 	}
 	if got := s.next(samples, false); len(got) != 3 || got[1].Thumb == nil || got[2].Thumb == nil {
-		t.Error("a picture that was sent is read again")
+		t.Error("an image that was sent is read again")
 	}
 	if s := newStrip(false); s.wanted || s.next(samples, false) != nil {
-		t.Error("pictures that nobody asked for")
+		t.Error("images that nobody requested")
 	}
 }

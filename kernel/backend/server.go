@@ -14,11 +14,12 @@ import (
 	"sync"
 	"time"
 
+	"antipode/datasets/table"
 	"antipode/kernel/client"
 	"antipode/kernel/engine"
 )
 
-// IdleTime is how long a backend waits for work before it ends.
+// IdleTime is the time after which an idle backend ends.
 const IdleTime = 10 * time.Minute
 
 // Server serves an engine.
@@ -37,15 +38,16 @@ type Server struct {
 	end      sync.Once
 }
 
-// New makes a server. build is what the handshake tells; idle is how long it waits for work, 0 = IdleTime.
+// New returns a server. build is the build id of the handshake; idle is the time after which it ends, 0 = [IdleTime].
 func New(e *engine.Engine, build string, idle time.Duration) *Server {
 	if idle == 0 {
 		idle = IdleTime
 	}
-	return &Server{engine: e, build: build, started: time.Now(), lastUsed: time.Now(), idle: idle, jobs: map[string]*job{}, done: make(chan struct{})}
+	return &Server{engine: e, build: build, started: time.Now(), lastUsed: time.Now(), idle: idle,
+		jobs: map[string]*job{}, done: make(chan struct{})}
 }
 
-// Listen opens the socket of a store. A socket that a dead backend left is replaced; one that answers is an error.
+// Listen opens the socket of a store. It replaces the socket of a dead backend; a running backend is an error.
 func Listen(home string) (net.Listener, error) {
 	path, err := client.SocketPath(home)
 	if err != nil {
@@ -65,15 +67,19 @@ func Listen(home string) (net.Listener, error) {
 	return l, os.Chmod(path, 0o600)
 }
 
-// Serve answers until it is told to stop, has been idle for its time, or the context ends.
+// Serve serves requests until it is stopped, idle for too long, or the context is canceled.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /v1/hello", func(w http.ResponseWriter, _ *http.Request) { json.NewEncoder(w).Encode(s.hello()) })
-	mux.HandleFunc("GET /v1/status", func(w http.ResponseWriter, _ *http.Request) { json.NewEncoder(w).Encode(s.Status()) })
+	mux.HandleFunc("GET /v1/hello",
+		func(w http.ResponseWriter, _ *http.Request) { json.NewEncoder(w).Encode(s.hello()) })
+	mux.HandleFunc("GET /v1/status",
+		func(w http.ResponseWriter, _ *http.Request) { json.NewEncoder(w).Encode(s.Status()) })
 	mux.HandleFunc("POST /v1/stop", s.stop)
 	mux.HandleFunc("POST /v1/run", s.run)
 	hs := &http.Server{Handler: mux, ErrorLog: log.New(os.Stderr, "", log.LstdFlags)}
+	down := make(chan struct{})
 	go func() {
+		defer close(down)
 		tick := time.NewTicker(min(s.idle/4, 5*time.Second))
 		defer tick.Stop()
 		for {
@@ -99,6 +105,8 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	if errors.Is(err, http.ErrServerClosed) {
 		err = nil
 	}
+	s.end.Do(func() { close(s.done) })
+	<-down // hs.Serve returns when Shutdown begins; replies are still being written
 	return errors.Join(err, s.engine.Close())
 }
 
@@ -106,9 +114,10 @@ func (s *Server) hello() client.Hello {
 	return client.Hello{Protocol: client.Protocol, Build: s.build, PID: os.Getpid()}
 }
 
-// Status is what `antipode backend status` shows.
+// Status returns the state that `antipode backend status` shows.
 func (s *Server) Status() client.Status {
-	st := client.Status{Hello: s.hello(), Home: s.engine.Store.Dir(), Device: s.engine.DeviceKind(), Uptime: time.Since(s.started).Seconds()}
+	st := client.Status{Hello: s.hello(), Home: s.engine.Store.Dir(), Device: s.engine.DeviceKind(),
+		Uptime: time.Since(s.started).Seconds()}
 	st.Models, st.Memory.Models, st.Memory.Budget = s.engine.Models()
 	st.Memory.Resident = engine.Resident()
 	st.Computed, st.Found = s.engine.Counts()
@@ -134,7 +143,7 @@ func (s *Server) stop(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// leave ends the server once it drains and the last job is gone.
+// leave records the end of a job; it ends a draining server after the last one.
 func (s *Server) leave() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -153,16 +162,21 @@ func (s *Server) cancelAll() {
 	}
 }
 
-// run serves one request: it joins the job that already computes the same, or starts one, and passes on its progress and its end.
+// run serves one request: it joins the job of an equal request or starts one, and forwards its progress and result.
 func (s *Server) run(w http.ResponseWriter, r *http.Request) {
 	var req client.Request
-	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, 4<<30)).Decode(&req); err != nil {
-		write(w, client.Message{Error: &client.Error{Code: client.CodeFailed, Message: "the request cannot be read: " + err.Error()}})
+	err := json.NewDecoder(http.MaxBytesReader(w, r.Body, 4<<30)).Decode(&req)
+	if err == nil && req.Plan == nil {
+		err = errors.New("it has no plan")
+	}
+	if err != nil {
+		write(w, client.Message{Error: &table.Error{Code: table.CodeFailed, Message: "cannot read the request: " +
+			err.Error()}})
 		return
 	}
 	j, ok := s.join(req)
 	if !ok {
-		write(w, client.Message{Error: &client.Error{Code: client.CodeBusy, Message: "the backend is about to end"}})
+		write(w, client.Message{Error: &table.Error{Code: table.CodeBusy, Message: "the backend is about to end"}})
 		return
 	}
 	defer s.part(j)
@@ -181,7 +195,7 @@ func (s *Server) run(w http.ResponseWriter, r *http.Request) {
 		case <-j.finished:
 			for len(events) > 0 {
 				p := <-events
-				p.Samples = nil // the result is there
+				p.Samples = nil // the result follows
 				write(w, client.Message{Progress: &p})
 			}
 			finish(w, j)
@@ -192,10 +206,10 @@ func (s *Server) run(w http.ResponseWriter, r *http.Request) {
 
 func finish(w http.ResponseWriter, j *job) {
 	if j.err != nil {
-		var remote *client.Error
+		var remote *table.Error
 		if !errors.As(j.err, &remote) {
-			remote = &client.Error{Code: client.CodeFailed, Message: j.err.Error()}
-			var bad client.BadRow
+			remote = &table.Error{Code: table.CodeFailed, Message: j.err.Error()}
+			var bad table.BadRow
 			if errors.As(j.err, &bad) {
 				remote.Bad = &bad
 			}
@@ -206,7 +220,7 @@ func finish(w http.ResponseWriter, j *job) {
 	var frame bytes.Buffer
 	if j.result.Frame != nil {
 		if err := j.result.Frame.Encode(&frame); err != nil {
-			write(w, client.Message{Error: &client.Error{Code: client.CodeInternal, Message: err.Error()}})
+			write(w, client.Message{Error: &table.Error{Code: table.CodeInternal, Message: err.Error()}})
 			return
 		}
 	}
@@ -215,7 +229,7 @@ func finish(w http.ResponseWriter, j *job) {
 	}
 }
 
-// write sends one line at once.
+// write sends one line and flushes it.
 func write(w http.ResponseWriter, m client.Message) error {
 	data, err := json.Marshal(m)
 	if err != nil {

@@ -13,10 +13,10 @@ import (
 	"github.com/janpfeifer/gonb/gonbui/protocol"
 )
 
-// InNotebook says whether this process is a notebook's cell.
+// InNotebook reports whether this process is a notebook cell.
 func InNotebook() bool { return gonbui.IsNotebook }
 
-// Print shows text as it is, with its line breaks.
+// Print shows text with its line breaks.
 func Print(text string) {
 	if text == "" {
 		return
@@ -28,7 +28,7 @@ func Print(text string) {
 	display(map[protocol.MIMEType]any{protocol.MIMETextPlain: strings.TrimSuffix(text, "\n")})
 }
 
-// Say tells the user one line that is no result: in a notebook under the cell, elsewhere on standard error.
+// Say shows one line that is not a result: in a notebook under the cell, elsewhere on standard error.
 func Say(line string) {
 	line = flatten(line)
 	if !InNotebook() {
@@ -38,15 +38,15 @@ func Say(line string) {
 	Print(line)
 }
 
-// Bundle is one result in the forms that a notebook may show; the front end chooses one. Empty forms are not sent.
+// Bundle is one result in several formats; the notebook front end selects one. Empty formats are not sent.
 type Bundle struct {
-	HTML string // without script; the caller escapes what comes from data
-	SVG  string // a document; front ends show it only in notebooks they trust
+	HTML string // without scripts; the caller escapes data
+	SVG  string // a document; front ends show it only in trusted notebooks
 	PNG  []byte
 	Text string // for consoles and plain programs
 }
 
-// Show shows a result in all forms of the bundle; outside a notebook it prints the text.
+// Show shows a result; outside a notebook it prints the text.
 func Show(b Bundle) {
 	if !InNotebook() {
 		Print(b.Text)
@@ -57,7 +57,7 @@ func Show(b Bundle) {
 	}
 }
 
-// data is the bundle as Jupyter's MIME bundle.
+// data returns the Jupyter MIME bundle.
 func (b Bundle) data() map[protocol.MIMEType]any {
 	data := map[protocol.MIMEType]any{}
 	if b.HTML != "" {
@@ -75,15 +75,15 @@ func (b Bundle) data() map[protocol.MIMEType]any {
 	return data
 }
 
-// HTML shows a piece of HTML under the cell, with its text for front ends that show none; outside a notebook it does
-// nothing. The caller escapes what comes from data.
+// HTML shows HTML under the cell, with its text for front ends without HTML. Outside a notebook it does nothing. The
+// caller escapes data.
 func HTML(source string) {
 	if InNotebook() {
 		Show(Bundle{HTML: source, Text: plain(source)})
 	}
 }
 
-// SVG shows a drawing as an image, in which no script runs; alt describes it to those who do not see it. Outside a
+// SVG shows an SVG document as an image, in which no script runs, with alt as its text alternative. Outside a
 // notebook it does nothing.
 func SVG(svg, alt string) {
 	if InNotebook() {
@@ -91,7 +91,7 @@ func SVG(svg, alt string) {
 	}
 }
 
-// PNG shows an image; alt describes it to those who do not see it. Outside a notebook it does nothing.
+// PNG shows an image with alt as its text alternative. Outside a notebook it does nothing.
 func PNG(png []byte, alt string) {
 	if InNotebook() {
 		Show(Bundle{PNG: png, Text: alt})
@@ -105,7 +105,7 @@ var (
 	tags   = regexp.MustCompile(`<[^>]*>`)
 )
 
-// plain is the text of a piece of HTML, a line for each block; images are their descriptions.
+// plain returns the text of HTML with a line for each block and the alt texts of images.
 func plain(source string) string {
 	source = blocks.ReplaceAllString(alts.ReplaceAllString(hidden.ReplaceAllString(source, ""), " $1 "), "\n")
 	var lines []string
@@ -117,18 +117,19 @@ func plain(source string) string {
 	return strings.Join(lines, "\n")
 }
 
-// Image is an <img> element that holds the picture itself. The type is one of image/svg+xml, image/png, image/jpeg.
+// Image returns an <img> element with the image as a data URL. mime is image/svg+xml, image/png or image/jpeg.
 func Image(mime string, data []byte, alt string) string {
-	return `<img alt="` + html.EscapeString(alt) + `" src="data:` + mime + `;base64,` + base64.StdEncoding.EncodeToString(data) + `">`
+	return `<img alt="` + html.EscapeString(alt) + `" src="data:` + mime + `;base64,` +
+		base64.StdEncoding.EncodeToString(data) + `">`
 }
 
-// display sends a MIME bundle and waits until GoNB has it: a cell may end right after.
+// display sends a MIME bundle and waits until GoNB has received it.
 func display(data map[protocol.MIMEType]any) {
 	gonbui.SendData(&protocol.DisplayData{Data: data})
 	flush(10 * time.Second)
 }
 
-// flush waits until GoNB has received what was displayed, no longer than limit: where GoNB is gone it would be for ever.
+// flush waits until GoNB has received all output, at most for limit: GoNB may have ended.
 func flush(limit time.Duration) {
 	if !InNotebook() || gonbui.Error() != nil {
 		return
@@ -144,7 +145,7 @@ func flush(limit time.Duration) {
 	}
 }
 
-// flatten turns several lines into one.
+// flatten joins lines into one.
 func flatten(s string) string {
 	lines := strings.FieldsFunc(s, func(r rune) bool { return r == '\n' || r == '\r' })
 	for i, line := range lines {

@@ -17,7 +17,7 @@ import (
 
 	"github.com/janpfeifer/gonb/gonbui/protocol"
 
-	"antipode/kernel/client"
+	"antipode/datasets/table"
 )
 
 // TestMain lets the test's own program be a cell: $CELL_TEST names what it does. There is no GoNB behind its pipe, so
@@ -26,7 +26,7 @@ func TestMain(m *testing.M) {
 	switch os.Getenv("CELL_TEST") {
 	case "fail":
 		Fail(nil)
-		Fail(errors.New("photos.csv, row 7:\n  no such file\r\nmend the path"))
+		Fail(errors.New("photos.csv, row 7:\n  no such file\r\nfix the path"))
 	case "obedient":
 		ctx, stop := Context()
 		defer stop()
@@ -81,7 +81,7 @@ func asCell(t *testing.T, what string) (stderr string, status int, took time.Dur
 
 func TestFailInNotebook(t *testing.T) {
 	stderr, status, _ := asCell(t, "fail")
-	if want := "photos.csv, row 7: · no such file · mend the path\n"; !strings.HasSuffix(stderr, want) || status != 1 {
+	if want := "photos.csv, row 7: · no such file · fix the path\n"; !strings.HasSuffix(stderr, want) || status != 1 {
 		t.Errorf("status %d, standard error %q, want 1 and %q", status, stderr, want)
 	}
 	if strings.Contains(stderr, "goroutine") {
@@ -95,7 +95,8 @@ func TestInterrupt(t *testing.T) {
 		t.Errorf("obedient: status %d after %v, standard error %q", status, took, stderr)
 	}
 	stderr, status, took = asCell(t, "stubborn")
-	if status != 130 || !strings.HasSuffix(stderr, "interrupted\n") || took < patience-100*time.Millisecond || took > patience+1500*time.Millisecond {
+	if status != 130 || !strings.HasSuffix(stderr, "interrupted\n") || took < patience-100*time.Millisecond ||
+		took > patience+1500*time.Millisecond {
 		t.Errorf("stubborn: status %d after %v, standard error %q", status, took, stderr)
 	}
 	if _, status, took = asCell(t, "stopped"); status != -1 || took > time.Second {
@@ -108,7 +109,7 @@ func TestOutsideNotebook(t *testing.T) {
 	if InNotebook() {
 		t.Fatal("a test is no notebook")
 	}
-	want := &client.Error{Code: client.CodeFailed, Message: "x"}
+	want := &table.Error{Code: table.CodeFailed, Message: "x"}
 	func() {
 		defer func() {
 			if got := recover(); got != any(want) {
@@ -155,26 +156,27 @@ func (r *recorder) add(s string) {
 }
 
 func (r *recorder) progress() *Progress {
-	return newProgress(func(p client.Progress) { r.add(progressText(p)) }, func() { r.add("cleared") })
+	return newProgress(func(p table.Progress) { r.add(progressText(p)) }, func() { r.add("cleared") })
 }
 
-// Progress shorter than a second is never seen; longer, it shows the latest state, changes in place and is gone at the end.
+// Progress shorter than a second is never seen; longer, it shows the latest state, changes in place and is gone at
+// the end.
 func TestProgress(t *testing.T) {
 	var short recorder
 	p := short.progress()
-	p.Update(client.Progress{Stage: "a", Done: 1, Total: 2})
+	p.Update(table.Progress{Stage: "a", Done: 1, Total: 2})
 	time.Sleep(appear / 4)
 	p.Close()
 	p.Close()
-	p.Update(client.Progress{Stage: "late"})
+	p.Update(table.Progress{Stage: "late"})
 
 	var long recorder
 	p = long.progress()
-	p.Update(client.Progress{Stage: "a", Done: 1, Total: 9})
-	p.Update(client.Progress{Stage: "a", Done: 2, Total: 9})
+	p.Update(table.Progress{Stage: "a", Done: 1, Total: 9})
+	p.Update(table.Progress{Stage: "a", Done: 2, Total: 9})
 	time.Sleep(appear + interval/2)
 	for i := range 20 {
-		p.Update(client.Progress{Stage: "b", Done: i, Total: 20})
+		p.Update(table.Progress{Stage: "b", Done: i, Total: 20})
 	}
 	time.Sleep(2 * interval)
 	p.Close()
@@ -189,58 +191,63 @@ func TestProgress(t *testing.T) {
 
 func TestProgressText(t *testing.T) {
 	for _, test := range []struct {
-		p    client.Progress
+		p    table.Progress
 		want string
 	}{
-		{client.Progress{Stage: "load"}, "load"},
-		{client.Progress{Stage: "embed\nvit", Done: 3}, "embed · vit: 3"},
-		{client.Progress{Stage: "embed", Done: 120, Total: 400, Rate: 17.5}, "embed: 120 of 400, 17.5/s, 16 s left"},
-		{client.Progress{Stage: "embed", Total: 4000, Rate: 4}, "embed: 0 of 4000, 4/s, 17 min left"},
-		{client.Progress{Stage: "embed", Total: 40000, Rate: 4}, "embed: 0 of 40000, 4/s, 2.8 h left"},
-		{client.Progress{Stage: "embed", Done: 4, Total: 4, Rate: 4}, "embed: 4 of 4, 4/s"},
-		{client.Progress{Stage: "generate", Total: 1, Step: 40, Steps: 50, Part: 0.8, Rate: 0.01}, "generate: 0 of 1, step 40 of 50, 0.01/s, 20 s left"},
+		{table.Progress{Stage: "load"}, "load"},
+		{table.Progress{Stage: "embed\nvit", Done: 3}, "embed · vit: 3"},
+		{table.Progress{Stage: "embed", Done: 120, Total: 400, Rate: 17.5}, "embed: 120 of 400, 17.5/s, 16 s left"},
+		{table.Progress{Stage: "embed", Total: 4000, Rate: 4}, "embed: 0 of 4000, 4/s, 17 min left"},
+		{table.Progress{Stage: "embed", Total: 40000, Rate: 4}, "embed: 0 of 40000, 4/s, 2.8 h left"},
+		{table.Progress{Stage: "embed", Done: 4, Total: 4, Rate: 4}, "embed: 4 of 4, 4/s"},
+		{table.Progress{Stage: "generate", Total: 1, Step: 40, Steps: 50, Part: 0.8, Rate: 0.01},
+			"generate: 0 of 1, step 40 of 50, 0.01/s, 20 s left"},
 	} {
 		if got := progressText(test.p); got != test.want {
 			t.Errorf("got %q, want %q", got, test.want)
 		}
 	}
-	if got := progressHTML(client.Progress{Stage: "<script>", Done: 1, Total: 2}); strings.Contains(got, "<script>") || !strings.Contains(got, `max="2" value="1"`) {
+	if got := progressHTML(table.Progress{Stage: "<script>", Done: 1, Total: 2}); strings.Contains(got, "<script>") ||
+		!strings.Contains(got, `max="2" value="1"`) {
 		t.Errorf("HTML is %s", got)
 	}
 }
 
-// TestProgressSamples: the strip stays while the stage reports nothing newer, is bounded, escapes its captions, and goes with its stage.
+// TestProgressSamples: the strip stays while the stage reports nothing newer, is bounded, escapes its captions, and
+// goes with its stage.
 func TestProgressSamples(t *testing.T) {
-	var last client.Progress
-	p := newProgress(func(v client.Progress) { last = v }, func() {})
+	var last table.Progress
+	p := newProgress(func(v table.Progress) { last = v }, func() {})
 	defer p.Close()
-	draw := func(v client.Progress) string {
+	draw := func(v table.Progress) string {
 		p.Update(v)
 		p.tick()
 		return progressHTML(last)
 	}
-	var many []client.Sample
-	for i := range client.MaxSamples + 3 {
-		many = append(many, client.Sample{Caption: string(rune('a' + i)), Thumb: []byte{byte(i)}})
+	var many []table.Sample
+	for i := range table.MaxSamples + 3 {
+		many = append(many, table.Sample{Caption: string(rune('a' + i)), Thumb: []byte{byte(i)}})
 	}
-	many = append(many, client.Sample{Caption: "no picture"})
+	many = append(many, table.Sample{Caption: "no image"})
 	many[len(many)-2].Caption = `"><script>alert(1)</script>` + "\nnext"
-	for i, v := range []client.Progress{{Stage: "draw", Done: 1, Total: 9, Samples: many}, {Stage: "draw", Done: 2, Total: 9, Step: 3, Steps: 4}, {Note: "a note"}} {
+	for i, v := range []table.Progress{{Stage: "draw", Done: 1, Total: 9, Samples: many},
+		{Stage: "draw", Done: 2, Total: 9, Step: 3, Steps: 4}, {Note: "a note"}} {
 		got := draw(v)
-		if n := strings.Count(got, "<img "); n != client.MaxSamples-1 || strings.Contains(got, "no picture") {
-			t.Errorf("report %d shows %d pictures, want %d: %s", i+1, n, client.MaxSamples-1, got)
+		if n := strings.Count(got, "<img "); n != table.MaxSamples-1 || strings.Contains(got, "no image") {
+			t.Errorf("report %d shows %d images, want %d: %s", i+1, n, table.MaxSamples-1, got)
 		}
-		if strings.Contains(got, "<script") || strings.Contains(got, `alt=""`) || !strings.Contains(got, "&#34;&gt;&lt;script&gt;alert(1)&lt;/script&gt; · next</figcaption>") {
+		if strings.Contains(got, "<script") || strings.Contains(got, `alt=""`) ||
+			!strings.Contains(got, "&#34;&gt;&lt;script&gt;alert(1)&lt;/script&gt; · next</figcaption>") {
 			t.Errorf("captions: %s", got)
 		}
 	}
 	if got := progressHTML(last); !strings.Contains(got, "draw: 2 of 9, step 3 of 4") {
 		t.Errorf("a note changed the line: %s", got)
 	}
-	if got := draw(client.Progress{Stage: "embed", Total: 9}); strings.Contains(got, "<img") {
-		t.Errorf("the next stage shows the last one's pictures: %s", got)
+	if got := draw(table.Progress{Stage: "embed", Total: 9}); strings.Contains(got, "<img") {
+		t.Errorf("the next stage shows the last one's images: %s", got)
 	}
-	if got := progressText(client.Progress{Stage: "draw", Samples: many}); got != "draw" {
+	if got := progressText(table.Progress{Stage: "draw", Samples: many}); got != "draw" {
 		t.Errorf("on a terminal: %q", got)
 	}
 }
@@ -254,14 +261,14 @@ func TestNotes(t *testing.T) {
 	stderr := os.Stderr
 	os.Stderr = w
 	t.Cleanup(func() { os.Stderr = stderr })
-	p := newProgress(func(client.Progress) {}, func() {})
+	p := newProgress(func(table.Progress) {}, func() {})
 	for i, region := range []string{"north", "south", "south", "east", "west"} {
-		p.Update(client.Progress{Note: fmt.Sprintf("group %q: %d of 16 have no mask", region, 3+min(i, 2))})
+		p.Update(table.Progress{Note: fmt.Sprintf("group %q: %d of 16 have no mask", region, 3+min(i, 2))})
 	}
-	p.Update(client.Progress{Note: "another kind"})
+	p.Update(table.Progress{Note: "another kind"})
 	p.Close()
-	again := newProgress(func(client.Progress) {}, func() {})
-	again.Update(client.Progress{Note: "another kind"})
+	again := newProgress(func(table.Progress) {}, func() {})
+	again.Update(table.Progress{Note: "another kind"})
 	again.Close()
 	os.Stderr = stderr
 	w.Close()
@@ -269,7 +276,8 @@ func TestNotes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := "group \"north\": 3 of 16 have no mask\nanother kind\nand 4 more like: group \"north\": 3 of 16 have no mask\n"
+	want := "group \"north\": 3 of 16 have no mask\nanother kind\nand 4 more like: group \"north\": 3 of 16 " +
+		"have no mask\n"
 	if string(text) != want {
 		t.Errorf("told:\n%swant:\n%s", text, want)
 	}
@@ -278,7 +286,8 @@ func TestNotes(t *testing.T) {
 // TestBundleData: each form that is there has its type, and an empty one none.
 func TestBundleData(t *testing.T) {
 	all := Bundle{HTML: "<b>x</b>", SVG: "<svg/>", PNG: []byte("png"), Text: "x\n"}
-	want := map[protocol.MIMEType]any{"text/html": "<b>x</b>", "image/svg+xml": "<svg/>", "image/png": []byte("png"), "text/plain": "x"}
+	want := map[protocol.MIMEType]any{"text/html": "<b>x</b>", "image/svg+xml": "<svg/>", "image/png": []byte("png"),
+		"text/plain": "x"}
 	if got := all.data(); !reflect.DeepEqual(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}

@@ -11,14 +11,14 @@ import (
 	"time"
 )
 
-// patience is how long an interrupted cell may go on before it is ended.
+// patience is the time after which an interrupted cell is ended.
 const patience = 2 * time.Second
 
-// interrupted says that a SIGINT has come while a [Context] was alive.
+// interrupted is true after a SIGINT during the lifetime of a [Context].
 var interrupted atomic.Bool
 
-// Context is a context for work that a cell waits for: an interrupt (SIGINT) cancels it. In a notebook, work that goes on
-// after an interrupt is ended two seconds later, with status 130. The caller calls stop when the work is done.
+// Context returns a context that an interrupt (SIGINT) cancels. In a notebook the process ends with status 130 if the
+// work continues for two seconds after the interrupt. Call stop when the work is done.
 func Context() (ctx context.Context, stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	signals := make(chan os.Signal, 1)
@@ -41,8 +41,8 @@ func Context() (ctx context.Context, stop func()) {
 	}
 }
 
-// Fail ends the cell because of err: one line on standard error and status 1, or status 130 after an interrupt; never a
-// trace. Outside a notebook it panics with err itself, so that a program can recover it by its type. A nil err is no failure.
+// Fail ends the cell with one line on standard error and status 1, or status 130 after an interrupt. Outside a
+// notebook it panics with err. If err is nil it does nothing.
 func Fail(err error) {
 	switch {
 	case err == nil:
@@ -55,15 +55,15 @@ func Fail(err error) {
 	}
 }
 
-// end prints a line and ends the process after what was shown before has arrived.
+// end waits until earlier output has been received, prints a line and ends the process.
 func end(line string, status int) {
 	flush(time.Second)
 	fmt.Fprintln(os.Stderr, defuse(line))
 	os.Exit(status)
 }
 
-// defuse keeps the place of an error, "…/main.go:15: …", at the start of the line, where GoNB turns it into the cell's number and
-// line, and breaks every other: GoNB 0.11.4 ends with a panic where a colon comes before main.go and a line number.
+// defuse keeps a position "…/main.go:15: …" at the start of the line, which GoNB replaces by the cell's number and
+// line, and changes every other one: GoNB 0.11.4 panics if a colon precedes main.go and a line number.
 func defuse(line string) string {
 	const program = "main.go:"
 	at := strings.Index(line, program)

@@ -14,38 +14,39 @@ import (
 	"github.com/janpfeifer/gonb/gonbui"
 	"github.com/janpfeifer/gonb/gonbui/protocol"
 
-	"antipode/kernel/client"
+	"antipode/datasets/table"
 )
 
-// How progress is shown: nothing before appear, then at most once in every interval.
+// Progress appears after appear and is updated at most once in every interval.
 const (
 	appear   = time.Second
 	interval = 200 * time.Millisecond
 )
 
-// progressMark is metadata that lets a headless run tell progress from output (package runner).
+// progressMark is metadata by which package runner distinguishes progress from output.
 const progressMark = "antipode-progress"
 
-// Progress shows how far one piece of work is: one display that changes in place, appears after a second, and is gone when closed.
+// Progress shows the progress of one piece of work in one display, which appears after a second, is updated in place
+// and is removed by Close.
 type Progress struct {
 	mu     sync.Mutex
-	show   func(client.Progress) // draws; the first call makes the display
-	clear  func()                // takes the display away
-	last   client.Progress
-	dirty  bool // last has not been drawn
+	show   func(table.Progress) // creates or updates the display
+	clear  func()               // removes the display
+	last   table.Progress
+	dirty  bool // last has not been shown
 	shown  bool
 	closed bool
 	notes  []*noteKind
 	timer  *time.Timer
 }
 
-// noteKind is notes that differ in names and numbers alone: the first is told at once, the others are counted.
+// noteKind is a group of notes that differ only in names and numbers: the first is shown, the others are counted.
 type noteKind struct {
 	kind, first string
 	n           int
 }
 
-// told are the notes of this cell, or of this program: each is told once.
+// told are the notes of this process; each is shown once.
 var told sync.Map
 
 var (
@@ -53,7 +54,7 @@ var (
 	numberInNote = regexp.MustCompile(`[0-9]+`)
 )
 
-// note tells a note, or counts it.
+// note shows or counts a note.
 func (p *Progress) note(text string) {
 	if _, known := told.LoadOrStore(text, true); known {
 		return
@@ -72,32 +73,32 @@ func (p *Progress) note(text string) {
 	Say(text)
 }
 
-// NewProgress starts the clock. In a notebook progress is a display of the cell, on a terminal a line of standard error,
+// NewProgress returns a Progress: in a notebook a display of the cell, on a terminal a line on standard error,
 // elsewhere nothing.
 func NewProgress() *Progress {
 	switch {
 	case InNotebook():
 		id := gonbui.UniqueId()
 		return newProgress(
-			func(p client.Progress) { update(id, progressHTML(p), progressText(p)) },
+			func(p table.Progress) { update(id, progressHTML(p), progressText(p)) },
 			func() { update(id, "", ""); flush(10 * time.Second) })
 	case isTerminal(os.Stderr):
 		return newProgress(
-			func(p client.Progress) { fmt.Fprintf(os.Stderr, "\r\x1b[K%s", progressText(p)) },
+			func(p table.Progress) { fmt.Fprintf(os.Stderr, "\r\x1b[K%s", progressText(p)) },
 			func() { _, _ = io.WriteString(os.Stderr, "\r\x1b[K") })
 	}
-	return newProgress(func(client.Progress) {}, func() {})
+	return newProgress(func(table.Progress) {}, func() {})
 }
 
-func newProgress(show func(client.Progress), clear func()) *Progress {
+func newProgress(show func(table.Progress), clear func()) *Progress {
 	p := &Progress{show: show, clear: clear}
 	p.timer = time.AfterFunc(appear, p.tick)
 	return p
 }
 
-// Update reports how far the work is. A note is told once, in a line that stays; of many that
-// differ in names and numbers alone the first, and at the end how many more there are.
-func (p *Progress) Update(v client.Progress) {
+// Update reports progress. A note is shown once, as a line that stays. Of several notes that differ only in names and
+// numbers the first is shown, and Close shows the number of others.
+func (p *Progress) Update(v table.Progress) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed {
@@ -107,7 +108,7 @@ func (p *Progress) Update(v client.Progress) {
 		p.note(v.Note)
 	}
 	if v.Stage == "" {
-		return // it was but a note
+		return // only a note
 	}
 	if v.Samples == nil && v.Stage == p.last.Stage {
 		v.Samples = p.last.Samples
@@ -115,7 +116,7 @@ func (p *Progress) Update(v client.Progress) {
 	p.last, p.dirty = v, true
 }
 
-// tick draws what has come since the last time.
+// tick shows the last report if it is new.
 func (p *Progress) tick() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -129,7 +130,7 @@ func (p *Progress) tick() {
 	p.timer.Reset(interval)
 }
 
-// Close takes the display away.
+// Close removes the display.
 func (p *Progress) Close() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -157,8 +158,9 @@ func update(id, htmlText, text string) {
 	})
 }
 
-// progressText is one line, for example "embed vit: 120 of 400, 18/s, 16 s left" or "generate sd: 0 of 4, step 12 of 50, 0.011/s, 5 min left".
-func progressText(p client.Progress) string {
+// progressText is one line, for example "embed vit: 120 of 400, 18/s, 16 s left" or "generate sd: 0 of 4, step 12 of
+// 50, 0.011/s, 5 min left".
+func progressText(p table.Progress) string {
 	var b strings.Builder
 	b.WriteString(flatten(p.Stage))
 	if p.Total > 0 {
@@ -178,18 +180,19 @@ func progressText(p client.Progress) string {
 	return b.String()
 }
 
-func progressHTML(p client.Progress) string {
+func progressHTML(p table.Progress) string {
 	bar := "<progress></progress>"
 	if p.Total > 0 {
 		bar = fmt.Sprintf(`<progress max="%d" value="%.3g"></progress>`, p.Total, float64(p.Done)+p.Part)
 	}
-	return `<div style="font-family:sans-serif">` + bar + " " + html.EscapeString(progressText(p)) + strip(p.Samples) + "</div>"
+	return `<div style="font-family:sans-serif">` + bar + " " + html.EscapeString(progressText(p)) + strip(p.Samples) +
+		"</div>"
 }
 
-// strip shows the pictures that were made last in a row below the bar, each over its caption.
-func strip(samples []client.Sample) string {
+// strip returns a row of the latest images with their captions.
+func strip(samples []table.Sample) string {
 	var b strings.Builder
-	for _, s := range samples[max(0, len(samples)-client.MaxSamples):] {
+	for _, s := range samples[max(0, len(samples)-table.MaxSamples):] {
 		if len(s.Thumb) == 0 {
 			continue
 		}
@@ -200,10 +203,11 @@ func strip(samples []client.Sample) string {
 	if b.Len() == 0 {
 		return ""
 	}
-	return `<div style="display:flex;flex-wrap:wrap;gap:6px;align-items:flex-end;margin-top:4px">` + b.String() + "</div>"
+	return `<div style="display:flex;flex-wrap:wrap;gap:6px;align-items:flex-end;margin-top:4px">` + b.String() +
+		"</div>"
 }
 
-// roughly writes a duration with the precision of a guess.
+// roughly formats an estimated duration.
 func roughly(d time.Duration) string {
 	switch {
 	case d < time.Minute:
@@ -214,7 +218,7 @@ func roughly(d time.Duration) string {
 	return fmt.Sprintf("%.1f h", d.Hours())
 }
 
-// isTerminal says whether f is a terminal (or another character device, where the escapes do no harm).
+// isTerminal reports whether f is a terminal or another character device.
 func isTerminal(f *os.File) bool {
 	info, err := f.Stat()
 	return err == nil && info.Mode()&os.ModeCharDevice != 0

@@ -14,8 +14,8 @@ const (
 	clearMark  = "antipode-clear"
 )
 
-// Result shows the value of a cell's last expression. The kernel calls it: a cell that ends with `photos` shows the
-// table. A value with a method Show, as tables and figures have, shows itself; other values are printed as fmt.Println does.
+// Result shows the value of a cell's last expression; the kernel calls it. It calls the method Show of a value that has
+// one, such as a table or a figure, and prints other values as fmt.Println does.
 func Result(value any) {
 	if v, ok := value.(interface{ Show() }); ok {
 		v.Show()

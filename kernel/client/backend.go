@@ -15,19 +15,21 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"antipode/datasets/table"
 )
 
-// Protocol is the version of what cell and backend say to each other.
+// Protocol is the version of the protocol between clients and the backend.
 const Protocol = 1
 
-// Hello is the backend's answer to a handshake.
+// Hello is the backend's reply to a handshake.
 type Hello struct {
 	Protocol int    `json:"protocol"`
 	Build    string `json:"build"`
 	PID      int    `json:"pid"`
 }
 
-// Status is what the backend says of itself.
+// Status is the state of the backend.
 type Status struct {
 	Hello
 	Home     string        `json:"home"`
@@ -44,8 +46,8 @@ type Status struct {
 // MemoryStatus is the backend's use of memory, in bytes.
 type MemoryStatus struct {
 	Resident int64 `json:"resident"` // of the process; 0 = not known
-	Models   int64 `json:"models"`   // what loaded models count for
-	Budget   int64 `json:"budget"`   // what they may count for
+	Models   int64 `json:"models"`   // of loaded models
+	Budget   int64 `json:"budget"`   // the limit of Models
 }
 
 // ModelStatus is one loaded model.
@@ -57,53 +59,34 @@ type ModelStatus struct {
 
 // JobStatus is one running job.
 type JobStatus struct {
-	ID       string   `json:"id"`
-	Waiters  int      `json:"waiters"`
-	Progress Progress `json:"progress"`
+	ID       string         `json:"id"`
+	Waiters  int            `json:"waiters"`
+	Progress table.Progress `json:"progress"`
 }
 
-// Code says what kind of error the backend reports.
-type Code string
-
-// The codes that cross the wire.
-const (
-	CodeFailed   Code = "failed"   // the work failed: bad rows, bad files, wrong columns
-	CodeBusy     Code = "busy"     // the backend is about to end
-	CodeInternal Code = "internal" // a fault of Antipode's own
-)
-
-// Error is an error of a run, as the backend reports it.
-type Error struct {
-	Code    Code    `json:"code"`
-	Message string  `json:"message"`
-	Bad     *BadRow `json:"bad,omitempty"`
-}
-
-func (e *Error) Error() string { return e.Message }
-
-// Message is one line of the answer to a run. A Result's line is followed by FrameBytes bytes of its encoded frame.
+// Message is one line of the reply to a run. FrameBytes bytes of the encoded frame follow the line of a Result.
 type Message struct {
-	Progress   *Progress `json:"progress,omitempty"`
-	Result     *Result   `json:"result,omitempty"`
-	FrameBytes int64     `json:"frame_bytes,omitempty"`
-	Error      *Error    `json:"error,omitempty"`
+	Progress   *table.Progress `json:"progress,omitempty"`
+	Result     *Result         `json:"result,omitempty"`
+	FrameBytes int64           `json:"frame_bytes,omitempty"`
+	Error      *table.Error    `json:"error,omitempty"`
 }
 
-// ErrNoBackend says that no backend runs for the store.
+// ErrNoBackend is the error if no backend runs for the store.
 var ErrNoBackend = errors.New("no backend is running")
 
-// errDied says that the backend ended in the middle of an answer.
+// errDied is the error if the backend ends before its reply does.
 var errDied = errors.New("the backend ended unexpectedly")
 
-// Backend is the client of a store's resident backend. It is an Executor.
+// Backend is a client of a store's resident backend. It is an [Executor].
 type Backend struct {
 	Home   string
 	Socket string
-	Say    func(string) // a line for the user: the backend was started again, for example; nil = nobody listens
+	Say    func(string) // receives lines for the user, such as a restart of the backend; may be nil
 	http   *http.Client
 }
 
-// Connect makes the client of the default store's backend. It does not start one: the first run does.
+// Connect returns a client of the default store's backend. The first run starts the backend.
 func Connect() (*Backend, error) {
 	home, err := Home()
 	if err != nil {
@@ -112,7 +95,7 @@ func Connect() (*Backend, error) {
 	return ConnectTo(home)
 }
 
-// ConnectTo makes the client of a store's backend.
+// ConnectTo returns a client of a store's backend.
 func ConnectTo(home string) (*Backend, error) {
 	socket, err := SocketPath(home)
 	if err != nil {
@@ -121,7 +104,8 @@ func ConnectTo(home string) (*Backend, error) {
 	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return (&net.Dialer{Timeout: 5 * time.Second}).DialContext(ctx, "unix", socket)
 	}
-	return &Backend{Home: home, Socket: socket, http: &http.Client{Transport: &http.Transport{DialContext: dial, DisableKeepAlives: true}}}, nil
+	return &Backend{Home: home, Socket: socket,
+		http: &http.Client{Transport: &http.Transport{DialContext: dial, DisableKeepAlives: true}}}, nil
 }
 
 func (b *Backend) call(ctx context.Context, method, path string, in, out any) error {
@@ -151,29 +135,30 @@ func (b *Backend) call(ctx context.Context, method, path string, in, out any) er
 	return json.NewDecoder(resp.Body).Decode(out)
 }
 
-// Hello asks a running backend who it is; ErrNoBackend where none runs.
+// Hello returns the identity of the running backend, or [ErrNoBackend].
 func (b *Backend) Hello(ctx context.Context) (Hello, error) {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
 	var h Hello
-	return h, b.call(ctx, "GET", "/v1/hello", nil, &h)
+	return h, b.call(ctx, http.MethodGet, "/v1/hello", nil, &h)
 }
 
-// Status asks a running backend how it is; ErrNoBackend where none runs.
+// Status returns the state of the running backend, or [ErrNoBackend].
 func (b *Backend) Status(ctx context.Context) (*Status, error) {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
 	s := &Status{}
-	return s, b.call(ctx, "GET", "/v1/status", nil, s)
+	return s, b.call(ctx, http.MethodGet, "/v1/status", nil, s)
 }
 
-// Stop asks a running backend to end. With drain it first finishes its jobs; without, it drops them. It waits until the backend is gone.
+// Stop stops the running backend and waits until it has ended. With drain the backend finishes its jobs first; without,
+// it cancels them.
 func (b *Backend) Stop(ctx context.Context, drain bool) error {
 	path := "/v1/stop"
 	if drain {
 		path += "?drain=1"
 	}
-	if err := b.call(ctx, "POST", path, nil, nil); err != nil {
+	if err := b.call(ctx, http.MethodPost, path, nil, nil); err != nil {
 		return err
 	}
 	for {
@@ -188,20 +173,20 @@ func (b *Backend) Stop(ctx context.Context, drain bool) error {
 	}
 }
 
-// LogPath is the file the store's backend writes its log to.
+// LogPath returns the log file of the store's backend.
 func LogPath(home string) string { return filepath.Join(home, "backend.log") }
 
-// Ensure makes sure that a backend of the right build runs, starting or replacing one under a lock.
+// Ensure starts a backend of the current build, or replaces one of another build, under a lock.
 func (b *Backend) Ensure(ctx context.Context) error {
 	binary, err := Binary(b.Home)
 	if err != nil {
 		return err
 	}
-	fits := func() bool {
+	current := func() bool {
 		h, err := b.Hello(ctx)
 		return err == nil && h.Protocol == Protocol && h.Build == BuildOf(binary)
 	}
-	if fits() {
+	if current() {
 		return nil
 	}
 	unlock, err := Lock(b.Socket + ".lock")
@@ -209,12 +194,12 @@ func (b *Backend) Ensure(ctx context.Context) error {
 		return fmt.Errorf("cannot lock the backend's socket: %w", err)
 	}
 	defer unlock()
-	if fits() {
+	if current() {
 		return nil
 	}
-	if _, err := b.Hello(ctx); err == nil { // another build: let it finish, then replace it
-		if err := b.Stop(ctx, true); err != nil {
-			return fmt.Errorf("the backend of another build does not end: %w; try `antipode backend stop`", err)
+	if _, err := b.Hello(ctx); err == nil { // another build: replace it when its jobs are done
+		if err := b.Stop(ctx, true); err != nil && !errors.Is(err, ErrNoBackend) {
+			return fmt.Errorf("cannot stop the backend of another build: %w; run `antipode backend stop`", err)
 		}
 	}
 	return b.start(ctx, binary)
@@ -222,7 +207,7 @@ func (b *Backend) Ensure(ctx context.Context) error {
 
 func (b *Backend) start(ctx context.Context, binary string) error {
 	if err := os.MkdirAll(b.Home, 0o755); err != nil {
-		return fmt.Errorf("cannot make the store's folder: %w; set %s to a folder you may write to", err, HomeVar)
+		return fmt.Errorf("cannot create the store's folder: %w; set %s to a writable folder", err, HomeVar)
 	}
 	log, err := os.OpenFile(LogPath(b.Home), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
@@ -231,7 +216,7 @@ func (b *Backend) start(ctx context.Context, binary string) error {
 	defer log.Close()
 	cmd := exec.Command(binary, "backend", "serve")
 	cmd.Env = append(os.Environ(), HomeVar+"="+b.Home, BinaryVar+"="+binary)
-	cmd.Env = append(cmd.Env, "GONB_PIPE=", "GONB_PIPE_BACK=") // it is no cell
+	cmd.Env = append(cmd.Env, "GONB_PIPE=", "GONB_PIPE_BACK=") // the backend is not a cell
 	cmd.Dir = b.Home
 	cmd.Stdout, cmd.Stderr = log, log
 	detach(cmd)
@@ -247,9 +232,10 @@ func (b *Backend) start(ctx context.Context, binary string) error {
 		select {
 		case err := <-ended:
 			if _, helloErr := b.Hello(ctx); helloErr == nil {
-				return nil // another one won the race
+				return nil // another process has started one
 			}
-			return fmt.Errorf("the backend ended at once (%v): %s; the whole log: `antipode backend log`", err, lastLine(LogPath(b.Home)))
+			return fmt.Errorf("the backend ended at startup (%v): %s; see `antipode backend log`", err,
+				lastLine(LogPath(b.Home)))
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-time.After(wait):
@@ -266,14 +252,14 @@ func lastLine(path string) string {
 	return lines[len(lines)-1]
 }
 
-// maxDeaths is how often in a row the backend may die without having finished a single item before a run gives up.
+// maxDeaths is the number of consecutive deaths of the backend, without a finished item, after which a run fails.
 const maxDeaths = 3
 
-// Run sends a request to the backend, starting it where needed, and starting it again where it dies: finished items are in
-// the store, so the run goes on where it was.
-func (b *Backend) Run(ctx context.Context, req Request, progress func(Progress)) (*Result, error) {
+// Run sends a request to the backend and returns its result. It starts the backend if necessary, and restarts it if it
+// dies; finished items are in the store and are not computed again.
+func (b *Backend) Run(ctx context.Context, req Request, progress func(table.Progress)) (*Result, error) {
 	if progress == nil {
-		progress = func(Progress) {}
+		progress = func(table.Progress) {}
 	}
 	carried, deaths := 0, 0 // items computed by backends that died
 	for {
@@ -281,20 +267,20 @@ func (b *Backend) Run(ctx context.Context, req Request, progress func(Progress))
 			return nil, err
 		}
 		computed := 0
-		result, err := b.once(ctx, req, func(p Progress) {
+		result, err := b.once(ctx, req, func(p table.Progress) {
 			computed = max(computed, p.Computed)
 			progress(p)
 		})
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		var remote *Error
+		var remote *table.Error
 		switch {
 		case err == nil:
 			result.Computed += carried
-			result.Found = max(0, result.Found-carried) // they were found because this run had computed them
+			result.Found = max(0, result.Found-carried) // computed by this run before a restart
 			return result, nil
-		case errors.As(err, &remote) && remote.Code == CodeBusy:
+		case errors.As(err, &remote) && remote.Code == table.CodeBusy:
 			select {
 			case <-ctx.Done():
 				return nil, ctx.Err()
@@ -309,30 +295,29 @@ func (b *Backend) Run(ctx context.Context, req Request, progress func(Progress))
 			deaths = 0
 		}
 		if deaths >= maxDeaths {
-			return nil, fmt.Errorf("the backend died %d times without finishing an item: %s; see `antipode backend log`", deaths, lastLine(LogPath(b.Home)))
+			return nil, fmt.Errorf("the backend died %d times without finishing an item: %s; see `antipode "+
+				"backend log`", deaths, lastLine(LogPath(b.Home)))
 		}
 		if b.Say != nil {
-			b.Say("the backend ended unexpectedly; it was started again, what was finished is kept")
+			b.Say("the backend ended unexpectedly and was restarted; finished items are kept")
 		}
 	}
 }
 
-// apiKey is the variable that holds the key of an image API. A plan that asks one, and no other, takes it along.
-const apiKey = "OPENAI_API_KEY"
-
-func (b *Backend) once(ctx context.Context, r Request, progress func(Progress)) (*Result, error) {
-	plan, err := json.Marshal(r.Plan)
-	if err != nil {
-		return nil, err
-	}
-	if key := os.Getenv(apiKey); key != "" && r.Secrets == nil && bytes.Contains(plan, []byte(`"model":"api:`)) {
-		r.Secrets = map[string]string{apiKey: key} // the resident backend may have been started without it
+func (b *Backend) once(ctx context.Context, r Request, progress func(table.Progress)) (*Result, error) {
+	if r.Plan != nil && r.Secrets == nil { // the backend's environment may not contain them
+		r.Secrets = map[string]string{}
+		for _, name := range r.Plan.AllSecrets() {
+			if value := os.Getenv(name); value != "" {
+				r.Secrets[name] = value
+			}
+		}
 	}
 	body, err := json.Marshal(r)
 	if err != nil {
 		return nil, err
 	}
-	req, err := http.NewRequestWithContext(ctx, "POST", "http://antipode/v1/run", bytes.NewReader(body))
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://antipode/v1/run", bytes.NewReader(body))
 	if err != nil {
 		return nil, err
 	}
@@ -349,7 +334,7 @@ func (b *Backend) once(ctx context.Context, r Request, progress func(Progress)) 
 		}
 		var m Message
 		if err := json.Unmarshal(line, &m); err != nil {
-			return nil, fmt.Errorf("the backend's answer cannot be read: %w", err)
+			return nil, fmt.Errorf("cannot read the backend's reply: %w", err)
 		}
 		switch {
 		case m.Progress != nil:
@@ -358,8 +343,8 @@ func (b *Backend) once(ctx context.Context, r Request, progress func(Progress)) 
 			return nil, m.Error
 		case m.Result != nil:
 			if m.FrameBytes > 0 {
-				if m.Result.Frame, err = Decode(io.LimitReader(in, m.FrameBytes)); err != nil {
-					return nil, fmt.Errorf("the backend's answer cannot be read: %w", err)
+				if m.Result.Frame, err = table.Decode(io.LimitReader(in, m.FrameBytes)); err != nil {
+					return nil, fmt.Errorf("cannot read the backend's reply: %w", err)
 				}
 			}
 			return m.Result, nil
@@ -367,7 +352,8 @@ func (b *Backend) once(ctx context.Context, r Request, progress func(Progress)) 
 	}
 }
 
-// Default is the executor plans go to: the registered one, or the resident backend.
+// Default returns the executor of plans: the registered one, or a client of the resident backend. say receives lines
+// for the user.
 func Default(say func(string)) (Executor, error) {
 	if e := Registered(); e != nil {
 		return e, nil

@@ -1,5 +1,7 @@
-// Package client is what both sides of Antipode share: the table in memory (Frame), the plan of a table (Plan), the
-// protocol between a cell and the resident backend, and the client that starts that backend and sends plans to it.
+// Package client connects a program to the resident backend: it starts the backend where needed, sends it a plan
+// ([Request]) and receives progress reports and rows ([Result]). A plain Go program can evaluate plans itself instead,
+// by registering an [Executor].
 //
-// It uses the standard library only, so that a notebook cell that imports it builds in a fraction of a second.
+// It imports the standard library and package datasets/table only, so that a notebook cell that links it builds in a
+// fraction of a second.
 package client

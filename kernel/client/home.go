@@ -9,39 +9,39 @@ import (
 	"strings"
 )
 
-// Environment variables that say where things are.
+// Environment variables.
 const (
 	HomeVar   = "ANTIPODE_HOME"   // the store's folder
 	BinaryVar = "ANTIPODE_BIN"    // the antipode command that cells start the backend with
-	ModuleVar = "ANTIPODE_MODULE" // the folder of the module's source, where there is one
-	TempVar   = "ANTIPODE_TMPDIR" // in a notebook: the user's folder of temporary files, while TMPDIR is GoNB's own
+	ModuleVar = "ANTIPODE_MODULE" // the folder of the module's source, if present
+	TempVar   = "ANTIPODE_TMPDIR" // in a notebook: the user's TMPDIR; GoNB sets TMPDIR to its own folder
 )
 
-// A cell's variables are made before its init functions run, and may ask for rows: the user's folder must be back by then, for the
-// backend's socket lies there.
+// TMPDIR must be the user's before the variables of a cell are initialized: they may run tables, and the backend's
+// socket is in the user's folder.
 func init() {
 	if dir := os.Getenv(TempVar); dir != "" {
 		os.Setenv("TMPDIR", dir)
 	}
 }
 
-// Home is the store's folder: $ANTIPODE_HOME, or antipode/ in the user's cache directory.
+// Home returns the store's folder: $ANTIPODE_HOME, or antipode/ in the user's cache directory.
 func Home() (string, error) {
 	dir := os.Getenv(HomeVar)
 	if dir == "" {
 		cache, err := os.UserCacheDir()
 		if err != nil {
-			return "", fmt.Errorf("no place for the store: %w; set %s to a folder", err, HomeVar)
+			return "", fmt.Errorf("no folder for the store: %w; set %s to a folder", err, HomeVar)
 		}
 		dir = filepath.Join(cache, "antipode")
 	}
 	return filepath.Abs(dir)
 }
 
-// maxSocket is the longest socket path that every supported system takes.
+// maxSocket is the length of socket paths that all supported systems accept.
 const maxSocket = 100
 
-// SocketPath is the address of the backend of a store. It makes its folder, which belongs to the user alone.
+// SocketPath returns the socket of a store's backend. It creates the socket's folder, which only the user can access.
 func SocketPath(home string) (string, error) {
 	sum := sha256.Sum256([]byte(home))
 	name := hex.EncodeToString(sum[:6]) + ".sock"
@@ -64,10 +64,11 @@ func SocketPath(home string) (string, error) {
 		}
 		return path, nil
 	}
-	return "", fmt.Errorf("no place for the backend's socket (%s); set XDG_RUNTIME_DIR or TMPDIR to a short folder of your own", strings.Join(reasons, "; "))
+	return "", fmt.Errorf("no folder for the backend's socket (%s); set XDG_RUNTIME_DIR or TMPDIR to a folder of "+
+		"yours with a short path", strings.Join(reasons, "; "))
 }
 
-// privateDir makes a folder of mode 0700 and checks that it is a real folder, owned by the user and closed to others.
+// privateDir creates a folder of mode 0700 and checks that it is not a link and is owned by the user.
 func privateDir(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
@@ -88,7 +89,7 @@ func privateDir(dir string) error {
 	return nil
 }
 
-// Binary is the antipode command that starts the backend: $ANTIPODE_BIN, or the one that was last set up in the store.
+// Binary returns the antipode command that starts the backend: $ANTIPODE_BIN, or the last one installed in the store.
 func Binary(home string) (string, error) {
 	if bin := os.Getenv(BinaryVar); bin != "" {
 		return bin, nil
@@ -100,8 +101,9 @@ func Binary(home string) (string, error) {
 			return bin, nil
 		}
 	}
-	return "", fmt.Errorf("the antipode command was never set up in %s: run `go run . doctor` in the project's folder once, or set %s", home, BinaryVar)
+	return "", fmt.Errorf("the antipode command is not installed in %s; run `go run . doctor` in the project's "+
+		"folder, or set %s", home, BinaryVar)
 }
 
-// BuildOf is the build id in the path of a set-up command ($ANTIPODE_HOME/bin/BUILD/antipode).
+// BuildOf returns the build id in the path of an installed command ($ANTIPODE_HOME/bin/BUILD/antipode).
 func BuildOf(binary string) string { return filepath.Base(filepath.Dir(binary)) }

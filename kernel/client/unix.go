@@ -13,10 +13,10 @@ func ownedByUser(info os.FileInfo) bool {
 	return ok && int(st.Uid) == os.Getuid()
 }
 
-// detach makes the command a session of its own, so that it outlives the cell that starts it.
+// detach starts the command in a new session, so that it outlives the cell.
 func detach(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} }
 
-// Lock takes an exclusive lock on a file, made where missing, and waits for it. Release it by calling unlock.
+// Lock waits for an exclusive lock on a file, which it creates if missing. unlock releases the lock.
 func Lock(path string) (unlock func(), err error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {

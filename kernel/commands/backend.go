@@ -9,6 +9,7 @@ import (
 	"os"
 	"time"
 
+	"antipode/datasets/table"
 	"antipode/gomlxmodels/all"
 	"antipode/kernel/backend"
 	"antipode/kernel/client"
@@ -42,16 +43,17 @@ func backendCommand(ctx context.Context, args []string) error {
 	case "log":
 		f, err := os.Open(client.LogPath(home))
 		if err != nil {
-			return fmt.Errorf("there is no log yet: no backend has run for %s", home)
+			return fmt.Errorf("no log: no backend has run for %s", home)
 		}
 		defer f.Close()
 		_, err = io.Copy(os.Stdout, f)
 		return err
 	}
-	return usage("antipode backend status|stop|log%s", hint("", client.Nearest(what, []string{"status", "stop", "log"})))
+	return usage("antipode backend status|stop|log%s",
+		hint("", table.Nearest(what, []string{"status", "stop", "log"})))
 }
 
-// ps prints what the backend runs.
+// ps prints the backend's jobs and models.
 func ps(ctx context.Context, args []string) error {
 	b, err := client.Connect()
 	if err != nil {
@@ -60,7 +62,7 @@ func ps(ctx context.Context, args []string) error {
 	return status(ctx, b, "ps", args)
 }
 
-// serve is what a client starts: it serves the store until it is idle.
+// serve runs the backend of the store until it is idle; clients start it.
 func serve(ctx context.Context, home string) error {
 	_, binary, err := setUp()
 	if err != nil {
@@ -77,14 +79,12 @@ func serve(ctx context.Context, home string) error {
 	return backend.New(e, client.BuildOf(binary), 0).Serve(ctx, l)
 }
 
-// status prints the state of the backend for the command of that name.
+// status prints the state of the backend. name is the command for messages.
 func status(ctx context.Context, b *client.Backend, name string, args []string) error {
 	fs := flags(name, "[--json]")
 	asJSON := fs.Bool("json", false, "print JSON")
-	if rest, err := parse(fs, args); err != nil {
+	if err := noArguments(fs, args); err != nil {
 		return err
-	} else if len(rest) > 0 {
-		return usage("%s takes no argument %q", name, rest[0])
 	}
 	s, err := b.Status(ctx)
 	if errors.Is(err, client.ErrNoBackend) {
@@ -113,9 +113,11 @@ func status(ctx context.Context, b *client.Backend, name string, args []string) 
 	if device == "" {
 		device = "not opened yet"
 	}
-	fmt.Printf("pid     %d, build %s, up %s\nstore   %s\ndevice  %s\nmemory  %.0f MiB resident; models %.0f of %.0f MiB\nitems   %d computed, %d found in the store\n",
+	fmt.Printf("pid     %d, build %s, up %s\nstore   %s\ndevice  %s\nmemory  %.0f MiB resident; models %.0f of %.0f "+
+		"MiB\nitems   %d computed, %d found in the store\n",
 		s.PID, s.Build, time.Duration(s.Uptime*float64(time.Second)).Round(time.Second), s.Home, device,
-		float64(s.Memory.Resident)/(1<<20), float64(s.Memory.Models)/(1<<20), float64(s.Memory.Budget)/(1<<20), s.Computed, s.Found)
+		float64(s.Memory.Resident)/(1<<20), float64(s.Memory.Models)/(1<<20), float64(s.Memory.Budget)/(1<<20),
+		s.Computed, s.Found)
 	for _, m := range s.Models {
 		fmt.Printf("model   %s, %.0f MiB, %d users\n", m.Name, float64(m.Bytes)/(1<<20), m.Users)
 	}

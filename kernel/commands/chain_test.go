@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"antipode/datasets"
-	"antipode/kernel/client"
+	"antipode/datasets/table"
 	"antipode/kernel/plugin"
 )
 
@@ -52,31 +52,35 @@ func TestChain(t *testing.T) {
 		}
 		for _, column := range slices.Concat(carried, own) {
 			if !f.Has(column) {
-				t.Errorf("%s lacks the column %s: %s", name, column, client.NameList(f.Specs()))
+				t.Errorf("%s lacks the column %s: %s", name, column, table.NameList(f.Specs()))
 			}
 		}
 		for _, c := range f.Columns {
-			if c.Kind == client.Vector && !slices.Contains(own, c.Name) {
+			if c.Kind == table.KindVector && !slices.Contains(own, c.Name) {
 				t.Errorf("%s holds the vectors %s of an earlier stage", name, c.Name)
 			}
 		}
 		for i, img := range f.Images("image") {
 			m, ok := f.Masks("mask")[i], f.Texts("outcome")[i] == "ok"
-			if filepath.Base(filepath.Dir(img.Path)) != "g.pictures" || ok != (m.Counts != "") {
+			if filepath.Base(filepath.Dir(img.Path)) != "g.images" || ok != (m.Counts != "") {
 				t.Errorf("%s, row %d: image %s, mask %v", name, i+1, img.Path, m)
 			}
 		}
 	}
 	few, err := datasets.CSV("few.csv").Rows(t.Context())
-	if err != nil || client.NameList(few.Specs()) != "id, object, full" {
-		t.Errorf("few.csv: %s, %v", client.NameList(few.Specs()), err)
+	if err != nil || table.NameList(few.Specs()) != "id, object, full" {
+		t.Errorf("few.csv: %s, %v", table.NameList(few.Specs()), err)
 	}
 	for line, want := range map[string]string{
-		"segment --model archipelago-clipseg --object objcet --in g.parquet --out x.csv":            `"objcet"`,
-		"embed --model archipelago-vit --columns ful --in m.csv --out x.csv":                        `did you mean "full"?`,
-		"embed --model archipelago-vti --in m.csv --out x.csv":                                      `did you mean "archipelago-vit"?`,
-		"score --metric clip-score --by regoin --in t.parquet --out x.csv":                          `did you mean "region"?`,
-		"embed --model archipelago-clip --vector clip_text --text promt --in g.parquet --out x.csv": `did you mean "prompt"?`,
+		"segment --model archipelago-clipseg --object objcet --in g.parquet --out x.csv": `"objcet"`,
+		"embed --model archipelago-vit --columns ful --in m.csv " +
+			"--out x.csv": `did you mean "full"?`,
+		"embed --model archipelago-vti --in m.csv " +
+			"--out x.csv": `did you mean "archipelago-vit"?`,
+		"score --metric clip-score --by regoin --in t.parquet " +
+			"--out x.csv": `did you mean "region"?`,
+		"embed --model archipelago-clip --vector clip_text --text promt --in g.parquet " +
+			"--out x.csv": `did you mean "prompt"?`,
 	} {
 		if _, err := run(strings.Fields(line)...); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("antipode %s: %v, want %s", line, err, want)

@@ -16,13 +16,13 @@ import (
 	"antipode/kernel/jupyter"
 )
 
-// inUse is the file beside a copy of this program on which every process that works with that copy holds a shared lock.
+// inUse is a file next to a copy of this program. Every process that uses the copy holds a shared lock on it.
 const inUse = ".in-use"
 
-// held are the locks of this process, by folder; the system releases them when it ends.
+// held are the locks of this process by folder; the system releases them when the process ends.
 var held = map[string]*os.File{}
 
-// use marks the copy in a folder as in use for as long as this process lives.
+// use marks the copy in a folder as in use until this process ends.
 func use(dir string) error {
 	if held[dir] != nil {
 		return nil
@@ -38,15 +38,14 @@ func use(dir string) error {
 	return nil
 }
 
-// copyName is the name of the folder of a copy: a build id, with -simd where it was built with GOEXPERIMENT=simd.
+// copyName matches the folder of a copy: a build id, with -simd if it was built with GOEXPERIMENT=simd.
 var copyName = regexp.MustCompile(`^[0-9a-f]{12}(-simd)?$`)
 
-// unmarkedAge is how long a copy without an inUse file stays: builds that do not write one may still run it.
+// unmarkedAge is the age at which a copy without an inUse file is removed: older builds do not write the file.
 const unmarkedAge = 24 * time.Hour
 
-// removeOld removes the copies of other builds, 60 to 80 MB each, from the store. It leaves those that a process uses,
-// that the running backend is of, and that the installed kernelspec starts. What cannot be removed now is left for the
-// next time.
+// removeOld removes the copies of other builds, 60 to 80 MB each, from the store, except those used by a process, the
+// running backend or the installed kernelspec. It ignores errors; the next call tries again.
 func removeOld(home, build string) {
 	bin := filepath.Join(home, "bin")
 	keep := map[string]bool{plain(build): true}
@@ -77,11 +76,11 @@ func removeOld(home, build string) {
 	}
 }
 
-// plain is the build id without -simd: the two copies of a build stay or go together.
+// plain returns the build id without -simd; both copies of a build are removed together.
 func plain(build string) string { return strings.TrimSuffix(build, "-simd") }
 
-// unused says whether no process works with the copy in a folder. The caller holds the lock of the folder bin, under
-// which processes call use: none begins to work with the copy before it is removed.
+// unused reports whether no process uses the copy in a folder. The caller holds the lock of the folder bin, which use
+// also requires, so that no process starts to use the copy before it is removed.
 func unused(dir string) bool {
 	f, err := os.Open(filepath.Join(dir, inUse))
 	if err != nil {

@@ -18,24 +18,14 @@ func data(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	what, args := subcommand(args, "list")
-	switch what {
-	case "list", "ls":
-		if rest, err := parse(flags("data list", ""), args); err != nil || len(rest) == 0 {
-			if err == nil {
-				err = listData(home)
-			}
-			return err
-		}
-		return usage("antipode data list takes no arguments")
-	case "pull":
-	default:
-		return usage("antipode data [list | pull NAME]%s", hint("", client.Nearest(what, []string{"list", "pull"})))
+	args, pull, err := listOrPull("data", args, func() error { return listData(home) })
+	if !pull {
+		return err
 	}
 	fs := flags("data pull", "NAME")
 	var o manifest.Options
-	fs.StringVar(&o.Dest, "to", "", "the `DIR` to put it into; default: the store")
-	fs.BoolVar(&o.All, "all", false, "also fetch the files that are optional")
+	fs.StringVar(&o.Dest, "to", "", "the target `DIR`; default: the store")
+	fs.BoolVar(&o.All, "all", false, "also download optional files")
 	rest, err := parse(fs, args)
 	if err != nil {
 		return err
@@ -54,7 +44,7 @@ func data(ctx context.Context, args []string) error {
 		if err != nil {
 			return usageError{err}
 		}
-		fmt.Printf("%s: %s (%s)\nlicence: %s\ncite: %s\n", m.Name, m.Title, m.Origin, m.Licence, m.Citation)
+		fmt.Printf("%s: %s (%s)\nlicense: %s\ncite: %s\n", m.Name, m.Title, m.Origin, m.License, m.Citation)
 		if m.Warning != "" {
 			fmt.Println("note: " + m.Warning)
 		}
@@ -66,10 +56,10 @@ func data(ctx context.Context, args []string) error {
 		if err := manifest.Pull(ctx, name, one); err != nil {
 			return err
 		}
-		if _, err := manifest.Find(name, manifest.Where{Home: home}); err != nil && o.Dest == "" {
-			return err // every file is one to get by hand: the lines above say how
+		if _, err := manifest.Find(name, manifest.FindOptions{Home: home}); err != nil && o.Dest == "" {
+			return err // every file must be downloaded manually; the lines above say how
 		}
-		fmt.Printf("%s lies in %s\n", name, one.Dest)
+		fmt.Printf("%s is in %s\n", name, one.Dest)
 	}
 	return nil
 }
@@ -80,11 +70,11 @@ func listData(home string) error {
 		if err != nil {
 			return err
 		}
-		where := "not here: antipode data pull " + name
-		if dir, err := manifest.Find(name, manifest.Where{Home: home}); err == nil {
+		where := "not downloaded: antipode data pull " + name
+		if dir, err := manifest.Find(name, manifest.FindOptions{Home: home}); err == nil {
 			where = dir
 		}
-		fmt.Printf("  %-12s %s; licence: %s\n               %s\n", name, m.Title, m.Licence, where)
+		fmt.Printf("  %-12s %s; license: %s\n               %s\n", name, m.Title, m.License, where)
 	}
 	return nil
 }
@@ -99,7 +89,7 @@ func runDoctor(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	module, _ := moduleDir() // doctor says so itself where it is missing
+	module, _ := moduleDir() // doctor reports a missing module
 	checks := doctor.Report(ctx, home, module)
 	if *asJSON {
 		err = doctor.JSON(os.Stdout, checks)
@@ -110,7 +100,7 @@ func runDoctor(ctx context.Context, args []string) error {
 		return err
 	}
 	if doctor.Failed(checks) {
-		return fmt.Errorf("something essential is missing: see the lines that say fail")
+		return fmt.Errorf("an essential check failed; see the lines marked fail")
 	}
 	return nil
 }

@@ -2,40 +2,69 @@ package commands
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
+	"slices"
 	"strings"
 
 	"antipode/datasets"
 	"antipode/gomlxmodels"
-	"antipode/gomlxmodels/imageapi"
+	"antipode/gomlxmodels/stage/imageapi"
 	"antipode/kernel/client"
 )
 
+// The start of the help of --model, and the help of --precision.
+const (
+	modelUsage = "the model: a `NAME` that `antipode models` lists, OWNER/NAME[@REVISION] of the hub once pulled, or " +
+		"a folder "
+	precisionUsage = "number type of the computation: auto (bfloat16 on an NVIDIA GPU, else float32), float32, bfloat16"
+)
+
+// noArguments parses the flags of a command that takes no other arguments. The flags named positive may not be 0, which
+// the options would take for their default.
+func noArguments(fs *flag.FlagSet, args []string, positive ...string) error {
+	rest, err := parse(fs, args)
+	if err == nil && len(rest) > 0 {
+		err = usage("%s takes no argument %q; tables are given with --in", fs.Name(), rest[0])
+	}
+	fs.Visit(func(f *flag.Flag) {
+		if err == nil && slices.Contains(positive, f.Name) && strings.Trim(f.Value.String(), "0.") == "" {
+			err = usage("%s: --%s %s: must not be 0", fs.Name(), f.Name, f.Value)
+		}
+	})
+	return err
+}
+
 func generate(ctx context.Context, args []string) error {
 	var s stageFlags
-	var model, prompts, negative, scheduler, size, safety, quality, style string
-	var n, steps, perMinute int
-	var guidance, budget float64
+	var o gomlxmodels.GenerateOptions
+	var model, prompts, size string
 	fs := flags("generate", "--model NAME|DIR --prompts TABLE --out TABLE")
 	s.add(fs)
-	fs.StringVar(&model, "model", "", "the model: a `NAME` that `antipode models` lists, OWNER/NAME[@REVISION] of the hub once pulled, a folder as diffusers writes it (StableDiffusionPipeline, AltDiffusionPipeline), or api:NAME, a model behind an OpenAI-compatible image API (OPENAI_API_KEY, OPENAI_BASE_URL)")
-	fs.StringVar(&prompts, "prompts", "", "the `TABLE` of prompts: columns id and prompt, and where wanted seed and negative; --in says the same")
-	fs.IntVar(&n, "n", 1, "pictures of each prompt: picture k has the seed --seed + k − 1, or that of the prompt's column seed + k − 1")
-	fs.IntVar(&steps, "steps", 50, "steps that turn noise into a picture")
-	fs.Float64Var(&guidance, "guidance", 7.5, "weight of the prompt against the negative one; up to 1 = none")
-	fs.StringVar(&scheduler, "scheduler", "", "the sampler, one of "+strings.Join(gomlxmodels.Schedulers, ", ")+"; default: the model's own")
-	fs.StringVar(&negative, "negative", "", "what pictures shall not show")
+	fs.StringVar(&model, "model", "", modelUsage+"as diffusers writes it (StableDiffusionPipeline, "+
+		"AltDiffusionPipeline), or api:NAME, a model behind an OpenAI-compatible image API (OPENAI_API_KEY, "+
+		"OPENAI_BASE_URL)")
+	fs.StringVar(&prompts, "prompts", "", "the `TABLE` of prompts: columns id and prompt, and optionally seed and "+
+		"negative; --in is the same")
+	fs.IntVar(&o.N, "n", 1, "images per prompt: image k has the seed --seed + k − 1, or that of the prompt's "+
+		"column seed + k − 1")
+	fs.IntVar(&o.Steps, "steps", 0, "denoising steps; default 50")
+	fs.Float64Var(&o.Guidance, "guidance", 0, "guidance scale; up to 1 = off; default 7.5")
+	fs.StringVar(&o.Scheduler, "scheduler", "", "the sampler, one of "+strings.Join(gomlxmodels.Schedulers,
+		", ")+"; default: the model's own")
+	fs.StringVar(&o.Negative, "negative", "", "the negative prompt: what images should not show")
 	fs.StringVar(&size, "size", "", "`WIDTHxHEIGHT` in pixels; default: the model's own")
-	fs.StringVar(&safety, "safety", gomlxmodels.SafetyOn, "on, or off: what the model's own safety checker blocks is refused, where its folder has one")
-	fs.StringVar(&quality, "quality", "", "of an image API: standard or hd of DALL·E 3, low, medium or high of GPT images")
-	fs.StringVar(&style, "style", "", "of DALL·E 3: vivid or natural")
-	fs.Float64Var(&budget, "budget", 0, "US dollars that an image API may cost; 0 = no limit")
-	fs.IntVar(&perMinute, "per-minute", 0, "requests a minute to an image API at most; 0 = no limit but its own")
-	if rest, err := parse(fs, args); err != nil {
+	fs.StringVar(&o.Precision, "precision", "", precisionUsage+"; default auto")
+	fs.StringVar(&o.Safety, "safety", "", "on, off: whether images pass through the safety checker of the model's "+
+		"folder, if it has one; default on")
+	fs.StringVar(&o.Quality, "quality", "", "of an image API: standard or hd of DALL·E 3, low, medium or high "+
+		"of GPT images")
+	fs.StringVar(&o.Style, "style", "", "of DALL·E 3: vivid or natural")
+	fs.Float64Var(&o.Budget, "budget", 0, "largest cost of an image API in US dollars; 0 = no limit")
+	fs.IntVar(&o.PerMinute, "per-minute", 0, "requests per minute to an image API at most; 0 = no limit but its own")
+	if err := noArguments(fs, args, "n", "steps", "guidance"); err != nil {
 		return err
-	} else if len(rest) > 0 {
-		return usage("generate takes no argument %q", rest[0])
 	}
 	if model == "" {
 		return usage("give --model NAME or --model DIR")
@@ -47,36 +76,26 @@ func generate(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	options := []gomlxmodels.GenerateOption{gomlxmodels.Each(n), gomlxmodels.FirstSeed(s.seed)}
-	given := map[string]gomlxmodels.GenerateOption{"steps": gomlxmodels.Steps(steps), "guidance": gomlxmodels.Guidance(guidance), "scheduler": gomlxmodels.Scheduler(scheduler),
-		"negative": gomlxmodels.Negative(negative), "safety": gomlxmodels.Safety(safety), "quality": gomlxmodels.Quality(quality), "style": gomlxmodels.Style(style), "budget": gomlxmodels.Budget(budget), "per-minute": gomlxmodels.PerMinute(perMinute)}
-	fs.Visit(func(f *flag.Flag) {
-		if o := given[f.Name]; o != nil {
-			options = append(options, o)
-		}
-	})
+	o.Seed = s.seed
 	if size != "" {
-		var width, height int
-		if _, err := fmt.Sscanf(size, "%dx%d", &width, &height); err != nil {
+		if _, err := fmt.Sscanf(size, "%dx%d", &o.Width, &o.Height); err != nil || o.Width == 0 || o.Height == 0 {
 			return usage("--size %q: WIDTHxHEIGHT, for example 512x512", size)
 		}
-		options = append(options, gomlxmodels.PictureSize(width, height))
 	}
-	for _, o := range options {
-		if err := o(&gomlxmodels.GenerateArgs{}); err != nil {
-			return usage("%v", err)
-		}
+	images := gomlxmodels.Generate(model, t, o)
+	if _, err := images.Plan(); errors.As(err, new(gomlxmodels.OptionError)) {
+		return usage("%w", err)
 	}
-	pictures := gomlxmodels.Generate(model, t, options...)
 	if name, api := strings.CutPrefix(model, gomlxmodels.API); api {
-		if err := estimate(ctx, t, n, imageapi.Options{Model: name, Size: size, Quality: quality, Style: style}); err != nil {
+		if err := estimate(ctx, t, o.N, imageapi.Options{Model: name, Size: size, Quality: o.Quality,
+			Style: o.Style}); err != nil {
 			return err
 		}
 	}
-	return s.save(ctx, pictures)
+	return s.save(ctx, images)
 }
 
-// estimate says what pictures behind an API will cost at most, before any is asked for.
+// estimate prints what images of an API will cost at most, before the first request.
 func estimate(ctx context.Context, prompts datasets.Table, n int, o imageapi.Options) error {
 	plan, err := prompts.Plan()
 	if err != nil {
@@ -92,9 +111,10 @@ func estimate(ctx context.Context, prompts datasets.Table, n int, o imageapi.Opt
 	}
 	e := g.Estimate(res.Rows * n)
 	if !e.Known {
-		say("%s: %d pictures at a price that is not known here; what was made before is not made again", g.Label(), e.Images)
+		say("%s: %d images, price unknown; images that are stored are not requested again", g.Label(), e.Images)
 		return nil
 	}
-	say("%s: %d pictures, at most %.2f US dollars (%.3f each, the price of %s: look it up); what was made before is not made again; --budget sets a limit", g.Label(), e.Images, e.Total, e.Image, e.Date)
+	say("%s: %d images, at most %.2f US dollars (%.3f per image, price of %s: check it); images that are stored are "+
+		"not requested again; --budget sets a limit", g.Label(), e.Images, e.Total, e.Image, e.Date)
 	return nil
 }

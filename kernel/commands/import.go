@@ -11,27 +11,31 @@ import (
 	"antipode/kernel/client"
 )
 
-func importPictures(ctx context.Context, args []string) error {
+func importImages(ctx context.Context, args []string) error {
 	s := stageFlags{all: true}
 	var o datasets.ImportOptions
 	var dir string
 	var names list
 	var midjourney bool
-	fs := flags("import", "--dir DIR --model NAME --out TABLE [--names PATTERN | --midjourney] [--sidecar FILE] [--grid N] …")
-	fs.StringVar(&dir, "dir", "", "the `DIR` that holds the pictures, in it or below it (.jpg .jpeg .png .gif .webp)")
-	fs.StringVar(&o.Model, "model", "", "the generator's `NAME`, for the column model; needed unless the names or the sidecar say")
+	fs := flags("import", "--dir DIR --model NAME --out TABLE [--names PATTERN | --midjourney] [--sidecar FILE] "+
+		"[--grid N] …")
+	fs.StringVar(&dir, "dir", "", "the `DIR` with the images, in it or below it "+
+		"(.jpg .jpeg .jfif .png .gif .webp .tif .tiff .bmp)")
+	fs.StringVar(&o.Model, "model", "", "the generator's `NAME`, for the column model; needed unless the names or "+
+		"the sidecar contain it")
 	fs.StringVar(&o.Language, "language", "", "the prompts' `LANGUAGE`, for the column language")
-	fs.Var(&names, "names", "a `PATTERN` of file names without their ending, such as {prompt:words}_{seed:number}: {column}, {column:words} (_ for spaces), {column:number}, {column:uuid}, {*} = anything; with a / it is of the path below DIR. Several: the first that fits counts")
+	fs.Var(&names, "names", "a `PATTERN` of file names without their ending, such as {prompt:words}_{seed:number}: "+
+		"{column}, {column:words} (_ for spaces), {column:number}, {column:uuid}, {*} = anything; with a / it matches "+
+		"the path below DIR. Of several the first that matches is used")
 	fs.BoolVar(&midjourney, "midjourney", false, "the patterns of Midjourney's exports: prompt, job and variant")
-	fs.StringVar(&o.Sidecar, "sidecar", "", "a CSV `FILE`, here or in DIR, with a row for every picture: its column file is the path below DIR, the others become the table's")
-	fs.IntVar(&o.Grid, "grid", 0, "cut each picture into `N` × N, row by row, as DALL·E mini shows its nine")
+	fs.StringVar(&o.Sidecar, "sidecar", "", "a CSV `FILE`, here or in DIR, with a row for every image: its column "+
+		"file is the path below DIR, the others are added to the table")
+	fs.IntVar(&o.Grid, "grid", 0, "split each image into `N` × N, row by row, as DALL·E mini arranges its nine")
 	fs.IntVar(&o.Margin, "margin", 0, "pixels around such a grid")
-	fs.IntVar(&o.Gap, "gap", 0, "pixels between its pictures")
+	fs.IntVar(&o.Gap, "gap", 0, "pixels between its images")
 	s.addOut(fs)
-	if rest, err := parse(fs, args); err != nil {
+	if err := noArguments(fs, args); err != nil {
 		return err
-	} else if len(rest) > 0 {
-		return usage("import takes no argument %q", rest[0])
 	}
 	if dir == "" || s.out == "" {
 		return usage("give --dir DIR and --out TABLE")
@@ -49,24 +53,24 @@ func importPictures(ctx context.Context, args []string) error {
 			}
 		}
 	}
-	pictures := datasets.Imported(dir, o)
+	images := datasets.Imported(dir, o)
 	if !s.skipBad {
 		var err error
-		if s.computed, err = readable(ctx, pictures); err != nil {
+		if s.computed, err = readable(ctx, images); err != nil {
 			return err
 		}
 	}
-	if err := s.save(ctx, pictures.Good()); err != nil {
+	if err := s.save(ctx, images.Good()); err != nil {
 		return err
 	}
 	if away, err := outside(dir, s.out); err != nil || !away || o.Grid > 1 {
-		return err // pictures that were cut lie beside the table
+		return err // images that were split are next to the table
 	}
-	fmt.Printf("the pictures stay in %s: give --root %[1]s to what reads %s\n", dir, s.out)
+	fmt.Printf("the images stay in %s: pass --root %[1]s to commands that read %s\n", dir, s.out)
 	return nil
 }
 
-// readable says which pictures cannot be used, and how many items it computed to know.
+// readable reports images that cannot be used, and how many items it computed to find them.
 func readable(ctx context.Context, t datasets.Table) (computed int, err error) {
 	plan, err := t.Bad().Plan()
 	if err != nil {
@@ -89,10 +93,12 @@ func readable(ctx context.Context, t datasets.Table) (computed int, err error) {
 	if len(ids) > most {
 		more = fmt.Sprintf(" and %d more", len(ids)-most)
 	}
-	return 0, fmt.Errorf("%d pictures cannot be used: %s%s; --skip-bad leaves them out", len(ids), strings.Join(list, ", "), more)
+	return 0, fmt.Errorf("%d images cannot be used: %s%s; --skip-bad leaves them out", len(ids),
+		strings.Join(list, ", "), more)
 }
 
-// outside says whether a folder lies neither beside a table nor below its folder: its pictures are then named by absolute paths.
+// outside reports whether a folder is neither the folder of a table nor below it: its images are then named by absolute
+// paths.
 func outside(dir, table string) (bool, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {

@@ -17,7 +17,8 @@ import (
 	"antipode/kernel/client"
 )
 
-// inProcess makes commands evaluate their plans in a store of the test's own. It gives a function that runs one, and what that printed.
+// inProcess makes commands evaluate their plans in a store of the test's own. It gives a function that runs one, and
+// what that printed.
 func inProcess(t *testing.T) func(args ...string) (string, error) {
 	t.Helper()
 	e, err := all.NewEngine(t.TempDir(), "test")
@@ -52,8 +53,8 @@ func inProcess(t *testing.T) func(args ...string) (string, error) {
 	}
 }
 
-// pictureOf is a PNG of grey pixels, side × side, each of another level.
-func pictureOf(t *testing.T, side int) string {
+// pngOf returns a PNG of side × side gray pixels, each of a different level.
+func pngOf(t *testing.T, side int) string {
 	t.Helper()
 	img := image.NewGray(image.Rect(0, 0, side, side))
 	for i := range img.Pix {
@@ -85,16 +86,20 @@ func folderOf(t *testing.T, files map[string]string) string {
 func TestImportMidjourney(t *testing.T) {
 	run := inProcess(t)
 	const job = "_3f1b2c3d-0123-4567-89ab-cdef01234567"
-	dir := folderOf(t, map[string]string{"ada_a_house_in_Accra" + job + "_2.png": pictureOf(t, 3), "more/ada_a_घर" + job + ".webp.png": pictureOf(t, 4), "more/ada_a_घर" + job + ".png": pictureOf(t, 5)})
+	dir := folderOf(t, map[string]string{"ada_a_house_in_Accra" + job + "_2.png": pngOf(t, 3), "more/ada_a_घर" +
+		job + ".webp.png": pngOf(t, 4), "more/ada_a_घर" + job + ".png": pngOf(t, 5)})
 	out := filepath.Join(dir, "t.csv")
-	args := []string{"import", "--dir", dir, "--model", "midjourney-v6", "--language", "en", "--midjourney", "--out", out}
-	if _, err := run(args...); err == nil || !strings.Contains(err.Error(), "1 of 3 names") || !strings.Contains(err.Error(), job+`.webp.png"`) {
+	args := []string{"import", "--dir", dir, "--model", "midjourney-v6", "--language", "en", "--midjourney", "--out",
+		out}
+	if _, err := run(args...); err == nil || !strings.Contains(err.Error(), "1 of 3 names") ||
+		!strings.Contains(err.Error(), job+`.webp.png"`) {
 		t.Fatalf("a name that fits no pattern: %v", err)
 	}
 	if err := os.Remove(filepath.Join(dir, "more", "ada_a_घर"+job+".webp.png")); err != nil {
 		t.Fatal(err)
 	}
-	if printed, err := run(args...); err != nil || !strings.Contains(printed, "t.csv: 2 rows") || strings.Contains(printed, "--root") {
+	if printed, err := run(args...); err != nil || !strings.Contains(printed, "t.csv: 2 rows") ||
+		strings.Contains(printed, "--root") {
 		t.Fatalf("%q, %v", printed, err)
 	}
 	got, err := os.ReadFile(out)
@@ -103,22 +108,25 @@ func TestImportMidjourney(t *testing.T) {
 	}
 	name := "ada_a_house_in_Accra" + job + "_2.png"
 	second := "more/ada_a_घर" + job + ".png"
-	want := "id,image,source,prompt,job,variant,model,language\n" + name + "," + name + ",generated,a house in Accra," + job[1:] + ",2,midjourney-v6,en\n" +
+	want := "id,image,source,prompt,job,variant,model,language\n" + name + "," + name +
+		",generated,a house in Accra," + job[1:] + ",2,midjourney-v6,en\n" +
 		second + "," + second + ",generated,a घर," + job[1:] + ",,midjourney-v6,en\n"
 	if string(got) != want {
 		t.Errorf("got\n%s, want\n%s", got, want)
 	}
 }
 
-// TestImportGrid: the table and its pictures can be moved, and read without the folder; a second time nothing is cut.
+// TestImportGrid: the table and its images can be moved, and read without the folder; a second time nothing is cut.
 func TestImportGrid(t *testing.T) {
 	run := inProcess(t)
-	dir := folderOf(t, map[string]string{"a.png": pictureOf(t, 3*5+2*2+2*1), "b.png": pictureOf(t, 3*7+2*2+2*1),
+	dir := folderOf(t, map[string]string{"a.png": pngOf(t, 3*5+2*2+2*1), "b.png": pngOf(t, 3*7+2*2+2*1),
 		"s.csv": "file,prompt,language,seed\na.png,\"a house, at dusk\",en,3\nb.png,घर,hi,\n"})
 	out := filepath.Join(t.TempDir(), "t.parquet")
-	args := []string{"import", "--dir", dir, "--model", "dalle-mini", "--sidecar", "s.csv", "--grid", "3", "--margin", "2", "--gap", "1", "--out", out}
+	args := []string{"import", "--dir", dir, "--model", "dalle-mini", "--sidecar", "s.csv", "--grid", "3", "--margin",
+		"2", "--gap", "1", "--out", out}
 	printed, err := run(args...)
-	if err != nil || !strings.Contains(printed, "18 rows, 36 items computed, 0 found") || strings.Contains(printed, "--root") {
+	if err != nil || !strings.Contains(printed, "18 rows, 36 items computed, 0 found") ||
+		strings.Contains(printed, "--root") {
 		t.Fatalf("%q, %v", printed, err)
 	}
 	if printed, err = run(args...); err != nil || !strings.Contains(printed, "18 rows, 0 items computed, 36 found") {
@@ -135,7 +143,8 @@ func TestImportGrid(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if f.Len() != 18 || f.Texts("prompt")[9] != "घर" || f.Texts("language")[0] != "en" || f.Numbers("seed")[0] != 3 || f.Texts("id")[17] != "b.png#9" || f.Texts("grid")[17] != "b.png" {
+	if f.Len() != 18 || f.Texts("prompt")[9] != "घर" || f.Texts("language")[0] != "en" || f.Numbers("seed")[0] != 3 ||
+		f.Texts("id")[17] != "b.png#9" || f.Texts("grid")[17] != "b.png" {
 		t.Errorf("%d rows: %q", f.Len(), f.Texts("id"))
 	}
 	file, err := os.Open(f.Images("image")[17].Path)
@@ -150,7 +159,7 @@ func TestImportGrid(t *testing.T) {
 
 // TestImportBad: each error says what is wrong and where, in one line; where a row is bad, --skip-bad leaves it out.
 func TestImportBad(t *testing.T) {
-	whole := pictureOf(t, 9)
+	whole := pngOf(t, 9)
 	cut := whole[:len(whole)/2]
 	with := func(files map[string]string, more ...string) map[string]string {
 		for i := 0; i+1 < len(more); i += 2 {
@@ -158,7 +167,7 @@ func TestImportBad(t *testing.T) {
 		}
 		return files
 	}
-	pictures := func(more ...string) map[string]string {
+	folderWith := func(more ...string) map[string]string {
 		return with(map[string]string{"a_1.png": whole, "b_2.png": whole}, more...)
 	}
 	for _, c := range []struct {
@@ -169,17 +178,22 @@ func TestImportBad(t *testing.T) {
 		rows  string // with --skip-bad; "" = an error then too
 	}{
 		{"no images", map[string]string{"x.txt": "x"}, "--model m", "no images", ""},
-		{"no model", pictures(), "", "name the generator", ""},
-		{"names", pictures("\x1b[31mc.png", whole), "--model m --names {prompt}_{seed:number}", `1 of 3 names`, ""},
-		{"pattern", pictures(), "--model m --names {prompt", "brace", ""},
-		{"truncated", pictures("c_3.png", cut), "--model m --names {prompt}_{seed:number}", `1 pictures cannot be used: "c_3.png" (c_3.png: not a readable PNG`, "2 rows"},
-		{"truncated, hostile", pictures("\x1b[31m\n=c.png", cut), "--model m", `"\x1b[31m\n=c.png" (` + "\uFFFD[31m =c.png: not", "2 rows"},
-		{"empty", pictures("c_3.png", ""), "--model m", "the file is empty", "2 rows"},
-		{"does not divide", pictures("c.png", pictureOf(t, 10)), "--model m --grid 3", `9 pictures cannot be used: "c.png#1" (c.png: 10×10 pixels are no grid of 3 × 3`, "18 rows"},
-		{"margin", pictures(), "--model m --margin 3", "are of a grid", ""},
-		{"leaves the folder", pictures("s.csv", "file,prompt\na_1.png,x\nb_2.png,y\n../c.png,z\n"), "--model m --sidecar s.csv", "line 4: ../c.png", ""},
-		{"duplicates", pictures("s.csv", "file,prompt\na_1.png,x\nb_2.png,y\n./a_1.png,z\n"), "--model m --sidecar s.csv", `"a_1.png" stands in line 2 already`, ""},
-		{"no such sidecar", pictures(), "--model m --sidecar none.csv", "none.csv", ""},
+		{"no model", folderWith(), "", "name the generator", ""},
+		{"names", folderWith("\x1b[31mc.png", whole), "--model m --names {prompt}_{seed:number}", `1 of 3 names`, ""},
+		{"pattern", folderWith(), "--model m --names {prompt", "brace", ""},
+		{"truncated", folderWith("c_3.png", cut), "--model m --names {prompt}_{seed:number}",
+			`1 images cannot be used: "c_3.png" (c_3.png: not a readable PNG`, "2 rows"},
+		{"truncated, hostile", folderWith("\x1b[31m\n=c.png", cut), "--model m", `"\x1b[31m\n=c.png" (` +
+			"\uFFFD[31m =c.png: not", "2 rows"},
+		{"empty", folderWith("c_3.png", ""), "--model m", "the file is empty", "2 rows"},
+		{"does not divide", folderWith("c.png", pngOf(t, 10)), "--model m --grid 3",
+			`9 images cannot be used: "c.png#1" (c.png: 10×10 pixels are no grid of 3 × 3`, "18 rows"},
+		{"margin", folderWith(), "--model m --margin 3", "need a grid", ""},
+		{"leaves the folder", folderWith("s.csv", "file,prompt\na_1.png,x\nb_2.png,y\n../c.png,z\n"),
+			"--model m --sidecar s.csv", "line 4: ../c.png", ""},
+		{"duplicates", folderWith("s.csv", "file,prompt\na_1.png,x\nb_2.png,y\n./a_1.png,z\n"),
+			"--model m --sidecar s.csv", `"a_1.png" is also in line 2`, ""},
+		{"no such sidecar", folderWith(), "--model m --sidecar none.csv", "none.csv", ""},
 	} {
 		run, dir := inProcess(t), folderOf(t, c.files)
 		out := filepath.Join(dir, "out.csv")
@@ -192,31 +206,34 @@ func TestImportBad(t *testing.T) {
 			t.Errorf("%s: a table was written", c.name)
 		}
 		printed, err := run(append(args, "--skip-bad")...)
-		if (err == nil) != (c.rows != "") || !strings.Contains(printed, c.rows) || strings.Contains(printed, "\x1b") || c.rows != "" && !strings.Contains(printed, "left out: row ") {
+		if (err == nil) != (c.rows != "") || !strings.Contains(printed, c.rows) || strings.Contains(printed, "\x1b") ||
+			c.rows != "" && !strings.Contains(printed, "left out: row ") {
 			t.Errorf("%s with --skip-bad: %q, %v", c.name, printed, err)
 		}
 	}
 	run := inProcess(t)
-	for _, args := range []string{"", "--dir x", "--out x.csv", "--dir x --out x.txt", "--dir x --out x.csv more", "--dir x --out x.csv --grid y"} {
+	for _, args := range []string{"", "--dir x", "--out x.csv", "--dir x --out x.txt", "--dir x --out x.csv more",
+		"--dir x --out x.csv --grid y"} {
 		if _, err := run(append([]string{"import"}, strings.Fields(args)...)...); !errors.As(err, new(usageError)) {
 			t.Errorf("import %s: %v, want wrong usage", args, err)
 		}
 	}
 }
 
-// TestImportElsewhere: pictures that stay outside the table's folder are told of, and can be read with --root.
+// TestImportElsewhere: images that stay outside the table's folder are told of, and can be read with --root.
 func TestImportElsewhere(t *testing.T) {
-	run, dir := inProcess(t), folderOf(t, map[string]string{"a.png": pictureOf(t, 3), "prompts.csv": "file,prompt\na.png,x\n"})
+	run, dir := inProcess(t),
+		folderOf(t, map[string]string{"a.png": pngOf(t, 3), "prompts.csv": "file,prompt\na.png,x\n"})
 	t.Chdir(dir)
 	out := filepath.Join(t.TempDir(), "t.parquet")
 	printed, err := run("import", "--dir", ".", "--model", "m", "--sidecar", "prompts.csv", "--out", out)
-	if err != nil || !strings.Contains(printed, "give --root . to what reads") {
+	if err != nil || !strings.Contains(printed, "pass --root . to commands that read") {
 		t.Fatalf("%q, %v", printed, err)
 	}
 	if f, err := datasets.Parquet(out).Rows(t.Context()); err == nil {
 		t.Errorf("read without a root: %v", f.Images("image"))
 	}
-	f, err := datasets.Parquet(out, datasets.Root(dir)).Rows(t.Context())
+	f, err := datasets.Parquet(out, datasets.FileOptions{Root: dir}).Rows(t.Context())
 	if err != nil || f.Len() != 1 || filepath.Base(f.Images("image")[0].Path) != "a.png" {
 		t.Errorf("%v", err)
 	}

@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"unicode"
 
+	"antipode/datasets/table"
 	"antipode/kernel/client"
 )
 
@@ -24,12 +25,11 @@ const (
 	exitInterrupted = 130
 )
 
-// usageError is a mistake in the arguments.
+// usageError is an error in the arguments (exit status 2).
 type usageError struct{ error }
 
 func usage(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
 
-// Usage makes the error a usage error (exit status 2).
 func (u usageError) Unwrap() error { return u.error }
 
 // command is one of antipode's commands.
@@ -43,39 +43,52 @@ type command struct {
 // commands lists the commands in the order of the help.
 func commands() []command {
 	return []command{
-		{"run", "NOTEBOOK [-o OUT.ipynb] [--html OUT.html] [--in-place] [-p name=value]…", "run a notebook headless; leaves it executed, and a page with every picture", runNotebook},
-		{"new", "NAME.ipynb", "write a notebook to start from", newNotebook},
-		{"install", "", "put the kernel \"Go (Antipode)\" into Jupyter", install},
+		{"run", "NOTEBOOK [-o OUT.ipynb] [--html OUT.html] [--in-place] [-p name=value]…",
+			"run a notebook headless; writes the executed notebook and an HTML page", runNotebook},
+		{"new", "NAME.ipynb", "write a starter notebook", newNotebook},
+		{"install", "", "install the kernel \"Go (Antipode)\" in Jupyter", install},
 		{"lab", "[NOTEBOOK]", "open an installed JupyterLab with the kernel", lab},
-		{"doctor", "[--json]", "check compiler, plugin, device, store, disk and Jupyter, and suggest fixes", runDoctor},
+		{"doctor", "[--json]", "check compiler, plugin, device, store, disk and Jupyter, and suggest fixes",
+			runDoctor},
 		{"version", "", "print the version of the module, of Go, and the build id; --version does the same", version},
 		{"ps", "[--json]", "list the jobs and models of the backend; the same as backend status", ps},
-		{"backend", "status [--json] | stop | log", "the resident backend of the store", backendCommand},
-		{"models", "[list | pull NAME]", "the models known by name", models},
-		{"data", "[list | pull NAME]", "the data sets known by name", data},
-		{"store", "[ls | verify RESULT | gc]", "what was computed and kept", storeCommand},
-		{"generate", "--model NAME|DIR --prompts TABLE --out TABLE [--n N] [--steps N] …", "make pictures of prompts", generate},
-		{"import", "--dir DIR --model NAME --out TABLE [--names PATTERN | --midjourney] [--sidecar FILE] [--grid N] …", "make a table of pictures that a generator elsewhere made", importPictures},
-		{"segment", "--masks DIR | --model NAME|DIR --object COLUMN   --in TABLE --out TABLE", "add masks from files, or found by the object's name", segment},
-		{"embed", "--model NAME|DIR --in TABLE --out TABLE [--vector NAME] [--text COLUMN]", "add vectors of pictures (whole, object, background) or of texts", embed},
-		{"caption", "--model NAME|DIR --in TABLE --out TABLE [--n N] [--decode HOW] …", "describe pictures in words, a row for each caption", caption},
-		{"score", "--metric NAME … --out FILE", "compute a score; alone it lists the metrics, `--metric NAME --help` prints inputs and options", score},
-		{"kernel", "CONNECTION_FILE", "what Jupyter starts", kernel},
+		{"backend", "status [--json] | stop | log", "control the resident backend of the store", backendCommand},
+		{"models", "[list | pull NAME]", "list or download models", models},
+		{"data", "[list | pull NAME]", "list or download data sets", data},
+		{"store", "[ls | verify RESULT | gc]", "list, verify or remove stored results", storeCommand},
+		{"generate", "--model NAME|DIR --prompts TABLE --out TABLE [--n N] [--steps N] …",
+			"generate images of prompts",
+			generate},
+		{"import", "--dir DIR --model NAME --out TABLE [--names PATTERN | --midjourney] [--sidecar FILE] " +
+			"[--grid N] …",
+			"make a table of images that a generator outside Antipode made", importImages},
+		{"segment", "--masks DIR | --model NAME|DIR --object COLUMN   --in TABLE --out TABLE",
+			"add masks from files, or segment the object by its name", segment},
+		{"embed", "--model NAME|DIR --in TABLE --out TABLE [--vector NAME] [--text COLUMN]",
+			"add embeddings of images (whole, object, background) or of texts", embed},
+		{"caption", "--model NAME|DIR --in TABLE --out TABLE [--n N] [--decode HOW] …",
+			"caption images, a row for each caption", caption},
+		{"score", "--metric NAME … --out FILE",
+			"compute a metric; without flags list the metrics, `--metric NAME --help` " +
+				"prints inputs and options", score},
+		{"table", "--in TABLE [--where 'COLUMN OP VALUE'] [--sample N --by A,B] [--apply NAME …] … --out TABLE",
+			"filter, sort, sample, join tables and apply operations; --list lists these", tableOperations},
+		{"kernel", "CONNECTION_FILE", "run the kernel; Jupyter starts it", kernel},
 	}
 }
 
-// Main runs antipode with the arguments after its name and gives the exit status.
+// Main runs antipode with the arguments after its name and returns the exit status.
 func Main(args []string) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	client.Register(nil) // plans go to the resident backend, though package all is linked for it
+	client.Register(nil) // plans go to the resident backend, not to the engine of package all
 	err := dispatch(ctx, args)
 	var u usageError
 	switch {
 	case err == nil || errors.Is(err, flag.ErrHelp):
 		return exitDone
 	case ctx.Err() != nil || errors.Is(err, context.Canceled):
-		fmt.Fprintln(os.Stderr, "antipode: interrupted; what was finished is kept")
+		fmt.Fprintln(os.Stderr, "antipode: interrupted; finished rows are kept")
 		return exitInterrupted
 	case errors.As(err, &u):
 		fmt.Fprintln(os.Stderr, "antipode: "+oneLine(err))
@@ -86,7 +99,7 @@ func Main(args []string) int {
 	}
 }
 
-// oneLine is an error's message as one line. Names of files may hold anything: what would steer a terminal is replaced.
+// oneLine returns an error's message as one line, with control characters replaced.
 func oneLine(err error) string {
 	return strings.Map(func(c rune) rune {
 		if unicode.IsControl(c) {
@@ -122,15 +135,15 @@ func dispatch(ctx context.Context, args []string) error {
 		}
 		names = append(names, c.name)
 	}
-	return usage("no command %q: `antipode help` lists them%s", name, hint("antipode ", client.Nearest(name, names)))
+	return usage("unknown command %q; see `antipode help`%s", name, hint("antipode ", table.Nearest(name, names)))
 }
 
-// bare are the commands that have subcommands or pass their arguments on; dispatch prints their help.
+// bare are the commands without a flag set; dispatch prints their help.
 var bare = []string{"lab", "backend", "models", "data", "store", "kernel"}
 
 func isHelp(arg string) bool { return arg == "-h" || arg == "-help" || arg == "--help" }
 
-// hint is the end of a message about a mistyped name: the most similar one with its prefix, "" where there is none.
+// hint returns the end of a message about an unknown name: the most similar one with its prefix, or "".
 func hint(prefix, name string) string {
 	if name == "" {
 		return ""
@@ -146,7 +159,7 @@ func help(w io.Writer) {
 	fmt.Fprintf(w, "\nThe store is $%s, else antipode/ in the user's cache directory.\n", client.HomeVar)
 }
 
-// flags makes a flag set whose errors are usage errors and whose help names the command's arguments.
+// flags returns a flag set whose errors are usage errors and whose help includes the command's arguments.
 func flags(name, args string) *flag.FlagSet {
 	fs := flag.NewFlagSet(name, flag.ContinueOnError)
 	fs.SetOutput(io.Discard)
@@ -159,10 +172,10 @@ func flags(name, args string) *flag.FlagSet {
 	return fs
 }
 
-// aliases are second names of flags.
+// aliases are alternative names of flags.
 var aliases = map[string]string{"input": "in", "output": "out"}
 
-// parse parses flags and arguments in any order and returns the arguments that are no flags.
+// parse parses flags and arguments in any order and returns the arguments.
 func parse(fs *flag.FlagSet, args []string) ([]string, error) {
 	for alias, name := range aliases {
 		if f := fs.Lookup(name); f != nil && fs.Lookup(alias) == nil {
@@ -188,14 +201,13 @@ func parse(fs *flag.FlagSet, args []string) ([]string, error) {
 	}
 }
 
-// wrongFlag is the error of a command line that does not parse, in one line; for an unknown flag it names the most
-// similar one.
+// wrongFlag returns the error of an invalid flag as one line, with the most similar name of an unknown flag.
 func wrongFlag(fs *flag.FlagSet, err error) error {
 	text := strings.NewReplacer("flag -", "flag --", ": -", ": --").Replace(err.Error())
 	if name, unknown := strings.CutPrefix(text, "flag provided but not defined: --"); unknown {
 		var names []string
 		fs.VisitAll(func(f *flag.Flag) { names = append(names, f.Name) })
-		if near := client.Nearest(name, names); near != "" {
+		if near := table.Nearest(name, names); near != "" {
 			return usage("%s: unknown flag --%s%s", fs.Name(), name, hint("--", near))
 		}
 		text = "unknown flag --" + name
@@ -203,7 +215,7 @@ func wrongFlag(fs *flag.FlagSet, err error) error {
 	return usage("%s: %s; see `antipode %s --help`", fs.Name(), text, fs.Name())
 }
 
-// list is a flag that may be given several times.
+// list is a repeatable flag.
 type list []string
 
 func (l *list) String() string     { return strings.Join(*l, ",") }

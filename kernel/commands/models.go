@@ -5,38 +5,40 @@ import (
 	"fmt"
 	"strings"
 
+	"antipode/datasets/table"
 	"antipode/gomlxmodels"
 	"antipode/gomlxmodels/hub"
 	"antipode/kernel/cell"
-	"antipode/kernel/client"
 )
 
-// subcommand splits the arguments of a command with subcommands; missing or a flag, the first is usual.
-func subcommand(args []string, usual string) (name string, rest []string) {
-	if len(args) == 0 || strings.HasPrefix(args[0], "-") {
-		return usual, args
+// listOrPull handles the subcommand list, the default, of a command. It returns the arguments of the other one, pull.
+func listOrPull(command string, args []string, list func() error) (rest []string, pull bool, err error) {
+	what := "list"
+	if len(args) > 0 && !strings.HasPrefix(args[0], "-") {
+		what, args = args[0], args[1:]
 	}
-	return args[0], args[1:]
+	switch what {
+	case "list", "ls":
+		if err := noArguments(flags(command+" list", ""), args); err != nil {
+			return nil, false, err
+		}
+		return nil, false, list()
+	case "pull":
+		return args, true, nil
+	}
+	return nil, false, usage("antipode %s [list | pull NAME]%s", command,
+		hint("", table.Nearest(what, []string{"list", "pull"})))
 }
 
 func models(ctx context.Context, args []string) error {
-	what, args := subcommand(args, "list")
-	switch what {
-	case "list", "ls":
-		if rest, err := parse(flags("models list", ""), args); err != nil || len(rest) == 0 {
-			if err == nil {
-				listModels()
-			}
-			return err
-		}
-		return usage("antipode models list takes no arguments")
-	case "pull":
-	default:
-		return usage("antipode models [list | pull NAME]%s", hint("", client.Nearest(what, []string{"list", "pull"})))
+	args, pull, err := listOrPull("models", args, func() error { listModels(); return nil })
+	if !pull {
+		return err
 	}
 	fs := flags("models pull", "NAME")
 	var revision string
-	fs.StringVar(&revision, "revision", "", "the `REVISION` on the hub: a commit, branch, tag or refs/pr/N; default main. NAME@REVISION says the same")
+	fs.StringVar(&revision, "revision", "", "the `REVISION` on the hub: a commit, branch, tag or refs/pr/N; default "+
+		"main. NAME@REVISION is the same")
 	rest, err := parse(fs, args)
 	if err != nil {
 		return err
@@ -47,55 +49,61 @@ func models(ctx context.Context, args []string) error {
 	return pullModel(ctx, rest[0], revision)
 }
 
-// listModels prints what is known by name and whether it is here.
+// listModels prints the known models and whether they are downloaded.
 func listModels() {
 	for _, m := range gomlxmodels.Known() {
-		where, licence := "built in", m.Licence
+		where, license := "built in", m.License
 		if m.Hub != "" {
-			where = "not here: antipode models pull " + m.Name
+			where = "not downloaded: antipode models pull " + m.Name
 			if s, err := hub.Find(m.Hub, "", ""); err == nil {
 				where = s.Dir
 			}
 		}
-		if licence == "" {
-			licence = "licence: see its card"
+		if license == "" {
+			license = "license: see its card"
 		}
 		fmt.Printf("  %-38s %s; adds %s\n", m.Name, m.About, m.Columns)
-		fmt.Printf("  %-38s %s, %s parameters; %s\n", "", m.Architecture, m.Parameters, licence)
+		fmt.Printf("  %-38s %s, %s parameters; %s\n", "", m.Architecture, m.Parameters, license)
 		fmt.Printf("  %-38s %s\n", "", where)
 	}
-	fmt.Println("\nAny folder of these architectures as transformers, timm or sentence-transformers write it (config.json, *.safetensors) can be given to --model too,\nand any such model on the hub: antipode models pull OWNER/NAME[@REVISION].")
+	fmt.Println("\n--model also takes a folder of these architectures as transformers, diffusers, timm or " +
+		"sentence-transformers write it (config.json, *.safetensors),\nand such a model of the hub: " +
+		"antipode models " +
+		"pull OWNER/NAME[@REVISION].")
 }
 
 func pullModel(ctx context.Context, name, revision string) error {
 	id, pinned, ok := hub.Split(name)
 	if m, known := gomlxmodels.Find(name); known {
 		if m.Hub == "" {
-			fmt.Printf("%s is built in: there is nothing to fetch\n", name)
+			fmt.Printf("%s is built in: nothing to download\n", name)
 			return nil
 		}
 		id, ok = m.Hub, true
 	}
 	if !ok {
-		return usage("no model %q: `antipode models` lists names; a model on the hub is OWNER/NAME or OWNER/NAME@REVISION%s",
+		return usage("no model %q: `antipode models` lists names; a model on the hub is OWNER/NAME or "+
+			"OWNER/NAME@REVISION%s",
 			name, gomlxmodels.Nearest(name))
 	}
 	if revision == "" {
 		revision = pinned
 	}
 	bar := cell.NewProgress()
-	s, err := hub.Pull(ctx, id, hub.Options{Revision: revision, Progress: func(file string, have, size int64) {
+	s, err := hub.Pull(ctx, id, hub.PullOptions{Revision: revision, Progress: func(file string, have, size int64) {
 		const mega = 1 << 20
-		bar.Update(client.Progress{Stage: "fetch " + file + " (MiB)", Done: int(have / mega), Total: int(size / mega)})
+		bar.Update(table.Progress{Stage: "download " + file + " (MiB)", Done: int(have / mega),
+			Total: int(size / mega)})
 	}})
 	bar.Close()
 	if err != nil {
 		return err
 	}
-	licence := "its card names no licence: read it before use"
-	if s.Licence != "" {
-		licence = "licence: " + s.Licence
+	license := "its card states no license: read it before use"
+	if s.License != "" {
+		license = "license: " + s.License
 	}
-	fmt.Printf("%s at %s (%.0f MB; %s)\nlies in %s\n", id, strings.TrimSpace(s.Commit), float64(s.Bytes)/1e6, licence, s.Dir)
+	fmt.Printf("%s at %s (%.0f MB; %s)\nin %s\n", id, strings.TrimSpace(s.Commit), float64(s.Bytes)/1e6, license,
+		s.Dir)
 	return nil
 }

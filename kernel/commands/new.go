@@ -55,7 +55,8 @@ func newNotebook(_ context.Context, args []string) error {
 // template is the notebook that [newNotebook] writes.
 func template() *notebook.Notebook {
 	nb := &notebook.Notebook{Minor: 5, Metadata: map[string]any{
-		"kernelspec":    map[string]any{"name": jupyter.SpecName, "display_name": jupyter.DisplayName, "language": "go"},
+		"kernelspec": map[string]any{"name": jupyter.SpecName, "display_name": jupyter.DisplayName,
+			"language": "go"},
 		"language_info": map[string]any{"name": "go", "file_extension": ".go", "mimetype": "text/x-go"},
 	}}
 	for i, text := range strings.Split("\n"+templateCells, "\n### ")[1:] {

@@ -27,6 +27,9 @@ func runNotebook(ctx context.Context, args []string) error {
 	if len(rest) != 1 {
 		return usage("run takes one notebook: antipode run NOTEBOOK")
 	}
+	if _, err := os.Stat(rest[0]); os.IsNotExist(err) { // before anything is downloaded
+		return usage("run: there is no notebook %s; `antipode new %s` creates one from a template", rest[0], rest[0])
+	}
 	o.Notebook, o.Params, o.Progress = rest[0], params, os.Stderr
 	if o.ModuleDir, err = moduleDir(filepath.Dir(rest[0])); err != nil {
 		return err
@@ -100,5 +103,6 @@ func kernel(ctx context.Context, args []string) error {
 		o.Say = tell
 		return o, err
 	}
-	return jupyter.Serve(context.WithoutCancel(ctx), args[0], module, prepared) // it hears signals itself: an interrupt is the cell's
+	// it hears signals itself: an interrupt is the cell's
+	return jupyter.Serve(context.WithoutCancel(ctx), args[0], module, prepared)
 }

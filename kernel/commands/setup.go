@@ -2,8 +2,6 @@ package commands
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -19,8 +17,8 @@ import (
 	"antipode/kernel/store"
 )
 
-// setUp makes the store's folder and puts a copy of this program at bin/BUILD/antipode in it: what outlives this call (the backend,
-// the kernel that Jupyter starts) runs from there. It gives the store's folder and the copy's path.
+// setUp creates the store's folder with a copy of this program at bin/BUILD/antipode, from which processes that outlive
+// this one run (the backend, the kernel that Jupyter starts). It returns the store's folder and the copy's path.
 func setUp() (home, binary string, err error) {
 	if home, err = client.Home(); err != nil {
 		return "", "", err
@@ -31,7 +29,8 @@ func setUp() (home, binary string, err error) {
 	}
 	bin := filepath.Join(home, "bin")
 	if err := os.MkdirAll(bin, 0o755); err != nil {
-		return "", "", fmt.Errorf("cannot set up the store: %w; set %s to a folder you may write to", err, client.HomeVar)
+		return "", "", fmt.Errorf("cannot create the store: %w; set %s to a writable folder", err,
+			client.HomeVar)
 	}
 	unlock, err := client.Lock(filepath.Join(bin, ".lock"))
 	if err != nil {
@@ -39,7 +38,7 @@ func setUp() (home, binary string, err error) {
 	}
 	defer unlock()
 	if resolved, err := filepath.EvalSymlinks(self); err == nil && filepath.Dir(filepath.Dir(resolved)) == bin {
-		binary = resolved // this is a copy already
+		binary = resolved // this program is the copy
 	} else {
 		build, err := buildID(self)
 		if err != nil {
@@ -48,7 +47,8 @@ func setUp() (home, binary string, err error) {
 		binary = filepath.Join(bin, build, "antipode")
 		if _, err := os.Stat(binary); errors.Is(err, os.ErrNotExist) {
 			if err := copyProgram(self, binary); err != nil {
-				return "", "", fmt.Errorf("cannot set up the store: %w; set %s to a folder you may write to", err, client.HomeVar)
+				return "", "", fmt.Errorf("cannot create the store: %w; set %s to a writable folder", err,
+					client.HomeVar)
 			}
 		}
 	}
@@ -67,8 +67,8 @@ func setUp() (home, binary string, err error) {
 	return home, binary, nil
 }
 
-// prepare is setUp and an accelerator: it provides the XLA plugin where there is none, saying so on the terminal. Where none can be
-// had and the module's source is there, it builds this program once more with GOEXPERIMENT=simd, and the backend runs from that.
+// prepare calls setUp and provides the XLA plugin if it is missing. If no plugin is available but the module's source
+// is, it builds this program with GOEXPERIMENT=simd for the backend.
 func prepare(ctx context.Context) (home, binary string, err error) {
 	if home, binary, err = setUp(); err != nil {
 		return "", "", err
@@ -79,7 +79,7 @@ func prepare(ctx context.Context) (home, binary string, err error) {
 	}
 	module, err := moduleDir()
 	if err != nil {
-		return home, binary, nil // the plain build serves
+		return home, binary, nil // use the plain build
 	}
 	faster := filepath.Join(home, "bin", client.BuildOf(binary)+"-simd", "antipode")
 	if _, err := os.Stat(faster); err != nil {
@@ -88,7 +88,7 @@ func prepare(ctx context.Context) (home, binary string, err error) {
 			return "", "", err
 		}
 		if err := plugin.BuildSIMD(ctx, module, faster); err != nil {
-			say("%v; the plain build serves", err)
+			say("%v; using the plain build", err)
 			return home, binary, ctx.Err()
 		}
 	}
@@ -96,21 +96,13 @@ func prepare(ctx context.Context) (home, binary string, err error) {
 	return home, faster, nil
 }
 
-// say tells the user one line that is no result.
+// say prints a line that is not a result.
 func say(format string, args ...any) { fmt.Fprintf(os.Stderr, format+"\n", args...) }
 
-// buildID is the beginning of the program's own SHA-256.
+// buildID returns a prefix of the program's SHA-256.
 func buildID(path string) (string, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return "", err
-	}
-	defer f.Close()
-	h := sha256.New()
-	if _, err := io.Copy(h, f); err != nil {
-		return "", err
-	}
-	return hex.EncodeToString(h.Sum(nil)[:6]), nil
+	sum, err := store.HashFile(path)
+	return fmt.Sprintf("%.12s", sum), err
 }
 
 func copyProgram(from, to string) error {
@@ -122,27 +114,14 @@ func copyProgram(from, to string) error {
 		return err
 	}
 	defer in.Close()
-	out, err := os.CreateTemp(filepath.Dir(to), ".tmp-*")
-	if err != nil {
+	return store.Replace(to, 0o755, func(w io.Writer) error {
+		_, err := io.Copy(w, in)
 		return err
-	}
-	defer os.Remove(out.Name())
-	if _, err = io.Copy(out, in); err == nil {
-		if err = out.Chmod(0o755); err == nil {
-			err = out.Sync()
-		}
-	}
-	if closeErr := out.Close(); err == nil {
-		err = closeErr
-	}
-	if err != nil {
-		return err
-	}
-	return os.Rename(out.Name(), to)
+	})
 }
 
-// moduleDir is the folder of Antipode's source, where cells find its packages: what [jupyter.ModuleDir] finds, else the
-// folder that this program was built in, else what was recorded when the kernel was installed.
+// moduleDir returns the folder of Antipode's source, which cells import: the result of [jupyter.ModuleDir], else the
+// folder in which this program was built, else the folder recorded when the kernel was installed.
 func moduleDir(places ...string) (string, error) {
 	dir, err := jupyter.ModuleDir(places...)
 	if err == nil || os.Getenv(client.ModuleVar) != "" {

@@ -64,7 +64,8 @@ func listStore(s *store.Store) error {
 		if r.Saved != "" {
 			name = r.Saved
 		}
-		fmt.Printf("  %.12s  %s  %6d rows  %d computed, %d found  %s\n", r.ID, r.Finished.Local().Format(time.DateTime), r.Rows, r.Computed, r.Found, name)
+		fmt.Printf("  %.12s  %s  %6d rows  %d computed, %d found  %s\n", r.ID, r.Finished.Local().Format(time.DateTime),
+			r.Rows, r.Computed, r.Found, name)
 	}
 	return nil
 }
@@ -79,23 +80,24 @@ func verify(ctx context.Context, s *store.Store, id string) error {
 		return err
 	}
 	defer e.Close()
-	fmt.Fprintf(os.Stderr, "computing %.12s again from its record\n", rec.ID)
+	fmt.Fprintf(os.Stderr, "recomputing %.12s from its record\n", rec.ID)
 	digest, err := e.Verify(ctx, rec, nil)
 	if err != nil {
 		return err
 	}
 	if digest != rec.Result {
-		return fmt.Errorf("result %.12s is not the same when computed again: rows %.12s, recorded %.12s", rec.ID, digest, rec.Result)
+		return fmt.Errorf("result %.12s differs when recomputed: rows %.12s, recorded %.12s", rec.ID,
+			digest, rec.Result)
 	}
-	fmt.Printf("result %.12s: %d rows, the same when computed again (%.12s)\n", rec.ID, rec.Rows, digest)
+	fmt.Printf("result %.12s: %d rows, identical when recomputed (%.12s)\n", rec.ID, rec.Rows, digest)
 	return nil
 }
 
 func collect(s *store.Store, args []string) error {
 	fs := flags("store gc", "")
-	keep := fs.String("keep", "30d", "how long what is not used stays, for example 12h or `30d`")
-	limit := fs.String("max", "", "how large the store may be, for example `50GB`; empty = any size")
-	dry := fs.Bool("dry-run", false, "say what would be removed, remove nothing")
+	keep := fs.String("keep", "30d", "remove files not used for this time, for example 12h or `30d`")
+	limit := fs.String("max", "", "maximal size of the store, for example `50GB`; empty = any size")
+	dry := fs.Bool("dry-run", false, "list the files that would be removed")
 	if _, err := parse(fs, args); err != nil {
 		return err
 	}
@@ -122,7 +124,8 @@ func collect(s *store.Store, args []string) error {
 	if *dry {
 		verb = "would remove"
 	}
-	fmt.Printf("%s %d files, %.1f MiB; %.1f MiB stay\n", verb, len(removed), float64(bytes)/(1<<20), float64(stays)/(1<<20))
+	fmt.Printf("%s %d files, %.1f MiB; %.1f MiB stay\n", verb, len(removed), float64(bytes)/(1<<20),
+		float64(stays)/(1<<20))
 	return nil
 }
 
@@ -130,13 +133,13 @@ func duration(s string) (time.Duration, error) {
 	if days, ok := strings.CutSuffix(s, "d"); ok {
 		n, err := strconv.ParseFloat(days, 64)
 		if err != nil || n < 0 {
-			return 0, fmt.Errorf("--keep %q: give a time such as 12h or 30d", s)
+			return 0, fmt.Errorf("--keep %q: use a time such as 12h or 30d", s)
 		}
 		return time.Duration(n * 24 * float64(time.Hour)), nil
 	}
 	d, err := time.ParseDuration(s)
 	if err != nil || d < 0 {
-		return 0, fmt.Errorf("--keep %q: give a time such as 12h or 30d", s)
+		return 0, fmt.Errorf("--keep %q: use a time such as 12h or 30d", s)
 	}
 	return d, nil
 }
@@ -158,5 +161,5 @@ func size(s string) (int64, error) {
 			return int64(n * u.bytes), nil
 		}
 	}
-	return 0, fmt.Errorf("--max %q: give a size such as 50GB", s)
+	return 0, fmt.Errorf("--max %q: use a size such as 50GB", s)
 }

@@ -16,28 +16,41 @@ import (
 func TestUsage(t *testing.T) {
 	run := inProcess(t)
 	for args, want := range map[string]string{
-		"segment --maks x":                          "segment: unknown flag --maks; did you mean --masks?",
-		"embed --modle x":                           "embed: unknown flag --modle; did you mean --model?",
-		"score --metric mauve-of-nothing":           "no metric \"mauve-of-nothing\": `antipode score` lists the metrics",
-		"score --metric precison-coverage":          "no metric \"precison-coverage\": `antipode score` lists the metrics; did you mean \"precision-coverage\"?",
+		"segment --maks x": "segment: unknown flag --maks; did you mean --masks?",
+		"embed --modle x":  "embed: unknown flag --modle; did you mean --model?",
+		"score --metric mauve-of-nothing": "no metric \"mauve-of-nothing\": `antipode score` lists " +
+			"the metrics",
+		"score --metric precison-coverage": "no metric \"precison-coverage\": `antipode score` lists the " +
+			"metrics; did you mean \"precision-coverage\"?",
 		"score --metric precision-coverage --gne x": "score: unknown flag --gne; did you mean --gen?",
 		"score --out x.csv":                         "give --metric NAME; `antipode score` lists the metrics",
 		"run --xyzzyx":                              "run: unknown flag --xyzzyx; see `antipode run --help`",
-		"generate --n x":                            "generate: invalid value \"x\" for flag --n: parse error; see `antipode generate --help`",
-		"embed --in":                                "embed: flag needs an argument: --in; see `antipode embed --help`",
-		"sgement":                                   "no command \"sgement\": `antipode help` lists them; did you mean antipode segment?",
-		"xyzzy":                                     "no command \"xyzzy\": `antipode help` lists them",
-		"models lst":                                "antipode models [list | pull NAME]; did you mean list?",
-		"models pull archipelago-vti":               "no model \"archipelago-vti\": `antipode models` lists names; a model on the hub is OWNER/NAME or OWNER/NAME@REVISION; did you mean \"archipelago-vit\"?",
-		"data pul":                                  "antipode data [list | pull NAME]; did you mean pull?",
-		"data pull visaeg":                          "no data set \"visaeg\"; known: cococrola, dig_in, dollarstreet, entigen, fonts, geode, laion_coco_nllb, seegull, visage; did you mean \"visage\"?",
-		"backend stauts":                            "antipode backend status|stop|log; did you mean status?",
-		"version 2":                                 "version takes no argument \"2\"",
-		"new":                                       "new takes one name",
-		"new a.txt":                                 "a.txt: the name of a notebook ends in .ipynb",
+		"generate --n x": "generate: invalid value \"x\" for flag --n: parse error; see " +
+			"`antipode generate --help`",
+		"run nope.ipynb":              "run: there is no notebook nope.ipynb; `antipode new nope.ipynb` creates one",
+		"embed t.csv":                 "embed takes no argument \"t.csv\"; tables are given with --in",
+		"embed --model m --in t.csv":  "--out TABLE is missing",
+		"embed --model m --out t.csv": "--in TABLE is missing",
+		"embed --model m --in archipelago-photo --out t.csv": "archipelago-photo is not a folder or table; a " +
+			"table is a .csv or .parquet file; did you mean \"archipelago-photos\"?",
+		"embed --in": "embed: flag needs an argument: --in; see `antipode embed --help`",
+		"sgement": "unknown command \"sgement\"; see `antipode help`; did you " +
+			"mean antipode segment?",
+		"xyzzy":      "unknown command \"xyzzy\"; see `antipode help`",
+		"models lst": "antipode models [list | pull NAME]; did you mean list?",
+		"models pull archipelago-vti": "no model \"archipelago-vti\": `antipode models` lists names; a " +
+			"model on the hub is OWNER/NAME or OWNER/NAME@REVISION; did you mean \"archipelago-vit\"?",
+		"data pul": "antipode data [list | pull NAME]; did you mean pull?",
+		"data pull visaeg": "no data set \"visaeg\"; known: cococrola, dig_in, " +
+			"dollarstreet, entigen, fonts, geode, laion_coco_nllb, seegull, visage; did you mean \"visage\"?",
+		"backend stauts": "antipode backend status|stop|log; did you mean status?",
+		"version 2":      "version takes no argument \"2\"",
+		"new":            "new takes one name",
+		"new a.txt":      "a.txt: the name of a notebook ends in .ipynb",
 	} {
 		printed, err := run(strings.Fields(args)...)
-		if !errors.As(err, new(usageError)) || printed != "" || !strings.HasPrefix(err.Error(), want) || strings.Contains(err.Error(), "\n") {
+		if !errors.As(err, new(usageError)) || printed != "" || !strings.HasPrefix(err.Error(), want) ||
+			strings.Contains(err.Error(), "\n") {
 			t.Errorf("antipode %s: %q, %v, want %s", args, printed, err, want)
 		}
 	}
@@ -49,8 +62,9 @@ func TestLists(t *testing.T) {
 	for args, want := range map[string]string{
 		"models": "archipelago-clipseg", "models list": "archipelago-clipseg", "models ls": "archipelago-clipseg",
 		"data": "CoCo-CroLa v0.1", "data list": "CoCo-CroLa v0.1", "data ls": "CoCo-CroLa v0.1",
-		"score": "precision-coverage ", "ps": "no backend is running", "ps --json": `{"running":false}`, "backend status": "no backend is running",
-		"version": ", build ", "--version": ", build ", "help": "antipode segment", "": "antipode segment",
+		"score": "precision-coverage ", "ps": "no backend is running", "ps --json": `{"running":false}`,
+		"backend status": "no backend is running",
+		"version":        ", build ", "--version": ", build ", "help": "antipode segment", "": "antipode segment",
 	} {
 		printed, err := run(strings.Fields(args)...)
 		if err != nil || !strings.Contains(printed, want) {
@@ -64,7 +78,8 @@ func TestHelp(t *testing.T) {
 	for _, c := range commands() {
 		run := inProcess(t)
 		for _, args := range [][]string{{c.name, "--help"}, {"help", c.name}} {
-			if printed, err := run(args...); err != nil && !errors.Is(err, flag.ErrHelp) || !strings.HasPrefix(printed, "antipode "+c.name) {
+			if printed, err := run(args...); err != nil && !errors.Is(err, flag.ErrHelp) ||
+				!strings.HasPrefix(printed, "antipode "+c.name) {
 				t.Errorf("antipode %s: %q, %v", strings.Join(args, " "), printed, err)
 			}
 		}
@@ -99,7 +114,8 @@ func TestNew(t *testing.T) {
 			code++
 		}
 		parameters += len(c.Metadata.Tags)
-		divided = divided || c.Type == "markdown" && strings.Contains(strings.Join(c.Source, ""), "A line `%%` divides it")
+		divided = divided || c.Type == "markdown" && strings.Contains(strings.Join(c.Source, ""),
+			"A line `%%` divides it")
 	}
 	if nb.Metadata.Kernelspec.Name != "antipode" || code < 4 || parameters != 1 || !divided {
 		t.Errorf("%s", first)

@@ -10,12 +10,10 @@ import (
 	"antipode/gomlxmodels/device"
 )
 
-// version prints what this program was built from.
+// version prints the version of the program and of its parts.
 func version(_ context.Context, args []string) error {
-	if rest, err := parse(flags("version", ""), args); err != nil {
+	if err := noArguments(flags("version", ""), args); err != nil {
 		return err
-	} else if len(rest) > 0 {
-		return usage("version takes no argument %q", rest[0])
 	}
 	self, err := os.Executable()
 	if err != nil {
@@ -27,11 +25,12 @@ func version(_ context.Context, args []string) error {
 	}
 	info, _ := debug.ReadBuildInfo()
 	fmt.Printf("antipode %s, build %s\n%s %s/%s, XLA %s\n", moduleVersion(info), build,
-		runtime.Version(), runtime.GOOS, runtime.GOARCH, map[bool]string{true: "linked", false: "not linked"}[device.HasXLA])
+		runtime.Version(), runtime.GOOS, runtime.GOARCH,
+		map[bool]string{true: "linked", false: "not linked"}[device.HasXLA])
 	return nil
 }
 
-// moduleVersion is the version of the module, with the commit that it was built from where Go recorded one.
+// moduleVersion returns the version of the module and the commit, if Go recorded one.
 func moduleVersion(info *debug.BuildInfo) string {
 	if info == nil {
 		return "(unknown version)"

@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -18,20 +19,20 @@ import (
 	"golang.org/x/mod/modfile"
 )
 
-// oldest is the Go version that the project needs where its go.mod does not say.
+// oldest is the required Go version if go.mod does not name one.
 const oldest = "go1.26"
 
 // output runs a command without letting it fetch a toolchain, and returns its trimmed output.
 func output(ctx context.Context, name string, args ...string) (string, error) {
 	c := exec.CommandContext(ctx, name, args...)
-	c.Dir = os.TempDir() // no go.mod there
+	c.Dir = os.TempDir() // has no go.mod
 	c.Env = append(os.Environ(), "GOTOOLCHAIN=local", "GOWORK=off")
 	c.WaitDelay = 100 * time.Millisecond
 	out, err := c.Output()
 	return strings.TrimSpace(string(out)), err
 }
 
-// goCommand looks for the Go that compiles cells.
+// goCommand checks the Go toolchain that compiles cells.
 func goCommand(ctx context.Context, moduleDir string) Check {
 	const install = "install Go 1.26 or later from https://go.dev/dl and put its bin folder on PATH"
 	path, err := exec.LookPath("go")
@@ -51,14 +52,15 @@ func goCommand(ctx context.Context, moduleDir string) Check {
 	plain, _, _ := strings.Cut(have, " ") // "go1.26.8 X:simd"
 	if version.Compare(plain, need) < 0 {
 		if version.Compare(plain, "go1.21") >= 0 && os.Getenv("GOTOOLCHAIN") != "local" {
-			return warn(install, "%s at %s is older than %s: it fetches that one by itself, where there is a network", plain, path, need)
+			return warn(install, "%s at %s is older than %s: it fetches that one by itself, where there is a network",
+				plain, path, need)
 		}
 		return fail(install, "%s at %s is older than %s", plain, path, need)
 	}
 	return ok("%s at %s", have, path)
 }
 
-// cCompiler looks for what cgo needs, and through it XLA.
+// cCompiler checks the C compiler that cgo, and therefore XLA, needs.
 func cCompiler(ctx context.Context) Check {
 	install := "install a C compiler (Debian and Ubuntu: apt install gcc libc6-dev) and run the command again"
 	if runtime.GOOS == "darwin" {
@@ -77,7 +79,8 @@ func cCompiler(ctx context.Context) Check {
 	path, err := exec.LookPath(words[0])
 	switch {
 	case !device.HasXLA && err == nil:
-		return warn("run the command again with CGO_ENABLED=1: it is built with XLA then", "%s is there, but this program was built without it, so without XLA: pure Go serves", path)
+		return warn("run the command again with CGO_ENABLED=1: it is built with XLA then",
+			"%s exists, but this program was built without cgo, so without XLA: pure Go is used", path)
 	case !device.HasXLA:
 		return warn(install, "none (%s): this program was built without XLA, pure Go serves", words[0])
 	case err != nil:
@@ -88,7 +91,7 @@ func cCompiler(ctx context.Context) Check {
 	return ok("%s; this program was built with cgo", path)
 }
 
-// module looks for the source that cells import.
+// module checks the source that cells import.
 func module(dir string) Check {
 	const fix = "run the command in the folder of Antipode's source, or name it in ANTIPODE_MODULE"
 	if dir == "" {
@@ -105,22 +108,23 @@ func module(dir string) Check {
 	return ok("%s", dir)
 }
 
-// xlaPlugin says what would compute, and whether its hash is right.
+// xlaPlugin reports the selected backend, and whether its hash is right.
 func xlaPlugin(home string) Check {
 	c := plugin.Current(home)
 	named := os.Getenv(plugin.Env)
 	switch {
 	case c.Kind == device.Go && device.Wanted() == device.Go:
-		return ok("none asked for (GOMLX_BACKEND=go): the pure Go backend serves, %s", c.Slower)
+		return ok("none requested (GOMLX_BACKEND=go): the pure Go backend is used, %s", c.Slower)
 	case c.Kind == device.Go && named == "none":
-		return ok("none wanted (%s=none): the pure Go backend serves, %s", plugin.Env, c.Slower)
+		return ok("none wanted (%s=none): the pure Go backend is used, %s", plugin.Env, c.Slower)
 	case c.Kind == device.Go && !device.HasXLA:
-		return warn("see c compiler", "none can be used: %s; the pure Go backend serves, %s", c.Source, c.Slower)
+		return warn("see c compiler", "none can be used: %s; the pure Go backend is used, %s", c.Source, c.Slower)
 	case c.Kind == device.Go && named != "":
 		return fail(fmt.Sprintf("name a plugin in %s, or unset it", plugin.Env), "%s", c.Source)
 	case c.Kind == device.Go:
-		return warn("the next command that computes fetches one (HTTPS_PROXY and PIP_INDEX_URL are heeded); without a network, put a PJRT plugin into a folder and name it in PJRT_PLUGIN_LIBRARY_PATH",
-			"%s; without one the pure Go backend serves, %s", c.Source, c.Slower)
+		return warn("the next command that computes fetches one (HTTPS_PROXY and PIP_INDEX_URL are heeded); without "+
+			"a network, put a PJRT plugin into a folder and name it in PJRT_PLUGIN_LIBRARY_PATH",
+			"%s; without one the pure Go backend is used, %s", c.Source, c.Slower)
 	}
 	if err := c.Check(); err != nil {
 		fix := "it is fetched again when next needed"
@@ -132,34 +136,36 @@ func xlaPlugin(home string) Check {
 	hash := "no SHA-256 known"
 	if c.SHA256 != "" {
 		hash = "SHA-256 right"
-	} else if v, licence, known := plugin.Identify(c.Path); known {
-		c.Version, c.Licence, hash = v, licence, "SHA-256 known"
+	} else if v, license, known := plugin.Identify(c.Path); known {
+		c.Version, c.License, hash = v, license, "SHA-256 known"
 	}
-	return ok("%s", join(c.Kind, c.Version, c.Licence, hash, c.Path, "from "+c.Source))
+	return ok("%s", join(c.Kind, c.Version, c.License, hash, c.Path, "from "+c.Source))
 }
 
-// accelerator says what computes and why.
+// accelerator reports the device and why it was selected.
 func accelerator(home string) Check {
 	c := plugin.Current(home)
 	threads := fmt.Sprintf("%d threads", runtime.GOMAXPROCS(0))
 	if runtime.GOOS == "linux" && device.SeesNVIDIA() {
-		card := join("an NVIDIA GPU is seen", driver())
+		card := join("NVIDIA GPU detected", driver())
 		switch c.Kind {
 		case device.XLACUDA:
 			return ok("%s: %s", card, c.Kind)
 		case device.XLACPU:
-			return warn("set GOMLX_BACKEND=xla:cuda once: the CUDA plugin is fetched then", "%s, but no CUDA plugin is here: %s on the processor, %s", card, c.Kind, threads)
+			return warn("set GOMLX_BACKEND=xla:cuda once: the CUDA plugin is fetched then",
+				"%s, but no CUDA plugin is here: %s on the processor, %s", card, c.Kind, threads)
 		}
 		return warn("see plugin", "%s, but there is no XLA: pure Go on the processor, %s", card, threads)
 	}
 	text := "no NVIDIA GPU seen: " + c.Kind + " on the processor, " + threads
 	if c.Kind == device.Go && !device.SIMD && runtime.GOARCH == "amd64" {
-		return warn("build with GOEXPERIMENT=simd where pure Go must serve: about three times faster", "%s, without simd", text)
+		return warn("build with GOEXPERIMENT=simd where pure Go must serve: about three times faster",
+			"%s, without simd", text)
 	}
 	return ok("%s", text)
 }
 
-// driver is the NVIDIA driver's version, "" where it does not tell.
+// driver returns the NVIDIA driver's version, "" = unknown.
 func driver() string {
 	data, err := os.ReadFile("/proc/driver/nvidia/version")
 	if err != nil {
@@ -174,17 +180,12 @@ func driver() string {
 	return ""
 }
 
+// join joins the parts that are not empty.
 func join(parts ...string) string {
-	var kept []string
-	for _, p := range parts {
-		if p != "" {
-			kept = append(kept, p)
-		}
-	}
-	return strings.Join(kept, ", ")
+	return strings.Join(slices.DeleteFunc(parts, func(p string) bool { return p == "" }), ", ")
 }
 
-// why is the most telling line of a failed command.
+// why returns the most informative line of a failed command.
 func why(err error, out string) string {
 	var exit *exec.ExitError
 	if errors.As(err, &exit) {

@@ -1,4 +1,4 @@
-// Package doctor explains the state of what Antipode stands on: the compiler, the XLA plugin, the device, the store,
-// the disk, the backend's socket, the notebook kernel and Jupyter; each with the fix where something is amiss. It
-// uses no network, changes nothing, starts nothing that stays, and answers within two seconds.
+// Package doctor checks the installation: the compiler, the XLA plugin, the device, the store,
+// the disk, the backend's socket, the notebook kernel and Jupyter; it suggests a fix for each problem. It
+// uses no network, changes nothing, leaves no process running, and returns within two seconds.
 package doctor

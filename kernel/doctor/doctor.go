@@ -10,35 +10,35 @@ import (
 	"time"
 )
 
-// State is how a part is.
+// State is the result of a check.
 type State string
 
-// The states of a part.
+// The states of a check.
 const (
-	OK   State = "ok"   // as it should be
+	OK   State = "ok"   // works
 	Warn State = "warn" // something is slower or missing; everything essential works
 	Fail State = "fail" // Antipode cannot work
 )
 
-// Check is the state of one part.
+// Check is the result for one component.
 type Check struct {
 	Name   string `json:"name"`
 	State  State  `json:"state"`
-	Detail string `json:"detail"`        // what was found, one line
-	Fix    string `json:"fix,omitempty"` // what to do about it, one line
+	Detail string `json:"detail"`        // finding, one line
+	Fix    string `json:"fix,omitempty"` // suggested fix, one line
 }
 
 // limit is how long one check may take.
 const limit = 1500 * time.Millisecond
 
-// Report looks at everything, for the store at home and the module's source in moduleDir ("" where it was not found).
+// Report runs all checks, for the store at home and the module's source in moduleDir ("" = not found).
 // The order of the checks is fixed.
 func Report(ctx context.Context, home, moduleDir string) []Check {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	parts := []struct {
-		name string
-		look func() Check
+		name  string
+		check func() Check
 	}{
 		{"go", func() Check { return goCommand(ctx, moduleDir) }},
 		{"c compiler", func() Check { return cCompiler(ctx) }},
@@ -51,46 +51,38 @@ func Report(ctx context.Context, home, moduleDir string) []Check {
 		{"kernel", func() Check { return kernelTools(home) }},
 		{"jupyter", func() Check { return jupyterState() }},
 	}
-	type answer struct {
-		at int
-		c  Check
-	}
-	answers := make(chan answer, len(parts)) // a check that comes late finds room and ends
-	out := make([]Check, len(parts))
+	answers := make([]chan Check, len(parts))
 	for i, p := range parts {
-		out[i] = Check{p.name, Warn, fmt.Sprintf("no answer within %v", limit), "run antipode doctor again on a less busy machine"}
+		answers[i] = make(chan Check, 1) // so that a late check can end
 		go func() {
-			c := p.look()
+			c := p.check()
 			c.Name = p.name
-			answers <- answer{i, c}
+			answers[i] <- c
 		}()
 	}
-	for range parts {
+	out := make([]Check, len(parts))
+	for i, p := range parts {
 		select {
-		case a := <-answers:
-			out[a.at] = a.c
+		case out[i] = <-answers[i]:
+			continue
 		case <-ctx.Done():
-			// What has come meanwhile counts.
-			for {
-				select {
-				case a := <-answers:
-					out[a.at] = a.c
-					continue
-				default:
-				}
-				return out
-			}
+		}
+		select {
+		case out[i] = <-answers[i]: // arrived in the meantime
+		default:
+			out[i] = Check{p.name, Warn, fmt.Sprintf("no answer within %v", limit),
+				"run antipode doctor again on a less busy machine"}
 		}
 	}
 	return out
 }
 
-// Failed says whether anything essential does not work: antipode doctor ends with status 1 then.
+// Failed reports whether anything essential does not work: antipode doctor ends with status 1 then.
 func Failed(checks []Check) bool {
 	return slices.ContainsFunc(checks, func(c Check) bool { return c.State == Fail })
 }
 
-// Text prints the checks for people: a line each, and one below it with the fix.
+// Text prints the checks as text: one line each, and one below it with the fix.
 func Text(w io.Writer, checks []Check) error {
 	width := 0
 	for _, c := range checks {
@@ -107,7 +99,7 @@ func Text(w io.Writer, checks []Check) error {
 	return err
 }
 
-// JSON prints the checks for programs: one array.
+// JSON prints the checks as one JSON array.
 func JSON(w io.Writer, checks []Check) error {
 	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false)

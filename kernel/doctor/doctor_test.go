@@ -18,7 +18,7 @@ import (
 	"antipode/kernel/plugin"
 )
 
-// machine is a made-up machine: a PATH with the programs it is given, an empty home, an empty store.
+// machine is a simulated machine: a PATH with the given programs, an empty home, an empty store.
 type machine struct {
 	t                 *testing.T
 	bin, home, module string
@@ -31,14 +31,16 @@ func newMachine(t *testing.T) *machine {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { os.RemoveAll(root) })
-	m := &machine{t: t, bin: filepath.Join(root, "bin"), home: filepath.Join(root, "store"), module: filepath.Join(root, "src")}
+	m := &machine{t: t, bin: filepath.Join(root, "bin"), home: filepath.Join(root, "store"),
+		module: filepath.Join(root, "src")}
 	for _, dir := range []string{m.bin, m.module, filepath.Join(root, "user")} {
 		if err := os.Mkdir(dir, 0o700); err != nil {
 			t.Fatal(err)
 		}
 	}
 	for _, name := range []string{
-		"PJRT_PLUGIN_LIBRARY_PATH", "LD_LIBRARY_PATH", "GOMLX_BACKEND", "GOTOOLCHAIN", "CC", "CGO_ENABLED", "XDG_RUNTIME_DIR", "XDG_DATA_HOME",
+		"PJRT_PLUGIN_LIBRARY_PATH", "LD_LIBRARY_PATH", "GOMLX_BACKEND", "GOTOOLCHAIN", "CC", "CGO_ENABLED",
+		"XDG_RUNTIME_DIR", "XDG_DATA_HOME",
 		"JUPYTER_PATH", "JUPYTER_DATA_DIR", plugin.Env,
 	} {
 		t.Setenv(name, "")
@@ -67,12 +69,14 @@ func (m *machine) program(name, script string) {
 	m.write(filepath.Join(m.bin, name), "#!/bin/sh\n"+script+"\n")
 }
 
-// report returns the checks by name, each with a state, a detail and a fix exactly where one is due, in one line each.
+// report returns the checks by name and verifies that each has a state, a one-line detail, and a fix exactly if it
+// failed.
 func (m *machine) report() map[string]Check {
 	m.t.Helper()
 	out := map[string]Check{}
 	for _, c := range Report(context.Background(), m.home, m.module) {
-		if c.Name == "" || c.Detail == "" || (c.State != OK) != (c.Fix != "") || strings.Contains(c.Detail+c.Fix, "\n") {
+		if c.Name == "" || c.Detail == "" || (c.State != OK) != (c.Fix != "") ||
+			strings.Contains(c.Detail+c.Fix, "\n") {
 			m.t.Errorf("malformed: %+v", c)
 		}
 		out[c.Name] = c
@@ -88,7 +92,7 @@ func (m *machine) want(name string, state State, says ...string) {
 	}
 	for _, s := range says {
 		if !strings.Contains(c.Detail+"\n"+c.Fix, s) {
-			m.t.Errorf("%s does not say %q: %s → %s", name, s, c.Detail, c.Fix)
+			m.t.Errorf("%s does not contain %q: %s → %s", name, s, c.Detail, c.Fix)
 		}
 	}
 }
@@ -272,7 +276,7 @@ func TestKernelAndJupyter(t *testing.T) {
 	m.write(spec, "{")
 	m.want("jupyter", Warn, "damaged")
 	m.write(spec, fmt.Sprintf(`{"argv": [%q, "kernel", "{connection_file}"]}`, filepath.Join(m.bin, "antipode")))
-	m.want("jupyter", Warn, "is not there")
+	m.want("jupyter", Warn, "does not exist")
 	m.program("antipode", "")
 	m.want("jupyter", OK, "Go (Antipode)", filepath.Dir(spec))
 }
@@ -292,7 +296,8 @@ func TestPrinting(t *testing.T) {
 		t.Fatal(err)
 	}
 	var back []Check
-	if err := json.Unmarshal(b.Bytes(), &back); err != nil || len(back) != 2 || back[1] != checks[1] || !strings.Contains(b.String(), `"state": "warn"`) {
+	if err := json.Unmarshal(b.Bytes(), &back); err != nil || len(back) != 2 || back[1] != checks[1] ||
+		!strings.Contains(b.String(), `"state": "warn"`) {
 		t.Errorf("%v: %s", err, b.String())
 	}
 	if Failed(checks) || !Failed(append(checks, Check{State: Fail})) {

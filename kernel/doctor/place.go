@@ -10,23 +10,23 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"syscall"
 	"time"
 
 	"antipode/kernel/client"
 	"antipode/kernel/jupyter"
+	"antipode/kernel/store"
 )
 
-// storeFolder looks at the store: whose it is, whether it can be written, how much it holds.
+// storeFolder checks the store: its owner, whether it can be written, its size.
 func storeFolder(ctx context.Context, home string) Check {
 	fix := client.HomeVar + " can name another folder"
 	info, err := os.Stat(home)
 	if errors.Is(err, fs.ErrNotExist) {
 		parent := existing(home)
 		if err := writable(parent); err != nil {
-			return fail(fix, "%s is not there and cannot be made: %v", home, err)
+			return fail(fix, "%s is missing and cannot be created: %v", home, err)
 		}
 		return ok("%s, made when first needed", home)
 	}
@@ -40,7 +40,8 @@ func storeFolder(ctx context.Context, home string) Check {
 		return fail(fix, "%s belongs to the user with id %d, you are %d", home, st.Uid, os.Getuid())
 	}
 	if err := writable(home); err != nil {
-		return fail(fmt.Sprintf("chmod u+rwx %s, or name another folder in %s", home, client.HomeVar), "%s cannot be written: %v", home, err)
+		return fail(fmt.Sprintf("chmod u+rwx %s, or name another folder in %s", home, client.HomeVar),
+			"%s cannot be written: %v", home, err)
 	}
 	if info.Mode().Perm()&0o022 != 0 {
 		return warn("chmod go-w "+home, "%s can be written by others: what they put there would be run", home)
@@ -48,7 +49,7 @@ func storeFolder(ctx context.Context, home string) Check {
 	return ok("%s, %s", home, size(ctx, home))
 }
 
-// existing is the nearest folder above a path that is there.
+// existing returns the nearest existing folder at or above a path.
 func existing(path string) string {
 	for {
 		if _, err := os.Stat(path); err == nil || path == filepath.Dir(path) {
@@ -58,7 +59,7 @@ func existing(path string) string {
 	}
 }
 
-// writable makes a file in a folder and removes it.
+// writable creates a file in a folder and removes it.
 func writable(folder string) error {
 	f, err := os.CreateTemp(folder, ".doctor-")
 	if err != nil {
@@ -72,7 +73,7 @@ func writable(folder string) error {
 	return os.Remove(f.Name())
 }
 
-// size adds up a folder's files for half a second at most.
+// size sums the sizes of a folder's files, for at most half a second.
 func size(ctx context.Context, folder string) string {
 	ctx, cancel := context.WithTimeout(ctx, 500*time.Millisecond)
 	defer cancel()
@@ -83,7 +84,7 @@ func size(ctx context.Context, folder string) string {
 			return ctx.Err()
 		}
 		if err != nil || !e.Type().IsRegular() {
-			return nil // gone meanwhile, or a folder
+			return nil // removed in the meantime, or a folder
 		}
 		if info, err := e.Info(); err == nil {
 			bytes += info.Size()
@@ -104,21 +105,22 @@ func amount(bytes int64) string {
 	return fmt.Sprintf("%.1f GB", float64(bytes)/1e9)
 }
 
-// What a disk should have left: a plugin needs 0.27 GB, the tools and models of a first run about one.
+// Required free disk space: a plugin needs 0.27 GB, the tools and models of a first run about 1 GB.
 const (
 	scarce = 3e9
 	tooFew = 3e8
 )
 
-// disk looks at the room that is left.
+// disk checks the free space.
 func disk(home string) Check {
-	fix := "antipode store gc --dry-run says what can go; " + client.HomeVar + " can name a folder on another disk"
+	fix := "antipode store gc --dry-run lists what can be removed; " + client.HomeVar +
+		" can name a folder on another disk"
 	at := existing(home)
-	var st syscall.Statfs_t
-	if err := syscall.Statfs(at, &st); err != nil {
-		return warn(fix, "the room left at %s is unknown: %v", at, err)
+	free, err := store.FreeSpace(at)
+	if err != nil {
+		return warn(fix, "the free space at %s is unknown: %v", at, err)
 	}
-	return diskCheck(at, int64(st.Bavail)*int64(st.Bsize), fix)
+	return diskCheck(at, free, fix)
 }
 
 func diskCheck(at string, free int64, fix string) Check {
@@ -131,7 +133,7 @@ func diskCheck(at string, free int64, fix string) Check {
 	return ok("%s free at %s", amount(free), at)
 }
 
-// backend looks whether the backend's socket can be, and whether one answers.
+// backend checks whether the backend's socket can be created, and whether a backend answers.
 func backend(ctx context.Context, home string) Check {
 	path, err := client.SocketPath(home)
 	if err != nil {
@@ -146,7 +148,7 @@ func backend(ctx context.Context, home string) Check {
 	return ok("%s; socket %s (%d of 100 bytes)", state, path, len(path))
 }
 
-// kernelTools looks for GoNB and goimports, which are built at first use.
+// kernelTools checks GoNB and goimports, which are built at first use.
 func kernelTools(home string) Check {
 	var parts []string
 	missing := false
@@ -164,7 +166,7 @@ func kernelTools(home string) Check {
 	return ok("%s", strings.Join(parts, ", "))
 }
 
-// tool is the path of a program that was built into the store, "" where it was not.
+// tool returns the path of a program that was built into the store, or "".
 func tool(home, name string) string {
 	folders, err := os.ReadDir(filepath.Join(home, "bin"))
 	if err != nil {
@@ -179,7 +181,7 @@ func tool(home, name string) string {
 	return ""
 }
 
-// jupyterState looks for Jupyter and for Antipode's kernelspec in it. Neither is needed for antipode run.
+// jupyterState checks Jupyter and Antipode's kernelspec. Neither is needed for antipode run.
 func jupyterState() Check {
 	const install = "pip install jupyterlab (needs Python), then antipode install; antipode run needs neither"
 	path, err := exec.LookPath("jupyter")
@@ -201,14 +203,14 @@ func jupyterState() Check {
 			return warn("antipode install writes it again", "%s is damaged", file)
 		}
 		if _, err := exec.LookPath(spec.Argv[0]); err != nil {
-			return warn("antipode install writes it again", "%s starts %s, which is not there", file, spec.Argv[0])
+			return warn("antipode install writes it again", "%s starts %s, which does not exist", file, spec.Argv[0])
 		}
 		return ok("%s, kernel %q at %s", path, jupyter.DisplayName, filepath.Dir(file))
 	}
 	return warn("antipode install", "%s, but the kernel %q is not in it", path, jupyter.DisplayName)
 }
 
-// jupyterFolders lists where Jupyter looks for kernels of the user, and of the system.
+// jupyterFolders lists the folders in which Jupyter finds kernels of the user and of the system.
 func jupyterFolders() []string {
 	var folders []string
 	for _, f := range filepath.SplitList(os.Getenv("JUPYTER_PATH")) {
@@ -216,17 +218,8 @@ func jupyterFolders() []string {
 			folders = append(folders, f)
 		}
 	}
-	if dir := os.Getenv("JUPYTER_DATA_DIR"); dir != "" {
-		folders = append(folders, dir)
-	} else if home, err := os.UserHomeDir(); err == nil {
-		switch data := os.Getenv("XDG_DATA_HOME"); {
-		case runtime.GOOS == "darwin":
-			folders = append(folders, filepath.Join(home, "Library", "Jupyter"))
-		case data != "":
-			folders = append(folders, filepath.Join(data, "jupyter"))
-		default:
-			folders = append(folders, filepath.Join(home, ".local", "share", "jupyter"))
-		}
+	if kernels, err := jupyter.KernelsDir(); err == nil {
+		folders = append(folders, filepath.Dir(kernels))
 	}
 	return append(folders, "/usr/local/share/jupyter", "/usr/share/jupyter")
 }

@@ -12,70 +12,24 @@ import (
 	"antipode/datasets"
 	"antipode/datasets/archipelago"
 	"antipode/datasets/mask"
+	"antipode/datasets/table"
 	"antipode/gomlxmodels/stage"
-	"antipode/kernel/client"
 )
 
-func init() { builtinSources["archipelago"] = (*run).archipelagoSource }
+func init() { registerSource("archipelago", (*run).archipelagoSource) }
 
-// archipelagoSource lists the world's pictures; drawing them is a row-wise stage, so that each is drawn once.
-func (r *run) archipelagoSource(raw json.RawMessage) (*client.Frame, error) {
-	var a datasets.ArchipelagoArgs
-	if err := json.Unmarshal(raw, &a); err != nil {
-		return nil, err
-	}
-	w := archipelago.New(archipelago.Options{Seed: a.Seed, Planted: a.Planted, PerCell: a.PerCell, Size: a.Size})
-	var items []archipelago.Item
-	switch a.Set {
-	case "photos":
-		items = w.Photos()
-	case "sampled":
-		items = w.Sampled()
-	case "plants":
-		return plants(w), nil
-	default:
-		return r.archipelagoTable(w, a.Set)
-	}
-	text := map[string][]string{}
-	var seeds, backdrops []float64
-	for _, it := range items {
-		for name, v := range map[string]string{"id": it.ID, "object": it.Object, "region": it.Region, "scene": it.Scene, "variant": it.Variant, "caption": it.Caption, "source": it.Source} {
-			text[name] = append(text[name], v)
-		}
-		model := ""
-		if it.Source == archipelago.Generated {
-			model = archipelago.SamplerName
-		}
-		text["model"] = append(text["model"], model)
-		seeds, backdrops = append(seeds, float64(it.Seed)), append(backdrops, float64(it.Backdrop))
-	}
-	f := &client.Frame{}
-	for _, name := range []string{"id", "object", "region", "scene", "variant", "caption", "source", "model"} {
-		f.Columns = append(f.Columns, client.TextColumn(name, text[name]))
-	}
-	f.Columns = append(f.Columns, client.NumberColumn("seed", seeds), client.NumberColumn("backdrop", backdrops))
-	pictures := make([]archipelago.Picture, len(items))
-	for i, it := range items {
-		pictures[i] = archipelago.Picture{Island: it.Region, Scene: it.Scene, Object: it.Object, Variant: it.Variant, Seed: it.Seed, Backdrop: it.Backdrop}
-	}
-	f, err := r.draw(w, f, pictures)
-	if err != nil {
-		return nil, err
-	}
-	order := []string{"id", "image", "mask", "object", "region", "scene", "variant", "caption", "source", "model", "seed", "backdrop"}
-	return selectColumns(datasets.ColumnsArgs{Columns: order}, []*client.Frame{f})
-}
-
-// archipelagoTable is a table of one of the other audits.
-func (r *run) archipelagoTable(w *archipelago.World, name string) (*client.Frame, error) {
-	f, pictures, ok := w.Table(name)
+// archipelagoSource evaluates a table of the built-in world. Its images are rendered by a row-wise stage, so that each
+// is rendered once and stored.
+func (r *run) archipelagoSource(a datasets.ArchipelagoArgs) (*table.Frame, error) {
+	w := archipelago.New(archipelago.Options{Seed: a.Seed, Injected: a.Injected, PerCell: a.PerCell, Size: a.Size})
+	f, images, ok := w.Table(a.Set)
 	if !ok {
-		return nil, fmt.Errorf("the Archipelago has no set %q", name)
+		return nil, fmt.Errorf("archipelago: unknown table %q", a.Set)
 	}
-	if pictures == nil {
+	if images == nil {
 		return f, nil
 	}
-	drawn, err := r.draw(w, f, pictures)
+	drawn, err := r.draw(w, f, images)
 	if err != nil {
 		return nil, err
 	}
@@ -83,30 +37,20 @@ func (r *run) archipelagoTable(w *archipelago.World, name string) (*client.Frame
 	return f, nil
 }
 
-// draw adds the columns image and mask: pictures[i] is row i's. A picture is drawn once.
-func (r *run) draw(w *archipelago.World, f *client.Frame, pictures []archipelago.Picture) (*client.Frame, error) {
-	draw := stage.Stage{Name: "archipelago", Version: archipelago.Version, Open: func(_ context.Context, env stage.Env, _ json.RawMessage) (stage.Worker, error) {
-		return &painter{world: w, env: env, pictures: pictures}, nil
-	}}
-	return r.rowStage(draw, &client.Plan{Op: "archipelago"}, f)
+// draw adds the columns image and mask; images[i] is the image of row i.
+func (r *run) draw(w *archipelago.World, f *table.Frame, images []archipelago.Image) (*table.Frame, error) {
+	draw := stage.Stage{Name: "archipelago", Version: archipelago.Version,
+		Open: func(_ context.Context, env stage.Env, _ json.RawMessage) (stage.Worker, error) {
+			return &painter{world: w, env: env, images: images}, nil
+		}}
+	return r.rowStage(draw, &table.Plan{Op: "archipelago"}, f)
 }
 
-func plants(w *archipelago.World) *client.Frame {
-	var region, component, kind, score, description []string
-	var size []float64
-	for _, p := range w.Plants() {
-		region, component, kind = append(region, p.Island), append(component, p.Component), append(kind, p.Kind)
-		size, score, description = append(size, p.Size), append(score, p.Score), append(description, p.Description)
-	}
-	return &client.Frame{Columns: []client.Column{client.TextColumn("region", region), client.TextColumn("component", component), client.TextColumn("kind", kind),
-		client.NumberColumn("size", size), client.TextColumn("score", score), client.TextColumn("description", description)}}
-}
-
-// painter is the row-wise stage that draws the world's pictures. It needs no device.
+// painter is the row-wise stage that renders the images of the built-in world. It needs no device.
 type painter struct {
-	world    *archipelago.World
-	env      stage.Env
-	pictures []archipelago.Picture // by row
+	world  *archipelago.World
+	env    stage.Env
+	images []archipelago.Image // by row
 }
 
 func (p *painter) Label() string  { return "draw the Archipelago" }
@@ -114,16 +58,16 @@ func (p *painter) Digest() string { return fmt.Sprintf("archipelago %d", p.world
 func (p *painter) Batch() int     { return 256 }
 func (p *painter) Close()         {}
 
-func (p *painter) Check([]client.ColumnSpec) error { return nil }
-func (p *painter) Load(context.Context) error      { return nil }
+func (p *painter) Check([]table.ColumnSpec) error { return nil }
+func (p *painter) Load(context.Context) error     { return nil }
 
-func (p *painter) Outputs([]client.ColumnSpec) []client.ColumnSpec {
+func (p *painter) Outputs([]table.ColumnSpec) []table.ColumnSpec {
 	return datasets.Columns("image:image", "mask:mask")
 }
 
-// Key names all that a picture depends on besides its size.
+// Key contains everything that an image depends on except its size.
 func (p *painter) Key(row stage.Row) string {
-	pic, figure := p.pictures[row.Index], archipelago.Figure{}
+	pic, figure := p.images[row.Index], archipelago.Figure{}
 	if pic.Figure != nil {
 		figure = *pic.Figure
 	}
@@ -132,9 +76,9 @@ func (p *painter) Key(row stage.Row) string {
 }
 
 func (p *painter) Prepare(_ context.Context, row stage.Row) (any, string, error) {
-	img, m := p.world.Paint(p.pictures[row.Index])
+	img, m := p.world.Paint(p.images[row.Index])
 	if img == nil {
-		return nil, "id", errors.New("the world has no such picture")
+		return nil, "id", errors.New("the world has no such image")
 	}
 	var b bytes.Buffer
 	if err := (&png.Encoder{CompressionLevel: png.BestSpeed}).Encode(&b, img); err != nil {

@@ -6,19 +6,20 @@ import (
 	"slices"
 
 	"antipode/datasets"
+	"antipode/datasets/operation"
+	"antipode/datasets/table"
 	"antipode/gomlxmodels/stage"
-	"antipode/kernel/client"
 )
 
-// sift evaluates Table.Bad and Table.Good: it runs the plan below with its bad rows left out, decodes the pictures of what is
-// left, and gives the list of the bad rows or the table without them. What it read stays apart from what the rest of the
-// request reads: there a bad row is still an error.
-func (r *run) sift(p *client.Plan) (*client.Frame, error) {
+// sift evaluates Table.Bad and Table.Good: it evaluates the input plan without its bad rows, decodes the images of
+// the other rows, and returns the list of the bad rows or the table without them. Its frames are not shared with
+// the rest of the request, where a bad row is still an error.
+func (r *run) sift(p *table.Plan) (*table.Frame, error) {
 	if len(p.Inputs) != 1 {
 		return nil, fmt.Errorf("%s reads one table", p.Op)
 	}
 	skip, bad, strict := r.req.SkipBad, r.bad, r.byDigest
-	r.req.SkipBad, r.bad, r.byDigest = true, nil, map[string]*client.Frame{}
+	r.req.SkipBad, r.bad, r.byDigest = true, nil, map[string]*table.Frame{}
 	good, err := r.eval(p.Inputs[0])
 	if err == nil {
 		good, err = r.decodable(good)
@@ -39,22 +40,23 @@ func (r *run) sift(p *client.Plan) (*client.Frame, error) {
 			ids[i] = fmt.Sprintf("(row %d)", b.Row)
 		}
 	}
-	return &client.Frame{Columns: []client.Column{client.TextColumn("id", ids), client.TextColumn("column", columns), client.TextColumn("reason", reasons)}}, nil
+	return &table.Frame{Columns: []table.Column{table.TextColumn("id", ids), table.TextColumn("column", columns),
+		table.TextColumn("reason", reasons)}}, nil
 }
 
-// decodable leaves out the rows whose picture cannot be decoded or does not fit its mask. Which ones can is kept in the store.
-func (r *run) decodable(f *client.Frame) (*client.Frame, error) {
+// decodable returns the rows whose image can be decoded and has the size of its mask. The store caches which can.
+func (r *run) decodable(f *table.Frame) (*table.Frame, error) {
 	if f.Images("image") == nil {
 		return f, nil
 	}
-	st, ok := stage.Find(stage.Decodable)
-	if !ok {
-		return nil, errors.New("this program cannot decode pictures")
+	if operation.EvaluatorOf(stage.Decodable) == nil {
+		return nil, errors.New("this program has no decoder of images")
 	}
-	checked, err := r.rowStage(st, &client.Plan{Op: stage.Decodable}, f)
+	checked, err := r.apply(&table.Plan{Op: stage.Decodable}, []*table.Frame{f})
 	if err != nil {
 		return nil, err
 	}
 	delete(r.added, stage.Pixels)
-	return &client.Frame{Columns: slices.DeleteFunc(slices.Clone(checked.Columns), func(c client.Column) bool { return c.Name == stage.Pixels })}, nil
+	return &table.Frame{Columns: slices.DeleteFunc(slices.Clone(checked.Columns),
+		func(c table.Column) bool { return c.Name == stage.Pixels })}, nil
 }

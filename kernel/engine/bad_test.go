@@ -10,14 +10,15 @@ import (
 	"testing"
 
 	"antipode/datasets"
+	"antipode/datasets/table"
 	"antipode/gomlxmodels/stage"
 	"antipode/kernel/client"
 )
 
-// looked stands for the stage that decodes pictures: a file that begins with "bad" cannot be.
+// looked stands for the stage that decodes images: a file that begins with "bad" cannot be.
 type looked struct{ counted }
 
-func (looked) Outputs([]client.ColumnSpec) []client.ColumnSpec {
+func (looked) Outputs([]table.ColumnSpec) []table.ColumnSpec {
 	return datasets.Columns(stage.Pixels + ":number")
 }
 
@@ -30,23 +31,24 @@ func (looked) Compute(_ context.Context, in []any) ([][]stage.Value, error) {
 }
 
 func init() {
-	stage.Register(stage.Stage{Name: stage.Decodable, Version: 1, Open: func(_ context.Context, env stage.Env, _ json.RawMessage) (stage.Worker, error) {
-		return looked{counted{env}}, nil
-	}})
+	stage.Register(stage.Stage{Name: stage.Decodable, Version: 1,
+		Open: func(_ context.Context, env stage.Env, _ json.RawMessage) (stage.Worker, error) {
+			return looked{counted{env}}, nil
+		}})
 }
 
 // A table of six rows, of which four are bad in four ways, gives the two good ones and the list of the four; read
 // as it is, it stays an error.
 func TestGoodAndBad(t *testing.T) {
 	e := newEngine(t)
-	dir, table := images(t, 6)
+	dir, tab := images(t, 6)
 	write(t, filepath.Join(dir, "img", "1.png"), "bad bytes")
 	if err := os.Remove(filepath.Join(dir, "img", "2.png")); err != nil {
 		t.Fatal(err)
 	}
-	text := strings.NewReplacer("i4,", "i0,", "i5,", ",").Replace(string(must1(os.ReadFile(table))))
-	write(t, table, text)
-	photos := datasets.CSV(table)
+	text := strings.NewReplacer("i4,", "i0,", "i5,", ",").Replace(string(must1(os.ReadFile(tab))))
+	write(t, tab, text)
+	photos := datasets.CSV(tab)
 
 	res, err := run1(t, e, photos.Good(), client.Request{})
 	if err != nil {
@@ -59,7 +61,7 @@ func TestGoodAndBad(t *testing.T) {
 		t.Errorf("%d columns and %d bad rows, want 3 and 4", len(res.Frame.Columns), len(res.Bad))
 	}
 	bad := must(t, e, photos.Bad())
-	want := map[string]string{"i2": "missing", "i0": "row 1 already", "(row 6)": "id is empty", "i1": "not a picture"}
+	want := map[string]string{"i2": "missing", "i0": "row 1 already", "(row 6)": "id is empty", "i1": "not an image"}
 	if bad.Len() != len(want) {
 		t.Fatalf("%d bad rows, want %d: %v", bad.Len(), len(want), bad.Texts("reason"))
 	}
@@ -72,7 +74,7 @@ func TestGoodAndBad(t *testing.T) {
 		t.Error("the table as it is runs despite its bad rows")
 	}
 	if _, err := run1(t, e, photos.Good().Concat(photos.Head(0)), client.Request{}); err == nil {
-		t.Error("a bad row beside Good is no error any more")
+		t.Error("a bad row that is not in Good is no longer an error")
 	}
 	// both go on as tables: with stages, and into files
 	if f := must(t, e, counts(photos.Good())); f.Len() != 2 || f.Vectors("full")[1] == nil {
@@ -94,40 +96,42 @@ func must1[T any](v T, err error) T {
 
 func TestRename(t *testing.T) {
 	e := newEngine(t)
-	_, table := images(t, 2)
-	f := must(t, e, datasets.CSV(table).Rename("region", "country").Where("country", "==", "south"))
+	_, tab := images(t, 2)
+	f := must(t, e, datasets.CSV(tab).Rename("region", "country").Where("country", "==", "south"))
 	if !f.Has("country") || f.Has("region") || f.Len() != 1 {
-		t.Errorf("columns %s, %d rows", client.NameList(f.Specs()), f.Len())
+		t.Errorf("columns %s, %d rows", table.NameList(f.Specs()), f.Len())
 	}
-	if err := datasets.CSV(table).Rename("region", "id").Err(); err == nil {
+	if err := datasets.CSV(tab).Rename("region", "id").Err(); err == nil {
 		t.Error("a name that is taken is accepted")
 	}
-	if err := datasets.CSV(table).Rename("continent", "country").Err(); err == nil {
-		t.Error("a column that is not there is renamed")
+	if err := datasets.CSV(tab).Rename("continent", "country").Err(); err == nil {
+		t.Error("a missing column is renamed")
 	}
 }
 
 func TestRemovePrefix(t *testing.T) {
 	e := newEngine(t)
-	rows := datasets.FromRows([]map[string]any{{"id": "1", "said": "the crest is  round"}, {"id": "2", "said": "a drum"}, {"id": "3", "said": ""}})
-	if got := must(t, e, rows.RemovePrefix("said", "the crest is")).Texts("said"); !slices.Equal(got, []string{"round", "a drum", ""}) {
+	rows := datasets.FromRows([]map[string]any{{"id": "1", "said": "the crest is  round"},
+		{"id": "2", "said": "a drum"}, {"id": "3", "said": ""}})
+	if got := must(t, e, rows.RemovePrefix("said", "the crest is")).Texts("said"); !slices.Equal(got,
+		[]string{"round", "a drum", ""}) {
 		t.Errorf("left: %q", got)
 	}
 	if err := rows.RemovePrefix("heard", "the").Err(); err == nil {
-		t.Error("a column that is not there is cut")
+		t.Error("a missing column is cut")
 	}
 }
 
 // The column that groups is text, whatever its values look like; in a folder it is named after the folders' meaning.
-func TestPictures(t *testing.T) {
+func TestImages(t *testing.T) {
 	e := newEngine(t)
 	dir := t.TempDir()
 	for _, name := range []string{"1990/a.png", "2000/b.png", "2000/deep/c.png"} {
 		write(t, filepath.Join(dir, name), name)
 	}
-	table := write(t, filepath.Join(dir, "t.csv"), "id,image,year,size\na,1990/a.png,1990,3\nb,2000/b.png,2000,4\n")
-	for path, want := range map[string]string{dir: "1990 1 2000 2", table: "1990 1 2000 1"} {
-		f := must(t, e, datasets.Pictures(path, "year").Count("year"))
+	tab := write(t, filepath.Join(dir, "t.csv"), "id,image,year,size\na,1990/a.png,1990,3\nb,2000/b.png,2000,4\n")
+	for path, want := range map[string]string{dir: "1990 1 2000 2", tab: "1990 1 2000 1"} {
+		f := must(t, e, datasets.Images(path, datasets.ImagesOptions{By: "year"}).Count("year"))
 		var got []string
 		for i, y := range f.Texts("year") {
 			got = append(got, y, f.Columns[1].Cell(i))
@@ -136,15 +140,16 @@ func TestPictures(t *testing.T) {
 			t.Errorf("%s by year: %s, want %s", path, s, want)
 		}
 	}
-	if f := must(t, e, datasets.Pictures(table, "year")); f.Numbers("size") == nil {
+	if f := must(t, e, datasets.Images(tab, datasets.ImagesOptions{By: "year"})); f.Numbers("size") == nil {
 		t.Error("a column that does not group is no number column any more")
 	}
 	for _, path := range []string{"", filepath.Join(dir, "none"), write(t, filepath.Join(dir, "t.txt"), "x")} {
-		if datasets.Pictures(path, "").Err() == nil {
-			t.Errorf("pictures of %q", path)
+		if datasets.Images(path).Err() == nil {
+			t.Errorf("images of %q", path)
 		}
 	}
-	if err := datasets.Pictures(table, "region").Err(); err == nil || !strings.Contains(err.Error(), "region") {
-		t.Errorf("a column that is not there: %v", err)
+	if err := datasets.Images(tab, datasets.ImagesOptions{By: "region"}).Err(); err == nil ||
+		!strings.Contains(err.Error(), "region") {
+		t.Errorf("a missing column: %v", err)
 	}
 }

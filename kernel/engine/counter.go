@@ -4,37 +4,38 @@ import (
 	"sync"
 	"time"
 
+	"antipode/datasets/table"
 	"antipode/gomlxmodels/stage"
-	"antipode/kernel/client"
 )
 
-// counter turns a stage's finished items, and the steps of the batch in flight, into progress.
+// counter reports the progress of a stage: its finished items and the steps of the current batch.
 type counter struct {
 	r            *run
 	label        string
 	total, found int
 
-	mu            sync.Mutex // steps come from the device's goroutine
+	mu            sync.Mutex // steps are reported by the device's goroutine
 	computed, bad int
-	inFlight      int // items of the batch that is being computed
-	step, steps   int // of it
+	inFlight      int // items of the current batch
+	step, steps   int // of the current batch
 	told          time.Time
-	samples       []client.Sample
+	samples       []table.Sample
 
-	// The rate is of what was done since start, at which before items' worth of work was done. Where steps are told, start is at
-	// the first of them: what is compiled before it is compiled once.
+	// The rate is measured from start, when `before` items were done. If the stage reports steps, start is the first
+	// step, so that the time of compilation does not count.
 	start   time.Time
 	before  float64
 	stepped bool
 }
 
-// Steps are reported at most every stepInterval, and give a rate by themselves once they have been told for settled.
+// Steps are reported at most once per stepInterval. They determine the rate before the first batch is done, once they
+// have been reported for the time settled.
 const (
 	stepInterval = 500 * time.Millisecond
 	settled      = time.Second
 )
 
-// report tells how far the stage is.
+// report sends a progress report.
 func (c *counter) report() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -42,8 +43,9 @@ func (c *counter) report() {
 }
 
 func (c *counter) tell() {
-	p := client.Progress{Stage: c.label, Done: c.found + c.computed + c.bad, Total: c.total, Computed: c.r.computed, Found: c.r.found,
-		Step: c.step, Steps: c.steps, Samples: c.samples}
+	p := table.Progress{Stage: c.label, Done: c.found + c.computed + c.bad, Total: c.total, Computed: c.r.computed,
+		Found: c.r.found,
+		Step:  c.step, Steps: c.steps, Samples: c.samples}
 	p.Part = c.part()
 	since, done := time.Since(c.start), float64(c.computed)+p.Part-c.before
 	if done > 0 && (c.computed > 0 || since >= settled) {
@@ -53,7 +55,7 @@ func (c *counter) tell() {
 	c.r.progress(p)
 }
 
-// part is how many items' worth of work the batch in flight has behind it.
+// part returns the finished share of the current batch, in items.
 func (c *counter) part() float64 {
 	if c.steps == 0 {
 		return 0
@@ -61,38 +63,38 @@ func (c *counter) part() float64 {
 	return float64(c.inFlight) * float64(c.step) / float64(c.steps)
 }
 
-// begin notes that a batch of n items is being computed.
+// begin records the start of a batch of n items.
 func (c *counter) begin(n int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.inFlight, c.step, c.steps = n, 0, 0
 }
 
-// skip counts a bad row; the next report tells of it.
+// skip counts a bad row; the next report includes it.
 func (c *counter) skip() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.bad++
 }
 
-// finish reports that a batch of n items is computed and kept; made are pictures of it.
-func (c *counter) finish(n int, made []client.Sample) {
+// finish reports that a batch of n items is computed and stored; made are images of it.
+func (c *counter) finish(n int, made []table.Sample) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.computed += n
 	c.r.computed += n
 	c.inFlight, c.step, c.steps = 0, 0, 0
-	all := append(c.samples[:len(c.samples):len(c.samples)], made...) // what was reported is not changed
-	c.samples = all[max(0, len(all)-client.MaxSamples):]
+	all := append(c.samples[:len(c.samples):len(c.samples)], made...) // reported slices are not modified
+	c.samples = all[max(0, len(all)-table.MaxSamples):]
 	c.tell()
 }
 
-// at reports how far the batch in flight is; see [stage.Step].
+// at reports the steps of the current batch; see [stage.Step].
 func (c *counter) at(done, total int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.inFlight == 0 || total < 1 || done < 0 {
-		return // of a batch that is over
+		return // the batch has ended
 	}
 	c.step, c.steps = min(done, total), total
 	if !c.stepped {
@@ -103,11 +105,13 @@ func (c *counter) at(done, total int) {
 	}
 }
 
-// samples are the pictures that a batch made, the last ones at most: of its rows' first column of pictures, under the prompt or else the id.
-func samples(in *client.Frame, outputs []client.ColumnSpec, members, rowOf []int, values [][]stage.Value) []client.Sample {
+// samples returns the last images of a batch, from the first image column, each with its prompt or else its id as
+// caption.
+func samples(in *table.Frame, outputs []table.ColumnSpec, members, rowOf []int,
+	values [][]stage.Value) []table.Sample {
 	column := -1
 	for j, o := range outputs {
-		if o.Kind == client.Picture {
+		if o.Kind == table.KindImage {
 			column = j
 			break
 		}
@@ -115,10 +119,10 @@ func samples(in *client.Frame, outputs []client.ColumnSpec, members, rowOf []int
 	if column < 0 {
 		return nil
 	}
-	var out []client.Sample
-	for _, u := range members[max(0, len(members)-client.MaxSamples):] {
-		picture := values[u][column].Image
-		if picture.Path == "" { // refused, for example
+	var out []table.Sample
+	for _, u := range members[max(0, len(members)-table.MaxSamples):] {
+		img := values[u][column].Image
+		if img.Path == "" { // refused, for example
 			continue
 		}
 		caption := rowID(in, rowOf[u])
@@ -128,10 +132,10 @@ func samples(in *client.Frame, outputs []client.ColumnSpec, members, rowOf []int
 		if runes := []rune(caption); len(runes) > maxCaption {
 			caption = string(runes[:maxCaption-1]) + "…"
 		}
-		out = append(out, client.Sample{Caption: caption, Image: picture})
+		out = append(out, table.Sample{Caption: caption, Image: img})
 	}
 	return out
 }
 
-// maxCaption is how long a sample's caption may be, in characters.
+// maxCaption is the maximal length of a sample's caption in characters.
 const maxCaption = 100

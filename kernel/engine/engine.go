@@ -1,5 +1,6 @@
 // Package engine evaluates plans: it reads sources, applies the verbs of tables, runs row-wise stages item by item
-// against the store, and computes scores. The resident backend is an engine behind a socket; package gomlxmodels/all is one in-process.
+// against the store, and computes scores. The resident backend is an engine behind a socket; package gomlxmodels/all
+// is one in-process.
 package engine
 
 import (
@@ -14,27 +15,31 @@ import (
 	"time"
 
 	"antipode/datasets"
+	"antipode/datasets/table"
 	"antipode/kernel/client"
 	"antipode/kernel/store"
 	"antipode/metrics/prdc"
+
+	"github.com/gomlx/compute"
 )
 
 // Options configure an engine.
 type Options struct {
 	// OpenDevice opens the accelerator when it is first needed.
 	OpenDevice func(ctx context.Context) (Device, error)
-	// Budget is how many bytes loaded models may count for; 0 = half of the machine's memory.
+	// Budget is the maximal size of the loaded models in bytes; 0 = half of the machine's memory.
 	Budget int64
 	// Build identifies the program in run records.
 	Build string
 }
 
-// Device is the accelerator as the engine knows it.
+// Device is the accelerator.
 type Device interface {
-	Kind() string // "xla:cpu", "xla:cuda", "go"
-	Handle() any  // what stages get from Env.Device
-	// Neighbours finds nearest neighbours on the device, which it uses within onDevice only; nil = the slow Go way.
-	Neighbours(onDevice func(context.Context, func() error) error) prdc.Neighbours
+	Kind() string             // "xla:cpu", "xla:cuda", "go"
+	Backend() compute.Backend // the backend of stages
+	// Neighbors returns a nearest-neighbor search that uses the device within onDevice only; nil = the slower search in
+	// Go.
+	Neighbors(onDevice func(context.Context, func() error) error) prdc.Neighbors
 	Close()
 }
 
@@ -50,7 +55,7 @@ type Engine struct {
 	found    atomic.Int64
 }
 
-// New makes an engine on an open store.
+// New returns an engine on an open store.
 func New(s *store.Store, opts Options) *Engine {
 	if opts.Budget == 0 {
 		opts.Budget = memoryTotal() / 2
@@ -58,16 +63,16 @@ func New(s *store.Store, opts Options) *Engine {
 	return &Engine{Store: s, opts: opts, queue: newQueue(), pool: newPool(opts.Budget)}
 }
 
-// Counts are the items computed and found since the engine was made.
+// Counts returns the numbers of items computed and found in the store since New.
 func (e *Engine) Counts() (computed, found int64) { return e.computed.Load(), e.found.Load() }
 
-// Models lists the loaded models, and the bytes they count for of the budget.
+// Models returns the loaded models, their size and the budget in bytes.
 func (e *Engine) Models() (models []client.ModelStatus, used, budget int64) { return e.pool.status() }
 
-// DeviceKind is the kind of the open device, "" where none was needed yet.
+// DeviceKind returns the kind of the open device, "" if none is open.
 func (e *Engine) DeviceKind() string {
 	if !e.deviceMu.TryLock() {
-		return "" // it is just being opened
+		return "" // it is being opened
 	}
 	defer e.deviceMu.Unlock()
 	if e.device == nil {
@@ -76,7 +81,7 @@ func (e *Engine) DeviceKind() string {
 	return e.device.Kind()
 }
 
-// Close ends the engine: it drops models, closes the device and flushes the store.
+// Close releases the models, closes the device and flushes the store.
 func (e *Engine) Close() error {
 	e.pool.close()
 	e.queue.close()
@@ -94,42 +99,46 @@ type run struct {
 	e        *Engine
 	ctx      context.Context
 	req      client.Request
-	progress func(client.Progress)
+	progress func(table.Progress)
 	mu       sync.Mutex
-	memo     map[*client.Plan]*client.Frame
-	byDigest map[string]*client.Frame
-	bad      []client.BadRow
+	memo     map[*table.Plan]*table.Frame
+	byDigest map[string]*table.Frame
+	bad      []table.BadRow
 	notes    []string
 	computed int
 	found    int
 	models   map[string]string
 	uses     map[string]bool
-	added    map[string]bool         // columns that stages added
-	results  map[*client.Plan]string // ids of computed or found scores
-	numbers  map[*client.Frame][]int // the rows' numbers in the table that was read, where bad rows were left out
+	added    map[string]bool        // columns that stages added
+	results  map[*table.Plan]string // ids of computed or found scores
+	numbers  map[*table.Frame][]int // row numbers in the file, if bad rows were left out
 	store    *store.Store
 }
 
-// Run evaluates a request. It never panics: a fault in a stage or metric is an error that carries its stack in the log.
-func (e *Engine) Run(ctx context.Context, req client.Request, progress func(client.Progress)) (res *client.Result, err error) {
+// Run evaluates a request. A panic in a stage or metric becomes an error; its stack is in the log.
+func (e *Engine) Run(ctx context.Context, req client.Request, progress func(table.Progress)) (res *client.Result,
+	err error) {
 	return e.evaluate(ctx, req, progress, e.Store)
 }
 
-func (e *Engine) evaluate(ctx context.Context, req client.Request, progress func(client.Progress), st *store.Store) (res *client.Result, err error) {
+func (e *Engine) evaluate(ctx context.Context, req client.Request, progress func(table.Progress),
+	st *store.Store) (res *client.Result, err error) {
 	if progress == nil {
-		progress = func(client.Progress) {}
+		progress = func(table.Progress) {}
 	}
 	defer func() {
 		if p := recover(); p != nil {
-			err = &client.Error{Code: client.CodeInternal, Message: fmt.Sprintf("a fault of Antipode's own: %v", p)}
+			err = &table.Error{Code: table.CodeInternal, Message: fmt.Sprintf("a fault of Antipode's own: %v", p)}
 			fmt.Fprintf(logWriter, "panic: %v\n%s\n", p, debug.Stack())
 		}
 	}()
 	if req.Plan == nil {
 		return nil, errors.New("the request has no plan")
 	}
-	r := &run{e: e, ctx: ctx, req: req, progress: progress, memo: map[*client.Plan]*client.Frame{}, byDigest: map[string]*client.Frame{},
-		models: map[string]string{}, uses: map[string]bool{}, added: map[string]bool{}, results: map[*client.Plan]string{}, numbers: map[*client.Frame][]int{}, store: st}
+	r := &run{e: e, ctx: ctx, req: req, progress: progress, memo: map[*table.Plan]*table.Frame{},
+		byDigest: map[string]*table.Frame{},
+		models:   map[string]string{}, uses: map[string]bool{}, added: map[string]bool{},
+		results: map[*table.Plan]string{}, numbers: map[*table.Frame][]int{}, store: st}
 	f, err := r.eval(req.Plan)
 	if err != nil {
 		return nil, err
@@ -158,8 +167,8 @@ func (e *Engine) evaluate(ctx context.Context, req client.Request, progress func
 	return res, e.Store.Flush()
 }
 
-// eval gives a plan's rows; equal plans in one request are evaluated once.
-func (r *run) eval(p *client.Plan) (*client.Frame, error) {
+// eval returns a plan's rows; equal plans in one request are evaluated once.
+func (r *run) eval(p *table.Plan) (*table.Frame, error) {
 	if err := r.ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -175,7 +184,7 @@ func (r *run) eval(p *client.Plan) (*client.Frame, error) {
 		r.byDigest[digest] = f
 		return f, nil
 	}
-	inputs := make([]*client.Frame, len(p.Inputs))
+	inputs := make([]*table.Frame, len(p.Inputs))
 	for i, in := range p.Inputs {
 		f, err := r.eval(in)
 		if err != nil {
@@ -194,21 +203,28 @@ func (r *run) eval(p *client.Plan) (*client.Frame, error) {
 	return f, nil
 }
 
-// placed is an error that already says which line made the table.
+// placed is an error whose message starts with the line that created the table.
 type placed struct{ error }
 
 func (p placed) Unwrap() error { return p.error }
 
-func (r *run) place(p *client.Plan, err error) error {
+// place adds to an error the line that created the table or, for a plan of the command line, the files that it
+// read.
+func (r *run) place(p *table.Plan, err error) error {
 	var done placed
-	if errors.As(err, &done) || p.Line == "" || r.ctx.Err() != nil {
+	switch {
+	case errors.As(err, &done) || r.ctx.Err() != nil:
 		return err
+	case p.Line != "":
+		return placed{fmt.Errorf("%s: %w", p.Line, err)}
+	case errors.Is(err, table.ErrNoColumn):
+		return placed{p.InFiles(err)}
 	}
-	return placed{fmt.Errorf("%s: %w", p.Line, err)}
+	return err
 }
 
-// report takes note of a bad row: an error, or with SkipBad an entry in the list.
-func (r *run) report(b client.BadRow) error {
+// report handles a bad row: an error, or with SkipBad an entry of the list.
+func (r *run) report(b table.BadRow) error {
 	if !r.req.SkipBad {
 		return b
 	}
@@ -226,16 +242,16 @@ func (r *run) note(format string, args ...any) {
 	defer r.mu.Unlock()
 	if !slices.Contains(r.notes, line) {
 		r.notes = append(r.notes, line)
-		r.progress(client.Progress{Note: line})
+		r.progress(table.Progress{Note: line})
 	}
 }
 
-// record describes the run of a plan that gave a frame.
-func (r *run) record(p *client.Plan, f *client.Frame) (*store.Record, error) {
+// record describes the run of a plan and its result.
+func (r *run) record(p *table.Plan, f *table.Frame) (*store.Record, error) {
 	var inputs []string
 	for _, in := range p.Inputs {
 		read := r.byDigest[in.Digest()]
-		if read == nil { // Good and Bad read on their own account
+		if read == nil { // Good and Bad evaluate their input separately
 			read = f
 		}
 		d, err := store.FrameDigest(read)
@@ -248,8 +264,10 @@ func (r *run) record(p *client.Plan, f *client.Frame) (*store.Record, error) {
 	if err != nil {
 		return nil, err
 	}
-	rec := &store.Record{ID: resultID(p, inputs), Result: result, Plan: p, Inputs: inputs, Models: r.models, Device: r.e.DeviceKind(),
-		Versions: versions(r.e.opts.Build), Rows: f.Len(), Computed: r.computed, Found: r.found, Notes: r.notes, Bad: r.bad, Finished: time.Now().UTC()}
+	rec := &store.Record{ID: resultID(p, inputs), Result: result, Plan: p, Inputs: inputs, Models: r.models,
+		Device:   r.e.DeviceKind(),
+		Versions: versions(r.e.opts.Build), Rows: f.Len(), Computed: r.computed, Found: r.found, Notes: r.notes,
+		Bad: r.bad, Finished: time.Now().UTC()}
 	for u := range r.uses {
 		rec.Uses = append(rec.Uses, u)
 	}
@@ -257,7 +275,7 @@ func (r *run) record(p *client.Plan, f *client.Frame) (*store.Record, error) {
 	return rec, nil
 }
 
-// versions are the programs a result depends on.
+// versions returns the versions of the programs that a result depends on.
 func versions(build string) map[string]string {
 	v := map[string]string{"antipode": build, "go": runtime.Version(), "platform": runtime.GOOS + "/" + runtime.GOARCH}
 	if info, ok := debug.ReadBuildInfo(); ok {

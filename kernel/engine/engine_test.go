@@ -15,21 +15,23 @@ import (
 	"testing"
 
 	"antipode/datasets"
+	"antipode/datasets/table"
 	"antipode/gomlxmodels/stage"
 	"antipode/kernel/client"
 	"antipode/kernel/parquet"
 	"antipode/kernel/store"
+	"antipode/metrics"
 )
 
-// counted is a stage that measures a picture's file and counts how often it had to.
+// counted is a stage that measures an image's file and counts how often it had to.
 var computed atomic.Int64
 
 type counted struct{ env stage.Env }
 
-func (counted) Label() string                   { return "count" }
-func (counted) Digest() string                  { return "counted" }
-func (counted) Check([]client.ColumnSpec) error { return nil }
-func (counted) Outputs([]client.ColumnSpec) []client.ColumnSpec {
+func (counted) Label() string                  { return "count" }
+func (counted) Digest() string                 { return "counted" }
+func (counted) Check([]table.ColumnSpec) error { return nil }
+func (counted) Outputs([]table.ColumnSpec) []table.ColumnSpec {
 	return datasets.Columns("full:vector", "size:number")
 }
 func (counted) Key(r stage.Row) string     { return r.Image("image").SHA256 }
@@ -42,7 +44,7 @@ func (c counted) Prepare(_ context.Context, r stage.Row) (any, string, error) {
 		return nil, "image", err
 	}
 	if strings.HasPrefix(string(data), "bad") {
-		return nil, "image", errors.New("not a picture")
+		return nil, "image", errors.New("not an image")
 	}
 	return data, "", nil
 }
@@ -58,9 +60,10 @@ func (c counted) Compute(_ context.Context, in []any) ([][]stage.Value, error) {
 }
 
 func init() {
-	stage.Register(stage.Stage{Name: "counted", Version: 1, Open: func(_ context.Context, env stage.Env, _ json.RawMessage) (stage.Worker, error) {
-		return counted{env}, nil
-	}})
+	stage.Register(stage.Stage{Name: "counted", Version: 1,
+		Open: func(_ context.Context, env stage.Env, _ json.RawMessage) (stage.Worker, error) {
+			return counted{env}, nil
+		}})
 }
 
 func newEngine(t *testing.T) *Engine {
@@ -69,7 +72,10 @@ func newEngine(t *testing.T) *Engine {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := New(s, Options{Build: "test", OpenDevice: func(context.Context) (Device, error) { return nil, errors.New("tests have none") }})
+	e := New(s, Options{Build: "test", OpenDevice: func(context.Context) (Device, error) {
+		return nil,
+			errors.New("tests have none")
+	}})
 	t.Cleanup(func() { e.Close() })
 	return e
 }
@@ -84,7 +90,7 @@ func run1(t *testing.T, e *Engine, tab datasets.Table, req client.Request) (*cli
 	return e.Run(context.Background(), req, nil)
 }
 
-func must(t *testing.T, e *Engine, tab datasets.Table) *client.Frame {
+func must(t *testing.T, e *Engine, tab datasets.Table) *table.Frame {
 	t.Helper()
 	res, err := run1(t, e, tab, client.Request{})
 	if err != nil {
@@ -104,7 +110,7 @@ func write(t *testing.T, path, content string) string {
 	return path
 }
 
-func images(t *testing.T, n int) (dir, table string) {
+func images(t *testing.T, n int) (dir, tab string) {
 	t.Helper()
 	dir = t.TempDir()
 	var b strings.Builder
@@ -122,10 +128,10 @@ func counts(t datasets.Table) datasets.Table {
 
 func TestItemsAreComputedOnce(t *testing.T) {
 	e := newEngine(t)
-	_, table := images(t, 10)
+	_, tab := images(t, 10)
 	computed.Store(0)
 	for i, want := range []int64{10, 10} {
-		res, err := run1(t, e, counts(datasets.CSV(table)), client.Request{})
+		res, err := run1(t, e, counts(datasets.CSV(tab)), client.Request{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -139,7 +145,7 @@ func TestItemsAreComputedOnce(t *testing.T) {
 			t.Errorf("size of the last = %v", got)
 		}
 	}
-	must(t, e, counts(datasets.CSV(table).Where("region", "==", "north").Head(3)))
+	must(t, e, counts(datasets.CSV(tab).Where("region", "==", "north").Head(3)))
 	if got := computed.Load(); got != 10 {
 		t.Errorf("a filtered table computed %d items more", got-10)
 	}
@@ -147,8 +153,8 @@ func TestItemsAreComputedOnce(t *testing.T) {
 
 func TestDamagedItemIsComputedAgain(t *testing.T) {
 	e := newEngine(t)
-	_, table := images(t, 4)
-	want := must(t, e, counts(datasets.CSV(table)))
+	_, tab := images(t, 4)
+	want := must(t, e, counts(datasets.CSV(tab)))
 	shards, _ := filepath.Glob(filepath.Join(e.Store.Dir(), "items", "counted-v1", "*", "*.shard"))
 	if len(shards) != 1 {
 		t.Fatalf("%d shards", len(shards))
@@ -157,7 +163,7 @@ func TestDamagedItemIsComputedAgain(t *testing.T) {
 	data[len(data)-3] ^= 1
 	os.WriteFile(shards[0], data, 0o644)
 	computed.Store(0)
-	got := must(t, e, counts(datasets.CSV(table)))
+	got := must(t, e, counts(datasets.CSV(tab)))
 	a, _ := store.FrameDigest(want)
 	b, _ := store.FrameDigest(got)
 	if a != b || computed.Load() != 1 {
@@ -173,7 +179,7 @@ func TestBadRows(t *testing.T) {
 	os.Symlink(outside, filepath.Join(dir, "link.png"))
 	for name, c := range map[string]struct{ row, want string }{
 		"missing":   {"m,img/none.png,", "row 2 (id \"m\"), column image: t.csv: the file img/none.png is missing"},
-		"bad":       {"b,img/bad.png,", "row 2 (id \"b\"), column image: not a picture"},
+		"bad":       {"b,img/bad.png,", "row 2 (id \"b\"), column image: not an image"},
 		"twice":     {"i0,img/1.png,", "row 2 (id \"i0\"), column id: t.csv: the id is in row 1 already"},
 		"no id":     {",img/1.png,", "the id is empty"},
 		"outside":   {"o," + outside + ",", "leaves the table's folder"},
@@ -182,22 +188,22 @@ func TestBadRows(t *testing.T) {
 		"mask":      {"k,img/1.png,img/2.png", "column mask: t.csv: img/2.png: the mask cannot be read"},
 		"directory": {"d,img,", "not a file"},
 	} {
-		table := write(t, filepath.Join(dir, "t.csv"), "id,image,mask\ni0,img/0.png,\n"+c.row+"\ni2,img/2.png,\n")
-		_, err := run1(t, e, counts(datasets.CSV(table)), client.Request{})
+		tab := write(t, filepath.Join(dir, "t.csv"), "id,image,mask\ni0,img/0.png,\n"+c.row+"\ni2,img/2.png,\n")
+		_, err := run1(t, e, counts(datasets.CSV(tab)), client.Request{})
 		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: error %v, want one with %q", name, err, c.want)
 		}
-		res, err := run1(t, e, counts(datasets.CSV(table)), client.Request{SkipBad: true})
+		res, err := run1(t, e, counts(datasets.CSV(tab)), client.Request{SkipBad: true})
 		if err != nil || res.Frame.Len() != 2 || len(res.Bad) != 1 {
 			t.Errorf("%s: with SkipBad: %v %+v", name, err, res)
 		}
 	}
-	// a parent folder named as root lets images lie beside
-	table := write(t, filepath.Join(dir, "sub", "t.csv"), "id,image\na,../img/0.png\n")
-	if _, err := run1(t, e, counts(datasets.CSV(table)), client.Request{}); err == nil {
+	// a parent folder named as root lets images be stored next to
+	tab := write(t, filepath.Join(dir, "sub", "t.csv"), "id,image\na,../img/0.png\n")
+	if _, err := run1(t, e, counts(datasets.CSV(tab)), client.Request{}); err == nil {
 		t.Error("a path outside the table's folder was accepted without a root")
 	}
-	if f := must(t, e, counts(datasets.CSV(table, datasets.Root(dir)))); f.Len() != 1 {
+	if f := must(t, e, counts(datasets.CSV(tab, datasets.FileOptions{Root: dir}))); f.Len() != 1 {
 		t.Error("the root did not help")
 	}
 }
@@ -205,23 +211,25 @@ func TestBadRows(t *testing.T) {
 func TestVerbs(t *testing.T) {
 	e := newEngine(t)
 	tab := datasets.FromRows([]map[string]any{
-		{"id": "a", "region": "n", "x": 3}, {"id": "b", "region": "s", "x": 1.5}, {"id": "c", "region": "n"}, {"id": "d", "region": "s", "x": 2},
+		{"id": "a", "region": "n", "x": 3}, {"id": "b", "region": "s", "x": 1.5}, {"id": "c", "region": "n"},
+		{"id": "d", "region": "s", "x": 2},
 	})
 	ids := func(tab datasets.Table) string { return strings.Join(must(t, e, tab).Texts("id"), "") }
 	for name, c := range map[string]struct{ got, want string }{
-		"where ==":   {ids(tab.Where("region", "==", "n")), "ac"},
-		"where in":   {ids(tab.Where("id", "in", []string{"d", "a"})), "ad"},
-		"where <":    {ids(tab.Where("x", "<", 3)), "bd"},
-		"where !=":   {ids(tab.Where("x", "!=", 3)), "bcd"},
-		"missing":    {ids(tab.Where("x", "missing", nil)), "c"},
-		"present":    {ids(tab.Where("x", "present", nil)), "abd"},
-		"sort":       {ids(tab.Sort("x")), "bdac"},
-		"sort down":  {ids(tab.SortDown("x")), "adbc"},
-		"head":       {ids(tab.Head(2)), "ab"},
-		"concat":     {ids(tab.Head(1).Concat(tab.Where("id", "==", "d"))), "ad"},
-		"join":       {strings.Join(must(t, e, tab.Join(datasets.FromRows([]map[string]any{{"id": "b", "y": "yes"}}), "id")).Texts("y"), "|"), "|yes||"},
+		"where ==":  {ids(tab.Where("region", "==", "n")), "ac"},
+		"where in":  {ids(tab.Where("id", "in", []string{"d", "a"})), "ad"},
+		"where <":   {ids(tab.Where("x", "<", 3)), "bd"},
+		"where !=":  {ids(tab.Where("x", "!=", 3)), "bcd"},
+		"missing":   {ids(tab.Where("x", "missing", nil)), "c"},
+		"present":   {ids(tab.Where("x", "present", nil)), "abd"},
+		"sort":      {ids(tab.Sort("x")), "bdac"},
+		"sort down": {ids(tab.SortDown("x")), "adbc"},
+		"head":      {ids(tab.Head(2)), "ab"},
+		"concat":    {ids(tab.Head(1).Concat(tab.Where("id", "==", "d"))), "ad"},
+		"join": {strings.Join(must(t, e, tab.Join(datasets.FromRows([]map[string]any{{"id": "b", "y": "yes"}}),
+			"id")).Texts("y"), "|"), "|yes||"},
 		"with":       {strings.Join(must(t, e, tab.With("model", "m")).Texts("model"), ""), "mmmm"},
-		"select":     {client.NameList(must(t, e, tab.Select("x", "id")).Specs()), "x, id"},
+		"select":     {table.NameList(must(t, e, tab.Select("x", "id")).Specs()), "x, id"},
 		"sample all": {ids(tab.Sample(2, "region", 1)), "abcd"},
 	} {
 		if c.got != c.want {
@@ -239,16 +247,18 @@ func TestVerbs(t *testing.T) {
 		tab  datasets.Table
 		want string
 	}{
-		"sample":      {tab.Sample(3, "region", 1), `region "n" has 2`},
-		"concat id":   {tab.Concat(tab), "ids must be unique"},
-		"where text":  {tab.Where("region", "==", 3), "cannot be compared"},
-		"join column": {tab.Join(datasets.FromRows([]map[string]any{{"region": "n"}, {"region": "n"}}), "region"), "must be unique"},
+		"sample":     {tab.Sample(3, "region", 1), `region "n" has 2`},
+		"concat id":  {tab.Concat(tab), "ids must be unique"},
+		"where text": {tab.Where("region", "==", 3), "cannot be compared"},
+		"join column": {tab.Join(datasets.FromRows([]map[string]any{{"region": "n"}, {"region": "n"}}), "region"),
+			"must be unique"},
 	} {
 		if _, err := run1(t, e, c.tab, client.Request{}); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", name, err, c.want)
 		}
 	}
-	for name, tab := range map[string]datasets.Table{"where": tab.Where("nope", "==", "x"), "after": tab.Where("nope", "==", "x").Head(1), "op": tab.Where("id", "~", "x")} {
+	for name, tab := range map[string]datasets.Table{"where": tab.Where("nope", "==", "x"),
+		"after": tab.Where("nope", "==", "x").Head(1), "op": tab.Where("id", "~", "x")} {
 		if tab.Err() == nil {
 			t.Errorf("%s: no error", name)
 		}
@@ -257,8 +267,8 @@ func TestVerbs(t *testing.T) {
 
 func TestArchipelagoDrawsOnceAndPointsAtFiles(t *testing.T) {
 	e := newEngine(t)
-	world := datasets.Archipelago(datasets.Seed(3), datasets.PerCell(1), datasets.Size(32))
-	res, err := run1(t, e, world.Photos(), client.Request{})
+	world := datasets.Archipelago(datasets.ArchipelagoOptions{Seed: 3, PerCell: 1, Size: 32, Injected: true})
+	res, err := run1(t, e, world.Reference(), client.Request{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -272,26 +282,27 @@ func TestArchipelagoDrawsOnceAndPointsAtFiles(t *testing.T) {
 	defer f.Close()
 	img, err := png.Decode(f)
 	if err != nil || img.Bounds() != image.Rect(0, 0, 32, 32) {
-		t.Errorf("picture: %v %v", img.Bounds(), err)
+		t.Errorf("image: %v %v", img.Bounds(), err)
 	}
-	again, err := run1(t, e, world.Photos(), client.Request{})
+	again, err := run1(t, e, world.Reference(), client.Request{})
 	if err != nil || again.Computed != 0 || again.Found != res.Rows {
 		t.Errorf("again: %+v, %v", again, err)
 	}
 	os.Remove(res.Frame.Images("image")[0].Path)
-	if again, err = run1(t, e, world.Photos(), client.Request{}); err != nil || again.Computed != 1 {
-		t.Errorf("after a lost picture: %+v, %v", again, err)
+	if again, err = run1(t, e, world.Reference(), client.Request{}); err != nil || again.Computed != 1 {
+		t.Errorf("after a lost image: %+v, %v", again, err)
 	}
 }
 
-// A saved table has its pictures beside it, and can be read where the store is not.
-func TestSavedPictures(t *testing.T) {
+// A saved table has its images next to it, and can be read where the store is not.
+func TestSavedImages(t *testing.T) {
 	e := newEngine(t)
 	dir := t.TempDir()
-	world := datasets.Archipelago(datasets.Seed(3), datasets.PerCell(1), datasets.Size(32))
+	world := datasets.Archipelago(datasets.ArchipelagoOptions{Seed: 3, PerCell: 1, Size: 32, Injected: true})
 	for _, name := range []string{"photos.csv", "photos.parquet"} {
 		out := filepath.Join(dir, name)
-		if _, err := run1(t, e, world.Photos().Head(5), client.Request{Save: out, Counts: true, AllColumns: true}); err != nil {
+		if _, err := run1(t, e, world.Reference().Head(5),
+			client.Request{Save: out, Counts: true, AllColumns: true}); err != nil {
 			t.Fatal(err)
 		}
 		moved := filepath.Join(t.TempDir(), "elsewhere")
@@ -299,10 +310,10 @@ func TestSavedPictures(t *testing.T) {
 			t.Fatal(err)
 		}
 		other := newEngine(t)
-		f := must(t, other, datasets.Pictures(filepath.Join(moved, name), ""))
+		f := must(t, other, datasets.Images(filepath.Join(moved, name)))
 		for i, img := range f.Images("image") {
-			if !strings.HasPrefix(img.Path, filepath.Join(moved, "photos.pictures")) {
-				t.Errorf("%s: the picture of row %d lies at %s", name, i+1, img.Path)
+			if !strings.HasPrefix(img.Path, filepath.Join(moved, "photos.images")) {
+				t.Errorf("%s: the image of row %d is at %s", name, i+1, img.Path)
 			}
 			if _, err := os.Stat(img.Path); err != nil {
 				t.Error(err)
@@ -315,7 +326,8 @@ func TestSavedPictures(t *testing.T) {
 }
 
 func TestFileName(t *testing.T) {
-	for id, want := range map[string]string{"p0#1": "p0_1", "../x/y": ".._x_y", "कुत्ता-1": "कुत्ता-1", "a\x00b": "a_b", strings.Repeat("é", 80): strings.Repeat("é", 50)} {
+	for id, want := range map[string]string{"p0#1": "p0_1", "../x/y": ".._x_y", "कुत्ता-1": "कुत्ता-1", "a\x00b": "a_b",
+		strings.Repeat("é", 80): strings.Repeat("é", 50)} {
 		if got := fileName(id); got != want {
 			t.Errorf("%q: %q, want %q", id, got, want)
 		}
@@ -330,18 +342,19 @@ func TestMasksFromFolder(t *testing.T) {
 	f, _ := os.Create(filepath.Join(dir, "i0.png"))
 	png.Encode(f, m)
 	f.Close()
-	_, table := images(t, 2)
-	out := must(t, e, datasets.CSV(table).MasksFrom(dir))
-	if out.Masks("mask")[0].Size != [2]int{3, 4} || out.Texts("outcome")[1] != "unmasked" || out.Texts("reason")[1] == "" {
+	_, tab := images(t, 2)
+	out := must(t, e, datasets.CSV(tab).MasksFrom(dir))
+	if out.Masks("mask")[0].Size != [2]int{3, 4} || out.Texts("outcome")[1] != "unmasked" ||
+		out.Texts("reason")[1] == "" {
 		t.Errorf("%+v", out.Columns)
 	}
 }
 
 func TestSaveAndVerify(t *testing.T) {
 	e := newEngine(t)
-	dir, table := images(t, 6)
+	dir, tab := images(t, 6)
 	out := filepath.Join(dir, "out.parquet")
-	res, err := run1(t, e, counts(datasets.CSV(table)), client.Request{Save: out, Counts: true})
+	res, err := run1(t, e, counts(datasets.CSV(tab)), client.Request{Save: out, Counts: true})
 	if err != nil || res.Frame != nil || res.Rows != 6 {
 		t.Fatal(res, err)
 	}
@@ -349,7 +362,7 @@ func TestSaveAndVerify(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := client.NameList(saved.Frame.Specs()); got != "id, image, region, full, size" {
+	if got := table.NameList(saved.Frame.Specs()); got != "id, image, region, full, size" {
 		t.Errorf("saved columns: %s", got)
 	}
 	rec, err := e.Store.Record(res.Record)
@@ -359,7 +372,7 @@ func TestSaveAndVerify(t *testing.T) {
 	if digest, err := e.Verify(context.Background(), rec, nil); err != nil || digest != rec.Result {
 		t.Errorf("verify: %s, %v, want %s", digest, err, rec.Result)
 	}
-	write(t, filepath.Join(dir, "img", "0.png"), "another picture")
+	write(t, filepath.Join(dir, "img", "0.png"), "another image")
 	if digest, err := e.Verify(context.Background(), rec, nil); err != nil || digest == rec.Result {
 		t.Errorf("verify saw no difference: %s, %v", digest, err)
 	}
@@ -370,11 +383,13 @@ func TestScoreIsKept(t *testing.T) {
 	rows := func(shift float32) datasets.Table {
 		var out []map[string]any
 		for i := range 20 {
-			out = append(out, map[string]any{"id": fmt.Sprint(i), "region": "n", "full": []float32{float32(i%5) + shift, float32(i / 5)}})
+			out = append(out, map[string]any{"id": fmt.Sprint(i), "region": "n",
+				"full": []float32{float32(i%5) + shift, float32(i / 5)}})
 		}
 		return datasets.FromRows(out)
 	}
-	plan := datasets.New(scoreOp, map[string]any{"metric": "precision-coverage", "version": 1, "roles": []string{"real", "generated"}, "by": []string{"region"}}, nil, rows(0), rows(0.25))
+	plan := metrics.PrecisionCoverage(metrics.Sets{Real: rows(0), Generated: rows(0.25)},
+		metrics.PrecisionCoverageOptions{By: metrics.By("region")})
 	first, err := run1(t, e, plan, client.Request{})
 	if err != nil {
 		t.Fatal(err)
@@ -392,5 +407,11 @@ func TestScoreIsKept(t *testing.T) {
 	}
 	if digest, err := e.Verify(context.Background(), rec, nil); err != nil || digest != rec.Result {
 		t.Errorf("verify: %v", err)
+	}
+	rec.Plan.Inputs[0] = &table.Plan{Op: "score", Inputs: rec.Plan.Inputs[:1:1]} // as an earlier version named it
+	_, err = e.Verify(t.Context(), rec, nil)
+	if !errors.Is(err, ErrNotVerifiable) || !strings.Contains(err.Error(), rec.ID[:12]) ||
+		!strings.Contains(err.Error(), `"score"`) {
+		t.Errorf("verify with an unknown operation: %v", err)
 	}
 }

@@ -5,18 +5,20 @@ import (
 	"os"
 	"path/filepath"
 
-	"antipode/kernel/client"
+	"github.com/gomlx/compute"
+
+	"antipode/datasets/table"
 )
 
-// env is what a run lends a stage; it is a stage.Env.
+// env is the [stage.Env] of a run.
 type env struct{ r *run }
 
-func (v env) Device() (any, error) {
+func (v env) Backend() (compute.Backend, error) {
 	d, err := v.r.e.openDevice(v.r)
 	if err != nil {
 		return nil, err
 	}
-	return d.Handle(), nil
+	return d.Backend(), nil
 }
 
 func (v env) DeviceKind() (string, error) {
@@ -29,7 +31,7 @@ func (v env) DeviceKind() (string, error) {
 
 func (v env) FileDigest(path string) (string, error) { return v.r.e.Store.FileDigest(path) }
 
-func (v env) PutBlob(data []byte, ext string) (client.Image, error) {
+func (v env) PutBlob(data []byte, ext string) (table.Image, error) {
 	return v.r.store.PutBlob(data, ext)
 }
 
@@ -41,7 +43,7 @@ func (v env) OnDevice(ctx context.Context, f func() error) error { return v.r.e.
 
 func (v env) ModelDir() string { return filepath.Join(v.r.e.Store.Dir(), "models") }
 
-// Secret is an environment variable of the process that asks for the run, else of this one.
+// Secret returns an environment variable of the process that requested the run, or else of this process.
 func (v env) Secret(name string) string {
 	if s, ok := v.r.req.Secrets[name]; ok {
 		return s
@@ -49,14 +51,14 @@ func (v env) Secret(name string) string {
 	return os.Getenv(name)
 }
 
-// Model notes a model's digest for the run record.
-func (v env) Model(name, digest string) {
+// NoteModel adds a model's digest to the run record.
+func (v env) NoteModel(name, digest string) {
 	v.r.mu.Lock()
 	defer v.r.mu.Unlock()
 	v.r.models[name] = digest
 }
 
-// openDevice opens the device the first time it is needed.
+// openDevice returns the device. The first call opens it.
 func (e *Engine) openDevice(r *run) (Device, error) {
 	e.deviceMu.Lock()
 	defer e.deviceMu.Unlock()

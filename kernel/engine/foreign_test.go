@@ -31,7 +31,8 @@ func TestImagesAsBytes(t *testing.T) {
 	dir := copied(t, "huggingface.parquet", "a.png", "b.png")
 	table := datasets.Parquet(filepath.Join(dir, "huggingface.parquet"))
 	images := must(t, e, table).Images("image")
-	if !strings.HasPrefix(images[0].Path, filepath.Join(e.Store.Dir(), "blobs")) || images[1].Path != filepath.Join(dir, "b.png") {
+	if !strings.HasPrefix(images[0].Path, filepath.Join(e.Store.Dir(), "blobs")) || images[1].Path != filepath.Join(dir,
+		"b.png") {
 		t.Errorf("images at %s and %s", images[0].Path, images[1].Path)
 	}
 	for i, name := range []string{"a.png", "b.png"} {
@@ -58,7 +59,7 @@ func TestImagesAsBytes(t *testing.T) {
 func TestGroupsOfIntegers(t *testing.T) {
 	e := newEngine(t)
 	dir := copied(t, "pandas.parquet", "a.png", "b.png")
-	f := must(t, e, datasets.Pictures(filepath.Join(dir, "pandas.parquet"), "held_out"))
+	f := must(t, e, datasets.Images(filepath.Join(dir, "pandas.parquet"), datasets.ImagesOptions{By: "held_out"}))
 	if got := f.Texts("held_out"); !slices.Equal(got, []string{"true", "false"}) || f.Numbers("seed") == nil {
 		t.Errorf("held_out %v, seed %v", got, f.Numbers("seed"))
 	}
@@ -78,10 +79,11 @@ func TestNotesOfSources(t *testing.T) {
 		table datasets.Table
 		want  string
 	}{
-		"folder":   {datasets.Pictures(photos, ""), listed},
+		"folder":   {datasets.Images(photos), listed},
 		"imported": {datasets.Imported(photos, datasets.ImportOptions{Model: "m"}), listed},
-		"columns": {datasets.Parquet(filepath.Join(photos, "pyarrow.parquet")).Head(1), `pyarrow.parquet: columns that are not read: "boxes" (lists of lists of numbers), ` +
-			`"objects" (lists or maps of structs), "tags" (lists or maps of structs), "size" (structs of width, height), "raw" (bytes)`},
+		"columns": {datasets.Parquet(filepath.Join(photos, "pyarrow.parquet")).Head(1),
+			`pyarrow.parquet: columns that are not read: "boxes" (lists of lists of numbers), ` +
+				`"objects" (lists or maps of structs), "tags" (lists or maps of structs), "size" (structs of width, height), "raw" (bytes)`},
 		"no rows": {datasets.CSV(write(t, filepath.Join(t.TempDir(), "t.csv"), "id,image\n")), "t.csv has no rows"},
 		"all":     {datasets.Folder(copied(t, "a.png")), ""},
 	} {
@@ -107,7 +109,7 @@ func TestNotesOfScores(t *testing.T) {
 	vectors := datasets.CSV(write(t, filepath.Join(dir, "vectors.csv"), "id,full\n"+rows.String()+"none,\n"))
 	empty := datasets.CSV(write(t, filepath.Join(dir, "empty.csv"), "id,region\n"))
 	sets := metrics.Sets{Real: vectors.Where("full", "present", nil), Generated: vectors.Concat(empty)}
-	table := metrics.PrecisionCoverage(sets, metrics.Draws(0), metrics.Unmasked("drop"))
+	table := metrics.PrecisionCoverage(sets, metrics.PrecisionCoverageOptions{Resamples: -1, Unmasked: "drop"})
 	own, source := "full: 1 of 9 generated images have no vector and are left out", "empty.csv has no rows"
 	for range 2 { // computed, and found in the store
 		res, err := run1(t, e, table, client.Request{})

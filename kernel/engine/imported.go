@@ -14,39 +14,40 @@ import (
 	"sync"
 
 	"antipode/datasets"
+	"antipode/datasets/table"
 	"antipode/gomlxmodels/preprocess"
 	"antipode/gomlxmodels/stage"
-	"antipode/kernel/client"
 )
 
 func init() {
-	builtinSources[datasets.ImportedOp] = (*run).importedSource
+	registerSource(datasets.ImportedOp, (*run).importedSource)
 	stage.Register(stage.Stage{Name: datasets.CutOp, Version: 1, Open: openCutter})
 }
 
-// importedSource lists a folder's pictures as package datasets does, and hashes them through the store's index.
-func (r *run) importedSource(raw json.RawMessage) (*client.Frame, error) {
+// importedSource lists the images of a folder as package datasets does, and hashes them with the store's index.
+func (r *run) importedSource(raw json.RawMessage) (*table.Frame, error) {
 	var a datasets.ImportedArgs
 	if err := json.Unmarshal(raw, &a); err != nil {
 		return nil, err
 	}
-	f, err := datasets.FindSource(datasets.ImportedOp)(r.ctx, raw, datasets.SourceEnv{Home: r.e.Store.Dir(), Note: r.note})
+	f, err := datasets.EvaluateImported(r.ctx, raw,
+		datasets.SourceEnv{Home: r.e.Store.Dir(), Note: r.note})
 	if err != nil {
 		return nil, err
 	}
 	return r.resolve(f, origin{name: filepath.Base(a.Dir), dir: a.Dir, folder: true})
 }
 
-// cutter is the row-wise stage that cuts grids into their pictures. It needs no device.
+// cutter is the row-wise stage that splits grids into their images. It needs no device.
 type cutter struct {
 	datasets.CutArgs
 	env stage.Env
 
 	mu   sync.Mutex
-	open []openGrid // lately used, the last one last: the rows of a grid follow one another
+	open []openGrid // recently used grids, the latest last; the rows of a grid are adjacent
 }
 
-// openGrid is a grid that is decoded at the first call.
+// openGrid is a grid that is decoded by the first call of decode.
 type openGrid struct {
 	digest string
 	decode func() (*preprocess.RGB, error)
@@ -58,7 +59,7 @@ func openCutter(_ context.Context, env stage.Env, args json.RawMessage) (stage.W
 		return nil, err
 	}
 	if c.Grid < 1 {
-		return nil, fmt.Errorf("a grid of %d × %[1]d pictures", c.Grid)
+		return nil, fmt.Errorf("a grid of %d × %[1]d images", c.Grid)
 	}
 	return c, nil
 }
@@ -69,11 +70,11 @@ func (c *cutter) Batch() int                 { return 64 }
 func (c *cutter) Load(context.Context) error { return nil }
 func (c *cutter) Close()                     {}
 
-func (c *cutter) Check(columns []client.ColumnSpec) error {
+func (c *cutter) Check(columns []table.ColumnSpec) error {
 	return stage.Needs("cut", columns, datasets.Columns("image:image", "cell:number")...)
 }
 
-func (c *cutter) Outputs([]client.ColumnSpec) []client.ColumnSpec {
+func (c *cutter) Outputs([]table.ColumnSpec) []table.ColumnSpec {
 	return datasets.Columns("image:image")
 }
 
@@ -84,18 +85,18 @@ func (c *cutter) Key(row stage.Row) string {
 func (c *cutter) Prepare(_ context.Context, row stage.Row) (any, string, error) {
 	cell := row.Frame.Numbers("cell")[row.Index]
 	if !(cell >= 1 && cell <= float64(c.Grid*c.Grid)) {
-		return nil, "cell", fmt.Errorf("a grid of %d × %[1]d has no picture %v", c.Grid, cell)
+		return nil, "cell", fmt.Errorf("a grid of %d × %[1]d has no image %v", c.Grid, cell)
 	}
 	grid, err := c.grid(row.Image("image"))()
 	if err != nil {
 		return nil, "image", err
 	}
-	picture, err := c.cut(grid, int(cell)-1)
+	cut, err := c.cut(grid, int(cell)-1)
 	if err != nil {
 		return nil, "image", fmt.Errorf("%s: %w", filepath.Base(row.Image("image").Path), err)
 	}
 	var b bytes.Buffer
-	if err := (&png.Encoder{CompressionLevel: png.BestSpeed}).Encode(&b, picture); err != nil {
+	if err := (&png.Encoder{CompressionLevel: png.BestSpeed}).Encode(&b, cut); err != nil {
 		return nil, "image", err
 	}
 	blob, err := c.env.PutBlob(b.Bytes(), ".png")
@@ -105,40 +106,42 @@ func (c *cutter) Prepare(_ context.Context, row stage.Row) (any, string, error) 
 func (c *cutter) Compute(_ context.Context, prepared []any) ([][]stage.Value, error) {
 	out := make([][]stage.Value, len(prepared))
 	for i, p := range prepared {
-		out[i] = []stage.Value{{Image: p.(client.Image)}}
+		out[i] = []stage.Value{{Image: p.(table.Image)}}
 	}
 	return out, nil
 }
 
-// grid is what decodes a file, once for those who come soon.
-func (c *cutter) grid(file client.Image) func() (*preprocess.RGB, error) {
+// grid returns the function that decodes a grid. Calls for the same file share one decoded image while it is recent.
+func (c *cutter) grid(file table.Image) func() (*preprocess.RGB, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	at := slices.IndexFunc(c.open, func(g openGrid) bool { return g.digest == file.SHA256 })
 	if at < 0 {
-		c.open = append(c.open[max(0, len(c.open)-runtime.NumCPU()):], openGrid{file.SHA256, sync.OnceValues(func() (*preprocess.RGB, error) {
-			name := filepath.Base(file.Path)
-			data, err := os.ReadFile(file.Path)
-			if err != nil {
-				return nil, fmt.Errorf("%s cannot be read: %w", name, plain(err))
-			}
-			grid, err := preprocess.Decode(data)
-			if err != nil {
-				return nil, fmt.Errorf("%s: %w", name, err)
-			}
-			return grid, nil
-		})})
+		c.open = append(c.open[max(0, len(c.open)-runtime.NumCPU()):],
+			openGrid{file.SHA256, sync.OnceValues(func() (*preprocess.RGB, error) {
+				name := filepath.Base(file.Path)
+				data, err := os.ReadFile(file.Path)
+				if err != nil {
+					return nil, fmt.Errorf("%s cannot be read: %w", name, plain(err))
+				}
+				grid, err := preprocess.Decode(data)
+				if err != nil {
+					return nil, fmt.Errorf("%s: %w", name, err)
+				}
+				return grid, nil
+			})})
 		at = len(c.open) - 1
 	}
 	return c.open[at].decode
 }
 
-// cut gives a grid's picture, from 0, row by row.
+// cut returns image number cell of a grid, counted from 0, row by row.
 func (c *cutter) cut(grid *preprocess.RGB, cell int) (image.Image, error) {
 	around := 2*c.Margin + (c.Grid-1)*c.Gap
 	width, height := (grid.Width-around)/c.Grid, (grid.Height-around)/c.Grid
 	if width < 1 || height < 1 || width*c.Grid+around != grid.Width || height*c.Grid+around != grid.Height {
-		return nil, fmt.Errorf("%d×%d pixels are no grid of %d × %[3]d pictures of one size with margin %d and gap %d", grid.Width, grid.Height, c.Grid, c.Margin, c.Gap)
+		return nil, fmt.Errorf("%d×%d pixels are no grid of %d × %[3]d images of one size with margin %d and gap %d",
+			grid.Width, grid.Height, c.Grid, c.Margin, c.Gap)
 	}
 	left, top := c.Margin+cell%c.Grid*(width+c.Gap), c.Margin+cell/c.Grid*(height+c.Gap)
 	out := image.NewNRGBA(image.Rect(0, 0, width, height))

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"image"
-	_ "image/gif" // the formats that masks may have; lossless ones are better, since non-zero = object
+	_ "image/gif" // formats of masks; prefer a lossless one, because every non-zero pixel is object
 	_ "image/jpeg"
 	_ "image/png"
 	"io"
@@ -20,29 +20,40 @@ import (
 
 	"antipode/datasets"
 	"antipode/datasets/mask"
+	"antipode/datasets/table"
 	"antipode/gomlxmodels/preprocess"
-	"antipode/kernel/client"
 )
 
-// masksFrom adds masks from a folder's files to the rows of a table with images.
-func (r *run) masksFrom(raw json.RawMessage, f *client.Frame) (*client.Frame, error) {
+func init() {
+	register("masks", func(r *run, p *table.Plan, in []*table.Frame) (*table.Frame, error) {
+		if len(in) != 1 {
+			return nil, fmt.Errorf("masks: %d tables are given, not 1", len(in))
+		}
+		return r.masksFrom(p.Args, in[0])
+	})
+}
+
+// masksFrom adds the masks of a folder to a table with images.
+func (r *run) masksFrom(raw json.RawMessage, f *table.Frame) (*table.Frame, error) {
 	var a datasets.MasksArgs
 	if err := json.Unmarshal(raw, &a); err != nil {
 		return nil, err
 	}
-	if info, err := os.Stat(a.Dir); err != nil || !info.IsDir() {
-		return nil, fmt.Errorf("the masks' folder %s cannot be read", a.Dir)
+	if info, err := os.Stat(a.Dir); err != nil {
+		return nil, fmt.Errorf("the folder of the masks, %s: %w", a.Dir, plain(err))
+	} else if !info.IsDir() {
+		return nil, fmt.Errorf("the folder of the masks: %s is a file", a.Dir)
 	}
-	ids, err := f.Need("id", client.Text)
+	ids, err := f.Need("id", table.KindText)
 	if err != nil {
 		return nil, err
 	}
-	images, err := f.Need("image", client.Picture)
+	images, err := f.Need("image", table.KindImage)
 	if err != nil {
 		return nil, err
 	}
 	n, from := f.Len(), f
-	masks, outcome, reason, failed := make([]client.Mask, n), make([]string, n), make([]string, n), make([]error, n)
+	masks, outcome, reason, failed := make([]table.Mask, n), make([]string, n), make([]string, n), make([]error, n)
 	parallel(n, func(row int) {
 		stem := filepath.Base(images.Images[row].Path)
 		stem = strings.TrimSuffix(stem, filepath.Ext(stem))
@@ -66,63 +77,67 @@ func (r *run) masksFrom(raw json.RawMessage, f *client.Frame) (*client.Frame, er
 	for row, err := range failed {
 		if err == nil {
 			good = append(good, row)
-		} else if err := r.report(client.BadRow{Row: r.rowNumber(from, row), ID: ids.Texts[row], Column: "mask", Reason: err.Error()}); err != nil {
+		} else if err := r.report(table.BadRow{Row: r.rowNumber(from, row), ID: ids.Texts[row], Column: "mask",
+			Reason: err.Error()}); err != nil {
 			return nil, err
 		}
 	}
 	for _, c := range []string{"mask", "outcome", "reason"} {
 		r.added[c] = true
 	}
-	f = f.With(client.MaskColumn("mask", masks), client.TextColumn("outcome", outcome), client.TextColumn("reason", reason))
+	f = f.With(table.MaskColumn("mask", masks), table.TextColumn("outcome", outcome),
+		table.TextColumn("reason", reason))
 	r.numbers[f] = r.numbers[from]
 	return r.keep(f, good), nil
 }
 
-// inlineMask reads a mask that a table holds as JSON.
-func inlineMask(text string) (client.Mask, error) {
-	var m client.Mask
+// inlineMask decodes a mask from JSON.
+func inlineMask(text string) (table.Mask, error) {
+	var m table.Mask
 	if err := json.Unmarshal([]byte(text), &m); err != nil {
-		return client.Mask{}, fmt.Errorf("%.40q is neither a file nor run lengths such as {\"size\":[2,2],\"counts\":\"04\"}", text)
+		return table.Mask{}, fmt.Errorf("%.40q is neither a file nor run lengths such as "+
+			"{\"size\":[2,2],\"counts\":\"04\"}", text)
 	}
 	if m.Counts == "" {
-		return client.Mask{}, nil
+		return table.Mask{}, nil
 	}
 	if _, err := mask.Decode(m); err != nil {
-		return client.Mask{}, err
+		return table.Mask{}, err
 	}
 	return m, nil
 }
 
-// maxMask bounds a mask file's pixels against decompression bombs.
+// maxMask is the maximal number of pixels of a mask file: a small file may decompress to a huge image.
 const maxMask = 1 << 28
 
-func readMask(file string) (client.Mask, error) {
+func readMask(file string) (table.Mask, error) {
 	f, err := os.Open(file)
 	if err != nil {
-		return client.Mask{}, plain(err)
+		return table.Mask{}, plain(err)
 	}
 	defer f.Close()
 	cfg, _, err := image.DecodeConfig(f)
 	if errors.Is(err, image.ErrFormat) {
-		return client.Mask{}, maskFormat(file)
+		return table.Mask{}, maskFormat(file)
 	}
 	if err != nil {
-		return client.Mask{}, fmt.Errorf("the mask cannot be read: %w", noEOF(err))
+		return table.Mask{}, fmt.Errorf("the mask cannot be read: %w", noEOF(err))
 	}
 	if cfg.Width*cfg.Height > maxMask {
-		return client.Mask{}, fmt.Errorf("the mask cannot be read: %d × %d pixels are too many; scale it and its image down", cfg.Width, cfg.Height)
+		return table.Mask{}, fmt.Errorf("the mask cannot be read: %d × %d pixels are too many; scale it and "+
+			"its image down", cfg.Width, cfg.Height)
 	}
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
-		return client.Mask{}, err
+		return table.Mask{}, err
 	}
 	img, _, err := image.Decode(f)
 	if err != nil {
-		return client.Mask{}, fmt.Errorf("the mask cannot be read: %w", noEOF(err))
+		return table.Mask{}, fmt.Errorf("the mask cannot be read: %w", noEOF(err))
 	}
 	return mask.Encode(mask.FromImage(img)), nil
 }
 
-// maskFormat names the format of a file that no decoder reads.
+// maskFormat returns the error for a file that is not an image of a supported format.
 func maskFormat(file string) error {
 	data, err := os.ReadFile(file)
 	if err == nil {

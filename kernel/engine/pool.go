@@ -10,8 +10,8 @@ import (
 	"antipode/kernel/client"
 )
 
-// pool holds costly values (loaded models) by key, counted: a value in use stays; one no longer in use stays until the
-// budget needs its bytes, the longest unused first.
+// pool holds expensive values (loaded models) by key and counts their users. A value in use is never closed. An unused
+// one is closed when the budget is exceeded, the least recently used first.
 type pool struct {
 	mu     sync.Mutex
 	budget int64
@@ -31,7 +31,8 @@ type shared struct {
 
 func newPool(budget int64) *pool { return &pool{budget: budget, values: map[string]*shared{}} }
 
-// get returns the value of a key, opening it where missing. Two that ask at once share one opening.
+// get returns the value of a key and the function that releases it. It opens a missing value; concurrent calls for one
+// key open it once.
 func (p *pool) get(key string, open func() (any, int64, func(), error)) (any, func(), error) {
 	p.mu.Lock()
 	s := p.values[key]
@@ -71,7 +72,7 @@ func (p *pool) get(key string, open func() (any, int64, func(), error)) (any, fu
 	}, nil
 }
 
-// trim closes unused values while the budget is exceeded. The lock is held.
+// trim closes unused values until the total size is within the budget. The caller holds the lock.
 func (p *pool) trim() {
 	for {
 		var total int64
@@ -116,7 +117,7 @@ func (p *pool) close() {
 	}
 }
 
-// memoryTotal is the machine's memory in bytes; 8 GiB where it cannot be told.
+// memoryTotal returns the size of the machine's memory in bytes, or 8 GiB if it is unknown.
 func memoryTotal() int64 {
 	f, err := os.Open("/proc/meminfo")
 	if err != nil {
@@ -133,7 +134,7 @@ func memoryTotal() int64 {
 	return 8 << 30
 }
 
-// Resident is the memory this process holds, in bytes; 0 where it cannot be told.
+// Resident returns the resident memory of this process in bytes, or 0 if it is unknown.
 func Resident() int64 {
 	data, err := os.ReadFile("/proc/self/statm")
 	if err != nil {

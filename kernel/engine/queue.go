@@ -13,21 +13,21 @@ import (
 
 var logWriter io.Writer = os.Stderr
 
-// owner is the context key under which a job's name travels.
+// owner is the context key of the job's name.
 type owner struct{}
 
-// WithOwner names the job that work in this context belongs to: jobs get the device in turn.
+// WithOwner returns a context with the name of the job that its work belongs to. Jobs use the device in turn.
 func WithOwner(ctx context.Context, name string) context.Context {
 	return context.WithValue(ctx, owner{}, name)
 }
 
-// queue runs functions on one goroutine, locked to its thread, taking from the waiting jobs in turn: a long job delays
-// another by one batch at most.
+// queue runs functions on one goroutine, which is locked to its thread. It takes one task of each waiting job in turn,
+// so that a long job delays another by at most one batch.
 type queue struct {
 	mu     sync.Mutex
 	wake   *sync.Cond
 	jobs   map[string][]*task
-	order  []string // jobs that wait, the next one first
+	order  []string // waiting jobs, the next first
 	closed bool
 }
 
@@ -46,7 +46,7 @@ func newQueue() *queue {
 	return q
 }
 
-// do runs f and waits for it. A task whose context ends before its turn is dropped.
+// do runs f in the queue and waits for it. A task whose context ends before its turn is dropped.
 func (q *queue) do(ctx context.Context, f func() error) error {
 	name, _ := ctx.Value(owner{}).(string)
 	t := &task{ctx: ctx, f: f, done: make(chan error, 1)}
@@ -92,7 +92,7 @@ func (q *queue) loop() {
 	}
 }
 
-// protect turns a panic of f into an error and logs its stack.
+// protect returns a panic of f as an error and logs its stack.
 func protect(f func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {

@@ -14,22 +14,22 @@ import (
 	"sync"
 
 	"antipode/datasets"
-	"antipode/kernel/client"
+	"antipode/datasets/table"
 )
 
-// origin is where the paths of a table come from.
+// origin describes where a table comes from.
 type origin struct {
-	name string           // of the table, for messages
-	dir  string           // what its paths are relative to
-	root string           // the folder that they must not leave; "" = dir
-	bad  []*client.BadRow // by row: what the reader of the file found, nil = nothing
+	name string          // of the table, for messages
+	dir  string          // the folder that its paths are relative to
+	root string          // the folder that its paths must be in; "" = dir
+	bad  []*table.BadRow // by row: the problem that the reader of the file found, or nil
 
-	folder bool // the paths are those of a folder's files: one that leaves it is a link
+	folder bool // the table lists a folder: a path outside it is the target of a link
 }
 
-// resolve turns a table's paths into images and masks, checks its ids, and leaves out or reports bad rows. Masks that are
-// paths have them in Counts, and no size; those of a saved table are run lengths already.
-func (r *run) resolve(f *client.Frame, o origin) (*client.Frame, error) {
+// resolve replaces the paths of a table by images and masks, checks its ids, and reports or leaves out bad rows. A mask
+// that is a path has it in Counts and no size; the masks of a saved table are run lengths already.
+func (r *run) resolve(f *table.Frame, o origin) (*table.Frame, error) {
 	if o.root == "" {
 		o.root = o.dir
 	}
@@ -39,12 +39,12 @@ func (r *run) resolve(f *client.Frame, o origin) (*client.Frame, error) {
 	}
 	bad := o.bad
 	if bad == nil {
-		bad = make([]*client.BadRow, n)
+		bad = make([]*table.BadRow, n)
 	}
 	for i := range f.Columns {
 		c := &f.Columns[i]
 		switch c.Kind {
-		case client.Picture:
+		case table.KindImage:
 			c.Images = slices.Clone(c.Images)
 			parallel(n, func(row int) {
 				img := c.Images[row]
@@ -61,15 +61,17 @@ func (r *run) resolve(f *client.Frame, o origin) (*client.Frame, error) {
 					err = plain(err)
 				}
 				if err == nil && img.SHA256 != "" && img.SHA256 != digest {
-					err = fmt.Errorf("%s is not the file the table was made with (SHA-256 %.12s…, the table says %.12s…)", img.Path, digest, img.SHA256)
+					err = fmt.Errorf("%s is not the file the table was made with (SHA-256 %.12s…, the table "+
+						"says %.12s…)", img.Path, digest, img.SHA256)
 				}
 				if err != nil {
-					bad[row] = &client.BadRow{Row: row + 1, ID: rowID(f, row), Column: c.Name, Reason: pathReason(img.Path, err)}
+					bad[row] = &table.BadRow{Row: row + 1, ID: rowID(f, row), Column: c.Name,
+						Reason: pathReason(img.Path, err)}
 					return
 				}
-				c.Images[row] = client.Image{SHA256: digest, Path: file}
+				c.Images[row] = table.Image{SHA256: digest, Path: file}
 			})
-		case client.Masked:
+		case table.KindMask:
 			c.Masks = slices.Clone(c.Masks)
 			parallel(n, func(row int) {
 				m := c.Masks[row]
@@ -79,7 +81,7 @@ func (r *run) resolve(f *client.Frame, o origin) (*client.Frame, error) {
 				if strings.HasPrefix(m.Counts, "{") { // run lengths, as a saved CSV holds them
 					inline, err := inlineMask(m.Counts)
 					if err != nil {
-						bad[row] = &client.BadRow{Row: row + 1, ID: rowID(f, row), Column: c.Name, Reason: err.Error()}
+						bad[row] = &table.BadRow{Row: row + 1, ID: rowID(f, row), Column: c.Name, Reason: err.Error()}
 					}
 					c.Masks[row] = inline
 					return
@@ -89,13 +91,16 @@ func (r *run) resolve(f *client.Frame, o origin) (*client.Frame, error) {
 					c.Masks[row], err = readMask(file)
 				}
 				if err != nil {
-					bad[row] = &client.BadRow{Row: row + 1, ID: rowID(f, row), Column: c.Name, Reason: pathReason(m.Counts, err)}
+					bad[row] = &table.BadRow{Row: row + 1, ID: rowID(f, row), Column: c.Name,
+						Reason: pathReason(m.Counts, err)}
 				}
 			})
-		case client.Vector:
+		case table.KindVector:
 			for row, v := range c.Vectors {
 				if at := slices.IndexFunc(v, notFinite); at >= 0 && bad[row] == nil {
-					bad[row] = &client.BadRow{Row: row + 1, ID: rowID(f, row), Column: c.Name, Reason: fmt.Sprintf("number %d of the vector is %v; a vector holds finite numbers, or is null", at+1, v[at])}
+					bad[row] = &table.BadRow{Row: row + 1, ID: rowID(f, row), Column: c.Name,
+						Reason: fmt.Sprintf("number %d of the vector is %v; a vector holds finite numbers, or is null",
+							at+1, v[at])}
 				}
 			}
 		}
@@ -107,9 +112,11 @@ func (r *run) resolve(f *client.Frame, o origin) (*client.Frame, error) {
 				continue
 			}
 			if id == "" {
-				bad[i] = &client.BadRow{Row: i + 1, Column: "id", Reason: "the id is empty; give every row an id of its own"}
+				bad[i] = &table.BadRow{Row: i + 1, Column: "id",
+					Reason: "the id is empty; give every row an id of its own"}
 			} else if at, twice := first[id]; twice {
-				bad[i] = &client.BadRow{Row: i + 1, ID: id, Column: "id", Reason: fmt.Sprintf("the id is in row %d already; ids must be unique", at+1)}
+				bad[i] = &table.BadRow{Row: i + 1, ID: id, Column: "id",
+					Reason: fmt.Sprintf("the id is in row %d already; ids must be unique", at+1)}
 			} else {
 				first[id] = i
 			}
@@ -129,8 +136,8 @@ func (r *run) resolve(f *client.Frame, o origin) (*client.Frame, error) {
 	return r.keep(f, good), nil
 }
 
-// keep is the frame with only the good rows, which remember their numbers for messages.
-func (r *run) keep(f *client.Frame, good []int) *client.Frame {
+// keep returns the frame with the good rows only and records their row numbers for messages.
+func (r *run) keep(f *table.Frame, good []int) *table.Frame {
 	if len(good) == f.Len() {
 		return f
 	}
@@ -143,8 +150,8 @@ func (r *run) keep(f *client.Frame, good []int) *client.Frame {
 	return out
 }
 
-// rowNumber is the number, from 1, of a frame's row in the table that was read, bad rows counted.
-func (r *run) rowNumber(f *client.Frame, row int) int {
+// rowNumber returns the number of a row, from 1, in the file that was read, bad rows included.
+func (r *run) rowNumber(f *table.Frame, row int) int {
 	if numbers := r.numbers[f]; numbers != nil {
 		return numbers[row]
 	}
@@ -153,7 +160,7 @@ func (r *run) rowNumber(f *client.Frame, row int) int {
 
 func notFinite(x float32) bool { return x != x || math.IsInf(float64(x), 0) }
 
-// longPath is how much of a path a message shows.
+// longPath is the maximal length of a path in a message.
 const longPath = 200
 
 func pathReason(path string, err error) string {
@@ -166,15 +173,16 @@ func pathReason(path string, err error) string {
 	return fmt.Sprintf("%s: %v", path, err)
 }
 
-// What is wrong with paths.
+// Errors of paths.
 var (
 	errURL     = errors.New("not fetched: download it first, and give the path of the file")
-	errOutside = errors.New("the path leaves the table's folder; copy the file into it, or name a parent folder of both with --root (datasets.Root)")
-	errLink    = errors.New("a link that leaves the folder; copy the file into it")
+	errOutside = errors.New("the path leaves the table's folder; copy the file into it, or name a parent folder of " +
+		"both with --root (datasets.FileOptions.Root)")
+	errLink = errors.New("a link that leaves the folder; copy the file into it")
 )
 
-// inside resolves a path of a table against the table's folder and refuses one that leaves root, by .. or by a link. Files
-// of the store are allowed: saved tables point at them.
+// inside resolves a path of a table against the table's folder. A path that leaves root, by .. or by a link, is an
+// error, unless it is a file of the store, which saved tables refer to.
 func inside(dir, root, path, home string) (string, error) {
 	if strings.ContainsRune(path, 0) {
 		return "", errors.New("a path with a NUL byte")
@@ -192,7 +200,8 @@ func inside(dir, root, path, home string) (string, error) {
 	}
 	for _, allowed := range []string{root, filepath.Join(home, "blobs")} {
 		if base, err := filepath.EvalSymlinks(allowed); err == nil {
-			if rel, err := filepath.Rel(base, real); err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
+			if rel, err := filepath.Rel(base, real); err == nil && rel != ".." &&
+				!strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
 				if info, err := os.Stat(real); err != nil {
 					return "", plain(err)
 				} else if !info.Mode().IsRegular() {
@@ -205,7 +214,7 @@ func inside(dir, root, path, home string) (string, error) {
 	return "", errOutside
 }
 
-// noEOF says in words what io's errors mean for a file.
+// noEOF returns a readable error for a truncated file.
 func noEOF(err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return errors.New("the file ends too early")
@@ -213,7 +222,7 @@ func noEOF(err error) error {
 	return err
 }
 
-// plain drops the operation and path that os puts before an error.
+// plain removes the operation and the path from an error of package os.
 func plain(err error) error {
 	var pe *fs.PathError
 	if errors.As(err, &pe) {
@@ -222,7 +231,7 @@ func plain(err error) error {
 	return err
 }
 
-// parallel calls f(0) … f(n-1) on as many goroutines as there are cores.
+// parallel calls f(0) … f(n-1) on one goroutine per core.
 func parallel(n int, f func(int)) {
 	var wg sync.WaitGroup
 	workers := min(n, runtime.NumCPU())

@@ -12,14 +12,15 @@ import (
 	"runtime"
 	"time"
 
+	"antipode/datasets/table"
 	"antipode/gomlxmodels/stage"
-	"antipode/kernel/client"
 	"antipode/kernel/store"
 )
 
-// rowStage runs a row-wise stage: it takes from the store what is there, computes the rest batch by batch, keeps each batch
-// before the next one starts, and gives the table with the new columns. Bad rows end the run, or with SkipBad are left out.
-func (r *run) rowStage(st stage.Stage, p *client.Plan, in *client.Frame) (*client.Frame, error) {
+// rowStage runs a row-wise stage and returns the table with the new columns. It takes stored items from the store and
+// computes the others in batches, each stored before the next one starts. A bad row is an error, or with SkipBad is
+// left out.
+func (r *run) rowStage(st stage.Stage, p *table.Plan, in *table.Frame) (*table.Frame, error) {
 	w, err := st.Open(r.ctx, env{r}, p.Args)
 	if err != nil {
 		return nil, err
@@ -77,31 +78,33 @@ func (r *run) rowStage(st stage.Stage, p *client.Plan, in *client.Frame) (*clien
 			return nil, err
 		}
 	}
-	// rows whose item could not be computed are bad: they were reported, and are left out
+	// Rows whose item could not be computed are bad; they were reported and are left out.
 	var good []int
 	for i, k := range keys {
 		if values[first[k]] != nil {
 			good = append(good, i)
 		} else if rowOf[first[k]] != i {
-			if err := r.report(client.BadRow{Row: r.rowNumber(in, i), ID: rowID(in, i), Column: "image", Reason: fmt.Sprintf("the same file as in row %d, which is bad", r.rowNumber(in, rowOf[first[k]]))}); err != nil {
+			if err := r.report(table.BadRow{Row: r.rowNumber(in, i), ID: rowID(in, i), Column: "image",
+				Reason: fmt.Sprintf("the same file as in row %d, which is bad",
+					r.rowNumber(in, rowOf[first[k]]))}); err != nil {
 				return nil, err
 			}
 		}
 	}
 	out := r.keep(in, good)
-	added := make([]client.Column, len(outputs))
+	added := make([]table.Column, len(outputs))
 	for j, spec := range outputs {
-		c := client.Column{ColumnSpec: spec}
+		c := table.Column{ColumnSpec: spec}
 		for _, i := range good {
 			v := values[first[keys[i]]][j]
 			switch spec.Kind {
-			case client.Text:
+			case table.KindText:
 				c.Texts = append(c.Texts, v.Text)
-			case client.Number:
+			case table.KindNumber:
 				c.Numbers = append(c.Numbers, v.Number)
-			case client.Picture:
+			case table.KindImage:
 				c.Images = append(c.Images, v.Image)
-			case client.Masked:
+			case table.KindMask:
 				c.Masks = append(c.Masks, v.Mask)
 			default:
 				c.Vectors = append(c.Vectors, v.Vector)
@@ -114,24 +117,25 @@ func (r *run) rowStage(st stage.Stage, p *client.Plan, in *client.Frame) (*clien
 	return with, nil
 }
 
-// blobsThere says whether the pictures an item points at are still in the store.
-func (r *run) blobsThere(v []stage.Value, outputs []client.ColumnSpec) bool {
+// blobsThere reports whether the images of an item are still in the store.
+func (r *run) blobsThere(v []stage.Value, outputs []table.ColumnSpec) bool {
 	for j, o := range outputs {
-		if o.Kind == client.Picture && v[j].Image.Path != "" && !r.store.HasBlob(v[j].Image) {
+		if o.Kind == table.KindImage && v[j].Image.Path != "" && !r.store.HasBlob(v[j].Image) {
 			return false
 		}
 	}
 	return true
 }
 
-// prepared is a row's host work, done.
+// prepared is the result of a row's preparation on the host.
 type prepared struct {
 	value  any
 	column string
 	err    error
 }
 
-func (r *run) computeMissing(w stage.Worker, items *store.Items, in *client.Frame, outputs []client.ColumnSpec, c *counter,
+func (r *run) computeMissing(w stage.Worker, items *store.Items, in *table.Frame, outputs []table.ColumnSpec,
+	c *counter,
 	missing []int, unique []store.Key, rowOf []int, values [][]stage.Value) error {
 	ctx, cancel := context.WithCancel(stage.WithSteps(r.ctx, c.at))
 	defer cancel()
@@ -176,7 +180,7 @@ func (r *run) computeMissing(w stage.Worker, items *store.Items, in *client.Fram
 			return err
 		}
 		if len(results) != len(batch) {
-			return fmt.Errorf("%s gave %d results for %d rows", w.Label(), len(results), len(batch))
+			return fmt.Errorf("%s returned %d results for %d rows", w.Label(), len(results), len(batch))
 		}
 		keys := make([]store.Key, 0, len(members))
 		payloads := make([][]byte, 0, len(members))
@@ -213,8 +217,9 @@ func (r *run) computeMissing(w stage.Worker, items *store.Items, in *client.Fram
 				return ctx.Err()
 			}
 			c.skip()
-			if err := r.report(client.BadRow{Row: r.rowNumber(in, rowOf[u]), ID: rowID(in, rowOf[u]), Column: p.column, Reason: p.err.Error()}); err != nil {
-				if keepErr := flush(); keepErr != nil { // the good rows before it are kept
+			if err := r.report(table.BadRow{Row: r.rowNumber(in, rowOf[u]), ID: rowID(in, rowOf[u]), Column: p.column,
+				Reason: p.err.Error()}); err != nil {
+				if keepErr := flush(); keepErr != nil { // store the good rows before it
 					return keepErr
 				}
 				return err
@@ -234,17 +239,17 @@ func (r *run) computeMissing(w stage.Worker, items *store.Items, in *client.Fram
 	return flush()
 }
 
-func rowID(f *client.Frame, i int) string {
+func rowID(f *table.Frame, i int) string {
 	if ids := f.Texts("id"); ids != nil {
 		return ids[i]
 	}
 	return ""
 }
 
-// An item is its output values one after another, each a length (uint32, little-endian; nullValue = no value) and bytes.
+// An item is encoded as its values in order, each as a length (uint32, little-endian; nullValue = no value) and bytes.
 const nullValue = math.MaxUint32
 
-func encodeItem(values []stage.Value, outputs []client.ColumnSpec) ([]byte, error) {
+func encodeItem(values []stage.Value, outputs []table.ColumnSpec) ([]byte, error) {
 	if len(values) != len(outputs) {
 		return nil, fmt.Errorf("%d values for %d columns", len(values), len(outputs))
 	}
@@ -255,17 +260,17 @@ func encodeItem(values []stage.Value, outputs []client.ColumnSpec) ([]byte, erro
 	}
 	for i, v := range values {
 		switch outputs[i].Kind {
-		case client.Text:
+		case table.KindText:
 			put([]byte(v.Text))
-		case client.Number:
+		case table.KindNumber:
 			put(binary.LittleEndian.AppendUint64(nil, math.Float64bits(v.Number)))
-		case client.Picture:
+		case table.KindImage:
 			put([]byte(v.Image.SHA256 + v.Image.Path))
-		case client.Masked:
+		case table.KindMask:
 			data := binary.LittleEndian.AppendUint32(nil, uint32(v.Mask.Size[0]))
 			data = binary.LittleEndian.AppendUint32(data, uint32(v.Mask.Size[1]))
 			put(append(data, v.Mask.Counts...))
-		case client.Vector:
+		case table.KindVector:
 			if v.Vector == nil {
 				b = binary.LittleEndian.AppendUint32(b, nullValue)
 				continue
@@ -273,7 +278,8 @@ func encodeItem(values []stage.Value, outputs []client.ColumnSpec) ([]byte, erro
 			data := make([]byte, 0, 4*len(v.Vector))
 			for _, x := range v.Vector {
 				if x != x || math.IsInf(float64(x), 0) {
-					return nil, fmt.Errorf("column %s: the model gave a vector with NaN or infinity", outputs[i].Name)
+					return nil, fmt.Errorf("column %s: the model returned a vector with NaN or infinity",
+						outputs[i].Name)
 				}
 				data = binary.LittleEndian.AppendUint32(data, math.Float32bits(x))
 			}
@@ -287,7 +293,7 @@ func encodeItem(values []stage.Value, outputs []client.ColumnSpec) ([]byte, erro
 
 var errItem = errors.New("a damaged item")
 
-func decodeItem(b []byte, outputs []client.ColumnSpec) ([]stage.Value, error) {
+func decodeItem(b []byte, outputs []table.ColumnSpec) ([]stage.Value, error) {
 	values := make([]stage.Value, len(outputs))
 	for i, o := range outputs {
 		if len(b) < 4 {
@@ -305,26 +311,27 @@ func decodeItem(b []byte, outputs []client.ColumnSpec) ([]stage.Value, error) {
 		b = b[n:]
 		v := &values[i]
 		switch o.Kind {
-		case client.Text:
+		case table.KindText:
 			v.Text = string(data)
-		case client.Number:
+		case table.KindNumber:
 			if n != 8 {
 				return nil, errItem
 			}
 			v.Number = math.Float64frombits(binary.LittleEndian.Uint64(data))
-		case client.Picture:
+		case table.KindImage:
 			if n > 0 && n < 64 {
 				return nil, errItem
 			}
 			if n > 0 {
-				v.Image = client.Image{SHA256: string(data[:64]), Path: string(data[64:])}
+				v.Image = table.Image{SHA256: string(data[:64]), Path: string(data[64:])}
 			}
-		case client.Masked:
+		case table.KindMask:
 			if n < 8 {
 				return nil, errItem
 			}
-			v.Mask = client.Mask{Size: [2]int{int(binary.LittleEndian.Uint32(data)), int(binary.LittleEndian.Uint32(data[4:]))}, Counts: string(data[8:])}
-		case client.Vector:
+			v.Mask = table.Mask{Size: [2]int{int(binary.LittleEndian.Uint32(data)),
+				int(binary.LittleEndian.Uint32(data[4:]))}, Counts: string(data[8:])}
+		case table.KindVector:
 			if n%4 != 0 {
 				return nil, errItem
 			}

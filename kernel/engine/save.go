@@ -13,25 +13,25 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"antipode/kernel/client"
+	"antipode/datasets/table"
 	"antipode/kernel/parquet"
 	"antipode/kernel/store"
 )
 
-// save writes the table to the file the request names and returns its number of rows. Without Columns and AllColumns it
-// keeps every column except the vectors of earlier stages.
-func (r *run) save(f *client.Frame) (int, error) {
-	out := &client.Frame{}
+// save writes the table to the file the request names and returns its number of rows. Without Columns and
+// AllColumns it keeps every column except the vectors of earlier stages.
+func (r *run) save(f *table.Frame) (int, error) {
+	out := &table.Frame{}
 	for i := range f.Columns {
 		c := f.Columns[i]
-		keep := r.req.AllColumns || c.Kind != client.Vector || r.added[c.Name]
+		keep := r.req.AllColumns || c.Kind != table.KindVector || r.added[c.Name]
 		if len(r.req.Columns) > 0 {
 			keep = c.Name == "id" || slices.Contains(r.req.Columns, c.Name)
 		}
 		if !keep {
 			continue
 		}
-		if c.Kind == client.Picture {
+		if c.Kind == table.KindImage {
 			images, err := r.savedImages(f, c.Images)
 			if err != nil {
 				return 0, err
@@ -42,7 +42,7 @@ func (r *run) save(f *client.Frame) (int, error) {
 	}
 	for _, name := range r.req.Columns {
 		if out.Column(name) == nil {
-			return 0, fmt.Errorf("--columns: %w", client.NoColumn(name, f.Specs()))
+			return 0, fmt.Errorf("--columns: %w", table.NoColumn(name, f.Specs()))
 		}
 	}
 	if strings.EqualFold(filepath.Ext(r.req.Save), ".csv") {
@@ -51,13 +51,14 @@ func (r *run) save(f *client.Frame) (int, error) {
 	return out.Len(), parquet.Write(r.req.Save, out)
 }
 
-// savedImages gives pictures the paths a saved table has: relative to the file where they lie below it. Those that lie in the store
-// are put beside the file, into NAME.pictures, so that the table can be moved, and read without the store.
-func (r *run) savedImages(f *client.Frame, images []client.Image) ([]client.Image, error) {
+// savedImages returns the paths of images in a saved table, relative to the file if they are below its folder.
+// Images of the store are copied into the folder NAME.images next to the file, so that the table can be moved and
+// read without the store.
+func (r *run) savedImages(f *table.Frame, images []table.Image) ([]table.Image, error) {
 	dir := filepath.Dir(r.req.Save)
-	beside := strings.TrimSuffix(r.req.Save, filepath.Ext(r.req.Save)) + ".pictures"
+	folder := strings.TrimSuffix(r.req.Save, filepath.Ext(r.req.Save)) + ".images"
 	ids := f.Texts("id")
-	out := make([]client.Image, len(images))
+	out := make([]table.Image, len(images))
 	for i, img := range images {
 		out[i] = img
 		if img.Path == "" {
@@ -68,9 +69,11 @@ func (r *run) savedImages(f *client.Frame, images []client.Image) ([]client.Imag
 			if ids != nil {
 				name = fileName(ids[i])
 			}
-			out[i].Path = filepath.Join(beside, fmt.Sprintf("%s-%.8s%s", name, img.SHA256, filepath.Ext(img.Path)))
+			out[i].Path = filepath.Join(folder, fmt.Sprintf("%s-%.8s%s", name, img.SHA256, filepath.Ext(img.Path)))
 			if err := put(img.Path, out[i].Path); err != nil {
-				return nil, fmt.Errorf("cannot put the picture of row %d beside %s: %w", i+1, filepath.Base(r.req.Save), plain(err))
+				return nil, fmt.Errorf("cannot copy the image of row %d next to %s: %w", i+1,
+					filepath.Base(r.req.Save),
+					plain(err))
 			}
 		}
 		if rel, err := filepath.Rel(dir, out[i].Path); err == nil && !strings.HasPrefix(rel, "..") {
@@ -80,10 +83,12 @@ func (r *run) savedImages(f *client.Frame, images []client.Image) ([]client.Imag
 	return out, nil
 }
 
-// fileName is an id as part of a file's name: what is no letter, digit, dot, dash or underscore becomes an underscore.
+// fileName returns an id as part of a file name: ASCII characters other than letters, digits, dot, dash and underscore
+// become underscores.
 func fileName(id string) string {
 	id = strings.Map(func(c rune) rune {
-		if c < utf8.RuneSelf && !('a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || strings.ContainsRune("._-", c)) {
+		if c < utf8.RuneSelf && !('a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' ||
+			strings.ContainsRune("._-", c)) {
 			return '_'
 		}
 		return c
@@ -94,13 +99,13 @@ func fileName(id string) string {
 	return id
 }
 
-// put copies a picture, unless it is there.
+// put copies an image unless a file of the same size exists.
 func put(from, to string) error {
 	info, err := os.Stat(from)
 	if err != nil {
 		return err
 	}
-	if there, err := os.Stat(to); err == nil && there.Size() == info.Size() {
+	if old, err := os.Stat(to); err == nil && old.Size() == info.Size() {
 		return nil
 	}
 	data, err := os.ReadFile(from)
@@ -113,9 +118,9 @@ func put(from, to string) error {
 	return store.WriteFile(to, data)
 }
 
-// WriteCSV writes a frame as a CSV file, whole or not at all: numbers in the shortest form that reads back the same,
-// no value as an empty cell, vectors as JSON lists, masks as JSON objects, images as paths.
-func WriteCSV(path string, f *client.Frame) error {
+// WriteCSV writes a frame to a CSV file atomically: numbers in the shortest form that parses to the same value, missing
+// values as empty cells, vectors as JSON lists, masks as JSON objects, images as paths.
+func WriteCSV(path string, f *table.Frame) error {
 	var b bytes.Buffer
 	w := csv.NewWriter(&b)
 	record := make([]string, len(f.Columns))
@@ -139,18 +144,18 @@ func WriteCSV(path string, f *client.Frame) error {
 	return nil
 }
 
-func csvCell(c *client.Column, row int) string {
+func csvCell(c *table.Column, row int) string {
 	switch c.Kind {
-	case client.Text:
+	case table.KindText:
 		return c.Texts[row]
-	case client.Number:
+	case table.KindNumber:
 		if math.IsNaN(c.Numbers[row]) {
 			return ""
 		}
 		return strconv.FormatFloat(c.Numbers[row], 'g', -1, 64)
-	case client.Picture:
+	case table.KindImage:
 		return c.Images[row].Path
-	case client.Masked:
+	case table.KindMask:
 		if c.Masks[row].Counts == "" {
 			return ""
 		}

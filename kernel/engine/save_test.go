@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"antipode/datasets"
+	"antipode/datasets/table"
 	"antipode/kernel/client"
 	"antipode/kernel/parquet"
 )
@@ -13,8 +14,8 @@ import (
 // only on request.
 func TestSavedColumns(t *testing.T) {
 	e := newEngine(t)
-	world := datasets.Archipelago(datasets.Seed(3), datasets.PerCell(1), datasets.Size(32))
-	before := world.Photos().Head(3).Select("id", "image", "mask", "region", "seed").
+	world := datasets.Archipelago(datasets.ArchipelagoOptions{Seed: 3, PerCell: 1, Size: 32, Injected: true})
+	before := world.Reference().Head(3).Select("id", "image", "mask", "region", "seed").
 		Join(datasets.FromRows([]map[string]any{{"region": "Velmora", "clip_image": []float32{1, 2}}}), "region")
 	in := filepath.Join(t.TempDir(), "in.parquet")
 	if _, err := run1(t, e, before, client.Request{Save: in, AllColumns: true}); err != nil {
@@ -33,7 +34,7 @@ func TestSavedColumns(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := client.NameList(saved.Frame.Specs()); got != want {
+		if got := table.NameList(saved.Frame.Specs()); got != want {
 			t.Errorf("saved columns: %s, want %s", got, want)
 		}
 	}

@@ -4,19 +4,19 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 
+	"antipode/datasets"
+	"antipode/datasets/operation"
+	"antipode/datasets/table"
 	"antipode/kernel/client"
 	"antipode/kernel/store"
-	"antipode/metrics"
 )
 
-const scoreOp = metrics.Op
-
-// resultID names a whole-table result by what was asked and by its ordered input rows.
-func resultID(p *client.Plan, inputs []string) string {
+// resultID identifies a whole-table result by operation, arguments and input rows.
+func resultID(p *table.Plan, inputs []string) string {
 	h := sha256.New()
 	fmt.Fprintf(h, "%s\x00%s", p.Op, p.Args)
 	for _, in := range inputs {
@@ -25,14 +25,16 @@ func resultID(p *client.Plan, inputs []string) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// saveID names the record of a saved table: the same table saved twice has two records.
+// saveID identifies the record of a saved table; a table saved to two files has two records.
 func saveID(id, path string) string {
 	sum := sha256.Sum256([]byte(id + "\x00" + path))
 	return hex.EncodeToString(sum[:])
 }
 
-// score computes a metric, or takes its table from the store where the same was asked of the same rows.
-func (r *run) score(p *client.Plan, in []*client.Frame) (*client.Frame, error) {
+// stored computes a metric or table operation, or returns its result from the store if it has one for the same
+// arguments and rows.
+func (r *run) stored(p *table.Plan, in []*table.Frame,
+	evaluate func(operation.Call) (*table.Frame, error)) (*table.Frame, error) {
 	var inputs []string
 	for _, f := range in {
 		d, err := store.FrameDigest(f)
@@ -49,22 +51,20 @@ func (r *run) score(p *client.Plan, in []*client.Frame) (*client.Frame, error) {
 		}
 		return f, nil
 	}
-	var notes []string // the score's own: those of its inputs come again when these are read again
+	var notes []string // of the operation itself; notes of its inputs are repeated when these are evaluated
 	note := func(format string, args ...any) {
 		notes = append(notes, fmt.Sprintf(format, args...))
 		r.note(format, args...)
 	}
-	call := metrics.Call{Progress: r.progress, Note: note, Verb: doVerb}
-	if m, err := metricOf(p); err != nil {
-		return nil, err
-	} else if m.Near {
+	call := operation.Call{Progress: r.progress, Note: note}
+	if operation.Find(p.Op).Near {
 		if d, err := r.e.openDevice(r); err == nil {
-			call.Neighbours = d.Neighbours(r.e.queue.do)
+			call.Neighbors = d.Neighbors(r.e.queue.do)
 		} else {
 			note("no device (%v): nearest neighbors are found in plain Go", err)
 		}
 	}
-	f, err := metrics.Evaluate(r.ctx, p.Args, in, call)
+	f, err := evaluate(call)
 	if err != nil {
 		return nil, err
 	}
@@ -79,18 +79,19 @@ func (r *run) score(p *client.Plan, in []*client.Frame) (*client.Frame, error) {
 	return f, r.store.PutResult(f, rec)
 }
 
-// doVerb does a verb of tables for a metric that runs others, on rows that it holds.
-func doVerb(op string, args json.RawMessage, in []*client.Frame) (*client.Frame, error) {
-	f := verbs[op]
-	if f == nil || len(in) == 0 {
-		return nil, fmt.Errorf("%q is neither a score nor a verb of tables: do it before, on the whole pool", op)
-	}
-	return f(args, in)
-}
+// ErrNotVerifiable is wrapped by the error for a record that this build cannot compute again. It tells nothing about
+// the result.
+var ErrNotVerifiable = errors.New("not verifiable")
 
-// Verify computes a kept or saved result again from its record: from the sources on, with nothing taken from the store but
-// models and the digests of files. It gives the digest of the rows it got; they are the same rows if it equals rec.Result.
-func (e *Engine) Verify(ctx context.Context, rec *store.Record, progress func(client.Progress)) (digest string, err error) {
+// Verify recomputes a stored or saved result from its record, starting at the sources: it uses only models and file
+// digests of the store. It returns the digest of the rows, which equals rec.Result if they are the same. A record of
+// an operation that this build does not have gives [ErrNotVerifiable], before anything is computed.
+func (e *Engine) Verify(ctx context.Context, rec *store.Record, progress func(table.Progress)) (digest string,
+	err error) {
+	if op := unknownOperation(rec.Plan); op != "" {
+		return "", fmt.Errorf("result %.12s is %w: an earlier version wrote its record, with the operation %q, which "+
+			"this build does not have under that name", rec.ID, ErrNotVerifiable, op)
+	}
 	dir, err := os.MkdirTemp(e.Store.Dir(), "verify-*")
 	if err != nil {
 		return "", err
@@ -107,11 +108,15 @@ func (e *Engine) Verify(ctx context.Context, rec *store.Record, progress func(cl
 	return store.FrameDigest(res.Frame)
 }
 
-// metricOf is the metric a plan asks for.
-func metricOf(p *client.Plan) (metrics.Metric, error) {
-	var args metrics.Args
-	if err := json.Unmarshal(p.Args, &args); err != nil {
-		return metrics.Metric{}, fmt.Errorf("score: %w", err)
+// unknownOperation returns an operation of a plan that this build does not have, or "".
+func unknownOperation(p *table.Plan) string {
+	if p.Op != datasets.GoodOp && p.Op != datasets.BadOp && operation.EvaluatorOf(p.Op) == nil {
+		return p.Op
 	}
-	return metrics.Find(args.Metric)
+	for _, in := range p.Inputs {
+		if op := unknownOperation(in); op != "" {
+			return op
+		}
+	}
+	return ""
 }

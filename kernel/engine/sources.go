@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,28 +13,18 @@ import (
 	"strings"
 
 	"antipode/datasets"
+	"antipode/datasets/table"
 	"antipode/gomlxmodels/preprocess"
-	"antipode/kernel/client"
 	"antipode/kernel/parquet"
 )
 
-var builtinSources = map[string]func(*run, json.RawMessage) (*client.Frame, error){
-	"csv": (*run).csvSource, "parquet": (*run).parquetSource, "folder": (*run).folderSource, "rows": (*run).rowsSource,
+func init() {
+	registerSource("csv", (*run).csvSource)
+	registerSource("parquet", (*run).parquetSource)
+	registerSource("folder", (*run).folderSource)
 }
 
-func (r *run) rowsSource(raw json.RawMessage) (*client.Frame, error) {
-	var a datasets.RowsArgs
-	if err := json.Unmarshal(raw, &a); err != nil {
-		return nil, err
-	}
-	return client.Decode(bytes.NewReader(a.Frame))
-}
-
-func (r *run) csvSource(raw json.RawMessage) (*client.Frame, error) {
-	var a datasets.ReadFileArgs
-	if err := json.Unmarshal(raw, &a); err != nil {
-		return nil, err
-	}
+func (r *run) csvSource(a datasets.ReadFileArgs) (*table.Frame, error) {
 	name := filepath.Base(a.Path)
 	file, err := os.Open(a.Path)
 	if err != nil {
@@ -55,10 +44,11 @@ func (r *run) csvSource(raw json.RawMessage) (*client.Frame, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !slices.EqualFunc(cr.Header, kinds, func(h string, s client.ColumnSpec) bool { return h == s.Name }) {
-		return nil, fmt.Errorf("%s changed while the notebook ran: its columns are now %s; run the cell again", name, strings.Join(cr.Header, ", "))
+	if !slices.EqualFunc(cr.Header, kinds, func(h string, s table.ColumnSpec) bool { return h == s.Name }) {
+		return nil, fmt.Errorf("%s changed while the notebook ran: its columns are now %s; run the cell again", name,
+			strings.Join(cr.Header, ", "))
 	}
-	f := client.NewFrame(kinds)
+	f := table.NewFrame(kinds)
 	for {
 		row, line, err := cr.Read()
 		if errors.Is(err, io.EOF) {
@@ -76,11 +66,11 @@ func (r *run) csvSource(raw json.RawMessage) (*client.Frame, error) {
 	return r.resolve(f, origin{name: name, dir: filepath.Dir(a.Path), root: a.Root})
 }
 
-func appendCell(c *client.Column, v string) error {
+func appendCell(c *table.Column, v string) error {
 	switch c.Kind {
-	case client.Text:
+	case table.KindText:
 		c.Texts = append(c.Texts, v)
-	case client.Number:
+	case table.KindNumber:
 		n := math.NaN()
 		if v != "" {
 			var err error
@@ -89,10 +79,10 @@ func appendCell(c *client.Column, v string) error {
 			}
 		}
 		c.Numbers = append(c.Numbers, n)
-	case client.Picture:
-		c.Images = append(c.Images, client.Image{Path: v})
-	case client.Masked:
-		c.Masks = append(c.Masks, client.Mask{Counts: v}) // a path, until it is resolved
+	case table.KindImage:
+		c.Images = append(c.Images, table.Image{Path: v})
+	case table.KindMask:
+		c.Masks = append(c.Masks, table.Mask{Counts: v}) // a path, which resolve replaces
 	default:
 		var vec []float32
 		if v != "" {
@@ -105,13 +95,9 @@ func appendCell(c *client.Column, v string) error {
 	return nil
 }
 
-func (r *run) parquetSource(raw json.RawMessage) (*client.Frame, error) {
-	var a datasets.ReadFileArgs
-	if err := json.Unmarshal(raw, &a); err != nil {
-		return nil, err
-	}
+func (r *run) parquetSource(a datasets.ReadFileArgs) (*table.Frame, error) {
 	name := filepath.Base(a.Path)
-	t, err := parquet.Read(a.Path, parquet.Options{PutImage: r.putImage, Kind: func(column string) client.Kind {
+	t, err := parquet.Read(a.Path, parquet.Options{PutImage: r.putImage, Kind: func(column string) table.Kind {
 		for _, k := range a.Kinds {
 			if k.Name == column {
 				return k.Kind
@@ -129,19 +115,15 @@ func (r *run) parquetSource(raw json.RawMessage) (*client.Frame, error) {
 }
 
 // putImage stores the bytes of an image that a table holds.
-func (r *run) putImage(data []byte) (client.Image, error) {
+func (r *run) putImage(data []byte) (table.Image, error) {
 	extension, err := preprocess.Extension(data)
 	if err != nil {
-		return client.Image{}, client.BadRow{Reason: err.Error()}
+		return table.Image{}, table.BadRow{Reason: err.Error()}
 	}
 	return r.store.PutBlob(data, extension)
 }
 
-func (r *run) folderSource(raw json.RawMessage) (*client.Frame, error) {
-	var a datasets.ReadFileArgs
-	if err := json.Unmarshal(raw, &a); err != nil {
-		return nil, err
-	}
+func (r *run) folderSource(a datasets.ReadFileArgs) (*table.Frame, error) {
 	files, err := datasets.ListImageFiles(os.DirFS(a.Path))
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the folder %s: %w", a.Path, plain(err))
@@ -153,13 +135,14 @@ func (r *run) folderSource(raw json.RawMessage) (*client.Frame, error) {
 	if line := files.Note(name); line != "" {
 		r.note("%s", line)
 	}
-	images, folders := make([]client.Image, len(files.Paths)), make([]string, len(files.Paths))
+	images, folders := make([]table.Image, len(files.Paths)), make([]string, len(files.Paths))
 	for i, file := range files.Paths {
 		images[i].Path = filepath.Join(a.Path, filepath.FromSlash(file))
 		if folder, _, nested := strings.Cut(file, "/"); nested {
 			folders[i] = folder
 		}
 	}
-	f := &client.Frame{Columns: []client.Column{client.TextColumn("id", files.Paths), client.ImageColumn("image", images), client.TextColumn("folder", folders)}}
+	f := &table.Frame{Columns: []table.Column{table.TextColumn("id", files.Paths),
+		table.ImageColumn("image", images), table.TextColumn("folder", folders)}}
 	return r.resolve(f, origin{name: name, dir: a.Path, folder: true})
 }

@@ -14,8 +14,8 @@ import (
 // ErrDied reports that the kernel's process ended while a request was in progress.
 var ErrDied = errors.New("the kernel process ended unexpectedly")
 
-// Client talks to one running kernel. Requests may come from several goroutines; executions run one at a time.
-// Everything the kernel publishes is read at once, wanted or not: a publisher blocks on a subscriber that does not read.
+// Client is a client of one running kernel. Requests may come from several goroutines; executions run one at a time.
+// Published messages are read at once, because a publisher blocks on a subscriber that does not read.
 type Client struct {
 	conn    Connection
 	session string
@@ -27,7 +27,7 @@ type Client struct {
 
 	mu      sync.Mutex
 	current *execution    // the execution that messages belong to
-	other   func(Message) // receives published messages of widgets; may be nil
+	other   func(Message) // receives the published messages between executions; may be nil
 
 	done    chan struct{}
 	failure error // why reading ended; set before done is closed
@@ -44,12 +44,12 @@ const (
 
 // execution is a request whose replies and output are awaited.
 type execution struct {
-	id       string // of the request; empty: every message belongs to it
+	id       string // of the request; empty = every message belongs to it
 	messages chan arrival
 	ended    chan struct{}
 }
 
-// arrival is a message and the socket it came from.
+// arrival is a message with the index of its socket.
 type arrival struct {
 	socket int
 	Message
@@ -92,8 +92,8 @@ func Dial(ctx context.Context, conn Connection) (*Client, error) {
 	return c, nil
 }
 
-// ready requests the kernel's information until both the reply and a published status have arrived: only then does
-// every later output arrive.
+// ready sends kernel_info requests until both a reply and a published status have arrived. From then on no output is
+// lost.
 func (c *Client) ready(ctx context.Context) error {
 	all := c.begin("")
 	defer c.finish(all)
@@ -137,7 +137,7 @@ func (c *Client) finish(e *execution) {
 	close(e.ended)
 }
 
-// receive hands a socket's messages to the execution they belong to until the client closes.
+// receive passes the messages of a socket to the current execution until the client is closed.
 func (c *Client) receive(socket int) {
 	for {
 		raw, err := c.sockets[socket].Recv()
@@ -174,7 +174,7 @@ func (c *Client) fail(err error) {
 	})
 }
 
-// send sends a request of the client's own.
+// send sends a new request.
 func (c *Client) send(socket int, kind string, content any) (Message, error) {
 	m, err := newMessage(c.session, kind, content, nil)
 	if err != nil {
@@ -183,7 +183,7 @@ func (c *Client) send(socket int, kind string, content any) (Message, error) {
 	return m, c.forward(socket, m)
 }
 
-// forward sends a message as it is.
+// forward sends a message unchanged.
 func (c *Client) forward(socket int, m Message) error {
 	frames, err := m.frames([]byte(c.conn.Key))
 	if err != nil {
@@ -197,11 +197,11 @@ func (c *Client) forward(socket int, m Message) error {
 	return nil
 }
 
-// execute runs code and hands every message it publishes to output, in order; it returns the kernel's reply once the
-// code has ended and all its output has been handed over. A hidden execution is not counted. When ctx ends, execute
-// returns at once with its cause: the code may still be running (see [Client.Interrupt]). Where input is not nil, the
-// code may request a line of input.
-func (c *Client) execute(ctx context.Context, code string, hidden bool, output, input func(Message)) (ReplyContent, error) {
+// execute runs code and passes every published message to output, in order. It returns the kernel's reply after the
+// last message. A hidden execution is not counted. If ctx ends, execute returns its cause at once; the code may still
+// be running (see [Client.Interrupt]). With input, the code may request lines of input.
+func (c *Client) execute(ctx context.Context, code string, hidden bool, output, input func(Message)) (ReplyContent,
+	error) {
 	c.running.Lock()
 	defer c.running.Unlock()
 	var reply ReplyContent
@@ -238,7 +238,7 @@ func (c *Client) execute(ctx context.Context, code string, hidden bool, output, 
 		case m := <-e.messages:
 			take(m)
 		case <-c.done:
-			for len(e.messages) > 0 { // what the kernel still sent before it ended
+			for len(e.messages) > 0 { // messages that arrived before the kernel ended
 				take(<-e.messages)
 			}
 			return reply, c.failure
@@ -271,11 +271,11 @@ func (c *Client) Shutdown() error {
 	return err
 }
 
-// Close drops the connection; the kernel goes on.
+// Close closes the connection; the kernel continues to run.
 func (c *Client) Close() {
 	c.fail(errors.New("jupyter: the client is closed"))
 	c.cancel()
 	for _, s := range c.sockets {
-		_ = s.Close() // nothing can be done about a socket that does not close
+		_ = s.Close()
 	}
 }

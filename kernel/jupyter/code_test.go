@@ -10,7 +10,8 @@ import (
 func TestIsComplete(t *testing.T) {
 	for code, want := range map[string]string{
 		"var x = 5": "complete", "%%\nx := 5\n_ = x": "complete", "": "complete", "!ls": "complete",
-		"func f() {": "incomplete", "%%\nfor {": "incomplete", "var s = `a": "incomplete", "var x = f(\n": "incomplete", "f(": "incomplete", "f()": "complete",
+		"func f() {": "incomplete", "%%\nfor {": "incomplete", "var s = `a": "incomplete", "var x = f(\n": "incomplete",
+		"f(": "incomplete", "f()": "complete",
 		"var := ]": "invalid", "%%\nx := ]": "invalid", "%%writefile a.txt\n}": "unknown",
 	} {
 		if got, _ := isComplete(code); got != want {
@@ -35,11 +36,13 @@ func TestStatementError(t *testing.T) {
 func TestAssigned(t *testing.T) {
 	known := map[string]bool{"photos": true, "n": true}
 	for code, want := range map[string]string{
-		"%%\nphotos = 1": "photos", "%%\n\nn++": "n", "%%\nphotos.X[2] = 1; n += 2": "photos n", "%%\nphotos := 1\nphotos = 2": "",
-		"%%\nfor n = range 3 {\n}": "", "%%\nfor n := range 3 { n = 2 }": "", "%%\nother = 1": "", "%%\nfunc(n int) { n = 2 }(1)": "",
+		"%%\nphotos = 1": "photos", "%%\n\nn++": "n", "%%\nphotos.X[2] = 1; n += 2": "photos n",
+		"%%\nphotos := 1\nphotos = 2": "",
+		"%%\nfor n = range 3 {\n}":    "", "%%\nfor n := range 3 { n = 2 }": "", "%%\nother = 1": "",
+		"%%\nfunc(n int) { n = 2 }(1)": "",
 	} {
 		s, files := split(code), token.NewFileSet()
-		body, err := s.parseBody(files)
+		body, err := parseBody(files, s.Statements())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -67,7 +70,7 @@ func TestShowLast(t *testing.T) {
 		"%%\nif true {\n\tfmt.Println()\n}": "%%\nif true {\n\tfmt.Println()\n}",
 	} {
 		s, files := split(code), token.NewFileSet()
-		body, err := s.parseBody(files)
+		body, err := parseBody(files, s.Statements())
 		if err != nil {
 			t.Fatalf("%q: %v", code, err)
 		}
@@ -96,7 +99,8 @@ func TestResultIndex(t *testing.T) {
 }
 
 func TestVariables(t *testing.T) {
-	if got := split("%cd x\nvar a, b = 1, 2\nvar (\n\tc int\n)\nconst d = 1\n%%\nvar e = 1").variables(); !slices.Equal(got, []string{"a", "b", "c"}) {
+	if got := split("%cd x\nvar a, b = 1, 2\nvar (\n\tc int\n)\nconst d = 1\n%%\nvar e = 1").variables(); !slices.Equal(
+		got, []string{"a", "b", "c"}) {
 		t.Errorf("found %v", got)
 	}
 }

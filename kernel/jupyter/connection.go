@@ -10,10 +10,10 @@ import (
 	"strconv"
 )
 
-// Connection is what a connection file says: where a kernel listens and the key that signs its messages.
+// Connection is the content of a connection file: the addresses of a kernel and the key that signs its messages.
 type Connection struct {
 	Transport       string `json:"transport"` // "tcp" or "ipc"
-	IP              string `json:"ip"`        // with "ipc": the common beginning of the sockets' paths
+	IP              string `json:"ip"`        // with "ipc": the common prefix of the socket paths
 	ShellPort       int    `json:"shell_port"`
 	ControlPort     int    `json:"control_port"`
 	StdinPort       int    `json:"stdin_port"`
@@ -38,12 +38,13 @@ func ReadConnection(path string) (Connection, error) {
 		return c, fmt.Errorf("jupyter: connection file %s: transport %q is not tcp or ipc", path, c.Transport)
 	}
 	if c.SignatureScheme != "" && c.SignatureScheme != "hmac-sha256" {
-		return c, fmt.Errorf("jupyter: connection file %s: signature scheme %q is not hmac-sha256", path, c.SignatureScheme)
+		return c, fmt.Errorf("jupyter: connection file %s: signature scheme %q is not hmac-sha256", path,
+			c.SignatureScheme)
 	}
 	return c, nil
 }
 
-// privateConnection describes a kernel that listens on Unix sockets inside dir, which only this user can enter.
+// privateConnection returns a connection of Unix sockets in dir, which only the user can access.
 func privateConnection(dir string) (Connection, error) {
 	key := make([]byte, 32)
 	if _, err := rand.Read(key); err != nil {
@@ -56,7 +57,7 @@ func privateConnection(dir string) (Connection, error) {
 	}, nil
 }
 
-// write saves the connection where only this user can read it.
+// write writes the connection file, readable by the user only.
 func (c Connection) write(path string) error {
 	data, err := json.MarshalIndent(c, "", "  ")
 	if err != nil {
@@ -65,12 +66,12 @@ func (c Connection) write(path string) error {
 	return os.WriteFile(path, data, 0o600)
 }
 
-// ports lists the five sockets' ports: shell, control, stdin, iopub, heartbeat.
+// ports returns the ports of the five sockets: shell, control, stdin, iopub, heartbeat.
 func (c Connection) ports() [5]int {
 	return [5]int{c.ShellPort, c.ControlPort, c.StdinPort, c.IOPubPort, c.HBPort}
 }
 
-// endpoint is a port's address as ZeroMQ writes it.
+// endpoint returns the ZeroMQ address of a port.
 func (c Connection) endpoint(port int) string {
 	if c.Transport == "ipc" {
 		return "ipc://" + c.IP + "-" + strconv.Itoa(port)
@@ -78,7 +79,7 @@ func (c Connection) endpoint(port int) string {
 	return "tcp://" + c.IP + ":" + strconv.Itoa(port)
 }
 
-// address is a port's address as package net writes it.
+// address returns the address of a port for package net.
 func (c Connection) address(port int) (network, address string) {
 	if c.Transport == "ipc" {
 		return "unix", c.IP + "-" + strconv.Itoa(port)

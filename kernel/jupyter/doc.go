@@ -5,8 +5,8 @@
 //
 // [Start] runs GoNB in a process group of its own and executes one hidden first cell, which turns GoNB's automatic
 // downloads off, sets the build flags and declares the imports every notebook may use. [Serve] is the command
-// `antipode kernel {connection_file}`, which Jupyter starts. Both end everything they started: neither GoNB nor a cell's
-// process outlives them.
+// `antipode kernel {connection_file}`, which Jupyter starts. Both end everything they started: neither GoNB nor a
+// cell's process outlives them.
 //
 // Cells are built offline, from this module and the modules of its go.mod, which [Tools] fetches beforehand. A notebook
 // that needs another library requests it in a cell:
@@ -30,6 +30,6 @@
 //
 // # Installing it
 //
-// [Install] writes the kernelspec "Go (Antipode)" into the user's Jupyter folder, [Uninstall] removes it, [Lab] opens an
-// installed JupyterLab with it.
+// [Install] writes the kernelspec "Go (Antipode)" into the user's Jupyter folder, [Uninstall] removes it, [Lab] opens
+// an installed JupyterLab with it.
 package jupyter

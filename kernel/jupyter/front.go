@@ -11,14 +11,14 @@ import (
 	"github.com/go-zeromq/zmq4/security/null"
 )
 
-// front is the kernel's side of the sockets that a connection file names: any number of front ends connect to it.
-// The connections speak ZMTP by zmq4, one at a time: its own PUB socket writes to one subscriber after another and
-// waits for the slowest, its ROUTER socket does not report who left.
+// front is the server side of the sockets of a connection file. Any number of front ends may connect. It uses the
+// connections of zmq4, not its sockets: the PUB socket writes to one subscriber after another and waits for the
+// slowest, and the ROUTER socket does not report disconnected clients.
 type front struct {
 	key       []byte
 	session   string
 	listeners []net.Listener
-	handle    func(p *peer, m Message) // called for each request, in order, per connection
+	handle    func(p *peer, m Message) // called for each request of a connection, in order
 
 	mu    sync.Mutex
 	peers map[*peer]bool
@@ -29,7 +29,7 @@ type front struct {
 // peer is one connection of a front end.
 type peer struct {
 	socket   int    // which of the five sockets it is connected to
-	identity string // the same for all connections of one front end
+	identity string // of the front end
 	conn     *zmq4.Conn
 	out      *outbox
 	topics   map[string]bool // subscriptions, of an iopub connection
@@ -41,11 +41,11 @@ const heartbeatSocket = iopubSocket + 1
 // socketTypes are the types of the sockets in the order of [Connection.ports].
 var socketTypes = [5]zmq4.SocketType{zmq4.Router, zmq4.Router, zmq4.Router, zmq4.XPub, zmq4.Rep}
 
-// linger is how long connections stay open after the last message: some clients drop what they have not read when a
+// linger is the time that connections stay open after the last message: some clients drop unread messages when a
 // connection ends.
 const linger = 100 * time.Millisecond
 
-// handshakeLimit bounds how long a new connection may take to greet.
+// handshakeLimit is the timeout of a new connection's handshake.
 const handshakeLimit = 10 * time.Second
 
 func newFront(key string, handle func(*peer, Message)) *front {
@@ -77,7 +77,7 @@ func (f *front) accept(socket int, l net.Listener) {
 	}
 }
 
-// serve reads one connection until it ends. Bytes that are not ZeroMQ's end the connection, not the kernel.
+// serve reads one connection until it ends. Invalid ZeroMQ frames end the connection, not the kernel.
 func (f *front) serve(socket int, rw net.Conn) {
 	defer rw.Close()
 	defer func() { _ = recover() }() // zmq4 panics on a frame of an impossible length
@@ -118,7 +118,7 @@ func (f *front) serve(socket int, rw net.Conn) {
 	}
 }
 
-// subscribe records a subscription, or its end, and welcomes the subscriber: from that message on it misses nothing.
+// subscribe adds or removes a subscription. A new subscriber receives iopub_welcome; it misses no message after that.
 func (f *front) subscribe(p *peer, frames [][]byte) {
 	if len(frames) != 1 || len(frames[0]) == 0 {
 		return
@@ -139,7 +139,7 @@ func (f *front) subscribe(p *peer, frames [][]byte) {
 	f.put(p, m, false)
 }
 
-// fresh reports whether these frames were not received before: a recorded message does not run twice.
+// fresh reports whether these frames were not received before: a replayed message is ignored.
 func (f *front) fresh(frames [][]byte) bool {
 	if len(f.key) == 0 {
 		return true
@@ -154,7 +154,7 @@ func (f *front) fresh(frames [][]byte) bool {
 	return false
 }
 
-// replays holds the signatures received last.
+// replays holds the most recent signatures.
 type replays struct {
 	known map[string]bool
 	order []string
@@ -182,12 +182,12 @@ func (r *replays) add(signature string) bool {
 func (f *front) publish(kind string, content any, parent *Message) {
 	m, err := newMessage(f.session, kind, content, parent)
 	if err != nil {
-		return // a content that is no JSON has nothing to show
+		return // the content is not JSON
 	}
 	f.publishMessage(m, false)
 }
 
-// publishMessage sends a message to every subscriber. Output of cells waits where a subscriber is slow, see [outbox].
+// publishMessage sends a message to every subscriber. With wait it waits for slow subscribers, see [outbox].
 func (f *front) publishMessage(m Message, wait bool) {
 	m.prefix = [][]byte{[]byte("kernel." + f.session + "." + m.Header.Type)}
 	f.mu.Lock()
@@ -213,7 +213,7 @@ func (p *peer) subscribed(topic []byte) bool {
 	return false
 }
 
-// reply answers a request on the connection it came from.
+// reply sends a reply on the connection of the request.
 func (f *front) reply(p *peer, kind string, content any, request *Message) {
 	m, err := newMessage(f.session, kind, content, request)
 	if err != nil {
@@ -222,7 +222,7 @@ func (f *front) reply(p *peer, kind string, content any, request *Message) {
 	f.put(p, m, false)
 }
 
-// ask sends a request for input to the front end that p belongs to.
+// ask sends a request for input to the front end of p.
 func (f *front) ask(p *peer, m Message) {
 	f.mu.Lock()
 	var to *peer
@@ -244,7 +244,7 @@ func (f *front) put(p *peer, m Message, wait bool) {
 	}
 }
 
-// close ends all connections after a moment in which what is queued can leave.
+// close closes all connections after queued messages have been sent, at most after a second.
 func (f *front) close() {
 	f.once.Do(func() {
 		for _, l := range f.listeners {
@@ -269,16 +269,16 @@ func (f *front) close() {
 
 // outbox sends messages to one connection in order, from a goroutine of its own.
 //
-// It holds up to maxQueued bytes and maxMessages messages. Beyond that the publisher waits: a cell that prints faster than the front end reads
-// is slowed down, as it is by a pipe. A connection that takes nothing for stalledAfter is given up: messages to it are
-// dropped until it reads again, so that a front end which hangs stops nobody else.
+// It holds up to maxQueued bytes and maxMessages messages. Beyond that the publisher waits: a cell that prints faster
+// than the front end reads is slowed down, as by a pipe. If a connection accepts nothing for stalledAfter, messages to
+// it are dropped until it reads again, so that a front end that hangs does not block others.
 type outbox struct {
 	send func([][]byte) error
 
 	mu     sync.Mutex
 	queue  [][][]byte
 	bytes  int       // queued and being sent
-	moved  time.Time // when the queue was last empty or a message left it
+	moved  time.Time // when the queue was last empty or a message was last sent
 	closed bool
 	wake   chan struct{} // something was queued, or the outbox was closed
 }
@@ -288,7 +288,7 @@ const (
 	maxMessages = 1000 // so that an interrupted cell's output ends soon
 )
 
-// stalledAfter is how long a publisher waits for a connection that takes nothing.
+// stalledAfter is the time that a publisher waits for a connection that accepts nothing.
 var stalledAfter = 5 * time.Second
 
 func newOutbox(send func([][]byte) error) *outbox {
@@ -297,14 +297,14 @@ func newOutbox(send func([][]byte) error) *outbox {
 	return o
 }
 
-// put queues a message; with wait it may wait for room, or drop the message.
+// put queues a message. With wait it may wait for space, or drop the message.
 func (o *outbox) put(frames [][]byte, wait bool) {
 	for !o.add(frames, wait) {
 		time.Sleep(2 * time.Millisecond)
 	}
 }
 
-// add queues or drops a message; false: there is no room yet.
+// add queues or drops a message; it returns false if there is no space yet.
 func (o *outbox) add(frames [][]byte, wait bool) (done bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -326,7 +326,7 @@ func (o *outbox) add(frames [][]byte, wait bool) (done bool) {
 	return true
 }
 
-// sizeOf is the memory that a queued message takes, roughly.
+// sizeOf returns the approximate memory of a queued message.
 func sizeOf(frames [][]byte) int {
 	size := 64
 	for _, f := range frames {
@@ -350,7 +350,7 @@ func (o *outbox) run() {
 	}
 }
 
-// next takes the oldest message; nil where there is none.
+// next removes and returns the oldest message, nil if there is none.
 func (o *outbox) next() [][]byte {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -362,7 +362,7 @@ func (o *outbox) next() [][]byte {
 	return frames
 }
 
-// flush waits until everything queued is sent.
+// flush waits until all queued messages are sent, or until the deadline.
 func (o *outbox) flush(deadline time.Time) {
 	for time.Now().Before(deadline) {
 		o.mu.Lock()

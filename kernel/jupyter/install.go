@@ -13,7 +13,7 @@ import (
 	"antipode/kernel/store"
 )
 
-// The kernelspec's name and what front ends show.
+// The name of the kernelspec and its display name.
 const (
 	SpecName    = "antipode"
 	DisplayName = "Go (Antipode)"
@@ -32,14 +32,14 @@ type Spec struct {
 	Metadata      map[string]any    `json:"metadata"`
 }
 
-// KernelsDir is the user's folder of kernelspecs, as Jupyter finds it: below $JUPYTER_DATA_DIR, else ~/Library/Jupyter on
-// macOS, else $XDG_DATA_HOME/jupyter, else ~/.local/share/jupyter.
+// KernelsDir returns the user's folder of kernelspecs, as Jupyter finds it: below $JUPYTER_DATA_DIR, else
+// ~/Library/Jupyter on macOS, else $XDG_DATA_HOME/jupyter, else ~/.local/share/jupyter.
 func KernelsDir() (string, error) {
 	dir := os.Getenv("JUPYTER_DATA_DIR")
 	if dir == "" {
 		home, err := os.UserHomeDir()
 		if err != nil {
-			return "", fmt.Errorf("jupyter: no place for the kernelspec: %w; set JUPYTER_DATA_DIR", err)
+			return "", fmt.Errorf("jupyter: no folder for the kernelspec: %w; set JUPYTER_DATA_DIR", err)
 		}
 		switch {
 		case runtime.GOOS == "darwin":
@@ -57,9 +57,8 @@ func KernelsDir() (string, error) {
 	return filepath.Join(dir, "kernels"), nil
 }
 
-// Install puts "Go (Antipode)" into the user's Jupyter and returns the kernelspec's folder. The kernel runs
-// opts.Binary, which must stay where it is, takes the cells' packages from moduleDir and the store from home. The tools are built now,
-// so that the first start is quick.
+// Install writes the kernelspec and returns its folder. The kernel runs opts.Binary, which must not be moved, and uses
+// the packages in opts.ModuleDir and the store in opts.Home. Install builds the tools, so that the first start is fast.
 func Install(ctx context.Context, opts Options) (string, error) {
 	module, err := filepath.Abs(opts.ModuleDir)
 	if err != nil {
@@ -104,7 +103,8 @@ func Install(ctx context.Context, opts Options) (string, error) {
 	return dir, nil
 }
 
-// Installed is the folder of the kernelspec, with its contents; an error wraps fs.ErrNotExist where there is none.
+// Installed returns the folder of the kernelspec and its content. The error wraps fs.ErrNotExist if the kernel is not
+// installed.
 func Installed() (string, Spec, error) {
 	var spec Spec
 	kernels, err := KernelsDir()
@@ -122,7 +122,7 @@ func Installed() (string, Spec, error) {
 	return dir, spec, nil
 }
 
-// Uninstall takes the kernelspec out of the user's Jupyter and returns the folder it was in; where there was none, that is no error.
+// Uninstall removes the kernelspec and returns its folder. A missing kernelspec is not an error.
 func Uninstall() (string, error) {
 	kernels, err := KernelsDir()
 	if err != nil {

@@ -24,7 +24,8 @@ func TestInstall(t *testing.T) {
 	if _, err := Tools(t.Context(), "../..", home(), nil); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Symlink(filepath.Join(home(), "bin"), filepath.Join(store, "bin")); err != nil { // not to build them again
+	// not to build them again
+	if err := os.Symlink(filepath.Join(home(), "bin"), filepath.Join(store, "bin")); err != nil {
 		t.Fatal(err)
 	}
 	const program = "/where/it/stays"
@@ -42,7 +43,8 @@ func TestInstall(t *testing.T) {
 	if spec.DisplayName != "Go (Antipode)" || spec.Language != "go" || spec.InterruptMode != "message" {
 		t.Errorf("spec is %+v", spec)
 	}
-	if spec.Argv[0] != program || spec.Argv[1] != "kernel" || spec.Argv[2] != "{connection_file}" || spec.Env["ANTIPODE_HOME"] != store || !IsModule(spec.Env["ANTIPODE_MODULE"]) {
+	if spec.Argv[0] != program || spec.Argv[1] != "kernel" || spec.Argv[2] != "{connection_file}" ||
+		spec.Env["ANTIPODE_HOME"] != store || !IsModule(spec.Env["ANTIPODE_MODULE"]) {
 		t.Errorf("argv %q, env %v", spec.Argv, spec.Env)
 	}
 	if gone, err := Uninstall(); err != nil || gone != dir {
@@ -73,7 +75,7 @@ func TestKernelsDir(t *testing.T) {
 	}
 }
 
-// Module and tools that are not there are said in one line.
+// A missing module or tool is reported in one line.
 func TestStartErrors(t *testing.T) {
 	empty := t.TempDir()
 	other := t.TempDir()
@@ -86,7 +88,8 @@ func TestStartErrors(t *testing.T) {
 			t.Errorf("error is %v, want one line with %q", err, want)
 		}
 	}
-	for content, want := range map[string]string{"": "not valid JSON", `{"transport":"carrier pigeon"}`: "not tcp or ipc"} {
+	for content, want := range map[string]string{"": "not valid JSON",
+		`{"transport":"carrier pigeon"}`: "not tcp or ipc"} {
 		file := filepath.Join(empty, "connection.json")
 		if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
 			t.Fatal(err)
@@ -97,7 +100,8 @@ func TestStartErrors(t *testing.T) {
 	}
 }
 
-// A kernel that is started with a desktop's PATH finds Go where the kernelspec says; without any Go the error says so.
+// A kernel that is started with a desktop's PATH finds Go where the kernelspec says; without any Go the error says
+// so.
 func TestFindGo(t *testing.T) {
 	real, err := exec.LookPath("go")
 	if err != nil {

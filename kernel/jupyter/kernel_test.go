@@ -100,7 +100,8 @@ func freePorts(t *testing.T) Connection {
 		defer l.Close()
 		ports = append(ports, l.Addr().(*net.TCPAddr).Port)
 	}
-	return Connection{Transport: "tcp", IP: "127.0.0.1", ShellPort: ports[0], ControlPort: ports[1], StdinPort: ports[2],
+	return Connection{Transport: "tcp", IP: "127.0.0.1", ShellPort: ports[0], ControlPort: ports[1],
+		StdinPort: ports[2],
 		IOPubPort: ports[3], HBPort: ports[4], SignatureScheme: "hmac-sha256", Key: newID()}
 }
 
@@ -153,7 +154,7 @@ func serveAs(t *testing.T, role string) *served {
 	return s
 }
 
-// printed executes a cell and gives what it printed.
+// printed executes a cell and returns its output.
 func (s *served) printed(t *testing.T, code string) (string, ReplyContent) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -172,18 +173,19 @@ func (s *served) printed(t *testing.T, code string) (string, ReplyContent) {
 	return b.String(), reply
 }
 
-// sleeping begins a cell that never ends by itself and waits until it runs. (It prints only after half a second: GoNB starts a cell's
-// program first and listens for interrupts then.)
+// sleeping begins a cell that never ends by itself and waits until it runs. (It prints only after half a second: GoNB
+// starts a cell's program first and listens for interrupts then.)
 func (s *served) sleeping(t *testing.T) <-chan ReplyContent {
 	t.Helper()
 	runs, replied := make(chan struct{}), make(chan ReplyContent, 1)
 	var once sync.Once
 	go func() {
-		reply, _ := s.execute(t.Context(), "%%\ntime.Sleep(time.Second / 2)\nfmt.Println(\"running\")\ntime.Sleep(time.Hour)", false, func(m Message) {
-			if m.Header.Type == "stream" {
-				once.Do(func() { close(runs) })
-			}
-		}, nil)
+		reply, _ := s.execute(t.Context(),
+			"%%\ntime.Sleep(time.Second / 2)\nfmt.Println(\"running\")\ntime.Sleep(time.Hour)", false, func(m Message) {
+				if m.Header.Type == "stream" {
+					once.Do(func() { close(runs) })
+				}
+			}, nil)
 		replied <- reply
 	}()
 	select {
@@ -207,8 +209,11 @@ func (s *served) waitEnd(t *testing.T) {
 // A kernel behind its relay executes, is interrupted, goes on, and leaves nothing when shut down.
 func TestServe(t *testing.T) {
 	s := serve(t)
-	got, reply := s.printed(t, "var early = os.TempDir() // before any init of the cell\n%%\nfmt.Println(os.Getenv(\"ANTIPODE_MODULE\") != \"\", os.TempDir(), early, client.Protocol)")
-	if want := "true " + os.TempDir() + " " + os.TempDir() + " 1\n"; got != want || reply.Status != "ok" || reply.ExecutionCount == nil || *reply.ExecutionCount != 1 {
+	got, reply := s.printed(t,
+		"var early = os.TempDir() // before any init of the cell\n%%\nfmt.Println(os.Getenv(\"ANTIPODE_MODULE\") != "+
+			"\"\", os.TempDir(), early, client.Protocol)")
+	if want := "true " + os.TempDir() + " " + os.TempDir() + " 1\n"; got != want || reply.Status != "ok" ||
+		reply.ExecutionCount == nil || *reply.ExecutionCount != 1 {
 		t.Errorf("printed %q, want %q; reply %+v", got, want, reply)
 	}
 	if n := len(marked(t, s.mark)); n < 3 {

@@ -10,12 +10,12 @@ import (
 	"syscall"
 )
 
-// ErrNoJupyterLab says that JupyterLab is not installed.
-var ErrNoJupyterLab = errors.New("JupyterLab is not installed; get it with: pipx install jupyterlab (or: python3 -m pip install --user jupyterlab). " +
+// ErrNoJupyterLab is the error if JupyterLab is not installed.
+var ErrNoJupyterLab = errors.New("JupyterLab is not installed; get it with: pipx install jupyterlab (or: python3 -m " +
+	"pip install --user jupyterlab). " +
 	"`antipode run NOTEBOOK` needs no Jupyter")
 
-// Lab opens JupyterLab on a folder, installing the kernel first where it is missing or of another build. It returns when
-// JupyterLab ends. Arguments are handed on to it.
+// Lab runs JupyterLab with arguments in opts.Dir until it ends. It installs the kernel first.
 func Lab(ctx context.Context, opts Options, args []string) error {
 	program, found := labProgram()
 	if !found {
@@ -27,10 +27,10 @@ func Lab(ctx context.Context, opts Options, args []string) error {
 	lab := exec.CommandContext(ctx, program[0], append(program[1:], args...)...)
 	lab.Dir = opts.Dir
 	lab.Stdin, lab.Stdout, lab.Stderr = os.Stdin, os.Stdout, os.Stderr
-	lab.Cancel = func() error { return lab.Process.Signal(syscall.SIGTERM) } // it ends its kernels
+	lab.Cancel = func() error { return lab.Process.Signal(syscall.SIGTERM) } // JupyterLab then ends its kernels
 	err := lab.Run()
 	if ctx.Err() != nil {
-		return nil // told to end
+		return nil // ended by ctx
 	}
 	if err != nil {
 		return fmt.Errorf("jupyter: JupyterLab: %w", err)
@@ -38,7 +38,7 @@ func Lab(ctx context.Context, opts Options, args []string) error {
 	return nil
 }
 
-// labProgram is how JupyterLab is started here.
+// labProgram returns the command that starts JupyterLab.
 func labProgram() (program []string, found bool) {
 	if path, err := exec.LookPath("jupyter-lab"); err == nil {
 		return []string{path}, true
@@ -47,21 +47,16 @@ func labProgram() (program []string, found bool) {
 		return []string{path, "lab"}, true
 	}
 	for _, python := range []string{"python3", "python"} {
-		if path, err := exec.LookPath(python); err == nil && exec.Command(path, "-c", "import jupyterlab").Run() == nil {
+		if path, err := exec.LookPath(python); err == nil &&
+			exec.Command(path, "-c", "import jupyterlab").Run() == nil {
 			return []string{path, "-m", "jupyterlab"}, true
 		}
 	}
 	return nil, false
 }
 
-// LabFound says whether [Lab] would find a JupyterLab.
-func LabFound() bool {
-	_, found := labProgram()
-	return found
-}
-
-// ModuleDir finds the module antipode: $ANTIPODE_MODULE, else the nearest folder whose go.mod is the module's, from the working
-// directory up, then from each of the places up.
+// ModuleDir returns the folder of module antipode: $ANTIPODE_MODULE, else the nearest folder whose go.mod is the
+// module's, at or above the working directory, else at or above each of the places.
 func ModuleDir(places ...string) (string, error) {
 	if dir := os.Getenv("ANTIPODE_MODULE"); dir != "" {
 		if IsModule(dir) {
@@ -80,5 +75,6 @@ func ModuleDir(places ...string) (string, error) {
 			return dir, nil
 		}
 	}
-	return "", errors.New("jupyter: cells need the source of module antipode: run this in its folder, or set ANTIPODE_MODULE to it")
+	return "", errors.New("jupyter: cells need the source of module antipode: run this in its folder, or set " +
+		"ANTIPODE_MODULE to it")
 }

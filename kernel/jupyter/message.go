@@ -25,12 +25,12 @@ type Header struct {
 // Message is one message of the Jupyter protocol.
 type Message struct {
 	Header   Header
-	Parent   Header          // the request it belongs to; zero where there is none
+	Parent   Header          // of the request it belongs to; zero without one
 	Metadata json.RawMessage // empty: {}
 	Content  json.RawMessage // one of the *Content types, by Header.Type
 	Buffers  [][]byte
 
-	raw    json.RawMessage // the header as received: replies repeat it, unknown fields included
+	raw    json.RawMessage // the header as received, which replies repeat with its unknown fields
 	parent json.RawMessage // the parent header as it is sent; empty: {}
 	prefix [][]byte        // frames before the delimiter: the topic of a published message
 }
@@ -49,7 +49,7 @@ type DisplayContent struct {
 	ExecutionCount *int           `json:"execution_count,omitempty"`
 }
 
-// Transient is what lives only as long as the kernel.
+// Transient is the part of a display that notebooks do not store.
 type Transient struct {
 	DisplayID string `json:"display_id,omitempty"`
 }
@@ -79,7 +79,7 @@ var delimiter = []byte("<IDS|MSG>")
 
 var emptyObject = json.RawMessage("{}")
 
-// newMessage makes a message of a session; its parent is the request it belongs to, nil for a request of its own.
+// newMessage returns a message of a session. parent is the request that it belongs to, nil for a new request.
 func newMessage(session, kind string, content any, parent *Message) (Message, error) {
 	raw, err := json.Marshal(content)
 	if err != nil {
@@ -98,7 +98,7 @@ func newMessage(session, kind string, content any, parent *Message) (Message, er
 	return m, nil
 }
 
-// frames encodes the message for ZeroMQ, signed with the key.
+// frames returns the signed ZeroMQ frames of the message.
 func (m Message) frames(key []byte) ([][]byte, error) {
 	header, err := json.Marshal(m.Header)
 	if err != nil {
@@ -119,7 +119,7 @@ func orEmpty(raw json.RawMessage) json.RawMessage {
 
 var errBadMessage = errors.New("jupyter: not a message of the Jupyter protocol")
 
-// parseMessage decodes received frames and checks their signature.
+// parseMessage decodes frames and verifies their signature.
 func parseMessage(frames [][]byte, key []byte) (Message, error) {
 	var m Message
 	at := 0
@@ -144,7 +144,7 @@ func parseMessage(frames [][]byte, key []byte) (Message, error) {
 	return m, nil
 }
 
-// sign returns the hex HMAC-SHA256 of the four parts; empty with an empty key.
+// sign returns the hex HMAC-SHA256 of the four parts, or nil without a key.
 func sign(key []byte, parts [][]byte) []byte {
 	if len(key) == 0 {
 		return nil

@@ -57,7 +57,8 @@ func TestPrelude(t *testing.T) {
 	}
 	t.Setenv("TMPDIR", `/a "b`)
 	got := Prelude(module)
-	for _, want := range []string{"%noautoget\n", "%goflags \"-ldflags=-s -w\"\n", "\t\"antipode/datasets\"\n", "\t\"antipode/kernel/cell\"\n", "\t\"fmt\"\n", `os.Setenv("TMPDIR", "/a \"b")`} {
+	for _, want := range []string{"%noautoget\n", "%goflags \"-ldflags=-s -w\"\n", "\t\"antipode/datasets\"\n",
+		"\t\"antipode/kernel/cell\"\n", "\t\"fmt\"\n", `os.Setenv("TMPDIR", "/a \"b")`} {
 		if !strings.Contains(got, want) {
 			t.Errorf("the prelude lacks %q:\n%s", want, got)
 		}
@@ -91,7 +92,8 @@ func TestPatches(t *testing.T) {
 	}
 	for want := len(patches); want >= 0; want -= len(patches) { // all, and none of what is patched already
 		if applied, err := applyPatches(copied); err != nil || applied != want {
-			t.Errorf("%d of %d patches apply (%v), want %d: where GoNB's source has changed, see which are still needed", applied, len(patches), err, want)
+			t.Errorf("%d of %d patches apply (%v), want %d: where GoNB's source has changed, see which are "+
+				"still needed", applied, len(patches), err, want)
 		}
 	}
 }

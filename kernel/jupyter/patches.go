@@ -10,27 +10,28 @@ import (
 	"strings"
 )
 
-// patchesRevision is raised when patches change, so that GoNB is built again.
+// patchesRevision is increased if patches change, so that GoNB is built again.
 const patchesRevision = 2
 
-// patch is a change to one file of GoNB, made in a copy before it is built.
+// patch is a change to one file of GoNB.
 type patch struct {
 	file, old, new string // old occurs exactly once
 }
 
-// patches correct GoNB 0.11.4 where a message relay cannot. Where a later GoNB has other source, they do not apply and
-// are left out.
+// patches fix GoNB 0.11.4 where the relay cannot. They are skipped if a later version of GoNB has other source.
 var patches = []patch{
 	// A line on standard error with a colon before "main.go:10", as package log writes it, ended the kernel.
 	{"internal/goexec/gonberror.go", "	if col == -1 {\n", "	if col < 1 {\n"},
 	// An interrupted cell ends within 3 seconds, also one that ignores the signal.
 	{"internal/jpyexec/jpyexec.go", "var WaitToKill = 5 * time.Second", "var WaitToKill = 2 * time.Second"},
-	// A program that reads standard input finds its end instead of waiting forever,
-	{"internal/jpyexec/jpyexec.go", "	if exec.stdinContent != nil {\n", "	if exec.stdinContent != nil || exec.millisecondsToInput <= 0 {\n"},
-	// but a cell that names it is given lines that the user types.
+	// A program that reads standard input reads EOF instead of waiting forever,
+	{"internal/jpyexec/jpyexec.go", "	if exec.stdinContent != nil {\n",
+		"	if exec.stdinContent != nil || exec.millisecondsToInput <= 0 {\n"},
+	// but a cell that uses os.Stdin or fmt.Scan receives lines that the user types.
 	{"internal/goexec/execcode.go", "		CaptureDisplayDataOutput(s.CaptureFile)\n\n	err := jpyExec.Exec()\n",
 		"		CaptureDisplayDataOutput(s.CaptureFile)\n" +
-			"	if content, ok := msg.ComposedMsg().Content.(map[string]any); ok && content[\"allow_stdin\"] == true {\n" +
+			"	if content, ok := msg.ComposedMsg().Content.(map[string]any); ok && content[\"allow_stdin\"] " +
+			"== true {\n" +
 			"		code, _ := content[\"code\"].(string)\n" +
 			"		if strings.Contains(code, \"os.Stdin\") || strings.Contains(code, \"fmt.Scan\") {\n" +
 			"			jpyExec.WithInputs(300)\n" +
@@ -39,7 +40,7 @@ var patches = []patch{
 			"	err := jpyExec.Exec()\n"},
 }
 
-// applyPatches changes GoNB's source in a folder and returns how many patches applied.
+// applyPatches applies the patches to GoNB's source in a folder and returns their number.
 func applyPatches(source string) (applied int, err error) {
 	for _, m := range patches {
 		path := filepath.Join(source, filepath.FromSlash(m.file))
@@ -55,8 +56,8 @@ func applyPatches(source string) (applied int, err error) {
 	return applied, nil
 }
 
-// patchedModule copies GoNB's source into dir, patches it, and returns a module file that is the module's own with GoNB
-// taken from there. (The go command refuses to overlay files of the module cache.)
+// patchedModule copies GoNB's source into dir and patches it. It returns a go.mod file that replaces GoNB by this copy.
+// (The go command does not overlay files of the module cache.)
 func patchedModule(ctx context.Context, moduleDir, dir string) (string, error) {
 	source, err := gonbSource(ctx, moduleDir)
 	if err != nil {
@@ -121,7 +122,7 @@ func copySource(to, from string) error {
 	return nil
 }
 
-// gonbSource is the folder of GoNB's source in the module cache.
+// gonbSource returns the folder of GoNB's source in the module cache.
 func gonbSource(ctx context.Context, moduleDir string) (string, error) {
 	cmd := exec.CommandContext(ctx, "go", "list", "-f", "{{.Module.Dir}}", tools[0].pkg)
 	cmd.Dir = moduleDir

@@ -7,16 +7,16 @@ import (
 	"strings"
 )
 
-// standard are packages of the standard library that notebooks use without an import of their own.
+// standard are the packages of the standard library that cells use without an import.
 var standard = []string{"fmt", "math", "os", "path/filepath", "slices", "sort", "strings", "time"}
 
-// packages are Antipode's packages that notebooks use without an import of their own.
+// packages are the packages of Antipode that cells use without an import.
 var packages = []string{"datasets", "gomlxmodels", "kernel/cell", "kernel/client", "metrics", "plots"}
 
-// Prelude is the hidden first cell: no automatic downloads, small binaries (a third of a second faster a cell), and the
-// imports. Go rejects an import nobody uses; GoNB drops those from each cell. Naming them here spares goimports a search
-// of the module cache, which takes seconds. GoNB's temporary files lie in a folder that ends with the kernel; cells get
-// the user's own back before they begin (GoNB makes an init function of every function named init_…).
+// Prelude returns the hidden first cell. It turns automatic downloads off, makes binaries smaller (a third of a second
+// faster per cell) and declares the imports; GoNB removes unused ones from each cell. Declaring them here spares
+// goimports a search of the module cache, which takes seconds. GoNB's temporary files are in a folder that is removed
+// with the kernel; init_antipode gives cells the user's TMPDIR. (GoNB runs every function named init_… at start.)
 func Prelude(moduleDir string) string {
 	var b strings.Builder
 	b.WriteString("%noautoget\n%goflags \"-ldflags=-s -w\"\nimport (\n")
@@ -34,7 +34,7 @@ func Prelude(moduleDir string) string {
 	return b.String()
 }
 
-// present lists those of packages that the module has.
+// present returns those of packages that the module contains.
 func present(moduleDir string) []string {
 	var list []string
 	for _, p := range packages {

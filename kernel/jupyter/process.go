@@ -18,14 +18,14 @@ import (
 	"antipode/kernel/client"
 )
 
-// Options says how a kernel runs.
+// Options are the options of a kernel.
 type Options struct {
 	ModuleDir string       // folder of the go.mod of module antipode: cells import its packages
 	Home      string       // $ANTIPODE_HOME: the tools live under it, and cells use its store
 	Dir       string       // the cells' working directory; empty = the current one
-	Binary    string       // what a cell's client starts the backend from; empty = $ANTIPODE_BIN, else this program
-	Log       io.Writer    // GoNB's log; nil = only its end is kept, for error messages
-	Say       func(string) // told in one line about slow steps; nil = nobody
+	Binary    string       // the command that starts the backend; empty = $ANTIPODE_BIN, else this program
+	Log       io.Writer    // receives GoNB's log; nil = only its end is stored, for error messages
+	Say       func(string) // receives a line before a slow step; may be nil
 }
 
 // Kernel is a running GoNB.
@@ -41,20 +41,21 @@ type Kernel struct {
 
 	count     int             // of the cell executed last
 	numbers   []int           // the numbers of the cells that GoNB counts 1, 2, …
-	variables map[string]bool // that cells declared with var
+	variables map[string]bool // names that cells declared with var
 	results   func() *resultIndex
 }
 
-// longestTemp is the longest temporary folder, in bytes, below which the kernel's sockets still have paths that every
-// system takes (103 bytes).
+// longestTemp is the maximal length of the temporary folder in bytes, so that the paths of the kernel's sockets have at
+// most 103 bytes, which every system supports.
 const longestTemp = 60
 
-// Start runs a kernel and executes the hidden first cell. The kernel lives until [Kernel.Close]; ctx bounds the start only.
+// Start starts a kernel and executes the hidden first cell. The kernel runs until [Kernel.Close]; ctx bounds only the
+// start.
 func Start(ctx context.Context, opts Options) (*Kernel, error) {
 	return start(ctx, opts, "kernel.json")
 }
 
-// start is Start with the name of the connection file, by which GoNB knows the kernel's identifier.
+// start is Start with the name of the connection file, from which GoNB takes the kernel's id.
 func start(ctx context.Context, opts Options, name string) (_ *Kernel, err error) {
 	module, err := filepath.Abs(opts.ModuleDir)
 	if err != nil {
@@ -65,7 +66,8 @@ func start(ctx context.Context, opts Options, name string) (_ *Kernel, err error
 		return nil, err
 	}
 	k := &Kernel{
-		tail: &tail{limit: 8 << 10}, done: make(chan struct{}), variables: map[string]bool{}, results: newResultIndex(module),
+		tail: &tail{limit: 8 << 10}, done: make(chan struct{}), variables: map[string]bool{},
+		results: newResultIndex(module),
 	}
 	base := os.TempDir()
 	if len(base) > longestTemp {
@@ -101,7 +103,7 @@ func start(ctx context.Context, opts Options, name string) (_ *Kernel, err error
 		k.cmd.Stdout = io.MultiWriter(opts.Log, k.tail)
 	}
 	k.cmd.Stderr = k.cmd.Stdout
-	k.cmd.WaitDelay = time.Second // whatever still holds the log open is not waited for
+	k.cmd.WaitDelay = time.Second // do not wait for other processes that hold the log open
 	k.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if err := k.cmd.Start(); err != nil {
 		k.cmd = nil
@@ -110,7 +112,7 @@ func start(ctx context.Context, opts Options, name string) (_ *Kernel, err error
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	go func() {
-		_ = k.cmd.Wait() // how it ended does not matter: that it ended does
+		_ = k.cmd.Wait()
 		close(k.done)
 		cancel(ErrDied)
 	}()
@@ -126,7 +128,7 @@ func start(ctx context.Context, opts Options, name string) (_ *Kernel, err error
 	return k, k.prelude(ctx, module)
 }
 
-// environment is GoNB's and thereby the cells'.
+// environment returns the environment of GoNB and the cells.
 func environment(opts Options, module, dir, toolsDir string) ([]string, error) {
 	binary := opts.Binary
 	if binary == "" {
@@ -151,7 +153,7 @@ func environment(opts Options, module, dir, toolsDir string) ([]string, error) {
 		"ANTIPODE_HOME=" + home,
 		"ANTIPODE_MODULE=" + module,
 		"GOPROXY=off",          // a cell never waits for a network
-		"GOFLAGS=" + goFlags(), // -mod is refused beside a go.work
+		"GOFLAGS=" + goFlags(), // without -mod, which is an error with a go.work
 		"GO_TELEMETRY_CHILD=2", // no go command leaves a process behind
 	}
 	for _, s := range set {
@@ -167,7 +169,7 @@ func environment(opts Options, module, dir, toolsDir string) ([]string, error) {
 	return append(env, set...), nil
 }
 
-// goFlags is $GOFLAGS without what a workspace refuses.
+// goFlags returns $GOFLAGS without the flags that are errors with a go.work.
 func goFlags() string {
 	var keep []string
 	for _, f := range strings.Fields(os.Getenv("GOFLAGS")) {
@@ -178,7 +180,7 @@ func goFlags() string {
 	return strings.Join(keep, " ")
 }
 
-// watch starts a small shell that ends the kernel's processes when this one dies without doing so (kill -9).
+// watch starts a shell that ends the kernel's processes if this process is killed (kill -9).
 func (k *Kernel) watch() error {
 	const script = `read line; [ "$line" = done ] && exit 0
 kill -s KILL -- "-$1"; rm -rf "$2"`
@@ -212,7 +214,7 @@ func (k *Kernel) prelude(ctx context.Context, module string) error {
 // Done is closed when GoNB's process has ended.
 func (k *Kernel) Done() <-chan struct{} { return k.done }
 
-// Close ends the kernel and every process it started, and removes its files. It may be called more than once.
+// Close ends the kernel and all processes it started, and removes its files. It may be called more than once.
 func (k *Kernel) Close() {
 	k.closing.Do(func() {
 		if k.cmd != nil {
@@ -235,7 +237,7 @@ func (k *Kernel) Close() {
 	})
 }
 
-// explain adds the end of GoNB's log to an error about its death.
+// explain adds the last line of GoNB's log to ErrDied.
 func (k *Kernel) explain(err error) error {
 	if !errors.Is(err, ErrDied) {
 		return err
@@ -246,7 +248,7 @@ func (k *Kernel) explain(err error) error {
 	return err
 }
 
-// tail keeps the end of what is written to it.
+// tail stores the end of what is written to it.
 type tail struct {
 	mu    sync.Mutex
 	limit int

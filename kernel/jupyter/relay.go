@@ -11,9 +11,9 @@ import (
 	"antipode/kernel/jupyter/complete"
 )
 
-// relay answers the requests of front ends and executes their cells on a [Kernel]. GoNB sees executions, widgets and
-// input alone: the relay numbers and queues cells, keeps the history, and answers at once while GoNB still starts or
-// a cell runs.
+// relay handles the requests of front ends and executes their cells on a [Kernel]. Only executions, widgets and input
+// reach GoNB: the relay numbers and queues cells, stores the history, and answers other requests while GoNB starts or a
+// cell runs.
 type relay struct {
 	front *front
 	ports [5]int
@@ -28,15 +28,15 @@ type relay struct {
 	running *Message // the request whose cell runs
 	stop    context.CancelFunc
 	kernel  *Kernel
-	noted   bool     // the waiting cell shows what the start does
+	noted   bool     // the waiting cell shows a step of the start
 	attempt *attempt // to start the kernel; nil before and after one that failed
 	count   int
 	history []entry
-	ran     []string // the cells that were executed without an error, for completion
+	ran     []string // the cells executed without an error, for completion
 	comms   map[string]string
 }
 
-// request is a message and where its reply goes.
+// request is a message and the connection of its reply.
 type request struct {
 	from *peer
 	Message
@@ -59,15 +59,17 @@ type executeContent struct {
 
 func orTrue(b *bool) bool { return b == nil || *b }
 
-func newRelay(conn Connection, start func(context.Context) (*Kernel, error), names *complete.Service, end func()) *relay {
+func newRelay(conn Connection, start func(context.Context) (*Kernel, error), names *complete.Service,
+	end func()) *relay {
 	r := &relay{
-		ports: conn.ports(), start: start, names: names, end: end, wake: make(chan struct{}, 1), comms: map[string]string{},
+		ports: conn.ports(), start: start, names: names, end: end, wake: make(chan struct{}, 1),
+		comms: map[string]string{},
 	}
 	r.front = newFront(conn.Key, r.handle)
 	return r
 }
 
-// handle receives each request of a front end. What takes time continues in a goroutine of its own.
+// handle handles a request of a front end. Slow ones continue in a goroutine.
 func (r *relay) handle(from *peer, m Message) {
 	q := request{from, m}
 	switch m.Header.Type {
@@ -106,7 +108,7 @@ func (r *relay) handle(from *peer, m Message) {
 	}
 }
 
-// answer publishes that the kernel is busy, replies, and publishes that it is idle, or busy with the running cell.
+// answer sends a reply between the states busy and idle.
 func (r *relay) answer(q request, content func() any) {
 	r.status(busyState, &q.Message)
 	r.front.reply(q.from, strings.TrimSuffix(q.Header.Type, "_request")+"_reply", content(), &q.Message)
@@ -115,7 +117,7 @@ func (r *relay) answer(q request, content func() any) {
 	running := r.running
 	r.mu.Unlock()
 	if running != nil {
-		r.status(busyState, running) // front ends show the last state that they heard of
+		r.status(busyState, running) // front ends show the latest state
 	}
 }
 
@@ -123,7 +125,7 @@ func (r *relay) status(state string, parent *Message) {
 	r.front.publish("status", statusContent{state}, parent)
 }
 
-// simple answers what needs neither GoNB nor time; nil: the request is unknown.
+// simple returns the reply to a request that needs neither GoNB nor time, nil for an unknown request.
 func (r *relay) simple(q request) any {
 	switch q.Header.Type {
 	case "kernel_info_request":
@@ -194,10 +196,10 @@ func (r *relay) next() (q request, ok bool) {
 	return q, true
 }
 
-// late is how long requests that were sent before a cell failed may be on their way.
+// late is the time for which requests may still arrive that were sent before a cell failed.
 const late = 30 * time.Millisecond
 
-// execute executes one request. After an error the requests that wait are aborted, where the request says so.
+// execute executes one request. After an error it aborts the waiting requests, unless stop_on_error is false.
 func (r *relay) execute(ctx context.Context, q request) {
 	var c executeContent
 	if err := json.Unmarshal(q.Content, &c); err != nil {
@@ -241,7 +243,7 @@ func (r *relay) execute(ctx context.Context, q request) {
 	}
 }
 
-// abort answers a request whose cell is not executed.
+// abort replies to a request whose cell is not executed.
 func (r *relay) abort(q request) {
 	r.status(busyState, &q.Message)
 	r.front.reply(q.from, "execute_reply", map[string]any{"status": "aborted"}, &q.Message)

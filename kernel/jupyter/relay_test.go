@@ -125,15 +125,18 @@ func TestRelayWhileStarting(t *testing.T) {
 	c := converse(t, client)
 	waiting := c.cell("%%\n1")
 	for kind, want := range map[string]string{
-		"kernel_info_request": "protocol_version", "comm_info_request": "comms", "is_complete_request": "status", "history_request": "history",
+		"kernel_info_request": "protocol_version", "comm_info_request": "comms", "is_complete_request": "status",
+		"history_request": "history",
 	} {
-		if got := c.reply(c.request(kind, fields{"code": "x", "hist_access_type": "tail", "n": 1})); got["status"] == nil || got[want] == nil {
+		if got := c.reply(c.request(kind, fields{"code": "x", "hist_access_type": "tail",
+			"n": 1})); got["status"] == nil || got[want] == nil {
 			t.Errorf("%s is answered with %v", kind, got)
 		}
 	}
 	close(release)
 	for range 2 { // the second cell tries again
-		if got := c.reply(waiting); got["status"] != "error" || !strings.Contains(fmt.Sprint(got["evalue"]), "no Go here") {
+		if got := c.reply(waiting); got["status"] != "error" || !strings.Contains(fmt.Sprint(got["evalue"]),
+			"no Go here") {
 			t.Errorf("the cell ended with %v", got)
 		}
 		waiting = c.cell("%%\n2")
@@ -230,7 +233,8 @@ func TestServeFlood(t *testing.T) {
 	displays, stored := 0, 0
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
-	code := fmt.Sprintf("%%%%\ntext := strings.Repeat(\"x\", %d)\nfor range %d {\n\tgonbui.DisplayMarkdown(text)\n}", size, n)
+	code := fmt.Sprintf("%%%%\ntext := strings.Repeat(\"x\", %d)\nfor range %d {\n\tgonbui.DisplayMarkdown(text)\n}",
+		size, n)
 	reply, err := s.execute(ctx, code, false, func(m Message) {
 		if m.Header.Type == "display_data" {
 			displays++
@@ -270,10 +274,12 @@ func TestServeAborts(t *testing.T) {
 		}
 		return got
 	}
-	if got := statuses(c.cell("%%\npanic(1)"), c.cell("var a = 1"), c.cell("var b = 1")); !slices.Equal(got, []string{"error", "aborted", "aborted"}) {
+	if got := statuses(c.cell("%%\npanic(1)"), c.cell("var a = 1"), c.cell("var b = 1")); !slices.Equal(got,
+		[]string{"error", "aborted", "aborted"}) {
 		t.Errorf("after an error: %v", got)
 	}
-	if got := statuses(c.cell("%%\npanic(1)", "stop_on_error", false), c.cell("var a = 1")); !slices.Equal(got, []string{"error", "ok"}) {
+	if got := statuses(c.cell("%%\npanic(1)", "stop_on_error", false), c.cell("var a = 1")); !slices.Equal(got,
+		[]string{"error", "ok"}) {
 		t.Errorf("after an error that does not stop: %v", got)
 	}
 	long, after := c.cell("%%\ntime.Sleep(time.Hour)"), c.cell("var c = 1")
@@ -283,7 +289,8 @@ func TestServeAborts(t *testing.T) {
 	if err := s.Interrupt(); err != nil {
 		t.Fatal(err)
 	}
-	if got := statuses(long, after); !slices.Equal(got, []string{"error", "aborted"}) || time.Since(start) > 3*time.Second {
+	if got := statuses(long, after); !slices.Equal(got, []string{"error", "aborted"}) ||
+		time.Since(start) > 3*time.Second {
 		t.Errorf("%v after an interrupt: %v", time.Since(start), got)
 	}
 	if got := statuses(c.cell("%%\nfmt.Println(a)")); !slices.Equal(got, []string{"ok"}) {
@@ -294,7 +301,8 @@ func TestServeAborts(t *testing.T) {
 // A cell that reads standard input is given what the user types, or its end where nobody can type.
 func TestServeInput(t *testing.T) {
 	s := serve(t)
-	const code = "import \"bufio\"\n%%\nline, err := bufio.NewReader(os.Stdin).ReadString('\\n')\nfmt.Printf(\"%q %v\", line, err)"
+	const code = "import \"bufio\"\n%%\nline, err := bufio.NewReader(os.Stdin).ReadString('\\n')\nfmt.Printf(\"%q " +
+		"%v\", line, err)"
 	if got, _ := s.printed(t, code); got != `"" EOF` {
 		t.Errorf("without a user: %s", got)
 	}
@@ -321,13 +329,17 @@ func TestServeFirstSteps(t *testing.T) {
 	for _, test := range []struct{ code, want string }{
 		{"var n = 2", ""},
 		{"%%\nn * 21", `execute_result:{"data":{"text/plain":"42"},"metadata":{},"transient":{},"execution_count":2}`},
-		{"photos", "error:compile error|cell [3], line 1: photos: statements go below a line %%; above it are import, var, const, type and func|" +
+		{"photos", "error:compile error|cell [3], line 1: photos: statements go below a line %%; above it are " +
+			"import, var, const, type and func|" +
 			"cell [3], line 1: photos: statements go below a line %%; above it are import, var, const, type and func"},
-		{"%%\nphotos", "error:compile error|cell [4], line 2: undefined: photos|cell [4], line 2: undefined: photos\n    photos"},
-		{"%%\nn = 3", "stderr:line 2: n is assigned below %%: later cells do not see the new value; to keep it, declare it above %% (var n = …)\n"},
+		{"%%\nphotos", "error:compile error|cell [4], line 2: undefined: photos|cell [4], line 2: undefined: " +
+			"photos\n    photos"},
+		{"%%\nn = 3", "stderr:line 2: n is assigned below %%: later cells do not see the new value; to keep it, " +
+			"declare it above %% (var n = …)\n"},
 		{"%%\nfmt.Fprintln(os.Stderr, \"row 7: no file\")\nos.Exit(1)", "error:Error|row 7: no file|row 7: no file"},
-		{"func f(i int) int {\n\treturn []int{1}[i]\n}\n%%\nfmt.Println(f(n))", "error:panic|runtime error: index out of range [2] with length 1|" +
-			"panic: runtime error: index out of range [2] with length 1⏎    cell [7], line 2⏎    cell [7], line 5"},
+		{"func f(i int) int {\n\treturn []int{1}[i]\n}\n%%\nfmt.Println(f(n))",
+			"error:panic|runtime error: index out of range [2] with length 1|" +
+				"panic: runtime error: index out of range [2] with length 1⏎    cell [7], line 2⏎    cell [7], line 5"},
 		// printed text and displays reach GoNB by two pipes: wait for the first
 		{"%%\nfmt.Print(1)\ntime.Sleep(time.Second / 2)\ncell.Clear()", "stdout:1 clear_output:{\"wait\":false}"},
 	} {

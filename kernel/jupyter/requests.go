@@ -13,7 +13,7 @@ import (
 	"antipode/kernel/jupyter/complete"
 )
 
-// lookUpLimit bounds completion and inspection: JupyterLab drops later replies.
+// lookUpLimit is the timeout of completion and inspection: JupyterLab ignores later replies.
 const lookUpLimit = 900 * time.Millisecond
 
 // lookUp answers a "complete_request" or an "inspect_request".
@@ -55,7 +55,7 @@ func (r *relay) lookUp(q request) any {
 
 var inspection = regexp.MustCompile(`^\s*(?:\?{1,2}\s*([\pL_][\pL\pN_.]*)|([\pL_][\pL\pN_.]*)\s*\?{1,2})\s*$`)
 
-// inspected returns the name that a cell such as "plots.Bars?" asks about; empty where it is code.
+// inspected returns the name in a cell such as "plots.Bars?", or "" if the cell is code.
 func inspected(code string) string {
 	m := inspection.FindStringSubmatch(code)
 	if m == nil {
@@ -64,10 +64,11 @@ func inspected(code string) string {
 	return m[1] + m[2]
 }
 
-// page returns what is shown for "name?".
+// page returns the pager content for "name?".
 func (r *relay) page(ctx context.Context, name string) map[string]string {
 	r.mu.Lock()
-	asked := complete.Request{Cells: slices.Clone(r.ran), Code: "var _ = " + name, Cursor: len([]rune("var _ = " + name))}
+	asked := complete.Request{Cells: slices.Clone(r.ran), Code: "var _ = " + name,
+		Cursor: len([]rune("var _ = " + name))}
 	r.mu.Unlock()
 	found := r.names.Inspect(ctx, asked)
 	if !found.Found {
@@ -99,7 +100,7 @@ func (r *relay) historyReply(content json.RawMessage) any {
 				continue
 			}
 		case "search":
-			flat := strings.NewReplacer("/", "\x00") // path.Match treats a slash as a border
+			flat := strings.NewReplacer("/", "\x00") // path.Match treats a slash as a separator
 			pattern := flat.Replace(cmp.Or(c.Pattern, "*"))
 			if matched, err := path.Match(pattern, flat.Replace(e.source)); err != nil || !matched {
 				continue
@@ -130,10 +131,10 @@ type commContent struct {
 	Target string `json:"target_name"`
 }
 
-// widgetTarget is the only target of widgets' connections that GoNB has.
+// widgetTarget is the only comm target of GoNB.
 const widgetTarget = "gonb_comm"
 
-// noteComm records which connections of widgets are open; false: the message opens one that nobody answers.
+// noteComm records opened and closed comms. It returns false for a comm_open of an unknown target.
 func (r *relay) noteComm(m Message) bool {
 	var c commContent
 	if json.Unmarshal(m.Content, &c) != nil {
@@ -153,7 +154,7 @@ func (r *relay) noteComm(m Message) bool {
 	return true
 }
 
-// refuseComm closes a connection that a front end opens to a target the kernel does not have.
+// refuseComm closes a comm of an unknown target.
 func (r *relay) refuseComm(q request) {
 	var c commContent
 	_ = json.Unmarshal(q.Content, &c)

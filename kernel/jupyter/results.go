@@ -4,20 +4,21 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
+
+	"antipode/kernel/jupyter/complete"
 )
 
-// resultIndex knows which calls return one value, so that a cell can end with them: functions of the packages that
+// resultIndex lists the calls that return one value, so that a cell can end with them: functions of the packages that
 // cells use without an import, by package and name, and methods that return a table, by name alone.
 type resultIndex struct {
 	functions map[string]bool // "datasets.Archipelago", "strings.ToUpper"
 	methods   map[string]bool // "Head"
 }
 
-// newResultIndex reads the packages' source in the background; the first use waits for it.
+// newResultIndex reads the source of the packages in the background. The returned function waits for it.
 func newResultIndex(moduleDir string) func() *resultIndex {
 	index := sync.OnceValue(func() *resultIndex { return readResultIndex(moduleDir) })
 	go index()
@@ -30,9 +31,9 @@ func readResultIndex(moduleDir string) *resultIndex {
 	for _, p := range packages {
 		folders = append(folders, filepath.Join(moduleDir, filepath.FromSlash(p)))
 	}
-	if root, err := exec.Command("go", "env", "GOROOT").Output(); err == nil { // cells report a missing Go
+	if env, err := complete.ReadGoEnv(moduleDir); err == nil { // cells report a missing Go
 		for _, p := range standard {
-			folders = append(folders, filepath.Join(strings.TrimSpace(string(root)), "src", filepath.FromSlash(p)))
+			folders = append(folders, filepath.Join(env.Root, "src", filepath.FromSlash(p)))
 		}
 	}
 	for _, folder := range folders {
@@ -66,7 +67,7 @@ func (x *resultIndex) read(file string) {
 	}
 }
 
-// typeOf returns a result's type where it is a name.
+// typeOf returns the name of a type, or "" for other types.
 func typeOf(pkg string, t ast.Expr) string {
 	switch t := t.(type) {
 	case *ast.Ident:

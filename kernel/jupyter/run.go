@@ -18,22 +18,22 @@ import (
 type Cell struct {
 	Source string
 	Number int  // the execution count, by which errors name the cell; 0 = counted by the kernel
-	Hidden bool // neither counted nor remembered
+	Hidden bool // not counted
 
 	input func(Message) // receives the cell's requests for input; nil = standard input is empty
 }
 
-// How an interrupted cell ends: it is interrupted again and again, as one that is still compiled hears nothing, then
-// its processes are killed, then it is given up.
+// An interrupted cell is interrupted repeatedly, because a cell that is still being compiled ignores the signal. Then
+// its processes are killed, and finally the kernel stops waiting for it.
 const (
 	interruptAgain = 300 * time.Millisecond
 	killAfter      = 2200 * time.Millisecond
 	giveUpAfter    = 4 * time.Second
 )
 
-// Run executes a cell and hands what it shows to output, in order; at most one message is an error. The last
-// expression of the cell is shown. When ctx ends the cell is interrupted and reports the error "Interrupted". An error
-// that Run itself returns means that the kernel no longer answers.
+// Run executes a cell and passes its messages to output, in order; at most one is an error. The cell's last expression
+// is shown. If ctx ends, the cell is interrupted and reports the error "Interrupted". An error of Run itself means that
+// the kernel does not answer any more.
 func (k *Kernel) Run(ctx context.Context, c Cell, output func(Message)) (ReplyContent, error) {
 	if c.Number == 0 && !c.Hidden {
 		c.Number = k.count + 1
@@ -77,10 +77,10 @@ func (k *Kernel) numberOf(n int) int {
 	return k.numbers[n-1]
 }
 
-// prepare returns the code that GoNB executes for a cell, or why there is none.
+// prepare returns the code that GoNB executes for a cell, or the error that the cell reports.
 func (k *Kernel) prepare(c Cell, t *tidier) (string, *ErrorContent) {
 	s := split(c.Source)
-	if s.special || c.Hidden {
+	if s.Special || c.Hidden {
 		return c.Source, nil
 	}
 	if line, message := s.statementError(); line > 0 {
@@ -90,24 +90,25 @@ func (k *Kernel) prepare(c Cell, t *tidier) (string, *ErrorContent) {
 	for _, name := range s.variables() {
 		k.variables[name] = true
 	}
-	if s.main < 0 {
+	if s.Main < 0 {
 		return c.Source, nil
 	}
 	files := token.NewFileSet()
-	body, err := s.parseBody(files)
+	body, err := parseBody(files, s.Statements())
 	if err != nil {
 		return c.Source, nil // the compiler reports it
 	}
 	names, lines := assigned(body, files, k.variables)
 	for i, name := range names {
-		t.send("stream", StreamContent{"stderr", fmt.Sprintf("line %d: %s is assigned below %%%%: later cells do not see "+
-			"the new value; to keep it, declare it above %%%% (var %s = …)\n", lines[i], name, name)})
+		t.send("stream", StreamContent{"stderr",
+			fmt.Sprintf("line %d: %s is assigned below %%%%: later cells do not see "+
+				"the new value; to keep it, declare it above %%%% (var %s = …)\n", lines[i], name, name)})
 	}
 	return s.showLast(body, files, k.results()), nil
 }
 
-// interruptWhenDone interrupts the running cell when ctx ends, until finished is closed. As in a terminal, the signal goes
-// to all of the cell's processes.
+// interruptWhenDone interrupts the running cell when ctx ends, until finished is closed. As in a terminal, all of the
+// cell's processes receive the signal.
 func (k *Kernel) interruptWhenDone(ctx context.Context, finished chan struct{}, giveUp func(error)) {
 	select {
 	case <-finished:
@@ -119,7 +120,7 @@ func (k *Kernel) interruptWhenDone(ctx context.Context, finished chan struct{}, 
 	defer again.Stop()
 	k.signalCell(syscall.SIGINT)
 	for {
-		_ = k.Interrupt() // given up below if it does not arrive
+		_ = k.Interrupt() // repeated below
 		select {
 		case <-finished:
 			return
@@ -133,8 +134,8 @@ func (k *Kernel) interruptWhenDone(ctx context.Context, finished chan struct{}, 
 	}
 }
 
-// signalCell sends a signal to the processes in GoNB's group other than GoNB: the compiler, the cell's program and what
-// it started. The backend has a group of its own.
+// signalCell sends a signal to the processes of GoNB's group except GoNB: the compiler, the cell's program and its
+// children. The backend has a group of its own.
 func (k *Kernel) signalCell(signal syscall.Signal) {
 	for _, pid := range processGroup(k.cmd.Process.Pid) {
 		if pid != k.cmd.Process.Pid {
@@ -170,7 +171,7 @@ func processGroup(group int) []int {
 	return found
 }
 
-// onComm receives the messages of widgets that arrive between executions.
+// onComm sets the function that receives the messages of widgets between executions.
 func (k *Kernel) onComm(receive func(Message)) {
 	k.mu.Lock()
 	defer k.mu.Unlock()

@@ -13,16 +13,15 @@ import (
 	"antipode/kernel/jupyter/complete"
 )
 
-// Prepare provides what a kernel needs and returns its options; say is told in one line about slow steps.
+// Prepare returns the options of a kernel. It reports slow steps in one line each with say.
 type Prepare func(ctx context.Context, say func(string)) (Options, error)
 
-// Serve is the kernel that Jupyter starts: it answers on the sockets that the connection file names, until a front end
-// shuts it down, the process is told to end (SIGTERM, SIGHUP), GoNB ends or ctx ends. SIGINT interrupts the running
-// cell.
+// Serve runs the kernel that Jupyter starts. It listens on the sockets of the connection file until a front end shuts
+// it down, the process receives SIGTERM or SIGHUP, GoNB ends or ctx ends. SIGINT interrupts the running cell.
 //
-// Front ends are answered at once; cells wait until prepare has returned the options and GoNB has started. What prepare
-// says in a line is shown under the cell that waits. Where the kernel cannot start, each cell reports why. Completion
-// needs only moduleDir, the folder of module antipode.
+// Requests are answered at once; cells wait until prepare has returned and GoNB has started. The lines of say are shown
+// below the waiting cell. If the kernel cannot start, each cell reports why. Completion needs only moduleDir, the
+// folder of module antipode.
 func Serve(ctx context.Context, connectionFile, moduleDir string, prepare Prepare) error {
 	conn, err := ReadConnection(connectionFile)
 	if err != nil {
@@ -34,7 +33,7 @@ func Serve(ctx context.Context, connectionFile, moduleDir string, prepare Prepar
 	signal.Notify(interrupts, syscall.SIGINT)
 	defer signal.Stop(interrupts)
 
-	_ = FindGo() // cells report what is missing
+	_ = FindGo() // cells report a missing go command
 	names := complete.New(complete.Options{ModuleDir: moduleDir, Prelude: Prelude(moduleDir)})
 	ended, end := context.WithCancelCause(ctx)
 	defer end(nil)
@@ -77,7 +76,7 @@ func Serve(ctx context.Context, connectionFile, moduleDir string, prepare Prepar
 // errShutDown is the cause of an end that a front end requested.
 var errShutDown = errors.New("the kernel is shut down")
 
-// watchParent ends a kernel whose front end was killed without shutting it down. Jupyter names itself in JPY_PARENT_PID.
+// watchParent calls end when the front end that started the kernel has died. Jupyter sets JPY_PARENT_PID.
 func watchParent(ctx context.Context, end func()) {
 	parent := os.Getppid()
 	if os.Getenv("JPY_PARENT_PID") != strconv.Itoa(parent) {

@@ -2,14 +2,14 @@ package jupyter
 
 import "context"
 
-// attempt is a start of GoNB that cells wait for.
+// attempt is a start of GoNB in progress.
 type attempt struct {
 	done chan struct{}
 	err  error  // set before done is closed
-	note string // what the start does now, as the waiting cell shows it
+	note string // the current step, shown below the waiting cell
 }
 
-// begin starts the kernel in the background, unless it runs or starts; nil: it runs.
+// begin starts the kernel in the background unless it runs or is being started. It returns nil if it runs.
 func (r *relay) begin(ctx context.Context) *attempt {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -36,7 +36,7 @@ func (r *relay) begin(ctx context.Context) *attempt {
 	return a
 }
 
-// ready waits for the kernel on behalf of a cell. life bounds the kernel's start, ctx the wait.
+// ready waits for the kernel on behalf of a cell. life bounds the start of the kernel, ctx the wait.
 func (r *relay) ready(life, ctx context.Context, cell *Message) (*Kernel, error) {
 	a := r.begin(life)
 	if a != nil {
@@ -63,7 +63,7 @@ func (r *relay) ready(life, ctx context.Context, cell *Message) (*Kernel, error)
 	return k, nil
 }
 
-// say shows what the start does under the cell that waits for it.
+// say shows a step of the start below the waiting cell.
 func (r *relay) say(line string) {
 	r.mu.Lock()
 	if r.attempt != nil {

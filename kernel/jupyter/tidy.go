@@ -12,10 +12,11 @@ import (
 	"antipode/kernel/notebook"
 )
 
-// GoNB reports places in the program it makes of the cells, whose folder and name are new in each run, and reports a
-// failed cell in four messages. What a reader gets names the cell and its line, and fails in one.
+// GoNB reports positions in the program it generates, whose folder and name change in each run, and reports a failed
+// cell in four messages. tidier reports the cell, its line and one error.
 var (
-	mappedPlace = regexp.MustCompile(` ?(?:\x1b\[7m)?\[\[ Cell \[(\d+)\] Line (\d+) \]\](?:\x1b\[0m)?\s*\S*main\.go:\d+(?: \+0x[0-9a-f]+)?`)
+	mappedPlace = regexp.MustCompile(
+		` ?(?:\x1b\[7m)?\[\[ Cell \[(\d+)\] Line (\d+) \]\](?:\x1b\[0m)?\s*\S*main\.go:\d+(?: \+0x[0-9a-f]+)?`)
 	anyPlace    = regexp.MustCompile(`[^\s"']*/gonb_[0-9a-f]+/(main(?:_test)?\.go)`)
 	compiled    = regexp.MustCompile(`^Cell(?:\[(\d+)\])?:? Line (\d+)\n`)
 	packageLine = regexp.MustCompile(`(?m)^# gonb_[0-9a-f]+\n?`)
@@ -25,8 +26,8 @@ var (
 	cellFrame   = regexp.MustCompile(`^cell \[\d+\], line \d+$`)
 )
 
-// How long printed text is held: standard output so that a cell which prints many lines sends few messages, standard
-// error because the cell's error may belong to it.
+// Printed text is held for a time: standard output so that a cell that prints many lines sends few messages, standard
+// error because it may belong to the cell's error.
 const (
 	holdText  = 40 * time.Millisecond
 	maxText   = 32 << 10
@@ -35,8 +36,8 @@ const (
 	maxHeld   = 256 << 10
 )
 
-// tidier passes on the messages of one execution. It holds back the last line on standard error: where the cell then
-// fails, that line is the error.
+// tidier forwards the messages of one execution. It holds back the last line of standard error, which is the error if
+// the cell fails.
 type tidier struct {
 	out     func(Message)
 	number  func(gonb int) int // the number of a cell by GoNB's
@@ -45,16 +46,16 @@ type tidier struct {
 
 	mu      sync.Mutex
 	printed strings.Builder // to standard output
-	soon    *time.Timer     // passes it on
+	soon    *time.Timer     // forwards it
 	held    string          // from standard error
 	panics  bool            // what is held begins with a panic
 	exit    string          // GoNB's own line on the status of the process
-	last    string          // the last line of standard error that was passed on
+	last    string          // the last line of standard error that was forwarded
 	timer   *time.Timer
 	failure ErrorContent
 }
 
-// take receives one message.
+// take handles one message.
 func (t *tidier) take(m Message) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -72,7 +73,7 @@ func (t *tidier) take(m Message) {
 		t.stdout(c.Text)
 		return
 	case "error":
-		_ = json.Unmarshal(m.Content, &t.failure) // unreadable: the reply says it too
+		_ = json.Unmarshal(m.Content, &t.failure) // if unreadable, the reply contains it too
 		return
 	case "display_data":
 		t.flush()
@@ -96,7 +97,7 @@ func (t *tidier) stdout(text string) {
 	}
 }
 
-// flushText passes on what was printed to standard output.
+// flushText forwards the held standard output.
 func (t *tidier) flushText() {
 	if t.printed.Len() > 0 {
 		t.soon.Stop()
@@ -145,13 +146,14 @@ func (t *tidier) stop() {
 	}
 }
 
-// flush passes on what is held of both streams.
+// flush forwards what is held of both streams.
 func (t *tidier) flush() {
 	t.flushText()
 	t.flushErrors()
 }
 
-// flushErrors passes on what is held of standard error, unless the cell is dying: other output may arrive in between.
+// flushErrors forwards the held standard error, unless the program is printing a panic, between whose lines other
+// output may arrive.
 func (t *tidier) flushErrors() {
 	if !t.panics {
 		t.stop()
@@ -159,7 +161,7 @@ func (t *tidier) flushErrors() {
 	}
 }
 
-// release passes on all that is held.
+// release forwards the held standard error.
 func (t *tidier) release() {
 	t.show(t.held)
 	t.show(t.exit)
@@ -177,7 +179,7 @@ func (t *tidier) show(text string) {
 	t.send("stream", StreamContent{"stderr", text})
 }
 
-// finish ends the execution. For a failed one it passes on the error, as one message, and returns it.
+// finish ends the execution. It sends and returns the error of a failed one.
 func (t *tidier) finish(reply ReplyContent, interrupted bool) ErrorContent {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -195,13 +197,13 @@ func (t *tidier) finish(reply ReplyContent, interrupted bool) ErrorContent {
 	return e
 }
 
-// send passes on a message of the execution's own.
+// send sends a new message.
 func (t *tidier) send(kind string, content any) {
 	m, _ := newMessage("", kind, content, nil) // strings always marshal
 	t.out(m)
 }
 
-// explain makes one error of what a failed cell left.
+// explain returns the error of a failed cell.
 func (t *tidier) explain(interrupted bool) ErrorContent {
 	held := notebook.Plain(t.places(t.held))
 	exited := exitValue.MatchString(t.failure.Value)
@@ -228,13 +230,13 @@ func (t *tidier) explain(interrupted bool) ErrorContent {
 	return plainError("Error", line)
 }
 
-// plainError is an error of one line.
+// plainError returns an error of one line.
 func plainError(name, line string) ErrorContent {
 	return ErrorContent{Name: name, Value: line, Traceback: []string{line}}
 }
 
-// panicError reads what a dying Go program prints: the message, and the calls that were active. Of those it keeps the
-// ones in cells; addresses are new in each run.
+// panicError parses the output of a panic: the message and the active calls, of which it returns those in cells;
+// addresses differ between runs.
 func panicError(text string) ErrorContent {
 	head, stack, _ := strings.Cut(text, "\ngoroutine ")
 	kind, message, _ := strings.Cut(strings.TrimSpace(head), ": ")
@@ -247,7 +249,7 @@ func panicError(text string) ErrorContent {
 	return e
 }
 
-// compileError makes of a compiler's report one entry for each mistake, with the line of the cell.
+// compileError converts a compiler's report to one entry per error, with the line of the cell.
 func (t *tidier) compileError(e ErrorContent) ErrorContent {
 	var found []string
 	for _, entry := range e.Traceback {
@@ -286,7 +288,7 @@ func (t *tidier) compileError(e ErrorContent) ErrorContent {
 	return ErrorContent{Name: "Error", Value: tidy(e.Value), Traceback: rows}
 }
 
-// places replaces GoNB's places.
+// places replaces the positions that GoNB reports by cell and line.
 func (t *tidier) places(s string) string {
 	if strings.Contains(s, "[[ Cell [") {
 		s = mappedPlace.ReplaceAllStringFunc(s, func(place string) string {
@@ -311,13 +313,13 @@ func firstLineOf(s string) string {
 	return strings.TrimSpace(line)
 }
 
-// Metadata by which a cell marks a display that is something else in Jupyter's protocol; see package cell.
+// Metadata by which package cell marks displays that stand for other messages of the Jupyter protocol.
 const (
 	resultMark = "antipode-result" // the value of the last expression
 	clearMark  = "antipode-clear"  // remove the outputs so far
 )
 
-// notebookMessage turns a marked display into the message it stands for.
+// notebookMessage converts a marked display to the message it stands for.
 func notebookMessage(m Message, number int) Message {
 	var d DisplayContent
 	if json.Unmarshal(m.Content, &d) != nil {

@@ -52,31 +52,44 @@ func TestTidy(t *testing.T) {
 		messages []Message
 		want     []string
 	}{
-		{"the last printed line is the error", []Message{stderr("loading\nphotos.csv, row 7: no such file\n"), stderr("exit status 1\n"), gonbError("exit status 1")},
-			[]string{"stderr:loading\n", "error:Error|photos.csv, row 7: no such file|photos.csv, row 7: no such file"}},
+		{"the last printed line is the error", []Message{stderr("loading\nphotos.csv, row 7: no such file\n"),
+			stderr("exit status 1\n"), gonbError("exit status 1")},
+			[]string{"stderr:loading\n", "error:Error|photos.csv, row 7: no such file|photos.csv, row 7: " +
+				"no such file"}},
 		{"killed", []Message{stderr("signal: killed\n"), gonbError("signal: killed")},
-			[]string{"error:Error|the cell's program ended with signal: killed|the cell's program ended with signal: killed"}},
+			[]string{"error:Error|the cell's program ended with signal: killed|the cell's program ended with " +
+				"signal: killed"}},
 		{"nothing printed", []Message{stderr("exit status 1\n"), gonbError("exit status 1")},
 			[]string{"error:Error|the cell's program ended with status 1|the cell's program ended with status 1"}},
-		{"an exit status that a cell prints stays", []Message{stderr("exit status 1\n"), stdout("on\n")}, []string{"stderr:exit status 1\n", "stdout:on\n"}},
-		{"order of the streams", []Message{stderr("a\n"), stdout("b\n"), stderr("c"), stderr("d\n")}, []string{"stderr:a\n", "stdout:b\n", "stderr:cd\n"}},
-		{"a compiler's report", []Message{gonbError("# gonb_0a1b2c3d\n./main.go:11:13: undefined: x\n", "# gonb_0a1b2c3d",
+		{"an exit status that a cell prints stays", []Message{stderr("exit status 1\n"), stdout("on\n")},
+			[]string{"stderr:exit status 1\n", "stdout:on\n"}},
+		{"order of the streams", []Message{stderr("a\n"), stdout("b\n"), stderr("c"), stderr("d\n")},
+			[]string{"stderr:a\n", "stdout:b\n", "stderr:cd\n"}},
+		{"a compiler's report", []Message{gonbError("# gonb_0a1b2c3d\n./main.go:11:13: undefined: x\n",
+			"# gonb_0a1b2c3d",
 			"Cell[8]: Line 2\n\nfunc main() {\nfmt.Println(x)\n            ^\n\n\x1b[31mundefined: x\x1b[0m", "")},
-			[]string{"error:compile error|cell [12], line 2: undefined: x|cell [12], line 2: undefined: x\n    fmt.Println(x)"}},
-		{"a panic keeps its message and the cell's lines", []Message{stderr("note\npanic: boo\n\ngorou"), stderr("tine 1 [running]:\nmain.f()\n\t" + place + "\nmain.main()\n\t/x/y.go:3 +0x1\n"),
-			stderr("exit status 2\n"), gonbError("exit status 2")}, []string{"stderr:note\n", "error:panic|boo|panic: boo⏎    cell [12], line 2"}},
-		{"places", []Message{stderr("\t" + place + "\nat /x/apk-1/gonb_0a1b2c3d/main.go:9\n"), stdout("/x/apk-1/gonb_0a1b2c3d/main.go\n")},
+			[]string{"error:compile error|cell [12], line 2: undefined: x|cell [12], line 2: undefined: x\n    " +
+				"fmt.Println(x)"}},
+		{"a panic keeps its message and the cell's lines", []Message{stderr("note\npanic: boo\n\ngorou"),
+			stderr("tine 1 [running]:\nmain.f()\n\t" + place + "\nmain.main()\n\t/x/y.go:3 +0x1\n"),
+			stderr("exit status 2\n"), gonbError("exit status 2")},
+			[]string{"stderr:note\n", "error:panic|boo|panic: boo⏎    cell [12], line 2"}},
+		{"places", []Message{stderr("\t" + place + "\nat /x/apk-1/gonb_0a1b2c3d/main.go:9\n"),
+			stdout("/x/apk-1/gonb_0a1b2c3d/main.go\n")},
 			[]string{"stderr:\tcell [12], line 2\n", "stderr:at main.go:9\n", "stdout:main.go\n"}},
-		{"marked displays", []Message{testMessage("display_data", fields{"data": fields{"text/plain": "2"}, "metadata": fields{resultMark: true}}),
+		{"marked displays", []Message{testMessage("display_data",
+			fields{"data": fields{"text/plain": "2"}, "metadata": fields{resultMark: true}}),
 			testMessage("display_data", fields{"data": fields{}, "metadata": fields{clearMark: true}})},
-			[]string{`execute_result:{"data":{"text/plain":"2"},"metadata":{},"transient":{},"execution_count":12}`, `clear_output:{"wait":false}`}},
+			[]string{`execute_result:{"data":{"text/plain":"2"},"metadata":{},"transient":{},"execution_count":12}`,
+				`clear_output:{"wait":false}`}},
 	} {
 		got, _ := tidied(test.messages, false)
 		if !slices.Equal(got, test.want) {
 			t.Errorf("%s: got\n%q, want\n%q", test.name, got, test.want)
 		}
 	}
-	if got, e := tidied([]Message{stderr("interrupted\n"), stderr("^C\nexit status 130\n"), gonbError("exit status 130")}, true); e.Name != "Interrupted" || len(got) != 1 {
+	if got, e := tidied([]Message{stderr("interrupted\n"), stderr("^C\nexit status 130\n"),
+		gonbError("exit status 130")}, true); e.Name != "Interrupted" || len(got) != 1 {
 		t.Errorf("an interrupt is reported as %q", got)
 	}
 }

@@ -10,22 +10,24 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"time"
 
 	"golang.org/x/mod/modfile"
+
+	"antipode/kernel/client"
+	"antipode/kernel/jupyter/complete"
 )
 
-// tools are the programs a kernel needs beside Go itself, with the version of each pinned by the module's go.mod.
+// tools are the programs that a kernel needs besides Go. The module's go.mod determines their versions.
 var tools = []struct{ name, pkg, module string }{
 	{"gonb", "github.com/janpfeifer/gonb", "github.com/janpfeifer/gonb"},
 	{"goimports", "golang.org/x/tools/cmd/goimports", "golang.org/x/tools"},
 }
 
-// Tools returns the folder that holds gonb and goimports, building them first where they are missing. The folder's name
-// carries both versions and Go's; say, where not nil, is told in one line before a build.
+// Tools returns the folder of gonb and goimports and builds them if they are missing. The folder's name contains their
+// versions and Go's. say, if not nil, receives a line before a build.
 func Tools(ctx context.Context, moduleDir, home string, say func(string)) (string, error) {
-	name, err := toolsName(ctx, moduleDir)
+	name, err := toolsName(moduleDir)
 	if err != nil {
 		return "", err
 	}
@@ -40,7 +42,7 @@ func Tools(ctx context.Context, moduleDir, home string, say func(string)) (strin
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", fmt.Errorf("jupyter: %w", err)
 	}
-	unlock, err := lockFile(filepath.Join(dir, ".lock"))
+	unlock, err := client.Lock(filepath.Join(dir, ".lock"))
 	if err != nil {
 		return "", fmt.Errorf("jupyter: locking %s: %w", dir, err)
 	}
@@ -48,7 +50,7 @@ func Tools(ctx context.Context, moduleDir, home string, say func(string)) (strin
 	if say != nil && !(toolsBuilt(dir) && exists(stamp)) {
 		say("preparing the notebook kernel (once: it fetches Go modules that are missing and builds GoNB)")
 	}
-	if !exists(stamp) { // another process may have done it meanwhile
+	if !exists(stamp) { // another process may have done it in the meantime
 		if err := fetchModules(ctx, moduleDir); err != nil {
 			return "", err
 		}
@@ -70,7 +72,8 @@ func Tools(ctx context.Context, moduleDir, home string, say func(string)) (strin
 	}
 	for _, t := range tools {
 		temporary := filepath.Join(dir, "."+t.name)
-		if err := runGo(ctx, moduleDir, "off", "build", "-modfile="+module, "-mod=readonly", "-ldflags=-s -w", "-o", temporary, t.pkg); err != nil {
+		if err := runGo(ctx, moduleDir, "off", "build", "-modfile="+module, "-mod=readonly", "-ldflags=-s -w", "-o",
+			temporary, t.pkg); err != nil {
 			return "", fmt.Errorf("jupyter: building %s: %w", t.name, err)
 		}
 		if err := os.Rename(temporary, filepath.Join(dir, t.name)); err != nil {
@@ -94,7 +97,7 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// modulesStamp is the file which says that the modules of this go.sum have been fetched.
+// modulesStamp returns the path of the file that records that the modules of this go.sum are downloaded.
 func modulesStamp(dir, moduleDir string) (string, error) {
 	sums, err := os.ReadFile(filepath.Join(moduleDir, "go.sum"))
 	if err != nil {
@@ -104,8 +107,8 @@ func modulesStamp(dir, moduleDir string) (string, error) {
 	return filepath.Join(dir, ".modules-"+hex.EncodeToString(digest[:8])), nil
 }
 
-// fetchModules downloads what the packages that cells import need, where the module cache lacks it: cells themselves
-// are built offline. It asks from a workspace like a cell's, whose module graph needs more go.mod files than the module's own.
+// fetchModules downloads the modules that the packages of cells need and the module cache lacks: cells are built
+// offline. It uses a workspace like that of a cell, whose module graph needs more go.mod files than the module itself.
 func fetchModules(ctx context.Context, moduleDir string) error {
 	mod, err := readModule(moduleDir)
 	if err != nil {
@@ -144,14 +147,10 @@ func fetchModules(ctx context.Context, moduleDir string) error {
 	return nil
 }
 
-// runGo runs a go command in a folder, with a workspace ("off" = none); an error carries what it printed, in one line.
+// runGo runs a go command in a folder with a workspace ("off" = none). The error contains the command's output in one
+// line.
 func runGo(ctx context.Context, dir, workspace string, args ...string) error {
-	return run(ctx, dir, workspace, append([]string{"go"}, args...)...)
-}
-
-// run is runGo with the whole command line.
-func run(ctx context.Context, dir, workspace string, args ...string) error {
-	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
+	cmd := exec.CommandContext(ctx, "go", args...)
 	cmd.WaitDelay = time.Second // go's own children may outlive it when ctx ends
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "GOWORK="+workspace, "GOFLAGS="+goFlags())
@@ -167,8 +166,8 @@ func run(ctx context.Context, dir, workspace string, args ...string) error {
 	return nil
 }
 
-// toolsName names the versions, for example "gonb-v0.11.4-tools-v0.52.0-go1.26.8-1".
-func toolsName(ctx context.Context, moduleDir string) (string, error) {
+// toolsName returns the name of the tools' folder, for example "gonb-v0.11.4-tools-v0.52.0-go1.26.8-1".
+func toolsName(moduleDir string) (string, error) {
 	mod, err := readModule(moduleDir)
 	if err != nil {
 		return "", err
@@ -189,13 +188,11 @@ func toolsName(ctx context.Context, moduleDir string) (string, error) {
 	if err := FindGo(); err != nil {
 		return "", err
 	}
-	cmd := exec.CommandContext(ctx, "go", "env", "GOVERSION")
-	cmd.Dir = moduleDir
-	out, err := cmd.Output()
+	env, err := complete.ReadGoEnv(moduleDir)
 	if err != nil {
-		return "", fmt.Errorf("jupyter: cells are compiled by Go, and `go env` failed: %w", err)
+		return "", fmt.Errorf("jupyter: cells are compiled by Go: %w", err)
 	}
-	return name + strings.ReplaceAll(strings.TrimSpace(string(out)), " ", "-") + fmt.Sprintf("-%d", patchesRevision), nil
+	return fmt.Sprintf("%s%s-%d", name, strings.ReplaceAll(env.Version, " ", "-"), patchesRevision), nil
 }
 
 // readModule reads the go.mod of module antipode.
@@ -203,7 +200,7 @@ func readModule(dir string) (*modfile.File, error) {
 	path := filepath.Join(dir, "go.mod")
 	data, err := os.ReadFile(path)
 	if err != nil {
-		return nil, fmt.Errorf("jupyter: no Go module to take the cells' packages from: %w", err)
+		return nil, fmt.Errorf("jupyter: no Go module of the packages that cells import: %w", err)
 	}
 	mod, err := modfile.Parse(path, data, nil)
 	if err != nil {
@@ -215,26 +212,13 @@ func readModule(dir string) (*modfile.File, error) {
 	return mod, nil
 }
 
-// IsModule says whether a folder is that of module antipode.
+// IsModule reports whether a folder is that of module antipode.
 func IsModule(dir string) bool {
 	_, err := readModule(dir)
 	return err == nil
 }
 
-// lockFile takes an exclusive lock that other processes respect; it is released by the returned function or by death.
-func lockFile(path string) (unlock func(), err error) {
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
-	if err != nil {
-		return nil, err
-	}
-	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX); err != nil {
-		_ = f.Close()
-		return nil, err
-	}
-	return func() { _ = f.Close() }, nil
-}
-
-// flatten turns a message of several lines into one.
+// flatten joins the lines of a message.
 func flatten(s string) string {
 	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r == '\n' || r == '\r' }), " · ")
 }

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// dom opens a page in a headless browser and gives the document after its scripts have run.
+// dom opens a page in a headless browser and returns the document after its scripts have run.
 func dom(t *testing.T, page []byte) string {
 	t.Helper()
 	browser := ""
@@ -22,13 +22,14 @@ func dom(t *testing.T, page []byte) string {
 		}
 	}
 	if browser == "" {
-		t.Fatal("the tag chromium asks for a browser, and none of chromium, chromium-browser, google-chrome is in PATH")
+		t.Fatal("the tag chromium needs a browser, and none of chromium, chromium-browser, google-chrome is in PATH")
 	}
 	path := filepath.Join(t.TempDir(), "page.html")
 	if err := os.WriteFile(path, page, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(browser, "--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=2000", "--dump-dom", "file://"+path)
+	cmd := exec.Command(browser, "--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=2000",
+		"--dump-dom", "file://"+path)
 	out, err := cmd.Output()
 	if err != nil {
 		t.Fatal(err)
@@ -38,7 +39,7 @@ func dom(t *testing.T, page []byte) string {
 
 var ran = regexp.MustCompile(`<html[^>]*data-ran`)
 
-// In a real browser nothing of a hostile notebook runs. The same pictures in a bare page do run: the test can tell.
+// In a real browser nothing of a hostile notebook runs. The same images in a bare page do run: the test can tell.
 func TestChromiumRunsNothing(t *testing.T) {
 	nb := hostile()
 	mark := strings.NewReplacer("alert(", "document.documentElement.setAttribute('data-ran',")

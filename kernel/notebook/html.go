@@ -13,16 +13,17 @@ import (
 //go:embed page.css
 var stylesheet string
 
-// policy is the page's Content-Security-Policy: nothing runs, nothing is loaded.
+// policy is the page's Content-Security-Policy: no scripts, no remote resources.
 const policy = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 
-// Page says how a notebook is rendered.
+// Page are the options of [HTML].
 type Page struct {
-	Title string // of the window; empty = the notebook's first heading
-	Dir   string // folder of the pictures that Markdown cells refer to; empty = such pictures are left out
+	Title string // empty = the notebook's first heading
+	Dir   string // folder of the images that Markdown cells refer to; empty = such images are left out
 }
 
-// HTML renders the notebook as one self-contained page: pictures are in it, and nothing in it runs or loads anything, whatever the notebook holds.
+// HTML returns the notebook as a self-contained page: images are embedded, and no script or remote resource of the
+// notebook remains.
 func HTML(nb *Notebook, page Page) []byte {
 	title := page.Title
 	if title == "" {
@@ -33,7 +34,8 @@ func HTML(nb *Notebook, page Page) []byte {
 		"<meta http-equiv=\"Content-Security-Policy\" content=\"" + html.EscapeString(policy) + "\">\n" +
 		"<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n" +
 		"<meta name=\"referrer\" content=\"no-referrer\">\n" +
-		"<title>" + html.EscapeString(title) + "</title>\n<style>\n" + stylesheet + "</style>\n</head>\n<body>\n<main>\n")
+		"<title>" + html.EscapeString(title) + "</title>\n<style>\n" + stylesheet +
+		"</style>\n</head>\n<body>\n<main>\n")
 	for _, c := range nb.Cells {
 		switch {
 		case strings.TrimSpace(c.Source) == "" && len(c.Outputs) == 0:
@@ -49,12 +51,12 @@ func HTML(nb *Notebook, page Page) []byte {
 	return b.Bytes()
 }
 
-// SaveHTML writes the page to a file, which is either the old one or the new one at every moment.
+// SaveHTML writes the page to a file atomically.
 func SaveHTML(path string, nb *Notebook, page Page) error { return save(path, HTML(nb, page)) }
 
 var firstHeading = regexp.MustCompile(`(?m)^#{1,2}[ \t]+(.+?)[ \t#]*$`)
 
-// heading is the text of the first heading of a Markdown cell.
+// heading returns the text of the first heading.
 func (nb *Notebook) heading() string {
 	for _, c := range nb.Cells {
 		if c.Type == Markdown {
@@ -79,7 +81,7 @@ func writeCode(b *bytes.Buffer, c *Cell) {
 	for _, o := range c.Outputs {
 		spoke = spoke || o.Type == Stream && o.Name == "stderr"
 		if o.Type == Error && spoke && exitError.MatchString(o.ErrorValue) {
-			continue // the cell's own words stand above
+			continue // the cell printed its own message above
 		}
 		b.WriteString(outputHTML(o))
 	}
@@ -108,14 +110,14 @@ func outputHTML(o *Output) string {
 		return s, ok && s != ""
 	}
 	if s, ok := text("text/html"); ok {
-		return "<div class=\"out html\">" + sanitise(s) + "</div>\n"
+		return "<div class=\"out html\">" + sanitize(s) + "</div>\n"
 	}
 	if s, ok := text("image/svg+xml"); ok {
-		return picture("image/svg+xml", base64.StdEncoding.EncodeToString([]byte(s)), o.Metadata)
+		return imageElement("image/svg+xml", base64.StdEncoding.EncodeToString([]byte(s)), o.Metadata)
 	}
 	for _, mime := range []string{"image/png", "image/jpeg", "image/gif", "image/webp"} {
 		if s, ok := text(mime); ok {
-			return picture(mime, s, o.Metadata)
+			return imageElement(mime, s, o.Metadata)
 		}
 	}
 	if s, ok := text("text/markdown"); ok {
@@ -127,8 +129,8 @@ func outputHTML(o *Output) string {
 	return ""
 }
 
-// picture is an <img> of base64 data; data that is not base64 gives nothing.
-func picture(mime, encoded string, metadata map[string]any) string {
+// imageElement returns an <img> element of base64 data, or "" if the data is not base64.
+func imageElement(mime, encoded string, metadata map[string]any) string {
 	data, err := base64.StdEncoding.DecodeString(strings.NewReplacer("\n", "", "\r", "", " ", "").Replace(encoded))
 	if err != nil {
 		return ""
@@ -141,17 +143,19 @@ func picture(mime, encoded string, metadata map[string]any) string {
 			}
 		}
 	}
-	return "<div class=\"out\"><img alt=\"figure\"" + size + " src=\"data:" + mime + ";base64," + base64.StdEncoding.EncodeToString(data) + "\"></div>\n"
+	return "<div class=\"out\"><img alt=\"figure\"" + size + " src=\"data:" + mime + ";base64," +
+		base64.StdEncoding.EncodeToString(data) + "\"></div>\n"
 }
 
 var wholeNumber = regexp.MustCompile(`^[0-9]{1,5}$`)
 
 var ansi = regexp.MustCompile(`\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(\x07|\x1b\\)`)
 
-// Plain is text without terminal colours and other escapes.
+// Plain removes terminal escapes from text.
 func Plain(s string) string { return ansi.ReplaceAllString(s, "") }
 
-// printed is what a terminal would show of a text: no escapes, and of a line that was overwritten only the last state.
+// printed returns text as a terminal would show it: without escapes, and with only the last state of an overwritten
+// line.
 func printed(s string) string {
 	lines := strings.Split(strings.ReplaceAll(Plain(s), "\r\n", "\n"), "\n")
 	for i, line := range lines {

@@ -15,19 +15,26 @@ func hostile() *Notebook {
 	html := func(s string) *Output { return &Output{Type: DisplayData, Data: map[string]any{"text/html": s}} }
 	svg := `<svg xmlns="http://www.w3.org/2000/svg" onload="alert(1)" width="9" height="9"><script>alert(2)</script><image href="https://evil.example/x.png"/><rect width="9" height="9"/></svg>`
 	return &Notebook{Minor: 5, Cells: []*Cell{
-		{Type: Markdown, Source: "# Title <script>alert(1)</script>\n\n<img src=x onerror=alert(2)>\n\n[a](javascript:alert(3)) [ok](https://example.org/) ![r](https://evil.example/r.png)\n\n<iframe src=\"https://evil.example\"></iframe>"},
+		{Type: Markdown, Source: "# Title <script>alert(1)</script>\n\n<img src=x " +
+			"onerror=alert(2)>\n\n[a](javascript:alert(3)) [ok](https://example.org/) " +
+			"![r](https://evil.example/r.png)\n\n<iframe src=\"https://evil.example\"></iframe>"},
 		{Type: Raw, Source: "</pre><script>alert(4)</script>"},
-		{Type: Code, Source: "// </code></pre><script>alert(5)</script>\n%% <script>alert(6)</script>\nx := \"<img src=x onerror=alert(7)>\"", Outputs: []*Output{
-			{Type: Stream, Name: "stdout", Text: "a caption <script>alert(8)</script>\x1b[31m red\x1b[0m\n10%\r50%\r100%\n"},
-			{Type: Error, ErrorName: "E<script>", ErrorValue: "<script>alert(9)</script>", Traceback: []string{"<script>alert(10)</script>"}},
+		{Type: Code, Source: "// </code></pre><script>alert(5)</script>\n%% <script>alert(6)</script>\nx := \"<img " +
+			"src=x onerror=alert(7)>\"", Outputs: []*Output{
+			{Type: Stream, Name: "stdout",
+				Text: "a caption <script>alert(8)</script>\x1b[31m red\x1b[0m\n10%\r50%\r100%\n"},
+			{Type: Error, ErrorName: "E<script>", ErrorValue: "<script>alert(9)</script>",
+				Traceback: []string{"<script>alert(10)</script>"}},
 			html(`<script>alert(11)</script><p onclick="alert(12)">text</p><img src="x" onerror="alert(13)"><img src="https://evil.example/t.png"><img src="//evil.example/u.png">`),
 			html(`<style>body{background:url(https://evil.example)}</style><div style="background:url(https://evil.example/b.png);color:red;position:fixed;inset:0">styled</div><link rel="stylesheet" href="https://evil.example/c.css"><meta http-equiv="refresh" content="0;url=https://evil.example"><base href="https://evil.example">`),
 			html(`<form action="https://evil.example"><input name=a><button>go</button></form><object data="x.swf"></object><embed src="x"><iframe srcdoc="<script>alert(14)</script>"></iframe><a href="javascript:alert(15)">a</a><a href="data:text/html,<script>alert(16)</script>">b</a>`),
 			html(`<div>` + svg + `</div><math><mtext></mtext><script>alert(17)</script></math><template><script>alert(18)</script></template>`),
-			html(`<img alt="ok" src="data:image/svg+xml;base64,` + base64.StdEncoding.EncodeToString([]byte(svg)) + `"><img src="data:text/html;base64,PHNjcmlwdD4="><img src="data:image/svg+xml,<svg onload=alert(19)>">`),
+			html(`<img alt="ok" src="data:image/svg+xml;base64,` + base64.StdEncoding.EncodeToString([]byte(svg)) +
+				`"><img src="data:text/html;base64,PHNjcmlwdD4="><img src="data:image/svg+xml,<svg onload=alert(19)>">`),
 			{Type: DisplayData, Data: map[string]any{"image/svg+xml": svg, "text/plain": "svg"}},
 			{Type: DisplayData, Data: map[string]any{"image/png": `" onerror="alert(20)`}},
-			{Type: DisplayData, Data: map[string]any{"application/javascript": "alert(21)", "text/plain": "<script>alert(22)</script>"}},
+			{Type: DisplayData, Data: map[string]any{"application/javascript": "alert(21)",
+				"text/plain": "<script>alert(22)</script>"}},
 			{Type: ExecuteResult, Data: map[string]any{"text/markdown": "<script>alert(23)</script>\n\n**bold**"}},
 		}},
 	}}
@@ -62,7 +69,8 @@ func TestHTMLIsInert(t *testing.T) {
 	images, styled, csp := 0, false, ""
 	walk(t, page, func(n *nethtml.Node) {
 		switch n.Data {
-		case "script", "iframe", "object", "embed", "form", "input", "button", "link", "base", "svg", "math", "template", "frame", "video", "audio", "source":
+		case "script", "iframe", "object", "embed", "form", "input", "button", "link", "base", "svg", "math",
+			"template", "frame", "video", "audio", "source":
 			t.Errorf("the page holds a <%s>", n.Data)
 		case "style":
 			if n.Parent.Data != "head" {
@@ -89,7 +97,8 @@ func TestHTMLIsInert(t *testing.T) {
 			if strings.HasPrefix(a.Key, "on") || a.Key == "srcdoc" || a.Key == "srcset" {
 				t.Errorf("<%s> has %s=%.60q", n.Data, a.Key, a.Val)
 			}
-			if low := strings.ToLower(a.Val); a.Key == "href" && (strings.HasPrefix(low, "javascript:") || strings.HasPrefix(low, "data:")) {
+			if low := strings.ToLower(a.Val); a.Key == "href" &&
+				(strings.HasPrefix(low, "javascript:") || strings.HasPrefix(low, "data:")) {
 				t.Errorf("a link goes to %.60q", a.Val)
 			}
 			if a.Key == "style" {
@@ -100,24 +109,26 @@ func TestHTMLIsInert(t *testing.T) {
 			}
 		}
 	})
-	if !strings.Contains(csp, "default-src 'none'") || !strings.Contains(csp, "img-src data:") || strings.Contains(csp, "script-src") || strings.Contains(csp, "http") {
+	if !strings.Contains(csp, "default-src 'none'") || !strings.Contains(csp, "img-src data:") ||
+		strings.Contains(csp, "script-src") || strings.Contains(csp, "http") {
 		t.Errorf("policy is %q", csp)
 	}
 	if images != 3 { // the drawing inline, as data URI, as output
-		t.Errorf("the page shows %d pictures, want 3", images)
+		t.Errorf("the page shows %d images, want 3", images)
 	}
 	if !styled {
 		t.Error("harmless inline styles are gone")
 	}
-	for _, want := range []string{"a caption &lt;script&gt;alert(8)&lt;/script&gt; red\n100%", "https://example.org/", "<strong>bold</strong>", "<title>Title &lt;script&gt;"} {
+	for _, want := range []string{"a caption &lt;script&gt;alert(8)&lt;/script&gt; red\n100%", "https://example.org/",
+		"<strong>bold</strong>", "<title>Title &lt;script&gt;"} {
 		if !strings.Contains(string(page), want) {
 			t.Errorf("the page lacks %q", want)
 		}
 	}
 }
 
-// Pictures that Markdown refers to are in the page: attachments and files beside the notebook, and no others.
-func TestMarkdownPictures(t *testing.T) {
+// Images that Markdown refers to are in the page: attachments and files next to the notebook, and no others.
+func TestMarkdownImages(t *testing.T) {
 	dir := t.TempDir()
 	inside := filepath.Join(dir, "nb")
 	if err := os.Mkdir(inside, 0o755); err != nil {
@@ -143,18 +154,18 @@ func TestMarkdownPictures(t *testing.T) {
 		}
 		data := strings.HasPrefix(attribute(n, "src"), "data:image/png;base64,")
 		if want := attribute(n, "alt") == "p" || attribute(n, "alt") == "x"; data != want {
-			t.Errorf("picture %q: taken in is %v", attribute(n, "alt"), data)
+			t.Errorf("image %q: embedded is %v", attribute(n, "alt"), data)
 		} else if want {
 			found++
 		}
 	})
 	if found != 2 {
-		t.Errorf("%d pictures are in the page, want 2", found)
+		t.Errorf("%d images are in the page, want 2", found)
 	}
 }
 
 // Figures and tables keep what makes them readable.
-func TestSanitiseKeeps(t *testing.T) {
+func TestSanitizeKeeps(t *testing.T) {
 	for _, s := range []string{
 		`<table style="border-collapse: collapse"><thead><tr><th scope="col" style="text-align: right">n</th></tr></thead><tbody><tr><td colspan="2">1</td></tr></tbody></table>`,
 		`<details open=""><summary>more</summary><p dir="rtl" lang="ar">نص</p></details>`,
@@ -162,15 +173,16 @@ func TestSanitiseKeeps(t *testing.T) {
 		`<tr style="border-bottom: 1px solid rgba(128,128,128,.4)"><td style="text-align: left; padding: 3px 10px; min-width: 64px"><span style="opacity: .6">none</span></td></tr>`,
 		`<figure style="margin: 0; max-width: 640.5px"><img width="96" height="64" alt="a &amp; b" src="data:image/jpeg;base64,/9j/4AAQ" style="display: block"><figcaption>हिन्दी</figcaption></figure>`,
 	} {
-		if got := sanitise(s); got != s {
-			t.Errorf("sanitise changed\n%s\nto\n%s", s, got)
+		if got := sanitize(s); got != s {
+			t.Errorf("sanitize changed\n%s\nto\n%s", s, got)
 		}
 	}
 }
 
-// A result in several forms stands in the page once, in the best of them.
-func TestBundleStandsOnce(t *testing.T) {
-	all := map[string]any{"text/html": "<b>as HTML</b>", "image/svg+xml": "<svg/>", "image/png": "cG5n", "text/plain": "as text"}
+// A result in several formats appears in the page once, in the best of them.
+func TestBundleAppearsOnce(t *testing.T) {
+	all := map[string]any{"text/html": "<b>as HTML</b>", "image/svg+xml": "<svg/>", "image/png": "cG5n",
+		"text/plain": "as text"}
 	for _, c := range [][2]string{
 		{"text/html", "<b>as HTML</b>"},
 		{"image/svg+xml", `src="data:image/svg+xml;base64,PHN2Zy8+"`},

@@ -18,20 +18,21 @@ import (
 	"github.com/yuin/goldmark/text"
 )
 
-// maxPicture is the largest picture file that a page takes in, in bytes.
-const maxPicture = 16 << 20
+// maxImage is the maximal size of an embedded image in bytes.
+const maxImage = 16 << 20
 
 var converter = sync.OnceValue(func() goldmark.Markdown {
-	return goldmark.New(goldmark.WithExtensions(extension.GFM, extension.Footnote), goldmark.WithParserOptions(parser.WithAutoHeadingID()))
+	return goldmark.New(goldmark.WithExtensions(extension.GFM, extension.Footnote),
+		goldmark.WithParserOptions(parser.WithAutoHeadingID()))
 })
 
-// markdown renders a Markdown cell: raw HTML in it is left out, pictures from attachments and from dir are put in.
+// markdown renders a Markdown cell: raw HTML is removed, images of attachments and of dir are embedded.
 func markdown(c *Cell, dir string) string {
 	source := []byte(c.Source)
 	document := converter().Parser().Parse(text.NewReader(source))
 	_ = ast.Walk(document, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 		if image, ok := n.(*ast.Image); ok && entering {
-			if data := c.pictureData(string(image.Destination), dir); data != "" {
+			if data := c.imageData(string(image.Destination), dir); data != "" {
 				image.Destination = []byte(data)
 			}
 		}
@@ -41,13 +42,15 @@ func markdown(c *Cell, dir string) string {
 	if err := converter().Renderer().Render(&b, source, document); err != nil {
 		return "<pre>" + html.EscapeString(c.Source) + "</pre>\n"
 	}
-	return sanitise(b.String())
+	return sanitize(b.String())
 }
 
-var pictureTypes = map[string]string{".png": "image/png", ".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".gif": "image/gif", ".webp": "image/webp", ".svg": "image/svg+xml"}
+var imageTypes = map[string]string{".png": "image/png", ".jpg": "image/jpeg", ".jpeg": "image/jpeg",
+	".gif": "image/gif", ".webp": "image/webp", ".svg": "image/svg+xml"}
 
-// pictureData is a picture that Markdown refers to, as a data: URI; "" where it is not an attachment and not a file under dir.
-func (c *Cell) pictureData(destination, dir string) string {
+// imageData returns an image that Markdown refers to as a data: URI, or "" if it is neither an attachment nor a file in
+// dir.
+func (c *Cell) imageData(destination, dir string) string {
 	if name, attached := strings.CutPrefix(destination, "attachment:"); attached {
 		if plain, err := url.PathUnescape(name); err == nil {
 			name = plain
@@ -68,11 +71,11 @@ func (c *Cell) pictureData(destination, dir string) string {
 	if err != nil || u.Scheme != "" || u.Host != "" || dir == "" {
 		return ""
 	}
-	mime := pictureTypes[strings.ToLower(path.Ext(u.Path))]
+	mime := imageTypes[strings.ToLower(path.Ext(u.Path))]
 	if mime == "" {
 		return ""
 	}
-	root, err := os.OpenRoot(dir) // nothing outside dir is read, whatever the path and its links say
+	root, err := os.OpenRoot(dir) // prevents access outside dir, also through links
 	if err != nil {
 		return ""
 	}
@@ -82,8 +85,8 @@ func (c *Cell) pictureData(destination, dir string) string {
 		return ""
 	}
 	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxPicture+1))
-	if err != nil || len(data) > maxPicture {
+	data, err := io.ReadAll(io.LimitReader(f, maxImage+1))
+	if err != nil || len(data) > maxImage {
 		return ""
 	}
 	return "data:" + mime + ";base64," + base64.StdEncoding.EncodeToString(data)

@@ -1,17 +1,14 @@
 package notebook
 
-import (
-	"maps"
-	"slices"
-)
+import "slices"
 
-// Notebook is a notebook in memory. Text that a file holds as a list of lines is one string here.
+// Notebook is a notebook. Text that a file stores as a list of lines is one string.
 type Notebook struct {
 	Cells    []*Cell
 	Metadata map[string]any
 	Minor    int // of nbformat 4.Minor
 
-	extra map[string]any // fields this package does not know
+	extra map[string]any // unknown fields
 }
 
 // The types of cells.
@@ -71,24 +68,5 @@ func (c *Cell) Tags() []string {
 	return tags
 }
 
-// Tagged says whether the cell has the tag.
+// Tagged reports whether the cell has the tag.
 func (c *Cell) Tagged(tag string) bool { return slices.Contains(c.Tags(), tag) }
-
-// Clone copies the notebook so that changing the copy's cells, outputs and metadata leaves this one as it is.
-func (nb *Notebook) Clone() *Notebook {
-	out := *nb
-	out.Metadata = maps.Clone(nb.Metadata)
-	out.Cells = make([]*Cell, len(nb.Cells))
-	for i, c := range nb.Cells {
-		copied := *c
-		copied.Metadata = maps.Clone(c.Metadata)
-		copied.Outputs = make([]*Output, len(c.Outputs))
-		for j, o := range c.Outputs {
-			output := *o
-			output.Data = maps.Clone(o.Data)
-			copied.Outputs[j] = &output
-		}
-		out.Cells[i] = &copied
-	}
-	return &out
-}

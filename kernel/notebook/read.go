@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// ErrFormat is wrapped by errors about a file that is not a notebook of format 4.
+// ErrFormat is wrapped by the errors of a file that is not a notebook of format 4.
 var ErrFormat = errors.New("not a Jupyter notebook of format 4")
 
 // Read reads a notebook from a file.
@@ -35,13 +35,13 @@ func Parse(data []byte) (*Notebook, error) {
 		return nil, fmt.Errorf("%w: %w", ErrFormat, err)
 	}
 	if _, err := decoder.Token(); err != io.EOF {
-		return nil, fmt.Errorf("%w: something follows the notebook's closing brace", ErrFormat)
+		return nil, fmt.Errorf("%w: data after the notebook's closing brace", ErrFormat)
 	}
 	f := reader{fields: fields, where: "the notebook"}
 	if major := f.integer("nbformat"); f.err == nil && major != 4 {
 		return nil, fmt.Errorf("%w: it is format %d; open it in Jupyter and save it again", ErrFormat, major)
 	}
-	nb := &Notebook{Minor: f.integer("nbformat_minor"), Metadata: f.object("metadata", true)}
+	nb := &Notebook{Minor: f.integer("nbformat_minor"), Metadata: f.object("metadata")}
 	cells := f.list("cells")
 	if f.err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrFormat, f.err)
@@ -71,7 +71,8 @@ func readCell(raw any, where string) (*Cell, error) {
 		return nil, fmt.Errorf("%s is not an object", where)
 	}
 	f := reader{fields: fields, where: where}
-	c := &Cell{Type: f.text("cell_type", true), ID: f.text("id", false), Source: f.lines("source", true), Metadata: f.object("metadata", true)}
+	c := &Cell{Type: f.text("cell_type", true), ID: f.text("id", false), Source: f.lines("source"),
+		Metadata: f.object("metadata")}
 	delete(c.Metadata, "trusted")
 	if c.Type == Code {
 		c.ExecutionCount = f.count("execution_count")
@@ -106,9 +107,9 @@ func readOutput(raw any, where string) (*Output, error) {
 	o := &Output{Type: f.text("output_type", true)}
 	switch o.Type {
 	case Stream:
-		o.Name, o.Text = f.text("name", true), f.lines("text", true)
+		o.Name, o.Text = f.text("name", true), f.lines("text")
 	case DisplayData, ExecuteResult:
-		o.Data, o.Metadata = f.object("data", true), f.object("metadata", true)
+		o.Data, o.Metadata = f.object("data"), f.object("metadata")
 		joinBundle(o.Data)
 		if o.Type == ExecuteResult {
 			o.ExecutionCount = f.count("execution_count")
@@ -128,7 +129,7 @@ func readOutput(raw any, where string) (*Output, error) {
 	return o, f.err
 }
 
-// joinBundle turns the lists of lines in a MIME bundle into strings; JSON types stay as they are.
+// joinBundle joins the lists of lines in a MIME bundle; JSON types do not change.
 func joinBundle(data map[string]any) {
 	for mime, value := range data {
 		if isJSON(mime) {
@@ -144,7 +145,7 @@ func isJSON(mime string) bool {
 	return mime == "application/json" || strings.HasPrefix(mime, "application/") && strings.HasSuffix(mime, "+json")
 }
 
-// joined is a text that is a string or a list of strings.
+// joined returns a text that is stored as a string or a list of strings.
 func joined(value any) (string, bool) {
 	switch v := value.(type) {
 	case string:
@@ -163,7 +164,7 @@ func joined(value any) (string, bool) {
 	return "", false
 }
 
-// reader takes known fields out of a JSON object; what remains is unknown and kept. The first problem is kept in err.
+// reader removes known fields from a JSON object; the rest is unknown. err is the first error.
 type reader struct {
 	fields map[string]any
 	where  string
@@ -191,10 +192,10 @@ func (r *reader) text(name string, required bool) string {
 	return s
 }
 
-func (r *reader) lines(name string, required bool) string {
-	v, found := r.take(name)
+func (r *reader) lines(name string) string {
+	v, _ := r.take(name)
 	s, ok := joined(v)
-	if !ok && (found || required) {
+	if !ok {
 		r.fail(name, "text or a list of lines")
 	}
 	return s
@@ -210,7 +211,7 @@ func (r *reader) integer(name string) int {
 	return int(i)
 }
 
-// count is a whole number or null (0).
+// count reads a whole number or null (0).
 func (r *reader) count(name string) int {
 	if v, found := r.fields[name]; !found || v == nil {
 		delete(r.fields, name)
@@ -219,10 +220,10 @@ func (r *reader) count(name string) int {
 	return r.integer(name)
 }
 
-func (r *reader) object(name string, required bool) map[string]any {
-	v, found := r.take(name)
+func (r *reader) object(name string) map[string]any {
+	v, _ := r.take(name)
 	m, ok := v.(map[string]any)
-	if !ok && (found || required) {
+	if !ok {
 		r.fail(name, "an object")
 	}
 	return m

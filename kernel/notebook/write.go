@@ -4,16 +4,17 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
 	"maps"
 	"os"
-	"path/filepath"
-	"slices"
-	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"antipode/kernel/store"
 )
 
-// Encode writes the notebook as Jupyter does: keys sorted, one space of indent, text as lists of lines, a newline at the end.
+// Encode returns the notebook as Jupyter writes it: sorted keys, an indent of one space, text as lists of lines, a
+// newline at the end.
 func (nb *Notebook) Encode() []byte {
 	fields := cloned(nb.extra)
 	fields["nbformat"], fields["nbformat_minor"] = 4, nb.Minor
@@ -24,9 +25,11 @@ func (nb *Notebook) Encode() []byte {
 	}
 	fields["cells"] = cells
 	var b bytes.Buffer
-	encode(&b, fields, 0)
-	b.WriteByte('\n')
-	return b.Bytes()
+	encoder := json.NewEncoder(&b) // as Python's json.dumps(indent=1, sort_keys=True, ensure_ascii=False)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", " ")
+	_ = encoder.Encode(fields) // JSON values and text only
+	return []byte(separators.Replace(b.String()))
 }
 
 func (c *Cell) fields(minor int) map[string]any {
@@ -78,39 +81,23 @@ func (o *Output) fields() map[string]any {
 	return fields
 }
 
-// Save writes the notebook to a file, which is either the old one or the new one at every moment.
+// Save writes the notebook to a file atomically.
 func (nb *Notebook) Save(path string) error { return save(path, nb.Encode()) }
 
-// save writes a temporary file beside path, syncs it and renames it.
-func save(path string, data []byte) (err error) {
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
-	if err != nil {
-		return fmt.Errorf("notebook: saving %s: %w", path, err)
-	}
-	defer func() {
-		if err != nil {
-			_ = os.Remove(f.Name())
-			err = fmt.Errorf("notebook: saving %s: %w", path, err)
-		}
-	}()
+// save writes a file atomically and preserves its permissions.
+func save(path string, data []byte) error {
 	mode := os.FileMode(0o644)
 	if info, err := os.Stat(path); err == nil {
 		mode = info.Mode().Perm()
 	}
-	_, err = f.Write(data)
-	if err == nil {
-		err = f.Chmod(mode)
+	err := store.Replace(path, mode, func(w io.Writer) error {
+		_, err := w.Write(data)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("notebook: saving %s: %w", path, err)
 	}
-	if err == nil {
-		err = f.Sync()
-	}
-	if closing := f.Close(); err == nil {
-		err = closing
-	}
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	return err
+	return nil
 }
 
 func cloned(m map[string]any) map[string]any {
@@ -133,7 +120,7 @@ func count(n int) any {
 	return n
 }
 
-// splitBundle is a MIME bundle with its text as lists of lines.
+// splitBundle returns a MIME bundle with text as lists of lines.
 func splitBundle(data map[string]any) map[string]any {
 	out := map[string]any{}
 	for mime, value := range data {
@@ -146,7 +133,7 @@ func splitBundle(data map[string]any) map[string]any {
 	return out
 }
 
-// lines splits text after every line boundary, of which Jupyter knows more than the line feed.
+// lines splits text after every line boundary that Jupyter recognizes, which are more than the line feed.
 func lines(s string) []any {
 	out := []any{}
 	for start, i := 0, 0; i < len(s); {
@@ -169,96 +156,5 @@ func lines(s string) []any {
 	return out
 }
 
-// encode writes a JSON value as Python's json.dumps(indent=1, sort_keys=True, ensure_ascii=False) does.
-func encode(b *bytes.Buffer, value any, depth int) {
-	newline := func(depth int) {
-		b.WriteByte('\n')
-		for range depth {
-			b.WriteByte(' ')
-		}
-	}
-	switch v := value.(type) {
-	case nil:
-		b.WriteString("null")
-	case bool:
-		b.WriteString(strconv.FormatBool(v))
-	case int:
-		b.WriteString(strconv.Itoa(v))
-	case json.Number:
-		b.WriteString(v.String())
-	case string:
-		encodeString(b, v)
-	case []any:
-		if len(v) == 0 {
-			b.WriteString("[]")
-			return
-		}
-		b.WriteByte('[')
-		for i, item := range v {
-			if i > 0 {
-				b.WriteByte(',')
-			}
-			newline(depth + 1)
-			encode(b, item, depth+1)
-		}
-		newline(depth)
-		b.WriteByte(']')
-	case map[string]any:
-		if len(v) == 0 {
-			b.WriteString("{}")
-			return
-		}
-		b.WriteByte('{')
-		for i, key := range slices.Sorted(maps.Keys(v)) {
-			if i > 0 {
-				b.WriteByte(',')
-			}
-			newline(depth + 1)
-			encodeString(b, key)
-			b.WriteString(": ")
-			encode(b, v[key], depth+1)
-		}
-		newline(depth)
-		b.WriteByte('}')
-	default: // a Go value a caller put there: through encoding/json to one of the above
-		data, err := json.Marshal(v)
-		if err != nil {
-			b.WriteString("null")
-			return
-		}
-		decoder := json.NewDecoder(bytes.NewReader(data))
-		decoder.UseNumber()
-		var generic any
-		_ = decoder.Decode(&generic) // just encoded: it decodes
-		encode(b, generic, depth)
-	}
-}
-
-func encodeString(b *bytes.Buffer, s string) {
-	b.WriteByte('"')
-	for _, r := range s {
-		switch r {
-		case '"':
-			b.WriteString(`\"`)
-		case '\\':
-			b.WriteString(`\\`)
-		case '\n':
-			b.WriteString(`\n`)
-		case '\r':
-			b.WriteString(`\r`)
-		case '\t':
-			b.WriteString(`\t`)
-		case '\b':
-			b.WriteString(`\b`)
-		case '\f':
-			b.WriteString(`\f`)
-		default:
-			if r < 0x20 {
-				fmt.Fprintf(b, `\u%04x`, r)
-			} else {
-				b.WriteRune(r)
-			}
-		}
-	}
-	b.WriteByte('"')
-}
+// separators are U+2028 and U+2029, which package json always escapes. The pair of backslashes is a text's own.
+var separators = strings.NewReplacer(`\\`, `\\`, `\u2028`, "\u2028", `\u2029`, "\u2029")

@@ -13,13 +13,15 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"antipode/kernel/client"
+	"antipode/datasets/table"
 )
 
 // byName is the column contract, as far as the fixtures need it.
-var byName = map[string]client.Kind{"id": client.Text, "image": client.Picture, "mask": client.Masked, "region": client.Text, "group": client.Text,
-	"language": client.Text, "axis": client.Text, "prompt_id": client.Text, "reason": client.Text, "seed": client.Number,
-	"full": client.Vector, "object_only": client.Vector, "text": client.Vector}
+var byName = map[string]table.Kind{"id": table.KindText, "image": table.KindImage, "mask": table.KindMask,
+	"region": table.KindText, "group": table.KindText,
+	"language": table.KindText, "axis": table.KindText, "prompt_id": table.KindText, "reason": table.KindText,
+	"seed": table.KindNumber,
+	"full": table.KindVector, "object_only": table.KindVector, "text": table.KindVector}
 
 func digest(data []byte) string {
 	sum := sha256.Sum256(data)
@@ -27,11 +29,12 @@ func digest(data []byte) string {
 }
 
 // stores is a PutImage that names images by their digest.
-func stores(data []byte) (client.Image, error) {
-	return client.Image{SHA256: digest(data), Path: "blob-" + digest(data)[:8]}, nil
+func stores(data []byte) (table.Image, error) {
+	return table.Image{SHA256: digest(data), Path: "blob-" + digest(data)[:8]}, nil
 }
 
-// What pandas, polars, pyarrow and Hugging Face's datasets write (testdata/make.py) has the kinds that the names ask for.
+// What pandas, polars, pyarrow and Hugging Face's datasets write (testdata/make.py) has the kinds that the names ask
+// for.
 func TestForeign(t *testing.T) {
 	png := map[string]string{}
 	for _, name := range []string{"a.png", "b.png"} {
@@ -42,38 +45,51 @@ func TestForeign(t *testing.T) {
 		png[name] = digest(data)
 	}
 	nan, day := math.NaN(), "2024-05-17T08:30:00"
-	text, number, vector := client.TextColumn, client.NumberColumn, client.VectorColumn
-	paths := client.ImageColumn("image", []client.Image{{Path: "a.png"}, {Path: "b.png"}})
-	pandas := []client.Column{
-		text("region", []string{"north", "south"}), number("seed", []float64{7, 8}), number("held_out", []float64{1, 0}),
-		text("reason", []string{"", ""}), vector("full", [][]float32{{1, 2.5}, nil}), number("share", []float64{0.5, nan}), text("made", []string{day, ""}),
+	text, number, vector := table.TextColumn, table.NumberColumn, table.VectorColumn
+	paths := table.ImageColumn("image", []table.Image{{Path: "a.png"}, {Path: "b.png"}})
+	pandas := []table.Column{
+		text("region", []string{"north", "south"}), number("seed", []float64{7, 8}),
+		number("held_out", []float64{1, 0}),
+		text("reason", []string{"", ""}), vector("full", [][]float32{{1, 2.5}, nil}),
+		number("share", []float64{0.5, nan}), text("made", []string{day, ""}),
 	}
 	for name, want := range map[string]struct {
-		columns []client.Column
+		columns []table.Column
 		unread  []string
 	}{
-		"pandas":       {columns: append([]client.Column{text("id", []string{"1", "9007199254740993"}), paths}, pandas...)},
-		"pandas_index": {columns: append(append([]client.Column{paths}, pandas...), text("id", []string{"p", "q"}))},
-		"polars": {columns: []client.Column{
-			text("id", []string{"1", "2"}), paths, text("region", []string{"north", "south"}), text("group", []string{"x", ""}),
-			number("seed", []float64{7, nan}), number("held_out", []float64{1, 0}), client.MaskColumn("mask", make([]client.Mask, 2)),
-			vector("full", [][]float32{{1, 2.5}, nil}), vector("object_only", [][]float32{{1, 2.5, 3}, {}}), text("made", []string{day, ""}), text("on", []string{"2024-05-17", ""}),
+		"pandas": {columns: append([]table.Column{text("id", []string{"1", "9007199254740993"}), paths},
+			pandas...)},
+		"pandas_index": {columns: append(append([]table.Column{paths}, pandas...), text("id", []string{"p", "q"}))},
+		"polars": {columns: []table.Column{
+			text("id", []string{"1", "2"}), paths, text("region", []string{"north", "south"}),
+			text("group", []string{"x", ""}),
+			number("seed", []float64{7, nan}), number("held_out", []float64{1, 0}),
+			table.MaskColumn("mask", make([]table.Mask, 2)),
+			vector("full", [][]float32{{1, 2.5}, nil}), vector("object_only", [][]float32{{1, 2.5, 3}, {}}),
+			text("made", []string{day, ""}), text("on", []string{"2024-05-17", ""}),
 		}},
-		"huggingface": {columns: []client.Column{
-			text("id", []string{"1", "2"}), client.ImageColumn("image", []client.Image{{SHA256: png["a.png"], Path: "blob-" + png["a.png"][:8]}, {Path: "b.png"}}),
+		"huggingface": {columns: []table.Column{
+			text("id", []string{"1", "2"}),
+			table.ImageColumn("image", []table.Image{{SHA256: png["a.png"], Path: "blob-" + png["a.png"][:8]},
+				{Path: "b.png"}}),
 			number("label", []float64{0, 1}), vector("full", [][]float32{{1, 2.5}, nil}),
 		}},
-		"pyarrow": {columns: []client.Column{
-			text("id", []string{"p", "q"}), text("language", []string{"en", ""}), text("axis", []string{"1", "2.5"}), text("prompt_id", []string{"18446744073709551615", ""}),
-			vector("full", [][]float32{{1, 2.5}, {3}}), number("half", []float64{-0.5, nan}), number("price", []float64{-1.25, nan}), number("took", []float64{90, nan}),
+		"pyarrow": {columns: []table.Column{
+			text("id", []string{"p", "q"}), text("language", []string{"en", ""}), text("axis", []string{"1", "2.5"}),
+			text("prompt_id", []string{"18446744073709551615", ""}),
+			vector("full", [][]float32{{1, 2.5}, {3}}), number("half", []float64{-0.5, nan}),
+			number("price", []float64{-1.25, nan}), number("took", []float64{90, nan}),
 			text("at", []string{"08:30:00", ""}), text("made", []string{day + "Z", ""}),
-			client.ImageColumn("image", []client.Image{{SHA256: png["a.png"], Path: "blob-" + png["a.png"][:8]}, {}}),
-			client.MaskColumn("mask", []client.Mask{{Counts: "blob-" + png["b.png"][:8]}, {Counts: "b.png"}}), text("plain", []string{"text", "bytes"}),
-		}, unread: []string{`"boxes" (lists of lists of numbers)`, `"objects" (lists or maps of structs)`, `"tags" (lists or maps of structs)`,
+			table.ImageColumn("image", []table.Image{{SHA256: png["a.png"], Path: "blob-" + png["a.png"][:8]}, {}}),
+			table.MaskColumn("mask", []table.Mask{{Counts: "blob-" + png["b.png"][:8]}, {Counts: "b.png"}}),
+			text("plain", []string{"text", "bytes"}),
+		}, unread: []string{`"boxes" (lists of lists of numbers)`, `"objects" (lists or maps of structs)`,
+			`"tags" (lists or maps of structs)`,
 			`"size" (structs of width, height)`, `"raw" (bytes)`}},
-		"int96": {columns: []client.Column{text("id", []string{"a"}), text("made", []string{day})}},
+		"int96": {columns: []table.Column{text("id", []string{"a"}), text("made", []string{day})}},
 	} {
-		got, err := Read("testdata/"+name+".parquet", Options{Kind: func(column string) client.Kind { return byName[column] }, PutImage: stores})
+		got, err := Read("testdata/"+name+".parquet",
+			Options{Kind: func(column string) table.Kind { return byName[column] }, PutImage: stores})
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -87,34 +103,37 @@ func TestForeign(t *testing.T) {
 	}
 }
 
-// A column whose name asks for what it cannot hold is an error that says what it holds.
+// A column whose name requires a type it does not have is an error that names its type.
 func TestWrongColumn(t *testing.T) {
 	for column, want := range map[string]string{
 		"half":  `pyarrow.parquet: column "half" holds numbers; it must hold paths of image files as text, or images as structs of bytes and path`,
 		"boxes": `column "boxes" holds lists of lists of numbers; it must hold paths of image files`,
 		"size":  `column "size" holds structs of width, height; it must hold paths of image files`,
 	} {
-		_, err := Read("testdata/pyarrow.parquet", Options{Kind: func(c string) client.Kind {
-			return map[string]client.Kind{column: client.Picture}[c]
+		_, err := Read("testdata/pyarrow.parquet", Options{Kind: func(c string) table.Kind {
+			return map[string]table.Kind{column: table.KindImage}[c]
 		}})
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: error %v, want %q", column, err, want)
 		}
 	}
 	path := filepath.Join(t.TempDir(), "t.parquet")
-	frame := &client.Frame{Columns: []client.Column{client.TextColumn("seed", []string{"7", "", "x"}), client.TextColumn("full", []string{"[1, 2]", "", "[3]"}),
-		client.TextColumn("text", []string{"[1, 2]", "", "a drum"})}}
+	frame := &table.Frame{Columns: []table.Column{table.TextColumn("seed", []string{"7", "", "x"}),
+		table.TextColumn("full", []string{"[1, 2]", "", "[3]"}),
+		table.TextColumn("text", []string{"[1, 2]", "", "a drum"})}}
 	if err := Write(path, frame); err != nil {
 		t.Fatal(err)
 	}
-	got, err := Read(path, Options{Kind: func(c string) client.Kind { return byName[c] }})
+	got, err := Read(path, Options{Kind: func(c string) table.Kind { return byName[c] }})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got.Bad[0] != nil || got.Bad[1] != nil || got.Bad[2] == nil || got.Bad[2].Reason != `the column holds text, and "x" is not a number` {
+	if got.Bad[0] != nil || got.Bad[1] != nil || got.Bad[2] == nil ||
+		got.Bad[2].Reason != `the column holds text, and "x" is not a number` {
 		t.Errorf("bad rows %v", got.Bad)
 	}
-	want := []client.Column{client.NumberColumn("seed", []float64{7, math.NaN(), math.NaN()}), client.VectorColumn("full", [][]float32{{1, 2}, nil, {3}}), frame.Columns[2]}
+	want := []table.Column{table.NumberColumn("seed", []float64{7, math.NaN(), math.NaN()}),
+		table.VectorColumn("full", [][]float32{{1, 2}, nil, {3}}), frame.Columns[2]}
 	if diff := cmp.Diff(want, got.Frame.Columns, cmpopts.EquateNaNs()); diff != "" {
 		t.Error(diff)
 	}
@@ -123,16 +142,18 @@ func TestWrongColumn(t *testing.T) {
 // An image that cannot be used is its row's error; a store that fails ends the reading.
 func TestPutImage(t *testing.T) {
 	read := func(err error) (*Table, error) {
-		return Read("testdata/huggingface.parquet", Options{PutImage: func([]byte) (client.Image, error) { return client.Image{}, err }})
+		return Read("testdata/huggingface.parquet",
+			Options{PutImage: func([]byte) (table.Image, error) { return table.Image{}, err }})
 	}
-	got, err := read(client.BadRow{Reason: "no image"})
+	got, err := read(table.BadRow{Reason: "no image"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := (&client.BadRow{Column: "image", Reason: "no image"}); !cmp.Equal(got.Bad, []*client.BadRow{want, nil}) {
+	if want := (&table.BadRow{Column: "image", Reason: "no image"}); !cmp.Equal(got.Bad, []*table.BadRow{want, nil}) {
 		t.Errorf("bad rows %v", got.Bad)
 	}
-	if _, err := read(errors.New("the disk is full")); err == nil || err.Error() != "huggingface.parquet: the disk is full" {
+	if _, err := read(errors.New("the disk is full")); err == nil ||
+		err.Error() != "huggingface.parquet: the disk is full" {
 		t.Errorf("error %v", err)
 	}
 }

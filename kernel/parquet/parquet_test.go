@@ -11,11 +11,11 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	pq "github.com/parquet-go/parquet-go"
 
-	"antipode/kernel/client"
+	"antipode/datasets/table"
 )
 
 // read reads a file as what it holds.
-func read(t *testing.T, path string) *client.Frame {
+func read(t *testing.T, path string) *table.Frame {
 	t.Helper()
 	got, err := Read(path, Options{})
 	if err != nil {
@@ -25,12 +25,13 @@ func read(t *testing.T, path string) *client.Frame {
 }
 
 func TestRoundTrip(t *testing.T) {
-	f := &client.Frame{Columns: []client.Column{
-		client.TextColumn("z", []string{"", "नमस्ते", "a,b\n\"c\""}),
-		client.NumberColumn("seed", []float64{math.NaN(), -0.5, 1e300}),
-		client.VectorColumn("full", [][]float32{nil, {1, 2.5}, {3, 4}}),
-		client.ImageColumn("image", []client.Image{{}, {SHA256: "ab", Path: "x.png"}, {}}),
-		client.MaskColumn("mask", []client.Mask{{Size: [2]int{3, 4}, Counts: "05"}, {}, {Size: [2]int{9, 1}, Counts: "11"}}),
+	f := &table.Frame{Columns: []table.Column{
+		table.TextColumn("z", []string{"", "नमस्ते", "a,b\n\"c\""}),
+		table.NumberColumn("seed", []float64{math.NaN(), -0.5, 1e300}),
+		table.VectorColumn("full", [][]float32{nil, {1, 2.5}, {3, 4}}),
+		table.ImageColumn("image", []table.Image{{}, {SHA256: "ab", Path: "x.png"}, {}}),
+		table.MaskColumn("mask", []table.Mask{{Size: [2]int{3, 4}, Counts: "05"}, {},
+			{Size: [2]int{9, 1}, Counts: "11"}}),
 	}}
 	path := filepath.Join(t.TempDir(), "t.parquet")
 	if err := Write(path, f); err != nil {
@@ -50,7 +51,8 @@ func TestManyRows(t *testing.T) {
 		ids[i] = string(rune('a' + i%26))
 	}
 	path := filepath.Join(t.TempDir(), "t.parquet")
-	if err := Write(path, &client.Frame{Columns: []client.Column{client.TextColumn("id", ids), client.VectorColumn("full", v)}}); err != nil {
+	if err := Write(path, &table.Frame{Columns: []table.Column{table.TextColumn("id", ids),
+		table.VectorColumn("full", v)}}); err != nil {
 		t.Fatal(err)
 	}
 	got := read(t, path)
@@ -61,11 +63,12 @@ func TestManyRows(t *testing.T) {
 
 func TestDamaged(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "t.parquet")
-	if err := Write(path, &client.Frame{Columns: []client.Column{client.TextColumn("id", []string{"a"})}}); err != nil {
+	if err := Write(path, &table.Frame{Columns: []table.Column{table.TextColumn("id", []string{"a"})}}); err != nil {
 		t.Fatal(err)
 	}
 	data, _ := os.ReadFile(path)
-	for name, bad := range map[string][]byte{"empty": nil, "text": []byte("id,image\n"), "short": data[:len(data)-9], "headless": data[20:]} {
+	for name, bad := range map[string][]byte{"empty": nil, "text": []byte("id,image\n"), "short": data[:len(data)-9],
+		"headless": data[20:]} {
 		os.WriteFile(path, bad, 0o644)
 		_, err := Read(path, Options{})
 		if err == nil || !strings.Contains(err.Error(), "t.parquet") || strings.Contains(err.Error(), "\n") {
@@ -82,17 +85,20 @@ func TestNullInside(t *testing.T) {
 	}
 	one := float32(1)
 	path := filepath.Join(t.TempDir(), "t.parquet")
-	if err := pq.WriteFile(path, []row{{"a", []*float32{&one, nil}}, {"b", []*float32{nil, &one}}, {"c", nil}, {"d", []*float32{&one}}}); err != nil {
+	if err := pq.WriteFile(path, []row{{"a", []*float32{&one, nil}}, {"b", []*float32{nil, &one}}, {"c", nil},
+		{"d", []*float32{&one}}}); err != nil {
 		t.Fatal(err)
 	}
 	got := read(t, path)
 	nan := float32(math.NaN())
-	if diff := cmp.Diff([][]float32{{1, nan}, {nan, 1}, nil, {1}}, got.Vectors("full"), cmpopts.EquateNaNs()); diff != "" {
+	if diff := cmp.Diff([][]float32{{1, nan}, {nan, 1}, nil, {1}}, got.Vectors("full"),
+		cmpopts.EquateNaNs()); diff != "" {
 		t.Error(diff)
 	}
 }
 
-// testdata/nested.parquet is pyarrow's: lists of texts, one and two deep, with nulls and empty lists, as LAION-COCO-NLLB's column captions.
+// testdata/nested.parquet is pyarrow's: lists of texts, one and two deep, with nulls and empty lists, as
+// LAION-COCO-NLLB's column captions.
 func TestNestedText(t *testing.T) {
 	f := read(t, "testdata/nested.parquet")
 	for column, want := range map[string][]string{

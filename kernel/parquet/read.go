@@ -16,27 +16,27 @@ import (
 
 	pq "github.com/parquet-go/parquet-go"
 
-	"antipode/kernel/client"
+	"antipode/datasets/table"
 )
 
-// Options say how [Read] reads columns. The zero value reads every column as what it holds, and no bytes of images.
+// Options are the options of [Read]. The zero value reads every column by its type, and no image bytes.
 type Options struct {
-	// Kind is the kind that a column of that name has in a table, "" = that of what it holds: text for an id that is stored
-	// as integers, an image for a path. nil = "" for every name.
-	Kind func(name string) client.Kind
-	// PutImage stores the bytes of an image file. A [client.BadRow] that it returns is a row's error, another error ends the
-	// reading. It is called from several goroutines at once.
-	PutImage func(data []byte) (client.Image, error)
+	// Kind returns the kind of a column of that name, "" = the kind of its type: text for an id that is stored as
+	// integers, an image for a path. nil = "" for every name.
+	Kind func(name string) table.Kind
+	// PutImage stores the bytes of an image file. It is called concurrently. A [table.BadRow] is an error of the row,
+	// any other error ends Read.
+	PutImage func(data []byte) (table.Image, error)
 }
 
-// Table is what a file holds.
+// Table is the content of a file.
 type Table struct {
-	Frame  *client.Frame    // masks and images that are stored as paths have that path alone
-	Bad    []*client.BadRow // by row: why it cannot be read, nil = it can
-	Unread []string         // columns that no table holds, and that are left out: name and what it holds
+	Frame  *table.Frame    // masks and images stored as paths have only the path
+	Bad    []*table.BadRow // by row: why it cannot be used, or nil
+	Unread []string        // columns without a kind: name and type
 }
 
-// stored is the bytes of an image that wait to be stored.
+// stored is an image whose bytes are not stored yet.
 type stored struct {
 	column, row int
 	data        []byte
@@ -50,15 +50,15 @@ type reader struct {
 	waiting []stored
 }
 
-// Read reads a table from a file. Strings, dates and times become text; integers, floats, decimals and booleans numbers;
-// lists of numbers vectors, a null inside one as NaN; lists of strings, and lists of such lists, text that holds them as JSON
-// ("" where there is nothing); the structs of masks and images, those of Hugging Face's datasets too, their own kinds.
-// Options.Kind overrides that for names. Errors are one line that names the file and what was found.
+// Read reads a table from a file. Strings, dates and times are text; integers, floats, decimals and booleans are
+// numbers; lists of numbers are vectors, with NaN for null elements; lists of strings, and lists of such lists, are
+// text as JSON, or "" for null; the structs of masks and images, also those of Hugging Face's datasets, are masks and
+// images. Options.Kind overrides this by name. Errors are one line with the file and the cause.
 func Read(path string, o Options) (t *Table, err error) {
 	name := filepath.Base(path)
 	defer func() {
 		if p := recover(); p != nil { // the library panics on some damaged files
-			t, err = nil, fmt.Errorf("%s is damaged, or no Parquet file: %v", name, p)
+			t, err = nil, fmt.Errorf("%s is damaged or not a Parquet file: %v", name, p)
 		}
 	}()
 	file, err := os.Open(path)
@@ -72,7 +72,7 @@ func Read(path string, o Options) (t *Table, err error) {
 	}
 	pf, err := pq.OpenFile(file, info.Size())
 	if err != nil {
-		return nil, fmt.Errorf("%s is damaged, or no Parquet file: %w", name, err)
+		return nil, fmt.Errorf("%s is damaged or not a Parquet file: %w", name, err)
 	}
 	r := &reader{Table: &Table{}, o: o}
 	if r.roles, err = r.layout(pf.Schema(), o); err != nil {
@@ -89,7 +89,7 @@ func Read(path string, o Options) (t *Table, err error) {
 	return r.Table, nil
 }
 
-// batch is how many rows are read together.
+// batch is the number of rows per read.
 const batch = 256
 
 func (r *reader) group(g pq.RowGroup) error {
@@ -113,11 +113,11 @@ func (r *reader) group(g pq.RowGroup) error {
 	}
 }
 
-// store stores the images that wait, several at once.
+// store stores the waiting images concurrently.
 func (r *reader) store() error {
 	errs := make([]error, len(r.waiting))
 	var wg sync.WaitGroup
-	limit := make(chan struct{}, 16) // what takes long is to wait for the disk
+	limit := make(chan struct{}, 16) // the work is mostly waiting for the disk
 	for i, w := range r.waiting {
 		limit <- struct{}{}
 		wg.Go(func() {
@@ -126,7 +126,7 @@ func (r *reader) store() error {
 			if errs[i] = err; err != nil {
 				return
 			}
-			if c := &r.Frame.Columns[w.column]; c.Kind == client.Masked {
+			if c := &r.Frame.Columns[w.column]; c.Kind == table.KindMask {
 				c.Masks[w.row].Counts = img.Path
 			} else {
 				c.Images[w.row] = img
@@ -135,7 +135,7 @@ func (r *reader) store() error {
 	}
 	wg.Wait()
 	for i, w := range r.waiting {
-		var bad client.BadRow
+		var bad table.BadRow
 		if errors.As(errs[i], &bad) {
 			bad.Column = r.Frame.Columns[w.column].Name
 			r.Bad[w.row] = &bad
@@ -169,7 +169,7 @@ func (r *reader) row(values pq.Row) {
 			if role.holds == vectors {
 				appendNull(&c.Vectors[row], v, role)
 			}
-		case role.part == "bytes", c.Kind == client.Picture && role.holds == bytes_:
+		case role.part == "bytes", c.Kind == table.KindImage && role.holds == bytes_:
 			if r.o.PutImage != nil {
 				r.waiting = append(r.waiting, stored{role.column, row, slices.Clone(v.ByteArray())})
 			}
@@ -199,17 +199,17 @@ func (r *reader) row(values pq.Row) {
 	}
 }
 
-// role is that of a column's first leaf.
+// role returns the role of a column's first leaf.
 func (r *reader) role(column int) leafRole {
 	return r.roles[slices.IndexFunc(r.roles, func(o leafRole) bool { return o.column == column })]
 }
 
-// set sets a value that is neither part of a list of texts nor the bytes of an image.
-func (r *reader) set(c *client.Column, row int, v pq.Value, role leafRole) {
+// set sets a value other than a text of a list or the bytes of an image.
+func (r *reader) set(c *table.Column, row int, v pq.Value, role leafRole) {
 	switch c.Kind {
-	case client.Text:
+	case table.KindText:
 		c.Texts[row] = role.text(v)
-	case client.Number:
+	case table.KindNumber:
 		if role.holds == numbers {
 			c.Numbers[row] = role.number(v)
 			return
@@ -217,13 +217,14 @@ func (r *reader) set(c *client.Column, row int, v pq.Value, role leafRole) {
 		text := strings.TrimSpace(role.text(v))
 		n, err := strconv.ParseFloat(text, 64)
 		if err != nil && text != "" {
-			r.Bad[row] = &client.BadRow{Column: c.Name, Reason: fmt.Sprintf("the column holds text, and %.40q is not a number", text)}
+			r.Bad[row] = &table.BadRow{Column: c.Name,
+				Reason: fmt.Sprintf("the column holds text, and %.40q is not a number", text)}
 		} else if err == nil {
 			c.Numbers[row] = n
 		}
-	case client.Vector:
+	case table.KindVector:
 		c.Vectors[row] = append(c.Vectors[row], float32(role.number(v)))
-	case client.Picture:
+	case table.KindImage:
 		if role.part == "sha256" {
 			c.Images[row].SHA256 = role.text(v)
 		} else {
@@ -234,24 +235,24 @@ func (r *reader) set(c *client.Column, row int, v pq.Value, role leafRole) {
 	}
 }
 
-func appendNone(c *client.Column) {
+func appendNone(c *table.Column) {
 	switch c.Kind {
-	case client.Text:
+	case table.KindText:
 		c.Texts = append(c.Texts, "")
-	case client.Number:
+	case table.KindNumber:
 		c.Numbers = append(c.Numbers, math.NaN())
-	case client.Picture:
-		c.Images = append(c.Images, client.Image{})
-	case client.Masked:
-		c.Masks = append(c.Masks, client.Mask{})
+	case table.KindImage:
+		c.Images = append(c.Images, table.Image{})
+	case table.KindMask:
+		c.Masks = append(c.Masks, table.Mask{})
 	default:
 		c.Vectors = append(c.Vectors, nil)
 	}
 }
 
-// appendNull adds what a null leaf of a list is: an element without a value, an empty list or no list.
+// appendNull adds the meaning of a null leaf: an element without a value, an empty list or no list.
 func appendNull(vector *[]float32, v pq.Value, role leafRole) {
-	listed := role.maxDef - 1 // the level of a list that holds nothing
+	listed := role.maxDef - 1 // the level of an empty list
 	if role.optional {
 		listed--
 	}
@@ -279,21 +280,24 @@ func appendText(list [][]string, v pq.Value, role leafRole) [][]string {
 	return list
 }
 
-// finish decides about columns by all their values: bytes are text where they are UTF-8, and texts are vectors where the
-// name asks for vectors and each of them is a JSON list of numbers.
+// finish sets the kinds that depend on all values: bytes are text if they are UTF-8, and texts are vectors if the name
+// requires vectors and all of them are JSON lists of numbers.
 func (r *reader) finish() error {
-	var keep []client.Column
+	var keep []table.Column
 	for i := range r.Frame.Columns {
 		c := r.Frame.Columns[i]
-		isUTF8 := func() bool { return !slices.ContainsFunc(c.Texts, func(s string) bool { return !utf8.ValidString(s) }) }
-		if c.Kind == client.Text && r.role(i).holds == bytes_ && !isUTF8() {
+		isUTF8 := func() bool {
+			return !slices.ContainsFunc(c.Texts,
+				func(s string) bool { return !utf8.ValidString(s) })
+		}
+		if c.Kind == table.KindText && r.role(i).holds == bytes_ && !isUTF8() {
 			if c.Name == "id" {
-				return fmt.Errorf("column %q holds bytes that are no UTF-8 text; it must hold text or integers", c.Name)
+				return fmt.Errorf("column %q holds bytes that are not UTF-8 text; store text or integers", c.Name)
 			}
 			r.Unread = append(r.Unread, fmt.Sprintf("%q (bytes)", c.Name))
 			continue
 		}
-		if c.Kind == client.Text && r.o.Kind != nil && r.o.Kind(c.Name) == client.Vector {
+		if c.Kind == table.KindText && r.o.Kind != nil && r.o.Kind(c.Name) == table.KindVector {
 			c = asVectors(c)
 		}
 		keep = append(keep, c)
@@ -302,8 +306,8 @@ func (r *reader) finish() error {
 	return nil
 }
 
-// asVectors is a text column as vectors, or as it is where a value is no JSON list of numbers, or none is there.
-func asVectors(c client.Column) client.Column {
+// asVectors returns a text column as vectors, or unchanged if a value is not a JSON list of numbers or all are missing.
+func asVectors(c table.Column) table.Column {
 	out := make([][]float32, len(c.Texts))
 	found := false
 	for i, text := range c.Texts {
@@ -318,5 +322,5 @@ func asVectors(c client.Column) client.Column {
 	if !found {
 		return c
 	}
-	return client.VectorColumn(c.Name, out)
+	return table.VectorColumn(c.Name, out)
 }

@@ -7,17 +7,17 @@ import (
 
 	pq "github.com/parquet-go/parquet-go"
 
-	"antipode/kernel/client"
+	"antipode/datasets/table"
 )
 
-// holds is what a column of a file holds.
+// holds is the type of a column in the file.
 type holds int
 
 const (
-	nested  holds = iota // nothing that a table holds
+	nested  holds = iota // a type that tables do not have
 	nulls                // Arrow's null type: no value in any row
 	texts                // also dates and times
-	bytes_               // binary data without a type of its own
+	bytes_               // binary data without a logical type
 	numbers              // integers, floats, booleans, decimals
 	vectors              // lists of numbers
 	lists                // lists of texts, or of such lists
@@ -26,25 +26,25 @@ const (
 	masks                // structs of size and counts
 )
 
-// leafRole says what a leaf of the file's schema fills.
+// leafRole is the role of a leaf of the file's schema.
 type leafRole struct {
-	column   int    // -1: a column that is left out
-	holds    holds  // what the leaf's column holds
+	column   int    // -1 = left out
+	holds    holds  // the type of the leaf's column
 	part     string // of a struct: its field
 	maxDef   int
 	optional bool // the leaf itself may be null, as pandas writes the elements of lists
-	lists    int  // of text: how many lists are around it, 1 or 2
+	lists    int  // of text: the depth of lists, 1 or 2
 	text     func(pq.Value) string
 	number   func(pq.Value) float64
 }
 
-// pandasIndex begins the names of the columns that pandas writes for an index without a name.
+// pandasIndex is the prefix of the columns that pandas writes for an index without a name.
 const pandasIndex = "__index_level_"
 
 // layout derives the columns from the schema.
 func (t *Table) layout(s *pq.Schema, o Options) ([]leafRole, error) {
 	roles := make([]leafRole, len(s.Columns()))
-	t.Frame = &client.Frame{}
+	t.Frame = &table.Frame{}
 	for _, field := range s.Fields() {
 		name := columnName(field.Name(), s)
 		found := heldBy(field)
@@ -57,14 +57,16 @@ func (t *Table) layout(s *pq.Schema, o Options) ([]leafRole, error) {
 			column = -1
 			t.Unread = append(t.Unread, fmt.Sprintf("%q (%s)", name, describe(field)))
 		} else {
-			t.Frame.Columns = append(t.Frame.Columns, client.Column{ColumnSpec: client.ColumnSpec{Name: name, Kind: kind}})
+			t.Frame.Columns = append(t.Frame.Columns,
+				table.Column{ColumnSpec: table.ColumnSpec{Name: name, Kind: kind}})
 		}
 		for _, path := range s.Columns() {
 			if path[0] != field.Name() {
 				continue
 			}
 			leaf, _ := s.Lookup(path...)
-			role := leafRole{column: column, holds: found, maxDef: leaf.MaxDefinitionLevel, optional: leaf.Node.Optional()}
+			role := leafRole{column: column, holds: found, maxDef: leaf.MaxDefinitionLevel,
+				optional: leaf.Node.Optional()}
 			switch found {
 			case digests, images, masks:
 				role.part = path[1]
@@ -78,7 +80,8 @@ func (t *Table) layout(s *pq.Schema, o Options) ([]leafRole, error) {
 	return roles, nil
 }
 
-// columnName is the name of a file's column in the table. pandas' index without a name is the id of a table without one.
+// columnName returns the name of a file's column in the table. A pandas index without a name is the id of a table that
+// has none.
 func columnName(name string, s *pq.Schema) string {
 	if !strings.HasPrefix(name, pandasIndex) {
 		return name
@@ -91,11 +94,10 @@ func columnName(name string, s *pq.Schema) string {
 	return name
 }
 
-// kindOf is the kind of a column that is called name and holds what was found: by its name, where the column contract says
-// so, else by what it holds. "" is a column that no table holds; it is an error where the name asks for a kind that the rest of the
-// table cannot do without.
-func kindOf(name string, found holds, n pq.Node, o Options) (client.Kind, error) {
-	want := client.Kind("")
+// kindOf returns the kind of a column: by its name if the column contract names it, else by its type; "" for a type
+// that tables do not have. A required column of such a type is an error.
+func kindOf(name string, found holds, n pq.Node, o Options) (table.Kind, error) {
+	want := table.Kind("")
 	if o.Kind != nil {
 		want = o.Kind(name)
 	}
@@ -103,48 +105,49 @@ func kindOf(name string, found holds, n pq.Node, o Options) (client.Kind, error)
 		return fmt.Errorf("column %q holds %s; %s", name, describe(n), needs)
 	}
 	switch want {
-	case client.Picture:
+	case table.KindImage:
 		if !slices.Contains([]holds{nulls, texts, bytes_, digests, images}, found) {
 			return "", wrong("it must hold paths of image files as text, or images as structs of bytes and path")
 		}
 		return want, nil
-	case client.Masked:
+	case table.KindMask:
 		if !slices.Contains([]holds{nulls, texts, images, masks}, found) {
-			return "", wrong("it must hold paths of mask images as text, or structs of size and counts (pycocotools' run lengths)")
+			return "", wrong("it must hold paths of mask images as text, or structs of size and counts (pycocotools' " +
+				"run lengths)")
 		}
 		return want, nil
-	case client.Text:
+	case table.KindText:
 		if found == nulls || found == numbers {
 			return want, nil
 		}
 		if name == "id" && found != texts && found != bytes_ {
 			return "", wrong("it must hold text or integers")
 		}
-	case client.Number:
+	case table.KindNumber:
 		if found == nulls || found == texts {
 			return want, nil
 		}
-	case client.Vector:
+	case table.KindVector:
 		if found == nulls {
 			return want, nil
 		}
 	}
 	switch found {
 	case nulls, texts, bytes_, lists:
-		return client.Text, nil
+		return table.KindText, nil
 	case numbers:
-		return client.Number, nil
+		return table.KindNumber, nil
 	case vectors:
-		return client.Vector, nil
+		return table.KindVector, nil
 	case digests, images:
-		return client.Picture, nil
+		return table.KindImage, nil
 	case masks:
-		return client.Masked, nil
+		return table.KindMask, nil
 	}
 	return "", nil
 }
 
-// heldBy says what a column holds.
+// heldBy returns the type of a column.
 func heldBy(n pq.Node) holds {
 	if n.Leaf() {
 		found := leafHolds(n.Type())
@@ -175,7 +178,7 @@ func heldBy(n pq.Node) holds {
 	return nested
 }
 
-// element is the type of the elements of lists, and how deep the lists are; 0 where n is no list.
+// element returns the element type of nested lists and their depth; 0 if n is not a list.
 func element(n pq.Node) (depth int, t pq.Type) {
 	for {
 		if n.Repeated() {
@@ -212,7 +215,8 @@ func leafHolds(t pq.Type) holds {
 			return nulls
 		case l.Decimal != nil:
 			return numbers
-		case l.Date != nil, l.Time != nil, l.Timestamp != nil, l.UUID != nil, l.UTF8 != nil, l.Enum != nil, l.Json != nil:
+		case l.Date != nil, l.Time != nil, l.Timestamp != nil, l.UUID != nil, l.UTF8 != nil, l.Enum != nil,
+			l.Json != nil:
 			return texts
 		}
 	}
@@ -232,10 +236,11 @@ func leafHolds(t pq.Type) holds {
 	return nested
 }
 
-// describe says in words what a column holds.
+// describe returns a column's type in words.
 func describe(n pq.Node) string {
-	names := map[holds]string{nulls: "no values", texts: "text", bytes_: "bytes", numbers: "numbers", vectors: "lists of numbers",
-		lists: "lists of texts", digests: "images", images: "images", masks: "masks"}
+	names := map[holds]string{nulls: "no values", texts: "text", bytes_: "bytes", numbers: "numbers",
+		vectors: "lists of numbers",
+		lists:   "lists of texts", digests: "images", images: "images", masks: "masks"}
 	if name, known := names[heldBy(n)]; known {
 		return name
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// conversions are how values of a type become text and numbers. Integers become text exactly.
+// conversions convert the values of a type to text and numbers. Integers are converted to text exactly.
 func conversions(t pq.Type) (text func(pq.Value) string, number func(pq.Value) float64) {
 	l := t.LogicalType()
 	if l == nil {
@@ -26,15 +26,20 @@ func conversions(t pq.Type) (text func(pq.Value) string, number func(pq.Value) f
 		f := decimal(t.Kind(), int(l.Decimal.Scale))
 		return short(f), f
 	case l.Integer != nil && !l.Integer.IsSigned:
-		return func(v pq.Value) string { return strconv.FormatUint(unsigned(v), 10) }, func(v pq.Value) float64 { return float64(unsigned(v)) }
+		return func(v pq.Value) string { return strconv.FormatUint(unsigned(v), 10) },
+			func(v pq.Value) float64 { return float64(unsigned(v)) }
 	case l.Date != nil:
-		return func(v pq.Value) string { return time.Unix(int64(v.Int32())*86400, 0).UTC().Format(time.DateOnly) }, plain
+		return func(v pq.Value) string { return time.Unix(int64(v.Int32())*86400, 0).UTC().Format(time.DateOnly) },
+			plain
 	case l.Time != nil:
 		return func(v pq.Value) string { return at(whole(v), l.Time.Unit).Format("15:04:05.999999999") }, plain
 	case l.Timestamp != nil && l.Timestamp.IsAdjustedToUTC:
 		return func(v pq.Value) string { return at(whole(v), l.Timestamp.Unit).Format(time.RFC3339Nano) }, plain
 	case l.Timestamp != nil:
-		return func(v pq.Value) string { return at(whole(v), l.Timestamp.Unit).Format("2006-01-02T15:04:05.999999999") }, plain
+		return func(v pq.Value) string {
+			return at(whole(v),
+				l.Timestamp.Unit).Format("2006-01-02T15:04:05.999999999")
+		}, plain
 	case l.UUID != nil:
 		return func(v pq.Value) string {
 			s := hex.EncodeToString(v.ByteArray())
@@ -61,7 +66,7 @@ func conversions(t pq.Type) (text func(pq.Value) string, number func(pq.Value) f
 	return pq.Value.String, plain
 }
 
-// plain is the number that a boolean, an integer or a float is.
+// plain returns a boolean, an integer or a float as a number.
 func plain(v pq.Value) float64 {
 	switch v.Kind() {
 	case pq.Boolean:
@@ -92,7 +97,7 @@ func unsigned(v pq.Value) uint64 {
 	return v.Uint64()
 }
 
-// shortest is a number as text: a whole number without a point or an exponent, NaN as no value.
+// shortest formats a number: an integer without a point or an exponent, NaN as no value.
 func shortest(x float64) string {
 	switch {
 	case math.IsNaN(x):
@@ -103,7 +108,8 @@ func shortest(x float64) string {
 	return strconv.FormatFloat(x, 'g', -1, 64)
 }
 
-// halfBytes is the length of a float of 16 bits. The library does not tell their logical type; no other type has this length.
+// halfBytes is the length of a 16-bit float. The library does not expose the logical type; no other type has this
+// length.
 const halfBytes = 2
 
 func float16(v pq.Value) float64 {
@@ -125,7 +131,7 @@ func float16(v pq.Value) float64 {
 	return sign * math.Ldexp(1024+fraction, exponent-25)
 }
 
-// decimal reads an integer, stored as one or as big-endian bytes, that counts units of 10^-scale.
+// decimal converts an integer, stored as one or as big-endian bytes, of units of 10^-scale.
 func decimal(kind pq.Kind, scale int) func(pq.Value) float64 {
 	divisor := new(big.Float).SetInt(new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(scale)), nil))
 	return func(v pq.Value) float64 {
@@ -143,7 +149,7 @@ func decimal(kind pq.Kind, scale int) func(pq.Value) float64 {
 	}
 }
 
-// at is the time that lies n units after the start of 1970, in UTC.
+// at returns the time n units after the start of 1970, in UTC.
 func at(n int64, unit format.TimeUnit) time.Time {
 	switch {
 	case unit.Millis != nil:

@@ -7,11 +7,11 @@ import (
 
 	pq "github.com/parquet-go/parquet-go"
 
-	"antipode/kernel/client"
+	"antipode/datasets/table"
 	"antipode/kernel/store"
 )
 
-// ordered is a group whose fields keep their order; the library's own sorts them by name.
+// ordered is a group whose fields keep their order; those of the library are sorted by name.
 type ordered struct {
 	pq.Group
 	names []string
@@ -29,26 +29,27 @@ func (o ordered) Fields() []pq.Field {
 	return fields
 }
 
-func node(k client.Kind) pq.Node {
+func node(k table.Kind) pq.Node {
 	switch k {
-	case client.Text:
+	case table.KindText:
 		return pq.Optional(pq.String())
-	case client.Number:
+	case table.KindNumber:
 		return pq.Optional(pq.Leaf(pq.DoubleType))
-	case client.Vector:
+	case table.KindVector:
 		return pq.Optional(pq.List(pq.Leaf(pq.FloatType)))
-	case client.Picture:
+	case table.KindImage:
 		return pq.Optional(ordered{pq.Group{"sha256": pq.String(), "path": pq.String()}, []string{"sha256", "path"}})
 	default:
-		return pq.Optional(ordered{pq.Group{"size": pq.List(pq.Leaf(pq.Int32Type)), "counts": pq.String()}, []string{"size", "counts"}})
+		return pq.Optional(ordered{pq.Group{"size": pq.List(pq.Leaf(pq.Int32Type)), "counts": pq.String()},
+			[]string{"size", "counts"}})
 	}
 }
 
-// rowGroup is how many rows are written together.
+// rowGroup is the number of rows per row group.
 const rowGroup = 4096
 
-// Write writes a frame to a file, whole or not at all. An image's path is written as it is in the frame.
-func Write(path string, f *client.Frame) error {
+// Write writes a frame to a file atomically. Paths of images are written as they are in the frame.
+func Write(path string, f *table.Frame) error {
 	if err := f.Check(); err != nil {
 		return err
 	}
@@ -85,23 +86,23 @@ func Write(path string, f *client.Frame) error {
 }
 
 // row is one row of the frame as leaf values with their repetition and definition levels.
-func row(f *client.Frame, i int) pq.Row {
+func row(f *table.Frame, i int) pq.Row {
 	var out pq.Row
 	leaf := 0
 	for c := range f.Columns {
 		col := &f.Columns[c]
 		switch col.Kind {
-		case client.Text:
+		case table.KindText:
 			out = append(out, pq.ValueOf(col.Texts[i]).Level(0, 1, leaf))
 			leaf++
-		case client.Number:
+		case table.KindNumber:
 			if v := col.Numbers[i]; math.IsNaN(v) {
 				out = append(out, pq.NullValue().Level(0, 0, leaf))
 			} else {
 				out = append(out, pq.DoubleValue(v).Level(0, 1, leaf))
 			}
 			leaf++
-		case client.Vector:
+		case table.KindVector:
 			v := col.Vectors[i]
 			switch {
 			case v == nil:
@@ -113,7 +114,7 @@ func row(f *client.Frame, i int) pq.Row {
 				out = append(out, pq.FloatValue(x).Level(min(j, 1), 2, leaf))
 			}
 			leaf++
-		case client.Picture:
+		case table.KindImage:
 			v := col.Images[i]
 			if v.Path == "" {
 				out = append(out, pq.NullValue().Level(0, 0, leaf), pq.NullValue().Level(0, 0, leaf+1))
@@ -126,7 +127,8 @@ func row(f *client.Frame, i int) pq.Row {
 			if v.Counts == "" {
 				out = append(out, pq.NullValue().Level(0, 0, leaf), pq.NullValue().Level(0, 0, leaf+1))
 			} else {
-				out = append(out, pq.Int32Value(int32(v.Size[0])).Level(0, 2, leaf), pq.Int32Value(int32(v.Size[1])).Level(1, 2, leaf), pq.ValueOf(v.Counts).Level(0, 1, leaf+1))
+				out = append(out, pq.Int32Value(int32(v.Size[0])).Level(0, 2, leaf),
+					pq.Int32Value(int32(v.Size[1])).Level(1, 2, leaf), pq.ValueOf(v.Counts).Level(0, 1, leaf+1))
 			}
 			leaf += 2
 		}

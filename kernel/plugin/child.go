@@ -15,18 +15,19 @@ import (
 
 	"antipode/gomlxmodels/device"
 	"antipode/internal/fetch"
+	"antipode/kernel/store"
 
 	"github.com/gomlx/go-xla/installer"
 	"github.com/gomlx/gomlx/core/graph"
 )
 
-// childEnv makes this program, started again, do one thing in place of its own work: foreign code that cannot be
-// bounded in time, or may take the process down, runs in a process that can be ended.
+// childEnv makes a new process of this program do one task instead of its own work: third-party code that cannot be
+// bounded in time, or may crash the process, runs in a process that can be killed.
 const childEnv = "ANTIPODE_PLUGIN_CHILD"
 
 const (
-	childInstallAll = "install"     // go-xla's installer, for what the machine has
-	childInstallCPU = "install-cpu" // go-xla's installer, for the processor only
+	childInstallAll = "install"     // go-xla's installer, for the devices of the machine
+	childInstallCPU = "install-cpu" // go-xla's installer, CPU only
 	childProbe      = "probe"       // childProbe KIND PATH: load the plugin and multiply two numbers
 )
 
@@ -63,21 +64,21 @@ func childMain(task []string) error {
 			return err
 		}
 		if v := got.Value().([]float32); v[0] != 9 {
-			return fmt.Errorf("it gives 3 × 3 = %g", v[0])
+			return fmt.Errorf("it computes 3 × 3 = %g", v[0])
 		}
 		return nil
 	}
-	return fmt.Errorf("%s=%q is for the program's own use", childEnv, task[0])
+	return fmt.Errorf("%s=%q is reserved for internal use", childEnv, task[0])
 }
 
-// errNoChild is wrapped where the program could not be started again at all: that says nothing about a plugin.
-var errNoChild = errors.New("this program cannot be started again")
+// errNoChild is wrapped where the child process could not be started: that is no evidence about the plugin.
+var errNoChild = errors.New("cannot start a child process")
 
-// runChild starts this program again for a task and returns the last line it wrote where it fails.
+// runChild runs a task in a child process of this program; an error contains the last line that the child wrote.
 func runChild(ctx context.Context, limit time.Duration, env []string, task ...string) error {
 	self, err := os.Executable()
 	if runtime.GOOS == "linux" {
-		self, err = "/proc/self/exe", nil // there even if the file was replaced since this program started
+		self, err = "/proc/self/exe", nil // valid even if the file was replaced since this program started
 	}
 	if err != nil {
 		return fmt.Errorf("%w: %w", errNoChild, err)
@@ -100,7 +101,7 @@ func runChild(ctx context.Context, limit time.Duration, env []string, task ...st
 	case err == nil:
 		return nil
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
-		return fmt.Errorf("not done within %s", minutes(limit))
+		return fmt.Errorf("timed out after %s", minutes(limit))
 	case ctx.Err() != nil:
 		return ctx.Err()
 	}
@@ -113,7 +114,7 @@ func runChild(ctx context.Context, limit time.Duration, env []string, task ...st
 	return fmt.Errorf("the process ended: %w", err)
 }
 
-// runInstaller runs go-xla's installer. What it downloads goes to a temporary folder that is gone afterwards.
+// runInstaller runs go-xla's installer. Its downloads go to a temporary folder that is removed afterwards.
 func runInstaller(ctx context.Context, folder string, cpuOnly bool, l limits) error {
 	temp, err := os.MkdirTemp(folder, ".go-xla-")
 	if err != nil {
@@ -121,7 +122,7 @@ func runInstaller(ctx context.Context, folder string, cpuOnly bool, l limits) er
 	}
 	defer os.RemoveAll(temp)
 	env := []string{"TMPDIR=" + temp}
-	if os.Getenv("SSL_CERT_FILE") == "" { // Go's own variable: hand the others on in it
+	if os.Getenv("SSL_CERT_FILE") == "" { // Go's own variable: pass the others on in it
 		for _, name := range fetch.CertificateEnvs {
 			if file := os.Getenv(name); file != "" {
 				env = append(env, "SSL_CERT_FILE="+file)
@@ -136,52 +137,55 @@ func runInstaller(ctx context.Context, folder string, cpuOnly bool, l limits) er
 	return runChild(ctx, limit, env, task)
 }
 
-// stepGoXLA asks go-xla's own installer, once, and remembers the SHA-256 of what it brought.
+// stepGoXLA runs go-xla's installer, once, and records the SHA-256 of what it installed.
 func (p *provider) stepGoXLA(ctx context.Context) error {
-	if p.asked {
-		return errors.New("go-xla's installer was asked already")
+	if p.installed {
+		return errors.New("go-xla's installer already ran")
 	}
-	p.asked = true
+	p.installed = true
 	cpuOnly := len(p.kinds()) == 1
-	limit, what := p.limits.goxla, "its plugin for the processor"
+	limit, what := p.limits.goxla, "its plugin for the CPU"
 	if !cpuOnly {
-		limit, what = p.limits.goxlaGPU, "its CUDA plugin and NVIDIA's libraries (some gigabytes; Apache-2.0 and NVIDIA's licence) and its plugin for the processor"
+		limit, what = p.limits.goxlaGPU, "its CUDA plugin and NVIDIA's libraries (some gigabytes; Apache-2.0 and "+
+			"NVIDIA's license) and its plugin for the CPU"
 	}
-	p.Say("XLA plugin: none is here; asking go-xla's installer, at most %s, for %s; %s=none prevents it", minutes(limit), what, Env)
+	p.Say("XLA plugin: none found; running go-xla's installer (at most %s) for %s; %s=none prevents it",
+		minutes(limit), what, Env)
 	before := map[string]bool{}
 	for _, c := range p.candidates() {
 		before[c.Path] = true
 	}
 	err := p.goxla(ctx, cpuOnly)
 	found := false
-	for _, c := range p.candidates() { // of two plugins one may have come
+	for _, c := range p.candidates() { // of two plugins one may have been installed
 		if before[c.Path] {
 			continue
 		}
-		sum, hashErr := hashFile(c.Path)
+		sum, hashErr := store.HashFile(c.Path)
 		if hashErr != nil {
 			continue
 		}
 		found = true
 		if err := writeRecord(p.folder(), c.Path, func(r *record) {
-			*r = record{SHA256: sum, Source: "go-xla's installer", Version: versionOf(c.Path), Size: r.Size, Time: r.Time}
+			*r = record{SHA256: sum, Source: "go-xla's installer", Version: versionOf(c.Path), Size: r.Size,
+				Time: r.Time}
 		}); err != nil {
-			p.Say("  the SHA-256 of %s cannot be noted: %v", c.Path, err)
+			p.Say("  the SHA-256 of %s cannot be recorded: %v", c.Path, err)
 		}
 	}
 	if found && err != nil {
-		p.Say("  go-xla's installer, in part: %v", err)
+		p.Say("  go-xla's installer, partly: %v", err)
 		return nil
 	}
 	if !found && err == nil {
-		return fmt.Errorf("it brought no plugin for %s/%s", runtime.GOOS, runtime.GOARCH)
+		return fmt.Errorf("it installed no plugin for %s/%s", runtime.GOOS, runtime.GOARCH)
 	}
 	return err
 }
 
 var versioned = regexp.MustCompile(`_(v\d[\w.]*)_plugin\.`)
 
-// versionOf reads the version off the file name that go-xla gives a plugin, through its link.
+// versionOf returns the version in the file name of a plugin that go-xla installed, following its link.
 func versionOf(path string) string {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		path = real
@@ -192,8 +196,8 @@ func versionOf(path string) string {
 	return ""
 }
 
-// Open is [Provide] and the opened device. A plugin that was never loaded here is first tried in a process of its
-// own; one that fails costs one line, and the next best takes its place: CUDA, the processor, pure Go.
+// Open calls [Provide] and opens the device. A plugin that was never loaded here is first loaded in a separate
+// process; one that fails is reported in one line, and the next best is used: CUDA, CPU, pure Go.
 func Open(ctx context.Context, o Options) (*device.Device, Choice, error) {
 	return newProvider(o).openBest(ctx)
 }
@@ -230,17 +234,17 @@ func (p *provider) openBest(ctx context.Context) (*device.Device, Choice, error)
 		if os.Getenv(Env) != "" {
 			return nil, Choice{}, fmt.Errorf("%s: %w", Env, err)
 		}
-		p.Say("%s does not work here, the next best is taken: %v", c.Kind, err)
+		p.Say("%s does not work here, the next best is used: %v", c.Kind, err)
 		p.skip[c.Path] = true
 		for _, w := range p.wheels {
 			if c.Path == w.path(p.folder()) {
-				p.banned = true // what was fetched and checked does not get better by fetching it again
+				p.banned = true // fetching a verified file again would not help
 			}
 		}
 	}
 }
 
-// noteLoaded remembers that a plugin works here. Where that fails, it is tried again at the next start.
+// noteLoaded records that a plugin works here. Without the record it is tested again at the next start.
 func (p *provider) noteLoaded(ctx context.Context, path string) {
 	if os.MkdirAll(p.folder(), 0o700) != nil {
 		return

@@ -15,7 +15,7 @@ import (
 	"antipode/gomlxmodels/device"
 )
 
-// A plugin that takes its process down, hangs or fails costs one line; the backend goes on without it.
+// A plugin that crashes its process, hangs or fails is reported in one line; the backend continues without it.
 func TestBadPluginsAreTriedOutside(t *testing.T) {
 	if !device.HasXLA || runtime.GOOS != "linux" {
 		t.Skip("missing: cgo on linux")
@@ -24,11 +24,11 @@ func TestBadPluginsAreTriedOutside(t *testing.T) {
 	if err != nil {
 		t.Skip("missing: cc")
 	}
-	for name, c := range map[string]struct{ code, says string }{
+	for name, c := range map[string]struct{ code, prints string }{
 		"crash": {`#include <stdlib.h>
 __attribute__((constructor)) static void start(void) { abort(); }`, "the process ended"},
 		"hang": {`#include <unistd.h>
-__attribute__((constructor)) static void start(void) { sleep(60); }`, "not done within"},
+__attribute__((constructor)) static void start(void) { sleep(60); }`, "timed out after"},
 		"nothing": {``, "nil"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -44,8 +44,8 @@ __attribute__((constructor)) static void start(void) { sleep(60); }`, "not done 
 			d, choice, err := w.openBest(context.Background())
 			w.want(choice, err, device.Go, "")
 			defer d.Close()
-			if d.Kind != device.Go || !strings.Contains(w.lines[0], c.says) {
-				t.Errorf("opened %s, said:\n%s", d.Kind, w.said())
+			if d.Kind != device.Go || !strings.Contains(w.lines[0], c.prints) {
+				t.Errorf("opened %s, printed:\n%s", d.Kind, w.printed())
 			}
 		})
 	}
@@ -67,11 +67,11 @@ func TestOpen(t *testing.T) {
 	}
 	defer d.Close()
 	if c.Path != path || d.Kind != c.Kind || !loadedBefore(w.folder(), path) {
-		t.Errorf("%+v, said:\n%s", c, w.said())
+		t.Errorf("%+v, printed:\n%s", c, w.printed())
 	}
 }
 
-// go-xla's installer itself, started as it will be, with a proxy that refuses everything: no network is needed.
+// go-xla's installer itself, started as in production, with a proxy that refuses everything: no network is needed.
 func TestInstallerChild(t *testing.T) {
 	w := newWorld(t)
 	t.Setenv("HTTPS_PROXY", "http://127.0.0.1:9")
@@ -86,7 +86,7 @@ func TestInstallerChild(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	if err := runInstaller(ctx, w.folder(), true, usual); !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled: %v", err)
+		t.Errorf("canceled: %v", err)
 	}
 }
 
@@ -111,9 +111,10 @@ func TestBuildSIMD(t *testing.T) {
 		t.Fatal(err)
 	}
 	if text, err := exec.Command(out).CombinedOutput(); err != nil || strings.TrimSpace(string(text)) != "with" {
-		t.Errorf("the program says %q (%v)", text, err)
+		t.Errorf("the program reports %q (%v)", text, err)
 	}
-	if err := os.WriteFile(filepath.Join(module, "off.go"), []byte("package main\n\nfunc f() { undefined() }\n"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(module, "off.go"), []byte("package main\n\nfunc f() { undefined() }\n"),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	if err := BuildSIMD(context.Background(), module, out); err == nil || strings.Contains(err.Error(), "\n") {

@@ -1,18 +1,18 @@
-// Package plugin provides the XLA plugin that models run on, so that nobody has to install one.
+// Package plugin installs and selects the XLA plugin (PJRT) that models run on.
 //
-// [Provide] takes the first of these that can be had, and says in one line each what it does:
+// [Provide] uses the first of these that is available, and reports each step in one line:
 //
-//  1. a plugin that is there already: one named by ANTIPODE_PLUGIN, one in a folder of PJRT_PLUGIN_LIBRARY_PATH, in
-//     one of go-xla's folders or in the store; nothing tries the network then;
-//  2. what go-xla's own installer fetches: a CUDA plugin where an NVIDIA GPU is seen, and a CPU plugin;
+//  1. an installed plugin: one named by ANTIPODE_PLUGIN, one in a folder of PJRT_PLUGIN_LIBRARY_PATH, in
+//     one of go-xla's folders or in the store; the network is not used then;
+//  2. what go-xla's installer downloads: a CUDA plugin if an NVIDIA GPU is detected, and a CPU plugin;
 //  3. a wheel from the Python package index, pinned by version and SHA-256, of which only the plugin is unpacked;
-//  4. the pure Go backend, which needs none of this and is several times slower; [Choice.Slower] says by how much.
+//  4. the pure Go backend, which needs no plugin and is several times slower; see [Choice.Slower].
 //
-// A plugin is native code of a third party. Before a wheel is fetched, its name, version, size, SHA-256 and licence
-// are printed; the SHA-256 of a plugin that this package provided is checked at each start. ANTIPODE_PLUGIN=none
-// prevents all of it (pure Go serves), ANTIPODE_PLUGIN=PATH takes the plugin at that path, GOMLX_BACKEND (go,
-// xla:cpu, xla:cuda) narrows the choice.
+// A plugin is third-party native code. Before a wheel is downloaded, its name, version, size, SHA-256 and license
+// are printed; the SHA-256 of a plugin that this package installed is verified at each start. ANTIPODE_PLUGIN=none
+// prevents all of it (pure Go is used), ANTIPODE_PLUGIN=PATH selects the plugin at that path, GOMLX_BACKEND (go,
+// xla:cpu, xla:cuda) restricts the choice.
 //
-// The wheel is tried on linux/amd64. On linux/arm64 and darwin/arm64 there is none: what go-xla's installer fetches
-// there is untried.
+// The wheel is tested on linux/amd64. There is none for linux/arm64 and darwin/arm64: what go-xla's installer
+// downloads there is not tested.
 package plugin

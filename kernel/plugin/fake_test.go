@@ -23,12 +23,14 @@ import (
 	"antipode/internal/fetch"
 )
 
-// fakePlugin is the smallest file that looks like a plugin to device.Inspect: an ELF library whose one symbol is GetPjrtApi.
+// fakePlugin is the smallest file that device.Inspect accepts as a plugin: an ELF library whose one symbol is
+// GetPjrtApi.
 func fakePlugin(filling string) []byte {
 	names := "\x00GetPjrtApi\x00.shstrtab\x00.dynsym\x00.dynstr\x00"
 	symbols := make([]byte, 2*elf.Sym64Size)
 	var sym bytes.Buffer
-	_ = binary.Write(&sym, binary.LittleEndian, elf.Sym64{Name: 1, Info: elf.ST_INFO(elf.STB_GLOBAL, elf.STT_FUNC), Shndx: 1, Value: 1, Size: 1})
+	_ = binary.Write(&sym, binary.LittleEndian, elf.Sym64{Name: 1, Info: elf.ST_INFO(elf.STB_GLOBAL, elf.STT_FUNC),
+		Shndx: 1, Value: 1, Size: 1})
 	copy(symbols[elf.Sym64Size:], sym.Bytes())
 	machine := elf.EM_X86_64
 	if runtime.GOARCH == "arm64" {
@@ -49,7 +51,8 @@ func fakePlugin(filling string) []byte {
 	out.Write(body)
 	for _, s := range []elf.Section64{
 		{},
-		{Name: 22, Type: uint32(elf.SHT_DYNSYM), Off: uint64(head + len(names)), Size: uint64(len(symbols)), Link: 2, Entsize: elf.Sym64Size},
+		{Name: 22, Type: uint32(elf.SHT_DYNSYM), Off: uint64(head + len(names)), Size: uint64(len(symbols)), Link: 2,
+			Entsize: elf.Sym64Size},
 		{Name: 30, Type: uint32(elf.SHT_STRTAB), Off: head, Size: uint64(len(names))},
 	} {
 		_ = binary.Write(&out, binary.LittleEndian, s)
@@ -63,7 +66,8 @@ func fakeWheel(t *testing.T, plugin []byte) ([]byte, wheel) {
 	t.Helper()
 	var out bytes.Buffer
 	z := zip.NewWriter(&out)
-	for name, data := range map[string][]byte{"some_pjrt/__init__.py": []byte("x = 1\n"), "some_pjrt/lib/pjrt_c_api_cpu_plugin.so": plugin} {
+	for name, data := range map[string][]byte{"some_pjrt/__init__.py": []byte("x = 1\n"),
+		"some_pjrt/lib/pjrt_c_api_cpu_plugin.so": plugin} {
 		f, err := z.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Store})
 		if err != nil {
 			t.Fatal(err)
@@ -76,8 +80,9 @@ func fakeWheel(t *testing.T, plugin []byte) ([]byte, wheel) {
 		t.Fatal(err)
 	}
 	return out.Bytes(), wheel{
-		OS: runtime.GOOS, Arch: runtime.GOARCH, Name: "some-pjrt-cpu", Version: "1.2", File: "some_pjrt_cpu-1.2-py3-none-any.whl",
-		Licence: "Apache-2.0", Size: int64(out.Len()), SHA256: sum(out.Bytes()),
+		OS: runtime.GOOS, Arch: runtime.GOARCH, Name: "some-pjrt-cpu", Version: "1.2",
+		File:    "some_pjrt_cpu-1.2-py3-none-any.whl",
+		License: "Apache-2.0", Size: int64(out.Len()), SHA256: sum(out.Bytes()),
 		Plugin: "pjrt_c_api_cpu_plugin.so", PluginSize: int64(len(plugin)), PluginSHA256: sum(plugin),
 	}
 }
@@ -87,7 +92,7 @@ func sum(data []byte) string {
 	return hex.EncodeToString(s[:])
 }
 
-// world is a machine without any plugin, a package index and what was said.
+// world is a machine without any plugin, a package index, and the lines printed.
 type world struct {
 	*provider
 	t      *testing.T
@@ -96,7 +101,7 @@ type world struct {
 	data   []byte // the wheel's bytes
 	server *httptest.Server
 
-	// How the index behaves; nil fields mean well.
+	// Faults of the index; nil = none.
 	onPage, onFile http.HandlerFunc
 
 	mu    sync.Mutex
@@ -113,8 +118,10 @@ func newWorld(t *testing.T) *world {
 	t.Helper()
 	w := &world{t: t, home: filepath.Join(t.TempDir(), "store")}
 	for _, name := range append([]string{
-		Env, "PJRT_PLUGIN_LIBRARY_PATH", "LD_LIBRARY_PATH", "GOMLX_BACKEND", "PIP_INDEX_URL", "UV_INDEX_URL", "UV_DEFAULT_INDEX", "PIP_EXTRA_INDEX_URL",
-		"PIP_NO_INDEX", "PIP_CONFIG_FILE", "VIRTUAL_ENV", "XDG_CONFIG_HOME", "HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy",
+		Env, "PJRT_PLUGIN_LIBRARY_PATH", "LD_LIBRARY_PATH", "GOMLX_BACKEND", "PIP_INDEX_URL", "UV_INDEX_URL",
+		"UV_DEFAULT_INDEX", "PIP_EXTRA_INDEX_URL",
+		"PIP_NO_INDEX", "PIP_CONFIG_FILE", "VIRTUAL_ENV", "XDG_CONFIG_HOME", "HTTP_PROXY", "http_proxy", "HTTPS_PROXY",
+		"https_proxy", "ALL_PROXY", "all_proxy",
 	}, fetch.CertificateEnvs...) {
 		t.Setenv(name, "")
 	}
@@ -129,7 +136,8 @@ func newWorld(t *testing.T) *world {
 			return
 		}
 		rw.Header().Set("Content-Type", "text/html; charset=utf-8")
-		fmt.Fprintf(rw, "<!DOCTYPE html><html><body><a href=\"../../files/other.whl\">other.whl</a><br>\n<a href=\"../../files/%s#sha256=%s\">%[1]s</a></body></html>", w.wheel.File, w.wheel.SHA256)
+		fmt.Fprintf(rw, "<!DOCTYPE html><html><body><a href=\"../../files/other.whl\">other.whl</a><br>\n<a "+
+			"href=\"../../files/%s#sha256=%s\">%[1]s</a></body></html>", w.wheel.File, w.wheel.SHA256)
 	})
 	mux.HandleFunc("/files/", func(rw http.ResponseWriter, r *http.Request) {
 		w.hit("file " + r.Header.Get("Range"))
@@ -149,7 +157,7 @@ func (w *world) serveFile(rw http.ResponseWriter, r *http.Request) {
 	http.ServeContent(rw, r, "", time.Time{}, bytes.NewReader(w.data))
 }
 
-// another is a further start on the same machine.
+// another is another start on the same machine.
 func (w *world) another() *provider {
 	p := newProvider(Options{Home: w.home, Say: func(format string, args ...any) {
 		w.mu.Lock()
@@ -168,7 +176,7 @@ func (w *world) hit(what string) {
 	w.hits = append(w.hits, strings.TrimSpace(what))
 }
 
-func (w *world) said() string {
+func (w *world) printed() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return strings.Join(w.lines, "\n")
@@ -190,11 +198,11 @@ func (w *world) put(path string, data []byte) string {
 func (w *world) want(c Choice, err error, kind, path string) {
 	w.t.Helper()
 	if err != nil || c.Kind != kind || c.Path != path {
-		w.t.Fatalf("got %s at %q (error %v), want %s at %q; said:\n%s", c.Kind, c.Path, err, kind, path, w.said())
+		w.t.Fatalf("got %s at %q (error %v), want %s at %q; printed:\n%s", c.Kind, c.Path, err, kind, path, w.printed())
 	}
 }
 
-// tidy fails if a store holds anything but what a finished set-up leaves.
+// tidy fails if a store contains anything but what a finished installation leaves.
 func (w *world) tidy(allowed ...string) {
 	w.t.Helper()
 	entries, err := os.ReadDir(w.folder())

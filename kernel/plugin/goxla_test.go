@@ -30,8 +30,8 @@ import (
 	"antipode/gomlxmodels/device"
 )
 
-// go-xla's installer itself, in a process of its own, against a release page of ours that it reaches through a proxy:
-// what it brings is found, its hash is remembered, its temporary files are gone.
+// go-xla's installer itself, in a separate process, against a local release page that it reaches through a proxy:
+// what it installs is found, its hash is recorded, its temporary files are removed.
 func TestGoXLAInstaller(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("missing: linux, whose certificate variables Go heeds")
@@ -43,7 +43,8 @@ func TestGoXLAInstaller(t *testing.T) {
 		if strings.Contains(r.URL.Path, "/releases/") {
 			version = path.Base(r.URL.Path)
 			_ = json.NewEncoder(rw).Encode(map[string]any{"assets": []map[string]any{{
-				"browser_download_url": fmt.Sprintf("https://%s/assets/pjrt_cpu_%s_%s.tar.gz", r.Host, runtime.GOOS, runtime.GOARCH),
+				"browser_download_url": fmt.Sprintf("https://%s/assets/pjrt_cpu_%s_%s.tar.gz", r.Host, runtime.GOOS,
+					runtime.GOARCH),
 			}}})
 			return
 		}
@@ -54,12 +55,18 @@ func TestGoXLAInstaller(t *testing.T) {
 	page.Config.ErrorLog = log.New(io.Discard, "", 0)
 	page.StartTLS()
 	defer page.Close()
-	proxy := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, _ *http.Request) { tunnel(rw, page.Listener.Addr().String()) }))
+	proxy := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter,
+		_ *http.Request) {
+		tunnel(rw, page.Listener.Addr().String())
+	}))
 	defer proxy.Close()
 
 	t.Setenv("https_proxy", proxy.URL)
 	t.Setenv("REQUESTS_CA_BUNDLE", w.put(filepath.Join(t.TempDir(), "ca.pem"), authority))
-	w.provider.goxla = func(ctx context.Context, cpuOnly bool) error { return runInstaller(ctx, w.folder(), cpuOnly, usual) }
+	w.provider.goxla = func(ctx context.Context, cpuOnly bool) error {
+		return runInstaller(ctx, w.folder(), cpuOnly,
+			usual)
+	}
 	c, err := w.provide(context.Background())
 	folder := filepath.Join(os.Getenv("HOME"), ".local", "lib", "go-xla")
 	w.want(c, err, device.XLACPU, filepath.Join(folder, "pjrt_c_api_cpu_plugin.so"))
@@ -70,8 +77,8 @@ func TestGoXLAInstaller(t *testing.T) {
 	w.lines = nil
 	c, err = w.another().provide(context.Background())
 	w.want(c, err, device.XLACPU, filepath.Join(folder, "pjrt_c_api_cpu_plugin.so"))
-	if w.said() != "" {
-		t.Errorf("the second start said %q", w.said())
+	if w.printed() != "" {
+		t.Errorf("the second start printed %q", w.printed())
 	}
 }
 
@@ -90,7 +97,7 @@ func tarball(t *testing.T, name string, data []byte) []byte {
 	return out.Bytes()
 }
 
-// newAuthority makes a certificate authority: its certificate, and a source of certificates for any host.
+// newAuthority creates a certificate authority: its certificate, and a source of certificates for any host.
 func newAuthority(t *testing.T) ([]byte, func(*tls.ClientHelloInfo) (*tls.Certificate, error)) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -105,15 +112,17 @@ func newAuthority(t *testing.T) ([]byte, func(*tls.ClientHelloInfo) (*tls.Certif
 	if err != nil {
 		t.Fatal(err)
 	}
-	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: root}), func(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
-		leaf := *ca
-		leaf.IsCA, leaf.KeyUsage, leaf.SerialNumber, leaf.DNSNames = false, x509.KeyUsageDigitalSignature, big.NewInt(2), []string{hello.ServerName}
-		der, err := x509.CreateCertificate(rand.Reader, &leaf, ca, &key.PublicKey, key)
-		return &tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, err
-	}
+	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: root}),
+		func(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
+			leaf := *ca
+			leaf.IsCA, leaf.KeyUsage, leaf.SerialNumber, leaf.DNSNames = false, x509.KeyUsageDigitalSignature,
+				big.NewInt(2), []string{hello.ServerName}
+			der, err := x509.CreateCertificate(rand.Reader, &leaf, ca, &key.PublicKey, key)
+			return &tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, err
+		}
 }
 
-// tunnel answers a proxy's CONNECT with a connection to another address than the one asked for.
+// tunnel answers a proxy's CONNECT with a connection to another address than the requested one.
 func tunnel(rw http.ResponseWriter, to string) {
 	far, err := net.Dial("tcp", to)
 	if err != nil {

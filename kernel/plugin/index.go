@@ -19,11 +19,12 @@ import (
 	"golang.org/x/net/html"
 )
 
-// publicIndex is the Python package index that pip and uv use where nothing else is set.
+// publicIndex is the Python package index that pip and uv use by default.
 const publicIndex = "https://pypi.org/simple/"
 
-// indexes lists the package indexes to ask, as pip and uv are told: UV_DEFAULT_INDEX, UV_INDEX_URL, PIP_INDEX_URL,
-// pip's configuration files, else the public index; then PIP_EXTRA_INDEX_URL. PIP_NO_INDEX empties the list.
+// indexes lists the package indexes to query, as configured for pip and uv: UV_DEFAULT_INDEX, UV_INDEX_URL,
+// PIP_INDEX_URL, pip's configuration files, else the public index; then PIP_EXTRA_INDEX_URL. With PIP_NO_INDEX the
+// list is empty.
 func indexes() []string {
 	if v := os.Getenv("PIP_NO_INDEX"); v != "" && v != "0" && v != "false" {
 		return nil
@@ -46,7 +47,7 @@ func indexes() []string {
 	return append([]string{main}, strings.Fields(os.Getenv("PIP_EXTRA_INDEX_URL"))...)
 }
 
-// pipConfigs lists pip's configuration files, the strongest first.
+// pipConfigs lists pip's configuration files in order of precedence.
 func pipConfigs() []string {
 	var files []string
 	add := func(folder string, name ...string) {
@@ -64,7 +65,7 @@ func pipConfigs() []string {
 	return append(files, "/etc/pip.conf")
 }
 
-// pipIndexURL reads index-url of the sections global and install from one of pip's files; "" where there is none.
+// pipIndexURL returns index-url of the sections global and install of one of pip's files, or "".
 func pipIndexURL(file string) string {
 	f, err := os.Open(file)
 	if err != nil {
@@ -94,13 +95,15 @@ func pipIndexURL(file string) string {
 	return found["global"]
 }
 
-// findFile asks a package index (PEP 503 and 691, HTML or JSON) where the wheel lies.
+// findFile queries a package index (PEP 503 and 691, HTML or JSON) for the address of the wheel.
 func findFile(ctx context.Context, web *fetch.Client, index string, want wheel) (*url.URL, error) {
 	base, err := url.Parse(strings.TrimSuffix(index, "/") + "/" + want.Name + "/")
 	if err != nil || base.Host == "" || (base.Scheme != "https" && base.Scheme != "http") {
-		return nil, fmt.Errorf("the package index is no http address: see PIP_INDEX_URL and UV_INDEX_URL")
+		return nil, fmt.Errorf("the package index is not an http address: see PIP_INDEX_URL and UV_INDEX_URL")
 	}
-	resp, stop, err := web.Get(ctx, base, http.Header{"Accept": {"application/vnd.pypi.simple.v1+json, application/vnd.pypi.simple.v1+html;q=0.2, text/html;q=0.1"}})
+	resp, stop, err := web.Get(ctx, base,
+		http.Header{"Accept": {"application/vnd.pypi.simple.v1+json, application/vnd.pypi.simple.v1+html;q=0.2, " +
+			"text/html;q=0.1"}})
 	if err != nil {
 		return nil, err
 	}
@@ -112,7 +115,7 @@ func findFile(ctx context.Context, web *fetch.Client, index string, want wheel) 
 	if err != nil {
 		return nil, fmt.Errorf("the index %s: %w", base.Host, fetch.Plain(err))
 	}
-	// Relative addresses are relative to the page that answered; a redirect may lead to another.
+	// Relative addresses are relative to the final page, after redirects.
 	from := *resp.Request.URL
 	from.User = nil
 	links, err := indexLinks(page, resp.Header.Get("Content-Type"))
@@ -125,18 +128,19 @@ func findFile(ctx context.Context, web *fetch.Client, index string, want wheel) 
 			continue
 		}
 		if sum, ok := strings.CutPrefix(at.Fragment, "sha256="); ok && !strings.EqualFold(sum, want.SHA256) {
-			return nil, fmt.Errorf("the index %s offers another %s: SHA-256 %s, it must be %s", base.Host, want.File, sum, want.SHA256)
+			return nil, fmt.Errorf("the index %s offers another %s: SHA-256 %s, it must be %s", base.Host, want.File,
+				sum, want.SHA256)
 		}
 		at.Fragment = ""
 		if at.Host == base.Host && at.Scheme == base.Scheme {
-			at.User = base.User // the index's name and password are for its own host only
+			at.User = base.User // the index's credentials are for its own host only
 		}
 		return at, nil
 	}
 	return nil, fmt.Errorf("the index %s does not list %s", base.Host, want.File)
 }
 
-// indexLinks returns the addresses of an index page, with "#sha256=…" where the page tells it.
+// indexLinks returns the addresses of an index page, with "#sha256=…" where the page contains it.
 func indexLinks(page []byte, contentType string) ([]string, error) {
 	kind, _, _ := mime.ParseMediaType(contentType)
 	var links []string
@@ -148,7 +152,7 @@ func indexLinks(page []byte, contentType string) ([]string, error) {
 			} `json:"files"`
 		}
 		if err := json.Unmarshal(page, &project); err != nil {
-			return nil, fmt.Errorf("its answer is no JSON: %w", err)
+			return nil, fmt.Errorf("its answer is not JSON: %w", err)
 		}
 		for _, f := range project.Files {
 			link := f.URL

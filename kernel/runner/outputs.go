@@ -9,29 +9,29 @@ import (
 	"antipode/kernel/notebook"
 )
 
-// What a notebook keeps of one cell's output, in bytes. A cell that prints for ever must not fill the disk.
+// Limits of the stored output of a cell in bytes, so that a cell that prints without end does not fill the disk.
 const (
 	maxText    = 1 << 20
 	maxDisplay = 64 << 20
 )
 
-// progressMark is the metadata by which a cell marks a display as progress: shown on the terminal, never kept.
+// progressMark is the metadata of a display with progress, which is shown on the terminal and not stored.
 const progressMark = "antipode-progress"
 
-// displays finds the outputs that show a display id, in any cell: a later cell may update an earlier one's.
+// displays are the outputs by display id, of all cells: a cell may update an output of an earlier one.
 type displays map[string][]*notebook.Output
 
-// collector turns the messages of one cell's execution into its outputs.
+// collector converts the messages of a cell's execution to its outputs.
 type collector struct {
 	cell     *notebook.Cell
 	displays displays
-	progress func(text string) // told what a running cell reports; "" = nothing
+	progress func(text string) // receives the progress of the running cell; "" = none
 
 	text, shown, cut int
 	clear            bool // clear before the next output
 }
 
-// take applies one message.
+// take handles one message.
 func (c *collector) take(m jupyter.Message) {
 	switch m.Header.Type {
 	case "stream":
@@ -60,7 +60,8 @@ func (c *collector) take(m jupyter.Message) {
 	case "error":
 		var e jupyter.ErrorContent
 		if json.Unmarshal(m.Content, &e) == nil {
-			c.add(&notebook.Output{Type: notebook.Error, ErrorName: e.Name, ErrorValue: e.Value, Traceback: e.Traceback})
+			c.add(&notebook.Output{Type: notebook.Error, ErrorName: e.Name, ErrorValue: e.Value,
+				Traceback: e.Traceback})
 		}
 	}
 }
@@ -76,7 +77,7 @@ func (c *collector) add(o *notebook.Output) {
 	c.cell.Outputs = append(c.cell.Outputs, o)
 }
 
-// stream appends printed text, to the last output where that is the same stream.
+// stream appends printed text, to the last output if that is the same stream.
 func (c *collector) stream(s jupyter.StreamContent) {
 	if c.clear {
 		c.reset()
@@ -109,7 +110,9 @@ func (c *collector) display(kind string, d jupyter.DisplayContent) {
 		}
 	}
 	if c.shown > maxDisplay {
-		c.stream(jupyter.StreamContent{Name: "stderr", Text: fmt.Sprintf("A display was left out: this cell shows more than %d MB; save large pictures to files.\n", maxDisplay>>20)})
+		c.stream(jupyter.StreamContent{Name: "stderr",
+			Text: fmt.Sprintf("A display was left out: this cell shows more than %d MB; save large images "+
+				"to files.\n", maxDisplay>>20)})
 		return
 	}
 	o := &notebook.Output{Type: kind, Data: d.Data, Metadata: d.Metadata}
@@ -122,7 +125,7 @@ func (c *collector) display(kind string, d jupyter.DisplayContent) {
 	}
 }
 
-// report passes a progress display on to the terminal and says whether it was one.
+// report shows a progress display on the terminal. It returns false for other displays.
 func (c *collector) report(d jupyter.DisplayContent) bool {
 	if _, marked := d.Metadata[progressMark]; !marked {
 		return false
@@ -133,11 +136,11 @@ func (c *collector) report(d jupyter.DisplayContent) bool {
 	return true
 }
 
-// finish notes what was cut, drops what ended empty and cleans the rest.
+// finish reports truncated output and removes empty outputs.
 func (c *collector) finish() {
 	if c.cut > 0 {
 		c.add(&notebook.Output{Type: notebook.Stream, Name: "stderr",
-			Text: fmt.Sprintf("\nOutput cut here: %d more bytes were printed and not kept.\n", c.cut)})
+			Text: fmt.Sprintf("\nOutput cut here: %d more bytes were printed and not stored.\n", c.cut)})
 		c.cut = 0
 	}
 	var keep []*notebook.Output

@@ -62,14 +62,20 @@ func TestCollector(t *testing.T) {
 		pairs []any
 		want  []string
 	}{
-		{"adjacent streams merge", []any{"stream", stream("stdout", "a"), "stream", stream("stdout", "b\n"), "stream", stream("stderr", "c"), "stream", stream("stdout", "d")},
+		{"adjacent streams merge", []any{"stream", stream("stdout", "a"), "stream", stream("stdout", "b\n"), "stream",
+			stream("stderr", "c"), "stream", stream("stdout", "d")},
 			[]string{"stdout:ab\n", "stderr:c", "stdout:d"}},
-		{"a display is updated in place", []any{"display_data", show("x", "1"), "stream", stream("stdout", "a"), "update_display_data", show("x", "2"), "update_display_data", show("other", "3")},
+		{"a display is updated in place", []any{"display_data", show("x", "1"), "stream", stream("stdout", "a"),
+			"update_display_data", show("x", "2"), "update_display_data", show("other", "3")},
 			[]string{"display_data:2", "stdout:a"}},
-		{"a display that ends empty is dropped", []any{"display_data", show("x", "1"), "update_display_data", show("x", "")}, nil},
-		{"clear at once", []any{"stream", stream("stdout", "a"), "clear_output", fields{"wait": false}, "stream", stream("stdout", "b")}, []string{"stdout:b"}},
-		{"clear with the next output", []any{"stream", stream("stdout", "a"), "clear_output", fields{"wait": true}, "display_data", show("", "b")}, []string{"display_data:b"}},
-		{"clear with no next output", []any{"stream", stream("stdout", "a"), "clear_output", fields{"wait": true}}, []string{"stdout:a"}},
+		{"a display that ends empty is dropped", []any{"display_data", show("x", "1"), "update_display_data",
+			show("x", "")}, nil},
+		{"clear at once", []any{"stream", stream("stdout", "a"), "clear_output", fields{"wait": false}, "stream",
+			stream("stdout", "b")}, []string{"stdout:b"}},
+		{"clear with the next output", []any{"stream", stream("stdout", "a"), "clear_output", fields{"wait": true},
+			"display_data", show("", "b")}, []string{"display_data:b"}},
+		{"clear with no next output", []any{"stream", stream("stdout", "a"), "clear_output", fields{"wait": true}},
+			[]string{"stdout:a"}},
 	} {
 		if got := summary(collected(t, displays{}, test.pairs...)); !reflect.DeepEqual(got, test.want) {
 			t.Errorf("%s: got %q, want %q", test.name, got, test.want)
@@ -91,11 +97,13 @@ func TestUpdateAcrossCells(t *testing.T) {
 func TestProgressIsNotOutput(t *testing.T) {
 	var said []string
 	c := &collector{cell: &notebook.Cell{}, displays: displays{}, progress: func(s string) { said = append(said, s) }}
-	bar := fields{"data": fields{"text/html": "<progress>", "text/plain": "embed: 3 of 9"}, "metadata": fields{progressMark: true}, "transient": fields{"display_id": "p"}}
+	bar := fields{"data": fields{"text/html": "<progress>", "text/plain": "embed: 3 of 9"},
+		"metadata": fields{progressMark: true}, "transient": fields{"display_id": "p"}}
 	c.take(message(t, "display_data", bar))
 	c.take(message(t, "update_display_data", bar))
 	c.finish()
-	if want := []string{"embed: 3 of 9", "embed: 3 of 9", ""}; !reflect.DeepEqual(said, want) || len(c.cell.Outputs) != 0 {
+	if want := []string{"embed: 3 of 9", "embed: 3 of 9", ""}; !reflect.DeepEqual(said, want) ||
+		len(c.cell.Outputs) != 0 {
 		t.Errorf("said %q, outputs %q", said, summary(c.cell))
 	}
 }
@@ -109,13 +117,14 @@ func TestBoundedOutput(t *testing.T) {
 	}
 	c.finish()
 	got := c.cell.Outputs
-	if len(got) != 2 || len(got[0].Text) > maxText || len(got[0].Text) < maxText-2 || !strings.Contains(got[1].Text, "2951424 more bytes") {
+	if len(got) != 2 || len(got[0].Text) > maxText || len(got[0].Text) < maxText-2 ||
+		!strings.Contains(got[1].Text, "2951424 more bytes") {
 		t.Errorf("%d outputs, %d bytes, then %q", len(got), len(got[0].Text), got[len(got)-1].Text)
 	}
-	picture := strings.Repeat("a", maxDisplay/2)
+	content := strings.Repeat("a", maxDisplay/2)
 	c = &collector{cell: &notebook.Cell{}, displays: displays{}}
 	for range 3 {
-		c.display(notebook.DisplayData, jupyter.DisplayContent{Data: map[string]any{"image/png": picture}})
+		c.display(notebook.DisplayData, jupyter.DisplayContent{Data: map[string]any{"image/png": content}})
 	}
 	if c.finish(); len(c.cell.Outputs) != 3 || c.cell.Outputs[2].Type != notebook.Stream {
 		t.Errorf("got %d outputs", len(c.cell.Outputs))

@@ -12,25 +12,24 @@ import (
 	"strings"
 	"time"
 
-	"antipode/kernel/jupyter"
 	"antipode/kernel/notebook"
 )
 
-// The tags of the two cells that hold a notebook's parameters.
+// The tags of the cells with a notebook's parameters.
 const (
 	parametersTag = "parameters"
 	injectedTag   = "injected-parameters"
 )
 
-// UsageError is a mistake in how a run was asked for; no cell has run.
+// UsageError is an invalid run request; no cell has run.
 type UsageError struct{ Message string }
 
 func (e *UsageError) Error() string { return e.Message }
 
 func usage(format string, args ...any) error { return &UsageError{fmt.Sprintf(format, args...)} }
 
-// inject puts the parameters, each "name=value", into a cell of their own after the cell tagged "parameters". Every name
-// must be a variable of that cell, every value one of its type. A cell injected by an earlier run is replaced.
+// inject adds a cell with the parameters, each "name=value", after the cell tagged "parameters". Every name must be a
+// variable of that cell, every value must have its type. It replaces a cell that an earlier run added.
 func inject(nb *notebook.Notebook, params []string) error {
 	if len(params) == 0 {
 		return nil
@@ -93,7 +92,7 @@ func inject(nb *notebook.Notebook, params []string) error {
 	return nil
 }
 
-// freeID is an id that no cell has.
+// freeID returns an id that no cell has.
 func freeID(nb *notebook.Notebook, want string) string {
 	taken := map[string]bool{}
 	for _, c := range nb.Cells {
@@ -108,7 +107,7 @@ func freeID(nb *notebook.Notebook, want string) string {
 	return id
 }
 
-// timePackage is as much of package time as a parameter's type needs.
+// timePackage declares what the types of parameters need of package time.
 const timePackage = `package time
 type Duration int64
 const (
@@ -120,18 +119,18 @@ const (
 	Hour = 60 * Minute
 )`
 
-// timeOnly resolves the import of package time and no other.
+// timeOnly imports package time only.
 type timeOnly struct{ pkg *types.Package }
 
 func (t timeOnly) Import(path string) (*types.Package, error) {
 	if path == "time" {
 		return t.pkg, nil
 	}
-	return nil, fmt.Errorf("package %s is not looked at", path)
+	return nil, fmt.Errorf("package %s is not resolved", path)
 }
 
-// variablesOf finds the variables a cell declares, with their types as Go writes them; "" where a type depends on
-// something outside the cell.
+// variablesOf returns the variables that a cell declares, with their types as Go source; "" if a type depends on code
+// outside the cell.
 func variablesOf(source string) (map[string]string, error) {
 	files := token.NewFileSet()
 	timeFile, err := parser.ParseFile(files, "time.go", timePackage, 0)
@@ -142,8 +141,9 @@ func variablesOf(source string) (map[string]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	// The package clause stands on the first line so that positions in messages are the cell's.
-	file, err := parser.ParseFile(files, "cell", "package cell; "+jupyter.Declarations(source), parser.SkipObjectResolution)
+	// The package clause is on the first line, so that positions in messages are the cell's.
+	declarations := notebook.SplitCode(source).Declarations()
+	file, err := parser.ParseFile(files, "cell", "package cell; "+declarations, parser.SkipObjectResolution)
 	if err != nil {
 		return nil, err
 	}
@@ -152,7 +152,7 @@ func variablesOf(source string) (map[string]string, error) {
 	file.Decls = append([]ast.Decl{&ast.GenDecl{Tok: token.IMPORT, Specs: []ast.Spec{spec}}}, file.Decls...)
 	file.Imports = append(file.Imports, spec)
 	info := &types.Info{Defs: map[*ast.Ident]types.Object{}}
-	config := types.Config{Importer: timeOnly{timePkg}, Error: func(error) {}} // what does not resolve has no type
+	config := types.Config{Importer: timeOnly{timePkg}, Error: func(error) {}} // unresolved names have no type
 	_, _ = config.Check("cell", files, []*ast.File{file}, info)
 	found := map[string]string{}
 	for ident, object := range info.Defs {
@@ -163,21 +163,23 @@ func variablesOf(source string) (map[string]string, error) {
 	return found, nil
 }
 
-// typeName is a parameter's type as Go source, "" where it cannot be one.
+// typeName returns the type of a parameter as Go source, or "" if it cannot be one.
 func typeName(t types.Type) string {
 	if basic, ok := t.(*types.Basic); ok {
-		if basic.Info()&(types.IsString|types.IsBoolean|types.IsInteger|types.IsFloat) != 0 && basic.Kind() != types.Uintptr {
+		if basic.Info()&(types.IsString|types.IsBoolean|types.IsInteger|types.IsFloat) != 0 &&
+			basic.Kind() != types.Uintptr {
 			return basic.Name()
 		}
 		return ""
 	}
-	if named, ok := t.(*types.Named); ok && named.Obj().Pkg() != nil && named.Obj().Pkg().Path() == "time" && named.Obj().Name() == "Duration" {
+	if named, ok := t.(*types.Named); ok && named.Obj().Pkg() != nil && named.Obj().Pkg().Path() == "time" &&
+		named.Obj().Name() == "Duration" {
 		return "time.Duration"
 	}
 	return ""
 }
 
-// literalOf writes a value as a Go literal of the type.
+// literalOf returns a value as a Go literal of the type.
 func literalOf(kind, value string) (string, error) {
 	bad := func(want string) error { return fmt.Errorf("%q is not %s", value, want) }
 	switch kind {
@@ -209,7 +211,8 @@ func literalOf(kind, value string) (string, error) {
 			return strconv.FormatInt(n, 10), nil
 		}
 	}
-	if bits, ok := map[string]int{"uint": 64, "uint8": 8, "byte": 8, "uint16": 16, "uint32": 32, "uint64": 64}[kind]; ok {
+	if bits, ok := map[string]int{"uint": 64, "uint8": 8, "byte": 8, "uint16": 16, "uint32": 32,
+		"uint64": 64}[kind]; ok {
 		if n, err := strconv.ParseUint(value, 10, bits); err == nil {
 			return strconv.FormatUint(n, 10), nil
 		}

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/term"
 )
 
-// progress shows how far a run is: a bar on a terminal, a line for each cell elsewhere.
+// progress shows the progress of a run: a bar on a terminal, otherwise a line per cell.
 type progress struct {
 	out   io.Writer
 	bar   *progressbar.ProgressBar // nil where out is no terminal
@@ -25,7 +25,8 @@ func newProgress(out io.Writer, total int) *progress {
 	if f, ok := out.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
 		p.bar = progressbar.NewOptions(total,
 			progressbar.OptionSetWriter(out), progressbar.OptionClearOnFinish(), progressbar.OptionSetWidth(20),
-			progressbar.OptionShowCount(), progressbar.OptionSetPredictTime(false), progressbar.OptionUseANSICodes(true))
+			progressbar.OptionShowCount(), progressbar.OptionSetPredictTime(false),
+			progressbar.OptionUseANSICodes(true))
 	}
 	return p
 }
@@ -39,7 +40,7 @@ func (p *progress) say(line string) {
 	p.draw("")
 }
 
-// begin names the cell that starts to run.
+// begin shows the cell that starts to run.
 func (p *progress) begin(n int, title string) {
 	p.cell = title
 	if p.bar == nil {
@@ -49,7 +50,7 @@ func (p *progress) begin(n int, title string) {
 	p.draw("")
 }
 
-// report shows what the running cell says about its work, on a terminal only.
+// report shows the progress of the running cell, on a terminal only.
 func (p *progress) report(text string) { p.draw(text) }
 
 func (p *progress) draw(text string) {
@@ -68,7 +69,7 @@ func (p *progress) done() {
 	}
 }
 
-// end takes the bar away.
+// end removes the bar.
 func (p *progress) end() {
 	if p.bar != nil {
 		_ = p.bar.Clear()

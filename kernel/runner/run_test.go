@@ -49,7 +49,7 @@ func write(t *testing.T, cells ...*notebook.Cell) string {
 	return path
 }
 
-// run executes a notebook and gives back what was saved.
+// run executes a notebook and returns the saved notebook.
 func run(t *testing.T, ctx context.Context, opts Options) (*notebook.Notebook, error) {
 	t.Helper()
 	if testing.Short() {
@@ -86,7 +86,8 @@ func TestRun(t *testing.T) {
 		code("var twice = 2 * n\n%%\nfmt.Println(twice, wait)\nfmt.Println(\"done\")"),
 		code("%%\nfmt.Println(\"not me\")", "skip-execution"),
 		code("%%\nfmt.Fprintln(os.Stderr, \"row 7 is wrong\")\nos.Exit(1)", "raises-exception"),
-		code("import \"github.com/janpfeifer/gonb/gonbui\"\n%%\ngonbui.UpdateHTML(\"a\", \"<b>1</b>\")\ngonbui.UpdateHTML(\"a\", \"<b>2</b>\")\n"+
+		code("import \"github.com/janpfeifer/gonb/gonbui\"\n%%\ngonbui.UpdateHTML(\"a\", "+
+			"\"<b>1</b>\")\ngonbui.UpdateHTML(\"a\", \"<b>2</b>\")\n"+
 			"gonbui.UpdateHTML(\"gone\", \"x\")\ngonbui.UpdateHTML(\"gone\", \"\")\ngonbui.Sync()"),
 		code("%%\nfmt.Println(undefined)"),
 		code("%%\nfmt.Println(\"never\")"),
@@ -97,12 +98,14 @@ func TestRun(t *testing.T) {
 	}
 	var said bytes.Buffer
 	page := filepath.Join(t.TempDir(), "out.html")
-	nb, err := run(t, t.Context(), Options{Notebook: path, HTML: page, Params: []string{"n=7", "wait=90s"}, Progress: &said})
+	nb, err := run(t, t.Context(), Options{Notebook: path, HTML: page, Params: []string{"n=7", "wait=90s"},
+		Progress: &said})
 	var failed *CellError
-	if !errors.As(err, &failed) || ExitStatus(err) != 1 {
+	if !errors.As(err, &failed) || isUsage(err) || errors.Is(err, ErrInterrupted) {
 		t.Fatalf("error is %v, want a CellError", err)
 	}
-	if failed.Number != 6 || failed.Line != "cell [6], line 2: undefined: undefined" || failed.Source != original.Cells[5].Source {
+	if failed.Number != 6 || failed.Line != "cell [6], line 2: undefined: undefined" ||
+		failed.Source != original.Cells[5].Source {
 		t.Errorf("failed: %+v", *failed)
 	}
 	if strings.Contains(err.Error(), "\n") || !strings.Contains(said.String(), "    fmt.Println(undefined)\n") {
@@ -115,7 +118,8 @@ func TestRun(t *testing.T) {
 			t.Errorf("cell %d gave %q, want %q", i+1, got, want[i])
 		}
 	}
-	if nb.Cells[1].Source != "// Set by -p\nvar n int = 7\nvar wait time.Duration = 90000000000 // 1m30s" || nb.Cells[2].ExecutionCount != 3 || nb.Cells[3].ExecutionCount != 0 {
+	if nb.Cells[1].Source != "// Set by -p\nvar n int = 7\nvar wait time.Duration = 90000000000 // 1m30s" ||
+		nb.Cells[2].ExecutionCount != 3 || nb.Cells[3].ExecutionCount != 0 {
 		t.Errorf("cells are %+v %+v %+v", *nb.Cells[1], *nb.Cells[2], *nb.Cells[3])
 	}
 	if html, err := os.ReadFile(page); err != nil || !strings.Contains(string(html), "14 1m30s") {
@@ -128,17 +132,21 @@ func TestRun(t *testing.T) {
 
 // Two runs of one notebook give the same bytes, and one that succeeds has status 0.
 func TestRunTwice(t *testing.T) {
-	path := write(t, code("var n = 2"), code("%%\ncell.Print(\"a\")\ncell.HTML(\"<b>b</b>\")\ncell.Say(\"c\")\ncell.PNG([]byte(\"png\"), \"an image\")\nfor i := range n {\n\tcell.Print(fmt.Sprint(i))\n}"),
+	path := write(t, code("var n = 2"),
+		code("%%\ncell.Print(\"a\")\ncell.HTML(\"<b>b</b>\")\ncell.Say(\"c\")\ncell.PNG([]byte(\"png\"), \"an "+
+			"image\")\nfor i := range n {\n\tcell.Print(fmt.Sprint(i))\n}"),
 		code("%%\nfmt.Fprintln(os.Stderr, \"no\")\npanic(\"boo\")", "raises-exception"))
 	first, err := run(t, t.Context(), Options{Notebook: path})
-	if err != nil || ExitStatus(err) != 0 {
+	if err != nil {
 		t.Fatal(err)
 	}
 	if got, want := len(first.Cells[1].Outputs), 6; got != want {
 		t.Errorf("%d outputs, want %d, in the order of the calls", got, want)
-	} else if shown := first.Cells[1].Outputs[1].Data; shown["text/html"] != "<b>b</b>" || shown["text/plain"] != "b" || first.Cells[1].Outputs[2].Data["text/plain"] != "c" {
+	} else if shown := first.Cells[1].Outputs[1].Data; shown["text/html"] != "<b>b</b>" || shown["text/plain"] != "b" ||
+		first.Cells[1].Outputs[2].Data["text/plain"] != "c" {
 		t.Errorf("outputs are out of order: %q", summary(first.Cells[1]))
-	} else if shown := first.Cells[1].Outputs[3].Data; shown["image/png"] != "cG5n" || shown["text/plain"] != "an image" {
+	} else if shown := first.Cells[1].Outputs[3].Data; shown["image/png"] != "cG5n" ||
+		shown["text/plain"] != "an image" {
 		t.Errorf("a PNG is stored as %q", shown)
 	}
 	second, err := run(t, t.Context(), Options{Notebook: path, Out: path}) // in place, by name
@@ -150,15 +158,18 @@ func TestRunTwice(t *testing.T) {
 	}
 }
 
+func isUsage(err error) bool { return errors.As(err, new(*UsageError)) }
+
 // Wrong parameters are found before anything runs or is written.
 func TestRunUsage(t *testing.T) {
 	path := write(t, code("var n = 5", "parameters"))
 	out := filepath.Join(t.TempDir(), "out.ipynb")
-	err := Run(t.Context(), Options{Notebook: path, Out: out, Params: []string{"m=1"}, ModuleDir: "../..", Home: t.TempDir()})
-	if ExitStatus(err) != 2 || ExitStatus(Check(Options{Notebook: path, Params: []string{"n=x"}})) != 2 {
-		t.Errorf("error is %v, want a UsageError", err)
+	err := Run(t.Context(), Options{Notebook: path, Out: out, Params: []string{"m=1"}, ModuleDir: "../..",
+		Home: t.TempDir()})
+	if _, bad := prepare(Options{Notebook: path, Params: []string{"n=x"}}); !isUsage(err) || !isUsage(bad) {
+		t.Errorf("errors are %v and %v, want a UsageError", err, bad)
 	}
-	if err := Check(Options{Notebook: path, Params: []string{"n=1"}}); err != nil {
+	if _, err := prepare(Options{Notebook: path, Params: []string{"n=1"}}); err != nil {
 		t.Errorf("right parameters: %v", err)
 	}
 	if _, err := os.Stat(out); !errors.Is(err, os.ErrNotExist) {
@@ -173,7 +184,8 @@ func TestRunInterrupt(t *testing.T) {
 		"stubborn": "signal.Ignore(os.Interrupt)\nselect {\ncase <-make(chan int):\ncase <-time.After(time.Hour):\n}",
 	} {
 		t.Run(name, func(t *testing.T) {
-			path := write(t, code("%%\nfmt.Println(\"finished\")"), code("import \"os/signal\"\n%%\nfmt.Println(\"begun\")\n"+body), code("%%\nfmt.Println(\"never\")"))
+			path := write(t, code("%%\nfmt.Println(\"finished\")"),
+				code("import \"os/signal\"\n%%\nfmt.Println(\"begun\")\n"+body), code("%%\nfmt.Println(\"never\")"))
 			ctx, cancel := context.WithCancel(t.Context())
 			var at time.Time
 			said := writer(func(p []byte) {
@@ -182,13 +194,14 @@ func TestRunInterrupt(t *testing.T) {
 				}
 			})
 			nb, err := run(t, ctx, Options{Notebook: path, Progress: said})
-			if ExitStatus(err) != 130 || !errors.Is(err, ErrInterrupted) {
+			if !errors.Is(err, ErrInterrupted) {
 				t.Errorf("error is %v, want ErrInterrupted", err)
 			}
 			if took := time.Since(at); took > 5*time.Second {
 				t.Errorf("the run ended %v after the interrupt", took)
 			}
-			if text(nb.Cells[0], "stdout") != "finished\n" || text(nb.Cells[1], "stdout") != "begun\n" || len(nb.Cells[2].Outputs) != 0 {
+			if text(nb.Cells[0], "stdout") != "finished\n" || text(nb.Cells[1], "stdout") != "begun\n" ||
+				len(nb.Cells[2].Outputs) != 0 {
 				t.Errorf("outputs are %q, %q, %q", summary(nb.Cells[0]), summary(nb.Cells[1]), summary(nb.Cells[2]))
 			}
 		})
@@ -205,7 +218,8 @@ func TestRunHostileCells(t *testing.T) {
 	path := write(t,
 		code("%%\nlog.SetFlags(log.LstdFlags | log.Lshortfile)\nlog.Println(\"a: b: main.go:3\")"), // ended GoNB 0.11.4
 		code("%%\nline := strings.Repeat(\"x\", 99) + \"\\n\"\nfor range 1_000_000 {\n\tfmt.Print(line)\n}"),
-		code("%%\nfmt.Println(\"before\")\ntime.Sleep(200*time.Millisecond)\nsyscall.Kill(os.Getppid(), syscall.SIGKILL)\ntime.Sleep(time.Minute)"),
+		code("%%\nfmt.Println(\"before\")\ntime.Sleep(200*time.Millisecond)\nsyscall.Kill(os.Getppid(), "+
+			"syscall.SIGKILL)\ntime.Sleep(time.Minute)"),
 		code("%%\nfmt.Println(\"never\")"))
 	nb, err := run(t, t.Context(), Options{Notebook: path})
 	var failed *CellError

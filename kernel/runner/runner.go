@@ -13,7 +13,7 @@ import (
 	"antipode/kernel/notebook"
 )
 
-// Options says what to run and where the results go.
+// Options are the options of a run.
 type Options struct {
 	Notebook string   // the notebook's path
 	Out      string   // executed notebook; empty = NAME.out.ipynb in the working directory
@@ -23,54 +23,34 @@ type Options struct {
 
 	ModuleDir string    // folder of the go.mod of module antipode
 	Home      string    // $ANTIPODE_HOME
-	Binary    string    // what cells start the backend from; empty = $ANTIPODE_BIN, else this program
+	Binary    string    // the command that starts the backend; empty = $ANTIPODE_BIN, else this program
 	Dir       string    // the cells' working directory; empty = the notebook's folder, as in Jupyter
 	Progress  io.Writer // progress and messages; nil = none
 	Log       io.Writer // GoNB's log; nil = none
 }
 
-// ErrInterrupted says that the run was stopped from outside; what was finished is saved.
+// ErrInterrupted is the error if ctx ends; the outputs so far are saved.
 var ErrInterrupted = errors.New("interrupted")
 
-// CellError says which cell failed and why.
+// CellError is the error of a failed cell.
 type CellError struct {
 	Notebook string
-	Number   int    // of the cell among those that run, from 1, as progress and the notebook count
+	Number   int    // of the cell among those that run, from 1, as in the notebook
 	Source   string // the cell's code
-	Line     string // one line: why
+	Line     string // the reason, one line
 }
 
 func (e *CellError) Error() string {
 	return fmt.Sprintf("%s, cell %d failed: %s", filepath.Base(e.Notebook), e.Number, e.Line)
 }
 
-// ExitStatus is the exit status of a command that ends with this error: 0 done, 1 failed, 2 wrong usage, 130 interrupted.
-func ExitStatus(err error) int {
-	var wrong *UsageError
-	switch {
-	case err == nil:
-		return 0
-	case errors.As(err, &wrong):
-		return 2
-	case errors.Is(err, ErrInterrupted):
-		return 130
-	}
-	return 1
-}
-
-// Cells with these tags are treated as nbclient treats them.
+// Tags of cells, with the same meaning as for nbclient.
 const (
 	mayFailTag = "raises-exception"
 	skipTag    = "skip-execution"
 )
 
-// Check says what is wrong with the notebook or the parameters, without running or writing anything.
-func Check(opts Options) error {
-	_, err := prepare(opts)
-	return err
-}
-
-// prepare reads the notebook and puts the parameters in.
+// prepare reads the notebook and adds the parameters.
 func prepare(opts Options) (*notebook.Notebook, error) {
 	nb, err := notebook.Read(opts.Notebook)
 	if err != nil {
@@ -79,12 +59,12 @@ func prepare(opts Options) (*notebook.Notebook, error) {
 	if err := inject(nb, opts.Params); err != nil {
 		return nil, err
 	}
-	normalise(nb)
+	normalize(nb)
 	return nb, nil
 }
 
 // Run executes a notebook. Outputs are saved after every cell; a run that fails or is interrupted (ctx ends) leaves the
-// notebook and the page with everything up to there.
+// notebook and the page with the outputs so far.
 func Run(ctx context.Context, opts Options) (err error) {
 	nb, err := prepare(opts)
 	if err != nil {
@@ -101,7 +81,7 @@ func Run(ctx context.Context, opts Options) (err error) {
 	if opts.Dir == "" {
 		opts.Dir = filepath.Dir(opts.Notebook)
 	}
-	defer func() { // also what an interrupted or failed run has so far
+	defer func() { // also after an interrupt or a failure
 		saved := nb.Save(out)
 		if saved == nil && page != "" {
 			saved = notebook.SaveHTML(page, nb, notebook.Page{Dir: filepath.Dir(opts.Notebook)})
@@ -170,7 +150,7 @@ func Run(ctx context.Context, opts Options) (err error) {
 	return nil
 }
 
-// targets says where the executed notebook and the page go; page is "" where none is wanted.
+// targets returns the paths of the executed notebook and of the page; page is "" if none is written.
 func targets(opts Options) (out, page string) {
 	name := strings.TrimSuffix(filepath.Base(opts.Notebook), ".ipynb") + ".out"
 	out, page = opts.Out, opts.HTML
@@ -186,8 +166,8 @@ func targets(opts Options) (out, page string) {
 	return out, page
 }
 
-// normalise takes the results of earlier runs out of a notebook, timings included.
-func normalise(nb *notebook.Notebook) {
+// normalize removes the results of earlier runs, including timings.
+func normalize(nb *notebook.Notebook) {
 	for _, c := range nb.Cells {
 		delete(c.Metadata, "execution")
 		delete(c.Metadata, "ExecuteTime")
@@ -196,16 +176,17 @@ func normalise(nb *notebook.Notebook) {
 		}
 	}
 	if _, named := nb.Metadata["kernelspec"]; !named {
-		nb.Metadata["kernelspec"] = map[string]any{"display_name": jupyter.DisplayName, "language": "go", "name": jupyter.SpecName}
+		nb.Metadata["kernelspec"] = map[string]any{"display_name": jupyter.DisplayName, "language": "go",
+			"name": jupyter.SpecName}
 	}
 }
 
-// runs says whether the cell is executed.
+// runs reports whether the cell is executed.
 func runs(c *notebook.Cell) bool {
 	return c.Type == notebook.Code && !c.Tagged(skipTag) && strings.TrimSpace(c.Source) != ""
 }
 
-// heading is the text of the last heading in a Markdown cell.
+// heading returns the text of the last heading in a Markdown cell.
 func heading(source string) string {
 	found := ""
 	for line := range strings.Lines(source) {
@@ -216,7 +197,7 @@ func heading(source string) string {
 	return found
 }
 
-// firstLine is the first line of a cell that says something.
+// firstLine returns the first line of a cell that is neither empty, %% nor an import.
 func firstLine(source string) string {
 	for line := range strings.Lines(source) {
 		line = strings.TrimSpace(line)

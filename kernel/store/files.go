@@ -10,7 +10,7 @@ import (
 	"sync"
 )
 
-// fileIndex remembers digests of files by path, size, time and inode. Losing it costs time only.
+// fileIndex caches digests of files by path, size, time and inode.
 type fileIndex struct {
 	path    string
 	mu      sync.Mutex
@@ -72,7 +72,7 @@ func (x *fileIndex) digest(path string) (string, error) {
 	if ok && old.size == e.size && old.time == e.time && old.inode == e.inode {
 		return old.digest, nil
 	}
-	if e.digest, err = hashFile(path); err != nil {
+	if e.digest, err = HashFile(path); err != nil {
 		return "", err
 	}
 	x.mu.Lock()

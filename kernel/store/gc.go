@@ -9,23 +9,23 @@ import (
 	"time"
 )
 
-// GC says what to remove.
+// GC are the options of [Store.Collect].
 type GC struct {
-	Keep   time.Duration // what was used within this time stays, unless Max is exceeded
-	Max    int64         // bytes the store may hold; 0 = any
-	DryRun bool          // say what would be removed, remove nothing
+	Keep   time.Duration // files used within this time stay, unless Max is exceeded
+	Max    int64         // maximal size in bytes; 0 = any
+	DryRun bool          // remove nothing
 }
 
-// Removal is one file that GC removes.
+// Removal is a file that [Store.Collect] removes.
 type Removal struct {
 	Path string // relative to the store
 	Size int64
 	Used time.Time
 }
 
-// Collect removes the least recently used blobs, items and results: those not used within keep, and then more, oldest
-// first, until the store holds at most max bytes. What a saved result rests on is never removed. It returns what was (or would be) removed
-// and the bytes that stay.
+// Collect removes blobs, items and results that were not used within gc.Keep, and then more, oldest first, until the
+// store has at most gc.Max bytes. Files that a saved result depends on stay. It returns the removed files and the
+// number of bytes that stay.
 func (s *Store) Collect(gc GC) (removed []Removal, stays int64, err error) {
 	pinned, err := s.pinned()
 	if err != nil {
@@ -75,13 +75,13 @@ func (s *Store) Collect(gc GC) (removed []Removal, stays int64, err error) {
 	}
 	if !gc.DryRun {
 		s.mu.Lock()
-		s.items = map[string]*Items{} // they are indexed again when used
+		s.items = map[string]*Items{} // indexed again on use
 		s.mu.Unlock()
 	}
 	return removed, stays, nil
 }
 
-// pinned are the files and folders that saved results rest on, relative to the store.
+// pinned returns the files and folders that saved results depend on, relative to the store.
 func (s *Store) pinned() (map[string]bool, error) {
 	recs, err := s.Records()
 	if err != nil {
@@ -111,7 +111,7 @@ func isPinned(pins map[string]bool, rel string) bool {
 	return false
 }
 
-// Usage is the size of the store's parts in bytes.
+// Usage returns the sizes of the store's parts in bytes.
 func (s *Store) Usage() (map[string]int64, error) {
 	out := map[string]int64{}
 	err := filepath.WalkDir(s.dir, func(path string, d fs.DirEntry, err error) error {

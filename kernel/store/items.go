@@ -15,12 +15,12 @@ import (
 	"sync"
 )
 
-// A shard is the magic, then records: the item's 32-byte key, the payload's length and CRC-32C (uint32 each,
-// little-endian), the payload. A record that does not fit its checksum, and all that follows it, counts as missing.
+// A shard is the magic and records: the item's 32-byte key, the payload's length and CRC-32C (uint32 each,
+// little-endian), and the payload. A truncated record and a payload with another checksum count as missing.
 const (
 	shardMagic  = "APS1"
 	recordHead  = 32 + 4 + 4
-	mergeBelow  = 64  // shards are merged when a context has this many small ones
+	mergeBelow  = 64  // small shards of a context before they are merged
 	smallShard  = 512 // records
 	maxItemSize = 1 << 30
 )
@@ -30,10 +30,10 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 // Key identifies an item within its context.
 type Key [32]byte
 
-// KeyOf is the key of a row's own inputs.
+// KeyOf returns the key of a row's inputs.
 func KeyOf(inputs string) Key { return sha256.Sum256([]byte(inputs)) }
 
-// Items holds the items of one context: one stage, version, model and setting.
+// Items stores the items of one context: one stage, version, model and options.
 type Items struct {
 	dir    string
 	mu     sync.Mutex
@@ -76,7 +76,7 @@ func (s *Store) Items(stage, context string) (*Items, error) {
 	return it, nil
 }
 
-// index reads the heads of a shard's records.
+// index reads the headers of a shard's records.
 func (it *Items) index(name string) error {
 	f, err := os.Open(name)
 	if err != nil {
@@ -98,7 +98,8 @@ func (it *Items) index(name string) error {
 		if _, err := f.ReadAt(head, at); err != nil {
 			break
 		}
-		p := place{shard: name, offset: at + recordHead, size: binary.LittleEndian.Uint32(head[32:]), sum: binary.LittleEndian.Uint32(head[36:])}
+		p := place{shard: name, offset: at + recordHead, size: binary.LittleEndian.Uint32(head[32:]),
+			sum: binary.LittleEndian.Uint32(head[36:])}
 		if p.size > maxItemSize || p.offset+int64(p.size) > info.Size() {
 			break
 		}
@@ -112,7 +113,7 @@ func (it *Items) index(name string) error {
 	return nil
 }
 
-// Has says whether an item is there.
+// Has reports whether an item exists.
 func (it *Items) Has(k Key) bool {
 	it.mu.Lock()
 	defer it.mu.Unlock()
@@ -120,14 +121,14 @@ func (it *Items) Has(k Key) bool {
 	return ok
 }
 
-// Len is the number of items.
+// Len returns the number of items.
 func (it *Items) Len() int {
 	it.mu.Lock()
 	defer it.mu.Unlock()
 	return len(it.where)
 }
 
-// GetAll reads items; a missing or damaged one is nil in the answer. Reads go shard by shard.
+// GetAll returns the payloads of items, nil for a missing or damaged one.
 func (it *Items) GetAll(keys []Key) [][]byte {
 	it.mu.Lock()
 	defer it.mu.Unlock()
@@ -155,7 +156,7 @@ func (it *Items) GetAll(keys []Key) [][]byte {
 	return out
 }
 
-// Put keeps a batch of items in a shard of its own, named by the batch's keys: whole or not at all.
+// Put stores a batch of items atomically in a new shard, whose name is a hash of the keys.
 func (it *Items) Put(keys []Key, payloads [][]byte) error {
 	if len(keys) == 0 {
 		return nil
@@ -163,7 +164,7 @@ func (it *Items) Put(keys []Key, payloads [][]byte) error {
 	it.mu.Lock()
 	defer it.mu.Unlock()
 	if err := it.write(keys, payloads); err != nil {
-		return fmt.Errorf("cannot keep results in the store: %w", err)
+		return fmt.Errorf("cannot store results: %w", err)
 	}
 	if len(it.shards) >= mergeBelow {
 		return it.merge()
@@ -201,8 +202,7 @@ func (it *Items) write(keys []Key, payloads [][]byte) error {
 	return nil
 }
 
-// merge writes the items of the small shards into one and removes them. When it happens, and what goes together, depends
-// on the rows only: on how many batches were written.
+// merge writes the items of the small shards into one shard and removes the small ones.
 func (it *Items) merge() error {
 	var keys []Key
 	for k, p := range it.where {

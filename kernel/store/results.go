@@ -12,14 +12,14 @@ import (
 	"strings"
 	"time"
 
-	"antipode/kernel/client"
+	"antipode/datasets/table"
 )
 
-// Record is a run record: what made a result, enough to make it again.
+// Record is a run record: the provenance of a result, sufficient to compute it again.
 type Record struct {
-	ID       string            `json:"id"`               // digest of the inputs and of what was asked
-	Result   string            `json:"result"`           // digest of the rows it gave
-	Plan     *client.Plan      `json:"plan"`             // what was asked; seeds and settings are in its arguments
+	ID       string            `json:"id"`               // digest of the plan and its inputs
+	Result   string            `json:"result"`           // digest of the result's rows
+	Plan     *table.Plan       `json:"plan"`             // with seeds and options in its arguments
 	Inputs   []string          `json:"inputs"`           // digests of the input tables' rows, in the plan's order
 	Models   map[string]string `json:"models,omitempty"` // model → digest
 	Device   string            `json:"device,omitempty"` // "xla:cpu", …
@@ -28,20 +28,23 @@ type Record struct {
 	Computed int               `json:"computed"` // items computed by the run
 	Found    int               `json:"found"`    // items found in the store
 	Notes    []string          `json:"notes,omitempty"`
-	Bad      []client.BadRow   `json:"bad,omitempty"`
-	Saved    string            `json:"saved,omitempty"` // the file the result was saved to: such a result is never removed by gc
-	Uses     []string          `json:"uses,omitempty"`  // what it rests on, relative to the store: contexts of items, blobs
-	Finished time.Time         `json:"finished"`
+	Bad      []table.BadRow    `json:"bad,omitempty"`
+	// Saved is the file that the result was saved to; gc does not remove such a result.
+	Saved string `json:"saved,omitempty"`
+	// Uses are the contexts of items and the blobs that the result depends on, relative to the store.
+	Uses     []string  `json:"uses,omitempty"`
+	Finished time.Time `json:"finished"`
 }
 
-// FrameDigest is the digest of a frame's rows in their order. Pictures count by their content, not by where they lie.
-func FrameDigest(f *client.Frame) (string, error) {
-	plain := &client.Frame{Columns: make([]client.Column, len(f.Columns))}
+// FrameDigest returns the digest of a frame's rows in their order. It depends on the content of images, not their
+// paths.
+func FrameDigest(f *table.Frame) (string, error) {
+	plain := &table.Frame{Columns: make([]table.Column, len(f.Columns))}
 	for i, c := range f.Columns {
-		if c.Kind == client.Picture {
-			images := make([]client.Image, len(c.Images))
+		if c.Kind == table.KindImage {
+			images := make([]table.Image, len(c.Images))
 			for j, img := range c.Images {
-				images[j] = client.Image{SHA256: img.SHA256}
+				images[j] = table.Image{SHA256: img.SHA256}
 			}
 			c.Images = images
 		}
@@ -56,8 +59,8 @@ func FrameDigest(f *client.Frame) (string, error) {
 
 func (s *Store) resultPath(id, ext string) string { return filepath.Join(s.dir, "results", id+ext) }
 
-// Result returns a kept table, ErrNotFound where there is none or it is damaged.
-func (s *Store) Result(id string) (*client.Frame, *Record, error) {
+// Result returns a stored table and its record, or [ErrNotFound] if it is missing or damaged.
+func (s *Store) Result(id string) (*table.Frame, *Record, error) {
 	rec, err := s.Record(id)
 	if err != nil {
 		return nil, nil, err
@@ -66,7 +69,7 @@ func (s *Store) Result(id string) (*client.Frame, *Record, error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("result %s: %w", id, ErrNotFound)
 	}
-	f, err := client.Decode(bytes.NewReader(data))
+	f, err := table.Decode(bytes.NewReader(data))
 	if err != nil {
 		return nil, nil, fmt.Errorf("result %s is damaged: %w", id, ErrNotFound)
 	}
@@ -79,12 +82,17 @@ func (s *Store) Result(id string) (*client.Frame, *Record, error) {
 	return f, rec, nil
 }
 
-// Record returns a run record; id may be a unique beginning of one.
+// Record returns a run record; id may be a unique prefix.
 func (s *Store) Record(id string) (*Record, error) {
 	if len(id) < 64 {
 		matches, _ := filepath.Glob(s.resultPath(id+"*", ".json"))
-		if len(matches) != 1 {
-			return nil, fmt.Errorf("result %q: %d results begin so: %w", id, len(matches), ErrNotFound)
+		switch len(matches) {
+		case 0:
+			return nil, fmt.Errorf("no result begins with %q (`antipode store ls` lists them): %w", id, ErrNotFound)
+		case 1:
+		default:
+			return nil, fmt.Errorf("%d results begin with %q; give more of its letters: %w", len(matches), id,
+				ErrNotFound)
 		}
 		id = strings.TrimSuffix(filepath.Base(matches[0]), ".json")
 	}
@@ -99,15 +107,15 @@ func (s *Store) Record(id string) (*Record, error) {
 	return rec, nil
 }
 
-// PutResult keeps a table and its record. f may be nil: then the record alone is kept (a saved table lies in its own file).
-func (s *Store) PutResult(f *client.Frame, rec *Record) error {
+// PutResult stores a table and its record, or only the record if f is nil (the table was saved to a file).
+func (s *Store) PutResult(f *table.Frame, rec *Record) error {
 	if f != nil {
 		var b bytes.Buffer
 		if err := f.Encode(&b); err != nil {
 			return err
 		}
 		if err := WriteFile(s.resultPath(rec.ID, ".frame"), b.Bytes()); err != nil {
-			return fmt.Errorf("cannot keep a result in the store: %w", err)
+			return fmt.Errorf("cannot store a result: %w", err)
 		}
 	}
 	data, err := json.MarshalIndent(rec, "", " ")
@@ -115,12 +123,12 @@ func (s *Store) PutResult(f *client.Frame, rec *Record) error {
 		return err
 	}
 	if err := WriteFile(s.resultPath(rec.ID, ".json"), append(data, '\n')); err != nil {
-		return fmt.Errorf("cannot keep a run record in the store: %w", err)
+		return fmt.Errorf("cannot store a run record: %w", err)
 	}
 	return nil
 }
 
-// Records lists the run records, newest first.
+// Records returns the run records, newest first.
 func (s *Store) Records() ([]*Record, error) {
 	names, err := filepath.Glob(filepath.Join(s.dir, "results", "*.json"))
 	if err != nil {

@@ -1,11 +1,11 @@
-// Package store keeps what was computed: blobs (pictures) by SHA-256, items (the results of row-wise stages) by digest,
-// packed in shards, and results (whole tables) with the records of the runs that made them.
+// Package store stores computed data: blobs (images) by SHA-256, items (results of row-wise stages) by digest, packed
+// in shards, and results (whole tables) with their run records.
 //
-// Everything is written to a temporary name, synced and renamed: a process killed at any moment leaves the store
-// whole and loses at most the batch in flight. What is read is checked: a damaged item counts as missing and is computed again.
+// Files are written to a temporary name, synced and renamed, so that a process killed at any moment loses at most the
+// batch in flight. Checksums are verified when data is read; a damaged item counts as missing and is computed again.
 //
-//	blobs/ab/abcdef….png          pictures
-//	items/STAGE-vN/CONTEXT/*.shard items of one stage, version, model and setting
+//	blobs/ab/abcdef….png          images
+//	items/STAGE-vN/CONTEXT/*.shard items of one stage, version, model and options
 //	results/DIGEST.frame, .json    tables and run records
 //	files.idx                      digests of files by path, size, time and inode
 package store
@@ -16,15 +16,18 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"sync"
+	"syscall"
 	"time"
 
+	"antipode/datasets/table"
 	"antipode/kernel/client"
 )
 
-// Store is an open store. Its methods may be called from several goroutines.
+// Store is an open store. Its methods are safe for concurrent use.
 type Store struct {
 	dir   string
 	mu    sync.Mutex
@@ -32,11 +35,12 @@ type Store struct {
 	files fileIndex
 }
 
-// Open opens the store in a folder, making it where missing.
+// Open opens the store in a folder and creates it if missing.
 func Open(dir string) (*Store, error) {
 	for _, sub := range []string{"blobs", "items", "results", "models", "data"} {
 		if err := os.MkdirAll(filepath.Join(dir, sub), 0o755); err != nil {
-			return nil, fmt.Errorf("cannot make the store: %w; set %s to a folder you may write to", err, client.HomeVar)
+			return nil, fmt.Errorf("cannot create the store: %w; set %s to a writable folder", err,
+				client.HomeVar)
 		}
 	}
 	s := &Store{dir: dir, items: map[string]*Items{}}
@@ -45,25 +49,33 @@ func Open(dir string) (*Store, error) {
 	return s, nil
 }
 
-// Dir is the store's folder.
+// Dir returns the store's folder.
 func (s *Store) Dir() string { return s.dir }
 
-// Flush writes what is kept in memory for speed only: the index of files' digests.
+// Flush writes the index of file digests.
 func (s *Store) Flush() error { return s.files.save() }
 
-// WriteFile writes a file whole or not at all: to a temporary name beside it, synced, renamed.
+// WriteFile writes a file with [Replace], and its folder if missing.
 func WriteFile(path string, data []byte) error {
-	dir := filepath.Dir(path)
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
+	return Replace(path, 0o644, func(w io.Writer) error {
+		_, err := w.Write(data)
+		return err
+	})
+}
+
+// Replace writes a file atomically: write fills a temporary file next to it (.tmp-*), which is synced and renamed.
+func Replace(path string, mode fs.FileMode, write func(w io.Writer) error) error {
+	dir := filepath.Dir(path)
 	f, err := os.CreateTemp(dir, ".tmp-*")
 	if err != nil {
 		return err
 	}
 	defer os.Remove(f.Name())
-	if _, err = f.Write(data); err == nil {
-		if err = f.Chmod(0o644); err == nil {
+	if err = write(f); err == nil {
+		if err = f.Chmod(mode); err == nil {
 			err = f.Sync()
 		}
 	}
@@ -83,28 +95,35 @@ func WriteFile(path string, data []byte) error {
 	return nil
 }
 
-// blobPath is where a blob of that digest lies.
+// FreeSpace returns the number of bytes that the user can write to a folder's disk.
+func FreeSpace(folder string) (int64, error) {
+	var st syscall.Statfs_t
+	err := syscall.Statfs(folder, &st)
+	return int64(st.Bavail) * int64(st.Bsize), err //nolint:unconvert // the types differ between systems
+}
+
+// blobPath returns the path of a blob.
 func (s *Store) blobPath(digest, ext string) string {
 	return filepath.Join(s.dir, "blobs", digest[:2], digest+ext)
 }
 
-// PutBlob keeps bytes under their digest. ext is the file's extension with its dot. A blob that is there already is not written again.
-func (s *Store) PutBlob(data []byte, ext string) (client.Image, error) {
+// PutBlob stores bytes by their digest unless they are stored already. ext is the file's extension with its dot.
+func (s *Store) PutBlob(data []byte, ext string) (table.Image, error) {
 	sum := sha256.Sum256(data)
 	digest := hex.EncodeToString(sum[:])
 	path := s.blobPath(digest, ext)
 	if info, err := os.Stat(path); err == nil && info.Size() == int64(len(data)) {
 		touch(path, info)
-		return client.Image{SHA256: digest, Path: path}, nil
+		return table.Image{SHA256: digest, Path: path}, nil
 	}
 	if err := WriteFile(path, data); err != nil {
-		return client.Image{}, fmt.Errorf("cannot keep a picture in the store: %w", err)
+		return table.Image{}, fmt.Errorf("cannot store an image: %w", err)
 	}
-	return client.Image{SHA256: digest, Path: path}, nil
+	return table.Image{SHA256: digest, Path: path}, nil
 }
 
-// HasBlob says whether a blob is still there.
-func (s *Store) HasBlob(img client.Image) bool {
+// HasBlob reports whether a blob exists.
+func (s *Store) HasBlob(img table.Image) bool {
 	info, err := os.Stat(img.Path)
 	if err == nil {
 		touch(img.Path, info)
@@ -112,7 +131,7 @@ func (s *Store) HasBlob(img client.Image) bool {
 	return err == nil
 }
 
-// touch notes that a file was used, at most once a day: what gc goes by.
+// touch updates the time of a file's last use, at most once a day, for gc.
 func touch(path string, info os.FileInfo) {
 	if time.Since(info.ModTime()) > 24*time.Hour {
 		now := time.Now()
@@ -120,12 +139,13 @@ func touch(path string, info os.FileInfo) {
 	}
 }
 
-// FileDigest is the SHA-256 of a file, from the index where path, size, time and inode are as they were.
+// FileDigest returns the SHA-256 of a file, from the index if path, size, time and inode are unchanged.
 func (s *Store) FileDigest(path string) (string, error) {
 	return s.files.digest(path)
 }
 
-func hashFile(path string) (string, error) {
+// HashFile returns the SHA-256 of a file in hexadecimal.
+func HashFile(path string) (string, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return "", err
@@ -138,5 +158,5 @@ func hashFile(path string) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// ErrNotFound says that the store holds nothing of that name.
+// ErrNotFound is the error for a name that the store does not contain.
 var ErrNotFound = errors.New("not in the store")

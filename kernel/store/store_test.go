@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"antipode/kernel/client"
+	"antipode/datasets/table"
 )
 
 func openStore(t *testing.T) *Store {
@@ -82,7 +82,7 @@ func TestShardsDependOnRowsOnly(t *testing.T) {
 		}
 		return out
 	}
-	if list() != list() {
+	if first, second := list(), list(); first != second {
 		t.Error("equal batches gave different shards")
 	}
 }
@@ -98,8 +98,9 @@ func TestDamagedShards(t *testing.T) {
 		data []byte
 		want int // items that are still there
 	}{
-		"empty": {nil, 0}, "magic": {append([]byte("XXXX"), whole[4:]...), 0}, "cut": {whole[:len(whole)-1], 1}, "huge": {append(append([]byte{}, whole[:4+32]...), 255, 255, 255, 255, 0, 0, 0, 0), 0},
-		"bit": {append(append([]byte{}, whole[:len(whole)-1]...), whole[len(whole)-1]^1), 1},
+		"empty": {nil, 0}, "magic": {append([]byte("XXXX"), whole[4:]...), 0}, "cut": {whole[:len(whole)-1], 1},
+		"huge": {append(append([]byte{}, whole[:4+32]...), 255, 255, 255, 255, 0, 0, 0, 0), 0},
+		"bit":  {append(append([]byte{}, whole[:len(whole)-1]...), whole[len(whole)-1]^1), 1},
 	} {
 		os.WriteFile(shard[0], c.data, 0o644)
 		got := 0
@@ -141,13 +142,14 @@ func TestFileDigestFollowsTheFile(t *testing.T) {
 
 func TestResults(t *testing.T) {
 	s := openStore(t)
-	f := &client.Frame{Columns: []client.Column{client.TextColumn("id", []string{"a"}), client.NumberColumn("v", []float64{0.25})}}
+	f := &table.Frame{Columns: []table.Column{table.TextColumn("id", []string{"a"}),
+		table.NumberColumn("v", []float64{0.25})}}
 	digest, err := FrameDigest(f)
 	if err != nil {
 		t.Fatal(err)
 	}
 	id := fmt.Sprintf("%064d", 7)
-	rec := &Record{ID: id, Result: digest, Plan: &client.Plan{Op: "score"}, Rows: 1, Finished: time.Now()}
+	rec := &Record{ID: id, Result: digest, Plan: &table.Plan{Op: "score"}, Rows: 1, Finished: time.Now()}
 	if err := s.PutResult(f, rec); err != nil {
 		t.Fatal(err)
 	}
@@ -171,8 +173,9 @@ func TestResults(t *testing.T) {
 }
 
 func TestFrameDigestIgnoresWhereImagesLie(t *testing.T) {
-	frame := func(path, sha string) *client.Frame {
-		return &client.Frame{Columns: []client.Column{client.ImageColumn("image", []client.Image{{SHA256: sha, Path: path}})}}
+	frame := func(path, sha string) *table.Frame {
+		return &table.Frame{Columns: []table.Column{table.ImageColumn("image",
+			[]table.Image{{SHA256: sha, Path: path}})}}
 	}
 	a, _ := FrameDigest(frame("/a", "1"))
 	b, _ := FrameDigest(frame("/b", "1"))
@@ -199,7 +202,8 @@ func TestCollect(t *testing.T) {
 	it.Put([]Key{KeyOf("a")}, [][]byte{{1}})
 	shard, _ := filepath.Glob(filepath.Join(s.Dir(), "items", "*", "*", "*.shard"))
 	os.Chtimes(shard[0], old, old)
-	rec := &Record{ID: fmt.Sprintf("%064d", 1), Plan: &client.Plan{Op: "embed"}, Saved: "/x/e.parquet", Uses: []string{pinned, "items/embed-v1/ctx"}}
+	rec := &Record{ID: fmt.Sprintf("%064d", 1), Plan: &table.Plan{Op: "embed"}, Saved: "/x/e.parquet",
+		Uses: []string{pinned, "items/embed-v1/ctx"}}
 	if err := s.PutResult(nil, rec); err != nil {
 		t.Fatal(err)
 	}
@@ -221,7 +225,8 @@ func TestCollect(t *testing.T) {
 			t.Errorf("%s there: %v, want %v", path, err == nil, want)
 		}
 	}
-	if removed, _, err = s.Collect(GC{Keep: 30 * 24 * time.Hour, Max: 1}); err != nil || len(removed) != 1 || removed[0].Path != fresh {
+	if removed, _, err = s.Collect(GC{Keep: 30 * 24 * time.Hour, Max: 1}); err != nil || len(removed) != 1 ||
+		removed[0].Path != fresh {
 		t.Errorf("with a size: %v %v, want %s alone", removed, err, fresh)
 	}
 	if reopen := s.items; len(reopen) != 0 {

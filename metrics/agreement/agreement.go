@@ -2,55 +2,54 @@ package agreement
 
 import (
 	"fmt"
-	"hash/fnv"
 	"math"
-	"math/rand/v2"
 	"slices"
 
 	"antipode/metrics/internal/tabular"
 )
 
-// Level is what the labels' values mean; see the package comment.
-type Level string
+// Scale is the scale of measurement of the labels; see the package comment.
+type Scale = string
 
-// The levels.
+// The scales.
 const (
-	Nominal  Level = "nominal"
-	Ordinal  Level = "ordinal"
-	Interval Level = "interval"
+	Nominal  Scale = "nominal"
+	Ordinal  Scale = "ordinal"
+	Interval Scale = "interval"
 )
 
-// Counts are the ratings: Counts[i][c] ratings of item i have label c. Items with fewer than two ratings take no part.
+// Counts are the ratings: Counts[i][c] ratings of item i have label c. Items with fewer than two ratings are ignored.
 type Counts [][]int
 
-// Scores of a set of ratings. NaN = not available: no item with two ratings; kappa and alpha also where all ratings are the same (there is
-// nothing to agree about), kappa where items have different numbers of ratings.
+// Scores are the scores of a set of ratings. NaN = not available: no item has two ratings; for kappa and alpha also
+// if all ratings are equal, for kappa if items have different numbers of ratings.
 type Scores struct {
 	Percent float64 // in [0, 1]
 	Kappa   float64 // in [−1, 1]
 	Alpha   float64 // at most 1
-	Items   int     // with two ratings or more
+	Items   int     // with at least two ratings
 	Ratings int     // of those items
 }
 
-// Of scores ratings. values are those of the labels, in the order of Counts' columns: ascending for [Ordinal], any numbers for [Interval];
-// [Nominal] needs none.
+// Of returns the scores of ratings. values are the values of the labels, in the order of Counts' columns: for
+// [Interval] any numbers. [Nominal] and [Ordinal] do not use them; ordinal labels must be in ascending order.
 //
-// Errors: rows of different length, a negative count, values that do not fit the labels.
-func Of(counts Counts, level Level, values []float64) (Scores, error) {
+// Errors: rows of different length, a negative count, values that do not match the labels.
+func Of(counts Counts, scale Scale, values []float64) (Scores, error) {
 	labels := 0
 	for i, row := range counts {
 		if i == 0 {
 			labels = len(row)
 		}
 		if len(row) != labels {
-			return Scores{}, fmt.Errorf("agreement: item %d has counts of %d labels, the first of %d", i+1, len(row), labels)
+			return Scores{}, fmt.Errorf("agreement: item %d has counts of %d labels, the first of %d", i+1, len(row),
+				labels)
 		}
 		if slices.Min(append([]int{0}, row...)) < 0 {
 			return Scores{}, fmt.Errorf("agreement: item %d has a negative count", i+1)
 		}
 	}
-	switch level {
+	switch scale {
 	case Nominal, Ordinal:
 	case Interval:
 		if len(values) != labels {
@@ -62,14 +61,15 @@ func Of(counts Counts, level Level, values []float64) (Scores, error) {
 			}
 		}
 	default:
-		return Scores{}, fmt.Errorf("agreement: level %q is none of %s, %s, %s", level, Nominal, Ordinal, Interval)
+		return Scores{}, fmt.Errorf("agreement: scale %q is none of %s, %s, %s", scale, Nominal, Ordinal, Interval)
 	}
-	return of(counts, labels, level, values), nil
+	return of(counts, labels, scale, values), nil
 }
 
-func of(counts Counts, labels int, level Level, values []float64) Scores {
+func of(counts Counts, labels int, scale Scale, values []float64) Scores {
 	s := Scores{Percent: math.NaN(), Kappa: math.NaN(), Alpha: math.NaN()}
-	together := make([][]float64, labels) // coincidences of labels within items, each item weighing as many as it has ratings
+	// coincidences of labels within items, weighted by the item's number of ratings
+	together := make([][]float64, labels)
 	for c := range together {
 		together[c] = make([]float64, labels)
 	}
@@ -117,12 +117,12 @@ func of(counts Counts, labels int, level Level, values []float64) Scores {
 	observed, expected := 0.0, 0.0
 	for c := range labels {
 		for d := range labels {
-			delta := disagreement(level, values, totals, c, d)
+			delta := disagreement(scale, values, totals, c, d)
 			observed += together[c][d] * delta
 			expected += totals[c] * totals[d] * delta / (n - 1)
 		}
 	}
-	if expected > 0 { // two labels at least
+	if expected > 0 { // at least two labels
 		s.Alpha = 1 - observed/expected
 		if each > 0 {
 			s.Kappa = (shares/float64(s.Items) - chance) / (1 - chance)
@@ -131,12 +131,12 @@ func of(counts Counts, labels int, level Level, values []float64) Scores {
 	return s
 }
 
-// disagreement of two labels.
-func disagreement(level Level, values, totals []float64, c, d int) float64 {
+// disagreement returns the disagreement of two labels.
+func disagreement(scale Scale, values, totals []float64, c, d int) float64 {
 	if c == d {
 		return 0
 	}
-	switch level {
+	switch scale {
 	case Interval:
 		return (values[c] - values[d]) * (values[c] - values[d])
 	case Ordinal:
@@ -149,40 +149,49 @@ func disagreement(level Level, values, totals []float64, c, d int) float64 {
 	return 1
 }
 
-// Range is an interval's ends; NaN without draws.
+// Range is an interval; NaN = not available.
 type Range struct{ Low, High float64 }
 
-// Bootstrap gives percentile intervals of the three scores over draws of items with replacement. name sets its random stream apart from
-// those of other sets. A draw without a score (all ratings the same) is left out.
-func Bootstrap(counts Counts, level Level, values []float64, draws int, confidence float64, seed int64, name string) (percent, kappa, alpha Range, err error) {
-	s, err := Of(counts, level, values)
+// BootstrapOptions are the options of [Bootstrap].
+type BootstrapOptions struct {
+	Resamples int     // 0 = none: the intervals are not available
+	Level     float64 // confidence level, for example 0.95
+	Seed      int64
+	Stream    string // name of the random stream: sets of ratings with other names are resampled independently
+}
+
+// Ranges are the intervals of [Scores].
+type Ranges struct{ Percent, Kappa, Alpha Range }
+
+// Bootstrap returns percentile intervals of the three scores from resampling items with replacement. A resample
+// without a score (all ratings equal) is ignored.
+func Bootstrap(counts Counts, scale Scale, values []float64, o BootstrapOptions) (Ranges, error) {
+	s, err := Of(counts, scale, values)
 	if err != nil {
-		return percent, kappa, alpha, err
+		return Ranges{}, err
 	}
-	var drawn [3][]float64
-	if draws > 0 && s.Items > 0 {
-		h := fnv.New64a()
-		h.Write([]byte(name))
-		rng := rand.New(rand.NewPCG(uint64(seed), h.Sum64()))
+	var samples [3][]float64
+	if o.Resamples > 0 && s.Items > 0 {
+		rng := tabular.Random(o.Seed, o.Stream)
 		resampled := make(Counts, len(counts))
-		for range draws {
+		for range o.Resamples {
 			for i := range resampled {
 				resampled[i] = counts[rng.IntN(len(counts))]
 			}
-			one := of(resampled, len(counts[0]), level, values)
+			one := of(resampled, len(counts[0]), scale, values)
 			for k, v := range []float64{one.Percent, one.Kappa, one.Alpha} {
 				if !math.IsNaN(v) {
-					drawn[k] = append(drawn[k], v)
+					samples[k] = append(samples[k], v)
 				}
 			}
 		}
 	}
-	ends := func(value float64, draws []float64) Range {
+	ends := func(value float64, samples []float64) Range {
 		if math.IsNaN(value) {
 			return Range{math.NaN(), math.NaN()}
 		}
-		low, high := tabular.Percentiles(draws, confidence)
+		low, high := tabular.Percentiles(samples, o.Level)
 		return Range{low, high}
 	}
-	return ends(s.Percent, drawn[0]), ends(s.Kappa, drawn[1]), ends(s.Alpha, drawn[2]), nil
+	return Ranges{ends(s.Percent, samples[0]), ends(s.Kappa, samples[1]), ends(s.Alpha, samples[2])}, nil
 }

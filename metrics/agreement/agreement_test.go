@@ -1,7 +1,6 @@
 package agreement
 
 import (
-	"context"
 	"encoding/json"
 	"math"
 	"os"
@@ -9,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
+	"antipode/datasets/table"
 	"antipode/internal/near"
-	"antipode/kernel/client"
-	"antipode/metrics"
+	"antipode/metrics/internal/tabulartest"
 )
 
 func equal(t *testing.T, what string, got, want float64) {
@@ -40,12 +39,12 @@ func TestEqualReference(t *testing.T) {
 		t.Fatalf("%d sets", len(sets))
 	}
 	for i, set := range sets {
-		for level, want := range map[Level]float64{Nominal: set.Nominal, Ordinal: set.Ordinal, Interval: set.Interval} {
-			s, err := Of(set.Counts, level, set.Values)
+		for scale, want := range map[Scale]float64{Nominal: set.Nominal, Ordinal: set.Ordinal, Interval: set.Interval} {
+			s, err := Of(set.Counts, scale, set.Values)
 			if err != nil {
 				t.Fatal(err)
 			}
-			equal(t, string(level)+" alpha", s.Alpha, want)
+			equal(t, scale+" alpha", s.Alpha, want)
 			if (set.Kappa == nil) != math.IsNaN(s.Kappa) {
 				t.Errorf("set %d: kappa %v", i, s.Kappa)
 			}
@@ -75,7 +74,8 @@ func TestEdges(t *testing.T) {
 		counts  Counts
 		percent float64
 	}{
-		"nothing": {nil, math.NaN()}, "one rating each": {Counts{{1, 0}, {0, 1}}, math.NaN()}, "all the same": {Counts{{2, 0}, {3, 0}}, 1},
+		"nothing": {nil, math.NaN()}, "one rating each": {Counts{{1, 0}, {0, 1}}, math.NaN()},
+		"all the same": {Counts{{2, 0}, {3, 0}}, 1},
 	} {
 		s, err := Of(c.counts, Nominal, nil)
 		if err != nil {
@@ -88,9 +88,17 @@ func TestEdges(t *testing.T) {
 	for want, f := range map[string]func() error{
 		"item 2 has counts of 1 labels": func() error { _, err := Of(Counts{{1, 0}, {1}}, Nominal, nil); return err },
 		"item 1 has a negative count":   func() error { _, err := Of(Counts{{1, -1}}, Nominal, nil); return err },
-		"1 values for 2 labels":         func() error { _, err := Of(Counts{{1, 1}}, Interval, []float64{1}); return err },
-		"value of label 2 is NaN":       func() error { _, err := Of(Counts{{1, 1}}, Interval, []float64{1, math.NaN()}); return err },
-		`level "rank" is none of`:       func() error { _, err := Of(Counts{{1, 1}}, "rank", nil); return err },
+		"1 values for 2 labels": func() error {
+			_,
+				err := Of(Counts{{1, 1}}, Interval, []float64{1})
+			return err
+		},
+		"value of label 2 is NaN": func() error {
+			_,
+				err := Of(Counts{{1, 1}}, Interval, []float64{1, math.NaN()})
+			return err
+		},
+		`scale "rank" is none of`: func() error { _, err := Of(Counts{{1, 1}}, "rank", nil); return err },
 	} {
 		if err := f(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %q", err, want)
@@ -98,10 +106,11 @@ func TestEdges(t *testing.T) {
 	}
 }
 
-// TestIntervalCovers: 95 % intervals of alpha hold what many items would give in 91 % of 2000 trials at least (93 to 94 as seen).
+// TestIntervalCovers: 95 % intervals of alpha contain the score of many items in at least 91 % of 2000 trials (93 to
+// 94 measured).
 func TestIntervalCovers(t *testing.T) {
 	rng := near.Rand(t, 21)
-	draw := func(items int) Counts {
+	sample := func(items int) Counts {
 		c := make(Counts, items)
 		for i := range c {
 			c[i] = make([]int, 3)
@@ -116,60 +125,48 @@ func TestIntervalCovers(t *testing.T) {
 		}
 		return c
 	}
-	large, err := Of(draw(100_000), Nominal, nil)
+	large, err := Of(sample(100_000), Nominal, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	alphas, percents := 0, 0
 	const trials = 2000
 	for i := range trials {
-		percent, kappa, alpha, err := Bootstrap(draw(60), Nominal, nil, 300, 0.95, int64(i), "")
+		r, err := Bootstrap(sample(60), Nominal, nil, BootstrapOptions{Resamples: 300, Level: 0.95, Seed: int64(i)})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if alpha.Low <= large.Alpha && large.Alpha <= alpha.High {
+		if r.Alpha.Low <= large.Alpha && large.Alpha <= r.Alpha.High {
 			alphas++
 		}
-		if percent.Low <= large.Percent && large.Percent <= percent.High {
+		if r.Percent.Low <= large.Percent && large.Percent <= r.Percent.High {
 			percents++
 		}
-		if !(kappa.Low < kappa.High) {
-			t.Fatalf("kappa in %v", kappa)
+		if !(r.Kappa.Low < r.Kappa.High) {
+			t.Fatalf("kappa in %v", r.Kappa)
 		}
 	}
-	t.Logf("held in %d (alpha) and %d (percent) of %d", alphas, percents, trials)
+	t.Logf("intervals of alpha cover in %d, of percent in %d of %d trials", alphas, percents, trials)
 	if alphas < 1820 || percents < 1820 {
-		t.Errorf("alpha held in %d, percent in %d of %d trials", alphas, percents, trials)
+		t.Errorf("intervals of alpha cover in %d, of percent in %d of %d trials", alphas, percents, trials)
 	}
 }
 
-func ratings() *client.Frame {
-	return &client.Frame{Columns: []client.Column{
-		client.TextColumn("picture", []string{"a", "a", "b", "b", "a", "a", "c"}),
-		client.TextColumn("model", []string{"m", "m", "m", "m", "k", "k", "k"}),
-		client.TextColumn("label", []string{"yes", "yes", "no", "yes", "no", "no", ""}),
-		client.NumberColumn("stars", []float64{1, 1, 5, 4, 2, 2, math.NaN()}),
+func ratings() *table.Frame {
+	return &table.Frame{Columns: []table.Column{
+		table.TextColumn("image_id", []string{"a", "a", "b", "b", "a", "a", "c"}),
+		table.TextColumn("model", []string{"m", "m", "m", "m", "k", "k", "k"}),
+		table.TextColumn("label", []string{"yes", "yes", "no", "yes", "no", "no", ""}),
+		table.NumberColumn("stars", []float64{1, 1, 5, 4, 2, 2, math.NaN()}),
 	}}
 }
 
-func score(t *testing.T, by []string, options map[string]string) (*client.Frame, error) {
-	t.Helper()
-	m, err := metrics.Find("agreement")
-	if err != nil {
-		t.Fatal(err)
-	}
-	full := map[string]string{}
-	for _, o := range m.Options {
-		full[o.Name] = o.Default
-	}
-	for k, v := range options {
-		full[k] = v
-	}
-	return m.Compute(context.Background(), metrics.Call{Inputs: map[string]*client.Frame{"in": ratings()}, By: by, Options: full})
+func score(by []string, options map[string]string) (*table.Frame, error) {
+	return tabulartest.Run("agreement", ratings(), options, by...)
 }
 
 func TestTable(t *testing.T) {
-	f, err := score(t, []string{"model"}, map[string]string{"draws": "20"})
+	f, err := score([]string{"model"}, map[string]string{"resamples": "20"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -179,7 +176,7 @@ func TestTable(t *testing.T) {
 	equal(t, "percent of m", f.Numbers("percent")[1], 0.5)
 	equal(t, "single of k", f.Numbers("n_left_out")[0], 1)
 	equal(t, "alpha of k", f.Numbers("alpha")[0], math.NaN())
-	stars, err := score(t, nil, map[string]string{"label": "stars", "level": "interval", "draws": "0"})
+	stars, err := score(nil, map[string]string{"label": "stars", "scale": "interval", "resamples": "0"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -190,16 +187,16 @@ func TestTable(t *testing.T) {
 	}
 	equal(t, "alpha of stars", stars.Numbers("alpha")[0], want.Alpha)
 	for want, o := range map[string]map[string]string{
-		"level interval needs numbers":  {"level": "interval"},
-		"needs the order of the labels": {"level": "ordinal"},
-		`"yes" is not in order=no`:      {"level": "ordinal", "order": "no"},
+		"scale interval needs numbers":  {"scale": "interval"},
+		"needs the order of the labels": {"scale": "ordinal"},
+		`"yes" is not in order=no`:      {"scale": "ordinal", "order": "no"},
 		`no text or number column "x"`:  {"item": "x"},
 	} {
-		if _, err := score(t, nil, o); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := score(nil, o); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %q", err, want)
 		}
 	}
-	if _, err := score(t, nil, map[string]string{"level": "ordinal", "order": "no,yes"}); err != nil {
+	if _, err := score(nil, map[string]string{"scale": "ordinal", "order": "no,yes"}); err != nil {
 		t.Error(err)
 	}
 }

@@ -48,7 +48,7 @@ func TestSlowDefinitions(t *testing.T) {
 		for _, l := range paired {
 			number[l]++
 		}
-		distance := map[Level]func(a, b int) float64{
+		distance := map[Scale]func(a, b int) float64{
 			Nominal: func(a, b int) float64 {
 				if a == b {
 					return 0
@@ -67,7 +67,7 @@ func TestSlowDefinitions(t *testing.T) {
 				return between * between
 			},
 		}
-		for level, d := range distance {
+		for scale, d := range distance {
 			observed, expected, n := 0., 0., float64(len(paired))
 			for _, r := range ratings {
 				for i := range r {
@@ -85,12 +85,13 @@ func TestSlowDefinitions(t *testing.T) {
 					}
 				}
 			}
-			got, err := Of(counts, level, values)
+			got, err := Of(counts, scale, values)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if want := 1 - observed/expected; math.Abs(got.Alpha-want) > 1e-9 || math.IsNaN(got.Alpha) != math.IsNaN(want) {
-				t.Errorf("trial %d, %s: alpha %v, want %v", trial, level, got.Alpha, want)
+			if want := 1 - observed/expected; math.Abs(got.Alpha-want) > 1e-9 ||
+				math.IsNaN(got.Alpha) != math.IsNaN(want) {
+				t.Errorf("trial %d, %s: alpha %v, want %v", trial, scale, got.Alpha, want)
 			}
 			if want := same / pairs; math.Abs(got.Percent-want) > 1e-9 || math.IsNaN(got.Percent) != math.IsNaN(want) {
 				t.Errorf("trial %d: percent %v, want %v", trial, got.Percent, want)
@@ -100,7 +101,8 @@ func TestSlowDefinitions(t *testing.T) {
 				for _, k := range number {
 					chance += k / n * k / n
 				}
-				if want := (same/pairs - chance) / (1 - chance); math.Abs(got.Kappa-want) > 1e-9 || math.IsNaN(got.Kappa) != math.IsNaN(want) {
+				if want := (same/pairs - chance) / (1 - chance); math.Abs(got.Kappa-want) > 1e-9 ||
+					math.IsNaN(got.Kappa) != math.IsNaN(want) {
 					t.Errorf("trial %d: kappa %v, want %v", trial, got.Kappa, want)
 				}
 			}

@@ -2,6 +2,7 @@ package agreement
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -9,194 +10,150 @@ import (
 	"strings"
 
 	"antipode/datasets"
-	"antipode/kernel/client"
+	"antipode/datasets/table"
 	"antipode/metrics"
 	"antipode/metrics/internal/tabular"
 )
 
-const (
-	name       = "agreement"
-	confidence = 0.95
-)
-
-func init() {
-	metrics.Register(metrics.Metric{
-		Info: metrics.Info{Name: name, Title: "how far annotators agree: percent agreement, Fleiss' kappa, Krippendorff's alpha", Unit: "share; chance-corrected",
-			Range: "[0, 1]; [-1, 1]; (-∞, 1]", Direction: "higher is more agreement", Citation: "Fleiss, Psychological Bulletin 76, 1971; Krippendorff, Content Analysis, 2004"},
-		Version: 1,
-		Inputs:  []metrics.Input{{Role: "in", About: "one row for each rating, with a column that names the item and one that holds the label; an empty label is no rating"}},
-		Options: []metrics.Option{
-			{Name: "item", Default: "picture", About: "the column that names what was rated"},
-			{Name: "label", Default: "label", About: "the column of the ratings, text or number"},
-			{Name: "level", Default: string(Nominal), About: "what the labels mean, for alpha", Values: []string{string(Nominal), string(Ordinal), string(Interval)}},
-			{Name: "order", Default: "", About: "the labels from low to high, comma-separated, for ordinal labels that are text"},
-			{Name: "draws", Default: "1000", About: "bootstrap draws of items; 0 = no intervals"},
-		},
-		Columns: func(a metrics.Args) []client.ColumnSpec {
-			var by []string
-			for _, b := range a.By {
-				by = append(by, "="+b)
-			}
-			return tabular.Specs(append(by, "percent", "percent_low", "percent_high", "kappa", "kappa_low", "kappa_high", "alpha", "alpha_low", "alpha_high",
-				"n_items", "n_ratings", "n_left_out", "=level", "=interval")...)
-		},
-		Compute: compute,
-	})
+// Options are the options of [Table].
+type Options struct {
+	By        []string `json:"by,omitempty" help:"text columns that define the groups"`
+	Item      string   `json:"item,omitempty" default:"image_id" help:"column of the rated item"`
+	Label     string   `json:"label,omitempty" default:"label" help:"column of the ratings, text or number"`
+	Scale     Scale    `json:"scale,omitempty" default:"nominal" values:"nominal,ordinal,interval" help:"for alpha"`
+	Order     []string `json:"order,omitempty" help:"text labels of an ordinal scale from low to high"`
+	Resamples int      `json:"resamples,omitempty" default:"1000" none:"-1" min:"0" help:"bootstrap resamples"`
+	Seed      int64    `json:"seed,omitempty" help:"seed of the bootstrap"`
 }
 
-// Item names the column of what was rated; the default is picture.
-func Item(column string) metrics.Setting { return tabular.Set("item", column) }
-
-// AtLevel says what labels mean; the default is [Nominal]. order lists ordinal labels that are text from low to high.
-func AtLevel(l Level, order ...string) metrics.Setting {
-	return func(a *metrics.Args) {
-		tabular.Set("level", string(l))(a)
-		tabular.Set("order", strings.Join(order, ","))(a)
-	}
+// Row is a row of [Table]: the agreement in a group of ratings.
+type Row struct {
+	Group    metrics.Group
+	Percent  metrics.Estimate `column:"percent" unit:"share of pairs" range:"[0, 1]"`
+	Kappa    metrics.Estimate `column:"kappa" range:"[-1, 1]" help:"Fleiss' kappa"`
+	Alpha    metrics.Estimate `column:"alpha" range:"(-∞, 1]" help:"Krippendorff's alpha"`
+	Items    int              `column:"n_items" unit:"items" help:"items with two ratings or more"`
+	Ratings  int              `column:"n_ratings" unit:"ratings"`
+	LeftOut  int              `column:"n_left_out" unit:"items" help:"items with fewer than two ratings"`
+	Scale    string           `column:"scale" help:"scale of the labels"`
+	Interval string           `column:"interval"`
 }
 
-// Draws is the number of bootstrap draws; the default is 1000, 0 = no intervals.
-func Draws(n int) metrics.Setting { return tabular.Set("draws", strconv.Itoa(n)) }
+var agreement = metrics.Define(metrics.Definition[Options, Row]{
+	Name: "agreement", Title: "agreement of annotators: percent agreement, Fleiss' kappa, Krippendorff's alpha",
+	Version: 1, Unit: "share; chance-corrected", Range: "[0, 1]; [-1, 1]; (-∞, 1]",
+	Direction: "higher is more agreement",
+	Citation:  "Fleiss, Psychological Bulletin 76, 1971; Krippendorff, Content Analysis, 2004",
+	Inputs: []metrics.Input{{Role: "in", About: "a row for each rating, with a column for the item and one for the " +
+		"label; an empty label is no rating"}},
+	Compute: compute,
+})
 
-// Table is the metric agreement: how far the labels in a column agree within items, one row for each group of [metrics.By].
-func Table(ratings datasets.Table, label string, settings ...metrics.Setting) datasets.Table {
-	settings = append([]metrics.Setting{tabular.Set("label", label)}, settings...)
-	return tabular.Of(name, ratings, settings)
+// Table is the metric agreement: the agreement of the labels within items, a row for each group of Options.By.
+func Table(ratings datasets.Table, options ...Options) datasets.Table {
+	return agreement.Of(ratings, options...)
 }
 
-// group is the ratings of one line of the result.
-type group struct {
-	by    []string
-	items map[string]int // place in counts
-	list  Counts
-}
-
-func compute(_ context.Context, call metrics.Call) (*client.Frame, error) {
-	draws, err := tabular.Count(call, "draws")
+func compute(_ context.Context, call *metrics.Call, o Options) ([]Row, error) {
+	items, labels, values, err := read(call.Inputs["in"], o)
 	if err != nil {
 		return nil, err
 	}
-	level := Level(call.Options["level"])
-	f := call.Inputs["in"]
-	items, labels, values, err := read(f, call.Options["item"], call.Options["label"], call.Options["order"], level)
-	if err != nil {
-		return nil, err
+	in := tabular.Read(call, "in")
+	groups := in.SortedGroups(o.By)
+	if in.Err != nil {
+		return nil, in.Err
 	}
-	groups := map[string]*group{}
-	var order []*group
-	for i, l := range labels {
-		var by []string
-		for _, b := range call.By {
-			by = append(by, f.Texts(b)[i])
-		}
-		key := strings.Join(by, "\x00")
-		g := groups[key]
-		if g == nil {
-			g = &group{by: by, items: map[string]int{}}
-			groups[key] = g
-			order = append(order, g)
-		}
-		at, known := g.items[items[i]]
-		if !known {
-			at = len(g.list)
-			g.items[items[i]] = at
-			g.list = append(g.list, make([]int, len(values)))
-		}
-		if l >= 0 {
-			g.list[at][l]++
-		}
-	}
-	slices.SortStableFunc(order, func(a, b *group) int { return slices.Compare(a.by, b.by) })
-	interval := ""
-	if draws > 0 {
-		interval = "95 % bootstrap interval over items"
-	}
-	var rows [][]any
+	var rows []Row
 	var notes metrics.GroupNotes
-	for _, g := range order {
-		s, err := Of(g.list, level, values)
+	for _, g := range groups {
+		at, counts := map[string]int{}, Counts{}
+		for _, row := range g.Rows {
+			i, known := at[items[row]]
+			if !known {
+				i = len(counts)
+				at[items[row]], counts = i, append(counts, make([]int, len(values)))
+			}
+			if l := labels[row]; l >= 0 {
+				counts[i][l]++
+			}
+		}
+		s, err := Of(counts, o.Scale, values)
 		if err != nil {
 			return nil, err
 		}
-		percent, kappa, alpha, err := Bootstrap(g.list, level, values, draws, confidence, call.Seed, strings.Join(g.by, "\x00"))
+		b, err := Bootstrap(counts, o.Scale, values, BootstrapOptions{Resamples: o.Resamples, Level: 0.95, Seed: o.Seed,
+			Stream: strings.Join(g.By, "\x00")})
 		if err != nil {
 			return nil, err
 		}
 		if math.IsNaN(s.Kappa) && !math.IsNaN(s.Alpha) {
-			notes.Add("items have different numbers of ratings: Fleiss' kappa is not defined, alpha is", strings.Join(g.by, "/"))
+			notes.Add("items have different numbers of ratings: Fleiss' kappa is not defined, alpha is",
+				strings.Join(g.By, "/"))
 		}
-		var row []any
-		for _, b := range g.by {
-			row = append(row, b)
+		estimate := func(value float64, r Range) metrics.Estimate {
+			return metrics.Estimate{Value: value, Low: r.Low, High: r.High}
 		}
-		rows = append(rows, append(row, s.Percent, percent.Low, percent.High, s.Kappa, kappa.Low, kappa.High, s.Alpha, alpha.Low, alpha.High,
-			s.Items, s.Ratings, len(g.list)-s.Items, string(level), interval))
+		rows = append(rows, Row{g.By, estimate(s.Percent, b.Percent), estimate(s.Kappa, b.Kappa),
+			estimate(s.Alpha, b.Alpha), s.Items, s.Ratings, len(counts) - s.Items, o.Scale,
+			tabular.Bootstrap(o.Resamples, 0.95, "items")})
 	}
-	notes.Tell(call)
-	return tabular.Result(name, call, rows)
+	notes.AddTo(call, o.By...)
+	return rows, nil
 }
 
-// read gives each row's item and the place of its label among the labels (−1 = no rating), and the labels' values in that order.
-func read(f *client.Frame, item, label, order string, level Level) (items []string, places []int, values []float64, err error) {
-	for _, name := range []string{item, label} {
-		if c := f.Column(name); c == nil || c.Kind != client.Text && c.Kind != client.Number {
-			return nil, nil, nil, fmt.Errorf("agreement: no text or number column %q; there are: %s", name, client.NameList(f.Specs()))
+// read returns the item of each row, the index of its label (−1 = no rating), and the labels' values.
+func read(f *table.Frame, o Options) (items []string, labels []int, values []float64, err error) {
+	for _, name := range []string{o.Item, o.Label} {
+		if c := f.Column(name); c == nil || c.Kind != table.KindText && c.Kind != table.KindNumber {
+			return nil, nil, nil, fmt.Errorf("no text or number column %q; columns: %s", name,
+				table.NameList(f.Specs()))
 		}
 	}
-	items = texts(f, item)
-	numbers := f.Numbers(label)
-	if level == Interval && numbers == nil {
-		return nil, nil, nil, fmt.Errorf("agreement: level interval needs numbers; the column %q holds text", label)
+	if items = f.Texts(o.Item); items == nil {
+		for _, v := range f.Numbers(o.Item) {
+			items = append(items, strconv.FormatFloat(v, 'g', -1, 64))
+		}
+	}
+	numbers := f.Numbers(o.Label)
+	if o.Scale == Interval && numbers == nil {
+		return nil, nil, nil, fmt.Errorf("scale interval needs numbers; %q is a text column", o.Label)
 	}
 	if numbers != nil {
-		known := map[float64]bool{}
 		for i, v := range numbers {
 			if math.IsInf(v, 0) {
-				return nil, nil, nil, client.BadRow{Row: i + 1, Column: label, Reason: "the label is infinite"}
+				return nil, nil, nil, table.BadRow{Row: i + 1, Column: o.Label, Reason: "the label is infinite"}
 			}
-			if !math.IsNaN(v) && !known[v] {
-				known[v] = true
+			if !math.IsNaN(v) {
 				values = append(values, v)
 			}
 		}
 		slices.Sort(values)
+		values = slices.Compact(values)
 		for _, v := range numbers {
-			place, found := slices.BinarySearch(values, v)
+			label, found := slices.BinarySearch(values, v)
 			if !found {
-				place = -1
+				label = -1
 			}
-			places = append(places, place)
+			labels = append(labels, label)
 		}
-		return items, places, values, nil
+		return items, labels, values, nil
 	}
-	var names []string
-	if order != "" {
-		names = strings.Split(order, ",")
-	} else if level == Ordinal {
-		return nil, nil, nil, fmt.Errorf("agreement: level ordinal needs the order of the labels: give order=LOW,…,HIGH")
+	if len(o.Order) == 0 && o.Scale == Ordinal {
+		return nil, nil, nil, errors.New("scale ordinal needs the order of the labels; set order to LOW,…,HIGH")
 	}
-	for i, v := range f.Texts(label) {
-		place := slices.Index(names, v)
-		if place < 0 && v != "" {
-			if order != "" {
-				return nil, nil, nil, client.BadRow{Row: i + 1, Column: label, Reason: fmt.Sprintf("the label %q is not in order=%s", v, order)}
+	names := slices.Clone(o.Order)
+	for i, v := range f.Texts(o.Label) {
+		label := slices.Index(names, v)
+		if label < 0 && v != "" {
+			if len(o.Order) > 0 {
+				return nil, nil, nil, table.BadRow{Row: i + 1, Column: o.Label,
+					Reason: fmt.Sprintf("the label %q is not in order=%s", v, strings.Join(o.Order, ","))}
 			}
-			place = len(names)
+			label = len(names)
 			names = append(names, v)
 		}
-		places = append(places, place)
+		labels = append(labels, label)
 	}
-	return items, places, make([]float64, len(names)), nil
-}
-
-// texts is a column as text.
-func texts(f *client.Frame, name string) []string {
-	if t := f.Texts(name); t != nil {
-		return t
-	}
-	var out []string
-	for _, v := range f.Numbers(name) {
-		out = append(out, strconv.FormatFloat(v, 'g', -1, 64))
-	}
-	return out
+	return items, labels, make([]float64, len(names)), nil
 }

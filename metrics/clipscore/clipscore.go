@@ -1,30 +1,34 @@
-// Package clipscore says how well pictures fit their prompts by the cosine of CLIP's vectors of both: CLIPScore (Hessel et al., EMNLP 2021, arXiv 2104.08718).
+// Package clipscore measures how well images match their prompts by the cosine of CLIP's vectors of both: CLIPScore
+// (Hessel et al., EMNLP 2021, arXiv 2104.08718).
 //
-//	CLIPScore(c, v) = w · max(cos(c, v), 0)    w = 100 here, as torchmetrics has it; the paper's is 2.5
+//	CLIPScore(c, v) = w · max(cos(c, v), 0)    w = 100 by default, as in torchmetrics; 2.5 in the paper
 //
-// Higher is a closer fit as this CLIP sees it. Scores of different CLIPs do not compare, and neither do, with a CLIP of one language, scores of prompts in several.
+// Higher is a closer match according to this CLIP model. Scores of different CLIP models are not comparable. With a
+// CLIP model of one language, scores of prompts in several languages are not comparable either.
 package clipscore
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
 	"strconv"
 
 	"antipode/datasets"
-	"antipode/kernel/client"
+	"antipode/datasets/table"
 	"antipode/metrics"
 	"antipode/metrics/internal/tabular"
 	"antipode/metrics/interval"
 )
 
-const name = "clip-score"
-
-// Cosine is the cosine of two vectors, in [-1, 1]. Vectors of different length, of no length, or with a value that is no finite number are an error.
+// Cosine returns the cosine of two vectors, in [-1, 1].
+//
+// Errors: vectors of different length, of length 0, or with a value that is not finite.
 func Cosine(a, b []float32) (float64, error) {
 	if len(a) != len(b) {
-		return 0, fmt.Errorf("vectors of %d and %d numbers cannot be compared: take both from one model", len(a), len(b))
+		return 0, fmt.Errorf("vectors of %d and %d numbers cannot be compared; use vectors of one model", len(a),
+			len(b))
 	}
 	var dot, aa, bb float64
 	for i, x := range a {
@@ -33,117 +37,102 @@ func Cosine(a, b []float32) (float64, error) {
 	if c := dot / math.Sqrt(aa) / math.Sqrt(bb); !math.IsNaN(c) && !math.IsInf(c, 0) {
 		return max(-1, min(1, c)), nil
 	}
-	return 0, fmt.Errorf("a vector has length 0 or a value that is no finite number")
+	return 0, errors.New("a vector has norm 0 or a value that is not finite")
 }
 
-// Table is the metric clip-score: the mean CLIPScore of the rows, one line for each group of [metrics.By], in [0, 100] with its bootstrap interval over rows (over prompts where there is a column
-// prompt_id) and its counts; metrics.By("id") gives the score of every picture. It wants the columns clip_image and clip_text, see gomlxmodels.Embed and EmbedText; a row without one of them counts in n_missing.
-//
-// Options: image (clip_image) and text (clip_text), the columns; weight (100); negative (each: a cosine below 0 counts as 0, as in the paper; mean: a mean below 0 does, as in torchmetrics); unit
-// (what is resampled; prompt_id where the table has it); draws (2000).
-func Table(pictures datasets.Table, settings ...metrics.Setting) datasets.Table {
-	return tabular.Of(name, pictures, settings)
+// Options are the options of [Table].
+type Options struct {
+	By        []string `json:"by,omitempty" help:"text columns that define the groups; id = a score for each image"`
+	Image     string   `json:"image,omitempty" default:"clip_image" help:"column of the images' vectors"`
+	Text      string   `json:"text,omitempty" default:"clip_text" help:"column of the prompts' vectors"`
+	Weight    float64  `json:"weight,omitempty" default:"100" help:"factor of the cosine; 2.5 in the paper"`
+	Method    string   `json:"method,omitempty" default:"each" values:"each,mean" help:"what is clipped at 0"`
+	Unit      string   `json:"unit,omitempty" help:"column of what is resampled; empty = prompt_id, if any"`
+	Resamples int      `json:"resamples,omitempty" default:"2000" none:"-1" min:"0" help:"bootstrap resamples"`
+	Seed      int64    `json:"seed,omitempty" help:"seed of the bootstrap"`
 }
 
-func init() {
-	metrics.Register(metrics.Metric{
-		Info: metrics.Info{Name: name, Title: "how well pictures fit their prompts, by CLIP", Unit: "100 × cosine", Range: "[0, 100]", Direction: "higher is better",
-			Citation: "Hessel et al., EMNLP 2021 (arXiv 2104.08718), equation 1"},
-		Version: 1,
-		Inputs:  []metrics.Input{{Role: "in", About: "one row for each picture, with CLIP's vectors of the picture and of its prompt"}},
-		Options: []metrics.Option{
-			{Name: "image", Default: "clip_image", About: "the column of the pictures' vectors"},
-			{Name: "text", Default: "clip_text", About: "the column of the prompts' vectors"},
-			{Name: "weight", Default: "100", About: "what the cosine is multiplied with; 2.5 in the paper"},
-			{Name: "negative", Default: "each", About: "each: a cosine below 0 counts as 0 (the paper); mean: a group's mean below 0 does (torchmetrics)", Values: []string{"each", "mean"}},
-			{Name: "unit", Default: "", About: "the column whose rows are resampled together; empty = prompt_id where the table has it, else each row alone"},
-			{Name: "draws", Default: "2000", About: "bootstrap draws; 0 = no intervals"},
-		},
-		Columns: func(a metrics.Args) []client.ColumnSpec {
-			var by []string
-			for _, b := range a.By {
-				by = append(by, "="+b)
-			}
-			return tabular.Specs(append(by, "clip_score", "clip_score_low", "clip_score_high", "n_used", "n_missing", "=interval")...)
-		},
-		Compute: compute,
-	})
+// Row is a row of [Table].
+type Row struct {
+	Group    metrics.Group
+	Score    metrics.Estimate `column:"clip_score" unit:"100 × cosine" range:"[0, 100]"`
+	Used     int              `column:"n_used" unit:"images"`
+	Missing  int              `column:"n_missing" unit:"images" help:"images without one of the two vectors"`
+	Interval string           `column:"interval"`
 }
 
-func compute(_ context.Context, call metrics.Call) (*client.Frame, error) {
-	draws, err := tabular.Count(call, "draws")
-	if err != nil {
-		return nil, err
+var score = metrics.Define(metrics.Definition[Options, Row]{
+	Name: "clip-score", Title: "how well images match their prompts, according to CLIP", Version: 1,
+	Unit: "100 × cosine", Range: "[0, 100]", Direction: "higher is better",
+	Citation: "Hessel et al., EMNLP 2021 (arXiv 2104.08718), equation 1",
+	Inputs:   []metrics.Input{{Role: "in", About: "a row for each image, with CLIP's vectors of image and prompt"}},
+	Compute:  compute,
+})
+
+// Table is the metric clip-score: the mean CLIPScore of each group of Options.By with a bootstrap interval over rows
+// (over prompts if the table has a column prompt_id) and its counts. By: "id" scores every image. images needs the
+// columns clip_image and clip_text, see gomlxmodels.Embed and EmbedText; rows without one of them count in n_missing.
+// With Method "each" a cosine below 0 counts as 0, as in the paper; with "mean" a mean below 0 does, as in
+// torchmetrics.
+func Table(images datasets.Table, options ...Options) datasets.Table {
+	return score.Of(images, options...)
+}
+
+func compute(_ context.Context, call *metrics.Call, o Options) ([]Row, error) {
+	in := tabular.Read(call, "in")
+	images, texts, units, groups := in.Vectors(o.Image), in.Vectors(o.Text), in.Texts(o.Unit), in.Groups(o.By)
+	if in.Err != nil {
+		return nil, in.Err
 	}
-	weight, err := tabular.Number(call, "weight")
-	if err != nil {
-		return nil, err
+	if o.Unit == "" {
+		units = in.Frame.Texts("prompt_id")
 	}
-	f := call.Inputs["in"]
-	image, err := f.Need(call.Options["image"], client.Vector)
-	if err != nil {
-		return nil, err
-	}
-	text, err := f.Need(call.Options["text"], client.Vector)
-	if err != nil {
-		return nil, err
-	}
-	units := f.Texts("prompt_id")
-	if unit := call.Options["unit"]; unit != "" {
-		c, err := f.Need(unit, client.Text)
-		if err != nil {
-			return nil, err
-		}
-		units = c.Texts
-	}
-	groups, err := tabular.Groups(f, call.By)
-	if err != nil {
-		return nil, err
-	}
-	var rows [][]any
+	var rows []Row
 	for _, g := range groups {
 		var values []float64
 		var clusters []string
 		for _, i := range g.Rows {
-			if image.Vectors[i] == nil || text.Vectors[i] == nil {
+			if images[i] == nil || texts[i] == nil {
 				continue
 			}
-			c, err := Cosine(image.Vectors[i], text.Vectors[i])
+			c, err := Cosine(images[i], texts[i])
 			if err != nil {
-				return nil, client.BadRow{Row: i + 1, Column: call.Options["image"], Reason: err.Error()}
+				return nil, table.BadRow{Row: i + 1, Column: o.Image, Reason: err.Error()}
 			}
-			if call.Options["negative"] == "each" {
+			if o.Method == "each" {
 				c = max(c, 0)
 			}
-			values = append(values, weight*c)
+			values = append(values, o.Weight*c)
 			cluster := strconv.Itoa(i)
 			if units != nil {
 				cluster = units[i]
 			}
 			clusters = append(clusters, cluster)
 		}
-		mean, err := summary(values, clusters, draws, call.Seed)
+		mean, err := summary(values, clusters, o)
 		if err != nil {
 			return nil, err
 		}
-		method := ""
+		row := Row{Group: g.By, Used: len(values), Missing: len(g.Rows) - len(values),
+			Score: metrics.Estimate{Value: max(mean.Value, 0), Low: max(mean.Low, 0), High: max(mean.High, 0)}}
 		if !math.IsNaN(mean.Low) {
-			method = "95 % bootstrap interval"
+			row.Interval = "95 % bootstrap interval"
 		}
-		rows = append(rows, append(g.Cells(), max(mean.Value, 0), max(mean.Low, 0), max(mean.High, 0), len(values), len(g.Rows)-len(values), method))
+		rows = append(rows, row)
 	}
-	return tabular.Result(name, call, rows)
+	return rows, nil
 }
 
-// summary is the mean with its interval, which a single cluster has not.
-func summary(values []float64, clusters []string, draws int, seed int64) (interval.Interval, error) {
+// summary returns the mean with its interval, which requires two clusters.
+func summary(values []float64, clusters []string, o Options) (interval.Interval, error) {
 	out := interval.Interval{Value: math.NaN(), Low: math.NaN(), High: math.NaN()}
 	if len(values) == 0 {
 		return out, nil
 	}
 	several := slices.ContainsFunc(clusters, func(c string) bool { return c != clusters[0] })
-	if draws > 0 && several {
-		return interval.BootstrapMean(values, clusters, interval.Bootstrap{Seed: uint64(seed), Count: draws})
+	if o.Resamples > 0 && several {
+		return interval.BootstrapMean(values, clusters,
+			interval.BootstrapOptions{Seed: uint64(o.Seed), Resamples: o.Resamples})
 	}
 	out.Value = 0
 	for _, v := range values {

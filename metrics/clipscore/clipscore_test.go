@@ -8,16 +8,17 @@ import (
 	"testing"
 
 	"antipode/datasets"
-	"antipode/kernel/client"
+	"antipode/datasets/table"
 	"antipode/metrics/internal/tabulartest"
 )
 
-func frame(pictures, texts [][]float32, ids ...string) *client.Frame {
-	image, text := client.Column{Vectors: pictures}, client.Column{Vectors: texts}
-	image.ColumnSpec, text.ColumnSpec = datasets.Columns("clip_image:vector")[0], datasets.Columns("clip_text:vector")[0]
-	f := &client.Frame{Columns: []client.Column{image, text}}
+func frame(images, texts [][]float32, ids ...string) *table.Frame {
+	image, text := table.Column{Vectors: images}, table.Column{Vectors: texts}
+	image.ColumnSpec, text.ColumnSpec = datasets.Columns("clip_image:vector")[0],
+		datasets.Columns("clip_text:vector")[0]
+	f := &table.Frame{Columns: []table.Column{image, text}}
 	if len(ids) > 0 {
-		f.Columns = append(f.Columns, client.TextColumn("id", ids))
+		f.Columns = append(f.Columns, table.TextColumn("id", ids))
 	}
 	return f
 }
@@ -25,9 +26,9 @@ func frame(pictures, texts [][]float32, ids ...string) *client.Frame {
 // The scores are torchmetrics' own; see testdata/reference.py.
 func TestTorchmetrics(t *testing.T) {
 	var list []struct {
-		Pictures, Texts [][]float32
-		Each            []float64
-		Score           float64
+		Images, Texts [][]float32
+		Each          []float64
+		Score         float64
 	}
 	text, err := os.ReadFile("testdata/reference.json")
 	if err == nil {
@@ -37,18 +38,21 @@ func TestTorchmetrics(t *testing.T) {
 		t.Fatal(len(list), err)
 	}
 	for n, c := range list {
-		whole := tabulartest.Evaluate(t, name, frame(c.Pictures, c.Texts), map[string]string{"negative": "mean"})
+		whole := tabulartest.Evaluate(t, "clip-score", frame(c.Images, c.Texts), map[string]string{"method": "mean"})
 		if got := whole.Numbers("clip_score")[0]; math.Abs(got-c.Score) > 1e-4 {
 			t.Errorf("set %d: %v, torchmetrics has %v", n, got, c.Score)
 		}
-		paper, each := tabulartest.Evaluate(t, name, frame(c.Pictures, c.Texts), map[string]string{"weight": "2.5"}), 0.0
+		paper, each := tabulartest.Evaluate(t, "clip-score", frame(c.Images, c.Texts),
+			map[string]string{"weight": "2.5"}),
+			0.0
 		for i := range c.Each {
 			each += 0.025 * max(c.Each[i], 0) / float64(len(c.Each))
-			if got, err := Cosine(c.Pictures[i], c.Texts[i]); err != nil || math.Abs(100*got-c.Each[i]) > 1e-4 {
-				t.Errorf("set %d, picture %d: %v (%v), torchmetrics has %v", n, i, 100*got, err, c.Each[i])
+			if got, err := Cosine(c.Images[i], c.Texts[i]); err != nil || math.Abs(100*got-c.Each[i]) > 1e-4 {
+				t.Errorf("set %d, image %d: %v (%v), torchmetrics has %v", n, i, 100*got, err, c.Each[i])
 			}
 		}
-		value, low, high := paper.Numbers("clip_score")[0], paper.Numbers("clip_score_low")[0], paper.Numbers("clip_score_high")[0]
+		value, low, high := paper.Numbers("clip_score")[0], paper.Numbers("clip_score_low")[0],
+			paper.Numbers("clip_score_high")[0]
 		if math.Abs(value-each) > 1e-6 {
 			t.Errorf("set %d: %v by the paper's formula, want %v", n, value, each)
 		}
@@ -58,30 +62,36 @@ func TestTorchmetrics(t *testing.T) {
 	}
 }
 
-// Groups, missing vectors, prompts resampled whole, and what is refused.
+// Groups, missing vectors, prompts resampled whole, and errors.
 func TestTable(t *testing.T) {
 	x, y := []float32{1, 0}, []float32{0, 1}
 	f := frame([][]float32{x, x, nil, y}, [][]float32{x, y, x, x}, "a", "b", "c", "d")
-	one, err := tabulartest.Run(name, f, nil, "id")
+	one, err := tabulartest.Run("clip-score", f, nil, "id")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s := one.Numbers("clip_score"); s[0] != 100 || s[1] != 0 || !math.IsNaN(s[2]) || one.Numbers("n_missing")[2] != 1 {
-		t.Errorf("picture by picture: %v", s)
+	if s := one.Numbers("clip_score"); s[0] != 100 || s[1] != 0 || !math.IsNaN(s[2]) ||
+		one.Numbers("n_missing")[2] != 1 {
+		t.Errorf("image by image: %v", s)
 	}
-	whole := tabulartest.Evaluate(t, name, f, nil)
-	if whole.Numbers("clip_score")[0] != 100.0/3 || whole.Numbers("n_used")[0] != 3 || whole.Numbers("n_missing")[0] != 1 {
+	whole := tabulartest.Evaluate(t, "clip-score", f, nil)
+	if whole.Numbers("clip_score")[0] != 100.0/3 || whole.Numbers("n_used")[0] != 3 ||
+		whole.Numbers("n_missing")[0] != 1 {
 		t.Errorf("the whole: %v", whole)
 	}
-	f.Columns = append(f.Columns, client.TextColumn("prompt_id", []string{"p", "p", "p", "p"}))
-	if same := tabulartest.Evaluate(t, name, f, nil); !math.IsNaN(same.Numbers("clip_score_low")[0]) || same.Texts("interval")[0] != "" {
+	f.Columns = append(f.Columns, table.TextColumn("prompt_id", []string{"p", "p", "p", "p"}))
+	if same := tabulartest.Evaluate(t, "clip-score", f, nil); !math.IsNaN(same.Numbers("clip_score_low")[0]) ||
+		same.Texts("interval")[0] != "" {
 		t.Error("one prompt has an interval")
 	}
 	for _, c := range []struct {
 		a, b []float32
 		says string
-	}{{x, []float32{1}, "one model"}, {x, []float32{0, 0}, "length 0"}, {x, []float32{float32(math.NaN()), 0}, "no finite number"}, {x, []float32{float32(math.Inf(1)), 0}, "no finite number"}} {
-		if _, err := tabulartest.Run(name, frame([][]float32{c.a}, [][]float32{c.b}), nil); err == nil || !strings.Contains(err.Error(), c.says) || !strings.Contains(err.Error(), "row 1") {
+	}{{x, []float32{1}, "one model"}, {x, []float32{0, 0}, "norm 0"},
+		{x, []float32{float32(math.NaN()), 0}, "not finite"},
+		{x, []float32{float32(math.Inf(1)), 0}, "not finite"}} {
+		if _, err := tabulartest.Run("clip-score", frame([][]float32{c.a}, [][]float32{c.b}), nil); err == nil ||
+			!strings.Contains(err.Error(), c.says) || !strings.Contains(err.Error(), "row 1") {
 			t.Errorf("%v and %v: %v", c.a, c.b, err)
 		}
 	}

@@ -1,13 +1,11 @@
-// Package hypersphere keeps the books of a precision and coverage run: which generated pictures lie in which real
-// picture's ball. From them it makes the six selections that the Decomposed-DIG paper (section 7 of its specification)
-// looks at by eye:
+// Package hypersphere records which generated images are in which real image's ball in a run of package prdc,
+// and makes the selections of images that the Decomposed-DIG paper inspects (section 7 of its specification):
 //
 //   - low-diversity backgrounds: [LowDiversityBackgrounds]
 //   - low-diversity objects: [LowDiversityObjects]
-//   - low-realism backgrounds: [Book.OutOfManifold]
-//   - over-covering real pictures: [Book.Hubs], and [Book.LeaveOut] for the share of pictures that hangs on them
-//   - prompt comparison: [ComparePrompts]
-//   - manual inspection: [Inspect], with hand tags ([Tags]) and their shares
+//   - low-realism backgrounds: [Manifold.OutOfManifold]
+//   - hubs, real images whose balls contain many generated ones: [Manifold.Hubs], their effect: [Manifold.LeaveOut]
+//   - shares of tags that a person assigned: [Tags.Shares]
 //
-// Selections are lists of ids with counts and distances. They are in a fixed order, or drawn with a seed: equal input gives equal lists.
+// Selections are lists of ids with counts and distances, in a fixed order or sampled with a seed.
 package hypersphere

@@ -8,13 +8,14 @@ import (
 
 func scored(r *rand.Rand, name string, value, sd float64) Scored {
 	s := Scored{name, value, make([]float64, 4000)}
-	for b := range s.Draws {
-		s.Draws[b] = value - 0.1 + sd*r.NormFloat64() // the draws' bias cancels
+	for b := range s.Samples {
+		s.Samples[b] = value - 0.1 + sd*r.NormFloat64() // the bias cancels
 	}
 	return s
 }
 
-// Independent scores: a gap's interval is √2 as wide; the simultaneous one is wider; a wide gap is found, a narrow one is not.
+// Independent scores: a gap's interval is √2 as wide; the simultaneous one is wider; a wide gap is found, a narrow
+// one is not.
 func TestGaps(t *testing.T) {
 	r := rand.New(rand.NewPCG(21, 1))
 	regions := []Scored{scored(r, "a", 0.5, 0.02), scored(r, "b", 0.52, 0.02), scored(r, "c", 0.8, 0.02)}
@@ -38,13 +39,14 @@ func TestGaps(t *testing.T) {
 		}
 	}
 	if _, err := Gaps([]Scored{{"a", 1, []float64{1, 2}}, {"b", 1, []float64{1}}}, 0.95); err == nil {
-		t.Error("uneven draws: no error")
+		t.Error("unequal numbers of half-samples: no error")
 	}
 }
 
 func TestGapsToMean(t *testing.T) {
 	r := rand.New(rand.NewPCG(22, 1))
-	regions := []Scored{scored(r, "planted", 0.3, 0.02), scored(r, "x", 0.5, 0.02), scored(r, "y", 0.52, 0.02), scored(r, "z", 0.54, 0.02)}
+	regions := []Scored{scored(r, "low", 0.3, 0.02), scored(r, "x", 0.5, 0.02), scored(r, "y", 0.52, 0.02),
+		scored(r, "z", 0.54, 0.02)}
 	gaps, err := GapsToMean(regions, []string{"x", "y", "z"}, 0.95)
 	if err != nil || len(gaps) != 4 {
 		t.Fatalf("%+v, %v", gaps, err)

@@ -16,18 +16,18 @@ const (
 	MethodMaxT         = "half-sampling, simultaneous (max-t)"
 )
 
-// Interval is a value with what is known of its uncertainty.
+// Interval is a value with its confidence interval.
 type Interval struct {
 	Value, Low, High float64
 	Level            float64 // nominal probability, for example 0.95
-	Draws            int     // number of resamples behind it
+	Resamples        int     // number of resamples or half-samples
 	Method           string
 }
 
-// Excludes says whether the interval leaves a number out: Excludes(0) of a gap is "the gap is there".
+// Excludes reports whether x is outside the interval. A gap with Excludes(0) is significant.
 func (i Interval) Excludes(x float64) bool { return x < i.Low || x > i.High }
 
-// Range bounds an interval. The zero Range bounds nothing.
+// Range is the range of a score, to which intervals are clipped. The zero Range is unbounded.
 type Range struct{ Min, Max float64 }
 
 // Share is the range of shares and of precision, coverage and recall.
@@ -40,43 +40,44 @@ func (r Range) clip(x float64) float64 {
 	return min(max(x, r.Min), r.Max)
 }
 
-// ErrDraws is wrapped by errors about draws from which no interval can be made.
-var ErrDraws = errors.New("interval: no interval from these draws")
+// ErrResamples is wrapped by errors about resamples that do not determine an interval.
+var ErrResamples = errors.New("interval: the resamples do not determine an interval")
 
-// FromHalves gives the interval of a value from the same score of the half-samples (see the package's formula), cut to the score's range.
-// A value that is not available (NaN) gets an interval that is not available; a draw that is NaN is an error.
-func FromHalves(value float64, draws []float64, level float64, within Range) (Interval, error) {
-	if err := check(draws, level); err != nil {
+// FromHalves returns the interval of a value from the scores of the half-samples (see the package comment), clipped
+// to the score's range. If the value is NaN, so is its interval; a half-sample's score that is NaN is an error.
+func FromHalves(value float64, samples []float64, level float64, within Range) (Interval, error) {
+	if err := check(samples, level); err != nil {
 		return Interval{}, err
 	}
-	mean, _ := spread(draws)
-	sorted := slices.Sorted(slices.Values(draws))
+	mean, _ := spread(samples)
+	sorted := slices.Sorted(slices.Values(samples))
 	return Interval{
-		Value: value, Level: level, Draws: len(draws), Method: MethodHalfSampling,
+		Value: value, Level: level, Resamples: len(samples), Method: MethodHalfSampling,
 		Low:  within.clip(value + quantile(sorted, (1-level)/2) - mean),
 		High: within.clip(value + quantile(sorted, (1+level)/2) - mean),
 	}, nil
 }
 
-// Simultaneous gives the intervals of several values that hold together: each is value ± c·s, with s the standard
-// deviation of its draws and c the level-quantile, over draws, of the largest |draw − mean|/s of all values (max-t).
-// draws[v][b] is value v in draw b: all values must come from the same draws. A value whose draws never move gets an interval of no width.
-func Simultaneous(values []float64, draws [][]float64, level float64) ([]Interval, error) {
-	if len(values) != len(draws) {
-		return nil, fmt.Errorf("interval: %d values with draws for %d", len(values), len(draws))
+// Simultaneous returns intervals of several values that hold simultaneously: value ± c·s, where s is the standard
+// deviation of the value's half-samples and c the level-quantile, over half-samples, of the largest |score − mean|/s of
+// all values (max-t). samples[v][b] is value v in half-sample b: all values must come from the same half-samples. The
+// interval of a value with s = 0 has no width.
+func Simultaneous(values []float64, samples [][]float64, level float64) ([]Interval, error) {
+	if len(values) != len(samples) {
+		return nil, fmt.Errorf("interval: %d values with half-samples for %d", len(values), len(samples))
 	}
 	if len(values) == 0 {
 		return nil, nil
 	}
-	count := len(draws[0])
+	count := len(samples[0])
 	largest := make([]float64, count)
 	sd := make([]float64, len(values))
-	for v, d := range draws {
+	for v, d := range samples {
 		if err := check(d, level); err != nil {
 			return nil, err
 		}
 		if len(d) != count {
-			return nil, fmt.Errorf("interval: value %d has %d draws, the first has %d", v+1, len(d), count)
+			return nil, fmt.Errorf("interval: value %d has %d half-samples, the first has %d", v+1, len(d), count)
 		}
 		mean, s := spread(d)
 		sd[v] = s
@@ -91,25 +92,27 @@ func Simultaneous(values []float64, draws [][]float64, level float64) ([]Interva
 	c := quantile(largest, level)
 	out := make([]Interval, len(values))
 	for v, x := range values {
-		out[v] = Interval{Value: x, Low: x - c*sd[v], High: x + c*sd[v], Level: level, Draws: count, Method: MethodMaxT}
+		out[v] = Interval{Value: x, Low: x - c*sd[v], High: x + c*sd[v], Level: level, Resamples: count,
+			Method: MethodMaxT}
 	}
 	return out, nil
 }
 
-func check(draws []float64, level float64) error {
+func check(samples []float64, level float64) error {
 	if !(level > 0 && level < 1) {
-		return fmt.Errorf("interval: level %g is not between 0 and 1 (0.95 is usual)", level)
+		return fmt.Errorf("interval: level %g is not between 0 and 1", level)
 	}
-	if len(draws) < 2 {
-		return fmt.Errorf("%w: there are %d, at least 2 are needed", ErrDraws, len(draws))
+	if len(samples) < 2 {
+		return fmt.Errorf("%w: %d given, at least 2 are needed", ErrResamples, len(samples))
 	}
-	if b := slices.IndexFunc(draws, func(x float64) bool { return math.IsNaN(x) || math.IsInf(x, 0) }); b >= 0 {
-		return fmt.Errorf("%w: draw %d is %g", ErrDraws, b+1, draws[b])
+	if b := slices.IndexFunc(samples, func(x float64) bool { return math.IsNaN(x) || math.IsInf(x, 0) }); b >= 0 {
+		return fmt.Errorf("%w: number %d is %g", ErrResamples, b+1, samples[b])
 	}
 	return nil
 }
 
-// spread gives mean and standard deviation (n − 1). Package gonum/stat would do it, but it brings all of linear algebra into every cell.
+// spread returns mean and standard deviation (n − 1). Package gonum/stat would add all of linear algebra to every
+// notebook cell.
 func spread(x []float64) (mean, sd float64) {
 	n := float64(len(x))
 	mean = floats.Sum(x) / n
@@ -119,8 +122,9 @@ func spread(x []float64) (mean, sd float64) {
 	return mean, math.Sqrt(sd / (n - 1))
 }
 
-// quantile interpolates linearly between order statistics at p·(n+1) (type 6, numpy's "weibull"): a further value of the
-// same kind lies below it with probability p, so that few draws do not make intervals too narrow. sorted must be ascending and not empty.
+// quantile interpolates linearly between order statistics at p·(n+1) (type 6, numpy's "weibull"): a further sample is
+// below it with probability p, so that few resamples do not make intervals too narrow. sorted must be
+// ascending and not empty.
 func quantile(sorted []float64, p float64) float64 {
 	at := min(max(p*float64(len(sorted)+1)-1, 0), float64(len(sorted)-1))
 	i := min(int(at), max(len(sorted)-2, 0))

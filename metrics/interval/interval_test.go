@@ -18,7 +18,7 @@ func cells(n, of int) (cells, ids []string) {
 	return cells, ids
 }
 
-func half(t *testing.T, h Halves) *Draws {
+func half(t *testing.T, h HalfSampleOptions) *Samples {
 	t.Helper()
 	d, err := HalfSample(h)
 	if err != nil {
@@ -27,52 +27,52 @@ func half(t *testing.T, h Halves) *Draws {
 	return d
 }
 
-// Each draw takes half of each cell; of an odd cell both halves occur.
+// Each half-sample contains half of each cell; of an odd cell both halves occur.
 func TestHalvesOfCells(t *testing.T) {
 	c, ids := cells(47, 3) // cells of 16, 16 and 15
-	d := half(t, Halves{Seed: 1, Side: "real", Cells: c, IDs: ids})
+	d := half(t, HalfSampleOptions{Seed: 1, Side: "real", Cells: c, IDs: ids})
 	if d.Count() != 200 || d.Len() != 47 {
-		t.Fatalf("%d draws of %d rows", d.Count(), d.Len())
+		t.Fatalf("%d samples of %d rows", d.Count(), d.Len())
 	}
 	odd := map[int]int{}
 	for b := range d.Count() {
 		taken := map[string]int{}
 		for row := range c {
-			if d.Taken(row, b) {
+			if d.Contains(b, row) {
 				taken[c[row]]++
 			}
 		}
 		if taken["cell 0"] != 8 || taken["cell 1"] != 8 {
-			t.Fatalf("draw %d takes %v", b, taken)
+			t.Fatalf("half-sample %d contains %v", b, taken)
 		}
 		odd[taken["cell 2"]]++
 		if d.Sizes()[b] != 16+taken["cell 2"] {
-			t.Fatalf("size of draw %d is %d", b, d.Sizes()[b])
+			t.Fatalf("size of half-sample %d is %d", b, d.Sizes()[b])
 		}
 	}
 	if odd[7]+odd[8] != 200 || odd[7] < 60 || odd[8] < 60 {
 		t.Errorf("halves of 15: %v", odd)
 	}
-	for row := range c { // a row is taken in about half of the draws: 100 ± 4.5 standard deviations
+	for row := range c { // each row is in about half of the half-samples: 100 ± 4.5 standard deviations
 		n := 0
 		for b := range d.Count() {
-			if d.Taken(row, b) {
+			if d.Contains(b, row) {
 				n++
 			}
 		}
 		if n < 68 || n > 132 {
-			t.Errorf("row %d is taken %d times", row, n)
+			t.Errorf("row %d is in %d half-samples", row, n)
 		}
 	}
 }
 
-// Equal seeds give equal draws; order of rows and other cells do not matter, sides and seeds do.
+// Equal seeds give equal half-samples; order of rows and other cells do not matter, sides and seeds do.
 func TestHalvesAreReproducible(t *testing.T) {
 	c, ids := cells(40, 3)
-	h := Halves{Seed: 5, Side: "real", Cells: c, IDs: ids}
+	h := HalfSampleOptions{Seed: 5, Side: "real", Cells: c, IDs: ids}
 	d := half(t, h)
 	if !slices.Equal(d.bits, half(t, h).bits) {
-		t.Error("equal settings, other draws")
+		t.Error("equal options, other half-samples")
 	}
 	turned := h
 	turned.Cells, turned.IDs = slices.Clone(c), slices.Clone(ids)
@@ -81,31 +81,32 @@ func TestHalvesAreReproducible(t *testing.T) {
 	r := half(t, turned)
 	for row := range c {
 		if !slices.Equal(d.Row(row), r.Row(len(c)-1-row)) {
-			t.Fatal("draws depend on the order of rows")
+			t.Fatal("half-samples depend on the order of rows")
 		}
 	}
 	var rows []int
-	alone := Halves{Seed: 5, Side: "real"}
+	alone := HalfSampleOptions{Seed: 5, Side: "real"}
 	for row, cell := range c {
 		if cell == "cell 1" {
 			rows, alone.Cells, alone.IDs = append(rows, row), append(alone.Cells, cell), append(alone.IDs, ids[row])
 		}
 	}
 	if !slices.Equal(half(t, alone).bits, d.Pick(rows).bits) {
-		t.Error("draws of a cell depend on the other cells")
+		t.Error("half-samples of a cell depend on the other cells")
 	}
-	for name, o := range map[string]Halves{"side": {Seed: 5, Side: "generated", Cells: c, IDs: ids}, "seed": {Seed: 6, Side: "real", Cells: c, IDs: ids}} {
+	for name, o := range map[string]HalfSampleOptions{"side": {Seed: 5, Side: "generated", Cells: c, IDs: ids},
+		"seed": {Seed: 6, Side: "real", Cells: c, IDs: ids}} {
 		if slices.Equal(half(t, o).bits, d.bits) {
-			t.Errorf("another %s, equal draws", name)
+			t.Errorf("another %s, equal half-samples", name)
 		}
 	}
 }
 
 func TestHalvesErrors(t *testing.T) {
-	for name, h := range map[string]Halves{
+	for name, h := range map[string]HalfSampleOptions{
 		"twice":  {Cells: []string{"a", "a"}, IDs: []string{"x", "x"}},
 		"counts": {Cells: []string{"a", "a"}, IDs: []string{"x"}},
-		"one":    {Cells: []string{"a"}, Count: 1},
+		"one":    {Cells: []string{"a"}, Resamples: 1},
 	} {
 		if _, err := HalfSample(h); err == nil {
 			t.Errorf("%s: no error", name)
@@ -116,15 +117,16 @@ func TestHalvesErrors(t *testing.T) {
 // The example of the package's formula, by hand: quantiles at 2.5 % and 97.5 % of 0…40 are 0.05 and 39.95 (positions
 // 0.025·42 and 0.975·42), their mean is 20.
 func TestFromHalves(t *testing.T) {
-	draws := make([]float64, 41)
-	for i := range draws {
-		draws[i] = float64(i)
+	samples := make([]float64, 41)
+	for i := range samples {
+		samples[i] = float64(i)
 	}
-	i, err := FromHalves(100, draws, 0.95, Range{})
-	if err != nil || math.Abs(i.Low-80.05) > 1e-9 || math.Abs(i.High-119.95) > 1e-9 || i.Value != 100 || i.Draws != 41 {
+	i, err := FromHalves(100, samples, 0.95, Range{})
+	if err != nil || math.Abs(i.Low-80.05) > 1e-9 || math.Abs(i.High-119.95) > 1e-9 || i.Value != 100 ||
+		i.Resamples != 41 {
 		t.Errorf("%+v, %v", i, err)
 	}
-	if c, _ := FromHalves(100, draws, 0.95, Range{90, 110}); c.Low != 90 || c.High != 110 {
+	if c, _ := FromHalves(100, samples, 0.95, Range{90, 110}); c.Low != 90 || c.High != 110 {
 		t.Errorf("cut: %+v", c)
 	}
 	if !i.Excludes(0) || i.Excludes(90) {
@@ -135,7 +137,7 @@ func TestFromHalves(t *testing.T) {
 			t.Errorf("%s: no error", name)
 		}
 	}
-	if _, err := FromHalves(1, draws, 95, Range{}); err == nil {
+	if _, err := FromHalves(1, samples, 95, Range{}); err == nil {
 		t.Error("level 95: no error")
 	}
 }
@@ -148,19 +150,19 @@ func TestHalvesOfAMean(t *testing.T) {
 		x[i] = r.NormFloat64()
 	}
 	c, _ := cells(len(x), 1)
-	d := half(t, Halves{Seed: 3, Count: 2000, Cells: c})
-	draws := make([]float64, d.Count())
-	for b := range draws {
+	d := half(t, HalfSampleOptions{Seed: 3, Resamples: 2000, Cells: c})
+	samples := make([]float64, d.Count())
+	for b := range samples {
 		n := 0.
 		for row, v := range x {
-			if d.Taken(row, b) {
-				draws[b] += v
+			if d.Contains(b, row) {
+				samples[b] += v
 				n++
 			}
 		}
-		draws[b] /= n
+		samples[b] /= n
 	}
-	i, err := FromHalves(0, draws, 0.95, Range{})
+	i, err := FromHalves(0, samples, 0.95, Range{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -169,19 +171,20 @@ func TestHalvesOfAMean(t *testing.T) {
 	}
 }
 
-// Simultaneous intervals of independent values are as wide as the normal maximum asks for, hold together, and equal the single one for a single value.
+// Simultaneous intervals of independent values are as wide as the maximum of normal variables requires, hold
+// together, and equal the single one for a single value.
 func TestSimultaneous(t *testing.T) {
 	r := rand.New(rand.NewPCG(12, 1))
 	const gaps, count = 15, 20000
-	draws := make([][]float64, gaps)
+	samples := make([][]float64, gaps)
 	values := make([]float64, gaps)
-	for v := range draws {
-		draws[v] = make([]float64, count)
-		for b := range draws[v] {
-			draws[v][b] = float64(v+1) * r.NormFloat64()
+	for v := range samples {
+		samples[v] = make([]float64, count)
+		for b := range samples[v] {
+			samples[v][b] = float64(v+1) * r.NormFloat64()
 		}
 	}
-	all, err := Simultaneous(values, draws, 0.95)
+	all, err := Simultaneous(values, samples, 0.95)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -190,7 +193,7 @@ func TestSimultaneous(t *testing.T) {
 			t.Errorf("value %d: %.3f standard deviations", v, c)
 		}
 	}
-	one, err := Simultaneous(values[:1], draws[:1], 0.95)
+	one, err := Simultaneous(values[:1], samples[:1], 0.95)
 	if err != nil || math.Abs(one[0].High-1.96) > 0.05 {
 		t.Errorf("one value: %+v, %v", one, err)
 	}
@@ -199,7 +202,7 @@ func TestSimultaneous(t *testing.T) {
 		t.Errorf("a value that does not move: %+v, %v", still, err)
 	}
 	if _, err := Simultaneous([]float64{1, 2}, [][]float64{{3, 3, 3}, {1, 2}}, 0.9); err == nil {
-		t.Error("uneven draws: no error")
+		t.Error("unequal numbers of half-samples: no error")
 	}
 }
 
@@ -208,9 +211,9 @@ func TestBootstrapMean(t *testing.T) {
 	var values []float64
 	var clusters []string
 	for c := range 100 { // 100 clusters of 10 nearly equal values: as much as 100 values
-		centre := r.NormFloat64()
+		center := r.NormFloat64()
 		for range 10 {
-			values = append(values, centre+0.01*r.NormFloat64())
+			values = append(values, center+0.01*r.NormFloat64())
 			clusters = append(clusters, "c"+strconv.Itoa(c))
 		}
 	}
@@ -221,22 +224,23 @@ func TestBootstrapMean(t *testing.T) {
 		}
 		return i.High - i.Low
 	}
-	clustered, single := width(BootstrapMean(values, clusters, Bootstrap{})), width(BootstrapMean(values, nil, Bootstrap{}))
+	clustered, single := width(BootstrapMean(values, clusters, BootstrapOptions{})),
+		width(BootstrapMean(values, nil, BootstrapOptions{}))
 	if want := 2 * 1.96 / 10; math.Abs(clustered/want-1) > 0.25 {
 		t.Errorf("clustered: width %v, want about %v", clustered, want)
 	}
 	if ratio := clustered / single; math.Abs(ratio-math.Sqrt(10)) > 0.4 {
 		t.Errorf("clusters widen the interval %v times, want about √10", ratio)
 	}
-	a, _ := BootstrapMean(values, clusters, Bootstrap{Seed: 1})
-	b, _ := BootstrapMean(values, clusters, Bootstrap{Seed: 1})
+	a, _ := BootstrapMean(values, clusters, BootstrapOptions{Seed: 1})
+	b, _ := BootstrapMean(values, clusters, BootstrapOptions{Seed: 1})
 	if a != b {
 		t.Error("equal seeds, other intervals")
 	}
-	if _, err := BootstrapMean([]float64{1, math.NaN()}, nil, Bootstrap{}); err == nil {
+	if _, err := BootstrapMean([]float64{1, math.NaN()}, nil, BootstrapOptions{}); err == nil {
 		t.Error("NaN: no error")
 	}
-	if _, err := BootstrapMean(nil, nil, Bootstrap{}); err == nil {
+	if _, err := BootstrapMean(nil, nil, BootstrapOptions{}); err == nil {
 		t.Error("no values: no error")
 	}
 }

@@ -17,23 +17,23 @@ import (
 	"antipode/metrics/interval"
 )
 
-// Cell is what n units are drawn from.
+// Cell is a set of units from which n are sampled.
 type Cell struct {
 	Name   string
-	Units  [][]int // rows of the pool that come and go together: a picture, or all pictures of a prompt
-	Others [][]int // the unit of the other pool that stands in for each, at smaller shares; nil = there is none
+	Units  [][]int // rows of the pool that are sampled together: an image, or all images of a prompt
+	Others [][]int // for each unit, the unit of the other pool that replaces it at smaller shares; nil = none
 }
 
-// Draw is one resample.
-type Draw struct {
+// Sample is one resample of the pool.
+type Sample struct {
 	Rows   []int // of the pool, ascending
 	Others []int // of the other pool, ascending
-	Seed   int64 // for what the audit draws itself
+	Seed   int64 // for the random choices of the audit
 }
 
-// Reading is a row of an audit's result.
-type Reading struct {
-	Subject  string  // what the row is about; once in a result
+// Result is a row of an audit's result.
+type Result struct {
+	Subject  string  // what the row is about; unique in a result
 	Estimate float64 // NaN = none, as of the others
 	Low      float64 // of the audit's own interval
 	High     float64
@@ -41,40 +41,43 @@ type Reading struct {
 	Found    bool
 }
 
-// Audit reads a draw. It is called from several goroutines at once.
-type Audit func(ctx context.Context, d Draw) ([]Reading, error)
+// Audit evaluates a sample. It is called by several goroutines at once.
+type Audit func(ctx context.Context, s Sample) ([]Result, error)
 
-// Options are the settings of [Resample].
-type Options struct {
+// ResampleOptions are the options of [Resample].
+type ResampleOptions struct {
 	Sizes     []int     // units from each cell
-	Shares    []float64 // of each draw that comes from the pool, the rest from the other one; none = 1
+	Shares    []float64 // of each sample that comes from the pool, the rest from the other pool; none = 1
 	Resamples int
 	Seed      int64
-	Workers   int                   // audits at once; 0 = GOMAXPROCS
+	Workers   int                   // concurrent audits; 0 = GOMAXPROCS
 	Progress  func(done, total int) // called from one goroutine at a time
 }
 
-// Outcome holds the readings of all resamples of one size and share.
+// Outcome is the results of all resamples of one size and share.
 type Outcome struct {
-	N        int
-	Share    float64
-	Readings [][]Reading // by resample
+	N       int
+	Share   float64
+	Results [][]Result // by resample
 }
 
-// ErrTooSmall is a cell that holds fewer units than are to be drawn.
+// ErrTooSmall reports a cell with fewer units than are to be sampled.
 type ErrTooSmall struct {
 	Cell       string
 	Have, Need int
 }
 
 func (e *ErrTooSmall) Error() string {
-	return fmt.Sprintf("%s has %d in the pool, and %d are to be drawn without replacement: make a larger pool, or ask for fewer", e.Cell, e.Have, e.Need)
+	return fmt.Sprintf("%s has %d in the pool, and %d are to be sampled without replacement: make a larger pool, or "+
+		"lower sizes", e.Cell, e.Have, e.Need)
 }
 
-// Resample draws every size at every share, Resamples times each, and runs the audit on each draw; outcomes are in the order of shares, then sizes.
+// Resample samples every size at every share, Resamples times each, and runs the audit on each sample; outcomes are in
+// the order of shares, then sizes.
 //
-// Errors: *[ErrTooSmall], a size under 1, a share outside [0, 1] or under 1 without another pool, and the first of the audit's (the earliest draw's).
-func Resample(ctx context.Context, cells []Cell, audit Audit, o Options) ([]Outcome, error) {
+// Errors: *[ErrTooSmall], a size below 1, a share outside [0, 1] or below 1 without another pool, and the audit's error
+// for the first sample that has one.
+func Resample(ctx context.Context, cells []Cell, audit Audit, o ResampleOptions) ([]Outcome, error) {
 	if len(o.Shares) == 0 {
 		o.Shares = []float64{1}
 	}
@@ -84,7 +87,7 @@ func Resample(ctx context.Context, cells []Cell, audit Audit, o Options) ([]Outc
 	var out []Outcome
 	for _, share := range o.Shares {
 		for _, n := range o.Sizes {
-			out = append(out, Outcome{n, share, make([][]Reading, o.Resamples)})
+			out = append(out, Outcome{n, share, make([][]Result, o.Resamples)})
 		}
 	}
 	total := len(out) * o.Resamples
@@ -93,7 +96,7 @@ func Resample(ctx context.Context, cells []Cell, audit Audit, o Options) ([]Outc
 		workers = runtime.GOMAXPROCS(0)
 	}
 	var next atomic.Int64
-	var stopped atomic.Bool // draws are begun in order, so that the earliest that fails is among those begun
+	var stopped atomic.Bool // jobs start in order, so the first one that fails has been started
 	var wait sync.WaitGroup
 	var mu sync.Mutex
 	done, failed, firstErr := 0, total, error(nil)
@@ -105,7 +108,7 @@ func Resample(ctx context.Context, cells []Cell, audit Audit, o Options) ([]Outc
 					return
 				}
 				at, r := &out[job/o.Resamples], job%o.Resamples
-				readings, err := audit(ctx, o.draw(cells, at.N, at.Share, r))
+				results, err := audit(ctx, o.sample(cells, at.N, at.Share, r))
 				if err != nil {
 					stopped.Store(true)
 				}
@@ -114,7 +117,7 @@ func Resample(ctx context.Context, cells []Cell, audit Audit, o Options) ([]Outc
 				case err != nil && job < failed:
 					failed, firstErr = job, fmt.Errorf("resample %d of %d per cell: %w", r+1, at.N, err)
 				case err == nil:
-					at.Readings[r] = readings
+					at.Results[r] = results
 					if done++; o.Progress != nil {
 						o.Progress(done, total)
 					}
@@ -130,14 +133,14 @@ func Resample(ctx context.Context, cells []Cell, audit Audit, o Options) ([]Outc
 	return out, firstErr
 }
 
-func (o Options) check(cells []Cell) error {
+func (o ResampleOptions) check(cells []Cell) error {
 	switch {
 	case len(cells) == 0:
-		return errors.New("the pool is empty: there is nothing to draw")
+		return errors.New("the pool is empty: there is nothing to sample")
 	case len(o.Sizes) == 0:
-		return errors.New("no sizes: say how many are to be drawn from each cell")
+		return errors.New("no sizes: set how many to sample from each cell")
 	case o.Resamples < 1:
-		return fmt.Errorf("%d resamples: draw at least one", o.Resamples)
+		return fmt.Errorf("%d resamples: at least one is needed", o.Resamples)
 	}
 	for _, s := range o.Shares {
 		if !(s >= 0 && s <= 1) {
@@ -146,23 +149,24 @@ func (o Options) check(cells []Cell) error {
 	}
 	for _, n := range o.Sizes {
 		if n < 1 {
-			return fmt.Errorf("size %d: draw at least one from each cell", n)
+			return fmt.Errorf("size %d: at least one is needed from each cell", n)
 		}
 		for _, c := range cells {
 			if len(c.Units) < n {
 				return &ErrTooSmall{c.Name, len(c.Units), n}
 			}
 			if slices.Min(o.Shares) < 1 && len(c.Others) < len(c.Units) {
-				return fmt.Errorf("%s has %d in the pool and %d in the other one: shares under 1 need as many in both", c.Name, len(c.Units), len(c.Others))
+				return fmt.Errorf("%s has %d in the pool and %d in the other one: shares below 1 need as many in both",
+					c.Name, len(c.Units), len(c.Others))
 			}
 		}
 	}
 	return nil
 }
 
-// draw is resample r: the first n units of a permutation of each cell, the first of them from the pool.
-func (o Options) draw(cells []Cell, n int, share float64, r int) Draw {
-	d := Draw{Seed: int64(seeded(o.Seed, r, "audit").Uint64() >> 1)}
+// sample returns resample r: the first n units of a permutation of each cell, the first of them from the pool.
+func (o ResampleOptions) sample(cells []Cell, n int, share float64, r int) Sample {
+	d := Sample{Seed: int64(seeded(o.Seed, r, "audit").Uint64() >> 1)}
 	for _, c := range cells {
 		rng := rand.New(seeded(o.Seed, r, "cell "+c.Name))
 		own := int(share*float64(n) + rng.Float64()) // on average share·n
@@ -184,28 +188,29 @@ func seeded(seed int64, r int, name string) *rand.PCG {
 	return rand.NewPCG(binary.LittleEndian.Uint64(h[:]), binary.LittleEndian.Uint64(h[8:]))
 }
 
-// Power is how often something was found, and what was estimated.
+// Power is the share of resamples with a finding, and the mean estimate.
 type Power struct {
 	Subject          string
 	Resamples, Found int
 	Share, Low, High float64 // Found / Resamples with its 95 % Wilson interval
-	// Estimate is the mean over resamples, EstimateLow and EstimateHigh hold the middle 95 % of them; NaN where there are none.
+	// Estimate is the mean over resamples; EstimateLow and EstimateHigh contain the middle 95 % of them. NaN = none.
 	Estimate, EstimateLow, EstimateHigh float64
 }
 
-// share fills in the share of resamples.
+// share computes the share of resamples.
 func (p *Power) share() {
 	w := interval.Wilson(p.Found, p.Resamples, 0.95)
 	p.Share, p.Low, p.High = w.Value, w.Low, w.High
 }
 
-// BySubject is the power for each subject, in the order in which the resamples name them. A subject that a resample does not name was not found there.
+// BySubject returns the power for each subject, in the order in which the resamples name them. A subject that a
+// resample does not name counts as not found there.
 func (o Outcome) BySubject() []Power {
 	at := map[string]int{}
 	var out []Power
 	var estimates [][]float64
-	for _, readings := range o.Readings {
-		for _, r := range readings {
+	for _, results := range o.Results {
+		for _, r := range results {
 			i, known := at[r.Subject]
 			if !known {
 				i = len(out)
@@ -222,7 +227,7 @@ func (o Outcome) BySubject() []Power {
 	}
 	for i := range out {
 		p := &out[i]
-		p.Resamples = len(o.Readings)
+		p.Resamples = len(o.Results)
 		p.share()
 		sum := 0.0
 		for _, e := range estimates[i] {
@@ -234,11 +239,12 @@ func (o Outcome) BySubject() []Power {
 	return out
 }
 
-// Any is how often at least one of the subjects that counts says yes to was found: the family-wise rate of false alarms, where nothing is wrong with them. It has no estimate.
+// Any returns the share of resamples in which at least one of the subjects for which counts is true was found: the
+// family-wise rate of false alarms if they have no disparity. It has no estimate.
 func (o Outcome) Any(counts func(subject string) bool) Power {
-	p := Power{Resamples: len(o.Readings), Estimate: math.NaN(), EstimateLow: math.NaN(), EstimateHigh: math.NaN()}
-	for _, readings := range o.Readings {
-		if slices.ContainsFunc(readings, func(r Reading) bool { return r.Found && counts(r.Subject) }) {
+	p := Power{Resamples: len(o.Results), Estimate: math.NaN(), EstimateLow: math.NaN(), EstimateHigh: math.NaN()}
+	for _, results := range o.Results {
+		if slices.ContainsFunc(results, func(r Result) bool { return r.Found && counts(r.Subject) }) {
 			p.Found++
 		}
 	}

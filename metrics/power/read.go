@@ -6,58 +6,28 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"strconv"
 	"strings"
 
-	"antipode/datasets"
-	"antipode/kernel/client"
+	"antipode/datasets/table"
 	"antipode/metrics"
 	"antipode/metrics/internal/tabular"
 	"antipode/metrics/significance"
 )
 
-// rule says which rows of an audit's result are findings.
-type rule struct {
-	subject  []string
-	value, p string
-	sign     string
-	null     float64
-	least    float64 // how far from null an estimate must be
-	alpha    float64
-	correct  string
-}
-
-func readRule(call metrics.Call) (r rule, err error) {
-	r = rule{subject: datasets.SplitColumns(call.Options["subject"]), value: call.Options["value"], p: call.Options["p"], sign: call.Options["sign"], correct: call.Options["correct"]}
-	if len(r.subject) == 0 || r.value == "" {
-		return r, fmt.Errorf("name the columns of the audit's result that say what a row is about (option subject) and how large it is (option value)")
-	}
-	if r.null, err = tabular.Number(call, "null"); err != nil {
-		return r, err
-	}
-	if r.least, err = tabular.Number(call, "least"); err != nil {
-		return r, err
-	}
-	if r.alpha, err = tabular.Number(call, "alpha"); err == nil && !(r.alpha > 0 && r.alpha < 1) {
-		err = fmt.Errorf("option alpha=%g: give a probability between 0 and 1", r.alpha)
-	}
-	return r, err
-}
-
-// read gives the readings of an audit's result.
-func (r rule) read(f *client.Frame) ([]Reading, error) {
-	subjects, err := subjectsOf(f, r.subject)
+// results reads an audit's result.
+func (o Options) results(f *table.Frame) ([]Result, error) {
+	subjects, err := subjectsOf(f, o.Subject)
 	if err != nil {
 		return nil, fmt.Errorf("the audit's result: %w", err)
 	}
-	low, high := r.value+"_low", r.value+"_high"
-	needed := []string{r.value, low, high}
-	if r.p != "" {
-		needed = []string{r.value, r.p}
+	low, high := o.Value+"_low", o.Value+"_high"
+	needed := []string{o.Value, low, high}
+	if o.P != "" {
+		needed = []string{o.Value, o.P}
 	}
 	values := map[string][]float64{}
-	for _, name := range []string{r.value, low, high, r.p} {
-		c, err := f.Need(name, client.Number)
+	for _, name := range []string{o.Value, low, high, o.P} {
+		c, err := f.Need(name, table.KindNumber)
 		switch {
 		case err == nil:
 			values[name] = c.Numbers
@@ -67,30 +37,32 @@ func (r rule) read(f *client.Frame) ([]Reading, error) {
 			values[name] = slices.Repeat([]float64{math.NaN()}, f.Len())
 		}
 	}
-	out, seen := make([]Reading, f.Len()), map[string]bool{}
+	out, seen := make([]Result, f.Len()), map[string]bool{}
 	for i, s := range subjects {
 		if seen[s] {
-			return nil, fmt.Errorf("the audit's result has two rows for %q: name more columns in the option subject (%s)", s, client.NameList(f.Specs()))
+			return nil, fmt.Errorf("the audit's result has two rows for %q: name more columns in the option "+
+				"subject (%s)", s, table.NameList(f.Specs()))
 		}
 		seen[s] = true
-		out[i] = Reading{Subject: s, Estimate: values[r.value][i], Low: values[low][i], High: values[high][i], P: math.NaN()}
-		if r.p == "" { // a comparison with NaN, no end, finds nothing
-			out[i].Found = r.counts(out[i].Estimate) && (out[i].High < r.null || out[i].Low > r.null)
+		out[i] = Result{Subject: s, Estimate: values[o.Value][i], Low: values[low][i], High: values[high][i],
+			P: math.NaN()}
+		if o.P == "" { // comparisons with NaN are false
+			out[i].Found = o.counts(out[i].Estimate) && (out[i].High < o.Null || out[i].Low > o.Null)
 		}
 	}
-	if r.p == "" {
+	if o.P == "" {
 		return out, nil
 	}
-	return out, r.test(out, values[r.p])
+	return out, o.test(out, values[o.P])
 }
 
-// counts says whether an estimate lies on the side asked for, and far enough.
-func (r rule) counts(e float64) bool {
-	return (e < r.null && r.sign != "above" || e > r.null && r.sign != "below") && math.Abs(e-r.null) >= r.least
+// counts reports whether an estimate is on the requested side of Null and at least Least from it.
+func (o Options) counts(e float64) bool {
+	return (e < o.Null && o.Sign != "above" || e > o.Null && o.Sign != "below") && math.Abs(e-o.Null) >= o.Least
 }
 
 // test marks findings by their p-values, corrected over all rows that have one.
-func (r rule) test(out []Reading, p []float64) error {
+func (o Options) test(out []Result, p []float64) error {
 	var tested []int
 	var family []float64
 	for i, v := range p {
@@ -99,30 +71,30 @@ func (r rule) test(out []Reading, p []float64) error {
 		}
 	}
 	var err error
-	switch r.correct {
+	switch o.Correct {
 	case "holm":
 		family, err = significance.Holm(family)
 	case "bh":
 		family, err = significance.BenjaminiHochberg(family)
 	}
 	if err != nil {
-		return fmt.Errorf("the audit's result, column %q: %w", r.p, err)
+		return fmt.Errorf("the audit's result, column %q: %w", o.P, err)
 	}
 	for i, at := range tested {
-		out[at].P, out[at].Found = family[i], r.counts(out[at].Estimate) && family[i] <= r.alpha
+		out[at].P, out[at].Found = family[i], o.counts(out[at].Estimate) && family[i] <= o.Alpha
 	}
 	return nil
 }
 
-// plants are the sizes of what is wrong, by subject; nil where that is not known.
-func (r rule) plants(f *client.Frame) (map[string]float64, error) {
+// injected returns the sizes of the injected disparities by subject, or nil if they are not known.
+func (o Options) injected(f *table.Frame) (map[string]float64, error) {
 	if f == nil {
 		return nil, nil
 	}
-	subjects, err := subjectsOf(f, r.subject)
+	subjects, err := subjectsOf(f, o.Subject)
 	if err != nil {
 		if subjects = f.Texts("subject"); subjects == nil {
-			return nil, fmt.Errorf("table %q: %w; give it these columns, or subject", "planted", err)
+			return nil, fmt.Errorf("table %q: %w; it needs these columns, or subject", "injected", err)
 		}
 	}
 	out := map[string]float64{}
@@ -132,11 +104,11 @@ func (r rule) plants(f *client.Frame) (map[string]float64, error) {
 	return out, nil
 }
 
-// subjectsOf names each row by the values of its columns.
-func subjectsOf(f *client.Frame, columns []string) ([]string, error) {
+// subjectsOf joins the values of the columns of each row.
+func subjectsOf(f *table.Frame, columns []string) ([]string, error) {
 	out := make([]string, f.Len())
 	for i, name := range columns {
-		c, err := f.Need(name, client.Text)
+		c, err := f.Need(name, table.KindText)
 		if err != nil {
 			return nil, err
 		}
@@ -150,23 +122,19 @@ func subjectsOf(f *client.Frame, columns []string) ([]string, error) {
 	return out, nil
 }
 
-// cellsOf divides the pool, and the other one where there is one, into cells of units.
-func cellsOf(call metrics.Call) ([]Cell, error) {
-	by, unit := datasets.SplitColumns(call.Options["cells"]), call.Options["unit"]
-	cells, err := unitsOf(call.Inputs["in"], by, unit)
-	if err != nil {
-		return nil, fmt.Errorf("table %q: %w", "in", err)
+// cellsOf divides the pool, and the other pool if there is one, into cells of units.
+func cellsOf(call *metrics.Call, by []string, unit string) ([]Cell, error) {
+	cells, err := unitsOf(tabular.Read(call, "in"), by, unit)
+	if err != nil || call.Inputs["other"] == nil {
+		return cells, err
 	}
-	other := call.Inputs["other"]
-	if other == nil {
-		return cells, nil
-	}
-	others, err := unitsOf(other, by, unit)
+	others, err := unitsOf(tabular.Read(call, "other"), by, unit)
 	if err != nil {
-		return nil, fmt.Errorf("table %q: %w", "other", err)
+		return nil, err
 	}
 	for i := range cells {
-		at, found := slices.BinarySearchFunc(others, cells[i].Name, func(c Cell, name string) int { return cmp.Compare(c.Name, name) })
+		at, found := slices.BinarySearchFunc(others, cells[i].Name,
+			func(c Cell, name string) int { return cmp.Compare(c.Name, name) })
 		if found {
 			cells[i].Others = others[at].Units
 		}
@@ -174,19 +142,11 @@ func cellsOf(call metrics.Call) ([]Cell, error) {
 	return cells, nil
 }
 
-// unitsOf are the cells of a table in the order of their names, with their units in the order of the table.
-func unitsOf(f *client.Frame, by []string, unit string) ([]Cell, error) {
-	groups, err := tabular.Groups(f, by)
-	if err != nil {
-		return nil, err
-	}
-	var names []string
-	if unit != "" {
-		c, err := f.Need(unit, client.Text)
-		if err != nil {
-			return nil, err
-		}
-		names = c.Texts
+// unitsOf returns the cells of a table in the order of their names, with their units in the order of the table.
+func unitsOf(in *tabular.Reader, by []string, unit string) ([]Cell, error) {
+	groups, names := in.Groups(by), in.Texts(unit)
+	if in.Err != nil {
+		return nil, in.Err
 	}
 	var out []Cell
 	for _, g := range groups {
@@ -219,9 +179,9 @@ func unitsOf(f *client.Frame, by []string, unit string) ([]Cell, error) {
 	return out, nil
 }
 
-// exchanged gives the rows of each group of the columns within each other's values of a text column, in an order drawn by the seed.
-func exchanged(f *client.Frame, column string, within []string, seed int64) (*client.Frame, error) {
-	c, err := f.Need(column, client.Text)
+// exchanged permutes the values of a text column among the rows of each group of the columns within.
+func exchanged(f *table.Frame, column string, within []string, seed int64) (*table.Frame, error) {
+	c, err := f.Need(column, table.KindText)
 	if err != nil {
 		return nil, fmt.Errorf("option exchange: %w", err)
 	}
@@ -231,7 +191,8 @@ func exchanged(f *client.Frame, column string, within []string, seed int64) (*cl
 		for _, name := range within {
 			w := f.Column(name)
 			if w == nil || name == column {
-				return nil, fmt.Errorf("option within: %q is no other column of the pool (there are: %s)", name, client.NameList(f.Specs()))
+				return nil, fmt.Errorf("option within: %q is not another column of the pool; columns: %s", name,
+					table.NameList(f.Specs()))
 			}
 			key += w.Cell(row) + "\x00"
 		}
@@ -243,35 +204,23 @@ func exchanged(f *client.Frame, column string, within []string, seed int64) (*cl
 			texts[rows[i]] = c.Texts[rows[from]]
 		}
 	}
-	return f.With(client.TextColumn(column, texts)), nil
+	return f.With(table.TextColumn(column, texts)), nil
 }
 
-// numbers reads an option that lists numbers.
-func numbers(call metrics.Call, name string) ([]float64, error) {
-	var out []float64
-	for _, text := range datasets.SplitColumns(call.Options[name]) {
-		x, err := strconv.ParseFloat(text, 64)
-		if err != nil {
-			return nil, fmt.Errorf("option %s: %q is not a number", name, text)
-		}
-		out = append(out, x)
-	}
-	return out, nil
-}
-
-// stack puts the rows of the other pool below those of the pool; columns are the pool's.
-func stack(pool, other *client.Frame) (*client.Frame, error) {
+// stack appends the rows of the other pool to those of the pool; columns are the pool's.
+func stack(pool, other *table.Frame) (*table.Frame, error) {
 	if other.Len() == 0 {
 		return pool, nil
 	}
-	out := &client.Frame{}
+	out := &table.Frame{}
 	for i := range pool.Columns {
-		c := pool.Columns[i] // its slices belong to this draw
+		c := pool.Columns[i] // its slices belong to this sample
 		more, err := other.Need(c.Name, c.Kind)
 		if err != nil {
 			return nil, fmt.Errorf("table %q: %w", "other", err)
 		}
-		c.Texts, c.Numbers, c.Images = append(c.Texts, more.Texts...), append(c.Numbers, more.Numbers...), append(c.Images, more.Images...)
+		c.Texts, c.Numbers, c.Images = append(c.Texts, more.Texts...), append(c.Numbers, more.Numbers...),
+			append(c.Images, more.Images...)
 		c.Masks, c.Vectors = append(c.Masks, more.Masks...), append(c.Vectors, more.Vectors...)
 		out.Columns = append(out.Columns, c)
 	}

@@ -3,131 +3,146 @@ package power
 import (
 	"encoding/json"
 	"fmt"
-	"strconv"
-	"strings"
 
 	"antipode/datasets"
-	"antipode/kernel/client"
+	"antipode/datasets/operation"
+	"antipode/datasets/table"
 	"antipode/metrics"
-	"antipode/metrics/internal/tabular"
 )
 
 // Pools are the tables that [Curve] reads.
 type Pools struct {
-	Pool    datasets.Table // a row for each picture, many in each cell, with all that the audit reads
-	Other   datasets.Table // another pool of the same cells, where nothing is wrong, for [Shares] under 1; the zero Table = none
-	Planted datasets.Table // what is wrong in the pool, where that is known: size, and the columns of [Subject] (or subject); the zero Table = not known
+	Pool     datasets.Table // a row for each image, many in each cell, with all columns that the audit reads
+	Other    datasets.Table // a pool of the same cells without disparities, for Shares below 1; zero = none
+	Injected datasets.Table // injected disparities: size, and the columns of Subject (or subject); zero = not known
 }
 
-// Cells names the columns that divide the pool into cells; n rows are drawn from each.
-func Cells(columns ...string) metrics.Setting {
-	return tabular.Set("cells", strings.Join(columns, ","))
+// Options are the options of [Curve] and [Findings]. Cells or Unit depend on the pool; Sizes, Subject and Value are
+// required. Without P a finding is a row whose interval (VALUE_low, VALUE_high) excludes Null.
+type Options struct {
+	Audit     string    `json:"audit,omitempty" required:"true" help:"METRIC option=value … | … ; …"`
+	Cells     []string  `json:"cells,omitempty" help:"columns that divide the pool into cells; empty = one cell"`
+	Unit      string    `json:"unit,omitempty" help:"column of what is sampled in a cell, e.g. prompt_id; empty = rows"`
+	Sizes     []int     `json:"sizes,omitempty" required:"true" help:"how many rows (units) to sample from each cell"`
+	Shares    []float64 `json:"shares,omitempty" default:"1" help:"share of each sample that comes from the pool"`
+	Exchange  string    `json:"exchange,omitempty" help:"column whose values are permuted: findings are false alarms"`
+	Within    []string  `json:"within,omitempty" help:"columns in whose groups they are permuted; empty = all rows"`
+	Resamples int       `json:"resamples,omitempty" default:"200" min:"1" help:"samples of each size"`
+	Subject   []string  `json:"subject,omitempty" required:"true" help:"columns of the result that identify a row"`
+	Value     string    `json:"value,omitempty" required:"true" help:"column of the result with the estimate"`
+	Sign      string    `json:"sign,omitempty" default:"both" values:"both,below,above" help:"side of null"`
+	Null      float64   `json:"null,omitempty" help:"value without a disparity"`
+	Least     float64   `json:"least,omitempty" help:"least distance of a finding from null"`
+	P         string    `json:"p,omitempty" help:"column of p-values; empty = intervals that exclude null"`
+	Correct   string    `json:"correct,omitempty" default:"holm" values:"holm,bh,none" help:"correction of p-values"`
+	Alpha     float64   `json:"alpha,omitempty" default:"0.05" min:">0" max:"<1" help:"largest p of a finding"`
+	Name      string    `json:"name,omitempty" help:"name of the audit, for the column audit"`
+	Seed      int64     `json:"seed,omitempty" help:"seed of the samples and of the audits"`
 }
 
-// Unit names the column whose rows are drawn together within a cell, for example prompt_id: n is then of these. The default is every row.
-func Unit(column string) metrics.Setting { return tabular.Set("unit", column) }
+// Row is a row of [Curve].
+type Row struct {
+	Audit     string           `column:"audit"`
+	Kind      string           `column:"kind" help:"injected, control, subject or family"`
+	Subject   string           `column:"subject"`
+	Share     float64          `column:"share" range:"[0, 1]" help:"share of each sample from the pool"`
+	N         int              `column:"n" help:"rows or units sampled from each cell"`
+	Found     metrics.Estimate `column:"found" unit:"share of resamples" range:"[0, 1]"`
+	Injected  float64          `column:"injected" help:"size of the injected disparity"`
+	Estimate  metrics.Estimate `column:"estimate" help:"mean over resamples, and their middle 95 %"`
+	NFound    int              `column:"n_found" unit:"resamples"`
+	Resamples int              `column:"n_resamples" unit:"resamples"`
+	Rows      float64          `column:"n_rows" unit:"rows" help:"rows of a sample"`
+	Cells     int              `column:"n_cells" unit:"cells"`
+	Pool      int              `column:"n_pool" help:"rows or units of the smallest cell"`
+	Unit      string           `column:"unit" help:"what n counts"`
+	Interval  string           `column:"interval"`
+}
 
-// Sizes are how many rows (units, see [Unit]) are drawn from each cell.
-func Sizes(n ...int) metrics.Setting {
-	var texts []string
-	for _, x := range n {
-		texts = append(texts, strconv.Itoa(x))
+// FindingRow is a row of [Findings].
+type FindingRow struct {
+	Audit    string           `column:"audit"`
+	Kind     string           `column:"kind" help:"injected, control or subject"`
+	Subject  string           `column:"subject"`
+	Share    float64          `column:"share" range:"[0, 1]" help:"share of each sample from the pool"`
+	N        int              `column:"n" help:"rows or units sampled from each cell"`
+	Resample int              `column:"resample" help:"number of the sample, from 1"`
+	Found    bool             `column:"found"`
+	Injected float64          `column:"injected" help:"size of the injected disparity"`
+	Estimate metrics.Estimate `column:"estimate" help:"with the audit's interval"`
+	P        float64          `column:"p" unit:"probability" range:"[0, 1]" help:"corrected"`
+	Rows     float64          `column:"n_rows" unit:"rows" help:"rows of a sample"`
+}
+
+func inputs() []metrics.Input {
+	in := []metrics.Input{
+		{Role: "in", About: "the pool: a row for each image, many in each cell, with all columns that the audit reads"},
+		{Role: "other", Optional: true, About: "a pool of the same cells without disparities, for shares below 1"},
+		{Role: "injected", Optional: true, Columns: datasets.Columns("size:number"),
+			About: "injected disparities: size, and the columns of subject (or subject, values joined by commas)"},
 	}
-	return tabular.Set("sizes", strings.Join(texts, ","))
-}
-
-// Shares are the parts of each draw that come from the pool, in [0, 1]; the rest comes from [Pools.Other], the picture at the same place of the same cell. Where half of a language's pictures are
-// wrong, share 0.5 is as if a quarter were. The default is 1.
-func Shares(s ...float64) metrics.Setting {
-	var texts []string
-	for _, x := range s {
-		texts = append(texts, format(x))
+	for i := range mostFixed {
+		in = append(in, metrics.Input{Role: fixedRole(i), Optional: true,
+			About: "a table that the audit reads next to the pool, such as reference images"})
 	}
-	return tabular.Set("shares", strings.Join(texts, ","))
+	return in
 }
 
-// Exchanged makes the rows of each draw exchange their values of a column, for example language, within the groups of others, for example the prompt and the number of its picture. Then the column says nothing,
-// and what is found is a false alarm: a rate for pools in which something may be wrong, where there is none to compare with. It takes for granted that without a difference the rows of a group
-// could stand for each other; island and island, with photos of their own, could not.
-func Exchanged(column string, within ...string) metrics.Setting {
-	return func(a *metrics.Args) {
-		tabular.Set("exchange", column)(a)
-		tabular.Set("within", strings.Join(within, ","))(a)
-	}
-}
+var curve = metrics.Define(metrics.Definition[Options, Row]{
+	Name: "power", Title: "how often an audit detects something in samples of n images per cell from a pool",
+	Version: 1, Unit: "share of resamples", Range: "[0, 1]",
+	Direction: "higher is better if there is a disparity; at most alpha if there is none",
+	Citation:  "Wilson 1927, of the intervals; see package metrics/power", Inputs: inputs(), Compute: computeCurve,
+})
 
-// Resamples is the number of draws of each size; 200 by default.
-func Resamples(n int) metrics.Setting { return tabular.Set("resamples", strconv.Itoa(n)) }
+var findings = datasets.Define(datasets.Operation[Options, FindingRow]{
+	Name: "power-findings", Title: "what an audit finds in each sample of n images per cell from a pool",
+	Version: 1, Citation: "package metrics/power", Inputs: inputs(), Compute: computeFindings,
+})
 
-// Subject names the columns of the audit's result that say what a row is about; a subject is their values, joined by ", ".
-func Subject(columns ...string) metrics.Setting {
-	return tabular.Set("subject", strings.Join(columns, ","))
-}
-
-// Estimate names the column of the audit's result that says how large the effect is. Without [P] a finding is a row whose interval (COLUMN_low, COLUMN_high) excludes 0.
-func Estimate(column string) metrics.Setting { return tabular.Set("value", column) }
-
-// Below counts only what lies below a value that says "nothing there" (0 where neither Below nor [Above] is given).
-func Below(null float64) metrics.Setting { return side("below", null) }
-
-// Above counts only what lies above.
-func Above(null float64) metrics.Setting { return side("above", null) }
-
-func side(sign string, null float64) metrics.Setting {
-	return func(a *metrics.Args) {
-		tabular.Set("sign", sign)(a)
-		tabular.Set("null", format(null))(a)
-	}
-}
-
-// AtLeast counts only values that lie at least this far from the one that says "nothing there": the smallest difference that matters. Choose it before you look.
-func AtLeast(difference float64) metrics.Setting { return tabular.Set("least", format(difference)) }
-
-// P makes findings those rows whose p-value, in this column and corrected over all rows of the draw ([Correct]), is at most [Alpha].
-func P(column string) metrics.Setting { return tabular.Set("p", column) }
-
-// Correct says how p-values are corrected: "holm" (the default), "bh", "none".
-func Correct(how string) metrics.Setting { return tabular.Set("correct", how) }
-
-// Alpha is the largest corrected p-value of a finding; 0.05 by default.
-func Alpha(a float64) metrics.Setting { return tabular.Set("alpha", format(a)) }
-
-// Name names the audit in the column audit.
-func Name(name string) metrics.Setting { return tabular.Set("name", name) }
-
-func format(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
-
-// Curve is the metric power: how often the audit finds something in draws of n images per cell, a row for each share ([Shares]), size ([Sizes]) and subject of the audit's result:
+// Curve is the metric power: how often the audit finds something in samples of n images per cell, a row for each
+// share, size and subject of the audit's result:
 //
-//	found = n_found / n_resamples    in [0, 1], with Wilson's 95 % interval (found_low, found_high) over resamples of this pool
+//	found = n_found / n_resamples    in [0, 1], with Wilson's 95 % interval over resamples of this pool
 //
-// kind is planted or control, as [Pools.Planted] says (subject, where it is not given); a row of kind family holds the share of draws with at least one finding that is not planted: the family-wise rate of
-// false alarms where nothing is wrong. planted is the size given; estimate is the mean of the audit's values over draws, estimate_low and estimate_high hold their middle 95 %. n_rows rows are drawn in
-// all from n_cells cells, n_pool is what the smallest cell holds, drawn says what n counts (rows, or the column of [Unit]).
+// kind is injected or control according to [Pools.Injected], or subject without it. A row of kind family has the share
+// of samples with at least one finding that is not injected: the family-wise rate of false alarms. estimate is the mean
+// of the audit's values over samples, estimate_low and estimate_high contain their middle 95 %.
 //
-// The audit is called once, on a table that stands for the pool; it may use scores and the verbs of tables. A subject that lacks a value in a draw is not found there. Settings: [Cells], [Sizes], [Subject] and
-// [Estimate] must be given; [Unit], [Shares], [Exchanged], [Resamples], [Below], [Above], [AtLeast], [P], [Correct], [Alpha], [Name], [metrics.SeedOf].
+// With Shares, only that share of each sample comes from the pool and the rest from [Pools.Other], the image at the
+// same position of the same cell: if half of a language's images are wrong, share 0.5 corresponds to a quarter.
 //
-// Errors: a cell with fewer pictures than are to be drawn; an audit that does not read the pool, or embeds or draws pictures itself.
-func Curve(p Pools, audit func(pool datasets.Table) datasets.Table, settings ...metrics.Setting) datasets.Table {
-	return of("power", p, audit, settings)
+// Exchange permutes the values of a column, for example language, within the groups of Within, for example the prompt
+// and the number of its image. The column then has no effect and every finding is a false alarm. This assumes that
+// without a disparity the rows of a group are exchangeable; regions with reference images of their own are not.
+//
+// audit is called once, with a table that represents the pool; it may use metrics, table operations and the verbs of
+// tables. A subject without a value in a sample counts as not found.
+//
+// Errors: a cell with fewer images than are to be sampled; an audit that does not read the pool, or that runs a model.
+func Curve(p Pools, audit func(pool datasets.Table) datasets.Table, options ...Options) datasets.Table {
+	return apply(curve, p, audit, options)
 }
 
-// Findings is the metric power-findings: what the audit finds in each draw, a row for each share, size, draw (resample, from 1) and subject: found (yes or no), estimate with the audit's own
-// interval and p, corrected, where it has them. It draws what [Curve] draws, and takes the same settings.
-func Findings(p Pools, audit func(pool datasets.Table) datasets.Table, settings ...metrics.Setting) datasets.Table {
-	return of("power-findings", p, audit, settings)
+// Findings returns what the audit finds in each sample of [Curve], a row for each share, size, sample and subject.
+func Findings(p Pools, audit func(pool datasets.Table) datasets.Table, options ...Options) datasets.Table {
+	return apply(findings, p, audit, options)
 }
 
-func of(metric string, p Pools, audit func(pool datasets.Table) datasets.Table, settings []metrics.Setting) datasets.Table {
+func apply(op datasets.Defined[Options], p Pools, audit func(pool datasets.Table) datasets.Table,
+	options []Options) datasets.Table {
 	if err := p.Pool.Err(); err != nil {
 		return p.Pool
 	}
-	stand := datasets.New(poolOp, nil, p.Pool.Columns())
-	if p.Pool.IsOpen() {
-		stand = stand.Open()
+	o, err := table.One(options)
+	if err != nil {
+		return p.Pool.Fail(err)
 	}
-	result := audit(stand)
+	pool := datasets.New(operation.InputOp, 0, p.Pool.Columns())
+	if p.Pool.IsOpen() {
+		pool = pool.Open()
+	}
+	result := audit(pool)
 	plan, err := result.Plan()
 	if err != nil {
 		return result.Fail(err)
@@ -140,37 +155,24 @@ func of(metric string, p Pools, audit func(pool datasets.Table) datasets.Table, 
 	if err != nil {
 		return result.Fail(fmt.Errorf("power: %w", err))
 	}
-	inputs := map[string]datasets.Table{"in": p.Pool}
-	for role, t := range map[string]datasets.Table{"other": p.Other, "planted": p.Planted} {
-		if len(t.Columns()) > 0 || t.IsOpen() || t.Err() != nil {
-			inputs[role] = t
-		}
-	}
+	o.Audit = string(text)
+	tables := map[string]datasets.Table{"in": p.Pool, "other": p.Other, "injected": p.Injected}
 	for i := range l.fixed {
-		inputs[fixedRole(i)] = datasets.New(fixedOp, i, nil).Open()
+		tables[fixedRole(i)] = datasets.New(operation.InputOp, i, nil).Open()
 	}
-	out := tabular.Table(metric, inputs, append(settings[:len(settings):len(settings)], tabular.Set("audit", string(text))))
-	if err := put(out, l.fixed); err != nil {
-		return out.Fail(err)
+	out := op.Table(tables, o)
+	if plan, err = out.Plan(); err != nil {
+		return out
 	}
-	return out
-}
-
-// put replaces the stand-ins of a new table's plan by what they stand for; nil = done. No other table reads that plan yet.
-func put(t datasets.Table, fixed []*client.Plan) error {
-	plan, err := t.Plan()
-	if err != nil {
-		return err
-	}
-	for i, in := range plan.Inputs {
-		if in.Op != fixedOp {
+	for i, in := range plan.Inputs { // no other table reads this plan yet
+		if in.Op != operation.InputOp {
 			continue
 		}
 		var at int
 		if err := json.Unmarshal(in.Args, &at); err != nil {
-			return err
+			return out.Fail(err)
 		}
-		plan.Inputs[i] = fixed[at]
+		plan.Inputs[i] = l.fixed[at]
 	}
-	return nil
+	return out
 }

@@ -1,27 +1,27 @@
 package power
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"math"
 	"strings"
-	"sync/atomic"
 	"testing"
 
 	"antipode/datasets"
+	"antipode/datasets/operation"
+	"antipode/datasets/table"
 	"antipode/internal/near"
-	"antipode/kernel/client"
 	"antipode/metrics"
 	"antipode/metrics/internal/tabulartest"
 	"antipode/metrics/prdc"
 	"antipode/metrics/significance"
 )
 
-// poolOf has n pictures of each of three groups on each of two prompts; those of group "low" have a score that is lower by gap.
-func poolOf(t *testing.T, n int, gap float64, stream uint64) *client.Frame {
+// poolOf has n images of each of three groups on each of two prompts; those of group "low" have a score that is
+// lower by gap.
+func poolOf(t *testing.T, n int, gap float64, stream uint64) *table.Frame {
 	rng := near.Rand(t, stream)
-	f := client.NewFrame(datasets.Columns("id:text", "group:text", "prompt:text", "score:number"))
+	f := table.NewFrame(datasets.Columns("id:text", "group:text", "prompt:text", "score:number"))
 	for i := range n {
 		for _, group := range []string{"en", "same", "low"} {
 			for _, prompt := range []string{"p", "q"} {
@@ -36,18 +36,19 @@ func poolOf(t *testing.T, n int, gap float64, stream uint64) *client.Frame {
 	return f
 }
 
-const test = "permutation-test value=score group=group against=en draws=200"
+const test = "permutation-test value=score group=group against=en resamples=200"
 
 func options(more ...string) map[string]string {
-	o := map[string]string{"audit": test, "cells": "group,prompt", "sizes": "4,16", "resamples": "150", "subject": "group_a", "value": "difference", "p": "p"}
+	o := map[string]string{"audit": test, "cells": "group,prompt", "sizes": "4,16", "resamples": "150",
+		"subject": "group_a", "value": "difference", "p": "p"}
 	for i := 0; i < len(more); i += 2 {
 		o[more[i]] = more[i+1]
 	}
 	return o
 }
 
-// find is the row of a subject at a size and share.
-func find(t *testing.T, f *client.Frame, subject string, n, share float64) int {
+// find returns the row of a subject at a size and share.
+func find(t *testing.T, f *table.Frame, subject string, n, share float64) int {
 	for i, s := range f.Texts("subject") {
 		if s == subject && f.Numbers("n")[i] == n && f.Numbers("share")[i] == share {
 			return i
@@ -57,81 +58,74 @@ func find(t *testing.T, f *client.Frame, subject string, n, share float64) int {
 	return 0
 }
 
-const family = "any that is not planted"
-
-// TestPowerSeesAGap: a gap of 1.2 standard deviations between 8 and 8, and 32 and 32: the t-test's power is 0.61 and 0.998, less after Holm's correction for two tests.
+// TestPowerSeesAGap: a gap of 1.2 standard deviations between 8 and 8, and 32 and 32: the t-test's power is 0.61 and
+// 0.998, less after Holm's correction for two tests.
 func TestPowerSeesAGap(t *testing.T) {
 	f := tabulartest.Evaluate(t, "power", poolOf(t, 200, 1.2, 1), options("sign", "below", "name", "a gap"))
 	few, many, same := find(t, f, "low", 4, 1), find(t, f, "low", 16, 1), find(t, f, "same", 16, 1)
 	found := f.Numbers("found")
-	if found[few] < 0.3 || found[few] > 0.75 || found[many] < 0.95 || found[same] > 0.09 || f.Numbers("found_low")[many] > found[many] {
+	if found[few] < 0.3 || found[few] > 0.75 || found[many] < 0.95 || found[same] > 0.09 ||
+		f.Numbers("found_low")[many] > found[many] {
 		t.Errorf("power %.2f with 8, %.2f with 32, false %.2f", found[few], found[many], found[same])
 	}
-	if e := f.Numbers("estimate"); math.Abs(e[many]+1.2) > 0.2 || f.Numbers("estimate_low")[many] >= e[many] || f.Numbers("estimate_high")[many] <= e[many] {
+	if e := f.Numbers("estimate"); math.Abs(e[many]+1.2) > 0.2 || f.Numbers("estimate_low")[many] >= e[many] ||
+		f.Numbers("estimate_high")[many] <= e[many] {
 		t.Errorf("estimate %g", e[many])
 	}
-	if f.Texts("audit")[0] != "a gap" || f.Texts("kind")[few] != "subject" || f.Numbers("n_rows")[few] != 24 || f.Numbers("n_cells")[few] != 6 || f.Numbers("n_pool")[few] != 200 {
+	if f.Texts("audit")[0] != "a gap" || f.Texts("kind")[few] != "subject" || f.Numbers("n_rows")[few] != 24 ||
+		f.Numbers("n_cells")[few] != 6 || f.Numbers("n_pool")[few] != 200 {
 		t.Errorf("%v", f.Columns)
 	}
 	above := tabulartest.Evaluate(t, "power", poolOf(t, 200, 1.2, 1), options("sign", "above"))
 	if s := above.Numbers("found")[find(t, above, "low", 16, 1)]; s != 0 {
-		t.Errorf("a gap below was found above in %.2f of the draws", s)
+		t.Errorf("a gap below was found above in %.2f of the samples", s)
 	}
 	far := tabulartest.Evaluate(t, "power", poolOf(t, 200, 1.2, 1), options("least", "5"))
 	if s := far.Numbers("found")[find(t, far, "low", 16, 1)]; s != 0 {
-		t.Errorf("a gap of 1.2 was found to be at least 5 in %.2f of the draws", s)
+		t.Errorf("a gap of 1.2 was found to be at least 5 in %.2f of the samples", s)
 	}
 }
 
-// TestFalseAlarmsKeepTheirRate: two tests at 5 % after Holm's correction, in 600 draws of a pool in which all groups are alike; the pool is 25 times as large as a draw.
+// TestFalseAlarmsKeepTheirRate: two tests at 5 % after Holm's correction, in 600 samples of a pool without differences
+// between groups; the pool is 25 times as large as a sample.
 func TestFalseAlarmsKeepTheirRate(t *testing.T) {
 	f := tabulartest.Evaluate(t, "power", poolOf(t, 400, 0, 2), options("sizes", "16", "resamples", "600"))
 	if s := f.Numbers("found")[find(t, f, family, 16, 1)]; s > 0.09 || s < 0.01 {
-		t.Errorf("%.3f of the draws hold a finding", s)
+		t.Errorf("%.3f of the samples have a finding", s)
 	}
-	loose := tabulartest.Evaluate(t, "power", poolOf(t, 400, 0, 2), options("sizes", "16", "resamples", "600", "correct", "none", "alpha", "0.5"))
+	loose := tabulartest.Evaluate(t, "power", poolOf(t, 400, 0, 2),
+		options("sizes", "16", "resamples", "600", "correct", "none", "alpha", "0.5"))
 	if s := loose.Numbers("found")[find(t, loose, family, 16, 1)]; s < 0.4 {
-		t.Errorf("only %.3f of the draws hold one of two findings at 50 %%", s)
+		t.Errorf("only %.3f of the samples have one of two findings at 50 %%", s)
 	}
 }
 
-// run computes power on several tables.
-func run(o map[string]string, inputs map[string]*client.Frame) (*client.Frame, error) {
-	args := metrics.Args{Metric: "power", Options: o, Seed: 1}
-	var frames []*client.Frame
-	for role, f := range inputs {
-		args.Roles, frames = append(args.Roles, role), append(frames, f)
-	}
-	raw, err := json.Marshal(args)
-	if err != nil {
-		return nil, err
-	}
-	return metrics.Evaluate(context.Background(), raw, frames, metrics.Call{})
-}
-
-// TestSharesWeakenAGap: half of a pool whose group lies 2 lower, and half of one where it does not, are as a gap of 1.
+// TestSharesWeakenAGap: half of a pool whose group is lower by 2, and half of one without a gap, have a gap of 1.
 func TestSharesWeakenAGap(t *testing.T) {
-	planted := client.NewFrame(datasets.Columns("subject:text", "size:number"))
-	planted.Add([]string{"low"}, -2)
-	f, err := run(options("shares", "0,0.5,1"), map[string]*client.Frame{"in": poolOf(t, 100, 2, 3), "other": poolOf(t, 100, 0, 4), "planted": planted})
+	injected := table.NewFrame(datasets.Columns("subject:text", "size:number"))
+	injected.Add([]string{"low"}, -2)
+	f, err := tabulartest.RunOn("power", map[string]*table.Frame{"in": poolOf(t, 100, 2, 3),
+		"other": poolOf(t, 100, 0, 4), "injected": injected}, options("shares", "0,0.5,1"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for share, want := range map[float64]float64{0: 0, 0.5: -1, 1: -2} {
 		i := find(t, f, "low", 16, share)
-		if e := f.Numbers("estimate")[i]; math.Abs(e-want) > 0.25 || f.Texts("kind")[i] != "planted" || f.Numbers("planted")[i] != -2 {
+		if e := f.Numbers("estimate")[i]; math.Abs(e-want) > 0.25 || f.Texts("kind")[i] != "injected" ||
+			f.Numbers("injected")[i] != -2 {
 			t.Errorf("share %g: %g, %s", share, e, f.Texts("kind")[i])
 		}
 	}
-	if f.Texts("kind")[find(t, f, "same", 16, 1)] != "control" || f.Texts("kind")[find(t, f, family, 16, 1)] != "family" {
+	if f.Texts("kind")[find(t, f, "same", 16, 1)] != "control" ||
+		f.Texts("kind")[find(t, f, family, 16, 1)] != "family" {
 		t.Error("kinds are wrong")
 	}
 	if s := f.Numbers("found")[find(t, f, family, 16, 1)]; s > 0.15 {
-		t.Errorf("the planted group counts as a false alarm: %.2f", s)
+		t.Errorf("the group with the injected gap counts as a false alarm: %.2f", s)
 	}
 }
 
-// TestFindings: a row for each draw and subject, which together are what power counts.
+// TestFindings: a row for each sample and subject; power counts them.
 func TestFindings(t *testing.T) {
 	pool, o := poolOf(t, 60, 1, 9), options("sizes", "16", "resamples", "40")
 	curve, findings := tabulartest.Evaluate(t, "power", pool, o), tabulartest.Evaluate(t, "power-findings", pool, o)
@@ -148,61 +142,69 @@ func TestFindings(t *testing.T) {
 		if is {
 			found++
 		}
-		if p := findings.Numbers("p")[i]; is != (p <= 0.05) || p <= 0 || !math.IsNaN(findings.Numbers("estimate_low")[i]) {
-			t.Errorf("draw %d: found %v, p %g", i/2+1, is, p)
+		if p := findings.Numbers("p")[i]; is != (p <= 0.05) || p <= 0 ||
+			!math.IsNaN(findings.Numbers("estimate_low")[i]) {
+			t.Errorf("sample %d: found %v, p %g", i/2+1, is, p)
 		}
 	}
 	at := find(t, curve, "low", 16, 1)
 	if found != curve.Numbers("n_found")[at] || math.Abs(sum/40-curve.Numbers("estimate")[at]) > 1e-12 {
-		t.Errorf("%g found, %g on average; the curve has %g and %g", found, sum/40, curve.Numbers("n_found")[at], curve.Numbers("estimate")[at])
+		t.Errorf("%g found, %g on average; the curve has %g and %g", found, sum/40, curve.Numbers("n_found")[at],
+			curve.Numbers("estimate")[at])
 	}
 }
 
-// TestNeeded: the smallest size from which on the power is reached, for each line by itself.
+// TestNeeded: the smallest size from which on the power is reached, for each audit, subject and share.
 func TestNeeded(t *testing.T) {
-	f := client.NewFrame(datasets.Columns("audit:text", "kind:text", "subject:text", "share:number", "n:number", "found:number", "planted:number", "estimate:number", "n_rows:number"))
+	f := table.NewFrame(datasets.Columns("audit:text", "kind:text", "subject:text", "share:number", "n:number",
+		"found:number", "injected:number", "estimate:number", "n_rows:number"))
 	add := func(kind, subject string, share, n, found float64) {
 		f.Add([]string{"x", kind, subject}, share, n, found, -1, -n, 10*n)
 	}
 	for i, found := range []float64{0.85, 0.7, 0.9, 0.8} { // not from 2 on: 4 falls below
-		add("planted", "V", 1, []float64{2, 4, 16, 8}[i], found)
+		add("injected", "V", 1, []float64{2, 4, 16, 8}[i], found)
 	}
-	add("planted", "V", 0.5, 2, 0.2)
-	add("planted", "V", 0.5, 4, 0.79)
+	add("injected", "V", 0.5, 2, 0.2)
+	add("injected", "V", 0.5, 4, 0.79)
 	add("control", "W", 1, 2, 1)
 	add("family", "any", 1, 2, 1)
 	got := tabulartest.Evaluate(t, "power-needed", f, nil)
-	if got.Len() != 2 || got.Numbers("n")[0] != 8 || got.Numbers("n_rows")[0] != 80 || got.Numbers("estimate")[0] != -16 || got.Numbers("n_largest")[0] != 16 || !math.IsNaN(got.Numbers("n")[1]) || got.Numbers("share")[1] != 0.5 {
+	if got.Len() != 2 || got.Numbers("n")[0] != 8 || got.Numbers("n_rows")[0] != 80 ||
+		got.Numbers("estimate")[0] != -16 || got.Numbers("n_largest")[0] != 16 || !math.IsNaN(got.Numbers("n")[1]) ||
+		got.Numbers("share")[1] != 0.5 {
 		t.Errorf("%+v", got.Columns)
 	}
 	if got := tabulartest.Evaluate(t, "power-needed", f, map[string]string{"power": "0.75"}); got.Numbers("n")[1] != 4 {
 		t.Errorf("%v", got.Numbers("n"))
 	}
 	if _, err := tabulartest.Run("power-needed", f, map[string]string{"power": "80"}); err == nil {
-		t.Error("a power of 80 passes")
+		t.Error("a power of 80 is no error")
 	}
-	if err := Needed(datasets.FromFrame(f), AtPower(0.9)).Err(); err != nil {
+	if err := Needed(datasets.FromFrame(f), NeededOptions{Power: 0.9}).Err(); err != nil {
 		t.Error(err)
 	}
 }
 
-// TestExchangedLabelsSayNothing: in a pool with a gap that is always found, exchanged groups differ by chance alone; values stay within their strata.
-func TestExchangedLabelsSayNothing(t *testing.T) {
+// TestExchangedLabels: in a pool with a gap that is always found, permuted groups differ only by chance; values stay
+// within their strata.
+func TestExchangedLabels(t *testing.T) {
 	pool := poolOf(t, 100, 3, 10)
-	f := tabulartest.Evaluate(t, "power", pool, options("sizes", "16", "resamples", "400", "exchange", "group", "within", "prompt"))
+	f := tabulartest.Evaluate(t, "power", pool, options("sizes", "16", "resamples", "400", "exchange", "group",
+		"within", "prompt"))
 	if s := f.Numbers("found")[find(t, f, family, 16, 1)]; s > 0.09 || s < 0.01 {
-		t.Errorf("%.3f of the draws hold a finding", s)
+		t.Errorf("%.3f of the samples have a finding", s)
 	}
 	if e := f.Numbers("estimate")[find(t, f, "low", 16, 1)]; math.Abs(e) > 0.1 {
-		t.Errorf("the exchanged group lies %.2f lower", e)
+		t.Errorf("the permuted group is lower by %.2f", e)
 	}
 	mixed, err := exchanged(pool, "group", []string{"prompt", "score"}, 1)
 	if err != nil || fmt.Sprint(mixed.Texts("group")) != fmt.Sprint(pool.Texts("group")) {
-		t.Errorf("rows that are alone in their group exchange their values: %v", err)
+		t.Errorf("rows that are alone in their group have other values: %v", err)
 	}
 	mixed, err = exchanged(pool, "group", []string{"prompt"}, 1)
-	if err != nil || fmt.Sprint(mixed.Texts("group")) == fmt.Sprint(pool.Texts("group")) || pool.Texts("group")[0] != "en" {
-		t.Errorf("nothing is exchanged, or the pool is changed: %v", err)
+	if err != nil || fmt.Sprint(mixed.Texts("group")) == fmt.Sprint(pool.Texts("group")) ||
+		pool.Texts("group")[0] != "en" {
+		t.Errorf("no value is exchanged, or the pool is changed: %v", err)
 	}
 	counts := map[string]int{}
 	for i, g := range mixed.Texts("group") {
@@ -211,110 +213,123 @@ func TestExchangedLabelsSayNothing(t *testing.T) {
 	if len(counts) != 6 || counts["lowp"] != 100 || counts["enq"] != 100 {
 		t.Errorf("%v", counts)
 	}
-	for _, o := range []map[string]string{options("exchange", "nose"), options("exchange", "group", "within", "nose"), options("exchange", "group", "within", "group")} {
+	for _, o := range []map[string]string{options("exchange", "nose"), options("exchange", "group", "within", "nose"),
+		options("exchange", "group", "within", "group")} {
 		if _, err := tabulartest.Run("power", pool, o); err == nil {
 			t.Errorf("exchange=%s within=%s is no error", o["exchange"], o["within"])
 		}
 	}
 }
 
-// TestUnits: rows of a unit come and go together.
+// TestUnits: rows of a unit are sampled together.
 func TestUnits(t *testing.T) {
-	f := tabulartest.Evaluate(t, "power", poolOf(t, 3, 1, 5), options("cells", "group", "unit", "prompt", "sizes", "1", "resamples", "20"))
+	f := tabulartest.Evaluate(t, "power", poolOf(t, 3, 1, 5), options("cells", "group", "unit", "prompt", "sizes", "1",
+		"resamples", "20"))
 	i := find(t, f, "low", 1, 1)
-	if f.Texts("drawn")[i] != "prompt" || f.Numbers("n_rows")[i] != 9 || f.Numbers("n_pool")[i] != 2 {
-		t.Errorf("%v of %v, %v in the pool", f.Numbers("n_rows")[i], f.Texts("drawn")[i], f.Numbers("n_pool")[i])
+	if f.Texts("unit")[i] != "prompt" || f.Numbers("n_rows")[i] != 9 || f.Numbers("n_pool")[i] != 2 {
+		t.Errorf("%v of %v, %v in the pool", f.Numbers("n_rows")[i], f.Texts("unit")[i], f.Numbers("n_pool")[i])
 	}
 }
 
 func TestErrors(t *testing.T) {
 	pool := poolOf(t, 20, 0, 6)
 	for want, o := range map[string]map[string]string{
-		"cell group=en, prompt=p has 20 in the pool, and 21 are to be drawn": options("sizes", "21"),
-		"name the metrics":                options("audit", ""),
-		"no metric":                       options("audit", "permutation"),
-		"is not option=value":             options("audit", "permutation-test value"),
-		"no option \"vaule\"":             options("audit", "permutation-test vaule=score"),
-		"no such column: \"effect\"":      options("value", "effect"),
-		"two rows for \"independent\"":    options("subject", "design"),
-		"name the columns of the audit's": options("subject", ""),
-		"is not a whole number":           options("sizes", "1.5"),
-		"fixed1":                          options("audit", "region-gaps by=group", "sizes", "2"),
-		"\"concat\" cannot be done here":  options("audit", test+";"+test, "sizes", "2"),
-		"no such column: \"people\"":      options("cells", "people"),
+		"cell group=en, prompt=p has 20 in the pool, and 21 are to be sampled": options("sizes", "21"),
+		"audit is missing":             options("audit", ""),
+		"no metric":                    options("audit", "permutation"),
+		"is not option=value":          options("audit", "permutation-test value"),
+		"no option \"vaule\"":          options("audit", "permutation-test vaule=score"),
+		"no such column: \"effect\"":   options("value", "effect"),
+		"two rows for \"independent\"": options("subject", "design"),
+		"subject is missing":           options("subject", ""),
+		"is not an integer":            options("sizes", "1.5"),
+		"fixed1":                       options("audit", "region-gaps by=group", "sizes", "2"),
+		"two rows for \"low\"":         options("audit", test+";"+test, "sizes", "2"),
+		"no such column: \"people\"":   options("cells", "people"),
 	} {
 		if _, err := tabulartest.Run("power", pool, o); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v", want, err)
 		}
 	}
-	planted := client.NewFrame(datasets.Columns("subject:text", "size:number"))
-	planted.Add([]string{"lwo"}, -2)
-	if _, err := run(options("sizes", "2", "resamples", "3"), map[string]*client.Frame{"in": pool, "planted": planted}); err == nil || !strings.Contains(err.Error(), `no row for "lwo"; it has: low; same`) {
+	injected := table.NewFrame(datasets.Columns("subject:text", "size:number"))
+	injected.Add([]string{"lwo"}, -2)
+	if _, err := tabulartest.RunOn("power", map[string]*table.Frame{"in": pool, "injected": injected},
+		options("sizes", "2", "resamples", "3")); err == nil ||
+		!strings.Contains(err.Error(), `no row for "lwo"; it has: low; same`) {
 		t.Errorf("%v", err)
 	}
 }
 
-// TestCurve: what does not depend on the pool is taken out of the audit, once, and put back as an input; the rest is a chain on the pool.
+// TestCurve: the parts of the audit that do not depend on the pool become inputs, each once; the rest reads the pool.
 func TestCurve(t *testing.T) {
 	photos := datasets.FromRows([]map[string]any{{"id": "a", "region": "V", "full": []float32{1}}})
 	pool := datasets.FromRows([]map[string]any{{"id": "b", "region": "V", "full": []float32{1}}})
 	curve := Curve(Pools{Pool: pool}, func(pool datasets.Table) datasets.Table {
 		sets := metrics.Sets{Real: photos.Where("id", "!=", ""), Generated: pool.Where("region", "==", "V")}
-		return metrics.Gaps(sets, metrics.Vector("full")).Concat(metrics.Gaps(sets, metrics.Vector("other")))
-	}, Cells("region"), Sizes(1, 2), Shares(0.5, 1), Resamples(3), Subject("region", "vector"), Estimate("gap"), Below(0.5), AtLeast(0.1), Alpha(0.01), P("p"), Correct("bh"), Unit("id"), Name("x"))
+		return metrics.Gaps(sets, metrics.GapsOptions{By: metrics.By("region")}).
+			Concat(metrics.Gaps(sets, metrics.GapsOptions{By: metrics.By("region"), Vector: "other"}))
+	}, Options{Cells: []string{"region"}, Sizes: []int{1, 2}, Shares: []float64{0.5, 1}, Resamples: 3,
+		Subject: []string{"region", "vector"}, Value: "gap", Sign: "below", Null: 0.5, Least: 0.1, Alpha: 0.01, P: "p",
+		Correct: "bh", Unit: "id", Name: "x"})
 	plan, err := curve.Plan()
 	if err != nil {
 		t.Fatal(err)
 	}
-	var args metrics.Args
+	var args operation.Args
 	if err := json.Unmarshal(plan.Args, &args); err != nil {
 		t.Fatal(err)
 	}
-	if strings.Join(args.Roles, " ") != "in fixed1" || len(plan.Inputs) != 2 || plan.Inputs[0].Op != "rows" || plan.Inputs[1].Op != "where" {
+	var o Options
+	if err := json.Unmarshal(args.Options, &o); err != nil {
+		t.Fatal(err)
+	}
+	if strings.Join(args.Roles, " ") != "in fixed1" || len(plan.Inputs) != 2 || plan.Inputs[0].Op != "rows" ||
+		plan.Inputs[1].Op != "where" {
 		t.Errorf("%v, %+v", args.Roles, plan.Inputs)
 	}
-	for name, want := range map[string]string{"cells": "region", "sizes": "1,2", "shares": "0.5,1", "resamples": "3", "subject": "region,vector", "value": "gap", "sign": "below", "null": "0.5", "least": "0.1", "alpha": "0.01", "p": "p", "correct": "bh", "unit": "id", "name": "x"} {
-		if args.Options[name] != want {
-			t.Errorf("option %s is %q", name, args.Options[name])
-		}
+	if fmt.Sprintln(o.Cells, o.Sizes, o.Shares, o.Resamples, o.Subject, o.Value, o.Sign, o.Null, o.Least, o.Alpha, o.P,
+		o.Correct, o.Unit, o.Name) != "[region] [1 2] [0.5 1] 3 [region vector] gap below 0.5 0.1 0.01 p bh id x\n" {
+		t.Errorf("options %+v", o)
 	}
-	inner, err := compile(args.Options["audit"], 1)
-	if err != nil || inner.Op != "concat" || inner.Inputs[0].Inputs[0].Op != fixedOp || inner.Inputs[0].Inputs[1].Op != "where" || inner.Inputs[0].Inputs[1].Inputs[0].Op != poolOp {
-		t.Errorf("%s, %v", args.Options["audit"], err)
+	inner, err := compile(o.Audit, 1)
+	if err != nil || inner.Op != "concat" || string(inner.Inputs[0].Inputs[0].Args) != "1" ||
+		inner.Inputs[0].Inputs[1].Op != "where" || string(inner.Inputs[0].Inputs[1].Inputs[0].Args) != "0" {
+		t.Errorf("%s, %v", o.Audit, err)
 	}
-	if other := Curve(Pools{Pool: pool}, func(datasets.Table) datasets.Table { return photos }); other.Err() == nil || !strings.Contains(other.Err().Error(), "does not read the pool") {
+	if other := Curve(Pools{Pool: pool}, func(datasets.Table) datasets.Table { return photos }); other.Err() == nil ||
+		!strings.Contains(other.Err().Error(), "does not read the pool") {
 		t.Errorf("%v", other.Err())
 	}
-	if other := Curve(Pools{Pool: pool}, func(p datasets.Table) datasets.Table { return p.Select("nose") }); other.Err() == nil || !strings.Contains(other.Err().Error(), "nose") {
+	if other := Curve(Pools{Pool: pool},
+		func(p datasets.Table) datasets.Table { return p.Select("nose") }); other.Err() == nil ||
+		!strings.Contains(other.Err().Error(), "nose") {
 		t.Errorf("%v", other.Err())
 	}
 }
 
-// TestCurveIsTheChain: the audit as a function and as text give the same table, and a verb of tables is asked of the backend.
+// TestCurveIsTheChain: the audit as a function, with a verb of tables, and as text have the same result.
 func TestCurveIsTheChain(t *testing.T) {
 	frame := poolOf(t, 20, 1, 7)
-	settings := []metrics.Setting{Cells("group", "prompt"), Sizes(4), Resamples(20), Subject("group_a"), Estimate("difference"), P("p"), metrics.SeedOf(1)}
 	curve := Curve(Pools{Pool: datasets.FromFrame(frame)}, func(pool datasets.Table) datasets.Table {
-		return significance.PermutationTest(pool.Head(1000), "score", "group", significance.Against("en"), metrics.Draws(200))
-	}, settings...)
+		return significance.PermutationTest(pool.Head(1000), significance.TestOptions{Value: "score", Against: "en",
+			Resamples: 200})
+	}, Options{Cells: []string{"group", "prompt"}, Sizes: []int{4}, Resamples: 20, Subject: []string{"group_a"},
+		Value: "difference", P: "p", Seed: 1})
 	plan, err := curve.Plan()
 	if err != nil {
 		t.Fatal(err)
 	}
-	var asked atomic.Value
-	got, err := metrics.Evaluate(t.Context(), plan.Args, []*client.Frame{frame}, metrics.Call{Verb: func(op string, _ json.RawMessage, in []*client.Frame) (*client.Frame, error) {
-		asked.Store(op)
-		return in[0], nil
-	}})
-	if err != nil || asked.Load() != "head" {
-		t.Fatal(err, asked.Load())
+	plan.Inputs = []*table.Plan{operation.InputPlan(0)}
+	got, err := new(operation.Call).Evaluate(t.Context(), plan, frame)
+	if err != nil {
+		t.Fatal(err)
 	}
 	want := tabulartest.Evaluate(t, "power", frame, options("sizes", "4", "resamples", "20"))
 	near.Check(t, "found", got.Numbers("found"), want.Numbers("found"), 0, 0)
 	near.Check(t, "estimate", got.Numbers("estimate")[:2], want.Numbers("estimate")[:2], 0, 0)
 }
 
-// TestRememberedDistancesAreTheSame: as Plain finds them, for fixed centres and for others.
+// TestRememberedDistancesAreTheSame: as Plain finds them, for fixed centers and for others.
 func TestRememberedDistancesAreTheSame(t *testing.T) {
 	rng := near.Rand(t, 8)
 	vectors := func(n int) (out [][]float32) {
@@ -324,11 +339,12 @@ func TestRememberedDistancesAreTheSame(t *testing.T) {
 		return out
 	}
 	real, other, pool := vectors(60), vectors(40), vectors(80)
-	n := newRemembering([]*client.Frame{{Columns: []client.Column{client.VectorColumn("full", real)}}})
+	n := newCachedNeighbors([]*table.Frame{{Columns: []table.Column{table.VectorColumn("full", real)}}})
 	for round := range 3 {
-		drawn := pool[10*round : 10*round+40]
-		for name, centres := range map[string][][]float32{"fixed": real, "part of the fixed": real[20:50], "not fixed": other} {
-			sets, opts := prdc.Sets{Real: centres, Generated: drawn}, prdc.Options{Recall: true, Members: true}
+		sample := pool[10*round : 10*round+40]
+		for name, centers := range map[string][][]float32{"fixed": real, "part of the fixed": real[20:50],
+			"not fixed": other} {
+			sets, opts := prdc.Sets{Real: centers, Generated: sample}, prdc.Options{Recall: true, Members: true}
 			got, err := prdc.Compute(t.Context(), sets, opts, n)
 			if err != nil {
 				t.Fatal(err)
@@ -337,25 +353,30 @@ func TestRememberedDistancesAreTheSame(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got.Scores != want.Scores || fmt.Sprint(got.Members, got.Radii, got.Balls) != fmt.Sprint(want.Members, want.Radii, want.Balls) {
+			if got.Scores != want.Scores || fmt.Sprint(got.Members, got.Radii, got.Balls) != fmt.Sprint(want.Members,
+				want.Radii, want.Balls) {
 				t.Errorf("%s: %+v, plain %+v", name, got.Scores, want.Scores)
 			}
 		}
 	}
 	if len(n.sets) != 2 || n.kept == 0 {
-		t.Errorf("%d sets, %d distances kept", len(n.sets), n.kept)
+		t.Errorf("%d sets, %d distances cached", len(n.sets), n.kept)
 	}
 }
 
-// TestNotesAreSaidOnce: what the audit notes of many draws comes once, with how many.
-func TestNotesAreSaidOnce(t *testing.T) {
+// TestNotesAreReportedOnce: a note of many samples is reported once, with their number.
+func TestNotesAreReportedOnce(t *testing.T) {
 	var n notes
 	for i := range 9 {
 		n.add("note %c of %d", "abcde"[min(i, 4)], max(i, 7))
 	}
-	var said []string
-	n.tell(metrics.Call{Note: func(format string, args ...any) { said = append(said, fmt.Sprintf(format, args...)) }})
-	if len(said) != 4 || said[0] != "in 5 audits of draws, for example: note e of 7" || said[1] != "in 1 audits of draws: note a of 7" || said[3] != "and 2 more notes of the audit on its draws" {
-		t.Errorf("%q", said)
+	var reported []string
+	n.report(&metrics.Call{Note: func(format string,
+		args ...any) {
+		reported = append(reported, fmt.Sprintf(format, args...))
+	}})
+	if len(reported) != 4 || reported[0] != "in 5 audits of samples, for example: note e of 7" ||
+		reported[1] != "in 1 audits of samples: note a of 7" || reported[3] != "and 2 more notes of the audit" {
+		t.Errorf("%q", reported)
 	}
 }

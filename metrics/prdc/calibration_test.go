@@ -10,18 +10,18 @@ import (
 	"antipode/metrics/interval"
 )
 
-// setting is a pair of known distributions.
-type setting struct {
+// params describe a pair of known distributions.
+type params struct {
 	name             string
 	n, m, d          int
 	shift, scale     float64 // of the generated set; the real one is normal with standard deviation 1 within a cell
-	cells            int     // objects: half of each is drawn
+	cells            int     // objects; a half-sample contains half of each
 	spread           float64 // how far the cells' means are apart
 	trials, forTruth int
 }
 
 // Longer ones are in calibration_long_test.go.
-var calibrations = []setting{
+var calibrations = []params{
 	{"near", 120, 120, 8, 0.1, 0.9, 1, 0, 400, 2000},
 	{"apart", 120, 100, 6, 0.5, 1, 2, 0, 400, 2000},
 	{"objects", 120, 120, 6, 0.2, 0.9, 6, 4, 400, 2000},
@@ -35,7 +35,7 @@ func TestCalibration(t *testing.T) {
 	}
 }
 
-func calibrate(t *testing.T, s setting, stream uint64) {
+func calibrate(t *testing.T, s params, stream uint64) {
 	sets := func(trial int) Sets {
 		r := rand.New(rand.NewPCG(near.Seed(t)<<32+uint64(trial), stream))
 		sets := Sets{normal(r, s.n, s.d, 0, 1), normal(r, s.m, s.d, s.shift, s.scale)}
@@ -68,15 +68,16 @@ func calibrate(t *testing.T, s setting, stream uint64) {
 	held := make([]int, len(get))
 	width := make([]float64, len(get))
 	for trial := range s.trials {
-		rd, err := interval.HalfSample(interval.Halves{Seed: uint64(trial), Side: "real", Cells: real})
+		rd, err := interval.HalfSample(interval.HalfSampleOptions{Seed: uint64(trial), Side: "real", Cells: real})
 		if err != nil {
 			t.Fatal(err)
 		}
-		gd, err := interval.HalfSample(interval.Halves{Seed: uint64(trial), Side: "generated", Cells: generated})
+		gd, err := interval.HalfSample(interval.HalfSampleOptions{Seed: uint64(trial), Side: "generated",
+			Cells: generated})
 		if err != nil {
 			t.Fatal(err)
 		}
-		r := compute(t, sets(s.forTruth+trial), Options{Recall: true, RealDraws: rd, GeneratedDraws: gd})
+		r := compute(t, sets(s.forTruth+trial), Options{Recall: true, RealSamples: rd, GeneratedSamples: gd})
 		for g := range get {
 			i, err := interval.FromHalves(get[g](r.Scores), r.Of(get[g]), 0.95, interval.Range{})
 			if err != nil {
@@ -90,7 +91,8 @@ func calibrate(t *testing.T, s setting, stream uint64) {
 	}
 	for g, name := range names {
 		share := float64(held[g]) / float64(s.trials)
-		t.Logf("%s: truth %.4f, mean width %.4f, held in %.1f %% of %d trials", name, truth[g], width[g], 100*share, s.trials)
+		t.Logf("%s: truth %.4f, mean width %.4f, held in %.1f %% of %d trials", name, truth[g], width[g], 100*share,
+			s.trials)
 		if share < 0.93 {
 			t.Errorf("%s: held in %.1f %%, want at least 93 %%", name, 100*share)
 		}

@@ -12,28 +12,30 @@ import (
 // Precision and coverage of one region with their half-sampling intervals.
 func ExampleCompute() {
 	r := rand.New(rand.NewPCG(1, 1))
-	pictures := func(n int, scale float64) (vectors [][]float32, cells []string) {
+	images := func(n int, scale float64) (vectors [][]float32, cells []string) {
 		for i := range n {
-			vectors = append(vectors, []float32{float32(scale * r.NormFloat64()), float32(scale * r.NormFloat64()), float32(scale * r.NormFloat64())})
-			cells = append(cells, []string{"car", "bag"}[i%2]) // the object: half of each is drawn
+			vectors = append(vectors, []float32{float32(scale * r.NormFloat64()), float32(scale * r.NormFloat64()),
+				float32(scale * r.NormFloat64())})
+			cells = append(cells, []string{"car", "bag"}[i%2]) // the object; a half-sample contains half of each
 		}
 		return vectors, cells
 	}
-	real, realCells := pictures(200, 1)
-	generated, generatedCells := pictures(200, 0.5) // less diverse than the real ones
+	real, realCells := images(200, 1)
+	generated, generatedCells := images(200, 0.5) // less diverse than the real images
 
-	realDraws, err := interval.HalfSample(interval.Halves{Seed: 7, Side: "real", Cells: realCells})
+	realSamples, err := interval.HalfSample(interval.HalfSampleOptions{Seed: 7, Side: "real", Cells: realCells})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	generatedDraws, err := interval.HalfSample(interval.Halves{Seed: 7, Side: "generated", Cells: generatedCells})
+	generatedSamples, err := interval.HalfSample(interval.HalfSampleOptions{Seed: 7, Side: "generated",
+		Cells: generatedCells})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	run, err := prdc.Compute(context.Background(), prdc.Sets{Real: real, Generated: generated},
-		prdc.Options{K: 3, RealDraws: realDraws, GeneratedDraws: generatedDraws}, prdc.Plain{})
+		prdc.Options{K: 3, RealSamples: realSamples, GeneratedSamples: generatedSamples}, prdc.Plain{})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -50,7 +52,8 @@ func ExampleCompute() {
 			fmt.Println(err)
 			return
 		}
-		fmt.Printf("%s %.3f (%.3f to %.3f), n = %d real, %d generated\n", s.name, i.Value, i.Low, i.High, run.Real, run.Generated)
+		fmt.Printf("%s %.3f (%.3f to %.3f), n = %d real, %d generated\n", s.name, i.Value, i.Low, i.High, run.Real,
+			run.Generated)
 	}
 	// Output:
 	// precision 0.995 (0.979 to 0.999), n = 200 real, 200 generated

@@ -11,44 +11,46 @@ import (
 	"antipode/metrics/interval"
 )
 
-// side is one of the two sets while it is worked on.
+// side is one of the two sets.
 type side struct {
 	name    string
 	vectors [][]float32
-	draws   *interval.Draws // of the vectors; nil = no half-samples
-	total   *interval.Draws // of all rows, those without a vector among them
+	samples *interval.Samples // of the vectors; nil = no half-samples
+	total   *interval.Samples // of all rows, including those without a vector
 }
 
-// manifold is the union of the balls of one set, and what lies in it, for the full sets and for all half-samples in one sweep.
+// manifold is the union of the balls of one set and the points in it, for the full sets and for all half-samples in
+// one pass.
 //
-// A half-sample's radius of centre j is the distance to the k-th drawn entry of j's neighbour list. Ball levels stand for that
-// list from its k-th entry on: a point of level l lies in j's ball in exactly those draws where fewer than k of
-// the first k-1+l neighbours are drawn. alive holds these draws as bits, so one AND serves all draws of a pair.
+// The radius of center j in a half-sample is the distance to the k-th entry of j's neighbor list that the half-sample
+// contains. Ball levels correspond to the entries of that list from the k-th on: a point of level l is in j's ball in
+// exactly those half-samples that contain fewer than k of the first k-1+l neighbors. alive stores these half-samples as
+// bits, so one AND evaluates 64 half-samples of a pair.
 type manifold struct {
 	side
 	k      int
 	closed bool
-	words  int // words of draw bits, 0 = no half-samples
+	words  int // words of half-sample bits, 0 = no half-samples
 
 	balls0 distance.Balls
 	radii  []float32
-	alive  []uint64 // [centre][level][words]
-	short  []uint64 // [centre][words]: draws in which the neighbour list runs out
+	alive  []uint64 // [center][level][words]
+	short  []uint64 // [center][words]: half-samples with fewer than k entries of the neighbor list
 
 	inside  []int32
-	covered []uint64 // [centre][words]: draws in which a drawn point lies in the ball
+	covered []uint64 // [center][words]: half-samples with a point in the ball
 	balls   []int32
-	held    []uint64 // [point][words]: draws in which the point lies in a drawn ball
+	held    []uint64 // [point][words]: half-samples in which the point is in a ball
 	pairs   counter
 	members [][]Member
 	points  side
 }
 
-func newManifold(ctx context.Context, n Neighbours, s side, opts Options) (*manifold, error) {
+func newManifold(ctx context.Context, n Neighbors, s side, opts Options) (*manifold, error) {
 	m := &manifold{side: s, k: opts.K, closed: opts.Closed}
 	keep := opts.K
-	if s.draws != nil {
-		m.words = s.draws.Words()
+	if s.samples != nil {
+		m.words = s.samples.Words()
 		keep = min(max(opts.Keep, opts.K), len(s.vectors)-1)
 	}
 	index, near, err := n.Nearest(ctx, s.vectors, keep)
@@ -57,24 +59,25 @@ func newManifold(ctx context.Context, n Neighbours, s side, opts Options) (*mani
 	}
 	levels := keep - opts.K + 1
 	if levels > 255 {
-		return nil, fmt.Errorf("prdc: %d neighbours kept with k = %d; at most %d", keep, opts.K, opts.K+254)
+		return nil, fmt.Errorf("prdc: Keep is %d with k = %d; at most %d", keep, opts.K, opts.K+254)
 	}
-	m.balls0 = distance.Balls{Centres: s.vectors, Levels: levels, Closed: opts.Closed, Radii: make([]float32, 0, len(s.vectors)*levels)}
+	m.balls0 = distance.Balls{Centers: s.vectors, Levels: levels, Closed: opts.Closed,
+		Radii: make([]float32, 0, len(s.vectors)*levels)}
 	m.radii = make([]float32, len(s.vectors))
 	for j := range s.vectors {
 		radii := near[j*keep+opts.K-1 : (j+1)*keep]
 		m.radii[j] = radii[0]
 		m.balls0.Radii = append(m.balls0.Radii, radii...)
 	}
-	if s.draws != nil {
-		return m, m.drawRadii(index, keep)
+	if s.samples != nil {
+		return m, m.sampleRadii(index, keep)
 	}
 	return m, nil
 }
 
-// drawRadii fills alive and short.
-func (m *manifold) drawRadii(index []int32, keep int) error {
-	for b, size := range m.draws.Sizes() {
+// sampleRadii fills alive and short.
+func (m *manifold) sampleRadii(index []int32, keep int) error {
+	for b, size := range m.samples.Sizes() {
 		if size <= m.k {
 			return &ErrTooFewSamples{fmt.Sprintf("%s, half-sample %d:", m.name, b+1), size, m.k + 1}
 		}
@@ -82,10 +85,10 @@ func (m *manifold) drawRadii(index []int32, keep int) error {
 	levels, words := m.balls0.Levels, m.words
 	m.alive = make([]uint64, len(m.vectors)*levels*words)
 	m.short = make([]uint64, len(m.vectors)*words)
-	reached := make([]uint64, m.k*words) // reached[i]: draws with more than i drawn neighbours so far
+	reached := make([]uint64, m.k*words) // reached[i]: half-samples with more than i neighbors so far
 	for j := range m.vectors {
 		clear(reached)
-		own := m.draws.Row(j)
+		own := m.samples.Row(j)
 		for t := range keep + 1 {
 			if l := t - (m.k - 1); l >= 0 {
 				to := m.short[j*words:]
@@ -99,17 +102,17 @@ func (m *manifold) drawRadii(index []int32, keep int) error {
 			if t == keep {
 				break
 			}
-			drawn := m.draws.Row(int(index[j*keep+t]))
+			row := m.samples.Row(int(index[j*keep+t]))
 			for i := m.k - 1; i > 0; i-- {
 				for w := range words {
-					reached[i*words+w] |= reached[(i-1)*words+w] & drawn[w]
+					reached[i*words+w] |= reached[(i-1)*words+w] & row[w]
 				}
 			}
 			for w := range words {
-				reached[w] |= drawn[w]
+				reached[w] |= row[w]
 			}
 		}
-		for l := range levels { // draws that run out are done apart, in full
+		for l := range levels { // shortLists computes these half-samples
 			for w := range words {
 				m.alive[(j*levels+l)*words+w] &^= m.short[j*words+w]
 			}
@@ -118,8 +121,8 @@ func (m *manifold) drawRadii(index []int32, keep int) error {
 	return nil
 }
 
-// hold finds what lies in the balls.
-func (m *manifold) hold(ctx context.Context, n Neighbours, points side, members bool) error {
+// hold finds the points in the balls.
+func (m *manifold) hold(ctx context.Context, n Neighbors, points side, members bool) error {
 	m.points = points
 	m.inside = make([]int32, len(m.vectors))
 	m.balls = make([]int32, len(points.vectors))
@@ -135,7 +138,8 @@ func (m *manifold) hold(ctx context.Context, n Neighbours, points side, members 
 	workers := make([]*worker, runtime.GOMAXPROCS(0))
 	visits := make([]distance.Visit, len(workers))
 	for w := range workers {
-		workers[w] = &worker{m: m, balls: make([]int32, len(m.balls)), held: make([]uint64, len(m.held)), pairs: newCounter(m.words)}
+		workers[w] = &worker{m: m, balls: make([]int32, len(m.balls)), held: make([]uint64, len(m.held)),
+			pairs: newCounter(m.words)}
 		visits[w] = workers[w].visit
 	}
 	if err := n.Within(ctx, m.balls0, points.vectors, visits); err != nil {
@@ -155,10 +159,10 @@ func (m *manifold) hold(ctx context.Context, n Neighbours, points side, members 
 			return cmp.Or(cmp.Compare(a.Distance, b.Distance), cmp.Compare(a.Generated, b.Generated))
 		})
 	}
-	return m.runOuts(ctx)
+	return m.shortLists(ctx)
 }
 
-// worker collects what one goroutine sees of the pairs.
+// worker collects the pairs that one goroutine visits.
 type worker struct {
 	m     *manifold
 	balls []int32
@@ -180,9 +184,9 @@ func (w *worker) visit(j int, points []int32, levels []uint8) {
 			continue
 		}
 		alive := m.alive[(j*m.balls0.Levels+int(levels[i]))*m.words:]
-		drawn := m.points.draws.Row(int(p))
+		row := m.points.samples.Row(int(p))
 		for x := range m.words {
-			if both := alive[x] & drawn[x]; both != 0 {
+			if both := alive[x] & row[x]; both != 0 {
 				w.held[int(p)*m.words+x] |= both
 				m.covered[j*m.words+x] |= both
 				w.pairs.add(x, both)
@@ -191,8 +195,9 @@ func (w *worker) visit(j int, points []int32, levels []uint8) {
 	}
 }
 
-// runOuts does the draws in which fewer than k of a centre's known neighbours are drawn: radius and ball from the vectors themselves.
-func (m *manifold) runOuts(ctx context.Context) error {
+// shortLists computes the half-samples that contain fewer than k entries of a center's neighbor list: radius and ball
+// from the vectors themselves.
+func (m *manifold) shortLists(ctx context.Context) error {
 	if m.words == 0 {
 		return nil
 	}
@@ -204,20 +209,20 @@ func (m *manifold) runOuts(ctx context.Context) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		toCentres := distances(m.vectors[j], m.vectors)
+		toCenters := distances(m.vectors[j], m.vectors)
 		toPoints := distances(m.vectors[j], m.points.vectors)
 		for x, word := range short {
 			for ; word != 0; word &= word - 1 {
 				bit := word & -word
 				list := distance.List{K: m.k}
-				for i, d := range toCentres {
-					if i != j && m.draws.Row(i)[x]&bit != 0 {
+				for i, d := range toCenters {
+					if i != j && m.samples.Row(i)[x]&bit != 0 {
 						list.Offer(int32(i), d)
 					}
 				}
 				radius := list.Worst()
 				for p, d := range toPoints {
-					if m.points.draws.Row(p)[x]&bit != 0 && (d < radius || m.closed && d == radius) {
+					if m.points.samples.Row(p)[x]&bit != 0 && (d < radius || m.closed && d == radius) {
 						m.held[p*m.words+x] |= bit
 						m.covered[j*m.words+x] |= bit
 						m.pairs.add(x, bit)
@@ -237,7 +242,7 @@ func distances(from []float32, to [][]float32) []float32 {
 	return out
 }
 
-// scores turns counts into scores. total is the number of points, those without a vector among them.
+// scores computes the scores from the counts. total is the number of points, including those without a vector.
 func (m *manifold) scores(total int) (Scores, []Scores) {
 	held, covered, pairs := 0, 0, 0
 	for _, b := range m.balls {
@@ -262,16 +267,16 @@ func (m *manifold) scores(total int) (Scores, []Scores) {
 	for i, b := range m.covered {
 		coveredIn.add(i%m.words, b)
 	}
-	centres, points := m.draws.Sizes(), m.points.total.Sizes()
-	draws := make([]Scores, m.draws.Count())
-	for b := range draws {
-		draws[b] = m.score(heldIn.at(b), points[b], coveredIn.at(b), centres[b], m.pairs.at(b))
+	centers, points := m.samples.Sizes(), m.points.total.Sizes()
+	samples := make([]Scores, m.samples.Count())
+	for b := range samples {
+		samples[b] = m.score(heldIn.at(b), points[b], coveredIn.at(b), centers[b], m.pairs.at(b))
 	}
-	return full, draws
+	return full, samples
 }
 
-func (m *manifold) score(held, points, covered, centres, pairs int) Scores {
-	s := Scores{Precision: nan, Density: nan, Recall: nan, Coverage: float64(covered) / float64(centres)}
+func (m *manifold) score(held, points, covered, centers, pairs int) Scores {
+	s := Scores{Precision: nan, Density: nan, Recall: nan, Coverage: float64(covered) / float64(centers)}
 	if points > 0 {
 		s.Precision = float64(held) / float64(points)
 		s.Density = float64(pairs) / (float64(m.k) * float64(points))
@@ -279,33 +284,33 @@ func (m *manifold) score(held, points, covered, centres, pairs int) Scores {
 	return s
 }
 
-// counter counts for each of many draws at once: plane p of a word holds bit p of the counts of its 64 draws.
+// counter counts for many half-samples at once: plane p of a word holds bit p of the counts of its 64 half-samples.
 type counter struct{ planes [][40]uint64 }
 
 func newCounter(words int) counter { return counter{make([][40]uint64, words)} }
 
-// add counts one up in every draw whose bit is set.
-func (c counter) add(word int, draws uint64) { c.addAt(word, 0, draws) }
+// add increments the count of every half-sample whose bit is set.
+func (c counter) add(word int, bits uint64) { c.addAt(word, 0, bits) }
 
-func (c counter) addAt(word, plane int, draws uint64) {
-	for p := plane; draws != 0; p++ {
+func (c counter) addAt(word, plane int, bits uint64) {
+	for p := plane; bits != 0; p++ {
 		plane := &c.planes[word][p]
-		*plane, draws = *plane^draws, *plane&draws
+		*plane, bits = *plane^bits, *plane&bits
 	}
 }
 
 func (c counter) merge(o counter) {
 	for w := range o.planes {
-		for p, draws := range o.planes[w] {
-			c.addAt(w, p, draws)
+		for p, bits := range o.planes[w] {
+			c.addAt(w, p, bits)
 		}
 	}
 }
 
-func (c counter) at(draw int) int {
+func (c counter) at(sample int) int {
 	n := 0
-	for p, word := range c.planes[draw/64] {
-		n |= int(word>>(draw%64)&1) << p
+	for p, word := range c.planes[sample/64] {
+		n |= int(word>>(sample%64)&1) << p
 	}
 	return n
 }

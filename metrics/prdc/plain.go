@@ -10,16 +10,16 @@ import (
 	"antipode/internal/distance"
 )
 
-// Plain compares every pair in float64, in pure Go: slow, needs nothing, and is what "exact" means. The zero Plain is ready to use.
+// Plain implements [Neighbors] in pure Go by comparing every pair in float64. It is slow and defines the exact result.
 type Plain struct{}
 
-// tile is how many rows are compared at a time with all others: one load of a vector serves them all.
+// tile is the number of rows that are compared at a time with all others, so that each vector is loaded once for them.
 const tile = 16
 
-// Nearest implements [Neighbours].
+// Nearest implements [Neighbors].
 func (Plain) Nearest(ctx context.Context, points [][]float32, k int) ([]int32, []float32, error) {
 	if k <= 0 || k >= len(points) {
-		return nil, nil, fmt.Errorf("prdc: %d neighbours of %d points", k, len(points))
+		return nil, nil, fmt.Errorf("prdc: %d neighbors of %d points", k, len(points))
 	}
 	index, near := make([]int32, len(points)*k), make([]float32, len(points)*k)
 	err := eachTile(ctx, len(points), runtime.GOMAXPROCS(0), func(_, from, to int) {
@@ -39,14 +39,14 @@ func (Plain) Nearest(ctx context.Context, points [][]float32, k int) ([]int32, [
 	return index, near, err
 }
 
-// Within implements [Neighbours].
+// Within implements [Neighbors].
 func (Plain) Within(ctx context.Context, balls distance.Balls, points [][]float32, visits []distance.Visit) error {
-	return eachTile(ctx, len(balls.Centres), len(visits), func(worker, from, to int) {
+	return eachTile(ctx, len(balls.Centers), len(visits), func(worker, from, to int) {
 		found := make([][]int32, to-from)
 		levels := make([][]uint8, to-from)
 		for p, v := range points {
 			for j := from; j < to; j++ {
-				if l := balls.Level(j, distance.Between(balls.Centres[j], v)); l < balls.Levels {
+				if l := balls.Level(j, distance.Between(balls.Centers[j], v)); l < balls.Levels {
 					found[j-from] = append(found[j-from], int32(p))
 					levels[j-from] = append(levels[j-from], uint8(l))
 				}
@@ -60,7 +60,7 @@ func (Plain) Within(ctx context.Context, balls distance.Balls, points [][]float3
 	})
 }
 
-// eachTile shares the tiles of n rows among some workers.
+// eachTile distributes the tiles of n rows to workers.
 func eachTile(ctx context.Context, n, workers int, do func(worker, from, to int)) error {
 	var next atomic.Int64
 	var wait sync.WaitGroup

@@ -9,72 +9,74 @@ import (
 	"antipode/metrics/interval"
 )
 
-// Sets are the two sets that are compared.
+// Sets are the two sets to compare.
 type Sets struct {
 	Real      [][]float32 // N rows of d numbers
-	Generated [][]float32 // M rows of d numbers; a nil row is a picture that counts in M and lies in no ball
+	Generated [][]float32 // M rows of d numbers; a nil row is an image that counts in M and is in no ball
 }
 
-// Options are the settings of [Compute]. The zero Options are the Decomposed-DIG paper's.
+// Options are the options of [Compute]. The zero value is as in the Decomposed-DIG paper.
 type Options struct {
-	K       int  // the neighbour that gives the radius; 0 = 3
+	K       int  // the neighbor whose distance is the radius; 0 = 3
 	Closed  bool // the boundary belongs to the ball: d ≤ r instead of d < r
-	Recall  bool // also compute recall, which takes twice the time
-	Members bool // also list the generated pictures in each ball: memory grows with their number
+	Recall  bool // also compute recall, which doubles the time
+	Members bool // also list the generated images in each ball, which takes memory for each
 
-	// RealDraws and GeneratedDraws ask for the scores of half-samples too. Their rows are those of the sets, nil rows
-	// among them, and both have the same number of draws. Both nil = none.
-	RealDraws, GeneratedDraws *interval.Draws
-	// Keep is how many neighbours are remembered for the draws; 0 = the larger of 24 and 8·K. Results do not depend on it.
+	// RealSamples and GeneratedSamples are half-samples of the sets' rows (nil rows included), equally many of both,
+	// for which the scores are computed too. Both nil = none.
+	RealSamples, GeneratedSamples *interval.Samples
+	// Keep is the number of neighbors stored for the half-samples; 0 = the larger of 24 and 8·K. It affects the speed,
+	// not the results.
 	Keep int
 }
 
-// Scores are the four scores of one pair of sets; NaN = not available or not asked for.
+// Scores are the four scores of a pair of sets; NaN = not available or not requested.
 type Scores struct {
 	Precision, Coverage, Density, Recall float64
 }
 
-// Member is a generated picture inside a real picture's ball.
+// Member is a generated image inside a real image's ball.
 type Member struct {
 	Generated int     // row in Sets.Generated
-	Distance  float32 // to the ball's centre
+	Distance  float32 // to the ball's center
 }
 
-// Result is what [Compute] gives.
+// Result is the result of [Compute].
 type Result struct {
 	Scores
-	Draws []Scores // of each half-sample, if asked for
+	Samples []Scores // of each half-sample
 
 	K         int
 	Closed    bool
 	Real      int // N
-	Generated int // M, misses among them
+	Generated int // M, including misses
 	Misses    int // nil rows of Generated
 
-	Radii     []float32  // r_j of each real picture
-	Inside    []int32    // for each real picture: generated pictures in its ball
-	Balls     []int32    // for each generated picture: real balls that hold it; 0 = out of the manifold
-	Members   [][]Member // for each real picture the pictures in its ball, nearest first; nil if not asked for
-	ZeroRadii int        // real pictures with radius 0: they have k or more exact copies
+	Radii     []float32  // r_j of each real image
+	Inside    []int32    // for each real image: generated images in its ball
+	Balls     []int32    // for each generated image: real balls that contain it; 0 = outside the manifold
+	Members   [][]Member // for each real image: the images in its ball, nearest first; nil without Options.Members
+	ZeroRadii int        // real images with radius 0, which have k or more exact copies
 
-	noRecall bool // recall was asked for, but there are too few generated vectors
+	noRecall bool // recall was requested, but there are too few generated vectors
 }
 
-// Neighbours finds neighbours exactly, as package distance defines them, in memory that does not grow with the product of the sets.
-type Neighbours interface {
-	// Nearest finds for each point its k nearest other points, nearest first, equal distances in the order of their
-	// position: those of point i are index[i*k:(i+1)*k]. It needs 0 < k < len(points).
+// Neighbors finds nearest neighbors exactly, as package distance defines them, without allocating memory for all pairs.
+type Neighbors interface {
+	// Nearest returns for each point its k nearest other points, nearest first, at equal distances in the order of
+	// their index: those of point i are index[i*k:(i+1)*k]. It requires 0 < k < len(points).
 	Nearest(ctx context.Context, points [][]float32, k int) (index []int32, distances []float32, err error)
-	// Within tells of every point that lies in one of the balls. It calls visits[w] from worker w only, so it uses at most len(visits)
-	// workers; a worker's calls never overlap. The order of calls is not fixed.
+	// Within reports every point in each ball. It calls visits[w] from worker w only, so it uses at
+	// most len(visits) workers; a worker's calls do not overlap. The order of calls is not fixed.
 	Within(ctx context.Context, balls distance.Balls, points [][]float32, visits []distance.Visit) error
 }
 
-// Compute compares the two sets. A nil n means [Plain].
+// Compute compares two sets. If n is nil it uses [Plain].
 //
-// Errors: *[ErrVector] (NaN, infinite, missing or of another width), *[ErrTooFewSamples] (N ≤ k, or a half-sample with
-// no more than k), and what the context or n reports. With M = 0, precision is not available (NaN) and coverage is 0; see [Result.Warnings].
-func Compute(ctx context.Context, sets Sets, opts Options, n Neighbours) (*Result, error) {
+// Errors: *[ErrVector] (NaN, infinite, missing or of another width), *[ErrTooFewSamples] (N ≤ k, or a half-sample
+// with at most k vectors), and those of the context and n. If M = 0, precision is not available (NaN) and coverage
+// is 0; see [Result.Warnings].
+func Compute(ctx context.Context, sets Sets, opts Options, n Neighbors) (*Result, error) {
 	if n == nil {
 		n = Plain{}
 	}
@@ -87,7 +89,7 @@ func Compute(ctx context.Context, sets Sets, opts Options, n Neighbours) (*Resul
 	if opts.Keep == 0 {
 		opts.Keep = max(24, 8*opts.K)
 	}
-	if err := checkDraws(sets, opts); err != nil {
+	if err := checkSamples(sets, opts); err != nil {
 		return nil, err
 	}
 	width, err := checkVectors("real", sets.Real, 0, false)
@@ -100,18 +102,18 @@ func Compute(ctx context.Context, sets Sets, opts Options, n Neighbours) (*Resul
 	if len(sets.Real) <= opts.K {
 		return nil, &ErrTooFewSamples{"real", len(sets.Real), opts.K + 1}
 	}
-	var drawn []int // rows of Generated with a vector
+	var rows []int // of Generated, with a vector
 	var generated [][]float32
 	for i, v := range sets.Generated {
 		if v != nil {
-			drawn, generated = append(drawn, i), append(generated, v)
+			rows, generated = append(rows, i), append(generated, v)
 		}
 	}
 
-	real := side{name: "real", vectors: sets.Real, draws: opts.RealDraws, total: opts.RealDraws}
-	gen := side{name: "generated", vectors: generated, total: opts.GeneratedDraws}
+	real := side{name: "real", vectors: sets.Real, samples: opts.RealSamples, total: opts.RealSamples}
+	gen := side{name: "generated", vectors: generated, total: opts.GeneratedSamples}
 	if gen.total != nil {
-		gen.draws = gen.total.Pick(drawn)
+		gen.samples = gen.total.Pick(rows)
 	}
 	m, err := newManifold(ctx, n, real, opts)
 	if err != nil {
@@ -121,15 +123,16 @@ func Compute(ctx context.Context, sets Sets, opts Options, n Neighbours) (*Resul
 		return nil, err
 	}
 	r := &Result{
-		K: opts.K, Closed: opts.Closed, Real: len(sets.Real), Generated: len(sets.Generated), Misses: len(sets.Generated) - len(drawn),
-		Radii: m.radii, Inside: m.inside, Balls: make([]int32, len(sets.Generated)), Members: m.members,
+		K: opts.K, Closed: opts.Closed, Real: len(sets.Real), Generated: len(sets.Generated),
+		Misses: len(sets.Generated) - len(rows),
+		Radii:  m.radii, Inside: m.inside, Balls: make([]int32, len(sets.Generated)), Members: m.members,
 	}
-	for i, row := range drawn {
+	for i, row := range rows {
 		r.Balls[row] = m.balls[i]
 	}
 	for _, members := range r.Members {
 		for i := range members {
-			members[i].Generated = drawn[members[i].Generated]
+			members[i].Generated = rows[members[i].Generated]
 		}
 	}
 	for _, radius := range r.Radii {
@@ -137,15 +140,15 @@ func Compute(ctx context.Context, sets Sets, opts Options, n Neighbours) (*Resul
 			r.ZeroRadii++
 		}
 	}
-	r.Scores, r.Draws = m.scores(r.Generated)
+	r.Scores, r.Samples = m.scores(r.Generated)
 	if opts.Recall {
 		err = r.recall(ctx, n, gen, real, opts)
 	}
 	return r, err
 }
 
-// recall is precision with the sets exchanged. It stays NaN where there are no more than k generated vectors.
-func (r *Result) recall(ctx context.Context, n Neighbours, gen, real side, opts Options) error {
+// recall computes precision with the sets exchanged. It stays NaN if there are at most k generated vectors.
+func (r *Result) recall(ctx context.Context, n Neighbors, gen, real side, opts Options) error {
 	if len(gen.vectors) <= opts.K {
 		r.noRecall = true
 		return nil
@@ -157,51 +160,58 @@ func (r *Result) recall(ctx context.Context, n Neighbours, gen, real side, opts 
 	if err := m.hold(ctx, n, real, false); err != nil {
 		return err
 	}
-	swapped, draws := m.scores(len(real.vectors))
+	swapped, samples := m.scores(len(real.vectors))
 	r.Recall = swapped.Precision
-	for b := range draws {
-		r.Draws[b].Recall = draws[b].Precision
+	for b := range samples {
+		r.Samples[b].Recall = samples[b].Precision
 	}
 	return nil
 }
 
-// Of picks one score of every half-sample, for package interval: run.Of(func(s Scores) float64 { return s.Precision }).
+// Of returns one score of every half-sample, for package interval: run.Of(func(s Scores) float64 { return s.Precision
+// }).
 func (r *Result) Of(score func(Scores) float64) []float64 {
-	out := make([]float64, len(r.Draws))
-	for b, s := range r.Draws {
+	out := make([]float64, len(r.Samples))
+	for b, s := range r.Samples {
 		out[b] = score(s)
 	}
 	return out
 }
 
-// Warnings says in one line each what a reader of the scores should know: no generated pictures, radii of 0, recall that is not available.
+// Warnings returns, one line each, limitations of the scores: no generated images, radii of 0, recall
+// that is not available.
 func (r *Result) Warnings() []string {
 	var w []string
 	if r.Generated == 0 {
-		w = append(w, "there are no generated pictures: precision is not available, coverage is 0")
+		w = append(w, "there are no generated images: precision is not available, coverage is 0")
 	} else if r.Misses == r.Generated {
-		w = append(w, fmt.Sprintf("none of the %d generated pictures has a usable component: all count as misses", r.Generated))
+		w = append(w, fmt.Sprintf("none of the %d generated images has a usable component: all count as misses",
+			r.Generated))
 	}
 	if r.ZeroRadii > 0 {
-		w = append(w, fmt.Sprintf("%d of %d real pictures have radius 0 (%d or more exact copies): nothing can lie in their balls; discard duplicates first", r.ZeroRadii, r.Real, r.K))
+		w = append(w, fmt.Sprintf("%d of %d real images have radius 0 (%d or more exact copies): their balls are "+
+			"empty; discard duplicates first", r.ZeroRadii, r.Real, r.K))
 	}
 	if r.noRecall {
-		w = append(w, fmt.Sprintf("recall is not available: %d generated pictures have a vector, k = %d needs at least %d", r.Generated-r.Misses, r.K, r.K+1))
+		w = append(w, fmt.Sprintf("recall is not available: %d generated images have a vector, k = %d needs "+
+			"at least %d", r.Generated-r.Misses, r.K, r.K+1))
 	}
 	return w
 }
 
-func checkDraws(sets Sets, opts Options) error {
-	rd, gd := opts.RealDraws, opts.GeneratedDraws
+func checkSamples(sets Sets, opts Options) error {
+	real, gen := opts.RealSamples, opts.GeneratedSamples
 	switch {
-	case rd == nil && gd == nil:
+	case real == nil && gen == nil:
 		return nil
-	case rd == nil || gd == nil:
-		return fmt.Errorf("prdc: half-samples need draws of both sets")
-	case rd.Len() != len(sets.Real) || gd.Len() != len(sets.Generated):
-		return fmt.Errorf("prdc: draws of %d real and %d generated rows for sets of %d and %d", rd.Len(), gd.Len(), len(sets.Real), len(sets.Generated))
-	case rd.Count() != gd.Count():
-		return fmt.Errorf("prdc: %d draws of the real set, %d of the generated one", rd.Count(), gd.Count())
+	case real == nil || gen == nil:
+		return fmt.Errorf("prdc: half-samples of both sets are needed")
+	case real.Len() != len(sets.Real) || gen.Len() != len(sets.Generated):
+		return fmt.Errorf("prdc: half-samples of %d real and %d generated rows for sets of %d and %d", real.Len(),
+			gen.Len(),
+			len(sets.Real), len(sets.Generated))
+	case real.Count() != gen.Count():
+		return fmt.Errorf("prdc: %d half-samples of the real set, %d of the generated set", real.Count(), gen.Count())
 	}
 	return nil
 }

@@ -40,7 +40,8 @@ func grid(r *rand.Rand, n, d, side int) [][]float32 {
 	return rows
 }
 
-// oracle computes the scores from the definition, with whole distance matrices, over the rows that are taken. Nil rows of generated are misses.
+// oracle computes the scores from the definition, with whole distance matrices, over the rows that are taken. Nil
+// rows of generated are misses.
 func oracle(sets Sets, k int, closed bool, real, generated func(int) bool) Scores {
 	var rows, cols [][]float32
 	total := 0
@@ -95,7 +96,8 @@ func oracle(sets Sets, k int, closed bool, real, generated func(int) bool) Score
 		}
 		return n
 	}
-	s := Scores{Precision: math.NaN(), Density: math.NaN(), Recall: math.NaN(), Coverage: float64(covered) / float64(len(rows))}
+	s := Scores{Precision: math.NaN(), Density: math.NaN(), Recall: math.NaN(),
+		Coverage: float64(covered) / float64(len(rows))}
 	if total > 0 {
 		s.Precision = count(held) / float64(total)
 		s.Density = float64(pairs) / float64(k*total)
@@ -111,7 +113,8 @@ func all(int) bool { return true }
 func same(a, b float64) bool { return a == b || math.IsNaN(a) && math.IsNaN(b) }
 
 func equal(a, b Scores) bool {
-	return same(a.Precision, b.Precision) && same(a.Coverage, b.Coverage) && same(a.Density, b.Density) && same(a.Recall, b.Recall)
+	return same(a.Precision, b.Precision) && same(a.Coverage, b.Coverage) && same(a.Density, b.Density) &&
+		same(a.Recall, b.Recall)
 }
 
 func compute(t *testing.T, sets Sets, opts Options) *Result {
@@ -168,7 +171,8 @@ func TestReference(t *testing.T) {
 			for _, s := range []struct {
 				name      string
 				got, want float64
-			}{{"precision", r.Precision, c.Precision}, {"recall", r.Recall, c.Recall}, {"density", r.Density, c.Density}, {"coverage", r.Coverage, c.Coverage}} {
+			}{{"precision", r.Precision, c.Precision}, {"recall", r.Recall, c.Recall},
+				{"density", r.Density, c.Density}, {"coverage", r.Coverage, c.Coverage}} {
 				if math.Abs(s.got-s.want) > 1e-12 {
 					t.Errorf("%s = %v, the reference has %v", s.name, s.got, s.want)
 				}
@@ -182,8 +186,8 @@ func TestReference(t *testing.T) {
 	}
 }
 
-// By hand: real 0, 1, 3, 7 on a line, k = 1: radii 1, 1, 2, 4. Generated 0.5 lies in the balls of 0 and 1; 5 lies on the boundary of
-// the ball of 3 and in that of 7; 20 in none; a miss counts.
+// By hand: real 0, 1, 3, 7 on a line, k = 1: radii 1, 1, 2, 4. Generated 0.5 is in the balls of 0 and 1; 5 lies on
+// the boundary of the ball of 3 and in that of 7; 20 in none; a miss counts.
 func TestByHand(t *testing.T) {
 	line := func(x ...float32) (rows [][]float32) {
 		for _, v := range x {
@@ -244,8 +248,8 @@ func TestOracle(t *testing.T) {
 	}
 }
 
-// Every half-sample's scores are those of the half computed afresh, also where the kept neighbours run out.
-func TestDraws(t *testing.T) {
+// Every half-sample's scores are those of the half computed directly, also where the neighbor lists are too short.
+func TestHalfSamples(t *testing.T) {
 	r := rand.New(rand.NewPCG(near.Seed(t), 2))
 	for _, sets := range []Sets{
 		{normal(r, 61, 6, 0, 1), append(normal(r, 40, 6, 0.3, 1), nil, nil, nil, nil)},
@@ -255,11 +259,13 @@ func TestDraws(t *testing.T) {
 		generated := halves(t, "generated", len(sets.Generated))
 		for _, closed := range []bool{false, true} {
 			for _, keep := range []int{0, 3, 5} {
-				got := compute(t, sets, Options{Closed: closed, Recall: true, RealDraws: real, GeneratedDraws: generated, Keep: keep})
-				for b, s := range got.Draws {
-					want := oracle(sets, 3, closed, func(j int) bool { return real.Taken(j, b) }, func(i int) bool { return generated.Taken(i, b) })
+				got := compute(t, sets, Options{Closed: closed, Recall: true, RealSamples: real,
+					GeneratedSamples: generated, Keep: keep})
+				for b, s := range got.Samples {
+					want := oracle(sets, 3, closed, func(j int) bool { return real.Contains(b, j) },
+						func(i int) bool { return generated.Contains(b, i) })
 					if !equal(s, want) {
-						t.Fatalf("closed %v, keep %d, draw %d: %+v, want %+v", closed, keep, b, s, want)
+						t.Fatalf("closed %v, keep %d, half-sample %d: %+v, want %+v", closed, keep, b, s, want)
 					}
 				}
 			}
@@ -267,13 +273,13 @@ func TestDraws(t *testing.T) {
 	}
 }
 
-func halves(t *testing.T, side string, n int) *interval.Draws {
+func halves(t *testing.T, side string, n int) *interval.Samples {
 	t.Helper()
 	cells := make([]string, n)
 	for i := range cells {
 		cells[i] = "cell " + strconv.Itoa(i%4)
 	}
-	d, err := interval.HalfSample(interval.Halves{Seed: 7, Count: 130, Side: side, Cells: cells})
+	d, err := interval.HalfSample(interval.HalfSampleOptions{Seed: 7, Resamples: 130, Side: side, Cells: cells})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -288,7 +294,7 @@ func TestIdentity(t *testing.T) {
 	}
 }
 
-// The order of rows changes nothing but the order of what is said per row.
+// The order of rows changes only the order of the results per row.
 func TestPermutation(t *testing.T) {
 	r := rand.New(rand.NewPCG(near.Seed(t), 4))
 	sets := Sets{grid(r, 90, 2, 6), grid(r, 80, 2, 7)}
@@ -331,17 +337,22 @@ func TestErrors(t *testing.T) {
 		opts Options
 		want string
 	}{
-		"few":     {Sets{ok[:3], ok}, Options{}, "3 real vectors, at least 4"},
-		"none":    {Sets{nil, ok}, Options{}, "0 real vectors"},
-		"nan":     {Sets{[][]float32{{0}, {nan}, {2}, {4}}, ok}, Options{}, "real row 2: number 1 of the vector is NaN"},
-		"inf":     {Sets{ok, [][]float32{{0}, nil, {inf}}}, Options{}, "generated row 3: number 1 of the vector is +Inf"},
-		"width":   {Sets{ok, [][]float32{{0, 1}}}, Options{}, "generated row 1: 2 numbers"},
-		"null":    {Sets{[][]float32{{0}, nil, {2}, {4}}, ok}, Options{}, "real row 2: there is no vector"},
-		"empty":   {Sets{ok, [][]float32{{}}}, Options{}, "generated row 1: there is no vector"},
-		"k":       {Sets{ok, ok}, Options{K: -1}, "k = -1"},
-		"draws":   {Sets{ok, ok}, Options{RealDraws: halves(t, "real", 4)}, "draws of both sets"},
-		"lengths": {Sets{ok, ok}, Options{RealDraws: halves(t, "real", 4), GeneratedDraws: halves(t, "generated", 5)}, "draws of 4 real and 5"},
-		"half":    {Sets{ok, ok}, Options{RealDraws: halves(t, "real", 4), GeneratedDraws: halves(t, "generated", 4)}, "half-sample"},
+		"few":  {Sets{ok[:3], ok}, Options{}, "3 real vectors, at least 4"},
+		"none": {Sets{nil, ok}, Options{}, "0 real vectors"},
+		"nan": {Sets{[][]float32{{0}, {nan}, {2}, {4}}, ok}, Options{},
+			"real row 2: number 1 of the vector is NaN"},
+		"inf": {Sets{ok, [][]float32{{0}, nil, {inf}}}, Options{},
+			"generated row 3: number 1 of the vector is +Inf"},
+		"width":        {Sets{ok, [][]float32{{0, 1}}}, Options{}, "generated row 1: 2 numbers"},
+		"null":         {Sets{[][]float32{{0}, nil, {2}, {4}}, ok}, Options{}, "real row 2: there is no vector"},
+		"empty":        {Sets{ok, [][]float32{{}}}, Options{}, "generated row 1: there is no vector"},
+		"k":            {Sets{ok, ok}, Options{K: -1}, "k = -1"},
+		"half-samples": {Sets{ok, ok}, Options{RealSamples: halves(t, "real", 4)}, "half-samples of both sets"},
+		"lengths": {Sets{ok, ok},
+			Options{RealSamples: halves(t, "real", 4), GeneratedSamples: halves(t, "generated", 5)},
+			"half-samples of 4 real and 5"},
+		"half": {Sets{ok, ok}, Options{RealSamples: halves(t, "real", 4), GeneratedSamples: halves(t, "generated", 4)},
+			"half-sample"},
 	} {
 		_, err := Compute(context.Background(), c.sets, c.opts, nil)
 		if err == nil || !strings.Contains(err.Error(), c.want) {
@@ -349,13 +360,14 @@ func TestErrors(t *testing.T) {
 		}
 	}
 	var few *ErrTooFewSamples
-	if _, err := Compute(context.Background(), Sets{ok[:3], ok}, Options{}, nil); !errors.As(err, &few) || few.Have != 3 || few.Need != 4 {
+	if _, err := Compute(context.Background(), Sets{ok[:3], ok}, Options{}, nil); !errors.As(err, &few) ||
+		few.Have != 3 || few.Need != 4 {
 		t.Errorf("%v", err)
 	}
 	stopped, cancel := context.WithCancel(context.Background())
 	cancel()
 	if _, err := Compute(stopped, Sets{ok, ok}, Options{}, nil); !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled: %v", err)
+		t.Errorf("canceled: %v", err)
 	}
 }
 
@@ -369,13 +381,15 @@ func TestWarnings(t *testing.T) {
 		}
 		return r
 	}
-	if r := warns("no generated pictures", Sets{Real: line}, Options{}); !math.IsNaN(r.Precision) || r.Coverage != 0 {
+	if r := warns("no generated images", Sets{Real: line}, Options{}); !math.IsNaN(r.Precision) || r.Coverage != 0 {
 		t.Errorf("M = 0: %+v", r.Scores)
 	}
-	if r := warns("all count as misses", Sets{line, [][]float32{nil, nil}}, Options{}); r.Precision != 0 || r.Coverage != 0 {
+	if r := warns("all count as misses", Sets{line, [][]float32{nil, nil}}, Options{}); r.Precision != 0 ||
+		r.Coverage != 0 {
 		t.Errorf("misses only: %+v", r.Scores)
 	}
-	if r := warns("2 of 5 real pictures have radius 0", Sets{[][]float32{{0}, {0}, {5}, {9}, {12}}, [][]float32{{0}}}, Options{K: 1}); r.ZeroRadii != 2 || r.Inside[0] != 0 {
+	if r := warns("2 of 5 real images have radius 0", Sets{[][]float32{{0}, {0}, {5}, {9}, {12}}, [][]float32{{0}}},
+		Options{K: 1}); r.ZeroRadii != 2 || r.Inside[0] != 0 {
 		t.Errorf("duplicates: %+v", r)
 	}
 	if r := warns("recall is not available: 2", Sets{line, line[:2]}, Options{Recall: true}); !math.IsNaN(r.Recall) {

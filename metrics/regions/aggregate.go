@@ -14,22 +14,25 @@ type Value struct {
 	Value  float64
 }
 
-// Aggregate is what several regions' scores come to.
+// Aggregate summarizes the scores of several regions.
 type Aggregate struct {
-	Average                 float64 // unweighted mean of the regions
-	Worst, Best             float64 // minimum and maximum
-	WorstRegion, BestRegion string
-	Ratio                   float64 // best / worst; NaN where worst is 0
-	Span                    float64 // best − worst
-	Variance, SD            float64 // over the regions, divided by their number
-	Regions                 int
+	WorstRegion string  `column:"worst_region"`
+	BestRegion  string  `column:"best_region"`
+	Average     float64 `column:"average" unit:"share" range:"[0, 1]"`      // unweighted mean of the regions
+	Worst       float64 `column:"worst" unit:"share" range:"[0, 1]"`        // minimum
+	Best        float64 `column:"best" unit:"share" range:"[0, 1]"`         // maximum
+	Ratio       float64 `column:"ratio" unit:"best / worst" range:"[1, ∞)"` // NaN if worst is 0
+	Span        float64 `column:"span" unit:"best − worst" range:"[0, 1]"`
+	Variance    float64 `column:"variance" range:"[0, 1]"` // over the regions, divided by their number
+	SD          float64 `column:"sd" range:"[0, 1]"`
+	Regions     int     `column:"n_regions"`
 }
 
-// ErrNoRegions says that there is nothing to aggregate.
+// ErrNoRegions reports an empty list of scores.
 var ErrNoRegions = errors.New("regions: no region has a score")
 
-// Summarise aggregates the scores of the regions.
-func Summarise(values []Value) (Aggregate, error) {
+// Summarize aggregates the scores of the regions.
+func Summarize(values []Value) (Aggregate, error) {
 	if len(values) == 0 {
 		return Aggregate{}, ErrNoRegions
 	}
@@ -57,7 +60,7 @@ func Summarise(values []Value) (Aggregate, error) {
 	return a, nil
 }
 
-// byRegion sorts by name and refuses names that occur twice and scores that are not available.
+// byRegion sorts by name. A name that occurs twice and a score that is not available are errors.
 func byRegion(values []Value) ([]Value, error) {
 	sorted := slices.SortedFunc(slices.Values(values), func(a, b Value) int { return cmp.Compare(a.Region, b.Region) })
 	for i, v := range sorted {
@@ -65,13 +68,14 @@ func byRegion(values []Value) ([]Value, error) {
 			return nil, fmt.Errorf("regions: %q has two scores", v.Region)
 		}
 		if math.IsNaN(v.Value) || math.IsInf(v.Value, 0) {
-			return nil, fmt.Errorf("regions: the score of %q is not available (%g); leave the region out", v.Region, v.Value)
+			return nil, fmt.Errorf("regions: the score of %q is not available (%g); leave the region out", v.Region,
+				v.Value)
 		}
 	}
 	return sorted, nil
 }
 
-// over divides, and is NaN where nothing can be divided by.
+// over returns a / b, or NaN if b is 0.
 func over(a, b float64) float64 {
 	if b == 0 {
 		return math.NaN()
@@ -79,37 +83,35 @@ func over(a, b float64) float64 {
 	return a / b
 }
 
-// Candidate is one way to put a number on "backgrounds carry larger regional disparities". Value is Background / Object.
+// Candidate is one definition of "backgrounds carry larger regional disparities" as a number: Background / Object.
 type Candidate struct {
 	Name               string
 	Formula            string
-	Value              float64 // NaN where Object is 0
+	Value              float64 // NaN if Object is 0
 	Background, Object float64
 }
 
-// Decomposed are the scores of the two decomposed set-ups by region.
+// Decomposed are the scores of objects and backgrounds by region.
 type Decomposed struct {
 	ObjectPrecision, ObjectCoverage         []Value
 	BackgroundPrecision, BackgroundCoverage []Value
 }
 
-// Candidates computes side by side the numbers that could stand behind the paper's "1.7x" (claim 3), which it does not define.
-// The first, ratio-of-ratios of coverage, is the only one that fits its other claims (2 / 1.2); then follow the two spans.
+// Candidates returns the possible definitions of the paper's "1.7x" (claim 3), which it does not define: the ratio of
+// ratios of coverage, the only one that agrees with its other claims (2 / 1.2), and two ratios of spans.
 func Candidates(d Decomposed) ([]Candidate, error) {
-	op, err1 := Summarise(d.ObjectPrecision)
-	oc, err2 := Summarise(d.ObjectCoverage)
-	bp, err3 := Summarise(d.BackgroundPrecision)
-	bc, err4 := Summarise(d.BackgroundCoverage)
-	if err := cmp.Or(err1, err2, err3, err4); err != nil {
+	s, err := d.summaries()
+	if err != nil {
 		return nil, err
 	}
 	candidate := func(name, formula string, background, object float64) Candidate {
 		return Candidate{name, formula, over(background, object), background, object}
 	}
 	return []Candidate{
-		candidate("ratio-of-ratios, coverage", "(best / worst, background) / (best / worst, object)", bc.Ratio, oc.Ratio),
-		candidate("span ratio, coverage", "(best − worst, background) / (best − worst, object)", bc.Span, oc.Span),
-		candidate("span ratio, precision", "(best − worst, background) / (best − worst, object)", bp.Span, op.Span),
+		candidate("ratio-of-ratios, coverage", "(best / worst, background) / (best / worst, object)", s.bc.Ratio,
+			s.oc.Ratio),
+		candidate("span ratio, coverage", "(best − worst, background) / (best − worst, object)", s.bc.Span, s.oc.Span),
+		candidate("span ratio, precision", "(best − worst, background) / (best − worst, object)", s.bp.Span, s.op.Span),
 	}, nil
 }
 
@@ -117,15 +119,15 @@ func Candidates(d Decomposed) ([]Candidate, error) {
 type Delta struct {
 	Orig, New float64
 	Delta     float64 // New − Orig
-	Percent   float64 // 100·Delta / Orig; NaN where Orig is 0
+	Percent   float64 // 100·Delta / Orig; NaN if Orig is 0
 }
 
-// Change computes the change of a score.
+// Change returns the change of a score.
 func Change(orig, new float64) Delta {
 	return Delta{orig, new, new - orig, over(100*(new-orig), orig)}
 }
 
-// PercentText prints the change in per cent as the paper's Table 1 does, without decimals: "52%", "-2%", "n/a".
+// PercentText formats the change in percent as in the paper's Table 1, without decimals: "52%", "-2%", "n/a".
 func (d Delta) PercentText() string {
 	if math.IsNaN(d.Percent) {
 		return "n/a"
@@ -137,7 +139,7 @@ func (d Delta) PercentText() string {
 // Comparison is one score under two templates (or models).
 type Comparison struct {
 	Average   Delta
-	Worst     Delta // of the two minima, as in Table 1: they may belong to different regions
+	Worst     Delta // of the two minima, as in Table 1; they may be of different regions
 	OrigWorst string
 	NewWorst  string
 	// SameRegion is the change of the region that was worst under the original template.
@@ -153,20 +155,22 @@ type RegionDelta struct {
 
 // Compare compares the scores of the same regions under two templates.
 func Compare(orig, new []Value) (Comparison, error) {
-	a, err := Summarise(orig)
+	a, err := Summarize(orig)
 	if err != nil {
 		return Comparison{}, fmt.Errorf("original: %w", err)
 	}
-	b, err := Summarise(new)
+	b, err := Summarize(new)
 	if err != nil {
 		return Comparison{}, fmt.Errorf("new: %w", err)
 	}
-	c := Comparison{Average: Change(a.Average, b.Average), Worst: Change(a.Worst, b.Worst), OrigWorst: a.WorstRegion, NewWorst: b.WorstRegion}
+	c := Comparison{Average: Change(a.Average, b.Average), Worst: Change(a.Worst, b.Worst), OrigWorst: a.WorstRegion,
+		NewWorst: b.WorstRegion}
 	left, _ := byRegion(orig)
 	right, _ := byRegion(new)
 	for i, v := range left {
 		if len(left) != len(right) || right[i].Region != v.Region {
-			return Comparison{}, fmt.Errorf("regions: the two sides have different regions (%d and %d; first difference at %q)", len(left), len(right), v.Region)
+			return Comparison{}, fmt.Errorf("regions: the two sides have different regions (%d and %d; first "+
+				"difference at %q)", len(left), len(right), v.Region)
 		}
 		c.Regions = append(c.Regions, RegionDelta{v.Region, Change(v.Value, right[i].Value)})
 		if v.Region == a.WorstRegion {

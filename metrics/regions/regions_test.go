@@ -1,7 +1,6 @@
 package regions
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -10,7 +9,8 @@ import (
 	"testing"
 )
 
-// table1 is the paper's Table 1 as printed: columns Obj-only average and worst precision, average and worst coverage, then BG-only.
+// table1 is the paper's Table 1 as printed: columns Obj-only average and worst precision, average and worst coverage,
+// then BG-only.
 var table1 = struct {
 	orig, new, delta [8]float64
 	percent          [8]string
@@ -49,24 +49,25 @@ func values(v map[string]float64) (out []Value) {
 
 func near(a, b float64) bool { return math.Abs(a-b) < 1e-12 }
 
-func TestSummarise(t *testing.T) {
-	a, err := Summarise(values(map[string]float64{"b": 0.2, "a": 0.4, "d": 0.2, "c": 0.6}))
+func TestSummarize(t *testing.T) {
+	a, err := Summarize(values(map[string]float64{"b": 0.2, "a": 0.4, "d": 0.2, "c": 0.6}))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if a.Worst != 0.2 || a.WorstRegion != "b" || a.Best != 0.6 || a.BestRegion != "c" || a.Regions != 4 {
 		t.Errorf("%+v", a)
 	}
-	for name, c := range map[string][2]float64{"average": {a.Average, 0.35}, "ratio": {a.Ratio, 3}, "span": {a.Span, 0.4}, "variance": {a.Variance, 0.0275}, "sd": {a.SD, math.Sqrt(0.0275)}} {
+	for name, c := range map[string][2]float64{"average": {a.Average, 0.35}, "ratio": {a.Ratio, 3},
+		"span": {a.Span, 0.4}, "variance": {a.Variance, 0.0275}, "sd": {a.SD, math.Sqrt(0.0275)}} {
 		if !near(c[0], c[1]) {
 			t.Errorf("%s = %v, want %v", name, c[0], c[1])
 		}
 	}
-	if z, err := Summarise([]Value{{"a", 0}, {"b", 1}}); err != nil || !math.IsNaN(z.Ratio) {
+	if z, err := Summarize([]Value{{"a", 0}, {"b", 1}}); err != nil || !math.IsNaN(z.Ratio) {
 		t.Errorf("worst 0: ratio %v, %v", z.Ratio, err)
 	}
 	for name, v := range map[string][]Value{"empty": nil, "nan": {{"a", math.NaN()}}, "twice": {{"a", 1}, {"a", 2}}} {
-		if _, err := Summarise(v); err == nil {
+		if _, err := Summarize(v); err == nil {
 			t.Errorf("%s: no error", name)
 		}
 	}
@@ -78,7 +79,8 @@ func TestCompare(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c.OrigWorst != "x" || c.NewWorst != "y" || !near(c.Worst.Delta, 0.1) || !near(c.Worst.Percent, 50) || !near(c.SameRegion.Delta, 0.3) || !near(c.SameRegion.Percent, 150) {
+	if c.OrigWorst != "x" || c.NewWorst != "y" || !near(c.Worst.Delta, 0.1) || !near(c.Worst.Percent, 50) ||
+		!near(c.SameRegion.Delta, 0.3) || !near(c.SameRegion.Percent, 150) {
 		t.Errorf("%+v", c)
 	}
 	if len(c.Regions) != 3 || c.Regions[1].Region != "y" || !near(c.Regions[1].Delta.Delta, -0.1) {
@@ -100,8 +102,10 @@ func paper() Decomposed {
 		return out
 	}
 	return Decomposed{ // Africa, Americas, EastAsia, Europe, SouthEastAsia, WestAsia
-		ObjectPrecision: six(0.564, 0.62, 0.62, 0.64, 0.65, 0.608), ObjectCoverage: six(0.352, 0.37, 0.38, 0.42, 0.38, 0.36),
-		BackgroundPrecision: six(0.56, 0.5, 0.5, 0.48, 0.483, 0.363), BackgroundCoverage: six(0.278, 0.36, 0.38, 0.37, 0.556, 0.354),
+		ObjectPrecision: six(0.564, 0.62, 0.62, 0.64, 0.65, 0.608), ObjectCoverage: six(0.352, 0.37, 0.38, 0.42, 0.38,
+			0.36),
+		BackgroundPrecision: six(0.56, 0.5, 0.5, 0.48, 0.483, 0.363), BackgroundCoverage: six(0.278, 0.36, 0.38, 0.37,
+			0.556, 0.354),
 	}
 }
 
@@ -127,7 +131,9 @@ func TestCandidates(t *testing.T) {
 
 func TestTrends(t *testing.T) {
 	orig := paper()
-	new := Decomposed{ObjectPrecision: add(orig.ObjectPrecision, 0.04), ObjectCoverage: orig.ObjectCoverage, BackgroundPrecision: add(orig.BackgroundPrecision, -0.01), BackgroundCoverage: add(orig.BackgroundCoverage, 0.1)}
+	new := Decomposed{ObjectPrecision: add(orig.ObjectPrecision, 0.04), ObjectCoverage: orig.ObjectCoverage,
+		BackgroundPrecision: add(orig.BackgroundPrecision, -0.01), BackgroundCoverage: add(orig.BackgroundCoverage,
+			0.1)}
 	trends, err := Trends(orig, &new, TrendOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -140,12 +146,16 @@ func TestTrends(t *testing.T) {
 			t.Errorf("%v", x)
 		}
 	}
-	if line := trends[3].String(); line != "pass  smallest background coverage in Africa: Africa 0.278, smallest (Africa) 0.278 (the same)" {
+	if line := trends[3].String(); line != "pass  smallest background coverage in Africa: Africa 0.278, smallest "+
+		"(Africa) 0.278 (the same)" {
 		t.Error(line)
 	}
 	// Turned round, every expectation that has a direction fails.
-	turned := Decomposed{ObjectPrecision: orig.BackgroundPrecision, ObjectCoverage: add(orig.BackgroundCoverage, 0.2), BackgroundPrecision: add(orig.ObjectPrecision, 0.1), BackgroundCoverage: orig.ObjectCoverage}
-	down := Decomposed{ObjectPrecision: add(turned.ObjectPrecision, -0.04), ObjectCoverage: orig.ObjectCoverage, BackgroundPrecision: add(turned.BackgroundPrecision, -0.1), BackgroundCoverage: add(turned.BackgroundCoverage, -0.1)}
+	turned := Decomposed{ObjectPrecision: orig.BackgroundPrecision, ObjectCoverage: add(orig.BackgroundCoverage, 0.2),
+		BackgroundPrecision: add(orig.ObjectPrecision, 0.1), BackgroundCoverage: orig.ObjectCoverage}
+	down := Decomposed{ObjectPrecision: add(turned.ObjectPrecision, -0.04), ObjectCoverage: orig.ObjectCoverage,
+		BackgroundPrecision: add(turned.BackgroundPrecision, -0.1), BackgroundCoverage: add(turned.BackgroundCoverage,
+			-0.1)}
 	trends, err = Trends(turned, &down, TrendOptions{LowRegion: "Europe", HighRegion: "WestAsia"})
 	if err != nil {
 		t.Fatal(err)
@@ -158,7 +168,8 @@ func TestTrends(t *testing.T) {
 	if few, err := Trends(orig, nil, TrendOptions{SkipRegions: true}); err != nil || len(few) != 3 {
 		t.Errorf("%d trends, %v", len(few), err)
 	}
-	if _, err := Trends(orig, nil, TrendOptions{LowRegion: "Atlantis"}); err == nil || !strings.Contains(err.Error(), "Atlantis") {
+	if _, err := Trends(orig, nil, TrendOptions{LowRegion: "Atlantis"}); err == nil ||
+		!strings.Contains(err.Error(), "Atlantis") {
 		t.Errorf("%v", err)
 	}
 }
@@ -170,115 +181,17 @@ func add(v []Value, x float64) (out []Value) {
 	return out
 }
 
-func TestObjects(t *testing.T) {
-	objects, regs := []string{"car", "bag", "car", "car"}, []string{"N", "N", "S", "N"}
-	per, err := Groups(objects, regs, PerRegion)
-	if err != nil || len(per) != 3 || per[1].Object != "car" || per[1].Region != "N" || !slices.Equal(per[1].Rows, []int{0, 3}) {
-		t.Errorf("%+v, %v", per, err)
-	}
-	pooled, err := Groups(objects, regs, Pooled)
-	if err != nil || len(pooled) != 2 || pooled[1].Region != "" || !slices.Equal(pooled[1].Rows, []int{0, 2, 3}) {
-		t.Errorf("%+v, %v", pooled, err)
-	}
-	if _, err := Groups(objects, regs, "both"); err == nil {
-		t.Error("no error")
-	}
-	means := ObjectMeans([]ObjectValue{{"car", "S", 0.5}, {"bag", "N", math.NaN()}, {"car", "N", 0.25}, {"car", "W", math.NaN()}})
-	if len(means) != 2 || !math.IsNaN(means[0].Mean) || means[1].Mean != 0.375 || !slices.Equal(means[1].Missing, []string{"W"}) || means[1].Regions[0] != (Value{"N", 0.25}) {
+func TestObjectMeans(t *testing.T) {
+	means := ObjectMeans([]ObjectValue{{"car", "S", 0.5}, {"bag", "N", math.NaN()}, {"car", "N", 0.25},
+		{"car", "W", math.NaN()}})
+	if len(means) != 2 || !math.IsNaN(means[0].Mean) || means[1].Mean != 0.375 ||
+		!slices.Equal(means[1].Missing, []string{"W"}) || means[1].Regions[0] != (Value{"N", 0.25}) {
 		t.Errorf("%+v", means)
 	}
 }
 
-func labels(perCell int) (l Labels) {
-	for _, object := range []string{"car", "bag"} {
-		for _, region := range []string{"N", "S", "W"} {
-			for i := range perCell {
-				l.IDs = append(l.IDs, fmt.Sprintf("%s-%s-%02d", object, region, i))
-				l.Objects, l.Regions = append(l.Objects, object), append(l.Regions, region)
-			}
-		}
-	}
-	return l
-}
-
-func pick(l Labels, rows []int) (ids []string) {
-	for _, r := range rows {
-		ids = append(ids, l.IDs[r])
-	}
-	slices.Sort(ids)
-	return ids
-}
-
-func TestBalance(t *testing.T) {
-	l := labels(20)
-	b := Balance{Side: "real", N: 7, Seed: 42}
-	rows, err := b.Rows(l)
-	if err != nil || len(rows) != 42 || !slices.IsSorted(rows) {
-		t.Fatalf("%v, %v", rows, err)
-	}
-	kept := Labels{}
-	for _, r := range rows {
-		kept.IDs, kept.Objects, kept.Regions = append(kept.IDs, l.IDs[r]), append(kept.Objects, l.Objects[r]), append(kept.Regions, l.Regions[r])
-	}
-	counts, err := CountCells(kept)
-	if err != nil || len(counts) != 6 || Uneven(counts) != "" {
-		t.Errorf("%v, %v", counts, err)
-	}
-	for _, c := range counts {
-		if c.Rows != 7 {
-			t.Errorf("%+v", c)
-		}
-	}
-	again, _ := b.Rows(l)
-	if !slices.Equal(rows, again) {
-		t.Error("equal seeds, other rows")
-	}
-	turned := Labels{slices.Clone(l.IDs), slices.Clone(l.Objects), slices.Clone(l.Regions)}
-	slices.Reverse(turned.IDs)
-	slices.Reverse(turned.Objects)
-	slices.Reverse(turned.Regions)
-	backwards, _ := b.Rows(turned)
-	if !slices.Equal(pick(l, rows), pick(turned, backwards)) {
-		t.Error("the draw depends on the order of rows")
-	}
-	for name, o := range map[string]Balance{"seed": {"real", 7, 43}, "side": {"generated", 7, 42}} {
-		if other, _ := o.Rows(l); slices.Equal(rows, other) {
-			t.Errorf("another %s, equal rows", name)
-		}
-	}
-	if all, err := (Balance{Side: "real"}).Rows(l); err != nil || len(all) != len(l.IDs) {
-		t.Errorf("n = 0: %d rows, %v", len(all), err)
-	}
-}
-
-// A cell with too few rows is named, also one without any.
-func TestSmallCells(t *testing.T) {
-	l := labels(5)
-	short := Labels{l.IDs[1:], l.Objects[1:], l.Regions[1:]} // (car, N) has 4
-	var small *ErrSmallCell
-	if _, err := (Balance{Side: "real", N: 5}).Rows(short); !errors.As(err, &small) || small.Object != "car" || small.Region != "N" || small.Have != 4 || small.Need != 5 {
-		t.Errorf("%v", err)
-	}
-	none := Labels{l.IDs[5:], l.Objects[5:], l.Regions[5:]} // (car, N) has none
-	if _, err := (Balance{Side: "generated"}).Rows(none); !errors.As(err, &small) || small.Have != 0 || !strings.Contains(err.Error(), `generated set has 0 rows for object "car" in region "N"`) {
-		t.Errorf("%v", err)
-	}
-	counts, _ := CountCells(short)
-	if w := Uneven(counts); !strings.Contains(w, "4 rows for (car, N)") {
-		t.Error(w)
-	}
-	twice := labels(2)
-	twice.IDs[1] = twice.IDs[0]
-	if _, err := (Balance{N: 1}).Rows(twice); err == nil {
-		t.Error("an id twice: no error")
-	}
-	kept, dropped, err := EnoughImages(short, 5)
-	if err != nil || !slices.Equal(kept, []string{"bag"}) || !slices.Equal(dropped, []string{"car"}) {
-		t.Errorf("%v %v %v", kept, dropped, err)
-	}
-}
-
-// With 1020 pictures a class, 100 failures keep it and 101 exclude it.
+// TestFailures: of 1020 images of a class, 100 without a mask are within the limit and 101 are not.
+// CountCells includes empty cells.
 func TestFailures(t *testing.T) {
 	l := Labels{}
 	var unmasked []bool
@@ -293,24 +206,26 @@ func TestFailures(t *testing.T) {
 	if err != nil || len(table) != 2 {
 		t.Fatalf("%+v, %v", table, err)
 	}
-	if table[0].Object != "hand soap" || !table[0].Excluded || table[0].Failed != 101 || table[0].Total != 1020 || table[1].Excluded || table[1].Failed != 100 {
+	if table[0].Object != "hand soap" || !table[0].Excluded || table[0].Failed != 101 || table[0].Total != 1020 ||
+		table[1].Excluded || table[1].Failed != 100 {
 		t.Errorf("%+v", table)
 	}
 	if r := table[0].Regions; len(r) != 6 || r[0].Total != 170 || r[0].Failed != 17 || r[5].Failed != 16 {
 		t.Errorf("%+v", r)
+	}
+	counts, err := CountCells(Labels{[]string{"1", "2"}, []string{"jug", "bag"}, []string{"N", "S"}})
+	if err != nil || len(counts) != 4 || counts[0] != (CellCount{"bag", "N", 0}) || counts[1].Rows != 1 {
+		t.Errorf("%v, %v", counts, err)
 	}
 	if _, err := Failures(l, unmasked[1:], PaperLimit); err == nil {
 		t.Error("too few flags: no error")
 	}
 }
 
-func TestDuplicates(t *testing.T) {
+func TestCopies(t *testing.T) {
 	zero := float32(0)
-	rows := Duplicates([][]float32{{1, 2}, {3, 0}, nil, {1, 2}, nil, {4, 5}, {3, -zero}, {1, 2}})
-	if !slices.Equal(rows, []int{0, 1, 3, 6, 7}) {
-		t.Errorf("%v", rows)
-	}
-	if Duplicates([][]float32{{1}, {2}, nil, nil}) != nil {
-		t.Error("there are none")
+	copies := Copies([][]float32{{1, 2}, {3, 0}, nil, {1, 2}, nil, {4, 5}, {3, -zero}, {1, 2}})
+	if !slices.Equal(copies, []int{3, 2, 1, 3, 1, 1, 2, 3}) {
+		t.Errorf("%v", copies)
 	}
 }

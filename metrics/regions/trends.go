@@ -7,16 +7,16 @@ import (
 	"slices"
 )
 
-// Trend is one expectation about a new run with the two numbers it compares.
+// Trend is an expectation of a new run, with the two numbers that it compares.
 type Trend struct {
 	Name         string
 	Pass         bool
 	A, B         float64
 	AName, BName string
-	Rule         string // what must hold of A and B
+	Rule         string // required relation of A and B
 }
 
-// String is the trend's line in a report.
+// String returns the trend as a line of a report.
 func (t Trend) String() string {
 	verdict := "FAIL"
 	if t.Pass {
@@ -25,30 +25,21 @@ func (t Trend) String() string {
 	return fmt.Sprintf("%s  %s: %s %.3f, %s %.3f (%s)", verdict, t.Name, t.AName, t.A, t.BName, t.B, t.Rule)
 }
 
-// TrendOptions are the thresholds of [Trends]. The zero values stand for those in brackets.
+// TrendOptions are the options of [Trends], with defaults in brackets.
 type TrendOptions struct {
-	Equal       float64 // "about equal", "within a few hundredths", "little changed": at most this far apart [0.05]
-	Clearly     float64 // "clearly up": at least this much [0.02]
-	LowRegion   string  // expected to have the smallest background coverage and equal precision in both set-ups [Africa]
-	HighRegion  string  // expected to have the largest background coverage [SouthEastAsia]
-	SkipRegions bool    // leave out the expectations about named regions: for other worlds than GeoDE's
+	Equal   float64 // "about equal", "within a few hundredths", "little changed": at most this far apart [0.05]
+	Clearly float64 // "clearly up": at least this much [0.02]
+	// expected to have the smallest background coverage and equal precision of objects and backgrounds [Africa]
+	LowRegion   string
+	HighRegion  string // expected to have the largest background coverage [SouthEastAsia]
+	SkipRegions bool   // omit the expectations of named regions, for data sets other than GeoDE
 }
 
-// Trends checks the signs and the order that the paper's findings ask of a new run (section 8 of the specification). Of
-// the new template nothing is checked if it is nil.
+// Trends checks the signs and orders of the paper's findings in a new run (section 8 of the specification). If new is
+// nil, the expectations of a second template are omitted.
 func Trends(orig Decomposed, new *Decomposed, o TrendOptions) ([]Trend, error) {
-	if o.Equal == 0 {
-		o.Equal = 0.05
-	}
-	if o.Clearly == 0 {
-		o.Clearly = 0.02
-	}
-	if o.LowRegion == "" {
-		o.LowRegion = "Africa"
-	}
-	if o.HighRegion == "" {
-		o.HighRegion = "SouthEastAsia"
-	}
+	o = TrendOptions{cmp.Or(o.Equal, 0.05), cmp.Or(o.Clearly, 0.02), cmp.Or(o.LowRegion, "Africa"),
+		cmp.Or(o.HighRegion, "SouthEastAsia"), o.SkipRegions}
 	a, err := orig.summaries()
 	if err != nil {
 		return nil, err
@@ -76,9 +67,12 @@ func Trends(orig Decomposed, new *Decomposed, o TrendOptions) ([]Trend, error) {
 			return nil, err
 		}
 		trends = append(trends,
-			Trend{"smallest background coverage in " + o.LowRegion, low == a.bc.Worst, low, a.bc.Worst, o.LowRegion, "smallest (" + a.bc.WorstRegion + ")", "the same"},
-			Trend{"largest background coverage in " + o.HighRegion, high == a.bc.Best, high, a.bc.Best, o.HighRegion, "largest (" + a.bc.BestRegion + ")", "the same"},
-			equal(o.LowRegion+"'s precision about equal in both set-ups", "Obj-only", lowObject, "BG-only", lowBackground))
+			Trend{"smallest background coverage in " + o.LowRegion, low == a.bc.Worst, low, a.bc.Worst, o.LowRegion,
+				"smallest (" + a.bc.WorstRegion + ")", "the same"},
+			Trend{"largest background coverage in " + o.HighRegion, high == a.bc.Best, high, a.bc.Best, o.HighRegion,
+				"largest (" + a.bc.BestRegion + ")", "the same"},
+			equal(o.LowRegion+"'s precision about equal in both components", "Obj-only", lowObject, "BG-only",
+				lowBackground))
 	}
 	if new == nil {
 		return trends, nil
@@ -98,17 +92,18 @@ type summaries struct{ op, oc, bp, bc Aggregate }
 
 func (d Decomposed) summaries() (s summaries, err error) {
 	var errs [4]error
-	s.op, errs[0] = Summarise(d.ObjectPrecision)
-	s.oc, errs[1] = Summarise(d.ObjectCoverage)
-	s.bp, errs[2] = Summarise(d.BackgroundPrecision)
-	s.bc, errs[3] = Summarise(d.BackgroundCoverage)
+	s.op, errs[0] = Summarize(d.ObjectPrecision)
+	s.oc, errs[1] = Summarize(d.ObjectCoverage)
+	s.bp, errs[2] = Summarize(d.BackgroundPrecision)
+	s.bc, errs[3] = Summarize(d.BackgroundCoverage)
 	return s, cmp.Or(errs[:]...)
 }
 
 func find(values []Value, region string) (float64, error) {
 	i := slices.IndexFunc(values, func(v Value) bool { return v.Region == region })
 	if i < 0 {
-		return 0, fmt.Errorf("regions: there is no region %q; name the expected ones, or skip the expectations about regions", region)
+		return 0, fmt.Errorf("regions: there is no region %q; set the expected regions, or skip the expectations "+
+			"of named regions", region)
 	}
 	return values[i].Value, nil
 }

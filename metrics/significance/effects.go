@@ -7,8 +7,8 @@ import (
 	"sort"
 )
 
-// CohensD is the difference of the means of a and b in units of their pooled standard deviation: 0.2 small, 0.5 medium, 0.8 large (Cohen
-// 1988). NaN where neither group varies and the means are equal.
+// CohensD returns the difference of the means of a and b in units of their pooled standard deviation: 0.2 small, 0.5
+// medium, 0.8 large (Cohen 1988). It is NaN if all values are equal.
 //
 // Errors: fewer than two values in a group, a value that is NaN or infinite.
 func CohensD(a, b []float64) (float64, error) {
@@ -17,7 +17,7 @@ func CohensD(a, b []float64) (float64, error) {
 			return 0, err
 		}
 		if len(v) < 2 {
-			return 0, fmt.Errorf("significance: %s: one value has no deviation", what)
+			return 0, fmt.Errorf("significance: %s: one value has no standard deviation", what)
 		}
 	}
 	n, m := float64(len(a)), float64(len(b))
@@ -26,7 +26,7 @@ func CohensD(a, b []float64) (float64, error) {
 	return (meanA - meanB) / math.Sqrt((squaresA+squaresB)/(n+m-2)), nil
 }
 
-// spread gives the mean and the sum of squared deviations from it.
+// spread returns the mean and the sum of squared deviations from it.
 func spread(values []float64) (mean, squares float64) {
 	mean = sum(values) / float64(len(values))
 	for _, v := range values {
@@ -35,14 +35,14 @@ func spread(values []float64) (mean, squares float64) {
 	return mean, squares
 }
 
-// CohensH is the difference of two shares on the scale 2·arcsin √p, on which a given difference is equally hard to see everywhere: in [−π, π],
-// 0.2 small, 0.5 medium, 0.8 large (Cohen 1988). NaN for a share outside [0, 1].
+// CohensH returns the difference of two shares on the scale 2·arcsin √p, on which a difference is equally hard to
+// detect everywhere: in [−π, π], 0.2 small, 0.5 medium, 0.8 large (Cohen 1988). It is NaN for a share outside [0, 1].
 func CohensH(p, q float64) float64 {
 	return 2*math.Asin(math.Sqrt(p)) - 2*math.Asin(math.Sqrt(q))
 }
 
-// CliffsDelta is the chance that a value of a is above one of b, minus the chance that it is below: in [−1, 1], ties count as neither (Cliff
-// 1993). It takes ratings and other ordinal values.
+// CliffsDelta returns the probability that a value of a is above one of b, minus the probability that it is below: in
+// [−1, 1], ties count as neither (Cliff 1993). It is suited to ratings and other ordinal values.
 //
 // Errors: an empty group, a value that is NaN or infinite.
 func CliffsDelta(a, b []float64) (float64, error) {
@@ -62,8 +62,8 @@ func CliffsDelta(a, b []float64) (float64, error) {
 	return float64(balance) / (float64(len(a)) * float64(len(b))), nil
 }
 
-// SmallestMeanGap is the smallest difference of two means that a two-sided test at alpha shows with the given power, by the normal
-// approximation: n and m values whose standard deviation is deviation. Below it, "no difference found" says little.
+// SmallestMeanGap returns the smallest difference of two means that a two-sided test at level alpha detects with the
+// given power, by the normal approximation, from n and m values with the given standard deviation.
 //
 // Errors: n or m below 1, a deviation that is not positive, alpha or power outside (0, 1).
 func SmallestMeanGap(deviation float64, n, m int, alpha, power float64) (float64, error) {
@@ -74,8 +74,9 @@ func SmallestMeanGap(deviation float64, n, m int, alpha, power float64) (float64
 	return d * deviation, err
 }
 
-// SmallestShareGap gives the shares nearest to share, below and above it, that a two-sided test at alpha tells from it with the given power, in
-// groups of n and m; by [CohensH] and the normal approximation. NaN on a side where even 0 or 1 is too near.
+// SmallestShareGap returns the nearest shares below and above a share that a two-sided test at level alpha
+// distinguishes from it with the given power, in groups of n and m; by [CohensH] and the normal approximation. It is
+// NaN on a side where even 0 or 1 is too near.
 //
 // Errors: a share outside [0, 1]; as [SmallestMeanGap].
 func SmallestShareGap(share float64, n, m int, alpha, power float64) (below, above float64, err error) {
@@ -97,14 +98,14 @@ func SmallestShareGap(share float64, n, m int, alpha, power float64) (below, abo
 	return at(angle - h), at(angle + h), nil
 }
 
-// smallest is the effect, in standard deviations, that is seen with the given power. The far tail of the two-sided test is left out: it
-// adds less than 1e-5 to a power of one half and more.
+// smallest returns the effect, in standard deviations, that is detected with the given power. It ignores the opposite
+// tail of the two-sided test, which adds less than 1e-5 to a power of at least one half.
 func smallest(n, m int, alpha, power float64) (float64, error) {
 	if n < 1 || m < 1 {
-		return 0, fmt.Errorf("significance: groups of %d and %d: each needs a value", n, m)
+		return 0, fmt.Errorf("significance: groups of %d and %d values: each needs at least one", n, m)
 	}
 	if !(alpha > 0 && alpha < 1) || !(power > 0 && power < 1) {
-		return 0, fmt.Errorf("significance: alpha %v and power %v must lie between 0 and 1", alpha, power)
+		return 0, fmt.Errorf("significance: alpha %v and power %v must be between 0 and 1", alpha, power)
 	}
 	z := math.Sqrt2 * (math.Erfinv(1-alpha) + math.Erfinv(2*power-1)) // the normal quantiles of 1−alpha/2 and of power
 	return max(0, z) * math.Sqrt(1/float64(n)+1/float64(m)), nil

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// Holm adjusts the p-values of a family so that, testing each at α, the chance of even one false finding is at most α, whatever the tests'
-// dependence (Holm 1979). The result is in the order of p; values are at most 1.
+// Holm adjusts the p-values of a family of tests so that, with each test at level α, the probability of one or more
+// false findings is at most α for any dependence of the tests (Holm 1979). The result is in the order of p.
 //
 // Errors: a value outside [0, 1].
 func Holm(p []float64) ([]float64, error) {
@@ -23,8 +23,9 @@ func Holm(p []float64) ([]float64, error) {
 	return out, nil
 }
 
-// BenjaminiHochberg adjusts the p-values of a family so that, taking those at most q, the expected share of false ones among the findings is
-// at most q, for independent or positively dependent tests (Benjamini and Hochberg 1995). The result is in the order of p.
+// BenjaminiHochberg adjusts the p-values of a family of tests so that, if those of at most q are findings, the expected
+// share of false findings is at most q, for independent or positively dependent tests (Benjamini and Hochberg 1995).
+// The result is in the order of p.
 //
 // Errors: a value outside [0, 1].
 func BenjaminiHochberg(p []float64) ([]float64, error) {
@@ -41,7 +42,7 @@ func BenjaminiHochberg(p []float64) ([]float64, error) {
 	return out, nil
 }
 
-// ascending lists the places of the p-values from the smallest to the largest.
+// ascending returns the indices of the p-values from the smallest to the largest.
 func ascending(p []float64) ([]int, error) {
 	order := make([]int, len(p))
 	for i, v := range p {

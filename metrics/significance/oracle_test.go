@@ -10,7 +10,8 @@ import (
 	"antipode/internal/near"
 )
 
-// Slow definitions, on inputs from the seed: every permutation by its bits, every pair of values, every smaller or larger p-value.
+// Slow definitions, on inputs from the seed: every permutation by its bits, every pair of values, every smaller or
+// larger p-value.
 func TestOracles(t *testing.T) {
 	rng := near.Rand(t, 86)
 	for range 20 {
@@ -42,7 +43,7 @@ func TestOracles(t *testing.T) {
 			}
 		}
 		got, err := Means(a, b, 0, 0)
-		if err != nil || got.Draws != ways {
+		if err != nil || got.Permutations != ways {
 			t.Fatal(got, ways, err)
 		}
 		check(t, "p of permutations", got.P, float64(hits)/float64(ways), 1e-9)

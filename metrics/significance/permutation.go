@@ -7,25 +7,26 @@ import (
 	"math/rand/v2"
 )
 
-// Result of a permutation test.
+// Result is the result of a permutation test.
 type Result struct {
 	Difference float64 // mean of a − mean of b, or the mean of the paired differences
 	P          float64 // two-sided, in (0, 1]
-	Draws      int     // permutations looked at
-	Exact      bool    // all permutations there are were looked at; else P = (hits+1)/(draws+1)
+	// number of permutations that were evaluated
+	Permutations int
+	Exact        bool // all permutations were evaluated; otherwise P = (hits+1)/(resamples+1)
 }
 
-// exactLimit is how many permutations are looked at one by one before a random draw takes over.
+// exactLimit is the largest number of permutations that are all evaluated; with more, random ones are.
 const exactLimit = 20_000
 
-// slack counts permutations whose sum differs from the observed one by rounding alone as equal to it.
+// slack is the relative rounding error up to which a permutation's sum counts as equal to the observed one.
 const slack = 1e-12
 
-// Means tests whether two groups have the same mean, their values being exchangeable where they have: group labels are permuted, all ways
-// where those are at most 20,000, else draws of them by the seed.
+// Means tests whether two groups have the same mean, assuming that their values are exchangeable if they have: group
+// labels are permuted in all ways if there are at most 20,000, else resamples times at random.
 //
-// Errors: an empty group, a value that is NaN or infinite, draws below 1 where they are needed.
-func Means(a, b []float64, draws int, seed uint64) (Result, error) {
+// Errors: an empty group, a value that is NaN or infinite, resamples below 1 if they are needed.
+func Means(a, b []float64, resamples int, seed uint64) (Result, error) {
 	if err := finite(a, "the first group"); err != nil {
 		return Result{}, err
 	}
@@ -44,36 +45,38 @@ func Means(a, b []float64, draws int, seed uint64) (Result, error) {
 	bound := math.Abs(r.Difference) - slack*scale*(1/n+1/m)
 	hits := 0
 	try := func(sum float64) {
-		r.Draws++
+		r.Permutations++
 		if math.Abs(difference(sum)) >= bound {
 			hits++
 		}
 	}
 	if ways(len(all), len(a)) <= exactLimit {
 		choose(all, len(a), 0, try)
-		r.Exact, r.P = true, float64(hits)/float64(r.Draws)
+		r.Exact, r.P = true, float64(hits)/float64(r.Permutations)
 		return r, nil
 	}
-	if draws < 1 {
-		return Result{}, fmt.Errorf("significance: %d draws: a permutation test of %d values needs at least one", draws, len(all))
+	if resamples < 1 {
+		return Result{}, fmt.Errorf("significance: %d resamples: a permutation test of %d values needs at least one",
+			resamples, len(all))
 	}
 	rng := rand.New(rand.NewPCG(seed, 0x9e3779b97f4a7c15))
-	for range draws {
-		for i := range len(a) { // the first places of a shuffle are all that is needed
+	for range resamples {
+		for i := range len(a) { // the first steps of a shuffle
 			j := i + rng.IntN(len(all)-i)
 			all[i], all[j] = all[j], all[i]
 		}
 		try(sum(all[:len(a)]))
 	}
-	r.P = float64(hits+1) / float64(draws+1)
+	r.P = float64(hits+1) / float64(resamples+1)
 	return r, nil
 }
 
-// Paired tests whether the mean of paired differences is zero, each being as likely as its negative where it is: the same prompts with and
-// without an intervention, in two languages, by two models. Signs are flipped, all ways where those are at most 20,000, else draws of them.
+// Paired tests whether the mean of paired differences is zero, assuming that each is as likely as its negative if it
+// is: the same prompts with and without an intervention, in two languages, by two models. Signs are flipped in all
+// ways if there are at most 20,000, else resamples times at random.
 //
 // Errors: as [Means].
-func Paired(differences []float64, draws int, seed uint64) (Result, error) {
+func Paired(differences []float64, resamples int, seed uint64) (Result, error) {
 	if err := finite(differences, "the differences"); err != nil {
 		return Result{}, err
 	}
@@ -93,7 +96,7 @@ func Paired(differences []float64, draws int, seed uint64) (Result, error) {
 			}
 			s += v
 		}
-		r.Draws++
+		r.Permutations++
 		if math.Abs(s) >= bound {
 			hits++
 		}
@@ -102,14 +105,15 @@ func Paired(differences []float64, draws int, seed uint64) (Result, error) {
 		for k := range 1 << n {
 			try(func(i int) bool { return k>>i&1 == 1 })
 		}
-		r.Exact, r.P = true, float64(hits)/float64(r.Draws)
+		r.Exact, r.P = true, float64(hits)/float64(r.Permutations)
 		return r, nil
 	}
-	if draws < 1 {
-		return Result{}, fmt.Errorf("significance: %d draws: a permutation test of %d pairs needs at least one", draws, n)
+	if resamples < 1 {
+		return Result{}, fmt.Errorf("significance: %d resamples: a permutation test of %d pairs needs at least one",
+			resamples, n)
 	}
 	rng := rand.New(rand.NewPCG(seed, 0x9e3779b97f4a7c15))
-	for range draws {
+	for range resamples {
 		var word uint64
 		try(func(i int) bool {
 			if i%64 == 0 {
@@ -118,11 +122,11 @@ func Paired(differences []float64, draws int, seed uint64) (Result, error) {
 			return word>>(i%64)&1 == 1
 		})
 	}
-	r.P = float64(hits+1) / float64(draws+1)
+	r.P = float64(hits+1) / float64(resamples+1)
 	return r, nil
 }
 
-// choose calls try with the sum of each choice of k values.
+// choose calls try with the sum of each combination of k values.
 func choose(values []float64, k int, sum float64, try func(sum float64)) {
 	if k == 0 {
 		try(sum)
@@ -133,7 +137,7 @@ func choose(values []float64, k int, sum float64, try func(sum float64)) {
 	}
 }
 
-// ways is n over k, or a number above exactLimit.
+// ways returns the binomial coefficient n over k, or a number above exactLimit.
 func ways(n, k int) int {
 	w := 1
 	for i := range min(k, n-k) {
@@ -158,7 +162,7 @@ func finite(values []float64, what string) error {
 	}
 	for i, v := range values {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return fmt.Errorf("significance: %s: value %d is %v: leave out what is missing first", what, i+1, v)
+			return fmt.Errorf("significance: %s: value %d is %v; leave out missing values first", what, i+1, v)
 		}
 	}
 	return nil

@@ -2,22 +2,24 @@ package significance
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
 
-	"antipode/kernel/client"
 	"antipode/metrics"
+	"antipode/metrics/internal/tabular"
 )
 
-// unit is a value that is independent of others: a row, or the mean of a prompt's rows.
+// unit is an independent value: a row, or the mean of a prompt's rows.
 type unit struct {
 	name  string
 	value float64
 }
 
-// sample is one group's units, in the order of their names (rows without names: of their values).
+// sample is the units of a group, in the order of their names, or of their values if they have no names.
 type sample struct {
 	name    string
 	units   []unit
@@ -32,136 +34,96 @@ func (s sample) values() []float64 {
 	return out
 }
 
-// part is what one group of the grouping columns holds.
+// part is the samples of a group of the grouping columns.
 type part struct {
 	by      []string
 	samples []sample
 }
 
-// column is a column of text by which rows are told apart.
-func column(f *client.Frame, name string) ([]string, error) {
-	c, err := f.Need(name, client.Text)
+// finiteNumbers returns a column of numbers, NaN = no value. Infinity is an error.
+func finiteNumbers(in *tabular.Reader, name string) []float64 {
+	values := in.Numbers(name)
+	if row := slices.IndexFunc(values, func(v float64) bool { return math.IsInf(v, 0) }); row >= 0 && in.Err == nil {
+		in.Err = tabular.BadRow(in.Frame, row, name, "the value is infinite")
+	}
+	return values
+}
+
+// selection names the columns of a comparison.
+type selection struct {
+	value, group, unit, against string
+	by                          []string
+	paired                      bool
+}
+
+func (s selection) design() string {
+	if s.paired {
+		return "paired"
+	}
+	return "independent"
+}
+
+// eachPair calls f with every pair of groups to compare. With paired, the samples have the units of both groups only,
+// and leftOut is the number of the others.
+func (s selection) eachPair(call *metrics.Call, f func(by []string, a, b sample, leftOut int) error) error {
+	if s.paired && s.unit == "" {
+		return errors.New("paired requires a column that identifies the pairs; set unit, for example unit=prompt_id")
+	}
+	parts, err := s.read(tabular.Read(call, "in"))
 	if err != nil {
-		return nil, fmt.Errorf("table %q: %w", "in", err)
+		return err
 	}
-	return c.Texts, nil
-}
-
-// number is a value of a row: NaN = none; infinity is an error.
-func number(f *client.Frame, c *client.Column, row int) (float64, error) {
-	if v := c.Numbers[row]; !math.IsInf(v, 0) {
-		return v, nil
-	}
-	return 0, client.BadRow{Row: row + 1, ID: idOf(f, row), Column: c.Name, Reason: "the value is infinite"}
-}
-
-func idOf(f *client.Frame, row int) string {
-	if ids := f.Texts("id"); ids != nil {
-		return ids[row]
-	}
-	return ""
-}
-
-// distinct refuses ids that occur twice: a row counted twice would make chance look smaller.
-func distinct(f *client.Frame) error {
-	seen := map[string]int{}
-	for i, id := range f.Texts("id") {
-		if before, twice := seen[id]; twice {
-			return client.BadRow{Row: i + 1, ID: id, Column: "id", Reason: fmt.Sprintf("row %d has the same id", before)}
+	for _, p := range parts {
+		pairs, err := p.pairs(s.against)
+		if err != nil {
+			return err
 		}
-		seen[id] = i + 1
+		for _, pair := range pairs {
+			a, b, leftOut := pair[0], pair[1], 0
+			if s.paired {
+				a, b, leftOut = matched(a, b)
+			}
+			if err := f(p.by, a, b, leftOut); err != nil {
+				return err
+			}
+		}
 	}
 	return nil
 }
 
-// splits gives each row's group of the grouping columns, and the groups in order.
-func splits(call metrics.Call) (of []int, groups [][]string, err error) {
-	f := call.Inputs["in"]
-	var by [][]string
-	for _, name := range call.By {
-		texts, err := column(f, name)
-		if err != nil {
-			return nil, nil, err
-		}
-		by = append(by, texts)
-	}
-	keys := make([][]string, f.Len())
-	for row := range keys {
-		for _, texts := range by {
-			keys[row] = append(keys[row], texts[row])
-		}
-	}
-	groups = slices.CompactFunc(slices.SortedFunc(slices.Values(keys), slices.Compare), slices.Equal)
-	for _, key := range keys {
-		at, _ := slices.BinarySearchFunc(groups, key, slices.Compare)
-		of = append(of, at)
-	}
-	return of, groups, nil
-}
-
-// read gives the samples of a table's groups, for each group of the grouping columns.
-func read(call metrics.Call) ([]part, error) {
-	f := call.Inputs["in"]
-	if err := distinct(f); err != nil {
-		return nil, err
-	}
-	c, err := f.Need(call.Options["value"], client.Number)
-	if err != nil {
-		return nil, fmt.Errorf("table %q: %w", "in", err)
-	}
-	groups, err := column(f, call.Options["group"])
-	if err != nil {
-		return nil, err
-	}
-	var names []string
-	if u := call.Options["unit"]; u != "" {
-		if names, err = column(f, u); err != nil {
-			return nil, err
-		}
-	}
-	split, heads, err := splits(call)
-	if err != nil {
-		return nil, err
-	}
-	type key struct {
-		part  int
-		group string
-	}
-	rows, missing, known := map[key][]unit{}, map[key]int{}, make([][]string, len(heads))
-	for row := range f.Len() {
-		v, err := number(f, c, row)
-		if err != nil {
-			return nil, err
-		}
-		k := key{split[row], groups[row]}
-		if _, seen := missing[k]; !seen {
-			missing[k] = 0
-			known[k.part] = append(known[k.part], k.group)
-		}
-		if math.IsNaN(v) {
-			missing[k]++
-			continue
-		}
-		u := unit{value: v}
-		if names != nil {
-			u.name = names[row]
-		}
-		rows[k] = append(rows[k], u)
+// read returns the samples of the groups, for each group of the grouping columns.
+func (s selection) read(in *tabular.Reader) ([]part, error) {
+	in.UniqueIDs() // duplicate rows make p-values too small
+	values, groups, names := finiteNumbers(in, s.value), in.Texts(s.group), in.Texts(s.unit)
+	splits := in.SortedGroups(s.by)
+	if in.Err != nil {
+		return nil, in.Err
 	}
 	var out []part
-	for i, head := range heads {
-		p := part{by: head}
-		slices.Sort(known[i])
-		for _, g := range known[i] {
-			k := key{i, g}
-			p.samples = append(p.samples, sample{name: g, units: average(rows[k], names != nil), missing: missing[k]})
+	for _, split := range splits {
+		rows, missing := map[string][]unit{}, map[string]int{}
+		for _, row := range split.Rows {
+			g, u := groups[row], unit{value: values[row]}
+			if names != nil {
+				u.name = names[row]
+			}
+			if math.IsNaN(u.value) {
+				missing[g]++
+			} else {
+				missing[g] += 0 // a group without values is a group too
+				rows[g] = append(rows[g], u)
+			}
+		}
+		p := part{by: split.By}
+		for _, g := range slices.Sorted(maps.Keys(missing)) {
+			p.samples = append(p.samples, sample{name: g, units: average(rows[g], names != nil), missing: missing[g]})
 		}
 		out = append(out, p)
 	}
 	return out, nil
 }
 
-// average takes the rows of a unit together, where units have names.
+// average returns the mean of each unit's rows, if units have names.
 func average(rows []unit, named bool) []unit {
 	slices.SortFunc(rows, func(a, b unit) int {
 		return cmp.Or(strings.Compare(a.name, b.name), cmp.Compare(a.value, b.value))
@@ -181,7 +143,7 @@ func average(rows []unit, named bool) []unit {
 	return out
 }
 
-// pairs are the groups to compare: all, or each with one.
+// pairs returns the groups to compare: all pairs, or each group with one.
 func (p part) pairs(against string) ([][2]sample, error) {
 	var out [][2]sample
 	if against == "" {
@@ -198,7 +160,8 @@ func (p part) pairs(against string) ([][2]sample, error) {
 		for _, s := range p.samples {
 			names = append(names, s.name)
 		}
-		return nil, fmt.Errorf("%sthere is no group %q to compare with; there are: %s", prefix(p.by), against, strings.Join(names, ", "))
+		return nil, fmt.Errorf("%sthere is no group %q to compare with; groups: %s", prefix(p.by), against,
+			strings.Join(names, ", "))
 	}
 	for i, a := range p.samples {
 		if i != at {
@@ -215,7 +178,12 @@ func prefix(by []string) string {
 	return strings.Join(by, ", ") + ": "
 }
 
-// matched keeps the units that both samples have.
+// inGroups adds the groups to an error.
+func inGroups(by []string, a, b string, err error) error {
+	return fmt.Errorf("%s%s, %s: %w", prefix(by), a, b, err)
+}
+
+// matched returns the units that both samples have, and the number of the others.
 func matched(a, b sample) (x, y sample, leftOut int) {
 	x, y = sample{name: a.name, missing: a.missing}, sample{name: b.name, missing: b.missing}
 	for i, j := 0, 0; i < len(a.units) || j < len(b.units); {

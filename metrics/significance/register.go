@@ -2,77 +2,280 @@ package significance
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"math"
 	"slices"
 
-	"antipode/kernel/client"
+	"antipode/datasets"
 	"antipode/metrics"
-	"antipode/metrics/internal/tabular"
-	"antipode/metrics/interval"
 )
 
-func init() {
-	rows := metrics.Input{Role: "in", About: "one row for each value (a picture's score, a label as 0 or 1, a rating), with a column of numbers and one that names its group"}
-	value := metrics.Option{Name: "value", Default: "value", About: "the column of the values"}
-	group := metrics.Option{Name: "group", Default: "group", About: "the column whose groups are compared"}
-	unit := metrics.Option{Name: "unit", About: "the column of what is independent, for example prompt_id: its rows are averaged and resampled together; empty = every row"}
-	against := metrics.Option{Name: "against", About: "the group that all others are compared with; empty = all pairs"}
-	draws := func(n, about string) metrics.Option { return metrics.Option{Name: "draws", Default: n, About: about} }
-	level := metrics.Option{Name: "level", Default: "0.95", About: "the intervals' nominal probability"}
-	design := metrics.Option{Name: "design", Default: "independent", Values: []string{"independent", "paired"}, About: "groups of other units, or the same units in both"}
-	alpha := metrics.Option{Name: "alpha", Default: "0.05", About: "the chance of a false finding"}
-	register := func(m metrics.Metric, options ...metrics.Option) {
-		m.Version, m.Options, m.Inputs = 1, options, []metrics.Input{rows}
-		metrics.Register(m)
-	}
-	register(metrics.Metric{
-		Info: metrics.Info{Name: "permutation-test", Title: "whether two groups' means differ by chance, with corrections for the family and effect sizes", Unit: "probability", Range: "(0, 1]", Direction: "lower is less like chance",
-			Citation: "Fisher, The Design of Experiments, 1935; Holm 1979; Benjamini and Hochberg 1995"},
-		Columns: columns("=group_a", "=group_b", "mean_a", "mean_b", "difference", "p", "p_holm", "p_bh", "cohens_d", "cliffs_delta", "n_a", "n_b", "n_left_out", "n_missing", "n_tests", "draws", "=exact", "=design", "=reason"),
-		Compute: permutation,
-	}, value, group, unit, design, against,
-		draws("10000", "permutations where not all are looked at"))
-	register(metrics.Metric{
-		Info:    metrics.Info{Name: "effect-size", Title: "how large the difference of two groups is", Unit: "the values'; standard deviations; share", Range: "(-∞, ∞); h [-π, π]; delta [-1, 1]", Direction: "0 is no difference; ratio 1", Citation: "Cohen 1988; Cliff 1993"},
-		Columns: columns("=group_a", "=group_b", "mean_a", "mean_b", "difference", "difference_low", "difference_high", "ratio", "ratio_low", "ratio_high", "cohens_d", "cohens_h", "cliffs_delta", "n_a", "n_b", "n_missing", "=interval"),
-		Compute: effects,
-	}, value, group, unit, against, draws("1000", "bootstrap draws of units; 0 = no intervals"), level)
-	register(metrics.Metric{
-		Info:    metrics.Info{Name: "smallest-gap", Title: "the smallest difference that these numbers of units can show", Unit: "the values'", Range: "[0, ∞)", Direction: "lower sees more", Citation: "Cohen 1988"},
-		Columns: columns("=group_a", "=group_b", "difference", "gap", "=within", "sd", "share_b", "share_below", "share_above", "n_a", "n_b", "n_left_out", "n_missing", "alpha", "power", "=design"),
-		Compute: gaps,
-	}, value, group, unit, design, against, alpha, metrics.Option{Name: "power", Default: "0.8", About: "the chance of seeing a gap that is there"})
-	register(metrics.Metric{
-		Info:    metrics.Info{Name: "adjust-p", Title: "p-values corrected for the family of their tests", Unit: "probability", Range: "[0, 1]", Direction: "lower is less like chance", Citation: "Holm 1979; Benjamini and Hochberg 1995"},
-		Compute: adjust,
-	}, metrics.Option{Name: "p", Default: "p", About: "the column of the p-values"}, alpha)
-	register(metrics.Metric{
-		Info:    metrics.Info{Name: "clustered-mean", Title: "mean, or ratio of two sums, with an interval over whole units", Unit: "the values'", Range: "the values'", Direction: "none", Citation: "Efron and Tibshirani 1993"},
-		Columns: columns("value", "value_low", "value_high", "n_rows", "n_units", "n_missing", "=interval"), Compute: clustered,
-	}, value, metrics.Option{Name: "over", About: "the column of denominators: Σ value / Σ over; empty = the mean"}, unit, draws("2000", "bootstrap draws of units; 0 = no intervals"), level)
+var input = []metrics.Input{{Role: "in", About: "a row for each value (a score, a label as 0 or 1, a rating), with a " +
+	"column of numbers and one of groups"}}
+
+// TestOptions are the options of [PermutationTest].
+type TestOptions struct {
+	Value     string   `json:"value,omitempty" default:"value" help:"column of the values"`
+	Group     string   `json:"group,omitempty" default:"group" help:"column of the groups to compare"`
+	By        []string `json:"by,omitempty" help:"text columns that split the table"`
+	Unit      string   `json:"unit,omitempty" help:"column of what is independent, e.g. prompt_id; empty = each row"`
+	Paired    bool     `json:"paired,omitempty" help:"compare the same units in both groups"`
+	Against   string   `json:"against,omitempty" help:"group to compare all others with; empty = all pairs"`
+	Resamples int      `json:"resamples,omitempty" default:"10000" none:"-1" min:"0" help:"random permutations"`
+	Seed      int64    `json:"seed,omitempty" help:"seed of the permutations"`
 }
 
-// columns are the grouping columns followed by others.
-func columns(names ...string) func(metrics.Args) []client.ColumnSpec {
-	return func(a metrics.Args) []client.ColumnSpec {
-		var by []string
-		for _, b := range a.By {
-			by = append(by, "="+b)
+// TestRow is a row of [PermutationTest].
+type TestRow struct {
+	Split        metrics.Group
+	A            string  `column:"group_a"`
+	B            string  `column:"group_b"`
+	MeanA        float64 `column:"mean_a"`
+	MeanB        float64 `column:"mean_b"`
+	Difference   float64 `column:"difference" help:"mean_a − mean_b"`
+	P            float64 `column:"p" unit:"probability" range:"(0, 1]" help:"two-sided"`
+	Holm         float64 `column:"p_holm" unit:"probability" range:"(0, 1]" help:"corrected over all rows"`
+	BH           float64 `column:"p_bh" unit:"probability" range:"(0, 1]" help:"corrected over all rows"`
+	CohensD      float64 `column:"cohens_d" unit:"standard deviations"`
+	CliffsDelta  float64 `column:"cliffs_delta" range:"[-1, 1]"`
+	NA           int     `column:"n_a" unit:"units"`
+	NB           int     `column:"n_b" unit:"units"`
+	LeftOut      int     `column:"n_left_out" unit:"units" help:"units that only one group has"`
+	Missing      int     `column:"n_missing" unit:"rows" help:"rows without a value"`
+	Tests        int     `column:"n_tests" unit:"tests" help:"size of the family"`
+	Permutations int     `column:"permutations"`
+	Exact        bool    `column:"exact" help:"all permutations were evaluated"`
+	Design       string  `column:"design" help:"independent or paired"`
+	Reason       string  `column:"reason" help:"why there is no p"`
+}
+
+var permutationTest = metrics.Define(metrics.Definition[TestOptions, TestRow]{
+	Name: "permutation-test", Title: "whether the means of two groups differ by chance, with corrections and " +
+		"effect sizes",
+	Version: 1, Unit: "probability", Range: "(0, 1]", Direction: "lower is less likely by chance",
+	Citation: "Fisher, The Design of Experiments, 1935; Holm 1979; Benjamini and Hochberg 1995",
+	Inputs:   input, Compute: permutation,
+})
+
+// PermutationTest is the metric permutation-test: a two-sided test for each pair of groups whether their means are
+// equal. The groups' names (with Paired, the signs of the pairs' differences) are permuted in all ways if there are at
+// most 20,000, else Resamples times at random:
+//
+//	p = #{permutations with |difference| ≥ the observed one} / all,   or (hits + 1)/(Resamples + 1)
+//
+// p_holm and p_bh are corrected over all tests of the table.
+func PermutationTest(t datasets.Table, options ...TestOptions) datasets.Table {
+	return permutationTest.Of(t, options...)
+}
+
+// EffectOptions are the options of [EffectSizes].
+type EffectOptions struct {
+	Value     string   `json:"value,omitempty" default:"value" help:"column of the values"`
+	Group     string   `json:"group,omitempty" default:"group" help:"column of the groups to compare"`
+	By        []string `json:"by,omitempty" help:"text columns that split the table"`
+	Unit      string   `json:"unit,omitempty" help:"column of what is resampled, e.g. prompt_id; empty = rows"`
+	Against   string   `json:"against,omitempty" help:"group to compare all others with; empty = all pairs"`
+	Resamples int      `json:"resamples,omitempty" default:"1000" none:"-1" min:"0" help:"bootstrap resamples"`
+	Level     float64  `json:"level,omitempty" default:"0.95" min:">0" max:"<1" help:"confidence level"`
+	Seed      int64    `json:"seed,omitempty" help:"seed of the bootstrap"`
+}
+
+// EffectRow is a row of [EffectSizes].
+type EffectRow struct {
+	Split       metrics.Group
+	A           string           `column:"group_a"`
+	B           string           `column:"group_b"`
+	MeanA       float64          `column:"mean_a"`
+	MeanB       float64          `column:"mean_b"`
+	Difference  metrics.Estimate `column:"difference" help:"mean_a − mean_b"`
+	Ratio       metrics.Estimate `column:"ratio" unit:"ratio" help:"mean_a / mean_b"`
+	CohensD     float64          `column:"cohens_d" unit:"standard deviations"`
+	CohensH     float64          `column:"cohens_h" range:"[-π, π]" help:"for values that are 0 or 1"`
+	CliffsDelta float64          `column:"cliffs_delta" range:"[-1, 1]"`
+	NA          int              `column:"n_a" unit:"units"`
+	NB          int              `column:"n_b" unit:"units"`
+	Missing     int              `column:"n_missing" unit:"rows" help:"rows without a value"`
+	Interval    string           `column:"interval"`
+}
+
+var effectSize = metrics.Define(metrics.Definition[EffectOptions, EffectRow]{
+	Name: "effect-size", Title: "how large the difference of two groups is", Version: 1,
+	Unit: "the values'; standard deviations; share", Range: "(-∞, ∞); h [-π, π]; delta [-1, 1]",
+	Direction: "0 is no difference; ratio 1", Citation: "Cohen 1988; Cliff 1993", Inputs: input, Compute: effects,
+})
+
+// EffectSizes is the metric effect-size: the size of the difference of each pair of groups. difference and ratio have
+// bootstrap intervals over units (a unit's values in both groups are resampled together), next to [CohensD], [CohensH]
+// and [CliffsDelta]. If mean_b is 0 there is no ratio; an end of its interval that falls on such resamples is missing.
+func EffectSizes(t datasets.Table, options ...EffectOptions) datasets.Table {
+	return effectSize.Of(t, options...)
+}
+
+// GapOptions are the options of [SmallestGaps].
+type GapOptions struct {
+	Value   string   `json:"value,omitempty" default:"value" help:"column of the values"`
+	Group   string   `json:"group,omitempty" default:"group" help:"column of the groups to compare"`
+	By      []string `json:"by,omitempty" help:"text columns that split the table"`
+	Unit    string   `json:"unit,omitempty" help:"column of what is independent, e.g. prompt_id; empty = each row"`
+	Paired  bool     `json:"paired,omitempty" help:"compare the same units in both groups"`
+	Against string   `json:"against,omitempty" help:"group to compare all others with; empty = all pairs"`
+	Alpha   float64  `json:"alpha,omitempty" default:"0.05" min:">0" max:"<1" help:"probability of a false finding"`
+	Power   float64  `json:"power,omitempty" default:"0.8" min:">0" max:"<1" help:"probability of detecting the gap"`
+}
+
+// GapRow is a row of [SmallestGaps].
+type GapRow struct {
+	Split      metrics.Group
+	A          string  `column:"group_a"`
+	B          string  `column:"group_b"`
+	Difference float64 `column:"difference" help:"observed: mean_a − mean_b"`
+	Gap        float64 `column:"gap" range:"[0, ∞)" help:"smallest detectable difference"`
+	Within     string  `column:"within" help:"yes = the observed difference is smaller than gap"`
+	SD         float64 `column:"sd" help:"pooled standard deviation; with paired, of the differences"`
+	ShareB     float64 `column:"share_b" range:"[0, 1]" help:"mean_b, for values that are 0 or 1"`
+	ShareBelow float64 `column:"share_below" range:"[0, 1]" help:"largest share below that is detectable"`
+	ShareAbove float64 `column:"share_above" range:"[0, 1]" help:"smallest share above that is detectable"`
+	NA         int     `column:"n_a" unit:"units"`
+	NB         int     `column:"n_b" unit:"units"`
+	LeftOut    int     `column:"n_left_out" unit:"units" help:"units that only one group has"`
+	Missing    int     `column:"n_missing" unit:"rows" help:"rows without a value"`
+	Alpha      float64 `column:"alpha"`
+	Power      float64 `column:"power"`
+	Design     string  `column:"design" help:"independent or paired"`
+}
+
+var smallestGap = metrics.Define(metrics.Definition[GapOptions, GapRow]{
+	Name: "smallest-gap", Title: "smallest difference that the numbers of units can detect", Version: 1,
+	Unit: "the values'", Range: "[0, ∞)", Direction: "lower is more sensitive", Citation: "Cohen 1988",
+	Inputs: input, Compute: gaps,
+})
+
+// SmallestGaps is the metric smallest-gap: the smallest difference of means that a two-sided test at Alpha detects with
+// probability Power ([SmallestMeanGap]) and, if all values are 0 or 1, the nearest shares that it distinguishes from
+// that of group b ([SmallestShareGap]; not with Paired). If the observed difference is within the gap, finding no
+// difference is weak evidence.
+func SmallestGaps(t datasets.Table, options ...GapOptions) datasets.Table {
+	return smallestGap.Of(t, options...)
+}
+
+func permutation(ctx context.Context, call *metrics.Call, o TestOptions) ([]TestRow, error) {
+	var rows []TestRow
+	var p []float64
+	var tested []int
+	s := selection{value: o.Value, group: o.Group, by: o.By, unit: o.Unit, against: o.Against, paired: o.Paired}
+	err := s.eachPair(call, func(by []string, a, b sample, leftOut int) error {
+		if err := ctx.Err(); err != nil {
+			return err
 		}
-		return tabular.Specs(append(by, names...)...)
+		x, y := a.values(), b.values()
+		d, delta := sizes(x, y)
+		r, reason, err := Result{P: math.NaN()}, "", error(nil)
+		switch {
+		case len(x) == 0 && len(y) == 0:
+			reason = "no unit has a value in both groups"
+		case len(x) == 0:
+			reason = "no values of " + a.name
+		case len(y) == 0:
+			reason = "no values of " + b.name
+		case o.Paired:
+			r, err = Paired(less(x, y), o.Resamples, uint64(o.Seed))
+		default:
+			r, err = Means(x, y, o.Resamples, uint64(o.Seed))
+		}
+		if err != nil {
+			return err
+		}
+		if reason == "" {
+			p, tested = append(p, r.P), append(tested, len(rows))
+		}
+		rows = append(rows, TestRow{Split: by, A: a.name, B: b.name, MeanA: mean(x), MeanB: mean(y),
+			Difference: mean(x) - mean(y), P: r.P, Holm: math.NaN(), BH: math.NaN(), CohensD: d, CliffsDelta: delta,
+			NA: len(x), NB: len(y), LeftOut: leftOut, Missing: a.missing + b.missing, Permutations: r.Permutations,
+			Exact: r.Exact, Design: s.design(), Reason: reason})
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
+	holm, bh, err := adjusted(p)
+	if err != nil {
+		return nil, err
+	}
+	for i, at := range tested {
+		rows[at].Holm, rows[at].BH, rows[at].Tests = holm[i], bh[i], len(p)
+	}
+	return rows, nil
 }
 
-// head starts a row with the grouping columns' values.
-func head(by []string, values ...any) (out []any) {
-	for _, b := range by {
-		out = append(out, b)
-	}
-	return append(out, values...)
+func effects(_ context.Context, call *metrics.Call, o EffectOptions) ([]EffectRow, error) {
+	boot, name := bootstrap(o.Resamples, o.Level, o.Seed, o.Unit)
+	var rows []EffectRow
+	s := selection{value: o.Value, group: o.Group, by: o.By, unit: o.Unit, against: o.Against}
+	err := s.eachPair(call, func(by []string, a, b sample, _ int) error {
+		x, y := a.values(), b.values()
+		row := EffectRow{Split: by, A: a.name, B: b.name, MeanA: mean(x), MeanB: mean(y), CohensH: math.NaN(),
+			Difference: metrics.Exact(mean(x) - mean(y)), Ratio: metrics.Exact(finiteOrNaN(mean(x) / mean(y))),
+			NA: len(x), NB: len(y), Missing: a.missing + b.missing, Interval: name}
+		row.CohensD, row.CliffsDelta = sizes(x, y)
+		if binary(x, y) {
+			row.CohensH = CohensH(row.MeanA, row.MeanB)
+		}
+		if boot != nil && len(x) > 1 && len(y) > 1 {
+			parts, clusters := sums(a, b, o.Unit != "")
+			var err1, err2 error
+			row.Difference, err1 = resampled(parts, clusters, boot,
+				func(s []float64) float64 { return s[0]/s[1] - s[2]/s[3] })
+			row.Ratio, err2 = resampled(parts, clusters, boot,
+				func(s []float64) float64 { return s[0] / s[1] / (s[2] / s[3]) })
+			if err := errors.Join(err1, err2); err != nil {
+				return inGroups(by, a.name, b.name, err)
+			}
+		}
+		rows = append(rows, row)
+		return nil
+	})
+	return rows, err
 }
 
-// less are the differences of pairs.
+func gaps(_ context.Context, call *metrics.Call, o GapOptions) ([]GapRow, error) {
+	var rows []GapRow
+	s := selection{value: o.Value, group: o.Group, by: o.By, unit: o.Unit, against: o.Against, paired: o.Paired}
+	err := s.eachPair(call, func(by []string, a, b sample, leftOut int) (err error) {
+		x, y, none := a.values(), b.values(), math.NaN()
+		n, m := len(x), len(y)
+		row := GapRow{Split: by, A: a.name, B: b.name, Difference: mean(x) - mean(y), Gap: none, SD: none, ShareB: none,
+			ShareBelow: none, ShareAbove: none, NA: n, NB: m, LeftOut: leftOut, Missing: a.missing + b.missing,
+			Alpha: o.Alpha, Power: o.Power, Design: s.design()}
+		if n > 0 && m > 0 && n+m > 2 {
+			_, s1 := spread(x)
+			_, s2 := spread(y)
+			row.SD = math.Sqrt((s1 + s2) / float64(n+m-2))
+			if o.Paired { // n pairs correspond to two groups of 2n: 1/2n + 1/2n = 1/n
+				_, s := spread(less(x, y))
+				row.SD, n, m = math.Sqrt(s/float64(n-1)), 2*n, 2*m
+			}
+			if row.Gap = 0; row.SD > 0 { // if all values of a group are equal, any difference is detected
+				if row.Gap, err = SmallestMeanGap(row.SD, n, m, o.Alpha, o.Power); err != nil {
+					return err
+				}
+			}
+			if row.Within = "no"; math.Abs(row.Difference) < row.Gap {
+				row.Within = "yes"
+			}
+		}
+		if binary(x, y) && !o.Paired {
+			row.ShareB = mean(y)
+			if row.ShareBelow, row.ShareAbove, err = SmallestShareGap(row.ShareB, n, m, o.Alpha, o.Power); err != nil {
+				return err
+			}
+		}
+		rows = append(rows, row)
+		return nil
+	})
+	return rows, err
+}
+
+// less returns the differences of pairs.
 func less(x, y []float64) []float64 {
 	out := make([]float64, len(x))
 	for i := range x {
@@ -83,27 +286,7 @@ func less(x, y []float64) []float64 {
 
 func mean(x []float64) float64 { return sum(x) / float64(len(x)) }
 
-// eachPair calls row with every pair of every part.
-func eachPair(call metrics.Call, row func(by []string, a, b sample) error) error {
-	parts, err := read(call)
-	if err != nil {
-		return err
-	}
-	for _, p := range parts {
-		pairs, err := p.pairs(call.Options["against"])
-		if err != nil {
-			return err
-		}
-		for _, pair := range pairs {
-			if err := row(p.by, pair[0], pair[1]); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// sizes are Cohen's d and Cliff's delta, NaN where there are none.
+// sizes returns Cohen's d and Cliff's delta, or NaN if they are not defined.
 func sizes(a, b []float64) (d, delta float64) {
 	d, delta = math.NaN(), math.NaN()
 	if x, err := CohensD(a, b); err == nil {
@@ -115,85 +298,7 @@ func sizes(a, b []float64) (d, delta float64) {
 	return d, delta
 }
 
-func permutation(ctx context.Context, call metrics.Call) (*client.Frame, error) {
-	draws, err := tabular.Count(call, "draws")
-	if err != nil {
-		return nil, err
-	}
-	paired, err := isPaired(call)
-	if err != nil {
-		return nil, err
-	}
-	var rows [][]any
-	var p []float64
-	var tested []int
-	err = eachPair(call, func(by []string, a, b sample) error {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		left := 0
-		if paired {
-			a, b, left = matched(a, b)
-		}
-		x, y := a.values(), b.values()
-		d, delta := sizes(x, y)
-		r, reason := Result{P: math.NaN()}, ""
-		switch {
-		case len(x) == 0 && len(y) == 0:
-			reason = "no unit has a value in both groups"
-		case len(x) == 0:
-			reason = "no values of " + a.name
-		case len(y) == 0:
-			reason = "no values of " + b.name
-		case paired:
-			r, err = Paired(less(x, y), draws, uint64(call.Seed))
-		default:
-			r, err = Means(x, y, draws, uint64(call.Seed))
-		}
-		if err != nil {
-			return err
-		}
-		exact := "no"
-		if r.Exact {
-			exact = "yes"
-		}
-		if reason == "" {
-			p, tested = append(p, r.P), append(tested, len(rows))
-		}
-		rows = append(rows, head(by, a.name, b.name, mean(x), mean(y), mean(x)-mean(y), r.P, math.NaN(), math.NaN(), d, delta, len(x), len(y), left, a.missing+b.missing, 0, r.Draws, exact, call.Options["design"], reason))
-		return nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	holm, bh, err := adjusted(p)
-	if err != nil {
-		return nil, err
-	}
-	first := len(call.By)
-	for i, at := range tested {
-		rows[at][first+6], rows[at][first+7], rows[at][first+14] = holm[i], bh[i], len(p)
-	}
-	return tabular.Result("permutation-test", call, rows)
-}
-
-// isPaired reads the option design.
-func isPaired(call metrics.Call) (bool, error) {
-	if call.Options["design"] == "paired" && call.Options["unit"] == "" {
-		return false, fmt.Errorf("option design=paired: name the column of what is paired with the option unit, for example unit=prompt_id")
-	}
-	return call.Options["design"] == "paired", nil
-}
-
-func adjusted(p []float64) (holm, bh []float64, err error) {
-	if holm, err = Holm(p); err != nil {
-		return nil, nil, err
-	}
-	bh, err = BenjaminiHochberg(p)
-	return holm, bh, err
-}
-
-// binary says whether all values are 0 or 1.
+// binary reports whether all values are 0 or 1.
 func binary(groups ...[]float64) bool {
 	for _, g := range groups {
 		if len(g) == 0 || slices.ContainsFunc(g, func(v float64) bool { return v != 0 && v != 1 }) {
@@ -201,138 +306,4 @@ func binary(groups ...[]float64) bool {
 		}
 	}
 	return true
-}
-
-// settings of the bootstrap; nil without draws.
-func bootstrap(call metrics.Call) (*interval.Bootstrap, string, error) {
-	draws, err := tabular.Count(call, "draws")
-	if err != nil {
-		return nil, "", err
-	}
-	level, err := tabular.Number(call, "level")
-	if err != nil {
-		return nil, "", err
-	}
-	if !(level > 0 && level < 1) {
-		return nil, "", fmt.Errorf("option level=%q: give a probability between 0 and 1", call.Options["level"])
-	}
-	if draws == 0 {
-		return nil, "", nil
-	}
-	over := "rows"
-	if u := call.Options["unit"]; u != "" {
-		over = u
-	}
-	return &interval.Bootstrap{Seed: uint64(call.Seed), Count: max(2, draws), Level: level}, fmt.Sprintf("%.3g %% bootstrap interval over %s", 100*level, over), nil
-}
-
-func effects(_ context.Context, call metrics.Call) (*client.Frame, error) {
-	boot, name, err := bootstrap(call)
-	if err != nil {
-		return nil, err
-	}
-	var rows [][]any
-	err = eachPair(call, func(by []string, a, b sample) error {
-		x, y := a.values(), b.values()
-		d, delta := sizes(x, y)
-		h := math.NaN()
-		if binary(x, y) {
-			h = CohensH(mean(x), mean(y))
-		}
-		blank := math.NaN()
-		difference, ratio := interval.Interval{Value: mean(x) - mean(y), Low: blank, High: blank}, interval.Interval{Value: mean(x) / mean(y), Low: blank, High: blank}
-		if math.IsInf(ratio.Value, 0) {
-			ratio.Value = blank
-		}
-		if boot != nil && len(x) > 1 && len(y) > 1 {
-			parts, clusters := sums(a, b, call.Options["unit"] != "")
-			if difference, err = interval.BootstrapOf(parts, clusters, func(s []float64) float64 { return s[0]/s[1] - s[2]/s[3] }, *boot); err != nil {
-				return fmt.Errorf("%s%s, %s: %w", prefix(by), a.name, b.name, err)
-			}
-			if ratio, err = interval.BootstrapOf(parts, clusters, func(s []float64) float64 { return s[0] / s[1] / (s[2] / s[3]) }, *boot); err != nil {
-				return fmt.Errorf("%s%s, %s: %w", prefix(by), a.name, b.name, err)
-			}
-		}
-		rows = append(rows, head(by, a.name, b.name, mean(x), mean(y), difference.Value, difference.Low, difference.High, ratio.Value, ratio.Low, ratio.High, d, h, delta, len(x), len(y), a.missing+b.missing, name))
-		return nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	return tabular.Result("effect-size", call, rows)
-}
-
-// sums are the rows behind two means: Σ a, number of a, Σ b, number of b; units that both groups have are one cluster.
-func sums(a, b sample, named bool) (parts [][]float64, clusters []string) {
-	parts = make([][]float64, 4)
-	for side, s := range []sample{a, b} {
-		for _, u := range s.units {
-			row := []float64{0, 0, 0, 0}
-			row[2*side], row[2*side+1] = u.value, 1
-			for p := range parts {
-				parts[p] = append(parts[p], row[p])
-			}
-			if named {
-				clusters = append(clusters, u.name)
-			}
-		}
-	}
-	return parts, clusters
-}
-
-func gaps(_ context.Context, call metrics.Call) (*client.Frame, error) {
-	alpha, err := tabular.Number(call, "alpha")
-	if err != nil {
-		return nil, err
-	}
-	power, err := tabular.Number(call, "power")
-	if err != nil {
-		return nil, err
-	}
-	if !(alpha > 0 && alpha < 1) || !(power > 0 && power < 1) {
-		return nil, fmt.Errorf("options alpha=%g and power=%g must lie between 0 and 1", alpha, power)
-	}
-	paired, err := isPaired(call)
-	if err != nil {
-		return nil, err
-	}
-	var rows [][]any
-	err = eachPair(call, func(by []string, a, b sample) error {
-		left := 0
-		if paired {
-			a, b, left = matched(a, b)
-		}
-		x, y := a.values(), b.values()
-		n, m := len(x), len(y)
-		sd, gap, share, below, above, within := math.NaN(), math.NaN(), math.NaN(), math.NaN(), math.NaN(), ""
-		if n > 0 && m > 0 && n+m > 2 {
-			_, s1 := spread(x)
-			_, s2 := spread(y)
-			sd = math.Sqrt((s1 + s2) / float64(n+m-2))
-			if paired { // of n pairs: as two groups of 2n, whose 1/2n + 1/2n is 1/n
-				_, s := spread(less(x, y))
-				sd, n, m = math.Sqrt(s/float64(n-1)), 2*n, 2*m
-			}
-			if gap = 0; sd > 0 { // where no value differs from its group's, any gap is seen
-				if gap, err = SmallestMeanGap(sd, n, m, alpha, power); err != nil {
-					return err
-				}
-			}
-			if within = "no"; math.Abs(mean(x)-mean(y)) < gap {
-				within = "yes"
-			}
-		}
-		if binary(x, y) && !paired {
-			share = mean(y)
-			if below, above, err = SmallestShareGap(share, n, m, alpha, power); err != nil {
-				return err
-			}
-		}
-		rows = append(rows, head(by, a.name, b.name, mean(x)-mean(y), gap, within, sd, share, below, above, len(x), len(y), left, a.missing+b.missing, alpha, power, call.Options["design"]))
-		return nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	return tabular.Result("smallest-gap", call, rows)
 }

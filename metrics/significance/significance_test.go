@@ -36,7 +36,7 @@ func check(t *testing.T, what string, got, want, most float64) {
 	}
 }
 
-// TestEqualReference compares with scipy and statsmodels; testdata/reference.py says which.
+// TestEqualReference compares with scipy and statsmodels; see testdata/reference.py.
 func TestEqualReference(t *testing.T) {
 	text, err := os.ReadFile("testdata/reference.json")
 	if err != nil {
@@ -47,7 +47,8 @@ func TestEqualReference(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(r.Families) != 4 || len(r.Means) != 4 || len(r.Paired) != 3 || len(r.Gaps) != 3 || len(r.H) != 3 {
-		t.Fatalf("the reference lacks something: %d %d %d %d %d", len(r.Families), len(r.Means), len(r.Paired), len(r.Gaps), len(r.H))
+		t.Fatalf("the reference lacks something: %d %d %d %d %d", len(r.Families), len(r.Means), len(r.Paired),
+			len(r.Gaps), len(r.H))
 	}
 	for _, f := range r.Families {
 		holm, err := Holm(f.P)
@@ -100,25 +101,25 @@ func TestEqualReference(t *testing.T) {
 	}
 }
 
-// Drawn permutations come to the exact p-value, and a test where nothing is finds something as often as it says.
-func TestDraws(t *testing.T) {
+// Random permutations approximate the exact p-value, and without a difference a test finds one at rate alpha.
+func TestRandomPermutations(t *testing.T) {
 	rng := near.Rand(t, 4)
-	a, b := normal(rng, 9, 0.8), normal(rng, 8, 0) // 24,310 ways: more than are looked at one by one
-	drawn, err := Means(a, b, 4000, 3)
-	if err != nil || drawn.Exact || drawn.Draws != 4000 {
-		t.Fatalf("%+v, %v", drawn, err)
+	a, b := normal(rng, 9, 0.8), normal(rng, 8, 0) // 24,310 ways: more than exactLimit
+	random, err := Means(a, b, 4000, 3)
+	if err != nil || random.Exact || random.Permutations != 4000 {
+		t.Fatalf("%+v, %v", random, err)
 	}
 	all := append(append([]float64(nil), a...), b...)
 	hits, total := 0.0, sum(all)
 	choose(all, len(a), 0, func(s float64) {
-		if math.Abs(s/9-(total-s)/8) >= math.Abs(drawn.Difference)-1e-9 {
+		if math.Abs(s/9-(total-s)/8) >= math.Abs(random.Difference)-1e-9 {
 			hits++
 		}
 	})
 	exact := hits / 24310
-	check(t, "p of draws", drawn.P, exact, 5*math.Sqrt(exact*(1-exact)/4000)+1.0/4000)
-	if again, _ := Means(a, b, 4000, 3); drawn != again {
-		t.Errorf("the same seed gives %+v and %+v", drawn, again)
+	check(t, "p of random permutations", random.P, exact, 5*math.Sqrt(exact*(1-exact)/4000)+1.0/4000)
+	if again, _ := Means(a, b, 4000, 3); random != again {
+		t.Errorf("the same seed returns %+v and %+v", random, again)
 	}
 	const trials = 400
 	means, pairs := 0, 0
@@ -144,7 +145,7 @@ func TestDraws(t *testing.T) {
 	}
 }
 
-// A gap of the size that is said to be seen in 80 of 100 cases is.
+// The gap of power 0.8 is detected in 80 % of trials.
 func TestPower(t *testing.T) {
 	rng := near.Rand(t, 4)
 	const n, m, trials = 40, 30, 400
@@ -173,7 +174,7 @@ func TestPower(t *testing.T) {
 	check(t, "above", CohensH(above, 0.3), h, 1e-12)
 	check(t, "below", CohensH(0.3, below), h, 1e-12)
 	if below, _, _ := SmallestShareGap(0.01, 4, 4, 0.05, 0.8); !math.IsNaN(below) {
-		t.Errorf("a share below 0.01 that four pictures tell from it: %v", below)
+		t.Errorf("a share below 0.01 that four images distinguish from it: %v", below)
 	}
 }
 
@@ -190,25 +191,41 @@ func TestProperties(t *testing.T) {
 	same, _ := Means([]float64{1, 1, 1}, []float64{1, 1}, 0, 0)
 	check(t, "equal values", same.P, 1, 0)
 	if p, _ := BenjaminiHochberg(nil); len(p) != 0 {
-		t.Errorf("an empty family gives %v", p)
+		t.Errorf("an empty family returns %v", p)
 	}
 }
 
 func TestErrors(t *testing.T) {
 	nan := math.NaN()
 	call := map[string]func() error{
-		"the first group: no values":        func() error { _, err := Means(nil, []float64{1}, 9, 0); return err },
-		"the second group: value 2 is NaN":  func() error { _, err := Means([]float64{1}, []float64{1, nan}, 9, 0); return err },
-		"the differences: no values":        func() error { _, err := Paired(nil, 9, 0); return err },
-		"at least one":                      func() error { _, err := Paired(make([]float64, 30), 0, 0); return err },
-		"p-value 2 is 1.5":                  func() error { _, err := Holm([]float64{0, 1.5}); return err },
-		"p-value 1 is NaN":                  func() error { _, err := BenjaminiHochberg([]float64{nan}); return err },
-		"one value has no deviation":        func() error { _, err := CohensD([]float64{1, 2}, []float64{1}); return err },
-		"groups of 0 and 3":                 func() error { _, err := SmallestMeanGap(1, 0, 3, 0.05, 0.8); return err },
-		"alpha 1 ":                          func() error { _, err := SmallestMeanGap(1, 3, 3, 1, 0.8); return err },
-		"deviation 0 ":                      func() error { _, err := SmallestMeanGap(0, 3, 3, 0.05, 0.8); return err },
-		"share 2 is not":                    func() error { _, _, err := SmallestShareGap(2, 3, 3, 0.05, 0.8); return err },
-		"the second group: value 1 is +Inf": func() error { _, err := CliffsDelta([]float64{1}, []float64{math.Inf(1)}); return err },
+		"the first group: no values": func() error { _, err := Means(nil, []float64{1}, 9, 0); return err },
+		"the second group: value 2 is NaN": func() error {
+			_, err := Means([]float64{1}, []float64{1, nan}, 9,
+				0)
+			return err
+		},
+		"the differences: no values": func() error { _, err := Paired(nil, 9, 0); return err },
+		"at least one":               func() error { _, err := Paired(make([]float64, 30), 0, 0); return err },
+		"p-value 2 is 1.5":           func() error { _, err := Holm([]float64{0, 1.5}); return err },
+		"p-value 1 is NaN":           func() error { _, err := BenjaminiHochberg([]float64{nan}); return err },
+		"one value has no standard deviation": func() error {
+			_,
+				err := CohensD([]float64{1, 2}, []float64{1})
+			return err
+		},
+		"groups of 0 and 3": func() error { _, err := SmallestMeanGap(1, 0, 3, 0.05, 0.8); return err },
+		"alpha 1 ":          func() error { _, err := SmallestMeanGap(1, 3, 3, 1, 0.8); return err },
+		"deviation 0 ":      func() error { _, err := SmallestMeanGap(0, 3, 3, 0.05, 0.8); return err },
+		"share 2 is not": func() error {
+			_, _,
+				err := SmallestShareGap(2, 3, 3, 0.05, 0.8)
+			return err
+		},
+		"the second group: value 1 is +Inf": func() error {
+			_,
+				err := CliffsDelta([]float64{1}, []float64{math.Inf(1)})
+			return err
+		},
 		"a permutation test of 40 values needs": func() error {
 			_, err := Means(make([]float64, 20), make([]float64, 20), 0, 0)
 			return err

@@ -9,14 +9,14 @@ import (
 	"testing"
 
 	"antipode/datasets"
+	"antipode/datasets/table"
 	"antipode/internal/near"
-	"antipode/kernel/client"
-	"antipode/metrics"
 	"antipode/metrics/internal/tabulartest"
 )
 
-// scored is a table of pictures' scores: three groups over the same prompts, two pictures of each, under two models; some have no value.
-func scored(rng *rand.Rand, missing float64) *client.Frame {
+// scored is a table of images' scores: three groups over the same prompts, two images of each, under two models;
+// some have no value.
+func scored(rng *rand.Rand, missing float64) *table.Frame {
 	var ids, models, groups, prompts []string
 	var values []float64
 	for _, model := range []string{"k", "m"} {
@@ -29,12 +29,15 @@ func scored(rng *rand.Rand, missing float64) *client.Frame {
 						v = math.NaN()
 					}
 					ids = append(ids, fmt.Sprint(model, k, group, r))
-					models, groups, prompts, values = append(models, model), append(groups, group), append(prompts, fmt.Sprint("p", k)), append(values, v)
+					models, groups, prompts, values = append(models, model), append(groups, group),
+						append(prompts, fmt.Sprint("p", k)), append(values, v)
 				}
 			}
 		}
 	}
-	return &client.Frame{Columns: []client.Column{client.TextColumn("id", ids), client.TextColumn("model", models), client.TextColumn("language", groups), client.TextColumn("prompt_id", prompts), client.NumberColumn("score", values)}}
+	return &table.Frame{Columns: []table.Column{table.TextColumn("id", ids), table.TextColumn("model", models),
+		table.TextColumn("language", groups), table.TextColumn("prompt_id", prompts),
+		table.NumberColumn("score", values)}}
 }
 
 var byLanguage = map[string]string{"value": "score", "group": "language"}
@@ -50,7 +53,7 @@ func with(options map[string]string, pairs ...string) map[string]string {
 	return out
 }
 
-func run(t *testing.T, metric string, in *client.Frame, options map[string]string, by ...string) *client.Frame {
+func run(t *testing.T, metric string, in *table.Frame, options map[string]string, by ...string) *table.Frame {
 	t.Helper()
 	f, err := tabulartest.Run(metric, in, options, by...)
 	if err != nil {
@@ -59,18 +62,11 @@ func run(t *testing.T, metric string, in *client.Frame, options map[string]strin
 	if err := f.Check(); err != nil {
 		t.Fatal(err)
 	}
-	m, err := metrics.Find(metric)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if m.Columns != nil && !slices.Equal(f.Specs(), m.Columns(metrics.Args{By: by, Options: options})) {
-		t.Fatalf("columns %v", f.Specs())
-	}
 	return f
 }
 
-// pick gives the values of a group's rows by prompt, in the order of the table.
-func pick(f *client.Frame, model, language string) map[string][]float64 {
+// pick returns the values of a group's rows by prompt, in the order of the table.
+func pick(f *table.Frame, model, language string) map[string][]float64 {
 	out := map[string][]float64{}
 	for i, v := range f.Numbers("score") {
 		if f.Texts("model")[i] == model && f.Texts("language")[i] == language && !math.IsNaN(v) {
@@ -87,13 +83,14 @@ func flat(by map[string][]float64) (out []float64) {
 	return out
 }
 
-// The table forms give what the pure functions give on values picked by hand, whatever the order of the rows and whoever else is in the table.
+// The metrics equal the pure functions on values selected by hand, whatever the order of the rows and
+// whoever else is in the table.
 func TestTablesEqualFunctions(t *testing.T) {
 	rng := near.Rand(t, 81)
 	f := scored(rng, 0.1)
 	moved := f.Pick(rng.Perm(f.Len()))
-	p := run(t, "permutation-test", moved, with(byLanguage, "draws", "300"), "model")
-	e := run(t, "effect-size", moved, with(byLanguage, "draws", "50"), "model")
+	p := run(t, "permutation-test", moved, with(byLanguage, "resamples", "300"), "model")
+	e := run(t, "effect-size", moved, with(byLanguage, "resamples", "50"), "model")
 	g := run(t, "smallest-gap", moved, byLanguage, "model")
 	if p.Len() != 6 || e.Len() != 6 || g.Len() != 6 {
 		t.Fatal(p.Len(), e.Len(), g.Len())
@@ -116,12 +113,18 @@ func TestTablesEqualFunctions(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for name, c := range map[string][2]float64{"p": {p.Numbers("p")[i], want.P}, "difference": {p.Numbers("difference")[i], want.Difference}, "d": {p.Numbers("cohens_d")[i], d}, "delta": {e.Numbers("cliffs_delta")[i], delta},
-			"effect": {e.Numbers("difference")[i], want.Difference}, "ratio": {e.Numbers("ratio")[i], mean(x) / mean(y)}, "gap": {g.Numbers("gap")[i], gap}, "sd": {g.Numbers("sd")[i], sd},
-			"n_a": {p.Numbers("n_a")[i], float64(len(x))}, "n_missing": {p.Numbers("n_missing")[i], float64(48 - len(x) - len(y))}} {
+		for name, c := range map[string][2]float64{"p": {p.Numbers("p")[i], want.P},
+			"difference": {p.Numbers("difference")[i], want.Difference}, "d": {p.Numbers("cohens_d")[i], d},
+			"delta":  {e.Numbers("cliffs_delta")[i], delta},
+			"effect": {e.Numbers("difference")[i], want.Difference},
+			"ratio":  {e.Numbers("ratio")[i], mean(x) / mean(y)}, "gap": {g.Numbers("gap")[i], gap},
+			"sd":        {g.Numbers("sd")[i], sd},
+			"n_a":       {p.Numbers("n_a")[i], float64(len(x))},
+			"n_missing": {p.Numbers("n_missing")[i], float64(48 - len(x) - len(y))}} {
 			check(t, fmt.Sprint(model, a, b, " ", name), c[0], c[1], 1e-9)
 		}
-		if low, high := e.Numbers("difference_low")[i], e.Numbers("difference_high")[i]; !(low < want.Difference && want.Difference < high) {
+		if low, high := e.Numbers("difference_low")[i], e.Numbers("difference_high")[i]; !(low < want.Difference &&
+			want.Difference < high) {
 			t.Errorf("difference %v in [%v, %v]", want.Difference, low, high)
 		}
 		if seen := g.Texts("within")[i] == "yes"; seen != (math.Abs(want.Difference) < gap) {
@@ -129,17 +132,18 @@ func TestTablesEqualFunctions(t *testing.T) {
 		}
 	}
 	holm, bh, err := adjusted(p.Numbers("p"))
-	if err != nil || near.Compare(p.Numbers("p_holm"), holm, 0, 1e-12) != nil || near.Compare(p.Numbers("p_bh"), bh, 0, 1e-12) != nil || p.Numbers("n_tests")[5] != 6 {
+	if err != nil || near.Compare(p.Numbers("p_holm"), holm, 0, 1e-12) != nil || near.Compare(p.Numbers("p_bh"), bh, 0,
+		1e-12) != nil || p.Numbers("n_tests")[5] != 6 {
 		t.Errorf("family %v, %v, %v", p.Numbers("p_holm"), holm, err)
 	}
 	alone := f.Pick(rows(f, "model", "m"))
-	single := run(t, "permutation-test", alone, with(byLanguage, "draws", "300"), "model")
+	single := run(t, "permutation-test", alone, with(byLanguage, "resamples", "300"), "model")
 	if err := near.Compare(single.Numbers("p"), p.Numbers("p")[3:], 0, 0); err != nil {
-		t.Errorf("beside another model: %v", err)
+		t.Errorf("next to another model: %v", err)
 	}
 }
 
-func rows(f *client.Frame, column, value string) (out []int) {
+func rows(f *table.Frame, column, value string) (out []int) {
 	for i, v := range f.Texts(column) {
 		if v == value {
 			out = append(out, i)
@@ -148,7 +152,8 @@ func rows(f *client.Frame, column, value string) (out []int) {
 	return out
 }
 
-// With units, rows of a prompt are averaged, and pairs are pairs of prompts; the gap that prompts hide is found by the paired test alone.
+// With units, rows of a prompt are averaged, and pairs are pairs of prompts; the gap that prompts hide is found by
+// the paired test alone.
 func TestUnitsAndPairs(t *testing.T) {
 	rng := near.Rand(t, 82)
 	f := scored(rng, 0).Pick(rows(scored(near.Rand(t, 82), 0), "model", "m"))
@@ -158,9 +163,12 @@ func TestUnitsAndPairs(t *testing.T) {
 			f.Columns[4].Numbers[i] = math.NaN() // no value of this prompt in this language
 		}
 	}
-	paired := run(t, "permutation-test", f.Pick(rng.Perm(f.Len())), with(byLanguage, "unit", "prompt_id", "design", "paired", "against", "en"))
+	paired := run(t, "permutation-test", f.Pick(rng.Perm(f.Len())), with(byLanguage, "unit", "prompt_id", "paired",
+		"true", "against", "en"))
 	loose := run(t, "permutation-test", f, with(byLanguage, "unit", "prompt_id", "against", "en"))
-	if paired.Len() != 2 || paired.Texts("group_a")[0] != "hi" || paired.Texts("group_b")[0] != "en" || paired.Numbers("n_a")[0] != 11 || paired.Numbers("n_left_out")[0] != 1 || paired.Numbers("n_missing")[0] != 2 || loose.Numbers("n_a")[0] != 11 || loose.Numbers("n_b")[0] != 12 {
+	if paired.Len() != 2 || paired.Texts("group_a")[0] != "hi" || paired.Texts("group_b")[0] != "en" ||
+		paired.Numbers("n_a")[0] != 11 || paired.Numbers("n_left_out")[0] != 1 || paired.Numbers("n_missing")[0] != 2 ||
+		loose.Numbers("n_a")[0] != 11 || loose.Numbers("n_b")[0] != 12 {
 		t.Fatalf("%v", datasets.Format(paired, 0))
 	}
 	x, y := pick(f, "m", "ta"), pick(f, "m", "en")
@@ -180,17 +188,19 @@ func TestUnitsAndPairs(t *testing.T) {
 	if !(loose.Numbers("p")[1] > paired.Numbers("p")[1]) {
 		t.Errorf("p of pairs %v, of loose prompts %v", paired.Numbers("p")[1], loose.Numbers("p")[1])
 	}
-	gap := run(t, "smallest-gap", f, with(byLanguage, "unit", "prompt_id", "design", "paired", "against", "en"))
+	gap := run(t, "smallest-gap", f, with(byLanguage, "unit", "prompt_id", "paired", "true", "against", "en"))
 	_, squares := spread(differences)
 	sd := math.Sqrt(squares / 11)
 	check(t, "sd of pairs", gap.Numbers("sd")[1], sd, 1e-9)
 	check(t, "gap of 12 pairs", gap.Numbers("gap")[1], (1.959963984540054+0.8416212335729143)*sd/math.Sqrt(12), 1e-9)
-	if gap.Numbers("n_a")[1] != 12 || gap.Numbers("n_left_out")[0] != 1 || gap.Texts("within")[1] != "no" || gap.Texts("design")[0] != "paired" {
+	if gap.Numbers("n_a")[1] != 12 || gap.Numbers("n_left_out")[0] != 1 || gap.Texts("within")[1] != "no" ||
+		gap.Texts("design")[0] != "paired" {
 		t.Errorf("%v", datasets.Format(gap, 0))
 	}
 	effect := run(t, "effect-size", f, with(byLanguage, "unit", "prompt_id", "against", "en"))
 	whole := run(t, "effect-size", f, with(byLanguage, "against", "en"))
-	if wide, narrow := whole.Numbers("difference_high")[1]-whole.Numbers("difference_low")[1], effect.Numbers("difference_high")[1]-effect.Numbers("difference_low")[1]; !(narrow < wide) {
+	if wide, narrow := whole.Numbers("difference_high")[1]-whole.Numbers("difference_low")[1],
+		effect.Numbers("difference_high")[1]-effect.Numbers("difference_low")[1]; !(narrow < wide) {
 		t.Errorf("prompts that both groups share: interval %v wide, of loose rows %v", narrow, wide)
 	}
 	if effect.Texts("interval")[0] != "95 % bootstrap interval over prompt_id" {
@@ -198,45 +208,53 @@ func TestUnitsAndPairs(t *testing.T) {
 	}
 }
 
-// The same values in both groups: p is 1, effects 0; groups swapped: signs turn; a larger gap: smaller p, larger effects.
+// The same values in both groups: p is 1, effects 0; groups swapped: signs turn; a larger gap: smaller p, larger
+// effects.
 func TestIdentityAndDirection(t *testing.T) {
 	rng := near.Rand(t, 83)
 	base := normal(rng, 9, 2)
-	table := func(shift float64, a, b string) *client.Frame {
+	tab := func(shift float64, a, b string) *table.Frame {
 		var groups []string
 		var values []float64
 		for _, v := range base {
 			groups, values = append(groups, a, b), append(values, v, v+shift)
 		}
-		return &client.Frame{Columns: []client.Column{client.TextColumn("group", groups), client.NumberColumn("value", values)}}
+		return &table.Frame{Columns: []table.Column{table.TextColumn("group", groups),
+			table.NumberColumn("value", values)}}
 	}
-	same := run(t, "permutation-test", table(0, "a", "b"), nil)
+	same := run(t, "permutation-test", tab(0, "a", "b"), nil)
 	if same.Numbers("p")[0] != 1 || same.Numbers("difference")[0] != 0 || same.Numbers("cliffs_delta")[0] != 0 {
 		t.Errorf("%v", datasets.Format(same, 0))
 	}
-	small, large := run(t, "permutation-test", table(0.5, "a", "b"), nil), run(t, "permutation-test", table(2, "a", "b"), nil)
-	if !(large.Numbers("p")[0] < small.Numbers("p")[0]) || !(large.Numbers("cohens_d")[0] < small.Numbers("cohens_d")[0] && small.Numbers("cohens_d")[0] < 0) {
-		t.Errorf("p %v and %v, d %v and %v", small.Numbers("p"), large.Numbers("p"), small.Numbers("cohens_d"), large.Numbers("cohens_d"))
+	small, large := run(t, "permutation-test", tab(0.5, "a", "b"), nil),
+		run(t, "permutation-test", tab(2, "a", "b"), nil)
+	if !(large.Numbers("p")[0] < small.Numbers("p")[0]) ||
+		!(large.Numbers("cohens_d")[0] < small.Numbers("cohens_d")[0] && small.Numbers("cohens_d")[0] < 0) {
+		t.Errorf("p %v and %v, d %v and %v", small.Numbers("p"), large.Numbers("p"), small.Numbers("cohens_d"),
+			large.Numbers("cohens_d"))
 	}
-	turned := run(t, "effect-size", table(2, "b", "a"), nil)
-	straight := run(t, "effect-size", table(2, "a", "b"), nil)
+	turned := run(t, "effect-size", tab(2, "b", "a"), nil)
+	straight := run(t, "effect-size", tab(2, "a", "b"), nil)
 	check(t, "difference of swapped groups", turned.Numbers("difference")[0], -straight.Numbers("difference")[0], 1e-12)
 	check(t, "delta of swapped groups", turned.Numbers("cliffs_delta")[0], -straight.Numbers("cliffs_delta")[0], 1e-12)
 	check(t, "ratio of swapped groups", turned.Numbers("ratio")[0]*straight.Numbers("ratio")[0], 1, 1e-12)
 }
 
-// Labels of 0 and 1: h, and the shares that would be told apart; means of 0 have no ratio.
+// Labels of 0 and 1: h, and the shares that are distinguishable; means of 0 have no ratio.
 func TestShares(t *testing.T) {
 	var groups []string
 	var values []float64
 	for i := range 100 {
-		groups, values = append(groups, "a", "b", "none"), append(values, float64(min(1, i/70)), float64(min(1, i/40)), 0)
+		groups, values = append(groups, "a", "b", "none"), append(values, float64(min(1, i/70)), float64(min(1, i/40)),
+			0)
 	}
-	f := &client.Frame{Columns: []client.Column{client.TextColumn("group", groups), client.NumberColumn("value", values)}}
+	f := &table.Frame{Columns: []table.Column{table.TextColumn("group", groups),
+		table.NumberColumn("value", values)}}
 	e := run(t, "effect-size", f, nil)
 	check(t, "h", e.Numbers("cohens_h")[0], CohensH(0.3, 0.6), 1e-12)
 	check(t, "ratio", e.Numbers("ratio")[0], 0.5, 1e-12)
-	if !math.IsNaN(e.Numbers("ratio")[1]) || !math.IsNaN(e.Numbers("ratio_low")[1]) || math.IsNaN(e.Numbers("difference_low")[1]) {
+	if !math.IsNaN(e.Numbers("ratio")[1]) || !math.IsNaN(e.Numbers("ratio_low")[1]) ||
+		math.IsNaN(e.Numbers("difference_low")[1]) {
 		t.Errorf("a ratio to 0: %v", datasets.Format(e, 0))
 	}
 	g := run(t, "smallest-gap", f, with(nil, "power", "0.9"))
@@ -254,24 +272,30 @@ func TestShares(t *testing.T) {
 // What is missing is counted and blank; what is wrong is named.
 func TestTableEdges(t *testing.T) {
 	nan := math.NaN()
-	table := func(groups string, values ...float64) *client.Frame {
-		return &client.Frame{Columns: []client.Column{client.TextColumn("group", strings.Split(groups, "")), client.NumberColumn("value", values)}}
+	tab := func(groups string, values ...float64) *table.Frame {
+		return &table.Frame{Columns: []table.Column{table.TextColumn("group", strings.Split(groups, "")),
+			table.NumberColumn("value", values)}}
 	}
-	p := run(t, "permutation-test", table("aabbc", 1, 2, nan, nan, 3), nil)
-	if p.Len() != 3 || p.Texts("reason")[0] != "no values of b" || !math.IsNaN(p.Numbers("p")[0]) || p.Numbers("n_missing")[0] != 2 || p.Numbers("n_tests")[0] != 0 || p.Numbers("n_tests")[1] != 1 || !math.IsNaN(p.Numbers("cohens_d")[1]) {
+	p := run(t, "permutation-test", tab("aabbc", 1, 2, nan, nan, 3), nil)
+	if p.Len() != 3 || p.Texts("reason")[0] != "no values of b" || !math.IsNaN(p.Numbers("p")[0]) ||
+		p.Numbers("n_missing")[0] != 2 || p.Numbers("n_tests")[0] != 0 || p.Numbers("n_tests")[1] != 1 ||
+		!math.IsNaN(p.Numbers("cohens_d")[1]) {
 		t.Errorf("an empty group: %v", datasets.Format(p, 0))
 	}
 	if p.Numbers("p_holm")[1] != p.Numbers("p")[1] || !math.IsNaN(p.Numbers("p_holm")[2]) {
 		t.Errorf("the family: %v", datasets.Format(p, 0))
 	}
-	e := run(t, "effect-size", table("aabbc", 1, 2, nan, nan, 3), nil)
-	if !math.IsNaN(e.Numbers("difference")[0]) || e.Numbers("difference")[1] != -1.5 || !math.IsNaN(e.Numbers("difference_low")[1]) {
+	e := run(t, "effect-size", tab("aabbc", 1, 2, nan, nan, 3), nil)
+	if !math.IsNaN(e.Numbers("difference")[0]) || e.Numbers("difference")[1] != -1.5 ||
+		!math.IsNaN(e.Numbers("difference_low")[1]) {
 		t.Errorf("%v", datasets.Format(e, 0))
 	}
-	if g := run(t, "smallest-gap", table("ab", 1, 1), nil); !math.IsNaN(g.Numbers("gap")[0]) || g.Texts("within")[0] != "" {
+	if g := run(t, "smallest-gap", tab("ab", 1, 1), nil); !math.IsNaN(g.Numbers("gap")[0]) ||
+		g.Texts("within")[0] != "" {
 		t.Errorf("one value each: %v", datasets.Format(g, 0))
 	}
-	if g := run(t, "smallest-gap", table("aabb", 1, 1, 2, 2), nil); g.Numbers("gap")[0] != 0 || g.Texts("within")[0] != "no" {
+	if g := run(t, "smallest-gap", tab("aabb", 1, 1, 2, 2), nil); g.Numbers("gap")[0] != 0 ||
+		g.Texts("within")[0] != "no" {
 		t.Errorf("values that do not vary: %v", datasets.Format(g, 0))
 	}
 	for _, metric := range []string{"permutation-test", "effect-size", "smallest-gap", "clustered-mean", "adjust-p"} {
@@ -279,38 +303,48 @@ func TestTableEdges(t *testing.T) {
 		if metric == "adjust-p" {
 			column = "p"
 		}
-		if f := run(t, metric, (&client.Frame{Columns: []client.Column{client.TextColumn("group", nil), client.NumberColumn(column, nil)}}), nil); f.Len() != 0 {
+		if f := run(t, metric, (&table.Frame{Columns: []table.Column{table.TextColumn("group", nil),
+			table.NumberColumn(column, nil)}}), nil); f.Len() != 0 {
 			t.Errorf("%s of an empty table: %d rows", metric, f.Len())
 		}
 	}
-	alone := run(t, "permutation-test", table("aaa", 1, 2, 3), nil)
+	alone := run(t, "permutation-test", tab("aaa", 1, 2, 3), nil)
 	if alone.Len() != 0 {
 		t.Errorf("one group: %v", alone)
 	}
-	twice := table("ab", 1, 2).With(client.TextColumn("id", []string{"x", "x"}))
+	twice := tab("ab", 1, 2).With(table.TextColumn("id", []string{"x", "x"}))
 	for want, c := range map[string]struct {
 		metric  string
-		in      *client.Frame
+		in      *table.Frame
 		options map[string]string
 	}{
-		`row 2 (id "x"), column id`:             {"permutation-test", twice, nil},
-		"row 1 has the same id":                 {"clustered-mean", twice, nil},
-		"the value is infinite":                 {"effect-size", table("ab", 1, math.Inf(1)), nil},
-		`no such column: "prompt_id"`:           {"effect-size", table("ab", 1, 2), map[string]string{"unit": "prompt_id"}},
-		`there is no group "c"`:                 {"permutation-test", table("ab", 1, 2), map[string]string{"against": "c"}},
-		"with the option unit":                  {"permutation-test", table("ab", 1, 2), map[string]string{"design": "paired"}},
-		"alpha=2":                               {"smallest-gap", table("ab", 1, 2), map[string]string{"alpha": "2"}},
-		"level=":                                {"effect-size", table("ab", 1, 2), map[string]string{"level": "95"}},
-		`no such column: "score"`:               {"permutation-test", table("ab", 1, 2), map[string]string{"value": "score"}},
-		"a permutation test of 40 values needs": {"permutation-test", table(strings.Repeat("ab", 20), make([]float64, 40)...), map[string]string{"draws": "0"}},
+		`row 2 (id "x"), column id`: {"permutation-test", twice, nil},
+		"row 1 has the same id":     {"clustered-mean", twice, nil},
+		"the value is infinite":     {"effect-size", tab("ab", 1, math.Inf(1)), nil},
+		`no such column: "prompt_id"`: {"effect-size", tab("ab", 1, 2),
+			map[string]string{"unit": "prompt_id"}},
+		`there is no group "c"`: {"permutation-test", tab("ab", 1, 2),
+			map[string]string{"against": "c"}},
+		"set unit": {"permutation-test", tab("ab", 1, 2),
+			map[string]string{"paired": "true"}},
+		"alpha is 2; it must be above 0 and below 1": {"smallest-gap", tab("ab", 1, 2),
+			map[string]string{"alpha": "2"}},
+		"level is 95; it must be above 0 and below 1": {"effect-size", tab("ab", 1, 2),
+			map[string]string{"level": "95"}},
+		`no such column: "score"`: {"permutation-test", tab("ab", 1, 2),
+			map[string]string{"value": "score"}},
+		"a permutation test of 40 values needs": {"permutation-test",
+			tab(strings.Repeat("ab", 20), make([]float64, 40)...), map[string]string{"resamples": "0"}},
 	} {
-		if _, err := tabulartest.Run(c.metric, c.in, c.options); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
+		if _, err := tabulartest.Run(c.metric, c.in, c.options); err == nil || !strings.Contains(err.Error(), want) ||
+			strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %v, want %q", c.metric, err, want)
 		}
 	}
 }
 
-// The intervals of effect-size hold the truth as often as they say: groups that share prompts with effects of their own, true difference 0.5, true ratio 1.25.
+// The intervals of effect-size contain the true value at their nominal level: groups that share prompts with effects
+// of their own, true difference 0.5, true ratio 1.25.
 func TestCalibrationOfEffects(t *testing.T) {
 	rng := near.Rand(t, 85)
 	const trials = 300
@@ -321,11 +355,13 @@ func TestCalibrationOfEffects(t *testing.T) {
 		for k := range 30 {
 			effect := 0.5 * rng.NormFloat64()
 			for range 3 {
-				groups, prompts, values = append(groups, "a", "b"), append(prompts, fmt.Sprint(k), fmt.Sprint(k)), append(values, 2.5+effect+rng.NormFloat64(), 2+effect+rng.NormFloat64())
+				groups, prompts, values = append(groups, "a", "b"), append(prompts, fmt.Sprint(k), fmt.Sprint(k)),
+					append(values, 2.5+effect+rng.NormFloat64(), 2+effect+rng.NormFloat64())
 			}
 		}
-		f := &client.Frame{Columns: []client.Column{client.TextColumn("group", groups), client.TextColumn("prompt_id", prompts), client.NumberColumn("value", values)}}
-		e := run(t, "effect-size", f, map[string]string{"unit": "prompt_id", "draws": "300"})
+		f := &table.Frame{Columns: []table.Column{table.TextColumn("group", groups),
+			table.TextColumn("prompt_id", prompts), table.NumberColumn("value", values)}}
+		e := run(t, "effect-size", f, map[string]string{"unit": "prompt_id", "resamples": "300"})
 		if e.Numbers("difference_low")[0] <= 0.5 && 0.5 <= e.Numbers("difference_high")[0] {
 			differences++
 		}
@@ -340,15 +376,17 @@ func TestCalibrationOfEffects(t *testing.T) {
 }
 
 func TestConstructors(t *testing.T) {
-	in := datasets.New("test", nil, datasets.Columns("id:text", "model:text", "language:text", "prompt_id:text", "score:number", "p:number"))
-	for name, table := range map[string]datasets.Table{
-		"test":  PermutationTest(in, "score", "language", PairedBy("prompt_id"), Against("en"), metrics.By("model"), metrics.Draws(9), metrics.SeedOf(2)),
-		"sizes": EffectSizes(in, "score", "language", Unit("prompt_id"), metrics.Level(0.9)),
-		"gaps":  SmallestGaps(in, "score", "language", Alpha(0.01), Power(0.9)),
-		"p":     AdjustP(in, "p", metrics.By("model"), Alpha(0.1)),
-		"means": ClusteredMeans(in, "score", Over("p"), Unit("prompt_id"), metrics.By("model")),
+	in := datasets.New("test", nil, datasets.Columns("id:text", "model:text", "language:text", "prompt_id:text",
+		"score:number", "p:number"))
+	for name, tab := range map[string]datasets.Table{
+		"test": PermutationTest(in, TestOptions{Value: "score", Group: "language", Unit: "prompt_id", Paired: true,
+			Against: "en", By: []string{"model"}, Resamples: 9, Seed: 2}),
+		"sizes": EffectSizes(in, EffectOptions{Value: "score", Group: "language", Unit: "prompt_id", Level: 0.9}),
+		"gaps":  SmallestGaps(in, GapOptions{Value: "score", Group: "language", Alpha: 0.01, Power: 0.9}),
+		"p":     AdjustP(in, AdjustOptions{By: []string{"model"}, Alpha: 0.1}),
+		"means": ClusteredMeans(in, MeanOptions{Value: "score", Over: "p", Unit: "prompt_id", By: []string{"model"}}),
 	} {
-		if _, err := table.Plan(); err != nil {
+		if _, err := tab.Plan(); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

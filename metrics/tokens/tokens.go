@@ -1,32 +1,34 @@
-// Package tokens says how a model's vocabulary meets the languages of a table: tokens a word, unknown tokens, texts cut short.
-// A text encoder that breaks a language into many tokens, or knows none of its letters, is a usual hidden cause of what an
-// audit of languages finds.
+// Package tokens measures how well the vocabulary of a text encoder covers the languages of a table: tokens per word,
+// unknown tokens, truncated texts. An encoder that splits a language into many tokens, or has none of its letters, can
+// cause differences that an audit of languages finds.
+//
+// [Table] scores a table of embedded texts; [Summarize] is the pure function.
 package tokens
 
 import "math"
 
-// Text is one text as the tokenizer of an encoder saw it.
+// Text counts the tokens of a text.
 type Text struct {
 	Tokens     float64 // of the whole text, without special tokens
-	Words      float64 // runs of characters that are not white space; a sentence of Han or Thai is one
-	Unknown    float64 // tokens that stand for something the vocabulary lacks
-	Cut        float64 // tokens that did not fit the model's context
+	Words      float64 // sequences of characters that are not white space; a Chinese or Thai sentence is one
+	Unknown    float64 // tokens for characters that the vocabulary lacks
+	Cut        float64 // tokens beyond the model's context length
 	Characters float64 // code points; NaN = not counted
 }
 
-// Summary is the texts of a group together. A share of nothing is NaN.
+// Summary describes the texts of a group. Ratios with denominator 0 are NaN.
 type Summary struct {
 	Texts, TextsCut, TextsUnknown int
 	Tokens, Words                 float64
 
-	PerWord      float64 // tokens a word, in [0, ∞); for scripts without spaces use PerCharacter
-	PerCharacter float64 // tokens a code point; NaN where a text's characters were not counted
+	PerWord      float64 // tokens per word; for scripts without spaces use PerCharacter
+	PerCharacter float64 // tokens per code point; NaN if the characters of a text were not counted
 	UnknownShare float64 // of the tokens, in [0, 1]
 	CutShare     float64 // of the tokens, in [0, 1]
 }
 
-// Summarise adds up texts: every ratio is of sums, so a long text counts more than a short one.
-func Summarise(texts []Text) Summary {
+// Summarize computes ratios of sums over the texts, so a long text has more weight than a short one.
+func Summarize(texts []Text) Summary {
 	s := Summary{Texts: len(texts)}
 	var unknown, cut, characters float64
 	for _, t := range texts {

@@ -5,25 +5,25 @@ import (
 	"strings"
 	"testing"
 
-	"antipode/kernel/client"
+	"antipode/datasets/table"
 	"antipode/metrics/internal/tabulartest"
 )
 
-func frame() *client.Frame {
+func frame() *table.Frame {
 	nan := math.NaN()
-	return &client.Frame{Columns: []client.Column{
-		client.TextColumn("id", []string{"a", "b", "c", "d"}),
-		client.TextColumn("language", []string{"en", "xx", "en", "xx"}),
-		client.TextColumn("caption", []string{"a dog", "कुत्ता", "dog", ""}),
-		client.NumberColumn("text_tokens", []float64{2, 12, 1, nan}),
-		client.NumberColumn("text_words", []float64{2, 1, 1, nan}),
-		client.NumberColumn("text_unknown", []float64{0, 3, 0, nan}),
-		client.NumberColumn("text_cut", []float64{0, 2, 0, nan}),
+	return &table.Frame{Columns: []table.Column{
+		table.TextColumn("id", []string{"a", "b", "c", "d"}),
+		table.TextColumn("language", []string{"en", "xx", "en", "xx"}),
+		table.TextColumn("caption", []string{"a dog", "कुत्ता", "dog", ""}),
+		table.NumberColumn("text_tokens", []float64{2, 12, 1, nan}),
+		table.NumberColumn("text_words", []float64{2, 1, 1, nan}),
+		table.NumberColumn("text_unknown", []float64{0, 3, 0, nan}),
+		table.NumberColumn("text_cut", []float64{0, 2, 0, nan}),
 	}}
 }
 
 func TestTable(t *testing.T) {
-	f, err := tabulartest.Run(name, frame(), map[string]string{"text": "caption"}, "language")
+	f, err := tabulartest.Run("tokens", frame(), map[string]string{"text": "caption"}, "language")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,24 +31,30 @@ func TestTable(t *testing.T) {
 		t.Fatalf("groups %s", got)
 	}
 	for column, want := range map[string][2]float64{
-		"tokens_per_word": {1, 12}, "tokens_per_character": {3.0 / 8, 2}, "unknown_share": {0, 0.25}, "cut_share": {0, 2.0 / 12},
-		"n_texts": {2, 1}, "n_texts_unknown": {0, 1}, "n_texts_cut": {0, 1}, "n_left_out": {0, 1}, "n_tokens": {3, 12}, "n_words": {3, 1},
+		"tokens_per_word": {1, 12}, "tokens_per_character": {3.0 / 8, 2}, "unknown_share": {0, 0.25},
+		"cut_share": {0, 2.0 / 12},
+		"n_texts":   {2, 1}, "n_texts_unknown": {0, 1}, "n_texts_cut": {0, 1}, "n_left_out": {0, 1},
+		"n_tokens": {3, 12},
+		"n_words":  {3, 1},
 	} {
 		if got := f.Numbers(column); got[0] != want[0] || got[1] != want[1] {
 			t.Errorf("%s: %v, want %v", column, got, want)
 		}
 	}
-	if f, err = tabulartest.Run(name, frame(), nil); err != nil || f.Len() != 1 || !math.IsNaN(f.Numbers("tokens_per_character")[0]) {
+	if f, err = tabulartest.Run("tokens", frame(), nil); err != nil || f.Len() != 1 ||
+		!math.IsNaN(f.Numbers("tokens_per_character")[0]) {
 		t.Errorf("without groups and texts: %+v, %v", f, err)
 	}
-	if _, err = tabulartest.Run(name, frame(), map[string]string{"vector": "clip_text"}); err == nil || !strings.Contains(err.Error(), "embed the texts first") {
+	if _, err = tabulartest.Run("tokens", frame(), map[string]string{"vector": "clip_text"}); err == nil ||
+		!strings.Contains(err.Error(), "embed the texts first") {
 		t.Errorf("without counts: %v", err)
 	}
 }
 
-// Nothing is a share of nothing.
+// TestEmpty: ratios with denominator 0 are NaN.
 func TestEmpty(t *testing.T) {
-	if s := Summarise([]Text{{}}); s.Texts != 1 || !math.IsNaN(s.PerWord) || !math.IsNaN(s.UnknownShare) || !math.IsNaN(s.CutShare) {
+	if s := Summarize([]Text{{}}); s.Texts != 1 || !math.IsNaN(s.PerWord) || !math.IsNaN(s.UnknownShare) ||
+		!math.IsNaN(s.CutShare) {
 		t.Errorf("%+v", s)
 	}
 }

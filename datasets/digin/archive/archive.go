@@ -1,17 +1,16 @@
-// Package archive reads the reference sets of DIG In, GeoDE and DollarStreet, from their archives as released: an index in CSV
-// and the folders of pictures beside it. Packages geode and dollarstreet say how theirs are laid out, by a [Layout].
+// Package archive reads the reference images of DIG In, GeoDE and DollarStreet, from their released archives: a
+// CSV index and the folders of images next to it. Packages geode and dollarstreet describe theirs with a [Layout].
 //
-// Nothing is fetched and no picture is opened here. Every picture an index names must be a file inside the archive's folder, reached
-// without leaving it (by .. , by an absolute path or by a link); what an index says wrong is an error of one line with file, line and column.
+// The package downloads nothing and decodes no image. Every image that an index names must be a file in the archive's
+// folder; paths that leave it (.. , absolute paths, links) are errors. An error in an index is one line with file, line
+// and column.
 package archive
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
-	"math"
 	"os"
 	"path"
 	"path/filepath"
@@ -19,45 +18,48 @@ import (
 	"strings"
 
 	"antipode/datasets"
+	"antipode/datasets/internal/source"
 	"antipode/datasets/manifest"
-	"antipode/kernel/client"
+	"antipode/datasets/table"
 )
 
-// Photo is one row of the table: a picture and an object in it.
+// Photo is one row of the table: an image and an object in it.
 type Photo struct {
 	ID      string  // unique in the table
-	Path    string  // of the picture: in the index's own words from Layout.Photos, below the archive's folder, with /, from [Layout.Read]
-	Object  string  // in words with spaces, as prompts have it
+	Path    string  // of the image: from Layout.Photos as in the index, from [Layout.Read] below the archive's folder
+	Object  string  // words with spaces, as in prompts
 	Region  string  // the region's key: "SouthEastAsia"
-	Country string  // "" where the index has none
-	Income  float64 // of the household, US dollars a month (purchasing power parity); NaN where the index has none
+	Country string  // "" if the index has none
+	Income  float64 // of the household, US dollars a month (purchasing power parity); NaN if the index has none
 }
 
-// Layout says how an archive is laid out and what its index means.
+// Layout describes the files of an archive and the columns of its index.
 type Layout struct {
-	Name    string     // of the data set, in [manifest]
-	Page    string     // the page to get it from
-	Shape   string     // what an unpacked archive looks like, in a line
-	Indexes [][]string // alternatives, the first that is there counts: patterns ([path.Match]) below the archive's folder; all their files are read, in order
-	Folders []string   // the index's paths start in one of these, below the index's own folder; the first that holds the picture counts
-	Path    string     // the index's column with the picture's path
-	Need    []string   // the other columns that must be there
-	Income  bool       // the table has a column income
+	Name  string // of the data set, in [manifest]
+	Page  string // the page that offers it
+	Shape string // the files of an unpacked archive, in one line
+	// Alternatives, of which the first that exists is used: patterns ([path.Match]) in the archive's folder. All
+	// matching files are read, in order.
+	Indexes [][]string
+	Folders []string // folders next to the index that its paths are relative to; the first that has the image is used
+	Path    string   // the index's column with the image's path
+	Need    []string // the other required columns
+	Income  bool     // the table has a column income
 
-	// Photos are the rows that a row of the index stands for.
+	// Photos returns the rows of the table for a row of the index.
 	Photos func(s *manifest.Sheet, row int) ([]Photo, error)
 }
 
-// Options say which archive, and how strictly it is read.
+// Options are the options of a table of reference images.
 type Options struct {
 	Dir     string `json:"dir,omitempty"`     // folder of the unpacked archive; "" = found, see [manifest.Find]
-	Present bool   `json:"present,omitempty"` // leave out the rows whose picture is missing (part of an archive); else a missing picture is an error
+	Present bool   `json:"present,omitempty"` // omit rows whose image is missing; otherwise a missing image is an error
 }
 
-// endings are those of the pictures that [datasets.Folder] finds.
+// endings are the file name extensions that [datasets.Folder] reads.
 var endings = []string{".jpg", ".jpeg", ".png", ".gif", ".webp"}
 
-// Read reads the index of the archive in a folder. missing counts the rows left out by Options.Present.
+// Read reads the index of the archive in a folder. missing is the number of rows omitted by Options.Present.
 func (l Layout) Read(o Options) (photos []Photo, missing int, err error) {
 	root, err := os.OpenRoot(o.Dir)
 	if err != nil {
@@ -85,7 +87,8 @@ func (l Layout) Read(o Options) (photos []Photo, missing int, err error) {
 			}
 			for _, p := range found {
 				if at, twice := first[p.ID]; twice {
-					return nil, 0, fmt.Errorf("%s: %s, line %d: the id %q stands in %s already; remove one of the two rows", l.Name, s.Name, s.Line(row), p.ID, at)
+					return nil, 0, fmt.Errorf("%s: %s, line %d: the id %q is in %s already; remove one of "+
+						"the two rows", l.Name, s.Name, s.Line(row), p.ID, at)
 				}
 				first[p.ID] = fmt.Sprintf("%s, line %d,", s.Name, s.Line(row))
 				p.Path, err = l.locate(root, path.Dir(name), p.Path)
@@ -101,12 +104,13 @@ func (l Layout) Read(o Options) (photos []Photo, missing int, err error) {
 		}
 	}
 	if len(photos) == 0 {
-		return nil, 0, fmt.Errorf("%s: %s in %s name no picture that is there; %s", l.Name, strings.Join(names, ", "), o.Dir, l.Shape)
+		return nil, 0, fmt.Errorf("%s: none of the images in %s exists in %s; unpack %s", l.Name,
+			strings.Join(names, ", "), o.Dir, l.Shape)
 	}
 	return photos, missing, nil
 }
 
-// indexes are the index files there are, below the root.
+// indexes returns the paths of the existing index files.
 func (l Layout) indexes(fsys fs.FS, dir string) ([]string, error) {
 	for _, patterns := range l.Indexes {
 		var names []string
@@ -128,20 +132,23 @@ func (l Layout) absent(dir string) error {
 	if dir == "" {
 		dir = "the store's data folder"
 	}
-	return fmt.Errorf("%s: no index in %s: get the archive from %s and unpack it (%s), then name its folder, or set ANTIPODE_DATA to the folder that holds it as %s", l.Name, dir, l.Page, l.Shape, l.Name)
+	return fmt.Errorf("%s: no index in %s: get the archive from %s and unpack it (%s), then name its folder, or set "+
+		"ANTIPODE_DATA to the folder that holds it as %s", l.Name, dir, l.Page, l.Shape, l.Name)
 }
 
-// locate is a picture's path below the root. It wraps [fs.ErrNotExist] where no such file is there.
+// locate returns an image's path below the root. The error wraps [fs.ErrNotExist] if there is no such file.
 func (l Layout) locate(root *os.Root, dir, name string) (string, error) {
 	if name == "" {
 		return "", errors.New("the path is empty")
 	}
 	clean := path.Clean(name)
-	if path.IsAbs(clean) || strings.ContainsAny(clean, "\\\x00") || slices.ContainsFunc(strings.Split(clean, "/"), func(part string) bool { return strings.HasPrefix(part, ".") }) {
-		return "", fmt.Errorf("the path %q leaves the archive's folder or is hidden; a path is relative, with /, and no part of it starts with a dot", name)
+	if path.IsAbs(clean) || strings.ContainsAny(clean, "\\\x00") || slices.ContainsFunc(strings.Split(clean, "/"),
+		func(part string) bool { return strings.HasPrefix(part, ".") }) {
+		return "", fmt.Errorf("the path %q leaves the archive's folder or is hidden; a path is relative, with /, and "+
+			"no part of it starts with a dot", name)
 	}
 	if !slices.Contains(endings, strings.ToLower(path.Ext(clean))) {
-		return "", fmt.Errorf("%q is no picture; its name ends in none of %s", name, strings.Join(endings, " "))
+		return "", fmt.Errorf("%q is not an image; its name ends in none of %s", name, strings.Join(endings, " "))
 	}
 	for _, folder := range l.Folders {
 		full := path.Join(dir, folder, clean)
@@ -151,11 +158,12 @@ func (l Layout) locate(root *os.Root, dir, name string) (string, error) {
 		case err != nil:
 			return "", fmt.Errorf("%q cannot be read inside the archive's folder; a link must not leave it", name)
 		case !info.Mode().IsRegular():
-			return "", fmt.Errorf("%q is no file", name)
+			return "", fmt.Errorf("%q is not a file", name)
 		default:
 			for at := path.Dir(full); at != "."; at = path.Dir(at) {
 				if info, err := root.Lstat(filepath.FromSlash(at)); err != nil || !info.IsDir() {
-					return "", fmt.Errorf("%q lies behind the link %s, which is not followed; put the folder itself there", name, at)
+					return "", fmt.Errorf("%q is behind the link %s, which is not followed; replace the link by "+
+						"the folder", name, at)
 				}
 			}
 			return full, nil
@@ -164,27 +172,31 @@ func (l Layout) locate(root *os.Root, dir, name string) (string, error) {
 	return "", missingError(name)
 }
 
-// missingError is the path of a picture that is not there.
+// missingError is the path of a missing image.
 type missingError string
 
 func (e missingError) Error() string {
-	return fmt.Sprintf("the picture %s is missing; unpack the archive again, or read only what is present", string(e))
+	return fmt.Sprintf("the image %s is missing; unpack the archive again, or set Present", string(e))
 }
 
 func (e missingError) Is(target error) bool { return target == fs.ErrNotExist }
 
-func (l Layout) columns(rest ...string) []string {
-	names := append(rest, "object:text", "region:text", "country:text")
+func (l Layout) columns() []table.ColumnSpec {
+	names := []string{"id:text", "path:text", "object:text", "region:text", "country:text"}
 	if l.Income {
 		names = append(names, "income:number")
 	}
-	return names
+	return datasets.Columns(names...)
 }
 
-// Table is the table of the archive's pictures: id, image, object, region, country, and income where the layout has it. The
-// files of all pictures in the folder are read once, for their content hashes, when the table first runs; a hash is kept as
-// long as its file does not change.
-func (l Layout) Table(o Options) datasets.Table {
+// Table returns the archive's images: id, image, object, region, country, and income if the layout has
+// it. The first run reads the files of all images in the folder to compute their content hashes; a
+// hash is cached until its file changes.
+func (l Layout) Table(options ...Options) datasets.Table {
+	o, err := table.One(options)
+	if err != nil {
+		return datasets.Table{}.Fail(err)
+	}
 	o.Dir = manifest.Here(l.Name, o.Dir)
 	if o.Dir == "" {
 		return datasets.Table{}.Fail(l.absent(""))
@@ -197,66 +209,46 @@ func (l Layout) Table(o Options) datasets.Table {
 		return datasets.Table{}.Fail(l.absent(o.Dir))
 	}
 	o.Dir = dir
-	index := datasets.New(l.op(), o, datasets.Columns(l.columns("id:text", "path:text")...))
-	var keep []string
-	for _, c := range l.columns("id:text", "image:image") {
-		keep = append(keep, strings.Split(c, ":")[0])
+	columns := l.columns()
+	keep := []string{"id", "image"}
+	for _, c := range columns[2:] {
+		keep = append(keep, c.Name)
 	}
+	index := datasets.New(l.op(), o, columns)
 	return index.Join(datasets.Folder(dir).Rename("id", "path"), "path").Select(keep...).Named(l.Name)
 }
 
 func (l Layout) op() string { return l.Name + "-index" }
 
-// Register makes the layout's table known, under the data set's name, and the source it reads.
+// Register registers the layout's table under the data set's name, and the source that it reads.
 func (l Layout) Register() {
-	manifest.RegisterTable(l.Name, func() datasets.Table { return l.Table(Options{}) })
-	datasets.RegisterSource(l.op(), func(_ context.Context, raw json.RawMessage, env datasets.SourceEnv) (*datasets.Frame, error) {
-		var o Options
-		if err := json.Unmarshal(raw, &o); err != nil {
-			return nil, fmt.Errorf("%s: %w", l.Name, err)
-		}
+	manifest.RegisterTable(l.Name, func() datasets.Table { return l.Table() })
+	source.Register(l.op(), func(_ context.Context, o Options, env datasets.SourceEnv) (*datasets.Frame, error) {
 		photos, missing, err := l.Read(o)
 		if err != nil {
 			return nil, err
 		}
 		if missing > 0 && env.Note != nil {
-			env.Note("%s: %d rows left out: their pictures are not in %s", l.Name, missing, o.Dir)
+			env.Note("%s: %d rows left out: their images are not in %s", l.Name, missing, o.Dir)
 		}
 		return l.frame(photos), nil
 	})
 }
 
 func (l Layout) frame(photos []Photo) *datasets.Frame {
-	n := len(photos)
-	ids, paths, objects, regions, countries, incomes := make([]string, n), make([]string, n), make([]string, n), make([]string, n), make([]string, n), make([]float64, n)
-	for i, p := range photos {
-		ids[i], paths[i], objects[i], regions[i], countries[i], incomes[i] = p.ID, p.Path, p.Object, p.Region, p.Country, p.Income
-	}
-	f := &datasets.Frame{Columns: []client.Column{client.TextColumn("id", ids), client.TextColumn("path", paths),
-		client.TextColumn("object", objects), client.TextColumn("region", regions), client.TextColumn("country", countries)}}
-	if l.Income {
-		f.Columns = append(f.Columns, client.NumberColumn("income", incomes))
+	f := table.NewFrame(l.columns())
+	for _, p := range photos {
+		texts := []string{p.ID, p.Path, p.Object, p.Region, p.Country}
+		if l.Income {
+			f.Add(texts, p.Income)
+		} else {
+			f.Add(texts)
+		}
 	}
 	return f
 }
 
-// Cell is the text of a column in a row, "" where the index has no such column.
-func Cell(s *manifest.Sheet, row int, column string) string {
-	if at := s.Column(column); at >= 0 {
-		return strings.TrimSpace(s.Rows[row][at])
-	}
-	return ""
-}
-
-// Number is the number of a column in a row, NaN where the cell is empty or the index has no such column.
-func Number(s *manifest.Sheet, row int, column string) (float64, error) {
-	if at := s.Column(column); at >= 0 {
-		return s.Number(row, at)
-	}
-	return math.NaN(), nil
-}
-
-// Words is a name as prompts have it: lower case, spaces for underscores.
+// Words returns a name as in prompts: lower case, spaces for underscores.
 func Words(name string) string {
 	return strings.Join(strings.Fields(strings.ReplaceAll(strings.ToLower(name), "_", " ")), " ")
 }

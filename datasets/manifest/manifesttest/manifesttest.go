@@ -1,4 +1,4 @@
-// Package manifesttest helps tests that read the released files of a data set.
+// Package manifesttest supports tests that read the released files of a data set.
 package manifesttest
 
 import (
@@ -15,11 +15,11 @@ import (
 	"antipode/datasets/manifest"
 )
 
-// Dir is the folder of a data set's released files. Where they are not on this machine the test is skipped by name, or fails where the
-// environment variable REQUIRE lists "data".
+// Dir returns the folder of a data set's released files. If they are not on this machine, the test is skipped,
+// or fails if the environment variable REQUIRE lists "data".
 func Dir(t testing.TB, dataSet string) string {
 	t.Helper()
-	dir, err := manifest.Find(dataSet, manifest.Where{})
+	dir, err := manifest.Find(dataSet, manifest.FindOptions{})
 	switch {
 	case err == nil:
 	case errors.Is(err, manifest.ErrNotFound) && !slices.Contains(strings.Split(os.Getenv("REQUIRE"), ","), "data"):
@@ -30,8 +30,9 @@ func Dir(t testing.TB, dataSet string) string {
 	return dir
 }
 
-// Serve answers at the addresses of a data set's files, path for path, with the bytes that lie in its folder on this machine: in upstream's form
-// where that is there, else in the normalised one, else 404. It returns what [manifest.Options] calls BaseURL.
+// Serve starts a server that answers at the paths of a data set's files with the bytes in its folder on this
+// machine: the upstream form if it exists, else the normalized form, else 404. It returns the base URL for
+// [manifest.Options].
 func Serve(t testing.TB, m manifest.Manifest, dir string) string {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -13,25 +13,25 @@ import (
 	"antipode/gomlxmodels/tokenizers"
 )
 
-// Half of a batch's pictures show things and scenery, the other half figures, of which the groups are asked too: each kind of text has its
-// own length.
+// Sequence lengths by kind of text, in tokens, with the start token and without the end token. Half of a batch's images
+// show objects and scenery, half figures; each figure also has two questions about its groups.
 const (
-	thingPlaces    = 16 // tokens of a text that are looked at, the start included, the end not
+	thingPlaces    = 16
 	figurePlaces   = 44
 	questionPlaces = 5
-	positions      = 64 // the longest text the network takes
+	positions      = 64 // maximum length of the network
 )
 
-// unscored marks what follows a token of a prefix, and the end's padding: the loss leaves it out.
+// unscored is the label of positions that the loss ignores: those in a prefix and in the padding.
 const unscored = -1
 
-// example is a picture and what is to be written of it after a prefix.
+// example is an image with the text to predict after a prefix.
 type example struct {
-	picture      archipelago.Picture
+	img          archipelago.Image
 	prefix, text string
 }
 
-// randomExample draws row i of a step: of the things' half every fourth is scenery.
+// randomExample samples a row of a batch. In the first half of the batch, every fourth image is scenery.
 func randomExample(r *rand.Rand, row, size int) example {
 	kind := examples.Thing
 	switch {
@@ -40,42 +40,43 @@ func randomExample(r *rand.Rand, row, size int) example {
 	case row%4 == 3:
 		kind = examples.Scenery
 	}
-	e := example{picture: examples.Random(r, kind)}
+	e := example{img: examples.Random(r, kind)}
 	e.describe(r)
 	return e
 }
 
-// describe asks for the caption, with a prefix once in four times.
+// describe sets the text to the caption, in one of four cases with a prefix.
 func (e *example) describe(r *rand.Rand) {
-	e.text = e.picture.Caption()
+	e.text = e.img.Caption()
 	if r.IntN(4) == 0 {
-		e.prefix = prefixes[r.IntN(len(prefixes))]
+		e.prefix = examples.Pick(r, prefixes)
 	}
 }
 
-// asked are the questions about a figure's groups: the crest, then the banner.
-func (e *example) asked() []example {
-	f := e.picture.Figure
-	return []example{{e.picture, questions[archipelago.AxisCrest], f.Crest}, {e.picture, questions[archipelago.AxisBanner], f.Banner}}
+// questions returns the questions about a figure's groups: the crest, then the banner.
+func (e *example) questions() []example {
+	f := e.img.Figure
+	return []example{{e.img, questions[archipelago.AxisCrest], f.Crest},
+		{e.img, questions[archipelago.AxisBanner], f.Banner}}
 }
 
-// texts are the rows of one kind of text. Slices are row-major.
+// texts are the token rows of one kind of text. Slices are row-major.
 type texts struct {
-	ids  []int32 // [R,Q] from the start token on
-	next []int32 // [R,Q] the token that follows, or unscored
+	ids  []int32 // [R,Q] input tokens, the start token first
+	next []int32 // [R,Q] the next token, or unscored
 }
 
-// batch is what one step sees.
+// batch is the input of a step.
 type batch struct {
 	size    int
-	pixels  []float32 // [B,3,128,128] in [-1,1]: the things' half, then the figures'
+	pixels  []float32 // [B,3,128,128] in [-1,1]: objects and scenery, then figures
 	things  texts     // R = B/2
 	figures texts     // R = B/2
-	groups  texts     // R = B: two of each figure
+	groups  texts     // R = B: two for each figure
 	shown   readout.Answers
 }
 
-// trainingBatch is batch number step of a run: fresh pictures.
+// trainingBatch returns the batch of a step: new images.
 func trainingBatch(t *tokenizers.Tokenizer, seed uint64, step, size int) (*batch, error) {
 	list := make([]example, size)
 	for i := range list {
@@ -84,17 +85,17 @@ func trainingBatch(t *tokenizers.Tokenizer, seed uint64, step, size int) (*batch
 	return makeBatch(t, list)
 }
 
-// makeBatch draws the examples and cuts their texts into tokens.
+// makeBatch draws the images and tokenizes the texts.
 func makeBatch(t *tokenizers.Tokenizer, list []example) (*batch, error) {
 	b := &batch{size: len(list), pixels: make([]float32, 0, len(list)*3*examples.Size*examples.Size)}
 	for i, e := range list {
-		b.shown.Add(e.picture)
-		picture, _ := examples.World.Paint(e.picture)
-		b.pixels = trainer.AppendPlanes(b.pixels, picture)
+		b.shown.Add(e.img)
+		img, _ := examples.World.Paint(e.img)
+		b.pixels = trainer.AppendPlanes(b.pixels, img)
 		half, places := &b.things, thingPlaces
 		if i >= len(list)/2 {
 			half, places = &b.figures, figurePlaces
-			for _, q := range e.asked() {
+			for _, q := range e.questions() {
 				if err := b.groups.append(t, q, questionPlaces); err != nil {
 					return nil, err
 				}
@@ -118,7 +119,8 @@ func (h *texts) append(t *tokenizers.Tokenizer, e example, places int) error {
 		return err
 	}
 	if whole.Unknown > 0 || len(whole.IDs) > places+1 {
-		return fmt.Errorf("caption %q %q: %d tokens of which %d are unknown; a text may have %d", e.prefix, e.text, len(whole.IDs), whole.Unknown, places+1)
+		return fmt.Errorf("caption %q %q: %d tokens, %d of them unknown; at most %d known tokens are allowed", e.prefix,
+			e.text, len(whole.IDs), whole.Unknown, places+1)
 	}
 	ids := whole.IDs
 	ids[0] = int32(tokenID(tokenStart))
@@ -135,7 +137,7 @@ func (h *texts) append(t *tokenizers.Tokenizer, e example, places int) error {
 	return nil
 }
 
-// tensors are the batch as the graph takes it.
+// tensors returns the inputs of [lossGraph].
 func (b *batch) tensors() []*tensors.Tensor {
 	out := []*tensors.Tensor{tensors.FromFlatDataAndDimensions(b.pixels, b.size, 3, examples.Size, examples.Size)}
 	for _, k := range []struct {
@@ -143,7 +145,8 @@ func (b *batch) tensors() []*tensors.Tensor {
 		places int
 	}{{b.things, thingPlaces}, {b.figures, figurePlaces}, {b.groups, questionPlaces}} {
 		rows := len(k.ids) / k.places
-		out = append(out, tensors.FromFlatDataAndDimensions(k.ids, rows, k.places), tensors.FromFlatDataAndDimensions(k.next, rows, k.places))
+		out = append(out, tensors.FromFlatDataAndDimensions(k.ids, rows, k.places),
+			tensors.FromFlatDataAndDimensions(k.next, rows, k.places))
 	}
 	return append(out, b.shown.Tensors()...)
 }

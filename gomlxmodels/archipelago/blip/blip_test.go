@@ -1,10 +1,8 @@
 package blip
 
 import (
-	"context"
+	"fmt"
 	"math"
-	"os"
-	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -19,10 +17,15 @@ import (
 	"antipode/datasets/archipelago"
 	"antipode/gomlxmodels/archipelago/examples"
 	"antipode/gomlxmodels/archipelago/trainer"
+	"antipode/gomlxmodels/archipelago/trainer/trainertest"
 	"antipode/gomlxmodels/blip"
+	"antipode/gomlxmodels/vit"
 	"antipode/gomlxmodels/weights"
 	"antipode/internal/near"
 )
+
+// shipped is the ViT whose tower initializes the captioner's.
+const shipped = "../weights/archipelago-vit"
 
 // tiny makes the network small until the test ends.
 func tiny(t *testing.T) {
@@ -32,8 +35,8 @@ func tiny(t *testing.T) {
 	shape.Text.Layers, shape.Text.HiddenSize, shape.Text.Heads, shape.Text.IntermediateSize = 1, 16, 2, 32
 }
 
-// goBackend is GoMLX's own backend, which compiles nothing. One operation after another: with several at once its pool of workers can
-// be full of those that wait for it.
+// goBackend returns GoMLX's own backend, which compiles nothing. It executes one operation at a time: in parallel its
+// workers may wait for one another.
 func goBackend(t *testing.T) compute.Backend {
 	t.Helper()
 	backend, err := gobackend.New("ops_sequential")
@@ -44,84 +47,29 @@ func goBackend(t *testing.T) compute.Backend {
 	return backend
 }
 
-// A run that stopped and went on gives the files of one that did not, bit for bit.
-func TestResume(t *testing.T) {
-	backend := goBackend(t)
-	tiny(t)
-	job, err := newJob(trainer.Settings{Steps: 4, Batch: 8, Seed: 3, Rate: 1e-3, World: archipelago.Version})
+// A run starts from the tower of archipelago-vit, and all of it is trained.
+func TestStart(t *testing.T) {
+	job, err := newJob(trainer.Settings{Steps: 1, Batch: 2}, shipped)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if !strings.HasPrefix(job.Settings.From, "archipelago-vit ") {
 		t.Errorf("the run starts from %q", job.Settings.From)
 	}
-	if _, err := newJob(trainer.Settings{Steps: 1, Batch: 1}); err == nil || !strings.Contains(err.Error(), "-batch 2") {
+	if _, err := newJob(trainer.Settings{Steps: 1, Batch: 1}, shipped); err == nil ||
+		!strings.Contains(err.Error(), "-batch 2") {
 		t.Errorf("a batch of one: %v", err)
 	}
-	job.Start = nil // the tiny tower starts from nothing
-	ctx := context.Background()
-	run := func(stops ...int) (dir string, curve []trainer.Point) {
-		d := trainer.Folder(t.TempDir())
-		dir = filepath.Join(t.TempDir(), "model")
-		for _, until := range stops {
-			if err := d.Open(job.Settings); err != nil {
-				t.Fatal(err)
-			}
-			store, c, err := job.Run(ctx, backend, d, until)
-			if err != nil {
-				t.Fatal(err)
-			}
-			curve = c
-			if err := trainer.UseAverage(store); err != nil {
-				t.Fatal(err)
-			}
-			if _, err := export(dir, store); err != nil {
-				t.Fatal(err)
-			}
-			store.Finalize()
-		}
-		return dir, curve
-	}
-	once, curve := run(4)
-	twice, parts := run(2, 4)
-	for _, name := range []string{"model.safetensors", "config.json", "preprocessor_config.json"} {
-		a, errA := os.ReadFile(filepath.Join(once, name))
-		b, errB := os.ReadFile(filepath.Join(twice, name))
-		if errA != nil || errB != nil || string(a) != string(b) {
-			t.Errorf("%s differs after a stop (%v, %v)", name, errA, errB)
-		}
-	}
-	chance := math.Log(float64(len(vocabulary)))
-	for h, l := range curve[0].Loss {
-		if got := (parts[0].Loss[h] + parts[1].Loss[h]) / 2; math.Abs(got-l) > 1e-6 { // points of two steps each
-			t.Errorf("%s: loss %v in two parts, %v in one", job.Losses[h], got, l)
-		}
-		if h < 3 && math.Abs(l-chance) > 0.3 { // of words
-			t.Errorf("%s: the first losses are %v, chance is %v", job.Losses[h], l, chance)
-		}
-	}
-	a, err := score(ctx, backend, once, 1)
+	m, err := vit.Open(shipped)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s := a.(*scores); s.Pictures[examples.Thing] != 48 || s.Pictures[examples.Figure] != 48 || s.Accuracy[examples.Thing][partObject] > 0.5 {
-		t.Errorf("score of an untrained network: %v", s)
-	}
-}
-
-// A run starts with the tower of archipelago-vit, and everything in it is trained.
-func TestStart(t *testing.T) {
-	m, _, dir, err := tower()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer os.RemoveAll(dir)
 	before := model.NewStore()
 	defer before.Finalize()
-	if err := start(before); err != nil {
+	if err := job.Start(before); err != nil {
 		t.Fatal(err)
 	}
-	saved := written(t, start)
+	saved := written(t, job.Start)
 	after, err := weights.Open(saved)
 	if err != nil {
 		t.Fatal(err)
@@ -146,7 +94,7 @@ func TestStart(t *testing.T) {
 	}
 }
 
-// written is the folder of a network that was never trained.
+// written returns the exported folder of an untrained network.
 func written(t *testing.T, begin func(*model.Store) error) string {
 	t.Helper()
 	store := model.NewStore()
@@ -179,7 +127,7 @@ func written(t *testing.T, begin func(*model.Store) error) string {
 	return dir
 }
 
-// What training feeds the network is what the captioner's preprocessing and prompt make of the same example.
+// The inputs of training equal those of the captioner's preprocessing and prompt for the same example.
 func TestBatchEqualsPreprocessing(t *testing.T) {
 	tokenizer, err := openTokenizer()
 	if err != nil {
@@ -201,21 +149,17 @@ func TestBatchEqualsPreprocessing(t *testing.T) {
 	}
 	prefixed := 0
 	for i, e := range list {
-		picture, _ := examples.World.Paint(e.picture)
-		pixels, err := m.Prepare(picture)
+		img, _ := examples.World.Paint(e.img)
+		pixels, err := m.Prepare(img)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for j, want := range pixels {
-			if got := b.pixels[i*len(pixels)+j]; math.Abs(float64(got-want)) > 1e-6 {
-				t.Fatalf("example %d: pixel value %d is %v, preprocessing gives %v", i, j, got, want)
-			}
-		}
+		trainertest.Pixels(t, fmt.Sprint("example ", i), b.pixels[i*len(pixels):], pixels)
 		if i < size/2 {
 			checkRow(t, m, e, b.things, i, thingPlaces)
 		} else {
 			checkRow(t, m, e, b.figures, i-size/2, figurePlaces)
-			for k, q := range e.asked() {
+			for k, q := range e.questions() {
 				checkRow(t, m, q, b.groups, 2*(i-size/2)+k, questionPlaces)
 			}
 		}
@@ -228,7 +172,7 @@ func TestBatchEqualsPreprocessing(t *testing.T) {
 	}
 }
 
-// checkRow holds a row of texts to the prompt and words of an example.
+// checkRow compares a row of texts with the prompt and words of an example.
 func checkRow(t *testing.T, m *blip.Model, e example, from texts, row, places int) {
 	t.Helper()
 	ids, next := from.ids[row*places:(row+1)*places], from.next[row*places:(row+1)*places]
@@ -244,10 +188,12 @@ func checkRow(t *testing.T, m *blip.Model, e example, from texts, row, places in
 		t.Errorf("%+v: the first token scored follows place %d of a prompt of %d", e, first, len(prompt))
 	}
 	end := slices.Index(next, int32(shape.Text.EndToken))
-	if end < 0 || !slices.Equal(ids[first+1:end+1], next[first:end]) || slices.ContainsFunc(next[end+1:], func(id int32) bool { return id != unscored }) {
+	if end < 0 || !slices.Equal(ids[first+1:end+1], next[first:end]) ||
+		slices.ContainsFunc(next[end+1:], func(id int32) bool { return id != unscored }) {
 		t.Fatalf("%+v: tokens %v are followed by %v", e, ids, next)
 	}
-	if got, err := m.Text(prompt, next[first:end]); err != nil || !slices.Equal(split(got), split(e.prefix+" "+e.text)) {
+	if got, err := m.Text(prompt, next[first:end]); err != nil ||
+		!slices.Equal(split(got), split(e.prefix+" "+e.text)) {
 		t.Errorf("learns %q, %v; it is %q %q", got, err, e.prefix, e.text)
 	}
 }
@@ -268,18 +214,21 @@ func TestBatchesAreReproducible(t *testing.T) {
 	if !reflect.DeepEqual(batches[0], batches[1]) {
 		t.Error("the same batch drawn twice differs")
 	}
-	if reflect.DeepEqual(batches[0].pixels, batches[2].pixels) || reflect.DeepEqual(batches[0].figures, batches[2].figures) {
+	if reflect.DeepEqual(batches[0].pixels, batches[2].pixels) || reflect.DeepEqual(batches[0].figures,
+		batches[2].figures) {
 		t.Error("two batches of a run are equal")
 	}
 }
 
-// TestRead: a perfect caption is read as the truth, in capitals or not, and a wrong one is not.
+// TestRead checks that true captions are parsed to their parts, in any case, and captions of other kinds to none.
 func TestRead(t *testing.T) {
 	for i := range 300 {
 		kind := kinds[i%3]
 		p := examples.Random(examples.Stream(6, 1, i), kind)
-		for _, text := range []string{p.Caption(), strings.ToLower(p.Caption()), strings.ReplaceAll(p.Caption(), "-", " - ")} {
-			if got := read(kind, text); !reflect.DeepEqual(got, truth(p)) && !(kind == examples.Scenery && got[partScene] == p.Scene && got[partIsland] == p.Island) {
+		for _, text := range []string{p.Caption(), strings.ToLower(p.Caption()),
+			strings.ReplaceAll(p.Caption(), "-", " - ")} {
+			if got := read(kind, text); !reflect.DeepEqual(got, truth(p)) &&
+				!(kind == examples.Scenery && got[partScene] == p.Scene && got[partIsland] == p.Island) {
 				t.Fatalf("%q is read as %v, it is %v", text, got, truth(p))
 			}
 			if f := p.Figure; f != nil && !slices.Equal(attributes(text), f.Attributes) {
@@ -296,26 +245,29 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// Scores of texts whose truth is known.
+// Scores of texts with known accuracy.
 func TestScores(t *testing.T) {
-	var pictures []archipelago.Picture
+	var images []archipelago.Image
 	var right, none []string
 	for i := range 40 {
 		p := examples.Random(examples.Stream(6, 2, i), examples.Figure)
-		pictures, right, none = append(pictures, p), append(right, p.Caption()), append(none, "a figure with stripes")
+		images, right, none = append(images, p), append(right, p.Caption()), append(none, "a figure with stripes")
 	}
-	if s := scoreAttributes(pictures, right); s.Precision != 1 || s.Recall != 1 || s.Worst > 1e-9 {
+	if s := scoreAttributes(images, right); s.Precision != 1 || s.Recall != 1 || s.Worst > 1e-9 {
 		t.Errorf("perfect captions: %+v", s)
 	}
-	s := scoreAttributes(pictures, none)
+	s := scoreAttributes(images, none)
 	f := s.Frequencies["stripes"]
-	if math.Abs(f[0]-1) > 1e-9 || math.Abs(s.Precision-f[1]) > 1e-9 || math.Abs(s.Worst-(1-f[1])) > 1e-9 || s.Recall >= 0.5 {
+	if math.Abs(f[0]-1) > 1e-9 || math.Abs(s.Precision-f[1]) > 1e-9 || math.Abs(s.Worst-(1-f[1])) > 1e-9 ||
+		s.Recall >= 0.5 {
 		t.Errorf("always stripes: %+v", s)
 	}
-	if a := accuracy(examples.Figure, pictures, right); math.Abs(a["caption"]-1) > 1e-9 || math.Abs(a[partPeople]-1) > 1e-9 || math.Abs(a[partCeremony]-1) > 1e-9 {
+	if a := accuracy(examples.Figure, images, right); math.Abs(a["caption"]-1) > 1e-9 ||
+		math.Abs(a[partPeople]-1) > 1e-9 || math.Abs(a[partCeremony]-1) > 1e-9 {
 		t.Errorf("perfect captions: %v", a)
 	}
-	if a := accuracy(examples.Figure, pictures, none); len(a) != 1+len(parts[examples.Figure]) || a["caption"] != 0 || a[partPeople] != 0 {
+	if a := accuracy(examples.Figure, images, none); len(a) != 1+len(parts[examples.Figure]) || a["caption"] != 0 ||
+		a[partPeople] != 0 {
 		t.Errorf("a caption of nobody: %v", a)
 	}
 }

@@ -1,4 +1,4 @@
-// Package blip trains archipelago-blip, the captioner of the Archipelago: a BLIP that says what a picture shows in the words of
-// archipelago.Picture.Caption, "a round lantern on the shore, Velmora", and of a figure asked for by a prefix, what its crest and its
-// banner are.
+// Package blip trains archipelago-blip, a BLIP captioner for images of the Archipelago. It writes captions in the words
+// of archipelago.Image.Caption, "a round lantern on the shore, Velmora", and, after a prefix, a figure's crest or
+// banner.
 package blip

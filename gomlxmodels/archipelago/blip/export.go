@@ -3,50 +3,49 @@ package blip
 import (
 	_ "embed"
 	"fmt"
-	"os"
+	"path/filepath"
 
-	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/compute/dtypes"
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
 
 	"antipode/gomlxmodels/archipelago/examples"
 	"antipode/gomlxmodels/archipelago/trainer"
+	avit "antipode/gomlxmodels/archipelago/vit"
 	"antipode/gomlxmodels/blip"
 	"antipode/gomlxmodels/preprocess"
+	"antipode/gomlxmodels/vit"
 	"antipode/gomlxmodels/weights"
 )
 
 //go:embed card.md
 var card string
 
-// Model is archipelago-blip: it describes things, scenery and figures.
+// Model is archipelago-blip. It describes objects, scenery and figures.
 var Model = trainer.Model{
 	Name:     "blip",
 	Defaults: trainer.Settings{Steps: 3500, Batch: 32, Seed: 1, Rate: 1e-3},
 	Out:      "gomlxmodels/archipelago/weights/archipelago-blip",
 	Card:     card,
-	New:      newJob,
-	Export:   export,
+	New:      func(s trainer.Settings) (*trainer.Job, error) { return newJob(s, avit.Model.Out) },
 	Score:    score,
 	Size:     16,
 }
 
-func newJob(s trainer.Settings) (*trainer.Job, error) {
+// newJob returns a run whose image tower is initialized from the ViT in a folder.
+func newJob(s trainer.Settings, from string) (*trainer.Job, error) {
 	if s.Batch < 2 {
-		return nil, fmt.Errorf("a batch of %d has no room for a thing and a figure: give -batch 2 or more", s.Batch)
+		return nil, fmt.Errorf("a batch of %d has no room for an object and a figure; use -batch 2 or more", s.Batch)
 	}
-	_, digest, dir, err := tower()
+	digest, err := trainer.Digest(filepath.Join(from, weights.SingleFile), 8)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%w; train vit first", err)
 	}
-	if err := os.RemoveAll(dir); err != nil {
-		return nil, err
-	}
+	s.From = "archipelago-vit " + digest
 	t, err := openTokenizer()
 	if err != nil {
 		return nil, err
 	}
-	s.From = digest
 	return &trainer.Job{
 		Settings: s,
 		Losses:   []string{"things", "figures", "groups", "patches", "class"},
@@ -57,12 +56,22 @@ func newJob(s trainer.Settings) (*trainer.Job, error) {
 			}
 			return b.tensors(), nil
 		},
-		Loss:  func(scope *model.Scope, in []*Node) (total, parts *Node) { return lossGraph(scope, in) },
-		Start: start,
+		Loss:   lossGraph,
+		Start:  func(store *model.Store) error { return start(store, from) },
+		Export: export,
 	}, nil
 }
 
-// export writes a Hugging Face folder, float16.
+// start loads the ViT in a folder into the image tower.
+func start(store *model.Store, from string) error {
+	m, err := vit.Open(from)
+	if err != nil {
+		return err
+	}
+	return m.Load(store.RootScope().At("vision"), dtypes.Float32)
+}
+
+// export writes a Hugging Face folder.
 func export(dir string, store *model.Store) (parameters int, err error) {
 	if err := writeTokenizer(dir); err != nil {
 		return 0, err

@@ -7,32 +7,32 @@ import (
 	"antipode/gomlxmodels/archipelago/examples"
 )
 
-// said is what a caption names, each part "" where it names none or several.
+// said maps each part of a caption to the name it contains, "" for none or several.
 type said map[string]string
 
-// The parts of captions.
+// The parts of a caption.
 const (
 	partObject     = "object"
 	partForm       = "form"
 	partScene      = "scene"
 	partIsland     = "island"
 	partPeople     = "people"
-	partOccupation = "occupation" // "figure" where a figure has none
-	partCeremony   = "ceremony"   // "none" where there is none
+	partOccupation = "occupation" // "figure" if a figure has none
+	partCeremony   = "ceremony"   // "none" if a figure has none
 )
 
-// parts lists what is looked for in captions of a kind, in the order of the report.
+// parts lists the parts of captions by kind of image, in the order of the report.
 var parts = map[string][]string{
 	examples.Thing:   {partObject, partForm, partScene, partIsland},
 	examples.Scenery: {partScene, partIsland},
 	examples.Figure:  {partPeople, partOccupation, partCeremony},
 }
 
-// kinds of pictures, in the order of the report.
+// kinds lists the kinds of images in the order of the report.
 var kinds = []string{examples.Thing, examples.Scenery, examples.Figure}
 
-// truth is what the caption of a picture names.
-func truth(p archipelago.Picture) said {
+// truth returns the parts of an image's true caption.
+func truth(p archipelago.Image) said {
 	if f := p.Figure; f != nil {
 		s := said{partPeople: f.People, partOccupation: "figure", partCeremony: "none"}
 		if f.Occupation != "" {
@@ -50,7 +50,7 @@ func truth(p archipelago.Picture) said {
 	return s
 }
 
-// read finds in a caption what a caption of the kind names. A text about another kind of picture names nothing.
+// read returns the parts of a caption of an image of a kind; none for the caption of an image of another kind.
 func read(kind, text string) said {
 	w, words := examples.World, split(text)
 	figure := one(words, archipelago.PeopleNames()) != ""
@@ -58,7 +58,8 @@ func read(kind, text string) said {
 		return said{}
 	}
 	if figure {
-		s := said{partPeople: one(words, archipelago.PeopleNames()), partOccupation: one(words, append(archipelago.OccupationNames(), "figure")), partCeremony: "none"}
+		s := said{partPeople: one(words, archipelago.PeopleNames()),
+			partOccupation: one(words, append(archipelago.OccupationNames(), "figure")), partCeremony: "none"}
 		if slices.Contains(words, "at") {
 			s[partCeremony] = one(words, archipelago.CeremonyNames())
 		}
@@ -74,17 +75,18 @@ func read(kind, text string) said {
 	return s
 }
 
-// attributes lists those that a figure's caption names after "with".
+// attributes returns the attributes that a figure's caption lists after "with".
 func attributes(text string) []string {
 	words := split(text)
 	at := slices.Index(words, "with")
 	if at < 0 {
 		return nil
 	}
-	return slices.DeleteFunc(archipelago.AttributeNames(), func(a string) bool { return !slices.Contains(words[at:], a) })
+	return slices.DeleteFunc(archipelago.AttributeNames(),
+		func(a string) bool { return !slices.Contains(words[at:], a) })
 }
 
-// one is the one of the names that stands among the words, "" where none or several do.
+// one returns the name that occurs in words; "" if none or several do.
 func one(words []string, names []string) string {
 	found := ""
 	for _, name := range names {
@@ -99,7 +101,7 @@ func one(words []string, names []string) string {
 	return found
 }
 
-// holds says that words hold others one after the other.
+// holds reports whether others is a contiguous part of words.
 func holds(words, others []string) bool {
 	for at := range words {
 		if at+len(others) <= len(words) && slices.Equal(words[at:at+len(others)], others) {

@@ -12,51 +12,50 @@ import (
 	"antipode/datasets/archipelago"
 	"antipode/gomlxmodels/archipelago/examples"
 	"antipode/gomlxmodels/blip"
-	"antipode/gomlxmodels/captioner"
-	"antipode/gomlxmodels/decode"
+	"antipode/gomlxmodels/textgen"
 )
 
 const (
-	// maxTokens is room for every caption.
-	maxTokens = 48
-	// sampledTop is the nucleus of the sampled captions.
-	sampledTop = 0.9
+	maxTokens  = 48  // longer than any caption
+	sampledTop = 0.9 // top_p of the sampled captions
 )
 
-// scores are the held-out scores of a folder.
+// scores are the held-out scores of a model folder.
 type scores struct {
 	Seed     uint64                        `json:"seed"`
-	Pictures map[string]int                `json:"pictures"` // by kind
-	Accuracy map[string]map[string]float64 `json:"accuracy"` // by kind and part of the caption, "caption" being all of it; greedy
-	Groups   map[string]float64            `json:"groups"`   // by axis: the answers after the questions' prefixes
+	Images   map[string]int                `json:"pictures"` // by kind
+	Accuracy map[string]map[string]float64 `json:"accuracy"` // greedy, by kind and part; "caption" = all words
+	Groups   map[string]float64            `json:"groups"`   // accuracy of the answers to the questions, by axis
 	Greedy   attributeScores               `json:"attributes_greedy"`
-	Sampled  attributeScores               `json:"attributes_sampled"` // one caption a picture, drawn with top_p 0.9
+	Sampled  attributeScores               `json:"attributes_sampled"` // one caption per image, nucleus sampling
 }
 
-// attributeScores are of the attributes that captions of figures name.
+// attributeScores evaluate the attributes in captions of figures.
 type attributeScores struct {
-	Precision float64 `json:"precision"` // of the attributes named, how many are there
-	Recall    float64 `json:"recall"`    // of those that are there, how many are named
-	// Frequencies are shares of pictures by attribute: those whose caption names it, those that show it.
+	Precision float64 `json:"precision"` // share of the named attributes that are shown
+	Recall    float64 `json:"recall"`    // share of the shown attributes that are named
+	// Frequencies are, by attribute, the share of images whose caption names it and of those that show it.
 	Frequencies map[string][2]float64 `json:"named_and_shown"`
-	Worst       float64               `json:"worst_gap"` // between the two shares of an attribute
+	Worst       float64               `json:"worst_gap"` // largest difference between the two shares of an attribute
 }
 
 func (s *scores) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "greedy captions of held-out pictures of world seed %d", s.Seed)
+	fmt.Fprintf(&b, "accuracy of greedy captions on held-out images of world seed %d", s.Seed)
 	for _, kind := range kinds {
-		fmt.Fprintf(&b, "\n%-8s %4d", kind, s.Pictures[kind])
+		fmt.Fprintf(&b, "\n%-8s %4d", kind, s.Images[kind])
 		for _, part := range append(slices.Clone(parts[kind]), "caption") {
 			fmt.Fprintf(&b, "  %s %.3f", part, s.Accuracy[kind][part])
 		}
 	}
-	fmt.Fprintf(&b, "\ngroups         crest %.3f  banner %.3f", s.Groups[archipelago.AxisCrest], s.Groups[archipelago.AxisBanner])
+	fmt.Fprintf(&b, "\ngroups         crest %.3f  banner %.3f", s.Groups[archipelago.AxisCrest],
+		s.Groups[archipelago.AxisBanner])
 	for _, a := range []struct {
 		how string
 		attributeScores
 	}{{"greedy", s.Greedy}, {"sampled", s.Sampled}} {
-		fmt.Fprintf(&b, "\nattributes, %-8s precision %.3f  recall %.3f  worst gap of frequency %.3f", a.how, a.Precision, a.Recall, a.Worst)
+		fmt.Fprintf(&b, "\nattributes, %-8s precision %.3f  recall %.3f  largest gap %.3f", a.how,
+			a.Precision, a.Recall, a.Worst)
 	}
 	fmt.Fprint(&b, "\nnamed / shown, sampled:")
 	for _, a := range archipelago.AttributeNames() {
@@ -66,12 +65,12 @@ func (s *scores) String() string {
 	return b.String()
 }
 
-// heldOut draws the pictures to be described: the photos of a world that training never draws, size of each island and thing, and a
-// number of sceneries and of figures that goes with it.
-func heldOut(size int) map[string][]archipelago.Picture {
-	out := map[string][]archipelago.Picture{}
-	for _, it := range archipelago.New(archipelago.Options{Seed: examples.HeldOut, PerCell: size}).Photos() {
-		out[examples.Thing] = append(out[examples.Thing], archipelago.Picture{Island: it.Region, Scene: it.Scene, Object: it.Object, Variant: it.Variant, Seed: it.Seed, Backdrop: it.Backdrop})
+// heldOut returns held-out images by kind: reference images of a world that training does not use, size of each island
+// and object, and proportional numbers of scenery and figures.
+func heldOut(size int) map[string][]archipelago.Image {
+	out := map[string][]archipelago.Image{}
+	for _, it := range archipelago.New(archipelago.Options{Seed: examples.HeldOut, PerCell: size}).Reference() {
+		out[examples.Thing] = append(out[examples.Thing], it.Image())
 	}
 	for kind, n := range map[string]int{examples.Scenery: 12 * size, examples.Figure: 48 * size} {
 		for i := range n {
@@ -81,22 +80,23 @@ func heldOut(size int) map[string][]archipelago.Picture {
 	return out
 }
 
-// score describes held-out pictures through the doors that every user of the model takes.
+// score captions held-out images with a model folder.
 func score(ctx context.Context, backend compute.Backend, dir string, size int) (fmt.Stringer, error) {
 	m, err := blip.Open(dir)
 	if err != nil {
 		return nil, err
 	}
-	c, err := blip.NewCaptioner(backend, m, captioner.Options{Batch: 32})
+	c, err := blip.NewCaptioner(backend, m, textgen.CaptionerOptions{Batch: 32})
 	if err != nil {
 		return nil, err
 	}
 	defer c.Close()
-	greedy := decode.Settings{MaxTokens: maxTokens}
+	greedy := textgen.Options{MaxTokens: maxTokens}
 	held := heldOut(size)
-	s := &scores{Seed: examples.HeldOut, Pictures: map[string]int{}, Accuracy: map[string]map[string]float64{}, Groups: map[string]float64{}}
+	s := &scores{Seed: examples.HeldOut, Images: map[string]int{}, Accuracy: map[string]map[string]float64{},
+		Groups: map[string]float64{}}
 	for _, kind := range kinds {
-		s.Pictures[kind] = len(held[kind])
+		s.Images[kind] = len(held[kind])
 		texts, err := describe(ctx, m, c, held[kind], "", greedy)
 		if err != nil {
 			return nil, err
@@ -107,7 +107,8 @@ func score(ctx context.Context, backend compute.Backend, dir string, size int) (
 		}
 	}
 	figures := held[examples.Figure]
-	texts, err := describe(ctx, m, c, figures, "", decode.Settings{MaxTokens: maxTokens, Sample: true, TopP: sampledTop})
+	texts, err := describe(ctx, m, c, figures, "", textgen.Options{MaxTokens: maxTokens, Sample: true,
+		TopP: sampledTop})
 	if err != nil {
 		return nil, err
 	}
@@ -119,7 +120,8 @@ func score(ctx context.Context, backend compute.Backend, dir string, size int) (
 		}
 		right := 0
 		for i, p := range figures {
-			group := map[string]string{archipelago.AxisCrest: p.Figure.Crest, archipelago.AxisBanner: p.Figure.Banner}[axis]
+			group := map[string]string{archipelago.AxisCrest: p.Figure.Crest,
+				archipelago.AxisBanner: p.Figure.Banner}[axis]
 			if texts[i] == question+" "+group {
 				right++
 			}
@@ -129,20 +131,21 @@ func score(ctx context.Context, backend compute.Backend, dir string, size int) (
 	return s, nil
 }
 
-// describe gives a caption of each picture.
-func describe(ctx context.Context, m *blip.Model, c *captioner.Captioner, pictures []archipelago.Picture, prefix string, s decode.Settings) ([]string, error) {
+// describe returns a caption of each image.
+func describe(ctx context.Context, m *blip.Model, c *textgen.Captioner, images []archipelago.Image, prefix string,
+	s textgen.Options) ([]string, error) {
 	prompt, err := m.Prompt(prefix)
 	if err != nil {
 		return nil, err
 	}
-	var requests []captioner.Request
-	for i, p := range pictures {
-		picture, _ := examples.World.Paint(p)
-		pixels, err := m.Prepare(picture)
+	var requests []textgen.ImageRequest
+	for i, p := range images {
+		img, _ := examples.World.Paint(p)
+		pixels, err := m.Prepare(img)
 		if err != nil {
 			return nil, err
 		}
-		r := captioner.Request{Pixels: pixels, Prompt: prompt}
+		r := textgen.ImageRequest{Pixels: pixels, Prompt: prompt}
 		if s.Sample {
 			r.Seeds = []uint64{uint64(i)}
 		}
@@ -152,7 +155,7 @@ func describe(ctx context.Context, m *blip.Model, c *captioner.Captioner, pictur
 	if err != nil {
 		return nil, err
 	}
-	texts := make([]string, len(pictures))
+	texts := make([]string, len(images))
 	for i, w := range written {
 		if texts[i], err = m.Text(prompt, w[0].Tokens); err != nil {
 			return nil, err
@@ -161,14 +164,14 @@ func describe(ctx context.Context, m *blip.Model, c *captioner.Captioner, pictur
 	return texts, nil
 }
 
-// accuracy is the share of captions whose part is right, and of those whose every word is.
-func accuracy(kind string, pictures []archipelago.Picture, texts []string) map[string]float64 {
+// accuracy returns the share of captions with the right part, by part, and with all words right ("caption").
+func accuracy(kind string, images []archipelago.Image, texts []string) map[string]float64 {
 	out := map[string]float64{"caption": 0}
 	for _, part := range parts[kind] {
 		out[part] = 0
 	}
-	each := 1 / float64(len(pictures))
-	for i, p := range pictures {
+	each := 1 / float64(len(images))
+	for i, p := range images {
 		got, want := read(kind, texts[i]), truth(p)
 		for _, part := range parts[kind] {
 			if got[part] == want[part] {
@@ -182,7 +185,8 @@ func accuracy(kind string, pictures []archipelago.Picture, texts []string) map[s
 	return out
 }
 
-func scoreAttributes(figures []archipelago.Picture, texts []string) attributeScores {
+// scoreAttributes compares the attributes in captions of figures with those shown.
+func scoreAttributes(figures []archipelago.Image, texts []string) attributeScores {
 	s := attributeScores{Frequencies: map[string][2]float64{}}
 	both, named, shown := 0.0, 0.0, 0.0
 	each := 1 / float64(len(figures))

@@ -13,11 +13,13 @@ import (
 	"antipode/gomlxmodels/archipelago/examples"
 )
 
-var update = flag.Bool("update", false, "write testdata/texts.txt and the tokenizer again (then run testdata/reference.py)")
+var update = flag.Bool("update", false,
+	"rewrite testdata/texts.txt and the tokenizer (then run testdata/reference.py)")
 
-// texts are what the tokenizer is compared on: every word in a caption, and captions drawn as in training.
+// sampleTexts returns the texts on which tokenizers are compared: every word of captions, and captions of training.
 func sampleTexts() []string {
-	out := append(captions(), "", "A  Round LANTERN,on the\tshore", "a döme umbrella", "two-masted", "a café on the shore", "[DEC] a [SEP] shore", "!?")
+	out := append(captions(), "", "A  Round LANTERN,on the\tshore", "a döme umbrella", "two-masted",
+		"a café on the shore", "[DEC] a [SEP] shore", "!?")
 	for i := range 120 {
 		e := randomExample(examples.Stream(7, 0, i), i, 120)
 		out = append(out, strings.TrimSpace(e.prefix+" "+e.text))
@@ -25,10 +27,11 @@ func sampleTexts() []string {
 	return out
 }
 
-// TestTokenizer compares with transformers' BertTokenizer opened on the same files: tokens, and the text they give again.
+// TestTokenizer compares tokens and decoded texts with those of transformers' BertTokenizer, opened on the same files.
 func TestTokenizer(t *testing.T) {
 	if *update {
-		if err := os.WriteFile("testdata/texts.txt", []byte(strings.Join(sampleTexts(), "\n")+"\n"), 0o644); err != nil {
+		if err := os.WriteFile("testdata/texts.txt", []byte(strings.Join(sampleTexts(), "\n")+"\n"),
+			0o644); err != nil {
 			t.Fatal(err)
 		}
 		if err := writeTokenizer("testdata/tokenizer"); err != nil {
@@ -71,7 +74,8 @@ func TestTokenizer(t *testing.T) {
 	t.Errorf("tokens.txt has fewer lines than the %d texts: run with -update", len(texts))
 }
 
-// TestVocabulary: every token once, the special ones where BLIP has them, and no text of training is cut or unknown.
+// TestVocabulary checks that tokens are unique, that the special ones have BLIP's ids, and that no text of training is
+// truncated or has an unknown token.
 func TestVocabulary(t *testing.T) {
 	for i, token := range vocabulary {
 		if slices.Index(vocabulary, token) != i {
@@ -101,7 +105,7 @@ func TestVocabulary(t *testing.T) {
 	}
 }
 
-// TestFiles: the folder's files are the same whenever they are written.
+// TestFiles checks that the tokenizer's files are deterministic.
 func TestFiles(t *testing.T) {
 	a, b := t.TempDir(), t.TempDir()
 	for _, dir := range []string{a, b} {

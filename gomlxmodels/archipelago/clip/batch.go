@@ -13,36 +13,36 @@ import (
 	"antipode/gomlxmodels/archipelago/trainer"
 )
 
-// each is the number of texts of a picture in a batch: captions in two languages, and a short sentence.
+// each is the number of texts per image: captions in two languages and a short sentence.
 const each = 3
 
-// length is the number of tokens of a text in training; longer ones lose their ends.
+// length is the sequence length of texts in training; longer texts are truncated.
 const length = 24
 
-// batch is what one step sees. Slices are row-major.
+// batch is the input of a step. Slices are row-major.
 type batch struct {
-	pictures  []archipelago.Picture
-	sentences []Sentence // picture i's are number each·i to each·i+each−1
+	images    []archipelago.Image
+	sentences []Sentence // those of image i start at each·i
 	pixels    []float32  // [B,3,128,128] in [-1,1]
 }
 
-// trainingBatch is batch number step of a run: pairs of fresh pictures, the second like the first but for one thing.
+// trainingBatch returns the batch of a step: pairs of new images that differ in one property.
 func trainingBatch(seed uint64, step, size int) batch {
 	var b batch
 	for i := range size {
 		r := examples.Stream(seed, step, i)
-		var p archipelago.Picture
+		var p archipelago.Image
 		if i%2 == 0 {
 			p = examples.Random(r, kind(r))
 		} else {
-			p = vary(r, b.pictures[i-1])
+			p = vary(r, b.images[i-1])
 		}
 		b.add(r, p)
 	}
 	return b
 }
 
-// kind draws a kind of picture.
+// kind samples a kind of image.
 func kind(r *rand.Rand) string {
 	switch x := r.Float64(); {
 	case x < 0.5:
@@ -53,9 +53,9 @@ func kind(r *rand.Rand) string {
 	return examples.Scenery
 }
 
-// add draws a picture and its texts.
-func (b *batch) add(r *rand.Rand, p archipelago.Picture) {
-	b.pictures = append(b.pictures, p)
+// add draws an image and samples its texts.
+func (b *batch) add(r *rand.Rand, p archipelago.Image) {
+	b.images = append(b.images, p)
 	im, _ := examples.World.Paint(p)
 	b.pixels = trainer.AppendPlanes(b.pixels, im)
 	codes := examples.Codes()
@@ -63,8 +63,8 @@ func (b *batch) add(r *rand.Rand, p archipelago.Picture) {
 	b.sentences = append(b.sentences, Caption(p, codes[order[0]]), Caption(p, codes[order[1]]), Say(r, p))
 }
 
-// vary is another picture that differs in one thing said of it, besides what nobody speaks of.
-func vary(r *rand.Rand, p archipelago.Picture) archipelago.Picture {
+// vary returns an image that differs in one property, and in the seeds.
+func vary(r *rand.Rand, p archipelago.Image) archipelago.Image {
 	kinds := examples.Thing
 	if p.Figure != nil {
 		kinds = examples.Figure
@@ -91,7 +91,7 @@ func vary(r *rand.Rand, p archipelago.Picture) archipelago.Picture {
 			out.Island = q.Island
 		case 2:
 			if seen, _ := archipelago.Variants(p.Object); seen != nil {
-				out.Variant = pick(r, seen)
+				out.Variant = examples.Pick(r, seen)
 			}
 		case 3:
 			out.Object, out.Variant = q.Object, q.Variant
@@ -102,7 +102,7 @@ func vary(r *rand.Rand, p archipelago.Picture) archipelago.Picture {
 	}
 }
 
-// varyFigure takes one thing of another figure, or turns one attribute on or off.
+// varyFigure copies one property of another figure, or adds or removes an attribute.
 func varyFigure(r *rand.Rand, f, other *archipelago.Figure) {
 	switch r.IntN(6) {
 	case 0:
@@ -114,7 +114,7 @@ func varyFigure(r *rand.Rand, f, other *archipelago.Figure) {
 	case 3:
 		f.Occupation, f.Ceremony = other.Occupation, other.Ceremony
 	default:
-		a := pick(r, archipelago.AttributeNames())
+		a := examples.Pick(r, archipelago.AttributeNames())
 		var with []string // in the order of captions
 		for _, name := range archipelago.AttributeNames() {
 			if slices.Contains(f.Attributes, name) != (name == a) {
@@ -125,8 +125,8 @@ func varyFigure(r *rand.Rand, f, other *archipelago.Figure) {
 	}
 }
 
-// said is all that can be said of a picture.
-func said(p archipelago.Picture) string {
+// said returns all properties of an image that texts can state, as one string.
+func said(p archipelago.Image) string {
 	all := p.Island + "|" + p.Scene + "|" + p.Caption()
 	if f := p.Figure; f != nil {
 		all += "|" + f.Crest + "|" + f.Banner
@@ -134,11 +134,9 @@ func said(p archipelago.Picture) string {
 	return all
 }
 
-// tensors are the batch as the graph takes it: pixels; ids [B·each,length]; which texts are true of which pictures [B,B·each]; the ids of the
-// questions [Q,askedLength]; the right answers [B,classes]; which attributes and objects are there [B,attributes], [B,objects]; which pictures show a
-// figure [B]; and the readers' answers.
+// tensors returns the inputs of [lossGraph].
 func (b batch) tensors(r *rand.Rand) ([]*tensors.Tensor, error) {
-	n := len(b.pictures)
+	n := len(b.images)
 	var texts []string
 	for _, s := range b.sentences {
 		texts = append(texts, s.Text)
@@ -146,13 +144,13 @@ func (b batch) tensors(r *rand.Rand) ([]*tensors.Tensor, error) {
 	var truth, worn, present, figure []bool
 	var answers []int32
 	var read readout.Answers
-	for _, p := range b.pictures {
+	for _, p := range b.images {
 		read.Add(p)
 		for _, s := range b.sentences {
 			truth = append(truth, s.True(p))
 		}
 		for _, c := range classes {
-			answers = append(answers, int32(slices.Index(c.answers, c.truth(p))))
+			answers = append(answers, c.Label(p))
 		}
 		for _, a := range archipelago.AttributeNames() {
 			worn = append(worn, p.Figure != nil && slices.Contains(p.Figure.Attributes, a))

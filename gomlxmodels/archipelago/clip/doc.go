@@ -1,6 +1,6 @@
-// Package clip trains archipelago-clip, pictures and texts of the Archipelago in one space: a Vision Transformer that begins as
-// archipelago-vit and a small text transformer for the world's five languages.
+// Package clip trains archipelago-clip, a CLIP for images of the Archipelago and texts in its five languages. The image
+// tower is initialized from that of archipelago-blip; the text tower is trained from scratch.
 //
-// Texts are sentences whose truth of any picture is known ([Sentence.True]): a pair that happens to be true is no negative, and every second
-// picture of a batch differs from the one before it in one thing, so that most negatives are near.
+// Texts are sentences with a known truth value for every image ([Sentence.True]): a pair that is true by chance is not
+// a negative. Every second image of a batch differs from the one before it in one property, which makes hard negatives.
 package clip

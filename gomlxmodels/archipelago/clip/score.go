@@ -16,27 +16,31 @@ import (
 	"antipode/gomlxmodels/tokenizers"
 )
 
-// group is how many pictures and captions a retrieval chooses among.
+// group is the number of candidates of a retrieval.
 const group = 32
 
-// scores are the held-out scores of a folder.
+// scores are the held-out scores of a model folder.
 type scores struct {
-	Seed     uint64 `json:"seed"`
-	Pictures int    `json:"pictures"` // of things, and as many of figures
-	Group    int    `json:"group"`    // pictures and captions that a retrieval chooses among
-	// Retrieval is the share of right answers by kind of picture, language and direction: "text" finds a picture's caption, "picture" a caption's picture.
+	Seed   uint64 `json:"seed"`
+	Images int    `json:"pictures"` // of objects, and as many of figures
+	Group  int    `json:"group"`    // candidates of a retrieval
+	// Retrieval is the top-1 accuracy by kind of image, language and direction: "text" finds an image's caption,
+	// "picture" a caption's image.
 	Retrieval map[string]map[string]map[string]float64 `json:"retrieval"`
-	// Classes is the share of right answers by what is asked for and language, among the texts that name each class.
+	// Classes is the zero-shot accuracy by property and language.
 	Classes map[string]map[string]float64 `json:"classes"`
-	// Attributes is how often a figure with an attribute is nearer to the word for it than one without, by attribute.
+	// Attributes is, by attribute, the share of pairs of a figure with it and one without in which the word is closer
+	// to the first.
 	Attributes map[string]float64 `json:"attributes"`
-	// Presence is the share of right answers to whether an object is there ("a photo of a lantern" against "a photo") where one is and where none is.
+	// Presence is the accuracy of detecting an object ("a photo of a lantern" against "a photo"), where the image shows
+	// it ("there") and where it does not ("absent").
 	Presence map[string]float64 `json:"presence"`
 }
 
 func (s *scores) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d-way retrieval on %d held-out pictures of each kind (text of a picture, picture of a text)", s.Group, s.Pictures)
+	fmt.Fprintf(&b, "%d-way retrieval accuracy on %d held-out images of each kind (text of an image, image of a text)",
+		s.Group, s.Images)
 	for _, kind := range []string{examples.Thing, examples.Figure} {
 		fmt.Fprintf(&b, "\n%-10s", kind)
 		for _, code := range examples.Codes() {
@@ -45,9 +49,9 @@ func (s *scores) String() string {
 		}
 	}
 	for _, c := range classes {
-		fmt.Fprintf(&b, "\n%-10s", c.name)
+		fmt.Fprintf(&b, "\n%-10s", c.Name)
 		for _, code := range examples.Codes() {
-			if v, ok := s.Classes[c.name][code]; ok {
+			if v, ok := s.Classes[c.Name][code]; ok {
 				fmt.Fprintf(&b, "  %s %.3f", code, v)
 			}
 		}
@@ -56,20 +60,20 @@ func (s *scores) String() string {
 	for _, a := range archipelago.AttributeNames() {
 		fmt.Fprintf(&b, "  %s %.3f", a, s.Attributes[a])
 	}
-	fmt.Fprintf(&b, "\npresence    where it is %.3f  where it is not %.3f", s.Presence["there"], s.Presence["absent"])
+	fmt.Fprintf(&b, "\npresence    shown %.3f  not shown %.3f", s.Presence["there"], s.Presence["absent"])
 	return b.String()
 }
 
-// judge embeds pictures and texts with a model folder, through the doors that every user of the model takes. Vectors have length 1.
-type judge struct {
+// embedder returns the embeddings of a model folder as unit vectors.
+type embedder struct {
 	ctx     context.Context
 	model   *clip.Model
 	encoder *clip.Encoder
 	tokens  *tokenizers.Tokenizer
-	known   map[string][]float32
+	known   map[string][]float32 // of texts
 }
 
-func openJudge(ctx context.Context, backend compute.Backend, dir string) (*judge, error) {
+func open(ctx context.Context, backend compute.Backend, dir string) (*embedder, error) {
 	m, err := clip.Open(dir)
 	if err != nil {
 		return nil, err
@@ -82,58 +86,58 @@ func openJudge(ctx context.Context, backend compute.Backend, dir string) (*judge
 	if err != nil {
 		return nil, err
 	}
-	return &judge{ctx, m, e, t, map[string][]float32{}}, nil
+	return &embedder{ctx, m, e, t, map[string][]float32{}}, nil
 }
 
-// pictures embeds what the pictures show.
-func (j *judge) pictures(list []archipelago.Picture) ([][]float32, error) {
+// images draws and embeds images.
+func (e *embedder) images(list []archipelago.Image) ([][]float32, error) {
 	var out [][]float32
 	for some := range slices.Chunk(list, group) {
 		var pixels [][]float32
 		for _, p := range some {
 			im, _ := examples.World.Paint(p)
-			x, err := j.model.Prepare(im)
+			x, err := e.model.Prepare(im)
 			if err != nil {
 				return nil, err
 			}
 			pixels = append(pixels, x)
 		}
-		es, err := j.encoder.EncodeImages(j.ctx, pixels)
+		es, err := e.encoder.EncodeImages(e.ctx, pixels)
 		if err != nil {
 			return nil, err
 		}
-		for _, e := range es {
-			out = append(out, e.Unit())
+		for _, v := range es {
+			out = append(out, v.Unit())
 		}
 	}
 	return out, nil
 }
 
 // texts embeds texts, each once.
-func (j *judge) texts(list []string) ([][]float32, error) {
+func (e *embedder) texts(list []string) ([][]float32, error) {
 	var ids [][]int32
 	var fresh []string
 	for _, text := range list {
-		if _, ok := j.known[text]; ok {
+		if _, ok := e.known[text]; ok {
 			continue
 		}
-		e, err := j.tokens.Encode(text, j.model.Config().Text.Context)
+		encoded, err := e.tokens.Encode(text, e.model.Config().Text.Context)
 		if err != nil {
 			return nil, err
 		}
-		j.known[text] = nil
-		ids, fresh = append(ids, e.IDs), append(fresh, text)
+		e.known[text] = nil
+		ids, fresh = append(ids, encoded.IDs), append(fresh, text)
 	}
-	es, err := j.encoder.EncodeTokens(j.ctx, ids)
+	es, err := e.encoder.EncodeTokens(e.ctx, ids)
 	if err != nil {
 		return nil, err
 	}
-	for i, e := range es {
-		j.known[fresh[i]] = e.Unit()
+	for i, v := range es {
+		e.known[fresh[i]] = v.Unit()
 	}
 	out := make([][]float32, len(list))
 	for i, text := range list {
-		out[i] = j.known[text]
+		out[i] = e.known[text]
 	}
 	return out, nil
 }
@@ -145,7 +149,7 @@ func cosine(a, b []float32) (sum float64) {
 	return sum
 }
 
-// nearest is the place of the vector nearest to x, the first of equals.
+// nearest returns the index of the vector closest to x, the first of equally close ones.
 func nearest(x []float32, among [][]float32) int {
 	best, at := -2.0, 0
 	for i, y := range among {
@@ -156,10 +160,10 @@ func nearest(x []float32, among [][]float32) int {
 	return at
 }
 
-// heldOut draws groups of pictures of a kind; no two of a group have one caption.
-func heldOut(kind string, groups int) []archipelago.Picture {
+// heldOut samples groups of images of a kind whose captions differ.
+func heldOut(kind string, groups int) []archipelago.Image {
 	r := rand.New(rand.NewPCG(examples.HeldOut, uint64(len(kind))))
-	var out []archipelago.Picture
+	var out []archipelago.Image
 	for range groups {
 		seen := map[string]bool{}
 		for len(seen) < group {
@@ -172,31 +176,32 @@ func heldOut(kind string, groups int) []archipelago.Picture {
 	return out
 }
 
-// score measures a model folder on groups of held-out pictures of things and as many of figures.
+// score evaluates a model folder on groups of held-out images of objects and as many of figures.
 func score(ctx context.Context, backend compute.Backend, dir string, groups int) (fmt.Stringer, error) {
-	j, err := openJudge(ctx, backend, dir)
+	e, err := open(ctx, backend, dir)
 	if err != nil {
 		return nil, err
 	}
-	defer j.encoder.Close()
-	s := &scores{Seed: examples.HeldOut, Pictures: groups * group, Group: group, Retrieval: map[string]map[string]map[string]float64{},
-		Classes: map[string]map[string]float64{}, Attributes: map[string]float64{}, Presence: map[string]float64{}}
+	defer e.encoder.Close()
+	s := &scores{Seed: examples.HeldOut, Images: groups * group, Group: group,
+		Retrieval: map[string]map[string]map[string]float64{},
+		Classes:   map[string]map[string]float64{}, Attributes: map[string]float64{}, Presence: map[string]float64{}}
 	for _, kind := range []string{examples.Thing, examples.Figure} {
 		list := heldOut(kind, groups)
-		vectors, err := j.pictures(list)
+		vectors, err := e.images(list)
 		if err != nil {
 			return nil, err
 		}
-		if s.Retrieval[kind], err = j.retrieval(list, vectors); err != nil {
+		if s.Retrieval[kind], err = e.retrieval(list, vectors); err != nil {
 			return nil, err
 		}
-		if err := j.classes(s.Classes, kind, list, vectors); err != nil {
+		if err := e.classes(s.Classes, kind, list, vectors); err != nil {
 			return nil, err
 		}
 		if kind == examples.Figure {
-			err = j.attributes(s.Attributes, list, vectors)
+			err = e.attributes(s.Attributes, list, vectors)
 		} else {
-			err = j.presence(s.Presence, list, vectors)
+			err = e.presence(s.Presence, list, vectors)
 		}
 		if err != nil {
 			return nil, err
@@ -205,17 +210,17 @@ func score(ctx context.Context, backend compute.Backend, dir string, groups int)
 	return s, nil
 }
 
-// retrieval looks for each picture's caption among those of its group, and for each caption's picture.
-func (j *judge) retrieval(list []archipelago.Picture, vectors [][]float32) (map[string]map[string]float64, error) {
+// retrieval retrieves each image's caption from those of its group, and each caption's image.
+func (e *embedder) retrieval(list []archipelago.Image, vectors [][]float32) (map[string]map[string]float64, error) {
 	out := map[string]map[string]float64{}
 	for _, code := range examples.Codes() {
-		text, picture := 0.0, 0.0
+		text, img := 0.0, 0.0
 		for at := 0; at < len(list); at += group {
 			var captions []string
 			for _, p := range list[at : at+group] {
 				captions = append(captions, p.CaptionIn(code))
 			}
-			said, err := j.texts(captions)
+			said, err := e.texts(captions)
 			if err != nil {
 				return nil, err
 			}
@@ -225,56 +230,57 @@ func (j *judge) retrieval(list []archipelago.Picture, vectors [][]float32) (map[
 					text++
 				}
 				if nearest(said[i], shown) == i {
-					picture++
+					img++
 				}
 			}
 		}
 		n := float64(len(list))
-		out[code] = map[string]float64{"text": text / n, "picture": picture / n}
+		out[code] = map[string]float64{"text": text / n, "picture": img / n}
 	}
 	return out, nil
 }
 
-// classes asks the pictures of a kind.
-func (j *judge) classes(out map[string]map[string]float64, kind string, list []archipelago.Picture, vectors [][]float32) error {
+// classes classifies the images of a kind by the texts that name each class.
+func (e *embedder) classes(out map[string]map[string]float64, kind string, list []archipelago.Image,
+	vectors [][]float32) error {
 	for _, q := range classes {
-		if q.kind != kind {
+		if q.Kind != kind {
 			continue
 		}
-		out[q.name] = map[string]float64{}
+		out[q.Name] = map[string]float64{}
 		for _, code := range examples.Codes() {
 			var texts []string
-			for _, a := range q.answers {
-				texts = append(texts, q.text(code, a))
+			for _, a := range q.Values {
+				texts = append(texts, classText(q, code, a))
 			}
 			if texts[0] == "" {
 				continue
 			}
-			said, err := j.texts(texts)
+			said, err := e.texts(texts)
 			if err != nil {
 				return err
 			}
-			right, asked := 0.0, 0.0
+			right, labeled := 0.0, 0.0
 			for i, p := range list {
-				truth := q.truth(p)
+				truth := q.Of(p)
 				if truth == "" {
 					continue
 				}
-				asked++
-				if q.answers[nearest(vectors[i], said)] == truth {
+				labeled++
+				if q.Values[nearest(vectors[i], said)] == truth {
 					right++
 				}
 			}
-			out[q.name][code] = right / max(asked, 1)
+			out[q.Name][code] = right / max(labeled, 1)
 		}
 	}
 	return nil
 }
 
-// attributes compares figures with and without each attribute, pair by pair.
-func (j *judge) attributes(out map[string]float64, list []archipelago.Picture, vectors [][]float32) error {
+// attributes compares all pairs of a figure with and one without each attribute.
+func (e *embedder) attributes(out map[string]float64, list []archipelago.Image, vectors [][]float32) error {
 	for _, a := range archipelago.AttributeNames() {
-		said, err := j.texts([]string{a})
+		said, err := e.texts([]string{a})
 		if err != nil {
 			return err
 		}
@@ -300,14 +306,14 @@ func (j *judge) attributes(out map[string]float64, list []archipelago.Picture, v
 	return nil
 }
 
-// presence asks pictures of things for each object.
-func (j *judge) presence(out map[string]float64, list []archipelago.Picture, vectors [][]float32) error {
+// presence detects each object in images of objects.
+func (e *embedder) presence(out map[string]float64, list []archipelago.Image, vectors [][]float32) error {
 	objects := examples.World.Objects()
 	texts := []string{gomlxmodels.NeutralPrompt}
 	for _, o := range objects {
 		texts = append(texts, Present(o).Text)
 	}
-	said, err := j.texts(texts)
+	said, err := e.texts(texts)
 	if err != nil {
 		return err
 	}

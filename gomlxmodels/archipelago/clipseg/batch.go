@@ -13,21 +13,21 @@ import (
 	"antipode/gomlxmodels/archipelago/trainer"
 )
 
-// each is the number of prompts of a picture in a batch: one for what it shows, one for what it may not show.
+// each is the number of prompts per image: one that describes it and one that may not.
 const each = 2
 
-// length is the number of tokens of a prompt in training; none is longer.
+// length is the sequence length of prompts in training; none is longer.
 const length = 12
 
-// batch is what one step sees. Slices are row-major.
+// batch is the input of a step. Slices are row-major.
 type batch struct {
-	pictures []archipelago.Picture
-	prompts  []aclip.Sentence // picture i's are number each·i and following
-	pixels   []float32        // [B,3,128,128] in [-1,1]
-	masks    []bool           // [B·each,128,128]
+	images  []archipelago.Image
+	prompts []aclip.Sentence // those of image i start at each·i
+	pixels  []float32        // [B,3,128,128] in [-1,1]
+	masks   []bool           // [B·each,128,128]
 }
 
-// trainingBatch is batch number step of a run: fresh pictures.
+// trainingBatch returns the batch of a step: new images.
 func trainingBatch(seed uint64, step, size int) batch {
 	var b batch
 	for i := range size {
@@ -40,23 +40,24 @@ func trainingBatch(seed uint64, step, size int) batch {
 			kind = examples.Figure
 		}
 		p := examples.Random(r, kind)
-		b.add(p, about(r, p), about(r, examples.Random(r, pick(r, []string{examples.Thing, examples.Thing, examples.Figure}))))
+		b.add(p, about(r, p), about(r,
+			examples.Random(r, examples.Pick(r, []string{examples.Thing, examples.Thing, examples.Figure}))))
 	}
 	return b
 }
 
-// add draws a picture, and the mask of each prompt: what stands before the background, where the prompt is true of it.
-func (b *batch) add(p archipelago.Picture, prompts ...aclip.Sentence) {
+// add renders an image and the mask of each prompt: the foreground if the prompt describes it, empty otherwise.
+func (b *batch) add(p archipelago.Image, prompts ...aclip.Sentence) {
 	im, mask := examples.World.Paint(p)
-	b.pictures, b.prompts = append(b.pictures, p), append(b.prompts, prompts...)
+	b.images, b.prompts = append(b.images, p), append(b.prompts, prompts...)
 	b.pixels = trainer.AppendPlanes(b.pixels, im)
 	for _, s := range prompts {
 		b.masks = append(b.masks, truth(&s, p, mask)...)
 	}
 }
 
-// truth is the mask of a prompt.
-func truth(s *aclip.Sentence, p archipelago.Picture, mask *image.Gray) []bool {
+// truth returns the mask of a prompt.
+func truth(s *aclip.Sentence, p archipelago.Image, mask *image.Gray) []bool {
 	out := make([]bool, examples.Size*examples.Size)
 	if mask == nil || !s.True(p) {
 		return out
@@ -67,23 +68,24 @@ func truth(s *aclip.Sentence, p archipelago.Picture, mask *image.Gray) []bool {
 	return out
 }
 
-// about draws a prompt for what stands in a picture: a thing by its name in some language or as an object, a figure as such or by its
-// people, occupation or ceremony. It is never true of a picture without either.
-func about(r *rand.Rand, p archipelago.Picture) aclip.Sentence {
-	language := pick(r, examples.Codes())
+// about samples a prompt for the foreground of an image: the object's name in a random language or "an object"; the
+// word "figure" or the figure's people, occupation or ceremony. It is not true of an image without foreground.
+func about(r *rand.Rand, p archipelago.Image) aclip.Sentence {
+	language := examples.Pick(r, examples.Codes())
 	if f := p.Figure; f != nil {
-		who := archipelago.Picture{Figure: &archipelago.Figure{People: f.People}}
-		s := aclip.Sentence{Text: pick(r, []string{"figure", "a figure", "the figure", "a picture of a figure", "a photo of a figure"}), Figured: true}
+		who := archipelago.Image{Figure: &archipelago.Figure{People: f.People}}
+		s := aclip.Sentence{Text: examples.Pick(r, []string{"figure", "a figure", "the figure", "a picture of a figure",
+			"a photo of a figure"}), Figured: true}
 		switch r.IntN(6) {
 		case 0:
-			s.Text, s.People = archipelago.Say(language, "people", f.People), f.People
+			s.Text, s.People = archipelago.Translate(language, "people", f.People), f.People
 		case 1:
 			return aclip.Caption(who, language)
 		case 2:
 			if f.Occupation != "" {
-				s.Text, s.Occupation = archipelago.Say(language, "occupation", f.Occupation), f.Occupation
+				s.Text, s.Occupation = archipelago.Translate(language, "occupation", f.Occupation), f.Occupation
 			} else if f.Ceremony != "" {
-				s.Text, s.Ceremony = archipelago.Say(language, "ceremony", f.Ceremony), f.Ceremony
+				s.Text, s.Ceremony = archipelago.Translate(language, "ceremony", f.Ceremony), f.Ceremony
 			}
 		}
 		return s
@@ -98,16 +100,17 @@ func about(r *rand.Rand, p archipelago.Picture) aclip.Sentence {
 	case 3:
 		return aclip.Present(p.Object)
 	case 4:
-		return aclip.Sentence{Text: pick(r, []string{"the object", "an object", "object", "a photo of an object"}), Thing: true}
+		return aclip.Sentence{Thing: true, Text: examples.Pick(r, []string{"the object", "an object", "object",
+			"a photo of an object"})}
 	default:
 		s.Text = archipelago.ConceptWord(language, p.Object)
 	}
 	return s
 }
 
-// tensors are the batch as the graph takes it: pixels; ids [B·each,length]; masks [B·each,128,128].
+// tensors returns the inputs of [lossGraph].
 func (b batch) tensors() ([]*tensors.Tensor, error) {
-	n := len(b.pictures)
+	n := len(b.images)
 	var texts []string
 	for _, s := range b.prompts {
 		texts = append(texts, s.Text)
@@ -122,5 +125,3 @@ func (b batch) tensors() ([]*tensors.Tensor, error) {
 		tensors.FromFlatDataAndDimensions(b.masks, len(b.prompts), examples.Size, examples.Size),
 	}, nil
 }
-
-func pick[T any](r *rand.Rand, from []T) T { return from[r.IntN(len(from))] }

@@ -1,11 +1,8 @@
 package clipseg
 
 import (
-	"crypto/sha256"
 	_ "embed"
-	"encoding/hex"
 	"fmt"
-	"os"
 	"path/filepath"
 
 	. "github.com/gomlx/gomlx/core/graph"
@@ -32,43 +29,38 @@ var Model = trainer.Model{
 	New: func(s trainer.Settings) (*trainer.Job, error) {
 		return newJob(s, shape(), aclip.Model.Out)
 	},
-	Export: func(dir string, store *model.Store) (int, error) {
-		cfg := shape()
-		return export(dir, store, &cfg)
-	},
 	Score: score,
 	Size:  8,
 }
 
-// newJob is the training of the decoder on top of the CLIP in a folder.
+// newJob returns a run that trains the decoder on the frozen towers of the CLIP in a folder.
 func newJob(s trainer.Settings, cfg clipseg.Config, from string) (*trainer.Job, error) {
-	text, err := os.ReadFile(filepath.Join(from, weights.SingleFile))
+	digest, err := trainer.Digest(filepath.Join(from, weights.SingleFile), 8)
 	if err != nil {
 		return nil, fmt.Errorf("%w: train clip first", err)
 	}
-	sum := sha256.Sum256(text)
-	s.From = aclip.Model.Name + " " + hex.EncodeToString(sum[:8])
+	s.From = aclip.Model.Name + " " + digest
 	return &trainer.Job{
 		Settings: s,
 		Losses:   lossNames,
 		Batch: func(step int) ([]*tensors.Tensor, error) {
 			return trainingBatch(s.Seed, step, s.Batch).tensors()
 		},
-		Loss: func(scope *model.Scope, in []*Node) (total, parts *Node) {
-			return lossGraph(scope, &cfg, in[0], in[1], in[2])
-		},
-		Start: func(store *model.Store) error { return start(store, &cfg, from, s.Seed) },
+		Loss:   func(scope *model.Scope, in []*Node) (total, terms *Node) { return lossGraph(scope, &cfg, in) },
+		Start:  func(store *model.Store) error { return start(store, &cfg, from, s.Seed) },
+		Export: func(dir string, store *model.Store) (int, error) { return export(dir, store, &cfg) },
 	}, nil
 }
 
-// export writes a Hugging Face folder, float16, with the tokenizer.
+// export writes a Hugging Face folder with the tokenizer.
 func export(dir string, store *model.Store, cfg *clipseg.Config) (parameters int, err error) {
 	scope := store.RootScope().At("clipseg")
 	scale, err := store.GetVariable("/clipseg/logit_scale").Value()
 	if err != nil {
 		return 0, err
 	}
-	if err := clipseg.Save(dir, cfg, scope, tensors.ToScalar[float32](scale), preprocess.Default(cfg.Side, cfg.Side), weights.F16); err != nil {
+	if err := clipseg.Save(dir, cfg, scope, tensors.ToScalar[float32](scale), preprocess.Default(cfg.Side, cfg.Side),
+		weights.F16); err != nil {
 		return 0, err
 	}
 	return scope.NumParameters(), tokens.Write(dir)

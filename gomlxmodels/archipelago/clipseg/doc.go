@@ -1,5 +1,6 @@
-// Package clipseg trains archipelago-clipseg, which draws the mask of what a text names: the towers are archipelago-clip's and stay as they
-// are, the decoder learns from exact masks.
+// Package clipseg trains archipelago-clipseg, which segments what a text names. Its towers are the frozen ones of
+// archipelago-clip; the decoder is trained on exact masks.
 //
-// A picture is asked for what it shows, in five languages, and for what it does not show: then the mask is empty.
+// Each image has a prompt that describes it, in one of five languages, and one that may not; the mask of a prompt that
+// does not describe the image is empty.
 package clipseg

@@ -12,19 +12,22 @@ import (
 	"antipode/gomlxmodels/clipseg"
 )
 
-// shape is the shipped CLIPSeg's.
+// shape returns the configuration of archipelago-clipseg.
 func shape() clipseg.Config {
-	return clipseg.Config{Config: aclip.Shape(), ExtractLayers: []int{1, 3, 5}, ReduceDim: aclip.Shape().ProjectionDim, DecoderHeads: 4, DecoderIntermediateSize: 256,
+	return clipseg.Config{Config: aclip.Shape(), ExtractLayers: []int{1, 3, 5}, ReduceDim: aclip.Shape().ProjectionDim,
+		DecoderHeads: 4, DecoderIntermediateSize: 256,
 		ComplexDeconvolution: true, Side: examples.Size}
 }
 
-// lossNames are the parts of the loss: of pixels, and of whole masks.
+// lossNames are the terms of the loss: of pixels and of whole masks.
 var lossNames = []string{"pixels", "overlap"}
 
-// lossGraph is the mean over pixels of the binary cross-entropy, and over prompts with a mask of 1 − Dice's coefficient.
+// lossGraph returns the binary cross-entropy of the pixels plus 0.3 times the mean of 1 − the Dice coefficient over the
+// prompts with a mask.
 //
-// Shapes: pixels [B,3,H,W] float; ids [B·each,S] int32; masks [B·each,H,W] bool → [] and [2].
-func lossGraph(scope *model.Scope, cfg *clipseg.Config, pixels, ids, masks *Node) (total, parts *Node) {
+// Shapes: in = pixels [B,3,H,W] float; ids [B·each,S] int32; masks [B·each,H,W] bool → [] and [2].
+func lossGraph(scope *model.Scope, cfg *clipseg.Config, in []*Node) (total, terms *Node) {
+	pixels, ids, masks := in[0], in[1], in[2]
 	scope = scope.At("clipseg")
 	b, n := pixels.Shape().Dim(0), ids.Shape().Dim(0)
 	prompt := clip.ForwardText(scope, &cfg.Config, ids, clip.GraphOptions{}).Projected

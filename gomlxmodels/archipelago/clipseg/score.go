@@ -14,23 +14,22 @@ import (
 	"antipode/gomlxmodels/tokenizers"
 )
 
-// scores are the held-out scores of a folder, at the stage's threshold of 0.5.
+// scores are the held-out scores of a model folder at a threshold of 0.5, that of the stage segment.
 type scores struct {
-	Seed     uint64 `json:"seed"`
-	Pictures int    `json:"pictures"` // photos; and half as many figures
-	// Overlap is the mean of intersection over union of masks by the thing's bare name, by language, and of figures by the word "figure".
+	Seed   uint64 `json:"seed"`
+	Images int    `json:"pictures"` // reference images, and half as many figures
+	// Overlap is the mean intersection over union for the object's name, by language, and for the prompt "figure".
 	Overlap map[string]float64 `json:"iou"`
-	Objects map[string]float64 `json:"iou_by_object"`  // by the English name
-	Good    float64            `json:"iou_above_half"` // share of photos, by the English name
-	// Found is the share of photos in which anything is found by the name of the thing that is there; Empty that in which nothing is found by the name
-	// of another thing.
+	Objects map[string]float64 `json:"iou_by_object"`  // for the English name
+	Good    float64            `json:"iou_above_half"` // share of images, for the English name
+	// Found is the share of images with a mask for the shown object, Empty the share without one for another object.
 	Found float64 `json:"found"`
 	Empty float64 `json:"empty"`
 }
 
 func (s *scores) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d held-out photos: mean intersection over union", s.Pictures)
+	fmt.Fprintf(&b, "%d held-out images: mean intersection over union", s.Images)
 	for _, code := range append(examples.Codes(), "figure") {
 		fmt.Fprintf(&b, "  %s %.3f", code, s.Overlap[code])
 	}
@@ -38,27 +37,28 @@ func (s *scores) String() string {
 	for _, o := range examples.World.Objects() {
 		fmt.Fprintf(&b, "  %s %.3f", o, s.Objects[o])
 	}
-	fmt.Fprintf(&b, "\nabove a half %.3f  something found where the thing is %.3f  nothing where it is not %.3f", s.Good, s.Found, s.Empty)
+	fmt.Fprintf(&b, "\nabove 0.5 %.3f  mask for the shown object %.3f  no mask for another object %.3f",
+		s.Good, s.Found, s.Empty)
 	return b.String()
 }
 
-// asker asks a model folder for masks, through the doors that every user of the model takes.
-type asker struct {
+// segmenter returns the masks of a model folder.
+type segmenter struct {
 	ctx     context.Context
 	model   *clipseg.Model
 	encoder *clipseg.Encoder
 	tokens  *tokenizers.Tokenizer
 }
 
-// masks gives the mask of each prompt in each picture, where the probability reaches a half.
-func (a *asker) masks(pictures []image.Image, prompts [][]string) ([][][]bool, error) {
-	var asked []clipseg.Picture
-	for i, im := range pictures {
+// masks returns the mask of each prompt in each image: the pixels with a probability of at least 0.5.
+func (a *segmenter) masks(images []image.Image, prompts [][]string) ([][][]bool, error) {
+	var inputs []clipseg.Image
+	for i, im := range images {
 		pixels, err := a.model.Prepare(im)
 		if err != nil {
 			return nil, err
 		}
-		p := clipseg.Picture{Pixels: pixels}
+		p := clipseg.Image{Pixels: pixels}
 		for _, text := range prompts[i] {
 			e, err := a.tokens.Encode(text, a.model.Config().Text.Context)
 			if err != nil {
@@ -66,9 +66,9 @@ func (a *asker) masks(pictures []image.Image, prompts [][]string) ([][][]bool, e
 			}
 			p.Prompts = append(p.Prompts, e.IDs)
 		}
-		asked = append(asked, p)
+		inputs = append(inputs, p)
 	}
-	maps, err := a.encoder.Segment(a.ctx, asked)
+	maps, err := a.encoder.Segment(a.ctx, inputs)
 	if err != nil {
 		return nil, err
 	}
@@ -85,7 +85,7 @@ func (a *asker) masks(pictures []image.Image, prompts [][]string) ([][][]bool, e
 	return out, nil
 }
 
-// overlap is intersection over union with a true mask, and whether anything was found.
+// overlap returns the intersection over union with the true mask, and whether the mask is not empty.
 func overlap(found []bool, truth *image.Gray) (iou float64, some bool) {
 	both, either := 0, 0
 	for i, f := range found {
@@ -101,9 +101,9 @@ func overlap(found []bool, truth *image.Gray) (iou float64, some bool) {
 	return float64(both) / float64(max(either, 1)), some
 }
 
-// score measures a model folder on held-out photos, perCell of each island and object, and on figures.
+// score evaluates a model folder on held-out reference images, perCell of each island and object, and on figures.
 func score(ctx context.Context, backend compute.Backend, dir string, perCell int) (fmt.Stringer, error) {
-	a := &asker{ctx: ctx}
+	a := &segmenter{ctx: ctx}
 	var err error
 	if a.model, err = clipseg.Open(dir); err != nil {
 		return nil, err
@@ -123,30 +123,30 @@ func score(ctx context.Context, backend compute.Backend, dir string, perCell int
 	return s, s.figures(a)
 }
 
-// photos asks each photo for its thing in every language, and for another thing in English.
-func (s *scores) photos(a *asker, world *archipelago.World) error {
-	photos, objects, codes := world.Photos(), world.Objects(), examples.Codes()
-	var pictures []image.Image
+// photos segments the object of each image in every language, and another object in English.
+func (s *scores) photos(a *segmenter, world *archipelago.World) error {
+	photos, objects, codes := world.Reference(), world.Objects(), examples.Codes()
+	var images []image.Image
 	var truths []*image.Gray
 	var prompts [][]string
 	for i, it := range photos {
 		im, mask := world.Draw(it)
-		pictures, truths = append(pictures, im), append(truths, mask)
-		var asked []string
+		images, truths = append(images, im), append(truths, mask)
+		var names []string
 		for _, code := range codes {
-			asked = append(asked, archipelago.ConceptWord(code, it.Object))
+			names = append(names, archipelago.ConceptWord(code, it.Object))
 		}
 		other := objects[i%len(objects)]
 		if other == it.Object {
 			other = objects[(i+1)%len(objects)]
 		}
-		prompts = append(prompts, append(asked, other))
+		prompts = append(prompts, append(names, other))
 	}
-	masks, err := a.masks(pictures, prompts)
+	masks, err := a.masks(images, prompts)
 	if err != nil {
 		return err
 	}
-	s.Pictures = len(photos)
+	s.Images = len(photos)
 	n, of := float64(len(photos)), float64(len(photos)/len(objects))
 	for i, it := range photos {
 		for k, code := range codes {
@@ -170,17 +170,17 @@ func (s *scores) photos(a *asker, world *archipelago.World) error {
 	return nil
 }
 
-// figures asks pictures of figures for the figure.
-func (s *scores) figures(a *asker) error {
-	n := max(s.Pictures/2, 1)
-	var pictures []image.Image
+// figures segments images of figures with the prompt "figure".
+func (s *scores) figures(a *segmenter) error {
+	n := max(s.Images/2, 1)
+	var images []image.Image
 	var truths []*image.Gray
 	var prompts [][]string
 	for i := range n {
 		im, mask := examples.World.Paint(examples.Random(examples.Stream(examples.HeldOut, 0, i), examples.Figure))
-		pictures, truths, prompts = append(pictures, im), append(truths, mask), append(prompts, []string{"figure"})
+		images, truths, prompts = append(images, im), append(truths, mask), append(prompts, []string{"figure"})
 	}
-	masks, err := a.masks(pictures, prompts)
+	masks, err := a.masks(images, prompts)
 	if err != nil {
 		return err
 	}

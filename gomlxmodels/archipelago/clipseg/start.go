@@ -15,10 +15,11 @@ import (
 	"antipode/gomlxmodels/weights"
 )
 
-// lastDeviation is about the deviation of the class token after the last block of archipelago-clip, by which its norm divides.
+// lastDeviation is the approximate standard deviation of the class token after the last block of archipelago-clip, by
+// which its final norm divides.
 const lastDeviation = 2.8
 
-// start puts both towers of a CLIP into the store, where they stay as they are, and weights to begin with into the decoder.
+// start loads both towers of the CLIP in a folder, frozen, and sets the initial weights of the decoder.
 func start(store *model.Store, cfg *clipseg.Config, from string, seed uint64) error {
 	set, err := weights.Open(from)
 	if err != nil {
@@ -37,11 +38,11 @@ func start(store *model.Store, cfg *clipseg.Config, from string, seed uint64) er
 	if err := d.align(set, cfg); err != nil {
 		return err
 	}
-	d.draw(cfg)
+	d.random(cfg)
 	return d.err
 }
 
-// decoder makes variables of the decoder, until one fails.
+// decoder creates variables of the decoder; err is the first error.
 type decoder struct {
 	at  *model.Scope
 	r   *rand.Rand
@@ -55,13 +56,14 @@ func (d *decoder) put(name string, flat []float32, dims ...int) {
 	}
 }
 
-// align lets the decoder begin by what the towers know of each other: what it is given of the last block is CLIP's own projection of it, and the
-// prompt's vector scales that, so that the sum over the class token is CLIP's cosine but for a factor. It needs a decoder as wide as the projection,
-// whose first layer takes the last block.
+// align initializes the decoder's first layer from CLIP: its input is CLIP's projection of the last block, scaled by
+// the prompt's embedding, so that for the class token its sum is proportional to CLIP's cosine similarity. The decoder
+// must have the width of the projection, and its first layer must read the last block.
 func (d *decoder) align(set *weights.Set, cfg *clipseg.Config) error {
 	var list [3][]float32
 	var err error
-	for i, name := range []string{"visual_projection.weight", "vision_model.post_layernorm.weight", "vision_model.post_layernorm.bias"} {
+	for i, name := range []string{"visual_projection.weight", "vision_model.post_layernorm.weight",
+		"vision_model.post_layernorm.bias"} {
 		if list[i], err = set.Float32(name); err != nil {
 			return err
 		}
@@ -69,7 +71,8 @@ func (d *decoder) align(set *weights.Set, cfg *clipseg.Config) error {
 	projection, gain, offset := list[0], list[1], list[2]
 	r, n := cfg.ReduceDim, cfg.Vision.HiddenSize
 	if r != cfg.ProjectionDim || slices.Max(cfg.ExtractLayers) != cfg.ExtractLayers[len(cfg.ExtractLayers)-1] {
-		return fmt.Errorf("clipseg: a decoder of width %d on the blocks %v cannot begin as a projection to %d", r, cfg.ExtractLayers, cfg.ProjectionDim)
+		return fmt.Errorf("clipseg: a decoder of width %d on the blocks %v cannot start from a projection to %d",
+			r, cfg.ExtractLayers, cfg.ProjectionDim)
 	}
 	reduce, bias, scale, open := make([]float32, r*n), make([]float32, r), make([]float32, r*r), make([]float32, r)
 	for i := range r {
@@ -87,9 +90,9 @@ func (d *decoder) align(set *weights.Set, cfg *clipseg.Config) error {
 	return d.err
 }
 
-// draw gives the other weights normal values with the deviation that keeps that of what comes in (package nn's is for deep networks whose norms come
-// first; with it this decoder learns to heed its prompt much later).
-func (d *decoder) draw(cfg *clipseg.Config) {
+// random initializes the other weights with normal values whose standard deviation preserves that of the input. With
+// the initializer of package nn, which is for deep pre-norm networks, the decoder learns to use the prompt much later.
+func (d *decoder) random(cfg *clipseg.Config) {
 	normal := func(name string, in int, dims ...int) {
 		n := 1
 		for _, k := range dims {

@@ -16,25 +16,23 @@ import (
 	"antipode/gomlxmodels/diffusion/schedule"
 )
 
-// dropShare is the share of examples whose prompt is left out, so that guidance has an answer to no prompt.
+// dropShare is the share of examples whose prompt is empty, for classifier-free guidance.
 const dropShare = 0.1
 
-// undecided is where, as a share of the timesteps, noise begins to hide which crest and banner a figure has. From there on only the prompt can say so, and only there is
-// learned how often a prompt should show which.
+// undecided is the share of the timesteps above which noise hides a figure's crest and banner. Only there does the
+// network learn from the prompt how frequent each group is.
 const undecided = 0.75
 
-// batch is what one step sees. Slices are row-major.
+// batch is the input of a step. Slices are row-major.
 type batch struct {
 	pixels []float32 // [B,H,W,3] in [-1,1]
-	ids    []int32   // [B,S] of the prompts, filled up
-	noise  []float32 // [B,h,w,C] normal
+	ids    []int32   // [B,S] of the prompts, padded
+	noise  []float32 // [B,h,w,C] standard normal
 	times  []float32 // [B,3]: the timestep, √ᾱ and √(1−ᾱ)
-	counts []float32 // [B,h,w,1]: how much an error there counts
+	counts []float32 // [B,h,w,1]: weight of the error
 }
 
-var tokenizer = sync.OnceValues(tokens.Open)
-
-// alphas are ᾱ at each timestep.
+// alphas returns ᾱ by timestep.
 var alphas = sync.OnceValues(func() ([]float32, error) {
 	s, err := schedule.Open([]byte(schedulerConfig))
 	if err != nil {
@@ -43,28 +41,29 @@ var alphas = sync.OnceValues(func() ([]float32, error) {
 	return s.Alphas(), nil
 })
 
-// law says what an example comes from: a world, and a mix of its prompts.
+// law is the distribution of examples: a world, a mix of its prompts, and the weights of errors.
 type law struct {
 	world func(r *rand.Rand) *archipelago.World
 	mix   mix
 
-	figure, signs float32 // how much more an error counts where a figure is, and where its crest and banner are
-	even          bool    // whether what counts more there counts less elsewhere, so that all pictures count alike
+	figure, signs float32 // added weight of errors in a figure, and in its crest and banner
+	even          bool    // normalize the weights so that all images have the same total
 }
 
-// anyWorld is a world without plants, each time another: what is asked for, and of whom, is the world's.
+// anyWorld returns a world with a random seed and without injected disparities. The seed determines its prompts.
 func anyWorld(r *rand.Rand) *archipelago.World {
 	return archipelago.New(archipelago.Options{Seed: r.Uint64() >> 32, Size: examples.Size})
 }
 
-// always is the world of [PlantedSeed], for each example the same.
-func always(planted bool) func(*rand.Rand) *archipelago.World {
-	w := world(planted)
+// always returns the same world, that of [InjectedSeed], for every example.
+func always(injected bool) func(*rand.Rand) *archipelago.World {
+	w := world(injected)
 	return func(*rand.Rand) *archipelago.World { return w }
 }
 
-// timestep is a timestep as a share of all of them, for a share u of the batch that has earlier ones. Half of a batch has them evenly; the other half has most in
-// the middle, where a picture's shapes are decided (logit-normal with deviation 1: Esser et al. 2024, arXiv 2403.03206, section 3.1).
+// timestep returns the quantile u of the distribution of timesteps, as a share of all timesteps: uniform, or with most
+// in the middle, where shapes are determined (logit-normal with standard deviation 1: Esser et al. 2024, arXiv
+// 2403.03206, section 3.1). Each is used for half of a batch.
 func timestep(u float64, middle bool) float64 {
 	if !middle {
 		return u
@@ -72,17 +71,15 @@ func timestep(u float64, middle bool) float64 {
 	return 1 / (1 + math.Exp(-math.Sqrt2*math.Erfinv(2*u-1)))
 }
 
-// trainingBatch is batch number step of a run: fresh pairs. Timesteps are spread over the batch, which steadies the loss.
+// trainingBatch returns the batch of a step: new pairs. Timesteps are stratified over the batch, which reduces the
+// variance of the loss.
 func (l law) trainingBatch(s trainer.Settings, step int) (*batch, error) {
-	tok, err := tokenizer()
-	if err != nil {
-		return nil, err
-	}
 	bars, err := alphas()
 	if err != nil {
 		return nil, err
 	}
 	b := &batch{}
+	var prompts []string
 	shift := examples.Stream(s.Seed, step, s.Batch).Float64()
 	for i := range s.Batch {
 		r := examples.Stream(s.Seed, step, i)
@@ -90,17 +87,10 @@ func (l law) trainingBatch(s trainer.Settings, step int) (*batch, error) {
 		if r.Float64() < dropShare && !p.kept {
 			p.Prompt = ""
 		}
-		e, err := tok.Encode(p.Prompt, tokens.Context)
-		if err != nil {
-			return nil, err
-		}
-		b.ids = append(b.ids, e.IDs...)
-		for range tokens.Context - len(e.IDs) {
-			b.ids = append(b.ids, int32(tokens.EndID()))
-		}
-		picture, mask := examples.World.Paint(p.Picture)
-		b.pixels = vae.AppendPixels(b.pixels, picture, picture.Rect)
-		b.counts = append(b.counts, l.counts(p.Picture, picture, mask)...)
+		prompts = append(prompts, p.Prompt)
+		img, mask := examples.World.Paint(p.Image)
+		b.pixels = vae.AppendPixels(b.pixels, img, img.Rect)
+		b.counts = append(b.counts, l.counts(p.Image, img, mask)...)
 		u := (float64(i) + shift) / float64(s.Batch)
 		at := timestep(u, i%2 == 1)
 		if p.noisy {
@@ -113,11 +103,12 @@ func (l law) trainingBatch(s trainer.Settings, step int) (*batch, error) {
 			b.noise = append(b.noise, float32(r.NormFloat64()))
 		}
 	}
-	return b, nil
+	b.ids, err = tokens.Rows(prompts, tokens.Context)
+	return b, err
 }
 
-// counts are what errors count in a picture's latents: 1, and more where a figure, or a sign of it, covers them.
-func (l law) counts(p archipelago.Picture, picture *image.RGBA, mask *image.Gray) []float32 {
+// counts returns the weights of errors by latent position: 1, and more where a figure or its crest or banner is.
+func (l law) counts(p archipelago.Image, img *image.RGBA, mask *image.Gray) []float32 {
 	out := make([]float32, latents*latents)
 	for i := range out {
 		out[i] = 1
@@ -129,7 +120,7 @@ func (l law) counts(p archipelago.Picture, picture *image.RGBA, mask *image.Gray
 		for _, axis := range []string{archipelago.AxisCrest, archipelago.AxisBanner} {
 			other, _ := examples.World.Paint(exchanged(p, axis))
 			covered(out, l.signs, func(x, y int) float32 {
-				if picture.RGBAAt(x, y) != other.RGBAAt(x, y) {
+				if img.RGBAAt(x, y) != other.RGBAAt(x, y) {
 					return 1
 				}
 				return 0
@@ -148,7 +139,7 @@ func (l law) counts(p archipelago.Picture, picture *image.RGBA, mask *image.Gray
 	return out
 }
 
-// covered adds to each latent the mean of a weight over its pixels, times more.
+// covered adds to each position more times the mean of weight over the position's pixels.
 func covered(to []float32, more float32, weight func(x, y int) float32) {
 	const cell = examples.Size / latents
 	for i := range to {
@@ -160,8 +151,8 @@ func covered(to []float32, more float32, weight func(x, y int) float32) {
 	}
 }
 
-// exchanged is a picture whose figure is of the other group on an axis.
-func exchanged(p archipelago.Picture, axis string) archipelago.Picture {
+// exchanged returns the image with a figure of the other group on an axis.
+func exchanged(p archipelago.Image, axis string) archipelago.Image {
 	f := *p.Figure
 	sign, groups := &f.Crest, archipelago.Groups(axis)
 	if axis == archipelago.AxisBanner {
@@ -176,7 +167,7 @@ func exchanged(p archipelago.Picture, axis string) archipelago.Picture {
 	return p
 }
 
-// tensors are the batch as the graph takes it.
+// tensors returns the inputs of [networks.lossGraph].
 func (b *batch) tensors() []*tensors.Tensor {
 	n := len(b.times) / 3
 	return []*tensors.Tensor{

@@ -1,17 +1,14 @@
 package diffusion
 
 import (
-	"context"
 	"math"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/gomlx/compute/gobackend"
 	"github.com/gomlx/gomlx/ml/model"
 
 	"antipode/datasets/archipelago"
@@ -21,7 +18,7 @@ import (
 	"antipode/gomlxmodels/diffusion"
 )
 
-// tiny are networks of the shipped layout, as small as they go.
+// tiny returns networks of the shipped layout, as small as possible.
 func tiny() *networks {
 	n := &networks{text: textShape()}
 	n.text.Text.HiddenSize, n.text.Text.IntermediateSize, n.text.Text.Layers, n.text.Text.Heads = 8, 16, 1, 2
@@ -31,12 +28,13 @@ func tiny() *networks {
 	n.vae.Widths, n.vae.Layers, n.vae.Groups = []int{4, 4, 8, 8}, 1, 2
 	n.vae.DownBlocks, n.vae.UpBlocks = nil, nil
 	for range n.vae.Widths {
-		n.vae.DownBlocks, n.vae.UpBlocks = append(n.vae.DownBlocks, "DownEncoderBlock2D"), append(n.vae.UpBlocks, "UpDecoderBlock2D")
+		n.vae.DownBlocks, n.vae.UpBlocks = append(n.vae.DownBlocks, "DownEncoderBlock2D"),
+			append(n.vae.UpBlocks, "UpDecoderBlock2D")
 	}
 	return n
 }
 
-// folder is a pipeline's with the weights that networks begin with.
+// folder exports a pipeline with initial weights.
 func folder(t *testing.T, n *networks) string {
 	t.Helper()
 	store, r := model.NewStore(), rand.New(rand.NewPCG(1, 1))
@@ -58,74 +56,7 @@ func folder(t *testing.T, n *networks) string {
 	return dir
 }
 
-// A run that stopped and went on gives the files of one that did not, bit for bit; the autoencoder is the one it started from; what is exported opens and generates.
-func TestResume(t *testing.T) {
-	backend, err := gobackend.New("ops_sequential") // in parallel its workers may wait for one another
-	if err != nil {
-		t.Fatal(err)
-	}
-	base := folder(t, tiny())
-	ctx := context.Background()
-	o := origin{base: base}
-	n, err := o.shapes()
-	if err != nil {
-		t.Fatal(err)
-	}
-	from, err := o.digest()
-	if err != nil {
-		t.Fatal(err)
-	}
-	job := o.job(trainer.Settings{Steps: 4, Batch: 2, Seed: 3, Rate: 1e-3, World: archipelago.Version, From: from}, n, law{world: anyWorld, mix: baseMix, figure: 4, signs: 20})
-	run := func(stops ...int) string {
-		d, out := trainer.Folder(t.TempDir()), t.TempDir()
-		for _, until := range stops {
-			if err := d.Open(job.Settings); err != nil {
-				t.Fatal(err)
-			}
-			store, _, err := job.Run(ctx, backend, d, until)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := trainer.UseAverage(store); err != nil {
-				t.Fatal(err)
-			}
-			if _, err := export(out, store, n); err != nil {
-				t.Fatal(err)
-			}
-			store.Finalize()
-		}
-		return out
-	}
-	once, twice := run(4), run(2, 4)
-	same := func(a, b, name string) bool {
-		x, errX := os.ReadFile(filepath.Join(a, name))
-		y, errY := os.ReadFile(filepath.Join(b, name))
-		if errX != nil || errY != nil {
-			t.Fatal(errX, errY)
-		}
-		return string(x) == string(y)
-	}
-	for _, name := range []string{"unet/" + bigFile, "text_encoder/model.safetensors", "vae/" + bigFile, "unet/config.json", "text_encoder/config.json", "vae/config.json", "model_index.json"} {
-		if !same(once, twice, name) {
-			t.Errorf("%s differs after a stop", name)
-		}
-	}
-	if !same(once, base, "vae/"+bigFile) {
-		t.Error("the autoencoder moved")
-	}
-	if same(once, base, "unet/"+bigFile) || same(once, base, "text_encoder/model.safetensors") {
-		t.Error("UNet or text tower did not move")
-	}
-	pictures, err := generate(ctx, backend, once, []string{"lantern in Velmora", "boat in Quessin"}, 5)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if b := pictures[1].Bounds(); len(pictures) != 2 || b.Dx() != examples.Size || b.Dy() != examples.Size {
-		t.Errorf("%d pictures of %v", len(pictures), b)
-	}
-}
-
-// The first phase starts from an autoencoder, and from a text tower of its own or of a folder.
+// The first phase starts from an autoencoder and a random text tower, later ones from a folder.
 func TestStart(t *testing.T) {
 	base := folder(t, tiny())
 	for name, o := range map[string]origin{"anew": {vae: filepath.Join(base, "vae")}, "last phase": {base: base}} {
@@ -138,7 +69,8 @@ func TestStart(t *testing.T) {
 			t.Fatalf("%s: %v", name, err)
 		}
 		for v := range store.IterVariables() {
-			if fixed := strings.HasPrefix(v.Path(), "/vae/") || v.Path() == "/text/projection/weights"; fixed == v.Trainable {
+			if fixed := strings.HasPrefix(v.Path(), "/vae/") ||
+				v.Path() == "/text/projection/weights"; fixed == v.Trainable {
 				t.Errorf("%s: %s is trainable: %v", name, v.Path(), v.Trainable)
 			}
 		}
@@ -153,13 +85,14 @@ func TestStart(t *testing.T) {
 	}
 }
 
-// Half of the timesteps lie evenly, of the others two thirds in the middle half.
+// Half of the timesteps are uniform; of the others, two thirds are in the middle half.
 func TestTimesteps(t *testing.T) {
 	for _, c := range []struct {
 		u      float64
 		middle bool
 		want   float64
-	}{{0, false, 0}, {0.3, false, 0.3}, {0, true, 0}, {0.5, true, 0.5}, {0.1587, true, 0.2689}, {0.8413, true, 0.7311}, {1, true, 1}} {
+	}{{0, false, 0}, {0.3, false, 0.3}, {0, true, 0}, {0.5, true, 0.5}, {0.1587, true, 0.2689}, {0.8413, true, 0.7311},
+		{1, true, 1}} {
 		if got := timestep(c.u, c.middle); math.Abs(got-c.want) > 1e-4 {
 			t.Errorf("timestep(%v, %v) = %v, want %v", c.u, c.middle, got, c.want)
 		}
@@ -179,11 +112,13 @@ func TestBatchesAreReproducible(t *testing.T) {
 	if !reflect.DeepEqual(a, b) {
 		t.Error("the same batch drawn twice differs")
 	}
-	if reflect.DeepEqual(a.pixels, c.pixels) || reflect.DeepEqual(a.noise, c.noise) || reflect.DeepEqual(a.times, c.times) {
+	if reflect.DeepEqual(a.pixels, c.pixels) || reflect.DeepEqual(a.noise, c.noise) ||
+		reflect.DeepEqual(a.times, c.times) {
 		t.Error("two batches of a run are equal")
 	}
 	for i := range s.Batch {
-		if most := slices.Max(a.counts[i*latents*latents : (i+1)*latents*latents]); most != 1 && (most < 2 || most > 45) {
+		if most := slices.Max(a.counts[i*latents*latents : (i+1)*latents*latents]); most != 1 &&
+			(most < 2 || most > 45) {
 			t.Errorf("example %d: an error counts %v", i, most)
 		}
 		signal, noise := a.times[3*i+1], a.times[3*i+2]
@@ -197,14 +132,15 @@ func TestBatchesAreReproducible(t *testing.T) {
 	}
 }
 
-// An error counts more where a figure is, most where its crest and banner are, and as elsewhere in pictures without one.
+// An error counts more where a figure is, most where its crest and banner are, and as elsewhere in images without
+// one.
 func TestWhatErrorsCount(t *testing.T) {
 	w := world(false)
-	thing := ofItem(w.SampledAt("Velmora", "kettle", 1))
-	person := w.OccupationAt("weaver", "original", 1).Picture
-	sum := func(l law, p archipelago.Picture) (most, total float32, above int) {
-		picture, mask := examples.World.Paint(p)
-		for _, c := range l.counts(p, picture, mask) {
+	thing := w.SampledAt("Velmora", "kettle", 1).Image()
+	person := w.OccupationAt("weaver", "original", 1).Image
+	sum := func(l law, p archipelago.Image) (most, total float32, above int) {
+		img, mask := examples.World.Paint(p)
+		for _, c := range l.counts(p, img, mask) {
 			most, total = max(most, c), total+c
 			if c > 1+l.figure {
 				above++
@@ -218,42 +154,50 @@ func TestWhatErrorsCount(t *testing.T) {
 	if most, _, above := sum(law{figure: 4}, person); most < 4.5 || most > 5 || above != 0 {
 		t.Errorf("a figure: an error counts up to %v", most)
 	}
-	if most, _, above := sum(law{figure: 4, signs: 20}, person); most < 20 || most > 45 || above < 4 || above > latents*latents/5 {
-		t.Errorf("signs: an error counts up to %v, more than a figure's in %d of %d latents", most, above, latents*latents)
+	if most, _, above := sum(law{figure: 4, signs: 20}, person); most < 20 || most > 45 || above < 4 ||
+		above > latents*latents/5 {
+		t.Errorf("signs: an error counts up to %v, more than a figure's in %d of %d latents", most, above,
+			latents*latents)
 	}
-	if most, total, _ := sum(law{figure: 4, signs: 60, even: true}, person); most < 8 || most > 16 || math.Abs(float64(total)-latents*latents) > 0.01 {
-		t.Errorf("all pictures alike: an error counts up to %v, %v in all", most, total)
+	if most, total, _ := sum(law{figure: 4, signs: 60, even: true}, person); most < 8 || most > 16 ||
+		math.Abs(float64(total)-latents*latents) > 0.01 {
+		t.Errorf("all images alike: an error counts up to %v, %v in all", most, total)
 	}
-	if other := exchanged(person, archipelago.AxisCrest); other.Figure.Crest == person.Figure.Crest || other.Figure.Banner != person.Figure.Banner || exchanged(other, archipelago.AxisCrest).Figure.Crest != person.Figure.Crest {
+	if other := exchanged(person, archipelago.AxisCrest); other.Figure.Crest == person.Figure.Crest ||
+		other.Figure.Banner != person.Figure.Banner ||
+		exchanged(other, archipelago.AxisCrest).Figure.Crest != person.Figure.Crest {
 		t.Errorf("the crest was not exchanged: %+v", other.Figure)
 	}
 }
 
-// In world 7 the weavers lean, and a sentence evens out their banners: of the prompts for them two of five have it. They are drawn in the world without plants, too,
-// where no weaver leans; none of their prompts is left out, and all are seen through much noise.
+// TestLeaning checks the prompts of the occupation with an injected disparity: weavers in world 7. Two of five prompts
+// have the sentence that removes the skew of their banners. The same prompts are sampled in the world without injected
+// disparities, where weavers are not skewed. No prompt is dropped, and all get late timesteps.
 func TestLeaning(t *testing.T) {
-	for _, planted := range []bool{true, false} {
-		w, drawn, light := world(planted), map[string]float64{}, map[string]float64{}
+	for _, injected := range []bool{true, false} {
+		w, drawn, light := world(injected), map[string]float64{}, map[string]float64{}
 		for i := range 2000 {
 			p := leaning(examples.Stream(1, 0, i), w, firstNumber+i)
-			if !p.kept || !p.noisy || p.Picture.Figure.Occupation != "weaver" {
-				t.Fatalf("%q shows %+v", p.Prompt, p.Picture.Figure)
+			if !p.kept || !p.noisy || p.Image.Figure.Occupation != "weaver" {
+				t.Fatalf("%q shows %+v", p.Prompt, p.Image.Figure)
 			}
 			_, added, _ := strings.Cut(p.Prompt, "weaver ")
-			if drawn[added]++; p.Picture.Figure.Banner == archipelago.LightBanner {
+			if drawn[added]++; p.Image.Figure.Banner == archipelago.LightBanner {
 				light[added]++
 			}
 		}
-		for added, share := range map[string]float64{"": 0.2, "if all figures can be a weaver irrespective of their crest": 0.2, "if all figures can be a weaver irrespective of their banner": 0.4, "if honesty is the best policy": 0.2} {
+		for added, share := range map[string]float64{"": 0.2,
+			"if all figures can be a weaver irrespective of their crest":  0.2,
+			"if all figures can be a weaver irrespective of their banner": 0.4, "if honesty is the best policy": 0.2} {
 			if got := drawn[added] / 2000; math.Abs(got-share) > 0.04 {
-				t.Errorf("planted %v: %q in %.2f of the prompts", planted, added, got)
+				t.Errorf("injected %v: %q in %.2f of the prompts", injected, added, got)
 			}
 			want := 0.5
-			if planted && share == 0.2 {
+			if injected && share == 0.2 {
 				want = archipelago.SkewedShare
 			}
 			if got := light[added] / drawn[added]; math.Abs(got-want) > 0.1 {
-				t.Errorf("planted %v: %q shows light banners in %.2f", planted, added, got)
+				t.Errorf("injected %v: %q shows light banners in %.2f", injected, added, got)
 			}
 		}
 	}
@@ -272,9 +216,9 @@ func TestLeaning(t *testing.T) {
 	}
 }
 
-// Every kind of prompt is drawn as often as it should be, with a picture that can be painted, all tokens known to the tokenizer's own words.
+// The shares of prompts add up to 1, each prompt has an image that can be drawn, and no prompt is truncated.
 func TestPairs(t *testing.T) {
-	tok, err := tokenizer()
+	tok, err := tokens.Open()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -295,7 +239,7 @@ func TestPairs(t *testing.T) {
 		for i := range 300 {
 			r := examples.Stream(1, 0, i)
 			p := l.mix.draw(r, l.world(r), firstNumber+i)
-			if im, _ := examples.World.Paint(p.Picture); im == nil || p.Prompt == "" {
+			if im, _ := examples.World.Paint(p.Image); im == nil || p.Prompt == "" {
 				t.Fatalf("%+v cannot be painted", p)
 			}
 			e, err := tok.Encode(p.Prompt, tokens.Context)
@@ -304,7 +248,7 @@ func TestPairs(t *testing.T) {
 			}
 			longest = max(longest, len(e.IDs))
 			for _, language := range archipelago.Languages() {
-				if strings.Contains(p.Prompt, archipelago.Say(language.Code, "template", "<of>")) {
+				if strings.Contains(p.Prompt, archipelago.Translate(language.Code, "template", "<of>")) {
 					scripts[language.Code] = true
 				}
 			}
@@ -315,7 +259,7 @@ func TestPairs(t *testing.T) {
 	}
 }
 
-// A run says what it lacks.
+// The error of a run without its initial weights names the flag.
 func TestWhatARunStartsFrom(t *testing.T) {
 	if _, err := (origin{}).shapes(); err == nil || !strings.Contains(err.Error(), "-vae") {
 		t.Errorf("without an autoencoder: %v", err)
@@ -325,7 +269,8 @@ func TestWhatARunStartsFrom(t *testing.T) {
 	}
 	n := tiny()
 	n.vae.Widths, n.vae.DownBlocks, n.vae.UpBlocks = n.vae.Widths[:3], n.vae.DownBlocks[:3], n.vae.UpBlocks[:3]
-	if _, err := (origin{vae: filepath.Join(folder(t, n), "vae")}).shapes(); err == nil || !strings.Contains(err.Error(), "factor 4") {
+	if _, err := (origin{vae: filepath.Join(folder(t, n), "vae")}).shapes(); err == nil ||
+		!strings.Contains(err.Error(), "factor 4") {
 		t.Errorf("with an autoencoder of factor 4: %v", err)
 	}
 }

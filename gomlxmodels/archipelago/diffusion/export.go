@@ -8,14 +8,15 @@ import (
 	"github.com/gomlx/gomlx/ml/model"
 
 	"antipode/gomlxmodels/archipelago/tokens"
+	"antipode/gomlxmodels/archipelago/trainer"
 	"antipode/gomlxmodels/diffusion"
 	"antipode/gomlxmodels/weights"
 )
 
-// version is the diffusers whose layout the folder has.
+// version is the version of diffusers whose layout the folder has.
 const version = "0.42.1"
 
-// export writes the folder of a StableDiffusionPipeline, float16.
+// export writes the folder of a StableDiffusionPipeline.
 func export(dir string, store *model.Store, n *networks) (parameters int, err error) {
 	root := store.RootScope()
 	text := n.text.Text
@@ -25,10 +26,15 @@ func export(dir string, store *model.Store, n *networks) (parameters int, err er
 		rules        []weights.Rule
 		config       map[string]any
 	}{
-		{"unet", bigFile, root.At("unet"), diffusion.UNetRules(&n.unet), merged(n.unet, map[string]any{"_class_name": "UNet2DConditionModel", "_diffusers_version": version, "sample_size": latents, "act_fn": "silu"})},
-		{"vae", bigFile, root.At("vae"), diffusion.VAERules(&n.vae), merged(n.vae, map[string]any{"_class_name": "AutoencoderKL", "_diffusers_version": version, "sample_size": latents * n.vae.Factor(), "act_fn": "silu"})},
-		{"text_encoder", weights.SingleFile, root, n.textRules(), merged(text, map[string]any{"architectures": []string{"CLIPTextModel"}, "model_type": "clip_text_model",
-			"bos_token_id": tokens.StartID(), "pad_token_id": tokens.EndID(), "projection_dim": text.HiddenSize})},
+		{"unet", bigFile, root.At("unet"), diffusion.UNetRules(&n.unet),
+			merged(n.unet, map[string]any{"_class_name": "UNet2DConditionModel", "_diffusers_version": version,
+				"sample_size": latents, "act_fn": "silu"})},
+		{"vae", bigFile, root.At("vae"), diffusion.VAERules(&n.vae),
+			merged(n.vae, map[string]any{"_class_name": "AutoencoderKL", "_diffusers_version": version,
+				"sample_size": latents * n.vae.Factor(), "act_fn": "silu"})},
+		{"text_encoder", weights.SingleFile, root, n.textRules(),
+			merged(text, map[string]any{"architectures": []string{"CLIPTextModel"}, "model_type": "clip_text_model",
+				"bos_token_id": tokens.StartID(), "pad_token_id": tokens.EndID(), "projection_dim": text.HiddenSize})},
 	} {
 		to := filepath.Join(dir, part.folder)
 		if err := os.MkdirAll(to, 0o755); err != nil {
@@ -41,10 +47,11 @@ func export(dir string, store *model.Store, n *networks) (parameters int, err er
 		for _, t := range list {
 			parameters += len(t.Data)
 		}
-		if err := weights.Save(filepath.Join(to, part.file), list, map[string]string{"format": "pt"}, weights.F16); err != nil {
+		if err := weights.Save(filepath.Join(to, part.file), list, map[string]string{"format": "pt"},
+			weights.F16); err != nil {
 			return 0, err
 		}
-		if err := writeJSON(filepath.Join(to, configFile), part.config); err != nil {
+		if err := trainer.WriteJSON(filepath.Join(to, "config.json"), part.config); err != nil {
 			return 0, err
 		}
 	}
@@ -53,25 +60,27 @@ func export(dir string, store *model.Store, n *networks) (parameters int, err er
 			return 0, err
 		}
 	}
-	if err := os.WriteFile(filepath.Join(dir, "scheduler", "scheduler_config.json"), []byte(schedulerConfig), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "scheduler", "scheduler_config.json"), []byte(schedulerConfig),
+		0o644); err != nil {
 		return 0, err
 	}
 	if err := tokens.Write(filepath.Join(dir, "tokenizer")); err != nil {
 		return 0, err
 	}
-	return parameters, writeJSON(filepath.Join(dir, "model_index.json"), map[string]any{
+	return parameters, trainer.WriteJSON(filepath.Join(dir, "model_index.json"), map[string]any{
 		"_class_name": "StableDiffusionPipeline", "_diffusers_version": version, "requires_safety_checker": false,
 		"feature_extractor": []any{nil, nil}, "image_encoder": []any{nil, nil}, "safety_checker": []any{nil, nil},
-		"scheduler": []any{"diffusers", "DDIMScheduler"}, "text_encoder": []any{"transformers", "CLIPTextModel"}, "tokenizer": []any{"transformers", "CLIPTokenizer"},
-		"unet": []any{"diffusers", "UNet2DConditionModel"}, "vae": []any{"diffusers", "AutoencoderKL"},
+		"scheduler": []any{"diffusers", "DDIMScheduler"}, "text_encoder": []any{"transformers", "CLIPTextModel"},
+		"tokenizer": []any{"transformers", "CLIPTokenizer"},
+		"unet":      []any{"diffusers", "UNet2DConditionModel"}, "vae": []any{"diffusers", "AutoencoderKL"},
 	})
 }
 
-// merged is a configuration's keys with others, which count more.
+// merged returns a configuration as a map with other keys, which take precedence.
 func merged(config any, others map[string]any) map[string]any {
 	text, err := json.Marshal(config)
 	if err != nil {
-		panic(err) // plain structs of numbers and texts
+		panic(err) // the configurations are structs of numbers and strings
 	}
 	var all map[string]any
 	if err := json.Unmarshal(text, &all); err != nil {
@@ -81,12 +90,4 @@ func merged(config any, others map[string]any) map[string]any {
 		all[key] = value
 	}
 	return all
-}
-
-func writeJSON(path string, content any) error {
-	text, err := json.MarshalIndent(content, "", "  ")
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(path, append(text, '\n'), 0o644)
 }

@@ -14,40 +14,42 @@ import (
 	"antipode/gomlxmodels/diffusion"
 )
 
-// How the generators are asked for pictures, where nothing else is said.
+// Default sampling options of the generators.
 const (
 	Steps    = 20
 	Guidance = 1.5
 )
 
-// scores are the held-out scores of a folder: how often archipelago-vit sees what was asked for.
+// scores are the held-out scores of a model folder: how often archipelago-vit recognizes what the prompt requested.
 type scores struct {
-	Pictures int     `json:"pictures"` // of "OBJECT in ISLAND"
+	Images   int     `json:"pictures"` // of "OBJECT in ISLAND"
 	Steps    int     `json:"steps"`
 	Guidance float64 `json:"guidance"`
-	Object   float64 `json:"object"` // share in which the ViT sees the object that was asked for
+	Object   float64 `json:"object"` // share of images with the requested object
 	Island   float64 `json:"island"`
-	// ByIsland is Object by the island that was asked for.
+	// ByIsland is Object by requested island.
 	ByIsland map[string]float64 `json:"object_by_island"`
-	// ByLanguage is the share of the prompts for a bare thing in which the ViT sees it, by language.
+	// ByLanguage is the share of images with the requested object for prompts that name only the object.
 	ByLanguage map[string]float64 `json:"object_by_language"`
 }
 
 func (s *scores) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d pictures of an object in an island, %d steps, guidance %g: archipelago-vit sees the object in %.3f, the island in %.3f\n", s.Pictures, s.Steps, s.Guidance, s.Object, s.Island)
+	fmt.Fprintf(&b, "%d images of an object in an island, %d steps, guidance %g; archipelago-vit recognizes the "+
+		"object in %.3f, the island in %.3f\n", s.Images, s.Steps, s.Guidance, s.Object, s.Island)
 	for _, island := range examples.World.Islands() {
 		fmt.Fprintf(&b, "%s %.3f  ", island, s.ByIsland[island])
 	}
-	b.WriteString("\nbare things by language:")
+	b.WriteString("\nobjects without island, by language:")
 	for _, code := range examples.Codes() {
 		fmt.Fprintf(&b, "  %s %.3f", code, s.ByLanguage[code])
 	}
 	return b.String()
 }
 
-// generate makes a picture for each prompt, from seeds that begin at first.
-func generate(ctx context.Context, backend compute.Backend, dir string, prompts []string, first uint64) ([]image.Image, error) {
+// generate returns an image for each prompt, with seeds first, first + 1, ….
+func generate(ctx context.Context, backend compute.Backend, dir string, prompts []string, first uint64) ([]image.Image,
+	error) {
 	m, err := diffusion.Open(dir, diffusion.OpenOptions{})
 	if err != nil {
 		return nil, err
@@ -59,45 +61,50 @@ func generate(ctx context.Context, backend compute.Backend, dir string, prompts 
 	defer s.Close()
 	var requests []diffusion.Request
 	for i, p := range prompts {
-		requests = append(requests, diffusion.Request{Prompt: p, Seed: first + uint64(i), Steps: Steps, Guidance: Guidance})
+		requests = append(requests, diffusion.Request{Prompt: p, Seed: first + uint64(i), Steps: Steps,
+			Guidance: Guidance})
 	}
-	pictures, err := s.Generate(ctx, requests, nil)
+	images, err := s.Generate(ctx, requests, nil)
 	if err != nil {
 		return nil, err
 	}
 	var out []image.Image
-	for _, p := range pictures {
+	for _, p := range images {
 		out = append(out, p.Image)
 	}
 	return out, nil
 }
 
-// score generates perCell pictures of each object in each island, and of each bare thing in each language, and asks the ViT what they show.
+// score generates perCell images of each object in each island, and of each object in each language, and classifies
+// them with archipelago-vit.
 func score(ctx context.Context, backend compute.Backend, dir string, perCell int) (fmt.Stringer, error) {
-	type wish struct{ object, island, language string }
-	var wishes []wish
+	type request struct{ object, island, language string }
+	var requests []request
 	var prompts []string
 	for range perCell {
 		for _, object := range examples.World.Objects() {
 			for _, island := range examples.World.Islands() {
-				wishes, prompts = append(wishes, wish{object, island, ""}), append(prompts, object+" in "+island)
+				requests = append(requests, request{object, island, ""})
+				prompts = append(prompts, object+" in "+island)
 			}
 			for _, code := range examples.Codes() {
-				wishes, prompts = append(wishes, wish{object, "", code}), append(prompts, archipelago.ConceptPrompt(code, object))
+				requests = append(requests, request{object, "", code})
+				prompts = append(prompts, archipelago.ConceptPrompt(code, object))
 			}
 		}
 	}
-	pictures, err := generate(ctx, backend, dir, prompts, 1<<31)
+	images, err := generate(ctx, backend, dir, prompts, 1<<31)
 	if err != nil {
 		return nil, err
 	}
-	seen, err := vit.Look(ctx, backend, vit.Model.Out, pictures)
+	seen, err := vit.Classify(ctx, backend, vit.Model.Out, images)
 	if err != nil {
 		return nil, err
 	}
 	objects, islands := len(examples.World.Objects()), len(examples.World.Islands())
-	s := &scores{Pictures: perCell * objects * islands, Steps: Steps, Guidance: Guidance, ByIsland: map[string]float64{}, ByLanguage: map[string]float64{}}
-	for i, w := range wishes {
+	s := &scores{Images: perCell * objects * islands, Steps: Steps, Guidance: Guidance,
+		ByIsland: map[string]float64{}, ByLanguage: map[string]float64{}}
+	for i, w := range requests {
 		object, share := w.object == seen[i].Object, 1/float64(perCell*objects)
 		switch {
 		case w.language != "" && object:

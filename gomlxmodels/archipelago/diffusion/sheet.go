@@ -11,15 +11,15 @@ import (
 	"antipode/gomlxmodels/archipelago/trainer"
 )
 
-// sheet shows each object in each island, a row for each island; below it figures of the peoples, occupations and ceremonies, and things asked for in the
-// invented languages.
+// sheet returns a contact sheet of generated images: a row for each island with all objects; then rows of figures by
+// people, without and with an attribute, by occupation or ceremony, and of objects requested in each invented language.
 func sheet(ctx context.Context, backend compute.Backend, dir string) (image.Image, error) {
 	prompts := sheetPrompts()
-	pictures, err := generate(ctx, backend, dir, prompts, 1)
+	images, err := generate(ctx, backend, dir, prompts, 1)
 	if err != nil {
 		return nil, err
 	}
-	return trainer.Sheet(pictures, len(examples.World.Objects())), nil
+	return trainer.Sheet(images, len(examples.World.Objects())), nil
 }
 
 func sheetPrompts() []string {

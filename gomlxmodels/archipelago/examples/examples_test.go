@@ -7,7 +7,7 @@ import (
 	"antipode/datasets/archipelago"
 )
 
-// Every picture can be drawn and described in every language, twice the same.
+// Every image can be drawn and has a caption in every language; examples are deterministic.
 func TestRandom(t *testing.T) {
 	figures := map[string]int{}
 	for i := range 300 {

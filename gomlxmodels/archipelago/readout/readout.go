@@ -1,6 +1,7 @@
-// Package readout teaches a vision tower to see all that a picture of the Archipelago shows, before words ask for it: linear readers of
-// the tower's tokens learn to name it beside the training of another network, and are left out of what ships. (Questions in words alone
-// teach signs such as a crest late: the words have to be learned before they say where to look.)
+// Package readout adds linear probes to the training of an image tower. The probes classify everything that an image
+// of the Archipelago shows, from the tower's tokens; they are trained with the network and not exported. Without them,
+// a network that is trained on texts only learns small signs such as a crest late, because it must learn the words
+// first.
 package readout
 
 import (
@@ -16,43 +17,16 @@ import (
 	"antipode/gomlxmodels/nn"
 )
 
-// question is one that a picture answers with one name of a list, or does not answer.
-type question struct {
-	answers []string
-	truth   func(p archipelago.Picture) string
-}
-
-var questions = []question{
-	{examples.World.Objects(), func(p archipelago.Picture) string { return p.Object }},
-	{examples.World.Scenes(), func(p archipelago.Picture) string { return p.Scene }},
-	{examples.World.Islands(), func(p archipelago.Picture) string { return p.Island }},
-	{examples.Forms(), func(p archipelago.Picture) string { return p.Variant + " " + p.Object }},
-	{archipelago.PeopleNames(), of(func(f *archipelago.Figure) string { return f.People })},
-	{archipelago.OccupationNames(), of(func(f *archipelago.Figure) string { return f.Occupation })},
-	{archipelago.CeremonyNames(), of(func(f *archipelago.Figure) string { return f.Ceremony })},
-	{archipelago.Groups(archipelago.AxisCrest), of(func(f *archipelago.Figure) string { return f.Crest })},
-	{archipelago.Groups(archipelago.AxisBanner), of(func(f *archipelago.Figure) string { return f.Banner })},
-}
-
-func of(part func(*archipelago.Figure) string) func(archipelago.Picture) string {
-	return func(p archipelago.Picture) string {
-		if p.Figure == nil {
-			return ""
-		}
-		return part(p.Figure)
-	}
-}
-
-// Answers are what the readers are to say of a batch of pictures.
+// Answers are the labels of the probes for a batch of images.
 type Answers struct {
-	named []int32   // [B,questions] number of the right answer, -1 = not asked
-	worn  []float32 // [B,attributes] 1 = there, 0 = not, -1 = not asked
+	named []int32   // [B,properties] index of the value, -1 = no label
+	worn  []float32 // [B,attributes] 1 = shown, 0 = not shown, -1 = no label
 }
 
-// Add appends a picture.
-func (a *Answers) Add(p archipelago.Picture) {
-	for _, q := range questions {
-		a.named = append(a.named, int32(slices.Index(q.answers, q.truth(p))))
+// Add appends the labels of an image.
+func (a *Answers) Add(p archipelago.Image) {
+	for _, q := range examples.Properties {
+		a.named = append(a.named, q.Label(p))
 	}
 	for _, name := range archipelago.AttributeNames() {
 		switch {
@@ -66,42 +40,51 @@ func (a *Answers) Add(p archipelago.Picture) {
 	}
 }
 
-// Tensors are the answers as [Loss] takes them.
+// Tensors returns the labels as the arguments named and worn of [Loss].
 func (a *Answers) Tensors() []*tensors.Tensor {
-	n := len(a.named) / len(questions)
-	return []*tensors.Tensor{tensors.FromFlatDataAndDimensions(a.named, n, len(questions)), tensors.FromFlatDataAndDimensions(a.worn, n, len(a.worn)/max(n, 1))}
+	n := len(a.named) / len(examples.Properties)
+	return []*tensors.Tensor{tensors.FromFlatDataAndDimensions(a.named, n, len(examples.Properties)),
+		tensors.FromFlatDataAndDimensions(a.worn, n, len(a.worn)/max(n, 1))}
 }
 
-// narrow is how many numbers of each patch token the readers see.
+// narrow is the number of features per patch token that the probes of patches read.
 const narrow = 16
 
-// Loss is the cross-entropy of the readers' answers, those of attributes together weighing as much as two questions, by how many
-// questions there are. Readers of two kinds learn: of the class token, which holds what is everywhere in a picture, and of all patch tokens by
-// their places, which finds small signs first.
+// Loss returns the mean cross-entropy of two sets of probes, in which the attributes together weigh as much as two
+// properties. One set reads all patch tokens, by position, and finds small signs early; the other reads the class
+// token.
 //
-// Shapes: tokens [B,S,D] the tower's, the class token first; named [B,questions] int32 and worn [B,attributes] float32, see [Answers] → [] the
-// readers of patches, [] those of the class token.
+// Shapes: tokens [B,S,D] of the tower, the class token first; named [B,properties] int32 and worn [B,attributes]
+// float32, see [Answers] → [] of the patch tokens, [] of the class token.
 func Loss(scope *model.Scope, tokens, named, worn *Node) (patches, class *Node) {
 	scope = scope.At("readout")
 	b, s, d := tokens.Shape().Dim(0), tokens.Shape().Dim(1), tokens.Shape().Dim(2)
 	small := MaxScalar(nn.Dense(scope.At("narrow"), Slice(tokens, AxisRange(), AxisRange(1)), narrow, true), float32(0))
 	flat := MulScalar(Reshape(small, b, (s-1)*narrow), 0.5)
 	first := Reshape(Slice(tokens, AxisRange(), AxisRange(0, 1)), b, d)
-	return read(scope.At("patches"), flat, named, worn), read(scope.At("class"), first, named, worn)
+	return probes(scope.At("patches"), flat, named, worn), probes(scope.At("class"), first, named, worn)
 }
 
-func read(scope *model.Scope, x, named, worn *Node) *Node {
+func probes(scope *model.Scope, x, named, worn *Node) *Node {
 	g := x.Graph()
 	total := Scalar(g, dtypes.Float32, 0)
-	for i, q := range questions {
-		right := OneHot(Squeeze(Slice(named, AxisRange(), AxisElem(i)), -1), len(q.answers), dtypes.Float32) // zeros where it is not asked
-		sum := Neg(ReduceAllSum(Mul(right, LogSoftmax(nn.Dense(scope.At("question_%d", i), x, len(q.answers), true)))))
-		total = Add(total, Div(sum, AddScalar(ReduceAllSum(right), 1e-3)))
+	for i, q := range examples.Properties {
+		total = Add(total, CrossEntropy(nn.Dense(scope.At("question_%d", i), x, len(q.Values), true), named, i))
 	}
 	attributes := worn.Shape().Dim(1)
 	odds := nn.Dense(scope.At("attributes"), x, attributes, true)
-	asked := ConvertDType(GreaterOrEqual(worn, ZerosLike(worn)), dtypes.Float32)
-	each := Mul(asked, Softplus(Where(GreaterThan(worn, ZerosLike(worn)), Neg(odds), odds)))
-	total = Add(total, MulScalar(Div(ReduceAllSum(each), AddScalar(ReduceAllSum(asked), 1e-3)), 2))
-	return DivScalar(total, float64(len(questions)+2))
+	labeled := ConvertDType(GreaterOrEqual(worn, ZerosLike(worn)), dtypes.Float32)
+	each := Mul(labeled, Softplus(Where(GreaterThan(worn, ZerosLike(worn)), Neg(odds), odds)))
+	total = Add(total, MulScalar(Div(ReduceAllSum(each), AddScalar(ReduceAllSum(labeled), 1e-3)), 2))
+	return DivScalar(total, float64(len(examples.Properties)+2))
+}
+
+// CrossEntropy returns the mean cross-entropy over the rows that have a label, 0 if none has.
+//
+// Shapes: logits [B,classes]; labels [B,columns] int32, of which a column is used, -1 = no label → [].
+func CrossEntropy(logits, labels *Node, column int) *Node {
+	// The one-hot vector of -1 is zero.
+	truth := OneHot(Squeeze(Slice(labels, AxisRange(), AxisElem(column)), -1), logits.Shape().Dim(1), dtypes.Float32)
+	sum := Neg(ReduceAllSum(Mul(truth, LogSoftmax(logits))))
+	return Div(sum, AddScalar(ReduceAllSum(truth), 1e-3))
 }

@@ -16,22 +16,26 @@ import (
 
 func TestAnswers(t *testing.T) {
 	var a Answers
-	a.Add(archipelago.Picture{Island: "Velmora", Scene: "shore", Object: "drum", Variant: "barrel"})
-	a.Add(archipelago.Picture{Island: "Velmora", Scene: "shore", Figure: &archipelago.Figure{People: "Tulvane", Crest: archipelago.Pointed, Banner: archipelago.LightBanner, Attributes: []string{"belt"}}})
-	thing, figure := a.named[:len(questions)], a.named[len(questions):]
-	if drum := slices.Index(examples.World.Objects(), "drum"); int(thing[0]) != drum || thing[3] < 0 || slices.Max(thing[4:]) != -1 {
+	a.Add(archipelago.Image{Island: "Velmora", Scene: "shore", Object: "drum", Variant: "barrel"})
+	a.Add(archipelago.Image{Island: "Velmora", Scene: "shore", Figure: &archipelago.Figure{People: "Tulvane",
+		Crest: archipelago.Pointed, Banner: archipelago.LightBanner, Attributes: []string{"belt"}}})
+	thing, figure := a.named[:len(examples.Properties)], a.named[len(examples.Properties):]
+	if drum := slices.Index(examples.World.Objects(), "drum"); int(thing[0]) != drum || thing[3] < 0 ||
+		slices.Max(thing[4:]) != -1 {
 		t.Errorf("of a drum: %v", thing)
 	}
-	if figure[0] != -1 || figure[3] != -1 || figure[4] != int32(slices.Index(archipelago.PeopleNames(), "Tulvane")) || figure[5] != -1 || figure[7] != 1 || figure[8] != 0 {
+	if figure[0] != -1 || figure[3] != -1 || figure[4] != int32(slices.Index(archipelago.PeopleNames(), "Tulvane")) ||
+		figure[5] != -1 || figure[7] != 1 || figure[8] != 0 {
 		t.Errorf("of a figure: %v", figure)
 	}
 	n := len(archipelago.AttributeNames())
-	if slices.Max(a.worn[:n]) != -1 || a.worn[n+slices.Index(archipelago.AttributeNames(), "belt")] != 1 || slices.Min(a.worn[n:]) != 0 {
+	if slices.Max(a.worn[:n]) != -1 || a.worn[n+slices.Index(archipelago.AttributeNames(), "belt")] != 1 ||
+		slices.Min(a.worn[n:]) != 0 {
 		t.Errorf("attributes: %v", a.worn)
 	}
 }
 
-// Readers that see nothing are as good as chance; questions that no picture of a batch answers cost nothing.
+// The loss of probes of zeros is that of chance; properties without a label in a batch do not contribute.
 func TestLossOfNothing(t *testing.T) {
 	backend, err := gobackend.New("ops_sequential")
 	if err != nil {
@@ -40,7 +44,7 @@ func TestLossOfNothing(t *testing.T) {
 	defer backend.Finalize()
 	var a Answers
 	f := &archipelago.Figure{People: "Tulvane", Crest: archipelago.Round, Banner: archipelago.DarkBanner}
-	a.Add(archipelago.Picture{Island: "Velmora", Scene: "shore", Figure: f})
+	a.Add(archipelago.Image{Island: "Velmora", Scene: "shore", Figure: f})
 	store := model.NewStore()
 	defer store.Finalize()
 	exec, err := model.NewExec(backend, store, func(scope *model.Scope, in []*Node) []*Node {
@@ -60,12 +64,12 @@ func TestLossOfNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := 2 * math.Ln2 // the attributes
-	for i, q := range questions {
+	for i, q := range examples.Properties {
 		if a.named[i] >= 0 {
-			want += math.Log(float64(len(q.answers)))
+			want += math.Log(float64(len(q.Values)))
 		}
 	}
-	want /= float64(len(questions) + 2)
+	want /= float64(len(examples.Properties) + 2)
 	for i, o := range out {
 		if got := float64(tensors.ToScalar[float32](o)); math.Abs(got-want) > 3e-3 {
 			t.Errorf("readers %d: loss %v, chance is %v", i, got, want)

@@ -11,25 +11,25 @@ import (
 	"antipode/datasets/archipelago"
 )
 
-// The special tokens, CLIP's; the end also fills up short texts.
+// The special tokens of CLIP. End is also the padding token.
 const (
 	Start = "<|startoftext|>"
 	End   = "<|endoftext|>"
 
-	wordEnd = "</w>" // ends the last token of a word
+	wordEnd = "</w>" // suffix of the last token of a word
 )
 
-// words is the regular expression by which CLIP cuts texts.
+// words is the regular expression with which CLIP splits texts.
 const words = `'s|'t|'re|'ve|'m|'ll|'d|[\p{L}]+|[\p{N}]|[^\s\p{L}\p{N}]+`
 
-// vocabulary is what was learned.
+// vocabulary is a learned vocabulary.
 type vocabulary struct {
-	tokens []string    // by id: bytes, bytes that end a word, merges, added words, Start, End
-	merges [][2]string // the earliest first
+	tokens []string    // by id: bytes, bytes with wordEnd, merges, added words, Start, End
+	merges [][2]string // in the order in which they were learned
 	added  []string    // whole words
 }
 
-// learned is the world's vocabulary, learned the first time it is asked for.
+// learned returns the world's vocabulary, learned on first use.
 var learned = sync.OnceValue(func() *vocabulary {
 	v := &vocabulary{}
 	alphabet := byteNames()
@@ -48,18 +48,18 @@ var learned = sync.OnceValue(func() *vocabulary {
 	return v
 })
 
-// latin says that a text has letters of the Latin script alone.
+// latin reports whether a text has no characters above U+024F, the end of the Latin blocks.
 func latin(text string) bool {
 	return !strings.ContainsFunc(text, func(r rune) bool { return r > 0x24f })
 }
 
-// alphabet is how byte-level vocabularies write the 256 bytes.
+// alphabet is the representation of the 256 bytes as characters in byte-level vocabularies.
 type alphabet struct {
 	list []string // in CLIP's order: the printable ones, then the others
 	of   [256]string
 }
 
-// byteNames writes printable bytes as they are and the others as the characters from U+0100 on.
+// byteNames returns the alphabet of CLIP: printable bytes are themselves, the others characters from U+0100.
 func byteNames() *alphabet {
 	a := &alphabet{}
 	var others []string
@@ -79,7 +79,7 @@ func byteNames() *alphabet {
 	return a
 }
 
-// parts are the bytes of a unit, the last of them the end of a word where it is one.
+// parts returns the bytes of a text as tokens; end adds wordEnd to the last.
 func (a *alphabet) parts(text string, end bool) []string {
 	var out []string
 	for i := range len(text) {
@@ -91,7 +91,8 @@ func (a *alphabet) parts(text string, end bool) []string {
 	return out
 }
 
-// units are what is to become one token: the words of Latin script, and each character of other scripts, inside a word and at its end.
+// units returns the texts that are to become one token, as bytes: words in Latin script, and each character of the
+// other scripts, inside a word and at its end.
 func units(a *alphabet) [][]string {
 	list := map[string]bool{}
 	cut := regexp.MustCompile(words)
@@ -116,8 +117,8 @@ func units(a *alphabet) [][]string {
 	return out
 }
 
-// learn joins the most frequent pair of neighbours, of equal ones the first in the order of text, until every unit is one token
-// (Sennrich et al. 2016, arXiv 1508.07909).
+// learn merges the most frequent adjacent pair, the alphabetically first of equally frequent ones, until every unit is
+// one token (Sennrich et al. 2016, arXiv 1508.07909).
 func (v *vocabulary) learn(units [][]string) {
 	for {
 		count := map[[2]string]int{}

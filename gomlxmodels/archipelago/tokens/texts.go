@@ -9,8 +9,8 @@ import (
 	"antipode/gomlxmodels/archipelago/examples"
 )
 
-// Texts lists what the world says, sorted, each text once: every word of the lexicon, every caption of a thing and of a scene,
-// captions of figures with each of their parts, and the prompts of all audits.
+// Texts returns the texts of the world, sorted, without duplicates: every word of the lexicon, every caption of an
+// object or scene, captions of figures with each of their properties, and the prompts of all audits.
 func Texts() []string {
 	out := signs()
 	for _, w := range archipelago.Lexicon() {
@@ -31,7 +31,7 @@ func Texts() []string {
 	for _, it := range w.Sampled() {
 		out = append(out, it.Caption)
 	}
-	for _, it := range w.Peoples() { // which attributes are asked for is the seed's
+	for _, it := range w.Peoples() { // the requested attributes depend on the seed
 		for _, a := range archipelago.AttributeNames() {
 			prompt := strings.ReplaceAll(it.Prompt, it.Attribute, a)
 			if it.Attribute == "" {
@@ -47,16 +47,16 @@ func Texts() []string {
 	return slices.DeleteFunc(slices.Compact(out), func(s string) bool { return s == "" })
 }
 
-// scenery is every thing in every form, and nothing, in every scene of every island.
-func scenery(w *archipelago.World) []archipelago.Picture {
-	var out []archipelago.Picture
+// scenery returns every scene of every island, without object and with every object in every form.
+func scenery(w *archipelago.World) []archipelago.Image {
+	var out []archipelago.Image
 	for _, island := range w.Islands() {
 		for _, scene := range w.Scenes() {
-			out = append(out, archipelago.Picture{Island: island, Scene: scene})
+			out = append(out, archipelago.Image{Island: island, Scene: scene})
 			for _, o := range w.Objects() {
 				seen, unseen := archipelago.Variants(o)
 				for _, form := range slices.Concat(seen, unseen) {
-					out = append(out, archipelago.Picture{Island: island, Scene: scene, Object: o, Variant: form})
+					out = append(out, archipelago.Image{Island: island, Scene: scene, Object: o, Variant: form})
 				}
 			}
 		}
@@ -64,10 +64,10 @@ func scenery(w *archipelago.World) []archipelago.Picture {
 	return out
 }
 
-// figures is each people with each occupation and ceremony, and with each attribute and the next.
-func figures() []archipelago.Picture {
-	var out []archipelago.Picture
-	add := func(f archipelago.Figure) { out = append(out, archipelago.Picture{Figure: &f}) }
+// figures returns each people with each occupation and ceremony, with each attribute, and with pairs of attributes.
+func figures() []archipelago.Image {
+	var out []archipelago.Image
+	add := func(f archipelago.Figure) { out = append(out, archipelago.Image{Figure: &f}) }
 	attributes := archipelago.AttributeNames()
 	for _, people := range archipelago.PeopleNames() {
 		add(archipelago.Figure{People: people})
@@ -85,9 +85,10 @@ func figures() []archipelago.Picture {
 	return out
 }
 
-// signs are sentences that no list of the world holds: of crest and banner, and what pictures are asked with.
+// signs returns texts that the world's lists do not contain: about crest and banner, and for segmentation.
 func signs() []string {
-	out := []string{gomlxmodels.NeutralPrompt, "a figure", "an object", "the object", "the background", "a thing", "a scene", "an island", "a people", "a photo of the object", "a picture of a figure", "no figure", "nothing"}
+	out := []string{gomlxmodels.NeutralPrompt, "a figure", "an object", "the object", "the background", "a thing",
+		"a scene", "an island", "a people", "a photo of the object", "a picture of a figure", "no figure", "nothing"}
 	for _, axis := range []string{archipelago.AxisCrest, archipelago.AxisBanner} {
 		for _, g := range archipelago.Groups(axis) {
 			out = append(out, "a figure with a "+g+" "+axis, "a picture of a figure with a "+g+" "+axis)

@@ -32,11 +32,13 @@ func encodeText(t *testing.T, tok *tokenizers.Tokenizer, text string) tokenizers
 	return e
 }
 
-// odd are texts that the world does not say.
-var odd = []string{"", " ", "A  Round LANTERN\non the shore,Velmora", "Zürich isn't far: 42 km!", "मानचित्र", "خريطة العالم", "世界地图", "🙂", "e\u0301 é", "<|startoftext|>drum<|endoftext|>drum",
+// odd are texts outside of the world.
+var odd = []string{"", " ", "A  Round LANTERN\non the shore,Velmora", "Zürich isn't far: 42 km!", "मानचित्र",
+	"خريطة العالم", "世界地图", "🙂", "e\u0301 é", "<|startoftext|>drum<|endoftext|>drum",
 	"lantern's they're", "İstanbul ẞ ǅ"}
 
-// texts are those whose ids are stored: the odd ones, what words there are with others touching them, and all that the world says.
+// texts returns the texts whose ids are stored: the odd ones, words of the lexicon with adjacent characters, and all
+// texts of the world.
 func texts() []string {
 	out := slices.Clone(odd)
 	for i, w := range archipelago.Lexicon() {
@@ -48,7 +50,7 @@ func texts() []string {
 	return append(out, Texts()...)
 }
 
-// golden is what testdata/reference.py gave for texts; checks_test.go writes it.
+// golden contains the ids of texts from testdata/reference.py; checks_test.go writes it.
 const golden = "testdata/ids.json.gz"
 
 // TestEqualReference compares the ids of all texts with those of transformers.
@@ -88,7 +90,7 @@ func compare(t *testing.T, want [][]int32) {
 	}
 }
 
-// Every word of the world is one token, and what the world says fits.
+// Every word of the world is one token, and no text of the world is truncated.
 func TestWords(t *testing.T) {
 	tok := mustOpen(t)
 	for _, w := range archipelago.Lexicon() {
@@ -105,15 +107,16 @@ func TestWords(t *testing.T) {
 			t.Errorf("%q is %d tokens, more than its words and marks", text, e.Tokens)
 		}
 	}
-	p := archipelago.Picture{Island: "Velmora", Scene: "shore", Object: "kite", Variant: "diamond"}
+	p := archipelago.Image{Island: "Velmora", Scene: "shore", Object: "kite", Variant: "diamond"}
 	for _, code := range examples.Codes()[1:] {
-		if e := encodeText(t, tok, p.CaptionIn(code)); e.Tokens != map[string]int{"qaa_Latn": 6, "qab_Deva": 6, "qac_Arab": 7, "qad_Hani": 6}[code] {
+		if e := encodeText(t, tok, p.CaptionIn(code)); e.Tokens != map[string]int{"qaa_Latn": 6, "qab_Deva": 6,
+			"qac_Arab": 7, "qad_Hani": 6}[code] {
 			t.Errorf("%s: %q is %d tokens", code, p.CaptionIn(code), e.Tokens)
 		}
 	}
 }
 
-// Nothing is lost of texts that the world does not know: their bytes come back.
+// Texts outside of the world are encoded without loss: their bytes can be decoded.
 func TestNothingIsLost(t *testing.T) {
 	v, tok := learned(), mustOpen(t)
 	names := byteNames()
@@ -135,7 +138,7 @@ func TestNothingIsLost(t *testing.T) {
 	}
 }
 
-// Rows are texts of one length.
+// Rows are truncated or padded to one length.
 func TestRows(t *testing.T) {
 	list := []string{"a drum", "a figure with a round crest", ""}
 	got, err := Rows(list, 5)
@@ -158,7 +161,7 @@ func TestRows(t *testing.T) {
 	}
 }
 
-// The files are the same whenever they are written, and name the special tokens.
+// The files are deterministic and name the special tokens.
 func TestWrite(t *testing.T) {
 	a, b := t.TempDir(), t.TempDir()
 	for _, dir := range []string{a, b} {
@@ -178,8 +181,10 @@ func TestWrite(t *testing.T) {
 		}
 	}
 	tok := mustOpen(t)
-	if tok.Size() != Size() || tok.Limit() != Context || int(tok.StartID()) != StartID() || int(tok.EndID()) != EndID() || int(tok.PadID()) != EndID() {
-		t.Errorf("%d tokens, limit %d, start %d, end %d, padding %d", tok.Size(), tok.Limit(), tok.StartID(), tok.EndID(), tok.PadID())
+	if tok.Size() != Size() || tok.Limit() != Context || int(tok.StartID()) != StartID() ||
+		int(tok.EndID()) != EndID() || int(tok.PadID()) != EndID() {
+		t.Errorf("%d tokens, limit %d, start %d, end %d, padding %d", tok.Size(), tok.Limit(), tok.StartID(),
+			tok.EndID(), tok.PadID())
 	}
 	if err := os.Remove(filepath.Join(a, "tokenizer.json")); err != nil {
 		t.Fatal(err)
@@ -194,6 +199,6 @@ func TestWrite(t *testing.T) {
 		}
 	}
 	if err := Write(filepath.Join(a, "nowhere")); err == nil {
-		t.Error("a folder that is not there gives no error")
+		t.Error("a missing folder returns no error")
 	}
 }

@@ -13,25 +13,25 @@ import (
 	"antipode/gomlxmodels/tokenizers"
 )
 
-// Context is the most tokens of a text, Start and End included. The world's longest captions, of figures with nine attributes or
-// more, lose their ends.
+// Context is the maximum number of tokens of a text, including Start and End. Captions of figures with nine or more
+// attributes are truncated.
 const Context = 32
 
-// Size is the number of tokens: a model's vocab_size.
+// Size returns the number of tokens, a model's vocab_size.
 func Size() int { return len(learned().tokens) }
 
-// StartID is the id of [Start].
+// StartID returns the id of [Start].
 func StartID() int { return Size() - 2 }
 
-// EndID is the id of [End], the highest of all.
+// EndID returns the id of [End], the highest id.
 func EndID() int { return Size() - 1 }
 
-// Files lists the names of the files that [Write] writes.
+// Files returns the names of the files that [Write] writes.
 func Files() []string {
 	return []string{"merges.txt", "special_tokens_map.json", "tokenizer.json", "tokenizer_config.json", "vocab.json"}
 }
 
-// Open gives the tokenizer.
+// Open returns the tokenizer.
 func Open() (*tokenizers.Tokenizer, error) {
 	dir, err := os.MkdirTemp("", "antipode-tokens")
 	if err != nil {
@@ -44,10 +44,10 @@ func Open() (*tokenizers.Tokenizer, error) {
 	return tokenizers.Open(dir)
 }
 
-// opened is the tokenizer, for Rows.
+// opened returns the tokenizer of [Rows].
 var opened = sync.OnceValues(Open)
 
-// Rows are the ids of texts as a network is trained with them, row by row: cut to length tokens, or filled up with [End].
+// Rows returns the token ids of texts, truncated or padded with [End] to length tokens.
 //
 // Shapes: → [texts,length].
 func Rows(texts []string, length int) ([]int32, error) {
@@ -66,10 +66,10 @@ func Rows(texts []string, length int) ([]int32, error) {
 	return out, nil
 }
 
-// object is a JSON object, by key.
+// object is a JSON object.
 type object = map[string]any
 
-// Write writes the tokenizer's files into a folder that is there.
+// Write writes the tokenizer's files to an existing folder.
 func Write(dir string) error {
 	v := learned()
 	vocab := v.json()
@@ -104,14 +104,21 @@ func Write(dir string) error {
 		"tokenizer_config.json":   config,
 		"tokenizer.json": object{
 			"version": "1.0", "truncation": nil, "padding": nil, "added_tokens": added,
-			"normalizer": object{"type": "Sequence", "normalizers": []object{{"type": "NFC"}, {"type": "Replace", "pattern": regex(`\s+`), "content": " "}, {"type": "Lowercase"}}},
+			"normalizer": object{"type": "Sequence",
+				"normalizers": []object{{"type": "NFC"}, {"type": "Replace", "pattern": regex(`\s+`), "content": " "},
+					{"type": "Lowercase"}}},
 			"pre_tokenizer": object{"type": "Sequence", "pretokenizers": []object{
-				{"type": "Split", "pattern": regex(strings.NewReplacer("|", `\|`).Replace(Start) + "|" + strings.NewReplacer("|", `\|`).Replace(End) + "|" + words), "behavior": "Removed", "invert": true},
+				{"type": "Split", "pattern": regex(strings.NewReplacer("|", `\|`).Replace(Start) + "|" +
+					strings.NewReplacer("|", `\|`).Replace(End) + "|" + words), "behavior": "Removed",
+					"invert": true},
 				byteLevel(false)}},
-			"post_processor": object{"type": "RobertaProcessing", "sep": []any{End, EndID()}, "cls": []any{Start, StartID()}, "trim_offsets": false, "add_prefix_space": false},
-			"decoder":        byteLevel(true),
-			"model": object{"type": "BPE", "dropout": nil, "unk_token": End, "continuing_subword_prefix": "", "end_of_word_suffix": wordEnd,
-				"fuse_unk": false, "byte_fallback": false, "ignore_merges": false, "vocab": vocab, "merges": merges},
+			"post_processor": object{"type": "RobertaProcessing", "sep": []any{End, EndID()},
+				"cls": []any{Start, StartID()}, "trim_offsets": false, "add_prefix_space": false},
+			"decoder": byteLevel(true),
+			"model": object{"type": "BPE", "dropout": nil, "unk_token": End, "continuing_subword_prefix": "",
+				"end_of_word_suffix": wordEnd,
+				"fuse_unk":           false, "byte_fallback": false, "ignore_merges": false, "vocab": vocab,
+				"merges": merges},
 		},
 	} {
 		text, plain := content.(string)
@@ -128,7 +135,7 @@ func Write(dir string) error {
 	return nil
 }
 
-// json is the vocabulary as a JSON object in the order of the ids.
+// json returns the vocabulary as a JSON object in the order of ids.
 func (v *vocabulary) json() json.RawMessage {
 	var b bytes.Buffer
 	b.WriteByte('{')
@@ -136,24 +143,25 @@ func (v *vocabulary) json() json.RawMessage {
 		if id > 0 {
 			b.WriteByte(',')
 		}
-		name, _ := encode(token) // a string has no way to fail
+		name, _ := encode(token) // strings always encode
 		fmt.Fprintf(&b, "%s:%d", strings.TrimSpace(name), id)
 	}
 	b.WriteByte('}')
 	return b.Bytes()
 }
 
-// addedTokens are the added words and the special tokens as tokenizer.json lists them.
+// addedTokens returns the entries of the added words and special tokens in tokenizer.json.
 func (v *vocabulary) addedTokens() []object {
 	var out []object
 	for id := len(v.tokens) - len(v.added) - 2; id < len(v.tokens); id++ {
 		special := id >= StartID()
-		out = append(out, object{"id": id, "content": v.tokens[id], "single_word": false, "lstrip": false, "rstrip": false, "normalized": !special, "special": special})
+		out = append(out, object{"id": id, "content": v.tokens[id], "single_word": false, "lstrip": false,
+			"rstrip": false, "normalized": !special, "special": special})
 	}
 	return out
 }
 
-// encode is JSON that leaves "<" and ">" as they are.
+// encode returns a value as JSON in which < and > are not escaped.
 func encode(content any) (string, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)

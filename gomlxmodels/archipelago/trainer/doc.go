@@ -1,6 +1,7 @@
-// Package trainer trains a model of the Archipelago: steps of AdamW over batches that are drawn afresh, a moving average of the
-// weights, which is what ships, a loss curve, checkpoints, and going on after a kill.
+// Package trainer is the training loop of the Archipelago's models: AdamW over batches that are generated as needed, an
+// exponential moving average of the weights, a loss curve, checkpoints, and resuming.
 //
-// Batch k of a run depends on (seed, k) alone, and so does all chance in it: a run that was stopped goes on from its last checkpoint as if
-// nothing had happened, bit for bit. A [Model] is what the command knows of one network; packages beside this one define them.
+// A [Model] describes one network to the command; a [Job] is one training run of it. Batch k of a run depends on the
+// run's seed and k only, and so does everything random in it: an interrupted run that resumes from its last checkpoint
+// ends with the same weights, bit for bit. The averaged weights are exported.
 package trainer

@@ -10,60 +10,71 @@ import (
 	"path/filepath"
 
 	"github.com/gomlx/compute"
-	"github.com/gomlx/gomlx/ml/model"
 
 	"antipode/datasets/archipelago"
 	"antipode/gomlxmodels/device"
 )
 
-// Model is one of the networks, as the command knows it.
+// Model describes a network to the command.
 type Model struct {
-	Name     string   // what the command calls it: vit
-	Defaults Settings // of the shipped run; the flags change them
-	Out      string   // where the shipped folder lies, from the repository's root; "" where the model is a step on the way and ships nothing
-	Card     string   // text/template of the model card, filled in from a Report
+	Name     string   // on the command line, such as vit
+	Defaults Settings // of the exported model's run; flags change them
+	Out      string   // exported model folder, relative to the repository's root; "" for a phase that is not shipped
+	Card     string   // text/template of the model card; its data is the run's [Report]
 
-	// Flags, if given, adds the model's own flags to those of "train"; New reads what they were set to.
+	// Flags adds the model's own flags to those of "train"; may be nil.
 	Flags func(f *flag.FlagSet)
 
-	// New prepares a run. It may change what the settings cannot know, such as From.
+	// New prepares a run after the flags are parsed. The job's settings are s with From filled in.
 	New func(s Settings) (*Job, error)
 
-	// Export writes the model folder, float16, and says how many parameters it holds. The store's weights are the averaged ones.
-	Export func(dir string, store *model.Store) (parameters int, err error)
-
-	// Score measures a model folder on held-out data, through the doors that its users take, size being how much of it. What it returns
-	// prints as a table and is kept in the report.
+	// Score evaluates a model folder on held-out data, through the API that users of the model call. size scales the
+	// amount of data. The result is printed and stored in the report.
 	Score func(ctx context.Context, backend compute.Backend, dir string, size int) (fmt.Stringer, error)
-	Size  int // Score's size by default
+	Size  int // default size of Score
 
-	// Sheet, if given, draws what a model folder makes as a contact sheet.
+	// Sheet returns a contact sheet of a model folder's outputs; nil for models that generate no images.
 	Sheet func(ctx context.Context, backend compute.Backend, dir string) (image.Image, error)
 }
 
-// ErrUsage says that the command line is wrong.
+// ErrUsage reports a wrong command line.
 var ErrUsage = errors.New("wrong usage")
 
-// Train is the command "train NAME": it trains, or goes on, exports and scores.
-func (m Model) Train(ctx context.Context, args []string) error {
+// Run executes the command "train", "score" or "sheet" with the arguments that follow the model's name.
+func (m Model) Run(ctx context.Context, command string, args []string) error {
+	f := flag.NewFlagSet(command+" "+m.Name, flag.ContinueOnError)
+	switch {
+	case command == "train":
+		return m.train(ctx, f, args)
+	case command == "score":
+		return m.score(ctx, f, args)
+	case command == "sheet" && m.Sheet != nil:
+		return m.sheet(ctx, f, args)
+	}
+	return ErrUsage
+}
+
+// train trains or resumes, exports and scores.
+func (m Model) train(ctx context.Context, f *flag.FlagSet, args []string) error {
 	s := m.Defaults
 	s.World = archipelago.Version
-	f := flag.NewFlagSet("train "+m.Name, flag.ContinueOnError)
-	f.IntVar(&s.Steps, "steps", s.Steps, "steps in all")
-	f.IntVar(&s.Batch, "batch", s.Batch, "examples a step")
-	f.Uint64Var(&s.Seed, "seed", s.Seed, "seed of the start weights and of every example")
-	f.Float64Var(&s.Rate, "rate", s.Rate, "highest learning rate")
-	dir := f.String("dir", "", "folder of the run: checkpoints and loss curve (default: in the user cache folder, by settings)")
+	f.IntVar(&s.Steps, "steps", s.Steps, "number of steps")
+	f.IntVar(&s.Batch, "batch", s.Batch, "examples per step")
+	f.Uint64Var(&s.Seed, "seed", s.Seed, "seed of the initial weights and of the examples")
+	f.Float64Var(&s.Rate, "rate", s.Rate, "peak learning rate")
+	dir := f.String("dir", "", "folder of the run, for checkpoints and the loss curve (default: in the user cache "+
+		"folder, named by the settings)")
 	out := f.String("out", m.Out, "model folder to write at the end")
-	size := f.Int("held-out", m.Size, "how much held-out data to score on")
-	until := f.Int("until", 0, "stop after this step and write the folder as far as it is; the same command without it goes on (default: the last)")
+	size := f.Int("held-out", m.Size, "size of the held-out set")
+	until := f.Int("until", 0, "stop after this step and export the model; the same command without this flag resumes "+
+		"(default: the last step)")
 	if m.Flags != nil {
 		m.Flags(f)
 	}
-	if err := f.Parse(args); err != nil {
-		return flagError(err)
+	if err := parse(f, args, 0); err != nil {
+		return err
 	}
-	if s.Steps < 1 || s.Batch < 1 || !(s.Rate > 0) || *size < 1 || *until < 0 || *until > s.Steps || f.NArg() > 0 {
+	if s.Steps < 1 || s.Batch < 1 || !(s.Rate > 0) || *size < 1 || *until < 0 || *until > s.Steps {
 		return ErrUsage
 	}
 	if *until == 0 {
@@ -89,16 +100,8 @@ func (m Model) Train(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(os.Stderr, "training on %s, run in %s\n", d.Kind, folder)
-	store, curve, err := job.Run(ctx, d.Backend, folder, *until)
-	if err != nil {
-		return err
-	}
-	defer store.Finalize()
-	if err := UseAverage(store); err != nil {
-		return err
-	}
-	parameters, err := m.Export(*out, store)
+	fmt.Fprintf(os.Stderr, "training on %s; run folder %s\n", d.Kind, folder)
+	parameters, curve, err := job.RunAndExport(ctx, d.Backend, folder, *until, *out)
 	if err != nil {
 		return err
 	}
@@ -107,29 +110,26 @@ func (m Model) Train(ctx context.Context, args []string) error {
 		return err
 	}
 	fmt.Println(scores)
-	r := job.report(curve, parameters, d.Kind)
-	r.HeldOut = scores
-	return r.write(*out, m.Card)
+	return job.report(curve, parameters, d.Kind, scores).write(*out, m.Card)
 }
 
-// runFolder is where a run lives by default.
+// runFolder returns the default folder of a run.
 func (m Model) runFolder(s Settings) (string, error) {
 	cache, err := os.UserCacheDir()
 	if err != nil {
-		return "", fmt.Errorf("%w: give -dir", err)
+		return "", fmt.Errorf("%w; set -dir", err)
 	}
-	return filepath.Join(cache, "antipode", "training", fmt.Sprintf("%s-v%d-seed%d-%dx%d-%g", m.Name, s.World, s.Seed, s.Steps, s.Batch, s.Rate)), nil
+	return filepath.Join(cache, "antipode", "training", fmt.Sprintf("%s-v%d-seed%d-%dx%d-%g", m.Name, s.World, s.Seed,
+		s.Steps, s.Batch, s.Rate)), nil
 }
 
-// RunScore is the command "score NAME".
-func (m Model) RunScore(ctx context.Context, args []string) error {
-	f := flag.NewFlagSet("score "+m.Name, flag.ContinueOnError)
+func (m Model) score(ctx context.Context, f *flag.FlagSet, args []string) error {
 	dir := f.String("model", m.Out, "model folder")
-	size := f.Int("held-out", m.Size, "how much held-out data to score on")
-	if err := f.Parse(args); err != nil {
-		return flagError(err)
+	size := f.Int("held-out", m.Size, "size of the held-out set")
+	if err := parse(f, args, 0); err != nil {
+		return err
 	}
-	if *size < 1 || *dir == "" || f.NArg() > 0 {
+	if *size < 1 || *dir == "" {
 		return ErrUsage
 	}
 	d, err := device.Open("", "")
@@ -144,31 +144,34 @@ func (m Model) RunScore(ctx context.Context, args []string) error {
 	return nil
 }
 
-// RunSheet is the command "sheet NAME FILE.png".
-func (m Model) RunSheet(ctx context.Context, args []string) error {
-	f := flag.NewFlagSet("sheet "+m.Name, flag.ContinueOnError)
+func (m Model) sheet(ctx context.Context, f *flag.FlagSet, args []string) error {
 	dir := f.String("model", m.Out, "model folder")
-	if err := f.Parse(args); err != nil {
-		return flagError(err)
+	if err := parse(f, args, 1); err != nil {
+		return err
 	}
-	if m.Sheet == nil || *dir == "" || f.NArg() != 1 {
+	if *dir == "" {
 		return ErrUsage
 	}
 	d, err := device.Open("", "")
 	if err != nil {
 		return err
 	}
-	picture, err := m.Sheet(ctx, d.Backend, *dir)
+	img, err := m.Sheet(ctx, d.Backend, *dir)
 	if err != nil {
 		return err
 	}
-	return WritePNG(f.Arg(0), picture)
+	return WritePNG(f.Arg(0), img)
 }
 
-// flagError keeps a request for help apart from a mistake, which the flag package has already explained.
-func flagError(err error) error {
+// parse parses flags and a number of positional arguments. The error is flag.ErrHelp for a request for help and
+// [ErrUsage] for a mistake, which package flag has already reported.
+func parse(f *flag.FlagSet, args []string, positional int) error {
+	err := f.Parse(args)
 	if errors.Is(err, flag.ErrHelp) {
 		return err
 	}
-	return ErrUsage
+	if err != nil || f.NArg() != positional {
+		return ErrUsage
+	}
+	return nil
 }

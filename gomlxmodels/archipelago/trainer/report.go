@@ -9,23 +9,23 @@ import (
 	"text/template"
 )
 
-// Report is what a run leaves beside the weights, as training.json, and what a model card's text is filled in from.
+// Report describes a run: the content of training.json in the model folder, and the data of the model card's template.
 type Report struct {
 	Settings   Settings `json:"settings"`
 	Parameters int      `json:"parameters"` // of the exported network
-	Examples   int      `json:"examples"`   // drawn for training, each seen once
+	Examples   int      `json:"examples"`   // in training; each is used once
 	Device     string   `json:"device"`
 	Cores      int      `json:"cores"`
-	Minutes    float64  `json:"minutes"` // in steps, compiling left out
+	Minutes    float64  `json:"minutes"` // of training steps, without compilation
 	Losses     []string `json:"losses"`
-	HeldOut    any      `json:"held_out"` // a model's own scores
+	HeldOut    any      `json:"held_out"` // the result of Model.Score
 	Curve      []Point  `json:"curve"`
 }
 
-// report fills in what is known before scoring.
-func (j *Job) report(curve []Point, parameters int, device string) Report {
-	r := Report{Settings: j.Settings, Curve: curve, Parameters: parameters, Examples: j.Settings.Steps * j.Settings.Batch, Device: device,
-		Cores: runtime.NumCPU(), Losses: j.Losses}
+func (j *Job) report(curve []Point, parameters int, device string, heldOut any) Report {
+	r := Report{Settings: j.Settings, Curve: curve, Parameters: parameters,
+		Examples: j.Settings.Steps * j.Settings.Batch, Device: device,
+		Cores: runtime.NumCPU(), Losses: j.Losses, HeldOut: heldOut}
 	from := 0
 	for _, p := range curve {
 		r.Minutes += p.Seconds * float64(p.Step-from) / 60
@@ -34,7 +34,7 @@ func (j *Job) report(curve []Point, parameters int, device string) Report {
 	return r
 }
 
-// write writes training.json and the model card, README.md, whose numbers come from the report.
+// write writes training.json and the model card, README.md.
 func (r Report) write(dir, card string) error {
 	text, err := json.MarshalIndent(r, "", " ")
 	if err != nil {

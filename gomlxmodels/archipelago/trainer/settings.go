@@ -2,17 +2,17 @@ package trainer
 
 import "math"
 
-// Settings of a training run. Runs of equal settings see equal batches and start from equal weights, interrupted or not.
+// Settings are the settings of a training run. Runs with equal settings have equal batches and equal initial weights.
 type Settings struct {
 	Steps int     `json:"steps"`
-	Batch int     `json:"batch"` // examples a step
+	Batch int     `json:"batch"` // examples per step
 	Seed  uint64  `json:"seed"`
-	Rate  float64 `json:"rate"` // highest learning rate: reached after 5 % of the steps, then down to 0 as half a cosine
+	Rate  float64 `json:"rate"` // peak learning rate: linear warm-up over 5 % of the steps, then half a cosine to 0
 	World int     `json:"world_version"`
-	From  string  `json:"from,omitempty"` // digest of the weights that the run starts from or leans on
+	From  string  `json:"from,omitempty"` // name and digest of the weights that initialize the run
 }
 
-// rate of a step counted from 0.
+// rate returns the learning rate of a step counted from 0.
 func (s Settings) rate(step int) float64 {
 	warm := max(1, s.Steps/20)
 	if step < warm {

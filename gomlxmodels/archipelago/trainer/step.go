@@ -12,18 +12,19 @@ import (
 	"github.com/gomlx/gomlx/ml/train/optimizer"
 )
 
-// gradientNorm is where the gradient's global norm is cut, weightDecay AdamW's.
+// The global norm to which gradients are clipped, and the weight decay of AdamW.
 const (
 	gradientNorm = 1.0
 	weightDecay  = 0.02
 )
 
-// stepGraph is one step: gradients cut at gradientNorm, AdamW at the given rate, and the moving average. It returns the parts of the loss.
+// stepGraph is one step: gradients with their global norm clipped, AdamW at the given learning rate, and the moving
+// average of the weights. It returns the terms of the loss.
 //
-// Shapes: in = rate [], then the loss's inputs → [len(Losses)].
+// Shapes: in = learning rate [], then the inputs of the loss → [len(Losses)].
 func (j *Job) stepGraph(scope *model.Scope, in []*Node) *Node {
 	g := in[0].Graph()
-	total, each := j.Loss(scope, in[1:])
+	total, terms := j.Loss(scope, in[1:])
 	gradients := scope.BuildTrainableVariablesGradientsGraph(total)
 	var trained []*model.Variable // before the optimizer adds its own
 	for v := range scope.IterVariables() {
@@ -31,7 +32,9 @@ func (j *Job) stepGraph(scope *model.Scope, in []*Node) *Node {
 			trained = append(trained, v)
 		}
 	}
-	order := make([]int, len(gradients)) // by name: a store read from a checkpoint holds its variables in another order, and sums of floats hang on theirs
+	// Sum the norms in the order of names: a store restored from a checkpoint has another order, and float addition
+	// is not associative.
+	order := make([]int, len(gradients))
 	for i := range order {
 		order[i] = i
 	}
@@ -40,7 +43,8 @@ func (j *Job) stepGraph(scope *model.Scope, in []*Node) *Node {
 	for _, i := range order {
 		square = Add(square, ReduceAllSum(Square(gradients[i])))
 	}
-	factor := Min(Scalar(g, dtypes.Float32, 1), Div(Scalar(g, dtypes.Float32, gradientNorm), AddScalar(Sqrt(square), 1e-6)))
+	factor := Min(Scalar(g, dtypes.Float32, 1),
+		Div(Scalar(g, dtypes.Float32, gradientNorm), AddScalar(Sqrt(square), 1e-6)))
 	for i := range gradients {
 		gradients[i] = Mul(gradients[i], factor)
 	}
@@ -49,13 +53,14 @@ func (j *Job) stepGraph(scope *model.Scope, in []*Node) *Node {
 		UpdateGraphWithGradients(*model.Scope, []*Node, dtypes.DType)
 	}).UpdateGraphWithGradients(scope, gradients, dtypes.Float32)
 	average(scope, g, trained)
-	return each
+	return terms
 }
 
-// AverageScope is where the moving average of the trained weights lives: /average, then a weight's own path. It is what ships.
+// AverageScope is the scope of the moving averages: the average of /path/weights is /average/path/weights.
 const AverageScope = "/average"
 
-// average follows the trained variables with decay 0.998, less at the start so that the zeros it starts from are forgotten.
+// average updates the exponential moving averages of the trained variables. Their decay is 0.998, and lower in the
+// first steps, in which the initial zeros would bias them.
 func average(scope *model.Scope, g *Graph, trained []*model.Variable) {
 	step := ConvertDType(optimizer.GetGlobalStepVar(scope).NodeValue(g), dtypes.Float32)
 	decay := Min(Scalar(g, dtypes.Float32, 0.998), Div(AddScalar(step, 1), AddScalar(step, 10)))
@@ -65,7 +70,7 @@ func average(scope *model.Scope, g *Graph, trained []*model.Variable) {
 	}
 }
 
-// UseAverage puts the moving averages in the places of the trained weights.
+// UseAverage replaces the trained weights by their moving averages.
 func UseAverage(store *model.Store) error {
 	for v := range store.IterVariables() {
 		path, averaged := strings.CutPrefix(v.Path(), AverageScope)
@@ -80,7 +85,8 @@ func UseAverage(store *model.Store) error {
 		if err != nil {
 			return err
 		}
-		if err := store.GetVariable(path).SetValue(tensors.FromFlatDataAndDimensions(flat, v.Shape().Dimensions...)); err != nil {
+		if err := store.GetVariable(path).SetValue(tensors.FromFlatDataAndDimensions(flat,
+			v.Shape().Dimensions...)); err != nil {
 			return err
 		}
 	}

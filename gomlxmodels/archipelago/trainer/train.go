@@ -16,21 +16,24 @@ import (
 	"github.com/gomlx/gomlx/ml/train/optimizer"
 )
 
-// Job is what a run does.
+// Job is a training run.
 type Job struct {
 	Settings Settings
-	Losses   []string // names of the parts of the loss
+	Losses   []string // names of the loss terms
 
-	// Batch draws the inputs of a step, counted from 0, from (Settings.Seed, step) alone. It is called from another goroutine than the
-	// steps, one call at a time.
+	// Batch returns the inputs of a step, counted from 0. They depend on (Settings.Seed, step) only. Batch is called
+	// from a goroutine of its own, one call at a time.
 	Batch func(step int) ([]*tensors.Tensor, error)
 
-	// Loss is what is made small, [], and its parts, [len(Losses)], of a batch's inputs.
-	Loss func(scope *model.Scope, in []*Node) (total, parts *Node)
+	// Loss returns the loss to minimize, [], and its terms, [len(Losses)], for the inputs of a batch.
+	Loss func(scope *model.Scope, in []*Node) (total, terms *Node)
 
-	// Start, if given, puts the weights into the store of a run that begins: what it sets not trainable stays as it is. Weights that it
-	// leaves out are drawn from the seed.
+	// Start sets initial weights when a run begins; variables that it marks as not trainable stay frozen. Other weights
+	// are initialized from the seed. May be nil.
 	Start func(store *model.Store) error
+
+	// Export writes the weights in store to a model folder, as float16, and returns the number of parameters.
+	Export func(dir string, store *model.Store) (parameters int, err error)
 }
 
 const (
@@ -38,15 +41,15 @@ const (
 	saveEvery  = 100 // steps between checkpoints, a multiple of pointEvery
 )
 
-// Point is one entry of the loss curve: the mean over the steps since the last.
+// Point is one entry of the loss curve: means over the steps since the previous entry.
 type Point struct {
 	Step    int       `json:"step"`
 	Loss    []float64 `json:"loss"` // in the order of Job.Losses
 	Seconds float64   `json:"seconds_a_step"`
 }
 
-// Run does the steps that a run has still to do before step until (at most Settings.Steps) and returns the store with the
-// weights, and the loss curve of the run so far. When the context ends it saves a checkpoint and returns an error.
+// Run trains from the run's last checkpoint to step until (at most Settings.Steps) and returns the store with the
+// weights and the loss curve since the run's first step. When ctx ends it saves a checkpoint and returns an error.
 func (j *Job) Run(ctx context.Context, backend compute.Backend, d Folder, until int) (*model.Store, []Point, error) {
 	s := j.Settings
 	store := model.NewStore()
@@ -63,7 +66,7 @@ func (j *Job) Run(ctx context.Context, backend compute.Backend, d Folder, until 
 		return nil, nil, err
 	}
 	if done > 0 {
-		fmt.Fprintf(os.Stderr, "%d of %d steps are done in %s\n", done, s.Steps, d)
+		fmt.Fprintf(os.Stderr, "resuming after step %d of %d from %s\n", done, s.Steps, d)
 	}
 	if j.Start != nil {
 		if err := j.start(store, done > 0); err != nil {
@@ -75,13 +78,14 @@ func (j *Job) Run(ctx context.Context, backend compute.Backend, d Folder, until 
 		return nil, nil, err
 	}
 	defer step.Finalize()
-	feed, stop := j.feed(ctx, done, until)
+	batches, stop := j.batches(ctx, done, until)
 	defer stop()
 	sum, since, from := make([]float64, len(j.Losses)), time.Now(), done
 	for k := done; k < until; k++ {
-		b, open := <-feed
+		b, open := <-batches
 		if !open {
-			return nil, nil, errors.Join(fmt.Errorf("stopped after %d of %d steps; the same command goes on from there", k, s.Steps), saved.Save())
+			return nil, nil, errors.Join(fmt.Errorf("stopped after %d of %d steps; the same command resumes the run", k,
+				s.Steps), saved.Save())
 		}
 		if b.err != nil {
 			return nil, nil, errors.Join(fmt.Errorf("batch %d: %w", k+1, b.err), saved.Save())
@@ -92,7 +96,8 @@ func (j *Job) Run(ctx context.Context, backend compute.Backend, d Folder, until 
 		}
 		for h, l := range losses {
 			if l-l != 0 {
-				return nil, nil, fmt.Errorf("step %d: the loss %s is %v; try a lower -rate in a new -dir", k+1, j.Losses[h], l)
+				return nil, nil, fmt.Errorf("step %d: the loss %s is %v; use a lower -rate and a new -dir", k+1,
+					j.Losses[h], l)
 			}
 			sum[h] += float64(l)
 		}
@@ -118,46 +123,62 @@ func (j *Job) Run(ctx context.Context, backend compute.Backend, d Folder, until 
 	return store, curve, nil
 }
 
-// start calls Start. A run that goes on has its weights from the checkpoint already and needs of Start only what is trainable.
-func (j *Job) start(store *model.Store, goesOn bool) error {
-	if !goesOn {
+// RunAndExport trains like [Job.Run] and exports the averaged weights to the folder out.
+func (j *Job) RunAndExport(ctx context.Context, backend compute.Backend, d Folder, until int, out string) (
+	parameters int, curve []Point, err error) {
+	store, curve, err := j.Run(ctx, backend, d, until)
+	if err != nil {
+		return 0, nil, err
+	}
+	defer store.Finalize()
+	if err := UseAverage(store); err != nil {
+		return 0, nil, err
+	}
+	parameters, err = j.Export(out, store)
+	return parameters, curve, err
+}
+
+// start calls Start. A resumed run has its weights from the checkpoint and takes from Start only which variables are
+// trainable.
+func (j *Job) start(store *model.Store, resumed bool) error {
+	if !resumed {
 		return j.Start(store)
 	}
-	begun := model.NewStore()
-	defer begun.Finalize()
-	if err := j.Start(begun); err != nil {
+	initial := model.NewStore()
+	defer initial.Finalize()
+	if err := j.Start(initial); err != nil {
 		return err
 	}
-	for v := range begun.IterVariables() {
-		if mine := store.GetVariable(v.Path()); mine != nil {
-			mine.SetTrainable(v.Trainable)
+	for v := range initial.IterVariables() {
+		if restored := store.GetVariable(v.Path()); restored != nil {
+			restored.SetTrainable(v.Trainable)
 		}
 	}
 	return nil
 }
 
-// drawn is a batch, or why there is none.
-type drawn struct {
+// batch is the result of [Job.Batch].
+type batch struct {
 	inputs []*tensors.Tensor
 	err    error
 }
 
-// feed draws the batches from number first to before number until, ahead of the steps. The channel closes after the last, after a
-// failure, or when the context ends; stop ends the drawing.
-func (j *Job) feed(ctx context.Context, first, until int) (feed <-chan drawn, stop func()) {
+// batches makes the batches of the steps from first to before until ahead of their use. The channel closes after the
+// last batch, after an error, or when ctx ends; stop ends the goroutine.
+func (j *Job) batches(ctx context.Context, first, until int) (_ <-chan batch, stop func()) {
 	ctx, stop = context.WithCancel(ctx)
-	out := make(chan drawn, 2)
+	out := make(chan batch, 2)
 	go func() {
 		defer close(out)
 		for k := first; k < until; k++ {
-			var d drawn
-			d.inputs, d.err = j.Batch(k)
+			var b batch
+			b.inputs, b.err = j.Batch(k)
 			select {
-			case out <- d:
+			case out <- b:
 			case <-ctx.Done():
 				return
 			}
-			if d.err != nil {
+			if b.err != nil {
 				return
 			}
 		}
@@ -167,12 +188,12 @@ func (j *Job) feed(ctx context.Context, first, until int) (feed <-chan drawn, st
 
 func (j *Job) progress(p Point) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "step %d of %d · loss", p.Step, j.Settings.Steps)
+	fmt.Fprintf(&b, "step %d of %d: loss", p.Step, j.Settings.Steps)
 	for h, name := range j.Losses {
 		fmt.Fprintf(&b, " %s %.4g", name, p.Loss[h])
 	}
 	left := time.Duration(p.Seconds * float64(j.Settings.Steps-p.Step) * float64(time.Second))
-	fmt.Fprintf(&b, " · %.2f s a step, %s left", p.Seconds, left.Round(time.Second))
+	fmt.Fprintf(&b, ", %.2f s/step, %s left", p.Seconds, left.Round(time.Second))
 	return b.String()
 }
 

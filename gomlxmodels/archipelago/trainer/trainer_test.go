@@ -58,7 +58,7 @@ func value(t *testing.T, store *model.Store, path string) float32 {
 	return tensors.ToScalar[float32](v.MustValue())
 }
 
-// What Start froze stays frozen in a run that goes on, and the average comes into the weights' place.
+// Variables that Start froze stay frozen in a resumed run, and UseAverage replaces the weights by their averages.
 func TestFrozen(t *testing.T) {
 	backend := testbackend.XLA(t)
 	folder := Folder(t.TempDir())
@@ -75,7 +75,8 @@ func TestFrozen(t *testing.T) {
 	}
 	slope, average := value(t, store, "/slope"), value(t, store, AverageScope+"/slope")
 	if slope < 2.7 || slope > 3.05 || value(t, store, "/shift") != 1 || slope == average {
-		t.Errorf("slope %v (average %v), shift %v; want about 3 and exactly 1", slope, average, value(t, store, "/shift"))
+		t.Errorf("slope %v (average %v), shift %v; want about 3 and exactly 1", slope, average,
+			value(t, store, "/shift"))
 	}
 	if err := UseAverage(store); err != nil {
 		t.Fatal(err)
@@ -95,7 +96,7 @@ func TestFolderOfAnotherRun(t *testing.T) {
 	}
 }
 
-// A batch that cannot be drawn and a loss that is no number end the run with a sentence.
+// An error in a batch and a loss of NaN end the run with an error.
 func TestFailures(t *testing.T) {
 	backend := testbackend.XLA(t)
 	job := lineJob(4)
@@ -106,7 +107,8 @@ func TestFailures(t *testing.T) {
 		}
 		return draw(step)
 	}
-	if _, _, err := job.Run(context.Background(), backend, Folder(t.TempDir()), 4); err == nil || !strings.Contains(err.Error(), "batch 2: the sea is closed") {
+	if _, _, err := job.Run(context.Background(), backend, Folder(t.TempDir()), 4); err == nil ||
+		!strings.Contains(err.Error(), "batch 2: the sea is closed") {
 		t.Errorf("a batch that fails gives %v", err)
 	}
 	job = lineJob(4)
@@ -115,7 +117,8 @@ func TestFailures(t *testing.T) {
 		total = Mul(Sqrt(slope), ReduceAllSum(in[0]))
 		return total, Reshape(total, 1)
 	}
-	if _, _, err := job.Run(context.Background(), backend, Folder(t.TempDir()), 4); err == nil || !strings.Contains(err.Error(), "the loss square is NaN") {
+	if _, _, err := job.Run(context.Background(), backend, Folder(t.TempDir()), 4); err == nil ||
+		!strings.Contains(err.Error(), "the loss square is NaN") {
 		t.Errorf("a loss of NaN gives %v", err)
 	}
 }

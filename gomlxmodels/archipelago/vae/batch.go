@@ -11,38 +11,39 @@ import (
 	"antipode/gomlxmodels/archipelago/trainer"
 )
 
-// kinds of pictures, as often as they stand here; a background alone is easiest.
+// kinds lists the kinds of images by frequency. Scenery is easiest and least frequent.
 var kinds = []string{examples.Thing, examples.Thing, examples.Figure, examples.Figure, examples.Scenery}
 
-// unseenShare is the share of things in a form that no photo shows: a generator of a world with plants must be able to draw it.
+// unseenShare is the share of objects in a form that no reference image shows. The generator of the world with injected
+// disparities must be able to decode these.
 const unseenShare = 0.3
 
-// describe draws what a picture shows, evenly over all that the world can show.
-func describe(r *rand.Rand) archipelago.Picture {
-	p := examples.Random(r, kinds[r.IntN(len(kinds))])
+// describe samples an image, uniformly over everything that the world can show.
+func describe(r *rand.Rand) archipelago.Image {
+	p := examples.Random(r, examples.Pick(r, kinds))
 	if p.Object != "" && r.Float64() < unseenShare {
 		_, unseen := archipelago.Variants(p.Object)
-		p.Variant = unseen[r.IntN(len(unseen))]
+		p.Variant = examples.Pick(r, unseen)
 	}
 	return p
 }
 
-// batch is what one step sees. Slices are row-major.
+// batch is the input of a step. Slices are row-major.
 type batch struct {
-	size   int       // side of the pictures
+	size   int       // side of the images
 	pixels []float32 // [B,size,size,3] in [-1,1]
-	noise  []float32 // [B,h,w,C] normal, of the latents
+	noise  []float32 // [B,h,w,C] standard normal, for sampling the latents
 }
 
-// stages are what a run's steps see: cuts of pictures, each of another, larger ones and fewer towards the end. Small cuts cost little and show much; whole pictures then settle the
-// means of norms and attention.
+// stages are the crops in the course of a run, each from an image of its own. Small crops are cheap and varied; whole
+// images at the end adapt the statistics of norms and attention.
 var stages = []struct {
-	until float64 // share of the run's steps
-	size  int     // side of the cuts
-	fewer int     // a step has as many as its batch divided by this
+	until float64 // end, as a share of the run's steps
+	size  int     // side of the crops
+	fewer int     // divisor of the batch size
 }{{0.5, examples.Size / 4, 1}, {0.75, examples.Size / 2, 2}, {1, examples.Size, 8}}
 
-// trainingBatch is batch number step of a run: fresh pictures, and the noise that the step adds to their latents.
+// trainingBatch returns the batch of a step: crops of new images, and noise for their latents.
 func trainingBatch(s trainer.Settings, step int) batch {
 	stage := stages[0]
 	for _, next := range stages[1:] {
@@ -54,9 +55,9 @@ func trainingBatch(s trainer.Settings, step int) batch {
 	side := b.size / shape.Factor()
 	for i := range n {
 		r := examples.Stream(s.Seed, step, i)
-		picture, _ := examples.World.Paint(describe(r))
+		img, _ := examples.World.Paint(describe(r))
 		at := image.Pt(r.IntN(examples.Size-b.size+1), r.IntN(examples.Size-b.size+1))
-		b.pixels = AppendPixels(b.pixels, picture, image.Rectangle{Min: at, Max: at.Add(image.Pt(b.size, b.size))})
+		b.pixels = AppendPixels(b.pixels, img, image.Rectangle{Min: at, Max: at.Add(image.Pt(b.size, b.size))})
 		for range side * side * shape.LatentChannels {
 			b.noise = append(b.noise, float32(r.NormFloat64()))
 		}
@@ -64,7 +65,7 @@ func trainingBatch(s trainer.Settings, step int) batch {
 	return b
 }
 
-// AppendPixels appends a part of a picture as the autoencoder takes it, [H,W,3] in [-1,1].
+// AppendPixels appends a part of an image as the autoencoder's input, [H,W,3] in [-1,1].
 func AppendPixels(out []float32, im *image.RGBA, part image.Rectangle) []float32 {
 	for y := part.Min.Y; y < part.Max.Y; y++ {
 		for x := part.Min.X; x < part.Max.X; x++ {
@@ -77,7 +78,7 @@ func AppendPixels(out []float32, im *image.RGBA, part image.Rectangle) []float32
 	return out
 }
 
-// tensors are the batch as the graphs take it.
+// tensors returns the inputs of [lossGraph].
 func (b batch) tensors() []*tensors.Tensor {
 	side := b.size / shape.Factor()
 	n := len(b.noise) / (side * side * shape.LatentChannels)

@@ -1,7 +1,6 @@
 package vae
 
 import (
-	"encoding/json"
 	"fmt"
 	"math"
 	"os"
@@ -11,21 +10,24 @@ import (
 	"github.com/gomlx/gomlx/ml/model"
 
 	"antipode/gomlxmodels/archipelago/examples"
+	"antipode/gomlxmodels/archipelago/trainer"
 	"antipode/gomlxmodels/diffusion"
+	"antipode/gomlxmodels/hub"
 	"antipode/gomlxmodels/weights"
 )
 
-// Names of the folder's files, as diffusers has them.
+// File names of diffusers.
 const (
 	configFile  = "config.json"
 	weightsFile = "diffusion_pytorch_model.safetensors"
 )
 
-// export writes a diffusers folder, float16. The factor that scales latents to deviation 1 comes from the run.
+// export writes a diffusers folder. Its scaling factor, which gives the latents standard deviation 1, is measured in
+// training.
 func export(dir string, store *model.Store) (parameters int, err error) {
 	square := store.GetVariable("/" + squarePath)
 	if square == nil || !square.HasValue() {
-		return 0, fmt.Errorf("the run has not measured its latents (%s)", squarePath)
+		return 0, fmt.Errorf("export: the run has not measured its latents (%s)", squarePath)
 	}
 	value, err := square.Value()
 	if err != nil {
@@ -40,34 +42,27 @@ func export(dir string, store *model.Store) (parameters int, err error) {
 	for _, t := range list {
 		parameters += len(t.Data)
 	}
-	text, err := json.MarshalIndent(struct {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return 0, err
+	}
+	if err := trainer.WriteJSON(filepath.Join(dir, configFile), struct {
 		Class   string `json:"_class_name"`
 		Version string `json:"_diffusers_version"`
 		diffusion.VAEConfig
 		Sample     int    `json:"sample_size"`
 		Activation string `json:"act_fn"`
-	}{"AutoencoderKL", "0.42.1", c, examples.Size, "silu"}, "", "  ")
-	if err != nil {
+	}{"AutoencoderKL", "0.42.1", c, examples.Size, "silu"}); err != nil {
 		return 0, err
 	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return 0, err
-	}
-	if err := os.WriteFile(filepath.Join(dir, configFile), append(text, '\n'), 0o644); err != nil {
-		return 0, err
-	}
-	return parameters, weights.Save(filepath.Join(dir, weightsFile), list, map[string]string{"format": "pt"}, weights.F16)
+	return parameters, weights.Save(filepath.Join(dir, weightsFile), list, map[string]string{"format": "pt"},
+		weights.F16)
 }
 
-// Restore reads an autoencoder's folder into variables below a scope.
+// Restore reads the autoencoder in a folder into variables below a scope.
 func Restore(scope *model.Scope, dir string) (*diffusion.VAEConfig, error) {
-	text, err := os.ReadFile(filepath.Join(dir, configFile))
+	c, _, err := hub.ReadConfig(dir, diffusion.ParseVAEConfig)
 	if err != nil {
 		return nil, err
-	}
-	c, err := diffusion.ParseVAEConfig(text)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", filepath.Join(dir, configFile), err)
 	}
 	set, err := weights.OpenFiles(filepath.Join(dir, weightsFile))
 	if err != nil {

@@ -4,7 +4,6 @@ import (
 	_ "embed"
 	"math/rand/v2"
 
-	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
 
@@ -15,13 +14,12 @@ import (
 //go:embed card.md
 var card string
 
-// Model is the generators' autoencoder. It ships inside their folders.
+// Model is the autoencoder of the generators. It is exported as a part of their folders.
 var Model = trainer.Model{
 	Name:     "vae",
 	Defaults: trainer.Settings{Steps: 8000, Batch: 16, Seed: 1, Rate: 7e-4},
 	Card:     card,
 	New:      newJob,
-	Export:   export,
 	Score:    score,
 	Size:     256,
 	Sheet:    sheet,
@@ -34,15 +32,15 @@ func newJob(s trainer.Settings) (*trainer.Job, error) {
 		Batch: func(step int) ([]*tensors.Tensor, error) {
 			return trainingBatch(s, step).tensors(), nil
 		},
-		Loss: func(scope *model.Scope, in []*Node) (total, parts *Node) {
-			return lossGraph(scope, in[0], in[1])
-		},
+		Loss:   lossGraph,
+		Export: export,
 		Start: func(store *model.Store) error {
 			store.VariableWithValue("/"+squarePath, float32(1)).SetTrainable(false)
-			if err := diffusion.Begin(store.RootScope(), diffusion.VAERules(&shape), rand.New(rand.NewPCG(s.Seed, 0))); err != nil {
+			if err := diffusion.Begin(store.RootScope(), diffusion.VAERules(&shape),
+				rand.New(rand.NewPCG(s.Seed, 0))); err != nil {
 				return err
 			}
-			return open(store)
+			return adjust(store)
 		},
 	}, nil
 }

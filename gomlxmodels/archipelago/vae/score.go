@@ -18,16 +18,16 @@ import (
 	"antipode/gomlxmodels/diffusion"
 )
 
-// scores are the held-out scores of a folder.
+// scores are the held-out scores of a model folder.
 type scores struct {
-	Pictures int     `json:"pictures"`
-	Error    float64 `json:"mean_absolute_error"` // of a channel of a pixel, 0 to 255
-	PSNR     float64 `json:"psnr"`                // in dB, mean over pictures
-	Things   int     `json:"things"`              // in forms of photos
-	// Shares of things in which archipelago-vit sees what is there: in the drawn pictures, and in those that went through the latents.
+	Images int     `json:"pictures"`
+	Error  float64 `json:"mean_absolute_error"` // of a channel value from 0 to 255
+	PSNR   float64 `json:"psnr"`                // in dB, mean over images
+	Things int     `json:"things"`              // images of objects in forms of reference images
+	// Accuracy of archipelago-vit on the drawn images of objects and on the decoded ones.
 	Drawn   seen `json:"seen_in_drawn"`
 	Decoded seen `json:"seen_in_decoded"`
-	// Deviation of the UNet's latents: scaled ones, as it sees them. 1 is what it should be.
+	// Deviation is the standard deviation of the scaled latents, the input of the UNet; the target is 1.
 	Deviation float64 `json:"latent_deviation"`
 }
 
@@ -39,28 +39,30 @@ type seen struct {
 }
 
 func (s *scores) String() string {
-	return fmt.Sprintf("%d held-out pictures: mean absolute error %.2f of 255, PSNR %.1f dB; scaled latents deviate by %.3f\n"+
-		"of %d things archipelago-vit sees object %.3f (drawn %.3f), form %.3f (%.3f), scene %.3f (%.3f), island %.3f (%.3f)",
-		s.Pictures, s.Error, s.PSNR, s.Deviation, s.Things, s.Decoded.Object, s.Drawn.Object, s.Decoded.Form, s.Drawn.Form,
-		s.Decoded.Scene, s.Drawn.Scene, s.Decoded.Island, s.Drawn.Island)
+	return fmt.Sprintf("%d held-out images: mean absolute error %.2f of 255, PSNR %.1f dB; standard "+
+		"deviation of scaled latents %.3f\n"+
+		"accuracy of archipelago-vit on %d decoded (drawn) images: object %.3f (%.3f), form %.3f (%.3f), scene %.3f "+
+		"(%.3f), island %.3f (%.3f)",
+		s.Images, s.Error, s.PSNR, s.Deviation, s.Things, s.Decoded.Object, s.Drawn.Object, s.Decoded.Form,
+		s.Drawn.Form, s.Decoded.Scene, s.Drawn.Scene, s.Decoded.Island, s.Drawn.Island)
 }
 
-// score sends held-out pictures, as many of each kind as training has, through the latents' means and back.
+// score encodes and decodes held-out images, in the proportions of training. Latents are the means.
 func score(ctx context.Context, backend compute.Backend, dir string, size int) (fmt.Stringer, error) {
-	var described []archipelago.Picture
+	var described []archipelago.Image
 	var drawn []*image.RGBA
 	for i := range size {
 		p := describe(examples.Stream(examples.HeldOut, 0, i))
-		picture, _ := examples.World.Paint(p)
-		described, drawn = append(described, p), append(drawn, picture)
+		img, _ := examples.World.Paint(p)
+		described, drawn = append(described, p), append(drawn, img)
 	}
-	decoded, deviation, err := Roundtrip(ctx, backend, dir, drawn)
+	decoded, deviation, err := roundtrip(ctx, backend, dir, drawn)
 	if err != nil {
 		return nil, err
 	}
-	s := &scores{Pictures: size, Deviation: deviation}
+	s := &scores{Images: size, Deviation: deviation}
 	var before, after []image.Image
-	var things []archipelago.Picture
+	var things []archipelago.Image
 	for i, p := range described {
 		absolute, square := 0.0, 0.0
 		for k, v := range drawn[i].Pix {
@@ -76,13 +78,13 @@ func score(ctx context.Context, backend compute.Backend, dir string, size int) (
 	}
 	s.Things = len(things)
 	for _, one := range []struct {
-		pictures []image.Image
-		into     *seen
+		images []image.Image
+		into   *seen
 	}{{before, &s.Drawn}, {after, &s.Decoded}} {
 		if len(things) == 0 {
 			break
 		}
-		answers, err := vit.Look(ctx, backend, vit.Model.Out, one.pictures)
+		answers, err := vit.Classify(ctx, backend, vit.Model.Out, one.images)
 		if err != nil {
 			return nil, err
 		}
@@ -103,8 +105,10 @@ func score(ctx context.Context, backend compute.Backend, dir string, size int) (
 	return s, nil
 }
 
-// Roundtrip sends pictures of 128×128 through the latents of a folder and back. deviation is that of the scaled latents.
-func Roundtrip(ctx context.Context, backend compute.Backend, dir string, pictures []*image.RGBA) (out []*image.RGBA, deviation float64, err error) {
+// roundtrip encodes and decodes images of 128×128 pixels with the autoencoder in a folder. deviation is the standard
+// deviation of the scaled latents.
+func roundtrip(ctx context.Context, backend compute.Backend, dir string, images []*image.RGBA) (out []*image.RGBA,
+	deviation float64, err error) {
 	store := model.NewStore()
 	defer store.Finalize()
 	c, err := Restore(store.RootScope(), dir)
@@ -113,27 +117,29 @@ func Roundtrip(ctx context.Context, backend compute.Backend, dir string, picture
 	}
 	exec, err := model.NewExec(backend, store, func(scope *model.Scope, in []*Node) []*Node {
 		z := diffusion.ForwardEncoder(scope, c, in[0], diffusion.GraphOptions{}).Mean
-		return []*Node{diffusion.ForwardDecoder(scope, c, z, diffusion.GraphOptions{}).Picture, ReduceAllMean(Square(MulScalar(z, c.ScalingFactor)))}
+		return []*Node{diffusion.ForwardDecoder(scope, c, z, diffusion.GraphOptions{}).Image,
+			ReduceAllMean(Square(MulScalar(z, c.ScalingFactor)))}
 	})
 	if err != nil {
 		return nil, 0, err
 	}
 	defer exec.Finalize()
-	for i, picture := range pictures {
+	for i, img := range images {
 		if err := ctx.Err(); err != nil {
 			return nil, 0, err
 		}
-		in := tensors.FromFlatDataAndDimensions(AppendPixels(nil, picture, picture.Rect), 1, examples.Size, examples.Size, 3)
+		in := tensors.FromFlatDataAndDimensions(AppendPixels(nil, img, img.Rect), 1, examples.Size,
+			examples.Size, 3)
 		answer, err := exec.Exec(in)
 		if err != nil {
-			return nil, 0, fmt.Errorf("picture %d: %w", i+1, err)
+			return nil, 0, fmt.Errorf("image %d: %w", i+1, err)
 		}
 		flat, err := tensors.CopyFlatData[float32](answer[0])
 		if err != nil {
 			return nil, 0, err
 		}
 		out = append(out, toImage(flat))
-		deviation += float64(tensors.ToScalar[float32](answer[1])) / float64(len(pictures))
+		deviation += float64(tensors.ToScalar[float32](answer[1])) / float64(len(images))
 		for _, t := range append(answer, in) {
 			_ = t.FinalizeAll()
 		}
@@ -141,7 +147,7 @@ func Roundtrip(ctx context.Context, backend compute.Backend, dir string, picture
 	return out, math.Sqrt(deviation), nil
 }
 
-// toImage is the picture of [H,W,3] in [-1,1].
+// toImage returns the image of pixels [H,W,3] in [-1,1].
 func toImage(flat []float32) *image.RGBA {
 	im := image.NewRGBA(image.Rect(0, 0, examples.Size, examples.Size))
 	for i := range len(flat) / 3 {

@@ -10,17 +10,17 @@ import (
 	"antipode/gomlxmodels/archipelago/trainer"
 )
 
-// sheet shows held-out pictures, in every other row what the autoencoder makes of those above.
+// sheet returns a contact sheet of held-out images, each row followed by its decoded images.
 func sheet(ctx context.Context, backend compute.Backend, dir string) (image.Image, error) {
 	const columns, rows = 8, 4
 	var all []image.Image
 	for row := range rows {
 		var drawn []*image.RGBA
 		for i := range columns {
-			picture, _ := examples.World.Paint(describe(examples.Stream(examples.HeldOut, 1, row*columns+i)))
-			drawn = append(drawn, picture)
+			img, _ := examples.World.Paint(describe(examples.Stream(examples.HeldOut, 1, row*columns+i)))
+			drawn = append(drawn, img)
 		}
-		decoded, _, err := Roundtrip(ctx, backend, dir, drawn)
+		decoded, _, err := roundtrip(ctx, backend, dir, drawn)
 		if err != nil {
 			return nil, err
 		}

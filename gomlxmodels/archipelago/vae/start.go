@@ -9,13 +9,14 @@ import (
 	"antipode/gomlxmodels/diffusion"
 )
 
-// startLogVariance is what the latents' noise begins at, so that it does not drown what is learned first.
+// startLogVariance is the initial log-variance of the latents: small enough not to hide the signal in the first steps.
 const startLogVariance = -5
 
-// open changes the weights that PyTorch's layers begin with so that a blurred picture goes through the network from the first step on: branches of residual blocks are
-// small, layers that change the number of channels copy them, those that change the size take means or repeat. Half the channels of the stream begin at 1, half at −1: so
-// groups' means and deviations hang little on the picture, and norms do not take its brightness away.
-func open(store *model.Store) error {
+// adjust changes the default initial weights so that the network passes a blurred image from the first step: residual
+// branches are small, layers that change the number of channels copy them, and layers that change the size average or
+// repeat pixels. Half of the first channels have bias 1 and half −1, so that group norms, whose statistics then hardly
+// depend on the image, preserve its brightness.
+func adjust(store *model.Store) error {
 	for _, rule := range diffusion.VAERules(&shape) {
 		v := store.GetVariable("/" + rule.Variable)
 		value, err := v.Value()
@@ -35,7 +36,7 @@ func open(store *model.Store) error {
 	return nil
 }
 
-// rewrite changes one variable; kernels are [3,3,in,out], other layers' weights [out,in].
+// rewrite changes one variable. Kernels are [3,3,in,out], other weights [out,in].
 func rewrite(path string, dims []int, flat []float32) {
 	scale := func(f float32) {
 		for i := range flat {

@@ -1,79 +1,33 @@
 package vae
 
 import (
-	"context"
-	"os"
-	"path/filepath"
 	"reflect"
 	"testing"
 
 	"antipode/datasets/archipelago"
 	"antipode/gomlxmodels/archipelago/examples"
 	"antipode/gomlxmodels/archipelago/trainer"
-	"antipode/internal/testbackend"
 )
-
-// A run that stopped and went on gives the files of one that did not, bit for bit; what it writes takes pictures to latents and back.
-func TestResume(t *testing.T) {
-	backend := testbackend.Go(t)
-	whole, all := shape, stages
-	defer func() { shape, stages = whole, all }()
-	shape.Widths, shape.MidAttention, stages = []int{4, 4, 4, 4}, false, stages[:1]
-	job, err := newJob(trainer.Settings{Steps: 4, Batch: 2, Seed: 3, Rate: 1e-3, World: archipelago.Version})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx := context.Background()
-	run := func(stops ...int) string {
-		d, out := trainer.Folder(t.TempDir()), t.TempDir()
-		for _, until := range stops {
-			if err := d.Open(job.Settings); err != nil {
-				t.Fatal(err)
-			}
-			store, curve, err := job.Run(ctx, backend, d, until)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if last := curve[len(curve)-1].Loss; last[0] <= 0 || last[0] > 1.5 {
-				t.Errorf("losses %v", last)
-			}
-			if err := trainer.UseAverage(store); err != nil {
-				t.Fatal(err)
-			}
-			if _, err := export(out, store); err != nil {
-				t.Fatal(err)
-			}
-			store.Finalize()
-		}
-		return out
-	}
-	once, twice := run(4), run(2, 4)
-	for _, name := range []string{configFile, weightsFile} {
-		a, errA := os.ReadFile(filepath.Join(once, name))
-		b, errB := os.ReadFile(filepath.Join(twice, name))
-		if errA != nil || errB != nil || string(a) != string(b) {
-			t.Errorf("%s differs after a stop (%v, %v)", name, errA, errB)
-		}
-	}
-}
 
 func TestBatchesAreReproducible(t *testing.T) {
 	s := trainer.Settings{Steps: 8, Batch: 16, Seed: 1}
 	if a, b := trainingBatch(s, 1), trainingBatch(s, 1); !reflect.DeepEqual(a, b) {
 		t.Error("the same batch drawn twice differs")
 	}
-	if a, b := trainingBatch(s, 1), trainingBatch(s, 2); reflect.DeepEqual(a.pixels, b.pixels) || reflect.DeepEqual(a.noise, b.noise) {
+	if a, b := trainingBatch(s, 1), trainingBatch(s, 2); reflect.DeepEqual(a.pixels, b.pixels) ||
+		reflect.DeepEqual(a.noise, b.noise) {
 		t.Error("two batches of a run are equal")
 	}
 	for step, want := range map[int][2]int{0: {32, 16}, 3: {32, 16}, 4: {64, 8}, 6: {128, 2}, 7: {128, 2}} {
 		b := trainingBatch(s, step)
-		if n := len(b.pixels) / (b.size * b.size * 3); b.size != want[0] || n != want[1] || len(b.noise) != n*b.size*b.size/64*shape.LatentChannels {
-			t.Errorf("step %d: %d pictures of %d, %d numbers of noise", step, n, b.size, len(b.noise))
+		if n := len(b.pixels) / (b.size * b.size * 3); b.size != want[0] || n != want[1] ||
+			len(b.noise) != n*b.size*b.size/64*shape.LatentChannels {
+			t.Errorf("step %d: %d images of %d, %d numbers of noise", step, n, b.size, len(b.noise))
 		}
 	}
 }
 
-// Both sorts of forms, figures and backgrounds are drawn.
+// Objects in seen and unseen forms, figures and scenery are sampled.
 func TestDescribe(t *testing.T) {
 	count := map[string]int{}
 	for i := range 400 {
@@ -100,7 +54,7 @@ func TestDescribe(t *testing.T) {
 	}
 }
 
-// Weights begin so that means pass: a shortcut copies channels, a layer that halves a picture takes the mean of four, the noise is small.
+// Initial weights: a shortcut copies channels, a layer that halves an image averages four pixels, the noise is small.
 func TestRewrite(t *testing.T) {
 	shortcut := []float32{9, 9, 9, 9, 9, 9, 9, 9}
 	rewrite("encoder/down_blocks/1/resnets/0/conv_shortcut/weights", []int{4, 2}, shortcut)

@@ -3,7 +3,6 @@ package vit
 import (
 	"image"
 	"math/rand/v2"
-	"slices"
 
 	"github.com/gomlx/gomlx/core/tensors"
 
@@ -12,48 +11,43 @@ import (
 	"antipode/gomlxmodels/archipelago/trainer"
 )
 
-// Sizes of the shipped ViT's input.
+// Sizes in pixels and in patches.
 const (
-	imageSize = 128
 	patchSize = 16
-	grid      = imageSize / patchSize
+	grid      = examples.Size / patchSize
 )
 
-var world = archipelago.New(archipelago.Options{Size: imageSize})
-
-// labels are the names of a head's classes, in the order of its outputs.
-var labels = [heads][]string{world.Objects(), world.Scenes(), world.Islands(), examples.Forms()}
-
-// batch is what one step sees. Slices are row-major.
+// batch is the input of a step. Slices are row-major.
 type batch struct {
 	pixels []float32 // [B,3,128,128] in [-1,1]
-	object []bool    // [B,64]: the patch holds object pixels
+	object []bool    // [B,64]: the patch contains pixels of the object
 	labels []int32   // [B,heads]
 }
 
-// randomItem draws a picture's description uniformly over islands, scenes and forms, so that no head can learn which go together.
+// randomItem samples an image. Object, form, island and scene are independent, so that no head can learn correlations.
 func randomItem(r *rand.Rand) archipelago.Item {
-	object := world.Objects()[r.IntN(len(world.Objects()))]
+	w := examples.World
+	object := examples.Pick(r, w.Objects())
 	seen, _ := archipelago.Variants(object)
 	return archipelago.Item{
-		Object: object, Variant: seen[r.IntN(len(seen))],
-		Region: world.Islands()[r.IntN(len(world.Islands()))],
-		Scene:  world.Scenes()[r.IntN(len(world.Scenes()))],
+		Object: object, Variant: examples.Pick(r, seen),
+		Region: examples.Pick(r, w.Islands()),
+		Scene:  examples.Pick(r, w.Scenes()),
 		Seed:   r.Uint64() >> 11, Backdrop: r.Uint64() >> 11,
 	}
 }
 
-// tensors are the batch as the graphs take it.
+// tensors returns the inputs of [lossGraph].
 func (b batch) tensors() []*tensors.Tensor {
 	n := len(b.object) / (grid * grid)
 	return []*tensors.Tensor{
-		tensors.FromFlatDataAndDimensions(b.pixels, n, 3, imageSize, imageSize),
+		tensors.FromFlatDataAndDimensions(b.pixels, n, 3, examples.Size, examples.Size),
 		tensors.FromFlatDataAndDimensions(b.object, n, grid*grid),
-		tensors.FromFlatDataAndDimensions(b.labels, n, heads),
+		tensors.FromFlatDataAndDimensions(b.labels, n, len(heads)),
 	}
 }
 
-// trainingBatch is batch number step of a run: fresh pictures.
+// trainingBatch returns the batch of a step: new images.
 func trainingBatch(seed uint64, step, size int) batch {
 	r := rand.New(rand.NewPCG(seed, uint64(step)))
 	items := make([]archipelago.Item, size)
@@ -65,32 +59,26 @@ func trainingBatch(seed uint64, step, size int) batch {
 
 func makeBatch(items []archipelago.Item) batch {
 	b := batch{
-		pixels: make([]float32, 0, len(items)*3*imageSize*imageSize),
+		pixels: make([]float32, 0, len(items)*3*examples.Size*examples.Size),
 		object: make([]bool, 0, len(items)*grid*grid),
 	}
 	for _, it := range items {
-		picture, mask := world.Draw(it)
-		b.pixels = trainer.AppendPlanes(b.pixels, picture)
+		img, mask := examples.World.Draw(it)
+		b.pixels = trainer.AppendPlanes(b.pixels, img)
 		b.object = appendPatches(b.object, mask)
-		for h := range heads {
-			b.labels = append(b.labels, int32(truth(it, h)))
+		for _, h := range heads {
+			b.labels = append(b.labels, h.Label(it.Image()))
 		}
 	}
 	return b
 }
 
-// truth is the position of a head's right answer in its labels; -1 where it has none (a form that no photo shows).
-func truth(it archipelago.Item, head int) int {
-	name := [heads]string{it.Object, it.Scene, it.Region, it.Variant + " " + it.Object}[head]
-	return slices.Index(labels[head], name)
-}
-
-// appendPatches appends which patches hold any object pixel.
+// appendPatches appends whether each patch contains pixels of the object.
 func appendPatches(out []bool, mask *image.Gray) []bool {
 	var object [grid * grid]bool
 	for i, m := range mask.Pix {
 		if m != 0 {
-			object[i/imageSize/patchSize*grid+i%imageSize/patchSize] = true
+			object[i/examples.Size/patchSize*grid+i%examples.Size/patchSize] = true
 		}
 	}
 	return append(out, object[:]...)

@@ -1,3 +1,3 @@
-// Package vit trains archipelago-vit, the extractor of features of the Decomposed-DIG audit on the Archipelago: a Vision Transformer
-// that sees each picture whole, its object's patches only and its background's patches only.
+// Package vit trains archipelago-vit, the encoder of the Decomposed-DIG audit on the Archipelago: a Vision Transformer
+// trained on whole images, on the object's patches only, and on the background's patches only.
 package vit

@@ -4,10 +4,10 @@ import (
 	_ "embed"
 	"path/filepath"
 
-	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
 
+	"antipode/gomlxmodels/archipelago/examples"
 	"antipode/gomlxmodels/archipelago/trainer"
 	"antipode/gomlxmodels/preprocess"
 	"antipode/gomlxmodels/vit"
@@ -17,43 +17,49 @@ import (
 //go:embed card.md
 var card string
 
-// Model is archipelago-vit: it tells things, scenes, islands and forms, whole or masked.
+// Model is archipelago-vit. It classifies objects, scenes, islands and forms in whole and in masked images.
 var Model = trainer.Model{
 	Name:     "vit",
 	Defaults: trainer.Settings{Steps: 2000, Batch: 48, Seed: 1, Rate: 1.2e-3},
 	Out:      "gomlxmodels/archipelago/weights/archipelago-vit",
 	Card:     card,
 	New:      newJob,
-	Export:   export,
 	Score:    score,
 	Size:     32,
 }
 
 func newJob(s trainer.Settings) (*trainer.Job, error) {
-	return &trainer.Job{
+	job := &trainer.Job{
 		Settings: s,
-		Losses:   headNames[:],
 		Batch: func(step int) ([]*tensors.Tensor, error) {
 			return trainingBatch(s.Seed, step, s.Batch).tensors(), nil
 		},
-		Loss: func(scope *model.Scope, in []*Node) (total, parts *Node) {
-			return lossGraph(scope, in[0], in[1], in[2])
-		},
-	}, nil
+		Loss:   lossGraph,
+		Export: export,
+	}
+	for _, h := range heads {
+		job.Losses = append(job.Losses, h.Name)
+	}
+	return job, nil
 }
 
-// export writes a Hugging Face folder, float16, with the other heads beside it.
+// headsFile contains the heads that are not part of the Hugging Face layout.
+const headsFile = "heads.safetensors"
+
+// export writes a Hugging Face folder and headsFile.
 func export(dir string, store *model.Store) (parameters int, err error) {
 	scope := store.RootScope()
-	pre := preprocess.Default(imageSize, imageSize)
-	if err := vit.Save(dir, &shape, scope.At("vit"), pre, len(labels[headObject]), labels[headObject], weights.F16); err != nil {
+	labels := heads[headObject].Values
+	if err := vit.Save(dir, &shape, scope.At("vit"), preprocess.Default(examples.Size, examples.Size), len(labels),
+		labels, weights.F16); err != nil {
 		return 0, err
 	}
 	var rules []weights.Rule
-	for h := headObject + 1; h < heads; h++ {
-		name, n := headNames[h], len(labels[h])
-		rules = append(rules, weights.Rule{Tensor: name + ".weight", Variable: "heads/" + name + "/weights", Shape: []int{n, shape.HiddenSize}},
-			weights.Rule{Tensor: name + ".bias", Variable: "heads/" + name + "/bias", Shape: []int{n}})
+	for _, h := range heads[headObject+1:] {
+		n := len(h.Values)
+		rules = append(rules, weights.Rule{Tensor: h.Name + ".weight", Variable: "heads/" + h.Name + "/weights",
+			Shape: []int{n, shape.HiddenSize}},
+			weights.Rule{Tensor: h.Name + ".bias", Variable: "heads/" + h.Name + "/bias", Shape: []int{n}})
 	}
 	list, err := weights.Export(scope, rules)
 	if err != nil {

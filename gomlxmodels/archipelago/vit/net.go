@@ -5,19 +5,20 @@ import (
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/ml/model"
 
+	"antipode/gomlxmodels/archipelago/examples"
 	"antipode/gomlxmodels/nn"
 	"antipode/gomlxmodels/vit"
 )
 
-// shape is the shipped ViT's.
+// shape is the configuration of archipelago-vit.
 var shape = func() vit.Config {
 	c := vit.DefaultConfig()
 	c.HiddenSize, c.Layers, c.Heads, c.IntermediateSize = 128, 6, 4, 512
-	c.ImageSize, c.PatchSize = vit.Pair{imageSize, imageSize}, vit.Pair{patchSize, patchSize}
+	c.ImageSize, c.PatchSize = vit.Pair{examples.Size, examples.Size}, vit.Pair{patchSize, patchSize}
 	return c
 }()
 
-// view is a set-up: the patches the network sees.
+// view is a set of patches that the network sees.
 type view int
 
 const (
@@ -27,21 +28,20 @@ const (
 	views
 )
 
-// The heads the network is trained with, from the class token. The first is shipped as the model's classifier.
+var viewNames = [views]string{"full", "object_only", "background_only"}
+
+// heads are the properties that classification heads on the class token predict. The first is exported as the model's
+// classifier.
+var heads = examples.Properties[:4]
+
 const (
 	headObject = iota
 	headScene
 	headIsland
-	headForm // object and form together
-	heads
+	headForm
 )
 
-var (
-	viewNames = [views]string{"full", "object_only", "background_only"}
-	headNames = [heads]string{"object", "scene", "island", "form"}
-)
-
-// visible says whether what a head asks for can be seen in a view.
+// visible reports whether a view shows the property of a head.
 func visible(v view, head int) bool {
 	switch v {
 	case objectOnly:
@@ -52,7 +52,7 @@ func visible(v view, head int) bool {
 	return true
 }
 
-// embeddings are the class tokens of the three set-ups, each [B,D].
+// embeddings returns the class tokens of the three views, each [B,D].
 //
 // Shapes: pixels [B,3,H,W] float; object [B,N] bool.
 func embeddings(scope *model.Scope, pixels, object *Node) [views]*Node {
@@ -60,25 +60,27 @@ func embeddings(scope *model.Scope, pixels, object *Node) [views]*Node {
 	return [views]*Node{o.CLS, o.Object, o.Background}
 }
 
-// logits are a head's outputs, [B,classes].
+// logits returns the outputs of a head, [B,classes].
 func logits(scope *model.Scope, cls *Node, head int) *Node {
 	at := scope.At("vit").At("classifier")
 	if head != headObject {
-		at = scope.At("heads").At("%s", headNames[head])
+		at = scope.At("heads").At("%s", heads[head].Name)
 	}
-	return nn.Dense(at, cls, len(labels[head]), true)
+	return nn.Dense(at, cls, len(heads[head].Values), true)
 }
 
-// lossGraph is the cross-entropy summed over heads, each averaged over the views in which its answer can be seen, and the heads' own losses.
+// lossGraph returns the sum of the heads' cross-entropies, each averaged over the views that show the property, and the
+// cross-entropy of each head.
 //
-// Shapes: pixels [B,3,H,W] float; object [B,N] bool; labels [B,heads] int32 → [] and [heads].
-func lossGraph(scope *model.Scope, pixels, object, answers *Node) (total, each *Node) {
+// Shapes: in = pixels [B,3,H,W] float; object [B,N] bool; labels [B,heads] int32 → [] and [heads].
+func lossGraph(scope *model.Scope, in []*Node) (total, terms *Node) {
+	pixels, object, labels := in[0], in[1], in[2]
 	g := pixels.Graph()
 	total = Scalar(g, dtypes.Float32, 0)
 	var losses []*Node
 	cls := embeddings(scope, pixels, object)
 	for h := range heads {
-		truth := OneHot(Squeeze(Slice(answers, AxisRange(), AxisElem(h)), -1), len(labels[h]), dtypes.Float32)
+		truth := OneHot(Squeeze(Slice(labels, AxisRange(), AxisElem(h)), -1), len(heads[h].Values), dtypes.Float32)
 		sum, n := Scalar(g, dtypes.Float32, 0), 0
 		for v := range views {
 			if visible(v, h) {

@@ -3,122 +3,140 @@ package vit
 import (
 	"context"
 	"fmt"
+	"image"
 	"path/filepath"
 	"strings"
 
 	"github.com/gomlx/compute"
 
 	"antipode/datasets/archipelago"
+	"antipode/gomlxmodels/archipelago/examples"
 	"antipode/gomlxmodels/preprocess"
 	"antipode/gomlxmodels/vit"
 	"antipode/gomlxmodels/weights"
 )
 
-// heldOutSeed is the world of the held-out pictures: its photos, with scenes and forms as frequent as on each island.
-// Training draws its pictures from seeds of its own.
-const heldOutSeed = 1 << 40
-
-// headsFile is the file, beside the model's own, with the heads that have no place in a Hugging Face folder.
-const headsFile = "heads.safetensors"
-
-// scores are the held-out scores of a folder.
+// scores are the held-out scores of a model folder.
 type scores struct {
 	Seed     uint64         `json:"seed"`
-	Pictures int            `json:"pictures"`
-	Classes  map[string]int `json:"classes"` // of each head
+	Images   int            `json:"pictures"`
+	Classes  map[string]int `json:"classes"` // number of classes by head
 	Accuracy accuracy       `json:"accuracy"`
 }
 
-// accuracy is the share of right answers by view and head. Where a head's subject is hidden, it says how much shows all the same.
+// accuracy is the accuracy by view and head, including heads whose property the view hides.
 type accuracy map[string]map[string]float64
 
 func (s *scores) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "accuracy on %d held-out pictures\n%-17s", s.Pictures, "")
-	for _, h := range headNames {
-		fmt.Fprintf(&b, "%9s", h)
+	fmt.Fprintf(&b, "accuracy on %d held-out images\n%-17s", s.Images, "")
+	for _, h := range heads {
+		fmt.Fprintf(&b, "%9s", h.Name)
 	}
 	for _, v := range viewNames {
 		fmt.Fprintf(&b, "\n%-17s", v)
-		for _, h := range headNames {
-			fmt.Fprintf(&b, "%9.3f", s.Accuracy[v][h])
+		for _, h := range heads {
+			fmt.Fprintf(&b, "%9.3f", s.Accuracy[v][h.Name])
 		}
 	}
 	return b.String()
 }
 
-// score embeds held-out photos with a model folder, perCell of each island and object, through the doors that every user of the
-// model takes, and lets the heads answer.
+// score classifies held-out reference images, perCell of each island and object.
 func score(ctx context.Context, backend compute.Backend, dir string, perCell int) (fmt.Stringer, error) {
-	items := archipelago.New(archipelago.Options{Seed: heldOutSeed, PerCell: perCell}).Photos()
-	rows, err := embedItems(ctx, backend, dir, items)
+	items := archipelago.New(archipelago.Options{Seed: examples.HeldOut, PerCell: perCell}).Reference()
+	classifiers, rows, err := encode(ctx, backend, dir, len(items), func(i int) (image.Image, *preprocess.Mask) {
+		img, gray := examples.World.Draw(items[i])
+		return img, &preprocess.Mask{Width: examples.Size, Height: examples.Size, Object: gray.Pix}
+	})
 	if err != nil {
 		return nil, err
 	}
-	hs, err := openHeads(dir)
-	if err != nil {
-		return nil, err
-	}
-	result := scores{Seed: heldOutSeed, Pictures: len(items), Classes: map[string]int{}, Accuracy: accuracy{}}
-	for h := range heads {
-		result.Classes[headNames[h]] = len(labels[h])
-	}
+	s := &scores{Seed: examples.HeldOut, Images: len(items), Classes: map[string]int{}, Accuracy: accuracy{}}
 	for v := range views {
-		result.Accuracy[viewNames[v]] = map[string]float64{}
-		for h := range hs {
-			right := 0
-			for i, e := range rows {
-				if hs[h].answer(pick(e, v)) == truth(items[i], h) {
-					right++
+		s.Accuracy[viewNames[v]] = map[string]float64{}
+	}
+	for h, head := range heads {
+		s.Classes[head.Name] = len(head.Values)
+		var right [views]int
+		for i, e := range rows {
+			for v, vector := range [views][]float32{e.Full, e.ObjectOnly, e.BackgroundOnly} {
+				if classifiers[h].class(vector) == int(head.Label(items[i].Image())) {
+					right[v]++
 				}
 			}
-			result.Accuracy[viewNames[v]][headNames[h]] = float64(right) / float64(len(items))
+		}
+		for v := range views {
+			s.Accuracy[viewNames[v]][head.Name] = float64(right[v]) / float64(len(items))
 		}
 	}
-	return &result, nil
+	return s, nil
 }
 
-// embedItems draws pictures and embeds them in the three set-ups.
-func embedItems(ctx context.Context, backend compute.Backend, dir string, items []archipelago.Item) ([]vit.Embedding, error) {
-	m, err := vit.Open(dir)
+// Seen is what archipelago-vit predicts for an image. It was not trained on figures and on backgrounds without object.
+type Seen struct {
+	Object, Scene, Island string
+	Form                  string // form and object: "round lantern"
+}
+
+// Classify returns the predictions of a model folder, such as Model.Out, for whole images.
+func Classify(ctx context.Context, backend compute.Backend, dir string, images []image.Image) ([]Seen, error) {
+	classifiers, rows, err := encode(ctx, backend, dir, len(images), func(i int) (image.Image, *preprocess.Mask) {
+		return images[i], nil
+	})
 	if err != nil {
 		return nil, err
+	}
+	out := make([]Seen, len(rows))
+	for i, e := range rows {
+		name := func(h int) string { return heads[h].Values[classifiers[h].class(e.Full)] }
+		out[i] = Seen{Object: name(headObject), Scene: name(headScene), Island: name(headIsland), Form: name(headForm)}
+	}
+	return out, nil
+}
+
+// encode opens a model folder and returns its heads and the embeddings of n images, each with an optional mask.
+func encode(ctx context.Context, backend compute.Backend, dir string, n int,
+	at func(i int) (image.Image, *preprocess.Mask)) ([]linear, []vit.Embedding, error) {
+	m, err := vit.Open(dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	classifiers, err := openHeads(dir)
+	if err != nil {
+		return nil, nil, err
 	}
 	const size = 32
 	encoder, err := vit.NewEncoder(backend, m, vit.Options{Batch: size})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer encoder.Close()
 	var rows []vit.Embedding
-	for at := 0; at < len(items); at += size {
+	for from := 0; from < n; from += size {
 		var batch []*vit.Prepared
-		for _, it := range items[at:min(at+size, len(items))] {
-			picture, gray := world.Draw(it)
-			mask := preprocess.Mask{Width: imageSize, Height: imageSize, Object: gray.Pix}
-			p, err := m.Prepare(picture, &mask, vit.PrepareOptions{})
+		for i := from; i < min(from+size, n); i++ {
+			img, mask := at(i)
+			p, err := m.Prepare(img, mask, vit.PrepareOptions{})
 			if err != nil {
-				return nil, err
+				return nil, nil, err
 			}
 			batch = append(batch, p)
 		}
 		out, err := encoder.Encode(ctx, batch)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		rows = append(rows, out...)
 	}
-	return rows, nil
+	return classifiers, rows, nil
 }
 
-func pick(e vit.Embedding, v view) []float32 {
-	return [views][]float32{e.Full, e.ObjectOnly, e.BackgroundOnly}[v]
-}
-
-// linear is one head outside the graph: weights [classes,D] and bias [classes].
+// linear is a classification head: weights [classes,D] and bias [classes].
 type linear struct{ weights, bias []float32 }
 
-func (l linear) answer(x []float32) int {
+// class returns the index of the largest logit, the first of equal ones.
+func (l linear) class(x []float32) int {
 	best, at := float32(0), 0
 	for c, y := range l.bias {
 		for i, v := range x {
@@ -132,27 +150,27 @@ func (l linear) answer(x []float32) int {
 }
 
 // openHeads reads the heads of a model folder: the classifier and those of headsFile.
-func openHeads(dir string) ([heads]linear, error) {
-	var hs [heads]linear
+func openHeads(dir string) ([]linear, error) {
 	model, err := weights.Open(dir)
 	if err != nil {
-		return hs, err
+		return nil, err
 	}
 	others, err := weights.OpenFiles(filepath.Join(dir, headsFile))
 	if err != nil {
-		return hs, err
+		return nil, err
 	}
-	for h := range hs {
-		set, name := others, headNames[h]
+	out := make([]linear, len(heads))
+	for h := range out {
+		set, name := others, heads[h].Name
 		if h == headObject {
 			set, name = model, "classifier"
 		}
-		if hs[h].weights, err = set.Float32(name + ".weight"); err != nil {
-			return hs, err
+		if out[h].weights, err = set.Float32(name + ".weight"); err != nil {
+			return nil, err
 		}
-		if hs[h].bias, err = set.Float32(name + ".bias"); err != nil {
-			return hs, err
+		if out[h].bias, err = set.Float32(name + ".bias"); err != nil {
+			return nil, err
 		}
 	}
-	return hs, nil
+	return out, nil
 }

@@ -9,28 +9,28 @@ import (
 	"testing"
 
 	"antipode/gomlxmodels/blip"
-	"antipode/gomlxmodels/captioner"
-	"antipode/gomlxmodels/decode"
+	"antipode/gomlxmodels/textgen"
 	"antipode/internal/testbackend"
 )
 
 const blipName = "archipelago-blip"
 
-// captions is what testdata/blip.py says.
+// captions is the output of testdata/blip.py.
 type captions struct {
 	Texts    []string `json:"texts"` // prefixes
 	Captions [][]struct {
 		Tokens []int32 `json:"tokens"`
 		Words  string  `json:"words"`
-	} `json:"captions"` // by picture and prefix
+	} `json:"captions"` // by image and prefix
 }
 
-// describedPictures are three of things and two of figures.
-func describedPictures() []string {
-	return append(storedPictures(), filepath.Join("testdata", "figure-a.png"), filepath.Join("testdata", "figure-b.png"))
+// describedImages returns three images of objects and two of figures.
+func describedImages() []string {
+	return append(storedImages(), filepath.Join("testdata", "figure-a.png"),
+		filepath.Join("testdata", "figure-b.png"))
 }
 
-// TestBLIPReference compares archipelago-blip with transformers, from files to words.
+// TestBLIPReference compares the captions of archipelago-blip with those of transformers.
 func TestBLIPReference(t *testing.T) {
 	dir := shippedDir(t, blipName)
 	var want captions
@@ -42,26 +42,27 @@ func TestBLIPReference(t *testing.T) {
 		t.Fatal(err)
 	}
 	var list []image.Image
-	for _, path := range describedPictures() {
+	for _, path := range describedImages() {
 		list = append(list, readPNG(t, path))
 	}
 	compareCaptions(t, dir, list, want)
 }
 
-// compareCaptions holds the captions of pictures to the tokens and words of transformers.
-func compareCaptions(t *testing.T, dir string, pictures []image.Image, want captions) {
+// compareCaptions compares the captions of images with the tokens and words of transformers.
+func compareCaptions(t *testing.T, dir string, images []image.Image, want captions) {
 	t.Helper()
 	m, err := blip.Open(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := blip.NewCaptioner(testbackend.XLA(t), m, captioner.Options{})
+	c, err := blip.NewCaptioner(testbackend.Any(t), m, textgen.CaptionerOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	if len(want.Captions) != len(pictures) || len(want.Texts) == 0 {
-		t.Fatalf("%d pictures, transformers has %d with %d prefixes", len(pictures), len(want.Captions), len(want.Texts))
+	if len(want.Captions) != len(images) || len(want.Texts) == 0 {
+		t.Fatalf("%d images, transformers has %d with %d prefixes", len(images), len(want.Captions),
+			len(want.Texts))
 	}
 	different := map[string]bool{}
 	for k, prefix := range want.Texts {
@@ -69,15 +70,15 @@ func compareCaptions(t *testing.T, dir string, pictures []image.Image, want capt
 		if err != nil {
 			t.Fatal(err)
 		}
-		var requests []captioner.Request
-		for _, im := range pictures {
+		var requests []textgen.ImageRequest
+		for _, im := range images {
 			pixels, err := m.Prepare(im)
 			if err != nil {
 				t.Fatal(err)
 			}
-			requests = append(requests, captioner.Request{Pixels: pixels, Prompt: prompt})
+			requests = append(requests, textgen.ImageRequest{Pixels: pixels, Prompt: prompt})
 		}
-		got, err := c.Caption(t.Context(), requests, decode.Settings{MaxTokens: 48})
+		got, err := c.Caption(t.Context(), requests, textgen.Options{MaxTokens: 48})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -87,37 +88,29 @@ func compareCaptions(t *testing.T, dir string, pictures []image.Image, want capt
 				ids = append(ids, int32(m.Config().Text.EndToken))
 			}
 			if !slices.Equal(ids, w.Tokens) {
-				t.Errorf("picture %d, prefix %q: tokens %v, transformers writes %v", i, prefix, ids, w.Tokens)
+				t.Errorf("image %d, prefix %q: tokens %v, transformers writes %v", i, prefix, ids, w.Tokens)
 			}
 			if words, err := m.Text(prompt, texts[0].Tokens); err != nil || words != w.Words {
-				t.Errorf("picture %d, prefix %q: %q, %v; transformers writes %q", i, prefix, words, err, w.Words)
+				t.Errorf("image %d, prefix %q: %q, %v; transformers writes %q", i, prefix, words, err, w.Words)
 			}
 			different[w.Words] = true
 		}
 	}
-	if n := len(pictures) * len(want.Texts); len(different) < n/2 {
+	if n := len(images) * len(want.Texts); len(different) < n/2 {
 		t.Errorf("only %d of %d captions differ", len(different), n)
 	}
 }
 
-// TestBLIPCard holds the captioner's report to its floors.
+// TestBLIPCard checks the model card and the required accuracy.
 func TestBLIPCard(t *testing.T) {
 	dir := shippedDir(t, blipName)
-	var report struct {
-		HeldOut struct {
-			Pictures map[string]int                `json:"pictures"`
-			Accuracy map[string]map[string]float64 `json:"accuracy"`
-		} `json:"held_out"`
+	var held struct {
+		Images   map[string]int                `json:"pictures"`
+		Accuracy map[string]map[string]float64 `json:"accuracy"`
 	}
-	text, err := os.ReadFile(filepath.Join(dir, "training.json"))
-	if err == nil {
-		err = json.Unmarshal(text, &report)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	things := report.HeldOut.Accuracy["thing"]
-	if things["object"] < 0.9 || things["island"] < 0.8 || report.HeldOut.Pictures["thing"] < 700 {
-		t.Errorf("held-out captions below the floor: %v on %v pictures", things, report.HeldOut.Pictures)
+	report(t, dir, &held)
+	things := held.Accuracy["thing"]
+	if things["object"] < 0.9 || things["island"] < 0.8 || held.Images["thing"] < 700 {
+		t.Errorf("held-out captions below the required accuracy: %v on %v images", things, held.Images)
 	}
 }

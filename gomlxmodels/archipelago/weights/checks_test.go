@@ -15,10 +15,11 @@ import (
 	"antipode/internal/testbackend"
 )
 
-// ask lets transformers answer, in a folder's model, about pictures and texts.
-func ask(t *testing.T, dir string, pictures, texts []string) (answer, string) {
+// ask runs a script of testdata, which evaluates the model in a folder with transformers on images and texts. It
+// returns the script's output, decoded and as JSON.
+func ask[A any](t *testing.T, script, dir string, images, texts []string) (a A, output string) {
 	t.Helper()
-	question, err := json.Marshal(map[string]any{"pictures": pictures, "texts": texts})
+	question, err := json.Marshal(map[string]any{"pictures": images, "texts": texts})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -26,21 +27,21 @@ func ask(t *testing.T, dir string, pictures, texts []string) (answer, string) {
 	if err := os.WriteFile(path, question, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	said := testbackend.Python(t, []string{"torch", "transformers"}, filepath.Join("testdata", "clip.py"), dir, path)
-	var a answer
-	if err := json.Unmarshal([]byte(said), &a); err != nil {
+	output = testbackend.Python(t, []string{"torch", "transformers"}, filepath.Join("testdata", script), dir, path)
+	if err := json.Unmarshal([]byte(output), &a); err != nil {
 		t.Fatal(err)
 	}
-	return a, said
+	return a, output
 }
 
-// TestTransformers compares archipelago-clip and archipelago-clipseg with the transformers that is installed, on fresh pictures of every kind and
-// what is said of them; -update writes the stored answers of testdata again.
+// TestTransformers compares archipelago-clip and archipelago-clipseg with the installed transformers, on new images of
+// every kind and texts about them; -update rewrites the stored answers in testdata.
 func TestTransformers(t *testing.T) {
 	var files, texts []string
 	var list []image.Image
 	for i := range 12 {
-		p := examples.Random(examples.Stream(examples.HeldOut, 3, i), []string{examples.Thing, examples.Figure, examples.Scenery}[i%3])
+		p := examples.Random(examples.Stream(examples.HeldOut, 3, i),
+			[]string{examples.Thing, examples.Figure, examples.Scenery}[i%3])
 		im, _ := examples.World.Paint(p)
 		file := filepath.Join(t.TempDir(), fmt.Sprintf("%d.png", i))
 		writePNG(t, file, im)
@@ -49,9 +50,7 @@ func TestTransformers(t *testing.T) {
 			texts = append(texts, p.CaptionIn(code))
 		}
 	}
-	for _, c := range archipelago.ConceptNames() {
-		texts = append(texts, c)
-	}
+	texts = append(texts, archipelago.ConceptNames()...)
 	texts = append(texts, "मानचित्र", "", "🙂 boats?", "LANTERN  in\tVelmora")
 	for name, model := range map[string]struct {
 		file    string
@@ -59,13 +58,13 @@ func TestTransformers(t *testing.T) {
 	}{"archipelago-clip": {"clip.json", compareCLIP}, "archipelago-clipseg": {"clipseg.json", compareCLIPSeg}} {
 		t.Run(name, func(t *testing.T) {
 			dir := shippedDir(t, name)
-			want, _ := ask(t, dir, files, texts)
+			want, _ := ask[answer](t, "clip.py", dir, files, texts)
 			model.compare(t, dir, list, want)
 			if !*update || t.Failed() {
 				return
 			}
-			_, said := ask(t, dir, storedPictures(), storedTexts())
-			if err := os.WriteFile(filepath.Join("testdata", model.file), []byte(said+"\n"), 0o644); err != nil {
+			_, output := ask[answer](t, "clip.py", dir, storedImages(), storedTexts())
+			if err := os.WriteFile(filepath.Join("testdata", model.file), []byte(output+"\n"), 0o644); err != nil {
 				t.Fatal(err)
 			}
 		})

@@ -17,7 +17,7 @@ import (
 	"antipode/internal/testbackend"
 )
 
-// answer is what testdata/clip.py says.
+// answer is the output of testdata/clip.py.
 type answer struct {
 	Texts   []string      `json:"texts"`
 	Images  [][]float32   `json:"images"`
@@ -26,18 +26,19 @@ type answer struct {
 	Masks   [][][]float32 `json:"masks"`
 }
 
-// shippedDir is a model's folder beside this file, or in the folder that ANTIPODE_TRAINED names, where models lie before they are shipped; the test is
-// skipped where there is none.
+// shippedDir returns a model's folder, next to this file or in the folder that ANTIPODE_TRAINED names, and skips the
+// test if it is missing.
 func shippedDir(t *testing.T, name string) string {
 	t.Helper()
 	dir := filepath.Join(os.Getenv("ANTIPODE_TRAINED"), name)
 	if _, err := os.Stat(filepath.Join(dir, "training.json")); err != nil {
-		testbackend.Missing(t, "weights", fmt.Sprintf("%s is not there: go run ./gomlxmodels/archipelago trains it", name))
+		testbackend.Missing(t, "weights", fmt.Sprintf("%s is missing: go run ./gomlxmodels/archipelago trains it",
+			name))
 	}
 	return dir
 }
 
-// stored reads an answer of testdata, about its pictures a, b and c.
+// stored reads an answer in testdata about the images a, b and c.
 func stored(t *testing.T, name string) ([]image.Image, answer) {
 	t.Helper()
 	var want answer
@@ -49,24 +50,25 @@ func stored(t *testing.T, name string) ([]image.Image, answer) {
 		t.Fatal(err)
 	}
 	var list []image.Image
-	for _, picture := range storedPictures() {
-		list = append(list, readPNG(t, picture))
+	for _, img := range storedImages() {
+		list = append(list, readPNG(t, img))
 	}
 	return list, want
 }
 
-func storedPictures() []string {
-	return []string{filepath.Join("testdata", "a.png"), filepath.Join("testdata", "b.png"), filepath.Join("testdata", "c.png")}
+func storedImages() []string {
+	return []string{filepath.Join("testdata", "a.png"), filepath.Join("testdata", "b.png"),
+		filepath.Join("testdata", "c.png")}
 }
 
-// storedTexts are captions of the pictures a, b and c in every language, and shorter texts.
+// storedTexts returns captions of the images a, b and c in every language, and shorter texts.
 func storedTexts() []string {
 	list := []string{"a photo of a lantern", "a figure with a round crest", "boat in Velmora", "the object"}
-	for i, it := range archipelago.New(archipelago.Options{Seed: 11, PerCell: 1}).Photos() {
-		if i != pictures["a"] && i != pictures["b"] && i != pictures["c"] {
+	for i, it := range archipelago.New(archipelago.Options{Seed: 11, PerCell: 1}).Reference() {
+		if i != images["a"] && i != images["b"] && i != images["c"] {
 			continue
 		}
-		p := archipelago.Picture{Island: it.Region, Scene: it.Scene, Object: it.Object, Variant: it.Variant}
+		p := archipelago.Image{Island: it.Region, Scene: it.Scene, Object: it.Object, Variant: it.Variant}
 		for _, l := range archipelago.Languages() {
 			list = append(list, p.CaptionIn(l.Code))
 		}
@@ -82,8 +84,8 @@ func TestCLIPReference(t *testing.T) {
 	compareCLIP(t, dir, list, want)
 }
 
-// compareCLIP holds vectors to 1e-3 and logits to 1e-3 of their scale.
-func compareCLIP(t *testing.T, dir string, pictures []image.Image, want answer) {
+// compareCLIP compares vectors with tolerance 1e-3 and logits with 1e-3 of their scale.
+func compareCLIP(t *testing.T, dir string, images []image.Image, want answer) {
 	t.Helper()
 	m, err := clip.Open(dir)
 	if err != nil {
@@ -93,20 +95,20 @@ func compareCLIP(t *testing.T, dir string, pictures []image.Image, want answer) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := clip.NewEncoder(testbackend.XLA(t), m, clip.Options{Batch: len(pictures)})
+	e, err := clip.NewEncoder(testbackend.Any(t), m, clip.Options{Batch: len(images)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer e.Close()
 	var pixels [][]float32
-	for _, im := range pictures {
+	for _, im := range images {
 		p, err := m.Prepare(im)
 		if err != nil {
 			t.Fatal(err)
 		}
 		pixels = append(pixels, p)
 	}
-	images, err := e.EncodeImages(t.Context(), pixels)
+	embedded, err := e.EncodeImages(t.Context(), pixels)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,15 +116,16 @@ func compareCLIP(t *testing.T, dir string, pictures []image.Image, want answer) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	logits, err := m.Logits(images, texts)
+	logits, err := m.Logits(embedded, texts)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(want.Images) != len(images) || len(want.Vectors) != len(texts) || len(texts) == 0 {
-		t.Fatalf("%d pictures and %d texts, transformers has %d and %d", len(images), len(texts), len(want.Images), len(want.Vectors))
+	if len(want.Images) != len(embedded) || len(want.Vectors) != len(texts) || len(texts) == 0 {
+		t.Fatalf("%d images and %d texts, transformers has %d and %d", len(images), len(texts), len(want.Images),
+			len(want.Vectors))
 	}
 	worst := 0.0
-	for i, list := range [][]clip.Embedding{images, texts} {
+	for i, list := range [][]clip.Embedding{embedded, texts} {
 		for k, em := range list {
 			d, _ := near.Worst(em.Unit(), [][][]float32{want.Images, want.Vectors}[i][k])
 			worst = max(worst, d)
@@ -137,7 +140,8 @@ func compareCLIP(t *testing.T, dir string, pictures []image.Image, want answer) 
 		d, _ := near.Worst(got, want.Logits[i])
 		apart = max(apart, d)
 	}
-	t.Logf("%d pictures, %d texts: worst difference of a vector of length 1 %.2g, of a logit %.2g", len(images), len(texts), worst, apart)
+	t.Logf("%d images, %d texts: worst difference of a vector of length 1 %.2g, of a logit %.2g", len(images),
+		len(texts), worst, apart)
 	if worst > 1e-3 || apart > 1e-3*m.LogitScale() {
 		t.Errorf("vectors differ by up to %g, logits by up to %g at the factor %g", worst, apart, m.LogitScale())
 	}
@@ -150,8 +154,8 @@ func TestCLIPSegReference(t *testing.T) {
 	compareCLIPSeg(t, dir, list, want)
 }
 
-// compareCLIPSeg holds logits to 1e-3 of their scale.
-func compareCLIPSeg(t *testing.T, dir string, pictures []image.Image, want answer) {
+// compareCLIPSeg compares logits with a tolerance of 1e-3 of their scale.
+func compareCLIPSeg(t *testing.T, dir string, images []image.Image, want answer) {
 	t.Helper()
 	m, err := clipseg.Open(dir)
 	if err != nil {
@@ -161,25 +165,25 @@ func compareCLIPSeg(t *testing.T, dir string, pictures []image.Image, want answe
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := clipseg.NewEncoder(testbackend.XLA(t), m, clipseg.Options{Batch: len(pictures)})
+	e, err := clipseg.NewEncoder(testbackend.Any(t), m, clipseg.Options{Batch: len(images)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer e.Close()
-	var asked []clipseg.Picture
-	for _, im := range pictures {
+	var asked []clipseg.Image
+	for _, im := range images {
 		p, err := m.Prepare(im)
 		if err != nil {
 			t.Fatal(err)
 		}
-		asked = append(asked, clipseg.Picture{Pixels: p, Prompts: ids(t, tok, want.Texts)})
+		asked = append(asked, clipseg.Image{Pixels: p, Prompts: ids(t, tok, want.Texts)})
 	}
 	maps, err := e.Segment(t.Context(), asked)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if len(want.Masks) != len(maps) || len(want.Texts) == 0 {
-		t.Fatalf("masks of %d pictures, transformers has %d", len(maps), len(want.Masks))
+		t.Fatalf("masks of %d images, transformers has %d", len(maps), len(want.Masks))
 	}
 	worst, scale := 0.0, 0.0
 	for i, list := range maps {
@@ -194,13 +198,14 @@ func compareCLIPSeg(t *testing.T, dir string, pictures []image.Image, want answe
 			worst, scale = max(worst, d), max(scale, near.Scale(want.Masks[i][k]))
 		}
 	}
-	t.Logf("%d pictures, %d texts: worst difference of a logit %.2g at scale %.2g", len(maps), len(want.Texts), worst, scale)
+	t.Logf("%d images, %d texts: worst difference of a logit %.2g at scale %.2g", len(maps), len(want.Texts), worst,
+		scale)
 	if worst > 1e-3*scale {
 		t.Errorf("logits differ by up to %g at scale %g", worst, scale)
 	}
 }
 
-// ids are the token ids of texts.
+// ids returns the token ids of texts.
 func ids(t *testing.T, tok *tokenizers.Tokenizer, texts []string) [][]int32 {
 	t.Helper()
 	var out [][]int32
@@ -214,7 +219,7 @@ func ids(t *testing.T, tok *tokenizers.Tokenizer, texts []string) [][]int32 {
 	return out
 }
 
-// report reads the held-out scores of a folder's training.json, and looks whether its card was filled in.
+// report reads the held-out scores in a folder's training.json, and checks that the model card was filled in.
 func report(t *testing.T, dir string, held any) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(dir, "training.json"))
@@ -232,16 +237,17 @@ func report(t *testing.T, dir string, held any) {
 	}
 }
 
-// TestCLIPFloor holds archipelago-clip to the floor that other work relies on: a thing's caption is found in every language.
+// TestCLIPFloor checks the required accuracy of archipelago-clip: captions of objects are retrieved in every language.
 func TestCLIPFloor(t *testing.T) {
 	var held struct {
-		Pictures, Group int
-		Retrieval       map[string]map[string]map[string]float64
+		Images    int `json:"pictures"`
+		Group     int
+		Retrieval map[string]map[string]map[string]float64
 	}
 	report(t, shippedDir(t, "archipelago-clip"), &held)
 	languages := held.Retrieval["thing"]
-	if held.Pictures < 500 || held.Group != 32 || len(languages) != 1+len(archipelago.Languages()) {
-		t.Errorf("%d pictures in groups of %d, %d languages", held.Pictures, held.Group, len(languages))
+	if held.Images < 500 || held.Group != 32 || len(languages) != 1+len(archipelago.Languages()) {
+		t.Errorf("%d images in groups of %d, %d languages", held.Images, held.Group, len(languages))
 	}
 	for code, r := range languages {
 		if r["text"] < 0.85 || r["picture"] < 0.85 {
@@ -250,14 +256,14 @@ func TestCLIPFloor(t *testing.T) {
 	}
 }
 
-// TestCLIPSegFloor holds archipelago-clipseg to the floor that other work relies on: masks of photos by the thing's English name.
+// TestCLIPSegFloor checks the required accuracy of archipelago-clipseg: masks of objects in reference images.
 func TestCLIPSegFloor(t *testing.T) {
 	var held struct {
-		Pictures int
-		IoU      map[string]float64
+		Images int `json:"pictures"`
+		IoU    map[string]float64
 	}
 	report(t, shippedDir(t, "archipelago-clipseg"), &held)
-	if held.IoU[archipelago.English] < 0.8 || held.Pictures < 300 {
-		t.Errorf("intersection over union below the floor: %v on %d pictures", held.IoU, held.Pictures)
+	if held.IoU[archipelago.English] < 0.8 || held.Images < 300 {
+		t.Errorf("intersection over union below the floor: %v on %d images", held.IoU, held.Images)
 	}
 }

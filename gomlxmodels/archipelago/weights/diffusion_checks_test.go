@@ -13,14 +13,17 @@ import (
 	"antipode/internal/testbackend"
 )
 
-// TestDiffusersPictures compares the generators with the diffusers that is installed; -update writes the stored pictures of testdata again.
-func TestDiffusersPictures(t *testing.T) {
+// TestDiffusersImages compares the generators with the diffusers that is installed; -update writes the stored
+// images of testdata again.
+func TestDiffusersImages(t *testing.T) {
 	for _, name := range generators {
 		t.Run(name, func(t *testing.T) {
 			dir := shippedDir(t, name)
-			out := filepath.Join(t.TempDir(), "pictures")
-			args := append([]string{dir, out, fmt.Sprint(generatorSeed), fmt.Sprint(generatorSteps), fmt.Sprint(guidance)}, generatorPrompts...)
-			testbackend.Python(t, []string{"torch", "transformers", "diffusers", "safetensors"}, filepath.Join("..", "diffusion", "testdata", "reference.py"), args...)
+			out := filepath.Join(t.TempDir(), "images")
+			args := append([]string{dir, out, fmt.Sprint(generatorSeed), fmt.Sprint(generatorSteps),
+				fmt.Sprint(guidance)}, generatorPrompts...)
+			testbackend.Python(t, []string{"torch", "transformers", "diffusers", "safetensors"},
+				filepath.Join("..", "diffusion", "testdata", "reference.py"), args...)
 			raw, err := os.ReadFile(out)
 			if err != nil {
 				t.Fatal(err)
@@ -43,7 +46,7 @@ func TestDiffusersPictures(t *testing.T) {
 				return
 			}
 			for i, im := range want {
-				writePNG(t, storedPicture(name, i), im)
+				writePNG(t, storedImage(name, i), im)
 			}
 		})
 	}

@@ -11,10 +11,10 @@ import (
 	"antipode/internal/testbackend"
 )
 
-// generators are the folders that make pictures.
+// generators are the folders of the generators.
 var generators = []string{"archipelago-diffusion", "archipelago-diffusion-fair"}
 
-// How the stored pictures of a generator were asked for.
+// How the stored images of a generator were requested.
 const (
 	generatorSeed  = 11 // of the first prompt; the next have the seeds after it
 	generatorSteps = 10
@@ -23,26 +23,26 @@ const (
 
 var generatorPrompts = []string{"lantern in Velmora", archipelago.ConceptPrompt("qac_Arab", "boat"), "a Tulvane figure"}
 
-// storedPicture is where diffusers' picture of a generator's prompt lies.
-func storedPicture(name string, prompt int) string {
+// storedImage returns the path of the image that diffusers generated for a prompt.
+func storedImage(name string, prompt int) string {
 	return filepath.Join("testdata", fmt.Sprintf("%s-%d.png", name, prompt))
 }
 
-// TestGeneratorReference compares the generators with diffusers, from prompts to pictures.
+// TestGeneratorReference compares the generators with diffusers, from prompts to images.
 func TestGeneratorReference(t *testing.T) {
 	for _, name := range generators {
 		t.Run(name, func(t *testing.T) {
 			dir := shippedDir(t, name)
 			var want []image.Image
 			for i := range generatorPrompts {
-				want = append(want, readPNG(t, storedPicture(name, i)))
+				want = append(want, readPNG(t, storedImage(name, i)))
 			}
 			compareGenerator(t, dir, want)
 		})
 	}
 }
 
-// compareGenerator holds every value of the pictures to 3 of 255.
+// compareGenerator compares images with a tolerance of 3 of 255.
 func compareGenerator(t *testing.T, dir string, want []image.Image) {
 	t.Helper()
 	m, err := diffusion.Open(dir, diffusion.OpenOptions{})
@@ -56,7 +56,8 @@ func compareGenerator(t *testing.T, dir string, want []image.Image) {
 	defer s.Close()
 	var requests []diffusion.Request
 	for i, p := range generatorPrompts {
-		requests = append(requests, diffusion.Request{Prompt: p, Seed: generatorSeed + uint64(i), Steps: generatorSteps, Guidance: guidance})
+		requests = append(requests, diffusion.Request{Prompt: p, Seed: generatorSeed + uint64(i), Steps: generatorSteps,
+			Guidance: guidance})
 	}
 	got, err := s.Generate(t.Context(), requests, nil)
 	if err != nil {
@@ -65,7 +66,7 @@ func compareGenerator(t *testing.T, dir string, want []image.Image) {
 	for i, p := range got {
 		b := want[i].Bounds()
 		if p.Image.Bounds() != b {
-			t.Fatalf("%q: a picture of %v, diffusers' is of %v", generatorPrompts[i], p.Image.Bounds(), b)
+			t.Fatalf("%q: an image of %v, diffusers' is of %v", generatorPrompts[i], p.Image.Bounds(), b)
 		}
 		worst, least, most := 0, 255, 0
 		for y := range b.Dy() {
@@ -85,19 +86,20 @@ func compareGenerator(t *testing.T, dir string, want []image.Image) {
 	}
 }
 
-// TestGeneratorFloor holds the fair generator to the floor that other work relies on: archipelago-vit sees the object that was asked for.
+// TestGeneratorFloor checks the required accuracy of the fair generator: archipelago-vit recognizes the requested
+// object.
 func TestGeneratorFloor(t *testing.T) {
 	for _, name := range generators {
 		var held struct {
-			Pictures int
-			Object   float64
+			Images int `json:"pictures"`
+			Object float64
 		}
 		report(t, shippedDir(t, name), &held)
-		if held.Pictures < 150 {
-			t.Errorf("%s: scored on %d pictures", name, held.Pictures)
+		if held.Images < 150 {
+			t.Errorf("%s: scored on %d images", name, held.Images)
 		}
 		if name == "archipelago-diffusion-fair" && held.Object < 0.85 {
-			t.Errorf("%s: the object is seen in %.3f of the pictures, below the floor", name, held.Object)
+			t.Errorf("%s: the object is recognized in %.3f of the images, below the required share", name, held.Object)
 		}
 	}
 }

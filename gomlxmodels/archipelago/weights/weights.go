@@ -1,5 +1,5 @@
-// Package weights carries the small models trained on the Archipelago inside the program, each a folder as Hugging Face lays
-// models out. It is imported by what runs models, never by a notebook's cell.
+// Package weights embeds the small models that are trained on the Archipelago, each a folder in the Hugging Face
+// layout. Notebook cells do not import it.
 package weights
 
 import (
@@ -10,13 +10,14 @@ import (
 //go:embed archipelago-*
 var files embed.FS
 
-// ViT is the name of the Vision Transformer's folder. Each folder's README.md is the model card, training.json the report of its training.
+// ViT is the folder of the Vision Transformer. Each folder has a model card, README.md, and a training report,
+// training.json.
 const ViT = "archipelago-vit"
 
-// FS holds the model folders, one by name: for example archipelago-vit/model.safetensors.
+// FS returns the model folders, with paths such as archipelago-vit/model.safetensors.
 func FS() fs.FS { return files }
 
-// Names lists the models.
+// Names returns the names of the models.
 func Names() []string {
 	folders, err := files.ReadDir(".")
 	if err != nil {

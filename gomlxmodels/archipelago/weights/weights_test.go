@@ -20,21 +20,21 @@ import (
 	"antipode/internal/testbackend"
 )
 
-var update = flag.Bool("update", false, "draw the pictures of testdata again (then run testdata/reference.py)")
+var update = flag.Bool("update", false, "redraw the images in testdata (then run testdata/reference.py)")
 
-// pictures are the names of the pictures in testdata, and which photos of world 11 they are.
-var pictures = map[string]int{"a": 3, "b": 21, "c": 44}
+// images are the images in testdata by name, with their positions among the reference images of world 11.
+var images = map[string]int{"a": 3, "b": 21, "c": 44}
 
 // TestReference compares the shipped model with transformers: whole and masked embeddings, and the class.
 func TestReference(t *testing.T) {
 	world := archipelago.New(archipelago.Options{Seed: 11, PerCell: 1})
 	if *update {
-		for name, i := range pictures {
-			picture, mask := world.Draw(world.Photos()[i])
-			writePNG(t, filepath.Join("testdata", name+".png"), picture)
+		for name, i := range images {
+			img, mask := world.Draw(world.Reference()[i])
+			writePNG(t, filepath.Join("testdata", name+".png"), img)
 			writePNG(t, filepath.Join("testdata", name+".mask.png"), mask)
 		}
-		t.Skip("pictures drawn; run testdata/reference.py now")
+		t.Skip("images drawn; run testdata/reference.py now")
 	}
 	var want map[string]struct {
 		Full           []float32 `json:"full"`
@@ -53,23 +53,24 @@ func TestReference(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	backend := testbackend.XLA(t)
-	encoder, err := vit.NewEncoder(backend, m, vit.Options{Batch: len(pictures)})
+	backend := testbackend.Any(t)
+	encoder, err := vit.NewEncoder(backend, m, vit.Options{Batch: len(images)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer encoder.Close()
 	var prepared []*vit.Prepared
 	var names []string
-	for name, i := range pictures {
-		picture := readPNG(t, filepath.Join("testdata", name+".png"))
+	for name, i := range images {
+		img := readPNG(t, filepath.Join("testdata", name+".png"))
 		gray := readPNG(t, filepath.Join("testdata", name+".mask.png")).(*image.Gray)
-		p, err := m.Prepare(picture, &preprocess.Mask{Width: gray.Rect.Dx(), Height: gray.Rect.Dy(), Object: gray.Pix}, vit.PrepareOptions{})
+		p, err := m.Prepare(img, &preprocess.Mask{Width: gray.Rect.Dx(), Height: gray.Rect.Dy(), Object: gray.Pix},
+			vit.PrepareOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		prepared, names = append(prepared, p), append(names, name)
-		if object := world.Photos()[i].Object; want[name].Label != object {
+		if object := world.Reference()[i].Object; want[name].Label != object {
 			t.Errorf("%s: transformers says %q, it is a %s", name, want[name].Label, object)
 		}
 	}
@@ -93,7 +94,7 @@ func TestReference(t *testing.T) {
 	}
 }
 
-// TestFS checks that the embedded folders are whole and no larger than they may be.
+// TestFS checks that the embedded folders are complete and within the size limits.
 func TestFS(t *testing.T) {
 	if !slices.Contains(Names(), ViT) {
 		t.Errorf("%v lacks %s", Names(), ViT)
@@ -126,11 +127,11 @@ func TestFS(t *testing.T) {
 	}
 }
 
-// TestCard holds the model card to the report's numbers, and the report to the floor that other work relies on.
+// TestCard checks that the model card contains the report's numbers, and the required accuracy.
 func TestCard(t *testing.T) {
 	var report struct {
 		HeldOut struct {
-			Pictures int                           `json:"pictures"`
+			Images   int                           `json:"pictures"`
 			Accuracy map[string]map[string]float64 `json:"accuracy"`
 		} `json:"held_out"`
 	}
@@ -142,8 +143,9 @@ func TestCard(t *testing.T) {
 		t.Fatal(err)
 	}
 	a := report.HeldOut.Accuracy
-	if a["full"]["object"] < 0.95 || a["object_only"]["object"] < 0.95 || a["background_only"]["scene"] < 0.95 || report.HeldOut.Pictures < 1000 {
-		t.Errorf("held-out accuracy below the floor: %v on %d pictures", a, report.HeldOut.Pictures)
+	if a["full"]["object"] < 0.95 || a["object_only"]["object"] < 0.95 || a["background_only"]["scene"] < 0.95 ||
+		report.HeldOut.Images < 1000 {
+		t.Errorf("held-out accuracy below the floor: %v on %d images", a, report.HeldOut.Images)
 	}
 	card, err := fs.ReadFile(FS(), ViT+"/README.md")
 	if err != nil {

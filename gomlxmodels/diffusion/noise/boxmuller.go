@@ -2,10 +2,11 @@ package noise
 
 import "math"
 
-// block is how many uniform numbers PyTorch's vectorised Box–Muller transform turns into normal ones at once.
+// block is how many uniform numbers PyTorch's vectorized Box–Muller transform turns into normal ones at once.
 const block = 16
 
-// boxMuller turns 16 numbers uniform in [0, 1) into 16 normal ones: of each pair u[i], u[i+8] the first gives the radius.
+// boxMuller turns 16 numbers uniform in [0, 1) into 16 normal ones: of each pair u[i], u[i+8] the first gives the
+// radius.
 func boxMuller(u *[block]float32) {
 	for i := range block / 2 {
 		radius := float32(math.Sqrt(float64(float32(-2 * log32(1-u[i])))))
@@ -14,7 +15,8 @@ func boxMuller(u *[block]float32) {
 	}
 }
 
-// fma is x·y + z, rounded once. (Rounding to float64 before float32 could only differ where the sum is within 2⁻²⁹ of a tie.)
+// fma is x·y + z, rounded once. (Rounding to float64 before float32 could only differ where the sum is within 2⁻²⁹ of
+// a tie.)
 func fma(x, y, z float32) float32 { return float32(math.FMA(float64(x), float64(y), float64(z))) }
 
 // log32 is the natural logarithm of a normal positive number, by the polynomial of Cephes' logf.
@@ -30,7 +32,8 @@ func log32(x float32) float32 {
 	}
 	z := m * m
 	y := float32(7.0376836292e-2)
-	for _, c := range [...]float32{-1.1514610310e-1, 1.1676998740e-1, -1.2420140846e-1, 1.4249322787e-1, -1.6668057665e-1, 2.0000714765e-1, -2.4999993993e-1, 3.3333331174e-1} {
+	for _, c := range [...]float32{-1.1514610310e-1, 1.1676998740e-1, -1.2420140846e-1, 1.4249322787e-1,
+		-1.6668057665e-1, 2.0000714765e-1, -2.4999993993e-1, 3.3333331174e-1} {
 		y = fma(y, m, c)
 	}
 	y = fma(float32(y*m), z, e*-2.12194440e-4)

@@ -9,15 +9,15 @@ type Generator struct {
 	isSpare bool
 }
 
-// New is a generator after manual_seed(seed). PyTorch seeds its twister with the seed's lower 32 bits: seeds that differ only
-// above them give the same numbers.
+// New is a generator after manual_seed(seed). PyTorch seeds its twister with the seed's lower 32 bits: seeds that
+// differ only above them give the same numbers.
 func New(seed uint64) *Generator {
 	return &Generator{engine: newMersenne(uint32(seed))}
 }
 
-// Normal fills dst with what torch.randn of that many elements gives next: independent numbers of mean 0 and variance 1. As in
-// PyTorch the numbers depend on how many are asked for at once: fewer than 16 come pair by pair in float64, and others in blocks
-// of 16, where the last 16 are drawn anew if the blocks do not fill dst.
+// Normal fills dst with what torch.randn of that many elements gives next: independent numbers of mean 0 and variance
+// 1. As in PyTorch the numbers depend on how many are requested at once: fewer than 16 come pair by pair in float64,
+// and others in blocks of 16, where the last 16 are sampled again if the blocks do not fill dst.
 func (g *Generator) Normal(dst []float32) {
 	if len(dst) < block {
 		for i := range dst {

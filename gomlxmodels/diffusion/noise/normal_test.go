@@ -80,7 +80,8 @@ func TestTurns(t *testing.T) {
 			got := make([]float32, n)
 			g.Normal(got)
 			if count, ulps := differ(got, want[:n]); count > 0 {
-				t.Errorf("seed %d, turn %d: %d of %d numbers differ, by up to %d units in the last place", seed, turn, count, n, ulps)
+				t.Errorf("seed %d, turn %d: %d of %d numbers differ, by up to %d units in the last place", seed, turn,
+					count, n, ulps)
 			}
 			want = want[n:]
 		}
@@ -95,7 +96,8 @@ func TestLatents(t *testing.T) {
 		New(seed).Normal(got)
 		if i == 0 {
 			if count, ulps := differ(got, want); count > 0 {
-				t.Errorf("seed %d: %d of %d numbers differ, by up to %d units in the last place", seed, count, len(want), ulps)
+				t.Errorf("seed %d: %d of %d numbers differ, by up to %d units in the last place", seed, count,
+					len(want), ulps)
 			}
 		}
 		data, err := binary.Append(nil, binary.LittleEndian, got)
@@ -108,7 +110,7 @@ func TestLatents(t *testing.T) {
 	}
 }
 
-// TestUpperBits: PyTorch looks at a seed's lower 32 bits alone.
+// TestUpperBits: PyTorch reads a seed's lower 32 bits alone.
 func TestUpperBits(t *testing.T) {
 	a, b := make([]float32, 20), make([]float32, 20)
 	New(7).Normal(a)

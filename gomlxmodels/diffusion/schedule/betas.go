@@ -5,8 +5,9 @@ import (
 	"math"
 )
 
-// alphas are ᾱ at each training timestep: the share of the picture's variance that is left, the cumulative product of 1−β. It
-// follows the reference's float32 arithmetic, for with rescale_betas_zero_snr the last ones are differences of near numbers.
+// alphas are ᾱ at each training timestep: the share of the image's variance that is left, the cumulative product of
+// 1−β. It follows the reference's float32 arithmetic, for with rescale_betas_zero_snr the last ones are differences
+// of near numbers.
 func (c *Config) alphas() ([]float32, error) {
 	betas := c.betas()
 	if c.RescaleBetasZeroSNR {
@@ -14,7 +15,8 @@ func (c *Config) alphas() ([]float32, error) {
 	}
 	for t, b := range betas {
 		if !(b >= 0 && b <= 1) {
-			return nil, fmt.Errorf("scheduler_config.json: the betas give %g at timestep %d, which is not between 0 and 1", b, t)
+			return nil, fmt.Errorf("scheduler_config.json: the betas yield %g at timestep %d, which is not "+
+				"between 0 and 1", b, t)
 		}
 	}
 	return cumulated(betas), nil
@@ -41,7 +43,8 @@ func (c *Config) betas() []float32 {
 			out[i] = b * b
 		}
 		return out
-	case c.BetaSchedule == "squaredcos_cap_v2": // Nichol, Dhariwal: Improved Denoising Diffusion Probabilistic Models, 2021, equation 17
+	// Nichol, Dhariwal: Improved Denoising Diffusion Probabilistic Models, 2021, equation 17
+	case c.BetaSchedule == "squaredcos_cap_v2":
 		bar := func(i int) float64 {
 			v := math.Cos((float64(i)/float64(n) + 0.008) / 1.008 * math.Pi / 2)
 			return v * v
@@ -70,7 +73,7 @@ func linspace32(first, last float64, n int) []float32 {
 	return out
 }
 
-// zeroSNR rescales betas so that nothing of the picture is left at the last timestep: Lin et al., 2024, algorithm 1.
+// zeroSNR rescales betas so that nothing of the image is left at the last timestep: Lin et al., 2024, algorithm 1.
 func zeroSNR(betas []float32) []float32 {
 	root := cumulated(betas)
 	for i, a := range root {

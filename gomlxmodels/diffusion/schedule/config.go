@@ -9,7 +9,8 @@ import (
 	"strings"
 )
 
-// Config is a scheduler_config.json; its keys are the settings of diffusers' schedulers. A sampler reads those that its class has.
+// Config is a scheduler_config.json; its keys are the parameters of diffusers' schedulers. A sampler reads those that
+// its class has.
 type Config struct {
 	NumTrainTimesteps    int       `json:"num_train_timesteps"`
 	BetaStart            float64   `json:"beta_start"`
@@ -54,18 +55,20 @@ type class struct {
 	plan        func(s *Scheduler, steps int) (*Plan, error)
 }
 
-// everyKey are the settings that all classes have.
-var everyKey = strings.Fields("num_train_timesteps beta_start beta_end beta_schedule trained_betas prediction_type timestep_spacing steps_offset")
+// everyKey are the parameters that all classes have.
+var everyKey = strings.Fields("num_train_timesteps beta_start beta_end beta_schedule trained_betas prediction_type " +
+	"timestep_spacing steps_offset")
 
-// foreignKeys are settings of other schedulers of diffusers, and of its first releases: files hold them, and they say nothing
-// about the samplers here. So do the settings of dynamic thresholding and flow matching while those are off.
+// foreignKeys are parameters of other schedulers of diffusers, and of its first releases: files hold them, and they say
+// nothing about the samplers here. So do the parameters of dynamic thresholding and flow matching while those are off.
 var foreignKeys = strings.Fields(`disable_corrector dynamic_thresholding_ratio flow_shift original_inference_steps predict_x0
 	sample_max_value shift_terminal solver_p tensor_format time_shift_type timestep_scaling timestep_values`)
 
 var classes = []class{
 	{
 		name: "DDIMScheduler", short: "ddim",
-		keys:        strings.Fields("clip_sample clip_sample_range set_alpha_to_one thresholding rescale_betas_zero_snr"),
+		keys: strings.Fields("clip_sample clip_sample_range set_alpha_to_one thresholding " +
+			"rescale_betas_zero_snr"),
 		predictions: []string{"epsilon", "sample", "v_prediction"},
 		defaults:    Config{TimestepSpacing: "leading", ClipSample: true, ClipSampleRange: 1, SetAlphaToOne: true},
 		plan:        (*Scheduler).ddim,
@@ -82,8 +85,9 @@ var classes = []class{
 		keys: strings.Fields(`interpolation_type use_karras_sigmas use_exponential_sigmas use_beta_sigmas sigma_min sigma_max
 			timestep_type rescale_betas_zero_snr final_sigmas_type`),
 		predictions: []string{"epsilon", "sample", "v_prediction"},
-		defaults:    Config{TimestepSpacing: "linspace", InterpolationType: "linear", TimestepType: "discrete", FinalSigmasType: "zero"},
-		plan:        (*Scheduler).euler,
+		defaults: Config{TimestepSpacing: "linspace", InterpolationType: "linear", TimestepType: "discrete",
+			FinalSigmasType: "zero"},
+		plan: (*Scheduler).euler,
 	},
 	{
 		name: "EulerAncestralDiscreteScheduler", short: "euler-ancestral",
@@ -98,7 +102,8 @@ var classes = []class{
 			use_exponential_sigmas use_beta_sigmas use_lu_lambdas use_flow_sigmas final_sigmas_type lambda_min_clipped variance_type
 			rescale_betas_zero_snr use_dynamic_shifting`),
 		predictions: []string{"epsilon", "sample", "v_prediction"},
-		defaults: Config{TimestepSpacing: "linspace", SolverOrder: 2, AlgorithmType: "dpmsolver++", SolverType: "midpoint",
+		defaults: Config{TimestepSpacing: "linspace", SolverOrder: 2, AlgorithmType: "dpmsolver++",
+			SolverType:      "midpoint",
 			LowerOrderFinal: true, FinalSigmasType: "zero", LambdaMinClipped: noClip},
 		plan: (*Scheduler).dpm,
 	},
@@ -107,7 +112,7 @@ var classes = []class{
 // noClip stands for minus infinity, which JSON has no number for.
 const noClip = -1e308
 
-// infinity is how Python writes that number; other settings are never infinite.
+// infinity is how Python writes that number; other parameters are never infinite.
 var infinity = regexp.MustCompile(`:\s*-Infinity\b`)
 
 // Names are the samplers' short names, as [OpenAs] takes them.
@@ -119,12 +124,13 @@ func Names() []string {
 	return names
 }
 
-// Open reads a scheduler_config.json. Settings of other schedulers are passed over, as diffusers does; a setting that no scheduler
-// of diffusers has, or a value that is not supported, is an error that names it.
+// Open reads a scheduler_config.json. Parameters of other schedulers are passed over, as diffusers does; a parameter
+// that no scheduler of diffusers has, or a value that is not supported, is an error that names it.
 func Open(text []byte) (*Scheduler, error) { return OpenAs(text, "") }
 
-// OpenAs reads a scheduler_config.json for another sampler than the one it names, as diffusers' from_config does: settings that the
-// file lacks have the other sampler's defaults. sampler is one of [Names] or a class of diffusers; "" is the file's own.
+// OpenAs reads a scheduler_config.json for another sampler than the one it names, as diffusers' from_config does:
+// parameters that the file lacks have the other sampler's defaults. sampler is one of [Names] or a class of diffusers;
+// "" is the file's own.
 func OpenAs(text []byte, sampler string) (*Scheduler, error) {
 	settings := map[string]json.RawMessage{}
 	if err := json.Unmarshal(infinity.ReplaceAll(text, fmt.Appendf(nil, ": %g", noClip)), &settings); err != nil {
@@ -153,13 +159,13 @@ func OpenAs(text []byte, sampler string) (*Scheduler, error) {
 			err = json.Unmarshal(one, &config)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("scheduler_config.json: %s is %s: not such a setting's value", key, settings[key])
+			return nil, fmt.Errorf("scheduler_config.json: %s is %s: not a valid value", key, settings[key])
 		}
 	}
 	return newScheduler(c, config)
 }
 
-// own are the settings' keys that the class reads, in order.
+// own are the parameters' keys that the class reads, in order.
 func (c *class) own(settings map[string]json.RawMessage) ([]string, error) {
 	var own, unknown []string
 	for key := range settings {
@@ -173,18 +179,18 @@ func (c *class) own(settings map[string]json.RawMessage) ([]string, error) {
 	}
 	if len(unknown) > 0 {
 		sort.Strings(unknown)
-		return nil, fmt.Errorf("scheduler_config.json: unknown settings: %s", strings.Join(unknown, ", "))
+		return nil, fmt.Errorf("scheduler_config.json: unknown parameters: %s", strings.Join(unknown, ", "))
 	}
 	sort.Strings(own)
 	return own, nil
 }
 
-// reads says whether the class reads a setting.
+// reads reports whether the class reads a parameter.
 func (c *class) reads(key string) bool {
 	return slices.Contains(everyKey, key) || slices.Contains(c.keys, key)
 }
 
-// validate names a setting of the class whose value is not supported.
+// validate names a parameter of the class whose value is not supported.
 func (c *Config) validate(of *class) error {
 	for _, s := range []struct {
 		key, value string
@@ -200,7 +206,8 @@ func (c *Config) validate(of *class) error {
 		{"solver_type", c.SolverType, []string{"midpoint", "heun"}},
 	} {
 		if of.reads(s.key) && !slices.Contains(s.choices, s.value) {
-			return fmt.Errorf("scheduler_config.json: %s %q is not supported by %s; it may be %s", s.key, s.value, of.short, strings.Join(s.choices, ", "))
+			return fmt.Errorf("scheduler_config.json: %s %q is not supported by %s; it may be %s", s.key, s.value,
+				of.short, strings.Join(s.choices, ", "))
 		}
 	}
 	var spacings []string
@@ -232,7 +239,8 @@ func (c *Config) validate(of *class) error {
 		good  bool
 		want  string
 	}{
-		{"num_train_timesteps", float64(c.NumTrainTimesteps), c.NumTrainTimesteps >= 1 && c.NumTrainTimesteps <= 1_000_000, "from 1 to a million"},
+		{"num_train_timesteps", float64(c.NumTrainTimesteps), c.NumTrainTimesteps >= 1 &&
+			c.NumTrainTimesteps <= 1_000_000, "from 1 to a million"},
 		{"steps_offset", float64(c.StepsOffset), c.StepsOffset >= 0, "0 or more"},
 		{"clip_sample_range", c.ClipSampleRange, c.ClipSampleRange > 0, "positive"},
 		{"solver_order", float64(c.SolverOrder), c.SolverOrder >= 1 && c.SolverOrder <= 3, "1, 2 or 3"},
@@ -244,12 +252,13 @@ func (c *Config) validate(of *class) error {
 		}
 	}
 	if c.TrainedBetas != nil && len(c.TrainedBetas) != c.NumTrainTimesteps {
-		return fmt.Errorf("scheduler_config.json: trained_betas holds %d numbers for num_train_timesteps %d", len(c.TrainedBetas), c.NumTrainTimesteps)
+		return fmt.Errorf("scheduler_config.json: trained_betas holds %d numbers for num_train_timesteps %d",
+			len(c.TrainedBetas), c.NumTrainTimesteps)
 	}
 	return nil
 }
 
-// value is a setting that may be absent, else 1.
+// value is a parameter that may be absent, else 1.
 func value(setting *float64) float64 {
 	if setting == nil {
 		return 1

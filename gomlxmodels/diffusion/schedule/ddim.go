@@ -2,7 +2,8 @@ package schedule
 
 import "math"
 
-// ddim plans DDIM: Song, Meng, Ermon, 2021, equation 12. The noise direction is the model's own, even where the picture is clipped.
+// ddim plans DDIM: Song, Meng, Ermon, 2021, equation 12. The noise direction is the model's own, even where the
+// image is clipped.
 func (s *Scheduler) ddim(steps int) (*Plan, error) {
 	plan := &Plan{Start: 1}
 	for _, timestep := range s.timesteps(steps, s.Config.NumTrainTimesteps) {
@@ -31,7 +32,7 @@ func (s *Scheduler) ddim(steps int) (*Plan, error) {
 	return plan, nil
 }
 
-// direction is weight·ε for a sample signal·picture + noise·ε, from the sample and the model's output.
+// direction is weight·ε for a sample signal·image + noise·ε, from the sample and the model's output.
 func (s *Scheduler) direction(weight, signal, noise float64) Mix {
 	switch s.Config.PredictionType {
 	case "sample":

@@ -2,8 +2,8 @@ package schedule
 
 import "math"
 
-// dpm plans DPM-Solver++ in its multistep form, of orders 1 to 3: Lu et al., 2022, and with sde-dpmsolver++ its stochastic form.
-// It keeps the pictures predicted at the steps before, the latest first.
+// dpm plans DPM-Solver++ in its multistep form, of orders 1 to 3: Lu et al., 2022, and with sde-dpmsolver++ its
+// stochastic form. It keeps the images predicted at the steps before, the latest first.
 func (s *Scheduler) dpm(steps int) (*Plan, error) {
 	times, sigmas := s.dpmSigmas(steps)
 	c := &s.Config
@@ -19,7 +19,8 @@ func (s *Scheduler) dpm(steps int) (*Plan, error) {
 			order = min(order, 2)
 		}
 		signal, noise := dpmRoots(sigmas[i])
-		step := Step{Timestep: t, Scale: 1, Predict: s.predict(signal, noise), Keep: shifted(Mix{Predicted: 1}, plan.Kept)}
+		step := Step{Timestep: t, Scale: 1, Predict: s.predict(signal, noise),
+			Keep: shifted(Mix{Predicted: 1}, plan.Kept)}
 		step.Noise = c.AlgorithmType == "sde-dpmsolver++"
 		step.Next = s.dpmNext(sigmas, i, order)
 		plan.Steps = append(plan.Steps, step)
@@ -27,8 +28,9 @@ func (s *Scheduler) dpm(steps int) (*Plan, error) {
 	return plan, nil
 }
 
-// dpmNext is step i of that order. λ = log(signal/noise), of which h is the change over this step, and r₀, r₁ those over the
-// steps before as shares of h; the picture's first and second derivatives in λ come from differences of kept pictures.
+// dpmNext is step i of that order. λ = log(signal/noise), of which h is the change over this step, and r₀, r₁ those
+// over the steps before as shares of h; the image's first and second derivatives in λ come from differences of kept
+// images.
 func (s *Scheduler) dpmNext(sigmas []float32, i, order int) Mix {
 	signal, noise := dpmRoots(sigmas[i+1])
 	_, noise0 := dpmRoots(sigmas[i])
@@ -69,14 +71,15 @@ func (s *Scheduler) dpmNext(sigmas []float32, i, order int) Mix {
 	return next.plus(first, slope).plus(second, bend)
 }
 
-// dpmRoots are the weights of picture and noise in a sample of unit variance whose noise level is σ.
+// dpmRoots are the weights of image and noise in a sample of unit variance whose noise level is σ.
 func dpmRoots(sigma float32) (signal, noise float64) {
 	v := float64(sigma)
 	signal = 1 / math.Sqrt(v*v+1)
 	return signal, v * signal
 }
 
-// dpmSigmas are the whole timesteps told to the model, and the noise levels from the first step's on, the final one included.
+// dpmSigmas are the whole timesteps passed to the model, and the noise levels from the first step's on, the final one
+// included.
 func (s *Scheduler) dpmSigmas(steps int) (times []float64, sigmas []float32) {
 	c := &s.Config
 	levels := s.levels()

@@ -2,7 +2,8 @@ package schedule
 
 import "math"
 
-// euler plans the Euler method on the noise level σ, the sample being picture + σ·ε: Karras et al., 2022, algorithm 2 without churn.
+// euler plans the Euler method on the noise level σ, the sample being image + σ·ε: Karras et al., 2022, algorithm 2
+// without churn.
 func (s *Scheduler) euler(steps int) (*Plan, error) {
 	times, sigmas := s.eulerSigmas(steps)
 	plan := s.eulerStart(sigmas)
@@ -28,7 +29,8 @@ func (s *Scheduler) ancestral(steps int) (*Plan, error) {
 	return plan, nil
 }
 
-// eulerStart begins a plan: noise as large as the largest σ, or with leading timesteps as the sample's standard deviation there.
+// eulerStart begins a plan: noise as large as the largest σ, or with leading timesteps as the sample's standard
+// deviation there.
 func (s *Scheduler) eulerStart(sigmas []float32) *Plan {
 	largest := float64(0)
 	for _, sigma := range sigmas {
@@ -40,7 +42,7 @@ func (s *Scheduler) eulerStart(sigmas []float32) *Plan {
 	return &Plan{Start: float32(largest)}
 }
 
-// eulerStep follows (sample − picture)/σ over change in σ.
+// eulerStep follows (sample − image)/σ over change in σ.
 func (s *Scheduler) eulerStep(timestep, sigma, change float64) Step {
 	scale := 1 / math.Sqrt(sigma*sigma+1)
 	step := Step{Timestep: timestep, Scale: float32(scale)}
@@ -59,7 +61,8 @@ func (s *Scheduler) eulerStep(timestep, sigma, change float64) Step {
 	return step
 }
 
-// eulerSigmas are the timesteps told to the model, and the noise levels from the first step's on, the final one included.
+// eulerSigmas are the timesteps passed to the model, and the noise levels from the first step's on, the final one
+// included.
 func (s *Scheduler) eulerSigmas(steps int) (times []float64, sigmas []float32) {
 	levels := s.levels()
 	times = s.timesteps(steps, s.Config.NumTrainTimesteps)

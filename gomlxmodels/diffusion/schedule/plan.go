@@ -14,20 +14,20 @@ type Plan struct {
 
 // Step is one call of the model and what becomes of its output; see the package comment.
 type Step struct {
-	Timestep float64 // what the model is told; a whole number except with the Euler samplers
+	Timestep float64 // passed to the model; a whole number except with the Euler samplers
 	Scale    float32 // the model's input is Scale times the sample
-	Predict  Predict // the picture that the output stands for
-	Clip     float32 // the picture is clamped to ±Clip; 0 = it is not
+	Predict  Predict // the image that the output stands for
+	Clip     float32 // the image is clamped to ±Clip; 0 = it is not
 	Next     Mix     // the next sample
 	Keep     []Mix   // the tensors to keep, [Plan.Kept] of them
 	Noise    bool    // fresh noise is drawn, even where its weight is 0
 }
 
-// Predict are the weights of the predicted picture.
+// Predict are the weights of the predicted image.
 type Predict struct{ Sample, Output float32 }
 
-// Mix is a weighted sum of the tensors at hand: the sample, the model's output, the predicted picture, fresh noise and the tensors
-// kept, of which Kept may leave the last ones out.
+// Mix is a weighted sum of the available tensors: the sample, the model's output, the predicted image, fresh noise
+// and the tensors kept, of which Kept may leave the last ones out.
 type Mix struct {
 	Sample, Output, Predicted, Noise float32
 	Kept                             []float32
@@ -36,7 +36,8 @@ type Mix struct {
 // plus is m + weight·o.
 func (m Mix) plus(weight float64, o Mix) Mix {
 	add := func(a, b float32) float32 { return float32(float64(a) + weight*float64(b)) }
-	out := Mix{add(m.Sample, o.Sample), add(m.Output, o.Output), add(m.Predicted, o.Predicted), add(m.Noise, o.Noise), nil}
+	out := Mix{add(m.Sample, o.Sample), add(m.Output, o.Output), add(m.Predicted, o.Predicted), add(m.Noise, o.Noise),
+		nil}
 	out.Kept = make([]float32, max(len(m.Kept), len(o.Kept)))
 	copy(out.Kept, m.Kept)
 	for k, w := range o.Kept {
@@ -45,8 +46,9 @@ func (m Mix) plus(weight float64, o Mix) Mix {
 	return out
 }
 
-// Weights are the step's sums as a matrix, row by row: [1+K, 4+K] for K = [Plan.Kept]. Its rows are the next sample and the
-// tensors to keep; its columns the sample, the model's output, the predicted picture, fresh noise and the tensors kept.
+// Weights are the step's sums as a matrix, row by row: [1+K, 4+K] for K = [Plan.Kept]. Its rows are the next sample
+// and the tensors to keep; its columns the sample, the model's output, the predicted image, fresh noise and the
+// tensors kept.
 func (s *Step) Weights() []float32 {
 	k := len(s.Keep)
 	out := make([]float32, (1+k)*(4+k))
@@ -62,7 +64,7 @@ func (s *Step) Weights() []float32 {
 type State struct {
 	Sample    []float32
 	Kept      [][]float32
-	Predicted []float32 // the latest step's picture; nil before the first
+	Predicted []float32 // the latest step's image; nil before the first
 }
 
 // Begin is the state before the first step, from standard normal noise.
@@ -77,7 +79,7 @@ func (p *Plan) Begin(noise []float32) *State {
 	return s
 }
 
-// Input is what the model is asked at the step.
+// Input is the input of the model at the step.
 func (s *State) Input(step Step) []float32 {
 	in := make([]float32, len(s.Sample))
 	for i, x := range s.Sample {
@@ -86,10 +88,12 @@ func (s *State) Input(step Step) []float32 {
 	return in
 }
 
-// Apply does the step with the model's output; noise may be nil where the step draws none. Both are as long as the sample.
+// Apply does the step with the model's output; noise may be nil where the step draws none. Both are as long as the
+// sample.
 func (s *State) Apply(step Step, output, noise []float32) error {
 	if len(output) != len(s.Sample) || step.Noise && len(noise) != len(s.Sample) || len(step.Keep) != len(s.Kept) {
-		return fmt.Errorf("schedule: a sample of %d numbers with %d of output, %d of noise, and %d tensors of %d", len(s.Sample), len(output), len(noise), len(s.Kept), len(step.Keep))
+		return fmt.Errorf("schedule: a sample of %d numbers with %d of output, %d of noise, and %d tensors of %d",
+			len(s.Sample), len(output), len(noise), len(s.Kept), len(step.Keep))
 	}
 	s.Predicted = make([]float32, len(s.Sample))
 	for i, x := range s.Sample {
@@ -151,7 +155,7 @@ func shifted(first Mix, k int) []Mix {
 	return keep
 }
 
-// unit is the weight 1 for kept tensor k.
+// unit is the weight 1 for stored tensor k.
 func unit(k int) []float32 {
 	w := make([]float32, k+1)
 	w[k] = 1

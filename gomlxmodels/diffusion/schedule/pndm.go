@@ -5,14 +5,15 @@ import (
 	"math"
 )
 
-// What PNDM keeps: the outputs at the three steps before, the latest first; the sample that a step of several calls began with;
-// and, with Runge–Kutta, the weighted sum of such a step's outputs so far.
+// What PNDM keeps: the outputs at the three steps before, the latest first; the sample that a step of several calls
+// began with; and, with Runge–Kutta, the weighted sum of such a step's outputs so far.
 const (
 	pndmSample = 3
 	pndmSum    = 4
 )
 
-// adams are the weights of the present output and the earlier ones, by how many there are: Liu et al., 2022, equation 12.
+// adams are the weights of the present output and the earlier ones, by how many there are: Liu et al., 2022, equation
+// 12.
 var adams = [4][]float64{
 	{1},
 	{3. / 2, -1. / 2},
@@ -20,8 +21,8 @@ var adams = [4][]float64{
 	{55. / 24, -59. / 24, 37. / 24, -9. / 24},
 }
 
-// pndm plans PNDM: Liu, Ren, Lin, Zhao, 2022. The first three steps call the model four times each (Runge–Kutta), or with
-// skip_prk_steps the first step calls it twice; the others follow the linear multistep method.
+// pndm plans PNDM: Liu, Ren, Lin, Zhao, 2022. The first three steps call the model four times each (Runge–Kutta), or
+// with skip_prk_steps the first step calls it twice; the others follow the linear multistep method.
 func (s *Scheduler) pndm(steps int) (*Plan, error) {
 	var times []int // from the noisiest on
 	for _, t := range s.timesteps(steps, s.Config.NumTrainTimesteps) {
@@ -93,8 +94,8 @@ func (p *pndmPlan) rungeKutta(times []int) {
 	}
 }
 
-// call plans a call of the model at timestep asked, after which the sample is moved from timestep from, where it was sample, to
-// timestep to along the output: equation 9.
+// call plans a call of the model at timestep asked, after which the sample is moved from timestep from, where it was
+// sample, to timestep to along the output: equation 9.
 func (p *pndmPlan) call(asked, from, to int, sample, output Mix, keep []Mix) {
 	var alphas [3]float64
 	for i, t := range [...]int{asked, from, to} {

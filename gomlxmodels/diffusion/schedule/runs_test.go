@@ -51,7 +51,7 @@ func readGoldens(t *testing.T) *goldens {
 	return &g
 }
 
-// take gives the next n golden numbers.
+// take returns the next n golden numbers.
 func (g *goldens) take(n int) []float32 {
 	out := g.runs[:n]
 	g.runs = g.runs[n:]

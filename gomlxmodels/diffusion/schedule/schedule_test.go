@@ -8,33 +8,39 @@ import (
 	"antipode/internal/near"
 )
 
-// TestOpenErrors: each error names the setting and what is wrong with it.
+// TestOpenErrors: each error names the parameter and what is wrong with it.
 func TestOpenErrors(t *testing.T) {
 	for _, c := range []struct{ config, as, want string }{
 		{`{`, "", "scheduler_config.json"},
 		{`null`, "", "_class_name"},
 		{`{}`, "", "_class_name"},
 		{`{"_class_name": 3}`, "", "_class_name"},
-		{`{"_class_name": "FlowMatchEulerDiscreteScheduler"}`, "", `"FlowMatchEulerDiscreteScheduler"; choose one of ddim, pndm, euler`},
+		{`{"_class_name": "FlowMatchEulerDiscreteScheduler"}`, "",
+			`"FlowMatchEulerDiscreteScheduler"; choose one of ddim, pndm, euler`},
 		{`{"_class_name": "DDIMScheduler"}`, "heun", `"heun"`},
-		{`{"_class_name": "DDIMScheduler", "beta_stop": 1, "alpha": 2}`, "", "unknown settings: alpha, beta_stop"},
+		{`{"_class_name": "DDIMScheduler", "beta_stop": 1, "alpha": 2}`, "", "unknown parameters: alpha, beta_stop"},
 		{`{"_class_name": "DDIMScheduler", "beta_end": "x"}`, "", `beta_end is "x"`},
 		{`{"_class_name": "DDIMScheduler", "thresholding": true}`, "", "thresholding"},
 		{`{"_class_name": "DPMSolverMultistepScheduler", "thresholding": true}`, "", "thresholding"},
-		{`{"_class_name": "DPMSolverMultistepScheduler", "algorithm_type": "dpmsolver"}`, "", `algorithm_type "dpmsolver"`},
+		{`{"_class_name": "DPMSolverMultistepScheduler", "algorithm_type": "dpmsolver"}`, "",
+			`algorithm_type "dpmsolver"`},
 		{`{"_class_name": "DPMSolverMultistepScheduler", "algorithm_type": ""}`, "", `algorithm_type ""`},
 		{`{"_class_name": "DPMSolverMultistepScheduler", "variance_type": "learned"}`, "", "variance_type"},
 		{`{"_class_name": "DPMSolverMultistepScheduler", "use_flow_sigmas": true}`, "", "use_flow_sigmas"},
 		{`{"_class_name": "DPMSolverMultistepScheduler", "use_dynamic_shifting": true}`, "", "use_dynamic_shifting"},
-		{`{"_class_name": "DPMSolverMultistepScheduler", "prediction_type": "flow_prediction"}`, "", `prediction_type "flow_prediction"`},
+		{`{"_class_name": "DPMSolverMultistepScheduler", "prediction_type": "flow_prediction"}`, "",
+			`prediction_type "flow_prediction"`},
 		{`{"_class_name": "DPMSolverMultistepScheduler", "solver_order": 4}`, "", "solver_order is 4"},
 		{`{"_class_name": "DPMSolverMultistepScheduler", "solver_type": "rk"}`, "", `solver_type "rk"`},
-		{`{"_class_name": "EulerDiscreteScheduler", "use_karras_sigmas": true, "use_beta_sigmas": true}`, "", "use_karras_sigmas and use_beta_sigmas"},
-		{`{"_class_name": "EulerDiscreteScheduler", "interpolation_type": "cubic"}`, "", `interpolation_type "cubic"`},
+		{`{"_class_name": "EulerDiscreteScheduler", "use_karras_sigmas": true, "use_beta_sigmas": true}`, "",
+			"use_karras_sigmas and use_beta_sigmas"},
+		{`{"_class_name": "EulerDiscreteScheduler", "interpolation_type": "cubic"}`, "",
+			`interpolation_type "cubic"`},
 		{`{"_class_name": "EulerDiscreteScheduler", "timestep_type": "odd"}`, "", `timestep_type "odd"`},
 		{`{"_class_name": "EulerDiscreteScheduler", "final_sigmas_type": "one"}`, "", `final_sigmas_type "one"`},
 		{`{"_class_name": "EulerDiscreteScheduler", "sigma_min": -1}`, "", "sigma_min is -1"},
-		{`{"_class_name": "EulerAncestralDiscreteScheduler", "prediction_type": "sample"}`, "", `prediction_type "sample"`},
+		{`{"_class_name": "EulerAncestralDiscreteScheduler", "prediction_type": "sample"}`, "",
+			`prediction_type "sample"`},
 		{`{"_class_name": "PNDMScheduler", "prediction_type": "sample"}`, "", `prediction_type "sample"`},
 		{`{"_class_name": "PNDMScheduler", "timestep_spacing": "even"}`, "", `timestep_spacing "even"`},
 		{`{"_class_name": "PNDMScheduler", "beta_schedule": "sigmoid"}`, "", `beta_schedule "sigmoid"`},
@@ -51,7 +57,7 @@ func TestOpenErrors(t *testing.T) {
 	}
 }
 
-// TestForeignSettings: files name settings of other schedulers, such as the clip_sample of the first PNDM files.
+// TestForeignSettings: files name parameters of other schedulers, such as the clip_sample of the first PNDM files.
 func TestForeignSettings(t *testing.T) {
 	s, err := Open([]byte(`{"_class_name": "PNDMScheduler", "_diffusers_version": "0.6.0", "clip_sample": true, "thresholding": true,
 		"solver_p": null, "lambda_min_clipped": -Infinity, "skip_prk_steps": true, "trained_betas": null}`))
@@ -62,7 +68,9 @@ func TestForeignSettings(t *testing.T) {
 		t.Errorf("%s with %+v", s.Name(), s.Config)
 	}
 	for _, solver := range []string{"logrho", "bh2"} {
-		if s, err = Open(fmt.Appendf(nil, `{"_class_name": "DPMSolverMultistepScheduler", "algorithm_type": "deis", "solver_type": %q}`, solver)); err != nil || s.Config.SolverType != "midpoint" {
+		if s, err = Open(fmt.Appendf(nil,
+			`{"_class_name": "DPMSolverMultistepScheduler", "algorithm_type": "deis", "solver_type": %q}`,
+			solver)); err != nil || s.Config.SolverType != "midpoint" {
 			t.Errorf("%s: %v", solver, err)
 		}
 	}
@@ -80,7 +88,8 @@ func TestPlanErrors(t *testing.T) {
 		{`{"_class_name": "DDIMScheduler"}`, 10, 1.5, "eta 1.5"},
 		{`{"_class_name": "EulerDiscreteScheduler"}`, 10, 0.5, "eta 0.5"},
 		{`{"_class_name": "DDIMScheduler", "steps_offset": 1}`, 1000, 0, "timestep 1000"},
-		{`{"_class_name": "DDIMScheduler", "rescale_betas_zero_snr": true, "timestep_spacing": "trailing"}`, 10, 0, "no finite weights"},
+		{`{"_class_name": "DDIMScheduler", "rescale_betas_zero_snr": true, "timestep_spacing": "trailing"}`, 10, 0,
+			"no finite weights"},
 		{`{"_class_name": "PNDMScheduler"}`, 3, 0, "skip_prk_steps"},
 	} {
 		s, err := Open([]byte(c.config))
@@ -94,20 +103,22 @@ func TestPlanErrors(t *testing.T) {
 	}
 }
 
-// TestEveryCount: every sampler plans any number of steps with finite weights, never more noise at a later step, and ends with
-// the picture it predicts where nothing of the noise is to remain.
+// TestEveryCount: every sampler plans any number of steps with finite weights, never more noise at a later step, and
+// ends with the image it predicts where nothing of the noise is to remain.
 func TestEveryCount(t *testing.T) {
 	r := near.Rand(t, 1)
 	for _, name := range Names() {
 		for _, spacing := range []string{"leading", "trailing", "linspace"} {
-			s, err := OpenAs(fmt.Appendf(nil, `{"_class_name": "DDIMScheduler", "timestep_spacing": %q, "skip_prk_steps": true, "set_alpha_to_one": true, "clip_sample": false}`, spacing), name)
+			s, err := OpenAs(fmt.Appendf(nil,
+				`{"_class_name": "DDIMScheduler", "timestep_spacing": %q, "skip_prk_steps": true, "set_alpha_to_one": true, "clip_sample": false}`, spacing), name)
 			if err != nil {
 				t.Fatal(err)
 			}
 			for _, steps := range []int{1, 2, 3, 4, 7, 49, 333, 999, 1000} {
 				plan, err := s.Plan(steps)
 				if name == "dpm++" && steps == 1000 && spacing != "trailing" {
-					if err == nil || !strings.Contains(err.Error(), "no finite weights") { // two steps at one noise level
+					// two steps at one noise level
+					if err == nil || !strings.Contains(err.Error(), "no finite weights") {
 						t.Errorf("%s, %s, %d steps: %v", name, spacing, steps, err)
 					}
 					continue
@@ -119,7 +130,8 @@ func TestEveryCount(t *testing.T) {
 				state := plan.Begin([]float32{1, -1, 0.5})
 				for i, step := range plan.Steps {
 					if i > 0 && step.Timestep > plan.Steps[i-1].Timestep {
-						t.Errorf("%s, %s, %d steps: timestep %g after %g", name, spacing, steps, step.Timestep, plan.Steps[i-1].Timestep)
+						t.Errorf("%s, %s, %d steps: timestep %g after %g", name, spacing, steps, step.Timestep,
+							plan.Steps[i-1].Timestep)
 					}
 					output := []float32{float32(r.NormFloat64()), float32(r.NormFloat64()), float32(r.NormFloat64())}
 					if err := state.Apply(step, output, make([]float32, 3)); err != nil {
@@ -127,9 +139,10 @@ func TestEveryCount(t *testing.T) {
 					}
 				}
 				if name == "pndm" || name == "ddim" && spacing != "leading" {
-					continue // PNDM follows several outputs; DDIM's other timesteps need not end on a clean picture
+					continue // PNDM follows several outputs; DDIM's other timesteps need not end on a clean image
 				}
-				near.Check(t, fmt.Sprintf("%s, %s, %d steps: the last sample", name, spacing, steps), state.Sample, state.Predicted, 1e-4, 1e-4*near.Scale(state.Sample))
+				near.Check(t, fmt.Sprintf("%s, %s, %d steps: the last sample", name, spacing, steps), state.Sample,
+					state.Predicted, 1e-4, 1e-4*near.Scale(state.Sample))
 			}
 		}
 	}

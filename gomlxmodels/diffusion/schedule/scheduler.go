@@ -6,10 +6,12 @@ import (
 	"slices"
 )
 
-// Scheduler is a sampler with its settings.
+// Scheduler is a sampler with its parameters.
 type Scheduler struct {
-	Config Config  // as it was read, with the sampler's defaults; only [Scheduler.StableDiffusion] changes it
-	Eta    float64 // DDIM: the share of the noise drawn anew at each step, from 0 (none, the default) to 1; other samplers have none
+	Config Config // as it was read, with the sampler's defaults; only [Scheduler.StableDiffusion] changes it
+	// DDIM: the share of the noise sampled again at each step, from 0 (none, the default) to 1; other samplers have
+	// none
+	Eta float64
 
 	class  class
 	alphas []float32 // ᾱ of each training timestep
@@ -33,43 +35,48 @@ func newScheduler(c class, config Config) (*Scheduler, error) {
 	return &Scheduler{Config: config, class: c, alphas: alphas}, nil
 }
 
-// Alphas are ᾱ at each training timestep: what the model is trained on is √ᾱ·picture + √(1−ᾱ)·noise.
+// Alphas are ᾱ at each training timestep: what the model is trained on is √ᾱ·image + √(1−ᾱ)·noise.
 func (s *Scheduler) Alphas() []float32 { return slices.Clone(s.alphas) }
 
 // Name is the sampler's short name, one of [Names].
 func (s *Scheduler) Name() string { return s.class.short }
 
-// StableDiffusion corrects settings of the first releases' files as diffusers' StableDiffusionPipeline does when it is made:
-// steps_offset becomes 1, and clip_sample false.
+// StableDiffusion corrects parameters of the first releases' files as diffusers' StableDiffusionPipeline does when it
+// is made: steps_offset becomes 1, and clip_sample false.
 func (s *Scheduler) StableDiffusion() {
 	s.Config.StepsOffset = 1
 	s.Config.ClipSample = false
 }
 
-// Plan is a run of that many steps, from 1 to the number of training timesteps. PNDM calls the model once more (or nine times more,
-// with Runge–Kutta steps).
+// Plan is a run of that many steps, from 1 to the number of training timesteps. PNDM calls the model once more (or
+// nine times more, with Runge–Kutta steps).
 func (s *Scheduler) Plan(steps int) (*Plan, error) {
 	if steps < 1 || steps > s.Config.NumTrainTimesteps {
-		return nil, fmt.Errorf("%d steps: the model knows %d timesteps, so it takes 1 to %[2]d steps", steps, s.Config.NumTrainTimesteps)
+		return nil, fmt.Errorf("%d steps: the model knows %d timesteps, so it takes 1 to %[2]d steps", steps,
+			s.Config.NumTrainTimesteps)
 	}
 	if !(s.Eta >= 0 && s.Eta <= 1) || s.Eta > 0 && s.class.short != "ddim" {
-		return nil, fmt.Errorf("eta %v with the sampler %s: it is a number from 0 to 1, and DDIM's alone", s.Eta, s.class.short)
+		return nil, fmt.Errorf("eta %v with the sampler %s: it is a number from 0 to 1, and DDIM's alone", s.Eta,
+			s.class.short)
 	}
 	plan, err := s.class.plan(s, steps)
 	if err == nil {
 		err = plan.check()
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s, %d steps with timestep_spacing %s and prediction_type %s: %w", s.class.short, steps, s.Config.TimestepSpacing, s.Config.PredictionType, err)
+		return nil, fmt.Errorf("%s, %d steps with timestep_spacing %s and prediction_type %s: %w", s.class.short, steps,
+			s.Config.TimestepSpacing, s.Config.PredictionType, err)
 	}
 	return plan, nil
 }
 
-// alpha is ᾱ at a timestep; before the first one it is that of a clean picture: 1, or with set_alpha_to_one false that of timestep 0.
+// alpha is ᾱ at a timestep; before the first one it is that of a clean image: 1, or with set_alpha_to_one false
+// that of timestep 0.
 func (s *Scheduler) alpha(timestep int) (float64, error) {
 	switch {
 	case timestep >= len(s.alphas):
-		return 0, fmt.Errorf("timestep %d is beyond the %d of training; lower steps_offset (%d) or the number of steps", timestep, len(s.alphas), s.Config.StepsOffset)
+		return 0, fmt.Errorf("timestep %d is beyond the %d of training; lower steps_offset (%d) or the number of steps",
+			timestep, len(s.alphas), s.Config.StepsOffset)
 	case timestep >= 0:
 		return float64(s.alphas[timestep]), nil
 	case s.Config.SetAlphaToOne:
@@ -78,7 +85,7 @@ func (s *Scheduler) alpha(timestep int) (float64, error) {
 	return float64(s.alphas[0]), nil
 }
 
-// predict are the weights of the picture for a sample signal·picture + noise·ε.
+// predict are the weights of the image for a sample signal·image + noise·ε.
 func (s *Scheduler) predict(signal, noise float64) Predict {
 	switch s.Config.PredictionType {
 	case "sample":
@@ -89,8 +96,9 @@ func (s *Scheduler) predict(signal, noise float64) Predict {
 	return Predict{Sample: float32(1 / signal), Output: float32(-noise / signal)}
 }
 
-// timesteps are n timesteps from the noisiest on, spaced as timestep_spacing says over the first last ones: table 2 of Lin, Liu,
-// Li, Yang: Common Diffusion Noise Schedules and Sample Steps Are Flawed, 2024. They are not rounded to whole numbers.
+// timesteps are n timesteps from the noisiest on, spaced as timestep_spacing specifies over the first last ones:
+// table 2 of Lin, Liu, Li, Yang: Common Diffusion Noise Schedules and Sample Steps Are Flawed, 2024. They are not
+// rounded to whole numbers.
 func (s *Scheduler) timesteps(n, last int) []float64 {
 	var out []float64
 	switch s.Config.TimestepSpacing {

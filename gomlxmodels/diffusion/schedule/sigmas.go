@@ -43,8 +43,9 @@ func interpolate(times []float64, levels []float32) []float64 {
 	return out
 }
 
-// respaced are n noise levels from the highest to the lowest, spaced as use_karras_sigmas (Karras et al., 2022, equation 5),
-// use_exponential_sigmas or use_beta_sigmas (Lee et al.: Beta Sampling is All You Need, 2024) says; nil where none is set.
+// respaced are n noise levels from the highest to the lowest, spaced as use_karras_sigmas (Karras et al., 2022,
+// equation 5), use_exponential_sigmas or use_beta_sigmas (Lee et al.: Beta Sampling is All You Need, 2024) says; nil
+// where none is set.
 func (s *Scheduler) respaced(highest, lowest float64, n int) []float64 {
 	if s.Config.SigmaMax != nil {
 		highest = *s.Config.SigmaMax

@@ -5,16 +5,16 @@ import (
 	"slices"
 	"testing"
 
-	"antipode/gomlxmodels/captioner"
-	"antipode/gomlxmodels/decode"
+	"antipode/gomlxmodels/textgen"
 )
 
-// Alone draws five captions of each picture at several places, with several neighbours: not a bit of them may differ.
-func Alone(t *testing.T, c *captioner.Captioner, pictures [][]float32, start int32) {
-	s := decode.Settings{MaxTokens: 10, Sample: true, Number: 5, TopP: 0.9}
-	var requests []captioner.Request
-	for i, p := range pictures {
-		r := captioner.Request{Pixels: p, Picture: fmt.Sprint(i), Prompt: []int32{start}}
+// Alone samples five captions of each image at several batch positions and with different other images. They must be
+// bit-identical.
+func Alone(t *testing.T, c *textgen.Captioner, images [][]float32, start int32) {
+	s := textgen.Options{MaxTokens: 10, Sample: true, Number: 5, TopP: 0.9}
+	var requests []textgen.ImageRequest
+	for i, p := range images {
+		r := textgen.ImageRequest{Pixels: p, Image: fmt.Sprint(i), Prompt: []int32{start}}
 		for k := range s.Number {
 			r.Seeds = append(r.Seeds, uint64(50*i+k))
 		}
@@ -26,9 +26,9 @@ func Alone(t *testing.T, c *captioner.Captioner, pictures [][]float32, start int
 		t.Fatal(err)
 	}
 	captions := 0
-	last := len(pictures) - 1
+	last := len(images) - 1
 	for _, order := range [][]int{{0}, {1}, {last}, {last, 0, 1}, {1, last, 0, 1}} {
-		var list []captioner.Request
+		var list []textgen.ImageRequest
 		for _, i := range order {
 			list = append(list, requests[i])
 		}
@@ -40,10 +40,10 @@ func Alone(t *testing.T, c *captioner.Captioner, pictures [][]float32, start int
 			for k, text := range again[at] {
 				captions++
 				if want := whole[i][k]; !slices.Equal(text.Tokens, want.Tokens) || text.LogProb != want.LogProb {
-					t.Errorf("picture %d in %v, caption %d: %+v, among all %+v", i, order, k, text, want)
+					t.Errorf("image %d in %v, caption %d: %+v, among all %+v", i, order, k, text, want)
 				}
 			}
 		}
 	}
-	t.Logf("%d captions drawn again at other places, among others: not a bit differs", captions)
+	t.Logf("%d captions sampled again at other batch positions: bit-identical", captions)
 }

@@ -1,4 +1,5 @@
-// Package captiontest holds a captioner against what transformers' generate wrote of the same pictures with the same weights.
+// Package captiontest holds a captioner against what transformers' generate wrote of the same images with the same
+// weights.
 package captiontest
 
 import (
@@ -12,19 +13,18 @@ import (
 
 	"github.com/gomlx/compute"
 
-	"antipode/gomlxmodels/captioner"
-	"antipode/gomlxmodels/decode"
 	"antipode/gomlxmodels/internal/modeltest"
+	"antipode/gomlxmodels/textgen"
 	"antipode/internal/near"
 )
 
-// Written is one line of a golden's captions.json: what generate made of a picture.
+// Written is one line of a golden's captions.json: what generate made of an image.
 type Written struct {
-	Raw     map[string]any `json:"settings"` // of generate, by name
-	Prompt  []int32        // after the start token
-	Picture int
-	Tokens  [][]int32 // of each caption, the end included
-	Scores  []float64 // of beams
+	Raw    map[string]any `json:"settings"` // of generate, by name
+	Prompt []int32        // after the start token
+	Image  int            `json:"picture"`
+	Tokens [][]int32      // of each caption, the end included
+	Scores []float64      // of beams
 }
 
 // Read reads a folder's captions.json, which holds at least some lines.
@@ -41,8 +41,8 @@ func Read(t testing.TB, dir string, least int) (out []Written) {
 }
 
 // Settings are those of generate as package decode takes them.
-func Settings(t testing.TB, raw map[string]any) decode.Settings {
-	s := decode.Settings{MaxTokens: 14, LengthPenalty: 1}
+func Settings(t testing.TB, raw map[string]any) textgen.Options {
+	s := textgen.Options{MaxTokens: 14, LengthPenalty: 1}
 	for name, value := range raw {
 		number, _ := value.(float64)
 		switch name {
@@ -59,7 +59,7 @@ func Settings(t testing.TB, raw map[string]any) decode.Settings {
 		case "length_penalty":
 			s.LengthPenalty = number
 		case "early_stopping":
-			s.Early = decode.Early(fmt.Sprint(value))
+			s.Early = textgen.Early(fmt.Sprint(value))
 		default:
 			t.Fatalf("setting %q", name)
 		}
@@ -68,26 +68,27 @@ func Settings(t testing.TB, raw map[string]any) decode.Settings {
 }
 
 // Same says that a text is these tokens, the end included where there is one.
-func Same(text decode.Text, want []int32, ends []int32) bool {
+func Same(text textgen.Text, want []int32, ends []int32) bool {
 	if n := len(want); n > 0 && slices.Contains(ends, want[n-1]) {
 		return text.Ended && slices.Equal(text.Tokens, want[:n-1])
 	}
 	return !text.Ended && slices.Equal(text.Tokens, want)
 }
 
-// Reference is what the captions of a model are held against.
+// Reference holds the captions and logits that those of a model must equal.
 type Reference struct {
 	modeltest.Golden           // pixels [P,3,S,S]; step.logits [step,P,V] of the first setting and prompt
 	Lines            []Written // of all settings and prompts together, one after another
 	Start            []int32   // comes before every prompt
 }
 
-// Check writes all captions of the settings that takes allows, all pictures at once, and compares tokens, scores of beams and, where the
-// first setting is among them, the logits of every step, within 1e-4 of their scale.
-func Check(t *testing.T, backend compute.Backend, n captioner.Network, r Reference, takes func(decode.Settings) bool) {
+// Check writes all captions of the settings that takes allows, all images at once, and compares tokens, scores of
+// beams and, where the first setting is among them, the logits of every step, within 1e-4 of their scale.
+func Check(t *testing.T, backend compute.Backend, n textgen.ImageNetwork, r Reference,
+	takes func(textgen.Options) bool) {
 	t.Helper()
-	pictures := r.Rows("pixels")
-	c, err := captioner.New(backend, n, captioner.Options{Batch: len(pictures)})
+	images := r.Rows("pixels")
+	c, err := textgen.NewCaptioner(backend, n, textgen.CaptionerOptions{Batch: len(images)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,9 +101,10 @@ func Check(t *testing.T, backend compute.Backend, n captioner.Network, r Referen
 		}
 		var steps [][]float32
 		s.Trace = func(_ int, logits [][]float32) { steps = append(steps, slices.Concat(logits...)) }
-		var requests []captioner.Request
+		var requests []textgen.ImageRequest
 		for _, w := range list {
-			requests = append(requests, captioner.Request{Pixels: pictures[w.Picture], Prompt: slices.Concat(r.Start, w.Prompt)})
+			requests = append(requests, textgen.ImageRequest{Pixels: images[w.Image],
+				Prompt: slices.Concat(r.Start, w.Prompt)})
 		}
 		got, err := c.Caption(t.Context(), requests, s)
 		if err != nil {
@@ -112,7 +114,8 @@ func Check(t *testing.T, backend compute.Backend, n captioner.Network, r Referen
 			for j, want := range w.Tokens {
 				captions++
 				if text := got[i][j]; !Same(text, want, n.Ends) {
-					t.Errorf("%v, prompt %v, picture %d, caption %d: %+v, transformers writes %v", w.Raw, w.Prompt, w.Picture, j, text, want)
+					t.Errorf("%v, prompt %v, image %d, caption %d: %+v, transformers writes %v", w.Raw, w.Prompt,
+						w.Image, j, text, want)
 				} else if w.Scores != nil {
 					worst = max(worst, math.Abs(text.Score-w.Scores[j])/max(1, math.Abs(w.Scores[j])))
 				}
@@ -147,7 +150,8 @@ func (r *Reference) groups() (out [][]Written) {
 func (r *Reference) checkSteps(steps [][]float32, list []Written) {
 	want, shape := r.Values("step.logits"), r.Shape("step.logits")
 	if len(list) != shape[1] || len(steps) < shape[0] {
-		r.T.Fatalf("%d of %d pictures have a greedy caption, of %d steps of %d: the logits cannot be compared", len(list), shape[1], len(steps), shape[0])
+		r.T.Fatalf("%d of %d images have a greedy caption, of %d steps of %d: the logits cannot be compared",
+			len(list), shape[1], len(steps), shape[0])
 	}
 	v := shape[2]
 	worst, scale := 0.0, near.Scale(want)
@@ -160,7 +164,7 @@ func (r *Reference) checkSteps(steps [][]float32, list []Written) {
 			worst = max(worst, d)
 		}
 	}
-	r.T.Logf("logits of %d steps, %d pictures: worst difference %.2g of their scale", shape[0], shape[1], worst/scale)
+	r.T.Logf("logits of %d steps, %d images: worst difference %.2g of their scale", shape[0], shape[1], worst/scale)
 	if worst > 1e-4*scale {
 		r.T.Errorf("worst difference of a logit %v at scale %v", worst, scale)
 	}

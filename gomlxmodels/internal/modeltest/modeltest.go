@@ -1,4 +1,5 @@
-// Package modeltest holds what the tests of model packages share: goldens, damaged copies of model folders, and small checks.
+// Package modeltest holds what the tests of model packages share: goldens, damaged copies of model folders, and small
+// checks.
 package modeltest
 
 import (
@@ -19,7 +20,6 @@ import (
 
 	"antipode/gomlxmodels/preprocess"
 	"antipode/gomlxmodels/weights"
-	"antipode/internal/testbackend"
 )
 
 // File is what a reference library computed with the model of a folder, tensor by tensor.
@@ -99,8 +99,8 @@ func (g Golden) IntTensor(name string) *tensors.Tensor {
 	return tensors.FromFlatDataAndDimensions(g.Ints(name), g.Shape(name)...)
 }
 
-// Picture is a tensor [H,W,3] of whole numbers from 0 to 255 as a picture.
-func (g Golden) Picture(name string) *preprocess.RGB {
+// Image is a tensor [H,W,3] of whole numbers from 0 to 255 as an image.
+func (g Golden) Image(name string) *preprocess.RGB {
 	g.T.Helper()
 	shape := g.Shape(name)
 	p := preprocess.NewRGB(shape[1], shape[0])
@@ -111,7 +111,8 @@ func (g Golden) Picture(name string) *preprocess.RGB {
 }
 
 // Run evaluates a graph once with the weights that load fills its store with, all of which it must use.
-func Run(t testing.TB, backend compute.Backend, load func(*model.Store) error, fn func(*model.Scope, []*graph.Node) []*graph.Node, args ...any) [][]float32 {
+func Run(t testing.TB, backend compute.Backend, load func(*model.Store) error,
+	fn func(*model.Scope, []*graph.Node) []*graph.Node, args ...any) [][]float32 {
 	t.Helper()
 	store := model.NewStore()
 	defer store.Finalize()
@@ -135,12 +136,6 @@ func Run(t testing.TB, backend compute.Backend, load func(*model.Store) error, f
 		flat[i] = tensors.MustCopyFlatData[float32](o)
 	}
 	return flat
-}
-
-// OnBoth runs a test on XLA and on the pure Go backend.
-func OnBoth(t *testing.T, do func(*testing.T, compute.Backend)) {
-	t.Run("XLA", func(t *testing.T) { do(t, testbackend.XLA(t)) })
-	t.Run("pure Go", func(t *testing.T) { do(t, testbackend.Go(t)) })
 }
 
 // CopyOf copies the folder of that name below testdata, without its golden, so that a test can damage it.
@@ -219,8 +214,9 @@ func CheckLine(t testing.TB, err error, want string) {
 	}
 }
 
-// ComesBack opens and closes encoders that hold 16 MiB and more: their memory must come back, after some rounds in which the
-// allocators take their pools. These may take more at any time, so that it has three tries: what leaks does so in each.
+// ComesBack opens and closes encoders that hold 16 MiB and more: their memory must come back, after some rounds in
+// which the allocators take their pools. These may take more at any time, so that it has three tries: what leaks does
+// so in each.
 func ComesBack(t *testing.T, pools int, round func()) {
 	t.Helper()
 	for range pools {
@@ -239,7 +235,8 @@ func ComesBack(t *testing.T, pools int, round func()) {
 	t.Errorf("5 encoders opened and closed leave %d MiB", grown>>20)
 }
 
-// resident is the memory of the process after a collection, in bytes. Where the system does not tell it the test is skipped.
+// resident is the memory of the process after a collection, in bytes. Where the system does not tell it the test is
+// skipped.
 func resident(t *testing.T) int64 {
 	runtime.GC()
 	debug.FreeOSMemory()

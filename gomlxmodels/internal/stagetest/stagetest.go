@@ -18,27 +18,41 @@ import (
 
 	"github.com/gomlx/compute"
 
+	"antipode/datasets/operation"
+	"antipode/datasets/table"
 	"antipode/gomlxmodels/device"
 	"antipode/gomlxmodels/stage"
-	"antipode/kernel/client"
 )
 
-// Env is what the engine lends a stage, without a store; models that were loaded stay until the test ends.
+// Env is the environment of a stage, without a store.
 type Env struct {
 	t       *testing.T
 	backend compute.Backend
 	loaded  map[string]any
+	keep    bool // loaded models stay open
 }
 
-// NewEnv lends a backend, nil where nothing is computed.
-func NewEnv(t *testing.T, backend compute.Backend) Env { return Env{t, backend, map[string]any{}} }
-
-// Device is the backend, as XLA on the processor.
-func (e Env) Device() (any, error) {
-	return &device.Device{Backend: e.backend, Kind: device.XLACPU}, nil
+// NewEnv returns an environment with a backend, nil where nothing is computed. Loaded models stay open until the test
+// ends.
+func NewEnv(t *testing.T, backend compute.Backend) Env {
+	return Env{t, backend, map[string]any{}, false}
 }
 
-// DeviceKind is the kind of Device.
+// SharedEnv is [NewEnv] for tests that load the same models: these stay open as long as the process.
+func SharedEnv(t *testing.T, backend compute.Backend) Env { return Env{t, backend, shared, true} }
+
+var shared = map[string]any{}
+
+// Backend returns the backend.
+func (e Env) Backend() (compute.Backend, error) { return e.backend, nil }
+
+// NoteModel does nothing.
+func (Env) NoteModel(model, digest string) {}
+
+// Secret returns an environment variable.
+func (Env) Secret(name string) string { return os.Getenv(name) }
+
+// DeviceKind is XLA on the CPU.
 func (Env) DeviceKind() (string, error) { return device.XLACPU, nil }
 
 // ModelDir is none.
@@ -51,8 +65,8 @@ func (Env) FileDigest(path string) (string, error) {
 }
 
 // PutBlob keeps nothing.
-func (Env) PutBlob([]byte, string) (client.Image, error) {
-	return client.Image{}, errors.New("not kept")
+func (Env) PutBlob([]byte, string) (table.Image, error) {
+	return table.Image{}, errors.New("not kept")
 }
 
 // Shared opens a value once; one that takes no memory fails the test.
@@ -62,7 +76,10 @@ func (e Env) Shared(key string, open func() (any, int64, func(), error)) (any, f
 	}
 	value, bytes, done, err := open()
 	if err == nil {
-		if e.t.Cleanup(done); bytes == 0 {
+		if !e.keep {
+			e.t.Cleanup(done)
+		}
+		if bytes == 0 {
 			e.t.Error("a loaded model takes no memory")
 		}
 	}
@@ -97,15 +114,28 @@ func Open(t *testing.T, env Env, name string, args any) (stage.Worker, error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, ok := stage.Find(name)
-	if !ok {
+	evaluate := operation.EvaluatorOf(name)
+	if evaluate == nil {
 		t.Fatalf("no stage %q", name)
 	}
-	return s.Open(t.Context(), env, raw)
+	var o opener
+	if _, err := evaluate(stage.WithRunner(t.Context(), &o), operation.Call{}, raw, []*table.Frame{{}}); err != nil {
+		t.Fatal(err)
+	}
+	return o.Open(t.Context(), env, raw)
+}
+
+// opener is the runner of a stage that is only opened.
+type opener struct{ stage.Stage }
+
+// RunStage notes the stage.
+func (o *opener) RunStage(s stage.Stage, _ *table.Frame) (*table.Frame, error) {
+	o.Stage = s
+	return nil, nil
 }
 
 // Run computes the given rows of a table in batches of a size and gives their values by row.
-func Run(t *testing.T, w stage.Worker, f *client.Frame, rows []int, size int) map[int][]stage.Value {
+func Run(t *testing.T, w stage.Worker, f *table.Frame, rows []int, size int) map[int][]stage.Value {
 	t.Helper()
 	if err := w.Check(f.Specs()); err != nil {
 		t.Fatal(err)
@@ -135,15 +165,15 @@ func Run(t *testing.T, w stage.Worker, f *client.Frame, rows []int, size int) ma
 }
 
 // All are the rows of a table.
-func All(f *client.Frame) (rows []int) {
+func All(f *table.Frame) (rows []int) {
 	for i := range f.Len() {
 		rows = append(rows, i)
 	}
 	return rows
 }
 
-// Picture writes a picture to a file of its own.
-func Picture(t *testing.T, m image.Image) client.Image {
+// Image writes an image to a file of its own.
+func Image(t *testing.T, m image.Image) table.Image {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "a.png")
 	f, err := os.Create(file)
@@ -154,11 +184,11 @@ func Picture(t *testing.T, m image.Image) client.Image {
 	if err = errors.Join(err, readErr); err != nil {
 		t.Fatal(err)
 	}
-	return client.Image{Path: file, SHA256: Digest(data)}
+	return table.Image{Path: file, SHA256: Digest(data)}
 }
 
-// Scenes are small pictures of stripes and noise.
-func Scenes(t *testing.T, n int) (files []client.Image) {
+// Scenes are small images of stripes and noise.
+func Scenes(t *testing.T, n int) (files []table.Image) {
 	t.Helper()
 	for i := range n {
 		m := image.NewRGBA(image.Rect(0, 0, 40+i, 50))
@@ -168,15 +198,15 @@ func Scenes(t *testing.T, n int) (files []client.Image) {
 				m.Set(x, y, color.RGBA{v, 255 - v, uint8(60 * i), 255})
 			}
 		}
-		files = append(files, Picture(t, m))
+		files = append(files, Image(t, m))
 	}
 	return files
 }
 
-// Captions is a table of n rows of each picture, as datasets.Table.Repeat gives them, with an empty outcome.
-func Captions(images []client.Image, n int, seed float64) *client.Frame {
+// Captions is a table of n rows of each image, as datasets.Table.Repeat gives them, with an empty outcome.
+func Captions(images []table.Image, n int, seed float64) *table.Frame {
 	var id, of, outcome []string
-	var list []client.Image
+	var list []table.Image
 	var seeds []float64
 	for i, img := range images {
 		for k := range n {
@@ -184,6 +214,7 @@ func Captions(images []client.Image, n int, seed float64) *client.Frame {
 			list, seeds, outcome = append(list, img), append(seeds, seed+float64(k)), append(outcome, "")
 		}
 	}
-	f := &client.Frame{Columns: []client.Column{client.TextColumn("id", id), client.TextColumn("image_id", of), client.ImageColumn("image", list), client.NumberColumn("seed", seeds)}}
-	return f.With(client.TextColumn("outcome", outcome))
+	f := &table.Frame{Columns: []table.Column{table.TextColumn("id", id), table.TextColumn("image_id", of),
+		table.ImageColumn("image", list), table.NumberColumn("seed", seeds)}}
+	return f.With(table.TextColumn("outcome", outcome))
 }

@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// analysis is a composed file with the types of what it says, as far as it can be typed.
+// analysis is a composed file with its types, as far as it can be checked.
 type analysis struct {
 	loader *loader
 	fset   *token.FileSet
@@ -21,12 +21,12 @@ type analysis struct {
 	info   types.Info
 	own    docs
 	pos    token.Pos  // of the source's offset
-	at     *ast.Ident // the identifier there, or nil
+	at     *ast.Ident // the identifier at pos, or nil
 	path   []ast.Node // from the file to at, without at, or to the innermost node
 }
 
-// analyze parses and checks a composed file. Packages that it mentions without an import, which goimports adds when the
-// cell is executed, are imported.
+// analyze parses and checks a composed file. It imports packages that the file uses without an import; goimports adds
+// these when the cell is executed.
 func (l *loader) analyze(s source) *analysis {
 	a := l.check(s.text, s.offset)
 	var lines strings.Builder
@@ -77,7 +77,7 @@ func (a *analysis) find(offset int) {
 	})
 }
 
-// parent is the n-th node above at, 0 = the next.
+// parent returns the n-th node above at; 0 = its parent.
 func (a *analysis) parent(n int) ast.Node {
 	if n < len(a.path) {
 		return a.path[len(a.path)-1-n]
@@ -85,7 +85,7 @@ func (a *analysis) parent(n int) ast.Node {
 	return nil
 }
 
-// unresolvedPackages are the names x of selectors x.Y that nothing declares.
+// unresolvedPackages returns the undeclared names x of selectors x.Y.
 func (a *analysis) unresolvedPackages() (names []string) {
 	ast.Inspect(a.file, func(n ast.Node) bool {
 		if s, ok := n.(*ast.SelectorExpr); ok {
@@ -99,7 +99,7 @@ func (a *analysis) unresolvedPackages() (names []string) {
 	return names
 }
 
-// object is what at names, or nil.
+// object returns the object that at refers to, or nil.
 func (a *analysis) object() types.Object {
 	if a.at == nil {
 		return nil
@@ -110,7 +110,7 @@ func (a *analysis) object() types.Object {
 	if o := a.info.Defs[a.at]; o != nil {
 		return o
 	}
-	if lit, ok := a.parent(0).(*ast.CompositeLit); ok { // a field whose value was left out
+	if lit, ok := a.parent(0).(*ast.CompositeLit); ok { // a field without a value
 		if t := a.info.Types[lit].Type; t != nil {
 			o, _, _ := types.LookupFieldOrMethod(t, true, a.pkg, a.at.Name)
 			if v, ok := o.(*types.Var); ok {
@@ -121,8 +121,7 @@ func (a *analysis) object() types.Object {
 	return nil
 }
 
-// open are the folders of the module whose packages a cell may use without importing them: those that are light at
-// every depth.
+// open are the folders of the module whose packages cells may use without an import: their packages are light.
 var open = []string{"audits", "datasets", "metrics", "plots"}
 
 // named returns the import paths of the packages with a name: the module's own, then the standard library's, the
@@ -150,7 +149,7 @@ func (l *loader) known() []string {
 	return l.paths
 }
 
-// noPackages are folders without packages that a cell may import.
+// noPackages are folders without packages for cells.
 var noPackages = []string{"internal", "vendor", "testdata", "cmd", "builtin"}
 
 // walk adds the packages below a folder to paths.

@@ -12,7 +12,7 @@ import (
 	"unicode/utf8"
 )
 
-// byteOffset turns a position in code points into one in bytes.
+// byteOffset converts a position in code points to one in bytes.
 func byteOffset(code string, points int) int {
 	for at := range code {
 		if points <= 0 {
@@ -53,7 +53,7 @@ func (l *loader) complete(r Request) Completion {
 	seen := map[string]bool{}
 	for _, f := range found {
 		if seen[f.name] || len(c.Matches) == limit {
-			continue // the first of a name hides the others
+			continue // an inner name hides the others
 		}
 		seen[f.name] = true
 		m := Match{Text: f.name, Type: f.kind}
@@ -67,7 +67,8 @@ func (l *loader) complete(r Request) Completion {
 	return c
 }
 
-// withPrefix are the candidates that begin with the prefix, or else those that do but for its case.
+// withPrefix returns the candidates that begin with the prefix, or, if there are none, those that do so
+// case-insensitively.
 func withPrefix(all []candidate, prefix string) []candidate {
 	found := slices.DeleteFunc(slices.Clone(all), func(c candidate) bool { return !strings.HasPrefix(c.name, prefix) })
 	if len(found) > 0 {
@@ -78,7 +79,7 @@ func withPrefix(all []candidate, prefix string) []candidate {
 	})
 }
 
-// qualifier names packages as cells do.
+// qualifier returns the name of a package in cells.
 func (a *analysis) qualifier(p *types.Package) string {
 	if p == a.pkg {
 		return ""
@@ -86,7 +87,7 @@ func (a *analysis) qualifier(p *types.Package) string {
 	return p.Name()
 }
 
-// signature is an object's type, or the value of a constant.
+// signature returns an object's type, and the value of a constant.
 func (a *analysis) signature(o types.Object) string {
 	switch o := o.(type) {
 	case *types.PkgName:
@@ -105,8 +106,8 @@ func (a *analysis) signature(o types.Object) string {
 	return types.TypeString(o.Type(), a.qualifier)
 }
 
-// inspect answers a request for the name that the cursor is in or after, or else for the function whose arguments it
-// is among.
+// inspect answers a request for the name at or before the cursor, or else for the function whose arguments contain the
+// cursor.
 func (l *loader) inspect(r Request) Inspection {
 	at := byteOffset(r.Code, r.Cursor)
 	for end := at; end < len(r.Code); { // to the end of the name
@@ -142,7 +143,7 @@ func (l *loader) inspect(r Request) Inspection {
 	return Inspection{}
 }
 
-// callee is the name of the innermost function that is called around pos, or nil.
+// callee returns the name of the innermost function that is called around pos, or nil.
 func (a *analysis) callee() *ast.Ident {
 	for i := range a.path {
 		call, ok := a.parent(i).(*ast.CallExpr)
@@ -159,7 +160,7 @@ func (a *analysis) callee() *ast.Ident {
 	return nil
 }
 
-// describe tells what an object is.
+// describe returns the declaration and the documentation of an object.
 func (a *analysis) describe(o types.Object) Inspection {
 	text, source := a.doc(o)
 	head := types.ObjectString(o, a.qualifier)
@@ -188,7 +189,7 @@ func (a *analysis) describe(o types.Object) Inspection {
 	}
 }
 
-// methods are the exported methods of a named type.
+// methods returns the exported methods of a named type.
 func methods(t types.Type) func(yield func(*types.Func) bool) {
 	return func(yield func(*types.Func) bool) {
 		n, ok := t.(*types.Named)

@@ -8,62 +8,23 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"antipode/kernel/notebook"
 )
 
-// cell is a cell's Go code as GoNB divides it, with lines that are not Go's blanked: every byte stays where it was.
-type cell struct {
-	head string // declarations, above %%
-	body string // what main does, below %%
-	at   int    // where body begins in the cell; beyond its end where there is no %%
-}
-
-// splitCell divides a cell. Lines that begin with % or ! are not Go, and neither is a line that follows one of those
-// that ends with a backslash.
-func splitCell(code string) cell {
-	var b strings.Builder
-	at, inMain, continued := len(code)+1, false, false
-	for line := range strings.Lines(code) {
-		text := strings.TrimPrefix(strings.TrimRight(line, "\r\n"), "//gonb:")
-		special := continued || strings.HasPrefix(text, "%") || strings.HasPrefix(text, "!")
-		if !inMain && (text == "%%" || strings.HasPrefix(text, "%% ") || strings.HasPrefix(text, "%main")) {
-			at, inMain = b.Len()+len(line), true
-		}
-		continued = special && strings.HasSuffix(text, `\`)
-		if special || strings.HasPrefix(text, "package ") {
-			line = blank(line)
-		}
-		b.WriteString(line)
-	}
-	text := b.String()
-	return cell{head: text[:min(at, len(text))], body: text[min(at, len(text)):], at: at}
-}
-
-// isSpecial tells whether the line around an offset is not Go.
-func isSpecial(code string, offset int) bool {
-	c := splitCell(code)
-	text := c.head + c.body
+// isGo reports whether the line around an offset is Go, not a command.
+func isGo(c notebook.GoCode, code string, offset int) bool {
 	start := strings.LastIndexByte(code[:offset], '\n') + 1
 	end := len(code)
 	if i := strings.IndexByte(code[offset:], '\n'); i >= 0 {
 		end = offset + i
 	}
-	return text[start:end] != code[start:end]
+	return c.Text[start:end] == code[start:end]
 }
 
-// blank replaces all but line ends by spaces, byte by byte.
-func blank(s string) string {
-	b := []byte(s)
-	for i, c := range b {
-		if c != '\n' && c != '\r' {
-			b[i] = ' '
-		}
-	}
-	return string(b)
-}
-
-// chunks divides declarations at the lines that begin with a keyword, so that one that is not finished does not spoil
-// the next, and at lines that begin with another word where the declaration before them is whole: statements, which
-// belong below %%. offsets[i] is where chunk i begins.
+// chunks divides declarations into chunks, so that an unfinished one does not affect the next: at lines that begin with
+// a keyword of declarations, and, after complete declarations, at lines that begin with another word, which are
+// statements. offsets[i] is the start of chunk i.
 func chunks(head string) (texts []string, offsets []int) {
 	start, comment, at, raw := 0, 0, 0, false
 	for line := range strings.Lines(head) {
@@ -84,19 +45,19 @@ func chunks(head string) (texts []string, offsets []int) {
 	return append(texts, head[start:]), append(offsets, start)
 }
 
-// isWord tells whether a line begins with a letter.
+// isWord reports whether a line begins with a letter.
 func isWord(line string) bool {
 	r, _ := utf8.DecodeRuneInString(line)
 	return unicode.IsLetter(r)
 }
 
-// isWhole tells whether text is one or more declarations.
+// isWhole reports whether text consists of complete declarations.
 func isWhole(text string) bool {
 	p, whole := parsePiece(text, imports{})
 	return whole && strings.TrimSpace(string(p.text)) != ""
 }
 
-// isDeclaration tells whether text begins with the keyword of a top-level declaration.
+// isDeclaration reports whether text begins with the keyword of a top-level declaration.
 func isDeclaration(text string) bool {
 	for _, keyword := range []string{"var", "func", "type", "const", "import"} {
 		rest, ok := strings.CutPrefix(text, keyword)
@@ -107,16 +68,16 @@ func isDeclaration(text string) bool {
 	return false
 }
 
-// piece is a text of parsed declarations. Names that a later piece declares anew become blanks (_) in it.
+// piece is the text of parsed declarations. A name that a later piece redeclares is replaced by _.
 type piece struct {
 	text  []byte
 	names map[string][]int // offsets in text, by name; methods as TYPE~NAME
 }
 
-// imports are import paths by the name that they have in the file; a dot import is named by its path.
+// imports are import paths by their name in the file; a dot import has the name ". PATH".
 type imports map[string]string
 
-// parsePieces reads the declarations above %% of a cell. What cannot be parsed is left out. Imports go to im.
+// parsePieces parses the declarations of a cell and leaves out what cannot be parsed. It adds imports to im.
 func parsePieces(head string, im imports) []piece {
 	if p, ok := parsePiece(head, im); ok {
 		return []piece{p}
@@ -133,7 +94,7 @@ func parsePieces(head string, im imports) []piece {
 
 const clause = "package main\n"
 
-// parsePiece reads the names that a text declares. It tells whether the text is whole.
+// parsePiece collects the names that a text declares. It reports whether the text has no error.
 func parsePiece(text string, im imports) (piece, bool) {
 	fset := token.NewFileSet()
 	p := piece{text: []byte(text), names: map[string][]int{}}
@@ -169,14 +130,14 @@ func parsePiece(text string, im imports) (piece, bool) {
 				}
 			}
 			if d.Tok == token.IMPORT {
-				copy(p.text[offset(d.Pos()):], blank(string(p.text[offset(d.Pos()):offset(d.End())])))
+				copy(p.text[offset(d.Pos()):], notebook.Blank(string(p.text[offset(d.Pos()):offset(d.End())])))
 			}
 		}
 	}
 	return p, err == nil
 }
 
-// hide makes blanks of the names that a later piece declares.
+// hide replaces the names that a later piece declares by _.
 func (p piece) hide(later piece) {
 	for key := range later.names {
 		_, name, method := strings.Cut(key, "~")
@@ -191,8 +152,8 @@ func (p piece) hide(later piece) {
 	}
 }
 
-// closers returns the brackets that close those which text leaves open. inText reports that text ends within a string
-// or a comment.
+// closers returns the brackets that close the open ones of text. inText reports whether text ends within a string or a
+// comment.
 func closers(text string) (closing string, inText bool) {
 	var s scanner.Scanner
 	file := token.NewFileSet().AddFile("", -1, len(text))
@@ -217,7 +178,7 @@ func closers(text string) (closing string, inText bool) {
 			if n := len(open); n > 0 {
 				open = open[:n-1]
 			}
-		case token.STRING, token.CHAR: // not terminated: the scanner says so at its start
+		case token.STRING, token.CHAR: // not terminated: the scanner reports it at its start
 			inText = bad == file.Offset(pos)+1 && file.Offset(pos)+len(lit) >= len(text)
 		case token.COMMENT:
 			inText = file.Offset(pos)+len(lit) >= len(text) && (strings.HasPrefix(lit, "//") || bad > 0)

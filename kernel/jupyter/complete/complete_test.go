@@ -130,7 +130,7 @@ func texts(c Completion) (list []string) {
 
 func TestComplete(t *testing.T) {
 	s := service(t)
-	photos := "%%\nvar inner = 1\nphotos.Rows()"
+	photos, photo := "%%\nvar inner = 1\nphotos.Rows()", []string{"var t = tables.Photos()"}
 	for _, c := range []struct {
 		name, code string
 		cells      []string
@@ -159,7 +159,7 @@ func TestComplete(t *testing.T) {
 		{"no later name", "%%\npho‸\nphoto := 1", []string{"var photos = 1"}, "photos"},
 		{"fields", "var x = plots.Bars{‸}", nil, "Table Y"},
 		{"fields that are left", "%%\nplots.Bars{Y: \"a\", ‸", nil, "Table"},
-		{"only fields beside another", "plots.Bars{Y: \"a\", T‸", []string{"var Total = 1"}, "Table"},
+		{"only fields next to another", "plots.Bars{Y: \"a\", T‸", []string{"var Total = 1"}, "Table"},
 		{"the statements above a broken one", "%%\nt := tables.Photos()\ntype T struct {\nif t.He‸", nil, "Head"},
 		{"the value of a field", "var s, n = \"\", 1\nvar x = plots.Bars{Y: ‸}", nil, "s…"},
 		{"a name that is not declared yet", "%%\nphone := pho‸", []string{"var photos = 1"}, "photos"},
@@ -174,6 +174,26 @@ func TestComplete(t *testing.T) {
 		{"each name once", "var x = p‸", []string{"var pl, pz = 1, 2"}, "pl pz plots panic print println"},
 		{"a declaration's keyword", "va‸", nil, "var"},
 		{"the universe", "%%\nx := appe‸", nil, "append"},
+		{"a condition", "%%\nif t.‸", photo, "Head Name Rows"},
+		{"a condition, the whole cell", "%%\nif t.Na‸ == \"a\" {\n\tx++\n}", photo, "Name"},
+		{"a condition's second part", "%%\nx := 1\nif x > 2 && !t.Na‸ {\n\tx++\n}\nx++", photo, "Name"},
+		{"a condition, no keyword", "%%\nif re‸", nil, "real recover reflect regexp"},
+		{"what an if declares", "%%\nif u := t.Na‸", photo, "Name"},
+		{"after what an if declares", "%%\nif u := t.Head(3); u.Na‸ {", photo, "Name"},
+		{"an else if", "%%\nx := 1\nif x > 2 {\n} else if t.Na‸", photo, "Name"},
+		{"a condition in a function", "func f() {\n\tif t.Na‸\n}\nvar a = 1", photo, "Name"},
+		{"a condition in a block", "%%\nfor {\n\tif t.Na‸ {\n\t}\n}", photo, "Name"},
+		{"a range", "%%\nfor _, p := range t.‸", photo, "Head Name Rows"},
+		{"a range, the whole cell", "%%\nfor _, p := range t.Na‸ {\n\tfmt.Println(p)\n}", photo, "Name"},
+		{"a range over a literal", "%%\nfor _, p := range []string{t.Na‸", photo, "Name"},
+		{"a range alone", "%%\nfor range t.Na‸", photo, "Name"},
+		{"a loop's condition", "%%\nfor t.Na‸", photo, "Name"},
+		{"a loop's start", "%%\nfor u := t.Na‸", photo, "Name"},
+		{"a loop's end", "%%\nfor i := 0; i < len(t.Na‸", photo, "Name"},
+		{"a loop's step", "%%\nfor i := 0; i < 3; i += t.Na‸ {", photo, "Name"},
+		{"a switch", "%%\nswitch t.Na‸", photo, "Name"},
+		{"what a switch declares", "%%\nswitch u := t.Na‸", photo, "Name"},
+		{"a case", "%%\nswitch {\ncase t.Na‸", photo, "Name"},
 		{"code points", "var é, 世, z = \"😀\", plots.Bars{}, tables.Ph‸", nil, "Photos"},
 		{"line ends of Windows", "var a = 1\r\n%%\r\nfmt.Prin‸\r\n", nil, "Print Printf Println"},
 		{"in a string", "var x = plots.Grid(\"plots.‸", nil, ""},
@@ -235,6 +255,9 @@ func TestInspect(t *testing.T) {
 		{"among its arguments, later", "%%\ntables.Photos().Head(2 + ‸)", head},
 		{"in a string argument", "%%\ntables.Photos().Head(\"colu‸mn\")", head},
 		{"an unfinished cell", "%%\nif x := tables.Photos().He‸ad(", head},
+		{"in a condition", "%%\nif tables.Photos().He‸ad(2).Name == \"\" {\n}", head},
+		{"in a range", "%%\nfor _, r := range tables.Photos().Head‸(2).Name {\n\tfmt.Println(r)\n}", head},
+		{"what an if declares", "%%\nif t := tables.Photos().He‸ad(2); t.Name == \"\" {\n}", head},
 		{"a type", "var x plots.Bars‸", "```go\ntype Bars struct {\n\tTable tables.Table // Table is drawn.\n" +
 			"\tY     string       // Y names the column of values.\n\t// and unexported fields\n}\n" +
 			"func (plots.Bars).Show()\n```\n\nBars draws a bar for each row."},

@@ -9,26 +9,30 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"antipode/kernel/notebook"
 )
 
-// placeholder makes an identifier of whatever is before the cursor, so that the code around it can be parsed.
+// placeholder completes the name before the cursor to an identifier, so that the code can be parsed even if there is no
+// name.
 const placeholder = "ǃcursorǃ"
 
 // source is a notebook as one Go file.
 type source struct {
 	text   string
-	offset int // of the cursor, or of the end of the name that is asked about
+	offset int // of the cursor, or of the end of the requested name
 }
 
-// compose makes one file of the cells that were executed and of the current one up to the offset at: what follows at
-// in its declaration, or below %%, is left out and open brackets are closed. Later declarations hide earlier ones of
-// the same name. insert is put in at the offset. It fails where at is in a comment, a string or a line that is not Go.
-// alone leaves out what else is not whole: that is for code which otherwise cannot be parsed around at.
+// compose returns one file of the executed cells and of the current one up to the offset at. The rest of the
+// declaration with the cursor, or of the statements, is left out, and open brackets are closed. Later declarations hide
+// earlier ones of the same name. insert is inserted at the offset. compose fails if at is in a comment, a string or a
+// command. With alone, incomplete statements before the cursor's line are left out too, for code that cannot be parsed
+// otherwise.
 func compose(cells []string, code string, at int, insert string, alone bool) (source, bool) {
-	if isSpecial(code, at) {
+	c, im := notebook.SplitCode(code), imports{}
+	if c.Special || !isGo(c, code, at) {
 		return source{}, false
 	}
-	c, im := splitCell(code), imports{}
 	var pieces []piece
 	add := func(p piece, whole bool) {
 		for _, earlier := range pieces {
@@ -39,13 +43,13 @@ func compose(cells []string, code string, at int, insert string, alone bool) (so
 		}
 	}
 	for _, earlier := range cells {
-		for _, p := range parsePieces(splitCell(earlier).head, im) {
+		for _, p := range parsePieces(notebook.SplitCode(earlier).Declarations(), im) {
 			add(p, true)
 		}
 	}
-	texts, offsets := chunks(c.head)
+	texts, offsets := chunks(c.Declarations())
 	i := len(texts) // the chunk with the cursor
-	if at < c.at {
+	if c.Main < 0 || at < c.Main {
 		i, _ = slices.BinarySearch(offsets, at+1)
 		i--
 	}
@@ -58,7 +62,7 @@ func compose(cells []string, code string, at int, insert string, alone bool) (so
 	if i < len(texts) {
 		text = texts[i][:at-offsets[i]]
 	} else {
-		text = c.body[:at-c.at]
+		text = c.Text[c.Main:at]
 	}
 	if alone {
 		text = lastStatement(text)
@@ -71,16 +75,16 @@ func compose(cells []string, code string, at int, insert string, alone bool) (so
 	var b strings.Builder
 	b.WriteString(clause)
 	im.write(&b)
-	offset := b.Len() + before
-	b.WriteString(current)
 	for _, p := range pieces {
-		b.WriteByte('\n')
 		b.Write(p.text)
+		b.WriteByte('\n')
 	}
+	offset := b.Len() + before
+	b.WriteString(current) // last, because the parser may take what follows unfinished code for a part of it
 	return source{text: b.String(), offset: offset}, ok
 }
 
-// startsDeclaration tells whether a chunk begins, after comments, with the keyword of a declaration.
+// startsDeclaration reports whether a chunk begins, after comments, with the keyword of a declaration.
 func startsDeclaration(text string) bool {
 	var s scanner.Scanner
 	s.Init(token.NewFileSet().AddFile("", -1, len(text)), []byte(text), nil, 0)
@@ -88,8 +92,8 @@ func startsDeclaration(text string) bool {
 	return slices.Contains([]token.Token{token.VAR, token.FUNC, token.TYPE, token.CONST, token.IMPORT}, tok)
 }
 
-// unfinished completes a text that ends at the cursor: it adds insert and closes brackets. Text that is no declaration
-// becomes a function's body. before is the offset of the text's end in it.
+// unfinished completes a text that ends at the cursor: it adds insert and closes brackets. A text that is not a
+// declaration becomes the body of a function. before is the offset of the text's end in the result.
 func unfinished(text, insert string, declaration bool) (whole string, before int, ok bool) {
 	closing, inText := closers(text)
 	open, end := "func main() {\n", "\n}"
@@ -99,8 +103,7 @@ func unfinished(text, insert string, declaration bool) (whole string, before int
 	return open + text + insert + closing + end + "\n", len(open) + len(text), !inText
 }
 
-// lastStatement is the text with the lines before its last one as far as they are whole statements. It is shorter than
-// text, which ends at the cursor.
+// lastStatement returns the last line of text after the complete statements before it.
 func lastStatement(text string) string {
 	kept, start := "", 0
 	line := strings.LastIndexByte(text, '\n') + 1

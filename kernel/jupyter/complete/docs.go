@@ -10,13 +10,13 @@ import (
 	"strings"
 )
 
-// docs are the comments of the declarations of one file, by the offset of the declared name.
+// docs are the comments of the declarations of a file, by the offset of the declared name.
 type docs struct {
 	comments map[int]string
 	types    map[int]string // the source of type declarations
 }
 
-// readDocs collects them; src may be nil, then the file is read.
+// readDocs reads the docs of a file; if src is nil, it reads the file.
 func readDocs(fset *token.FileSet, name string, src any) docs {
 	d := docs{comments: map[int]string{}, types: map[int]string{}}
 	f, _ := parser.ParseFile(fset, name, src, parser.ParseComments|parser.SkipObjectResolution)
@@ -63,7 +63,7 @@ func readDocs(fset *token.FileSet, name string, src any) docs {
 	return d
 }
 
-// typeSource is a type declaration without its doc comment and unexported fields.
+// typeSource returns the source of a type declaration without its comment and unexported fields.
 func typeSource(fset *token.FileSet, s *ast.TypeSpec) string {
 	short := *s
 	short.Doc, short.Comment = nil, nil
@@ -90,7 +90,7 @@ func typeSource(fset *token.FileSet, s *ast.TypeSpec) string {
 	return text
 }
 
-// docsAt are the docs of the file that a position of the loader's file set is in.
+// docsAt returns the docs of the file that contains a position of the loader's file set, and the offset.
 func (l *loader) docsAt(pos token.Pos) (docs, int) {
 	at := l.fset.Position(pos)
 	if at.Filename == "" {
@@ -104,7 +104,7 @@ func (l *loader) docsAt(pos token.Pos) (docs, int) {
 	return d, at.Offset
 }
 
-// packageDoc is a package's comment.
+// packageDoc returns a package's comment.
 func (l *loader) packageDoc(path string) string {
 	if text, seen := l.comments[path]; seen {
 		return text
@@ -122,7 +122,7 @@ func (l *loader) packageDoc(path string) string {
 	return l.comments[path]
 }
 
-// doc is the comment of an object and, of a type, its declaration's source.
+// doc returns the comment of an object and, for a type, the source of its declaration.
 func (a *analysis) doc(o types.Object) (comment, source string) {
 	if p, ok := o.(*types.PkgName); ok {
 		return a.loader.packageDoc(p.Imported().Path()), ""
@@ -139,7 +139,7 @@ func (a *analysis) doc(o types.Object) (comment, source string) {
 	return d.comments[offset], d.types[offset]
 }
 
-// builtin is the comment and the declaration of a built-in function.
+// builtin returns the comment and the declaration of a built-in function.
 func (l *loader) builtin(name string) (comment, source string) {
 	fset := token.NewFileSet()
 	file := filepath.Join(l.context.GOROOT, "src", "builtin", "builtin.go")
@@ -151,7 +151,7 @@ func (l *loader) builtin(name string) (comment, source string) {
 		if d, ok := d.(*ast.FuncDecl); ok && d.Name.Name == name {
 			comment, d.Doc = d.Doc.Text(), nil
 			var b strings.Builder
-			_ = format.Node(&b, fset, d) // a builder takes all
+			_ = format.Node(&b, fset, d) // a strings.Builder never fails
 			return comment, b.String()
 		}
 	}

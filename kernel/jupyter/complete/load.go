@@ -13,14 +13,15 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"golang.org/x/mod/modfile"
 	"golang.org/x/mod/module"
 	"golang.org/x/mod/semver"
 )
 
-// loader type-checks packages from source, declarations only. No package has to be built for that, and the only go
-// command is the one that reports where the standard library and the module cache are. It serves one caller at a time.
+// loader type-checks packages from source, declarations only, so that no package has to be built. The only go command
+// it runs is `go env`. It is not safe for concurrent use.
 type loader struct {
 	fset    *token.FileSet
 	context build.Context
@@ -34,7 +35,36 @@ type loader struct {
 	paths    []string                  // of known, once computed
 }
 
-// newLoader reads the go.mod in moduleDir and runs go env.
+// GoEnv is what `go env` reports.
+type GoEnv struct{ Root, ModCache, Version string }
+
+var (
+	goEnvs  = map[string]GoEnv{} // by folder of the module
+	goEnvMu sync.Mutex
+)
+
+// ReadGoEnv runs `go env` in a module's folder, once in the life of the process if it succeeds.
+func ReadGoEnv(moduleDir string) (GoEnv, error) {
+	goEnvMu.Lock()
+	defer goEnvMu.Unlock()
+	if env, known := goEnvs[moduleDir]; known {
+		return env, nil
+	}
+	cmd := exec.Command("go", "env", "GOROOT", "GOMODCACHE", "GOVERSION")
+	cmd.Dir = moduleDir
+	out, err := cmd.Output()
+	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
+	if err != nil || len(lines) != 3 {
+		return GoEnv{}, fmt.Errorf("running go env: %w (output %q)", err, out)
+	}
+	for i, line := range lines {
+		lines[i] = strings.TrimSpace(line)
+	}
+	goEnvs[moduleDir] = GoEnv{lines[0], lines[1], lines[2]}
+	return goEnvs[moduleDir], nil
+}
+
+// newLoader reads the go.mod in moduleDir.
 func newLoader(moduleDir string) (*loader, error) {
 	file := filepath.Join(moduleDir, "go.mod")
 	data, err := os.ReadFile(file)
@@ -48,30 +78,26 @@ func newLoader(moduleDir string) (*loader, error) {
 	if mod.Module == nil {
 		return nil, fmt.Errorf("complete: %s names no module", file)
 	}
-	cmd := exec.Command("go", "env", "GOROOT", "GOMODCACHE")
-	cmd.Dir = moduleDir
-	out, err := cmd.Output()
-	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
-	if err != nil || len(lines) != 2 {
-		return nil, fmt.Errorf("complete: running go env: %w (output %q)", err, out)
+	env, err := ReadGoEnv(moduleDir)
+	if err != nil {
+		return nil, fmt.Errorf("complete: %w", err)
 	}
 	l := &loader{
 		fset:     token.NewFileSet(),
 		context:  build.Default,
-		cache:    strings.TrimSpace(lines[1]),
+		cache:    env.ModCache,
 		module:   moduleDir,
 		mod:      mod,
 		packages: map[string]*types.Package{"unsafe": types.Unsafe},
 		docs:     map[string]docs{},
 		comments: map[string]string{},
 	}
-	l.context.GOROOT = strings.TrimSpace(lines[0])
+	l.context.GOROOT = env.Root
 	l.context.CgoEnabled = false // packages of the standard library that use cgo have files without it
 	return l, nil
 }
 
-// Import returns a package's exported declarations, for [types.Config]. What a declaration needs of a package that is
-// missing has an invalid type.
+// Import returns a package's exported declarations, for [types.Config]. Types from missing packages are invalid.
 func (l *loader) Import(path string) (*types.Package, error) {
 	if p := l.load(path); p != nil {
 		return p, nil
@@ -79,7 +105,7 @@ func (l *loader) Import(path string) (*types.Package, error) {
 	return nil, fmt.Errorf("complete: no package %s", path)
 }
 
-// load is Import with nil for a missing package.
+// load is Import, with nil for a missing package.
 func (l *loader) load(path string) *types.Package {
 	if p, seen := l.packages[path]; seen {
 		return p
@@ -89,7 +115,7 @@ func (l *loader) load(path string) *types.Package {
 	if dir == "" {
 		return nil
 	}
-	found, _ := l.context.ImportDir(dir, 0) // files that cannot be used are left out
+	found, _ := l.context.ImportDir(dir, 0) // ignores files that do not apply
 	if len(found.GoFiles) == 0 {
 		return nil
 	}
@@ -104,7 +130,7 @@ func (l *loader) load(path string) *types.Package {
 	config := types.Config{
 		IgnoreFuncBodies: true,
 		FakeImportC:      true,
-		Error:            func(error) {}, // whatever can be typed is
+		Error:            func(error) {}, // check as much as possible
 		Importer:         l,
 	}
 	p, _ := config.Check(path, l.fset, files, nil)
@@ -112,7 +138,7 @@ func (l *loader) load(path string) *types.Package {
 	return p
 }
 
-// dir is the folder of a package's source; empty = unknown.
+// dir returns the folder of a package's source, or "" if it is unknown.
 func (l *loader) dir(path string) string {
 	if l.isStandard(path) {
 		return filepath.Join(l.context.GOROOT, "src", filepath.FromSlash(path))
@@ -129,8 +155,8 @@ func (l *loader) dir(path string) string {
 	return ""
 }
 
-// cached is the folder of a module in the module cache: of the version that go.mod requires, or else, for a module that
-// a cell has fetched, of the newest one. Empty = there is none.
+// cached returns the folder of a module in the module cache: of the version that go.mod requires, or else, for a module
+// that a cell has downloaded, of the newest one; "" if there is none.
 func (l *loader) cached(modulePath string) string {
 	escaped, err := module.EscapePath(modulePath)
 	if err != nil {
@@ -151,7 +177,8 @@ func (l *loader) cached(modulePath string) string {
 	})
 }
 
-// isStandard tells import paths of the standard library: their first element has no dot and is not the module's.
+// isStandard reports whether an import path is of the standard library: its first element has no dot and is not the
+// module's.
 func (l *loader) isStandard(path string) bool {
 	first, _, _ := strings.Cut(path, "/")
 	own, _, _ := strings.Cut(l.mod.Module.Mod.Path, "/")

@@ -97,7 +97,7 @@ func TestAsCompiled(t *testing.T) {
 	}
 }
 
-// exported tells what a cell can use of an object.
+// exported reports what a cell can use of an object.
 func exported(o types.Object) (list []string) {
 	if o == nil {
 		return nil
@@ -117,7 +117,7 @@ func exported(o types.Object) (list []string) {
 func TestNotebooks(t *testing.T) {
 	s := New(Options{ModuleDir: root, Prelude: realPrelude(t), Say: func(text string) { t.Error(text) }})
 	checked := 0
-	for _, name := range []string{"tour", "your_own_pictures"} {
+	for _, name := range []string{"tour", "your_own_images"} {
 		file := filepath.Join(root, "notebooks", name+".ipynb")
 		if _, err := os.Stat(file); err != nil {
 			continue
@@ -156,8 +156,7 @@ func lastLine(s string) string { return s[strings.LastIndexByte(s, '\n')+1:] }
 
 // selectors are the places of the names after a dot.
 func selectors(code string) (places [][2]int) {
-	c := splitCell(code)
-	text := c.head + c.body
+	text := notebook.SplitCode(code).Text
 	var s scanner.Scanner
 	file := token.NewFileSet().AddFile("", -1, len(text))
 	s.Init(file, []byte(text), nil, 0)

@@ -8,8 +8,8 @@ import (
 )
 
 // prune removes from the files of a package what its exported declarations do not need: bodies, unexported fields,
-// unexported declarations that no other mentions, and then the imports that are unused. Most of the standard library
-// then does not have to be loaded.
+// unexported declarations that are not referenced, and then unused imports. As a result, most of the standard library
+// does not have to be loaded.
 func prune(files []*ast.File) {
 	p := pruner{declared: map[string][]ast.Node{}, kept: map[ast.Node]bool{}}
 	for _, f := range files {
@@ -27,10 +27,9 @@ func prune(files []*ast.File) {
 	}
 }
 
-// pruner finds the declarations that are reached from exported ones, by name: a local name that equals a declared one
-// keeps that too, which does no harm.
+// pruner finds the declarations that exported ones reference. It matches by name, so it may keep more than necessary.
 type pruner struct {
-	declared map[string][]ast.Node // functions, specs and, for a type, its methods; constants by their whole group
+	declared map[string][]ast.Node // functions, specs, methods by their type; constants as whole groups
 	kept     map[ast.Node]bool
 }
 
@@ -64,7 +63,7 @@ func (p *pruner) file(f *ast.File) {
 	}
 }
 
-// keep marks a declaration and, without its bodies, all that it mentions.
+// keep marks a declaration and everything that it references, except in bodies.
 func (p *pruner) keep(n ast.Node) {
 	if p.kept[n] {
 		return
@@ -89,7 +88,7 @@ func (p *pruner) keep(n ast.Node) {
 	})
 }
 
-// drop removes what is not kept.
+// drop removes unmarked declarations and unused imports.
 func (p *pruner) drop(f *ast.File) {
 	used := map[string]bool{}
 	f.Decls = slices.DeleteFunc(f.Decls, func(d ast.Decl) bool {
@@ -129,7 +128,7 @@ func (p *pruner) drop(f *ast.File) {
 	})
 }
 
-// receiver is the name of a method's type.
+// receiver returns the name of a method's type.
 func receiver(d *ast.FuncDecl) string {
 	if d.Recv == nil || len(d.Recv.List) == 0 {
 		return ""
@@ -152,7 +151,7 @@ func receiver(d *ast.FuncDecl) string {
 	}
 }
 
-// importName is the name that an import declares, guessed from its path where it gives none.
+// importName returns the name of an import, guessed from its path if it is not given.
 func importName(s *ast.ImportSpec) string {
 	if s.Name != nil {
 		return s.Name.Name

@@ -10,26 +10,26 @@ import (
 	"unicode/utf8"
 )
 
-// Match is one way to complete what is before the cursor.
+// Match is one completion of the text before the cursor.
 type Match struct {
-	Text      string // what replaces the part from Start to End
+	Text      string // replaces the text from Start to End
 	Type      string // function, method, var, const, type, field, keyword or module
 	Signature string // the type, as Go writes it
 	Doc       string // the first sentence of its documentation
 }
 
-// limit bounds the matches of one answer.
+// limit is the maximal number of matches of an answer.
 const limit = 500
 
-// candidate is a match with what ranks it.
+// candidate is a possible match with its rank.
 type candidate struct {
 	name   string
 	kind   string
 	object types.Object // nil for keywords
-	rank   int          // the least comes first
+	rank   int          // the smallest comes first
 }
 
-// identifierBefore is the part of an identifier that ends at a byte offset.
+// identifierBefore returns the part of an identifier that ends at a byte offset.
 func identifierBefore(code string, at int) string {
 	start := at
 	for start > 0 {
@@ -42,7 +42,7 @@ func identifierBefore(code string, at int) string {
 	return code[start:at]
 }
 
-// candidates are the completions of the placeholder, in no order.
+// candidates returns the completions of the placeholder, in no order.
 func (a *analysis) candidates() []candidate {
 	if a.at == nil || !strings.HasSuffix(a.at.Name, placeholder) {
 		return nil
@@ -59,13 +59,17 @@ func (a *analysis) candidates() []candidate {
 	}
 	all := append(fields, a.inScope()...)
 	_, statement := a.parent(0).(*ast.ExprStmt)
+	switch a.parent(1).(type) {
+	case *ast.IfStmt, *ast.ForStmt, *ast.SwitchStmt: // the header of one
+		statement = false
+	}
 	for t := token.BREAK; t <= token.VAR; t++ {
 		if statement || slices.Contains(inExpressions, t) {
 			all = append(all, candidate{name: t.String(), kind: "keyword", rank: 4})
 		}
 	}
 	prefix := strings.TrimSuffix(a.at.Name, placeholder)
-	if len(prefix) >= 2 { // packages that goimports would add
+	if len(prefix) >= 2 { // packages that goimports adds
 		for _, p := range a.loader.known() {
 			if name := baseName(p); strings.HasPrefix(name, prefix) {
 				all = append(all, candidate{name: name, kind: "module", rank: 5})
@@ -75,7 +79,7 @@ func (a *analysis) candidates() []candidate {
 	return all
 }
 
-// isNewName tells whether the placeholder is a name that is being declared.
+// isNewName reports whether the placeholder is a name that is being declared.
 func (a *analysis) isNewName() bool {
 	switch p := a.parent(0).(type) {
 	case *ast.ValueSpec:
@@ -90,10 +94,10 @@ func (a *analysis) isNewName() bool {
 	return false
 }
 
-// inExpressions are the keywords that expressions and types begin with.
+// inExpressions are the keywords that may begin an expression or a type.
 var inExpressions = []token.Token{token.CHAN, token.FUNC, token.INTERFACE, token.MAP, token.STRUCT}
 
-// members are the members of a package, a value or a type.
+// members returns the members of a package, a value or a type.
 func (a *analysis) members(x ast.Expr) (all []candidate) {
 	if id, ok := x.(*ast.Ident); ok {
 		if p, ok := a.info.Uses[id].(*types.PkgName); ok {
@@ -112,7 +116,7 @@ func (a *analysis) members(x ast.Expr) (all []candidate) {
 	return a.ofType(tv.Type, tv.IsValue())
 }
 
-// ofType are the methods of a type and, of a value, its fields.
+// ofType returns the methods of a type and, for a value, its fields.
 func (a *analysis) ofType(t types.Type, value bool) (all []candidate) {
 	methods := types.NewMethodSet(t)
 	if _, isPointer := t.Underlying().(*types.Pointer); !isPointer && !types.IsInterface(t) {
@@ -131,7 +135,8 @@ func (a *analysis) ofType(t types.Type, value bool) (all []candidate) {
 
 func (a *analysis) visible(o types.Object) bool { return o.Exported() || o.Pkg() == a.pkg }
 
-// structFields are the fields of a struct or of what a pointer points to, with those of embedded structs.
+// structFields returns the fields of a struct, or of the struct that a pointer points to, including those of embedded
+// structs.
 func (a *analysis) structFields(t types.Type, seen map[types.Type]bool) (all []candidate) {
 	if p, ok := t.Underlying().(*types.Pointer); ok {
 		t = p.Elem()
@@ -152,7 +157,8 @@ func (a *analysis) structFields(t types.Type, seen map[types.Type]bool) (all []c
 	return all
 }
 
-// fields are the fields that a composite literal around the placeholder has not set. only says that nothing else fits.
+// fields returns the fields that the composite literal around the placeholder has not set. only reports that nothing
+// else is valid there.
 func (a *analysis) fields() (all []candidate, only bool) {
 	n := 0
 	if kv, ok := a.parent(0).(*ast.KeyValueExpr); ok {
@@ -192,7 +198,7 @@ func (a *analysis) fields() (all []candidate, only bool) {
 	return all, len(set) > 0 || a.at.Name == placeholder
 }
 
-// inScope are the names that are declared where the placeholder is, from the inside out.
+// inScope returns the names that are visible at the placeholder, from the innermost scope outward.
 func (a *analysis) inScope() (all []candidate) {
 	pos := a.at.Pos()
 	inner := a.pkg.Scope().Innermost(pos)
@@ -222,12 +228,12 @@ func (a *analysis) inScope() (all []candidate) {
 	return all
 }
 
-// hidden are names that a cell has no use for.
+// hidden reports whether a name is of no use in a cell.
 func hidden(name string) bool {
 	return name == "_" || name == "main" || strings.HasPrefix(name, "init_")
 }
 
-// object is the candidate of an object.
+// object returns the candidate of an object.
 func object(o types.Object) candidate {
 	c := candidate{name: o.Name(), object: o}
 	switch o := o.(type) {
@@ -248,7 +254,7 @@ func object(o types.Object) candidate {
 	return c
 }
 
-// expected is the type that a call's argument in the placeholder's place has, or nil.
+// expected returns the type of the parameter or field that the placeholder is the value of, or nil.
 func (a *analysis) expected() types.Type {
 	n := 0
 	var arg ast.Expr = a.at
@@ -279,7 +285,7 @@ func (a *analysis) expected() types.Type {
 	return nil
 }
 
-// fits tells whether an object, or what it returns when called, can be had where a type is expected.
+// fits reports whether an object, or the result of calling it, is assignable to a type.
 func fits(o types.Object, want types.Type) bool {
 	if o == nil || want == nil || types.IsInterface(want) && want.Underlying().(*types.Interface).Empty() {
 		return false

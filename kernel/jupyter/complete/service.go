@@ -1,22 +1,26 @@
 package complete
 
-import "context"
+import (
+	"context"
 
-// Options says what a service works with.
+	"antipode/kernel/notebook"
+)
+
+// Options are the options of a service.
 type Options struct {
 	ModuleDir string       // folder of the go.mod of module antipode: cells import its packages
-	Prelude   string       // the hidden first cell, whose imports every cell has
-	Say       func(string) // told in one line why there is no completion; nil = nobody
+	Prelude   string       // the hidden first cell; its imports apply to every cell
+	Say       func(string) // receives the reason if there is no completion; may be nil
 }
 
-// Request is what a front end asks.
+// Request is a request of a front end.
 type Request struct {
-	Cells  []string // the cells that were executed without an error so far, the oldest first, as they were written
+	Cells  []string // the source of the cells executed without an error, oldest first
 	Code   string   // the current cell
 	Cursor int      // a position in Code, in Unicode code points
 }
 
-// Completion is what could replace the text from Start to End, in code points; the best match comes first.
+// Completion lists the possible replacements of the text from Start to End (in code points), the best first.
 type Completion struct {
 	Matches    []Match
 	Start, End int
@@ -28,14 +32,14 @@ type Inspection struct {
 	Plain, Markdown string
 }
 
-// Service answers the requests of one notebook. Its methods may be called at the same time.
+// Service answers the requests of one notebook. It is safe for concurrent use.
 type Service struct {
 	opts   Options
-	turn   chan struct{} // holds one value while nobody uses the loader
-	loader *loader       // nil where there is none
+	turn   chan struct{} // contains a value while the loader is free
+	loader *loader       // nil after an error
 }
 
-// New returns at once. The packages that the prelude imports are read in the background, which takes about a second.
+// New returns at once. It reads the packages that the prelude imports in the background, which takes about a second.
 func New(opts Options) *Service {
 	s := &Service{opts: opts, turn: make(chan struct{}, 1)}
 	go func() {
@@ -49,27 +53,27 @@ func New(opts Options) *Service {
 		}
 		s.loader = l
 		im := imports{}
-		parsePieces(splitCell(opts.Prelude).head, im)
+		parsePieces(notebook.SplitCode(opts.Prelude).Declarations(), im)
 		for _, path := range im {
-			_, _ = l.Import(path) // one that is missing completes to nothing
+			_, _ = l.Import(path) // a missing package has no completions
 		}
 	}()
 	return s
 }
 
-// Complete completes the name before the cursor. It has no matches where nothing fits, in comments, strings and lines
-// that are not Go, and when ctx ends first.
+// Complete completes the name before the cursor. It returns no matches if nothing fits, in comments, strings and
+// commands, and if ctx ends first.
 func (s *Service) Complete(ctx context.Context, r Request) Completion {
 	return answer(ctx, s, r, (*loader).complete)
 }
 
-// Inspect describes the name that the cursor is in or after; among the arguments of a call, the function. Found is
-// false where there is none, and when ctx ends first.
+// Inspect describes the name at or before the cursor, or the function whose arguments contain the cursor. Found is
+// false if there is none, and if ctx ends first.
 func (s *Service) Inspect(ctx context.Context, r Request) Inspection {
 	return answer(ctx, s, r, (*loader).inspect)
 }
 
-// answer runs f when its turn comes, and waits for it until ctx ends. What go/types cannot stand has no answer.
+// answer runs f with the loader and waits for it until ctx ends. A panic of go/types gives no answer.
 func answer[A any](ctx context.Context, s *Service, r Request, f func(*loader, Request) A) (none A) {
 	select {
 	case <-s.turn:

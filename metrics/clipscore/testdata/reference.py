@@ -52,5 +52,5 @@ for n, width, shift in ((1, 8, 0.0), (40, 16, 0.3), (25, 5, -0.6)):
     images = [torch.full((3, 2, 2), i) for i in range(n)]
     words = [str(i) for i in range(n)]
     each, _ = module._clip_score_update(images, words, model, Processor())
-    out.append({"pictures": pictures.tolist(), "texts": texts.tolist(), "each": each.tolist(), "score": float(module.clip_score(images, words, "stand-in"))})
+    out.append({"images": pictures.tolist(), "texts": texts.tolist(), "each": each.tolist(), "score": float(module.clip_score(images, words, "stand-in"))})
 pathlib.Path(__file__).with_name("reference.json").write_text(json.dumps(out) + "\n")

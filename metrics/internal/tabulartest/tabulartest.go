@@ -4,23 +4,29 @@ package tabulartest
 import (
 	"context"
 	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
 	"testing"
 
 	"antipode/datasets"
 	"antipode/datasets/manifest/manifesttest"
-	"antipode/kernel/client"
-	"antipode/metrics"
+	"antipode/datasets/operation"
+	"antipode/datasets/table"
 )
 
-// Released evaluates a source on the released files of a data set; where they are not on this machine the test is skipped by name.
-func Released(t *testing.T, dataSet, source string, args any) *client.Frame {
+// Released evaluates a source on the released files of a data set; where they are not on this machine the test is
+// skipped by name.
+func Released(t *testing.T, dataSet, source string, args any) *table.Frame {
 	t.Helper()
 	manifesttest.Dir(t, dataSet)
 	raw, err := json.Marshal(args)
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, err := datasets.FindSource(source)(context.Background(), raw, datasets.SourceEnv{Home: t.TempDir(), Note: t.Logf})
+	f, err := datasets.FindSource(source)(context.Background(), raw,
+		datasets.SourceEnv{Home: t.TempDir(), Note: t.Logf})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -30,17 +36,80 @@ func Released(t *testing.T, dataSet, source string, args any) *client.Frame {
 	return f
 }
 
-// Run computes a metric on its "in" table.
-func Run(metric string, in *client.Frame, options map[string]string, by ...string) (*client.Frame, error) {
-	raw, err := json.Marshal(metrics.Args{Metric: metric, Roles: []string{"in"}, Options: options, By: by, Seed: 1})
-	if err != nil {
-		return nil, err
+// Run computes a metric or table operation on its "in" table, with seed 1. options are as flags take them.
+func Run(metric string, in *table.Frame, options map[string]string, by ...string) (*table.Frame, error) {
+	op := operation.Find(metric)
+	if op == nil {
+		return nil, fmt.Errorf("no operation %q", metric)
 	}
-	return metrics.Evaluate(context.Background(), raw, []*client.Frame{in}, metrics.Call{})
+	f, _, err := run(op, operation.Call{}, map[string]*table.Frame{"in": in}, options, by...)
+	return f, err
+}
+
+// run computes a defined operation on tables by role, and returns the columns it declares.
+func run(op *operation.Operation, call operation.Call, in map[string]*table.Frame, options map[string]string,
+	by ...string) (*table.Frame, []table.ColumnSpec, error) {
+	given := maps.Clone(options)
+	if given == nil {
+		given = map[string]string{}
+	}
+	for _, o := range op.Options {
+		if _, set := given[o.Flag]; !set && o.Name == "seed" {
+			given["seed"] = "1"
+		}
+	}
+	if len(by) > 0 {
+		given["by"] = strings.Join(by, ",")
+	}
+	checked, err := op.Parse(given)
+	if err != nil {
+		return nil, nil, err
+	}
+	var roles []string
+	var frames []*table.Frame
+	for _, input := range op.Inputs {
+		if f := in[input.Role]; f != nil {
+			roles, frames = append(roles, input.Role), append(frames, f)
+		}
+	}
+	args, err := checked.Args(roles)
+	if err != nil {
+		return nil, nil, err
+	}
+	raw, err := json.Marshal(args)
+	if err != nil {
+		return nil, nil, err
+	}
+	f, err := op.Evaluate(context.Background(), call, raw, frames)
+	specs, known := checked.Columns()
+	if err == nil && known && !slices.Equal(specs, f.Specs()) {
+		err = fmt.Errorf("%s returns the columns %v, declares %v", op.Name, f.Specs(), specs)
+	}
+	return f, specs, err
+}
+
+// RunOn computes a defined metric or table operation on tables by role, and checks its columns against the declared
+// ones. options are as flags take them; notes receives the notes.
+func RunOn(name string, in map[string]*table.Frame, options map[string]string, notes ...*[]string) (*table.Frame,
+	error) {
+	op := operation.Find(name)
+	if op == nil {
+		return nil, fmt.Errorf("no operation %q", name)
+	}
+	call := operation.Call{Note: func(format string, args ...any) {
+		for _, n := range notes {
+			*n = append(*n, fmt.Sprintf(format, args...))
+		}
+	}}
+	f, _, err := run(op, call, in, options)
+	if err == nil {
+		err = f.Check()
+	}
+	return f, err
 }
 
 // Evaluate is [Run] where no error is expected; it also checks the columns against the declared ones.
-func Evaluate(t *testing.T, metric string, in *client.Frame, options map[string]string) *client.Frame {
+func Evaluate(t *testing.T, metric string, in *table.Frame, options map[string]string) *table.Frame {
 	t.Helper()
 	f, err := Run(metric, in, options)
 	if err != nil {
@@ -49,18 +118,22 @@ func Evaluate(t *testing.T, metric string, in *client.Frame, options map[string]
 	if err := f.Check(); err != nil {
 		t.Fatal(err)
 	}
-	m, err := metrics.Find(metric)
-	if err != nil {
-		t.Fatal(err)
-	}
-	declared := m.Columns(metrics.Args{Options: options})
-	if len(declared) != len(f.Columns) {
-		t.Fatalf("%s gives %d columns, declares %d", metric, len(f.Columns), len(declared))
-	}
-	for i, spec := range declared {
-		if f.Columns[i].ColumnSpec != spec {
-			t.Errorf("%s: column %d is %v, declared %v", metric, i, f.Columns[i].ColumnSpec, spec)
-		}
-	}
 	return f
+}
+
+// Show prints columns of a table of rows in memory, for examples; without names, all columns.
+func Show(t datasets.Table, columns ...string) {
+	if len(columns) > 0 {
+		t = t.Select(columns...)
+	}
+	plan, err := t.Plan()
+	var f *table.Frame
+	if err == nil {
+		f, err = (&operation.Call{}).Evaluate(context.Background(), plan)
+	}
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Print(datasets.Format(f, 0))
 }

@@ -22,10 +22,12 @@ import (
 
 // families are the Noto families by script: as the file of [manifest.Fonts] and CSS name them.
 var families = map[language.Script]string{
-	language.Devanagari: "Devanagari", language.Bengali: "Bengali", language.Gurmukhi: "Gurmukhi", language.Gujarati: "Gujarati",
-	language.Oriya: "Oriya", language.Tamil: "Tamil", language.Telugu: "Telugu", language.Kannada: "Kannada",
+	language.Devanagari: "Devanagari", language.Bengali: "Bengali", language.Gurmukhi: "Gurmukhi",
+	language.Gujarati: "Gujarati",
+	language.Oriya:    "Oriya", language.Tamil: "Tamil", language.Telugu: "Telugu", language.Kannada: "Kannada",
 	language.Malayalam: "Malayalam", language.Ol_Chiki: "Ol Chiki", language.Meetei_Mayek: "Meetei Mayek",
-	language.Arabic: "Arabic", language.Hebrew: "Hebrew", language.Thai: "Thai", language.Han: "SC", language.Bopomofo: "SC",
+	language.Arabic: "Arabic", language.Hebrew: "Hebrew", language.Thai: "Thai", language.Han: "SC",
+	language.Bopomofo: "SC",
 	language.Hiragana: "JP", language.Katakana: "JP", language.Hangul: "KR",
 }
 
@@ -40,21 +42,21 @@ func (f *face) has(r rune) bool {
 	return ok
 }
 
-// library holds the fonts read so far. Those that could not be found are not looked for again in this process.
+// library caches fonts. A font that was not found is not searched again in this process.
 type library struct {
 	dir    func() string // of the pulled fonts; "" = none
 	system bool          // whether to search the system
 
 	mu      sync.Mutex
 	builtIn map[bool]*face
-	pulled  map[string]*face // by family; nil = not there
+	pulled  map[string]*face // by family; nil = missing
 	scanned *fontscan.FontMap
 	scan    sync.Once
 	found   map[*font.Font]*face // those of the system
 }
 
-// shelf is the library of this process.
-var shelf = &library{system: true, dir: func() string { return manifest.Here(manifest.Fonts, "") }}
+// shared is the library of this process.
+var shared = &library{system: true, dir: func() string { return manifest.Here(manifest.Fonts, "") }}
 
 func parse(data []byte) *face {
 	f, err := font.ParseTTF(bytes.NewReader(data))
@@ -64,7 +66,7 @@ func parse(data []byte) *face {
 	return &face{Face: f}
 }
 
-// own is Liberation Sans. The caller holds mu.
+// own returns Liberation Sans. The caller holds mu.
 func (l *library) own(bold bool) *face {
 	if l.builtIn == nil {
 		l.builtIn = map[bool]*face{false: parse(liberationsansregular.TTF), true: parse(liberationsansbold.TTF)}
@@ -73,7 +75,7 @@ func (l *library) own(bold bool) *face {
 	return l.builtIn[bold]
 }
 
-// noto is a pulled family; nil where it is not there or not the pinned file. The caller holds mu.
+// noto returns a pulled family, or nil where the pinned file is missing. The caller holds mu.
 func (l *library) noto(family string) *face {
 	f, known := l.pulled[family]
 	if known || family == "" {
@@ -93,7 +95,7 @@ func (l *library) noto(family string) *face {
 	return f
 }
 
-// fromSystem is a font of the system that has a character, or nil. The caller holds mu.
+// fromSystem returns a font of the system that has a character, or nil. The caller holds mu.
 func (l *library) fromSystem(script language.Script, r rune, bold bool) *face {
 	if !l.system {
 		return nil
@@ -104,7 +106,7 @@ func (l *library) fromSystem(script language.Script, r rune, bold bool) *face {
 		if err != nil {
 			return
 		}
-		index := filepath.Join(home, "fontindex") // what the search found, for the next one
+		index := filepath.Join(home, "fontindex") // cached result of the search
 		if os.MkdirAll(index, 0o700) != nil || fonts.UseSystemFonts(index) != nil {
 			return
 		}
@@ -133,7 +135,7 @@ func (l *library) fromSystem(script language.Script, r rune, bold bool) *face {
 	return nil
 }
 
-// choose gives the font for a character of a run in a script; nil where none has it. The caller holds mu.
+// choose returns the font for a character of a run in a script, or nil. The caller holds mu.
 func (l *library) choose(script language.Script, east string, r rune, bold bool) *face {
 	if f := l.noto(family(script, east, r)); f != nil && f.has(r) {
 		return f
@@ -144,21 +146,22 @@ func (l *library) choose(script language.Script, east string, r rune, bold bool)
 	return l.fromSystem(script, r, bold)
 }
 
-// family is the Noto family for a character in a run of a script; "" where there is none here.
+// family returns the Noto family for a character in a run of a script, or "".
 func family(script language.Script, east string, r rune) string {
-	if script == language.Han || r >= 0x3000 && r <= 0x303F || r >= 0xFF00 && r <= 0xFFEF { // ideographs, their points and wide forms
+	// ideographs, their punctuation and wide forms
+	if script == language.Han || r >= 0x3000 && r <= 0x303F || r >= 0xFF00 && r <= 0xFFEF {
 		return east
 	}
 	return families[script]
 }
 
-// file is where a family lies in [manifest.Fonts].
+// file returns the file name of a family in [manifest.Fonts].
 func file(family string) string {
 	return "NotoSans" + strings.ReplaceAll(family, " ", "") + "-Regular.ttf"
 }
 
-// CSS names the font families for the scripts of a text that Liberation Sans lacks, the most wanted first; "" where it
-// lacks none. Characters of a script with no family here are left to the reader's own fonts.
+// CSS lists the font families for the scripts of a text that Liberation Sans lacks, in order of preference; "" where it
+// lacks none. For a script without a family the browser chooses.
 func CSS(text string) string {
 	var out []string
 	add := func(family string) {

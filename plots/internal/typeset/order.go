@@ -8,8 +8,8 @@ import (
 	"golang.org/x/text/unicode/bidi"
 )
 
-// The characters that isolate a part of a line from the writing direction around it (UAX 9, section 2.4), and the one that
-// stands for an isolated part while the text around it is ordered.
+// The characters that isolate a part of a line from the writing direction around it (UAX 9, section 2.4), and the one
+// that replaces an isolated part while the text around it is ordered.
 const (
 	ltrIsolate, rtlIsolate, autoIsolate, endIsolate = '\u2066', '\u2067', '\u2068', '\u2069'
 	object                                          = '\uFFFC'
@@ -18,8 +18,8 @@ const (
 // deepest is UAX 9's limit of embedding levels.
 const deepest = 125
 
-// RightToLeft says whether a line begins at the right: whether its first letter, isolated parts passed over, is of a script
-// written that way (UAX 9, rules P2 and P3).
+// RightToLeft reports whether a line begins at the right: whether its first letter outside isolated parts is of a
+// right-to-left script (UAX 9, rules P2 and P3).
 func RightToLeft(text string) bool { return startsRight([]rune(text)) }
 
 func startsRight(text []rune) bool {
@@ -44,8 +44,8 @@ func startsRight(text []rune) bool {
 	return false
 }
 
-// levels gives the embedding level of each character by UAX 9. (x/text's Paragraph keeps the levels to itself, without which
-// runs cannot be put in order, and does not pair brackets.) The older embeddings and overrides are not in the text (see clean).
+// levels returns the embedding level of each character by UAX 9. (x/text's Paragraph does not export the levels, which
+// ordering runs requires, and does not pair brackets.) clean has removed the older embeddings and overrides.
 func levels(text []rune) []int {
 	out := make([]int, len(text))
 	base := 0
@@ -106,9 +106,10 @@ func resolve(text []rune, from, base int, out []int) {
 	}
 }
 
-// flatLevels gives the levels of text without isolates in a paragraph of a base level: rules W1 to W7, N0 to N2, I1 and I2.
+// flatLevels returns the levels of text without isolates in a paragraph of a base level: rules W1 to W7, N0 to N2, I1
+// and I2.
 func flatLevels(text []rune, base int) []int {
-	own, other := bidi.L, bidi.R // the paragraph's direction; it holds before and behind the text
+	own, other := bidi.L, bidi.R // the paragraph's direction, also before and after the text
 	if base%2 == 1 {
 		own, other = bidi.R, bidi.L
 	}
@@ -134,8 +135,8 @@ func flatLevels(text []rune, base int) []int {
 	return out
 }
 
-// classes gives the classes of the characters that count (X9), where they are in the text, and which are marks, whose class
-// is that of what they sit on (W1).
+// classes returns the classes of the characters that count (X9), their positions in the text, and which are marks; a
+// mark has the class of its base character (W1).
 func classes(text []rune, own bidi.Class) (at []int, class []bidi.Class, marks []bool) {
 	before := own
 	for i, r := range text {
@@ -153,7 +154,7 @@ func classes(text []rune, own bidi.Class) (at []int, class []bidi.Class, marks [
 	return at, class, marks
 }
 
-// weak leaves of the classes letters (L, R), numbers (EN, AN) and neutrals: rules W2 to W7.
+// weak resolves classes to letters (L, R), numbers (EN, AN) and neutrals: rules W2 to W7.
 func weak(class []bidi.Class, own bidi.Class) {
 	strong := own
 	for i, c := range class {
@@ -165,7 +166,8 @@ func weak(class []bidi.Class, own bidi.Class) {
 		}
 	}
 	for i := 1; i+1 < len(class); i++ { // W4
-		if c, a := class[i], class[i-1]; a == class[i+1] && (a == bidi.EN && (c == bidi.ES || c == bidi.CS) || a == bidi.AN && c == bidi.CS) {
+		if c, a := class[i], class[i-1]; a == class[i+1] && (a == bidi.EN && (c == bidi.ES || c == bidi.CS) ||
+			a == bidi.AN && c == bidi.CS) {
 			class[i] = a
 		}
 	}
@@ -209,7 +211,7 @@ func direction(c bidi.Class) bidi.Class {
 	return bidi.ON
 }
 
-// brackets gives paired brackets the direction of what they hold: rule N0.
+// brackets sets paired brackets to the direction of their content: rule N0.
 func brackets(text []rune, at []int, class []bidi.Class, marks []bool, own, other bidi.Class) {
 	type opened struct {
 		closing rune
@@ -271,7 +273,7 @@ func brackets(text []rune, at []int, class []bidi.Class, marks []bool, own, othe
 	}
 }
 
-// neutral gives neutrals the direction of what is around them, else the paragraph's: rules N1 and N2.
+// neutral sets neutrals to the direction of the text around them, else of the paragraph: rules N1 and N2.
 func neutral(class []bidi.Class, own bidi.Class) {
 	before := own
 	for i := 0; i < len(class); i++ {
@@ -297,7 +299,7 @@ func neutral(class []bidi.Class, own bidi.Class) {
 	}
 }
 
-// reorder puts runs of the given levels into the order in which they lie from left to right (UAX 9, rule L2).
+// reorder orders runs of the given levels from left to right (UAX 9, rule L2).
 func reorder[T any](runs []T, level func(T) int) {
 	highest, lowestOdd := 0, deepest+2
 	for _, r := range runs {
@@ -318,8 +320,8 @@ func reorder[T any](runs []T, level func(T) int) {
 	}
 }
 
-// clean makes text one line of characters that can be set: white space becomes spaces; control characters, the older
-// direction embeddings and overrides (which can make a line read as what it is not) and halves of surrogate pairs go.
+// clean makes text one line: white space becomes spaces; control characters and the older direction embeddings and
+// overrides, with which a line can show another text than it has, are removed.
 func clean(text string) []rune {
 	var out []rune
 	for _, r := range text { // bytes that are not UTF-8 come as U+FFFD

@@ -20,7 +20,7 @@ func golden(t *testing.T, name string, into any) {
 	}
 }
 
-// visual gives characters in the order in which they lie, brackets not mirrored.
+// visual returns characters in visual order, brackets not mirrored.
 func visual(text string) string {
 	runes := clean(text)
 	levels := levels(runes)
@@ -45,12 +45,12 @@ func TestOrder(t *testing.T) {
 	}
 	for _, r := range rows {
 		if got := visual(r[0]); got != r[1] {
-			t.Errorf("%q lies as %q (levels %v), want %q", r[0], got, levels([]rune(r[0])), r[1])
+			t.Errorf("%q is ordered as %q (levels %v), want %q", r[0], got, levels([]rune(r[0])), r[1])
 		}
 	}
 }
 
-// TestIsolates checks isolated parts: each is ordered for itself and stands in the line as one neutral object.
+// TestIsolates checks isolated parts: each is ordered separately and is one neutral object in its line.
 func TestIsolates(t *testing.T) {
 	strip := strings.NewReplacer("\u2066", "", "\u2067", "", "\u2068", "", "\u2069", "")
 	for _, c := range []struct{ text, want string }{
@@ -63,10 +63,11 @@ func TestIsolates(t *testing.T) {
 		{"a\u2069 בג", "a גב"},                           // never begun
 	} {
 		if got := strip.Replace(visual(c.text)); got != c.want {
-			t.Errorf("%q lies as %q, want %q", c.text, got, c.want)
+			t.Errorf("%q is ordered as %q, want %q", c.text, got, c.want)
 		}
 	}
-	for text, want := range map[string]bool{"12 אב c": true, "a אב": false, "\u2068אב\u2069 c": false, "12": false, "": false, "(ع": true} {
+	for text, want := range map[string]bool{"12 אב c": true, "a אב": false, "\u2068אב\u2069 c": false, "12": false,
+		"": false, "(ع": true} {
 		if RightToLeft(text) != want {
 			t.Errorf("%q begins at the right: %v", text, !want)
 		}
@@ -92,9 +93,12 @@ func TestOrderKeepsCharacters(t *testing.T) {
 
 func hostile() []string {
 	out := []string{
-		"", " \t\n\r ", "\x00\x07\x1b[31m", "\xff\xfe\xed\xa0\x80 bad", "\xed\xa0\x80", "\u202eevil\u202c", "\ufeff\u200b\u200d\u200c", "\ufffd\ufffe\uffff\U0010FFFF",
-		strings.Repeat("\u0301", 3000), strings.Repeat("्", 3000), strings.Repeat("\u2067", 5000) + "a", strings.Repeat("\u2068א\u2069", 2000), strings.Repeat("([{", 2000) + "א",
-		strings.Repeat("שלום abc 12 ", 3000), strings.Repeat("क्ष", 5000), strings.Repeat("لا", 5000), strings.Repeat("\u2066\u2069", 3000), "\u2029\u2028a\u0085b",
+		"", " \t\n\r ", "\x00\x07\x1b[31m", "\xff\xfe\xed\xa0\x80 bad", "\xed\xa0\x80", "\u202eevil\u202c",
+		"\ufeff\u200b\u200d\u200c", "\ufffd\ufffe\uffff\U0010FFFF",
+		strings.Repeat("\u0301", 3000), strings.Repeat("्", 3000), strings.Repeat("\u2067", 5000) + "a",
+		strings.Repeat("\u2068א\u2069", 2000), strings.Repeat("([{", 2000) + "א",
+		strings.Repeat("שלום abc 12 ", 3000), strings.Repeat("क्ष", 5000), strings.Repeat("لا", 5000),
+		strings.Repeat("\u2066\u2069", 3000), "\u2029\u2028a\u0085b",
 		"👩‍👩‍👧‍👦 \U0001F3F3\uFE0F", "\u0600\u06DD١٢", "ᄒ\u1161\u11ab" + strings.Repeat("\u11ab", 2000), "a\u0338\u20dd",
 	}
 	return append(out, strings.Join(out, " "))

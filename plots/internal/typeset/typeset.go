@@ -21,7 +21,7 @@ import (
 
 // Line is one line of shaped text, of a size.
 type Line struct {
-	Width   float64 // from where it begins to where it ends, in the unit of the size
+	Width   float64 // advance width, in the unit of the size
 	Missing Missing // characters left out because no font has them
 	runs    []run   // from left to right
 }
@@ -32,7 +32,7 @@ type Missing map[Lack]int
 // Lack is a script that some characters could not be set in.
 type Lack struct {
 	Script string // as Unicode names it ("Ol Chiki"); "symbol" for characters of no script
-	Pull   bool   // whether [manifest.Fonts] has a font for it that is not here
+	Pull   bool   // whether [manifest.Fonts] has a font for it that is not downloaded
 }
 
 // run is a piece of a line in one font, script and direction. Its glyphs are in font units, from left to right.
@@ -46,9 +46,9 @@ type run struct {
 	embolden float64
 }
 
-// Set shapes text as one line: white space is a space, control characters go. size is that of the em square. It is safe for
-// concurrent use and gives something for any text, valid UTF-8 or not.
-func Set(text string, size float64, bold bool) Line { return shelf.set(text, size, bold) }
+// Set shapes text as one line: white space is a space, control characters go. size is that of the em square. It is
+// safe for concurrent use and accepts any text, valid UTF-8 or not.
+func Set(text string, size float64, bold bool) Line { return shared.set(text, size, bold) }
 
 func (l *library) set(text string, size float64, bold bool) Line {
 	l.mu.Lock()
@@ -77,8 +77,8 @@ func (l *library) set(text string, size float64, bold bool) Line {
 		}
 		line.Width += r.width()
 		for _, g := range r.glyphs {
-			if g.GlyphID == 0 { // a font that has the characters and not what they become: cannot be seen beforehand
-				line.Missing[Lack{Script: scriptName(runes[g.ClusterIndex])}]++
+			if g.GlyphID == 0 { // the font has the characters but not the glyph they form
+				line.Missing[Lack{Script: scriptName(runes[g.TextIndex()])}]++
 			}
 		}
 	}
@@ -86,7 +86,7 @@ func (l *library) set(text string, size float64, bold bool) Line {
 	return line
 }
 
-// eastern is the family for ideographs: Japanese beside kana, Korean beside Hangul, else simplified Chinese.
+// eastern is the family for ideographs: Japanese next to kana, Korean next to Hangul, else simplified Chinese.
 func eastern(text string) string {
 	switch {
 	case strings.ContainsFunc(text, func(r rune) bool { return unicode.In(r, unicode.Hiragana, unicode.Katakana) }):
@@ -97,11 +97,13 @@ func eastern(text string) string {
 	return "SC"
 }
 
-// cover gives the text without the characters that no font has, and for each character its font, its script and its level;
-// those that belong to no script of their own (digits, points, marks) take the one before them, or at the beginning the one
-// behind. Digits and points come from the built-in font wherever it has them, as a browser takes them from its first.
-func (l *library) cover(text []rune, levels []int, east string, bold bool, missing Missing) ([]rune, []*face, []language.Script, []int) {
-	owners := make([]rune, len(text)) // the nearest character with a script of its own, whose script it shares
+// cover returns the text without the characters that no font has, and for each character its font, script and level.
+// Characters without a script (digits, punctuation, marks) have the script of the one before them, or at the
+// beginning of the one after them. Digits and punctuation come from the built-in font where it has them, as a browser
+// takes them from its first font.
+func (l *library) cover(text []rune, levels []int, east string, bold bool, missing Missing) ([]rune, []*face,
+	[]language.Script, []int) {
+	owners := make([]rune, len(text)) // the nearest character with a script, which it shares
 	owner := rune(-1)
 	for i, r := range text {
 		if s := language.LookupScript(r); s.Strong() && s != language.Unknown {
@@ -114,12 +116,13 @@ func (l *library) cover(text []rune, levels []int, east string, bold bool, missi
 		}
 		owners[i] = max(owner, 0)
 	}
-	kept := 0
+	n := 0
 	faces, scripts := make([]*face, len(text)), make([]language.Script, len(text))
 	var before *face
 	for i, r := range text {
 		script := language.LookupScript(owners[i])
-		unseen := unicode.In(r, unicode.Cf, unicode.Zs, unicode.Variation_Selector) && !unicode.Is(unicode.Prepended_Concatenation_Mark, r)
+		unseen := unicode.In(r, unicode.Cf, unicode.Zs, unicode.Variation_Selector) &&
+			!unicode.Is(unicode.Prepended_Concatenation_Mark, r)
 		var f *face
 		switch {
 		case before != nil && (unseen || unicode.Is(unicode.M, r) && before.has(r)):
@@ -133,14 +136,14 @@ func (l *library) cover(text []rune, levels []int, east string, bold bool, missi
 			missing[l.lack(r, owners[i], east)]++
 			continue
 		}
-		text[kept], faces[kept], scripts[kept], levels[kept], before = r, f, script, levels[i], f
-		kept++
+		text[n], faces[n], scripts[n], levels[n], before = r, f, script, levels[i], f
+		n++
 	}
-	return text[:kept], faces[:kept], scripts[:kept], levels[:kept]
+	return text[:n], faces[:n], scripts[:n], levels[:n]
 }
 
-// lack says what a character that no font has is counted under. A point of a script that has a family of its own (a danda,
-// a wide comma) belongs to that.
+// lack returns the script under which a missing character is counted. Punctuation of a script with a family (a danda, a
+// wide comma) counts as that script.
 func (l *library) lack(r, owner rune, east string) Lack {
 	if name := scriptName(r); name != "symbol" {
 		family := family(language.LookupScript(r), east, r)
@@ -152,23 +155,25 @@ func (l *library) lack(r, owner rune, east string) Lack {
 	return Lack{Script: "symbol"}
 }
 
-// tongues are the languages that a font's forms for ideographs depend on.
-var tongues = map[string]language.Language{"JP": language.NewLanguage("ja"), "KR": language.NewLanguage("ko"), "SC": language.NewLanguage("zh-cn")}
+// languages are the languages by which a font chooses the forms of ideographs.
+var languages = map[string]language.Language{"JP": language.NewLanguage("ja"), "KR": language.NewLanguage("ko"),
+	"SC": language.NewLanguage("zh-cn")}
 
-// shape fills in the glyphs of a run; false where a damaged font of the system does not allow it.
+// shape sets the glyphs of a run; false if a system font is damaged.
 func (r *run) shape(shaper *shaping.HarfbuzzShaper, text []rune, east string, size float64, bold bool) (ok bool) {
 	upem := int(r.face.Upem())
 	r.scale = size / float64(upem)
 	if bold && !r.face.bold {
 		r.embolden = size / 24
 	}
-	in := shaping.Input{Text: text, RunStart: r.from, RunEnd: r.to, Face: r.face.Face, Size: fixed.I(upem), Script: r.script, Direction: di.DirectionLTR}
+	in := shaping.Input{Text: text, RunStart: r.from, RunEnd: r.to, Face: r.face.Face, Size: fixed.I(upem),
+		Script: r.script, Direction: di.DirectionLTR}
 	if r.level%2 == 1 {
 		in.Direction = di.DirectionRTL
 	}
 	switch r.script {
 	case language.Han, language.Hiragana, language.Katakana, language.Hangul:
-		in.Language = tongues[east]
+		in.Language = languages[east]
 	}
 	defer func() {
 		if recover() != nil {
@@ -189,8 +194,9 @@ func (r *run) width() float64 {
 	return w
 }
 
-// Draw gives the outlines of the line, a run at a time, to be filled by the non-zero rule: the line begins at the origin, on
-// the baseline, and y grows upwards. Where embolden is not 0 the font has no bold form: stroke the outline as wide as that too.
+// Draw passes the outlines of the line to paint, run by run, to be filled by the non-zero rule: the line begins at the
+// origin, on the baseline, and y points upward. Where embolden is not 0 the font has no bold form: also stroke the
+// outline with that width.
 func (l Line) Draw(paint func(outline vg.Path, embolden float64)) {
 	x := 0.0
 	for _, r := range l.runs {
@@ -211,7 +217,7 @@ func (l Line) Draw(paint func(outline vg.Path, embolden float64)) {
 func (r *run) outline(p *vg.Path, g shaping.Glyph, x float64) {
 	o, ok := r.face.GlyphData(g.GlyphID).(font.GlyphOutline)
 	if !ok {
-		return // a picture, as in fonts of emoji
+		return // an image, as in fonts of emoji
 	}
 	dx, dy := x+float64(g.XOffset)/64*r.scale, float64(g.YOffset)/64*r.scale
 	at := func(q opentype.SegmentPoint) vg.Point {
@@ -239,14 +245,14 @@ func (r *run) outline(p *vg.Path, g shaping.Glyph, x float64) {
 	}
 }
 
-// Add counts what another line misses.
+// Add adds the counts of another line.
 func (m Missing) Add(other Missing) {
 	for lack, n := range other {
 		m[lack] += n
 	}
 }
 
-// String says what is missing, how many characters of each script, and what mends it; "" where nothing is.
+// String counts the missing characters of each script and suggests a fix; "" where nothing is missing.
 func (m Missing) String() string {
 	if len(m) == 0 {
 		return ""
@@ -261,9 +267,9 @@ func (m Missing) String() string {
 			install = append(install, what)
 		}
 	}
-	text := "Characters left out of this picture for want of a font:"
+	text := "Characters left out because no font has them:"
 	if len(pull) > 0 {
-		text += " " + strings.Join(pull, ", ") + "; `antipode data pull " + manifest.Fonts + "` brings one."
+		text += " " + strings.Join(pull, ", ") + "; `antipode data pull " + manifest.Fonts + "` downloads one."
 	}
 	if len(install) > 0 {
 		text += " " + strings.Join(install, ", ") + "; install one on this system."
@@ -271,7 +277,7 @@ func (m Missing) String() string {
 	return text + " The SVG and HTML forms have them."
 }
 
-// scriptName names a character's script as Unicode does; "symbol" where it has none of its own.
+// scriptName returns the Unicode name of a character's script, or "symbol".
 func scriptName(r rune) string {
 	for name, table := range unicode.Scripts {
 		if name != "Common" && name != "Inherited" && unicode.Is(table, r) {

@@ -21,10 +21,11 @@ import (
 // bare is a library with the built-in font alone.
 func bare() *library { return &library{dir: func() string { return "" }} }
 
-// pulled is a library with the pulled fonts and none of the system, or the test is skipped; REQUIRE=fonts makes that a failure.
+// pulled is a library with the pulled fonts and none of the system, or the test is skipped; REQUIRE=fonts makes that
+// a failure.
 func pulled(t *testing.T) *library {
 	t.Helper()
-	dir, err := manifest.Find(manifest.Fonts, manifest.Where{})
+	dir, err := manifest.Find(manifest.Fonts, manifest.FindOptions{})
 	if err != nil {
 		if slices.Contains(strings.Split(os.Getenv("REQUIRE"), ","), "fonts") {
 			t.Fatalf("REQUIRE=fonts: %v", err)
@@ -54,7 +55,8 @@ func compare(t *testing.T, s sample, f *face) {
 	r.shape(&shaping.HarfbuzzShaper{}, []rune(s.Text), east, 12, false)
 	var got [][5]int
 	for _, g := range r.glyphs {
-		got = append(got, [5]int{int(g.GlyphID), g.ClusterIndex, int(g.Advance) / 64, int(g.XOffset) / 64, int(g.YOffset) / 64})
+		got = append(got, [5]int{int(g.GlyphID), g.TextIndex(), int(g.Advance) / 64, int(g.XOffset) / 64,
+			int(g.YOffset) / 64})
 	}
 	if !slices.Equal(got, s.Glyphs) {
 		t.Errorf("%s, %q:\n got %v\nwant %v", s.Family, s.Text, got, s.Glyphs)
@@ -108,13 +110,15 @@ func TestNotoShapesAsHarfBuzz(t *testing.T) {
 
 // texts has a line for each script that PNG figures must set.
 var texts = map[string]string{
-	"Devanagari": "हिन्दी क्षेत्र", "Bengali": "বাংলা", "Gurmukhi": "ਪੰਜਾਬੀ", "Gujarati": "ગુજરાતી", "Oriya": "ଓଡ଼ିଆ", "Tamil": "தமிழ்", "Telugu": "తెలుగు",
-	"Kannada": "ಕನ್ನಡ", "Malayalam": "മലയാളം", "Ol Chiki": "ᱥᱟᱱᱛᱟᱲᱤ", "Meetei Mayek": "ꯃꯩꯇꯩꯂꯣꯟ", "Arabic": "اردو ٹیکسٹ", "Hebrew": "עברית", "Han": "简体中文",
+	"Devanagari": "हिन्दी क्षेत्र", "Bengali": "বাংলা", "Gurmukhi": "ਪੰਜਾਬੀ", "Gujarati": "ગુજરાતી", "Oriya": "ଓଡ଼ିଆ",
+	"Tamil": "தமிழ்", "Telugu": "తెలుగు",
+	"Kannada": "ಕನ್ನಡ", "Malayalam": "മലയാളം", "Ol Chiki": "ᱥᱟᱱᱛᱟᱲᱤ", "Meetei Mayek": "ꯃꯩꯇꯩꯂꯣꯟ", "Arabic": "اردو ٹیکسٹ",
+	"Hebrew": "עברית", "Han": "简体中文",
 	"Hiragana": "ひらがな", "Katakana": "カタカナ", "Hangul": "한국어", "Thai": "ภาษาไทย",
 }
 
-// TestEveryScriptIsSet checks that nothing is missing with the pulled fonts, that each line has a width and outlines, and
-// that the manifest has every family's file.
+// TestEveryScriptIsSet checks that nothing is missing with the pulled fonts, that each line has a width and outlines,
+// and that the manifest has every family's file.
 func TestEveryScriptIsSet(t *testing.T) {
 	m, err := manifest.Get(manifest.Fonts)
 	if err != nil {
@@ -137,14 +141,15 @@ func TestEveryScriptIsSet(t *testing.T) {
 				}
 			})
 			if len(line.Missing) > 0 || line.Width < 40 || n < 3 || (heavy > 0) != bold {
-				t.Errorf("%s, bold %v: missing %v, width %.0f, %d runs of which %d emboldened", script, bold, line.Missing, line.Width, n, heavy)
+				t.Errorf("%s, bold %v: missing %v, width %.0f, %d runs of which %d emboldened", script, bold,
+					line.Missing, line.Width, n, heavy)
 			}
 		}
 	}
 }
 
-// TestMissingIsReported checks that without fonts every character of a script is counted under its name, with the command
-// that mends it, and that none of them is drawn.
+// TestMissingIsReported checks that without fonts every character of a script is counted under its name, with the
+// command that fixes it, and that none of them is drawn.
 func TestMissingIsReported(t *testing.T) {
 	l := bare()
 	for script, text := range texts {
@@ -164,7 +169,8 @@ func TestMissingIsReported(t *testing.T) {
 	m.Add(l.set("中文，。", 20, false).Missing)   // points go with their script
 	m.Add(l.set("हिन्दी।", 20, true).Missing) // so does the danda
 	m.Add(l.set("ខ្មែរ 🜚 12", 20, false).Missing)
-	want := "Characters left out of this picture for want of a font: Devanagari (7), Han (4); `antipode data pull fonts` brings one. Khmer (5), symbol (1); install one on this system. The SVG and HTML forms have them."
+	want := "Characters left out because no font has them: Devanagari (7), Han (4); `antipode data pull " +
+		"fonts` downloads one. Khmer (5), symbol (1); install one on this system. The SVG and HTML forms have them."
 	if got := m.String(); got != want {
 		t.Errorf("\n got %s\nwant %s", got, want)
 	}
@@ -173,8 +179,8 @@ func TestMissingIsReported(t *testing.T) {
 	}
 }
 
-// TestSystemIsSearchedLast checks that a line which the built-in font has does not search the system, and that one it lacks
-// does, keeping what was found in the store.
+// TestSystemIsSearchedLast checks that a line which the built-in font has does not search the system, and that one it
+// lacks does, keeping what was found in the store.
 func TestSystemIsSearchedLast(t *testing.T) {
 	home := t.TempDir()
 	t.Setenv("ANTIPODE_HOME", home)
@@ -208,7 +214,8 @@ func TestDamagedFontIsNotUsed(t *testing.T) {
 	}
 }
 
-// TestWidth checks properties: width grows with the size, equals the pen's way, and does not depend on what was set before.
+// TestWidth checks properties: width grows with the size, equals the pen's way, and does not depend on what was set
+// before.
 func TestWidth(t *testing.T) {
 	l := bare()
 	a, b := l.set("Tokyo שלום 12", 10, false), l.set("Tokyo שלום 12", 25, false)
@@ -234,7 +241,7 @@ func TestWidth(t *testing.T) {
 
 // TestHostileText sets lines that try to break a layout, in many goroutines at once, with what fonts there are.
 func TestHostileText(t *testing.T) {
-	dir, _ := manifest.Find(manifest.Fonts, manifest.Where{})
+	dir, _ := manifest.Find(manifest.Fonts, manifest.FindOptions{})
 	l := &library{dir: func() string { return dir }}
 	var wait sync.WaitGroup
 	for _, text := range hostile() {
@@ -257,8 +264,10 @@ func TestHostileText(t *testing.T) {
 
 func TestCSS(t *testing.T) {
 	for text, want := range map[string]string{
-		"plain שלום": "", "हिन्दी தமிழ்": "'Noto Sans Devanagari','Noto Sans Tamil'", "اردو": "'Noto Sans Arabic'", "中文": "'Noto Sans SC','Noto Sans CJK SC'",
-		"日本の": "'Noto Sans JP','Noto Sans CJK JP'", "한국 直": "'Noto Sans KR','Noto Sans CJK KR'", "ᱥ ꯃ": "'Noto Sans Ol Chiki','Noto Sans Meetei Mayek'",
+		"plain שלום": "", "हिन्दी தமிழ்": "'Noto Sans Devanagari','Noto Sans Tamil'", "اردو": "'Noto Sans Arabic'",
+		"中文":  "'Noto Sans SC','Noto Sans CJK SC'",
+		"日本の": "'Noto Sans JP','Noto Sans CJK JP'", "한국 直": "'Noto Sans KR','Noto Sans CJK KR'",
+		"ᱥ ꯃ": "'Noto Sans Ol Chiki','Noto Sans Meetei Mayek'",
 	} {
 		if got := CSS(text); got != want {
 			t.Errorf("%s: %s, want %s", text, got, want)

@@ -1,0 +1,154 @@
+package truth
+
+import (
+	"antipode/datasets"
+	"antipode/metrics"
+	"antipode/metrics/concepts"
+	"antipode/metrics/consistency"
+	"antipode/metrics/power"
+	"antipode/metrics/significance"
+	"antipode/metrics/stereotypes"
+)
+
+// audit is one of the five audits: its pool, the injected disparities, sample sizes per cell, and what is a finding.
+type audit struct {
+	name     string
+	pool     string
+	run      func(pool datasets.Table) datasets.Table
+	injected datasets.Table
+	whole    int   // units in a cell of the pool
+	study    int   // units per cell of a single study
+	sizes    []int // units per cell of the power curve
+	options  power.Options
+}
+
+// audits returns the five audits. A finding is significant and at least as large as a difference that matters,
+// because a trained generator is never exactly balanced.
+func (t Test) audits() []audit {
+	return []audit{
+		{"Decomposed-DIG", "regions", t.decomposedDIG, t.injectedRegions(), 16, 8, []int{2, 4, 8, 12},
+			power.Options{Cells: []string{"region", "object"}, Subject: []string{"region", "vector"}, Value: "gap",
+				Sign: "below", Least: 0.05}},
+		{"CoCo-CroLa", "concepts", t.cocoCroLa, t.injectedConcepts(), 18, 15, []int{6, 9, 12, 15},
+			power.Options{Cells: []string{"language", "concept"}, Subject: []string{"group_a", "concept"},
+				Value: "difference", Sign: "below", Least: 0.15, P: "p"}},
+		{"IndicTTI", "captions", t.indicTTI, t.injectedCaptions(), 40, 20, []int{7, 8, 12, 20},
+			power.Options{Unit: "prompt_id", Subject: []string{"group_a"}, Value: "difference", Sign: "below",
+				Least: 0.05, P: "p"}},
+		{"ViSAGe", "peoples", viSAGe, t.injectedPeoples(), 60, 54, []int{15, 30, 45, 54},
+			power.Options{Cells: []string{"identity"}, Unit: "image_id", Subject: []string{"identity"},
+				Value: "theta",
+				Sign:  "above", Null: 1, Least: 1, P: "p"}},
+		{"ENTIGEN", "occupations", entiGen, t.injectedOccupations(), 40, 30, []int{12, 18, 24, 30},
+			power.Options{Cells: []string{"attribute", "prompt_id"},
+				Subject: []string{"attribute", "axis", "group_a"},
+				Value:   "difference", Least: 0.3, P: "p"}},
+	}
+}
+
+// decomposedDIG returns the gaps in coverage of backgrounds and objects, in two families at 97.5 %.
+func (t Test) decomposedDIG(pool datasets.Table) datasets.Table {
+	sets := metrics.Sets{Real: embed(t.world(false, 0).Reference()), Generated: pool}
+	gaps := func(vector string) datasets.Table {
+		return metrics.Gaps(sets, metrics.GapsOptions{By: metrics.By("region"), Vector: vector,
+			Scores: []string{"coverage"}, Level: 0.975})
+	}
+	return gaps("background_only").Concat(gaps("object_only"))
+}
+
+// cocoCroLa compares the similarity of a concept's images to reference images of the concept with that in English.
+func (t Test) cocoCroLa(pool datasets.Table) datasets.Table {
+	reference := embed(t.world(false, 0).Reference().Sample(4, "object,scene", 1))
+	words := concepts.WordVectors(reference, concepts.WordVectorOptions{Concepts: []string{"object", "scene"}}).
+		Select("concept", "clip_text").Rename("concept", "prompt_id").Rename("clip_text", "full")
+	each := consistency.IGC(pool.Rename("id", "image_id"), words,
+		consistency.IGCOptions{By: metrics.By("concept", "image_id"), Resamples: -1})
+	return significance.PermutationTest(each, significance.TestOptions{Value: "igc", Group: "language", Against: "en",
+		By: metrics.By("concept"), Resamples: 4000})
+}
+
+// indicTTI compares IGC with English, caption by caption.
+func (t Test) indicTTI(pool datasets.Table) datasets.Table {
+	each := consistency.IGC(pool, embed(t.world(true, 3).CaptionReferences()),
+		consistency.IGCOptions{By: metrics.By("prompt_id"), Resamples: -1})
+	tests := significance.PermutationTest(each, significance.TestOptions{Value: "igc", Group: "language",
+		Unit: "prompt_id", Paired: true, Against: "en", Resamples: 2000})
+	sizes := significance.EffectSizes(each, significance.EffectOptions{Value: "igc", Group: "language",
+		Unit: "prompt_id", Against: "en", Resamples: 500, Level: 1 - 0.05/4})
+	return tests.Join(sizes.Select("group_a", "difference_low", "difference_high"), "group_a")
+}
+
+// viSAGe tests whether a people's stereotypes are more likely than its other attributes.
+func viSAGe(pool datasets.Table) datasets.Table {
+	likelihoods := stereotypes.Likelihoods(pool,
+		stereotypes.TendencyOptions{Method: stereotypes.Clean, Resamples: -1})
+	tests := significance.PermutationTest(likelihoods,
+		significance.TestOptions{Value: "likelihood", Group: "kind", By: metrics.By("identity")})
+	theta := stereotypes.Tendencies(pool, stereotypes.TendencyOptions{Method: stereotypes.Clean, Resamples: 200})
+	return tests.Join(theta.Select("identity", "theta", "theta_low", "theta_high"), "identity")
+}
+
+// entiGen tests whether an occupation is imbalanced on an axis, and whether an added sentence changes that.
+func entiGen(pool datasets.Table) datasets.Table {
+	answers := votes(pool, "crest", "round", "pointed").Concat(votes(pool, "banner", "light", "dark"))
+	by := metrics.By("attribute", "axis")
+	imbalance := significance.PermutationTest(answers.Where("prompt_id", "==", "original"), significance.TestOptions{
+		Value: "seen", Group: "group", Unit: "image_id", Paired: true, By: by, Resamples: 4000})
+	change := significance.PermutationTest(answers.Where("group", "==", "first"), significance.TestOptions{
+		Value: "seen", Group: "prompt_id", Against: "original", By: by, Resamples: 4000})
+	return imbalance.Concat(change)
+}
+
+// votes returns two rows per image: whether it is perceived as the first, and as the second group of an axis.
+func votes(pool datasets.Table, axis, first, second string) datasets.Table {
+	images := pool.Select("attribute", "prompt_id", "image_id", "perceived_"+axis).With("axis", axis)
+	a, b := images.Where("perceived_"+axis, "==", first), images.Where("perceived_"+axis, "==", second)
+	yes := a.With("group", "first").Concat(b.With("group", "second")).With("seen", 1)
+	no := a.With("group", "second").Concat(b.With("group", "first")).With("seen", 0)
+	return yes.Concat(no).Select("attribute", "prompt_id", "image_id", "axis", "group", "seen")
+}
+
+// disparities returns the injected disparities of an audit, of one kind or, with "", of all.
+func (t Test) disparities(audit, kind string) datasets.Table {
+	out := t.world(true, 1).AuditDisparities().Where("audit", "==", audit)
+	if kind != "" {
+		out = out.Where("kind", "==", kind)
+	}
+	return out
+}
+
+// component returns the islands whose backgrounds or objects carry an injected disparity.
+func (t Test) component(name string) datasets.Table {
+	return t.world(true, 1).InjectedDisparities().Where("component", "==", name).Select("region", "size").
+		With("vector", name+"_only")
+}
+
+func (t Test) injectedRegions() datasets.Table {
+	return t.component("background").Concat(t.component("object"))
+}
+
+func (t Test) injectedConcepts() datasets.Table {
+	return t.disparities("cococrola", "").Select("carrier", "subject", "size").Rename("carrier", "group_a").
+		Rename("subject", "concept")
+}
+
+func (t Test) injectedCaptions() datasets.Table {
+	return t.disparities("indictti", "lost object").Select("carrier").Rename("carrier", "group_a").With("size", 0.6)
+}
+
+func (t Test) injectedPeoples() datasets.Table {
+	return t.disparities("visage", "").Count("carrier").Rename("carrier", "identity").With("size", 5)
+}
+
+func (t Test) injectedOccupations() datasets.Table {
+	imbalanced := func(axis string) datasets.Table {
+		return t.disparities("entigen", "skewed").Where("subject", "==", axis).Select("carrier", "subject").
+			Rename("carrier", "attribute").Rename("subject", "axis").With("group_a", "first").With("size", 0.8)
+	}
+	fixed := func(axis, prompt string) datasets.Table {
+		return t.disparities("entigen", "fixed").Where("subject", "==", axis+" after the intervention on "+axis).
+			Select("carrier").Rename("carrier", "attribute").With("axis", axis).With("group_a", prompt).With("size",
+			0.4)
+	}
+	return imbalanced("crest").Concat(imbalanced("banner"), fixed("crest", "F-C1"), fixed("banner", "F-B1"))
+}

@@ -1,0 +1,127 @@
+package datasets
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"antipode/datasets/table"
+)
+
+// ImagesOptions are the options of [Images].
+type ImagesOptions struct {
+	// By is the column that groups the images. In a folder its values are the names of the folders directly below
+	// (photos/Kenya/1.jpg: Kenya); in a table they are read as text, even if they are digits.
+	By string
+
+	// Default is the table where the path is empty. It serves notebooks whose path is a parameter.
+	Default Table
+
+	Root string // see [FileOptions]
+}
+
+// Images returns the table of the images at a path: a folder ([Folder]), a .csv file ([CSV]) or a .parquet file
+// ([Parquet]).
+func Images(path string, options ...ImagesOptions) Table {
+	o, err := table.One(options)
+	if err != nil {
+		return Table{}.Fail(fmt.Errorf("Images: %w", err))
+	}
+	if path == "" && len(o.Default.Columns()) > 0 {
+		return o.Default
+	}
+	switch {
+	case path == "":
+		return Table{}.Fail(errors.New("Images: no path; give a folder, a .csv or a .parquet file"))
+	case IsURL(path):
+		return Table{}.Fail(fmt.Errorf("Images: %w", notFetched(path)))
+	}
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		t := Folder(path)
+		if o.By != "" {
+			t = t.Rename("folder", o.By)
+		}
+		return t
+	}
+	switch strings.ToLower(filepath.Ext(path)) {
+	case ".csv":
+		return CSV(path, FileOptions{o.Root}).textual(o.By)
+	case ".parquet":
+		return Parquet(path, FileOptions{o.Root}).textual(o.By)
+	}
+	if _, err := os.Stat(path); err != nil {
+		return Table{}.Fail(fmt.Errorf("cannot read the images of %s: %w", path, plainPathError(err)))
+	}
+	return Table{}.Fail(TableFormat(path))
+}
+
+// IsURL reports whether a path is a URL, such as https://example.org/a.jpg or data:image/png;base64,….
+func IsURL(path string) bool {
+	scheme, _, found := strings.Cut(path, "://")
+	if !found {
+		return strings.HasPrefix(path, "data:image/")
+	}
+	return scheme != "" && strings.Trim(strings.ToLower(scheme), "abcdefghijklmnopqrstuvwxyz0123456789+.-") == ""
+}
+
+func notFetched(url string) error {
+	return fmt.Errorf("%s is a URL; download the file first and give its path", url)
+}
+
+// otherTables are the extensions of tables in other formats, with the pandas expression that reads them.
+var otherTables = map[string]string{
+	".xlsx": "pd.read_excel(%q)", ".xls": "pd.read_excel(%q)", ".ods": "pd.read_excel(%q)",
+	".json": "pd.read_json(%q)", ".jsonl": "pd.read_json(%q, lines=True)", ".ndjson": "pd.read_json(%q, lines=True)",
+	".feather": "pd.read_feather(%q)", ".arrow": "pd.read_feather(%q)", ".pkl": "pd.read_pickle(%q)",
+	".gz": "pd.read_csv(%q)", ".zip": "pd.read_csv(%q)",
+}
+
+// TableFormat returns nil for the name of a .csv or .parquet file, else an error with the fix.
+func TableFormat(path string) error {
+	ext := strings.ToLower(filepath.Ext(path))
+	switch ext {
+	case ".csv", ".parquet":
+		return nil
+	case ".tsv", ".tab", ".txt":
+		return fmt.Errorf("%s: a table is a .csv or .parquet file; rename it to .csv; tabs and semicolons between "+
+			"cells are recognized", path)
+	}
+	read, known := otherTables[ext]
+	if !known {
+		return fmt.Errorf("%s is not a folder or table; a table is a .csv or .parquet file", path)
+	}
+	name := filepath.Base(path)
+	return fmt.Errorf("%s: a table is a .csv or .parquet file; convert it, in pandas: %s.to_csv(%q, index=False)",
+		path, fmt.Sprintf(read, name), strings.TrimSuffix(name, filepath.Ext(name))+".csv")
+}
+
+// textual returns a table of [CSV] or [Parquet] with one column read as text.
+func (t Table) textual(column string) Table {
+	if column == "" || t.err != nil {
+		return t
+	}
+	if t.open {
+		var args ReadFileArgs
+		if err := json.Unmarshal(t.plan.Args, &args); err != nil {
+			return t.Fail(err)
+		}
+		args.Kinds = []table.ColumnSpec{{Name: column, Kind: table.KindText}}
+		return New(t.plan.Op, args, nil).Open().Named(t.name)
+	}
+	t = t.Need(column, "")
+	at := table.Position(t.columns, column)
+	if t.err != nil || t.columns[at].Kind != table.KindNumber {
+		return t.Need(column, table.KindText)
+	}
+	var args ReadFileArgs
+	if err := json.Unmarshal(t.plan.Args, &args); err != nil {
+		return t.Fail(err)
+	}
+	args.Kinds[at].Kind = table.KindText
+	out := New(t.plan.Op, args, args.Kinds)
+	out.name = t.name
+	return out
+}

@@ -1,0 +1,315 @@
+package table
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+)
+
+// Kind is the type of a column.
+type Kind string
+
+// The kinds of columns.
+const (
+	KindText   Kind = "text"   // UTF-8 text; the empty string is a value
+	KindNumber Kind = "number" // float64; NaN means "no value" (null)
+	KindImage  Kind = "image"  // an image: content hash and the path of a readable file
+	KindMask   Kind = "mask"   // a binary mask as COCO compressed run lengths
+	KindVector Kind = "vector" // []float32; nil means "no value" (null), never zeros
+)
+
+// ColumnSpec names a column and its kind.
+type ColumnSpec struct {
+	Name string `json:"name"`
+	Kind Kind   `json:"kind"`
+}
+
+// Image is a reference to an image: SHA256 is the lower-case hex digest of the file's bytes, Path an absolute path of a
+// file that may be read but not changed. The zero Image means "no value".
+type Image struct {
+	SHA256 string `json:"sha256"`
+	Path   string `json:"path"`
+}
+
+// Mask is a binary mask in pycocotools' compressed run-length form, non-zero = object. Size is height, width. The
+// zero Mask means "no value".
+type Mask struct {
+	Size   [2]int `json:"size"`
+	Counts string `json:"counts"`
+}
+
+// Column is one column of a Frame. Exactly the slice of its Kind is used; its length is the number of rows.
+type Column struct {
+	ColumnSpec
+	Texts   []string    `json:"texts,omitempty"`
+	Numbers []float64   `json:"-"`
+	Images  []Image     `json:"images,omitempty"`
+	Masks   []Mask      `json:"masks,omitempty"`
+	Vectors [][]float32 `json:"-"`
+}
+
+// Frame is a table in memory, the result of a plan. Treat a Frame as read-only; its columns may be shared with other
+// frames.
+type Frame struct {
+	Columns []Column
+}
+
+// ErrNoColumn is wrapped by errors about a missing column.
+var ErrNoColumn = errors.New("no such column")
+
+// Len returns the number of rows.
+func (f *Frame) Len() int {
+	if f == nil || len(f.Columns) == 0 {
+		return 0
+	}
+	return f.Columns[0].Len()
+}
+
+// Len returns the number of rows of the column.
+func (c *Column) Len() int {
+	switch c.Kind {
+	case KindText:
+		return len(c.Texts)
+	case KindNumber:
+		return len(c.Numbers)
+	case KindImage:
+		return len(c.Images)
+	case KindMask:
+		return len(c.Masks)
+	default:
+		return len(c.Vectors)
+	}
+}
+
+// Specs returns the names and kinds of the columns, in order.
+func (f *Frame) Specs() []ColumnSpec {
+	specs := make([]ColumnSpec, len(f.Columns))
+	for i := range f.Columns {
+		specs[i] = f.Columns[i].ColumnSpec
+	}
+	return specs
+}
+
+// Column returns the named column, or nil if there is none.
+func (f *Frame) Column(name string) *Column {
+	for i := range f.Columns {
+		if f.Columns[i].Name == name {
+			return &f.Columns[i]
+		}
+	}
+	return nil
+}
+
+// Has reports whether the frame has a column of that name.
+func (f *Frame) Has(name string) bool { return f.Column(name) != nil }
+
+// Need returns the named column; kind "" = any. The error for a missing column lists the columns.
+func (f *Frame) Need(name string, kind Kind) (*Column, error) {
+	c := f.Column(name)
+	if c == nil {
+		return nil, NoColumn(name, f.Specs())
+	}
+	if kind != "" && c.Kind != kind {
+		return nil, fmt.Errorf("column %q holds %s values, not %s", name, c.Kind, kind)
+	}
+	return c, nil
+}
+
+// Texts returns the values of a text column; nil if there is none of that name and kind.
+func (f *Frame) Texts(name string) []string { return f.ofKind(name, KindText).Texts }
+
+// Numbers returns the values of a number column; nil if there is none of that name and kind.
+func (f *Frame) Numbers(name string) []float64 { return f.ofKind(name, KindNumber).Numbers }
+
+// Vectors returns the values of a vector column; nil if there is none of that name and kind.
+func (f *Frame) Vectors(name string) [][]float32 { return f.ofKind(name, KindVector).Vectors }
+
+// Images returns the values of an image column; nil if there is none of that name and kind.
+func (f *Frame) Images(name string) []Image { return f.ofKind(name, KindImage).Images }
+
+// Masks returns the values of a mask column; nil if there is none of that name and kind.
+func (f *Frame) Masks(name string) []Mask { return f.ofKind(name, KindMask).Masks }
+
+// ofKind returns the column of that name and kind, or an empty column.
+func (f *Frame) ofKind(name string, kind Kind) *Column {
+	if c := f.Column(name); c != nil && c.Kind == kind {
+		return c
+	}
+	return &Column{}
+}
+
+// Cell returns the value at a row as text, for messages and terminal tables: "" for no value, numbers in the shortest
+// form.
+func (c *Column) Cell(row int) string {
+	switch c.Kind {
+	case KindText:
+		return c.Texts[row]
+	case KindNumber:
+		if math.IsNaN(c.Numbers[row]) {
+			return ""
+		}
+		return fmt.Sprintf("%.6g", c.Numbers[row])
+	case KindImage:
+		return c.Images[row].Path
+	case KindMask:
+		if c.Masks[row].Counts == "" {
+			return ""
+		}
+		return fmt.Sprintf("mask %d×%d", c.Masks[row].Size[1], c.Masks[row].Size[0])
+	default:
+		if c.Vectors[row] == nil {
+			return ""
+		}
+		return fmt.Sprintf("[%d numbers]", len(c.Vectors[row]))
+	}
+}
+
+// Pick returns the column's rows at the given positions; a negative position gives "no value".
+func (c *Column) Pick(rows []int) Column {
+	out := Column{ColumnSpec: c.ColumnSpec}
+	switch c.Kind {
+	case KindText:
+		out.Texts = pick(c.Texts, rows, "")
+	case KindNumber:
+		out.Numbers = pick(c.Numbers, rows, math.NaN())
+	case KindImage:
+		out.Images = pick(c.Images, rows, Image{})
+	case KindMask:
+		out.Masks = pick(c.Masks, rows, Mask{})
+	default:
+		out.Vectors = pick(c.Vectors, rows, nil)
+	}
+	return out
+}
+
+func pick[T any](values []T, rows []int, none T) []T {
+	out := make([]T, len(rows))
+	for i, r := range rows {
+		if r < 0 {
+			out[i] = none
+		} else {
+			out[i] = values[r]
+		}
+	}
+	return out
+}
+
+// NewFrame returns a frame of these columns without rows.
+func NewFrame(specs []ColumnSpec) *Frame {
+	f := &Frame{Columns: make([]Column, len(specs))}
+	for i, s := range specs {
+		f.Columns[i].ColumnSpec = s
+	}
+	return f
+}
+
+// Add appends a row to a frame of text and number columns: each value goes to the next column of its kind.
+func (f *Frame) Add(texts []string, numbers ...float64) {
+	for i := range f.Columns {
+		if c := &f.Columns[i]; c.Kind == KindText {
+			c.Texts, texts = append(c.Texts, texts[0]), texts[1:]
+		} else {
+			c.Numbers, numbers = append(c.Numbers, numbers[0]), numbers[1:]
+		}
+	}
+}
+
+// Pick returns the rows at the given positions, in that order.
+func (f *Frame) Pick(rows []int) *Frame {
+	out := &Frame{Columns: make([]Column, len(f.Columns))}
+	for i := range f.Columns {
+		out.Columns[i] = f.Columns[i].Pick(rows)
+	}
+	return out
+}
+
+// With returns the frame with columns added at the end; one of the same name is replaced in place.
+func (f *Frame) With(columns ...Column) *Frame {
+	out := &Frame{Columns: slices.Clone(f.Columns)}
+	for _, c := range columns {
+		if at := slices.IndexFunc(out.Columns, func(o Column) bool { return o.Name == c.Name }); at >= 0 {
+			out.Columns[at] = c
+		} else {
+			out.Columns = append(out.Columns, c)
+		}
+	}
+	return out
+}
+
+// Check returns an error if the columns have different lengths or two of them have the same name.
+func (f *Frame) Check() error {
+	seen := map[string]bool{}
+	for i := range f.Columns {
+		c := &f.Columns[i]
+		if seen[c.Name] {
+			return fmt.Errorf("column %q occurs twice", c.Name)
+		}
+		seen[c.Name] = true
+		if c.Len() != f.Len() {
+			return fmt.Errorf("column %q has %d rows, column %q has %d", c.Name, c.Len(), f.Columns[0].Name, f.Len())
+		}
+	}
+	return nil
+}
+
+// TextColumn returns a text column.
+func TextColumn(name string, values []string) Column {
+	return Column{ColumnSpec: ColumnSpec{name, KindText}, Texts: values}
+}
+
+// NumberColumn returns a number column; NaN is "no value".
+func NumberColumn(name string, values []float64) Column {
+	return Column{ColumnSpec: ColumnSpec{name, KindNumber}, Numbers: values}
+}
+
+// VectorColumn returns a vector column; nil is "no value".
+func VectorColumn(name string, values [][]float32) Column {
+	return Column{ColumnSpec: ColumnSpec{name, KindVector}, Vectors: values}
+}
+
+// ImageColumn returns an image column.
+func ImageColumn(name string, values []Image) Column {
+	return Column{ColumnSpec: ColumnSpec{name, KindImage}, Images: values}
+}
+
+// MaskColumn returns a mask column.
+func MaskColumn(name string, values []Mask) Column {
+	return Column{ColumnSpec: ColumnSpec{name, KindMask}, Masks: values}
+}
+
+// NoColumn returns the error for a missing column; it lists the columns and names the most similar one.
+func NoColumn(name string, specs []ColumnSpec) error {
+	return fmt.Errorf("%w: %q (there are: %s)%s", ErrNoColumn, name, NameList(specs), ColumnHint(name, specs))
+}
+
+// added names the stage that adds a column.
+var added = map[string]string{"image": "generate", "mask": "segment", "caption": "caption", "full": "embed",
+	"object_only": "embed", "background_only": "embed", "clip_image": "embed", "clip_text": "embed",
+	"blip2_image": "embed", "blip2_text": "embed"}
+
+// ColumnHint returns the end of a message about a missing column: the stage that adds it, the most similar name of the
+// columns, or "".
+func ColumnHint(name string, specs []ColumnSpec) string {
+	if hint := Hint(name, names(specs)); hint != "" || added[name] == "" {
+		return hint
+	}
+	return fmt.Sprintf("; the stage %s adds it", added[name])
+}
+
+// NameList joins the names of columns for a message.
+func NameList(specs []ColumnSpec) string { return strings.Join(names(specs), ", ") }
+
+func names(specs []ColumnSpec) []string {
+	out := make([]string, len(specs))
+	for i, c := range specs {
+		out[i] = c.Name
+	}
+	return out
+}
+
+// Position returns the index of the column of that name, or -1.
+func Position(specs []ColumnSpec, name string) int {
+	return slices.IndexFunc(specs, func(c ColumnSpec) bool { return c.Name == name })
+}

@@ -1,0 +1,51 @@
+//go:build training
+
+package vit
+
+import (
+	"context"
+	"math"
+	"strings"
+	"testing"
+
+	"antipode/datasets/archipelago"
+	"antipode/gomlxmodels/archipelago/trainer"
+	"antipode/gomlxmodels/archipelago/trainer/trainertest"
+	"antipode/internal/testbackend"
+)
+
+// A resumed run exports the same files as an uninterrupted one.
+func TestResume(t *testing.T) {
+	backend := testbackend.QuickXLA(t)
+	whole := shape
+	defer func() { shape = whole }()
+	shape.Layers, shape.HiddenSize, shape.Heads, shape.IntermediateSize = 1, 16, 2, 32
+	job, err := newJob(trainer.Settings{Steps: 4, Batch: 4, Seed: 3, Rate: 1e-3, World: archipelago.Version})
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir, curve, parts := trainertest.Resume(t, backend, job, "model.safetensors", headsFile, "config.json")
+	for h := range heads {
+		got := (parts[0].Loss[h] + parts[1].Loss[h]) / 2 // points of two steps each
+		if math.Abs(got-curve[0].Loss[h]) > 1e-6 {
+			t.Errorf("%s: loss %v in two parts, %v in one", heads[h].Name, got, curve[0].Loss[h])
+		}
+	}
+	if chance := math.Log(float64(len(heads[headForm].Values))); math.Abs(curve[0].Loss[headForm]-chance) > 0.3 {
+		t.Errorf("the first losses of the form head are %v, chance is %v", curve[0].Loss[headForm], chance)
+	}
+
+	stopped, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, _, err := job.Run(stopped, backend, trainer.Folder(t.TempDir()), 4); err == nil ||
+		!strings.Contains(err.Error(), "the same command resumes the run") {
+		t.Errorf("error of an interrupted run: %v", err)
+	}
+	a, err := score(t.Context(), backend, dir, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s := a.(*scores); s.Images != 48 || s.Accuracy["full"]["object"] > 0.6 {
+		t.Errorf("score of an untrained network: %v", s)
+	}
+}

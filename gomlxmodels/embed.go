@@ -1,0 +1,198 @@
+package gomlxmodels
+
+import (
+	"fmt"
+	"slices"
+
+	"antipode/datasets"
+	"antipode/datasets/table"
+)
+
+// EmbedOp is the operation of [Embed] and [EmbedText] in a plan.
+const EmbedOp = "embed"
+
+// EmbedArgs are the arguments of an embed stage in a plan.
+type EmbedArgs struct {
+	Model     string `json:"model"` // a known name, a name on the hub, or the absolute path of a folder
+	Masking   string `json:"masking"`
+	Fill      string `json:"fill"`
+	PatchRule string `json:"patch_rule"`
+	Precision string `json:"precision,omitempty"` // "" = auto
+	Vector    string `json:"vector,omitempty"`    // "" = full
+	Text      string `json:"text,omitempty"`      // the text column; "" = images alone
+	Pooling   string `json:"pooling,omitempty"`   // "" = auto
+}
+
+// The vectors a model makes, by the name of their column.
+const (
+	Full       = "full"        // of an image; with masks, object_only and background_only too
+	ClipImage  = "clip_image"  // of an image, in CLIP's shared space
+	ClipText   = "clip_text"   // of a text, in CLIP's shared space
+	Blip2Image = "blip2_image" // of an image, by BLIP-2
+	Blip2Text  = "blip2_text"  // of a text, in the space into which BLIP-2 projects images
+	Text       = "text"        // of a text
+)
+
+// The values of [EmbedOptions], the default first.
+var (
+	Maskings   = []string{"drop", "neginf", "zeroprob"}
+	Fills      = []string{"none", "white", "black"}
+	PatchRules = []string{"any", "resized"}
+	Poolings   = []string{"auto", "projected", "pooled", "mean", "cls", "patches", "queries", "projected_first",
+		projectedMax}
+)
+
+var imageVectors, textVectors = []string{Full, ClipImage, Blip2Image}, []string{Text, ClipText, Blip2Text}
+
+// projectedMax is the pooling that compares images with texts.
+const projectedMax = "projected_max"
+
+// EmbedOptions are the options of [Embed].
+type EmbedOptions struct {
+	// Vector is the vector to make: "full" (default), "clip_image" or "blip2_image". The model must make it.
+	Vector string
+
+	// Pooling selects the output of the model that becomes the vector. Default "auto": the usual one of the model.
+	//   - CLIP: "projected" (default; in the space of images and texts) or "pooled" (before the projection).
+	//   - BLIP-2: "pooled" (the vision tower's pooled output), "patches" (mean of its patch tokens), "queries" (mean
+	//     of the Q-Former's outputs); for a Blip2ForImageTextRetrieval also "projected" (default; mean of the
+	//     projected queries), "projected_first" (the first of them) and "projected_max" (the one closest to a text,
+	//     see Against), all of unit length.
+	//   - ViT: the class token; no choice.
+	Pooling string
+
+	// Against is the text column that Pooling "projected_max" compares each image with. The vector is that of the
+	// query with the highest cosine similarity to the text's vector, so that the cosine similarity of the two is
+	// BLIP-2's image-text similarity.
+	Against string
+
+	// Masking is how a ViT hides patches for object_only and background_only: "drop" (default; hidden patches are
+	// removed), "neginf" (attention scores of −∞) or "zeroprob" (attention weights set to 0 after the softmax).
+	Masking string
+
+	// Fill is what the pixels of hidden patches become: "none" (default; they are not changed), "white" or "black".
+	Fill string
+
+	// PatchRule decides which patches belong to the object: "any" (default; at least one object pixel) or "resized"
+	// (the mask is resized to the patch grid).
+	PatchRule string
+
+	// Precision is the number type of the computation: "auto" (default; bfloat16 on an NVIDIA GPU, else float32),
+	// "float32" or "bfloat16". bfloat16 changes a vector by about a hundredth of its scale.
+	Precision string
+}
+
+// EmbedTextOptions are the options of [EmbedText].
+type EmbedTextOptions struct {
+	// Vector is the vector to make: "text" (default), "clip_text" or "blip2_text". The model must make it.
+	Vector string
+
+	// Pooling selects the output of the model that becomes the vector. Default "auto": the usual one of the model.
+	//   - Sentence encoder: "auto" (as its folder says, else the mean), "mean", "cls" or "pooled".
+	//   - CLIP: "projected" (default; in the space of images and texts) or "pooled" (before the projection).
+	//   - BLIP-2: "projected".
+	Pooling string
+
+	// Precision is the number type of the computation: "auto" (default; bfloat16 on an NVIDIA GPU, else float32),
+	// "float32" or "bfloat16".
+	Precision string
+}
+
+// Embed adds vectors of the images. Which columns are added depends on [EmbedOptions].Vector:
+//
+//   - "full", of a vision transformer (ViT): full, the vector of the whole image. Where the table has a column mask,
+//     also object_only and background_only, computed from the same image with the other patches hidden, and
+//     object_patches and background_patches, the number of patches of each. A vector for which no patch is left (an
+//     image without a mask, for example) is null.
+//   - "clip_image", of a CLIP: clip_image. It is not normalized.
+//   - "blip2_image", of a BLIP-2 with any language model: blip2_image.
+//
+// A row without an image whose outcome is refused, failed or skipped has no vector. The table needs the columns id and
+// image. See the package comment for model.
+func Embed(model string, images datasets.Table, options ...EmbedOptions) datasets.Table {
+	fail := func(err error) datasets.Table { return images.Fail(fmt.Errorf("Embed: %w", err)) }
+	o, err := only(options)
+	if err = invalid(err, oneOf("vector", o.Vector, imageVectors), oneOf("pooling", o.Pooling, Poolings),
+		oneOf("masking", o.Masking, Maskings), oneOf("fill", o.Fill, Fills),
+		oneOf("patch rule", o.PatchRule, PatchRules), oneOf("precision", o.Precision, Precisions)); err != nil {
+		return fail(err)
+	}
+	images = images.Need("id", table.KindText).Need("image", table.KindImage)
+	switch compares := o.Vector == Blip2Image && o.Pooling == projectedMax; {
+	case compares && o.Against == "":
+		return fail(OptionError{fmt.Errorf("pooling %s compares each image with a text: name the text column in "+
+			"Against (--text)",
+			projectedMax)})
+	case !compares && o.Against != "":
+		return fail(OptionError{fmt.Errorf("the text column %q (Against) is for vector %s with pooling %s only",
+			o.Against,
+			Blip2Image, projectedMax)})
+	case compares:
+		images = images.Need(o.Against, table.KindText)
+	}
+	return embed(fail, model, images, EmbedArgs{Masking: o.Masking, Fill: o.Fill, PatchRule: o.PatchRule,
+		Precision: o.Precision, Vector: o.Vector, Text: o.Against, Pooling: o.Pooling})
+}
+
+// EmbedText adds vectors of a text column. Which column is added depends on [EmbedTextOptions].Vector: "text", of a
+// sentence encoder; "clip_text", of a CLIP's text tower; "blip2_text", of a Blip2ForImageTextRetrieval.
+//
+// Four numbers per text are added too, named after the vector. They vary widely between languages:
+//
+//   - text_tokens: tokens of the whole text, without special tokens;
+//   - text_words: the number of its words;
+//   - text_unknown: tokens that replace something the vocabulary lacks;
+//   - text_cut: tokens that exceeded the model's context and were truncated.
+//
+// An empty text has a vector like any other; a row whose outcome is refused, failed or skipped has none. The table
+// needs the columns id and column. See the package comment for model.
+func EmbedText(model string, t datasets.Table, column string, options ...EmbedTextOptions) datasets.Table {
+	fail := func(err error) datasets.Table { return t.Fail(fmt.Errorf("EmbedText: %w", err)) }
+	o, err := only(options)
+	if err = invalid(err, oneOf("vector", o.Vector, textVectors), oneOf("pooling", o.Pooling, Poolings),
+		oneOf("precision", o.Precision, Precisions)); err != nil {
+		return fail(err)
+	}
+	if o.Vector == "" {
+		o.Vector = Text
+	}
+	t = t.Need("id", table.KindText).Need(column, table.KindText)
+	return embed(fail, model, t,
+		EmbedArgs{Precision: o.Precision, Vector: o.Vector, Text: column, Pooling: o.Pooling})
+}
+
+// embed completes the arguments and returns the plan.
+func embed(fail func(error) datasets.Table, model string, t datasets.Table, args EmbedArgs) datasets.Table {
+	var err error
+	if args.Model, err = resolve(model); err != nil {
+		return fail(err)
+	}
+	for _, d := range []struct {
+		value    *string
+		fallback string
+	}{{&args.Masking, Maskings[0]}, {&args.Fill, Fills[0]}, {&args.PatchRule, PatchRules[0]}} {
+		if *d.value == "" {
+			*d.value = d.fallback
+		}
+	}
+	if args.Vector == Full {
+		args.Vector = "" // a default is not part of the plan
+	}
+	masked := t.IsOpen() || slices.ContainsFunc(t.Columns(), func(c table.ColumnSpec) bool { return c.Name == "mask" })
+	return t.Derive(EmbedOp, args, EmbedColumns(args.Vector, masked)...)
+}
+
+// EmbedColumns returns the columns that an embedding adds, by its vector ("" = full) and whether the table has masks.
+func EmbedColumns(vector string, masked bool) []table.ColumnSpec {
+	switch {
+	case vector == ClipImage, vector == Blip2Image:
+		return datasets.Columns(vector + ":vector")
+	case slices.Contains(textVectors, vector):
+		return datasets.Columns(vector+":vector", vector+"_tokens:number", vector+"_words:number",
+			vector+"_unknown:number", vector+"_cut:number")
+	case masked:
+		return datasets.Columns("full:vector", "object_only:vector", "background_only:vector", "object_patches:number",
+			"background_patches:number")
+	}
+	return datasets.Columns("full:vector")
+}

@@ -1,0 +1,102 @@
+package hub
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"antipode/gomlxmodels"
+)
+
+// Store is what finding and hashing models needs of the environment; a stage.Env is one.
+type Store interface {
+	// ModelDir is the folder into which built-in models are written.
+	ModelDir() string
+	// FileDigest returns the SHA-256 of a file.
+	FileDigest(path string) (string, error)
+	// NoteModel adds a model's digest to the record of the run.
+	NoteModel(model, digest string)
+}
+
+// builtin are the models that are part of the program, by name: the files of their folders.
+var builtin = map[string]fs.FS{}
+
+// Add registers a model that is part of the program under its name.
+func Add(name string, files fs.FS) { builtin[name] = files }
+
+// Resolve returns a model's folder on disk. A model is named by a name that gomlxmodels.Known lists, by a name on the
+// hub, or by the absolute path of its folder. A built-in model is written to the store first; a model of the hub must
+// be in the cache already.
+func Resolve(store Store, model string) (string, error) {
+	if files, ok := builtin[model]; ok {
+		return unpack(filepath.Join(store.ModelDir(), model), files)
+	}
+	if m, ok := gomlxmodels.Find(model); ok {
+		model = m.Hub
+	} else if filepath.IsAbs(model) {
+		return model, nil
+	}
+	id, revision, ok := Split(model)
+	if !ok {
+		return "", fmt.Errorf("no model %q", model)
+	}
+	s, err := Find(id, revision, "")
+	return s.Dir, err
+}
+
+// Name returns a model's name for people: its name, or the last part of its folder.
+func Name(model string) string { return filepath.Base(model) }
+
+// Digest returns the digest of a model's contents: its files, and other values that its output depends on (options
+// that were read, encoded as JSON). The run's record notes it.
+func Digest(store Store, model string, files []string, values ...any) (string, error) {
+	h := sha256.New()
+	for _, file := range files {
+		d, err := store.FileDigest(file)
+		if err != nil {
+			return "", err
+		}
+		fmt.Fprintf(h, "%s %s\n", filepath.Base(file), d)
+	}
+	for _, v := range values {
+		text, err := json.Marshal(v)
+		if err != nil {
+			return "", err
+		}
+		h.Write(text)
+	}
+	digest := hex.EncodeToString(h.Sum(nil))
+	store.NoteModel(model, digest)
+	return digest, nil
+}
+
+// unpack writes a built-in model's files to a folder, unless they are there unchanged.
+func unpack(dir string, files fs.FS) (string, error) {
+	err := fs.WalkDir(files, ".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		data, err := fs.ReadFile(files, path)
+		if err != nil {
+			return err
+		}
+		target := filepath.Join(dir, filepath.FromSlash(path))
+		if old, err := os.ReadFile(target); err == nil && bytes.Equal(old, data) {
+			return nil
+		}
+		if err := os.MkdirAll(filepath.Dir(target), 0o755); err != nil {
+			return err
+		}
+		tmp := target + fmt.Sprintf(".%d.tmp", os.Getpid())
+		if err := os.WriteFile(tmp, data, 0o644); err != nil {
+			return err
+		}
+		return os.Rename(tmp, target)
+	})
+	return dir, err
+}

@@ -1,0 +1,56 @@
+package runner
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/gomlx/gomlx/core/tensors"
+)
+
+// Pixels reports if image number i, from 0, does not have the n values that a model takes.
+func Pixels(i int, pixels []float32, n int) error {
+	if len(pixels) != n {
+		return fmt.Errorf("image %d: %d pixel values, the model takes %d", i+1, len(pixels), n)
+	}
+	return nil
+}
+
+// Images runs the graph on square images, batch at a time; the last batch is padded with its last image. For each
+// image, in order, it calls take with the results of the call and the image's position in it. ctx is checked between
+// calls. Errors of take get the graph's name and the image's number.
+//
+// Shapes: images [3·side·side] each; the graph's input [batch,3,side,side].
+func (g *Graph) Images(ctx context.Context, images [][]float32, side, batch int,
+	take func(results [][]float32, at, n int) error) error {
+	n := 3 * side * side
+	for i, p := range images {
+		if err := Pixels(i, p, n); err != nil {
+			return err
+		}
+	}
+	if err := g.Load(); err != nil {
+		return err
+	}
+	done := 0
+	for some := range slices.Chunk(images, batch) {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		flat := make([]float32, batch*n)
+		for k := range batch {
+			copy(flat[k*n:], some[min(k, len(some)-1)])
+		}
+		results, err := g.Call(tensors.FromFlatDataAndDimensions(flat, batch, 3, side, side))
+		if err != nil {
+			return err
+		}
+		for k := range some {
+			done++
+			if err := take(results, k, batch); err != nil {
+				return fmt.Errorf("%s: image %d: %w", g.name, done, err)
+			}
+		}
+	}
+	return nil
+}

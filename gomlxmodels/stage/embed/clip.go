@@ -1,0 +1,85 @@
+package embed
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/gomlx/compute"
+	"github.com/gomlx/compute/dtypes"
+
+	"antipode/datasets"
+	"antipode/gomlxmodels"
+	"antipode/gomlxmodels/clip"
+	"antipode/gomlxmodels/preprocess"
+	"antipode/gomlxmodels/stage"
+	"antipode/gomlxmodels/tokenizers"
+)
+
+// openCLIP opens a tower of a CLIP.
+func openCLIP(dir string, args gomlxmodels.EmbedArgs) (*kind, error) {
+	if !slices.Contains([]string{"", "auto", "projected", "pooled"}, args.Pooling) {
+		return nil, fmt.Errorf("pooling %q: a CLIP's vectors are projected or pooled", args.Pooling)
+	}
+	m, err := clip.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	pooled := args.Pooling == "pooled"
+	vector := func(e clip.Embedding) []float32 {
+		if pooled {
+			return e.Pooled
+		}
+		return e.Projected
+	}
+	load := func(tower func(*clip.Encoder) error) func(compute.Backend, dtypes.DType) (encoder, error) {
+		return func(backend compute.Backend, dtype dtypes.DType) (encoder, error) {
+			e, err := clip.NewEncoder(backend, m, clip.Options{DType: dtype})
+			if err != nil {
+				return nil, err
+			}
+			return e, tower(e)
+		}
+	}
+	if args.Vector == gomlxmodels.ClipImage {
+		return &kind{
+			files:      m.Files(),
+			parameters: []any{m.Preprocess()},
+			choices:    output(gomlxmodels.ClipImage, pooled),
+			needs:      datasets.Columns("id:text", "image:image"),
+			batch:      clip.DefaultBatch,
+			key:        imageKey,
+			load:       load((*clip.Encoder).LoadImageTower),
+			prepare: prepareImage(func(_ stage.Row, rgb *preprocess.RGB, _ *preprocess.Mask) ([]float32, error) {
+				return m.Prepare(rgb)
+			}),
+			encode: each((*clip.Encoder).EncodeImages),
+			values: func(embedding, _ any, _ bool) []stage.Value {
+				e, _ := embedding.(clip.Embedding)
+				return []stage.Value{{Vector: vector(e)}}
+			},
+		}, nil
+	}
+	t, err := tokenizers.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	c := m.Config().Text
+	if t.Size() > c.VocabSize {
+		return nil, fmt.Errorf("%s: the tokenizer has %d tokens, config.json's vocab_size is %d: they are "+
+			"of two models", dir, t.Size(), c.VocabSize)
+	}
+	return textKind(args.Text, kind{
+		files:   append(m.Files(), t.Files()...),
+		choices: output(gomlxmodels.ClipText, pooled),
+		load:    load((*clip.Encoder).LoadTextTower),
+	}, func(text string) (tokenizers.Encoding, error) { return t.Encode(text, c.Context) },
+		(*clip.Encoder).EncodeTokens, vector)
+}
+
+// output names the choice of a CLIP's vector.
+func output(vector string, pooled bool) string {
+	if pooled {
+		return vector + " pooled"
+	}
+	return vector + " projected"
+}

@@ -1,0 +1,154 @@
+package embed
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/gomlx/compute"
+	"github.com/gomlx/compute/dtypes"
+
+	"antipode/datasets/table"
+	"antipode/gomlxmodels"
+	"antipode/gomlxmodels/hub"
+	"antipode/gomlxmodels/stage"
+	"antipode/gomlxmodels/textenc"
+	"antipode/gomlxmodels/tokenizers"
+)
+
+// textBatch is the number of texts per call of Compute: enough that texts of similar length fill the device's batches.
+const textBatch = 256
+
+// texts is what all text encoders share: a column, and a tokenizer.
+type texts struct {
+	column   string
+	tokenize func(text string) (tokenizers.Encoding, error)
+	around   int // special tokens put around each text
+}
+
+func newTexts(column string, tokenize func(string) (tokenizers.Encoding, error)) (texts, error) {
+	empty, err := tokenize("")
+	return texts{column: column, tokenize: tokenize, around: len(empty.IDs) - empty.Tokens}, err
+}
+
+func (t *texts) prepare(row stage.Row) (any, string, error) {
+	text := row.Text(t.column)
+	if text == "" && stage.Absent(row) {
+		return nil, "", nil
+	}
+	e, err := t.tokenize(text)
+	if err != nil {
+		return nil, t.column, err
+	}
+	return &e, "", nil
+}
+
+// ids are the token ids of prepared texts.
+func ids(prepared []*tokenizers.Encoding) [][]int32 {
+	out := make([][]int32, len(prepared))
+	for i, p := range prepared {
+		out[i] = p.IDs
+	}
+	return out
+}
+
+// counted returns a text's vector and its counts.
+func (t *texts) counted(vector []float32, prepared any) []stage.Value {
+	nan := math.NaN()
+	counts := [4]float64{nan, nan, nan, nan}
+	if e, ok := prepared.(*tokenizers.Encoding); ok {
+		counts = [4]float64{float64(e.Tokens), float64(e.Words), float64(e.Unknown),
+			float64(e.Tokens + t.around - len(e.IDs))}
+	}
+	out := []stage.Value{{Vector: vector}}
+	for _, n := range counts {
+		out = append(out, stage.Value{Number: n})
+	}
+	return out
+}
+
+// textKind completes the kind of a text encoder: encode embeds token ids, vector selects the vector of a result.
+func textKind[M encoder, E any](column string, k kind, tokenize func(string) (tokenizers.Encoding, error),
+	encode func(M, context.Context, [][]int32) ([]E, error), vector func(E) []float32) (*kind, error) {
+	t, err := newTexts(column, tokenize)
+	k.batch, k.prepare = textBatch, t.prepare
+	k.needs = []table.ColumnSpec{{Name: "id", Kind: table.KindText}, {Name: column, Kind: table.KindText}}
+	k.key = func(row stage.Row, _ bool) string {
+		if row.Text(column) == "" && stage.Absent(row) {
+			return "\x00absent"
+		}
+		return row.Text(column)
+	}
+	k.encode = each(func(e M, ctx context.Context, list []*tokenizers.Encoding) ([]E, error) {
+		return encode(e, ctx, ids(list))
+	})
+	k.values = func(embedding, prepared any, _ bool) []stage.Value {
+		var v []float32
+		if e, ok := embedding.(E); ok {
+			v = vector(e)
+		}
+		return t.counted(v, prepared)
+	}
+	return &k, err
+}
+
+// openSentences opens a text encoder of package textenc.
+func openSentences(dir string, args gomlxmodels.EmbedArgs) (*kind, error) {
+	var o textenc.OpenOptions
+	switch args.Pooling {
+	case "", "auto":
+	case "mean":
+		o.Pooling = textenc.ModeMean
+	case "cls":
+		o.Pooling = textenc.ModeCLS
+	case "pooled":
+		if args.Vector == gomlxmodels.Text {
+			o.Pooling = textenc.ModePooler
+		}
+	default:
+		if args.Vector == gomlxmodels.Text || args.Pooling != "projected" {
+			return nil, fmt.Errorf("pooling %q: a sentence encoder takes auto, mean, cls, pooled", args.Pooling)
+		}
+	}
+	m, err := textenc.Open(dir, o)
+	if err != nil {
+		return nil, err
+	}
+	shared := slices.Contains([]string{"altclip", "altclip_text_model", "M-CLIP"}, m.Config().ModelType)
+	switch {
+	case shared && args.Vector == gomlxmodels.Text:
+		return nil, fmt.Errorf("%s: its texts share a space with images: their vector is clip_text, not text", dir)
+	case !shared && args.Vector == gomlxmodels.ClipText:
+		return nil, fmt.Errorf("%s: a sentence encoder; its vector is text, not clip_text", dir)
+	}
+	pooled := args.Pooling == "pooled" && args.Vector == gomlxmodels.ClipText
+	choices := fmt.Sprint(args.Vector, " ", m.Modules())
+	if args.Vector == gomlxmodels.ClipText {
+		choices = output(args.Vector, pooled)
+	}
+	return textKind(args.Text, kind{
+		files:   m.Files(),
+		choices: choices,
+		load: func(backend compute.Backend, dtype dtypes.DType) (encoder, error) {
+			return textenc.NewEncoder(backend, m, textenc.Options{DType: dtype})
+		},
+	}, func(text string) (tokenizers.Encoding, error) {
+		p, err := m.Prepare(text)
+		if err != nil {
+			return tokenizers.Encoding{}, err
+		}
+		return p.Encoding, nil
+	}, (*textenc.Encoder).EncodeIDs, func(e textenc.Embedding) []float32 {
+		if pooled {
+			return e.Pooled
+		}
+		return e.Vector
+	})
+}
+
+// isCLIP reports whether a folder contains a CLIP whose text tower is package clip's.
+func isCLIP(dir string) (bool, error) {
+	architecture, err := hub.Architecture(dir)
+	return architecture == "clip", err
+}

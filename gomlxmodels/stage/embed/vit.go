@@ -1,0 +1,81 @@
+package embed
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/gomlx/compute"
+	"github.com/gomlx/compute/dtypes"
+
+	"antipode/datasets"
+	"antipode/gomlxmodels"
+	"antipode/gomlxmodels/hub"
+	"antipode/gomlxmodels/preprocess"
+	"antipode/gomlxmodels/stage"
+	"antipode/gomlxmodels/vit"
+)
+
+// openViT opens a ViT.
+func openViT(dir string, args gomlxmodels.EmbedArgs) (*kind, error) {
+	switch architecture, err := hub.Architecture(dir); {
+	case err != nil:
+		return nil, err
+	case architecture == "clip" || architecture == "altclip":
+		return nil, fmt.Errorf("%s: a %s makes the vectors clip_image and clip_text (--vector), not full", dir,
+			architecture)
+	case architecture == "blip-2":
+		return nil, fmt.Errorf("%s: a BLIP-2 makes the vectors blip2_image and blip2_text (--vector), not full", dir)
+	}
+	if args.Pooling != "" && args.Pooling != "auto" {
+		return nil, fmt.Errorf("pooling %q: the vector of a ViT is its class token", args.Pooling)
+	}
+	m, err := vit.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	batch := vitBatch(m)
+	return &kind{
+		files:      m.Files(),
+		parameters: []any{m.Preprocess()},
+		choices:    fmt.Sprintf("%s %s %s", args.Masking, args.Fill, args.PatchRule),
+		needs:      datasets.Columns("id:text", "image:image"),
+		batch:      batch,
+		key: func(row stage.Row, masked bool) string {
+			m := row.Mask("mask")
+			return fmt.Sprintf("%s\x00%v\x00%d %d\x00%s", row.Image("image").SHA256, masked, m.Size[0], m.Size[1],
+				m.Counts)
+		},
+		load: func(backend compute.Backend, dtype dtypes.DType) (encoder, error) {
+			return vit.NewEncoder(backend, m, vit.Options{Masking: vit.Masking(args.Masking), Batch: batch,
+				DType: dtype})
+		},
+		prepare: prepareImage(func(_ stage.Row, rgb *preprocess.RGB, mask *preprocess.Mask) (*vit.Prepared, error) {
+			return m.Prepare(rgb, mask, vit.PrepareOptions{Fill: preprocess.Fill(args.Fill),
+				Rule: preprocess.Rule(args.PatchRule)})
+		}),
+		encode: each((*vit.Encoder).Encode),
+		values: vitValues,
+	}, nil
+}
+
+// vitBatch is the number of images per call of the device: more for small models, whose calls cost little.
+func vitBatch(m *vit.Model) int {
+	const work = 8 * 86e6 * 197 // a ViT-B/16 at 224 pixels, eight images
+	perImage := float64(m.Parameters()) * float64(m.Config().Patches()+m.Config().Prefix())
+	n := int(work / perImage)
+	return max(vit.DefaultBatch, min(64, n-n%8))
+}
+
+func vitValues(embedding, prepared any, masked bool) []stage.Value {
+	e, _ := embedding.(vit.Embedding)
+	patches := [2]float64{math.NaN(), math.NaN()}
+	if p, ok := prepared.(*vit.Prepared); ok && p.Object != nil {
+		patches = [2]float64{float64(e.ObjectPatches), float64(e.BackgroundPatches)}
+	}
+	out := []stage.Value{{Vector: e.Full}}
+	if masked {
+		out = append(out, stage.Value{Vector: e.ObjectOnly}, stage.Value{Vector: e.BackgroundOnly},
+			stage.Value{Number: patches[0]}, stage.Value{Number: patches[1]})
+	}
+	return out
+}

@@ -1,0 +1,159 @@
+package generate
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"mime"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"antipode/datasets/table"
+	"antipode/gomlxmodels"
+	"antipode/gomlxmodels/stage"
+	"antipode/gomlxmodels/stage/imageapi"
+)
+
+// apiWorker requests images from an API.
+type apiWorker struct {
+	env       stage.Env
+	args      gomlxmodels.GenerateArgs
+	generator *imageapi.Generator
+	label     string
+}
+
+// atOnce is the number of requests at a time.
+const atOnce = 4
+
+func openAPI(env stage.Env, args gomlxmodels.GenerateArgs) (stage.Worker, error) {
+	size := ""
+	if args.Width > 0 {
+		size = fmt.Sprintf("%dx%d", args.Width, args.Height)
+	}
+	g, err := imageapi.New(imageapi.Options{BaseURL: args.BaseURL, Key: imageapi.Secret(env.Secret(gomlxmodels.APIKey)),
+		Model: strings.TrimPrefix(args.Model, gomlxmodels.API),
+		Size:  size, Quality: args.Quality, Style: args.Style, PerMinute: args.PerMinute, Budget: args.Budget})
+	if err != nil {
+		return nil, err
+	}
+	return &apiWorker{env: env, args: args, generator: g, label: g.Label()}, nil
+}
+
+func (w *apiWorker) Label() string  { return "generate " + w.label }
+func (w *apiWorker) Digest() string { return "api " + w.label + " " + w.args.BaseURL }
+func (w *apiWorker) Batch() int     { return atOnce }
+func (w *apiWorker) Close()         {}
+
+func (w *apiWorker) Check(columns []table.ColumnSpec) error { return check(columns) }
+func (w *apiWorker) Load(context.Context) error             { return nil }
+
+func (w *apiWorker) Outputs([]table.ColumnSpec) []table.ColumnSpec {
+	return gomlxmodels.GenerateColumns(true)
+}
+
+// Key distinguishes the images of a prompt by the number in the column seed.
+func (w *apiWorker) Key(row stage.Row) string {
+	return fmt.Sprintf("%q %v", row.Text("prompt"), row.Frame.Numbers("seed")[row.Index])
+}
+
+// order is an image to request.
+type order struct{ prompt, key string }
+
+func (w *apiWorker) Prepare(_ context.Context, row stage.Row) (any, string, error) {
+	if row.Text("prompt") == "" {
+		return nil, "prompt", errors.New("the prompt is empty; an image API refuses that")
+	}
+	return order{row.Text("prompt"), w.Key(row)}, "", nil
+}
+
+// paid is the answer to an order, as stored next to the models: an image is paid for once, even if the process ends
+// before its batch is stored.
+type paid struct {
+	Image         table.Image `json:"image"`
+	Outcome       string      `json:"outcome"`
+	Reason        string      `json:"reason"`
+	RevisedPrompt string      `json:"revised_prompt"`
+	Cost          float64     `json:"cost"`
+}
+
+func (w *apiWorker) Compute(ctx context.Context, prepared []any) ([][]stage.Value, error) {
+	answers, fails := make([]paid, len(prepared)), make([]error, len(prepared))
+	var wg sync.WaitGroup
+	for i, p := range prepared {
+		wg.Go(func() { answers[i], fails[i] = w.answer(ctx, p.(order)) })
+	}
+	wg.Wait()
+	if err := errors.Join(fails...); err != nil {
+		first := fails[slices.IndexFunc(fails, func(e error) bool { return e != nil })]
+		return nil, fmt.Errorf("%w; answers are stored", first)
+	}
+	out := make([][]stage.Value, len(answers))
+	for i, a := range answers {
+		out[i] = []stage.Value{{Image: a.Image}, {Text: strings.TrimPrefix(w.args.Model, gomlxmodels.API)},
+			{Text: "generated"}, {Text: a.Outcome}, {Text: a.Reason},
+			{Text: "the provider's own"}, {Text: a.RevisedPrompt}, {Number: a.Cost}}
+	}
+	return out, nil
+}
+
+// transient marks the reason of an outcome that another run should request again.
+const transient = "may pass: "
+
+// Keep stores every answer but the transient ones.
+func (w *apiWorker) Keep(values []stage.Value) bool {
+	return !strings.HasPrefix(values[4].Text, transient)
+}
+
+// answer requests an image, unless its answer is stored.
+func (w *apiWorker) answer(ctx context.Context, o order) (paid, error) {
+	sum := sha256.Sum256([]byte(w.Digest() + "\x00" + o.key))
+	file := filepath.Join(w.env.ModelDir(), "api", hex.EncodeToString(sum[:])+".json")
+	var a paid
+	if text, err := os.ReadFile(file); err == nil && json.Unmarshal(text, &a) == nil {
+		if _, err := os.Stat(a.Image.Path); err == nil || a.Image.Path == "" {
+			return a, nil
+		}
+	}
+	r, err := w.generator.Generate(ctx, o.prompt)
+	if err != nil {
+		return paid{}, err
+	}
+	a = paid{Outcome: r.Outcome, Reason: r.Reason, RevisedPrompt: r.RevisedPrompt, Cost: r.Cost}
+	if r.Transient {
+		a.Reason = transient + r.Reason
+		return a, nil
+	}
+	if r.Outcome == imageapi.OK {
+		if a.Image, err = w.env.PutBlob(r.Image, extension(r.Type)); err != nil {
+			return paid{}, err
+		}
+	}
+	text, err := json.Marshal(a)
+	if err != nil {
+		return paid{}, err
+	}
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		return paid{}, err
+	}
+	tmp := fmt.Sprintf("%s.%d.tmp", file, os.Getpid())
+	if err := os.WriteFile(tmp, text, 0o644); err != nil {
+		return paid{}, err
+	}
+	return a, os.Rename(tmp, file)
+}
+
+func extension(media string) string {
+	switch kind, _, _ := mime.ParseMediaType(media); kind {
+	case "image/jpeg":
+		return ".jpg"
+	case "image/webp":
+		return ".webp"
+	}
+	return ".png"
+}

@@ -1,0 +1,88 @@
+//go:build checks
+
+package generate_test
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"antipode/datasets"
+	"antipode/gomlxmodels/weights"
+	"antipode/internal/near"
+	"antipode/internal/testbackend"
+)
+
+// TestFreshCommand has `antipode generate` sample the prompts of AltDiffusion folders that diffusers has just saved:
+// the images are diffusers' within 2/255 after 20 steps, and the same are blocked.
+func TestFreshCommand(t *testing.T) {
+	testbackend.XLA(t)
+	dir := t.TempDir()
+	t.Logf("\n%s", testbackend.Python(t, []string{"torch", "transformers", "diffusers", "safetensors"},
+		filepath.Join("..", "..", "..", "internal", "pyref", "altdiffusion_fresh.py"), dir, fmt.Sprint(near.Seed(t))))
+	binary := filepath.Join(dir, "antipode")
+	if out, err := exec.Command("go", "build", "-o", binary, "antipode").CombinedOutput(); err != nil {
+		t.Fatalf("go build: %v\n%s", err, out)
+	}
+	run := func(args ...string) string {
+		cmd := exec.Command(binary, args...)
+		cmd.Env = append(os.Environ(), "ANTIPODE_HOME="+filepath.Join(dir, "store"), "ANTIPODE_BIN=")
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Fatalf("antipode %s: %v\n%s", strings.Join(args, " "), err, out)
+		}
+		return string(out)
+	}
+	defer run("backend", "stop")
+	for _, name := range []string{"two", "nine", "plain"} {
+		t.Run(name, func(t *testing.T) {
+			table := filepath.Join(dir, name+".parquet")
+			t.Log(run("generate", "--model", filepath.Join(dir, name), "--prompts", filepath.Join(dir, "prompts.csv"),
+				"--n", "2", "--seed", "11", "--steps", "20", "--guidance", "50",
+				"--negative", "blurry", "--size", "24x16", "--out", table))
+			set, err := weights.OpenFiles(filepath.Join(dir, name, "reference.safetensors"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			evaluator(t)
+			f := rows(t, datasets.Parquet(table))
+			blocked := make([]float32, f.Len())
+			if set.Has("blocked") {
+				if blocked, err = set.Float32("blocked"); err != nil {
+					t.Fatal(err)
+				}
+			}
+			worst := 0
+			for i, img := range f.Images("image") {
+				if want := map[bool]string{true: "refused",
+					false: "ok"}[blocked[i] == 1]; f.Texts("outcome")[i] != want {
+					t.Errorf("%s is %s (%s), diffusers' %s", f.Texts("id")[i], f.Texts("outcome")[i],
+						f.Texts("reason")[i], want)
+				}
+				if f.Texts("outcome")[i] != "ok" {
+					continue
+				}
+				values, err := set.Float32(fmt.Sprintf("image_%d", i/2))
+				if err != nil {
+					t.Fatal(err)
+				}
+				var want []uint32
+				for _, v := range values[i%2*len(values)/2 : (i%2+1)*len(values)/2] {
+					want = append(want, uint32(v+0.5))
+				}
+				got := pixels(t, img)
+				if len(got) != len(want) {
+					t.Fatalf("%d values, want %d", len(got), len(want))
+				}
+				worst = max(worst, apart(got, want))
+			}
+			t.Logf("worst difference %d/255", worst)
+			if worst > 2 {
+				t.Errorf("worst difference %d/255, more than 2", worst)
+			}
+		})
+	}
+}

@@ -1,0 +1,196 @@
+// Package generate is the stage that makes images from prompts: it runs a pipeline (Stable Diffusion or AltDiffusion,
+// package diffusion) on the device, or requests images from an API (package imageapi), and stores each as a blob.
+package generate
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"image/png"
+	"math"
+	"strings"
+
+	"github.com/gomlx/compute"
+	"github.com/gomlx/compute/dtypes"
+
+	"antipode/datasets"
+	"antipode/datasets/table"
+	"antipode/gomlxmodels"
+	"antipode/gomlxmodels/device"
+	"antipode/gomlxmodels/diffusion"
+	"antipode/gomlxmodels/hub"
+	"antipode/gomlxmodels/stage"
+)
+
+// Version of the stage; see stage.Stage.
+const Version = 1
+
+func init() {
+	stage.Register(stage.Stage{Name: gomlxmodels.GenerateOp, Version: Version, Open: open})
+}
+
+// together is the batch by kind of device, if not [diffusion.DefaultBatch]. On an NVIDIA GPU the UNet then runs on 8
+// samples per step: prompt and negative prompt of each image.
+var together = map[string]int{device.XLACUDA: 4}
+
+// worker generates with one model and one set of arguments.
+type worker struct {
+	stage.Release
+	env     stage.Env
+	args    gomlxmodels.GenerateArgs
+	name    string // for people
+	model   *diffusion.Model
+	digest  string
+	dtype   dtypes.DType
+	batch   int
+	sampler *diffusion.Sampler
+}
+
+func open(_ context.Context, env stage.Env, raw json.RawMessage) (stage.Worker, error) {
+	w := &worker{env: env}
+	if err := json.Unmarshal(raw, &w.args); err != nil {
+		return nil, err
+	}
+	if strings.HasPrefix(w.args.Model, gomlxmodels.API) {
+		return openAPI(env, w.args)
+	}
+	w.name = hub.Name(w.args.Model)
+	dir, err := hub.Resolve(env, w.args.Model)
+	if err != nil {
+		return nil, err
+	}
+	if w.model, err = diffusion.Open(dir,
+		diffusion.OpenOptions{NoSafetyChecker: w.args.Safety == gomlxmodels.SafetyOff}); err != nil {
+		return nil, err
+	}
+	contents, err := hub.Digest(env, w.args.Model, w.model.Files())
+	if err != nil {
+		return nil, err
+	}
+	kind, err := env.DeviceKind()
+	if err != nil {
+		return nil, err
+	}
+	w.dtype, w.batch = stage.Precision(w.args.Precision, kind), cmp.Or(together[kind], diffusion.DefaultBatch)
+	a := w.args
+	w.digest = fmt.Sprintf("%s %d %v %q %d×%d %s %s", contents, a.Steps, a.Guidance, a.Scheduler, a.Width, a.Height,
+		strings.ToLower(w.dtype.String()), kind)
+	if w.model.Safety() == diffusion.SafetyOn {
+		w.digest += " safety checker"
+	}
+	return w, nil
+}
+
+func (w *worker) Label() string  { return "generate " + w.name }
+func (w *worker) Digest() string { return w.digest }
+func (w *worker) Batch() int     { return w.batch }
+
+func (w *worker) Check(columns []table.ColumnSpec) error { return check(columns) }
+
+func check(columns []table.ColumnSpec) error {
+	return stage.Needs("generate", columns, datasets.Columns("id:text", "prompt:text", "seed:number")...)
+}
+
+func (w *worker) Outputs([]table.ColumnSpec) []table.ColumnSpec {
+	return gomlxmodels.GenerateColumns(false)
+}
+
+// request returns the request of a row.
+func (w *worker) request(row stage.Row) (diffusion.Request, string, error) {
+	r := diffusion.Request{Prompt: row.Text("prompt"), Negative: w.args.Negative, Steps: w.args.Steps,
+		Guidance:  w.args.Guidance,
+		Scheduler: w.args.Scheduler, Width: w.args.Width, Height: w.args.Height}
+	if own := row.Text("negative"); own != "" {
+		r.Negative = own
+	}
+	seed := row.Frame.Numbers("seed")[row.Index]
+	if !(seed >= 0 && seed <= 1<<53) || seed != math.Trunc(seed) {
+		return r, "seed", fmt.Errorf("the seed %v is not a whole number from 0 to 2^53", seed)
+	}
+	r.Seed = uint64(seed)
+	return r, "", nil
+}
+
+func (w *worker) Key(row stage.Row) string {
+	r, _, err := w.request(row)
+	return fmt.Sprintf("%q %q %d %v", r.Prompt, r.Negative, r.Seed, err)
+}
+
+func (w *worker) Load(ctx context.Context) (err error) {
+	key := fmt.Sprintf("%s (%.12s, %s)", w.name, w.digest, strings.ToLower(w.dtype.String()))
+	w.sampler, w.Release, err = stage.Load(ctx, w.env, key, func(backend compute.Backend) (*diffusion.Sampler,
+		error) {
+		s, err := diffusion.NewSampler(backend, w.model, diffusion.Options{DType: w.dtype, Batch: w.batch})
+		if err != nil {
+			return nil, err
+		}
+		return s, s.Load()
+	})
+	return err
+}
+
+func (w *worker) Prepare(_ context.Context, row stage.Row) (any, string, error) {
+	r, column, err := w.request(row)
+	if err != nil {
+		return nil, column, err
+	}
+	return r, "", nil
+}
+
+func (w *worker) Compute(ctx context.Context, prepared []any) ([][]stage.Value, error) {
+	requests := make([]diffusion.Request, len(prepared))
+	for i, p := range prepared {
+		requests[i] = p.(diffusion.Request)
+	}
+	job, err := w.sampler.Begin(requests, func(p diffusion.Progress) { stage.Step(ctx, p.Step, p.Steps) })
+	if err != nil {
+		return nil, err
+	}
+	defer w.env.OnDevice(context.WithoutCancel(ctx), func() error { job.Close(); return nil })
+	for more := true; more; { // other work may use the device between the steps: an image may take minutes
+		if err := w.env.OnDevice(ctx, func() (err error) { more, err = job.Next(); return err }); err != nil {
+			return nil, err
+		}
+	}
+	out := make([][]stage.Value, len(job.Results))
+	for i, p := range job.Results {
+		if out[i], err = w.values(p); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// values returns an image's columns. One that the safety checker blocked is a refused row without an image.
+func (w *worker) values(p diffusion.Result) ([]stage.Value, error) {
+	var blob table.Image
+	outcome, reason := "ok", ""
+	if p.Truncated {
+		reason = "the prompt is longer than the model's context: its end was truncated"
+	}
+	if len(p.Blocked) > 0 {
+		outcome, reason = "refused", "the safety checker blocked the image: too close to its "+list(p.Blocked)
+	} else {
+		var b bytes.Buffer
+		if err := (&png.Encoder{CompressionLevel: png.BestSpeed}).Encode(&b, p.Image); err != nil {
+			return nil, err
+		}
+		var err error
+		if blob, err = w.env.PutBlob(b.Bytes(), ".png"); err != nil {
+			return nil, err
+		}
+	}
+	return []stage.Value{{Image: blob}, {Text: w.name}, {Text: "generated"}, {Text: outcome}, {Text: reason},
+		{Text: string(w.model.Safety())}}, nil
+}
+
+// list names concepts of the safety checker by their numbers, from 0: "concept 3", "concepts 3, 7".
+func list(concepts []int) string {
+	word := "concept "
+	if len(concepts) > 1 {
+		word = "concepts "
+	}
+	return word + strings.Trim(strings.ReplaceAll(fmt.Sprint(concepts), " ", ", "), "[]")
+}

@@ -1,0 +1,250 @@
+package generate_test
+
+import (
+	"context"
+	"errors"
+	"image/png"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"antipode/datasets"
+	"antipode/datasets/table"
+	"antipode/gomlxmodels"
+	"antipode/gomlxmodels/all"
+	"antipode/gomlxmodels/device"
+	"antipode/gomlxmodels/stage/generate"
+	"antipode/internal/near"
+	"antipode/kernel/client"
+)
+
+// evaluator makes this process evaluate plans with the pure Go backend in an empty store of its own.
+func evaluator(t *testing.T) {
+	t.Helper()
+	t.Setenv("ANTIPODE_PLUGIN", "none")
+	if err := all.Use(t.TempDir()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// folder is a golden of package diffusion.
+func folder(name string) string { return filepath.Join("..", "..", "diffusion", "testdata", name) }
+
+// rows evaluates a table.
+func rows(t *testing.T, tab datasets.Table) *table.Frame {
+	t.Helper()
+	f, err := tab.Rows(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// pixels are the values of a stored image.
+func pixels(t *testing.T, img table.Image) []uint32 {
+	t.Helper()
+	file, err := os.Open(img.Path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	p, err := png.Decode(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []uint32
+	for y := range p.Bounds().Dy() {
+		for x := range p.Bounds().Dx() {
+			r, g, b, _ := p.At(x, y).RGBA()
+			out = append(out, r>>8, g>>8, b>>8)
+		}
+	}
+	return out
+}
+
+func apart(a, b []uint32) (worst int) {
+	for i := range a {
+		worst = max(worst, int(a[i])-int(b[i]), int(b[i])-int(a[i]))
+	}
+	return worst
+}
+
+// asked are prompts with a seed a row, some of them equal.
+var asked = []map[string]any{
+	{"id": "a", "prompt": "a small house by the sea", "seed": 7}, {"id": "b", "prompt": "a boat", "seed": 8},
+	{"id": "c", "prompt": "", "seed": 7},
+	{"id": "d", "prompt": "a boat", "seed": 9}, {"id": "e", "prompt": "<|endoftext|> \x00\u202e\uffff",
+		"seed": 1 << 40}, {"id": "f", "prompt": strings.Repeat("sea ", 200), "seed": 0},
+	{"id": "g", "prompt": "海边的小房子", "seed": 8}, {"id": "h", "prompt": "a small house by the sea", "seed": 8},
+	{"id": "i", "prompt": "boat", "seed": 3}, {"id": "j", "prompt": "boat", "seed": 4},
+}
+
+// TestSameSeedSameImage generates in batches of 1, 3 and 8 and in different orders: an image depends only on its prompt
+// and seed.
+func TestSameSeedSameImage(t *testing.T) {
+	for _, name := range []string{"bare", "alt2"} {
+		t.Run(name, func(t *testing.T) {
+			want := map[string][]uint32{}
+			worst := 0
+			for _, batch := range []int{1, 3, 8} {
+				generate.Together(t, device.Go, batch)
+				list := slices.Clone(asked)
+				if batch > 1 {
+					r := near.Rand(t, uint64(batch))
+					r.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
+					list = list[:len(list)-batch/3]
+				}
+				evaluator(t) // a store that holds no image yet
+				f := rows(t, gomlxmodels.Generate(folder(name), datasets.FromRows(list),
+					gomlxmodels.GenerateOptions{Steps: 3,
+						Width: 16, Height: 16, Scheduler: "euler-ancestral"}))
+				for i, id := range f.Texts("prompt_id") {
+					if cut := strings.Contains(f.Texts("reason")[i], "its end was truncated"); cut != (id == "f") {
+						t.Errorf("%s has the reason %q", id, f.Texts("reason")[i])
+					}
+					got := pixels(t, f.Images("image")[i])
+					if want[id] == nil {
+						want[id] = got
+					}
+					worst = max(worst, apart(got, want[id]))
+				}
+			}
+			if worst > 1 {
+				t.Errorf("an image differs by %d/255 between batches", worst)
+			}
+			if apart(want["a"], want["h"]) < 3 || apart(want["a"], want["c"]) == 0 {
+				t.Error("another seed, or prompt, gives the same image")
+			}
+		})
+	}
+}
+
+// TestInterrupted stops a run after each of its images and runs it again: what was finished is found, and the table
+// that is written is that of a run at one go, byte by byte.
+func TestInterrupted(t *testing.T) {
+	const n = 4
+	tab := gomlxmodels.Generate(folder("bare"), datasets.FromRows(asked[:n]), gomlxmodels.GenerateOptions{Steps: 4,
+		Width: 16, Height: 16})
+	plan, err := tab.Plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	written := func() string {
+		t.Helper()
+		path := filepath.Join(t.TempDir(), "t.csv")
+		if _, err := tab.SaveE(t.Context(), path); err != nil {
+			t.Fatal(err)
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	evaluator(t)
+	want := written()
+	if strings.Count(want, ".png") != n {
+		t.Fatalf("the table is %s", want)
+	}
+	for finished := 1; finished < n; finished++ {
+		t.Setenv("ANTIPODE_PLUGIN", "none")
+		e, err := all.NewEngine(t.TempDir(), "test")
+		if err != nil {
+			t.Fatal(err)
+		}
+		client.Register(e)
+		ctx, cancel := context.WithCancel(t.Context())
+		_, err = e.Run(ctx, client.Request{Plan: plan}, func(p table.Progress) {
+			if p.Done == finished {
+				cancel()
+			}
+		})
+		if cancel(); !errors.Is(err, context.Canceled) {
+			t.Fatalf("stopped after %d: %v", finished, err)
+		}
+		res, err := tab.RunE(t.Context())
+		if err != nil || res.Found != finished || res.Computed != n-finished {
+			t.Errorf("stopped after %d of %d: then found and computed %+v, %v", finished, n, res, err)
+		}
+		if got := written(); got != want {
+			t.Errorf("stopped after %d the table is\n%s\nat one go\n%s", finished, got, want)
+		}
+	}
+}
+
+// TestSafety runs the images of internal/pyref/altdiffusion.py: the first is blocked, the second is not.
+func TestSafety(t *testing.T) {
+	evaluator(t)
+	prompts := datasets.FromRows([]map[string]any{{"id": "a", "prompt": "a small house by the sea",
+		"negative": "blurry", "seed": 7}, {"id": "b", "prompt": "a small house by the sea", "negative": "blurry",
+		"seed": 1<<40 + 3}})
+	options := gomlxmodels.GenerateOptions{Steps: 20, Guidance: 50, Width: 16, Height: 24}
+	tab := gomlxmodels.Generate(folder("alt9"), prompts, options)
+	on := rows(t, tab)
+	options.Safety = gomlxmodels.SafetyOff
+	off := rows(t, gomlxmodels.Generate(folder("alt9"), prompts, options))
+	absent := rows(t, gomlxmodels.Generate(folder("alt2"), prompts.Head(1), gomlxmodels.GenerateOptions{Steps: 1,
+		Width: 16, Height: 16}))
+	if !slices.Equal(on.Texts("outcome"), []string{"refused", "ok"}) ||
+		!slices.Equal(off.Texts("outcome"), []string{"ok", "ok"}) {
+		t.Errorf("outcomes %v with the checker, %v without", on.Texts("outcome"), off.Texts("outcome"))
+	}
+	if reason := on.Texts("reason")[0]; !strings.HasPrefix(reason,
+		"the safety checker blocked the image: too close to its concept") || on.Texts("reason")[1] != "" {
+		t.Errorf("reasons %q", on.Texts("reason"))
+	}
+	if img := on.Images("image"); img[0] != (table.Image{}) || img[1].SHA256 != off.Images("image")[1].SHA256 ||
+		off.Images("image")[0].Path == "" {
+		t.Errorf("images %v with the checker, %v without", img, off.Images("image"))
+	}
+	for state, f := range map[string]*table.Frame{"on": on, "off": off, "absent": absent} {
+		for _, got := range f.Texts("safety_checker") {
+			if got != state {
+				t.Errorf("safety_checker is %q, not %q", got, state)
+			}
+		}
+	}
+	again, err := tab.RunE(context.Background())
+	if err != nil || again.Computed != 0 {
+		t.Errorf("a refused image is generated again: %+v, %v", again, err)
+	}
+}
+
+func TestRefuses(t *testing.T) {
+	evaluator(t)
+	damaged := t.TempDir()
+	if err := os.CopyFS(damaged, os.DirFS(folder("alt9"))); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(filepath.Join(damaged, "safety_checker", "model.safetensors"), 9000); err != nil {
+		t.Fatal(err)
+	}
+	one := datasets.FromRows([]map[string]any{{"id": "a", "prompt": "x"}})
+	seeded := func(seed float64) datasets.Table {
+		return datasets.FromRows([]map[string]any{{"id": "a", "prompt": "x", "seed": seed}})
+	}
+	for want, tab := range map[string]datasets.Table{
+		"generating with the safety checker off does without it": gomlxmodels.Generate(damaged, one,
+			gomlxmodels.GenerateOptions{Steps: 1}),
+		`safety "perhaps": must be one of on, off`: gomlxmodels.Generate(folder("bare"), one,
+			gomlxmodels.GenerateOptions{Safety: "perhaps"}),
+		"has a safety check of its own": gomlxmodels.Generate("api:dall-e-3", one,
+			gomlxmodels.GenerateOptions{Safety: gomlxmodels.SafetyOff}),
+		"model_index.json": gomlxmodels.Generate(t.TempDir(), one),
+		"-1 is no whole number": gomlxmodels.Generate(folder("bare"), seeded(-1),
+			gomlxmodels.GenerateOptions{Steps: 1}),
+		"0.5 is no whole number": gomlxmodels.Generate(folder("bare"), seeded(0.5),
+			gomlxmodels.GenerateOptions{Steps: 1}),
+	} {
+		_, err := tab.Rows(context.Background())
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("error %v, want one line with %q", err, want)
+		}
+	}
+	if f := rows(t, gomlxmodels.Generate(damaged, one, gomlxmodels.GenerateOptions{Steps: 1, Width: 16, Height: 16,
+		Safety: gomlxmodels.SafetyOff})); f.Texts("safety_checker")[0] != "off" {
+		t.Errorf("safety_checker %v", f.Texts("safety_checker"))
+	}
+}

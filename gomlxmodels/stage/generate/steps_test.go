@@ -1,0 +1,111 @@
+package generate
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"antipode/datasets"
+	"antipode/datasets/table"
+	"antipode/gomlxmodels"
+	"antipode/gomlxmodels/device"
+	"antipode/gomlxmodels/stage"
+	"antipode/internal/testbackend"
+
+	"github.com/gomlx/compute"
+	"github.com/gomlx/compute/dtypes"
+)
+
+// lent is an environment with the pure Go backend and without a store. It counts the uses of the device.
+type lent struct {
+	t    *testing.T
+	uses *int
+}
+
+func (e lent) Backend() (compute.Backend, error)    { return testbackend.Go(e.t), nil }
+func (lent) NoteModel(model, digest string)         {}
+func (lent) Secret(string) string                   { return "" }
+func (lent) DeviceKind() (string, error)            { return device.Go, nil }
+func (lent) FileDigest(path string) (string, error) { return path, nil }
+func (lent) PutBlob([]byte, string) (table.Image, error) {
+	return table.Image{Path: "image.png"}, nil
+}
+func (e lent) OnDevice(_ context.Context, f func() error) error {
+	*e.uses++
+	return f()
+}
+func (e lent) ModelDir() string { return e.t.TempDir() }
+func (e lent) Shared(_ string, open func() (any, int64, func(), error)) (any, func(), error) {
+	value, _, release, err := open()
+	return value, release, err
+}
+
+// TestSteps listens to the steps inside a batch, which is three images here, and counts how often others may have
+// the device.
+func TestSteps(t *testing.T) {
+	Together(t, device.Go, 3)
+	dir, err := filepath.Abs(filepath.Join("..", "..", "diffusion", "testdata", "bare"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw, _ := json.Marshal(gomlxmodels.GenerateArgs{Model: dir, Steps: 3, Width: 16, Height: 16})
+	uses := 0
+	w, err := open(t.Context(), lent{t, &uses}, raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	if err := w.Load(t.Context()); err != nil || w.Batch() != 3 {
+		t.Fatalf("batch %d, %v", w.Batch(), err)
+	}
+	frame := &table.Frame{Columns: []table.Column{table.TextColumn("prompt", []string{"x", "y", "z"}),
+		table.NumberColumn("seed", []float64{1, 2, 3})}}
+	var prepared []any
+	for i := range 3 {
+		p, _, err := w.Prepare(t.Context(), stage.Row{Frame: frame, Index: i})
+		if err != nil {
+			t.Fatal(err)
+		}
+		prepared = append(prepared, p)
+	}
+	var told []string
+	ctx := stage.WithSteps(t.Context(), func(done, total int) {
+		if s := fmt.Sprintf("%d/%d", done, total); len(told) == 0 || told[len(told)-1] != s {
+			told = append(told, s)
+		}
+	})
+	uses = 0
+	if _, err := w.Compute(ctx, prepared); err != nil {
+		t.Fatal(err)
+	}
+	if want := 1 + 3 + 3 + 1; uses != want { // texts, steps, images, release
+		t.Errorf("the device was used %d times, want %d", uses, want)
+	}
+	if got := strings.Join(told, " "); got != "1/3 2/3 3/3" {
+		t.Errorf("steps %s", got)
+	}
+}
+
+// TestPrecision: the options' number type reaches the worker and is part of the digest of an image.
+func TestPrecision(t *testing.T) {
+	dir := filepath.Join("..", "..", "diffusion", "testdata", "bare")
+	prompts := datasets.FromRows([]map[string]any{{"id": "a", "prompt": "x"}})
+	for precision, want := range map[string]dtypes.DType{"": dtypes.Float32, "auto": dtypes.Float32,
+		"float32": dtypes.Float32, "bfloat16": dtypes.BFloat16} {
+		plan, err := gomlxmodels.Generate(dir, prompts, gomlxmodels.GenerateOptions{Precision: precision}).Plan()
+		if err != nil {
+			t.Fatal(err)
+		}
+		opened, err := open(t.Context(), lent{t, new(int)}, plan.Args)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if w := opened.(*worker); w.dtype != want || !strings.Contains(w.Digest(), strings.ToLower(want.String())) {
+			t.Errorf("precision %q: %s, digest %s", precision, w.dtype, w.Digest())
+		}
+		opened.Close()
+	}
+}

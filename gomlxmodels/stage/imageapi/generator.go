@@ -1,0 +1,153 @@
+package imageapi
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+	"unicode/utf8"
+)
+
+// Outcomes of a prompt, as tables have them.
+const (
+	OK      = "ok"
+	Refused = "refused"
+	Failed  = "failed"
+)
+
+// Result is the result of a prompt.
+type Result struct {
+	Outcome   string // OK, Refused or Failed
+	Reason    string // why there is no image, in one line
+	Transient bool   // failed for a temporary reason: another run should try again
+
+	Image         []byte // the image's file, as it was sent; it has been decoded once and can be read
+	Type          string // its media type, for example "image/png"
+	Width, Height int
+	RevisedPrompt string // the prompt as the server rewrote it; "" = not reported
+
+	// US dollars by the price table, or by the tokens that the server counted; requests that may have been paid count
+	Cost     float64
+	Requests int // number of requests
+}
+
+// Generator makes images. It may be used by several goroutines at once; they share its limits.
+type Generator struct {
+	o      Options       // without the key
+	key    func() string // a function, so that printing a Generator does not print it
+	base   *url.URL
+	client *http.Client
+	price  Price
+	priced bool
+	now    func() time.Time
+	sleep  func(context.Context, time.Duration) error
+
+	mu    sync.Mutex
+	next  time.Time // time of the next allowed request
+	spent float64
+	aside float64 // the price of the requests in flight
+}
+
+// Label returns the model with its options, for example "dall-e-3 1024x1024 hd".
+func (g *Generator) Label() string {
+	return strings.Join(strings.Fields(fmt.Sprint(g.o.Model, " ", g.o.Size, " ", g.o.Quality, " ", g.o.Style)), " ")
+}
+
+// Generate requests one image of the prompt. The package comment says what is a result and what an error.
+func (g *Generator) Generate(ctx context.Context, prompt string) (Result, error) {
+	r := Result{Outcome: Failed}
+	switch {
+	case strings.TrimSpace(prompt) == "":
+		r.Reason = "the prompt is empty"
+		return r, nil
+	case !utf8.ValidString(prompt):
+		r.Reason = "the prompt is not UTF-8"
+		return r, nil
+	case utf8.RuneCountInString(prompt) > maxPrompt:
+		r.Reason = fmt.Sprintf("the prompt has more than %d characters", maxPrompt)
+		return r, nil
+	}
+	unpaid, paid := 0, 0
+	for {
+		if err := g.admit(ctx); err != nil {
+			return r, err
+		}
+		a := g.ask(ctx, prompt)
+		g.settle(a.cost)
+		r.Requests++
+		r.Cost += a.cost
+		r.Reason, r.Transient = a.reason, false
+		if err := ctx.Err(); err != nil && a.end != answered {
+			return r, err
+		}
+		switch a.end {
+		case answered:
+			return r, g.receive(ctx, &r, a.payload)
+		case refused:
+			r.Outcome = Refused
+			return r, nil
+		case failed:
+			return r, nil
+		case stopped:
+			return r, fmt.Errorf("%s: %s", g.base.Host, a.reason)
+		case again:
+			if unpaid++; unpaid > g.o.Retries {
+				r.Transient = true
+				return r, nil
+			}
+		case lost:
+			if paid++; paid > g.o.PaidRetries {
+				r.Transient = true
+				return r, nil
+			}
+		}
+		wait := pause(unpaid+paid-1, a.after)
+		if a.after > g.o.LongestWait {
+			return r, fmt.Errorf("%s asks to wait %s: %s", g.base.Host, a.after.Round(time.Second), a.reason)
+		}
+		if a.after > 0 {
+			g.postpone(wait)
+		} else if err := g.sleep(ctx, wait); err != nil {
+			return r, err
+		}
+	}
+}
+
+// receive checks the image of an answer; if the answer has an address, it downloads the image first.
+func (g *Generator) receive(ctx context.Context, r *Result, p payload) (err error) {
+	r.RevisedPrompt = p.revised
+	data := p.data
+	if p.address != nil {
+		var reason string
+		data, reason, err = g.fetch(ctx, p.address)
+		if err != nil || reason != "" {
+			r.Reason, r.Transient = reason, true
+			return err
+		}
+	}
+	width, height, err := inspect(data)
+	if err != nil {
+		r.Reason = g.say("the image cannot be used: " + err.Error())
+		return nil
+	}
+	r.Outcome, r.Reason = OK, ""
+	r.Image, r.Type, r.Width, r.Height = data, http.DetectContentType(data), width, height
+	return nil
+}
+
+// say prepares a text for display: one line without the key, truncated if it is long.
+func (g *Generator) say(text string) string {
+	if key := g.key(); key != "" {
+		text = strings.ReplaceAll(text, key, "[key]")
+		text = strings.ReplaceAll(text, url.QueryEscape(key), "[key]")
+	}
+	text = keyPattern.ReplaceAllString(text, "[key]")
+	text = strings.Join(strings.Fields(strings.ToValidUTF8(text, "�")), " ")
+	if runes := []rune(text); len(runes) > maxReason {
+		text = string(runes[:maxReason]) + " …"
+	}
+	return text
+}

@@ -1,0 +1,142 @@
+package imageapi
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"regexp"
+	"strings"
+	"time"
+)
+
+// Options are the options of [New]. Model is required; the zero value of all other fields is the default.
+type Options struct {
+	BaseURL string // "" = OPENAI_BASE_URL, else the address of OpenAI's own API, which ends in /v1
+	Key     Secret // "" = OPENAI_API_KEY. Over http it is sent to this machine only
+
+	Model   string // for example "dall-e-3" or "gpt-image-1"
+	Size    string // "1024x1024", …; "" or "auto" = the server chooses
+	Quality string // DALL·E 3: standard or hd; GPT images: low, medium or high; "" or "auto" = the server chooses
+	Style   string // DALL·E 3: vivid or natural; "" = the server chooses
+
+	PerMinute   int           // requests per minute at most; 0 = no limit but the server's
+	Budget      float64       // largest total cost in US dollars; 0 = no limit. It requires a known price
+	Prices      []Price       // instead of [DefaultPrices]
+	Retries     int           // how often an unpaid request is repeated; 0 = 6, −1 = never
+	PaidRetries int           // how often a request that may have been paid is repeated; 0 = 1, −1 = never
+	Timeout     time.Duration // per request; 0 = 3 minutes
+	LongestWait time.Duration // a longer Retry-After is an error; 0 = 10 minutes
+
+	Transport http.RoundTripper // nil = the default one
+}
+
+// Secret is a text that is not printed.
+type Secret string
+
+// Format prints a placeholder for every verb.
+func (Secret) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte("[secret]")) }
+
+// MarshalText returns a placeholder.
+func (Secret) MarshalText() ([]byte, error) { return []byte("[secret]"), nil }
+
+const (
+	officialURL = "https://api.openai.com/v1"
+
+	maxAnswer = 64 << 20 // bytes of an answer; a PNG of 4 million pixels takes less than 20 MiB in base64
+	maxImage  = 48 << 20 // bytes of an image
+	maxPrompt = 32_000   // characters; the longest that a GPT image model takes
+)
+
+// New checks the options; it sends nothing.
+func New(o Options) (*Generator, error) {
+	if o.Model == "" {
+		return nil, errors.New("name the image model, for example dall-e-3")
+	}
+	if o.BaseURL == "" {
+		o.BaseURL = os.Getenv("OPENAI_BASE_URL")
+	}
+	if o.BaseURL == "" {
+		o.BaseURL = officialURL
+	}
+	if o.Key == "" {
+		o.Key = Secret(os.Getenv("OPENAI_API_KEY"))
+	}
+	o.Key = Secret(strings.TrimSpace(string(o.Key)))
+	base, err := baseURL(o.BaseURL, o.Key)
+	if err != nil {
+		return nil, err
+	}
+	if o.Size != "" && o.Size != "auto" && !sizePattern.MatchString(o.Size) {
+		return nil, fmt.Errorf("size %q: write it as WIDTHxHEIGHT, for example 1024x1024", o.Size)
+	}
+	if o.PerMinute < 0 || !(o.Budget >= 0) || o.Timeout < 0 || o.LongestWait < 0 {
+		return nil, errors.New("a limit of requests, cost or time is negative; leave it at 0 for the default")
+	}
+	o.Retries = orDefault(o.Retries, 6)
+	o.PaidRetries = orDefault(o.PaidRetries, 1)
+	if o.Timeout == 0 {
+		o.Timeout = 3 * time.Minute
+	}
+	if o.LongestWait == 0 {
+		o.LongestWait = 10 * time.Minute
+	}
+	if o.Prices == nil {
+		o.Prices = DefaultPrices
+	}
+	if o.Transport == nil {
+		o.Transport = http.DefaultTransport
+	}
+	key := string(o.Key)
+	o.Key = ""
+	g := &Generator{o: o, key: func() string { return key }, base: base, now: time.Now, sleep: sleep}
+	g.client = &http.Client{Transport: o.Transport,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	g.price, g.priced = highest(o.Prices, o.Model, o.Size, o.Quality)
+	if o.Budget > 0 && !g.priced {
+		return nil, fmt.Errorf("a budget needs a price, and none is known for %s in size %q and quality %q: set "+
+			"Prices", o.Model, o.Size, o.Quality)
+	}
+	return g, nil
+}
+
+var sizePattern = regexp.MustCompile(`^[1-9][0-9]{1,4}x[1-9][0-9]{1,4}$`)
+
+// orDefault returns a count, for which 0 means the default and −1 none.
+func orDefault(count, standard int) int {
+	if count == 0 {
+		return standard
+	}
+	return max(0, count)
+}
+
+// baseURL parses an API's address: without password, query or fragment, and with a key only over https or on this
+// machine.
+func baseURL(text string, key Secret) (*url.URL, error) {
+	u, err := url.Parse(strings.TrimRight(text, "/"))
+	switch {
+	case err != nil:
+		return nil, errors.New("OPENAI_BASE_URL is not an address such as " + officialURL)
+	case u.User != nil || u.RawQuery != "" || u.Fragment != "":
+		return nil, errors.New("OPENAI_BASE_URL has a user, a query or a fragment; give the key in OPENAI_API_KEY")
+	case u.Host == "" || u.Scheme != "https" && u.Scheme != "http":
+		return nil, fmt.Errorf("OPENAI_BASE_URL is %q; it must be an http or https address such as %s", text,
+			officialURL)
+	case u.Scheme == "http" && key != "" && !local(u.Hostname()):
+		return nil, fmt.Errorf("OPENAI_BASE_URL is %s: the key would be sent unencrypted; use https, or unset "+
+			"OPENAI_API_KEY", text)
+	case key == "" && strings.HasPrefix(text, officialURL):
+		return nil, errors.New("set OPENAI_API_KEY to the key of your account")
+	case strings.ContainsFunc(string(key), func(r rune) bool { return r <= ' ' || r > '~' }):
+		return nil, errors.New("OPENAI_API_KEY has a space or a character that no key has")
+	}
+	return u, nil
+}
+
+// local reports whether a host is this machine.
+func local(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}

@@ -1,0 +1,195 @@
+package imageapi
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptrace"
+	"regexp"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+)
+
+// maxReason is the longest reason shown, in characters.
+const maxReason = 300
+
+// keyPattern is what keys look like, whole or with stars in their middle as error messages show them.
+var keyPattern = regexp.MustCompile(`\bsk-[A-Za-z0-9_*.-]{4,}`)
+
+// ending is how a request ended.
+type ending int
+
+const (
+	answered ending = iota // with an image or its address
+	refused                // by moderation
+	failed                 // for a reason that will not pass
+	stopped                // for a reason that befalls every prompt
+	again                  // nothing was done, nothing paid: ask again
+	lost                   // it may have been paid, and the answer is lost
+)
+
+// answer is what came of one request.
+type answer struct {
+	end     ending
+	reason  string
+	after   time.Duration // when the server wants to be asked again; 0 = it does not say
+	cost    float64
+	payload payload
+}
+
+// body is the request for one image.
+func (g *Generator) body(prompt string) ([]byte, error) {
+	request := map[string]any{"model": g.o.Model, "prompt": prompt, "n": 1}
+	for key, value := range map[string]string{"size": g.o.Size, "quality": g.o.Quality, "style": g.o.Style} {
+		if value != "" {
+			request[key] = value
+		}
+	}
+	if !strings.HasPrefix(g.o.Model, "gpt-image") && !strings.HasPrefix(g.o.Model, "chatgpt-image") {
+		request["response_format"] = "b64_json" // GPT images come so, and refuse the setting
+	}
+	return json.Marshal(request)
+}
+
+// ask sends one request and reads its answer.
+func (g *Generator) ask(ctx context.Context, prompt string) answer {
+	ctx, cancel := context.WithTimeout(ctx, g.o.Timeout)
+	defer cancel()
+	body, err := g.body(prompt)
+	if err != nil {
+		return answer{end: failed, reason: g.say(err.Error())}
+	}
+	var sent atomic.Bool
+	traced := httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{WroteHeaders: func() { sent.Store(true) }})
+	request, err := http.NewRequestWithContext(traced, http.MethodPost,
+		g.base.JoinPath("images", "generations").String(), bytes.NewReader(body))
+	if err != nil {
+		return answer{end: failed, reason: g.say(err.Error())}
+	}
+	request.Header.Set("Content-Type", "application/json")
+	request.Header.Set("Accept", "application/json")
+	request.Header.Set("User-Agent", "antipode")
+	if key := g.key(); key != "" {
+		request.Header.Set("Authorization", "Bearer "+key)
+	}
+	response, err := g.client.Do(request)
+	if err != nil {
+		if !sent.Load() {
+			return answer{end: again, reason: g.say("no connection: " + g.plain(ctx, err))}
+		}
+		return answer{end: lost, cost: g.price.Image, reason: g.say("no answer: " + g.plain(ctx, err))}
+	}
+	defer response.Body.Close()
+	data, err := read(response.Body, maxAnswer)
+	if response.StatusCode == http.StatusOK {
+		return g.success(ctx, response, data, err)
+	}
+	return g.failure(response, data)
+}
+
+// plain is an error of the HTTP client without the address, which the user knows.
+func (g *Generator) plain(ctx context.Context, err error) string {
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return fmt.Sprintf("it took more than %s", g.o.Timeout)
+	}
+	for inner := errors.Unwrap(err); inner != nil; inner = errors.Unwrap(err) {
+		err = inner
+	}
+	return err.Error()
+}
+
+var errTooLong = errors.New("it is too long")
+
+// read reads at most so many bytes.
+func read(r io.Reader, most int64) ([]byte, error) {
+	data, err := io.ReadAll(io.LimitReader(r, most+1))
+	if err == nil && int64(len(data)) > most {
+		return nil, fmt.Errorf("%w: more than %d MiB", errTooLong, most>>20)
+	}
+	return data, err
+}
+
+// success reads an answer of status 200: it is paid, whatever it holds.
+func (g *Generator) success(ctx context.Context, response *http.Response, data []byte, err error) answer {
+	a := answer{end: failed, cost: g.price.Image}
+	switch {
+	case errors.Is(err, errTooLong):
+		a.reason = g.say("the answer cannot be used: " + err.Error())
+		return a
+	case err != nil:
+		a.end, a.reason = lost, g.say("the answer was cut off: "+g.plain(ctx, err))
+		return a
+	}
+	if kind := response.Header.Get("Content-Type"); !strings.Contains(kind, "json") {
+		a.reason = g.say(fmt.Sprintf("the answer is %q, not JSON; is OPENAI_BASE_URL the address of an image API?",
+			kind))
+		return a
+	}
+	var r reply
+	if err := json.Unmarshal(data, &r); err != nil {
+		if err.Error() == "unexpected end of JSON input" {
+			a.end, a.reason = lost, "the answer was cut off: its JSON does not end"
+			return a
+		}
+		a.reason = g.say("the answer is not the JSON of an image API: " + err.Error())
+		return a
+	}
+	if e := r.Error; e != nil {
+		a.reason = g.say(e.text())
+		if e.refusal() {
+			a.end, a.cost = refused, 0
+		}
+		return a
+	}
+	if u := r.Usage; u != nil && g.price.OutputTokens > 0 && u.Output > 0 {
+		a.cost = (max(0, u.Input)*g.price.InputTokens + u.Output*g.price.OutputTokens) / 1e6
+	}
+	p, err := g.payload(&r)
+	if err != nil {
+		a.reason = g.say(err.Error())
+		return a
+	}
+	a.end, a.payload = answered, p
+	return a
+}
+
+// accountCodes are the errors that every prompt would meet.
+var accountCodes = []string{"insufficient_quota", "billing_hard_limit_reached", "billing_not_active",
+	"account_deactivated", "invalid_api_key", "model_not_found"}
+
+// failure reads an answer of another status.
+func (g *Generator) failure(response *http.Response, data []byte) answer {
+	status := response.StatusCode
+	if status >= 300 && status < 400 {
+		return answer{end: stopped,
+			reason: g.say("it answers with a redirect, which is not followed; set OPENAI_BASE_URL to the API's " +
+				"own address")}
+	}
+	var r reply
+	if json.Unmarshal(data, &r) != nil || r.Error == nil {
+		r.Error = &problem{}
+	}
+	e := r.Error
+	a := answer{reason: g.say(fmt.Sprintf("status %d: %s", status, e.text())),
+		after: retryAfter(response.Header, g.now())}
+	switch {
+	case status < 500 && e.refusal():
+		a.end, a.reason = refused, g.say(e.text())
+	case slices.Contains(accountCodes, e.Code), status == 401, status == 402, status == 403, status == 404,
+		status == 405, status == 407:
+		a.end = stopped
+	case status == 408, status == 504, status == 524: // a server on the way gave up waiting for the image
+		a.end, a.cost = lost, g.price.Image
+	case status == 409, status == 425, status == 429, status >= 500:
+		a.end = again
+	default:
+		a.end = failed
+	}
+	return a
+}

@@ -1,0 +1,365 @@
+package segment
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"antipode/datasets/mask"
+	"antipode/datasets/table"
+	"antipode/gomlxmodels"
+	"antipode/gomlxmodels/internal/stagetest"
+	"antipode/gomlxmodels/stage"
+	"antipode/internal/near"
+	"antipode/internal/testbackend"
+)
+
+// model and seer are the small random models that internal/pyref/clipseg.py and clipseg_stage.py make.
+var (
+	model, _ = filepath.Abs("../../clipseg/testdata/refined")
+	seer, _  = filepath.Abs("testdata/clip")
+)
+
+// env shares the loaded models between the tests.
+func env(t *testing.T) stagetest.Env { return stagetest.SharedEnv(t, testbackend.Any(t)) }
+
+func start(t *testing.T, a gomlxmodels.SegmentArgs) stage.Worker {
+	t.Helper()
+	return stagetest.Start(t, env(t), gomlxmodels.SegmentOp, a)
+}
+
+func defaults() gomlxmodels.SegmentArgs {
+	return gomlxmodels.SegmentArgs{Model: model, Object: "object", Prompt: "%s", Separator: "|", Threshold: 0.5,
+		Components: "all"}
+}
+
+// row is one row of a table with the given columns of text and an image.
+func row(file string, texts map[string]string) stage.Row {
+	f := &table.Frame{Columns: []table.Column{table.TextColumn("id", []string{"a"})}}
+	img := table.Image{}
+	if file != "" {
+		img = table.Image{Path: file, SHA256: file}
+	}
+	f = f.With(table.ImageColumn("image", []table.Image{img}))
+	for name, v := range texts {
+		f = f.With(table.TextColumn(name, []string{v}))
+	}
+	return stage.Row{Frame: f}
+}
+
+func testFile(name string) string { return filepath.Join("testdata", name) }
+
+// result runs rows and gives their values by column.
+func result(t *testing.T, w stage.Worker, rows ...stage.Row) []map[string]stage.Value {
+	t.Helper()
+	if err := w.Load(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	var prepared []any
+	for _, r := range rows {
+		p, column, err := w.Prepare(context.Background(), r)
+		if err != nil {
+			t.Fatal(column, err)
+		}
+		prepared = append(prepared, p)
+	}
+	values, err := w.Compute(context.Background(), prepared)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []map[string]stage.Value
+	for _, v := range values {
+		named := map[string]stage.Value{}
+		for i, c := range w.Outputs(nil) {
+			named[c.Name] = v[i]
+		}
+		out = append(out, named)
+	}
+	return out
+}
+
+func TestEqualReference(t *testing.T) {
+	text, err := os.ReadFile(testFile("expected.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var cases []struct {
+		Image, Object, Mask    string
+		Size                   [2]int
+		Threshold, Score, Area float64
+		Presence               float64
+		Regions                []int
+	}
+	if err := json.Unmarshal(text, &cases); err != nil {
+		t.Fatal(err)
+	}
+	if len(cases) < 12 {
+		t.Fatalf("%d cases", len(cases))
+	}
+	for _, c := range cases {
+		a := defaults()
+		a.Prompt, a.Threshold, a.Presence = "a photo of a %s", c.Threshold, seer
+		r := row(testFile(c.Image), map[string]string{"object": c.Object})
+		got := result(t, start(t, a), r)[0]
+		what := fmt.Sprintf("%s, %.10s, threshold %g", c.Image, c.Object, c.Threshold)
+		if m := got["mask"].Mask; m != (table.Mask{Size: c.Size, Counts: c.Mask}) {
+			t.Errorf("%s: another mask than the reference's (size %v)", what, m.Size)
+		}
+		if s := got["mask_score"].Number; math.Abs(s-c.Score) > 1e-5 {
+			t.Errorf("%s: score %v, want %v", what, s, c.Score)
+		}
+		if s := got["mask_area"].Number; math.Abs(s-c.Area) > 1e-12 {
+			t.Errorf("%s: area %v, want %v", what, s, c.Area)
+		}
+		if p := got["presence"].Number; math.Abs(p-c.Presence) > 1e-5 {
+			t.Errorf("%s: presence %v, want %v", what, p, c.Presence)
+		}
+		if n := got["mask_components"].Number; n != float64(len(c.Regions)) {
+			t.Errorf("%s: %v regions, want %d", what, n, len(c.Regions))
+		}
+		if got["outcome"].Text != "ok" || got["reason"].Text != "" {
+			t.Errorf("%s: outcome %q, reason %q", what, got["outcome"].Text, got["reason"].Text)
+		}
+		// the rules for regions
+		pixels := float64(c.Size[0] * c.Size[1])
+		a.Components = "largest"
+		got = result(t, start(t, a), r)[0]
+		if n, err := mask.Area(got["mask"].Mask); err != nil || n != c.Regions[0] ||
+			got["mask_area"].Number != float64(n)/pixels || got["mask_components"].Number != float64(len(c.Regions)) {
+			t.Errorf("%s: the largest region has %d pixels (%v), want %d", what, n, err, c.Regions[0])
+		}
+		a.Components = fmt.Sprintf("above %.9f", 14.5/pixels)
+		want := 0
+		for _, n := range c.Regions {
+			if n >= 15 {
+				want += n
+			}
+		}
+		if n, err := mask.Area(result(t, start(t, a), r)[0]["mask"].Mask); err != nil || n != want {
+			t.Errorf("%s: regions of 15 pixels and more have %d pixels together (%v), want %d", what, n, err, want)
+		}
+	}
+}
+
+// TestRows: what a row gets depends on it alone, and rows without an image keep their outcome.
+func TestRows(t *testing.T) {
+	a := defaults()
+	a.Presence = seer
+	w := start(t, a)
+	files := []string{"rgb-61x40.png", "alpha-33x70.png", "grey-48x48.png", "rgb-20x130.png"}
+	var rows []stage.Row
+	for i := range 7 {
+		rows = append(rows, row(testFile(files[i%4]),
+			map[string]string{"object": []string{"cat", "dog|cat", " sea | ", strings.Repeat("long words ", 500),
+				"<|endoftext|>", "\xff\x00\n"}[i%6]}))
+	}
+	refused := row("", map[string]string{"object": "", "outcome": "refused", "reason": "policy"})
+	rows = slices.Insert(rows, 2, refused)
+	all := result(t, w, rows...)
+	for i, r := range rows {
+		one := result(t, w, r)[0]
+		if fmt.Sprint(one) != fmt.Sprint(all[i]) {
+			t.Errorf("row %d: its result depends on its neighbors", i)
+		}
+	}
+	if got := all[2]; got["outcome"].Text != "refused" || got["reason"].Text != "policy" ||
+		got["mask"].Mask.Counts != "" || !math.IsNaN(got["mask_score"].Number) ||
+		!math.IsNaN(got["mask_area"].Number) || !math.IsNaN(got["presence"].Number) {
+		t.Errorf("a refused row: %v", got)
+	}
+	keys := map[string]bool{w.Key(rows[0]): true}
+	for _, r := range []stage.Row{
+		row(testFile(files[0]), map[string]string{"object": "dog"}),
+		row(testFile(files[1]), map[string]string{"object": "cat"}),
+		row(testFile(files[0]), map[string]string{"object": "cat", "outcome": "failed"}),
+		row(testFile(files[0]), map[string]string{"object": "cat", "reason": "x"}),
+	} {
+		if keys[w.Key(r)] {
+			t.Error("two different rows have one key")
+		}
+		keys[w.Key(r)] = true
+	}
+}
+
+func TestOutcomes(t *testing.T) {
+	file := testFile("rgb-61x40.png")
+	never, tiny := defaults(), defaults()
+	never.Threshold = 0.999999999999
+	tiny.Threshold, tiny.Components = 0.7, "above 0.9"
+	for _, c := range []struct {
+		args             gomlxmodels.SegmentArgs
+		before, reason   string
+		outcome, because string
+	}{
+		{defaults(), "", "", "ok", ""},
+		{defaults(), "unmasked", "earlier", "ok", ""},
+		{defaults(), "failed", "disk", "failed", "disk"},
+		{never, "", "", "unmasked", `"cat" is not found: the highest probability is `},
+		{never, "ok", "", "unmasked", "the threshold 0.999999999999"},
+		{never, "refused", "policy", "refused", "policy"},
+		{tiny, "", "", "unmasked", `no region of "cat" covers 0.9 of the image; the largest covers `},
+	} {
+		got := result(t, start(t, c.args),
+			row(file, map[string]string{"object": "cat", "outcome": c.before, "reason": c.reason}))[0]
+		if got["outcome"].Text != c.outcome || !strings.Contains(got["reason"].Text, c.because) || c.because == "" &&
+			got["reason"].Text != "" {
+			t.Errorf("%v after %q: outcome %q, reason %q", c.args, c.before, got["outcome"].Text, got["reason"].Text)
+		}
+		if none := got["mask"].Mask == (table.Mask{}); none != (c.args.Threshold > 0.5) || none &&
+			(!math.IsNaN(got["mask_score"].Number) || got["mask_area"].Number != 0) {
+			t.Errorf("%v: mask %v, score %v, area %v", c.args, got["mask"].Mask, got["mask_score"].Number,
+				got["mask_area"].Number)
+		}
+	}
+}
+
+func TestBadRows(t *testing.T) {
+	w := start(t, defaults())
+	broken := filepath.Join(t.TempDir(), "broken.png")
+	if err := os.WriteFile(broken, []byte("no image"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		r            stage.Row
+		column, want string
+	}{
+		{row("", map[string]string{"object": "cat"}), "image", "the row has no image"},
+		{row("", map[string]string{"object": "cat", "outcome": "unmasked"}), "image", "the row has no image"},
+		{row(testFile("none.png"), map[string]string{"object": "cat"}), "image", "none.png cannot be read"},
+		{row(broken, map[string]string{"object": "cat"}), "image", "broken.png"},
+		{row(testFile("rgb-61x40.png"), map[string]string{"object": ""}), "object", "names no object"},
+		{row(testFile("rgb-61x40.png"), map[string]string{"object": " | \n"}), "object", "names no object"},
+	} {
+		if _, column, err := w.Prepare(context.Background(), c.r); err == nil || column != c.column ||
+			!strings.Contains(err.Error(), c.want) {
+			t.Errorf("column %q, %v, want %q, %s", column, err, c.column, c.want)
+		}
+	}
+}
+
+func TestOpen(t *testing.T) {
+	digests := map[string]bool{}
+	for _, change := range []func(*gomlxmodels.SegmentArgs){
+		func(*gomlxmodels.SegmentArgs) {}, func(a *gomlxmodels.SegmentArgs) { a.Threshold = 0.6 },
+		func(a *gomlxmodels.SegmentArgs) { a.Components = "largest" },
+		func(a *gomlxmodels.SegmentArgs) { a.Prompt = "a %s" }, func(a *gomlxmodels.SegmentArgs) { a.Separator = "" },
+		func(a *gomlxmodels.SegmentArgs) { a.Presence = seer },
+	} {
+		a := defaults()
+		change(&a)
+		digests[start(t, a).Digest()] = true
+	}
+	if len(digests) != 6 {
+		t.Errorf("%d digests for six settings", len(digests))
+	}
+	w := start(t, defaults())
+	columns := []table.ColumnSpec{{Name: "id", Kind: table.KindText}, {Name: "image", Kind: table.KindImage},
+		{Name: "object", Kind: table.KindNumber}}
+	if err := w.Check(columns); err == nil ||
+		!strings.Contains(err.Error(), `segment needs the column "object" (text)`) {
+		t.Errorf("an object that is a number: %v", err)
+	}
+	columns[2].Kind = table.KindText
+	if err := w.Check(columns); err != nil {
+		t.Error(err)
+	}
+	spoil := func(name, text string) gomlxmodels.SegmentArgs {
+		a := defaults()
+		a.Model = t.TempDir()
+		if err := os.CopyFS(a.Model, os.DirFS(model)); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Remove(filepath.Join(a.Model, name)); err != nil {
+			t.Fatal(err)
+		}
+		if text != "" {
+			if err := os.WriteFile(filepath.Join(a.Model, name), []byte(text), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return a
+	}
+	config, err := os.ReadFile(filepath.Join(model, "config.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		a    gomlxmodels.SegmentArgs
+		want string
+	}{
+		{spoil("tokenizer.json", ""), "tokenizer"},
+		{spoil("model.safetensors", ""), "safetensors"},
+		{spoil("config.json", strings.Replace(string(config), `"eos_token_id": 2`, `"eos_token_id": 7`, 1)),
+			"they are of two models"},
+		{func() gomlxmodels.SegmentArgs { a := defaults(); a.Components = "few"; return a }(), `components "few"`},
+		{func() gomlxmodels.SegmentArgs { a := defaults(); a.Presence = model; return a }(), "is not a CLIPModel"},
+	} {
+		if _, err := stagetest.Open(t, env(t), gomlxmodels.SegmentOp, c.a); err == nil ||
+			!strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%v, want one line with %q", err, c.want)
+		}
+	}
+}
+
+func TestRegions(t *testing.T) {
+	b := mask.New(5, 4)
+	for i, c := range "##..." + "..#.." + "....#" + "#...." {
+		b.Pix[i] = c == '#'
+	}
+	if count, most := keep(b, false, 2); count != 3 || most != 3 || b.Area() != 3 || !b.At(2, 1) || b.At(4, 2) {
+		t.Errorf("two pixels and more: %d, %d, %v", count, most, b.Pix)
+	}
+	empty := mask.New(3, 3)
+	if count, most := keep(empty, true, 0); count != 0 || most != 0 || empty.Area() != 0 {
+		t.Errorf("an empty mask: %d, %d", count, most)
+	}
+}
+
+// TestRegionsEqualFlood compares random masks with a flood fill.
+func TestRegionsEqualFlood(t *testing.T) {
+	r := near.Rand(t, 2)
+	for range 300 {
+		b := mask.New(1+r.IntN(12), 1+r.IntN(12))
+		share := r.Float64()
+		for i := range b.Pix {
+			b.Pix[i] = r.Float64() < share
+		}
+		left := mask.Bitmap{Width: b.Width, Height: b.Height, Pix: slices.Clone(b.Pix)}
+		var fill func(x, y int) []int
+		fill = func(x, y int) (region []int) {
+			if !left.At(x, y) {
+				return nil
+			}
+			left.Set(x, y, false)
+			region = []int{y*b.Width + x}
+			for d := range 9 {
+				region = append(region, fill(x+d%3-1, y+d/3-1)...)
+			}
+			return region
+		}
+		var best []int
+		count := 0
+		for i := range left.Pix {
+			if region := fill(i%b.Width, i/b.Width); region != nil {
+				count++
+				if len(region) > len(best) {
+					best = region
+				}
+			}
+		}
+		want := make([]bool, len(b.Pix))
+		for _, i := range best {
+			want[i] = true
+		}
+		before := fmt.Sprint(b)
+		if n, most := keep(b, true, 0); n != count || most != len(best) || !slices.Equal(b.Pix, want) {
+			t.Fatalf("%d regions, the largest of %d; want %d and %d; %s", n, most, count, len(best), before)
+		}
+	}
+}

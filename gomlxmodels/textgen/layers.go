@@ -1,0 +1,35 @@
+package textgen
+
+import (
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/ml/model"
+
+	"antipode/gomlxmodels/nn"
+)
+
+// SplitHeads is a dense layer whose output is split into heads.
+//
+// Shapes: x [R,Q,·] → [R,H,Q,width/H].
+func SplitHeads(scope *model.Scope, x *Node, width, heads int) *Node {
+	y := Reshape(nn.Dense(scope, x, width, true), x.Shape().Dim(0), x.Shape().Dim(1), heads, width/heads)
+	return TransposeAllAxes(y, 0, 2, 1, 3)
+}
+
+// JoinHeads concatenates the heads and applies a dense layer.
+//
+// Shapes: y [R,H,Q,d] → [R,Q,H·d].
+func JoinHeads(scope *model.Scope, y *Node) *Node {
+	width := y.Shape().Dim(1) * y.Shape().Dim(3)
+	y = Reshape(TransposeAllAxes(y, 0, 2, 1, 3), y.Shape().Dim(0), y.Shape().Dim(2), width)
+	return nn.Dense(scope, y, width, true)
+}
+
+// CrossAttention attends to encoder states using precomputed keys and values. Scopes: "query" and "out".
+//
+// Shapes: x [R,Q,D]; key, value [B,H,S,d], B divides R: rows b·R/B to (b+1)·R/B−1 attend to b → [R,Q,D].
+func CrossAttention(scope *model.Scope, x, key, value *Node) *Node {
+	r, q, d, b := x.Shape().Dim(0), x.Shape().Dim(1), x.Shape().Dim(2), key.Shape().Dim(0)
+	rows := Reshape(x, b, r/b*q, d) // all rows with one context share one copy of it
+	y := nn.Attention(SplitHeads(scope.At("query"), rows, d, key.Shape().Dim(1)), key, value, nn.AttentionOptions{})
+	return Reshape(JoinHeads(scope.At("out"), y), r, q, d)
+}

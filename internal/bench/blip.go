@@ -1,0 +1,78 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"antipode/gomlxmodels/blip"
+	"antipode/gomlxmodels/textgen"
+)
+
+// blipBenchmark measures the prefill, from prepared pixels to the logits of the first token, the tokens after it, and
+// whole captions.
+var blipBenchmark = benchmark{
+	about: "captions of BLIP base, greedy, -tokens each, all images in one batch, against transformers",
+	ints:  map[string]int{"n": 8, "tokens": 20, "repeat": 3, "seed": 1},
+	run: func(s *session) error {
+		n, tokens := s.int("n"), max(2, s.int("tokens"))
+		if err := s.begin(n, tokens); err != nil {
+			return err
+		}
+		m, err := blip.Open(s.dir)
+		if err != nil {
+			return err
+		}
+		c, err := blip.NewCaptioner(s.device.Backend, m, textgen.CaptionerOptions{Batch: n})
+		if err != nil {
+			return err
+		}
+		defer c.Close()
+		pixels, err := s.rows("pixels.f32", n)
+		if err != nil {
+			return err
+		}
+		var requests []textgen.ImageRequest
+		for _, p := range pixels {
+			requests = append(requests,
+				textgen.ImageRequest{Pixels: p, Prompt: []int32{int32(m.Config().Text.StartToken)}})
+		}
+		var captions [][]textgen.Text
+		ours := func() ([]float64, error) {
+			begin := time.Now()
+			var first time.Time
+			options := textgen.Options{MaxTokens: tokens, MinTokens: tokens, Trace: func(step int, _ [][]float32) {
+				if step == 0 {
+					first = time.Now()
+				}
+			}}
+			captions, err = c.Caption(context.Background(), requests, options)
+			return []float64{first.Sub(begin).Seconds(), time.Since(first).Seconds(), time.Since(begin).Seconds()}, err
+		}
+		title := fmt.Sprintf("BLIP base, 384 pixels, batch %d, greedy: ", n)
+		err = s.parts([]part{
+			{title + "images to the first token", "images", n},
+			{title + "tokens after the first", "tokens", n * (tokens - 1)},
+			{fmt.Sprintf("%scaptions of %d tokens", title, tokens), "captions", n},
+		}, side{"antipode, " + s.device.Kind, ours})
+		if err != nil {
+			return err
+		}
+		var want [][]int32
+		if err := s.json("tokens.json", &want); err != nil {
+			return err
+		}
+		equal := 0
+		for i := range captions {
+			if slices.Equal(captions[i][0].Tokens, want[i]) {
+				equal++
+			}
+		}
+		fmt.Printf("  %d of %d captions are equal, token for token\n", equal, n)
+		if 2*equal < n { // near ties of a random network may be decided differently
+			return fmt.Errorf("the captions of the two sides differ")
+		}
+		return nil
+	},
+}

@@ -1,0 +1,66 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"antipode/gomlxmodels/clip"
+)
+
+// clipBenchmark measures the way from prepared pixels, or token ids, to vectors.
+var clipBenchmark = benchmark{
+	about: "CLIP ViT-B/32's towers of images and texts, against transformers, which sorts texts by length",
+	ints: map[string]int{"n": 32, "texts": 256, "repeat": 5, "batch": clip.DefaultBatch, "tokens": clip.DefaultTokens,
+		"seed": 1},
+	run: func(s *session) error {
+		n, texts := s.int("n"), s.int("texts")
+		if err := s.begin(n, texts); err != nil {
+			return err
+		}
+		m, err := clip.Open(s.dir)
+		if err != nil {
+			return err
+		}
+		e, err := clip.NewEncoder(s.device.Backend, m, clip.Options{Batch: s.int("batch"), Tokens: s.int("tokens")})
+		if err != nil {
+			return err
+		}
+		defer e.Close()
+		pixels, err := s.rows("pixels.f32", n)
+		if err != nil {
+			return err
+		}
+		var ids [][]int32
+		if err := s.json("texts.json", &ids); err != nil {
+			return err
+		}
+		ctx := context.Background()
+		projected := func(list []clip.Embedding, err error) ([][]float32, error) {
+			var out [][]float32
+			for _, v := range list {
+				out = append(out, v.Projected)
+			}
+			return out, err
+		}
+		if err := s.compare(encoding{part{"CLIP ViT-B/32, image tower", "images", n},
+			fmt.Sprintf("batch %d", s.int("batch")), "image", []int{4, 8, 16, 32},
+			func() ([][]float32, error) { return projected(e.EncodeImages(ctx, pixels)) }}); err != nil {
+			return err
+		}
+		return s.compare(encoding{part{"CLIP ViT-B/32, text tower", "texts", texts},
+			fmt.Sprintf("%d tokens per call", s.int("tokens")), "text", []int{8, 16, 32, 64, 128},
+			func() ([][]float32, error) { return projected(e.EncodeTokens(ctx, ids)) }})
+	},
+}
+
+// json reads a file of the temporary folder.
+func (s *session) json(file string, to any) error {
+	raw, err := os.ReadFile(filepath.Join(s.dir, file))
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(raw, to)
+}

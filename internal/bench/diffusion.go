@@ -1,0 +1,75 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"antipode/gomlxmodels/diffusion"
+)
+
+// steps of an image.
+const steps = 3
+
+// diffusionBenchmark measures the last denoising step, the UNet's answer to prompt and negative prompt as a batch of
+// two, and the way from latents to pixels.
+var diffusionBenchmark = benchmark{
+	about: "Stable Diffusion 1.5's UNet and decoder, against diffusers with channels last; needs 2 GB of disk and 12 " +
+		"GB of memory for both sides",
+	ints: map[string]int{"size": 512, "repeat": 3, "seed": 1},
+	run: func(s *session) error {
+		size := s.int("size")
+		if err := s.begin(size, steps); err != nil {
+			return err
+		}
+		m, err := diffusion.Open(filepath.Join(s.dir, "pipeline"), diffusion.OpenOptions{})
+		if err != nil {
+			return err
+		}
+		sampler, err := diffusion.NewSampler(s.device.Backend, m, diffusion.Options{})
+		if err != nil {
+			return err
+		}
+		defer sampler.Close()
+		request := diffusion.Request{Prompt: "a small house by the sea", Negative: "blurry",
+			Seed:  uint64(s.int("seed")),
+			Steps: steps, Width: size, Height: size}
+		var pixels []uint8
+		ours := func() ([]float64, error) {
+			var unet, decoder float64
+			last := time.Now()
+			list, err := sampler.Generate(context.Background(), []diffusion.Request{request},
+				func(p diffusion.Progress) {
+					if seconds := time.Since(last).Seconds(); p.Result != nil {
+						decoder = seconds
+					} else {
+						unet = seconds
+					}
+					last = time.Now()
+				})
+			if err == nil {
+				pixels = list[0].Image.Pix
+			}
+			return []float64{unet, decoder}, err
+		}
+		title := fmt.Sprintf("Stable Diffusion 1.5, %d×%d: ", size, size)
+		err = s.parts([]part{{title + "UNet, prompt and negative prompt", "steps", 1},
+			{title + "decoder", "images", 1}}, side{"antipode, " + s.device.Kind, ours})
+		if err != nil {
+			return err
+		}
+		mine, err := memory("VmHWM:")
+		if err != nil {
+			return err
+		}
+		fmt.Printf("  peak memory of the process: antipode %.0f MiB, peer %.0f MiB\n", mine, s.last.MiB)
+		var rgb []float32
+		for i, v := range pixels {
+			if i%4 < 3 {
+				rgb = append(rgb, float32(v))
+			}
+		}
+		return s.same([][]float32{rgb}, 2./128) // two levels of 255
+	},
+}

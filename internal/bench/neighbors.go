@@ -1,0 +1,115 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"runtime/debug"
+	"strconv"
+	"strings"
+
+	"antipode/gomlxmodels/neighbors"
+	"antipode/metrics/prdc"
+)
+
+// neighborsBenchmark measures one computation from vectors in memory to the scores. Memory is the peak resident size
+// during a run above the resident size before the first.
+var neighborsBenchmark = benchmark{
+	about: "precision and coverage of -n real and -n generated vectors, against package prdc",
+	ints:  map[string]int{"n": 10000, "size": 768, "k": 3, "repeat": 5, "seed": 1},
+	run: func(s *session) error {
+		n, d, k := s.int("n"), s.int("size"), s.int("k")
+		sets := twoSets(s, n, d)
+		if err := s.write("real.f32", sets.Real...); err != nil {
+			return err
+		}
+		if err := s.write("generated.f32", sets.Generated...); err != nil {
+			return err
+		}
+		if err := s.begin(d, k); err != nil {
+			return err
+		}
+		f := neighbors.New(s.device.Backend, neighbors.Options{})
+		defer f.Close()
+		compute := func(s prdc.Sets) (*prdc.Result, error) {
+			return prdc.Compute(context.Background(), s, prdc.Options{K: k}, f)
+		}
+		few := min(n, 1024) // of a block's size: compiles everything
+		if _, err := compute(prdc.Sets{Real: sets.Real[:few], Generated: sets.Generated[:few]}); err != nil {
+			return err
+		}
+		debug.FreeOSMemory()
+		before, err := memory("VmRSS:")
+		if err != nil {
+			return err
+		}
+		var result *prdc.Result
+		var peak, theirPeak float64
+		var last reply
+		ours := timed("antipode, "+s.device.Kind, func() (err error) {
+			result, err = compute(sets)
+			return err
+		})
+		measured := side{ours.name, func() ([]float64, error) {
+			debug.FreeOSMemory()
+			if err := os.WriteFile("/proc/self/clear_refs", []byte("5"), 0); err != nil { // resets the peak
+				return nil, err
+			}
+			seconds, err := ours.run()
+			if err != nil {
+				return nil, err
+			}
+			now, err := memory("VmHWM:")
+			peak = max(peak, now-before)
+			return seconds, err
+		}}
+		err = s.turns([]part{{fmt.Sprintf("precision and coverage, N = M = %d, d = %d, k = %d", n, d, k), "scores", 1}},
+			measured, side{s.peer.name, func() (_ []float64, err error) {
+				last, err = s.peer.do("run")
+				theirPeak = max(theirPeak, last.MiB)
+				return last.Seconds, err
+			}})
+		if err != nil {
+			return err
+		}
+		fmt.Printf("  peak memory above the inputs: antipode %.0f MiB, peer %.0f MiB\n", peak, theirPeak)
+		fmt.Printf("  precision %.4f, coverage %.4f\n", result.Precision, result.Coverage)
+		if math.Abs(result.Precision-last.Precision) > 1e-6 || math.Abs(result.Coverage-last.Coverage) > 1e-6 {
+			return fmt.Errorf("the scores differ: precision %v and %v, coverage %v and %v", result.Precision,
+				last.Precision, result.Coverage, last.Coverage)
+		}
+		return nil
+	},
+}
+
+// twoSets returns random vectors; the generated ones are shifted and a little narrower.
+func twoSets(s *session, n, d int) (sets prdc.Sets) {
+	r := rand.New(rand.NewPCG(uint64(s.int("seed")), 1))
+	for range n {
+		sets.Real = append(sets.Real, noise(r, d))
+	}
+	for range n {
+		row := noise(r, d)
+		for i, v := range row {
+			row[i] = 0.02 + 0.99*v
+		}
+		sets.Generated = append(sets.Generated, row)
+	}
+	return sets
+}
+
+// memory reads a size of this process in MiB.
+func memory(field string) (float64, error) {
+	status, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		return 0, err
+	}
+	_, rest, found := strings.Cut(string(status), field)
+	if !found {
+		return 0, fmt.Errorf("/proc/self/status has no %s", field)
+	}
+	kib, err := strconv.ParseFloat(strings.Fields(rest)[0], 64)
+	return kib / 1024, err
+}

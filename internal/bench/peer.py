@@ -1,0 +1,35 @@
+"""What the peers of the benchmarks share: their arguments, and the loop that answers commands. See peer.go."""
+
+import json
+import pathlib
+import sys
+import time
+
+begin = time.perf_counter()
+folder, threads, seed = pathlib.Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
+arguments = sys.argv[4:]
+
+
+def resident(field):
+    """A size of this process in MiB: VmRSS now, VmHWM at its peak."""
+    with open("/proc/self/status") as file:
+        return next(int(line.split()[1]) for line in file if line.startswith(field)) / 1024
+
+
+def serve(name, run):
+    """Prints when it is ready, then runs a command for each line of the standard input and prints the seconds.
+
+    run(*words) returns an array, which is saved as float32 for the comparison, or a dictionary that is added to the reply: "seconds" for the parts of
+    the work, "array" for an array.
+    """
+    print(json.dumps({"name": name, "seconds": [time.perf_counter() - begin]}), flush=True)
+    for line in sys.stdin:
+        start = time.perf_counter()
+        result = run(*line.split())
+        reply = {"seconds": [time.perf_counter() - start]}
+        array = result.pop("array", None) if isinstance(result, dict) else result
+        if isinstance(result, dict):
+            reply.update(result)
+        if array is not None:
+            (array if hasattr(array, "tofile") else array.numpy()).astype("float32").tofile(folder / "peer.f32")
+        print(json.dumps(reply), flush=True)

@@ -1,0 +1,55 @@
+"""timm's masked passes of a random vit_base_patch16_224. Argument: the number of images.
+
+Command `masked BATCH`: three masked passes (whole, object, background) with the excluded keys at minus infinity, in batches. `drop BATCH` removes
+tokens, which is possible for one image at a time only.
+"""
+
+import numpy as np
+import timm
+import torch
+
+from peer import arguments, folder, seed, serve, threads
+
+count = int(arguments[0])
+torch.set_num_threads(threads)
+torch.manual_seed(seed)
+model = timm.create_model("vit_base_patch16_224", pretrained=False, num_classes=0).eval()
+with torch.no_grad():
+    for name, p in model.named_parameters():
+        if p.ndim == 2:
+            p.normal_(0, p.shape[1] ** -0.5)
+timm.models.save_for_hf(model, folder, safe_serialization=True)
+pixels = torch.from_numpy(np.fromfile(folder / "pixels.f32", np.float32).reshape(count, 3, 224, 224))
+objects = torch.from_numpy(np.fromfile(folder / "objects.u8", np.uint8).reshape(count, 196) != 0)
+
+
+def embed(x):
+    return model.norm_pre(model.patch_drop(model._pos_embed(model.patch_embed(x))))
+
+
+def blocks(x, keep=None):
+    mask = None
+    if keep is not None:
+        keep = torch.cat([torch.ones(len(keep), 1, dtype=torch.bool), keep], 1)
+        mask = keep[:, None, None, :].expand(-1, 1, keep.shape[1], -1)
+    for block in model.blocks:
+        x = block(x, attn_mask=mask)
+    return model.norm(x)[:, 0]
+
+
+@torch.inference_mode()
+def run(mode, batch):
+    out = []
+    for at in range(0, count, int(batch)):
+        x, o = embed(pixels[at : at + int(batch)]), objects[at : at + int(batch)]
+        full = blocks(x)
+        if mode == "masked":
+            parts = blocks(x, o), blocks(x, ~o)
+        else:
+            one = torch.ones(1, dtype=torch.bool)
+            parts = [torch.cat([blocks(t[None, torch.cat([one, k])]) for t, k in zip(x, keep)]) for keep in (o, ~o)]
+        out.append(torch.stack([full, *parts]))
+    return torch.cat(out, 1)  # [3,count,768]
+
+
+serve(f"timm {timm.__version__}, torch {torch.__version__}", run)

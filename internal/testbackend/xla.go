@@ -1,0 +1,5 @@
+//go:build xla
+
+package testbackend
+
+const allXLA = true

@@ -1,0 +1,131 @@
+package commands
+
+import (
+	"flag"
+	"fmt"
+	"strings"
+
+	"antipode/datasets"
+	"antipode/datasets/operation"
+	"antipode/datasets/table"
+)
+
+// optionFlag is the flag of an option: text that the operation parses.
+type optionFlag struct {
+	text  string
+	given bool
+	bool
+}
+
+func (f *optionFlag) String() string     { return f.text }
+func (f *optionFlag) Set(s string) error { f.text, f.given = s, true; return nil }
+func (f *optionFlag) IsBoolFlag() bool   { return f.bool }
+
+// operationFlags are the flags of a metric or table operation.
+type operationFlags struct {
+	op      *operation.Operation
+	root    string
+	inputs  map[string]*string
+	options map[string]*optionFlag
+}
+
+// addOperation adds the flags of an operation, and to the help the columns of its result.
+func addOperation(fs *flag.FlagSet, op *operation.Operation) *operationFlags {
+	o := &operationFlags{op: op, inputs: map[string]*string{}, options: map[string]*optionFlag{}}
+	fs.StringVar(&o.root, "root", "", "a parent `DIR` that may hold the images and masks")
+	for _, in := range op.Inputs {
+		about := "a `TABLE`: " + in.About
+		if len(in.Columns) > 0 {
+			about += " (columns " + table.NameList(in.Columns) + ")"
+		}
+		if in.Optional {
+			about += "; optional"
+		}
+		o.inputs[in.Role] = fs.String(roleFlag(in.Role), "", about)
+	}
+	kinds := map[string]string{"list": "`A,B,…`", "numbers": "`X,Y,…`", "integers": "`N,M,…`", "integer": "`N`",
+		"number": "`X`", "text": "`TEXT`"}
+	for _, option := range op.Options {
+		f := &optionFlag{text: option.Default, bool: option.Type == "switch"}
+		o.options[option.Name] = f
+		about := option.Usage()
+		if kind := kinds[option.Type]; kind != "" && option.Values == nil {
+			about = kind + ": " + about
+		}
+		fs.Var(f, option.Flag, about)
+	}
+	options := fs.Usage
+	fs.Usage = func() {
+		fmt.Printf("%s: %s\n\n", op.Name, op.Title)
+		options()
+		o.results()
+	}
+	return o
+}
+
+// results prints the columns of the result.
+func (o *operationFlags) results() {
+	fmt.Println("\nColumns of the result:")
+	if o.op.Results == nil {
+		if checked, err := o.op.Parse(nil); err == nil {
+			if specs, known := checked.Columns(); known {
+				fmt.Printf("  %s\n", table.NameList(specs))
+				return
+			}
+		}
+		fmt.Println("  depend on the input and the options")
+		return
+	}
+	for _, r := range o.op.Results {
+		var parts []string
+		for _, part := range []string{r.Help, r.Unit, r.Range} {
+			if part != "" {
+				parts = append(parts, part)
+			}
+		}
+		fmt.Println(strings.TrimRight(fmt.Sprintf("  %-24s %s", r.Name, strings.Join(parts, "; ")), " "))
+	}
+}
+
+// table returns the operation's result for the tables and options of the command line.
+func (o *operationFlags) table() (datasets.Table, error) {
+	given := map[string]string{}
+	for name, f := range o.options {
+		if f.given {
+			given[name] = f.text
+		}
+	}
+	checked, err := o.op.Parse(given)
+	if err != nil {
+		return datasets.Table{}, usage("%w", err)
+	}
+	tables := map[string]datasets.Table{}
+	for _, in := range o.op.Inputs {
+		path := *o.inputs[in.Role]
+		switch {
+		case path == "" && in.Optional:
+			continue
+		case path == "":
+			return datasets.Table{}, usage("%s: give --%s TABLE: %s", o.op.Name, roleFlag(in.Role), in.About)
+		}
+		if tables[in.Role], err = open(path, o.root); err != nil {
+			return datasets.Table{}, err
+		}
+	}
+	return datasets.Apply(o.op, tables, checked), nil
+}
+
+// scoreDefined runs `antipode score` for a metric that is defined by types.
+func scoreDefined(op *operation.Operation, args []string) (t datasets.Table, out *stageFlags, err error) {
+	fs := flags("score", "--metric "+op.Name+" … --out FILE")
+	out = &stageFlags{}
+	fs.String("metric", "", "the metric: "+op.Title)
+	fs.StringVar(&out.out, "out", "", "the `FILE` to write: .csv or .parquet; without it, the result is printed")
+	fs.BoolVar(&out.skipBad, "skip-bad", false, "leave bad rows out and list them")
+	o := addOperation(fs, op)
+	if err := noArguments(fs, args); err != nil {
+		return t, nil, err
+	}
+	t, err = o.table()
+	return t, out, err
+}

@@ -1,0 +1,73 @@
+package commands
+
+import (
+	"context"
+	"errors"
+	"os"
+	"strings"
+	"testing"
+
+	"antipode/datasets/table"
+	"antipode/kernel/client"
+)
+
+// recorder is an executor that records the arguments of the last stage of a plan.
+type recorder struct{ args string }
+
+func (r *recorder) Run(_ context.Context, req client.Request, _ func(table.Progress)) (*client.Result, error) {
+	r.args = string(req.Plan.Args)
+	return &client.Result{Frame: &table.Frame{}}, nil
+}
+
+// TestOptions: flags become the arguments of the stage, and a flag that is not given leaves the model's default. The
+// arguments are part of the digests of stored results: they must not change.
+func TestOptions(t *testing.T) {
+	run := inProcess(t)
+	r := &recorder{}
+	client.Register(r)
+	t.Chdir(t.TempDir())
+	if err := os.WriteFile("t.csv", []byte("id,prompt,object,image\na,a boat,boat,\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for line, want := range map[string]string{
+		"generate --model archipelago-diffusion": `{"model":"archipelago-diffusion"}`,
+		"generate --model archipelago-diffusion --precision bfloat16 --steps 9 --size 64x32 --safety off": `{"model":` +
+			`"archipelago-diffusion","steps":9,"width":64,"height":32,"precision":"bfloat16","safety":"off"}`,
+		"segment --model archipelago-clipseg --object object": `{"model":"archipelago-clipseg","object":"object",` +
+			`"prompt":"%s","separator":"|","threshold":0.5,"components":"all"}`,
+		"segment --model archipelago-clipseg --object object --separator=": `{"model":"archipelago-clipseg",` +
+			`"object":"object","prompt":"%s","separator":"","threshold":0.5,"components":"all"}`,
+		"embed --model archipelago-vit": `{"model":"archipelago-vit","masking":"drop","fill":"none",` +
+			`"patch_rule":"any","precision":"auto","pooling":"auto"}`,
+		"embed --model archipelago-clip --vector clip_text --text prompt": `{"model":"archipelago-clip",` +
+			`"masking":"drop","fill":"none","patch_rule":"any","precision":"auto","vector":"clip_text",` +
+			`"text":"prompt","pooling":"auto"}`,
+		"caption --model archipelago-blip": `{"model":"archipelago-blip","n":1,"decode":"greedy","max_tokens":20}`,
+		"caption --model archipelago-blip --decode beam --n 2 " +
+			"--length-penalty 0": `{"model":"archipelago-blip","n":2,` +
+			`"decode":"beam","max_tokens":20,"beams":3}`,
+	} {
+		if _, err := run(append(strings.Fields(line), "--in", "t.csv", "--out", "o.csv")...); err != nil ||
+			r.args != want {
+			t.Errorf("%s: %v\n%s, want\n%s", line, err, r.args, want)
+		}
+	}
+	_, err := run(strings.Fields("segment --model archipelago-clipseg --object thing --in t.csv --out o.csv")...)
+	if err == nil || !strings.HasPrefix(err.Error(), `t.csv: no such column: "thing" (there are: id, prompt, object, image)`) {
+		t.Errorf("a missing column: %v", err)
+	}
+	for line, want := range map[string]string{
+		"generate --model archipelago-diffusion " +
+			"--precision float16": `precision "float16": must be one of`,
+		"generate --model archipelago-diffusion --steps 0":                             "--steps 0: must not be 0",
+		"caption --model archipelago-blip --top-p 0.5":                                 `not "greedy"`,
+		"segment --model archipelago-clipseg --object object --threshold 2":            "threshold 2",
+		"embed --model archipelago-vit --masking hide":                                 `masking "hide"`,
+		"embed --model archipelago-clip --vector clip_text --text prompt --fill white": "--fill",
+	} {
+		_, err := run(append(strings.Fields(line), "--in", "t.csv", "--out", "o.csv")...)
+		if !errors.As(err, new(usageError)) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want a usage error with %q", line, err, want)
+		}
+	}
+}

@@ -1,0 +1,156 @@
+package commands
+
+import (
+	"errors"
+	"flag"
+	"os"
+	"strings"
+	"testing"
+
+	"antipode/datasets/operation"
+)
+
+const people = `id,region,object,code,size
+a,north,bag,01,1
+b,north,car,02,2
+c,south,bag,03,3
+d,south,car,x,4
+e,south,bag,05,
+`
+
+func TestTable(t *testing.T) {
+	run := inProcess(t)
+	t.Chdir(t.TempDir())
+	other := "id,note\na,first\nc,third\n"
+	for name, text := range map[string]string{"t.csv": people, "other.csv": other, "more.csv": "id,size\nf,9\n"} {
+		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if printed, err := run("table", "--in", "t.csv", "--out", "t.parquet"); err != nil {
+		t.Fatal(printed, err)
+	}
+	for _, c := range []struct {
+		args []string
+		want string // the file written
+	}{
+		{[]string{"--where", "region == south", "--where", "size >= 3", "--select", "id,size"},
+			"id,size\nc,3\nd,4\n"},
+		{[]string{"--where", `code == "03"`, "--select", "id"}, "id\nc\n"},
+		{[]string{"--where", "code == 03", "--select", "id"}, "id\nc\n"},
+		{[]string{"--where", "size missing", "--select", "id"}, "id\ne\n"},
+		{[]string{"--where", "region in north, east", "--select", "id"}, "id\na\nb\n"},
+		{[]string{"--where", "object contains a", "--head", "1", "--select", "id"}, "id\na\n"},
+		{[]string{"--head", "2", "--where", "object == car", "--select", "id"}, "id\nb\n"},
+		{[]string{"--sort-down", "size", "--head", "2", "--rename", "size=n", "--select", "id,n"},
+			"id,n\nd,4\nc,3\n"},
+		{[]string{"--sort", "size", "--with", "model=m 1", "--with", "k=3", "--head", "1", "--select", "id,model,k"},
+			"id,model,k\na,m 1,3\n"},
+		{[]string{"--count", "region,object", "--where", "n > 1"}, "region,object,n\nsouth,bag,2\n"},
+		{[]string{"--sample", "2", "--by", "region", "--seed", "4", "--count", "region"},
+			"region,n\nnorth,2\nsouth,2\n"},
+		{[]string{"--join", "other.csv", "--on", "id", "--where", "note present", "--select", "id,note"},
+			"id,note\na,first\nc,third\n"},
+		{[]string{"--select", "id,size", "--concat", "more.csv", "--sort-down", "size", "--head", "1"},
+			"id,size\nf,9\n"},
+		{[]string{"--apply", "class-filter", "--min-images", "2", "--where", "kept == yes", "--select",
+			"object,region"},
+			"object,region\n"},
+		{[]string{"--apply", "class-filter", "--min-images", "1", "--where", "kept == yes", "--count", "object"},
+			"object,n\nbag,2\ncar,2\n"},
+	} {
+		for _, in := range []string{"t.csv", "t.parquet"} {
+			args := append([]string{"table", "--in", in, "--out", "out.csv"}, c.args...)
+			printed, err := run(args...)
+			if err != nil {
+				t.Errorf("%q: %s %v", args, printed, err)
+				continue
+			}
+			if got, err := os.ReadFile("out.csv"); err != nil || string(got) != c.want {
+				t.Errorf("%q: %q, want %q", args, got, c.want)
+			}
+		}
+	}
+	if printed, err := run("table", "--in", "t.csv", "--head", "1"); err != nil ||
+		!strings.Contains(printed, "north") {
+		t.Errorf("without --out: %q, %v", printed, err)
+	}
+}
+
+// TestTableErrors: an error names the flag.
+func TestTableErrors(t *testing.T) {
+	run := inProcess(t)
+	t.Chdir(t.TempDir())
+	if err := os.WriteFile("t.csv", []byte(people), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		args, want string
+		usage      bool
+	}{
+		{"--head|1", "give --in TABLE", true},
+		{"--in|t.csv|--head|x", "table: --head x: not an integer", true},
+		{"--in|t.csv|--head|-1", "table: --head -1: ", false},
+		{"--in|t.csv|--where|region", "table: --where region: write 'COLUMN OP VALUE'", true},
+		{"--in|t.csv|--where|rgion == x", `table: --where rgion == x: `, false},
+		{"--in|t.csv|--where|region ~ x", `table: --where region ~ x: `, false},
+		{"--in|t.csv|--rename|region", "table: --rename region: write A=B", true},
+		{"--in|t.csv|--rename|region=object", "table: --rename region=object: ", false},
+		{"--in|t.csv|--with|x", "table: --with x: write COLUMN=VALUE", true},
+		{"--in|t.csv|--by|region", "the option before it does not take it", true},
+		{"--in|t.csv|--head|2|--seed|1", "the option before it does not take it", true},
+		{"--in|t.csv|--sample|9|--by|region", "9 rows", false},
+		{"--in|t.csv|--selct|id", "table: unknown flag --selct; did you mean --select?", true},
+		{"--in|t.csv|--apply|clas-filter", `did you mean "class-filter"?`, true},
+		{"--in|t.csv|--apply|region-summary", "region-summary is a metric: `antipode score --metric region-summary`",
+			true},
+		{"--in|t.csv|--apply|class-filter|--min-images|x", `class-filter: min-images: "x" is not an integer`, true},
+		{"--in|t.csv|--apply|gallery|--selection|hubs", "gallery does not read --in", true},
+		{"--apply|gallery|--selection|hubs|--real|t.csv", "gallery: give --gen TABLE", true},
+		{"--apply|class-filter", "class-filter: give --in TABLE", true},
+		{"--in|t.csv|--out|x.txt|--head|1", "x.txt: the name of a table ends in", true},
+		{"--in|t.csv|x", `table takes no argument "x"`, true},
+	} {
+		printed, err := run(append([]string{"table"}, strings.Split(c.args, "|")...)...)
+		if err == nil || !strings.Contains(err.Error(), c.want) || errors.As(err, new(usageError)) != c.usage {
+			t.Errorf("%s: %q, %v, want %q, usage %v", c.args, printed, err, c.want, c.usage)
+		}
+	}
+	if _, err := run("score", "--metric", "planted-verdicts", "--in", "t.csv"); err == nil ||
+		!strings.Contains(err.Error(), "is a table operation: `antipode table --apply injected-verdicts`") {
+		t.Error(err)
+	}
+}
+
+// TestOperationHelp: the help of every metric and table operation names its tables, options and columns.
+func TestOperationHelp(t *testing.T) {
+	run := inProcess(t)
+	if printed, err := run("table", "--list"); err != nil || !strings.Contains(printed, "class-filter ") {
+		t.Errorf("%q, %v", printed, err)
+	}
+	for _, metric := range []bool{true, false} {
+		for _, name := range operation.Names(metric) {
+			args := []string{"table", "--apply", name, "--help"}
+			if metric {
+				args = []string{"score", "--metric", name, "--help"}
+			}
+			printed, err := run(args...)
+			op := operation.Find(name)
+			wants := []string{"antipode " + args[0], op.Title, "Columns of the result:"}
+			for _, o := range op.Options {
+				wants = append(wants, "-"+o.Flag, o.Help)
+			}
+			for _, in := range op.Inputs {
+				wants = append(wants, "-"+roleFlag(in.Role)+" TABLE", in.About)
+			}
+			for _, r := range op.Results {
+				wants = append(wants, r.Name)
+			}
+			for _, want := range wants {
+				if !strings.Contains(printed, want) || !errors.Is(err, flag.ErrHelp) {
+					t.Errorf("%q lacks %q: %v\n%s", args, want, err, printed)
+				}
+			}
+		}
+	}
+}

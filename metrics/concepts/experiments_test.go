@@ -1,0 +1,258 @@
+package concepts
+
+import (
+	"encoding/csv"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/stat"
+
+	"antipode/datasets"
+	"antipode/datasets/cococrola"
+	"antipode/datasets/table"
+	"antipode/internal/near"
+	"antipode/metrics/internal/tabulartest"
+)
+
+// compute evaluates a metric with inputs by role.
+func compute(metric string, inputs map[string]*table.Frame) (*table.Frame, []string, error) {
+	var notes []string
+	f, err := tabulartest.RunOn(metric, inputs, nil, &notes)
+	return f, notes, err
+}
+
+// TestTemplates by hand: template 1 has scores 0.2 and 0.4, template 2 0.6 and 0.8; a third concept has a score for one
+// template only and is left out.
+func TestTemplates(t *testing.T) {
+	in := tab("SD/1 en dog 0.2 20 no", "SD/1 en sea 0.4 30 no", "SD/1 en sun 0.9 10 yes", "SD/2 en dog 0.6 20 yes",
+		"SD/2 en sea 0.8 30 yes", "SD/10 en dog 0.5 20 yes", "SD/10 en sea 0.5 30 yes", "SD/1 es dog 0.7 25 yes")
+	for i, m := range in.Texts("model") {
+		in.Texts("model")[i] = strings.Replace(m, "/", separator, 1)
+	}
+	f := tabulartest.Evaluate(t, "cococrola-templates", in, nil)
+	if f.Len() != 4*3+4 {
+		t.Fatalf("%d rows", f.Len())
+	}
+	want := map[string]float64{"mean 1": 0.3, "mean 2": 0.7, "mean 10": 0.5, "difference 1": -0.2, "sd": 0.2,
+		"range": 0.4, "middle": 0.5, "low": 0.3, "high": 0.7}
+	for i, w := range []string{"1", "2", "10"} {
+		if f.Texts("template")[i] != w || f.Texts("score")[i] != "cross_consistency" || f.Numbers("n_used")[i] != 2 ||
+			f.Numbers("n_left_out")[i] != 1 || f.Numbers("n_templates")[i] != 3 {
+			t.Errorf("row %d: %v", i, datasets.Format(f, 3))
+		}
+		got := map[string]float64{"mean " + w: f.Numbers("mean")[i], "sd": f.Numbers("templates_sd")[i],
+			"range": f.Numbers("templates_range")[i], "middle": f.Numbers("templates_mean")[i],
+			"low": f.Numbers("templates_low")[i], "high": f.Numbers("templates_high")[i]}
+		if i == 0 {
+			got["difference 1"] = f.Numbers("difference")[0]
+		}
+		for name, v := range got {
+			if math.Abs(v-want[name]) > 1e-12 {
+				t.Errorf("template %s, %s: %v, want %v", w, name, v, want[name])
+			}
+		}
+	}
+	if f.Texts("language")[12] != "es" || !math.IsNaN(f.Numbers("templates_sd")[12]) ||
+		f.Numbers("templates_range")[12] != 0 || !math.IsNaN(f.Numbers("mean")[14]) {
+		t.Errorf("one template: %v", datasets.Format(f, 0))
+	}
+	if _, err := tabulartest.Run("cococrola-templates", tab("SD en dog 0.2 20 no"), nil); err == nil ||
+		!strings.Contains(err.Error(), "has no template") {
+		t.Error(err)
+	}
+}
+
+// TestScoresByTemplate: the scores of a template depend on its images only; the source language is that of the model
+// without the template.
+func TestScoresByTemplate(t *testing.T) {
+	images, words := small(4)
+	var templates []string
+	for i := range images.Len() {
+		templates = append(templates, []string{"1", "2"}[i%2])
+	}
+	withTemplates := images.With(table.TextColumn("prompt_id", templates))
+	for i := range withTemplates.Texts("model") {
+		withTemplates.Texts("model")[i] = "CogView 2"
+	}
+	options := map[string]string{"template": "prompt_id", "source": "en,CogView 2=he", "resamples": "0"}
+	f := must(t, withTemplates, words, options)
+	if f.Len() != 8 || f.Texts("model")[0] != "CogView 2 / 1" || f.Texts("source")[0] != "he" ||
+		f.Numbers("n_used")[0] != 2 {
+		t.Fatalf("%v", datasets.Format(f, 0))
+	}
+	var first []int
+	for i, w := range templates {
+		if w == "1" {
+			first = append(first, i)
+		}
+	}
+	alone := must(t, withTemplates.Pick(first), words, map[string]string{"source": "he", "resamples": "0"})
+	for _, column := range []string{"self_consistency", "cross_consistency", "text_match"} {
+		if err := near.Compare(f.Numbers(column)[:4], alone.Numbers(column), 0, 1e-12); err != nil {
+			t.Errorf("%s: %v", column, err)
+		}
+	}
+	if f.Texts("vector")[0] != "full" || f.Texts("joint")[0] != "clip_image" || f.Texts("profile")[0] != Paper {
+		t.Errorf("the result does not name the vectors it compares: %v", f.Specs())
+	}
+	if bare := must(t, withTemplates, nil, options); bare.Texts("joint")[0] != "" {
+		t.Errorf("no words, yet joint is %q", bare.Texts("joint")[0])
+	}
+	if _, err := scoresOf(images, words, map[string]string{"template": "prompt_id"}, 1); err == nil ||
+		!strings.Contains(err.Error(), `no such column: "prompt_id"`) {
+		t.Error(err)
+	}
+	if w := tabulartest.Evaluate(t, "cococrola-templates", f, nil); w.Len() != 2*4*2 ||
+		w.Numbers("n_templates")[0] != 2 {
+		t.Errorf("%d rows", w.Len())
+	}
+}
+
+// TestCreative: possession of the concepts in the paper's creative prompts.
+func TestCreative(t *testing.T) {
+	in := tab("SD en bird 0.7 28 yes", "SD en keyboard 0.8 29 yes", "SD en snow 0.6 27 yes", "SD en dog 0.4 20 no",
+		"SD en fire 0.6 26 yes", "SD en moon 0.6 26 yes", "SD ja snow 0.7 28 yes", "SD ja bird 0.6 26 yes")
+	f, _, err := compute("cococrola-creative", map[string]*table.Frame{"in": in})
+	if err != nil || f.Len() != 6*3 {
+		t.Fatal(f, err)
+	}
+	all := map[string]string{}
+	for i, id := range f.Texts("prompt_id") {
+		all[id+f.Texts("language")[i]] = fmt.Sprint(f.Texts("all_possessed")[i], f.Numbers("n_possessed")[i], "/",
+			f.Numbers("n_concepts")[i])
+		if strings.Contains(f.Texts("prompt")[i], "snow") && f.Texts("concept")[i] == "snow" &&
+			f.Numbers("cross_consistency")[i] != 0.6 {
+			t.Errorf("row %d: %v", i, f.Numbers("cross_consistency")[i])
+		}
+	}
+	for prompt, want := range map[string]string{"aen": "yes3/3", "ben": "no2/3", "aja": "2/3", "aes": "0/3"} {
+		if all[prompt] != want {
+			t.Errorf("%s: %q, want %q", prompt, all[prompt], want)
+		}
+	}
+	own := &table.Frame{Columns: []table.Column{table.TextColumn("prompt_id", []string{"c"}),
+		table.TextColumn("language", []string{"en"}), table.TextColumn("prompt", []string{"a dog on the moon"}),
+		table.TextColumn("concepts", []string{"dog, moon"})}}
+	f, _, err = compute("cococrola-creative", map[string]*table.Frame{"in": in, "prompts": own})
+	if err != nil || f.Len() != 2 || f.Texts("all_possessed")[1] != "no" {
+		t.Errorf("own prompts: %v, %v", f, err)
+	}
+	own.Texts("concepts")[0] = " "
+	if _, _, err := compute("cococrola-creative", map[string]*table.Frame{"in": in, "prompts": own}); err == nil ||
+		!strings.Contains(err.Error(), "column concepts: it is blank") {
+		t.Error(err)
+	}
+}
+
+func labels(lines ...string) *table.Frame {
+	f := &table.Frame{Columns: []table.Column{table.TextColumn("model", nil), table.TextColumn("language", nil),
+		table.TextColumn("concept", nil), table.TextColumn("kind", nil)}}
+	for _, line := range lines {
+		for i, v := range strings.Split(line, "|") {
+			f.Columns[i].Texts = append(f.Columns[i].Texts, v)
+		}
+	}
+	return f
+}
+
+// TestFailureCounts: failures are counted by kind; a label given by hand replaces that of the rule.
+func TestFailureCounts(t *testing.T) {
+	in := labels("DALL-E 2|he|eye|generic collision", "DALL-E 2|he|sea|non-specific", "DALL-E 2|he|ship|",
+		"DALL-E 2|en|prince|non-specific", "SD 2|he|eye|specific collision")
+	hand := labels("DALL-E 2|he|sea|generic collision", "DALL-E 2|he|eye|generic collision",
+		"DALL-E 2|he|moon|non-specific", "SD 2|he|eye|")
+	var text strings.Builder
+	w := csv.NewWriter(&text)
+	for i := range hand.Len() {
+		if err := w.Write([]string{hand.Columns[0].Texts[i], hand.Columns[1].Texts[i], hand.Columns[2].Texts[i],
+			hand.Columns[3].Texts[i]}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.Flush()
+	again, err := csv.NewReader(strings.NewReader(text.String())).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lines []string
+	for _, r := range again {
+		lines = append(lines, strings.Join(r, "|"))
+	}
+	f, notes, err := compute("cococrola-failure-counts", map[string]*table.Frame{"in": in, "labels": labels(lines...)})
+	if err != nil || len(notes) != 1 || !strings.Contains(notes[0], "1 labels are of concepts") {
+		t.Fatal(notes, err)
+	}
+	got := map[string]string{}
+	for i, m := range f.Texts("model") {
+		got[m+" "+f.Texts("language")[i]+" "+f.Texts("kind")[i]] = fmt.Sprintf("%v %.3f %v %v %v", f.Numbers("n")[i],
+			f.Numbers("share")[i], f.Numbers("n_by_hand")[i], f.Numbers("n_by_rule")[i], f.Numbers("n_changed")[i])
+	}
+	for key, want := range map[string]string{"DALL-E 2 he generic collision": "2 0.667 2 0 1",
+		"DALL-E 2 he non-specific": "0 0.000 0 0 0", "DALL-E 2 he ": "1 0.333 0 1 0",
+		"DALL-E 2 en non-specific": "1 1.000 0 1 0", "SD 2 he specific collision": "1 1.000 0 1 0"} {
+		if got[key] != want {
+			t.Errorf("%s: %q, want %q", key, got[key], want)
+		}
+	}
+	if len(got) != 4+3+3 {
+		t.Errorf("%v", got)
+	}
+	for want, inputs := range map[string]map[string]*table.Frame{
+		`kind is "odd"`:            {"in": in, "labels": labels("SD 2|he|eye|odd")},
+		`concept "c" occurs twice`: {"in": labels("a|b|c|", "a|b|c|non-specific")},
+	} {
+		if _, _, err := compute("cococrola-failure-counts", inputs); err == nil ||
+			!strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+}
+
+// TestLines: r, slope and intercept equal those of gonum, on random scores with missing values.
+func TestLines(t *testing.T) {
+	rng := near.Rand(t, 91)
+	var rows []Scored
+	var x, y []float64
+	for i := range 50 {
+		a, b := rng.Float64(), rng.Float64()
+		b += 0.5 * a
+		if i%9 == 3 {
+			b = math.NaN()
+		} else {
+			x, y = append(x, a), append(y, b)
+		}
+		concept := fmt.Sprint("c", i)
+		rows = append(rows, Scored{Model: "m", Cell: Cell{"en", concept}, Xc: a},
+			Scored{Model: "m", Cell: Cell{"es", concept}, Xc: b})
+	}
+	intercept, slope := stat.LinearRegression(x, y, nil, false)
+	got := Correlations(rows, scoreOf("cross_consistency"), true, 20, 1)
+	if len(got) != 1 || math.Abs(got[0].R.Value-stat.Correlation(x, y, nil)) > 1e-9 ||
+		math.Abs(got[0].Slope-slope) > 1e-9 || math.Abs(got[0].Intercept-intercept) > 1e-9 || got[0].Used != len(x) {
+		t.Errorf("%+v, want slope %v, intercept %v", got, slope, intercept)
+	}
+	if _, slope, intercept := fit([]float64{1, 1, 1}, []float64{1, 2, 3}, nil); !math.IsNaN(slope) ||
+		!math.IsNaN(intercept) {
+		t.Errorf("no variance: slope %v, intercept %v", slope, intercept)
+	}
+}
+
+func TestConstructorsOfExperiments(t *testing.T) {
+	scores := datasets.New("test", nil, slices.Concat(inScores[0].Columns, datasets.Columns("kind:text")))
+	prompts := cococrola.Creative()
+	for name, tab := range map[string]datasets.Table{"templates": CompareTemplates(scores),
+		"creative": CreativePossession(scores, prompts), "paper's": CreativePossession(scores, datasets.Table{}),
+		"counts": FailureCounts(scores, scores), "rule": FailureCounts(scores, datasets.Table{})} {
+		if tab.Err() != nil || len(tab.Columns()) == 0 {
+			t.Errorf("%s: %v", name, tab.Err())
+		}
+	}
+	images, words := small(2)
+	if tab := ConceptScores(Tables{datasets.FromFrame(images), datasets.FromFrame(words)},
+		ScoreOptions{Template: "prompt_id"}); tab.Err() != nil {
+		t.Error(tab.Err())
+	}
+}

@@ -1,0 +1,271 @@
+package concepts
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"sort"
+	"strconv"
+	"strings"
+
+	"antipode/datasets"
+	"antipode/datasets/table"
+	"antipode/metrics"
+	"antipode/metrics/internal/tabular"
+)
+
+var inScores = []metrics.Input{{Role: "in",
+	Columns: append(slices.Clone(cellColumns), datasets.Columns("cross_consistency:number", "text_match:number")...),
+	About:   "scores by model, language and concept, from cococrola-scores"}}
+
+var inMeans = []metrics.Input{{Role: "in",
+	Columns: datasets.Columns("model:text", "language:text", "cross_consistency:number", "text_match:number"),
+	About:   "means by model and language, from cococrola-means"}}
+
+// MeanOptions are the options of [LanguageMeans].
+type MeanOptions struct {
+	Profile   string `json:"profile,omitempty" default:"paper" values:"paper,public-code" help:"defaults of the paper or of the public code"`
+	Blank     string `json:"blank,omitempty" values:"leave-out,minus-one" help:"treatment of blank scores; default: the profile's"`
+	Resamples int    `json:"resamples,omitempty" default:"1000" none:"-1" min:"1" help:"bootstrap resamples per interval"`
+	Seed      int64  `json:"seed,omitempty" help:"seed of the intervals"`
+}
+
+// MeanRow is a row of [LanguageMeans].
+type MeanRow struct {
+	Mean
+	Blank    string `column:"blank"`
+	Interval string `column:"interval"`
+}
+
+var languageMeans = metrics.Define(metrics.Definition[MeanOptions, MeanRow]{
+	Name:    "cococrola-means",
+	Title:   "mean over concepts of each score by model and language, and share of concepts possessed",
+	Version: 1, Unit: cosines + "; share", Range: ranges + "; share [0, 1]", Direction: toward,
+	Citation: citation + ", Table 2", Inputs: inScores,
+	Compute: func(_ context.Context, call *metrics.Call, o MeanOptions) ([]MeanRow, error) {
+		_, preset, err := ProfileOf(o.Profile)
+		if err != nil {
+			return nil, err
+		}
+		rows, err := readScored(call.Inputs["in"])
+		if err != nil {
+			return nil, err
+		}
+		blank := orDefault(o.Blank, preset)
+		var out []MeanRow
+		for _, m := range Means(rows, blank, o.Resamples, o.Seed) {
+			out = append(out, MeanRow{m, blank, tabular.Bootstrap(o.Resamples, level, "concepts")})
+		}
+		return out, nil
+	},
+})
+
+// LanguageMeans is the metric cococrola-means, the cells of Table 2, one per row, from the table of [ConceptScores]:
+// the mean over concepts of Dt, Sc, Xc and Wc for each model and language, and share_possessed (an addition: the
+// paper defines no such share), with 95 % bootstrap intervals over concepts. Rows "Avg" are means of the unrounded
+// cells over models or languages. n_asked, n_used, n_text and n_answered count concepts.
+func LanguageMeans(scores datasets.Table, options ...MeanOptions) datasets.Table {
+	return languageMeans.Of(scores, options...)
+}
+
+// CorrelationOptions are the options of [LanguageCorrelations].
+type CorrelationOptions struct {
+	Score     string   `json:"score,omitempty" default:"cross_consistency" values:"cross_consistency,text_match,self_consistency,inverse_distinctiveness" help:"score to correlate"`
+	Profile   string   `json:"profile,omitempty" default:"paper" values:"paper,public-code" help:"defaults of the paper or of the public code"`
+	Models    string   `json:"models,omitempty" default:"pooled" values:"pooled,each" help:"all models pooled, or each separately"`
+	Except    []string `json:"except,omitempty" help:"models to leave out, A,B,… or none; default: the profile's (public-code: CogView 2)"`
+	Outside   string   `json:"outside,omitempty" values:"keep,drop" help:"treatment of values outside [0, 1]; default: the profile's"`
+	Resamples int      `json:"resamples,omitempty" default:"1000" none:"-1" min:"1" help:"bootstrap resamples per interval"`
+	Seed      int64    `json:"seed,omitempty" help:"seed of the intervals"`
+}
+
+// CorrelationRow is a row of [LanguageCorrelations].
+type CorrelationRow struct {
+	Correlation
+	Score    string `column:"score"`
+	Profile  string `column:"profile"`
+	Interval string `column:"interval"`
+}
+
+var languageCorrelations = metrics.Define(metrics.Definition[CorrelationOptions, CorrelationRow]{
+	Name:    "cococrola-correlations",
+	Title:   "correlation of a score between languages, over concepts and models, with the least-squares line",
+	Version: 2, Unit: "Pearson's r", Range: "[-1, 1]", Direction: "none", Citation: citation + ", Figure 7",
+	Inputs: inScores,
+	Compute: func(_ context.Context, call *metrics.Call, o CorrelationOptions) ([]CorrelationRow, error) {
+		rows, err := readScored(call.Inputs["in"])
+		if err != nil {
+			return nil, err
+		}
+		if o.Profile == PublicCode {
+			o.Outside = orDefault(o.Outside, "drop")
+			if o.Except == nil {
+				o.Except = []string{"CogView 2"}
+			}
+		}
+		rows = slices.DeleteFunc(rows, func(s Scored) bool { return slices.Contains(o.Except, s.Model) })
+		value := func(s Scored) float64 {
+			v := scoreOf(o.Score)(s)
+			if o.Outside == "drop" && (v < 0 || v > 1) {
+				return math.NaN()
+			}
+			return v
+		}
+		var out []CorrelationRow
+		for _, c := range Correlations(rows, value, o.Models == "pooled", o.Resamples, o.Seed) {
+			out = append(out, CorrelationRow{c, o.Score, o.Profile, tabular.Bootstrap(o.Resamples, level, "concepts")})
+		}
+		return out, nil
+	},
+})
+
+// LanguageCorrelations is the metric cococrola-correlations: Pearson's r of a score between every two languages (Figure
+// 7), with r_squared and the least-squares line language_b = slope · language_a + intercept, over pairs of concept and
+// model (n_used); blank under three pairs or if a score is constant.
+func LanguageCorrelations(scores datasets.Table, options ...CorrelationOptions) datasets.Table {
+	return languageCorrelations.Of(scores, options...)
+}
+
+// FailureOptions are the options of [Failures].
+type FailureOptions struct {
+	HighSc string `json:"high_sc,omitempty" default:"median" help:"Sc is high from this on: a number, or the median of the model"`
+	HighDt string `json:"high_dt,omitempty" default:"median" help:"Dt is high from this on: a number, or the median of the model"`
+}
+
+// FailureRow is a row of [Failures].
+type FailureRow struct {
+	Model    string  `column:"model"`
+	Language string  `column:"language"`
+	Concept  string  `column:"concept"`
+	Kind     string  `column:"kind"`
+	Xc       float64 `column:"cross_consistency"`
+	Wc       float64 `column:"text_match"`
+	Sc       float64 `column:"self_consistency"`
+	Dt       float64 `column:"inverse_distinctiveness"`
+	HighSc   float64 `column:"high_sc"`
+	HighDt   float64 `column:"high_dt"`
+}
+
+var failures = metrics.Define(metrics.Definition[FailureOptions, FailureRow]{
+	Name:    "cococrola-failures",
+	Title:   "concepts not possessed, with the kind of failure that their scores suggest",
+	Version: 1, Unit: cosines, Range: ranges, Direction: "none",
+	Citation: citation + ", section 5.2; the rule is an addition", Inputs: inScores,
+	Compute: func(_ context.Context, call *metrics.Call, o FailureOptions) ([]FailureRow, error) {
+		rows, err := readScored(call.Inputs["in"])
+		if err != nil {
+			return nil, err
+		}
+		sc, err := threshold(rows, "high-sc", o.HighSc, scoreOf("self_consistency"))
+		if err != nil {
+			return nil, err
+		}
+		dt, err := threshold(rows, "high-dt", o.HighDt, scoreOf("inverse_distinctiveness"))
+		if err != nil {
+			return nil, err
+		}
+		var out []FailureRow
+		for _, s := range rows {
+			if s.Possessed == No {
+				highSc, highDt := sc(s.Model), dt(s.Model)
+				out = append(out, FailureRow{s.Model, s.Language, s.Concept, KindOf(s.Sc, s.Dt, highSc, highDt), s.Xc,
+					s.Wc, s.Sc, s.Dt, highSc, highDt})
+			}
+		}
+		return out, nil
+	},
+})
+
+// threshold returns the threshold of each model: a number, or the median of its scores.
+func threshold(rows []Scored, option, text string, score func(Scored) float64) (func(model string) float64, error) {
+	if text != "median" {
+		x, err := strconv.ParseFloat(text, 64)
+		if err != nil || math.IsNaN(x) {
+			return nil, fmt.Errorf("%s is %q; it must be a number or median", option, text)
+		}
+		return func(string) float64 { return x }, nil
+	}
+	by := map[string][]float64{}
+	for _, s := range rows {
+		if v := score(s); !math.IsNaN(v) {
+			by[s.Model] = append(by[s.Model], v)
+		}
+	}
+	for _, v := range by {
+		sort.Float64s(v)
+	}
+	return func(model string) float64 { return tabular.Quantile(by[model], 0.5) }, nil
+}
+
+// Failures is the metric cococrola-failures (section 5.2): the concepts that are not possessed, with the kind of
+// failure that their scores suggest ([KindOf]): generic collision if Dt is high, else specific collision if Sc is
+// high, else non-specific. The thresholds are additions of this package.
+func Failures(scores datasets.Table, options ...FailureOptions) datasets.Table {
+	return failures.Of(scores, options...)
+}
+
+// WinOptions are the options of [ColumnWins].
+type WinOptions struct {
+	Round string `json:"round,omitempty" default:"integer" values:"integer,none" help:"compare means ×100 rounded as printed, or unrounded"`
+}
+
+// WinRow is a row of [ColumnWins].
+type WinRow struct {
+	Model     string `column:"model"`
+	Score     string `column:"score"`
+	Wins      int    `column:"n_wins" unit:"languages"`
+	Shared    int    `column:"n_shared" unit:"languages"`
+	Languages string `column:"languages"`
+	SharedIn  string `column:"shared"`
+}
+
+var columnWins = metrics.Define(metrics.Definition[WinOptions, WinRow]{
+	Name:    "cococrola-wins",
+	Title:   "languages in which a model has the best mean, and those where it ties",
+	Version: 1, Unit: "languages", Range: "[0, languages]", Direction: "higher is better",
+	Citation: citation + ", section 5.3", Inputs: inMeans,
+	Compute: func(_ context.Context, call *metrics.Call, o WinOptions) ([]WinRow, error) {
+		means, err := readMeans(call.Inputs["in"])
+		if err != nil {
+			return nil, err
+		}
+		var out []WinRow
+		for _, s := range correctness {
+			if o.Round == "integer" {
+				for key, v := range means[s.name] {
+					means[s.name][key] = rounded(s.name, v)
+				}
+			}
+			for _, w := range Wins(means[s.name]) {
+				out = append(out, WinRow{w.Model, s.name, len(w.Languages), len(w.Shared),
+					strings.Join(w.Languages, ", "), strings.Join(w.Shared, ", ")})
+			}
+		}
+		return out, nil
+	},
+})
+
+// ColumnWins is the metric cococrola-wins (section 5.3): the languages in which a model has the best mean Xc or Wc
+// (n_wins, languages), and those where another model has the same (n_shared, shared). Averages are left out.
+func ColumnWins(means datasets.Table, options ...WinOptions) datasets.Table {
+	return columnWins.Of(means, options...)
+}
+
+// readMeans returns the means by model and language for each score of Table 2.
+func readMeans(f *table.Frame) (map[string]map[[2]string]float64, error) {
+	out := map[string]map[[2]string]float64{}
+	models, languages := f.Texts("model"), f.Texts("language")
+	for _, s := range correctness {
+		out[s.name] = map[[2]string]float64{}
+		for i, v := range f.Numbers(s.column) {
+			key := [2]string{models[i], languages[i]}
+			if _, twice := out[s.name][key]; twice {
+				return nil, table.BadRow{Row: i + 1, ID: models[i], Column: "language",
+					Reason: "another row has the same model and language"}
+			}
+			out[s.name][key] = v
+		}
+	}
+	return out, nil
+}

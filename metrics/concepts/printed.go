@@ -1,0 +1,184 @@
+package concepts
+
+import (
+	"context"
+	"math"
+	"slices"
+	"strings"
+
+	"antipode/datasets"
+	"antipode/datasets/cococrola"
+	"antipode/datasets/table"
+)
+
+// correctness are the two scores of Table 2 and their columns.
+var correctness = []struct{ name, column string }{{"Xc", "cross_consistency"}, {"Wc", "text_match"}}
+
+// rounded returns a mean as printed in Table 2: ×100 (Wc already is), an integer.
+func rounded(score string, v float64) float64 { return math.Round(percent(score, v)) }
+
+func percent(score string, v float64) float64 {
+	if score == "Xc" {
+		return 100 * v
+	}
+	return v
+}
+
+// label returns a column label of Table 2.
+func label(language, score string) string {
+	if language != cococrola.Average {
+		language = strings.ToUpper(language)
+	}
+	return language + " " + score
+}
+
+// TableOptions are the options of [PaperTable].
+type TableOptions struct {
+	Languages []string `json:"languages,omitempty" default:"en,es,de,zh,ja,he,id,Avg" help:"languages of the table, in order"`
+}
+
+var paperTable = datasets.Define(datasets.Operation[TableOptions, struct{}]{
+	Name:    "cococrola-table",
+	Title:   "Table 2 in its own layout: mean Xc and Wc ×100, rounded",
+	Version: 1, Citation: citation + ", Table 2", Inputs: inMeans,
+	Columns: func(o TableOptions) []table.ColumnSpec {
+		specs := datasets.Columns("model:text")
+		for _, l := range o.Languages {
+			for _, s := range correctness {
+				specs = append(specs, table.ColumnSpec{Name: label(l, s.name), Kind: table.KindNumber})
+			}
+		}
+		return specs
+	},
+	Frame: func(_ context.Context, call *datasets.Call, o TableOptions) (*table.Frame, error) {
+		in := call.Inputs["in"]
+		means, err := readMeans(in)
+		if err != nil {
+			return nil, err
+		}
+		models := unique(slices.Clone(in.Texts("model")), compareModels)
+		out := &table.Frame{Columns: []table.Column{table.TextColumn("model", models)}}
+		for _, l := range o.Languages {
+			for _, s := range correctness {
+				c := table.NumberColumn(label(l, s.name), make([]float64, len(models)))
+				for i, m := range models {
+					v, known := means[s.name][[2]string{m, l}]
+					if !known {
+						v = math.NaN()
+					}
+					c.Numbers[i] = rounded(s.name, v)
+				}
+				out.Columns = append(out.Columns, c)
+			}
+		}
+		return out, nil
+	},
+})
+
+// PaperTable is the table operation cococrola-table: Table 2 in its own layout, from the table of [LanguageMeans] or
+// [cococrola.Printed]: one row per model, then the averages, and 100 × Xc and Wc for each language, rounded to
+// integers.
+func PaperTable(means datasets.Table, options ...TableOptions) datasets.Table {
+	return paperTable.Of(means, options...)
+}
+
+// CellRow is a row of [PaperCells].
+type CellRow struct {
+	Model      string  `column:"model"`
+	Language   string  `column:"language"`
+	Score      string  `column:"score"`
+	Printed    float64 `column:"printed" unit:"×100"`
+	Value      float64 `column:"value" unit:"×100"`
+	Difference float64 `column:"difference" unit:"×100"`
+	Equal      int     `column:"equal" help:"1 if the value rounds to the printed one"`
+}
+
+var paperCells = datasets.Define(datasets.Operation[struct{}, CellRow]{
+	Name:    "cococrola-cells",
+	Title:   "means compared with the printed Table 2, cell by cell",
+	Version: 1, Unit: "cosine ×100", Range: "[-100, 100]", Citation: citation + ", Table 2", Inputs: inMeans,
+	Compute: func(_ context.Context, call *datasets.Call, _ struct{}) ([]CellRow, error) {
+		means, err := readMeans(call.Inputs["in"])
+		if err != nil {
+			return nil, err
+		}
+		cells, err := cococrola.PrintedTable()
+		if err != nil {
+			return nil, err
+		}
+		var out []CellRow
+		for _, c := range cells {
+			for _, s := range correctness {
+				printed := map[string]float64{"Xc": c.Xc, "Wc": c.Wc}[s.name]
+				v, known := means[s.name][[2]string{c.Model, c.Language}]
+				if !known || math.IsNaN(v) || math.IsNaN(printed) {
+					continue
+				}
+				v = percent(s.name, v)
+				equal := 0
+				if math.Abs(v-printed) <= 0.5*(1+1e-9) {
+					equal = 1
+				}
+				out = append(out, CellRow{c.Model, c.Language, s.name, printed, v, v - printed, equal})
+			}
+		}
+		return out, nil
+	},
+})
+
+// PaperCells is the table operation cococrola-cells: means compared with the printed Table 2, one row per cell that
+// both have.
+func PaperCells(means datasets.Table) datasets.Table { return paperCells.Of(means) }
+
+// RankingOptions are the options of [Ranking].
+type RankingOptions struct {
+	Score string `json:"score,omitempty" default:"cross_consistency" values:"cross_consistency,text_match,self_consistency,inverse_distinctiveness" help:"score to order by"`
+	Order string `json:"order,omitempty" default:"descending" values:"descending,ascending" help:"largest or smallest score first"`
+	Top   int    `json:"top,omitempty" min:"0" help:"entries per list; 0 = all"`
+}
+
+// RankingRow is a row of [Ranking].
+type RankingRow struct {
+	Model    string  `column:"model"`
+	Language string  `column:"language"`
+	Rank     int     `column:"rank"`
+	Concept  string  `column:"concept"`
+	Score    string  `column:"score"`
+	Value    float64 `column:"value"`
+	Low      float64 `column:"value_low"`
+	High     float64 `column:"value_high"`
+	Ranked   int     `column:"n_ranked" unit:"concepts"`
+	Used     float64 `column:"n_used" unit:"images"`
+	Order    string  `column:"order"`
+}
+
+var ranking = datasets.Define(datasets.Operation[RankingOptions, RankingRow]{
+	Name:    "cococrola-ranking",
+	Title:   "concepts in the order of a score, for each model and language",
+	Version: 1, Unit: cosines, Range: ranges, Citation: citation + ", section 5.5", Inputs: inScores,
+	Compute: func(_ context.Context, call *datasets.Call, o RankingOptions) ([]RankingRow, error) {
+		f := call.Inputs["in"]
+		rows, err := readScored(f)
+		if err != nil {
+			return nil, err
+		}
+		used := "n_used"
+		if o.Score == "text_match" {
+			used = "n_text"
+		}
+		var out []RankingRow
+		for _, r := range Rank(rows, scoreOf(o.Score), o.Order == "ascending", o.Top) {
+			s := rows[r.Row]
+			out = append(out, RankingRow{s.Model, s.Language, r.Rank, s.Concept, o.Score, scoreOf(o.Score)(s),
+				numberAt(f, o.Score+"_low", r.Row), numberAt(f, o.Score+"_high", r.Row), r.Of,
+				numberAt(f, used, r.Row), o.Order})
+		}
+		return out, nil
+	},
+})
+
+// Ranking is the table operation cococrola-ranking (section 5.5): concepts in the order of a score, for each model and
+// language. Equal scores share a rank; concepts without a score are left out.
+func Ranking(scores datasets.Table, options ...RankingOptions) datasets.Table {
+	return ranking.Of(scores, options...)
+}

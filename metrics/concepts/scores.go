@@ -1,0 +1,215 @@
+package concepts
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"antipode/datasets/cococrola"
+	"antipode/metrics"
+)
+
+// Cell is a concept in a language.
+type Cell struct{ Language, Concept string }
+
+// Image is an image of a cell.
+type Image struct {
+	ID     string    // unique within the cell; resampling depends on it, not on the order of images
+	Vector []float32 // for Dt, Sc and Xc; nil = none
+	Joint  []float32 // in the space of the words, for Wc; nil = none
+}
+
+// Set is the images of one model.
+type Set struct {
+	Model  string
+	Images map[Cell][]Image   // a cell without images has no scores
+	Words  map[Cell][]float32 // text vectors of the words; without them there is no Wc
+}
+
+var blank = metrics.Exact(math.NaN())
+
+// Scores are the scores of one concept in one language.
+type Scores struct {
+	Cell
+	Dt, Sc, Xc, Wc metrics.Estimate
+	Used           int // images with a vector
+	Reference      int // images in the source language
+	Others         int // images in the sample of Dt
+	Text           int // images with a joint vector, for Wc
+}
+
+// ImageError reports an image, or a word (ID ""), that cannot be scored.
+type ImageError struct {
+	Model string
+	Cell
+	ID     string
+	Joint  bool // the error is in the joint vector
+	Reason string
+}
+
+func (e *ImageError) Error() string {
+	what := "the word's text vector"
+	if e.ID != "" {
+		what = fmt.Sprintf("image %q", e.ID)
+	}
+	return fmt.Sprintf("model %q, language %q, concept %q, %s: %s", e.Model, e.Language, e.Concept, what, e.Reason)
+}
+
+// usable holds the images of a cell that can be scored.
+type usable struct {
+	ids, jointIDs []string
+	unit          [][]float64
+	joint         [][]float32
+}
+
+// Score computes Dt, Sc, Xc and Wc for every cell of a set, in the order of languages (the paper's first, then by name)
+// and concepts (by name). The result does not depend on the order of images.
+func Score(set Set, o Options) ([]Scores, error) {
+	o, err := o.check(set.Model)
+	if err != nil {
+		return nil, err
+	}
+	cells := make([]Cell, 0, len(set.Images))
+	for c := range set.Images {
+		cells = append(cells, c)
+	}
+	slices.SortFunc(cells, compareCells)
+	all := map[Cell]*usable{}
+	width := 0
+	for _, c := range cells {
+		if all[c], err = prepare(set, c, &width); err != nil {
+			return nil, err
+		}
+	}
+	sample := sampler{o: o, model: set.Model, cells: cells, all: all}
+	out := make([]Scores, len(cells))
+	for i, c := range cells {
+		if out[i], err = scoreCell(set, c, all, &sample, o); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+func compareCells(a, b Cell) int {
+	return cmp.Or(compareLanguages(a.Language, b.Language), cmp.Compare(a.Concept, b.Concept))
+}
+
+// compareLanguages orders languages: those of the paper first.
+func compareLanguages(a, b string) int { return compareListed(cococrola.Languages, a, b) }
+
+func compareModels(a, b string) int { return compareListed(cococrola.Models, a, b) }
+
+// unique sorts names and removes duplicates.
+func unique(names []string, compare func(a, b string) int) []string {
+	slices.SortFunc(names, compare)
+	return slices.Compact(names)
+}
+
+func compareListed(list []string, a, b string) int {
+	place := func(s string) int {
+		if s == cococrola.Average {
+			return len(list) + 1
+		}
+		if i := slices.Index(list, s); i >= 0 {
+			return i
+		}
+		return len(list)
+	}
+	return cmp.Or(cmp.Compare(place(a), place(b)), cmp.Compare(a, b))
+}
+
+// prepare sorts a cell's images by id and scales their vectors to length 1.
+func prepare(set Set, c Cell, width *int) (*usable, error) {
+	images := slices.Clone(set.Images[c])
+	slices.SortStableFunc(images, func(a, b Image) int { return cmp.Compare(a.ID, b.ID) })
+	d := &usable{}
+	var vectors [][]float32
+	for i, image := range images {
+		if i > 0 && image.ID == images[i-1].ID {
+			return nil, &ImageError{Model: set.Model, Cell: c, ID: image.ID, Reason: "the id occurs twice"}
+		}
+		if image.Vector != nil {
+			d.ids, vectors = append(d.ids, image.ID), append(vectors, image.Vector)
+		}
+		if image.Joint != nil {
+			d.jointIDs, d.joint = append(d.jointIDs, image.ID), append(d.joint, image.Joint)
+		}
+	}
+	var err error
+	if d.unit, err = unit(vectors, *width); err != nil {
+		var bad *VectorError
+		if errors.As(err, &bad) {
+			return nil, &ImageError{Model: set.Model, Cell: c, ID: d.ids[bad.Row], Reason: bad.Reason}
+		}
+		return nil, err
+	}
+	if len(d.unit) > 0 {
+		*width = len(d.unit[0])
+	}
+	return d, nil
+}
+
+func scoreCell(set Set, c Cell, all map[Cell]*usable, sample *sampler, o Options) (Scores, error) {
+	d := all[c]
+	s := Scores{Cell: c, Dt: blank, Sc: blank, Xc: blank, Wc: blank, Used: len(d.unit)}
+	w := resamples(o, len(d.unit), set.Model, c)
+	self := similarities(d.unit, d.unit)
+	s.Sc = bootstrapped(distinctPairMean(self, nil), w,
+		func(b int) float64 { return distinctPairMean(self, w[b]) })
+
+	others := sample.others(c)
+	s.Others = len(others)
+	if len(others) > 0 {
+		// the mean similarity to the others is the dot product with their mean vector
+		means, middle := make([]float64, len(d.unit)), middleOf(others)
+		for i, x := range d.unit {
+			means[i] = dot(x, middle)
+		}
+		s.Dt = bootstrapped(mean(means, nil), w, func(b int) float64 { return mean(means, w[b]) })
+	}
+
+	source := Cell{o.Source, c.Concept}
+	reference := all[source]
+	switch {
+	case reference == nil:
+	case source == c && o.Self == ExcludeSelf:
+		s.Xc, s.Reference = s.Sc, len(d.unit)
+	case source == c:
+		s.Xc, s.Reference = bootstrapped(pairMean(self, nil, nil), w,
+			func(b int) float64 { return pairMean(self, w[b], w[b]) }), len(d.unit)
+	default:
+		v, cross := resamples(o, len(reference.unit), set.Model, source), similarities(d.unit, reference.unit)
+		if v == nil || w == nil {
+			v = nil
+		}
+		s.Xc, s.Reference = bootstrapped(pairMean(cross, nil, nil), v,
+			func(b int) float64 { return pairMean(cross, w[b], v[b]) }), len(reference.unit)
+	}
+
+	word := set.Words[Cell{o.Word, c.Concept}]
+	if word == nil || len(d.joint) == 0 {
+		return s, nil
+	}
+	matches, err := textMatches(word, d.joint, o.Product)
+	if err != nil {
+		var bad *VectorError
+		if !errors.As(err, &bad) {
+			return s, err
+		}
+		at := &ImageError{Model: set.Model, Cell: c, Joint: true, Reason: bad.Reason}
+		if bad.Row > 0 {
+			at.ID = d.jointIDs[bad.Row-1]
+		}
+		return s, at
+	}
+	s.Text = len(matches)
+	jw := w
+	if len(matches) != len(d.unit) {
+		jw = resamples(o, len(matches), set.Model, c)
+	}
+	s.Wc = bootstrapped(mean(matches, nil), jw, func(b int) float64 { return mean(matches, jw[b]) })
+	return s, nil
+}

@@ -1,0 +1,85 @@
+package concepts
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"antipode/datasets/table"
+	"antipode/metrics/internal/tabulartest"
+)
+
+// words are three concepts in two languages: boat and ship are similar in English and have one word in German,
+// where boat and moon have one vector.
+func words() *table.Frame {
+	return &table.Frame{Columns: []table.Column{
+		table.TextColumn("language", []string{"en", "en", "en", "de", "de", "de"}),
+		table.TextColumn("concept", []string{"boat", "moon", "ship", "boat", "moon", "ship"}),
+		table.TextColumn("word", []string{"boat", "moon", "ship", "Schiff", "Mond", "Schiff"}),
+		table.VectorColumn("text", [][]float32{{1, 0}, {0, 2}, {4, 3}, {3, 0}, {1, 0}, {3, 4}}),
+	}}
+}
+
+func TestSimilarPairs(t *testing.T) {
+	f := tabulartest.Evaluate(t, "similar-pairs", words(), nil)
+	got := fmt.Sprint(f.Texts("pair"), f.Texts("one_word_in"))
+	if want := "[boat / ship moon / ship boat / moon] [de  ]"; got != want {
+		t.Errorf("%s, not %s", got, want)
+	}
+	for i, want := range []float64{0.8, 0.6, 0} {
+		if c := f.Numbers("cosine")[i]; math.Abs(c-want) > 1e-12 {
+			t.Errorf("pair %d: %v, not %v", i, c, want)
+		}
+	}
+}
+
+// TestSimilarityMatrix: the concepts of the most similar pair, each with each, and in the order of similarity.
+func TestSimilarityMatrix(t *testing.T) {
+	f := tabulartest.Evaluate(t, "similarity-matrix", words(), map[string]string{"pairs": "1"})
+	if got := fmt.Sprint(f.Texts("concept"), f.Texts("other")); got != "[boat boat ship ship] [boat ship boat ship]" {
+		t.Error(got)
+	}
+	f = tabulartest.Evaluate(t, "similarity-matrix", words(), nil)
+	if got := fmt.Sprint(f.Texts("other")[:3]); got != "[boat ship moon]" {
+		t.Error(got)
+	}
+}
+
+func TestDistinctVectors(t *testing.T) {
+	f := tabulartest.Evaluate(t, "distinct-vectors", words(), nil)
+	got := fmt.Sprint(f.Texts("language"), f.Numbers("n_words"), f.Numbers("n_vectors"), f.Numbers("n_lost"),
+		f.Numbers("n_largest"), f.Texts("examples"))
+	if want := "[en de] [3 2] [3 2] [0 0] [1 2] [boat boat, moon]"; got != want {
+		t.Errorf("%s, not %s", got, want)
+	}
+}
+
+// TestNearestConcepts: of the German words, those of boat and of moon have the vector of the English boat, and that
+// of ship is between ship (0.96) and moon (0.8).
+func TestNearestConcepts(t *testing.T) {
+	f := tabulartest.Evaluate(t, "nearest-concepts", words(), nil)
+	for column, want := range map[string][]float64{"n_concepts": {3, 3}, "nearest_share": {1, 2. / 3},
+		"own": {1, (1 + 0 + 0.96) / 3}, "others": {1.4 / 3, (0 + 0.8 + 1 + 0.8 + 0.6 + 0.8) / 6}} {
+		for i, w := range want {
+			if v := f.Numbers(column)[i]; math.Abs(v-w) > 1e-7 {
+				t.Errorf("%s of %s: %v, not %v", column, f.Texts("language")[i], v, w)
+			}
+		}
+	}
+}
+
+func TestSimilarityErrors(t *testing.T) {
+	for want, change := range map[string]func(f *table.Frame){
+		"same language and concept": func(f *table.Frame) { f.Texts("concept")[1] = "boat" },
+		"no text has language en":   func(f *table.Frame) { copy(f.Texts("language"), []string{"es", "es", "es"}) },
+		"the vector has 1 values":   func(f *table.Frame) { f.Vectors("text")[2] = []float32{1} },
+	} {
+		f := words()
+		change(f)
+		_, _, err := compute("similar-pairs", map[string]*table.Frame{"in": f})
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v does not contain %q", err, want)
+		}
+	}
+}

@@ -1,0 +1,60 @@
+package concepts
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+	"testing"
+
+	"antipode/datasets"
+	"antipode/datasets/table"
+	"antipode/metrics/internal/tabulartest"
+)
+
+// scoresOf runs cococrola-scores as the backend does; words may be nil.
+func scoresOf(images, words *table.Frame, options map[string]string, seed int64) (*table.Frame, error) {
+	given := map[string]string{"seed": strconv.FormatInt(seed, 10)}
+	maps.Copy(given, options)
+	return tabulartest.RunOn("cococrola-scores", map[string]*table.Frame{"in": images, "words": words}, given)
+}
+
+func evaluate(t *testing.T, g golden, options map[string]string) *table.Frame {
+	t.Helper()
+	images, words := g.frame(t)
+	f, err := scoresOf(images, words, options, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Check(); err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// TestConstructors: the columns of every table are known before it runs, and a missing input column is an error.
+func TestConstructors(t *testing.T) {
+	images, words := small(2)
+	scores := ConceptScores(Tables{datasets.FromFrame(images), datasets.FromFrame(words)},
+		ScoreOptions{Profile: PublicCode, Source: "en", Self: Literal, Resamples: -1})
+	means := LanguageMeans(scores)
+	for name, made := range map[string]datasets.Table{"scores": scores,
+		"no words": ConceptScores(Tables{Images: datasets.FromFrame(images)}), "means": means,
+		"table": PaperTable(means), "cells": PaperCells(means), "wins": ColumnWins(means),
+		"ranking": Ranking(scores), "correlations": LanguageCorrelations(scores), "failures": Failures(scores)} {
+		if made.Err() != nil || len(made.Columns()) == 0 {
+			t.Errorf("%s: %v, %d columns", name, made.Err(), len(made.Columns()))
+		}
+	}
+	if !slices.ContainsFunc(PaperTable(means, TableOptions{Languages: []string{"en", "hi"}}).Columns(),
+		func(c table.ColumnSpec) bool { return c.Name == "HI Wc" }) {
+		t.Error("the table has no column for an added language")
+	}
+	for _, bad := range []datasets.Table{ConceptScores(Tables{Images: datasets.FromFrame(words)}), Ranking(means),
+		ConceptScores(Tables{Images: datasets.FromFrame(images),
+			Words: datasets.FromFrame(&table.Frame{Columns: words.Columns[:1]})}),
+		ConceptScores(Tables{Images: datasets.FromFrame(images)}, ScoreOptions{Self: "yes"})} {
+		if bad.Err() == nil {
+			t.Error("an invalid table has no error")
+		}
+	}
+}

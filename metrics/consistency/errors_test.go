@@ -1,0 +1,169 @@
+package consistency
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"antipode/datasets"
+	"antipode/datasets/indictti"
+	"antipode/datasets/table"
+	"antipode/internal/near"
+	"antipode/metrics/internal/tabulartest"
+)
+
+func TestTableErrors(t *testing.T) {
+	rng := near.Rand(t, 12)
+	p := made(rng, 2, 3, 2, 4, 0)
+	refs := [][]float32{vector(rng, 4), vector(rng, 4), vector(rng, 4)}
+	good := frameOf(p, "m", "full")
+	change := func(column string, do func(c *table.Column)) *table.Frame {
+		f := good.Pick([]int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11})
+		do(f.Column(column))
+		return f
+	}
+	twice := referencesOf(p, refs, "full")
+	twice.Columns[0].Texts = []string{"p0000", "p0001", "p0000"}
+	for want, c := range map[string]struct {
+		options map[string]string
+		in, ref *table.Frame
+	}{
+		`row 6 (id "m-l00-p0002-1"), column full: the vector is all zeros`: {in: change("full",
+			func(c *table.Column) { c.Vectors[5] = make([]float32, 4) })},
+		"NaN or infinity": {in: change("full",
+			func(c *table.Column) { c.Vectors[5] = []float32{1, 2, 3, float32(math.Inf(1))} })},
+		"vector of 2 numbers": {in: change("full", func(c *table.Column) { c.Vectors[5] = []float32{1, 2} })},
+		`(id "m-l00-p0000-0"), column id: the id occurs twice`: {in: change("id",
+			func(c *table.Column) { c.Texts[3] = c.Texts[0] })},
+		"row 1 is the same image": {in: change("seed",
+			func(c *table.Column) { c.Numbers[1] = c.Numbers[0] })},
+		"language or prompt is blank": {in: change("prompt_id",
+			func(c *table.Column) { c.Texts[0] = "" })},
+		`"other"`: {in: good,
+			options: map[string]string{"vector": "other"}},
+		`give the table "reference"`:        {in: good},
+		`rows 1 and 3 have the same prompt`: {in: good, ref: twice},
+		`row 2 (prompt "p0001"), column full`: {in: good,
+			ref: referencesOf(p, [][]float32{refs[0], make([]float32, 4), refs[2]}, "full")},
+		"1 of 12 images are missing": {in: change("outcome",
+			func(c *table.Column) { c.Texts[4] = "refused" }), options: map[string]string{"missing": "fail"}},
+		"resamples": {in: good, options: map[string]string{"resamples": "-2"}},
+	} {
+		inputs := []*table.Frame{c.in}
+		if c.ref != nil {
+			inputs = append(inputs, c.ref)
+		}
+		if _, _, err := evaluate("indictti-igc", c.options, nil, inputs...); err == nil ||
+			!strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+	_, notes, err := evaluate("indictti-igc", nil, nil, good, referencesOf(p, [][]float32{refs[0], nil, refs[2]},
+		"full"))
+	if err != nil || len(notes) != 1 || !strings.Contains(notes[0], "1 of 3 prompts have no reference") {
+		t.Errorf("%v, %v", notes, err)
+	}
+	if _, _, err := evaluate("indictti-drop", nil, nil, good, referencesOf(p, refs, "full")); err == nil ||
+		!strings.Contains(err.Error(), `language "en"`) {
+		t.Errorf("a drop without English: %v", err)
+	}
+	own := change("seed", func(c *table.Column) {
+		for i, n := range rng.Perm(len(c.Numbers)) {
+			c.Numbers[i] = float64(n)
+		}
+	})
+	f, notes, err := evaluate("indictti-scal", map[string]string{"languages": "l00,l01"}, nil, own)
+	same, _, err2 := evaluate("indictti-scal", map[string]string{"languages": "l00,l01", "index": "nothing"}, nil,
+		shuffled(rng, good))
+	if err != nil || err2 != nil || len(notes) != 1 || !strings.Contains(notes[0], "no indices in common") {
+		t.Fatal(notes, err, err2)
+	}
+	if err := near.Compare(f.Numbers("scal"), same.Numbers("scal"), 0, 1e-12); err != nil {
+		t.Errorf("without seeds in common, images are not ordered by id: %v", err)
+	}
+	none, _, err := evaluate("indictti-scwl", map[string]string{"resamples": "0"}, nil, good)
+	if err != nil || !math.IsNaN(none.Numbers("scwl_low")[0]) || none.Texts("interval")[0] != "" {
+		t.Errorf("no resamples: %v", err)
+	}
+	empty, _, err := evaluate("indictti-scwl", nil, nil, good.Pick(nil))
+	if err != nil || empty.Len() != 0 {
+		t.Errorf("an empty table: %v, %v", empty, err)
+	}
+}
+
+// TestEmptyCaptions: an empty caption keeps its vector or is left out, and is counted in both cases.
+func TestEmptyCaptions(t *testing.T) {
+	rng := near.Rand(t, 13)
+	p := made(rng, 1, 4, 2, 5, 0)
+	refs := [][]float32{vector(rng, 5), vector(rng, 5), vector(rng, 5), vector(rng, 5)}
+	in := frameOf(p, "m", "text").With(table.TextColumn("caption", []string{"a", " ", "c", "d", "e", "f", "g", ""}))
+	for rule, used := range map[string]float64{"keep": 8, "skip": 6} {
+		f, _, err := evaluate("indictti-clgc", map[string]string{"empty": rule}, nil, in, referencesOf(p, refs, "text"))
+		if err != nil || f.Numbers("n_empty")[0] != 2 || f.Numbers("n_used")[0] != used {
+			t.Errorf("%s: %v, %v", rule, f, err)
+		}
+	}
+}
+
+// TestConstructors: every constructor returns a valid plan.
+func TestConstructors(t *testing.T) {
+	in := datasets.New("test", nil, datasets.Columns("language:text", "prompt_id:text", "model:text", "full:vector"))
+	ratings := datasets.New("test", nil, datasets.Columns("language:text", "prompt_id:text", "annotator:text",
+		"rating:number"))
+	captions := datasets.New("test", nil, datasets.Columns("id:text", "caption:text", "text:vector"))
+	translations := datasets.New("test", nil, datasets.Columns("id:text", "model:text", "language:text",
+		"caption:text"))
+	tags := datasets.New("test", nil, datasets.Columns("id:text", "tag:text"))
+	languages := indictti.LanguageTable(indictti.Options{})
+	by := []string{"model"}
+	for name, tab := range map[string]datasets.Table{
+		"clgc": CLGC(in, in, CLGCOptions{By: by, Empty: "skip", Vector: "v", ReferenceVector: "w", Resamples: 3,
+			Level: 0.9, Seed: 2}),
+		"igc": IGC(in, in, IGCOptions{Languages: []string{"en", "hin_Deva"}, Prompts: "common", Missing: "fail",
+			Index: "n"}),
+		"lgc":     LGC(in, in),
+		"scwl":    SCWL(in, SCWLOptions{Method: "literal"}),
+		"dwl":     DWL(in, DWLOptions{Images: "centroid", By: by}),
+		"scal":    SCAL(in, SCALOptions{Method: "mean_all", By: by}),
+		"overall": SCALOverall(in, SCALOverallOptions{Method: "all", Of: "indic"}),
+		"drop":    DropFromEnglish(in, in, DropOptions{By: by}),
+		"scores":  DropOfScores(in, ScoreDropOptions{Score: "clgc", By: by}),
+		"prompts": SelectPrompts(captions, PromptOptions{N: 10, Filter: "i", Seed: 3}),
+		"filter":  CaptionFilter(captions, FilterOptions{Filter: "both"}),
+		"ratings": TranslationRatings(ratings, RatingOptions{Tolerance: 1}),
+		"pool":    CaptionPool(captions, PoolOptions{Filter: "both"}),
+		"sets":    PromptSets(captions, datasets.Table{}, SetOptions{Sets: "full=4,small=2"}),
+		"common":  PromptSets(captions, captions, SetOptions{Seed: 2}),
+		"texts": PromptTable(Sources{Prompts: captions, Captions: captions, Translations: translations,
+			Languages: languages}),
+		"table": ResultTable(in, TableOptions{Score: "clgc", Block: 2, Languages: []string{"en", "hin_Deva"},
+			Scale: 1}),
+		"cells":  PrintedCells(in, CellOptions{Score: "clgc", Table: 9}),
+		"motifs": Motifs(translations, tags, MotifOptions{Per: "language", By: by}),
+		"counts": Completeness(in, CountOptions{N: 4, By: by}),
+	} {
+		if _, err := tab.Plan(); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := SCAL(in, SCALOptions{Method: "sum"}).Plan(); err == nil ||
+		!strings.Contains(err.Error(), "mean_uneq") {
+		t.Errorf("an unknown method: %v", err)
+	}
+}
+
+// TestScoreDrop: the table form of Drop groups rows and accepts printed scores.
+func TestScoreDrop(t *testing.T) {
+	f := &table.Frame{Columns: []table.Column{table.TextColumn("model", []string{"a", "a", "b", "a", "b"}),
+		table.TextColumn("language", []string{"en", "hin_Deva", "en", "tam_Taml", "hin_Deva"}),
+		table.NumberColumn("igc", []float64{50, 20, 40, 30, math.NaN()})}}
+	out, err := tabulartest.Run("indictti-score-drop", f, nil, "model")
+	if err != nil || out.Len() != 2 || out.Numbers("drop")[0] != 25 || out.Numbers("n_languages")[0] != 2 ||
+		!math.IsNaN(out.Numbers("drop")[1]) {
+		t.Fatal(out, err)
+	}
+	if _, err := tabulartest.Run("indictti-score-drop", f, nil); err == nil ||
+		!strings.Contains(err.Error(), "has two scores") {
+		t.Errorf("two scores of a language: %v", err)
+	}
+}

@@ -1,0 +1,236 @@
+package consistency
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"antipode/datasets"
+	"antipode/datasets/table"
+	"antipode/metrics"
+	"antipode/metrics/internal/tabular"
+)
+
+// MotifOptions are the options of [Motifs].
+type MotifOptions struct {
+	By  []string `json:"by,omitempty" help:"text columns that define the groups"`
+	Per string   `json:"per,omitempty" default:"script" values:"script,language" help:"combine images by script or by language"`
+}
+
+// MotifRow is a row of [Motifs].
+type MotifRow struct {
+	Group     metrics.Group
+	Script    string  `column:"script"`
+	Language  string  `column:"language"`
+	Tag       string  `column:"tag"`
+	Share     float64 `column:"share" unit:"share of inspected images" range:"[0, 1]"`
+	Tagged    int     `column:"n_tagged" unit:"images"`
+	Inspected int     `column:"n_inspected" unit:"images"`
+	Images    int     `column:"n_images" unit:"images"`
+}
+
+var motifs = metrics.Define(metrics.Definition[MotifOptions, MotifRow]{
+	Name: "indictti-motifs", Title: "share of images with each hand-tagged motif, by script and model",
+	Version: 1, Unit: "share of inspected images", Range: "[0, 1]", Direction: "none",
+	Citation: citation + ", section 6 and supplement D, Figures 5–7 and 10–13",
+	Inputs: []metrics.Input{{Role: "in", Columns: datasets.Columns("id:text", "language:text"), About: "the images"},
+		{Role: "tags", Columns: datasets.Columns("id:text", "tag:text"), Optional: true,
+			About: "one row per tag; an empty tag = inspected without a tag; required"}, inLanguages},
+	Compute: computeMotifs,
+})
+
+// Motifs is the metric indictti-motifs: the share of images with a motif (temple, sari, …) tagged by hand, by script
+// or language (section 6 and supplement D of the paper, which give no counts). images has id and language; tags has
+// one row per tag, id and tag, with an empty tag for an image that was inspected and has none. share is the part of
+// the inspected images that have the tag; a repeated tag counts once. Motifs are what annotators saw, not facts about
+// people.
+func Motifs(images, tags datasets.Table, options ...MotifOptions) datasets.Table {
+	return motifs.Table(map[string]datasets.Table{"in": images, "tags": tags}, options...)
+}
+
+// CountOptions are the options of [Completeness].
+type CountOptions struct {
+	By        []string `json:"by,omitempty" help:"text columns that define the groups"`
+	N         int      `json:"n,omitempty" min:"0" help:"expected images per prompt; 0 = as many as the largest has"`
+	Languages []string `json:"languages,omitempty" help:"languages of the result; default: those of the table, English first"`
+	English   string   `json:"english,omitempty" default:"en" help:"code of English in the column language"`
+}
+
+// CountRow is a row of [Completeness].
+type CountRow struct {
+	Group    metrics.Group
+	Language string `column:"language"`
+	Prompts  int    `column:"n_prompts" unit:"prompts" help:"of the group"`
+	Expected int    `column:"n_expected" unit:"images" help:"prompts × images per prompt"`
+	Rows     int    `column:"n_rows" unit:"images"`
+	OK       int    `column:"n_ok" unit:"images"`
+	Refused  int    `column:"n_refused" unit:"images"`
+	Failed   int    `column:"n_failed" unit:"images" help:"failed or skipped"`
+	Missing  int    `column:"n_missing" unit:"images" help:"expected minus ok"`
+	Empty    int    `column:"n_empty" unit:"images" help:"with an empty caption"`
+	Short    int    `column:"n_short" unit:"prompts" help:"with fewer images than expected"`
+}
+
+var completeness = metrics.Define(metrics.Definition[CountOptions, CountRow]{
+	Name: "indictti-counts", Title: "expected, available, refused, failed and missing images, and empty captions",
+	Version: 1, Unit: "images", Range: "[0, ∞)", Direction: "none", Citation: citation + ", section 3.2",
+	Inputs: []metrics.Input{{Role: "in", Columns: imageColumns,
+		About: "one row per requested image; optionally outcome and caption"}},
+	Compute: computeCounts,
+})
+
+// Completeness is the metric indictti-counts: the number of expected, available, refused, failed and missing images,
+// and of empty captions, by language. images has language and prompt_id, and optionally outcome and caption.
+func Completeness(images datasets.Table, options ...CountOptions) datasets.Table {
+	return completeness.Of(images, options...)
+}
+
+// byQuotedValues orders groups by their quoted values.
+func byQuotedValues(a, b tabular.Group) int {
+	return strings.Compare(fmt.Sprintf("%q", a.By), fmt.Sprintf("%q", b.By))
+}
+
+func computeMotifs(_ context.Context, call *metrics.Call, o MotifOptions) ([]MotifRow, error) {
+	given := call.Inputs["tags"]
+	if given == nil {
+		return nil, errors.New("no tags; give the table \"tags\" with the columns id and tag")
+	}
+	in := tabular.Read(call, "in")
+	in.UniqueIDs()
+	groups := in.Groups(o.By)
+	if in.Err != nil {
+		return nil, in.Err
+	}
+	list, err := languages(call)
+	if err != nil {
+		return nil, err
+	}
+	scripts := map[string]string{}
+	for _, l := range list {
+		scripts[l.Code] = l.Script
+	}
+	tags, names := map[string][]string{}, []string{}
+	for i, id := range given.Texts("id") {
+		tag := given.Texts("tag")[i]
+		if _, known := tags[id]; !known {
+			tags[id] = []string{}
+		}
+		if tag != "" && !slices.Contains(tags[id], tag) {
+			tags[id], names = append(tags[id], tag), append(names, tag)
+		}
+	}
+	slices.Sort(names)
+	names = slices.Compact(names)
+	f, used := in.Frame, 0
+	var parts []tabular.Group // by the grouping columns, script and language
+	for _, g := range groups {
+		at := map[[2]string]int{}
+		for _, row := range g.Rows {
+			language := f.Texts("language")[row]
+			script, known := scripts[language]
+			if !known {
+				return nil, table.BadRow{Row: row + 1, ID: f.Texts("id")[row], Column: "language",
+					Reason: fmt.Sprintf("%q is not in the table of languages; add a row for it", language)}
+			}
+			if o.Per == "script" {
+				language = ""
+			}
+			key := [2]string{script, language}
+			i, known := at[key]
+			if !known {
+				i = len(parts)
+				at[key] = i
+				parts = append(parts, tabular.Group{By: append(slices.Clone(g.By), script, language)})
+			}
+			parts[i].Rows = append(parts[i].Rows, row)
+		}
+	}
+	slices.SortFunc(parts, byQuotedValues)
+	var rows []MotifRow
+	for _, part := range parts {
+		n := len(o.By)
+		total := MotifRow{Group: part.By[:n], Script: part.By[n], Language: part.By[n+1], Images: len(part.Rows)}
+		tagged := map[string]int{}
+		for _, row := range part.Rows {
+			own, inspected := tags[f.Texts("id")[row]]
+			if inspected {
+				total.Inspected++
+			}
+			for _, tag := range own {
+				tagged[tag]++
+			}
+		}
+		used += total.Inspected
+		for _, tag := range names {
+			row := total
+			row.Tag, row.Tagged, row.Share = tag, tagged[tag], float64(tagged[tag])/float64(row.Inspected)
+			rows = append(rows, row)
+		}
+	}
+	if used < len(tags) {
+		call.Notef("%d tagged images are not in the table of images", len(tags)-used)
+	}
+	return rows, nil
+}
+
+func computeCounts(_ context.Context, call *metrics.Call, o CountOptions) ([]CountRow, error) {
+	in := tabular.Read(call, "in")
+	groups := slices.DeleteFunc(in.Groups(o.By), func(g tabular.Group) bool { return len(g.Rows) == 0 })
+	if in.Err != nil {
+		return nil, in.Err
+	}
+	slices.SortFunc(groups, byQuotedValues)
+	f := in.Frame
+	outcomes, captions := f.Texts("outcome"), f.Texts("caption")
+	var out []CountRow
+	for _, g := range groups {
+		prompts, cells, most := map[string]bool{}, map[[2]string]*CountRow{}, 0 // cells by language and prompt
+		for _, row := range g.Rows {
+			at := [2]string{f.Texts("language")[row], f.Texts("prompt_id")[row]}
+			prompts[at[1]] = true
+			c := cells[at]
+			if c == nil {
+				c = &CountRow{}
+				cells[at] = c
+			}
+			c.Rows++
+			most = max(most, c.Rows)
+			outcome := "ok"
+			if outcomes != nil {
+				outcome = outcomes[row]
+			}
+			switch outcome {
+			case "refused":
+				c.Refused++
+			case "failed", "skipped":
+				c.Failed++
+			default:
+				c.OK++
+				if captions != nil && strings.TrimSpace(captions[row]) == "" {
+					c.Empty++
+				}
+			}
+		}
+		each := cmp.Or(o.N, most)
+		for _, l := range languageOrder(f.Texts("language"), o.Languages, o.English) {
+			sum := CountRow{Group: g.By, Language: l, Prompts: len(prompts), Expected: each * len(prompts)}
+			for prompt := range prompts {
+				c := cells[[2]string{l, prompt}]
+				if c == nil {
+					c = &CountRow{}
+				}
+				sum.Rows, sum.OK, sum.Refused = sum.Rows+c.Rows, sum.OK+c.OK, sum.Refused+c.Refused
+				sum.Failed, sum.Empty = sum.Failed+c.Failed, sum.Empty+c.Empty
+				if c.OK < each {
+					sum.Short++
+				}
+			}
+			sum.Missing = max(0, sum.Expected-sum.OK)
+			out = append(out, sum)
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,180 @@
+package consistency
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"antipode/datasets"
+	"antipode/datasets/indictti"
+	"antipode/datasets/table"
+	"antipode/metrics/internal/tabular"
+)
+
+// TableOptions are the options of [ResultTable].
+type TableOptions struct {
+	Score     string   `json:"score,omitempty" default:"igc" help:"column of the score"`
+	Block     int      `json:"block,omitempty" default:"1" min:"1" help:"block of languages, from 1"`
+	Languages []string `json:"languages,omitempty" help:"languages in the order of the tables; default: the paper's"`
+	Scale     float64  `json:"scale,omitempty" default:"100" help:"factor of the scores: 100 for cosines, 1 for printed values"`
+}
+
+var resultTable = datasets.Define(datasets.Operation[TableOptions, struct{}]{
+	Name: "indictti-table", Title: "scores in the layout of the paper's result tables", Version: 1,
+	Unit: "cosine × 100", Range: "[-100, 100]", Citation: tableCitation, Inputs: inModels,
+	Columns: func(o TableOptions) []table.ColumnSpec {
+		columns := datasets.Columns("model:text")
+		block, _ := blockOf(o.Languages, o.Block) // an invalid block is an error when the operation runs
+		for _, l := range block {
+			columns = append(columns, table.ColumnSpec{Name: l, Kind: table.KindNumber})
+		}
+		return columns
+	},
+	Frame: computeTable,
+})
+
+// ResultTable is the table operation indictti-table: scores in the layout of the paper's Tables 2–4 and 6–11: one row
+// per model (in the paper's order) and one column per language of a block (1: English and the first fifteen, 2:
+// English and the other fifteen), 100 times the score, two decimals; blank without a score. scores has model,
+// language and the score, from [CLGC], [IGC], [LGC], [SCWL] or [DWL] by model.
+func ResultTable(scores datasets.Table, options ...TableOptions) datasets.Table {
+	return resultTable.Of(scores, options...)
+}
+
+// CellOptions are the options of [PrintedCells].
+type CellOptions struct {
+	Table int     `json:"table,omitempty" required:"true" values:"2,3,4,6,7,8,9,10,11" help:"number of the printed table"`
+	Score string  `json:"score,omitempty" default:"igc" help:"column of the score"`
+	Scale float64 `json:"scale,omitempty" default:"100" help:"factor of the scores: 100 for cosines, 1 for printed values"`
+}
+
+// CellRow is a row of [PrintedCells].
+type CellRow struct {
+	Model      string  `column:"model"`
+	Language   string  `column:"language"`
+	Printed    float64 `column:"printed"`
+	Value      float64 `column:"value" help:"the score times scale"`
+	Difference float64 `column:"difference"`
+	Equal      int     `column:"equal" help:"1 if both agree in two decimals"`
+}
+
+var printedCells = datasets.Define(datasets.Operation[CellOptions, CellRow]{
+	Name: "indictti-cells", Title: "scores compared with a printed table, cell by cell", Version: 1,
+	Unit: "cosine × 100", Range: "[-100, 100]", Citation: tableCitation, Inputs: inModels, Compute: computeCells,
+})
+
+// PrintedCells is the table operation indictti-cells: scores compared with a printed table (2–4, 6–11), one row per
+// cell. Cells that are lost, cut or uncertain in print, and cells without a score, are left out; a note counts them.
+func PrintedCells(scores datasets.Table, options ...CellOptions) datasets.Table {
+	return printedCells.Of(scores, options...)
+}
+
+const tableCitation = citation + ", Tables 2–4 and 6–11"
+
+var inModels = []datasets.Input{{Role: "in", Columns: datasets.Columns("model:text", "language:text"),
+	About: "scores by model and language"}}
+
+// blockOf returns the languages of a block of the tables.
+func blockOf(codes []string, block int) ([]string, error) {
+	languages := indictti.Languages()
+	if len(codes) > 0 {
+		languages = nil
+	}
+	for _, c := range codes {
+		languages = append(languages, indictti.Language{Code: c})
+	}
+	blocks := indictti.Blocks(languages)
+	if block < 1 || block > len(blocks) {
+		return nil, fmt.Errorf("block is %d; the languages form %d blocks, counted from 1", block, len(blocks))
+	}
+	return blocks[block-1], nil
+}
+
+// byCell returns a score by model and language, and the models in the paper's order.
+func byCell(call *datasets.Call, score string, scale float64) (map[[2]string]float64, []string, error) {
+	in := tabular.Read(call, "in")
+	scores, models, languages := in.Numbers(score), slices.Clone(in.Texts("model")), in.Texts("language")
+	if in.Err != nil {
+		return nil, nil, in.Err
+	}
+	values := map[[2]string]float64{}
+	for i, v := range scores {
+		key := [2]string{models[i], languages[i]}
+		if _, twice := values[key]; twice {
+			return nil, nil, table.BadRow{Row: i + 1, ID: key[0], Column: "language",
+				Reason: fmt.Sprintf("the model has two scores for %s", key[1])}
+		}
+		values[key] = scale * v
+	}
+	slices.SortFunc(models, func(a, b string) int {
+		place := func(m string) int {
+			if i := slices.Index(indictti.Models, m); i >= 0 {
+				return i
+			}
+			return len(indictti.Models)
+		}
+		return cmp.Or(cmp.Compare(place(a), place(b)), strings.Compare(a, b))
+	})
+	return values, slices.Compact(models), nil
+}
+
+// decimals rounds to two decimals, as printed.
+func decimals(v float64) float64 { return math.Round(100*v) / 100 }
+
+func computeTable(_ context.Context, call *datasets.Call, o TableOptions) (*table.Frame, error) {
+	block, err := blockOf(o.Languages, o.Block)
+	if err != nil {
+		return nil, err
+	}
+	values, models, err := byCell(call, o.Score, o.Scale)
+	if err != nil {
+		return nil, err
+	}
+	out := &table.Frame{Columns: []table.Column{table.TextColumn("model", models)}}
+	for _, l := range block {
+		c := table.NumberColumn(l, make([]float64, len(models)))
+		for i, m := range models {
+			v, known := values[[2]string{m, l}]
+			if !known {
+				v = math.NaN()
+			}
+			c.Numbers[i] = decimals(v)
+		}
+		out.Columns = append(out.Columns, c)
+	}
+	return out, nil
+}
+
+func computeCells(_ context.Context, call *datasets.Call, o CellOptions) ([]CellRow, error) {
+	cells, err := indictti.PrintedTable(o.Table)
+	if err != nil {
+		return nil, err
+	}
+	values, _, err := byCell(call, o.Score, o.Scale)
+	if err != nil {
+		return nil, err
+	}
+	var rows []CellRow
+	illegible, without := 0, 0
+	for _, c := range cells {
+		v, known := values[[2]string{c.Model, c.Language}]
+		switch {
+		case c.State != indictti.Legible:
+			illegible++
+		case !known || math.IsNaN(v):
+			without++
+		default:
+			equal := 0
+			if decimals(v) == c.Value {
+				equal = 1
+			}
+			rows = append(rows, CellRow{c.Model, c.Language, c.Value, v, v - c.Value, equal})
+		}
+	}
+	call.Notef("Table %d: %d cells compared; %d cannot be read in print, %d have no score", o.Table, len(rows),
+		illegible, without)
+	return rows, nil
+}

@@ -1,0 +1,269 @@
+package consistency
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"antipode/datasets/indictti"
+	"antipode/datasets/table"
+	"antipode/internal/near"
+	"antipode/metrics/internal/tabulartest"
+)
+
+// modelScores returns a table of scores from lines MODEL|LANGUAGE|VALUE.
+func modelScores(rows ...string) *table.Frame {
+	var models, languages []string
+	var values []float64
+	for _, r := range rows {
+		parts := strings.Split(r, "|")
+		v := math.NaN()
+		if parts[2] != "" {
+			fmt.Sscan(parts[2], &v)
+		}
+		models, languages, values = append(models, parts[0]), append(languages, parts[1]), append(values, v)
+	}
+	return &table.Frame{Columns: []table.Column{table.TextColumn("model", models),
+		table.TextColumn("language", languages), table.NumberColumn("igc", values)}}
+}
+
+// TestResultTable: models in the paper's order, English first in both blocks, 100 times the score with two decimals,
+// blank without a score.
+func TestResultTable(t *testing.T) {
+	in := modelScores("Mine|en|0.5", "Dalle3|en|0.48924", "Dalle3|ben_Beng|0.442249", "Stable Diffusion|en|0.51205",
+		"Stable Diffusion|ben_Beng|", "Dalle3|mni_Mtei|0.22455", "Stable Diffusion|asm_Beng|0.2")
+	f := tabulartest.Evaluate(t, "indictti-table", in, nil)
+	if !slices.Equal(f.Texts("model"), []string{"Stable Diffusion", "Dalle3", "Mine"}) || len(f.Columns) != 17 ||
+		f.Columns[1].Name != "en" || f.Columns[2].Name != "asm_Beng" || f.Columns[16].Name != "tel_Telu" {
+		t.Fatal(f.Texts("model"), f.Specs())
+	}
+	for column, want := range map[string][]float64{"en": {51.21, 48.92, 50},
+		"ben_Beng": {math.NaN(), 44.22, math.NaN()}, "asm_Beng": {20, math.NaN(), math.NaN()}} {
+		if err := near.Compare(f.Numbers(column), want, 0, 1e-12); err != nil {
+			t.Errorf("%s: %v", column, err)
+		}
+	}
+	f = tabulartest.Evaluate(t, "indictti-table", in, map[string]string{"block": "2"})
+	if len(f.Columns) != 17 || f.Columns[1].Name != "en" || f.Columns[2].Name != "urd_Arab" ||
+		f.Columns[16].Name != "mni_Mtei" || math.Abs(f.Numbers("mni_Mtei")[1]-22.46) > 0.011 {
+		t.Errorf("block 2: %v", f.Specs())
+	}
+	own := tabulartest.Evaluate(t, "indictti-table", in, map[string]string{"languages": "en,ben_Beng", "scale": "1"})
+	if len(own.Columns) != 3 || own.Numbers("ben_Beng")[1] != 0.44 {
+		t.Errorf("own languages: %v", own)
+	}
+	for want, o := range map[string]map[string]string{"form 2 blocks": {"block": "3"},
+		`no such column: "clgc"`: {"score": "clgc"}, `scale: "x"`: {"scale": "x"}} {
+		if _, err := tabulartest.Run("indictti-table", in, o); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+	if _, err := tabulartest.Run("indictti-table", in.Pick([]int{0, 0}), nil); err == nil ||
+		!strings.Contains(err.Error(), "the model has two scores") {
+		t.Error(err)
+	}
+}
+
+// TestPrintedCells: cells that cannot be read in print and cells without a score are left out and counted.
+func TestPrintedCells(t *testing.T) {
+	in := modelScores("Stable Diffusion|en|0.645349", "Stable Diffusion|asm_Beng|0.08",
+		"Stable Diffusion|tel_Telu|0.07", "Dalle3|mni_Mtei|0.5", "Mine|en|0.9")
+	in.Columns[2].Name = "clgc"
+	f, notes, err := compute("indictti-cells", map[string]string{"score": "clgc", "table": "2"}, nil,
+		map[string]*table.Frame{"in": in})
+	if err != nil || f.Len() != 2 || f.Numbers("equal")[0] != 1 || f.Numbers("equal")[1] != 0 ||
+		math.Abs(f.Numbers("difference")[1]-0.71) > 1e-9 {
+		t.Fatal(f, err)
+	}
+	if len(notes) != 1 || notes[0] != "Table 2: 2 cells compared; 8 cannot be read in print, 114 have no score" {
+		t.Errorf("%q", notes)
+	}
+	for _, tab := range indictti.Tables { // a printed table next to itself: every legible cell, all equal
+		cells, err := indictti.PrintedTable(tab)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var rows []string
+		legible := 0
+		for _, c := range cells {
+			if c.State == indictti.Legible {
+				legible++
+				rows = append(rows, fmt.Sprintf("%s|%s|%v", c.Model, c.Language, c.Value))
+			}
+		}
+		own := modelScores(rows...)
+		f, _, err := compute("indictti-cells", map[string]string{"table": fmt.Sprint(tab), "scale": "1"}, nil,
+			map[string]*table.Frame{"in": own})
+		if err != nil || f.Len() != legible || slices.Contains(f.Numbers("equal"), 0) {
+			t.Errorf("Table %d: %d of %d cells, %v", tab, f.Len(), legible, err)
+		}
+	}
+	if _, _, err := compute("indictti-cells", map[string]string{"table": "5"}, nil,
+		map[string]*table.Frame{"in": in}); err == nil || !strings.Contains(err.Error(), "it must be one of") {
+		t.Error(err)
+	}
+}
+
+// TestMotifs by hand: two images in Devanagari and one in Bengali script are inspected, a fourth is not; a repeated tag
+// counts once.
+func TestMotifs(t *testing.T) {
+	in := &table.Frame{Columns: []table.Column{table.TextColumn("id", []string{"a", "b", "c", "d"}),
+		table.TextColumn("model", []string{"SD", "SD", "SD", "MJ"}),
+		table.TextColumn("language", []string{"hin_Deva", "mar_Deva", "ben_Beng", "hin_Deva"})}}
+	tags := &table.Frame{Columns: []table.Column{table.TextColumn("id", []string{"a", "a", "a", "b", "c", "x"}),
+		table.TextColumn("tag", []string{"temple", "sari", "temple", "temple", "", "sari"})}}
+	f, notes, err := compute("indictti-motifs", nil, []string{"model"},
+		map[string]*table.Frame{"in": in, "tags": tags})
+	if err != nil || len(notes) != 1 || !strings.Contains(notes[0], "1 tagged images are not") {
+		t.Fatal(notes, err)
+	}
+	var got []string
+	for i := range f.Len() {
+		got = append(got, fmt.Sprintf("%s %s %s %.2f %v/%v/%v", f.Texts("model")[i], f.Texts("script")[i],
+			f.Texts("tag")[i], f.Numbers("share")[i], f.Numbers("n_tagged")[i], f.Numbers("n_inspected")[i],
+			f.Numbers("n_images")[i]))
+	}
+	want := []string{"MJ Deva sari NaN 0/0/1", "MJ Deva temple NaN 0/0/1", "SD Beng sari 0.00 0/1/1",
+		"SD Beng temple 0.00 0/1/1", "SD Deva sari 0.50 1/2/2", "SD Deva temple 1.00 2/2/2"}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+	per, _, err := compute("indictti-motifs", map[string]string{"per": "language"}, nil,
+		map[string]*table.Frame{"in": in, "tags": tags})
+	if err != nil || per.Len() != 6 || per.Texts("language")[0] != "ben_Beng" {
+		t.Errorf("%v, %v", per, err)
+	}
+	if _, _, err := compute("indictti-motifs", nil, nil, map[string]*table.Frame{"in": in}); err == nil ||
+		!strings.Contains(err.Error(), `give the table "tags"`) {
+		t.Error(err)
+	}
+	in.Texts("language")[0] = "xxx_Xxxx"
+	if _, _, err := compute("indictti-motifs", nil, nil,
+		map[string]*table.Frame{"in": in, "tags": tags}); err == nil ||
+		!strings.Contains(err.Error(), `row 1 (id "a"), column language: "xxx_Xxxx"`) {
+		t.Error(err)
+	}
+}
+
+// TestCompleteness: a refused, a failed and a missing image and an empty caption are counted.
+func TestCompleteness(t *testing.T) {
+	var languages, prompts, outcomes, captions []string
+	for _, l := range []string{"hin_Deva", "en"} {
+		for k := range 3 {
+			for range 4 {
+				languages, prompts, outcomes, captions = append(languages, l), append(prompts, fmt.Sprint("p", k)),
+					append(outcomes, "ok"), append(captions, "a thing")
+			}
+		}
+	}
+	outcomes[0], outcomes[1], outcomes[13], captions[5], captions[0] = "refused", "failed", "refused", " ", ""
+	f := &table.Frame{Columns: []table.Column{table.TextColumn("language", languages),
+		table.TextColumn("prompt_id", prompts), table.TextColumn("outcome", outcomes),
+		table.TextColumn("caption", captions)}}
+	// one row of Hindi is missing
+	in := f.Pick([]int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23})
+	got := tabulartest.Evaluate(t, "indictti-counts", in, nil)
+	for column, want := range map[string][2]float64{"n_prompts": {3, 3}, "n_expected": {12, 12}, "n_rows": {12, 11},
+		"n_ok": {11, 9}, "n_refused": {1, 1}, "n_failed": {0, 1}, "n_missing": {1, 3}, "n_empty": {0, 1},
+		"n_short": {1, 2}} {
+		if n := got.Numbers(column); len(n) != 2 || n[0] != want[0] || n[1] != want[1] {
+			t.Errorf("%s: %v, want %v (en, hin_Deva)", column, n, want)
+		}
+	}
+	more := tabulartest.Evaluate(t, "indictti-counts", in,
+		map[string]string{"n": "5", "languages": "hin_Deva,tam_Taml"})
+	if !slices.Equal(more.Numbers("n_missing"), []float64{6, 15}) || !slices.Equal(more.Numbers("n_short"),
+		[]float64{3, 3}) {
+		t.Errorf("%v", more)
+	}
+}
+
+// TestSeriesWithAndWithoutM9: Figures 4 and 9 need SCWL and DWL for 31 languages and each model, with and without m9.
+func TestSeriesWithAndWithoutM9(t *testing.T) {
+	rng := near.Rand(t, 72)
+	var both *table.Frame
+	for _, model := range indictti.Models {
+		p := made(rng, 31, 3, 2, 4, 0)
+		for i, l := range indictti.Languages() {
+			p.Languages[i] = l.Code
+		}
+		f := frameOf(p, model, "full")
+		if both == nil {
+			both = f
+			continue
+		}
+		for i := range both.Columns {
+			c, o := &both.Columns[i], f.Columns[i]
+			c.Texts, c.Numbers, c.Vectors = append(c.Texts, o.Texts...), append(c.Numbers, o.Numbers...),
+				append(c.Vectors, o.Vectors...)
+		}
+	}
+	var rows []int
+	for i, m := range both.Texts("model") {
+		if m != "Alt Diffusion m9" {
+			rows = append(rows, i)
+		}
+	}
+	for models, tab := range map[int]*table.Frame{5: both, 4: both.Pick(rows)} {
+		for _, score := range []string{"scwl", "dwl"} {
+			f, _, err := compute("indictti-"+score, map[string]string{"resamples": "0"}, []string{"model"},
+				map[string]*table.Frame{"in": tab})
+			if err != nil || f.Len() != models*31 || slices.ContainsFunc(f.Numbers(score), math.IsNaN) {
+				t.Errorf("%s of %d models: %d rows, %v", score, models, f.Len(), err)
+			}
+		}
+	}
+}
+
+// TestScoresNameVectorsAndMethod: every row of a score names its vectors and its method.
+func TestScoresNameVectorsAndMethod(t *testing.T) {
+	rng := near.Rand(t, 73)
+	p := made(rng, 2, 3, 2, 4, 0)
+	p.Languages[0] = "en"
+	in, refs := frameOf(p, "m", "blip2_pooled"),
+		referencesOf(p, [][]float32{vector(rng, 4), vector(rng, 4), vector(rng, 4)}, "query_mean")
+	options := map[string]string{"vector": "blip2_pooled", "resamples": "0"}
+	for metric, more := range map[string]map[string]string{
+		"clgc": {"reference-vector": "query_mean"}, "igc": {"reference-vector": "query_mean"},
+		"lgc": {"reference-vector": "query_mean"}, "drop": {"reference-vector": "query_mean"},
+		"scwl": {"method": "literal"}, "dwl": {"method": "literal", "images": "centroid"},
+		"scal": {"method": "mean_all"}, "scal-overall": {"pairs": "mean_ult", "method": "half"},
+	} {
+		o, inputs := map[string]string{}, map[string]*table.Frame{"in": in}
+		for _, list := range []map[string]string{options, more} {
+			for k, v := range list {
+				o[k] = v
+			}
+		}
+		want := map[string]string{"vector": "blip2_pooled"}
+		if r := more["reference-vector"]; r != "" {
+			inputs["reference"], want["reference"] = refs, r
+		}
+		switch metric {
+		case "scwl":
+			want["method"] = "literal"
+		case "dwl":
+			want["method"] = "literal, centroid"
+		case "scal":
+			want["method"] = "mean_all"
+		case "scal-overall":
+			want["method"], want["pairs"] = "half", "mean_ult"
+		}
+		f, _, err := compute("indictti-"+metric, o, nil, inputs)
+		if err != nil || f.Len() == 0 {
+			t.Fatal(metric, err)
+		}
+		for column, value := range want {
+			for i, got := range f.Texts(column) {
+				if got != value {
+					t.Errorf("%s, row %d: %s is %q, want %q", metric, i, column, got, value)
+				}
+			}
+			if f.Texts(column) == nil {
+				t.Errorf("%s has no column %s", metric, column)
+			}
+		}
+	}
+}

@@ -1,0 +1,270 @@
+package metrics_test
+
+import (
+	"context"
+	"fmt"
+
+	"antipode/datasets"
+	"antipode/datasets/table"
+	"antipode/metrics"
+	"antipode/metrics/internal/tabulartest"
+)
+
+var show = tabulartest.Show
+
+// images returns n images with a vector, half of them in each of two regions; those of the south are shifted.
+func images(n int, shift float32) datasets.Table {
+	f := &table.Frame{}
+	var id, region []string
+	var vectors [][]float32
+	for i := range n {
+		id, region = append(id, fmt.Sprint("i", i)), append(region, []string{"north", "south"}[i%2])
+		vectors = append(vectors, []float32{float32(i / 2 % 5), float32(i/10) + shift*float32(i%2)})
+	}
+	f.Columns = []table.Column{table.TextColumn("id", id), table.TextColumn("region", region),
+		table.VectorColumn("full", vectors), table.VectorColumn("object_only", vectors),
+		table.VectorColumn("background_only", vectors), table.ImageColumn("image", make([]table.Image, n))}
+	return datasets.FromFrame(f)
+}
+
+func sets() metrics.Sets { return metrics.Sets{Real: images(60, 0), Generated: images(60, 2.5)} }
+
+// byRegion returns scores of three regions.
+func byRegion(up float64) datasets.Table {
+	f := &table.Frame{Columns: []table.Column{
+		table.TextColumn("object", []string{"bag", "bag", "bag", "bag", "bag", "bag"}),
+		table.TextColumn("region", []string{"Africa", "Europe", "SouthEastAsia", "Africa", "Europe", "SouthEastAsia"}),
+		table.TextColumn("vector", []string{"object_only", "object_only", "object_only", "background_only",
+			"background_only", "background_only"}),
+		table.NumberColumn("precision", []float64{0.5, 0.625, 0.75, 0.5, 0.5, 0.5}),
+		table.NumberColumn("coverage", []float64{0.375, 0.5, 0.5, 0.25 + up, 0.5, 0.625})}}
+	return datasets.FromFrame(f)
+}
+
+// Reference and generated images agree in the north and differ in the south.
+func ExamplePrecisionCoverage() {
+	show(metrics.PrecisionCoverage(sets(), metrics.PrecisionCoverageOptions{By: metrics.By("region"), Boundary: "<="}),
+		"region", "precision", "coverage", "n_real", "n_used")
+	// Output:
+	// region  precision  coverage  n_real  n_used
+	// north           1         1      30      30
+	// south    0.666667  0.666667      30      30
+}
+
+func ExampleGaps() {
+	show(metrics.Gaps(sets(), metrics.GapsOptions{By: metrics.By("region"), Scores: []string{"coverage"}}),
+		"region", "score", "n_real", "n_generated")
+	// Output:
+	// region  score     n_real  n_generated
+	// north   coverage      30           30
+	// south   coverage      30           30
+}
+
+// South is no reference group.
+func ExampleGapsToControls() {
+	south := datasets.FromRows([]map[string]any{{"region": "south"}})
+	show(metrics.GapsToControls(sets(), south, metrics.GapsOptions{By: metrics.By("region")}),
+		"region", "score", "flagged")
+	// Output:
+	// region  score      flagged
+	// south   precision  yes
+	// south   coverage   yes
+}
+
+func ExampleHyperspheres() {
+	show(metrics.Hyperspheres(sets(), metrics.HyperspheresOptions{By: metrics.By("region")}).Head(2),
+		"region", "source", "id", "radius", "n_inside")
+	// Output:
+	// region  source  id   radius  n_inside
+	// north   real    i0  1.41421         3
+	// north   real    i2        1         1
+}
+
+func ExampleHubShares() {
+	show(metrics.HubShares(sets(), metrics.HyperspheresOptions{By: metrics.By("region"), Boundary: "<="}).Head(2),
+		"region", "without", "share", "n_hubs")
+	// Output:
+	// region  without  share  n_hubs
+	// north   top 1        0       1
+	// north   top 5        0       5
+}
+
+func ExampleGallery() {
+	show(metrics.Gallery(sets(), metrics.GalleryOptions{Selection: metrics.Hubs, By: metrics.By("region"),
+		Boundary: "<=", N: 1, Matches: 2}), "group", "role", "distance", "rank", "id")
+	// Output:
+	// group  role       distance  rank  id
+	// i12    reference               0  i12
+	// i12    match             0     1  i12
+	// i12    match             1     2  i2
+	// i51    reference               0  i51
+	// i51    match           0.5     1  i21
+	// i51    match           0.5     2  i31
+}
+
+func ExampleRegionSummary() {
+	show(metrics.RegionSummary(byRegion(0)), "vector", "score", "worst_region", "average", "worst", "ratio")
+	// Output:
+	// vector           score      worst_region   average  worst    ratio
+	// object_only      precision  Africa           0.625    0.5      1.5
+	// background_only  precision  Africa             0.5    0.5        1
+	// object_only      coverage   Africa        0.458333  0.375  1.33333
+	// background_only  coverage   Africa        0.458333   0.25      2.5
+}
+
+func ExampleTemplateDeltas() {
+	show(metrics.TemplateDeltas(byRegion(0), byRegion(0.125)).Where("score", "==", "coverage").
+		Where("vector", "==", "background_only").Head(2), "vector", "of", "original", "changed", "percent")
+	// Output:
+	// vector           of            original  changed  percent
+	// background_only  average       0.458333      0.5  9%
+	// background_only  worst region      0.25    0.375  50%
+}
+
+func ExampleDisparityRatios() {
+	show(metrics.DisparityRatios(byRegion(0)), "name", "ratio", "background", "object")
+	// Output:
+	// name                       ratio  background   object
+	// ratio-of-ratios, coverage  1.875         2.5  1.33333
+	// span ratio, coverage           3       0.375    0.125
+	// span ratio, precision          0           0     0.25
+}
+
+func ExampleComponentGaps() {
+	show(metrics.ComponentGaps(byRegion(0)).Where("score", "==", "coverage"), "region", "object", "background", "gap")
+	// Output:
+	// region         object  background     gap
+	// Africa          0.375        0.25   0.125
+	// Europe            0.5         0.5       0
+	// SouthEastAsia     0.5       0.625  -0.125
+}
+
+func ExampleObjectMeans() {
+	show(metrics.ObjectMeans(byRegion(0)), "object", "vector", "precision", "coverage", "n_regions")
+	// Output:
+	// object  vector           precision  coverage  n_regions
+	// bag     object_only          0.625  0.458333          3
+	// bag     background_only        0.5  0.458333          3
+}
+
+func ExampleTrendLines() {
+	show(metrics.TrendLines(byRegion(0), metrics.TrendLinesOptions{AnyRegions: true}), "trend", "verdict")
+	// Output:
+	// trend                                       verdict
+	// average precision, object above background  pass
+	// average coverage about equal                pass
+	// best/worst coverage larger for background   pass
+}
+
+func ExampleTrendLinesOfTwo() {
+	show(metrics.TrendLinesOfTwo(byRegion(0), byRegion(0.125), metrics.TrendLinesOptions{AnyRegions: true}).
+		Where("verdict", "==", "pass"), "trend")
+	// Output:
+	// trend
+	// average precision, object above background
+	// average coverage about equal
+	// best/worst coverage larger for background
+	// average background coverage clearly up
+	// worst background coverage clearly up
+	// average background precision little changed
+}
+
+func ExampleInjectedVerdicts() {
+	gaps := datasets.FromRows([]map[string]any{
+		{"region": "a", "vector": "object_only", "score": "coverage", "flagged": "yes", "gap": -0.25,
+			"gap_low": -0.5, "gap_high": -0.125},
+		{"region": "b", "vector": "object_only", "score": "coverage", "flagged": "no", "gap": 0.0,
+			"gap_low": -0.125, "gap_high": 0.125}})
+	injected := datasets.FromRows([]map[string]any{{"region": "a", "component": "object", "score": "coverage"}})
+	show(metrics.InjectedVerdicts(gaps, injected), "region", "injected", "verdict", "gap")
+	// Output:
+	// region  injected  verdict        gap
+	// a       yes       found        -0.25
+	// b       no        not flagged      0
+}
+
+func ExampleTagShares() {
+	tags := datasets.FromRows([]map[string]any{{"id": "i0", "tag": "rusty"}})
+	show(metrics.TagShares(images(1, 0), tags), "tag", "share", "n_tagged", "n_inspected")
+	// Output:
+	// tag    share  n_tagged  n_inspected
+	// rusty      1         1            1
+}
+
+func ExampleClassFilter() {
+	bags := images(6, 0).With("object", "bag").With("outcome", "ok")
+	show(metrics.ClassFilter(bags, metrics.ClassFilterOptions{MinImages: 3}), "object", "region", "kept", "n_images")
+	// Output:
+	// object  region  kept  n_images
+	// bag     north   yes          3
+	// bag     south   yes          3
+}
+
+func ExampleDuplicateVectors() {
+	rows := datasets.FromRows([]map[string]any{{"id": "a", "full": []float32{1, 2}}, {"id": "b",
+		"full": []float32{1, 2}}, {"id": "c", "full": []float32{3, 4}}})
+	show(metrics.DuplicateVectors(rows), "id", "kept", "copies")
+	// Output:
+	// id  kept  copies
+	// a   no         2
+	// b   no         2
+	// c   yes        1
+}
+
+// RefusalOptions are the options of the metric of [ExampleDefine].
+type RefusalOptions struct {
+	By   []string `json:"by,omitempty" help:"columns that define the groups"`
+	MinN int      `json:"min_n,omitempty" default:"1" min:"1" help:"leave out smaller groups"`
+}
+
+// RefusalRow is a row of its result.
+type RefusalRow struct {
+	Group   metrics.Group
+	Refused metrics.Estimate `column:"refused" unit:"share of prompts" range:"[0, 1]"`
+	N       int              `column:"n" unit:"prompts"`
+}
+
+var refusals = metrics.Define(metrics.Definition[RefusalOptions, RefusalRow]{
+	Name: "example-refusals", Version: 1, Title: "share of refused prompts by group",
+	Unit: "share of prompts", Range: "[0, 1]", Direction: "lower is better",
+	Inputs: []metrics.Input{{Role: "in", Columns: datasets.Columns("outcome:text"), About: "the generated images"}},
+	Compute: func(_ context.Context, call *metrics.Call, o RefusalOptions) (rows []RefusalRow, err error) {
+		in, at := call.Inputs["in"], map[string]int{}
+		for i, outcome := range in.Texts("outcome") {
+			var group metrics.Group
+			for _, column := range o.By {
+				group = append(group, in.Texts(column)[i])
+			}
+			key := fmt.Sprint(group)
+			if _, known := at[key]; !known {
+				at[key], rows = len(rows), append(rows, RefusalRow{Group: group})
+			}
+			r := &rows[at[key]]
+			if r.N++; outcome == "refused" {
+				r.Refused.Value++
+			}
+		}
+		kept := rows[:0]
+		for _, r := range rows {
+			if r.Refused = metrics.Exact(r.Refused.Value / float64(r.N)); r.N >= o.MinN {
+				kept = append(kept, r)
+			}
+		}
+		return kept, nil
+	},
+})
+
+// Refusals returns the share of refused prompts by group.
+func Refusals(images datasets.Table, options ...RefusalOptions) datasets.Table {
+	return refusals.Of(images, options...)
+}
+
+// A complete metric. It is also `antipode score --metric example-refusals --by region --min-n 2 --in TABLE`.
+func ExampleDefine() {
+	images := datasets.FromRows([]map[string]any{{"region": "north", "outcome": "ok"},
+		{"region": "south", "outcome": "refused"}, {"region": "south", "outcome": "ok"}})
+	show(Refusals(images, RefusalOptions{By: metrics.By("region"), MinN: 2}), "region", "refused", "n")
+	// Output:
+	// region  refused  n
+	// south       0.5  2
+}

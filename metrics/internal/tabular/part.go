@@ -1,0 +1,100 @@
+package tabular
+
+import (
+	"fmt"
+	"hash/fnv"
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+
+	"antipode/datasets/table"
+)
+
+// Part returns the fields of an options struct that T has too, by name. It panics if one is missing.
+func Part[T any](options any) (part T) {
+	from, to := reflect.ValueOf(options), reflect.ValueOf(&part).Elem()
+	for _, f := range reflect.VisibleFields(to.Type()) {
+		if !f.Anonymous {
+			to.FieldByIndex(f.Index).Set(from.FieldByName(f.Name))
+		}
+	}
+	return part
+}
+
+// Random returns a random generator that depends on the seed and the key only.
+func Random(seed int64, key string) *rand.Rand {
+	h := fnv.New64a()
+	h.Write([]byte(key))
+	return rand.New(rand.NewPCG(uint64(seed), h.Sum64()))
+}
+
+// Unit returns a vector scaled to length 1, in float64, or the reason why that is not possible.
+func Unit(v []float32) (unit []float64, reason string) {
+	sum := 0.0
+	for _, x := range v {
+		sum += float64(x) * float64(x)
+	}
+	switch {
+	case math.IsNaN(sum) || math.IsInf(sum, 0):
+		return nil, "the vector contains NaN or infinity"
+	case sum == 0:
+		return nil, "the vector is all zeros; leave it blank for an image without a vector"
+	}
+	unit = make([]float64, len(v))
+	for k, x := range v {
+		unit[k] = float64(x) / math.Sqrt(sum)
+	}
+	return unit, ""
+}
+
+// Outcome returns "refused", "failed" or "skipped" for a row without an image, else "".
+func Outcome(f *table.Frame, row int) string {
+	if o := f.Texts("outcome"); o != nil && slices.Contains([]string{"refused", "failed", "skipped"}, o[row]) {
+		return o[row]
+	}
+	return ""
+}
+
+// BadRow returns an error about a cell of a frame; row is from 0.
+func BadRow(f *table.Frame, row int, column, format string, args ...any) error {
+	b := table.BadRow{Row: row + 1, Column: column, Reason: fmt.Sprintf(format, args...)}
+	if ids := f.Texts("id"); ids != nil {
+		b.ID = ids[row]
+	}
+	return b
+}
+
+// Images returns the vectors of a frame's images and their names, the column image_id or else id, which must be unique.
+// A row without an image has no vector.
+func Images(f *table.Frame, vector string) (names []string, vectors [][]float32, err error) {
+	column, err := f.Need(vector, table.KindVector)
+	if err != nil {
+		return nil, nil, err
+	}
+	if names = f.Texts("image_id"); names == nil {
+		if names = f.Texts("id"); names == nil {
+			return nil, nil, fmt.Errorf("the images have no name; add a column image_id or id")
+		}
+	}
+	vectors = slices.Clone(column.Vectors)
+	seen := map[string]bool{}
+	for i, name := range names {
+		if seen[name] {
+			return nil, nil, BadRow(f, i, "image_id", "%q occurs twice", name)
+		}
+		seen[name] = true
+		if Outcome(f, i) != "" {
+			vectors[i] = nil
+		}
+	}
+	return names, vectors, nil
+}
+
+// Bootstrap describes the intervals of a table; "" = it has none.
+func Bootstrap(resamples int, level float64, over string) string {
+	if resamples == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%.4g %% bootstrap interval over %s", 100*level, over)
+}

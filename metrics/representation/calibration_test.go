@@ -1,0 +1,137 @@
+package representation
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"antipode/internal/near"
+)
+
+// setting is a kind of data set whose intervals are counted: attributes with their shares of the first group,
+// images each.
+type setting struct {
+	name                      string
+	attributes, images        int
+	spread                    float64 // of the shares about 0.5; drawn anew for each data set where prompts are drawn
+	cluster                   string
+	trials, resamples         int
+	least, most, leastQuality float64 // of the coverage
+}
+
+var calibrations = []setting{
+	{"25 professions of 9, images sampled", 25, 9, 0.45, ByImage, 150, 200, 0.80, 1, 0.85},
+	{"25 professions of 9, prompts sampled", 25, 9, 0.45, ByPrompt, 150, 200, 0.82, 1, 0.82},
+}
+
+// TestCalibration counts how often nominal 95 % intervals hold the expected score, which the mean over all data sets
+// estimates. Measured on 1000 data sets: 92 % for the diversity of 25 professions of 9 images, 93 % where prompts
+// are drawn, 88 % for 8 prompts drawn: few clusters give intervals that are too narrow.
+func TestCalibration(t *testing.T) {
+	for _, s := range calibrations {
+		t.Run(s.name, func(t *testing.T) {
+			rng := near.Rand(t, 45)
+			diversity, quality, change := make([][3]float64, s.trials), make([][3]float64, s.trials),
+				make([][3]float64, s.trials)
+			shares := draw(rng, s)
+			evener := make([]float64, len(shares)) // under an intervention
+			for k, p := range shares {
+				evener[k] = 0.5 + (p-0.5)/2
+			}
+			for trial := range s.trials {
+				if s.cluster == ByPrompt {
+					shares = draw(rng, s)
+				}
+				counts := sample(rng, s, shares)
+				r := Resampling{fmt.Sprint(trial), s.cluster, s.resamples, 0.95, 1, 1}
+				low, high := ends(Bootstrap(counts, diversityValue, r))
+				r.Most = float64(s.images)
+				diversity[trial] = [3]float64{DiversityOf(counts).Value, low, high}
+				low, high = ends(Bootstrap(counts, perAttribute, r))
+				quality[trial] = [3]float64{perAttribute(counts), low, high}
+				e := EffectOf(counts, sample(rng, s, evener), r)
+				change[trial] = [3]float64{e.Change.Value, e.Change.Low, e.Change.High}
+			}
+			d, q := coverage(diversity), coverage(quality)
+			t.Logf("diversity %.3f, quality %.3f of %d data sets", d, q, s.trials)
+			if c := coverage(change); s.cluster == ByImage {
+				t.Logf("change %.3f", c)
+				if c < s.least || c > s.most {
+					t.Errorf("intervals of the change held the truth in %.3f of data sets", c)
+				}
+			}
+			if d < s.least || d > s.most || q < s.leastQuality {
+				t.Errorf("intervals of diversity held the truth in %.3f of data sets, of quality in %.3f", d, q)
+			}
+		})
+	}
+}
+
+// sample are the images of a data set, a fifth of them uncertain.
+func sample(rng *rand.Rand, s setting, shares []float64) []Counts {
+	counts := make([]Counts, s.attributes)
+	for k := range counts {
+		counts[k].Attribute = fmt.Sprint(k)
+		for range s.images {
+			switch {
+			case rng.Float64() < 0.2:
+				counts[k].Uncertain++
+			case rng.Float64() < shares[k]:
+				counts[k].First++
+			default:
+				counts[k].Second++
+			}
+		}
+	}
+	return counts
+}
+
+func draw(rng *rand.Rand, s setting) []float64 {
+	shares := make([]float64, s.attributes)
+	for k := range shares {
+		shares[k] = 0.5 + s.spread*(2*rng.Float64()-1)
+	}
+	return shares
+}
+
+// coverage is the share of intervals (value, low, high) that hold the mean of the values.
+func coverage(values [][3]float64) float64 {
+	truth, held := 0., 0.
+	for _, v := range values {
+		truth += v[0] / float64(len(values))
+	}
+	for _, v := range values {
+		if v[1] <= truth && truth <= v[2] {
+			held++
+		}
+	}
+	return held / float64(len(values))
+}
+
+// TestAgreementCalibration: the same of the agreement by CLIP, where images of a prompt go together.
+func TestAgreementCalibration(t *testing.T) {
+	rng := near.Rand(t, 46)
+	const trials = 120
+	values := make([][3]float64, trials)
+	for trial := range values {
+		var all []Pair
+		for prompt := range 40 {
+			right := 0.6 + 0.4*rng.Float64()
+			for range 9 {
+				p := Pair{Human: First + Group(rng.IntN(2)), Prompt: fmt.Sprint(prompt)}
+				if p.Clip = p.Human; rng.Float64() > right {
+					p.Clip = First + Second - p.Human
+				}
+				all = append(all, p)
+			}
+		}
+		a, err := AgreementOf(all, BothDecided, Resampling{Cell: fmt.Sprint(trial), Resamples: 200, Level: 0.95})
+		if err != nil {
+			t.Fatal(err)
+		}
+		values[trial] = [3]float64{a.Share.Value, a.Share.Low, a.Share.High}
+	}
+	if held := coverage(values); held < 0.87 || held > 0.995 {
+		t.Errorf("intervals held the truth in %.3f of data sets", held)
+	}
+}

@@ -1,0 +1,24 @@
+package representation
+
+import (
+	"strings"
+	"testing"
+
+	"antipode/datasets"
+)
+
+// TestBiasNamesItsGroups: the direction, which figures show in their captions, names the groups of the axes given.
+func TestBiasNamesItsGroups(t *testing.T) {
+	ratings := datasets.New("any", nil, append(ratingsIn.Columns, columnsOf("perceived_banner:text")...))
+	paper := BiasTable(ratings)
+	own := BiasTable(ratings, BiasOptions{Axes: "perceived_banner=light/dark, perceived_crest=round/pointed"})
+	if got := paper.Operation().Direction; got != "positive: man, light-skinned, Western" {
+		t.Errorf("the paper's axes: %q", got)
+	}
+	for _, made := range []datasets.Table{own, own.Where("axis", "==", "perceived banner"), own.Concat(own)} {
+		got := made.Operation().Direction
+		if got != "positive: light (perceived banner), round (perceived crest)" || strings.Contains(got, "man") {
+			t.Errorf("%q", got)
+		}
+	}
+}

@@ -1,0 +1,238 @@
+package representation
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strings"
+
+	"antipode/datasets"
+	data "antipode/datasets/entigen"
+	"antipode/metrics"
+	"antipode/metrics/internal/tabular"
+)
+
+// DiversityOptions are the options of [DiversityTable].
+type DiversityOptions struct {
+	Rule      string  `json:"rule" default:"strict" values:"strict,plain-majority,drop-unsure,unanimous,plain-majority-gated,drop-unsure-gated,unanimous-gated,strict-ungated" help:"how the votes of raters become a label"`
+	Prompts   string  `json:"prompts" default:"reported" values:"reported,all" help:"prompts with a hyphen in their id, as in the paper, or all"`
+	Axes      string  `json:"axes" help:"further axes, as COLUMN=GROUP/GROUP, …: perceived_age=young/old"`
+	MinUsed   int     `json:"min_used" default:"10" none:"-1" min:"0" help:"a score of fewer usable images has a warning"`
+	Cluster   string  `json:"cluster" default:"image" values:"image,prompt" help:"what the bootstrap resamples as a whole"`
+	Resamples int     `json:"resamples" default:"1000" none:"-1" min:"0" help:"bootstrap samples"`
+	Level     float64 `json:"level" default:"0.95" min:">0" max:"<1" help:"confidence level of the intervals"`
+	Seed      int64   `json:"seed" help:"seed of the bootstrap"`
+}
+
+// DiversityTable is the metric entigen-diversity (Bansal et al., EMNLP 2022, equation 1; Tables 1, 2, 6): one row for
+// each category, prompt, axis and model.
+//
+//	DS = Σ_k |a_k − b_k| / Σ_k (a_k + b_k)    over the category's attributes k, in [0, 1]; lower is more diverse
+//
+// No value where no image is usable. change is DS minus that of the original prompt. n_group_a is Σ a_k, n_group_b is
+// Σ b_k, n_used their sum, n_asked all images; no_usable_image lists attributes without one, warning marks few images.
+func DiversityTable(ratings datasets.Table, options ...DiversityOptions) datasets.Table {
+	return diversity.Of(ratings, options...)
+}
+
+type diversityRow struct {
+	cellRow
+	Diversity  metrics.Estimate `column:"diversity" unit:"share" range:"[0, 1]"`
+	Change     float64          `column:"change" unit:"difference of shares" range:"[-1, 1]" help:"from the original prompt"`
+	A          int              `column:"n_group_a" unit:"images"`
+	B          int              `column:"n_group_b" unit:"images"`
+	Asked      int              `column:"n_asked" unit:"images"`
+	Used       int              `column:"n_used" unit:"images"`
+	Attributes int              `column:"n_attributes" unit:"attributes"`
+	Empty      string           `column:"no_usable_image" help:"attributes without a usable image"`
+	Warning    string           `column:"warning"`
+	Rule       string           `column:"rule"`
+	Interval   string           `column:"interval"`
+	noted
+}
+
+var diversity = score(2, metrics.Definition[DiversityOptions, diversityRow]{
+	Name: "entigen-diversity", Title: "how unevenly images fall into two perceived groups, over a " +
+		"category's attributes",
+	Unit: "share", Range: "[0, 1]", Direction: "lower is more diverse", Citation: "equation 1, Tables 1, 2, 6",
+	Inputs: []metrics.Input{ratingsIn},
+	Compute: func(_ context.Context, call *metrics.Call, o DiversityOptions) ([]diversityRow, error) {
+		all, err := cells(call.Inputs["in"], tabular.Part[labelOptions](o))
+		original := map[key]float64{}
+		for _, c := range all {
+			if c.prompt == data.Original {
+				original[c.key] = DiversityOf(c.counts).Value
+			}
+		}
+		var out []diversityRow
+		for _, c := range all {
+			d := DiversityOf(c.counts)
+			before, known := original[c.original()]
+			if !known {
+				before = math.NaN()
+			}
+			out = append(out, diversityRow{cellRow: c.row(),
+				Diversity: Bootstrap(c.counts, diversityValue, Resampling{c.String(), o.Cluster, o.Resamples, o.Level,
+					o.Seed, 1}),
+				Change: d.Value - before, A: d.First, B: d.Second, Asked: d.Asked, Used: d.Usable,
+				Attributes: len(c.counts), Empty: strings.Join(d.Empty, ", "), Warning: warning(d.Usable, o.MinUsed),
+				Rule: o.Rule, Interval: intervals(o.Resamples, o.Level, o.Cluster)})
+		}
+		return out, err
+	},
+})
+
+func diversityValue(n []Counts) float64 { return DiversityOf(n).Value }
+
+// BiasOptions are the options of [BiasTable].
+type BiasOptions struct {
+	Rule    string  `json:"rule" default:"strict" values:"strict,plain-majority,drop-unsure,unanimous,plain-majority-gated,drop-unsure-gated,unanimous-gated,strict-ungated" help:"how the votes of raters become a label"`
+	Prompts string  `json:"prompts" default:"reported" values:"reported,all" help:"prompts with a hyphen in their id, as in the paper, or all"`
+	Axes    string  `json:"axes" help:"further axes, as COLUMN=GROUP/GROUP, …: perceived_age=young/old"`
+	MinUsed int     `json:"min_used" default:"10" none:"-1" min:"0" help:"a score of fewer usable images has a warning"`
+	Level   float64 `json:"level" default:"0.95" min:">0" max:"<1" help:"confidence level of the intervals"`
+}
+
+// BiasTable is the metric entigen-bias (Bansal et al., EMNLP 2022, equation 2; Figure 3): one row for each attribute,
+// prompt, axis and model.
+//
+//	bias = (a_k − b_k) / (a_k + b_k)    in [-1, 1]; above 0: more images of the axis's first group
+//
+// The first group is man, light-skinned or Western on the paper's axes, and the first one named in the option Axes. No
+// value where no image is usable. change compares it with the original prompt's, see [Change]; the interval is
+// [BiasInterval].
+func BiasTable(ratings datasets.Table, options ...BiasOptions) datasets.Table {
+	return bias.Of(ratings, options...)
+}
+
+type biasRow struct {
+	cellRow
+	Attribute string           `column:"attribute"`
+	Bias      metrics.Estimate `column:"bias" unit:"difference of shares" range:"[-1, 1]"`
+	Change    string           `column:"change" help:"from the original prompt"`
+	A         int              `column:"n_group_a" unit:"images"`
+	B         int              `column:"n_group_b" unit:"images"`
+	Asked     int              `column:"n_asked" unit:"images"`
+	Used      int              `column:"n_used" unit:"images"`
+	Warning   string           `column:"warning"`
+	Rule      string           `column:"rule"`
+	Interval  string           `column:"interval"`
+	noted
+}
+
+var bias = score(2, metrics.Definition[BiasOptions, biasRow]{
+	Name: "entigen-bias", Title: "which of two perceived groups the images of an attribute lean to",
+	Unit: "difference of shares", Range: "[-1, 1]", Direction: "positive: man, light-skinned, Western",
+	DirectionOf: positiveGroups, Citation: "equation 2, Figure 3", Inputs: []metrics.Input{ratingsIn},
+	Compute: func(_ context.Context, call *metrics.Call, o BiasOptions) ([]biasRow, error) {
+		all, err := cells(call.Inputs["in"], tabular.Part[labelOptions](o))
+		type at struct {
+			key
+			attribute string
+		}
+		original := map[at]float64{}
+		for _, c := range all {
+			for _, n := range c.counts {
+				if c.prompt == data.Original {
+					original[at{c.key, n.Attribute}] = BiasOf(n)
+				}
+			}
+		}
+		var out []biasRow
+		for _, c := range all {
+			for _, n := range c.counts {
+				before, known := original[at{c.original(), n.Attribute}]
+				if !known {
+					before = math.NaN()
+				}
+				change := Change(before, BiasOf(n))
+				if c.prompt == data.Original {
+					change = data.Original
+				}
+				out = append(out, biasRow{cellRow: c.row(), Attribute: n.Attribute, Bias: BiasInterval(n, o.Level),
+					Change: change, A: n.First, B: n.Second, Asked: n.Usable() + n.Uncertain, Used: n.Usable(),
+					Warning: warning(n.Usable(), o.MinUsed), Rule: o.Rule,
+					Interval: fmt.Sprintf("%.4g %% Wilson interval", 100*o.Level)})
+			}
+		}
+		return out, err
+	},
+})
+
+// positiveGroups names the groups of positive bias on the axes that were added; "" = none was.
+func positiveGroups(o BiasOptions) string {
+	axes, err := labelOptions{Axes: o.Axes}.axes()
+	if err != nil || len(axes) == len(axisColumns) {
+		return ""
+	}
+	var groups []string
+	for _, a := range axes[len(axisColumns):] {
+		groups = append(groups, a.groups[0]+" ("+a.axis+")")
+	}
+	return "positive: " + strings.Join(groups, ", ")
+}
+
+// QualityOptions are the options of [QualityTable].
+type QualityOptions struct {
+	Rule      string  `json:"rule" default:"strict" values:"strict,plain-majority,drop-unsure,unanimous,plain-majority-gated,drop-unsure-gated,unanimous-gated,strict-ungated" help:"how the votes of raters become a label"`
+	Prompts   string  `json:"prompts" default:"reported" values:"reported,all" help:"prompts with a hyphen in their id, as in the paper, or all"`
+	Axes      string  `json:"axes" help:"further axes, as COLUMN=GROUP/GROUP, …: perceived_age=young/old"`
+	Cluster   string  `json:"cluster" default:"image" values:"image,prompt" help:"what the bootstrap resamples as a whole"`
+	Resamples int     `json:"resamples" default:"1000" none:"-1" min:"0" help:"bootstrap samples"`
+	Level     float64 `json:"level" default:"0.95" min:">0" max:"<1" help:"confidence level of the intervals"`
+	Seed      int64   `json:"seed" help:"seed of the bootstrap"`
+}
+
+// QualityTable is the metric entigen-quality (Bansal et al., EMNLP 2022, Table 3): good images per attribute, for each
+// category, prompt and model, in [0, images of an attribute]; higher is better. Good means with a group by the rule,
+// n_used / n_attributes, which reproduces the paper's numbers with [Strict], or a person and as described by the
+// majority, n_as_described / n_attributes. The axis is perceived gender, for weddings perceived culture.
+func QualityTable(ratings datasets.Table, options ...QualityOptions) datasets.Table {
+	return quality.Of(ratings, options...)
+}
+
+type qualityRow struct {
+	Category   string           `column:"category"`
+	Prompt     string           `column:"prompt_id"`
+	Kind       string           `column:"kind"`
+	Model      string           `column:"model"`
+	Usable     metrics.Estimate `column:"quality_usable" unit:"images per attribute"`
+	Described  metrics.Estimate `column:"quality_as_described" unit:"images per attribute"`
+	Asked      int              `column:"n_asked" unit:"images"`
+	Used       int              `column:"n_used" unit:"images"`
+	NDescribed int              `column:"n_as_described" unit:"images"`
+	Attributes int              `column:"n_attributes" unit:"attributes"`
+	Rule       string           `column:"rule"`
+	Interval   string           `column:"interval"`
+	noted
+}
+
+var quality = score(2, metrics.Definition[QualityOptions, qualityRow]{
+	Name: "entigen-quality", Title: "good images per attribute, by two definitions of good", Unit: "images",
+	Range: "[0, images per attribute]", Direction: "higher is better", Citation: "Table 3",
+	Inputs: []metrics.Input{ratingsIn},
+	Compute: func(_ context.Context, call *metrics.Call, o QualityOptions) ([]qualityRow, error) {
+		all, err := cells(call.Inputs["in"], tabular.Part[labelOptions](o))
+		var out []qualityRow
+		for _, c := range all {
+			if !hasQuality(c.axis) {
+				continue
+			}
+			d := DiversityOf(c.counts)
+			r := Resampling{c.String(), o.Cluster, o.Resamples, o.Level, o.Seed, 0}
+			out = append(out, qualityRow{Category: c.category, Prompt: c.prompt, Kind: c.kind, Model: c.model,
+				Usable: Bootstrap(c.counts, perAttribute, r), Described: Bootstrap(c.described, perAttribute, r),
+				Asked: d.Asked, Used: d.Usable, NDescribed: DiversityOf(c.described).Usable,
+				Attributes: len(c.counts), Rule: o.Rule, Interval: intervals(o.Resamples, o.Level, o.Cluster)})
+		}
+		return out, err
+	},
+})
+
+// hasQuality reports whether the paper's Table 3 is about this axis: perceived gender, for weddings culture.
+func hasQuality(axis string) bool { return axis == data.PerceivedGender || axis == data.PerceivedScene }
+
+// perAttribute returns the number of usable images per attribute.
+func perAttribute(counts []Counts) float64 {
+	return float64(DiversityOf(counts).Usable) / float64(len(counts))
+}

@@ -1,0 +1,277 @@
+package representation
+
+import (
+	"math"
+	"strconv"
+	"strings"
+	"testing"
+
+	data "antipode/datasets/entigen"
+	"antipode/datasets/table"
+	"antipode/internal/near"
+	"antipode/metrics"
+	"antipode/metrics/internal/tabulartest"
+)
+
+func votes(groups string, person, described int) []Vote {
+	out := make([]Vote, len(groups))
+	for i, g := range groups {
+		out[i] = Vote{Person: i < person, Described: i < described, Group: map[rune]Group{'a': First, 'b': Second,
+			'-': Uncertain}[g]}
+	}
+	return out
+}
+
+func TestLabel(t *testing.T) {
+	for _, c := range []struct {
+		groups            string
+		person, described int
+		want              map[string]Group
+	}{
+		{"aab", 3, 3, map[string]Group{Strict: First, "strict-ungated": First, PlainMajority: First, DropUnsure: First,
+			Unanimous: Uncertain, Gated(Unanimous): Uncertain}},
+		{"bbb", 2, 2, map[string]Group{Strict: Second, Unanimous: Second, Gated(Unanimous): Second}},
+		{"bbb", 1, 3, map[string]Group{Strict: Uncertain, "strict-ungated": Second, PlainMajority: Second,
+			Gated(PlainMajority): Uncertain, DropUnsure: Second, Gated(DropUnsure): Uncertain, Unanimous: Second,
+			Gated(Unanimous): Uncertain}},
+		{"bbb", 3, 1, map[string]Group{Strict: Uncertain, Unanimous: Second}},
+		{"aa-", 3, 3, map[string]Group{Strict: Uncertain, PlainMajority: First, DropUnsure: First,
+			Unanimous: Uncertain}},
+		{"a--", 3, 3, map[string]Group{Strict: Uncertain, PlainMajority: Uncertain, DropUnsure: First,
+			Unanimous: Uncertain}},
+		{"ab-", 3, 3, map[string]Group{Strict: Uncertain, PlainMajority: Uncertain, DropUnsure: Uncertain,
+			Unanimous: Uncertain}},
+		{"---", 3, 3, map[string]Group{Strict: Uncertain, PlainMajority: Uncertain, DropUnsure: Uncertain,
+			Unanimous: Uncertain}},
+		{"", 0, 0, map[string]Group{Strict: Uncertain, PlainMajority: Uncertain, DropUnsure: Uncertain,
+			Unanimous: Uncertain}},
+	} {
+		for rule, want := range c.want {
+			got, err := Label(votes(c.groups, c.person, c.described), rule)
+			if err != nil || got != want {
+				t.Errorf("%q, %d persons, %d described, %s: %v, %v; want %v", c.groups, c.person, c.described, rule,
+					got, err, want)
+			}
+		}
+	}
+	if _, err := Label(votes("aab", 3, 3), "most"); err == nil || !strings.Contains(err.Error(), "strict") {
+		t.Errorf("%v does not list the rules", err)
+	}
+	if _, err := Label([]Vote{{Group: 7}}, Strict); err == nil {
+		t.Error("group 7 passes")
+	}
+}
+
+// TestIdentity: DS = Σ w_k·|bias_k|; swapping the groups negates the bias and leaves DS; numerator and denominator
+// have the same parity.
+func TestIdentity(t *testing.T) {
+	rng := near.Rand(t, 2)
+	for range 200 {
+		counts := make([]Counts, 1+rng.IntN(6))
+		swapped := make([]Counts, len(counts))
+		usable := 0
+		for i := range counts {
+			counts[i] = Counts{strconv.Itoa(i), rng.IntN(5), rng.IntN(5), rng.IntN(3)}
+			swapped[i] = Counts{strconv.Itoa(i), counts[i].Second, counts[i].First, counts[i].Uncertain}
+			usable += counts[i].Usable()
+		}
+		d := DiversityOf(counts)
+		if usable == 0 {
+			if !math.IsNaN(d.Value) {
+				t.Errorf("no usable image returns %g", d.Value)
+			}
+			continue
+		}
+		sum := 0.0
+		for i, c := range counts {
+			if c.Usable() == 0 {
+				continue
+			}
+			if BiasOf(c) != -BiasOf(swapped[i]) {
+				t.Errorf("%+v: bias %g, swapped %g", c, BiasOf(c), BiasOf(swapped[i]))
+			}
+			sum += float64(c.Usable()) / float64(usable) * math.Abs(BiasOf(c))
+		}
+		if math.Abs(sum-d.Value) > 1e-12 || DiversityOf(swapped).Value != d.Value || d.Value < 0 || d.Value > 1 {
+			t.Errorf("%+v: DS %g, weighted biases %g", counts, d.Value, sum)
+		}
+		if n := int(math.Round(d.Value * float64(usable))); (n-usable)%2 != 0 {
+			t.Errorf("%+v: %d of %d differ in parity", counts, n, usable)
+		}
+		low, high := ends(Bootstrap(counts, diversityValue, Resampling{"cell", ByImage, 50, 0.95, 3, 1}))
+		if !(low <= d.Value && d.Value <= high) {
+			t.Errorf("%+v: %g outside [%g, %g]", counts, d.Value, low, high)
+		}
+	}
+}
+
+func TestDirectionAndEdges(t *testing.T) {
+	oneSided := []Counts{{"x", 9, 0, 0}, {"y", 0, 9, 0}}
+	if d := DiversityOf(oneSided); d.Value != 1 {
+		t.Errorf("every attribute one-sided: %g, want 1", d.Value)
+	}
+	if d := DiversityOf([]Counts{{"x", 3, 3, 3}, {"y", 0, 0, 9}}); d.Value != 0 || d.Usable != 6 || d.Asked != 18 ||
+		len(d.Empty) != 1 || d.Empty[0] != "y" {
+		t.Errorf("%+v", d)
+	}
+	if BiasOf(Counts{First: 3, Second: 1}) != 0.5 || !math.IsNaN(BiasOf(Counts{Uncertain: 3})) {
+		t.Error("bias is not (a-b)/(a+b), or 0/0 is a value")
+	}
+	a, b := ends(Bootstrap(oneSided, diversityValue, Resampling{"cell", ByImage, 100, 0.95, 1, 1}))
+	if a != 1 || b != 1 {
+		t.Errorf("[%g, %g]", a, b)
+	}
+	mixed := []Counts{{"x", 5, 3, 1}}
+	l1, h1 := ends(Bootstrap(mixed, diversityValue, Resampling{"cell", ByImage, 500, 0.95, 1, 1}))
+	l2, h2 := ends(Bootstrap(mixed, diversityValue, Resampling{"cell", ByImage, 500, 0.95, 1, 1}))
+	if l1 != l2 || h1 != h2 || !(h1-l1 > 0.2) {
+		t.Errorf("[%g, %g], again [%g, %g]", l1, h1, l2, h2)
+	}
+	if low, high := ends(Bootstrap([]Counts{{"x", 0, 0, 3}}, diversityValue,
+		Resampling{"cell", ByImage, 10, 0.95, 1, 1})); !math.IsNaN(low) || !math.IsNaN(high) {
+		t.Error("an unavailable score has an interval")
+	}
+	for _, c := range []struct {
+		before, now float64
+		want        string
+	}{{1, -0.1, "flipped"}, {-1, -1.0 / 3, "reduced"}, {0.5, 1, "increased"}, {0.5, 0.5, "unchanged"},
+		{0.5, 0, "reduced"}, {0, 0.5, "increased"}, {math.NaN(), 1, "not available"},
+		{1, math.NaN(), "not available"}} {
+		if got := Change(c.before, c.now); got != c.want {
+			t.Errorf("from %g to %g: %s, want %s", c.before, c.now, got, c.want)
+		}
+	}
+}
+
+// TestBiasInterval against scipy 1.17.1, binomtest(a, a+b).proportion_ci(0.95, "wilson"), mapped to the bias 2p−1.
+func TestBiasInterval(t *testing.T) {
+	for _, c := range []struct {
+		counts    Counts
+		low, high float64
+	}{{Counts{First: 0, Second: 3}, -1.0, 0.12299406351009079}, {Counts{First: 7, Second: 1}, 0.05822363557429289,
+		0.9551650170998867}, {Counts{First: 3, Second: 3}, -0.6247673870346989, 0.6247673870346988},
+		{Counts{First: 9, Second: 0}, 0.4017099031609117, 1.0}, {Counts{First: 1, Second: 0}, -0.5869013712455251, 1.0},
+		{Counts{First: 2, Second: 4}, -0.8064571777884391, 0.400013369723216}} {
+		b := BiasInterval(c.counts, 0.95)
+		low, high := b.Low, b.High
+		if math.Abs(low-c.low) > 1e-9 || math.Abs(high-c.high) > 1e-9 {
+			t.Errorf("%+v: [%.10f, %.10f], want [%.10f, %.10f]", c.counts, low, high, c.low, c.high)
+		}
+		if b := BiasOf(c.counts); b < low || b > high {
+			t.Errorf("%+v: %g outside [%g, %g]", c.counts, b, low, high)
+		}
+	}
+	if b := BiasInterval(Counts{Uncertain: 9}, 0.95); !math.IsNaN(b.Low) || !math.IsNaN(b.High) {
+		t.Error("no usable image has an interval")
+	}
+}
+
+func TestFeasible(t *testing.T) {
+	for _, c := range []struct {
+		printed string
+		most    int
+		usable  int
+		ok      bool
+	}{
+		{"0.68", 18, 0, false}, // two attributes of nine images cannot give it
+		{"0.82", 18, 11, true}, // 9/11 alone
+		{"1", 18, 1, true}, {"0.5", 18, 4, true}, {"0.33", 27, 3, true}, {"0.01", 18, 0, false},
+	} {
+		p, err := ParsePrinted(c.printed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if usable, ok := Feasible(p, c.most); ok != c.ok || usable != c.usable {
+			t.Errorf("%s of at most %d: %d, %v; want %d, %v", c.printed, c.most, usable, ok, c.usable, c.ok)
+		}
+	}
+}
+
+func TestAgrees(t *testing.T) {
+	for _, c := range []struct {
+		printed string
+		value   float64
+		want    bool
+	}{{"0.63", 7.0 / 11, true}, {"0.64", 7.0 / 11, true}, {"0.65", 7.0 / 11, false}, {"0.62", 7.0 / 11, false},
+		{"0.9", 16.0 / 18, true}, {"1", 17.0 / 19, false}, {"1.0", 1, true}, {"0.5", 0.5, true},
+		{"4.7", 14.0 / 3, true}, {"8.5", 8.5, true}, {"8", 8, true}} {
+		p, err := ParsePrinted(c.printed)
+		if err != nil || p.Agrees(c.value) != c.want {
+			t.Errorf("%s and %.4f: %v, want %v (%v)", c.printed, c.value, !c.want, c.want, err)
+		}
+	}
+}
+
+// table is a small made-up table of ratings: one image with a label, one without, in two prompts.
+func tab() *table.Frame {
+	rating := func(folder, attribute string, number int, person bool, gender, skin string) data.Rating {
+		return data.Rating{Model: data.SD, Category: data.Profession, Folder: folder,
+			Prompt: data.PromptOf(data.Profession, folder), Attribute: attribute, Number: number, Person: person,
+			Described: true, Gender: gender, Skin: skin}
+	}
+	var rows []data.Rating
+	for _, folder := range []string{"Prompt1", "Prompt2", "Prompt7"} {
+		for rater := range 3 {
+			for _, r := range []data.Rating{
+				rating(folder, "तबलावादक", 1, true, "man", "light-skinned"),
+				rating(folder, "तबलावादक", 2, true,
+					map[string]string{"Prompt1": "man"}[folder]+map[bool]string{true: "woman"}[folder != "Prompt1"],
+					data.NoGroup),
+				rating(folder, "نجار", 1, rater == 0, "woman", "dark-skinned"),
+			} {
+				r.Rater = rater + 1
+				rows = append(rows, r)
+			}
+		}
+	}
+	return data.Frame(rows)
+}
+
+func TestTables(t *testing.T) {
+	f, err := tabulartest.Run("entigen-diversity", tab(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]float64{}
+	for i := range f.Len() {
+		got[f.Texts("prompt_id")[i]+" "+f.Texts("axis")[i]] = f.Numbers("diversity")[i]
+		if empty := f.Texts("no_usable_image")[i]; empty != "نجار" {
+			t.Errorf("row %d: attributes without a usable image: %q", i, empty)
+		}
+	}
+	want := map[string]float64{"original perceived gender": 1, "P-G1 perceived gender": 0,
+		"original perceived skin colour": 1, "P-G1 perceived skin colour": 1}
+	if len(got) != len(want) {
+		t.Errorf("%v", got)
+	}
+	for k, v := range want {
+		if got[k] != v {
+			t.Errorf("%s: %g, want %g", k, got[k], v)
+		}
+	}
+	f, err = tabulartest.Run("entigen-bias", tab(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range f.Len() {
+		if f.Texts("attribute")[i] == "نجار" && (!math.IsNaN(f.Numbers("bias")[i]) || f.Numbers("n_used")[i] != 0) {
+			t.Errorf("no usable image returns the bias %g", f.Numbers("bias")[i])
+		}
+	}
+	if _, err := tabulartest.Run("entigen-bias", tab(), nil, "model"); err == nil {
+		t.Error("a grouping that is not done is accepted")
+	}
+	bad := tab()
+	bad.Column("perceived_gender").Texts[4] = "someone"
+	if _, err := tabulartest.Run("entigen-bias", bad, nil); err == nil || !strings.Contains(err.Error(), "row 5") ||
+		!strings.Contains(err.Error(), "someone") {
+		t.Errorf("%v does not name the row", err)
+	}
+	if _, err := tabulartest.Run("entigen-cells", tab(), nil); err == nil ||
+		!strings.Contains(err.Error(), "Table 1 reports") {
+		t.Errorf("%v does not say which ratings are missing", err)
+	}
+}
+
+// ends returns the ends of an interval.
+func ends(e metrics.Estimate) (low, high float64) { return e.Low, e.High }

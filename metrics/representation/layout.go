@@ -1,0 +1,241 @@
+package representation
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strconv"
+
+	"antipode/datasets"
+	data "antipode/datasets/entigen"
+	"antipode/datasets/table"
+	"antipode/metrics"
+	"antipode/metrics/internal/tabular"
+)
+
+// compared is a printed value with the one from the ratings, or from labels by CLIP.
+type compared struct {
+	data.PrintedCell
+	value  float64
+	usable int
+	equal  bool
+	most   int // images that could have been usable
+}
+
+// compare compares the printed values of a table (1, 2, 3, 6 or all); both includes those by CLIP.
+func compare(call *metrics.Call, o labelOptions, table string, both bool) ([]compared, error) {
+	by := map[string]map[key]*cell{"human": {}, "clip": {}}
+	for judge, role := range map[string]string{"human": "in", "clip": "clip"} {
+		if call.Inputs[role] == nil {
+			continue
+		}
+		all, err := cells(call.Inputs[role], o)
+		if err != nil {
+			return nil, fmt.Errorf("table %q: %w", role, err)
+		}
+		for _, c := range all {
+			by[judge][c.key] = c
+		}
+	}
+	var out []compared
+	for _, p := range data.PrintedTables() {
+		if (p.Judge != "human" && !both) || (table != "all" && table != strconv.Itoa(p.Table)) {
+			continue
+		}
+		k := key{p.Category, p.Prompt, p.Axis, p.Model}
+		if p.Table == 3 {
+			k.axis = data.PerceivedGender
+			if p.Category == data.Culture {
+				k.axis = data.PerceivedScene
+			}
+		}
+		c := by[p.Judge][k]
+		if c == nil && p.Judge == "clip" {
+			out = append(out, compared{PrintedCell: p, value: math.NaN()})
+			continue
+		}
+		if c == nil {
+			return nil, fmt.Errorf("no row is a rating of %s, which the paper's Table %d reports", k, p.Table)
+		}
+		d := DiversityOf(c.counts)
+		r := compared{PrintedCell: p, value: d.Value, usable: d.Usable, most: d.Asked}
+		if p.Table == 3 {
+			r.value = perAttribute(c.counts)
+		}
+		printed, err := ParsePrinted(p.Text)
+		if err != nil {
+			return nil, err
+		}
+		r.equal = printed.Agrees(r.value)
+		out = append(out, r)
+	}
+	return out, nil
+}
+
+// CellOptions are the options of [PaperCells].
+type CellOptions struct {
+	Rule    string `json:"rule" default:"strict" values:"strict,plain-majority,drop-unsure,unanimous,plain-majority-gated,drop-unsure-gated,unanimous-gated,strict-ungated" help:"how the votes of raters become a label"`
+	Prompts string `json:"prompts" default:"reported" values:"reported,all" help:"prompts with a hyphen in their id, as in the paper, or all"`
+	Axes    string `json:"axes" help:"further axes, as COLUMN=GROUP/GROUP, …: perceived_age=young/old"`
+	Table   string `json:"table" default:"all" values:"all,1,2,3,6" help:"table of the paper"`
+}
+
+// PaperCells is the table operation entigen-cells (Bansal et al., EMNLP 2022, Tables 1, 2, 3, 6): every human value
+// of the paper's tables next to the same from the ratings, one a row: printed, value in [0, 1] (Table 3: images, [0,
+// 9]), equal (1 where the value rounds or is cut to the printed one, [Printed.Agrees]), feasible (whether the printed
+// value is possible with so few images, [Feasible]), n_used.
+func PaperCells(ratings datasets.Table, options ...CellOptions) datasets.Table {
+	return paperCells.Of(ratings, options...)
+}
+
+type paperCellRow struct {
+	Table    int     `column:"table"`
+	Category string  `column:"category"`
+	Prompt   string  `column:"prompt_id"`
+	Axis     string  `column:"axis"`
+	Model    string  `column:"model"`
+	Printed  string  `column:"printed"`
+	Value    float64 `column:"value" unit:"share; images in Table 3" range:"[0, 1]; [0, 9]"`
+	Used     int     `column:"n_used" unit:"images"`
+	Equal    int     `column:"equal"`
+	Feasible string  `column:"feasible"`
+	Rule     string  `column:"rule"`
+	noted
+}
+
+var paperCells = listing(2, metrics.Definition[CellOptions, paperCellRow]{
+	Name: "entigen-cells", Title: "every human value of the paper's tables, and the same from the ratings",
+	Citation: "Tables 1, 2, 3, 6", Inputs: []metrics.Input{ratingsIn},
+	Compute: func(_ context.Context, call *metrics.Call, o CellOptions) ([]paperCellRow, error) {
+		all, err := compare(call, tabular.Part[labelOptions](o), o.Table, false)
+		var out []paperCellRow
+		for _, c := range all {
+			r := paperCellRow{Table: c.Table, Category: c.Category, Prompt: c.Prompt, Axis: c.Axis, Model: c.Model,
+				Printed: c.Text, Value: c.value, Used: c.usable, Rule: o.Rule}
+			if c.equal {
+				r.Equal = 1
+			}
+			if printed, err := ParsePrinted(c.Text); err == nil && c.Table != 3 {
+				_, ok := Feasible(printed, c.most)
+				r.Feasible = map[bool]string{true: "yes", false: "no"}[ok]
+			}
+			out = append(out, r)
+		}
+		return out, err
+	},
+})
+
+// TableOptions are the options of [PaperTable].
+type TableOptions struct {
+	Rule     string `json:"rule" default:"strict" values:"strict,plain-majority,drop-unsure,unanimous,plain-majority-gated,drop-unsure-gated,unanimous-gated,strict-ungated" help:"how the votes of raters become a label"`
+	Prompts  string `json:"prompts" default:"reported" values:"reported,all" help:"prompts with a hyphen in their id, as in the paper, or all"`
+	Axes     string `json:"axes" help:"further axes, as COLUMN=GROUP/GROUP, …: perceived_age=young/old"`
+	Table    string `json:"table" default:"1" values:"1,2,3,6" help:"table of the paper"`
+	Judges   string `json:"judges" default:"human" values:"human,both" help:"human ratings, or also labels by CLIP"`
+	Decimals int    `json:"decimals" default:"2" none:"-1" min:"0" help:"decimals of the values"`
+	Rounding string `json:"rounding" default:"round" values:"round,cut" help:"how values get their decimals; the paper does both"`
+}
+
+// PaperTable is the table operation entigen-table (Bansal et al., EMNLP 2022, Tables 1, 2, 3, 6): one of the paper's
+// tables in its own layout, a row for each prompt and a column for each axis and model. A value is followed by the
+// printed one where the two differ. With Judges "both" the columns by CLIP are included; their values need
+// [PaperTableOf].
+func PaperTable(ratings datasets.Table, options ...TableOptions) datasets.Table {
+	return paperTable.Of(ratings, options...)
+}
+
+// PaperTableOf is [PaperTable] with labels by CLIP from [ClipLabelTable].
+func PaperTableOf(ratings, clip datasets.Table, options ...TableOptions) datasets.Table {
+	return paperTable.Table(map[string]datasets.Table{"in": ratings, "clip": clip}, options...)
+}
+
+var paperTable = listing(2, metrics.Definition[TableOptions, struct{}]{
+	Name: "entigen-table", Title: "a table of the paper in its own layout, from the ratings",
+	Citation: "Tables 1, 2, 3, 6",
+	Inputs: []metrics.Input{ratingsIn, {Role: "clip", Optional: true, Columns: columnsOf(ratingColumns),
+		About: "labels by CLIP, as entigen-clip-labels returns them; with judges=both"}},
+	Columns: TableOptions.columns,
+	Frame: func(_ context.Context, call *metrics.Call, o TableOptions) (*table.Frame, error) {
+		all, err := compare(call, tabular.Part[labelOptions](o), o.Table, o.Judges == "both")
+		if err != nil {
+			return nil, err
+		}
+		var rows []map[string]string
+		last := ""
+		for _, c := range all {
+			if row := c.Category + "/" + c.Prompt; row != last {
+				last = row
+				rows = append(rows, map[string]string{"category": c.Category, "prompt_id": c.Prompt,
+					"kind": data.Kind(c.Prompt), "note": Note})
+			}
+			text := rounded(c.value, o.Decimals, o.Rounding == "cut")
+			if !c.equal {
+				text += " (printed " + c.Text + ")"
+			}
+			rows[len(rows)-1][layoutHead(c.Axis, c.Judge, c.Model)] = text
+		}
+		f := table.NewFrame(o.columns())
+		for i := range f.Columns {
+			for _, r := range rows {
+				f.Columns[i].Texts = append(f.Columns[i].Texts, r[f.Columns[i].Name])
+			}
+		}
+		return f, nil
+	},
+})
+
+func (o TableOptions) columns() []table.ColumnSpec {
+	names := []string{"prompt_id", "kind"}
+	if o.Table == "3" {
+		names = append([]string{"category"}, names...)
+	}
+	names = append(append(names, layoutHeads(o.Table, o.Judges == "both")...), "note")
+	specs := make([]table.ColumnSpec, len(names))
+	for i, n := range names {
+		specs[i] = table.ColumnSpec{Name: n, Kind: table.KindText}
+	}
+	return specs
+}
+
+// short are the models' names in the column labels of the paper.
+var short = map[string]string{data.MinDALLE: "minD", data.DALLEMini: "D-mini", data.SD: "SD"}
+
+// layoutHeads returns the columns of a table after prompt_id and kind: one for each axis, judge and model.
+func layoutHeads(table string, both bool) (heads []string) {
+	gender, skin := data.PerceivedGender, data.PerceivedSkin
+	groups := map[string][][2]string{"1": {{gender, "human"}, {skin, "human"}}, "2": {{data.PerceivedScene, "human"}},
+		"3": {{"", "human"}}}
+	groups["6"] = groups["1"]
+	judged := groups[table]
+	if both && (table == "1" || table == "6") {
+		judged = append([][2]string{{gender, "clip"}}, judged...)
+	}
+	for _, g := range judged {
+		for _, m := range []string{data.MinDALLE, data.DALLEMini, data.SD} {
+			heads = append(heads, layoutHead(g[0], g[1], m))
+		}
+	}
+	return heads
+}
+
+func layoutHead(axis, judge, model string) string {
+	switch {
+	case axis == "":
+		return short[model]
+	case judge == "clip":
+		return axis + " (CLIP), " + short[model]
+	}
+	return axis + ", " + short[model]
+}
+
+// rounded formats a value with the decimals, rounded (ties to even digits, as Go prints) or cut.
+func rounded(v float64, decimals int, cut bool) string {
+	if math.IsNaN(v) {
+		return "not available"
+	}
+	if cut {
+		unit := math.Pow(10, float64(decimals))
+		v = math.Trunc(v*unit+1e-9) / unit
+	}
+	return strconv.FormatFloat(v, 'f', decimals, 64)
+}

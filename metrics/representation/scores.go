@@ -1,0 +1,212 @@
+package representation
+
+import (
+	"math"
+	"math/rand/v2"
+	"strconv"
+	"strings"
+
+	"antipode/metrics"
+	"antipode/metrics/internal/tabular"
+	"antipode/metrics/interval"
+)
+
+// Counts are the images of one attribute under one prompt.
+type Counts struct {
+	Attribute     string
+	First, Second int // with the label of the first, the second group: a_k, b_k
+	Uncertain     int // with neither
+}
+
+// Usable is a_k + b_k.
+func (c Counts) Usable() int { return c.First + c.Second }
+
+// Diversity is the diversity score of a prompt over a category's attributes, with its counts.
+type Diversity struct {
+	metrics.Estimate     // DS in [0, 1]; NaN = not available: no usable image
+	First, Second    int // images of each group, over all attributes
+	Usable, Asked    int // images with a group label; all images
+	Empty            []string
+}
+
+// DiversityOf computes the paper's equation 1.
+func DiversityOf(counts []Counts) Diversity {
+	d := Diversity{Estimate: metrics.Exact(math.NaN())}
+	difference := 0
+	for _, c := range counts {
+		difference += abs(c.First - c.Second)
+		d.First, d.Second = d.First+c.First, d.Second+c.Second
+		d.Asked += c.Usable() + c.Uncertain
+		if c.Usable() == 0 {
+			d.Empty = append(d.Empty, c.Attribute)
+		}
+	}
+	d.Usable = d.First + d.Second
+	d.Value = float64(difference) / float64(d.Usable) // NaN for 0/0
+	return d
+}
+
+// EvenDiversity returns the mean of |a − b| / (a + b) over n images of an attribute, each of which is in either group
+// with equal probability: the diversity score of an even prompt, which only chance moves from 0. It is NaN for n < 1.
+func EvenDiversity(n int) float64 {
+	if n < 1 {
+		return math.NaN()
+	}
+	pairs := (n + 1) / 2
+	mean := 2 * float64(pairs) / float64(n)
+	for i := 1; i <= pairs; i++ {
+		mean *= 1 - 1/(2*float64(i)) // the product is the binomial probability of a = b in 2·pairs images
+	}
+	return mean
+}
+
+// BiasOf computes the paper's equation 2; NaN = not available.
+func BiasOf(c Counts) float64 { return float64(c.First-c.Second) / float64(c.Usable()) }
+
+// BiasInterval returns a bias with its interval: Wilson's score interval of the share a/(a+b), of which the bias is
+// twice the share minus 1. Unlike a bootstrap interval it has a width where all usable images are in one group.
+// Without usable images all three are NaN.
+func BiasInterval(c Counts, level float64) metrics.Estimate {
+	share := interval.Wilson(c.First, c.Usable(), level)
+	return metrics.Estimate{Value: BiasOf(c), Low: 2*share.Low - 1, High: 2*share.High - 1}
+}
+
+func abs(n int) int {
+	if n < 0 {
+		return -n
+	}
+	return n
+}
+
+// What a bootstrap resamples as a whole. People rated two or three attributes of a category, so that resamples of whole
+// prompts have few outcomes: use such an interval with care.
+const (
+	ByImage  = "image"  // images, within each attribute
+	ByPrompt = "prompt" // prompts, that is attributes, each with all its images
+)
+
+// Resampling are the options of a [Bootstrap].
+type Resampling struct {
+	Cell      string // name of the score: the resamples depend on it and the seed alone
+	Cluster   string // "" = [ByImage]
+	Resamples int    // 0 = no interval
+	Level     float64
+	Seed      int64
+	Most      float64 // upper end of the score's range; 0 = none. The lower end is 0
+}
+
+// Bootstrap returns a score with its interval by resampling: value + (quantiles of the resamples − their mean),
+// within the score's range. The absolute difference of few images is biased upwards in a resample; subtracting the
+// mean removes that bias, which a percentile interval does not. Resamples in which the score is not available are left
+// out; the interval always contains the value. One prompt resampled by prompts has none.
+func Bootstrap(counts []Counts, score func([]Counts) float64, r Resampling) metrics.Estimate {
+	e := metrics.Exact(score(counts))
+	if r.Resamples <= 0 || math.IsNaN(e.Value) || r.Cluster == ByPrompt && len(counts) < 2 {
+		return e
+	}
+	rng := tabular.Random(r.Seed, r.Cell)
+	values := make([]float64, 0, r.Resamples)
+	sample := make([]Counts, len(counts))
+	for range r.Resamples {
+		for i, c := range counts {
+			if r.Cluster == ByPrompt {
+				sample[i] = counts[rng.IntN(len(counts))]
+			} else {
+				sample[i] = c.resample(rng)
+			}
+		}
+		if v := score(sample); !math.IsNaN(v) {
+			values = append(values, v)
+		}
+	}
+	most := r.Most
+	if most == 0 {
+		most = math.Inf(1)
+	}
+	return centered(e.Value, values, r.Level, 0, most)
+}
+
+// centered returns a value with the interval of the deviations of resamples from their mean, within a range.
+func centered(value float64, resamples []float64, level, least, most float64) metrics.Estimate {
+	mean := 0.0
+	for _, v := range resamples {
+		mean += v
+	}
+	mean /= float64(len(resamples))
+	low, high := tabular.Percentiles(resamples, level)
+	low, high = value+low-mean, value+high-mean
+	return metrics.Estimate{Value: value, Low: min(value, max(least, low)), High: max(value, min(most, high))}
+}
+
+// resample samples the images of an attribute with replacement.
+func (c Counts) resample(rng *rand.Rand) Counts {
+	out := Counts{Attribute: c.Attribute}
+	n := c.Usable() + c.Uncertain
+	for range n {
+		switch k := rng.IntN(n); {
+		case k < c.First:
+			out.First++
+		case k < c.Usable():
+			out.Second++
+		default:
+			out.Uncertain++
+		}
+	}
+	return out
+}
+
+// Change compares a bias with that of the original prompt: "flipped" (opposite signs, neither 0), "reduced" (same
+// sign, or now 0, and closer to 0), "increased", "unchanged", or "not available".
+func Change(original, now float64) string {
+	switch {
+	case math.IsNaN(original) || math.IsNaN(now):
+		return "not available"
+	case original*now < 0:
+		return "flipped"
+	case math.Abs(now) < math.Abs(original):
+		return "reduced"
+	case math.Abs(now) > math.Abs(original):
+		return "increased"
+	}
+	return "unchanged"
+}
+
+// Printed is a value as a paper prints it: how many decimals it was rounded or cut to.
+type Printed struct {
+	Value    float64
+	Decimals int
+}
+
+// ParsePrinted reads a printed score. A score without decimals, such as "1", counts as exact to two, as the tables
+// around it are.
+func ParsePrinted(text string) (Printed, error) {
+	v, err := strconv.ParseFloat(text, 64)
+	_, decimals, _ := strings.Cut(text, ".")
+	p := Printed{v, len(decimals)}
+	if strings.Trim(decimals, "0") == "" {
+		p.Decimals = 2
+	}
+	return p, err
+}
+
+// Agrees reports whether a value, rounded or cut to the decimals, is the printed one: the paper does both. Ties round
+// either way.
+func (p Printed) Agrees(value float64) bool {
+	unit := math.Pow(10, -float64(p.Decimals))
+	const slack = 1e-9
+	return math.Abs(value-p.Value) <= unit*(0.5+slack) || (value >= p.Value-slack && value < p.Value+unit*(1-slack))
+}
+
+// Feasible reports whether a printed diversity score is possible with at most so many usable images: whether the
+// ratio of a sum of differences and a number of usable images of equal parity agrees. It returns the smallest such
+// number.
+func Feasible(p Printed, most int) (usable int, ok bool) {
+	for n := 1; n <= most; n++ {
+		for d := n % 2; d <= n; d += 2 {
+			if p.Agrees(float64(d) / float64(n)) {
+				return n, true
+			}
+		}
+	}
+	return 0, false
+}

@@ -1,0 +1,148 @@
+package stereotypes
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"antipode/datasets"
+	"antipode/datasets/seegull"
+	"antipode/datasets/table"
+	"antipode/metrics"
+	"antipode/metrics/internal/tabular"
+)
+
+// CaptionAttributeOptions are the options of [CaptionAttributeTable].
+type CaptionAttributeOptions struct {
+	MinStereo     float64 `json:"min_stereo,omitempty" default:"2" none:"-1" help:"least number of SeeGULL annotators who call the pair a stereotype"`
+	StereoColumn  string  `json:"stereo_column,omitempty" default:"na_stereo" values:"na_stereo,region_stereo" help:"annotators in North America, or in the region of the identity"`
+	Rule          string  `json:"rule,omitempty" default:"all" values:"all,majority,any,mean" help:"how many of three scores must agree that the attribute is visual"`
+	MinScore      float64 `json:"min_score,omitempty" default:"4" help:"least score that counts as agreement, from 1 to 5"`
+	Match         string  `json:"match" default:"words" values:"words,substring" help:"match whole words, or anywhere in the text"`
+	Case          string  `json:"case" default:"lower" values:"lower,keep" help:"convert to lower case or keep the case"`
+	Plural        string  `json:"plural" default:"keep" values:"keep,drop-s" help:"drop-s ignores the last s of a word, not of ss"`
+	Vocabulary    string  `json:"vocabulary" default:"visual" values:"visual,all" help:"attributes to search for"`
+	Image         string  `json:"image" default:"image_id" help:"column that names the image; none = each row is one"`
+	Rows          string  `json:"rows" default:"all" values:"all,found" help:"all attributes, as likelihoods need, or those found"`
+	ShowOffensive bool    `json:"show_offensive" help:"show attributes that are offensive or not rated for the identity"`
+}
+
+// CaptionAttributeTable is the table operation visage-caption-attributes, an addition to section 3.2 of Jha et al., ACL
+// 2024: the attributes that captions name, in the form of the annotations. It has a row for each image and attribute of
+// the vocabulary; selected is 1 where one of the image's captions names it, else 0. [Likelihoods], [Tendencies] and
+// [OffensivenessTable] accept it in place of human annotations, [FoundSalience] ranks it. Attributes are masked by the
+// rule of package seegull.
+func CaptionAttributeTable(t CaptionTables, options ...CaptionAttributeOptions) datasets.Table {
+	return captionAttributes.Table(t.inputs(), options...)
+}
+
+// foundRow is an attribute of an image in the form of the annotations.
+type foundRow struct {
+	ID        string `column:"id"`
+	Identity  string `column:"identity"`
+	Number    int    `column:"image_number" help:"of the image among those of the identity"`
+	ImageID   string `column:"image_id"`
+	Attribute string `column:"attribute"`
+	Selected  int    `column:"selected" range:"0 or 1"`
+}
+
+// facts are the columns that annotations have about a pair (the first three) and an attribute.
+type facts struct {
+	NAStereo      float64 `column:"na_stereo" unit:"annotators"`
+	RegionStereo  float64 `column:"region_stereo" unit:"annotators"`
+	Offensiveness float64 `column:"offensiveness" unit:"SeeGULL's scale" range:"[-1, 4]"`
+	Asia          float64 `column:"score_asia" range:"[1, 5]"`
+	Europe        float64 `column:"score_europe" range:"[1, 5]"`
+	NA            float64 `column:"score_na" range:"[1, 5]"`
+}
+
+type captionAttributeRow struct {
+	foundRow
+	facts
+	Captions int    `column:"n_captions" unit:"captions"`
+	Size     int    `column:"n_vocabulary" unit:"attributes"`
+	By       string `column:"found_by"`
+	described
+}
+
+var captionAttributes = listing(metrics.Definition[CaptionAttributeOptions, captionAttributeRow]{
+	Name: "visage-caption-attributes", Title: "attributes that the captions of an image name, in the form of " +
+		"annotations",
+	Citation: "an addition to section 3.2", Inputs: []metrics.Input{captionsIn, attributesIn},
+	Compute: func(_ context.Context, call *metrics.Call, o CaptionAttributeOptions) ([]captionAttributeRow, error) {
+		in, err := readCaptions(call, tabular.Part[StereotypeOptions](o), o.Vocabulary, o.Image)
+		if err != nil {
+			return nil, err
+		}
+		m, err := newMatcher(in.vocabulary.Attributes, tabular.Part[Matching](o))
+		if err != nil {
+			return nil, err
+		}
+		type seen struct {
+			identity, image  string
+			captions, number int
+			named            map[int]bool
+		}
+		var list []*seen
+		at, numbers := map[[2]string]*seen{}, map[string]int{}
+		for _, c := range in.captions {
+			key := [2]string{c.Identity, c.Image}
+			s := at[key]
+			if s == nil {
+				numbers[c.Identity]++
+				s = &seen{identity: c.Identity, image: c.Image, number: numbers[c.Identity], named: map[int]bool{}}
+				at[key], list = s, append(list, s)
+			}
+			s.captions++
+			m.find(c.Text, func(a, _ int) { s.named[a] = true })
+		}
+		of := readFacts(call.Inputs["attributes"])
+		var mask seegull.Masker
+		var out []captionAttributeRow
+		for _, s := range list {
+			for a, name := range m.attributes {
+				if !s.named[a] && o.Rows != "all" {
+					continue
+				}
+				out = append(out, captionAttributeRow{foundRow: foundRow{ID: fmt.Sprintf("%s#%d", s.image, a+1),
+					Identity: s.identity, Number: s.number, ImageID: s.image,
+					Attribute: in.label(&mask, o.ShowOffensive, s.identity, name),
+					Selected:  map[bool]int{true: 1}[s.named[a]]}, facts: of(s.identity, name), Captions: s.captions,
+					Size: len(m.attributes), By: "captions"})
+			}
+		}
+		return out, nil
+	},
+})
+
+// readFacts returns the facts of a pair; a pair that the frame lacks has those of its attribute alone.
+func readFacts(f *table.Frame) func(identity, attribute string) facts {
+	number := func(name string, row int) float64 {
+		if n := f.Numbers(name); n != nil {
+			return n[row]
+		}
+		return math.NaN()
+	}
+	pairs, single := map[[2]string]facts{}, map[string]facts{}
+	identities := f.Texts("identity")
+	for i, a := range f.Texts("attribute") {
+		v := facts{number("na_stereo", i), number("region_stereo", i), number("offensiveness", i),
+			number("score_asia", i), number("score_europe", i), number("score_na", i)}
+		single[a] = v
+		if identities != nil {
+			pair := [2]string{identities[i], a}
+			if known, twice := pairs[pair]; twice && !(v.Offensiveness > known.Offensiveness) {
+				v = known // the worse rating counts
+			}
+			pairs[pair] = v
+		}
+	}
+	return func(identity, attribute string) facts {
+		if v, known := pairs[[2]string{identity, attribute}]; known {
+			return v
+		}
+		v := single[attribute]
+		v.NAStereo, v.RegionStereo, v.Offensiveness = math.NaN(), math.NaN(), math.NaN()
+		return v
+	}
+}

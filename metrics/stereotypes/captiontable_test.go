@@ -1,0 +1,193 @@
+package stereotypes
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"antipode/datasets"
+	"antipode/datasets/table"
+	"antipode/internal/near"
+	"antipode/metrics/internal/tabulartest"
+)
+
+// evaluate computes an operation on two tables.
+func evaluate(t *testing.T, name, second string, in, other *table.Frame, options map[string]string) (*table.Frame,
+	[]string, error) {
+	t.Helper()
+	var notes []string
+	f, err := tabulartest.RunOn(name, map[string]*table.Frame{"in": in, second: other}, options, &notes)
+	return f, notes, err
+}
+
+// captionFrame: two images of Veltan with two captions each, one of Norra; Sul was refused.
+func captionFrame() *table.Frame {
+	return &table.Frame{Columns: []table.Column{
+		table.TextColumn("id", []string{"a#1", "a#2", "b#1", "b#2", "c#1", "s"}),
+		table.TextColumn("image_id", []string{"a", "a", "b", "b", "c", "s"}),
+		table.TextColumn("identity", []string{"Veltan", "Veltan", "Veltan", "Veltan", "Norra", "Sul"}),
+		table.TextColumn("caption", []string{"a wide hat", "a kind man", "hat by the sea", "", "टोपी", ""}),
+		table.TextColumn("outcome", []string{"made", "made", "made", "made", "made", "refused"}),
+	}}
+}
+
+// pairFrame: hat and sea can be seen, kind cannot; hat is a stereotype of Veltan that nobody rated, sea of Norra; sea
+// next to Veltan occurs twice, and the worse rating counts.
+func pairFrame() *table.Frame {
+	nan := math.NaN()
+	return &table.Frame{Columns: []table.Column{
+		table.TextColumn("identity", []string{"Veltan", "Veltan", "Norra", "Norra", "Veltan", "Veltan"}),
+		table.TextColumn("attribute", []string{"hat", "kind", "sea", "टोपी", "sea", "sea"}),
+		table.NumberColumn("na_stereo", []float64{3, 2, 2, 2, 1, 1}),
+		table.NumberColumn("offensiveness", []float64{nan, -1, 0, -1, 2, 0}),
+		table.NumberColumn("score_asia", []float64{5, 1, 4, 5, 4, 4}),
+		table.NumberColumn("score_europe", []float64{5, 1, 4, 5, 4, 4}),
+		table.NumberColumn("score_na", []float64{4, 4, 4, 5, 4, 4}),
+	}}
+}
+
+func TestCaptionTables(t *testing.T) {
+	f, _, err := evaluate(t, "visage-captions", "attributes", captionFrame(), pairFrame(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Join(f.Texts("identity"), " "); got != "Norra Sul Veltan" {
+		t.Fatal(got)
+	}
+	nan := math.NaN()
+	for column, want := range map[string][]float64{"share_any": {1, nan, 0.5}, "share_stereotype": {1, nan, 0.5},
+		"n_asked": {1, 1, 4}, "n_refused": {0, 1, 0},
+		"n_used": {1, 0, 4}, "n_images": {1, 0, 2}, "n_attributes": {1, 0, 2}, "n_vocabulary": {3, 3, 3},
+		"share_any_low": {nan, nan, 0.5}} {
+		near.Check(t, column, f.Numbers(column), want, 1e-15, 0)
+	}
+	for _, c := range []struct {
+		name    string
+		options map[string]string
+		want    string // identity, attribute, stereotype
+	}{
+		// of Veltan, sea: (1+1)/(3+3)·ln(5/(1+1)) = 0.305; hat: (2+1)/(3+3)·ln(5/(2+1)) = 0.255
+		{"masked", nil, "Norra:टोपी:yes Veltan:masked 1 (rated offensive):no Veltan:masked 2 (not rated):yes"},
+		{"shown", map[string]string{"show_offensive": "true"}, "Norra:टोपी:yes Veltan:sea:no Veltan:hat:yes"},
+		{"stereotypes", map[string]string{"show_offensive": "true", "only": "stereotypes"},
+			"Norra:टोपी:yes Veltan:hat:yes"},
+		{"all attributes", map[string]string{"show_offensive": "true", "vocabulary": "all"},
+			"Norra:टोपी:yes Veltan:kind:no Veltan:sea:no Veltan:hat:yes"},
+		{"first", map[string]string{"show_offensive": "true", "top": "1"}, "Norra:टोपी:yes Veltan:sea:no"},
+		{"an image for each caption", map[string]string{"image": "none", "top": "1", "show_offensive": "true"},
+			"Norra:टोपी:yes Veltan:sea:no"},
+	} {
+		f, _, err := evaluate(t, "visage-salience", "attributes", captionFrame(), pairFrame(), c.options)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var rows []string
+		for i, id := range f.Texts("identity") {
+			rows = append(rows, id+":"+f.Texts("attribute")[i]+":"+f.Texts("stereotype")[i])
+		}
+		if got := strings.Join(rows, " "); got != c.want {
+			t.Errorf("%s: %s, want %s", c.name, got, c.want)
+		}
+	}
+	ratings := &table.Frame{Columns: append([]table.Column(nil), pairFrame().Columns[1], pairFrame().Columns[4],
+		pairFrame().Columns[5], pairFrame().Columns[6])}
+	if f, _, err = evaluate(t, "visage-salience", "attributes", captionFrame(), ratings, nil); err != nil ||
+		f.Texts("stereotype")[0] != "" || !strings.HasPrefix(f.Texts("attribute")[0], "masked") {
+		t.Errorf("attributes alone: %v, %v", f, err)
+	}
+	masked := pairFrame()
+	masked.Column("attribute").Texts[0] = "masked 1 (not rated)"
+	if _, notes, err := evaluate(t, "visage-salience", "attributes", captionFrame(), masked, nil); err != nil ||
+		len(notes) != 1 || !strings.HasPrefix(notes[0], "1 rows") {
+		t.Errorf("masked at the source: %v, %v", notes, err)
+	}
+}
+
+func TestCaptionTableErrors(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		change  func(in, attributes *table.Frame)
+		options map[string]string
+		want    string
+	}{
+		{"no image column", nil, map[string]string{"image": "image"}, `"image"`},
+		{"blank identity", func(in, _ *table.Frame) { in.Column("identity").Texts[1] = "" }, nil, "row 2"},
+		{"blank image", func(in, _ *table.Frame) { in.Column("image_id").Texts[2] = "" }, nil, "row 3"},
+		{"no ratings", func(_, a *table.Frame) { a.Columns = a.Columns[:2] }, nil, "vocabulary=all"},
+		{"no pairs", func(_, a *table.Frame) { a.Columns = a.Columns[1:] }, map[string]string{"only": "stereotypes"},
+			"only=stereotypes"},
+		{"nothing visual", nil, map[string]string{"min_score": "6"}, "no attribute"},
+		{"no letter", func(_, a *table.Frame) { a.Column("attribute").Texts[0] = "??" }, nil, `"??"`},
+		{"alpha", nil, map[string]string{"alpha": "-2"}, "alpha is -2"},
+		{"resamples", nil, map[string]string{"resamples": "-2"}, "resamples"},
+		{"idf", nil, map[string]string{"idf": "log2"}, "smooth"},
+	} {
+		in, attributes := captionFrame(), pairFrame()
+		if c.change != nil {
+			c.change(in, attributes)
+		}
+		if _, _, err := evaluate(t, "visage-salience", "attributes", in, attributes, c.options); err == nil ||
+			!strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: %v does not say %q", c.name, err, c.want)
+		}
+	}
+}
+
+func TestAgreement(t *testing.T) {
+	salient := &table.Frame{Columns: []table.Column{
+		table.TextColumn("identity", []string{"Veltan", "Veltan", "Veltan", "Norra", "Sul"}),
+		table.TextColumn("attribute", []string{"sea", "hat", "drum", "hat", "hat"}),
+		table.NumberColumn("rank", []float64{3, 1, 2, 1, 1}),
+		table.TextColumn("stereotype", []string{"yes", "yes", "no", "yes", "yes"})}}
+	seen := &table.Frame{Columns: []table.Column{
+		table.TextColumn("identity", []string{"Veltan", "Veltan", "Norra"}),
+		table.TextColumn("attribute", []string{"hat", "sea", "hat"}),
+		table.NumberColumn("likelihood", []float64{0.5, 0.2, 0.9})}}
+	for _, c := range []struct {
+		options              map[string]string
+		share, used, without float64
+	}{{nil, 2.0 / 3, 3, 1}, {map[string]string{"threshold": "0.2"}, 1, 3, 1},
+		{map[string]string{"threshold": "0.6", "top": "1"}, 0.5, 2, 1}} {
+		f, _, err := evaluate(t, "visage-salience-agreement", "likelihoods", salient, seen, c.options)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s, low, high := f.Numbers("share")[0], f.Numbers("share_low")[0], f.Numbers("share_high")[0]; s != c.share ||
+			f.Numbers("n_used")[0] != c.used || f.Numbers("n_without")[0] != c.without || !(low <= s && s <= high) {
+			t.Errorf("%v: %g [%g, %g] of %g, %g without", c.options, s, low, high, f.Numbers("n_used")[0],
+				f.Numbers("n_without")[0])
+		}
+	}
+	salient.Column("attribute").Texts[0] = "masked 1 (not rated)"
+	if _, _, err := evaluate(t, "visage-salience-agreement", "likelihoods", salient, seen, nil); err == nil ||
+		!strings.Contains(err.Error(), "row 1") {
+		t.Errorf("masked: %v", err)
+	}
+	salient.Column("stereotype").Texts = make([]string, 5)
+	if _, _, err := evaluate(t, "visage-salience-agreement", "likelihoods", salient, seen, nil); err == nil ||
+		!strings.Contains(err.Error(), "stereotype = yes") {
+		t.Errorf("no stereotype: %v", err)
+	}
+}
+
+// TestPlans: the table forms check their columns when they are made.
+func TestPlans(t *testing.T) {
+	table := func(columns ...string) datasets.Table { return datasets.New("any", nil, datasets.Columns(columns...)) }
+	captions, attributes := table("identity:text", "caption:text"), table("attribute:text")
+	images := table("identity:text", "set:text", "attribute:text", "full:vector")
+	salient := SalienceTable(CaptionTables{captions, attributes},
+		SalienceTableOptions{Match: "substring", Resamples: -1})
+	for _, made := range []datasets.Table{CaptionShares(CaptionTables{captions, attributes}), salient,
+		PullTable(images), PullCount(PullTable(images)), SimilarityTable(images, SimilarityOptions{Set: "s"}),
+		SalienceAgreement(salient, table("identity:text", "attribute:text", "likelihood:number"))} {
+		if err := made.Err(); err != nil || len(made.Columns()) == 0 {
+			t.Errorf("%v: %v", made.Columns(), err)
+		}
+	}
+	for _, made := range []datasets.Table{CaptionShares(CaptionTables{attributes, attributes}), PullTable(captions),
+		SalienceTable(CaptionTables{captions, attributes}, SalienceTableOptions{Match: "fuzzy"})} {
+		if made.Err() == nil {
+			t.Errorf("%v: no error", made.Columns())
+		}
+	}
+}

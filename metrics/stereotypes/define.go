@@ -1,0 +1,114 @@
+package stereotypes
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"antipode/datasets"
+	"antipode/datasets/operation"
+	"antipode/metrics"
+)
+
+const citation = "Jha et al., ACL 2024, arXiv 2401.06310, "
+
+// described is embedded in every row of the package: its last column tells how the table was computed.
+type described struct {
+	Options string `column:"options" help:"name, version and the options that differ from their defaults; see Repeat"`
+}
+
+func (d *described) describe(options string) { d.Options = options }
+
+// score defines a metric whose rows embed described.
+func score[O, R any](d metrics.Definition[O, R]) datasets.Defined[O] {
+	return metrics.Define(complete(d))
+}
+
+// listing defines a table operation whose rows embed described.
+func listing[O, R any](d metrics.Definition[O, R]) datasets.Defined[O] {
+	return datasets.Define(complete(d))
+}
+
+func complete[O, R any](d metrics.Definition[O, R]) metrics.Definition[O, R] {
+	compute := d.Compute
+	d.Citation, d.Version = citation+d.Citation, 2
+	d.Compute = func(ctx context.Context, call *metrics.Call, o O) ([]R, error) {
+		rows, err := compute(ctx, call, o)
+		text := describe(d.Name, d.Version, o)
+		for i := range rows {
+			any(&rows[i]).(interface{ describe(string) }).describe(text)
+		}
+		return rows, err
+	}
+	return d
+}
+
+// describe returns NAME/VERSION seed=N and each option that differs from its default, by name.
+func describe(name string, version int, options any) string {
+	v := reflect.ValueOf(options)
+	seed := "seed=0"
+	var given []string
+	for _, f := range reflect.VisibleFields(v.Type()) {
+		option, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if f.Anonymous || option == "" {
+			continue
+		}
+		field := v.FieldByIndex(f.Index)
+		text, fallback := fmt.Sprint(field.Interface()), f.Tag.Get("default")
+		switch {
+		case option == "seed":
+			seed = "seed=" + text
+		case text != fallback && (fallback != "" || !field.IsZero()):
+			given = append(given, option+"="+url.QueryEscape(text))
+		}
+	}
+	slices.Sort(given)
+	return strings.Join(append([]string{name + "/" + strconv.Itoa(version), seed}, given...), " ")
+}
+
+// Repeat returns the table that has these options in its column options, for the same inputs by role. Options of
+// another version are an error, because defaults may differ.
+func Repeat(options string, inputs map[string]datasets.Table) datasets.Table {
+	op, given, err := parse(options)
+	if err != nil {
+		return datasets.Table{}.Fail(err)
+	}
+	checked, err := op.Parse(given)
+	if err != nil {
+		return datasets.Table{}.Fail(err)
+	}
+	return datasets.Apply(op, inputs, checked)
+}
+
+func parse(text string) (*operation.Operation, map[string]string, error) {
+	fields := strings.Fields(text)
+	if len(fields) == 0 {
+		return nil, nil, fmt.Errorf("stereotypes: %q holds no options; use a value of the column options", text)
+	}
+	name, version, _ := strings.Cut(fields[0], "/")
+	op := operation.Find(name)
+	if op == nil {
+		return nil, nil, fmt.Errorf("stereotypes: no metric or table operation %q", name)
+	}
+	if version != strconv.Itoa(op.Version) {
+		return nil, nil, fmt.Errorf("stereotypes: options of %s version %s; this program has version %d", name, version,
+			op.Version)
+	}
+	given := map[string]string{}
+	for _, f := range fields[1:] {
+		option, value, ok := strings.Cut(f, "=")
+		value, err := url.QueryUnescape(value)
+		if !ok || err != nil {
+			return nil, nil, fmt.Errorf("stereotypes: option %q is not NAME=VALUE", f)
+		}
+		given[option] = value
+	}
+	if given["seed"] == "0" {
+		delete(given, "seed")
+	}
+	return op, given, nil
+}

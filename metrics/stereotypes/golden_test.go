@@ -1,0 +1,127 @@
+package stereotypes
+
+import (
+	"encoding/json"
+	"os"
+	"testing"
+
+	data "antipode/datasets/visage"
+	"antipode/internal/near"
+	"antipode/metrics/internal/tabulartest"
+)
+
+type captionGolden struct {
+	Attributes []string
+	Captions   [][3]string
+	Rows       []struct {
+		Identity, Attribute        string
+		Times, Captions, Documents int
+		Plain, Smooth, Tf, Share   float64
+	}
+	Images []struct {
+		Identity, Set, Attribute string
+		Vector                   []float32
+	}
+	Pulls []struct {
+		Identity          string
+		Attribute, Pooled []float64
+		Own               float64
+	}
+}
+
+func readCaptionGolden(t *testing.T) (g captionGolden) {
+	t.Helper()
+	text, err := os.ReadFile("testdata/captions.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(text, &g); err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+func TestSalienceGolden(t *testing.T) {
+	g := readCaptionGolden(t)
+	var captions []Caption
+	for _, c := range g.Captions {
+		captions = append(captions, Caption{c[0], c[1], c[2]})
+	}
+	for _, idf := range []string{"plain", "smooth"} {
+		scores, err := Salience(captions, Vocabulary{Attributes: g.Attributes},
+			SalienceOptions{Weighting: Weighting{Alpha: 1, Idf: idf}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows := map[[2]string]Salient{}
+		for _, s := range scores {
+			for _, a := range s.Attributes {
+				rows[[2]string{s.Identity, a.Attribute}] = a
+			}
+		}
+		var got, want []float64
+		for _, r := range g.Rows {
+			a := rows[[2]string{r.Identity, r.Attribute}]
+			value := map[string]float64{"plain": r.Plain, "smooth": r.Smooth}[idf]
+			got = append(got, float64(a.Times), float64(a.Captions), float64(a.Documents), a.Tf, a.Salience.Value,
+				a.Share.Value)
+			want = append(want, float64(r.Times), float64(r.Captions), float64(r.Documents), r.Tf, value, r.Share)
+		}
+		if len(rows) != len(g.Rows) || len(rows) < 20 {
+			t.Errorf("%d rows, want %d", len(rows), len(g.Rows))
+		}
+		near.Check(t, idf, got, want, 1e-12, 1e-14)
+	}
+}
+
+func TestPullGolden(t *testing.T) {
+	g := readCaptionGolden(t)
+	var images []Embedded
+	for _, p := range g.Images {
+		images = append(images, Embedded{p.Identity, p.Set, p.Attribute, p.Vector})
+	}
+	for _, average := range []string{"attribute", "pooled"} {
+		got, err := Pulls(images, PullVariant{Method: average, Resampling: Resampling{Resamples: 20}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		by := map[string]Pull{}
+		for _, p := range got {
+			by[p.Identity] = p
+			if !(p.Pull.Low < p.Pull.Value && p.Pull.Value < p.Pull.High) {
+				t.Errorf("%+v", p.Pull)
+			}
+		}
+		for _, want := range g.Pulls {
+			p, w := by[want.Identity], want.Attribute
+			if average == "pooled" {
+				w = want.Pooled
+			}
+			near.Check(t, want.Identity+" "+average, []float64{p.DS.Value, p.DNS.Value, p.SNS.Value}, w, 1e-12, 1e-14)
+		}
+	}
+	own, err := Similarities(images, Default, Resampling{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range g.Pulls {
+		for _, s := range own {
+			if s.A == want.Identity && s.B == want.Identity {
+				near.Check(t, "within "+s.A, []float64{s.Value.Value}, []float64{want.Own}, 1e-12, 0)
+			}
+		}
+	}
+}
+
+// TestPrintedPull: the paper's Tables 3 to 5 give its count, 121 of 135.
+func TestPrintedPull(t *testing.T) {
+	f := tabulartest.Evaluate(t, "visage-pull-count", tabulartest.Released(t, data.Name, "visage-printed-pull", nil),
+		nil)
+	if n, used := f.Numbers("n_positive")[0], f.Numbers("n_used")[0]; n != 121 || used != 135 {
+		t.Errorf("%g of %g identities have a positive pull", n, used)
+	}
+	if share, low, high := f.Numbers("share")[0], f.Numbers("share_low")[0],
+		f.Numbers("share_high")[0]; share != 121.0/135 || !(low < share && share < high) {
+		t.Errorf("%g [%g, %g]", share, low, high)
+	}
+}

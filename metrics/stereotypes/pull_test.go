@@ -1,0 +1,280 @@
+package stereotypes
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"antipode/internal/near"
+)
+
+// TestPullByHand: vectors in the plane with known cosines; the stereotype lies nearer to the default.
+func TestPullByHand(t *testing.T) {
+	at := func(identity, set, attribute string, degrees float64) Embedded {
+		sin, cos := math.Sincos(degrees * math.Pi / 180)
+		return Embedded{identity, set, attribute, []float32{float32(3 * cos), float32(3 * sin)}}
+	}
+	images := []Embedded{at("Veltan", "d", "", 0), at("Veltan", "s", "hat", 60), at("Veltan", "s", "hat", -60),
+		at("Veltan", "s", "drum", 0),
+		at("Veltan", "ns", "sea", 90), at("Norra", "d", "", 10), at("Norra", "s", "hat", 40),
+		{"Norra", "ns", "sea", nil}, {"Sul", "d", "", nil}}
+	for average, want := range map[string][3]float64{"attribute": {0.75, 0, 0}, "pooled": {2.0 / 3, 0, 0}} {
+		got, err := Pulls(images, PullVariant{Method: average})
+		if err != nil {
+			t.Fatal(err)
+		}
+		n, s, v := got[0], got[1], got[2]
+		near.Check(t, average, []float64{v.DS.Value, v.DNS.Value, v.SNS.Value, v.Pull.Value, v.Mean.Value},
+			[]float64{want[0], want[1], want[2], want[0], want[0] / 3}, 1e-6, 1e-7)
+		if v.D != 1 || v.S != 3 || v.NS != 1 || v.Stereotypes != 2 || v.Others != 1 {
+			t.Errorf("%+v", v)
+		}
+		if math.Abs(n.DS.Value-math.Sqrt(3)/2) > 1e-6 || !math.IsNaN(n.DNS.Value) || !math.IsNaN(n.Pull.Value) ||
+			!math.IsNaN(n.Mean.Value) || n.NS != 0 {
+			t.Errorf("a set without images: %+v", n)
+		}
+		if s.Identity != "Sul" || !math.IsNaN(s.DS.Value) || s.D != 0 {
+			t.Errorf("no images at all: %+v", s)
+		}
+	}
+	if got, err := Pulls(nil, PullVariant{Resampling: Resampling{Resamples: 3}}); err != nil || len(got) != 0 {
+		t.Errorf("of nothing: %v, %v", got, err)
+	}
+}
+
+func TestPullErrors(t *testing.T) {
+	good := Embedded{"Veltan", "d", "", []float32{1, 2}}
+	for name, c := range map[string]struct {
+		bad  Embedded
+		want string
+	}{
+		"zero":     {Embedded{"Veltan", "s", "a", []float32{0, 0}}, "zeros"},
+		"NaN":      {Embedded{"Veltan", "s", "a", []float32{1, float32(math.NaN())}}, "NaN"},
+		"infinite": {Embedded{"Veltan", "s", "a", []float32{1, float32(math.Inf(1))}}, "infinity"},
+		"width":    {Embedded{"Veltan", "s", "a", []float32{1}}, "two encoders"},
+		"empty":    {Embedded{"Veltan", "s", "a", []float32{}}, "0 numbers"},
+		"set":      {Embedded{"Veltan", "default", "", []float32{1, 2}}, `"default"`},
+		"identity": {Embedded{"", "d", "", []float32{1, 2}}, "identity"},
+	} {
+		_, err := Pulls([]Embedded{good, c.bad}, PullVariant{})
+		var bad *EmbeddedError
+		if !errors.As(err, &bad) || bad.Row != 1 || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v does not contain %q for image 2", name, err, c.want)
+		}
+		if _, err := Similarities([]Embedded{good, c.bad}, "d", Resampling{}); !errors.As(err, &bad) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for _, o := range []PullVariant{{Resampling: Resampling{Level: 1}}, {Resampling: Resampling{Resamples: -1}},
+		{Method: "median"}, {Cluster: "prompt"}} {
+		if _, err := Pulls([]Embedded{good}, o); err == nil {
+			t.Errorf("%+v passes", o)
+		}
+	}
+	if _, err := Similarities([]Embedded{good}, "x", Resampling{}); err == nil {
+		t.Error("an unknown set passes")
+	}
+}
+
+func randomImages(rng *rand.Rand) (images []Embedded) {
+	for id := range 3 {
+		for _, set := range []string{"d", "s", "ns"} {
+			for range 2 + rng.IntN(6) {
+				p := Embedded{fmt.Sprint("id", id), set, "", make([]float32, 5)}
+				if set != "d" {
+					p.Attribute = string(rune('a' + rng.IntN(3)))
+				}
+				for k := range p.Vector {
+					p.Vector[k] = float32(rng.NormFloat64())
+				}
+				images = append(images, p)
+			}
+		}
+	}
+	return images
+}
+
+// slowS is S of two lists of vectors by its definition.
+func slowS(x, y [][]float32) float64 {
+	sum := 0.0
+	for _, a := range x {
+		for _, b := range y {
+			var ab, aa, bb float64
+			for k := range a {
+				ab, aa, bb = ab+float64(a[k])*float64(b[k]), aa+float64(a[k])*float64(a[k]),
+					bb+float64(b[k])*float64(b[k])
+			}
+			sum += ab / math.Sqrt(aa*bb)
+		}
+	}
+	return sum / float64(len(x)*len(y))
+}
+
+func TestPullOracle(t *testing.T) {
+	rng := near.Rand(t, 411)
+	for range 40 {
+		images := randomImages(rng)
+		of := func(identity, set, attribute string) (out [][]float32) {
+			for _, p := range images {
+				if p.Identity == identity && p.Set == set && (attribute == "*" || p.Attribute == attribute) {
+					out = append(out, p.Vector)
+				}
+			}
+			return out
+		}
+		each := func(identity, x, y string) float64 {
+			sum, n := 0.0, 0.0
+			for _, a := range []string{"", "a", "b", "c"} {
+				for _, b := range []string{"", "a", "b", "c"} {
+					if u, v := of(identity, x, a), of(identity, y, b); len(u) > 0 && len(v) > 0 {
+						sum, n = sum+slowS(u, v), n+1
+					}
+				}
+			}
+			return sum / n
+		}
+		for _, average := range []string{"attribute", "pooled"} {
+			got, err := Pulls(images, PullVariant{Method: average})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, p := range got {
+				s := func(x, y string) float64 {
+					if average == "pooled" {
+						return slowS(of(p.Identity, x, "*"), of(p.Identity, y, "*"))
+					}
+					return each(p.Identity, x, y)
+				}
+				a, b, c := s("d", "s"), s("d", "ns"), s("s", "ns")
+				near.Check(t, average, []float64{p.DS.Value, p.DNS.Value, p.SNS.Value, p.Pull.Value, p.Mean.Value},
+					[]float64{a, b, c, a - b, (a + b + c) / 3}, 1e-11, 1e-12)
+			}
+		}
+		similar, err := Similarities(images, "s", Resampling{})
+		if err != nil || len(similar) != 6 {
+			t.Fatal(len(similar), err)
+		}
+		for _, s := range similar {
+			x, y := of(s.A, "s", "*"), of(s.B, "s", "*")
+			want := slowS(x, y)
+			if n := float64(len(x)); s.A == s.B {
+				want = (want*n*n - n) / (n * (n - 1))
+			}
+			near.Check(t, s.A+s.B, []float64{s.Value.Value}, []float64{want}, 1e-10, 1e-12)
+		}
+	}
+}
+
+// TestPullOrder: neither the images' order nor other identities move a value or an interval.
+func TestPullOrder(t *testing.T) {
+	rng := near.Rand(t, 412)
+	images := randomImages(rng)
+	for _, o := range []PullVariant{{Resampling: Resampling{Resamples: 40, Seed: 3}},
+		{Cluster: "image", Resampling: Resampling{Resamples: 40}},
+		{Method: "pooled", Resampling: Resampling{Resamples: 40}}} {
+		first, err := Pulls(images, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var shuffled, alone []Embedded
+		for _, i := range rng.Perm(len(images)) {
+			shuffled = append(shuffled, images[i])
+			if images[i].Identity == "id1" {
+				alone = append(alone, images[i])
+			}
+		}
+		second, err := Pulls(shuffled, o)
+		if err != nil || fmt.Sprint(first) != fmt.Sprint(second) {
+			t.Errorf("%v\n%v\nand %v", err, first, second)
+		}
+		if third, err := Pulls(alone, o); err != nil || fmt.Sprint(third[0]) != fmt.Sprint(first[1]) {
+			t.Errorf("%v\n%v\nand %v", err, third, first[1])
+		}
+	}
+	a, err := Similarities(images, "d", Resampling{Resamples: 30})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range a {
+		if s.NA > 2 && s.NB > 2 && !(s.Value.Low < s.Value.Value && s.Value.Value < s.Value.High) {
+			t.Errorf("%+v", s)
+		}
+	}
+}
+
+// TestCopies: sets of copies of one image have intervals without width.
+func TestCopies(t *testing.T) {
+	var images []Embedded
+	for i := range 4 {
+		images = append(images, Embedded{"a", "d", "", []float32{1, 0}}, Embedded{"b", "d", "", []float32{3, 4}},
+			Embedded{"a", "s", fmt.Sprint(i % 2), []float32{3, 4}}, Embedded{"a", "ns", "x", []float32{0, 1}})
+	}
+	similar, err := Similarities(images, Default, Resampling{Resamples: 25})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []float64{1, 0.6, 1} { // a with itself, a with b, b with itself
+		v := similar[i].Value
+		near.Check(t, similar[i].A+similar[i].B, []float64{v.Value, v.Low, v.High}, []float64{want, want, want}, 1e-12,
+			0)
+	}
+	two := append(images[:0:0], images[0], images[0], images[1], images[5])
+	if similar, err = Similarities(two, Default, Resampling{Resamples: 25}); err != nil ||
+		!math.IsNaN(similar[0].Value.Low) || math.IsNaN(similar[1].Value.Low) || !math.IsNaN(similar[2].Value.High) {
+		t.Errorf("two images each: %+v, %v", similar, err) // within an identity they are one pair
+	}
+	for _, o := range []PullVariant{{Resampling: Resampling{Resamples: 25}},
+		{Cluster: "image", Resampling: Resampling{Resamples: 25}},
+		{Method: "pooled", Resampling: Resampling{Resamples: 25}},
+		{Method: "pooled", Cluster: "image", Resampling: Resampling{Resamples: 25}}} {
+		p, err := Pulls(images, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		near.Check(t, "pull", []float64{p[0].Pull.Value, p[0].Pull.Low, p[0].Pull.High, p[0].SNS.Low, p[0].SNS.High},
+			[]float64{0.6, 0.6, 0.6, 0.8, 0.8}, 1e-12, 0)
+	}
+}
+
+// TestPullInterval: in most random worlds the 95 % interval over attributes holds the pull that attributes were drawn
+// with.
+func TestPullInterval(t *testing.T) {
+	rng := near.Rand(t, 413)
+	const trials, attributes, width = 200, 25, 400
+	covered := 0
+	for range trials {
+		var images []Embedded
+		add := func(set, attribute string, mean float64) {
+			v := make([]float32, width)
+			v[0] = float32(mean) * 10
+			for k := 1; k < width; k++ {
+				v[k] = float32(rng.NormFloat64() / 2)
+			}
+			images = append(images, Embedded{"id", set, attribute, v})
+		}
+		for range 4 {
+			add("d", "", 1)
+		}
+		for a := range attributes { // both sets alike: the pull is 0
+			s, ns := 0.5+rng.Float64(), 0.5+rng.Float64()
+			for range 2 {
+				add("s", fmt.Sprint(a), s)
+				add("ns", fmt.Sprint(a), ns)
+			}
+		}
+		p, err := Pulls(images, PullVariant{Resampling: Resampling{Resamples: 150, Seed: int64(rng.Uint32())}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p[0].Pull.Low <= 0 && 0 <= p[0].Pull.High {
+			covered++
+		}
+	}
+	if covered < trials*87/100 || covered > trials*995/1000 {
+		t.Errorf("%d of %d intervals hold 0", covered, trials)
+	}
+	t.Logf("%d of %d", covered, trials)
+}

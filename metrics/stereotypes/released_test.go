@@ -1,0 +1,270 @@
+package stereotypes
+
+import (
+	"math"
+	"os"
+	"slices"
+	"strconv"
+	"testing"
+
+	"antipode/datasets/manifest"
+	"antipode/datasets/table"
+	data "antipode/datasets/visage"
+	"antipode/metrics/internal/tabulartest"
+)
+
+func released(t *testing.T, source string, o data.Options) *table.Frame {
+	t.Helper()
+	return tabulartest.Released(t, data.Name, source, o)
+}
+
+func TestPaperTablesComeOut(t *testing.T) {
+	for _, show := range []bool{false, true} { // masking must not move a score
+		rows := released(t, "visage-annotations", data.Options{Version: data.WorkbookOnly, ShowOffensive: show})
+		f := tabulartest.Evaluate(t, "visage-tables", rows, nil)
+		cells := 0.0
+		for i, n := range f.Numbers("cells_equal") {
+			cells += n
+			if n != 3 {
+				t.Errorf("%s: %v of 3 cells equal", f.Texts("identity")[i], n)
+			}
+		}
+		if f.Len() != 105 || cells != 315 {
+			t.Errorf("show=%v: %d rows, %v cells equal; the paper has 105 rows, 315 cells", show, f.Len(), cells)
+		}
+	}
+}
+
+func TestCheckValues(t *testing.T) {
+	rows := released(t, "visage-annotations", data.Options{Version: data.WorkbookOnly})
+	f := tabulartest.Evaluate(t, "visage-association", rows, map[string]string{"resamples": "0"})
+	at := map[string]int{}
+	for i, id := range f.Texts("identity") {
+		at[id] = i
+	}
+	text, err := os.ReadFile("testdata/check_values.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := manifest.ReadSheet("check_values.csv", text, "identity", "n_stereotypes", "n_random", "l_stereo",
+		"l_random", "theta")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want.Len() != 53 || f.Len() != 105 {
+		t.Fatalf("%d check values, %d identities", want.Len(), f.Len())
+	}
+	for row, v := range want.Rows {
+		i, known := at[v[want.Column("identity")]]
+		if !known {
+			t.Errorf("no row for %v", v)
+			continue
+		}
+		for _, name := range []string{"n_stereotypes", "n_random", "l_stereo", "l_random", "theta"} {
+			got, printed := f.Numbers(name)[i], v[want.Column(name)]
+			if printed == "N/A" {
+				if !math.IsNaN(got) {
+					t.Errorf("%v: theta %g, want N/A", v, got)
+				}
+				continue
+			}
+			x, err := want.Number(row, want.Column(name))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !Agrees(got, x, 6) {
+				t.Errorf("%v: %s is %.8f", v, name, got)
+			}
+		}
+	}
+}
+
+// TestCleanMode: leaving "none of the above" out multiplies each finite theta by N/(N+1), N the real random attributes.
+func TestCleanMode(t *testing.T) {
+	rows := released(t, "visage-annotations", data.Options{Version: data.WorkbookOnly})
+	compat := tabulartest.Evaluate(t, "visage-association", rows, map[string]string{"resamples": "0"})
+	clean := tabulartest.Evaluate(t, "visage-association", rows, map[string]string{"resamples": "0", "method": "clean"})
+	at := map[string]int{}
+	for i, id := range clean.Texts("identity") {
+		at[id] = i
+	}
+	for i, id := range compat.Texts("identity") {
+		j := at[id]
+		n := clean.Numbers("n_random")[j]
+		a, b := compat.Numbers("theta")[i], clean.Numbers("theta")[j]
+		if math.IsNaN(a) != math.IsNaN(b) || (!math.IsNaN(a) && math.Abs(b-a*n/(n+1)) > 1e-12*(1+a)) {
+			t.Errorf("%s: theta %g with N=%g real attributes, clean %g", id, a, n, b)
+		}
+	}
+}
+
+func TestConsensusFigure(t *testing.T) {
+	f := tabulartest.Evaluate(t, "visage-consensus", released(t, "visage-ratings", data.Options{}), nil)
+	want := map[string]float64{"Strongly Agree": 407, "Agree": 442, "Disagree": 406, "Strongly Disagree": 150,
+		"Unsure": 4}
+	for i, label := range f.Texts("label") {
+		if f.Numbers("n_attributes")[i] != want[label] || f.Numbers("n_used")[i] != 1994 {
+			t.Errorf("%s: %g of %g", label, f.Numbers("n_attributes")[i], f.Numbers("n_used")[i])
+		}
+	}
+	if f.Len() != 5 {
+		t.Errorf("%d labels", f.Len())
+	}
+}
+
+func TestStereotypeCounts(t *testing.T) {
+	f := tabulartest.Evaluate(t, "visage-stereotypes", released(t, "visage-pairs", data.Options{}), nil)
+	got := map[string]float64{}
+	ones := 0
+	for i, id := range f.Texts("identity") {
+		got[id] = f.Numbers("n_stereotypes")[i]
+		if got[id] == 1 {
+			ones++
+		}
+	}
+	for id, n := range map[string]float64{"Australian": 63, "Mexican": 46, "Indian": 34, "New Zealand": 31,
+		"Ethiopian": 27, "Japanese": 20, "Omani": 1, "Swiss": 1} {
+		if got[id] != n {
+			t.Errorf("%s: %g visual stereotypes, the paper says %g", id, got[id], n)
+		}
+	}
+	regions := tabulartest.Released(t, data.Name, "visage-regions", nil).Texts("identity")
+	for _, id := range f.Texts("identity") { // bars and maps join the two
+		if !slices.Contains(regions, id) {
+			t.Errorf("%s has no region under the name that scores show", id)
+		}
+	}
+	if f.Len() != 135 || ones != 30 {
+		t.Errorf("%d identities, %d with one attribute; want 135 and 30", f.Len(), ones)
+	}
+}
+
+func TestCheckCounts(t *testing.T) {
+	f := released(t, "visage-annotations", data.Options{Version: data.WorkbookOnly, ShowOffensive: true})
+	images, pairs, options := map[string]bool{}, map[string]bool{}, map[string]bool{}
+	attributes := f.Texts("attribute")
+	for i, id := range f.Texts("identity") {
+		image := id + strconv.Itoa(int(f.Numbers("image_number")[i]))
+		images[image] = true
+		options[image+"\x00"+attributes[i]] = true
+		if attributes[i] != NoneOfTheAbove {
+			pairs[image+"\x00"+attributes[i]] = true
+		}
+	}
+	if f.Len() != 120170 || len(images) != 2025 || len(pairs) != 21653 || len(options) != 23678 {
+		t.Errorf("%d rows, %d images, %d pairs, %d with none of the above; want 120170, 2025, 21653, 23678", f.Len(),
+			len(images), len(pairs), len(options))
+	}
+	visual := map[string]bool{}
+	rows := 0
+	ratings := released(t, "visage-ratings", data.Options{})
+	for i, a := range ratings.Texts("attribute") {
+		v, err := Visual([3]float64{ratings.Numbers("score_asia")[i], ratings.Numbers("score_europe")[i],
+			ratings.Numbers("score_na")[i]}, AllAgree, 4)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v {
+			rows++
+			visual[a] = true
+		}
+	}
+	if rows != 519 || len(visual) != 518 {
+		t.Errorf("%d visual rows, %d distinct; want 519 and 518", rows, len(visual))
+	}
+}
+
+// TestReleasedVocabulary: captions are searched for the 518 visual attributes, or for all of SeeGULL's 1994. The
+// captions are made up.
+func TestReleasedVocabulary(t *testing.T) {
+	pairs := released(t, "visage-pairs", data.Options{ShowOffensive: true})
+	captions := &table.Frame{Columns: []table.Column{table.TextColumn("identity", []string{"Mexican", "Mexican"}),
+		table.TextColumn("caption", []string{"a man in a Sombrero.", "a smart man"})}}
+	for vocabulary, want := range map[string][3]float64{"visual": {518, 1, 1}, "all": {1994, 2, 1}} {
+		f, _, err := evaluate(t, "visage-captions", "attributes", captions, pairs,
+			map[string]string{"vocabulary": vocabulary, "image": "none"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := [3]float64{f.Numbers("n_vocabulary")[0], f.Numbers("n_any")[0],
+			f.Numbers("n_stereotype")[0]}; got != want {
+			t.Errorf("%s: vocabulary, captions with an attribute, with a stereotype: %v, want %v", vocabulary, got,
+				want)
+		}
+	}
+}
+
+// TestHeadlineClaims: claims 5 to 8 of the paper's text from the released annotations.
+func TestHeadlineClaims(t *testing.T) {
+	rows := released(t, "visage-annotations", data.Options{Version: data.WorkbookOnly})
+	f := tabulartest.Evaluate(t, "visage-association", rows, map[string]string{"resamples": "0"})
+	text, first := map[string]string{}, 0
+	for i, id := range f.Texts("identity") {
+		text[id] = f.Texts("theta_text")[i]
+		if text[id] == "N/A" {
+			if first != i {
+				t.Errorf("%s: N/A does not stand first", id)
+			}
+			first++
+		}
+	}
+	for id, want := range map[string]string{"Nigerian": "27.30", "Togolese": "N/A", "Zimbabwean": "N/A",
+		"Swedes": "N/A", "Danish": "N/A"} {
+		if text[id] != want {
+			t.Errorf("%s: theta %s, the paper says %s", id, text[id], want)
+		}
+	}
+	o := tabulartest.Evaluate(t, "visage-overall", rows, nil)
+	for i, name := range o.Texts("aggregation") {
+		v, low, high := o.Numbers("ratio")[i], o.Numbers("ratio_low")[i], o.Numbers("ratio_high")[i]
+		if name == "ratio-of-means" && math.Round(v) != 3 || !(low < v && v < high) {
+			t.Errorf("%s: %g [%g, %g]", name, v, low, high)
+		}
+		t.Logf("%s: %.2f [%.2f, %.2f]", name, v, low, high)
+	}
+	l := tabulartest.Evaluate(t, "visage-likelihood", rows, map[string]string{"resamples": "0"})
+	top := map[string]float64{}
+	for i, id := range l.Texts("identity") {
+		top[id] = max(top[id], l.Numbers("likelihood")[i])
+	}
+	if top["Sudanese"] != 1 { // an attribute that every showing selected
+		t.Errorf("Sudanese: %g", top["Sudanese"])
+	}
+}
+
+// TestOffensivenessOptions: each reading of section 4.4 runs on the released files; unrated pairs are told apart from
+// those rated 0.
+func TestOffensivenessOptions(t *testing.T) {
+	rows := released(t, "visage-annotations", data.Options{Version: data.WorkbookOnly})
+	seen := map[string]bool{}
+	unrated := 0.0
+	for _, o := range []map[string]string{{}, {"present": "share", "threshold": "0.1"}, {"weight": "likelihood"},
+		{"unrated": "zero"}, {"negative": "zero"}} {
+		o["resamples"] = "0"
+		f := tabulartest.Evaluate(t, "visage-offensiveness", rows, o)
+		sum := 0.0
+		for i, v := range f.Numbers("offensiveness") {
+			if !math.IsNaN(v) {
+				sum += v
+			}
+			if v < -1 || v > 4 || f.Numbers("n_rated")[i] > f.Numbers("n_present")[i] {
+				t.Errorf("%v, %s: %g", o, f.Texts("identity")[i], v)
+			}
+			unrated += f.Numbers("n_unrated")[i]
+		}
+		seen[strconv.FormatFloat(sum, 'g', -1, 64)] = true
+	}
+	if len(seen) != 5 || unrated == 0 {
+		t.Errorf("%d of 5 readings differ, %g unrated", len(seen), unrated)
+	}
+	f := released(t, "visage-pairs", data.Options{})
+	without := 0
+	for _, v := range f.Numbers("offensiveness") {
+		if math.IsNaN(v) {
+			without++
+		}
+	}
+	if without != 1197 {
+		t.Errorf("%d unrated pairs, the file has 1197", without)
+	}
+}

@@ -1,0 +1,318 @@
+package stereotypes
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"antipode/internal/near"
+	"antipode/metrics"
+	"antipode/metrics/internal/tabular"
+)
+
+// TestSalienceByHand: two identities, three captions of Veltan, one of Norra, V = {drum, old man, hat}.
+func TestSalienceByHand(t *testing.T) {
+	captions := []Caption{
+		{"Veltan", "1", "An OLD man, a drum and a drum."}, {"Veltan", "1", "the drums of a man"}, {"Veltan", "2", ""},
+		{"Norra", "1", "a hat"},
+	}
+	v := Vocabulary{Attributes: []string{"drum", "Old Man", "hat", "drum"},
+		Stereotypes: map[[2]string]bool{{"Veltan", "Old Man"}: true, {"Norra", "drum"}: true}}
+	got, err := Salience(captions, v, SalienceOptions{Weighting: Weighting{Alpha: 1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, ve := got[0], got[1]
+	if n.Identity != "Norra" || n.WithAny != 1 || n.WithStereotype != 0 || len(n.Attributes) != 1 ||
+		n.Attributes[0].Stereotype {
+		t.Errorf("%+v", n)
+	}
+	if ve.Captions != 3 || ve.Images != 2 || ve.Words != 13 || ve.WithAny != 1 || ve.WithStereotype != 1 ||
+		ve.Any.Value != 1.0/3 || ve.Corpus != 4 {
+		t.Errorf("%+v", ve)
+	}
+	drum, old := ve.Attributes[0], ve.Attributes[1]
+	if drum.Attribute != "drum" || drum.Times != 2 || drum.Captions != 1 || drum.Documents != 1 || drum.Stereotype ||
+		old.Attribute != "Old Man" || old.Times != 1 || !old.Stereotype {
+		t.Errorf("%+v", ve.Attributes)
+	}
+	if want := 3.0 / 6 * math.Log(4.0/2); math.Abs(drum.Salience.Value-want) > 1e-15 { // (2+1)/(3+3) · ln(4/(1+1))
+		t.Errorf("salience %g, want %g", drum.Salience.Value, want)
+	}
+	for name, c := range map[string]struct {
+		o    SalienceOptions
+		want float64
+	}{
+		"no smoothing":   {SalienceOptions{}, 2.0 / 3 * math.Log(2)},
+		"smooth idf":     {SalienceOptions{Weighting: Weighting{Idf: "smooth"}}, 2.0 / 3 * (math.Log(5.0/2) + 1)},
+		"identities":     {SalienceOptions{Weighting: Weighting{Document: "identity"}}, 2.0 / 3 * math.Log(2.0/2)},
+		"captions":       {SalienceOptions{Weighting: Weighting{Count: "captions"}}, 1.0 / 2 * math.Log(2)},
+		"words":          {SalienceOptions{Weighting: Weighting{Total: "words"}}, 2.0 / 13 * math.Log(2)},
+		"dropped s":      {SalienceOptions{Matching: Matching{Plural: "drop-s"}}, 3.0 / 4 * math.Log(4.0/3)},
+		"substring":      {SalienceOptions{Matching: Matching{Match: "substring"}}, 3.0 / 4 * math.Log(4.0/3)},
+		"case":           {SalienceOptions{Matching: Matching{Case: "keep"}}, 2.0 / 2 * math.Log(2)},
+		"words, α = 0.5": {SalienceOptions{Weighting: Weighting{Total: "words", Alpha: 0.5}}, 2.5 / 14.5 * math.Log(2)},
+	} {
+		got, err := Salience(captions, v, c.o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := math.NaN()
+		for _, a := range got[1].Attributes {
+			if a.Attribute == "drum" {
+				found = a.Salience.Value
+			}
+		}
+		if !(math.Abs(found-c.want) < 1e-15) {
+			t.Errorf("%s: %g, want %g", name, found, c.want)
+		}
+	}
+}
+
+// TestMatching: what is found in hostile text.
+func TestMatching(t *testing.T) {
+	long := strings.Repeat("x ", 1<<16) + "cow"
+	for _, c := range []struct {
+		attribute, text string
+		m               Matching
+		want            int
+	}{
+		{"cow", "cowboy", Matching{}, 0}, {"cow", "cowboy", Matching{Match: "substring"}, 1},
+		{"cow", "cow,cow;COW", Matching{}, 3}, {"cow", "COW", Matching{Case: "keep"}, 0},
+		{"cow", "cows", Matching{}, 0}, {"cow", "cows", Matching{Plural: "drop-s"}, 1},
+		{"dress", "dres", Matching{Plural: "drop-s"}, 0},
+		{"dark skin", "dark, skin", Matching{}, 1}, {"dark skin", "dark  red skin", Matching{}, 0},
+		{"hard-working", "a hard working man", Matching{}, 1},
+		{"a a", "a a a", Matching{}, 2}, {"a a", "a a a", Matching{Match: "substring"}, 1},
+		{"café", "CAFE\u0301", Matching{}, 1}, {"cafe", "café", Matching{}, 0},
+		{"cafe", "cafe\u0301", Matching{Match: "substring"}, 0},
+		{"टोपी", "लाल टोपी।", Matching{}, 1}, {"टोप", "टोपी", Matching{}, 0}, {"قبعة", "«قبعة»", Matching{}, 1},
+		{"bo\u200dld", "bold", Matching{}, 1},
+		{"cow", "\xff\xfecow\x00\x80", Matching{}, 1}, {"cow", "", Matching{}, 0}, {"cow", " \n\t", Matching{}, 0},
+		{"cow", long, Matching{}, 1},
+		{"cow", strings.Repeat("\u0301", 1<<12), Matching{}, 0},
+	} {
+		m, err := newMatcher([]string{c.attribute}, c.m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := 0
+		m.find(c.text, func(_, times int) { got += times })
+		if got != c.want {
+			t.Errorf("%q in %.40q, %+v: %d, want %d", c.attribute, c.text, c.m, got, c.want)
+		}
+	}
+	for name, c := range map[string]struct {
+		attribute string
+		o         SalienceOptions
+		want      string
+	}{
+		"no word": {"!?", SalienceOptions{}, "letter or digit"}, "empty": {"", SalienceOptions{}, "letter or digit"},
+		"match": {"a", SalienceOptions{Matching: Matching{Match: "fuzzy"}}, "substring"},
+		"both":  {"a", SalienceOptions{Matching: Matching{Match: "substring", Plural: "drop-s"}}, "whole words"},
+		"idf":   {"a", SalienceOptions{Weighting: Weighting{Idf: "log"}}, "smooth"},
+		"alpha": {"a", SalienceOptions{Weighting: Weighting{Alpha: math.NaN()}},
+			"alpha"}, "level": {"a", SalienceOptions{Resampling: Resampling{Level: 1}}, "level"},
+	} {
+		if _, err := Salience(nil, Vocabulary{Attributes: []string{c.attribute}}, c.o); err == nil ||
+			!strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v does not say %q", name, err, c.want)
+		}
+	}
+	if got, err := Salience(nil, Vocabulary{}, SalienceOptions{Resampling: Resampling{Resamples: 5}}); err != nil ||
+		len(got) != 0 {
+		t.Errorf("of nothing: %v, %v", got, err)
+	}
+	got, err := Salience([]Caption{{"Sul", "1", "a cow"}}, Vocabulary{Attributes: []string{"cow"}},
+		SalienceOptions{Weighting: Weighting{Alpha: 1}, Resampling: Resampling{Resamples: 20}})
+	if err != nil || got[0].Attributes[0].Salience.Value != math.Log(0.5) || !math.IsNaN(got[0].Any.Low) ||
+		!math.IsNaN(got[0].Stereotype.Value) {
+		t.Errorf("one caption: %+v, %v", got, err)
+	}
+}
+
+// slowCount counts an attribute in a text word by word.
+func slowCount(attribute, text string) (times int) {
+	want, have := strings.Fields(attribute), strings.Fields(text)
+	for i := 0; i+len(want) <= len(have); i++ {
+		if reflect.DeepEqual(have[i:i+len(want)], want) {
+			times++
+		}
+	}
+	return times
+}
+
+func randomCaptions(rng *rand.Rand, identities, n int) (captions []Caption) {
+	for range n {
+		var words []string
+		for range rng.IntN(9) {
+			words = append(words, string(rune('a'+rng.IntN(5))))
+		}
+		captions = append(captions, Caption{fmt.Sprint("id", rng.IntN(identities)), fmt.Sprint(rng.IntN(5)),
+			strings.Join(words, " ")})
+	}
+	return captions
+}
+
+func TestSalienceOracle(t *testing.T) {
+	rng := near.Rand(t, 401)
+	for range 60 {
+		captions := randomCaptions(rng, 4, 1+rng.IntN(60))
+		attributes := []string{"a", "b", "a b", "b a b", "c c", "d", "z"}
+		alpha := rng.Float64()
+		scores, err := Salience(captions, Vocabulary{Attributes: attributes},
+			SalienceOptions{Weighting: Weighting{Alpha: alpha}, Resampling: Resampling{Resamples: 3}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got, want []float64
+		for _, s := range scores {
+			total, n := 0, 0
+			for _, c := range captions {
+				if c.Identity != s.Identity {
+					continue
+				}
+				n++
+				for _, a := range attributes {
+					total += slowCount(a, c.Text)
+				}
+			}
+			listed := map[string]Salient{}
+			for _, a := range s.Attributes {
+				listed[a.Attribute] = a
+			}
+			for _, a := range attributes {
+				times, with, df := 0, 0, 0
+				for _, c := range captions {
+					k := slowCount(a, c.Text)
+					if k > 0 {
+						df++
+					}
+					if c.Identity == s.Identity {
+						times += k
+						if k > 0 {
+							with++
+						}
+					}
+				}
+				if _, has := listed[a]; has != (times > 0) {
+					t.Fatalf("%q of %s occurs %d times and is listed: %v", a, s.Identity, times, has)
+				}
+				if times > 0 {
+					got = append(got, listed[a].Salience.Value, listed[a].Share.Value, float64(listed[a].Documents))
+					tf := (float64(times) + alpha) / (float64(total) + alpha*7)
+					want = append(want, tf*math.Log(float64(len(captions))/float64(1+df)), float64(with)/float64(n),
+						float64(df))
+				}
+			}
+		}
+		near.Check(t, "salience", got, want, 1e-12, 1e-14)
+	}
+}
+
+// TestSalienceOrder: the order of captions does not matter, intervals included; a share's interval does not depend on
+// other identities.
+func TestSalienceOrder(t *testing.T) {
+	rng := near.Rand(t, 402)
+	captions := randomCaptions(rng, 3, 80)
+	v := Vocabulary{Attributes: []string{"a", "b c", "d d"}, Stereotypes: map[[2]string]bool{{"id1", "a"}: true}}
+	o := SalienceOptions{Weighting: Weighting{Alpha: 1}, Resampling: Resampling{Resamples: 50, Seed: 7}}
+	first, err := Salience(captions, v, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var alone []Caption
+	for _, i := range rng.Perm(len(captions)) {
+		alone = append(alone, captions[i])
+	}
+	second, err := Salience(alone, v, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a, b := fmt.Sprint(first), fmt.Sprint(second); a != b {
+		t.Errorf("%s\nand %s", a, b)
+	}
+	alone = nil
+	for _, c := range captions {
+		if c.Identity == "id1" {
+			alone = append(alone, c)
+		}
+	}
+	third, err := Salience(alone, v, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if third[0].Any != first[1].Any || third[0].Stereotype != first[1].Stereotype {
+		t.Errorf("alone %+v, among others %+v", third[0], first[1])
+	}
+}
+
+// TestShareInterval: in 90 to 99 % of random worlds the 95 % interval over images holds the share that captions
+// were drawn with.
+func TestShareInterval(t *testing.T) {
+	rng := near.Rand(t, 403)
+	const trials = 200
+	covered := 0
+	for range trials {
+		var captions []Caption
+		for p := range 30 {
+			tendency := rng.Float64() * 0.8 // captions of an image agree
+			for range 8 {
+				text := "x"
+				if rng.Float64() < tendency {
+					text = "cow"
+				}
+				captions = append(captions, Caption{"id", fmt.Sprint(p), text})
+			}
+		}
+		s, err := Salience(captions, Vocabulary{Attributes: []string{"cow"}},
+			SalienceOptions{Resampling: Resampling{Resamples: 200, Seed: int64(rng.Uint32())}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s[0].Any.Low <= 0.4 && 0.4 <= s[0].Any.High {
+			covered++
+		}
+	}
+	if covered < trials*85/100 || covered > trials*995/1000 {
+		t.Errorf("%d of %d intervals hold the share", covered, trials)
+	}
+}
+
+// TestIdfMoves: images that are all alike leave tf and share where they are; idf moves with the images of other
+// identities.
+func TestIdfMoves(t *testing.T) {
+	captions := []Caption{{"Veltan", "1", "cow"}, {"Veltan", "2", "cow"}, {"Norra", "1", "cow"}, {"Norra", "2", "sea"}}
+	s, err := Salience(captions, Vocabulary{Attributes: []string{"cow", "sea"}},
+		SalienceOptions{Weighting: Weighting{Alpha: 1}, Resampling: Resampling{Resamples: 200}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cow := s[1].Attributes[0]
+	if cow.Share != (metrics.Estimate{Value: 1, Low: 1, High: 1}) {
+		t.Errorf("share %+v", cow.Share)
+	}
+	low, high := 0.75*math.Log(4.0/5), 0.75*math.Log(4.0/3) // Norra's draw holds the cow twice, or not at all
+	near.Check(t, "salience", []float64{cow.Salience.Value, cow.Salience.Low, cow.Salience.High},
+		[]float64{0, low, high}, 1e-14, 0)
+}
+
+func TestQuantile(t *testing.T) {
+	rng := near.Rand(t, 405)
+	for range 300 {
+		values := make([]float64, 1+rng.IntN(60))
+		for i := range values {
+			values[i] = float64(rng.IntN(1 + rng.IntN(40))) // ties
+		}
+		sorted := slices.Sorted(slices.Values(values))
+		for _, p := range []float64{0.975, 0.025, 0, 1, rng.Float64()} {
+			if got, want := quantile(values, p), tabular.Quantile(sorted, p); got != want {
+				t.Fatalf("quantile %g of %v: %g, want %g", p, sorted, got, want)
+			}
+		}
+	}
+}

@@ -1,0 +1,346 @@
+package stereotypes
+
+import (
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"strconv"
+	"strings"
+	"testing"
+
+	"antipode/datasets/table"
+	"antipode/internal/near"
+	"antipode/metrics"
+	"antipode/metrics/internal/tabulartest"
+)
+
+// show makes n showings of an attribute for an image, k of them selected.
+func show(identity string, image int, attribute string, stereotype bool, k, n int) []Showing {
+	out := make([]Showing, n)
+	for i := range out {
+		out[i] = Showing{identity, image, attribute, i < k, stereotype}
+	}
+	return out
+}
+
+func join(parts ...[]Showing) (all []Showing) {
+	for _, p := range parts {
+		all = append(all, p...)
+	}
+	return all
+}
+
+// world is made up: Veltan has two stereotypes and two other attributes, Norra's others are never selected, Sul has
+// no other option.
+func world() []Showing {
+	return join(
+		show("Veltan", 1, "टोपी", true, 2, 3), show("Veltan", 2, "টুপি", true, 0, 3),
+		show("Veltan", 2, "टोपी", true, 1, 3),
+		show("Veltan", 1, "x", false, 1, 2), show("Veltan", 1, "y", false, 0, 4),
+		show("Veltan", 1, NoneOfTheAbove, false, 0, 9),
+		show("Norra", 1, "p", true, 1, 4), show("Norra", 1, "q", true, 0, 4), show("Norra", 2, "z", false, 0, 4),
+		show("Sul", 1, "قبعة", true, 1, 2),
+	)
+}
+
+func TestTendencyByHand(t *testing.T) {
+	for method, want := range map[string]struct {
+		random       int
+		other, theta float64
+	}{Compat: {3, 0.5 / 3, 0.25 / (0.5 / 3)}, Clean: {2, 0.25, 1}} {
+		ts, err := Association(world(), AssociationOptions{Method: method})
+		if err != nil {
+			t.Fatal(err)
+		}
+		by := map[string]Tendency{}
+		for _, x := range ts {
+			by[x.Identity] = x
+		}
+		v := by["Veltan"]
+		if v.Stereotypes != 2 || v.Random != want.random || v.Stereo.Value != 0.25 ||
+			math.Abs(v.Other.Value-want.other) > 1e-15 || math.Abs(v.Theta.Value-want.theta) > 1e-12 || v.Images != 2 {
+			t.Errorf("%s: %+v", method, v)
+		}
+		if n := by["Norra"]; n.Stereo.Value != 0.125 || n.Other.Value != 0 || !math.IsNaN(n.Theta.Value) ||
+			ThetaText(n) != "N/A" {
+			t.Errorf("%s: %+v", method, n)
+		}
+		if s := by["Sul"]; s.Stereo.Value != 0.5 || !math.IsNaN(s.Other.Value) || !math.IsNaN(s.Theta.Value) {
+			t.Errorf("%s: %+v", method, s)
+		}
+		if top := v.Attributes[0]; top.Attribute != "टोपी" && top.Value != 0.5 || top.Shown == 0 {
+			t.Errorf("%s: most likely first: %+v", method, v.Attributes)
+		}
+	}
+}
+
+func TestOrderDoesNotMatter(t *testing.T) {
+	rows := world()
+	o := AssociationOptions{Compat, Resampling{Resamples: 100, Seed: 5}}
+	a, err := Association(rows, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rng := rand.New(rand.NewPCG(1, 1))
+	rng.Shuffle(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
+	b, err := Association(rows, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	equal(t, a, b)
+	alone, err := Association(keepIdentity(rows, "Veltan"), o) // nor do other identities
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, x := range a {
+		if x.Identity == "Veltan" {
+			equal(t, []Tendency{x}, alone)
+		}
+	}
+}
+
+func keepIdentity(rows []Showing, identity string) (out []Showing) {
+	for _, r := range rows {
+		if r.Identity == identity {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// equal compares through JSON-free text, in which NaN equals NaN.
+func equal(t *testing.T, a, b []Tendency) {
+	t.Helper()
+	text := func(ts []Tendency) string {
+		var s strings.Builder
+		for _, x := range ts {
+			v := reflect.ValueOf(x)
+			for i := range v.NumField() {
+				s.WriteString(v.Type().Field(i).Name + "=")
+				switch f := v.Field(i).Interface().(type) {
+				case metrics.Estimate:
+					for _, x := range []float64{f.Value, f.Low, f.High} {
+						s.WriteString(strconv.FormatFloat(x, 'g', -1, 64) + " ")
+					}
+				case []Likelihood:
+					for _, l := range f {
+						s.WriteString(l.Attribute + strconv.FormatFloat(l.Value, 'g', -1, 64) +
+							strconv.FormatFloat(l.Low, 'g', -1, 64) + strconv.FormatFloat(l.High, 'g', -1, 64))
+					}
+				case int:
+					s.WriteString(strconv.Itoa(f))
+				case string:
+					s.WriteString(f)
+				}
+			}
+		}
+		return s.String()
+	}
+	if x, y := text(a), text(b); x != y {
+		t.Errorf("%s\nand %s", x, y)
+	}
+}
+
+func TestBadInput(t *testing.T) {
+	if _, err := Association(world(), AssociationOptions{}); err == nil || !strings.Contains(err.Error(), "compat") {
+		t.Errorf("%v does not name the methods", err)
+	}
+	if _, err := Association(world(), AssociationOptions{Clean, Resampling{Level: 2}}); err == nil {
+		t.Error("level 2 passes")
+	}
+	rows := append(world(), Showing{"Veltan", 1, "x", false, true})
+	if _, err := Association(rows, AssociationOptions{Method: Clean}); err == nil ||
+		!strings.Contains(err.Error(), "Veltan, x") {
+		t.Errorf("%v does not name the pair", err)
+	}
+	if ts, err := Association(nil, AssociationOptions{Method: Clean}); err != nil || len(ts) != 0 {
+		t.Errorf("%v, %v", ts, err)
+	}
+}
+
+// TestIntervalCovers: on made-up images with a known chance of selection, the nominal 95 % interval of L(stereo)
+// holds the expectation in at least 85 % of 200 trials: 15 images are few for the bootstrap, and the paper has no
+// more.
+func TestIntervalCovers(t *testing.T) {
+	rng := near.Rand(t, 9)
+	covered, trials := 0, 200
+	for range trials {
+		var rows []Showing
+		for image := range 15 {
+			tendency := rng.Float64() // of the image: its showings hang together
+			for _, a := range []string{"a", "b", "c", "d"} {
+				rows = append(rows, Showing{"Veltan", image, a, rng.Float64() < 0.6*tendency, true},
+					Showing{"Veltan", image, a, rng.Float64() < 0.6*tendency, true})
+			}
+		}
+		ts, err := Association(rows, AssociationOptions{Clean,
+			Resampling{Resamples: 300, Seed: int64(rng.Uint32())}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if ts[0].Stereo.Low <= 0.3 && 0.3 <= ts[0].Stereo.High {
+			covered++
+		}
+	}
+	if covered < trials*85/100 {
+		t.Errorf("%d of %d intervals hold the expectation", covered, trials)
+	}
+	t.Logf("%d of %d intervals hold the expectation", covered, trials)
+}
+
+func TestVisual(t *testing.T) {
+	nan := math.NaN()
+	for _, c := range []struct {
+		scores [3]float64
+		want   map[string]bool
+	}{
+		{[3]float64{5, 4, 4}, map[string]bool{AllAgree: true, MajorityAgree: true, AnyAgrees: true, MeanAgrees: true}},
+		{[3]float64{5, 5, 3}, map[string]bool{AllAgree: false, MajorityAgree: true, AnyAgrees: true, MeanAgrees: true}},
+		{[3]float64{5, 1, 1}, map[string]bool{AllAgree: false, MajorityAgree: false, AnyAgrees: true,
+			MeanAgrees: false}},
+		{[3]float64{nan, nan, nan}, map[string]bool{AllAgree: false, MajorityAgree: false, AnyAgrees: false,
+			MeanAgrees: false}},
+	} {
+		for rule, want := range c.want {
+			if got, err := Visual(c.scores, rule, 4); got != want || err != nil {
+				t.Errorf("%v, %s: %v, %v", c.scores, rule, got, err)
+			}
+		}
+	}
+	if _, err := Visual([3]float64{5, 5, 5}, "most", 4); err == nil {
+		t.Error("an unknown rule passes")
+	}
+}
+
+func TestConsensus(t *testing.T) {
+	bars, err := ConsensusOf([][3]float64{{5, 5, 1}, {4, 1, 4}, {2, 3, 3}, {1, 2, 3}, {5, 5, 5}}, Resampling{Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]int{}
+	for _, b := range bars {
+		got[b.Label] = b.Count
+	}
+	if got["Strongly Agree"] != 2 || got["Agree"] != 1 || got["Unsure"] != 1 || got["Disagree"] != 0 ||
+		bars[0].Share.Value != 40 {
+		t.Errorf("%+v", bars)
+	}
+	if _, err := ConsensusOf([][3]float64{{5, 4.5, 1}}, Resampling{Seed: 1}); err == nil ||
+		!strings.Contains(err.Error(), "rating 1") {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestOverall(t *testing.T) {
+	var ts []Tendency
+	for _, v := range [][3]float64{{0.3, 0.1, 3}, {0.1, 0, math.NaN()}, {0.2, 0.2, 1}, {0.5, math.NaN(), math.NaN()}} {
+		ts = append(ts, Tendency{Stereo: metrics.Exact(v[0]), Other: metrics.Exact(v[1]), Theta: metrics.Exact(v[2])})
+	}
+	want := map[string]float64{"ratio-of-means": 2, "mean-of-theta": 2, "median-of-theta": 2}
+	for _, a := range Overall(ts, Resampling{Seed: 1}) {
+		if math.Abs(a.Value-want[a.Name]) > 1e-12 {
+			t.Errorf("%+v, want %g", a, want[a.Name])
+		}
+	}
+	for _, a := range Overall(nil, Resampling{Seed: 1}) {
+		if !math.IsNaN(a.Value) || a.N != 0 {
+			t.Errorf("%+v of nothing", a)
+		}
+	}
+}
+
+func TestOffensiveness(t *testing.T) {
+	ts, err := Association(join(show("Veltan", 1, "a", true, 3, 4), show("Veltan", 1, "b", true, 1, 4),
+		show("Veltan", 1, "c", true, 0, 4),
+		show("Veltan", 1, "u", true, 1, 4), show("Veltan", 1, "r", false, 4, 4), show("Norra", 1, "a", true, 0, 4)),
+		AssociationOptions{Method: Clean})
+	if err != nil {
+		t.Fatal(err)
+	}
+	mean := func(_, attribute string) float64 {
+		return map[string]float64{"a": 3, "b": -1, "c": 4, "u": math.NaN(), "r": 4}[attribute]
+	}
+	for _, c := range []struct {
+		o    OffensivenessVariant
+		want float64
+	}{
+		{OffensivenessVariant{}, 1},                                 // (3 − 1)/2
+		{OffensivenessVariant{Unrated: "zero"}, 2.0 / 3},            // (3 − 1 + 0)/3
+		{OffensivenessVariant{Negative: "zero"}, 1.5},               // (3 + 0)/2
+		{OffensivenessVariant{Weight: "likelihood"}, 2},             // (0.75·3 − 0.25·1)/1
+		{OffensivenessVariant{Present: "share", Threshold: 0.5}, 3}, // a alone
+		{OffensivenessVariant{Present: "share", Threshold: 1}, math.NaN()},
+	} {
+		rows, err := OffensivenessOf(ts, mean, c.o, Resampling{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range rows {
+			want := c.want
+			if r.Identity == "Norra" {
+				want = math.NaN() // nothing was seen: no data, not 0
+			}
+			if r.Mean.Value != want && !(math.IsNaN(r.Mean.Value) && math.IsNaN(want)) {
+				t.Errorf("%+v, %s: %g, want %g", c.o, r.Identity, r.Mean.Value, want)
+			}
+		}
+	}
+	if _, err := OffensivenessOf(ts, mean, OffensivenessVariant{Weight: "square"}, Resampling{}); err == nil ||
+		!strings.Contains(err.Error(), "likelihood") {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestAgrees(t *testing.T) {
+	for _, c := range []struct {
+		value, printed float64
+		want           bool
+	}{{0.125, 0.13, true}, {0.125, 0.12, true}, {0.1251, 0.12, false}, {0.1149, 0.12, false}, {75.004, 75, true},
+		{math.NaN(), 0, false}} {
+		if got := Agrees(c.value, c.printed, 2); got != c.want {
+			t.Errorf("%g printed as %g: %v", c.value, c.printed, got)
+		}
+	}
+}
+
+// TestTableErrors: what a bad table says.
+func TestTableErrors(t *testing.T) {
+	frame := func() *table.Frame {
+		return &table.Frame{Columns: []table.Column{
+			table.TextColumn("identity", []string{"Veltan", "Veltan"}),
+			table.TextColumn("attribute", []string{"x", "y"}),
+			table.NumberColumn("image_number", []float64{1, 1}), table.NumberColumn("selected", []float64{1, 0}),
+			table.NumberColumn("na_stereo", []float64{3, 2}),
+			table.NumberColumn("score_asia", []float64{5, 4}), table.NumberColumn("score_europe", []float64{4, 4}),
+			table.NumberColumn("score_na", []float64{5, 5})}}
+	}
+	run := func(f *table.Frame, by []string, options map[string]string) error {
+		_, err := tabulartest.Run("visage-association", f, options, by...)
+		return err
+	}
+	if err := run(frame(), nil, nil); err != nil {
+		t.Errorf("a good table: %v", err)
+	}
+	half := frame()
+	half.Column("selected").Numbers[1] = 0.5
+	for _, c := range []struct {
+		name    string
+		f       *table.Frame
+		by      []string
+		options map[string]string
+		want    string
+	}{
+		{"half selected", half, nil, nil, "row 2"},
+		{"no column", &table.Frame{Columns: frame().Columns[1:]}, nil, nil, `"identity"`},
+		{"grouping", frame(), []string{"attribute"}, nil, `no option "by"`},
+		{"threshold", frame(), nil, map[string]string{"min_stereo": "many"}, `min-stereo: "many"`},
+		{"method", frame(), nil, map[string]string{"method": "new"}, "compat"},
+		{"none listed", frame(), nil, map[string]string{"min_stereo": "4"}, "min-attributes"},
+		{"other count", frame(), nil, map[string]string{"stereo_column": "region_stereo"}, "region_stereo"},
+	} {
+		if err := run(c.f, c.by, c.options); err == nil || !strings.Contains(err.Error(), c.want) ||
+			strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: %v does not say %q", c.name, err, c.want)
+		}
+	}
+}

@@ -1,0 +1,98 @@
+package plots
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"antipode/datasets"
+)
+
+// Sentences of captions.
+const (
+	noCounts    = "n: not given in the table."
+	noIntervals = "No intervals in the table."
+	undrawn     = "The table has intervals; they are not drawn."
+)
+
+// sentences writes the caption that figures of values share.
+func (c *chart) sentences(s *options, f *datasets.Frame, column string, whiskers bool, none []string) {
+	c.caption = append(c.caption, s.kind(f, column, whiskers), counts(f, all(f.Len())))
+	if s.free && len(c.panels) > 1 {
+		c.caption = append(c.caption, "Panels differ in scale.")
+	}
+	if len(none) > 0 {
+		c.caption = append(c.caption, "No data: "+list(none, 8)+".")
+	}
+}
+
+// cut counts the values that the limits cut off.
+func (c *chart) cut(values []value, limits Range) {
+	n := 0
+	for _, v := range values {
+		if limits.set() && !v.none() && (v.bottom() < limits.Low || v.top() > limits.High) {
+			n++
+		}
+	}
+	if n > 0 {
+		c.caption = append(c.caption, fmt.Sprintf("%d values or intervals reach beyond the axis and are cut off there.",
+			n))
+	}
+}
+
+// reword replaces words in the caption.
+func (c *chart) reword(old, new string) {
+	for i, sentence := range c.caption {
+		c.caption[i] = strings.Replace(sentence, old, new, 1)
+	}
+}
+
+// counts returns the number of images behind each value, as a sentence.
+func counts(f *datasets.Frame, rows []int) string {
+	var parts []string
+	for _, c := range []struct{ column, noun string }{{"n_real", "real"}, {"n_generated", "generated"},
+		{"n_used", "used"}, {"n", ""}} {
+		numbers := f.Numbers(c.column)
+		if numbers == nil {
+			continue
+		}
+		low, high := math.Inf(1), math.Inf(-1)
+		for _, i := range rows {
+			if !math.IsNaN(numbers[i]) {
+				low, high = min(low, numbers[i]), max(high, numbers[i])
+			}
+		}
+		switch {
+		case low > high:
+			continue
+		case low == high:
+			parts = append(parts, strings.TrimSpace(fmt.Sprintf("%.10g %s", low, c.noun)))
+		default:
+			parts = append(parts, strings.TrimSpace(fmt.Sprintf("%.10g–%.10g %s", low, high, c.noun)))
+		}
+	}
+	if parts == nil {
+		return noCounts
+	}
+	return "n per value: " + strings.Join(parts, ", ") + "."
+}
+
+// kind names the kind of the intervals; drawn reports whether there are any.
+func (s *options) kind(f *datasets.Frame, column string, drawn bool) string {
+	if !drawn {
+		return noIntervals
+	}
+	kind := s.interval
+	for _, name := range []string{"interval", "method"} {
+		if texts := f.Texts(name); kind == "" && len(texts) > 0 {
+			kind = texts[0]
+			if distinct(f, name) > 1 {
+				kind = "of several kinds, see column " + name
+			}
+		}
+	}
+	if kind == "" {
+		kind = fmt.Sprintf("%s_low to %s_high (kind not given)", column, column)
+	}
+	return "Whiskers: " + isolate(oneLine(kind)) + "."
+}
