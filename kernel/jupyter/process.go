@@ -40,7 +40,7 @@ type Kernel struct {
 	closing sync.Once
 
 	count     int             // of the cell executed last
-	numbers   []int           // the numbers of the cells that GoNB counts 1, 2, …
+	counted   []Cell          // the cells that GoNB counts 1, 2, …, as it executes them
 	variables map[string]bool // names that cells declared with var
 	results   func() *resultIndex
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -39,14 +40,14 @@ func (k *Kernel) Run(ctx context.Context, c Cell, output func(Message)) (ReplyCo
 		c.Number = k.count + 1
 	}
 	k.count = c.Number
-	t := &tidier{out: output, number: k.numberOf, source: c.Source, current: c.Number}
+	t := &tidier{out: output, number: k.numberOf, locate: k.locate, source: c.Source, current: c.Number}
 	code, failed := k.prepare(c, t)
 	if failed != nil {
 		t.send("error", *failed)
 		return ReplyContent{Status: "error", ExecutionCount: &c.Number, ErrorContent: *failed}, nil
 	}
 	if !c.Hidden {
-		k.numbers = append(k.numbers, c.Number)
+		k.counted = append(k.counted, Cell{Source: code, Number: c.Number})
 	}
 	patience, giveUp := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer giveUp(nil)
@@ -71,10 +72,48 @@ func (k *Kernel) Run(ctx context.Context, c Cell, output func(Message)) (ReplyCo
 
 // numberOf returns the number of the cell that GoNB counts as n.
 func (k *Kernel) numberOf(n int) int {
-	if n < 1 || n > len(k.numbers) {
+	if n < 1 || n > len(k.counted) {
 		return n
 	}
-	return k.numbers[n-1]
+	return k.counted[n-1].Number
+}
+
+// locate returns the cell and its line from which GoNB copied a line of the program it generated. It is the line that
+// agrees with most lines around it, in the newest cell if there are several.
+func (k *Kernel) locate(file string, line int) (number, cellLine int) {
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return 0, 0
+	}
+	program, longest := codeLines(string(data)), 0
+	if line < 1 || line > len(program) || program[line-1] == "" {
+		return 0, 0
+	}
+	for _, c := range slices.Backward(k.counted) {
+		source := codeLines(c.Source)
+		for i := range source {
+			n := 0
+			for j := i; j >= 0 && line-1-i+j >= 0 && source[j] == program[line-1-i+j]; j-- {
+				n++
+			}
+			for j := i; n > 0 && j < len(source) && line-1-i+j < len(program) && source[j] == program[line-1-i+j]; j++ {
+				n++
+			}
+			if n > longest {
+				longest, number, cellLine = n, c.Number, i+1
+			}
+		}
+	}
+	return number, cellLine
+}
+
+// codeLines returns lines without spaces, which gofmt changes.
+func codeLines(source string) []string {
+	lines := strings.Split(source, "\n")
+	for i, line := range lines {
+		lines[i] = strings.Join(strings.Fields(line), "")
+	}
+	return lines
 }
 
 // prepare returns the code that GoNB executes for a cell, or the error that the cell reports.

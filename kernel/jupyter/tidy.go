@@ -17,13 +17,15 @@ import (
 var (
 	mappedPlace = regexp.MustCompile(
 		` ?(?:\x1b\[7m)?\[\[ Cell \[(\d+)\] Line (\d+) \]\](?:\x1b\[0m)?\s*\S*main\.go:\d+(?: \+0x[0-9a-f]+)?`)
-	anyPlace    = regexp.MustCompile(`[^\s"']*/gonb_[0-9a-f]+/(main(?:_test)?\.go)`)
-	compiled    = regexp.MustCompile(`^Cell(?:\[(\d+)\])?:? Line (\d+)\n`)
-	packageLine = regexp.MustCompile(`(?m)^# gonb_[0-9a-f]+\n?`)
-	exitMessage = regexp.MustCompile(`^(?:\^C\n)?(?:exit status \d+|signal: [a-z ]+)\n$`)
-	exitValue   = regexp.MustCompile(`^(?:exit status \d+|signal: [a-z ]+)(?: \(core dumped\))?$`)
-	dying       = regexp.MustCompile(`(?m)^(?:panic: |fatal error: |goroutine \d+ \[)`)
-	cellFrame   = regexp.MustCompile(`^cell \[\d+\], line \d+$`)
+	// GoNB maps each piece of standard error on its own: a position that arrives in two pieces stays one of main.go.
+	unmappedPlace = regexp.MustCompile(`(\S*/gonb_[0-9a-f]+/main\.go):(\d+)(?: \+0x[0-9a-f]+)?`)
+	anyPlace      = regexp.MustCompile(`[^\s"']*/gonb_[0-9a-f]+/(main(?:_test)?\.go)`)
+	compiled      = regexp.MustCompile(`^Cell(?:\[(\d+)\])?:? Line (\d+)\n`)
+	packageLine   = regexp.MustCompile(`(?m)^# gonb_[0-9a-f]+\n?`)
+	exitMessage   = regexp.MustCompile(`^(?:\^C\n)?(?:exit status \d+|signal: [a-z ]+)\n$`)
+	exitValue     = regexp.MustCompile(`^(?:exit status \d+|signal: [a-z ]+)(?: \(core dumped\))?$`)
+	dying         = regexp.MustCompile(`(?m)^(?:panic: |fatal error: |goroutine \d+ \[)`)
+	cellFrame     = regexp.MustCompile(`^cell \[\d+\], line \d+$`)
 )
 
 // Printed text is held for a time: standard output so that a cell that prints many lines sends few messages, standard
@@ -41,8 +43,9 @@ const (
 type tidier struct {
 	out     func(Message)
 	number  func(gonb int) int // the number of a cell by GoNB's
-	source  string             // the cell's code, whose lines errors quote
-	current int                // the cell's number
+	locate  func(file string, line int) (number, cellLine int)
+	source  string // the cell's code, whose lines errors quote
+	current int    // the cell's number
 
 	mu      sync.Mutex
 	printed strings.Builder // to standard output
@@ -298,6 +301,14 @@ func (t *tidier) places(s string) string {
 		})
 	}
 	if strings.Contains(s, "/gonb_") {
+		s = unmappedPlace.ReplaceAllStringFunc(s, func(place string) string {
+			m := unmappedPlace.FindStringSubmatch(place)
+			line, _ := strconv.Atoi(m[2])
+			if number, cellLine := t.locate(m[1], line); number > 0 {
+				return fmt.Sprintf("cell [%d], line %d", number, cellLine)
+			}
+			return place
+		})
 		s = anyPlace.ReplaceAllString(s, "$1")
 	}
 	return s

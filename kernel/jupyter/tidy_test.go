@@ -2,6 +2,8 @@ package jupyter
 
 import (
 	"encoding/json"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -98,6 +100,7 @@ func tidied(messages []Message, interrupted bool) (got []string, e ErrorContent)
 	tidy := &tidier{
 		out:     func(m Message) { got = append(got, described(m)) },
 		number:  func(n int) int { return n + 4 },
+		locate:  func(string, int) (int, int) { return 0, 0 },
 		source:  "%%\nfmt.Println(x)",
 		current: 12,
 	}
@@ -114,7 +117,8 @@ func tidied(messages []Message, interrupted bool) (got []string, e ErrorContent)
 // A warning appears while the cell goes on.
 func TestTidyReleases(t *testing.T) {
 	shown := make(chan string, 1)
-	tidy := &tidier{out: func(m Message) { shown <- described(m) }, number: func(n int) int { return n }}
+	tidy := &tidier{out: func(m Message) { shown <- described(m) }, number: func(n int) int { return n },
+		locate: func(string, int) (int, int) { return 0, 0 }}
 	tidy.take(stderr("warning\n"))
 	select {
 	case got := <-shown:
@@ -123,5 +127,34 @@ func TestTidyReleases(t *testing.T) {
 		}
 	case <-time.After(10 * time.Second):
 		t.Error("the warning is held back")
+	}
+}
+
+// A position that GoNB reads in two pieces is found by its line in the program that GoNB generated.
+func TestTidyLocates(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "gonb_0a1b2c3d", "main.go")
+	program := "package main\n\nfunc f(i int) int {\n\treturn []int{1}[i]\n}\n\nfunc main() {\n\tf(1 + 1)\n}\n"
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, []byte(program), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	k := &Kernel{counted: []Cell{
+		{Number: 3, Source: "func g() {\n}\nfunc f(i int) int {\n  return []int{1}[i]\n}"},
+		{Number: 5, Source: "%%\nreturn []int{1}[i]\nf(1+1)"},
+	}}
+	for _, test := range []struct{ line, cell, cellLine int }{{4, 3, 4}, {8, 5, 3}, {1, 0, 0}, {2, 0, 0}, {99, 0, 0}} {
+		if cell, line := k.locate(file, test.line); cell != test.cell || line != test.cellLine {
+			t.Errorf("line %d is located in cell %d, line %d, want %d, %d", test.line, cell, line, test.cell, test.cellLine)
+		}
+	}
+	tidy := &tidier{locate: k.locate}
+	for _, piece := range []struct{ from, to string }{
+		{"\t" + file + ":8 +0x65\n", "\tcell [5], line 3\n"}, {"at " + file + ":77\n", "at main.go:77\n"},
+	} {
+		if got := tidy.places(piece.from); got != piece.to {
+			t.Errorf("%q becomes %q, want %q", piece.from, got, piece.to)
+		}
 	}
 }
