@@ -125,6 +125,9 @@ func serveAs(t *testing.T, role string) *served {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if _, err := Tools(t.Context(), module, home(), nil); err != nil { // not during the test's first cell
+		t.Fatal(err)
+	}
 	dir := t.TempDir()
 	conn := freePorts(t)
 	file := filepath.Join(dir, "kernel-0a1b2c3d.json")
