@@ -57,26 +57,12 @@ func gathered(x, kernel *Node) *Node {
 	return Reshape(Dot(y, Reshape(kernel, 9*c, out)).Product(), b, h, w, out)
 }
 
-// groupNorm normalizes each group of channels to mean 0 and variance 1 over its channels and the image, then scales
-// and shifts each channel. Sums go over the image first: reducing over image and group at once is much slower.
-// Statistics are float32.
+// groupNorm is [nn.GroupNorm] of an image.
 //
 // Shapes: x [B,H,W,C] → [B,H,W,C].
 func groupNorm(scope *model.Scope, x *Node, groups int, epsilon float64) *Node {
-	g, dtype := x.Graph(), x.DType()
 	b, h, w, c := x.Shape().Dim(0), x.Shape().Dim(1), x.Shape().Dim(2), x.Shape().Dim(3)
-	gain := nn.Float32(nn.Param(scope, g, "gain", dtype, c))
-	offset := nn.Float32(nn.Param(scope, g, "offset", dtype, c))
-	mean := func(sums *Node) *Node { // [B,C] of channels → [B,1,C] of their groups
-		sums = ReduceAndKeep(Reshape(sums, b, groups, c/groups), ReduceSum, -1)
-		sums = MulScalar(sums, 1/float64(h*w*c/groups))
-		return Reshape(BroadcastToDims(sums, b, groups, c/groups), b, 1, c)
-	}
-	y := Reshape(nn.Float32(x), b, h*w, c)
-	y = Sub(y, mean(ReduceSum(y, 1)))
-	scale := Div(Reshape(gain, 1, 1, c), Sqrt(AddScalar(mean(ReduceSum(Square(y), 1)), epsilon)))
-	y = Add(Mul(y, scale), Reshape(offset, 1, 1, c))
-	return ConvertDType(Reshape(y, b, h, w, c), dtype)
+	return Reshape(nn.GroupNorm(scope, Reshape(x, b, h*w, c), groups, epsilon, nil), b, h, w, c)
 }
 
 // residual is diffusers' ResnetBlock2D: twice norm, SiLU and convolution, with the time embedding added between, and

@@ -78,6 +78,35 @@ func LayerNorm(scope *model.Scope, x *Node, epsilon float64) *Node {
 	return ConvertDType(y, dtype)
 }
 
+// GroupNorm normalizes each of the groups of channels to mean 0 and variance 1 over its channels and the valid
+// positions, then scales and shifts each channel. Sums go over the positions first: reducing over positions and group
+// at once is much slower. Statistics are taken in float32 whatever the dtype of x.
+//
+// Shapes: x [B,S,C]; valid [B,S] bool, nil = all → [B,S,C].
+func GroupNorm(scope *model.Scope, x *Node, groups int, epsilon float64, valid *Node) *Node {
+	g, dtype := x.Graph(), x.DType()
+	b, s, c := x.Shape().Dim(0), x.Shape().Dim(1), x.Shape().Dim(2)
+	gain := Float32(variable(scope, g, "gain", initializer.One, dtype, c))
+	offset := Float32(variable(scope, g, "offset", initializer.Zero, dtype, c))
+	mean := func(x *Node) *Node { // → [B,1,C], equal within a group
+		if valid != nil {
+			x = Where(BroadcastToShape(InsertAxes(valid, -1), x.Shape()), x, ZerosLike(x))
+		}
+		sums := ReduceAndKeep(Reshape(ReduceSum(x, 1), b, groups, c/groups), ReduceSum, -1)
+		if valid == nil {
+			sums = MulScalar(sums, 1/float64(s*c/groups))
+		} else {
+			n := ReduceSum(ConvertDType(valid, dtypes.Float32), 1)
+			sums = Div(sums, Reshape(MulScalar(n, float64(c/groups)), b, 1, 1))
+		}
+		return Reshape(BroadcastToDims(sums, b, groups, c/groups), b, 1, c)
+	}
+	y := Float32(x)
+	y = Sub(y, mean(y))
+	scale := Div(Reshape(gain, 1, 1, c), Sqrt(AddScalar(mean(Square(y)), epsilon)))
+	return ConvertDType(Add(Mul(y, scale), Reshape(offset, 1, 1, c)), dtype)
+}
+
 // activations by their names in configurations.
 var activations = map[string]func(*Node) *Node{
 	"gelu":              activation.Gelu, // exact: x·Φ(x)
