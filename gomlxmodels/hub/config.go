@@ -108,9 +108,15 @@ func ModelType(text []byte, what string, types ...string) (string, error) {
 	case f.ModelType == nil:
 		return "", errors.New(`has no "model_type"`)
 	case !slices.Contains(types, *f.ModelType):
-		return "", fmt.Errorf("model_type %q is not %s", *f.ModelType, what)
+		return "", WrongType(*f.ModelType, what)
 	}
 	return *f.ModelType, nil
+}
+
+// WrongType is the error of a folder whose model_type is not the one required; what names that one.
+func WrongType(modelType, what string) error {
+	return fmt.Errorf("model_type %q is not %s; \"antipode models\" lists models and the columns they add",
+		modelType, what)
 }
 
 // ReadConfig reads the config.json of a model folder with parse, whose errors get the file's name.

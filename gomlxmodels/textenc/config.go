@@ -107,8 +107,8 @@ func ParseConfig(text []byte, read func(file string) ([]byte, error)) (*Config, 
 	case f.ModelType == nil:
 		return nil, errors.New(`has no "model_type"`)
 	case families[*f.ModelType] == "":
-		return nil, fmt.Errorf("model_type %q is not a text encoder (bert, roberta, xlm-roberta, camembert, mpnet, "+
-			"distilbert, altclip, M-CLIP)", *f.ModelType)
+		return nil, hub.WrongType(*f.ModelType,
+			"a text encoder (bert, roberta, xlm-roberta, camembert, mpnet, distilbert, altclip, M-CLIP)")
 	case f.Decoder:
 		return nil, errors.New("is_decoder is true: only encoders, which attend both ways, are supported")
 	case f.PositionType != "" && f.PositionType != "absolute":

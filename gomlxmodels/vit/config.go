@@ -157,7 +157,7 @@ func ParseConfig(text []byte) (*Config, error) {
 		d := DefaultConfig()
 		c, err = &d, json.Unmarshal(text, &d)
 	default:
-		return nil, fmt.Errorf("model_type %q is not a ViT this program knows (vit)", *kind.ModelType)
+		return nil, hub.WrongType(*kind.ModelType, "a ViT (vit)")
 	}
 	if err != nil {
 		return nil, err

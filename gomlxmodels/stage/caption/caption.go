@@ -71,10 +71,13 @@ func openModel(dir string) (describer, error) {
 	if err != nil {
 		return nil, err
 	}
-	if architecture == "blip-2" {
+	switch architecture {
+	case "blip":
+		return blip.Open(dir)
+	case "blip-2":
 		return blip2.OpenCaptioner(dir)
 	}
-	return blip.Open(dir)
+	return nil, fmt.Errorf("%s: %w", dir, hub.WrongType(architecture, "a captioner (blip, blip-2)"))
 }
 
 // maxTogether is the largest number of sampled captions of an image in one group, if the model allows as many; more
