@@ -15,6 +15,7 @@ const (
 	NoResize      Resizing = ""               // the size stays
 	Stretch       Resizing = "stretch"        // to Height × Width, whatever the shape
 	ShortestEdge  Resizing = "shortest-edge"  // the shorter side to Edge, the shape kept
+	LongestEdge   Resizing = "longest-edge"   // the longer side to Edge, the shape kept, see [Config.Resized]
 	Cover         Resizing = "cover"          // the smallest size that covers Height × Width, the shape kept
 	SquareThenFit Resizing = "square-stretch" // the middle square first, then Stretch: Decomposed-DIG's public code
 )
@@ -23,9 +24,9 @@ const (
 // hold.
 type Config struct {
 	Resize Resizing `json:"resize"`
-	Height int      `json:"height,omitempty"` // of Stretch
+	Height int      `json:"height,omitempty"` // of Stretch; of LongestEdge: after padding right and below
 	Width  int      `json:"width,omitempty"`
-	Edge   int      `json:"edge,omitempty"` // of ShortestEdge
+	Edge   int      `json:"edge,omitempty"` // of ShortestEdge and LongestEdge
 	Filter Filter   `json:"filter"`
 	// bilinear and bicubic to the last bit as torchvision resizes tensors, else as Pillow
 	Torchvision bool `json:"torchvision,omitempty"`
@@ -67,6 +68,12 @@ func (c *Config) Validate(height, width int) error {
 	in := func(v int) bool { return v >= 1 && v <= limit }
 	switch c.Resize {
 	case NoResize:
+	case LongestEdge:
+		if !in(c.Edge) || c.Edge > min(c.Height, c.Width) || c.CropHeight != 0 {
+			return fmt.Errorf("preprocessing: longest_edge %d must be between 1 and the sides of pad_size, %d×%d, "+
+				"without a center crop", c.Edge, c.Width, c.Height)
+		}
+		fallthrough
 	case Stretch, SquareThenFit, Cover:
 		if !in(c.Height) || !in(c.Width) {
 			return fmt.Errorf("preprocessing: size %d×%d is not between 1 and %d", c.Width, c.Height, limit)
@@ -106,8 +113,8 @@ func (c *Config) Validate(height, width int) error {
 }
 
 // sizeJSON is the many forms of a size in preprocessor_config.json: 224, [224,224], {"height","width"},
-// {"shortest_edge"}.
-type sizeJSON struct{ height, width, edge int }
+// {"shortest_edge"}, {"longest_edge"}.
+type sizeJSON struct{ height, width, edge, longest int }
 
 func (s *sizeJSON) UnmarshalJSON(text []byte) error {
 	var one int
@@ -133,8 +140,10 @@ func (s *sizeJSON) UnmarshalJSON(text []byte) error {
 		*s = sizeJSON{height: *o.Height, width: *o.Width}
 	case o.Edge != nil && o.Longest == nil:
 		*s = sizeJSON{edge: *o.Edge}
+	case o.Longest != nil && o.Edge == nil:
+		*s = sizeJSON{longest: *o.Longest}
 	default:
-		return fmt.Errorf("%s is not a size this program knows (height and width, or shortest_edge)", text)
+		return fmt.Errorf("%s is not a size this program knows (height and width, shortest_edge or longest_edge)", text)
 	}
 	return nil
 }
@@ -151,6 +160,8 @@ func ParseHuggingFace(text []byte) (*Config, error) {
 		Resample    *Filter   `json:"resample"`
 		DoCrop      *bool     `json:"do_center_crop"`
 		CropSize    *sizeJSON `json:"crop_size"`
+		DoPad       *bool     `json:"do_pad"`
+		PadSize     *sizeJSON `json:"pad_size"`
 		DoRescale   *bool     `json:"do_rescale"`
 		Factor      *float64  `json:"rescale_factor"`
 		DoNormalize *bool     `json:"do_normalize"`
@@ -171,6 +182,11 @@ func ParseHuggingFace(text []byte) (*Config, error) {
 		c.Resize = NoResize
 	case f.Size.edge > 0:
 		c.Resize, c.Edge = ShortestEdge, f.Size.edge
+	case f.Size.longest > 0:
+		if !on(f.DoPad) || f.PadSize == nil {
+			return nil, fmt.Errorf("longest_edge without do_pad and a pad_size gives images of many sizes")
+		}
+		c.Resize, c.Edge, c.Height, c.Width = LongestEdge, f.Size.longest, f.PadSize.height, f.PadSize.width
 	default:
 		c.Height, c.Width = f.Size.height, f.Size.width
 	}

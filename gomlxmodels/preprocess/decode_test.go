@@ -177,6 +177,8 @@ func TestConfig(t *testing.T) {
 		"rescale_factor 0":          {Resize: NoResize},
 		"deviations must be":        {Resize: NoResize, Scale: 1},
 		"resample 7 is not":         {Resize: NoResize, Filter: 7},
+		"longest_edge 30 must be":   {Resize: LongestEdge, Edge: 30, Height: 24, Width: 40},
+		"gives 40×24 pixels":        {Resize: LongestEdge, Edge: 24, Height: 24, Width: 40, Scale: 1, Std: Half},
 		"gives 9×9 pixels":          {Resize: Stretch, Height: 9, Width: 9, Scale: 1, Std: Half},
 	} {
 		if err := c.Validate(24, 24); err == nil || !strings.Contains(err.Error(), want) {
@@ -187,6 +189,7 @@ func TestConfig(t *testing.T) {
 		"do_center_crop without a crop_size": `{"do_center_crop": true}`,
 		"is not a size this program knows":   `{"size": {"shortest_edge": 3, "longest_edge": 5}}`,
 		`"big" is not a size`:                `{"size": "big"}`,
+		"longest_edge without do_pad":        `{"size": {"longest_edge": 5}, "pad_size": {"height": 5, "width": 5}}`,
 		"image_std has 1 values":             `{"image_std": [1]}`,
 	} {
 		if _, err := ParseHuggingFace([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {

@@ -45,6 +45,7 @@ type Processor struct {
 	Side  int    // size, where there is a file and it has none
 	// a square of that size is cut out of the middle, and a size that is one number is the shortest edge before
 	Crops bool
+	Pads  bool              // the size is that of the longest edge, and of a square that the image is padded to
 	Keys  map[string]string // other keys → JSON
 }
 
@@ -88,6 +89,10 @@ func (p Processor) complete(text []byte, size int) ([]byte, error) {
 	if p.Crops {
 		usual["crop_size"], usual["do_center_crop"] = fmt.Sprint(size), "true"
 	}
+	if p.Pads {
+		usual["size"] = fmt.Sprintf(`{"longest_edge": %d}`, size)
+		usual["pad_size"], usual["do_pad"] = fmt.Sprintf(`{"height": %d, "width": %d}`, size, size), "true"
+	}
 	for key, value := range usual {
 		if raw := keys[key]; len(raw) == 0 || string(raw) == "null" {
 			keys[key] = json.RawMessage(value)
@@ -100,10 +105,12 @@ func (p Processor) complete(text []byte, size int) ([]byte, error) {
 	return json.Marshal(keys)
 }
 
-// The processors of CLIP, BLIP and BLIP-2.
+// The processors of CLIP, BLIP, BLIP-2 and SAM.
 var (
 	Blip = Processor{Class: "BlipImageProcessor", Side: 384, Keys: clipKeys} // of BLIP-2 too
 	CLIP = Processor{Class: "CLIPImageProcessor", Side: 224, Crops: true, Keys: clipKeys}
+	SAM  = Processor{Class: "SamImageProcessor", Side: 1024, Pads: true, Keys: map[string]string{
+		"image_mean": "[0.485, 0.456, 0.406]", "image_std": "[0.229, 0.224, 0.225]"}}
 
 	clipKeys = map[string]string{"resample": "3", "image_mean": "[0.48145466, 0.4578275, 0.40821073]",
 		"image_std": "[0.26862954, 0.26130258, 0.27577711]"}

@@ -26,6 +26,10 @@ func (c *Config) place(width, height int) geometry {
 	case Cover:
 		ratio := min(float64(height)/float64(c.Height), float64(width)/float64(c.Width))
 		g.w, g.h = int(math.RoundToEven(float64(width)/ratio)), int(math.RoundToEven(float64(height)/ratio))
+	case LongestEdge:
+		g.w, g.h = c.Resized(width, height)
+		g.outW, g.outH = c.Width, c.Height
+		return g
 	case ShortestEdge:
 		if width <= height {
 			g.w, g.h = c.Edge, int(float64(c.Edge)*float64(height)/float64(width))
@@ -41,6 +45,16 @@ func (c *Config) place(width, height int) geometry {
 	return g
 }
 
+// Resized is the size of an image of width × height pixels under LongestEdge before it is padded, as SAM's image
+// processors compute it; the images' own where width and height are not positive.
+func (c *Config) Resized(width, height int) (int, int) {
+	if width < 1 || height < 1 {
+		return width, height
+	}
+	scale := float64(c.Edge) / float64(max(width, height))
+	return int(float64(width)*scale + 0.5), int(float64(height)*scale + 0.5)
+}
+
 // margin is the corner of a centerd window; spare is what it leaves on both sides together, negative where it is
 // larger.
 func (c *Config) margin(spare int) int {
@@ -53,7 +67,8 @@ func (c *Config) margin(spare int) int {
 	return int(math.Floor(float64(spare) / 2))
 }
 
-// Apply resizes, crops and normalizes an image to channels first.
+// Apply resizes, crops and normalizes an image to channels first. The padding of LongestEdge is 0 after the
+// normalization.
 //
 // Shapes: → [3·H·W] float32, red plane first. It fails where the configuration does not resize and the size is
 // another than height × width.
@@ -73,6 +88,9 @@ func (c *Config) Apply(p *RGB, height, width int) ([]float32, error) {
 	n := width * height
 	out := make([]float32, 3*n)
 	for i := range n {
+		if c.Resize == LongestEdge && (i%width >= g.w || i/width >= g.h) {
+			continue
+		}
 		for ch := range 3 {
 			out[ch*n+i] = table[ch][r.Pix[3*i+ch]]
 		}

@@ -17,7 +17,8 @@ import torch
 from PIL import Image, ImageFilter, ImageOps
 from safetensors.torch import save_file
 from timm.data import create_transform
-from transformers import ViTImageProcessor
+from transformers import SamImageProcessor, ViTImageProcessor
+from transformers.models.sam.image_processing_pil_sam import SamImageProcessorPil
 from transformers.models.vit.image_processing_pil_vit import ViTImageProcessorPil
 
 SEED = 7
@@ -143,6 +144,11 @@ def pipelines(root):
         keep(name, config, lambda p: slow(p, return_tensors="pt").pixel_values[0])
         if name != "hf-pad":  # where the crop is larger than the picture by an odd number the two differ by a pixel's shift
             keep(name + "-torchvision", config, lambda p: fast(p, return_tensors="pt").pixel_values[0])
+    # SAM's: the longer side to a size, then zeros right and below; oblong, so that both directions are padded
+    kw = dict(size={"longest_edge": 30}, pad_size={"height": 32, "width": 36})
+    slow, fast = SamImageProcessorPil(**kw), SamImageProcessor(**kw)
+    keep("hf-longest-pad", json.loads(slow.to_json_string()), lambda p: torch.as_tensor(slow(p, return_tensors="pt").pixel_values[0]))
+    keep("hf-longest-pad-torchvision", json.loads(fast.to_json_string()), lambda p: fast(p, return_tensors="pt").pixel_values[0])
     timm = {
         "timm-bicubic-09": dict(input_size=[3, 24, 24], interpolation="bicubic", crop_pct=0.9, crop_mode="center", mean=half, std=half),
         "timm-bilinear-0875": dict(input_size=[3, 25, 25], interpolation="bilinear", crop_pct=0.875, mean=mean, std=std),
@@ -158,8 +164,9 @@ def pipelines(root):
 
 def main(root):
     root = pathlib.Path(root)
-    shutil.rmtree(root, ignore_errors=True)
-    root.mkdir(parents=True)
+    for name in ("files", "resize", "pipelines", "pictures"):
+        shutil.rmtree(root / name, ignore_errors=True)
+    root.mkdir(parents=True, exist_ok=True)
     torch.manual_seed(SEED)
     decode(root)
     resize(root)

@@ -1,0 +1,51 @@
+package preprocess
+
+import (
+	"fmt"
+	"iter"
+)
+
+// Interpolate returns a map of numbers, row by row columns values each, at another size, row by row from the top:
+// bilinear, pixel centers at halves, edges repeated, no antialiasing (torch's interpolate with align_corners=False). A
+// row's slice is used again for the next. An error names a size that is not positive or not the map's.
+//
+// Shapes: values [rows·columns] → height × [width].
+func Interpolate(values []float32, columns, rows, width, height int) (iter.Seq2[int, []float32], error) {
+	if width < 1 || height < 1 || columns < 1 || rows < 1 || len(values) != columns*rows {
+		return nil, fmt.Errorf("%d values of %d×%d cannot be resized to %d×%d pixels", len(values), columns, rows,
+			width, height)
+	}
+	return func(yield func(int, []float32) bool) {
+		across := neighborsOf(columns, width)
+		mixed, row := make([]float32, columns), make([]float32, width)
+		for y, v := range neighborsOf(rows, height) {
+			low, high := values[v.low*columns:], values[v.high*columns:]
+			for x := range mixed {
+				mixed[x] = low[x] + v.weight*(high[x]-low[x])
+			}
+			for x, h := range across {
+				row[x] = mixed[h.low] + h.weight*(mixed[h.high]-mixed[h.low])
+			}
+			if !yield(y, row) {
+				return
+			}
+		}
+	}, nil
+}
+
+// neighbors are the two inputs of an output value, and the weight of the second.
+type neighbors struct {
+	low, high int
+	weight    float32
+}
+
+// neighborsOf are the inputs of each of out values that are made of in.
+func neighborsOf(in, out int) []neighbors {
+	list := make([]neighbors, out)
+	for i := range list {
+		x := max(0, (float32(i)+0.5)*(float32(in)/float32(out))-0.5)
+		low := min(int(x), in-1)
+		list[i] = neighbors{low, min(low+1, in-1), min(1, x-float32(low))}
+	}
+	return list
+}
