@@ -88,35 +88,14 @@ func ForwardDecoder(scope *model.Scope, cfg *Config, reduced []*Node, prompt *No
 func deconvolve(scope *model.Scope, cfg *Config, x *Node) *Node {
 	b, g, r, k := x.Shape().Dim(0), cfg.Grid(), cfg.ReduceDim, cfg.enlarge()
 	if !cfg.ComplexDeconvolution {
-		x = enlarge(scope.At("deconvolution"), x, 1, k[0]) // [B,G,G,1,k,k]
+		x = nn.Enlarge(scope.At("deconvolution"), x, 1, k[0]) // [B,G,G,1,k,k]
 		x = Reshape(x, b, g, g, k[0], k[0])
 		return Reshape(TransposeAllAxes(x, 0, 1, 3, 2, 4), b, g*k[0], g*k[0])
 	}
-	x = nn.Activation("relu", convolve3(scope.At("convolution"), x, r))
-	x = nn.Activation("relu", enlarge(scope.At("deconvolution_0"), x, r/2, k[0])) // [B,G,G,R/2,k,k]
-	x = enlarge(scope.At("deconvolution_1"), TransposeAllAxes(x, 0, 1, 2, 4, 5, 3), 1, k[1])
+	x = nn.Activation("relu", nn.Convolve3(scope.At("convolution"), x, r, true))
+	x = nn.Activation("relu", nn.Enlarge(scope.At("deconvolution_0"), x, r/2, k[0])) // [B,G,G,R/2,k,k]
+	x = nn.Enlarge(scope.At("deconvolution_1"), TransposeAllAxes(x, 0, 1, 2, 4, 5, 3), 1, k[1])
 	x = Reshape(x, b, g, g, k[0], k[0], k[1], k[1])
 	side := g * k[0] * k[1]
 	return Reshape(TransposeAllAxes(x, 0, 1, 3, 5, 2, 4, 6), b, side, side)
-}
-
-// enlarge is a transposed convolution of stride k with a k×k kernel, whose squares are not yet arranged.
-//
-// Shapes: x [...,in] → [...,out,k,k].
-func enlarge(scope *model.Scope, x *Node, out, k int) *Node {
-	g, dims := x.Graph(), x.Shape().Dimensions
-	in := dims[len(dims)-1]
-	w := nn.Param(scope, g, "weights", x.DType(), in, out*k*k)
-	bias := nn.Param(scope, g, "bias", x.DType(), out)
-	y := ConvertDType(Dot(Reshape(x, -1, in), w).Product(), x.DType())
-	y = Add(Reshape(y, -1, out, k, k), Reshape(bias, 1, out, 1, 1))
-	return Reshape(y, append(append([]int{}, dims[:len(dims)-1]...), out, k, k)...)
-}
-
-// convolve3 is a 3×3 convolution, padded with zeros, as one matrix product.
-//
-// Shapes: x [B,G,G,in] → [B,G,G,out].
-func convolve3(scope *model.Scope, x *Node, out int) *Node {
-	b, g, in := x.Shape().Dim(0), x.Shape().Dim(1), x.Shape().Dim(3)
-	return nn.Dense(scope, Reshape(Stack(nn.Im2Col(x), -1), b, g, g, in*9), out, true)
 }

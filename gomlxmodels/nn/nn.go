@@ -178,6 +178,28 @@ func Im2Col(x *Node) []*Node {
 	return shifted
 }
 
+// Convolve3 is a 3×3 convolution, padded with zeros, as one matrix product: the weights of a channel are those of
+// PyTorch's kernel, flat.
+//
+// Shapes: x [B,H,W,in] → [B,H,W,out].
+func Convolve3(scope *model.Scope, x *Node, out int, bias bool) *Node {
+	dims := x.Shape().Dimensions
+	return Dense(scope, Reshape(Stack(Im2Col(x), -1), dims[0], dims[1], dims[2], dims[3]*9), out, bias)
+}
+
+// Enlarge is a transposed convolution of stride k with a k×k kernel, whose squares are not yet arranged.
+//
+// Shapes: x [...,in] → [...,out,k,k].
+func Enlarge(scope *model.Scope, x *Node, out, k int) *Node {
+	g, dims := x.Graph(), x.Shape().Dimensions
+	in := dims[len(dims)-1]
+	w := Param(scope, g, "weights", x.DType(), in, out*k*k)
+	bias := Param(scope, g, "bias", x.DType(), out)
+	y := ConvertDType(Dot(Reshape(x, -1, in), w).Product(), x.DType())
+	y = Add(Reshape(y, -1, out, k, k), Reshape(bias, 1, out, 1, 1))
+	return Reshape(y, append(append([]int{}, dims[:len(dims)-1]...), out, k, k)...)
+}
+
 // Pick takes tokens at given places of each row.
 //
 // Shapes: x [B,S,D]; at [B,T] int32 → [B,T,D].
