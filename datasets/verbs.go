@@ -216,7 +216,9 @@ type MasksArgs struct {
 }
 
 // MasksFrom adds the column mask from a folder of mask images (non-zero = object), named ID.png or as the image's
-// file with the extension .png. A row without one has no mask, outcome "unmasked" and the reason.
+// file with the extension .png. A row without one has no mask, outcome "unmasked" and the reason. Rows that are
+// refused, failed or skipped remain so, without a mask; one that is unmasked already keeps its reason if no file has
+// its mask.
 func (t Table) MasksFrom(dir string) Table {
 	abs, err := filepath.Abs(dir)
 	if err != nil {

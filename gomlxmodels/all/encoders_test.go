@@ -153,3 +153,44 @@ func copyFolder(t *testing.T, from, to string, keep func(string) bool, edit func
 		}
 	}
 }
+
+// A row that is refused, failed or skipped remains so when masks are added, and embedding gives it no vector; an image
+// that was unmasked before keeps that reason if the folder has no mask of it either.
+func TestMasksKeepOutcomes(t *testing.T) {
+	evaluator(t)
+	dir := t.TempDir()
+	text := "id,image,outcome,reason\na,0.png,ok,\nb,1.png,,\nc,,refused,by the API\nd,,failed,no answer\n" +
+		"e,2.png,skipped,not sampled\nf,3.png,unmasked,no box of cat\n"
+	if err := os.WriteFile(filepath.Join(dir, "t.csv"), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(filepath.Join(dir, "masks"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for name, from := range map[string]string{"0.png": "0.png", "1.png": "1.png", "2.png": "2.png", "3.png": "3.png",
+		"masks/a.png": "0.png", "masks/e.png": "2.png"} {
+		data, err := os.ReadFile(filepath.Join(encoders, from))
+		if err == nil {
+			err = os.WriteFile(filepath.Join(dir, name), data, 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	masked := datasets.CSV(filepath.Join(dir, "t.csv")).MasksFrom(filepath.Join(dir, "masks"))
+	f, err := gomlxmodels.Embed("../vit/testdata/hf-classifier-oblong", masked).Rows(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []string{"ok ", "unmasked no mask file b.png or 1.png", "refused by the API",
+		"failed no answer", "skipped not sampled", "unmasked no box of cat"} {
+		if got := f.Texts("outcome")[i] + " " + f.Texts("reason")[i]; got != want {
+			t.Errorf("row %d: %q, want %q", i, got, want)
+		}
+		whole, object := f.Vectors("full")[i] != nil, f.Vectors("object_only")[i] != nil
+		image := f.Images("image")[i].Path != ""
+		if whole != image || object != (i == 0) || (f.Masks("mask")[i].Counts != "") != (i == 0) {
+			t.Errorf("row %d: vectors of the image %v, of the object %v", i, whole, object)
+		}
+	}
+}

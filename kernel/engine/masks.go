@@ -22,6 +22,7 @@ import (
 	"antipode/datasets/mask"
 	"antipode/datasets/table"
 	"antipode/gomlxmodels/preprocess"
+	"antipode/gomlxmodels/stage"
 )
 
 func init() {
@@ -55,9 +56,16 @@ func (r *run) masksFrom(raw json.RawMessage, f *table.Frame) (*table.Frame, erro
 	n, from := f.Len(), f
 	masks, outcome, reason, failed := make([]table.Mask, n), make([]string, n), make([]string, n), make([]error, n)
 	parallel(n, func(row int) {
+		earlier := stage.Row{Frame: f, Index: row}
+		outcome[row], reason[row] = earlier.Text("outcome"), earlier.Text("reason")
+		if stage.Absent(earlier) {
+			return
+		}
 		stem := filepath.Base(images.Images[row].Path)
 		stem = strings.TrimSuffix(stem, filepath.Ext(stem))
-		outcome[row], reason[row] = "unmasked", fmt.Sprintf("no mask file %s.png or %s.png", ids.Texts[row], stem)
+		if outcome[row] != "unmasked" {
+			outcome[row], reason[row] = "unmasked", fmt.Sprintf("no mask file %s.png or %s.png", ids.Texts[row], stem)
+		}
 		for _, name := range []string{ids.Texts[row] + ".png", stem + ".png"} {
 			file, err := inside(a.Dir, a.Dir, name, r.store.Dir())
 			if errors.Is(err, fs.ErrNotExist) {
