@@ -2,9 +2,7 @@ package indictti
 
 import (
 	_ "embed"
-	"fmt"
 	"math"
-	"slices"
 	"strings"
 
 	"antipode/datasets/manifest"
@@ -88,13 +86,4 @@ func ReadLanguages(name string, data []byte) ([]Language, error) {
 		out[row] = l
 	}
 	return out, nil
-}
-
-// FindLanguage returns the language with a code.
-func FindLanguage(list []Language, code string) (Language, error) {
-	i := slices.IndexFunc(list, func(l Language) bool { return l.Code == code })
-	if i < 0 {
-		return Language{}, fmt.Errorf("language %q is not in the table of languages; add a row for it", code)
-	}
-	return list[i], nil
 }

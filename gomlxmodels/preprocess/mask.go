@@ -1,13 +1,7 @@
 package preprocess
 
 import (
-	"bytes"
 	"fmt"
-	"image"
-	"image/png"
-	"os"
-
-	"antipode/internal/exif"
 )
 
 // Mask is a binary mask of an image: Height rows of Width values, non-zero = object.
@@ -39,54 +33,6 @@ const (
 	FillWhite Fill = "white"
 	FillBlack Fill = "black"
 )
-
-// DecodeMask reads a mask from an image file: a pixel is object where any channel of it is not 0, or, in a PNG with a
-// palette, where its index is not 0. All 16 bits of a 16-bit mask count; transparency does not. Errors name the file.
-func DecodeMask(path string) (*Mask, error) {
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return nil, err
-	}
-	p, err := Decode(data) // checks the size and applies the orientation, too
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	if img, err := png.Decode(bytes.NewReader(data)); err == nil {
-		if exact := nonZero(img); exact != nil {
-			p = exact.upright(exif.Orientation(data))
-		}
-	}
-	m := &Mask{Width: p.Width, Height: p.Height, Object: make([]uint8, p.Width*p.Height)}
-	for i := range m.Object {
-		m.Object[i] = p.Pix[3*i] | p.Pix[3*i+1] | p.Pix[3*i+2]
-	}
-	return m, nil
-}
-
-// nonZero marks pixels of kinds of PNG whose value is not in their 8-bit colors; nil for the others.
-func nonZero(img image.Image) *RGB {
-	b := img.Bounds()
-	out := NewRGB(b.Dx(), b.Dy())
-	var at func(x, y int) bool
-	switch p := img.(type) {
-	case *image.Paletted:
-		at = func(x, y int) bool { return p.ColorIndexAt(x, y) != 0 }
-	case *image.Gray16:
-		at = func(x, y int) bool { return p.Gray16At(x, y).Y != 0 }
-	case *image.RGBA64:
-		at = func(x, y int) bool { c := p.RGBA64At(x, y); return c.R|c.G|c.B != 0 }
-	case *image.NRGBA64:
-		at = func(x, y int) bool { c := p.NRGBA64At(x, y); return c.R|c.G|c.B != 0 }
-	default:
-		return nil
-	}
-	for i := range out.Width * out.Height {
-		if at(b.Min.X+i%out.Width, b.Min.Y+i/out.Width) {
-			out.Pix[3*i] = 255
-		}
-	}
-	return out
-}
 
 // Check says whether mask and image belong together.
 func (m *Mask) Check(p *RGB) error {

@@ -1,12 +1,7 @@
 package preprocess
 
 import (
-	"image"
-	"image/color"
-	"image/png"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -137,38 +132,7 @@ func TestPaint(t *testing.T) {
 	}
 }
 
-// TestDecodeMask: what counts is not 0, in every kind of file.
-func TestDecodeMask(t *testing.T) {
-	dir := t.TempDir()
-	gray16 := image.NewGray16(image.Rect(0, 0, 2, 1))
-	gray16.SetGray16(1, 0, color.Gray16{Y: 1})
-	palette := image.NewPaletted(image.Rect(0, 0, 2, 1), color.Palette{color.Black, color.Black})
-	palette.SetColorIndex(1, 0, 1)
-	clear := image.NewNRGBA(image.Rect(0, 0, 2, 1))
-	clear.SetNRGBA(0, 0, color.NRGBA{0, 0, 0, 255})
-	clear.SetNRGBA(1, 0, color.NRGBA{0, 0, 9, 1})
-	gray := image.NewGray(image.Rect(0, 0, 2, 1))
-	gray.SetGray(1, 0, color.Gray{Y: 1})
-	for name, img := range map[string]image.Image{"gray16": gray16, "palette": palette, "color": clear,
-		"gray": gray} {
-		path := filepath.Join(dir, name+".png")
-		f, err := os.Create(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := png.Encode(f, img); err != nil {
-			t.Fatal(err)
-		}
-		f.Close()
-		m, err := DecodeMask(path)
-		if err != nil || m.Width != 2 || m.Height != 1 || m.Object[0] != 0 || m.Object[1] == 0 {
-			t.Errorf("%s: %+v, %v", name, m, err)
-		}
-	}
-	if _, err := DecodeMask(filepath.Join(dir, "none.png")); err == nil ||
-		!strings.Contains(err.Error(), "none.png") {
-		t.Errorf("a missing mask: %v", err)
-	}
+func TestMaskCheck(t *testing.T) {
 	m := dots(3, 2)
 	if err := m.Check(NewRGB(2, 3)); err == nil || err.Error() != "the mask is 3×2 pixels, its image 2×3 (upright)" {
 		t.Errorf("another size: %v", err)

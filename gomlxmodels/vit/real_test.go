@@ -43,23 +43,27 @@ func TestReal(t *testing.T) {
 			defer e.Close()
 			t.Logf("weights loaded in %v", time.Since(start).Round(time.Millisecond))
 			info, _ := golden.Info("object")
-			object, _ := golden.Float32("object")
+			patches, _ := golden.Float32("object")
 			var list []*Prepared
 			for i := range info.Shape[0] {
 				img, err := preprocess.DecodeFile(filepath.Join(dir, fmt.Sprintf("%d.png", i)))
 				if err != nil {
 					t.Fatal(err)
 				}
-				mask, err := preprocess.DecodeMask(filepath.Join(dir, fmt.Sprintf("%d.mask.png", i)))
+				mask, err := preprocess.DecodeFile(filepath.Join(dir, fmt.Sprintf("%d.mask.png", i)))
 				if err != nil {
 					t.Fatal(err)
 				}
-				p, err := m.Prepare(img, mask, PrepareOptions{})
+				object := &preprocess.Mask{Width: mask.Width, Height: mask.Height}
+				for k := range mask.Width * mask.Height {
+					object.Object = append(object.Object, mask.Pix[3*k])
+				}
+				p, err := m.Prepare(img, object, PrepareOptions{})
 				if err != nil {
 					t.Fatal(err)
 				}
 				for k, v := range p.Object {
-					if v != (object[i*len(p.Object)+k] != 0) {
+					if v != (patches[i*len(p.Object)+k] != 0) {
 						t.Errorf("image %d, patch %d: object %t", i, k, v)
 					}
 				}
