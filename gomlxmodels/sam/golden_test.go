@@ -1,0 +1,242 @@
+package sam
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"path/filepath"
+	"testing"
+
+	"github.com/gomlx/compute"
+	"github.com/gomlx/compute/dtypes"
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/ml/model"
+
+	"antipode/gomlxmodels/internal/modeltest"
+	"antipode/internal/near"
+	"antipode/internal/testbackend"
+)
+
+// goldens are the folders internal/pyref/sam.py makes.
+var goldens = []string{"windows", "other-shape", "bf16-shards"}
+
+// golden is one folder: a model and what the reference library computes with it.
+type golden struct {
+	*Model
+	modeltest.Golden
+}
+
+func openGolden(t testing.TB, name string) golden {
+	t.Helper()
+	return openFolder(t, filepath.Join("testdata", name))
+}
+
+func openFolder(t testing.TB, dir string) golden {
+	t.Helper()
+	m, err := Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return golden{m, modeltest.Open(t, dir)}
+}
+
+// run evaluates one part with its weights loaded.
+func (g golden) run(backend compute.Backend, p part, fn func(*model.Scope, []*Node) []*Node,
+	args ...any) [][]float32 {
+	g.T.Helper()
+	return modeltest.Run(g.T, backend,
+		func(s *model.Store) error { return load(s, g.Weights, g.cfg, p, dtypes.Float32) }, fn, args...)
+}
+
+// boxes are the boxes of an image, in its own pixels.
+func (g golden) boxes(name string) (list []Box) {
+	for _, b := range g.Rows(name + ".boxes") {
+		list = append(list, Box{float64(b[0]), float64(b[1]), float64(b[2]), float64(b[3])})
+	}
+	return list
+}
+
+// prepared is an image of the golden after the processor.
+func (g golden) prepared(name string) *Image {
+	g.T.Helper()
+	p, err := g.Prepare(g.Image(name + ".picture"))
+	if err != nil {
+		g.T.Fatal(err)
+	}
+	return p
+}
+
+// stage is how near the values of a stage must be to the reference's.
+type stage func(t testing.TB, name string, got, want []float32)
+
+// within holds a stage that is given the reference's own inputs: the image encoder, or the decoder.
+func within(t testing.TB, name string, got, want []float32) {
+	t.Helper()
+	near.Check(t, name, got, want, 1e-4, 1e-5)
+}
+
+// TestEqualReference compares every stage with transformers. Each part is given the reference's own inputs.
+func TestEqualReference(t *testing.T) {
+	for _, name := range goldens {
+		t.Run(name, func(t *testing.T) {
+			testbackend.OnBoth(t, func(t *testing.T, backend compute.Backend) {
+				checkReference(openGolden(t, name), backend, within)
+			})
+		})
+	}
+}
+
+func checkReference(g golden, backend compute.Backend, compare stage) {
+	worst := 0.0
+	check := func(stage string, got []float32) {
+		g.T.Helper()
+		compare(g.T, stage, got, g.Values(stage))
+		d, _ := near.Worst(got, g.Values(stage))
+		worst = max(worst, d/near.Scale(g.Values(stage)))
+	}
+	layers, rounds := g.cfg.Vision.Layers, g.cfg.Decoder.Layers
+	got := g.run(backend, imagePart, func(s *model.Scope, in []*Node) []*Node {
+		v := ForwardVision(s, g.cfg, in[0], dtypes.Float32)
+		return append(v.Blocks, v.Embedded, v.Embedding)
+	}, g.Tensor("0.pixels"))
+	for i := range layers {
+		check(fmt.Sprintf("block_%d", i), got[i])
+	}
+	check("embedded", got[layers])
+	check("image", got[layers+1])
+
+	got = g.run(backend, masksPart, func(s *model.Scope, in []*Node) []*Node {
+		m := ForwardMasks(s, g.cfg, in[0], in[1], g.cfg.Decoder.LayerNormEps, dtypes.Float32)
+		return append(append(m.Tokens, m.Keys...), m.Positions, m.Corners, m.Upscaled, m.Logits, m.IoU)
+	}, g.Tensor("image"), g.Tensor("0.scaled"))
+	for i := range rounds {
+		check(fmt.Sprintf("tokens_%d", i), got[i])
+		check(fmt.Sprintf("keys_%d", i), got[rounds+1+i])
+	}
+	check("tokens", got[rounds])
+	for i, stage := range []string{"positions", "corners", "upscaled", "0.logits", "0.iou"} {
+		check(stage, got[2*rounds+1+i])
+	}
+	g.T.Logf("worst difference of any stage: %.2g of its scale", worst)
+}
+
+// TestOptimized compares one model as users run it, compiled with full optimization; the other tests compile quickly.
+func TestOptimized(t *testing.T) {
+	if !testbackend.Optimized(t) {
+		return
+	}
+	checkReference(openGolden(t, "windows"), testbackend.QuickXLA(t), within)
+	checkEncoder(openGolden(t, "windows"), testbackend.QuickXLA(t), withinAll)
+}
+
+// withinAll holds the result of all stages in a row.
+func withinAll(t testing.TB, name string, got, want []float32) {
+	t.Helper()
+	near.Check(t, name, got, want, 0, 1e-4)
+}
+
+// TestEncoderEqualsReference compares what [Encoder] makes of images: prepared pixels, logits, IoU, logits at the
+// images' own size, masks.
+func TestEncoderEqualsReference(t *testing.T) {
+	for _, name := range goldens {
+		t.Run(name, func(t *testing.T) {
+			testbackend.OnBoth(t, func(t *testing.T, backend compute.Backend) {
+				checkEncoder(openGolden(t, name), backend, withinAll)
+			})
+		})
+	}
+}
+
+func checkEncoder(g golden, backend compute.Backend, compare stage) {
+	t := g.T
+	e, err := NewEncoder(backend, g.Model, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	for i := 0; g.Set.Has(fmt.Sprintf("%d.picture", i)); i++ {
+		name := fmt.Sprint(i)
+		p := g.prepared(name)
+		near.Check(t, name+".pixels", p.Pixels, g.Values(name+".pixels"), 1e-5, 1e-5)
+		maps, err := e.Segment(context.Background(), p, g.boxes(name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		iou, logits, large := g.Values(name+".iou"), g.Rows(name+".logits"), g.Rows(name+".large")
+		if len(maps) != len(logits) {
+			t.Fatalf("image %s: %d maps", name, len(maps))
+		}
+		for k, m := range maps {
+			near.Check(t, name+".iou", []float32{m.IoU}, iou[k:k+1], 0, 1e-5)
+			compare(t, name+".logits", m.Logits, logits[k])
+			rows, err := m.Rows()
+			if err != nil {
+				t.Fatal(err)
+			}
+			var all []float32
+			for _, row := range rows {
+				all = append(all, row...)
+			}
+			compare(t, name+".large", all, large[k])
+			checkMask(t, m, large[k])
+		}
+	}
+}
+
+// checkMask compares a mask and its scores with those of the reference's logits at the image's size.
+func checkMask(t testing.TB, m Map, logits []float32) {
+	t.Helper()
+	got, err := m.Mask()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var area, inner, outer, sum, unsure float64
+	for i, v := range logits {
+		if got.Pix[i] != (v > 0) && math.Abs(float64(v)) >= 1e-3 {
+			t.Errorf("pixel %d is %t where the logit is %v", i, got.Pix[i], v)
+		}
+		for _, border := range []float64{-1, 0, 1} {
+			if math.Abs(float64(v)-border) < 1e-3 {
+				unsure++
+			}
+		}
+		if v > -1 {
+			outer++
+		}
+		if v > 1 {
+			inner++
+		}
+		if v > 0 {
+			area++
+			sum += 1 / (1 + math.Exp(-float64(v)))
+		}
+	}
+	may := (1 + unsure) / max(1, area) // what the pixels near a border may change
+	if math.Abs(got.Score-sum/max(1, area)) > may*1e-3 || math.Abs(got.Stability-inner/max(1, outer)) > unsure/max(1,
+		outer)+1e-9 || got.IoU != float64(m.IoU) {
+		t.Errorf("scores %+v, want %v and %v", []float64{got.Score, got.Stability, got.IoU}, sum/area, inner/outer)
+	}
+}
+
+// TestOriginal: Pillow's resizing, and another epsilon in the norms of the decoder's layers and in no other.
+func TestOriginal(t *testing.T) {
+	g := openGolden(t, "windows")
+	g.UsePillow()
+	p := g.prepared("0")
+	near.Check(t, "pixels", p.Pixels, g.Values("original.pixels"), 1e-5, 1e-5)
+	if near.Compare(g.Values("0.logits"), g.Values("original.logits"), 0, 1e-3) == nil {
+		t.Fatal("the golden is the same with each epsilon")
+	}
+	e, err := NewEncoder(testbackend.Any(t), g.Model, Options{Epsilon: 1e-2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	maps, err := e.Segment(context.Background(), p, g.boxes("0"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for k, want := range g.Rows("original.logits") {
+		withinAll(t, "logits", maps[k].Logits, want)
+	}
+}
