@@ -106,7 +106,6 @@ func TestOptimized(t *testing.T) {
 	if !testbackend.Optimized(t) {
 		return
 	}
-	checkStages(t, testbackend.QuickXLA(t), "base")
 	checkCaptions(t, testbackend.QuickXLA(t), "base", func(s textgen.Options) bool { return s.Width() == 1 })
 }
 

@@ -108,7 +108,6 @@ func TestOptimized(t *testing.T) {
 	if !testbackend.Optimized(t) {
 		return
 	}
-	checkStages(t, testbackend.QuickXLA(t), "opt")
 	g := openGolden(t, "opt")
 	captiontest.Check(t, testbackend.QuickXLA(t), g.Network(), g.reference(100),
 		func(s textgen.Options) bool { return s.Width() == 1 })
