@@ -1,7 +1,6 @@
 package textgen
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -202,7 +201,12 @@ func heaviest(mass []float64, enough func(sorted []int32) (n int, ok bool)) []in
 			}
 		}
 		slices.SortFunc(list, func(a, b int32) int {
-			return cmp.Or(cmp.Compare(mass[b], mass[a]), cmp.Compare(a, b))
+			if x, y := mass[a], mass[b]; x > y {
+				return -1
+			} else if x < y {
+				return 1
+			}
+			return int(a - b)
 		})
 		if n, ok := enough(list); ok || least == 0 {
 			return list[:n]

@@ -99,9 +99,9 @@ func TestDraw(t *testing.T) {
 		{2, 40, 0.9}, {5, 0, 0.999}} {
 		t.Run(fmt.Sprint(c), func(t *testing.T) {
 			s := Options{Sample: true, Temperature: c.temperature, TopK: c.k, TopP: c.p}
-			counts := make([]int, len(logits))
+			counts, seed := make([]int, len(logits)), near.Seed(t)+uint64(i)
 			for n := range 40000 {
-				counts[s.sample(logits, uniform(near.Seed(t)+uint64(i), n))]++
+				counts[s.sample(logits, uniform(seed, n))]++
 			}
 			if p := chiSquare(t, counts, kept(logits, c.temperature, c.k, c.p)); p < 1e-4 {
 				t.Errorf("chi-square: such counts come once in %.2g", 1/p)
