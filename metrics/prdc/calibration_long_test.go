@@ -14,10 +14,11 @@ import (
 // Run with: go test -tags calibration -run Calibration -v ./metrics/prdc
 func init() {
 	calibrations = append(calibrations,
-		params{"300 of 16", 300, 300, 16, 0, 1, 3, 0, 400, 4000},
-		params{"300 of 16, narrow", 300, 300, 16, 0, 0.7, 3, 3, 400, 4000},
-		params{"more real", 600, 150, 16, 0.2, 1, 10, 3, 400, 4000},
-		params{"few a cell", 120, 120, 8, 0.1, 1, 24, 2, 1000, 6000},
+		params{"apart", 1, 120, 100, 6, 0.5, 1, 2, 0, 400, 2000},
+		params{"300 of 16", 3, 300, 300, 16, 0, 1, 3, 0, 400, 4000},
+		params{"300 of 16, narrow", 4, 300, 300, 16, 0, 0.7, 3, 3, 400, 4000},
+		params{"more real", 5, 600, 150, 16, 0.2, 1, 10, 3, 400, 4000},
+		params{"few a cell", 6, 120, 120, 8, 0.1, 1, 24, 2, 1000, 6000},
 	)
 }
 
