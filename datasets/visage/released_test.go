@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -20,35 +19,6 @@ import (
 func sha(data []byte) []byte {
 	sum := sha256.Sum256(data)
 	return sum[:]
-}
-
-// TestWorkbooksGiveTheRecordedForm: the upstream workbooks, where they are, normalize to the recorded hashes byte for
-// byte.
-func TestWorkbooksGiveTheRecordedForm(t *testing.T) {
-	dir := manifesttest.Dir(t, Name)
-	m, err := manifest.Get(Name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, path := range []string{RatingsFile, WorkbookFile} {
-		f := m.File(path)
-		data, err := os.ReadFile(filepath.Join(dir, f.Upstream))
-		if errors.Is(err, os.ErrNotExist) {
-			t.Skipf("missing: the upstream workbook %s", f.Upstream)
-		} else if err != nil {
-			t.Fatal(err)
-		}
-		if form, err := f.Check(data); err != nil || form != manifest.AsUpstream {
-			t.Fatal(form, err)
-		}
-		out, err := normalize(f.Set, map[string][]byte{path: data})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := hex.EncodeToString(sha(out[path])); got != f.Normal {
-			t.Errorf("%s: %s, recorded %s", path, got, f.Normal)
-		}
-	}
 }
 
 func TestReleasedAnnotations(t *testing.T) {
@@ -141,6 +111,12 @@ func TestPullReleased(t *testing.T) {
 	if _, here := os.Stat(filepath.Join(source, CurrentFile)); here != nil &&
 		(err == nil || !strings.Contains(err.Error(), CurrentFile) || !strings.Contains(err.Error(), "404")) {
 		t.Errorf("%v does not say that %s is missing", err, CurrentFile)
+	}
+	for _, path := range []string{RatingsFile, WorkbookFile} {
+		got, err := os.ReadFile(filepath.Join(dir, path))
+		if want := m.File(path).Normal; err != nil || hex.EncodeToString(sha(got)) != want {
+			t.Errorf("%s: %x, recorded %s (%v)", path, sha(got), want, err)
+		}
 	}
 	if _, report, err := LoadRatings(os.DirFS(dir)); err != nil || report.Used.Form != manifest.Normalized ||
 		report.Rows != m.File(RatingsFile).Rows {
