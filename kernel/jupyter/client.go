@@ -102,7 +102,7 @@ func (c *Client) ready(ctx context.Context) error {
 		if _, err := c.send(shellSocket, "kernel_info_request", struct{}{}); err != nil {
 			return err
 		}
-		again := time.After(200 * time.Millisecond)
+		again := time.After(50 * time.Millisecond)
 		for wait := true; wait && !(replied && published); {
 			select {
 			case m := <-all.messages:

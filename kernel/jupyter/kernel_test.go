@@ -30,6 +30,7 @@ func TestMain(m *testing.M) {
 		os.Exit(1)
 	}
 	if len(os.Args) == 3 && os.Args[1] == "kernel" {
+		stalledAfter = 2 * time.Second
 		prepare := func(_ context.Context, say func(string)) (Options, error) {
 			return Options{ModuleDir: os.Getenv("ANTIPODE_MODULE"), Home: os.Getenv("ANTIPODE_HOME"), Say: say}, nil
 		}
@@ -113,6 +114,9 @@ type served struct {
 	ended   chan struct{}
 }
 
+// connectionFile is the name of the kernel's connection file.
+func (s *served) connectionFile() string { return "kernel-" + s.mark + ".json" }
+
 func serve(t *testing.T) *served { return serveAs(t, "kernel") }
 
 // serveAs starts this program in a role of TestMain.
@@ -128,13 +132,12 @@ func serveAs(t *testing.T, role string) *served {
 	if _, err := Tools(t.Context(), module, home(), nil); err != nil { // not during the test's first cell
 		t.Fatal(err)
 	}
-	dir := t.TempDir()
 	conn := freePorts(t)
-	file := filepath.Join(dir, "kernel-0a1b2c3d.json")
+	s := &served{mark: newID(), ended: make(chan struct{})}
+	file := filepath.Join(t.TempDir(), s.connectionFile())
 	if err := conn.write(file); err != nil {
 		t.Fatal(err)
 	}
-	s := &served{mark: newID(), ended: make(chan struct{})}
 	program, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
@@ -176,15 +179,14 @@ func (s *served) printed(t *testing.T, code string) (string, ReplyContent) {
 	return b.String(), reply
 }
 
-// sleeping begins a cell that never ends by itself and waits until it runs. (It prints only after half a second: GoNB
-// starts a cell's program first and listens for interrupts then.)
+// sleeping begins a cell that never ends by itself and waits until it runs.
 func (s *served) sleeping(t *testing.T) <-chan ReplyContent {
 	t.Helper()
 	runs, replied := make(chan struct{}), make(chan ReplyContent, 1)
 	var once sync.Once
 	go func() {
 		reply, _ := s.execute(t.Context(),
-			"%%\ntime.Sleep(time.Second / 2)\nfmt.Println(\"running\")\ntime.Sleep(time.Hour)", false, func(m Message) {
+			"%%\nfmt.Println(\"running\")\ntime.Sleep(time.Hour)", false, func(m Message) {
 				if m.Header.Type == "stream" {
 					once.Do(func() { close(runs) })
 				}
@@ -247,15 +249,17 @@ func TestServe(t *testing.T) {
 
 // However the kernel's process ends, a running cell and GoNB end with it.
 func TestServeEndsEverything(t *testing.T) {
+	t.Parallel()
 	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL} {
 		t.Run(sig.String(), func(t *testing.T) {
+			t.Parallel()
 			s := serve(t)
 			s.sleeping(t)
 			if err := s.process.Signal(sig); err != nil {
 				t.Fatal(err)
 			}
 			s.waitEnd(t)
-			if left, _ := filepath.Glob(filepath.Join(os.TempDir(), "apk-*", "kernel-0a1b2c3d.json")); len(left) > 0 {
+			if left, _ := filepath.Glob(filepath.Join(os.TempDir(), "apk-*", s.connectionFile())); len(left) > 0 {
 				t.Errorf("left files behind: %v", left)
 			}
 		})
@@ -264,6 +268,7 @@ func TestServeEndsEverything(t *testing.T) {
 
 // When GoNB dies, a client hears it and the kernel ends.
 func TestServeGoNBDies(t *testing.T) {
+	t.Parallel()
 	s := serve(t)
 	replied := s.sleeping(t)
 	killed := false
@@ -289,6 +294,7 @@ func TestServeGoNBDies(t *testing.T) {
 
 // A kernel whose front end is killed ends, and leaves nothing.
 func TestServeFrontEndKilled(t *testing.T) {
+	t.Parallel()
 	s := serveAs(t, "front end")
 	s.printed(t, "%%\nfmt.Println()")
 	if err := s.process.Kill(); err != nil {
