@@ -9,6 +9,7 @@ import (
 
 	"antipode/datasets"
 	"antipode/gomlxmodels"
+	"antipode/gomlxmodels/device"
 	"antipode/gomlxmodels/hub"
 	"antipode/gomlxmodels/preprocess"
 	"antipode/gomlxmodels/stage"
@@ -46,8 +47,8 @@ func openViT(dir string, args gomlxmodels.EmbedArgs) (*kind, error) {
 				m.Counts)
 		},
 		load: func(backend compute.Backend, dtype dtypes.DType) (encoder, error) {
-			return vit.NewEncoder(backend, m, vit.Options{Masking: vit.Masking(args.Masking), Batch: batch,
-				DType: dtype})
+			return vit.NewEncoder(backend, m, vit.Options{Masking: vit.Masking(args.Masking),
+				Batch: callBatch(backend, batch), DType: dtype})
 		},
 		prepare: prepareImage(func(_ stage.Row, rgb *preprocess.RGB, mask *preprocess.Mask) (*vit.Prepared, error) {
 			return m.Prepare(rgb, mask, vit.PrepareOptions{Fill: preprocess.Fill(args.Fill),
@@ -64,6 +65,15 @@ func vitBatch(m *vit.Model) int {
 	perImage := float64(m.Parameters()) * float64(m.Config().Patches()+m.Config().Prefix())
 	n := int(work / perImage)
 	return max(vit.DefaultBatch, min(64, n-n%8))
+}
+
+// callBatch is the number of images per call of a device for batches of n: the pure Go backend is not faster for more
+// than a few, and a batch that is not full takes as long as a full one.
+func callBatch(backend compute.Backend, n int) int {
+	if backend.String() == device.Go {
+		return min(n, vit.DefaultBatch)
+	}
+	return n
 }
 
 func vitValues(embedding, prepared any, masked bool) []stage.Value {
