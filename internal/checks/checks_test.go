@@ -28,7 +28,8 @@ func build(t *testing.T) *installation {
 	dir := t.TempDir()
 	h := &installation{t: t, binary: filepath.Join(dir, "antipode"),
 		env: append(os.Environ(), "ANTIPODE_HOME="+filepath.Join(dir, "store"), "ANTIPODE_BIN=")}
-	if out, err := exec.Command("go", "build", "-o", h.binary, "antipode").CombinedOutput(); err != nil {
+	cmd := exec.Command("go", "build", "-ldflags=-s -w", "-o", h.binary, "antipode")
+	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("go build: %v\n%s", err, out)
 	}
 	t.Cleanup(func() { h.run("backend", "stop") })

@@ -144,7 +144,12 @@ func TestInputs(t *testing.T) {
 	// nothing is downloaded, and without the go command nothing is built
 	h.env = append(h.env, "ANTIPODE_PLUGIN=none", "PATH=")
 	for _, in := range inputs() {
-		t.Run(in.name, func(t *testing.T) { in.check(t, h) })
+		t.Run(in.name, func(t *testing.T) {
+			t.Parallel()
+			own := *h
+			own.t = t
+			in.check(t, &own)
+		})
 	}
 }
 
@@ -172,7 +177,6 @@ func (in input) check(t *testing.T, h *installation) {
 		}
 		write(t, filepath.Join(dir, name), []byte(contentOf(from)))
 	}
-	h.t = t
 	status, stdout, stderr := h.run("embed", "--model", "archipelago-vit", "--in", path, "--out", out)
 	stderr = withoutBackend(stderr)
 	if in.status == 0 {

@@ -25,7 +25,7 @@ func TestChain(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, line := range []string{
-		"generate --model archipelago-diffusion --prompts prompts.csv --steps 2 --out g.parquet",
+		"generate --model archipelago-diffusion --prompts prompts.csv --steps 2 --size 32x32 --out g.parquet",
 		"segment --model archipelago-clipseg --object object --input g.parquet --output m.csv", // a CSV in between
 		"embed --model archipelago-vit --in m.csv --out e.parquet",
 		"embed --model archipelago-clip --vector clip_image --in e.parquet --out i.parquet",
