@@ -94,22 +94,26 @@ func TestStall(t *testing.T) {
 				return string(data), err
 			},
 		} {
-			start := time.Now()
-			text, err := get(t.Context())
-			if name == "slow" {
-				if text != "xxxxx" || err != nil {
-					t.Errorf("%s, %s: %q, %v", name, door, text, err)
+			t.Run(name+", "+door, func(t *testing.T) {
+				t.Parallel()
+				start := time.Now()
+				text, err := get(t.Context())
+				if name == "slow" {
+					if text != "xxxxx" || err != nil {
+						t.Errorf("%q, %v", text, err)
+					}
+					return
 				}
-				continue
-			}
-			if err == nil || !strings.Contains(err.Error(), "no byte for 200ms") || time.Since(start) > 20*quick.Stall {
-				t.Errorf("%s, %s: %v after %v", name, door, err, time.Since(start))
-			}
-			ctx, cancel := context.WithTimeout(t.Context(), quick.Stall/4)
-			if _, err := get(ctx); !errors.Is(err, context.DeadlineExceeded) {
-				t.Errorf("%s, %s, with a deadline: %v", name, door, err)
-			}
-			cancel()
+				if err == nil || !strings.Contains(err.Error(), "no byte for 200ms") ||
+					time.Since(start) > 20*quick.Stall {
+					t.Errorf("%v after %v", err, time.Since(start))
+				}
+				ctx, cancel := context.WithTimeout(t.Context(), quick.Stall/4)
+				defer cancel()
+				if _, err := get(ctx); !errors.Is(err, context.DeadlineExceeded) {
+					t.Errorf("with a deadline: %v", err)
+				}
+			})
 		}
 	}
 }

@@ -71,53 +71,58 @@ func init() {
 // TestSamples: a client that requests them gets small images after a second, then newer ones, none twice; one that
 // does not request them gets none.
 func TestSamples(t *testing.T) {
-	b := connect(t)
 	f := table.NewFrame(datasets.Columns("id:text"))
 	for i := range 14 {
 		f.Add([]string{fmt.Sprintf("row%d", i)})
 	}
-	for _, asked := range []bool{false, true} { // not asked first: with the blobs gone, both make them
-		plan, err := datasets.FromFrame(f).Derive("painter", 300*time.Millisecond,
-			datasets.Columns("image:image")...).Plan()
-		if err != nil {
-			t.Fatal(err)
-		}
-		var strips [][]table.Sample
-		start, most := time.Now(), 0
-		_, err = b.Run(t.Context(), client.Request{Plan: plan, Samples: asked, Counts: true}, func(p table.Progress) {
-			if p.Samples != nil {
-				strips = append(strips, p.Samples)
-				if since := time.Since(start); since < sampleStart {
-					t.Errorf("images after %v", since)
-				}
-			}
+	painted := datasets.FromFrame(f).Derive("painter", 300*time.Millisecond, datasets.Columns("image:image")...)
+	plan, err := painted.Plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, asked := range []bool{false, true} {
+		b := connect(t)
+		t.Run(fmt.Sprint(asked), func(t *testing.T) {
+			t.Parallel()
+			sampled(t, b, client.Request{Plan: plan, Samples: asked, Counts: true})
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !asked && len(strips) > 0 || asked && (len(strips) < 2 || len(strips) > 6) {
-			t.Errorf("asked %v: %d strips", asked, len(strips))
-		}
-		last := map[string]int{} // a strip's last caption → strips that end with it
-		for _, s := range strips {
-			if last[s[len(s)-1].Caption]++; last[s[len(s)-1].Caption] > 1 || len(s) > table.MaxSamples {
-				t.Errorf("a strip of %d, sent %d times", len(s), last[s[len(s)-1].Caption])
-			}
-			for _, sample := range s {
-				img, err := jpeg.Decode(bytes.NewReader(sample.Thumb))
-				if err != nil || img.Bounds().Dx() != sampleSide || img.Bounds().Dy() != sampleSide/2 ||
-					sample.Image.Path != "" {
-					t.Errorf("%s: %v %v", sample.Caption, img.Bounds(), err)
-				}
-				most = max(most, len(sample.Thumb))
+	}
+}
+
+// sampled checks the samples that the reports of a run bring.
+func sampled(t *testing.T, b *client.Backend, request client.Request) {
+	var strips [][]table.Sample
+	start, most := time.Now(), 0
+	_, err := b.Run(t.Context(), request, func(p table.Progress) {
+		if p.Samples != nil {
+			strips = append(strips, p.Samples)
+			if since := time.Since(start); since < sampleStart {
+				t.Errorf("images after %v", since)
 			}
 		}
-		if asked && (most == 0 || most > 16<<10) {
-			t.Errorf("a thumbnail of %d bytes", most)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if asked := request.Samples; !asked && len(strips) > 0 || asked && (len(strips) < 2 || len(strips) > 6) {
+		t.Errorf("%d strips", len(strips))
+	}
+	last := map[string]int{} // a strip's last caption → strips that end with it
+	for _, s := range strips {
+		if last[s[len(s)-1].Caption]++; last[s[len(s)-1].Caption] > 1 || len(s) > table.MaxSamples {
+			t.Errorf("a strip of %d, sent %d times", len(s), last[s[len(s)-1].Caption])
 		}
-		if err := os.RemoveAll(filepath.Join(b.Home, "blobs")); err != nil {
-			t.Fatal(err)
+		for _, sample := range s {
+			img, err := jpeg.Decode(bytes.NewReader(sample.Thumb))
+			if err != nil || img.Bounds().Dx() != sampleSide || img.Bounds().Dy() != sampleSide/2 ||
+				sample.Image.Path != "" {
+				t.Errorf("%s: %v %v", sample.Caption, img.Bounds(), err)
+			}
+			most = max(most, len(sample.Thumb))
 		}
+	}
+	if request.Samples && (most == 0 || most > 16<<10) {
+		t.Errorf("a thumbnail of %d bytes", most)
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/janpfeifer/gonb/gonbui/protocol"
@@ -80,6 +81,7 @@ func asCell(t *testing.T, what string) (stderr string, status int, took time.Dur
 }
 
 func TestFailInNotebook(t *testing.T) {
+	t.Parallel()
 	stderr, status, _ := asCell(t, "fail")
 	if want := "photos.csv, row 7: · no such file · fix the path\n"; !strings.HasSuffix(stderr, want) || status != 1 {
 		t.Errorf("status %d, standard error %q, want 1 and %q", status, stderr, want)
@@ -90,17 +92,23 @@ func TestFailInNotebook(t *testing.T) {
 }
 
 func TestInterrupt(t *testing.T) {
-	stderr, status, took := asCell(t, "obedient")
-	if status != 130 || !strings.HasSuffix(stderr, "interrupted\n") || took > patience {
-		t.Errorf("obedient: status %d after %v, standard error %q", status, took, stderr)
-	}
-	stderr, status, took = asCell(t, "stubborn")
-	if status != 130 || !strings.HasSuffix(stderr, "interrupted\n") || took < patience-100*time.Millisecond ||
-		took > patience+1500*time.Millisecond {
-		t.Errorf("stubborn: status %d after %v, standard error %q", status, took, stderr)
-	}
-	if _, status, took = asCell(t, "stopped"); status != -1 || took > time.Second {
-		t.Errorf("stopped: status %d after %v, want an end by the signal", status, took)
+	t.Parallel()
+	for what, want := range map[string]struct {
+		status      int
+		says        string
+		least, most time.Duration
+	}{
+		"obedient": {130, "interrupted\n", 0, patience},
+		"stubborn": {130, "interrupted\n", patience - 100*time.Millisecond, patience + 1500*time.Millisecond},
+		"stopped":  {-1, "", 0, time.Second}, // by the signal
+	} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			stderr, status, took := asCell(t, what)
+			if status != want.status || !strings.HasSuffix(stderr, want.says) || took < want.least || took > want.most {
+				t.Errorf("status %d after %v, standard error %q, want %+v", status, took, stderr, want)
+			}
+		})
 	}
 }
 
@@ -161,7 +169,9 @@ func (r *recorder) progress() *Progress {
 
 // Progress shorter than a second is never seen; longer, it shows the latest state, changes in place and is gone at
 // the end.
-func TestProgress(t *testing.T) {
+func TestProgress(t *testing.T) { synctest.Test(t, testProgress) }
+
+func testProgress(t *testing.T) {
 	var short recorder
 	p := short.progress()
 	p.Update(table.Progress{Stage: "a", Done: 1, Total: 2})

@@ -24,12 +24,15 @@ func TestBadPluginsAreTriedOutside(t *testing.T) {
 	if err != nil {
 		t.Skip("missing: cc")
 	}
-	for name, c := range map[string]struct{ code, prints string }{
+	for name, c := range map[string]struct {
+		code, prints string
+		limit        time.Duration
+	}{
 		"crash": {`#include <stdlib.h>
-__attribute__((constructor)) static void start(void) { abort(); }`, "the process ended"},
+__attribute__((constructor)) static void start(void) { abort(); }`, "the process ended", time.Minute},
 		"hang": {`#include <unistd.h>
-__attribute__((constructor)) static void start(void) { sleep(60); }`, "timed out after"},
-		"nothing": {``, "nil"},
+__attribute__((constructor)) static void start(void) { sleep(60); }`, "timed out after", 200 * time.Millisecond},
+		"nothing": {``, "nil", time.Minute},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
@@ -39,7 +42,7 @@ __attribute__((constructor)) static void start(void) { sleep(60); }`, "timed out
 			if out, err := exec.Command(compiler, "-shared", "-fPIC", "-o", path, source).CombinedOutput(); err != nil {
 				t.Fatalf("%v: %s", err, out)
 			}
-			w.limits.probe = time.Second
+			w.limits.probe = c.limit
 			w.Offline = true
 			d, choice, err := w.openBest(context.Background())
 			w.want(choice, err, device.Go, "")
