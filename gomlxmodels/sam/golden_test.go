@@ -211,10 +211,11 @@ func checkMask(t testing.TB, m Map, logits []float32) {
 			sum += 1 / (1 + math.Exp(-float64(v)))
 		}
 	}
-	may := (1 + unsure) / max(1, area) // what the pixels near a border may change
-	if math.Abs(got.Score-sum/max(1, area)) > may*1e-3 || math.Abs(got.Stability-inner/max(1, outer)) > unsure/max(1,
-		outer)+1e-9 || got.IoU != float64(m.IoU) {
-		t.Errorf("scores %+v, want %v and %v", []float64{got.Score, got.Stability, got.IoU}, sum/area, inner/outer)
+	// pixels near a border may be on its other side
+	if math.Abs(got.Score-sum/max(1, area)) > 1e-4+unsure/max(1, area) || got.IoU != float64(m.IoU) ||
+		math.Abs(got.Stability-inner/max(1, outer)) > 1e-9+unsure/max(1, outer) {
+		t.Errorf("score %v, want %v; stability %v, want %v; IoU %v, want %v", got.Score, sum/max(1, area),
+			got.Stability, inner/max(1, outer), got.IoU, m.IoU)
 	}
 }
 
