@@ -1,6 +1,6 @@
 // Package nn holds the blocks that the networks share: dense layers in PyTorch's weight layout, layer normalization,
-// activations by their Hugging Face names, softmax attention, attention windows and the transformer block. Every
-// operation has a gradient, so networks built from them can be trained.
+// activations by their Hugging Face names, softmax attention, attention windows, sampling of maps and the transformer
+// block. Every operation but [SampleMaps] has a gradient, so networks built from them can be trained.
 //
 // The functions build graphs and panic on wrong shapes, as GoMLX does. The exported functions of the networks' packages
 // recover such panics and return errors.

@@ -24,40 +24,50 @@ func SampleMaps(values *Node, maps []Map, sizes, points, weights *Node) *Node {
 	points.AssertDims(b, q, h, len(maps), p, 2)
 	weights.AssertDims(b, q, h, len(maps), p)
 	sizes.AssertDims(b, len(maps), 2)
-	table := Reshape(values, b*v*h, d)
-	places := shapes.Make(dtypes.Int32, b, q, h, p)
-	first := Add(MulScalar(Iota(g, places, 0), int32(v*h)), Iota(g, places, 2)) // row of position 0
-	var sum *Node
-	for l, m := range maps {
-		axis := func(i, from int) (low, high *Node, share []*Node) { // neighbors, and the share of each
-			size := BroadcastToDims(Reshape(Slice(sizes, AxisRange(), AxisElem(l), AxisElem(from)), b, 1, 1, 1),
-				b, q, h, p)
-			at := Slice(points, AxisRange(), AxisRange(), AxisRange(), AxisElem(l), AxisRange(), AxisElem(i))
-			at = AddScalar(Mul(Reshape(at, b, q, h, p), size), -0.5)
-			low = Floor(at)
-			high = AddScalar(low, 1)
-			for _, n := range []*Node{low, high} {
-				inside := LogicalAnd(GreaterOrEqual(n, ZerosLike(n)), LessThan(n, size))
-				near := OneMinus(Abs(Sub(at, n)))
-				share = append(share, Where(inside, near, ZerosLike(near)))
-			}
-			return low, high, share
+	like := shapes.Make(dtypes.Float32, b, q, h, len(maps), p)
+	each := func(of func(Map) int) *Node { // a number of each map
+		list := make([]float32, len(maps))
+		for l, m := range maps {
+			list[l] = float32(of(m))
 		}
-		x0, x1, across := axis(0, 1)
-		y0, y1, down := axis(1, 0)
-		weight := Reshape(Slice(weights, AxisRange(), AxisRange(), AxisRange(), AxisElem(l)), b, q, h, p)
-		for i, y := range []*Node{y0, y1} {
-			for j, x := range []*Node{x0, x1} {
-				row := ConvertDType(ClipScalar(y, 0, float64(m.Rows-1)), dtypes.Int32)
-				column := ConvertDType(ClipScalar(x, 0, float64(m.Columns-1)), dtypes.Int32)
-				at := AddScalar(Add(MulScalar(row, int32(m.Columns)), column), int32(m.Start))
-				found := Gather(table, InsertAxes(Add(first, MulScalar(at, int32(h))), -1)) // [B,Q,H,P,d]
-				part := ReduceSum(Mul(found, InsertAxes(Mul(weight, Mul(down[i], across[j])), -1)), 3)
-				if sum == nil {
-					sum = part
-				} else {
-					sum = Add(sum, part)
-				}
+		return BroadcastToShape(Reshape(Const(g, list), 1, 1, 1, len(maps), 1), like)
+	}
+	axis := func(i, from int) (both, share []*Node) { // neighbors, and the share of each
+		size := Slice(sizes, AxisRange(), AxisRange(), AxisElem(from))
+		size = BroadcastToShape(Reshape(size, b, 1, 1, len(maps), 1), like)
+		at := Slice(points, AxisRange(), AxisRange(), AxisRange(), AxisRange(), AxisRange(), AxisElem(i))
+		at = AddScalar(Mul(Squeeze(at, -1), size), -0.5)
+		low := Floor(at)
+		both = []*Node{low, AddScalar(low, 1)}
+		for _, n := range both {
+			inside := LogicalAnd(GreaterOrEqual(n, ZerosLike(n)), LessThan(n, size))
+			near := OneMinus(Abs(Sub(at, n)))
+			share = append(share, Where(inside, near, ZerosLike(near)))
+		}
+		return both, share
+	}
+	index := func(x *Node, most func(Map) int) *Node { // in a map's place, whatever x is
+		return ConvertDType(Min(MaxScalar(x, 0), each(most)), dtypes.Int32)
+	}
+	xs, across := axis(0, 1)
+	ys, down := axis(1, 0)
+	starts := ConvertDType(each(func(m Map) int { return m.Start }), dtypes.Int32)
+	columns := ConvertDType(each(func(m Map) int { return m.Columns }), dtypes.Int32)
+	places := shapes.Make(dtypes.Int32, like.Dimensions...)
+	first := Add(MulScalar(Iota(g, places, 0), int32(v*h)), Iota(g, places, 2)) // row of position 0
+	table := Reshape(values, b*v*h, d)
+	var sum *Node
+	for i, y := range ys {
+		rows := Add(Mul(index(y, func(m Map) int { return m.Rows - 1 }), columns), starts)
+		for j, x := range xs {
+			at := Add(rows, index(x, func(m Map) int { return m.Columns - 1 }))
+			at = Reshape(Add(first, MulScalar(at, int32(h))), b, q, h, len(maps)*p, 1)
+			weight := Reshape(Mul(weights, Mul(down[i], across[j])), b, q, h, len(maps)*p, 1)
+			part := ReduceSum(Mul(Gather(table, at), weight), 3)
+			if sum == nil {
+				sum = part
+			} else {
+				sum = Add(sum, part)
 			}
 		}
 	}
