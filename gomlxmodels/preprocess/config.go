@@ -12,10 +12,12 @@ type Resizing string
 
 // The ways of resizing.
 const (
-	NoResize      Resizing = ""               // the size stays
-	Stretch       Resizing = "stretch"        // to Height × Width, whatever the shape
-	ShortestEdge  Resizing = "shortest-edge"  // the shorter side to Edge, the shape kept
-	LongestEdge   Resizing = "longest-edge"   // the longer side to Edge, the shape kept, see [Config.Resized]
+	NoResize     Resizing = ""              // the size stays
+	Stretch      Resizing = "stretch"       // to Height × Width, whatever the shape
+	ShortestEdge Resizing = "shortest-edge" // the shorter side to Edge, the shape kept
+	LongestEdge  Resizing = "longest-edge"  // the longer side to Edge, the shape kept, see [Config.Resized]
+	// the shorter side to Edge, the longer at most Longest, the shape kept, see [Config.Resized]: images of many sizes
+	Within        Resizing = "shortest-edge-within"
 	Cover         Resizing = "cover"          // the smallest size that covers Height × Width, the shape kept
 	SquareThenFit Resizing = "square-stretch" // the middle square first, then Stretch: Decomposed-DIG's public code
 )
@@ -26,8 +28,12 @@ type Config struct {
 	Resize Resizing `json:"resize"`
 	Height int      `json:"height,omitempty"` // of Stretch; of LongestEdge: after padding right and below
 	Width  int      `json:"width,omitempty"`
-	Edge   int      `json:"edge,omitempty"` // of ShortestEdge and LongestEdge
-	Filter Filter   `json:"filter"`
+	Edge   int      `json:"edge,omitempty"` // of ShortestEdge, LongestEdge and Within
+	// of Within
+	Longest int `json:"longest,omitempty"`
+	// Within rounds as the authors' GroundingDINO, which may exceed Longest by a few pixels, not as transformers
+	OriginalSize bool   `json:"original_size,omitempty"`
+	Filter       Filter `json:"filter"`
 	// bilinear and bicubic to the last bit as torchvision resizes tensors, else as Pillow
 	Torchvision bool `json:"torchvision,omitempty"`
 	// center crop; 0 = none. An image smaller than it is padded with black
@@ -62,12 +68,18 @@ func PublicCode(side int) Config {
 		Mean: ImageNetMean, Std: ImageNetStd, Source: "Decomposed-DIG public code"}
 }
 
-// Validate checks the configuration; the output must be height × width.
+// Validate checks the configuration; the output must be height × width, both 0 for a model that takes images of any
+// size, by Within.
 func (c *Config) Validate(height, width int) error {
 	const limit = 1 << 14
 	in := func(v int) bool { return v >= 1 && v <= limit }
 	switch c.Resize {
 	case NoResize:
+	case Within:
+		if !in(c.Edge) || !in(c.Longest) || c.Edge > c.Longest || c.CropHeight != 0 {
+			return fmt.Errorf("preprocessing: shortest_edge %d must be between 1 and longest_edge %d, which is "+
+				"at most %d, without a center crop", c.Edge, c.Longest, limit)
+		}
 	case LongestEdge:
 		if !in(c.Edge) || c.Edge > min(c.Height, c.Width) || c.CropHeight != 0 {
 			return fmt.Errorf("preprocessing: longest_edge %d must be between 1 and the sides of pad_size, %d×%d, "+
@@ -97,6 +109,15 @@ func (c *Config) Validate(height, width int) error {
 				c.Std)
 		}
 	}
+	if free := height == 0 && width == 0; free != (c.Resize == Within) {
+		if free {
+			return fmt.Errorf("preprocessing %q gives images of one size, the model takes sizes by shortest_edge and "+
+				"longest_edge", c.Resize)
+		}
+		return fmt.Errorf("preprocessing: shortest_edge with longest_edge gives images of many sizes")
+	} else if free {
+		return nil
+	}
 	h, w := c.CropHeight, c.CropWidth
 	if h == 0 && w == 0 {
 		if h, w = c.Height, c.Width; c.Resize == ShortestEdge || c.Resize == Cover {
@@ -113,7 +134,7 @@ func (c *Config) Validate(height, width int) error {
 }
 
 // sizeJSON is the many forms of a size in preprocessor_config.json: 224, [224,224], {"height","width"},
-// {"shortest_edge"}, {"longest_edge"}.
+// {"shortest_edge"}, {"longest_edge"}, both of these.
 type sizeJSON struct{ height, width, edge, longest int }
 
 func (s *sizeJSON) UnmarshalJSON(text []byte) error {
@@ -142,6 +163,8 @@ func (s *sizeJSON) UnmarshalJSON(text []byte) error {
 		*s = sizeJSON{edge: *o.Edge}
 	case o.Longest != nil && o.Edge == nil:
 		*s = sizeJSON{longest: *o.Longest}
+	case o.Longest != nil && o.Edge != nil:
+		*s = sizeJSON{edge: *o.Edge, longest: *o.Longest}
 	default:
 		return fmt.Errorf("%s is not a size this program knows (height and width, shortest_edge or longest_edge)", text)
 	}
@@ -180,6 +203,8 @@ func ParseHuggingFace(text []byte) (*Config, error) {
 	switch {
 	case !on(f.DoResize) || f.Size == nil:
 		c.Resize = NoResize
+	case f.Size.edge > 0 && f.Size.longest > 0:
+		c.Resize, c.Edge, c.Longest = Within, f.Size.edge, f.Size.longest
 	case f.Size.edge > 0:
 		c.Resize, c.Edge = ShortestEdge, f.Size.edge
 	case f.Size.longest > 0:

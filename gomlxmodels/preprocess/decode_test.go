@@ -179,6 +179,8 @@ func TestConfig(t *testing.T) {
 		"resample 7 is not":         {Resize: NoResize, Filter: 7},
 		"longest_edge 30 must be":   {Resize: LongestEdge, Edge: 30, Height: 24, Width: 40},
 		"gives 40×24 pixels":        {Resize: LongestEdge, Edge: 24, Height: 24, Width: 40, Scale: 1, Std: Half},
+		"shortest_edge 6 must be":   {Resize: Within, Edge: 6, Longest: 5},
+		"gives images of many":      {Resize: Within, Edge: 5, Longest: 6, Scale: 1, Std: Half},
 		"gives 9×9 pixels":          {Resize: Stretch, Height: 9, Width: 9, Scale: 1, Std: Half},
 	} {
 		if err := c.Validate(24, 24); err == nil || !strings.Contains(err.Error(), want) {
@@ -187,7 +189,7 @@ func TestConfig(t *testing.T) {
 	}
 	for want, text := range map[string]string{
 		"do_center_crop without a crop_size": `{"do_center_crop": true}`,
-		"is not a size this program knows":   `{"size": {"shortest_edge": 3, "longest_edge": 5}}`,
+		"is not a size this program knows":   `{"size": {"height": 3}}`,
 		`"big" is not a size`:                `{"size": "big"}`,
 		"longest_edge without do_pad":        `{"size": {"longest_edge": 5}, "pad_size": {"height": 5, "width": 5}}`,
 		"image_std has 1 values":             `{"image_std": [1]}`,

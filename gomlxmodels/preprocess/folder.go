@@ -112,6 +112,11 @@ var (
 	SAM  = Processor{Class: "SamImageProcessor", Side: 1024, Pads: true, Keys: map[string]string{
 		"image_mean": "[0.485, 0.456, 0.406]", "image_std": "[0.229, 0.224, 0.225]"}}
 
+	// of GroundingDINO, for images of any size
+	GroundingDINO = Processor{Class: "GroundingDinoImageProcessor", Keys: map[string]string{
+		"size": `{"shortest_edge": 800, "longest_edge": 1333}`, "image_mean": "[0.485, 0.456, 0.406]",
+		"image_std": "[0.229, 0.224, 0.225]"}}
+
 	clipKeys = map[string]string{"resample": "3", "image_mean": "[0.48145466, 0.4578275, 0.40821073]",
 		"image_std": "[0.26862954, 0.26130258, 0.27577711]"}
 )

@@ -26,6 +26,8 @@ func (c *Config) place(width, height int) geometry {
 	case Cover:
 		ratio := min(float64(height)/float64(c.Height), float64(width)/float64(c.Width))
 		g.w, g.h = int(math.RoundToEven(float64(width)/ratio)), int(math.RoundToEven(float64(height)/ratio))
+	case Within:
+		g.w, g.h = c.Resized(width, height)
 	case LongestEdge:
 		g.w, g.h = c.Resized(width, height)
 		g.outW, g.outH = c.Width, c.Height
@@ -46,13 +48,32 @@ func (c *Config) place(width, height int) geometry {
 }
 
 // Resized is the size of an image of width × height pixels under LongestEdge before it is padded, as SAM's image
-// processors compute it; the images' own where width and height are not positive.
+// processors compute it, and under Within, as GroundingDINO's do; the images' own where width and height are not
+// positive.
 func (c *Config) Resized(width, height int) (int, int) {
 	if width < 1 || height < 1 {
 		return width, height
 	}
-	scale := float64(c.Edge) / float64(max(width, height))
-	return int(float64(width)*scale + 0.5), int(float64(height)*scale + 0.5)
+	low, high := float64(min(width, height)), float64(max(width, height))
+	if c.Resize == LongestEdge {
+		scale := float64(c.Edge) / high
+		return int(float64(width)*scale + 0.5), int(float64(height)*scale + 0.5)
+	}
+	short, long := c.Edge, float64(c.Edge)
+	if high/low*float64(c.Edge) > float64(c.Longest) {
+		long = float64(c.Longest) * low / high
+		short = int(math.RoundToEven(long))
+	}
+	if c.OriginalSize {
+		long = float64(short)
+	}
+	switch {
+	case min(width, height) == short:
+		return width, height
+	case width < height:
+		return short, int(long * float64(height) / float64(width))
+	}
+	return int(long * float64(width) / float64(height)), short
 }
 
 // margin is the corner of a centerd window; spare is what it leaves on both sides together, negative where it is
