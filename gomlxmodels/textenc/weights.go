@@ -57,10 +57,21 @@ func (c *Config) names() names {
 	return n
 }
 
+// Rules is the correspondence between a transformer within the checkpoint of another network, where its tensors begin
+// with the prefix, and the variables of [Forward] without modules. Its pooler is known and left alone.
+func Rules(c *Config, prefix string, set *weights.Set) []weights.Rule {
+	n := c.names()
+	n.prefixes, n.heads = []string{prefix}, nil
+	return n.table(c, nil, set)
+}
+
 // table is the whole correspondence between the transformer's checkpoint and the variables, with the modules that lie
 // in it.
 func table(c *Config, modules []Module, set *weights.Set) []weights.Rule {
-	n := c.names()
+	return c.names().table(c, modules, set)
+}
+
+func (n names) table(c *Config, modules []Module, set *weights.Set) []weights.Rule {
 	prefix := n.prefixes[0]
 	for _, p := range n.prefixes {
 		if set.Has(p + "embeddings.word_embeddings.weight") {
