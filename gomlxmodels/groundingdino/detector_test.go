@@ -1,0 +1,132 @@
+package groundingdino
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+
+	"antipode/gomlxmodels/internal/modeltest"
+	"antipode/internal/testbackend"
+)
+
+// TestThresholds: a higher threshold keeps the boxes above it, in the same order, and takes no token into a label.
+func TestThresholds(t *testing.T) {
+	g := openGolden(t, "shared")
+	d := g.detector(testbackend.Any(t), Options{})
+	img, c := g.prepared(0)
+	detect := func(box, text float64) []Box {
+		list, err := d.Detect(context.Background(), img, c, DetectOptions{BoxThreshold: box, TextThreshold: text})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return list
+	}
+	all := detect(1e-9, 1e-9)
+	if len(all) != g.cfg.Queries {
+		t.Fatalf("%d boxes of %d queries", len(all), g.cfg.Queries)
+	}
+	for _, b := range all {
+		above := detect(b.Score, 0.5)
+		want := slices.IndexFunc(all, func(x Box) bool { return x.Score <= b.Score })
+		if len(above) != want {
+			t.Errorf("%d boxes above %v, want %d", len(above), b.Score, want)
+		}
+		for i, x := range above {
+			if x.Label = all[i].Label; x != all[i] {
+				t.Errorf("above %v: %+v, want %+v", b.Score, x, all[i])
+			}
+		}
+	}
+	for i, b := range detect(1e-9, 1-1e-9) {
+		if b.Label != "" || all[i].Label != "a cat. a remote control. [SEP]" {
+			t.Errorf("labels %q and %q", b.Label, all[i].Label)
+		}
+	}
+}
+
+// TestProfiles: LangSAM's captions, thresholds and labels.
+func TestProfiles(t *testing.T) {
+	g := openGolden(t, "shared")
+	var first Caption
+	for i, text := range []string{"Cat", " cat ", "cat."} {
+		c, err := g.Caption(text, LangSAM2024)
+		if i == 0 {
+			first = c
+		}
+		if err != nil || c.Text != "cat." || !slices.Equal(c.IDs, first.IDs) {
+			t.Errorf("%q: %+v, %v", text, c, err)
+		}
+	}
+	if plain, err := g.Caption("cat", Transformers); err != nil || slices.Equal(plain.IDs, first.IDs) {
+		t.Errorf("transformers adds a period: %+v, %v", plain, err)
+	}
+	if text := Labels(" A cat", "a Dog "); text != "a cat. a dog." {
+		t.Errorf("labels make %q", text)
+	}
+	img, err := g.Prepare(testImage(70, 53), LangSAM2024)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, _ := g.prepared(0)
+	if img.Original != (Size{53, 70}) || slices.Equal(img.Pixels, other.Pixels) {
+		t.Errorf("%+v prepared for both profiles alike", img.Size)
+	}
+	d := g.detector(testbackend.Any(t), Options{Profile: LangSAM2024})
+	list, err := d.Detect(context.Background(), img, first, DetectOptions{TextThreshold: 1e-9})
+	if err != nil || len(list) == 0 {
+		t.Fatalf("%d boxes, %v", len(list), err)
+	}
+	for _, b := range list {
+		if !(b.Score > 0.3) || b.Label != "cat [SEP]" {
+			t.Errorf("%+v", b)
+		}
+	}
+}
+
+func TestDetectErrors(t *testing.T) {
+	g := openGolden(t, "shared")
+	_, err := g.Caption(strings.Repeat("a cat. ", 20), Transformers)
+	modeltest.CheckLine(t, err, "caption of 62 tokens, the model takes 48 (max_text_len)")
+	_, err = g.Caption("a", "none")
+	modeltest.CheckLine(t, err, `profile "none" is not known`)
+	_, err = g.Prepare(nil, Transformers)
+	modeltest.CheckLine(t, err, "no image")
+	_, err = g.Prepare(testImage(70, 53), "none")
+	modeltest.CheckLine(t, err, `profile "none" is not known`)
+	_, err = g.Prepare(testImage(400, 3), Transformers) // the shorter side would be 0 pixels
+	modeltest.CheckLine(t, err, "too narrow")
+	many := openGolden(t, "many")
+	_, err = many.Prepare(testImage(100, 100), Transformers)
+	modeltest.CheckLine(t, err, "too narrow: 100×100 pixels after resizing have 238 positions, the model takes 900")
+	_, err = NewDetector(nil, g.Model, Options{})
+	modeltest.CheckLine(t, err, "needs a backend and a model")
+	_, err = NewDetector(testbackend.Go(t), g.Model, Options{Profile: "none"})
+	modeltest.CheckLine(t, err, `profile "none" is not known`)
+
+	d, img, c := g.detector(testbackend.Go(t), Options{}), &Image{}, Caption{}
+	img, c = g.prepared(2)
+	detect := func(img *Image, c Caption, o DetectOptions, want string) {
+		t.Helper()
+		_, err := d.Detect(context.Background(), img, c, o)
+		modeltest.CheckLine(t, err, want)
+	}
+	detect(nil, c, DetectOptions{}, "no image")
+	detect(&Image{Size: img.Size}, c, DetectOptions{}, "0 pixel values")
+	detect(img, Caption{}, DetectOptions{}, "caption of 0 tokens")
+	detect(img, Caption{IDs: []int32{5000}, Phrases: []int32{1}, Positions: []int32{0}}, DetectOptions{},
+		"token 1 is number 5000")
+	detect(img, c, DetectOptions{BoxThreshold: 1.5}, "box threshold 1.5 is not between 0 and 1")
+	detect(img, c, DetectOptions{TextThreshold: -1}, "text threshold -1 is not")
+	stopped, stop := context.WithCancel(context.Background())
+	stop()
+	if _, err := d.Detect(stopped, img, c, DetectOptions{}); err != context.Canceled {
+		t.Errorf("stopped: %v", err)
+	}
+	if err := d.Load(); err != nil || d.Bytes() < 1<<20 {
+		t.Errorf("%d bytes loaded, %v", d.Bytes(), err)
+	}
+	d.Close()
+	d.Close()
+	detect(img, c, DetectOptions{}, "the detector is closed")
+}
