@@ -72,6 +72,7 @@ type options struct {
 	patches               int
 	heads                 [2]string // of a gallery's columns
 	box                   Box
+	boxes                 string    // text column
 	shade, rowValue       string    // number columns: of a scatter's colors, of a grid's rows
 	groups                [2]string // text columns: of a heat table's rows and columns
 	hatched               Match
@@ -103,6 +104,9 @@ func (s *options) check(columns ...string) error {
 	}
 	if s.panelRows != "" && s.panels == "" {
 		return fmt.Errorf("PanelRows needs Panels, the columns of the panels")
+	}
+	if s.patches > 0 && s.boxes != "" {
+		return fmt.Errorf("Boxes are those of the whole image, Patches crops it: set one of them")
 	}
 	if (s.fade != Neither || s.patches > 0) && s.mask == "" && s.box == (Box{}) {
 		return fmt.Errorf("Fade and Patches need Outline, the mask column")

@@ -29,6 +29,7 @@ type Grid struct {
 	Image    string   // image column (default: image)
 	Outline  string   // mask column whose border is drawn in red
 	Box      Box      // boxes to draw in red, in place of Outline
+	Boxes    string   // text column of a detector's boxes, as Segment adds it, drawn in blue with labels and scores
 	Fade     Side     // side of the outline to make pale
 	Patches  int      // patches along a side of the image; 0 = the outline follows the mask
 	Captions []string // text and number columns to write below each image
@@ -44,7 +45,7 @@ type Grid struct {
 
 func (f Grid) figure() figure {
 	return figure{"image grid", f.Table, nil, options{
-		rows: f.Rows, columns: f.Columns, block: f.Blocks, order: f.Order, image: f.Image, mask: f.Outline, box: f.Box,
+		rows: f.Rows, columns: f.Columns, block: f.Blocks, order: f.Order, image: f.Image, mask: f.Outline, box: f.Box, boxes: f.Boxes,
 		fade: f.Fade, patches: f.Patches, captions: f.Captions, rowValue: f.RowValue, percent: f.Percent,
 		sorted: f.Sorted, limit: f.Limit, perCell: f.PerCell, title: f.Title, note: f.Note, theme: f.Theme,
 	}, buildGrid}
@@ -81,12 +82,15 @@ func buildGrid(f *datasets.Frame, s *options) (drawing, error) {
 }
 
 // outlineNote explains the red line in the caption.
-func (s *options) outlineNote() []string {
+func (s *options) outlineNote() (notes []string) {
+	if s.boxes != "" {
+		notes = append(notes, "Blue: the detector's boxes, with labels and scores.")
+	}
 	if s.box != (Box{}) {
-		return []string{"Red: the box of the row."}
+		return append(notes, "Red: the box of the row.")
 	}
 	if s.mask == "" {
-		return nil
+		return notes
 	}
 	note := "Red: border of the mask"
 	if s.patches > 0 {
@@ -98,7 +102,7 @@ func (s *options) outlineNote() []string {
 	case Object:
 		note += ", object pale"
 	}
-	return []string{note + "."}
+	return append(notes, note+".")
 }
 
 // byRowAndColumn sorts the images into cells and returns how many are shown.

@@ -164,6 +164,42 @@ func TestOverlayPixels(t *testing.T) {
 	}
 }
 
+// TestBoxes draws a detector's boxes where they are and writes their labels; a text that is not boxes is an error.
+func TestBoxes(t *testing.T) {
+	img, _ := half()
+	f := imageTable([]table.Image{store(t, "half.png", encodePNG(t, img)), store(t, "half.png", encodePNG(t, img))}, nil)
+	frame, err := f.Rows(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	with := func(boxes string) plots.Grid {
+		return plots.Grid{Table: datasets.FromFrame(frame.With(table.TextColumn("boxes", []string{boxes, ""}))),
+			Boxes: "boxes"}
+	}
+	figure := with(`[{"object":"cat","label":"a <cat>","score":0.5213,"box":[10,15,30.2,45],"iou":0.9}]`)
+	got := thumbnails(t, figure)
+	at := func(i int, x, y float64) color.Color {
+		r := got[i].Bounds()
+		return got[i].At(int(x*float64(r.Dx())/80), int(y*float64(r.Dy())/60))
+	}
+	blue := plots.DefaultTheme().Series[0]
+	for _, p := range [][2]float64{{10, 30}, {30, 30}, {20, 15}, {20, 45}} {
+		if !like(at(0, p[0], p[1]), int(blue.R), int(blue.G), int(blue.B)) || !like(at(1, p[0], p[1]), 0, 160, 0) {
+			t.Errorf("at %v: %v, and %v without a box", p, at(0, p[0], p[1]), at(1, p[0], p[1]))
+		}
+	}
+	if !like(at(0, 20, 30), 0, 160, 0) || !like(at(0, 35, 30), 0, 160, 0) {
+		t.Errorf("inside %v, outside %v", at(0, 20, 30), at(0, 35, 30))
+	}
+	page, err := figure.HTML()
+	if err != nil || !strings.Contains(page, "a &lt;cat&gt; 0.52") || !strings.Contains(page, "Blue: the detector") {
+		t.Errorf("the figure lacks the label: %v", err)
+	}
+	if err := failure(with("none")); err == nil || !strings.Contains(err.Error(), `column "boxes": the boxes in `) {
+		t.Errorf("a text that is not boxes: %v", err)
+	}
+}
+
 // TestUnreadable shows a good image next to bad ones, each with its reason; bad ones alone are an error.
 func TestUnreadable(t *testing.T) {
 	img, m := half()

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/base64"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -70,6 +71,10 @@ func (s *options) thumbs(f *datasets.Frame) ([]*thumbnail, error) {
 	if err != nil {
 		return nil, err
 	}
+	detected, err := s.detectedIn(f)
+	if err != nil {
+		return nil, err
+	}
 	for _, name := range s.captions {
 		if c := f.Column(name); c == nil || c.Kind != table.KindText && c.Kind != table.KindNumber {
 			if _, err := f.Need(name, table.KindText); err != nil {
@@ -90,6 +95,10 @@ func (s *options) thumbs(f *datasets.Frame) ([]*thumbnail, error) {
 		if boxes != nil {
 			t.box = boxes[i]
 		}
+		for _, d := range detected[i] {
+			t.boxes = append(t.boxes, d.Box)
+			t.captions = append(t.captions, strings.TrimSpace(fmt.Sprintf("%s %.2f", oneLine(d.Label), d.Score)))
+		}
 		for _, name := range s.captions {
 			c := f.Column(name)
 			text := oneLine(c.Cell(i))
@@ -102,6 +111,35 @@ func (s *options) thumbs(f *datasets.Frame) ([]*thumbnail, error) {
 			}
 		}
 		out[i] = t
+	}
+	return out, nil
+}
+
+// detection is a box in the column Boxes.
+type detection struct {
+	Label string
+	Score float64
+	Box   [4]float64 // left, top, right, bottom in pixels
+}
+
+// detectedIn returns the detector's boxes of each row.
+func (s *options) detectedIn(f *datasets.Frame) ([][]detection, error) {
+	out := make([][]detection, f.Len())
+	if s.boxes == "" {
+		return out, nil
+	}
+	c, err := f.Need(s.boxes, table.KindText)
+	if err != nil {
+		return nil, fmt.Errorf("boxes: %w", err)
+	}
+	for i, text := range c.Texts {
+		if text == "" {
+			continue
+		}
+		if err := json.Unmarshal([]byte(text), &out[i]); err != nil {
+			return nil, fmt.Errorf("column %q: the boxes in %s are not a JSON array of objects with label, score and box "+
+				"(left, top, right, bottom): %w", s.boxes, rowName(f, i), err)
+		}
 	}
 	return out, nil
 }

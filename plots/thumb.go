@@ -30,7 +30,8 @@ type thumbnail struct {
 	source   table.Image
 	mask     table.Mask
 	part     part
-	box      *[4]float64 // in place of a mask: left, top, right, bottom as shares of the image's width and height
+	box      *[4]float64  // in place of a mask: left, top, right, bottom as shares of the image's width and height
+	boxes    [][4]float64 // left, top, right, bottom in pixels of the image, after load as shares of width and height
 	captions []string
 
 	full   *image.RGBA // upright, opaque, cropped where patches are drawn, shrunk where it is large
@@ -56,6 +57,10 @@ func (t *thumbnail) load(s *options, most float64) {
 	}
 	t.full = full
 	defer t.shrink(most)
+	for i, b := range t.boxes {
+		w, h := float64(full.Rect.Dx()), float64(full.Rect.Dy())
+		t.boxes[i] = [4]float64{b[0] / w, b[1] / h, b[2] / w, b[3] / h}
+	}
 	if t.box != nil {
 		t.bits = rectangle(t.full.Rect.Dx(), t.full.Rect.Dy(), *t.box)
 		return
@@ -121,9 +126,13 @@ func (t *thumbnail) encode(s *options, size, scale float64, quality int) {
 	if zoom > 1 && t.bits.Pix == nil {
 		zoom = 1
 	}
-	small := thumb.Scaled(t.full, zoom)
+	small, line := thumb.Scaled(t.full, zoom), max(s.theme.Outlines*scale*min(1, size/120), 1.5)
 	if t.bits.Pix != nil {
-		t.overlay(small, s, max(s.theme.Outlines*scale*min(1, size/120), 1.5))
+		t.overlay(small, s, line)
+	}
+	for _, b := range t.boxes {
+		w, h := small.Rect.Dx(), small.Rect.Dy()
+		stroke(small, rectangle(w, h, b), s.theme.Series[0], line)
 	}
 	var out bytes.Buffer
 	jpeg.Encode(&out, small, &jpeg.Options{Quality: quality}) // fails only on images over 65535 pixels wide
@@ -150,18 +159,24 @@ func (t *thumbnail) overlay(img *image.RGBA, s *options, line float64) {
 	if t.part != whole || s.plain {
 		return
 	}
+	stroke(img, t.bits, s.theme.Outline, line)
+}
+
+// stroke draws the outline of a mask of the image's shape, line pixels wide.
+func stroke(img *image.RGBA, bits mask.Bitmap, c color.NRGBA, line float64) {
 	half := line / 2
-	c := color.RGBA{s.theme.Outline.R, s.theme.Outline.G, s.theme.Outline.B, 255}
-	for _, polygon := range t.bits.Outline() {
+	for _, polygon := range bits.Outline() {
 		for i, a := range polygon {
 			b := polygon[(i+1)%len(polygon)]
 			at := func(v, of, to int, d float64) int {
 				return int(float64(v)*float64(to)/float64(of) + d + 0.5)
 			}
+			w, h := img.Rect.Dx(), img.Rect.Dy()
 			side := image.Rect(
-				at(min(a.X, b.X), t.bits.Width, w, -half), at(min(a.Y, b.Y), t.bits.Height, h, -half),
-				at(max(a.X, b.X), t.bits.Width, w, half), at(max(a.Y, b.Y), t.bits.Height, h, half))
-			draw.Draw(img, side.Intersect(img.Rect), image.NewUniform(c), image.Point{}, draw.Src)
+				at(min(a.X, b.X), bits.Width, w, -half), at(min(a.Y, b.Y), bits.Height, h, -half),
+				at(max(a.X, b.X), bits.Width, w, half), at(max(a.Y, b.Y), bits.Height, h, half))
+			opaque := image.NewUniform(color.RGBA{c.R, c.G, c.B, 255})
+			draw.Draw(img, side.Intersect(img.Rect), opaque, image.Point{}, draw.Src)
 		}
 	}
 }
