@@ -24,7 +24,7 @@
 //   - Rows: [Table.Where], [Table.Head], [Table.Sample], [Table.Sort], [Table.SortDown], [Table.Concat],
 //     [Table.Repeat].
 //   - Columns: [Table.Select], [Table.With], [Table.Rename], [Table.Join], [Table.RemovePrefix], [Table.SeedBy],
-//     [Table.MasksFrom].
+//     [Table.MasksFrom], [Table.GrowMasks].
 //   - Groups: [Table.Count].
 //
 // For anything else, get the rows with [Table.Rows], compute in Go, and return to a table with [FromRows].

@@ -32,6 +32,7 @@ func init() {
 	operation.Verb("remove-prefix", removePrefix)
 	operation.Verb("repeat", repeat)
 	operation.Verb("seed-by", seedBy)
+	operation.Verb("grow-masks", growMasks)
 }
 
 // rowsInMemory evaluates the rows that a plan carries.

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"antipode/datasets"
+	"antipode/datasets/mask"
 	"antipode/datasets/table"
 	"antipode/kernel/client"
 	"antipode/kernel/engine"
@@ -281,6 +282,20 @@ func ExampleTable_MasksFrom() {
 	// Output:
 	// id     mask             outcome
 	// 1.png  mask 1×1, 100 %  ok
+}
+
+func ExampleTable_GrowMasks() {
+	b := mask.New(5, 5)
+	b.Set(2, 2, true)
+	masks := datasets.FromFrame(&datasets.Frame{Columns: []table.Column{table.TextColumn("id", []string{"a"}),
+		table.MaskColumn("mask", []table.Mask{mask.Encode(b)})}})
+	masks.GrowMasks(1).Print()
+	masks.GrowMasks(-1).Select("id", "outcome", "reason").Print()
+	// Output:
+	// id  mask            mask_area  outcome  reason
+	// a   mask 5×5, 20 %        0.2
+	// id  outcome   reason
+	// a   unmasked  erosion by 1 px leaves no object pixel
 }
 
 func ExampleCSV() {

@@ -2,7 +2,6 @@ package datasets
 
 import (
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -208,22 +207,4 @@ func (t Table) Count(by ...string) Table {
 		specs = append(specs, table.ColumnSpec{Name: name, Kind: table.KindText})
 	}
 	return New("count", ColumnsArgs{by}, append(specs, table.ColumnSpec{Name: "n", Kind: table.KindNumber}), t)
-}
-
-// MasksArgs are the arguments of [Table.MasksFrom].
-type MasksArgs struct {
-	Dir string `json:"dir"`
-}
-
-// MasksFrom adds the column mask from a folder of mask images (non-zero = object), named ID.png or as the image's
-// file with the extension .png. A row without one has no mask, outcome "unmasked" and the reason. Rows that are
-// refused, failed or skipped remain so, without a mask; one that is unmasked already keeps its reason if no file has
-// its mask.
-func (t Table) MasksFrom(dir string) Table {
-	abs, err := filepath.Abs(dir)
-	if err != nil {
-		return t.Fail(err)
-	}
-	return t.Need("id", table.KindText).Need("image", table.KindImage).Derive("masks", MasksArgs{abs},
-		Columns("mask:mask", "outcome:text", "reason:text")...)
 }

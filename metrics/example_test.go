@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"antipode/datasets"
+	"antipode/datasets/mask"
 	"antipode/datasets/table"
 	"antipode/metrics"
 	"antipode/metrics/internal/tabulartest"
@@ -267,4 +268,54 @@ func ExampleDefine() {
 	// Output:
 	// region  refused  n
 	// south       0.5  2
+}
+
+// boxes returns images of 10 × 10 pixels with masks of so many columns from the left; 0 = unmasked.
+func boxes(columns ...int) datasets.Table {
+	f := table.Frame{Columns: []table.Column{table.TextColumn("id", nil), table.TextColumn("region", nil),
+		table.MaskColumn("mask", nil)}}
+	for i, n := range columns {
+		m := mask.New(10, 10)
+		for p := range m.Pix {
+			m.Pix[p] = p%10 < n
+		}
+		stored := mask.Encode(m)
+		if n == 0 {
+			stored = table.Mask{}
+		}
+		f.Columns[0].Texts = append(f.Columns[0].Texts, fmt.Sprint(i))
+		f.Columns[1].Texts = append(f.Columns[1].Texts, []string{"north", "south"}[i*2/len(columns)])
+		f.Columns[2].Masks = append(f.Columns[2].Masks, stored)
+	}
+	return datasets.FromFrame(&f)
+}
+
+func ExampleMaskTrust() {
+	show(metrics.MaskTrust(boxes(4, 4, 4, 5, 0, 10), boxes(4, 4, 5, 0, 0, 5),
+		metrics.MaskTrustOptions{By: metrics.By("region")}),
+		"region", "unmasked", "agreement", "n_images", "n_compared")
+	// Output:
+	// region  unmasked  agreement  n_images  n_compared
+	// north          0   0.933333         3           3
+	// south   0.333333       0.25         3           2
+}
+
+// The gap of the south holds; that of the north depends on where the masks end.
+func ExampleGapSensitivity() {
+	gaps := func(north, south float64, flagged string) datasets.Table {
+		return datasets.FromFrame(&table.Frame{Columns: []table.Column{
+			table.TextColumn("region", []string{"north", "south"}),
+			table.TextColumn("vector", []string{"full", "full"}),
+			table.TextColumn("score", []string{"coverage", "coverage"}),
+			table.TextColumn("flagged", []string{flagged, "yes"}),
+			table.NumberColumn("gap", []float64{north, south}),
+			table.NumberColumn("gap_low", []float64{north - 0.1, south - 0.1}),
+			table.NumberColumn("gap_high", []float64{north + 0.1, south + 0.1})}})
+	}
+	show(metrics.GapSensitivity(gaps(-0.125, -0.25, "yes"), metrics.GapVariants{Eroded: gaps(0, -0.25, "no"),
+		Dilated: gaps(-0.25, -0.375, "yes")}), "region", "verdict", "gap", "gap_eroded", "gap_dilated", "change")
+	// Output:
+	// region  verdict                         gap  gap_eroded  gap_dilated  change
+	// north   segmentation can explain it  -0.125           0        -0.25   0.125
+	// south   holds                         -0.25       -0.25       -0.375   0.125
 }

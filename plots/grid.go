@@ -45,9 +45,10 @@ type Grid struct {
 
 func (f Grid) figure() figure {
 	return figure{"image grid", f.Table, nil, options{
-		rows: f.Rows, columns: f.Columns, block: f.Blocks, order: f.Order, image: f.Image, mask: f.Outline, box: f.Box, boxes: f.Boxes,
-		fade: f.Fade, patches: f.Patches, captions: f.Captions, rowValue: f.RowValue, percent: f.Percent,
-		sorted: f.Sorted, limit: f.Limit, perCell: f.PerCell, title: f.Title, note: f.Note, theme: f.Theme,
+		rows: f.Rows, columns: f.Columns, block: f.Blocks, order: f.Order, image: f.Image, mask: f.Outline, box: f.Box,
+		boxes: f.Boxes, fade: f.Fade, patches: f.Patches, captions: f.Captions, rowValue: f.RowValue,
+		percent: f.Percent, sorted: f.Sorted, limit: f.Limit, perCell: f.PerCell, title: f.Title, note: f.Note,
+		theme: f.Theme,
 	}, buildGrid}
 }
 

@@ -167,7 +167,8 @@ func TestOverlayPixels(t *testing.T) {
 // TestBoxes draws a detector's boxes where they are and writes their labels; a text that is not boxes is an error.
 func TestBoxes(t *testing.T) {
 	img, _ := half()
-	f := imageTable([]table.Image{store(t, "half.png", encodePNG(t, img)), store(t, "half.png", encodePNG(t, img))}, nil)
+	stored := store(t, "half.png", encodePNG(t, img))
+	f := imageTable([]table.Image{stored, stored}, nil)
 	frame, err := f.Rows(t.Context())
 	if err != nil {
 		t.Fatal(err)

@@ -137,8 +137,8 @@ func (s *options) detectedIn(f *datasets.Frame) ([][]detection, error) {
 			continue
 		}
 		if err := json.Unmarshal([]byte(text), &out[i]); err != nil {
-			return nil, fmt.Errorf("column %q: the boxes in %s are not a JSON array of objects with label, score and box "+
-				"(left, top, right, bottom): %w", s.boxes, rowName(f, i), err)
+			return nil, fmt.Errorf("column %q: the boxes in %s are not a JSON array of objects with label, score and "+
+				"box (left, top, right, bottom): %w", s.boxes, rowName(f, i), err)
 		}
 	}
 	return out, nil

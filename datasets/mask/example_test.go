@@ -30,3 +30,19 @@ func ExampleBitmap_Cells() {
 	fmt.Println(b.Cells(2, 2).Pix)
 	// Output: [false true false false]
 }
+
+func ExampleBitmap_Grow() {
+	b := mask.New(5, 1)
+	b.Set(1, 0, true)
+	fmt.Println(b.Grow(1).Pix, b.Grow(1).Grow(-1).Pix)
+	// Output: [true true true false false] [true true false false false]
+}
+
+func ExampleIoU() {
+	a, b := mask.New(4, 1), mask.New(4, 1)
+	a.Set(0, 0, true)
+	a.Set(1, 0, true)
+	b.Set(1, 0, true)
+	fmt.Println(mask.IoU(mask.Encode(a), mask.Encode(b)))
+	// Output: 0.5 <nil>
+}

@@ -56,6 +56,21 @@ func shows(img image.Image) func(x, y int) (bool, bool) {
 	return func(x, y int) (bool, bool) { return of(img.At(x, y)) }
 }
 
+// TouchesBorder reports whether an object pixel is at the border of the image.
+func (b Bitmap) TouchesBorder() bool {
+	for x := range b.Width {
+		if b.At(x, 0) || b.At(x, b.Height-1) {
+			return true
+		}
+	}
+	for y := range b.Height {
+		if b.At(0, y) || b.At(b.Width-1, y) {
+			return true
+		}
+	}
+	return false
+}
+
 // Gray returns the mask as an image: 255 = object, 0 = background.
 func (b Bitmap) Gray() *image.Gray {
 	g := image.NewGray(image.Rect(0, 0, b.Width, b.Height))

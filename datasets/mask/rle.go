@@ -2,6 +2,7 @@ package mask
 
 import (
 	"fmt"
+	"math"
 
 	"antipode/datasets/table"
 )
@@ -152,4 +153,37 @@ func runs(m table.Mask) ([]int, error) {
 		return nil, fmt.Errorf("mask: the runs cover %d pixels of %d×%d = %d", total, h, w, w*h)
 	}
 	return counts, nil
+}
+
+// IoU returns the intersection over union of two masks of one image, 0 to 1; NaN if both are empty. An empty
+// [table.Mask] has no size and overlaps nothing. Masks of different sizes are an error.
+func IoU(a, b table.Mask) (float64, error) {
+	if a.Counts == "" || b.Counts == "" {
+		if a.Counts == b.Counts {
+			return math.NaN(), nil
+		}
+		return 0, nil
+	}
+	if a.Size != b.Size {
+		return 0, fmt.Errorf("masks of %d×%d and %d×%d pixels are not of one image", a.Size[1], a.Size[0], b.Size[1],
+			b.Size[0])
+	}
+	x, err := Decode(a)
+	if err != nil {
+		return 0, err
+	}
+	y, err := Decode(b)
+	if err != nil {
+		return 0, err
+	}
+	both, either := 0, 0
+	for i, object := range x.Pix {
+		if object && y.Pix[i] {
+			both++
+		}
+		if object || y.Pix[i] {
+			either++
+		}
+	}
+	return float64(both) / float64(either), nil
 }

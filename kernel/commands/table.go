@@ -105,6 +105,14 @@ var tableVerbs = []tableVerb{
 			other, err := open(s.value, c.root)
 			return t.Concat(other), err
 		}},
+	{"grow-masks", "dilate the masks by so many `PIXELS`, or erode them by a negative number (--grow-masks=-3)", nil,
+		func(_ *tableCommand, t datasets.Table, s tableStep) (datasets.Table, error) {
+			pixels, err := strconv.ParseFloat(s.value, 64)
+			if err != nil {
+				return t, usage("table: --grow-masks %s: not a number", s.value)
+			}
+			return t.GrowMasks(pixels), nil
+		}},
 	{"apply", "apply an operation of --list by its `NAME`; its options follow", nil,
 		func(c *tableCommand, t datasets.Table, s tableStep) (datasets.Table, error) { return c.operation(t, s) }},
 }

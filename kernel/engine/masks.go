@@ -78,6 +78,9 @@ func (r *run) masksFrom(raw json.RawMessage, f *table.Frame) (*table.Frame, erro
 				failed[row] = fmt.Errorf("%s: %w", name, err)
 			}
 			outcome[row], reason[row] = "ok", ""
+			if n, err := mask.Area(masks[row]); err == nil && n == 0 {
+				masks[row], outcome[row], reason[row] = table.Mask{}, "unmasked", name+" has no object pixel"
+			}
 			return
 		}
 	})

@@ -1,0 +1,79 @@
+package datasets
+
+import (
+	"fmt"
+	"math"
+	"path/filepath"
+
+	"antipode/datasets/mask"
+	"antipode/datasets/table"
+)
+
+// MasksArgs are the arguments of [Table.MasksFrom].
+type MasksArgs struct {
+	Dir string `json:"dir"`
+}
+
+// MasksFrom adds the column mask from a folder of mask images (non-zero = object), named ID.png or as the image's
+// file with the extension .png. A row without one has no mask, outcome "unmasked" and the reason. Rows that are
+// refused, failed or skipped remain so, without a mask; one that is unmasked already keeps its reason if no file has
+// its mask.
+func (t Table) MasksFrom(dir string) Table {
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return t.Fail(err)
+	}
+	return t.Need("id", table.KindText).Need("image", table.KindImage).Derive("masks", MasksArgs{abs},
+		Columns("mask:mask", "outcome:text", "reason:text")...)
+}
+
+// GrowArgs are the arguments of [Table.GrowMasks].
+type GrowArgs struct {
+	Pixels float64 `json:"pixels"`
+}
+
+// GrowMasks dilates the masks by a disc of so many pixels of the image, or erodes them if pixels is negative (see
+// [mask.Bitmap.Grow]). A score that changes much with masks a few pixels larger or smaller depends on where the
+// segmentation draws the border. mask_area follows; an image whose mask is eroded away becomes unmasked with that
+// reason. Rows without a mask remain as they are. The table needs the column mask; pixels must be finite and not 0.
+func (t Table) GrowMasks(pixels float64) Table {
+	if pixels == 0 || math.IsNaN(pixels) || math.IsInf(pixels, 0) {
+		return t.Fail(fmt.Errorf("GrowMasks: %v pixels: give the radius, above 0 to dilate, below 0 to erode", pixels))
+	}
+	return t.Need("mask", table.KindMask).Derive("grow-masks", GrowArgs{pixels},
+		Columns("mask:mask", "mask_area:number", "outcome:text", "reason:text")...)
+}
+
+func growMasks(a GrowArgs, in []*Frame) (*Frame, error) {
+	f := in[0]
+	c, err := f.Need("mask", table.KindMask)
+	if err != nil {
+		return nil, err
+	}
+	n := f.Len()
+	masks, area := make([]table.Mask, n), make([]float64, n)
+	outcome, reason := make([]string, n), make([]string, n)
+	copy(outcome, f.Texts("outcome"))
+	copy(reason, f.Texts("reason"))
+	for i, m := range c.Masks {
+		if area[i] = math.NaN(); m.Counts == "" {
+			if earlier := f.Numbers("mask_area"); earlier != nil {
+				area[i] = earlier[i]
+			}
+			continue
+		}
+		b, err := mask.Decode(m)
+		if err != nil {
+			return nil, table.BadRow{Row: i + 1, Column: "mask", Reason: err.Error()}
+		}
+		b = b.Grow(a.Pixels)
+		area[i] = float64(b.Area()) / float64(max(b.Width*b.Height, 1))
+		if area[i] > 0 {
+			masks[i] = mask.Encode(b)
+		} else {
+			outcome[i], reason[i] = "unmasked", fmt.Sprintf("erosion by %g px leaves no object pixel", -a.Pixels)
+		}
+	}
+	return f.With(table.MaskColumn("mask", masks), table.NumberColumn("mask_area", area),
+		table.TextColumn("outcome", outcome), table.TextColumn("reason", reason)), nil
+}
