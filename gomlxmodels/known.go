@@ -50,6 +50,16 @@ func Known() []Model {
 			"clip_image clip_text"},
 		{"clipseg", "CIDAS/clipseg-rd64-refined", "CLIPSegForImageSegmentation", "151 M", "Apache-2.0",
 			"masks from words", "mask mask_score mask_area mask_components"},
+		{"grounding-dino-tiny", "IDEA-Research/grounding-dino-tiny", "GroundingDinoForObjectDetection", "172 M",
+			"Apache-2.0", "boxes from words, for a SAM", "boxes"},
+		{"grounding-dino-base", "IDEA-Research/grounding-dino-base", "GroundingDinoForObjectDetection", "232 M",
+			"Apache-2.0", "the same, larger: Decomposed-DIG", "boxes"},
+		{"sam-vit-base", "facebook/sam-vit-base", "SamModel", "94 M", "Apache-2.0", "masks from boxes",
+			"mask mask_score"},
+		{"sam-vit-large", "facebook/sam-vit-large", "SamModel", "312 M", "Apache-2.0", "the same, larger",
+			"mask mask_score"},
+		{"sam-vit-huge", "facebook/sam-vit-huge", "SamModel", "641 M", "Apache-2.0",
+			"the same, largest: Decomposed-DIG", "mask mask_score"},
 		{"blip-image-captioning-base", "Salesforce/blip-image-captioning-base", "BlipForConditionalGeneration",
 			"247 M",
 			"BSD-3-Clause", "English captions of images", "caption"},
@@ -69,6 +79,28 @@ func Known() []Model {
 	}
 }
 
+// Pair is a detector and a segmenter with one name.
+type Pair struct{ Name, Segmenter, Detector, Profile, About string }
+
+// Pairs lists the pairs.
+func Pairs() []Pair {
+	return []Pair{
+		{"langsam", "sam-vit-huge", "grounding-dino-base", ProfileLangSAM2024, "LangSAM: Decomposed-DIG"},
+		{"langsam-small", "sam-vit-base", "grounding-dino-tiny", ProfileLangSAM2024,
+			"the same with the smallest models"},
+	}
+}
+
+// FindPair returns the pair of a name.
+func FindPair(name string) (Pair, bool) {
+	pairs := Pairs()
+	i := slices.IndexFunc(pairs, func(p Pair) bool { return p.Name == name })
+	if i < 0 {
+		return Pair{}, false
+	}
+	return pairs[i], true
+}
+
 // Find returns the model known under a name.
 func Find(name string) (Model, bool) {
 	known := Known()
@@ -85,6 +117,9 @@ func Nearest(name string) string {
 	var names []string
 	for _, m := range Known() {
 		names = append(names, m.Name)
+	}
+	for _, p := range Pairs() {
+		names = append(names, p.Name)
 	}
 	return table.Hint(name, names)
 }

@@ -2,6 +2,7 @@ package gomlxmodels
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -23,7 +24,20 @@ type SegmentArgs struct {
 	Threshold  float64 `json:"threshold"`
 	Components string  `json:"components"`         // see [SegmentArgs.Keep]
 	Presence   string  `json:"presence,omitempty"` // a CLIP; "" = no column presence
+
+	// The rest is for a detector and a segmenter, the model.
+	Detector      string  `json:"detector,omitempty"` // "" = the model is a CLIPSeg
+	Profile       string  `json:"profile,omitempty"`
+	BoxThreshold  float64 `json:"box_threshold,omitempty"`
+	TextThreshold float64 `json:"text_threshold,omitempty"`
+	Boxes         string  `json:"boxes,omitempty"`
 }
+
+// The profiles of a detector and a segmenter: the implementation whose numbers are computed.
+const (
+	ProfileTransformers = "transformers"
+	ProfileLangSAM2024  = "langsam-2024" // LangSAM in spring 2024, as Decomposed-DIG used it
+)
 
 // NoSeparator as [SegmentOptions].Separator makes each cell one object, whatever it contains.
 const NoSeparator = "\x00"
@@ -59,48 +73,118 @@ type SegmentOptions struct {
 	// over "a photo of a OBJECT" (for each object) and "a photo", without the share of the latter: 0.5 for one
 	// object means that its name describes the image no better than "a photo".
 	Presence string
+
+	// Detector is the model that finds boxes, which the segmenter turns into masks: a GroundingDINO. Required for a
+	// SAM; the other options below need it too.
+	Detector string
+
+	// Profile is the implementation whose numbers are computed: "transformers" (default) or "langsam-2024", LangSAM in
+	// spring 2024, which Decomposed-DIG used ("langsam" selects it). They differ in the sizes of images, resampling,
+	// thresholds and two numerical constants, not in weights.
+	Profile string
+
+	// BoxThreshold is the score a box must exceed; default 0.25, for "langsam-2024" 0.3.
+	BoxThreshold float64
+
+	// TextThreshold is the probability that a word must exceed to be part of a box's label; default 0.25. It changes
+	// labels, neither boxes nor masks.
+	TextThreshold float64
+
+	// Boxes selects what an object's mask is made of: "union" (default) of the masks of all its boxes, the mask of the
+	// "best" box, that with the highest score, or the "largest" mask.
+	Boxes string
 }
 
 // Segment finds the object that a text column names in each image ("cat", or "cat|dog" for both) and adds
 //
-//   - mask, at the image's size: the pixels whose probability reaches the threshold. The model's logits are resized
-//     to the image bilinearly before the threshold is applied; of several objects each pixel has the highest logit;
-//   - mask_score, the mean probability of the mask's pixels;
+//   - mask, at the image's size; of several objects the union;
+//   - mask_score: of a CLIPSeg, the mean probability of the mask's pixels; of a SAM, the IoU it predicts, the mean over
+//     the boxes by the area of their masks, which may be slightly outside 0 to 1;
 //   - mask_area, the mask's share of the image;
-//   - mask_components, the number of connected regions that reach the threshold, before Components removes any;
+//   - mask_components, the number of connected regions before Components removes any;
 //   - presence, if [SegmentOptions].Presence names a model;
 //   - outcome and reason: "ok", or "unmasked" with the reason if nothing is found. Rows that are refused, failed or
-//     skipped already remain so; without an image such a row has no mask and no numbers.
+//     skipped already remain so; without an image such a row has no mask and no numbers. An image whose shape the
+//     detector cannot take is "failed".
 //
-// Columns of these names are replaced. A text longer than the model's context is truncated, as by the model's own
-// processor. Computation is in float32 on every device. The table needs the columns id and image and the text column.
+// Columns of these names are replaced. The table needs the columns id and image and the text column. Computation is in
+// float32 on every device.
 //
-// The model is a CLIPSegForImageSegmentation with its tokenizer; see the package comment for how to name it.
+// The model is one of two kinds; see the package comment for how to name it. A CLIPSegForImageSegmentation with its
+// tokenizer makes a map of logits, which is resized to the image bilinearly; the mask is where the probability reaches
+// Threshold, and of several objects each pixel has the highest logit. A text longer than the model's context is
+// truncated, as by the model's own processor.
+//
+// A SAM (SamModel) with a Detector, a GroundingDINO, is LangSAM, which Decomposed-DIG used: the detector finds boxes of
+// each object by itself, and the segmenter makes a mask of each box. "langsam" is the paper's pair, sam-vit-huge with
+// grounding-dino-base in the profile "langsam-2024", "langsam-small" the smallest pair of the same profile. Then there
+// are also
+//
+//   - boxes, the boxes above the threshold in a JSON array, in descending order of scores for each object: object,
+//     label (the words the box belongs to), score, box (x0, y0, x1, y1 in pixels of the upright image) and iou;
+//   - box_score, the highest score of any box, whether or not it exceeds the threshold;
+//   - stability_score, the pixels whose logit is above 1 divided by those above −1, averaged as mask_score: near 1
+//     for a mask with a clear border;
+//   - touches_border, 1 if the mask reaches the border of the image, else 0.
 func Segment(model string, images datasets.Table, options ...SegmentOptions) datasets.Table {
 	fail := func(err error) datasets.Table { return images.Fail(fmt.Errorf("Segment: %w", err)) }
 	o, err := only(options)
 	args := SegmentArgs{Object: cmp.Or(o.Text, "object"), Prompt: cmp.Or(o.Template, "%s"),
 		Separator: cmp.Or(o.Separator, "|"), Threshold: cmp.Or(o.Threshold, 0.5),
-		Components: cmp.Or(o.Components, "all")}
+		Components: cmp.Or(o.Components, "all"), Detector: o.Detector, Profile: o.Profile, BoxThreshold: o.BoxThreshold,
+		TextThreshold: o.TextThreshold, Boxes: o.Boxes}
+	if p, ok := FindPair(model); ok {
+		model, args.Detector, args.Profile = p.Segmenter, cmp.Or(o.Detector, p.Detector), cmp.Or(o.Profile, p.Profile)
+	}
+	if args.Detector != "" {
+		args.Profile, args.Boxes = cmp.Or(args.Profile, ProfileTransformers), cmp.Or(args.Boxes, "union")
+		args.BoxThreshold, args.TextThreshold = cmp.Or(args.BoxThreshold, 0.25), cmp.Or(args.TextThreshold, 0.25)
+		if args.Profile == ProfileLangSAM2024 {
+			args.BoxThreshold = cmp.Or(o.BoxThreshold, 0.3)
+		}
+	}
 	if o.Separator == NoSeparator {
 		args.Separator = ""
 	}
-	if err = invalid(err, args.check()); err != nil {
+	if err = invalid(err, args.Check()); err != nil {
 		return fail(err)
 	}
-	if args.Model, err = resolve(model); err != nil {
-		return fail(err)
-	}
-	if o.Presence != "" {
-		if args.Presence, err = resolve(o.Presence); err != nil {
-			return fail(fmt.Errorf("presence: %w", err))
+	for _, m := range []struct {
+		role, name string
+		to         *string
+	}{
+		{"", model, &args.Model},
+		{"detector: ", args.Detector, &args.Detector},
+		{"presence: ", o.Presence, &args.Presence},
+	} {
+		if m.name == "" && m.role != "" {
+			continue
+		}
+		if *m.to, err = resolve(m.name); err != nil {
+			return fail(fmt.Errorf("%s%w", m.role, err))
 		}
 	}
 	return images.Need("id", table.KindText).Need("image", table.KindImage).Need(args.Object, table.KindText).
-		Derive(SegmentOp, args, SegmentColumns(args.Presence != "")...)
+		Derive(SegmentOp, args, args.Columns()...)
 }
 
-func (a *SegmentArgs) check() error {
+// Check reports an invalid argument.
+func (a *SegmentArgs) Check() error {
+	switch {
+	case a.Detector == "" && (a.Profile != "" || a.Boxes != "" || a.BoxThreshold != 0 || a.TextThreshold != 0):
+		return errors.New("profile, boxes and their thresholds need a detector, the model that finds the boxes " +
+			"(grounding-dino-base, or langsam for a whole pair)")
+	case a.Detector == "":
+	case a.Threshold != 0.5:
+		return errors.New("threshold is for a CLIPSeg: the mask of a box is where SAM's logit is above 0")
+	case !slices.Contains([]string{ProfileTransformers, ProfileLangSAM2024}, a.Profile):
+		return fmt.Errorf("profile %q: must be %s or %s", a.Profile, ProfileTransformers, ProfileLangSAM2024)
+	case !slices.Contains([]string{"union", "best", "largest"}, a.Boxes):
+		return fmt.Errorf("boxes %q: must be union, best or largest", a.Boxes)
+	case !(a.BoxThreshold > 0 && a.BoxThreshold < 1) || !(a.TextThreshold > 0 && a.TextThreshold < 1):
+		return fmt.Errorf("box threshold %v, text threshold %v: must be above 0 and below 1", a.BoxThreshold,
+			a.TextThreshold)
+	}
 	if !(a.Threshold > 0 && a.Threshold < 1) {
 		return fmt.Errorf("threshold %v: must be above 0 and below 1", a.Threshold)
 	}
@@ -144,11 +228,15 @@ func (a *SegmentArgs) Objects(cell string) []string {
 	return out
 }
 
-// SegmentColumns returns the columns that a segmentation adds or replaces.
-func SegmentColumns(presence bool) []table.ColumnSpec {
+// Columns returns the columns that the segmentation adds or replaces.
+func (a *SegmentArgs) Columns() []table.ColumnSpec {
 	columns := datasets.Columns("mask:mask", "mask_score:number", "mask_area:number", "mask_components:number",
 		"outcome:text", "reason:text")
-	if presence {
+	if a.Detector != "" {
+		columns = append(columns, datasets.Columns("boxes:text", "box_score:number", "stability_score:number",
+			"touches_border:number")...)
+	}
+	if a.Presence != "" {
 		columns = append(columns, datasets.Columns("presence:number")...)
 	}
 	return columns

@@ -22,8 +22,9 @@ func TestSegmentPlan(t *testing.T) {
 	if err := json.Unmarshal(p.Args, &got); err != nil {
 		t.Fatal(err)
 	}
-	if want := (SegmentArgs{"clipseg", "object", "a photo of a %s", ",", 0.3, "above 0.01",
-		"clip-vit-base-patch32"}); p.Op != SegmentOp || got != want {
+	if want := (SegmentArgs{Model: "clipseg", Object: "object", Prompt: "a photo of a %s", Separator: ",",
+		Threshold: 0.3, Components: "above 0.01", Presence: "clip-vit-base-patch32"}); p.Op != SegmentOp ||
+		got != want {
 		t.Errorf("%s %+v, want %+v", p.Op, got, want)
 	}
 	if largest, area, err := got.Keep(); largest || area != 0.01 || err != nil {
@@ -55,10 +56,54 @@ func TestSegmentPlan(t *testing.T) {
 		{Segment("clipseg", tab, SegmentOptions{Components: "above 1"}), `components "above 1"`},
 		{Segment("clipseg", tab, SegmentOptions{Presence: "/no/such/clip"}), `no model "/no/such/clip"`},
 		{Segment("clipseg", tab, SegmentOptions{Components: "0.5"}), `components "0.5"`},
+		{Segment("clipseg", tab, SegmentOptions{Boxes: "best"}), "need a detector"},
+		{Segment("clipseg", tab, SegmentOptions{BoxThreshold: 0.2}), "need a detector"},
+		{Segment("langsam", tab, SegmentOptions{Threshold: 0.4}), "threshold is for a CLIPSeg"},
+		{Segment("langsam", tab, SegmentOptions{Boxes: "first"}), `boxes "first": must be union, best or largest`},
+		{Segment("langsam", tab, SegmentOptions{Profile: "2023"}), `profile "2023": must be transformers or langsam-2024`},
+		{Segment("langsam", tab, SegmentOptions{BoxThreshold: 1}), "box threshold 1"},
+		{Segment("langsam", tab, SegmentOptions{Detector: "/no/such/model"}), `detector: no model "/no/such/model"`},
 	} {
 		if _, err := c.t.Plan(); err == nil || !strings.Contains(err.Error(), c.want) ||
 			strings.Contains(err.Error(), "\n") {
 			t.Errorf("%v, want one line with %q", err, c.want)
+		}
+	}
+}
+
+// langsam is the paper's pair, whose options can be set one by one.
+func TestPairs(t *testing.T) {
+	tab := datasets.FromRows(nil).Derive("made", nil, datasets.Columns("id:text", "image:image", "object:text")...)
+	usual := SegmentArgs{Model: "sam-vit-huge", Object: "object", Prompt: "%s", Separator: "|", Threshold: 0.5,
+		Components: "all", Detector: "grounding-dino-base", Profile: "langsam-2024", BoxThreshold: 0.3,
+		TextThreshold: 0.25, Boxes: "union"}
+	changed := usual
+	changed.Detector, changed.Profile = "grounding-dino-tiny", "transformers"
+	changed.BoxThreshold, changed.Boxes = 0.25, "largest"
+	apart := changed
+	apart.Model, apart.TextThreshold = "sam-vit-base", 0.4
+	for _, c := range []struct {
+		model string
+		o     SegmentOptions
+		want  SegmentArgs
+	}{
+		{"langsam", SegmentOptions{}, usual},
+		{"langsam", SegmentOptions{Detector: "grounding-dino-tiny", Profile: "transformers", Boxes: "largest"},
+			changed},
+		{"sam-vit-base", SegmentOptions{Detector: "grounding-dino-tiny", TextThreshold: 0.4, Boxes: "largest"}, apart},
+	} {
+		masked := Segment(c.model, tab, c.o)
+		p, err := masked.Plan()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got SegmentArgs
+		if err := json.Unmarshal(p.Args, &got); err != nil || got != c.want {
+			t.Errorf("%s: %+v, %v, want %+v", c.model, got, err, c.want)
+		}
+		if s := table.NameList(masked.Columns()); s != "id, image, object, mask, mask_score, mask_area, "+
+			"mask_components, outcome, reason, boxes, box_score, stability_score, touches_border" {
+			t.Errorf("%s: columns %s", c.model, s)
 		}
 	}
 }

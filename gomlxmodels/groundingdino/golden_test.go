@@ -3,8 +3,6 @@ package groundingdino
 import (
 	"encoding/json"
 	"fmt"
-	"hash/fnv"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -71,38 +69,10 @@ func readJSON(t testing.TB, path string, to any) {
 	}
 }
 
-// folder copies a golden folder and adds its weights, which are computed from their names as the reference script does.
+// folder is a golden folder with its weights.
 func folder(t testing.TB, name string) string {
 	t.Helper()
-	dir := modeltest.CopyOf(t, name)
-	var f struct {
-		Seed    int
-		Tensors map[string][3]any
-	}
-	readJSON(t, filepath.Join(dir, "tensors.json"), &f)
-	var list []weights.Tensor
-	for name, spec := range f.Tensors {
-		v := weights.Tensor{Name: name}
-		n := 1
-		for _, d := range spec[0].([]any) {
-			v.Shape = append(v.Shape, int(d.(float64)))
-			n *= int(d.(float64))
-		}
-		h := fnv.New64a()
-		fmt.Fprintf(h, "%d/%s", f.Seed, name)
-		mean, scale := spec[1].(float64), spec[2].(float64)*math.Sqrt(3)
-		for i := range n { // SplitMix64
-			z := h.Sum64() + uint64(i+1)*0x9e3779b97f4a7c15
-			z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
-			z = (z ^ z>>27) * 0x94d049bb133111eb
-			z ^= z >> 31
-			v.Data = append(v.Data, float32(mean+float64((float64(z>>11)*0x1p-52-1)*scale)))
-		}
-		list = append(list, v)
-	}
-	slices.SortFunc(list, func(a, b weights.Tensor) int { return strings.Compare(a.Name, b.Name) })
-	modeltest.Save(t, dir, list)
-	return dir
+	return modeltest.Computed(t, filepath.Join("testdata", name))
 }
 
 // testImage is the image of a case.

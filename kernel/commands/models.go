@@ -66,6 +66,9 @@ func listModels() {
 		fmt.Printf("  %-38s %s, %s parameters; %s\n", "", m.Architecture, m.Parameters, license)
 		fmt.Printf("  %-38s %s\n", "", where)
 	}
+	for _, p := range gomlxmodels.Pairs() {
+		fmt.Printf("  %-38s %s, of boxes of %s, as %s; %s\n", p.Name, p.Segmenter, p.Detector, p.Profile, p.About)
+	}
 	fmt.Println("\n--model also takes a folder of these architectures as transformers, diffusers, timm or " +
 		"sentence-transformers write it (config.json, *.safetensors),\nand such a model of the hub: " +
 		"antipode models " +
@@ -73,6 +76,15 @@ func listModels() {
 }
 
 func pullModel(ctx context.Context, name, revision string) error {
+	if p, ok := gomlxmodels.FindPair(name); ok {
+		if revision != "" {
+			return usage("%s is two models, %s and %s: a revision is one's", name, p.Segmenter, p.Detector)
+		}
+		if err := pullModel(ctx, p.Detector, ""); err != nil {
+			return err
+		}
+		return pullModel(ctx, p.Segmenter, "")
+	}
 	id, pinned, ok := hub.Split(name)
 	if m, known := gomlxmodels.Find(name); known {
 		if m.Hub == "" {

@@ -188,7 +188,17 @@ func segment(ctx context.Context, args []string) error {
 	s.add(fs)
 	fs.StringVar(&masks, "masks", "", "the `DIR` that contains the masks: ID.png, or the image's own name with .png "+
 		"(non-zero = object)")
-	fs.StringVar(&model, "model", "", modelUsage+"(CLIPSegForImageSegmentation)")
+	fs.StringVar(&model, "model", "", modelUsage+"(CLIPSegForImageSegmentation, or SamModel with --detector; langsam "+
+		"names the paper's pair)")
+	fs.StringVar(&o.Detector, "detector", "", "the model that finds boxes, of which a SAM makes masks (a "+
+		"GroundingDINO, `NAME` or folder)")
+	fs.StringVar(&o.Profile, "profile", "", "the implementation whose numbers are computed: transformers, "+
+		"langsam-2024; default transformers, for langsam langsam-2024")
+	fs.Float64Var(&o.BoxThreshold, "box-threshold", 0, "the score a box must exceed; default 0.25, langsam-2024: 0.3")
+	fs.Float64Var(&o.TextThreshold, "text-threshold", 0, "the probability a word must exceed to be part of a box's "+
+		"label; default 0.25")
+	fs.StringVar(&o.Boxes, "boxes", "", "what an object's mask is made of: the union of its boxes' masks, that of the "+
+		"best box, or the largest; default union")
 	fs.StringVar(&o.Text, "object", "", "the text `COLUMN` that names the object in each image")
 	fs.StringVar(&o.Template, "prompt", "%s", "the prompt template, with %s for the object's name")
 	fs.StringVar(&o.Separator, "separator", "|", "the `TEXT` between several objects in a cell, whose masks are united")
@@ -197,7 +207,7 @@ func segment(ctx context.Context, args []string) error {
 		"(a share of the image)")
 	fs.StringVar(&o.Presence, "presence", "", "a CLIP (`NAME` or folder); adds the column presence: the probability "+
 		"that the object appears anywhere in the image")
-	if err := noArguments(fs, args, "threshold"); err != nil {
+	if err := noArguments(fs, args, "threshold", "box-threshold", "text-threshold"); err != nil {
 		return err
 	}
 	if (masks == "") == (model == "" && o.Text == "") {

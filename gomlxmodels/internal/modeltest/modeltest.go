@@ -4,11 +4,15 @@ package modeltest
 
 import (
 	"encoding/json"
+	"fmt"
+	"hash/fnv"
 	"maps"
+	"math"
 	"os"
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -249,4 +253,48 @@ func resident(t *testing.T) int64 {
 		t.Fatal(err)
 	}
 	return pages * int64(os.Getpagesize())
+}
+
+// Computed copies a folder of golden files and adds its weights, which are computed from the names, shapes, means and
+// deviations in tensors.json as internal/pyref/groundingdino.py does.
+func Computed(t testing.TB, golden string) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS(golden)); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(filepath.Join(dir, "tensors.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var f struct {
+		Seed    int
+		Tensors map[string][3]any
+	}
+	if err := json.Unmarshal(text, &f); err != nil {
+		t.Fatal(err)
+	}
+	var list []weights.Tensor
+	for _, name := range slices.Sorted(maps.Keys(f.Tensors)) {
+		spec := f.Tensors[name]
+		v := weights.Tensor{Name: name}
+		n := 1
+		for _, d := range spec[0].([]any) {
+			v.Shape = append(v.Shape, int(d.(float64)))
+			n *= int(d.(float64))
+		}
+		h := fnv.New64a()
+		fmt.Fprintf(h, "%d/%s", f.Seed, name)
+		mean, scale := spec[1].(float64), spec[2].(float64)*math.Sqrt(3)
+		for i := range n { // SplitMix64
+			z := h.Sum64() + uint64(i+1)*0x9e3779b97f4a7c15
+			z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
+			z = (z ^ z>>27) * 0x94d049bb133111eb
+			z ^= z >> 31
+			v.Data = append(v.Data, float32(mean+float64((float64(z>>11)*0x1p-52-1)*scale)))
+		}
+		list = append(list, v)
+	}
+	Save(t, dir, list)
+	return dir
 }

@@ -2,104 +2,50 @@ package segment
 
 import (
 	"fmt"
-	"iter"
 	"math"
 
 	"antipode/datasets/mask"
 	"antipode/datasets/table"
-	"antipode/gomlxmodels/clipseg"
+	"antipode/gomlxmodels"
 	"antipode/gomlxmodels/stage"
 )
 
-// found is the result of an image's maps.
+// found is what a finder finds in an image.
 type found struct {
-	mask       table.Mask // zero = no pixel reaches the threshold
-	score      float64    // mean probability inside the mask
-	area       float64    // share of the image
+	mask       table.Mask // zero = none
+	score      float64
+	area       float64 // share of the image
 	components int
+	failed     bool   // there is no mask because the models cannot take the image
 	reason     string // why there is no mask
+
+	// of a detector and a segmenter
+	boxes     string  // the kept boxes, as JSON
+	boxScore  float64 // the highest score of any box
+	stability float64
+	border    float64 // 1 = the mask reaches the image's border, 0 = it does not
 }
 
-func logistic(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
-
-// find computes the mask of an image from the maps of its prompts: each map is resized to the image, a pixel has the
-// highest logit of all maps, and then the threshold is applied. Rows are resized twice rather than stored: images may
-// be large.
-func (w *worker) find(it *item, maps []clipseg.Map) (found, error) {
-	largest, area, err := w.args.Keep()
-	if err != nil {
-		return found{}, err
-	}
-	b := mask.New(it.width, it.height)
-	threshold := float32(math.Log(w.args.Threshold / (1 - w.args.Threshold)))
-	top := float32(math.Inf(-1))
-	if err := highest(maps, it.width, it.height, func(y int, row []float32) {
-		for x, v := range row {
-			b.Set(x, y, v >= threshold)
-			top = max(top, v)
-		}
-	}); err != nil {
-		return found{}, err
-	}
-	pixels := float64(it.width) * float64(it.height)
-	f := found{score: math.NaN()}
-	var most int
-	f.components, most = keep(b, largest, area*pixels)
-	n, sum := 0, 0.0
-	if err := highest(maps, it.width, it.height, func(y int, row []float32) {
-		for x, v := range row {
-			if b.At(x, y) {
-				n++
-				sum += logistic(float64(v))
-			}
-		}
-	}); err != nil {
-		return found{}, err
-	}
-	switch {
-	case n > 0:
-		f.score = sum / float64(n)
-		f.area = float64(n) / pixels
-		f.mask = mask.Encode(b)
-	case f.components > 0:
-		f.reason = fmt.Sprintf("no region of %q covers %g of the image; the largest covers %.3g", short(it.objects),
-			area, float64(most)/pixels)
-	default:
-		f.reason = fmt.Sprintf("%q is not found: the highest probability is %.3g, the threshold %g", short(it.objects),
-			logistic(float64(top)), w.args.Threshold)
-	}
-	return f, nil
-}
-
-// highest calls each with the rows of the elementwise maximum of the maps at the image's size.
-func highest(maps []clipseg.Map, width, height int, each func(y int, row []float32)) error {
-	row := make([]float32, width)
-	var others []func() (int, []float32, bool)
-	for _, m := range maps[1:] {
-		rows, err := m.Resize(width, height)
-		if err != nil {
-			return err
-		}
-		next, stop := iter.Pull2(rows)
-		defer stop()
-		others = append(others, next)
-	}
-	rows, err := maps[0].Resize(width, height)
+// cut keeps the regions of a mask that Components selects and adds the mask and its area, or the reason why no region
+// is left. Of a mask without an object pixel there is no reason yet.
+func (f *found) cut(it *item, args *gomlxmodels.SegmentArgs, b mask.Bitmap) error {
+	largest, area, err := args.Keep()
 	if err != nil {
 		return err
 	}
-	for y, first := range rows {
-		copy(row, first)
-		for _, next := range others {
-			_, other, _ := next()
-			for x, v := range other {
-				row[x] = max(row[x], v)
-			}
-		}
-		each(y, row)
+	pixels := float64(b.Width) * float64(b.Height)
+	var most int
+	f.components, most = keep(b, largest, area*pixels)
+	if n := b.Area(); n > 0 {
+		f.mask, f.area = mask.Encode(b), float64(n)/pixels
+	} else if f.components > 0 {
+		f.reason = fmt.Sprintf("no region of %q covers %g of the image; the largest covers %.3g", short(it.objects),
+			area, float64(most)/pixels)
 	}
 	return nil
 }
+
+func logistic(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
 
 // short truncates a text for a message.
 func short(text string) string {
@@ -110,21 +56,28 @@ func short(text string) string {
 	return text
 }
 
-// values returns a row's values in the order of gomlxmodels.SegmentColumns.
+// values returns a row's values in the order of gomlxmodels.SegmentArgs.Columns.
 func (w *worker) values(it *item, f found, presence float64) []stage.Value {
 	outcome, reason := "ok", ""
 	switch {
 	case final(it.outcome):
 		outcome, reason = it.outcome, it.reason
+	case f.failed:
+		outcome, reason = "failed", f.reason
 	case f.mask.Counts == "":
 		outcome, reason = "unmasked", f.reason
 	}
-	numbers := [3]float64{f.score, f.area, float64(f.components)}
-	if it.image == nil {
-		numbers = [3]float64{math.NaN(), math.NaN(), math.NaN()}
+	number := func(v float64) stage.Value {
+		if it.input == nil || f.failed {
+			v = math.NaN()
+		}
+		return stage.Value{Number: v}
 	}
-	out := []stage.Value{{Mask: f.mask}, {Number: numbers[0]}, {Number: numbers[1]}, {Number: numbers[2]},
+	out := []stage.Value{{Mask: f.mask}, number(f.score), number(f.area), number(float64(f.components)),
 		{Text: outcome}, {Text: reason}}
+	if w.args.Detector != "" {
+		out = append(out, stage.Value{Text: f.boxes}, number(f.boxScore), number(f.stability), number(f.border))
+	}
 	if w.judge != nil {
 		out = append(out, stage.Value{Number: presence})
 	}

@@ -1,5 +1,5 @@
-// Package segment is the stage that adds masks: it runs CLIPSeg (package clipseg) on images and the names of the
-// objects in them.
+// Package segment is the stage that adds masks: it finds objects in images by their names, with CLIPSeg (package
+// clipseg), or with a detector, whose boxes a segmenter turns into masks (packages groundingdino and sam).
 package segment
 
 import (
@@ -13,15 +13,12 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/gomlx/compute"
-
 	"antipode/datasets"
 	"antipode/datasets/table"
 	"antipode/gomlxmodels"
-	"antipode/gomlxmodels/clipseg"
 	"antipode/gomlxmodels/hub"
+	"antipode/gomlxmodels/preprocess"
 	"antipode/gomlxmodels/stage"
-	"antipode/gomlxmodels/tokenizers"
 )
 
 // Version of the stage; see stage.Stage.
@@ -31,41 +28,48 @@ func init() {
 	stage.Register(stage.Stage{Name: gomlxmodels.SegmentOp, Version: Version, Open: open})
 }
 
-// worker segments with one model and one set of arguments.
-type worker struct {
-	stage.Release
-	env       stage.Env
-	args      gomlxmodels.SegmentArgs
-	model     *clipseg.Model
-	tokenizer *tokenizers.Tokenizer
-	contents  string // digest of the model's files
-	kind      string // of the device
-	encoder   *clipseg.Encoder
-	judge     *judge // nil = no column presence
+// finder finds objects in images by their names.
+type finder interface {
+	// contents identifies the models' files and what else its results depend on besides the arguments.
+	contents() string
+	batch() int
+	load(ctx context.Context, env stage.Env, kind string) (stage.Release, error)
+	// prepare does the host's part for one image. names are those of the objects, as the prompt template makes them.
+	prepare(rgb *preprocess.RGB, names []string) (input any, err error)
+	// segment runs the models on prepared images, on the device's goroutine. There is one result for each image.
+	segment(ctx context.Context, inputs []any) (results []any, err error)
+	// find makes an image's mask of a result. It runs on several goroutines at once.
+	find(it *item, result any) (found, error)
 }
 
-const batch = clipseg.DefaultBatch
+// textError is an error of the objects' names, not of the image.
+type textError struct{ error }
+
+// worker segments with one set of arguments.
+type worker struct {
+	stage.Release
+	env    stage.Env
+	args   gomlxmodels.SegmentArgs
+	finder finder
+	kind   string // of the device
+	judge  *judge // nil = no column presence
+}
 
 func open(_ context.Context, env stage.Env, raw json.RawMessage) (stage.Worker, error) {
 	w := &worker{env: env}
-	if err := json.Unmarshal(raw, &w.args); err != nil {
-		return nil, err
+	err := json.Unmarshal(raw, &w.args)
+	if err == nil {
+		err = w.args.Check()
 	}
-	if _, _, err := w.args.Keep(); err != nil {
-		return nil, err
-	}
-	dir, err := hub.Resolve(env, w.args.Model)
 	if err != nil {
 		return nil, err
 	}
-	if w.model, err = clipseg.Open(dir); err != nil {
-		return nil, err
+	if w.args.Detector == "" {
+		w.finder, err = openCLIPSeg(env, w.args)
+	} else {
+		w.finder, err = openBoxes(env, w.args)
 	}
-	if w.tokenizer, err = openTokenizer(dir, &w.model.Config().Text); err != nil {
-		return nil, err
-	}
-	files := slices.Concat(w.model.Files(), w.tokenizer.Files())
-	if w.contents, err = hub.Digest(env, w.args.Model, files, w.model.Preprocess()); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	if w.args.Presence != "" {
@@ -78,15 +82,15 @@ func open(_ context.Context, env stage.Env, raw json.RawMessage) (stage.Worker, 
 }
 
 func (w *worker) Label() string { return "segment " + hub.Name(w.args.Model) }
-func (w *worker) Batch() int    { return batch }
+func (w *worker) Batch() int    { return w.finder.batch() }
 
 func (w *worker) Digest() string {
 	a, judge := w.args, ""
 	if w.judge != nil {
 		judge = " " + w.judge.contents
 	}
-	return fmt.Sprintf("%s %q %q %g %s %s%s", w.contents, a.Prompt, a.Separator, a.Threshold, a.Components, w.kind,
-		judge)
+	return fmt.Sprintf("%s %q %q %g %s %s%s", w.finder.contents(), a.Prompt, a.Separator, a.Threshold, a.Components,
+		w.kind, judge)
 }
 
 func (w *worker) Check(columns []table.ColumnSpec) error {
@@ -95,7 +99,7 @@ func (w *worker) Check(columns []table.ColumnSpec) error {
 }
 
 func (w *worker) Outputs([]table.ColumnSpec) []table.ColumnSpec {
-	return gomlxmodels.SegmentColumns(w.judge != nil)
+	return w.args.Columns()
 }
 
 func (w *worker) Key(row stage.Row) string {
@@ -104,27 +108,20 @@ func (w *worker) Key(row stage.Row) string {
 }
 
 func (w *worker) Load(ctx context.Context) (err error) {
-	key := fmt.Sprintf("%s (%.12s, %s)", w.Label(), w.contents, w.kind)
-	w.encoder, w.Release, err = stage.Load(ctx, w.env, key, func(backend compute.Backend) (*clipseg.Encoder, error) {
-		e, err := clipseg.NewEncoder(backend, w.model, clipseg.Options{Batch: batch})
-		if err == nil {
-			err = e.Load()
-		}
-		return e, err
-	})
-	if err != nil || w.judge == nil {
+	if w.Release, err = w.finder.load(ctx, w.env, w.kind); err != nil || w.judge == nil {
 		return err
 	}
 	j := w.judge
-	key = fmt.Sprintf("presence %s (%.12s, %s)", hub.Name(j.name), j.contents, w.kind)
+	key := fmt.Sprintf("presence %s (%.12s, %s)", hub.Name(j.name), j.contents, w.kind)
 	j.encoder, j.Release, err = stage.Load(ctx, w.env, key, j.load)
 	return err
 }
 
 // item is a row, prepared.
 type item struct {
-	image           *clipseg.Image // nil = the outcome says why there is no image
-	question        *question      // for the judge; nil = no judge
+	input           any       // for the finder; nil = the outcome says why there is no image
+	names           []string  // of the objects
+	question        *question // for the judge; nil = no judge
 	width, height   int
 	objects         string
 	outcome, reason string // the row's own
@@ -147,16 +144,15 @@ func (w *worker) Prepare(_ context.Context, row stage.Row) (any, string, error) 
 	if err != nil {
 		return nil, "image", err
 	}
-	it.width, it.height, it.image = rgb.Width, rgb.Height, &clipseg.Image{}
-	if it.image.Pixels, err = w.model.Prepare(rgb); err != nil {
-		return nil, "image", fmt.Errorf("%s: %w", filepath.Base(file), err)
+	it.width, it.height, it.names = rgb.Width, rgb.Height, names
+	prompts := make([]string, len(names))
+	for i, name := range names {
+		prompts[i] = strings.Replace(w.args.Prompt, "%s", name, 1)
 	}
-	for _, name := range names {
-		text, err := w.tokenizer.Encode(strings.Replace(w.args.Prompt, "%s", name, 1), w.model.Config().Text.Context)
-		if err != nil {
-			return nil, w.args.Object, err
-		}
-		it.image.Prompts = append(it.image.Prompts, text.IDs)
+	if it.input, err = w.finder.prepare(rgb, prompts); errors.As(err, new(textError)) {
+		return nil, w.args.Object, err
+	} else if err != nil {
+		return nil, "image", fmt.Errorf("%s: %w", filepath.Base(file), err)
 	}
 	if w.judge != nil {
 		if it.question, err = w.judge.prepare(rgb, names); err != nil {
@@ -172,17 +168,16 @@ func final(outcome string) bool {
 }
 
 func (w *worker) Compute(ctx context.Context, prepared []any) ([][]stage.Value, error) {
-	var images []clipseg.Image
+	var inputs, results []any
 	var questions []*question
 	for _, p := range prepared {
-		if it := p.(*item); it.image != nil {
-			images, questions = append(images, *it.image), append(questions, it.question)
+		if it := p.(*item); it.input != nil {
+			inputs, questions = append(inputs, it.input), append(questions, it.question)
 		}
 	}
-	var maps [][]clipseg.Map
 	var presence []float64
 	err := w.env.OnDevice(ctx, func() (err error) {
-		if maps, err = w.encoder.Segment(ctx, images); err == nil && w.judge != nil {
+		if results, err = w.finder.segment(ctx, inputs); err == nil && w.judge != nil {
 			presence, err = w.judge.answer(ctx, questions)
 		}
 		return err
@@ -194,12 +189,12 @@ func (w *worker) Compute(ctx context.Context, prepared []any) ([][]stage.Value, 
 	var wait sync.WaitGroup
 	for i, p := range prepared {
 		it := p.(*item)
-		if it.image == nil {
+		if it.input == nil {
 			out[i] = w.values(it, found{}, math.NaN())
 			continue
 		}
-		var of []clipseg.Map
-		of, maps = maps[0], maps[1:]
+		var of any
+		of, results = results[0], results[1:]
 		sure := math.NaN()
 		if w.judge != nil {
 			sure, presence = presence[0], presence[1:]
@@ -211,7 +206,7 @@ func (w *worker) Compute(ctx context.Context, prepared []any) ([][]stage.Value, 
 				}
 			}()
 			var f found
-			f, failed[i] = w.find(it, of)
+			f, failed[i] = w.finder.find(it, of)
 			out[i] = w.values(it, f, sure)
 		})
 	}

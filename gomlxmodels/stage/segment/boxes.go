@@ -1,0 +1,249 @@
+package segment
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/gomlx/compute"
+
+	"antipode/datasets/mask"
+	"antipode/gomlxmodels"
+	"antipode/gomlxmodels/groundingdino"
+	"antipode/gomlxmodels/hub"
+	"antipode/gomlxmodels/preprocess"
+	"antipode/gomlxmodels/sam"
+	"antipode/gomlxmodels/stage"
+)
+
+// boxFinder finds objects with a detector and a segmenter: an image's result is a [detected] for each object.
+type boxFinder struct {
+	args      gomlxmodels.SegmentArgs
+	profile   groundingdino.Profile
+	detector  *groundingdino.Model
+	segmenter *sam.Model
+	digest    string
+	detect    *groundingdino.Detector
+	masks     *sam.Encoder
+}
+
+func openBoxes(env stage.Env, args gomlxmodels.SegmentArgs) (*boxFinder, error) {
+	f := &boxFinder{args: args, profile: groundingdino.Profile(args.Profile)}
+	dir, err := hub.Resolve(env, args.Detector)
+	if err != nil {
+		return nil, fmt.Errorf("detector: %w", err)
+	}
+	if f.detector, err = groundingdino.Open(dir); err != nil {
+		return nil, fmt.Errorf("detector: %w", err)
+	}
+	if dir, err = hub.Resolve(env, args.Model); err != nil {
+		return nil, err
+	}
+	if f.segmenter, err = sam.Open(dir); err != nil {
+		return nil, err
+	}
+	if f.profile == groundingdino.LangSAM2024 {
+		f.segmenter.UsePillow()
+	}
+	detector, err := hub.Digest(env, args.Detector, f.detector.Files(), f.detector.Preprocess())
+	if err != nil {
+		return nil, err
+	}
+	segmenter, err := hub.Digest(env, args.Model, f.segmenter.Files(), f.segmenter.Preprocess())
+	f.digest = fmt.Sprintf("%s %s %s %g %g %s", segmenter, detector, f.profile, args.BoxThreshold, args.TextThreshold,
+		args.Boxes)
+	return f, err
+}
+
+func (f *boxFinder) contents() string { return f.digest }
+func (f *boxFinder) batch() int       { return 1 }
+
+func (f *boxFinder) load(ctx context.Context, env stage.Env, kind string) (stage.Release, error) {
+	load := func(role, name string) string {
+		return fmt.Sprintf("%s %s (%.160s, %s)", role, hub.Name(name), f.digest, kind)
+	}
+	detector, releaseDetector, err := stage.Load(ctx, env, load("detect", f.args.Detector),
+		func(backend compute.Backend) (*groundingdino.Detector, error) {
+			d, err := groundingdino.NewDetector(backend, f.detector, groundingdino.Options{Profile: f.profile})
+			if err == nil {
+				err = d.Load()
+			}
+			return d, err
+		})
+	if err != nil {
+		return releaseDetector, err
+	}
+	options := sam.Options{}
+	if f.profile == groundingdino.LangSAM2024 {
+		options.Epsilon = 1e-5
+	}
+	masks, releaseMasks, err := stage.Load(ctx, env, load("segment", f.args.Model),
+		func(backend compute.Backend) (*sam.Encoder, error) {
+			e, err := sam.NewEncoder(backend, f.segmenter, options)
+			if err == nil {
+				err = e.Load()
+			}
+			return e, err
+		})
+	f.detect, f.masks = detector, masks
+	return func() { releaseMasks.Close(); releaseDetector.Close() }, err
+}
+
+// boxInput is an image prepared for both models.
+type boxInput struct {
+	image    *groundingdino.Image
+	captions []groundingdino.Caption // of each object
+	pixels   *sam.Image
+	failed   string // why the detector cannot take the image
+}
+
+func (f *boxFinder) prepare(rgb *preprocess.RGB, names []string) (any, error) {
+	in := &boxInput{}
+	for _, name := range names {
+		if f.profile != groundingdino.LangSAM2024 {
+			name = groundingdino.Labels(name)
+		}
+		c, err := f.detector.Caption(name, f.profile)
+		if err != nil {
+			return nil, textError{err}
+		}
+		in.captions = append(in.captions, c)
+	}
+	var err error
+	if in.image, err = f.detector.Prepare(rgb, f.profile); err != nil {
+		in.failed = err.Error() // its shape: it was decoded before
+		return in, nil
+	}
+	in.pixels, err = f.segmenter.Prepare(rgb)
+	return in, err
+}
+
+// detected is what is found of one object.
+type detected struct {
+	boxes []groundingdino.Box // above the threshold
+	best  float64             // the highest score of any box
+	maps  []sam.Map           // of the boxes
+}
+
+func (f *boxFinder) segment(ctx context.Context, inputs []any) ([]any, error) {
+	results := make([]any, len(inputs))
+	for i, input := range inputs {
+		in := input.(*boxInput)
+		if in.failed != "" {
+			results[i] = in.failed
+			continue
+		}
+		var objects []detected
+		var boxes []sam.Box
+		for _, caption := range in.captions {
+			// all boxes, whose highest score is reported where none is kept
+			all, err := f.detect.Detect(ctx, in.image, caption, groundingdino.DetectOptions{
+				BoxThreshold: math.SmallestNonzeroFloat64, TextThreshold: f.args.TextThreshold})
+			if err != nil {
+				return nil, err
+			}
+			o := detected{boxes: slices.DeleteFunc(slices.Clone(all), func(b groundingdino.Box) bool {
+				return !(b.Score > f.args.BoxThreshold)
+			})}
+			if len(all) > 0 {
+				o.best = all[0].Score
+			}
+			for _, b := range o.boxes {
+				boxes = append(boxes, sam.Box{b.X0, b.Y0, b.X1, b.Y1})
+			}
+			objects = append(objects, o)
+		}
+		maps, err := f.masks.Segment(ctx, in.pixels, boxes)
+		if err != nil {
+			return nil, err
+		}
+		for k := range objects {
+			n := len(objects[k].boxes)
+			objects[k].maps, maps = maps[:n], maps[n:]
+		}
+		results[i] = objects
+	}
+	return results, nil
+}
+
+// listed is a box in the column boxes.
+type listed struct {
+	Object string     `json:"object"`
+	Label  string     `json:"label"`
+	Score  float64    `json:"score"`
+	Box    [4]float64 `json:"box"` // x0, y0, x1, y1 in pixels
+	IoU    float64    `json:"iou"` // predicted
+}
+
+func (f *boxFinder) find(it *item, result any) (found, error) {
+	if reason, failed := result.(string); failed {
+		return found{failed: true, reason: reason}, nil
+	}
+	out := found{score: math.NaN(), stability: math.NaN()}
+	united := mask.New(it.width, it.height)
+	list, area := []listed{}, 0.0
+	sumScore, sumStability := 0.0, 0.0
+	for i, o := range result.([]detected) {
+		out.boxScore = max(out.boxScore, o.best)
+		masks := make([]sam.Mask, len(o.maps))
+		for k, m := range o.maps {
+			var err error
+			if masks[k], err = m.Mask(); err != nil {
+				return found{}, err
+			}
+			b := o.boxes[k]
+			list = append(list, listed{it.names[i], b.Label, rounded(b.Score, 1e6),
+				[4]float64{rounded(b.X0, 1e3), rounded(b.Y0, 1e3), rounded(b.X1, 1e3), rounded(b.Y1, 1e3)},
+				rounded(masks[k].IoU, 1e6)})
+		}
+		for _, m := range f.chosen(masks) {
+			n := float64(m.Area())
+			area, sumScore, sumStability = area+n, sumScore+n*m.IoU, sumStability+n*m.Stability
+			for p, object := range m.Pix {
+				united.Pix[p] = united.Pix[p] || object
+			}
+		}
+	}
+	text, err := json.Marshal(list)
+	if err == nil {
+		out.boxes = string(text)
+		err = out.cut(it, &f.args, united)
+	}
+	switch {
+	case err != nil:
+		return found{}, err
+	case out.mask.Counts != "":
+		out.score, out.stability = sumScore/area, sumStability/area
+		if united.TouchesBorder() {
+			out.border = 1
+		}
+	case len(list) == 0:
+		out.reason = fmt.Sprintf("no box of %q reaches %g; the highest score is %.3g", short(it.objects),
+			f.args.BoxThreshold, out.boxScore)
+	case out.components == 0:
+		out.reason = fmt.Sprintf("the boxes of %q (%d, best score %.3g) give an empty mask", short(it.objects),
+			len(list), out.boxScore)
+	}
+	return out, nil
+}
+
+// chosen returns the masks that the rule for boxes selects; the boxes are in descending order of scores.
+func (f *boxFinder) chosen(masks []sam.Mask) []sam.Mask {
+	switch {
+	case len(masks) == 0 || f.args.Boxes == "union":
+		return masks
+	case f.args.Boxes == "best":
+		return masks[:1]
+	}
+	largest, area := 0, -1
+	for i, m := range masks {
+		if n := m.Area(); n > area {
+			largest, area = i, n
+		}
+	}
+	return masks[largest : largest+1]
+}
+
+func rounded(x, steps float64) float64 { return math.Round(x*steps) / steps }
