@@ -104,8 +104,8 @@ func TestDetectErrors(t *testing.T) {
 	_, err = NewDetector(testbackend.Go(t), g.Model, Options{Profile: "none"})
 	modeltest.CheckLine(t, err, `profile "none" is not known`)
 
-	d, img, c := g.detector(testbackend.Go(t), Options{}), &Image{}, Caption{}
-	img, c = g.prepared(2)
+	d := g.detector(testbackend.Go(t), Options{})
+	img, c := g.prepared(2)
 	detect := func(img *Image, c Caption, o DetectOptions, want string) {
 		t.Helper()
 		_, err := d.Detect(context.Background(), img, c, o)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/gomlx/compute"
 
@@ -24,7 +25,7 @@ type boxFinder struct {
 	profile   groundingdino.Profile
 	detector  *groundingdino.Model
 	segmenter *sam.Model
-	digest    string
+	digests   [2]string // of the segmenter's files and the detector's
 	detect    *groundingdino.Detector
 	masks     *sam.Encoder
 }
@@ -47,24 +48,25 @@ func openBoxes(env stage.Env, args gomlxmodels.SegmentArgs) (*boxFinder, error) 
 	if f.profile == groundingdino.LangSAM2024 {
 		f.segmenter.UsePillow()
 	}
-	detector, err := hub.Digest(env, args.Detector, f.detector.Files(), f.detector.Preprocess())
-	if err != nil {
-		return nil, err
+	f.digests[0], err = hub.Digest(env, args.Model, f.segmenter.Files(), f.segmenter.Preprocess())
+	if err == nil {
+		f.digests[1], err = hub.Digest(env, args.Detector, f.detector.Files(), f.detector.Preprocess())
 	}
-	segmenter, err := hub.Digest(env, args.Model, f.segmenter.Files(), f.segmenter.Preprocess())
-	f.digest = fmt.Sprintf("%s %s %s %g %g %s", segmenter, detector, f.profile, args.BoxThreshold, args.TextThreshold,
-		args.Boxes)
 	return f, err
 }
 
-func (f *boxFinder) contents() string { return f.digest }
-func (f *boxFinder) batch() int       { return 1 }
+func (f *boxFinder) contents() string {
+	return fmt.Sprintf("%s %s %g %g %s", strings.Join(f.digests[:], " "), f.profile, f.args.BoxThreshold,
+		f.args.TextThreshold, f.args.Boxes)
+}
+
+func (f *boxFinder) batch() int { return 1 }
 
 func (f *boxFinder) load(ctx context.Context, env stage.Env, kind string) (stage.Release, error) {
-	load := func(role, name string) string {
-		return fmt.Sprintf("%s %s (%.160s, %s)", role, hub.Name(name), f.digest, kind)
+	key := func(role, name, digest string) string {
+		return fmt.Sprintf("%s %s (%s, %s, %s)", role, hub.Name(name), digest, f.profile, kind)
 	}
-	detector, releaseDetector, err := stage.Load(ctx, env, load("detect", f.args.Detector),
+	detector, releaseDetector, err := stage.Load(ctx, env, key("detect", f.args.Detector, f.digests[1]),
 		func(backend compute.Backend) (*groundingdino.Detector, error) {
 			d, err := groundingdino.NewDetector(backend, f.detector, groundingdino.Options{Profile: f.profile})
 			if err == nil {
@@ -79,7 +81,7 @@ func (f *boxFinder) load(ctx context.Context, env stage.Env, kind string) (stage
 	if f.profile == groundingdino.LangSAM2024 {
 		options.Epsilon = 1e-5
 	}
-	masks, releaseMasks, err := stage.Load(ctx, env, load("segment", f.args.Model),
+	masks, releaseMasks, err := stage.Load(ctx, env, key("segment", f.args.Model, f.digests[0]),
 		func(backend compute.Backend) (*sam.Encoder, error) {
 			e, err := sam.NewEncoder(backend, f.segmenter, options)
 			if err == nil {
@@ -187,23 +189,33 @@ func (f *boxFinder) find(it *item, result any) (found, error) {
 	sumScore, sumStability := 0.0, 0.0
 	for i, o := range result.([]detected) {
 		out.boxScore = max(out.boxScore, o.best)
-		masks := make([]sam.Mask, len(o.maps))
-		for k, m := range o.maps {
-			var err error
-			if masks[k], err = m.Mask(); err != nil {
-				return found{}, err
-			}
-			b := o.boxes[k]
-			list = append(list, listed{it.names[i], b.Label, rounded(b.Score, 1e6),
-				[4]float64{rounded(b.X0, 1e3), rounded(b.Y0, 1e3), rounded(b.X1, 1e3), rounded(b.Y1, 1e3)},
-				rounded(masks[k].IoU, 1e6)})
-		}
-		for _, m := range f.chosen(masks) {
+		var largest sam.Mask
+		most := -1
+		add := func(m sam.Mask) {
 			n := float64(m.Area())
 			area, sumScore, sumStability = area+n, sumScore+n*m.IoU, sumStability+n*m.Stability
 			for p, object := range m.Pix {
 				united.Pix[p] = united.Pix[p] || object
 			}
+		}
+		for k, logits := range o.maps { // the boxes are in descending order of scores
+			m, err := logits.Mask()
+			if err != nil {
+				return found{}, err
+			}
+			b := o.boxes[k]
+			list = append(list, listed{it.names[i], b.Label, rounded(b.Score, 1e6),
+				[4]float64{rounded(b.X0, 1e3), rounded(b.Y0, 1e3), rounded(b.X1, 1e3), rounded(b.Y1, 1e3)},
+				rounded(m.IoU, 1e6)})
+			if n := m.Area(); f.args.Boxes == "largest" && n > most {
+				largest, most = m, n
+			}
+			if f.args.Boxes == "union" || f.args.Boxes == "best" && k == 0 {
+				add(m)
+			}
+		}
+		if most >= 0 {
+			add(largest)
 		}
 	}
 	text, err := json.Marshal(list)
@@ -227,23 +239,6 @@ func (f *boxFinder) find(it *item, result any) (found, error) {
 			len(list), out.boxScore)
 	}
 	return out, nil
-}
-
-// chosen returns the masks that the rule for boxes selects; the boxes are in descending order of scores.
-func (f *boxFinder) chosen(masks []sam.Mask) []sam.Mask {
-	switch {
-	case len(masks) == 0 || f.args.Boxes == "union":
-		return masks
-	case f.args.Boxes == "best":
-		return masks[:1]
-	}
-	largest, area := 0, -1
-	for i, m := range masks {
-		if n := m.Area(); n > area {
-			largest, area = i, n
-		}
-	}
-	return masks[largest : largest+1]
 }
 
 func rounded(x, steps float64) float64 { return math.Round(x*steps) / steps }
