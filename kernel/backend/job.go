@@ -25,6 +25,7 @@ type job struct {
 	mu        sync.Mutex
 	waiters   int
 	last      table.Progress
+	notes     []table.Progress // so far, for clients that begin to listen now
 	listeners []chan table.Progress
 }
 
@@ -90,6 +91,8 @@ func (j *job) progress(p table.Progress) {
 	defer j.mu.Unlock()
 	if p.Note == "" {
 		j.last = p
+	} else {
+		j.notes = append(j.notes, p)
 	}
 	for _, l := range j.listeners {
 		for {
@@ -111,10 +114,15 @@ func (j *job) progress(p table.Progress) {
 	}
 }
 
+// listen returns the reports to come, after the notes and the last report so far: a job begins before its first client
+// listens.
 func (j *job) listen() chan table.Progress {
-	l := make(chan table.Progress, 64)
 	j.mu.Lock()
 	defer j.mu.Unlock()
+	l := make(chan table.Progress, 64+len(j.notes))
+	for _, note := range j.notes {
+		l <- note
+	}
 	if j.last.Stage != "" {
 		l <- j.last
 	}

@@ -1,0 +1,35 @@
+package backend
+
+import (
+	"fmt"
+	"testing"
+
+	"antipode/datasets/table"
+)
+
+// A job begins before its first client listens: what it noted until then reaches the client too, and each that joins.
+func TestNotesBeforeListening(t *testing.T) {
+	j := &job{}
+	for i := range 100 {
+		j.progress(table.Progress{Note: fmt.Sprint("note ", i)})
+		j.progress(table.Progress{Stage: "embed", Done: i})
+	}
+	for range 2 {
+		l := j.listen()
+		j.progress(table.Progress{Note: "last"})
+		var got []table.Progress
+		for len(l) > 0 {
+			got = append(got, <-l)
+		}
+		notes := got[:len(j.notes)-1]
+		for i, n := range notes[:100] {
+			if n.Note != fmt.Sprint("note ", i) {
+				t.Fatalf("note %d is %+v", i, n)
+			}
+		}
+		if rest := got[len(notes):]; len(rest) != 2 || rest[0].Done != 99 || rest[1].Note != "last" {
+			t.Errorf("then %+v", rest)
+		}
+		j.unlisten(l)
+	}
+}
