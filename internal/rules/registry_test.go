@@ -51,7 +51,7 @@ func TestOneRegistry(t *testing.T) {
 	}
 }
 
-// registered lists the package-level maps that an init function or a function named Register… adds to.
+// registered lists the package-level maps that an init function adds to, or one named register… or define….
 func registered(list []*ast.File) (names []string) {
 	maps := map[string]bool{}
 	for _, file := range list {
@@ -70,8 +70,11 @@ func registered(list []*ast.File) (names []string) {
 	for _, file := range list {
 		for _, d := range file.Decls {
 			f, ok := d.(*ast.FuncDecl)
-			if !ok || f.Body == nil || f.Name.Name != "init" && !strings.HasPrefix(f.Name.Name, "Register") &&
-				!strings.HasPrefix(f.Name.Name, "Define") {
+			if !ok || f.Body == nil {
+				continue
+			}
+			name := strings.ToLower(f.Name.Name)
+			if name != "init" && !strings.HasPrefix(name, "register") && !strings.HasPrefix(name, "define") {
 				continue
 			}
 			ast.Inspect(f.Body, func(n ast.Node) bool {
