@@ -21,8 +21,8 @@ type Box struct {
 // found makes boxes of a network's results: those whose score is above the threshold, in descending order of scores.
 //
 // Shapes: logits [K,length], of which the caption's tokens are the first; boxes [K,4].
-func found(logits, boxes []float32, length int, c Caption, size Size, o DetectOptions, t *tokenizers.Tokenizer,
-	periods bool) (list []Box) {
+func (d *Detector) found(logits, boxes []float32, length int, c Caption, size Size, o DetectOptions,
+	t *tokenizers.Tokenizer) (list []Box) {
 	for q := range len(boxes) / 4 {
 		row := logits[q*length:][:len(c.IDs)]
 		score := logistic(slices.Max(row))
@@ -32,12 +32,12 @@ func found(logits, boxes []float32, length int, c Caption, size Size, o DetectOp
 		var label []int32
 		for i, l := range row {
 			// neither the first token nor the last of the longest caption
-			if i > 0 && i < o.maxText-1 && logistic(l) > o.TextThreshold {
+			if i > 0 && i < d.m.cfg.MaxText-1 && logistic(l) > o.TextThreshold {
 				label = append(label, c.IDs[i])
 			}
 		}
 		b := Box{Score: score, Query: q, Label: t.Decode(label, false)}
-		if !periods {
+		if d.s.dropPeriods {
 			b.Label = strings.ReplaceAll(b.Label, ".", "")
 		}
 		w, h := float64(size.Width), float64(size.Height)

@@ -27,8 +27,6 @@ type Options struct {
 type DetectOptions struct {
 	BoxThreshold  float64 // a box is kept if its score is above it; 0 = the profile's
 	TextThreshold float64 // a token is part of a label if its probability is above it; 0 = the profile's
-
-	maxText int
 }
 
 // keptTexts is the number of captions whose features a detector caches.
@@ -112,7 +110,6 @@ func (d *Detector) Detect(ctx context.Context, img *Image, c Caption, o DetectOp
 		return nil, errors.New("groundingdino: no image")
 	}
 	cfg := d.m.cfg
-	o.maxText = cfg.MaxText
 	if err := cmp.Or(cfg.checkImage(img), d.checkCaption(c), threshold("box", &o.BoxThreshold, d.s.boxThreshold),
 		threshold("text", &o.TextThreshold, d.s.textThreshold)); err != nil {
 		return nil, err
@@ -125,7 +122,7 @@ func (d *Detector) Detect(ctx context.Context, img *Image, c Caption, o DetectOp
 	if err != nil {
 		return nil, err
 	}
-	return found(logits, boxes, cfg.length(len(c.IDs)), c, img.Original, o, t, !d.s.dropPeriods), nil
+	return d.found(logits, boxes, cfg.length(len(c.IDs)), c, img.Original, o, t), nil
 }
 
 func threshold(name string, value *float64, usual float64) error {

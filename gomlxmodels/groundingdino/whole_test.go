@@ -287,7 +287,7 @@ func checkDetector(g golden, backend compute.Backend) {
 	for i, c := range g.cases {
 		img, caption := g.prepared(i)
 		for _, want := range c.Found {
-			got, err := d.Detect(context.Background(), img, caption, DetectOptions{want.Box, want.Token, 0})
+			got, err := d.Detect(context.Background(), img, caption, DetectOptions{want.Box, want.Token})
 			if err != nil {
 				t.Fatal(err)
 			}
