@@ -145,6 +145,9 @@ func TestValues(t *testing.T) {
 	for _, bad := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
 		_, err := runner.Row([]float32{1, float32(bad)}, 0, 1)
 		modeltest.CheckLine(t, err, "the network gave ")
+		if !errors.Is(err, runner.ErrNotFinite) {
+			t.Errorf("%v is not ErrNotFinite", err)
+		}
 	}
 	d, n := dtypes.InvalidDType, 0
 	if err := errors.Join(runner.DType(&d), runner.Count("batch", &n, 8, 9)); err != nil || d != dtypes.Float32 ||

@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/gomlx/compute/dtypes"
@@ -43,7 +44,11 @@ func Count(name string, n *int, usual, most int) error {
 	return nil
 }
 
-// Row copies row i of n out of a flat result. A value that is no finite number is an error.
+// ErrNotFinite is in the errors of results that hold NaN or an infinity. It concerns one input, and other inputs of the
+// same model may give numbers.
+var ErrNotFinite = errors.New("weights or inputs are out of range")
+
+// Row copies row i of n out of a flat result. A value that is no finite number is an [ErrNotFinite].
 //
 // Shapes: flat [n,D] → [D].
 func Row(flat []float32, i, n int) ([]float32, error) {
@@ -51,7 +56,7 @@ func Row(flat []float32, i, n int) ([]float32, error) {
 	row := append([]float32(nil), flat[i*d:(i+1)*d]...)
 	for _, x := range row {
 		if x-x != 0 {
-			return nil, fmt.Errorf("the network gave %v: weights or inputs are out of range", x)
+			return nil, fmt.Errorf("the network gave %v: %w", x, ErrNotFinite)
 		}
 	}
 	return row, nil

@@ -3,6 +3,7 @@ package segment
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -15,6 +16,7 @@ import (
 	"antipode/gomlxmodels/groundingdino"
 	"antipode/gomlxmodels/hub"
 	"antipode/gomlxmodels/preprocess"
+	"antipode/gomlxmodels/runner"
 	"antipode/gomlxmodels/sam"
 	"antipode/gomlxmodels/stage"
 )
@@ -137,37 +139,49 @@ func (f *boxFinder) segment(ctx context.Context, inputs []any) ([]any, error) {
 			results[i] = in.failed
 			continue
 		}
-		var objects []detected
-		var boxes []sam.Box
-		for _, caption := range in.captions {
-			// all boxes, whose highest score is reported where none is kept
-			all, err := f.detect.Detect(ctx, in.image, caption, groundingdino.DetectOptions{
-				BoxThreshold: math.SmallestNonzeroFloat64, TextThreshold: f.args.TextThreshold})
-			if err != nil {
-				return nil, err
-			}
-			o := detected{boxes: slices.DeleteFunc(slices.Clone(all), func(b groundingdino.Box) bool {
-				return !(b.Score > f.args.BoxThreshold)
-			})}
-			if len(all) > 0 {
-				o.best = all[0].Score
-			}
-			for _, b := range o.boxes {
-				boxes = append(boxes, sam.Box{b.X0, b.Y0, b.X1, b.Y1})
-			}
-			objects = append(objects, o)
+		switch objects, err := f.one(ctx, in); {
+		case errors.Is(err, runner.ErrNotFinite): // of this image alone
+			results[i] = err.Error()
+		case err != nil:
+			return nil, err
+		default:
+			results[i] = objects
 		}
-		maps, err := f.masks.Segment(ctx, in.pixels, boxes)
+	}
+	return results, nil
+}
+
+// one runs the models on an image.
+func (f *boxFinder) one(ctx context.Context, in *boxInput) ([]detected, error) {
+	var objects []detected
+	var boxes []sam.Box
+	for _, caption := range in.captions {
+		// all boxes, whose highest score is reported where none is kept
+		all, err := f.detect.Detect(ctx, in.image, caption, groundingdino.DetectOptions{
+			BoxThreshold: math.SmallestNonzeroFloat64, TextThreshold: f.args.TextThreshold})
 		if err != nil {
 			return nil, err
 		}
-		for k := range objects {
-			n := len(objects[k].boxes)
-			objects[k].maps, maps = maps[:n], maps[n:]
+		o := detected{boxes: slices.DeleteFunc(slices.Clone(all), func(b groundingdino.Box) bool {
+			return !(b.Score > f.args.BoxThreshold)
+		})}
+		if len(all) > 0 {
+			o.best = all[0].Score
 		}
-		results[i] = objects
+		for _, b := range o.boxes {
+			boxes = append(boxes, sam.Box{b.X0, b.Y0, b.X1, b.Y1})
+		}
+		objects = append(objects, o)
 	}
-	return results, nil
+	maps, err := f.masks.Segment(ctx, in.pixels, boxes)
+	if err != nil {
+		return nil, err
+	}
+	for k := range objects {
+		n := len(objects[k].boxes)
+		objects[k].maps, maps = maps[:n], maps[n:]
+	}
+	return objects, nil
 }
 
 // listed is a box in the column boxes.

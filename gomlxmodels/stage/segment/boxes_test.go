@@ -16,6 +16,7 @@ import (
 	"antipode/gomlxmodels/internal/modeltest"
 	"antipode/gomlxmodels/internal/stagetest"
 	"antipode/gomlxmodels/stage"
+	"antipode/gomlxmodels/weights"
 )
 
 // boxArgs are those of a detector and a segmenter, the small random models of internal/pyref/boxes_stage.py.
@@ -161,6 +162,47 @@ func TestBoxOutcomes(t *testing.T) {
 	if _, column, err := w.Prepare(t.Context(), row(file, map[string]string{"object": strings.Repeat("dog car ",
 		99)})); err == nil || column != "object" || !strings.Contains(err.Error(), "tokens") {
 		t.Errorf("a caption that is too long: %q, %v", column, err)
+	}
+}
+
+// A result that is no number fails its own row, whichever model returned it, and the run continues.
+func TestNotFinite(t *testing.T) {
+	copied := t.TempDir()
+	if err := os.CopyFS(copied, os.DirFS(boxArgs(t).Model)); err != nil {
+		t.Fatal(err)
+	}
+	spoil := func(dir, tensor string, from, to int) {
+		list := modeltest.Tensors(t, dir)
+		i := slices.IndexFunc(list, func(x weights.Tensor) bool { return x.Name == tensor })
+		for k := from; k < to; k++ {
+			list[i].Data[k] = math.MaxFloat32
+		}
+		modeltest.Save(t, dir, list)
+	}
+	const dog, width = 1107, 16 // the token, and the width of its embedding
+	detector := boxArgs(t)
+	spoil(detector.Detector, "model.text_backbone.embeddings.word_embeddings.weight", dog*width, (dog+1)*width)
+	segmenter := boxArgs(t)
+	segmenter.Model = copied
+	spoil(copied, "vision_encoder.neck.layer_norm2.weight", 0, 8)
+	for _, c := range []struct {
+		args       gomlxmodels.SegmentArgs
+		cell, want string // part of the reason; "" = ok
+	}{
+		{detector, "cat", ""},
+		{detector, "dog", "groundingdino/join: the network gave NaN"},
+		{detector, "cat|dog", "groundingdino/join: the network gave NaN"},
+		{segmenter, "cat", "sam/masks: box 1: the network gave "},
+	} {
+		got := result(t, start(t, c.args), row(testFile("rgb-61x40.png"), map[string]string{"object": c.cell}))[0]
+		outcome := "failed"
+		if c.want == "" {
+			outcome = "ok"
+		}
+		if got["outcome"].Text != outcome || !strings.Contains(got["reason"].Text, c.want) ||
+			(got["mask"].Mask.Counts == "") != (outcome == "failed") {
+			t.Errorf("%s: %v, want %q", c.cell, got, c.want)
+		}
 	}
 }
 
