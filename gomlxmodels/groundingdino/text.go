@@ -84,6 +84,11 @@ func (m *Model) Caption(text string, p Profile) (Caption, error) {
 		return Caption{}, fmt.Errorf("caption of %d tokens, the model takes %d (max_text_len)", len(e.IDs),
 			m.cfg.MaxText)
 	}
+	if e.Unknown > 0 && !slices.ContainsFunc(e.IDs, func(id int32) bool {
+		return !separates(id) && id != t.UnknownID()
+	}) {
+		return Caption{}, fmt.Errorf("caption %q: no word of it is in the model's vocabulary, which is English", text)
+	}
 	c := newCaption(e.IDs)
 	c.Text, c.Unknown = text, e.Unknown
 	return c, nil

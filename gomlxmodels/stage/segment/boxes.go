@@ -1,15 +1,13 @@
 package segment
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 	"strings"
-
-	"github.com/gomlx/compute"
 
 	"antipode/datasets/mask"
 	"antipode/gomlxmodels"
@@ -24,31 +22,27 @@ import (
 // boxFinder finds objects with a detector and a segmenter: an image's result is a [detected] for each object.
 type boxFinder struct {
 	args      gomlxmodels.SegmentArgs
-	profile   groundingdino.Profile
-	detector  *groundingdino.Model
-	segmenter *sam.Model
+	threshold float64 // a box is kept if its score is above it
+	detector  detector
+	segmenter segmenter
 	digests   [2]string // of the segmenter's files and the detector's
-	detect    *groundingdino.Detector
-	masks     *sam.Encoder
 }
 
 func openBoxes(env stage.Env, args gomlxmodels.SegmentArgs) (*boxFinder, error) {
-	f := &boxFinder{args: args, profile: groundingdino.Profile(args.Profile)}
+	f := &boxFinder{args: args}
 	dir, err := hub.Resolve(env, args.Detector)
+	if err == nil {
+		f.detector, err = openDetector(dir, &args)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("detector: %w", err)
 	}
-	if f.detector, err = groundingdino.Open(dir); err != nil {
-		return nil, fmt.Errorf("detector: %w", err)
-	}
+	f.threshold = cmp.Or(args.BoxThreshold, f.detector.threshold())
 	if dir, err = hub.Resolve(env, args.Model); err != nil {
 		return nil, err
 	}
-	if f.segmenter, err = sam.Open(dir); err != nil {
+	if f.segmenter, err = openSegmenter(dir, args.Profile); err != nil {
 		return nil, err
-	}
-	if f.profile == groundingdino.LangSAM2024 {
-		f.segmenter.UsePillow()
 	}
 	f.digests[0], err = hub.Digest(env, args.Model, f.segmenter.Files(), f.segmenter.Preprocess())
 	if err == nil {
@@ -58,7 +52,7 @@ func openBoxes(env stage.Env, args gomlxmodels.SegmentArgs) (*boxFinder, error) 
 }
 
 func (f *boxFinder) contents() string {
-	return fmt.Sprintf("%s %s %g %g %s", strings.Join(f.digests[:], " "), f.profile, f.args.BoxThreshold,
+	return fmt.Sprintf("%s %s %g %g %s", strings.Join(f.digests[:], " "), f.args.Profile, f.threshold,
 		f.args.TextThreshold, f.args.Boxes)
 }
 
@@ -66,61 +60,32 @@ func (f *boxFinder) batch() int { return 1 }
 
 func (f *boxFinder) load(ctx context.Context, env stage.Env, kind string) (stage.Release, error) {
 	key := func(role, name, digest string) string {
-		return fmt.Sprintf("%s %s (%s, %s, %s)", role, hub.Name(name), digest, f.profile, kind)
+		return fmt.Sprintf("%s %s (%s, %s, %s)", role, hub.Name(name), digest, f.args.Profile, kind)
 	}
-	detector, releaseDetector, err := stage.Load(ctx, env, key("detect", f.args.Detector, f.digests[1]),
-		func(backend compute.Backend) (*groundingdino.Detector, error) {
-			d, err := groundingdino.NewDetector(backend, f.detector, groundingdino.Options{Profile: f.profile})
-			if err == nil {
-				err = d.Load()
-			}
-			return d, err
-		})
+	detector, err := f.detector.load(ctx, env, key("detect", f.args.Detector, f.digests[1]))
 	if err != nil {
-		return releaseDetector, err
+		return detector, err
 	}
-	options := sam.Options{}
-	if f.profile == groundingdino.LangSAM2024 {
-		options.Epsilon = 1e-5
-	}
-	masks, releaseMasks, err := stage.Load(ctx, env, key("segment", f.args.Model, f.digests[0]),
-		func(backend compute.Backend) (*sam.Encoder, error) {
-			e, err := sam.NewEncoder(backend, f.segmenter, options)
-			if err == nil {
-				err = e.Load()
-			}
-			return e, err
-		})
-	f.detect, f.masks = detector, masks
-	return func() { releaseMasks.Close(); releaseDetector.Close() }, err
+	segmenter, err := f.segmenter.load(ctx, env, key("segment", f.args.Model, f.digests[0]))
+	return func() { segmenter.Close(); detector.Close() }, err
 }
 
 // boxInput is an image prepared for both models.
 type boxInput struct {
-	image    *groundingdino.Image
-	captions []groundingdino.Caption // of each object
-	pixels   *sam.Image
-	failed   string // why the detector cannot take the image
+	detect, segment any
+	failed          string // why the detector cannot take the image
 }
 
 func (f *boxFinder) prepare(rgb *preprocess.RGB, names []string) (any, error) {
 	in := &boxInput{}
-	for _, name := range names {
-		if f.profile != groundingdino.LangSAM2024 {
-			name = groundingdino.Labels(name)
-		}
-		c, err := f.detector.Caption(name, f.profile)
-		if err != nil {
-			return nil, textError{err}
-		}
-		in.captions = append(in.captions, c)
-	}
 	var err error
-	if in.image, err = f.detector.Prepare(rgb, f.profile); err != nil {
+	if in.detect, err = f.detector.prepare(rgb, names); errors.As(err, new(textError)) {
+		return nil, err
+	} else if err != nil {
 		in.failed = err.Error() // its shape: it was decoded before
 		return in, nil
 	}
-	in.pixels, err = f.segmenter.Prepare(rgb)
+	in.segment, err = f.segmenter.prepare(rgb)
 	return in, err
 }
 
@@ -128,7 +93,7 @@ func (f *boxFinder) prepare(rgb *preprocess.RGB, names []string) (any, error) {
 type detected struct {
 	boxes []groundingdino.Box // above the threshold
 	best  float64             // the highest score of any box
-	maps  []sam.Map           // of the boxes
+	maps  []boxMap            // of the boxes
 }
 
 func (f *boxFinder) segment(ctx context.Context, inputs []any) ([]any, error) {
@@ -153,27 +118,25 @@ func (f *boxFinder) segment(ctx context.Context, inputs []any) ([]any, error) {
 
 // one runs the models on an image.
 func (f *boxFinder) one(ctx context.Context, in *boxInput) ([]detected, error) {
-	var objects []detected
-	var boxes []sam.Box
-	for _, caption := range in.captions {
-		// all boxes, whose highest score is reported where none is kept
-		all, err := f.detect.Detect(ctx, in.image, caption, groundingdino.DetectOptions{
-			BoxThreshold: math.SmallestNonzeroFloat64, TextThreshold: f.args.TextThreshold})
-		if err != nil {
-			return nil, err
-		}
-		o := detected{boxes: slices.DeleteFunc(slices.Clone(all), func(b groundingdino.Box) bool {
-			return !(b.Score > f.args.BoxThreshold)
-		})}
-		if len(all) > 0 {
-			o.best = all[0].Score
-		}
-		for _, b := range o.boxes {
-			boxes = append(boxes, sam.Box{b.X0, b.Y0, b.X1, b.Y1})
-		}
-		objects = append(objects, o)
+	// all boxes, whose highest score is reported where none is kept
+	all, err := f.detector.detect(ctx, in.detect)
+	if err != nil {
+		return nil, err
 	}
-	maps, err := f.masks.Segment(ctx, in.pixels, boxes)
+	objects := make([]detected, len(all))
+	var boxes []sam.Box
+	for k, list := range all {
+		if len(list) > 0 {
+			objects[k].best = list[0].Score
+		}
+		for _, b := range list {
+			if b.Score > f.threshold {
+				objects[k].boxes = append(objects[k].boxes, b)
+				boxes = append(boxes, sam.Box{b.X0, b.Y0, b.X1, b.Y1})
+			}
+		}
+	}
+	maps, err := f.segmenter.segment(ctx, in.segment, boxes)
 	if err != nil {
 		return nil, err
 	}
@@ -246,8 +209,8 @@ func (f *boxFinder) find(it *item, result any) (found, error) {
 			out.border = 1
 		}
 	case len(list) == 0:
-		out.reason = fmt.Sprintf("no box of %q reaches %g; the highest score is %.3g", short(it.objects),
-			f.args.BoxThreshold, out.boxScore)
+		out.reason = fmt.Sprintf("no box of %q reaches %g; the highest score is %.3g%s", short(it.objects),
+			f.threshold, out.boxScore, f.detector.doubt(it.names))
 	case out.components == 0:
 		out.reason = fmt.Sprintf("the boxes of %q (%d, best score %.3g) give an empty mask", short(it.objects),
 			len(list), out.boxScore)

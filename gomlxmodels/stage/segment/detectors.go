@@ -1,0 +1,110 @@
+package segment
+
+import (
+	"context"
+	"math"
+	"strconv"
+
+	"github.com/gomlx/compute"
+
+	"antipode/gomlxmodels"
+	"antipode/gomlxmodels/groundingdino"
+	"antipode/gomlxmodels/preprocess"
+	"antipode/gomlxmodels/stage"
+)
+
+// detector finds boxes of objects by their names.
+type detector interface {
+	Files() []string
+	Preprocess() preprocess.Config
+	threshold() float64 // of scores, where the arguments have none
+	load(ctx context.Context, env stage.Env, key string) (stage.Release, error)
+	// prepare does the host's part for one image and the names of objects in it.
+	prepare(rgb *preprocess.RGB, names []string) (input any, err error)
+	// detect returns all boxes of each object, the highest score first.
+	detect(ctx context.Context, input any) ([][]groundingdino.Box, error)
+	// doubt says what may keep the detector from finding the names, "; …", or "".
+	doubt(names []string) string
+}
+
+func openDetector(dir string, args *gomlxmodels.SegmentArgs) (detector, error) {
+	m, err := groundingdino.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	return &dino{Model: m, profile: groundingdino.Profile(args.Profile), text: args.TextThreshold}, nil
+}
+
+// anyBox is a threshold that every score exceeds.
+const anyBox = math.SmallestNonzeroFloat64
+
+// dino is a GroundingDINO.
+type dino struct {
+	*groundingdino.Model
+	profile groundingdino.Profile
+	text    float64 // threshold
+	on      *groundingdino.Detector
+}
+
+// dinoInput is an image and the names of objects in it.
+type dinoInput struct {
+	image    *groundingdino.Image
+	captions []groundingdino.Caption
+}
+
+func (d *dino) threshold() float64 {
+	if d.profile == groundingdino.LangSAM2024 {
+		return 0.3
+	}
+	return 0.25
+}
+
+func (d *dino) load(ctx context.Context, env stage.Env, key string) (release stage.Release, err error) {
+	d.on, release, err = stage.Load(ctx, env, key, func(backend compute.Backend) (*groundingdino.Detector, error) {
+		on, err := groundingdino.NewDetector(backend, d.Model, groundingdino.Options{Profile: d.profile})
+		if err == nil {
+			err = on.Load()
+		}
+		return on, err
+	})
+	return release, err
+}
+
+func (d *dino) prepare(rgb *preprocess.RGB, names []string) (any, error) {
+	var in dinoInput
+	for _, name := range names {
+		if d.profile != groundingdino.LangSAM2024 {
+			name = groundingdino.Labels(name)
+		}
+		c, err := d.Caption(name, d.profile)
+		if err != nil {
+			return nil, textError{err}
+		}
+		in.captions = append(in.captions, c)
+	}
+	var err error
+	in.image, err = d.Prepare(rgb, d.profile)
+	return in, err
+}
+
+func (d *dino) detect(ctx context.Context, input any) ([][]groundingdino.Box, error) {
+	in := input.(dinoInput)
+	out := make([][]groundingdino.Box, len(in.captions))
+	for i, c := range in.captions {
+		var err error
+		if out[i], err = d.on.Detect(ctx, in.image, c, groundingdino.DetectOptions{BoxThreshold: anyBox,
+			TextThreshold: d.text}); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+func (d *dino) doubt(names []string) string {
+	for _, name := range names {
+		if c, err := d.Caption(name, d.profile); err == nil && 2*c.Unknown > len(c.IDs)-2 { // [CLS] and [SEP]
+			return "; the model reads English, and most words of " + strconv.Quote(short(name)) + " are unknown to it"
+		}
+	}
+	return ""
+}
