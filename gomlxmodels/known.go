@@ -118,10 +118,14 @@ func Nearest(name string) string {
 	for _, m := range Known() {
 		names = append(names, m.Name)
 	}
+	return table.Hint(name, append(names, pairNames()...))
+}
+
+func pairNames() (names []string) {
 	for _, p := range Pairs() {
 		names = append(names, p.Name)
 	}
-	return table.Hint(name, names)
+	return names
 }
 
 // hubName matches a model on the hub, OWNER/NAME or OWNER/NAME@REVISION.

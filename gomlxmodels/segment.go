@@ -25,7 +25,7 @@ type SegmentArgs struct {
 	Components string  `json:"components"`         // see [SegmentArgs.Keep]
 	Presence   string  `json:"presence,omitempty"` // a CLIP; "" = no column presence
 
-	// The rest is for a detector and a segmenter, the model.
+	// The rest is for a detector and a segmenter, the model. A threshold of 0 is the detector's own.
 	Detector      string  `json:"detector,omitempty"` // "" = the model is a CLIPSeg
 	Profile       string  `json:"profile,omitempty"`
 	BoxThreshold  float64 `json:"box_threshold,omitempty"`
@@ -74,20 +74,24 @@ type SegmentOptions struct {
 	// object means that its name describes the image no better than "a photo".
 	Presence string
 
-	// Detector is the model that finds boxes, which the segmenter turns into masks: a GroundingDINO. Required for a
-	// SAM; the other options below need it too.
+	// Detector is the model that finds boxes, which the segmenter turns into masks: a GroundingDINO or an OWLv2.
+	// Required for a SAM or SAM 2.1; the other options below need it too. With the name of a pair ("langsam") it
+	// replaces the pair's.
 	Detector string
 
+	// Segmenter replaces the segmenter of a pair ("langsam").
+	Segmenter string
+
 	// Profile is the implementation whose numbers are computed: "transformers" (default) or "langsam-2024", LangSAM in
-	// spring 2024, which Decomposed-DIG used ("langsam" selects it). They differ in the sizes of images, resampling,
-	// thresholds and two numerical constants, not in weights.
+	// spring 2024, which Decomposed-DIG used ("langsam" selects it) and which is a GroundingDINO with a SAM. They
+	// differ in the sizes of images, resampling, thresholds and two numerical constants, not in weights.
 	Profile string
 
-	// BoxThreshold is the score a box must exceed; default 0.25, for "langsam-2024" 0.3.
+	// BoxThreshold is the score a box must exceed; default 0.25, in the profile "langsam-2024" 0.3, for an OWLv2 0.1.
 	BoxThreshold float64
 
-	// TextThreshold is the probability that a word must exceed to be part of a box's label; default 0.25. It changes
-	// labels, neither boxes nor masks.
+	// TextThreshold is the probability that a word must exceed to be part of a box's label, of a GroundingDINO;
+	// default 0.25. It changes labels, neither boxes nor masks.
 	TextThreshold float64
 
 	// Boxes selects what an object's mask is made of: "union" (default) of the masks of all its boxes, the mask of the
@@ -115,9 +119,9 @@ type SegmentOptions struct {
 // Threshold, and of several objects each pixel has the highest logit. A text longer than the model's context is
 // truncated, as by the model's own processor.
 //
-// A SAM (SamModel) with a Detector, a GroundingDINO, is LangSAM, which Decomposed-DIG used: the detector finds boxes of
-// each object by itself, and the segmenter makes a mask of each box. "langsam" is the paper's pair, sam-vit-huge with
-// grounding-dino-base in the profile "langsam-2024", "langsam-small" the smallest pair of the same profile. Then there
+// A SAM (SamModel, Sam2Model) needs a Detector (GroundingDinoForObjectDetection, Owlv2ForObjectDetection): the detector
+// finds boxes of each object by itself, and the segmenter makes a mask of each box. [Pairs] have a name of their own:
+// "langsam" is that of Decomposed-DIG, sam-vit-huge with grounding-dino-base in the profile "langsam-2024". Then there
 // are also
 //
 //   - boxes, the boxes above the threshold in a JSON array, in descending order of scores for each object: object,
@@ -134,14 +138,14 @@ func Segment(model string, images datasets.Table, options ...SegmentOptions) dat
 		Components: cmp.Or(o.Components, "all"), Detector: o.Detector, Profile: o.Profile, BoxThreshold: o.BoxThreshold,
 		TextThreshold: o.TextThreshold, Boxes: o.Boxes}
 	if p, ok := FindPair(model); ok {
-		model, args.Detector, args.Profile = p.Segmenter, cmp.Or(o.Detector, p.Detector), cmp.Or(o.Profile, p.Profile)
+		model, args.Detector, args.Profile = cmp.Or(o.Segmenter, p.Segmenter), cmp.Or(o.Detector, p.Detector),
+			cmp.Or(o.Profile, p.Profile)
+	} else if o.Segmenter != "" {
+		err = invalid(err, fmt.Errorf("segmenter %q replaces that of a pair (%s); %q is none: give one of the two",
+			o.Segmenter, strings.Join(pairNames(), ", "), model))
 	}
 	if args.Detector != "" {
 		args.Profile, args.Boxes = cmp.Or(args.Profile, ProfileTransformers), cmp.Or(args.Boxes, "union")
-		args.BoxThreshold, args.TextThreshold = cmp.Or(args.BoxThreshold, 0.25), cmp.Or(args.TextThreshold, 0.25)
-		if args.Profile == ProfileLangSAM2024 {
-			args.BoxThreshold = cmp.Or(o.BoxThreshold, 0.3)
-		}
 	}
 	if o.Separator == NoSeparator {
 		args.Separator = ""
@@ -181,7 +185,7 @@ func (a *SegmentArgs) Check() error {
 		return fmt.Errorf("profile %q: must be %s or %s", a.Profile, ProfileTransformers, ProfileLangSAM2024)
 	case !slices.Contains([]string{"union", "best", "largest"}, a.Boxes):
 		return fmt.Errorf("boxes %q: must be union, best or largest", a.Boxes)
-	case !(a.BoxThreshold > 0 && a.BoxThreshold < 1) || !(a.TextThreshold > 0 && a.TextThreshold < 1):
+	case !(a.BoxThreshold >= 0 && a.BoxThreshold < 1) || !(a.TextThreshold >= 0 && a.TextThreshold < 1):
 		return fmt.Errorf("box threshold %v, text threshold %v: must be above 0 and below 1", a.BoxThreshold,
 			a.TextThreshold)
 	}

@@ -62,6 +62,8 @@ func TestSegmentPlan(t *testing.T) {
 		{Segment("langsam", tab, SegmentOptions{Boxes: "first"}), `boxes "first": must be union, best or largest`},
 		{Segment("langsam", tab, SegmentOptions{Profile: "2023"}), `profile "2023": must be transformers or langsam-2024`},
 		{Segment("langsam", tab, SegmentOptions{BoxThreshold: 1}), "box threshold 1"},
+		{Segment("langsam", tab, SegmentOptions{TextThreshold: -1}), "text threshold -1"},
+		{Segment("clipseg", tab, SegmentOptions{Segmenter: "sam-vit-base"}), `segmenter "sam-vit-base" replaces`},
 		{Segment("langsam", tab, SegmentOptions{Detector: "/no/such/model"}), `detector: no model "/no/such/model"`},
 	} {
 		if _, err := c.t.Plan(); err == nil || !strings.Contains(err.Error(), c.want) ||
@@ -75,11 +77,10 @@ func TestSegmentPlan(t *testing.T) {
 func TestPairs(t *testing.T) {
 	tab := datasets.FromRows(nil).Derive("made", nil, datasets.Columns("id:text", "image:image", "object:text")...)
 	usual := SegmentArgs{Model: "sam-vit-huge", Object: "object", Prompt: "%s", Separator: "|", Threshold: 0.5,
-		Components: "all", Detector: "grounding-dino-base", Profile: "langsam-2024", BoxThreshold: 0.3,
-		TextThreshold: 0.25, Boxes: "union"}
+		Components: "all", Detector: "grounding-dino-base", Profile: "langsam-2024", Boxes: "union"}
 	changed := usual
 	changed.Detector, changed.Profile = "grounding-dino-tiny", "transformers"
-	changed.BoxThreshold, changed.Boxes = 0.25, "largest"
+	changed.BoxThreshold, changed.Boxes = 0.2, "largest"
 	apart := changed
 	apart.Model, apart.TextThreshold = "sam-vit-base", 0.4
 	for _, c := range []struct {
@@ -88,9 +89,11 @@ func TestPairs(t *testing.T) {
 		want  SegmentArgs
 	}{
 		{"langsam", SegmentOptions{}, usual},
-		{"langsam", SegmentOptions{Detector: "grounding-dino-tiny", Profile: "transformers", Boxes: "largest"},
-			changed},
-		{"sam-vit-base", SegmentOptions{Detector: "grounding-dino-tiny", TextThreshold: 0.4, Boxes: "largest"}, apart},
+		{"langsam", SegmentOptions{Detector: "grounding-dino-tiny", Profile: "transformers", BoxThreshold: 0.2,
+			Boxes: "largest"}, changed},
+		{"sam-vit-base", SegmentOptions{Detector: "grounding-dino-tiny", TextThreshold: 0.4, BoxThreshold: 0.2,
+			Boxes: "largest"}, apart},
+		{"langsam-small", SegmentOptions{Segmenter: "sam-vit-huge", Detector: "grounding-dino-base"}, usual},
 	} {
 		masked := Segment(c.model, tab, c.o)
 		p, err := masked.Plan()

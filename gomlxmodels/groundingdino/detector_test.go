@@ -88,6 +88,8 @@ func TestDetectErrors(t *testing.T) {
 	g := openGolden(t, "shared")
 	_, err := g.Caption(strings.Repeat("a cat. ", 20), Transformers)
 	modeltest.CheckLine(t, err, "caption of 62 tokens, the model takes 48 (max_text_len)")
+	_, err = g.Caption("बिल्ली.", LangSAM2024)
+	modeltest.CheckLine(t, err, "no word of it is in the model's vocabulary")
 	_, err = g.Caption("a", "none")
 	modeltest.CheckLine(t, err, `profile "none" is not known`)
 	_, err = g.Prepare(nil, Transformers)

@@ -35,6 +35,12 @@ func (p Profile) settings() (settings, error) {
 	return settings{}, fmt.Errorf("profile %q is not known (%s, %s)", p, Transformers, LangSAM2024)
 }
 
+// Thresholds returns the profile's thresholds of boxes and of labels; see [DetectOptions].
+func (p Profile) Thresholds() (box, text float64) {
+	s, _ := p.settings() // an unknown profile is an error of the detector
+	return s.boxThreshold, s.textThreshold
+}
+
 // ended is LangSAM's form of a caption: lower case, without white space around it, with a period at the end.
 func ended(text string) string {
 	text = strings.TrimSpace(strings.ToLower(text))

@@ -188,13 +188,15 @@ func segment(ctx context.Context, args []string) error {
 	s.add(fs)
 	fs.StringVar(&masks, "masks", "", "the `DIR` that contains the masks: ID.png, or the image's own name with .png "+
 		"(non-zero = object)")
-	fs.StringVar(&model, "model", "", modelUsage+"(CLIPSegForImageSegmentation, or SamModel with --detector; langsam "+
-		"names the paper's pair)")
-	fs.StringVar(&o.Detector, "detector", "", "the model that finds boxes, of which a SAM makes masks (a "+
-		"GroundingDINO, `NAME` or folder)")
+	fs.StringVar(&model, "model", "", modelUsage+"(CLIPSegForImageSegmentation, or SamModel or Sam2Model with "+
+		"--detector) or of a pair: langsam (Decomposed-DIG's), langsam2, owlsam2, langsam-small")
+	fs.StringVar(&o.Detector, "detector", "", "the model that finds boxes, of which a SAM makes masks: a "+
+		"GroundingDINO or OWLv2, `NAME` or folder; default the pair's")
+	fs.StringVar(&o.Segmenter, "segmenter", "", "a SAM or SAM 2.1, `NAME` or folder, in place of the pair's")
 	fs.StringVar(&o.Profile, "profile", "", "the implementation whose numbers are computed: transformers, "+
 		"langsam-2024; default transformers, for langsam langsam-2024")
-	fs.Float64Var(&o.BoxThreshold, "box-threshold", 0, "the score a box must exceed; default 0.25, langsam-2024: 0.3")
+	fs.Float64Var(&o.BoxThreshold, "box-threshold", 0, "the score a box must exceed; default 0.25, langsam-2024 0.3, "+
+		"OWLv2 0.1")
 	fs.Float64Var(&o.TextThreshold, "text-threshold", 0, "the probability a word must exceed to be part of a box's "+
 		"label; default 0.25")
 	fs.StringVar(&o.Boxes, "boxes", "", "what an object's mask is made of: the union of its boxes' masks, that of the "+

@@ -1,7 +1,6 @@
 package segment
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -22,7 +21,6 @@ import (
 // boxFinder finds objects with a detector and a segmenter: an image's result is a [detected] for each object.
 type boxFinder struct {
 	args      gomlxmodels.SegmentArgs
-	threshold float64 // a box is kept if its score is above it
 	detector  detector
 	segmenter segmenter
 	digests   [2]string // of the segmenter's files and the detector's
@@ -32,12 +30,11 @@ func openBoxes(env stage.Env, args gomlxmodels.SegmentArgs) (*boxFinder, error) 
 	f := &boxFinder{args: args}
 	dir, err := hub.Resolve(env, args.Detector)
 	if err == nil {
-		f.detector, err = openDetector(dir, &args)
+		f.detector, err = openDetector(dir, &f.args)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("detector: %w", err)
 	}
-	f.threshold = cmp.Or(args.BoxThreshold, f.detector.threshold())
 	if dir, err = hub.Resolve(env, args.Model); err != nil {
 		return nil, err
 	}
@@ -52,7 +49,7 @@ func openBoxes(env stage.Env, args gomlxmodels.SegmentArgs) (*boxFinder, error) 
 }
 
 func (f *boxFinder) contents() string {
-	return fmt.Sprintf("%s %s %g %g %s", strings.Join(f.digests[:], " "), f.args.Profile, f.threshold,
+	return fmt.Sprintf("%s %s %g %g %s", strings.Join(f.digests[:], " "), f.args.Profile, f.args.BoxThreshold,
 		f.args.TextThreshold, f.args.Boxes)
 }
 
@@ -130,7 +127,7 @@ func (f *boxFinder) one(ctx context.Context, in *boxInput) ([]detected, error) {
 			objects[k].best = list[0].Score
 		}
 		for _, b := range list {
-			if b.Score > f.threshold {
+			if b.Score > f.args.BoxThreshold {
 				objects[k].boxes = append(objects[k].boxes, b)
 				boxes = append(boxes, sam.Box{b.X0, b.Y0, b.X1, b.Y1})
 			}
@@ -210,7 +207,7 @@ func (f *boxFinder) find(it *item, result any) (found, error) {
 		}
 	case len(list) == 0:
 		out.reason = fmt.Sprintf("no box of %q reaches %g; the highest score is %.3g%s", short(it.objects),
-			f.threshold, out.boxScore, f.detector.doubt(it.names))
+			f.args.BoxThreshold, out.boxScore, f.detector.doubt(it.names))
 	case out.components == 0:
 		out.reason = fmt.Sprintf("the boxes of %q (%d, best score %.3g) give an empty mask", short(it.objects),
 			len(list), out.boxScore)

@@ -136,6 +136,11 @@ func TestBoxOutcomes(t *testing.T) {
 		!math.IsNaN(got["mask_score"].Number) || got["mask_area"].Number != 0 || !(got["box_score"].Number > 0.9) {
 		t.Errorf("without a box: %v", got)
 	}
+	const words = "cat बिल्ली बिल्ली"
+	got = result(t, start(t, a), row(file, map[string]string{"object": words}))[0]
+	if !strings.HasSuffix(got["reason"].Text, fmt.Sprintf("and most words of %q are unknown to it", words)) {
+		t.Errorf("unknown words: %v", got)
+	}
 	a.BoxThreshold, a.Profile = 0.5, gomlxmodels.ProfileLangSAM2024
 	w := start(t, a)
 	rows := []stage.Row{row(file, cat),

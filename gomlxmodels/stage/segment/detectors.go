@@ -1,6 +1,7 @@
 package segment
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"strconv"
@@ -17,7 +18,6 @@ import (
 type detector interface {
 	Files() []string
 	Preprocess() preprocess.Config
-	threshold() float64 // of scores, where the arguments have none
 	load(ctx context.Context, env stage.Env, key string) (stage.Release, error)
 	// prepare does the host's part for one image and the names of objects in it.
 	prepare(rgb *preprocess.RGB, names []string) (input any, err error)
@@ -27,12 +27,16 @@ type detector interface {
 	doubt(names []string) string
 }
 
+// openDetector opens the model of a folder, and sets the thresholds that the arguments lack to the model's own.
 func openDetector(dir string, args *gomlxmodels.SegmentArgs) (detector, error) {
 	m, err := groundingdino.Open(dir)
 	if err != nil {
 		return nil, err
 	}
-	return &dino{Model: m, profile: groundingdino.Profile(args.Profile), text: args.TextThreshold}, nil
+	profile := groundingdino.Profile(args.Profile)
+	box, text := profile.Thresholds()
+	args.BoxThreshold, args.TextThreshold = cmp.Or(args.BoxThreshold, box), cmp.Or(args.TextThreshold, text)
+	return &dino{Model: m, profile: profile, text: args.TextThreshold}, nil
 }
 
 // anyBox is a threshold that every score exceeds.
@@ -50,13 +54,6 @@ type dino struct {
 type dinoInput struct {
 	image    *groundingdino.Image
 	captions []groundingdino.Caption
-}
-
-func (d *dino) threshold() float64 {
-	if d.profile == groundingdino.LangSAM2024 {
-		return 0.3
-	}
-	return 0.25
 }
 
 func (d *dino) load(ctx context.Context, env stage.Env, key string) (release stage.Release, err error) {
