@@ -20,13 +20,16 @@ const (
 	Within        Resizing = "shortest-edge-within"
 	Cover         Resizing = "cover"          // the smallest size that covers Height × Width, the shape kept
 	SquareThenFit Resizing = "square-stretch" // the middle square first, then Stretch: Decomposed-DIG's public code
+	// with 0 right and below to a square, in floating point blurred where it is shrunk, then stretched without
+	// antialiasing: OWLv2's image processor
+	PadSquare Resizing = "pad-square"
 )
 
 // Config is one preprocessing: resize, crop, rescale, normalize. JSON is the form Parse reads back and run records
 // hold.
 type Config struct {
 	Resize Resizing `json:"resize"`
-	Height int      `json:"height,omitempty"` // of Stretch; of LongestEdge: after padding right and below
+	Height int      `json:"height,omitempty"` // of Stretch, PadSquare; of LongestEdge: after padding right and below
 	Width  int      `json:"width,omitempty"`
 	Edge   int      `json:"edge,omitempty"` // of ShortestEdge, LongestEdge and Within
 	// of Within
@@ -86,7 +89,7 @@ func (c *Config) Validate(height, width int) error {
 				"without a center crop", c.Edge, c.Width, c.Height)
 		}
 		fallthrough
-	case Stretch, SquareThenFit, Cover:
+	case Stretch, SquareThenFit, Cover, PadSquare:
 		if !in(c.Height) || !in(c.Width) {
 			return fmt.Errorf("preprocessing: size %d×%d is not between 1 and %d", c.Width, c.Height, limit)
 		}
@@ -215,7 +218,12 @@ func ParseHuggingFace(text []byte) (*Config, error) {
 	default:
 		c.Height, c.Width = f.Size.height, f.Size.width
 	}
-	if on(f.DoCrop) {
+	if strings.HasPrefix(f.Type, owlv2) {
+		if err := c.checkPadSquare(f.Type, on(f.DoPad)); err != nil {
+			return nil, err
+		}
+		c.Resize, c.Filter = PadSquare, Bilinear
+	} else if on(f.DoCrop) {
 		if f.CropSize == nil || f.CropSize.edge > 0 {
 			return nil, fmt.Errorf("do_center_crop without a crop_size")
 		}

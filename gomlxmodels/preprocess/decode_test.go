@@ -181,6 +181,7 @@ func TestConfig(t *testing.T) {
 		"gives 40×24 pixels":        {Resize: LongestEdge, Edge: 24, Height: 24, Width: 40, Scale: 1, Std: Half},
 		"shortest_edge 6 must be":   {Resize: Within, Edge: 6, Longest: 5},
 		"gives images of many":      {Resize: Within, Edge: 5, Longest: 6, Scale: 1, Std: Half},
+		"size 0×9 is not":           {Resize: PadSquare, Height: 9},
 		"gives 9×9 pixels":          {Resize: Stretch, Height: 9, Width: 9, Scale: 1, Std: Half},
 	} {
 		if err := c.Validate(24, 24); err == nil || !strings.Contains(err.Error(), want) {
@@ -193,9 +194,22 @@ func TestConfig(t *testing.T) {
 		`"big" is not a size`:                `{"size": "big"}`,
 		"longest_edge without do_pad":        `{"size": {"longest_edge": 5}, "pad_size": {"height": 5, "width": 5}}`,
 		"image_std has 1 values":             `{"image_std": [1]}`,
+		"which resizes with SciPy":           `{"image_processor_type": "Owlv2ImageProcessorPil", "do_pad": true}`,
+		"without do_pad":                     `{"image_processor_type": "Owlv2ImageProcessor"}`,
+		"takes do_resize and a size":         `{"image_processor_type": "Owlv2ImageProcessor", "size": {"shortest_edge": 5}}`,
 	} {
 		if _, err := ParseHuggingFace([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: error %v, want %q", text, err, want)
+		}
+	}
+	square := Config{Resize: PadSquare, Height: 4, Width: 4, Scale: 1, Std: [3]float64{1, 1, 1}}
+	for want, got := range map[string]func() error{
+		"none of them of 8 bits": func() error { _, err := square.Pixels(NewRGB(3, 4), 4, 4); return err },
+		"gives 4×4 pixels":       func() error { _, err := square.Apply(NewRGB(3, 4), 5, 4); return err },
+		"has no pixels":          func() error { _, err := square.Apply(NewRGB(0, 4), 4, 4); return err },
+	} {
+		if err := got(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want %q", err, want)
 		}
 	}
 	plain := Config{Resize: NoResize, Scale: 1, Std: [3]float64{1, 1, 1}}

@@ -18,6 +18,7 @@
 //	transformers, Pillow processor        0
 //	timm's create_transform               0
 //	transformers, torchvision processor   0
+//	transformers, OWLv2's processor       1e-4, of sums in another order
 //
 // transformers 5 resizes with torchvision, whose weights have fewer bits than Pillow's: single levels differ between
 // the two, more where an image loses much more height than width. The form of a Hugging Face folder is

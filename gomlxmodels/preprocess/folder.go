@@ -117,6 +117,11 @@ var (
 		"size": `{"shortest_edge": 800, "longest_edge": 1333}`, "image_mean": "[0.485, 0.456, 0.406]",
 		"image_std": "[0.229, 0.224, 0.225]"}}
 
+	// of OWLv2: see [PadSquare]
+	Owlv2 = Processor{Class: owlv2, Side: 960, Keys: map[string]string{
+		"image_processor_type": `"` + owlv2 + `"`, "do_pad": "true", "image_mean": clipKeys["image_mean"],
+		"image_std": clipKeys["image_std"]}}
+
 	clipKeys = map[string]string{"resample": "3", "image_mean": "[0.48145466, 0.4578275, 0.40821073]",
 		"image_std": "[0.26862954, 0.26130258, 0.27577711]"}
 )

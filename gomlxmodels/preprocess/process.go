@@ -94,6 +94,9 @@ func (c *Config) margin(spare int) int {
 // Shapes: → [3·H·W] float32, red plane first. It fails where the configuration does not resize and the size is
 // another than height × width.
 func (c *Config) Apply(p *RGB, height, width int) ([]float32, error) {
+	if c.Resize == PadSquare && p.Width > 0 && p.Height > 0 && c.Height == height && c.Width == width {
+		return c.padSquare(p)
+	}
 	g, err := c.placeFor(p.Width, p.Height, height, width)
 	if err != nil {
 		return nil, err
@@ -131,6 +134,10 @@ func (c *Config) Pixels(p *RGB, height, width int) (*RGB, error) {
 func (c *Config) placeFor(width, height, outHeight, outWidth int) (geometry, error) {
 	if width < 1 || height < 1 {
 		return geometry{}, fmt.Errorf("the image has no pixels (%d×%d)", width, height)
+	}
+	if c.Resize == PadSquare {
+		return geometry{}, fmt.Errorf("preprocessing %q gives %d×%d pixels, none of them of 8 bits", c.Resize,
+			c.Width, c.Height)
 	}
 	g := c.place(width, height)
 	if g.outW != outWidth || g.outH != outHeight {

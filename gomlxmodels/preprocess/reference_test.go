@@ -101,7 +101,7 @@ func TestResizeEqualsPillow(t *testing.T) {
 // its torchvision one, which rounds in another way) and timm.
 func TestPipelinesEqualReference(t *testing.T) {
 	paths, _ := filepath.Glob("testdata/pipelines/*.json")
-	if len(paths) != 17 {
+	if len(paths) != 18 {
 		t.Fatalf("%d configurations", len(paths))
 	}
 	for _, p := range paths {

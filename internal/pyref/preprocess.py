@@ -17,7 +17,7 @@ import torch
 from PIL import Image, ImageFilter, ImageOps
 from safetensors.torch import save_file
 from timm.data import create_transform
-from transformers import SamImageProcessor, ViTImageProcessor
+from transformers import Owlv2ImageProcessor, SamImageProcessor, ViTImageProcessor
 from transformers.models.sam.image_processing_pil_sam import SamImageProcessorPil
 from transformers.models.vit.image_processing_pil_vit import ViTImageProcessorPil
 
@@ -149,6 +149,9 @@ def pipelines(root):
     slow, fast = SamImageProcessorPil(**kw), SamImageProcessor(**kw)
     keep("hf-longest-pad", json.loads(slow.to_json_string()), lambda p: torch.as_tensor(slow(p, return_tensors="pt").pixel_values[0]))
     keep("hf-longest-pad-torchvision", json.loads(fast.to_json_string()), lambda p: fast(p, return_tensors="pt").pixel_values[0])
+    # OWLv2's: padded to a square, blurred where it shrinks; another factor downwards than across
+    fast = Owlv2ImageProcessor(size={"height": 24, "width": 20})
+    keep("hf-pad-square-torchvision", json.loads(fast.to_json_string()), lambda p: fast(p, return_tensors="pt").pixel_values[0])
     timm = {
         "timm-bicubic-09": dict(input_size=[3, 24, 24], interpolation="bicubic", crop_pct=0.9, crop_mode="center", mean=half, std=half),
         "timm-bilinear-0875": dict(input_size=[3, 25, 25], interpolation="bilinear", crop_pct=0.875, mean=mean, std=std),
