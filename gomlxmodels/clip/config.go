@@ -27,13 +27,13 @@ type TextConfig struct {
 	hub.Transformer
 	VocabSize int `json:"vocab_size"`
 	Context   int `json:"max_position_embeddings"` // the longest text, in tokens
-	// EndToken is the end-of-text token; 2 means the token with the highest id in a text, as in the first checkpoints,
-	// whose configurations contain a wrong one.
+	// EndToken is the end-of-text token; [HighestToken] means the token with the highest id in a text, as in the first
+	// checkpoints, whose configurations contain a wrong one.
 	EndToken int `json:"eos_token_id"`
 }
 
-// legacyEnd is the EndToken that means the highest id.
-const legacyEnd = 2
+// HighestToken is the [TextConfig.EndToken] that means the token with the highest id of a text.
+const HighestToken = 2
 
 // DefaultConfig is CLIPConfig's: CLIP ViT-B/32.
 func DefaultConfig() Config {
@@ -92,7 +92,7 @@ const altCLIP = "altclip"
 func (c *Config) Validate() error {
 	t := &c.Text
 	var end error
-	if t.EndToken != legacyEnd {
+	if t.EndToken != HighestToken {
 		end = hub.Token("eos_token_id", t.EndToken, t.VocabSize)
 	}
 	return hub.In("clip", cmp.Or(
@@ -114,7 +114,7 @@ func (c *Config) tower() *vit.Config {
 func (t *TextConfig) End(ids []int32) int {
 	at := -1
 	for i, id := range ids {
-		if t.EndToken == legacyEnd {
+		if t.EndToken == HighestToken {
 			if at < 0 || id > ids[at] {
 				at = i
 			}

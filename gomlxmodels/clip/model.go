@@ -118,7 +118,7 @@ func end(c *TextConfig, ids *Node) *Node {
 	b, s := ids.Shape().Dim(0), ids.Shape().Dim(1)
 	ids = ConvertDType(ids, dtypes.Int32)
 	mark := ConstAs(ids, int32(c.EndToken))
-	if c.EndToken == legacyEnd {
+	if c.EndToken == HighestToken {
 		mark = ReduceAndKeep(ids, ReduceMax, -1)
 	}
 	places := Iota(ids.Graph(), shapes.Make(dtypes.Int32, b, s), 1)

@@ -48,22 +48,28 @@ func table(cfg *Config, set *weights.Set, load ...tower) []weights.Rule {
 // ImageRules is the correspondence between the image tower's tensors, whose names begin with a prefix, and the
 // variables of [ForwardImage].
 func ImageRules(cfg *Config, prefix string) []weights.Rule {
+	t := weights.Table(VisionRules(cfg, prefix+"vision_model.", "pre_layrnorm"))
+	t.As(prefix+"visual_projection.weight", "vision/projection/weights", nil, cfg.ProjectionDim, cfg.Vision.HiddenSize)
+	return t
+}
+
+// VisionRules is [ImageRules] without the projection: the tower whose tensors begin with a prefix, and whose first norm
+// has the given name, which CLIP's files misspell.
+func VisionRules(cfg *Config, from, prenorm string) []weights.Rule {
 	c := &cfg.Vision
 	var t weights.Table
 	d, p, n := c.HiddenSize, c.PatchSize, 1+c.ImageSize/c.PatchSize*(c.ImageSize/c.PatchSize)
-	from := prefix + "vision_model."
 	t.As(from+"embeddings.class_embedding", "vision/tokens/class", []int{1, 1, d}, d)
 	t.As(from+"embeddings.position_embedding.weight", "vision/tokens/positions", []int{1, n, d}, n, d)
 	t.As(from+"embeddings.patch_embedding.weight", "vision/patch/weights", []int{d, c.NumChannels * p * p}, d,
 		c.NumChannels, p, p)
 	t.Skip(from + "embeddings.position_ids")
-	t.Norm(from+"pre_layrnorm", "vision/prenorm", d)
+	t.Norm(from+prenorm, "vision/prenorm", d)
 	for i := range c.Layers {
 		BlockRules(&t, fmt.Sprintf("%sencoder.%s.%d.", from, cmp.Or(cfg.layer, "layers"), i),
 			fmt.Sprintf("vision/block_%d/", i), d, c.IntermediateSize)
 	}
 	t.Norm(from+"post_layernorm", "vision/norm", d)
-	t.As(prefix+"visual_projection.weight", "vision/projection/weights", nil, cfg.ProjectionDim, d)
 	return t
 }
 
