@@ -1,0 +1,257 @@
+package owlv2
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/gomlx/compute"
+	"github.com/gomlx/compute/dtypes"
+	"github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/core/tensors"
+	"github.com/gomlx/gomlx/ml/model"
+
+	"antipode/gomlxmodels/runner"
+	"antipode/gomlxmodels/weights"
+)
+
+// Options are the options of a [Detector]; the zero value is the default.
+type Options struct {
+	DType dtypes.DType // Float32 (default), BFloat16 or Float16
+}
+
+// DetectOptions are the options of [Detector.Detect]; the zero value is the default.
+type DetectOptions struct {
+	BoxThreshold float64 // a box is kept if its score is above it; 0 = 0.1, as in transformers
+}
+
+// defaultThreshold is the threshold of transformers' post_process_grounded_object_detection.
+const defaultThreshold = 0.1
+
+// Box is a detected object.
+type Box struct {
+	// corners in pixels of the image, x from the left and y from the top; they may be outside of it
+	X0, Y0, X1, Y1 float64
+	Score          float64 // from 0 to 1: of the text with the highest
+	Label          string  // that text, the first of equals
+	Query          int     // the patch that found it, from 0, row by row
+}
+
+// keptTexts is the number of texts whose vectors a detector caches.
+const keptTexts = 4096
+
+// Detector runs a model on a device. It is for one goroutine at a time.
+type Detector struct {
+	m      *Model
+	run    *runner.Runner
+	graphs [parts]*runner.Graph
+	texts  map[string][]float32 // vectors [P], by token ids
+	last   *Image               // the image that seen is of
+	seen   patches
+}
+
+// patches is [Patches] of one image on the host.
+type patches struct{ classes, shifts, scales, boxes []float32 }
+
+// NewDetector returns a detector on the backend, which the caller owns. A part's weights are read, and its graph
+// compiled, when it is first needed.
+func NewDetector(backend compute.Backend, m *Model, o Options) (d *Detector, err error) {
+	defer runner.Recovered("owlv2", &err)
+	if backend == nil || m == nil {
+		return nil, errors.New("owlv2: a detector needs a backend and a model")
+	}
+	if err := runner.DType(&o.DType); err != nil {
+		return nil, err
+	}
+	d = &Detector{m: m, run: runner.New(backend, "owlv2", "detector"), texts: map[string][]float32{}}
+	net := func(p part) *runner.Net {
+		return d.run.Net(func(s *model.Store) error {
+			return weights.Load(s.RootScope(), m.Weights, table(m.cfg, p), o.DType)
+		})
+	}
+	d.graphs[imagePart] = net(imagePart).Graph("owlv2/image", func(s *model.Scope, in []*graph.Node) []*graph.Node {
+		out := ForwardImage(s, m.cfg, in[0], o.DType)
+		return []*graph.Node{out.Classes, out.Shifts, out.Scales, out.Boxes}
+	})
+	d.graphs[textPart] = net(textPart).Graph("owlv2/text", func(s *model.Scope, in []*graph.Node) []*graph.Node {
+		return []*graph.Node{ForwardText(s, m.cfg, in[0], o.DType)}
+	})
+	return d, nil
+}
+
+// Bytes is the memory the loaded weights take.
+func (d *Detector) Bytes() int64 {
+	if d == nil {
+		return 0
+	}
+	return d.run.Bytes()
+}
+
+// Close releases weights and compiled graphs. The detector cannot be used afterwards; closing twice is fine.
+func (d *Detector) Close() {
+	if d != nil {
+		d.run.Close()
+		d.last, d.seen, d.texts = nil, patches{}, nil
+	}
+}
+
+// Load reads all weights now rather than with the first image, so that [Detector.Bytes] counts them.
+func (d *Detector) Load() (err error) {
+	defer runner.Recovered("owlv2", &err)
+	for _, g := range d.graphs {
+		if err := g.Load(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Detect returns the objects of an image that the texts of a caption name, the highest score first, of equal scores the
+// first patch. A patch gives one box, of the text that fits best: with another text it may get another label. The
+// results for the last image and the vectors of texts are cached: further texts for an image cost the text tower alone.
+// ctx is checked between calls of the device.
+func (d *Detector) Detect(ctx context.Context, img *Image, c Caption, o DetectOptions) (list []Box, err error) {
+	defer runner.Recovered("owlv2", &err)
+	if err := d.run.Closed(); err != nil {
+		return nil, err
+	}
+	if img == nil {
+		return nil, errors.New("owlv2: no image")
+	}
+	if o.BoxThreshold == 0 {
+		o.BoxThreshold = defaultThreshold
+	}
+	if err := cmp.Or(d.checkImage(img), d.checkCaption(c)); err != nil {
+		return nil, err
+	}
+	if !(o.BoxThreshold > 0 && o.BoxThreshold < 1) {
+		return nil, fmt.Errorf("box threshold %v is not between 0 and 1", o.BoxThreshold)
+	}
+	texts := make([][]float32, len(c.IDs))
+	for i, ids := range c.IDs {
+		if texts[i], err = d.text(ctx, ids); err != nil {
+			return nil, fmt.Errorf("text %d: %w", i+1, err)
+		}
+	}
+	if d.last != img {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if err := d.see(img); err != nil {
+			return nil, err
+		}
+	}
+	return d.seen.found(texts, c.Texts, float64(max(img.Width, img.Height)), o.BoxThreshold), nil
+}
+
+// checkImage checks an image against the network.
+func (d *Detector) checkImage(img *Image) error {
+	side := d.m.cfg.Vision.ImageSize
+	if img.Width < 1 || img.Height < 1 || len(img.Pixels) != 3*side*side {
+		return fmt.Errorf("image of %d×%d pixels with %d values, the model takes 3×%d×%d", img.Width, img.Height,
+			len(img.Pixels), side, side)
+	}
+	return nil
+}
+
+// checkCaption checks a caption against the network.
+func (d *Detector) checkCaption(c Caption) error {
+	if len(c.IDs) < 1 || len(c.Texts) != len(c.IDs) {
+		return fmt.Errorf("caption of %d texts and tokens of %d: there must be one or more of each", len(c.Texts),
+			len(c.IDs))
+	}
+	for i, ids := range c.IDs {
+		if err := d.m.cfg.Text.Check(ids); err != nil {
+			return fmt.Errorf("text %d: %w", i+1, err)
+		}
+	}
+	return nil
+}
+
+// see runs the image's graph.
+func (d *Detector) see(img *Image) error {
+	d.last = nil
+	side := d.m.cfg.Vision.ImageSize
+	out, err := d.graphs[imagePart].Call(tensors.FromFlatDataAndDimensions(img.Pixels, 1, 3, side, side))
+	if err != nil {
+		return err
+	}
+	for _, values := range out {
+		if _, err := runner.Row(values, 0, 1); err != nil {
+			return fmt.Errorf("owlv2/image: %w", err)
+		}
+	}
+	d.last, d.seen = img, patches{out[0], out[1], out[2], out[3]}
+	return nil
+}
+
+// text returns the vector of a text.
+func (d *Detector) text(ctx context.Context, ids []int32) ([]float32, error) {
+	name := fmt.Sprint(ids)
+	if v, is := d.texts[name]; is {
+		return v, nil
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	padded := make([]int32, d.m.cfg.Text.Context)
+	copy(padded, ids)
+	out, err := d.graphs[textPart].Call(tensors.FromFlatDataAndDimensions(padded, 1, len(padded)))
+	if err != nil {
+		return nil, err
+	}
+	v, err := runner.Row(out[0], 0, 1)
+	if err != nil {
+		return nil, fmt.Errorf("owlv2/text: %w", err)
+	}
+	if len(d.texts) >= keptTexts {
+		clear(d.texts)
+	}
+	d.texts[name] = v
+	return v, nil
+}
+
+// logits are how well a text fits each patch.
+//
+// Shapes: text [P] of length 1 → [N].
+func (p *patches) logits(text []float32) []float32 {
+	out, square := make([]float32, len(p.shifts)), 0.0
+	for _, v := range text {
+		square += float64(v) * float64(v)
+	}
+	for i := range out {
+		sum := 0.0
+		for k, v := range p.classes[i*len(text):][:len(text)] {
+			sum += float64(v) * float64(text[k])
+		}
+		out[i] = (float32(sum/(math.Sqrt(square)+shortest)) + p.shifts[i]) * p.scales[i]
+	}
+	return out
+}
+
+// found makes boxes of the patches whose score is above the threshold, in descending order of scores; side is that of
+// the padded image.
+func (p *patches) found(texts [][]float32, labels []string, side, threshold float64) (list []Box) {
+	best, of := p.logits(texts[0]), make([]int, len(p.shifts))
+	for t := 1; t < len(texts); t++ {
+		for i, l := range p.logits(texts[t]) {
+			if l > best[i] {
+				best[i], of[i] = l, t
+			}
+		}
+	}
+	for i, l := range best {
+		score := 1 / (1 + math.Exp(-float64(l)))
+		if !(score > threshold) {
+			continue
+		}
+		at := func(k int) float64 { return float64(p.boxes[4*i+k]) * side }
+		x, y, dx, dy := at(0), at(1), at(2)/2, at(3)/2
+		list = append(list, Box{x - dx, y - dy, x + dx, y + dy, score, labels[of[i]], i})
+	}
+	slices.SortStableFunc(list, func(a, b Box) int { return -cmp.Compare(a.Score, b.Score) })
+	return list
+}

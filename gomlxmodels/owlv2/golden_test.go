@@ -1,0 +1,243 @@
+package owlv2
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/gomlx/compute"
+	"github.com/gomlx/compute/dtypes"
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/core/tensors"
+	"github.com/gomlx/gomlx/ml/model"
+
+	"antipode/gomlxmodels/internal/modeltest"
+	"antipode/gomlxmodels/preprocess"
+	"antipode/gomlxmodels/weights"
+	"antipode/internal/near"
+	"antipode/internal/testbackend"
+)
+
+// goldens are the folders internal/pyref/owlv2.py makes.
+var goldens = []string{"quick-gelu", "gelu-odd-patch", "wide"}
+
+// golden is one folder: a model and what the reference library computes with it.
+type golden struct {
+	*Model
+	modeltest.Golden
+	cases []goldenCase
+}
+
+// goldenCase is an image and texts; the tensors of a case begin with its number.
+type goldenCase struct {
+	Width, Height int
+	Texts         []string
+	IDs           [][]int32
+	Found         []struct {
+		Threshold float64
+		Patches   []int
+		Scores    []float64
+		Boxes     [][4]float64
+		Labels    []string
+	}
+}
+
+// folder is a golden folder with its weights.
+func folder(t testing.TB, name string) string {
+	t.Helper()
+	return modeltest.Computed(t, filepath.Join("testdata", name))
+}
+
+// openGolden opens a folder of testdata; openFolder one that has its weights.
+func openGolden(t testing.TB, name string) golden {
+	t.Helper()
+	return openFolder(t, folder(t, name))
+}
+
+func openFolder(t testing.TB, dir string) golden {
+	t.Helper()
+	m, err := Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := golden{Model: m, Golden: modeltest.Open(t, dir)}
+	text, err := os.ReadFile(filepath.Join(dir, "cases.json"))
+	if err == nil {
+		err = json.Unmarshal(text, &g.cases)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+// testImage is the image of a case.
+func testImage(width, height int) *preprocess.RGB {
+	p := preprocess.NewRGB(width, height)
+	for i := range width * height {
+		x, y := i%width, i/width
+		p.Pix[3*i], p.Pix[3*i+1], p.Pix[3*i+2] = uint8(x*5+y*3), uint8(x*y), uint8((x*x+7*y)%251)
+	}
+	return p
+}
+
+// prepared are a case's image and texts.
+func (g golden) prepared(i int) (*Image, Caption) {
+	g.T.Helper()
+	img, err := g.Prepare(testImage(g.cases[i].Width, g.cases[i].Height))
+	if err != nil {
+		g.T.Fatal(err)
+	}
+	c, err := g.Caption(g.cases[i].Texts...)
+	if err != nil {
+		g.T.Fatal(err)
+	}
+	return img, c
+}
+
+// detector is a detector that the test closes.
+func (g golden) detector(backend compute.Backend, o Options) *Detector {
+	g.T.Helper()
+	d, err := NewDetector(backend, g.Model, o)
+	if err != nil {
+		g.T.Fatal(err)
+	}
+	g.T.Cleanup(d.Close)
+	return d
+}
+
+// run evaluates one graph with its weights loaded.
+func (g golden) run(backend compute.Backend, p part, fn func(*model.Scope, []*Node) []*Node, arg any) [][]float32 {
+	g.T.Helper()
+	return modeltest.Run(g.T, backend, func(s *model.Store) error {
+		return weights.Load(s.RootScope(), g.Weights, table(g.cfg, p), dtypes.Float32)
+	}, fn, arg)
+}
+
+// check compares the values of a stage.
+type check func(t testing.TB, stage string, got, want []float32)
+
+// exactly is the bound of small networks.
+func exactly(t testing.TB, stage string, got, want []float32) {
+	t.Helper()
+	absolute := 1e-5
+	switch stage {
+	case "logits":
+		absolute = 1e-4 * near.Scale(want)
+	case "boxes":
+		absolute = 5e-5
+	}
+	near.Check(t, stage, got, want, 1e-4, absolute)
+}
+
+// TestEqualReference compares every stage with transformers, and what a detector returns at two thresholds.
+func TestEqualReference(t *testing.T) {
+	for _, name := range goldens {
+		t.Run(name, func(t *testing.T) {
+			testbackend.OnBoth(t, func(t *testing.T, backend compute.Backend) {
+				g := openGolden(t, name)
+				g.T = t
+				for i := range g.cases {
+					checkStages(g, backend, i, exactly)
+				}
+				checkDetector(g, backend)
+			})
+		})
+	}
+}
+
+// TestOptimized compares one model as users run it, compiled with full optimization.
+func TestOptimized(t *testing.T) {
+	if testbackend.Optimized(t) {
+		checkDetector(openGolden(t, "gelu-odd-patch"), testbackend.QuickXLA(t))
+	}
+}
+
+// checkStages compares the stages of case i that the golden has, from the image and the texts.
+func checkStages(g golden, backend compute.Backend, i int, compare check) {
+	t, side := g.T, g.cfg.Vision.ImageSize
+	img, c := g.prepared(i)
+	got := map[string][]float32{}
+	for k, v := range img.Pixels {
+		if y, x := k/side%side, k%side; y%3 == 0 && x%3 == 0 {
+			got["pixels"] = append(got["pixels"], v)
+		}
+	}
+	for k, ids := range c.IDs {
+		if !slices.Equal(ids, g.cases[i].IDs[k]) {
+			t.Errorf("%q: tokens %v, want %v", c.Texts[k], ids, g.cases[i].IDs[k])
+		}
+	}
+	var names []string
+	out := g.run(backend, imagePart, func(s *model.Scope, in []*Node) []*Node {
+		p := ForwardImage(s, g.cfg, in[0], dtypes.Float32)
+		names = []string{"embedded", "features", "classes", "shifts", "scales", "boxes"}
+		list := []*Node{p.Embedded, p.Features, p.Classes, p.Shifts, p.Scales, p.Boxes}
+		for n, b := range p.Blocks {
+			names, list = append(names, fmt.Sprintf("block_%d", n)), append(list, b)
+		}
+		return list
+	}, tensors.FromFlatDataAndDimensions(img.Pixels, 1, 3, side, side))
+	for k, name := range names {
+		got[name] = out[k]
+	}
+	seen := patches{got["classes"], got["shifts"], got["scales"], got["boxes"]}
+	for _, ids := range c.IDs {
+		padded := append(slices.Clone(ids), make([]int32, g.cfg.Text.Context-len(ids))...)
+		text := g.run(backend, textPart, func(s *model.Scope, in []*Node) []*Node {
+			return []*Node{ForwardText(s, g.cfg, in[0], dtypes.Float32)}
+		}, tensors.FromFlatDataAndDimensions(padded, 1, len(padded)))
+		got["texts"] = append(got["texts"], text[0]...)
+	}
+	logits := make([]float32, len(seen.shifts)*len(c.IDs)) // transposed, [N,Q]
+	for k := range c.IDs {
+		for n, l := range seen.logits(got["texts"][k*g.cfg.ProjectionDim:][:g.cfg.ProjectionDim]) {
+			logits[n*len(c.IDs)+k] = l
+		}
+	}
+	got["logits"] = logits
+	compared := 0
+	for name, values := range got {
+		if full := fmt.Sprintf("%d.%s", i, name); g.Set.Has(full) {
+			compare(t, name, values, g.Values(full))
+			compared++
+		}
+	}
+	if want := 4; compared < want || i == 0 && compared != 8+g.cfg.Vision.Layers {
+		t.Errorf("case %d: %d stages compared", i, compared)
+	}
+}
+
+// checkDetector compares boxes, scores and labels of all cases.
+func checkDetector(g golden, backend compute.Backend) {
+	t, d := g.T, g.detector(backend, Options{})
+	for i, c := range g.cases {
+		img, caption := g.prepared(i)
+		for _, want := range c.Found {
+			got, err := d.Detect(context.Background(), img, caption, DetectOptions{want.Threshold})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(got) != len(want.Scores) || len(got) == 0 {
+				t.Fatalf("case %d above %v: %d boxes, want %d", i, want.Threshold, len(got), len(want.Scores))
+			}
+			if !slices.IsSortedFunc(got, func(a, b Box) int { return int(1e9 * (b.Score - a.Score)) }) {
+				t.Errorf("case %d: not in descending order of scores", i)
+			}
+			slices.SortFunc(got, func(a, b Box) int { return a.Query - b.Query })
+			for k, b := range got {
+				near.Check(t, "score", []float64{b.Score}, want.Scores[k:k+1], 1e-4, 1e-5)
+				near.Check(t, "box", []float64{b.X0, b.Y0, b.X1, b.Y1}, want.Boxes[k][:], 0,
+					1e-4*float64(max(c.Width, c.Height)))
+				if b.Label != want.Labels[k] || b.Query != want.Patches[k] {
+					t.Errorf("case %d, box %d: %q of patch %d, want %q of patch %d", i, k, b.Label, b.Query,
+						want.Labels[k], want.Patches[k])
+				}
+			}
+		}
+	}
+}
