@@ -110,13 +110,13 @@ def thresholds(scores):
     return [between(0.4), between(0.8)]
 
 
-def run(processor, model, width, height, texts, first):
+def run(processor, model, width, height, texts, first, search):
     picture = Image.fromarray(image(width, height))
     inputs = processor(images=picture, text=[texts], return_tensors="pt")
     kept, whole = stages(model, inputs)
     ids = [row[: int(mask.sum())].tolist() for row, mask in zip(inputs.input_ids, inputs.attention_mask)]
     case = dict(width=width, height=height, texts=texts, ids=ids, found=[])
-    for threshold in thresholds(whole.logits.max(-1)[0].sigmoid()[0]):
+    for threshold in thresholds(whole.logits.max(-1)[0].sigmoid()[0]) if search else []:
         r = processor.post_process_grounded_object_detection(whole, threshold=threshold, target_sizes=[(height, width)], text_labels=[texts])[0]
         patches = (whole.logits.max(-1)[0].sigmoid()[0] > threshold).nonzero()[:, 0]
         assert len(texts) == 1 or min(r["text_labels"].count(t) for t in set(texts[:2])) > 1, "labels"
@@ -127,10 +127,10 @@ def run(processor, model, width, height, texts, first):
     return kept, case
 
 
-def save(path, cfg, processor, model, cases):
+def save(path, cfg, processor, model, cases, search=True):
     out, written = {}, []
     for n, (width, height, texts) in enumerate(cases):
-        kept, case = run(processor, model, width, height, texts, n == 0)
+        kept, case = run(processor, model, width, height, texts, n == 0, search)
         out.update({f"{n}.{k}": v for k, v in kept.items()})
         written.append(case)
     cfg.save_pretrained(path)

@@ -1,0 +1,106 @@
+//go:build checks
+
+package owlv2
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"regexp"
+	"syscall"
+	"testing"
+	"time"
+
+	"antipode/internal/near"
+	"antipode/internal/testbackend"
+)
+
+// TestReal compares every stage with transformers at real size (owlv2-base-patch16-ensemble's shape) and for shapes
+// drawn from ANTIPODE_TEST_SEED, all with random weights, and prints the time of both at real size. ANTIPODE_PYTHON
+// names the Python.
+func TestReal(t *testing.T) {
+	backend := testbackend.XLA(t)
+	dir := t.TempDir()
+	t.Logf("\n%s", testbackend.Python(t, []string{"torch", "torchvision", "transformers", "PIL"},
+		"../../internal/pyref/owlv2_real.py", dir, fmt.Sprint(near.Seed(t))))
+	real := filepath.Join(dir, "base-patch16")
+	t.Run("times", func(t *testing.T) { compareTimes(t, openFolder(t, real).detector(backend, Options{}), real) })
+	folders, err := filepath.Glob(filepath.Join(dir, "*", "config.json"))
+	if err != nil || len(folders) != 6 {
+		t.Fatalf("%d folders, %v", len(folders), err)
+	}
+	// A difference counts against the scale of its stage.
+	scaled := func(t testing.TB, name string, got, want []float32) {
+		t.Helper()
+		worst, _ := near.Worst(got, want)
+		t.Logf("%s: worst difference %.2g of scale %.2g", name, worst, near.Scale(want))
+		near.Check(t, name, got, want, 1e-4, 1e-4*near.Scale(want))
+	}
+	for _, config := range folders {
+		folder := filepath.Dir(config)
+		t.Run(filepath.Base(folder), func(t *testing.T) {
+			g := openFolder(t, folder)
+			for i := range g.cases {
+				checkStages(g, backend, i, scaled)
+			}
+		})
+	}
+}
+
+// compareTimes prints the least time of five runs of both, and the memory at the peak.
+func compareTimes(t *testing.T, d *Detector, dir string) {
+	text, err := os.ReadFile(filepath.Join(dir, "times.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var peer map[string]float64
+	if err := json.Unmarshal(text, &peer); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.Load(); err != nil {
+		t.Fatal(err)
+	}
+	img, err := d.m.Prepare(testImage(1024, 683))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, run := range map[string]func() error{
+		"image": func() error { return d.see(img) },
+		"text": func() error {
+			clear(d.texts)
+			_, err := d.text(context.Background(), []int32{523, 515, 524})
+			return err
+		},
+	} {
+		wall, cpu := math.Inf(1), math.Inf(1)
+		for i := range 6 { // the first compiles
+			start, before := time.Now(), processTime(t)
+			if err := run(); err != nil {
+				t.Fatal(err)
+			}
+			if i > 0 {
+				wall, cpu = min(wall, time.Since(start).Seconds()), min(cpu, processTime(t)-before)
+			}
+		}
+		t.Logf("%s: %.3f s (%.3f s of CPU), transformers %.3f s (%.3f s): %.2f times as fast", name, wall, cpu,
+			peer[name], peer[name+"_cpu"], peer[name]/wall)
+	}
+	status, err := os.ReadFile("/proc/self/status")
+	if err == nil {
+		t.Logf("peak: %s, transformers %.0f kB", regexp.MustCompile(`VmHWM:\s*(.*)`).FindSubmatch(status)[1],
+			peer["peak"]/1024)
+	}
+}
+
+// processTime is the CPU time of this process in seconds.
+func processTime(t *testing.T) float64 {
+	t.Helper()
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		t.Fatal(err)
+	}
+	return float64(u.Utime.Nano()+u.Stime.Nano()) / 1e9
+}
