@@ -107,7 +107,7 @@ func ParseConfig(text []byte) (*Config, error) {
 
 // Validate checks the configuration, naming fields and numbers.
 func (c *Config) Validate() error {
-	return cmp.Or(hub.In("vision_config", c.Vision.check()), hub.In("mask_decoder_config", c.Decoder.check()),
+	return cmp.Or(hub.In("vision_config", c.Vision.check()), hub.In("mask_decoder_config", c.Decoder.Check()),
 		c.fits())
 }
 
@@ -143,21 +143,22 @@ func (v *VisionConfig) check() error {
 	return nil
 }
 
-func (d *DecoderConfig) check() error {
-	as := hub.Transformer{HiddenSize: d.HiddenSize, IntermediateSize: d.MLPDim, Layers: d.Layers, Heads: d.Heads,
-		HiddenAct: d.HiddenAct, LayerNormEps: d.LayerNormEps}
+// Check checks the shape of the mask decoder, naming fields and numbers.
+func (c *DecoderConfig) Check() error {
+	as := hub.Transformer{HiddenSize: c.HiddenSize, IntermediateSize: c.MLPDim, Layers: c.Layers, Heads: c.Heads,
+		HiddenAct: c.HiddenAct, LayerNormEps: c.LayerNormEps}
 	if err := cmp.Or(as.CheckTransformer(),
-		hub.Between("num_multimask_outputs", d.Masks, 0, 1<<8), hub.Between("iou_head_depth", d.IoUDepth, 2, 1<<8),
-		hub.Between("iou_head_hidden_dim", d.IoUHidden, 1, hub.MaxDim)); err != nil {
+		hub.Between("num_multimask_outputs", c.Masks, 0, 1<<8), hub.Between("iou_head_depth", c.IoUDepth, 2, 1<<8),
+		hub.Between("iou_head_hidden_dim", c.IoUHidden, 1, hub.MaxDim)); err != nil {
 		return err
 	}
 	switch {
-	case d.HiddenSize%8 != 0:
-		return fmt.Errorf("hidden_size %d is not divisible by 8", d.HiddenSize)
-	case d.Downsample != downsample:
-		return fmt.Errorf("attention_downsample_rate %d is not %d, the only one supported", d.Downsample, downsample)
-	case d.HiddenSize/downsample%d.Heads != 0:
-		return fmt.Errorf("hidden_size %d, halved, is not divisible by num_attention_heads %d", d.HiddenSize, d.Heads)
+	case c.HiddenSize%8 != 0:
+		return fmt.Errorf("hidden_size %d is not divisible by 8", c.HiddenSize)
+	case c.Downsample != downsample:
+		return fmt.Errorf("attention_downsample_rate %d is not %d, the only one supported", c.Downsample, downsample)
+	case c.HiddenSize/downsample%c.Heads != 0:
+		return fmt.Errorf("hidden_size %d, halved, is not divisible by num_attention_heads %d", c.HiddenSize, c.Heads)
 	}
 	return nil
 }

@@ -106,16 +106,10 @@ func (e *Encoder) Segment(ctx context.Context, p *Image, boxes []Box) (maps []Ma
 	pre := e.m.Preprocess()
 	empty := Map{Side: e.m.cfg.LogitSide(), padded: side, width: p.Width, height: p.Height}
 	empty.insideWidth, empty.insideHeight = pre.Resized(p.Width, p.Height)
-	scaled := make([][]float32, len(boxes))
-	for i, b := range boxes {
-		if !(b[0] < b[2] && b[1] < b[3] && b[2]-b[0] < 1<<24 && b[3]-b[1] < 1<<24) {
-			return nil, fmt.Errorf("sam: box %d, %v, is not x0, y0, x1, y1 of two corners in pixels", i+1, b)
-		}
-		x, y := float64(empty.insideWidth)/float64(p.Width), float64(empty.insideHeight)/float64(p.Height)
-		scaled[i] = []float32{float32(b[0] * x), float32(b[1] * y), float32(b[2] * x), float32(b[3] * y)}
-	}
-	if len(boxes) == 0 {
-		return nil, nil
+	x, y := float64(empty.insideWidth)/float64(p.Width), float64(empty.insideHeight)/float64(p.Height)
+	scaled, err := Scaled("sam", boxes, x, y)
+	if err != nil || len(boxes) == 0 {
+		return nil, err
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -124,41 +118,54 @@ func (e *Encoder) Segment(ctx context.Context, p *Image, boxes []Box) (maps []Ma
 	if err != nil {
 		return nil, err
 	}
-	for some := range slices.Chunk(scaled, Boxes) {
+	grid := e.m.cfg.Vision.Grid()
+	return Decode(ctx, "sam", scaled, empty, func(boxes *tensors.Tensor) ([][]float32, error) {
+		return e.graphs[masksPart].Call(
+			tensors.FromFlatDataAndDimensions(embedding[0], 1, grid, grid, e.m.cfg.Decoder.HiddenSize), boxes)
+	})
+}
+
+// Scaled returns boxes in pixels of the resized image, x times as wide as the image and y times as high. An error names
+// the network and the first box that is none.
+func Scaled(network string, boxes []Box, x, y float64) ([][]float32, error) {
+	scaled := make([][]float32, len(boxes))
+	for i, b := range boxes {
+		if !(b[0] < b[2] && b[1] < b[3] && b[2]-b[0] < 1<<24 && b[3]-b[1] < 1<<24) {
+			return nil, fmt.Errorf("%s: box %d, %v, is not x0, y0, x1, y1 of two corners in pixels", network, i+1, b)
+		}
+		scaled[i] = []float32{float32(b[0] * x), float32(b[1] * y), float32(b[2] * x), float32(b[3] * y)}
+	}
+	return scaled, nil
+}
+
+// Decode returns the maps of scaled boxes, [Boxes] of which call decodes at once: from a tensor [Boxes,4] to the logits
+// and the predicted IoU of each. The maps are as empty besides. ctx is checked between calls.
+func Decode(ctx context.Context, network string, boxes [][]float32, empty Map,
+	call func(boxes *tensors.Tensor) ([][]float32, error)) (maps []Map, err error) {
+	for some := range slices.Chunk(boxes, Boxes) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		if maps, err = e.decode(maps, embedding[0], some, empty); err != nil {
+		var flat []float32
+		for k := range Boxes {
+			flat = append(flat, some[min(k, len(some)-1)]...)
+		}
+		results, err := call(tensors.FromFlatDataAndDimensions(flat, Boxes, 4))
+		if err != nil {
 			return nil, err
 		}
-	}
-	return maps, nil
-}
-
-// decode adds the maps of up to [Boxes] boxes to the list.
-func (e *Encoder) decode(maps []Map, embedding []float32, boxes [][]float32, empty Map) ([]Map, error) {
-	var flat []float32
-	for k := range Boxes {
-		flat = append(flat, boxes[min(k, len(boxes)-1)]...)
-	}
-	grid := e.m.cfg.Vision.Grid()
-	results, err := e.graphs[masksPart].Call(
-		tensors.FromFlatDataAndDimensions(embedding, 1, grid, grid, e.m.cfg.Decoder.HiddenSize),
-		tensors.FromFlatDataAndDimensions(flat, Boxes, 4))
-	if err != nil {
-		return nil, err
-	}
-	for i := range boxes {
-		m := empty
-		if m.Logits, err = runner.Row(results[0], i, Boxes); err != nil {
-			return nil, fmt.Errorf("sam/masks: box %d: %w", len(maps)+1, err)
+		for i := range some {
+			m := empty
+			if m.Logits, err = runner.Row(results[0], i, Boxes); err != nil {
+				return nil, fmt.Errorf("%s/masks: box %d: %w", network, len(maps)+1, err)
+			}
+			iou, err := runner.Row(results[1], i, Boxes)
+			if err != nil {
+				return nil, fmt.Errorf("%s/masks: box %d: %w", network, len(maps)+1, err)
+			}
+			m.IoU = iou[0]
+			maps = append(maps, m)
 		}
-		iou, err := runner.Row(results[1], i, Boxes)
-		if err != nil {
-			return nil, fmt.Errorf("sam/masks: box %d: %w", len(maps)+1, err)
-		}
-		m.IoU = iou[0]
-		maps = append(maps, m)
 	}
 	return maps, nil
 }

@@ -9,22 +9,29 @@ import (
 	"antipode/gomlxmodels/preprocess"
 )
 
-// Map is what a box frames, before it is a mask: Side × Side logits over the padded image, row by row.
+// Map is what a box frames, before it is a mask: Side × Side logits, row by row, over the padded image, or with SAM 2
+// over the stretched one.
 type Map struct {
 	Side   int
 	Logits []float32
 	IoU    float32 // the predicted IoU of the mask; it may leave 0 to 1
 
-	padded, insideWidth, insideHeight int // the padded image, and the image in it
+	padded, insideWidth, insideHeight int // the padded image, and the image in it; 0 where it is stretched
 	width, height                     int // the image itself
 }
 
+// Stretched is a map, still without logits, over an image of width × height that was stretched to a square.
+func Stretched(side, width, height int) Map { return Map{Side: side, width: width, height: height} }
+
 // Rows returns the logits at the image's own size, row by row from the top: first bilinearly at the size of the padded
 // image, of which the padding is dropped, and from there bilinearly again, as SamImageProcessor's post_process_masks
-// does. A row's slice is used again for the next.
+// does. Where the image was stretched there is one step. A row's slice is used again for the next.
 //
 // Shapes: → height × [width].
 func (m Map) Rows() (iter.Seq2[int, []float32], error) {
+	if m.padded == 0 {
+		return preprocess.Interpolate(m.Logits, m.Side, m.Side, m.width, m.height)
+	}
 	rows, err := preprocess.Interpolate(m.Logits, m.Side, m.Side, m.padded, m.padded)
 	if err != nil {
 		return nil, fmt.Errorf("sam: %w", err)

@@ -43,7 +43,7 @@ func Open(dir string) (m *Model, err error) {
 	if err := weights.Match(m.Weights, append(rules, optional(m.cfg)...)); err != nil {
 		return nil, err
 	}
-	_, err = readFrequencies(m.Weights)
+	_, err = ReadFrequencies(m.Weights)
 	return m, err
 }
 

@@ -37,17 +37,24 @@ func table(cfg *Config, load ...part) []weights.Rule {
 	return rules
 }
 
-// optional are tensors that a checkpoint may have: [load] makes a variable of the first it finds of [frequencies],
-// the rest belongs to prompts that are points or masks.
+// optional are tensors that a checkpoint may have: besides [OptionalPrompts], points as prompts.
 func optional(cfg *Config) weights.Table {
-	var t weights.Table
-	for _, name := range frequencies {
-		t = append(t, weights.Rule{Tensor: name, Shape: []int{2, cfg.Vision.PositionWidth}})
-	}
+	t := OptionalPrompts(cfg.Decoder.HiddenSize)
 	const from = "prompt_encoder."
 	t.Skip(from+"point_embed.0.weight", from+"point_embed.1.weight", from+"not_a_point_embed.weight")
+	return t
+}
+
+// OptionalPrompts are tensors that a checkpoint of SAM or SAM 2 may have: [ReadFrequencies] takes the first, the rest
+// belongs to prompts that are masks. width is that of the prompts' embeddings.
+func OptionalPrompts(width int) weights.Table {
+	var t weights.Table
+	for _, name := range frequencies {
+		t = append(t, weights.Rule{Tensor: name, Shape: []int{2, width / 2}})
+	}
 	for _, layer := range []string{"conv1", "layer_norm1", "conv2", "layer_norm2", "conv3"} {
-		t.Skip(from+"mask_embed."+layer+".weight", from+"mask_embed."+layer+".bias")
+		const from = "prompt_encoder.mask_embed."
+		t.Skip(from+layer+".weight", from+layer+".bias")
 	}
 	return t
 }
@@ -83,12 +90,28 @@ func imageTable(cfg *Config) []weights.Rule {
 func masksTable(cfg *Config) []weights.Rule {
 	var t weights.Table
 	c := &cfg.Decoder
-	w, masks := c.HiddenSize, 1+c.Masks
+	w := c.HiddenSize
 	for part, name := range []string{"2", "3"} {
 		t = append(t, weights.Rule{Tensor: "prompt_encoder.point_embed." + name + ".weight",
 			Variable: "prompt/corners", Shape: []int{1, w}, Part: part, Parts: 2})
 	}
 	t.As("prompt_encoder.no_mask_embed.weight", "prompt/no_mask", nil, 1, w)
+	return append(t, c.Table(TensorNames{"out_proj", []string{"lin1", "lin2"}}, 1)...)
+}
+
+// mlpLayers is the number of dense layers in the perceptrons of SAM's two-way layers.
+const mlpLayers = 2
+
+// TensorNames are the names that differ between SamModel and Sam2Model.
+type TensorNames struct {
+	Out string   // the last projection of an attention
+	MLP []string // the dense layers of a two-way layer's perceptron
+}
+
+// Table is the mask decoder, which SAM and SAM 2 share. Only so many masks of the first are loaded.
+func (c *DecoderConfig) Table(names TensorNames, load int) []weights.Rule {
+	var t weights.Table
+	w, masks := c.HiddenSize, 1+c.Masks
 	const from, to = "mask_decoder.", "decoder/"
 	t.As(from+"iou_token.weight", "prompt/iou", nil, 1, w)
 	t.As(from+"mask_tokens.weight", "prompt/masks", nil, masks, w)
@@ -96,15 +119,24 @@ func masksTable(cfg *Config) []weights.Rule {
 		for _, name := range []string{"q", "k", "v"} {
 			t.Dense(from+name+"_proj", to+name, w/divide, w)
 		}
-		t.Dense(from+"out_proj", to+"out", w, w/divide)
+		t.Dense(from+names.Out, to+"out", w, w/divide)
+	}
+	perceptron := func(from, to string, hidden, out int, layers []string) {
+		for i, in := 0, w; i < len(layers); i++ {
+			width := hidden
+			if i == len(layers)-1 {
+				width = out
+			}
+			t.Dense(from+layers[i], fmt.Sprintf("%s_%d", to, i), width, in)
+			in = width
+		}
 	}
 	for i := range c.Layers {
 		from, to := fmt.Sprintf("%stransformer.layers.%d.", from, i), fmt.Sprintf("%slayer_%d/", to, i)
 		attention(from+"self_attn.", to+"self/", 1)
 		attention(from+"cross_attn_token_to_image.", to+"to_image/", downsample)
 		attention(from+"cross_attn_image_to_token.", to+"to_tokens/", downsample)
-		t.Dense(from+"mlp.lin1", to+"mlp/fc1", c.MLPDim, w)
-		t.Dense(from+"mlp.lin2", to+"mlp/fc2", w, c.MLPDim)
+		perceptron(from+"mlp.", to+"mlp", c.MLPDim, w, names.MLP)
 		for k := range 4 {
 			t.Norm(fmt.Sprintf("%slayer_norm%d", from, k+1), fmt.Sprintf("%snorm%d", to, k+1), w)
 		}
@@ -116,23 +148,25 @@ func masksTable(cfg *Config) []weights.Rule {
 	t.Norm(from+"upscale_layer_norm", to+"upscale_norm", w/4)
 	t.As(from+"upscale_conv2.weight", to+"upscale_2/weights", []int{w / 4, w / 8 * 4}, w/4, w/8, 2, 2)
 	t.As(from+"upscale_conv2.bias", to+"upscale_2/bias", nil, w/8)
-	perceptron := func(from, to string, hidden, out, layers int) {
-		in := w
-		for i := range layers - 1 {
-			t.Dense(from+perceptronLayer(i, layers), fmt.Sprintf("%s_%d", to, i), hidden, in)
-			in = hidden
-		}
-		t.Dense(from+perceptronLayer(layers-1, layers), fmt.Sprintf("%s_%d", to, layers-1), out, in)
-	}
 	for i := range masks {
 		at := len(t)
-		perceptron(fmt.Sprintf("%soutput_hypernetworks_mlps.%d.", from, i), fmt.Sprintf("%smask_%d", to, i), w, w/8, 3)
-		if i > 0 {
+		perceptron(fmt.Sprintf("%soutput_hypernetworks_mlps.%d.", from, i), fmt.Sprintf("%smask_%d", to, i), w, w/8,
+			PerceptronLayers(3))
+		if i >= load {
 			weights.Unload(t[at:])
 		}
 	}
-	perceptron(from+"iou_prediction_head.", to+"iou", c.IoUHidden, masks, c.IoUDepth)
+	perceptron(from+"iou_prediction_head.", to+"iou", c.IoUHidden, masks, PerceptronLayers(c.IoUDepth))
 	return t
+}
+
+// PerceptronLayers are the names that the layers of a perceptron have in transformers.
+func PerceptronLayers(n int) []string {
+	names := []string{"proj_in"}
+	for i := range n - 2 {
+		names = append(names, fmt.Sprintf("layers.%d", i))
+	}
+	return append(names, "proj_out")
 }
 
 // load reads a part's weights into an empty store. The encoding of places stays in float32 whatever the dtype.
@@ -141,11 +175,16 @@ func load(store *model.Store, set *weights.Set, cfg *Config, p part, dtype dtype
 	if err := weights.Load(store.RootScope(), set, rules, dtype); err != nil || p != masksPart {
 		return err
 	}
-	values, err := readFrequencies(set)
+	return LoadFrequencies(store, set, cfg.Decoder.HiddenSize)
+}
+
+// LoadFrequencies makes a variable of what encodes places, in float32, for embeddings of the given width.
+func LoadFrequencies(store *model.Store, set *weights.Set, width int) error {
+	values, err := ReadFrequencies(set)
 	if err != nil {
 		return err
 	}
-	value, err := weights.Value(values, []int{2, cfg.Vision.PositionWidth}, dtypes.Float32)
+	value, err := weights.Value(values, []int{2, width / 2}, dtypes.Float32)
 	if err != nil {
 		return err
 	}
@@ -153,8 +192,9 @@ func load(store *model.Store, set *weights.Set, cfg *Config, p part, dtype dtype
 	return err
 }
 
-// readFrequencies reads the tensor of one or two names, which must be equal.
-func readFrequencies(set *weights.Set) (values []float32, err error) {
+// ReadFrequencies reads the tensor that encodes places, which has one or two names; with two, the values must be
+// equal.
+func ReadFrequencies(set *weights.Set) (values []float32, err error) {
 	for _, name := range frequencies {
 		if !set.Has(name) {
 			continue
