@@ -2,13 +2,13 @@ package clipseg
 
 import (
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/gomlx/compute/dtypes"
 	"github.com/gomlx/gomlx/ml/model"
 
 	"antipode/gomlxmodels/clip"
+	"antipode/gomlxmodels/preprocess"
 	"antipode/gomlxmodels/weights"
 )
 
@@ -121,26 +121,14 @@ func load(store *model.Store, set *weights.Set, cfg *Config, p part, dtype dtype
 func resizePositions(values []float32, from, to, d int) []float32 {
 	out := make([]float32, (1+to*to)*d)
 	copy(out, values[:d])
-	taps := make([][4]struct {
-		at     int
-		weight float64
-	}, to)
-	for i := range taps {
-		x := (float64(i)+0.5)*float64(from)/float64(to) - 0.5
-		low := math.Floor(x)
-		for k := range taps[i] {
-			at := int(low) - 1 + k
-			taps[i][k].at = min(max(at, 0), from-1)
-			taps[i][k].weight = cubic(math.Abs(x - float64(at)))
-		}
-	}
+	taps := preprocess.CubicTaps(from, to)
 	for y := range to {
 		for x := range to {
 			row := out[(1+y*to+x)*d:][:d]
 			for _, v := range taps[y] {
 				for _, h := range taps[x] {
-					w := float32(v.weight * h.weight)
-					for c, value := range values[(1+v.at*from+h.at)*d:][:d] {
+					w := float32(v.Weight * h.Weight)
+					for c, value := range values[(1+v.At*from+h.At)*d:][:d] {
 						row[c] += w * value
 					}
 				}
@@ -148,13 +136,4 @@ func resizePositions(values []float32, from, to, d int) []float32 {
 		}
 	}
 	return out
-}
-
-// cubic is Keys' kernel (1981) with a = −0.75, for distances from 0 to 2.
-func cubic(x float64) float64 {
-	const a = -0.75
-	if x <= 1 {
-		return ((a+2)*x-(a+3))*x*x + 1
-	}
-	return a * (((x-5)*x+8)*x - 4)
 }

@@ -3,6 +3,7 @@ package preprocess
 import (
 	"fmt"
 	"iter"
+	"math"
 )
 
 // Interpolate returns a map of numbers, row by row columns values each, at another size, row by row from the top:
@@ -48,4 +49,27 @@ func neighborsOf(in, out int) []neighbors {
 		list[i] = neighbors{low, min(low+1, in-1), min(1, x-float32(low))}
 	}
 	return list
+}
+
+// Tap is an input of a value and its weight.
+type Tap struct {
+	At     int
+	Weight float64
+}
+
+// CubicTaps are the inputs of each of to values that are made of from, by torch's bicubic interpolation of position
+// embeddings: align_corners=False, a = −0.75, no antialiasing, edges repeated. Both must be positive.
+//
+// Shapes: → [to].
+func CubicTaps(from, to int) [][4]Tap {
+	taps := make([][4]Tap, to)
+	for i := range taps {
+		x := (float64(i)+0.5)*float64(from)/float64(to) - 0.5
+		low := math.Floor(x)
+		for k := range taps[i] {
+			at := int(low) - 1 + k
+			taps[i][k] = Tap{min(max(at, 0), from-1), keys(x-float64(at), -0.75)}
+		}
+	}
+	return taps
 }

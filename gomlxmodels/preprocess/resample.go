@@ -48,8 +48,10 @@ func filterNamed(name string) (Filter, bool) {
 	return 0, false
 }
 
-func bicubic(x float64) float64 {
-	const a = -0.5
+func bicubic(x float64) float64 { return keys(x, -0.5) }
+
+// keys is the cubic kernel of Keys (1981).
+func keys(x, a float64) float64 {
 	switch x = math.Abs(x); {
 	case x < 1:
 		return ((a+2)*x-(a+3))*x*x + 1
