@@ -105,11 +105,14 @@ func (p Processor) complete(text []byte, size int) ([]byte, error) {
 	return json.Marshal(keys)
 }
 
-// The processors of CLIP, BLIP, BLIP-2 and SAM.
+// The processors of CLIP, BLIP, BLIP-2, SAM and SAM 2.
 var (
 	Blip = Processor{Class: "BlipImageProcessor", Side: 384, Keys: clipKeys} // of BLIP-2 too
 	CLIP = Processor{Class: "CLIPImageProcessor", Side: 224, Crops: true, Keys: clipKeys}
 	SAM  = Processor{Class: "SamImageProcessor", Side: 1024, Pads: true, Keys: map[string]string{
+		"image_mean": "[0.485, 0.456, 0.406]", "image_std": "[0.229, 0.224, 0.225]"}}
+
+	SAM2 = Processor{Class: "Sam2ImageProcessor", Side: 1024, Keys: map[string]string{
 		"image_mean": "[0.485, 0.456, 0.406]", "image_std": "[0.229, 0.224, 0.225]"}}
 
 	// of GroundingDINO, for images of any size

@@ -1,0 +1,127 @@
+package sam2
+
+import (
+	"context"
+	"errors"
+
+	"github.com/gomlx/compute"
+	"github.com/gomlx/compute/dtypes"
+	"github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/core/tensors"
+	"github.com/gomlx/gomlx/ml/model"
+
+	"antipode/gomlxmodels/runner"
+	"antipode/gomlxmodels/sam"
+)
+
+// Options are the options of an [Encoder]; the zero value is the default.
+type Options struct {
+	DType dtypes.DType // Float32 (default), BFloat16 or Float16
+	// each box gets the first mask, stable or not, whatever the configuration says: LangSAM's way
+	NoFallback bool
+}
+
+// Encoder runs a model on a device. It is for one goroutine at a time.
+type Encoder struct {
+	m      *Model
+	run    *runner.Runner
+	graphs [parts]*runner.Graph
+}
+
+// NewEncoder returns an encoder on the backend, which the caller owns. A part's weights are read, and its graph
+// compiled, when it is first needed.
+func NewEncoder(backend compute.Backend, m *Model, o Options) (e *Encoder, err error) {
+	defer runner.Recovered("sam2", &err)
+	if backend == nil || m == nil {
+		return nil, errors.New("sam2: an encoder needs a backend and a model")
+	}
+	if err := runner.DType(&o.DType); err != nil {
+		return nil, err
+	}
+	fallback := m.cfg.Decoder.Dynamic && !o.NoFallback
+	e = &Encoder{m: m, run: runner.New(backend, "sam2", "encoder")}
+	net := func(p part, name string, forward func(*model.Scope, []*graph.Node) []*graph.Node) {
+		e.graphs[p] = e.run.Net(func(s *model.Store) error { return load(s, m.Weights, m.cfg, fallback, p, o.DType) }).
+			Graph(name, forward)
+	}
+	net(imagePart, "sam2/image", func(s *model.Scope, in []*graph.Node) []*graph.Node {
+		out := ForwardVision(s, m.cfg, in[0], o.DType)
+		return []*graph.Node{out.Embedding, out.Half, out.Full}
+	})
+	net(masksPart, "sam2/masks", func(s *model.Scope, in []*graph.Node) []*graph.Node {
+		out := ForwardMasks(s, m.cfg, Features{in[0], in[1], in[2]}, in[3], fallback, o.DType)
+		return []*graph.Node{out.Best, out.BestIoU}
+	})
+	return e, nil
+}
+
+// Bytes is the memory the loaded weights take.
+func (e *Encoder) Bytes() int64 {
+	if e == nil {
+		return 0
+	}
+	return e.run.Bytes()
+}
+
+// Close releases weights and compiled graphs. The encoder cannot be used afterwards; closing twice is fine.
+func (e *Encoder) Close() {
+	if e != nil {
+		e.run.Close()
+	}
+}
+
+// Load reads all weights now rather than with the first image, so that [Encoder.Bytes] counts them.
+func (e *Encoder) Load() (err error) {
+	defer runner.Recovered("sam2", &err)
+	for _, g := range e.graphs {
+		if err := g.Load(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Segment returns a map for each box of an image, in order; any number of boxes, of which [sam.Boxes] are decoded at
+// once. The image is encoded once, unless there is no box. A map does not depend on the other boxes. A box that is not
+// of finite numbers, or whose second corner is not right of and below the first, is an error that names it. ctx is
+// checked between calls of the device.
+func (e *Encoder) Segment(ctx context.Context, p *Image, boxes []Box) (maps []Map, err error) {
+	defer runner.Recovered("sam2", &err)
+	if err := e.run.Closed(); err != nil {
+		return nil, err
+	}
+	side := int(e.m.cfg.ImageSize)
+	if p == nil || len(p.Pixels) != 3*side*side || p.Width < 1 || p.Height < 1 {
+		return nil, errors.New("sam2: the image was not prepared by this model")
+	}
+	scaled, err := sam.Scaled("sam2", boxes, float64(side)/float64(p.Width), float64(side)/float64(p.Height))
+	if err != nil || len(boxes) == 0 {
+		return nil, err
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	image, err := e.encode(p.Pixels)
+	if err != nil {
+		return nil, err
+	}
+	return sam.Decode(ctx, "sam2", scaled, sam.Stretched(e.m.cfg.LogitSide(), p.Width, p.Height),
+		func(boxes *tensors.Tensor) ([][]float32, error) {
+			return e.graphs[masksPart].Call(append(image(), boxes)...)
+		})
+}
+
+// encode returns what the decoder takes of an image, as new tensors with every call.
+func (e *Encoder) encode(pixels []float32) (image func() []*tensors.Tensor, err error) {
+	side := int(e.m.cfg.ImageSize)
+	flat, err := e.graphs[imagePart].Call(tensors.FromFlatDataAndDimensions(pixels, 1, 3, side, side))
+	if err != nil {
+		return nil, err
+	}
+	g, w := e.m.cfg.Side(2), e.m.cfg.Vision.Width
+	return func() []*tensors.Tensor {
+		return []*tensors.Tensor{tensors.FromFlatDataAndDimensions(flat[0], 1, g, g, w),
+			tensors.FromFlatDataAndDimensions(flat[1], 1, g, g, 2, 2, w/4),
+			tensors.FromFlatDataAndDimensions(flat[2], 1, g, g, 2, 2, w/8, 2, 2)}
+	}, nil
+}

@@ -1,0 +1,272 @@
+package sam2
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/gomlx/compute"
+	"github.com/gomlx/compute/dtypes"
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/ml/model"
+
+	"antipode/gomlxmodels/internal/modeltest"
+	"antipode/gomlxmodels/preprocess"
+	"antipode/internal/near"
+	"antipode/internal/testbackend"
+)
+
+// goldens are the folders internal/pyref/sam2.py makes.
+var goldens = []string{"windows", "other-shape", "video"}
+
+// golden is one folder: a model and what the reference library computes with it.
+type golden struct {
+	*Model
+	modeltest.Golden
+	sizes [][2]int // width and height of the images
+}
+
+func openGolden(t testing.TB, name string) golden {
+	t.Helper()
+	return openFolder(t, modeltest.Computed(t, filepath.Join("testdata", name)))
+}
+
+func openFolder(t testing.TB, dir string) golden {
+	t.Helper()
+	m, err := Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := golden{Model: m, Golden: modeltest.Open(t, dir)}
+	text, err := os.ReadFile(filepath.Join(dir, "cases.json"))
+	if err == nil {
+		err = json.Unmarshal(text, &g.sizes)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+// run evaluates one part with its weights loaded.
+func (g golden) run(backend compute.Backend, p part, fn func(*model.Scope, []*Node) []*Node,
+	args ...any) [][]float32 {
+	g.T.Helper()
+	return modeltest.Run(g.T, backend, func(s *model.Store) error {
+		return load(s, g.Weights, g.cfg, true, p, dtypes.Float32)
+	}, fn, args...)
+}
+
+// boxes are the boxes of an image, in its own pixels.
+func (g golden) boxes(image int) (list []Box) {
+	for _, b := range g.Rows(fmt.Sprintf("%d.boxes", image)) {
+		list = append(list, Box{float64(b[0]), float64(b[1]), float64(b[2]), float64(b[3])})
+	}
+	return list
+}
+
+// image is an image of the golden, as internal/pyref/groundingdino.py computes it.
+func (g golden) image(i int) *preprocess.RGB {
+	p := preprocess.NewRGB(g.sizes[i][0], g.sizes[i][1])
+	for y := range p.Height {
+		for x := range p.Width {
+			copy(p.Pix[3*(y*p.Width+x):], []uint8{uint8((x*5 + y*3) % 256), uint8(x * y % 256),
+				uint8((x*x + 7*y) % 251)})
+		}
+	}
+	return p
+}
+
+// prepared is an image of the golden after the processor.
+func (g golden) prepared(i int) *Image {
+	g.T.Helper()
+	p, err := g.Prepare(g.image(i))
+	if err != nil {
+		g.T.Fatal(err)
+	}
+	return p
+}
+
+// stage is how near the values of a stage must be to the reference's.
+type stage func(t testing.TB, name string, got, want []float32)
+
+// within holds a stage that is given the reference's own inputs: the image encoder, or the decoder.
+func within(t testing.TB, name string, got, want []float32) {
+	t.Helper()
+	near.Check(t, name, got, want, 1e-4, 1e-5)
+}
+
+// TestEqualReference compares every stage with transformers. Each part is given the reference's own inputs.
+func TestEqualReference(t *testing.T) {
+	for _, name := range goldens {
+		t.Run(name, func(t *testing.T) {
+			testbackend.OnBoth(t, func(t *testing.T, backend compute.Backend) {
+				checkReference(openGolden(t, name), backend, within)
+			})
+		})
+	}
+}
+
+func checkReference(g golden, backend compute.Backend, compare stage) {
+	worst, at := 0.0, ""
+	check := func(stage string, got []float32) {
+		g.T.Helper()
+		compare(g.T, stage, got, g.Values(stage))
+		d, _ := near.Worst(got, g.Values(stage))
+		if d /= near.Scale(g.Values(stage)); d > worst {
+			worst, at = d, stage
+		}
+	}
+	got := g.run(backend, imagePart, func(s *model.Scope, in []*Node) []*Node {
+		v := ForwardVision(s, g.cfg, in[0], dtypes.Float32)
+		return append(append(v.Stages, v.Levels...), v.Embedded, v.Embedding, v.Half, v.Full)
+	}, g.Tensor("pixels"))
+	for i := range stages {
+		check(fmt.Sprintf("stage_%d", i), got[i])
+	}
+	for i := range levels {
+		check(fmt.Sprintf("level_%d", i), got[stages+i])
+	}
+	for i, stage := range []string{"embedded", "image", "half", "full"} {
+		check(stage, got[stages+levels+i])
+	}
+	rounds := g.cfg.Decoder.Layers
+	got = g.run(backend, masksPart, func(s *model.Scope, in []*Node) []*Node {
+		m := ForwardMasks(s, g.cfg, Features{in[0], in[1], in[2]}, in[3], true, dtypes.Float32)
+		return append(append(m.Tokens, m.Keys...), m.Prompts, m.Logits, m.IoU)
+	}, g.Tensor("image"), g.Tensor("half"), g.Tensor("full"), g.Tensor("scaled"))
+	for i := range rounds {
+		check(fmt.Sprintf("tokens_%d", i), got[i])
+		check(fmt.Sprintf("keys_%d", i), got[rounds+1+i])
+	}
+	check("tokens", got[rounds])
+	for i, stage := range []string{"prompts", "masks", "ious"} {
+		check(stage, got[2*rounds+1+i])
+	}
+	g.T.Logf("worst difference of any stage: %.2g of its scale (%s)", worst, at)
+}
+
+// TestOptimized compares one model as users run it, compiled with full optimization; the other tests compile quickly.
+func TestOptimized(t *testing.T) {
+	if !testbackend.Optimized(t) {
+		return
+	}
+	checkReference(openGolden(t, "windows"), testbackend.QuickXLA(t), within)
+	checkEncoder(openGolden(t, "windows"), testbackend.QuickXLA(t), withinAll)
+}
+
+// withinAll holds the result of all stages in a row.
+func withinAll(t testing.TB, name string, got, want []float32) {
+	t.Helper()
+	near.Check(t, name, got, want, 0, 1e-4*max(1, near.Scale(want)))
+}
+
+// TestEncoderEqualsReference compares what [Encoder] makes of images: logits and IoU with and without the fallback,
+// logits at the images' own size, masks.
+func TestEncoderEqualsReference(t *testing.T) {
+	for _, name := range goldens {
+		t.Run(name, func(t *testing.T) {
+			testbackend.OnBoth(t, func(t *testing.T, backend compute.Backend) {
+				checkEncoder(openGolden(t, name), backend, withinAll)
+			})
+		})
+	}
+}
+
+func checkEncoder(g golden, backend compute.Backend, compare stage) {
+	t := g.T
+	near.Check(t, "pixels", g.prepared(0).Pixels, g.Values("pixels"), 1e-5, 1e-5)
+	for _, first := range []bool{false, true} {
+		e, err := NewEncoder(backend, g.Model, Options{NoFallback: first})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer e.Close()
+		for i := range g.sizes {
+			name := fmt.Sprint(i)
+			maps, err := e.Segment(context.Background(), g.prepared(i), g.boxes(i))
+			if err != nil {
+				t.Fatal(err)
+			}
+			logits := g.Rows(name + ".logits")
+			if first {
+				logits = g.Rows(name + ".first")
+			}
+			if len(maps) != len(logits) {
+				t.Fatalf("image %s: %d maps", name, len(maps))
+			}
+			for k, m := range maps {
+				compare(t, name+".logits", m.Logits, logits[k])
+				if !first {
+					near.Check(t, name+".iou", []float32{m.IoU}, g.Values(name + ".iou")[k:k+1], 0, 1e-5)
+					checkMask(t, m, g.Rows(name + ".large")[k], compare)
+				}
+			}
+		}
+	}
+}
+
+// checkMask compares a map at the image's size, and its mask, with the reference's logits there.
+func checkMask(t testing.TB, m Map, want []float32, compare stage) {
+	t.Helper()
+	rows, err := m.Rows()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []float32
+	for _, row := range rows {
+		all = append(all, row...)
+	}
+	compare(t, "large", all, want)
+	got, err := m.Mask()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, v := range want {
+		if got.Pix[i] != (v > 0) && math.Abs(float64(v)) >= 1e-3 {
+			t.Errorf("pixel %d is %t where the logit is %v", i, got.Pix[i], v)
+		}
+	}
+}
+
+// TestFallback: the golden has boxes on both sides of the threshold, so that the fallback and its absence differ.
+func TestFallback(t *testing.T) {
+	g := openGolden(t, "windows")
+	same, other := 0, 0
+	for i := range g.sizes {
+		first := g.Rows(fmt.Sprintf("%d.first", i))
+		for k, best := range g.Rows(fmt.Sprintf("%d.logits", i)) {
+			if near.Compare(best, first[k], 0, 0) == nil {
+				same++
+			} else {
+				other++
+			}
+		}
+	}
+	if same == 0 || other == 0 {
+		t.Errorf("%d boxes have the first mask, %d another", same, other)
+	}
+}
+
+// TestPillow: resized as Pillow does, on request.
+func TestPillow(t *testing.T) {
+	g := openGolden(t, "windows")
+	usual := g.prepared(1)
+	g.UsePillow()
+	var want []float32
+	pixels := g.Values("pillow")
+	for channel := range 3 {
+		for i := channel; i < len(pixels); i += 3 {
+			pre := g.Preprocess()
+			want = append(want, float32((float64(pixels[i])/255-pre.Mean[channel])/pre.Std[channel]))
+		}
+	}
+	near.Check(t, "pixels", g.prepared(1).Pixels, want, 1e-5, 1e-5)
+	if near.Compare(want, usual.Pixels, 1e-3, 1e-3) == nil {
+		t.Error("torchvision gives the same")
+	}
+}
