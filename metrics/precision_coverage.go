@@ -36,6 +36,7 @@ type PrecisionCoverageOptions struct {
 	UnmaskedReal string   `json:"unmasked_real,omitempty" default:"profile" values:"profile,drop,full-image" help:"treatment of a reference image without the vector"`
 	MinPatches   int      `json:"min_patches,omitempty" min:"0" help:"background patches that an image needs for background_only; 0 = the profile's (1; public-code 25)"`
 	Cells        string   `json:"cells,omitempty" default:"object" none:"none" help:"text column that divides a group into strata of the half-sampling, where the tables have it; none = no strata"`
+	Balance      bool     `json:"balance,omitempty" help:"sample as many images of each cell from every group as the group with the fewest has, of both sets"`
 	Resamples    int      `json:"resamples,omitempty" default:"200" min:"2" none:"-1" help:"half-samples per interval"`
 	Level        float64  `json:"level,omitempty" default:"0.95" min:">0" max:"<1" help:"confidence level of the intervals"`
 	Seed         int64    `json:"seed,omitempty" help:"seed of the half-samples"`
@@ -91,6 +92,7 @@ type GapsOptions struct {
 	UnmaskedReal string   `json:"unmasked_real,omitempty" default:"profile" values:"profile,drop,full-image" help:"treatment of a reference image without the vector"`
 	MinPatches   int      `json:"min_patches,omitempty" min:"0" help:"background patches that an image needs for background_only; 0 = the profile's (1; public-code 25)"`
 	Cells        string   `json:"cells,omitempty" default:"object" none:"none" help:"text column that divides a group into strata of the half-sampling, where the tables have it; none = no strata"`
+	Balance      bool     `json:"balance,omitempty" help:"sample as many images of each cell from every group as the group with the fewest has, of both sets"`
 	Resamples    int      `json:"resamples,omitempty" default:"200" min:"2" help:"half-samples per interval"`
 	Level        float64  `json:"level,omitempty" default:"0.95" min:">0" max:"<1" help:"confidence level of the intervals"`
 	Seed         int64    `json:"seed,omitempty" help:"seed of the half-samples"`

@@ -121,6 +121,11 @@ func gather(call *Call, c *comparison) ([]*group, error) {
 				return nil, err
 			}
 		}
+	}
+	if c.Balance {
+		c.balance(order)
+	}
+	for _, g := range order {
 		if len(g.real.vectors) <= c.K {
 			return nil, fmt.Errorf("group %s has %d real images with a vector %q; a radius needs more than k = %d",
 				g.name(c.By), len(g.real.vectors), c.Vector, c.K)
@@ -215,11 +220,7 @@ func (g *group) prepare(call *Call, c *comparison, role string, lacking *lacks) 
 	*g.side(role) = out
 	if role == "generated" {
 		g.unmasked = prepared.Unmasked
-		for _, v := range out.vectors {
-			if v != nil {
-				g.used++
-			}
-		}
+		g.used = out.present()
 	}
 	return nil
 }
