@@ -310,12 +310,14 @@ func ExampleGapSensitivity() {
 			table.TextColumn("flagged", []string{flagged, "yes"}),
 			table.NumberColumn("gap", []float64{north, south}),
 			table.NumberColumn("gap_low", []float64{north - 0.1, south - 0.1}),
-			table.NumberColumn("gap_high", []float64{north + 0.1, south + 0.1})}})
+			table.NumberColumn("gap_high", []float64{north + 0.1, south + 0.1}),
+			table.TextColumn("interval", []string{"95 % interval", "95 % interval"}),
+			table.NumberColumn("n_real", []float64{64, 64}), table.NumberColumn("n_generated", []float64{64, 64})}})
 	}
 	show(metrics.GapSensitivity(gaps(-0.125, -0.25, "yes"), metrics.GapVariants{Eroded: gaps(0, -0.25, "no"),
-		Dilated: gaps(-0.25, -0.375, "yes")}), "region", "verdict", "gap", "gap_eroded", "gap_dilated", "change")
+		Dilated: gaps(-0.25, -0.375, "yes")}), "region", "verdict", "gone_with", "gap", "gap_eroded", "gap_dilated")
 	// Output:
-	// region  verdict                         gap  gap_eroded  gap_dilated  change
-	// north   segmentation can explain it  -0.125           0        -0.25   0.125
-	// south   holds                         -0.25       -0.25       -0.375   0.125
+	// region  verdict                      gone_with     gap  gap_eroded  gap_dilated
+	// north   segmentation can explain it  eroded     -0.125           0        -0.25
+	// south   holds                                    -0.25       -0.25       -0.375
 }
