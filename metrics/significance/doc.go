@@ -8,14 +8,15 @@
 //
 // # Functions
 //
-// [Means], [Paired], [Holm], [BenjaminiHochberg], [CohensD], [CohensH], [CliffsDelta], [SmallestMeanGap] and
-// [SmallestShareGap] take slices.
+// [Means], [Paired], [Holm], [BenjaminiHochberg], [CohensD], [CohensH], [CliffsDelta], [Spearman], [SmallestMeanGap]
+// and [SmallestShareGap] take slices.
 //
 // # Tables
 //
 // [PermutationTest], [EffectSizes], [SmallestGaps], [AdjustP] and [ClusteredMeans] read a column of values and a column
-// of groups. A missing value (NaN) is counted and left out; an empty group has no result, with a reason; an infinite
-// value and an id that occurs twice are errors. The order of the rows does not matter.
+// of groups, [RankCorrelation] two columns of scores. A missing value (NaN) is counted and left out; an empty group has
+// no result, with a reason; an infinite value and an id that occurs twice are errors. The order of the rows does not
+// matter.
 //
 // Rows of one prompt are not independent: name the column of what is independent (Unit), or compare the same prompts
 // (Paired). Report a p-value with its effect size and counts, and correct for multiple tests: thirty tests at 5 % have

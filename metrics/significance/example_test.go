@@ -97,3 +97,14 @@ func ExampleMeans() {
 	fmt.Printf("difference %.0f, p = %.2f of %d permutations, %v\n", r.Difference, r.P, r.Permutations, err)
 	// Output: difference -3, p = 0.10 of 20 permutations, <nil>
 }
+
+// Images that a segmenter is sure of have better masks.
+func ExampleRankCorrelation() {
+	masks := datasets.FromRows([]map[string]any{{"mask_score": 0.9, "iou": 0.8}, {"mask_score": 0.6, "iou": 0.2},
+		{"mask_score": 0.8, "iou": 0.5}, {"mask_score": 0.7, "iou": 0.6}})
+	tabulartest.Show(significance.RankCorrelation(masks, significance.CorrelationOptions{X: "mask_score", Y: "iou"}),
+		"x", "y", "spearman", "n")
+	// Output:
+	// x           y    spearman  n
+	// mask_score  iou       0.8  4
+}

@@ -26,7 +26,11 @@ type reference struct {
 		N, M                 int
 		Alpha, Power, Effect float64
 	}
-	H []struct{ P, Q, H float64 }
+	H     []struct{ P, Q, H float64 }
+	Ranks []struct {
+		X, Y []float64
+		Rho  float64
+	}
 }
 
 func check(t *testing.T, what string, got, want, most float64) {
@@ -46,9 +50,10 @@ func TestEqualReference(t *testing.T) {
 	if err := json.Unmarshal(text, &r); err != nil {
 		t.Fatal(err)
 	}
-	if len(r.Families) != 4 || len(r.Means) != 4 || len(r.Paired) != 3 || len(r.Gaps) != 3 || len(r.H) != 3 {
-		t.Fatalf("the reference lacks something: %d %d %d %d %d", len(r.Families), len(r.Means), len(r.Paired),
-			len(r.Gaps), len(r.H))
+	if len(r.Families) != 4 || len(r.Means) != 4 || len(r.Paired) != 3 || len(r.Gaps) != 3 || len(r.H) != 3 ||
+		len(r.Ranks) != 5 {
+		t.Fatalf("the reference lacks something: %d %d %d %d %d %d", len(r.Families), len(r.Means), len(r.Paired),
+			len(r.Gaps), len(r.H), len(r.Ranks))
 	}
 	for _, f := range r.Families {
 		holm, err := Holm(f.P)
@@ -98,6 +103,13 @@ func TestEqualReference(t *testing.T) {
 	}
 	for _, h := range r.H {
 		check(t, "Cohen's h", CohensH(h.P, h.Q), h.H, 1e-12)
+	}
+	for _, c := range r.Ranks {
+		rho, err := Spearman(c.X, c.Y)
+		if err != nil {
+			t.Fatal(err)
+		}
+		check(t, "Spearman's rank correlation", rho, c.Rho, 1e-12)
 	}
 }
 

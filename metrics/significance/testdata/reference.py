@@ -8,7 +8,7 @@ import json
 import pathlib
 
 import numpy as np
-from scipy.stats import mannwhitneyu, permutation_test
+from scipy.stats import mannwhitneyu, permutation_test, spearmanr
 from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.power import NormalIndPower
 from statsmodels.stats.proportion import proportion_effectsize
@@ -37,4 +37,9 @@ for n, m, alpha, power in ((50, 50, 0.05, 0.8), (170, 80, 0.01, 0.9), (16, 400, 
     out["gaps"].append({"n": n, "m": m, "alpha": alpha, "power": power, "effect": float(NormalIndPower().solve_power(nobs1=n, ratio=m / n, alpha=alpha, power=power))})
 for p, q in ((0.1, 0.3), (0.5, 0.5), (0.0, 1.0)):
     out["h"].append({"p": p, "q": q, "h": float(proportion_effectsize(p, q))})
+out["ranks"] = []
+for n, decimals in ((2, 9), (5, 9), (12, 0), (40, 1), (7, 0)):
+    x = np.round(rng.normal(0, 1, n), decimals)  # few decimals make ties
+    y = np.round(0.6 * x + rng.normal(0, 1, n), decimals)
+    out["ranks"].append({"x": x.tolist(), "y": y.tolist(), "rho": float(spearmanr(x, y).statistic)})
 pathlib.Path(__file__).with_name("reference.json").write_text(json.dumps(out, indent=1, default=float) + "\n")
