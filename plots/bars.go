@@ -201,7 +201,7 @@ func list(names []string, most int) string {
 // repeat the next one that makes the rows distinct.
 func (s *options) barColumns(f *datasets.Frame) (x, series string, err error) {
 	x, series = s.x, s.series
-	candidates := nameColumns(f, s.panelRows, s.panels, x, series)
+	candidates := nameColumns(f, s.panelRows, s.panels, s.crossed.Column, x, series)
 	if x == "" {
 		if len(candidates) == 0 {
 			return "", "", fmt.Errorf("no text column names the rows (there are: %s); name one in X or Y",

@@ -54,6 +54,7 @@ const (
 	hatched = -2
 	dashed  = -3
 	struck  = -4
+	cross   = -5
 )
 
 const (
@@ -363,6 +364,8 @@ func (c *chart) legend(s *scene, y float64) float64 {
 			s.add(path{points: []pt{{x, mid - 6}, {x + 12, mid - 6}, {x + 12, mid + 6}, {x, mid + 6}}, closed: true,
 				stroke: th.Muted, width: 0.8})
 			s.strike(x, mid-6, 12, 12, k.color)
+		case k.mark == cross:
+			s.cross(pt{x + 6, mid}, 4, k.color)
 		case k.mark == dashed:
 			s.add(path{points: []pt{{x - 2, mid}, {x + 14, mid}}, stroke: k.color, width: 1.4, dash: true})
 		default:

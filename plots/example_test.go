@@ -60,6 +60,22 @@ func ExampleForest() {
 	// Output: as in forest.svg
 }
 
+// Gaps of which some have another explanation, for example those that errors of the segmentation can explain.
+func ExampleForest_crossed() {
+	fig := plots.Forest{
+		Table:      explained(),
+		X:          "gap",
+		Y:          "region",
+		Panels:     "vector",
+		Crossed:    plots.Match{Column: "verdict", Value: "segmentation can explain it"},
+		References: []plots.Mark{{Name: "no gap"}},
+		Title:      "Gaps, and which of them errors of the segmentation can explain",
+		XLabel:     "gap (share of real images)",
+	}
+	golden("forest-crossed", fig)
+	// Output: as in forest-crossed.svg
+}
+
 // How many rows have which value, and a threshold.
 func ExampleHistogram() {
 	fig := plots.Histogram{

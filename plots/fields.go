@@ -75,7 +75,7 @@ type options struct {
 	boxes                 string    // text column
 	shade, rowValue       string    // number columns: of a scatter's colors, of a grid's rows
 	groups                [2]string // text columns: of a heat table's rows and columns
-	hatched               Match
+	hatched, crossed      Match
 	percent, totals       bool
 	stacked, joined       bool
 	lines                 []Line
@@ -104,6 +104,9 @@ func (s *options) check(columns ...string) error {
 	}
 	if s.panelRows != "" && s.panels == "" {
 		return fmt.Errorf("PanelRows needs Panels, the columns of the panels")
+	}
+	if s.crossed.Column != "" && s.joined {
+		return fmt.Errorf("Crossed replaces the marks of rows, Joined draws several marks in one: set one of them")
 	}
 	if s.patches > 0 && s.boxes != "" {
 		return fmt.Errorf("Boxes are those of the whole image, Patches crops it: set one of them")

@@ -25,7 +25,8 @@ func TestFieldsWithoutEffect(t *testing.T) {
 		"5 dots per inch; set Theme.DPI": plots.Histogram{Table: tab, X: "v", Theme: plots.Theme{DPI: 5}},
 		"an image has one outline": plots.Grid{Table: photos(), Outline: "mask",
 			Box: plots.Box{Left: "distance"}},
-		`"nosuch"`: plots.Segments{Table: photos(), Mask: "nosuch"},
+		"Crossed replaces the marks": plots.Forest{Table: tab, X: "v", Crossed: plots.Match{Column: "b"}, Joined: true},
+		`"nosuch"`:                   plots.Segments{Table: photos(), Mask: "nosuch"},
 	} {
 		if err := failure(f); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("want %q: %v", want, err)

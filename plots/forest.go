@@ -14,6 +14,10 @@ import (
 // side of the first of them and hollow where the interval touches it. Use it for gaps between regions with simultaneous
 // intervals.
 //
+// Crossed draws a cross and a dashed interval in place of the marks of some rows: values to which the caption makes an
+// exception. For the result of metrics.GapSensitivity it is {"verdict", metrics.Explained}: the gaps that errors of the
+// segmentation can explain.
+//
 // Joined connects the marks of a row, for example the similarities of default, stereotypical and other images of an
 // identity: the length of the line is their distance.
 type Forest struct {
@@ -34,6 +38,7 @@ type Forest struct {
 	Percent    bool   // values, intervals and axis are times 100; XLimits and References are then in percent
 	Sorted     bool   // largest first, rows without data last
 	Joined     bool   // the marks of a row are on one line and connected; intervals are not drawn
+	Crossed    Match  // rows with a cross as mark; their value of the column is in the legend
 	References []Mark // lines across the value axis, for example the zero of a gap
 	Interval   string // kind of the intervals (default: the text column "interval")
 	Note       string // first sentence of the caption
@@ -44,7 +49,8 @@ func (f Forest) figure() figure {
 	return figure{fmt.Sprintf("intervals of %q", f.X), f.Table, [][2]string{{"X", f.X}}, options{
 		more: f.MoreX, x: f.Y, series: f.Series, panels: f.Panels, panelRows: f.PanelRows, order: f.Order,
 		names: f.Names, title: f.Title, xlabel: f.XLabel, ylabel: f.YLabel, xlim: f.XLimits, free: f.FreeLimits,
-		percent: f.Percent, sorted: f.Sorted, joined: f.Joined, refs: f.References, interval: f.Interval,
+		percent: f.Percent, sorted: f.Sorted, joined: f.Joined,
+		crossed: f.Crossed, refs: f.References, interval: f.Interval,
 		note: f.Note, theme: f.Theme,
 	}, func(frame *datasets.Frame, s *options) (drawing, error) {
 		frame, column, err := s.melt(frame, f.X)
@@ -76,6 +82,10 @@ func buildForest(f *datasets.Frame, column string, s *options) (drawing, error) 
 	if err != nil {
 		return nil, err
 	}
+	crossed, err := optional(f, s.crossed.Column)
+	if err != nil {
+		return nil, err
+	}
 	panels, err := s.split(f, 2)
 	if err != nil {
 		return nil, err
@@ -97,12 +107,13 @@ func buildForest(f *datasets.Frame, column string, s *options) (drawing, error) 
 			c.panels = append(c.panels, nil)
 			continue
 		}
-		at, seen := cells{}, map[string]bool{}
+		at, out, seen := cells{}, map[[2]string]bool{}, map[string]bool{}
 		for _, r := range mine {
 			k := [2]string{rowOf[r], seriesOf[r]}
 			if _, twice := at[k]; twice {
 				return nil, twoRows(f, r, name, k[0], series, k[1])
 			}
+			out[k] = s.crossed.Column != "" && crossed[r] == s.crossed.Value
 			if at[k] = v[r]; seen[k[0]] {
 				lanes = len(levels)
 			}
@@ -124,7 +135,7 @@ func buildForest(f *datasets.Frame, column string, s *options) (drawing, error) 
 		}
 		p := &panel{title: panels.titles[i], x: snugAxis(scope, s.xlim, ticks+2, 0),
 			y: bandAxis(reversed(own))}
-		p.draw = func(sc *scene, p *panel) { sc.forest(p, own, levels, at, lanes, s) }
+		p.draw = func(sc *scene, p *panel) { sc.forest(p, own, levels, at, out, lanes, s) }
 		c.panels = append(c.panels, p)
 	}
 	c.height = float64(len(rows)) * max(22, 6+15*float64(lanes))
@@ -132,6 +143,9 @@ func buildForest(f *datasets.Frame, column string, s *options) (drawing, error) 
 		c.height, c.right = float64(len(rows))*18, 8
 	}
 	c.seriesKeys(series, levels, func(i int) int { return i % markKinds })
+	if s.crossed.Column != "" {
+		c.keys = append(c.keys, key{oneLine(s.crossed.Value), s.theme.Ink, cross})
+	}
 	c.refKeys(s)
 	c.sentences(s, f, column, whiskers && !s.joined, none)
 	if s.joined && whiskers {
@@ -142,10 +156,16 @@ func buildForest(f *datasets.Frame, column string, s *options) (drawing, error) 
 		c.caption = append(c.caption,
 			"Filled: the interval does not touch the line "+isolate("“"+oneLine(s.refs[0].Name)+"”")+".")
 	}
+	if s.crossed.Column != "" {
+		others := slices.DeleteFunc(slices.Clone(crossed), func(text string) bool { return text == s.crossed.Value })
+		c.caption = append(c.caption, fmt.Sprintf("Crossed: %s (%d of %d).", isolate("“"+oneLine(s.crossed.Value)+"”"),
+			len(crossed)-len(others), len(crossed)))
+	}
 	return c, nil
 }
 
-func (sc *scene) forest(p *panel, rows, levels []string, at cells, lanes int, s *options) {
+func (sc *scene) forest(p *panel, rows, levels []string, at cells, crossed map[[2]string]bool, lanes int,
+	s *options) {
 	th := s.theme
 	band := (p.b - p.t) / p.y.high
 	sc.references(p, s.refs, true, 1.2)
@@ -155,7 +175,8 @@ func (sc *scene) forest(p *panel, rows, levels []string, at cells, lanes int, s 
 			continue
 		}
 		for j, level := range levels {
-			v, known := at[[2]string{row, level}]
+			k := [2]string{row, level}
+			v, known := at[k]
 			if !known {
 				continue
 			}
@@ -169,13 +190,18 @@ func (sc *scene) forest(p *panel, rows, levels []string, at cells, lanes int, s 
 			}
 			color := th.Series[j]
 			if v.interval() {
-				sc.line(color, 2, pt{p.px(v.low), y}, pt{p.px(v.high), y})
+				sc.add(path{points: []pt{{p.px(v.low), y}, {p.px(v.high), y}}, stroke: color, width: 2,
+					dash: crossed[k]})
 			}
 			fill := color
 			if len(s.refs) > 0 && v.interval() && v.low <= s.refs[0].At && v.high >= s.refs[0].At {
 				fill = th.Paper
 			}
-			sc.mark(j, pt{p.px(v.v), y}, 4.5, fill, color)
+			if crossed[k] {
+				sc.cross(pt{p.px(v.v), y}, 4.5, color)
+			} else {
+				sc.mark(j, pt{p.px(v.v), y}, 4.5, fill, color)
+			}
 			sc.text(p.r+10, y, s.withInterval(v), th.Small, th.Ink, start)
 		}
 	}

@@ -376,6 +376,7 @@ func TestMissingColumns(t *testing.T) {
 		"shade":     plots.Scatter{Table: tab, X: "v", Y: "v", Shade: "nosuch"},
 		"groups":    plots.Heat{Table: tab, Value: "v", RowGroups: "nosuch"},
 		"hatched":   plots.Heat{Table: tab, Value: "v", Hatched: plots.Match{Column: "nosuch", Value: "x"}},
+		"crossed":   plots.Forest{Table: tab, X: "v", Crossed: plots.Match{Column: "nosuch", Value: "x"}},
 		"values":    plots.Lines{Table: tab, X: "a", Y: "v", MoreY: []string{"nosuch"}},
 		"joined":    plots.Forest{Table: tab, X: "v", MoreX: []string{"nosuch"}, Joined: true},
 		"row value": plots.Grid{Table: photos(), Rows: "region", RowValue: "nosuch"},

@@ -133,6 +133,12 @@ func (sc *scene) mark(kind int, at pt, r float64, fill, stroke color.NRGBA) {
 	}
 }
 
+// cross draws the mark of an exception.
+func (sc *scene) cross(at pt, r float64, c color.NRGBA) {
+	sc.line(c, 2, pt{at.x - r, at.y - r}, pt{at.x + r, at.y + r})
+	sc.line(c, 2, pt{at.x - r, at.y + r}, pt{at.x + r, at.y - r})
+}
+
 // hatch fills a box with thin slanted lines, which mean "no data".
 func (sc *scene) hatch(x, y, w, h float64) {
 	c := mix(sc.theme.Rule, sc.theme.Muted, 0.3)
