@@ -28,12 +28,10 @@ func selectQueries(scope *model.Scope, s scene, w words, vision, text *Node) (ou
 	c, b := s.cfg, vision.Shape().Dim(0)
 	boxes := Concatenate([]*Node{s.centers, s.overLevels(func(l, i int) *Node {
 		x := InsertAxes(OnesLike(s.grid(i, 0)), -1)
-		x = MulScalar(x, 0.05*math.Pow(2, float64(l)))
+		x = MulScalar(x, proposed(l))
 		return Concatenate([]*Node{x, x}, -1)
 	})}, 2)
-	low, high := Const(vision.Graph(), float32(0.01)), Const(vision.Graph(), float32(0.99))
-	inside := ReduceLogicalAnd(LogicalAnd(GreaterThan(boxes, low), LessThan(boxes, high)), 2)
-	inside = LogicalAnd(inside, s.keep)
+	inside := LogicalAnd(s.proposes(), s.keep)
 	as := func(x *Node) *Node { return BroadcastToShape(InsertAxes(inside, -1), x.Shape()) }
 
 	x := Where(as(vision), vision, ZerosLike(vision))
@@ -52,6 +50,30 @@ func selectQueries(scope *model.Scope, s scene, w words, vision, text *Node) (ou
 	out.References = nn.Pick(references, out.Queries)
 	out.References.AssertDims(b, c.Queries, 4)
 	return out
+}
+
+// proposed is the height and width of the boxes of a level.
+func proposed(level int) float64 { return 0.05 * math.Pow(2, float64(level)) }
+
+// proposes is which positions have a box whose center, width and height are all above 0.01 and below 0.99. Centers are
+// exactly there where a side has 50 positions, and a division may be rounded to either side; whole numbers are compared
+// instead.
+//
+// Shapes: → [B,V] bool.
+func (f *frame) proposes() *Node {
+	valid := f.overLevels(func(l, i int) *Node {
+		inside := func(axis int) *Node {
+			at := MulScalar(AddScalar(f.grid(i, axis), 0.5), 100)
+			side := BroadcastToShape(f.side(i, axis), at.Shape())
+			return LogicalAnd(GreaterThan(at, side), LessThan(at, MulScalar(side, 99)))
+		}
+		both := LogicalAnd(inside(0), inside(1))
+		if proposed(l) >= 0.99 {
+			both = LogicalAnd(both, LogicalNot(both))
+		}
+		return InsertAxes(both, -1)
+	})
+	return Squeeze(valid, 2)
 }
 
 // perceptron is dense layers of these widths with ReLU between them.

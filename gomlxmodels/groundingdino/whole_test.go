@@ -12,6 +12,8 @@ import (
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
 
+	"antipode/gomlxmodels/internal/modeltest"
+	"antipode/gomlxmodels/nn"
 	"antipode/gomlxmodels/textenc"
 	"antipode/internal/near"
 	"antipode/internal/testbackend"
@@ -157,6 +159,41 @@ func TestManyQueries(t *testing.T) {
 	}
 	if near.Compare(g.Values("logits"), g.Values("langsam.logits"), 0, 1e-2) == nil {
 		t.Error("the bounds of the inverse logistic function change nothing")
+	}
+}
+
+// TestProposes compares which positions have a box with the reference's own arithmetic, in levels of 50 rows and of 50
+// columns, on both backends: XLA may divide by multiplying with a reciprocal.
+func TestProposes(t *testing.T) {
+	c := *openGolden(t, "shared").cfg
+	c.Levels = 7
+	for _, size := range []Size{{400, 536}, {792, 400}} {
+		var want []float32
+		edge := 0
+		for l, s := range c.Sizes(size)[first:] {
+			for i := range s.Height * s.Width {
+				box := []float32{(float32(i%s.Width) + 0.5) / float32(s.Width), (float32(i/s.Width) + 0.5) /
+					float32(s.Height), 0.05 * float32(int(1)<<l)}
+				if slices.Min(box) > 0.01 && slices.Max(box) < 0.99 {
+					want = append(want, 1)
+				} else {
+					want = append(want, 0)
+				}
+				if slices.Max(box) == 0.99 {
+					edge++
+				}
+			}
+		}
+		if edge < 20 {
+			t.Errorf("%+v: %d positions at the limit", size, edge)
+		}
+		for _, backend := range []compute.Backend{testbackend.Go(t), testbackend.QuickXLA(t)} {
+			got := modeltest.Run(t, backend, func(*model.Store) error { return nil },
+				func(_ *model.Scope, in []*Node) []*Node {
+					return []*Node{nn.Float32(newFrame(&c, size, in[0]).proposes())}
+				}, c.sizesTensor(size))
+			near.Check(t, fmt.Sprint(backend.Name(), size), got[0], want, 0, 0)
+		}
 	}
 }
 
