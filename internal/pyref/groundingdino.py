@@ -185,13 +185,14 @@ def thresholds(whole):
     return [(between(boxes, 0.5), between(tokens, 0.7)), (between(boxes, 0.75), between(tokens, 0.4))]
 
 
-def folder(root, name, cfg, cases, size, whole_stages=True, tie_free=True):
+def folder(root, name, cfg, cases, size, whole_stages=True, tie_free=True, first=1):
+    """A golden folder with the weights of the first good seed from first on. Returns the processor and the model."""
     path = root / name
     shutil.rmtree(path, ignore_errors=True)
     path.mkdir(parents=True)
     processor = GroundingDinoProcessor(GroundingDinoImageProcessor(size=size), BertTokenizer(vocab=vocabulary(), do_lower_case=True))
     processor.save_pretrained(path)
-    for seed in range(1, 100):
+    for seed in range(first, first + 100):
         model, listed = build(cfg, seed)
         out, written = {}, []
         try:
@@ -222,7 +223,7 @@ def folder(root, name, cfg, cases, size, whole_stages=True, tie_free=True):
     (path / "cases.json").write_text(json.dumps(written))
     save_file({k: v.float().contiguous() for k, v in out.items()}, path / "golden.safetensors")
     print(name, "seed", seed, {f.name: f.stat().st_size for f in sorted(path.iterdir())})
-    return processor
+    return processor, model
 
 
 TEXTS = ["a cat. a remote control.", "a cat", "cat", "is it a dog? a red car.", "a cat . . dog.", ".", "", "a dog's car, red. person", "Crème brûlée. Ärger.", "??", "cat. dog",
@@ -253,7 +254,7 @@ def original(width, height, size=800, longest=1333):
 def main(root):
     root = pathlib.Path(root)
     two = {"shortest_edge": 38, "longest_edge": 66}
-    p = folder(root, "shared", config(), [(70, 53, "a cat. a remote control."), (40, 111, "dog"), (90, 60, "red car")], two)
+    p, _ = folder(root, "shared", config(), [(70, 53, "a cat. a remote control."), (40, 111, "dog"), (90, 60, "red car")], two)
     (root / "shared" / "texts.json").write_text(json.dumps(texts(p.tokenizer), ensure_ascii=False))
     folder(root, "apart-window7", config(dict(window_size=7, depths=[1, 2, 2, 1], num_heads=[2, 1, 4, 8], qkv_bias=True, layer_norm_eps=1e-3), decoder_bbox_embed_share=False,
                                          encoder_layers=1, decoder_layers=3, decoder_attention_heads=4, encoder_n_points=2, decoder_n_points=3, activation_function="gelu",
