@@ -3,6 +3,7 @@ package metrics
 import (
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"antipode/datasets/table"
@@ -66,13 +67,16 @@ func TestBalance(t *testing.T) {
 	o := options("vector", "object_only", "unmasked", "drop", "balance", "true", "resamples", "-1")
 	for _, cells := range []string{"object", "none"} {
 		o["cells"] = cells
-		f, _, err := evaluate(t, ask{"precision-coverage", []string{"region"}, o}, real.Pick(fewer), gen)
+		f, notes, err := evaluate(t, ask{"precision-coverage", []string{"region"}, o}, real.Pick(fewer), gen)
 		if err != nil {
 			t.Fatal(err)
 		}
 		used, reals := f.Numbers("n_used"), f.Numbers("n_real")
 		if want := float64(left["bag"] + left["car"]); used[0] != want || used[1] != want || reals[0] != reals[1] {
 			t.Errorf("cells %s: %v used of %v, %v real", cells, used, left, reals)
+		}
+		if strings.Contains(strings.Join(notes, " "), "balance them") {
+			t.Errorf("cells %s: notes %q", cells, notes)
 		}
 	}
 }

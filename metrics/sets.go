@@ -134,7 +134,7 @@ func gather(call *Call, c *comparison) ([]*group, error) {
 			notes.Add("no generated image: precision is not available, coverage is 0", g.label())
 		}
 		for _, role := range roles {
-			if least, most := cellSizes(g.side(role).cells); least != most {
+			if least, most := cellSizes(g.side(role).cells); least != most && !c.Balance {
 				text := fmt.Sprintf("uneven cells: the numbers of %s images differ by %s; balance them with Sample",
 					role, c.Cells)
 				notes.Add(text, g.label(fmt.Sprintf("%d to %d", least, most)))
