@@ -87,3 +87,89 @@ func verdicts(t *testing.T, seed int, injected bool) (missed, alarms int) {
 	}
 	return missed, alarms
 }
+
+// TestMarkedGaps runs the sensitivity of notebooks/segmentation.ipynb for the worlds of seeds 1 to 5, with and without
+// injected disparities. A gap is true if it is flagged with the exact masks too: none of these may be marked as one
+// that errors of the segmentation can explain, all others must be.
+//
+//	go test -tags seeds -run MarkedGaps -timeout 60m -v ./gomlxmodels/all
+func TestMarkedGaps(t *testing.T) {
+	home := os.Getenv("ANTIPODE_HOME")
+	if home == "" {
+		home = t.TempDir()
+	}
+	if err := Use(home); err != nil {
+		t.Fatal(err)
+	}
+	right, marked := 0, 0
+	for seed := 1; seed <= 5; seed++ {
+		for _, injected := range []bool{true, false} {
+			exact, sensitivity := sensitivities(t, seed, injected)
+			for i, verdict := range sensitivity.Texts("verdict") {
+				if verdict != "holds" && verdict != metrics.Explained {
+					continue
+				}
+				gap := sensitivity.Numbers("gap")[i]
+				truth := exact.Texts("flagged")[i] == "yes" && exact.Numbers("gap")[i]*gap > 0
+				t.Logf("seed %d, injected %v: %s %s: gap %.3f, with exact masks %.3f, masked %.3f (%v images); %s %s",
+					seed, injected, sensitivity.Texts("region")[i], sensitivity.Texts("vector")[i], gap,
+					exact.Numbers("gap")[i], sensitivity.Numbers("gap_masked")[i],
+					sensitivity.Numbers("n_masked")[i], verdict, sensitivity.Texts("gone_with")[i])
+				if truth == (verdict == "holds") {
+					right++
+				} else {
+					t.Errorf("a wrong verdict")
+				}
+				if verdict == metrics.Explained {
+					marked++
+				}
+			}
+		}
+	}
+	t.Logf("%d right verdicts on significant gaps, %d of them marked", right, marked)
+	if right < 15 || marked < 5 {
+		t.Errorf("wanted at least 15 right verdicts, and 5 marked gaps")
+	}
+}
+
+// sensitivities returns the gaps of a world with exact masks and, in the same order, the sensitivity of those with the
+// masks of archipelago-clipseg.
+func sensitivities(t *testing.T, seed int, injected bool) (exact, sensitivity *datasets.Frame) {
+	t.Helper()
+	world := datasets.Archipelago(datasets.ArchipelagoOptions{Seed: seed, Injected: injected})
+	gapsOf := func(masks func(datasets.Table) datasets.Table, o metrics.GapsOptions) datasets.Table {
+		sets := metrics.Sets{Real: gomlxmodels.Embed("archipelago-vit", masks(world.Reference())),
+			Generated: gomlxmodels.Embed("archipelago-vit", masks(world.Sampled()))}
+		o.By, o.Scores, o.Level = metrics.By("region"), []string{"coverage"}, 0.975
+		o.Vector = "background_only"
+		background := metrics.GapsToControls(sets, world.InjectedDisparities(), o)
+		o.Vector = "object_only"
+		return background.Concat(metrics.GapsToControls(sets, world.InjectedDisparities(), o))
+	}
+	named := func(images datasets.Table) datasets.Table { return gomlxmodels.Segment("archipelago-clipseg", images) }
+	grown := func(pixels float64) func(datasets.Table) datasets.Table {
+		return func(images datasets.Table) datasets.Table { return named(images).GrowMasks(pixels) }
+	}
+	other := func(images datasets.Table) datasets.Table {
+		return gomlxmodels.Segment("archipelago-clipseg", images.With("word", "object"),
+			gomlxmodels.SegmentOptions{Text: "word"})
+	}
+	var all metrics.GapsOptions
+	rows := func(table datasets.Table) *datasets.Frame {
+		f, err := table.Rows(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return f
+	}
+	exact = rows(gapsOf(func(images datasets.Table) datasets.Table { return images }, all))
+	sensitivity = rows(metrics.GapSensitivity(gapsOf(named, all), metrics.GapVariants{Eroded: gapsOf(grown(-2), all),
+		Dilated: gapsOf(grown(2), all), Other: gapsOf(other, all),
+		Masked: gapsOf(other, metrics.GapsOptions{Unmasked: "drop", Balance: true})}))
+	for i, region := range exact.Texts("region") {
+		if region != sensitivity.Texts("region")[i] || exact.Texts("vector")[i] != sensitivity.Texts("vector")[i] {
+			t.Fatalf("row %d is of another gap", i)
+		}
+	}
+	return exact, sensitivity
+}
