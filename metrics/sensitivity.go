@@ -56,7 +56,7 @@ var gapColumns = datasets.Columns("vector:text", "score:text", "flagged:text", "
 
 var gapSensitivity = datasets.Define(datasets.Operation[GapSensitivityOptions, GapSensitivityRow]{
 	Name: "gap-sensitivity", Version: 2, Title: "gaps that errors of the segmentation can explain",
-	Citation: "docs/archipelago.md",
+	Citation: "notebooks/segmentation.ipynb",
 	Inputs: []Input{{Role: "in", Columns: gapColumns, About: "gaps, a result of region-gaps"},
 		{Role: "eroded", Optional: true, Columns: gapColumns, About: "the same gaps of eroded masks"},
 		{Role: "dilated", Optional: true, Columns: gapColumns, About: "the same gaps of dilated masks"},
