@@ -1,8 +1,10 @@
 package runner
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/gomlx/compute"
@@ -60,10 +62,8 @@ func (r *Runner) Close() {
 	var ignored error
 	defer Recovered(r.name, &ignored)
 	for _, net := range r.nets {
-		for _, g := range net.graphs {
-			if g.exec != nil {
-				g.exec.Finalize()
-			}
+		for _, g := range slices.Clone(net.graphs) {
+			g.Close()
 		}
 		if net.store != nil {
 			net.store.Finalize()
@@ -111,6 +111,7 @@ type Graph struct {
 	forward func(*model.Scope, []*graph.Node) []*graph.Node
 	exec    *model.Exec     // nil = not needed yet
 	ready   map[string]bool // compiled and checked, by the inputs' shapes
+	closed  bool
 }
 
 // Graph adds a graph, whose errors begin with the name ("clip/image"). The caller sees to it that its inputs come in
@@ -124,9 +125,31 @@ func (n *Net) Graph(name string, forward func(*model.Scope, []*graph.Node) []*gr
 // Load reads the weights of the graph's network now, unless it was done before.
 func (g *Graph) Load() error { return g.net.Load() }
 
+// Close releases what was compiled for the graph, for all shapes. The graph cannot be used afterwards; its network's
+// other graphs can, and the weights stay. Closing twice is fine.
+func (g *Graph) Close() {
+	if g.closed {
+		return
+	}
+	g.closed = true
+	g.net.graphs = slices.DeleteFunc(g.net.graphs, func(other *Graph) bool { return other == g })
+	if g.exec != nil {
+		g.exec.Finalize()
+	}
+	g.exec, g.ready = nil, nil
+}
+
+// usable returns an error after Close of the graph or its runner.
+func (g *Graph) usable() error {
+	if err := g.net.runner.Closed(); err != nil || !g.closed {
+		return err
+	}
+	return g.wrap(errors.New("the graph is closed"))
+}
+
 // open makes the graph's exec, with the weights loaded.
 func (g *Graph) open() error {
-	if err := g.net.Load(); err != nil || g.exec != nil {
+	if err := cmp.Or(g.usable(), g.net.Load()); err != nil || g.exec != nil {
 		return err
 	}
 	exec, err := model.NewExec(g.net.runner.backend, g.net.store, g.forward)
@@ -156,7 +179,7 @@ func (g *Graph) Compile(inputs ...shapes.Shape) (*graph.Graph, error) {
 // Ready compiles the graph for inputs of these shapes and holds the network's weights against it, unless it was done
 // before.
 func (g *Graph) Ready(inputs ...shapes.Shape) error {
-	if err := g.net.runner.Closed(); err != nil {
+	if err := g.usable(); err != nil {
 		return err
 	}
 	key := fmt.Sprint(inputs)

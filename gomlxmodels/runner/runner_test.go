@@ -129,6 +129,35 @@ func TestWeightsAreChecked(t *testing.T) {
 	})
 }
 
+// TestGraphClose: a closed graph reports that it is closed, and another of the same network continues.
+func TestGraphClose(t *testing.T) {
+	onBoth(t, func(t *testing.T, backend compute.Backend) {
+		r, reads := runner.New(backend, "toy", "encoder"), 0
+		defer r.Close()
+		net := two(r, &reads)
+		first, second := net.Graph("toy/first", times("a", "b")), net.Graph("toy/second", times("b", "a", "a"))
+		for _, g := range []*runner.Graph{first, second} {
+			if _, err := g.Call(input(1)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		first.Close()
+		first.Close()
+		_, err := first.Call(input(1))
+		modeltest.CheckLine(t, err, "toy/first: the graph is closed")
+		_, err = first.Run(input(1))
+		modeltest.CheckLine(t, err, "toy/first: the graph is closed")
+		_, err = first.Compile(shapes.Make(dtypes.Float32, 2))
+		modeltest.CheckLine(t, err, "toy/first: the graph is closed")
+		if got, err := second.Call(input(5, 7)); err != nil || !slices.Equal(got[0], []float32{60, 84}) || reads != 1 {
+			t.Errorf("the other graph: %v, %v, %d reads", got, err, reads)
+		}
+		r.Close()
+		modeltest.CheckLine(t, second.Ready(shapes.Make(dtypes.Float32, 1)), "toy: the encoder is closed")
+		first.Close()
+	})
+}
+
 func TestLoadFails(t *testing.T) {
 	r := runner.New(nil, "toy", "encoder")
 	broken := errors.New("x.safetensors: cut short")
