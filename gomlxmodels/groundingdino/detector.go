@@ -39,6 +39,7 @@ type Detector struct {
 	run    *runner.Runner
 	nets   [parts]*runner.Net
 	graphs map[key]*runner.Graph
+	recent []key                // of graphs, the most recently used last
 	texts  map[string][]float32 // features [T,D] of captions, by token ids
 	last   *Image               // the image whose features are in vision
 	vision []float32
@@ -52,7 +53,8 @@ type key struct {
 }
 
 // NewDetector returns a detector on the backend, which the caller owns. A part's weights are read when it is first
-// needed; a graph is compiled for each bucket of sizes and each length of captions (16, 64, 256 tokens).
+// needed; a graph is compiled for each bucket of sizes and each length of captions (16, 64, 256 tokens), of which the 8
+// that were used last are kept.
 func NewDetector(backend compute.Backend, m *Model, o Options) (d *Detector, err error) {
 	defer runner.Recovered("groundingdino", &err)
 	if backend == nil || m == nil {
@@ -83,7 +85,7 @@ func (d *Detector) Bytes() int64 {
 func (d *Detector) Close() {
 	if d != nil {
 		d.run.Close()
-		d.last, d.vision, d.texts = nil, nil, nil
+		d.last, d.vision, d.texts, d.graphs, d.recent = nil, nil, nil, nil, nil
 	}
 }
 
@@ -204,10 +206,19 @@ func (d *Detector) network(ctx context.Context, img *Image, c Caption) (logits, 
 	return out[0], out[1], nil
 }
 
-// graph returns a graph, compiled on first use.
+// keptGraphs is the number of graphs that stay compiled: images of one size and captions of one length use three.
+const keptGraphs = 8
+
+// graph returns a graph, compiled on first use, and closes the least recently used one beyond [keptGraphs].
 func (d *Detector) graph(k key) *runner.Graph {
+	d.recent = append(slices.DeleteFunc(d.recent, func(other key) bool { return other == k }), k)
 	if d.graphs[k] != nil {
 		return d.graphs[k]
+	}
+	if len(d.recent) > keptGraphs {
+		d.graphs[d.recent[0]].Close()
+		delete(d.graphs, d.recent[0])
+		d.recent = d.recent[1:]
 	}
 	cfg := d.m.cfg
 	name := [parts]string{"image", "text", "join"}[k.part]

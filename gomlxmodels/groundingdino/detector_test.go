@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"antipode/gomlxmodels/internal/modeltest"
+	"antipode/gomlxmodels/runner"
 	"antipode/internal/testbackend"
 )
 
@@ -81,6 +82,58 @@ func TestProfiles(t *testing.T) {
 		if !(b.Score > 0.3) || b.Label != "cat [SEP]" {
 			t.Errorf("%+v", b)
 		}
+	}
+}
+
+// TestGraphsAreBounded: the graphs that were used last stay compiled, and what was closed is compiled again and gives
+// the same.
+func TestGraphsAreBounded(t *testing.T) {
+	g := openGolden(t, "shared")
+	d := g.detector(testbackend.Go(t), Options{})
+	_, c := g.prepared(2)
+	detect := func(width int) []Box {
+		t.Helper()
+		img, err := g.Prepare(testImage(width, 38), Transformers) // of its own size: 38 is the shorter side
+		if err != nil {
+			t.Fatal(err)
+		}
+		list, err := d.Detect(context.Background(), img, c, DetectOptions{BoxThreshold: 1e-9})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return list
+	}
+	first := detect(38)
+	var before []*runner.Graph // of the first size, and of the text
+	for _, graph := range d.graphs {
+		before = append(before, graph)
+	}
+	if len(before) != 3 {
+		t.Fatalf("%d graphs for one image", len(before))
+	}
+	for _, width := range []int{42, 46, 38, 50, 54, 38} { // the first size is used again
+		detect(width)
+		if len(d.graphs) > keptGraphs || len(d.recent) != len(d.graphs) {
+			t.Fatalf("%d graphs, %d in the order of use", len(d.graphs), len(d.recent))
+		}
+	}
+	still := 0
+	for _, graph := range d.graphs {
+		if slices.Contains(before, graph) {
+			still++
+		}
+	}
+	if still != 2 || d.graphs[key{imagePart, Size{40, 44}, 0}] != nil { // the text's is used once: it is cached
+		t.Errorf("%d graphs of the size used last are kept, and the least recently used one too", still)
+	}
+	for _, width := range []int{42, 46, 50, 54} {
+		detect(width)
+	}
+	if d.graphs[key{imagePart, Size{40, 40}, 0}] != nil {
+		t.Error("the least recently used graph is kept")
+	}
+	if got := detect(38); !slices.Equal(got, first) {
+		t.Error("a graph that is compiled again gives another result")
 	}
 }
 
