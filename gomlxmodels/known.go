@@ -60,6 +60,16 @@ func Known() []Model {
 			"mask mask_score"},
 		{"sam-vit-huge", "facebook/sam-vit-huge", "SamModel", "641 M", "Apache-2.0",
 			"the same, largest: Decomposed-DIG", "mask mask_score"},
+		{"sam2.1-hiera-tiny", "facebook/sam2.1-hiera-tiny", "Sam2Model", "31 M", "Apache-2.0",
+			"masks from boxes, SAM 2.1", "mask mask_score"},
+		{"sam2.1-hiera-small", "facebook/sam2.1-hiera-small", "Sam2Model", "38 M", "Apache-2.0", "the same, larger",
+			"mask mask_score"},
+		{"sam2.1-hiera-base-plus", "facebook/sam2.1-hiera-base-plus", "Sam2Model", "73 M", "Apache-2.0",
+			"the same, larger", "mask mask_score"},
+		{"sam2.1-hiera-large", "facebook/sam2.1-hiera-large", "Sam2Model", "217 M", "Apache-2.0", "the same, largest",
+			"mask mask_score"},
+		{"owlv2-base-patch16-ensemble", "google/owlv2-base-patch16-ensemble", "Owlv2ForObjectDetection", "155 M",
+			"Apache-2.0", "boxes from words, for a SAM; shares nothing with GroundingDINO", "boxes"},
 		{"blip-image-captioning-base", "Salesforce/blip-image-captioning-base", "BlipForConditionalGeneration",
 			"247 M",
 			"BSD-3-Clause", "English captions of images", "caption"},
@@ -88,6 +98,9 @@ func Pairs() []Pair {
 		{"langsam", "sam-vit-huge", "grounding-dino-base", ProfileLangSAM2024, "LangSAM: Decomposed-DIG"},
 		{"langsam-small", "sam-vit-base", "grounding-dino-tiny", ProfileLangSAM2024,
 			"the same with the smallest models"},
+		{"langsam2", "sam2.1-hiera-small", "grounding-dino-base", ProfileTransformers, "GroundingDINO and SAM 2.1"},
+		{"owlsam2", "sam2.1-hiera-small", "owlv2-base-patch16-ensemble", ProfileTransformers,
+			"OWLv2 and SAM 2.1, a second opinion with another detector"},
 	}
 }
 

@@ -25,11 +25,11 @@ type Options struct {
 
 // DetectOptions are the options of [Detector.Detect]; the zero value is the default.
 type DetectOptions struct {
-	BoxThreshold float64 // a box is kept if its score is above it; 0 = 0.1, as in transformers
+	BoxThreshold float64 // a box is kept if its score is above it; 0 = [BoxThreshold]
 }
 
-// defaultThreshold is the threshold of transformers' post_process_grounded_object_detection.
-const defaultThreshold = 0.1
+// BoxThreshold is the threshold of transformers' post_process_grounded_object_detection.
+const BoxThreshold = 0.1
 
 // Box is a detected object.
 type Box struct {
@@ -122,7 +122,7 @@ func (d *Detector) Detect(ctx context.Context, img *Image, c Caption, o DetectOp
 		return nil, errors.New("owlv2: no image")
 	}
 	if o.BoxThreshold == 0 {
-		o.BoxThreshold = defaultThreshold
+		o.BoxThreshold = BoxThreshold
 	}
 	if err := cmp.Or(d.checkImage(img), d.checkCaption(c)); err != nil {
 		return nil, err

@@ -22,7 +22,7 @@ import (
 type boxFinder struct {
 	args      gomlxmodels.SegmentArgs
 	detector  detector
-	segmenter segmenter
+	segmenter *segmenter
 	digests   [2]string // of the segmenter's files and the detector's
 }
 
@@ -41,7 +41,7 @@ func openBoxes(env stage.Env, args gomlxmodels.SegmentArgs) (*boxFinder, error) 
 	if f.segmenter, err = openSegmenter(dir, args.Profile); err != nil {
 		return nil, err
 	}
-	f.digests[0], err = hub.Digest(env, args.Model, f.segmenter.Files(), f.segmenter.Preprocess())
+	f.digests[0], err = hub.Digest(env, args.Model, f.segmenter.model.Files(), f.segmenter.model.Preprocess())
 	if err == nil {
 		f.digests[1], err = hub.Digest(env, args.Detector, f.detector.Files(), f.detector.Preprocess())
 	}
@@ -69,8 +69,9 @@ func (f *boxFinder) load(ctx context.Context, env stage.Env, kind string) (stage
 
 // boxInput is an image prepared for both models.
 type boxInput struct {
-	detect, segment any
-	failed          string // why the detector cannot take the image
+	detect  any
+	segment *sam.Image
+	failed  string // why the detector cannot take the image
 }
 
 func (f *boxFinder) prepare(rgb *preprocess.RGB, names []string) (any, error) {
@@ -82,7 +83,7 @@ func (f *boxFinder) prepare(rgb *preprocess.RGB, names []string) (any, error) {
 		in.failed = err.Error() // its shape: it was decoded before
 		return in, nil
 	}
-	in.segment, err = f.segmenter.prepare(rgb)
+	in.segment, err = f.segmenter.model.Prepare(rgb)
 	return in, err
 }
 
@@ -90,7 +91,7 @@ func (f *boxFinder) prepare(rgb *preprocess.RGB, names []string) (any, error) {
 type detected struct {
 	boxes []groundingdino.Box // above the threshold
 	best  float64             // the highest score of any box
-	maps  []boxMap            // of the boxes
+	maps  []sam.Map           // of the boxes
 }
 
 func (f *boxFinder) segment(ctx context.Context, inputs []any) ([]any, error) {
@@ -133,7 +134,7 @@ func (f *boxFinder) one(ctx context.Context, in *boxInput) ([]detected, error) {
 			}
 		}
 	}
-	maps, err := f.segmenter.segment(ctx, in.segment, boxes)
+	maps, err := f.segmenter.on.Segment(ctx, in.segment, boxes)
 	if err != nil {
 		return nil, err
 	}

@@ -32,9 +32,23 @@ func boxArgs(t *testing.T) gomlxmodels.SegmentArgs {
 	return a
 }
 
+// owlArgs are those of an OWLv2 and a SAM 2.1.
+func owlArgs(t *testing.T) gomlxmodels.SegmentArgs {
+	a := boxArgs(t)
+	a.Model, a.Detector = modeltest.Computed(t, "../../sam2/testdata/windows"),
+		modeltest.Computed(t, "../../owlv2/testdata/wide")
+	a.BoxThreshold, a.TextThreshold = 0, 0
+	return a
+}
+
 // Boxes, labels, scores and masks are those of transformers; rules for boxes follow from the masks of each.
 func TestBoxesEqualReference(t *testing.T) {
-	text, err := os.ReadFile(testFile("boxes.json"))
+	t.Run("GroundingDINO and SAM", func(t *testing.T) { equalReference(t, boxArgs(t), "boxes.json") })
+	t.Run("OWLv2 and SAM 2.1", func(t *testing.T) { equalReference(t, owlArgs(t), "owl_boxes.json") })
+}
+
+func equalReference(t *testing.T, a gomlxmodels.SegmentArgs, golden string) {
+	text, err := os.ReadFile(testFile(golden))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,7 +65,6 @@ func TestBoxesEqualReference(t *testing.T) {
 	if err := json.Unmarshal(text, &cases); err != nil {
 		t.Fatal(err)
 	}
-	a := boxArgs(t)
 	for _, c := range cases {
 		a.BoxThreshold = c.Threshold
 		side := float64(max(c.Size[0], c.Size[1]))
@@ -214,7 +227,7 @@ func TestNotFinite(t *testing.T) {
 // Every argument changes the digest, and models of the wrong kind are reported with what is missing.
 func TestOpenBoxes(t *testing.T) {
 	digests := map[string]bool{}
-	base := boxArgs(t)
+	base, owl := boxArgs(t), owlArgs(t)
 	changes := []func(*gomlxmodels.SegmentArgs){
 		func(*gomlxmodels.SegmentArgs) {}, func(a *gomlxmodels.SegmentArgs) { a.BoxThreshold = 0.4 },
 		func(a *gomlxmodels.SegmentArgs) { a.TextThreshold = 0.4 },
@@ -242,6 +255,13 @@ func TestOpenBoxes(t *testing.T) {
 		{func(a *gomlxmodels.SegmentArgs) { a.Detector = model }, `detector: `},
 		{func(a *gomlxmodels.SegmentArgs) { a.Model = model }, `model_type "clipseg" is not`},
 		{func(a *gomlxmodels.SegmentArgs) { a.Boxes = "some" }, `boxes "some"`},
+		{func(a *gomlxmodels.SegmentArgs) {
+			a.Model, a.Profile = owl.Model, gomlxmodels.ProfileLangSAM2024
+		}, "profile langsam-2024 is of a SAM, and this is a SAM 2.1"},
+		{func(a *gomlxmodels.SegmentArgs) {
+			a.Detector, a.Profile = owl.Detector, gomlxmodels.ProfileLangSAM2024
+		}, "profile langsam-2024 is of a GroundingDINO, and this is an OWLv2"},
+		{func(a *gomlxmodels.SegmentArgs) { a.Detector = owl.Detector }, "text threshold is for a GroundingDINO"},
 	} {
 		a := base
 		c.change(&a)

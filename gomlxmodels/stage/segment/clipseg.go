@@ -38,7 +38,7 @@ func openCLIPSeg(env stage.Env, args gomlxmodels.SegmentArgs) (*clipSeg, error) 
 	switch architecture, err := hub.Architecture(dir); {
 	case err != nil:
 		return nil, err
-	case architecture == "sam":
+	case slices.Contains([]string{"sam", "sam2", "sam2_video"}, architecture):
 		return nil, fmt.Errorf("%s: a SAM turns boxes into masks: name the model that finds the boxes (detector, for "+
 			"example grounding-dino-base)", dir)
 	}

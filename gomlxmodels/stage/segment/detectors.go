@@ -3,6 +3,7 @@ package segment
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"math"
 	"strconv"
 
@@ -10,6 +11,8 @@ import (
 
 	"antipode/gomlxmodels"
 	"antipode/gomlxmodels/groundingdino"
+	"antipode/gomlxmodels/hub"
+	"antipode/gomlxmodels/owlv2"
 	"antipode/gomlxmodels/preprocess"
 	"antipode/gomlxmodels/stage"
 )
@@ -29,6 +32,23 @@ type detector interface {
 
 // openDetector opens the model of a folder, and sets the thresholds that the arguments lack to the model's own.
 func openDetector(dir string, args *gomlxmodels.SegmentArgs) (detector, error) {
+	architecture, err := hub.Architecture(dir)
+	if err != nil {
+		return nil, err
+	}
+	if architecture == "owlv2" {
+		switch {
+		case args.Profile == gomlxmodels.ProfileLangSAM2024:
+			return nil, fmt.Errorf("%s: profile %s is of a GroundingDINO, and this is an OWLv2: its profile is %s", dir,
+				args.Profile, gomlxmodels.ProfileTransformers)
+		case args.TextThreshold != 0:
+			return nil, fmt.Errorf("%s: text threshold is for a GroundingDINO; the label of an OWLv2's box is the "+
+				"object's name", dir)
+		}
+		args.BoxThreshold = cmp.Or(args.BoxThreshold, owlv2.BoxThreshold)
+		m, err := owlv2.Open(dir)
+		return &owl{Model: m}, err
+	}
 	m, err := groundingdino.Open(dir)
 	if err != nil {
 		return nil, err
@@ -105,3 +125,58 @@ func (d *dino) doubt(names []string) string {
 	}
 	return ""
 }
+
+// owl is an OWLv2.
+type owl struct {
+	*owlv2.Model
+	on *owlv2.Detector
+}
+
+// owlInput is an image and the names of objects in it.
+type owlInput struct {
+	image *owlv2.Image
+	texts []owlv2.Caption
+}
+
+func (o *owl) load(ctx context.Context, env stage.Env, key string) (release stage.Release, err error) {
+	o.on, release, err = stage.Load(ctx, env, key, func(backend compute.Backend) (*owlv2.Detector, error) {
+		on, err := owlv2.NewDetector(backend, o.Model, owlv2.Options{})
+		if err == nil {
+			err = on.Load()
+		}
+		return on, err
+	})
+	return release, err
+}
+
+func (o *owl) prepare(rgb *preprocess.RGB, names []string) (any, error) {
+	var in owlInput
+	for _, name := range names {
+		c, err := o.Caption(name)
+		if err != nil {
+			return nil, textError{err}
+		}
+		in.texts = append(in.texts, c)
+	}
+	var err error
+	in.image, err = o.Prepare(rgb)
+	return in, err
+}
+
+func (o *owl) detect(ctx context.Context, input any) ([][]groundingdino.Box, error) {
+	in := input.(owlInput)
+	out := make([][]groundingdino.Box, len(in.texts))
+	for i, c := range in.texts {
+		list, err := o.on.Detect(ctx, in.image, c, owlv2.DetectOptions{BoxThreshold: anyBox})
+		if err != nil {
+			return nil, err
+		}
+		for _, b := range list {
+			out[i] = append(out[i], groundingdino.Box(b))
+		}
+	}
+	return out, nil
+}
+
+// doubt is "": every text has tokens.
+func (o *owl) doubt([]string) string { return "" }

@@ -2,68 +2,73 @@ package segment
 
 import (
 	"context"
+	"fmt"
+	"image"
 
 	"github.com/gomlx/compute"
 
 	"antipode/gomlxmodels"
+	"antipode/gomlxmodels/hub"
 	"antipode/gomlxmodels/preprocess"
 	"antipode/gomlxmodels/sam"
+	"antipode/gomlxmodels/sam2"
 	"antipode/gomlxmodels/stage"
 )
 
-// segmenter makes masks of boxes.
-type segmenter interface {
-	Files() []string
-	Preprocess() preprocess.Config
-	load(ctx context.Context, env stage.Env, key string) (stage.Release, error)
-	// prepare does the host's part for one image.
-	prepare(rgb *preprocess.RGB) (input any, err error)
-	// segment returns a map for each box of an image.
-	segment(ctx context.Context, input any, boxes []sam.Box) ([]boxMap, error)
+// segmenter makes masks of boxes: a SAM or a SAM 2.1.
+type segmenter struct {
+	model interface {
+		Files() []string
+		Preprocess() preprocess.Config
+		Prepare(image.Image) (*sam.Image, error)
+	}
+	open func(compute.Backend) (encoder, error)
+	on   encoder
 }
 
-// boxMap is the logits in a box.
-type boxMap interface {
-	Mask() (sam.Mask, error) // at the image's size
+type encoder interface {
+	stage.Loaded
+	Load() error
+	Segment(ctx context.Context, img *sam.Image, boxes []sam.Box) ([]sam.Map, error)
 }
 
-func openSegmenter(dir, profile string) (segmenter, error) {
+func openSegmenter(dir, profile string) (*segmenter, error) {
+	architecture, err := hub.Architecture(dir)
+	if err != nil {
+		return nil, err
+	}
+	switch architecture {
+	case "sam2", "sam2_video":
+		if profile == gomlxmodels.ProfileLangSAM2024 {
+			return nil, fmt.Errorf("%s: profile %s is of a SAM, and this is a SAM 2.1: its profile is %s", dir, profile,
+				gomlxmodels.ProfileTransformers)
+		}
+		m, err := sam2.Open(dir)
+		return &segmenter{model: m, open: func(backend compute.Backend) (encoder, error) {
+			return sam2.NewEncoder(backend, m, sam2.Options{})
+		}}, err
+	}
 	m, err := sam.Open(dir)
 	if err != nil {
 		return nil, err
 	}
-	s := &samSegmenter{Model: m}
+	var o sam.Options
 	if profile == gomlxmodels.ProfileLangSAM2024 {
 		m.UsePillow()
-		s.options.Epsilon = 1e-5 // segment-anything's
+		o.Epsilon = 1e-5 // segment-anything's
 	}
-	return s, nil
+	return &segmenter{model: m, open: func(backend compute.Backend) (encoder, error) {
+		return sam.NewEncoder(backend, m, o)
+	}}, nil
 }
 
-// samSegmenter is a SAM.
-type samSegmenter struct {
-	*sam.Model
-	options sam.Options
-	on      *sam.Encoder
-}
-
-func (s *samSegmenter) load(ctx context.Context, env stage.Env, key string) (release stage.Release, err error) {
-	s.on, release, err = stage.Load(ctx, env, key, func(backend compute.Backend) (*sam.Encoder, error) {
-		on, err := sam.NewEncoder(backend, s.Model, s.options)
+func (s *segmenter) load(ctx context.Context, env stage.Env, key string) (release stage.Release, err error) {
+	s.on, release, err = stage.Load(ctx, env, key, func(backend compute.Backend) (encoder, error) {
+		on, err := s.open(backend)
 		if err == nil {
 			err = on.Load()
 		}
 		return on, err
 	})
 	return release, err
-}
-
-func (s *samSegmenter) prepare(rgb *preprocess.RGB) (any, error) { return s.Prepare(rgb) }
-
-func (s *samSegmenter) segment(ctx context.Context, input any, boxes []sam.Box) (maps []boxMap, err error) {
-	list, err := s.on.Segment(ctx, input.(*sam.Image), boxes)
-	for _, m := range list {
-		maps = append(maps, m)
-	}
-	return maps, err
 }
