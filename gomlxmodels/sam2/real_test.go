@@ -1,0 +1,86 @@
+//go:build checks
+
+package sam2
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gomlx/compute"
+
+	"antipode/gomlxmodels/sam"
+	"antipode/internal/near"
+	"antipode/internal/testbackend"
+)
+
+// TestReal compares every stage with transformers at real size (sam2.1-hiera-tiny's shape) and for shapes drawn from
+// ANTIPODE_TEST_SEED, all with random weights, from images to logits of the images' own size, and prints how long both
+// take and their peak memory. ANTIPODE_PYTHON names the Python.
+func TestReal(t *testing.T) {
+	backend := testbackend.XLA(t)
+	dir := t.TempDir()
+	t.Logf("\n%s", testbackend.Python(t, []string{"torch", "torchvision", "transformers", "PIL"},
+		"../../internal/pyref/sam2_real.py", dir, fmt.Sprint(near.Seed(t))))
+	folders, err := filepath.Glob(filepath.Join(dir, "*", "config.json"))
+	if err != nil || len(folders) != 6 {
+		t.Fatalf("%d folders, %v", len(folders), err)
+	}
+	measure(t, backend, filepath.Join(dir, "hiera-tiny"))
+	// A difference counts against the scale of its stage.
+	scaled := func(t testing.TB, name string, got, want []float32) {
+		t.Helper()
+		near.Check(t, name, got, want, 1e-4, 1e-4*near.Scale(want))
+	}
+	for _, config := range folders {
+		folder := filepath.Dir(config)
+		t.Run(filepath.Base(folder), func(t *testing.T) {
+			g := openFolder(t, folder)
+			checkReference(g, backend, scaled)
+			checkEncoder(g, backend, scaled)
+		})
+	}
+}
+
+// measure prints the seconds that an image takes and eight boxes of it, as sam2_real.py does.
+func measure(t *testing.T, backend compute.Backend, folder string) {
+	g := openFolder(t, folder)
+	e, err := NewEncoder(backend, g.Model, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	p, boxes := g.prepared(0), slices.Repeat([]Box{{62, 21, 437, 375}}, sam.Boxes)
+	var images, all []time.Duration
+	for range 6 {
+		start := time.Now()
+		if _, err := e.encode(p.Pixels); err != nil {
+			t.Fatal(err)
+		}
+		middle := time.Now()
+		if _, err := e.Segment(context.Background(), p, boxes); err != nil {
+			t.Fatal(err)
+		}
+		images, all = append(images, middle.Sub(start)), append(all, time.Since(middle))
+	}
+	median := func(list []time.Duration) float64 {
+		list = slices.Sorted(slices.Values(list[1:])) // the first compiles
+		return list[len(list)/2].Seconds()
+	}
+	t.Logf("encoder %.3f s; both %.3f s, and so the decoder %.3f s; with compiling %.1f s", median(images), median(all),
+		median(all)-median(images), (images[0] + all[0]).Seconds())
+	status, err := os.ReadFile("/proc/self/status")
+	for line := range strings.Lines(string(status)) {
+		if strings.HasPrefix(line, "VmHWM:") {
+			t.Log("peak", strings.Fields(line)[1], "KiB")
+		}
+	}
+	if err != nil {
+		t.Log("no memory figures:", err)
+	}
+}
