@@ -251,22 +251,3 @@ func TestFallback(t *testing.T) {
 		t.Errorf("%d boxes have the first mask, %d another", same, other)
 	}
 }
-
-// TestPillow: resized as Pillow does, on request.
-func TestPillow(t *testing.T) {
-	g := openGolden(t, "windows")
-	usual := g.prepared(1)
-	g.UsePillow()
-	var want []float32
-	pixels := g.Values("pillow")
-	for channel := range 3 {
-		for i := channel; i < len(pixels); i += 3 {
-			pre := g.Preprocess()
-			want = append(want, float32((float64(pixels[i])/255-pre.Mean[channel])/pre.Std[channel]))
-		}
-	}
-	near.Check(t, "pixels", g.prepared(1).Pixels, want, 1e-5, 1e-5)
-	if near.Compare(want, usual.Pixels, 1e-3, 1e-3) == nil {
-		t.Error("torchvision gives the same")
-	}
-}

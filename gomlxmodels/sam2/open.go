@@ -60,15 +60,6 @@ func Open(dir string) (m *Model, err error) {
 // Config returns the configuration.
 func (m *Model) Config() *Config { return m.cfg }
 
-// UsePillow makes [Model.Prepare] resize as Pillow does, whatever the folder says, so that SAM and SAM 2 can be given
-// images resized in the same way. transformers resizes with torchvision, and facebookresearch/sam2 with torchvision
-// too, but without rounding to whole levels: pixels of all three differ by about a level of 255.
-func (m *Model) UsePillow() {
-	pre, side := m.Preprocess(), int(m.cfg.ImageSize)
-	pre.Torchvision = false
-	m.UsePreprocessing(pre, side, side)
-}
-
 // Prepare does the host's part for one image: stretch to the model's size, normalize. It may run on several goroutines
 // at once.
 func (m *Model) Prepare(img image.Image) (*Image, error) {

@@ -184,10 +184,6 @@ def main(root):
             raise SystemExit("no seed")
         cfg.save_pretrained(path)
         (path / "tensors.json").write_text(json.dumps({"seed": seed, "tensors": listed}, separators=(",", ":")))
-        if name == "windows":  # what Pillow makes of the second image
-            pil = torch.tensor(list(Image.fromarray(image(*sizes[1])).resize((side, side), Image.Resampling.BILINEAR).tobytes()), dtype=torch.uint8).half()
-            out = load_file(path / "golden.safetensors")
-            save_file({**out, "pillow": pil}, path / "golden.safetensors")
         print(name, "seed", seed, "first masks", first, {f.name: f.stat().st_size for f in sorted(path.iterdir())})
 
     # windows that do not divide the maps, one global block between others and one at the end
