@@ -126,7 +126,7 @@ func TestMask(t *testing.T) {
 	}
 }
 
-// TestAttendWindow: heads in groups give what all heads at once give.
+// TestAttendWindow: heads and rows in groups give what all at once give.
 func TestAttendWindow(t *testing.T) {
 	store := model.NewStore()
 	defer store.Finalize()
@@ -142,14 +142,15 @@ func TestAttendWindow(t *testing.T) {
 	out, err := model.CallOnceN(testbackend.Any(t), store, func(s *model.Scope, in []*Node) []*Node {
 		all := attendWindow(s.At("a"), in[0], side, heads, true, scoresAtOnce)
 		two := attendWindow(s.At("a"), in[0], side, heads, true, 2*b*81)
+		rows := attendWindow(s.At("a"), in[0], side, heads, true, 2*b*27)
 		one := attendWindow(s.At("a"), in[0], side, heads, true, 1)
-		return []*Node{all, two, one}
+		return []*Node{all, two, rows, one}
 	}, tensors.FromFlatDataAndDimensions(x, b, side*side, heads*d))
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := tensors.MustCopyFlatData[float32](out[0])
-	for i, what := range []string{"two heads at once", "one head at once"} {
+	for i, what := range []string{"two heads at once", "two rows at once", "one row at once"} {
 		near.Check(t, what, tensors.MustCopyFlatData[float32](out[1+i]), want, 1e-5, 1e-6)
 	}
 	if near.Scale(want) < 0.1 {
