@@ -30,6 +30,7 @@ type UNetConfig struct {
 	Heads               Ints     `json:"attention_head_dim"` // the number of heads, in spite of its name
 	UseLinearProjection bool     `json:"use_linear_projection"`
 	UpcastAttention     bool     `json:"upcast_attention"` // attention is computed in float32 whatever the dtype
+	Version             string   `json:"_diffusers_version"`
 }
 
 // VAEConfig is the shape of an AutoencoderKL: the keys of its config.json.

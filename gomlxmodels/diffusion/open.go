@@ -257,12 +257,3 @@ func (m *Model) Files() []string { return m.files }
 
 // Safety reports whether images go through the folder's safety checker.
 func (m *Model) Safety() Safety { return m.safety }
-
-// Size is the size of images the model was made for, in pixels: 512 for 1.x, 768 for most of 2.x.
-func (m *Model) Size() (width, height int) {
-	s := m.unet.SampleSize
-	if len(s) == 0 {
-		s = Ints{64}
-	}
-	return s[len(s)-1] * m.vae.Factor(), s[0] * m.vae.Factor()
-}

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"antipode/gomlxmodels"
 )
@@ -49,8 +50,21 @@ func Resolve(store Store, model string) (string, error) {
 	return s.Dir, err
 }
 
-// Name returns a model's name for people: its name, or the last part of its folder.
-func Name(model string) string { return filepath.Base(model) }
+// Name returns a model's name for people: a known name as it is, OWNER/NAME of a model on the hub, whatever its
+// revision, and of a folder its last part. A folder in the hub's cache is named by its repository.
+func Name(model string) string {
+	if id, _, ok := Split(model); ok {
+		return id
+	}
+	commit := filepath.Dir(model) // …/models--OWNER--NAME/snapshots/COMMIT
+	if cached, ok := strings.CutPrefix(filepath.Base(filepath.Dir(commit)), "models--"); ok &&
+		filepath.Base(commit) == "snapshots" {
+		if id := strings.Replace(cached, "--", "/", 1); idForm.MatchString(id) {
+			return id
+		}
+	}
+	return filepath.Base(model)
+}
 
 // Digest returns the digest of a model's contents: its files, and other values that its output depends on (options
 // that were read, encoded as JSON). The run's record notes it.

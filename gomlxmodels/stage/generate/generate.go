@@ -65,7 +65,11 @@ func open(_ context.Context, env stage.Env, raw json.RawMessage) (stage.Worker, 
 		diffusion.OpenOptions{NoSafetyChecker: w.args.Safety == gomlxmodels.SafetyOff}); err != nil {
 		return nil, err
 	}
-	contents, err := hub.Digest(env, w.args.Model, w.model.Files())
+	var corrected []any // of the configuration: a model without corrections has the digest of its files
+	for _, c := range w.model.Corrections() {
+		corrected = append(corrected, c)
+	}
+	contents, err := hub.Digest(env, w.args.Model, w.model.Files(), corrected...)
 	if err != nil {
 		return nil, err
 	}
@@ -79,6 +83,9 @@ func open(_ context.Context, env stage.Env, raw json.RawMessage) (stage.Worker, 
 		strings.ToLower(w.dtype.String()), kind)
 	if w.model.Safety() == diffusion.SafetyOn {
 		w.digest += " safety checker"
+	}
+	if strings.Contains(w.name, "/") { // the column model has it; before, it had the last part of the name
+		w.digest += " " + w.name
 	}
 	return w, nil
 }
