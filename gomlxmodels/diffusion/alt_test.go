@@ -176,10 +176,10 @@ func TestAltOpenRefuses(t *testing.T) {
 				all[v.Name] = v
 			})
 		}, []string{file, `"roberta.encoder.layer.2.output.dense.bias" has shape [11]`}},
-		{"the pieces of sentencepiece alone", func(dir string) {
+		{"a file that is no SentencePiece model", func(dir string) {
 			path := filepath.Join(dir, "tokenizer", "tokenizer.json")
 			os.Rename(path, filepath.Join(dir, "tokenizer", "sentencepiece.bpe.model"))
-		}, []string{"tokenizer", "sentencepiece.bpe.model alone is not enough", "save_pretrained"}},
+		}, []string{"tokenizer", "sentencepiece.bpe.model: not a SentencePiece model, or damaged"}},
 		{"no limit", func(dir string) {
 			edit(t, dir, "tokenizer/tokenizer_config.json", map[string]any{"model_max_length": nil})
 			edit(t, dir, "tokenizer/tokenizer.json", map[string]any{"truncation": nil})

@@ -40,6 +40,14 @@ func (b *bare) special(role, usual string) tokenID {
 	return tokenID(id)
 }
 
+// mask gives <mask> its role; it takes the space before it, unless the files say otherwise.
+func (b *bare) mask() {
+	b.special("mask_token", "<mask>")
+	if _, object := b.set.specs["mask_token"]; !object {
+		b.Added[len(b.Added)-1].Left = true
+	}
+}
+
 // put adds a token in the place of one of its name.
 func (b *bare) put(token addedSpec) {
 	b.Added = slices.DeleteFunc(b.Added, func(have addedSpec) bool { return have.Content == token.Content })
@@ -63,18 +71,19 @@ func (o *opener) lines(path string, text []byte, set *settings) (*Tokenizer, err
 			Accents: set.accents},
 		PreTokenizer: &preSpec{Type: "BertPreTokenizer"},
 		Decoder:      &decoderSpec{Type: "WordPiece", Prefix: "##", CleanUp: true}}}
-	pad, start, end, mask := "[PAD]", "[CLS]", "[SEP]", "[MASK]"
+	pad, start, end := "[PAD]", "[CLS]", "[SEP]"
 	mpnet := strings.HasPrefix(set.class, "MPNet")
 	if mpnet {
-		pad, start, end, mask = "<pad>", "<s>", "</s>", "<mask>"
+		pad, start, end = "<pad>", "<s>", "</s>"
 	}
 	b.special("unk_token", "[UNK]")
 	sep := b.special("sep_token", end)
 	b.special("pad_token", pad)
 	b.PostProcessor = &postSpec{Type: "BertProcessing", Start: b.special("cls_token", start), End: sep}
-	b.special("mask_token", mask)
-	if _, object := set.specs["mask_token"]; mpnet && !object {
-		b.Added[len(b.Added)-1].Left = true // as the class does
+	if mpnet {
+		b.mask()
+	} else {
+		b.special("mask_token", "[MASK]")
 	}
 	unknown := set.roles["unk_token"]
 	b.Model = modelSpec{Type: "WordPiece", Unknown: &unknown}
@@ -187,11 +196,13 @@ func (o *opener) finish(path string, b *bare) (*Tokenizer, error) {
 	if b.err != nil {
 		return nil, fmt.Errorf("%s: %w", path, b.err)
 	}
-	vocab, err := json.Marshal(b.vocab)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+	if b.Model.Vocab == nil {
+		vocab, err := json.Marshal(b.vocab)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
+		b.Model.Vocab = vocab
 	}
-	b.Model.Vocab = vocab
 	t, err := b.build(b.set)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)

@@ -3,6 +3,7 @@ package tokenizers
 import (
 	"encoding/binary"
 	"errors"
+	"iter"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -39,35 +40,47 @@ func newCharsMap(blob []byte) (*charsMap, error) {
 
 // find is what the shortest sequence of the map that a text begins with becomes. The library takes the shortest, too.
 func (m *charsMap) find(text string) (string, bool) {
+	for _, to := range m.matches(text) {
+		return to, true
+	}
+	return "", false
+}
+
+// matches are the sequences of the map that a text begins with, from the shortest: their length, and what they become.
+func (m *charsMap) matches(text string) iter.Seq2[int, string] {
 	offset := func(unit uint32) uint32 { return unit >> 10 << ((unit & (1 << 9)) >> 6) }
-	node := offset(m.trie[0])
-	for i := range len(text) {
-		c := uint32(text[i])
-		if c == 0 {
-			return "", false
-		}
-		node ^= c
-		if uint64(node) >= uint64(len(m.trie)) {
-			return "", false
-		}
-		unit := m.trie[node]
-		if unit&(1<<31|0xff) != c {
-			return "", false
-		}
-		node ^= offset(unit)
-		if unit>>8&1 == 1 {
+	return func(yield func(int, string) bool) {
+		node := offset(m.trie[0])
+		for i := range len(text) {
+			c := uint32(text[i])
+			if c == 0 {
+				return
+			}
+			node ^= c
 			if uint64(node) >= uint64(len(m.trie)) {
-				return "", false
+				return
+			}
+			unit := m.trie[node]
+			if unit&(1<<31|0xff) != c {
+				return
+			}
+			node ^= offset(unit)
+			if unit>>8&1 == 0 {
+				continue
+			}
+			if uint64(node) >= uint64(len(m.trie)) {
+				return
 			}
 			at := int(m.trie[node] & (1<<31 - 1))
 			if at > len(m.text) {
-				return "", false
+				return
 			}
 			to, _, _ := strings.Cut(m.text[at:], "\x00")
-			return to, true
+			if !yield(i+1, to) {
+				return
+			}
 		}
 	}
-	return "", false
 }
 
 // normal replaces what a text's grapheme clusters of up to five bytes begin with (the rest of the cluster is lost, as

@@ -1,7 +1,7 @@
 // Package tokenizers turns texts into token ids, and back, as the tokenizer of a Hugging Face model folder does:
 // WordPiece (BERT, MPNet), Unigram (XLM-R), byte-level byte-pair encoding (GPT-2, RoBERTa, OPT) and CLIP's. [Open]
-// reads tokenizer.json, else vocab.txt, else vocab.json and merges.txt; the ids are those of the tokenizers library
-// and of transformers.
+// reads tokenizer.json, else vocab.txt, else vocab.json and merges.txt, else a SentencePiece model of XLM-R; the ids
+// are those of the tokenizers library and of transformers. docs/parity.md says where SentencePiece itself differs.
 //
 //	t, err := tokenizers.Open(folder)
 //	e, err := t.Encode("A house by the sea", 0) // e.IDs: [CLS] … [SEP], cut to what the model takes

@@ -29,8 +29,9 @@ type settings struct {
 }
 
 // Open reads the tokenizer of a model folder: tokenizer.json, else vocab.txt (BERT, MPNet), else vocab.json and
-// merges.txt (CLIP, GPT-2, RoBERTa, OPT), with tokenizer_config.json and special_tokens_map.json next to it where they
-// are there. Errors are one line that names the file.
+// merges.txt (CLIP, GPT-2, RoBERTa, OPT), else a SentencePiece model (sentencepiece.bpe.model, spiece.model or
+// tokenizer.model) of an XLMRobertaTokenizer, with tokenizer_config.json and special_tokens_map.json next to it where
+// they are there. Errors are one line that names the file.
 func Open(dir string) (*Tokenizer, error) {
 	o := opener{dir: dir}
 	set, err := o.settings()
@@ -40,7 +41,8 @@ func Open(dir string) (*Tokenizer, error) {
 	for _, kind := range []struct {
 		name string
 		read func(path string, text []byte, set *settings) (*Tokenizer, error)
-	}{{"tokenizer.json", o.one}, {"vocab.txt", o.lines}, {"vocab.json", o.pair}} {
+	}{{"tokenizer.json", o.one}, {"vocab.txt", o.lines}, {"vocab.json", o.pair},
+		{"sentencepiece.bpe.model", o.pieces}, {"spiece.model", o.pieces}, {"tokenizer.model", o.pieces}} {
 		text, err := o.read(kind.name)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
@@ -57,16 +59,12 @@ func Open(dir string) (*Tokenizer, error) {
 		t.name()
 		return t, nil
 	}
-	hint := "put the model's tokenizer files there"
-	for _, name := range []string{"sentencepiece.bpe.model", "spiece.model", "tokenizer.model"} {
-		if _, err := os.Stat(filepath.Join(dir, name)); err == nil {
-			hint = fmt.Sprintf("%s alone is not enough: AutoTokenizer.from_pretrained(…).save_pretrained(…) in "+
-				"transformers writes a tokenizer.json", name)
-		}
-	}
-	return nil, fmt.Errorf("%s: no tokenizer: neither tokenizer.json nor vocab.txt nor vocab.json with merges.txt; %s",
-		dir, hint)
+	return nil, fmt.Errorf("%s: no tokenizer: neither tokenizer.json nor vocab.txt nor vocab.json with merges.txt nor "+
+		"sentencepiece.bpe.model; put the model's tokenizer files there", dir)
 }
+
+// maxFile bounds the size of a file of a tokenizer. The largest known ones are a tenth of it.
+const maxFile = 256 << 20
 
 // opener reads the files of a folder and remembers which.
 type opener struct {
@@ -76,6 +74,13 @@ type opener struct {
 
 func (o *opener) read(name string) ([]byte, error) {
 	path := filepath.Join(o.dir, name)
+	stat, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if stat.Size() > maxFile {
+		return nil, fmt.Errorf("%d bytes are more than a tokenizer's file has (%d)", stat.Size(), maxFile)
+	}
 	text, err := os.ReadFile(path)
 	if err == nil {
 		o.files = append(o.files, path)

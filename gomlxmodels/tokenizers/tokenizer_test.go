@@ -220,7 +220,7 @@ func TestOpenRefuses(t *testing.T) {
 	const words = `"model": {"type": "WordPiece", "unk_token": "[UNK]", "vocab": {"[UNK]": 0, "a": 1}}`
 	for want, files := range map[string]map[string]string{
 		"neither tokenizer.json nor vocab.txt nor vocab.json": {},
-		"sentencepiece.bpe.model alone is not enough":         {"sentencepiece.bpe.model": "x"},
+		`not read for the tokenizer_class ""`:                 {"sentencepiece.bpe.model": "x"},
 		"merges.txt: missing next to vocab.json":              {"vocab.json": clip},
 		`merges.txt: line 2: "ab" is not two tokens`:          {"vocab.json": clip, "merges.txt": "a b</w>\nab"},
 		`merge 1: "a" and "c</w>", or both`: {"vocab.json": clip,
