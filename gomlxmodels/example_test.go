@@ -37,10 +37,10 @@ func ExampleGenerate() {
 
 // A model behind an image API needs no download. Budget limits what it may cost.
 func ExampleGenerate_api() {
-	images := models.Generate("api:dall-e-3", prompts(), models.GenerateOptions{
+	images := models.Generate("api:gpt-image-2", prompts(), models.GenerateOptions{
 		Width:   1024,
 		Height:  1024,
-		Quality: "standard",
+		Quality: "high",
 		Budget:  2.50,
 	})
 	printColumns(images)

@@ -15,7 +15,7 @@ import (
 // GenerateOp is the operation of [Generate] in a plan.
 const GenerateOp = "generate"
 
-// API is the prefix of the name of a model behind an OpenAI-compatible image API: "api:dall-e-3".
+// API is the prefix of the name of a model behind an OpenAI-compatible image API: "api:gpt-image-2".
 const API = "api:"
 
 // APIKey is the environment variable with the key of an image API.
@@ -32,20 +32,21 @@ var Schedulers = []string{"ddim", "pndm", "euler", "euler-ancestral", "dpm++"}
 
 // GenerateArgs are the arguments of a generate stage in a plan. Zero values are the model's defaults.
 type GenerateArgs struct {
-	Model     string  `json:"model"` // a known name, a name on the hub, or the absolute path of a folder
-	Negative  string  `json:"negative,omitempty"`
-	Steps     int     `json:"steps,omitempty"`
-	Guidance  float64 `json:"guidance,omitempty"`
-	Scheduler string  `json:"scheduler,omitempty"`
-	Width     int     `json:"width,omitempty"`
-	Height    int     `json:"height,omitempty"`
-	Precision string  `json:"precision,omitempty"` // "" = auto
-	Safety    string  `json:"safety,omitempty"`    // "" = SafetyOn
-	BaseURL   string  `json:"base_url,omitempty"`
-	Quality   string  `json:"quality,omitempty"`
-	Style     string  `json:"style,omitempty"`
-	Budget    float64 `json:"budget,omitempty"`
-	PerMinute int     `json:"per_minute,omitempty"`
+	Model        string  `json:"model"` // a known name, a name on the hub, or the absolute path of a folder
+	Negative     string  `json:"negative,omitempty"`
+	Steps        int     `json:"steps,omitempty"`
+	Guidance     float64 `json:"guidance,omitempty"`
+	Scheduler    string  `json:"scheduler,omitempty"`
+	Width        int     `json:"width,omitempty"`
+	Height       int     `json:"height,omitempty"`
+	Precision    string  `json:"precision,omitempty"` // "" = auto
+	Safety       string  `json:"safety,omitempty"`    // "" = SafetyOn
+	BaseURL      string  `json:"base_url,omitempty"`
+	Quality      string  `json:"quality,omitempty"`
+	Price        float64 `json:"price,omitempty"`
+	Budget       float64 `json:"budget,omitempty"`
+	BudgetImages int     `json:"budget_images,omitempty"`
+	PerMinute    int     `json:"per_minute,omitempty"`
 }
 
 // GenerateOptions are the options of [Generate].
@@ -83,16 +84,21 @@ type GenerateOptions struct {
 	// has one. Not for image APIs, which have their own check.
 	Safety string
 
-	// Quality is "standard" or "hd" for DALL·E 3, "low", "medium" or "high" for GPT image models; default the
-	// API's own. For image APIs only.
+	// Quality is one of the qualities of the API's model: "low", "medium", "high" or "auto" for gpt-image-2, also
+	// "xhigh" and "max" for later ones; a local server may have others. Default the API's own. For image APIs only.
 	Quality string
 
-	// Style is "vivid" or "natural", for DALL·E 3; default the API's own. For image APIs only.
-	Style string
+	// Price is what an image costs in US dollars, where package imageapi knows no price; the tokens that an answer
+	// counts come first. Default 0: unknown. For image APIs only.
+	Price float64
 
-	// Budget is the most that an image API may cost in US dollars, by the price table of package imageapi; a request
-	// that would exceed it ends the run. Default 0: no limit. For image APIs only.
+	// Budget is the most that an image API may cost in US dollars; a request that would exceed it ends the run. The
+	// price of an image must be known. Default 0: no limit. For image APIs only.
 	Budget float64
+
+	// BudgetImages is the largest number of images that a run may pay for; a request that would exceed it ends the
+	// run. Stored images do not count. Default 0: no limit. For image APIs only.
+	BudgetImages int
 
 	// PerMinute is the largest number of requests per minute; default 0: no limit but the server's. For image APIs
 	// only.
@@ -115,8 +121,9 @@ type GenerateOptions struct {
 // The model is a pipeline as diffusers writes it (StableDiffusionPipeline, AltDiffusionPipeline; see the package
 // comment for how to name it), or "api:NAME": a model behind an OpenAI-compatible image API, whose key is the
 // environment variable OPENAI_API_KEY. An API takes no seed: the number in seed only distinguishes the images of a
-// prompt. An image that was paid for is never requested again. A prompt that the API refuses has the outcome refused.
-// The columns revised_prompt and cost (US dollars) are added.
+// prompt. An image that was paid for is never requested again, and stays readable when its model is shut down. A prompt
+// that the API refuses has the outcome refused. The columns revised_prompt and cost (US dollars; no value if the price
+// is unknown) are added.
 func Generate(model string, prompts datasets.Table, options ...GenerateOptions) datasets.Table {
 	fail := func(err error) datasets.Table { return prompts.Fail(fmt.Errorf("Generate: %w", err)) }
 	o, err := only(options)
@@ -156,7 +163,9 @@ func (o *GenerateOptions) check() error {
 		between("height", o.Height, 8, 4096),
 		oneOf("precision", o.Precision, Precisions),
 		oneOf("safety", o.Safety, []string{SafetyOn, SafetyOff}),
+		positive("price", o.Price, 1e9),
 		positive("budget", o.Budget, 1e9),
+		between("budget in images:", o.BudgetImages, 1, 1e9),
 		between("requests per minute:", o.PerMinute, 1, 1e9))
 }
 
@@ -164,7 +173,7 @@ func (o *GenerateOptions) check() error {
 func (o *GenerateOptions) args(model string) (a GenerateArgs, err error) {
 	a = GenerateArgs{Model: model, Negative: o.Negative, Steps: o.Steps, Guidance: o.Guidance, Scheduler: o.Scheduler,
 		Width: o.Width, Height: o.Height, Precision: o.Precision, Safety: o.Safety, BaseURL: o.BaseURL,
-		Quality: o.Quality, Style: o.Style, Budget: o.Budget, PerMinute: o.PerMinute}
+		Quality: o.Quality, Price: o.Price, Budget: o.Budget, BudgetImages: o.BudgetImages, PerMinute: o.PerMinute}
 	if a.Safety == SafetyOn {
 		a.Safety = ""
 	}
@@ -181,10 +190,10 @@ func (o *GenerateOptions) args(model string) (a GenerateArgs, err error) {
 		a.BaseURL = cmp.Or(o.BaseURL, os.Getenv("OPENAI_BASE_URL"))
 		return a, nil
 	}
-	if o.Quality != "" || o.Style != "" || o.Budget != 0 || o.PerMinute != 0 || o.BaseURL != "" {
-		return a, invalid(errors.New("quality, style, budget, requests per minute and base URL are for an image " +
-			"API (a model " +
-			"named api:NAME)"))
+	if o.Quality != "" || o.Price != 0 || o.Budget != 0 || o.BudgetImages != 0 || o.PerMinute != 0 ||
+		o.BaseURL != "" {
+		return a, invalid(errors.New("quality, price, budget, requests per minute and base URL are for an image API " +
+			"(a model named api:NAME)"))
 	}
 	a.Model, err = resolve(model)
 	return a, err

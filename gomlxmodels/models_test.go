@@ -64,7 +64,7 @@ func TestEmbedBLIP2(t *testing.T) {
 // TestSecrets: a plan that uses an image API names its key, wherever the stage is, and no other plan does.
 func TestSecrets(t *testing.T) {
 	prompts := datasets.New("test", nil, datasets.Columns("id:text", "prompt:text"))
-	images := Generate("api:dall-e-3", prompts)
+	images := Generate("api:gpt-image-2", prompts)
 	for _, c := range []struct {
 		t    datasets.Table
 		want string

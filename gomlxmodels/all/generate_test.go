@@ -15,20 +15,31 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"antipode/datasets"
 	"antipode/gomlxmodels"
+	"antipode/kernel/client"
 )
 
 // imageServer is an image API that refuses prompts with "forbidden", breaks off in the middle of the first three
 // answers to a prompt with "broken", and counts what it is asked.
 type imageServer struct {
-	mu    sync.Mutex
-	asked map[string]int
-	key   string
+	mu     sync.Mutex
+	asked  map[string]int
+	listed int // requests for the list of models
+	key    string
 }
 
 func (s *imageServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.URL.Path == "/v1/models" {
+		s.mu.Lock()
+		s.listed++
+		s.mu.Unlock()
+		shutdown := time.Now().AddDate(0, 0, 30).UTC().Format(time.DateOnly)
+		fmt.Fprintf(w, `{"data": [{"id": "house-painter", "shutdown_date": %q}]}`, shutdown)
+		return
+	}
 	var body struct{ Prompt string }
 	if err := json.NewDecoder(r.Body).Decode(&body); err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)
@@ -72,12 +83,20 @@ func TestGenerateByAPI(t *testing.T) {
 	evaluator(t)
 	prompts := datasets.FromRows([]map[string]any{{"id": "a", "prompt": "house"},
 		{"id": "b", "prompt": "forbidden house"}, {"id": "c", "prompt": "broken house"}})
-	table := gomlxmodels.Generate("api:dall-e-3", prompts, gomlxmodels.GenerateOptions{N: 2, Width: 1024, Height: 1024,
-		Quality: "standard"})
-	f, err := table.Rows(context.Background())
+	table := gomlxmodels.Generate("api:house-painter", prompts, gomlxmodels.GenerateOptions{N: 2, Width: 1024,
+		Height: 1024, Quality: "standard", Price: 0.04})
+	plan, err := table.Plan()
 	if err != nil {
 		t.Fatal(err)
 	}
+	res, err := client.Registered().Run(context.Background(), client.Request{Plan: plan}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(res.Notes) != 1 || !strings.HasPrefix(res.Notes[0], "house-painter will be shut down on 2") {
+		t.Errorf("notes %q", res.Notes)
+	}
+	f := res.Frame
 	if got := strings.Join(f.Texts("id"), " "); got != "a#1 a#2 b#1 b#2 c#1 c#2" {
 		t.Fatalf("rows %s", got)
 	}
@@ -86,7 +105,7 @@ func TestGenerateByAPI(t *testing.T) {
 		t.Errorf("outcomes %v, reasons %q", outcomes, f.Texts("reason"))
 	}
 	if f.Texts("revised_prompt")[0] != "a fine house" || f.Numbers("cost")[0] != 0.04 || f.Numbers("cost")[2] != 0 ||
-		f.Texts("model")[0] != "dall-e-3" {
+		f.Texts("model")[0] != "house-painter" {
 		t.Errorf("revised %q, cost %v, model %q", f.Texts("revised_prompt"), f.Numbers("cost"), f.Texts("model"))
 	}
 	images := f.Images("image")
@@ -115,6 +134,12 @@ func TestGenerateByAPI(t *testing.T) {
 	if slices.Contains(again.Texts("outcome"), "failed") || again.Images("image")[0] != images[0] {
 		t.Errorf("outcomes the second time: %v, %q", again.Texts("outcome"), again.Texts("reason"))
 	}
+
+	// Where every row is stored, nothing is requested, not even the list of models.
+	listed := s.listed
+	if _, err := table.Rows(context.Background()); err != nil || s.listed != listed || listed != 2 {
+		t.Errorf("%v; %d requests for the list, before %d", err, s.listed, listed)
+	}
 	if failed == 0 {
 		t.Error("no answer broke off: the test shows nothing of what may pass")
 	}
@@ -124,13 +149,23 @@ func TestGenerateRefuses(t *testing.T) {
 	evaluator(t)
 	prompts := datasets.FromRows([]map[string]any{{"id": "a", "prompt": "house"}})
 	t.Setenv("OPENAI_API_KEY", "")
+	t.Setenv("OPENAI_BASE_URL", "")
 	for want, table := range map[string]datasets.Table{
-		"takes no steps": gomlxmodels.Generate("api:dall-e-3", prompts,
+		"takes no steps": gomlxmodels.Generate("api:gpt-image-2", prompts,
 			gomlxmodels.GenerateOptions{Steps: 20}),
+		"model shut down 2026-05-12: dall-e-3; import existing": gomlxmodels.Generate("api:dall-e-3", prompts),
+		"each side must be a multiple of 16": gomlxmodels.Generate("api:gpt-image-2", prompts,
+			gomlxmodels.GenerateOptions{Width: 1000, Height: 1000}),
+		`quality "hd" of gpt-image-2`: gomlxmodels.Generate("api:gpt-image-2", prompts,
+			gomlxmodels.GenerateOptions{Quality: "hd"}),
+		"price -1: must be above 0": gomlxmodels.Generate("api:gpt-image-2", prompts,
+			gomlxmodels.GenerateOptions{Price: -1}),
+		"budget in images: -1: must be between": gomlxmodels.Generate("api:gpt-image-2", prompts,
+			gomlxmodels.GenerateOptions{BudgetImages: -1}),
 		"are for an image API": gomlxmodels.Generate("some/model", prompts,
 			gomlxmodels.GenerateOptions{Budget: 3}),
 		"models pull some/model":   gomlxmodels.Generate("some/model", prompts),
-		"OPENAI_API_KEY":           gomlxmodels.Generate("api:dall-e-3", prompts),
+		"OPENAI_API_KEY":           gomlxmodels.Generate("api:gpt-image-2", prompts),
 		`no such column: "prompt"`: gomlxmodels.Generate("some/model", prompts.Select("id")),
 		"between 1 and 1000": gomlxmodels.Generate("some/model", prompts,
 			gomlxmodels.GenerateOptions{Steps: -1}),

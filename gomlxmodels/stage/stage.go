@@ -47,6 +47,8 @@ type Env interface {
 	ModelDir() string
 	// NoteModel adds a model's digest to the record of the run.
 	NoteModel(model, digest string)
+	// Note shows the user a line, for example a warning, once, and adds it to the record of the run.
+	Note(format string, args ...any)
 	// Secret returns an environment variable of the process that requested the run, else of this one. The plan must
 	// list it in its Secrets; see [table.Plan].
 	Secret(name string) string

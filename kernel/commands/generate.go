@@ -58,10 +58,15 @@ func generate(ctx context.Context, args []string) error {
 	fs.StringVar(&o.Precision, "precision", "", precisionUsage+"; default auto")
 	fs.StringVar(&o.Safety, "safety", "", "on, off: whether images pass through the safety checker of the model's "+
 		"folder, if it has one; default on")
-	fs.StringVar(&o.Quality, "quality", "", "of an image API: standard or hd of DALL·E 3, low, medium or high "+
-		"of GPT images")
-	fs.StringVar(&o.Style, "style", "", "of DALL·E 3: vivid or natural")
+	fs.StringVar(&o.Quality, "quality", "", "of an image API: low, medium, high or auto of gpt-image-2, also xhigh "+
+		"and max of later models; a local server may have others")
+	fs.Float64Var(&o.Price, "price", 0, "what an image of an API costs in US dollars, where no price is known")
 	fs.Float64Var(&o.Budget, "budget", 0, "largest cost of an image API in US dollars; 0 = no limit")
+	fs.IntVar(&o.BudgetImages, "budget-images", 0, "largest number of paid images of an API; 0 = no limit")
+	fs.Func("style", "no longer exists: it was an option of dall-e-3, which was shut down on 2026-05-12",
+		func(string) error {
+			return errors.New("only dall-e-3 had styles, and it was shut down on 2026-05-12")
+		})
 	fs.IntVar(&o.PerMinute, "per-minute", 0, "requests per minute to an image API at most; 0 = no limit but its own")
 	if err := noArguments(fs, args, "n", "steps", "guidance"); err != nil {
 		return err
@@ -88,7 +93,7 @@ func generate(ctx context.Context, args []string) error {
 	}
 	if name, api := strings.CutPrefix(model, gomlxmodels.API); api {
 		if err := estimate(ctx, t, o.N, imageapi.Options{Model: name, Size: size, Quality: o.Quality,
-			Style: o.Style}); err != nil {
+			Price: o.Price}); err != nil {
 			return err
 		}
 	}
@@ -109,12 +114,23 @@ func estimate(ctx context.Context, prompts datasets.Table, n int, o imageapi.Opt
 	if err != nil {
 		return err
 	}
-	e := g.Estimate(res.Rows * n)
-	if !e.Known {
-		say("%s: %d images, price unknown; images that are stored are not requested again", g.Label(), e.Images)
-		return nil
-	}
-	say("%s: %d images, at most %.2f US dollars (%.3f per image, price of %s: check it); images that are stored are "+
-		"not requested again; --budget sets a limit", g.Label(), e.Images, e.Total, e.Image, e.Date)
+	say("%s: %s", g.Label(), inWords(g.Estimate(res.Rows*n)))
 	return nil
+}
+
+// inWords describes an estimate.
+func inWords(e imageapi.Estimate) string {
+	const stored = "images that are stored are not requested again"
+	switch {
+	case e.ShutDown != "":
+		return fmt.Sprintf("model shut down %s; only images that are stored can be read", e.ShutDown)
+	case !e.Known:
+		return fmt.Sprintf("%d images, price unknown before the answers; %s; --budget-images sets a limit", e.Images,
+			stored)
+	case e.Date == "":
+		return fmt.Sprintf("%d images, %.2f US dollars (%.3f per image by --price); %s; --budget sets a limit",
+			e.Images, e.Total, e.Image, stored)
+	}
+	return fmt.Sprintf("%d images, about %.2f US dollars (%.3f per image, price of %s: check it); %s; --budget sets a "+
+		"limit", e.Images, e.Total, e.Image, e.Date, stored)
 }

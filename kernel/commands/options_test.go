@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"antipode/datasets/table"
+	"antipode/gomlxmodels/stage/imageapi"
 	"antipode/kernel/client"
 )
 
@@ -22,6 +23,7 @@ func (r *recorder) Run(_ context.Context, req client.Request, _ func(table.Progr
 // TestOptions: flags become the arguments of the stage, and a flag that is not given leaves the model's default. The
 // arguments are part of the digests of stored results: they must not change.
 func TestOptions(t *testing.T) {
+	t.Setenv("OPENAI_BASE_URL", "")
 	run := inProcess(t)
 	r := &recorder{}
 	client.Register(r)
@@ -33,6 +35,8 @@ func TestOptions(t *testing.T) {
 		"generate --model archipelago-diffusion": `{"model":"archipelago-diffusion"}`,
 		"generate --model archipelago-diffusion --precision bfloat16 --steps 9 --size 64x32 --safety off": `{"model":` +
 			`"archipelago-diffusion","steps":9,"width":64,"height":32,"precision":"bfloat16","safety":"off"}`,
+		"generate --model api:mine --size 64x32 --quality fine --price 0.1 --budget 2 --budget-images 5": `{"model":` +
+			`"api:mine","width":64,"height":32,"quality":"fine","price":0.1,"budget":2,"budget_images":5}`,
 		"segment --model archipelago-clipseg --object object": `{"model":"archipelago-clipseg","object":"object",` +
 			`"prompt":"%s","separator":"|","threshold":0.5,"components":"all"}`,
 		"segment --model archipelago-clipseg --object object --separator=": `{"model":"archipelago-clipseg",` +
@@ -68,6 +72,21 @@ func TestOptions(t *testing.T) {
 		_, err := run(append(strings.Fields(line), "--in", "t.csv", "--out", "o.csv")...)
 		if !errors.As(err, new(usageError)) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want a usage error with %q", line, err, want)
+		}
+	}
+}
+
+func TestInWords(t *testing.T) {
+	for want, e := range map[string]imageapi.Estimate{
+		"3 images, price unknown before the answers; ": {Images: 3},
+		"3 images, 1.50 US dollars (0.500 per image by --price); ": {Images: 3, Known: true, Image: 0.5,
+			Total: 1.5},
+		"3 images, about 0.63 US dollars (0.211 per image, price of 2026-11-04: check it); ": {Images: 3, Known: true,
+			Image: 0.21072, Total: 0.63216, Date: "2026-11-04"},
+		"model shut down 2026-05-12; only": {Images: 3, ShutDown: "2026-05-12"},
+	} {
+		if got := inWords(e); !strings.HasPrefix(got, want) {
+			t.Errorf("%q, want %q", got, want)
 		}
 	}
 }

@@ -2,6 +2,8 @@ package commands
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"sort"
@@ -9,8 +11,12 @@ import (
 	"strings"
 	"time"
 
+	"antipode/datasets/table"
+	"antipode/gomlxmodels"
 	"antipode/gomlxmodels/all"
+	"antipode/gomlxmodels/stage/imageapi"
 	"antipode/kernel/client"
+	"antipode/kernel/engine"
 	"antipode/kernel/store"
 )
 
@@ -82,15 +88,39 @@ func verify(ctx context.Context, s *store.Store, id string) error {
 	defer e.Close()
 	fmt.Fprintf(os.Stderr, "recomputing %.12s from its record\n", rec.ID)
 	digest, err := e.Verify(ctx, rec, nil)
-	if err != nil {
+	mark := notRepeatable(rec.Plan, time.Now())
+	switch {
+	case errors.Is(err, imageapi.ErrShutDown):
+		return fmt.Errorf("result %.12s is %w: its answers are not stored, and %s", rec.ID, engine.ErrNotVerifiable,
+			mark)
+	case err != nil:
 		return err
-	}
-	if digest != rec.Result {
+	case digest != rec.Result:
 		return fmt.Errorf("result %.12s differs when recomputed: rows %.12s, recorded %.12s", rec.ID,
 			digest, rec.Result)
+	case mark != "":
+		mark = "; its images are stored answers, " + mark
 	}
-	fmt.Printf("result %.12s: %d rows, identical when recomputed (%.12s)\n", rec.ID, rec.Rows, digest)
+	fmt.Printf("result %.12s: %d rows, identical when recomputed (%.12s)%s\n", rec.ID, rec.Rows, digest, mark)
 	return nil
+}
+
+// notRepeatable reports that a plan has images by an API whose model was shut down, "" if it has none.
+func notRepeatable(p *table.Plan, now time.Time) string {
+	var a gomlxmodels.GenerateArgs
+	if p.Op == gomlxmodels.GenerateOp && json.Unmarshal(p.Args, &a) == nil {
+		if model, api := strings.CutPrefix(a.Model, gomlxmodels.API); api {
+			if date := imageapi.ShutDown(model, a.BaseURL, now); date != "" {
+				return "not repeatable: model shut down " + date
+			}
+		}
+	}
+	for _, in := range p.Inputs {
+		if mark := notRepeatable(in, now); mark != "" {
+			return mark
+		}
+	}
+	return ""
 }
 
 func collect(s *store.Store, args []string) error {

@@ -33,6 +33,8 @@ func TestUsage(t *testing.T) {
 		"embed --model m --out t.csv": "--in TABLE is missing",
 		"embed --model m --in archipelago-photo --out t.csv": "archipelago-photo is not a folder or table; a " +
 			"table is a .csv or .parquet file; did you mean \"archipelago-photos\"?",
+		"generate --style vivid": "generate: invalid value \"vivid\" for flag --style: only dall-e-3 had styles, and " +
+			"it was shut down on 2026-05-12",
 		"embed --in": "embed: flag needs an argument: --in; see `antipode embed --help`",
 		"sgement": "unknown command \"sgement\"; see `antipode help`; did you " +
 			"mean antipode segment?",

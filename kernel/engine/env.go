@@ -51,6 +51,8 @@ func (v env) Secret(name string) string {
 	return os.Getenv(name)
 }
 
+func (v env) Note(format string, args ...any) { v.r.note(format, args...) }
+
 // NoteModel adds a model's digest to the run record.
 func (v env) NoteModel(name, digest string) {
 	v.r.mu.Lock()

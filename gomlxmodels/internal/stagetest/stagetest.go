@@ -49,6 +49,9 @@ func (e Env) Backend() (compute.Backend, error) { return e.backend, nil }
 // NoteModel does nothing.
 func (Env) NoteModel(model, digest string) {}
 
+// Note writes to the test's log.
+func (e Env) Note(format string, args ...any) { e.t.Logf(format, args...) }
+
 // Secret returns an environment variable.
 func (Env) Secret(name string) string { return os.Getenv(name) }
 

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"mime"
 	"os"
 	"path/filepath"
@@ -37,8 +38,9 @@ func openAPI(env stage.Env, args gomlxmodels.GenerateArgs) (stage.Worker, error)
 		size = fmt.Sprintf("%dx%d", args.Width, args.Height)
 	}
 	g, err := imageapi.New(imageapi.Options{BaseURL: args.BaseURL, Key: imageapi.Secret(env.Secret(gomlxmodels.APIKey)),
-		Model: strings.TrimPrefix(args.Model, gomlxmodels.API),
-		Size:  size, Quality: args.Quality, Style: args.Style, PerMinute: args.PerMinute, Budget: args.Budget})
+		Model: strings.TrimPrefix(args.Model, gomlxmodels.API), Size: size, Quality: args.Quality,
+		PerMinute: args.PerMinute, Price: args.Price, Budget: args.Budget, BudgetImages: args.BudgetImages,
+		Warn: func(text string) { env.Note("%s", text) }})
 	if err != nil {
 		return nil, err
 	}
@@ -79,7 +81,15 @@ type paid struct {
 	Outcome       string      `json:"outcome"`
 	Reason        string      `json:"reason"`
 	RevisedPrompt string      `json:"revised_prompt"`
-	Cost          float64     `json:"cost"`
+	Cost          *float64    `json:"cost"` // US dollars; null = unknown
+}
+
+// cost returns the value of the column cost.
+func (p *paid) cost() float64 {
+	if p.Cost == nil {
+		return math.NaN()
+	}
+	return *p.Cost
 }
 
 func (w *apiWorker) Compute(ctx context.Context, prepared []any) ([][]stage.Value, error) {
@@ -97,7 +107,7 @@ func (w *apiWorker) Compute(ctx context.Context, prepared []any) ([][]stage.Valu
 	for i, a := range answers {
 		out[i] = []stage.Value{{Image: a.Image}, {Text: strings.TrimPrefix(w.args.Model, gomlxmodels.API)},
 			{Text: "generated"}, {Text: a.Outcome}, {Text: a.Reason},
-			{Text: "the provider's own"}, {Text: a.RevisedPrompt}, {Number: a.Cost}}
+			{Text: "the provider's own"}, {Text: a.RevisedPrompt}, {Number: a.cost()}}
 	}
 	return out, nil
 }
@@ -124,7 +134,10 @@ func (w *apiWorker) answer(ctx context.Context, o order) (paid, error) {
 	if err != nil {
 		return paid{}, err
 	}
-	a = paid{Outcome: r.Outcome, Reason: r.Reason, RevisedPrompt: r.RevisedPrompt, Cost: r.Cost}
+	a = paid{Outcome: r.Outcome, Reason: r.Reason, RevisedPrompt: r.RevisedPrompt}
+	if !r.CostUnknown {
+		a.Cost = &r.Cost
+	}
 	if r.Transient {
 		a.Reason = transient + r.Reason
 		return a, nil

@@ -230,7 +230,7 @@ func TestRefuses(t *testing.T) {
 			gomlxmodels.GenerateOptions{Steps: 1}),
 		`safety "perhaps": must be one of on, off`: gomlxmodels.Generate(folder("bare"), one,
 			gomlxmodels.GenerateOptions{Safety: "perhaps"}),
-		"has a safety check of its own": gomlxmodels.Generate("api:dall-e-3", one,
+		"has a safety check of its own": gomlxmodels.Generate("api:gpt-image-2", one,
 			gomlxmodels.GenerateOptions{Safety: gomlxmodels.SafetyOff}),
 		"model_index.json": gomlxmodels.Generate(t.TempDir(), one),
 		"-1 is no whole number": gomlxmodels.Generate(folder("bare"), seeded(-1),

@@ -21,10 +21,7 @@ type reply struct {
 		URL     string `json:"url"`
 		Revised string `json:"revised_prompt"`
 	} `json:"data"`
-	Usage *struct {
-		Input  float64 `json:"input_tokens"`
-		Output float64 `json:"output_tokens"`
-	} `json:"usage"`
+	Usage *usage   `json:"usage"`
 	Error *problem `json:"error"`
 }
 

@@ -1,7 +1,7 @@
-// Package imageapi makes images with an OpenAI-compatible image API: DALL·E 3, the GPT image models, and servers
-// with the same protocol.
+// Package imageapi makes images with an OpenAI-compatible image API: the GPT image models ([Models]), and models of
+// servers with the same protocol, for example on this machine.
 //
-//	g, err := imageapi.New(imageapi.Options{Model: "dall-e-3", Size: "1024x1024", Budget: 5})
+//	g, err := imageapi.New(imageapi.Options{Model: "gpt-image-2", Size: "1024x1024", Quality: "high", Budget: 5})
 //	estimate, err := g.Estimate(100)                  // before anything is paid
 //	result, err := g.Generate(ctx, "a house in Accra")
 //
@@ -12,9 +12,21 @@
 //
 // A prompt that moderation refuses is a result with the outcome "refused"; it is not sent again. A prompt that
 // fails for another reason of its own has the outcome "failed". An error is for causes that affect every prompt:
-// the key is refused, the quota or the budget is exhausted, the model is unknown, the context has ended.
+// the key is refused, the quota or the budget is exhausted, the model is unknown or was shut down, the context has
+// ended.
+//
+// # Models that were shut down
+//
+// Before its first request for an image a [Generator] gets the server's list of models, once and free of charge. A
+// model that is not in the list, or whose shutdown_date is over, is an error; one that will be shut down within 60 days
+// is a warning. A server without such a list is not checked. DALL·E 2 and 3 (2026-05-12), gpt-image-1 and its
+// successors before gpt-image-2 are historical: OpenAI no longer has them, but a server at another address may.
 //
 // # Costs
+//
+// The cost of an image is that of the tokens that its answer counts, by the prices of [Models], which have a date.
+// Without a count it is the price of an image: [Options].Price, or what the tokens of the size and quality cost, where
+// their number is known. Otherwise it is unknown, and only a budget in images can be kept.
 //
 // Each request is for one image. A request that the server certainly did not execute (429, 5xx, no connection) is
 // repeated after a pause that follows Retry-After. A request that it may have executed and charged for (a timeout,

@@ -19,8 +19,11 @@ import (
 const testKey = "sk-test-0123456789abcdefghij"
 
 // fake is an image API that answers each request by the next of its handlers, and the last one's for all that follow.
+// Its list of models is missing until a test sets models.
 type fake struct {
 	*httptest.Server
+	models  http.HandlerFunc
+	listed  int // requests for the list of models
 	mu      sync.Mutex
 	asked   []map[string]any // the bodies of requests for images
 	headers []http.Header
@@ -32,6 +35,10 @@ func newFake(t *testing.T, handlers ...http.HandlerFunc) *fake {
 	t.Helper()
 	f := &fake{}
 	f.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/v1/models" {
+			f.list(w, r)
+			return
+		}
 		f.mu.Lock()
 		var at int
 		if r.Method == http.MethodPost && r.URL.Path == "/v1/images/generations" {
@@ -55,6 +62,18 @@ func newFake(t *testing.T, handlers ...http.HandlerFunc) *fake {
 	return f
 }
 
+// list answers a request for the list of models.
+func (f *fake) list(w http.ResponseWriter, r *http.Request) {
+	f.mu.Lock()
+	f.listed++
+	models := f.models
+	f.mu.Unlock()
+	if models == nil {
+		models = http.NotFound
+	}
+	models(w, r)
+}
+
 // counts are the requests for images and for files so far.
 func (f *fake) counts() (asked, fetched int) {
 	f.mu.Lock()
@@ -65,8 +84,8 @@ func (f *fake) counts() (asked, fetched int) {
 // generator makes one for the fake, whose waits are noted and not waited for.
 func (f *fake) generator(t *testing.T, change func(*Options)) *Generator {
 	t.Helper()
-	o := Options{BaseURL: f.URL + "/v1", Key: testKey, Model: "dall-e-3", Size: "1024x1024", Quality: "standard",
-		Timeout: time.Minute}
+	o := Options{BaseURL: f.URL + "/v1", Key: testKey, Model: "house-painter", Size: "1024x1024", Quality: "standard",
+		Price: 0.040, Timeout: time.Minute}
 	if change != nil {
 		change(&o)
 	}

@@ -29,9 +29,11 @@ type Result struct {
 	Width, Height int
 	RevisedPrompt string // the prompt as the server rewrote it; "" = not reported
 
-	// US dollars by the price table, or by the tokens that the server counted; requests that may have been paid count
-	Cost     float64
-	Requests int // number of requests
+	// Cost is in US dollars: by the tokens that the server counted, else by the price of an image. Requests that may
+	// have been paid count.
+	Cost        float64
+	CostUnknown bool // the cost of a request is not known; Cost is that of the others
+	Requests    int  // number of requests
 }
 
 // Generator makes images. It may be used by several goroutines at once; they share its limits.
@@ -40,20 +42,26 @@ type Generator struct {
 	key    func() string // a function, so that printing a Generator does not print it
 	base   *url.URL
 	client *http.Client
-	price  Price
-	priced bool
+	model  Model   // without fields if it is not one of Models
+	price  float64 // of an image, in US dollars
+	priced bool    // price is known
 	now    func() time.Time
 	sleep  func(context.Context, time.Duration) error
 
-	mu    sync.Mutex
-	next  time.Time // time of the next allowed request
-	spent float64
-	aside float64 // the price of the requests in flight
+	beginning sync.Mutex
+	begun     bool
+	refusal   error // of begin
+
+	mu     sync.Mutex
+	next   time.Time // time of the next allowed request
+	spent  float64   // US dollars
+	images int       // number of images that were or may have been paid
+	flying int       // number of requests in flight
 }
 
-// Label returns the model with its options, for example "dall-e-3 1024x1024 hd".
+// Label returns the model with its options, for example "gpt-image-2 1024x1024 high".
 func (g *Generator) Label() string {
-	return strings.Join(strings.Fields(fmt.Sprint(g.o.Model, " ", g.o.Size, " ", g.o.Quality, " ", g.o.Style)), " ")
+	return strings.Join(strings.Fields(g.o.Model+" "+g.o.Size+" "+g.o.Quality), " ")
 }
 
 // Generate requests one image of the prompt. The package comment says what is a result and what an error.
@@ -70,15 +78,20 @@ func (g *Generator) Generate(ctx context.Context, prompt string) (Result, error)
 		r.Reason = fmt.Sprintf("the prompt has more than %d characters", maxPrompt)
 		return r, nil
 	}
+	if err := g.begin(ctx); err != nil {
+		return r, err
+	}
 	unpaid, paid := 0, 0
 	for {
 		if err := g.admit(ctx); err != nil {
 			return r, err
 		}
 		a := g.ask(ctx, prompt)
-		g.settle(a.cost)
+		cost, known := g.cost(&a)
+		g.settle(a.paid, cost)
 		r.Requests++
-		r.Cost += a.cost
+		r.Cost += cost
+		r.CostUnknown = r.CostUnknown || !known
 		r.Reason, r.Transient = a.reason, false
 		if err := ctx.Err(); err != nil && a.end != answered {
 			return r, err

@@ -21,7 +21,7 @@ import (
 func TestImage(t *testing.T) {
 	file := pngFile(t)
 	f := newFake(t, give(200, imageJSON(file, "")))
-	r, err := f.generator(t, func(o *Options) { o.Style = "natural" }).Generate(t.Context(), "a red house")
+	r, err := f.generator(t, nil).Generate(t.Context(), "a red house")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,29 +32,13 @@ func TestImage(t *testing.T) {
 	if r.RevisedPrompt != "a red house, at dusk" || r.Cost != 0.040 || r.Requests != 1 {
 		t.Errorf("%+v", r)
 	}
-	want := map[string]any{"model": "dall-e-3", "prompt": "a red house", "n": 1.0, "size": "1024x1024",
-		"quality": "standard", "style": "natural", "response_format": "b64_json"}
+	want := map[string]any{"model": "house-painter", "prompt": "a red house", "n": 1.0, "size": "1024x1024",
+		"quality": "standard", "response_format": "b64_json"}
 	if fmt.Sprint(f.asked[0]) != fmt.Sprint(want) {
 		t.Errorf("asked %v, want %v", f.asked[0], want)
 	}
 	if f.headers[0].Get("Authorization") != "Bearer "+testKey {
 		t.Error("the key is not sent")
-	}
-}
-
-// TestGPTImage: response_format is not sent, and the cost follows the tokens.
-func TestGPTImage(t *testing.T) {
-	f := newFake(t, give(200, imageJSON(pngFile(t), `, "usage": {"input_tokens": 50, "output_tokens": 4160}`)))
-	g := f.generator(t, func(o *Options) { o.Model, o.Size, o.Quality = "gpt-image-1", "", "" })
-	r, err := g.Generate(t.Context(), "a red house")
-	if err != nil || r.Outcome != OK {
-		t.Fatal(r, err)
-	}
-	if want := (50*5 + 4160*40) / 1e6; math.Abs(r.Cost-want) > 1e-12 || math.Abs(g.Spent()-want) > 1e-12 {
-		t.Errorf("cost %v, spent %v, want %v", r.Cost, g.Spent(), want)
-	}
-	if _, sent := f.asked[0]["response_format"]; sent || len(f.asked[0]) != 3 {
-		t.Errorf("asked %v", f.asked[0])
 	}
 }
 
@@ -119,7 +103,7 @@ func TestMisbehaving(t *testing.T) {
 		{"half a body once", []http.HandlerFunc{half, good}, OK, "", "", 2, 2, []time.Duration{-1}},
 		{"half a body", []http.HandlerFunc{half}, Failed, "cut off", "", 2, 2, []time.Duration{-1}},
 		{"half a JSON", []http.HandlerFunc{give(200, `{"data": [{"b64`), good}, OK, "", "", 2, 2, []time.Duration{-1}},
-		{"refused by DALL·E", []http.HandlerFunc{give(400,
+		{"refused by content policy", []http.HandlerFunc{give(400,
 			problemJSON("content_policy_violation", "Your request was rejected as a result of our safety system."))},
 			Refused, "content_policy_violation", "", 1, 0, nil},
 		{"refused by a GPT image model", []http.HandlerFunc{give(400, problemJSON("moderation_blocked", "blocked"))},
@@ -288,8 +272,14 @@ func TestKeyIsSecret(t *testing.T) {
 
 // TestBudget checks that concurrent goroutines together never request more than the budget allows.
 func TestBudget(t *testing.T) {
+	t.Run("dollars", func(t *testing.T) { budget(t, func(o *Options) { o.Budget = 0.13 }) }) // three images of 0.04
+	t.Run("images", func(t *testing.T) { budget(t, func(o *Options) { o.BudgetImages = 3 }) })
+}
+
+// budget requests eight images with a budget for three.
+func budget(t *testing.T, change func(*Options)) {
 	f := newFake(t, give(200, imageJSON(pngFile(t), "")))
-	g := f.generator(t, func(o *Options) { o.Budget = 0.13 }) // three images of 0.04
+	g := f.generator(t, change)
 	var wait sync.WaitGroup
 	var mu sync.Mutex
 	made, refusals := 0, 0

@@ -11,28 +11,26 @@ import (
 	"time"
 )
 
-// ErrBudget is wrapped by the error about an image that would exceed [Options.Budget].
+// ErrBudget is wrapped by the error about an image that would exceed [Options].Budget or BudgetImages.
 var ErrBudget = errors.New("the budget is exhausted")
 
-// admit waits until the rate limit and the server allow another request, and reserves its price.
+// admit waits until the rate limit and the server allow another request, and reserves its cost.
 func (g *Generator) admit(ctx context.Context) error {
 	for {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		g.mu.Lock()
-		if g.o.Budget > 0 && g.spent+g.aside+g.price.Image > g.o.Budget*(1+1e-9) {
-			spent := g.spent + g.aside
+		if err := g.exhausted(); err != nil {
 			g.mu.Unlock()
-			return fmt.Errorf("%w: $%.3f of $%.2f are spent or reserved, and the next image costs $%.3f", ErrBudget,
-				spent, g.o.Budget, g.price.Image)
+			return err
 		}
 		wait := g.next.Sub(g.now())
 		if wait <= 0 {
 			if g.o.PerMinute > 0 {
 				g.next = g.now().Add(time.Minute / time.Duration(g.o.PerMinute))
 			}
-			g.aside += g.price.Image
+			g.flying++
 			g.mu.Unlock()
 			return nil
 		}
@@ -43,12 +41,28 @@ func (g *Generator) admit(ctx context.Context) error {
 	}
 }
 
-// settle replaces a reserved price by the cost of the request.
-func (g *Generator) settle(cost float64) {
+// exhausted reports that another image would exceed a budget. The caller holds the lock.
+func (g *Generator) exhausted() error {
+	reserved := g.spent + g.price*float64(g.flying)
+	if g.o.Budget > 0 && reserved+g.price > g.o.Budget*(1+1e-9) {
+		return fmt.Errorf("%w: $%.3f of $%.2f are spent or reserved, and the next image costs $%.3f", ErrBudget,
+			reserved, g.o.Budget, g.price)
+	}
+	if n := g.images + g.flying; g.o.BudgetImages > 0 && n >= g.o.BudgetImages {
+		return fmt.Errorf("%w: %d of %d images are paid or requested", ErrBudget, n, g.o.BudgetImages)
+	}
+	return nil
+}
+
+// settle replaces the reservation of a request by its cost.
+func (g *Generator) settle(paid bool, cost float64) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.aside -= g.price.Image
+	g.flying--
 	g.spent += cost
+	if paid {
+		g.images++
+	}
 }
 
 // postpone delays all requests.
@@ -60,8 +74,7 @@ func (g *Generator) postpone(wait time.Duration) {
 	}
 }
 
-// Spent returns the cost of all requests so far, in US dollars by the price table; requests that may have
-// been paid count.
+// Spent returns the known cost of all requests so far in US dollars; requests that may have been paid count.
 func (g *Generator) Spent() float64 {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -17,19 +17,20 @@ type Options struct {
 	BaseURL string // "" = OPENAI_BASE_URL, else the address of OpenAI's own API, which ends in /v1
 	Key     Secret // "" = OPENAI_API_KEY. Over http it is sent to this machine only
 
-	Model   string // for example "dall-e-3" or "gpt-image-1"
+	Model   string // one of [Models], or any that the server has
 	Size    string // "1024x1024", …; "" or "auto" = the server chooses
-	Quality string // DALL·E 3: standard or hd; GPT images: low, medium or high; "" or "auto" = the server chooses
-	Style   string // DALL·E 3: vivid or natural; "" = the server chooses
+	Quality string // one of the model's [Model].Qualities, any for another model; "" or "auto" = the server chooses
 
-	PerMinute   int           // requests per minute at most; 0 = no limit but the server's
-	Budget      float64       // largest total cost in US dollars; 0 = no limit. It requires a known price
-	Prices      []Price       // instead of [DefaultPrices]
-	Retries     int           // how often an unpaid request is repeated; 0 = 6, −1 = never
-	PaidRetries int           // how often a request that may have been paid is repeated; 0 = 1, −1 = never
-	Timeout     time.Duration // per request; 0 = 3 minutes
-	LongestWait time.Duration // a longer Retry-After is an error; 0 = 10 minutes
+	PerMinute    int           // requests per minute at most; 0 = no limit but the server's
+	Price        float64       // US dollars per image, where the answer does not tell the cost; 0 = by [Models]
+	Budget       float64       // largest total cost in US dollars; 0 = no limit. It requires a known price
+	BudgetImages int           // largest number of paid images; 0 = no limit
+	Retries      int           // how often an unpaid request is repeated; 0 = 6, −1 = never
+	PaidRetries  int           // how often a request that may have been paid is repeated; 0 = 1, −1 = never
+	Timeout      time.Duration // per request; 0 = 3 minutes
+	LongestWait  time.Duration // a longer Retry-After is an error; 0 = 10 minutes
 
+	Warn      func(text string) // called with a warning in one line; nil = warnings are dropped
 	Transport http.RoundTripper // nil = the default one
 }
 
@@ -43,17 +44,19 @@ func (Secret) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte("[secret]")) }
 func (Secret) MarshalText() ([]byte, error) { return []byte("[secret]"), nil }
 
 const (
-	officialURL = "https://api.openai.com/v1"
+	officialHost = "api.openai.com"
+	officialURL  = "https://" + officialHost + "/v1"
 
 	maxAnswer = 64 << 20 // bytes of an answer; a PNG of 4 million pixels takes less than 20 MiB in base64
 	maxImage  = 48 << 20 // bytes of an image
 	maxPrompt = 32_000   // characters; the longest that a GPT image model takes
 )
 
-// New checks the options; it sends nothing.
+// New checks the options; it sends nothing. What only a request needs (the key, a model that was not shut down, a
+// price for the budget) is checked before the first request, so that stored images can be read without it.
 func New(o Options) (*Generator, error) {
 	if o.Model == "" {
-		return nil, errors.New("name the image model, for example dall-e-3")
+		return nil, errors.New("name the image model, for example " + Models[0].Name)
 	}
 	if o.BaseURL == "" {
 		o.BaseURL = os.Getenv("OPENAI_BASE_URL")
@@ -72,8 +75,14 @@ func New(o Options) (*Generator, error) {
 	if o.Size != "" && o.Size != "auto" && !sizePattern.MatchString(o.Size) {
 		return nil, fmt.Errorf("size %q: write it as WIDTHxHEIGHT, for example 1024x1024", o.Size)
 	}
-	if o.PerMinute < 0 || !(o.Budget >= 0) || o.Timeout < 0 || o.LongestWait < 0 {
-		return nil, errors.New("a limit of requests, cost or time is negative; leave it at 0 for the default")
+	model := find(o.Model)
+	if err := model.check(o.Size, o.Quality); err != nil {
+		return nil, err
+	}
+	if o.PerMinute < 0 || !(o.Budget >= 0) || !(o.Price >= 0) || o.BudgetImages < 0 || o.Timeout < 0 ||
+		o.LongestWait < 0 {
+		return nil, errors.New("a price or a limit of requests, cost or time is negative; leave it at 0 for the " +
+			"default")
 	}
 	o.Retries = orDefault(o.Retries, 6)
 	o.PaidRetries = orDefault(o.PaidRetries, 1)
@@ -83,22 +92,16 @@ func New(o Options) (*Generator, error) {
 	if o.LongestWait == 0 {
 		o.LongestWait = 10 * time.Minute
 	}
-	if o.Prices == nil {
-		o.Prices = DefaultPrices
-	}
 	if o.Transport == nil {
 		o.Transport = http.DefaultTransport
 	}
 	key := string(o.Key)
 	o.Key = ""
-	g := &Generator{o: o, key: func() string { return key }, base: base, now: time.Now, sleep: sleep}
+	g := &Generator{o: o, key: func() string { return key }, base: base, model: model, now: time.Now,
+		sleep: sleep}
 	g.client = &http.Client{Transport: o.Transport,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	g.price, g.priced = highest(o.Prices, o.Model, o.Size, o.Quality)
-	if o.Budget > 0 && !g.priced {
-		return nil, fmt.Errorf("a budget needs a price, and none is known for %s in size %q and quality %q: set "+
-			"Prices", o.Model, o.Size, o.Quality)
-	}
+	g.price, g.priced = estimate(&g.model, &g.o)
 	return g, nil
 }
 
@@ -127,8 +130,6 @@ func baseURL(text string, key Secret) (*url.URL, error) {
 	case u.Scheme == "http" && key != "" && !local(u.Hostname()):
 		return nil, fmt.Errorf("OPENAI_BASE_URL is %s: the key would be sent unencrypted; use https, or unset "+
 			"OPENAI_API_KEY", text)
-	case key == "" && strings.HasPrefix(text, officialURL):
-		return nil, errors.New("set OPENAI_API_KEY to the key of your account")
 	case strings.ContainsFunc(string(key), func(r rune) bool { return r <= ' ' || r > '~' }):
 		return nil, errors.New("OPENAI_API_KEY has a space or a character that no key has")
 	}

@@ -39,14 +39,15 @@ type answer struct {
 	end     ending
 	reason  string
 	after   time.Duration // when the server wants to be asked again; 0 = it does not say
-	cost    float64
+	paid    bool          // it was paid, or may have been
+	usage   *usage
 	payload payload
 }
 
 // body is the request for one image.
 func (g *Generator) body(prompt string) ([]byte, error) {
 	request := map[string]any{"model": g.o.Model, "prompt": prompt, "n": 1}
-	for key, value := range map[string]string{"size": g.o.Size, "quality": g.o.Quality, "style": g.o.Style} {
+	for key, value := range map[string]string{"size": g.o.Size, "quality": g.o.Quality} {
 		if value != "" {
 			request[key] = value
 		}
@@ -67,23 +68,17 @@ func (g *Generator) ask(ctx context.Context, prompt string) answer {
 	}
 	var sent atomic.Bool
 	traced := httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{WroteHeaders: func() { sent.Store(true) }})
-	request, err := http.NewRequestWithContext(traced, http.MethodPost,
-		g.base.JoinPath("images", "generations").String(), bytes.NewReader(body))
+	request, err := g.request(traced, http.MethodPost, bytes.NewReader(body), "images", "generations")
 	if err != nil {
 		return answer{end: failed, reason: g.say(err.Error())}
 	}
 	request.Header.Set("Content-Type", "application/json")
-	request.Header.Set("Accept", "application/json")
-	request.Header.Set("User-Agent", "antipode")
-	if key := g.key(); key != "" {
-		request.Header.Set("Authorization", "Bearer "+key)
-	}
 	response, err := g.client.Do(request)
 	if err != nil {
 		if !sent.Load() {
 			return answer{end: again, reason: g.say("no connection: " + g.plain(ctx, err))}
 		}
-		return answer{end: lost, cost: g.price.Image, reason: g.say("no answer: " + g.plain(ctx, err))}
+		return answer{end: lost, paid: true, reason: g.say("no answer: " + g.plain(ctx, err))}
 	}
 	defer response.Body.Close()
 	data, err := read(response.Body, maxAnswer)
@@ -91,6 +86,21 @@ func (g *Generator) ask(ctx context.Context, prompt string) answer {
 		return g.success(ctx, response, data, err)
 	}
 	return g.failure(response, data)
+}
+
+// request returns a request to a path of the API.
+func (g *Generator) request(ctx context.Context, method string, body io.Reader, path ...string) (*http.Request,
+	error) {
+	request, err := http.NewRequestWithContext(ctx, method, g.base.JoinPath(path...).String(), body)
+	if err != nil {
+		return nil, err
+	}
+	request.Header.Set("Accept", "application/json")
+	request.Header.Set("User-Agent", "antipode")
+	if key := g.key(); key != "" {
+		request.Header.Set("Authorization", "Bearer "+key)
+	}
+	return request, nil
 }
 
 // plain is an error of the HTTP client without the address, which the user knows.
@@ -117,7 +127,7 @@ func read(r io.Reader, most int64) ([]byte, error) {
 
 // success reads an answer of status 200: it is paid, whatever it holds.
 func (g *Generator) success(ctx context.Context, response *http.Response, data []byte, err error) answer {
-	a := answer{end: failed, cost: g.price.Image}
+	a := answer{end: failed, paid: true}
 	switch {
 	case errors.Is(err, errTooLong):
 		a.reason = g.say("the answer cannot be used: " + err.Error())
@@ -143,13 +153,11 @@ func (g *Generator) success(ctx context.Context, response *http.Response, data [
 	if e := r.Error; e != nil {
 		a.reason = g.say(e.text())
 		if e.refusal() {
-			a.end, a.cost = refused, 0
+			a.end, a.paid = refused, false
 		}
 		return a
 	}
-	if u := r.Usage; u != nil && g.price.OutputTokens > 0 && u.Output > 0 {
-		a.cost = (max(0, u.Input)*g.price.InputTokens + u.Output*g.price.OutputTokens) / 1e6
-	}
+	a.usage = r.Usage
 	p, err := g.payload(&r)
 	if err != nil {
 		a.reason = g.say(err.Error())
@@ -185,7 +193,7 @@ func (g *Generator) failure(response *http.Response, data []byte) answer {
 		status == 405, status == 407:
 		a.end = stopped
 	case status == 408, status == 504, status == 524: // a server on the way gave up waiting for the image
-		a.end, a.cost = lost, g.price.Image
+		a.end, a.paid = lost, true
 	case status == 409, status == 425, status == 429, status >= 500:
 		a.end = again
 	default:

@@ -1,0 +1,103 @@
+package commands
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"image"
+	"image/png"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"antipode/datasets/table"
+	"antipode/gomlxmodels"
+	"antipode/gomlxmodels/all"
+	"antipode/kernel/client"
+	"antipode/kernel/engine"
+)
+
+// TestVerifyShutDown: a result with images by a model that was shut down is verified with the stored answers, and
+// marked. Without them it is not verifiable.
+func TestVerifyShutDown(t *testing.T) {
+	t.Setenv("OPENAI_BASE_URL", "")
+	t.Setenv("OPENAI_API_KEY", "")
+	home := t.TempDir()
+	t.Setenv(client.HomeVar, home)
+	run := inProcess(t)
+	e, err := all.NewEngine(home, "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	client.Register(e)
+	var file bytes.Buffer
+	if err := png.Encode(&file, image.NewGray(image.Rect(0, 0, 8, 8))); err != nil {
+		t.Fatal(err)
+	}
+	blob, err := e.Store.PutBlob(file.Bytes(), ".png")
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum := sha256.Sum256([]byte("api dall-e-3 1024x1024 standard \x00\"house\" 0"))
+	answer := filepath.Join(home, "models", "api", hex.EncodeToString(sum[:])+".json")
+	if err := os.MkdirAll(filepath.Dir(answer), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	text := fmt.Sprintf(`{"image": {"path": %q, "sha256": %q}, "outcome": "ok", "cost": 0.04}`, blob.Path, blob.SHA256)
+	if err := os.WriteFile(answer, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(t.TempDir())
+	if err := os.WriteFile("p.csv", []byte("id,prompt\na,house\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	line := "generate --model api:dall-e-3 --prompts p.csv --size 1024x1024 --quality standard --out o.csv"
+	if _, err := run(strings.Fields(line)...); err != nil {
+		t.Fatal(err)
+	}
+	records, err := e.Store.Records()
+	if err != nil || len(records) != 1 {
+		t.Fatal(records, err)
+	}
+	id := records[0].ID
+	const mark = "not repeatable: model shut down 2026-05-12"
+	printed, err := run("store", "verify", id)
+	if err != nil || !strings.Contains(printed, "identical when recomputed") || !strings.Contains(printed, mark) {
+		t.Errorf("%q, %v", printed, err)
+	}
+	if err := os.Remove(answer); err != nil {
+		t.Fatal(err)
+	}
+	_, err = run("store", "verify", id)
+	if !errors.Is(err, engine.ErrNotVerifiable) || !strings.HasSuffix(err.Error(), mark) ||
+		strings.Contains(err.Error(), "\n") {
+		t.Errorf("without the answer: %v", err)
+	}
+}
+
+func TestNotRepeatable(t *testing.T) {
+	now := time.Date(2026, 11, 23, 0, 0, 0, 0, time.UTC)
+	by := func(model, base string) *table.Plan {
+		args, err := json.Marshal(gomlxmodels.GenerateArgs{Model: model, BaseURL: base})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return &table.Plan{Op: "embed", Inputs: []*table.Plan{{Op: "csv"}, {Op: gomlxmodels.GenerateOp, Args: args}}}
+	}
+	for _, c := range []struct{ model, base, want string }{
+		{"api:gpt-image-1", "", "not repeatable: model shut down 2026-10-23"},
+		{"api:gpt-image-1", "http://localhost:8080/v1", ""},
+		{"api:gpt-image-1-mini", "", ""}, // until 2026-12-01
+		{"api:gpt-image-2", "", ""},
+		{"gpt-image-1", "", ""}, // a model of this machine
+	} {
+		if got := notRepeatable(by(c.model, c.base), now); got != c.want {
+			t.Errorf("%s at %q: %q, want %q", c.model, c.base, got, c.want)
+		}
+	}
+}
