@@ -24,51 +24,46 @@ func SampleMaps(values *Node, maps []Map, sizes, points, weights *Node) *Node {
 	points.AssertDims(b, q, h, len(maps), p, 2)
 	weights.AssertDims(b, q, h, len(maps), p)
 	sizes.AssertDims(b, len(maps), 2)
-	like := shapes.Make(dtypes.Float32, b, q, h, len(maps), p)
-	each := func(of func(Map) int) *Node { // a number of each map
-		list := make([]float32, len(maps))
-		for l, m := range maps {
-			list[l] = float32(of(m))
-		}
-		return BroadcastToShape(Reshape(Const(g, list), 1, 1, 1, len(maps), 1), like)
-	}
-	axis := func(i, from int) (both, share []*Node) { // neighbors, and the share of each
-		size := Slice(sizes, AxisRange(), AxisRange(), AxisElem(from))
-		size = BroadcastToShape(Reshape(size, b, 1, 1, len(maps), 1), like)
-		at := Slice(points, AxisRange(), AxisRange(), AxisRange(), AxisRange(), AxisRange(), AxisElem(i))
-		at = AddScalar(Mul(Squeeze(at, -1), size), -0.5)
-		low := Floor(at)
-		both = []*Node{low, AddScalar(low, 1)}
-		for _, n := range both {
-			inside := LogicalAnd(GreaterOrEqual(n, ZerosLike(n)), LessThan(n, size))
-			near := OneMinus(Abs(Sub(at, n)))
-			share = append(share, Where(inside, near, ZerosLike(near)))
-		}
-		return both, share
-	}
-	index := func(x *Node, most func(Map) int) *Node { // in a map's place, whatever x is
-		return ConvertDType(Min(MaxScalar(x, 0), each(most)), dtypes.Int32)
-	}
-	xs, across := axis(0, 1)
-	ys, down := axis(1, 0)
-	starts := ConvertDType(each(func(m Map) int { return m.Start }), dtypes.Int32)
-	columns := ConvertDType(each(func(m Map) int { return m.Columns }), dtypes.Int32)
-	places := shapes.Make(dtypes.Int32, like.Dimensions...)
-	first := Add(MulScalar(Iota(g, places, 0), int32(v*h)), Iota(g, places, 2)) // row of position 0
+	place := shapes.Make(dtypes.Int32, b, q, h, p)
+	first := Add(MulScalar(Iota(g, place, 0), int32(v*h)), Iota(g, place, 2)) // row of position 0
 	table := Reshape(values, b*v*h, d)
-	var sum *Node
-	for i, y := range ys {
-		rows := Add(Mul(index(y, func(m Map) int { return m.Rows - 1 }), columns), starts)
-		for j, x := range xs {
-			at := Add(rows, index(x, func(m Map) int { return m.Columns - 1 }))
-			at = Reshape(Add(first, MulScalar(at, int32(h))), b, q, h, len(maps)*p, 1)
-			weight := Reshape(Mul(weights, Mul(down[i], across[j])), b, q, h, len(maps)*p, 1)
-			part := ReduceSum(Mul(Gather(table, at), weight), 3)
-			if sum == nil {
-				sum = part
-			} else {
-				sum = Add(sum, part)
+	var rows, shares []*Node // [B,Q,H,P] of each map and neighbor
+	for l, m := range maps {
+		level := AxisElem(l)
+		axis := func(i, from, most int) (index, share [2]*Node) { // of both neighbors
+			at := Slice(points, AxisRange(), AxisRange(), AxisRange(), level, AxisRange(), AxisElem(i))
+			size := Reshape(Slice(sizes, AxisRange(), level, AxisElem(from)), b, 1, 1, 1)
+			size = BroadcastToDims(size, b, q, h, p)
+			at = AddScalar(Mul(Reshape(at, b, q, h, p), size), -0.5)
+			for k := range index {
+				n := AddScalar(Floor(at), k)
+				inside := LogicalAnd(GreaterOrEqual(n, ZerosLike(n)), LessThan(n, size))
+				near := OneMinus(Abs(Sub(at, n)))
+				share[k] = Where(inside, near, ZerosLike(near))
+				index[k] = ConvertDType(ClipScalar(n, 0, float64(most)), dtypes.Int32) // in the place, whatever n is
 			}
+			return index, share
+		}
+		xs, across := axis(0, 1, m.Columns-1)
+		ys, down := axis(1, 0, m.Rows-1)
+		weight := Squeeze(Slice(weights, AxisRange(), AxisRange(), AxisRange(), level), 3)
+		for i := range 4 {
+			x, y := i%2, i/2
+			row := AddScalar(Add(MulScalar(ys[y], int32(m.Columns)), xs[x]), int32(m.Start))
+			rows = append(rows, Add(first, MulScalar(row, int32(h))))
+			shares = append(shares, Mul(weight, Mul(down[y], across[x])))
+		}
+	}
+	row, share := Concatenate(rows, 3), Concatenate(shares, 3)
+	var sum *Node
+	for i := range row.Shape().Dim(3) { // a gather each: XLA's loop over a row of values is then the innermost one
+		at := AxisRange(i, i+1)
+		part := Gather(table, Slice(row, AxisRange(), AxisRange(), AxisRange(), at))
+		part = Mul(part, Slice(share, AxisRange(), AxisRange(), AxisRange(), at))
+		if sum == nil {
+			sum = part
+		} else {
+			sum = Add(sum, part)
 		}
 	}
 	return Reshape(sum, b, q, h*d)
