@@ -21,7 +21,7 @@ import (
 
 // python runs a script of internal/pyref.
 func python(t *testing.T, script string, args ...string) string {
-	return testbackend.Python(t, []string{"torch", "transformers", "diffusers", "safetensors"},
+	return testbackend.Python(t, []string{"torch", "transformers", "diffusers", "safetensors", "sentencepiece"},
 		filepath.Join("..", "..", "internal", "pyref", script), args...)
 }
 
@@ -52,10 +52,10 @@ func TestFresh(t *testing.T) {
 func TestFreshAlt(t *testing.T) {
 	dir := t.TempDir()
 	t.Logf("\n%s", python(t, "altdiffusion_fresh.py", dir, fmt.Sprint(near.Seed(t))))
-	for i, name := range []string{"two", "nine", "plain"} {
+	for i, name := range []string{"two", "nine", "plain", "pieces2", "pieces9"} {
 		t.Run(name, func(t *testing.T) {
 			backend := testbackend.Go(t)
-			if i == int(near.Seed(t)%3) {
+			if i == int(near.Seed(t)%5) {
 				backend = testbackend.XLA(t)
 			}
 			checkReference(openGolden(t, filepath.Join(dir, name)), backend)

@@ -3,8 +3,8 @@
 
     python internal/pyref/altdiffusion_fresh.py DIR SEED
 
-Writes DIR/NAME/ for two, nine (with a safety checker) and plain (padding on the left, attended): the folder as diffusers saves it,
-golden.safetensors, and reference.safetensors with the pictures of each prompt of prompts.csv for the seeds 11 and 12. Run by:
+Writes DIR/NAME/ for two, nine (with a safety checker) and plain (padding on the left, attended), pieces2 and pieces9 (whose tokenizer
+is a SentencePiece model alone, as the published folders'): the folder as diffusers saves it, golden.safetensors, and reference.safetensors with the pictures of each prompt of prompts.csv for the seeds 11 and 12. Run by:
 go test -tags checks -run Fresh ./gomlxmodels/diffusion ./gomlxmodels/stage/generate
 """
 
@@ -12,15 +12,33 @@ import csv
 import json
 import pathlib
 import random
+import shutil
 import sys
 
 import torch
 from altdiffusion import GUIDANCE, TEXTS, alt_text, checker, cosines, decided, load, open_thresholds, pipeline, save, tokenizer
 from diffusers import DDIMScheduler, DPMSolverMultistepScheduler, EulerDiscreteScheduler, PNDMScheduler
 from diffusion import CROSS, LADDER, PLAIN, golden, sampled, unet, vae
+from pieces import CONFIG, train
 from safetensors.torch import save_file
+from transformers import XLMRobertaTokenizer
 
 SCHEDULERS = [PNDMScheduler, DDIMScheduler, EulerDiscreteScheduler, DPMSolverMultistepScheduler]
+
+
+def pieces(folder, length):
+    """A tokenizer of a SentencePiece model trained here. Its ids of TEXTS are those of SentencePiece itself."""
+    import sentencepiece
+
+    folder.mkdir()
+    train(folder / "sentencepiece.bpe.model", vocab_size=700, normalization_rule_name="nmt_nfkc")
+    (folder / "tokenizer_config.json").write_text(json.dumps({**CONFIG, "model_max_length": length}))
+    t = XLMRobertaTokenizer.from_pretrained(folder)
+    model = sentencepiece.SentencePieceProcessor(model_file=str(folder / "sentencepiece.bpe.model"))
+    for text in TEXTS:
+        if "<" not in text:
+            assert t(text).input_ids == [0] + [i + 1 if i else 3 for i in model.encode(text)] + [2], text
+    return t
 
 
 def draw(folder, rng):
@@ -29,9 +47,10 @@ def draw(folder, rng):
     widths = tuple(groups * heads * rng.choice([1, 2]) * 2 for _ in range(rng.randint(2, 3)))
     kinds = [CROSS] + [rng.choice([CROSS, PLAIN]) for _ in widths[1:]]
     texts = dict(hidden_size=heads * 12, intermediate_size=rng.randint(20, 60), num_attention_heads=heads, num_hidden_layers=rng.randint(1, 4), project_dim=4 * rng.randint(2, 6),
-                 max_position_embeddings=length + rng.randint(2, 9), hidden_act=rng.choice(["gelu", "relu"]), has_pre_transformation=name == "nine", use_attention_mask=name != "plain")
+                 max_position_embeddings=length + rng.randint(2, 9), hidden_act=rng.choice(["gelu", "relu"]), has_pre_transformation="9" in name or name == "nine", use_attention_mask=name != "plain")
     g = torch.Generator().manual_seed(rng.randrange(1 << 30))
-    tok = tokenizer(length, "left" if name == "plain" else "right")
+    own = folder / "own"  # the tokenizer's files as they are published
+    tok = pieces(own, length) if name.startswith("pieces") else tokenizer(length, "left" if name == "plain" else "right")
     scheduler = DDIMScheduler(**LADDER)
     kind = rng.choice(SCHEDULERS)
     scheduler = kind.from_config(scheduler.config, **({"skip_prk_steps": True} if kind is PNDMScheduler else {}))
@@ -40,6 +59,9 @@ def draw(folder, rng):
     if name == "nine":
         open_thresholds(pipe.safety_checker)
     pipe.save_pretrained(folder)
+    if own.exists():
+        shutil.rmtree(folder / "tokenizer")
+        own.rename(folder / "tokenizer")
     pipe = load(folder)
     out = golden(pipe, g, (rng.randint(1, 7), rng.randint(2, 7)), alt_text)
     save(out, folder)
@@ -61,7 +83,7 @@ def draw(folder, rng):
 
 def main(root, seed):
     root, rng = pathlib.Path(root), random.Random(int(seed))
-    for name in ("two", "nine", "plain"):
+    for name in ("two", "nine", "plain", "pieces2", "pieces9"):
         (root / name).mkdir(parents=True)
         draw(root / name, rng)
     with open(root / "prompts.csv", "w", newline="", encoding="utf-8") as f:

@@ -21,7 +21,7 @@ import (
 func TestFreshCommand(t *testing.T) {
 	testbackend.XLA(t)
 	dir := t.TempDir()
-	t.Logf("\n%s", testbackend.Python(t, []string{"torch", "transformers", "diffusers", "safetensors"},
+	t.Logf("\n%s", testbackend.Python(t, []string{"torch", "transformers", "diffusers", "safetensors", "sentencepiece"},
 		filepath.Join("..", "..", "..", "internal", "pyref", "altdiffusion_fresh.py"), dir, fmt.Sprint(near.Seed(t))))
 	binary := filepath.Join(dir, "antipode")
 	if out, err := exec.Command("go", "build", "-o", binary, "antipode").CombinedOutput(); err != nil {
@@ -37,7 +37,7 @@ func TestFreshCommand(t *testing.T) {
 		return string(out)
 	}
 	defer run("backend", "stop")
-	for _, name := range []string{"two", "nine", "plain"} {
+	for _, name := range []string{"two", "nine", "plain", "pieces2", "pieces9"} {
 		t.Run(name, func(t *testing.T) {
 			table := filepath.Join(dir, name+".parquet")
 			t.Log(run("generate", "--model", filepath.Join(dir, name), "--prompts", filepath.Join(dir, "prompts.csv"),
