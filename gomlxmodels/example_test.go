@@ -118,7 +118,7 @@ func ExampleCaptionOptions() {
 
 func ExampleKnown() {
 	for _, m := range models.Known() {
-		if m.Hub == "" {
+		if m.Status == models.BuiltIn {
 			fmt.Println(m.Name, "adds", m.Columns)
 		}
 	}

@@ -10,83 +10,49 @@ import (
 	"antipode/datasets/table"
 )
 
+// Status says how the weights of a known model are obtained.
+type Status string
+
+// The values of Model.Status.
+const (
+	Available  Status = ""            // its publisher's repository on the hub
+	BuiltIn    Status = "built in"    // part of Antipode
+	Mirror     Status = "mirror"      // its publisher removed it: the repository is an unofficial copy
+	ImportOnly Status = "import only" // Antipode does not run it: what it generated elsewhere is imported
+)
+
 // Model is a model that is known by name.
 type Model struct {
-	Name         string
-	Hub          string // OWNER/NAME on the Hugging Face hub; "" = part of Antipode
-	Architecture string // the class of transformers, diffusers, timm or sentence-transformers that saves it
-	Parameters   string // their number, for display
-	License      string // as its card says; "" = not stated there
-	About        string // what it does, and the audits that use it
-	Columns      string // the columns it adds to a table
+	Name          string
+	Hub           string // OWNER/NAME on the Hugging Face hub; "" = not on the hub
+	Formerly      string // OWNER/NAME by which papers cite it, which no longer exists; "" = none
+	Commit        string // at which it is pulled; "" = whatever the repository's main is
+	Status        Status
+	Architecture  string // the class of transformers, diffusers, timm or sentence-transformers that saves it
+	Parameters    string // their number, for display; "" = not known
+	Bytes         int64  // of the files that are pulled, about: most are four bytes per parameter; 0 = not known
+	License       string // as its card says; "" = not stated there, or not known
+	NonCommercial bool   // the license forbids commercial use
+	About         string // what it does, and the audits that use it
+	Columns       string // the columns it adds to a table; "" = none
 }
 
 // ArchipelagoViT is the built-in image encoder, trained on the Archipelago.
 const ArchipelagoViT = "archipelago-vit"
 
-// Known lists the models known by name: those that are part of Antipode, then those of the published audits, which
-// `antipode models pull NAME` downloads.
+// Known lists the models known by name: those that are part of Antipode, then those of the published audits, most of
+// which `antipode models pull NAME` downloads.
 func Known() []Model {
-	return []Model{
-		{ArchipelagoViT, "", "ViTModel", "1.3 M", "Apache-2.0", "image encoder of the built-in world, small",
-			"full object_only background_only"},
-		{"archipelago-blip", "", "BlipForConditionalGeneration", "2.1 M", "Apache-2.0",
-			"English captions of the built-in world's images, small", "caption"},
-		{"archipelago-clip", "", "CLIPModel", "1.8 M", "Apache-2.0",
-			"images of the built-in world and texts in five languages in one space, small", "clip_image clip_text"},
-		{"archipelago-clipseg", "", "CLIPSegForImageSegmentation", "2.3 M", "Apache-2.0",
-			"masks from words in images of the built-in world, small", "mask mask_score mask_area mask_components"},
-		{"archipelago-diffusion", "", "StableDiffusionPipeline", "3.4 M", "Apache-2.0",
-			"images of the built-in world, small; trained with injected disparities", "image"},
-		{"archipelago-diffusion-fair", "", "StableDiffusionPipeline", "3.4 M", "Apache-2.0",
-			"the same, trained without injected disparities", "image"},
-		{"vit-base-patch16-224", "google/vit-base-patch16-224", "ViTForImageClassification", "86 M", "Apache-2.0",
-			"image encoder of Decomposed-DIG", "full object_only background_only"},
-		{"clip-vit-base-patch32", "openai/clip-vit-base-patch32", "CLIPModel", "151 M", "",
-			"images and English texts in one space: CoCo-CroLa, ENTIGEN's judge", "clip_image clip_text"},
-		{"clip-vit-large-patch14", "openai/clip-vit-large-patch14", "CLIPModel", "428 M", "", "the same, larger",
-			"clip_image clip_text"},
-		{"altclip-m9", "BAAI/AltCLIP-m9", "AltCLIPModel", "864 M", "", "images and texts in nine languages",
-			"clip_image clip_text"},
-		{"clipseg", "CIDAS/clipseg-rd64-refined", "CLIPSegForImageSegmentation", "151 M", "Apache-2.0",
-			"masks from words", "mask mask_score mask_area mask_components"},
-		{"grounding-dino-tiny", "IDEA-Research/grounding-dino-tiny", "GroundingDinoForObjectDetection", "172 M",
-			"Apache-2.0", "boxes from words, for a SAM", "boxes"},
-		{"grounding-dino-base", "IDEA-Research/grounding-dino-base", "GroundingDinoForObjectDetection", "232 M",
-			"Apache-2.0", "the same, larger: Decomposed-DIG", "boxes"},
-		{"sam-vit-base", "facebook/sam-vit-base", "SamModel", "94 M", "Apache-2.0", "masks from boxes",
-			"mask mask_score"},
-		{"sam-vit-large", "facebook/sam-vit-large", "SamModel", "312 M", "Apache-2.0", "the same, larger",
-			"mask mask_score"},
-		{"sam-vit-huge", "facebook/sam-vit-huge", "SamModel", "641 M", "Apache-2.0",
-			"the same, largest: Decomposed-DIG", "mask mask_score"},
-		{"sam2.1-hiera-tiny", "facebook/sam2.1-hiera-tiny", "Sam2Model", "31 M", "Apache-2.0",
-			"masks from boxes, SAM 2.1", "mask mask_score"},
-		{"sam2.1-hiera-small", "facebook/sam2.1-hiera-small", "Sam2Model", "38 M", "Apache-2.0", "the same, larger",
-			"mask mask_score"},
-		{"sam2.1-hiera-base-plus", "facebook/sam2.1-hiera-base-plus", "Sam2Model", "73 M", "Apache-2.0",
-			"the same, larger", "mask mask_score"},
-		{"sam2.1-hiera-large", "facebook/sam2.1-hiera-large", "Sam2Model", "217 M", "Apache-2.0", "the same, largest",
-			"mask mask_score"},
-		{"owlv2-base-patch16-ensemble", "google/owlv2-base-patch16-ensemble", "Owlv2ForObjectDetection", "155 M",
-			"Apache-2.0", "boxes from words, for a SAM; shares nothing with GroundingDINO", "boxes"},
-		{"blip-image-captioning-base", "Salesforce/blip-image-captioning-base", "BlipForConditionalGeneration",
-			"247 M",
-			"BSD-3-Clause", "English captions of images", "caption"},
-		{"blip2-opt-2.7b", "Salesforce/blip2-opt-2.7b", "Blip2ForConditionalGeneration", "3.7 G", "MIT",
-			"English captions, and vectors of images: IndicTTI's CLGC and IGC", "caption blip2_image"},
-		{"blip2-itm-vit-g", "Salesforce/blip2-itm-vit-g", "Blip2ForImageTextRetrieval", "1.2 G", "",
-			"images and English texts in one space: IndicTTI's LGC", "blip2_image blip2_text"},
-		{"stable-diffusion-v1-5", "stable-diffusion-v1-5/stable-diffusion-v1-5", "StableDiffusionPipeline", "1.1 G",
-			"CreativeML OpenRAIL-M", "images from English prompts: Decomposed-DIG, IndicTTI", "image"},
-		{"all-minilm-l6-v2", "sentence-transformers/all-MiniLM-L6-v2", "SentenceTransformer (BertModel)", "23 M",
-			"Apache-2.0", "small sentence encoder, English", "text"},
-		{"all-mpnet-base-v2", "sentence-transformers/all-mpnet-base-v2", "SentenceTransformer (MPNetModel)", "109 M",
-			"Apache-2.0", "sentence encoder, English: IndicTTI's CLGC", "text"},
-		{"paraphrase-multilingual-mpnet-base-v2", "sentence-transformers/paraphrase-multilingual-mpnet-base-v2",
-			"SentenceTransformer (XLMRobertaModel)", "278 M", "Apache-2.0",
-			"sentence encoder, about fifty languages", "text"},
+	return slices.Concat(builtIn(), encoders(), segmenters(), captioners(), generators())
+}
+
+// Runs returns an error for a model that Antipode does not run.
+func (m *Model) Runs() error {
+	if m.Status != ImportOnly {
+		return nil
 	}
+	return fmt.Errorf("%s is not run by Antipode. Fix: run it elsewhere; `antipode import --model %s` makes a table "+
+		"of a generator's images", m.Name, m.Name)
 }
 
 // Pair is a detector and a segmenter with one name.
@@ -124,6 +90,16 @@ func Find(name string) (Model, bool) {
 	return known[i], true
 }
 
+// FindFormer returns the known model that was once a repository of the hub.
+func FindFormer(repository string) (Model, bool) {
+	known := Known()
+	i := slices.IndexFunc(known, func(m Model) bool { return m.Formerly != "" && m.Formerly == repository })
+	if i < 0 {
+		return Model{}, false
+	}
+	return known[i], true
+}
+
 // Nearest returns the end of a message about an unknown model: `; did you mean "NAME"?` where a known name is
 // similar, or "".
 func Nearest(name string) string {
@@ -147,8 +123,8 @@ var hubName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*/[A-Za-z0-9][A-Za-z
 // resolve returns a model as a plan names it: a known name or a name on the hub unchanged, a folder by its absolute
 // path.
 func resolve(model string) (string, error) {
-	if _, known := Find(model); known {
-		return model, nil
+	if m, known := Find(model); known {
+		return model, m.Runs()
 	}
 	abs, err := filepath.Abs(model)
 	if err != nil {

@@ -23,7 +23,7 @@ const commit = "0123456789abcdef0123456789abcdef01234567"
 // fake is a hub with one repository.
 type fake struct {
 	files map[string]string
-	names []string // besides the files': what else the listing names
+	names []string // besides the files': what else the listing names, as gigabytes
 	hits  []string
 	wrong string // a file whose bytes are not the listed ones
 	cut   string // a file whose first answer breaks off half way
@@ -47,12 +47,13 @@ func (f *fake) serve(w http.ResponseWriter, r *http.Request) {
 		type entry map[string]any
 		list := []entry{}
 		for _, name := range f.names {
-			list = append(list, entry{"rfilename": name, "size": 1, "blobId": "00"})
+			list = append(list, entry{"rfilename": name, "size": int64(5e9), "blobId": "00",
+				"lfs": entry{"sha256": "00", "size": int64(5e9), "pointerSize": 135}})
 		}
 		for name, text := range f.files {
 			id := sha1.Sum([]byte(fmt.Sprintf("blob %d\x00%s", len(text), text)))
 			e := entry{"rfilename": name, "size": len(text), "blobId": hex.EncodeToString(id[:])}
-			if strings.HasSuffix(name, ".safetensors") {
+			if strings.HasSuffix(name, ".safetensors") || strings.HasSuffix(name, ".bin") {
 				sum := sha256.Sum256([]byte(text))
 				e["lfs"] = entry{"sha256": hex.EncodeToString(sum[:]), "size": len(text), "pointerSize": 130}
 			}
@@ -87,7 +88,7 @@ func (f *fake) serve(w http.ResponseWriter, r *http.Request) {
 
 func repository() map[string]string {
 	return map[string]string{
-		"config.json": `{"model_type": "vit"}`, "1_Pooling/config.json": "{}", "merges.txt": "a b\n",
+		"config.json": `{"model_type": "vit"}`, "vocab.json": "{}", "merges.txt": "a b\n", "1_Pooling/config.json": "{}",
 		"README.md":         "read me",
 		"model.safetensors": strings.Repeat("weights ", 1000), "model.fp16.safetensors": "half",
 		"pytorch_model.bin": "a pickle", "onnx/model.json": "{}",
@@ -102,16 +103,21 @@ func TestPull(t *testing.T) {
 		t.Fatalf("before the pull: %v", err)
 	}
 	last := map[string]int64{}
+	var before Snapshot
 	f.cut = "model.safetensors"
 	s, err := Pull(context.Background(), "some/model",
-		PullOptions{Cache: cache, Progress: func(file string, have, size int64) {
-			if have < last[file] || have > size {
-				t.Errorf("%s: %d of %d after %d", file, have, size, last[file])
-			}
-			last[file] = have
-		}})
+		PullOptions{Cache: cache, Start: func(s Snapshot) { before = s },
+			Progress: func(file string, have, size int64) {
+				if have < last[file] || have > size {
+					t.Errorf("%s: %d of %d after %d", file, have, size, last[file])
+				}
+				last[file] = have
+			}})
 	if err != nil {
 		t.Fatal(err)
+	}
+	if before != s || s.Bytes != 8000+int64(len(f.files["config.json"]+f.files["vocab.json"]+f.files["merges.txt"])) {
+		t.Errorf("announced %+v, pulled %+v", before, s)
 	}
 	if s.Commit != commit || s.License != "apache-2.0" || last["model.safetensors"] != 8000 {
 		t.Errorf("%+v, progress %v", s, last)
@@ -119,7 +125,7 @@ func TestPull(t *testing.T) {
 	for name, text := range f.files {
 		got, err := os.ReadFile(filepath.Join(s.Dir, name))
 		switch name {
-		case "README.md", "model.fp16.safetensors", "pytorch_model.bin", "onnx/model.json":
+		case "README.md", "model.fp16.safetensors", "pytorch_model.bin", "onnx/model.json", "1_Pooling/config.json":
 			if err == nil {
 				t.Errorf("%s was fetched", name)
 			}
@@ -170,9 +176,9 @@ func TestPullRefuses(t *testing.T) {
 			want: "model.safetensors: not the pinned file"},
 		{name: "wrong small file", id: "some/model", spoil: func(f *fake) { f.wrong = "config.json" },
 			want: "config.json: not the pinned file"},
-		{name: "no safetensors", id: "some/model",
-			spoil: func(f *fake) { delete(f.files, "model.safetensors"); delete(f.files, "model.fp16.safetensors") },
-			want:  "no *.safetensors"},
+		{name: "no weights that are read", id: "some/model",
+			spoil: func(f *fake) { delete(f.files, "model.safetensors"); delete(f.files, "pytorch_model.bin") },
+			want:  "no readable weights in its root: found model.fp16.safetensors. Fix: choose a revision"},
 		{name: "a file that leaves the folder", id: "some/model",
 			spoil: func(f *fake) { f.names = []string{"../../x.json"} }, want: `file with the name "../../x.json"`},
 		{name: "unknown", id: "other/model", want: "does not know it, or it is gated"},

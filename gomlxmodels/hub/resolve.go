@@ -38,7 +38,11 @@ func Resolve(store Store, model string) (string, error) {
 		return unpack(filepath.Join(store.ModelDir(), model), files)
 	}
 	if m, ok := gomlxmodels.Find(model); ok {
-		model = m.Hub
+		if err := m.Runs(); err != nil {
+			return "", err
+		}
+		s, err := FindKnown(m)
+		return s.Dir, err
 	} else if filepath.IsAbs(model) {
 		return model, nil
 	}

@@ -8,7 +8,6 @@ import (
 	"antipode/datasets/table"
 	"antipode/gomlxmodels"
 	"antipode/gomlxmodels/hub"
-	"antipode/kernel/cell"
 )
 
 // listOrPull handles the subcommand list, the default, of a command. It returns the arguments of the other one, pull.
@@ -35,87 +34,79 @@ func models(ctx context.Context, args []string) error {
 	if !pull {
 		return err
 	}
-	fs := flags("models pull", "NAME")
-	var revision string
-	fs.StringVar(&revision, "revision", "", "the `REVISION` on the hub: a commit, branch, tag or refs/pr/N; default "+
-		"main. NAME@REVISION is the same")
-	rest, err := parse(fs, args)
-	if err != nil {
-		return err
-	}
-	if len(rest) != 1 {
-		return usage("antipode models pull NAME [--revision REVISION]")
-	}
-	return pullModel(ctx, rest[0], revision)
+	return pullModels(ctx, args)
 }
 
 // listModels prints the known models and whether they are downloaded.
 func listModels() {
 	for _, m := range gomlxmodels.Known() {
-		where, license := "built in", m.License
-		if m.Hub != "" {
-			where = "not downloaded: antipode models pull " + m.Name
-			if s, err := hub.Find(m.Hub, "", ""); err == nil {
-				where = s.Dir
-			}
+		adds := ""
+		if m.Columns != "" {
+			adds = "; adds " + m.Columns
 		}
-		if license == "" {
-			license = "license: see its card"
-		}
-		fmt.Printf("  %-38s %s; adds %s\n", m.Name, m.About, m.Columns)
-		fmt.Printf("  %-38s %s, %s parameters; %s\n", "", m.Architecture, m.Parameters, license)
-		fmt.Printf("  %-38s %s\n", "", where)
+		fmt.Printf("  %-38s %s%s\n", m.Name, m.About, adds)
+		fmt.Printf("  %-38s %s\n", "", facts(&m))
+		fmt.Printf("  %-38s %s\n", "", whereabouts(&m))
 	}
 	for _, p := range gomlxmodels.Pairs() {
 		fmt.Printf("  %-38s %s, of boxes of %s, as %s; %s\n", p.Name, p.Segmenter, p.Detector, p.Profile, p.About)
 	}
 	fmt.Println("\n--model also takes a folder of these architectures as transformers, diffusers, timm or " +
-		"sentence-transformers write it (config.json, *.safetensors),\nand such a model of the hub: " +
-		"antipode models " +
+		"sentence-transformers write it (config.json and weights),\nand such a model of the hub: antipode models " +
 		"pull OWNER/NAME[@REVISION].")
 }
 
-func pullModel(ctx context.Context, name, revision string) error {
-	if p, ok := gomlxmodels.FindPair(name); ok {
-		if revision != "" {
-			return usage("%s is two models, %s and %s: a revision is one's", name, p.Segmenter, p.Detector)
-		}
-		if err := pullModel(ctx, p.Detector, ""); err != nil {
-			return err
-		}
-		return pullModel(ctx, p.Segmenter, "")
+// facts are a model's class, size and license.
+func facts(m *gomlxmodels.Model) string {
+	var list []string
+	if m.Architecture != "" {
+		list = append(list, m.Architecture)
 	}
-	id, pinned, ok := hub.Split(name)
-	if m, known := gomlxmodels.Find(name); known {
-		if m.Hub == "" {
-			fmt.Printf("%s is built in: nothing to download\n", name)
-			return nil
-		}
-		id, ok = m.Hub, true
+	if m.Parameters != "" {
+		list = append(list, m.Parameters+" parameters")
 	}
-	if !ok {
-		return usage("no model %q: `antipode models` lists names; a model on the hub is OWNER/NAME or "+
-			"OWNER/NAME@REVISION%s",
-			name, gomlxmodels.Nearest(name))
+	if m.Bytes > 0 {
+		list = append(list, "about "+gigabytes(m.Bytes))
 	}
-	if revision == "" {
-		revision = pinned
+	return strings.Join(append(list, license(m.License, m)), ", ")
+}
+
+// license returns a license for people; stated is the one that was found, m the model if it is a known one.
+func license(stated string, m *gomlxmodels.Model) string {
+	switch {
+	case stated == "" && (m == nil || m.License == ""):
+		return "license not known: read its card before use"
+	case stated == "":
+		stated = m.License
 	}
-	bar := cell.NewProgress()
-	s, err := hub.Pull(ctx, id, hub.PullOptions{Revision: revision, Progress: func(file string, have, size int64) {
-		const mega = 1 << 20
-		bar.Update(table.Progress{Stage: "download " + file + " (MiB)", Done: int(have / mega),
-			Total: int(size / mega)})
-	}})
-	bar.Close()
-	if err != nil {
-		return err
+	if m != nil && m.NonCommercial {
+		stated += ", no commercial use"
 	}
-	license := "its card states no license: read it before use"
-	if s.License != "" {
-		license = "license: " + s.License
+	return "license " + stated
+}
+
+// whereabouts says where a known model is, or how it is obtained.
+func whereabouts(m *gomlxmodels.Model) string {
+	switch m.Status {
+	case gomlxmodels.BuiltIn:
+		return string(m.Status)
+	case gomlxmodels.ImportOnly:
+		return "not run by Antipode: `antipode import` reads images that it made elsewhere"
 	}
-	fmt.Printf("%s at %s (%.0f MB; %s)\nin %s\n", id, strings.TrimSpace(s.Commit), float64(s.Bytes)/1e6, license,
-		s.Dir)
-	return nil
+	where, pull := "", "antipode models pull "+m.Name
+	if m.Status == gomlxmodels.Mirror {
+		where, pull = fmt.Sprintf("unofficial copy %s of %s, which was removed; ", m.Hub, m.Formerly), pull+" --mirror"
+	}
+	if s, err := hub.FindKnown(*m); err == nil {
+		return where + s.Dir
+	}
+	return where + "not downloaded: " + pull
+}
+
+// gigabytes returns a number of bytes for people.
+func gigabytes(bytes int64) string {
+	if bytes < 1e9 {
+		return fmt.Sprintf("%.0f MB", float64(bytes)/1e6)
+	}
+	return fmt.Sprintf("%.1f GB", float64(bytes)/1e9)
 }

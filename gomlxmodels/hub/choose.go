@@ -1,0 +1,236 @@
+package hub
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/gomlx/go-huggingface/hub"
+)
+
+// FP16 is the variant of a pipeline's weights in half precision, as diffusers names its files.
+const FP16 = "fp16"
+
+// configs are the configurations that the networks read.
+var configs = []string{"config.json", "preprocessor_config.json", "processor_config.json", "scheduler_config.json",
+	"sentence_bert_config.json", "config_sentence_transformers.json", "tokenizer_config.json",
+	"special_tokens_map.json", "added_tokens.json"}
+
+// vocabularies are the files of a tokenizer by preference, as package tokenizers reads them: the first that exists.
+var vocabularies = [][]string{{"tokenizer.json"}, {"vocab.txt"}, {"vocab.json", "merges.txt"},
+	{"sentencepiece.bpe.model"}, {"spiece.model"}, {"tokenizer.model"}}
+
+// others are the suffixes of weights in other formats, for errors.
+var others = []string{".safetensors", ".bin", ".h5", ".msgpack", ".ckpt", ".pt", ".pth", ".onnx", ".ot", ".gguf",
+	".tflite", ".mlmodel"}
+
+// chooser selects the files of a repository that are read: see [Pull].
+type chooser struct {
+	files   map[string]*hub.FileInfo // by name
+	variant string
+	read    func(*hub.FileInfo) ([]byte, error) // the contents of a small file
+
+	pipeline       bool
+	small, weights []*hub.FileInfo
+}
+
+// choose returns the files of a model that are read: configurations, tokenizers, then weights. read returns the
+// contents of a file on which the choice depends.
+func choose(files []*hub.FileInfo, variant string, read func(*hub.FileInfo) ([]byte, error)) ([]*hub.FileInfo,
+	error) {
+	c := chooser{files: map[string]*hub.FileInfo{}, variant: variant, read: read}
+	for _, f := range files {
+		clean := path.Clean(f.Name)
+		if clean != f.Name || path.IsAbs(clean) || strings.HasPrefix(clean, "..") || strings.Contains(clean, `\`) {
+			return nil, fmt.Errorf("the repository has a file with the name %q", f.Name)
+		}
+		c.files[f.Name] = f
+	}
+	if variant != "" && variant != FP16 {
+		return nil, fmt.Errorf("variant %q: the only one that is read is %s", variant, FP16)
+	}
+	err := errors.New("a variant is one of a pipeline's, and it has no model_index.json")
+	switch {
+	case c.files["model_index.json"] != nil:
+		err = c.components()
+	case variant != "":
+	case c.files["modules.json"] != nil:
+		err = c.modules()
+	default:
+		c.folder("")
+		err = c.weightsOf("", true)
+	}
+	return append(c.small, c.weights...), err
+}
+
+// components selects the folders of a pipeline's components.
+func (c *chooser) components() error {
+	c.pipeline = true
+	var index map[string]json.RawMessage
+	if err := c.json("model_index.json", &index); err != nil {
+		return err
+	}
+	for _, name := range slices.Sorted(maps.Keys(index)) {
+		var component [2]*string // library and class; null where the pipeline has none
+		if json.Unmarshal(index[name], &component) != nil || component[0] == nil || component[1] == nil {
+			continue
+		}
+		if len(c.below(name)) == 0 {
+			return fmt.Errorf("model_index.json names the component %s, which the repository lacks", name)
+		}
+		c.folder(name)
+		network := c.files[path.Join(name, "config.json")] != nil && !strings.HasSuffix(*component[1], "Scheduler")
+		if err := c.weightsOf(name, network); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// modules selects the folders of a sentence encoder's modules.
+func (c *chooser) modules() error {
+	var list []struct{ Path string }
+	if err := c.json("modules.json", &list); err != nil {
+		return err
+	}
+	if f := c.files["config_sentence_transformers.json"]; f != nil {
+		c.small = append(c.small, f)
+	}
+	for i, m := range list {
+		c.folder(m.Path)
+		if err := c.weightsOf(m.Path, i == 0); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// maxList bounds the files on which the choice depends.
+const maxList = 64 << 20
+
+// json reads a file on which the choice depends, and selects it.
+func (c *chooser) json(name string, to any) error {
+	f := c.files[name]
+	if sizeOf(f) > maxList {
+		return fmt.Errorf("%s has %d bytes, more than %d", name, sizeOf(f), maxList)
+	}
+	c.small = append(c.small, f)
+	text, err := c.read(f)
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(text, to); err != nil {
+		return fmt.Errorf("%s: not readable: %w", name, err)
+	}
+	return nil
+}
+
+// folder selects the configurations and the tokenizer of a folder.
+func (c *chooser) folder(dir string) {
+	add := func(names ...string) {
+		for _, name := range names {
+			if f := c.files[path.Join(dir, name)]; f != nil && !slices.Contains(c.small, f) {
+				c.small = append(c.small, f)
+			}
+		}
+	}
+	add(configs...)
+	i := slices.IndexFunc(vocabularies, func(names []string) bool { return c.files[path.Join(dir, names[0])] != nil })
+	if i >= 0 {
+		add(vocabularies[i]...)
+	}
+}
+
+// weightsOf selects the weights of a folder. Of a folder that needs none, none is no error.
+func (c *chooser) weightsOf(dir string, needed bool) error {
+	variants := []string{""}
+	switch {
+	case c.variant != "":
+		variants = []string{"." + c.variant}
+	case c.pipeline:
+		variants = []string{"", "." + FP16}
+	}
+	for _, variant := range variants {
+		for _, kind := range []string{"model%s.safetensors", "diffusion_pytorch_model%s.safetensors",
+			"pytorch_model%s.bin", "diffusion_pytorch_model%s.bin"} {
+			if f := c.files[path.Join(dir, fmt.Sprintf(kind, variant))]; f != nil {
+				c.weights = append(c.weights, f)
+				return nil
+			}
+			index := path.Join(dir, fmt.Sprintf(kind, "")+".index"+variant+".json")
+			if c.files[index] != nil {
+				return c.shards(dir, index)
+			}
+		}
+	}
+	if !needed {
+		return nil
+	}
+	return c.unreadable(dir)
+}
+
+// shards selects the files that an index lists.
+func (c *chooser) shards(dir, index string) error {
+	var list struct {
+		Map map[string]string `json:"weight_map"`
+	}
+	if err := c.json(index, &list); err != nil {
+		return err
+	}
+	names := slices.Collect(maps.Values(list.Map))
+	slices.Sort(names)
+	for _, name := range slices.Compact(names) {
+		f := c.files[path.Join(dir, name)]
+		if f == nil {
+			return fmt.Errorf("%s lists %s, which the repository lacks", index, name)
+		}
+		c.weights = append(c.weights, f)
+	}
+	return nil
+}
+
+// unreadable is the error of a folder without weights that are read.
+func (c *chooser) unreadable(dir string) error {
+	what, where, found := "readable weights", "its root", "no weights at all"
+	fix := "choose a revision that has *.safetensors or *.bin (--revision), or convert the weights in Python: " +
+		"AutoModel.from_pretrained(…).save_pretrained(DIR)"
+	if c.variant != "" {
+		what, fix = "weights of the variant "+c.variant, "leave out the variant"
+	}
+	if dir != "" {
+		where = dir
+	}
+	var names []string
+	for _, name := range c.below(dir) {
+		if slices.Contains(others, path.Ext(name)) {
+			names = append(names, strings.TrimPrefix(name, dir+"/"))
+		}
+	}
+	if len(names) > 0 {
+		found = strings.Join(names, ", ")
+	}
+	return fmt.Errorf("no %s in %s: found %s. Fix: %s", what, where, found, fix)
+}
+
+// below lists the files of a folder and its folders, sorted.
+func (c *chooser) below(dir string) (names []string) {
+	for name := range c.files {
+		if dir == "" || strings.HasPrefix(name, dir+"/") {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// sizeOf is the size of a file in bytes.
+func sizeOf(f *hub.FileInfo) int64 {
+	if f.LFS != nil {
+		return f.LFS.Size
+	}
+	return f.Size
+}

