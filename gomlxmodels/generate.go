@@ -47,6 +47,8 @@ type GenerateArgs struct {
 	Budget       float64 `json:"budget,omitempty"`
 	BudgetImages int     `json:"budget_images,omitempty"`
 	PerMinute    int     `json:"per_minute,omitempty"`
+
+	Exec ExecOptions `json:"exec,omitzero"`
 }
 
 // GenerateOptions are the options of [Generate].
@@ -107,6 +109,9 @@ type GenerateOptions struct {
 	// BaseURL is the address of the image API; default the environment variable OPENAI_BASE_URL, then OpenAI's. For
 	// image APIs only.
 	BaseURL string
+
+	// Exec are the options of a program (a model named exec:PATH).
+	Exec ExecOptions
 }
 
 // Generate makes images from the text column prompt. Each prompt becomes [GenerateOptions].N rows with the ids ID#1,
@@ -124,6 +129,9 @@ type GenerateOptions struct {
 // prompt. An image that was paid for is never requested again, and stays readable when its model is shut down. A prompt
 // that the API refuses has the outcome refused. The columns revised_prompt and cost (US dollars; no value if the price
 // is unknown) are added.
+//
+// "exec:PATH" is a program that [AllowExec] allows: an adapter for any other generator; see docs/adapters.md. The
+// columns cost (US dollars) and meta (what the program reports about the image, as JSON) are added.
 func Generate(model string, prompts datasets.Table, options ...GenerateOptions) datasets.Table {
 	fail := func(err error) datasets.Table { return prompts.Fail(fmt.Errorf("Generate: %w", err)) }
 	o, err := only(options)
@@ -140,11 +148,11 @@ func Generate(model string, prompts datasets.Table, options ...GenerateOptions) 
 	}
 	prompts = prompts.Need("id", table.KindText).Need("prompt", table.KindText)
 	api := strings.HasPrefix(model, API)
-	images := prompts.Repeat(cmp.Or(o.N, 1), of, o.Seed).Derive(GenerateOp, args, GenerateColumns(api)...)
+	images := prompts.Repeat(cmp.Or(o.N, 1), of, o.Seed).Derive(GenerateOp, args, GenerateColumns(model)...)
 	if api {
 		images = images.Secret(APIKey)
 	}
-	return images
+	return execSecrets(images, model, o.Exec)
 }
 
 // check reports values out of range.
@@ -173,12 +181,25 @@ func (o *GenerateOptions) check() error {
 func (o *GenerateOptions) args(model string) (a GenerateArgs, err error) {
 	a = GenerateArgs{Model: model, Negative: o.Negative, Steps: o.Steps, Guidance: o.Guidance, Scheduler: o.Scheduler,
 		Width: o.Width, Height: o.Height, Precision: o.Precision, Safety: o.Safety, BaseURL: o.BaseURL,
-		Quality: o.Quality, Price: o.Price, Budget: o.Budget, BudgetImages: o.BudgetImages, PerMinute: o.PerMinute}
+		Quality: o.Quality, Price: o.Price, Budget: o.Budget, BudgetImages: o.BudgetImages, PerMinute: o.PerMinute,
+		Exec: o.Exec}
 	if a.Safety == SafetyOn {
 		a.Safety = ""
 	}
 	if a.Precision == Precisions[0] {
 		a.Precision = ""
+	}
+	if strings.HasPrefix(model, Exec) {
+		if a.Precision != "" || o.Safety != "" || o.Quality != "" || o.Price != 0 || o.BudgetImages != 0 ||
+			o.PerMinute != 0 || o.BaseURL != "" {
+			return a, invalid(errors.New("a program takes no precision, safety, quality, price, budget of images, " +
+				"requests per minute or base URL; pass it arguments of its own (--exec-arg)"))
+		}
+		a.Model, err = execModel(model, o.Exec)
+		return a, err
+	}
+	if err := notExec(o.Exec); err != nil {
+		return a, err
 	}
 	if strings.HasPrefix(model, API) {
 		if o.Steps != 0 || o.Guidance != 0 || o.Scheduler != "" || o.Negative != "" || o.Precision != "" ||
@@ -199,12 +220,15 @@ func (o *GenerateOptions) args(model string) (a GenerateArgs, err error) {
 	return a, err
 }
 
-// GenerateColumns returns the columns that Generate adds, with a local model or an API.
-func GenerateColumns(api bool) []table.ColumnSpec {
+// GenerateColumns returns the columns that Generate adds, with the model of a name.
+func GenerateColumns(model string) []table.ColumnSpec {
 	columns := datasets.Columns("image:image", "model:text", "source:text", "outcome:text", "reason:text",
 		"safety_checker:text")
-	if api {
+	switch {
+	case strings.HasPrefix(model, API):
 		columns = append(columns, datasets.Columns("revised_prompt:text", "cost:number")...)
+	case strings.HasPrefix(model, Exec):
+		columns = append(columns, datasets.Columns("cost:number", "meta:text")...)
 	}
 	return columns
 }

@@ -6,6 +6,7 @@ type Code string
 // The codes that cross the wire.
 const (
 	CodeFailed   Code = "failed"   // the work failed: bad rows, bad files, wrong columns
+	CodeUsage    Code = "usage"    // options that the model does not support, before any work
 	CodeBusy     Code = "busy"     // the backend is about to end
 	CodeInternal Code = "internal" // a fault of Antipode's own
 )

@@ -113,7 +113,8 @@ type Worker interface {
 	// the row bad; column is the column with the offending value.
 	Prepare(ctx context.Context, row Row) (prepared any, column string, err error)
 	// Compute takes at most Batch prepared rows and returns, for each, the values of Outputs in their order. It calls
-	// Env.OnDevice for what needs the device.
+	// Env.OnDevice for what needs the device. With an error it may return the values of the rows that are done, nil for
+	// the others: they are stored.
 	Compute(ctx context.Context, prepared []any) ([][]Value, error)
 	// Close releases the worker's resources. The model may stay loaded for other runs.
 	Close()

@@ -206,9 +206,11 @@ func (s *Server) run(w http.ResponseWriter, r *http.Request) {
 
 func finish(w http.ResponseWriter, j *job) {
 	if j.err != nil {
-		var remote *table.Error
-		if !errors.As(j.err, &remote) {
-			remote = &table.Error{Code: table.CodeFailed, Message: j.err.Error()}
+		var coded *table.Error
+		remote := &table.Error{Code: table.CodeFailed, Message: j.err.Error()}
+		if errors.As(j.err, &coded) {
+			remote.Code, remote.Bad = coded.Code, coded.Bad
+		} else {
 			var bad table.BadRow
 			if errors.As(j.err, &bad) {
 				remote.Bad = &bad

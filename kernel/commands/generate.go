@@ -44,7 +44,7 @@ func generate(ctx context.Context, args []string) error {
 	s.add(fs)
 	fs.StringVar(&model, "model", "", modelUsage+"as diffusers writes it (StableDiffusionPipeline, "+
 		"AltDiffusionPipeline), or api:NAME, a model behind an OpenAI-compatible image API (OPENAI_API_KEY, "+
-		"OPENAI_BASE_URL)")
+		"OPENAI_BASE_URL)"+execUsage)
 	fs.StringVar(&prompts, "prompts", "", "the `TABLE` of prompts: columns id and prompt, and optionally seed and "+
 		"negative; --in is the same")
 	fs.IntVar(&o.N, "n", 1, "images per prompt: image k has the seed --seed + k − 1, or that of the prompt's "+
@@ -68,6 +68,7 @@ func generate(ctx context.Context, args []string) error {
 			return errors.New("only dall-e-3 had styles, and it was shut down on 2026-05-12")
 		})
 	fs.IntVar(&o.PerMinute, "per-minute", 0, "requests per minute to an image API at most; 0 = no limit but its own")
+	execFlags(fs, &o.Exec)
 	if err := noArguments(fs, args, "n", "steps", "guidance"); err != nil {
 		return err
 	}
@@ -86,6 +87,9 @@ func generate(ctx context.Context, args []string) error {
 		if _, err := fmt.Sscanf(size, "%dx%d", &o.Width, &o.Height); err != nil || o.Width == 0 || o.Height == 0 {
 			return usage("--size %q: WIDTHxHEIGHT, for example 512x512", size)
 		}
+	}
+	if err := allowExec(model); err != nil {
+		return err
 	}
 	images := gomlxmodels.Generate(model, t, o)
 	if _, err := images.Plan(); errors.As(err, new(gomlxmodels.OptionError)) {

@@ -84,13 +84,14 @@ func Main(args []string) int {
 	client.Register(nil) // plans go to the resident backend, not to the engine of package all
 	err := dispatch(ctx, args)
 	var u usageError
+	var remote *table.Error
 	switch {
 	case err == nil || errors.Is(err, flag.ErrHelp):
 		return exitDone
 	case ctx.Err() != nil || errors.Is(err, context.Canceled):
 		fmt.Fprintln(os.Stderr, "antipode: interrupted; finished rows are kept")
 		return exitInterrupted
-	case errors.As(err, &u):
+	case errors.As(err, &u), errors.As(err, &remote) && remote.Code == table.CodeUsage:
 		fmt.Fprintln(os.Stderr, "antipode: "+oneLine(err))
 		return exitUsage
 	default:

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"antipode/kernel/client"
 	"antipode/kernel/jupyter"
 	"antipode/kernel/runner"
 	"antipode/kernel/store"
@@ -20,6 +21,8 @@ func runNotebook(ctx context.Context, args []string) error {
 	fs.StringVar(&o.HTML, "html", "", "the `PAGE`; default NAME.out.html in the working directory")
 	fs.BoolVar(&o.InPlace, "in-place", false, "write the outputs into the notebook itself")
 	fs.Var(&params, "p", "a parameter, `name=value`; may be given several times")
+	fs.Func("allow-exec", "a `PATH` of a program that cells may run as a model (exec:PATH); may be given several times",
+		client.AllowExec)
 	rest, err := parse(fs, args)
 	if err != nil {
 		return err

@@ -37,10 +37,17 @@ func storeCommand(ctx context.Context, args []string) error {
 	case "ls":
 		return listStore(s)
 	case "verify":
-		if len(args) != 1 {
+		fs := flags("store verify", "RESULT")
+		fs.Func("allow-exec", "a `PATH` of a program that the result was made with, to run it again",
+			client.AllowExec)
+		rest, err := parse(fs, args)
+		if err != nil {
+			return err
+		}
+		if len(rest) != 1 {
 			return usage("antipode store verify RESULT")
 		}
-		return verify(ctx, s, args[0])
+		return verify(ctx, s, rest[0])
 	case "gc":
 		return collect(s, args)
 	}

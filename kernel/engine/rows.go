@@ -175,9 +175,9 @@ func (r *run) computeMissing(w stage.Worker, items *store.Items, in *table.Frame
 			return nil
 		}
 		c.begin(len(batch))
-		results, err := w.Compute(ctx, batch)
-		if err != nil {
-			return err
+		results, failed := w.Compute(ctx, batch)
+		if failed != nil && len(results) != len(batch) {
+			return failed
 		}
 		if len(results) != len(batch) {
 			return fmt.Errorf("%s returned %d results for %d rows", w.Label(), len(results), len(batch))
@@ -186,6 +186,9 @@ func (r *run) computeMissing(w stage.Worker, items *store.Items, in *table.Frame
 		payloads := make([][]byte, 0, len(members))
 		keeper, chooses := w.(stage.Keeper)
 		for i, u := range members {
+			if failed != nil && results[i] == nil {
+				continue
+			}
 			payload, err := encodeItem(results[i], outputs)
 			if err != nil {
 				return fmt.Errorf("%s, row %d (id %q): %w", w.Label(), rowOf[u]+1, rowID(in, rowOf[u]), err)
@@ -194,7 +197,7 @@ func (r *run) computeMissing(w stage.Worker, items *store.Items, in *table.Frame
 				keys, payloads = append(keys, unique[u]), append(payloads, payload)
 			}
 		}
-		if err := items.Put(keys, payloads); err != nil {
+		if err := errors.Join(failed, items.Put(keys, payloads)); err != nil {
 			return err
 		}
 		r.e.computed.Add(int64(len(batch)))

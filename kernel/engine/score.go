@@ -7,10 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 
 	"antipode/datasets"
 	"antipode/datasets/operation"
 	"antipode/datasets/table"
+	"antipode/gomlxmodels"
 	"antipode/kernel/client"
 	"antipode/kernel/store"
 )
@@ -85,12 +87,20 @@ var ErrNotVerifiable = errors.New("not verifiable")
 
 // Verify recomputes a stored or saved result from its record, starting at the sources: it uses only models and file
 // digests of the store. It returns the digest of the rows, which equals rec.Result if they are the same. A record of
-// an operation that this build does not have gives [ErrNotVerifiable], before anything is computed.
+// an operation that this build does not have, or of a program that is not allowed to run ([client.AllowExec]), gives
+// [ErrNotVerifiable], before anything is computed.
 func (e *Engine) Verify(ctx context.Context, rec *store.Record, progress func(table.Progress)) (digest string,
 	err error) {
 	if op := unknownOperation(rec.Plan); op != "" {
 		return "", fmt.Errorf("result %.12s is %w: an earlier version wrote its record, with the operation %q, which "+
 			"this build does not have under that name", rec.ID, ErrNotVerifiable, op)
+	}
+	for model, digest := range rec.Models {
+		program, is := strings.CutPrefix(model, gomlxmodels.Exec)
+		if is && client.Allowed(os.Getenv(client.ExecVar), program) != digest {
+			return "", fmt.Errorf("result %.12s is %w: the program %s made it, which is not allowed to run or has "+
+				"changed since. Fix: --allow-exec %[3]s, if it is the same", rec.ID, ErrNotVerifiable, program)
+		}
 	}
 	dir, err := os.MkdirTemp(e.Store.Dir(), "verify-*")
 	if err != nil {

@@ -56,7 +56,7 @@ func (w *apiWorker) Check(columns []table.ColumnSpec) error { return check(colum
 func (w *apiWorker) Load(context.Context) error             { return nil }
 
 func (w *apiWorker) Outputs([]table.ColumnSpec) []table.ColumnSpec {
-	return gomlxmodels.GenerateColumns(true)
+	return gomlxmodels.GenerateColumns(gomlxmodels.API)
 }
 
 // Key distinguishes the images of a prompt by the number in the column seed.

@@ -1,5 +1,6 @@
 // Package generate is the stage that makes images from prompts: it runs a pipeline (Stable Diffusion or AltDiffusion,
-// package diffusion) on the device, or requests images from an API (package imageapi), and stores each as a blob.
+// package diffusion) on the device, requests images from an API (package imageapi) or from a program (package
+// execmodel), and stores each as a blob.
 package generate
 
 import (
@@ -48,13 +49,16 @@ type worker struct {
 	sampler *diffusion.Sampler
 }
 
-func open(_ context.Context, env stage.Env, raw json.RawMessage) (stage.Worker, error) {
+func open(ctx context.Context, env stage.Env, raw json.RawMessage) (stage.Worker, error) {
 	w := &worker{env: env}
 	if err := json.Unmarshal(raw, &w.args); err != nil {
 		return nil, err
 	}
 	if strings.HasPrefix(w.args.Model, gomlxmodels.API) {
 		return openAPI(env, w.args)
+	}
+	if strings.HasPrefix(w.args.Model, gomlxmodels.Exec) {
+		return openExec(ctx, env, w.args)
 	}
 	w.name = hub.Name(w.args.Model)
 	dir, err := hub.Resolve(env, w.args.Model)
@@ -101,7 +105,7 @@ func check(columns []table.ColumnSpec) error {
 }
 
 func (w *worker) Outputs([]table.ColumnSpec) []table.ColumnSpec {
-	return gomlxmodels.GenerateColumns(false)
+	return gomlxmodels.GenerateColumns("")
 }
 
 // request returns the request of a row.

@@ -1,0 +1,103 @@
+// Command echo_adapter is a program for --model exec: in its smallest form: it answers each prompt with an image of one
+// color, which depends on the prompt, the negative prompt and the seed. Copy it to write an adapter in Go; the protocol
+// is described in docs/adapters.md.
+//
+//	go build -o echo_adapter ./docs/examples/echo_adapter
+//	antipode check-adapter exec:./echo_adapter
+//	antipode generate --model exec:./echo_adapter --prompts prompts.csv --out images.parquet
+package main
+
+import (
+	"bufio"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"image"
+	"image/color"
+	"image/draw"
+	"image/png"
+	"io"
+	"os"
+)
+
+// message is a line of the parent.
+type message struct {
+	Type  string `json:"type"`
+	Batch int    `json:"batch"`
+	Items []item `json:"items"`
+}
+
+type item struct {
+	ID       string `json:"id"`
+	Prompt   string `json:"prompt"`
+	Negative string `json:"negative"`
+	Seed     uint64 `json:"seed"`
+	Width    int    `json:"width"`
+	Height   int    `json:"height"`
+	Out      string `json:"out"`
+}
+
+type object map[string]any
+
+// ready describes the program. Raise the version whenever its images change.
+var ready = object{"type": "ready", "protocol": 1, "name": "echo", "version": "1",
+	"model": object{"id": "echo", "digest": "none"}, "tasks": []string{"generate"},
+	"capabilities": object{"seed": "exact", "negative": true, "cancel": true,
+		"sizes": object{"multiple": 1, "min": 1, "max": 4096}},
+	"max_batch": 8, "device_kind": "cpu", "dtype": "uint8", "defaults": object{"width": 64, "height": 64}}
+
+func main() {
+	if err := serve(os.Stdin, json.NewEncoder(os.Stdout)); err != nil {
+		fmt.Fprintln(os.Stderr, err) // free text goes to standard error
+		os.Exit(1)
+	}
+}
+
+// serve answers the parent's messages. A batch is finished before the next message is read, which is soon enough for a
+// cancel here.
+func serve(in io.Reader, out *json.Encoder) error {
+	lines := bufio.NewScanner(in)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		var m message
+		if err := json.Unmarshal(lines.Bytes(), &m); err != nil {
+			return err
+		}
+		switch m.Type {
+		case "hello":
+			if err := out.Encode(ready); err != nil {
+				return err
+			}
+		case "batch":
+			for _, it := range m.Items {
+				answer := object{"type": "item", "batch": m.Batch, "id": it.ID, "outcome": "ok", "file": it.Out}
+				if err := generate(it); err != nil {
+					answer["outcome"], answer["reason"] = "failed", err.Error()
+				}
+				if err := out.Encode(answer); err != nil {
+					return err
+				}
+			}
+		case "bye":
+			return nil
+		}
+	}
+	return lines.Err()
+}
+
+// generate writes the item's image.
+func generate(it item) error {
+	if min(it.Width, it.Height) < 1 || max(it.Width, it.Height) > 4096 {
+		return fmt.Errorf("size %dx%d: must be from 1 to 4096 pixels", it.Width, it.Height)
+	}
+	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %d", it.Prompt, it.Negative, it.Seed))
+	m := image.NewNRGBA(image.Rect(0, 0, it.Width, it.Height))
+	c := color.NRGBA{R: sum[0], G: sum[1], B: sum[2], A: 255}
+	draw.Draw(m, m.Bounds(), image.NewUniform(c), image.Point{}, draw.Src)
+	f, err := os.Create(it.Out)
+	if err != nil {
+		return err
+	}
+	return errors.Join(png.Encode(f, m), f.Close())
+}

@@ -1,0 +1,210 @@
+package execmodel
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"antipode/datasets/table"
+	"antipode/gomlxmodels"
+	"antipode/gomlxmodels/stage"
+	"antipode/kernel/client"
+)
+
+// Model is a program that a stage uses.
+type Model struct {
+	Ready *Ready
+	stage.Release
+	env     stage.Env
+	group   *Group
+	options gomlxmodels.ExecOptions
+	digest  string
+}
+
+// Open opens the program of a model's name for a task. The user must have approved it, as the file is now: a regular,
+// executable file that, like its folder, not everybody may write to. options are sent to the program with hello;
+// results depend on them.
+//
+// The program's ready message is stored, and used again while the files that it lists have the same size and time. A
+// program that lists none is asked once in the life of this process.
+func Open(ctx context.Context, env stage.Env, model string, o gomlxmodels.ExecOptions, task string,
+	options map[string]string) (*Model, error) {
+	program, digest, err := Inspect(strings.TrimPrefix(model, gomlxmodels.Exec))
+	if err != nil {
+		return nil, err
+	}
+	switch client.Allowed(env.Secret(client.ExecVar), program) {
+	case digest:
+	case "":
+		return nil, fmt.Errorf("exec: %s is not approved. Fix: call models.AllowExec in the cell, or give "+
+			"--allow-exec %[1]s", program)
+	default:
+		return nil, fmt.Errorf("exec: %s changed since it was approved. Fix: start the run again", program)
+	}
+	secrets := map[string]string{}
+	for _, name := range o.Env {
+		if value := env.Secret(name); value != "" {
+			secrets[name] = value
+		}
+	}
+	m := &Model{env: env, options: o}
+	m.digest = fmt.Sprintf("exec %d %s %q %q", Protocol, digest, o.Args, options)
+	key := hash(m.digest + " " + task)
+	dir := filepath.Join(env.ModelDir(), "exec")
+	settings := hash(fmt.Sprint(o.Workers, o.Timeout, o.Idle, secrets)) // a process with other ones is another
+	value, release, err := env.Shared(fmt.Sprintf("exec %s (%.12s %.6s)", filepath.Base(program), key, settings),
+		func() (any, int64, func(), error) {
+			log := ""
+			if os.MkdirAll(dir, 0o700) == nil {
+				log = filepath.Join(dir, key[:12])
+			}
+			g, err := New(Options{Program: program, Digest: digest, Args: o.Args, Task: task, Workers: o.Workers,
+				Timeout: o.Timeout, Idle: o.Idle, Secrets: secrets, Log: log, Options: options})
+			if err != nil {
+				return nil, 0, nil, err
+			}
+			return g, 1, g.Close, nil // its memory is not this process's
+		})
+	if err != nil {
+		return nil, err
+	}
+	m.group, m.Release = value.(*Group), release
+	if m.Ready, err = m.ready(ctx, filepath.Join(dir, key+".json")); err != nil {
+		release()
+		return nil, err
+	}
+	m.digest += " " + m.Ready.identity()
+	name := m.Ready.Name + " " + m.Ready.Version
+	if task == Generate && m.Ready.Capabilities.Seed == SeedNone {
+		name += " (seeded: false)" // the seed only counts the images of a prompt
+	}
+	env.NoteModel(name, m.Ready.Model.Digest)
+	env.NoteModel(gomlxmodels.Exec+program, digest)
+	return m, nil
+}
+
+func hash(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:])
+}
+
+// stored is a ready message with the state of its files.
+type stored struct {
+	Ready *Ready
+	Times []time.Time
+}
+
+// unlisted are the ready messages of programs that list no files, by the path of the stored form.
+var unlisted sync.Map
+
+// ready returns what the program reports, from the store if that is current.
+func (m *Model) ready(ctx context.Context, path string) (*Ready, error) {
+	if r, ok := unlisted.Load(path); ok {
+		m.group.Expect(r.(*Ready))
+		return r.(*Ready), nil
+	}
+	var s stored
+	if text, err := os.ReadFile(path); err == nil && json.Unmarshal(text, &s) == nil && s.Ready != nil &&
+		len(s.Times) == len(s.Ready.Model.Files) {
+		if now, err := times(s.Ready); err == nil && equal(now, s.Times) {
+			m.group.Expect(s.Ready)
+			return s.Ready, nil
+		}
+	}
+	r, err := m.group.Ready(ctx)
+	if err != nil {
+		return nil, err
+	}
+	now, err := times(r)
+	if err != nil {
+		return nil, err
+	}
+	if len(now) == 0 {
+		unlisted.Store(path, r)
+		return r, nil
+	}
+	text, err := json.Marshal(stored{r, now})
+	if err != nil {
+		return nil, err
+	}
+	_ = os.WriteFile(path, text, 0o600) // without it the next run starts the program
+	return r, nil
+}
+
+func equal(a, b []time.Time) bool {
+	for i := range a {
+		if !a[i].Equal(b[i]) {
+			return false
+		}
+	}
+	return len(a) == len(b)
+}
+
+// times returns when the listed files were modified. A file of another size than listed is an error.
+func times(r *Ready) (t []time.Time, err error) {
+	for _, f := range r.Model.Files {
+		info, err := os.Stat(f.Path)
+		if err != nil {
+			return nil, fmt.Errorf("exec: %s lists a file that cannot be read: %w", r.Name, err)
+		}
+		if info.Size() != f.Size {
+			return nil, fmt.Errorf("exec: %s lists %s with %d bytes; it has %d", r.Name, f.Path, f.Size, info.Size())
+		}
+		t = append(t, info.ModTime())
+	}
+	return t, nil
+}
+
+// Digest covers the protocol, the program, its arguments and what it reports about itself and its model.
+func (m *Model) Digest() string { return m.digest }
+
+// Batch returns the number of items that the processes work on at a time: one each where items cost money, so that each
+// is stored as soon as it is answered.
+func (m *Model) Batch() int {
+	if m.Ready.Paid {
+		return m.group.Workers()
+	}
+	return m.Ready.MaxBatch * m.group.Workers()
+}
+
+// Run answers items and reports progress to the stage's run. Unless the program computes on the CPU, other models wait
+// for the device meanwhile. See [Group.Run].
+func (m *Model) Run(ctx context.Context, items []Item) (answers []Answer, err error) {
+	run := func() (err error) {
+		answers, err = m.group.Run(ctx, items, func(share float64) { stage.Step(ctx, int(1000*share), 1000) })
+		return err
+	}
+	if m.Ready.DeviceKind == "cpu" || m.options.ShareDevice {
+		err = run()
+	} else {
+		err = m.env.OnDevice(ctx, run)
+	}
+	if answers == nil {
+		answers = make([]Answer, len(items))
+	}
+	return answers, err
+}
+
+// Unsupported is the error of an option that the program does not support.
+func (m *Model) Unsupported(format string, args ...any) error {
+	return &table.Error{Code: table.CodeUsage, Message: fmt.Sprintf("exec %s: ", m.Ready.Name) +
+		fmt.Sprintf(format, args...)}
+}
+
+// Transient starts the reason of an answer that another run should request again.
+const Transient = "may pass: "
+
+// Result returns an answer's outcome and reason, as tables have them.
+func (a *Answer) Result() (outcome, reason string) {
+	if a.Transient && a.Outcome == Failed {
+		return a.Outcome, Transient + a.Reason
+	}
+	return a.Outcome, a.Reason
+}

@@ -1,0 +1,122 @@
+package generate_test
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"antipode/datasets"
+	"antipode/datasets/table"
+	"antipode/gomlxmodels"
+	"antipode/kernel/client"
+)
+
+// echo builds the echo adapter and returns a script that starts it, the folder, and the number of starts so far.
+func echo(t *testing.T) (program string, starts func() int) {
+	t.Helper()
+	dir := t.TempDir()
+	out, err := exec.Command("go", "build", "-o", filepath.Join(dir, "echo"),
+		"../../../docs/examples/echo_adapter").CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	program = filepath.Join(dir, "adapter")
+	script := "#!/bin/sh\necho start >> " + dir + "/starts\nexec " + dir + "/echo\n"
+	if err := os.WriteFile(program, []byte(script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv(client.ExecVar, "")
+	return program, func() int {
+		text, _ := os.ReadFile(filepath.Join(dir, "starts"))
+		return strings.Count(string(text), "start")
+	}
+}
+
+// TestProgram generates images with the echo adapter: rows are resumed, the columns are those of a native model, and a
+// run that finds everything does not start the program. (It lists no files, so it is asked once.)
+func TestProgram(t *testing.T) {
+	evaluator(t)
+	program, starts := echo(t)
+	if err := gomlxmodels.AllowExec(program); err != nil {
+		t.Fatal(err)
+	}
+	o := gomlxmodels.GenerateOptions{N: 2, Seed: 5, Width: 24, Height: 16,
+		Exec: gomlxmodels.ExecOptions{Workers: 2, Args: []string{"-x"}}}
+	prompts := datasets.FromRows([]map[string]any{{"id": "a", "prompt": "a house"}, {"id": "b", "prompt": "a boat"},
+		{"id": "c", "prompt": ""}})
+	tab := gomlxmodels.Generate("exec:"+program, prompts, o)
+	f := rows(t, tab)
+	for i, id := range []string{"a#1", "a#2", "b#1", "b#2", "c#1", "c#2"} {
+		if f.Texts("id")[i] != id || f.Texts("outcome")[i] != "ok" || f.Texts("model")[i] != "echo" ||
+			f.Texts("source")[i] != "generated" || f.Numbers("seed")[i] != float64(5+i%2) ||
+			len(pixels(t, f.Images("image")[i])) != 3*24*16 {
+			t.Errorf("row %d: %s %s %s", i, f.Texts("id")[i], f.Texts("outcome")[i], f.Texts("reason")[i])
+		}
+	}
+	if apart(pixels(t, f.Images("image")[0]), pixels(t, f.Images("image")[1])) == 0 {
+		t.Error("two seeds give one image")
+	}
+	before := starts()
+	more := gomlxmodels.Generate("exec:"+program, prompts.Concat(datasets.FromRows([]map[string]any{
+		{"id": "d", "prompt": "a tree"}})), o)
+	res, err := more.RunE(t.Context())
+	if err != nil || res.Found != 6 || res.Computed != 2 || starts() != before {
+		t.Errorf("%+v, %d starts, %v", res, starts()-before, err)
+	}
+	evaluator(t) // another backend and store: the program starts again
+	if res, err = tab.RunE(t.Context()); err != nil || res.Computed != 6 {
+		t.Errorf("%+v %v", res, err)
+	}
+}
+
+// TestProgramErrors: what is wrong with a program or its options is an error before any work.
+func TestProgramErrors(t *testing.T) {
+	evaluator(t)
+	program, starts := echo(t)
+	prompts := datasets.FromRows([]map[string]any{{"id": "a", "prompt": "a house", "model": "exec:" + program}})
+	run := func(o gomlxmodels.GenerateOptions) error {
+		_, err := gomlxmodels.Generate("exec:"+program, prompts, o).RunE(t.Context())
+		return err
+	}
+	err := run(gomlxmodels.GenerateOptions{})
+	if err == nil || !strings.Contains(err.Error(), "is not approved. Fix:") || starts() != 0 {
+		t.Errorf("a program that is not approved: %v, %d starts", err, starts())
+	}
+	if err := gomlxmodels.AllowExec(program); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		o     gomlxmodels.GenerateOptions
+		want  string
+		usage bool
+	}{
+		{gomlxmodels.GenerateOptions{Steps: 3}, "does not support the option steps. Fix: leave it out", true},
+		{gomlxmodels.GenerateOptions{Guidance: 3}, "the option guidance", true},
+		{gomlxmodels.GenerateOptions{Scheduler: "ddim"}, "the option scheduler", true},
+		{gomlxmodels.GenerateOptions{Budget: 3}, "the option budget", true},
+		{gomlxmodels.GenerateOptions{Precision: "float32"}, "takes no precision", false},
+		{gomlxmodels.GenerateOptions{Exec: gomlxmodels.ExecOptions{Workers: 65}}, "workers 65", false},
+		{gomlxmodels.GenerateOptions{Exec: gomlxmodels.ExecOptions{Env: []string{"A=b"}}}, "its name alone", false},
+	} {
+		err := run(c.o)
+		var coded *table.Error
+		usage := errors.As(err, &coded) && coded.Code == table.CodeUsage
+		if err == nil || !strings.Contains(err.Error(), c.want) || usage != c.usage {
+			t.Errorf("%v, usage %v; want %q", err, usage, c.want)
+		}
+	}
+	if err := os.WriteFile(program, []byte("#!/bin/sh\nexit 1\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := run(gomlxmodels.GenerateOptions{}); err == nil || !strings.Contains(err.Error(), "changed since") {
+		t.Errorf("a program that changed: %v", err)
+	}
+	native := gomlxmodels.Generate(folder("bare"), prompts,
+		gomlxmodels.GenerateOptions{Exec: gomlxmodels.ExecOptions{Workers: 2}})
+	if _, err := native.Plan(); err == nil || !strings.Contains(err.Error(), "are for a program") {
+		t.Errorf("options of a program for another model: %v", err)
+	}
+}
