@@ -21,6 +21,17 @@ const API = "api:"
 // APIKey is the environment variable with the key of an image API.
 const APIKey = "OPENAI_API_KEY"
 
+// The values of [GenerateOptions].APIExtra: fields of a request to an image API next to the standard ones.
+const (
+	APISeed     = "seed"
+	APISteps    = "num_inference_steps"
+	APIGuidance = "guidance_scale"
+	APINegative = "negative_prompt"
+)
+
+// APIExtras lists the values of [GenerateOptions].APIExtra.
+var APIExtras = []string{APISeed, APISteps, APIGuidance, APINegative}
+
 // The values of [GenerateOptions].Safety.
 const (
 	SafetyOn  = "on"
@@ -48,6 +59,9 @@ type GenerateArgs struct {
 	BudgetImages int     `json:"budget_images,omitempty"`
 	PerMinute    int     `json:"per_minute,omitempty"`
 
+	APIExtra    []string `json:"api_extra,omitempty"`    // sorted
+	ModelDigest string   `json:"model_digest,omitempty"` // of the weights behind an API
+
 	Exec ExecOptions `json:"exec,omitzero"`
 }
 
@@ -60,18 +74,18 @@ type GenerateOptions struct {
 	// of the table overrides it.
 	Seed int64
 
-	// Steps is the number of denoising steps, 1 to 1000; default 50. Not for image APIs.
+	// Steps is the number of denoising steps, 1 to 1000; default 50. For image APIs see APIExtra.
 	Steps int
 
 	// Guidance is the guidance scale: the weight of the prompt relative to the negative prompt, up to 1000; default
-	// 7.5. Values up to 1 turn guidance off. Not for image APIs.
+	// 7.5. Values up to 1 turn guidance off. For image APIs see APIExtra.
 	Guidance float64
 
 	// Scheduler is the sampler, one of [Schedulers]; default the model's own. Not for image APIs.
 	Scheduler string
 
 	// Negative is the negative prompt: what images should not show; default "". A text column negative of the table
-	// overrides it. Not for image APIs.
+	// overrides it. For image APIs see APIExtra.
 	Negative string
 
 	// Width and Height are the size in pixels, each a multiple of 8 up to 4096, set both or none; default the
@@ -110,6 +124,15 @@ type GenerateOptions struct {
 	// image APIs only.
 	BaseURL string
 
+	// APIExtra lists the fields that the server at BaseURL accepts next to the standard ones, of [APIExtras]: the
+	// image's seed, Steps, Guidance and Negative are then sent. Default none. For image APIs only.
+	APIExtra []string
+
+	// ModelDigest identifies the weights of the server's model, for example by the revision of its repository: images
+	// are stored under it, and under the server's address if it is "", which does not tell when the weights change.
+	// For image APIs only.
+	ModelDigest string
+
 	// Exec are the options of a program (a model named exec:PATH).
 	Exec ExecOptions
 }
@@ -125,10 +148,10 @@ type GenerateOptions struct {
 //
 // The model is a pipeline as diffusers writes it (StableDiffusionPipeline, AltDiffusionPipeline; see the package
 // comment for how to name it), or "api:NAME": a model behind an OpenAI-compatible image API, whose key is the
-// environment variable OPENAI_API_KEY. An API takes no seed: the number in seed only distinguishes the images of a
-// prompt. An image that was paid for is never requested again, and stays readable when its model is shut down. A prompt
-// that the API refuses has the outcome refused. The columns revised_prompt and cost (US dollars; no value if the price
-// is unknown) are added.
+// environment variable OPENAI_API_KEY. Unless the server takes a seed ([GenerateOptions].APIExtra), the number in seed
+// only distinguishes the images of a prompt. An image that was paid for is never requested again, and stays readable
+// when its model is shut down. A prompt that the API refuses has the outcome refused. The columns revised_prompt and
+// cost (US dollars; no value if the price is unknown) are added.
 //
 // "exec:PATH" is a program that [AllowExec] allows: an adapter for any other generator; see docs/adapters.md. The
 // columns cost (US dollars) and meta (what the program reports about the image, as JSON) are added.
@@ -182,7 +205,7 @@ func (o *GenerateOptions) args(model string) (a GenerateArgs, err error) {
 	a = GenerateArgs{Model: model, Negative: o.Negative, Steps: o.Steps, Guidance: o.Guidance, Scheduler: o.Scheduler,
 		Width: o.Width, Height: o.Height, Precision: o.Precision, Safety: o.Safety, BaseURL: o.BaseURL,
 		Quality: o.Quality, Price: o.Price, Budget: o.Budget, BudgetImages: o.BudgetImages, PerMinute: o.PerMinute,
-		Exec: o.Exec}
+		ModelDigest: o.ModelDigest, Exec: o.Exec}
 	if a.Safety == SafetyOn {
 		a.Safety = ""
 	}
@@ -191,9 +214,10 @@ func (o *GenerateOptions) args(model string) (a GenerateArgs, err error) {
 	}
 	if strings.HasPrefix(model, Exec) {
 		if a.Precision != "" || o.Safety != "" || o.Quality != "" || o.Price != 0 || o.BudgetImages != 0 ||
-			o.PerMinute != 0 || o.BaseURL != "" {
+			o.PerMinute != 0 || o.BaseURL != "" || len(o.APIExtra) > 0 || o.ModelDigest != "" {
 			return a, invalid(errors.New("a program takes no precision, safety, quality, price, budget of images, " +
-				"requests per minute or base URL; pass it arguments of its own (--exec-arg)"))
+				"requests per minute, base URL, extra fields or model digest; pass it arguments of its own " +
+				"(--exec-arg)"))
 		}
 		a.Model, err = execModel(model, o.Exec)
 		return a, err
@@ -202,22 +226,44 @@ func (o *GenerateOptions) args(model string) (a GenerateArgs, err error) {
 		return a, err
 	}
 	if strings.HasPrefix(model, API) {
-		if o.Steps != 0 || o.Guidance != 0 || o.Scheduler != "" || o.Negative != "" || o.Precision != "" ||
-			o.Safety != "" {
-			return a, invalid(errors.New("an image API takes no steps, guidance, scheduler, negative prompt or " +
-				"precision, and " +
-				"has a safety check of its own"))
-		}
 		a.BaseURL = cmp.Or(o.BaseURL, os.Getenv("OPENAI_BASE_URL"))
-		return a, nil
+		a.APIExtra = slices.Compact(slices.Sorted(slices.Values(o.APIExtra)))
+		return a, invalid(a.checkAPI())
 	}
 	if o.Quality != "" || o.Price != 0 || o.Budget != 0 || o.BudgetImages != 0 || o.PerMinute != 0 ||
-		o.BaseURL != "" {
-		return a, invalid(errors.New("quality, price, budget, requests per minute and base URL are for an image API " +
-			"(a model named api:NAME)"))
+		o.BaseURL != "" || len(o.APIExtra) > 0 || o.ModelDigest != "" {
+		return a, invalid(errors.New("quality, price, budget, requests per minute, base URL, extra fields and model " +
+			"digest are for an image API (a model named api:NAME)"))
 	}
 	a.Model, err = resolve(model)
 	return a, err
+}
+
+// checkAPI reports options that an image API, or its server, does not take.
+func (a *GenerateArgs) checkAPI() error {
+	for _, field := range a.APIExtra {
+		if !slices.Contains(APIExtras, field) {
+			return fmt.Errorf("extra field %q of an image API: must be one of %s", field, strings.Join(APIExtras, ", "))
+		}
+	}
+	if len(a.APIExtra) > 0 && a.BaseURL == "" {
+		return fmt.Errorf("OpenAI's own API does not take %s; set the base URL of another server (--api-base)",
+			strings.Join(a.APIExtra, ", "))
+	}
+	for _, option := range []struct {
+		name, field string
+		set         bool
+	}{{"steps", APISteps, a.Steps != 0}, {"guidance", APIGuidance, a.Guidance != 0},
+		{"negative prompt", APINegative, a.Negative != ""}} {
+		if option.set && !slices.Contains(a.APIExtra, option.field) {
+			return fmt.Errorf("an image API takes no %s; if the server at the base URL does, list its field %s "+
+				"(--api-extra)", option.name, option.field)
+		}
+	}
+	if a.Scheduler != "" || a.Precision != "" || a.Safety != "" {
+		return errors.New("an image API takes no scheduler and no precision, and has a safety check of its own")
+	}
+	return nil
 }
 
 // GenerateColumns returns the columns that Generate adds, with the model of a name.

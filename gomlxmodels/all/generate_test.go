@@ -153,6 +153,18 @@ func TestGenerateRefuses(t *testing.T) {
 	for want, table := range map[string]datasets.Table{
 		"takes no steps": gomlxmodels.Generate("api:gpt-image-2", prompts,
 			gomlxmodels.GenerateOptions{Steps: 20}),
+		"OpenAI's own API does not take seed": gomlxmodels.Generate("api:gpt-image-2", prompts,
+			gomlxmodels.GenerateOptions{APIExtra: []string{"seed"}}),
+		`extra field "sampler" of an image API`: gomlxmodels.Generate("api:mine", prompts,
+			gomlxmodels.GenerateOptions{BaseURL: "http://localhost:1/v1", APIExtra: []string{"seed", "sampler"}}),
+		"list its field guidance_scale": gomlxmodels.Generate("api:mine", prompts, gomlxmodels.GenerateOptions{
+			BaseURL: "http://localhost:1/v1", APIExtra: []string{"num_inference_steps"}, Steps: 20, Guidance: 3}),
+		"takes no negative prompt": gomlxmodels.Generate("api:mine", prompts,
+			gomlxmodels.GenerateOptions{Negative: "people"}),
+		"takes no scheduler": gomlxmodels.Generate("api:mine", prompts,
+			gomlxmodels.GenerateOptions{Scheduler: "ddim"}),
+		"model digest are for an image API": gomlxmodels.Generate("some/model", prompts,
+			gomlxmodels.GenerateOptions{ModelDigest: "1"}),
 		"model shut down 2026-05-12: dall-e-3; import existing": gomlxmodels.Generate("api:dall-e-3", prompts),
 		"each side must be a multiple of 16": gomlxmodels.Generate("api:gpt-image-2", prompts,
 			gomlxmodels.GenerateOptions{Width: 1000, Height: 1000}),

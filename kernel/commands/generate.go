@@ -63,6 +63,16 @@ func generate(ctx context.Context, args []string) error {
 	fs.Float64Var(&o.Price, "price", 0, "what an image of an API costs in US dollars, where no price is known")
 	fs.Float64Var(&o.Budget, "budget", 0, "largest cost of an image API in US dollars; 0 = no limit")
 	fs.IntVar(&o.BudgetImages, "budget-images", 0, "largest number of paid images of an API; 0 = no limit")
+	fs.StringVar(&o.BaseURL, "api-base", "", "the `URL` of a server with an image API; default OPENAI_BASE_URL, then "+
+		"OpenAI's")
+	fs.Func("api-extra", "`FIELDS` that this server accepts, separated by commas: "+
+		strings.Join(gomlxmodels.APIExtras, ", ")+" (the seed, --steps, --guidance, --negative)",
+		func(list string) error {
+			o.APIExtra = strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r == ' ' })
+			return nil
+		})
+	fs.StringVar(&o.ModelDigest, "model-digest", "", "any `TEXT` that identifies the weights of this server's model, "+
+		"under which images are stored; default its URL")
 	fs.Func("style", "no longer exists: it was an option of dall-e-3, which was shut down on 2026-05-12",
 		func(string) error {
 			return errors.New("only dall-e-3 had styles, and it was shut down on 2026-05-12")
@@ -96,8 +106,8 @@ func generate(ctx context.Context, args []string) error {
 		return usage("%w", err)
 	}
 	if name, api := strings.CutPrefix(model, gomlxmodels.API); api {
-		if err := estimate(ctx, t, o.N, imageapi.Options{Model: name, Size: size, Quality: o.Quality,
-			Price: o.Price}); err != nil {
+		if err := estimate(ctx, t, o.N, imageapi.Options{BaseURL: o.BaseURL, Model: name, Size: size,
+			Quality: o.Quality, Price: o.Price}); err != nil {
 			return err
 		}
 	}

@@ -37,6 +37,9 @@ func TestOptions(t *testing.T) {
 			`"archipelago-diffusion","steps":9,"width":64,"height":32,"precision":"bfloat16","safety":"off"}`,
 		"generate --model api:mine --size 64x32 --quality fine --price 0.1 --budget 2 --budget-images 5": `{"model":` +
 			`"api:mine","width":64,"height":32,"quality":"fine","price":0.1,"budget":2,"budget_images":5}`,
+		"generate --model api:mine --steps 9 --api-base http://localhost:1/v1 --model-digest r1 " +
+			"--api-extra seed,num_inference_steps": `{"model":"api:mine","steps":9,` +
+			`"base_url":"http://localhost:1/v1","api_extra":["num_inference_steps","seed"],"model_digest":"r1"}`,
 		"segment --model archipelago-clipseg --object object": `{"model":"archipelago-clipseg","object":"object",` +
 			`"prompt":"%s","separator":"|","threshold":0.5,"components":"all"}`,
 		"segment --model archipelago-clipseg --object object --separator=": `{"model":"archipelago-clipseg",` +

@@ -1,6 +1,7 @@
 package generate
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -44,13 +45,29 @@ func openAPI(env stage.Env, args gomlxmodels.GenerateArgs) (stage.Worker, error)
 	if err != nil {
 		return nil, err
 	}
+	if args.ModelDigest != "" {
+		env.NoteModel(args.Model, args.ModelDigest)
+	}
 	return &apiWorker{env: env, args: args, generator: g, label: g.Label()}, nil
 }
 
-func (w *apiWorker) Label() string  { return "generate " + w.label }
-func (w *apiWorker) Digest() string { return "api " + w.label + " " + w.args.BaseURL }
-func (w *apiWorker) Batch() int     { return atOnce }
-func (w *apiWorker) Close()         {}
+func (w *apiWorker) Label() string { return "generate " + w.label }
+
+// Digest contains the address of the server, which stands for the weights of its model unless their digest is given.
+func (w *apiWorker) Digest() string {
+	weights := w.args.BaseURL
+	if d := w.args.ModelDigest; d != "" {
+		weights = fmt.Sprintf("weights %q", d)
+	}
+	digest := "api " + w.label + " " + weights
+	if extra := w.args.APIExtra; len(extra) > 0 {
+		digest += fmt.Sprintf(" %q %d %v", extra, w.args.Steps, w.args.Guidance)
+	}
+	return digest
+}
+
+func (w *apiWorker) Batch() int { return atOnce }
+func (w *apiWorker) Close()     {}
 
 func (w *apiWorker) Check(columns []table.ColumnSpec) error { return check(columns) }
 func (w *apiWorker) Load(context.Context) error             { return nil }
@@ -61,17 +78,49 @@ func (w *apiWorker) Outputs([]table.ColumnSpec) []table.ColumnSpec {
 
 // Key distinguishes the images of a prompt by the number in the column seed.
 func (w *apiWorker) Key(row stage.Row) string {
-	return fmt.Sprintf("%q %v", row.Text("prompt"), row.Frame.Numbers("seed")[row.Index])
+	key := fmt.Sprintf("%q %v", row.Text("prompt"), row.Frame.Numbers("seed")[row.Index])
+	if w.sends(gomlxmodels.APINegative) {
+		key += fmt.Sprintf(" %q", w.negative(row))
+	}
+	return key
+}
+
+// sends reports whether a field is sent next to those of the API.
+func (w *apiWorker) sends(field string) bool { return slices.Contains(w.args.APIExtra, field) }
+
+func (w *apiWorker) negative(row stage.Row) string {
+	return cmp.Or(row.Text("negative"), w.args.Negative)
+}
+
+// fields returns the values of the fields in APIExtra; one without a value is not sent.
+func (w *apiWorker) fields(row stage.Row) map[string]any {
+	fields := map[string]any{}
+	if w.sends(gomlxmodels.APISeed) {
+		fields[gomlxmodels.APISeed] = int64(row.Frame.Numbers("seed")[row.Index])
+	}
+	if w.sends(gomlxmodels.APISteps) && w.args.Steps > 0 {
+		fields[gomlxmodels.APISteps] = w.args.Steps
+	}
+	if w.sends(gomlxmodels.APIGuidance) && w.args.Guidance > 0 {
+		fields[gomlxmodels.APIGuidance] = w.args.Guidance
+	}
+	if text := w.negative(row); w.sends(gomlxmodels.APINegative) && text != "" {
+		fields[gomlxmodels.APINegative] = text
+	}
+	return fields
 }
 
 // order is an image to request.
-type order struct{ prompt, key string }
+type order struct {
+	prompt, key string
+	fields      map[string]any
+}
 
 func (w *apiWorker) Prepare(_ context.Context, row stage.Row) (any, string, error) {
 	if row.Text("prompt") == "" {
 		return nil, "prompt", errors.New("the prompt is empty; an image API refuses that")
 	}
-	return order{row.Text("prompt"), w.Key(row)}, "", nil
+	return order{row.Text("prompt"), w.Key(row), w.fields(row)}, "", nil
 }
 
 // paid is the answer to an order, as stored next to the models: an image is paid for once, even if the process ends
@@ -130,7 +179,7 @@ func (w *apiWorker) answer(ctx context.Context, o order) (paid, error) {
 			return a, nil
 		}
 	}
-	r, err := w.generator.Generate(ctx, o.prompt)
+	r, err := w.generator.Generate(ctx, o.prompt, o.fields)
 	if err != nil {
 		return paid{}, err
 	}

@@ -111,7 +111,7 @@ func TestModelList(t *testing.T) {
 			})
 			at(t, g, "2026-11-23")
 			for range 2 {
-				r, err := g.Generate(t.Context(), "a red house")
+				r, err := g.Generate(t.Context(), "a red house", nil)
 				if c.err == "" && (err != nil || r.Outcome != OK) {
 					t.Fatal(r, err)
 				}
@@ -157,7 +157,7 @@ func TestListOnce(t *testing.T) {
 	var wait sync.WaitGroup
 	for range 8 {
 		wait.Go(func() {
-			if r, err := g.Generate(t.Context(), "a red house"); err != nil || r.Outcome != OK {
+			if r, err := g.Generate(t.Context(), "a red house", nil); err != nil || r.Outcome != OK {
 				t.Error(r, err)
 			}
 		})
@@ -175,7 +175,7 @@ func TestHistorical(t *testing.T) {
 	dalle := func(o *Options) { o.Model, o.Quality, o.Price = "dall-e-3", "standard", 0 }
 	g := f.generator(t, func(o *Options) { f.official(t)(o); dalle(o); o.Key = "" })
 	at(t, g, "2026-05-13")
-	_, err := g.Generate(t.Context(), "a red house")
+	_, err := g.Generate(t.Context(), "a red house", nil)
 	if !errors.Is(err, ErrShutDown) || !strings.Contains(err.Error(), "2026-05-12") ||
 		!strings.Contains(err.Error(), "antipode import") || !strings.Contains(err.Error(), Models[0].Name) {
 		t.Errorf("error %v", err)
@@ -188,12 +188,13 @@ func TestHistorical(t *testing.T) {
 	}
 	g = f.generator(t, func(o *Options) { f.official(t)(o); dalle(o) })
 	at(t, g, "2026-05-01")
-	if r, err := g.Generate(t.Context(), "a red house"); err != nil || r.Outcome != OK {
+	if r, err := g.Generate(t.Context(), "a red house", nil); err != nil || r.Outcome != OK {
 		t.Errorf("before: %+v, %v", r, err)
 	}
 	g = f.generator(t, dalle)
 	at(t, g, "2026-11-23")
-	if r, err := g.Generate(t.Context(), "a red house"); err != nil || r.Outcome != OK || g.Estimate(1).ShutDown != "" {
+	if r, err := g.Generate(t.Context(), "a red house", nil); err != nil || r.Outcome != OK ||
+		g.Estimate(1).ShutDown != "" {
 		t.Errorf("elsewhere: %+v, %v", r, err)
 	}
 }
@@ -203,7 +204,7 @@ func TestNoKey(t *testing.T) {
 	t.Setenv("OPENAI_API_KEY", "")
 	f := newFake(t, give(200, imageJSON(pngFile(t), "")))
 	g := f.generator(t, func(o *Options) { f.official(t)(o); o.Model, o.Quality, o.Key = "gpt-image-2", "", "" })
-	if _, err := g.Generate(t.Context(), "a red house"); err == nil || !strings.Contains(err.Error(),
+	if _, err := g.Generate(t.Context(), "a red house", nil); err == nil || !strings.Contains(err.Error(),
 		"set OPENAI_API_KEY") || f.listed != 0 {
 		t.Errorf("error %v after %d requests for the list", err, f.listed)
 	}

@@ -34,8 +34,8 @@
 // response is never requested again, whatever it contains; an image at an address is downloaded again, not made
 // again.
 //
-// The API takes no seed: the same prompt returns another image each time, so results can be stored but not
-// reproduced.
+// OpenAI's API takes no seed: the same prompt returns another image each time, so results can be stored but not
+// reproduced. Other servers take a seed, and more, as further fields of [Generator.Generate].
 //
 // # Why not openai-go
 //

@@ -64,8 +64,9 @@ func (g *Generator) Label() string {
 	return strings.Join(strings.Fields(g.o.Model+" "+g.o.Size+" "+g.o.Quality), " ")
 }
 
-// Generate requests one image of the prompt. The package comment says what is a result and what an error.
-func (g *Generator) Generate(ctx context.Context, prompt string) (Result, error) {
+// Generate requests one image of the prompt. The fields are sent next to those of the API, for servers that accept
+// more, for example "seed"; nil = none. The package comment says what is a result and what an error.
+func (g *Generator) Generate(ctx context.Context, prompt string, fields map[string]any) (Result, error) {
 	r := Result{Outcome: Failed}
 	switch {
 	case strings.TrimSpace(prompt) == "":
@@ -86,7 +87,7 @@ func (g *Generator) Generate(ctx context.Context, prompt string) (Result, error)
 		if err := g.admit(ctx); err != nil {
 			return r, err
 		}
-		a := g.ask(ctx, prompt)
+		a := g.ask(ctx, prompt, fields)
 		cost, known := g.cost(&a)
 		g.settle(a.paid, cost)
 		r.Requests++

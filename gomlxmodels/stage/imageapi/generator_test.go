@@ -21,7 +21,7 @@ import (
 func TestImage(t *testing.T) {
 	file := pngFile(t)
 	f := newFake(t, give(200, imageJSON(file, "")))
-	r, err := f.generator(t, nil).Generate(t.Context(), "a red house")
+	r, err := f.generator(t, nil).Generate(t.Context(), "a red house", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,6 +39,18 @@ func TestImage(t *testing.T) {
 	}
 	if f.headers[0].Get("Authorization") != "Bearer "+testKey {
 		t.Error("the key is not sent")
+	}
+}
+
+// TestFields: further fields are sent, and do not replace those of the API.
+func TestFields(t *testing.T) {
+	f := newFake(t, give(200, imageJSON(pngFile(t), "")))
+	r, err := f.generator(t, nil).Generate(t.Context(), "a red house", map[string]any{"seed": 7, "n": 4,
+		"negative_prompt": "people"})
+	want := map[string]any{"model": "house-painter", "prompt": "a red house", "n": 1.0, "size": "1024x1024",
+		"quality": "standard", "response_format": "b64_json", "seed": 7.0, "negative_prompt": "people"}
+	if err != nil || r.Outcome != OK || fmt.Sprint(f.asked[0]) != fmt.Sprint(want) {
+		t.Errorf("%v; asked %v, want %v", err, f.asked[0], want)
 	}
 }
 
@@ -153,7 +165,7 @@ func TestMisbehaving(t *testing.T) {
 					o.Timeout = time.Second
 				}
 			})
-			r, err := g.Generate(t.Context(), "a red house")
+			r, err := g.Generate(t.Context(), "a red house", nil)
 			if (err == nil) != (c.err == "") || err != nil && !strings.Contains(err.Error(), c.err) {
 				t.Fatalf("error %v, want %q", err, c.err)
 			}
@@ -230,7 +242,7 @@ func TestAddress(t *testing.T) {
 				give(200, fmt.Sprintf(`{"data": [{"url": %q}]}`, f.URL+"/files/x.png?sig=secret-signature"))(w, r)
 			}
 			f = newFake(t, append([]http.HandlerFunc{first}, c.files...)...)
-			r, err := f.generator(t, func(o *Options) { o.Retries = 3 }).Generate(t.Context(), "a red house")
+			r, err := f.generator(t, func(o *Options) { o.Retries = 3 }).Generate(t.Context(), "a red house", nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -251,7 +263,7 @@ func TestKeyIsSecret(t *testing.T) {
 		problemJSON("invalid_api_key", "Incorrect API key provided: "+testKey+" or sk-test-****ghij.")))
 	o := Options{Key: testKey}
 	g := f.generator(t, nil)
-	_, err := g.Generate(t.Context(), "a red house")
+	_, err := g.Generate(t.Context(), "a red house", nil)
 	if asked, _ := f.counts(); err == nil || asked != 1 {
 		t.Fatalf("error %v after %d requests", err, asked)
 	}
@@ -264,7 +276,7 @@ func TestKeyIsSecret(t *testing.T) {
 	const token = "token-of+another/form-0123456789"
 	f = newFake(t, give(400, problemJSON("bad", "you sent "+token+" or "+url.QueryEscape(token))))
 	g = f.generator(t, func(o *Options) { o.Key = Secret(token) })
-	if r, err := g.Generate(t.Context(), "a red house"); err != nil ||
+	if r, err := g.Generate(t.Context(), "a red house", nil); err != nil ||
 		r.Reason != "status 400: you sent [key] or [key] (bad)" {
 		t.Errorf("%q, %v", r.Reason, err)
 	}
@@ -285,7 +297,7 @@ func budget(t *testing.T, change func(*Options)) {
 	made, refusals := 0, 0
 	for range 8 {
 		wait.Go(func() {
-			r, err := g.Generate(t.Context(), "a red house")
+			r, err := g.Generate(t.Context(), "a red house", nil)
 			mu.Lock()
 			defer mu.Unlock()
 			if errors.Is(err, ErrBudget) {
@@ -307,11 +319,11 @@ func TestBudgetOfRefusals(t *testing.T) {
 	f := newFake(t, no, no, no, give(200, imageJSON(pngFile(t), "")))
 	g := f.generator(t, func(o *Options) { o.Budget = 0.05 })
 	for i, want := range []string{Refused, Refused, Refused, OK} {
-		if r, err := g.Generate(t.Context(), "a red house"); err != nil || r.Outcome != want {
+		if r, err := g.Generate(t.Context(), "a red house", nil); err != nil || r.Outcome != want {
 			t.Errorf("prompt %d: %s (%s), %v; want %s", i, r.Outcome, r.Reason, err, want)
 		}
 	}
-	if _, err := g.Generate(t.Context(), "a red house"); !errors.Is(err, ErrBudget) {
+	if _, err := g.Generate(t.Context(), "a red house", nil); !errors.Is(err, ErrBudget) {
 		t.Errorf("over budget: %v", err)
 	}
 }
@@ -320,7 +332,7 @@ func TestRateLimit(t *testing.T) {
 	f := newFake(t, give(200, imageJSON(pngFile(t), "")))
 	g := f.generator(t, func(o *Options) { o.PerMinute = 5 })
 	for range 3 {
-		if r, err := g.Generate(t.Context(), "a red house"); err != nil || r.Outcome != OK {
+		if r, err := g.Generate(t.Context(), "a red house", nil); err != nil || r.Outcome != OK {
 			t.Fatal(r, err)
 		}
 	}
@@ -333,7 +345,7 @@ func TestCancelled(t *testing.T) {
 	g := f.generator(t, nil)
 	canceled := func() {
 		t.Helper()
-		_, err := g.Generate(ctx, "a red house")
+		_, err := g.Generate(ctx, "a red house", nil)
 		if asked, _ := f.counts(); !errors.Is(err, context.Canceled) || asked != 1 {
 			t.Errorf("%v after %d requests", err, asked)
 		}
@@ -350,7 +362,7 @@ func TestNoServer(t *testing.T) {
 	f := newFake(t, give(500, ""))
 	g := f.generator(t, func(o *Options) { o.Retries = 2 })
 	f.Close()
-	r, err := g.Generate(t.Context(), "a red house")
+	r, err := g.Generate(t.Context(), "a red house", nil)
 	if err != nil || r.Outcome != Failed || !r.Transient || r.Requests != 3 || r.Cost != 0 ||
 		!strings.Contains(r.Reason, "no connection") {
 		t.Errorf("%+v, %v", r, err)
@@ -361,7 +373,7 @@ func TestPromptsNotSent(t *testing.T) {
 	f := newFake(t, give(500, ""))
 	g := f.generator(t, nil)
 	for _, prompt := range []string{"", " \n", "a\xff", strings.Repeat("é", maxPrompt+1)} {
-		if r, err := g.Generate(t.Context(), prompt); err != nil || r.Outcome != Failed || r.Reason == "" ||
+		if r, err := g.Generate(t.Context(), prompt, nil); err != nil || r.Outcome != Failed || r.Reason == "" ||
 			r.Transient {
 			t.Errorf("%+v, %v", r, err)
 		}

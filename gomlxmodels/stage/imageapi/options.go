@@ -121,14 +121,14 @@ func baseURL(text string, key Secret) (*url.URL, error) {
 	u, err := url.Parse(strings.TrimRight(text, "/"))
 	switch {
 	case err != nil:
-		return nil, errors.New("OPENAI_BASE_URL is not an address such as " + officialURL)
+		return nil, errors.New("the base URL is not an address such as " + officialURL)
 	case u.User != nil || u.RawQuery != "" || u.Fragment != "":
-		return nil, errors.New("OPENAI_BASE_URL has a user, a query or a fragment; give the key in OPENAI_API_KEY")
+		return nil, errors.New("the base URL has a user, a query or a fragment; give the key in OPENAI_API_KEY")
 	case u.Host == "" || u.Scheme != "https" && u.Scheme != "http":
-		return nil, fmt.Errorf("OPENAI_BASE_URL is %q; it must be an http or https address such as %s", text,
+		return nil, fmt.Errorf("the base URL is %q; it must be an http or https address such as %s", text,
 			officialURL)
 	case u.Scheme == "http" && key != "" && !local(u.Hostname()):
-		return nil, fmt.Errorf("OPENAI_BASE_URL is %s: the key would be sent unencrypted; use https, or unset "+
+		return nil, fmt.Errorf("the base URL is %s: the key would be sent unencrypted; use https, or unset "+
 			"OPENAI_API_KEY", text)
 	case strings.ContainsFunc(string(key), func(r rune) bool { return r <= ' ' || r > '~' }):
 		return nil, errors.New("OPENAI_API_KEY has a space or a character that no key has")

@@ -35,7 +35,7 @@ func TestCost(t *testing.T) {
 	} {
 		f := newFake(t, give(200, imageJSON(pngFile(t), `, "usage": `+c.usage)))
 		g := f.generator(t, func(o *Options) { o.Model, o.Quality, o.Price = c.model, c.quality, c.price })
-		r, err := g.Generate(t.Context(), "a red house")
+		r, err := g.Generate(t.Context(), "a red house", nil)
 		if err != nil || r.Outcome != OK {
 			t.Fatal(c.name, r, err)
 		}
@@ -57,7 +57,7 @@ func TestBudgetWithoutPrice(t *testing.T) {
 	f := newFake(t, no, good, give(504, ""), good)
 	for _, model := range []string{"mine", "gpt-image-2.5-flare", "gpt-image-2.6-flare"} {
 		g := f.generator(t, func(o *Options) { o.Model, o.Quality, o.Price, o.Budget = model, "low", 0, 1 })
-		_, err := g.Generate(t.Context(), "a red house")
+		_, err := g.Generate(t.Context(), "a red house", nil)
 		if asked, _ := f.counts(); err == nil || asked != 0 || f.listed != 0 ||
 			!strings.Contains(err.Error(), "the price of an image by "+model+" 1024x1024 low is unknown") ||
 			!strings.Contains(err.Error(), "--price") || !strings.Contains(err.Error(), "--budget-images") {
@@ -66,12 +66,12 @@ func TestBudgetWithoutPrice(t *testing.T) {
 	}
 	g := f.generator(t, func(o *Options) { o.Price, o.BudgetImages = 0, 3 })
 	for i, want := range []string{Refused, OK, OK} { // the third is requested twice, and may have been paid twice
-		if r, err := g.Generate(t.Context(), "a red house"); err != nil || r.Outcome != want ||
+		if r, err := g.Generate(t.Context(), "a red house", nil); err != nil || r.Outcome != want ||
 			r.CostUnknown != (want == OK) {
 			t.Errorf("prompt %d: %+v, %v; want %s", i, r, err, want)
 		}
 	}
-	if _, err := g.Generate(t.Context(), "a red house"); !errors.Is(err, ErrBudget) ||
+	if _, err := g.Generate(t.Context(), "a red house", nil); !errors.Is(err, ErrBudget) ||
 		!strings.Contains(err.Error(), "3 of 3 images") {
 		t.Errorf("over budget: %v", err)
 	}

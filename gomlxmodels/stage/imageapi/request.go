@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptrace"
 	"regexp"
@@ -45,8 +46,10 @@ type answer struct {
 }
 
 // body is the request for one image.
-func (g *Generator) body(prompt string) ([]byte, error) {
-	request := map[string]any{"model": g.o.Model, "prompt": prompt, "n": 1}
+func (g *Generator) body(prompt string, fields map[string]any) ([]byte, error) {
+	request := map[string]any{}
+	maps.Copy(request, fields)
+	maps.Copy(request, map[string]any{"model": g.o.Model, "prompt": prompt, "n": 1})
 	for key, value := range map[string]string{"size": g.o.Size, "quality": g.o.Quality} {
 		if value != "" {
 			request[key] = value
@@ -59,10 +62,10 @@ func (g *Generator) body(prompt string) ([]byte, error) {
 }
 
 // ask sends one request and reads its answer.
-func (g *Generator) ask(ctx context.Context, prompt string) answer {
+func (g *Generator) ask(ctx context.Context, prompt string, fields map[string]any) answer {
 	ctx, cancel := context.WithTimeout(ctx, g.o.Timeout)
 	defer cancel()
-	body, err := g.body(prompt)
+	body, err := g.body(prompt, fields)
 	if err != nil {
 		return answer{end: failed, reason: g.say(err.Error())}
 	}
@@ -137,7 +140,7 @@ func (g *Generator) success(ctx context.Context, response *http.Response, data [
 		return a
 	}
 	if kind := response.Header.Get("Content-Type"); !strings.Contains(kind, "json") {
-		a.reason = g.say(fmt.Sprintf("the answer is %q, not JSON; is OPENAI_BASE_URL the address of an image API?",
+		a.reason = g.say(fmt.Sprintf("the answer is %q, not JSON; is the base URL that of an image API?",
 			kind))
 		return a
 	}
@@ -176,8 +179,8 @@ func (g *Generator) failure(response *http.Response, data []byte) answer {
 	status := response.StatusCode
 	if status >= 300 && status < 400 {
 		return answer{end: stopped,
-			reason: g.say("it answers with a redirect, which is not followed; set OPENAI_BASE_URL to the API's " +
-				"own address")}
+			reason: g.say("it answers with a redirect, which is not followed; set the base URL to the API's own " +
+				"address")}
 	}
 	var r reply
 	if json.Unmarshal(data, &r) != nil || r.Error == nil {
