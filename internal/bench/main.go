@@ -7,9 +7,9 @@
 // Python that PYTHON names, else python3, which needs the peer's libraries (the imports of NAME.py).
 //
 // Both sides have the same random weights and inputs and the same number of threads, compute in float32, and take turns
-// (A B A B …). Loading and compiling are not measured. The peer runs with its best batch size, found before. In the end
-// the results of both sides are compared. Every benchmark prints the same table: median, 5 % and 95 % quantile of all
-// runs.
+// (A B A B …). This one uses huge pages of memory, as the backend does; the peer runs as its users run it. Loading and
+// compiling are not measured. The peer runs with its best batch size, found before. In the end the results of both
+// sides are compared. Every benchmark prints the same table: median, 5 % and 95 % quantile of all runs.
 package main
 
 import (
@@ -19,8 +19,10 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"syscall"
 
 	"antipode/gomlxmodels/device"
+	"antipode/kernel/client"
 )
 
 // benchmark is one benchmark with the flags that it reads.
@@ -60,10 +62,27 @@ func main() {
 		os.Exit(2)
 	}
 	name := os.Args[1]
-	if err := runBenchmark(name, benchmarks[name], os.Args[2:]); err != nil {
+	err := restart()
+	if err == nil {
+		err = runBenchmark(name, benchmarks[name], os.Args[2:])
+	}
+	if err != nil {
 		fmt.Fprintf(os.Stderr, "bench %s: %v\n", name, err)
 		os.Exit(1)
 	}
+}
+
+// restart replaces the process by one that uses huge pages, unless it is one.
+func restart() error {
+	env := client.HugePages(os.Environ())
+	if len(env) == len(os.Environ()) {
+		return nil
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	return syscall.Exec(self, os.Args, env)
 }
 
 func runBenchmark(name string, b benchmark, args []string) error {

@@ -10,7 +10,10 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
+
+	"antipode/kernel/client"
 )
 
 // scripts are the peers, one file per benchmark, and peer.py with what they share.
@@ -56,7 +59,8 @@ func (s *session) start(arguments ...any) error {
 		args = append(args, fmt.Sprint(a))
 	}
 	p := &peer{cmd: exec.Command(python, args...)}
-	p.cmd.Env = append(os.Environ(), "OMP_NUM_THREADS="+threads, "HF_HUB_OFFLINE=1", "TQDM_DISABLE=1")
+	env := slices.DeleteFunc(os.Environ(), func(v string) bool { return v == client.HugePagesSetting })
+	p.cmd.Env = append(env, "OMP_NUM_THREADS="+threads, "HF_HUB_OFFLINE=1", "TQDM_DISABLE=1")
 	p.cmd.Stderr = os.Stderr
 	var err error
 	if p.in, err = p.cmd.StdinPipe(); err != nil {

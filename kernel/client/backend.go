@@ -215,7 +215,7 @@ func (b *Backend) start(ctx context.Context, binary string) error {
 	}
 	defer log.Close()
 	cmd := exec.Command(binary, "backend", "serve")
-	cmd.Env = append(os.Environ(), HomeVar+"="+b.Home, BinaryVar+"="+binary)
+	cmd.Env = append(HugePages(os.Environ()), HomeVar+"="+b.Home, BinaryVar+"="+binary)
 	// the backend is not a cell, and what one client allows is not allowed to others
 	cmd.Env = append(cmd.Env, "GONB_PIPE=", "GONB_PIPE_BACK=", ExecVar+"=")
 	cmd.Dir = b.Home
