@@ -6,7 +6,6 @@ import (
 	"antipode/gomlxmodels/hub"
 	"antipode/gomlxmodels/preprocess"
 	"antipode/gomlxmodels/runner"
-	"antipode/gomlxmodels/weights"
 )
 
 // Model is an opened model folder: its configuration, its preprocessing, its tokenizer, the headers of its weights.
@@ -34,7 +33,7 @@ func Open(dir string) (m *Model, err error) {
 		return nil, err
 	}
 	m.cfg.ownHead, m.cfg.ownBias = m.Weights.Has(headWeights) || !m.cfg.Tied, m.Weights.Has(decoderBias)
-	if err := weights.Match(m.Weights, table(m.cfg)); err != nil {
+	if err := m.Match(table(m.cfg)); err != nil {
 		return nil, err
 	}
 	return m, m.OpenTokenizer(m.cfg.Text.VocabSize, 0)

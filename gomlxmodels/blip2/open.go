@@ -9,7 +9,6 @@ import (
 	"antipode/gomlxmodels/preprocess"
 	"antipode/gomlxmodels/runner"
 	"antipode/gomlxmodels/tokenizers"
-	"antipode/gomlxmodels/weights"
 )
 
 // Model is an opened model folder: its configuration, its preprocessing, its tokenizer, the headers of its weights.
@@ -30,7 +29,7 @@ func Open(dir string) (m *Model, err error) {
 	if m, err = open(dir); err != nil {
 		return nil, err
 	}
-	if err := weights.Match(m.Weights, table(m.cfg, m.Weights, m.has&^language)); err != nil {
+	if err := m.Match(table(m.cfg, m.Weights, m.has&^language)); err != nil {
 		return nil, err
 	}
 	if m.has&texts == 0 {
@@ -56,7 +55,7 @@ func OpenCaptioner(dir string) (m *Model, err error) {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	m.cfg.ownHead = m.Weights.Has(headWeights) || !m.cfg.Text.Tied
-	if err := weights.Match(m.Weights, table(m.cfg, m.Weights, writes)); err != nil {
+	if err := m.Match(table(m.cfg, m.Weights, writes)); err != nil {
 		return nil, err
 	}
 	return m, m.OpenTokenizer(m.cfg.Text.VocabSize, 0)

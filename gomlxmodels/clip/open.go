@@ -7,7 +7,6 @@ import (
 	"antipode/gomlxmodels/hub"
 	"antipode/gomlxmodels/preprocess"
 	"antipode/gomlxmodels/runner"
-	"antipode/gomlxmodels/weights"
 )
 
 // Model is an opened model folder. It holds no weights and no device.
@@ -36,7 +35,7 @@ func Open(dir string) (m *Model, err error) {
 	if m.Weights.Has("vision_model.encoder.layer.0.layer_norm1.weight") { // so transformers 5 saves an AltCLIPModel
 		m.cfg.layer = "layer"
 	}
-	if err := weights.Match(m.Weights, table(m.cfg, m.Weights, imageTower, textTower)); err != nil {
+	if err := m.Match(table(m.cfg, m.Weights, imageTower, textTower)); err != nil {
 		return nil, err
 	}
 	scale, err := m.Weights.Float32(logitScale)

@@ -8,7 +8,6 @@ import (
 	"antipode/gomlxmodels/hub"
 	"antipode/gomlxmodels/preprocess"
 	"antipode/gomlxmodels/runner"
-	"antipode/gomlxmodels/weights"
 )
 
 // Model is an opened model folder. It holds no weights and no device.
@@ -40,7 +39,7 @@ func Open(dir string) (m *Model, err error) {
 			rules[i].Variable = rules[i].Tensor // it must exist, even where nothing loads it
 		}
 	}
-	return m, weights.Match(m.Weights, rules)
+	return m, m.Match(rules)
 }
 
 // openPreprocessing reads how images are prepared, and with it their size.

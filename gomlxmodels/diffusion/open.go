@@ -217,7 +217,7 @@ func (m *Model) weights() (err error) {
 	}
 	m.vae.oldNames = m.sets[decoderPart].Has("decoder.mid_block.attentions.0.query.weight")
 	for _, p := range []part{textPart, unetPart, decoderPart} {
-		if err := weights.Match(m.sets[p], m.table(p)); err != nil {
+		if err := m.network(p).Match(); err != nil {
 			return err
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/gomlx/gomlx/ml/model"
 
 	"antipode/gomlxmodels/clip"
+	"antipode/gomlxmodels/hub"
 	"antipode/gomlxmodels/nn"
 	"antipode/gomlxmodels/preprocess"
 	"antipode/gomlxmodels/runner"
@@ -70,7 +71,8 @@ func (m *Model) openChecker(classes map[string]string) error {
 	if err != nil {
 		return err
 	}
-	if err := weights.Match(set, c.table(set)); err != nil {
+	n := hub.Network{Weights: set, Rules: c.table(set)}
+	if err := n.Match(); err != nil {
 		return err
 	}
 	for _, name := range []string{"special_care_embeds_weights", "concept_embeds_weights"} {

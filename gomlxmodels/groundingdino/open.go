@@ -8,7 +8,6 @@ import (
 	"antipode/gomlxmodels/hub"
 	"antipode/gomlxmodels/preprocess"
 	"antipode/gomlxmodels/runner"
-	"antipode/gomlxmodels/weights"
 )
 
 // Model is an opened model folder. It holds no weights and no device.
@@ -34,7 +33,7 @@ func Open(dir string) (m *Model, err error) {
 	if err := m.OpenWeights(); err != nil {
 		return nil, err
 	}
-	if err := weights.Match(m.Weights, table(m.cfg, m.Weights, imagePart, textPart, joinPart)); err != nil {
+	if err := m.Match(table(m.cfg, m.Weights, imagePart, textPart, joinPart)); err != nil {
 		return nil, err
 	}
 	if err := checkCopies(m.cfg, m.Weights); err != nil {

@@ -21,7 +21,7 @@ import (
 //		…
 //		err = folder.OpenPreprocessing(processor, config.Vision.ImageSize)
 //		err = folder.OpenWeights()
-//		err = weights.Match(folder.Weights, table(config))
+//		err = folder.Match(table(config))
 //
 // The order of the files is part of the digest of stored results.
 type Folder struct {
@@ -31,6 +31,7 @@ type Folder struct {
 	network       string // for errors
 	height, width int
 	pre           preprocess.Config
+	rules         []weights.Rule
 	files         []string
 	tokenizer     *tokenizers.Tokenizer
 	noTokenizer   error

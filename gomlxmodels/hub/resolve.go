@@ -33,7 +33,7 @@ func Add(name string, files fs.FS) { builtin[name] = files }
 // Resolve returns a model's folder on disk. A model is named by a name that gomlxmodels.Known lists, by a name on the
 // hub, or by the absolute path of its folder. A built-in model is written to the store first; a model of the hub must
 // be in the cache already.
-func Resolve(store Store, model string) (string, error) {
+func Resolve(store interface{ ModelDir() string }, model string) (string, error) {
 	if files, ok := builtin[model]; ok {
 		return unpack(filepath.Join(store.ModelDir(), model), files)
 	}

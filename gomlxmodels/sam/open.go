@@ -7,7 +7,6 @@ import (
 	"antipode/gomlxmodels/hub"
 	"antipode/gomlxmodels/preprocess"
 	"antipode/gomlxmodels/runner"
-	"antipode/gomlxmodels/weights"
 )
 
 // Model is an opened model folder. It holds no weights and no device.
@@ -40,7 +39,7 @@ func Open(dir string) (m *Model, err error) {
 	for i := range rules {
 		rules[i].Variable = rules[i].Tensor // it must exist, even where nothing loads it
 	}
-	if err := weights.Match(m.Weights, append(rules, optional(m.cfg)...)); err != nil {
+	if err := m.Match(append(rules, optional(m.cfg)...)); err != nil {
 		return nil, err
 	}
 	_, err = ReadFrequencies(m.Weights)

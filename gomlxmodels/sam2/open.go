@@ -8,7 +8,6 @@ import (
 	"antipode/gomlxmodels/preprocess"
 	"antipode/gomlxmodels/runner"
 	"antipode/gomlxmodels/sam"
-	"antipode/gomlxmodels/weights"
 )
 
 // The types of package sam that this package takes and returns. A [Map] is over the stretched image, and its IoU is
@@ -50,7 +49,7 @@ func Open(dir string) (m *Model, err error) {
 	for i := range rules {
 		rules[i].Variable = rules[i].Tensor // it must exist, even where nothing loads it
 	}
-	if err := weights.Match(m.Weights, append(rules, optional(m.cfg, m.Weights)...)); err != nil {
+	if err := m.Match(append(rules, optional(m.cfg, m.Weights)...)); err != nil {
 		return nil, err
 	}
 	_, err = sam.ReadFrequencies(m.Weights)

@@ -78,8 +78,8 @@ func (m *Model) load(scope *model.Scope, dtype dtypes.DType) error {
 	if err := weights.Load(scope, m.Weights, table(m.cfg, m.modules, m.Weights), dtype); err != nil {
 		return err
 	}
-	for i, set := range m.sets {
-		if err := weights.Load(scope, set, moduleTable(m.modules[i], i), dtype); err != nil {
+	for _, n := range m.dense {
+		if err := weights.Load(scope, n.Weights, n.Rules, dtype); err != nil {
 			return err
 		}
 	}

@@ -25,8 +25,8 @@ type Model struct {
 	hub.Folder // of the transformer
 	cfg        *Config
 	modules    []Module
-	pooled     int                  // the module whose vectors are Embedding.Pooled
-	sets       map[int]*weights.Set // of modules with a file of their own
+	pooled     int           // the module whose vectors are Embedding.Pooled
+	dense      []hub.Network // modules with a file of their own
 	maxTokens  int
 	limited    bool // the folder specifies maxTokens, whatever its tokenizer specifies
 	lower      bool
@@ -43,7 +43,7 @@ func Open(dir string, o OpenOptions) (m *Model, err error) {
 	if err != nil {
 		return nil, err
 	}
-	m = &Model{sets: map[int]*weights.Set{}}
+	m = &Model{}
 	var before, base []string
 	if sentence {
 		before = []string{filepath.Join(dir, "modules.json")}
@@ -143,7 +143,7 @@ func (m *Model) openWeights() (err error) {
 	if err := m.OpenWeights(); err != nil {
 		return err
 	}
-	if err := weights.Match(m.Weights, table(m.cfg, m.modules, m.Weights)); err != nil {
+	if err := m.Match(table(m.cfg, m.modules, m.Weights)); err != nil {
 		return err
 	}
 	for i, module := range m.modules {
@@ -154,14 +154,18 @@ func (m *Model) openWeights() (err error) {
 		if err != nil {
 			return err
 		}
-		if err := weights.Match(set, moduleTable(module, i)); err != nil {
+		n := hub.Network{Name: filepath.Base(module.dir), Weights: set, Rules: moduleTable(module, i)}
+		if err := n.Match(); err != nil {
 			return err
 		}
-		m.sets[i] = set
+		m.dense = append(m.dense, n)
 		m.Read(set.Files()...)
 	}
 	return nil
 }
+
+// Networks returns the transformer and the modules with weights of their own.
+func (m *Model) Networks() []hub.Network { return append(m.Folder.Networks(), m.dense...) }
 
 // Config returns the transformer's configuration.
 func (m *Model) Config() *Config { return m.cfg }

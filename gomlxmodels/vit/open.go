@@ -53,7 +53,7 @@ func Open(dir string) (*Model, error) {
 		return nil, fmt.Errorf("%s: the configuration is timm's, the tensors of %s are named as transformers does",
 			path, m.Weights.Files()[0])
 	}
-	if err := weights.Match(m.Weights, m.table()); err != nil {
+	if err := m.Match(m.table()); err != nil {
 		return nil, err
 	}
 	for _, head := range []struct{ name, tensor string }{

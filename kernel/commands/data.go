@@ -18,10 +18,11 @@ func data(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	args, pull, err := listOrPull("data", args, func() error { return listData(home) })
-	if !pull {
-		return err
-	}
+	return listOr("data", dataArgs, args, func() error { return listData(home) },
+		map[string]func([]string) error{"pull": func(args []string) error { return pullData(ctx, home, args) }})
+}
+
+func pullData(ctx context.Context, home string, args []string) error {
 	fs := flags("data pull", "NAME")
 	var o manifest.Options
 	fs.StringVar(&o.Dest, "to", "", "the target `DIR`; default: the store")

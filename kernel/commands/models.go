@@ -3,6 +3,8 @@ package commands
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"antipode/datasets/table"
@@ -10,31 +12,37 @@ import (
 	"antipode/gomlxmodels/hub"
 )
 
-// listOrPull handles the subcommand list, the default, of a command. It returns the arguments of the other one, pull.
-func listOrPull(command string, args []string, list func() error) (rest []string, pull bool, err error) {
+// listOr runs the subcommand list, the default, of a command, or one of its others, by name, with the arguments after
+// it. synopsis shows the arguments of these.
+func listOr(command, synopsis string, args []string, list func() error, others map[string]func([]string) error) error {
 	what := "list"
 	if len(args) > 0 && !strings.HasPrefix(args[0], "-") {
 		what, args = args[0], args[1:]
 	}
-	switch what {
-	case "list", "ls":
-		if err := noArguments(flags(command+" list", ""), args); err != nil {
-			return nil, false, err
-		}
-		return nil, false, list()
-	case "pull":
-		return args, true, nil
+	if run := others[what]; run != nil {
+		return run(args)
 	}
-	return nil, false, usage("antipode %s [list | pull NAME]%s", command,
-		hint("", table.Nearest(what, []string{"list", "pull"})))
+	if what == "list" || what == "ls" {
+		if err := noArguments(flags(command+" list", ""), args); err != nil {
+			return err
+		}
+		return list()
+	}
+	return usage("antipode %s %s%s", command, synopsis, hint("", table.Nearest(what, append(slices.Sorted(
+		maps.Keys(others)), "list"))))
 }
 
+const (
+	modelsArgs = "[list | pull NAME | check NAME|DIR]"
+	dataArgs   = "[list | pull NAME]"
+)
+
 func models(ctx context.Context, args []string) error {
-	args, pull, err := listOrPull("models", args, func() error { listModels(); return nil })
-	if !pull {
-		return err
-	}
-	return pullModels(ctx, args)
+	return listOr("models", modelsArgs, args, func() error { listModels(); return nil },
+		map[string]func([]string) error{
+			"pull":  func(args []string) error { return pullModels(ctx, args) },
+			"check": checkModels,
+		})
 }
 
 // listModels prints the known models and whether they are downloaded.

@@ -8,11 +8,14 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"antipode/gomlxmodels"
 	"antipode/gomlxmodels/hub"
+	"antipode/kernel/client"
 )
 
 // fakeHub serves one repository, with the given files, and returns the requested paths.
@@ -126,6 +129,45 @@ func TestModelsList(t *testing.T) {
 		}
 		if (m.Status == gomlxmodels.Mirror) != (m.Formerly != "" && m.Name != "stable-diffusion-v1-5") {
 			t.Errorf("%s: status %q, formerly %q", m.Name, m.Status, m.Formerly)
+		}
+	}
+}
+
+// TestModelsCheck: models are given by name or folder; one that cannot be loaded is reported, and an error.
+func TestModelsCheck(t *testing.T) {
+	run := inProcess(t)
+	t.Setenv(client.HomeVar, t.TempDir())
+	t.Setenv("HF_HUB_CACHE", t.TempDir())
+	dir := t.TempDir()
+	vit := os.DirFS(filepath.Join("..", "..", "gomlxmodels", "vit", "testdata", "timm-plain"))
+	if err := os.CopyFS(filepath.Join(dir, "mine"), vit); err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(dir)
+	for args, want := range map[string]string{
+		"archipelago-vit": "archipelago-vit: ViTFor", "mine": "mine: vit_", "./mine": "./mine: vit_",
+		dir + "/mine": "/mine: vit_", "mine --json": `{"name":"mine","class":"vit_`,
+	} {
+		printed, err := run(append([]string{"models", "check"}, strings.Fields(args)...)...)
+		if err != nil || !strings.Contains(printed, want) {
+			t.Errorf("models check %s: %q, %v, want %q", args, printed, err, want)
+		}
+	}
+	if err := os.Truncate(filepath.Join("mine", "model.safetensors"), 1000); err != nil {
+		t.Fatal(err)
+	}
+	for args, want := range map[string]string{
+		"mine":                  "mine/model.safetensors",
+		"clip-vit-base-patch32": "not on this machine",
+		"some/model":            "models pull some/model",
+		"langsam":               "grounding-dino-base is not on this machine",
+		"dalle-mini":            "not run by Antipode",
+		"archipelago-vti":       "did you mean \"archipelago-vit\"?",
+	} {
+		printed, err := run("models", "check", args)
+		failed := strings.Contains(printed, "failed: ")
+		if err == nil || !strings.Contains(err.Error(), want) || failed != (args == "mine") {
+			t.Errorf("models check %s: %q, %v, want %q", args, printed, err, want)
 		}
 	}
 }

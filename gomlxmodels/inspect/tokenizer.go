@@ -1,0 +1,74 @@
+package inspect
+
+import (
+	"strings"
+	"unicode"
+
+	"antipode/gomlxmodels/tokenizers"
+)
+
+// Tokenizer is what a tokenizer makes of some lines.
+type Tokenizer struct {
+	Size  int    `json:"size"`            // of the vocabulary
+	Limit int    `json:"limit,omitempty"` // of a text, in tokens; 0 = not stated
+	Lines []Line `json:"lines"`
+}
+
+// Line is a line that was turned into tokens and back.
+type Line struct {
+	Text    string `json:"text"`
+	Back    string `json:"back"`
+	Tokens  int    `json:"tokens"`
+	Unknown int    `json:"unknown"` // tokens that stand for something the vocabulary lacks
+	Outcome string `json:"outcome"` // Same, Folded or Changed
+}
+
+// The values of Line.Outcome.
+const (
+	Same    = "same"
+	Folded  = "case and spaces" // the same but for case and spaces
+	Changed = "changed"
+)
+
+// lines are in the scripts of the published audits' prompts.
+var lines = []string{
+	"A photo of a house in São Paulo.",
+	"Ein Mädchen fährt 12 km nach Köln",
+	"गाँव में एक पुराना घर",
+	"ঢাকার একটি রাস্তা",
+	"بيت قديم في القاهرة",
+	"בית ישן בירושלים",
+	"海边的一座小房子",
+	"海辺の小さな家",
+}
+
+// tokenizer turns the lines into tokens and back.
+func tokenizer(t *tokenizers.Tokenizer) (*Tokenizer, error) {
+	out := &Tokenizer{Size: t.Size(), Limit: t.Limit()}
+	for _, text := range lines {
+		e, err := t.Encode(text, -1)
+		if err != nil {
+			return nil, err
+		}
+		back := strings.TrimSpace(t.Decode(e.IDs, true))
+		line := Line{Text: text, Back: back, Tokens: e.Tokens, Unknown: e.Unknown, Outcome: Changed}
+		switch {
+		case back == text:
+			line.Outcome = Same
+		case folded(back) == folded(text):
+			line.Outcome = Folded
+		}
+		out.Lines = append(out.Lines, line)
+	}
+	return out, nil
+}
+
+// folded is a text in lower case without spaces.
+func folded(text string) string {
+	return strings.Map(func(c rune) rune {
+		if unicode.IsSpace(c) {
+			return -1
+		}
+		return unicode.ToLower(c)
+	}, text)
+}

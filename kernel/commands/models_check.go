@@ -1,0 +1,79 @@
+package commands
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"antipode/gomlxmodels"
+	"antipode/gomlxmodels/hub"
+	"antipode/gomlxmodels/inspect"
+	"antipode/kernel/client"
+)
+
+func checkModels(args []string) error {
+	fs := flags("models check", "NAME|DIR [--json]")
+	asJSON := fs.Bool("json", false, "print JSON, one line per model")
+	rest, err := parse(fs, args)
+	if err != nil {
+		return err
+	}
+	if len(rest) != 1 {
+		return usage("antipode models check NAME|DIR [--json]")
+	}
+	names := rest
+	if p, ok := gomlxmodels.FindPair(rest[0]); ok {
+		names = []string{p.Detector, p.Segmenter}
+	}
+	var reports []*inspect.Report
+	for _, name := range names {
+		dir, err := modelFolder(name)
+		if err != nil {
+			return err
+		}
+		r, err := inspect.Folder(name, dir)
+		if err != nil {
+			return err
+		}
+		reports = append(reports, r)
+		if *asJSON {
+			err = json.NewEncoder(os.Stdout).Encode(r)
+		} else {
+			err = r.Print(os.Stdout)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	for _, r := range reports {
+		if r.Problem != "" {
+			return fmt.Errorf("models check: %s: %s", r.Name, r.Problem)
+		}
+	}
+	return nil
+}
+
+// modelFolder returns the folder of a known model, of one of the hub that was pulled, or of a path.
+func modelFolder(name string) (string, error) {
+	if _, known := gomlxmodels.Find(name); !known {
+		if info, err := os.Stat(name); err == nil && info.IsDir() {
+			return filepath.Abs(name)
+		}
+		if _, _, ok := hub.Split(name); !ok {
+			return "", usage("no model %q: give a folder, a name that `antipode models` lists, or OWNER/NAME of the "+
+				"hub%s", name, gomlxmodels.Nearest(name))
+		}
+	}
+	home, err := client.Home()
+	if err != nil {
+		return "", err
+	}
+	return hub.Resolve(builtIn(filepath.Join(home, "models")), name)
+}
+
+// builtIn is the folder into which models that are part of the program are written.
+type builtIn string
+
+// ModelDir returns the folder.
+func (b builtIn) ModelDir() string { return string(b) }
