@@ -17,7 +17,7 @@ type Model struct {
 
 // Open reads the folder of a model: config.json, preprocessor_config.json (or the image_processor of
 // processor_config.json, else BlipImageProcessor's own preprocessing at the model's size), the tokenizer,
-// model.safetensors or its shards. It checks that every tensor the configuration requires is there in the right shape
+// its weights ([weights.Open]). It checks that every tensor the configuration requires is there in the right shape
 // and no other; values are read by [NewCaptioner]. Errors are one line and name the file. A folder without a
 // tokenizer opens: tokens can be written without one.
 func Open(dir string) (m *Model, err error) {

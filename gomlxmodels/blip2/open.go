@@ -20,10 +20,10 @@ type Model struct {
 }
 
 // Open reads the folder of a model: config.json, preprocessor_config.json (or the image_processor of
-// processor_config.json, else BlipImageProcessor's own preprocessing at the model's size), model.safetensors or its
-// shards. It checks that every tensor that the configuration requires in tower, Q-Former and projections is there in
-// the right shape and none is unknown; values are read by [NewEncoder]. What the language model is does not matter.
-// Errors are one line and name the file.
+// processor_config.json, else BlipImageProcessor's own preprocessing at the model's size), its weights
+// ([weights.Open]). It checks that every tensor that the configuration requires in tower, Q-Former and projections is
+// there in the right shape and none is unknown; values are read by [NewEncoder]. What the language model is does not
+// matter. Errors are one line and name the file.
 func Open(dir string) (m *Model, err error) {
 	defer runner.Recovered("blip2", &err)
 	if m, err = open(dir); err != nil {

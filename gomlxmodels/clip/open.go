@@ -17,7 +17,7 @@ type Model struct {
 }
 
 // Open reads the folder of a model: config.json, preprocessor_config.json (or the image_processor of
-// processor_config.json, else CLIP's own preprocessing at the model's size), model.safetensors or its shards. It
+// processor_config.json, else CLIP's own preprocessing at the model's size), its weights ([weights.Open]). It
 // checks that every tensor that the configuration requires exists in the right shape and that there is no other;
 // values are read by [Encoder]. Errors are one line and name the file.
 func Open(dir string) (m *Model, err error) {

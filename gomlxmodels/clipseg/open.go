@@ -17,10 +17,10 @@ type Model struct {
 }
 
 // Open reads the folder of a model: config.json, preprocessor_config.json (or the image_processor of
-// processor_config.json, else ViTImageProcessor's own preprocessing at the model's image_size), model.safetensors or
-// its shards. It checks that every tensor that the configuration requires exists in the right shape and that there is
-// no other; values are read by [Encoder]. The preprocessing decides the images' size; it must stretch the whole image
-// to a square. Errors are one line and name the file.
+// processor_config.json, else ViTImageProcessor's own preprocessing at the model's image_size), its weights
+// ([weights.Open]). It checks that every tensor that the configuration requires exists in the right shape and that
+// there is no other; values are read by [Encoder]. The preprocessing decides the images' size; it must stretch the
+// whole image to a square. Errors are one line and name the file.
 func Open(dir string) (m *Model, err error) {
 	defer runner.Recovered("clipseg", &err)
 	m = &Model{}

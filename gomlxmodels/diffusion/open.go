@@ -202,15 +202,14 @@ func (m *Model) configurations(pipeline string) (err error) {
 // weights reads the headers of all weights and holds them to the configurations.
 func (m *Model) weights() (err error) {
 	for _, p := range []struct {
-		folder, name string
-		parts        []part
-	}{{"text_encoder", "model", []part{textPart}}, {"unet", "diffusion_pytorch_model", []part{unetPart}},
-		{"vae", "diffusion_pytorch_model", []part{decoderPart, encoderPart}}} {
-		set, files, err := openWeights(filepath.Join(m.dir, p.folder), p.name)
+		folder string
+		parts  []part
+	}{{"text_encoder", []part{textPart}}, {"unet", []part{unetPart}}, {"vae", []part{decoderPart, encoderPart}}} {
+		set, err := weights.Open(filepath.Join(m.dir, p.folder))
 		if err != nil {
 			return err
 		}
-		m.files = append(m.files, files...)
+		m.files = append(m.files, set.Files()...)
 		for _, part := range p.parts {
 			m.sets[part] = set
 		}

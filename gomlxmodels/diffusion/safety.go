@@ -67,7 +67,7 @@ func (m *Model) openChecker(classes map[string]string) error {
 		return err
 	}
 	c.pre, m.files = pre, append(m.files, path)
-	set, files, err := openWeights(filepath.Join(m.dir, "safety_checker"), "model")
+	set, err := weights.Open(filepath.Join(m.dir, "safety_checker"))
 	if err != nil {
 		return err
 	}
@@ -82,7 +82,7 @@ func (m *Model) openChecker(classes map[string]string) error {
 		}
 		c.thresholds = append(c.thresholds, some...)
 	}
-	m.checker, m.sets[safetyPart], m.files = c, set, append(m.files, files...)
+	m.checker, m.sets[safetyPart], m.files = c, set, append(m.files, set.Files()...)
 	return nil
 }
 

@@ -17,7 +17,7 @@ type Model struct {
 }
 
 // Open reads the folder of a model: config.json, preprocessor_config.json (or the image_processor of
-// processor_config.json, else GroundingDinoImageProcessor's own preprocessing), model.safetensors or its shards, and
+// processor_config.json, else GroundingDinoImageProcessor's own preprocessing), its weights ([weights.Open]), and
 // the tokenizer's files. It checks that every tensor that the configuration requires exists in the right shape and
 // that there is no other; values are read by [Detector]. A tokenizer that gives other numbers to the tokens that
 // separate phrases than the network has built in is an error. Errors are one line and name the file.

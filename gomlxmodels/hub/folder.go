@@ -64,7 +64,7 @@ func (f *Folder) UsePreprocessing(pre preprocess.Config, height, width int) {
 	f.pre, f.height, f.width = pre, height, width
 }
 
-// OpenWeights reads the headers of model.safetensors or its shards.
+// OpenWeights reads the headers of the weights, as [weights.Open] finds them.
 func (f *Folder) OpenWeights() (err error) {
 	if f.Weights, err = weights.Open(f.Dir); err == nil {
 		f.Read(f.Weights.Files()...)

@@ -17,9 +17,9 @@ type Model struct {
 }
 
 // Open reads the folder of a model: config.json, preprocessor_config.json (or the image_processor of
-// processor_config.json, else Owlv2ImageProcessor's own preprocessing at the model's size), model.safetensors or its
-// shards, and the tokenizer's files. It checks that every tensor that the configuration requires exists in the right
-// shape and that there is no other; values are read by [Detector]. Errors are one line and name the file.
+// processor_config.json, else Owlv2ImageProcessor's own preprocessing at the model's size), its weights
+// ([weights.Open]), and the tokenizer's files. It checks that every tensor that the configuration requires exists in
+// the right shape and that there is no other; values are read by [Detector]. Errors are one line and name the file.
 func Open(dir string) (m *Model, err error) {
 	defer runner.Recovered("owlv2", &err)
 	m = &Model{}

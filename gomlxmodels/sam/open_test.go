@@ -125,7 +125,7 @@ func TestOpenRefusesFiles(t *testing.T) {
 	refused(t, write(pre, `{"image_std": [0, 1, 1], "size": {"longest_edge": 48},
 		"pad_size": {"height": 48, "width": 48}}`), "deviation", "image_std")
 	refused(t, write("model.safetensors", "short"), "broken weights", "model.safetensors")
-	for name, want := range map[string]string{"model.safetensors": "holds neither", "config.json": "config.json"} {
+	for name, want := range map[string]string{"model.safetensors": "holds no weights", "config.json": "config.json"} {
 		dir := spoiled(t, "", nil)
 		os.Remove(filepath.Join(dir, name))
 		refused(t, dir, "no "+name, want)

@@ -26,7 +26,7 @@ type Model struct {
 }
 
 // Open reads the folder of a model: config.json, preprocessor_config.json (else Sam2ImageProcessor's own preprocessing
-// at the model's size), model.safetensors or its shards. It checks that every tensor that the configuration requires
+// at the model's size), its weights ([weights.Open]). It checks that every tensor that the configuration requires
 // exists in the right shape and that there is no other but those of videos; values are read by [Encoder]. Errors are
 // one line and name the file.
 func Open(dir string) (m *Model, err error) {

@@ -183,7 +183,7 @@ func TestOpenRefusesFiles(t *testing.T) {
 		"padded", "must stretch an image to the model's size")
 	refused(t, write(pre, `{"image_std": [0, 1, 1], "size": {"height": 64, "width": 64}}`), "deviation", "image_std")
 	refused(t, write("model.safetensors", "short"), "broken weights", "model.safetensors")
-	for name, want := range map[string]string{"model.safetensors": "holds neither", "config.json": "config.json"} {
+	for name, want := range map[string]string{"model.safetensors": "holds no weights", "config.json": "config.json"} {
 		dir := spoiled(t, "windows", "", nil)
 		os.Remove(filepath.Join(dir, name))
 		refused(t, dir, "no "+name, want)

@@ -33,7 +33,7 @@ type Model struct {
 	prompt     string
 }
 
-// Open reads the folder of a model: as transformers saves one (config.json, model.safetensors or its shards), as
+// Open reads the folder of a model: as transformers saves one (config.json, its weights ([weights.Open])), as
 // sentence-transformers does (modules.json, and the folders it names), AltCLIP's or M-CLIP's. It checks that
 // every tensor that the configuration requires exists in the right shape and that there is no other; values are read by
 // [Encoder]. Errors are one line and name the file.

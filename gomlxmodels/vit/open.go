@@ -27,7 +27,7 @@ type Model struct {
 }
 
 // Open reads the folder of a model: config.json, preprocessor_config.json (or timm's pretrained_cfg inside
-// config.json), model.safetensors or its shards. It checks that every tensor that the configuration requires exists in
+// config.json), its weights ([weights.Open]). It checks that every tensor that the configuration requires exists in
 // the right shape and that there is no other; values are read by [NewEncoder]. Errors are one line and name the file.
 func Open(dir string) (*Model, error) {
 	m := &Model{}

@@ -1,5 +1,6 @@
-// Package weights reads and writes the weights of a model folder (safetensors, one file or sharded) and moves them into
-// the variables of a GoMLX store by an explicit table: one [Rule] for each tensor of the checkpoint.
+// Package weights reads the weights of a model folder and moves them into the variables of a GoMLX store by an explicit
+// table: one [Rule] for each tensor of the checkpoint. It reads safetensors and what torch.save writes (.bin, .pt,
+// .pth, .ckpt), one file or sharded, and writes safetensors.
 //
 // # Strictness
 //
@@ -12,4 +13,9 @@
 // [Open] reads headers only and checks them against the size of the file; [Set.Float32] reads one tensor. The reader
 // of go-huggingface maps files into memory and slices them unchecked, so that a truncated file ends the process;
 // hence this one.
+//
+// A file of torch.save is a zip archive, or before torch 1.6 a format of its own, with a pickle that package pickle
+// reads as data. Tensors may be views: transposed, sliced or expanded, and several may share a storage. A storage may
+// be big-endian or compressed. Sparse, quantized and complex tensors, and those without data, keep their name and are
+// an error where a rule needs them.
 package weights

@@ -37,18 +37,30 @@ func (r Rule) variableShape() []int {
 }
 
 // Match checks the set against the table, both ways, without reading data: a missing tensor, one of another shape, and
-// a tensor no rule names are errors. An error lists up to five names.
+// a tensor no rule names are errors. An error lists up to five names. Files of torch.save name tied weights several
+// times: a further name of a tensor that is loaded, with the same bytes of the file, is no error.
 func Match(set *Set, rules []Rule) error {
 	known := map[string]bool{}
+	loaded := map[place]bool{}
 	var missing, unknown []string
 	for _, r := range rules {
 		known[r.Tensor] = true
-		t, ok := set.Info(r.Tensor)
+		t, ok := set.tensors[r.Tensor]
 		if !ok {
 			if r.Variable != "" {
 				missing = append(missing, r.Tensor)
 			}
 			continue
+		}
+		if t.unreadable != "" {
+			if r.Variable != "" {
+				return fmt.Errorf("%s: tensor %q cannot be read: %s. Fix: save it as a dense tensor", t.File, r.Tensor,
+					t.unreadable)
+			}
+			continue
+		}
+		if r.Variable != "" && t.strides != nil {
+			loaded[t.place()] = true
 		}
 		if r.Shape != nil && !slices.Equal(t.Shape, r.Shape) {
 			return fmt.Errorf("%s: tensor %q has shape %v, the configuration requires %v", t.File, r.Tensor, t.Shape,
@@ -56,7 +68,7 @@ func Match(set *Set, rules []Rule) error {
 		}
 	}
 	for _, name := range set.Names() {
-		if !known[name] {
+		if t := set.tensors[name]; !known[name] && !(t.strides != nil && loaded[t.place()]) {
 			unknown = append(unknown, name)
 		}
 	}
@@ -71,6 +83,17 @@ func Match(set *Set, rules []Rule) error {
 		return fmt.Errorf("%s: %s the model does not use: %s", where, count(len(unknown), "tensor"), some(unknown))
 	}
 	return nil
+}
+
+// place is all that the values of a tensor of torch.save depend on.
+type place struct {
+	file, dtype, view string
+	data              section
+	offset            int64
+}
+
+func (t *Info) place() place {
+	return place{t.File, t.DType, fmt.Sprint(t.Shape, t.strides), t.data, t.offset}
 }
 
 func count(n int, what string) string {

@@ -165,7 +165,7 @@ func TestCorruptFiles(t *testing.T) {
 	_, err = s.Float32("w")
 	line(t, err, `tensor "w": value 1 is NaN`)
 	_, err = Open(t.TempDir())
-	line(t, err, "holds neither model.safetensors nor model.safetensors.index.json")
+	line(t, err, "holds no weights, such as model.safetensors or pytorch_model.bin. Fix: download")
 	if _, err = OpenFiles(filepath.Join(t.TempDir(), "none")); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a missing file: %v", err)
 	}
