@@ -1,9 +1,15 @@
 package diffusion
 
 import (
+	"maps"
+	"slices"
+
 	"antipode/gomlxmodels/hub"
 	"antipode/gomlxmodels/tokenizers"
 )
+
+// Pipelines lists the classes of pipelines that are read.
+func Pipelines() []string { return slices.Sorted(maps.Keys(pipelines)) }
 
 // folders are the folders of the networks that images are made with.
 var folders = map[part]string{textPart: "text_encoder", unetPart: "unet", decoderPart: "vae",

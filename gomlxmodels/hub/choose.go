@@ -2,10 +2,11 @@ package hub
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
+	"os"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -28,21 +29,32 @@ var vocabularies = [][]string{{"tokenizer.json"}, {"vocab.txt"}, {"vocab.json", 
 var others = []string{".safetensors", ".bin", ".h5", ".msgpack", ".ckpt", ".pt", ".pth", ".onnx", ".ot", ".gguf",
 	".tflite", ".mlmodel"}
 
+// weightFiles lists the names of a folder's weights of a variant ("" = none) by preference: a file, or the index of
+// shards. [weights.Open] reads them in the same order.
+func weightFiles(variant string) (names []string) {
+	if variant != "" {
+		variant = "." + variant
+	}
+	for _, name := range [][2]string{{"model", ".safetensors"}, {"diffusion_pytorch_model", ".safetensors"},
+		{"pytorch_model", ".bin"}, {"diffusion_pytorch_model", ".bin"}} {
+		names = append(names, name[0]+variant+name[1], name[0]+name[1]+".index"+variant+".json")
+	}
+	return names
+}
+
 // chooser selects the files of a repository that are read: see [Pull].
 type chooser struct {
 	files   map[string]*hub.FileInfo // by name
 	variant string
 	read    func(*hub.FileInfo) ([]byte, error) // the contents of a small file
 
-	pipeline       bool
-	small, weights []*hub.FileInfo
+	small, weights []*hub.FileInfo // selected
 }
 
-// choose returns the files of a model that are read: configurations, tokenizers, then weights. read returns the
-// contents of a file on which the choice depends.
-func choose(files []*hub.FileInfo, variant string, read func(*hub.FileInfo) ([]byte, error)) ([]*hub.FileInfo,
-	error) {
-	c := chooser{files: map[string]*hub.FileInfo{}, variant: variant, read: read}
+// choose selects the files of a model that are read: small ones (configurations and tokenizers) and weights. read
+// returns the contents of a file on which the choice depends.
+func choose(files []*hub.FileInfo, variant string, read func(*hub.FileInfo) ([]byte, error)) (*chooser, error) {
+	c := &chooser{files: map[string]*hub.FileInfo{}, variant: variant, read: read}
 	for _, f := range files {
 		clean := path.Clean(f.Name)
 		if clean != f.Name || path.IsAbs(clean) || strings.HasPrefix(clean, "..") || strings.Contains(clean, `\`) {
@@ -53,23 +65,18 @@ func choose(files []*hub.FileInfo, variant string, read func(*hub.FileInfo) ([]b
 	if variant != "" && variant != FP16 {
 		return nil, fmt.Errorf("variant %q: the only one that is read is %s", variant, FP16)
 	}
-	err := errors.New("a variant is one of a pipeline's, and it has no model_index.json")
 	switch {
 	case c.files["model_index.json"] != nil:
-		err = c.components()
-	case variant != "":
+		return c, c.components()
 	case c.files["modules.json"] != nil:
-		err = c.modules()
-	default:
-		c.folder("")
-		err = c.weightsOf("", true)
+		return c, c.modules()
 	}
-	return append(c.small, c.weights...), err
+	c.folder("")
+	return c, c.weightsOf("", true)
 }
 
 // components selects the folders of a pipeline's components.
 func (c *chooser) components() error {
-	c.pipeline = true
 	var index map[string]json.RawMessage
 	if err := c.json("model_index.json", &index); err != nil {
 		return err
@@ -147,23 +154,20 @@ func (c *chooser) folder(dir string) {
 
 // weightsOf selects the weights of a folder. Of a folder that needs none, none is no error.
 func (c *chooser) weightsOf(dir string, needed bool) error {
-	variants := []string{""}
-	switch {
-	case c.variant != "":
-		variants = []string{"." + c.variant}
-	case c.pipeline:
-		variants = []string{"", "." + FP16}
+	variants := []string{"", FP16}
+	if c.variant != "" {
+		variants = []string{c.variant}
 	}
 	for _, variant := range variants {
-		for _, kind := range []string{"model%s.safetensors", "diffusion_pytorch_model%s.safetensors",
-			"pytorch_model%s.bin", "diffusion_pytorch_model%s.bin"} {
-			if f := c.files[path.Join(dir, fmt.Sprintf(kind, variant))]; f != nil {
+		for _, name := range weightFiles(variant) {
+			f := c.files[path.Join(dir, name)]
+			switch {
+			case f == nil:
+			case path.Ext(name) == ".json":
+				return c.shards(dir, f.Name)
+			default:
 				c.weights = append(c.weights, f)
 				return nil
-			}
-			index := path.Join(dir, fmt.Sprintf(kind, "")+".index"+variant+".json")
-			if c.files[index] != nil {
-				return c.shards(dir, index)
 			}
 		}
 	}
@@ -189,6 +193,23 @@ func (c *chooser) shards(dir, index string) error {
 			return fmt.Errorf("%s lists %s, which the repository lacks", index, name)
 		}
 		c.weights = append(c.weights, f)
+	}
+	return nil
+}
+
+// preferred reports weights that are in the model's folder already and would be read in place of the variant.
+func (c *chooser) preferred(dir string) error {
+	if c.variant == "" {
+		return nil
+	}
+	for _, f := range c.weights {
+		for _, name := range weightFiles("") {
+			name = path.Join(path.Dir(f.Name), name)
+			if _, err := os.Stat(filepath.Join(dir, filepath.FromSlash(name))); err == nil {
+				return fmt.Errorf("%s is in %s already and would be read in place of %s. Fix: remove it, or set "+
+					"HF_HUB_CACHE to another folder", name, dir, f.Name)
+			}
+		}
 	}
 	return nil
 }

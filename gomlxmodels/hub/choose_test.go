@@ -86,7 +86,10 @@ var layouts = []layout{
 		files: "+config.json +preprocessor_config.json +model.safetensors +special_tokens_map.json +tokenizer.json " +
 			"+tokenizer_config.json #vocab.json #merges.txt #flax_model.msgpack #tf_model.h5 #pytorch_model.bin"},
 	{name: "openai/clip-vit-large-patch14, half precision", variant: FP16,
-		files: "#config.json #model.safetensors", err: "a variant is one of a pipeline's"},
+		files: "#config.json #model.safetensors", err: "no weights of the variant fp16 in its root: found " +
+			"model.safetensors. Fix: leave out the variant"},
+	{name: "half precision alone", files: "+config.json +model.safetensors.index.fp16.json " +
+		"+model.fp16-00001-of-00002.safetensors +model.fp16-00002-of-00002.safetensors"},
 	{name: "BAAI/AltCLIP-m9",
 		files: "+config.json +preprocessor_config.json +pytorch_model.bin +sentencepiece.bpe.model " +
 			"+special_tokens_map.json +tokenizer_config.json #README.md"},
@@ -142,7 +145,10 @@ func (l layout) contents(name string) string {
 			{"idx": 2, "path": "2_Dense", "type": "D"}]`
 	case strings.Contains(name, ".index."):
 		stem, suffix, _ := strings.Cut(path.Base(name), ".")
-		suffix, _, _ = strings.Cut(suffix, ".")
+		suffix, of, _ := strings.Cut(suffix, ".")
+		if of == "index.fp16.json" {
+			stem += ".fp16"
+		}
 		return fmt.Sprintf(`{"weight_map": {"a": "%[1]s-00001-of-00002.%[2]s", "b": "%[1]s-00002-of-00002.%[2]s",
 			"c": "%[1]s-00001-of-00002.%[2]s"}}`, stem, suffix)
 	}
@@ -212,10 +218,10 @@ func TestBytes(t *testing.T) {
 		t.Fatal(err)
 	}
 	var total int64
-	for _, f := range chosen {
+	for _, f := range slices.Concat(chosen.small, chosen.weights) {
 		total += sizeOf(f)
 	}
-	if total/1e8 != 54 || len(chosen) != 9 {
-		t.Errorf("%d bytes of %d files", total, len(chosen))
+	if total/1e8 != 54 || len(chosen.small) != 5 || len(chosen.weights) != 4 {
+		t.Errorf("%d bytes of %d and %d files", total, len(chosen.small), len(chosen.weights))
 	}
 }

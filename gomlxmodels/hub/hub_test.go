@@ -12,6 +12,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -106,7 +107,7 @@ func TestPull(t *testing.T) {
 	var before Snapshot
 	f.cut = "model.safetensors"
 	s, err := Pull(context.Background(), "some/model",
-		PullOptions{Cache: cache, Start: func(s Snapshot) { before = s },
+		PullOptions{Cache: cache, Start: func(s Snapshot) error { before = s; return nil },
 			Progress: func(file string, have, size int64) {
 				if have < last[file] || have > size {
 					t.Errorf("%s: %d of %d after %d", file, have, size, last[file])
@@ -165,6 +166,39 @@ func TestPull(t *testing.T) {
 	}
 }
 
+// TestStart: a pull can end between configurations and weights, and weights of a variant are refused where others
+// would be read in their place.
+func TestStart(t *testing.T) {
+	f := newFake(t, repository())
+	cache := t.TempDir()
+	stop := errors.New("too large")
+	_, err := Pull(context.Background(), "some/model", PullOptions{Cache: cache, Start: func(s Snapshot) error {
+		if _, err := os.Stat(filepath.Join(s.Dir, "config.json")); err != nil {
+			t.Error(err)
+		}
+		return stop
+	}})
+	weights := func(hit string) bool { return strings.HasPrefix(hit, "model") }
+	if !errors.Is(err, stop) || slices.ContainsFunc(f.hits, weights) {
+		t.Errorf("%v, requested %q", err, f.hits)
+	}
+	half := PullOptions{Cache: cache, Variant: FP16}
+	s, err := Pull(context.Background(), "some/model", half)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(filepath.Join(s.Dir, "model.fp16.safetensors")); err != nil {
+		t.Error(err)
+	}
+	if _, err := Pull(context.Background(), "some/model", PullOptions{Cache: cache}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Pull(context.Background(), "some/model", half); err == nil ||
+		!strings.Contains(err.Error(), "model.safetensors is in "+s.Dir+" already") {
+		t.Errorf("error %v", err)
+	}
+}
+
 func TestPullRefuses(t *testing.T) {
 	for _, c := range []struct {
 		name  string
@@ -177,8 +211,13 @@ func TestPullRefuses(t *testing.T) {
 		{name: "wrong small file", id: "some/model", spoil: func(f *fake) { f.wrong = "config.json" },
 			want: "config.json: not the pinned file"},
 		{name: "no weights that are read", id: "some/model",
-			spoil: func(f *fake) { delete(f.files, "model.safetensors"); delete(f.files, "pytorch_model.bin") },
-			want:  "no readable weights in its root: found model.fp16.safetensors. Fix: choose a revision"},
+			spoil: func(f *fake) {
+				for _, name := range []string{"model.safetensors", "model.fp16.safetensors", "pytorch_model.bin"} {
+					delete(f.files, name)
+				}
+				f.names = []string{"tf_model.h5"}
+			},
+			want: "no readable weights in its root: found tf_model.h5. Fix: choose a revision"},
 		{name: "a file that leaves the folder", id: "some/model",
 			spoil: func(f *fake) { f.names = []string{"../../x.json"} }, want: `file with the name "../../x.json"`},
 		{name: "unknown", id: "other/model", want: "does not know it, or it is gated"},

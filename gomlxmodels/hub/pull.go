@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/gomlx/go-huggingface/hub"
@@ -19,10 +20,11 @@ import (
 // PullOptions are the options of [Pull].
 type PullOptions struct {
 	Revision string // commit, branch, tag or refs/pr/N; "" = main
-	Variant  string // [FP16] = the variant of that name of a pipeline's weights; "" = float32 where there are such
+	Variant  string // [FP16] = the weights of that variant; "" = float32 ones where there are such
 	Cache    string // "" = [Cache]
-	// Start is called before the weights are downloaded; may be nil.
-	Start func(Snapshot)
+	// Start is called when the configurations are downloaded and the weights are not yet; an error ends the pull. May
+	// be nil.
+	Start func(Snapshot) error
 	// Progress is called with the downloaded and the total bytes of a file; may be nil.
 	Progress func(file string, have, size int64)
 }
@@ -37,7 +39,7 @@ type PullOptions struct {
 //
 //   - model.safetensors (diffusion_pytorch_model.safetensors), or the shards that its index lists;
 //   - pytorch_model.bin (diffusion_pytorch_model.bin), or the shards that its index lists;
-//   - in a pipeline, the same of the variant fp16.
+//   - the same of the variant fp16.
 //
 // Precision comes before the format: weights of another precision generate other images. Files of a pipeline's root
 // next to model_index.json hold the same weights once more and are never downloaded.
@@ -60,6 +62,23 @@ func Pull(ctx context.Context, id string, o PullOptions) (Snapshot, error) {
 		_ = os.Remove(folder(o.Cache, id)) // where nothing else is in it
 		return Snapshot{}, fmt.Errorf("models pull %s: %w", id, err)
 	}
+	s, err := pullFiles(ctx, id, repo, info, o)
+	if err != nil {
+		return Snapshot{}, fmt.Errorf("models pull %s: %w", id, err)
+	}
+	if commitForm.MatchString(o.Revision) {
+		return s, nil
+	}
+	ref := filepath.Join(folder(o.Cache, id), "refs", filepath.FromSlash(o.Revision))
+	if err := os.MkdirAll(filepath.Dir(ref), 0o755); err != nil {
+		return Snapshot{}, err
+	}
+	return s, os.WriteFile(ref, []byte(s.Commit), 0o644)
+}
+
+// pullFiles downloads the files of a model that are read and missing: those on which the choice depends, then the
+// small ones, then the weights.
+func pullFiles(ctx context.Context, id string, repo *hub.Repo, info *hub.RepoInfo, o PullOptions) (Snapshot, error) {
 	s := Snapshot{Dir: filepath.Join(folder(o.Cache, id), "snapshots", info.CommitHash), Commit: info.CommitHash}
 	if info.CardData != nil {
 		s.License = info.CardData.License
@@ -84,27 +103,29 @@ func Pull(ctx context.Context, id string, o PullOptions) (Snapshot, error) {
 		return os.ReadFile(path)
 	})
 	if err != nil {
-		return Snapshot{}, fmt.Errorf("models pull %s: %w", id, err)
-	}
-	for _, f := range wanted {
-		s.Bytes += sizeOf(f)
-	}
-	if o.Start != nil {
-		o.Start(s)
-	}
-	for _, f := range wanted {
-		if _, err := get(f); err != nil {
-			return Snapshot{}, fmt.Errorf("models pull %s: %w", id, err)
-		}
-	}
-	if commitForm.MatchString(o.Revision) {
-		return s, nil
-	}
-	ref := filepath.Join(folder(o.Cache, id), "refs", filepath.FromSlash(o.Revision))
-	if err := os.MkdirAll(filepath.Dir(ref), 0o755); err != nil {
 		return Snapshot{}, err
 	}
-	return s, os.WriteFile(ref, []byte(s.Commit), 0o644)
+	for _, f := range slices.Concat(wanted.small, wanted.weights) {
+		s.Bytes += sizeOf(f)
+	}
+	all := func(files []*hub.FileInfo) (err error) {
+		for _, f := range files {
+			if err == nil {
+				_, err = get(f)
+			}
+		}
+		return err
+	}
+	if err = wanted.preferred(s.Dir); err == nil {
+		err = all(wanted.small)
+	}
+	if err == nil && o.Start != nil {
+		err = o.Start(s)
+	}
+	if err == nil {
+		err = all(wanted.weights)
+	}
+	return s, err
 }
 
 // query requests the repository's files and commit.

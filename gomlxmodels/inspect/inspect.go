@@ -69,7 +69,11 @@ func Folder(name, dir string) (*Report, error) {
 	r := &Report{Name: name}
 	var kind string
 	kind, r.Class = classOf(dir)
-	list, err := open(kind, dir)
+	open, err := opener(kind, dir)
+	var list []opened
+	if err == nil {
+		list, err = open(dir)
+	}
 	if err != nil {
 		r.fail(err)
 		return r, nil
@@ -84,7 +88,7 @@ func Folder(name, dir string) (*Report, error) {
 		}
 		t, err := m.Tokenizer()
 		if err == nil && t != nil {
-			r.Tokenizer, err = tokenizer(t)
+			r.Tokenizer, err = inspectTokenizer(t)
 		}
 		if err != nil {
 			r.Problem = err.Error()

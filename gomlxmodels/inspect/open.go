@@ -1,6 +1,7 @@
 package inspect
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -65,16 +66,28 @@ func one[M opened](open func(dir string) (M, error)) func(string) ([]opened, err
 	}
 }
 
-// open opens a folder with the networks of its kind.
-func open(kind, dir string) ([]opened, error) {
+// Reads returns an error if no network reads folders of the class that the configurations of this one state. The
+// folder needs no weights.
+func Reads(dir string) error {
+	kind, class := classOf(dir)
+	if known := diffusion.Pipelines(); kind == pipeline && !slices.Contains(known, class) {
+		return fmt.Errorf("a %s is not read; pipelines that are: %s", cmp.Or(class, "pipeline without a class"),
+			strings.Join(known, ", "))
+	}
+	_, err := opener(kind, dir)
+	return err
+}
+
+// opener returns what opens folders of a kind.
+func opener(kind, dir string) (func(dir string) ([]opened, error), error) {
 	if f := openers[kind]; f != nil {
-		return f(dir)
+		return f, nil
 	}
 	if _, err := hub.Architecture(dir); err != nil {
 		return nil, err
 	}
 	if c := (textenc.Config{ModelType: kind}); c.Family() != "" {
-		return one(openTexts)(dir)
+		return one(openTexts), nil
 	}
 	known := slices.DeleteFunc(slices.Sorted(maps.Keys(openers)), func(name string) bool {
 		return name == pipeline || name == sentence || name == timm

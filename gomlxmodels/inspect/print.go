@@ -65,7 +65,10 @@ func (r *Report) Print(w io.Writer) error {
 }
 
 func (t *Tokenizer) print(row func(label, format string, args ...any)) {
-	limit := ""
+	limit, class := "", ""
+	if t.Class != "" {
+		class = t.Class + ", "
+	}
 	if t.Limit > 0 {
 		limit = fmt.Sprintf(", texts of up to %d", t.Limit)
 	}
@@ -73,8 +76,8 @@ func (t *Tokenizer) print(row func(label, format string, args ...any)) {
 	for _, l := range t.Lines {
 		count[l.Outcome]++
 	}
-	row("tokenizer", "%d tokens%s; of %d lines %d decode to the same text, %d but for case and spaces, %d to another",
-		t.Size, limit, len(t.Lines), count[Same], count[Folded], count[Changed])
+	row("tokenizer", "%s%d tokens%s; of %d lines %d decode to the same text, %d but for case and spaces, %d to another",
+		class, t.Size, limit, len(t.Lines), count[Same], count[Folded], count[Changed])
 	for _, l := range t.Lines {
 		if l.Outcome == Changed {
 			row("", "%q decodes to %q, %d of %d tokens unknown", l.Text, l.Back, l.Unknown, l.Tokens)

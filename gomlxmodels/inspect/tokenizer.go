@@ -1,6 +1,9 @@
 package inspect
 
 import (
+	"encoding/json"
+	"os"
+	"path/filepath"
 	"strings"
 	"unicode"
 
@@ -9,6 +12,7 @@ import (
 
 // Tokenizer is what a tokenizer makes of some lines.
 type Tokenizer struct {
+	Class string `json:"class,omitempty"` // as tokenizer_config.json states it
 	Size  int    `json:"size"`            // of the vocabulary
 	Limit int    `json:"limit,omitempty"` // of a text, in tokens; 0 = not stated
 	Lines []Line `json:"lines"`
@@ -42,9 +46,9 @@ var lines = []string{
 	"海辺の小さな家",
 }
 
-// tokenizer turns the lines into tokens and back.
-func tokenizer(t *tokenizers.Tokenizer) (*Tokenizer, error) {
-	out := &Tokenizer{Size: t.Size(), Limit: t.Limit()}
+// inspectTokenizer turns the lines into tokens and back.
+func inspectTokenizer(t *tokenizers.Tokenizer) (*Tokenizer, error) {
+	out := &Tokenizer{Class: classOfTokenizer(t), Size: t.Size(), Limit: t.Limit()}
 	for _, text := range lines {
 		e, err := t.Encode(text, -1)
 		if err != nil {
@@ -61,6 +65,22 @@ func tokenizer(t *tokenizers.Tokenizer) (*Tokenizer, error) {
 		out.Lines = append(out.Lines, line)
 	}
 	return out, nil
+}
+
+// classOfTokenizer returns the class that a tokenizer's configuration states, or "".
+func classOfTokenizer(t *tokenizers.Tokenizer) string {
+	var config struct {
+		Class string `json:"tokenizer_class"`
+	}
+	for _, path := range t.Files() {
+		if filepath.Base(path) != "tokenizer_config.json" {
+			continue
+		}
+		if text, err := os.ReadFile(path); err != nil || json.Unmarshal(text, &config) != nil {
+			return ""
+		}
+	}
+	return config.Class
 }
 
 // folded is a text in lower case without spaces.

