@@ -9,12 +9,15 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/gomlx/compute/dtypes"
 	"github.com/gomlx/gomlx/core/tensors"
 
+	"antipode/gomlxmodels/weights"
 	"antipode/internal/near"
 	"antipode/internal/testbackend"
 )
@@ -167,5 +170,91 @@ func TestHalfPrecision(t *testing.T) {
 		if mean == 0 || mean > 8 {
 			t.Errorf("%s: mean difference %.3g/255 is not between 0 and 8", name, mean)
 		}
+	}
+}
+
+// TestFreshFile compares single files of shapes sampled from ANTIPODE_TEST_SEED with what diffusers makes of them: all
+// tensors of the written folder, and images of the file and of the folder.
+func TestFreshFile(t *testing.T) {
+	dir := t.TempDir()
+	t.Logf("\n%s", python(t, "ldm.py", "fresh", dir, fmt.Sprint(near.Seed(t))))
+	for i, name := range []string{"one", "two", "vee"} {
+		t.Run(name, func(t *testing.T) {
+			theirs := filepath.Join(dir, name)
+			m, err := OpenFile(theirs+".safetensors", FileOptions{ConfigFrom: theirs})
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Log(m.Corrections())
+			own := filepath.Join(dir, "own", name)
+			if err := m.SaveFolder(t.Context(), own); err != nil {
+				t.Fatal(err)
+			}
+			want, err := Open(theirs, OpenOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			folder, err := Open(own, OpenOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			tensors := 0
+			for p, set := range want.sets {
+				if set == nil {
+					continue
+				}
+				for _, tensor := range set.Names() {
+					mine := tensor
+					if part(p) == textPart && !strings.HasPrefix(tensor, "text_model.") {
+						mine = "text_model." + tensor
+					}
+					a, err := folder.sets[p].Float32(mine)
+					if err != nil {
+						t.Fatal(err)
+					}
+					b, err := set.Float32(tensor)
+					if err != nil || !slices.Equal(a, b) {
+						t.Errorf("%s differs (%v)", tensor, err)
+					}
+					tensors++
+				}
+				if a, b := len(folder.sets[p].Names()), len(set.Names()); a != b {
+					t.Errorf("part %d: %d tensors, diffusers has %d", p, a, b)
+				}
+			}
+			golden, err := weights.OpenFiles(filepath.Join(theirs, "reference.safetensors"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			backend := testbackend.Go(t)
+			if i == int(near.Seed(t)%3) {
+				backend = testbackend.XLA(t)
+			}
+			for _, model := range []*Model{m, folder} {
+				worst := 0.0
+				for k, text := range []string{prompt, "the sea, the sea"} {
+					out, err := newSampler(t, backend, model, Options{}).Generate(t.Context(), []Request{{Prompt: text,
+						Negative: "blurry", Seed: 5, Steps: 8, Guidance: 7.5, Width: 40, Height: 32}}, nil)
+					if err != nil {
+						t.Fatal(err)
+					}
+					values, err := golden.Float32(fmt.Sprintf("image_%d", k))
+					if err != nil {
+						t.Fatal(err)
+					}
+					pix := out[0].Image.Pix
+					if len(pix)/4 != len(values)/3 {
+						t.Fatalf("%d pixels, want %d", len(pix)/4, len(values)/3)
+					}
+					for j, v := range values {
+						worst = max(worst, math.Abs(float64(v)-float64(pix[j/3*4+j%3])))
+					}
+				}
+				t.Logf("%d tensors equal; images: worst difference %.2f/255", tensors, worst)
+				if worst > 2 {
+					t.Errorf("worst difference %.2f/255", worst)
+				}
+			}
+		})
 	}
 }

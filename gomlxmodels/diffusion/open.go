@@ -29,6 +29,11 @@ type Model struct {
 	checker   *checker // nil where safety is not [SafetyOn]
 	sets      [parts]*weights.Set
 	files     []string
+
+	ldm     *ldm              // of a single file, see [OpenFile]; nil = a folder
+	padding int32             // the id that fills texts up
+	notes   []string          // what was decided about a single file
+	configs map[string][]byte // config.json of its networks
 }
 
 // OpenOptions determine how a folder is read; the zero value is the default.
@@ -122,19 +127,23 @@ func Open(dir string, o OpenOptions) (m *Model, err error) {
 }
 
 // openTokenizer reads the tokenizer, and from it how long texts are.
-func (m *Model) openTokenizer() (err error) {
-	dir := filepath.Join(m.dir, "tokenizer")
+func (m *Model) openTokenizer() error {
+	return m.useTokenizer(filepath.Join(m.dir, "tokenizer"))
+}
+
+// useTokenizer reads the tokenizer in a folder.
+func (m *Model) useTokenizer(dir string) (err error) {
 	if m.tokenizer, err = tokenizers.Open(dir); err != nil {
 		return err
 	}
 	m.files = append(m.files, m.tokenizer.Files()...)
-	m.length = m.text.longest()
+	m.length, m.padding = m.text.longest(), m.tokenizer.PadID()
 	_, clip := m.text.(clipText)
 	switch limit := m.tokenizer.Limit(); {
 	case m.tokenizer.Size() > m.text.vocabulary():
 		return fmt.Errorf("%s: the tokenizer has %d tokens, text_encoder's vocab_size is %d", dir, m.tokenizer.Size(),
 			m.text.vocabulary())
-	case m.tokenizer.PadID() < 0:
+	case m.padding < 0:
 		return fmt.Errorf("%s: the tokenizer has no padding token", dir)
 	case limit > m.length && !clip:
 		return fmt.Errorf("%s: model_max_length is %d tokens, text_encoder has positions for %d", dir, limit,
@@ -184,6 +193,11 @@ func (m *Model) configurations(pipeline string) (err error) {
 	if err != nil {
 		return err
 	}
+	return m.fit()
+}
+
+// fit reports configurations that do not fit each other.
+func (m *Model) fit() error {
 	switch {
 	case m.unet.ContextDim != m.text.width():
 		return fmt.Errorf("%s: the UNet's cross_attention_dim is %d, the text tower returns %d numbers per token",
@@ -225,8 +239,21 @@ func (m *Model) weights() (err error) {
 
 // table is the correspondence between a network's checkpoint and its variables.
 func (m *Model) table(p part) []weights.Rule {
+	if m.ldm == nil {
+		return m.rules(p)
+	}
+	t := weights.Table(m.ldm.rules(p, m.rules(p)))
+	t.SkipOthers(m.ldm.set) // which ldm.match holds to the other tables
+	return t
+}
+
+// rules is the table in the names of a folder.
+func (m *Model) rules(p part) []weights.Rule {
 	switch p {
 	case textPart:
+		if c, ok := m.text.(clipText); ok && m.ldm != nil {
+			return c.rules()
+		}
 		return m.text.table(m.sets[p])
 	case unetPart:
 		return unetTable(m.unet)

@@ -133,7 +133,7 @@ func (m *Model) tokens(text string, ids []int32) (t tokens, truncated bool, err 
 	if err := pack.Check(ids, m.length, m.text.vocabulary()); err != nil {
 		return t, false, err
 	}
-	t = tokens{ids: slices.Repeat([]int32{m.tokenizer.PadID()}, m.length), to: len(ids)}
+	t = tokens{ids: slices.Repeat([]int32{m.padding}, m.length), to: len(ids)}
 	if m.tokenizer.PadLeft() {
 		t.from, t.to = m.length-len(ids), m.length
 	}

@@ -37,9 +37,10 @@ func (m *Model) Size() (width, height int) {
 	return width * m.vae.Factor(), height * m.vae.Factor()
 }
 
-// Corrections lists options of the folder that are read as other values than those it states, as diffusers does. A
-// digest of the model must cover them besides [Model.Files].
+// Corrections lists options of the folder that are read as other values than those it states, as diffusers does, and
+// what was decided about a single file ([OpenFile]). A digest of the model must cover them besides [Model.Files].
 func (m *Model) Corrections() (list []string) {
+	list = append(list, m.notes...)
 	if side, _, corrected := m.unet.sampleSize(); corrected {
 		list = append(list, fmt.Sprintf("unet/config.json: sample_size %d, written by diffusers %s, is read as %d",
 			m.unet.SampleSize[0], m.unet.Version, side))

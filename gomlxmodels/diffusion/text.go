@@ -83,14 +83,19 @@ func (c clipText) width() int      { return c.Text.HiddenSize }
 // table is that of package clip without the tower's projection, which a CLIPTextModel has not and nothing here reads.
 // Transformers 5 leaves "text_model." out of the names.
 func (c clipText) table(set *weights.Set) []weights.Rule {
-	rules := clip.TextRules(c.Config, "")
-	rules = rules[:len(rules)-1]
+	rules := c.rules()
 	if !set.Has("text_model.final_layer_norm.weight") {
 		for i := range rules {
 			rules[i].Tensor = strings.TrimPrefix(rules[i].Tensor, "text_model.")
 		}
 	}
 	return rules
+}
+
+// rules are those of a tower whose tensors' names begin with "text_model.".
+func (c clipText) rules() []weights.Rule {
+	rules := clip.TextRules(c.Config, "")
+	return rules[:len(rules)-1]
 }
 
 // complete returns the tower a projection of zeros, which the graph of package clip names and the compiler drops.
