@@ -32,7 +32,8 @@ func Open(dir string) (m *Model, err error) {
 	if err := m.OpenWeights(); err != nil {
 		return nil, err
 	}
-	m.cfg.ownHead, m.cfg.ownBias = m.Weights.Has(headWeights) || !m.cfg.Tied, m.Weights.Has(decoderBias)
+	own := m.Weights.Has(headWeights) && !m.Weights.Same(headWeights, wordWeights)
+	m.cfg.ownHead, m.cfg.ownBias = own || !m.cfg.Tied, m.Weights.Has(decoderBias)
 	if err := m.Match(table(m.cfg)); err != nil {
 		return nil, err
 	}

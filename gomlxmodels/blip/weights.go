@@ -11,6 +11,7 @@ import (
 // three, and then decoderBias is the one that is used.
 const (
 	headWeights = "text_decoder.cls.predictions.decoder.weight"
+	wordWeights = "text_decoder.bert.embeddings.word_embeddings.weight"
 	decoderBias = "text_decoder.cls.predictions.decoder.bias"
 	headBias    = "text_decoder.cls.predictions.bias"
 )
@@ -61,7 +62,7 @@ func TowerRules(t *weights.Table, c *vit.Config) {
 func textRules(t *weights.Table, c *TextConfig, tower int) {
 	d, f := c.HiddenSize, c.IntermediateSize
 	const bert, head = "text_decoder.bert.", "text_decoder.cls.predictions."
-	t.As(bert+"embeddings.word_embeddings.weight", "text/tokens/words", nil, c.VocabSize, d)
+	t.As(wordWeights, "text/tokens/words", nil, c.VocabSize, d)
 	t.As(bert+"embeddings.position_embeddings.weight", "text/tokens/positions", nil, c.Positions, d)
 	t.Norm(bert+"embeddings.LayerNorm", "text/norm", d)
 	t.Skip(bert + "embeddings.position_ids")

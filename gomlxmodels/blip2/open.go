@@ -54,7 +54,8 @@ func OpenCaptioner(dir string) (m *Model, err error) {
 	if err := m.cfg.ValidateText(); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	m.cfg.ownHead = m.Weights.Has(headWeights) || !m.cfg.Text.Tied
+	own := m.Weights.Has(headWeights) && !m.Weights.Same(headWeights, wordWeights)
+	m.cfg.ownHead = own || !m.cfg.Text.Tied
 	if err := m.Match(table(m.cfg, m.Weights, writes)); err != nil {
 		return nil, err
 	}

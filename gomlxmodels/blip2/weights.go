@@ -23,6 +23,7 @@ const (
 // The tensors that tell what a folder holds.
 const (
 	headWeights      = "language_model.lm_head.weight"
+	wordWeights      = "language_model.model.decoder.embed_tokens.weight"
 	visionProjection = "vision_projection"
 	textProjection   = "text_projection"
 )
@@ -112,7 +113,7 @@ func (r *rules) language(cfg *Config) {
 	d, f, p := c.HiddenSize, c.IntermediateSize, c.WordSize
 	t.Dense("language_projection", "text/projection", d, cfg.QFormer.HiddenSize)
 	const opt = "language_model.model.decoder."
-	t.As(opt+"embed_tokens.weight", "text/tokens/words", nil, c.VocabSize, p)
+	t.As(wordWeights, "text/tokens/words", nil, c.VocabSize, p)
 	t.As(opt+"embed_positions.weight", "text/tokens/positions", nil, c.Positions+offset, d)
 	if p != d {
 		t.As(opt+"project_in.weight", "text/in/weights", nil, d, p)

@@ -295,6 +295,11 @@ func TestWeightFiles(t *testing.T) {
 	}
 	want := sample(filepath.Join("testdata", "bare"))
 	dir := modeltest.CopyOf(t, "bare")
+	modeltest.Torch(t, dir, nil)
+	if d := apart(t, sample(dir), want); d > 0 {
+		t.Errorf("the image from PyTorch's weights differs by %d/255", d)
+	}
+	dir = modeltest.CopyOf(t, "bare")
 	shard(dir, "unet/"+name+".safetensors", name+"-00001-of-00002.safetensors", name+"-00002-of-00002.safetensors",
 		name+".safetensors.index.json")
 	shard(dir, "vae/"+name+".safetensors", name+".fp16-00001-of-00002.safetensors",

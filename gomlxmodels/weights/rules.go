@@ -38,10 +38,10 @@ func (r Rule) variableShape() []int {
 
 // Match checks the set against the table, both ways, without reading data: a missing tensor, one of another shape, and
 // a tensor no rule names are errors. An error lists up to five names. Files of torch.save name tied weights several
-// times: a further name of a tensor that is loaded, with the same bytes of the file, is no error.
+// times: a further name of a tensor that a rule names is no error ([Set.Same]).
 func Match(set *Set, rules []Rule) error {
 	known := map[string]bool{}
-	loaded := map[place]bool{}
+	places := map[place]bool{}
 	var missing, unknown []string
 	for _, r := range rules {
 		known[r.Tensor] = true
@@ -59,8 +59,8 @@ func Match(set *Set, rules []Rule) error {
 			}
 			continue
 		}
-		if r.Variable != "" && t.strides != nil {
-			loaded[t.place()] = true
+		if t.strides != nil {
+			places[t.place()] = true
 		}
 		if r.Shape != nil && !slices.Equal(t.Shape, r.Shape) {
 			return fmt.Errorf("%s: tensor %q has shape %v, the configuration requires %v", t.File, r.Tensor, t.Shape,
@@ -68,7 +68,7 @@ func Match(set *Set, rules []Rule) error {
 		}
 	}
 	for _, name := range set.Names() {
-		if t := set.tensors[name]; !known[name] && !(t.strides != nil && loaded[t.place()]) {
+		if t := set.tensors[name]; !known[name] && !(t.strides != nil && places[t.place()]) {
 			unknown = append(unknown, name)
 		}
 	}
@@ -94,6 +94,12 @@ type place struct {
 
 func (t *Info) place() place {
 	return place{t.File, t.DType, fmt.Sprint(t.Shape, t.strides), t.data, t.offset}
+}
+
+// Same says whether two names are one tensor: torch.save gives tied weights the same bytes of the file.
+func (s *Set) Same(a, b string) bool {
+	x, y := s.tensors[a], s.tensors[b]
+	return x != nil && y != nil && x.strides != nil && y.strides != nil && x.place() == y.place()
 }
 
 func count(n int, what string) string {

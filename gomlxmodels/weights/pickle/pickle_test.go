@@ -339,6 +339,9 @@ func FuzzPickle(f *testing.F) {
 		}
 	}
 	f.Add([]byte(dictOf(unicode("w"), tensorOf(storageOf(6), 1, dimsOf(2, 2), dimsOf(1, 2)))))
+	for _, b := range written(f) {
+		f.Add(b)
+	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		v, err := Parse(data, Limits{})
 		if err != nil {
