@@ -38,7 +38,7 @@ type VAEConfig struct {
 	InChannels       int      `json:"in_channels"`
 	OutChannels      int      `json:"out_channels"`
 	DownBlocks       []string `json:"down_block_types"`
-	UpBlocks         []string `json:"up_block_types"`
+	UpBlocks         []string `json:"up_block_types"` // from the coarsest
 	Widths           []int    `json:"block_out_channels"`
 	Layers           int      `json:"layers_per_block"`
 	LatentChannels   int      `json:"latent_channels"`
@@ -79,7 +79,12 @@ const (
 	upCross   = "CrossAttnUpBlock2D"
 	midCross  = "UNetMidBlock2DCrossAttn"
 	vaeDown   = "DownEncoderBlock2D"
-	vaeUp     = "UpDecoderBlock2D"
+)
+
+// The types of the blocks of an autoencoder's decoder, the values of [VAEConfig].UpBlocks.
+const (
+	UpBlock          = "UpDecoderBlock2D"
+	UpAttentionBlock = "AttnUpDecoderBlock2D" // with attention after each residual block
 )
 
 // DefaultUNetConfig is what UNet2DConditionModel uses for missing keys.
@@ -93,7 +98,7 @@ func DefaultUNetConfig() UNetConfig {
 
 // DefaultVAEConfig is what AutoencoderKL uses for missing keys.
 func DefaultVAEConfig() VAEConfig {
-	return VAEConfig{InChannels: 3, OutChannels: 3, DownBlocks: []string{vaeDown}, UpBlocks: []string{vaeUp},
+	return VAEConfig{InChannels: 3, OutChannels: 3, DownBlocks: []string{vaeDown}, UpBlocks: []string{UpBlock},
 		Widths: []int{64}, Layers: 1,
 		LatentChannels: 4, Groups: 32, ScalingFactor: 0.18215, UseQuantConv: true, UsePostQuantConv: true,
 		MidAttention: true}
@@ -236,8 +241,9 @@ func (c *VAEConfig) Validate() error {
 		return fmt.Errorf("scaling_factor %v is no factor", c.ScalingFactor)
 	}
 	for i := range n {
-		if c.DownBlocks[i] != vaeDown || c.UpBlocks[i] != vaeUp {
-			return fmt.Errorf("blocks %q and %q are not %s and %s", c.DownBlocks[i], c.UpBlocks[i], vaeDown, vaeUp)
+		if up := c.UpBlocks[i]; c.DownBlocks[i] != vaeDown || up != UpBlock && up != UpAttentionBlock {
+			return fmt.Errorf("blocks %q and %q are not %s and %s or %s", c.DownBlocks[i], up, vaeDown, UpBlock,
+				UpAttentionBlock)
 		}
 	}
 	return cmp.Or(hub.Between("layers_per_block", c.Layers, 1, maxLayers),

@@ -146,7 +146,7 @@ func (s *ldmShapes) vae(l *ldm) map[string]any {
 	var down, up []string
 	for level := range l.vaeDepth {
 		widths = append(widths, s.dims(fmt.Sprintf("%sencoder.down.%d.block.0.conv2.weight", l.vae, level), 4)[0])
-		down, up = append(down, vaeDown), append(up, vaeUp)
+		down, up = append(down, vaeDown), append(up, UpBlock)
 	}
 	latent := s.dims(l.vae+"decoder.conv_in.weight", 4)[1]
 	return map[string]any{"_class_name": "AutoencoderKL", "act_fn": "silu", "block_out_channels": widths,

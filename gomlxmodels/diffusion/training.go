@@ -67,7 +67,7 @@ func Begin(scope *model.Scope, table []weights.Rule, r *rand.Rand) error {
 
 // Restore creates the variables of a table below a scope from a checkpoint, in float32.
 func Restore(scope *model.Scope, set *weights.Set, table []weights.Rule) error {
-	return weights.Stream(scope, set, table, dtypes.Float32, weights.Hooks{Turn: turnKernel})
+	return weights.Stream(scope, set, table, dtypes.Float32, weights.Hooks{Turn: TurnKernel})
 }
 
 // create makes a variable at a path below a scope.

@@ -40,6 +40,9 @@ func ForwardDecoder(scope *model.Scope, c *VAEConfig, z *Node, o GraphOptions) D
 		block := scope.At("up_blocks").At("%d", i)
 		for k := range c.Layers + 1 {
 			x = residual(block.At("resnets").At("%d", k), x, nil, c.Widths[n-1-i], c.Groups, vaeEps)
+			if c.UpBlocks[i] == UpAttentionBlock {
+				x = c.attend(block.At("attentions").At("%d", k), x)
+			}
 		}
 		if i < n-1 {
 			x = upsample(block.At("upsamplers").At("0"), x, 2*x.Shape().Dim(1), 2*x.Shape().Dim(2))
@@ -101,16 +104,23 @@ func ForwardEncoder(scope *model.Scope, c *VAEConfig, image *Node, o GraphOption
 	return out
 }
 
-// middle is two residual blocks with attention of all places to all between them, in one head.
+// middle is two residual blocks with attention between them.
 //
 // Shapes: x [B,H,W,C] → [B,H,W,C].
 func (c *VAEConfig) middle(scope *model.Scope, x *Node) *Node {
-	b, h, w, width := x.Shape().Dim(0), x.Shape().Dim(1), x.Shape().Dim(2), x.Shape().Dim(3)
+	width := x.Shape().Dim(3)
 	x = residual(scope.At("resnets").At("0"), x, nil, width, c.Groups, vaeEps)
 	if c.MidAttention {
-		s := scope.At("attentions").At("0")
-		y := Reshape(groupNorm(s.At("group_norm"), x, c.Groups, vaeEps), b, h*w, width)
-		x = Add(x, Reshape(attend(s, y, nil, 1, attention{bias: true}), b, h, w, width))
+		x = c.attend(scope.At("attentions").At("0"), x)
 	}
 	return residual(scope.At("resnets").At("1"), x, nil, width, c.Groups, vaeEps)
+}
+
+// attend adds to x the attention of all places to all, in one head, after a norm.
+//
+// Shapes: x [B,H,W,C] → [B,H,W,C].
+func (c *VAEConfig) attend(scope *model.Scope, x *Node) *Node {
+	b, h, w, width := x.Shape().Dim(0), x.Shape().Dim(1), x.Shape().Dim(2), x.Shape().Dim(3)
+	y := Reshape(groupNorm(scope.At("group_norm"), x, c.Groups, vaeEps), b, h*w, width)
+	return Add(x, Reshape(attend(scope, y, nil, 1, attention{bias: true}), b, h, w, width))
 }

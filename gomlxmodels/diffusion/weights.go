@@ -141,6 +141,9 @@ func vaeTable(c *VAEConfig, encoder, decoder bool) []weights.Rule {
 		out := c.Widths[n-1-i]
 		for k := range c.Layers + 1 {
 			d.residual(resnet{fmt.Sprintf("decoder.up_blocks.%d.resnets.%d", i, k), in, out}, 0)
+			if c.UpBlocks[i] == UpAttentionBlock {
+				d.attention(fmt.Sprintf("decoder.up_blocks.%d.attentions.%d", i, k), out, c)
+			}
 			in = out
 		}
 		if i < n-1 {
@@ -164,10 +167,13 @@ func (t *rules) middle(half string, c *VAEConfig) {
 	for k := range 2 {
 		t.residual(resnet{fmt.Sprintf("%s.mid_block.resnets.%d", half, k), width, width}, 0)
 	}
-	if !c.MidAttention {
-		return
+	if c.MidAttention {
+		t.attention(half+".mid_block.attentions.0", width, c)
 	}
-	path := half + ".mid_block.attentions.0"
+}
+
+// attention is an autoencoder's attention.
+func (t *rules) attention(path string, width int, c *VAEConfig) {
 	names, out := []string{"to_q", "to_k", "to_v"}, "to_out.0"
 	if c.oldNames {
 		names, out = []string{"query", "key", "value"}, "proj_attn"
@@ -181,7 +187,7 @@ func (t *rules) middle(half string, c *VAEConfig) {
 func load(backend compute.Backend, store *model.Store, set *weights.Set, table []weights.Rule,
 	dtype dtypes.DType) error {
 	return weights.Stream(store.RootScope(), set, table, dtype,
-		weights.Hooks{Turn: turnKernel, Place: func(path string, value *tensors.Tensor) error {
+		weights.Hooks{Turn: TurnKernel, Place: func(path string, value *tensors.Tensor) error {
 			if err := value.ToDevice(backend, 0); err != nil {
 				return fmt.Errorf("variable %s: %w", path, err)
 			}
@@ -193,8 +199,9 @@ func load(backend compute.Backend, store *model.Store, set *weights.Set, table [
 // [out,in,height,width].
 func isKernel(r weights.Rule) bool { return len(r.Shape) == 4 && r.As == nil && r.Parts == 0 }
 
-// turnKernel returns a kernel [O,I,h,w] as [h,w,I,O], and anything else as it is.
-func turnKernel(r weights.Rule, values []float32, shape []int) ([]float32, []int) {
+// TurnKernel is the [weights.Hooks] of the networks here: it returns a kernel [O,I,h,w] as [h,w,I,O], and anything else
+// as it is.
+func TurnKernel(r weights.Rule, values []float32, shape []int) ([]float32, []int) {
 	if !isKernel(r) {
 		return values, shape
 	}
