@@ -63,6 +63,8 @@ type GenerateArgs struct {
 	ModelDigest string   `json:"model_digest,omitempty"` // of the weights behind an API
 
 	Exec ExecOptions `json:"exec,omitzero"`
+
+	File FileOptions `json:"file,omitzero"`
 }
 
 // GenerateOptions are the options of [Generate].
@@ -133,6 +135,9 @@ type GenerateOptions struct {
 	// For image APIs only.
 	ModelDigest string
 
+	// File are the options of a model that is a single file.
+	File FileOptions
+
 	// Exec are the options of a program (a model named exec:PATH).
 	Exec ExecOptions
 }
@@ -197,7 +202,8 @@ func (o *GenerateOptions) check() error {
 		positive("price", o.Price, 1e9),
 		positive("budget", o.Budget, 1e9),
 		between("budget in images:", o.BudgetImages, 1, 1e9),
-		between("requests per minute:", o.PerMinute, 1, 1e9))
+		between("requests per minute:", o.PerMinute, 1, 1e9),
+		o.File.check())
 }
 
 // args returns the arguments of the stage, without defaults. It reports options of the other kind of generator.
@@ -211,6 +217,10 @@ func (o *GenerateOptions) args(model string) (a GenerateArgs, err error) {
 	}
 	if a.Precision == Precisions[0] {
 		a.Precision = ""
+	}
+	file, single := singleFile(model)
+	if a.File, err = o.File.resolved(single); err != nil {
+		return a, err
 	}
 	if strings.HasPrefix(model, Exec) {
 		if a.Precision != "" || o.Safety != "" || o.Quality != "" || o.Price != 0 || o.BudgetImages != 0 ||
@@ -234,6 +244,10 @@ func (o *GenerateOptions) args(model string) (a GenerateArgs, err error) {
 		o.BaseURL != "" || len(o.APIExtra) > 0 || o.ModelDigest != "" {
 		return a, invalid(errors.New("quality, price, budget, requests per minute, base URL, extra fields and model " +
 			"digest are for an image API (a model named api:NAME)"))
+	}
+	if single {
+		a.Model = file
+		return a, nil
 	}
 	a.Model, err = resolve(model)
 	return a, err

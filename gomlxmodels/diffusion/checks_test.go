@@ -181,11 +181,18 @@ func TestFreshFile(t *testing.T) {
 	for i, name := range []string{"one", "two", "vee"} {
 		t.Run(name, func(t *testing.T) {
 			theirs := filepath.Join(dir, name)
-			m, err := OpenFile(theirs+".safetensors", FileOptions{ConfigFrom: theirs})
+			file, kind := theirs+".safetensors", map[string]string{"one": "epsilon: a 1.x model",
+				"two": "epsilon: its global_step is 875000", "vee": "v_prediction: the standard deviation"}[name]
+			if name == "two" {
+				file = theirs + ".ckpt"
+			}
+			m, err := OpenFile(file, FileOptions{ConfigFrom: theirs})
 			if err != nil {
 				t.Fatal(err)
 			}
-			t.Log(m.Corrections())
+			if notes := m.Corrections(); len(notes) != 1 || !strings.HasPrefix(notes[0], "prediction type "+kind) {
+				t.Errorf("notes %q", notes)
+			}
 			own := filepath.Join(dir, "own", name)
 			if err := m.SaveFolder(t.Context(), own); err != nil {
 				t.Fatal(err)

@@ -66,8 +66,8 @@ func (l *ldm) prediction(path, option string) (kind, why string, err error) {
 	if !l.openCLIP {
 		return PredictEpsilon, "a 1.x model", nil
 	}
-	if step := meta["global_step"]; step == fmt.Sprint(epsilonStep) {
-		return PredictEpsilon, "its global_step is " + step, nil
+	if step := l.set.GlobalStep(); step == epsilonStep {
+		return PredictEpsilon, fmt.Sprintf("its global_step is %d", step), nil
 	}
 	name := fmt.Sprintf("%soutput_blocks.%d.1.transformer_blocks.0.norm1.bias", l.unet, l.levels*(l.layers+1)-1)
 	values, err := l.set.Float32(name)

@@ -13,7 +13,7 @@ import (
 // FileOptions determine how a single file is read; the zero value of all but ConfigFrom is the default.
 type FileOptions struct {
 	// ConfigFrom is the folder of a pipeline of the same kind, whose tokenizer is used, and whose scheduler where it
-	// fits the prediction type: such a file holds neither.
+	// fits the prediction type: such a file holds neither. A folder with only the tokenizer, or CLIP's, will do.
 	ConfigFrom string
 	// Prediction is what the UNet predicts: "epsilon" or "v". Default: what the file says, see [OpenFile].
 	Prediction string
@@ -150,6 +150,9 @@ func (m *Model) fileTokenizer(from string) error {
 		return fmt.Errorf("%s: a single file has no tokenizer; name a folder that has the model's (config from)", m.dir)
 	}
 	dir := filepath.Join(from, "tokenizer")
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+		dir = from
+	}
 	if err := m.useTokenizer(dir); err != nil {
 		return err
 	}

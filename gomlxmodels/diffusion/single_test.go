@@ -29,7 +29,6 @@ func TestPrediction(t *testing.T) {
 	}{
 		{tensors: wide(0.091), kind: PredictV, why: "norm1.bias is 0.0910, above 0.09"},
 		{tensors: wide(0.089), kind: PredictEpsilon, why: "norm1.bias is 0.0890, not above 0.09"},
-		{tensors: wide(1), metadata: map[string]string{"global_step": "875000"}, kind: PredictEpsilon, why: "875000"},
 		{tensors: mark("v_pred"), kind: PredictV, why: "the tensor v_pred"},
 		{tensors: mark("ztsnr"), kind: PredictV, why: "the tensor ztsnr"},
 		{tensors: mark("v_pred"), metadata: map[string]string{"modelspec.prediction_type": "epsilon"},

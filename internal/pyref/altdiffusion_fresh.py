@@ -4,7 +4,7 @@
     python internal/pyref/altdiffusion_fresh.py DIR SEED
 
 Writes DIR/NAME/ for two, nine (with a safety checker) and plain (padding on the left, attended), pieces2 and pieces9 (whose tokenizer
-is a SentencePiece model alone, as the published folders'): the folder as diffusers saves it, golden.safetensors, and reference.safetensors with the pictures of each prompt of prompts.csv for the seeds 11 and 12. Run by:
+is a SentencePiece model alone, and whose weights are .bin, as the published folders'): the folder as diffusers saves it, golden.safetensors, and reference.safetensors with the pictures of each prompt of prompts.csv for the seeds 11 and 12. Run by:
 go test -tags checks -run Fresh ./gomlxmodels/diffusion ./gomlxmodels/stage/generate
 """
 
@@ -20,7 +20,7 @@ from altdiffusion import GUIDANCE, TEXTS, alt_text, checker, cosines, decided, l
 from diffusers import DDIMScheduler, DPMSolverMultistepScheduler, EulerDiscreteScheduler, PNDMScheduler
 from diffusion import CROSS, LADDER, PLAIN, golden, sampled, unet, vae
 from pieces import CONFIG, train
-from safetensors.torch import save_file
+from safetensors.torch import load_file, save_file
 from transformers import XLMRobertaTokenizer
 
 SCHEDULERS = [PNDMScheduler, DDIMScheduler, EulerDiscreteScheduler, DPMSolverMultistepScheduler]
@@ -62,6 +62,9 @@ def draw(folder, rng):
     if own.exists():
         shutil.rmtree(folder / "tokenizer")
         own.rename(folder / "tokenizer")
+        for path in list(folder.glob("*/*.safetensors")):
+            torch.save(load_file(path), path.with_name(path.name.replace("model.safetensors", "model.bin") if "diffusion" in path.name else "pytorch_model.bin"))
+            path.unlink()
     pipe = load(folder)
     out = golden(pipe, g, (rng.randint(1, 7), rng.randint(2, 7)), alt_text)
     save(out, folder)

@@ -5,8 +5,7 @@
     python internal/pyref/ldm.py fresh DIR SEED
 
 names writes, for 1.x and 2.x at their real size, each tensor of a file: its shape, and the names that diffusers' own conversion gives
-it. fresh writes DIR/NAME.safetensors for one, two (noise) and vee (v-prediction), each with an EMA copy of its UNet, and DIR/NAME/,
-the same pipeline as diffusers saves it after it has read the file, with reference.safetensors: images of two prompts. Run by:
+it. fresh writes DIR/one.safetensors, two.ckpt (noise) and vee.safetensors (v-prediction), each with an EMA copy of its UNet, and DIR/NAME/, the same pipeline as diffusers saves it after it has read the file, with reference.safetensors: images of two prompts. Run by:
 go test -tags checks -run FreshFile ./gomlxmodels/diffusion
 
 Versions: torch 2.15.0, transformers 5.23.0, diffusers 0.42.1, safetensors, Python 3.11+.
@@ -142,12 +141,16 @@ def fresh(root, seed):
         unets, vaes, texts = networks(second, widths, [32 * rng.choice([1, 2]) for _ in range(rng.randint(2, 3))], hidden_size=64 * rng.choice([1, 2]), intermediate_size=96, num_hidden_layers=rng.randint(1, 3), vocab_size=len(tok))
         unet, vae, text = (shake(net, g) for net in (UNet2DConditionModel(**unets), AutoencoderKL(**vaes), CLIPTextModel(texts)))
         bias = unet.up_blocks[-1].attentions[-1].transformer_blocks[0].norm1.bias.data
-        bias.mul_((0.2 if name == "vee" else 0.05) / bias.std())  # what tells v-prediction from noise
+        bias.mul_(0.2 / bias.std())  # which tells v-prediction from noise, where global_step does not
         scheduler = DDIMScheduler(**LADDER, prediction_type="v_prediction") if name == "vee" else PNDMScheduler(**{k: v for k, v in LADDER.items() if k != "clip_sample"}, skip_prk_steps=True)
         whole = StableDiffusionPipeline(vae=vae, text_encoder=text, tokenizer=tok, unet=unet, scheduler=scheduler, safety_checker=None, feature_extractor=None, requires_safety_checker=False)
         whole.save_pretrained(folder)
-        file = root / f"{name}.safetensors"
-        save_file({k: v.clone().contiguous() for k, v in (checkpoint(unet, vae, text, second, lambda v: v * 0.9) | CONSTANTS).items()}, file)
+        file = root / f"{name}.{'ckpt' if name == 'two' else 'safetensors'}"
+        state = {k: v.clone().contiguous() for k, v in (checkpoint(unet, vae, text, second, lambda v: v * 0.9) | CONSTANTS).items()}
+        if name == "two":
+            torch.save({"epoch": 3, "global_step": 875000, "state_dict": state}, file)
+        else:
+            save_file(state, file)
         read = StableDiffusionPipeline.from_single_file(str(file), config=str(folder), local_files_only=True, torch_dtype=torch.float32, safety_checker=None)
         for part in ("unet", "vae", "text_encoder"):
             a, b = getattr(read, part).state_dict(), getattr(whole, part).state_dict()

@@ -40,10 +40,11 @@ func generate(ctx context.Context, args []string) error {
 	var s stageFlags
 	var o gomlxmodels.GenerateOptions
 	var model, prompts, size string
-	fs := flags("generate", "--model NAME|DIR --prompts TABLE --out TABLE")
+	fs := flags("generate", "--model NAME|DIR|FILE --prompts TABLE --out TABLE")
 	s.add(fs)
 	fs.StringVar(&model, "model", "", modelUsage+"as diffusers writes it (StableDiffusionPipeline, "+
-		"AltDiffusionPipeline), or api:NAME, a model behind an OpenAI-compatible image API (OPENAI_API_KEY, "+
+		"AltDiffusionPipeline), a file with a Stable Diffusion 1.x or 2.x (.safetensors, .ckpt), or api:NAME, a "+
+		"model behind an OpenAI-compatible image API (OPENAI_API_KEY, "+
 		"OPENAI_BASE_URL)"+execUsage)
 	fs.StringVar(&prompts, "prompts", "", "the `TABLE` of prompts: columns id and prompt, and optionally seed and "+
 		"negative; --in is the same")
@@ -78,12 +79,13 @@ func generate(ctx context.Context, args []string) error {
 			return errors.New("only dall-e-3 had styles, and it was shut down on 2026-05-12")
 		})
 	fs.IntVar(&o.PerMinute, "per-minute", 0, "requests per minute to an image API at most; 0 = no limit but its own")
+	fileFlags(fs, &o.File.ConfigFrom, &o.File.Prediction, &o.File.EMA)
 	execFlags(fs, &o.Exec)
 	if err := noArguments(fs, args, "n", "steps", "guidance"); err != nil {
 		return err
 	}
 	if model == "" {
-		return usage("give --model NAME or --model DIR")
+		return usage("give --model NAME, --model DIR or --model FILE")
 	}
 	if prompts != "" {
 		s.in = prompts

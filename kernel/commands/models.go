@@ -33,15 +33,16 @@ func listOr(command, synopsis string, args []string, list func() error, others m
 }
 
 const (
-	modelsArgs = "[list | pull NAME | check NAME|DIR]"
+	modelsArgs = "[list | pull NAME | check NAME|DIR | convert FILE]"
 	dataArgs   = "[list | pull NAME]"
 )
 
 func models(ctx context.Context, args []string) error {
 	return listOr("models", modelsArgs, args, func() error { listModels(); return nil },
 		map[string]func([]string) error{
-			"pull":  func(args []string) error { return pullModels(ctx, args) },
-			"check": checkModels,
+			"pull":    func(args []string) error { return pullModels(ctx, args) },
+			"check":   checkModels,
+			"convert": func(args []string) error { return convertModel(ctx, args) },
 		})
 }
 

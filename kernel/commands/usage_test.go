@@ -39,8 +39,8 @@ func TestUsage(t *testing.T) {
 		"sgement": "unknown command \"sgement\"; see `antipode help`; did you " +
 			"mean antipode segment?",
 		"xyzzy":        "unknown command \"xyzzy\"; see `antipode help`",
-		"models lst":   "antipode models [list | pull NAME | check NAME|DIR]; did you mean list?",
-		"models chek":  "antipode models [list | pull NAME | check NAME|DIR]; did you mean check?",
+		"models lst":   "antipode models [list | pull NAME | check NAME|DIR | convert FILE]; did you mean list?",
+		"models chek":  "antipode models [list | pull NAME | check NAME|DIR | convert FILE]; did you mean check?",
 		"models check": "antipode models check NAME|DIR [--json]",
 		"models pull archipelago-vti": "no model \"archipelago-vti\": `antipode models` lists names; a " +
 			"model on the hub is OWNER/NAME or OWNER/NAME@REVISION; did you mean \"archipelago-vit\"?",

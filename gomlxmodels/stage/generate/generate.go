@@ -61,12 +61,8 @@ func open(ctx context.Context, env stage.Env, raw json.RawMessage) (stage.Worker
 		return openExec(ctx, env, w.args)
 	}
 	w.name = hub.Name(w.args.Model)
-	dir, err := hub.Resolve(env, w.args.Model)
-	if err != nil {
-		return nil, err
-	}
-	if w.model, err = diffusion.Open(dir,
-		diffusion.OpenOptions{NoSafetyChecker: w.args.Safety == gomlxmodels.SafetyOff}); err != nil {
+	var err error
+	if w.model, err = openModel(env, w.args); err != nil {
 		return nil, err
 	}
 	var corrected []any // of the configuration: a model without corrections has the digest of its files
@@ -92,6 +88,30 @@ func open(ctx context.Context, env stage.Env, raw json.RawMessage) (stage.Worker
 		w.digest += " " + w.name
 	}
 	return w, nil
+}
+
+// openModel opens a model's folder or, where the plan says what its file needs, its single file.
+func openModel(env stage.Env, args gomlxmodels.GenerateArgs) (*diffusion.Model, error) {
+	dir, err := hub.Resolve(env, args.Model)
+	if err != nil {
+		return nil, err
+	}
+	if args.File == (gomlxmodels.FileOptions{}) {
+		return diffusion.Open(dir, diffusion.OpenOptions{NoSafetyChecker: args.Safety == gomlxmodels.SafetyOff})
+	}
+	from, err := hub.Resolve(env, args.File.ConfigFrom)
+	if err != nil {
+		return nil, fmt.Errorf("tokenizer of %s: %w; or name a folder with one (--config-from)", dir, err)
+	}
+	m, err := diffusion.OpenFile(dir, diffusion.FileOptions{ConfigFrom: from, Prediction: args.File.Prediction,
+		EMA: args.File.EMA})
+	if err != nil {
+		return nil, err
+	}
+	for _, note := range m.Corrections() {
+		env.Note("%s: %s", hub.Name(dir), note)
+	}
+	return m, nil
 }
 
 func (w *worker) Label() string  { return "generate " + w.name }

@@ -1,0 +1,52 @@
+package gomlxmodels
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"antipode/datasets"
+)
+
+// TestSingleFile: the plan of a model that is a file names it by its absolute path, with what it needs.
+func TestSingleFile(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	if err := os.WriteFile("model.CKPT", nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	prompts := datasets.New("test", nil, datasets.Columns("id:text", "prompt:text"))
+	for _, c := range []struct {
+		o, want FileOptions
+	}{
+		{FileOptions{}, FileOptions{ConfigFrom: ConfigModel}},
+		{FileOptions{ConfigFrom: "OWNER/NAME", Prediction: "v", EMA: true},
+			FileOptions{ConfigFrom: "OWNER/NAME", Prediction: "v", EMA: true}},
+	} {
+		p, err := Generate("model.CKPT", prompts, GenerateOptions{File: c.o}).Plan()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got GenerateArgs
+		if err := json.Unmarshal(p.Args, &got); err != nil {
+			t.Fatal(err)
+		}
+		if got.File != c.want || filepath.Base(got.Model) != "model.CKPT" || !filepath.IsAbs(got.Model) {
+			t.Errorf("%+v, want %+v", got, c.want)
+		}
+	}
+	for want, images := range map[string]datasets.Table{
+		`prediction "x": must be one of epsilon, v`: Generate("model.CKPT", prompts,
+			GenerateOptions{File: FileOptions{Prediction: "x"}}),
+		"are for a model that is a file (.safetensors, .ckpt)": Generate("archipelago-diffusion", prompts,
+			GenerateOptions{File: FileOptions{EMA: true}}),
+		`no model "missing.ckpt"`: Generate("missing.ckpt", prompts),
+		`no model "nothing"`:      Generate("model.CKPT", prompts, GenerateOptions{File: FileOptions{ConfigFrom: "nothing"}}),
+	} {
+		if _, err := images.Plan(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+}
