@@ -1,19 +1,42 @@
 package commands
 
 import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
 	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 
 	"antipode/gomlxmodels"
+	"antipode/gomlxmodels/stage/execmodel"
 	"antipode/kernel/client"
+	"antipode/kernel/store"
 )
 
 // execUsage is the part of the help of --model about programs.
 const execUsage = ", or exec:PATH, a program that runs the model (docs/adapters.md)"
 
-// execFlags adds the flags of a model that is a program.
+// execFlags adds the flags of a stage's model that is a program.
 func execFlags(fs *flag.FlagSet, o *gomlxmodels.ExecOptions) {
+	programFlags(fs, o)
+	fs.Func("workers", "processes of the program, `N` or gpus: one per visible GPU; default 1",
+		func(s string) (err error) {
+			if o.Workers = -1; s != "gpus" {
+				o.Workers, err = strconv.Atoi(s)
+			}
+			return err
+		})
+	fs.BoolVar(&o.ShareDevice, "share-device", false, "let other models use the GPU while the program works")
+}
+
+// programFlags adds the flags of a process of a program.
+func programFlags(fs *flag.FlagSet, o *gomlxmodels.ExecOptions) {
 	fs.Func("exec-arg", "an `ARGUMENT` of the program; may be given several times", func(s string) error {
 		o.Args = append(o.Args, s)
 		return nil
@@ -23,17 +46,9 @@ func execFlags(fs *flag.FlagSet, o *gomlxmodels.ExecOptions) {
 		o.Env = append(o.Env, s)
 		return nil
 	})
-	fs.Func("workers", "processes of the program, `N` or gpus: one per visible GPU; default 1",
-		func(s string) (err error) {
-			if o.Workers = -1; s != "gpus" {
-				o.Workers, err = strconv.Atoi(s)
-			}
-			return err
-		})
 	fs.DurationVar(&o.Timeout, "exec-timeout", 0, "time limit of a batch of the program, for example 30m; default "+
 		"20m for the first, then 10m or 20 times the median")
 	fs.DurationVar(&o.Idle, "exec-idle", 0, "time without output after which the program is restarted; default 5m")
-	fs.BoolVar(&o.ShareDevice, "share-device", false, "let other models use the GPU while the program works")
 }
 
 // allowExec allows the program that a --model names: on the command line, the user has.
@@ -43,4 +58,81 @@ func allowExec(model string) error {
 		return nil // the stage reports a path without a separator
 	}
 	return client.AllowExec(path)
+}
+
+// checkAdapter tests a program against the protocol.
+func checkAdapter(ctx context.Context, args []string) error {
+	var o gomlxmodels.ExecOptions
+	fs := flags("check-adapter", "exec:PATH")
+	programFlags(fs, &o)
+	task := fs.String("task", execmodel.Generate, "what the program does: generate, caption, segment or embed")
+	quick := fs.Bool("quick", false, "omit the tests that load the weights again")
+	rest, err := parse(fs, args)
+	if err != nil {
+		return err
+	}
+	if len(rest) != 1 || !strings.HasPrefix(rest[0], gomlxmodels.Exec) {
+		return usage("check-adapter takes one program: antipode check-adapter exec:./PROGRAM")
+	}
+	program, digest, err := execmodel.Inspect(strings.TrimPrefix(rest[0], gomlxmodels.Exec))
+	if err != nil {
+		return usageError{err}
+	}
+	secrets := map[string]string{}
+	for _, name := range o.Env {
+		secrets[name] = os.Getenv(name)
+	}
+	result, err := execmodel.Check(ctx, execmodel.Options{Program: program, Digest: digest, Args: o.Args, Task: *task,
+		Timeout: o.Timeout, Idle: o.Idle, Secrets: secrets}, *quick, printFinding)
+	if err != nil {
+		return err
+	}
+	if result.Ready != nil {
+		if err := compareVersions(program, *task, o.Args, result); err != nil {
+			return err
+		}
+	}
+	if !result.Passed {
+		return errors.New("the program does not conform to the protocol; see the lines FAIL")
+	}
+	return nil
+}
+
+func printFinding(f execmodel.Finding) {
+	state, detail := "ok  ", ""
+	switch {
+	case f.Err != nil:
+		state, detail = "FAIL", ": "+oneLine(f.Err)
+	case f.Skipped != "":
+		state, detail = "skip", ": "+f.Skipped
+	}
+	fmt.Printf("%s %2d  %s%s\n", state, f.Number, f.Title, detail)
+}
+
+// compareVersions warns if the program's answer to a fixed item changed since its last check, and its version did not.
+func compareVersions(program, task string, args []string, now *execmodel.Checked) error {
+	type state struct{ Version, Model, Device, Image string }
+	current := state{now.Ready.Version, now.Ready.Model.Digest, now.Ready.DeviceKind + " " + now.Ready.DType, now.Image}
+	home, err := client.Home()
+	if err != nil {
+		return err
+	}
+	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %q", program, task, args))
+	path := filepath.Join(home, "models", "exec", "check-"+hex.EncodeToString(sum[:12])+".json")
+	var last state
+	if text, err := os.ReadFile(path); err == nil && json.Unmarshal(text, &last) == nil {
+		image := last.Image
+		if last.Image = current.Image; last == current && image != current.Image {
+			say("warning: answers changed since the last check, and the version is %q still. Fix: raise the version, "+
+				"or stored results of both are mixed", current.Version)
+		}
+	}
+	text, err := json.Marshal(current)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	return store.WriteFile(path, text)
 }

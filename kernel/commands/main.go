@@ -59,6 +59,8 @@ func commands() []command {
 		{"generate", "--model NAME|DIR --prompts TABLE --out TABLE [--n N] [--steps N] …",
 			"generate images of prompts",
 			generate},
+		{"check-adapter", "exec:PATH [--exec-arg A]… [--task NAME] [--quick]",
+			"test a program for --model exec:PATH against the protocol of docs/adapters.md", checkAdapter},
 		{"import", "--dir DIR --model NAME --out TABLE [--names PATTERN | --midjourney] [--sidecar FILE] " +
 			"[--grid N] …",
 			"make a table of images that a generator outside Antipode made", importImages},

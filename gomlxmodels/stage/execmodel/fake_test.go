@@ -105,7 +105,7 @@ func (f *fake) hello(task string) {
 	}
 	say(map[string]any{"type": "ready", "protocol": 1, "name": "fake", "version": version,
 		"model": map[string]any{"id": "fake-model", "digest": "d1"}, "tasks": []string{task, "generate"},
-		"capabilities": map[string]any{"seed": "exact", "negative": f.mode != "no negative", "cancel": f.mode != "deaf",
+		"capabilities": map[string]any{"seed": "exact", "negative": f.mode != "no negative", "cancel": f.mode != "deaf" && f.mode != "no cancel",
 			"sizes": map[string]int{"multiple": 8, "min": 8, "max": 64}},
 		"max_batch": 4, "device_kind": "cpu", "dtype": "float32", "paid": f.mode == "paid",
 		"defaults": map[string]any{"width": 16, "height": 8}, "unknown": []int{1}})
@@ -122,13 +122,13 @@ func (f *fake) batch(number int, items []Item) {
 		say(m)
 	}
 	if f.mode == "exit in batch" && f.once() {
-		answer(&items[0], f.file(&items[0]))
+		answer(&items[0], f.file(&items[0], len(items)))
 		fmt.Fprintln(os.Stderr, "out of memory")
 		os.Exit(3)
 	}
 	for i := range items {
 		item := &items[i]
-		more := f.file(item)
+		more := f.file(item, len(items))
 		switch f.mode {
 		case "slow", "deaf", "ignores terminate":
 			for {
@@ -158,6 +158,10 @@ func (f *fake) batch(number int, items []Item) {
 		case "grandchild":
 			f.grandchild()
 			os.Exit(1)
+		case "prints while loading":
+			if f.once() {
+				fmt.Println("Loading pipeline components...")
+			}
 		case "canceled":
 			time.Sleep(100 * time.Millisecond)
 		case "secret":
@@ -184,8 +188,25 @@ func (f *fake) grandchild() {
 }
 
 // file writes an item's file and returns fields of its answer.
-func (f *fake) file(item *Item) map[string]any {
-	sum := crc32.ChecksumIEEE(fmt.Append(nil, item.Prompt, item.Negative, item.Seed))
+func (f *fake) file(item *Item, together int) map[string]any {
+	seen := *item // what the image depends on
+	switch f.mode {
+	case "ignores seed":
+		seen.Seed = 0
+	case "ignores negative":
+		seen.Negative = ""
+	case "random":
+		seen.Seed = uint64(time.Now().UnixNano())
+	case "other after restart":
+		seen.Seed += uint64(os.Getpid())
+	case "depends on batch":
+		seen.Seed += 1000 * uint64(together)
+	case "crashes on emoji":
+		if strings.ContainsRune(item.Prompt, '🌊') {
+			panic("emoji")
+		}
+	}
+	sum := crc32.ChecksumIEEE(fmt.Append(nil, seen.Prompt, seen.Negative, seen.Seed))
 	if item.MaxTokens > 0 {
 		return map[string]any{"captions": []string{fmt.Sprint("caption ", item.Seed)}, "scores": []float64{-1}}
 	}
@@ -201,6 +222,9 @@ func (f *fake) file(item *Item) map[string]any {
 	width, height := item.Width, item.Height
 	if width == 0 {
 		width, height = 16, 8
+	}
+	if width%8 != 0 && f.mode != "any size" {
+		return map[string]any{"outcome": "failed", "reason": "unsupported size"}
 	}
 	switch f.mode {
 	case "wrong size":

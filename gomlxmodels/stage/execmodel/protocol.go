@@ -235,6 +235,7 @@ type (
 		Batch    int     `json:"batch"`
 		Items    []Item  `json:"items"`
 		Deadline float64 `json:"deadline_s"`
+		Unknown  string  `json:"unknown,omitempty"` // of Check: programs ignore fields that they do not know
 	}
 	cancelMessage struct {
 		Type string   `json:"type"`

@@ -33,6 +33,7 @@ type round struct {
 	finished int
 	partial  []float64 // per slot: the share of its batch that is done, in items
 	batch    int
+	unknown  string // see batchMessage
 }
 
 // Run answers items, in their order. report receives the share of the work that is done, from 0 to 1; nil = nobody. An
@@ -175,7 +176,7 @@ func (r *round) exchange(ctx context.Context, p *process, slot int, batch []*tas
 	number := r.batch
 	r.mu.Unlock()
 	limit, idle := r.g.limit(p), r.g.idleLimit()
-	m := batchMessage{Type: "batch", Batch: number, Deadline: limit.Seconds()}
+	m := batchMessage{Type: "batch", Batch: number, Deadline: limit.Seconds(), Unknown: r.unknown}
 	open := map[string]*task{}
 	for i, t := range batch {
 		t.item.Out = filepath.Join(p.scratch, fmt.Sprintf("%d-%d", number, i)+extensions[r.g.o.Task])

@@ -1,0 +1,50 @@
+package execmodel
+
+import (
+	"slices"
+	"testing"
+)
+
+// TestCheck: every fault fails the tests that are about it, and no others.
+func TestCheck(t *testing.T) {
+	for _, c := range []struct {
+		mode    string
+		failed  []int
+		skipped []int
+	}{
+		{"ok", nil, nil},
+		{"no negative", nil, []int{11}},
+		{"fatal", []int{1}, nil},
+		{"prints while loading", []int{2}, nil},
+		{"random", []int{5, 7, 8, 15}, nil},
+		{"other after restart", []int{8, 15}, nil},
+		{"ignores seed", []int{6}, nil},
+		{"ignores negative", []int{11}, nil},
+		{"depends on batch", []int{7, 15}, nil},
+		{"crashes on emoji", []int{9}, nil},
+		{"any size", []int{10}, nil},
+		{"no cancel", nil, []int{13}},
+		{"status", []int{14}, nil},
+		{"other", []int{8, 9, 10, 11, 12, 13, 14, 15, 16}, nil},
+	} {
+		t.Run(c.mode, func(t *testing.T) {
+			t.Parallel()
+			g, _ := group(t, c.mode, nil)
+			var failed, skipped []int
+			result, err := Check(t.Context(), g.o, false, func(f Finding) {
+				if t.Logf("%d %s %v %s", f.Number, f.Title, f.Err, f.Skipped); f.Err != nil {
+					failed = append(failed, f.Number)
+				}
+				if f.Skipped != "" {
+					skipped = append(skipped, f.Number)
+				}
+			})
+			if err != nil || result.Passed != (c.failed == nil) {
+				t.Fatal(result, err)
+			}
+			if !slices.Equal(failed, c.failed) || !slices.Equal(skipped, c.skipped) {
+				t.Errorf("failed %v, skipped %v; want %v, %v", failed, skipped, c.failed, c.skipped)
+			}
+		})
+	}
+}

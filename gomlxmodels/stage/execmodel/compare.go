@@ -1,0 +1,91 @@
+package execmodel
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"image"
+	"image/color"
+	"image/png"
+	"math"
+	"os"
+
+	"antipode/gomlxmodels/preprocess"
+)
+
+// writeSample writes an image of 64 × 48 pixels: a light disc on a dark gradient.
+func writeSample(path string) error {
+	m := image.NewNRGBA(image.Rect(0, 0, 64, 48))
+	for y := range 48 {
+		for x := range 64 {
+			c := color.NRGBA{uint8(2 * x), uint8(3 * y), 60, 255}
+			if (x-32)*(x-32)+(y-24)*(y-24) < 200 {
+				c = color.NRGBA{240, 230, 200, 255}
+			}
+			m.Set(x, y, c)
+		}
+	}
+	var b bytes.Buffer
+	if err := png.Encode(&b, m); err != nil {
+		return err
+	}
+	return os.WriteFile(path, b.Bytes(), 0o600)
+}
+
+// text is an answer as text, for a digest.
+func (a *Answer) text() string {
+	sum := sha256.Sum256(a.Data)
+	text, _ := json.Marshal([]any{a.Outcome, a.Captions, a.Masks, a.Dim})
+	return string(text) + hex.EncodeToString(sum[:])
+}
+
+// tolerance is the largest mean difference of two images that count as the same, of 255.
+const tolerance = 2
+
+// same reports two answers that differ.
+func same(a, b *Answer) error {
+	switch {
+	case a.Extension == ".f32":
+		return sameVector(a.Vector(), b.Vector())
+	case a.Extension == "":
+		if a.text() != b.text() {
+			return fmt.Errorf("the answers differ: %s and %s", clip(a.text(), 100), clip(b.text(), 100))
+		}
+		return nil
+	}
+	m, err := preprocess.Decode(a.Data)
+	if err != nil {
+		return err
+	}
+	n, err := preprocess.Decode(b.Data)
+	if err != nil {
+		return err
+	}
+	if m.Width != n.Width || m.Height != n.Height {
+		return fmt.Errorf("%d×%d and %d×%d pixels", m.Width, m.Height, n.Width, n.Height)
+	}
+	sum := 0.0
+	for i := range m.Pix {
+		sum += math.Abs(float64(m.Pix[i]) - float64(n.Pix[i]))
+	}
+	if mean := sum / float64(len(m.Pix)); mean > tolerance {
+		return fmt.Errorf("the images differ by %.1f/255 on average; at most %d/255 is allowed", mean, tolerance)
+	}
+	return nil
+}
+
+func sameVector(a, b []float32) error {
+	if len(a) != len(b) {
+		return fmt.Errorf("vectors of %d and %d numbers", len(a), len(b))
+	}
+	worst, scale := 0.0, 0.0
+	for i := range a {
+		worst, scale = max(worst, math.Abs(float64(a[i]-b[i]))), max(scale, math.Abs(float64(b[i])))
+	}
+	if worst > scale/100 {
+		return fmt.Errorf("the vectors differ by %.3g, more than a hundredth of %.3g", worst, scale)
+	}
+	return nil
+}

@@ -1,0 +1,43 @@
+package commands
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"antipode/kernel/client"
+)
+
+// TestCheckAdapter checks the echo adapter, and a program that prints.
+func TestCheckAdapter(t *testing.T) {
+	run := inProcess(t)
+	dir := t.TempDir()
+	t.Setenv(client.HomeVar, filepath.Join(dir, "home"))
+	echo := filepath.Join(dir, "echo")
+	if out, err := exec.Command("go", "build", "-o", echo,
+		"../../docs/examples/echo_adapter").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	printed, err := run("check-adapter", "exec:"+echo)
+	if err != nil || strings.Count(printed, "ok ") != 16 {
+		t.Errorf("%v\n%s", err, printed)
+	}
+	prints := filepath.Join(dir, "prints")
+	if err := os.WriteFile(prints, []byte("#!/bin/sh\necho Loading\nexec "+echo+"\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	printed, err = run("check-adapter", "exec:"+prints)
+	if err == nil || !strings.HasPrefix(printed, `FAIL  1  ready within 60 s, with valid fields: line 1 of stdout is `+
+		`not JSON: "Loading". Fix: send prints to stderr`) {
+		t.Errorf("%v\n%s", err, printed)
+	}
+	for _, args := range []string{"check-adapter", "check-adapter " + echo, "check-adapter exec:echo",
+		"check-adapter exec:" + dir} {
+		if _, err := run(strings.Fields(args)...); !errors.As(err, new(usageError)) {
+			t.Errorf("antipode %s: %v", args, err)
+		}
+	}
+}
