@@ -20,7 +20,7 @@ func TestCheck(t *testing.T) {
 		{"other after restart", []int{8, 15}, nil},
 		{"ignores seed", []int{6}, nil},
 		{"ignores negative", []int{11}, nil},
-		{"depends on batch", []int{7, 15}, nil},
+		{"depends on batch", []int{7}, nil}, // and 15, depending on when the process is killed
 		{"crashes on emoji", []int{9}, nil},
 		{"any size", []int{10}, nil},
 		{"no cancel", nil, []int{13}},
@@ -41,6 +41,9 @@ func TestCheck(t *testing.T) {
 			})
 			if err != nil || result.Passed != (c.failed == nil) {
 				t.Fatal(result, err)
+			}
+			if c.mode == "depends on batch" {
+				failed = slices.DeleteFunc(failed, func(n int) bool { return n == 15 })
 			}
 			if !slices.Equal(failed, c.failed) || !slices.Equal(skipped, c.skipped) {
 				t.Errorf("failed %v, skipped %v; want %v, %v", failed, skipped, c.failed, c.skipped)

@@ -105,8 +105,9 @@ func (f *fake) hello(task string) {
 	}
 	say(map[string]any{"type": "ready", "protocol": 1, "name": "fake", "version": version,
 		"model": map[string]any{"id": "fake-model", "digest": "d1"}, "tasks": []string{task, "generate"},
-		"capabilities": map[string]any{"seed": "exact", "negative": f.mode != "no negative", "cancel": f.mode != "deaf" && f.mode != "no cancel",
-			"sizes": map[string]int{"multiple": 8, "min": 8, "max": 64}},
+		"capabilities": map[string]any{"seed": "exact", "negative": f.mode != "no negative",
+			"cancel": f.mode != "deaf" && f.mode != "no cancel",
+			"sizes":  map[string]int{"multiple": 8, "min": 8, "max": 64}},
 		"max_batch": 4, "device_kind": "cpu", "dtype": "float32", "paid": f.mode == "paid",
 		"defaults": map[string]any{"width": 16, "height": 8}, "unknown": []int{1}})
 }

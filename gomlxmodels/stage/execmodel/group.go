@@ -40,7 +40,9 @@ type Group struct {
 
 	// with turn
 	slots []*process // nil = not running
-	ready *Ready     // of the first process ever
+	ready *Ready     // of the first process ever, or of an earlier run
+
+	forget func() // removes what Expect was called with; nil = ready is of a process
 
 	mu        sync.Mutex
 	failures  int // restarts in a row without an answer
@@ -176,7 +178,7 @@ func (g *Group) process(ctx context.Context, slot int) (*process, error) {
 	if len(g.gpus) > 0 {
 		hello.Device = slot
 	}
-	if err = p.handshake(ctx, hello, readyLimit); err == nil {
+	if err = p.handshake(ctx, hello, max(readyLimit, g.o.Timeout)); err == nil {
 		err = g.agree(p.ready)
 	}
 	if err != nil {
@@ -194,6 +196,12 @@ func (g *Group) agree(r *Ready) error {
 	if g.ready == nil {
 		g.ready = r
 	}
+	if g.ready.identity() != r.identity() && g.forget != nil {
+		before := g.ready.identity()
+		g.forget()
+		return fmt.Errorf("%w: the program reports %s, and %s in an earlier run. Fix: start the run again", errFatal,
+			r.identity(), before)
+	}
 	if g.ready.identity() != r.identity() {
 		return fmt.Errorf("%w: two processes report different models: %s and %s", errFatal, g.ready.identity(),
 			r.identity())
@@ -201,12 +209,13 @@ func (g *Group) agree(r *Ready) error {
 	return nil
 }
 
-// Expect sets what the program reported in an earlier run: a process that reports something else is an error.
-func (g *Group) Expect(r *Ready) {
+// Expect sets what the program reported in an earlier run: a process that reports something else is an error, after
+// which forget is called and the group expects nothing.
+func (g *Group) Expect(r *Ready, forget func()) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.ready == nil {
-		g.ready = r
+		g.ready, g.forget = r, func() { forget(); g.ready, g.forget = nil, nil }
 	}
 }
 

@@ -400,3 +400,17 @@ func TestChanged(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestExpect: a program that reports another model than in an earlier run is an error once, and forgotten.
+func TestExpect(t *testing.T) {
+	g, _ := group(t, "ok", nil)
+	forgotten := 0
+	g.Expect(&Ready{Name: "fake", Version: "0"}, func() { forgotten++ })
+	if _, err := g.Run(t.Context(), items(1), nil); err == nil || !strings.Contains(err.Error(), "in an earlier run") {
+		t.Error(err)
+	}
+	answers, err := g.Run(t.Context(), items(1), nil)
+	if err != nil || answers[0].Outcome != OK || forgotten != 1 {
+		t.Errorf("%v, forgotten %d times", err, forgotten)
+	}
+}

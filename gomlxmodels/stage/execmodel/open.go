@@ -107,14 +107,14 @@ var unlisted sync.Map
 // ready returns what the program reports, from the store if that is current.
 func (m *Model) ready(ctx context.Context, path string) (*Ready, error) {
 	if r, ok := unlisted.Load(path); ok {
-		m.group.Expect(r.(*Ready))
+		m.group.Expect(r.(*Ready), func() { unlisted.Delete(path) })
 		return r.(*Ready), nil
 	}
 	var s stored
 	if text, err := os.ReadFile(path); err == nil && json.Unmarshal(text, &s) == nil && s.Ready != nil &&
 		len(s.Times) == len(s.Ready.Model.Files) {
 		if now, err := times(s.Ready); err == nil && equal(now, s.Times) {
-			m.group.Expect(s.Ready)
+			m.group.Expect(s.Ready, func() { os.Remove(path) })
 			return s.Ready, nil
 		}
 	}
