@@ -27,7 +27,7 @@
 //     `antipode models pull NAME` downloads;
 //   - OWNER/NAME or OWNER/NAME@REVISION: a model of the Hugging Face hub, once pulled;
 //   - the path of a folder as transformers, diffusers, timm or sentence-transformers write it: config.json (for a
-//     pipeline model_index.json, for a sentence encoder modules.json), *.safetensors and the tokenizer's files;
+//     pipeline model_index.json, for a sentence encoder modules.json), weights and the tokenizer's files;
 //   - api:NAME, in [Generate]: a model behind an OpenAI-compatible image API;
 //   - exec:PATH: a program of yours that [AllowExec] allows, which runs any other model; see docs/adapters.md.
 //

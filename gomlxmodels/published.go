@@ -3,8 +3,9 @@ package gomlxmodels
 // builtIn are the models that are part of Antipode.
 func builtIn() []Model {
 	return []Model{
-		{Name: ArchipelagoViT, Status: BuiltIn, Architecture: "ViTModel", Parameters: "1.3 M", License: "Apache-2.0",
-			About: "image encoder of the built-in world, small", Columns: "full object_only background_only"},
+		{Name: ArchipelagoViT, Status: BuiltIn, Architecture: "ViTForImageClassification",
+			Parameters: "1.3 M", License: "Apache-2.0", About: "image encoder of the built-in world, small",
+			Columns: "full object_only background_only"},
 		{Name: "archipelago-blip", Status: BuiltIn, Architecture: "BlipForConditionalGeneration", Parameters: "2.1 M",
 			License: "Apache-2.0", About: "English captions of the built-in world's images, small",
 			Columns: "caption"},

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -182,6 +183,56 @@ func TestModelsCheck(t *testing.T) {
 		failed := strings.Contains(printed, "failed: ")
 		if err == nil || !strings.Contains(err.Error(), want) || failed != (args == "mine") {
 			t.Errorf("models check %s: %q, %v, want %q", args, printed, err, want)
+		}
+	}
+}
+
+// TestPulledIsRead pulls folders of all layouts: what is pulled is what is read, and can be loaded as the folder it
+// comes from.
+func TestPulledIsRead(t *testing.T) {
+	run := inProcess(t)
+	t.Setenv(client.HomeVar, t.TempDir())
+	for _, source := range []string{"archipelago/weights/archipelago-clip", "archipelago/weights/archipelago-diffusion",
+		"blip/testdata/base", "blip2/testdata/opt-350m", "blip2/testdata/retrieval", "clipseg/testdata/refined",
+		"diffusion/testdata/sd1", "diffusion/testdata/alt9", "sam/testdata/bf16-shards",
+		"textenc/testdata/bert-joined-dense", "textenc/testdata/mpnet-bf16-shards", "vit/testdata/timm-plain"} {
+		dir := filepath.Join("..", "..", "gomlxmodels", filepath.FromSlash(source))
+		files := map[string]string{}
+		err := fs.WalkDir(os.DirFS(dir), ".", func(name string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() {
+				return err
+			}
+			data, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(name)))
+			files[name] = string(data)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		fakeHub(t, "some/model", files)
+		if _, err := run("models", "pull", "some/model"); err != nil {
+			t.Errorf("%s: %v", source, err)
+			continue
+		}
+		want, reason := run("models", "check", dir)
+		got, err := run("models", "check", "some/model")
+		_, wanted, _ := strings.Cut(want, "\n")
+		if _, report, _ := strings.Cut(got, "\n"); !strings.Contains(report, "  result     ") ||
+			reason == nil && report != wanted || (err == nil) != (reason == nil) {
+			t.Errorf("%s: pulled\n%s, the folder itself\n%s", source, got, want)
+		}
+		s, err := hub.Find("some/model", "", "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = fs.WalkDir(os.DirFS(s.Dir), ".", func(name string, d fs.DirEntry, err error) error {
+			if err == nil && !d.IsDir() && !strings.Contains(got, "  file       "+name+", ") {
+				t.Errorf("%s: %s is pulled and not read", source, name)
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
 		}
 	}
 }
