@@ -51,8 +51,11 @@ func (m *Model) Runs() error {
 	if m.Status != ImportOnly {
 		return nil
 	}
+	if m.Columns != "image" {
+		return fmt.Errorf("%s is not run by Antipode", m.Name)
+	}
 	return fmt.Errorf("%s is not run by Antipode. Fix: run it elsewhere; `antipode import --model %s` makes a table "+
-		"of a generator's images", m.Name, m.Name)
+		"of its images", m.Name, m.Name)
 }
 
 // Pair is a detector and a segmenter with one name.

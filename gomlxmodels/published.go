@@ -155,8 +155,8 @@ func generators() []Model {
 			Parameters: "2.6 G", License: "Apache-2.0", About: "the same, larger", Columns: "image"},
 		{Name: "vqgan-f16-16384", Hub: "dalle-mini/vqgan_imagenet_f16_16384", Commit: "e93a26e", Status: ImportOnly,
 			Architecture: "VQModel", License: "Apache-2.0", About: "image decoder of dalle-mini and dalle-mega"},
-		{Name: "mindalle", Status: ImportOnly, License: "CC-BY-NC-SA-4.0", NonCommercial: true,
-			About: "images from English prompts: ENTIGEN", Columns: "image"},
+		{Name: "mindalle", Status: ImportOnly, Parameters: "1.3 G", Bytes: 5e9, License: "CC-BY-NC-SA-4.0",
+			NonCommercial: true, About: "images from English prompts: ENTIGEN", Columns: "image"},
 		{Name: "cogview2", Status: ImportOnly, About: "images from Chinese prompts: CoCo-CroLa", Columns: "image"},
 	}
 }

@@ -17,6 +17,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"antipode/gomlxmodels"
 )
 
 const commit = "0123456789abcdef0123456789abcdef01234567"
@@ -143,6 +145,16 @@ func TestPull(t *testing.T) {
 		if found, err := Find("some/model", revision, cache); err != nil || found.Dir != s.Dir {
 			t.Errorf("Find at %q: %+v, %v", revision, found, err)
 		}
+	}
+	t.Setenv("HF_HUB_CACHE", cache)
+	known := gomlxmodels.Model{Name: "short", Hub: "some/model", Commit: commit, Status: gomlxmodels.Mirror}
+	if found, err := FindKnown(known); err != nil || found.Dir != s.Dir {
+		t.Errorf("FindKnown: %+v, %v", found, err)
+	}
+	known.Commit = strings.Repeat("f", 40)
+	if _, err := FindKnown(known); !errors.Is(err, ErrNotPulled) ||
+		!strings.Contains(err.Error(), "antipode models pull short --mirror`") {
+		t.Errorf("FindKnown at another commit: %v", err)
 	}
 	if _, err := Find("some/model", "v2", cache); !errors.Is(err, ErrNotPulled) {
 		t.Errorf("another revision: %v", err)

