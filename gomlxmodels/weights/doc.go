@@ -1,6 +1,6 @@
 // Package weights reads the weights of a model folder and moves them into the variables of a GoMLX store by an explicit
-// table: one [Rule] for each tensor of the checkpoint. It reads safetensors and what torch.save writes (.bin, .pt,
-// .pth, .ckpt), one file or sharded, and writes safetensors.
+// table: one [Rule] for each tensor of the checkpoint. It reads safetensors, what torch.save writes (.bin, .pt, .pth,
+// .ckpt) and the parameters of Flax (.msgpack), one file or sharded, and writes safetensors.
 //
 // # Strictness
 //
@@ -18,4 +18,7 @@
 // reads as data. Tensors may be views: transposed, sliced or expanded, and several may share a storage. A storage may
 // be big-endian or compressed. Sparse, quantized and complex tensors, and those without data, keep their name and are
 // an error where a rule needs them.
+//
+// A file of Flax is a map of maps; its arrays are named by the keys on the way, joined by slashes. [Rule] knows the
+// order of their axes (Layout), and selects a layer where layers are stacked.
 package weights

@@ -112,8 +112,9 @@ func openIndex(index string) (*Set, error) {
 	return s, nil
 }
 
-// OpenFiles reads the headers of the given files as one set: safetensors, or what torch.save writes. The content
-// decides which, not the name. A tensor that is in two of them is an error.
+// OpenFiles reads the headers of the given files as one set: safetensors, what torch.save writes, or the parameters of
+// Flax. The content decides which, not the name, but for Flax, whose files are named *.msgpack: their arrays are named
+// by the keys on the way to them, such as model/encoder/layers/kernel. A tensor that is in two of them is an error.
 func OpenFiles(paths ...string) (*Set, error) {
 	s := &Set{files: paths, tensors: map[string]*Info{}}
 	for _, p := range paths {
@@ -162,6 +163,8 @@ func (s *Set) readFile(path string) ([]Info, error) {
 		list, err = t.readLegacy()
 	case len(head) > 262 && string(head[257:262]) == "ustar":
 		err = errors.New("torch archive of before 2018 (tar). Fix: load it with torch and save its state dict again")
+	case strings.HasSuffix(path, ".msgpack"):
+		list, err = readMsgpack(path, f, stat.Size())
 	case len(head) > 8 && head[8] == '{' || strings.HasSuffix(path, ".safetensors"):
 		return readHeader(path, f, stat.Size())
 	case bytes.HasPrefix(head, []byte("version https://git-lfs")):

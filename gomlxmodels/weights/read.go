@@ -18,11 +18,12 @@ type Info struct {
 	Shape []int
 	File  string // path of the file that holds it
 
-	data    section // holds its storage
-	offset  int64   // bytes from the start of data to the first element
-	bytes   int64   // bytes of its elements
-	strides []int   // in elements; nil = data is its elements in order
-	swapped bool    // numbers are big-endian
+	data    section   // holds its storage
+	chunks  []section // where there are several, which follow one another
+	offset  int64     // bytes from the start of data to the first element
+	bytes   int64     // bytes of its elements
+	strides []int     // in elements; nil = data is its elements in order
+	swapped bool      // numbers are big-endian
 
 	unreadable string // why it cannot be read, for example that it is sparse
 }
@@ -78,6 +79,12 @@ func (s *Set) Float32(name string) ([]float32, error) {
 	if !ok {
 		return nil, fmt.Errorf("%s: tensor %q is missing", s.dir, name)
 	}
+	return s.float32s(t)
+}
+
+// float32s reads a tensor, or a part of one.
+func (s *Set) float32s(t *Info) ([]float32, error) {
+	name := t.Name
 	switch t.DType {
 	case "F32", "F16", "BF16", "F64":
 	case "":

@@ -18,15 +18,45 @@ type Rule struct {
 	Tensor   string // name in the checkpoint
 	Variable string // path of the variable below the model's scope; "" = the tensor is known and left alone
 	Shape    []int  // the shape the configuration requires; nil (only where Variable is "") = any
-	As       []int  // the variable's shape where it is not Shape; the same number of values
+	Layout   Layout // the order of the tensor's axes, where it is another
+	As       []int  // the variable's shape where it is not that of the tensor in torch's order; as many values
 	// with Parts > 1: the variable's first axis has Parts equal blocks and the tensor is block Part, from 0
 	Part  int
 	Parts int
+	// with Layers > 0: the tensor has one more axis in front, of that many layers, of which the variable is Layer
+	Layer  int
+	Layers int
+}
+
+// Layout is the order of a tensor's axes.
+type Layout int
+
+// The layouts of tensors.
+const (
+	Torch      Layout = iota // as torch has them: dense [out, in], convolution [out, in, height, width]
+	Transposed               // dense [in, out], as Flax has it
+	HWIO                     // convolution [height, width, in, out], as Flax has it
+)
+
+// axes are the axes of a tensor of the layout in torch's order; nil = they are in that order.
+func (l Layout) axes() []int {
+	switch l {
+	case Transposed:
+		return []int{1, 0}
+	case HWIO:
+		return []int{3, 2, 0, 1}
+	}
+	return nil
 }
 
 // variableShape is the shape of the whole variable.
 func (r Rule) variableShape() []int {
 	shape := slices.Clone(r.Shape)
+	if axes := r.Layout.axes(); len(axes) == len(shape) {
+		for i, axis := range axes {
+			shape[i] = r.Shape[axis]
+		}
+	}
 	if r.As != nil {
 		shape = slices.Clone(r.As)
 	}
@@ -62,9 +92,9 @@ func Match(set *Set, rules []Rule) error {
 		if t.strides != nil {
 			places[t.place()] = true
 		}
-		if r.Shape != nil && !slices.Equal(t.Shape, r.Shape) {
+		if want := r.tensorShape(); want != nil && !slices.Equal(t.Shape, want) {
 			return fmt.Errorf("%s: tensor %q has shape %v, the configuration requires %v", t.File, r.Tensor, t.Shape,
-				r.Shape)
+				want)
 		}
 	}
 	for _, name := range set.Names() {
@@ -152,7 +182,7 @@ func Stream(scope *model.Scope, set *Set, rules []Rule, dtype dtypes.DType, h Ho
 		values := make([]float32, size(rs[0].variableShape()))
 		block := len(values) / len(rs)
 		for _, r := range rs {
-			data, err := set.Float32(r.Tensor)
+			data, err := set.values(r)
 			if err != nil {
 				return err
 			}
@@ -181,6 +211,45 @@ func Stream(scope *model.Scope, set *Set, rules []Rule, dtype dtypes.DType, h Ho
 		}
 	}
 	return nil
+}
+
+// tensorShape is the shape of the tensor in the file; nil = any.
+func (r Rule) tensorShape() []int {
+	if r.Shape == nil || r.Layers == 0 {
+		return r.Shape
+	}
+	return append([]int{r.Layers}, r.Shape...)
+}
+
+// values reads what a rule says of a tensor, in torch's order.
+func (s *Set) values(r Rule) ([]float32, error) {
+	t := *s.tensors[r.Tensor]
+	if t.strides == nil {
+		t.strides = make([]int, len(t.Shape))
+		for i, step := len(t.Shape)-1, 1; i >= 0; i-- {
+			t.strides[i] = step
+			step *= t.Shape[i]
+		}
+	}
+	if r.Layers > 0 {
+		if r.Layer < 0 || r.Layer >= r.Layers {
+			return nil, fmt.Errorf("weights: tensor %q: layer %d of %d", r.Tensor, r.Layer, r.Layers)
+		}
+		t.offset += int64(r.Layer) * int64(t.strides[0]) * sizes[t.DType]
+		t.Shape, t.strides, t.bytes = t.Shape[1:], t.strides[1:], t.bytes/int64(r.Layers)
+	}
+	if axes := r.Layout.axes(); axes != nil {
+		if len(axes) != len(t.Shape) {
+			return nil, fmt.Errorf("weights: tensor %q of shape %v has no layout of %d axes", r.Tensor, t.Shape,
+				len(axes))
+		}
+		shape, strides := make([]int, len(axes)), make([]int, len(axes))
+		for i, axis := range axes {
+			shape[i], strides[i] = t.Shape[axis], t.strides[axis]
+		}
+		t.Shape, t.strides = shape, strides
+	}
+	return s.float32s(&t)
 }
 
 // create makes a variable at a path below a scope.
@@ -220,6 +289,9 @@ func Export(scope *model.Scope, rules []Rule) ([]Tensor, error) {
 	for _, r := range rules {
 		if r.Variable == "" {
 			continue
+		}
+		if r.Layout != Torch || r.Layers > 0 {
+			return nil, fmt.Errorf("weights: tensor %q is not in torch's layout, the one that is saved", r.Tensor)
 		}
 		path := model.JoinPath(scope.Scope(), r.Variable)
 		v := scope.Store().GetVariable(path)

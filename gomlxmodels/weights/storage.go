@@ -36,6 +36,9 @@ func (s *Set) readFrom(f io.ReaderAt, t *Info) (out []byte, err error) {
 		return out, nil
 	}
 	var from io.ReaderAt = io.NewSectionReader(f, t.data.offset, t.data.length)
+	if t.chunks != nil {
+		from = joined{f, t.chunks}
+	}
 	if t.data.deflated {
 		from = &inflater{&s.inflated, f, t}
 	}
