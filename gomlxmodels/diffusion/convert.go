@@ -3,12 +3,11 @@ package diffusion
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 
+	"antipode/gomlxmodels/internal/newdir"
 	"antipode/gomlxmodels/weights"
 )
 
@@ -20,19 +19,11 @@ func (m *Model) SaveFolder(ctx context.Context, dir string) error {
 	if m.ldm == nil {
 		return fmt.Errorf("%s is a folder already", m.dir)
 	}
-	if list, err := os.ReadDir(dir); err == nil && len(list) > 0 {
-		return fmt.Errorf("%s is not empty; name a new folder", dir)
-	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
-		return err
-	}
-	to, err := os.MkdirTemp(filepath.Dir(dir), "."+filepath.Base(dir)+".")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(to) // nothing, once renamed
+	return newdir.Write(dir, func(to string) error { return m.save(ctx, to) })
+}
+
+// save writes the files of the folder.
+func (m *Model) save(ctx context.Context, to string) error {
 	if err := m.saveConfigs(to); err != nil {
 		return err
 	}
@@ -53,14 +44,7 @@ func (m *Model) SaveFolder(ctx context.Context, dir string) error {
 			return err
 		}
 	}
-	if err := m.saveTokenizer(filepath.Join(to, "tokenizer")); err != nil {
-		return err
-	}
-	if err := os.Chmod(to, 0o755); err != nil {
-		return err
-	}
-	_ = os.Remove(dir) // empty, or missing
-	return os.Rename(to, dir)
+	return m.saveTokenizer(filepath.Join(to, "tokenizer"))
 }
 
 // saveConfigs writes the configurations, each in its folder.

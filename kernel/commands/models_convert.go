@@ -8,6 +8,8 @@ import (
 
 	"antipode/gomlxmodels"
 	"antipode/gomlxmodels/diffusion"
+	"antipode/gomlxmodels/sam"
+	"antipode/gomlxmodels/weights"
 )
 
 // fileFlags adds the flags of a model that is a single file.
@@ -19,12 +21,12 @@ func fileFlags(fs *flag.FlagSet, from, prediction *string, ema *bool) {
 	fs.BoolVar(ema, "ema", false, "of a model in a single file: the UNet's averaged weights, if it has both")
 }
 
-// convertModel writes a model in a single file as a folder.
+// convertModel writes a model in a single file, in the names of its own program, as a folder.
 func convertModel(ctx context.Context, args []string) error {
 	var o diffusion.FileOptions
 	var out string
 	fs := flags("models convert", "FILE --out DIR")
-	fs.StringVar(&out, "out", "", "the `DIR` to write: a folder as diffusers writes it")
+	fs.StringVar(&out, "out", "", "the `DIR` to write: a folder as diffusers or transformers writes it")
 	fileFlags(fs, &o.ConfigFrom, &o.Prediction, &o.EMA)
 	rest, err := parse(fs, args)
 	if err != nil {
@@ -33,10 +35,29 @@ func convertModel(ctx context.Context, args []string) error {
 	if len(rest) != 1 || out == "" {
 		return usage("antipode models convert FILE --out DIR")
 	}
-	if o.ConfigFrom, err = modelFolder(cmp.Or(o.ConfigFrom, gomlxmodels.ConfigModel)); err != nil {
-		return fmt.Errorf("tokenizer of %s: %w; or name a folder with one (--config-from)", rest[0], err)
+	set, err := weights.OpenFiles(rest[0])
+	if err != nil {
+		return err
 	}
-	m, err := diffusion.OpenFile(rest[0], o)
+	if sam.IsOriginal(set) {
+		if o != (diffusion.FileOptions{}) {
+			return usage("models convert: %s is a SAM, which takes no --config-from, --prediction or --ema", rest[0])
+		}
+		if err := sam.Convert(set, out); err != nil {
+			return err
+		}
+		fmt.Printf("%s: SamModel\n", out)
+		return nil
+	}
+	return convertDiffusion(ctx, rest[0], out, o)
+}
+
+// convertDiffusion writes a Stable Diffusion as a folder.
+func convertDiffusion(ctx context.Context, file, out string, o diffusion.FileOptions) (err error) {
+	if o.ConfigFrom, err = modelFolder(cmp.Or(o.ConfigFrom, gomlxmodels.ConfigModel)); err != nil {
+		return fmt.Errorf("tokenizer of %s: %w; or name a folder with one (--config-from)", file, err)
+	}
+	m, err := diffusion.OpenFile(file, o)
 	if err != nil {
 		return err
 	}

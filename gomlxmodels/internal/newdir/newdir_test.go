@@ -1,0 +1,38 @@
+package newdir
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+func TestWrite(t *testing.T) {
+	root := t.TempDir()
+	dir := filepath.Join(root, "a", "b")
+	failed := errors.New("failed")
+	if err := Write(dir, func(to string) error {
+		if err := os.WriteFile(filepath.Join(to, "half"), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return failed
+	}); err != failed {
+		t.Error(err)
+	}
+	if list, err := os.ReadDir(filepath.Join(root, "a")); err != nil || len(list) != 0 {
+		t.Errorf("%v, %v after a failure", list, err)
+	}
+	fill := func(to string) error { return os.WriteFile(filepath.Join(to, "file"), nil, 0o600) }
+	if err := os.Mkdir(dir, 0o700); err != nil { // empty
+		t.Fatal(err)
+	}
+	if err := Write(dir, fill); err != nil {
+		t.Fatal(err)
+	}
+	if list, err := os.ReadDir(filepath.Join(root, "a")); err != nil || len(list) != 1 {
+		t.Errorf("%v, %v", list, err)
+	}
+	if err := Write(dir, fill); err == nil {
+		t.Error("written over a folder")
+	}
+}

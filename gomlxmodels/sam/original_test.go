@@ -1,0 +1,112 @@
+package sam
+
+import (
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"antipode/gomlxmodels/weights"
+)
+
+// TestConvert writes a checkpoint of segment-anything as a folder, and compares it with the one that transformers saved
+// of the same model (internal/pyref/original_sam.py, which compares the outputs of both programs).
+func TestConvert(t *testing.T) {
+	set, err := weights.OpenFiles(filepath.Join("testdata", "original", "small.pth"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join(t.TempDir(), "folder")
+	if err := Convert(set, dir); err != nil || !IsOriginal(set) {
+		t.Fatal(err)
+	}
+	got, err := Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := Open(filepath.Join("testdata", "original", "wanted"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	own, reference := *got.cfg, *want.cfg
+	own.Vision.MLPRatio, own.Vision.MLPDim, reference.Vision.MLPDim = reference.Vision.MLPRatio, nil, nil
+	if !reflect.DeepEqual(own, reference) {
+		t.Errorf("configuration %+v, want %+v", own, reference)
+	}
+	if a, b := got.Preprocess(), want.Preprocess(); !reflect.DeepEqual(a, b) {
+		t.Errorf("preprocessing %+v, want %+v", a, b)
+	}
+	names := want.Weights.Names()
+	for _, name := range names {
+		a, err := got.Weights.Float32(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := want.Weights.Float32(name)
+		if err != nil || !slices.Equal(a, b) {
+			t.Errorf("%s differs (%v)", name, err)
+		}
+	}
+	if len(names) < 180 {
+		t.Errorf("%d tensors", len(names))
+	}
+}
+
+// TestConvertRefuses gives it checkpoints with a tensor missing, unknown or of another shape.
+func TestConvertRefuses(t *testing.T) {
+	path := filepath.Join("testdata", "original", "small.pth")
+	set, err := weights.OpenFiles(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for want, change := range map[string]func(all map[string]weights.Tensor){
+		"1 tensor missing: vision_encoder.neck.conv2.weight": func(all map[string]weights.Tensor) {
+			delete(all, "image_encoder.neck.2.weight")
+		},
+		"does not use: mask_decoder.new": func(all map[string]weights.Tensor) {
+			all["mask_decoder.new"] = weights.Tensor{Name: "mask_decoder.new", Shape: []int{1}, Data: []float32{0}}
+		},
+		`no tensor "mask_decoder.iou_token.weight" of 2`: func(all map[string]weights.Tensor) {
+			delete(all, "mask_decoder.iou_token.weight")
+		},
+		`"vision_encoder.neck.conv1.weight" has shape [16 12 2 1]`: func(all map[string]weights.Tensor) {
+			v := all["image_encoder.neck.0.weight"]
+			v.Shape = []int{16, 12, 2, 1}
+			all[v.Name] = v
+		},
+	} {
+		all := map[string]weights.Tensor{}
+		for _, name := range set.Names() {
+			values, err := set.Float32(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			info, _ := set.Info(name)
+			all[name] = weights.Tensor{Name: name, Shape: info.Shape, Data: values}
+		}
+		change(all)
+		var list []weights.Tensor
+		for _, v := range all {
+			list = append(list, v)
+		}
+		root := t.TempDir()
+		file := filepath.Join(root, "sam.safetensors")
+		if err := weights.Save(file, list, nil, weights.F32); err != nil {
+			t.Fatal(err)
+		}
+		changed, err := weights.OpenFiles(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = Convert(changed, filepath.Join(root, "out"))
+		if err == nil || !strings.Contains(err.Error(), want) || !strings.HasPrefix(err.Error(), file) ||
+			strings.Contains(err.Error(), "\n") {
+			t.Errorf("error %v, want one line of %s with %q", err, file, want)
+		}
+		if left, _ := os.ReadDir(root); len(left) != 1 {
+			t.Errorf("%v is left", left)
+		}
+	}
+}

@@ -1,0 +1,48 @@
+package commands
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"antipode/gomlxmodels/weights"
+	"antipode/kernel/client"
+)
+
+// TestConvertModel converts a SAM, and refuses what is no model.
+func TestConvertModel(t *testing.T) {
+	run := inProcess(t)
+	t.Setenv(client.HomeVar, t.TempDir())
+	t.Setenv("HF_HOME", t.TempDir())
+	file := filepath.Join("..", "..", "gomlxmodels", "sam", "testdata", "original", "small.pth")
+	out := filepath.Join(t.TempDir(), "sam")
+	if printed, err := run("models", "convert", file, "--out", out); err != nil || printed != out+": SamModel\n" {
+		t.Errorf("%q, %v", printed, err)
+	}
+	if _, err := os.Stat(filepath.Join(out, "model.safetensors")); err != nil {
+		t.Error(err)
+	}
+	other := filepath.Join(t.TempDir(), "flux.safetensors")
+	flux := []weights.Tensor{{Name: "double_blocks.0.x", Shape: []int{1}, Data: []float32{0}}}
+	if err := weights.Save(other, flux, nil, weights.F32); err != nil {
+		t.Fatal(err)
+	}
+	for want, args := range map[string][]string{
+		"is not empty; name a new folder":         {file, "--out", out},
+		"models convert FILE --out DIR":           {file},
+		"a SAM, which takes no --config-from":     {file, "--out", out + "2", "--ema"},
+		"tokenizer of " + other:                   {other, "--out", out + "2"},
+		`a checkpoint of FLUX (tensor "double_bl`: {other, "--out", out + "2", "--config-from", out},
+	} {
+		_, err := run(append([]string{"models", "convert"}, args...)...)
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+		if usage := strings.HasPrefix(want, "models") || strings.HasPrefix(want, "a SAM"); usage !=
+			errors.As(err, new(usageError)) {
+			t.Errorf("%v: a usage error is %v", err, !usage)
+		}
+	}
+}
