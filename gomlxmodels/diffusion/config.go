@@ -1,11 +1,9 @@
 package diffusion
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 
@@ -135,12 +133,8 @@ func parse(text []byte, class string, table map[string]string, to any) error {
 	if name, given := all["_class_name"]; given && string(name) != `"`+class+`"` {
 		return fmt.Errorf("_class_name %s is not %s", name, class)
 	}
-	for _, key := range slices.Sorted(maps.Keys(table)) {
-		value, given := all[key]
-		if given && !bytes.Equal(value, []byte("null")) && string(value) != table[key] &&
-			string(value) != table[key]+".0" {
-			return fmt.Errorf("%s %s is not supported: only %s is", key, value, table[key])
-		}
+	if err := hub.FixedKeys(all, table); err != nil {
+		return err
 	}
 	if err := json.Unmarshal(text, to); err != nil {
 		return fmt.Errorf("not readable: %w", err)

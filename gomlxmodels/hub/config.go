@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -49,6 +50,18 @@ func ReadParts(parts ...Part) error {
 func Between(name string, value, low, high int) error {
 	if value < low || value > high {
 		return fmt.Errorf("%s %d is not between %d and %d", name, value, low, high)
+	}
+	return nil
+}
+
+// FixedKeys reports a key of a configuration whose value is not the only one that is supported, in JSON; null and a
+// missing key always are.
+func FixedKeys(all map[string]json.RawMessage, table map[string]string) error {
+	for _, key := range slices.Sorted(maps.Keys(table)) {
+		value := all[key]
+		if Given(value) && string(value) != table[key] && string(value) != table[key]+".0" {
+			return fmt.Errorf("%s %s is not supported: only %s is", key, value, table[key])
+		}
 	}
 	return nil
 }

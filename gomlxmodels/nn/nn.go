@@ -71,10 +71,22 @@ func linear(x, w, b *Node) *Node {
 //
 // Shapes: x [...,D] → [...,D].
 func LayerNorm(scope *model.Scope, x *Node, epsilon float64) *Node {
-	g, d, dtype := x.Graph(), x.Shape().Dim(-1), x.DType()
-	gain := variable(scope, g, "gain", initializer.One, dtype, d)
-	offset := variable(scope, g, "offset", initializer.Zero, dtype, d)
-	y := gomlxnn.LayerNorm(Float32(x), []int{x.Rank() - 1}, epsilon, Float32(gain), Float32(offset), nil)
+	gain := variable(scope, x.Graph(), "gain", initializer.One, x.DType(), x.Shape().Dim(-1))
+	return layerNorm(scope, x, epsilon, Float32(gain))
+}
+
+// LayerNormNoGain is [LayerNorm] that shifts and does not scale.
+//
+// Shapes: x [...,D] → [...,D].
+func LayerNormNoGain(scope *model.Scope, x *Node, epsilon float64) *Node {
+	// ones: given no gain, the fused layer norm of the pure Go backend takes the offset for it (compute v0.1.3)
+	return layerNorm(scope, x, epsilon, Ones(x.Graph(), shapes.Make(dtypes.Float32, x.Shape().Dim(-1))))
+}
+
+func layerNorm(scope *model.Scope, x *Node, epsilon float64, gain *Node) *Node {
+	dtype := x.DType()
+	offset := variable(scope, x.Graph(), "offset", initializer.Zero, dtype, x.Shape().Dim(-1))
+	y := gomlxnn.LayerNorm(Float32(x), []int{x.Rank() - 1}, epsilon, gain, Float32(offset), nil)
 	return ConvertDType(y, dtype)
 }
 

@@ -236,3 +236,14 @@ func TestBFloat16(t *testing.T) {
 		t.Errorf("scale %v", s)
 	}
 }
+
+// TestLayerNormNoGain compares with a layer norm whose gains are 1.
+func TestLayerNormNoGain(t *testing.T) {
+	for name, backend := range backends {
+		got := run(t, backend(t), func(s *model.Scope, in []*Node) []*Node {
+			offset := Add(in[0], ZerosLike(in[0]))
+			return []*Node{LayerNormNoGain(s.At("bare"), offset, 1e-3), LayerNorm(s.At("gains"), offset, 1e-3)}
+		}, noise(7, 2, 3, 8))
+		near.Check(t, name, got[0], got[1], 1e-6, 1e-6)
+	}
+}

@@ -67,13 +67,17 @@ func (s *Options) next(r *row, step int, logits []float32) error {
 	if err != nil {
 		return err
 	}
-	scores := logits
+	scores, seen := logits, r.seen
+	if s.Limit > 0 {
+		scores = scores[:s.Limit]
+		seen = seen[:min(s.Limit, len(seen))]
+	}
 	if s.penalty() || step < s.MinTokens {
-		r.scores = append(r.scores[:0], logits...)
+		r.scores = append(r.scores[:0], scores...)
 		scores = r.scores
 	}
 	if s.penalty() {
-		penalize(scores, r.seen, s.RepetitionPenalty)
+		penalize(scores, seen, s.RepetitionPenalty)
 	}
 	if step < s.MinTokens {
 		s.forbid(scores)

@@ -198,6 +198,40 @@ func TestNext(t *testing.T) {
 	}
 }
 
+// TestLimit: tokens from the limit on are never written, whatever their logits, and texts need no end.
+func TestLimit(t *testing.T) {
+	logits := []float32{1, 2, 1.5, 9, 8}
+	for _, s := range []Options{{MaxTokens: 400}, {MaxTokens: 400, Sample: true},
+		{MaxTokens: 400, Sample: true, TopK: 2}, {MaxTokens: 400, RepetitionPenalty: 2},
+		{MaxTokens: 400, Ends: []int32{4}}} {
+		s.Limit, s.MinTokens = 3, s.MaxTokens
+		if err := s.Validate(5); err != nil {
+			t.Fatal(err)
+		}
+		r := row{seen: s.markSeen(5, nil, []int32{4, 1}), seed: near.Seed(t)}
+		for step := 0; !r.done; step++ {
+			if err := s.next(&r, step, logits); err != nil {
+				t.Fatal(err)
+			}
+		}
+		counts := make([]int, 5)
+		for _, token := range r.text.Tokens {
+			counts[token]++
+		}
+		greedy := 400 // tokens of the highest logit
+		if s.Sample {
+			greedy = 80
+		}
+		if s.penalty() {
+			greedy = 1 // once all are written, the best is it again
+		}
+		if len(r.text.Tokens) != 400 || counts[3]+counts[4] > 0 || counts[1] < greedy ||
+			s.TopK == 2 && counts[0] > 0 {
+			t.Errorf("%+v writes %v", s, counts)
+		}
+	}
+}
+
 func TestValidate(t *testing.T) {
 	good := []Options{{MaxTokens: 1}, {MaxTokens: 5, Sample: true, Number: 50, TopP: 0.9, TopK: 3},
 		{MaxTokens: 5, Beams: 4, Number: 4, Early: Never}, {MaxTokens: 3, MinTokens: 3, RepetitionPenalty: 1.2}}
@@ -208,8 +242,10 @@ func TestValidate(t *testing.T) {
 		}
 	}
 	nan := math.NaN()
-	if err := (&Options{MaxTokens: 1}).Validate(100); err == nil {
-		t.Error("texts without an end are valid")
+	for _, s := range []Options{{MaxTokens: 1}, {MaxTokens: 2, MinTokens: 1}, {MaxTokens: 2, MinTokens: 2, Beams: 2}} {
+		if err := s.Validate(100); err == nil {
+			t.Errorf("%+v is valid without an end", s)
+		}
 	}
 	for _, s := range []Options{
 		{}, {MaxTokens: 1, Ends: []int32{3, 100}}, {MaxTokens: 1, Beams: 34, Ends: []int32{3, 4}},
@@ -219,6 +255,7 @@ func TestValidate(t *testing.T) {
 		{MaxTokens: 1, Sample: true, TopK: -1}, {MaxTokens: 1, TopP: 0.5},
 		{MaxTokens: 1, Sample: true, Beams: 2}, {MaxTokens: 1, Beams: 2, Number: 3}, {MaxTokens: 1, Beams: 50},
 		{MaxTokens: 1, Number: 2}, {MaxTokens: 1, LengthPenalty: nan},
+		{MaxTokens: 1, Limit: -1}, {MaxTokens: 1, Limit: 101}, {MaxTokens: 1, Limit: 9, Beams: 2},
 		{MaxTokens: 1, Early: "soon"}, {MaxTokens: 1, Sample: true, Number: 1000},
 	} {
 		if s.Ends == nil {

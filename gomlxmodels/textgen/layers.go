@@ -11,17 +11,30 @@ import (
 //
 // Shapes: x [R,Q,·] → [R,H,Q,width/H].
 func SplitHeads(scope *model.Scope, x *Node, width, heads int) *Node {
-	y := Reshape(nn.Dense(scope, x, width, true), x.Shape().Dim(0), x.Shape().Dim(1), heads, width/heads)
-	return TransposeAllAxes(y, 0, 2, 1, 3)
+	return Heads(nn.Dense(scope, x, width, true), heads)
+}
+
+// Heads splits the last axis into heads.
+//
+// Shapes: x [R,Q,D] → [R,H,Q,D/H].
+func Heads(x *Node, heads int) *Node {
+	r, q, width := x.Shape().Dim(0), x.Shape().Dim(1), x.Shape().Dim(2)
+	return TransposeAllAxes(Reshape(x, r, q, heads, width/heads), 0, 2, 1, 3)
 }
 
 // JoinHeads concatenates the heads and applies a dense layer.
 //
 // Shapes: y [R,H,Q,d] → [R,Q,H·d].
 func JoinHeads(scope *model.Scope, y *Node) *Node {
-	width := y.Shape().Dim(1) * y.Shape().Dim(3)
-	y = Reshape(TransposeAllAxes(y, 0, 2, 1, 3), y.Shape().Dim(0), y.Shape().Dim(2), width)
-	return nn.Dense(scope, y, width, true)
+	return nn.Dense(scope, Joined(y), y.Shape().Dim(1)*y.Shape().Dim(3), true)
+}
+
+// Joined concatenates the heads.
+//
+// Shapes: y [R,H,Q,d] → [R,Q,H·d].
+func Joined(y *Node) *Node {
+	r, h, q, d := y.Shape().Dim(0), y.Shape().Dim(1), y.Shape().Dim(2), y.Shape().Dim(3)
+	return Reshape(TransposeAllAxes(y, 0, 2, 1, 3), r, q, h*d)
 }
 
 // CrossAttention attends to encoder states using precomputed keys and values. Scopes: "query" and "out".

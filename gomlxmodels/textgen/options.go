@@ -21,9 +21,11 @@ const (
 // Options are the options of text generation; the names in parentheses are those of transformers. The zero value of a
 // field is its default.
 type Options struct {
-	Ends      []int32 // the tokens that end a text (eos_token_id); at least one, none twice
-	MaxTokens int     // largest number of tokens, the end included (max_new_tokens); at least 1
-	MinTokens int     // number of tokens before an end token is allowed (min_new_tokens)
+	// Ends are the tokens that end a text (eos_token_id), none twice; at least one, unless MinTokens is MaxTokens
+	Ends      []int32
+	MaxTokens int // largest number of tokens, the end included (max_new_tokens); at least 1
+	MinTokens int // number of tokens before an end token is allowed (min_new_tokens)
+	Limit     int // only tokens below it are written; 0 = all. Not for beam search
 
 	// RepetitionPenalty divides the logits of tokens that prompt or text contain already, or multiplies negative ones
 	// (repetition_penalty); 0 and 1 = off. Beam search applies it to log-probabilities, as transformers does.
@@ -58,10 +60,12 @@ func (s *Options) Width() int {
 // ends reports whether a token ends a text.
 func (s *Options) ends(id int32) bool { return slices.Contains(s.Ends, id) }
 
-// forbid sets the scores of the end tokens to −∞.
+// forbid sets the scores of the end tokens to −∞; scores may be those of the first tokens alone.
 func (s *Options) forbid(scores []float32) {
 	for _, id := range s.Ends {
-		scores[id] = float32(math.Inf(-1))
+		if int(id) < len(scores) {
+			scores[id] = float32(math.Inf(-1))
+		}
 	}
 }
 
@@ -76,7 +80,7 @@ const maxWidth = 512
 func (s *Options) Validate(vocab int) error {
 	finite := func(x float64) bool { return x >= 0 && !math.IsInf(x, 0) }
 	switch {
-	case len(s.Ends) == 0:
+	case len(s.Ends) == 0 && (s.MinTokens != s.MaxTokens || s.Beams > 1):
 		return errors.New("no token ends a text")
 	case slices.ContainsFunc(s.Ends, func(id int32) bool { return id < 0 || int(id) >= vocab }):
 		return fmt.Errorf("the end tokens %v are not all among the %d tokens", s.Ends, vocab)
@@ -84,6 +88,10 @@ func (s *Options) Validate(vocab int) error {
 		return fmt.Errorf("max tokens %d: must be at least 1", s.MaxTokens)
 	case s.MinTokens < 0 || s.MinTokens > s.MaxTokens:
 		return fmt.Errorf("min tokens %d: must be between 0 and max tokens, %d", s.MinTokens, s.MaxTokens)
+	case s.Limit < 0 || s.Limit > vocab:
+		return fmt.Errorf("limit %d: must be between 0 and the number of tokens, %d", s.Limit, vocab)
+	case s.Limit > 0 && s.Beams > 1:
+		return errors.New("beam search takes no limit")
 	case !finite(s.RepetitionPenalty):
 		return fmt.Errorf("repetition penalty %v: must be positive", s.RepetitionPenalty)
 	case !finite(s.Temperature):

@@ -185,8 +185,9 @@ func (w *writer) choose(step int) error {
 		if err := w.s.next(r, step, w.logits[i]); err != nil {
 			return err
 		}
-		w.tokens[i] = w.s.Ends[0]
-		if !r.text.Ended {
+		if r.text.Ended {
+			w.tokens[i] = w.s.Ends[0]
+		} else {
 			w.tokens[i] = r.text.Tokens[len(r.text.Tokens)-1]
 		}
 		return nil

@@ -255,14 +255,23 @@ func resident(t *testing.T) int64 {
 	return pages * int64(os.Getpagesize())
 }
 
-// Computed copies a folder of golden files and adds its weights, which are computed from the names, shapes, means and
-// deviations in tensors.json as internal/pyref/groundingdino.py does.
-func Computed(t testing.TB, golden string) string {
+// Computed copies a folder of golden files and adds its weights, and those of the given subfolders. They are computed
+// from the names, shapes, means and deviations in tensors.json as internal/pyref/groundingdino.py does.
+func Computed(t testing.TB, golden string, subfolders ...string) string {
 	t.Helper()
 	dir := t.TempDir()
 	if err := os.CopyFS(dir, os.DirFS(golden)); err != nil {
 		t.Fatal(err)
 	}
+	for _, sub := range append([]string{""}, subfolders...) {
+		addComputed(t, filepath.Join(dir, sub))
+	}
+	return dir
+}
+
+// addComputed adds the weights of a folder.
+func addComputed(t testing.TB, dir string) {
+	t.Helper()
 	text, err := os.ReadFile(filepath.Join(dir, "tensors.json"))
 	if err != nil {
 		t.Fatal(err)
@@ -296,5 +305,4 @@ func Computed(t testing.TB, golden string) string {
 		list = append(list, v)
 	}
 	Save(t, dir, list)
-	return dir
 }

@@ -1,0 +1,143 @@
+package dallemini
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"antipode/gomlxmodels/internal/modeltest"
+	"antipode/gomlxmodels/textgen"
+	"antipode/gomlxmodels/vqgan"
+	"antipode/gomlxmodels/weights"
+	"antipode/internal/testbackend"
+)
+
+// sampled are images of the texts with the seeds.
+func sampled(t *testing.T, s *vqgan.Sampler, texts [][]int32, seeds []uint64, o textgen.Options) []vqgan.Result {
+	t.Helper()
+	o.Sample = true
+	var requests []vqgan.Request
+	for i := range texts {
+		requests = append(requests, vqgan.Request{Text: texts[i], Seed: seeds[i]})
+	}
+	out, err := s.Generate(context.Background(), requests, o, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// TestLayersOneByOne: the scanned checkpoint with a folder for each layer gives the same image.
+func TestLayersOneByOne(t *testing.T) {
+	m, _ := openGolden(t, "mega")
+	dir := folder(t, "mega")
+	var list []weights.Tensor
+	for _, x := range modeltest.Tensors(t, dir) {
+		if !strings.Contains(x.Name, "Layers/") {
+			list = append(list, x)
+			continue
+		}
+		for i := range x.Shape[0] {
+			size := len(x.Data) / x.Shape[0]
+			list = append(list, weights.Tensor{Name: strings.Replace(x.Name, "Layers/", fmt.Sprintf("Layer_%d/", i), 1),
+				Shape: x.Shape[1:], Data: x.Data[i*size : (i+1)*size]})
+		}
+	}
+	modeltest.Save(t, dir, list)
+	other, err := Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got [2]vqgan.Result
+	for i, m := range []*Model{m, other} {
+		s := newSampler(t, testbackend.Any(t), m, scale, 1)
+		got[i] = sampled(t, s, [][]int32{{0, 70, 80, 2}}, []uint64{3}, textgen.Options{})[0]
+	}
+	if !slices.Equal(got[0].Tokens, got[1].Tokens) || !bytes.Equal(got[0].Image.Pix, got[1].Image.Pix) {
+		t.Errorf("%v scanned, %v layer by layer", got[0].Tokens, got[1].Tokens)
+	}
+}
+
+// TestSeeds: an image depends on its text, seed and the options alone, not on its batch; a scale of 1 needs no empty
+// prompt.
+func TestSeeds(t *testing.T) {
+	m, _ := openGolden(t, "mini")
+	texts := [][]int32{{0, 70, 80, 2}, {0, 90, 2}, {0, 70, 80, 2}, {0, 70, 80, 2}, {0, 90, 2}}
+	seeds := []uint64{1, 1, 2, 1, 1 << 40}
+	o := textgen.Options{TopK: 20, Temperature: 1.2}
+	alone := newSampler(t, testbackend.Any(t), m, 3, 1)
+	together := newSampler(t, testbackend.Any(t), m, 3, 3)
+	a, b := sampled(t, alone, texts, seeds, o), sampled(t, together, texts, seeds, o)
+	for i := range a {
+		if !slices.Equal(a[i].Tokens, b[i].Tokens) {
+			t.Errorf("image %d: %v alone, %v in a batch", i, a[i].Tokens, b[i].Tokens)
+		}
+	}
+	if !slices.Equal(a[0].Tokens, a[3].Tokens) || slices.Equal(a[0].Tokens, a[1].Tokens) ||
+		slices.Equal(a[0].Tokens, a[2].Tokens) || slices.Equal(a[1].Tokens, a[4].Tokens) {
+		t.Error("seeds or texts do not make the difference")
+	}
+	plain := newSampler(t, testbackend.Any(t), m, 1, 2)
+	if c := sampled(t, plain, texts, seeds, o); slices.Equal(c[0].Tokens, a[0].Tokens) {
+		t.Error("the condition scale makes no difference")
+	}
+	for _, bad := range []float64{0, 0.5, -1, 1e4} {
+		if _, err := m.Network(bad); err == nil {
+			t.Errorf("condition scale %v is valid", bad)
+		}
+	}
+	plain.Close()
+	_, err := plain.Generate(context.Background(), []vqgan.Request{{Text: texts[0]}}, o, nil)
+	modeltest.CheckLine(t, err, "closed")
+}
+
+func TestRefuses(t *testing.T) {
+	for want, change := range map[string]map[string]any{
+		`model_type "bart" is not a DALL·E mini`:                      {"model_type": "bart"},
+		`config.json: ln_positions "swinv2" is not supported: only "`: {"ln_positions": "swinv2"},
+		"use_bias true is not supported: only false is":               {"use_bias": true},
+		"tie_word_embeddings true is not supported":                   {"tie_word_embeddings": true},
+		"sinkhorn_iters 3 is not supported: only 1 is":                {"sinkhorn_iters": 3},
+		"decoder_start_token_id 49 is not between 0 and 48":           {"decoder_start_token_id": 49},
+		"d_model 32 not divisible by encoder_attention_heads 3":       {"encoder_attention_heads": 3},
+		"encoder_layers 0 is not between":                             {"encoder_layers": 0},
+		"FlaxBartEncoderLayer_2/":                                     {"encoder_layers": 3},
+		"the model does not use: model/decoder/layers/":               {"decoder_layers": 1},
+		"requires [51 32]":                                            {"image_vocab_size": 50},
+		"config.json: not readable":                                   {"d_model": "x"},
+	} {
+		dir := folder(t, "mini")
+		modeltest.Edit(t, filepath.Join(dir, "config.json"), change)
+		_, err := Open(dir)
+		modeltest.CheckLine(t, err, want)
+	}
+	for want, damage := range map[string]func(dir string) error{
+		"the VQGAN is read from the subfolder vqgan of the model": func(dir string) error {
+			return os.RemoveAll(filepath.Join(dir, VQGANFolder))
+		},
+		"no tokenizer": func(dir string) error { return os.Remove(filepath.Join(dir, "tokenizer.json")) },
+		"model.safetensors": func(dir string) error {
+			return os.Truncate(filepath.Join(dir, "model.safetensors"), 9000)
+		},
+		"holds no": func(dir string) error { return os.Remove(filepath.Join(dir, "model.safetensors")) },
+		"image_length is 16, the VQGAN's images have 9 tokens": func(dir string) error {
+			other := folder(t, "odd")
+			if err := os.RemoveAll(filepath.Join(dir, VQGANFolder)); err != nil {
+				return err
+			}
+			return os.CopyFS(filepath.Join(dir, VQGANFolder), os.DirFS(filepath.Join(other, VQGANFolder)))
+		},
+	} {
+		dir := folder(t, "mini")
+		if err := damage(dir); err != nil {
+			t.Fatal(err)
+		}
+		_, err := Open(dir)
+		modeltest.CheckLine(t, err, want)
+	}
+}
