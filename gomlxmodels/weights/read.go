@@ -85,33 +85,42 @@ func (s *Set) Float32(name string) ([]float32, error) {
 // float32s reads a tensor, or a part of one.
 func (s *Set) float32s(t *Info) ([]float32, error) {
 	name := t.Name
+	if t.unreadable != "" {
+		return nil, fmt.Errorf("%s: tensor %q cannot be read: %s", t.File, name, t.unreadable)
+	}
 	switch t.DType {
 	case "F32", "F16", "BF16", "F64":
-	case "":
-		return nil, fmt.Errorf("%s: tensor %q cannot be read: %s", t.File, name, t.unreadable)
 	default:
 		return nil, fmt.Errorf("%s: tensor %q: dtype %s, not a floating-point one (F32, F16, BF16, F64)", t.File, name,
 			t.DType)
 	}
-	raw, err := s.read(t)
-	if err != nil {
+	out := make([]float32, 0, t.bytes/sizes[t.DType])
+	if err := s.read(t, func(raw []byte) { out = appendFloats(out, t.DType, raw) }); err != nil {
 		return nil, err
 	}
-	out := make([]float32, t.bytes/sizes[t.DType])
-	for i := range out {
-		switch t.DType {
-		case "F32":
-			out[i] = math.Float32frombits(binary.LittleEndian.Uint32(raw[4*i:]))
-		case "F16":
-			out[i] = float16.FromBits(binary.LittleEndian.Uint16(raw[2*i:])).Float32()
-		case "BF16":
-			out[i] = bfloat16.FromBits(binary.LittleEndian.Uint16(raw[2*i:])).Float32()
-		case "F64":
-			out[i] = float32(math.Float64frombits(binary.LittleEndian.Uint64(raw[8*i:])))
-		}
-		if v := out[i]; v-v != 0 {
+	for i, v := range out {
+		if v-v != 0 {
 			return nil, fmt.Errorf("%s: tensor %q: value %d is %v", t.File, name, i, v)
 		}
 	}
 	return out, nil
+}
+
+// appendFloats converts elements of a floating-point dtype.
+func appendFloats(out []float32, dtype string, raw []byte) []float32 {
+	for item := int(sizes[dtype]); len(raw) > 0; raw = raw[item:] {
+		var v float32
+		switch dtype {
+		case "F32":
+			v = math.Float32frombits(binary.LittleEndian.Uint32(raw))
+		case "F16":
+			v = float16.FromBits(binary.LittleEndian.Uint16(raw)).Float32()
+		case "BF16":
+			v = bfloat16.FromBits(binary.LittleEndian.Uint16(raw)).Float32()
+		case "F64":
+			v = float32(math.Float64frombits(binary.LittleEndian.Uint64(raw)))
+		}
+		out = append(out, v)
+	}
+	return out
 }

@@ -179,8 +179,11 @@ func Stream(scope *model.Scope, set *Set, rules []Rule, dtype dtypes.DType, h Ho
 	}
 	for _, path := range order {
 		rs := parts[path]
-		values := make([]float32, size(rs[0].variableShape()))
-		block := len(values) / len(rs)
+		block := size(rs[0].variableShape()) / len(rs)
+		var values []float32
+		if len(rs) > 1 {
+			values = make([]float32, block*len(rs))
+		}
 		for _, r := range rs {
 			data, err := set.values(r)
 			if err != nil {
@@ -189,6 +192,10 @@ func Stream(scope *model.Scope, set *Set, rules []Rule, dtype dtypes.DType, h Ho
 			if len(data) != block || max(1, r.Parts) != len(rs) {
 				return fmt.Errorf("weights: the table gives variable %s %d of %d parts, of %d values each", path,
 					len(rs), max(1, r.Parts), len(data))
+			}
+			if len(rs) == 1 {
+				values = data
+				break
 			}
 			copy(values[r.Part*block:], data)
 		}
@@ -232,7 +239,7 @@ func (s *Set) values(r Rule) ([]float32, error) {
 		}
 	}
 	if r.Layers > 0 {
-		if r.Layer < 0 || r.Layer >= r.Layers {
+		if r.Layer < 0 || r.Layer >= r.Layers || len(t.Shape) == 0 || t.Shape[0] != r.Layers {
 			return nil, fmt.Errorf("weights: tensor %q: layer %d of %d", r.Tensor, r.Layer, r.Layers)
 		}
 		t.offset += int64(r.Layer) * int64(t.strides[0]) * sizes[t.DType]

@@ -9,27 +9,41 @@ import (
 	"sync"
 )
 
-// read returns the elements of a tensor in order, little-endian.
-func (s *Set) read(t *Info) ([]byte, error) {
+// pieceSize is the bytes of a tensor that are read at once where its elements follow one another.
+const pieceSize = 4 << 20
+
+// read calls do with the elements of a tensor in order, little-endian, part by part.
+func (s *Set) read(t *Info, do func(raw []byte)) error {
 	if t.unreadable != "" {
-		return nil, fmt.Errorf("%s: tensor %q cannot be read: %s", t.File, t.Name, t.unreadable)
+		return fmt.Errorf("%s: tensor %q cannot be read: %s", t.File, t.Name, t.unreadable)
 	}
 	f, err := os.Open(t.File)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer f.Close()
-	out, err := s.readFrom(f, t)
-	if err == io.EOF {
-		err = errors.New("the file is cut short")
+	step := t.bytes
+	if t.inOrder() && !t.data.deflated {
+		step = pieceSize
 	}
-	if err != nil {
-		return nil, fmt.Errorf("%s: tensor %q: %w", t.File, t.Name, err)
+	for done := int64(0); done < t.bytes; done += step {
+		part := *t
+		if part.bytes = min(step, t.bytes-done); part.bytes < t.bytes {
+			part.offset, part.strides = t.offset+done, nil
+		}
+		raw, err := s.readFrom(f, &part)
+		if err == io.EOF {
+			err = errors.New("the file is cut short")
+		}
+		if err != nil {
+			return fmt.Errorf("%s: tensor %q: %w", t.File, t.Name, err)
+		}
+		do(raw)
 	}
-	return out, nil
+	return nil
 }
 
-// readFrom is read from an open file.
+// readFrom returns the elements of a tensor of an open file.
 func (s *Set) readFrom(f io.ReaderAt, t *Info) (out []byte, err error) {
 	out = make([]byte, t.bytes)
 	if t.bytes == 0 {

@@ -26,12 +26,11 @@ func sameTensors(t *testing.T, got, want *Set) {
 			t.Errorf("%s: %s%v, want %s%v", name, a.DType, a.Shape, b.DType, b.Shape)
 			continue
 		}
-		x, err := got.read(a)
-		if err != nil {
+		var x, y []byte
+		if err := got.read(a, func(raw []byte) { x = append(x, raw...) }); err != nil {
 			t.Error(err)
 		}
-		y, err := want.read(b)
-		if err != nil {
+		if err := want.read(b, func(raw []byte) { y = append(y, raw...) }); err != nil {
 			t.Error(err)
 		}
 		if !bytes.Equal(x, y) {
