@@ -1,6 +1,7 @@
 package weights
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -113,13 +114,39 @@ func gather(out []byte, from io.ReaderAt, item int64, shape, strides []int, offs
 
 // pick copies the elements of a view in order.
 func pick(out, from []byte, item int64, shape, strides []int) {
-	if len(shape) == 0 {
+	switch len(shape) {
+	case 0:
 		copy(out, from[:item])
+		return
+	case 1:
+		pickMatrix(out, from, int(item), 1, shape[0], 0, strides[0])
+		return
+	case 2:
+		pickMatrix(out, from, int(item), shape[0], shape[1], strides[0], strides[1])
 		return
 	}
 	part := len(out) / shape[0]
 	for i := range shape[0] {
 		pick(out[i*part:(i+1)*part], from[int64(i)*int64(strides[0])*item:], item, shape[1:], strides[1:])
+	}
+}
+
+// pickMatrix is pick of two axes, in tiles, so that a column's elements come from a cache line that is still there.
+func pickMatrix(out, from []byte, item, rows, columns, down, right int) {
+	const tile = 32
+	for top := 0; top < rows; top += tile {
+		for left := 0; left < columns; left += tile {
+			for r := top; r < min(top+tile, rows); r++ {
+				for c := left; c < min(left+tile, columns); c++ {
+					to, at := (r*columns+c)*item, (r*down+c*right)*item
+					if item == 4 {
+						binary.LittleEndian.PutUint32(out[to:], binary.LittleEndian.Uint32(from[at:]))
+					} else {
+						copy(out[to:to+item], from[at:at+item])
+					}
+				}
+			}
+		}
 	}
 }
 
