@@ -140,6 +140,8 @@ func hostileZips(t testing.TB) map[string][]byte {
 	stored := archive(t, part{"a/data.pkl", good, 0}, part{"a/data/0", data, 8})
 	all["deflated size"] = edited(stored, central, -1, 24, 17)
 	all["deflated to less"] = edited(stored, central, -1, 24, 15)
+	vast := archive(t, part{"a/data.pkl", vector(storage("0", 1<<28), 0, 1<<28, 1), 0}, part{"a/data/0", data, 8})
+	all["deflated to 1 GiB"] = edited(vast, central, -1, 24, 0, 0, 0, 0x40)
 	all["deflate damaged"] = bytes.Replace(stored, []byte("a/data/0"), []byte("a/data/0\xff\xff"), 1)
 	return all
 }
@@ -248,6 +250,7 @@ func TestHostileErrors(t *testing.T) {
 		"bomb of 48 MiB":           "more than",
 		"self-containing":          `no state dict: top level has keys "state_dict", "model"`,
 		"self with a tensor":       "dictionaries contain each other",
+		"deflated to 1 GiB":        `member "a/data/0" cannot have 1073741824 bytes`,
 		"legacy: key of no tensor": `storage "1" is listed, but of no tensor`,
 		"legacy: short data":       `storage "0" has 4 elements of 4 bytes, the file has 15 bytes left: it is cut short`,
 		"legacy: two item sizes":   `storage "0" has elements of 4 and of 2 bytes`,

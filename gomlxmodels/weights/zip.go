@@ -202,6 +202,9 @@ func (a *zipArchive) section(m member) (section, error) {
 	if name != len(m.name) || !bytes.Equal(local[30:], []byte(m.name)) || m.packed > m.limit-at {
 		return section{}, fmt.Errorf("member %.60q: %w", m.name, errZip)
 	}
+	if m.method == 8 && m.size > m.packed*1032+64 { // deflate gives no more
+		return section{}, fmt.Errorf("member %.60q cannot have %d bytes: %w", m.name, m.size, errZip)
+	}
 	return section{offset: at, length: m.size, packed: m.packed, deflated: m.method == 8}, nil
 }
 
@@ -239,9 +242,6 @@ func (s section) read(f io.ReaderAt, from, n int64) ([]byte, error) {
 		}
 		_, err := f.ReadAt(b, s.offset+from)
 		return b, err
-	}
-	if s.length > s.packed*1032+64 { // deflate gives no more
-		return nil, errZip
 	}
 	r := flate.NewReader(io.NewSectionReader(f, s.offset, s.packed))
 	defer r.Close()
