@@ -29,7 +29,16 @@ func TestConvertModel(t *testing.T) {
 	if err := weights.Save(other, flux, nil, weights.F32); err != nil {
 		t.Fatal(err)
 	}
+	dino := filepath.Join(t.TempDir(), "dino.safetensors")
+	queries := []weights.Tensor{{Name: "transformer.tgt_embed.weight", Shape: []int{1, 1}, Data: []float32{0}}}
+	if err := weights.Save(dino, queries, nil, weights.F32); err != nil {
+		t.Fatal(err)
+	}
 	for want, args := range map[string][]string{
+		"tokenizer of " + dino:                         {dino, "--out", out + "2"},
+		"a GroundingDINO, which takes no --prediction": {dino, "--out", out + "2", "--prediction", "v"},
+		"no tensor \"backbone.0.patch_embed": {dino, "--out", out + "2", "--config-from",
+			filepath.Join("..", "..", "gomlxmodels", "groundingdino", "testdata", "original")},
 		"is not empty; name a new folder":         {file, "--out", out},
 		"models convert FILE --out DIR":           {file},
 		"a SAM, which takes no --config-from":     {file, "--out", out + "2", "--ema"},
@@ -40,7 +49,8 @@ func TestConvertModel(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}
-		if usage := strings.HasPrefix(want, "models") || strings.HasPrefix(want, "a SAM"); usage !=
+		if usage := strings.HasPrefix(want, "models") || strings.HasPrefix(want, "a SAM") ||
+			strings.HasPrefix(want, "a GroundingDINO"); usage !=
 			errors.As(err, new(usageError)) {
 			t.Errorf("%v: a usage error is %v", err, !usage)
 		}
