@@ -18,6 +18,7 @@ import (
 	"antipode/gomlxmodels/internal/modeltest"
 	"antipode/gomlxmodels/textgen"
 	"antipode/gomlxmodels/vqgan"
+	"antipode/gomlxmodels/weights"
 	"antipode/internal/near"
 	"antipode/internal/testbackend"
 )
@@ -65,7 +66,7 @@ func TestStages(t *testing.T) {
 func checkStages(t *testing.T, backend compute.Backend, name string) {
 	m, g := openGolden(t, name)
 	c := m.Config
-	load := func(s *model.Store) error { return load(s, c, m.set, dtypes.Float32) }
+	load := func(s *model.Store) error { return weights.Load(s.RootScope(), m.set, rules(c, m.set), dtypes.Float32) }
 	tokens := append([]int32{int32(*c.Start)}, g.IntRows("tokens")[0][:c.ImageLength-1]...)
 	got := modeltest.Run(t, backend, load, func(s *model.Scope, in []*Node) []*Node {
 		ids, valid := in[0], in[1]

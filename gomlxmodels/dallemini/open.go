@@ -47,7 +47,7 @@ func Open(dir string) (m *Model, err error) {
 	if m.set, err = vqgan.OpenWeights(dir); err != nil {
 		return nil, err
 	}
-	if err := match(m.Config, m.set); err != nil {
+	if err := weights.Match(m.set, rules(m.Config, m.set)); err != nil {
 		return nil, err
 	}
 	if m.tokenizer, err = tokenizers.Open(dir); err != nil {
@@ -97,7 +97,9 @@ func (m *Model) Network(scale float64) (vqgan.Network, error) {
 	}
 	c := m.Config
 	return vqgan.Network{Name: "dallemini", Range: vqgan.ZeroToOne,
-		Load:   func(s *model.Store, dtype dtypes.DType) error { return load(s, c, m.set, dtype) },
+		Load: func(s *model.Store, dtype dtypes.DType) error {
+			return weights.Load(s.RootScope(), m.set, rules(c, m.set), dtype)
+		},
 		Inputs: func(texts [][]int32) []*gomlx.Tensor { return m.inputs(texts, scale != 1) },
 		Encode: func(s *model.Scope, in []*graph.Node, dtype dtypes.DType) []*graph.Node {
 			return ForwardContext(s, c, in[0], in[1], GraphOptions{DType: dtype})

@@ -9,6 +9,7 @@ import (
 	"github.com/gomlx/compute/dtypes"
 	"github.com/gomlx/gomlx/ml/model"
 
+	"antipode/gomlxmodels/diffusion"
 	"antipode/gomlxmodels/hub"
 	"antipode/gomlxmodels/runner"
 	"antipode/gomlxmodels/weights"
@@ -53,7 +54,7 @@ func Open(dir string) (m *Model, err error) {
 
 // New is a model of a configuration and opened weights; files are those that the configuration was read from.
 func New(c *Config, set *weights.Set, files ...string) (*Model, error) {
-	if err := weights.Match(set, Table(c, set)); err != nil {
+	if err := weights.Match(set, rules(c, set)); err != nil {
 		return nil, err
 	}
 	return &Model{Config: c, set: set, files: append(files, set.Files()...)}, nil
@@ -64,5 +65,6 @@ func (m *Model) Files() []string { return m.files }
 
 // Load fills a store with the variables of [Forward].
 func (m *Model) Load(s *model.Store, dtype dtypes.DType) error {
-	return weights.Stream(s.RootScope(), m.set, Table(m.Config, m.set), dtype, Hooks(m.set))
+	return weights.Stream(s.RootScope(), m.set, rules(m.Config, m.set), dtype,
+		weights.Hooks{Turn: diffusion.TurnKernel})
 }

@@ -34,38 +34,28 @@ func (t *table) norm(from, to string, width int) {
 	t.As(t.name(from, "bias"), to+"/offset", nil, width)
 }
 
-// kernel returns the name and the shape of a convolution's kernel.
-func (t *table) kernel(layer string, out, in, side int) (string, []int) {
+// kernel is the rule of a convolution's kernel.
+func (t *table) kernel(layer, variable string, out, in, side int) weights.Rule {
 	if t.flax {
-		return t.name(layer, "kernel"), []int{side, side, in, out}
+		return weights.Rule{Tensor: t.name(layer, "kernel"), Variable: variable, Shape: []int{side, side, in, out},
+			Layout: weights.HWIO}
 	}
-	return t.name(layer, "weight"), []int{out, in, side, side}
+	return weights.Rule{Tensor: t.name(layer, "weight"), Variable: variable, Shape: []int{out, in, side, side}}
 }
 
 func (t *table) conv3(from, to string, out, in int) {
-	name, shape := t.kernel(from, out, in, 3)
-	t.As(name, to+"/weights", nil, shape...)
+	t.Table = append(t.Table, t.kernel(from, to+"/weights", out, in, 3))
 	t.As(t.name(from, "bias"), to+"/bias", nil, out)
 }
 
 // conv1 is convolutions of 1×1, which are dense layers, as one variable.
 func (t *table) conv1(to string, out, in int, from ...string) {
 	for i, layer := range from {
-		name, shape := t.kernel(layer, out, in, 1)
-		t.Table = append(t.Table,
-			weights.Rule{Tensor: name, Variable: to + "/weights", Shape: shape, As: shape1(t.flax, out, in), Part: i,
-				Parts: len(from)},
-			weights.Rule{Tensor: t.name(layer, "bias"), Variable: to + "/bias", Shape: []int{out}, Part: i,
-				Parts: len(from)})
+		kernel := t.kernel(layer, to+"/weights", out, in, 1)
+		kernel.As, kernel.Part, kernel.Parts = []int{out, in}, i, len(from)
+		t.Table = append(t.Table, kernel, weights.Rule{Tensor: t.name(layer, "bias"), Variable: to + "/bias",
+			Shape: []int{out}, Part: i, Parts: len(from)})
 	}
-}
-
-// shape1 is the shape of the values of a dense layer as they are read.
-func shape1(flax bool, out, in int) []int {
-	if flax {
-		return []int{in, out}
-	}
-	return []int{out, in}
 }
 
 func (t *table) residual(from, to string, out, in int) {
@@ -84,10 +74,10 @@ func (t *table) attention(from, to string, width int) {
 	t.conv1(to+"/out", width, width, from+".proj_out")
 }
 
-// Table is the correspondence between a checkpoint's tensors and the variables of [Forward]. Tensors of the encoder and
-// of the training's loss are known and not loaded. Load with [Hooks].
-func Table(c *Config, set *weights.Set) []weights.Rule {
-	t := &table{flax: isFlax(set)}
+// rules is the correspondence between a checkpoint's tensors and the variables of [Forward]. Tensors of the encoder and
+// of the training's loss are known and not loaded.
+func rules(c *Config, set *weights.Set) []weights.Rule {
+	t := &table{flax: set.Has("decoder/conv_in/kernel")}
 	if t.flax {
 		t.As("quantize/embedding/embedding", "codebook", nil, c.Tokens, c.EmbedDim)
 	} else {
@@ -124,35 +114,4 @@ func Table(c *Config, set *weights.Set) []weights.Rule {
 		}
 	}
 	return t.Table
-}
-
-// isFlax reports whether a set has the names of vqgan-jax.
-func isFlax(set *weights.Set) bool { return set.Has("decoder/conv_in/kernel") }
-
-// Hooks turns kernels into the layout of the variables.
-func Hooks(set *weights.Set) weights.Hooks {
-	if isFlax(set) {
-		return weights.Hooks{Turn: turnDense}
-	}
-	return weights.Hooks{Turn: diffusion.TurnKernel}
-}
-
-// turnDense returns the blocks of a dense layer's weights [in,out] as [out,in]; kernels of 3×3 are as they are in the
-// variables.
-func turnDense(r weights.Rule, values []float32, shape []int) ([]float32, []int) {
-	if len(r.Shape) != 4 || r.As == nil {
-		return values, shape
-	}
-	in, out := r.As[0], r.As[1]
-	parts := max(1, r.Parts)
-	to := make([]float32, len(values))
-	for p := range parts {
-		block, turned := values[p*in*out:], to[p*in*out:]
-		for i := range in {
-			for o := range out {
-				turned[o*in+i] = block[i*out+o]
-			}
-		}
-	}
-	return to, []int{parts * out, in}
 }
