@@ -65,6 +65,8 @@ type GenerateArgs struct {
 	Exec ExecOptions `json:"exec,omitzero"`
 
 	File FileOptions `json:"file,omitzero"`
+
+	Tokens TokenOptions `json:"tokens,omitzero"`
 }
 
 // GenerateOptions are the options of [Generate].
@@ -138,6 +140,9 @@ type GenerateOptions struct {
 	// File are the options of a model that is a single file.
 	File FileOptions
 
+	// Tokens are the options of a model that writes image tokens.
+	Tokens TokenOptions
+
 	// Exec are the options of a program (a model named exec:PATH).
 	Exec ExecOptions
 }
@@ -203,7 +208,8 @@ func (o *GenerateOptions) check() error {
 		positive("budget", o.Budget, 1e9),
 		between("budget in images:", o.BudgetImages, 1, 1e9),
 		between("requests per minute:", o.PerMinute, 1, 1e9),
-		o.File.check())
+		o.File.check(),
+		o.Tokens.check())
 }
 
 // args returns the arguments of the stage, without defaults. It reports options of the other kind of generator.
@@ -211,7 +217,13 @@ func (o *GenerateOptions) args(model string) (a GenerateArgs, err error) {
 	a = GenerateArgs{Model: model, Negative: o.Negative, Steps: o.Steps, Guidance: o.Guidance, Scheduler: o.Scheduler,
 		Width: o.Width, Height: o.Height, Precision: o.Precision, Safety: o.Safety, BaseURL: o.BaseURL,
 		Quality: o.Quality, Price: o.Price, Budget: o.Budget, BudgetImages: o.BudgetImages, PerMinute: o.PerMinute,
-		ModelDigest: o.ModelDigest, Exec: o.Exec}
+		ModelDigest: o.ModelDigest, Exec: o.Exec, Tokens: o.Tokens}
+	if a.Tokens.TextNormalize == NormalizeOn {
+		a.Tokens.TextNormalize = ""
+	}
+	if a.Tokens != (TokenOptions{}) && (strings.HasPrefix(model, API) || strings.HasPrefix(model, Exec)) {
+		return a, invalid(ErrTokenOptions)
+	}
 	if a.Safety == SafetyOn {
 		a.Safety = ""
 	}

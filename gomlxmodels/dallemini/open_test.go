@@ -3,7 +3,10 @@ package dallemini
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"fmt"
+	"maps"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -60,6 +63,60 @@ func TestLayersOneByOne(t *testing.T) {
 	}
 	if !slices.Equal(got[0].Tokens, got[1].Tokens) || !bytes.Equal(got[0].Image.Pix, got[1].Image.Pix) {
 		t.Errorf("%v scanned, %v layer by layer", got[0].Tokens, got[1].Tokens)
+	}
+}
+
+// packed is the tree of tensors as Flax writes it in msgpack: maps within maps, arrays as extension 1.
+func packed(list []weights.Tensor) []byte {
+	be := binary.BigEndian
+	str := func(s string) []byte { return append(be.AppendUint32([]byte{0xdb}, uint32(len(s))), s...) }
+	children := map[string][]weights.Tensor{}
+	for _, x := range list {
+		if x.Name == "" {
+			array := []byte{0x93, 0x90 + byte(len(x.Shape))}
+			for _, d := range x.Shape {
+				array = be.AppendUint32(append(array, 0xce), uint32(d))
+			}
+			array = append(array, str("float32")...)
+			array = be.AppendUint32(append(array, 0xc6), uint32(4*len(x.Data)))
+			for _, v := range x.Data {
+				array = binary.LittleEndian.AppendUint32(array, math.Float32bits(v))
+			}
+			return append(append(be.AppendUint32([]byte{0xc9}, uint32(len(array))), 1), array...)
+		}
+		first, rest, _ := strings.Cut(x.Name, "/")
+		x.Name = rest
+		children[first] = append(children[first], x)
+	}
+	out := be.AppendUint32([]byte{0xdf}, uint32(len(children)))
+	for _, name := range slices.Sorted(maps.Keys(children)) {
+		out = append(append(out, str(name)...), packed(children[name])...)
+	}
+	return out
+}
+
+// TestFlaxFiles: a folder with flax_model.msgpack in place of safetensors, of both networks, gives the same image.
+func TestFlaxFiles(t *testing.T) {
+	m, _ := openGolden(t, "odd")
+	dir := folder(t, "odd")
+	for _, sub := range []string{"", VQGANFolder} {
+		at := filepath.Join(dir, sub)
+		modeltest.Write(t, filepath.Join(at, vqgan.FlaxFile), string(packed(modeltest.Tensors(t, at))))
+		if err := os.Remove(filepath.Join(at, weights.SingleFile)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	other, err := Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got [2]vqgan.Result
+	for i, m := range []*Model{m, other} {
+		s := newSampler(t, testbackend.Any(t), m, scale, 1)
+		got[i] = sampled(t, s, [][]int32{{0, 70, 80, 2}}, []uint64{3}, textgen.Options{})[0]
+	}
+	if !slices.Equal(got[0].Tokens, got[1].Tokens) || !bytes.Equal(got[0].Image.Pix, got[1].Image.Pix) {
+		t.Errorf("%v from safetensors, %v from msgpack", got[0].Tokens, got[1].Tokens)
 	}
 }
 

@@ -80,8 +80,10 @@ func generate(ctx context.Context, args []string) error {
 		})
 	fs.IntVar(&o.PerMinute, "per-minute", 0, "requests per minute to an image API at most; 0 = no limit but its own")
 	fileFlags(fs, &o.File.ConfigFrom, &o.File.Prediction, &o.File.EMA)
+	tokenFlags(fs, &o.Tokens)
 	execFlags(fs, &o.Exec)
-	if err := noArguments(fs, args, "n", "steps", "guidance"); err != nil {
+	if err := noArguments(fs, args, "n", "steps", "guidance", "top-k", "top-p", "temperature",
+		"condition-scale"); err != nil {
 		return err
 	}
 	if model == "" {
@@ -114,6 +116,18 @@ func generate(ctx context.Context, args []string) error {
 		}
 	}
 	return s.save(ctx, images)
+}
+
+// tokenFlags adds the flags of models that write image tokens.
+func tokenFlags(fs *flag.FlagSet, o *gomlxmodels.TokenOptions) {
+	const of = "of DALL·E mini: "
+	fs.IntVar(&o.TopK, "top-k", 0, of+"sample from the K most probable tokens; default 50")
+	fs.Float64Var(&o.TopP, "top-p", 0, of+"sample from the fewest tokens whose probabilities reach P; default 1")
+	fs.Float64Var(&o.Temperature, "temperature", 0, of+"the logits are divided by it; default 1")
+	fs.Float64Var(&o.ConditionScale, "condition-scale", 0, of+"weight of the prompt relative to the empty prompt; "+
+		"1 = off; default 10")
+	fs.StringVar(&o.TextNormalize, "text-normalize", "", of+"on, off: whether prompts are normalized as its training "+
+		"texts were; default on")
 }
 
 // estimate prints what images of an API will cost at most, before the first request.

@@ -35,6 +35,9 @@ func TestOptions(t *testing.T) {
 		"generate --model archipelago-diffusion": `{"model":"archipelago-diffusion"}`,
 		"generate --model archipelago-diffusion --precision bfloat16 --steps 9 --size 64x32 --safety off": `{"model":` +
 			`"archipelago-diffusion","steps":9,"width":64,"height":32,"precision":"bfloat16","safety":"off"}`,
+		"generate --model archipelago-diffusion --top-k 9 --temperature 0.5 --condition-scale 3 --text-normalize off": `{` +
+			`"model":"archipelago-diffusion","tokens":{"top_k":9,"temperature":0.5,"condition_scale":3,` +
+			`"text_normalize":"off"}}`,
 		"generate --model api:mine --size 64x32 --quality fine --price 0.1 --budget 2 --budget-images 5": `{"model":` +
 			`"api:mine","width":64,"height":32,"quality":"fine","price":0.1,"budget":2,"budget_images":5}`,
 		"generate --model api:mine --steps 9 --api-base http://localhost:1/v1 --model-digest r1 " +
@@ -66,6 +69,8 @@ func TestOptions(t *testing.T) {
 	for line, want := range map[string]string{
 		"generate --model archipelago-diffusion " +
 			"--precision float16": `precision "float16": must be one of`,
+		"generate --model archipelago-diffusion --condition-scale 0.5":                 "condition scale 0.5",
+		"generate --model api:mine --top-k 5":                                          "write image tokens",
 		"generate --model archipelago-diffusion --steps 0":                             "--steps 0: must not be 0",
 		"caption --model archipelago-blip --top-p 0.5":                                 `not "greedy"`,
 		"segment --model archipelago-clipseg --object object --threshold 2":            "threshold 2",

@@ -1,6 +1,6 @@
 // Package generate is the stage that makes images from prompts: it runs a pipeline (Stable Diffusion or AltDiffusion,
-// package diffusion) on the device, requests images from an API (package imageapi) or from a program (package
-// execmodel), and stores each as a blob.
+// package diffusion) or a DALL·E mini (package dallemini) on the device, requests images from an API (package imageapi)
+// or from a program (package execmodel), and stores each as a blob.
 package generate
 
 import (
@@ -9,6 +9,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"image"
 	"image/png"
 	"math"
 	"strings"
@@ -61,6 +62,14 @@ func open(ctx context.Context, env stage.Env, raw json.RawMessage) (stage.Worker
 		return openExec(ctx, env, w.args)
 	}
 	w.name = hub.Name(w.args.Model)
+	if w.args.File == (gomlxmodels.FileOptions{}) {
+		if writer, err := openTokens(env, w.args, w.name); writer != nil || err != nil {
+			return writer, err
+		}
+	}
+	if w.args.Tokens != (gomlxmodels.TokenOptions{}) {
+		return nil, fmt.Errorf("%s: %w", w.name, gomlxmodels.ErrTokenOptions)
+	}
 	var err error
 	if w.model, err = openModel(env, w.args); err != nil {
 		return nil, err
@@ -136,12 +145,20 @@ func (w *worker) request(row stage.Row) (diffusion.Request, string, error) {
 	if own := row.Text("negative"); own != "" {
 		r.Negative = own
 	}
+	var err error
+	if r.Seed, err = seed(row); err != nil {
+		return r, "seed", err
+	}
+	return r, "", nil
+}
+
+// seed returns the seed of a row.
+func seed(row stage.Row) (uint64, error) {
 	seed := row.Frame.Numbers("seed")[row.Index]
 	if !(seed >= 0 && seed <= 1<<53) || seed != math.Trunc(seed) {
-		return r, "seed", fmt.Errorf("the seed %v is not a whole number from 0 to 2^53", seed)
+		return 0, fmt.Errorf("the seed %v is not a whole number from 0 to 2^53", seed)
 	}
-	r.Seed = uint64(seed)
-	return r, "", nil
+	return uint64(seed), nil
 }
 
 func (w *worker) Key(row stage.Row) string {
@@ -194,27 +211,35 @@ func (w *worker) Compute(ctx context.Context, prepared []any) ([][]stage.Value, 
 	return out, nil
 }
 
+// truncated is the reason of an image of a truncated prompt.
+const truncated = "the prompt is longer than the model's context: its end was truncated"
+
 // values returns an image's columns. One that the safety checker blocked is a refused row without an image.
 func (w *worker) values(p diffusion.Result) ([]stage.Value, error) {
 	var blob table.Image
 	outcome, reason := "ok", ""
 	if p.Truncated {
-		reason = "the prompt is longer than the model's context: its end was truncated"
+		reason = truncated
 	}
 	if len(p.Blocked) > 0 {
 		outcome, reason = "refused", "the safety checker blocked the image: too close to its "+list(p.Blocked)
 	} else {
-		var b bytes.Buffer
-		if err := (&png.Encoder{CompressionLevel: png.BestSpeed}).Encode(&b, p.Image); err != nil {
-			return nil, err
-		}
 		var err error
-		if blob, err = w.env.PutBlob(b.Bytes(), ".png"); err != nil {
+		if blob, err = putPNG(w.env, p.Image); err != nil {
 			return nil, err
 		}
 	}
 	return []stage.Value{{Image: blob}, {Text: w.name}, {Text: "generated"}, {Text: outcome}, {Text: reason},
 		{Text: string(w.model.Safety())}}, nil
+}
+
+// putPNG stores an image.
+func putPNG(env stage.Env, img image.Image) (table.Image, error) {
+	var b bytes.Buffer
+	if err := (&png.Encoder{CompressionLevel: png.BestSpeed}).Encode(&b, img); err != nil {
+		return table.Image{}, err
+	}
+	return env.PutBlob(b.Bytes(), ".png")
 }
 
 // list names concepts of the safety checker by their numbers, from 0: "concept 3", "concepts 3, 7".

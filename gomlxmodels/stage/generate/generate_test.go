@@ -124,9 +124,16 @@ func TestSameSeedSameImage(t *testing.T) {
 // TestInterrupted stops a run after each of its images and runs it again: what was finished is found, and the table
 // that is written is that of a run at one go, byte by byte.
 func TestInterrupted(t *testing.T) {
+	t.Run("diffusion", func(t *testing.T) {
+		checkInterrupted(t, folder("bare"), gomlxmodels.GenerateOptions{Steps: 4, Width: 16, Height: 16})
+	})
+	t.Run("tokens", func(t *testing.T) { checkInterrupted(t, tokenFolder(t), asGiven) })
+}
+
+func checkInterrupted(t *testing.T, model string, options gomlxmodels.GenerateOptions) {
 	const n = 4
-	tab := gomlxmodels.Generate(folder("bare"), datasets.FromRows(asked[:n]), gomlxmodels.GenerateOptions{Steps: 4,
-		Width: 16, Height: 16})
+	generate.Together(t, device.Go, 1)
+	tab := gomlxmodels.Generate(model, datasets.FromRows(asked[:n]), options)
 	plan, err := tab.Plan()
 	if err != nil {
 		t.Fatal(err)

@@ -1,0 +1,170 @@
+package generate
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/gomlx/compute"
+	"github.com/gomlx/compute/dtypes"
+
+	"antipode/datasets/table"
+	"antipode/gomlxmodels"
+	"antipode/gomlxmodels/dallemini"
+	"antipode/gomlxmodels/diffusion"
+	"antipode/gomlxmodels/hub"
+	"antipode/gomlxmodels/stage"
+	"antipode/gomlxmodels/textgen"
+	"antipode/gomlxmodels/vqgan"
+)
+
+// tokenWorker generates with a model that writes image tokens.
+type tokenWorker struct {
+	stage.Release
+	env     stage.Env
+	args    gomlxmodels.GenerateArgs
+	name    string // for people
+	model   *dallemini.Model
+	network vqgan.Network
+	digest  string
+	dtype   dtypes.DType
+	batch   int
+	sampler *vqgan.Sampler
+}
+
+// openTokens opens a model that writes image tokens; nil where the model is another.
+func openTokens(env stage.Env, args gomlxmodels.GenerateArgs, name string) (stage.Worker, error) {
+	dir, err := hub.Resolve(env, args.Model)
+	if err != nil {
+		return nil, err
+	}
+	if stat, err := os.Stat(dir); err != nil || !stat.IsDir() {
+		return nil, nil
+	}
+	if kind, err := hub.Architecture(dir); err != nil || kind != dallemini.ModelType {
+		return nil, nil // such as a pipeline, which has no config.json
+	}
+	w := &tokenWorker{env: env, args: args, name: name}
+	if err := w.check(); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	if w.model, err = dallemini.Open(dir); err != nil {
+		return nil, err
+	}
+	if w.model.Config.Normalize && args.Tokens.TextNormalize != gomlxmodels.NormalizeOff {
+		return nil, fmt.Errorf("%s: the model was trained on normalized texts, and prompts are not normalized yet. "+
+			"Fix: normalize them with the original's TextNormalizer and turn normalization off (--text-normalize off)",
+			name)
+	}
+	t := &w.args.Tokens
+	t.TopK, t.TopP, t.Temperature = cmp.Or(t.TopK, 50), cmp.Or(t.TopP, 1), cmp.Or(t.Temperature, 1)
+	t.ConditionScale = cmp.Or(t.ConditionScale, 10)
+	if w.network, err = w.model.Network(t.ConditionScale); err != nil {
+		return nil, err
+	}
+	contents, err := hub.Digest(env, args.Model, w.model.Files())
+	if err != nil {
+		return nil, err
+	}
+	kind, err := env.DeviceKind()
+	if err != nil {
+		return nil, err
+	}
+	w.dtype, w.batch = stage.Precision(args.Precision, kind), cmp.Or(together[kind], vqgan.DefaultBatch)
+	w.digest = fmt.Sprintf("%s top-k %d top-p %v temperature %v condition scale %v text as given %s %s %s", contents,
+		t.TopK, t.TopP, t.Temperature, t.ConditionScale, strings.ToLower(w.dtype.String()), kind, name)
+	return w, nil
+}
+
+// check reports options that the model does not take.
+func (w *tokenWorker) check() error {
+	for _, o := range []struct {
+		name string
+		set  bool
+	}{{"steps", w.args.Steps != 0}, {"guidance", w.args.Guidance != 0}, {"scheduler", w.args.Scheduler != ""},
+		{"negative prompt", w.args.Negative != ""}, {"size", w.args.Width != 0}, {"safety", w.args.Safety != ""}} {
+		if o.set {
+			return fmt.Errorf("the model writes image tokens and does not take the option %s. Fix: leave it out",
+				o.name)
+		}
+	}
+	return nil
+}
+
+func (w *tokenWorker) Label() string  { return "generate " + w.name }
+func (w *tokenWorker) Digest() string { return w.digest }
+func (w *tokenWorker) Batch() int     { return w.batch }
+
+func (w *tokenWorker) Check(columns []table.ColumnSpec) error { return check(columns) }
+
+func (w *tokenWorker) Outputs([]table.ColumnSpec) []table.ColumnSpec {
+	return gomlxmodels.GenerateColumns("")
+}
+
+func (w *tokenWorker) Key(row stage.Row) string {
+	n, err := seed(row)
+	return fmt.Sprintf("%q %q %d %v", row.Text("prompt"), row.Text("negative"), n, err)
+}
+
+func (w *tokenWorker) Load(ctx context.Context) (err error) {
+	key := fmt.Sprintf("%s (%.12s, %v, %s)", w.name, w.digest, w.args.Tokens.ConditionScale,
+		strings.ToLower(w.dtype.String()))
+	w.sampler, w.Release, err = stage.Load(ctx, w.env, key, func(backend compute.Backend) (*vqgan.Sampler, error) {
+		return vqgan.NewSampler(backend, w.network, w.model.VQGAN, vqgan.SamplerOptions{DType: w.dtype, Batch: w.batch})
+	})
+	return err
+}
+
+// text is a prompt as tokens.
+type text struct {
+	vqgan.Request
+	truncated bool
+}
+
+func (w *tokenWorker) Prepare(_ context.Context, row stage.Row) (any, string, error) {
+	n, err := seed(row)
+	if err != nil {
+		return nil, "seed", err
+	}
+	if row.Text("negative") != "" {
+		return nil, "negative", errors.New("the model takes no negative prompt")
+	}
+	ids, truncated, err := w.model.Tokens(row.Text("prompt"))
+	if err != nil {
+		return nil, "prompt", err
+	}
+	return text{vqgan.Request{Text: ids, Seed: n}, truncated}, "", nil
+}
+
+func (w *tokenWorker) Compute(ctx context.Context, prepared []any) ([][]stage.Value, error) {
+	var requests []vqgan.Request
+	for _, p := range prepared {
+		requests = append(requests, p.(text).Request)
+	}
+	t := w.args.Tokens
+	o := textgen.Options{Sample: true, TopK: t.TopK, TopP: t.TopP, Temperature: t.Temperature}
+	var results []vqgan.Result
+	if err := w.env.OnDevice(ctx, func() (err error) {
+		results, err = w.sampler.Generate(ctx, requests, o, func(done, total int) { stage.Step(ctx, done, total) })
+		return err
+	}); err != nil {
+		return nil, err
+	}
+	var out [][]stage.Value
+	for i, r := range results {
+		blob, err := putPNG(w.env, r.Image)
+		if err != nil {
+			return nil, err
+		}
+		reason := ""
+		if prepared[i].(text).truncated {
+			reason = truncated
+		}
+		out = append(out, []stage.Value{{Image: blob}, {Text: w.name}, {Text: "generated"}, {Text: "ok"},
+			{Text: reason}, {Text: string(diffusion.SafetyAbsent)}})
+	}
+	return out, nil
+}

@@ -1,0 +1,117 @@
+package generate_test
+
+import (
+	"context"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"antipode/datasets"
+	"antipode/gomlxmodels"
+	"antipode/gomlxmodels/dallemini"
+	"antipode/gomlxmodels/device"
+	"antipode/gomlxmodels/internal/modeltest"
+	"antipode/gomlxmodels/internal/stagetest"
+	"antipode/gomlxmodels/stage/generate"
+)
+
+// tokenFolder is a golden of package dallemini with its weights.
+func tokenFolder(t testing.TB) string {
+	t.Helper()
+	return modeltest.Computed(t, filepath.Join("..", "..", "dallemini", "testdata", "mini"), dallemini.VQGANFolder)
+}
+
+// asGiven are the options that read prompts as they are.
+var asGiven = gomlxmodels.GenerateOptions{Tokens: gomlxmodels.TokenOptions{TextNormalize: gomlxmodels.NormalizeOff}}
+
+// TestTokensSameSeed generates image tokens in batches of 1 and 3 and in another order: an image depends on its prompt
+// and seed alone.
+func TestTokensSameSeed(t *testing.T) {
+	model := tokenFolder(t)
+	want := map[string][]uint32{}
+	for _, batch := range []int{1, 3} {
+		generate.Together(t, device.Go, batch)
+		list := slices.Clone(asked)
+		if batch > 1 {
+			slices.Reverse(list)
+		}
+		evaluator(t)
+		f := rows(t, gomlxmodels.Generate(model, datasets.FromRows(list), asGiven))
+		if f.Len() != len(asked) {
+			t.Fatalf("%d images", f.Len())
+		}
+		for i, id := range f.Texts("prompt_id") {
+			if cut := strings.Contains(f.Texts("reason")[i], "its end was truncated"); cut != (id == "f") {
+				t.Errorf("%s has the reason %q", id, f.Texts("reason")[i])
+			}
+			if f.Texts("outcome")[i] != "ok" || f.Texts("safety_checker")[i] != "absent" {
+				t.Errorf("%s is %s, safety checker %s", id, f.Texts("outcome")[i], f.Texts("safety_checker")[i])
+			}
+			got := pixels(t, f.Images("image")[i])
+			if want[id] == nil {
+				want[id] = got
+			}
+			if apart(got, want[id]) > 1 {
+				t.Errorf("%s differs by %d/255 between batches", id, apart(got, want[id]))
+			}
+		}
+	}
+	if apart(want["b"], want["d"]) < 3 || apart(want["b"], want["g"]) == 0 || len(want["a"]) != 8*8*3 {
+		t.Error("another seed, or prompt, gives the same image")
+	}
+}
+
+// TestTokensDigest: every option is part of the digest, and an option at its default is that default.
+func TestTokensDigest(t *testing.T) {
+	model := tokenFolder(t)
+	digest := func(o gomlxmodels.TokenOptions) string {
+		o.TextNormalize = gomlxmodels.NormalizeOff
+		return stagetest.Start(t, stagetest.NewEnv(t, nil), gomlxmodels.GenerateOp,
+			gomlxmodels.GenerateArgs{Model: model, Tokens: o}).Digest()
+	}
+	base := digest(gomlxmodels.TokenOptions{})
+	if base != digest(gomlxmodels.TokenOptions{TopK: 50, TopP: 1, Temperature: 1, ConditionScale: 10}) {
+		t.Error("the defaults are not top-k 50, top-p 1, temperature 1, condition scale 10")
+	}
+	seen := map[string]bool{base: true}
+	for _, o := range []gomlxmodels.TokenOptions{{TopK: 5}, {TopP: 0.5}, {Temperature: 2}, {ConditionScale: 3}} {
+		d := digest(o)
+		if seen[d] {
+			t.Errorf("%+v has the digest of other options", o)
+		}
+		seen[d] = true
+	}
+}
+
+func TestTokensRefuse(t *testing.T) {
+	evaluator(t)
+	model := tokenFolder(t)
+	one := []map[string]any{{"id": "a", "prompt": "x"}}
+	with := func(change func(*gomlxmodels.GenerateOptions)) gomlxmodels.GenerateOptions {
+		o := asGiven
+		change(&o)
+		return o
+	}
+	for want, tab := range map[string]datasets.Table{
+		"turn normalization off (--text-normalize off)": gomlxmodels.Generate(model, datasets.FromRows(one)),
+		"does not take the option steps": gomlxmodels.Generate(model, datasets.FromRows(one),
+			with(func(o *gomlxmodels.GenerateOptions) { o.Steps = 3 })),
+		"does not take the option size": gomlxmodels.Generate(model, datasets.FromRows(one),
+			with(func(o *gomlxmodels.GenerateOptions) { o.Width, o.Height = 256, 256 })),
+		"does not take the option safety": gomlxmodels.Generate(model, datasets.FromRows(one),
+			with(func(o *gomlxmodels.GenerateOptions) { o.Safety = gomlxmodels.SafetyOff })),
+		"takes no negative prompt": gomlxmodels.Generate(model, datasets.FromRows([]map[string]any{{"id": "a",
+			"prompt": "x", "negative": "y"}}), asGiven),
+		"are for models that write image tokens": gomlxmodels.Generate(folder("bare"), datasets.FromRows(one), asGiven),
+		"top-p 2: must be above 0": gomlxmodels.Generate(model, datasets.FromRows(one),
+			with(func(o *gomlxmodels.GenerateOptions) { o.Tokens.TopP = 2 })),
+		"condition scale 0.5: must be between 1 and 1000": gomlxmodels.Generate(model, datasets.FromRows(one),
+			with(func(o *gomlxmodels.GenerateOptions) { o.Tokens.ConditionScale = 0.5 })),
+	} {
+		_, err := tab.Rows(context.Background())
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("error %v, want one line with %q", err, want)
+		}
+	}
+}
