@@ -11,6 +11,8 @@
 // [ForwardUNet], [ForwardDecoder], [ForwardEncoder], [ForwardText] and [ForwardAltText] are the graphs. [Open],
 // [NewSampler] and [Sampler.Generate] are the Go side: they never panic, use no globals and return one-line errors.
 //
+// [OpenFile] reads a 1.x or 2.x in a single file, as its authors saved it; [Model.SaveFolder] writes it as a folder.
+//
 // # Sampling
 //
 // An image starts as noise of its own seed, the same numbers as torch.Generator's on the CPU. Each step asks

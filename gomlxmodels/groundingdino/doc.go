@@ -1,6 +1,7 @@
 // Package groundingdino is GroundingDINO (Liu et al. 2023, arXiv 2303.05499): object detection by text. A caption and
 // an image give boxes, each with a score and the words of the caption that it belongs to. It reads Hugging Face
-// GroundingDinoForObjectDetection folders (IDEA-Research/grounding-dino-tiny, grounding-dino-base).
+// GroundingDinoForObjectDetection folders (IDEA-Research/grounding-dino-tiny, grounding-dino-base); [Convert] writes
+// one of a checkpoint of the authors' program.
 //
 // # Two APIs
 //

@@ -1,7 +1,7 @@
 // Package sam is SAM (Kirillov et al. 2023, arXiv 2304.02643, "Segment Anything"): the mask of what a box frames. A
 // vision transformer with windows and decomposed relative positions encodes an image once; a small decoder turns its
 // embedding and a box into the logits of a mask and a prediction of the mask's IoU. It reads Hugging Face SamModel
-// folders (facebook/sam-vit-base, -large, -huge).
+// folders (facebook/sam-vit-base, -large, -huge); [Convert] writes one of a checkpoint of segment-anything.
 //
 // # Two APIs
 //
