@@ -43,7 +43,7 @@ var Schedulers = []string{"ddim", "pndm", "euler", "euler-ancestral", "dpm++"}
 
 // GenerateArgs are the arguments of a generate stage in a plan. Zero values are the model's defaults.
 type GenerateArgs struct {
-	Model        string  `json:"model"` // a known name, a name on the hub, or the absolute path of a folder
+	Model        string  `json:"model"` // a known name, a name on the hub, or the absolute path of a folder or file
 	Negative     string  `json:"negative,omitempty"`
 	Steps        int     `json:"steps,omitempty"`
 	Guidance     float64 `json:"guidance,omitempty"`
@@ -137,7 +137,7 @@ type GenerateOptions struct {
 	// For image APIs only.
 	ModelDigest string
 
-	// File are the options of a model that is a single file.
+	// File are the options of a model that is a single file (.safetensors, .ckpt).
 	File FileOptions
 
 	// Tokens are the options of a model that writes image tokens.
@@ -162,6 +162,9 @@ type GenerateOptions struct {
 // only distinguishes the images of a prompt. An image that was paid for is never requested again, and stays readable
 // when its model is shut down. A prompt that the API refuses has the outcome refused. The columns revised_prompt and
 // cost (US dollars; no value if the price is unknown) are added.
+//
+// A path of a .safetensors or .ckpt file is a Stable Diffusion 1.x or 2.x as its authors saved it:
+// [GenerateOptions].File.
 //
 // "exec:PATH" is a program that [AllowExec] allows: an adapter for any other generator; see docs/adapters.md. The
 // columns cost (US dollars) and meta (what the program reports about the image, as JSON) are added.

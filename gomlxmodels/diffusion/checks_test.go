@@ -22,10 +22,12 @@ import (
 	"antipode/internal/testbackend"
 )
 
+// modules are what the scripts of internal/pyref import.
+var modules = []string{"torch", "transformers", "diffusers", "safetensors"}
+
 // python runs a script of internal/pyref.
 func python(t *testing.T, script string, args ...string) string {
-	return testbackend.Python(t, []string{"torch", "transformers", "diffusers", "safetensors", "sentencepiece"},
-		filepath.Join("..", "..", "internal", "pyref", script), args...)
+	return testbackend.Python(t, modules, filepath.Join("..", "..", "internal", "pyref", script), args...)
 }
 
 // TestFresh compares folders freshly saved by diffusers, of shapes sampled from ANTIPODE_TEST_SEED, one for each
@@ -54,7 +56,8 @@ func TestFresh(t *testing.T) {
 // command, in package generate.
 func TestFreshAlt(t *testing.T) {
 	dir := t.TempDir()
-	t.Logf("\n%s", python(t, "altdiffusion_fresh.py", dir, fmt.Sprint(near.Seed(t))))
+	t.Logf("\n%s", testbackend.Python(t, append(modules, "sentencepiece"),
+		filepath.Join("..", "..", "internal", "pyref", "altdiffusion_fresh.py"), dir, fmt.Sprint(near.Seed(t))))
 	for i, name := range []string{"two", "nine", "plain", "pieces2", "pieces9"} {
 		t.Run(name, func(t *testing.T) {
 			backend := testbackend.Go(t)

@@ -195,6 +195,10 @@ func TestPiecesIDs(t *testing.T) {
 				t.Errorf("%s: %s is %d, want %d", name, what, pair[0], pair[1])
 			}
 		}
+		long := encode(t, tok, strings.Repeat("a boat by the sea ", 60), 0) // truncation keeps the end
+		if len(long.IDs) != 77 || long.IDs[0] != 0 || long.IDs[76] != 2 || !long.Truncated {
+			t.Errorf("%s: %+v", name, long)
+		}
 		if e := encode(t, tok, "a  <mask> nets", -1); e.Special != 1 || !slices.Contains(e.IDs, int32(n+1)) ||
 			slices.Contains(e.IDs, 3) {
 			t.Errorf("%s: %+v", name, e)
