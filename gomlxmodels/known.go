@@ -133,7 +133,7 @@ func resolve(model string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	for _, name := range []string{"config.json", "modules.json", "model_index.json"} {
+	for _, name := range []string{"config.json", "modules.json", "model_index.json", "config.yaml"} {
 		if _, err := os.Stat(filepath.Join(abs, name)); err == nil {
 			return abs, nil
 		}
@@ -146,5 +146,6 @@ func resolve(model string) (string, error) {
 			"(OWNER/NAME), or "+
 			"a folder with a config.json%s", model, Nearest(model))
 	}
-	return "", fmt.Errorf("no model in the folder %q: it has no config.json, modules.json or model_index.json", model)
+	return "", fmt.Errorf("no model in the folder %q: it has no config.json, modules.json, "+
+		"model_index.json or config.yaml", model)
 }

@@ -9,9 +9,10 @@ const (
 )
 
 // TokenOptions are the options of [GenerateOptions] of generators that write the tokens of an image one by one: DALL·E
-// mini and mega. Zero values are the original's.
+// mini and mega, minDALL-E. Zero values are the original's.
 type TokenOptions struct {
-	// TopK samples from the K most probable tokens, 1 to 100,000; default 50.
+	// TopK samples from the K most probable tokens, 1 to 100,000; default 50, for
+	// minDALL-E 256.
 	TopK int `json:"top_k,omitempty"`
 
 	// TopP samples from the fewest tokens whose probabilities reach P, above 0 and at most 1; default 1: all.
@@ -21,10 +22,11 @@ type TokenOptions struct {
 	Temperature float64 `json:"temperature,omitempty"`
 
 	// ConditionScale is the weight of the prompt relative to the empty prompt, 1 to 1000; default 10. 1 turns it off.
+	// Not for minDALL-E.
 	ConditionScale float64 `json:"condition_scale,omitempty"`
 
 	// TextNormalize is "on" (default) or "off": whether prompts are normalized as the model's training texts were. Off
-	// is for prompts that are normalized already.
+	// is for prompts that are normalized already; minDALL-E has no normalization.
 	TextNormalize string `json:"text_normalize,omitempty"`
 }
 
@@ -37,4 +39,4 @@ func (o *TokenOptions) check() error {
 
 // ErrTokenOptions is the error of a generator that writes no tokens.
 var ErrTokenOptions = errors.New("top-k, top-p, temperature, condition scale and text normalization are for models " +
-	"that write image tokens (DALL·E mini)")
+	"that write image tokens (DALL·E mini, minDALL-E)")

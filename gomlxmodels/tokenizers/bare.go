@@ -96,32 +96,9 @@ func (o *opener) pair(path string, text []byte, set *settings) (*Tokenizer, erro
 	if err := json.Unmarshal(text, &ids); err != nil {
 		return nil, unreadable(path, err)
 	}
-	list := filepath.Join(o.dir, "merges.txt")
-	text, err := o.read("merges.txt")
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%s: missing next to vocab.json; get it too", list)
-	}
+	raw, suffix, err := o.merges("merges.txt")
 	if err != nil {
-		return nil, fmt.Errorf("%s: not readable: %w", list, err)
-	}
-	var merges []string
-	suffix := ""
-	for i, line := range strings.Split(string(text), "\n") {
-		line = strings.TrimSuffix(line, "\r")
-		if line == "" || strings.HasPrefix(line, "#version") {
-			continue
-		}
-		if _, _, ok := strings.Cut(line, " "); !ok {
-			return nil, fmt.Errorf("%s: line %d: %q is not two tokens; get the file again", list, i+1, line)
-		}
-		if strings.HasSuffix(line, "</w>") {
-			suffix = "</w>"
-		}
-		merges = append(merges, line)
-	}
-	raw, err := json.Marshal(merges)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", list, err)
+		return nil, err
 	}
 	b := &bare{set: set, vocab: ids, file: file{Model: modelSpec{Type: "BPE", Merges: raw},
 		Decoder: &decoderSpec{Type: "ByteLevel"}}}
@@ -153,6 +130,40 @@ func (o *opener) pair(path string, text []byte, set *settings) (*Tokenizer, erro
 	}
 	return o.finish(path, b)
 }
+
+// merges reads the merges next to a vocabulary as tokenizer.json has them. suffix is that of tokens that end a word, ""
+// if there is none.
+func (o *opener) merges(name string) (raw []byte, suffix string, err error) {
+	list := filepath.Join(o.dir, name)
+	text, err := o.read(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, "", fmt.Errorf("%s: missing next to vocab.json; get it too", list)
+	}
+	if err != nil {
+		return nil, "", fmt.Errorf("%s: not readable: %w", list, err)
+	}
+	var merges []string
+	for i, line := range strings.Split(string(text), "\n") {
+		line = strings.TrimSuffix(line, "\r")
+		if line == "" || strings.HasPrefix(line, "#version") {
+			continue
+		}
+		if _, _, ok := strings.Cut(line, " "); !ok {
+			return nil, "", fmt.Errorf("%s: line %d: %q is not two tokens; get the file again", list, i+1, line)
+		}
+		if strings.HasSuffix(line, wordEnd) {
+			suffix = wordEnd
+		}
+		merges = append(merges, line)
+	}
+	if raw, err = json.Marshal(merges); err != nil {
+		return nil, "", fmt.Errorf("%s: %w", list, err)
+	}
+	return raw, suffix, nil
+}
+
+// wordEnd is the suffix of tokens that end a word.
+const wordEnd = "</w>"
 
 // clip completes CLIP's tokenizer.
 func (b *bare) clip() {

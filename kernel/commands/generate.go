@@ -120,14 +120,14 @@ func generate(ctx context.Context, args []string) error {
 
 // tokenFlags adds the flags of models that write image tokens.
 func tokenFlags(fs *flag.FlagSet, o *gomlxmodels.TokenOptions) {
-	const of = "of DALL·E mini: "
-	fs.IntVar(&o.TopK, "top-k", 0, of+"sample from the K most probable tokens; default 50")
+	const of, mini = "of DALL·E mini and minDALL-E: ", "of DALL·E mini: "
+	fs.IntVar(&o.TopK, "top-k", 0, of+"sample from the K most probable tokens; default 50, of minDALL-E 256")
 	fs.Float64Var(&o.TopP, "top-p", 0, of+"sample from the fewest tokens whose probabilities reach P; default 1")
 	fs.Float64Var(&o.Temperature, "temperature", 0, of+"the logits are divided by it; default 1")
-	fs.Float64Var(&o.ConditionScale, "condition-scale", 0, of+"weight of the prompt relative to the empty prompt; "+
+	fs.Float64Var(&o.ConditionScale, "condition-scale", 0, mini+"weight of the prompt relative to the empty prompt; "+
 		"1 = off; default 10")
-	fs.StringVar(&o.TextNormalize, "text-normalize", "", of+"on, off: whether prompts are normalized as its training "+
-		"texts were; default on")
+	fs.StringVar(&o.TextNormalize, "text-normalize", "", mini+"on, off: whether prompts are normalized as its "+
+		"training texts were; default on")
 }
 
 // estimate prints what images of an API will cost at most, before the first request.

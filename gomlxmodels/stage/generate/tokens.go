@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/gomlx/compute"
@@ -16,10 +17,19 @@ import (
 	"antipode/gomlxmodels/dallemini"
 	"antipode/gomlxmodels/diffusion"
 	"antipode/gomlxmodels/hub"
+	"antipode/gomlxmodels/mindalle"
 	"antipode/gomlxmodels/stage"
 	"antipode/gomlxmodels/textgen"
 	"antipode/gomlxmodels/vqgan"
 )
+
+// tokenModel is an opened model that writes image tokens.
+type tokenModel struct {
+	network vqgan.Network
+	vqgan   *vqgan.Model
+	files   []string
+	tokens  func(prompt string) (ids []int32, truncated bool, err error)
+}
 
 // tokenWorker generates with a model that writes image tokens.
 type tokenWorker struct {
@@ -27,8 +37,7 @@ type tokenWorker struct {
 	env     stage.Env
 	args    gomlxmodels.GenerateArgs
 	name    string // for people
-	model   *dallemini.Model
-	network vqgan.Network
+	model   tokenModel
 	digest  string
 	dtype   dtypes.DType
 	batch   int
@@ -41,31 +50,20 @@ func openTokens(env stage.Env, args gomlxmodels.GenerateArgs, name string) (stag
 	if err != nil {
 		return nil, err
 	}
-	if stat, err := os.Stat(dir); err != nil || !stat.IsDir() {
+	open := opener(dir)
+	if open == nil {
 		return nil, nil
-	}
-	if kind, err := hub.Architecture(dir); err != nil || kind != dallemini.ModelType {
-		return nil, nil // such as a pipeline, which has no config.json
 	}
 	w := &tokenWorker{env: env, args: args, name: name}
 	if err := w.check(); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	if w.model, err = dallemini.Open(dir); err != nil {
-		return nil, err
-	}
-	if w.model.Config.Normalize && args.Tokens.TextNormalize != gomlxmodels.NormalizeOff {
-		return nil, fmt.Errorf("%s: the model was trained on normalized texts, and prompts are not normalized yet. "+
-			"Fix: normalize them with the original's TextNormalizer and turn normalization off (--text-normalize off)",
-			name)
-	}
 	t := &w.args.Tokens
-	t.TopK, t.TopP, t.Temperature = cmp.Or(t.TopK, 50), cmp.Or(t.TopP, 1), cmp.Or(t.Temperature, 1)
-	t.ConditionScale = cmp.Or(t.ConditionScale, 10)
-	if w.network, err = w.model.Network(t.ConditionScale); err != nil {
+	if w.model, err = open(dir, t); err != nil {
 		return nil, err
 	}
-	contents, err := hub.Digest(env, args.Model, w.model.Files())
+	t.TopP, t.Temperature = cmp.Or(t.TopP, 1), cmp.Or(t.Temperature, 1)
+	contents, err := hub.Digest(env, args.Model, w.model.files)
 	if err != nil {
 		return nil, err
 	}
@@ -77,6 +75,48 @@ func openTokens(env stage.Env, args gomlxmodels.GenerateArgs, name string) (stag
 	w.digest = fmt.Sprintf("%s top-k %d top-p %v temperature %v condition scale %v text as given %s %s %s", contents,
 		t.TopK, t.TopP, t.Temperature, t.ConditionScale, strings.ToLower(w.dtype.String()), kind, name)
 	return w, nil
+}
+
+// opener returns what opens the model of a folder, and completes its options; nil where the model is another.
+func opener(dir string) func(dir string, t *gomlxmodels.TokenOptions) (tokenModel, error) {
+	if _, err := os.Stat(filepath.Join(dir, mindalle.GPTFile)); err == nil {
+		return openMinDALLE
+	}
+	if stat, err := os.Stat(dir); err != nil || !stat.IsDir() {
+		return nil
+	}
+	if kind, err := hub.Architecture(dir); err != nil || kind != dallemini.ModelType {
+		return nil // such as a pipeline, which has no config.json
+	}
+	return openDALLEMini
+}
+
+func openDALLEMini(dir string, t *gomlxmodels.TokenOptions) (tokenModel, error) {
+	m, err := dallemini.Open(dir)
+	if err != nil {
+		return tokenModel{}, err
+	}
+	if m.Config.Normalize && t.TextNormalize != gomlxmodels.NormalizeOff {
+		return tokenModel{}, fmt.Errorf("%s: the model was trained on normalized texts, and prompts are not "+
+			"normalized yet. Fix: normalize them with the original's TextNormalizer and turn normalization off "+
+			"(--text-normalize off)", dir)
+	}
+	t.TopK, t.ConditionScale = cmp.Or(t.TopK, 50), cmp.Or(t.ConditionScale, 10)
+	n, err := m.Network(t.ConditionScale)
+	return tokenModel{n, m.VQGAN, m.Files(), m.Tokens}, err
+}
+
+func openMinDALLE(dir string, t *gomlxmodels.TokenOptions) (tokenModel, error) {
+	if t.ConditionScale != 0 || t.TextNormalize == gomlxmodels.NormalizeOn {
+		return tokenModel{}, fmt.Errorf("%s: minDALL-E takes no condition scale and no text normalization. Fix: leave "+
+			"them out", dir)
+	}
+	m, err := mindalle.Open(dir)
+	if err != nil {
+		return tokenModel{}, err
+	}
+	t.TopK = cmp.Or(t.TopK, 256)
+	return tokenModel{m.Network(), m.VQGAN(), m.Files(), m.Tokens}, nil
 }
 
 // check reports options that the model does not take.
@@ -113,7 +153,8 @@ func (w *tokenWorker) Load(ctx context.Context) (err error) {
 	key := fmt.Sprintf("%s (%.12s, %v, %s)", w.name, w.digest, w.args.Tokens.ConditionScale,
 		strings.ToLower(w.dtype.String()))
 	w.sampler, w.Release, err = stage.Load(ctx, w.env, key, func(backend compute.Backend) (*vqgan.Sampler, error) {
-		return vqgan.NewSampler(backend, w.network, w.model.VQGAN, vqgan.SamplerOptions{DType: w.dtype, Batch: w.batch})
+		return vqgan.NewSampler(backend, w.model.network, w.model.vqgan,
+			vqgan.SamplerOptions{DType: w.dtype, Batch: w.batch})
 	})
 	return err
 }
@@ -132,7 +173,7 @@ func (w *tokenWorker) Prepare(_ context.Context, row stage.Row) (any, string, er
 	if row.Text("negative") != "" {
 		return nil, "negative", errors.New("the model takes no negative prompt")
 	}
-	ids, truncated, err := w.model.Tokens(row.Text("prompt"))
+	ids, truncated, err := w.model.tokens(row.Text("prompt"))
 	if err != nil {
 		return nil, "prompt", err
 	}
