@@ -312,7 +312,7 @@ func TestHostileFiles(t *testing.T) {
 	}
 }
 
-// openWithin opens a file in 100 ms, which another process may take from it four times, and in bounded memory.
+// openWithin opens a file in bounded memory and half a second: 100 ms, and what other processes take.
 func openWithin(t *testing.T, what, path string, size int) (set *Set, err error) {
 	t.Helper()
 	var took time.Duration
@@ -326,7 +326,8 @@ func openWithin(t *testing.T, what, path string, size int) (set *Set, err error)
 		if grown := after.TotalAlloc - before.TotalAlloc; grown > uint64(2*size)+64<<20 {
 			t.Errorf("%s: allocated %d KiB for %d KiB", what, grown>>10, size>>10)
 		}
-		if took <= 100*time.Millisecond {
+		if took <= 500*time.Millisecond {
+			t.Logf("%s: %v", what, took)
 			return set, err
 		}
 	}

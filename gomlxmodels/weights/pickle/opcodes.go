@@ -190,11 +190,15 @@ func (r *Reader) remember(key uint32) error {
 	if err != nil {
 		return err
 	}
-	_, again := r.sparse[key]
-	switch {
-	case int64(key) < int64(len(r.memo)):
+	if int64(key) < int64(len(r.memo)) {
 		r.memo[key] = v
 		return nil
+	}
+	again := false
+	if len(r.sparse) > 0 {
+		_, again = r.sparse[key]
+	}
+	switch {
 	case !again && len(r.memo)+len(r.sparse) >= r.limits.Memo:
 		return fmt.Errorf("more than %d entries in the memo", r.limits.Memo)
 	case int64(key) == int64(len(r.memo)):

@@ -215,7 +215,7 @@ func hostile() map[string][2]string {
 
 func TestHostile(t *testing.T) {
 	for what, c := range hostile() {
-		v, err := within100ms(t, what, []byte(c[0]))
+		v, err := inTime(t, what, []byte(c[0]))
 		if c[1] != "" {
 			wantLine(t, what, err, c[1])
 		} else if n := len(tensorsIn(v)); err != nil || n > 0 {
@@ -224,8 +224,8 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// within100ms parses in that time, which another process may take from it four times, and little memory.
-func within100ms(t *testing.T, what string, data []byte) (v Value, err error) {
+// inTime parses in little memory and half a second: 100 ms, and what other processes take.
+func inTime(t *testing.T, what string, data []byte) (v Value, err error) {
 	t.Helper()
 	var took time.Duration
 	for range 5 {
@@ -238,7 +238,8 @@ func within100ms(t *testing.T, what string, data []byte) (v Value, err error) {
 		if grown := after.TotalAlloc - before.TotalAlloc; grown > uint64(2*len(data))+64<<20 {
 			t.Errorf("%s: allocated %d KiB", what, grown>>10)
 		}
-		if took <= 100*time.Millisecond {
+		if took <= 500*time.Millisecond {
+			t.Logf("%s: %v", what, took)
 			return v, err
 		}
 	}
