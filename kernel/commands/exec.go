@@ -66,7 +66,9 @@ func checkAdapter(ctx context.Context, args []string) error {
 	fs := flags("check-adapter", "exec:PATH")
 	programFlags(fs, &o)
 	task := fs.String("task", execmodel.Generate, "what the program does: generate, caption, segment or embed")
-	quick := fs.Bool("quick", false, "omit the tests that load the weights again")
+	var check execmodel.CheckOptions
+	fs.BoolVar(&check.Quick, "quick", false, "omit the tests that load the weights again")
+	fs.IntVar(&check.Steps, "steps", 0, "denoising steps of an image in the tests; default the program's")
 	rest, err := parse(fs, args)
 	if err != nil {
 		return err
@@ -83,7 +85,7 @@ func checkAdapter(ctx context.Context, args []string) error {
 		secrets[name] = os.Getenv(name)
 	}
 	result, err := execmodel.Check(ctx, execmodel.Options{Program: program, Digest: digest, Args: o.Args, Task: *task,
-		Timeout: o.Timeout, Idle: o.Idle, Secrets: secrets}, *quick, printFinding)
+		Timeout: o.Timeout, Idle: o.Idle, Secrets: secrets}, check, printFinding)
 	if err != nil {
 		return err
 	}

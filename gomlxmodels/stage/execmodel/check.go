@@ -2,6 +2,7 @@ package execmodel
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,6 +22,12 @@ type Finding struct {
 	Skipped string // why it was not done; "" = it was
 }
 
+// CheckOptions are the options of [Check].
+type CheckOptions struct {
+	Quick bool // omit the tests that load the weights again
+	Steps int  // denoising steps of an image; 0 = the program's default
+}
+
 // Checked is the result of [Check].
 type Checked struct {
 	Ready  *Ready
@@ -31,7 +38,7 @@ type Checked struct {
 // checker tests a program.
 type checker struct {
 	g     *Group
-	quick bool
+	o     CheckOptions
 	image string // a file for tasks that read one
 	p     *process
 	r     *round
@@ -43,9 +50,9 @@ var errSkip = errors.New("")
 
 func skip(reason string) error { return fmt.Errorf("%w%s", errSkip, reason) }
 
-// Check tests a program against the protocol, in 16 tests that report receives in their order. quick omits the test
-// that loads the weights a second time. An error means that the tests could not be done.
-func Check(ctx context.Context, o Options, quick bool, report func(Finding)) (*Checked, error) {
+// Check tests a program against the protocol, in 16 tests that report receives in their order. An error means that the
+// tests could not be done.
+func Check(ctx context.Context, o Options, options CheckOptions, report func(Finding)) (*Checked, error) {
 	o.Workers = 1
 	g, err := New(o)
 	if err != nil {
@@ -58,7 +65,7 @@ func Check(ctx context.Context, o Options, quick bool, report func(Finding)) (*C
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
-	c := &checker{g: g, quick: quick, image: filepath.Join(dir, "image.png")}
+	c := &checker{g: g, o: options, image: filepath.Join(dir, "image.png")}
 	if err := writeSample(c.image); err != nil {
 		return nil, err
 	}
@@ -114,7 +121,7 @@ func (c *checker) sample(n int, text string) Item {
 	d := c.g.ready.Defaults
 	switch c.g.o.Task {
 	case Generate:
-		it.Prompt, it.Steps, it.Guidance, it.Scheduler = text, d.Steps, d.Guidance, d.Scheduler
+		it.Prompt, it.Steps, it.Guidance, it.Scheduler = text, cmp.Or(c.o.Steps, d.Steps), d.Guidance, d.Scheduler
 		it.Width, it.Height = d.Width, d.Height
 	case Caption:
 		it.Image, it.N, it.Prefix, it.MaxTokens = c.image, 1, "", 20
@@ -258,7 +265,7 @@ func (c *checker) singles(ctx context.Context) error {
 }
 
 func (c *checker) restart(ctx context.Context) error {
-	if c.quick {
+	if c.o.Quick {
 		return skip("it loads the weights again")
 	}
 	if err := c.seeded(); err != nil {
@@ -367,7 +374,7 @@ func (c *checker) bye(ctx context.Context) error {
 }
 
 func (c *checker) killed(ctx context.Context) error {
-	if c.quick {
+	if c.o.Quick {
 		return skip("it loads the weights again")
 	}
 	items := append(c.batch(), c.sample(50, plainText), c.sample(51, plainText))

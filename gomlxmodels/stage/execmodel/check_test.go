@@ -31,7 +31,7 @@ func TestCheck(t *testing.T) {
 			t.Parallel()
 			g, _ := group(t, c.mode, nil)
 			var failed, skipped []int
-			result, err := Check(t.Context(), g.o, false, func(f Finding) {
+			result, err := Check(t.Context(), g.o, CheckOptions{}, func(f Finding) {
 				if t.Logf("%d %s %v %s", f.Number, f.Title, f.Err, f.Skipped); f.Err != nil {
 					failed = append(failed, f.Number)
 				}
