@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"antipode/datasets"
 	"antipode/datasets/table"
@@ -30,6 +31,8 @@ type CaptionArgs struct {
 	Early             string  `json:"early_stopping,omitempty"` // "", "true" or "never"
 	RepetitionPenalty float64 `json:"repetition_penalty,omitempty"`
 	Precision         string  `json:"precision,omitempty"` // "" = float32
+
+	Exec ExecOptions `json:"exec,omitzero"`
 }
 
 // Decodings are the values of [CaptionOptions].Decode, the default first.
@@ -86,6 +89,10 @@ type CaptionOptions struct {
 	// Precision is the number type of the computation: "float32" (default) or "bfloat16", which takes half the memory
 	// and may choose another word where two are almost equally probable.
 	Precision string
+
+	// Exec are the options of a program (a model named exec:PATH), for which of the others only N, Seed, Prefix,
+	// MaxTokens and Decode "greedy" and "nucleus" are: a nucleus caption is one that depends on its seed.
+	Exec ExecOptions
 }
 
 // captionOf is the column with the id of a caption's image.
@@ -116,14 +123,25 @@ func Caption(model string, images datasets.Table, options ...CaptionOptions) dat
 		return fail(err)
 	}
 	args := o.args()
-	if args.Model, err = resolve(model); err != nil {
+	if strings.HasPrefix(model, Exec) {
+		if o.Decode == "beam" || o.MinTokens != 0 || o.TopP != 0 || o.TopK != 0 || o.Temperature != 0 ||
+			o.RepetitionPenalty != 0 || args.Precision != "" {
+			return fail(invalid(errors.New("a program takes no options of decoding but prefix, max tokens, and " +
+				"decode greedy or nucleus; pass it arguments of its own (--exec-arg)")))
+		}
+		args.Model, err = execModel(model, o.Exec)
+	} else if err = notExec(o.Exec); err == nil {
+		args.Model, err = resolve(model)
+	}
+	if err != nil {
 		return fail(err)
 	}
 	if slices.ContainsFunc(images.Columns(), func(c table.ColumnSpec) bool { return c.Name == captionOf }) {
 		return fail(errors.New("the table has a column image_id already, which Caption adds: rename it"))
 	}
 	images = images.Need("id", table.KindText).Need("image", table.KindImage)
-	return images.Repeat(args.N, captionOf, o.Seed).Derive(CaptionOp, args, CaptionColumns()...)
+	captions := images.Repeat(args.N, captionOf, o.Seed).Derive(CaptionOp, args, CaptionColumns()...)
+	return execSecrets(captions, model, o.Exec)
 }
 
 // check fills in defaults that other fields depend on and reports values out of range or without meaning.
@@ -166,7 +184,8 @@ func (o *CaptionOptions) check() error {
 // args returns the arguments of the stage.
 func (o *CaptionOptions) args() CaptionArgs {
 	a := CaptionArgs{N: o.N, Prefix: o.Prefix, Decode: o.Decode, MaxTokens: o.MaxTokens, MinTokens: o.MinTokens,
-		TopK: o.TopK, RepetitionPenalty: o.RepetitionPenalty, Precision: o.Precision}
+		TopK: o.TopK, RepetitionPenalty: o.RepetitionPenalty, Precision: o.Precision,
+		Exec: o.Exec}
 	switch o.Decode {
 	case "nucleus":
 		a.TopP, a.Temperature = cmp.Or(o.TopP, 0.9), cmp.Or(o.Temperature, 1)

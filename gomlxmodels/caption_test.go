@@ -2,6 +2,7 @@ package gomlxmodels
 
 import (
 	"encoding/json"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -47,7 +48,8 @@ func TestCaptionPlan(t *testing.T) {
 		if err := json.Unmarshal(p.Inputs[0].Args, &repeat); err != nil {
 			t.Fatal(err)
 		}
-		if p.Op != CaptionOp || got != c.want || repeat != (datasets.RepeatArgs{N: c.n, Of: "image_id", Seed: c.seed}) {
+		if p.Op != CaptionOp || !reflect.DeepEqual(got, c.want) ||
+			repeat != (datasets.RepeatArgs{N: c.n, Of: "image_id", Seed: c.seed}) {
 			t.Errorf("%s %+v of %+v, want %+v", p.Op, got, repeat, c.want)
 		}
 	}

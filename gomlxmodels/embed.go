@@ -3,6 +3,7 @@ package gomlxmodels
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"antipode/datasets"
 	"antipode/datasets/table"
@@ -21,6 +22,8 @@ type EmbedArgs struct {
 	Vector    string `json:"vector,omitempty"`    // "" = full
 	Text      string `json:"text,omitempty"`      // the text column; "" = images alone
 	Pooling   string `json:"pooling,omitempty"`   // "" = auto
+
+	Exec ExecOptions `json:"exec,omitzero"`
 }
 
 // The vectors a model makes, by the name of their column.
@@ -80,6 +83,10 @@ type EmbedOptions struct {
 	// Precision is the number type of the computation: "auto" (default; bfloat16 on an NVIDIA GPU, else float32),
 	// "float32" or "bfloat16". bfloat16 changes a vector by about a hundredth of its scale.
 	Precision string
+
+	// Exec are the options of a program (a model named exec:PATH), which embeds whole images: the options from Pooling
+	// to Precision and masks are not for programs.
+	Exec ExecOptions
 }
 
 // EmbedTextOptions are the options of [EmbedText].
@@ -96,6 +103,9 @@ type EmbedTextOptions struct {
 	// Precision is the number type of the computation: "auto" (default; bfloat16 on an NVIDIA GPU, else float32),
 	// "float32" or "bfloat16".
 	Precision string
+
+	// Exec are the options of a program (a model named exec:PATH), for which Pooling and Precision are not.
+	Exec ExecOptions
 }
 
 // Embed adds vectors of the images. Which columns are added depends on [EmbedOptions].Vector:
@@ -131,7 +141,7 @@ func Embed(model string, images datasets.Table, options ...EmbedOptions) dataset
 		images = images.Need(o.Against, table.KindText)
 	}
 	return embed(fail, model, images, EmbedArgs{Masking: o.Masking, Fill: o.Fill, PatchRule: o.PatchRule,
-		Precision: o.Precision, Vector: o.Vector, Text: o.Against, Pooling: o.Pooling})
+		Precision: o.Precision, Vector: o.Vector, Text: o.Against, Pooling: o.Pooling, Exec: o.Exec})
 }
 
 // EmbedText adds vectors of a text column. Which column is added depends on [EmbedTextOptions].Vector: "text", of a
@@ -158,13 +168,26 @@ func EmbedText(model string, t datasets.Table, column string, options ...EmbedTe
 	}
 	t = t.Need("id", table.KindText).Need(column, table.KindText)
 	return embed(fail, model, t,
-		EmbedArgs{Precision: o.Precision, Vector: o.Vector, Text: column, Pooling: o.Pooling})
+		EmbedArgs{Precision: o.Precision, Vector: o.Vector, Text: column, Pooling: o.Pooling, Exec: o.Exec})
 }
 
 // embed completes the arguments and returns the plan.
 func embed(fail func(error) datasets.Table, model string, t datasets.Table, args EmbedArgs) datasets.Table {
 	var err error
-	if args.Model, err = resolve(model); err != nil {
+	if strings.HasPrefix(model, Exec) {
+		defaults := []string{"", "auto", Maskings[0], Fills[0], PatchRules[0]}
+		for _, v := range []string{args.Masking, args.Fill, args.PatchRule, args.Precision, args.Pooling} {
+			if !slices.Contains(defaults, v) {
+				return fail(invalid(fmt.Errorf("a program takes no option %q; pass it arguments of its own "+
+					"(--exec-arg)", v)))
+			}
+		}
+		args.Pooling, args.Precision = "", ""
+		args.Model, err = execModel(model, args.Exec)
+	} else if err = notExec(args.Exec); err == nil {
+		args.Model, err = resolve(model)
+	}
+	if err != nil {
 		return fail(err)
 	}
 	for _, d := range []struct {
@@ -179,7 +202,7 @@ func embed(fail func(error) datasets.Table, model string, t datasets.Table, args
 		args.Vector = "" // a default is not part of the plan
 	}
 	masked := t.IsOpen() || slices.ContainsFunc(t.Columns(), func(c table.ColumnSpec) bool { return c.Name == "mask" })
-	return t.Derive(EmbedOp, args, EmbedColumns(args.Vector, masked)...)
+	return execSecrets(t.Derive(EmbedOp, args, EmbedColumns(args.Vector, masked)...), model, args.Exec)
 }
 
 // EmbedColumns returns the columns that an embedding adds, by its vector ("" = full) and whether the table has masks.

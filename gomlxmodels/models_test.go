@@ -2,6 +2,7 @@ package gomlxmodels
 
 import (
 	"encoding/json"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -37,7 +38,7 @@ func TestEmbedBLIP2(t *testing.T) {
 			t.Fatal(err)
 		}
 		c.want.Model, c.want.Masking, c.want.Fill, c.want.PatchRule = model, "drop", "none", "any"
-		if got != c.want {
+		if !reflect.DeepEqual(got, c.want) {
 			t.Errorf("%+v, want %+v", got, c.want)
 		}
 		if columns, want := c.t.Columns()[4:], datasets.Columns(strings.Fields(c.columns)...); !slices.Equal(columns,

@@ -15,7 +15,7 @@ func caption(ctx context.Context, args []string) error {
 	fs := flags("caption", "--model NAME|DIR --in TABLE --out TABLE [--n N] [--decode greedy|beam|nucleus] …")
 	s.add(fs)
 	fs.StringVar(&model, "model", "", modelUsage+"(BlipForConditionalGeneration, or Blip2ForConditionalGeneration "+
-		"with an OPT)")
+		"with an OPT)"+execUsage)
 	fs.IntVar(&o.N, "n", 1, "captions per image; caption k is the row ID#k and has the seed --seed + k − 1")
 	fs.StringVar(&o.Prefix, "prefix", "", "the `TEXT` every caption starts with")
 	fs.StringVar(&o.Decode, "decode", "greedy", "decoding method: greedy, beam, nucleus (sampled)")
@@ -38,12 +38,16 @@ func caption(ctx context.Context, args []string) error {
 	fs.Float64Var(&o.Temperature, "temperature", 0, "divides the logits before sampling; default 1")
 	fs.Float64Var(&o.RepetitionPenalty, "repetition-penalty", 0, "above 1, tokens that a caption contains already are "+
 		"less probable; default 1")
+	execFlags(fs, &o.Exec)
 	if err := noArguments(fs, args, "n", "max-tokens", "beams", "top-p", "temperature",
 		"repetition-penalty"); err != nil {
 		return err
 	}
 	if model == "" {
 		return usage("give --model NAME or --model DIR")
+	}
+	if err := allowExec(model); err != nil {
+		return err
 	}
 	o.Seed = s.seed
 	t, err := s.table()

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -65,13 +66,16 @@ func checkAdapter(ctx context.Context, args []string) error {
 	var o gomlxmodels.ExecOptions
 	fs := flags("check-adapter", "exec:PATH")
 	programFlags(fs, &o)
-	task := fs.String("task", execmodel.Generate, "what the program does: generate, caption, segment or embed")
+	task := fs.String("task", execmodel.Generate, "what the program does: generate, caption or embed")
 	var check execmodel.CheckOptions
 	fs.BoolVar(&check.Quick, "quick", false, "omit the tests that load the weights again")
 	fs.IntVar(&check.Steps, "steps", 0, "denoising steps of an image in the tests; default the program's")
 	rest, err := parse(fs, args)
 	if err != nil {
 		return err
+	}
+	if !slices.Contains([]string{execmodel.Generate, execmodel.Caption, execmodel.Embed}, *task) {
+		return usage("--task %q: must be generate, caption or embed", *task)
 	}
 	if len(rest) != 1 || !strings.HasPrefix(rest[0], gomlxmodels.Exec) {
 		return usage("check-adapter takes one program: antipode check-adapter exec:./PROGRAM")

@@ -142,7 +142,7 @@ func embed(ctx context.Context, args []string) error {
 	var model, text string
 	fs := flags("embed", "--model NAME|DIR --in TABLE --out TABLE [--vector NAME] [--text COLUMN]")
 	s.add(fs)
-	fs.StringVar(&model, "model", "", modelUsage+"as Hugging Face lays it out")
+	fs.StringVar(&model, "model", "", modelUsage+"as Hugging Face lays it out"+execUsage)
 	fs.StringVar(&o.Masking, "masking", "drop", "how patches are hidden: drop, neginf, zeroprob")
 	fs.StringVar(&o.Fill, "fill", "none", "what hidden pixels become: none, white, black")
 	fs.StringVar(&o.Precision, "precision", "auto", precisionUsage)
@@ -155,7 +155,11 @@ func embed(ctx context.Context, args []string) error {
 	fs.StringVar(&o.Pooling, "pooling", "auto", "which output the vector is: auto; of a CLIP projected, pooled; of a "+
 		"sentence encoder mean, cls, pooled; of BLIP-2's images pooled, patches, queries, projected, "+
 		"projected_first, projected_max")
+	execFlags(fs, &o.Exec)
 	if err := noArguments(fs, args); err != nil {
+		return err
+	}
+	if err := allowExec(model); err != nil {
 		return err
 	}
 	if model == "" {
@@ -173,7 +177,8 @@ func embed(ctx context.Context, args []string) error {
 			return usage("--masking, --fill and --patches are for images, not for texts (--text %s)", text)
 		}
 		return s.save(ctx, gomlxmodels.EmbedText(model, t, text,
-			gomlxmodels.EmbedTextOptions{Vector: o.Vector, Pooling: o.Pooling, Precision: o.Precision}))
+			gomlxmodels.EmbedTextOptions{Vector: o.Vector, Pooling: o.Pooling, Precision: o.Precision,
+				Exec: o.Exec}))
 	case o.Vector == gomlxmodels.ClipText || o.Vector == gomlxmodels.Blip2Text || o.Vector == gomlxmodels.Text:
 		return usage("--vector %s embeds texts: name their column with --text", o.Vector)
 	}

@@ -1,6 +1,7 @@
 // Command echo_adapter is a program for --model exec: in its smallest form: it answers each prompt with an image of one
-// color, which depends on the prompt, the negative prompt and the seed. Copy it to write an adapter in Go; the protocol
-// is described in docs/adapters.md.
+// color, which depends on the prompt, the negative prompt and the seed, each image with a caption that repeats its
+// digest, and each image or text with a vector made of its digest. Copy it to write an adapter in Go; the protocol is
+// described in docs/adapters.md.
 //
 //	go build -o echo_adapter ./docs/examples/echo_adapter
 //	antipode check-adapter exec:./echo_adapter
@@ -10,6 +11,7 @@ package main
 import (
 	"bufio"
 	"crypto/sha256"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -18,12 +20,14 @@ import (
 	"image/draw"
 	"image/png"
 	"io"
+	"math"
 	"os"
 )
 
 // message is a line of the parent.
 type message struct {
 	Type  string `json:"type"`
+	Task  string `json:"task"`
 	Batch int    `json:"batch"`
 	Items []item `json:"items"`
 }
@@ -36,13 +40,18 @@ type item struct {
 	Width    int    `json:"width"`
 	Height   int    `json:"height"`
 	Out      string `json:"out"`
+
+	// of other tasks
+	Image  string `json:"image"`
+	Text   string `json:"text"`
+	Prefix string `json:"prefix"`
 }
 
 type object map[string]any
 
 // ready describes the program. Raise the version whenever its images change.
 var ready = object{"type": "ready", "protocol": 1, "name": "echo", "version": "1",
-	"model": object{"id": "echo", "digest": "none"}, "tasks": []string{"generate"},
+	"model": object{"id": "echo", "digest": "none"}, "tasks": []string{"generate", "caption", "embed"},
 	"capabilities": object{"seed": "exact", "negative": true, "cancel": true,
 		"sizes": object{"multiple": 1, "min": 1, "max": 4096}},
 	"max_batch": 8, "device_kind": "cpu", "dtype": "uint8", "defaults": object{"width": 64, "height": 64}}
@@ -57,6 +66,7 @@ func main() {
 // serve answers the parent's messages. A batch is finished before the next message is read, which is soon enough for a
 // cancel here.
 func serve(in io.Reader, out *json.Encoder) error {
+	task := ""
 	lines := bufio.NewScanner(in)
 	lines.Buffer(nil, 1<<20)
 	for lines.Scan() {
@@ -66,13 +76,14 @@ func serve(in io.Reader, out *json.Encoder) error {
 		}
 		switch m.Type {
 		case "hello":
+			task = m.Task
 			if err := out.Encode(ready); err != nil {
 				return err
 			}
 		case "batch":
 			for _, it := range m.Items {
 				answer := object{"type": "item", "batch": m.Batch, "id": it.ID, "outcome": "ok", "file": it.Out}
-				if err := generate(it); err != nil {
+				if err := compute(task, it, answer); err != nil {
 					answer["outcome"], answer["reason"] = "failed", err.Error()
 				}
 				if err := out.Encode(answer); err != nil {
@@ -84,6 +95,31 @@ func serve(in io.Reader, out *json.Encoder) error {
 		}
 	}
 	return lines.Err()
+}
+
+// compute does an item's task and completes its answer.
+func compute(task string, it item, answer object) error {
+	if task == "generate" {
+		return generate(it)
+	}
+	data := []byte(it.Text)
+	if it.Image != "" {
+		var err error
+		if data, err = os.ReadFile(it.Image); err != nil {
+			return err
+		}
+	}
+	sum := sha256.Sum256(data)
+	if task == "caption" {
+		answer["captions"] = []string{fmt.Sprintf("%simage %x, seed %d", it.Prefix, sum[:4], it.Seed)}
+		return nil
+	}
+	var vector []byte // float32, little-endian
+	for _, b := range sum {
+		vector = binary.LittleEndian.AppendUint32(vector, math.Float32bits(float32(b)))
+	}
+	answer["dim"] = len(sum)
+	return os.WriteFile(it.Out, vector, 0o600)
 }
 
 // generate writes the item's image.

@@ -102,7 +102,7 @@ func options(a *gomlxmodels.CaptionArgs, most int) (textgen.Options, error) {
 	return s, nil
 }
 
-func open(_ context.Context, env stage.Env, raw json.RawMessage) (stage.Worker, error) {
+func open(ctx context.Context, env stage.Env, raw json.RawMessage) (stage.Worker, error) {
 	w := &worker{env: env}
 	if err := json.Unmarshal(raw, &w.args); err != nil {
 		return nil, err
@@ -110,6 +110,9 @@ func open(_ context.Context, env stage.Env, raw json.RawMessage) (stage.Worker, 
 	var err error
 	if w.args.N < 1 {
 		return nil, fmt.Errorf("%d captions per image: must be at least one", w.args.N)
+	}
+	if strings.HasPrefix(w.args.Model, gomlxmodels.Exec) {
+		return openExec(ctx, env, w.args)
 	}
 	dir, err := hub.Resolve(env, w.args.Model)
 	if err != nil {

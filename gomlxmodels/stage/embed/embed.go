@@ -76,10 +76,13 @@ type worker struct {
 	masked  bool
 }
 
-func open(_ context.Context, env stage.Env, raw json.RawMessage) (stage.Worker, error) {
+func open(ctx context.Context, env stage.Env, raw json.RawMessage) (stage.Worker, error) {
 	w := &worker{env: env}
 	if err := json.Unmarshal(raw, &w.args); err != nil {
 		return nil, err
+	}
+	if strings.HasPrefix(w.args.Model, gomlxmodels.Exec) {
+		return openExec(ctx, env, w.args)
 	}
 	w.name = hub.Name(w.args.Model)
 	dir, err := hub.Resolve(env, w.args.Model)

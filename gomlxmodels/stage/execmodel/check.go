@@ -124,13 +124,9 @@ func (c *checker) sample(n int, text string) Item {
 		it.Prompt, it.Steps, it.Guidance, it.Scheduler = text, cmp.Or(c.o.Steps, d.Steps), d.Guidance, d.Scheduler
 		it.Width, it.Height = d.Width, d.Height
 	case Caption:
-		it.Image, it.N, it.Prefix, it.MaxTokens = c.image, 1, "", 20
-	case Segment:
-		it.Image, it.Text = c.image, text
-	default:
-		if it.Text = text; c.g.o.Options["vector"] == "" || !strings.Contains(c.g.o.Options["vector"], "text") {
-			it.Text, it.Image = "", c.image
-		}
+		it.Image, it.N, it.MaxTokens = c.image, 1, 20
+	case Embed:
+		it.Image = c.image
 	}
 	return it
 }
@@ -311,8 +307,11 @@ func (s *Sizes) unsupported() (width, height int) {
 }
 
 func (c *checker) size(ctx context.Context) error {
+	if c.g.o.Task != Generate {
+		return skip("for generate only")
+	}
 	it := c.sample(1, plainText)
-	if it.Width, it.Height = c.g.ready.Capabilities.Sizes.unsupported(); it.Width == 0 || c.g.o.Task != Generate {
+	if it.Width, it.Height = c.g.ready.Capabilities.Sizes.unsupported(); it.Width == 0 {
 		return skip("the program declares no sizes")
 	}
 	answers, err := c.run(ctx, it)
@@ -323,6 +322,9 @@ func (c *checker) size(ctx context.Context) error {
 }
 
 func (c *checker) negative(ctx context.Context) error {
+	if c.g.o.Task != Generate {
+		return skip("for generate only")
+	}
 	if !c.g.ready.Capabilities.Negative {
 		return skip("the program takes no negative prompt")
 	}

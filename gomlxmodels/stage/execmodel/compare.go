@@ -37,7 +37,7 @@ func writeSample(path string) error {
 // text is an answer as text, for a digest.
 func (a *Answer) text() string {
 	sum := sha256.Sum256(a.Data)
-	text, _ := json.Marshal([]any{a.Outcome, a.Captions, a.Masks, a.Dim})
+	text, _ := json.Marshal([]any{a.Outcome, a.Captions, a.Dim})
 	return string(text) + hex.EncodeToString(sum[:])
 }
 

@@ -192,6 +192,33 @@ func (m *Model) Run(ctx context.Context, items []Item) (answers []Answer, err er
 	return answers, err
 }
 
+// RunGiven is Run for prepared rows of a stage whose rows have no outcome: each is an *Item, or nil if there is nothing
+// to compute. A row's answer is ok, the zero Answer if there was nothing to compute, or nil if it is not computed; then
+// there is an error.
+func (m *Model) RunGiven(ctx context.Context, prepared []any) ([]*Answer, error) {
+	var items []Item
+	for _, p := range prepared {
+		if it := p.(*Item); it != nil {
+			items = append(items, *it)
+		}
+	}
+	answers, err := m.Run(ctx, items)
+	out := make([]*Answer, len(prepared))
+	for i, p := range prepared {
+		if p.(*Item) == nil {
+			out[i] = &Answer{}
+			continue
+		}
+		a := answers[0]
+		if answers = answers[1:]; a.Outcome == OK {
+			out[i] = &a
+		} else if err == nil {
+			err = fmt.Errorf("exec %s: row %q is %s: %s", m.Ready.Name, clip(p.(*Item).ID, 100), a.Outcome, a.Reason)
+		}
+	}
+	return out, err
+}
+
 // Unsupported is the error of an option that the program does not support.
 func (m *Model) Unsupported(format string, args ...any) error {
 	return &table.Error{Code: table.CodeUsage, Message: fmt.Sprintf("exec %s: ", m.Ready.Name) +

@@ -27,7 +27,6 @@ const (
 const (
 	Generate = "generate"
 	Caption  = "caption"
-	Segment  = "segment"
 	Embed    = "embed"
 )
 
@@ -47,8 +46,8 @@ const (
 
 // Item is a unit of work. Fields of other tasks are zero and not sent.
 type Item struct {
-	ID   string `json:"id"`            // unique within a run
-	Seed uint64 `json:"seed"`          //
+	ID   string `json:"id"` // unique within a run
+	Seed uint64 `json:"seed"`
 	Out  string `json:"out,omitempty"` // set by [Group.Run]: where the program writes its file
 
 	// of generate
@@ -79,19 +78,10 @@ type Answer struct {
 	Meta      map[string]any `json:"meta"` // texts and numbers
 	Captions  []string       `json:"captions"`
 	Scores    []float64      `json:"scores"`
-	Masks     []Mask         `json:"masks"`
 	Dim       int            `json:"dim"`
 
 	Data      []byte `json:"-"` // contents of File, checked
 	Extension string `json:"-"` // of File by its contents: ".png", ".jpg" or ".f32"
-}
-
-// Mask is an object's mask, in COCO's compressed run lengths.
-type Mask struct {
-	Size   [2]int  `json:"size"` // height, width
-	Counts string  `json:"counts"`
-	Score  float64 `json:"score"`
-	Label  string  `json:"label"`
 }
 
 // Ready is what a program reports about itself before it loads weights.

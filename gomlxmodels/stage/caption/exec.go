@@ -1,0 +1,79 @@
+package caption
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"antipode/datasets/table"
+	"antipode/gomlxmodels"
+	"antipode/gomlxmodels/stage"
+	"antipode/gomlxmodels/stage/execmodel"
+)
+
+// execWorker captions with a program.
+type execWorker struct {
+	*execmodel.Model
+	worker
+}
+
+func openExec(ctx context.Context, env stage.Env, args gomlxmodels.CaptionArgs) (stage.Worker, error) {
+	m, err := execmodel.Open(ctx, env, args.Model, args.Exec, execmodel.Caption,
+		map[string]string{"decode": args.Decode})
+	if err != nil {
+		return nil, err
+	}
+	return &execWorker{m, worker{env: env, args: args}}, nil
+}
+
+func (w *execWorker) Label() string              { return "caption " + w.Ready.Name }
+func (w *execWorker) Batch() int                 { return w.Model.Batch() }
+func (w *execWorker) Load(context.Context) error { return nil }
+func (w *execWorker) Close()                     { w.Model.Close() }
+
+func (w *execWorker) Digest() string {
+	return fmt.Sprintf("%s %q %d", w.Model.Digest(), w.args.Prefix, w.args.MaxTokens)
+}
+
+func (w *execWorker) Outputs([]table.ColumnSpec) []table.ColumnSpec {
+	return gomlxmodels.CaptionColumns()
+}
+
+// Prepare returns the row's item; nil = there is no image, and the outcome says why.
+func (w *execWorker) Prepare(_ context.Context, row stage.Row) (any, string, error) {
+	it := &execmodel.Item{ID: row.Text("id"), Image: row.Image("image").Path, N: 1, Prefix: w.args.Prefix,
+		MaxTokens: w.args.MaxTokens}
+	if it.Image == "" {
+		if absent(row) {
+			return (*execmodel.Item)(nil), "", nil
+		}
+		return nil, "image", stage.ErrNoImage
+	}
+	if w.args.Decode == "nucleus" {
+		seed := number(row, "seed")
+		if !(seed >= 0 && seed <= 1<<53) || seed != math.Trunc(seed) {
+			return nil, "seed", fmt.Errorf("the seed %v is not a whole number from 0 to 2^53", seed)
+		}
+		it.Seed = uint64(seed)
+	}
+	return it, "", nil
+}
+
+func (w *execWorker) Compute(ctx context.Context, prepared []any) ([][]stage.Value, error) {
+	answers, failed := w.RunGiven(ctx, prepared)
+	out := make([][]stage.Value, len(prepared))
+	for i, a := range answers {
+		if a == nil {
+			continue
+		}
+		text, logProb := "", math.NaN()
+		if len(a.Captions) > 0 {
+			text = a.Captions[0]
+		}
+		if len(a.Scores) > 0 {
+			logProb = a.Scores[0]
+		}
+		out[i] = []stage.Value{{Text: text}, {Number: math.NaN()}, {Number: logProb}, {}}
+	}
+	return out, failed
+}

@@ -1,0 +1,93 @@
+package embed
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+
+	"antipode/datasets"
+	"antipode/datasets/table"
+	"antipode/gomlxmodels"
+	"antipode/gomlxmodels/stage"
+	"antipode/gomlxmodels/stage/execmodel"
+)
+
+// execWorker embeds with a program.
+type execWorker struct {
+	*execmodel.Model
+	args gomlxmodels.EmbedArgs
+	dim  int // of the vectors so far; 0 = none
+}
+
+func openExec(ctx context.Context, env stage.Env, args gomlxmodels.EmbedArgs) (stage.Worker, error) {
+	m, err := execmodel.Open(ctx, env, args.Model, args.Exec, execmodel.Embed,
+		map[string]string{"vector": cmp.Or(args.Vector, gomlxmodels.Full)})
+	if err != nil {
+		return nil, err
+	}
+	return &execWorker{Model: m, args: args}, nil
+}
+
+func (w *execWorker) Label() string              { return "embed " + w.Ready.Name }
+func (w *execWorker) Load(context.Context) error { return nil }
+
+func (w *execWorker) Check(columns []table.ColumnSpec) error {
+	need := datasets.Columns("id:text", "image:image")
+	if w.args.Text != "" {
+		need = []table.ColumnSpec{need[0], {Name: w.args.Text, Kind: table.KindText}}
+	} else if w.args.Vector == "" && has(columns, "mask", table.KindMask) {
+		return errors.New("a program embeds whole images, and the table has masks. Fix: embed before segmenting, or " +
+			"request the vector clip_image")
+	}
+	return stage.Needs("embed", columns, need...)
+}
+
+func (w *execWorker) Outputs([]table.ColumnSpec) []table.ColumnSpec {
+	return gomlxmodels.EmbedColumns(w.args.Vector, false)
+}
+
+func (w *execWorker) Key(row stage.Row) string {
+	if w.args.Text != "" {
+		return row.Text(w.args.Text)
+	}
+	return row.Image("image").SHA256
+}
+
+// Prepare returns the row's item; nil = there is nothing to embed, and the outcome says why.
+func (w *execWorker) Prepare(_ context.Context, row stage.Row) (any, string, error) {
+	it := &execmodel.Item{ID: row.Text("id")}
+	if w.args.Text != "" {
+		it.Text = row.Text(w.args.Text)
+	} else {
+		it.Image = row.Image("image").Path
+	}
+	switch {
+	case it.Text+it.Image == "" && stage.Absent(row):
+		return (*execmodel.Item)(nil), "", nil
+	case w.args.Text == "" && it.Image == "":
+		return nil, "image", stage.ErrNoImage
+	}
+	return it, "", nil
+}
+
+func (w *execWorker) Compute(ctx context.Context, prepared []any) ([][]stage.Value, error) {
+	answers, failed := w.RunGiven(ctx, prepared)
+	out := make([][]stage.Value, len(prepared))
+	for i, a := range answers {
+		if a == nil {
+			continue
+		}
+		v := a.Vector()
+		if a.Outcome == "" { // no item
+			v = nil
+		} else if w.dim = cmp.Or(w.dim, len(v)); len(v) != w.dim {
+			return out, fmt.Errorf("exec %s: a vector of %d numbers after one of %d", w.Ready.Name, len(v), w.dim)
+		}
+		out[i] = []stage.Value{{Vector: v}}
+		if w.args.Text != "" {
+			out[i] = (&texts{}).counted(v, nil)
+		}
+	}
+	return out, failed
+}
