@@ -29,7 +29,7 @@ var exceptions = []struct{ begins, why, check string }{
 	{"go run ./internal/bench cells ", "needs a real model", "package"},
 	{"antipode lab ", "opens a browser", "antipode help lab"},
 	{"antipode models pull ", "gigabytes from the network", "help"},
-	{"antipode models check stable-diffusion-v1-5 ", "needs a real model", "help"},
+	{"antipode models check stable-diffusion-v1-5", "needs a real model", "help"},
 	{"antipode models convert ", "needs a real model", "help"},
 	{"antipode generate --model stable-diffusion-v1-5 ", "needs a real model", "help"},
 	{"antipode segment --model clipseg ", "needs a real model", "help"},
