@@ -25,8 +25,9 @@ type TokenOptions struct {
 	// Not for minDALL-E.
 	ConditionScale float64 `json:"condition_scale,omitempty"`
 
-	// TextNormalize is "on" (default) or "off": whether prompts are normalized as the model's training texts were. Off
-	// is for prompts that are normalized already; minDALL-E has no normalization.
+	// TextNormalize is "on" (default) or "off": whether prompts are normalized as the model's training texts were: to
+	// ASCII, in lower case, with commas for punctuation. Prompts in other scripts than Latin are an error; off is for
+	// those that are normalized already. minDALL-E has no normalization.
 	TextNormalize string `json:"text_normalize,omitempty"`
 }
 

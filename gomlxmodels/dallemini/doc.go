@@ -8,6 +8,10 @@
 // tokenizer, and flax_model.msgpack or the same tensors in safetensors. Its subfolder vqgan has the folder of the VQGAN
 // (dalle-mini/vqgan_imagenet_f16_16384). Layers may be scanned, with all layers of a parameter in one tensor, or not.
 //
+// # Prompts
+//
+// The models were trained on normalized texts; [Normalizer] is the original's normalization, for texts in Latin script.
+//
 // # Sampling
 //
 // The decoder runs for the prompt and for the empty prompt, with one token row: logits = u + s·(c − u), where s is the

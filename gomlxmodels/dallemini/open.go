@@ -26,6 +26,8 @@ const VQGANFolder = "vqgan"
 type Model struct {
 	Config *Config
 	VQGAN  *vqgan.Model
+	// Normalizer is what prompts of the model should go through; nil = none
+	Normalizer *Normalizer
 
 	dir       string
 	set       *weights.Set
@@ -75,6 +77,13 @@ func Open(dir string) (m *Model, err error) {
 			m.Config.ImageVocab, v.Tokens)
 	}
 	m.files = append(append([]string{path}, m.set.Files()...), append(m.tokenizer.Files(), m.VQGAN.Files()...)...)
+	if m.Config.Normalize {
+		var files []string
+		if m.Normalizer, files, err = openNormalizer(dir); err != nil {
+			return nil, err
+		}
+		m.files = append(m.files, files...)
+	}
 	return m, nil
 }
 
@@ -82,7 +91,7 @@ func Open(dir string) (m *Model, err error) {
 func (m *Model) Files() []string { return m.files }
 
 // Tokens returns the tokens of a prompt, with start and end, cut to the length of texts. The prompt is read as it is:
-// [Config].Normalize says whether the model was trained on normalized prompts.
+// see [Model.Normalizer].
 func (m *Model) Tokens(prompt string) (ids []int32, truncated bool, err error) {
 	defer runner.Recovered("dallemini", &err)
 	e, err := m.tokenizer.Encode(prompt, m.Config.TextLength)

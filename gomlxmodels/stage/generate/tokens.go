@@ -29,6 +29,7 @@ type tokenModel struct {
 	vqgan   *vqgan.Model
 	files   []string
 	tokens  func(prompt string) (ids []int32, truncated bool, err error)
+	text    string // how prompts are read, for the digest
 }
 
 // tokenWorker generates with a model that writes image tokens.
@@ -72,8 +73,8 @@ func openTokens(env stage.Env, args gomlxmodels.GenerateArgs, name string) (stag
 		return nil, err
 	}
 	w.dtype, w.batch = stage.Precision(args.Precision, kind), cmp.Or(together[kind], vqgan.DefaultBatch)
-	w.digest = fmt.Sprintf("%s top-k %d top-p %v temperature %v condition scale %v text as given %s %s %s", contents,
-		t.TopK, t.TopP, t.Temperature, t.ConditionScale, strings.ToLower(w.dtype.String()), kind, name)
+	w.digest = fmt.Sprintf("%s top-k %d top-p %v temperature %v condition scale %v text %s %s %s %s", contents,
+		t.TopK, t.TopP, t.Temperature, t.ConditionScale, w.model.text, strings.ToLower(w.dtype.String()), kind, name)
 	return w, nil
 }
 
@@ -96,18 +97,24 @@ func openDALLEMini(dir string, t *gomlxmodels.TokenOptions) (tokenModel, error) 
 	if err != nil {
 		return tokenModel{}, err
 	}
-	if m.Config.Normalize && t.TextNormalize != gomlxmodels.NormalizeOff {
-		return tokenModel{}, fmt.Errorf("%s: the model was trained on normalized texts, and prompts are not "+
-			"normalized yet. Fix: normalize them with the original's TextNormalizer and turn normalization off "+
-			"(--text-normalize off)", dir)
-	}
 	t.TopK, t.ConditionScale = cmp.Or(t.TopK, 50), cmp.Or(t.ConditionScale, 10)
 	n, err := m.Network(t.ConditionScale)
-	return tokenModel{n, m.VQGAN, m.Files(), m.Tokens}, err
+	model := tokenModel{n, m.VQGAN, m.Files(), m.Tokens, "as given"}
+	if m.Normalizer != nil && t.TextNormalize != gomlxmodels.NormalizeOff {
+		model.text = fmt.Sprintf("normalized, version %d", dallemini.NormalizerVersion)
+		model.tokens = func(prompt string) ([]int32, bool, error) {
+			text, err := m.Normalizer.Normalize(prompt)
+			if err != nil {
+				return nil, false, err
+			}
+			return m.Tokens(text)
+		}
+	}
+	return model, err
 }
 
 func openMinDALLE(dir string, t *gomlxmodels.TokenOptions) (tokenModel, error) {
-	if t.ConditionScale != 0 || t.TextNormalize == gomlxmodels.NormalizeOn {
+	if t.ConditionScale != 0 || t.TextNormalize != "" {
 		return tokenModel{}, fmt.Errorf("%s: minDALL-E takes no condition scale and no text normalization. Fix: leave "+
 			"them out", dir)
 	}
@@ -116,7 +123,7 @@ func openMinDALLE(dir string, t *gomlxmodels.TokenOptions) (tokenModel, error) {
 		return tokenModel{}, err
 	}
 	t.TopK = cmp.Or(t.TopK, 256)
-	return tokenModel{m.Network(), m.VQGAN(), m.Files(), m.Tokens}, nil
+	return tokenModel{m.Network(), m.VQGAN(), m.Files(), m.Tokens, "as given"}, nil
 }
 
 // check reports options that the model does not take.

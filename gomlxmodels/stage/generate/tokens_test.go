@@ -82,6 +82,24 @@ func checkSameSeed(t *testing.T, model string, options gomlxmodels.GenerateOptio
 	}
 }
 
+// TestTokensNormalized: prompts that are normalized to the same text give the same image, unless that is turned off.
+func TestTokensNormalized(t *testing.T) {
+	model := tokenFolder(t)
+	list := []map[string]any{{"id": "a", "prompt": "A Chef!"}, {"id": "b", "prompt": " a chef"},
+		{"id": "c", "prompt": "a chef"}}
+	evaluator(t)
+	for want, o := range map[int]gomlxmodels.GenerateOptions{1: {}, 3: asGiven} {
+		var seen []string
+		for _, img := range rows(t, gomlxmodels.Generate(model, datasets.FromRows(list), o)).Images("image") {
+			seen = append(seen, img.SHA256)
+		}
+		slices.Sort(seen)
+		if n := len(slices.Compact(seen)); n != want {
+			t.Errorf("%d different images, want %d", n, want)
+		}
+	}
+}
+
 // TestTokensDigest: every option is part of the digest, and an option at its default is that default.
 func TestTokensDigest(t *testing.T) {
 	model := tokenFolder(t)
@@ -114,7 +132,8 @@ func TestTokensRefuse(t *testing.T) {
 		return o
 	}
 	for want, tab := range map[string]datasets.Table{
-		"turn normalization off (--text-normalize off)": gomlxmodels.Generate(model, datasets.FromRows(one)),
+		"normalization does not support the characters": gomlxmodels.Generate(model,
+			datasets.FromRows([]map[string]any{{"id": "a", "prompt": "海"}})),
 		"does not take the option steps": gomlxmodels.Generate(model, datasets.FromRows(one),
 			with(func(o *gomlxmodels.GenerateOptions) { o.Steps = 3 })),
 		"does not take the option size": gomlxmodels.Generate(model, datasets.FromRows(one),
