@@ -113,7 +113,8 @@ type GenerateOptions struct {
 	Price float64
 
 	// Budget is the most that an image API may cost in US dollars; a request that would exceed it ends the run. The
-	// price of an image must be known. Default 0: no limit. For image APIs only.
+	// price of an image must be known. Default 0: no limit. For image APIs, and for programs that report costs: no
+	// batch follows once they reach it.
 	Budget float64
 
 	// BudgetImages is the largest number of images that a run may pay for; a request that would exceed it ends the

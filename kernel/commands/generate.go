@@ -62,7 +62,8 @@ func generate(ctx context.Context, args []string) error {
 	fs.StringVar(&o.Quality, "quality", "", "of an image API: low, medium, high or auto of gpt-image-2, also xhigh "+
 		"and max of later models; a local server may have others")
 	fs.Float64Var(&o.Price, "price", 0, "what an image of an API costs in US dollars, where no price is known")
-	fs.Float64Var(&o.Budget, "budget", 0, "largest cost of an image API in US dollars; 0 = no limit")
+	fs.Float64Var(&o.Budget, "budget", 0, "largest cost of an image API, or of a program that "+
+		"reports costs, in US dollars; 0 = no limit")
 	fs.IntVar(&o.BudgetImages, "budget-images", 0, "largest number of paid images of an API; 0 = no limit")
 	fs.StringVar(&o.BaseURL, "api-base", "", "the `URL` of a server with an image API; default OPENAI_BASE_URL, then "+
 		"OpenAI's")

@@ -278,10 +278,6 @@ func (c *checker) restart(ctx context.Context) error {
 	return same(&answers[0], &c.first[0])
 }
 
-// unusual are texts that programs must survive.
-var unusual = []string{"", strings.Repeat("very long prompt ", 118), "झील पर नाव", "قارب في بحيرة", "סירה באגם",
-	"湖上的船", "🚣🏽‍♀️ 🌊", `"quotes" 'and' \ "backslash\"`, "two\nlines", "<|endoftext|> \u202e\u0000"}
-
 func (c *checker) texts(ctx context.Context) error {
 	for i, text := range unusual {
 		if _, err := c.run(ctx, c.sample(100+i, text)); err != nil {
@@ -289,21 +285,6 @@ func (c *checker) texts(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-// unsupported returns a size that the program does not make.
-func (s *Sizes) unsupported() (width, height int) {
-	switch {
-	case len(s.List) > 0:
-		return s.List[0][0] + 1, s.List[0][1]
-	case s.Multiple > 1:
-		return max(s.Min, s.Multiple) + 1, max(s.Min, s.Multiple)
-	case s.Max > 0:
-		return s.Max + 1, s.Max
-	case s.Min > 1:
-		return s.Min - 1, s.Min
-	}
-	return 0, 0
 }
 
 func (c *checker) size(ctx context.Context) error {

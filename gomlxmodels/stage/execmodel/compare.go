@@ -11,6 +11,7 @@ import (
 	"image/png"
 	"math"
 	"os"
+	"strings"
 
 	"antipode/gomlxmodels/preprocess"
 )
@@ -32,6 +33,25 @@ func writeSample(path string) error {
 		return err
 	}
 	return os.WriteFile(path, b.Bytes(), 0o600)
+}
+
+// unusual are texts that programs must survive.
+var unusual = []string{"", strings.Repeat("very long prompt ", 118), "झील पर नाव", "قارب في بحيرة", "סירה באגם",
+	"湖上的船", "🚣🏽‍♀️ 🌊", `"quotes" 'and' \ "backslash\"`, "two\nlines", "<|endoftext|> \u202e\u0000"}
+
+// unsupported returns a size that the program does not make.
+func (s *Sizes) unsupported() (width, height int) {
+	switch {
+	case len(s.List) > 0:
+		return s.List[0][0] + 1, s.List[0][1]
+	case s.Multiple > 1:
+		return max(s.Min, s.Multiple) + 1, max(s.Min, s.Multiple)
+	case s.Max > 0:
+		return s.Max + 1, s.Max
+	case s.Min > 1:
+		return s.Min - 1, s.Min
+	}
+	return 0, 0
 }
 
 // text is an answer as text, for a digest.

@@ -110,10 +110,8 @@ type Weights struct {
 
 // File is a file that the model consists of.
 type File struct {
-	Path   string  `json:"path"`
-	Size   int64   `json:"size"`
-	Time   float64 `json:"mtime,omitempty"` // modification, in seconds since 1970
-	SHA256 string  `json:"sha256,omitempty"`
+	Path string `json:"path"`
+	Size int64  `json:"size"` // bytes
 }
 
 // Parameters are the parameters of generation that have a default.

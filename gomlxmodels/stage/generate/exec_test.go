@@ -120,3 +120,32 @@ func TestProgramErrors(t *testing.T) {
 		t.Errorf("options of a program for another model: %v", err)
 	}
 }
+
+// TestProgramBudget: each image of a paid program is stored at once, and the budget ends the run.
+func TestProgramBudget(t *testing.T) {
+	evaluator(t)
+	program, _ := echo(t)
+	script := "#!/bin/sh\n" + filepath.Join(filepath.Dir(program), "echo") +
+		` | sed -u 's/"type":"ready"/"paid":true,&/; s/"outcome":"ok"/"cost":0.04,&/'` + "\n"
+	if err := os.WriteFile(program, []byte(script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := gomlxmodels.AllowExec(program); err != nil {
+		t.Fatal(err)
+	}
+	generate := func(budget float64) datasets.Table {
+		prompts := datasets.FromRows([]map[string]any{{"id": "a", "prompt": "a house"}})
+		return gomlxmodels.Generate("exec:"+program, prompts, gomlxmodels.GenerateOptions{N: 6, Budget: budget})
+	}
+	_, err := generate(0.1).RunE(t.Context())
+	if err == nil || !strings.Contains(err.Error(), "the budget is exhausted: $0.120 of $0.10 are spent") {
+		t.Errorf("%v", err)
+	}
+	res, err := generate(1).RunE(t.Context())
+	if err != nil || res.Found != 3 || res.Computed != 3 {
+		t.Errorf("%+v, %v", res, err)
+	}
+	if cost := rows(t, generate(1)).Numbers("cost"); len(cost) != 6 || cost[5] != 0.04 {
+		t.Errorf("costs %v", cost)
+	}
+}
