@@ -7,10 +7,12 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"antipode/datasets"
 	"antipode/datasets/table"
 	"antipode/gomlxmodels"
+	"antipode/gomlxmodels/all"
 	"antipode/kernel/client"
 )
 
@@ -147,5 +149,47 @@ func TestProgramBudget(t *testing.T) {
 	}
 	if cost := rows(t, generate(1)).Numbers("cost"); len(cost) != 6 || cost[5] != 0.04 {
 		t.Errorf("costs %v", cost)
+	}
+}
+
+// TestProgramFiles: a program that lists its files is asked again in another process only if one of them changed.
+func TestProgramFiles(t *testing.T) {
+	t.Setenv("ANTIPODE_PLUGIN", "none")
+	program, starts := echo(t)
+	dir, home := filepath.Dir(program), t.TempDir()
+	weights := filepath.Join(dir, "weights")
+	script := "#!/bin/sh\necho start >> " + dir + "/starts\n" + dir + `/echo | sed -u 's|"digest":"none"|&,"files":[{` +
+		`"path":"` + weights + `","size":3}]|'` + "\n"
+	if err := errors.Join(os.WriteFile(program, []byte(script), 0o700), os.WriteFile(weights, []byte("abc"), 0o600),
+		gomlxmodels.AllowExec(program)); err != nil {
+		t.Fatal(err)
+	}
+	tab := gomlxmodels.Generate("exec:"+program, datasets.FromRows([]map[string]any{{"id": "a", "prompt": "a house"}}))
+	run := func(wantStarts int) error {
+		t.Helper()
+		if err := all.Use(home); err != nil { // another engine, as in another backend
+			t.Fatal(err)
+		}
+		_, err := tab.RunE(t.Context())
+		if got := starts(); got != wantStarts {
+			t.Errorf("%d starts, want %d", got, wantStarts)
+		}
+		return err
+	}
+	for i, want := range []int{1, 1, 2} {
+		if i == 2 {
+			if err := os.Chtimes(weights, time.Time{}, time.Now().Add(time.Hour)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := run(want); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(weights, []byte("abcd"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := run(3); err == nil || !strings.Contains(err.Error(), "with 3 bytes; it has 4") {
+		t.Errorf("%v", err)
 	}
 }
