@@ -90,6 +90,14 @@ func Open(dir string) (m *Model, err error) {
 // Files lists the files that were read: what a digest of the model must cover.
 func (m *Model) Files() []string { return m.files }
 
+// Networks returns the weights with their tables.
+func (m *Model) Networks() []hub.Network {
+	return []hub.Network{{Name: ModelType, Weights: m.set, Rules: rules(m.Config, m.set)}, m.VQGAN.Network(VQGANFolder)}
+}
+
+// Tokenizer returns the tokenizer of prompts.
+func (m *Model) Tokenizer() (*tokenizers.Tokenizer, error) { return m.tokenizer, nil }
+
 // Tokens returns the tokens of a prompt, with start and end, cut to the length of texts. The prompt is read as it is:
 // see [Model.Normalizer].
 func (m *Model) Tokens(prompt string) (ids []int32, truncated bool, err error) {

@@ -13,10 +13,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gomlx/compute/dtypes"
+
 	"antipode/gomlxmodels/internal/modeltest"
 	"antipode/gomlxmodels/textgen"
 	"antipode/gomlxmodels/vqgan"
 	"antipode/gomlxmodels/weights"
+	"antipode/internal/near"
 	"antipode/internal/testbackend"
 )
 
@@ -196,5 +199,34 @@ func TestRefuses(t *testing.T) {
 		}
 		_, err := Open(dir)
 		modeltest.CheckLine(t, err, want)
+	}
+}
+
+// TestBFloat16 computes the tokens' network in bfloat16, as on an NVIDIA GPU: the first logits stay near.
+func TestBFloat16(t *testing.T) {
+	m, g := openGolden(t, "mini")
+	n, err := m.Network(scale)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := vqgan.NewSampler(testbackend.Any(t), n, m.VQGAN, vqgan.SamplerOptions{DType: dtypes.BFloat16, Batch: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	ids, valid := g.IntRows("ids")[0][:m.Config.TextLength], g.Rows("valid")[0][:m.Config.TextLength]
+	text := ids[:slices.Index(append(slices.Clone(valid), 0), 0)]
+	var first []float32
+	if _, err := s.Generate(context.Background(), []vqgan.Request{{Text: text}}, textgen.Options{
+		Trace: func(step int, all [][]float32) {
+			if step == 0 {
+				first = slices.Clone(all[0])
+			}
+		}}, nil); err != nil {
+		t.Fatal(err)
+	}
+	want := g.Rows("logits")[0][:m.Config.ImageVocab+1]
+	if d, _ := near.Worst(first, want); d == 0 || d > 0.3*near.Scale(want) {
+		t.Errorf("the logits differ by up to %v, their scale is %v", d, near.Scale(want))
 	}
 }

@@ -42,6 +42,19 @@ var folders = []struct {
 	{"grounding-dino", func(t *testing.T) string {
 		return modeltest.Computed(t, filepath.Join("..", "groundingdino", "testdata", "shared"))
 	}},
+	{"dalle-mini", func(t *testing.T) string {
+		return modeltest.Computed(t, filepath.Join("..", "dallemini", "testdata", "mega"), "vqgan")
+	}},
+	{"mindalle", func(t *testing.T) string {
+		dir := modeltest.Computed(t, filepath.Join("..", "mindalle", "testdata", "tiny"), "stage1")
+		for from, to := range map[string]string{"model.safetensors": "stage2_last.ckpt",
+			"stage1/model.safetensors": "stage1_last.ckpt"} {
+			if err := os.Rename(filepath.Join(dir, from), filepath.Join(dir, to)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return dir
+	}},
 	{"sentences", func(t *testing.T) string {
 		dir := copied(t, "textenc/testdata/bert-joined-dense")
 		modeltest.Write(t, filepath.Join(dir, "vocab.txt"), strings.ReplaceAll("[PAD] [UNK] [CLS] [SEP] [MASK] a "+

@@ -14,9 +14,11 @@ import (
 	"antipode/gomlxmodels/blip2"
 	"antipode/gomlxmodels/clip"
 	"antipode/gomlxmodels/clipseg"
+	"antipode/gomlxmodels/dallemini"
 	"antipode/gomlxmodels/diffusion"
 	"antipode/gomlxmodels/groundingdino"
 	"antipode/gomlxmodels/hub"
+	"antipode/gomlxmodels/mindalle"
 	"antipode/gomlxmodels/owlv2"
 	"antipode/gomlxmodels/sam"
 	"antipode/gomlxmodels/sam2"
@@ -29,6 +31,7 @@ const (
 	pipeline = "pipeline" // model_index.json
 	sentence = "sentence" // modules.json
 	timm     = "timm"     // config.json with an architecture
+	gpt      = "minDALL-E"
 )
 
 // openers are the networks, by the model_type of config.json or the kind of folder.
@@ -56,6 +59,9 @@ var openers = map[string]func(dir string) ([]opened, error){
 	"sam2_video":     one(sam2.Open),
 	"blip":           one(blip.Open),
 	"blip-2":         openBLIP2,
+
+	dallemini.ModelType: one(dallemini.Open),
+	gpt:                 one(mindalle.Open),
 }
 
 // one is an opener of folders that one package reads.
@@ -90,7 +96,7 @@ func opener(kind, dir string) (func(dir string) ([]opened, error), error) {
 		return one(openTexts), nil
 	}
 	known := slices.DeleteFunc(slices.Sorted(maps.Keys(openers)), func(name string) bool {
-		return name == pipeline || name == sentence || name == timm
+		return name == pipeline || name == sentence || name == timm || name == gpt
 	})
 	return nil, fmt.Errorf("%s: %w", dir, hub.WrongType(kind, "one that is read ("+strings.Join(known, ", ")+
 		", text encoders)"))
@@ -150,6 +156,8 @@ func classOf(dir string) (kind, class string) {
 		}
 		read("model_index.json", &index)
 		return pipeline, index.Class
+	case exists(mindalle.GPTFile):
+		return gpt, gpt
 	case exists("modules.json"):
 		var list []struct{ Path string }
 		if read("modules.json", &list); len(list) > 0 {

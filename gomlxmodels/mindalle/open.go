@@ -9,6 +9,7 @@ import (
 	"github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/ml/model"
 
+	"antipode/gomlxmodels/hub"
 	"antipode/gomlxmodels/runner"
 	"antipode/gomlxmodels/textgen"
 	"antipode/gomlxmodels/tokenizers"
@@ -79,6 +80,14 @@ func (m *Model) Files() []string { return m.files }
 
 // VQGAN is the model that turns tokens into pixels.
 func (m *Model) VQGAN() *vqgan.Model { return m.vqgan }
+
+// Networks returns the weights with their tables.
+func (m *Model) Networks() []hub.Network {
+	return []hub.Network{{Name: "stage2", Weights: m.set, Rules: rules(m.Config)}, m.vqgan.Network("stage1")}
+}
+
+// Tokenizer returns the tokenizer of prompts.
+func (m *Model) Tokenizer() (*tokenizers.Tokenizer, error) { return m.tokenizer, nil }
 
 // Tokens returns the tokens of a prompt, cut or padded to the length of texts.
 func (m *Model) Tokens(prompt string) (ids []int32, truncated bool, err error) {

@@ -32,8 +32,9 @@ func OpenCharBPE(c CharBPE) (*Tokenizer, error) {
 	off, end := false, wordEnd
 	set := &settings{roles: map[string]string{}, specs: map[string]addedSpec{}, noLimit: true}
 	b := &bare{set: set, vocab: ids, file: file{PreTokenizer: &preSpec{Type: "BertPreTokenizer"},
-		Normalizer: &normalSpec{Type: "BertNormalizer", Lower: &off}, Decoder: &decoderSpec{Type: "ByteLevel"},
-		Model: modelSpec{Type: "BPE", Merges: merges, End: &end, Unknown: &c.Unknown}}}
+		Normalizer: &normalSpec{Type: "BertNormalizer", Lower: &off},
+		Decoder:    &decoderSpec{Type: "BPEDecoder", Suffix: wordEnd},
+		Model:      modelSpec{Type: "BPE", Merges: merges, End: &end, Unknown: &c.Unknown}}}
 	if c.Lower {
 		b.Normalizer = &normalSpec{Type: "Sequence", Normalizers: []normalSpec{*b.Normalizer, {Type: "Lowercase"}}}
 	}

@@ -63,6 +63,11 @@ func New(c *Config, set *weights.Set, files ...string) (*Model, error) {
 // Files lists the files that were read: what a digest of the model must cover.
 func (m *Model) Files() []string { return m.files }
 
+// Network returns the weights with their table, under a name.
+func (m *Model) Network(name string) hub.Network {
+	return hub.Network{Name: name, Weights: m.set, Rules: rules(m.Config, m.set)}
+}
+
 // Load fills a store with the variables of [Forward].
 func (m *Model) Load(s *model.Store, dtype dtypes.DType) error {
 	return weights.Stream(s.RootScope(), m.set, rules(m.Config, m.set), dtype,
