@@ -18,6 +18,7 @@ const (
 	Available  Status = ""            // its publisher's repository on the hub
 	BuiltIn    Status = "built in"    // part of Antipode
 	Mirror     Status = "mirror"      // its publisher removed it: the repository is an unofficial copy
+	Archive    Status = "archive"     // its authors' archive, which the user unpacks: --model takes the folder
 	ImportOnly Status = "import only" // Antipode does not run it: what it generated elsewhere is imported
 )
 
@@ -26,6 +27,7 @@ type Model struct {
 	Name          string
 	Hub           string // OWNER/NAME on the Hugging Face hub; "" = not on the hub
 	Formerly      string // OWNER/NAME by which papers cite it, which no longer exists; "" = none
+	With          string // another model that it needs and that is pulled with it; "" = none
 	Commit        string // at which it is pulled; "" = whatever the repository's main is
 	Status        Status
 	Architecture  string // the class of transformers, diffusers, timm or sentence-transformers that saves it
@@ -46,8 +48,12 @@ func Known() []Model {
 	return slices.Concat(builtIn(), encoders(), segmenters(), captioners(), generators())
 }
 
-// Runs returns an error for a model that Antipode does not run.
+// Runs returns an error for a model that Antipode does not run under its name.
 func (m *Model) Runs() error {
+	if m.Status == Archive {
+		return fmt.Errorf("%s is not on the hub. Fix: unpack its authors' archive and give the folder: --model DIR",
+			m.Name)
+	}
 	if m.Status != ImportOnly {
 		return nil
 	}

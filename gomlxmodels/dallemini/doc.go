@@ -6,7 +6,8 @@
 //
 // [Open] reads a folder as dalle-mini writes it (dalle-mini/dalle-mini, dalle-mini/dalle-mega): config.json, the
 // tokenizer, and flax_model.msgpack or the same tensors in safetensors. Its subfolder vqgan has the folder of the VQGAN
-// (dalle-mini/vqgan_imagenet_f16_16384). Layers may be scanned, with all layers of a parameter in one tensor, or not.
+// (dalle-mini/vqgan_imagenet_f16_16384), unless `antipode models pull` downloaded that. Layers may be scanned, with all
+// layers of a parameter in one tensor, or not.
 //
 // # Prompts
 //

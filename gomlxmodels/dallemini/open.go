@@ -3,6 +3,8 @@ package dallemini
 import (
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
 
 	"github.com/gomlx/compute/dtypes"
@@ -10,6 +12,7 @@ import (
 	gomlx "github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
 
+	"antipode/gomlxmodels"
 	"antipode/gomlxmodels/hub"
 	"antipode/gomlxmodels/runner"
 	"antipode/gomlxmodels/textgen"
@@ -18,8 +21,11 @@ import (
 	"antipode/gomlxmodels/weights"
 )
 
-// VQGANFolder is the subfolder with the VQGAN.
-const VQGANFolder = "vqgan"
+// VQGANFolder is the subfolder with the VQGAN. Of a folder without it, PublishedVQGAN is used, a known model.
+const (
+	VQGANFolder    = "vqgan"
+	PublishedVQGAN = "vqgan-f16-16384"
+)
 
 // Model is an opened model folder: its configuration, its tokenizer, its VQGAN, the headers of its weights. It holds no
 // weights and no device.
@@ -36,9 +42,9 @@ type Model struct {
 	files     []string
 }
 
-// Open reads a model folder: config.json, the tokenizer, the headers of the weights, and the folder of the VQGAN in
-// [VQGANFolder]. It checks that every tensor the configuration requires exists with the right shape and that there are
-// no others. Errors are one line and name the file.
+// Open reads a model folder: config.json, the tokenizer, the headers of the weights, and the folder of the VQGAN:
+// [VQGANFolder], else where [PublishedVQGAN] was pulled to. It checks that every tensor the configuration requires
+// exists with the right shape and that there are no others. Errors are one line and name the file.
 func Open(dir string) (m *Model, err error) {
 	defer runner.Recovered("dallemini", &err)
 	m = &Model{dir: dir}
@@ -65,8 +71,8 @@ func Open(dir string) (m *Model, err error) {
 	if m.empty, _, err = m.Tokens(""); err != nil {
 		return nil, err
 	}
-	if m.VQGAN, err = vqgan.Open(filepath.Join(dir, VQGANFolder)); err != nil {
-		return nil, fmt.Errorf("the VQGAN is read from the subfolder %s of the model: %w", VQGANFolder, err)
+	if m.VQGAN, err = openVQGAN(dir); err != nil {
+		return nil, err
 	}
 	switch v := m.VQGAN.Config; {
 	case v.Length() != m.Config.ImageLength:
@@ -85,6 +91,21 @@ func Open(dir string) (m *Model, err error) {
 		m.files = append(m.files, files...)
 	}
 	return m, nil
+}
+
+// openVQGAN opens the VQGAN of a folder, else the one that was pulled.
+func openVQGAN(dir string) (*vqgan.Model, error) {
+	own := filepath.Join(dir, VQGANFolder)
+	if _, err := os.Stat(own); !errors.Is(err, fs.ErrNotExist) {
+		return vqgan.Open(own)
+	}
+	published, _ := gomlxmodels.Find(PublishedVQGAN)
+	s, err := hub.FindKnown(published)
+	if err != nil {
+		return nil, fmt.Errorf("%s: the VQGAN is not in the subfolder %s and %w. Fix: antipode models pull %s", dir,
+			VQGANFolder, hub.ErrNotPulled, PublishedVQGAN)
+	}
+	return vqgan.Open(s.Dir)
 }
 
 // Files lists the files that were read: what a digest of the model must cover.

@@ -157,6 +157,7 @@ func TestSeeds(t *testing.T) {
 }
 
 func TestRefuses(t *testing.T) {
+	t.Setenv("HF_HUB_CACHE", t.TempDir())
 	for want, change := range map[string]map[string]any{
 		`model_type "bart" is not a DALL·E mini`:                      {"model_type": "bart"},
 		`config.json: ln_positions "swinv2" is not supported: only "`: {"ln_positions": "swinv2"},
@@ -177,7 +178,7 @@ func TestRefuses(t *testing.T) {
 		modeltest.CheckLine(t, err, want)
 	}
 	for want, damage := range map[string]func(dir string) error{
-		"the VQGAN is read from the subfolder vqgan of the model": func(dir string) error {
+		"the VQGAN is not in the subfolder vqgan and not on this machine. Fix:": func(dir string) error {
 			return os.RemoveAll(filepath.Join(dir, VQGANFolder))
 		},
 		"no tokenizer": func(dir string) error { return os.Remove(filepath.Join(dir, "tokenizer.json")) },
@@ -199,6 +200,34 @@ func TestRefuses(t *testing.T) {
 		}
 		_, err := Open(dir)
 		modeltest.CheckLine(t, err, want)
+	}
+}
+
+// TestPulledVQGAN opens a folder whose VQGAN was pulled.
+func TestPulledVQGAN(t *testing.T) {
+	cache, dir := t.TempDir(), folder(t, "mini")
+	t.Setenv("HF_HUB_CACHE", cache)
+	repository := filepath.Join(cache, "models--dalle-mini--vqgan_imagenet_f16_16384")
+	commit := strings.Repeat("c", 40)
+	own := filepath.Join(dir, VQGANFolder)
+	if err := os.CopyFS(filepath.Join(repository, "snapshots", commit), os.DirFS(own)); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(filepath.Join(repository, "refs"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(repository, "refs", "main"), []byte(commit), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.RemoveAll(own); err != nil {
+		t.Fatal(err)
+	}
+	m, err := Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if i := slices.IndexFunc(m.Files(), func(f string) bool { return strings.HasPrefix(f, repository) }); i < 0 {
+		t.Errorf("files %q, none of the pulled VQGAN", m.Files())
 	}
 }
 

@@ -19,11 +19,14 @@ const FP16 = "fp16"
 // configs are the configurations that the networks read.
 var configs = []string{"config.json", "preprocessor_config.json", "processor_config.json", "scheduler_config.json",
 	"sentence_bert_config.json", "config_sentence_transformers.json", "tokenizer_config.json",
-	"special_tokens_map.json", "added_tokens.json"}
+	"special_tokens_map.json", "added_tokens.json", "enwiki-words-frequency.txt"}
 
 // vocabularies are the files of a tokenizer by preference, as package tokenizers reads them: the first that exists.
 var vocabularies = [][]string{{"tokenizer.json"}, {"vocab.txt"}, {"vocab.json", "merges.txt"},
 	{"sentencepiece.bpe.model"}, {"spiece.model"}, {"tokenizer.model"}}
+
+// flaxFile is the file of weights that transformers writes for Flax.
+const flaxFile = "flax_model.msgpack"
 
 // others are the suffixes of weights in other formats, for errors.
 var others = []string{".safetensors", ".bin", ".h5", ".msgpack", ".ckpt", ".pt", ".pth", ".onnx", ".ot", ".gguf",
@@ -174,7 +177,26 @@ func (c *chooser) weightsOf(dir string, needed bool) error {
 	if !needed {
 		return nil
 	}
+	if f := c.files[flaxFile]; f != nil && dir == "" && c.variant == "" && c.flax() {
+		c.weights = append(c.weights, f)
+		return nil
+	}
 	return c.unreadable(dir)
+}
+
+// flax reports whether the network reads the format of Flax: DALL·E mini and its VQGAN do.
+func (c *chooser) flax() bool {
+	f := c.files["config.json"]
+	if f == nil || sizeOf(f) > maxList {
+		return false
+	}
+	text, err := c.read(f)
+	var config struct {
+		ModelType string `json:"model_type"`
+		Levels    []int  `json:"ch_mult"`
+	}
+	return err == nil && json.Unmarshal(text, &config) == nil && (config.ModelType == "dallebart" ||
+		len(config.Levels) > 0)
 }
 
 // shards selects the files that an index lists.

@@ -18,6 +18,7 @@ type layout struct {
 	name, variant string
 	files         string
 	err           string // what the pull's error contains; "" = none
+	config        string // config.json; "" = any text
 }
 
 // component lists the files of a pipeline's network in all forms. The first mark is of float32 weights as safetensors,
@@ -111,9 +112,14 @@ var layouts = []layout{
 	{name: "a sentence encoder with a dense layer",
 		files: "+modules.json +config.json +model.safetensors +1_Pooling/config.json +2_Dense/config.json " +
 			"+2_Dense/pytorch_model.bin +vocab.txt #2_Dense/tf_model.h5"},
-	{name: "dalle-mini/dalle-mini", files: "#config.json #flax_model.msgpack #tokenizer.json #merges.txt #vocab.json " +
-		"#enwiki-words-frequency.txt #special_tokens_map.json #tokenizer_config.json",
-		err: "no readable weights in its root: found flax_model.msgpack. Fix: choose a revision"},
+	{name: "dalle-mini/dalle-mini", config: `{"model_type": "dallebart"}`,
+		files: "+config.json +flax_model.msgpack +tokenizer.json #merges.txt #vocab.json " +
+			"+enwiki-words-frequency.txt +special_tokens_map.json +tokenizer_config.json #README.md"},
+	{name: "dalle-mini/vqgan_imagenet_f16_16384", config: `{"ch_mult": [1, 2]}`,
+		files: "+config.json +flax_model.msgpack #README.md"},
+	{name: "Flax weights of another network", config: `{"model_type": "clip"}`,
+		files: "#config.json #flax_model.msgpack",
+		err:   "no readable weights in its root: found flax_model.msgpack. Fix: choose a revision"},
 	{name: "nothing", files: "#README.md", err: "no readable weights in its root: found no weights at all"},
 	{name: "a missing component", files: "#model_index.json #unet/config.json",
 		err: "names the component feature_extractor, which the repository lacks"},
@@ -126,6 +132,8 @@ func (l layout) contents(name string) string {
 		return slices.ContainsFunc(all, func(f string) bool { return strings.HasPrefix(f, dir+"/") })
 	}
 	switch {
+	case name == "config.json" && l.config != "":
+		return l.config
 	case name == "model_index.json":
 		parts := []string{`"_class_name": "StableDiffusionPipeline"`, `"requires_safety_checker": true`,
 			`"image_encoder": [null, null]`}
@@ -180,8 +188,8 @@ func TestLayouts(t *testing.T) {
 					t.Errorf("%v, want %q", err, l.err)
 				}
 				if slices.ContainsFunc(f.hits, func(hit string) bool {
-					return !strings.Contains(hit, "index.json") &&
-						hit != "info main"
+					return !strings.Contains(hit, "index.json") && hit != "info main" &&
+						(l.config == "" || hit != "config.json ")
 				}) {
 					t.Errorf("requested: %q", f.hits)
 				}

@@ -110,7 +110,8 @@ func complete(dir string) bool {
 	_ = filepath.WalkDir(dir, func(file string, d fs.DirEntry, err error) error {
 		if err == nil && !d.IsDir() {
 			config = config || strings.HasSuffix(file, ".json")
-			weights = weights || strings.HasSuffix(file, ".safetensors") || strings.HasSuffix(file, ".bin")
+			weights = weights || strings.HasSuffix(file, ".safetensors") || strings.HasSuffix(file, ".bin") ||
+				strings.HasSuffix(file, ".msgpack")
 		}
 		return nil
 	})

@@ -39,7 +39,8 @@ type PullOptions struct {
 //
 //   - model.safetensors (diffusion_pytorch_model.safetensors), or the shards that its index lists;
 //   - pytorch_model.bin (diffusion_pytorch_model.bin), or the shards that its index lists;
-//   - the same of the variant fp16.
+//   - the same of the variant fp16;
+//   - flax_model.msgpack, of DALL·E mini and its VQGAN.
 //
 // Precision comes before the format: weights of another precision generate other images. Files of a pipeline's root
 // next to model_index.json hold the same weights once more and are never downloaded.

@@ -24,6 +24,7 @@ import (
 	"antipode/gomlxmodels/sam2"
 	"antipode/gomlxmodels/textenc"
 	"antipode/gomlxmodels/vit"
+	"antipode/gomlxmodels/vqgan"
 )
 
 // The kinds of folders that no model_type names.
@@ -32,6 +33,7 @@ const (
 	sentence = "sentence" // modules.json
 	timm     = "timm"     // config.json with an architecture
 	gpt      = "minDALL-E"
+	decoder  = "VQGAN" // config.json with ch_mult
 )
 
 // openers are the networks, by the model_type of config.json or the kind of folder.
@@ -62,6 +64,7 @@ var openers = map[string]func(dir string) ([]opened, error){
 
 	dallemini.ModelType: one(dallemini.Open),
 	gpt:                 one(mindalle.Open),
+	decoder:             one(vqgan.Open),
 }
 
 // one is an opener of folders that one package reads.
@@ -96,7 +99,7 @@ func opener(kind, dir string) (func(dir string) ([]opened, error), error) {
 		return one(openTexts), nil
 	}
 	known := slices.DeleteFunc(slices.Sorted(maps.Keys(openers)), func(name string) bool {
-		return name == pipeline || name == sentence || name == timm || name == gpt
+		return name == pipeline || name == sentence || name == timm || name == gpt || name == decoder
 	})
 	return nil, fmt.Errorf("%s: %w", dir, hub.WrongType(kind, "one that is read ("+strings.Join(known, ", ")+
 		", text encoders)"))
@@ -148,6 +151,7 @@ func classOf(dir string) (kind, class string) {
 		ModelType     string   `json:"model_type"`
 		Architectures []string `json:"architectures"`
 		Architecture  string   `json:"architecture"`
+		Levels        []int    `json:"ch_mult"`
 	}
 	switch {
 	case exists("model_index.json"):
@@ -167,6 +171,8 @@ func classOf(dir string) (kind, class string) {
 	}
 	read("config.json", &config)
 	switch {
+	case len(config.Levels) > 0:
+		return decoder, decoder
 	case config.Architecture != "":
 		return timm, config.Architecture
 	case len(config.Architectures) > 0:

@@ -12,6 +12,7 @@ import (
 	"antipode/gomlxmodels/diffusion"
 	"antipode/gomlxmodels/hub"
 	"antipode/gomlxmodels/runner"
+	"antipode/gomlxmodels/tokenizers"
 	"antipode/gomlxmodels/weights"
 )
 
@@ -62,6 +63,12 @@ func New(c *Config, set *weights.Set, files ...string) (*Model, error) {
 
 // Files lists the files that were read: what a digest of the model must cover.
 func (m *Model) Files() []string { return m.files }
+
+// Networks returns the weights with their table.
+func (m *Model) Networks() []hub.Network { return []hub.Network{m.Network("vqgan")} }
+
+// Tokenizer returns nil: there is none.
+func (m *Model) Tokenizer() (*tokenizers.Tokenizer, error) { return nil, nil }
 
 // Network returns the weights with their table, under a name.
 func (m *Model) Network(name string) hub.Network {

@@ -102,6 +102,8 @@ func whereabouts(m *gomlxmodels.Model) string {
 	switch m.Status {
 	case gomlxmodels.BuiltIn:
 		return string(m.Status)
+	case gomlxmodels.Archive:
+		return "not on the hub: unpack its authors' archive and give the folder to --model"
 	case gomlxmodels.ImportOnly:
 		if m.Columns == "image" {
 			return "not run by Antipode: `antipode import` reads images that it made elsewhere"

