@@ -15,7 +15,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
+	"testing/fstest"
 	"time"
 
 	"antipode/gomlxmodels"
@@ -283,4 +285,19 @@ func TestCache(t *testing.T) {
 	if Cache() != "/c" {
 		t.Errorf("HF_HUB_CACHE: %s", Cache())
 	}
+}
+
+// TestUnpackAtOnce writes a built-in model from several goroutines, as workers of one backend do.
+func TestUnpackAtOnce(t *testing.T) {
+	files := fstest.MapFS{"config.json": {Data: []byte("{}")}, "part/model.safetensors": {Data: make([]byte, 1<<16)}}
+	dir := t.TempDir()
+	var wait sync.WaitGroup
+	for range 16 {
+		wait.Go(func() {
+			if _, err := unpack(dir, files); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wait.Wait()
 }

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"antipode/gomlxmodels"
+	"antipode/internal/atomicfile"
 )
 
 // Store is what finding and hashing models needs of the environment; a stage.Env is one.
@@ -107,14 +108,7 @@ func unpack(dir string, files fs.FS) (string, error) {
 		if old, err := os.ReadFile(target); err == nil && bytes.Equal(old, data) {
 			return nil
 		}
-		if err := os.MkdirAll(filepath.Dir(target), 0o755); err != nil {
-			return err
-		}
-		tmp := target + fmt.Sprintf(".%d.tmp", os.Getpid())
-		if err := os.WriteFile(tmp, data, 0o644); err != nil {
-			return err
-		}
-		return os.Rename(tmp, target)
+		return atomicfile.Write(target, data)
 	})
 	return dir, err
 }

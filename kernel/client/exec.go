@@ -37,11 +37,11 @@ func AllowExec(path string) error {
 }
 
 // Allowed returns the SHA-256 with which a value of [ExecVar] allows a program, or "".
-func Allowed(value, program string) string {
+func Allowed(value, program string) (digest string) {
 	for line := range strings.Lines(value) {
-		digest, path, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+		sum, path, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
 		if path == program {
-			return digest
+			return sum
 		}
 	}
 	return ""

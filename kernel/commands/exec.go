@@ -16,8 +16,8 @@ import (
 
 	"antipode/gomlxmodels"
 	"antipode/gomlxmodels/stage/execmodel"
+	"antipode/internal/atomicfile"
 	"antipode/kernel/client"
-	"antipode/kernel/store"
 )
 
 // execUsage is the part of the help of --model about programs.
@@ -140,5 +140,5 @@ func compareVersions(program, task string, args []string, now *execmodel.Checked
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
-	return store.WriteFile(path, text)
+	return atomicfile.Write(path, text)
 }

@@ -7,10 +7,10 @@ import (
 	"os"
 	"path/filepath"
 
+	"antipode/internal/atomicfile"
 	"antipode/kernel/client"
 	"antipode/kernel/jupyter"
 	"antipode/kernel/runner"
-	"antipode/kernel/store"
 )
 
 func runNotebook(ctx context.Context, args []string) error {
@@ -60,7 +60,7 @@ func jupyterOptions(ctx context.Context) (o jupyter.Options, err error) {
 		return o, err
 	}
 	o.Say = func(line string) { say("%s", line) }
-	return o, store.WriteFile(filepath.Join(o.Home, "module"), []byte(o.ModuleDir+"\n"))
+	return o, atomicfile.Write(filepath.Join(o.Home, "module"), []byte(o.ModuleDir+"\n"))
 }
 
 func install(ctx context.Context, args []string) error {

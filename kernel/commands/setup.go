@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"antipode/gomlxmodels/device"
+	"antipode/internal/atomicfile"
 	"antipode/kernel/client"
 	"antipode/kernel/jupyter"
 	"antipode/kernel/plugin"
@@ -59,7 +60,7 @@ func setUp() (home, binary string, err error) {
 	}
 	current := filepath.Join(bin, "current")
 	if data, _ := os.ReadFile(current); strings.TrimSpace(string(data)) != client.BuildOf(binary) {
-		if err := store.WriteFile(current, []byte(client.BuildOf(binary)+"\n")); err != nil {
+		if err := atomicfile.Write(current, []byte(client.BuildOf(binary)+"\n")); err != nil {
 			return "", "", err
 		}
 		removeOld(home, client.BuildOf(binary))
@@ -114,7 +115,7 @@ func copyProgram(from, to string) error {
 		return err
 	}
 	defer in.Close()
-	return store.Replace(to, 0o755, func(w io.Writer) error {
+	return atomicfile.Replace(to, 0o755, func(w io.Writer) error {
 		_, err := io.Copy(w, in)
 		return err
 	})

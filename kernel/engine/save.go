@@ -14,8 +14,8 @@ import (
 	"unicode/utf8"
 
 	"antipode/datasets/table"
+	"antipode/internal/atomicfile"
 	"antipode/kernel/parquet"
-	"antipode/kernel/store"
 )
 
 // save writes the table to the file the request names and returns its number of rows. Without Columns and
@@ -115,7 +115,7 @@ func put(from, to string) error {
 	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
 		return err
 	}
-	return store.WriteFile(to, data)
+	return atomicfile.Write(to, data)
 }
 
 // WriteCSV writes a frame to a CSV file atomically: numbers in the shortest form that parses to the same value, missing
@@ -138,7 +138,7 @@ func WriteCSV(path string, f *table.Frame) error {
 	if err := w.Error(); err != nil {
 		return err
 	}
-	if err := store.WriteFile(path, b.Bytes()); err != nil {
+	if err := atomicfile.Write(path, b.Bytes()); err != nil {
 		return fmt.Errorf("cannot write %s: %w", path, plain(err))
 	}
 	return nil

@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 	"runtime"
 
-	"antipode/kernel/store"
+	"antipode/internal/atomicfile"
 )
 
 // The name of the kernelspec and its display name.
@@ -97,7 +97,7 @@ func Install(ctx context.Context, opts Options) (string, error) {
 	if err := os.WriteFile(filepath.Join(dir, "logo-svg.svg"), logo, 0o644); err != nil {
 		return "", fmt.Errorf("jupyter: %w", err)
 	}
-	if err := store.WriteFile(filepath.Join(dir, "kernel.json"), append(spec, '\n')); err != nil {
+	if err := atomicfile.Write(filepath.Join(dir, "kernel.json"), append(spec, '\n')); err != nil {
 		return "", fmt.Errorf("jupyter: %w", err)
 	}
 	return dir, nil

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"antipode/kernel/store"
+	"antipode/internal/atomicfile"
 )
 
 // Encode returns the notebook as Jupyter writes it: sorted keys, an indent of one space, text as lists of lines, a
@@ -90,7 +90,7 @@ func save(path string, data []byte) error {
 	if info, err := os.Stat(path); err == nil {
 		mode = info.Mode().Perm()
 	}
-	err := store.Replace(path, mode, func(w io.Writer) error {
+	err := atomicfile.Replace(path, mode, func(w io.Writer) error {
 		_, err := w.Write(data)
 		return err
 	})

@@ -8,7 +8,7 @@ import (
 	pq "github.com/parquet-go/parquet-go"
 
 	"antipode/datasets/table"
-	"antipode/kernel/store"
+	"antipode/internal/atomicfile"
 )
 
 // ordered is a group whose fields keep their order; those of the library are sorted by name.
@@ -79,7 +79,7 @@ func Write(path string, f *table.Frame) error {
 	if err := w.Close(); err != nil {
 		return fmt.Errorf("cannot write %s: %w", path, err)
 	}
-	if err := store.WriteFile(path, b.Bytes()); err != nil {
+	if err := atomicfile.Write(path, b.Bytes()); err != nil {
 		return fmt.Errorf("cannot write %s: %w", path, err)
 	}
 	return nil

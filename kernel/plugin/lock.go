@@ -9,7 +9,7 @@ import (
 	"syscall"
 	"time"
 
-	"antipode/kernel/store"
+	"antipode/internal/atomicfile"
 )
 
 // lock acquires a file lock, which is released when its process ends. It calls waiting once if the lock is held.
@@ -81,7 +81,7 @@ func writeRecord(folder, path string, change func(*record)) error {
 	if err != nil {
 		return err
 	}
-	return store.WriteFile(filepath.Join(folder, recordFile), append(data, '\n'))
+	return atomicfile.Write(filepath.Join(folder, recordFile), append(data, '\n'))
 }
 
 // loadedBefore reports whether this file was loaded and tested before.

@@ -16,6 +16,7 @@ import (
 	"slices"
 	"time"
 
+	"antipode/internal/atomicfile"
 	"antipode/internal/fetch"
 	"antipode/kernel/store"
 )
@@ -113,7 +114,7 @@ func (w wheel) unpack(file, folder string) error {
 	if err := os.MkdirAll(filepath.Dir(place), 0o700); err != nil {
 		return err
 	}
-	err = store.Replace(place, 0o644, func(out io.Writer) error {
+	err = atomicfile.Replace(place, 0o644, func(out io.Writer) error {
 		sum := sha256.New()
 		n, err := io.Copy(io.MultiWriter(out, sum), io.LimitReader(in, w.PluginSize+1))
 		if err != nil {

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+
+	"antipode/internal/atomicfile"
 )
 
 // fileIndex caches digests of files by path, size, time and inode.
@@ -92,7 +94,7 @@ func (x *fileIndex) save() error {
 	for name, e := range x.entries {
 		fmt.Fprintf(&b, "%s %d %d %d %q\n", e.digest, e.size, e.time, e.inode, name)
 	}
-	if err := WriteFile(x.path, b.Bytes()); err != nil {
+	if err := atomicfile.Write(x.path, b.Bytes()); err != nil {
 		return err
 	}
 	x.dirty = false

@@ -13,6 +13,8 @@ import (
 	"sort"
 	"strings"
 	"sync"
+
+	"antipode/internal/atomicfile"
 )
 
 // A shard is the magic and records: the item's 32-byte key, the payload's length and CRC-32C (uint32 each,
@@ -188,7 +190,7 @@ func (it *Items) write(keys []Key, payloads [][]byte) error {
 		names.Write(k[:])
 	}
 	path := filepath.Join(it.dir, hex.EncodeToString(names.Sum(nil)[:12])+".shard")
-	if err := WriteFile(path, b.Bytes()); err != nil {
+	if err := atomicfile.Write(path, b.Bytes()); err != nil {
 		return err
 	}
 	for i, k := range keys {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"antipode/datasets/table"
+	"antipode/internal/atomicfile"
 )
 
 // Record is a run record: the provenance of a result, sufficient to compute it again.
@@ -114,7 +115,7 @@ func (s *Store) PutResult(f *table.Frame, rec *Record) error {
 		if err := f.Encode(&b); err != nil {
 			return err
 		}
-		if err := WriteFile(s.resultPath(rec.ID, ".frame"), b.Bytes()); err != nil {
+		if err := atomicfile.Write(s.resultPath(rec.ID, ".frame"), b.Bytes()); err != nil {
 			return fmt.Errorf("cannot store a result: %w", err)
 		}
 	}
@@ -122,7 +123,7 @@ func (s *Store) PutResult(f *table.Frame, rec *Record) error {
 	if err != nil {
 		return err
 	}
-	if err := WriteFile(s.resultPath(rec.ID, ".json"), append(data, '\n')); err != nil {
+	if err := atomicfile.Write(s.resultPath(rec.ID, ".json"), append(data, '\n')); err != nil {
 		return fmt.Errorf("cannot store a run record: %w", err)
 	}
 	return nil

@@ -16,7 +16,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"sync"
@@ -24,6 +23,7 @@ import (
 	"time"
 
 	"antipode/datasets/table"
+	"antipode/internal/atomicfile"
 	"antipode/kernel/client"
 )
 
@@ -55,46 +55,6 @@ func (s *Store) Dir() string { return s.dir }
 // Flush writes the index of file digests.
 func (s *Store) Flush() error { return s.files.save() }
 
-// WriteFile writes a file with [Replace], and its folder if missing.
-func WriteFile(path string, data []byte) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return err
-	}
-	return Replace(path, 0o644, func(w io.Writer) error {
-		_, err := w.Write(data)
-		return err
-	})
-}
-
-// Replace writes a file atomically: write fills a temporary file next to it (.tmp-*), which is synced and renamed.
-func Replace(path string, mode fs.FileMode, write func(w io.Writer) error) error {
-	dir := filepath.Dir(path)
-	f, err := os.CreateTemp(dir, ".tmp-*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name())
-	if err = write(f); err == nil {
-		if err = f.Chmod(mode); err == nil {
-			err = f.Sync()
-		}
-	}
-	if closeErr := f.Close(); err == nil {
-		err = closeErr
-	}
-	if err != nil {
-		return err
-	}
-	if err := os.Rename(f.Name(), path); err != nil {
-		return err
-	}
-	if d, err := os.Open(dir); err == nil {
-		d.Sync()
-		d.Close()
-	}
-	return nil
-}
-
 // FreeSpace returns the number of bytes that the user can write to a folder's disk.
 func FreeSpace(folder string) (int64, error) {
 	var st syscall.Statfs_t
@@ -116,7 +76,7 @@ func (s *Store) PutBlob(data []byte, ext string) (table.Image, error) {
 		touch(path, info)
 		return table.Image{SHA256: digest, Path: path}, nil
 	}
-	if err := WriteFile(path, data); err != nil {
+	if err := atomicfile.Write(path, data); err != nil {
 		return table.Image{}, fmt.Errorf("cannot store an image: %w", err)
 	}
 	return table.Image{SHA256: digest, Path: path}, nil

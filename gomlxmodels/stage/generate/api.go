@@ -20,6 +20,7 @@ import (
 	"antipode/gomlxmodels"
 	"antipode/gomlxmodels/stage"
 	"antipode/gomlxmodels/stage/imageapi"
+	"antipode/internal/atomicfile"
 )
 
 // apiWorker requests images from an API.
@@ -200,14 +201,7 @@ func (w *apiWorker) answer(ctx context.Context, o order) (paid, error) {
 	if err != nil {
 		return paid{}, err
 	}
-	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-		return paid{}, err
-	}
-	tmp := fmt.Sprintf("%s.%d.tmp", file, os.Getpid())
-	if err := os.WriteFile(tmp, text, 0o644); err != nil {
-		return paid{}, err
-	}
-	return a, os.Rename(tmp, file)
+	return a, atomicfile.Write(file, text)
 }
 
 func extension(media string) string {
