@@ -21,6 +21,7 @@ import tarfile
 import types
 import warnings
 import zipfile
+from unittest import mock
 
 import numpy as np
 import torch
@@ -198,7 +199,8 @@ def refused(out):
     torch.jit.save(torch.jit.script(torch.nn.Linear(2, 2)), out / "script.pt")
     module("models", Net=Net)
     torch.save(Net(), out / "module.bin")
-    torch.save(Net(), out / "module_old.bin", _use_new_zipfile_serialization=False)
+    with mock.patch("inspect.getsourcefile", lambda _: "linear.py"), mock.patch("inspect.getsourcelines", lambda _: (["# source\n"], 0)):
+        torch.save(Net(), out / "module_old.bin", _use_new_zipfile_serialization=False)  # without the path and the text of torch's source
     torch.save({"a": torch.ones(2), "sparse": torch.eye(3).to_sparse(), "complex": torch.ones(2, dtype=torch.complex64),
                 "quantized": torch.quantize_per_tensor(torch.ones(3), 1.0, 0, torch.quint8),
                 "meta": torch.empty(3, device="meta")}, out / "unreadable.bin")
