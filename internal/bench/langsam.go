@@ -24,31 +24,20 @@ var langsamBenchmark = benchmark{
 			return err
 		}
 		defer func() { l.detector.Close(); l.segmenter.Close() }()
-		one := func(title string) part { return part{title, "images", 1} }
-		err := s.parts([]part{one("Swin-T and levels"), one("text, enhancer and decoder"), one("grounding-dino-tiny"),
-			one("SAM encoder, ViT-B"), one(fmt.Sprintf("SAM decoder, %d boxes", s.int("n"))), one("sam-vit-base")},
-			side{fmt.Sprintf("antipode, %s", s.device.Kind), l.run})
-		if err != nil {
-			return err
-		}
-		mine, err := memory("VmHWM:")
-		if err != nil {
-			return err
-		}
-		fmt.Printf("  peak memory: antipode %.0f MiB, peer %.0f MiB\n", mine, s.last.MiB)
-		return s.same([][]float32{l.scores, l.logits}, 1e-3)
+		return s.compareBoxes([]string{"Swin-T and levels", "text, enhancer and decoder", "grounding-dino-tiny",
+			"SAM encoder, ViT-B", fmt.Sprintf("SAM decoder, %d boxes", s.int("n")), "sam-vit-base"}, l.run,
+			func() [][]float32 { return [][]float32{l.scores, l.logits} })
 	},
 }
 
 // langsam is this project's side.
 type langsam struct {
 	*session
-	detector       *groundingdino.Detector
-	segmenter      *sam.Encoder
-	pixels, padded []float32
-	boxes          []sam.Box
-	runs           int32
-	scores, logits []float32 // of the last run
+	boxMasks
+	detector *groundingdino.Detector
+	pixels   []float32 // of the detector's image
+	runs     int32
+	scores   []float32 // of the last run
 }
 
 func (l *langsam) open() error {
@@ -69,14 +58,7 @@ func (l *langsam) open() error {
 	if l.pixels, err = l.floats("pixels.f32"); err != nil {
 		return err
 	}
-	if l.padded, err = l.floats("padded.f32"); err != nil {
-		return err
-	}
-	boxes, err := l.session.rows("boxes.f32", l.int("n"))
-	for _, b := range boxes {
-		l.boxes = append(l.boxes, sam.Box{float64(b[0]), float64(b[1]), float64(b[2]), float64(b[3])})
-	}
-	return err
+	return l.boxMasks.open(l.session, "padded.f32")
 }
 
 // detect returns the seconds of the detector. Its caption differs from all before, in numbers of phrases that change
@@ -97,20 +79,7 @@ func (l *langsam) detect(img *groundingdino.Image) (float64, error) {
 	return time.Since(begin).Seconds(), err
 }
 
-// segment returns the seconds of the segmenter.
-func (l *langsam) segment(boxes []sam.Box) (float64, error) {
-	img := &sam.Image{Pixels: l.padded, Width: 1024, Height: 1024}
-	begin := time.Now()
-	maps, err := l.segmenter.Segment(context.Background(), img, boxes)
-	l.logits = nil
-	for _, m := range maps {
-		l.logits = append(l.logits, m.Logits...)
-	}
-	return time.Since(begin).Seconds(), err
-}
-
-// run measures the parts: the second caption of an image costs all but the backbone, twice as many boxes cost the
-// decoder once more.
+// run measures the parts: the second caption of an image costs all but the backbone.
 func (l *langsam) run() ([]float64, error) {
 	size := groundingdino.Size{Height: 800, Width: 1066}
 	img := &groundingdino.Image{Pixels: l.pixels, Size: size, Original: size}
@@ -122,11 +91,6 @@ func (l *langsam) run() ([]float64, error) {
 	if err != nil {
 		return nil, err
 	}
-	double, err := l.segment(append(l.boxes[:len(l.boxes):len(l.boxes)], l.boxes...))
-	if err != nil {
-		return nil, err
-	}
-	segmenter, err := l.segment(l.boxes)
-	decoder := double - segmenter
-	return []float64{detector - both, both, detector, segmenter - decoder, decoder, segmenter}, err
+	masks, err := l.boxMasks.run()
+	return append([]float64{detector - both, both, detector}, masks...), err
 }

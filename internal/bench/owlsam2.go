@@ -24,30 +24,19 @@ var owlsam2Benchmark = benchmark{
 			return err
 		}
 		defer func() { o.detector.Close(); o.segmenter.Close() }()
-		one := func(title string) part { return part{title, "images", 1} }
-		err := s.parts([]part{one("owlv2-base-patch16-ensemble"), one("SAM 2.1 encoder, Hiera tiny"),
-			one(fmt.Sprintf("SAM 2.1 decoder, %d boxes", s.int("n"))), one("sam2.1-hiera-tiny")},
-			side{fmt.Sprintf("antipode, %s", s.device.Kind), o.run})
-		if err != nil {
-			return err
-		}
-		mine, err := memory("VmHWM:")
-		if err != nil {
-			return err
-		}
-		fmt.Printf("  peak memory: antipode %.0f MiB, peer %.0f MiB\n", mine, s.last.MiB)
-		return s.same([][]float32{o.scores, o.logits}, 1e-3)
+		return s.compareBoxes([]string{"owlv2-base-patch16-ensemble", "SAM 2.1 encoder, Hiera tiny",
+			fmt.Sprintf("SAM 2.1 decoder, %d boxes", s.int("n")), "sam2.1-hiera-tiny"}, o.run,
+			func() [][]float32 { return [][]float32{o.scores, o.logits} })
 	},
 }
 
 // owlsam2 is this project's side.
 type owlsam2 struct {
 	*session
-	detector          *owlv2.Detector
-	segmenter         *sam2.Encoder
-	pixels, stretched []float32
-	boxes             []sam2.Box
-	scores, logits    []float32 // of the last run
+	boxMasks
+	detector *owlv2.Detector
+	pixels   []float32 // of the detector's image
+	scores   []float32 // of the last run
 }
 
 func (o *owlsam2) open() error {
@@ -68,30 +57,11 @@ func (o *owlsam2) open() error {
 	if o.pixels, err = o.floats("pixels.f32"); err != nil {
 		return err
 	}
-	if o.stretched, err = o.floats("stretched.f32"); err != nil {
-		return err
-	}
-	boxes, err := o.session.rows("boxes.f32", o.int("n"))
-	for _, b := range boxes {
-		o.boxes = append(o.boxes, sam2.Box{float64(b[0]), float64(b[1]), float64(b[2]), float64(b[3])})
-	}
-	return err
+	return o.boxMasks.open(o.session, "stretched.f32")
 }
 
-// segment returns the seconds of the segmenter.
-func (o *owlsam2) segment(boxes []sam2.Box) (float64, error) {
-	img := &sam2.Image{Pixels: o.stretched, Width: 1024, Height: 1024}
-	begin := time.Now()
-	maps, err := o.segmenter.Segment(context.Background(), img, boxes)
-	o.logits = nil
-	for _, m := range maps {
-		o.logits = append(o.logits, m.Logits...)
-	}
-	return time.Since(begin).Seconds(), err
-}
-
-// run measures the parts: twice as many boxes cost the decoder once more. The text's vector is not measured: it is
-// cached after the first run, as for all images but the first of a table.
+// run measures the parts. The text's vector is not measured: it is cached after the first run, as for all images but
+// the first of a table.
 func (o *owlsam2) run() ([]float64, error) {
 	img := &owlv2.Image{Pixels: o.pixels, Width: 960, Height: 960}
 	caption := owlv2.Caption{Texts: []string{"a"}, IDs: [][]int32{{523, 70, 524}}}
@@ -105,11 +75,6 @@ func (o *owlsam2) run() ([]float64, error) {
 	for _, b := range boxes {
 		o.scores = append(o.scores, float32(b.Score))
 	}
-	double, err := o.segment(append(o.boxes[:len(o.boxes):len(o.boxes)], o.boxes...))
-	if err != nil {
-		return nil, err
-	}
-	segmenter, err := o.segment(o.boxes)
-	decoder := double - segmenter
-	return []float64{detector, segmenter - decoder, decoder, segmenter}, err
+	masks, err := o.boxMasks.run()
+	return append([]float64{detector}, masks...), err
 }
