@@ -1,13 +1,13 @@
 package weights
 
 import (
+	"antipode/internal/atomicfile"
 	"bufio"
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
+	"io"
 	"math"
-	"os"
-	"path/filepath"
 	"sort"
 
 	"github.com/gomlx/compute/dtypes/float16"
@@ -66,42 +66,26 @@ func Save(path string, list []Tensor, metadata map[string]string, format Format)
 	for len(text)%8 != 0 {
 		text = append(text, ' ')
 	}
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name()) // fails, as it should, once renamed
-	defer f.Close()
-	w := bufio.NewWriterSize(f, 1<<20)
-	w.Write(binary.LittleEndian.AppendUint64(nil, uint64(len(text))))
-	w.Write(text)
-	var buffer []byte
-	for _, t := range list {
-		for i, v := range t.Data {
-			buffer = buffer[:0]
-			if format == F32 {
-				buffer = binary.LittleEndian.AppendUint32(buffer, math.Float32bits(v))
-			} else {
-				h := float16.FromFloat32(v)
-				if r := h.Float32(); r-r != 0 {
-					return fmt.Errorf("%s: tensor %q: value %d (%v) does not fit F16", path, t.Name, i, v)
+	return atomicfile.Replace(path, 0o644, func(f io.Writer) error {
+		w := bufio.NewWriterSize(f, 1<<20)
+		w.Write(binary.LittleEndian.AppendUint64(nil, uint64(len(text))))
+		w.Write(text)
+		var buffer []byte
+		for _, t := range list {
+			for i, v := range t.Data {
+				buffer = buffer[:0]
+				if format == F32 {
+					buffer = binary.LittleEndian.AppendUint32(buffer, math.Float32bits(v))
+				} else {
+					h := float16.FromFloat32(v)
+					if r := h.Float32(); r-r != 0 {
+						return fmt.Errorf("%s: tensor %q: value %d (%v) does not fit F16", path, t.Name, i, v)
+					}
+					buffer = binary.LittleEndian.AppendUint16(buffer, uint16(h))
 				}
-				buffer = binary.LittleEndian.AppendUint16(buffer, uint16(h))
+				w.Write(buffer)
 			}
-			w.Write(buffer)
 		}
-	}
-	if err := w.Flush(); err != nil {
-		return err
-	}
-	if err := f.Chmod(0o644); err != nil {
-		return err
-	}
-	if err := f.Sync(); err != nil {
-		return err
-	}
-	if err := f.Close(); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), path)
+		return w.Flush()
+	})
 }
