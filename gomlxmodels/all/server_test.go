@@ -17,7 +17,6 @@ import (
 
 	"antipode/datasets"
 	"antipode/gomlxmodels"
-	"antipode/kernel/client"
 )
 
 // ownServer is an image API that notes the bodies of its requests.
@@ -115,19 +114,7 @@ func TestOwnServer(t *testing.T) {
 
 // TestServerRecord: the digest of the weights is in the record of the run, and a budget in images ends a run.
 func TestServerRecord(t *testing.T) {
-	home := t.TempDir()
-	e, err := NewEngine(home, "test")
-	if err != nil {
-		t.Fatal(err)
-	}
-	before := client.Registered()
-	client.Register(e)
-	t.Cleanup(func() {
-		client.Register(before)
-		if err := e.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	e := registered(t)
 	requests := 0
 	base := ownServer(t, func(map[string]any) { requests++ })
 	prompts := datasets.FromRows([]map[string]any{{"id": "a", "prompt": "house"}})

@@ -42,11 +42,9 @@ func answerOf(t *testing.T, e *engine.Engine, prompt, fields string) {
 	}
 }
 
-// TestShutDown: images by a model that was shut down are read from the store of an earlier version, without a key and
-// without a request. One that is not stored is an error.
-func TestShutDown(t *testing.T) {
-	t.Setenv("OPENAI_BASE_URL", "")
-	t.Setenv("OPENAI_API_KEY", "")
+// registered returns an engine in a store of the test's own, which evaluates the test's tables.
+func registered(t *testing.T) *engine.Engine {
+	t.Helper()
 	e, err := NewEngine(t.TempDir(), "test")
 	if err != nil {
 		t.Fatal(err)
@@ -59,6 +57,15 @@ func TestShutDown(t *testing.T) {
 			t.Error(err)
 		}
 	})
+	return e
+}
+
+// TestShutDown: images by a model that was shut down are read from the store of an earlier version, without a key and
+// without a request. One that is not stored is an error.
+func TestShutDown(t *testing.T) {
+	t.Setenv("OPENAI_BASE_URL", "")
+	t.Setenv("OPENAI_API_KEY", "")
+	e := registered(t)
 	answerOf(t, e, "house", `, "cost": 0.08`)
 	answerOf(t, e, "boat", `, "cost": null`)
 	prompts := datasets.FromRows([]map[string]any{{"id": "a", "prompt": "house"}, {"id": "b", "prompt": "boat"},
@@ -81,7 +88,7 @@ func TestShutDown(t *testing.T) {
 	if res, err := by(prompts.Head(2)).RunE(t.Context()); err != nil || res.Found != 2 || res.Computed != 0 {
 		t.Errorf("%+v, %v", res, err)
 	}
-	_, err = by(prompts).Rows(t.Context())
+	_, err := by(prompts).Rows(t.Context())
 	if err == nil || !strings.Contains(err.Error(), "model shut down 2026-05-12: dall-e-3; import existing images") ||
 		strings.Contains(err.Error(), "\n") {
 		t.Errorf("error %v", err)

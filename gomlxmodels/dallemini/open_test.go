@@ -55,17 +55,23 @@ func TestLayersOneByOne(t *testing.T) {
 		}
 	}
 	modeltest.Save(t, dir, list)
-	other, err := Open(dir)
+	checkSame(t, m, dir, "scanned", "layer by layer")
+}
+
+// checkSame compares an image of a model with that of a folder; form and other say how their weights are stored.
+func checkSame(t *testing.T, m *Model, dir, form, other string) {
+	t.Helper()
+	second, err := Open(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var got [2]vqgan.Result
-	for i, m := range []*Model{m, other} {
+	for i, m := range []*Model{m, second} {
 		s := newSampler(t, testbackend.Any(t), m, scale, 1)
 		got[i] = sampled(t, s, [][]int32{{0, 70, 80, 2}}, []uint64{3}, textgen.Options{})[0]
 	}
 	if !slices.Equal(got[0].Tokens, got[1].Tokens) || !bytes.Equal(got[0].Image.Pix, got[1].Image.Pix) {
-		t.Errorf("%v scanned, %v layer by layer", got[0].Tokens, got[1].Tokens)
+		t.Errorf("%v %s, %v %s", got[0].Tokens, form, got[1].Tokens, other)
 	}
 }
 
@@ -109,18 +115,7 @@ func TestFlaxFiles(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	other, err := Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var got [2]vqgan.Result
-	for i, m := range []*Model{m, other} {
-		s := newSampler(t, testbackend.Any(t), m, scale, 1)
-		got[i] = sampled(t, s, [][]int32{{0, 70, 80, 2}}, []uint64{3}, textgen.Options{})[0]
-	}
-	if !slices.Equal(got[0].Tokens, got[1].Tokens) || !bytes.Equal(got[0].Image.Pix, got[1].Image.Pix) {
-		t.Errorf("%v from safetensors, %v from msgpack", got[0].Tokens, got[1].Tokens)
-	}
+	checkSame(t, m, dir, "from safetensors", "from msgpack")
 }
 
 // TestSeeds: an image depends on its text, seed and the options alone, not on its batch; a scale of 1 needs no empty

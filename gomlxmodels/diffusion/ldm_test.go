@@ -1,7 +1,6 @@
 package diffusion
 
 import (
-	"archive/zip"
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
@@ -15,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"antipode/gomlxmodels/internal/modeltest"
 	"antipode/gomlxmodels/weights"
 	"antipode/internal/testbackend"
 )
@@ -28,18 +28,7 @@ type ldmNames struct {
 
 func readNames(t *testing.T) (kinds map[string]ldmNames) {
 	t.Helper()
-	z, err := zip.OpenReader(filepath.Join("testdata", "ldm_names.zip"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer z.Close()
-	f, err := z.Open("names.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := json.NewDecoder(f).Decode(&kinds); err != nil {
-		t.Fatal(err)
-	}
+	modeltest.ReadZip(t, filepath.Join("testdata", "ldm_names.zip"), "names.json", &kinds)
 	return kinds
 }
 

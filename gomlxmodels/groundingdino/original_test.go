@@ -1,8 +1,6 @@
 package groundingdino
 
 import (
-	"archive/zip"
-	"encoding/json"
 	"hash/fnv"
 	"math/rand/v2"
 	"os"
@@ -12,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"antipode/gomlxmodels/internal/modeltest"
 	"antipode/gomlxmodels/weights"
 )
 
@@ -26,18 +25,7 @@ var originalFolder = filepath.Join("testdata", "original")
 
 func readOriginal(t *testing.T) (g originalGolden) {
 	t.Helper()
-	z, err := zip.OpenReader(filepath.Join(originalFolder, "names.zip"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer z.Close()
-	f, err := z.Open("names.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := json.NewDecoder(f).Decode(&g); err != nil {
-		t.Fatal(err)
-	}
+	modeltest.ReadZip(t, filepath.Join(originalFolder, "names.zip"), "names.json", &g)
 	return g
 }
 

@@ -4,10 +4,10 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
-	"slices"
 	"strings"
 	"testing"
 
+	"antipode/gomlxmodels/internal/modeltest"
 	"antipode/gomlxmodels/weights"
 )
 
@@ -39,16 +39,7 @@ func TestConvert(t *testing.T) {
 		t.Errorf("preprocessing %+v, want %+v", a, b)
 	}
 	names := want.Weights.Names()
-	for _, name := range names {
-		a, err := got.Weights.Float32(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		b, err := want.Weights.Float32(name)
-		if err != nil || !slices.Equal(a, b) {
-			t.Errorf("%s differs (%v)", name, err)
-		}
-	}
+	modeltest.SameTensors(t, want.Weights, got.Weights, len(names))
 	if len(names) < 180 {
 		t.Errorf("%d tensors", len(names))
 	}

@@ -3,6 +3,7 @@
 package modeltest
 
 import (
+	"archive/zip"
 	"encoding/json"
 	"fmt"
 	"hash/fnv"
@@ -174,6 +175,24 @@ func Edit(t testing.TB, path string, changes map[string]any) {
 	}
 	text, _ = json.Marshal(m)
 	Write(t, path, string(text))
+}
+
+// ReadZip reads a JSON file of a zip archive into to.
+func ReadZip(t testing.TB, path, name string, to any) {
+	t.Helper()
+	z, err := zip.OpenReader(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer z.Close()
+	f, err := z.Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if err := json.NewDecoder(f).Decode(to); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // Write writes a file.
