@@ -10,6 +10,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math"
 
 	"github.com/gomlx/compute"
 
@@ -66,6 +67,23 @@ func (r Row) Text(column string) string {
 		return v[r.Index]
 	}
 	return ""
+}
+
+// Number returns a number, NaN where the column is missing.
+func (r Row) Number(column string) float64 {
+	if v := r.Frame.Numbers(column); v != nil {
+		return v[r.Index]
+	}
+	return math.NaN()
+}
+
+// Seed returns the number of the column seed, which must be a whole one from 0 to 2^53.
+func (r Row) Seed() (uint64, error) {
+	seed := r.Number("seed")
+	if !(seed >= 0 && seed <= 1<<53) || seed != math.Trunc(seed) {
+		return 0, fmt.Errorf("the seed %v is not a whole number from 0 to 2^53", seed)
+	}
+	return uint64(seed), nil
 }
 
 // Image returns an image value, the zero Image where the column is missing.

@@ -187,18 +187,11 @@ func (w *worker) Key(row stage.Row) string {
 	key := row.Image("image").SHA256
 	switch w.args.Decode {
 	case "nucleus":
-		key += fmt.Sprintf(" seed %v", number(row, "seed"))
+		key += fmt.Sprintf(" seed %v", row.Number("seed"))
 	case "beam":
 		key += " " + row.Text("id")[min(len(row.Text("id")), len(row.Text("image_id"))):] // #k
 	}
 	return key
-}
-
-func number(row stage.Row, column string) float64 {
-	if v := row.Frame.Numbers(column); v != nil {
-		return v[row.Index]
-	}
-	return math.NaN()
 }
 
 func (w *worker) Load(ctx context.Context) (err error) {
@@ -230,12 +223,12 @@ func (w *worker) Prepare(_ context.Context, row stage.Row) (any, string, error) 
 	it := &item{image: img.SHA256}
 	switch w.args.Decode {
 	case "nucleus":
-		seed := number(row, "seed")
-		if !(seed >= 0 && seed <= 1<<53) || seed != math.Trunc(seed) {
-			return nil, "seed", fmt.Errorf("the seed %v is not a whole number from 0 to 2^53", seed)
+		seed, err := row.Seed()
+		if err != nil {
+			return nil, "seed", err
 		}
 		// The position depends on the seed alone: a device may round the positions of a group differently.
-		it.seed, it.slot = stream(uint64(seed), img.SHA256), int(uint64(seed)%uint64(w.options.Number))
+		it.seed, it.slot = stream(seed, img.SHA256), int(seed%uint64(w.options.Number))
 	case "beam":
 		k, err := strconv.Atoi(strings.TrimPrefix(row.Text("id"), row.Text("image_id")+"#"))
 		if err != nil || k < 1 || k > w.args.N {

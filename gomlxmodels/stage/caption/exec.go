@@ -50,11 +50,10 @@ func (w *execWorker) Prepare(_ context.Context, row stage.Row) (any, string, err
 		return nil, "image", stage.ErrNoImage
 	}
 	if w.args.Decode == "nucleus" {
-		seed := number(row, "seed")
-		if !(seed >= 0 && seed <= 1<<53) || seed != math.Trunc(seed) {
-			return nil, "seed", fmt.Errorf("the seed %v is not a whole number from 0 to 2^53", seed)
+		var err error
+		if it.Seed, err = row.Seed(); err != nil {
+			return nil, "seed", err
 		}
-		it.Seed = uint64(seed)
 	}
 	return it, "", nil
 }

@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"image"
 	"image/png"
-	"math"
 	"strings"
 
 	"github.com/gomlx/compute"
@@ -62,16 +61,19 @@ func open(ctx context.Context, env stage.Env, raw json.RawMessage) (stage.Worker
 		return openExec(ctx, env, w.args)
 	}
 	w.name = hub.Name(w.args.Model)
+	dir, err := hub.Resolve(env, w.args.Model)
+	if err != nil {
+		return nil, err
+	}
 	if w.args.File == (gomlxmodels.FileOptions{}) {
-		if writer, err := openTokens(env, w.args, w.name); writer != nil || err != nil {
+		if writer, err := openTokens(env, w.args, w.name, dir); writer != nil || err != nil {
 			return writer, err
 		}
 	}
 	if w.args.Tokens != (gomlxmodels.TokenOptions{}) {
 		return nil, fmt.Errorf("%s: %w", w.name, gomlxmodels.ErrTokenOptions)
 	}
-	var err error
-	if w.model, err = openModel(env, w.args); err != nil {
+	if w.model, err = openModel(env, w.args, dir); err != nil {
 		return nil, err
 	}
 	var corrected []any // of the configuration: a model without corrections has the digest of its files
@@ -99,12 +101,8 @@ func open(ctx context.Context, env stage.Env, raw json.RawMessage) (stage.Worker
 	return w, nil
 }
 
-// openModel opens a model's folder or, where the plan says what its file needs, its single file.
-func openModel(env stage.Env, args gomlxmodels.GenerateArgs) (*diffusion.Model, error) {
-	dir, err := hub.Resolve(env, args.Model)
-	if err != nil {
-		return nil, err
-	}
+// openModel opens the model in dir: a folder or, where the plan says what its file needs, a single file.
+func openModel(env stage.Env, args gomlxmodels.GenerateArgs, dir string) (*diffusion.Model, error) {
 	if args.File == (gomlxmodels.FileOptions{}) {
 		return diffusion.Open(dir, diffusion.OpenOptions{NoSafetyChecker: args.Safety == gomlxmodels.SafetyOff})
 	}
@@ -146,19 +144,10 @@ func (w *worker) request(row stage.Row) (diffusion.Request, string, error) {
 		r.Negative = own
 	}
 	var err error
-	if r.Seed, err = seed(row); err != nil {
+	if r.Seed, err = row.Seed(); err != nil {
 		return r, "seed", err
 	}
 	return r, "", nil
-}
-
-// seed returns the seed of a row.
-func seed(row stage.Row) (uint64, error) {
-	seed := row.Frame.Numbers("seed")[row.Index]
-	if !(seed >= 0 && seed <= 1<<53) || seed != math.Trunc(seed) {
-		return 0, fmt.Errorf("the seed %v is not a whole number from 0 to 2^53", seed)
-	}
-	return uint64(seed), nil
 }
 
 func (w *worker) Key(row stage.Row) string {

@@ -45,12 +45,8 @@ type tokenWorker struct {
 	sampler *vqgan.Sampler
 }
 
-// openTokens opens a model that writes image tokens; nil where the model is another.
-func openTokens(env stage.Env, args gomlxmodels.GenerateArgs, name string) (stage.Worker, error) {
-	dir, err := hub.Resolve(env, args.Model)
-	if err != nil {
-		return nil, err
-	}
+// openTokens opens a model in dir that writes image tokens; nil where the model is another.
+func openTokens(env stage.Env, args gomlxmodels.GenerateArgs, name, dir string) (stage.Worker, error) {
 	open := opener(dir)
 	if open == nil {
 		return nil, nil
@@ -60,6 +56,7 @@ func openTokens(env stage.Env, args gomlxmodels.GenerateArgs, name string) (stag
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	t := &w.args.Tokens
+	var err error
 	if w.model, err = open(dir, t); err != nil {
 		return nil, err
 	}
@@ -152,7 +149,7 @@ func (w *tokenWorker) Outputs([]table.ColumnSpec) []table.ColumnSpec {
 }
 
 func (w *tokenWorker) Key(row stage.Row) string {
-	n, err := seed(row)
+	n, err := row.Seed()
 	return fmt.Sprintf("%q %q %d %v", row.Text("prompt"), row.Text("negative"), n, err)
 }
 
@@ -173,7 +170,7 @@ type text struct {
 }
 
 func (w *tokenWorker) Prepare(_ context.Context, row stage.Row) (any, string, error) {
-	n, err := seed(row)
+	n, err := row.Seed()
 	if err != nil {
 		return nil, "seed", err
 	}
