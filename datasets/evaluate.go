@@ -133,7 +133,7 @@ func isMissing(c *table.Column, i int) bool {
 
 func selectColumns(a ColumnsArgs, in []*Frame) (*Frame, error) {
 	out := &Frame{}
-	for _, name := range a.Columns {
+	for _, name := range table.WithShown(a.Columns, in[0].Has) {
 		c, err := in[0].Need(name, "")
 		if err != nil {
 			return nil, err
@@ -340,12 +340,13 @@ func groupName(by, values []string) string {
 }
 
 func countRows(a ColumnsArgs, in []*Frame) (*Frame, error) {
-	names, rows, err := groups(in[0], a.Columns)
+	by := table.WithShown(a.Columns, in[0].Has)
+	names, rows, err := groups(in[0], by)
 	if err != nil {
 		return nil, err
 	}
 	out := &Frame{}
-	for j, name := range a.Columns {
+	for j, name := range by {
 		c := table.TextColumn(name, make([]string, len(rows)))
 		for g := range rows {
 			c.Texts[g] = names[g][j]
@@ -370,6 +371,9 @@ func rename(a RenameArgs, in []*Frame) (*Frame, error) {
 		return nil, fmt.Errorf("Rename(%q, %q): there is a column %q already", a.From, a.To, a.To)
 	}
 	c.Name = a.To
+	if shown := out.Column(a.From + table.ShownSuffix); shown != nil {
+		shown.Name = a.To + table.ShownSuffix
+	}
 	return out, nil
 }
 

@@ -12,7 +12,8 @@ type RenameArgs struct {
 	To   string `json:"to"`
 }
 
-// Rename changes a column's name, for example to the one that a stage or metric expects. The new name must not exist.
+// Rename changes a column's name, for example to the one that a stage or metric expects, and that of the column that is
+// displayed in its place ([table.Frame.Shown]). The new name must not exist.
 func (t Table) Rename(from, to string) Table {
 	t = t.Need(from, "")
 	if t.err != nil || from == to {
@@ -23,8 +24,10 @@ func (t Table) Rename(from, to string) Table {
 		return t.Fail(fmt.Errorf("Rename(%q, %q): the new name is empty or exists (columns: %s)", from, to,
 			table.NameList(columns)))
 	}
-	if at := table.Position(columns, from); at >= 0 {
-		columns[at].Name = to
+	for _, end := range []string{"", table.ShownSuffix} {
+		if at := table.Position(columns, from+end); at >= 0 {
+			columns[at].Name = to + end
+		}
 	}
 	out := New("rename", RenameArgs{from, to}, columns, t)
 	out.open, out.name = t.open, t.name

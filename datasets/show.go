@@ -43,6 +43,7 @@ func (t Table) ShowE(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	f = f.Shown()
 	b := cell.Bundle{Text: Format(f, showRows) + size(f) + "\n"}
 	if cell.InNotebook() {
 		b.HTML = tableHTML(f, showRows)
@@ -80,8 +81,9 @@ func more(f *Frame, shown int) string {
 	return ""
 }
 
-// Format returns a frame's first rows as an aligned text table; limit 0 = all.
+// Format returns a frame's first rows, as [table.Frame.Shown] displays them, as an aligned text table; limit 0 = all.
 func Format(f *Frame, limit int) string {
+	f = f.Shown()
 	n := f.Len()
 	if limit > 0 {
 		n = min(n, limit)

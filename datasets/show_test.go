@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -188,5 +189,34 @@ func captured(t *testing.T, stream **os.File, work func()) string {
 	case <-time.After(5 * time.Second):
 		t.Fatal("the stream is not closed")
 		return ""
+	}
+}
+
+// TestShowMasked: a prompt with a masked form is displayed in that form, also after verbs that choose columns; its
+// value is the prompt.
+func TestShowMasked(t *testing.T) {
+	rows := FromRows([]map[string]any{{"id": "a", "prompt": "a loud person", "prompt_shown": "a masked 1 person"},
+		{"id": "b", "prompt": "a tall person", "prompt_shown": ""}})
+	for name, tab := range map[string]Table{"all": rows, "Select": rows.Select("id", "prompt"),
+		"Count": rows.Count("prompt"), "Rename": rows.Rename("prompt", "text").Select("text")} {
+		if err := tab.Err(); err != nil {
+			t.Fatal(err)
+		}
+		f, err := tab.Rows(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(f.Specs(), tab.Columns()) {
+			t.Errorf("%s: columns %v, declared %v", name, f.Specs(), tab.Columns())
+		}
+		for what, text := range map[string]string{"text": Format(f, 0), "HTML": tableHTML(f.Shown(), 10)} {
+			if strings.Contains(text, "loud") || !strings.Contains(text, "a masked 1 person") ||
+				!strings.Contains(text, "a tall person") || strings.Contains(text, "_shown") {
+				t.Errorf("%s as %s: %s", name, what, text)
+			}
+		}
+		if name == "all" && f.Texts("prompt")[0] != "a loud person" {
+			t.Errorf("the prompt is %q", f.Texts("prompt")[0])
+		}
 	}
 }

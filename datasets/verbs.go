@@ -82,10 +82,11 @@ func (t Table) Where(column, op string, value any) Table {
 	return t.Derive("where", args)
 }
 
-// Select returns the named columns, in that order.
+// Select returns the named columns, in that order, and those that are displayed in their place
+// ([table.Frame.Shown]).
 func (t Table) Select(columns ...string) Table {
 	var specs []table.ColumnSpec
-	for _, name := range columns {
+	for _, name := range table.WithShown(columns, t.has) {
 		t = t.Need(name, "")
 		if at := table.Position(t.columns, name); at >= 0 {
 			specs = append(specs, t.columns[at])
@@ -98,6 +99,9 @@ func (t Table) Select(columns ...string) Table {
 	out.open = t.open
 	return out
 }
+
+// has reports whether the table is known to have a column.
+func (t Table) has(name string) bool { return table.Position(t.columns, name) >= 0 }
 
 // With sets a column to one value, a string, an int or a float64, in every row.
 func (t Table) With(column string, value any) Table {
@@ -202,7 +206,7 @@ func (t Table) Sample(n int, by string, seed int64) Table {
 // Count returns a row for every combination of values in the text columns by, with the number of rows in column "n".
 func (t Table) Count(by ...string) Table {
 	var specs []table.ColumnSpec
-	for _, name := range by {
+	for _, name := range table.WithShown(by, t.has) {
 		t = t.Need(name, table.KindText)
 		specs = append(specs, table.ColumnSpec{Name: name, Kind: table.KindText})
 	}

@@ -167,6 +167,9 @@ type GenerateOptions struct {
 // A path of a .safetensors or .ckpt file is a Stable Diffusion 1.x or 2.x as its authors saved it:
 // [GenerateOptions].File.
 //
+// A prompt with a label of [antipode/datasets/seegull.Masker] in place of a word is an error before any image is made.
+// The column prompt_shown may hold a masked form for display; see [table.Frame.Shown].
+//
 // "exec:PATH" is a program that [AllowExec] allows: an adapter for any other generator; see docs/adapters.md. The
 // columns cost (US dollars) and meta (what the program reports about the image, as JSON) are added.
 func Generate(model string, prompts datasets.Table, options ...GenerateOptions) datasets.Table {

@@ -58,6 +58,7 @@ func (f figure) draw(ctx context.Context) (drawing, error) {
 	if err != nil {
 		return nil, err
 	}
+	frame = frame.Shown()
 	set := f.set
 	set.theme = set.theme.complete()
 	if op := f.table.Operation(); op != nil && op.Metric {

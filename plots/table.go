@@ -125,6 +125,7 @@ func (v Table) frame(ctx context.Context) (*datasets.Frame, []string, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	f = f.Shown()
 	for _, name := range v.Footer {
 		if _, err := f.Need(name, table.KindText); err != nil {
 			return nil, nil, fmt.Errorf("table: Footer: %w", err)

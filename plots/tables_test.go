@@ -166,3 +166,21 @@ func TestLayoutErrors(t *testing.T) {
 		}
 	}
 }
+
+// TestMaskedText: tables and captions of figures display the masked form of a prompt.
+func TestMaskedText(t *testing.T) {
+	prompts := made(texts("id", "a", "b"), texts("prompt", "a loud person", "a tall person"),
+		texts("prompt_shown", "a masked 1 person", ""), table.NumberColumn("n", []float64{1, 2}))
+	for name, form := range map[string]func() (string, error){
+		"table": plots.Table{Table: prompts}.Text, "CSV": plots.Table{Table: prompts}.CSV,
+		"bars": func() (string, error) {
+			svg, err := plots.Bars{Table: prompts, Y: "n", X: "prompt"}.SVG()
+			return string(svg), err
+		}} {
+		got, err := form()
+		if err != nil || strings.Contains(got, "loud") || !strings.Contains(got, "masked 1") ||
+			!strings.Contains(got, "tall") || strings.Contains(got, "_shown") {
+			t.Errorf("%s: %v\n%s", name, err, got)
+		}
+	}
+}

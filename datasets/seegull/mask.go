@@ -1,6 +1,9 @@
 package seegull
 
-import "fmt"
+import (
+	"fmt"
+	"regexp"
+)
 
 // Warning is the line to print above anything that shows pairs which [Shown] would mask.
 const Warning = "Content warning: this names offensive stereotypes about real groups of people, as evidence and not " +
@@ -39,6 +42,12 @@ func (m *Masker) Label(identity, attribute string, offensiveness float64) string
 	m.labels[pair] = l
 	return l
 }
+
+// masked matches the labels of a Masker.
+var masked = regexp.MustCompile(`masked \d+ \((rated offensive|not rated)\)`)
+
+// Masked returns the first label of a [Masker] in a text, "" if there is none.
+func Masked(text string) string { return masked.FindString(text) }
 
 // Caution is the line to print with anything that could name pairs of identity and attribute: [Warning] where they are
 // shown, else a line that states that they are masked.

@@ -238,6 +238,47 @@ func (f *Frame) With(columns ...Column) *Frame {
 	return out
 }
 
+// ShownSuffix ends the name of a text column that is displayed in place of another one; see [Frame.Shown].
+const ShownSuffix = "_shown"
+
+// Shown returns the frame as tables and figures display it: where the text column X_shown has a value, it replaces that
+// of the text column X. An example is prompt_shown, the masked form of a prompt that names an offensive stereotype; the
+// generator reads prompt. The columns X_shown are not part of the result.
+func (f *Frame) Shown() *Frame {
+	if f == nil {
+		return nil
+	}
+	out := &Frame{}
+	for _, c := range f.Columns {
+		of, shown := strings.CutSuffix(c.Name, ShownSuffix)
+		if shown && c.Kind == KindText && f.Texts(of) != nil {
+			continue
+		}
+		if masked := f.Texts(c.Name + ShownSuffix); c.Kind == KindText && masked != nil {
+			c.Texts = slices.Clone(c.Texts)
+			for i, text := range masked {
+				if text != "" {
+					c.Texts[i] = text
+				}
+			}
+		}
+		out.Columns = append(out.Columns, c)
+	}
+	return out
+}
+
+// WithShown returns the names followed by those of the columns that are displayed in their place, where has reports
+// that there is one: a table without X_shown would display X.
+func WithShown(names []string, has func(name string) bool) []string {
+	out := slices.Clone(names)
+	for _, name := range names {
+		if shown := name + ShownSuffix; has(shown) && !slices.Contains(out, shown) {
+			out = append(out, shown)
+		}
+	}
+	return out
+}
+
 // Check returns an error if the columns have different lengths or two of them have the same name.
 func (f *Frame) Check() error {
 	seen := map[string]bool{}

@@ -35,6 +35,21 @@ func TestFrameRoundTrip(t *testing.T) {
 	}
 }
 
+// TestShown: a text in X_shown is displayed in place of that of X, and the column X_shown is not.
+func TestShown(t *testing.T) {
+	f := &Frame{Columns: []Column{TextColumn("prompt_shown", []string{"", "masked"}),
+		TextColumn("prompt", []string{"a", "b"}), NumberColumn("n", []float64{1, 2}),
+		NumberColumn("prompt_shown_shown", []float64{1, 2}), TextColumn("x_shown", []string{"c", "d"})}}
+	want := &Frame{Columns: []Column{TextColumn("prompt", []string{"a", "masked"}), f.Columns[2], f.Columns[3],
+		f.Columns[4]}}
+	if diff := cmp.Diff(want, f.Shown()); diff != "" {
+		t.Error(diff)
+	}
+	if f.Texts("prompt")[1] != "b" {
+		t.Error("Shown changed the frame")
+	}
+}
+
 // FuzzDecode looks for streams that make Decode panic or use memory without bound.
 func FuzzDecode(f *testing.F) {
 	var b bytes.Buffer

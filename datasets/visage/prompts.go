@@ -59,8 +59,8 @@ var (
 		Columns: "id:text identity:text prompt:text template:text number:number seed:number"})
 	setPrompts = source.Define(source.Definition[SetOptions]{
 		Name: "visage-set-prompts", Title: "ViSAGe prompts of the pull",
-		Columns: "id:text identity:text set:text attribute:text prompt:text template:text number:number seed:number " +
-			"na_stereo:number offensiveness:number",
+		Columns: "id:text identity:text set:text attribute:text prompt:text prompt_shown:text template:text " +
+			"number:number seed:number na_stereo:number offensiveness:number",
 		Complete: func(o SetOptions) SetOptions {
 			folders := o.folders().here()
 			o.Dir, o.SeeGULL = folders.Dir, folders.SeeGULL
@@ -86,9 +86,10 @@ func (o SetOptions) folders() Options { return Options{Dir: o.Dir, SeeGULL: o.Se
 func Prompts(options ...PromptOptions) datasets.Table { return prompts.Table(options...) }
 
 // SetPrompts is the table of the prompts of study 2, with a row for each image: id, identity, set (d, s or ns),
-// attribute (blank in d), prompt, template, number, seed, na_stereo and offensiveness of the pair. Unless ShowOffensive
-// is set, an attribute that package seegull masks is masked in attribute and prompt. Those of ns are not pairs of
-// SeeGULL and are always masked. Set ShowOffensive to generate images.
+// attribute (blank in d), prompt, prompt_shown, template, number, seed, na_stereo and offensiveness of the pair. The
+// column prompt is what a generator gets and is never masked. Unless ShowOffensive is set, an attribute that package
+// seegull masks is masked in attribute and in prompt_shown, which tables and figures display in place of prompt; those
+// of ns are not pairs of SeeGULL and are all masked there. prompt_shown is blank where prompt may be displayed.
 func SetPrompts(options ...SetOptions) datasets.Table { return setPrompts.Table(options...) }
 
 // Identities are the paper's 135, sorted: the rows of its Tables 3 to 5.
@@ -216,10 +217,14 @@ func addSetPrompts(o SetOptions, pairs []seegull.Pair, ratings map[string]Rating
 				shown = mask.Label(id, attribute, offensive)
 			}
 			for _, t := range templates {
+				display := ""
+				if shown != attribute {
+					display = Fill(t, id, shown)
+				}
 				for range o.N {
 					number++
-					f.Add([]string{fmt.Sprintf("%s/%s/%d", id, set, number), id, set, shown, Fill(t, id, shown), t},
-						float64(number), float64(o.Seed+int64(f.Len())), stereo, offensive)
+					f.Add([]string{fmt.Sprintf("%s/%s/%d", id, set, number), id, set, shown, Fill(t, id, attribute),
+						display, t}, float64(number), float64(o.Seed+int64(f.Len())), stereo, offensive)
 				}
 			}
 		}

@@ -97,7 +97,7 @@ func parse(id string) (string, float64, error) {
 }
 
 // TestSetPrompts: s holds stereotypes that can be seen, ns visual attributes that SeeGULL does not list for the
-// identity; attributes are masked by default.
+// identity; attributes are masked by default, prompts only where they are displayed.
 func TestSetPrompts(t *testing.T) {
 	manifesttest.Dir(t, Name)
 	o := SetOptions{Identities: []string{"Indian", "Omani"}, N: 2}
@@ -118,12 +118,18 @@ func TestSetPrompts(t *testing.T) {
 		if (set == "s") != (stereo >= 2) || (set == "s") == math.IsNaN(stereo) || (set == "d") != (attribute == "") {
 			t.Errorf("%s, %s: na_stereo %g, attribute %q", id, set, stereo, attribute)
 		}
-		if !strings.Contains(f.Texts("prompt")[i], attribute) || !strings.Contains(f.Texts("prompt")[i], id) {
-			t.Errorf("%q does not name %s and %q", f.Texts("prompt")[i], id, attribute)
+		prompt := f.Texts("prompt")[i]
+		if !strings.Contains(prompt, attribute) || !strings.Contains(prompt, id) {
+			t.Errorf("%q does not name %s and %q", prompt, id, attribute)
 		}
-		if set != "d" && (label == attribute) != seegull.Shown(f.Numbers("offensiveness")[i]) || label != attribute &&
-			strings.Contains(masked.Texts("prompt")[i], " "+attribute+" ") {
-			t.Errorf("%s, %s: %q is shown as %q", id, set, attribute, label)
+		if masked.Texts("prompt")[i] != prompt || f.Texts("prompt_shown")[i] != "" {
+			t.Errorf("%q is sent as %q", prompt, masked.Texts("prompt")[i])
+		}
+		display := masked.Shown().Texts("prompt")[i]
+		if set != "d" && (label == attribute) != seegull.Shown(f.Numbers("offensiveness")[i]) ||
+			(label == attribute) != (seegull.Masked(display) == "") || (label == attribute) != (display == prompt) ||
+			label != attribute && strings.Contains(display, " "+attribute+" ") {
+			t.Errorf("%s, %s: %q is shown as %q in %q", id, set, attribute, label, display)
 		}
 	}
 	if want := map[string]int{"Indian d": 2, "Indian s": 34 * 6, "Indian ns": 34 * 6, "Omani d": 2, "Omani s": 6,

@@ -162,6 +162,12 @@ type Keeper interface {
 	Keep(values []Value) bool
 }
 
+// RowChecker is a [Worker] that refuses some rows. The engine calls CheckRow for each row before any work; an error
+// ends the run, while an error of Prepare makes one row bad.
+type RowChecker interface {
+	CheckRow(row Row) error
+}
+
 // Decodable is the stage that decodes a row's image and checks its mask against it: rows whose image cannot be used
 // are bad. It adds the number column [Pixels], a name that no table of a user has.
 const (

@@ -31,6 +31,23 @@ func TestCheckAdapter(t *testing.T) {
 			t.Errorf("%v\n%s", err, printed)
 		}
 	}
+	// generate refuses a masked prompt, and sends the one that is displayed masked
+	for name, c := range map[string][2]string{"masked.csv": {"a masked 1 (not rated) person", "masked 1 (not rated)"},
+		"prompts.csv": {"a loud person,a masked 1 (not rated) person", ""}} {
+		file := filepath.Join(dir, name)
+		header := "id,prompt"
+		if c[1] == "" {
+			header += ",prompt_shown"
+		}
+		if err := os.WriteFile(file, []byte(header+"\np1,"+c[0]+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, err := run("generate", "--model", "exec:"+echo, "--prompts", file, "--out",
+			filepath.Join(dir, "out", name))
+		if c[1] == "" && err != nil || c[1] != "" && (err == nil || !strings.Contains(err.Error(), c[1])) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
 	prints := filepath.Join(dir, "prints")
 	if err := os.WriteFile(prints, []byte("#!/bin/sh\necho Loading\nexec "+echo+"\n"), 0o700); err != nil {
 		t.Fatal(err)

@@ -119,6 +119,7 @@ func samples(in *table.Frame, outputs []table.ColumnSpec, members, rowOf []int,
 	if column < 0 {
 		return nil
 	}
+	shown := in.Shown()
 	var out []table.Sample
 	for _, u := range members[max(0, len(members)-table.MaxSamples):] {
 		img := values[u][column].Image
@@ -126,7 +127,7 @@ func samples(in *table.Frame, outputs []table.ColumnSpec, members, rowOf []int,
 			continue
 		}
 		caption := rowID(in, rowOf[u])
-		if prompts := in.Texts("prompt"); prompts != nil && prompts[rowOf[u]] != "" {
+		if prompts := shown.Texts("prompt"); prompts != nil && prompts[rowOf[u]] != "" {
 			caption = prompts[rowOf[u]]
 		}
 		if runes := []rune(caption); len(runes) > maxCaption {

@@ -30,6 +30,13 @@ func (r *run) rowStage(st stage.Stage, p *table.Plan, in *table.Frame) (*table.F
 	if err := w.Check(specs); err != nil {
 		return nil, err
 	}
+	if checker, checks := w.(stage.RowChecker); checks {
+		for i := range in.Len() {
+			if err := checker.CheckRow(stage.Row{Frame: in, Index: i}); err != nil {
+				return nil, fmt.Errorf("row %d (id %q): %w", r.rowNumber(in, i), rowID(in, i), err)
+			}
+		}
+	}
 	outputs := w.Outputs(specs)
 	for _, o := range outputs {
 		r.added[o.Name] = true

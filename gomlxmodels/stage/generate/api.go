@@ -25,6 +25,7 @@ import (
 
 // apiWorker requests images from an API.
 type apiWorker struct {
+	prompts
 	env       stage.Env
 	args      gomlxmodels.GenerateArgs
 	generator *imageapi.Generator
@@ -70,8 +71,7 @@ func (w *apiWorker) Digest() string {
 func (w *apiWorker) Batch() int { return atOnce }
 func (w *apiWorker) Close()     {}
 
-func (w *apiWorker) Check(columns []table.ColumnSpec) error { return check(columns) }
-func (w *apiWorker) Load(context.Context) error             { return nil }
+func (w *apiWorker) Load(context.Context) error { return nil }
 
 func (w *apiWorker) Outputs([]table.ColumnSpec) []table.ColumnSpec {
 	return gomlxmodels.GenerateColumns(gomlxmodels.API)

@@ -17,6 +17,7 @@ import (
 	"github.com/gomlx/compute/dtypes"
 
 	"antipode/datasets"
+	"antipode/datasets/seegull"
 	"antipode/datasets/table"
 	"antipode/gomlxmodels"
 	"antipode/gomlxmodels/device"
@@ -38,6 +39,7 @@ var together = map[string]int{device.XLACUDA: 4}
 
 // worker generates with one model and one set of arguments.
 type worker struct {
+	prompts
 	stage.Release
 	env     stage.Env
 	args    gomlxmodels.GenerateArgs
@@ -125,10 +127,23 @@ func (w *worker) Label() string  { return "generate " + w.name }
 func (w *worker) Digest() string { return w.digest }
 func (w *worker) Batch() int     { return w.batch }
 
-func (w *worker) Check(columns []table.ColumnSpec) error { return check(columns) }
+// prompts is what all workers require of their rows.
+type prompts struct{}
 
-func check(columns []table.ColumnSpec) error {
+func (prompts) Check(columns []table.ColumnSpec) error {
 	return stage.Needs("generate", columns, datasets.Columns("id:text", "prompt:text", "seed:number")...)
+}
+
+// CheckRow refuses a masked prompt: its image would show something else.
+func (prompts) CheckRow(row stage.Row) error {
+	for _, column := range []string{"prompt", "negative"} {
+		if label := seegull.Masked(row.Text(column)); label != "" {
+			return fmt.Errorf("the column %s contains the masked text %q, which a generator would take literally. "+
+				"Fix: put the words themselves into %[1]s, and the masked form, for display, into %[1]s%[3]s",
+				column, label, table.ShownSuffix)
+		}
+	}
+	return nil
 }
 
 func (w *worker) Outputs([]table.ColumnSpec) []table.ColumnSpec {

@@ -255,3 +255,27 @@ func TestRefuses(t *testing.T) {
 		t.Errorf("safety_checker %v", f.Texts("safety_checker"))
 	}
 }
+
+// TestMaskedPromptRefused: a prompt with masked text ends a run before any image is made, with any generator.
+func TestMaskedPromptRefused(t *testing.T) {
+	t.Setenv(gomlxmodels.APIKey, "key")
+	for name, c := range map[string]struct {
+		model   string
+		options gomlxmodels.GenerateOptions
+	}{"diffusion": {folder("bare"), gomlxmodels.GenerateOptions{Steps: 1, Width: 16, Height: 16}},
+		"tokens": {tokenFolder(t), asGiven},
+		"api":    {"api:x", gomlxmodels.GenerateOptions{BaseURL: "http://127.0.0.1:1/v1", Price: 1}},
+	} {
+		evaluator(t)
+		for column, text := range map[string]string{"prompt": "a masked 12 (rated offensive) person",
+			"negative": "masked 1 (not rated)"} {
+			masked := datasets.FromRows([]map[string]any{{"id": "a", "prompt": "a boat", "negative": ""},
+				{"id": "b", "prompt": "a boat", "negative": "", column: text}})
+			_, err := gomlxmodels.Generate(c.model, masked, c.options).Rows(t.Context())
+			if err == nil || !strings.Contains(err.Error(), `row 2 (id "b#1"): the column `+column) ||
+				!strings.Contains(err.Error(), `"masked 1`) {
+				t.Errorf("%s, %s: %v", name, column, err)
+			}
+		}
+	}
+}

@@ -34,6 +34,7 @@ type tokenModel struct {
 
 // tokenWorker generates with a model that writes image tokens.
 type tokenWorker struct {
+	prompts
 	stage.Release
 	env     stage.Env
 	args    gomlxmodels.GenerateArgs
@@ -141,8 +142,6 @@ func (w *tokenWorker) check() error {
 func (w *tokenWorker) Label() string  { return "generate " + w.name }
 func (w *tokenWorker) Digest() string { return w.digest }
 func (w *tokenWorker) Batch() int     { return w.batch }
-
-func (w *tokenWorker) Check(columns []table.ColumnSpec) error { return check(columns) }
 
 func (w *tokenWorker) Outputs([]table.ColumnSpec) []table.ColumnSpec {
 	return gomlxmodels.GenerateColumns("")
