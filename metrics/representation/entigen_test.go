@@ -194,6 +194,9 @@ func TestAgrees(t *testing.T) {
 		want    bool
 	}{{"0.63", 7.0 / 11, true}, {"0.64", 7.0 / 11, true}, {"0.65", 7.0 / 11, false}, {"0.62", 7.0 / 11, false},
 		{"0.9", 16.0 / 18, true}, {"1", 17.0 / 19, false}, {"1.0", 1, true}, {"0.5", 0.5, true},
+		{"0.5", 5.0 / 9, false}, {"0.6", 5.0 / 9, true}, {"0.5", 0.54, true}, {"0.5", 0.55, true},
+		{"0.5", 0.449, false},
+		{"0.56", 5.0 / 9, true}, {"0.55", 5.0 / 9, true}, {"4.6", 14.0 / 3, false}, {"1", 0.995, true},
 		{"4.7", 14.0 / 3, true}, {"8.5", 8.5, true}, {"8", 8, true}} {
 		p, err := ParsePrinted(c.printed)
 		if err != nil || p.Agrees(c.value) != c.want {

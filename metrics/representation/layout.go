@@ -82,7 +82,7 @@ type CellOptions struct {
 
 // PaperCells is the table operation entigen-cells (Bansal et al., EMNLP 2022, Tables 1, 2, 3, 6): every human value
 // of the paper's tables next to the same from the ratings, one a row: printed, value in [0, 1] (Table 3: images, [0,
-// 9]), equal (1 where the value rounds or is cut to the printed one, [Printed.Agrees]), feasible (whether the printed
+// 9]), equal (1 where the value agrees with the printed one, [Printed.Agrees]), feasible (whether the printed
 // value is possible with so few images, [Feasible]), n_used.
 func PaperCells(ratings datasets.Table, options ...CellOptions) datasets.Table {
 	return paperCells.Of(ratings, options...)
@@ -103,7 +103,7 @@ type paperCellRow struct {
 	noted
 }
 
-var paperCells = listing(2, metrics.Definition[CellOptions, paperCellRow]{
+var paperCells = listing(3, metrics.Definition[CellOptions, paperCellRow]{
 	Name: "entigen-cells", Title: "every human value of the paper's tables, and the same from the ratings",
 	Citation: "Tables 1, 2, 3, 6", Inputs: []metrics.Input{ratingsIn},
 	Compute: func(_ context.Context, call *metrics.Call, o CellOptions) ([]paperCellRow, error) {
@@ -149,7 +149,7 @@ func PaperTableOf(ratings, clip datasets.Table, options ...TableOptions) dataset
 	return paperTable.Table(map[string]datasets.Table{"in": ratings, "clip": clip}, options...)
 }
 
-var paperTable = listing(2, metrics.Definition[TableOptions, struct{}]{
+var paperTable = listing(3, metrics.Definition[TableOptions, struct{}]{
 	Name: "entigen-table", Title: "a table of the paper in its own layout, from the ratings",
 	Citation: "Tables 1, 2, 3, 6",
 	Inputs: []metrics.Input{ratingsIn, {Role: "clip", Optional: true, Columns: columnsOf(ratingColumns),

@@ -189,12 +189,13 @@ func ParsePrinted(text string) (Printed, error) {
 	return p, err
 }
 
-// Agrees reports whether a value, rounded or cut to the decimals, is the printed one: the paper does both. Ties round
-// either way.
+// Agrees reports whether a value, rounded or cut to the decimals, is the printed one: the paper does both with two
+// decimals. A value with one decimal must be the rounded one: it is never cut there. Ties round either way.
 func (p Printed) Agrees(value float64) bool {
 	unit := math.Pow(10, -float64(p.Decimals))
 	const slack = 1e-9
-	return math.Abs(value-p.Value) <= unit*(0.5+slack) || (value >= p.Value-slack && value < p.Value+unit*(1-slack))
+	cut := p.Decimals > 1 && value >= p.Value-slack && value < p.Value+unit*(1-slack)
+	return cut || math.Abs(value-p.Value) <= unit*(0.5+slack)
 }
 
 // Feasible reports whether a printed diversity score is possible with at most so many usable images: whether the
