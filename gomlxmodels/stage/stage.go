@@ -168,6 +168,12 @@ type RowChecker interface {
 	CheckRow(row Row) error
 }
 
+// Paid is a [Worker] whose items are paid for. Price returns the price of one in US dollars, if it is known before the
+// request.
+type Paid interface {
+	Price() (dollars float64, known bool)
+}
+
 // Decodable is the stage that decodes a row's image and checks its mask against it: rows whose image cannot be used
 // are bad. It adds the number column [Pixels], a name that no table of a user has.
 const (

@@ -20,6 +20,7 @@ type counter struct {
 	step, steps   int // of the current batch
 	told          time.Time
 	samples       []table.Sample
+	watch         func(done, total, items int) // nil, or is called with each step of a batch of so many items
 
 	// The rate is measured from start, when `before` items were done. If the stage reports steps, start is the first
 	// step, so that the time of compilation does not count.
@@ -97,6 +98,9 @@ func (c *counter) at(done, total int) {
 		return // the batch has ended
 	}
 	c.step, c.steps = min(done, total), total
+	if c.watch != nil {
+		c.watch(c.step, total, c.inFlight)
+	}
 	if !c.stepped {
 		c.stepped, c.start, c.before = true, time.Now(), float64(c.computed)+c.part()
 	}

@@ -101,7 +101,6 @@ type run struct {
 	req      client.Request
 	progress func(table.Progress)
 	mu       sync.Mutex
-	memo     map[*table.Plan]*table.Frame
 	byDigest map[string]*table.Frame
 	bad      []table.BadRow
 	notes    []string
@@ -113,6 +112,14 @@ type run struct {
 	results  map[*table.Plan]string // ids of computed or found scores
 	numbers  map[*table.Frame][]int // row numbers in the file, if bad rows were left out
 	store    *store.Store
+	work     *work // not nil: items are counted, not computed
+}
+
+func (e *Engine) newRun(ctx context.Context, req client.Request, progress func(table.Progress),
+	st *store.Store) *run {
+	return &run{e: e, ctx: ctx, req: req, progress: progress, byDigest: map[string]*table.Frame{},
+		models: map[string]string{}, uses: map[string]bool{}, added: map[string]bool{},
+		results: map[*table.Plan]string{}, numbers: map[*table.Frame][]int{}, store: st}
 }
 
 // Run evaluates a request. A panic in a stage or metric becomes an error; its stack is in the log.
@@ -135,10 +142,7 @@ func (e *Engine) evaluate(ctx context.Context, req client.Request, progress func
 	if req.Plan == nil {
 		return nil, errors.New("the request has no plan")
 	}
-	r := &run{e: e, ctx: ctx, req: req, progress: progress, memo: map[*table.Plan]*table.Frame{},
-		byDigest: map[string]*table.Frame{},
-		models:   map[string]string{}, uses: map[string]bool{}, added: map[string]bool{},
-		results: map[*table.Plan]string{}, numbers: map[*table.Frame][]int{}, store: st}
+	r := e.newRun(ctx, req, progress, st)
 	f, err := r.eval(req.Plan)
 	if err != nil {
 		return nil, err
@@ -167,6 +171,14 @@ func (e *Engine) evaluate(ctx context.Context, req client.Request, progress func
 	return res, e.Store.Flush()
 }
 
+// wholePlan are the operations that evaluate their input plans themselves.
+var wholePlan map[string]func(r *run, p *table.Plan) (*table.Frame, error)
+
+func init() {
+	wholePlan = map[string]func(r *run, p *table.Plan) (*table.Frame, error){
+		datasets.GoodOp: (*run).sift, datasets.BadOp: (*run).sift, datasets.WorkloadOp: (*run).workload}
+}
+
 // eval returns a plan's rows; equal plans in one request are evaluated once.
 func (r *run) eval(p *table.Plan) (*table.Frame, error) {
 	if err := r.ctx.Err(); err != nil {
@@ -176,8 +188,8 @@ func (r *run) eval(p *table.Plan) (*table.Frame, error) {
 	if f := r.byDigest[digest]; f != nil {
 		return f, nil
 	}
-	if p.Op == datasets.GoodOp || p.Op == datasets.BadOp {
-		f, err := r.sift(p)
+	if whole := wholePlan[p.Op]; whole != nil {
+		f, err := whole(r, p)
 		if err != nil {
 			return nil, err
 		}
@@ -192,7 +204,15 @@ func (r *run) eval(p *table.Plan) (*table.Frame, error) {
 		}
 		inputs[i] = f
 	}
+	if r.work != nil {
+		if err := r.work.admit(p); err != nil {
+			return nil, err
+		}
+	}
 	f, err := r.apply(p, inputs)
+	if err != nil && r.work != nil {
+		err = r.work.failed(r.ctx, p, err)
+	}
 	if err != nil {
 		return nil, r.place(p, err)
 	}

@@ -23,6 +23,9 @@ import (
 func (r *run) rowStage(st stage.Stage, p *table.Plan, in *table.Frame) (*table.Frame, error) {
 	w, err := st.Open(r.ctx, env{r}, p.Args)
 	if err != nil {
+		if r.work != nil {
+			return r.work.unopened(p, in, err)
+		}
 		return nil, err
 	}
 	defer w.Close()
@@ -76,12 +79,18 @@ func (r *run) rowStage(st stage.Stage, p *table.Plan, in *table.Frame) (*table.F
 	r.e.found.Add(int64(c.found))
 	r.found += c.found
 	c.report()
-	if len(missing) > 0 {
+	b := &batches{w: w, items: items, in: in, outputs: outputs, c: c, unique: unique, rowOf: rowOf, values: values}
+	switch {
+	case r.work != nil:
+		if err := r.count(b, p, st.Name, missing); err != nil {
+			return nil, err
+		}
+	case len(missing) > 0:
 		if err := w.Load(r.ctx); err != nil {
 			return nil, err
 		}
 		c.start = time.Now()
-		if err := r.computeMissing(w, items, in, outputs, c, missing, unique, rowOf, values); err != nil {
+		if err := r.compute(r.ctx, b, missing); err != nil {
 			return nil, err
 		}
 	}
@@ -99,12 +108,22 @@ func (r *run) rowStage(st stage.Stage, p *table.Plan, in *table.Frame) (*table.F
 		}
 	}
 	out := r.keep(in, good)
+	kept := make([][]stage.Value, len(good))
+	for at, i := range good {
+		kept[at] = values[first[keys[i]]]
+	}
+	with := out.With(columnsOf(outputs, kept)...)
+	r.numbers[with] = r.numbers[out]
+	return with, nil
+}
+
+// columnsOf returns the columns of a stage's results, a row of values each.
+func columnsOf(outputs []table.ColumnSpec, values [][]stage.Value) []table.Column {
 	added := make([]table.Column, len(outputs))
 	for j, spec := range outputs {
 		c := table.Column{ColumnSpec: spec}
-		for _, i := range good {
-			v := values[first[keys[i]]][j]
-			switch spec.Kind {
+		for _, row := range values {
+			switch v := row[j]; spec.Kind {
 			case table.KindText:
 				c.Texts = append(c.Texts, v.Text)
 			case table.KindNumber:
@@ -119,9 +138,7 @@ func (r *run) rowStage(st stage.Stage, p *table.Plan, in *table.Frame) (*table.F
 		}
 		added[j] = c
 	}
-	with := out.With(added...)
-	r.numbers[with] = r.numbers[out]
-	return with, nil
+	return added
 }
 
 // blobsThere reports whether the images of an item are still in the store.
@@ -141,10 +158,23 @@ type prepared struct {
 	err    error
 }
 
-func (r *run) computeMissing(w stage.Worker, items *store.Items, in *table.Frame, outputs []table.ColumnSpec,
-	c *counter,
-	missing []int, unique []store.Key, rowOf []int, values [][]stage.Value) error {
-	ctx, cancel := context.WithCancel(stage.WithSteps(r.ctx, c.at))
+// batches are the items of a stage: those of the rows with the keys unique, each with a row that has the key and, once
+// it is known, its values.
+type batches struct {
+	w       stage.Worker
+	items   *store.Items
+	in      *table.Frame
+	outputs []table.ColumnSpec
+	c       *counter
+	unique  []store.Key
+	rowOf   []int
+	values  [][]stage.Value
+}
+
+// compute computes the missing items in batches, each stored before the next one starts.
+func (r *run) compute(ctx context.Context, b *batches, missing []int) error {
+	w, in, outputs, c, rowOf, values := b.w, b.in, b.outputs, b.c, b.rowOf, b.values
+	ctx, cancel := context.WithCancel(stage.WithSteps(ctx, c.at))
 	defer cancel()
 	size := w.Batch()
 	if r.req.Batch > 0 {
@@ -201,10 +231,10 @@ func (r *run) computeMissing(w stage.Worker, items *store.Items, in *table.Frame
 				return fmt.Errorf("%s, row %d (id %q): %w", w.Label(), rowOf[u]+1, rowID(in, rowOf[u]), err)
 			}
 			if values[u] = results[i]; !chooses || keeper.Keep(results[i]) {
-				keys, payloads = append(keys, unique[u]), append(payloads, payload)
+				keys, payloads = append(keys, b.unique[u]), append(payloads, payload)
 			}
 		}
-		if err := errors.Join(failed, items.Put(keys, payloads)); err != nil {
+		if err := errors.Join(failed, b.items.Put(keys, payloads)); err != nil {
 			return err
 		}
 		r.e.computed.Add(int64(len(batch)))

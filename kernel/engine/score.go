@@ -9,7 +9,6 @@ import (
 	"os"
 	"strings"
 
-	"antipode/datasets"
 	"antipode/datasets/operation"
 	"antipode/datasets/table"
 	"antipode/gomlxmodels"
@@ -120,7 +119,7 @@ func (e *Engine) Verify(ctx context.Context, rec *store.Record, progress func(ta
 
 // unknownOperation returns an operation of a plan that this build does not have, or "".
 func unknownOperation(p *table.Plan) string {
-	if p.Op != datasets.GoodOp && p.Op != datasets.BadOp && operation.EvaluatorOf(p.Op) == nil {
+	if wholePlan[p.Op] == nil && operation.EvaluatorOf(p.Op) == nil {
 		return p.Op
 	}
 	for _, in := range p.Inputs {

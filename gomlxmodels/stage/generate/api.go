@@ -68,6 +68,12 @@ func (w *apiWorker) Digest() string {
 	return digest
 }
 
+// Price is without the tokens of the prompt.
+func (w *apiWorker) Price() (dollars float64, known bool) {
+	e := w.generator.Estimate(1)
+	return e.Total, e.Known
+}
+
 func (w *apiWorker) Batch() int { return atOnce }
 func (w *apiWorker) Close()     {}
 

@@ -1,0 +1,61 @@
+package datasets
+
+import (
+	"fmt"
+
+	"antipode/datasets/table"
+)
+
+// WorkloadOp is the operation of [Workload].
+const WorkloadOp = "workload"
+
+// WorkloadOptions are the options of [Workload].
+type WorkloadOptions struct {
+	// Probe is the number of missing items of each stage that are computed, and stored, to measure its speed on this
+	// machine. 0 = none: the columns seconds and hours have no value where Rates has none. Images of an API are never
+	// probed, because they are paid for.
+	Probe int `json:"probe,omitempty"`
+
+	// Rates are items per second of a stage ("generate", "segment", "embed", "caption") on a device that you state,
+	// in place of a measurement.
+	Rates map[string]float64 `json:"rates,omitempty"`
+}
+
+// Workload returns what remains to be computed for tables, without computing it: a row for each row-wise stage, in the
+// order of the work, and one for the total. Columns:
+//
+//	stage      operation and model: "generate stable-diffusion-v1-5"; "read NAME": a source that is missing; "total"
+//	items      rows of the stage; rows with the same inputs count once
+//	found      of these, in the store; they are not computed again
+//	missing    to be computed
+//	seconds    for an item, measured by Probe or from Rates; compilation and loading of the model are not included
+//	hours      for the missing items
+//	gigabytes  of disk for the missing items, from the mean size of those in the store or of the probe
+//	dollars    for the missing items of a paid API, if its price is known
+//	needs      what is missing on this machine (a model, a data set) and how to get it; "" = nothing
+//
+// A value that is not known is NaN; so is the total of a column with one. A metric or table operation that reads items
+// still missing is not evaluated, and stages that follow it see no rows. A filter is applied as if every missing item
+// will succeed.
+func Workload(tables []Table, options ...WorkloadOptions) Table {
+	o, err := table.One(options)
+	columns := Columns("stage:text", "items:number", "found:number", "missing:number", "seconds:number",
+		"hours:number", "gigabytes:number", "dollars:number", "needs:text")
+	switch {
+	case err != nil:
+	case o.Probe < 0:
+		err = fmt.Errorf("%d items to probe; use 0 for none", o.Probe)
+	case len(tables) == 0:
+		err = fmt.Errorf("no table is given")
+	}
+	for stage, rate := range o.Rates {
+		if err == nil && !(rate > 0) {
+			err = fmt.Errorf("the rate of %s is %v items per second; it must be above 0", stage, rate)
+		}
+	}
+	t := New(WorkloadOp, o, columns, tables...).Named("workload")
+	if err != nil {
+		return t.Fail(fmt.Errorf("Workload: %w", err))
+	}
+	return t
+}

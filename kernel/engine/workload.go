@@ -1,0 +1,313 @@
+package engine
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"antipode/datasets"
+	"antipode/datasets/operation"
+	"antipode/datasets/table"
+	"antipode/gomlxmodels"
+	"antipode/gomlxmodels/stage"
+)
+
+// work is what a run counts in place of computing items; see [datasets.Workload]. Items that are missing become
+// placeholders: their images have digests that nothing in the store has, so that the items of later stages are missing
+// too.
+type work struct {
+	datasets.WorkloadOptions
+	stages  []*stageWork
+	pending map[string]bool // digests of plans whose rows contain placeholders
+}
+
+// stageWork is the work of one stage.
+type stageWork struct {
+	label, op    string
+	items, found int
+	seconds      float64 // for an item; NaN = not known
+	bytes        float64 // of the items in sized
+	sized        int
+	dollars      float64
+	needs        string
+}
+
+// errPending ends the evaluation of a plan that needs items which are missing.
+var errPending = errors.New("reads items that are not computed yet")
+
+// workload evaluates [datasets.Workload]. Its frames are not shared with the rest of the request.
+func (r *run) workload(p *table.Plan) (*table.Frame, error) {
+	if r.work != nil {
+		return nil, errors.New("a workload of a workload is not defined")
+	}
+	w := &work{pending: map[string]bool{}}
+	if err := json.Unmarshal(p.Args, &w.WorkloadOptions); err != nil {
+		return nil, err
+	}
+	req := r.req
+	req.SkipBad, req.Save = true, ""
+	in := r.e.newRun(r.ctx, req, r.progress, r.store)
+	in.work = w
+	for _, t := range p.Inputs {
+		if _, err := in.eval(t); err != nil && !errors.Is(err, errPending) {
+			return nil, err
+		}
+	}
+	return w.frame(), nil
+}
+
+// frame returns the rows of [datasets.Workload].
+func (w *work) frame() *table.Frame {
+	all := append(slices.Clone(w.stages), &stageWork{label: "total"})
+	names := []string{"items", "found", "missing", "seconds", "hours", "gigabytes", "dollars"}
+	numbers := make([][]float64, len(names))
+	var labels, needs []string
+	sums := make([]float64, len(names))
+	for _, s := range all {
+		missing := float64(s.items - s.found)
+		gigabytes := s.bytes / float64(s.sized) * missing / 1e9 // NaN where no size is known
+		if missing == 0 {
+			gigabytes = 0
+		}
+		hours := s.seconds * missing / 3600
+		if missing == 0 {
+			hours = 0
+		}
+		row := []float64{float64(s.items), float64(s.found), missing, s.seconds, hours, gigabytes, s.dollars}
+		if s.label == "total" {
+			row = slices.Clone(sums)
+			row[3] = math.NaN()
+		}
+		labels, needs = append(labels, s.label), append(needs, s.needs)
+		for i, v := range row {
+			numbers[i] = append(numbers[i], v)
+			sums[i] += v
+		}
+	}
+	columns := []table.Column{table.TextColumn("stage", labels)}
+	for i, name := range names {
+		columns = append(columns, table.NumberColumn(name, numbers[i]))
+	}
+	return &table.Frame{Columns: append(columns, table.TextColumn("needs", needs))}
+}
+
+// stage returns the work of the stage with a label.
+func (w *work) stage(label, op string) *stageWork {
+	for _, s := range w.stages {
+		if s.label == label {
+			return s
+		}
+	}
+	s := &stageWork{label: label, op: op, seconds: math.NaN()}
+	if rate := w.Rates[op]; rate > 0 {
+		s.seconds = 1 / rate
+	}
+	w.stages = append(w.stages, s)
+	return s
+}
+
+// admit notes that a plan reads placeholders. It returns errPending if that cannot be evaluated.
+func (w *work) admit(p *table.Plan) error {
+	if !slices.ContainsFunc(p.Inputs, func(in *table.Plan) bool { return w.pending[in.Digest()] }) {
+		return nil
+	}
+	w.pending[p.Digest()] = true
+	if operation.Find(p.Op) != nil {
+		return fmt.Errorf("%s %w", p.Op, errPending)
+	}
+	return nil
+}
+
+// failed returns what an error in the evaluation of a plan means: the work that depends on it is not known.
+func (w *work) failed(ctx context.Context, p *table.Plan, err error) error {
+	if ctx.Err() != nil || errors.Is(err, errPending) {
+		return err
+	}
+	if w.pending[p.Digest()] {
+		return fmt.Errorf("%s %w", p.Op, errPending)
+	}
+	if len(p.Inputs) > 0 {
+		return err
+	}
+	w.stage("read "+p.Op, p.Op).needs = err.Error()
+	return fmt.Errorf("%s %w", p.Op, errPending)
+}
+
+// unopened counts the rows of a stage whose model is missing.
+func (w *work) unopened(p *table.Plan, in *table.Frame, err error) (*table.Frame, error) {
+	var args struct{ Model, Vector string }
+	if json.Unmarshal(p.Args, &args) != nil {
+		return nil, err
+	}
+	var outputs []table.ColumnSpec
+	switch p.Op {
+	case gomlxmodels.GenerateOp:
+		outputs = gomlxmodels.GenerateColumns(args.Model)
+	case gomlxmodels.SegmentOp:
+		outputs = datasets.Columns("mask:mask", "outcome:text", "reason:text")
+	case gomlxmodels.EmbedOp:
+		outputs = gomlxmodels.EmbedColumns(args.Vector, in.Masks("mask") != nil)
+	case gomlxmodels.CaptionOp:
+		outputs = gomlxmodels.CaptionColumns()
+	default:
+		return nil, err
+	}
+	s := w.stage(p.Op+" "+args.Model, p.Op)
+	s.items += in.Len()
+	s.needs = err.Error()
+	w.pending[p.Digest()] = true
+	values := make([][]stage.Value, in.Len())
+	for i := range values {
+		values[i] = placeholder(outputs, fmt.Sprintf("%s %d", p.Digest(), i))
+	}
+	return in.With(columnsOf(outputs, values)...), nil
+}
+
+// absent starts the text or path of a placeholder.
+const absent = "\x00missing "
+
+// reads reports whether a row contains a placeholder.
+func reads(f *table.Frame, row int) bool {
+	return slices.ContainsFunc(f.Columns, func(c table.Column) bool {
+		return c.Kind == table.KindImage && strings.HasPrefix(c.Images[row].Path, absent) ||
+			c.Kind == table.KindText && strings.HasPrefix(c.Texts[row], absent)
+	})
+}
+
+// placeholder returns the values of an item that is missing; key identifies it.
+func placeholder(outputs []table.ColumnSpec, key string) []stage.Value {
+	sum := sha256.Sum256([]byte("missing " + key))
+	name := hex.EncodeToString(sum[:])
+	values := make([]stage.Value, len(outputs))
+	for i, o := range outputs {
+		v := stage.Value{Text: absent + name, Number: math.NaN(),
+			Image: table.Image{SHA256: name, Path: absent + name}, Mask: table.Mask{Size: [2]int{1, 1}, Counts: "01"}}
+		switch o.Name {
+		case "outcome":
+			v.Text = "ok"
+		case "reason", "safety_checker":
+			v.Text = ""
+		}
+		values[i] = v
+	}
+	return values
+}
+
+// count adds the items of a stage, computes those of the probe, and makes placeholders of the other missing ones.
+func (r *run) count(b *batches, p *table.Plan, name string, missing []int) error {
+	if name != stage.Decodable { // a part of Good and Bad, which reads files alone
+		s := r.work.stage(b.w.Label(), name)
+		s.items += b.c.total
+		paid, isPaid := b.w.(stage.Paid)
+		known := slices.DeleteFunc(slices.Clone(missing), func(u int) bool { return reads(b.in, b.rowOf[u]) })
+		if len(known) > 0 && r.work.Probe > 0 && !isPaid && math.IsNaN(s.seconds) {
+			if err := r.probe(b, s, known[:min(2*r.work.Probe, len(known))]); err != nil {
+				return err
+			}
+		}
+		there := s.found
+		for _, v := range b.values {
+			if v != nil {
+				s.found++
+				s.size(v)
+			}
+		}
+		if there += len(b.values); isPaid && s.found < there {
+			price, known := paid.Price()
+			if !known {
+				price = math.NaN()
+			}
+			s.dollars += price * float64(there-s.found)
+		}
+	}
+	for _, u := range missing {
+		if b.values[u] == nil {
+			b.values[u] = placeholder(b.outputs, fmt.Sprintf("%x", b.unique[u]))
+			r.work.pending[p.Digest()] = true
+		}
+	}
+	return nil
+}
+
+// size adds the bytes that an item takes in the store.
+func (s *stageWork) size(values []stage.Value) {
+	if s.sized >= maxSized {
+		return
+	}
+	s.sized++
+	for _, v := range values {
+		if info, err := os.Stat(v.Image.Path); err == nil && v.Image.Path != "" {
+			s.bytes += float64(info.Size())
+		}
+		s.bytes += float64(len(v.Text) + len(v.Mask.Counts) + 4*len(v.Vector) + 8)
+	}
+}
+
+const (
+	maxSized   = 200              // items whose sizes are read
+	probeLimit = 20 * time.Second // of a batch that reports steps, after its first
+	probeSteps = 3                // steps of a batch that takes longer
+)
+
+// probe measures the seconds that an item takes: it computes and stores half of the given items, and then the other
+// half, which is timed. A stage that reports steps is timed from its first step, on one half alone; if that takes
+// longer than probeLimit, it is ended after a few steps, and nothing is stored.
+func (r *run) probe(b *batches, s *stageWork, given []int) error {
+	if err := b.w.Load(r.ctx); err != nil {
+		s.needs = err.Error()
+		return r.ctx.Err()
+	}
+	ctx, cancel := context.WithCancel(r.ctx)
+	defer cancel()
+	var first time.Time
+	var from, total int
+	b.c.watch = func(done, of, items int) {
+		if first.IsZero() {
+			first, from, total = time.Now(), done, of
+			return
+		}
+		steps := done - from
+		if steps < probeSteps || of != total {
+			return
+		}
+		step := time.Since(first) / time.Duration(steps)
+		if step*time.Duration(total-done) > probeLimit && ctx.Err() == nil {
+			s.seconds = step.Seconds() * float64(total) / float64(items)
+			cancel()
+		}
+	}
+	defer func() { b.c.watch = nil }()
+	group := given[:(len(given)+1)/2]
+	err := r.compute(ctx, b, group)
+	switch {
+	case r.ctx.Err() != nil:
+		return r.ctx.Err()
+	case ctx.Err() != nil: // ended early
+		return nil
+	case err != nil:
+		s.needs = err.Error()
+		return nil
+	case !first.IsZero() && total > from:
+		s.seconds = time.Since(first).Seconds() * float64(total) / float64(total-from) / float64(len(group))
+		return nil
+	}
+	group = given[len(group):]
+	if len(group) == 0 {
+		return nil
+	}
+	start := time.Now()
+	if err := r.compute(ctx, b, group); err != nil {
+		s.needs = err.Error()
+		return r.ctx.Err()
+	}
+	s.seconds = time.Since(start).Seconds() / float64(len(group))
+	return nil
+}
