@@ -31,6 +31,10 @@ type Limits struct {
 	Stall   time.Duration // without a byte
 	Retries int           // further attempts of one download
 	Pause   time.Duration // before a further attempt
+
+	// Public refuses connections to addresses that are not on the public internet, before and after redirects, with an
+	// error that wraps [ErrNotPublic]. A proxy of the environment may have any address.
+	Public bool
 }
 
 // Usual are the limits for users.
@@ -76,14 +80,24 @@ func New(l Limits) (*Client, error) {
 			}
 		}
 	}
-	proxy := proxies.ProxyFunc()
-	return &Client{limits: l, client: http.Client{Transport: &watching{stall: l.Stall, Transport: &http.Transport{
+	proxy, dialer := proxies.ProxyFunc(), net.Dialer{Timeout: l.Connect}
+	var transport roundTripper = &http.Transport{
 		Proxy:               func(r *http.Request) (*url.URL, error) { return proxy(r.URL) },
-		DialContext:         (&net.Dialer{Timeout: l.Connect}).DialContext,
+		DialContext:         dialer.DialContext,
 		TLSHandshakeTimeout: l.Connect,
 		TLSClientConfig:     &tls.Config{RootCAs: roots},
 		ForceAttemptHTTP2:   true,
-	}}}}, nil
+	}
+	if l.Public {
+		transport = newPublicOnly(transport.(*http.Transport), dialer, proxy)
+	}
+	return &Client{limits: l, client: http.Client{Transport: &watching{stall: l.Stall, roundTripper: transport}}}, nil
+}
+
+// roundTripper is a transport whose idle connections can be closed.
+type roundTripper interface {
+	http.RoundTripper
+	CloseIdleConnections()
 }
 
 // HTTP returns the underlying client. Its requests use the proxies, the certificates and the timeouts, without retries.
@@ -121,7 +135,7 @@ func Plain(err error) error {
 
 // watching cancels a request if no byte of its response arrives for the time stall.
 type watching struct {
-	*http.Transport
+	roundTripper
 	stall time.Duration
 }
 
@@ -129,7 +143,7 @@ type watching struct {
 func (t *watching) RoundTrip(r *http.Request) (*http.Response, error) {
 	ctx, cancel := context.WithCancelCause(r.Context())
 	watch := time.AfterFunc(t.stall, func() { cancel(fmt.Errorf("no byte for %v", t.stall)) })
-	resp, err := t.Transport.RoundTrip(r.WithContext(ctx))
+	resp, err := t.roundTripper.RoundTrip(r.WithContext(ctx))
 	if err != nil {
 		if cause := context.Cause(ctx); cause != nil {
 			err = cause
