@@ -98,7 +98,7 @@ func inputs() []input {
 		{name: "missing image", table: "id,image\na,none.png\n", status: 1,
 			words: []string{"row 1", `id "a"`, "none.png is missing"}},
 		{name: "URL", table: "id,image\na,https://example.org/x.jpg\n", status: 1,
-			words: []string{`id "a"`, "https://example.org/x.jpg", "not fetched: download it first"}},
+			words: []string{`id "a"`, "https://example.org/x.jpg", "antipode data images --url COLUMN"}},
 		{name: "link inside", table: "id,image\na,link.png\n", files: images("link.png", "->a.png"), ids: "a"},
 		{name: "link outside", table: "id,image\na,link.png\n", files: images("link.png", "->../outside.png"),
 			status: 1, words: []string{`id "a"`, "link.png", "leaves the table's folder", "--root"}},

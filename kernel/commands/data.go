@@ -19,7 +19,10 @@ func data(ctx context.Context, args []string) error {
 		return err
 	}
 	return listOr("data", dataArgs, args, func() error { return listData(home) },
-		map[string]func([]string) error{"pull": func(args []string) error { return pullData(ctx, home, args) }})
+		map[string]func([]string) error{
+			"pull":   func(args []string) error { return pullData(ctx, home, args) },
+			"images": func(args []string) error { return dataImages(ctx, args) },
+		})
 }
 
 func pullData(ctx context.Context, home string, args []string) error {

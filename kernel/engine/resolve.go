@@ -175,7 +175,8 @@ func pathReason(path string, err error) string {
 
 // Errors of paths.
 var (
-	errURL     = errors.New("not fetched: download it first, and give the path of the file")
+	errURL = errors.New("a URL, not the path of a file; name the column otherwise, and fetch it with " +
+		"antipode data images --url COLUMN")
 	errOutside = errors.New("the path leaves the table's folder; copy the file into it, or name a parent folder of " +
 		"both with --root (datasets.FileOptions.Root)")
 	errLink = errors.New("a link that leaves the folder; copy the file into it")

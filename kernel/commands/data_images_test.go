@@ -1,0 +1,240 @@
+package commands
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// imageServer serves /N.png for N from 0, 404 for every third, and counts requests. stop is called with each request.
+func imageServer(t *testing.T, stop func(requests int)) (address string, counts func() map[string]int) {
+	t.Helper()
+	var mu sync.Mutex
+	seen, all := map[string]int{}, 0
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		seen[r.URL.Path]++
+		all++
+		stop(all)
+		mu.Unlock()
+		n := 0
+		if _, err := fmt.Sscanf(r.URL.Path, "/%d.png", &n); err != nil || n%3 == 2 {
+			http.NotFound(w, r)
+			return
+		}
+		w.Write([]byte(pngOf(t, n+2)))
+	}))
+	t.Cleanup(s.Close)
+	return s.URL, func() map[string]int {
+		mu.Lock()
+		defer mu.Unlock()
+		out := map[string]int{}
+		for path, n := range seen {
+			out[path] = n
+		}
+		return out
+	}
+}
+
+// urlTable writes a table of n rows, the last with the URL of the first.
+func urlTable(t *testing.T, dir, address string, n int) string {
+	t.Helper()
+	var b strings.Builder
+	b.WriteString("id,caption,url\n")
+	for i := range n {
+		fmt.Fprintf(&b, "r%d,caption %[1]d,%s/%d.png\n", i, address, i%(n-1))
+	}
+	file := filepath.Join(dir, "in.csv")
+	if err := os.WriteFile(file, []byte(b.String()), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// TestDataImages: an interrupted call keeps its finished rows; the next one requests no URL again and writes the table
+// that one call writes, byte for byte, as CSV and as Parquet.
+func TestDataImages(t *testing.T) {
+	run := inProcess(t)
+	const n = 9
+	stop := func(int) {}
+	address, counts := imageServer(t, func(requests int) { stop(requests) })
+	whole, parts := t.TempDir(), t.TempDir()
+	fetch := func(dir, format string) (string, error) {
+		return run("data", "images", "--in", urlTable(t, dir, address, n), "--url", "url", "--rate", "200",
+			"--allow-private", "--out", filepath.Join(dir, "out"+format))
+	}
+	printed, err := fetch(whole, ".csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{"out.csv: 9 rows", "7 of 9 images, 0 rows from an earlier call", "2: 404 Not Found"} {
+		if !strings.Contains(printed, text) {
+			t.Errorf("printed %q, without %q", printed, text)
+		}
+	}
+	want := read(t, filepath.Join(whole, "out.csv"))
+	lines := strings.Split(want, "\n")
+	if lines[0] != "id,caption,url,image,sha256,outcome,reason" ||
+		!strings.HasPrefix(lines[1], "r0,caption 0,"+address+"/0.png,out.images/") ||
+		!strings.HasSuffix(lines[1], ",ok,") || !strings.HasSuffix(lines[3], "/2.png,,,failed,404 Not Found") {
+		t.Fatalf("the table is\n%s", want)
+	}
+	if read := strings.Split(lines[1], ","); filepath.Base(read[3]) != read[4]+".png" {
+		t.Errorf("the image %s of the SHA-256 %s", read[3], read[4])
+	}
+	if first, last := strings.Split(lines[1], ","), strings.Split(lines[n], ","); first[4] != last[4] {
+		t.Errorf("one URL, two images: %s, %s", first[4], last[4])
+	}
+
+	before := counts()
+	for path, k := range before {
+		if k != 1 {
+			t.Errorf("%s was requested %d times", path, k)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	stopAt := 0
+	for _, k := range before {
+		stopAt += k
+	}
+	stop = func(requests int) {
+		if requests == stopAt+4 {
+			cancel()
+		}
+	}
+	urls := urlTable(t, parts, address, n)
+	if err := dispatch(ctx, []string{"data", "images", "--in", urls, "--url", "url", "--rate", "200", "--allow-private",
+		"--out", filepath.Join(parts, "out.csv")}); err == nil {
+		t.Fatal("the interrupted call has no error")
+	}
+	kept, err := os.ReadFile(filepath.Join(parts, "out.images", "fetched.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	finished := bytes.Count(kept, []byte("\n"))
+	if finished == 0 || finished >= n-1 {
+		t.Fatalf("%d rows are finished after the interrupt", finished)
+	}
+	stop = func(int) {}
+	middle := counts()
+	if _, err := fetch(parts, ".csv"); err != nil {
+		t.Fatal(err)
+	}
+	if got := read(t, filepath.Join(parts, "out.csv")); got != want {
+		t.Errorf("in two calls\n%s, in one\n%s", got, want)
+	}
+	requested := 0
+	for path, k := range counts() {
+		if requested += k - middle[path]; k > middle[path] && bytes.Contains(kept, []byte(path+`"`)) {
+			t.Errorf("%s was finished and requested again", path)
+		}
+	}
+	if requested != n-1-finished {
+		t.Errorf("%d requests for %d rows", requested, n-1-finished)
+	}
+
+	// the same images in another format: no request
+	last := counts()
+	for _, dir := range []string{whole, parts} {
+		if _, err := fetch(dir, ".parquet"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if a, b := read(t, filepath.Join(whole, "out.parquet")), read(t, filepath.Join(parts, "out.parquet")); a != b {
+		t.Error("the Parquet tables differ")
+	}
+	for path, k := range counts() {
+		if k != last[path] {
+			t.Errorf("%s was requested again", path)
+		}
+	}
+	// a later stage reads the table; the rows without an image stay
+	back := filepath.Join(whole, "few.csv")
+	if _, err := run("table", "--in", filepath.Join(whole, "out.parquet"), "--where", "outcome == failed", "--out",
+		back); err != nil {
+		t.Fatal(err)
+	}
+	if text := read(t, back); strings.Count(text, "404 Not Found") != 2 {
+		t.Errorf("the failed rows are\n%s", text)
+	}
+}
+
+func read(t *testing.T, file string) string {
+	t.Helper()
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+// TestDataImagesExpected: a SHA-256 of the table is that of the expected image, and rows that an earlier stage gave up
+// are not requested.
+func TestDataImagesExpected(t *testing.T) {
+	run := inProcess(t)
+	address, counts := imageServer(t, func(int) {})
+	dir := folderOf(t, map[string]string{"in.csv": "id,url,sha256,outcome,reason\n" +
+		"a," + address + "/0.png," + strings.Repeat("0a", 32) + ",ok,\n" +
+		"b," + address + "/1.png,,failed,not rated\n" +
+		"c," + address + "/3.png,,,\n"})
+	out := filepath.Join(dir, "out.csv")
+	if _, err := run("data", "images", "--in", filepath.Join(dir, "in.csv"), "--url", "url", "--allow-private", "--out",
+		out); err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(read(t, out), "\n")
+	for i, text := range []string{"failed,another image than expected: its SHA-256 is ", "failed,not rated,",
+		",ok,,out.images/"} {
+		if !strings.Contains(lines[i+1], text) {
+			t.Errorf("row %d is %q, without %q", i+1, lines[i+1], text)
+		}
+	}
+	if n := counts(); n["/1.png"] != 0 || n["/0.png"] != 1 {
+		t.Errorf("requests %v", n)
+	}
+}
+
+// TestDataImagesErrors: what is wrong with the table or the flags is said before a request.
+func TestDataImagesErrors(t *testing.T) {
+	run := inProcess(t)
+	dir := folderOf(t, map[string]string{
+		"two.csv":   "id,url\na,http://127.0.0.1:1/a.png\na,http://127.0.0.1:1/b.png\n",
+		"image.csv": "id,image\na,http://127.0.0.1:1/a.png\n",
+		"n.csv":     "id,url\na,3\n",
+		"fine.csv":  "id,url\na,http://127.0.0.1:1/a.png\n",
+	})
+	out := filepath.Join(dir, "out.csv")
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"--in", filepath.Join(dir, "two.csv"), "--url", "url", "--out", out}, "the id is in row 1 already"},
+		{[]string{"--in", filepath.Join(dir, "image.csv"), "--url", "image", "--out", out}, "data images --url COLUMN"},
+		{[]string{"--in", filepath.Join(dir, "fine.csv"), "--url", "link", "--out", out}, `"link"`},
+		{[]string{"--in", filepath.Join(dir, "n.csv"), "--url", "url", "--out", out}, "holds number values"},
+		{[]string{"--in", filepath.Join(dir, "fine.csv"), "--out", out}, "--url COLUMN"},
+		{[]string{"--in", filepath.Join(dir, "fine.csv"), "--url", "url"}, "--out TABLE is missing"},
+		{[]string{"--in", filepath.Join(dir, "fine.csv"), "--url", "url", "--out", out, "--rate", "-1"}, "positive"},
+		{[]string{"--in", filepath.Join(dir, "fine.csv"), "--url", "url", "--out", out, "--rate", "0"},
+			"must not be 0"},
+	} {
+		if _, err := run(append([]string{"data", "images"}, c.args...)...); err == nil ||
+			!strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v: %v, not %q", c.args, err, c.want)
+		}
+	}
+	// a private address is an outcome; with --skip-bad a repeated id is left out
+	printed, err := run("data", "images", "--in", filepath.Join(dir, "two.csv"), "--url", "url", "--skip-bad", "--out",
+		out)
+	if err != nil || !strings.Contains(printed, "0 of 1 images") || !strings.Contains(printed, "left out") ||
+		!strings.Contains(read(t, out), "failed,\"a loopback, private or reserved address") {
+		t.Errorf("%q, %v\n%s", printed, err, read(t, out))
+	}
+}
