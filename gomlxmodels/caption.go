@@ -123,17 +123,12 @@ func Caption(model string, images datasets.Table, options ...CaptionOptions) dat
 		return fail(err)
 	}
 	args := o.args()
-	if strings.HasPrefix(model, Exec) {
-		if o.Decode == "beam" || o.MinTokens != 0 || o.TopP != 0 || o.TopK != 0 || o.Temperature != 0 ||
-			o.RepetitionPenalty != 0 || args.Precision != "" {
-			return fail(invalid(errors.New("a program takes no options of decoding but prefix, max tokens, and " +
-				"decode greedy or nucleus; pass it arguments of its own (--exec-arg)")))
-		}
-		args.Model, err = execModel(model, o.Exec)
-	} else if err = notExec(o.Exec); err == nil {
-		args.Model, err = resolve(model)
+	if strings.HasPrefix(model, Exec) && (o.Decode == "beam" || o.MinTokens != 0 || o.TopP != 0 || o.TopK != 0 ||
+		o.Temperature != 0 || o.RepetitionPenalty != 0 || args.Precision != "") {
+		return fail(invalid(errors.New("a program takes no options of decoding but prefix, max tokens, and " +
+			"decode greedy or nucleus; pass it arguments of its own (--exec-arg)")))
 	}
-	if err != nil {
+	if args.Model, err = resolveExec(model, o.Exec); err != nil {
 		return fail(err)
 	}
 	if slices.ContainsFunc(images.Columns(), func(c table.ColumnSpec) bool { return c.Name == captionOf }) {

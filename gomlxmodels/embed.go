@@ -173,7 +173,6 @@ func EmbedText(model string, t datasets.Table, column string, options ...EmbedTe
 
 // embed completes the arguments and returns the plan.
 func embed(fail func(error) datasets.Table, model string, t datasets.Table, args EmbedArgs) datasets.Table {
-	var err error
 	if strings.HasPrefix(model, Exec) {
 		defaults := []string{"", "auto", Maskings[0], Fills[0], PatchRules[0]}
 		for _, v := range []string{args.Masking, args.Fill, args.PatchRule, args.Precision, args.Pooling} {
@@ -183,11 +182,9 @@ func embed(fail func(error) datasets.Table, model string, t datasets.Table, args
 			}
 		}
 		args.Pooling, args.Precision = "", ""
-		args.Model, err = execModel(model, args.Exec)
-	} else if err = notExec(args.Exec); err == nil {
-		args.Model, err = resolve(model)
 	}
-	if err != nil {
+	var err error
+	if args.Model, err = resolveExec(model, args.Exec); err != nil {
 		return fail(err)
 	}
 	for _, d := range []struct {

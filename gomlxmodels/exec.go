@@ -70,6 +70,18 @@ func execModel(model string, o ExecOptions) (string, error) {
 	return Exec + abs, err
 }
 
+// resolveExec returns a model's name as a plan has it, of a program or another one, and reports wrong options of a
+// program.
+func resolveExec(model string, o ExecOptions) (string, error) {
+	if strings.HasPrefix(model, Exec) {
+		return execModel(model, o)
+	}
+	if err := notExec(o); err != nil {
+		return "", err
+	}
+	return resolve(model)
+}
+
 // notExec reports options of a program for a model that is none.
 func notExec(o ExecOptions) error {
 	if len(o.Args) > 0 || o.Workers != 0 || o.Timeout != 0 || o.Idle != 0 || len(o.Env) > 0 || o.ShareDevice {

@@ -31,6 +31,8 @@ type SegmentArgs struct {
 	BoxThreshold  float64 `json:"box_threshold,omitempty"`
 	TextThreshold float64 `json:"text_threshold,omitempty"`
 	Boxes         string  `json:"boxes,omitempty"`
+
+	Exec ExecOptions `json:"exec,omitzero"`
 }
 
 // The profiles of a detector and a segmenter: the implementation whose numbers are computed.
@@ -97,6 +99,10 @@ type SegmentOptions struct {
 	// Boxes selects what an object's mask is made of: "union" (default) of the masks of all its boxes, the mask of the
 	// "best" box, that with the highest score, or the "largest" mask.
 	Boxes string
+
+	// Exec are the options of a program (a model named exec:PATH), for which of the others only Text, Separator,
+	// Template, Components and Presence are.
+	Exec ExecOptions
 }
 
 // Segment finds the object that a text column names in each image ("cat", or "cat|dog" for both) and adds
@@ -114,7 +120,7 @@ type SegmentOptions struct {
 // Columns of these names are replaced. The table needs the columns id and image and the text column. Computation is in
 // float32 on every device.
 //
-// The model is one of two kinds; see the package comment for how to name it. A CLIPSegForImageSegmentation with its
+// The model is one of three kinds; see the package comment for how to name it. A CLIPSegForImageSegmentation with its
 // tokenizer makes a map of logits, which is resized to the image bilinearly; the mask is where the probability reaches
 // Threshold, and of several objects each pixel has the highest logit. A text longer than the model's context is
 // truncated, as by the model's own processor.
@@ -130,13 +136,17 @@ type SegmentOptions struct {
 //   - stability_score, the pixels whose logit is above 1 divided by those above −1, averaged as mask_score: near 1
 //     for a mask with a clear border;
 //   - touches_border, 1 if the mask reaches the border of the image, else 0.
+//
+// A program ("exec:PATH", see docs/adapters.md) makes any number of masks of each object. mask is their union,
+// mask_score the mean of their scores by area, null if one has none, and boxes lists those with a box, without iou. A
+// row that the program refuses or fails on has that outcome.
 func Segment(model string, images datasets.Table, options ...SegmentOptions) datasets.Table {
 	fail := func(err error) datasets.Table { return images.Fail(fmt.Errorf("Segment: %w", err)) }
 	o, err := only(options)
 	args := SegmentArgs{Object: cmp.Or(o.Text, "object"), Prompt: cmp.Or(o.Template, "%s"),
 		Separator: cmp.Or(o.Separator, "|"), Threshold: cmp.Or(o.Threshold, 0.5),
 		Components: cmp.Or(o.Components, "all"), Detector: o.Detector, Profile: o.Profile, BoxThreshold: o.BoxThreshold,
-		TextThreshold: o.TextThreshold, Boxes: o.Boxes}
+		TextThreshold: o.TextThreshold, Boxes: o.Boxes, Exec: o.Exec}
 	if p, ok := FindPair(model); ok {
 		model, args.Detector, args.Profile = cmp.Or(o.Segmenter, p.Segmenter), cmp.Or(o.Detector, p.Detector),
 			cmp.Or(o.Profile, p.Profile)
@@ -150,31 +160,37 @@ func Segment(model string, images datasets.Table, options ...SegmentOptions) dat
 	if o.Separator == NoSeparator {
 		args.Separator = ""
 	}
+	args.Model = model
 	if err = invalid(err, args.Check()); err != nil {
+		return fail(err)
+	}
+	if args.Model, err = resolveExec(model, o.Exec); err != nil {
 		return fail(err)
 	}
 	for _, m := range []struct {
 		role, name string
 		to         *string
 	}{
-		{"", model, &args.Model},
 		{"detector: ", args.Detector, &args.Detector},
 		{"presence: ", o.Presence, &args.Presence},
 	} {
-		if m.name == "" && m.role != "" {
+		if m.name == "" {
 			continue
 		}
 		if *m.to, err = resolve(m.name); err != nil {
 			return fail(fmt.Errorf("%s%w", m.role, err))
 		}
 	}
-	return images.Need("id", table.KindText).Need("image", table.KindImage).Need(args.Object, table.KindText).
+	masked := images.Need("id", table.KindText).Need("image", table.KindImage).Need(args.Object, table.KindText).
 		Derive(SegmentOp, args, args.Columns()...)
+	return execSecrets(masked, model, o.Exec)
 }
 
 // Check reports an invalid argument.
 func (a *SegmentArgs) Check() error {
 	switch {
+	case strings.HasPrefix(a.Model, Exec) && (a.Threshold != 0.5 || a.Detector != ""):
+		return errors.New("a program takes no threshold and no detector; pass it arguments of its own (--exec-arg)")
 	case a.Detector == "" && (a.Profile != "" || a.Boxes != "" || a.BoxThreshold != 0 || a.TextThreshold != 0):
 		return errors.New("profile, boxes and their thresholds need a detector, the model that finds the boxes " +
 			"(grounding-dino-base, or langsam for a whole pair)")
@@ -232,12 +248,18 @@ func (a *SegmentArgs) Objects(cell string) []string {
 	return out
 }
 
+// ListsBoxes reports whether there is a column boxes.
+func (a *SegmentArgs) ListsBoxes() bool { return a.Detector != "" || strings.HasPrefix(a.Model, Exec) }
+
 // Columns returns the columns that the segmentation adds or replaces.
 func (a *SegmentArgs) Columns() []table.ColumnSpec {
 	columns := datasets.Columns("mask:mask", "mask_score:number", "mask_area:number", "mask_components:number",
 		"outcome:text", "reason:text")
+	if a.ListsBoxes() {
+		columns = append(columns, datasets.Columns("boxes:text")...)
+	}
 	if a.Detector != "" {
-		columns = append(columns, datasets.Columns("boxes:text", "box_score:number", "stability_score:number",
+		columns = append(columns, datasets.Columns("box_score:number", "stability_score:number",
 			"touches_border:number")...)
 	}
 	if a.Presence != "" {

@@ -2,6 +2,7 @@ package gomlxmodels
 
 import (
 	"encoding/json"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -24,7 +25,7 @@ func TestSegmentPlan(t *testing.T) {
 	}
 	if want := (SegmentArgs{Model: "clipseg", Object: "object", Prompt: "a photo of a %s", Separator: ",",
 		Threshold: 0.3, Components: "above 0.01", Presence: "clip-vit-base-patch32"}); p.Op != SegmentOp ||
-		got != want {
+		!reflect.DeepEqual(got, want) {
 		t.Errorf("%s %+v, want %+v", p.Op, got, want)
 	}
 	if largest, area, err := got.Keep(); largest || area != 0.01 || err != nil {
@@ -65,6 +66,11 @@ func TestSegmentPlan(t *testing.T) {
 		{Segment("langsam", tab, SegmentOptions{TextThreshold: -1}), "text threshold -1"},
 		{Segment("clipseg", tab, SegmentOptions{Segmenter: "sam-vit-base"}), `segmenter "sam-vit-base" replaces`},
 		{Segment("langsam", tab, SegmentOptions{Detector: "/no/such/model"}), `detector: no model "/no/such/model"`},
+		{Segment("exec:./p", tab, SegmentOptions{Threshold: 0.4}), "a program takes no threshold and no detector"},
+		{Segment("exec:./p", tab, SegmentOptions{Detector: "grounding-dino-tiny"}), "a program takes no threshold"},
+		{Segment("exec:./p", tab, SegmentOptions{Boxes: "best"}), "need a detector"},
+		{Segment("exec:p", tab), "exec:p: give the program's path, for example exec:./p"},
+		{Segment("clipseg", tab, SegmentOptions{Exec: ExecOptions{Workers: 2}}), "are for a program"},
 	} {
 		if _, err := c.t.Plan(); err == nil || !strings.Contains(err.Error(), c.want) ||
 			strings.Contains(err.Error(), "\n") {
@@ -101,7 +107,7 @@ func TestPairs(t *testing.T) {
 			t.Fatal(err)
 		}
 		var got SegmentArgs
-		if err := json.Unmarshal(p.Args, &got); err != nil || got != c.want {
+		if err := json.Unmarshal(p.Args, &got); err != nil || !reflect.DeepEqual(got, c.want) {
 			t.Errorf("%s: %+v, %v, want %+v", c.model, got, err, c.want)
 		}
 		if s := table.NameList(masked.Columns()); s != "id, image, object, mask, mask_score, mask_area, "+

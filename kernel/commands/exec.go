@@ -66,7 +66,7 @@ func checkAdapter(ctx context.Context, args []string) error {
 	var o gomlxmodels.ExecOptions
 	fs := flags("check-adapter", "exec:PATH")
 	programFlags(fs, &o)
-	task := fs.String("task", execmodel.Generate, "what the program does: generate, caption or embed")
+	task := fs.String("task", execmodel.Generate, "what the program does: "+strings.Join(execmodel.Tasks, ", "))
 	var check execmodel.CheckOptions
 	fs.BoolVar(&check.Quick, "quick", false, "omit the tests that load the weights again")
 	fs.IntVar(&check.Steps, "steps", 0, "denoising steps of an image in the tests; default the program's")
@@ -74,8 +74,8 @@ func checkAdapter(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	if !slices.Contains([]string{execmodel.Generate, execmodel.Caption, execmodel.Embed}, *task) {
-		return usage("--task %q: must be generate, caption or embed", *task)
+	if !slices.Contains(execmodel.Tasks, *task) {
+		return usage("--task %q: must be one of %s", *task, strings.Join(execmodel.Tasks, ", "))
 	}
 	if len(rest) != 1 || !strings.HasPrefix(rest[0], gomlxmodels.Exec) {
 		return usage("check-adapter takes one program: antipode check-adapter exec:./PROGRAM")

@@ -25,7 +25,7 @@ func TestCheckAdapter(t *testing.T) {
 	if err != nil || strings.Count(printed, "ok ") != 16 {
 		t.Errorf("%v\n%s", err, printed)
 	}
-	for _, task := range []string{"caption", "embed"} {
+	for _, task := range []string{"segment", "caption", "embed"} {
 		printed, err := run("check-adapter", "exec:"+echo, "--task", task, "--quick")
 		if err != nil || strings.Count(printed, "ok ")+strings.Count(printed, "skip ") != 16 {
 			t.Errorf("%v\n%s", err, printed)
@@ -58,7 +58,7 @@ func TestCheckAdapter(t *testing.T) {
 		t.Errorf("%v\n%s", err, printed)
 	}
 	for _, args := range []string{"check-adapter", "check-adapter " + echo, "check-adapter exec:echo",
-		"check-adapter exec:" + dir, "check-adapter exec:" + echo + " --task segment"} {
+		"check-adapter exec:" + dir, "check-adapter exec:" + echo + " --task plot"} {
 		if _, err := run(strings.Fields(args)...); !errors.As(err, new(usageError)) {
 			t.Errorf("antipode %s: %v", args, err)
 		}

@@ -194,7 +194,7 @@ func segment(ctx context.Context, args []string) error {
 	fs.StringVar(&masks, "masks", "", "the `DIR` that contains the masks: ID.png, or the image's own name with .png "+
 		"(non-zero = object)")
 	fs.StringVar(&model, "model", "", modelUsage+"(CLIPSegForImageSegmentation, or SamModel or Sam2Model with "+
-		"--detector) or of a pair: langsam (Decomposed-DIG's), langsam2, owlsam2, langsam-small")
+		"--detector), or of a pair: langsam (Decomposed-DIG's), langsam2, owlsam2, langsam-small"+execUsage)
 	fs.StringVar(&o.Detector, "detector", "", "the model that finds boxes, of which a SAM makes masks: a "+
 		"GroundingDINO or OWLv2, `NAME` or folder; default the pair's")
 	fs.StringVar(&o.Segmenter, "segmenter", "", "a SAM or SAM 2.1, `NAME` or folder, in place of the pair's")
@@ -214,7 +214,11 @@ func segment(ctx context.Context, args []string) error {
 		"(a share of the image)")
 	fs.StringVar(&o.Presence, "presence", "", "a CLIP (`NAME` or folder); adds the column presence: the probability "+
 		"that the object appears anywhere in the image")
+	execFlags(fs, &o.Exec)
 	if err := noArguments(fs, args, "threshold", "box-threshold", "text-threshold"); err != nil {
+		return err
+	}
+	if err := allowExec(model); err != nil {
 		return err
 	}
 	if (masks == "") == (model == "" && o.Text == "") {

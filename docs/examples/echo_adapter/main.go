@@ -1,7 +1,7 @@
 // Command echo_adapter is a program for --model exec: in its smallest form: it answers each prompt with an image of one
 // color, which depends on the prompt, the negative prompt and the seed, each image with a caption that repeats its
-// digest, and each image or text with a vector made of its digest. Copy it to write an adapter in Go; the protocol is
-// described in docs/adapters.md.
+// digest, each object in an image with a mask whose width depends on the object's name, and each image or text with a
+// vector made of its digest. Copy it to write an adapter in Go; the protocol is described in docs/adapters.md.
 //
 //	go build -o echo_adapter ./docs/examples/echo_adapter
 //	antipode check-adapter exec:./echo_adapter
@@ -51,7 +51,7 @@ type object map[string]any
 
 // ready describes the program. Raise the version whenever its images change.
 var ready = object{"type": "ready", "protocol": 1, "name": "echo", "version": "1",
-	"model": object{"id": "echo", "digest": "none"}, "tasks": []string{"generate", "caption", "embed"},
+	"model": object{"id": "echo", "digest": "none"}, "tasks": []string{"generate", "segment", "caption", "embed"},
 	"capabilities": object{"seed": "exact", "negative": true, "cancel": true,
 		"sizes": object{"multiple": 1, "min": 1, "max": 4096}},
 	"max_batch": 8, "device_kind": "cpu", "dtype": "uint8", "defaults": object{"width": 64, "height": 64}}
@@ -103,6 +103,15 @@ func compute(task string, it item, answer object) error {
 		return generate(it)
 	}
 	data := []byte(it.Text)
+	if task == "segment" {
+		sum := sha256.Sum256(data)
+		m := image.NewGray(image.Rect(0, 0, it.Width, it.Height))
+		part := image.Rect(0, 0, 1+int(sum[0])*it.Width/256, it.Height)
+		draw.Draw(m, part, image.White, image.Point{}, draw.Src)
+		answer["masks"] = []object{{"file": it.Out, "score": 0.5, "label": it.Text,
+			"box": []int{0, 0, part.Max.X, it.Height}}}
+		return write(it.Out, m)
+	}
 	if it.Image != "" {
 		var err error
 		if data, err = os.ReadFile(it.Image); err != nil {
@@ -131,7 +140,12 @@ func generate(it item) error {
 	m := image.NewNRGBA(image.Rect(0, 0, it.Width, it.Height))
 	c := color.NRGBA{R: sum[0], G: sum[1], B: sum[2], A: 255}
 	draw.Draw(m, m.Bounds(), image.NewUniform(c), image.Point{}, draw.Src)
-	f, err := os.Create(it.Out)
+	return write(it.Out, m)
+}
+
+// write writes a PNG.
+func write(path string, m image.Image) error {
+	f, err := os.Create(path)
 	if err != nil {
 		return err
 	}

@@ -123,6 +123,8 @@ func (c *checker) sample(n int, text string) Item {
 	case Generate:
 		it.Prompt, it.Steps, it.Guidance, it.Scheduler = text, cmp.Or(c.o.Steps, d.Steps), d.Guidance, d.Scheduler
 		it.Width, it.Height = d.Width, d.Height
+	case Segment:
+		it.Image, it.Text, it.Width, it.Height = c.image, text, sampleWidth, sampleHeight
 	case Caption:
 		it.Image, it.N, it.MaxTokens = c.image, 1, 20
 	case Embed:

@@ -2,13 +2,14 @@ package execmodel
 
 import (
 	"slices"
+	"strings"
 	"testing"
 )
 
 // TestCheck: every fault fails the tests that are about it, and no others.
 func TestCheck(t *testing.T) {
 	for _, c := range []struct {
-		mode    string
+		mode    string // with the task, where it is not generate
 		failed  []int
 		skipped []int
 	}{
@@ -26,10 +27,17 @@ func TestCheck(t *testing.T) {
 		{"no cancel", nil, []int{13}},
 		{"status", []int{14}, nil},
 		{"other", []int{8, 9, 10, 11, 12, 13, 14, 15, 16}, nil},
+		{"segment: ok", nil, []int{6, 10, 11}},
+		{"segment: depends on batch", []int{7}, []int{6, 10, 11}},
+		{"segment: large", []int{3, 4, 5, 7, 8, 12, 15}, []int{6, 10, 11}},
 	} {
 		t.Run(c.mode, func(t *testing.T) {
 			t.Parallel()
-			g, _ := group(t, c.mode, nil)
+			task, mode, is := strings.Cut(c.mode, ": ")
+			if !is {
+				task, mode = Generate, c.mode
+			}
+			g, _ := group(t, mode, func(o *Options) { o.Task = task })
 			var failed, skipped []int
 			result, err := Check(t.Context(), g.o, CheckOptions{}, func(f Finding) {
 				if t.Logf("%d %s %v %s", f.Number, f.Title, f.Err, f.Skipped); f.Err != nil {
@@ -42,7 +50,7 @@ func TestCheck(t *testing.T) {
 			if err != nil || result.Passed != (c.failed == nil) {
 				t.Fatal(result, err)
 			}
-			if c.mode == "depends on batch" {
+			if mode == "depends on batch" {
 				failed = slices.DeleteFunc(failed, func(n int) bool { return n == 15 })
 			}
 			if !slices.Equal(failed, c.failed) || !slices.Equal(skipped, c.skipped) {

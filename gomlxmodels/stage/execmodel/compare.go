@@ -16,11 +16,14 @@ import (
 	"antipode/gomlxmodels/preprocess"
 )
 
-// writeSample writes an image of 64 × 48 pixels: a light disc on a dark gradient.
+// The size of the image of [writeSample] in pixels.
+const sampleWidth, sampleHeight = 64, 48
+
+// writeSample writes an image: a light disc on a dark gradient.
 func writeSample(path string) error {
-	m := image.NewNRGBA(image.Rect(0, 0, 64, 48))
-	for y := range 48 {
-		for x := range 64 {
+	m := image.NewNRGBA(image.Rect(0, 0, sampleWidth, sampleHeight))
+	for y := range sampleHeight {
+		for x := range sampleWidth {
 			c := color.NRGBA{uint8(2 * x), uint8(3 * y), 60, 255}
 			if (x-32)*(x-32)+(y-24)*(y-24) < 200 {
 				c = color.NRGBA{240, 230, 200, 255}
@@ -57,7 +60,7 @@ func (s *Sizes) unsupported() (width, height int) {
 // text is an answer as text, for a digest.
 func (a *Answer) text() string {
 	sum := sha256.Sum256(a.Data)
-	text, _ := json.Marshal([]any{a.Outcome, a.Captions, a.Dim})
+	text, _ := json.Marshal([]any{a.Outcome, a.Captions, a.Dim, a.Masks})
 	return string(text) + hex.EncodeToString(sum[:])
 }
 
@@ -69,6 +72,8 @@ func same(a, b *Answer) error {
 	switch {
 	case a.Extension == ".f32":
 		return sameVector(a.Vector(), b.Vector())
+	case len(a.Masks)+len(b.Masks) > 0:
+		return sameMasks(a.Masks, b.Masks)
 	case a.Extension == "":
 		if a.text() != b.text() {
 			return fmt.Errorf("the answers differ: %s and %s", clip(a.text(), 100), clip(b.text(), 100))
@@ -106,6 +111,28 @@ func sameVector(a, b []float32) error {
 	}
 	if worst > scale/100 {
 		return fmt.Errorf("the vectors differ by %.3g, more than a hundredth of %.3g", worst, scale)
+	}
+	return nil
+}
+
+// sameMasks reports united masks that differ in more pixels than [tolerance] allows.
+func sameMasks(a, b []Mask) error {
+	x, err := Union(a, sampleWidth, sampleHeight)
+	if err != nil {
+		return err
+	}
+	y, err := Union(b, sampleWidth, sampleHeight)
+	if err != nil {
+		return err
+	}
+	n := 0
+	for i, object := range x.Pix {
+		if object != y.Pix[i] {
+			n++
+		}
+	}
+	if all := len(x.Pix); n*255 > tolerance*all {
+		return fmt.Errorf("the masks differ in %d of %d pixels; at most %d/255 of them may", n, all, tolerance)
 	}
 	return nil
 }

@@ -9,11 +9,13 @@ import (
 	"hash/crc32"
 	"image"
 	"image/color"
+	"image/jpeg"
 	"image/png"
 	"os"
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -211,6 +213,9 @@ func (f *fake) file(item *Item, together int) map[string]any {
 	if item.MaxTokens > 0 {
 		return map[string]any{"captions": []string{fmt.Sprint("caption ", item.Seed)}, "scores": []float64{-1}}
 	}
+	if item.Image != "" && filepath.Ext(item.Out) == ".png" {
+		return f.masks(item, sum)
+	}
 	more := map[string]any{"meta": map[string]any{"ms": 12.5, "note": "a\x07b"}}
 	if filepath.Ext(item.Out) == ".f32" {
 		data := binary.LittleEndian.AppendUint32(nil, 0x3f800000) // 1
@@ -273,4 +278,46 @@ func (f *fake) file(item *Item, together int) map[string]any {
 		panic(err)
 	}
 	return more
+}
+
+// masks returns an item's masks: the left part of the image.
+func (f *fake) masks(item *Item, sum uint32) map[string]any {
+	m := image.NewGray(image.Rect(0, 0, item.Width, item.Height))
+	for i := range m.Pix {
+		if i%item.Width <= int(sum)%item.Width {
+			m.Pix[i] = 1
+		}
+	}
+	if f.mode == "large" {
+		m = image.NewGray(image.Rect(0, 0, item.Width+1, item.Height))
+	}
+	var b bytes.Buffer
+	var err error
+	if f.mode == "jpeg" {
+		err = jpeg.Encode(&b, m, nil)
+	} else {
+		err = png.Encode(&b, m)
+	}
+	if err == nil {
+		err = os.WriteFile(item.Out, b.Bytes(), 0o600)
+	}
+	if err != nil {
+		panic(err)
+	}
+	one := map[string]any{"file": item.Out, "label": "a\nb"}
+	switch f.mode {
+	case "link":
+		one["file"] = "/etc/hostname"
+	case "box":
+		one["box"] = []int{1, 1, 2, 2}
+	case "no masks":
+		return nil
+	case "empty":
+		return map[string]any{"masks": []any{}}
+	case "257":
+		return map[string]any{"masks": slices.Repeat([]any{one}, 257)}
+	case "runs":
+		return map[string]any{"masks": []any{map[string]any{"size": []int{item.Height, item.Width}, "counts": "ooo"}}}
+	}
+	return map[string]any{"masks": []any{one, one}}
 }

@@ -6,21 +6,28 @@ import (
 	"errors"
 	"fmt"
 	"image"
+	"image/png"
 	"io"
 	"math"
 	"os"
 	"path/filepath"
 	"syscall"
 
+	"antipode/datasets/mask"
 	"antipode/gomlxmodels/preprocess"
 )
 
 // extensions are those of the files that a task's program writes.
-var extensions = map[string]string{Generate: ".png", Embed: ".f32"}
+var extensions = map[string]string{Generate: ".png", Segment: ".png", Embed: ".f32"}
 
-// open reads and checks the answer's file in the scratch folder. An error says, for the user, why it cannot be used.
+// open reads and checks the answer's files in the scratch folder. An error says, for the user, why one cannot be used.
 func (a *Answer) open(root *os.Root, task string, item *Item) (err error) {
-	if extensions[task] == "" {
+	for i := range a.Masks {
+		if err := a.Masks[i].open(root, item); err != nil {
+			return fmt.Errorf("the program's mask %d cannot be used: %w", i+1, err)
+		}
+	}
+	if task != Generate && task != Embed {
 		return nil
 	}
 	if a.Data, err = readFile(root, a.File); err != nil {
@@ -65,23 +72,72 @@ func readFile(root *os.Root, path string) ([]byte, error) {
 	return data, err
 }
 
+// header returns the size and the format of an image, "png" or "jpeg".
+func header(data []byte) (c image.Config, format string, err error) {
+	if !bytes.HasPrefix(data, []byte("\x89PNG\r\n\x1a\n")) && !bytes.HasPrefix(data, []byte("\xff\xd8\xff")) {
+		return c, "", errors.New("it is neither PNG nor JPEG")
+	}
+	c, format, err = image.DecodeConfig(bytes.NewReader(data))
+	if err == nil && max(c.Width, c.Height) > maxEdge {
+		err = fmt.Errorf("%d×%d pixels; an edge has at most %d", c.Width, c.Height, maxEdge)
+	}
+	return c, format, err
+}
+
+// open reads the mask's file, if it has one, and checks that the mask is one of the item's image.
+func (m *Mask) open(root *os.Root, item *Item) error {
+	size := [2]int{item.Height, item.Width}
+	var data []byte
+	if m.File != "" {
+		var err error
+		if data, err = readFile(root, m.File); err != nil {
+			return err
+		}
+		c, format, err := header(data)
+		if err == nil && format != "png" {
+			err = errors.New("its file is no PNG")
+		}
+		if err != nil {
+			return err
+		}
+		m.Size = [2]int{c.Height, c.Width}
+	}
+	if m.Size != size {
+		return fmt.Errorf("%d×%d pixels; the image has %d×%d", m.Size[1], m.Size[0], size[1], size[0])
+	}
+	if m.File != "" {
+		img, err := png.Decode(bytes.NewReader(data))
+		if err != nil {
+			return err
+		}
+		m.Mask, m.File = mask.Encode(mask.FromImage(img)), ""
+	}
+	_, err := mask.Area(m.Mask)
+	return err
+}
+
+// Union returns the union of masks of an image of this size.
+func Union(masks []Mask, width, height int) (mask.Bitmap, error) {
+	b := mask.New(width, height)
+	for _, m := range masks {
+		one, err := mask.Decode(m.Mask)
+		if err != nil {
+			return b, err
+		}
+		for i, object := range one.Pix {
+			b.Pix[i] = b.Pix[i] || object
+		}
+	}
+	return b, nil
+}
+
 // imageFile checks that the file is a PNG or JPEG of the requested size.
 func (a *Answer) imageFile(item *Item) error {
-	switch {
-	case bytes.HasPrefix(a.Data, []byte("\x89PNG\r\n\x1a\n")):
-		a.Extension = ".png"
-	case bytes.HasPrefix(a.Data, []byte("\xff\xd8\xff")):
-		a.Extension = ".jpg"
-	default:
-		return errors.New("it is neither PNG nor JPEG")
-	}
-	c, _, err := image.DecodeConfig(bytes.NewReader(a.Data))
+	_, format, err := header(a.Data)
 	if err != nil {
 		return err
 	}
-	if max(c.Width, c.Height) > maxEdge {
-		return fmt.Errorf("%d×%d pixels; an edge has at most %d", c.Width, c.Height, maxEdge)
-	}
+	a.Extension = map[string]string{"png": ".png", "jpeg": ".jpg"}[format]
 	p, err := preprocess.Decode(a.Data)
 	if err != nil {
 		return err

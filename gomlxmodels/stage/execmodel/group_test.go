@@ -177,6 +177,43 @@ func TestFaults(t *testing.T) {
 	}
 }
 
+// TestMasks: masks are those of the item's image, or the row is failed with a reason.
+func TestMasks(t *testing.T) {
+	for mode, want := range map[string]string{
+		"ok":       "",
+		"empty":    "",
+		"no masks": `item "m" is ok without masks; where there is no object, the list is empty`,
+		"large":    "the program's mask 1 cannot be used: 18×9 pixels; the image has 17×9",
+		"jpeg":     "the program's mask 1 cannot be used: its file is no PNG",
+		"link":     "the program's mask 1 cannot be used: it is not in the scratch folder",
+		"box":      `item "m": the box of mask 1 needs a score`,
+		"257":      `item "m" has 257 masks; at most 256 are allowed`,
+		"runs":     "the program's mask 1 cannot be used: mask: counts end inside run 1",
+	} {
+		t.Run(mode, func(t *testing.T) {
+			t.Parallel()
+			g, _ := group(t, mode, func(o *Options) { o.Task = Segment })
+			item := Item{ID: "m", Image: "image.png", Text: "boat", Width: 17, Height: 9}
+			list, err := g.Run(t.Context(), []Item{item}, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			a := list[0]
+			if want != "" {
+				if a.Outcome != Failed || !strings.Contains(a.Reason, want) {
+					t.Errorf("%s %q, want %q", a.Outcome, a.Reason, want)
+				}
+				return
+			}
+			b, err := Union(a.Masks, 17, 9)
+			if n := b.Area(); err != nil || a.Outcome != OK || mode == "empty" && n+len(a.Masks) != 0 ||
+				mode == "ok" && (n == 0 || n%9 != 0 || len(a.Masks) != 2 || a.Masks[0].Label != "a b") {
+				t.Errorf("%+v, %d pixels, %v", a, n, err)
+			}
+		})
+	}
+}
+
 // TestDoubleAnswer: a second answer to an item ends the process, and nothing is answered twice.
 func TestDoubleAnswer(t *testing.T) {
 	g, _ := group(t, "double answer", nil)

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 	"unicode"
+
+	"antipode/datasets/table"
 )
 
 // Protocol is the version of the protocol.
@@ -21,14 +23,19 @@ const (
 	maxFile  = 64 << 20
 	maxEdge  = 8192 // pixels of an edge
 	maxBatch = 256
+	maxMasks = 256 // of an item
 )
 
 // Tasks are what a program can do.
 const (
 	Generate = "generate"
+	Segment  = "segment"
 	Caption  = "caption"
 	Embed    = "embed"
 )
+
+// Tasks lists them.
+var Tasks = []string{Generate, Segment, Caption, Embed}
 
 // The values of [Capabilities].Seed.
 const (
@@ -55,9 +62,10 @@ type Item struct {
 	Negative  string  `json:"negative,omitempty"`
 	Steps     int     `json:"steps,omitempty"`
 	Guidance  float64 `json:"guidance,omitempty"`
-	Width     int     `json:"width,omitempty"`
-	Height    int     `json:"height,omitempty"`
 	Scheduler string  `json:"scheduler,omitempty"`
+
+	Width  int `json:"width,omitempty"` // of the image to make, or of the image to segment
+	Height int `json:"height,omitempty"`
 
 	// of the other tasks
 	Image     string `json:"image,omitempty"` // absolute path of a file to read
@@ -79,9 +87,19 @@ type Answer struct {
 	Captions  []string       `json:"captions"`
 	Scores    []float64      `json:"scores"`
 	Dim       int            `json:"dim"`
+	Masks     []Mask         `json:"masks"`
 
 	Data      []byte `json:"-"` // contents of File, checked
 	Extension string `json:"-"` // of File by its contents: ".png", ".jpg" or ".f32"
+}
+
+// Mask is a mask of an [Answer]: compressed run lengths, or a PNG whose pixels that are not black are the object.
+type Mask struct {
+	table.Mask             // once it is checked, also of a file
+	File       string      `json:"file"`
+	Score      *float64    `json:"score"` // nil = not given
+	Label      string      `json:"label"`
+	Box        *[4]float64 `json:"box"` // x0, y0, x1, y1 in pixels; nil = not given
 }
 
 // Ready is what a program reports about itself before it loads weights.
@@ -291,8 +309,19 @@ func (a *Answer) check(task string) error {
 	for i := range a.Captions {
 		a.Captions[i] = clean(a.Captions[i])
 	}
-	if a.Outcome == OK && task == Caption && len(a.Captions) == 0 {
+	for i := range a.Masks {
+		m := &a.Masks[i]
+		if m.Label = clean(m.Label); m.Box != nil && (m.Score == nil || m.Box[0] > m.Box[2] || m.Box[1] > m.Box[3]) {
+			return fmt.Errorf("item %q: the box of mask %d needs a score, and x0 ≤ x1 and y0 ≤ y1", a.ID, i+1)
+		}
+	}
+	switch {
+	case a.Outcome == OK && task == Caption && len(a.Captions) == 0:
 		return fmt.Errorf("item %q is ok without captions", a.ID)
+	case a.Outcome == OK && task == Segment && a.Masks == nil:
+		return fmt.Errorf("item %q is ok without masks; where there is no object, the list is empty", a.ID)
+	case len(a.Masks) > maxMasks:
+		return fmt.Errorf("item %q has %d masks; at most %d are allowed", a.ID, len(a.Masks), maxMasks)
 	}
 	return nil
 }

@@ -94,10 +94,10 @@ type detected struct {
 	maps  []sam.Map           // of the boxes
 }
 
-func (f *boxFinder) segment(ctx context.Context, inputs []any) ([]any, error) {
-	results := make([]any, len(inputs))
-	for i, input := range inputs {
-		in := input.(*boxInput)
+func (f *boxFinder) segment(ctx context.Context, items []*item) ([]any, error) {
+	results := make([]any, len(items))
+	for i, it := range items {
+		in := it.input.(*boxInput)
 		if in.failed != "" {
 			results[i] = in.failed
 			continue
@@ -150,13 +150,13 @@ type listed struct {
 	Object string     `json:"object"`
 	Label  string     `json:"label"`
 	Score  float64    `json:"score"`
-	Box    [4]float64 `json:"box"` // x0, y0, x1, y1 in pixels
-	IoU    float64    `json:"iou"` // predicted
+	Box    [4]float64 `json:"box"`           // x0, y0, x1, y1 in pixels
+	IoU    *float64   `json:"iou,omitempty"` // predicted; nil = not given
 }
 
 func (f *boxFinder) find(it *item, result any) (found, error) {
 	if reason, failed := result.(string); failed {
-		return found{failed: true, reason: reason}, nil
+		return found{outcome: "failed", reason: reason}, nil
 	}
 	out := found{score: math.NaN(), stability: math.NaN()}
 	united := mask.New(it.width, it.height)
@@ -181,7 +181,7 @@ func (f *boxFinder) find(it *item, result any) (found, error) {
 			b := o.boxes[k]
 			list = append(list, listed{it.names[i], b.Label, rounded(b.Score, 1e6),
 				[4]float64{rounded(b.X0, 1e3), rounded(b.Y0, 1e3), rounded(b.X1, 1e3), rounded(b.Y1, 1e3)},
-				rounded(m.IoU, 1e6)})
+				new(rounded(m.IoU, 1e6))})
 			if n := m.Area(); f.args.Boxes == "largest" && n > most {
 				largest, most = m, n
 			}

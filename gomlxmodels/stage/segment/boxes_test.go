@@ -82,7 +82,7 @@ func equalReference(t *testing.T, a gomlxmodels.SegmentArgs, golden string) {
 			for i, w := range c.Boxes {
 				g := list[i]
 				if g.Object != w.Object || g.Label != w.Label || math.Abs(g.Score-w.Score) > 1e-4 ||
-					math.Abs(g.IoU-w.IoU) > 1e-3 {
+					math.Abs(*g.IoU-w.IoU) > 1e-3 {
 					t.Errorf("%s: box %d is %+v, want %+v", what, i, g, w)
 				}
 				for k := range 4 {

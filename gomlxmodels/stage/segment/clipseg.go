@@ -85,10 +85,10 @@ func (c *clipSeg) prepare(rgb *preprocess.RGB, names []string) (any, error) {
 	return img, nil
 }
 
-func (c *clipSeg) segment(ctx context.Context, inputs []any) (results []any, err error) {
-	images := make([]clipseg.Image, len(inputs))
-	for i, in := range inputs {
-		images[i] = in.(clipseg.Image)
+func (c *clipSeg) segment(ctx context.Context, items []*item) (results []any, err error) {
+	images := make([]clipseg.Image, len(items))
+	for i, it := range items {
+		images[i] = it.input.(clipseg.Image)
 	}
 	maps, err := c.encoder.Segment(ctx, images)
 	for _, m := range maps {

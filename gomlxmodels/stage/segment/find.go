@@ -16,11 +16,12 @@ type found struct {
 	score      float64
 	area       float64 // share of the image
 	components int
-	failed     bool   // there is no mask because the models cannot take the image
+	outcome    string // "failed", "refused"; "" = ok, or unmasked if there is no mask
 	reason     string // why there is no mask
 
+	boxes string // the kept boxes, as JSON
+
 	// of a detector and a segmenter
-	boxes     string  // the kept boxes, as JSON
 	boxScore  float64 // the highest score of any box
 	stability float64
 	border    float64 // 1 = the mask reaches the image's border, 0 = it does not
@@ -62,21 +63,24 @@ func (w *worker) values(it *item, f found, presence float64) []stage.Value {
 	switch {
 	case final(it.outcome):
 		outcome, reason = it.outcome, it.reason
-	case f.failed:
-		outcome, reason = "failed", f.reason
+	case f.outcome != "":
+		outcome, reason = f.outcome, f.reason
 	case f.mask.Counts == "":
 		outcome, reason = "unmasked", f.reason
 	}
 	number := func(v float64) stage.Value {
-		if it.input == nil || f.failed {
+		if it.input == nil || f.outcome != "" {
 			v = math.NaN()
 		}
 		return stage.Value{Number: v}
 	}
 	out := []stage.Value{{Mask: f.mask}, number(f.score), number(f.area), number(float64(f.components)),
 		{Text: outcome}, {Text: reason}}
+	if w.args.ListsBoxes() {
+		out = append(out, stage.Value{Text: f.boxes})
+	}
 	if w.args.Detector != "" {
-		out = append(out, stage.Value{Text: f.boxes}, number(f.boxScore), number(f.stability), number(f.border))
+		out = append(out, number(f.boxScore), number(f.stability), number(f.border))
 	}
 	if w.judge != nil {
 		out = append(out, stage.Value{Number: presence})

@@ -1,5 +1,6 @@
 // Package segment is the stage that adds masks: it finds objects in images by their names, with CLIPSeg (package
-// clipseg), or with a detector, whose boxes a segmenter turns into masks (packages groundingdino and sam).
+// clipseg), with a detector, whose boxes a segmenter turns into masks (packages groundingdino and sam), or with a
+// program of the user (package execmodel).
 package segment
 
 import (
@@ -36,8 +37,9 @@ type finder interface {
 	load(ctx context.Context, env stage.Env, kind string) (stage.Release, error)
 	// prepare does the host's part for one image. names are those of the objects, as the prompt template makes them.
 	prepare(rgb *preprocess.RGB, names []string) (input any, err error)
-	// segment runs the models on prepared images, on the device's goroutine. There is one result for each image.
-	segment(ctx context.Context, inputs []any) (results []any, err error)
+	// segment runs the models on prepared images, on the device's goroutine; a program, not on it. There is one result
+	// for each image. With an error there may be those that are done, and nil for the others.
+	segment(ctx context.Context, items []*item) (results []any, err error)
 	// find makes an image's mask of a result. It runs on several goroutines at once.
 	find(it *item, result any) (found, error)
 }
@@ -50,38 +52,50 @@ type worker struct {
 	stage.Release
 	env    stage.Env
 	args   gomlxmodels.SegmentArgs
+	name   string // of the model, for people
 	finder finder
-	kind   string // of the device
+	kind   string // of the device; "" = it is not used
 	judge  *judge // nil = no column presence
 }
 
-func open(_ context.Context, env stage.Env, raw json.RawMessage) (stage.Worker, error) {
+func open(ctx context.Context, env stage.Env, raw json.RawMessage) (_ stage.Worker, err error) {
 	w := &worker{env: env}
-	err := json.Unmarshal(raw, &w.args)
-	if err == nil {
+	if err = json.Unmarshal(raw, &w.args); err == nil {
 		err = w.args.Check()
 	}
 	if err != nil {
 		return nil, err
 	}
-	if w.args.Detector == "" {
+	w.name = hub.Name(w.args.Model)
+	program := strings.HasPrefix(w.args.Model, gomlxmodels.Exec)
+	switch {
+	case program:
+		err = w.openProgram(ctx)
+	case w.args.Detector == "":
 		w.finder, err = openCLIPSeg(env, w.args)
-	} else {
+	default:
 		w.finder, err = openBoxes(env, w.args)
 	}
 	if err != nil {
 		return nil, err
 	}
+	defer func() {
+		if err != nil {
+			w.Close()
+		}
+	}()
 	if w.args.Presence != "" {
 		if w.judge, err = openJudge(env, w.args.Presence); err != nil {
 			return nil, err
 		}
 	}
-	w.kind, err = env.DeviceKind()
+	if !program || w.judge != nil {
+		w.kind, err = env.DeviceKind()
+	}
 	return w, err
 }
 
-func (w *worker) Label() string { return "segment " + hub.Name(w.args.Model) }
+func (w *worker) Label() string { return "segment " + w.name }
 func (w *worker) Batch() int    { return w.finder.batch() }
 
 func (w *worker) Digest() string {
@@ -119,6 +133,7 @@ func (w *worker) Load(ctx context.Context) (err error) {
 
 // item is a row, prepared.
 type item struct {
+	id, file        string
 	input           any       // for the finder; nil = the outcome says why there is no image
 	names           []string  // of the objects
 	question        *question // for the judge; nil = no judge
@@ -128,9 +143,9 @@ type item struct {
 }
 
 func (w *worker) Prepare(_ context.Context, row stage.Row) (any, string, error) {
-	it := &item{objects: row.Text(w.args.Object), outcome: row.Text("outcome"), reason: row.Text("reason")}
-	file := row.Image("image").Path
-	if file == "" {
+	it := &item{id: row.Text("id"), file: row.Image("image").Path, objects: row.Text(w.args.Object),
+		outcome: row.Text("outcome"), reason: row.Text("reason")}
+	if it.file == "" {
 		if final(it.outcome) {
 			return it, "", nil
 		}
@@ -140,7 +155,7 @@ func (w *worker) Prepare(_ context.Context, row stage.Row) (any, string, error) 
 	if len(names) == 0 {
 		return nil, w.args.Object, errors.New("the row names no object")
 	}
-	rgb, err := stage.ReadImage(file)
+	rgb, err := stage.ReadImage(it.file)
 	if err != nil {
 		return nil, "image", err
 	}
@@ -152,11 +167,11 @@ func (w *worker) Prepare(_ context.Context, row stage.Row) (any, string, error) 
 	if it.input, err = w.finder.prepare(rgb, prompts); errors.As(err, new(textError)) {
 		return nil, w.args.Object, err
 	} else if err != nil {
-		return nil, "image", fmt.Errorf("%s: %w", filepath.Base(file), err)
+		return nil, "image", fmt.Errorf("%s: %w", filepath.Base(it.file), err)
 	}
 	if w.judge != nil {
 		if it.question, err = w.judge.prepare(rgb, names); err != nil {
-			return nil, "image", fmt.Errorf("%s: %w", filepath.Base(file), err)
+			return nil, "image", fmt.Errorf("%s: %w", filepath.Base(it.file), err)
 		}
 	}
 	return it, "", nil
@@ -168,21 +183,32 @@ func final(outcome string) bool {
 }
 
 func (w *worker) Compute(ctx context.Context, prepared []any) ([][]stage.Value, error) {
-	var inputs, results []any
+	var items []*item
 	var questions []*question
 	for _, p := range prepared {
 		if it := p.(*item); it.input != nil {
-			inputs, questions = append(inputs, it.input), append(questions, it.question)
+			items, questions = append(items, it), append(questions, it.question)
 		}
 	}
+	var results []any
 	var presence []float64
-	err := w.env.OnDevice(ctx, func() (err error) {
-		if results, err = w.finder.segment(ctx, inputs); err == nil && w.judge != nil {
-			presence, err = w.judge.answer(ctx, questions)
-		}
+	var err error
+	segment := func() (err error) {
+		results, err = w.finder.segment(ctx, items)
 		return err
-	})
-	if err != nil {
+	}
+	if _, program := w.finder.(*program); program {
+		err = segment()
+	} else {
+		err = w.env.OnDevice(ctx, segment)
+	}
+	if w.judge != nil && (err == nil || results != nil) {
+		err = errors.Join(err, w.env.OnDevice(ctx, func() (err error) {
+			presence, err = w.judge.answer(ctx, questions)
+			return err
+		}))
+	}
+	if err != nil && (results == nil || w.judge != nil && presence == nil) {
 		return nil, err
 	}
 	out, failed := make([][]stage.Value, len(prepared)), make([]error, len(prepared))
@@ -199,6 +225,9 @@ func (w *worker) Compute(ctx context.Context, prepared []any) ([][]stage.Value, 
 		if w.judge != nil {
 			sure, presence = presence[0], presence[1:]
 		}
+		if of == nil {
+			continue
+		}
 		wait.Go(func() {
 			defer func() {
 				if r := recover(); r != nil {
@@ -211,7 +240,7 @@ func (w *worker) Compute(ctx context.Context, prepared []any) ([][]stage.Value, 
 		})
 	}
 	wait.Wait()
-	return out, errors.Join(failed...)
+	return out, errors.Join(append(failed, err)...)
 }
 
 func (w *worker) Close() {

@@ -1,0 +1,117 @@
+package segment
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"antipode/datasets/mask"
+	"antipode/gomlxmodels"
+	"antipode/gomlxmodels/preprocess"
+	"antipode/gomlxmodels/stage"
+	"antipode/gomlxmodels/stage/execmodel"
+)
+
+// program finds objects with a program of the user: an item for each object of an image. An image's result is their
+// answers.
+type program struct {
+	*execmodel.Model
+	args gomlxmodels.SegmentArgs
+}
+
+func (w *worker) openProgram(ctx context.Context) error {
+	m, err := execmodel.Open(ctx, w.env, w.args.Model, w.args.Exec, execmodel.Segment, nil)
+	if err == nil {
+		w.finder, w.Release, w.name = &program{m, w.args}, m.Release, m.Ready.Name
+	}
+	return err
+}
+
+func (p *program) contents() string { return p.Digest() }
+func (p *program) batch() int       { return p.Batch() }
+
+func (p *program) load(context.Context, stage.Env, string) (stage.Release, error) {
+	return p.Release, nil
+}
+
+func (p *program) prepare(_ *preprocess.RGB, names []string) (any, error) { return names, nil }
+
+func (p *program) segment(ctx context.Context, images []*item) ([]any, error) {
+	var items []execmodel.Item
+	for _, it := range images {
+		for k, name := range it.input.([]string) {
+			items = append(items, execmodel.Item{ID: fmt.Sprintf("%s/%d", it.id, k+1), Image: it.file, Text: name,
+				Width: it.width, Height: it.height})
+		}
+	}
+	answers, err := p.Run(ctx, items)
+	results := make([]any, len(images))
+	for i, it := range images {
+		of := answers[:len(it.names)]
+		if answers = answers[len(of):]; !slices.ContainsFunc(of, func(a execmodel.Answer) bool {
+			return a.Outcome == ""
+		}) {
+			results[i] = of
+		}
+	}
+	return results, err
+}
+
+func (p *program) find(it *item, result any) (found, error) {
+	f := found{score: math.NaN()}
+	var masks []execmodel.Mask
+	var why string
+	list, sum, area := []listed{}, 0.0, 0.0
+	for i, a := range result.([]execmodel.Answer) {
+		if a.Outcome != execmodel.OK {
+			f.outcome, f.reason = a.Result()
+			return f, nil
+		}
+		if a.Reason != "" {
+			why += ": " + a.Reason
+		}
+		for _, m := range a.Masks {
+			n, err := mask.Area(m.Mask)
+			if err != nil {
+				return found{}, err
+			}
+			score := math.NaN()
+			if m.Score != nil {
+				score = *m.Score
+			}
+			if m.Box != nil {
+				list = append(list, listed{Object: it.names[i], Label: m.Label, Score: score, Box: *m.Box})
+			}
+			if masks = append(masks, m); n > 0 {
+				sum, area = sum+float64(n)*score, area+float64(n)
+			}
+		}
+	}
+	text, err := json.Marshal(list)
+	if err != nil {
+		return found{}, err
+	}
+	f.boxes = string(text)
+	united, err := execmodel.Union(masks, it.width, it.height)
+	if err == nil {
+		err = f.cut(it, &p.args, united)
+	}
+	switch {
+	case err != nil:
+		return found{}, err
+	case f.mask.Counts != "":
+		f.score = sum / area
+	case f.components == 0:
+		f.reason = fmt.Sprintf("%s finds no %q%s", p.Ready.Name, short(it.objects), why)
+	}
+	return f, nil
+}
+
+// Keep stores every answer but the transient ones of a program.
+func (w *worker) Keep(values []stage.Value) bool {
+	_, is := w.finder.(*program)
+	return !is || !strings.HasPrefix(values[5].Text, execmodel.Transient)
+}
