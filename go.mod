@@ -5,6 +5,7 @@ go 1.26.5
 require (
 	codeberg.org/go-fonts/liberation v0.5.0
 	git.sr.ht/~sbinet/gg v0.6.0
+	github.com/forPelevin/gomoji v1.2.0
 	github.com/go-text/typesetting v0.3.3
 	github.com/go-zeromq/zmq4 v0.17.0
 	github.com/gomlx/compute v0.1.3
@@ -14,6 +15,7 @@ require (
 	github.com/google/go-cmp v0.7.0
 	github.com/janpfeifer/gonb v0.11.4
 	github.com/microcosm-cc/bluemonday v1.0.27
+	github.com/mozillazg/go-unidecode v0.2.0
 	github.com/parquet-go/parquet-go v0.29.0
 	github.com/rivo/uniseg v0.4.7
 	github.com/schollz/progressbar/v3 v3.19.0

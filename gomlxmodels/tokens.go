@@ -26,8 +26,9 @@ type TokenOptions struct {
 	ConditionScale float64 `json:"condition_scale,omitempty"`
 
 	// TextNormalize is "on" (default) or "off": whether prompts are normalized as the model's training texts were: to
-	// ASCII, in lower case, with commas for punctuation. Prompts in other scripts than Latin are an error; off is for
-	// those that are normalized already. minDALL-E has no normalization.
+	// ASCII, in lower case, with commas for punctuation. Other scripts are transliterated, emoji become their names;
+	// the column reason names words without a transliteration, which the model does not see. off is for prompts that
+	// are normalized already. minDALL-E has no normalization.
 	TextNormalize string `json:"text_normalize,omitempty"`
 }
 

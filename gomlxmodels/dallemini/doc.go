@@ -11,7 +11,8 @@
 //
 // # Prompts
 //
-// The models were trained on normalized texts; [Normalizer] is the original's normalization, for texts in Latin script.
+// The models were trained on normalized texts, in ASCII; [Normalizer] is the original's normalization. For a prompt in
+// another script its transliteration is what the model reads.
 //
 // # Sampling
 //

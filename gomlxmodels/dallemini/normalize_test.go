@@ -1,11 +1,20 @@
 package dallemini
 
 import (
+	"crypto/sha256"
+	"encoding/csv"
+	"encoding/hex"
 	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/mozillazg/go-unidecode"
 
 	"antipode/gomlxmodels/internal/modeltest"
 )
@@ -21,60 +30,171 @@ func readJSON(t *testing.T, name string, to any) {
 	}
 }
 
-// TestNormalize compares texts with the original's TextNormalizer; texts that it transliterates by tables which are not
-// here are errors that name the characters.
-func TestNormalize(t *testing.T) {
+// normalizer splits hashtags by the words of the goldens.
+func normalizer(t *testing.T) *Normalizer {
+	t.Helper()
 	text, err := os.ReadFile(filepath.Join("testdata", "words.txt"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	n := &Normalizer{readWords(string(text))}
+	return &Normalizer{readWords(string(text))}
+}
+
+// TestNormalize compares prompts in 41 languages with the original's TextNormalizer.
+func TestNormalize(t *testing.T) {
+	n := normalizer(t)
 	var lines [][2]string
 	readJSON(t, "normalized.json", &lines)
-	refused := 0
-	for _, line := range lines {
-		got, err := n.Normalize(line[0])
-		if err != nil {
-			refused++
-			modeltest.CheckLine(t, err, "does not support the characters")
-		} else if got != line[1] {
-			t.Errorf("%q: %q, want %q", line[0], got, line[1])
-		}
+	if len(lines) < 470 {
+		t.Errorf("%d texts", len(lines))
 	}
-	if len(lines) < 37 || refused > 3 { // a fraction, ligatures with wide letters, a wide space
-		t.Errorf("%d of %d texts are not supported", refused, len(lines))
+	for _, line := range lines {
+		if got, _, err := n.Normalize(line[0]); err != nil || got != line[1] {
+			t.Errorf("%q: %q, %v, want %q", line[0], got, err, line[1])
+		}
 	}
 }
 
-// TestCharacters compares every character that is supported with ftfy and Unidecode.
+// digests are checksums of what the reference libraries make of their own tables and of released prompts.
+type digests struct {
+	Characters                map[string]string // by block of 256 characters
+	Emoji, CoCoCroLa, ENTIGEN string
+}
+
+func digestOf(lines []string) string {
+	sum := sha256.Sum256([]byte(strings.Join(lines, "\n")))
+	return hex.EncodeToString(sum[:])[:16]
+}
+
+// TestCharacters compares every character of Unicode with ftfy, emoji and Unidecode.
 func TestCharacters(t *testing.T) {
-	var want map[string]string
-	readJSON(t, "characters.json", &want)
-	supported := 0
-	for c, w := range want {
-		got, err := ascii(c)
-		if err != nil {
+	var want digests
+	readJSON(t, "digests.json", &want)
+	if len(want.Characters) < 180 {
+		t.Errorf("%d blocks", len(want.Characters))
+	}
+	for block := range 0x1100 {
+		if block >= 0xd8 && block < 0xe0 { // surrogates
 			continue
 		}
-		if supported++; got != w {
-			t.Errorf("%q (%U): %q, want %q", c, []rune(c), got, w)
+		made := make([]string, 256)
+		for i := range made {
+			text, err := repair(string(rune(block<<8 | i)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			made[i] = unidecode.Unidecode(demojize(text))
+		}
+		name, got := fmt.Sprintf("%02x", block), ""
+		if strings.Join(made, "") != "" {
+			got = digestOf(made)
+		}
+		if got != want.Characters[name] {
+			t.Errorf("characters U+%s00 to U+%sFF: %q", name, name, made)
 		}
 	}
-	t.Logf("%d of %d characters are supported", supported, len(want))
-	if supported < 400 {
-		t.Errorf("%d of %d characters are supported", supported, len(want))
+}
+
+// TestEmoji compares every emoji of Emoji 14.0 with the original.
+func TestEmoji(t *testing.T) {
+	var want digests
+	readJSON(t, "digests.json", &want)
+	n := normalizer(t)
+	var lines []string
+	for emoji, name := range emojiNames() {
+		if name == "" {
+			continue
+		}
+		text, lost, err := n.Normalize(emoji + " x")
+		if err != nil || len(lost) > 0 {
+			t.Errorf("%s: lost %q, %v", emoji, lost, err)
+		}
+		lines = append(lines, emoji+" "+text)
+	}
+	slices.Sort(lines)
+	if len(lines) != 4702 || digestOf(lines) != want.Emoji {
+		t.Errorf("%d emoji, which differ from those of the original", len(lines))
+	}
+}
+
+// TestReleasedPrompts compares all prompts of CoCo-CroLa, in seven languages, and of ENTIGEN with the original.
+func TestReleasedPrompts(t *testing.T) {
+	var want digests
+	readJSON(t, "digests.json", &want)
+	n := normalizer(t)
+	shared := filepath.Join("..", "..", "..", "shared", "data")
+	open := func(name ...string) *os.File {
+		f, err := os.Open(filepath.Join(append([]string{shared}, name...)...))
+		if errors.Is(err, os.ErrNotExist) {
+			t.Skip("the released data are not in ../shared/data")
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { f.Close() })
+		return f
+	}
+	check := func(name, want string, prompts []string) {
+		for i, p := range prompts {
+			text, lost, err := n.Normalize(p)
+			if err != nil || len(lost) > 0 || strings.TrimSpace(text) == "" {
+				t.Errorf("%s: %q: %q, lost %q, %v", name, p, text, lost, err)
+			}
+			prompts[i] = text
+		}
+		if digestOf(prompts) != want {
+			t.Errorf("%s: the normalized prompts differ from those of the original", name)
+		}
+	}
+	var templates map[string]string
+	if err := json.NewDecoder(open("cococrola", "benchmark", "v0-1", "prompts.json")).Decode(&templates); err != nil {
+		t.Fatal(err)
+	}
+	rows := func(f *os.File) [][]string {
+		rows, err := csv.NewReader(f).ReadAll()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return rows
+	}
+	var prompts []string
+	concepts := rows(open("cococrola", "benchmark", "v0-1", "concepts.csv"))
+	for _, row := range concepts[1:] {
+		for _, l := range slices.Sorted(maps.Keys(templates)) {
+			prompts = append(prompts, strings.ReplaceAll(templates[l], "$$$", row[slices.Index(concepts[0], l)]))
+		}
+	}
+	check("CoCo-CroLa", want.CoCoCroLa, prompts)
+	prompts = nil
+	sentences := rows(open("entigen", "prompt.csv"))
+	for _, row := range sentences[1:] {
+		prompts = append(prompts, row[slices.Index(sentences[0], "Sentence")])
+	}
+	check("ENTIGEN", want.ENTIGEN, prompts)
+}
+
+// TestNormalizeLost: words without a transliteration are named.
+func TestNormalizeLost(t *testing.T) {
+	for prompt, want := range map[string][]string{
+		"a photo of ᱥᱮᱛᱟ by the river": {"ᱥᱮᱛᱟ"}, "ꯂꯥꯏꯔꯤꯛ ꯇꯜ": {"ꯂꯥꯏꯔꯤꯛ", "ꯇꯜ"}, "a 🫨 ∮ b": {"🫨", "∮"},
+		"שלום 海 दुनिया, ᱥx 🙂 ❤️ …": nil, "": nil, "\u200d ́": nil,
+	} {
+		text, lost, err := (&Normalizer{}).Normalize(prompt)
+		if err != nil || !slices.Equal(lost, want) {
+			t.Errorf("%q: %q, lost %q, want %q, %v", prompt, text, lost, want, err)
+		}
 	}
 }
 
 func TestNormalizeRefuses(t *testing.T) {
-	for prompt, want := range map[string]string{"海边的 house 海": `the characters "海边的"`,
-		"бабочка": "TextNormalizer", "a 🙂": `"🙂"`, "cafÃ© noir": "wrong encoding"} {
-		_, err := (&Normalizer{}).Normalize(prompt)
-		modeltest.CheckLine(t, err, want)
+	// UTF-8, read as Windows-1252
+	for _, prompt := range []string{"cafÃ© noir", "Ð¿Ñ€Ð¸Ð²ÐµÑ‚", "æµ·å²¸", "à¤˜à¤°", "itâ€™s"} {
+		_, _, err := (&Normalizer{}).Normalize(prompt)
+		modeltest.CheckLine(t, err, "wrong encoding")
 	}
-	_, err := (&Normalizer{}).Normalize("a #sunset")
+	_, _, err := (&Normalizer{}).Normalize("a #sunset")
 	modeltest.CheckLine(t, err, WordsFile)
-	if got, err := (&Normalizer{}).Normalize("# a"); err != nil || strings.TrimSpace(got) != "a" {
+	if got, _, err := (&Normalizer{}).Normalize("# a"); err != nil || strings.TrimSpace(got) != "a" {
 		t.Errorf("%q, %v", got, err)
 	}
 }

@@ -30,6 +30,8 @@ type tokenModel struct {
 	files   []string
 	tokens  func(prompt string) (ids []int32, truncated bool, err error)
 	text    string // how prompts are read, for the digest
+	// normalize converts prompts; lost are words that it leaves out. nil = as given
+	normalize func(prompt string) (text string, lost []string, err error)
 }
 
 // tokenWorker generates with a model that writes image tokens.
@@ -97,16 +99,10 @@ func openDALLEMini(dir string, t *gomlxmodels.TokenOptions) (tokenModel, error) 
 	}
 	t.TopK, t.ConditionScale = cmp.Or(t.TopK, 50), cmp.Or(t.ConditionScale, 10)
 	n, err := m.Network(t.ConditionScale)
-	model := tokenModel{n, m.VQGAN, m.Files(), m.Tokens, "as given"}
+	model := tokenModel{network: n, vqgan: m.VQGAN, files: m.Files(), tokens: m.Tokens, text: "as given"}
 	if m.Normalizer != nil && t.TextNormalize != gomlxmodels.NormalizeOff {
 		model.text = fmt.Sprintf("normalized, version %d", dallemini.NormalizerVersion)
-		model.tokens = func(prompt string) ([]int32, bool, error) {
-			text, err := m.Normalizer.Normalize(prompt)
-			if err != nil {
-				return nil, false, err
-			}
-			return m.Tokens(text)
-		}
+		model.normalize = m.Normalizer.Normalize
 	}
 	return model, err
 }
@@ -121,7 +117,7 @@ func openMinDALLE(dir string, t *gomlxmodels.TokenOptions) (tokenModel, error) {
 		return tokenModel{}, err
 	}
 	t.TopK = cmp.Or(t.TopK, 256)
-	return tokenModel{m.Network(), m.VQGAN(), m.Files(), m.Tokens, "as given"}, nil
+	return tokenModel{network: m.Network(), vqgan: m.VQGAN(), files: m.Files(), tokens: m.Tokens, text: "as given"}, nil
 }
 
 // check reports options that the model does not take.
@@ -165,7 +161,7 @@ func (w *tokenWorker) Load(ctx context.Context) (err error) {
 // text is a prompt as tokens.
 type text struct {
 	vqgan.Request
-	truncated bool
+	reason string // what the model does not see of it; "" = it sees all
 }
 
 func (w *tokenWorker) Prepare(_ context.Context, row stage.Row) (any, string, error) {
@@ -176,11 +172,25 @@ func (w *tokenWorker) Prepare(_ context.Context, row stage.Row) (any, string, er
 	if row.Text("negative") != "" {
 		return nil, "negative", errors.New("the model takes no negative prompt")
 	}
-	ids, truncated, err := w.model.tokens(row.Text("prompt"))
+	prompt, reasons := row.Text("prompt"), []string(nil)
+	if w.model.normalize != nil {
+		var lost []string
+		if prompt, lost, err = w.model.normalize(prompt); err != nil {
+			return nil, "prompt", err
+		}
+		if len(lost) > 0 {
+			reasons = append(reasons, fmt.Sprintf("the prompt is transliterated to ASCII, which leaves out %s",
+				strings.Join(lost, " ")))
+		}
+	}
+	ids, cut, err := w.model.tokens(prompt)
 	if err != nil {
 		return nil, "prompt", err
 	}
-	return text{vqgan.Request{Text: ids, Seed: n}, truncated}, "", nil
+	if cut {
+		reasons = append(reasons, truncated)
+	}
+	return text{vqgan.Request{Text: ids, Seed: n}, strings.Join(reasons, "; ")}, "", nil
 }
 
 func (w *tokenWorker) Compute(ctx context.Context, prepared []any) ([][]stage.Value, error) {
@@ -203,12 +213,8 @@ func (w *tokenWorker) Compute(ctx context.Context, prepared []any) ([][]stage.Va
 		if err != nil {
 			return nil, err
 		}
-		reason := ""
-		if prepared[i].(text).truncated {
-			reason = truncated
-		}
 		out = append(out, []stage.Value{{Image: blob}, {Text: w.name}, {Text: "generated"}, {Text: "ok"},
-			{Text: reason}, {Text: string(diffusion.SafetyAbsent)}})
+			{Text: prepared[i].(text).reason}, {Text: string(diffusion.SafetyAbsent)}})
 	}
 	return out, nil
 }

@@ -100,6 +100,21 @@ func TestTokensNormalized(t *testing.T) {
 	}
 }
 
+// TestTokensTransliterated generates from prompts in other scripts; the row says which words the model does not see.
+func TestTokensTransliterated(t *testing.T) {
+	evaluator(t)
+	f := rows(t, gomlxmodels.Generate(tokenFolder(t), datasets.FromRows([]map[string]any{
+		{"id": "a", "prompt": "海"}, {"id": "b", "prompt": "Hai"}, {"id": "c", "prompt": "a ᱥᱮᱛᱟ"},
+	})))
+	images, reasons := f.Images("image"), f.Texts("reason")
+	if images[0].SHA256 != images[1].SHA256 || reasons[0] != "" {
+		t.Errorf("海 is not read as hai: %q", reasons[0])
+	}
+	if f.Texts("outcome")[2] != "ok" || !strings.Contains(reasons[2], "leaves out ᱥᱮᱛᱟ") {
+		t.Errorf("outcome %s, reason %q", f.Texts("outcome")[2], reasons[2])
+	}
+}
+
 // TestTokensDigest: every option is part of the digest, and an option at its default is that default.
 func TestTokensDigest(t *testing.T) {
 	model := tokenFolder(t)
@@ -132,8 +147,8 @@ func TestTokensRefuse(t *testing.T) {
 		return o
 	}
 	for want, tab := range map[string]datasets.Table{
-		"normalization does not support the characters": gomlxmodels.Generate(model,
-			datasets.FromRows([]map[string]any{{"id": "a", "prompt": "海"}})),
+		"was decoded with the wrong encoding": gomlxmodels.Generate(model,
+			datasets.FromRows([]map[string]any{{"id": "a", "prompt": "cafÃ©"}})),
 		"does not take the option steps": gomlxmodels.Generate(model, datasets.FromRows(one),
 			with(func(o *gomlxmodels.GenerateOptions) { o.Steps = 3 })),
 		"does not take the option size": gomlxmodels.Generate(model, datasets.FromRows(one),
