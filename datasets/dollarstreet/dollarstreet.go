@@ -29,6 +29,7 @@ import (
 	"strings"
 
 	"antipode/datasets"
+	"antipode/datasets/check"
 	"antipode/datasets/digin"
 	"antipode/datasets/digin/archive"
 	"antipode/datasets/manifest"
@@ -58,6 +59,7 @@ var layout = archive.Layout{
 		{"dataset_dollarstreet/images_v2_imagenet_train.csv", "dataset_dollarstreet/images_v2_imagenet_test.csv"},
 	},
 	Folders: []string{"."}, Path: "imageRelPath", Need: []string{"region.id", "topics"}, Income: true, Photos: photos,
+	Published: archive.Published{Images: 38_479, Regions: archive.Keys(digin.DollarStreetRegions()), Countries: 63},
 }
 
 // photos returns a row for each topic of a photo.
@@ -155,6 +157,12 @@ func list(text string) ([]string, error) {
 // region ("Africa", "Americas", "Asia", "Europe"), country and income (of the household, US dollars a month,
 // purchasing power parity), in the index's order.
 func Photos(options ...Options) datasets.Table { return layout.Table(options...) }
+
+// CheckOptions are the options of [Check].
+type CheckOptions = archive.CheckOptions
+
+// Check compares an unpacked archive with what [Photos] expects; see [archive.Layout.Check].
+func Check(dir string, o CheckOptions) (*check.Report, error) { return layout.Check(dir, o) }
 
 func init() {
 	manifest.Register(manifest.Manifest{

@@ -26,6 +26,7 @@ import (
 	"strings"
 
 	"antipode/datasets"
+	"antipode/datasets/check"
 	"antipode/datasets/digin"
 	"antipode/datasets/digin/archive"
 	"antipode/datasets/manifest"
@@ -48,6 +49,8 @@ var layout = archive.Layout{
 	Name: Name, Page: Page, Shape: "index.csv next to the folder images, or a folder with both for each region",
 	Indexes: [][]string{{"index.csv"}, {"*/index.csv"}}, Folders: []string{"images", "."},
 	Path: "file_path", Need: []string{"object", "region"},
+	Published: archive.Published{Images: 61_940, Regions: archive.Keys(digin.GeoDERegions()),
+		Objects: digin.Objects40(), Balanced: digin.Objects27(), Least: 170},
 	Photos: func(s *manifest.Sheet, row int) ([]archive.Photo, error) {
 		file, object := s.Cell(row, "file_path"), archive.Words(s.Cell(row, "object"))
 		if object == "" {
@@ -83,6 +86,12 @@ func regionOf(s *manifest.Sheet, row int) (string, error) {
 // (the key: "SouthEastAsia") and country (of the photographer's address; "" if the index has none), in
 // the index's order.
 func Photos(options ...Options) datasets.Table { return layout.Table(options...) }
+
+// CheckOptions are the options of [Check].
+type CheckOptions = archive.CheckOptions
+
+// Check compares an unpacked archive with what [Photos] expects; see [archive.Layout.Check].
+func Check(dir string, o CheckOptions) (*check.Report, error) { return layout.Check(dir, o) }
 
 func init() {
 	manifest.Register(manifest.Manifest{

@@ -36,6 +36,7 @@ var exceptions = []struct{ begins, why, check string }{
 	{"antipode embed --model vit-base-patch16-224 ", "needs a real model", "help"},
 	{"antipode embed --model clip-vit-base-patch32 ", "needs a real model", "help"},
 	{"antipode import --dir exports ", "needs images of Midjourney; kernel/commands has a test of it", "help"},
+	{"antipode data check ", "needs an archive of a data set; kernel/commands has a test of it", "help"},
 	{"antipode data images ", "needs a table of URLs and the network; kernel/commands has a test of it", "help"},
 	{"antipode generate --model exec:./exec_diffusers.py ", "needs diffusers and a real model", "help"},
 	{"pip install ", "needs Python and the network", ""},

@@ -21,6 +21,7 @@ func data(ctx context.Context, args []string) error {
 	return listOr("data", dataArgs, args, func() error { return listData(home) },
 		map[string]func([]string) error{
 			"pull":   func(args []string) error { return pullData(ctx, home, args) },
+			"check":  checkData,
 			"images": func(args []string) error { return dataImages(ctx, args) },
 		})
 }

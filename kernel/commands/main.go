@@ -54,7 +54,7 @@ func commands() []command {
 		{"ps", "[--json]", "list the jobs and models of the backend; the same as backend status", ps},
 		{"backend", "status [--json] | stop | log", "control the resident backend of the store", backendCommand},
 		{"models", modelsArgs, "list or download models, or check whether a folder can be loaded", models},
-		{"data", dataArgs, "list or download data sets, or fetch images by URL", data},
+		{"data", dataArgs, "list, download or check data sets, or fetch images by URL", data},
 		{"store", "[ls | verify RESULT | gc]", "list, verify or remove stored results", storeCommand},
 		{"generate", "--model NAME|DIR --prompts TABLE --out TABLE [--n N] [--steps N] …",
 			"generate images of prompts",

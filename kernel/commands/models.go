@@ -34,7 +34,7 @@ func listOr(command, synopsis string, args []string, list func() error, others m
 
 const (
 	modelsArgs = "[list | pull NAME | check NAME|DIR | convert FILE]"
-	dataArgs   = "[list | pull NAME | images --in TABLE --url COLUMN]"
+	dataArgs   = "[list | pull NAME | check NAME DIR | images --in TABLE --url COLUMN]"
 )
 
 func models(ctx context.Context, args []string) error {

@@ -44,7 +44,8 @@ func TestUsage(t *testing.T) {
 		"models check": "antipode models check NAME|DIR [--json]",
 		"models pull archipelago-vti": "no model \"archipelago-vti\": `antipode models` lists names; a " +
 			"model on the hub is OWNER/NAME or OWNER/NAME@REVISION; did you mean \"archipelago-vit\"?",
-		"data pul": "antipode data [list | pull NAME | images --in TABLE --url COLUMN]; did you mean pull?",
+		"data pul": "antipode data [list | pull NAME | check NAME DIR | images --in TABLE --url COLUMN]; did you " +
+			"mean pull?",
 		"data pull visaeg": "no data set \"visaeg\"; known: cococrola, dig_in, " +
 			"dollarstreet, entigen, fonts, geode, laion_coco_nllb, seegull, visage; did you mean \"visage\"?",
 		"backend stauts": "antipode backend status|stop|log; did you mean status?",

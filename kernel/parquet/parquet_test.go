@@ -55,6 +55,18 @@ func TestManyRows(t *testing.T) {
 		table.VectorColumn("full", v)}}); err != nil {
 		t.Fatal(err)
 	}
+	for _, c := range []struct{ first, n, rows int }{{0, 3, 3}, {4000, 200, 200}, {4096, 1, 1}, {8500, 0, 1500},
+		{9999, 5, 1}, {10000, 5, 0}} {
+		part, err := Read(path, Options{First: c.first, N: c.n})
+		if err != nil || part.Rows != len(v) || part.Frame.Len() != c.rows || len(part.Bad) != c.rows {
+			t.Fatalf("%+v: %+v, %v", c, part, err)
+		}
+		for i, vector := range part.Frame.Vectors("full") {
+			if vector[0] != float32(c.first+i) {
+				t.Errorf("%+v: row %d is row %v", c, i, vector[0])
+			}
+		}
+	}
 	got := read(t, path)
 	if got.Len() != len(v) || got.Vectors("full")[9999][0] != 9999 {
 		t.Errorf("got %d rows", got.Len())

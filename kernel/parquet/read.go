@@ -27,6 +27,8 @@ type Options struct {
 	// PutImage stores the bytes of an image file. It is called concurrently. A [table.BadRow] is an error of the row,
 	// any other error ends Read.
 	PutImage func(data []byte) (table.Image, error)
+	// First and N select N rows from number First, counted from 0; N 0 = all from First.
+	First, N int
 }
 
 // Table is the content of a file.
@@ -34,6 +36,7 @@ type Table struct {
 	Frame  *table.Frame    // masks and images stored as paths have only the path
 	Bad    []*table.BadRow // by row: why it cannot be used, or nil
 	Unread []string        // columns without a kind: name and type
+	Rows   int             // of the file
 }
 
 // stored is an image whose bytes are not stored yet.
@@ -74,14 +77,19 @@ func Read(path string, o Options) (t *Table, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s is damaged or not a Parquet file: %w", name, err)
 	}
-	r := &reader{Table: &Table{}, o: o}
+	r := &reader{Table: &Table{Rows: int(pf.NumRows())}, o: o}
 	if r.roles, err = r.layout(pf.Schema(), o); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
+	start := 0
 	for _, g := range pf.RowGroups() {
-		if err := r.group(g); err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
+		n := int(g.NumRows())
+		if skip := max(0, o.First-start); skip < n && !r.full() {
+			if err := r.group(g, skip); err != nil {
+				return nil, fmt.Errorf("%s: %w", name, err)
+			}
 		}
+		start += n
 	}
 	if err := r.finish(); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
@@ -92,11 +100,23 @@ func Read(path string, o Options) (t *Table, err error) {
 // batch is the number of rows per read.
 const batch = 256
 
-func (r *reader) group(g pq.RowGroup) error {
+// full reports whether the selected rows are read.
+func (r *reader) full() bool { return r.o.N > 0 && len(r.Bad) >= r.o.N }
+
+// group reads the rows of a row group, without the first skip ones.
+func (r *reader) group(g pq.RowGroup, skip int) error {
 	rows := g.Rows()
 	defer rows.Close()
+	if skip > 0 {
+		if err := rows.SeekToRow(int64(skip)); err != nil {
+			return fmt.Errorf("the file is damaged: %w", err)
+		}
+	}
 	buf := make([]pq.Row, batch)
-	for {
+	for !r.full() {
+		if r.o.N > 0 {
+			buf = buf[:min(batch, r.o.N-len(r.Bad))]
+		}
 		n, err := rows.ReadRows(buf)
 		for _, row := range buf[:n] {
 			r.row(row)
@@ -111,6 +131,7 @@ func (r *reader) group(g pq.RowGroup) error {
 			return fmt.Errorf("the file is damaged: %w", err)
 		}
 	}
+	return nil
 }
 
 // store stores the waiting images concurrently.

@@ -46,6 +46,8 @@ type Layout struct {
 	Need    []string // the other required columns
 	Income  bool     // the table has a column income
 
+	Published Published // what [Layout.Check] compares the archive with
+
 	// Photos returns the rows of the table for a row of the index.
 	Photos func(s *manifest.Sheet, row int) ([]Photo, error)
 }
