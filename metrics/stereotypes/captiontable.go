@@ -150,7 +150,8 @@ type salienceRow struct {
 }
 
 var salienceMetric = score(metrics.Definition[SalienceTableOptions, salienceRow]{
-	Name: "visage-salience", Title: "attributes found in an identity's captions, by salience (a modified tf-idf)",
+	Version: 3, // 2 named United KingdomUK
+	Name:    "visage-salience", Title: "attributes found in an identity's captions, by salience (a modified tf-idf)",
 	Unit: "tf · idf", Range: "(-∞, ∞); idf=smooth: [0, ∞)", Direction: "none", Citation: "section 3.2, Figure 3",
 	Inputs: []metrics.Input{captionsIn, attributesIn},
 	Compute: func(_ context.Context, call *metrics.Call, o SalienceTableOptions) ([]salienceRow, error) {
@@ -196,7 +197,7 @@ func (in *captionInput) rows(scores []CaptionScores, l salienceList) ([]salience
 			if in.vocabulary.Stereotypes != nil {
 				stereotype = map[bool]string{true: "yes", false: "no"}[a.Stereotype]
 			}
-			out = append(out, salienceRow{Identity: s.Identity,
+			out = append(out, salienceRow{Identity: data.DisplayName(s.Identity),
 				Attribute: in.label(&mask, l.show, s.Identity, a.Attribute), Rank: rank, Salience: a.Salience,
 				Share: a.Share, Tf: a.Tf, Idf: a.Idf, Times: a.Times, Captions: a.Captions, Documents: a.Documents,
 				Corpus: s.Corpus, Used: s.Captions, Images: s.Images, Size: size, Stereotype: stereotype,
@@ -247,7 +248,7 @@ var salienceAgreement = score(metrics.Definition[AgreementOptions, agreementRow]
 		likelihood := map[[2]string]float64{}
 		attributes, values := f.Texts("attribute"), f.Numbers("likelihood")
 		for i, id := range f.Texts("identity") {
-			likelihood[[2]string{id, attributes[i]}] = values[i]
+			likelihood[[2]string{data.DisplayName(id), attributes[i]}] = values[i]
 		}
 		f = call.Inputs["in"]
 		identities, attributes, ranks := f.Texts("identity"), f.Texts("attribute"), f.Numbers("rank")
@@ -276,7 +277,7 @@ var salienceAgreement = score(metrics.Definition[AgreementOptions, agreementRow]
 				continue
 			}
 			taken[identities[i]]++
-			l, known := likelihood[[2]string{identities[i], attributes[i]}]
+			l, known := likelihood[[2]string{data.DisplayName(identities[i]), attributes[i]}]
 			if !known || math.IsNaN(l) {
 				without++
 				continue

@@ -2,6 +2,7 @@ package stereotypes
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -189,5 +190,46 @@ func TestPlans(t *testing.T) {
 		if made.Err() == nil {
 			t.Errorf("%v: no error", made.Columns())
 		}
+	}
+}
+
+// TestOneNameOfAnIdentity: the United Kingdom, United KingdomUK in the data, has one name in all tables, so that they
+// can be joined.
+func TestOneNameOfAnIdentity(t *testing.T) {
+	renamed := func(f *table.Frame) *table.Frame {
+		ids := slices.Clone(f.Texts("identity"))
+		for i, id := range ids {
+			ids[i] = strings.Replace(id, "Veltan", "United KingdomUK", 1)
+		}
+		return f.With(table.TextColumn("identity", ids))
+	}
+	pairs := renamed(pairFrame()).Pick([]int{0, 4, 2})
+	shown := pairs.With(table.NumberColumn("image_number", []float64{1, 1, 1}),
+		table.NumberColumn("selected", []float64{1, 1, 1}))
+	attributes := map[string]string{"show_offensive": "true", "resamples": "0"}
+	shows := map[string]string{"min_attributes": "1", "resamples": "0"}
+	of := func(name string, in *table.Frame, o map[string]string) *table.Frame {
+		inputs := map[string]*table.Frame{"in": in}
+		if in.Has("caption") {
+			inputs["attributes"] = pairs
+		}
+		f, err := tabulartest.RunOn(name, inputs, o, new([]string))
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if ids := f.Texts("identity"); !slices.Contains(ids, "United Kingdom") || slices.Contains(ids, "United KingdomUK") {
+			t.Errorf("%s names %q", name, ids)
+		}
+		return f
+	}
+	captions := renamed(captionFrame())
+	of("visage-captions", captions, map[string]string{"resamples": "0"})
+	of("visage-ngrams", captions, map[string]string{"resamples": "0", "min_captions": "1"})
+	of("visage-association", shown, shows)
+	salient, likely := of("visage-salience", captions, attributes), of("visage-likelihood", shown, shows)
+	f, err := tabulartest.RunOn("visage-salience-agreement", map[string]*table.Frame{"in": salient,
+		"likelihoods": likely}, map[string]string{"resamples": "0"}, new([]string))
+	if err != nil || f.Numbers("n_without")[0] != 0 || f.Numbers("n_used")[0] != 1 {
+		t.Errorf("%v, %v", f, err)
 	}
 }

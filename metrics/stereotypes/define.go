@@ -1,6 +1,7 @@
 package stereotypes
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/url"
@@ -35,7 +36,7 @@ func listing[O, R any](d metrics.Definition[O, R]) datasets.Defined[O] {
 
 func complete[O, R any](d metrics.Definition[O, R]) metrics.Definition[O, R] {
 	compute := d.Compute
-	d.Citation, d.Version = citation+d.Citation, 2
+	d.Citation, d.Version = citation+d.Citation, cmp.Or(d.Version, 2)
 	d.Compute = func(ctx context.Context, call *metrics.Call, o O) ([]R, error) {
 		rows, err := compute(ctx, call, o)
 		text := describe(d.Name, d.Version, o)

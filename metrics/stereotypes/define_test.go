@@ -88,8 +88,8 @@ func TestOptionsRoundTrip(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{"": "no options", "visage-none/2 seed=0": "no metric",
-		"visage-salience/0 seed=0": "version 0", "visage-salience/2 seed": "NAME=VALUE",
-		"visage-salience/2 seed=x": "not an integer", "visage-salience/2 stop=%zz": "NAME=VALUE"} {
+		"visage-salience/0 seed=0": "version 0", "visage-salience/3 seed": "NAME=VALUE",
+		"visage-salience/3 seed=x": "not an integer", "visage-salience/3 stop=%zz": "NAME=VALUE"} {
 		if err := Repeat(text, nil).Err(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v does not say %q", text, err, want)
 		}

@@ -252,7 +252,8 @@ func NgramTable(t CaptionTables, options ...NgramOptions) datasets.Table {
 }
 
 var ngrams = score(metrics.Definition[NgramOptions, salienceRow]{
-	Name: "visage-ngrams", Title: "runs of words in an identity's captions, by salience, without a vocabulary",
+	Version: 3, // 2 named United KingdomUK
+	Name:    "visage-ngrams", Title: "runs of words in an identity's captions, by salience, without a vocabulary",
 	Unit: "tf · idf", Range: "(-∞, ∞); idf=smooth: [0, ∞)", Direction: "none", Citation: "section 3.2",
 	Inputs: []metrics.Input{captionsIn, {Role: "attributes", Columns: attributesIn.Columns,
 		About: "unmasked attributes, or pairs with identity and offensiveness: terms that name one are " +

@@ -56,15 +56,16 @@ var showings = []metrics.Input{{Role: "in",
 		"stereo-column"}}
 
 var tendencyMetric = score(metrics.Definition[TendencyOptions, tendencyRow]{
-	Name: "visage-association", Title: "likelihood of stereotypes and of other attributes by identity, and their ratio",
+	Version: 3, // 2 named United KingdomUK
+	Name:    "visage-association", Title: "likelihood of stereotypes and of other attributes by identity, and their ratio",
 	Unit: "share of showings; ratio", Range: "[0, 1]; [0, ∞)", Direction: "none", Citation: "Tables 1 and 2",
 	Inputs: showings,
 	Compute: func(_ context.Context, call *metrics.Call, o TendencyOptions) ([]tendencyRow, error) {
 		ts, err := o.listed(call)
 		var out []tendencyRow
 		for _, t := range ts {
-			out = append(out, tendencyRow{Identity: t.Identity, Stereo: t.Stereo, Random: t.Other, Theta: t.Theta,
-				ThetaText: ThetaText(t), Stereotypes: t.Stereotypes, Others: t.Random, Used: t.Showings,
+			out = append(out, tendencyRow{Identity: data.DisplayName(t.Identity), Stereo: t.Stereo, Random: t.Other,
+				Theta: t.Theta, ThetaText: ThetaText(t), Stereotypes: t.Stereotypes, Others: t.Random, Used: t.Showings,
 				Images: t.Images, Mode: o.Method, Interval: tabular.Bootstrap(o.Resamples, o.Level, "images")})
 		}
 		return out, err
@@ -92,7 +93,8 @@ type likelihoodRow struct {
 }
 
 var likelihoodMetric = score(metrics.Definition[TendencyOptions, likelihoodRow]{
-	Name: "visage-likelihood", Title: "likelihood of each attribute by identity", Unit: "share of showings",
+	Version: 3, // 2 named United KingdomUK
+	Name:    "visage-likelihood", Title: "likelihood of each attribute by identity", Unit: "share of showings",
 	Range: "[0, 1]", Direction: "none", Citation: "section 4", Inputs: showings,
 	Compute: func(_ context.Context, call *metrics.Call, o TendencyOptions) ([]likelihoodRow, error) {
 		ts, err := o.listed(call)
@@ -102,8 +104,8 @@ var likelihoodMetric = score(metrics.Definition[TendencyOptions, likelihoodRow]{
 				if l.Attribute == NoneOfTheAbove {
 					continue
 				}
-				out = append(out, likelihoodRow{Identity: t.Identity, Attribute: l.Attribute, Likelihood: l.Estimate,
-					Used: l.Shown, Selected: l.Selected,
+				out = append(out, likelihoodRow{Identity: data.DisplayName(t.Identity), Attribute: l.Attribute,
+					Likelihood: l.Estimate, Used: l.Shown, Selected: l.Selected,
 					Kind: map[bool]string{true: "stereotype", false: "random"}[l.Stereotype],
 					Mode: o.Method, Interval: tabular.Bootstrap(o.Resamples, o.Level, "images")})
 			}
