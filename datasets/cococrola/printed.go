@@ -19,6 +19,13 @@ const Average = "Avg"
 var Models = []string{"DALL-E Mega", "DALL-E Mini", "SD 1.1", "SD 1.2", "SD 1.4", "SD 2", "CogView 2", "DALL-E 2",
 	"AltDiffusion m9"}
 
+// ModelNames are the labels of [Models] by the names that checkpoints and programs have, in lower case, without an
+// owner.
+var ModelNames = map[string]string{"dalle-mega": "DALL-E Mega", "dalle-mini": "DALL-E Mini",
+	"stable-diffusion-v1-1": "SD 1.1", "stable-diffusion-v1-2": "SD 1.2", "stable-diffusion-v1-4": "SD 1.4",
+	"stable-diffusion-2": "SD 2", "cogview2": "CogView 2", "dall-e-2": "DALL-E 2",
+	"altdiffusion-m9": "AltDiffusion m9"}
+
 // PrintedCell is a cell of Table 2 of the paper: mean correctness ×100, rounded; NaN where the table is blank.
 type PrintedCell struct {
 	Model, Language string // [Average] for means

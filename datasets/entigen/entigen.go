@@ -19,6 +19,14 @@ const (
 	SD        = "Stable Diffusion"
 )
 
+// Models are the models of the paper.
+var Models = []string{MinDALLE, DALLEMini, SD}
+
+// ModelNames are the labels of [Models] by the names that checkpoints have, in lower case, without an owner. The
+// authors' script loads the checkpoint Mega for DALL-E-mini.
+var ModelNames = map[string]string{"mindalle": MinDALLE, "dalle-mini": DALLEMini, "dalle-mega": DALLEMini,
+	"stable-diffusion-v1-4": SD}
+
 // The categories of attributes.
 const (
 	Profession = "profession"

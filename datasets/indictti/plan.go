@@ -65,6 +65,11 @@ func (r Request) Images() int { return r.Prompts * r.Languages * r.N }
 // Models are the generators, in the order of the printed tables. "Alt Diffusion" without a suffix is m2.
 var Models = []string{"Stable Diffusion", "Alt Diffusion", "Alt Diffusion m9", "Midjourney", "Dalle3"}
 
+// ModelNames are the labels of [Models] by the names that checkpoints and programs have, in lower case, without an
+// owner.
+var ModelNames = map[string]string{"stable-diffusion-v1-5": "Stable Diffusion", "altdiffusion": "Alt Diffusion",
+	"altdiffusion-m9": "Alt Diffusion m9", "dall-e-3": "Dalle3"}
+
 // Plan returns the size of the study (section 3 and supplement) for each model, in a number of languages. With the 31
 // languages of the paper: 124,000 images from each open model, 24,800 from Midjourney, 6,200 from Dalle3.
 func Plan(languages int) []Request {

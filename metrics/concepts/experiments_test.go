@@ -147,7 +147,7 @@ func TestCreative(t *testing.T) {
 	}
 }
 
-func labels(lines ...string) *table.Frame {
+func labeled(lines ...string) *table.Frame {
 	f := &table.Frame{Columns: []table.Column{table.TextColumn("model", nil), table.TextColumn("language", nil),
 		table.TextColumn("concept", nil), table.TextColumn("kind", nil)}}
 	for _, line := range lines {
@@ -160,9 +160,9 @@ func labels(lines ...string) *table.Frame {
 
 // TestFailureCounts: failures are counted by kind; a label given by hand replaces that of the rule.
 func TestFailureCounts(t *testing.T) {
-	in := labels("DALL-E 2|he|eye|generic collision", "DALL-E 2|he|sea|non-specific", "DALL-E 2|he|ship|",
+	in := labeled("DALL-E 2|he|eye|generic collision", "DALL-E 2|he|sea|non-specific", "DALL-E 2|he|ship|",
 		"DALL-E 2|en|prince|non-specific", "SD 2|he|eye|specific collision")
-	hand := labels("DALL-E 2|he|sea|generic collision", "DALL-E 2|he|eye|generic collision",
+	hand := labeled("DALL-E 2|he|sea|generic collision", "DALL-E 2|he|eye|generic collision",
 		"DALL-E 2|he|moon|non-specific", "SD 2|he|eye|")
 	var text strings.Builder
 	w := csv.NewWriter(&text)
@@ -181,7 +181,7 @@ func TestFailureCounts(t *testing.T) {
 	for _, r := range again {
 		lines = append(lines, strings.Join(r, "|"))
 	}
-	f, notes, err := compute("cococrola-failure-counts", map[string]*table.Frame{"in": in, "labels": labels(lines...)})
+	f, notes, err := compute("cococrola-failure-counts", map[string]*table.Frame{"in": in, "labels": labeled(lines...)})
 	if err != nil || len(notes) != 1 || !strings.Contains(notes[0], "1 labels are of concepts") {
 		t.Fatal(notes, err)
 	}
@@ -201,8 +201,8 @@ func TestFailureCounts(t *testing.T) {
 		t.Errorf("%v", got)
 	}
 	for want, inputs := range map[string]map[string]*table.Frame{
-		`kind is "odd"`:            {"in": in, "labels": labels("SD 2|he|eye|odd")},
-		`concept "c" occurs twice`: {"in": labels("a|b|c|", "a|b|c|non-specific")},
+		`kind is "odd"`:            {"in": in, "labels": labeled("SD 2|he|eye|odd")},
+		`concept "c" occurs twice`: {"in": labeled("a|b|c|", "a|b|c|non-specific")},
 	} {
 		if _, _, err := compute("cococrola-failure-counts", inputs); err == nil ||
 			!strings.Contains(err.Error(), want) {

@@ -55,6 +55,49 @@ func TestPrintedTable(t *testing.T) {
 	}
 }
 
+// TestPartialStudy: with one model in three languages the other printed cells, and the averages, have no value.
+func TestPartialStudy(t *testing.T) {
+	all := printed(t)
+	var rows []int
+	for i, m := range all.Texts("model") {
+		l := all.Texts("language")[i]
+		if (m == "SD 1.4" || m == cococrola.Average) && slices.Contains([]string{"en", "es", "he",
+			cococrola.Average}, l) {
+			rows = append(rows, i)
+		}
+	}
+	in := all.Pick(rows)
+	for i, m := range in.Texts("model") {
+		if m == "SD 1.4" {
+			in.Texts("model")[i] = "stable-diffusion-v1-4"
+		}
+	}
+	var notes []string
+	f, err := tabulartest.RunOn("cococrola-cells", map[string]*table.Frame{"in": in}, nil, &notes)
+	if err != nil || f.Len() != 158 || !slices.Equal(notes, []string{"Table 2: 6 of 158 printed cells computed"}) {
+		t.Fatal(f.Len(), notes, err)
+	}
+	for i, of := range f.Texts("computed") {
+		own := f.Texts("model")[i] == "SD 1.4" && slices.Contains([]string{"en", "es", "he"}, f.Texts("language")[i])
+		if own != (of == "stable-diffusion-v1-4") || own != (f.Numbers("equal")[i] == 1) || own == math.IsNaN(f.Numbers(
+			"value")[i]) {
+			t.Errorf("%s %s: %q, equal %g", f.Texts("model")[i], f.Texts("language")[i], of, f.Numbers("equal")[i])
+		}
+	}
+	f, err = tabulartest.Run("cococrola-cells", in, map[string]string{"labels": "stable-diffusion-v1-4=SD 2"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, of := range f.Texts("computed") {
+		if of != "" && f.Texts("model")[i] != "SD 2" {
+			t.Errorf("labeled SD 2, it is compared with %s", f.Texts("model")[i])
+		}
+	}
+	if !slices.Contains(f.Numbers("equal"), 0) {
+		t.Error("SD 1.4 has no other value than SD 2")
+	}
+}
+
 // TestColumnWins: wins in the printed integers, counted by hand.
 func TestColumnWins(t *testing.T) {
 	f := tabulartest.Evaluate(t, "cococrola-wins", printed(t), nil)

@@ -9,6 +9,7 @@ import (
 	"antipode/datasets"
 	"antipode/datasets/cococrola"
 	"antipode/datasets/table"
+	"antipode/metrics/internal/labels"
 )
 
 // correctness are the two scores of Table 2 and their columns.
@@ -82,22 +83,28 @@ func PaperTable(means datasets.Table, options ...TableOptions) datasets.Table {
 	return paperTable.Of(means, options...)
 }
 
+// CellOptions are the options of [PaperCells].
+type CellOptions struct {
+	Labels []string `json:"labels,omitempty" help:"labels of models in the paper's table, each as MODEL=LABEL; others by the paper's list of names"`
+}
+
 // CellRow is a row of [PaperCells].
 type CellRow struct {
-	Model      string  `column:"model"`
+	Model      string  `column:"model" help:"label in the paper"`
 	Language   string  `column:"language"`
 	Score      string  `column:"score"`
 	Printed    float64 `column:"printed" unit:"×100"`
 	Value      float64 `column:"value" unit:"×100"`
 	Difference float64 `column:"difference" unit:"×100"`
-	Equal      int     `column:"equal" help:"1 if the value rounds to the printed one"`
+	Equal      float64 `column:"equal" help:"1 if the value rounds to the printed one; no value without a mean"`
+	Computed   string  `column:"computed" help:"the model whose mean it is; blank without a mean"`
 }
 
-var paperCells = datasets.Define(datasets.Operation[struct{}, CellRow]{
+var paperCells = datasets.Define(datasets.Operation[CellOptions, CellRow]{
 	Name:    "cococrola-cells",
 	Title:   "means compared with the printed Table 2, cell by cell",
-	Version: 1, Unit: "cosine ×100", Range: "[-100, 100]", Citation: citation + ", Table 2", Inputs: inMeans,
-	Compute: func(_ context.Context, call *datasets.Call, _ struct{}) ([]CellRow, error) {
+	Version: 2, Unit: "cosine ×100", Range: "[-100, 100]", Citation: citation + ", Table 2", Inputs: inMeans,
+	Compute: func(_ context.Context, call *datasets.Call, o CellOptions) ([]CellRow, error) {
 		means, err := readMeans(call.Inputs["in"])
 		if err != nil {
 			return nil, err
@@ -106,29 +113,64 @@ var paperCells = datasets.Define(datasets.Operation[struct{}, CellRow]{
 		if err != nil {
 			return nil, err
 		}
+		models := slices.DeleteFunc(slices.Clone(call.Inputs["in"].Texts("model")), func(m string) bool {
+			return m == cococrola.Average
+		})
+		known := labels.Models{Printed: cococrola.Models, Names: cococrola.ModelNames}
+		of, err := known.Of(models, o.Labels)
+		if err != nil {
+			return nil, err
+		}
+		mean := func(score, model, language string) float64 {
+			if v, has := means[score][[2]string{model, language}]; has {
+				return v
+			}
+			return math.NaN()
+		}
 		var out []CellRow
+		computed := 0
 		for _, c := range cells {
 			for _, s := range correctness {
 				printed := map[string]float64{"Xc": c.Xc, "Wc": c.Wc}[s.name]
-				v, known := means[s.name][[2]string{c.Model, c.Language}]
-				if !known || math.IsNaN(v) || math.IsNaN(printed) {
+				if math.IsNaN(printed) {
 					continue
 				}
-				v = percent(s.name, v)
-				equal := 0
-				if math.Abs(v-printed) <= 0.5*(1+1e-9) {
-					equal = 1
+				none := math.NaN()
+				row := CellRow{Model: c.Model, Language: c.Language, Score: s.name, Printed: printed, Value: none,
+					Difference: none, Equal: none}
+				model, complete := of[c.Model], true
+				if c.Model == cococrola.Average { // of the paper's models, or it is another quantity
+					model, complete = c.Model, len(unique(models, compareModels)) == len(cococrola.Models)
+					for _, m := range cococrola.Models {
+						complete = complete && !math.IsNaN(mean(s.name, of[m], c.Language))
+					}
 				}
-				out = append(out, CellRow{c.Model, c.Language, s.name, printed, v, v - printed, equal})
+				if c.Language == cococrola.Average {
+					for _, l := range cococrola.Languages {
+						complete = complete && !math.IsNaN(mean(s.name, model, l))
+					}
+				}
+				if v := percent(s.name, mean(s.name, model, c.Language)); complete && !math.IsNaN(v) {
+					computed++
+					row.Value, row.Difference, row.Equal, row.Computed = v, v-printed, 0, model
+					if math.Abs(v-printed) <= 0.5*(1+1e-9) {
+						row.Equal = 1
+					}
+				}
+				out = append(out, row)
 			}
 		}
+		call.Notef("%s", known.Note("Table 2", computed, len(out), models))
 		return out, nil
 	},
 })
 
-// PaperCells is the table operation cococrola-cells: means compared with the printed Table 2, one row per cell that
-// both have.
-func PaperCells(means datasets.Table) datasets.Table { return paperCells.Of(means) }
+// PaperCells is the table operation cococrola-cells: means compared with the printed Table 2, one row per printed cell,
+// without a value where the means have none. Models are found by [CellOptions].Labels and [cococrola.ModelNames]. An
+// average is compared only if no cell that it averages is missing. A note counts the cells that were computed.
+func PaperCells(means datasets.Table, options ...CellOptions) datasets.Table {
+	return paperCells.Of(means, options...)
+}
 
 // RankingOptions are the options of [Ranking].
 type RankingOptions struct {

@@ -233,11 +233,12 @@ func ExampleResultTable() {
 }
 
 func ExamplePrintedCells() {
-	show(consistency.PrintedCells(scores(), consistency.CellOptions{Table: 7}))
+	cells := consistency.PrintedCells(scores(), consistency.CellOptions{Table: 7})
+	show(cells.Where("value", "present", nil))
 	// Output:
-	// model   language  printed  value  difference  equal
-	// Dalle3  en          48.92     49        0.08      0
-	// Dalle3  hin_Deva    44.86     45        0.14      0
+	// model   language  printed  value  difference  equal  computed
+	// Dalle3  en          48.92     49        0.08      0  Dalle3
+	// Dalle3  hin_Deva    44.86     45        0.14      0  Dalle3
 }
 
 func ExampleDrop() {

@@ -11,6 +11,7 @@ import (
 	"antipode/datasets"
 	"antipode/datasets/indictti"
 	"antipode/datasets/table"
+	"antipode/metrics/internal/labels"
 	"antipode/metrics/internal/tabular"
 )
 
@@ -49,25 +50,29 @@ type CellOptions struct {
 	Table int     `json:"table,omitempty" required:"true" values:"2,3,4,6,7,8,9,10,11" help:"number of the printed table"`
 	Score string  `json:"score,omitempty" default:"igc" help:"column of the score"`
 	Scale float64 `json:"scale,omitempty" default:"100" help:"factor of the scores: 100 for cosines, 1 for printed values"`
+
+	Labels []string `json:"labels,omitempty" help:"labels of models in the paper's table, each as MODEL=LABEL; others by the paper's list of names"`
 }
 
 // CellRow is a row of [PrintedCells].
 type CellRow struct {
-	Model      string  `column:"model"`
+	Model      string  `column:"model" help:"label in the paper"`
 	Language   string  `column:"language"`
 	Printed    float64 `column:"printed"`
 	Value      float64 `column:"value" help:"the score times scale"`
 	Difference float64 `column:"difference"`
-	Equal      int     `column:"equal" help:"1 if both agree in two decimals"`
+	Equal      float64 `column:"equal" help:"1 if both agree in two decimals; no value without a score"`
+	Computed   string  `column:"computed" help:"the model whose score it is; blank without a score"`
 }
 
 var printedCells = datasets.Define(datasets.Operation[CellOptions, CellRow]{
-	Name: "indictti-cells", Title: "scores compared with a printed table, cell by cell", Version: 1,
+	Name: "indictti-cells", Title: "scores compared with a printed table, cell by cell", Version: 2,
 	Unit: "cosine × 100", Range: "[-100, 100]", Citation: tableCitation, Inputs: inModels, Compute: computeCells,
 })
 
 // PrintedCells is the table operation indictti-cells: scores compared with a printed table (2–4, 6–11), one row per
-// cell. Cells that are lost, cut or uncertain in print, and cells without a score, are left out; a note counts them.
+// cell, without a value where the scores have none. Models are found by [CellOptions].Labels and [indictti.ModelNames].
+// Cells that are lost, cut or uncertain in print are left out. A note counts the cells that were computed.
 func PrintedCells(scores datasets.Table, options ...CellOptions) datasets.Table {
 	return printedCells.Of(scores, options...)
 }
@@ -153,28 +158,35 @@ func computeCells(_ context.Context, call *datasets.Call, o CellOptions) ([]Cell
 	if err != nil {
 		return nil, err
 	}
-	values, _, err := byCell(call, o.Score, o.Scale)
+	values, models, err := byCell(call, o.Score, o.Scale)
+	if err != nil {
+		return nil, err
+	}
+	known := labels.Models{Printed: indictti.Models, Names: indictti.ModelNames}
+	of, err := known.Of(models, o.Labels)
 	if err != nil {
 		return nil, err
 	}
 	var rows []CellRow
-	illegible, without := 0, 0
+	illegible, computed := 0, 0
 	for _, c := range cells {
-		v, known := values[[2]string{c.Model, c.Language}]
-		switch {
-		case c.State != indictti.Legible:
+		if c.State != indictti.Legible {
 			illegible++
-		case !known || math.IsNaN(v):
-			without++
-		default:
-			equal := 0
-			if decimals(v) == c.Value {
-				equal = 1
-			}
-			rows = append(rows, CellRow{c.Model, c.Language, c.Value, v, v - c.Value, equal})
+			continue
 		}
+		none := math.NaN()
+		row := CellRow{Model: c.Model, Language: c.Language, Printed: c.Value, Value: none, Difference: none,
+			Equal: none}
+		if v, has := values[[2]string{of[c.Model], c.Language}]; has && !math.IsNaN(v) {
+			computed++
+			row.Value, row.Difference, row.Equal, row.Computed = v, v-c.Value, 0, of[c.Model]
+			if decimals(v) == c.Value {
+				row.Equal = 1
+			}
+		}
+		rows = append(rows, row)
 	}
-	call.Notef("Table %d: %d cells compared; %d cannot be read in print, %d have no score", o.Table, len(rows),
-		illegible, without)
+	call.Notef("%s; %d more cannot be read in print", known.Note(fmt.Sprintf("Table %d", o.Table), computed, len(rows),
+		models), illegible)
 	return rows, nil
 }

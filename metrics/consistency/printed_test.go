@@ -66,19 +66,32 @@ func TestResultTable(t *testing.T) {
 	}
 }
 
-// TestPrintedCells: cells that cannot be read in print and cells without a score are left out and counted.
+// TestPrintedCells: cells that cannot be read in print are left out, cells without a score have no value, and both are
+// counted.
 func TestPrintedCells(t *testing.T) {
-	in := modelScores("Stable Diffusion|en|0.645349", "Stable Diffusion|asm_Beng|0.08",
-		"Stable Diffusion|tel_Telu|0.07", "Dalle3|mni_Mtei|0.5", "Mine|en|0.9")
+	in := modelScores("stable-diffusion-v1-5|en|0.645349", "stable-diffusion-v1-5|asm_Beng|0.08",
+		"stable-diffusion-v1-5|tel_Telu|0.07", "Dalle3|mni_Mtei|0.5", "Mine|en|0.9")
 	in.Columns[2].Name = "clgc"
 	f, notes, err := compute("indictti-cells", map[string]string{"score": "clgc", "table": "2"}, nil,
 		map[string]*table.Frame{"in": in})
-	if err != nil || f.Len() != 2 || f.Numbers("equal")[0] != 1 || f.Numbers("equal")[1] != 0 ||
-		math.Abs(f.Numbers("difference")[1]-0.71) > 1e-9 {
+	if err != nil || f.Len() != 116 || f.Numbers("equal")[0] != 1 || f.Numbers("equal")[1] != 0 ||
+		math.Abs(f.Numbers("difference")[1]-0.71) > 1e-9 || f.Texts("model")[0] != "Stable Diffusion" ||
+		f.Texts("computed")[0] != "stable-diffusion-v1-5" {
 		t.Fatal(f, err)
 	}
-	if len(notes) != 1 || notes[0] != "Table 2: 2 cells compared; 8 cannot be read in print, 114 have no score" {
+	for i, equal := range f.Numbers("equal")[2:] {
+		if !math.IsNaN(equal) || !math.IsNaN(f.Numbers("value")[i+2]) || f.Texts("computed")[i+2] != "" {
+			t.Errorf("row %d has no score, and equal %g", i+3, equal)
+		}
+	}
+	if len(notes) != 1 || notes[0] != "Table 2: 2 of 116 printed cells computed; 8 more cannot be read in print" {
 		t.Errorf("%q", notes)
+	}
+	f, notes, err = compute("indictti-cells", map[string]string{"score": "clgc", "table": "2",
+		"labels": "Mine=Midjourney"}, nil, map[string]*table.Frame{"in": in})
+	if err != nil || len(notes) != 1 || !strings.HasPrefix(notes[0], "Table 2: 3 of 116") ||
+		!slices.Contains(f.Texts("computed"), "Mine") {
+		t.Errorf("%q, %v", notes, err)
 	}
 	for _, tab := range indictti.Tables { // a printed table next to itself: every legible cell, all equal
 		cells, err := indictti.PrintedTable(tab)

@@ -288,7 +288,7 @@ func TestLayout(t *testing.T) {
 		!slices.Equal(f.Texts("prompt_id"), []string{"original", "O-G1", "O-S1", "O-I2"}) {
 		t.Errorf("%q, %q", names, f.Texts("prompt_id"))
 	}
-	if f.Texts("perceived gender (CLIP), minD")[0] != "not available (printed 0.60)" ||
+	if f.Texts("perceived gender (CLIP), minD")[0] != "(printed 0.60)" ||
 		f.Texts("perceived gender, minD")[0] != "0.57" {
 		t.Errorf("%q, %q", f.Texts("perceived gender (CLIP), minD")[0], f.Texts("perceived gender, minD")[0])
 	}

@@ -1,7 +1,9 @@
 package representation
 
 import (
+	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -270,9 +272,58 @@ func TestTables(t *testing.T) {
 		!strings.Contains(err.Error(), "someone") {
 		t.Errorf("%v does not name the row", err)
 	}
-	if _, err := tabulartest.Run("entigen-cells", tab(), nil); err == nil ||
-		!strings.Contains(err.Error(), "Table 1 reports") {
-		t.Errorf("%v does not say which ratings are missing", err)
+}
+
+// TestPartialStudy: with the ratings of one model, under its own name, and of some prompts, the other printed cells
+// have no value.
+func TestPartialStudy(t *testing.T) {
+	in := tab()
+	for i := range in.Texts("model") {
+		in.Texts("model")[i] = "CompVis/stable-diffusion-v1-4"
+	}
+	var notes []string
+	f, err := tabulartest.RunOn("entigen-cells", map[string]*table.Frame{"in": in}, nil, &notes)
+	if err != nil || f.Len() != 105 {
+		t.Fatal(f, err)
+	}
+	computed := 0
+	for i, of := range f.Texts("computed") {
+		equal := f.Numbers("equal")[i]
+		switch model := f.Texts("model")[i]; {
+		case of == "":
+			if !math.IsNaN(equal) || !math.IsNaN(f.Numbers("value")[i]) || f.Texts("feasible")[i] != "" {
+				t.Errorf("row %d has no ratings, and equal %g, value %g", i+1, equal, f.Numbers("value")[i])
+			}
+		case of != "CompVis/stable-diffusion-v1-4" || model != data.SD || math.IsNaN(equal):
+			t.Errorf("row %d: %s is the paper's %s, equal %g", i+1, of, model, equal)
+		default:
+			computed++
+		}
+	}
+	if want := fmt.Sprintf("Tables 1, 2, 3, 6: %d of 105 printed cells computed", computed); computed == 0 ||
+		!slices.Equal(notes, []string{want}) {
+		t.Errorf("%q, want %q", notes, want)
+	}
+	notes = nil
+	own := map[string]string{"labels": "CompVis/stable-diffusion-v1-4=minDALL-E", "table": "1"}
+	f, err = tabulartest.RunOn("entigen-table", map[string]*table.Frame{"in": in}, own, &notes)
+	if err != nil || len(notes) != 1 || !strings.HasPrefix(notes[0], "Table 1: ") {
+		t.Fatal(notes, err)
+	}
+	if sd := f.Texts("perceived gender, SD")[0]; sd != "(printed 0.82)" {
+		t.Errorf("without ratings: %q", sd)
+	}
+	if own := f.Texts("perceived gender, minD")[0]; own == "(printed 0.5)" || own == "" {
+		t.Errorf("with ratings: %q", own)
+	}
+	for i := range in.Texts("model") {
+		in.Texts("model")[i] = "mine"
+	}
+	notes = nil
+	_, err = tabulartest.RunOn("entigen-cells", map[string]*table.Frame{"in": in}, nil, &notes)
+	if err != nil || len(notes) != 1 || !strings.Contains(notes[0], "0 of 105 printed cells computed; the models of "+
+		"the table are mine, those of the paper minDALL-E, ") {
+		t.Errorf("%q, %v", notes, err)
 	}
 }
 

@@ -10,21 +10,25 @@ import (
 	data "antipode/datasets/entigen"
 	"antipode/datasets/table"
 	"antipode/metrics"
+	"antipode/metrics/internal/labels"
 	"antipode/metrics/internal/tabular"
 )
 
 // compared is a printed value with the one from the ratings, or from labels by CLIP.
 type compared struct {
 	data.PrintedCell
-	value  float64
-	usable int
-	equal  bool
-	most   int // images that could have been usable
+	value    float64
+	usable   int
+	computed string // the model whose ratings there are, "" = none
+	equal    bool
+	most     int // images that could have been usable
 }
 
-// compare compares the printed values of a table (1, 2, 3, 6 or all); both includes those by CLIP.
-func compare(call *metrics.Call, o labelOptions, table string, both bool) ([]compared, error) {
+// compare compares the printed values of a table (1, 2, 3, 6 or all); both includes those by CLIP. given labels models.
+func compare(call *metrics.Call, o labelOptions, given []string, table string, both bool) ([]compared, error) {
 	by := map[string]map[key]*cell{"human": {}, "clip": {}}
+	known := labels.Models{Printed: data.Models, Names: data.ModelNames}
+	of, models := map[string]map[string]string{}, []string{}
 	for judge, role := range map[string]string{"human": "in", "clip": "clip"} {
 		if call.Inputs[role] == nil {
 			continue
@@ -36,13 +40,20 @@ func compare(call *metrics.Call, o labelOptions, table string, both bool) ([]com
 		for _, c := range all {
 			by[judge][c.key] = c
 		}
+		own := call.Inputs[role].Texts("model")
+		if of[judge], err = known.Of(own, given); err != nil {
+			return nil, fmt.Errorf("table %q: %w", role, err)
+		}
+		models = append(models, own...)
 	}
 	var out []compared
+	computed := 0
 	for _, p := range data.PrintedTables() {
 		if (p.Judge != "human" && !both) || (table != "all" && table != strconv.Itoa(p.Table)) {
 			continue
 		}
-		k := key{p.Category, p.Prompt, p.Axis, p.Model}
+		model := of[p.Judge][p.Model]
+		k := key{p.Category, p.Prompt, p.Axis, model}
 		if p.Table == 3 {
 			k.axis = data.PerceivedGender
 			if p.Category == data.Culture {
@@ -50,15 +61,12 @@ func compare(call *metrics.Call, o labelOptions, table string, both bool) ([]com
 			}
 		}
 		c := by[p.Judge][k]
-		if c == nil && p.Judge == "clip" {
+		if c == nil {
 			out = append(out, compared{PrintedCell: p, value: math.NaN()})
 			continue
 		}
-		if c == nil {
-			return nil, fmt.Errorf("no row is a rating of %s, which the paper's Table %d reports", k, p.Table)
-		}
 		d := DiversityOf(c.counts)
-		r := compared{PrintedCell: p, value: d.Value, usable: d.Usable, most: d.Asked}
+		r := compared{PrintedCell: p, value: d.Value, usable: d.Usable, most: d.Asked, computed: model}
 		if p.Table == 3 {
 			r.value = perAttribute(c.counts)
 		}
@@ -67,8 +75,14 @@ func compare(call *metrics.Call, o labelOptions, table string, both bool) ([]com
 			return nil, err
 		}
 		r.equal = printed.Agrees(r.value)
+		computed++
 		out = append(out, r)
 	}
+	what := "Table " + table
+	if table == "all" {
+		what = "Tables 1, 2, 3, 6"
+	}
+	call.Notef("%s", known.Note(what, computed, len(out), models))
 	return out, nil
 }
 
@@ -78,12 +92,16 @@ type CellOptions struct {
 	Prompts string `json:"prompts" default:"reported" values:"reported,all" help:"prompts with a hyphen in their id, as in the paper, or all"`
 	Axes    string `json:"axes" help:"further axes, as COLUMN=GROUP/GROUP, …: perceived_age=young/old"`
 	Table   string `json:"table" default:"all" values:"all,1,2,3,6" help:"table of the paper"`
+
+	Labels []string `json:"labels,omitempty" help:"labels of models in the paper's table, each as MODEL=LABEL; others by the paper's list of names"`
 }
 
 // PaperCells is the table operation entigen-cells (Bansal et al., EMNLP 2022, Tables 1, 2, 3, 6): every human value
 // of the paper's tables next to the same from the ratings, one a row: printed, value in [0, 1] (Table 3: images, [0,
 // 9]), equal (1 where the value agrees with the printed one, [Printed.Agrees]), feasible (whether the printed
-// value is possible with so few images, [Feasible]), n_used.
+// value is possible with so few images, [Feasible]), n_used, computed (the model whose ratings they are). A cell
+// without ratings has no value; a note counts the others. Models are found by Labels and
+// [antipode/datasets/entigen.ModelNames].
 func PaperCells(ratings datasets.Table, options ...CellOptions) datasets.Table {
 	return paperCells.Of(ratings, options...)
 }
@@ -97,8 +115,9 @@ type paperCellRow struct {
 	Printed  string  `column:"printed"`
 	Value    float64 `column:"value" unit:"share; images in Table 3" range:"[0, 1]; [0, 9]"`
 	Used     int     `column:"n_used" unit:"images"`
-	Equal    int     `column:"equal"`
+	Equal    float64 `column:"equal" help:"no value without ratings"`
 	Feasible string  `column:"feasible"`
+	Computed string  `column:"computed" help:"the model whose ratings they are; blank without ratings"`
 	Rule     string  `column:"rule"`
 	noted
 }
@@ -107,15 +126,18 @@ var paperCells = listing(3, metrics.Definition[CellOptions, paperCellRow]{
 	Name: "entigen-cells", Title: "every human value of the paper's tables, and the same from the ratings",
 	Citation: "Tables 1, 2, 3, 6", Inputs: []metrics.Input{ratingsIn},
 	Compute: func(_ context.Context, call *metrics.Call, o CellOptions) ([]paperCellRow, error) {
-		all, err := compare(call, tabular.Part[labelOptions](o), o.Table, false)
+		all, err := compare(call, tabular.Part[labelOptions](o), o.Labels, o.Table, false)
 		var out []paperCellRow
 		for _, c := range all {
 			r := paperCellRow{Table: c.Table, Category: c.Category, Prompt: c.Prompt, Axis: c.Axis, Model: c.Model,
-				Printed: c.Text, Value: c.value, Used: c.usable, Rule: o.Rule}
-			if c.equal {
+				Printed: c.Text, Value: c.value, Used: c.usable, Computed: c.computed, Rule: o.Rule}
+			switch {
+			case c.computed == "":
+				r.Equal = math.NaN()
+			case c.equal:
 				r.Equal = 1
 			}
-			if printed, err := ParsePrinted(c.Text); err == nil && c.Table != 3 {
+			if printed, err := ParsePrinted(c.Text); err == nil && c.Table != 3 && c.computed != "" {
 				_, ok := Feasible(printed, c.most)
 				r.Feasible = map[bool]string{true: "yes", false: "no"}[ok]
 			}
@@ -134,12 +156,14 @@ type TableOptions struct {
 	Judges   string `json:"judges" default:"human" values:"human,both" help:"human ratings, or also labels by CLIP"`
 	Decimals int    `json:"decimals" default:"2" none:"-1" min:"0" help:"decimals of the values"`
 	Rounding string `json:"rounding" default:"round" values:"round,cut" help:"how values get their decimals; the paper does both"`
+
+	Labels []string `json:"labels,omitempty" help:"labels of models in the paper's table, each as MODEL=LABEL; others by the paper's list of names"`
 }
 
 // PaperTable is the table operation entigen-table (Bansal et al., EMNLP 2022, Tables 1, 2, 3, 6): one of the paper's
 // tables in its own layout, a row for each prompt and a column for each axis and model. A value is followed by the
-// printed one where the two differ. With Judges "both" the columns by CLIP are included; their values need
-// [PaperTableOf].
+// printed one where the two differ; a cell without ratings has the printed one only. With Judges "both" the columns by
+// CLIP are included; their values need [PaperTableOf]. Models are found as by [PaperCells].
 func PaperTable(ratings datasets.Table, options ...TableOptions) datasets.Table {
 	return paperTable.Of(ratings, options...)
 }
@@ -156,7 +180,7 @@ var paperTable = listing(3, metrics.Definition[TableOptions, struct{}]{
 		About: "labels by CLIP, as entigen-clip-labels returns them; with judges=both"}},
 	Columns: TableOptions.columns,
 	Frame: func(_ context.Context, call *metrics.Call, o TableOptions) (*table.Frame, error) {
-		all, err := compare(call, tabular.Part[labelOptions](o), o.Table, o.Judges == "both")
+		all, err := compare(call, tabular.Part[labelOptions](o), o.Labels, o.Table, o.Judges == "both")
 		if err != nil {
 			return nil, err
 		}
@@ -168,9 +192,12 @@ var paperTable = listing(3, metrics.Definition[TableOptions, struct{}]{
 				rows = append(rows, map[string]string{"category": c.Category, "prompt_id": c.Prompt,
 					"kind": data.Kind(c.Prompt), "note": Note})
 			}
-			text := rounded(c.value, o.Decimals, o.Rounding == "cut")
-			if !c.equal {
-				text += " (printed " + c.Text + ")"
+			text := "(printed " + c.Text + ")"
+			if c.computed != "" {
+				value := rounded(c.value, o.Decimals, o.Rounding == "cut")
+				if text = value + " " + text; c.equal {
+					text = value
+				}
 			}
 			rows[len(rows)-1][layoutHead(c.Axis, c.Judge, c.Model)] = text
 		}

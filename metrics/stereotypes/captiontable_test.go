@@ -217,7 +217,8 @@ func TestOneNameOfAnIdentity(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		if ids := f.Texts("identity"); !slices.Contains(ids, "United Kingdom") || slices.Contains(ids, "United KingdomUK") {
+		ids := f.Texts("identity")
+		if !slices.Contains(ids, "United Kingdom") || slices.Contains(ids, "United KingdomUK") {
 			t.Errorf("%s names %q", name, ids)
 		}
 		return f

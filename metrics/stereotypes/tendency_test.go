@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -341,6 +342,33 @@ func TestTableErrors(t *testing.T) {
 		if err := run(c.f, c.by, c.options); err == nil || !strings.Contains(err.Error(), c.want) ||
 			strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %v does not say %q", c.name, err, c.want)
+		}
+	}
+}
+
+// TestPartialPaperTables: printed identities without annotations have no values.
+func TestPartialPaperTables(t *testing.T) {
+	pairs := pairFrame()
+	for i := range pairs.Texts("identity") {
+		pairs.Texts("identity")[i] = "United Kingdom"
+	}
+	in := pairs.Pick([]int{0, 4}).With(table.NumberColumn("image_number", []float64{1, 1}),
+		table.NumberColumn("selected", []float64{1, 0}))
+	var notes []string
+	f, err := tabulartest.RunOn("visage-tables", map[string]*table.Frame{"in": in}, nil, &notes)
+	want := []string{"Tables 1 and 2: 3 of 315 printed cells computed"}
+	if err != nil || f.Len() != 105 || !slices.Equal(notes, want) {
+		t.Fatal(f, notes, err)
+	}
+	for i, id := range f.Texts("identity") {
+		own := id == "United Kingdom"
+		for _, column := range []string{"l_stereo", "l_random", "cells_equal"} {
+			if v := f.Numbers(column)[i]; own == math.IsNaN(v) {
+				t.Errorf("%s: %s %g", id, column, v)
+			}
+		}
+		if (f.Texts("theta")[i] == "") == own || f.Texts("printed_theta")[i] == "" {
+			t.Errorf("%s: theta %q, printed %q", id, f.Texts("theta")[i], f.Texts("printed_theta")[i])
 		}
 	}
 }
