@@ -38,6 +38,9 @@ const (
 	SafetyOff = "off"
 )
 
+// FP16 is a variant of a pipeline's weights: in half precision, in files such as model.fp16.safetensors.
+const FP16 = "fp16"
+
 // Schedulers are the values of [GenerateOptions].Scheduler.
 var Schedulers = []string{"ddim", "pndm", "euler", "euler-ancestral", "dpm++"}
 
@@ -52,6 +55,7 @@ type GenerateArgs struct {
 	Height       int     `json:"height,omitempty"`
 	Precision    string  `json:"precision,omitempty"` // "" = auto
 	Safety       string  `json:"safety,omitempty"`    // "" = SafetyOn
+	Variant      string  `json:"variant,omitempty"`   // of the weights
 	BaseURL      string  `json:"base_url,omitempty"`
 	Quality      string  `json:"quality,omitempty"`
 	Price        float64 `json:"price,omitempty"`
@@ -103,6 +107,11 @@ type GenerateOptions struct {
 	// Safety is "on" (default) or "off": whether images pass through the safety checker of the model's folder, if it
 	// has one. Not for image APIs, which have their own check.
 	Safety string
+
+	// Variant selects among the weights of a pipeline's folder: [FP16] reads those in half precision; default those in
+	// float32 where the folder has such. Precision is that of the computation. The images are stored under the digest
+	// of the files that were read. For folders of diffusers only.
+	Variant string
 
 	// Quality is one of the qualities of the API's model: "low", "medium", "high" or "auto" for gpt-image-2, also
 	// "xhigh" and "max" for later ones; a local server may have others. Default the API's own. For image APIs only.
@@ -211,6 +220,7 @@ func (o *GenerateOptions) check() error {
 		between("height", o.Height, 8, 4096),
 		oneOf("precision", o.Precision, Precisions),
 		oneOf("safety", o.Safety, []string{SafetyOn, SafetyOff}),
+		oneOf("variant", o.Variant, []string{FP16}),
 		positive("price", o.Price, 1e9),
 		positive("budget", o.Budget, 1e9),
 		between("budget in images:", o.BudgetImages, 1, 1e9),
@@ -222,8 +232,8 @@ func (o *GenerateOptions) check() error {
 // args returns the arguments of the stage, without defaults. It reports options of the other kind of generator.
 func (o *GenerateOptions) args(model string) (a GenerateArgs, err error) {
 	a = GenerateArgs{Model: model, Negative: o.Negative, Steps: o.Steps, Guidance: o.Guidance, Scheduler: o.Scheduler,
-		Width: o.Width, Height: o.Height, Precision: o.Precision, Safety: o.Safety, BaseURL: o.BaseURL,
-		Quality: o.Quality, Price: o.Price, Budget: o.Budget, BudgetImages: o.BudgetImages, PerMinute: o.PerMinute,
+		Width: o.Width, Height: o.Height, Precision: o.Precision, Safety: o.Safety, Variant: o.Variant,
+		BaseURL: o.BaseURL, Quality: o.Quality, Price: o.Price, Budget: o.Budget, BudgetImages: o.BudgetImages, PerMinute: o.PerMinute,
 		ModelDigest: o.ModelDigest, Exec: o.Exec, Tokens: o.Tokens}
 	if a.Tokens.TextNormalize == NormalizeOn {
 		a.Tokens.TextNormalize = ""
@@ -238,6 +248,9 @@ func (o *GenerateOptions) args(model string) (a GenerateArgs, err error) {
 		a.Precision = ""
 	}
 	file, single := singleFile(model)
+	if a.Variant != "" && (single || strings.HasPrefix(model, API) || strings.HasPrefix(model, Exec)) {
+		return a, invalid(errors.New("variant is for a folder as diffusers writes it"))
+	}
 	if a.File, err = o.File.resolved(single); err != nil {
 		return a, err
 	}

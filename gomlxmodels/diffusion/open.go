@@ -19,6 +19,7 @@ import (
 // weights and no device.
 type Model struct {
 	dir       string
+	variant   string // of the weights
 	text      textTower
 	unet      *UNetConfig
 	vae       *VAEConfig
@@ -38,7 +39,8 @@ type Model struct {
 
 // OpenOptions determine how a folder is read; the zero value is the default.
 type OpenOptions struct {
-	NoSafetyChecker bool // the folder's safety checker is neither read nor run
+	NoSafetyChecker bool   // the folder's safety checker is neither read nor run
+	Variant         string // of all weights, such as fp16; "" = as [weights.Open] prefers
 }
 
 // part is one network of a pipeline.
@@ -74,7 +76,7 @@ var pipelines = map[string]string{"StableDiffusionPipeline": "CLIPTextModel",
 // Errors are one line and name the file.
 func Open(dir string, o OpenOptions) (m *Model, err error) {
 	defer runner.Recovered("diffusion", &err)
-	m = &Model{dir: dir, safety: SafetyAbsent}
+	m = &Model{dir: dir, variant: o.Variant, safety: SafetyAbsent}
 	var index map[string]json.RawMessage
 	if err := m.read("model_index.json",
 		func(text []byte) error { return json.Unmarshal(text, &index) }); err != nil {
@@ -219,7 +221,7 @@ func (m *Model) weights() (err error) {
 		folder string
 		parts  []part
 	}{{"text_encoder", []part{textPart}}, {"unet", []part{unetPart}}, {"vae", []part{decoderPart, encoderPart}}} {
-		set, err := weights.Open(filepath.Join(m.dir, p.folder))
+		set, err := weights.OpenVariant(filepath.Join(m.dir, p.folder), m.variant)
 		if err != nil {
 			return err
 		}

@@ -67,7 +67,7 @@ func (m *Model) openChecker(classes map[string]string) error {
 		return err
 	}
 	c.pre, m.files = pre, append(m.files, path)
-	set, err := weights.Open(filepath.Join(m.dir, "safety_checker"))
+	set, err := weights.OpenVariant(filepath.Join(m.dir, "safety_checker"), m.variant)
 	if err != nil {
 		return err
 	}

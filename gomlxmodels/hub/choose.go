@@ -11,10 +11,12 @@ import (
 	"strings"
 
 	"github.com/gomlx/go-huggingface/hub"
+
+	"antipode/gomlxmodels"
 )
 
-// FP16 is the variant of a pipeline's weights in half precision, as diffusers names its files.
-const FP16 = "fp16"
+// FP16 is the variant of weights in half precision.
+const FP16 = gomlxmodels.FP16
 
 // configs are the configurations that the networks read.
 var configs = []string{"config.json", "preprocessor_config.json", "processor_config.json", "scheduler_config.json",
@@ -219,9 +221,10 @@ func (c *chooser) shards(dir, index string) error {
 	return nil
 }
 
-// preferred reports weights that are in the model's folder already and would be read in place of the variant.
+// preferred reports weights that are in the model's folder already and would be read in place of the variant, where no
+// option selects it.
 func (c *chooser) preferred(dir string) error {
-	if c.variant == "" {
+	if c.variant == "" || c.files["model_index.json"] != nil {
 		return nil
 	}
 	for _, f := range c.weights {

@@ -20,8 +20,10 @@ import (
 // PullOptions are the options of [Pull].
 type PullOptions struct {
 	Revision string // commit, branch, tag or refs/pr/N; "" = main
-	Variant  string // [FP16] = the weights of that variant; "" = float32 ones where there are such
-	Cache    string // "" = [Cache]
+	// Variant is that of the weights: [FP16]; "" = float32 ones where there are such. A pipeline's folder may have
+	// both; [gomlxmodels.GenerateOptions].Variant selects.
+	Variant string
+	Cache   string // "" = [Cache]
 	// Start is called when the configurations are downloaded and the weights are not yet; an error ends the pull. May
 	// be nil.
 	Start func(Snapshot) error

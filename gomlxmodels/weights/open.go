@@ -29,9 +29,13 @@ var names = map[string][]string{
 }
 
 // candidates lists the paths of a folder's weights in the order of preference: full precision before half, then
-// safetensors before torch's format, then one file before shards.
-func candidates() (list []string) {
-	for _, variant := range []string{"", ".fp16"} {
+// safetensors before torch's format, then one file before shards. With a variant these are its own alone.
+func candidates(variant string) (list []string) {
+	variants := []string{"", ".fp16"}
+	if variant != "" {
+		variants = []string{"." + variant}
+	}
+	for _, variant := range variants {
 		for _, format := range []string{".safetensors", ".bin"} {
 			for _, name := range names[format] {
 				list = append(list, name+variant+format, name+format+".index"+variant+".json")
@@ -45,8 +49,11 @@ func candidates() (list []string) {
 // model.safetensors.index.json lists, else pytorch_model.bin or its shards; of diffusers' folders
 // diffusion_pytorch_model in place of both names. Where there is none of these, it reads their fp16 variants. Every
 // error is one line and names the file.
-func Open(dir string) (*Set, error) {
-	for _, name := range candidates() {
+func Open(dir string) (*Set, error) { return OpenVariant(dir, "") }
+
+// OpenVariant is [Open] for the weights of a variant, such as fp16: model.fp16.safetensors. "" = those of [Open].
+func OpenVariant(dir, variant string) (*Set, error) {
+	for _, name := range candidates(variant) {
 		path := filepath.Join(dir, name)
 		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 			continue
@@ -57,6 +64,11 @@ func Open(dir string) (*Set, error) {
 		return OpenFiles(path)
 	}
 	message := fmt.Sprintf("%s: holds no weights, such as %s or pytorch_model.bin", dir, SingleFile)
+	fix := "save the model again with save_pretrained"
+	if variant != "" {
+		message = fmt.Sprintf("%s: holds no weights of the variant %s", dir, variant)
+		fix = "leave out the variant, or download it with `antipode models pull NAME --variant " + variant + "`"
+	}
 	var others []string
 	for _, pattern := range []string{"*.safetensors", "*.bin", "*.pt", "*.pth", "*.ckpt", "*.msgpack", "*.h5",
 		"*.onnx"} {
@@ -66,7 +78,7 @@ func Open(dir string) (*Set, error) {
 		}
 	}
 	if len(others) > 0 {
-		return nil, fmt.Errorf("%s: found %s. Fix: save the model again with save_pretrained", message, some(others))
+		return nil, fmt.Errorf("%s: found %s. Fix: %s", message, some(others), fix)
 	}
 	return nil, fmt.Errorf("%s. Fix: download the folder again", message)
 }

@@ -57,6 +57,8 @@ func generate(ctx context.Context, args []string) error {
 	fs.StringVar(&o.Negative, "negative", "", "the negative prompt: what images should not show")
 	fs.StringVar(&size, "size", "", "`WIDTHxHEIGHT` in pixels; default: the model's own")
 	fs.StringVar(&o.Precision, "precision", "", precisionUsage+"; default auto")
+	fs.StringVar(&o.Variant, "variant", "", "the variant of a pipeline's weights: fp16, half precision; default "+
+		"float32 where its folder has such weights")
 	fs.StringVar(&o.Safety, "safety", "", "on, off: whether images pass through the safety checker of the model's "+
 		"folder, if it has one; default on")
 	fs.StringVar(&o.Quality, "quality", "", "of an image API: low, medium, high or auto of gpt-image-2, also xhigh "+

@@ -83,6 +83,12 @@ func TestModelsPull(t *testing.T) {
 		strings.Contains(strings.Join(*requested, " "), "pytorch_model.safetensors") {
 		t.Errorf("%q, %v, requested %q", printed, err, *requested)
 	}
+	for _, variant := range []string{"", "fp16"} { // both, in any order: generate --variant selects
+		args := []string{"models", "pull", "stable-diffusion-2-1", "--mirror", "--variant", variant}
+		if _, err := run(args...); err != nil {
+			t.Errorf("variant %q next to the other: %v", variant, err)
+		}
+	}
 	for config, want := range map[string]string{`{"model_type": "llava"}`: `model_type "llava" is not one that is read`,
 		"{}": `model_type "" is not one`} {
 		requested = fakeHub(t, "some/model", map[string]string{"config.json": config, "model.safetensors": "weights"})

@@ -106,7 +106,8 @@ func open(ctx context.Context, env stage.Env, raw json.RawMessage) (stage.Worker
 // openModel opens the model in dir: a folder or, where the plan says what its file needs, a single file.
 func openModel(env stage.Env, args gomlxmodels.GenerateArgs, dir string) (*diffusion.Model, error) {
 	if args.File == (gomlxmodels.FileOptions{}) {
-		return diffusion.Open(dir, diffusion.OpenOptions{NoSafetyChecker: args.Safety == gomlxmodels.SafetyOff})
+		return diffusion.Open(dir, diffusion.OpenOptions{NoSafetyChecker: args.Safety == gomlxmodels.SafetyOff,
+			Variant: args.Variant})
 	}
 	from, err := hub.Resolve(env, args.File.ConfigFrom)
 	if err != nil {

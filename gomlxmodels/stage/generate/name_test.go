@@ -1,16 +1,19 @@
 package generate_test
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"antipode/datasets"
 	"antipode/gomlxmodels"
 	"antipode/gomlxmodels/diffusion"
 	"antipode/gomlxmodels/hub"
 	"antipode/gomlxmodels/internal/modeltest"
 	"antipode/gomlxmodels/internal/stagetest"
+	"antipode/gomlxmodels/weights"
 )
 
 // TestName: a model of the hub is called by its repository in tables.
@@ -71,5 +74,64 @@ func TestCorrection(t *testing.T) {
 	w := stagetest.Start(t, env, gomlxmodels.GenerateOp, gomlxmodels.GenerateArgs{Model: dir})
 	if len(m.Corrections()) != 1 || strings.HasPrefix(w.Digest(), files) {
 		t.Errorf("corrections %q, digest %s of files %s", m.Corrections(), w.Digest(), files)
+	}
+}
+
+// TestVariant: a folder with weights of two precisions is read in the one that the option names, and a folder with one
+// of them has the same digest with and without it.
+func TestVariant(t *testing.T) {
+	both := filepath.Join(t.TempDir(), "model")
+	half := filepath.Join(t.TempDir(), "model")
+	for _, dir := range []string{both, half} {
+		if err := os.CopyFS(dir, os.DirFS(folder("bare"))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for part, name := range map[string]string{"text_encoder": "model", "unet": "diffusion_pytorch_model",
+		"vae": "diffusion_pytorch_model"} {
+		list := modeltest.Tensors(t, filepath.Join(both, part))
+		for i := range list[0].Data { // so that the images differ visibly
+			list[0].Data[i] *= 2
+		}
+		for _, dir := range []string{both, half} {
+			file := filepath.Join(dir, part, name)
+			if err := weights.Save(file+".fp16.safetensors", list, nil, weights.F16); err != nil {
+				t.Fatal(err)
+			}
+			if dir == half {
+				if err := os.Remove(file + ".safetensors"); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+	}
+	evaluator(t)
+	prompt := datasets.FromRows([]map[string]any{{"id": "a", "prompt": "a house"}})
+	image := func(model, variant string) string {
+		f := rows(t, gomlxmodels.Generate(model, prompt, gomlxmodels.GenerateOptions{Steps: 2, Variant: variant}))
+		return f.Images("image")[0].SHA256
+	}
+	digest := func(model, variant string) string {
+		return stagetest.Start(t, stagetest.NewEnv(t, nil), gomlxmodels.GenerateOp,
+			gomlxmodels.GenerateArgs{Model: model, Variant: variant}).Digest()
+	}
+	for _, of := range []func(model, variant string) string{image, digest} {
+		full, fp16 := of(both, ""), of(both, gomlxmodels.FP16)
+		if full == fp16 {
+			t.Errorf("the variant is not read: %s", full)
+		}
+		if of(half, "") != fp16 || of(half, gomlxmodels.FP16) != fp16 {
+			t.Error("the variant alone differs from the variant next to others")
+		}
+	}
+	if err := os.Remove(filepath.Join(both, "vae", "diffusion_pytorch_model.fp16.safetensors")); err != nil {
+		t.Fatal(err)
+	}
+	for model, want := range map[string]string{both: "holds no weights of the variant fp16: found " +
+		"diffusion_pytorch_model.safetensors. Fix: leave out the variant", tokenFolder(t): "the option variant",
+		"api:gpt-image-2": "variant is for a folder"} {
+		_, err := gomlxmodels.Generate(model, prompt, gomlxmodels.GenerateOptions{Variant: "fp16"}).
+			Rows(context.Background())
+		modeltest.CheckLine(t, err, want)
 	}
 }

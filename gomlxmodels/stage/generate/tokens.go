@@ -126,7 +126,8 @@ func (w *tokenWorker) check() error {
 		name string
 		set  bool
 	}{{"steps", w.args.Steps != 0}, {"guidance", w.args.Guidance != 0}, {"scheduler", w.args.Scheduler != ""},
-		{"negative prompt", w.args.Negative != ""}, {"size", w.args.Width != 0}, {"safety", w.args.Safety != ""}} {
+		{"negative prompt", w.args.Negative != ""}, {"size", w.args.Width != 0}, {"safety", w.args.Safety != ""},
+		{"variant", w.args.Variant != ""}} {
 		if o.set {
 			return fmt.Errorf("the model writes image tokens and does not take the option %s. Fix: leave it out",
 				o.name)
