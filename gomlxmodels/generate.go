@@ -233,8 +233,8 @@ func (o *GenerateOptions) check() error {
 func (o *GenerateOptions) args(model string) (a GenerateArgs, err error) {
 	a = GenerateArgs{Model: model, Negative: o.Negative, Steps: o.Steps, Guidance: o.Guidance, Scheduler: o.Scheduler,
 		Width: o.Width, Height: o.Height, Precision: o.Precision, Safety: o.Safety, Variant: o.Variant,
-		BaseURL: o.BaseURL, Quality: o.Quality, Price: o.Price, Budget: o.Budget, BudgetImages: o.BudgetImages, PerMinute: o.PerMinute,
-		ModelDigest: o.ModelDigest, Exec: o.Exec, Tokens: o.Tokens}
+		BaseURL: o.BaseURL, Quality: o.Quality, Price: o.Price, Budget: o.Budget, BudgetImages: o.BudgetImages,
+		PerMinute: o.PerMinute, ModelDigest: o.ModelDigest, Exec: o.Exec, Tokens: o.Tokens}
 	if a.Tokens.TextNormalize == NormalizeOn {
 		a.Tokens.TextNormalize = ""
 	}
