@@ -7,6 +7,7 @@ import (
 	"maps"
 	"math"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -340,6 +341,12 @@ func TestTagShares(t *testing.T) {
 		math.Abs(f.Numbers("share")[0]-2.0/3) > 1e-12 ||
 		f.Numbers("n_inspected")[0] != 3 {
 		t.Errorf("%v %v %v", f, notes, err)
+	}
+	named := &table.Frame{Columns: []table.Column{table.TextColumn("id", []string{"1", "2", "3", "4"}),
+		table.TextColumn("image_id", []string{"a", "a", "b", "c"}), tags.Columns[1]}}
+	if again, _, err := evaluate(t, ask{Metric: "tag-shares"}, in, named); err != nil ||
+		!reflect.DeepEqual(again, f) {
+		t.Errorf("with image_id: %v %v, want %v", again, err, f)
 	}
 }
 

@@ -154,9 +154,10 @@ func DisparityRatios(scores datasets.Table, options ...RegionOptions) datasets.T
 type TagShareRow = hypersphere.TagShare
 
 var tagShares = Define(Definition[struct{}, TagShareRow]{
-	Name: "tag-shares", Version: 1,
+	Name: "tag-shares", Version: 2,
 	Inputs: []Input{{Role: "in", Columns: datasets.Columns("id:text"), About: "the images"},
-		{Role: "tags", Columns: datasets.Columns("id:text", "tag:text"), About: "a row for each tag of an image"}},
+		{Role: "tags", Columns: datasets.Columns("id:text", "tag:text"), About: "a row for each tag of an image, which " +
+			"the column image_id names if there is one, else id"}},
 	Title: "share of inspected images that have each manual tag",
 	Unit:  "share of inspected images", Range: "[0, 1]", Direction: "none",
 	Citation: "Sureddy et al. 2024 (Decomposed-DIG), section 4.3",
@@ -164,8 +165,9 @@ var tagShares = Define(Definition[struct{}, TagShareRow]{
 })
 
 // TagShares counts manual tags (section 4.3 of Decomposed-DIG): for each tag the share of the inspected images that
-// have it. tags has the columns id and tag, a row for each tag; an empty tag means that the image was inspected and
-// has none. Images without a row in tags count as not inspected, and a note gives their number.
+// have it. tags has a row for each tag, with the columns tag and image_id, or id where there is no image_id; an empty
+// tag means that the image was inspected and has none. Ids in a file are unique: a file with several tags of an image
+// needs image_id. Images without a row in tags count as not inspected, and a note gives their number.
 func TagShares(images, tags datasets.Table) datasets.Table {
 	return tagShares.Table(map[string]datasets.Table{"in": images, "tags": tags})
 }
@@ -275,7 +277,11 @@ func computeObjectMeans(_ context.Context, call *Call, o RegionOptions) (out []O
 func computeTagShares(_ context.Context, call *Call, _ struct{}) (out []TagShareRow, err error) {
 	tags := hypersphere.Tags{}
 	f := call.Inputs["tags"]
-	for i, id := range f.Texts("id") {
+	ids := f.Texts("image_id")
+	if ids == nil {
+		ids = f.Texts("id")
+	}
+	for i, id := range ids {
 		if tag := f.Texts("tag")[i]; tag != "" {
 			tags[id] = append(tags[id], tag)
 		} else if tags[id] == nil {
