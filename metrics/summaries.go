@@ -156,8 +156,8 @@ type TagShareRow = hypersphere.TagShare
 var tagShares = Define(Definition[struct{}, TagShareRow]{
 	Name: "tag-shares", Version: 2,
 	Inputs: []Input{{Role: "in", Columns: datasets.Columns("id:text"), About: "the images"},
-		{Role: "tags", Columns: datasets.Columns("id:text", "tag:text"), About: "a row for each tag of an image, which " +
-			"the column image_id names if there is one, else id"}},
+		{Role: "tags", Columns: datasets.Columns("id:text", "tag:text"), About: "a row for each tag of an image, " +
+			"which the column image_id names if there is one, else id"}},
 	Title: "share of inspected images that have each manual tag",
 	Unit:  "share of inspected images", Range: "[0, 1]", Direction: "none",
 	Citation: "Sureddy et al. 2024 (Decomposed-DIG), section 4.3",

@@ -70,6 +70,8 @@ func commands() []command {
 			"add embeddings of images (whole, object, background) or of texts", embed},
 		{"caption", "--model NAME|DIR --in TABLE --out TABLE [--n N] [--decode HOW] …",
 			"caption images, a row for each caption", caption},
+		{"annotate", annotateArgs, "make pages on which people annotate images offline, and collect their answers",
+			annotateCommand},
 		{"score", "--metric NAME … --out FILE",
 			"compute a metric; without flags list the metrics, `--metric NAME --help` " +
 				"prints inputs and options", score},
@@ -142,7 +144,7 @@ func dispatch(ctx context.Context, args []string) error {
 }
 
 // bare are the commands without a flag set; dispatch prints their help.
-var bare = []string{"lab", "backend", "models", "data", "store", "kernel"}
+var bare = []string{"lab", "backend", "models", "data", "store", "annotate", "kernel"}
 
 func isHelp(arg string) bool { return arg == "-h" || arg == "-help" || arg == "--help" }
 

@@ -1,0 +1,232 @@
+package annotate
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"antipode/datasets"
+	"antipode/datasets/table"
+	"antipode/metrics"
+	"antipode/metrics/agreement"
+	"antipode/metrics/concepts"
+	"antipode/metrics/representation"
+	"antipode/metrics/stereotypes"
+)
+
+// values returns a column of numbers by the text of other columns.
+func values(f *table.Frame, column string, by ...string) map[string]float64 {
+	out := map[string]float64{}
+	for i, v := range f.Numbers(column) {
+		var key []string
+		for _, name := range by {
+			key = append(key, f.Texts(name)[i])
+		}
+		out[strings.Join(key, "/")] = v
+	}
+	return out
+}
+
+// same fails unless both have the same keys and values; NaN equals NaN.
+func same(t *testing.T, what string, got, want map[string]float64) {
+	t.Helper()
+	if len(got) != len(want) || len(want) == 0 {
+		t.Errorf("%s: %d values, want %d", what, len(got), len(want))
+	}
+	for name, w := range want {
+		g, has := got[name]
+		if !has || math.Abs(g-w) > 1e-12 || math.IsNaN(g) != math.IsNaN(w) {
+			t.Errorf("%s of %s: %g, want %g", what, name, g, w)
+		}
+	}
+}
+
+// unanimous fails unless all raters agree, as the metric agreement computes it from the ratings.
+func unanimous(t *testing.T, evaluate func(datasets.Table) *table.Frame, c *Collected) {
+	t.Helper()
+	f := evaluate(agreement.Table(datasets.FromFrame(c.Ratings), agreement.Options{Item: "item", Resamples: -1}))
+	if f.Numbers("percent")[0] != 1 || f.Numbers("n_left_out")[0] != 0 {
+		t.Errorf("agreement %g, %g items with fewer than two ratings", f.Numbers("percent")[0],
+			f.Numbers("n_left_out")[0])
+	}
+}
+
+// trial is a task on the built-in world with a rater who sees what the images show, and the check of what the metrics
+// compute from the answers.
+type trial struct {
+	in     *table.Frame
+	o      Options
+	answer func(q seen) reply
+	check  func(t *testing.T, c *Collected)
+}
+
+// pick picks the option with that text.
+func pick(q seen, text string) reply { return reply{pick: []int{slices.Index(q.options, text)}} }
+
+// trials are those of every task.
+func trials(evaluate func(datasets.Table) *table.Frame) map[string]trial {
+	return map[string]trial{Visage: visageTrial(evaluate), Entigen: entigenTrial(evaluate),
+		Visual: visualTrial(evaluate), Failures: failuresTrial(evaluate), TagTask: tagsTrial(evaluate)}
+}
+
+// visageTrial: theta is that of perfect annotators, and largest for the people whose stereotypes were injected.
+func visageTrial(evaluate func(datasets.Table) *table.Frame) trial {
+	w := world(5)
+	in := evaluate(w.Peoples().Where("set", "==", "d"))
+	shows := in.Texts("attributes")
+	return trial{in, Options{Attributes: evaluate(w.Stereotypes())}, func(q seen) (r reply) {
+		for i, option := range q.options {
+			if slices.Contains(strings.Split(shows[q.rows[0]], ", "), option) {
+				r.pick = append(r.pick, i)
+			}
+		}
+		return r
+	}, func(t *testing.T, c *Collected) {
+		unanimous(t, evaluate, c)
+		asked := map[string]bool{}
+		for i, identity := range c.Table.Texts("identity") {
+			asked[identity+"/"+c.Table.Texts("attribute")[i]] = true
+		}
+		truth := evaluate(w.Annotations())
+		var rows []int
+		for i, identity := range truth.Texts("identity") {
+			if asked[identity+"/"+truth.Texts("attribute")[i]] {
+				rows = append(rows, i)
+			}
+		}
+		theta := func(f *table.Frame, column string) map[string]float64 {
+			return values(evaluate(stereotypes.Tendencies(datasets.FromFrame(f))), column, "identity")
+		}
+		got := theta(c.Table, "theta")
+		same(t, "theta", got, theta(truth.Pick(rows), "theta"))
+		injected := evaluate(w.AuditDisparities().Where("audit", "==", "visage")).Texts("carrier")[0]
+		low := theta(c.Table, "theta_low")
+		for identity, value := range got {
+			if identity != injected && value >= got[injected] || low[injected] <= 1 {
+				t.Errorf("theta of %s is %g, of %s, whose stereotypes were injected, %g (from %g)", identity, value,
+					injected, got[injected], low[injected])
+			}
+		}
+	}}
+}
+
+// entigenTrial: the diversity is that of the labels of perfect raters.
+func entigenTrial(evaluate func(datasets.Table) *table.Frame) trial {
+	in := evaluate(world(3).Occupations())
+	return trial{in, Options{Axes: datasets.ArchipelagoAxes}, func(q seen) reply {
+		switch {
+		case strings.Contains(q.text, "crest"):
+			return pick(q, in.Texts("perceived_crest")[q.rows[0]])
+		case strings.Contains(q.text, "banner"):
+			return pick(q, in.Texts("perceived_banner")[q.rows[0]])
+		}
+		return pick(q, "Yes")
+	}, func(t *testing.T, c *Collected) {
+		unanimous(t, evaluate, c)
+		diversity := func(f *table.Frame) map[string]float64 {
+			return values(evaluate(representation.DiversityTable(datasets.FromFrame(f),
+				representation.DiversityOptions{Axes: datasets.ArchipelagoAxes, Resamples: -1})), "diversity",
+				"category", "prompt_id", "axis", "model", "kind")
+		}
+		same(t, "diversity", diversity(c.Table), diversity(in))
+		bias := func(f *table.Frame) map[string]float64 {
+			return values(evaluate(representation.BiasTable(datasets.FromFrame(f),
+				representation.BiasOptions{Axes: datasets.ArchipelagoAxes})), "bias", "prompt_id", "axis", "attribute")
+		}
+		same(t, "bias", bias(c.Table), bias(in))
+	}}
+}
+
+// visualTrial: the scores are the rater's.
+func visualTrial(evaluate func(datasets.Table) *table.Frame) trial {
+	in := evaluate(world(1).Stereotypes())
+	labels := []string{"Strongly agree", "Agree", "Disagree", "Strongly disagree", "Unsure"}
+	scores := []float64{5, 4, 2, 1, 3}
+	opinion := func(attribute string) int { return len(attribute) % len(labels) }
+	return trial{in, Options{}, func(q seen) reply {
+		_, rest, _ := strings.Cut(q.heading, "“")
+		attribute, _, _ := strings.Cut(rest, "”")
+		if at := slices.Index(q.options, labels[opinion(attribute)]); at >= 0 {
+			return reply{pick: []int{at}}
+		}
+		return reply{unsure: true}
+	}, func(t *testing.T, c *Collected) {
+		unanimous(t, evaluate, c)
+		want := map[string]float64{}
+		for _, a := range in.Texts("attribute") {
+			want[a] = scores[opinion(a)]
+		}
+		for _, column := range []string{"score_asia", "score_europe", "score_na"} {
+			same(t, column, values(c.Table, column, "attribute"), want)
+		}
+		f := evaluate(stereotypes.ConsensusTable(datasets.FromFrame(c.Table)))
+		if f.Numbers("n_used")[0] != float64(len(want)) {
+			t.Errorf("consensus of %g attributes, want %d", f.Numbers("n_used")[0], len(want))
+		}
+	}}
+}
+
+// failuresTrial: the concepts that fail, and how, are those injected.
+func failuresTrial(evaluate func(datasets.Table) *table.Frame) trial {
+	w := world(4)
+	injected := evaluate(w.AuditDisparities().Where("audit", "==", "cococrola"))
+	in := evaluate(w.Concepts().Where("language", "in", []string{"en", injected.Texts("carrier")[0]}))
+	kinds := map[string]string{"": possessed, "non-specific": concepts.NonSpecific,
+		"specific": concepts.SpecificCollision, "generic": concepts.GenericCollision}
+	labels := map[string]string{possessed: "The word, in most images",
+		concepts.NonSpecific:       "Something else, different things in different images",
+		concepts.SpecificCollision: "Something else, the same thing in most images",
+		concepts.GenericCollision:  "A scene that the images for other words show, too"}
+	return trial{in, Options{Raters: 1}, func(q seen) reply {
+		return pick(q, labels[kinds[in.Texts("failure")[q.rows[0]]]])
+	}, func(t *testing.T, c *Collected) {
+		want := map[string]bool{}
+		for i, concept := range injected.Texts("subject") {
+			want[injected.Texts("carrier")[i]+"/"+concept+"/"+kinds[injected.Texts("kind")[i]]] = true
+		}
+		for i, kind := range c.Table.Texts("kind") {
+			row := c.Table.Texts("language")[i] + "/" + c.Table.Texts("concept")[i] + "/" + kind
+			if !want[row] {
+				t.Errorf("%s was not injected", row)
+			}
+			delete(want, row)
+		}
+		if len(want) > 0 {
+			t.Errorf("not found: %v", want)
+		}
+		counts := evaluate(concepts.FailureCounts(datasets.FromFrame(c.Table), datasets.Table{}))
+		for i, n := range counts.Numbers("n") {
+			if n != 2 {
+				t.Errorf("%g failures of the kind %s, want 2", n, counts.Texts("kind")[i])
+			}
+		}
+	}}
+}
+
+// tagsTrial: the shares of the tags are those of the objects that the images show.
+func tagsTrial(evaluate func(datasets.Table) *table.Frame) trial {
+	w := world(1)
+	in := evaluate(w.Reference())
+	tags := []string{"boat", "house", "rusty"}
+	return trial{in, Options{Tags: tags}, func(q seen) (r reply) {
+		if at := slices.Index(q.options, in.Texts("object")[q.rows[0]]); at >= 0 {
+			r.pick = []int{at}
+		}
+		return r
+	}, func(t *testing.T, c *Collected) {
+		unanimous(t, evaluate, c)
+		want := map[string]float64{}
+		for _, object := range in.Texts("object") {
+			if slices.Contains(tags, object) {
+				want[object] += 1 / float64(in.Len())
+			}
+		}
+		f := evaluate(metrics.TagShares(w.Reference(), datasets.FromFrame(c.Table)))
+		same(t, "share", values(f, "share", "tag"), want)
+		if f.Numbers("n_inspected")[0] != float64(in.Len()) {
+			t.Error(fmt.Sprint(f))
+		}
+	}}
+}
