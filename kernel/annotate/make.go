@@ -165,7 +165,8 @@ func Make(in *table.Frame, dir string, o Options) (*Made, error) {
 	}
 	keyPath := filepath.Join(dir, KeyFile)
 	if _, err := os.Stat(keyPath); !errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("annotate: %s exists: its pages may have been handed out; use another folder", keyPath)
+		return nil, fmt.Errorf("annotate: %s exists: its pages may have been sent to raters; use another folder",
+			keyPath)
 	}
 	s, err := prepare(in, o)
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"image/jpeg"
 	"image/png"
+	"math"
 	"slices"
 
 	"antipode/datasets/table"
@@ -107,16 +108,18 @@ func dataURI(path string, side, most int) (string, error) {
 		}
 	}
 	for {
-		for _, quality := range []int{88, 75, 60} {
+		size := 0
+		for _, quality := range []int{88, 70} {
 			b.Reset()
 			if err := jpeg.Encode(&b, img, &jpeg.Options{Quality: quality}); err != nil {
 				return "", err
 			}
-			if text := uri("jpeg", &b); len(text) <= most || max(img.Rect.Dx(), img.Rect.Dy()) <= 32 {
+			text := uri("jpeg", &b)
+			if size = len(text); size <= most || max(img.Rect.Dx(), img.Rect.Dy()) <= 32 {
 				return text, nil
 			}
 		}
-		img = thumb.Scaled(img, 0.8)
+		img = thumb.Scaled(img, min(0.9, math.Sqrt(float64(most)/float64(size))))
 	}
 }
 

@@ -79,10 +79,17 @@ function asked() {
 	return page.items[state.at].steps[state.step].map((_, i) => first() + i).filter(i => needed(state.at, i));
 }
 const complete = () => !!state.items[state.at + 1]?.skip || asked().every(i => answered(state.at, i));
-// open returns the first item without an answer, or the end.
-function open() {
+// resume goes to the first questions without an answer, or to the end.
+function resume() {
 	const at = page.items.findIndex((_, i) => !done(i));
-	return at < 0 ? page.items.length : at;
+	if (at < 0) return go(page.items.length, 0);
+	let from = 0;
+	const step = page.items[at].steps.findIndex(questions => {
+		const left = questions.some((_, i) => needed(at, from + i) && !answered(at, from + i));
+		from += questions.length;
+		return left;
+	});
+	go(at, Math.max(0, step));
 }
 
 function choose(q, option) {
@@ -130,7 +137,7 @@ function go(at, step) {
 	window.scrollTo(0, 0);
 }
 function next() {
-	if (state.at < 0) return go(open(), 0);
+	if (state.at < 0) return resume();
 	if (state.at >= page.items.length || !complete()) return;
 	if (!state.items[state.at + 1]?.skip && state.step + 1 < page.items[state.at].steps.length) {
 		return go(state.at, state.step + 1);
@@ -179,10 +186,10 @@ function start() {
 		el('p', null, 'You can skip any item, take a break at any time, and stop without giving a reason.'),
 		el('p', null, 'Your answers are stored in this browser only. The page sends nothing. At the end you download ' +
 			'a file with your answers and return it to the person who gave you this page. It contains the answers and ' +
-			'the name of this page (' + page.page + '), and nothing about you.'),
+			'the name of this page (', el('span', {class: 'nowrap'}, page.page), '), and nothing about you.'),
 		resumed ? el('p', {class: 'resumed'}, 'Your earlier answers are here: ' + count() + ' of ' + page.items.length +
 			' items are complete.') : null,
-		el('p', {class: 'actions'}, el('button', {class: 'primary', id: 'begin', onclick: () => go(open(), 0)},
+		el('p', {class: 'actions'}, el('button', {class: 'primary', id: 'begin', onclick: resume},
 			resumed ? 'I agree, continue' : 'I agree, begin', key('Enter'))));
 }
 
@@ -297,6 +304,7 @@ function work() {
 	return el('section', {class: 'work' + (media.length ? '' : ' text')},
 		media.length ? el('div', {class: 'media'}, ...media) : null,
 		el('div', {class: 'card'},
+			steps > 1 ? el('span', {class: 'hint part'}, 'Part ' + (state.step + 1) + ' of ' + steps) : null,
 			item.heading ? el('h2', null, item.heading) : null,
 			...list.map(ask),
 			marking ? el('p', {class: 'hint'}, 'Optional: draw a box on the image around “' +
@@ -304,8 +312,7 @@ function work() {
 			el('p', {class: 'actions'},
 				el('button', {class: 'primary', id: 'next', disabled: !complete(), onclick: next}, 'Next', key('Enter')),
 				el('button', {onclick: back}, 'Back', key('←')),
-				el('button', {onclick: skip}, 'Skip this item', key('S')),
-				steps > 1 ? el('span', {class: 'hint'}, 'Part ' + (state.step + 1) + ' of ' + steps) : null)));
+				el('button', {onclick: skip}, 'Skip this item', key('S')))));
 }
 
 function render() {

@@ -100,11 +100,12 @@ type pairs struct {
 	called      map[[2]string]bool      // identity and attribute that an annotator calls a stereotype
 	values      map[[2]string][]float64 // of identity and attribute
 	visual      []attribute             // every visual attribute once, with values but those of a pair
-	hidden      int                     // stereotypes left out
+	hidden      map[string]int          // stereotypes left out, by identity
 }
 
 func readPairs(f *table.Frame, offensive bool) (*pairs, error) {
-	p := &pairs{map[string][]attribute{}, map[[2]string]bool{}, map[[2]string][]float64{}, nil, 0}
+	p := &pairs{map[string][]attribute{}, map[[2]string]bool{}, map[[2]string][]float64{}, nil,
+		map[string]int{}}
 	for _, name := range []string{"identity", "attribute"} {
 		if _, err := f.Need(name, table.KindText); err != nil {
 			return nil, fmt.Errorf("attributes: %w", err)
@@ -140,7 +141,7 @@ func readPairs(f *table.Frame, offensive bool) (*pairs, error) {
 		switch {
 		case !(a.values[0] >= leastStereo):
 		case !offensive && !seegull.Shown(a.values[2]):
-			p.hidden++
+			p.hidden[pair[0]]++
 		case masked.MatchString(name):
 			return nil, fmt.Errorf("attributes: row %d: %q is a masked name; write the table with the option "+
 				"ShowOffensive", i+1, name)
@@ -195,14 +196,12 @@ func visageTask(in *table.Frame, o Options) (*study, error) {
 	if err != nil {
 		return nil, err
 	}
-	if p.hidden > 0 {
-		s.note("%d stereotypes are left out because SeeGULL rates them offensive or they are not rated; "+
-			"--show-offensive includes them", p.hidden)
-	}
-	without, few, number := 0, 0, map[string]int{}
+	hidden, without, few, number := 0, 0, 0, map[string]int{}
 	for _, row := range rows {
 		identity := in.Texts("identity")[row]
-		number[identity]++
+		if number[identity]++; number[identity] == 1 {
+			hidden += p.hidden[identity]
+		}
 		list, others := p.options(identity, o.Seed)
 		if len(list) == others { // no stereotype
 			without++
@@ -223,6 +222,10 @@ func visageTask(in *table.Frame, o Options) (*study, error) {
 		}
 		sub.Asks = []int{s.ask(identity, a)}
 		s.subjects = append(s.subjects, sub)
+	}
+	if hidden > 0 {
+		s.note("left out: %d stereotypes of these identities that SeeGULL rates offensive or that are not rated; "+
+			"--show-offensive includes them", hidden)
 	}
 	if without > 0 {
 		s.note("%d images are left out: their identity has no visual stereotype among the attributes", without)
@@ -392,7 +395,7 @@ func failuresTask(in *table.Frame, o Options) (*study, error) {
 		images[g] = append(images[g], in.Images("image")[row])
 	}
 	options := []option{
-		{"The word, in most images", possessed, nil},
+		{"What the word means, in most images", possessed, nil},
 		{"Something else, different things in different images", concepts.NonSpecific, nil},
 		{"Something else, the same thing in most images", concepts.SpecificCollision, nil},
 		{"A scene that the images for other words show, too", concepts.GenericCollision, nil}}

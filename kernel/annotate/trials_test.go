@@ -175,7 +175,7 @@ func failuresTrial(evaluate func(datasets.Table) *table.Frame) trial {
 	in := evaluate(w.Concepts().Where("language", "in", []string{"en", injected.Texts("carrier")[0]}))
 	kinds := map[string]string{"": possessed, "non-specific": concepts.NonSpecific,
 		"specific": concepts.SpecificCollision, "generic": concepts.GenericCollision}
-	labels := map[string]string{possessed: "The word, in most images",
+	labels := map[string]string{possessed: "What the word means, in most images",
 		concepts.NonSpecific:       "Something else, different things in different images",
 		concepts.SpecificCollision: "Something else, the same thing in most images",
 		concepts.GenericCollision:  "A scene that the images for other words show, too"}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"antipode/datasets"
@@ -58,6 +59,10 @@ func annotateMake(ctx context.Context, args []string) error {
 	}
 	if o.Task == "" || in == "" || out == "" {
 		return usage("give --task TASK, --in TABLE and --out DIR")
+	}
+	if !slices.Contains(annotate.Tasks, o.Task) {
+		return usage("annotate make: no task %q; tasks: %s%s", o.Task, strings.Join(annotate.Tasks, ", "),
+			table.Hint(o.Task, annotate.Tasks))
 	}
 	if o.Raters < 1 || o.PerPage < 1 {
 		return usage("annotate make: --raters and --per-page are at least 1")

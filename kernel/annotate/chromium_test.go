@@ -1,0 +1,492 @@
+//go:build chromium
+
+package annotate
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"antipode/datasets/table"
+)
+
+// browser is a headless Chromium that the test controls over a pipe (--remote-debugging-pipe): messages of the
+// DevTools protocol, each with a zero byte at its end.
+type browser struct {
+	t        *testing.T
+	in       *os.File
+	out      *bufio.Reader
+	id       int
+	session  string
+	requests []string // addresses that pages requested, and dialogs that they opened
+}
+
+// newBrowser starts a browser with a profile of its own, which downloads into a folder.
+func newBrowser(t *testing.T) *browser {
+	t.Helper()
+	at := slices.IndexFunc([]string{"chromium", "chromium-browser", "google-chrome"}, func(name string) bool {
+		_, err := exec.LookPath(name)
+		return err == nil
+	})
+	if at < 0 {
+		t.Fatal("the tag chromium needs a browser, and none of chromium, chromium-browser, google-chrome is in PATH")
+	}
+	fromTest, in, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, toTest, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command([]string{"chromium", "chromium-browser", "google-chrome"}[at], "--headless", "--no-sandbox",
+		"--disable-gpu", "--remote-debugging-pipe", "--no-first-run", "--user-data-dir="+t.TempDir(),
+		"--window-size=1280,800", "about:blank")
+	cmd.ExtraFiles = []*os.File{fromTest, toTest} // descriptors 3 and 4
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	fromTest.Close()
+	toTest.Close()
+	b := &browser{t: t, in: in, out: bufio.NewReader(out)}
+	t.Cleanup(func() {
+		b.call("Browser.close", nil, nil)
+		in.Close()
+		cmd.Wait()
+		out.Close()
+	})
+	var target struct{ TargetID string }
+	b.call("Target.createTarget", map[string]any{"url": "about:blank"}, &target)
+	var session struct{ SessionID string }
+	b.call("Target.attachToTarget", map[string]any{"targetId": target.TargetID, "flatten": true}, &session)
+	b.session = session.SessionID
+	b.call("Network.enable", nil, nil)
+	b.call("Page.enable", nil, nil)
+	return b
+}
+
+// call sends a command and reads its result.
+func (b *browser) call(method string, params map[string]any, result any) {
+	b.t.Helper()
+	b.id++
+	message := map[string]any{"id": b.id, "method": method, "params": params}
+	if params == nil {
+		message["params"] = map[string]any{}
+	}
+	if b.session != "" && !strings.HasPrefix(method, "Browser.") {
+		message["sessionId"] = b.session
+	}
+	data, err := json.Marshal(message)
+	if err == nil {
+		_, err = b.in.Write(append(data, 0))
+	}
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	for {
+		line, err := b.out.ReadBytes(0)
+		if err != nil {
+			b.t.Fatalf("%s: the browser ended: %v", method, err)
+		}
+		var got struct {
+			ID     int
+			Method string
+			Params struct{ Request struct{ URL string } }
+			Result json.RawMessage
+			Error  *struct{ Message string }
+		}
+		if err := json.Unmarshal(line[:len(line)-1], &got); err != nil {
+			b.t.Fatal(err)
+		}
+		switch {
+		case got.Method == "Network.requestWillBeSent":
+			b.requests = append(b.requests, got.Params.Request.URL)
+		case got.Method == "Page.javascriptDialogOpening":
+			b.requests = append(b.requests, "dialog")
+		}
+		if got.ID != b.id {
+			continue
+		}
+		if got.Error != nil {
+			b.t.Fatalf("%s: %s", method, got.Error.Message)
+		}
+		if result != nil {
+			if err := json.Unmarshal(got.Result, result); err != nil {
+				b.t.Fatal(err)
+			}
+		}
+		return
+	}
+}
+
+// eval evaluates an expression in the page.
+func (b *browser) eval(expression string, into any) {
+	b.t.Helper()
+	var got struct {
+		Result           struct{ Value json.RawMessage }
+		ExceptionDetails *struct{ Text string }
+	}
+	b.call("Runtime.evaluate", map[string]any{"expression": expression, "returnByValue": true}, &got)
+	if got.ExceptionDetails != nil {
+		b.t.Fatalf("%s: %s", expression, got.ExceptionDetails.Text)
+	}
+	if err := json.Unmarshal(got.Result.Value, into); err != nil {
+		b.t.Fatalf("%s: %v", expression, err)
+	}
+}
+
+// open opens a file and waits until its script has run; the same file again is a reload.
+func (b *browser) open(path string) {
+	b.t.Helper()
+	b.call("Page.navigate", map[string]any{"url": "file://" + path}, nil)
+	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+		ready := false
+		b.eval(fmt.Sprintf("document.readyState === 'complete' && decodeURI(location.pathname) === %q", path), &ready)
+		if ready {
+			return
+		}
+		if time.Now().After(deadline) {
+			b.t.Fatalf("%s was not loaded", path)
+		}
+	}
+}
+
+// press presses keys: characters, or the names of keys in the form of KeyboardEvent.key.
+func (b *browser) press(keys ...string) {
+	b.t.Helper()
+	for _, key := range keys {
+		code := map[string]int{"Enter": 13, "ArrowLeft": 37, "ArrowDown": 40}[key]
+		down := map[string]any{"type": "keyDown", "key": key, "windowsVirtualKeyCode": code}
+		if len(key) == 1 {
+			down["text"] = key
+		}
+		b.call("Input.dispatchKeyEvent", down, nil)
+		b.call("Input.dispatchKeyEvent", map[string]any{"type": "keyUp", "key": key, "windowsVirtualKeyCode": code},
+			nil)
+	}
+}
+
+// screen is what a rater sees.
+type screen struct {
+	Text      string // all of it
+	Heading   string
+	Images    []string // addresses of the images of the item
+	Questions []shownNow
+	Complete  bool // the button Next can be pressed
+}
+
+// shownNow is a question on the screen.
+type shownNow struct {
+	Text    string
+	Active  bool
+	Options []string // of the question
+	Extra   []string // none of them, no judgment
+	Chosen  int      // buttons pressed
+}
+
+func (b *browser) screen() (s screen) {
+	b.t.Helper()
+	b.eval(`(() => {
+		const all = (e, q) => [...(e?.querySelectorAll(q) ?? [])];
+		const labels = e => all(e, 'button').map(o => o.lastElementChild.textContent);
+		return {
+			text: document.getElementById('app').innerText,
+			heading: document.querySelector('h2')?.textContent ?? '',
+			images: all(document.querySelector('.frame, .grid:not(.compare)'), 'img').map(i => i.src),
+			questions: all(document, 'fieldset').map(f => ({
+				text: f.querySelector('legend').textContent, active: f.classList.contains('active'),
+				options: labels(f.querySelector('.options')), extra: labels(f.querySelector('.extra')),
+				chosen: all(f, '[aria-pressed=true]').length})),
+			complete: document.getElementById('next')?.disabled === false,
+		};
+	})()`, &s)
+	return s
+}
+
+// item answers the item that is shown, with the keyboard alone.
+func (r *rater) item(b *browser) {
+	b.t.Helper()
+	for s := b.screen(); ; s = b.screen() {
+		at := slices.IndexFunc(s.Questions, func(q shownNow) bool { return q.Active })
+		if at < 0 {
+			b.t.Fatalf("no question is active: %s", s.Text)
+		}
+		q := s.Questions[at]
+		if s.Complete && q.Chosen > 0 {
+			b.press("Enter")
+			return
+		}
+		if q.Chosen > 0 {
+			b.press("ArrowDown")
+			continue
+		}
+		see := seen{heading: s.Heading, text: q.Text, options: q.Options}
+		for _, uri := range s.Images {
+			see.rows = append(see.rows, r.row(b.t, uri))
+		}
+		reply := r.answer(see)
+		for _, o := range reply.pick {
+			b.press(fmt.Sprint(o + 1))
+		}
+		switch {
+		case reply.unsure:
+			b.press("u")
+		case len(reply.pick) == 0:
+			b.press("n")
+		}
+	}
+}
+
+// page answers a page and downloads the answers into a folder. A reload in the middle loses nothing.
+func (r *rater) page(b *browser, path, downloads string, reload bool) {
+	b.t.Helper()
+	b.open(path)
+	s := b.screen()
+	if !strings.Contains(s.Text, "Content warning") || len(s.Questions) > 0 || len(s.Images) > 0 {
+		b.t.Fatalf("%s does not begin with a content warning: %s", path, s.Text)
+	}
+	b.press("Enter")
+	for i := 0; ; i++ {
+		if s = b.screen(); len(s.Questions) == 0 {
+			break
+		}
+		if reload && i == 5 {
+			b.open(path)
+			again := b.screen()
+			if !strings.Contains(again.Text, "Your earlier answers are here") ||
+				!strings.Contains(again.Text, "Content warning") {
+				b.t.Fatalf("after a reload: %s", again.Text)
+			}
+			b.press("Enter")
+			if again = b.screen(); !reflect.DeepEqual(again, s) {
+				b.t.Fatalf("after a reload another item is shown: %s, before: %s", again.Text, s.Text)
+			}
+		}
+		r.item(b)
+	}
+	if !strings.Contains(s.Text, "All items are complete") {
+		b.t.Fatalf("the end: %s", s.Text)
+	}
+	b.download(downloads, func() { b.press("d") })
+}
+
+// download waits for the file that an action downloads into a folder.
+func (b *browser) download(dir string, do func()) {
+	b.t.Helper()
+	b.call("Browser.setDownloadBehavior", map[string]any{"behavior": "allow", "downloadPath": dir}, nil)
+	before, err := filepath.Glob(filepath.Join(dir, "*.json"))
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	do()
+	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+		if after, _ := filepath.Glob(filepath.Join(dir, "*.json")); len(after) > len(before) {
+			return
+		}
+	}
+	b.t.Fatal("nothing was downloaded")
+}
+
+// click clicks the element of a selector.
+func (b *browser) click(selector string) {
+	b.t.Helper()
+	var at struct{ X, Y, Width, Height float64 }
+	b.eval(fmt.Sprintf("document.querySelector(%q).getBoundingClientRect().toJSON()", selector), &at)
+	for _, kind := range []string{"mousePressed", "mouseReleased"} {
+		b.call("Input.dispatchMouseEvent", map[string]any{"type": kind, "x": at.X + at.Width/2, "y": at.Y + at.Height/2,
+			"button": "left", "buttons": 1, "clickCount": 1}, nil)
+	}
+}
+
+// TestChromiumTasks: for each task a rater fills in the pages in a browser, with the keyboard, knowing only what they
+// show. The metrics find what was injected.
+func TestChromiumTasks(t *testing.T) {
+	for task, trial := range trials(evaluator(t)) {
+		t.Run(task, func(t *testing.T) {
+			dir := filepath.Join(t.TempDir(), "study")
+			trial.o.Task, trial.o.Seed = task, 3
+			if _, err := Make(trial.in, dir, trial.o); err != nil {
+				t.Fatal(err)
+			}
+			b, r := newBrowser(t), newRater(t, trial)
+			paths, err := filepath.Glob(filepath.Join(dir, PagesDir, "*.html"))
+			if err != nil || len(paths) == 0 {
+				t.Fatal(err)
+			}
+			for i, path := range paths {
+				if info, err := os.Stat(path); err != nil || info.Size() > maxPage {
+					t.Error(err, info.Size())
+				}
+				r.page(b, path, filepath.Join(dir, AnswersDir), i == 0)
+			}
+			for _, url := range b.requests {
+				if !strings.HasPrefix(url, "file://") && !strings.HasPrefix(url, "data:image/") &&
+					!strings.HasPrefix(url, "blob:") {
+					t.Errorf("a page requests %.80s", url)
+				}
+			}
+			c, err := Collect(dir, CollectOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			trial.check(t, c)
+		})
+	}
+}
+
+// TestChromiumAnswers: mouse and keyboard, boxes, changes of mind, a skipped item, and notes.
+func TestChromiumAnswers(t *testing.T) {
+	o := options(Visage)
+	o.Raters = 1
+	dir, _ := made(t, people(t, 3), o)
+	b := newBrowser(t)
+	b.open(filepath.Join(dir, PagesDir, "rater-1-page-1.html"))
+	if b.press("s", "1"); len(b.screen().Questions) > 0 {
+		t.Error("an item is shown before the rater agreed to the content warning")
+	}
+	b.click("#begin")
+	if s := b.screen(); s.Complete || len(s.Questions) != 1 {
+		t.Fatalf("%+v", s)
+	}
+	b.press("Enter") // without an answer
+	b.press("1", "2", "2", "n", "1", "u", "2")
+	var box struct{ X, Y, Width, Height float64 }
+	b.eval("document.querySelector('.frame').getBoundingClientRect().toJSON()", &box)
+	mouse := func(kind string, x, y float64) {
+		b.call("Input.dispatchMouseEvent", map[string]any{"type": kind, "x": box.X + x*box.Width,
+			"y": box.Y + y*box.Height, "button": "left", "buttons": 1, "clickCount": 1}, nil)
+	}
+	mouse("mousePressed", 0.75, 0.5)
+	mouse("mouseMoved", 0.5, 0.4)
+	mouse("mouseMoved", 0.25, 0.25)
+	mouse("mouseReleased", 0.25, 0.25)
+	chosen := b.screen().Questions[0].Options[1]
+	b.press("Enter")
+	b.press("s")
+	if s := b.screen(); !strings.Contains(s.Text, "Item 3 of 3 · 2 complete") {
+		t.Errorf("after an item was skipped: %s", s.Text)
+	}
+	b.press("ArrowLeft", "ArrowLeft")
+	if s := b.screen(); s.Questions[0].Chosen != 1 || !s.Complete || !strings.Contains(s.Text, "Item 1 of 3") {
+		t.Errorf("back at the first item: %s", s.Text)
+	}
+	b.press("Enter", "Enter") // the skipped item stays skipped
+	b.click(".extra .option:last-child")
+	b.press("Enter")
+	if s := b.screen(); !strings.Contains(s.Text, "All items are complete") || !strings.Contains(s.Text, "1 skipped") {
+		t.Errorf("the end: %s", s.Text)
+	}
+	b.download(filepath.Join(dir, AnswersDir), func() { b.press("d") })
+	c, err := Collect(dir, CollectOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.Table.Len() != 4 || len(c.Notes) != 2 {
+		t.Fatalf("%d rows, %v", c.Table.Len(), c.Notes)
+	}
+	for i, name := range c.Table.Texts("attribute") {
+		left, top := c.Table.Numbers("box_left")[i], c.Table.Numbers("box_top")[i]
+		right, bottom := c.Table.Numbers("box_right")[i], c.Table.Numbers("box_bottom")[i]
+		near := func(got, want float64) bool { return got > want-4 && got < want+4 }
+		if selected := c.Table.Numbers("selected")[i] == 1; selected != (name == chosen) || selected &&
+			!(near(left, 128) && near(top, 128) && near(right, 384) && near(bottom, 256)) {
+			t.Errorf("%s: selected %v, box %g %g %g %g", name, selected, left, top, right, bottom)
+		}
+	}
+
+	o.Task, o.Raters = Visual, 3
+	dir, _ = made(t, attributes(), o)
+	b.open(filepath.Join(dir, PagesDir, "rater-1-page-1.html"))
+	b.press("Enter", "u")
+	b.eval("document.querySelector('.note input').focus() ?? 0", new(any))
+	b.press("s", "1") // text, not keys of the page
+	b.press("Enter")
+	if s := b.screen(); !strings.Contains(s.Text, "Item 2 of 9") {
+		t.Errorf("after a note: %s", s.Text)
+	}
+	b.download(filepath.Join(dir, AnswersDir), func() { b.click(".quiet") })
+	c, err = Collect(dir, CollectOptions{Partial: true})
+	if err != nil || c.Ratings.Len() != 1 || c.Ratings.Numbers("label")[0] != 3 || c.Ratings.Texts("note")[0] != "s1" {
+		t.Errorf("%+v, %v", c, err)
+	}
+}
+
+// hostile are texts that run a script where they become part of a page.
+var hostile = []string{`</script><script>document.documentElement.setAttribute('data-ran','1')</script>`,
+	`<img src=x onerror="document.documentElement.setAttribute('data-ran','1')">`,
+	`"><svg onload=document.documentElement.setAttribute('data-ran',1)>`, `<!--<script>`, `javascript:alert(1)`,
+	`<iframe src="https://example.org/"></iframe>`, "\u2028', alert(1), '"}
+
+// TestChromiumHostile: texts of the tables are shown as they are, and nothing in them runs. The same texts in a bare
+// page do run: the test can tell.
+func TestChromiumHostile(t *testing.T) {
+	b := newBrowser(t)
+	ran := func(path string) (is bool) {
+		t.Helper()
+		b.open(path)
+		time.Sleep(200 * time.Millisecond)
+		b.eval("document.documentElement.hasAttribute('data-ran')", &is)
+		return is
+	}
+	bare := filepath.Join(t.TempDir(), "bare.html")
+	if err := os.WriteFile(bare, []byte("<!DOCTYPE html><body>"+hostile[1]), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if !ran(bare) {
+		t.Error("nothing ran in the bare page: the test tells nothing")
+	}
+	n := len(hostile)
+	in := people(t, n)
+	for _, name := range []string{"id", "identity", "model", "language", "prompt", "attribute", "concept"} {
+		in = in.With(table.TextColumn(name, hostile))
+	}
+	words := attributes()
+	words.Columns[1] = table.TextColumn("attribute", append(slices.Clone(hostile), "a", "b"))
+	words.Columns[0] = texts("identity", hostile[1], 9)
+	for _, task := range Tasks {
+		o := options(task)
+		o.Tags, o.Attributes, o.Axes = hostile, words, "perceived_x=<img src=x onerror=alert(1)>/<script>alert(2)"
+		from := in
+		if task == Visage {
+			from = in.With(texts("identity", hostile[1], n))
+		}
+		dir, _ := made(t, from, o)
+		b.requests = nil
+		if ran(filepath.Join(dir, PagesDir, "rater-1-page-1.html")) {
+			t.Fatalf("%s: something ran", task)
+		}
+		b.press("Enter")
+		shown := ""
+		for s := b.screen(); len(s.Questions) > 0; s = b.screen() {
+			b.press("1")
+			shown += b.screen().Text + s.Text
+			b.press("s")
+		}
+		found := 0
+		for _, text := range hostile {
+			if strings.Contains(shown, text) {
+				found++
+			}
+		}
+		if found < 3 {
+			t.Errorf("%s: %d of the texts are shown as they are", task, found)
+		}
+		is := true
+		if b.eval("document.documentElement.hasAttribute('data-ran')", &is); is {
+			t.Errorf("%s: something ran", task)
+		}
+		for _, url := range b.requests {
+			if !strings.HasPrefix(url, "file://") && !strings.HasPrefix(url, "data:image/") {
+				t.Errorf("%s: requests %.80s", task, url)
+			}
+		}
+	}
+}
