@@ -76,7 +76,8 @@ func TestAnnotate(t *testing.T) {
 		t.Errorf("a second study in the folder: %v", err)
 	}
 
-	must("table --in archipelago-photos --head 2 --select id,image,region --rename region=identity --out people.csv", "")
+	must("table --in archipelago-photos --head 2 --select id,image,region --rename region=identity --out people.csv",
+		"people.csv: 2 rows")
 	pairs := "id,identity,attribute,na_stereo,region_stereo,offensiveness,score_asia,score_europe,score_na\n"
 	for i, island := range []string{"Velmora", "Tarrish", "Ondulay", "Quessin", "Brackwyn", "Ilvanar"} {
 		pairs += fmt.Sprintf("%d,%s,tall,2,2,-1,5,5,5\n%d,%s,round,0,0,-1,5,5,5\n", i, island, i+10, island)
