@@ -288,8 +288,11 @@ func (b *browser) download(dir string, do func()) {
 	}
 	do()
 	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
-		if after, _ := filepath.Glob(filepath.Join(dir, "*.json")); len(after) > len(before) {
-			return
+		after, _ := filepath.Glob(filepath.Join(dir, "*.json"))
+		for _, path := range after { // the browser creates the file before it writes it
+			if data, err := os.ReadFile(path); err == nil && !slices.Contains(before, path) && json.Valid(data) {
+				return
+			}
 		}
 	}
 	b.t.Fatal("nothing was downloaded")

@@ -300,11 +300,9 @@ function work() {
 		media.push(el('p', {class: 'hint'}, 'For comparison, images for other words:'),
 			el('div', {class: 'grid compare'}, ...item.compare.map(i => shown(i))));
 	}
-	const steps = item.steps.length;
 	return el('section', {class: 'work' + (media.length ? '' : ' text')},
 		media.length ? el('div', {class: 'media'}, ...media) : null,
 		el('div', {class: 'card'},
-			steps > 1 ? el('span', {class: 'hint part'}, 'Part ' + (state.step + 1) + ' of ' + steps) : null,
 			item.heading ? el('h2', null, item.heading) : null,
 			...list.map(ask),
 			marking ? el('p', {class: 'hint'}, 'Optional: draw a box on the image around “' +
@@ -317,6 +315,7 @@ function work() {
 
 function render() {
 	const at = state.at, total = page.items.length, inside = at >= 0 && at < total;
+	const steps = inside ? page.items[at].steps.length : 0;
 	const buttons = () => [...document.querySelectorAll('#app button')];
 	const focused = refocus ? buttons().indexOf(document.activeElement) : -1;
 	refocus = false;
@@ -326,8 +325,8 @@ function render() {
 	document.getElementById('app')?.remove();
 	document.body.append(el('div', {id: 'app'},
 		el('header', null, el('span', {class: 'title'}, page.title), bar,
-			el('span', {class: 'count', id: 'count'}, (inside ? 'Item ' + (at + 1) + ' of ' + total + ' · ' : '') +
-				count() + ' complete'),
+			el('span', {class: 'count'}, (inside ? 'Item ' + (at + 1) + ' of ' + total + (steps > 1 ? ', part ' +
+				(state.step + 1) + ' of ' + steps : '') + ' · ' : '') + count() + ' complete'),
 			at >= 0 ? el('button', {class: 'quiet', onclick: download, title: 'Download the answers so far'},
 				'Save a copy') : null),
 		saved ? null : el('p', {class: 'warning'}, 'This browser does not store the answers. Do not close the page ' +
