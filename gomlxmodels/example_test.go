@@ -102,6 +102,17 @@ func ExampleCaption() {
 	// id image image_id seed caption caption_tokens caption_logprob caption_stop
 }
 
+func ExampleAsk() {
+	images := datasets.New("example", nil, datasets.Columns("id:text", "image:image"))
+	printColumns(models.Ask("exec:./my_vlm.py", images, models.AskOptions{
+		Question: "Is a person visible?",
+		Choices:  []string{"yes", "no"},
+		Permute:  true,
+	}))
+	// Output:
+	// id image answer answer_p_yes answer_p_no answer_source answer_text answer_outcome answer_reason
+}
+
 // A length penalty of 0 is not the default: the field is a pointer.
 func ExampleCaptionOptions() {
 	images := datasets.New("example", nil, datasets.Columns("id:text", "image:image"))

@@ -9,7 +9,8 @@
 //   - [Segment] finds the object in each image and adds its mask;
 //   - [Embed] adds vectors of images, with masks also of the object and of the background alone;
 //   - [EmbedText] adds vectors of texts;
-//   - [Caption] describes images in words.
+//   - [Caption] describes images in words;
+//   - [Ask] asks a program a question about images, with fixed choices.
 //
 // A stage returns a plan and computes nothing: work is done by Run, Show, Print, Rows or Save of [datasets.Table]. The
 // result of each row is stored, so that a second run computes only what is new. A wrong option is an error of the

@@ -24,6 +24,7 @@ import (
 	"antipode/gomlxmodels/device"
 	"antipode/gomlxmodels/hub"
 	"antipode/gomlxmodels/neighbors"
+	_ "antipode/gomlxmodels/stage/ask"
 	_ "antipode/gomlxmodels/stage/caption"
 	_ "antipode/gomlxmodels/stage/embed"
 	_ "antipode/gomlxmodels/stage/generate"

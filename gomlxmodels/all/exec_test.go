@@ -1,6 +1,7 @@
 package all_test
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -16,6 +17,7 @@ import (
 
 	"antipode/datasets"
 	"antipode/datasets/mask"
+	"antipode/datasets/table"
 	"antipode/gomlxmodels"
 	"antipode/gomlxmodels/all"
 	"antipode/gomlxmodels/internal/stagetest"
@@ -209,6 +211,108 @@ func TestProgramSegment(t *testing.T) {
 	if _, err := masked.RunE(t.Context()); err == nil || !strings.Contains(err.Error(), "is not approved. Fix:") {
 		t.Errorf("a program that is not approved: %v", err)
 	}
+}
+
+// TestProgramAsk asks about images with the echo adapter: probabilities are those of their choices in both orders, what
+// the program refuses or fails on is an outcome of the answer, and a row that ends the program does not stop others.
+func TestProgramAsk(t *testing.T) {
+	t.Setenv("ANTIPODE_PLUGIN", "none")
+	if err := all.Use(t.TempDir()); err != nil {
+		t.Fatal(err)
+	}
+	const none = `"probabilities":null,"source":"none"`
+	model, starts := echo(t, `/"p3\/1"/Q`, `/"p1\//s/"outcome":"ok"/"outcome":"refused","reason":"a person"/
+/"p2\//s/"outcome":"ok"/"outcome":"failed","reason":"busy","transient":true/
+/"p4\//s/"choice":[0-9]/"choice":3/
+/"p5\//s/"probabilities":[^]]*]/"probabilities":[0.5,0.5,0.5]/
+/"p6\//s/"probabilities":.*"logits"/`+none+`/
+/"p7\/1"/s/"choice":[0-9].*"logits"/"choice":0,"id":"p7\/1",`+none+`,"outcome":"ok"/
+/"p7\/2"/s/"choice":[0-9].*"logits"/"choice":0,"id":"p7\/2",`+none+`,"outcome":"ok"/
+/"p8\//s/"logits"/"none"/`)
+	file, digests := scenes(t, 10, "outcome", slices.Repeat([]string{"ok"}, 10)...)
+	o := gomlxmodels.AskOptions{Question: "Is it day?", Choices: []string{"yes", "no", "cannot tell"}}
+	run := func(o gomlxmodels.AskOptions) *table.Frame {
+		t.Helper()
+		f, err := gomlxmodels.Ask(model, datasets.CSV(file), o).Rows(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return f
+	}
+	permuted := o
+	permuted.Permute, permuted.Column, permuted.Exec.Workers = true, "day", 2
+	for _, o := range []gomlxmodels.AskOptions{o, permuted} {
+		name := cmp.Or(o.Column, "answer")
+		f := run(o)
+		for i, want := range []string{"ok", "refused a person", "failed may pass: busy",
+			"failed the program exited while working on this row (2 times)",
+			"failed the program's choice is not an index from 0 to 2",
+			"failed the program's 3 probabilities of 3 choices with the sum 1.5",
+			"ok", "ok", `failed the program's 3 probabilities of 3 choices with the sum 1 and the source "none"`, "ok"} {
+			var p [3]float64
+			best, sum := "", 0.0
+			for k, choice := range o.Choices {
+				p[k] = f.Numbers(name + "_p_" + choice)[i]
+				if sum += p[k]; p[k] == max(p[0], p[1], p[2]) && p[k] >= 1.0/3 {
+					best = choice
+				}
+			}
+			got := f.Texts(name + "_outcome")[i] + " " + f.Texts(name + "_reason")[i]
+			answer, source := f.Texts(name)[i], f.Texts(name + "_source")[i]
+			wantSource := ""
+			switch {
+			case i == 6 || i == 7:
+				wantSource = "none"
+			case want == "ok":
+				wantSource = "logits"
+			}
+			if i == 7 && o.Permute {
+				want, best = `ok the answers to two orders of the choices differ: "yes" and "cannot tell"`, ""
+			} else if i == 6 || i == 7 {
+				best = answer
+			}
+			if !strings.HasPrefix(got, want) || source != wantSource || f.Texts("outcome")[i] != "ok" {
+				t.Errorf("%v, row %d: %s, source %q; want %s, %q", o.Permute, i, got, source, want, wantSource)
+			}
+			if known := wantSource == "logits"; known != (math.Abs(sum-1) < 1e-9) || !known && !math.IsNaN(p[0]) ||
+				known && (answer != best || answer != f.Texts(name + "_text")[i] ||
+					math.Abs(p[0]-weight(digests[i], o)) > 1e-9) || !known && answer != "" && i != 6 && i != 7 {
+				t.Errorf("%v, row %d: %q with %v, the most probable is %q", o.Permute, i, answer, p, best)
+			}
+		}
+	}
+	before := starts()
+	res, err := gomlxmodels.Ask(model, datasets.CSV(file), o).RunE(t.Context())
+	if err != nil || res.Found != 9 || res.Computed != 1 || starts() != before {
+		t.Errorf("a second run: %+v, %d starts, %v; want the busy row only", res, starts()-before, err)
+	}
+	for want, o := range map[string]gomlxmodels.AskOptions{
+		"the question is missing":        {Choices: o.Choices},
+		"1 choices: give 2 to 64":        {Question: "?", Choices: o.Choices[:1]},
+		`choice "a": choices are differ`: {Question: "?", Choices: []string{"a", "a"}},
+		"seed -1":                        {Question: "?", Choices: o.Choices, Seed: -1},
+		"workers 65": {Question: "?", Choices: o.Choices,
+			Exec: gomlxmodels.ExecOptions{Workers: 65}},
+	} {
+		if _, err := gomlxmodels.Ask(model, datasets.CSV(file), o).Plan(); err == nil ||
+			!strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+	if _, err := gomlxmodels.Ask("archipelago-blip", datasets.CSV(file), o).Plan(); err == nil ||
+		!strings.Contains(err.Error(), "questions are for programs (exec:PATH)") {
+		t.Errorf("a model that is no program: %v", err)
+	}
+}
+
+// weight is the probability that the echo adapter gives the first choice.
+func weight(image string, o gomlxmodels.AskOptions) float64 {
+	var w [3]float64
+	for i, c := range o.Choices {
+		digest := sha256.Sum256(fmt.Appendf(nil, "%s %q %q", image, o.Question, c))
+		w[i] = math.Exp(float64(digest[0]) / 64)
+	}
+	return w[0] / (w[0] + w[1] + w[2])
 }
 
 func imageSize(t *testing.T, file string) image.Point {

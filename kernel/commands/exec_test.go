@@ -25,7 +25,7 @@ func TestCheckAdapter(t *testing.T) {
 	if err != nil || strings.Count(printed, "ok ") != 16 {
 		t.Errorf("%v\n%s", err, printed)
 	}
-	for _, task := range []string{"segment", "caption", "embed"} {
+	for _, task := range []string{"segment", "caption", "ask", "embed"} {
 		printed, err := run("check-adapter", "exec:"+echo, "--task", task, "--quick")
 		if err != nil || strings.Count(printed, "ok ")+strings.Count(printed, "skip ") != 16 {
 			t.Errorf("%v\n%s", err, printed)

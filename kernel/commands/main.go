@@ -70,6 +70,8 @@ func commands() []command {
 			"add embeddings of images (whole, object, background) or of texts", embed},
 		{"caption", "--model NAME|DIR --in TABLE --out TABLE [--n N] [--decode HOW] …",
 			"caption images, a row for each caption", caption},
+		{"ask", "--model exec:PATH --question TEXT --choices A,B,… --in TABLE --out TABLE [--permute] …",
+			"ask a program of yours a question about each image", ask},
 		{"annotate", annotateArgs, "make pages on which people annotate images offline, and collect their answers",
 			annotateCommand},
 		{"score", "--metric NAME … --out FILE",

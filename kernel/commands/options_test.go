@@ -74,6 +74,8 @@ func TestOptions(t *testing.T) {
 		"generate --model archipelago-diffusion --steps 0":                             "--steps 0: must not be 0",
 		"caption --model archipelago-blip --top-p 0.5":                                 `not "greedy"`,
 		"segment --model archipelago-clipseg --object object --threshold 2":            "threshold 2",
+		"ask --model archipelago-blip --question Day? --choices yes,no":                "questions are for programs",
+		"ask --model archipelago-blip --question Day?":                                 "and --choices A,B,…",
 		"embed --model archipelago-vit --masking hide":                                 `masking "hide"`,
 		"embed --model archipelago-clip --vector clip_text --text prompt --fill white": "--fill",
 	} {

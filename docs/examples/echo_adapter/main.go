@@ -1,7 +1,8 @@
 // Command echo_adapter is a program for --model exec: in its smallest form: it answers each prompt with an image of one
 // color, which depends on the prompt, the negative prompt and the seed, each image with a caption that repeats its
-// digest, each object in an image with a mask whose width depends on the object's name, and each image or text with a
-// vector made of its digest. Copy it to write an adapter in Go; the protocol is described in docs/adapters.md.
+// digest, each object in an image with a mask whose width depends on the object's name, each question with
+// probabilities that depend on image and choice, and each image or text with a vector made of its digest. Copy it to
+// write an adapter in Go; the protocol is described in docs/adapters.md.
 //
 //	go build -o echo_adapter ./docs/examples/echo_adapter
 //	antipode check-adapter exec:./echo_adapter
@@ -45,13 +46,17 @@ type item struct {
 	Image  string `json:"image"`
 	Text   string `json:"text"`
 	Prefix string `json:"prefix"`
+
+	Question string   `json:"question"`
+	Choices  []string `json:"choices"`
 }
 
 type object map[string]any
 
 // ready describes the program. Raise the version whenever its images change.
 var ready = object{"type": "ready", "protocol": 1, "name": "echo", "version": "1",
-	"model": object{"id": "echo", "digest": "none"}, "tasks": []string{"generate", "segment", "caption", "embed"},
+	"model": object{"id": "echo", "digest": "none"},
+	"tasks": []string{"generate", "segment", "caption", "ask", "embed"},
 	"capabilities": object{"seed": "exact", "negative": true, "cancel": true,
 		"sizes": object{"multiple": 1, "min": 1, "max": 4096}},
 	"max_batch": 8, "device_kind": "cpu", "dtype": "uint8", "defaults": object{"width": 64, "height": 64}}
@@ -123,12 +128,33 @@ func compute(task string, it item, answer object) error {
 		answer["captions"] = []string{fmt.Sprintf("%simage %x, seed %d", it.Prefix, sum[:4], it.Seed)}
 		return nil
 	}
+	if task == "ask" {
+		ask(it, sum, answer)
+		return nil
+	}
 	var vector []byte // float32, little-endian
 	for _, b := range sum {
 		vector = binary.LittleEndian.AppendUint32(vector, math.Float32bits(float32(b)))
 	}
 	answer["dim"] = len(sum)
 	return os.WriteFile(it.Out, vector, 0o600)
+}
+
+// ask answers a question. The digests stand for the logits that a model has for the choices.
+func ask(it item, image [32]byte, answer object) {
+	probabilities, sum, best := make([]float64, len(it.Choices)), 0.0, 0
+	for i, choice := range it.Choices {
+		digest := sha256.Sum256(fmt.Appendf(nil, "%x %q %q", image, it.Question, choice))
+		probabilities[i] = math.Exp(float64(digest[0]) / 64)
+		if sum += probabilities[i]; probabilities[i] > probabilities[best] {
+			best = i
+		}
+	}
+	for i := range probabilities {
+		probabilities[i] /= sum
+	}
+	answer["choice"], answer["probabilities"], answer["source"] = best, probabilities, "logits"
+	answer["text"] = it.Choices[best]
 }
 
 // generate writes the item's image.

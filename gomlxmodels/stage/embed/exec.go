@@ -29,8 +29,7 @@ func openExec(ctx context.Context, env stage.Env, args gomlxmodels.EmbedArgs) (s
 	return &execWorker{Model: m, args: args}, nil
 }
 
-func (w *execWorker) Label() string              { return "embed " + w.Ready.Name }
-func (w *execWorker) Load(context.Context) error { return nil }
+func (w *execWorker) Label() string { return "embed " + w.Ready.Name }
 
 func (w *execWorker) Check(columns []table.ColumnSpec) error {
 	need := datasets.Columns("id:text", "image:image")

@@ -125,6 +125,8 @@ func (c *checker) sample(n int, text string) Item {
 		it.Width, it.Height = d.Width, d.Height
 	case Segment:
 		it.Image, it.Text, it.Width, it.Height = c.image, text, sampleWidth, sampleHeight
+	case Ask:
+		it.Image, it.Question, it.Choices = c.image, text, []string{"yes", "no", "cannot tell"}
 	case Caption:
 		it.Image, it.N, it.MaxTokens = c.image, 1, 20
 	case Embed:

@@ -60,7 +60,7 @@ func (s *Sizes) unsupported() (width, height int) {
 // text is an answer as text, for a digest.
 func (a *Answer) text() string {
 	sum := sha256.Sum256(a.Data)
-	text, _ := json.Marshal([]any{a.Outcome, a.Captions, a.Dim, a.Masks})
+	text, _ := json.Marshal([]any{a.Outcome, a.Captions, a.Dim, a.Masks, a.Choice, a.Probabilities, a.Text})
 	return string(text) + hex.EncodeToString(sum[:])
 }
 
@@ -74,6 +74,8 @@ func same(a, b *Answer) error {
 		return sameVector(a.Vector(), b.Vector())
 	case len(a.Masks)+len(b.Masks) > 0:
 		return sameMasks(a.Masks, b.Masks)
+	case len(a.Probabilities) > 0:
+		return sameVector(a.Probabilities, b.Probabilities)
 	case a.Extension == "":
 		if a.text() != b.text() {
 			return fmt.Errorf("the answers differ: %s and %s", clip(a.text(), 100), clip(b.text(), 100))
@@ -101,7 +103,7 @@ func same(a, b *Answer) error {
 	return nil
 }
 
-func sameVector(a, b []float32) error {
+func sameVector[N float32 | float64](a, b []N) error {
 	if len(a) != len(b) {
 		return fmt.Errorf("vectors of %d and %d numbers", len(a), len(b))
 	}

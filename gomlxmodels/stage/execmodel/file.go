@@ -2,6 +2,7 @@ package execmodel
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"syscall"
 
 	"antipode/datasets/mask"
@@ -26,6 +28,9 @@ func (a *Answer) open(root *os.Root, task string, item *Item) (err error) {
 		if err := a.Masks[i].open(root, item); err != nil {
 			return fmt.Errorf("the program's mask %d cannot be used: %w", i+1, err)
 		}
+	}
+	if task == Ask {
+		return a.chosen(len(item.Choices))
 	}
 	if task != Generate && task != Embed {
 		return nil
@@ -161,6 +166,32 @@ func (a *Answer) vectorFile() error {
 		}
 	}
 	a.Extension = ".f32"
+	return nil
+}
+
+// chosen checks the choice and the probabilities of n choices.
+func (a *Answer) chosen(n int) error {
+	if a.Choice == nil || *a.Choice < 0 || *a.Choice >= n {
+		return fmt.Errorf("the program's choice is not an index from 0 to %d", n-1)
+	}
+	if a.Source = cmp.Or(a.Source, FromNothing); len(a.Probabilities) == 0 && a.Source == FromNothing {
+		return nil
+	}
+	sum := 0.0
+	for _, p := range a.Probabilities {
+		if sum += p; !(p >= 0) {
+			return fmt.Errorf("the program's probability %v is negative", p)
+		}
+	}
+	if !slices.Contains([]string{FromLogits, FromSamples}, a.Source) || len(a.Probabilities) != n ||
+		math.Abs(sum-1) > 1e-3 {
+		return fmt.Errorf("the program's %d probabilities of %d choices with the sum %.4g and the source %q are not "+
+			"valid. Fix: probabilities whose sum is 1 from logits or samples; null from none", len(a.Probabilities), n,
+			sum, clip(a.Source, 40))
+	}
+	for i := range a.Probabilities {
+		a.Probabilities[i] /= sum
+	}
 	return nil
 }
 

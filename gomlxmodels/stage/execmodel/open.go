@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -192,32 +193,49 @@ func (m *Model) Run(ctx context.Context, items []Item) (answers []Answer, err er
 	return answers, err
 }
 
-// RunGiven is Run for prepared rows of a stage whose rows have no outcome: each is an *Item, or nil if there is nothing
-// to compute. A row's answer is ok, the zero Answer if there was nothing to compute, or nil if it is not computed; then
-// there is an error.
-func (m *Model) RunGiven(ctx context.Context, prepared []any) ([]*Answer, error) {
-	var items []Item
-	for _, p := range prepared {
-		if it := p.(*Item); it != nil {
-			items = append(items, *it)
-		}
-	}
-	answers, err := m.Run(ctx, items)
-	out := make([]*Answer, len(prepared))
-	for i, p := range prepared {
-		if p.(*Item) == nil {
-			out[i] = &Answer{}
-			continue
-		}
-		a := answers[0]
-		if answers = answers[1:]; a.Outcome == OK {
-			out[i] = &a
-		} else if err == nil {
-			err = fmt.Errorf("exec %s: row %q is %s: %s", m.Ready.Name, clip(p.(*Item).ID, 100), a.Outcome, a.Reason)
+// RunRows is [Model.Run] for the items of rows. The answers of a row are nil if not all of its items are answered, and
+// then there is an error.
+func (m *Model) RunRows(ctx context.Context, rows [][]Item) ([][]Answer, error) {
+	answers, err := m.Run(ctx, slices.Concat(rows...))
+	out := make([][]Answer, len(rows))
+	for i, items := range rows {
+		of := answers[:len(items)]
+		answers = answers[len(items):]
+		if !slices.ContainsFunc(of, func(a Answer) bool { return a.Outcome == "" }) {
+			out[i] = of
 		}
 	}
 	return out, err
 }
+
+// RunGiven is Run for prepared rows of a stage whose rows have no outcome: each is an *Item, or nil if there is nothing
+// to compute. A row's answer is ok, the zero Answer if there was nothing to compute, or nil if it is not computed; then
+// there is an error.
+func (m *Model) RunGiven(ctx context.Context, prepared []any) ([]*Answer, error) {
+	rows := make([][]Item, len(prepared))
+	for i, p := range prepared {
+		if it := p.(*Item); it != nil {
+			rows[i] = []Item{*it}
+		}
+	}
+	answers, err := m.RunRows(ctx, rows)
+	out := make([]*Answer, len(prepared))
+	for i, of := range answers {
+		switch {
+		case rows[i] == nil:
+			out[i] = &Answer{}
+		case of != nil && of[0].Outcome == OK:
+			out[i] = &of[0]
+		case err == nil:
+			a := of[0]
+			err = fmt.Errorf("exec %s: row %q is %s: %s", m.Ready.Name, clip(a.ID, 100), a.Outcome, a.Reason)
+		}
+	}
+	return out, err
+}
+
+// Load does nothing: processes start when they are needed.
+func (m *Model) Load(context.Context) error { return nil }
 
 // Unsupported is the error of an option that the program does not support.
 func (m *Model) Unsupported(format string, args ...any) error {

@@ -31,11 +31,12 @@ const (
 	Generate = "generate"
 	Segment  = "segment"
 	Caption  = "caption"
+	Ask      = "ask"
 	Embed    = "embed"
 )
 
 // Tasks lists them.
-var Tasks = []string{Generate, Segment, Caption, Embed}
+var Tasks = []string{Generate, Segment, Caption, Ask, Embed}
 
 // The values of [Capabilities].Seed.
 const (
@@ -49,6 +50,13 @@ const (
 	OK      = "ok"
 	Refused = "refused"
 	Failed  = "failed"
+)
+
+// Sources of the probabilities of choices.
+const (
+	FromLogits  = "logits"  // of the choices' labels at the position of the answer
+	FromSamples = "samples" // shares of several answers
+	FromNothing = "none"    // there are none
 )
 
 // Item is a unit of work. Fields of other tasks are zero and not sent.
@@ -73,6 +81,11 @@ type Item struct {
 	N         int    `json:"n,omitempty"` // captions
 	Prefix    string `json:"prefix,omitempty"`
 	MaxTokens int    `json:"max_tokens,omitempty"`
+
+	// of ask
+	Question string   `json:"question,omitempty"`
+	Choices  []string `json:"choices,omitempty"`
+	System   string   `json:"system,omitempty"`
 }
 
 // Answer is the result of an [Item].
@@ -88,6 +101,12 @@ type Answer struct {
 	Scores    []float64      `json:"scores"`
 	Dim       int            `json:"dim"`
 	Masks     []Mask         `json:"masks"`
+
+	// of ask
+	Choice        *int      `json:"choice"`        // index of the answer among the choices
+	Probabilities []float64 `json:"probabilities"` // of the choices; nil = not known
+	Source        string    `json:"source"`        // of the probabilities: FromLogits, FromSamples or FromNothing
+	Text          string    `json:"text"`          // what the model wrote
 
 	Data      []byte `json:"-"` // contents of File, checked
 	Extension string `json:"-"` // of File by its contents: ".png", ".jpg" or ".f32"
@@ -259,10 +278,9 @@ type message struct {
 	Step  int    `json:"step"`
 	Of    int    `json:"of"`
 	Level string `json:"level"`
-	Text  string `json:"text"`
 
-	Answer
-	ready *Ready
+	Answer // whose text a log has too
+	ready  *Ready
 }
 
 // parse reads the number-th line of the program's output.

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 
 	"antipode/datasets/mask"
@@ -40,20 +39,17 @@ func (p *program) load(context.Context, stage.Env, string) (stage.Release, error
 func (p *program) prepare(_ *preprocess.RGB, names []string) (any, error) { return names, nil }
 
 func (p *program) segment(ctx context.Context, images []*item) ([]any, error) {
-	var items []execmodel.Item
-	for _, it := range images {
+	rows := make([][]execmodel.Item, len(images))
+	for i, it := range images {
 		for k, name := range it.input.([]string) {
-			items = append(items, execmodel.Item{ID: fmt.Sprintf("%s/%d", it.id, k+1), Image: it.file, Text: name,
+			rows[i] = append(rows[i], execmodel.Item{ID: fmt.Sprintf("%s/%d", it.id, k+1), Image: it.file, Text: name,
 				Width: it.width, Height: it.height})
 		}
 	}
-	answers, err := p.Run(ctx, items)
+	answers, err := p.RunRows(ctx, rows)
 	results := make([]any, len(images))
-	for i, it := range images {
-		of := answers[:len(it.names)]
-		if answers = answers[len(of):]; !slices.ContainsFunc(of, func(a execmodel.Answer) bool {
-			return a.Outcome == ""
-		}) {
+	for i, of := range answers {
+		if of != nil {
 			results[i] = of
 		}
 	}
