@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"antipode/gomlxmodels"
@@ -21,8 +22,8 @@ type Store interface {
 	ModelDir() string
 	// FileDigest returns the SHA-256 of a file.
 	FileDigest(path string) (string, error)
-	// NoteModel adds a model's digest to the record of the run.
-	NoteModel(model, digest string)
+	// NoteModel adds a model's digest to the record of the run, and where it comes from, "" = not known.
+	NoteModel(model, digest, source string)
 }
 
 // builtin are the models that are part of the program, by name: the files of their folders.
@@ -61,12 +62,8 @@ func Name(model string) string {
 	if id, _, ok := Split(model); ok {
 		return id
 	}
-	commit := filepath.Dir(model) // …/models--OWNER--NAME/snapshots/COMMIT
-	if cached, ok := strings.CutPrefix(filepath.Base(filepath.Dir(commit)), "models--"); ok &&
-		filepath.Base(commit) == "snapshots" {
-		if id := strings.Replace(cached, "--", "/", 1); idForm.MatchString(id) {
-			return id
-		}
+	if id, _, ok := snapshot(model); ok {
+		return id
 	}
 	return filepath.Base(model)
 }
@@ -90,8 +87,31 @@ func Digest(store Store, model string, files []string, values ...any) (string, e
 		h.Write(text)
 	}
 	digest := hex.EncodeToString(h.Sum(nil))
-	store.NoteModel(model, digest)
+	store.NoteModel(model, digest, Source(files))
 	return digest, nil
+}
+
+// Source returns the repositories and commits that files in the hub's cache are of, as OWNER/NAME@COMMIT, joined by
+// commas; "" for other files.
+func Source(files []string) string {
+	var sources []string
+	for _, file := range files {
+		for dir := filepath.Dir(file); dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
+			if id, commit, ok := snapshot(dir); ok && !slices.Contains(sources, id+"@"+commit) {
+				sources = append(sources, id+"@"+commit)
+			}
+		}
+	}
+	return strings.Join(sources, ", ")
+}
+
+// snapshot splits a folder of the hub's cache: …/models--OWNER--NAME/snapshots/COMMIT.
+func snapshot(dir string) (id, commit string, ok bool) {
+	snapshots, commit := filepath.Split(dir)
+	snapshots = filepath.Clean(snapshots)
+	cached, ok := strings.CutPrefix(filepath.Base(filepath.Dir(snapshots)), "models--")
+	id = strings.Replace(cached, "--", "/", 1)
+	return id, commit, ok && filepath.Base(snapshots) == "snapshots" && idForm.MatchString(id)
 }
 
 // unpack writes a built-in model's files to a folder, unless they are there unchanged.

@@ -46,8 +46,9 @@ type Env interface {
 	PutBlob(data []byte, extension string) (table.Image, error)
 	// ModelDir is the folder of models in the store.
 	ModelDir() string
-	// NoteModel adds a model's digest to the record of the run.
-	NoteModel(model, digest string)
+	// NoteModel adds a model's digest to the record of the run, and where it comes from, such as OWNER/NAME@COMMIT of
+	// the hub; "" = not known.
+	NoteModel(model, digest, source string)
 	// Note shows the user a line, for example a warning, once, and adds it to the record of the run.
 	Note(format string, args ...any)
 	// Secret returns an environment variable of the process that requested the run, else of this one. The plan must

@@ -106,7 +106,8 @@ type run struct {
 	notes    []string
 	computed int
 	found    int
-	models   map[string]string
+	models   map[string]string // digests
+	sources  map[string]string // of models that come from a repository
 	uses     map[string]bool
 	added    map[string]bool        // columns that stages added
 	results  map[*table.Plan]string // ids of computed or found scores
@@ -118,7 +119,7 @@ type run struct {
 func (e *Engine) newRun(ctx context.Context, req client.Request, progress func(table.Progress),
 	st *store.Store) *run {
 	return &run{e: e, ctx: ctx, req: req, progress: progress, byDigest: map[string]*table.Frame{},
-		models: map[string]string{}, uses: map[string]bool{}, added: map[string]bool{},
+		models: map[string]string{}, sources: map[string]string{}, uses: map[string]bool{}, added: map[string]bool{},
 		results: map[*table.Plan]string{}, numbers: map[*table.Frame][]int{}, store: st}
 }
 
@@ -285,7 +286,7 @@ func (r *run) record(p *table.Plan, f *table.Frame) (*store.Record, error) {
 		return nil, err
 	}
 	rec := &store.Record{ID: resultID(p, inputs), Result: result, Plan: p, Inputs: inputs, Models: r.models,
-		Device:   r.e.DeviceKind(),
+		Sources: r.sources, Device: r.e.DeviceKind(),
 		Versions: versions(r.e.opts.Build), Rows: f.Len(), Computed: r.computed, Found: r.found, Notes: r.notes,
 		Bad: r.bad, Finished: time.Now().UTC()}
 	for u := range r.uses {

@@ -53,11 +53,14 @@ func (v env) Secret(name string) string {
 
 func (v env) Note(format string, args ...any) { v.r.note(format, args...) }
 
-// NoteModel adds a model's digest to the run record.
-func (v env) NoteModel(name, digest string) {
+// NoteModel adds a model's digest, and its source where it is known, to the run record.
+func (v env) NoteModel(name, digest, source string) {
 	v.r.mu.Lock()
 	defer v.r.mu.Unlock()
 	v.r.models[name] = digest
+	if source != "" {
+		v.r.sources[name] = source
+	}
 }
 
 // openDevice returns the device. The first call opens it.

@@ -18,11 +18,13 @@ import (
 
 // Record is a run record: the provenance of a result, sufficient to compute it again.
 type Record struct {
-	ID       string            `json:"id"`               // digest of the plan and its inputs
-	Result   string            `json:"result"`           // digest of the result's rows
-	Plan     *table.Plan       `json:"plan"`             // with seeds and options in its arguments
-	Inputs   []string          `json:"inputs"`           // digests of the input tables' rows, in the plan's order
-	Models   map[string]string `json:"models,omitempty"` // model → digest
+	ID     string            `json:"id"`               // digest of the plan and its inputs
+	Result string            `json:"result"`           // digest of the result's rows
+	Plan   *table.Plan       `json:"plan"`             // with seeds and options in its arguments
+	Inputs []string          `json:"inputs"`           // digests of the input tables' rows, in the plan's order
+	Models map[string]string `json:"models,omitempty"` // model → digest
+	// Sources are the repositories and commits of models, where they are known: OWNER/NAME@COMMIT of the hub.
+	Sources  map[string]string `json:"sources,omitempty"`
 	Device   string            `json:"device,omitempty"` // "xla:cpu", …
 	Versions map[string]string `json:"versions"`         // build, Go, libraries, stages
 	Rows     int               `json:"rows"`

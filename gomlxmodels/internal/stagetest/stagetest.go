@@ -47,7 +47,7 @@ var shared = map[string]any{}
 func (e Env) Backend() (compute.Backend, error) { return e.backend, nil }
 
 // NoteModel does nothing.
-func (Env) NoteModel(model, digest string) {}
+func (Env) NoteModel(model, digest, source string) {}
 
 // Note writes to the test's log.
 func (e Env) Note(format string, args ...any) { e.t.Logf(format, args...) }

@@ -86,8 +86,12 @@ func Open(ctx context.Context, env stage.Env, model string, o gomlxmodels.ExecOp
 	if task == Generate && m.Ready.Capabilities.Seed == SeedNone {
 		name += " (seeded: false)" // the seed only counts the images of a prompt
 	}
-	env.NoteModel(name, m.Ready.Model.Digest)
-	env.NoteModel(gomlxmodels.Exec+program, digest)
+	source := m.Ready.Model.ID
+	if source != "" && m.Ready.Model.Revision != "" {
+		source += "@" + m.Ready.Model.Revision
+	}
+	env.NoteModel(name, m.Ready.Model.Digest, source)
+	env.NoteModel(gomlxmodels.Exec+program, digest, "")
 	return m, nil
 }
 

@@ -48,7 +48,7 @@ func openAPI(env stage.Env, args gomlxmodels.GenerateArgs) (stage.Worker, error)
 		return nil, err
 	}
 	if args.ModelDigest != "" {
-		env.NoteModel(args.Model, args.ModelDigest)
+		env.NoteModel(args.Model, args.ModelDigest, "")
 	}
 	return &apiWorker{env: env, args: args, generator: g, label: g.Label()}, nil
 }

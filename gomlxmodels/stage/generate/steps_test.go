@@ -26,7 +26,7 @@ type lent struct {
 }
 
 func (e lent) Backend() (compute.Backend, error)    { return testbackend.Go(e.t), nil }
-func (lent) NoteModel(model, digest string)         {}
+func (lent) NoteModel(model, digest, source string) {}
 func (lent) Note(string, ...any)                    {}
 func (lent) Secret(string) string                   { return "" }
 func (lent) DeviceKind() (string, error)            { return device.Go, nil }
