@@ -32,6 +32,7 @@ type WorkloadOptions struct {
 //	hours      for the missing items
 //	gigabytes  of disk for the missing items, from the mean size of those in the store or of the probe
 //	dollars    for the missing items of a paid API, if its price is known
+//	price      of one of these, with its date; that it is unknown; that the model is shut down; "" = not paid for
 //	needs      what is missing on this machine (a model, a data set) and how to get it; "" = nothing
 //
 // A value that is not known is NaN; so is the total of a column with one. A metric or table operation that reads items
@@ -40,7 +41,7 @@ type WorkloadOptions struct {
 func Workload(tables []Table, options ...WorkloadOptions) Table {
 	o, err := table.One(options)
 	columns := Columns("stage:text", "items:number", "found:number", "missing:number", "seconds:number",
-		"hours:number", "gigabytes:number", "dollars:number", "needs:text")
+		"hours:number", "gigabytes:number", "dollars:number", "price:text", "needs:text")
 	switch {
 	case err != nil:
 	case o.Probe < 0:

@@ -117,6 +117,11 @@ func TestPlan(t *testing.T) {
 		!slices.Equal(f.Numbers("images"), []float64{124_000, 124_000, 124_000, 24_800, 6_200}) {
 		t.Errorf("%v %v", f.Texts("model"), f.Numbers("images"))
 	}
+	for i, note := range f.Texts("note") { // of Midjourney and DALL·E 3
+		if strings.Contains(note, "antipode import") != (i >= 3) {
+			t.Errorf("%s: note %q", f.Texts("model")[i], note)
+		}
+	}
 }
 
 func TestCaptions(t *testing.T) {

@@ -55,8 +55,8 @@ const ImagesPerPrompt = 4
 // Request is the size of the study for one model.
 type Request struct {
 	Model                 string
-	Prompts, Languages, N int // N images per prompt and language
-	Note                  string
+	Prompts, Languages, N int    // N images per prompt and language
+	Note                  string // what the paper leaves open, or why the model's images can only be imported
 }
 
 // Images returns the number of requested images.
@@ -77,8 +77,13 @@ func Plan(languages int) []Request {
 	out := make([]Request, len(Models))
 	for i, m := range Models {
 		out[i] = Request{Model: m, Prompts: prompts[i], Languages: languages, N: ImagesPerPrompt}
-		if m == "Alt Diffusion m9" {
+		switch m {
+		case "Alt Diffusion m9":
 			out[i].Note = "the paper does not state the number of prompts; 1000, as for the other open models"
+		case "Midjourney":
+			out[i].Note = "has no API: images are imported (antipode import --midjourney)"
+		case "Dalle3":
+			out[i].Note = "shut down by OpenAI on 2026-05-12: images made before are imported (antipode import)"
 		}
 	}
 	return out

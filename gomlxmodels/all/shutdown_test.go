@@ -94,3 +94,35 @@ func TestShutDown(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 }
+
+// TestWorkloadPrice: a workload names the price of an image with its date, and of a model that was shut down that its
+// images can only be imported. Nothing is requested.
+func TestWorkloadPrice(t *testing.T) {
+	t.Setenv("OPENAI_BASE_URL", "")
+	t.Setenv("OPENAI_API_KEY", "none")
+	registered(t)
+	prompts := datasets.FromRows([]map[string]any{{"id": "a", "prompt": "house"}, {"id": "b", "prompt": "boat"}})
+	high := gomlxmodels.GenerateOptions{Width: 1024, Height: 1024, Quality: "high"}
+	for _, c := range []struct {
+		model   string
+		options gomlxmodels.GenerateOptions
+		dollars float64
+		price   string
+	}{
+		{"api:dall-e-3", high, math.NaN(), "model shut down 2026-05-12: import images made before (antipode import)"},
+		{"api:gpt-image-2", high, 2 * 7024 * 30 / 1e6, "0.211 per image, price of 2026-11-04"},
+		{"api:gpt-image-2", gomlxmodels.GenerateOptions{Price: 0.05}, 0.1, "0.050 per image, as given"},
+		{"api:gpt-image-2.5-flare", gomlxmodels.GenerateOptions{}, math.NaN(), "price unknown"},
+	} {
+		images := gomlxmodels.Generate(c.model, prompts, c.options)
+		f, err := datasets.Workload([]datasets.Table{images}).Rows(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		dollars := f.Numbers("dollars")[0]
+		if math.IsNaN(dollars) != math.IsNaN(c.dollars) || math.Abs(dollars-c.dollars) > 1e-9 ||
+			f.Texts("price")[0] != c.price {
+			t.Errorf("%s: %v dollars, price %q, want %v, %q", c.model, dollars, f.Texts("price")[0], c.dollars, c.price)
+		}
+	}
+}

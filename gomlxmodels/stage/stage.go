@@ -169,10 +169,10 @@ type RowChecker interface {
 	CheckRow(row Row) error
 }
 
-// Paid is a [Worker] whose items are paid for. Price returns the price of one in US dollars, if it is known before the
-// request.
+// Paid is a [Worker] whose items are paid for. Price returns the price of one in US dollars, NaN if it is not known
+// before the request, and in words for people: its date, or why there is none.
 type Paid interface {
-	Price() (dollars float64, known bool)
+	Price() (dollars float64, words string)
 }
 
 // Decodable is the stage that decodes a row's image and checks its mask against it: rows whose image cannot be used

@@ -156,7 +156,8 @@ func inWords(e imageapi.Estimate) string {
 	const stored = "images that are stored are not requested again"
 	switch {
 	case e.ShutDown != "":
-		return fmt.Sprintf("model shut down %s; only images that are stored can be read", e.ShutDown)
+		return fmt.Sprintf("model shut down %s; only images that are stored can be read; others made before are "+
+			"imported (antipode import)", e.ShutDown)
 	case !e.Known:
 		return fmt.Sprintf("%d images, price unknown before the answers; %s; --budget-images sets a limit", e.Images,
 			stored)

@@ -37,7 +37,7 @@ type stageWork struct {
 	bytes        float64 // of the items in sized
 	sized        int
 	dollars      float64
-	needs        string
+	price, needs string
 }
 
 // errPending ends the evaluation of a plan that needs items which are missing.
@@ -69,7 +69,7 @@ func (w *work) frame() *table.Frame {
 	all := append(slices.Clone(w.stages), &stageWork{label: "total"})
 	names := []string{"items", "found", "missing", "seconds", "hours", "gigabytes", "dollars"}
 	numbers := make([][]float64, len(names))
-	var labels, needs []string
+	var labels, prices, needs []string
 	sums := make([]float64, len(names))
 	for _, s := range all {
 		missing := float64(s.items - s.found)
@@ -86,7 +86,7 @@ func (w *work) frame() *table.Frame {
 			row = slices.Clone(sums)
 			row[3] = math.NaN()
 		}
-		labels, needs = append(labels, s.label), append(needs, s.needs)
+		labels, prices, needs = append(labels, s.label), append(prices, s.price), append(needs, s.needs)
 		for i, v := range row {
 			numbers[i] = append(numbers[i], v)
 			sums[i] += v
@@ -96,7 +96,7 @@ func (w *work) frame() *table.Frame {
 	for i, name := range names {
 		columns = append(columns, table.NumberColumn(name, numbers[i]))
 	}
-	return &table.Frame{Columns: append(columns, table.TextColumn("needs", needs))}
+	return &table.Frame{Columns: append(columns, table.TextColumn("price", prices), table.TextColumn("needs", needs))}
 }
 
 // stage returns the work of the stage with a label.
@@ -221,11 +221,9 @@ func (r *run) count(b *batches, p *table.Plan, name string, missing []int) error
 			}
 		}
 		if there += len(b.values); isPaid && s.found < there {
-			price, known := paid.Price()
-			if !known {
-				price = math.NaN()
-			}
-			s.dollars += price * float64(there-s.found)
+			var dollars float64
+			dollars, s.price = paid.Price()
+			s.dollars += dollars * float64(there-s.found)
 		}
 	}
 	for _, u := range missing {

@@ -69,9 +69,17 @@ func (w *apiWorker) Digest() string {
 }
 
 // Price is without the tokens of the prompt.
-func (w *apiWorker) Price() (dollars float64, known bool) {
+func (w *apiWorker) Price() (dollars float64, words string) {
 	e := w.generator.Estimate(1)
-	return e.Total, e.Known
+	switch {
+	case e.ShutDown != "":
+		return math.NaN(), fmt.Sprintf("model shut down %s: import images made before (antipode import)", e.ShutDown)
+	case !e.Known:
+		return math.NaN(), "price unknown"
+	case e.Date == "":
+		return e.Total, fmt.Sprintf("%.3f per image, as given", e.Image)
+	}
+	return e.Total, fmt.Sprintf("%.3f per image, price of %s", e.Image, e.Date)
 }
 
 func (w *apiWorker) Batch() int { return atOnce }
