@@ -32,7 +32,7 @@ type Options struct {
 	Seed    int64    // of the orders, and of the attributes that are not stereotypes
 	Axes    string   // of entigen: COLUMN=GROUP/GROUP, …, instead of the paper's axes
 	Tags    []string // of tags: the tags to choose from
-	// Attributes is what visage needs: pairs of identity and attribute with the columns of visage.Pairs.
+	// Attributes is what visage needs: pairs of identity and attribute with the columns of visage.Pairs, not masked.
 	Attributes *table.Frame
 	// ShowOffensive includes attributes that SeeGULL rates offensive for the identity or that were not rated.
 	ShowOffensive bool

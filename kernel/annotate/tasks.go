@@ -122,6 +122,11 @@ func readPairs(f *table.Frame, offensive bool) (*pairs, error) {
 	offends, seen := map[string]bool{}, map[string]bool{}
 	var visual []attribute
 	for i, name := range f.Texts("attribute") {
+		if masked.MatchString(name) { // whether the attribute offends anybody cannot be known
+			return nil, fmt.Errorf("attributes: row %d: %q is a masked name; use a table of visage.Pairs with "+
+				"ShowOffensive, or leave --attributes out: offensive ones are not shown unless --show-offensive",
+				i+1, name)
+		}
 		a := attribute{name, nil}
 		for _, c := range columns {
 			a.values = append(a.values, c[i])
@@ -142,15 +147,12 @@ func readPairs(f *table.Frame, offensive bool) (*pairs, error) {
 		case !(a.values[0] >= leastStereo):
 		case !offensive && !seegull.Shown(a.values[2]):
 			p.hidden[pair[0]]++
-		case masked.MatchString(name):
-			return nil, fmt.Errorf("attributes: row %d: %q is a masked name; write the table with the option "+
-				"ShowOffensive", i+1, name)
 		default:
 			p.stereotypes[pair[0]] = append(p.stereotypes[pair[0]], a)
 		}
 	}
 	for _, a := range visual {
-		if !masked.MatchString(a.name) && (offensive || !offends[a.name]) {
+		if offensive || !offends[a.name] {
 			p.visual = append(p.visual, a)
 		}
 	}

@@ -77,7 +77,7 @@ func annotateMake(ctx context.Context, args []string) error {
 	case attributes != "":
 		o.Attributes, err = rows(ctx, attributes, root)
 	default:
-		o.Attributes, err = evaluated(ctx, visage.Pairs(visage.Options{ShowOffensive: o.ShowOffensive}))
+		o.Attributes, err = evaluated(ctx, visage.Pairs(visage.Options{ShowOffensive: true}))
 	}
 	if err != nil {
 		return err
