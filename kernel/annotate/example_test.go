@@ -17,7 +17,7 @@ func Example() {
 	}
 	defer os.RemoveAll(dir)
 	study := filepath.Join(dir, "study")
-	words := &table.Frame{Columns: []table.Column{table.TextColumn("attribute", []string{"tall", "honest"})}}
+	words := &table.Frame{Columns: []table.Column{table.TextColumn("attribute", []string{"tall", "brave"})}}
 	made, err := annotate.Make(words, study, annotate.Options{Task: annotate.Visual, Seed: 1})
 	if err != nil {
 		fmt.Println(err)
