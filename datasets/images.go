@@ -20,7 +20,8 @@ type ImagesOptions struct {
 	// Default is the table where the path is empty. It serves notebooks whose path is a parameter.
 	Default Table
 
-	Root string // see [FileOptions]
+	Root        string // see [FileOptions]
+	RepeatedIDs bool   // see [FileOptions]
 }
 
 // Images returns the table of the images at a path: a folder ([Folder]), a .csv file ([CSV]) or a .parquet file
@@ -48,9 +49,9 @@ func Images(path string, options ...ImagesOptions) Table {
 	}
 	switch strings.ToLower(filepath.Ext(path)) {
 	case ".csv":
-		return CSV(path, FileOptions{o.Root}).textual(o.By)
+		return CSV(path, FileOptions{o.Root, o.RepeatedIDs}).textual(o.By)
 	case ".parquet":
-		return Parquet(path, FileOptions{o.Root}).textual(o.By)
+		return Parquet(path, FileOptions{o.Root, o.RepeatedIDs}).textual(o.By)
 	}
 	if _, err := os.Stat(path); err != nil {
 		return Table{}.Fail(fmt.Errorf("cannot read the images of %s: %w", path, plainPathError(err)))

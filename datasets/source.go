@@ -46,13 +46,18 @@ type ReadFileArgs struct {
 	Path string `json:"path"`           // absolute
 	Root string `json:"root,omitempty"` // folder of images and masks; "" = the file's own
 	// of a CSV file all columns; of a Parquet file those read as text
-	Kinds []table.ColumnSpec `json:"kinds,omitempty"`
+	Kinds       []table.ColumnSpec `json:"kinds,omitempty"`
+	RepeatedIDs bool               `json:"repeated_ids,omitempty"` // an id may occur several times
 }
 
 // FileOptions are the options of [CSV] and [Parquet].
 type FileOptions struct {
 	// Root is the folder that the table's images and masks must be located in; "" = the table's own folder.
 	Root string
+
+	// RepeatedIDs reads a table whose ids occur several times, such as one of translations with a row for each prompt
+	// and language. Otherwise a row whose id occurred before is a bad row.
+	RepeatedIDs bool
 }
 
 // The columns of the column contract in ARCHITECTURE.md, by kind.
@@ -109,6 +114,7 @@ func fileArgs(verb, path string, options []FileOptions) (ReadFileArgs, Table) {
 	default:
 		args.Path, err = filepath.Abs(path)
 	}
+	args.RepeatedIDs = o.RepeatedIDs
 	if err == nil && o.Root != "" {
 		args.Root, err = filepath.Abs(o.Root)
 	}

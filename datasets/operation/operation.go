@@ -44,6 +44,9 @@ type Input struct {
 	Columns  []table.ColumnSpec // the columns it needs; kind "" = any
 	About    string             // one line
 	Optional bool
+
+	// RepeatedIDs reads a file whose ids occur several times, as those of a table of translations.
+	RepeatedIDs bool
 }
 
 // Neighbors finds nearest neighbors exactly; see prdc.Neighbors.

@@ -108,11 +108,16 @@ func (o *operationFlags) table() (datasets.Table, error) {
 		case path == "":
 			return datasets.Table{}, usage("%s: give --%s TABLE: %s", o.op.Name, roleFlag(in.Role), in.About)
 		}
-		if tables[in.Role], err = open(path, o.root); err != nil {
+		if tables[in.Role], err = openInput(path, inputOptions(&in, o.root)); err != nil {
 			return datasets.Table{}, err
 		}
 	}
 	return datasets.Apply(o.op, tables, checked), nil
+}
+
+// inputOptions returns how the file of an input is read.
+func inputOptions(in *operation.Input, root string) datasets.ImagesOptions {
+	return datasets.ImagesOptions{Root: root, RepeatedIDs: in != nil && in.RepeatedIDs}
 }
 
 // scoreDefined runs `antipode score` for a metric that is defined by types.

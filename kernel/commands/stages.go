@@ -77,6 +77,11 @@ func init() {
 
 // open is the table of a file or folder, or of a released table that package manifest names.
 func open(path, root string) (datasets.Table, error) {
+	return openInput(path, datasets.ImagesOptions{Root: root})
+}
+
+// openInput is [open] with options, such as those that an operation has for its input.
+func openInput(path string, o datasets.ImagesOptions) (datasets.Table, error) {
 	if t, known := manifest.Table(path); known {
 		return t, nil
 	}
@@ -85,7 +90,7 @@ func open(path, root string) (datasets.Table, error) {
 			return datasets.Table{}, usage("%w%s", err, table.Hint(path, manifest.Tables()))
 		}
 	}
-	return datasets.Images(path, datasets.ImagesOptions{Root: root}), nil
+	return datasets.Images(path, o), nil
 }
 
 // save runs a stage's table into the file and prints what was done.

@@ -254,7 +254,7 @@ func (c *tableCommand) operation(t datasets.Table, s tableStep) (datasets.Table,
 			return t, usage("table: %s: give --%s TABLE: %s", op.Name, roleFlag(in.Role), in.About)
 		default:
 			var err error
-			if tables[in.Role], err = open(path, c.root); err != nil {
+			if tables[in.Role], err = openInput(path, inputOptions(&in, c.root)); err != nil {
 				return t, err
 			}
 		}
@@ -336,7 +336,11 @@ func tableOperations(ctx context.Context, args []string) error {
 	var t datasets.Table
 	switch {
 	case c.in != "":
-		if t, err = open(c.in, c.root); err != nil {
+		var in *operation.Input
+		if len(c.steps) > 0 && c.steps[0].flag == "apply" {
+			in = operation.Find(c.steps[0].value).Input("in")
+		}
+		if t, err = openInput(c.in, inputOptions(in, c.root)); err != nil {
 			return err
 		}
 		c.current = true

@@ -4,10 +4,13 @@ import (
 	"errors"
 	"flag"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
+	"antipode/datasets"
 	"antipode/datasets/operation"
+	"antipode/kernel/parquet"
 )
 
 const people = `id,region,object,code,size
@@ -152,5 +155,59 @@ func TestOperationHelp(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestTranslations: a table of translations, whose ids occur several times, is checked and read; without the operation
+// a repeated id is an error.
+func TestTranslations(t *testing.T) {
+	run := inProcess(t)
+	dir := folderOf(t, map[string]string{
+		"prompts.csv":   "id,caption\na,a red bus\nb,two dogs\n",
+		"languages.csv": "code,caption_source\nen,original\nhin_Deva,IndicTrans2\ntam_Taml,IndicTrans2\n",
+		"t.csv": "id,language,text,source\na,hin_Deva,एक लाल बस,IndicTrans2\na,tam_Taml,a red bus,IndicTrans2\n" +
+			"b,hin_Deva,दो कुत्ते,IndicTrans2\n",
+	})
+	file := func(name string) string { return filepath.Join(dir, name) }
+	if _, err := run("table", "--in", file("t.csv"), "--out", file("x.csv")); err == nil ||
+		!strings.Contains(err.Error(), "the id is in row 1 already") {
+		t.Errorf("repeated ids: %v", err)
+	}
+	if _, err := run("table", "--in", file("t.csv"), "--apply", "indictti-translations", "--prompts",
+		file("prompts.csv"), "--languages", file("languages.csv"), "--out", file("problems.csv")); err != nil {
+		t.Fatal(err)
+	}
+	want := "id,prompt_id,language,problem,detail,prompt\n" +
+		"a-tam_Taml,a,tam_Taml,untranslated,the English caption,a red bus\n" +
+		"b-tam_Taml,b,tam_Taml,missing,no translation,\n"
+	if got := read(t, file("problems.csv")); got != want {
+		t.Errorf("problems\n%s, want\n%s", got, want)
+	}
+	for _, format := range []string{".csv", ".parquet"} {
+		if format == ".parquet" {
+			convert(t, file("t.csv"), file("t.parquet"))
+		}
+		if _, err := run("table", "--in", file("prompts.csv"), "--apply", "indictti-captions", "--translations",
+			file("t"+format), "--languages", file("languages.csv"), "--out", file("all.csv")); err != nil {
+			t.Fatal(err)
+		}
+		got := read(t, file("all.csv"))
+		if strings.Count(got, "\n") != 7 ||
+			!strings.Contains(got, "\nb-hin_Deva,b,hin_Deva,Deva,दो कुत्ते,two dogs,IndicTrans2,ok,\n") ||
+			!strings.Contains(got, "\nb-tam_Taml,b,tam_Taml,Taml,,two dogs,IndicTrans2,skipped,") {
+			t.Errorf("%s: prompts\n%s", format, got)
+		}
+	}
+}
+
+// convert writes a table of translations as Parquet.
+func convert(t *testing.T, from, to string) {
+	t.Helper()
+	f, err := datasets.CSV(from, datasets.FileOptions{RepeatedIDs: true}).Rows(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := parquet.Write(to, f); err != nil {
+		t.Fatal(err)
 	}
 }

@@ -24,7 +24,8 @@ type origin struct {
 	root string          // the folder that its paths must be in; "" = dir
 	bad  []*table.BadRow // by row: the problem that the reader of the file found, or nil
 
-	folder bool // the table lists a folder: a path outside it is the target of a link
+	repeated bool // an id may occur several times
+	folder   bool // the table lists a folder: a path outside it is the target of a link
 }
 
 // resolve replaces the paths of a table by images and masks, checks its ids, and reports or leaves out bad rows. A mask
@@ -114,7 +115,7 @@ func (r *run) resolve(f *table.Frame, o origin) (*table.Frame, error) {
 			if id == "" {
 				bad[i] = &table.BadRow{Row: i + 1, Column: "id",
 					Reason: "the id is empty; give every row an id of its own"}
-			} else if at, twice := first[id]; twice {
+			} else if at, twice := first[id]; twice && !o.repeated {
 				bad[i] = &table.BadRow{Row: i + 1, ID: id, Column: "id",
 					Reason: fmt.Sprintf("the id is in row %d already; ids must be unique", at+1)}
 			} else {

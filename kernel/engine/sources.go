@@ -63,7 +63,7 @@ func (r *run) csvSource(a datasets.ReadFileArgs) (*table.Frame, error) {
 			}
 		}
 	}
-	return r.resolve(f, origin{name: name, dir: filepath.Dir(a.Path), root: a.Root})
+	return r.resolve(f, origin{name: name, dir: filepath.Dir(a.Path), root: a.Root, repeated: a.RepeatedIDs})
 }
 
 func appendCell(c *table.Column, v string) error {
@@ -111,7 +111,8 @@ func (r *run) parquetSource(a datasets.ReadFileArgs) (*table.Frame, error) {
 	if len(t.Unread) > 0 {
 		r.note("%s: columns that are not read: %s", name, strings.Join(t.Unread, ", "))
 	}
-	return r.resolve(t.Frame, origin{name: name, dir: filepath.Dir(a.Path), root: a.Root, bad: t.Bad})
+	return r.resolve(t.Frame, origin{name: name, dir: filepath.Dir(a.Path), root: a.Root, bad: t.Bad,
+		repeated: a.RepeatedIDs})
 }
 
 // putImage stores the bytes of an image that a table holds.

@@ -86,9 +86,9 @@ func PromptSets(prompts, common datasets.Table, options ...SetOptions) datasets.
 // Sources are the inputs of [PromptTable].
 type Sources struct {
 	Prompts  datasets.Table // id and caption (English), from [SelectPrompts]
-	Captions datasets.Table // the caption data set, as for [CaptionPool]
-	// Translations has id, language, caption and optionally caption_source, for languages that the data set lacks; the
-	// zero Table = none.
+	Captions datasets.Table // the caption data set, as for [CaptionPool]; the zero Table = none
+	// Translations has id, language, text and optionally source, for languages that the data set lacks, or in place of
+	// its captions; the zero Table = none. See [CheckTranslations].
 	Translations datasets.Table
 	// Languages has code, caption_source and script, as datasets/indictti.LanguageTable; the zero Table = the paper's
 	// 31.
@@ -109,19 +109,20 @@ type PromptTableRow struct {
 }
 
 var promptTable = datasets.Define(datasets.Operation[struct{}, PromptTableRow]{
-	Name: "indictti-captions", Title: "the prompts in every language, with the source of each text", Version: 1,
+	Name: "indictti-captions", Title: "the prompts in every language, with the source of each text", Version: 2,
 	Citation: captionCitation,
 	Inputs: []datasets.Input{{Role: "in", Columns: datasets.Columns("id:text", "caption:text"),
 		About: "the selected prompts: id and English caption"},
-		{Role: "captions", Columns: withID,
+		{Role: "captions", Columns: withID, Optional: true,
 			About: "captions in the layout of LAION-COCO-NLLB, or with one column per language"},
-		{Role: "translations", Columns: datasets.Columns("id:text", "language:text", "caption:text"), Optional: true,
-			About: "captions in the languages that the data set lacks"}, inLanguages},
+		{Role: "translations", Columns: inTranslations, Optional: true, About: aboutTranslations, RepeatedIDs: true},
+		inLanguages},
 	Compute: computePromptTable,
 })
 
 // PromptTable is the table operation indictti-captions: the prompts in every language, one row each. Captions of
-// languages whose source is NLLB come from the data set, others from the translations.
+// languages whose source is NLLB come from the data set, unless the translations have them; others come from the
+// translations.
 func PromptTable(s Sources) datasets.Table {
 	return promptTable.Table(map[string]datasets.Table{"in": s.Prompts, "captions": s.Captions,
 		"translations": s.Translations, "languages": s.Languages})
@@ -290,26 +291,32 @@ func computePromptTable(_ context.Context, call *datasets.Call, _ struct{}) ([]P
 	if err != nil {
 		return nil, err
 	}
-	set := call.Inputs["captions"]
-	captions, err := translated(set, "captions")
-	if err != nil {
-		return nil, err
+	captions := func(int) (map[string]string, error) { return nil, nil }
+	var at map[string]int
+	if set := call.Inputs["captions"]; set != nil {
+		if captions, err = translated(set, "captions"); err != nil {
+			return nil, err
+		}
+		at = positions(set.Texts("id"))
 	}
-	at := positions(set.Texts("id"))
 	type key struct{ id, language string }
-	own, label := map[key]string{}, map[key]string{}
+	own := map[key]indictti.Translation{}
 	if f := call.Inputs["translations"]; f != nil {
-		labels := f.Texts("caption_source")
-		for i, id := range f.Texts("id") {
-			k := key{id, f.Texts("language")[i]}
+		translations := translationsOf(f)
+		for i, t := range translations {
+			k := key{t.ID, t.Language}
 			if _, twice := own[k]; twice {
 				return nil, fmt.Errorf("table %q, row %d: the prompt %q has two translations into %s; remove one",
-					"translations", i+1, id, k.language)
+					"translations", i+1, t.ID, t.Language)
 			}
-			own[k] = f.Texts("caption")[i]
-			if labels != nil {
-				label[k] = labels[i]
-			}
+			own[k] = t
+		}
+		problems := slices.DeleteFunc(indictti.CheckTranslations(translations, promptsOf(call.Inputs["in"]), list),
+			func(p indictti.Problem) bool { // prompts that were not selected; rows without a text, see below
+				return p.Problem == indictti.UnknownPrompt || p.Problem == indictti.Missing
+			})
+		if len(problems) > 0 {
+			call.Notef("%s; indictti-translations lists them", summary(problems))
 		}
 	}
 	in := tabular.Read(call, "in")
@@ -327,15 +334,20 @@ func computePromptTable(_ context.Context, call *datasets.Call, _ struct{}) ([]P
 			}
 		}
 		for _, l := range list {
-			text, from, k := texts[l.Code], l.Source, key{id, l.Code}
+			text, from := texts[l.Code], l.Source
+			t, given := own[key{id, l.Code}]
 			switch {
 			case l.Code == indictti.English || l.Source == indictti.Original:
 				text = english
-			case l.Source != indictti.NLLB:
-				text = own[k]
-				if label[k] != "" {
-					from = label[k]
+			case given && strings.TrimSpace(t.Text) != "":
+				text, from = t.Text, t.Source
+				if from == "" && l.Source == indictti.NLLB {
+					from = "translation"
+				} else if from == "" {
+					from = l.Source
 				}
+			case l.NeedsTranslations():
+				text = ""
 			}
 			outcome, reason := "ok", ""
 			if text == "" {

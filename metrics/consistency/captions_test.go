@@ -165,15 +165,16 @@ func TestPromptSets(t *testing.T) {
 func TestPromptTable(t *testing.T) {
 	in := &table.Frame{Columns: []table.Column{table.TextColumn("id", []string{"n01", "n00"}),
 		table.TextColumn("caption", []string{"a swan on a lake", "a man in a brown jacket"})}}
+	word := map[string]string{"Deva": "बस", "Olck": "ᱵᱟᱥ", "Mtei": "ꯕꯁ"}
 	var ids, languages, captions []string
 	for _, l := range indictti.Languages() {
 		if l.Source == indictti.IndicTrans2 {
 			ids, languages, captions = append(ids, "n00", "n01"), append(languages, l.Code, l.Code),
-				append(captions, l.Name+" 0", l.Name+" 1")
+				append(captions, word[l.Script]+" 0", word[l.Script]+" 1")
 		}
 	}
 	translations := &table.Frame{Columns: []table.Column{table.TextColumn("id", ids),
-		table.TextColumn("language", languages), table.TextColumn("caption", captions)}}
+		table.TextColumn("language", languages), table.TextColumn("text", captions)}}
 	inputs := map[string]*table.Frame{"in": in, "captions": released(english7, nil), "translations": translations}
 	f, notes, err := compute("indictti-captions", nil, nil, inputs)
 	if err != nil || f.Len() != 62 || len(notes) != 0 {
@@ -190,7 +191,7 @@ func TestPromptTable(t *testing.T) {
 		t.Errorf("%v", sources)
 	}
 	if f.Texts("id")[4] != "n01-hin_Deva" || f.Texts("prompt")[4] != "Hindi 1" ||
-		f.Texts("prompt")[0] != "a swan on a lake" || f.Texts("prompt")[30] != "Manipuri 1" {
+		f.Texts("prompt")[0] != "a swan on a lake" || f.Texts("prompt")[30] != "ꯕꯁ 1" {
 		t.Errorf("%q: %q", f.Texts("id")[4], f.Texts("prompt")[4])
 	}
 	delete(inputs, "translations")
@@ -200,7 +201,7 @@ func TestPromptTable(t *testing.T) {
 		t.Errorf("%v, %v", notes, err)
 	}
 	inputs["translations"] = translations.Pick([]int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10,
-		11}).With(table.TextColumn("caption_source", slices.Repeat([]string{"checkpoint 1"}, 12)))
+		11}).With(table.TextColumn("source", slices.Repeat([]string{"checkpoint 1"}, 12)))
 	inputs["languages"] = &table.Frame{Columns: []table.Column{table.TextColumn("code",
 		[]string{"en", "hin_Deva", "sat_Olck"}),
 		table.TextColumn("caption_source", []string{"original", "NLLB", "IndicTrans2"})}}
@@ -213,5 +214,58 @@ func TestPromptTable(t *testing.T) {
 	if _, _, err := compute("indictti-captions", nil, nil, inputs); err == nil ||
 		!strings.Contains(err.Error(), "has two translations into brx_Deva") {
 		t.Error(err)
+	}
+}
+
+// TestTranslationsAlone: without the caption data set every text is a translation; one in a language of the data set
+// replaces its caption. What looks wrong is used, and said.
+func TestTranslationsAlone(t *testing.T) {
+	in := &table.Frame{Columns: []table.Column{table.TextColumn("id", []string{"a", "b"}),
+		table.TextColumn("caption", []string{"a red bus", "two dogs"})}}
+	languages := &table.Frame{Columns: []table.Column{table.TextColumn("code",
+		[]string{"en", "hin_Deva", "tam_Taml"}), table.TextColumn("caption_source", []string{"original", "NLLB",
+		"speakers"})}}
+	translations := &table.Frame{Columns: []table.Column{
+		table.TextColumn("id", []string{"a", "a", "b", "z"}),
+		table.TextColumn("language", []string{"hin_Deva", "tam_Taml", "tam_Taml", "tam_Taml"}),
+		table.TextColumn("text", []string{"एक लाल बस", "a red bus", "", "பஸ்"}),
+		table.TextColumn("source", []string{"", "IndicTrans2, 2024", "", ""})}}
+	inputs := map[string]*table.Frame{"in": in, "languages": languages, "translations": translations}
+	f, notes, err := compute("indictti-captions", nil, nil, inputs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := []string{"a red bus", "एक लाल बस", "a red bus", "two dogs", "", ""}; !slices.Equal(f.Texts("prompt"),
+		want) {
+		t.Errorf("prompts %q", f.Texts("prompt"))
+	}
+	if want := []string{"original", "translation", "IndicTrans2, 2024", "original", "NLLB",
+		"speakers"}; !slices.Equal(f.Texts("caption_source"), want) {
+		t.Errorf("sources %q", f.Texts("caption_source"))
+	}
+	if len(notes) != 2 || notes[0] != "problems: 1 untranslated, 1 empty; indictti-translations lists them" {
+		t.Errorf("notes %q", notes)
+	}
+	inputs["captions"] = &table.Frame{Columns: []table.Column{table.TextColumn("id", []string{"a", "b"}),
+		table.TextColumn("hin_Deva", []string{"बस", "दो कुत्ते"})}}
+	f, _, err = compute("indictti-captions", nil, nil, inputs)
+	if err != nil || f.Texts("prompt")[1] != "एक लाल बस" || f.Texts("prompt")[4] != "दो कुत्ते" {
+		t.Errorf("prompts %q, %v", f.Texts("prompt"), err)
+	}
+
+	f, notes, err = compute("indictti-translations", nil, nil, map[string]*table.Frame{"in": translations,
+		"prompts": in, "languages": languages})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := []string{"a-tam_Taml", "b-tam_Taml", "z-tam_Taml", "b-hin_Deva"}; !slices.Equal(f.Texts("id"), want) {
+		t.Errorf("problems of %q", f.Texts("id"))
+	}
+	if want := []string{"untranslated", "empty", "unknown prompt", "missing"}; !slices.Equal(f.Texts("problem"), want) {
+		t.Errorf("problems %q", f.Texts("problem"))
+	}
+	if len(notes) != 1 || notes[0] != "4 translations of 2 prompts; problems: 1 untranslated, 1 empty, 1 unknown "+
+		"prompt, 1 missing" {
+		t.Errorf("notes %q", notes)
 	}
 }

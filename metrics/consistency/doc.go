@@ -37,7 +37,8 @@
 // # The study
 //
 // [CaptionPool] filters captions, [SelectPrompts] samples prompts, [PromptSets] nests the sets of each model,
-// [PromptTable] returns the prompts in every language with their source. [Completeness] counts the images;
+// [CheckTranslations] checks a table of translations, [PromptTable] returns the prompts in every language with their
+// source. [Completeness] counts the images;
 // [ResultTable] arranges scores as the paper's tables, [PrintedCells] compares them with the printed values, [Motifs]
 // counts manual tags and [TranslationRatings] evaluates ratings of translations. Package datasets/indictti contains
 // the languages, the size of the study and the printed values.

@@ -112,7 +112,7 @@ func TestConstructors(t *testing.T) {
 		"rating:number"))
 	captions := datasets.New("test", nil, datasets.Columns("id:text", "caption:text", "text:vector"))
 	translations := datasets.New("test", nil, datasets.Columns("id:text", "model:text", "language:text",
-		"caption:text"))
+		"text:text", "caption:text"))
 	tags := datasets.New("test", nil, datasets.Columns("id:text", "tag:text"))
 	languages := indictti.LanguageTable(indictti.Options{})
 	by := []string{"model"}
@@ -136,6 +136,7 @@ func TestConstructors(t *testing.T) {
 		"common":  PromptSets(captions, captions, SetOptions{Seed: 2}),
 		"texts": PromptTable(Sources{Prompts: captions, Captions: captions, Translations: translations,
 			Languages: languages}),
+		"problems": CheckTranslations(translations, captions, datasets.Table{}),
 		"table": ResultTable(in, TableOptions{Score: "clgc", Block: 2, Languages: []string{"en", "hin_Deva"},
 			Scale: 1}),
 		"cells":  PrintedCells(in, CellOptions{Score: "clgc", Table: 9}),

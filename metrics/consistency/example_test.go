@@ -225,6 +225,21 @@ func ExamplePromptTable() {
 	// a-hin_Deva  a          Deva    एक लाल बस  NLLB
 }
 
+func ExampleCheckTranslations() {
+	translations := datasets.FromRows([]map[string]any{
+		{"id": "a", "language": "hin_Deva", "text": "एक लाल बस", "source": "IndicTrans2"},
+		{"id": "b", "language": "hin_Deva", "text": "A view of Delhi", "source": "IndicTrans2"},
+		{"id": "c", "language": "hin_Deva", "text": "do kutte", "source": "IndicTrans2"},
+	})
+	languages := datasets.FromRows([]map[string]any{{"code": "en", "caption_source": "original"},
+		{"code": "hin_Deva", "caption_source": "IndicTrans2"}})
+	show(consistency.CheckTranslations(translations, captions(), languages), "id", "problem", "detail")
+	// Output:
+	// id          problem       detail
+	// b-hin_Deva  untranslated  the English caption
+	// c-hin_Deva  wrong script  0 of 7 letters are Devanagari
+}
+
 func ExampleResultTable() {
 	show(consistency.ResultTable(scores(), consistency.TableOptions{Languages: []string{"en", "hin_Deva"}}))
 	// Output:
