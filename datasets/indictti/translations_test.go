@@ -9,13 +9,14 @@ import (
 
 func TestCheckTranslations(t *testing.T) {
 	prompts := []Prompt{{"p1", "A red bus."}, {"p2", "two dogs"}}
-	languages := []Language{{Code: "en", Script: "Latn", Source: Original}, {Code: "hin_Deva", Script: "Deva", Source: NLLB},
+	languages := []Language{{Code: "en", Script: "Latn", Source: Original},
+		{Code: "hin_Deva", Script: "Deva", Source: NLLB},
 		{Code: "brx_Deva", Script: "Deva", Source: IndicTrans2}, {Code: "urd_Arab", Script: "Arab", Source: NLLB},
 		{Code: "sat_Olck", Script: "Olck", Source: IndicTrans2}, {Code: "xyz_Zzzz", Script: "Zzzz", Source: NLLB}}
 	rows := []Translation{
 		{ID: "p1", Language: "brx_Deva", Text: "एक लाल बस"},
 		{ID: "p2", Language: "brx_Deva", Text: "bus दो"},                     // three letters of five
-		{ID: "p1", Language: "sat_Olck", Text: " a red  BUS"},                // the English caption but for case and signs
+		{ID: "p1", Language: "sat_Olck", Text: " a red  BUS"},                // up to case and signs
 		{ID: "p2", Language: "sat_Olck", Text: " … "},                        //
 		{ID: "p1", Language: "hin_Deva", Text: "दो iPhone कुत्ते हैं अच्छे"}, // a name in Latin is fine
 		{ID: "p1", Language: "xyz_Zzzz", Text: "whatever"},                   // a script without a table

@@ -43,6 +43,7 @@ var exceptions = []struct{ begins, why, check string }{
 	{"antipode annotate collect ", "needs the files of raters; kernel/commands has a test of it", "help"},
 	{"antipode score --metric visage-association --in showings.csv", "as above", "help"},
 	{"antipode score --metric agreement --in ratings.csv", "as above", "help"},
+	{"python3 translate.py ", "needs transformers and a real model", ""},
 	{"pip install ", "needs Python and the network", ""},
 	{"papermill ", "needs Python; integrations/papermill has a test", ""},
 }
