@@ -15,9 +15,9 @@ func TestCheckTranslations(t *testing.T) {
 		{Code: "sat_Olck", Script: "Olck", Source: IndicTrans2}, {Code: "xyz_Zzzz", Script: "Zzzz", Source: NLLB}}
 	rows := []Translation{
 		{ID: "p1", Language: "brx_Deva", Text: "एक लाल बस"},
-		{ID: "p2", Language: "brx_Deva", Text: "bus दो"},                     // three letters of five
-		{ID: "p1", Language: "sat_Olck", Text: " a red  BUS"},                // up to case and signs
-		{ID: "p2", Language: "sat_Olck", Text: " … "},                        //
+		{ID: "p2", Language: "brx_Deva", Text: "bus दो"},      // one letter of four
+		{ID: "p1", Language: "sat_Olck", Text: " a red  BUS"}, // up to case and signs
+		{ID: "p2", Language: "sat_Olck", Text: " … "},
 		{ID: "p1", Language: "hin_Deva", Text: "दो iPhone कुत्ते हैं अच्छे"}, // a name in Latin is fine
 		{ID: "p1", Language: "xyz_Zzzz", Text: "whatever"},                   // a script without a table
 		{ID: "p2", Language: "xyz_Zzzz", Text: "two"},
