@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"image"
 	_ "image/png"
+	"maps"
 	"math"
 	"os"
 	"os/exec"
@@ -327,4 +328,30 @@ func imageSize(t *testing.T, file string) image.Point {
 		t.Fatal(err)
 	}
 	return image.Pt(c.Width, c.Height)
+}
+
+// TestProgramSource: the record of a run names the repository and revision that a program states.
+func TestProgramSource(t *testing.T) {
+	e, err := all.NewEngine(t.TempDir(), "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := client.Registered()
+	client.Register(e)
+	t.Cleanup(func() {
+		client.Register(before)
+		if err := e.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	model, _ := echo(t, "", `s/"id":"echo"/"id":"some\/model","revision":"abc"/`)
+	prompts := datasets.FromRows([]map[string]any{{"id": "a", "prompt": "house"}})
+	res, err := gomlxmodels.Generate(model, prompts).SaveE(t.Context(), filepath.Join(t.TempDir(), "o.csv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rec, err := e.Store.Record(res.Record)
+	if err != nil || !slices.Contains(slices.Collect(maps.Values(rec.Sources)), "some/model@abc") {
+		t.Errorf("sources %q, models %q, %v", rec.Sources, rec.Models, err)
+	}
 }
