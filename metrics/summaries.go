@@ -3,6 +3,7 @@ package metrics
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -183,7 +184,7 @@ type ObjectMeanRow struct {
 }
 
 var objectMeans = Define(Definition[RegionOptions, ObjectMeanRow]{
-	Name: "object-means", Version: 1,
+	Name: "object-means", Version: 2, // 1 had the mean of coverage over regions without precision, too
 	Inputs: []Input{{Role: "in", About: "scores by object and region",
 		Columns: append(slices.Clone(regionColumns), table.ColumnSpec{Name: "object", Kind: table.KindText})}},
 	Title: "mean over regions of each object's score",
@@ -193,7 +194,8 @@ var objectMeans = Define(Definition[RegionOptions, ObjectMeanRow]{
 })
 
 // ObjectMeans summarizes scores by object and region: for each object the unweighted mean over the regions that
-// have a score (the definition "per region" of Figures 10 and 11 of Decomposed-DIG). The other definition, one
+// have both scores (the definition "per region" of Figures 10 and 11 of Decomposed-DIG). A region without generated
+// images has no precision; its coverage, 0, does not count either, so that both means are over the same regions. The other definition, one
 // manifold for all regions, is [PrecisionCoverage] by object alone.
 func ObjectMeans(scores datasets.Table, options ...RegionOptions) datasets.Table {
 	return objectMeans.Of(scores, options...)
@@ -261,8 +263,11 @@ func computeObjectMeans(_ context.Context, call *Call, o RegionOptions) (out []O
 		for _, score := range regionScores {
 			var values []regions.ObjectValue
 			for _, i := range g.Rows {
-				values = append(values, regions.ObjectValue{Object: in.Frame.Texts("object")[i], Region: names[i],
-					Value: in.Frame.Numbers(score)[i]})
+				v := regions.ObjectValue{Object: in.Frame.Texts("object")[i], Region: names[i], Value: math.NaN()}
+				if !slices.ContainsFunc(regionScores, func(s string) bool { return math.IsNaN(in.Frame.Numbers(s)[i]) }) {
+					v.Value = in.Frame.Numbers(score)[i]
+				}
+				values = append(values, v)
 			}
 			means[score] = regions.ObjectMeans(values)
 		}

@@ -184,7 +184,8 @@ func TestComponentGaps(t *testing.T) {
 	}
 }
 
-// Scores per object, by the mean over regions: a row for each object and component, regions without a score named.
+// Scores per object, by the mean over regions: a row for each object and component, regions without a score named. A
+// region without images has coverage 0 and no precision, and counts in neither mean.
 func TestObjectMeans(t *testing.T) {
 	f := &table.Frame{Columns: []table.Column{table.TextColumn("object", []string{"bag", "bag", "car", "car"}),
 		table.TextColumn("region", []string{"Africa", "Europe", "Africa", "Europe"}),
@@ -194,6 +195,7 @@ func TestObjectMeans(t *testing.T) {
 	got, _, err := evaluate(t, ask{Metric: "object-means"}, f)
 	if err != nil || got.Len() != 2 || got.Texts("object")[1] != "car" ||
 		math.Abs(got.Numbers("precision")[0]-0.4) > 1e-12 || got.Numbers("precision")[1] != 0.5 ||
+		got.Numbers("coverage")[1] != 0.4 || math.Abs(got.Numbers("coverage")[0]-0.2) > 1e-12 ||
 		got.Texts("missing")[1] != "Europe" || got.Numbers("n_regions")[1] != 1 {
 		t.Errorf("%v, %v", got, err)
 	}

@@ -3,6 +3,7 @@ package digin
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -60,6 +61,7 @@ func TestPromptsOfThePapers(t *testing.T) {
 // Every template has equally many images of an object: 24 × 6 × 170 in Decomposed-DIG, 180 or 1080 an object
 // in DIG In's code.
 func TestCounts(t *testing.T) {
+	used := map[string]bool{}
 	for _, template := range []string{Plain, InRegion, InCountry, Adjectival} {
 		f, err := run(t, "digin-prompts", PromptOptions{Template: template, N: 170, Seed: 5})
 		if err != nil {
@@ -67,10 +69,14 @@ func TestCounts(t *testing.T) {
 		}
 		cells, ids, countries := map[[2]string]int{}, map[string]bool{}, map[string]int{}
 		for i, id := range f.Texts("id") {
+			if used[id] {
+				t.Fatalf("%s: the id %q is that of another template", template, id)
+			}
 			ids[id] = true
 			cells[[2]string{f.Texts("object")[i], f.Texts("region")[i]}]++
 			countries[f.Texts("country")[i]]++
 		}
+		maps.Copy(used, ids)
 		wantCells, each, wantCountries := 24*6, 170, 1
 		if template == Plain {
 			wantCells, each = 24, 1020
@@ -98,7 +104,7 @@ func TestCounts(t *testing.T) {
 	}
 	f, err := run(t, "digin-prompts", PromptOptions{})
 	if err != nil || f.Len() != 144 || f.Texts("prompt")[0] != "tree in Africa" ||
-		f.Texts("id")[1] != "tree/Americas/0" {
+		f.Texts("id")[1] != "object in region/tree/Americas/0" {
 		t.Errorf("default: %v, %v", f, err)
 	}
 	for i, c := range Prompts().Columns() {

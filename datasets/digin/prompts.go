@@ -19,19 +19,22 @@ const (
 
 // Prompt is one image to generate.
 type Prompt struct {
-	Text    string
-	Object  string
-	Region  string // key; "" if the template names no place
-	Country string // as in the prompt; "" if the template names none
-	Number  int    // index of the image for its object and region, from 0
+	Text     string
+	Template string
+	Object   string
+	Region   string // key; "" if the template names no place
+	Country  string // as in the prompt; "" if the template names none
+	Number   int    // index of the image for its object and region, from 0
 }
 
-// ID returns the prompt's id in tables: OBJECT/REGION/NUMBER, or OBJECT/NUMBER without a region.
+// ID returns the prompt's id in tables, which distinguishes templates: TEMPLATE/OBJECT/REGION/NUMBER, such as
+// "object in region/bag/Africa/0", or TEMPLATE/OBJECT/NUMBER without a region.
 func (p Prompt) ID() string {
-	if p.Region == "" {
-		return fmt.Sprintf("%s/%d", p.Object, p.Number)
+	id := strings.NewReplacer("{", "", "}", "").Replace(p.Template) + "/" + p.Object
+	if p.Region != "" {
+		id += "/" + p.Region
 	}
-	return fmt.Sprintf("%s/%s/%d", p.Object, p.Region, p.Number)
+	return fmt.Sprintf("%s/%d", id, p.Number)
 }
 
 // Build fills a template for every object in every region, with n images for each pair, ordered by object, then
@@ -66,7 +69,7 @@ func Build(template string, objects []string, regions []Region, n int) ([]Prompt
 					template)
 			}
 			for i := range n {
-				p := Prompt{Object: object, Number: at*n + i}
+				p := Prompt{Template: template, Object: object, Number: at*n + i}
 				if placed {
 					p.Region, p.Number = r.Key, i
 				}
