@@ -31,7 +31,7 @@ type ClassFilterRow struct {
 }
 
 var classFilter = datasets.Define(datasets.Operation[ClassFilterOptions, ClassFilterRow]{
-	Name: "class-filter", Version: 1,
+	Name: "class-filter", Version: 2,
 	Title:    "which objects have enough images and masks, and why the others do not",
 	Citation: "Sureddy et al. 2024 (Decomposed-DIG), appendix C",
 	Inputs: []Input{{Role: "in", Columns: datasets.Columns("object:text", "region:text"),
@@ -42,7 +42,8 @@ var classFilter = datasets.Define(datasets.Operation[ClassFilterOptions, ClassFi
 // ClassFilter applies the two filters of appendix C of Decomposed-DIG: a row for each object and region, with its
 // counts and whether the object is kept in all regions. An object is dropped if it has fewer than MinImages images
 // in a region, or if its share of images without a mask is above MaxUnmasked / PerImages. An image has no mask
-// where its outcome is unmasked, or where the table has a column mask and it is empty.
+// where its outcome is unmasked, or where the table has a column mask and it is empty. Rows without an image do not
+// count.
 func ClassFilter(images datasets.Table, options ...ClassFilterOptions) datasets.Table {
 	return classFilter.Of(images, options...)
 }
@@ -75,6 +76,11 @@ func DuplicateVectors(images datasets.Table, options ...DuplicateVectorsOptions)
 
 func computeClasses(_ context.Context, call *Call, o ClassFilterOptions) (out []ClassFilterRow, err error) {
 	f := call.Inputs["in"]
+	rows, _ := withImage(f, tabular.Read(call, "in").Groups(nil)[0].Rows)
+	if missing := f.Len() - len(rows); missing > 0 {
+		call.Notef("%d rows without an image do not count (see outcome)", missing)
+		f = f.Pick(rows)
+	}
 	l := regions.Labels{Objects: f.Texts("object"), Regions: f.Texts("region"), IDs: make([]string, f.Len())}
 	outcome, masks, unmasked := f.Texts("outcome"), f.Masks("mask"), make([]bool, f.Len())
 	if outcome == nil && masks == nil {

@@ -131,3 +131,57 @@ func TestObjectsByBothDefinitions(t *testing.T) {
 		t.Error("a constructor fails")
 	}
 }
+
+// TestMissingReferenceImages: rows whose image is missing change neither the scores nor the filter of classes.
+func TestMissingReferenceImages(t *testing.T) {
+	real, gen := cloud(1, 80, 0), cloud(2, 80, 0)
+	n := real.Len()
+	ids, outcome := make([]string, n), make([]string, n)
+	for i := range ids {
+		ids[i], outcome[i] = fmt.Sprintf("r%03d", i), "ok"
+	}
+	for _, i := range []int{3, 40} {
+		outcome[i] = "failed"
+		for _, c := range real.Columns {
+			if c.Kind == table.KindVector {
+				c.Vectors[i] = nil
+			}
+		}
+	}
+	real = real.With(table.TextColumn("id", ids), table.TextColumn("outcome", outcome))
+	var rows []int
+	for i, o := range outcome {
+		if o == "ok" {
+			rows = append(rows, i)
+		}
+	}
+	present := real.Pick(rows)
+	for _, vector := range []string{"full", "object_only", "background_only"} {
+		o := options("vector", vector, "resamples", "0", "k", "2")
+		want, _, err := evaluate(t, ask{Metric: "precision-coverage", Options: o}, present, gen)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, notes, err := evaluate(t, ask{Metric: "precision-coverage", Options: o}, real, gen)
+		if err != nil || !strings.Contains(strings.Join(notes, "\n"), "2 of 80 reference rows have no image") {
+			t.Fatalf("%s: notes %q, %v", vector, notes, err)
+		}
+		for _, column := range []string{"precision", "coverage", "n_real", "n_used"} {
+			if g, w := got.Numbers(column)[0], want.Numbers(column)[0]; g != w {
+				t.Errorf("%s: %s %g with missing images, %g without", vector, column, g, w)
+			}
+		}
+	}
+	objects := table.TextColumn("object", slices.Repeat([]string{"bag"}, n))
+	got, notes, err := evaluate(t, ask{Metric: "class-filter", Options: options("min_images", "1")}, real.With(objects))
+	if err != nil || !strings.Contains(strings.Join(notes, "\n"), "2 rows without an image") {
+		t.Fatalf("%q, %v", notes, err)
+	}
+	sum := 0.0
+	for _, images := range got.Numbers("n_images") {
+		sum += images
+	}
+	if sum != 78 {
+		t.Errorf("%g of 78 images count", sum)
+	}
+}

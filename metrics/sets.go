@@ -150,12 +150,14 @@ func gather(call *Call, c *comparison) ([]*group, error) {
 type lacks struct {
 	regions.Prepared
 	groups []string
+	absent GroupNotes // of rows without an image
 }
 
 // noteLacking notes how many images lack a usable component, and how they are treated.
 func (c *comparison) noteLacking(call *Call, lacking map[string]*lacks) {
 	for _, role := range roles {
 		l := lacking[role]
+		l.absent.AddTo(call, c.By...)
 		for _, w := range l.Warnings(c.rules[role], c.component, c.Vector) {
 			if len(c.By) > 0 && c.counted && role == "generated" && l.Small == 0 {
 				call.Notef("%s (see n_unmasked by group)", w)
@@ -173,9 +175,13 @@ func (c *comparison) noteLacking(call *Call, lacking map[string]*lacks) {
 // prepare applies the rules to the group's rows of one side.
 func (g *group) prepare(call *Call, c *comparison, role string, lacking *lacks) error {
 	f, rows := call.Inputs[role], g.side(role).rows
+	asked := len(rows)
+	rows, refused := withImage(f, rows)
 	if role == "generated" {
-		g.asked = len(rows)
-		rows = g.withImage(f, rows)
+		g.asked, g.refused = asked, refused
+	} else if missing := asked - len(rows); missing > 0 {
+		lacking.absent.Add("%d of %d reference rows have no image and are left out (see outcome)", g.label(), missing,
+			asked)
 	}
 	rules, patches := c.rules[role], f.Numbers(c.patches)
 	if patches == nil {
@@ -225,18 +231,17 @@ func (g *group) prepare(call *Call, c *comparison, role string, lacking *lacks) 
 	return nil
 }
 
-// withImage returns the rows that have an image, and counts the refused ones.
-func (g *group) withImage(f *table.Frame, rows []int) []int {
-	var out []int
+// withImage returns the rows that have an image, and the number of refused ones.
+func withImage(f *table.Frame, rows []int) (out []int, refused int) {
 	for _, row := range rows {
 		switch tabular.Outcome(f, row) {
 		case "":
 			out = append(out, row)
 		case "refused":
-			g.refused++
+			refused++
 		}
 	}
-	return out
+	return out, refused
 }
 
 func (g *group) name(by []string) string {

@@ -17,5 +17,7 @@ func ExamplePhotos() {
 	// object text
 	// region text
 	// country text
+	// outcome text
+	// reason text
 	// income number
 }

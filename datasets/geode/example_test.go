@@ -18,4 +18,6 @@ func ExamplePhotos() {
 	// object text
 	// region text
 	// country text
+	// outcome text
+	// reason text
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -24,7 +25,7 @@ func index(t *testing.T, o Options) (*datasets.Frame, string, error) {
 	}
 	var note string
 	f, err := datasets.FindSource("geode-index")(context.Background(), raw,
-		datasets.SourceEnv{Home: t.TempDir(), Note: func(format string, _ ...any) { note = format }})
+		datasets.SourceEnv{Home: t.TempDir(), Note: func(format string, args ...any) { note = fmt.Sprintf(format, args...) }})
 	if err == nil {
 		if err := f.Check(); err != nil {
 			t.Error(err)
@@ -87,7 +88,8 @@ func TestPhotosIsATableToSample(t *testing.T) {
 	for _, c := range photos.Columns() {
 		names = append(names, c.Name+":"+string(c.Kind))
 	}
-	if got := strings.Join(names, " "); got != "id:text image:image object:text region:text country:text" {
+	if got := strings.Join(names, " "); got != "id:text image:image object:text region:text country:text outcome:text "+
+		"reason:text" {
 		t.Error(got)
 	}
 	if err := photos.Where("object", "in", digin.Objects27()).Sample(1, "object,region", 42).Err(); err != nil {
@@ -166,8 +168,6 @@ func TestDamagedArchives(t *testing.T) {
 		"absolute":      {replace(bag, "/"+bag), []string{"leaves the archive's folder"}},
 		"backslash":     {replace(bag, `..\`+bag), []string{"leaves the archive's folder"}},
 		"not an image":  {replace(bag, "notes.txt"), []string{`"notes.txt" is not an image`, ".jpg"}},
-		"missing image": {replace(bag, "none.jpg"),
-			[]string{"line 2, column file_path", "the image none.jpg is missing", "Present"}},
 		"same id twice": {replace("SouthEastAsia_Indonesia_Indonesia_bag_3.jpg", bag),
 			[]string{"index.csv, line 4", bag, "index.csv, line 2"}},
 		"a link that leaves": {func(t *testing.T, dir string) {
@@ -202,17 +202,29 @@ func TestDamagedArchives(t *testing.T) {
 	}
 }
 
-func TestPresent(t *testing.T) {
+// A row whose image is missing has an outcome, or is left out; an archive without photos is an error.
+func TestMissingImages(t *testing.T) {
 	dir := mine(t)
 	must(t, os.Remove(filepath.Join(dir, "images", "Africa_Egypt_Egypt_bag_1.jpg")))
+	all, note, err := index(t, Options{Dir: dir})
+	if err != nil || !strings.Contains(note, "1 rows have no image and the outcome failed") {
+		t.Fatalf("%v, note %q", err, note)
+	}
+	if got := all.Texts("outcome"); !slices.Equal(got, []string{"failed", "ok", "ok", "ok"}) ||
+		all.Texts("reason")[0] != "the image Africa_Egypt_Egypt_bag_1.jpg is missing in the archive's folder" ||
+		all.Texts("reason")[1] != "" || all.Texts("region")[0] != "Africa" {
+		t.Errorf("outcomes %q, reasons %q", got, all.Texts("reason"))
+	}
 	f, note, err := index(t, Options{Dir: dir, Present: true})
 	if err != nil || f.Len() != 3 || !strings.Contains(note, "left out") {
 		t.Errorf("%v, %v, note %q", f, err, note)
 	}
 	must(t, os.RemoveAll(filepath.Join(dir, "images")))
-	if _, _, err := index(t, Options{Dir: dir, Present: true}); err == nil ||
-		!strings.Contains(err.Error(), "none of the images in") {
-		t.Errorf("an archive without photos: %v", err)
+	for _, present := range []bool{true, false} {
+		if _, _, err := index(t, Options{Dir: dir, Present: present}); err == nil ||
+			!strings.Contains(err.Error(), "none of the images in") {
+			t.Errorf("an archive without photos: %v", err)
+		}
 	}
 }
 

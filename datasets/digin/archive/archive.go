@@ -1,8 +1,8 @@
 // Package archive reads the reference images of DIG In, GeoDE and DollarStreet, from their released archives: a
 // CSV index and the folders of images next to it. Packages geode and dollarstreet describe theirs with a [Layout].
 //
-// The package downloads nothing and decodes no image. Every image that an index names must be a file in the archive's
-// folder; paths that leave it (.. , absolute paths, links) are errors. An error in an index is one line with file, line
+// The package downloads nothing and decodes no image. A row whose image is not in the archive's folder has the outcome
+// failed; paths that leave the folder (.. , absolute paths, links) are errors. An error in an index is one line with file, line
 // and column.
 package archive
 
@@ -31,6 +31,7 @@ type Photo struct {
 	Region  string  // the region's key: "SouthEastAsia"
 	Country string  // "" if the index has none
 	Income  float64 // of the household, US dollars a month (purchasing power parity); NaN if the index has none
+	Missing bool    // whether the image is not in the archive's folder; set by [Layout.Read]
 }
 
 // Layout describes the files of an archive and the columns of its index.
@@ -55,13 +56,14 @@ type Layout struct {
 // Options are the options of a table of reference images.
 type Options struct {
 	Dir     string `json:"dir,omitempty"`     // folder of the unpacked archive; "" = found, see [manifest.Find]
-	Present bool   `json:"present,omitempty"` // omit rows whose image is missing; otherwise a missing image is an error
+	Present bool   `json:"present,omitempty"` // omit rows whose image is missing, which have the outcome failed otherwise
 }
 
 // endings are the file name extensions that [datasets.Folder] reads.
 var endings = []string{".jpg", ".jpeg", ".png", ".gif", ".webp"}
 
-// Read reads the index of the archive in a folder. missing is the number of rows omitted by Options.Present.
+// Read reads the index of the archive in a folder. missing is the number of rows whose image is missing; they are
+// omitted by Options.Present. An archive without any of its images is an error.
 func (l Layout) Read(o Options) (photos []Photo, missing int, err error) {
 	root, err := os.OpenRoot(o.Dir)
 	if err != nil {
@@ -72,7 +74,7 @@ func (l Layout) Read(o Options) (photos []Photo, missing int, err error) {
 	if err != nil {
 		return nil, 0, err
 	}
-	first := map[string]string{}
+	first, present := map[string]string{}, 0
 	for _, name := range names {
 		data, err := fs.ReadFile(root.FS(), name)
 		if err != nil {
@@ -93,19 +95,24 @@ func (l Layout) Read(o Options) (photos []Photo, missing int, err error) {
 						"the two rows", l.Name, s.Name, s.Line(row), p.ID, at)
 				}
 				first[p.ID] = fmt.Sprintf("%s, line %d,", s.Name, s.Line(row))
-				p.Path, err = l.locate(root, path.Dir(name), p.Path)
-				switch {
-				case errors.Is(err, fs.ErrNotExist) && o.Present:
+				switch file, err := l.locate(root, path.Dir(name), p.Path); {
+				case errors.Is(err, fs.ErrNotExist):
 					missing++
-					continue
+					if o.Present {
+						continue
+					}
+					p.Missing = true
 				case err != nil:
 					return nil, 0, fmt.Errorf("%s: %w", l.Name, s.Errorf(row, s.Column(l.Path), "%v", err))
+				default:
+					present++
+					p.Path = file
 				}
 				photos = append(photos, p)
 			}
 		}
 	}
-	if len(photos) == 0 {
+	if present == 0 {
 		return nil, 0, fmt.Errorf("%s: none of the images in %s exists in %s; unpack %s", l.Name,
 			strings.Join(names, ", "), o.Dir, l.Shape)
 	}
@@ -171,28 +178,20 @@ func (l Layout) locate(root *os.Root, dir, name string) (string, error) {
 			return full, nil
 		}
 	}
-	return "", missingError(name)
+	return "", fs.ErrNotExist
 }
-
-// missingError is the path of a missing image.
-type missingError string
-
-func (e missingError) Error() string {
-	return fmt.Sprintf("the image %s is missing; unpack the archive again, or set Present", string(e))
-}
-
-func (e missingError) Is(target error) bool { return target == fs.ErrNotExist }
 
 func (l Layout) columns() []table.ColumnSpec {
-	names := []string{"id:text", "path:text", "object:text", "region:text", "country:text"}
+	names := []string{"id:text", "path:text", "object:text", "region:text", "country:text", "outcome:text",
+		"reason:text"}
 	if l.Income {
 		names = append(names, "income:number")
 	}
 	return datasets.Columns(names...)
 }
 
-// Table returns the archive's images: id, image, object, region, country, and income if the layout has
-// it. The first run reads the files of all images in the folder to compute their content hashes; a
+// Table returns the archive's images: id, image, object, region, country, outcome, reason, and income if the layout has
+// it. The outcome is ok, or failed without an image where its file is missing. The first run reads the files of all images in the folder to compute their content hashes; a
 // hash is cached until its file changes.
 func (l Layout) Table(options ...Options) datasets.Table {
 	o, err := table.One(options)
@@ -231,7 +230,12 @@ func (l Layout) Register() {
 			return nil, err
 		}
 		if missing > 0 && env.Note != nil {
-			env.Note("%s: %d rows left out: their images are not in %s", l.Name, missing, o.Dir)
+			what := "have no image and the outcome failed"
+			if o.Present {
+				what = "are left out"
+			}
+			env.Note("%s: %d rows %s: their images are not in %s; see `antipode data check %s`", l.Name, missing, what,
+				o.Dir, l.Name)
 		}
 		return l.frame(photos), nil
 	})
@@ -240,7 +244,10 @@ func (l Layout) Register() {
 func (l Layout) frame(photos []Photo) *datasets.Frame {
 	f := table.NewFrame(l.columns())
 	for _, p := range photos {
-		texts := []string{p.ID, p.Path, p.Object, p.Region, p.Country}
+		texts := []string{p.ID, p.Path, p.Object, p.Region, p.Country, "ok", ""}
+		if p.Missing {
+			texts[5], texts[6] = "failed", fmt.Sprintf("the image %s is missing in the archive's folder", p.Path)
+		}
 		if l.Income {
 			f.Add(texts, p.Income)
 		} else {
