@@ -65,8 +65,8 @@ var (
 	textNames = []string{"id", "image_id", "object", "region", "country", "group", "axis", "language", "prompt",
 		"prompt_id", "template", "intervention", "caption", "source", "model", "outcome", "reason"}
 	numberNames = []string{"seed"}
-	vectorNames = []string{"full", "object_only", "background_only", "clip_image", "clip_text", "blip2_image",
-		"blip2_text", "text"}
+	vectorNames = []string{"full", "object_only", "background_only", "clip_image", "clip_image_pooled", "clip_text",
+		"blip2_image", "blip2_text", "text"}
 )
 
 // Parquet returns the table of a Parquet file, as [Table.Save], pandas, polars and the Hugging Face library datasets

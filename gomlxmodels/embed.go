@@ -2,6 +2,7 @@ package gomlxmodels
 
 import (
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -28,9 +29,12 @@ type EmbedArgs struct {
 
 // The vectors a model makes, by the name of their column.
 const (
-	Full       = "full"        // of an image; with masks, object_only and background_only too
-	ClipImage  = "clip_image"  // of an image, in CLIP's shared space
-	ClipText   = "clip_text"   // of a text, in CLIP's shared space
+	Full      = "full"       // of an image; with masks, object_only and background_only too
+	ClipImage = "clip_image" // of an image, in CLIP's shared space
+	ClipText  = "clip_text"  // of a text, in CLIP's shared space
+
+	ClipImagePooled = "clip_image_pooled" // of an image, before CLIP's projection
+
 	Blip2Image = "blip2_image" // of an image, by BLIP-2
 	Blip2Text  = "blip2_text"  // of a text, in the space into which BLIP-2 projects images
 	Text       = "text"        // of a text
@@ -45,14 +49,18 @@ var (
 		projectedMax}
 )
 
-var imageVectors, textVectors = []string{Full, ClipImage, Blip2Image}, []string{Text, ClipText, Blip2Text}
+var (
+	imageVectors = []string{Full, ClipImage, ClipImagePooled, Blip2Image}
+	textVectors  = []string{Text, ClipText, Blip2Text}
+)
 
 // projectedMax is the pooling that compares images with texts.
 const projectedMax = "projected_max"
 
 // EmbedOptions are the options of [Embed].
 type EmbedOptions struct {
-	// Vector is the vector to make: "full" (default), "clip_image" or "blip2_image". The model must make it.
+	// Vector is the vector to make: "full" (default), "clip_image", "clip_image_pooled" or "blip2_image". The model
+	// must make it.
 	Vector string
 
 	// Pooling selects the output of the model that becomes the vector. Default "auto": the usual one of the model.
@@ -114,7 +122,9 @@ type EmbedTextOptions struct {
 //     also object_only and background_only, computed from the same image with the other patches hidden, and
 //     object_patches and background_patches, the number of patches of each. A vector for which no patch is left (an
 //     image without a mask, for example) is null.
-//   - "clip_image", of a CLIP: clip_image. It is not normalized.
+//   - "clip_image", of a CLIP: clip_image, the projected vector, and clip_image_model, the name of the CLIP.
+//   - "clip_image_pooled", of a CLIP: clip_image_pooled, the vector before the projection, and clip_image_pooled_model.
+//     Neither is normalized. Embed twice for both columns.
 //   - "blip2_image", of a BLIP-2 with any language model: blip2_image.
 //
 // A row without an image whose outcome is refused, failed or skipped has no vector. The table needs the columns id and
@@ -126,6 +136,10 @@ func Embed(model string, images datasets.Table, options ...EmbedOptions) dataset
 		oneOf("masking", o.Masking, Maskings), oneOf("fill", o.Fill, Fills),
 		oneOf("patch rule", o.PatchRule, PatchRules), oneOf("precision", o.Precision, Precisions)); err != nil {
 		return fail(err)
+	}
+	if o.Vector == ClipImagePooled && !slices.Contains([]string{"", "auto", "pooled"}, o.Pooling) {
+		return fail(OptionError{fmt.Errorf("vector %s with pooling %s: that vector is pooled; use vector %s", o.Vector,
+			o.Pooling, ClipImage)})
 	}
 	images = images.Need("id", table.KindText).Need("image", table.KindImage)
 	switch compares := o.Vector == Blip2Image && o.Pooling == projectedMax; {
@@ -145,7 +159,8 @@ func Embed(model string, images datasets.Table, options ...EmbedOptions) dataset
 }
 
 // EmbedText adds vectors of a text column. Which column is added depends on [EmbedTextOptions].Vector: "text", of a
-// sentence encoder; "clip_text", of a CLIP's text tower; "blip2_text", of a Blip2ForImageTextRetrieval.
+// sentence encoder; "clip_text", of a CLIP's text tower, with its name in clip_text_model; "blip2_text", of a
+// Blip2ForImageTextRetrieval.
 //
 // Four numbers per text are added too, named after the vector. They vary widely between languages:
 //
@@ -199,13 +214,35 @@ func embed(fail func(error) datasets.Table, model string, t datasets.Table, args
 		args.Vector = "" // a default is not part of the plan
 	}
 	masked := t.IsOpen() || slices.ContainsFunc(t.Columns(), func(c table.ColumnSpec) bool { return c.Name == "mask" })
-	return execSecrets(t.Derive(EmbedOp, args, EmbedColumns(args.Vector, masked)...), model, args.Exec)
+	out := execSecrets(t.Derive(EmbedOp, args, EmbedColumns(args.Vector, masked)...), model, args.Exec)
+	if slices.Contains([]string{ClipImage, ClipImagePooled, ClipText}, args.Vector) {
+		out = out.With(args.Vector+ModelSuffix, checkpoint(args.Model))
+	}
+	return out
+}
+
+// ModelSuffix ends the name of the text column with the name of the CLIP whose vectors a column has: vectors of two
+// CLIPs are not comparable.
+const ModelSuffix = "_model"
+
+// checkpoint returns the name of a model for a table: that of a folder or program without its path.
+func checkpoint(model string) string {
+	kind, path, program := strings.Cut(model, ":")
+	if !program || kind+":" != Exec {
+		kind, path = "", model
+	} else {
+		kind += ":"
+	}
+	if filepath.IsAbs(path) {
+		path = filepath.Base(path)
+	}
+	return kind + path
 }
 
 // EmbedColumns returns the columns that an embedding adds, by its vector ("" = full) and whether the table has masks.
 func EmbedColumns(vector string, masked bool) []table.ColumnSpec {
 	switch {
-	case vector == ClipImage, vector == Blip2Image:
+	case vector == ClipImage, vector == ClipImagePooled, vector == Blip2Image:
 		return datasets.Columns(vector + ":vector")
 	case slices.Contains(textVectors, vector):
 		return datasets.Columns(vector+":vector", vector+"_tokens:number", vector+"_words:number",

@@ -81,14 +81,14 @@ func ExampleEmbed() {
 	// Output:
 	// id image mask full object_only background_only object_patches background_patches
 	// id image full
-	// id image clip_image
+	// id image clip_image clip_image_model
 }
 
 func ExampleEmbedText() {
 	texts := models.EmbedText("archipelago-clip", prompts(), "prompt", models.EmbedTextOptions{Vector: models.ClipText})
 	printColumns(texts)
 	// Output:
-	// id prompt clip_text clip_text_tokens clip_text_words clip_text_unknown clip_text_cut
+	// id prompt clip_text clip_text_tokens clip_text_words clip_text_unknown clip_text_cut clip_text_model
 }
 
 func ExampleCaption() {
@@ -136,7 +136,7 @@ func ExampleKnown() {
 	// Output:
 	// archipelago-vit adds full object_only background_only
 	// archipelago-blip adds caption
-	// archipelago-clip adds clip_image clip_text
+	// archipelago-clip adds clip_image clip_image_pooled clip_text
 	// archipelago-clipseg adds mask mask_score mask_area mask_components
 	// archipelago-diffusion adds image
 	// archipelago-diffusion-fair adds image

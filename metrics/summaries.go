@@ -195,8 +195,8 @@ var objectMeans = Define(Definition[RegionOptions, ObjectMeanRow]{
 
 // ObjectMeans summarizes scores by object and region: for each object the unweighted mean over the regions that
 // have both scores (the definition "per region" of Figures 10 and 11 of Decomposed-DIG). A region without generated
-// images has no precision; its coverage, 0, does not count either, so that both means are over the same regions. The other definition, one
-// manifold for all regions, is [PrecisionCoverage] by object alone.
+// images has no precision; its coverage, 0, does not count either, so that both means are over the same regions. The
+// other definition, one manifold for all regions, is [PrecisionCoverage] by object alone.
 func ObjectMeans(scores datasets.Table, options ...RegionOptions) datasets.Table {
 	return objectMeans.Of(scores, options...)
 }
@@ -264,7 +264,8 @@ func computeObjectMeans(_ context.Context, call *Call, o RegionOptions) (out []O
 			var values []regions.ObjectValue
 			for _, i := range g.Rows {
 				v := regions.ObjectValue{Object: in.Frame.Texts("object")[i], Region: names[i], Value: math.NaN()}
-				if !slices.ContainsFunc(regionScores, func(s string) bool { return math.IsNaN(in.Frame.Numbers(s)[i]) }) {
+				without := func(s string) bool { return math.IsNaN(in.Frame.Numbers(s)[i]) }
+				if !slices.ContainsFunc(regionScores, without) {
 					v.Value = in.Frame.Numbers(score)[i]
 				}
 				values = append(values, v)

@@ -8,6 +8,11 @@
 // ROW-LANGUAGE-CONCEPT-NUMBER counted from 0 (0-en-eye-0), so that their images can be joined by id. A concept is
 // identified by its English word. To add a language, add a column to the concept file and a key to the template file.
 //
+// # Images and scores of the paper's models
+//
+// [DemoImages] and [DemoScores] read the authors' demo repository, which `antipode data list` names as cococrola-demo:
+// images and scores of eight of the nine models. Not yet tested on the repository itself.
+//
 // # Building a concept list
 //
 // [BuildList] implements the pipeline of the paper (section 4.1, Appendix A) for any translators and dictionary.

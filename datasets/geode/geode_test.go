@@ -25,7 +25,9 @@ func index(t *testing.T, o Options) (*datasets.Frame, string, error) {
 	}
 	var note string
 	f, err := datasets.FindSource("geode-index")(context.Background(), raw,
-		datasets.SourceEnv{Home: t.TempDir(), Note: func(format string, args ...any) { note = fmt.Sprintf(format, args...) }})
+		datasets.SourceEnv{Home: t.TempDir(), Note: func(format string, args ...any) {
+			note = fmt.Sprintf(format, args...)
+		}})
 	if err == nil {
 		if err := f.Check(); err != nil {
 			t.Error(err)

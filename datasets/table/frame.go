@@ -328,7 +328,8 @@ func NoColumn(name string, specs []ColumnSpec) error {
 // added names the stage that adds a column.
 var added = map[string]string{"image": "generate", "mask": "segment", "caption": "caption", "full": "embed",
 	"object_only": "embed", "background_only": "embed", "clip_image": "embed", "clip_text": "embed",
-	"blip2_image": "embed", "blip2_text": "embed"}
+	"clip_image_pooled": "embed",
+	"blip2_image":       "embed", "blip2_text": "embed"}
 
 // ColumnHint returns the end of a message about a missing column: the stage that adds it, the most similar name of the
 // columns, or "".

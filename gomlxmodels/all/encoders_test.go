@@ -66,6 +66,38 @@ func TestEmbedAsTheLibraries(t *testing.T) {
 	}
 }
 
+// TestClipVectors: the pooled and the projected vector of an image are two columns of one table, each with the name of
+// its model; the pooled one is that of Pooling "pooled".
+func TestClipVectors(t *testing.T) {
+	evaluator(t)
+	model, images := filepath.Join(encoders, "clip"), datasets.CSV(filepath.Join(encoders, "images.csv"))
+	pooled := gomlxmodels.Embed(model, images, gomlxmodels.EmbedOptions{Vector: "clip_image_pooled"})
+	f, err := gomlxmodels.Embed(model, pooled, gomlxmodels.EmbedOptions{Vector: "clip_image"}).Rows(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := gomlxmodels.Embed(model, images, gomlxmodels.EmbedOptions{Vector: "clip_image",
+		Pooling: "pooled"}).Rows(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, v := range f.Vectors("clip_image_pooled") {
+		near.Check(t, "pooled", v, want.Vectors("clip_image")[i], 0, 0)
+		if len(v) == len(f.Vectors("clip_image")[i]) && v[0] == f.Vectors("clip_image")[i][0] {
+			t.Errorf("row %d: the pooled vector is the projected one", i+1)
+		}
+		if f.Images("image")[i].Path == "" || f.Texts("clip_image_model")[i] != "clip" ||
+			f.Texts("clip_image_pooled_model")[i] != "clip" {
+			t.Errorf("row %d: models %q, %q", i+1, f.Texts("clip_image_model")[i],
+				f.Texts("clip_image_pooled_model")[i])
+		}
+	}
+	if err := gomlxmodels.Embed(model, images, gomlxmodels.EmbedOptions{Vector: "clip_image_pooled",
+		Pooling: "projected"}).Err(); err == nil || !strings.Contains(err.Error(), "that vector is pooled") {
+		t.Error(err)
+	}
+}
+
 // A text brings its counts, an empty one is a text, and a row that says why it has none has no vector.
 func TestEmbedTextCounts(t *testing.T) {
 	evaluator(t)

@@ -153,8 +153,8 @@ func embed(ctx context.Context, args []string) error {
 	fs.StringVar(&o.Precision, "precision", "auto", precisionUsage)
 	fs.StringVar(&o.PatchRule, "patches", "any", "which patches belong to the object: any, resized")
 	fs.StringVar(&o.Vector, "vector", "", "the `NAME` of the vector to make: full (of images; with masks, "+
-		"object_only and background_only too), clip_image, clip_text, blip2_image, blip2_text, text; default full, "+
-		"with --text text")
+		"object_only and background_only too), clip_image, clip_image_pooled, clip_text, blip2_image, blip2_text, "+
+		"text; default full, with --text text")
 	fs.StringVar(&text, "text", "", "the text `COLUMN` to embed, for clip_text, blip2_text and text; with --pooling "+
 		"projected_max the text that each image is compared with")
 	fs.StringVar(&o.Pooling, "pooling", "auto", "which output the vector is: auto; of a CLIP projected, pooled; of a "+

@@ -76,6 +76,8 @@ type ScoreRow struct {
 	Source                 string           `column:"source" help:"source language"`
 	Vector                 string           `column:"vector"`
 	Joint                  string           `column:"joint"`
+	VectorModel            string           `column:"vector_model" help:"the model of vector, from the column VECTOR_model; blank without one"`
+	JointModel             string           `column:"joint_model" help:"the model of joint, of images and words"`
 	Profile                string           `column:"profile"`
 	Interval               string           `column:"interval"`
 }
@@ -93,7 +95,7 @@ var cellColumns = datasets.Columns("model:text", "language:text", "concept:text"
 var conceptScores = metrics.Define(metrics.Definition[ScoreOptions, ScoreRow]{
 	Name:    "cococrola-scores",
 	Title:   "distinctiveness, self-consistency and correctness of each concept in each language",
-	Version: 2, Unit: cosines, Range: ranges, Direction: toward, Citation: citation + ", equations 2 to 6, section 5.6",
+	Version: 3, Unit: cosines, Range: ranges, Direction: toward, Citation: citation + ", equations 2 to 6, section 5.6",
 	Inputs: []metrics.Input{
 		{Role: "in", Columns: cellColumns, About: "one row per requested image, with its vectors; optionally id " +
 			"and outcome"},
@@ -112,9 +114,44 @@ var conceptScores = metrics.Define(metrics.Definition[ScoreOptions, ScoreRow]{
 //	possessed                      no if Xc < 0.5 and Wc < 25, else yes; blank if undecided
 //
 // Each score has columns _low and _high (95 % bootstrap interval over images). n_asked, n_refused, n_used (with a
-// vector), n_reference (y), n_others (z) and n_text (u) count images; source, vector, joint and profile repeat options.
+// vector), n_reference (y), n_others (z) and n_text (u) count images; source, vector, joint and profile repeat options,
+// and vector_model and joint_model name the models of the vectors where the tables do (column VECTOR_model, as Embed
+// adds it for a CLIP). Vectors of two models are an error. With a CLIP the paper's Dt, Sc and Xc need Vector
+// "clip_image_pooled", and Wc needs Joint "clip_image".
 func ConceptScores(t Tables, options ...ScoreOptions) datasets.Table {
 	return conceptScores.Table(map[string]datasets.Table{"in": t.Images, "words": t.Words}, options...)
+}
+
+// modelOf returns the model whose vectors a column has, from the column VECTOR_model; "" without one.
+func modelOf(call *metrics.Call, role, vector string) (string, error) {
+	f, model := call.Inputs[role], ""
+	column := vector + "_model"
+	vectors := f.Vectors(vector)
+	for i, name := range f.Texts(column) {
+		switch {
+		case name == "" || vectors != nil && vectors[i] == nil:
+		case model == "":
+			model = name
+		case name != model:
+			return "", tabular.BadRow(f, i, column, "%s has vectors of %s here and of %s above; they are not "+
+				"comparable: embed all images with one model", vector, name, model)
+		}
+	}
+	return model, nil
+}
+
+// jointOf returns the model of the vectors of images and words in one space.
+func jointOf(call *metrics.Call, o ScoreOptions) (string, error) {
+	images, err := modelOf(call, "in", o.Joint)
+	if err != nil {
+		return "", err
+	}
+	words, err := modelOf(call, "words", o.Text)
+	if err == nil && images != "" && words != "" && images != words {
+		err = fmt.Errorf("%s is of %s, %s of the words of %s: images and words need one model", o.Joint, images, o.Text,
+			words)
+	}
+	return images, err
 }
 
 func computeScores(ctx context.Context, call *metrics.Call, o ScoreOptions) ([]ScoreRow, error) {
@@ -126,8 +163,15 @@ func computeScores(ctx context.Context, call *metrics.Call, o ScoreOptions) ([]S
 	if err != nil {
 		return nil, err
 	}
+	vectorModel, err := modelOf(call, "in", o.Vector)
+	if err != nil {
+		return nil, err
+	}
+	jointModel := ""
 	if call.Inputs["words"] == nil {
 		o.Joint = ""
+	} else if jointModel, err = jointOf(call, o); err != nil {
+		return nil, err
 	}
 	var out []ScoreRow
 	var without []string // by model: the number of cells without images in the source language
@@ -162,6 +206,7 @@ func computeScores(ctx context.Context, call *metrics.Call, o ScoreOptions) ([]S
 				SelfConsistency: s.Sc, CrossConsistency: s.Xc, TextMatch: s.Wc, Possessed: possessed,
 				Asked: n.asked, Refused: n.refused, Used: s.Used, Reference: s.Reference, Others: s.Others,
 				Text: s.Text, Source: v.Source, Vector: o.Vector, Joint: o.Joint, Profile: o.Profile,
+				VectorModel: vectorModel, JointModel: jointModel,
 				Interval: tabular.Bootstrap(o.Resamples, level, "images"),
 			})
 		}

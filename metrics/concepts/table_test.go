@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 
 	"antipode/datasets"
@@ -56,5 +57,33 @@ func TestConstructors(t *testing.T) {
 		if bad.Err() == nil {
 			t.Error("an invalid table has no error")
 		}
+	}
+}
+
+// TestModelsOfVectors: scores name the models of their vectors, and vectors of two models are an error.
+func TestModelsOfVectors(t *testing.T) {
+	stamped := func(models ...string) (*table.Frame, *table.Frame) {
+		images, words := small(2)
+		column := func(name, model string, f *table.Frame) *table.Frame {
+			return f.With(table.TextColumn(name, slices.Repeat([]string{model}, f.Len())))
+		}
+		return column("clip_image_model", models[1], column("full_model", models[0], images)),
+			column("clip_text_model", models[2], words)
+	}
+	images, words := stamped("vit", "clip", "clip")
+	f, err := scoresOf(images, words, map[string]string{"resamples": "-1"}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f.Texts("vector_model")[0] != "vit" || f.Texts("joint_model")[0] != "clip" {
+		t.Errorf("models %q, %q", f.Texts("vector_model")[0], f.Texts("joint_model")[0])
+	}
+	images.Texts("full_model")[1] = "other"
+	if _, err := scoresOf(images, words, nil, 1); err == nil || !strings.Contains(err.Error(), "not comparable") {
+		t.Errorf("two models of the vectors: %v", err)
+	}
+	images, words = stamped("vit", "clip", "altclip")
+	if _, err := scoresOf(images, words, nil, 1); err == nil || !strings.Contains(err.Error(), "need one model") {
+		t.Errorf("words of another model: %v", err)
 	}
 }

@@ -2,8 +2,8 @@
 // CSV index and the folders of images next to it. Packages geode and dollarstreet describe theirs with a [Layout].
 //
 // The package downloads nothing and decodes no image. A row whose image is not in the archive's folder has the outcome
-// failed; paths that leave the folder (.. , absolute paths, links) are errors. An error in an index is one line with file, line
-// and column.
+// failed; paths that leave the folder (.. , absolute paths, links) are errors. An error in an index is one line with
+// file, line and column.
 package archive
 
 import (
@@ -191,8 +191,8 @@ func (l Layout) columns() []table.ColumnSpec {
 }
 
 // Table returns the archive's images: id, image, object, region, country, outcome, reason, and income if the layout has
-// it. The outcome is ok, or failed without an image where its file is missing. The first run reads the files of all images in the folder to compute their content hashes; a
-// hash is cached until its file changes.
+// it. The outcome is ok, or failed without an image where its file is missing. The first run reads the files of all
+// images in the folder to compute their content hashes; a hash is cached until its file changes.
 func (l Layout) Table(options ...Options) datasets.Table {
 	o, err := table.One(options)
 	if err != nil {

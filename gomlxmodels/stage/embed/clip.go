@@ -24,7 +24,7 @@ func openCLIP(dir string, args gomlxmodels.EmbedArgs) (*kind, error) {
 	if err != nil {
 		return nil, err
 	}
-	pooled := args.Pooling == "pooled"
+	pooled := args.Pooling == "pooled" || args.Vector == gomlxmodels.ClipImagePooled
 	vector := func(e clip.Embedding) []float32 {
 		if pooled {
 			return e.Pooled
@@ -40,7 +40,7 @@ func openCLIP(dir string, args gomlxmodels.EmbedArgs) (*kind, error) {
 			return e, tower(e)
 		}
 	}
-	if args.Vector == gomlxmodels.ClipImage {
+	if args.Vector != gomlxmodels.ClipText {
 		return &kind{
 			files:      m.Files(),
 			parameters: []any{m.Preprocess()},

@@ -92,7 +92,7 @@ func open(ctx context.Context, env stage.Env, raw json.RawMessage) (stage.Worker
 	switch w.args.Vector {
 	case "", gomlxmodels.Full:
 		w.kind, err = openViT(dir, w.args)
-	case gomlxmodels.ClipImage:
+	case gomlxmodels.ClipImage, gomlxmodels.ClipImagePooled:
 		w.kind, err = openCLIP(dir, w.args)
 	case gomlxmodels.Blip2Image, gomlxmodels.Blip2Text:
 		w.kind, err = openBLIP2(dir, w.args)
