@@ -30,6 +30,8 @@ func TestChain(t *testing.T) {
 		"embed --model archipelago-vit --in m.csv --out e.parquet",
 		"embed --model archipelago-clip --vector clip_image --in e.parquet --out i.parquet",
 		"embed --model archipelago-clip --vector clip_text --text prompt --columns all --in i.parquet --out t.parquet",
+		"embed --model archipelago-clip --vector clip_image_pooled --in m.csv --out p.parquet",
+		"embed --model archipelago-clip --vector clip_image --columns all --in p.parquet --out b.parquet",
 		"caption --model archipelago-blip --max-tokens 6 --in t.parquet --out c.parquet",
 		"score --metric clip-score --in t.parquet --out fit.csv",
 		"score --metric precision-coverage --real e.parquet --gen e.parquet --vector full --k 1 --out s.csv",
@@ -44,6 +46,7 @@ func TestChain(t *testing.T) {
 		"e.parquet": {"full", "object_only", "background_only"},
 		"i.parquet": {"clip_image"},
 		"t.parquet": {"clip_image", "clip_text"},
+		"b.parquet": {"clip_image_pooled", "clip_image", "clip_image_pooled_model", "clip_image_model"},
 		"c.parquet": {"image_id", "caption"},
 	} {
 		f, err := datasets.Parquet(name).Rows(t.Context())
