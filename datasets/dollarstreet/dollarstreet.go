@@ -154,8 +154,9 @@ func list(text string) ([]string, error) {
 
 // Photos returns the reference images with a row for each topic of each photo: id (the index's id, followed by /TOPIC
 // if the photo has several topics), image, object (the topic in lower case, as in DIG In's prompts: "stove/hob"),
-// region ("Africa", "Americas", "Asia", "Europe"), country and income (of the household, US dollars a month,
-// purchasing power parity), in the index's order.
+// region ("Africa", "Americas", "Asia", "Europe"), country, outcome (ok, or failed where the image is missing), reason
+// and income (of the household, US dollars a month, purchasing power parity), in the index's order. Select the rows
+// with outcome ok before sampling.
 func Photos(options ...Options) datasets.Table { return layout.Table(options...) }
 
 // CheckOptions are the options of [Check].

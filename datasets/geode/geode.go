@@ -83,8 +83,8 @@ func regionOf(s *manifest.Sheet, row int) (string, error) {
 }
 
 // Photos returns the reference images: id (the index's file_path), image, object (with spaces: "plate of food"), region
-// (the key: "SouthEastAsia") and country (of the photographer's address; "" if the index has none), in
-// the index's order.
+// (the key: "SouthEastAsia"), country (of the photographer's address; "" if the index has none), outcome (ok, or failed
+// where the image is missing) and reason, in the index's order. Select the rows with outcome ok before sampling.
 func Photos(options ...Options) datasets.Table { return layout.Table(options...) }
 
 // CheckOptions are the options of [Check].
