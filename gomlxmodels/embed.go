@@ -15,14 +15,15 @@ const EmbedOp = "embed"
 
 // EmbedArgs are the arguments of an embed stage in a plan.
 type EmbedArgs struct {
-	Model     string `json:"model"` // a known name, a name on the hub, or the absolute path of a folder
-	Masking   string `json:"masking"`
-	Fill      string `json:"fill"`
-	PatchRule string `json:"patch_rule"`
-	Precision string `json:"precision,omitempty"` // "" = auto
-	Vector    string `json:"vector,omitempty"`    // "" = full
-	Text      string `json:"text,omitempty"`      // the text column; "" = images alone
-	Pooling   string `json:"pooling,omitempty"`   // "" = auto
+	Model      string `json:"model"` // a known name, a name on the hub, or the absolute path of a folder
+	Masking    string `json:"masking"`
+	Fill       string `json:"fill"`
+	PatchRule  string `json:"patch_rule"`
+	Preprocess string `json:"preprocess,omitempty"` // "" = the model's own
+	Precision  string `json:"precision,omitempty"`  // "" = auto
+	Vector     string `json:"vector,omitempty"`     // "" = full
+	Text       string `json:"text,omitempty"`       // the text column; "" = images alone
+	Pooling    string `json:"pooling,omitempty"`    // "" = auto
 
 	Exec ExecOptions `json:"exec,omitzero"`
 }
@@ -45,7 +46,9 @@ var (
 	Maskings   = []string{"drop", "neginf", "zeroprob"}
 	Fills      = []string{"none", "white", "black"}
 	PatchRules = []string{"any", "resized"}
-	Poolings   = []string{"auto", "projected", "pooled", "mean", "cls", "patches", "queries", "projected_first",
+	// Preprocesses are the ways to prepare a ViT's images.
+	Preprocesses = []string{"model", "public-code"}
+	Poolings     = []string{"auto", "projected", "pooled", "mean", "cls", "patches", "queries", "projected_first",
 		projectedMax}
 )
 
@@ -87,6 +90,10 @@ type EmbedOptions struct {
 	// PatchRule decides which patches belong to the object: "any" (default; at least one object pixel) or "resized"
 	// (the mask is resized to the patch grid).
 	PatchRule string
+
+	// Preprocess is how a ViT's images are prepared: "model" (default; as its folder says) or "public-code", as in
+	// Decomposed-DIG's public code: the middle square, resized bilinearly, with the mean and deviation of ImageNet.
+	Preprocess string
 
 	// Precision is the number type of the computation: "auto" (default; bfloat16 on an NVIDIA GPU, else float32),
 	// "float32" or "bfloat16". bfloat16 changes a vector by about a hundredth of its scale.
@@ -134,12 +141,17 @@ func Embed(model string, images datasets.Table, options ...EmbedOptions) dataset
 	o, err := only(options)
 	if err = invalid(err, oneOf("vector", o.Vector, imageVectors), oneOf("pooling", o.Pooling, Poolings),
 		oneOf("masking", o.Masking, Maskings), oneOf("fill", o.Fill, Fills),
-		oneOf("patch rule", o.PatchRule, PatchRules), oneOf("precision", o.Precision, Precisions)); err != nil {
+		oneOf("patch rule", o.PatchRule, PatchRules), oneOf("preprocess", o.Preprocess, Preprocesses),
+		oneOf("precision", o.Precision, Precisions)); err != nil {
 		return fail(err)
 	}
 	if o.Vector == ClipImagePooled && !slices.Contains([]string{"", "auto", "pooled"}, o.Pooling) {
 		return fail(OptionError{fmt.Errorf("vector %s with pooling %s: that vector is pooled; use vector %s", o.Vector,
 			o.Pooling, ClipImage)})
+	}
+	if own := o.Preprocess == "" || o.Preprocess == Preprocesses[0]; !own && o.Vector != "" && o.Vector != Full {
+		return fail(OptionError{fmt.Errorf("preprocess %s is for a ViT, which makes the vector %s, not %s",
+			o.Preprocess, Full, o.Vector)})
 	}
 	images = images.Need("id", table.KindText).Need("image", table.KindImage)
 	switch compares := o.Vector == Blip2Image && o.Pooling == projectedMax; {
@@ -155,7 +167,8 @@ func Embed(model string, images datasets.Table, options ...EmbedOptions) dataset
 		images = images.Need(o.Against, table.KindText)
 	}
 	return embed(fail, model, images, EmbedArgs{Masking: o.Masking, Fill: o.Fill, PatchRule: o.PatchRule,
-		Precision: o.Precision, Vector: o.Vector, Text: o.Against, Pooling: o.Pooling, Exec: o.Exec})
+		Preprocess: o.Preprocess, Precision: o.Precision, Vector: o.Vector, Text: o.Against, Pooling: o.Pooling,
+		Exec: o.Exec})
 }
 
 // EmbedText adds vectors of a text column. Which column is added depends on [EmbedTextOptions].Vector: "text", of a
@@ -189,8 +202,9 @@ func EmbedText(model string, t datasets.Table, column string, options ...EmbedTe
 // embed completes the arguments and returns the plan.
 func embed(fail func(error) datasets.Table, model string, t datasets.Table, args EmbedArgs) datasets.Table {
 	if strings.HasPrefix(model, Exec) {
-		defaults := []string{"", "auto", Maskings[0], Fills[0], PatchRules[0]}
-		for _, v := range []string{args.Masking, args.Fill, args.PatchRule, args.Precision, args.Pooling} {
+		defaults := []string{"", "auto", Maskings[0], Fills[0], PatchRules[0], Preprocesses[0]}
+		for _, v := range []string{args.Masking, args.Fill, args.PatchRule, args.Preprocess, args.Precision,
+			args.Pooling} {
 			if !slices.Contains(defaults, v) {
 				return fail(invalid(fmt.Errorf("a program takes no option %q; pass it arguments of its own "+
 					"(--exec-arg)", v)))
@@ -209,6 +223,9 @@ func embed(fail func(error) datasets.Table, model string, t datasets.Table, args
 		if *d.value == "" {
 			*d.value = d.fallback
 		}
+	}
+	if args.Preprocess == Preprocesses[0] {
+		args.Preprocess = "" // nor is this one
 	}
 	if args.Vector == Full {
 		args.Vector = "" // a default is not part of the plan

@@ -1,10 +1,16 @@
 package all
 
 import (
+	"bytes"
 	"context"
+	"errors"
+	"fmt"
+	"image"
+	"image/png"
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -98,6 +104,54 @@ func TestClipVectors(t *testing.T) {
 	}
 }
 
+// With Preprocess public-code the vector is that of the middle square with ImageNet's mean and deviation, as a folder
+// that says so makes it.
+func TestEmbedPreprocess(t *testing.T) {
+	evaluator(t)
+	const from = "../archipelago/weights/archipelago-vit"
+	imageNet := t.TempDir()
+	copyFolder(t, from, imageNet, nil, nil)
+	config := filepath.Join(imageNet, "preprocessor_config.json")
+	text, err := os.ReadFile(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	half, list := "0.5,\n    0.5,\n    0.5", string(text)
+	list = strings.Replace(list, half, "0.485, 0.456, 0.406", 1)
+	list = strings.Replace(list, half, "0.229, 0.224, 0.225", 1)
+	if err := os.WriteFile(config, []byte(list), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	wide := image.NewRGBA(image.Rect(0, 0, 256, 128))
+	for i := range wide.Pix {
+		wide.Pix[i] = uint8(i * 7919 >> 5)
+	}
+	square := wide.SubImage(image.Rect(64, 0, 192, 128))
+	for name, img := range map[string]image.Image{"wide.png": wide, "square.png": square} {
+		var b bytes.Buffer
+		err := png.Encode(&b, img)
+		if err = errors.Join(err, os.WriteFile(filepath.Join(dir, name), b.Bytes(), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	vectors := func(model, preprocess string) [][]float32 {
+		f, err := gomlxmodels.Embed(model, datasets.Folder(dir).Sort("id"),
+			gomlxmodels.EmbedOptions{Preprocess: preprocess}).Rows(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return f.Vectors("full")
+	}
+	want := vectors(imageNet, "model")[0] // of square.png
+	for i, got := range vectors(from, "public-code") {
+		near.Check(t, fmt.Sprint("image ", i), got, want, 1e-5, 1e-5)
+	}
+	if own := vectors(from, ""); slices.Equal(own[0], want) || slices.Equal(own[0], own[1]) {
+		t.Error("the model's own preprocessing gives the same vectors")
+	}
+}
+
 // A text brings its counts, an empty one is a text, and a row that says why it has none has no vector.
 func TestEmbedTextCounts(t *testing.T) {
 	evaluator(t)
@@ -147,6 +201,8 @@ func TestEmbedRefuses(t *testing.T) {
 		"its vector is text, not clip_text": gomlxmodels.EmbedText(sentence, texts, "caption",
 			gomlxmodels.EmbedTextOptions{Vector: "clip_text"}),
 		"is not a text encoder": gomlxmodels.EmbedText(clip, texts, "caption"),
+		"preprocess public-code is for a ViT": gomlxmodels.Embed(clip, images,
+			gomlxmodels.EmbedOptions{Vector: "clip_image", Preprocess: "public-code"}),
 		"vector \"text\": must be one of full": gomlxmodels.Embed(clip, images,
 			gomlxmodels.EmbedOptions{Vector: "text"}),
 		"projected or pooled": gomlxmodels.Embed(clip, images, gomlxmodels.EmbedOptions{Vector: "clip_image",

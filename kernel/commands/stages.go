@@ -152,6 +152,8 @@ func embed(ctx context.Context, args []string) error {
 	fs.StringVar(&o.Fill, "fill", "none", "what hidden pixels become: none, white, black")
 	fs.StringVar(&o.Precision, "precision", "auto", precisionUsage)
 	fs.StringVar(&o.PatchRule, "patches", "any", "which patches belong to the object: any, resized")
+	fs.StringVar(&o.Preprocess, "preprocess", "model", "how a ViT's images are prepared: model (as its folder says), "+
+		"public-code (Decomposed-DIG's code: the middle square, ImageNet's mean and deviation)")
 	fs.StringVar(&o.Vector, "vector", "", "the `NAME` of the vector to make: full (of images; with masks, "+
 		"object_only and background_only too), clip_image, clip_image_pooled, clip_text, blip2_image, blip2_text, "+
 		"text; default full, with --text text")
@@ -178,8 +180,9 @@ func embed(ctx context.Context, args []string) error {
 	case text != "" && o.Vector == gomlxmodels.Blip2Image:
 		o.Against = text
 	case text != "":
-		if o.Masking != "drop" || o.Fill != "none" || o.PatchRule != "any" {
-			return usage("--masking, --fill and --patches are for images, not for texts (--text %s)", text)
+		if o.Masking != "drop" || o.Fill != "none" || o.PatchRule != "any" || o.Preprocess != "model" {
+			return usage("--masking, --fill, --patches and --preprocess are for images, not for texts (--text %s)",
+				text)
 		}
 		return s.save(ctx, gomlxmodels.EmbedText(model, t, text,
 			gomlxmodels.EmbedTextOptions{Vector: o.Vector, Pooling: o.Pooling, Precision: o.Precision,

@@ -34,6 +34,11 @@ func openViT(dir string, args gomlxmodels.EmbedArgs) (*kind, error) {
 	if err != nil {
 		return nil, err
 	}
+	if args.Preprocess != "" {
+		if err := m.SetPreprocess(preprocess.PublicCode(m.Config().ImageSize[0])); err != nil {
+			return nil, err
+		}
+	}
 	batch := vitBatch(m)
 	return &kind{
 		files:      m.Files(),
