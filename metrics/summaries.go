@@ -31,10 +31,14 @@ type RegionSummaryRow struct {
 	Vector string `column:"vector"`
 	Score  string `column:"score"`
 	regions.Aggregate
+	AverageLow  float64 `column:"average_low" unit:"share" range:"[0, 1]"`
+	AverageHigh float64 `column:"average_high" unit:"share" range:"[0, 1]"`
+	WorstLow    float64 `column:"worst_low" unit:"share" range:"[0, 1]"`
+	WorstHigh   float64 `column:"worst_high" unit:"share" range:"[0, 1]"`
 }
 
 var regionSummary = Define(Definition[RegionOptions, RegionSummaryRow]{
-	Name: "region-summary", Version: 1, Inputs: regionInput,
+	Name: "region-summary", Version: 2, Inputs: regionInput,
 	Title:     "average, worst and best region, ratio and span of each score",
 	Unit:      "share of images; ratio",
 	Range:     "[0, 1]; ratio [1, ∞)",
@@ -51,12 +55,36 @@ var regionSummary = Define(Definition[RegionOptions, RegionSummaryRow]{
 				if err != nil {
 					return nil, fmt.Errorf("%s of %s: %w", score, v, err)
 				}
-				out = append(out, RegionSummaryRow{v, score, a})
+				row := RegionSummaryRow{Vector: v, Score: score, Aggregate: a}
+				row.interval(call.Inputs["in"], o.Region)
+				out = append(out, row)
 			}
 		}
 		return out, nil
 	},
 })
+
+// interval fills in the intervals, from those of the regions; NaN where the scores have none.
+func (r *RegionSummaryRow) interval(in *table.Frame, region string) {
+	value, low, high := in.Numbers(r.Score), in.Numbers(r.Score+"_low"), in.Numbers(r.Score+"_high")
+	r.AverageLow, r.AverageHigh, r.WorstLow, r.WorstHigh = math.NaN(), math.NaN(), math.NaN(), math.NaN()
+	if low == nil || high == nil {
+		return
+	}
+	var below, above float64 // sums of squares
+	for i, v := range in.Texts("vector") {
+		if v != r.Vector {
+			continue
+		}
+		below += (value[i] - low[i]) * (value[i] - low[i])
+		above += (high[i] - value[i]) * (high[i] - value[i])
+		if in.Texts(region)[i] == r.WorstRegion {
+			r.WorstLow, r.WorstHigh = low[i], high[i]
+		}
+	}
+	n := float64(r.Regions)
+	r.AverageLow, r.AverageHigh = r.Average-math.Sqrt(below)/n, r.Average+math.Sqrt(above)/n
+}
 
 // RegionSummary summarizes scores by region (section 4 of Decomposed-DIG): a row for each vector and score
 // (precision, coverage), all regions with the same weight:
@@ -64,6 +92,10 @@ var regionSummary = Define(Definition[RegionOptions, RegionSummaryRow]{
 //	average = mean of the regions    worst, best = minimum, maximum; of equal regions the first by name is reported
 //	ratio   = best / worst (no value where worst is 0)    span = best − worst
 //	variance, sd over the n_regions regions
+//
+// Where the scores have intervals, so has the average: the regions' images are disjoint, so the squares of their
+// intervals' halves add up. The interval of worst is that of the region with the lowest score, without a correction for
+// its selection.
 //
 // scores is a result of [PrecisionCoverage] by one column, of one vector or several (Concat). A region that occurs
 // twice or has no score is an error.

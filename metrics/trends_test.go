@@ -149,6 +149,30 @@ func TestDisparityRatiosSideBySide(t *testing.T) {
 	}
 }
 
+// The average's interval adds the squares of the regions' half intervals; the worst region's is its own. Scores without
+// intervals have none.
+func TestRegionSummaryIntervals(t *testing.T) {
+	f := &table.Frame{Columns: []table.Column{
+		table.TextColumn("region", []string{"a", "b"}), table.TextColumn("vector", []string{"full", "full"}),
+		table.NumberColumn("precision", []float64{0.4, 0.6}), table.NumberColumn("coverage", []float64{0.5, 0.3}),
+		table.NumberColumn("coverage_low", []float64{0.2, 0.26}),
+		table.NumberColumn("coverage_high", []float64{0.53, 0.34})}}
+	s, _, err := evaluate(t, ask{Metric: "region-summary"}, f)
+	if err != nil || s.Len() != 2 {
+		t.Fatal(s, err)
+	}
+	got := func(column string, row int) float64 { return s.Numbers(column)[row] }
+	if !math.IsNaN(got("average_low", 0)) || !math.IsNaN(got("worst_high", 0)) {
+		t.Error("precision has no interval")
+	}
+	for column, want := range map[string]float64{"average_low": 0.4 - math.Hypot(0.3, 0.04)/2,
+		"average_high": 0.4 + math.Hypot(0.03, 0.04)/2, "worst_low": 0.26, "worst_high": 0.34} {
+		if math.Abs(got(column, 1)-want) > 1e-12 {
+			t.Errorf("%s is %v, want %v", column, got(column, 1), want)
+		}
+	}
+}
+
 // Africa's precision is about the same in both components, every other region's is not; a region that lacks one has
 // no gap.
 func TestComponentGaps(t *testing.T) {

@@ -164,7 +164,7 @@ func TestTableErrors(t *testing.T) {
 		t.Errorf("wrong column: %v", err)
 	}
 	folder := t.TempDir()
-	for _, ext := range []string{"csv", "md", "tex", "txt", "html"} {
+	for _, ext := range []string{"csv", "json", "md", "tex", "txt", "html"} {
 		path := filepath.Join(folder, "t."+ext)
 		if err := printed().SaveE(ctx, path); err != nil {
 			t.Error(err)

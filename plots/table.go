@@ -263,18 +263,18 @@ func (v Table) ShowE(ctx context.Context) error {
 	return nil
 }
 
-// Save writes the table to a file: .csv, .md, .tex, .txt or .html. It fails as [Figure].Show does.
+// Save writes the table to a file: .csv, .json, .md, .tex, .txt or .html. It fails as [Figure].Show does.
 func (v Table) Save(path string) {
 	inCell(func(ctx context.Context) error { return v.SaveE(ctx, path) })
 }
 
 // SaveE is Save for programs: it returns the error.
 func (v Table) SaveE(ctx context.Context, path string) error {
-	forms := map[string]func(context.Context) (string, error){".csv": v.csv, ".md": v.markdown, ".tex": v.latex,
+	forms := map[string]func(context.Context) (string, error){".csv": v.csv, ".json": v.json, ".md": v.markdown, ".tex": v.latex,
 		".txt": v.text, ".html": v.html, ".htm": v.html}
 	extension := strings.ToLower(filepath.Ext(path))
 	if forms[extension] == nil {
-		return fmt.Errorf("cannot save a table to %s: use the extension .csv, .md, .tex, .txt or .html", path)
+		return fmt.Errorf("cannot save a table to %s: use the extension .csv, .json, .md, .tex, .txt or .html", path)
 	}
 	out, err := forms[extension](ctx)
 	if err != nil {

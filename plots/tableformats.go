@@ -3,7 +3,9 @@ package plots
 import (
 	"context"
 	"encoding/csv"
+	"encoding/json"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -119,12 +121,13 @@ func (t *body) latex(b *strings.Builder) {
 	b.WriteString("\\bottomrule\n\\end{tabular}\n")
 }
 
-func (v Table) csv(ctx context.Context) (string, error) {
+// data returns the table's rows and the columns of CSV and JSON: those printed, those below the table, and the ends of
+// intervals.
+func (v Table) data(ctx context.Context) (f *table.Frame, full []string, err error) {
 	f, columns, err := v.frame(ctx)
 	if err != nil {
-		return "", err
+		return nil, nil, err
 	}
-	var full []string
 	for _, name := range v.below(f, columns) {
 		if f.Has(name) && !slices.Contains(columns, name) {
 			columns = append(slices.Clip(columns), name)
@@ -139,6 +142,38 @@ func (v Table) csv(ctx context.Context) (string, error) {
 				}
 			}
 		}
+	}
+	return f, full, nil
+}
+
+// json returns an array with an object for each row; a number without a value is null.
+func (v Table) json(ctx context.Context) (string, error) {
+	f, full, err := v.data(ctx)
+	if err != nil {
+		return "", err
+	}
+	rows := make([]map[string]any, f.Len())
+	for r := range rows {
+		rows[r] = map[string]any{}
+		for _, name := range full {
+			switch c := f.Column(name); {
+			case c.Kind != table.KindNumber:
+				rows[r][name] = c.Cell(r)
+			case math.IsNaN(c.Numbers[r]) || math.IsInf(c.Numbers[r], 0):
+				rows[r][name] = nil
+			default:
+				rows[r][name] = c.Numbers[r]
+			}
+		}
+	}
+	out, err := json.MarshalIndent(rows, "", " ")
+	return string(out) + "\n", err
+}
+
+func (v Table) csv(ctx context.Context) (string, error) {
+	f, full, err := v.data(ctx)
+	if err != nil {
+		return "", err
 	}
 	var b strings.Builder
 	w := csv.NewWriter(&b)

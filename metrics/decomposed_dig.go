@@ -1,0 +1,134 @@
+package metrics
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"antipode/datasets"
+	"antipode/datasets/table"
+	"antipode/metrics/regions"
+)
+
+// DecomposedDIGRow is a row of the result of [DecomposedDIGValues].
+type DecomposedDIGRow struct {
+	Item  string  `column:"item"`
+	Holds string  `column:"holds" help:"yes or no, of an expectation; empty for a number"`
+	Value float64 `column:"value"`
+	Low   float64 `column:"value_low"`
+	High  float64 `column:"value_high"`
+	N     float64 `column:"n" unit:"images" help:"generated images"`
+}
+
+var decomposedDIGValues = datasets.Define(datasets.Operation[RegionOptions, DecomposedDIGRow]{
+	Name: "decomposed-dig-values", Version: 1,
+	Title:    "the values of the tables and claims of Decomposed-DIG, from scores by region",
+	Citation: "Sureddy et al. 2024 (Decomposed-DIG), sections 1, 4 and 5, Table 1",
+	Inputs: []Input{
+		{Role: "original", Columns: regionColumns, About: "scores by region of both components, original template"},
+		{Role: "changed", Columns: regionColumns, Optional: true, About: "the same with the new template"}},
+	Compute: computeDecomposedDIG,
+})
+
+// DecomposedDIGValues returns the values of the items that digin.Printed lists, for [Ledger]: the cells of Table 1
+// with their intervals (see [RegionSummary]), its deltas, the ratios of the claims, and the expectations of
+// [TrendLines], those of named regions where the scores have them. original and changed are the scores by region of
+// object_only and background_only for the two templates; changed may be a zero table.
+func DecomposedDIGValues(original, changed datasets.Table, options ...RegionOptions) datasets.Table {
+	return decomposedDIGValues.Table(map[string]datasets.Table{"original": original, "changed": changed}, options...)
+}
+
+func computeDecomposedDIG(_ context.Context, call *Call, o RegionOptions) (out []DecomposedDIGRow, err error) {
+	none := math.NaN()
+	number := func(item string, value float64) {
+		out = append(out, DecomposedDIGRow{Item: item, Value: value, Low: none, High: none, N: none})
+	}
+	// cells adds the cells of one template in Table 1 and returns their values.
+	cells := func(role, template string) (map[string]float64, *regions.Decomposed, error) {
+		f := call.Inputs[role]
+		d, err := decomposed(call, role, o.Region)
+		if err != nil {
+			return nil, nil, err
+		}
+		values := map[string]float64{}
+		for _, c := range []struct {
+			vector, score, name string
+			of                  []regions.Value
+		}{
+			{"object_only", "precision", "objects", d.ObjectPrecision},
+			{"object_only", "coverage", "objects", d.ObjectCoverage},
+			{"background_only", "precision", "backgrounds", d.BackgroundPrecision},
+			{"background_only", "coverage", "backgrounds", d.BackgroundCoverage},
+		} {
+			a, err := regions.Summarize(c.of)
+			if err != nil {
+				return nil, nil, bothVectors(err)
+			}
+			row := RegionSummaryRow{Vector: c.vector, Score: c.score, Aggregate: a}
+			row.interval(f, o.Region)
+			n := generatedImages(f, c.vector)
+			average, worst := c.name+", average "+c.score, c.name+", worst "+c.score
+			out = append(out,
+				DecomposedDIGRow{"Table 1, " + template + ", " + average, "", a.Average, row.AverageLow,
+					row.AverageHigh, n},
+				DecomposedDIGRow{"Table 1, " + template + ", " + worst, "", a.Worst, row.WorstLow, row.WorstHigh, n})
+			values[average], values[worst] = a.Average, a.Worst
+		}
+		return values, &d, nil
+	}
+	before, original, err := cells("original", "Orig.")
+	if err != nil {
+		return nil, err
+	}
+	var changed *regions.Decomposed
+	if call.Inputs["changed"] != nil {
+		var after map[string]float64
+		if after, changed, err = cells("changed", "New"); err != nil {
+			return nil, err
+		}
+		for _, row := range slices.Clone(out[:len(before)]) {
+			cell := row.Item[len("Table 1, Orig., "):]
+			change := regions.Change(before[cell], after[cell])
+			number("Table 1, Delta, "+cell, change.Delta)
+			number("Table 1, Delta (%), "+cell, change.Percent)
+		}
+	}
+	candidates, err := regions.Candidates(*original)
+	if err != nil {
+		return nil, err
+	}
+	number("introduction: regional disparity of backgrounds over that of objects", candidates[0].Value)
+	number("section 4.2: background coverage, best region over worst", candidates[0].Background)
+	number("section 4.2: object coverage, best region over worst", candidates[0].Object)
+	number("section 4.2: span of regional precision, backgrounds over objects", candidates[2].Value)
+	named := slices.ContainsFunc(original.BackgroundCoverage, func(v regions.Value) bool { return v.Region == "Africa" }) &&
+		slices.ContainsFunc(original.BackgroundCoverage, func(v regions.Value) bool { return v.Region == "SouthEastAsia" })
+	trends, err := regions.Trends(*original, changed, regions.TrendOptions{SkipRegions: !named})
+	if err != nil {
+		return nil, err
+	}
+	for _, t := range trends {
+		holds := "no"
+		if t.Pass {
+			holds = "yes"
+		}
+		number(t.Name, none)
+		out[len(out)-1].Holds = holds
+	}
+	return out, nil
+}
+
+// generatedImages returns the number of generated images that the scores of a vector were computed from.
+func generatedImages(f *table.Frame, vector string) float64 {
+	counts := f.Numbers("n_generated")
+	if counts == nil {
+		return math.NaN()
+	}
+	sum := 0.0
+	for i, v := range f.Texts("vector") {
+		if v == vector {
+			sum += counts[i]
+		}
+	}
+	return sum
+}
