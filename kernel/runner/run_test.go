@@ -161,6 +161,25 @@ func TestRunTwice(t *testing.T) {
 	}
 }
 
+// A cell that stops the run ends it without an error; the notebook has the reason, and the terminal what the cell
+// showed.
+func TestRunStops(t *testing.T) {
+	t.Parallel()
+	path := write(t, code("%%\ncell.Print(\"40 images\")\ncell.Stop(\"that is the plan\")"),
+		code("%%\nfmt.Println(\"never\")"))
+	var said bytes.Buffer
+	nb, err := run(t, t.Context(), Options{Notebook: path, Progress: &said})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Join(summary(nb.Cells[0]), "|"); !strings.HasSuffix(got, "stdout:that is the plan\n") || strings.Contains(got, "error") {
+		t.Errorf("outputs %q", got)
+	}
+	if len(nb.Cells[1].Outputs) != 0 || !strings.Contains(said.String(), "40 images\nthat is the plan\n") {
+		t.Errorf("went on: %q, told %q", summary(nb.Cells[1]), said.String())
+	}
+}
+
 func isUsage(err error) bool { return errors.As(err, new(*UsageError)) }
 
 // Wrong parameters are found before anything runs or is written.

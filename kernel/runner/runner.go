@@ -7,8 +7,10 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 
+	"antipode/kernel/cell"
 	"antipode/kernel/jupyter"
 	"antipode/kernel/notebook"
 )
@@ -140,6 +142,10 @@ func Run(ctx context.Context, opts Options) (err error) {
 		}
 		if reply.Status != "ok" && !c.Tagged(mayFailTag) {
 			failed.Line = cmp.Or(reply.Value, "the cell ended with status "+reply.Status)
+			if reason, stopped := strings.CutPrefix(failed.Line, cell.Stopped); stopped {
+				p.say(stop(c, reason))
+				return nil
+			}
 			p.say("\n" + indent(c.Source) + "\n")
 			if len(reply.Traceback) > 1 {
 				p.say(strings.Join(reply.Traceback, "\n") + "\n")
@@ -148,6 +154,20 @@ func Run(ctx context.Context, opts Options) (err error) {
 		}
 	}
 	return nil
+}
+
+// stop replaces the error of a cell that [cell.Stop] ended by the reason, and returns what the cell shows as text.
+func stop(c *notebook.Cell, reason string) string {
+	c.Outputs = slices.DeleteFunc(c.Outputs, func(o *notebook.Output) bool { return o.Type == notebook.Error })
+	c.Outputs = append(c.Outputs, &notebook.Output{Type: notebook.Stream, Name: "stdout", Text: reason + "\n"})
+	var b strings.Builder
+	for _, o := range c.Outputs {
+		if text, ok := o.Data["text/plain"].(string); ok {
+			b.WriteString(strings.TrimRight(text, "\n") + "\n")
+		}
+		b.WriteString(o.Text)
+	}
+	return strings.TrimRight(b.String(), "\n")
 }
 
 // targets returns the paths of the executed notebook and of the page; page is "" if none is written.
