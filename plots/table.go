@@ -270,8 +270,8 @@ func (v Table) Save(path string) {
 
 // SaveE is Save for programs: it returns the error.
 func (v Table) SaveE(ctx context.Context, path string) error {
-	forms := map[string]func(context.Context) (string, error){".csv": v.csv, ".json": v.json, ".md": v.markdown, ".tex": v.latex,
-		".txt": v.text, ".html": v.html, ".htm": v.html}
+	forms := map[string]func(context.Context) (string, error){".csv": v.csv, ".json": v.json,
+		".md": v.markdown, ".tex": v.latex, ".txt": v.text, ".html": v.html, ".htm": v.html}
 	extension := strings.ToLower(filepath.Ext(path))
 	if forms[extension] == nil {
 		return fmt.Errorf("cannot save a table to %s: use the extension .csv, .json, .md, .tex, .txt or .html", path)

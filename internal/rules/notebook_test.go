@@ -18,8 +18,8 @@ import (
 	nb "antipode/kernel/notebook"
 )
 
-// Sizes of a committed notebook and of each image in it, in bytes, and of a cell, in lines and columns. Imports and
-// empty lines do not count.
+// Sizes of a committed notebook and of each image in it, in bytes, and of a cell, in lines and columns. Imports,
+// parameters and empty lines do not count.
 const (
 	maxNotebook    = 1_000_000
 	maxImage       = 200 << 10
@@ -294,6 +294,24 @@ func checkCode(module string, cells []cell) (problems []string) {
 	return problems
 }
 
+// parameter reports whether a declaration is that of a parameter: one variable with a literal.
+func parameter(d *ast.GenDecl) bool {
+	if d.Tok != token.VAR || len(d.Specs) != 1 {
+		return false
+	}
+	values := d.Specs[0].(*ast.ValueSpec).Values
+	if len(values) != 1 {
+		return false
+	}
+	switch v := values[0].(type) {
+	case *ast.BasicLit:
+		return true
+	case *ast.Ident:
+		return v.Name == "true" || v.Name == "false"
+	}
+	return false
+}
+
 // checkCell lists what makes a code cell hard to read: its length, its width, helper functions, handling of contexts.
 func checkCell(number int, fset *token.FileSet, file *ast.File, source string) (problems []string) {
 	say := func(format string, args ...any) { problems = append(problems, fmt.Sprintf(format, args...)) }
@@ -301,7 +319,7 @@ func checkCell(number int, fset *token.FileSet, file *ast.File, source string) (
 	for _, d := range file.Decls {
 		switch d := d.(type) {
 		case *ast.GenDecl:
-			if d.Tok == token.IMPORT {
+			if d.Tok == token.IMPORT || parameter(d) {
 				for line := fset.Position(d.Pos()).Line; line <= fset.Position(d.End()).Line; line++ {
 					imports[line-sourceOffset] = true
 				}

@@ -1,0 +1,52 @@
+// Package audits holds what the audits share: how a part of an audit is named. Each audit is a package below this one.
+//
+// # Parts
+//
+// An audit is a struct whose fields name its parts, each by one string, so that a notebook takes them as parameters:
+//
+//	""                      the part of the built-in world
+//	geode, geode:DIR        a data set that the audit knows, in ANTIPODE_DATA or in a folder
+//	images.csv, g.parquet   a table; of images that exist already, so that nothing is generated
+//	DIR                     a folder of images, or of a model as Hugging Face lays it out
+//	vit-base-patch16-224    a model, see package gomlxmodels; api:NAME and exec:PATH too
+package audits
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"antipode/datasets"
+)
+
+// Set is a data set of reference images that an audit knows by name.
+type Set struct {
+	Name   string
+	Images func(dir string) datasets.Table // dir is the unpacked archive; "" = found in ANTIPODE_DATA or the store
+}
+
+// Images returns the images that a part names: those of the built-in world, of a data set, or of a table or folder.
+func Images(part string, builtIn datasets.Table, sets ...Set) datasets.Table {
+	name, dir, _ := strings.Cut(part, ":")
+	if at := slices.IndexFunc(sets, func(s Set) bool { return s.Name == name }); at >= 0 {
+		return sets[at].Images(dir)
+	}
+	return datasets.Images(part, datasets.ImagesOptions{Default: builtIn})
+}
+
+// IsTable reports whether a part names images that exist already, in a .csv or .parquet file or in a folder, and not a
+// model. A folder with a config.json or a model_index.json is a model.
+func IsTable(part string) bool {
+	switch strings.ToLower(filepath.Ext(part)) {
+	case ".csv", ".parquet":
+		return true
+	}
+	if info, err := os.Stat(part); err != nil || !info.IsDir() {
+		return false
+	}
+	return !slices.ContainsFunc([]string{"config.json", "model_index.json"}, func(name string) bool {
+		_, err := os.Stat(filepath.Join(part, name))
+		return err == nil
+	})
+}

@@ -1,0 +1,304 @@
+// Package dig is the audit of Decomposed-DIG (Sureddy et al. 2024, arXiv 2406.11988): are the objects and the
+// backgrounds of some regions less realistic, or less diverse, than those of others?
+//
+// [Audit] names its parts; the zero value audits a generator of the built-in world. Its methods return tables, which
+// compute nothing before they are shown:
+//
+//	var audit = dig.Audit{Photos: "geode", Generator: "stable-diffusion-v1-5"}
+//	plots.Table{Table: audit.Workload(3)}.Show()  // what has to be computed, and how long it takes
+//	plots.Table{Table: audit.Summary()}.Show()    // Table 1
+//	plots.Table{Table: audit.Ledger()}.Show()     // every printed value next to ours
+//
+// The same code runs on the built-in world and on real models. The world's injected disparities are [Audit.Truth],
+// which has no rows for real data.
+package dig
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"antipode/audits"
+	"antipode/datasets"
+	"antipode/datasets/digin"
+	"antipode/datasets/dollarstreet"
+	"antipode/datasets/geode"
+	"antipode/datasets/table"
+	models "antipode/gomlxmodels"
+	"antipode/metrics"
+)
+
+// Original and New are the two prompt templates that the paper compares.
+const (
+	Original = digin.InRegion
+	New      = digin.Adjectival
+)
+
+// Profiles of [Audit].
+const (
+	Paper      = "paper"
+	PublicCode = "public-code"
+)
+
+// Generators of the built-in world that are not models: procedural samplers, with injected disparities and without.
+const (
+	Sampler     = "archipelago-sampler"
+	SamplerFair = "archipelago-sampler-fair"
+)
+
+// fair ends the names of the built-in world's generators without injected disparities.
+const fair = "-fair"
+
+// Audit is a Decomposed-DIG audit. The zero value of a field is its default; package audits explains how a string names
+// a part.
+type Audit struct {
+	// Photos are the reference images, with the columns id, image, object and region: "" those of the built-in world;
+	// geode, dollarstreet; or a table.
+	Photos string
+
+	// Generator makes the images: in the built-in world "" is archipelago-diffusion, and Sampler and SamplerFair are
+	// procedural samplers; for other photos "" is stable-diffusion-v1-5. A table is of images that exist, with the
+	// columns id, image, object and region, and template where it has images of both templates.
+	Generator string
+
+	// Segmenter makes the masks. "": images that come with masks keep them, others are segmented by
+	// archipelago-clipseg in the built-in world, and by langsam for other photos. A name: all images are.
+	Segmenter string
+
+	// Encoder makes the vectors: "" is archipelago-vit in the built-in world, vit-base-patch16-224 for other photos.
+	Encoder string
+
+	// Objects are the objects of the study: none = those of the profile, 24 or 27 of GeoDE, and all of other photos.
+	Objects []string
+
+	// Profile is Paper (default) or PublicCode, what the authors' code does: 172 images of each of 27 objects in each
+	// region instead of 170 of 24, the middle square of an image with the mean and deviation of ImageNet, patches of
+	// the resized mask, at least 25 background patches, unmasked images missed by both components, and no reference
+	// images whose vectors are equal.
+	Profile string
+
+	// N is the number of images of each object in each region, of both sets: 0 is the profile's, in the built-in world
+	// 12 generated images (and 32 reference images).
+	N int
+
+	// Seed selects the built-in world: 0 is 7, the only one that its trained generators know.
+	Seed int
+
+	// Generation are the other options of generated images. N is Audit.N. Each image has a seed of its own, derived
+	// from its prompt, template and number and from Generation.Seed. The default of the built-in world is 20 steps at
+	// guidance 1.5, that of a model its own.
+	Generation models.GenerateOptions
+
+	// Segmentation are the other options of masks, such as thresholds and the detector of a SAM.
+	Segmentation models.SegmentOptions
+
+	// Resamples is the number of half-samples of an interval: 0 = 200; −1 = no intervals.
+	Resamples int
+}
+
+// builtIn reports whether the audit is of the built-in world.
+func (a Audit) builtIn() bool { return a.Photos == "" }
+
+func (a Audit) publicCode() bool { return a.Profile == PublicCode }
+
+// world returns the built-in world with n reference images of each object in each region.
+func (a Audit) world(injected bool, n int) datasets.World {
+	return datasets.Archipelago(datasets.ArchipelagoOptions{Seed: cmp.Or(a.Seed, 7), Injected: injected, PerCell: n})
+}
+
+func (a Audit) generator() string {
+	if a.builtIn() {
+		return cmp.Or(a.Generator, "archipelago-diffusion")
+	}
+	return cmp.Or(a.Generator, "stable-diffusion-v1-5")
+}
+
+// perCell is the number of generated images of each object in each region.
+func (a Audit) perCell() int {
+	switch {
+	case a.N > 0:
+		return a.N
+	case a.builtIn():
+		return 12
+	case a.publicCode():
+		return 172
+	}
+	return 170
+}
+
+// trained reports whether the generator is one of the built-in world's trained ones.
+func (a Audit) trained() bool { return strings.HasPrefix(a.generator(), "archipelago-diffusion") }
+
+// invalid returns the error of wrong fields.
+func (a Audit) invalid() error {
+	switch {
+	case a.Profile != "" && a.Profile != Paper && a.Profile != PublicCode:
+		return fmt.Errorf("dig: profile %q: use %s or %s", a.Profile, Paper, PublicCode)
+	case a.builtIn() && a.trained() && a.Seed != 0 && a.Seed != 7:
+		return fmt.Errorf("dig: %s knows world 7 only; use generator %s for world %d", a.generator(), Sampler, a.Seed)
+	case !a.builtIn() && (a.generator() == Sampler || a.generator() == SamplerFair):
+		return fmt.Errorf("dig: %s makes images of the built-in world only", a.generator())
+	}
+	return nil
+}
+
+// Truth returns the disparities injected into the images of the built-in world's generators: region, component, kind,
+// size, score and description. It has no rows for other images.
+func (a Audit) Truth() datasets.Table {
+	g := a.generator()
+	injected := a.builtIn() && (g == Sampler || g == "archipelago-diffusion")
+	return a.world(injected, 1).InjectedDisparities()
+}
+
+// objects returns the objects of the study, or none for all objects of the photos.
+func (a Audit) objects() []string {
+	switch name, _, _ := strings.Cut(a.Photos, ":"); {
+	case len(a.Objects) > 0:
+		return a.Objects
+	case name != geode.Name:
+		return nil
+	case a.publicCode():
+		return digin.Objects27()
+	}
+	return digin.Objects24()
+}
+
+// Candidates returns the reference images of the study's objects, before segmentation and sampling.
+func (a Audit) Candidates() datasets.Table {
+	if err := a.invalid(); err != nil {
+		return datasets.Table{}.Fail(err)
+	}
+	photos := audits.Images(a.Photos, a.world(false, 0).Reference(),
+		audits.Set{Name: geode.Name, Images: func(dir string) datasets.Table {
+			return geode.Photos(geode.Options{Dir: dir})
+		}},
+		audits.Set{Name: dollarstreet.Name, Images: func(dir string) datasets.Table {
+			return dollarstreet.Photos(dollarstreet.Options{Dir: dir})
+		}}).Need("object", "").Need("region", "")
+	if objects := a.objects(); objects != nil {
+		photos = photos.Where("object", "in", objects)
+	}
+	return photos
+}
+
+func has(t datasets.Table, column string) bool {
+	return slices.ContainsFunc(t.Columns(), func(c table.ColumnSpec) bool { return c.Name == column })
+}
+
+// succeeded adds the column outcome to images that come without one.
+func succeeded(images datasets.Table) datasets.Table {
+	if has(images, "outcome") {
+		return images
+	}
+	return images.With("outcome", "ok")
+}
+
+// segment adds masks to images; see Audit.Segmenter.
+func (a Audit) segment(images datasets.Table) datasets.Table {
+	name := a.Segmenter
+	switch {
+	case name != "":
+	case has(images, "mask"):
+		return images
+	case a.builtIn():
+		name = "archipelago-clipseg"
+	default:
+		name = "langsam"
+	}
+	return models.Segment(name, images, a.Segmentation)
+}
+
+func (a Audit) embed(images datasets.Table) datasets.Table {
+	name, o := a.Encoder, models.EmbedOptions{}
+	if name == "" {
+		name = "vit-base-patch16-224"
+		if a.builtIn() {
+			name = models.ArchipelagoViT
+		}
+	}
+	if a.publicCode() {
+		o.Preprocess, o.PatchRule = "public-code", "resized"
+	}
+	return models.Embed(name, images, o)
+}
+
+// Failures returns the counts of the candidates by object and region, and whether the two filters of appendix C keep
+// the object: at least as many images as the study takes of each region, and at most 100 of 1020 without a mask.
+func (a Audit) Failures() datasets.Table {
+	return metrics.ClassFilter(a.segment(a.Candidates()), metrics.ClassFilterOptions{MinImages: a.perCell()})
+}
+
+// Reference returns the reference images with their vectors. Of a data set: those with a mask, then N of each object in
+// each region, sampled with the seed 42; the public code first drops all images whose vectors are equal.
+func (a Audit) Reference() datasets.Table {
+	photos := a.segment(a.Candidates())
+	if a.builtIn() {
+		return a.embed(photos)
+	}
+	photos = photos.Where("mask", "present", nil)
+	if !a.publicCode() {
+		return a.embed(photos.Sample(a.perCell(), "object,region", 42))
+	}
+	photos = a.embed(photos)
+	kept := metrics.DuplicateVectors(photos, metrics.DuplicateVectorsOptions{Vector: models.Full})
+	return photos.Join(kept.Select("id", "kept"), "id").Where("kept", "==", "yes").
+		Sample(a.perCell(), "object,region", 42)
+}
+
+// Prompts returns a prompt of each object in each region, by a template: Original or New.
+func (a Audit) Prompts(template string) datasets.Table {
+	var prompts datasets.Table
+	switch name, _, _ := strings.Cut(a.Photos, ":"); {
+	case a.builtIn():
+		prompts = a.world(false, 1).Prompts().With("template", template)
+		if a.Objects != nil {
+			prompts = prompts.Where("object", "in", a.Objects)
+		}
+	case name == geode.Name:
+		prompts = digin.Prompts(digin.PromptOptions{Template: template, Objects: a.objects()})
+	default:
+		prompts = digin.PromptsOf(a.Candidates(), digin.PromptsOfOptions{Template: template})
+	}
+	if s := a.Generation.Seed; s != 0 {
+		return prompts.With("study", fmt.Sprint(s)).SeedBy("id", "template", "study")
+	}
+	return prompts.SeedBy("id", "template")
+}
+
+// Images returns the generated images of a template, before segmentation.
+//
+// In the built-in world the second template is a stand-in: its generators know one template only, so the images of New
+// are those of the generator without injected disparities, as if the other template removed them.
+func (a Audit) Images(template string) datasets.Table {
+	g, n := a.generator(), a.perCell()
+	if err := a.invalid(); err != nil {
+		return datasets.Table{}.Fail(err)
+	}
+	if audits.IsTable(g) {
+		images := datasets.Images(g)
+		if has(images, "template") {
+			return succeeded(images.Where("template", "==", template))
+		}
+		return succeeded(images.With("template", template))
+	}
+	if a.builtIn() && template == New && (g == Sampler || g == "archipelago-diffusion") {
+		g += fair
+	}
+	if g == Sampler || g == SamplerFair {
+		images := a.world(g == Sampler, n).Sampled()
+		if a.Generator == SamplerFair && template == New { // other images than those of Original
+			images = a.world(false, 2*n).Sampled().Where("seed", ">=", n)
+		}
+		if a.Objects != nil {
+			images = images.Where("object", "in", a.Objects)
+		}
+		return succeeded(images.With("template", template))
+	}
+	o := a.Generation
+	o.N, o.Seed = n, 0
+	if a.builtIn() {
+		o.Steps, o.Guidance = cmp.Or(o.Steps, 20), cmp.Or(o.Guidance, 1.5)
+	}
+	return models.Generate(g, a.Prompts(template), o)
+}

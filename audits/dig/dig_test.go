@@ -1,0 +1,140 @@
+package dig_test
+
+import (
+	"context"
+	"fmt"
+	"image"
+	"image/color"
+	"image/png"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"antipode/audits/dig"
+	"antipode/datasets"
+	"antipode/datasets/digin"
+	models "antipode/gomlxmodels"
+	"antipode/gomlxmodels/all"
+	"antipode/metrics"
+)
+
+// evaluator makes this process evaluate plans with the pure Go backend in a store of its own.
+func evaluator(t *testing.T) {
+	t.Helper()
+	t.Setenv("ANTIPODE_PLUGIN", "none")
+	if err := all.Use(t.TempDir()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// objects are those of the fixture.
+var objects = []string{"bag", "plate of food"}
+
+// geoDE writes an archive in the layout of GeoDE, with n photos of each object in each region: a disc on a background,
+// whose colors depend on object, region and number.
+func geoDE(t *testing.T, n int) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	if err := os.Mkdir(filepath.Join(dir, "images"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	var index strings.Builder
+	index.WriteString("file_path,object,region,ip_country\n")
+	for o, object := range append(objects, "boat") {
+		for r, region := range digin.GeoDERegions() {
+			for i := range n {
+				name := fmt.Sprintf("%d_%d_%d.png", o, r, i)
+				fmt.Fprintf(&index, "%s,%s,%s,%s\n", name, strings.ReplaceAll(object, " ", "_"), region.Key,
+					region.Countries[0])
+				img := image.NewRGBA(image.Rect(0, 0, 40, 32))
+				for y := range 32 {
+					for x := range 40 {
+						c := color.RGBA{uint8(40 * r), uint8(x*3 + 20*i), uint8(y*4 + o), 255}
+						if dx, dy := x-20, y-16; dx*dx+dy*dy < 100 {
+							c = color.RGBA{uint8(10 * o), uint8(255 - 30*i), uint8(40 * r), 255}
+						}
+						img.Set(x, y, c)
+					}
+				}
+				f, err := os.Create(filepath.Join(dir, "images", name))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := png.Encode(f, img); err != nil {
+					t.Fatal(err)
+				}
+				if err := f.Close(); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+	}
+	if err := os.WriteFile(filepath.Join(dir, "index.csv"), []byte(index.String()), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+func rows(t *testing.T, name string, tab datasets.Table) *datasets.Frame {
+	t.Helper()
+	f, err := tab.Rows(context.Background())
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	return f
+}
+
+// network is the folder of a network with random weights.
+func network(name string) string { return "../../gomlxmodels/" + name }
+
+// photographs is the audit of the fixture, with random weights in the architectures of a generator, a segmenter and an
+// encoder that the audit takes.
+func photographs(t *testing.T, n int) dig.Audit {
+	return dig.Audit{Photos: "geode:" + geoDE(t, n), Objects: objects, N: n, Resamples: 4,
+		Generator: network("diffusion/testdata/sd1"), Generation: models.GenerateOptions{Steps: 1, Safety: "off"},
+		Segmenter: network("clipseg/testdata/refined"), Segmentation: models.SegmentOptions{Threshold: 0.95, Components: "largest"},
+		Encoder: network("vit/testdata/hf-bf16-shards")}
+}
+
+// The audit of photographs, from parameters alone: every table of it.
+func TestPhotographs(t *testing.T) {
+	evaluator(t)
+	a := photographs(t, 4)
+	work := rows(t, "workload", a.Workload(0))
+	if got := fmt.Sprint(work.Texts("stage"), work.Numbers("items")); got != "[segment refined embed hf-bf16-shards "+
+		"generate sd1 total] [144 144 96 384]" {
+		t.Errorf("workload %s", got)
+	}
+	for template, want := range map[string]string{dig.Original: "bag in the Americas", dig.New: "American bag"} {
+		f := rows(t, template, a.Images(template))
+		if got := f.Texts("prompt"); len(got) != 48 || got[4] != want || f.Texts("template")[4] != template {
+			t.Errorf("%s: prompts %q", template, got)
+		}
+	}
+	if got := rows(t, "reference", a.Reference().Count("object", "region")); got.Len() != 12 ||
+		got.Numbers("n")[0] != 4 {
+		t.Errorf("reference images %v", got)
+	}
+	ledger := rows(t, "ledger", a.Ledger())
+	for i, item := range ledger.Texts("item") {
+		if strings.HasPrefix(item, "Table 1, Orig.") &&
+			(ledger.Numbers("n")[i] != 48 || ledger.Texts("verdict")[i] == metrics.NotComputable) {
+			t.Errorf("%s: n = %v, %s", item, ledger.Numbers("n")[i], ledger.Texts("verdict")[i])
+		}
+	}
+	for name, tab := range map[string]datasets.Table{"objects": a.ByObject(), "deltas": a.Deltas(),
+		"trends": a.Trends(), "ratios": a.Ratios(), "examples": a.Examples(2), "failures": a.Failures(),
+		"summary": a.Summary()} {
+		if f := rows(t, name, tab); f.Len() == 0 {
+			t.Errorf("%s: no rows", name)
+		}
+	}
+	findings := rows(t, "findings", a.Findings())
+	if findings.Len() != 12 || findings.Texts("verdict")[0] != "the truth is not known" {
+		t.Errorf("findings %v", findings.Texts("verdict"))
+	}
+	if rows(t, "truth", a.Truth()).Len() != 0 {
+		t.Error("injected disparities in photographs")
+	}
+}

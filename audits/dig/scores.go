@@ -1,0 +1,172 @@
+package dig
+
+import (
+	"antipode/audits"
+	"antipode/datasets"
+	"antipode/datasets/digin"
+	models "antipode/gomlxmodels"
+	"antipode/metrics"
+)
+
+// vectors are those that the paper calls Full-image, Obj-only and BG-only.
+var vectors = []string{models.Full, "object_only", "background_only"}
+
+// Generated returns the generated images of a template with their masks and vectors.
+func (a Audit) Generated(template string) datasets.Table {
+	return a.embed(a.segment(a.Images(template)))
+}
+
+// Sets returns the reference images and the generated images of a template, with their vectors.
+func (a Audit) Sets(template string) metrics.Sets {
+	return metrics.Sets{Real: a.Reference(), Generated: a.Generated(template)}
+}
+
+// Examples returns n reference images and n generated images of each template in each region, at random (the paper's
+// Figure 2): image, mask, object, region, and set, which is "reference" or the template.
+func (a Audit) Examples(n int) datasets.Table {
+	some := func(images datasets.Table, set string) datasets.Table {
+		return images.Select("image", "mask", "object", "region").Sample(n, "region", 1).With("set", set)
+	}
+	return some(a.Reference(), "reference").Concat(a.each(func(t string) datasets.Table {
+		return some(a.Generated(t), t)
+	}))
+}
+
+// Templates returns the templates of which there are images: both, or Original alone for a table of images without the
+// column template.
+func (a Audit) Templates() []string {
+	if g := a.generator(); audits.IsTable(g) && !has(datasets.Images(g), "template") {
+		return []string{Original}
+	}
+	return []string{Original, New}
+}
+
+func (a Audit) options(vector string, by ...string) metrics.PrecisionCoverageOptions {
+	return metrics.PrecisionCoverageOptions{By: by, Vector: vector, Profile: a.profile(), Resamples: a.Resamples}
+}
+
+func (a Audit) profile() string {
+	if a.publicCode() {
+		return PublicCode
+	}
+	return Paper
+}
+
+// scores returns the scores of a template by groups, of all vectors.
+func (a Audit) scores(template string, by ...string) datasets.Table {
+	sets := a.Sets(template)
+	var all datasets.Table
+	for i, v := range vectors {
+		scores := metrics.PrecisionCoverage(sets, a.options(v, by...))
+		if i == 0 {
+			all = scores
+		} else {
+			all = all.Concat(scores)
+		}
+	}
+	return all.With("template", template)
+}
+
+// each returns a table of every template, one below the other.
+func (a Audit) each(of func(template string) datasets.Table) datasets.Table {
+	templates := a.Templates()
+	out := of(templates[0])
+	for _, t := range templates[1:] {
+		out = out.Concat(of(t))
+	}
+	return out
+}
+
+// Scores returns precision and coverage by region, vector (full, object_only, background_only) and template: what the
+// paper's Figures 4 and 12 show. See metrics.PrecisionCoverage for the columns.
+func (a Audit) Scores() datasets.Table {
+	return a.each(func(t string) datasets.Table { return a.scores(t, "region") })
+}
+
+// Summary returns average, worst and best region by template, vector and score: the rows Orig. and New of the paper's
+// Table 1, and Figures 3 and 9.
+func (a Audit) Summary() datasets.Table {
+	return a.each(func(t string) datasets.Table {
+		return metrics.RegionSummary(a.scores(t, "region")).With("template", t)
+	})
+}
+
+// Deltas returns the changes from Original to New, the rows Delta and Delta (%) of the paper's Table 1; no rows without
+// images of both templates.
+func (a Audit) Deltas() datasets.Table {
+	before := a.scores(Original, "region")
+	if len(a.Templates()) < 2 {
+		return metrics.TemplateDeltas(before, before).Head(0)
+	}
+	return metrics.TemplateDeltas(before, a.scores(New, "region"))
+}
+
+// ByObject returns the scores of each object, by vector and template: the means over the regions (Figures 10 and 11).
+func (a Audit) ByObject() datasets.Table {
+	a.Resamples = -1 // means have no intervals
+	return a.each(func(t string) datasets.Table {
+		return metrics.ObjectMeans(a.scores(t, "object", "region")).With("template", t)
+	})
+}
+
+// gapLevel is the level of each of the two families of gaps, of objects and of backgrounds: 95 % for both.
+const gapLevel = 0.975
+
+// Gaps returns, for the template Original, the gaps in coverage between each region and the mean of the regions without
+// an injected disparity, of background_only and object_only, with intervals that hold for all regions together.
+func (a Audit) Gaps() datasets.Table {
+	sets := a.Sets(Original)
+	gaps := func(vector string) datasets.Table {
+		return metrics.GapsToControls(sets, a.Truth(), metrics.GapsOptions{By: metrics.By("region"), Vector: vector,
+			Scores: []string{"coverage"}, Level: gapLevel, Profile: a.profile(), Resamples: max(a.Resamples, 0)})
+	}
+	return gaps("background_only").Concat(gaps("object_only"))
+}
+
+// Findings returns the gaps with what is known of them: in the built-in world whether each injected disparity was found
+// and each other region not flagged; for other photos the verdict is "the truth is not known".
+func (a Audit) Findings() datasets.Table {
+	if a.builtIn() {
+		return metrics.InjectedVerdicts(a.Gaps(), a.Truth())
+	}
+	return a.Gaps().Select("region", "vector", "score", "gap", "gap_low", "gap_high", "flagged").
+		With("injected", "not known").With("verdict", "the truth is not known")
+}
+
+// Ratios returns the candidates for the paper's "1.7x": how much more backgrounds differ between regions than objects.
+func (a Audit) Ratios() datasets.Table { return metrics.DisparityRatios(a.scores(Original, "region")) }
+
+// Trends returns the paper's findings as expectations of this run, pass or FAIL with the two numbers; those that name
+// regions only for the objects and regions of GeoDE.
+func (a Audit) Trends() datasets.Table {
+	o := metrics.TrendLinesOptions{AnyRegions: a.objects() == nil}
+	if len(a.Templates()) < 2 {
+		return metrics.TrendLines(a.scores(Original, "region"), o)
+	}
+	return metrics.TrendLinesOfTwo(a.scores(Original, "region"), a.scores(New, "region"), o)
+}
+
+// Ledger returns every value that the paper prints next to ours, with a verdict; see metrics.Ledger. Values of the
+// built-in world are not comparable with those of photos, so there nothing is computable.
+func (a Audit) Ledger() datasets.Table {
+	if a.builtIn() {
+		return metrics.Ledger(digin.Printed(), datasets.Table{},
+			metrics.LedgerOptions{Why: "the images are of the built-in world"})
+	}
+	var changed datasets.Table
+	if len(a.Templates()) > 1 {
+		changed = a.scores(New, "region")
+	}
+	return metrics.Ledger(digin.Printed(), metrics.DecomposedDIGValues(a.scores(Original, "region"), changed),
+		metrics.LedgerOptions{Why: "needs tags by people, other regions or images of both templates"})
+}
+
+// Workload returns what remains to be computed, by stage, with the time measured on probe items of each, the disk, the
+// dollars, and the models and data that are missing; see datasets.Workload.
+func (a Audit) Workload(probe int) datasets.Table {
+	tables := []datasets.Table{a.Reference()}
+	for _, t := range a.Templates() {
+		tables = append(tables, a.Generated(t))
+	}
+	return datasets.Workload(tables, datasets.WorkloadOptions{Probe: probe})
+}
