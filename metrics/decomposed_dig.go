@@ -101,9 +101,11 @@ func computeDecomposedDIG(_ context.Context, call *Call, o RegionOptions) (out [
 	number("section 4.2: background coverage, best region over worst", candidates[0].Background)
 	number("section 4.2: object coverage, best region over worst", candidates[0].Object)
 	number("section 4.2: span of regional precision, backgrounds over objects", candidates[2].Value)
-	named := slices.ContainsFunc(original.BackgroundCoverage, func(v regions.Value) bool { return v.Region == "Africa" }) &&
-		slices.ContainsFunc(original.BackgroundCoverage, func(v regions.Value) bool { return v.Region == "SouthEastAsia" })
-	trends, err := regions.Trends(*original, changed, regions.TrendOptions{SkipRegions: !named})
+	scored := func(name string) bool {
+		return slices.ContainsFunc(original.BackgroundCoverage, func(v regions.Value) bool { return v.Region == name })
+	}
+	trends, err := regions.Trends(*original, changed,
+		regions.TrendOptions{SkipRegions: !scored("Africa") || !scored("SouthEastAsia")})
 	if err != nil {
 		return nil, err
 	}

@@ -45,7 +45,7 @@ var ledger = datasets.Define(datasets.Operation[LedgerOptions, LedgerRow]{
 		{Role: "printed", Columns: datasets.Columns("paper:text", "item:text", "printed:text"),
 			About: "printed values and claims"},
 		{Role: "ours", Columns: datasets.Columns("item:text", "value:number"), Optional: true,
-			About: "our values by item; also value_low, value_high, n, and holds (yes, no) for a claim without a number"},
+			About: "our values by item; also value_low, value_high, n, and holds (yes or no, of a claim)"},
 	},
 	Compute: computeLedger,
 })

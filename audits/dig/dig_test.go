@@ -93,8 +93,9 @@ func network(name string) string { return "../../gomlxmodels/" + name }
 func photographs(t *testing.T, n int) dig.Audit {
 	return dig.Audit{Photos: "geode:" + geoDE(t, n), Objects: objects, N: n, Resamples: 4,
 		Generator: network("diffusion/testdata/sd1"), Generation: models.GenerateOptions{Steps: 1, Safety: "off"},
-		Segmenter: network("clipseg/testdata/refined"), Segmentation: models.SegmentOptions{Threshold: 0.95, Components: "largest"},
-		Encoder: network("vit/testdata/hf-bf16-shards")}
+		Segmenter:    network("clipseg/testdata/refined"),
+		Segmentation: models.SegmentOptions{Threshold: 0.95, Components: "largest"},
+		Encoder:      network("vit/testdata/hf-bf16-shards")}
 }
 
 // The audit of photographs, from parameters alone: every table of it.

@@ -58,10 +58,10 @@ func Fail(err error) {
 // Stopped starts the line of a cell that [Stop] ended.
 const Stopped = "stopped: "
 
-// Stop ends the notebook's run after this cell, with one line that gives the reason: what a cell does after it has shown
-// a plan that the user wants to read before the work starts. To Jupyter the cell failed, so that "Run All" does not go
-// on; `antipode run` writes the notebook as far as it ran and succeeds. Outside a notebook it ends the program with
-// status 0.
+// Stop ends the notebook's run after this cell, with one line that gives the reason: what a cell does after it has
+// shown a plan that the user wants to read before the work starts. To Jupyter the cell failed, so that "Run All" does
+// not go on; `antipode run` writes the notebook as far as it ran and succeeds. Outside a notebook it ends the program
+// with status 0.
 func Stop(reason string) {
 	if !InNotebook() {
 		Say(reason)

@@ -172,7 +172,8 @@ func TestRunStops(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := strings.Join(summary(nb.Cells[0]), "|"); !strings.HasSuffix(got, "stdout:that is the plan\n") || strings.Contains(got, "error") {
+	if got := strings.Join(summary(nb.Cells[0]), "|"); !strings.HasSuffix(got, "stdout:that is the plan\n") ||
+		strings.Contains(got, "error") {
 		t.Errorf("outputs %q", got)
 	}
 	if len(nb.Cells[1].Outputs) != 0 || !strings.Contains(said.String(), "40 images\nthat is the plan\n") {
