@@ -2,6 +2,8 @@ package datasets
 
 import (
 	"fmt"
+	"regexp"
+	"slices"
 
 	"antipode/datasets/table"
 )
@@ -21,6 +23,15 @@ type WorkloadOptions struct {
 	Rates map[string]float64 `json:"rates,omitempty"`
 }
 
+// WorkloadArgs are the arguments of [Workload] in a plan.
+type WorkloadArgs struct {
+	WorkloadOptions
+	Unreadable []string `json:"unreadable,omitempty"` // errors of tables that cannot be planned
+}
+
+// position is the line of a program at the beginning of an error.
+var position = regexp.MustCompile(`^\S+\.go:\d+: `)
+
 // Workload returns what remains to be computed for tables, without computing it: a row for each row-wise stage, in the
 // order of the work, and one for the total. Columns:
 //
@@ -37,7 +48,7 @@ type WorkloadOptions struct {
 //
 // A value that is not known is NaN; so is the total of a column with one. A metric or table operation that reads items
 // still missing is not evaluated, and stages that follow it see no rows. A filter is applied as if every missing item
-// will succeed.
+// will succeed. A table with an error, for example of a data set that is not on this machine, is a row "read".
 func Workload(tables []Table, options ...WorkloadOptions) Table {
 	o, err := table.One(options)
 	columns := Columns("stage:text", "items:number", "found:number", "missing:number", "seconds:number",
@@ -54,7 +65,17 @@ func Workload(tables []Table, options ...WorkloadOptions) Table {
 			err = fmt.Errorf("the rate of %s is %v items per second; it must be above 0", stage, rate)
 		}
 	}
-	t := New(WorkloadOp, o, columns, tables...).Named("workload")
+	args := WorkloadArgs{WorkloadOptions: o}
+	tables = slices.DeleteFunc(slices.Clone(tables), func(t Table) bool {
+		if t.err == nil {
+			return false
+		}
+		if text := position.ReplaceAllString(t.err.Error(), ""); !slices.Contains(args.Unreadable, text) {
+			args.Unreadable = append(args.Unreadable, text)
+		}
+		return true
+	})
+	t := New(WorkloadOp, args, columns, tables...).Named("workload")
 	if err != nil {
 		return t.Fail(fmt.Errorf("Workload: %w", err))
 	}

@@ -48,9 +48,13 @@ func (r *run) workload(p *table.Plan) (*table.Frame, error) {
 	if r.work != nil {
 		return nil, errors.New("a workload of a workload is not defined")
 	}
-	w := &work{pending: map[string]bool{}}
-	if err := json.Unmarshal(p.Args, &w.WorkloadOptions); err != nil {
+	var args datasets.WorkloadArgs
+	if err := json.Unmarshal(p.Args, &args); err != nil {
 		return nil, err
+	}
+	w := &work{WorkloadOptions: args.WorkloadOptions, pending: map[string]bool{}}
+	for _, needs := range args.Unreadable {
+		w.stages = append(w.stages, &stageWork{label: "read", needs: needs, seconds: math.NaN()})
 	}
 	req := r.req
 	req.SkipBad, req.Save = true, ""

@@ -134,6 +134,11 @@ func TestWorkloadNeeds(t *testing.T) {
 	if got := workText(f); !strings.HasPrefix(got, want) || !strings.Contains(got, "read imported 0 0 0 ") {
 		t.Error(got)
 	}
+	f = must(t, e, datasets.Workload([]datasets.Table{datasets.Table{}.Fail(errors.New("get the archive")),
+		imagesOf(six())}))
+	if got := workText(f); !strings.HasPrefix(got, "read 0 0 0 get the archive\ndraw 6 0 6 \n") {
+		t.Error(got)
+	}
 	for _, bad := range []datasets.Table{datasets.Workload(nil),
 		datasets.Workload([]datasets.Table{absent}, datasets.WorkloadOptions{Probe: -1}),
 		datasets.Workload([]datasets.Table{absent}, datasets.WorkloadOptions{Rates: map[string]float64{"embed": 0}})} {
