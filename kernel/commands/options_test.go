@@ -16,7 +16,11 @@ import (
 type recorder struct{ args string }
 
 func (r *recorder) Run(_ context.Context, req client.Request, _ func(table.Progress)) (*client.Result, error) {
-	r.args = string(req.Plan.Args)
+	plan := req.Plan
+	for plan.Op == "with" { // the name of the model, in a column of its own
+		plan = plan.Inputs[0]
+	}
+	r.args = string(plan.Args)
 	return &client.Result{Frame: &table.Frame{}}, nil
 }
 

@@ -46,8 +46,8 @@ func TestUsage(t *testing.T) {
 			"model on the hub is OWNER/NAME or OWNER/NAME@REVISION; did you mean \"archipelago-vit\"?",
 		"data pul": "antipode data [list | pull NAME | check NAME DIR | images --in TABLE --url COLUMN]; did you " +
 			"mean pull?",
-		"data pull visaeg": "no data set \"visaeg\"; known: cococrola, dig_in, " +
-			"dollarstreet, entigen, fonts, geode, laion_coco_nllb, seegull, visage; did you mean \"visage\"?",
+		"data pull visaeg": "no data set \"visaeg\"; known: cococrola, cococrola-demo, " +
+			"dig_in, dollarstreet, entigen, fonts, geode, laion_coco_nllb, seegull, visage; did you mean \"visage\"?",
 		"backend stauts": "antipode backend status|stop|log; did you mean status?",
 		"version 2":      "version takes no argument \"2\"",
 		"new":            "new takes one name",
