@@ -16,7 +16,6 @@ package dig
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 
 	"antipode/audits"
@@ -27,6 +26,7 @@ import (
 	"antipode/datasets/table"
 	models "antipode/gomlxmodels"
 	"antipode/metrics"
+	"antipode/metrics/regions"
 )
 
 // Original and New are the two prompt templates that the paper compares.
@@ -72,10 +72,10 @@ type Audit struct {
 	// Objects are the objects of the study: none = those of the profile, 24 or 27 of GeoDE, and all of other photos.
 	Objects []string
 
-	// Profile is Paper (default) or PublicCode, what the authors' code does: 172 images of each of 27 objects in each
-	// region instead of 170 of 24, the middle square of an image with the mean and deviation of ImageNet, patches of
-	// the resized mask, at least 25 background patches, unmasked images missed by both components, and no reference
-	// images whose vectors are equal.
+	// Profile is Paper (default) or PublicCode, what the authors' code does: 172 images of each object in each region
+	// instead of 170, of DIG In's 27 objects instead of 24 (the code's own 21 are not published), the middle square of
+	// an image with the mean and deviation of ImageNet, patches of the resized mask, at least 25 background patches,
+	// unmasked images missed by both components, and no reference images whose vectors are equal.
 	Profile string
 
 	// N is the number of images of each object in each region, of both sets: 0 is the profile's, in the built-in world
@@ -102,6 +102,14 @@ func (a Audit) builtIn() bool { return a.Photos == "" }
 
 func (a Audit) publicCode() bool { return a.Profile == PublicCode }
 
+// settings returns the parameters of the profile.
+func (a Audit) settings() regions.Profile {
+	if a.publicCode() {
+		return regions.PublicCode()
+	}
+	return regions.Paper()
+}
+
 // world returns the built-in world with n reference images of each object in each region.
 func (a Audit) world(injected bool, n int) datasets.World {
 	return datasets.Archipelago(datasets.ArchipelagoOptions{Seed: cmp.Or(a.Seed, 7), Injected: injected, PerCell: n})
@@ -121,10 +129,14 @@ func (a Audit) perCell() int {
 		return a.N
 	case a.builtIn():
 		return 12
-	case a.publicCode():
-		return 172
 	}
-	return 170
+	return a.settings().N
+}
+
+// injected reports whether disparities were injected into the generator's images.
+func (a Audit) injected() bool {
+	g := a.generator()
+	return a.builtIn() && (g == Sampler || g == "archipelago-diffusion")
 }
 
 // trained reports whether the generator is one of the built-in world's trained ones.
@@ -145,11 +157,7 @@ func (a Audit) invalid() error {
 
 // Truth returns the disparities injected into the images of the built-in world's generators: region, component, kind,
 // size, score and description. It has no rows for other images.
-func (a Audit) Truth() datasets.Table {
-	g := a.generator()
-	injected := a.builtIn() && (g == Sampler || g == "archipelago-diffusion")
-	return a.world(injected, 1).InjectedDisparities()
-}
+func (a Audit) Truth() datasets.Table { return a.world(a.injected(), 1).InjectedDisparities() }
 
 // objects returns the objects of the study, or none for all objects of the photos.
 func (a Audit) objects() []string {
@@ -183,7 +191,7 @@ func (a Audit) Candidates() datasets.Table {
 }
 
 func has(t datasets.Table, column string) bool {
-	return slices.ContainsFunc(t.Columns(), func(c table.ColumnSpec) bool { return c.Name == column })
+	return table.Position(t.Columns(), column) >= 0
 }
 
 // succeeded adds the column outcome to images that come without one.
@@ -237,13 +245,15 @@ func (a Audit) Reference() datasets.Table {
 		return a.embed(photos)
 	}
 	photos = photos.Where("mask", "present", nil)
-	if !a.publicCode() {
-		return a.embed(photos.Sample(a.perCell(), "object,region", 42))
+	sample := func(t datasets.Table) datasets.Table {
+		return t.Sample(a.perCell(), "object,region", int64(a.settings().Seed))
+	}
+	if !a.settings().DiscardDuplicates {
+		return a.embed(sample(photos))
 	}
 	photos = a.embed(photos)
 	kept := metrics.DuplicateVectors(photos, metrics.DuplicateVectorsOptions{Vector: models.Full})
-	return photos.Join(kept.Select("id", "kept"), "id").Where("kept", "==", "yes").
-		Sample(a.perCell(), "object,region", 42)
+	return sample(photos.Join(kept.Select("id", "kept"), "id").Where("kept", "==", "yes"))
 }
 
 // Prompts returns a prompt of each object in each region, by a template: Original or New.
@@ -282,7 +292,7 @@ func (a Audit) Images(template string) datasets.Table {
 		}
 		return succeeded(images.With("template", template))
 	}
-	if a.builtIn() && template == New && (g == Sampler || g == "archipelago-diffusion") {
+	if a.injected() && template == New {
 		g += fair
 	}
 	if g == Sampler || g == SamplerFair {

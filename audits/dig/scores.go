@@ -41,30 +41,15 @@ func (a Audit) Templates() []string {
 	return []string{Original, New}
 }
 
-func (a Audit) options(vector string, by ...string) metrics.PrecisionCoverageOptions {
-	return metrics.PrecisionCoverageOptions{By: by, Vector: vector, Profile: a.profile(), Resamples: a.Resamples}
-}
-
-func (a Audit) profile() string {
-	if a.publicCode() {
-		return PublicCode
-	}
-	return Paper
-}
-
 // scores returns the scores of a template by groups, of all vectors.
 func (a Audit) scores(template string, by ...string) datasets.Table {
 	sets := a.Sets(template)
-	var all datasets.Table
-	for i, v := range vectors {
-		scores := metrics.PrecisionCoverage(sets, a.options(v, by...))
-		if i == 0 {
-			all = scores
-		} else {
-			all = all.Concat(scores)
-		}
+	var all []datasets.Table
+	for _, v := range vectors {
+		all = append(all, metrics.PrecisionCoverage(sets, metrics.PrecisionCoverageOptions{By: by, Vector: v,
+			Profile: a.settings().Name, Resamples: a.Resamples}))
 	}
-	return all.With("template", template)
+	return all[0].Concat(all[1:]...).With("template", template)
 }
 
 // each returns a table of every template, one below the other.
@@ -118,7 +103,7 @@ func (a Audit) Gaps() datasets.Table {
 	sets := a.Sets(Original)
 	gaps := func(vector string) datasets.Table {
 		return metrics.GapsToControls(sets, a.Truth(), metrics.GapsOptions{By: metrics.By("region"), Vector: vector,
-			Scores: []string{"coverage"}, Level: gapLevel, Profile: a.profile(), Resamples: max(a.Resamples, 0)})
+			Scores: []string{"coverage"}, Level: gapLevel, Profile: a.settings().Name, Resamples: max(a.Resamples, 0)})
 	}
 	return gaps("background_only").Concat(gaps("object_only"))
 }

@@ -13,6 +13,7 @@ import (
 	"syscall"
 
 	"antipode/internal/atomicfile"
+	"antipode/kernel/store"
 )
 
 // Journal is the name of the journal in the folder of the images.
@@ -77,25 +78,11 @@ func (j *journal) read() error {
 		if e.Reason != "" {
 			continue
 		}
-		if sum, err := digest(filepath.Join(j.dir, e.File)); err != nil || sum != e.SHA256 {
+		if sum, err := store.HashFile(filepath.Join(j.dir, e.File)); err != nil || sum != e.SHA256 {
 			delete(j.entries, at)
 		}
 	}
 	return nil
-}
-
-// digest returns the SHA-256 of a file.
-func digest(path string) (string, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return "", err
-	}
-	defer f.Close()
-	h := sha256.New()
-	if _, err := io.Copy(h, f); err != nil {
-		return "", err
-	}
-	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
 // store writes an image under its SHA-256 and returns its entry.
@@ -104,7 +91,7 @@ func (j *journal) store(url string, data []byte, extension string) (entry, error
 	e := entry{URL: url, SHA256: hex.EncodeToString(sum[:])}
 	e.File = e.SHA256 + extension
 	path := filepath.Join(j.dir, e.File)
-	if have, err := digest(path); err == nil && have == e.SHA256 {
+	if have, err := store.HashFile(path); err == nil && have == e.SHA256 {
 		return e, nil
 	} else if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return e, err

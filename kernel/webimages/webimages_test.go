@@ -1,6 +1,7 @@
 package webimages
 
 import (
+	"antipode/kernel/store"
 	"bytes"
 	"context"
 	"encoding/binary"
@@ -138,7 +139,7 @@ func mustFetch(t *testing.T, urls []string, o Options) []Result {
 			t.Errorf("%s: %+v", urls[i], r)
 		}
 		if r.File != "" {
-			if sum, err := digest(r.File); err != nil || sum != r.SHA256 {
+			if sum, err := store.HashFile(r.File); err != nil || sum != r.SHA256 {
 				t.Errorf("%s: %s has the SHA-256 %s (%v)", urls[i], r.File, sum, err)
 			}
 		}
