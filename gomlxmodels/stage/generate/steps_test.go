@@ -12,6 +12,7 @@ import (
 	"antipode/datasets/table"
 	"antipode/gomlxmodels"
 	"antipode/gomlxmodels/device"
+	"antipode/gomlxmodels/diffusion"
 	"antipode/gomlxmodels/stage"
 	"antipode/internal/testbackend"
 
@@ -87,6 +88,24 @@ func TestSteps(t *testing.T) {
 	}
 	if got := strings.Join(told, " "); got != "1/3 2/3 3/3" {
 		t.Errorf("steps %s", got)
+	}
+}
+
+// TestImagesAtOnce: small images are sampled four at once on a processor, large ones one at a time.
+func TestImagesAtOnce(t *testing.T) {
+	m, err := diffusion.Open(filepath.Join("..", "..", "diffusion", "testdata", "bare"), diffusion.OpenOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		kind       string
+		side, want int
+	}{{device.XLACPU, 0, 4}, {device.XLACPU, 256, 4}, {device.XLACPU, 512, 1}, {device.Go, 0, 1},
+		{device.XLACUDA, 512, 4}} {
+		args := gomlxmodels.GenerateArgs{Width: c.side, Height: c.side}
+		if got := imagesAtOnce(c.kind, m, args); got != c.want {
+			t.Errorf("%s, side %d: %d at once, want %d", c.kind, c.side, got, c.want)
+		}
 	}
 }
 
