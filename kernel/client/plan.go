@@ -12,8 +12,10 @@ type Request struct {
 	Plan *table.Plan `json:"plan"`
 	// SkipBad leaves out and lists bad rows instead of failing at the first one.
 	SkipBad bool `json:"skip_bad,omitempty"`
-	Batch   int  `json:"batch,omitempty"`  // rows per call of a model; 0 = the stage's default
-	Counts  bool `json:"counts,omitempty"` // return counts without rows
+	// RetryFailed computes the rows again whose stored outcome is "failed".
+	RetryFailed bool `json:"retry_failed,omitempty"`
+	Batch       int  `json:"batch,omitempty"`  // rows per call of a model; 0 = the stage's default
+	Counts      bool `json:"counts,omitempty"` // return counts without rows
 	// Save is the absolute path of a .parquet or .csv file that the backend also writes.
 	Save       string   `json:"save,omitempty"`
 	Columns    []string `json:"columns,omitempty"`     // with Save: the columns; empty = all but earlier vectors

@@ -24,6 +24,7 @@ type stageFlags struct {
 	batch                  int
 	seed                   int64
 	skipBad                bool
+	retryFailed            bool
 	all                    bool // without columns, write every one
 	computed               int  // items that the command computed before, which save finds
 }
@@ -34,6 +35,13 @@ func (s *stageFlags) add(fs *flag.FlagSet) {
 	fs.StringVar(&s.root, "root", "", "a parent `DIR` that images and masks may be in")
 	fs.IntVar(&s.batch, "batch", 0, "rows a model takes at a time; 0 = its own choice")
 	fs.Int64Var(&s.seed, "seed", 0, "the seed of what is drawn at random")
+	fs.Func("retry", "failed: compute the rows again whose stored `OUTCOME` is failed", func(value string) error {
+		if value != "failed" {
+			return fmt.Errorf("only rows that failed are computed again: --retry failed")
+		}
+		s.retryFailed = true
+		return nil
+	})
 	s.addOut(fs)
 }
 
@@ -106,7 +114,8 @@ func (s *stageFlags) save(ctx context.Context, t datasets.Table) error {
 	if err != nil {
 		return err
 	}
-	req := client.Request{Plan: plan, SkipBad: s.skipBad, Batch: s.batch, Counts: true, Save: abs, AllColumns: s.all}
+	req := client.Request{Plan: plan, SkipBad: s.skipBad, RetryFailed: s.retryFailed, Batch: s.batch, Counts: true,
+		Save: abs, AllColumns: s.all}
 	if s.columns == "all" {
 		req.AllColumns = true
 	} else {

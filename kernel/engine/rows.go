@@ -10,6 +10,8 @@ import (
 	"math"
 	"path/filepath"
 	"runtime"
+	"slices"
+	"strings"
 	"time"
 
 	"antipode/datasets/table"
@@ -66,9 +68,14 @@ func (r *run) rowStage(st stage.Stage, p *table.Plan, in *table.Frame) (*table.F
 	}
 	values := make([][]stage.Value, len(unique))
 	var missing []int
+	var failed []store.Key
 	for u, payload := range items.GetAll(unique) {
 		if payload != nil {
-			if v, err := decodeItem(payload, outputs); err == nil && r.blobsThere(v, outputs) {
+			v, err := decodeItem(payload, outputs)
+			switch {
+			case err == nil && r.retries(items, unique[u], v, outputs):
+				failed = append(failed, unique[u])
+			case err == nil && r.blobsThere(v, outputs):
 				values[u] = v
 				continue
 			}
@@ -86,6 +93,9 @@ func (r *run) rowStage(st stage.Stage, p *table.Plan, in *table.Frame) (*table.F
 			return nil, err
 		}
 	case len(missing) > 0:
+		if err := items.Drop(failed); err != nil {
+			return nil, err
+		}
 		if err := w.Load(r.ctx); err != nil {
 			return nil, err
 		}
@@ -115,6 +125,19 @@ func (r *run) rowStage(st stage.Stage, p *table.Plan, in *table.Frame) (*table.F
 	with := out.With(columnsOf(outputs, kept)...)
 	r.numbers[with] = r.numbers[out]
 	return with, nil
+}
+
+// retries reports whether an item that was found is computed again, at most once in a run: its outcome is failed, and
+// the request has RetryFailed.
+func (r *run) retries(items *store.Items, k store.Key, v []stage.Value, outputs []table.ColumnSpec) bool {
+	at := slices.IndexFunc(outputs, func(o table.ColumnSpec) bool { return strings.HasSuffix(o.Name, "outcome") })
+	if !r.req.RetryFailed || at < 0 || v[at].Text != "failed" || r.retried[retried{items, k}] {
+		return false
+	}
+	if r.work == nil {
+		r.retried[retried{items, k}] = true
+	}
+	return true
 }
 
 // columnsOf returns the columns of a stage's results, a row of values each.

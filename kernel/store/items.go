@@ -5,13 +5,16 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"hash/crc32"
 	"io"
+	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"sort"
-	"strings"
 	"sync"
 
 	"antipode/internal/atomicfile"
@@ -204,30 +207,51 @@ func (it *Items) write(keys []Key, payloads [][]byte) error {
 	return nil
 }
 
-// merge writes the items of the small shards into one shard and removes the small ones.
+// Drop removes items, so that they count as missing: their shards are written again without them.
+func (it *Items) Drop(keys []Key) error {
+	it.mu.Lock()
+	defer it.mu.Unlock()
+	shards := map[string]bool{}
+	for _, k := range keys {
+		if p, ok := it.where[k]; ok {
+			shards[p.shard] = true
+			delete(it.where, k)
+		}
+	}
+	for shard := range shards {
+		if err := it.rewrite([]string{shard}); err != nil {
+			return fmt.Errorf("cannot remove results: %w", err)
+		}
+	}
+	return nil
+}
+
+// merge writes the items of the small shards into one.
 func (it *Items) merge() error {
+	return it.rewrite(slices.Collect(maps.Keys(it.shards)))
+}
+
+// rewrite writes the items of shards into one shard and removes them.
+func (it *Items) rewrite(shards []string) error {
+	data := map[string][]byte{}
+	for _, shard := range shards {
+		var err error
+		if data[shard], err = os.ReadFile(shard); err != nil {
+			return err
+		}
+	}
 	var keys []Key
 	for k, p := range it.where {
-		if _, small := it.shards[p.shard]; small {
+		if _, among := data[p.shard]; among {
 			keys = append(keys, k)
 		}
 	}
 	sort.Slice(keys, func(i, j int) bool { return bytes.Compare(keys[i][:], keys[j][:]) < 0 })
-	old := make([]string, 0, len(it.shards))
-	cache := map[string][]byte{}
-	for shard := range it.shards {
-		data, err := os.ReadFile(shard)
-		if err != nil {
-			return err
-		}
-		cache[shard] = data
-		old = append(old, shard)
-	}
 	payloads := make([][]byte, 0, len(keys))
 	kept := keys[:0]
 	for _, k := range keys {
 		p := it.where[k]
-		payload := cache[p.shard][p.offset : p.offset+int64(p.size)]
+		payload := data[p.shard][p.offset : p.offset+int64(p.size)]
 		if crc32.Checksum(payload, castagnoli) != p.sum {
 			delete(it.where, k)
 			continue
@@ -235,15 +259,17 @@ func (it *Items) merge() error {
 		kept = append(kept, k)
 		payloads = append(payloads, payload)
 	}
-	if err := it.write(kept, payloads); err != nil {
-		return err
+	if len(kept) > 0 {
+		if err := it.write(kept, payloads); err != nil {
+			return err
+		}
 	}
-	for _, shard := range old {
-		delete(it.shards, shard)
+	for _, shard := range shards {
 		if len(kept) > 0 && it.where[kept[0]].shard == shard {
 			continue
 		}
-		if err := os.Remove(shard); err != nil && !strings.Contains(err.Error(), "no such file") {
+		delete(it.shards, shard)
+		if err := os.Remove(shard); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -231,5 +232,35 @@ func TestCollect(t *testing.T) {
 	}
 	if reopen := s.items; len(reopen) != 0 {
 		t.Error("items stay indexed after gc")
+	}
+}
+
+// TestDrop: dropped items are missing, also after reopening; the others of their shards stay.
+func TestDrop(t *testing.T) {
+	s := openStore(t)
+	it, err := s.Items("embed-v1", "abc")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var keys []Key
+	var payloads [][]byte
+	for i := range 9 {
+		keys, payloads = append(keys, KeyOf(fmt.Sprint(i))), append(payloads, payload(i))
+	}
+	for at := 0; at < len(keys); at += 3 {
+		if err := it.Put(keys[at:at+3], payloads[at:at+3]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	dropped := []int{1, 3, 4, 5} // one of the first shard, all of the second
+	if err := it.Drop([]Key{keys[1], keys[3], keys[4], keys[5], KeyOf("no item")}); err != nil {
+		t.Fatal(err)
+	}
+	for name, items := range map[string]*Items{"the same": it, "reopened": reopen(t, s)} {
+		for i, p := range items.GetAll(keys) {
+			if slices.Contains(dropped, i) != (p == nil) || p != nil && !bytes.Equal(p, payload(i)) {
+				t.Errorf("%s: item %d is %v", name, i, p)
+			}
+		}
 	}
 }
