@@ -1,11 +1,13 @@
 package gomlxmodels
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strings"
 
 	"antipode/datasets/table"
 )
@@ -77,6 +79,39 @@ func Pairs() []Pair {
 		{"owlsam2", "sam2.1-hiera-small", "owlv2-base-patch16-ensemble", ProfileTransformers,
 			"OWLv2 and SAM 2.1, a second opinion with another detector"},
 	}
+}
+
+// Vectors returns the vectors that a model makes, by the names of their columns, as Columns of a known model has them
+// (among other columns). Of a folder it reads the config.json. It returns nil for a model that is not known.
+func Vectors(model string) []string {
+	name, _, _ := strings.Cut(model, "@")
+	for _, m := range Known() {
+		if m.Name == model || m.Hub != "" && m.Hub == name {
+			return strings.Fields(m.Columns)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(model, "modules.json")); err == nil {
+		return []string{Text}
+	}
+	var config struct {
+		ModelType     string `json:"model_type"`
+		Architectures []string
+	}
+	data, err := os.ReadFile(filepath.Join(model, "config.json"))
+	if err != nil || json.Unmarshal(data, &config) != nil {
+		return nil
+	}
+	switch {
+	case slices.Contains(config.Architectures, "Blip2ForImageTextRetrieval"):
+		return []string{Blip2Image, Blip2Text}
+	case config.ModelType == "blip-2":
+		return []string{Blip2Image}
+	case config.ModelType == "clip" || config.ModelType == "altclip":
+		return []string{ClipImage, ClipImagePooled, ClipText}
+	case config.ModelType == "vit":
+		return []string{Full}
+	}
+	return nil
 }
 
 // FindPair returns the pair of a name.

@@ -3,10 +3,8 @@
 package dig_test
 
 import (
-	"encoding/csv"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -14,6 +12,7 @@ import (
 	"antipode/datasets"
 	"antipode/datasets/digin"
 	"antipode/internal/testbackend"
+	"antipode/internal/testnotebook"
 )
 
 // TestNotebook runs notebooks/decomposed_dig.ipynb through the built command on an archive in the layout of GeoDE, with
@@ -46,64 +45,25 @@ func TestNotebook(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "index.csv"), []byte(index.String()), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	t.Setenv("ANTIPODE_PLUGIN", "")
-	work, binary := t.TempDir(), filepath.Join(t.TempDir(), "antipode")
-	if out, err := exec.Command("go", "build", "-o", binary, "antipode").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	folder := func(name string) string {
-		abs, err := filepath.Abs(network(name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return abs
-	}
-	notebook, err := os.ReadFile("../../notebooks/decomposed_dig.ipynb")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(work, "n.ipynb"), notebook, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	run := func(more ...string) string {
-		args := append([]string{"run", "n.ipynb", "-p", "photos=geode:" + dir, "-p", "objects=boat,drum", "-p", "n=4",
-			"-p", "generator=" + folder("diffusion/testdata/sd1"), "-p", "segmenter=archipelago-clipseg",
-			"-p", "encoder=" + folder("vit/testdata/hf-bf16-shards")}, more...)
-		cmd := exec.Command(binary, args...)
-		cmd.Dir = work
-		out, err := cmd.CombinedOutput()
-		if err != nil {
-			t.Fatalf("%v\n%s", err, out)
-		}
-		return string(out)
-	}
-	if out := run("-p", "plan=true"); !strings.Contains(out, "generate sd1") || !strings.Contains(out, "plan=true") {
+	notebook := testnotebook.Open(t, "decomposed_dig")
+	parameters := []string{"photos=geode:" + dir, "objects=boat,drum", "n=4",
+		"generator=" + testnotebook.Folder(t, network("diffusion/testdata/sd1")), "segmenter=archipelago-clipseg",
+		"encoder=" + testnotebook.Folder(t, network("vit/testdata/hf-bf16-shards"))}
+	if out := notebook.Run(append(parameters, "plan=true")...); !strings.Contains(out, "generate sd1") ||
+		!strings.Contains(out, "plan=true") {
 		t.Errorf("the plan:\n%s", out)
 	}
-	run()
-	page, err := os.ReadFile(filepath.Join(work, "n.out.html"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !strings.Contains(string(page), "the truth is not known") || !strings.Contains(string(page), "WestAsia") {
+	notebook.Run(parameters...)
+	if page := notebook.Page(); !strings.Contains(page, "the truth is not known") || !strings.Contains(page, "WestAsia") {
 		t.Error("the page has no findings of GeoDE's regions")
 	}
-	file, err := os.Open(filepath.Join(work, "decomposed_dig.ledger.csv"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer file.Close()
-	records, err := csv.NewReader(file).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
 	computed := 0
-	for _, r := range records {
-		if strings.HasPrefix(r[0], "Table 1, Orig.") && strings.Contains(strings.Join(r, ","), ",48,") {
+	for item, row := range notebook.Ledger() {
+		if strings.HasPrefix(item, "Table 1, Orig.") && strings.Contains(strings.Join(row, ","), ",48,") {
 			computed++
 		}
 	}
 	if computed != 8 {
-		t.Errorf("%d of 8 cells of Table 1 are computed from 48 images: %q", computed, records)
+		t.Errorf("%d of 8 cells of Table 1 are computed from 48 images", computed)
 	}
 }

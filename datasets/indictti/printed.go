@@ -32,6 +32,12 @@ type Cell struct {
 	State           string
 }
 
+// ScoreNames are the scores of the printed tables by [Cell.Score].
+var ScoreNames = map[string]string{"clgc": "CLGC", "igc": "IGC", "lgc": "LGC"}
+
+// Item names the cell: "Table 7, Dalle3, hin_Deva".
+func (c Cell) Item() string { return fmt.Sprintf("Table %d, %s, %s", c.Table, c.Model, c.Language) }
+
 // Tables are the numbers of the printed result tables.
 var Tables = []int{2, 3, 4, 6, 7, 8, 9, 10, 11}
 

@@ -1,6 +1,8 @@
 package indictti
 
 import (
+	"strconv"
+
 	"antipode/datasets"
 	"antipode/datasets/table"
 )
@@ -10,6 +12,24 @@ import (
 type Quoted struct {
 	Name, Model string // Model "" = the whole study
 	Value       float64
+}
+
+// Item names the value: "overall SCAL, common set, Dalle3".
+func (q Quoted) Item() string {
+	if q.Model == "" {
+		return q.Name
+	}
+	return q.Name + ", " + q.Model
+}
+
+// printed returns the value as the text prints it: two decimals, one for the agreement, none for annotators.
+func (q Quoted) printed() string {
+	decimals := map[string]int{QuotedAgreement: 1, QuotedRaters: 0}
+	d, few := decimals[q.Name]
+	if !few {
+		d = 2
+	}
+	return strconv.FormatFloat(q.Value, 'f', d, 64)
 }
 
 // The names of [QuotedValues].

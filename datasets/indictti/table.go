@@ -1,6 +1,7 @@
 package indictti
 
 import (
+	_ "embed"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -90,6 +91,39 @@ func define(name, title, columns string, read func(o Options, f *datasets.Frame)
 		Complete: Options.absolute,
 		Read:     func(o Options, _ datasets.SourceEnv, f *datasets.Frame) error { return read(o, f) }})
 }
+
+//go:embed claims.csv
+var claims []byte
+
+var printedItems = define("indictti-items", "IndicTTI, values and claims as printed",
+	"paper:text item:text printed:text",
+	func(o Options, f *datasets.Frame) error {
+		cells, err := PrintedCells()
+		if err != nil {
+			return err
+		}
+		for _, c := range cells {
+			if c.State == Legible {
+				f.Add([]string{Citation, c.Item(), c.Printed})
+			}
+		}
+		for _, q := range QuotedValues() {
+			f.Add([]string{Citation, q.Item(), q.printed()})
+		}
+		s, err := manifest.ReadSheet("claims.csv", claims, "item", "printed")
+		if err != nil {
+			return err
+		}
+		for row := range s.Rows {
+			f.Add([]string{Citation, s.Cell(row, "item"), s.Cell(row, "printed")})
+		}
+		return nil
+	})
+
+// PrintedItems is the table of everything that the paper prints and a run can be compared with, by metrics.Ledger:
+// paper, item and printed. The items are the legible cells of Tables 2–4 and 6–11, the values that the text quotes,
+// and the claims without a number, for which printed names the place.
+func PrintedItems() datasets.Table { return printedItems.Table() }
 
 // LanguageTable is the table of languages: code, name, script, script_label, family, subfamily, speakers (millions; no
 // value = unknown), scheduled, caption_source, order (the column in the result tables, English 0) and note.

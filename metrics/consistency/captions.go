@@ -55,6 +55,13 @@ func CaptionPool(captions datasets.Table, options ...PoolOptions) datasets.Table
 	return captionPool.Of(captions, options...)
 }
 
+// CaptionPoolIn is [CaptionPool] with a table of languages: code and caption_source, as
+// datasets/indictti.LanguageTable. Without a language whose source is NLLB, captions needs no captions but the English
+// ones.
+func CaptionPoolIn(captions, languages datasets.Table, options ...PoolOptions) datasets.Table {
+	return captionPool.Table(map[string]datasets.Table{"in": captions, "languages": languages}, options...)
+}
+
 // SetOptions are the options of [PromptSets].
 type SetOptions struct {
 	Sets string `json:"sets,omitempty" default:"full=1000,midjourney=200,dalle3=50,common=40" help:"names and sizes, largest first"`
@@ -195,9 +202,11 @@ func computePool(_ context.Context, call *datasets.Call, o PoolOptions) ([]PoolR
 	if err != nil {
 		return nil, err
 	}
-	captions, err := translated(f, "in")
-	if err != nil {
-		return nil, err
+	captions := func(int) (map[string]string, error) { return nil, nil }
+	if slices.ContainsFunc(list, func(l indictti.Language) bool { return l.Source == indictti.NLLB }) {
+		if captions, err = translated(f, "in"); err != nil {
+			return nil, err
+		}
 	}
 	ids, urls, images := f.Texts("id"), f.Texts(indictti.URLColumn), f.Images("image")
 	rows := make([]PoolRow, f.Len())

@@ -1,0 +1,302 @@
+package indictti
+
+import (
+	"cmp"
+	"fmt"
+
+	"antipode/datasets"
+	data "antipode/datasets/indictti"
+	"antipode/datasets/table"
+	models "antipode/gomlxmodels"
+	"antipode/metrics"
+	"antipode/metrics/consistency"
+	"antipode/metrics/significance"
+)
+
+// Prompt sets of scores; see Scores.
+const (
+	Complete = "complete" // of each model its own prompts
+	Common   = "common"   // those that all models have
+)
+
+var byModel = metrics.By("model")
+
+// references returns the reference images, or captions, by prompt_id.
+func references(t datasets.Table) datasets.Table { return t.Rename("id", "prompt_id") }
+
+// inputs are the tables of a correctness score: images and references, with the columns of their vectors.
+type inputs struct {
+	images, references      datasets.Table
+	vector, referenceVector string
+}
+
+// captioned returns the inputs of CLGC: the images' captions and the English captions, in the sentence encoder.
+func (a Audit) captioned() inputs {
+	v := a.textVector()
+	return inputs{a.embedText(a.Captioned(), "caption"), references(a.embedText(a.References(), "english")), v, v}
+}
+
+// embedded returns the inputs of IGC.
+func (a Audit) embedded() inputs {
+	v := a.imageVector()
+	if !a.grounded() {
+		return inputs{a.embed(a.Images()), datasets.Table{}.Fail(fmt.Errorf("indictti: the captions come without " +
+			"reference images, which IGC needs; fetch them with `antipode data images --in TABLE --url url` and name " +
+			"the result in Audit.Photos")), v, v}
+	}
+	return inputs{a.embed(a.Images()), references(a.embed(a.References())), v, v}
+}
+
+// joined returns the inputs of LGC: images and English captions in the joint space.
+func (a Audit) joined() inputs {
+	v, text := a.jointVectors()
+	images, o := a.Images(), models.EmbedOptions{Vector: v, Pooling: a.options().JointPooling}
+	if o.Pooling == "projected_max" {
+		o.Against = "english"
+		if !has(images, "english") {
+			images = images.Join(references(a.References()).Select("prompt_id", "english"), "prompt_id")
+		}
+	}
+	return inputs{models.Embed(a.joint(), images, o), references(models.EmbedText(a.joint(), a.References(), "english",
+		models.EmbedTextOptions{Vector: text})), v, text}
+}
+
+// CLGC returns the similarity of the images' captions to the English caption, by model and language, with the columns
+// encoder and captioner that name the models. set is Complete or Common, as for the other scores. See package
+// consistency for the other columns.
+func (a Audit) CLGC(set string) datasets.Table {
+	in, o := a.captioned(), a.options()
+	return consistency.CLGC(in.images, in.references, consistency.CLGCOptions{By: byModel, Vector: in.vector,
+		ReferenceVector: in.referenceVector, Empty: o.Empty, Missing: o.Missing, Prompts: set,
+		Resamples: a.Resamples}).With("encoder", a.textEncoder()).With("captioner", a.captionedBy())
+}
+
+// IGC returns the similarity of the images to the reference image.
+func (a Audit) IGC(set string) datasets.Table {
+	in := a.embedded()
+	return consistency.IGC(in.images, in.references, a.correctness(in, set)).With("encoder", a.encoder())
+}
+
+// LGC returns the similarity of the images to the English caption.
+func (a Audit) LGC(set string) datasets.Table {
+	in := a.joined()
+	return consistency.LGC(in.images, in.references, consistency.LGCOptions(a.correctness(in, set))).
+		With("encoder", a.joint())
+}
+
+func (a Audit) correctness(in inputs, set string) consistency.IGCOptions {
+	return consistency.IGCOptions{By: byModel, Vector: in.vector, ReferenceVector: in.referenceVector,
+		Missing: a.options().Missing, Prompts: set, Resamples: a.Resamples}
+}
+
+// captionedBy names the captioner of the images.
+func (a Audit) captionedBy() string {
+	if g := a.generators(); a.Captioner == "" && len(g) == 1 && sampler(g[0]) {
+		return "perfect"
+	}
+	return a.captioner()
+}
+
+// SCWL returns the similarity of the images of one caption within a language.
+func (a Audit) SCWL(set string) datasets.Table {
+	o := a.options()
+	return consistency.SCWL(a.embed(a.Images()), consistency.SCWLOptions{By: byModel, Vector: a.imageVector(),
+		Method: o.Within, Missing: o.Missing, Prompts: set, Resamples: a.Resamples}).With("encoder", a.encoder())
+}
+
+// DWL returns the dissimilarity of the images of different captions within a language.
+func (a Audit) DWL(set string) datasets.Table {
+	o := a.options()
+	return consistency.DWL(a.embed(a.Images()), consistency.DWLOptions{By: byModel, Vector: a.imageVector(),
+		Method: o.Between, Images: o.Images, Missing: o.Missing, Prompts: set, Resamples: a.Resamples}).
+		With("encoder", a.encoder())
+}
+
+// SCAL returns the similarity of the images of one caption in two languages, by pair of languages (Figure 3).
+func (a Audit) SCAL(set string) datasets.Table {
+	o := a.options()
+	return consistency.SCAL(a.embed(a.Images()), consistency.SCALOptions{By: byModel, Vector: a.imageVector(),
+		Method: o.Pairs, Missing: o.Missing, Prompts: set, Resamples: a.Resamples}).With("encoder", a.encoder())
+}
+
+// OverallSCAL returns equation 9 by model, in every variant; [Options].Overall names the one of the ledger.
+func (a Audit) OverallSCAL(set string) datasets.Table {
+	o := a.options()
+	return consistency.SCALOverall(a.embed(a.Images()), consistency.SCALOverallOptions{By: byModel,
+		Vector: a.imageVector(), Method: "all", Pairs: o.Pairs, Of: o.Of, Missing: o.Missing, Prompts: set,
+		Resamples: a.Resamples}).With("encoder", a.encoder())
+}
+
+// Scores returns CLGC, IGC (where there are reference images), LGC, SCWL and DWL by model and language in one form:
+// model, language, score, value with its interval, n (images), n_prompts, n_missing and encoder. set is Complete or
+// Common.
+func (a Audit) Scores(set string) datasets.Table {
+	one := func(t datasets.Table, score, column string) datasets.Table {
+		return t.Select("model", "language", column, column+"_low", column+"_high", "n_used", "n_prompts", "n_missing",
+			"encoder").Rename(column, "value").Rename(column+"_low", "value_low").
+			Rename(column+"_high", "value_high").Rename("n_used", "n").With("score", score)
+	}
+	out := one(a.CLGC(set), "CLGC", "clgc")
+	if a.grounded() {
+		out = out.Concat(one(a.IGC(set), "IGC", "igc"))
+	}
+	return out.Concat(one(a.LGC(set), "LGC", "lgc"), one(a.SCWL(set), "SCWL", "scwl"), one(a.DWL(set), "DWL", "dwl"))
+}
+
+// Drops returns the drop of CLGC, IGC and LGC from English to the mean of the other languages, by model.
+func (a Audit) Drops(set string) datasets.Table {
+	drop := func(in inputs, score string) datasets.Table {
+		return consistency.DropFromEnglish(in.images, in.references,
+			consistency.DropOptions(a.correctness(in, set))).With("score", score)
+	}
+	out := drop(a.captioned(), "CLGC")
+	if a.grounded() {
+		out = out.Concat(drop(a.embedded(), "IGC"))
+	}
+	return out.Concat(drop(a.joined(), "LGC"))
+}
+
+// perCaption returns CLGC by model, language and caption.
+func (a Audit) perCaption() datasets.Table {
+	in := a.captioned()
+	return consistency.CLGC(in.images, in.references, consistency.CLGCOptions{By: metrics.By("model", "prompt_id"),
+		Vector: in.vector, ReferenceVector: in.referenceVector, Empty: a.options().Empty, Resamples: -1})
+}
+
+// Tests compares each language with English by CLGC, caption by caption: a permutation test that flips the signs of the
+// differences, with Holm's correction (p_holm), and the difference with an interval that holds for four languages
+// together. A language is the column language; see package significance.
+func (a Audit) Tests() datasets.Table {
+	each, by := a.perCaption(), metrics.By("model")
+	tests := significance.PermutationTest(each, significance.TestOptions{Value: "clgc", Group: "language", By: by,
+		Unit: "prompt_id", Paired: true, Against: data.English, Seed: 1})
+	return tests.Rename("group_a", "language")
+}
+
+// Differences returns the difference of CLGC between each language and English, with an interval of a level.
+func (a Audit) Differences(level float64) datasets.Table {
+	return significance.EffectSizes(a.perCaption(), significance.EffectOptions{Value: "clgc", Group: "language",
+		By: byModel, Unit: "prompt_id", Against: data.English, Level: level,
+		Resamples: a.Resamples}).Rename("group_a", "language")
+}
+
+// Findings returns the tests with what is known: in the built-in world whether the injected disparity was found and
+// each other language not flagged; else the verdict is "the truth is not known". A language is flagged if its CLGC is below
+// that of English and its corrected p-value is at most 0.05.
+func (a Audit) Findings() datasets.Table {
+	if a.builtIn() {
+		return significance.Verdicts(a.Tests(), a.Truth(),
+			significance.VerdictOptions{On: []string{"language"}, P: "p_holm", Side: "below"})
+	}
+	return a.Tests().With("verdict", "the truth is not known")
+}
+
+// Lowest returns the n images with the lowest CLGC, with the columns caption and clgc.
+func (a Audit) Lowest(n int) datasets.Table {
+	in := a.captioned()
+	each := consistency.CLGC(in.images, in.references, consistency.CLGCOptions{By: metrics.By("id"), Vector: in.vector,
+		ReferenceVector: in.referenceVector, Resamples: -1})
+	return a.Captioned().Join(each.Sort("clgc").Head(n).Select("id", "clgc"), "id").
+		Where("clgc", "present", nil)
+}
+
+// Examples returns one image of n captions in every language, with prompt (in the language) and english.
+func (a Audit) Examples(n int) datasets.Table {
+	some := a.References().Sort("id").Head(n).Select("id", "english")
+	images := a.Images()
+	if !has(images, "english") {
+		images = images.Join(references(some), "prompt_id")
+	}
+	return within(images, references(some), "prompt_id").Sample(1, "model,language,prompt_id", 1)
+}
+
+// Counts returns expected, available, refused, failed and missing images and empty captions, by model and language; see
+// consistency.Completeness.
+func (a Audit) Counts() datasets.Table {
+	return consistency.Completeness(a.Captioned(), consistency.CountOptions{By: byModel, N: a.perPrompt()})
+}
+
+// noRows returns the table without rows that stands for the result of a file that is not given.
+func noRows(columns ...string) datasets.Table {
+	return datasets.FromFrame(table.NewFrame(datasets.Columns(columns...)))
+}
+
+// Translated returns the mean rating of the translations and the agreement of the raters, by language and for all
+// (Figure 8), from Audit.Ratings; no rows without it. See consistency.TranslationRatings.
+func (a Audit) Translated() datasets.Table {
+	if a.Ratings == "" {
+		return noRows("language:text", "rating:number", "agreement:number", "n_prompts:number", "n_annotators:number",
+			"n_below_3:number")
+	}
+	return consistency.TranslationRatings(a.file(a.Ratings), consistency.RatingOptions{Resamples: a.Resamples})
+}
+
+// Motifs returns the share of the inspected images that have each tag of Audit.Tags, by model and script (section 6);
+// no rows without it. See consistency.Motifs.
+func (a Audit) Motifs() datasets.Table {
+	if a.Tags == "" {
+		return noRows("model:text", "script:text", "tag:text", "share:number", "n_inspected:number")
+	}
+	return consistency.Motifs(a.Images(), a.file(a.Tags), consistency.MotifOptions{By: byModel})
+}
+
+// Trends returns the paper's findings without a number as expectations of this run, pass or FAIL; see
+// consistency.Claims.
+func (a Audit) Trends() datasets.Table { return consistency.Claims(a.Scores(Common), a.SCAL(Common)) }
+
+// Ledger returns every value that the paper prints next to ours, with a verdict; see metrics.Ledger. Values of the
+// built-in world are not comparable with those of real languages, so there nothing is computable.
+func (a Audit) Ledger() datasets.Table {
+	if a.builtIn() {
+		return metrics.Ledger(data.PrintedItems(), datasets.Table{},
+			metrics.LedgerOptions{Why: "the images are of the built-in world"})
+	}
+	return metrics.Ledger(data.PrintedItems(), consistency.StudyValues(consistency.Study{Complete: a.Scores(Complete),
+		Common: a.Scores(Common), Pairs: a.SCAL(Common),
+		Overall: a.OverallSCAL(Common).Where("method", "==", a.options().Overall)}),
+		metrics.LedgerOptions{Why: "needs another model or language, or ratings by people"})
+}
+
+// Record returns the choices in effect: option, value, others (its other values) and point, what the paper leaves open.
+func (a Audit) Record() datasets.Table {
+	o := a.options()
+	model := func(pooling string) string { return cmp.Or(pooling, "auto") }
+	var rows []map[string]any
+	for _, r := range [][4]string{
+		{"profile", cmp.Or(a.Profile, Paper), "paper, printed", "equations as means, or as printed"},
+		{"encoder", a.encoder(), "any image encoder", "f of IGC, SCAL, SCWL and DWL"},
+		{"encoder pooling", model(o.Pooling), "pooled, patches, queries", "which output of BLIP-2 is f"},
+		{"text encoder", a.textEncoder(), "any sentence encoder", "t of CLGC and of the selection"},
+		{"captioner", a.captionedBy(), "any captioner", "c of CLGC"},
+		{"decoding", fmt.Sprintf("%s, prefix %q, %d tokens", cmp.Or(a.Captioning.Decode, "greedy"),
+			a.Captioning.Prefix, cmp.Or(a.Captioning.MaxTokens, 30)), "greedy, beam, nucleus", "decoding of captions"},
+		{"joint", a.joint(), "any CLIP or BLIP-2 with a text tower", "features of LGC"},
+		{"joint pooling", model(o.JointPooling), "projected, projected_first, projected_max",
+			"how 32 queries become one vector"},
+		{"filter", o.Filter, "strict, i, after-stop, both, none", "capitalized words that exclude a caption"},
+		{"samples", fmt.Sprint(o.Samples), "any number", "samples of captions, of which one is taken"},
+		{"seed", fmt.Sprint(a.Seed), "any number", "of the selection, or of the built-in world"},
+		{"first image seed", fmt.Sprint(a.Generation.Seed), "any number", "the same in every language"},
+		{"images per caption", fmt.Sprint(a.perPrompt()), "2 and more", "4 in the paper"},
+		{"equation 6", o.Pairs, "mean_uneq, mean_ult, mean_all, literal", "normalizer of SCAL by pair"},
+		{"equation 9", o.Overall, "mean_pairs, half, literal", "normalizer of the overall SCAL"},
+		{"languages of equation 9", o.Of, "all, indic", "with English, or without"},
+		{"equation 10", o.Within, "mean, literal", "normalizer of SCWL"},
+		{"equation 12", o.Between, "mean, literal", "normalizer of DWL"},
+		{"images of equation 12", o.Images, "all, same_seed, centroid, first", "the missing index"},
+		{"empty captions", o.Empty, "keep, skip", "not mentioned in the paper"},
+		{"missing images", o.Missing, "count, fail", "not mentioned in the paper"},
+	} {
+		rows = append(rows, map[string]any{"option": r[0], "value": r[1], "others": r[2], "point": r[3]})
+	}
+	return datasets.FromRows(rows)
+}
+
+// Workload returns what remains to be computed, by stage, with the time measured on probe items of each, the disk, the
+// dollars, and the models and data that are missing; see datasets.Workload.
+func (a Audit) Workload(probe int) datasets.Table {
+	text, joint := a.captioned(), a.joined()
+	tables := []datasets.Table{text.images, text.references, joint.images, joint.references, a.embed(a.Images())}
+	tables = append(tables, a.embedded().references)
+	return datasets.Workload(tables, datasets.WorkloadOptions{Probe: probe})
+}
