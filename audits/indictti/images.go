@@ -44,7 +44,8 @@ func (a Audit) images(g string) datasets.Table {
 		if !images.IsOpen() && !has(images, "model") {
 			images = images.With("model", strings.TrimSuffix(filepath.Base(g), filepath.Ext(g)))
 		}
-		return images.Need("language", table.KindText).Need("prompt_id", table.KindText)
+		images = images.Need("language", table.KindText).Need("prompt_id", table.KindText)
+		return within(images, references(a.Selected()), "prompt_id")
 	case sampler(g):
 		images := a.world(g == Sampler, a.perPrompt()).Captions().
 			With("outcome", "ok").With("model", g)

@@ -85,7 +85,7 @@ type Audit struct {
 	// Size is the number of captions. 0: all of the built-in world and of a table of prompts, else 1000.
 	Size int
 
-	// N is the number of images of each caption in each language; 0 = 4.
+	// N is the number of images of each caption in each language; 0 = 4, in the built-in world 3.
 	N int
 
 	// Seed selects the built-in world (0 is 7, the only one that its trained generators know), and else the captions.
@@ -160,7 +160,13 @@ func (a Audit) generators() []string {
 	return []string{a.or("", "archipelago-diffusion", "stable-diffusion-v1-5")}
 }
 
-func (a Audit) perPrompt() int { return cmp.Or(a.N, data.ImagesPerPrompt) }
+// perPrompt is the number of images of each caption in each language.
+func (a Audit) perPrompt() int {
+	if a.builtIn() {
+		return cmp.Or(a.N, 3)
+	}
+	return cmp.Or(a.N, data.ImagesPerPrompt)
+}
 
 // options returns the choices in effect.
 func (a Audit) options() Options {

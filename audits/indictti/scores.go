@@ -133,7 +133,7 @@ func (a Audit) OverallSCAL(set string) datasets.Table {
 func (a Audit) Scores(set string) datasets.Table {
 	one := func(t datasets.Table, score, column string) datasets.Table {
 		return t.Select("model", "language", column, column+"_low", column+"_high", "n_used", "n_prompts", "n_missing",
-			"encoder").Rename(column, "value").Rename(column+"_low", "value_low").
+			"encoder", "interval").Rename(column, "value").Rename(column+"_low", "value_low").
 			Rename(column+"_high", "value_high").Rename("n_used", "n").With("score", score)
 	}
 	out := one(a.CLGC(set), "CLGC", "clgc")

@@ -1,0 +1,242 @@
+package indictti_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"antipode/audits/indictti"
+	"antipode/datasets"
+	data "antipode/datasets/indictti"
+	models "antipode/gomlxmodels"
+	"antipode/gomlxmodels/all"
+	"antipode/metrics"
+)
+
+// evaluator makes this process evaluate plans with the pure Go backend in a store of its own.
+func evaluator(t *testing.T) {
+	t.Helper()
+	t.Setenv("ANTIPODE_PLUGIN", "none")
+	if err := all.Use(t.TempDir()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func rows(t *testing.T, name string, tab datasets.Table) *datasets.Frame {
+	t.Helper()
+	f, err := tab.Rows(context.Background())
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	return f
+}
+
+// network is the folder of a network with random weights.
+func network(name string) string { return "../../gomlxmodels/" + name }
+
+// captions are the English captions of the fixture, with the reason why the pool leaves one out.
+var captions = []struct{ id, text, reason string }{
+	{"10", "a red boat on a lake", ""}, {"11", "two men next to a drum", ""}, {"12", "A kite above houses", ""},
+	{"13", "an old kettle", ""}, {"14", "a lantern at night", ""}, {"15", "a bell below a tree", ""},
+	{"16", "a photo of London", "capitalized word"}, {"17", "a lonely mushroom", "no caption in hin_Deva"},
+	{"18", "a house without a photo", "no image"}, {"19", "an old kettle", "repeats 13"},
+}
+
+// laion writes a folder with captions in the layout of LAION-COCO-NLLB, photos.csv, translations.csv, ratings.csv and
+// Dalle3.csv: two images of the captions 10 to 15 in each of four languages, of which one in Urdu was refused.
+func laion(t *testing.T) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	write := func(name string, lines ...string) {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(strings.Join(lines, "\n")+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var images []string
+	f := rows(t, "images", datasets.Archipelago(datasets.ArchipelagoOptions{Seed: 7, PerCell: 1}).Reference())
+	for i := range 18 {
+		content, err := os.ReadFile(f.Images("image")[i].Path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		images = append(images, fmt.Sprintf("%02d.png", i))
+		write(images[i], string(content))
+	}
+	var released []map[string]any
+	photos, ratings := []string{"id,image"}, []string{"language,prompt_id,annotator,rating"}
+	translations, generated := []string{"id,language,text,source"}, []string{"id,image,language,prompt_id,seed,outcome"}
+	for i, c := range captions {
+		var pairs [][]string
+		for _, l := range data.Languages() {
+			if l.Source == data.NLLB && !strings.HasSuffix(c.reason, l.Code) {
+				pairs = append(pairs, []string{l.Code, c.text + " (" + l.Name + ")"})
+			}
+		}
+		text, err := json.Marshal(pairs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		released = append(released, map[string]any{"id": c.id, "url": "https://images.example/" + c.id,
+			"eng_caption": c.text, "captions": string(text), "score": 0.3})
+		if c.reason != "no image" {
+			photos = append(photos, c.id+","+images[i])
+		}
+		translations = append(translations, fmt.Sprintf("%s,brx_Deva,बोट %s,IndicTrans2", c.id, c.id))
+		for a := range 2 {
+			ratings = append(ratings, fmt.Sprintf("hin_Deva,%s,annotator %d,%d", c.id, a, 3+a+i%2))
+		}
+		for _, l := range []string{"en", "hin_Deva", "urd_Arab", "brx_Deva"} {
+			for r := range 2 {
+				outcome, image := "ok", images[(7*i+3*r+len(l))%len(images)]
+				if l == "urd_Arab" && r == 1 {
+					outcome, image = "refused", ""
+				}
+				if i < 6 {
+					generated = append(generated, fmt.Sprintf("%s-%s-%d,%s,%s,%s,%d,%s", c.id, l, r, image, l, c.id, r,
+						outcome))
+				}
+			}
+		}
+	}
+	write("photos.csv", photos...)
+	write("ratings.csv", ratings...)
+	write("translations.csv", translations...)
+	write("Dalle3.csv", generated...)
+	if err := os.Mkdir(filepath.Join(dir, "data"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(dir, "data", "test-00000-of-00001.parquet")
+	if _, err := datasets.FromRows(released).SaveE(context.Background(), file); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// real is the audit of the fixture, with random weights.
+func real(t *testing.T, dir string) indictti.Audit {
+	return indictti.Audit{Captions: "laion_coco_nllb:" + dir, Photos: filepath.Join(dir, "photos.csv"),
+		Translations: filepath.Join(dir, "translations.csv"), Languages: "hin_Deva,urd_Arab,brx_Deva",
+		Ratings: filepath.Join(dir, "ratings.csv"), Size: 4, N: 2, Resamples: 4,
+		Generator:  network("diffusion/testdata/sd1") + "," + filepath.Join(dir, "Dalle3.csv"),
+		Generation: models.GenerateOptions{Steps: 1}, Captioner: network("blip2/testdata/opt"),
+		Captioning: models.CaptionOptions{MaxTokens: 3}, Encoder: network("blip2/testdata/opt"),
+		TextEncoder: network("all/testdata/encoders/sentence"), Joint: network("blip2/testdata/retrieval")}
+}
+
+// The audit of captions in the layout of LAION-COCO-NLLB, from parameters alone: every table of it.
+func TestRealCaptions(t *testing.T) {
+	evaluator(t)
+	a := real(t, laion(t))
+	pool := rows(t, "pool", a.Pool())
+	for i, c := range captions {
+		if got := pool.Texts("reason")[i]; got != c.reason {
+			t.Errorf("%s: %q, want %q", c.text, got, c.reason)
+		}
+	}
+	selected := rows(t, "selected", a.Selected())
+	if selected.Len() != 4 || !(selected.Numbers("mean_similarity")[0] <= selected.Numbers("median_similarity")[0]) {
+		t.Errorf("selected %v", selected.Texts("id"))
+	}
+	prompts := rows(t, "prompts", a.Prompts().Count("language", "caption_source", "outcome"))
+	if got := fmt.Sprint(prompts.Texts("language"), prompts.Texts("caption_source"), prompts.Numbers("n")); got !=
+		"[en hin_Deva urd_Arab brx_Deva] [original NLLB NLLB IndicTrans2] [4 4 4 4]" {
+		t.Errorf("prompts %s", got)
+	}
+	counts := rows(t, "counts", a.Counts())
+	if got := fmt.Sprint(counts.Texts("model"), counts.Numbers("n_ok"), counts.Numbers("n_refused")); got !=
+		"[Dalle3 Dalle3 Dalle3 Dalle3 sd1 sd1 sd1 sd1] [8 8 4 8 8 8 8 8] [0 0 4 0 0 0 0 0]" {
+		t.Errorf("counts %s", got)
+	}
+	complete, common := rows(t, "complete", a.Scores(indictti.Complete)), rows(t, "common", a.Scores(indictti.Common))
+	if complete.Len() != 2*4*5 || common.Len() != complete.Len() {
+		t.Errorf("%d and %d scores, want 40", complete.Len(), common.Len())
+	}
+	for i, score := range common.Texts("score") {
+		if common.Numbers("n")[i] > 8 || score == "IGC" && common.Texts("encoder")[i] != a.Encoder {
+			t.Errorf("%s: n = %v, encoder %s", score, common.Numbers("n")[i], common.Texts("encoder")[i])
+		}
+	}
+	for name, tab := range map[string]datasets.Table{"sets": a.Sets(), "examples": a.Examples(2), "drops": a.Drops(indictti.Common), "differences": a.Differences(0.9), "lowest": a.Lowest(3), "trends": a.Trends(),
+		"overall": a.OverallSCAL(indictti.Common), "record": a.Record(), "ratings": a.Translated()} {
+		if f := rows(t, name, tab); f.Len() == 0 {
+			t.Errorf("%s: no rows", name)
+		}
+	}
+	findings := rows(t, "findings", a.Findings())
+	if findings.Len() != 6 || findings.Texts("verdict")[0] != "the truth is not known" {
+		t.Errorf("findings %v", findings.Texts("verdict"))
+	}
+	if rows(t, "truth", a.Truth()).Len() != 0 {
+		t.Error("injected disparities in real captions")
+	}
+	computed := map[string]int{}
+	ledger := rows(t, "ledger", a.Ledger())
+	for i, item := range ledger.Texts("item") {
+		if ledger.Texts("verdict")[i] != metrics.NotComputable {
+			table, _, _ := strings.Cut(item, ",")
+			computed[table]++
+		}
+	}
+	if computed["Table 7"] != 4 || computed["Table 10"] != 4 { // sd1 is not in the paper
+		t.Errorf("computed %v", computed)
+	}
+}
+
+// The profile Printed and single options change the scores, and the record names them.
+func TestOptions(t *testing.T) {
+	evaluator(t)
+	a := indictti.Audit{Generator: indictti.Sampler, Size: 5, N: 2, Resamples: -1, Languages: "qab_Deva,qac_Arab"}
+	printed := a
+	printed.Profile = indictti.Printed
+	for _, score := range []string{"SCWL", "CLGC"} {
+		one := rows(t, score, a.Scores(indictti.Complete).Where("score", "==", score)).Numbers("value")
+		two := rows(t, score, printed.Scores(indictti.Complete).Where("score", "==", score)).Numbers("value")
+		for i := range one {
+			want := one[i]
+			if score == "SCWL" {
+				want *= 2
+			}
+			if d := two[i] - want; len(one) != 3 || d > 1e-9 || d < -1e-9 {
+				t.Errorf("%s: %v and as printed %v", score, one, two)
+			}
+		}
+	}
+	record := rows(t, "record", printed.Record().Where("option", "==", "equation 10"))
+	if record.Texts("value")[0] != "literal" {
+		t.Errorf("record %v", record)
+	}
+	for _, wrong := range []indictti.Audit{{Profile: "public-code"}, {Seed: 3},
+		{Captions: "captions.csv", Generator: indictti.Sampler}} {
+		if _, err := wrong.Images().Rows(context.Background()); err == nil {
+			t.Errorf("%+v: no error", wrong)
+		}
+	}
+}
+
+// A table of prompts needs no data set; without reference images there is no IGC.
+func TestPromptTable(t *testing.T) {
+	evaluator(t)
+	dir := t.TempDir()
+	file := filepath.Join(dir, "prompts.csv")
+	if err := os.WriteFile(file, []byte("id,language,text\na,en,a boat in Goa\na,tam_Taml,படகு\nb,en,a drum\n"+
+		"b,tam_Taml,மேளம்\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	a := indictti.Audit{Captions: file, N: 2, Resamples: -1, Generator: network("diffusion/testdata/sd1"),
+		Generation: models.GenerateOptions{Steps: 1}, Captioner: network("blip2/testdata/opt"),
+		Encoder: network("vit/testdata/hf-bf16-shards"), TextEncoder: network("all/testdata/encoders/sentence"),
+		Joint: network("blip2/testdata/retrieval"), Options: indictti.Options{JointPooling: "projected_max"}}
+	scores := rows(t, "scores", a.Scores(indictti.Complete).Count("score", "language"))
+	if got := fmt.Sprint(scores.Texts("score"), scores.Texts("language")); got !=
+		"[CLGC CLGC LGC LGC SCWL SCWL DWL DWL] [en tam_Taml en tam_Taml en tam_Taml en tam_Taml]" {
+		t.Errorf("scores %s", got)
+	}
+	if _, err := a.IGC(indictti.Complete).Rows(context.Background()); err == nil ||
+		!strings.Contains(err.Error(), "antipode data images") {
+		t.Errorf("IGC without reference images: %v", err)
+	}
+}
