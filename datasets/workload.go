@@ -47,7 +47,8 @@ var position = regexp.MustCompile(`^\S+\.go:\d+: `)
 //	needs      what is missing on this machine (a model, a data set) and how to get it; "" = nothing
 //
 // A value that is not known is NaN; so is the total of a column with one. A metric or table operation that reads items
-// still missing is not evaluated, and stages that follow it see no rows. A filter is applied as if every missing item
+// still missing is not evaluated, and stages that follow it see no rows, except one that is defined as Planned: a
+// selection of captions counts as many captions as it will select. A filter is applied as if every missing item
 // will succeed. A table with an error, for example of a data set that is not on this machine, is a row "read".
 func Workload(tables []Table, options ...WorkloadOptions) Table {
 	o, err := table.One(options)

@@ -131,6 +131,11 @@ func real(t *testing.T, dir string) indictti.Audit {
 func TestRealCaptions(t *testing.T) {
 	evaluator(t)
 	a := real(t, laion(t))
+	work := rows(t, "workload", a.Workload(0))
+	if got := fmt.Sprint(work.Texts("stage"), work.Numbers("items")); got != "[embed sentence generate sd1 "+
+		"caption opt embed retrieval embed opt total] [56 32 46 50 50 234]" {
+		t.Errorf("workload %s", got)
+	}
 	pool := rows(t, "pool", a.Pool())
 	for i, c := range captions {
 		if got := pool.Texts("reason")[i]; got != c.reason {
@@ -160,8 +165,10 @@ func TestRealCaptions(t *testing.T) {
 			t.Errorf("%s: n = %v, encoder %s", score, common.Numbers("n")[i], common.Texts("encoder")[i])
 		}
 	}
-	for name, tab := range map[string]datasets.Table{"sets": a.Sets(), "examples": a.Examples(2), "drops": a.Drops(indictti.Common), "differences": a.Differences(0.9), "lowest": a.Lowest(3), "trends": a.Trends(),
-		"overall": a.OverallSCAL(indictti.Common), "record": a.Record(), "ratings": a.Translated()} {
+	for name, tab := range map[string]datasets.Table{"sets": a.Sets(), "examples": a.Examples(2),
+		"drops": a.Drops(indictti.Common), "differences": a.Differences(0.9), "lowest": a.Lowest(3),
+		"trends": a.Trends(), "overall": a.OverallSCAL(indictti.Common), "record": a.Record(),
+		"ratings": a.Translated()} {
 		if f := rows(t, name, tab); f.Len() == 0 {
 			t.Errorf("%s: no rows", name)
 		}

@@ -33,8 +33,8 @@ func TestNotebook(t *testing.T) {
 		"encoder=" + testnotebook.Folder(t, network("blip2/testdata/opt")),
 		"sentences=" + testnotebook.Folder(t, network("all/testdata/encoders/sentence")),
 		"joint=" + testnotebook.Folder(t, network("blip2/testdata/retrieval"))}
-	if out := notebook.Run(append(parameters, "plan=true")...); !strings.Contains(out, "generate stable-diffusion-v1-5") ||
-		!strings.Contains(out, "plan=true") {
+	out := notebook.Run(append(parameters, "plan=true")...)
+	if !strings.Contains(out, "generate stable-diffusion-v1-5") || !strings.Contains(out, "plan=true") {
 		t.Errorf("the plan:\n%s", out)
 	}
 	notebook.Run(parameters...)

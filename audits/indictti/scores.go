@@ -181,8 +181,8 @@ func (a Audit) Differences(level float64) datasets.Table {
 }
 
 // Findings returns the tests with what is known: in the built-in world whether the injected disparity was found and
-// each other language not flagged; else the verdict is "the truth is not known". A language is flagged if its CLGC is below
-// that of English and its corrected p-value is at most 0.05.
+// each other language not flagged; else the verdict is "the truth is not known". A language is flagged if its CLGC is
+// below that of English and its corrected p-value is at most 0.05.
 func (a Audit) Findings() datasets.Table {
 	if a.builtIn() {
 		return significance.Verdicts(a.Tests(), a.Truth(),

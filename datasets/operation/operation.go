@@ -29,6 +29,9 @@ type Definition[O, R any] struct {
 	DirectionOf func(options O) string
 
 	Near bool // it searches nearest neighbors: Call.Neighbors uses the device
+	// Planned makes datasets.Workload evaluate it with Call.Planned where items that it reads are missing; false = what
+	// follows it is not known then.
+	Planned bool
 
 	// Columns returns the columns of the result where R does not determine them; nil = those of R, or with Frame
 	// columns that are known only when the operation runs.
@@ -62,6 +65,10 @@ type Call struct {
 	Neighbors Neighbors               // nil = a slower search in plain Go
 	Progress  func(table.Progress)
 	Note      func(format string, args ...any)
+
+	// Planned says that items of the inputs are missing: their vectors are nil and their texts placeholders. The result
+	// has as many rows as if they were there, and is not stored.
+	Planned bool
 
 	inMemory bool
 }
@@ -98,7 +105,7 @@ type Operation struct {
 	Version                int
 	Aliases                []string
 	Inputs                 []Input
-	Near                   bool
+	Near, Planned          bool
 	Options                []Option
 	Results                []Result // the columns, with their units; nil where they depend on the data
 
@@ -118,7 +125,7 @@ var (
 func Define[O, R any](d Definition[O, R], metric bool) *Operation {
 	op := &Operation{Name: d.Name, Title: d.Title, Citation: d.Citation, Unit: d.Unit, Range: d.Range,
 		Direction: d.Direction, Metric: metric, Version: d.Version, Aliases: d.Aliases, Inputs: d.Inputs,
-		Near:       d.Near,
+		Near: d.Near, Planned: d.Planned,
 		newOptions: func() reflect.Value { return reflect.ValueOf(new(O)) }}
 	var err error
 	if op.Options, err = optionsOf(reflect.TypeFor[O]()); err != nil {

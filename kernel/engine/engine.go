@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"antipode/datasets"
+	"antipode/datasets/operation"
 	"antipode/datasets/table"
 	"antipode/kernel/client"
 	"antipode/kernel/store"
@@ -212,12 +213,20 @@ func (r *run) eval(p *table.Plan) (*table.Frame, error) {
 		}
 		inputs[i] = f
 	}
+	planned := false
 	if r.work != nil {
-		if err := r.work.admit(p); err != nil {
+		var err error
+		if planned, err = r.work.admit(p); err != nil {
 			return nil, err
 		}
 	}
-	f, err := r.apply(p, inputs)
+	var f *table.Frame
+	var err error
+	if planned {
+		f, err = operation.EvaluatorOf(p.Op)(r.ctx, operation.Call{Planned: true}, p.Args, inputs)
+	} else {
+		f, err = r.apply(p, inputs)
+	}
 	if err != nil && r.work != nil {
 		err = r.work.failed(r.ctx, p, err)
 	}

@@ -118,16 +118,21 @@ func (w *work) stage(label, op string) *stageWork {
 	return s
 }
 
-// admit notes that a plan reads placeholders. It returns errPending if that cannot be evaluated.
-func (w *work) admit(p *table.Plan) error {
+// admit notes that a plan reads placeholders, and reports whether it is an operation that is evaluated on them. It
+// returns errPending if that cannot be evaluated.
+func (w *work) admit(p *table.Plan) (planned bool, err error) {
 	if !slices.ContainsFunc(p.Inputs, func(in *table.Plan) bool { return w.pending[in.Digest()] }) {
-		return nil
+		return false, nil
+	}
+	op := operation.Find(p.Op)
+	if op != nil && op.Planned {
+		return true, nil
 	}
 	w.pending[p.Digest()] = true
-	if operation.Find(p.Op) != nil {
-		return fmt.Errorf("%s %w", p.Op, errPending)
+	if op != nil {
+		return false, fmt.Errorf("%s %w", p.Op, errPending)
 	}
-	return nil
+	return false, nil
 }
 
 // failed returns what an error in the evaluation of a plan means: the work that depends on it is not known.

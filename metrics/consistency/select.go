@@ -81,7 +81,7 @@ type PromptRow struct {
 var selectPrompts = datasets.Define(datasets.Operation[PromptOptions, PromptRow]{
 	Name: "indictti-prompts", Title: "the sample of captions with the lowest mean similarity",
 	Version: 1, Unit: "cosine", Range: "[-1, 1]", Citation: citation + ", supplement", Inputs: inCaptions,
-	Compute: computePrompts,
+	Planned: true, Compute: computePrompts,
 })
 
 // SelectPrompts is the table operation indictti-prompts: of many random samples of N captions, the one with the lowest
@@ -116,7 +116,7 @@ func computePrompts(_ context.Context, call *datasets.Call, o PromptOptions) ([]
 		case refused(o.Filter, captions[row]) != "":
 			capitals++
 			continue
-		case v == nil || strings.TrimSpace(captions[row]) == "":
+		case v == nil && !call.Planned || strings.TrimSpace(captions[row]) == "":
 			without++
 			continue
 		case seen[captions[row]]:
@@ -124,6 +124,10 @@ func computePrompts(_ context.Context, call *datasets.Call, o PromptOptions) ([]
 			continue
 		}
 		seen[captions[row]] = true
+		if call.Planned { // some vectors are missing
+			pool = append(pool, row)
+			continue
+		}
 		if _, err := length(v, len(append(vectors, v)[0])); err != nil {
 			return nil, table.BadRow{Row: row + 1, ID: ids[row], Column: o.Vector, Reason: err.Error()}
 		}
@@ -136,6 +140,14 @@ func computePrompts(_ context.Context, call *datasets.Call, o PromptOptions) ([]
 	if len(pool) < o.N {
 		return nil, fmt.Errorf("cannot select %d captions: %d of %d are in the pool; lower n, or add captions", o.N,
 			len(pool), len(ids))
+	}
+	if call.Planned { // as many captions as will be selected
+		var out []PromptRow
+		for _, row := range pool[:o.N] {
+			out = append(out, PromptRow{ID: ids[row], Caption: captions[row], Samples: o.Samples, Pool: len(pool),
+				Asked: len(ids)})
+		}
+		return out, nil
 	}
 	chosen, err := LeastSimilar(vectors, o.N, o.Samples, o.Seed)
 	if err != nil {
