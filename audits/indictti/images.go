@@ -2,6 +2,7 @@ package indictti
 
 import (
 	"cmp"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -55,7 +56,11 @@ func (a Audit) images(g string) datasets.Table {
 		}
 		return images
 	}
-	return models.Generate(g, a.Prompts(), a.generation(g))
+	prompts := a.Prompts()
+	for i := range slices.Index(a.generators(), g) { // ids that no other generator's images have
+		prompts = prompts.Repeat(1, fmt.Sprintf("id_%d", i), a.Generation.Seed)
+	}
+	return models.Generate(g, prompts, a.generation(g))
 }
 
 // generation returns the options of a generator.

@@ -233,7 +233,9 @@ func TestPromptTable(t *testing.T) {
 		"b,tam_Taml,மேளம்\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	a := indictti.Audit{Captions: file, N: 2, Resamples: -1, Generator: network("diffusion/testdata/sd1"),
+	generators := strings.Join([]string{network("diffusion/testdata/sd1"), network("diffusion/testdata/sd2"),
+		network("diffusion/testdata/alt2")}, ",")
+	a := indictti.Audit{Captions: file, N: 2, Resamples: -1, Generator: generators,
 		Generation: models.GenerateOptions{Steps: 1}, Captioner: network("blip2/testdata/opt"),
 		Encoder: network("vit/testdata/hf-bf16-shards"), TextEncoder: network("all/testdata/encoders/sentence"),
 		Joint: network("blip2/testdata/retrieval"), Options: indictti.Options{JointPooling: "projected_max"}}
@@ -241,6 +243,13 @@ func TestPromptTable(t *testing.T) {
 	if got := fmt.Sprint(scores.Texts("score"), scores.Texts("language")); got !=
 		"[CLGC CLGC LGC LGC SCWL SCWL DWL DWL] [en tam_Taml en tam_Taml en tam_Taml en tam_Taml]" {
 		t.Errorf("scores %s", got)
+	}
+	seeds := rows(t, "images", a.Images().Count("model"))
+	if got := fmt.Sprint(seeds.Texts("model"), seeds.Numbers("n")); got != "[sd1 sd2 alt2] [8 8 8]" {
+		t.Errorf("images %s", got)
+	}
+	if f := rows(t, "seeds", a.Images()); f.Numbers("seed")[0] != f.Numbers("seed")[8] || f.Numbers("seed")[17] != 1 {
+		t.Errorf("seeds %v", f.Numbers("seed"))
 	}
 	if _, err := a.IGC(indictti.Complete).Rows(context.Background()); err == nil ||
 		!strings.Contains(err.Error(), "antipode data images") {
