@@ -24,6 +24,12 @@ func (w World) Words() Table {
 	return w.audit("words", "id:text", "concept:text", "language:text", "word:text", "prompt:text", "prompt_id:text")
 }
 
+// CreativePrompts returns prompts of two concepts each, an object in a scene, in English and the four invented
+// languages: the creative prompts of CoCo-CroLa. concepts names them, separated by commas.
+func (w World) CreativePrompts() Table {
+	return w.audit("creative", "id:text", "prompt_id:text", "language:text", "prompt:text", "concepts:text")
+}
+
 // Captions returns the generated images of IndicTTI's audit: images of 40 captions in English and in the four invented
 // languages (4 of each). prompt is the caption in its language, english its English version, and caption what the
 // image shows; lost is "object" or "scene" if the image does not show the requested one. text is caption as a vector of

@@ -1,7 +1,9 @@
 package truth
 
 import (
+	"antipode/audits/cococrola"
 	"antipode/datasets"
+	models "antipode/gomlxmodels"
 	"antipode/metrics"
 	"antipode/metrics/concepts"
 	"antipode/metrics/consistency"
@@ -59,12 +61,8 @@ func (t Test) decomposedDIG(pool datasets.Table) datasets.Table {
 // cocoCroLa compares the similarity of a concept's images to reference images of the concept with that in English.
 func (t Test) cocoCroLa(pool datasets.Table) datasets.Table {
 	reference := embed(t.world(false, 0).Reference().Sample(4, "object,scene", 1))
-	words := concepts.WordVectors(reference, concepts.WordVectorOptions{Concepts: []string{"object", "scene"}}).
-		Select("concept", "clip_text").Rename("concept", "prompt_id").Rename("clip_text", "full")
-	each := consistency.IGC(pool.Rename("id", "image_id"), words,
-		consistency.IGCOptions{By: metrics.By("concept", "image_id"), Resamples: -1})
-	return significance.PermutationTest(each, significance.TestOptions{Value: "igc", Group: "language", Against: "en",
-		By: metrics.By("concept"), Resamples: 4000})
+	words := concepts.WordVectors(reference, concepts.WordVectorOptions{Concepts: []string{"object", "scene"}})
+	return cococrola.ConceptTests(pool, words, models.Full)
 }
 
 // indicTTI compares IGC with English, caption by caption.

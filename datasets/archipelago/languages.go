@@ -238,6 +238,28 @@ func ConceptPrompt(language, concept string) string {
 	return l.join(Translate(language, "template", "<picture>"), Translate(language, "template", "<of>"), word)
 }
 
+// CreativePrompt is a prompt of several concepts in one language, as in section 5.6 of CoCo-CroLa.
+type CreativePrompt struct {
+	ID       string // a or b, the same in all languages
+	Language string // [English] or a code of [Languages]
+	Prompt   string
+	Concepts []string // of [ConceptNames]
+}
+
+// CreativePrompts returns two prompts of an object in a scene, in English and each language.
+func CreativePrompts() (out []CreativePrompt) {
+	for i, object := range []string{"kite", "lantern"} {
+		forms, _ := Variants(object)
+		scene := []string{"shore", "meadow"}[i]
+		for _, code := range codes() {
+			out = append(out, CreativePrompt{ID: string(rune('a' + i)), Language: code,
+				Prompt:   Caption(code, forms[0], object, scene, islands[0].name),
+				Concepts: []string{object, scene}})
+		}
+	}
+	return out
+}
+
 // ConceptWord returns the word of a language for a concept of [ConceptNames], "" if it has none.
 func ConceptWord(language, concept string) string {
 	for _, kind := range []string{"thing", "scene"} {

@@ -25,6 +25,7 @@ var tables = map[string]func(*World) (*datasets.Frame, []Image){
 	"plants":       func(w *World) (*datasets.Frame, []Image) { return frame(w.InjectedDisparities(), disparityRow) },
 	"concepts":     func(w *World) (*datasets.Frame, []Image) { return frame(w.Concepts(), conceptRow) },
 	"words":        func(*World) (*datasets.Frame, []Image) { return frame(conceptWords(), wordRow) },
+	"creative":     func(*World) (*datasets.Frame, []Image) { return frame(CreativePrompts(), creativeRow) },
 	"captions":     func(w *World) (*datasets.Frame, []Image) { return frame(w.Captions(), captionRow) },
 	"references":   func(w *World) (*datasets.Frame, []Image) { return frame(w.CaptionReferences(), referenceRow) },
 	"peoples":      func(w *World) (*datasets.Frame, []Image) { return frame(w.Peoples(), peopleRow) },
@@ -116,6 +117,11 @@ func conceptWords() (out []Word) {
 func wordRow(x Word) ([]pair, *Image) {
 	return []pair{{"id", x.Language + "-" + x.English}, {"concept", x.English}, {"language", x.Language},
 		{"word", x.Word}, {"prompt", ConceptPrompt(x.Language, x.English)}, {"prompt_id", x.English}}, nil
+}
+
+func creativeRow(p CreativePrompt) ([]pair, *Image) {
+	return []pair{{"id", p.ID + "-" + p.Language}, {"prompt_id", p.ID}, {"language", p.Language}, {"prompt", p.Prompt},
+		{"concepts", strings.Join(p.Concepts, ", ")}}, nil
 }
 
 // captionWords are the words of the components of a caption's vector: forms, objects, scenes, islands.

@@ -48,7 +48,7 @@ func allTables(w datasets.World) map[string]datasets.Table {
 	return map[string]datasets.Table{"concepts": w.Concepts(), "words": w.Words(), "captions": w.Captions(),
 		"references": w.CaptionReferences(), "peoples": w.Peoples(), "stereotypes": w.Stereotypes(),
 		"annotations": w.Annotations(), "occupations": w.Occupations(), "disparities": w.AuditDisparities(),
-		"lexicon": w.Lexicon()}
+		"lexicon": w.Lexicon(), "creative": w.CreativePrompts()}
 }
 
 func TestTablesHoldWhatTheyDeclare(t *testing.T) {

@@ -105,65 +105,79 @@ var paperCells = datasets.Define(datasets.Operation[CellOptions, CellRow]{
 	Title:   "means compared with the printed Table 2, cell by cell",
 	Version: 2, Unit: "cosine ×100", Range: "[-100, 100]", Citation: citation + ", Table 2", Inputs: inMeans,
 	Compute: func(_ context.Context, call *datasets.Call, o CellOptions) ([]CellRow, error) {
-		means, err := readMeans(call.Inputs["in"])
+		c, err := readCells(call.Inputs["in"], o.Labels)
 		if err != nil {
 			return nil, err
 		}
-		cells, err := cococrola.PrintedTable()
-		if err != nil {
-			return nil, err
-		}
-		models := slices.DeleteFunc(slices.Clone(call.Inputs["in"].Texts("model")), func(m string) bool {
-			return m == cococrola.Average
-		})
-		known := labels.Models{Printed: cococrola.Models, Names: cococrola.ModelNames}
-		of, err := known.Of(models, o.Labels)
-		if err != nil {
-			return nil, err
-		}
-		mean := func(score, model, language string) float64 {
-			if v, has := means[score][[2]string{model, language}]; has {
-				return v
-			}
-			return math.NaN()
-		}
-		var out []CellRow
-		computed := 0
-		for _, c := range cells {
-			for _, s := range correctness {
-				printed := map[string]float64{"Xc": c.Xc, "Wc": c.Wc}[s.name]
-				if math.IsNaN(printed) {
-					continue
-				}
-				none := math.NaN()
-				row := CellRow{Model: c.Model, Language: c.Language, Score: s.name, Printed: printed, Value: none,
-					Difference: none, Equal: none}
-				model, complete := of[c.Model], true
-				if c.Model == cococrola.Average { // of the paper's models, or it is another quantity
-					model, complete = c.Model, len(unique(models, compareModels)) == len(cococrola.Models)
-					for _, m := range cococrola.Models {
-						complete = complete && !math.IsNaN(mean(s.name, of[m], c.Language))
-					}
-				}
-				if c.Language == cococrola.Average {
-					for _, l := range cococrola.Languages {
-						complete = complete && !math.IsNaN(mean(s.name, model, l))
-					}
-				}
-				if v := percent(s.name, mean(s.name, model, c.Language)); complete && !math.IsNaN(v) {
-					computed++
-					row.Value, row.Difference, row.Equal, row.Computed = v, v-printed, 0, model
-					if math.Abs(v-printed) <= 0.5*(1+1e-9) {
-						row.Equal = 1
-					}
-				}
-				out = append(out, row)
-			}
-		}
-		call.Notef("%s", known.Note("Table 2", computed, len(out), models))
-		return out, nil
+		call.Notef("%s", paperModels.Note("Table 2", c.computed, len(c.rows), c.models))
+		return c.rows, nil
 	},
 })
+
+// paperModels are the labels of the paper's models.
+var paperModels = labels.Models{Printed: cococrola.Models, Names: cococrola.ModelNames}
+
+// cells are means compared with the printed Table 2.
+type cells struct {
+	rows     []CellRow
+	computed int               // of the rows
+	models   []string          // of the means
+	of       map[string]string // the model of each label
+}
+
+// readCells compares a table of means with the printed Table 2; given has labels of models, see [CellOptions].
+func readCells(f *table.Frame, given []string) (c cells, err error) {
+	means, err := readMeans(f)
+	if err != nil {
+		return c, err
+	}
+	printed, err := cococrola.PrintedTable()
+	if err != nil {
+		return c, err
+	}
+	c.models = slices.DeleteFunc(slices.Clone(f.Texts("model")), func(m string) bool { return m == cococrola.Average })
+	if c.of, err = paperModels.Of(c.models, given); err != nil {
+		return c, err
+	}
+	mean := func(score, model, language string) float64 {
+		if v, has := means[score][[2]string{model, language}]; has {
+			return v
+		}
+		return math.NaN()
+	}
+	for _, p := range printed {
+		for _, s := range correctness {
+			printed := map[string]float64{"Xc": p.Xc, "Wc": p.Wc}[s.name]
+			if math.IsNaN(printed) {
+				continue
+			}
+			none := math.NaN()
+			row := CellRow{Model: p.Model, Language: p.Language, Score: s.name, Printed: printed, Value: none,
+				Difference: none, Equal: none}
+			model, complete := c.of[p.Model], true
+			if p.Model == cococrola.Average { // of the paper's models, or it is another quantity
+				model, complete = p.Model, len(unique(slices.Clone(c.models), compareModels)) == len(cococrola.Models)
+				for _, m := range cococrola.Models {
+					complete = complete && !math.IsNaN(mean(s.name, c.of[m], p.Language))
+				}
+			}
+			if p.Language == cococrola.Average {
+				for _, l := range cococrola.Languages {
+					complete = complete && !math.IsNaN(mean(s.name, model, l))
+				}
+			}
+			if v := percent(s.name, mean(s.name, model, p.Language)); complete && !math.IsNaN(v) {
+				c.computed++
+				row.Value, row.Difference, row.Equal, row.Computed = v, v-printed, 0, model
+				if math.Abs(v-printed) <= 0.5*(1+1e-9) {
+					row.Equal = 1
+				}
+			}
+			c.rows = append(c.rows, row)
+		}
+	}
+	return c, nil
+}
 
 // PaperCells is the table operation cococrola-cells: means compared with the printed Table 2, one row per printed cell,
 // without a value where the means have none. Models are found by [CellOptions].Labels and [cococrola.ModelNames]. An

@@ -79,6 +79,7 @@ type ScoreRow struct {
 	VectorModel            string           `column:"vector_model" help:"the model of vector, from the column VECTOR_model; blank without one"`
 	JointModel             string           `column:"joint_model" help:"the model of joint, of images and words"`
 	Profile                string           `column:"profile"`
+	Options                string           `column:"options" help:"what the paper leaves open: sample of Dt, self-comparisons, Wc, possession"`
 	Interval               string           `column:"interval"`
 }
 
@@ -95,7 +96,7 @@ var cellColumns = datasets.Columns("model:text", "language:text", "concept:text"
 var conceptScores = metrics.Define(metrics.Definition[ScoreOptions, ScoreRow]{
 	Name:    "cococrola-scores",
 	Title:   "distinctiveness, self-consistency and correctness of each concept in each language",
-	Version: 3, Unit: cosines, Range: ranges, Direction: toward, Citation: citation + ", equations 2 to 6, section 5.6",
+	Version: 4, Unit: cosines, Range: ranges, Direction: toward, Citation: citation + ", equations 2 to 6, section 5.6",
 	Inputs: []metrics.Input{
 		{Role: "in", Columns: cellColumns, About: "one row per requested image, with its vectors; optionally id " +
 			"and outcome"},
@@ -115,11 +116,17 @@ var conceptScores = metrics.Define(metrics.Definition[ScoreOptions, ScoreRow]{
 //
 // Each score has columns _low and _high (95 % bootstrap interval over images). n_asked, n_refused, n_used (with a
 // vector), n_reference (y), n_others (z) and n_text (u) count images; source, vector, joint and profile repeat options,
-// and vector_model and joint_model name the models of the vectors where the tables do (column VECTOR_model, as Embed
-// adds it for a CLIP). Vectors of two models are an error. With a CLIP the paper's Dt, Sc and Xc need Vector
-// "clip_image_pooled", and Wc needs Joint "clip_image".
+// options has the values of those that the paper leaves open, and vector_model and joint_model name the models of the
+// vectors where the tables do (column VECTOR_model, as Embed adds it for a CLIP). Vectors of two models are an error.
+// With a CLIP the paper's Dt, Sc and Xc need Vector "clip_image_pooled", and Wc needs Joint "clip_image".
 func ConceptScores(t Tables, options ...ScoreOptions) datasets.Table {
 	return conceptScores.Table(map[string]datasets.Table{"in": t.Images, "words": t.Words}, options...)
+}
+
+// choices returns the values of the options that the paper leaves open.
+func choices(v Options, r Rule) string {
+	return fmt.Sprintf("m=%d sample=%s own=%s replacement=%s seed=%d self=%s product=%s word=%s possession=%s xc<%g "+
+		"wc<%g", v.M, v.Sample, v.Own, v.Replacement, v.Seed, v.Self, v.Product, v.Word, r.When, r.Xc, r.Wc)
 }
 
 // modelOf returns the model whose vectors a column has, from the column VECTOR_model; "" without one.
@@ -206,7 +213,7 @@ func computeScores(ctx context.Context, call *metrics.Call, o ScoreOptions) ([]S
 				SelfConsistency: s.Sc, CrossConsistency: s.Xc, TextMatch: s.Wc, Possessed: possessed,
 				Asked: n.asked, Refused: n.refused, Used: s.Used, Reference: s.Reference, Others: s.Others,
 				Text: s.Text, Source: v.Source, Vector: o.Vector, Joint: o.Joint, Profile: o.Profile,
-				VectorModel: vectorModel, JointModel: jointModel,
+				VectorModel: vectorModel, JointModel: jointModel, Options: choices(v, rule),
 				Interval: tabular.Bootstrap(o.Resamples, level, "images"),
 			})
 		}

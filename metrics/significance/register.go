@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"slices"
+	"strings"
 
 	"antipode/datasets"
 	"antipode/metrics"
@@ -77,6 +78,7 @@ type EffectOptions struct {
 	Against   string   `json:"against,omitempty" help:"group to compare all others with; empty = all pairs"`
 	Resamples int      `json:"resamples,omitempty" default:"1000" none:"-1" min:"0" help:"bootstrap resamples"`
 	Level     float64  `json:"level,omitempty" default:"0.95" min:">0" max:"<1" help:"confidence level"`
+	Family    bool     `json:"family,omitempty" help:"level is that of all comparisons of a group of by together (Bonferroni)"`
 	Seed      int64    `json:"seed,omitempty" help:"seed of the bootstrap"`
 }
 
@@ -208,10 +210,21 @@ func permutation(ctx context.Context, call *metrics.Call, o TestOptions) ([]Test
 }
 
 func effects(_ context.Context, call *metrics.Call, o EffectOptions) ([]EffectRow, error) {
-	boot, name := bootstrap(o.Resamples, o.Level, o.Seed, o.Unit)
 	var rows []EffectRow
 	s := selection{value: o.Value, group: o.Group, by: o.By, unit: o.Unit, against: o.Against}
+	comparisons := map[string]float64{} // by group of the columns by
+	if err := s.eachPair(call, func(by []string, _, _ sample, _ int) error {
+		comparisons[strings.Join(by, "\x00")]++
+		return nil
+	}); err != nil {
+		return nil, err
+	}
 	err := s.eachPair(call, func(by []string, a, b sample, _ int) error {
+		level := o.Level
+		if o.Family {
+			level = 1 - (1-level)/comparisons[strings.Join(by, "\x00")]
+		}
+		boot, name := bootstrap(o.Resamples, level, o.Seed, o.Unit)
 		x, y := a.values(), b.values()
 		row := EffectRow{Split: by, A: a.name, B: b.name, MeanA: mean(x), MeanB: mean(y), CohensH: math.NaN(),
 			Difference: metrics.Exact(mean(x) - mean(y)), Ratio: metrics.Exact(finiteOrNaN(mean(x) / mean(y))),

@@ -1,0 +1,219 @@
+package cococrola_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"antipode/audits/cococrola"
+	"antipode/datasets"
+	models "antipode/gomlxmodels"
+	"antipode/gomlxmodels/all"
+	"antipode/metrics"
+)
+
+// evaluator makes this process evaluate plans with the pure Go backend in a store of its own.
+func evaluator(t *testing.T) {
+	t.Helper()
+	t.Setenv("ANTIPODE_PLUGIN", "none")
+	if err := all.Use(t.TempDir()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func rows(t *testing.T, name string, tab datasets.Table) *datasets.Frame {
+	t.Helper()
+	f, err := tab.Rows(context.Background())
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	return f
+}
+
+func write(t *testing.T, file, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// conceptFile writes a concept list in the form of the released one, with its templates, and returns its path.
+func conceptFile(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "prompts.json"),
+		`{"en": "a photograph of $$$", "es": "una fotografía de $$$", "ja": "$$$の写真"}`)
+	file := filepath.Join(dir, "concepts.csv")
+	write(t, file, "en,es,ja\ndog,perro,犬\nship,barco,船\nwatch,reloj,時計\nclock,reloj,時計\n")
+	return file
+}
+
+// network is the folder of a network with random weights.
+func network(name string) string { return "../../gomlxmodels/" + name }
+
+// clip returns the folder of a CLIP with random weights, and a tokenizer of lower-case letters.
+func clip(t *testing.T) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "clip-random")
+	if err := os.CopyFS(dir, os.DirFS(network("clip/testdata/bf16-shards"))); err != nil {
+		t.Fatal(err)
+	}
+	var tokenizer map[string]any
+	data, err := os.ReadFile(network("diffusion/testdata/sd1/tokenizer/tokenizer.json"))
+	if err == nil {
+		err = json.Unmarshal(data, &tokenizer)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	vocabulary := map[string]int{"<|startoftext|>": 62, "<|endoftext|>": 63}
+	for i := range 26 {
+		letter := string(rune('a' + i))
+		vocabulary[letter], vocabulary[letter+"</w>"] = 2*i, 2*i+1
+	}
+	model := tokenizer["model"].(map[string]any)
+	model["vocab"], model["merges"] = vocabulary, []string{}
+	for i, added := range tokenizer["added_tokens"].([]any) {
+		added.(map[string]any)["id"] = 62 + i
+	}
+	if data, err = json.Marshal(tokenizer); err != nil {
+		t.Fatal(err)
+	}
+	ids := strings.NewReplacer("517", "62", "518", "63") // of the start and the end, elsewhere in the file
+	write(t, filepath.Join(dir, "tokenizer.json"), ids.Replace(string(data)))
+	return dir
+}
+
+// real is the audit of the fixture, with random weights in the architectures of Stable Diffusion and CLIP.
+func real(t *testing.T) cococrola.Audit {
+	return cococrola.Audit{Concepts: conceptFile(t), N: 3, Generator: network("diffusion/testdata/sd1"),
+		Generation: models.GenerateOptions{Steps: 1, Safety: "off"}, Encoder: clip(t)}
+}
+
+// The audit of a concept list, from parameters alone: every table of it.
+func TestConceptList(t *testing.T) {
+	evaluator(t)
+	a := real(t)
+	work := rows(t, "workload", a.Workload(0))
+	if got := fmt.Sprint(work.Texts("stage"), work.Numbers("items")); got != "[embed clip-random generate sd1 "+
+		"total] [76 48 124]" {
+		t.Errorf("workload %s", got)
+	}
+	images := rows(t, "images", a.Images())
+	if p := images.Texts("prompt"); len(p) != 36 || !slices.Contains(p, "una fotografía de barco") {
+		t.Errorf("%d images, prompts %q", len(p), p)
+	}
+	if s := images.Numbers("seed"); len(slices.Compact(slices.Sorted(slices.Values(s)))) != 36 {
+		t.Errorf("images share seeds: %v", s)
+	}
+	scores := rows(t, "scores", a.Scores())
+	if scores.Len() != 12 || scores.Texts("vector")[0] != models.ClipImagePooled ||
+		scores.Texts("joint_model")[0] != "clip-random" || scores.Numbers("n_used")[0] != 3 ||
+		!strings.Contains(scores.Texts("options")[0], "m=100 sample=per-concept") {
+		t.Errorf("scores %v", scores)
+	}
+	literal := a
+	literal.Profile, literal.Vector, literal.Scoring.Self = cococrola.PublicCode, models.ClipImage, "literal"
+	if f := rows(t, "options", literal.Scores()); f.Texts("vector")[0] != models.ClipImage ||
+		f.Texts("profile")[0] != cococrola.PublicCode || !strings.Contains(f.Texts("options")[0], "sample=shared") ||
+		!strings.Contains(f.Texts("options")[0], "self=literal") {
+		t.Errorf("options %q", f.Texts("options")[0])
+	}
+	if c := rows(t, "collisions", a.Collisions()); c.Len() != 2 {
+		t.Errorf("collisions %v", c)
+	}
+	findings := rows(t, "findings", a.Findings())
+	if findings.Len() != 2 || findings.Texts("verdict")[0] != "the truth is not known" {
+		t.Errorf("findings %v", findings)
+	}
+	ledger := rows(t, "ledger", a.Ledger())
+	if ledger.Len() != 158+20 || slices.ContainsFunc(ledger.Texts("verdict"), func(v string) bool {
+		return v != metrics.NotComputable
+	}) {
+		t.Errorf("a model that the paper does not have: %q", ledger.Texts("verdict"))
+	}
+	for name, tab := range map[string]datasets.Table{"means": a.Means(), "table": a.PaperTable(), "tests": a.Tests(),
+		"examples": a.Examples(1), "ranked": a.Ranked("es", "text_match", 2), "pairs": a.Pairs("text_match"),
+		"correlations": a.Correlations("text_match"), "wins": a.Wins(), "cells": a.PaperCells()} {
+		if f := rows(t, name, tab); f.Len() == 0 {
+			t.Errorf("%s: no rows", name)
+		}
+	}
+	for name, tab := range map[string]datasets.Table{"truth": a.Truth(), "templates": a.TemplateScores()} {
+		if f := rows(t, name, tab); f.Len() != 0 {
+			t.Errorf("%s: %d rows", name, f.Len())
+		}
+	}
+	if l := a.LowestLanguage(); l != "es" && l != "ja" {
+		t.Errorf("lowest language %q", l)
+	}
+}
+
+// TestTemplates: Appendix B compares the templates of English and Spanish.
+func TestTemplates(t *testing.T) {
+	evaluator(t)
+	a := real(t)
+	a.Templates, a.Languages = []string{"dog"}, []string{"en", "es"}
+	f := rows(t, "templates", a.TemplateScores().Where("score", "==", "cross_consistency"))
+	if f.Len() != 16 || f.Numbers("n_templates")[0] != 8 {
+		t.Errorf("%d rows: %v", f.Len(), f)
+	}
+}
+
+// TestReleased: the authors' scores, from a made-up copy of their demo repository: with the public code's profile a
+// failed cell counts as −1.
+func TestReleased(t *testing.T) {
+	evaluator(t)
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "demo/sd2/results_en.csv"), "en,es\n0.55,0.4\n0.55,---\n")
+	write(t, filepath.Join(dir, "demo/sd2/results_self.csv"), "en,es\n0.55,0.4\n0.55,---\n")
+	write(t, filepath.Join(dir, "demo/sd2/results_specific.csv"), "en,es\n0.3,0.4\n0.2,---\n")
+	write(t, filepath.Join(dir, "concepts.csv"), "en,es\ndog,perro\nship,barco\n")
+	a := cococrola.Audit{Concepts: filepath.Join(dir, "concepts.csv"), Generator: "released:" + dir,
+		Encoder: cococrola.Released}
+	for profile, want := range map[string]float64{cococrola.Paper: 0.4, cococrola.PublicCode: -0.3} {
+		a.Profile = profile
+		means := rows(t, profile, a.Means().Where("model", "==", "SD 2").Where("language", "==", "es"))
+		if got := means.Numbers("cross_consistency")[0]; got < want-1e-9 || got > want+1e-9 {
+			t.Errorf("%s: mean Xc %v, want %v", profile, got, want)
+		}
+	}
+	ledger := rows(t, "ledger", a.Ledger().Where("verdict", "!=", metrics.NotComputable))
+	if items := ledger.Texts("item"); !slices.Contains(items, "Table 2, SD 2, EN, Xc") ||
+		slices.Contains(items, "Table 2, SD 2, EN, Wc") {
+		t.Errorf("ledger %q", items)
+	}
+	if rows(t, "tests", a.Tests()).Len() != 0 || a.Generates() || !a.HasImages() {
+		t.Error("the authors' scores have no vectors and no generator")
+	}
+	file := filepath.Join(dir, "scores.csv")
+	a.Scores().With("text_match", 25).Save(file)
+	a = cococrola.Audit{Concepts: a.Concepts, Generator: file}
+	if f := rows(t, "a table of scores", a.Means()); f.Len() == 0 || a.HasImages() {
+		t.Errorf("a table of scores: %v", f)
+	}
+}
+
+// TestInvalid: wrong parts are errors of the tables, which name the part.
+func TestInvalid(t *testing.T) {
+	for part, a := range map[string]cococrola.Audit{
+		"profile":            {Profile: "public"},
+		"vector":             {Vector: "clip"},
+		"generator released": {Encoder: cococrola.Released},
+		".csv":               {Concepts: "concepts"},
+		"world 7":            {Seed: 3},
+		"built-in world":     {Concepts: "cococrola", Generator: cococrola.Sampler},
+	} {
+		if err := a.Scores().Err(); err == nil || !strings.Contains(err.Error(), part) {
+			t.Errorf("%s: %v", part, err)
+		}
+	}
+}
