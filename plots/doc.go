@@ -30,7 +30,8 @@
 //   - [Segments]: an image split into object and background by its mask.
 //   - [Gallery]: reference images and what matched them.
 //
-// Thumbnails are inline and take less than 190 KB in total, 84 KB for 24 images. SaveImages copies the originals.
+// Thumbnails are inline and take less than 190 KB in total, 84 KB for 24 images. SaveImages copies the originals, and
+// Grid.SaveReduced writes small ones for publication.
 //
 // # Printed tables
 //

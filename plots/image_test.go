@@ -276,6 +276,34 @@ func TestSaveImages(t *testing.T) {
 	}
 }
 
+// TestSaveReduced: images are not larger than requested, and small ones are not enlarged.
+func TestSaveReduced(t *testing.T) {
+	img, _ := half()
+	f := &datasets.Frame{Columns: []table.Column{table.TextColumn("id", []string{"a"}),
+		table.ImageColumn("image", []table.Image{store(t, "x.png", encodePNG(t, img))})}}
+	longest := max(img.Bounds().Dx(), img.Bounds().Dy())
+	for _, side := range []int{longest / 2, 2 * longest} {
+		folder := t.TempDir()
+		n, err := plots.Grid{Table: datasets.FromFrame(f)}.SaveReducedE(context.Background(), folder, side)
+		if err != nil || n != 1 {
+			t.Fatalf("%d written, %v", n, err)
+		}
+		file, err := os.Open(filepath.Join(folder, "a.jpg"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer file.Close()
+		c, format, err := image.DecodeConfig(file)
+		if err != nil || format != "jpeg" || max(c.Width, c.Height) != min(side, longest) {
+			t.Errorf("side %d: %d × %d %s, %v", side, c.Width, c.Height, format, err)
+		}
+	}
+	_, err := plots.Grid{Table: datasets.FromFrame(f)}.SaveReducedE(context.Background(), t.TempDir(), 0)
+	if err == nil {
+		t.Error("side 0")
+	}
+}
+
 // TestPNG checks size and colors of a painted figure, and that scripts without a font are named.
 func TestPNG(t *testing.T) {
 	tab := datasets.FromFrame(&datasets.Frame{Columns: []table.Column{table.TextColumn("region",

@@ -318,6 +318,15 @@ func (f figure) saveImages(folder string) {
 // saveImagesE copies the originals of the images of a sheet into a folder, which it creates if missing, and returns
 // their number. A file is named after its row's id; an existing one is replaced.
 func (f figure) saveImagesE(ctx context.Context, folder string) (int, error) {
+	return f.copyImages(ctx, folder, func(path string) ([]byte, string, error) {
+		data, err := os.ReadFile(path)
+		return data, strings.ToLower(filepath.Ext(path)), err
+	})
+}
+
+// copyImages writes what read returns of each image of a sheet, the content and the extension of the file.
+func (f figure) copyImages(ctx context.Context, folder string,
+	read func(path string) ([]byte, string, error)) (int, error) {
 	d, err := f.draw(ctx)
 	if err != nil {
 		return 0, err
@@ -329,12 +338,15 @@ func (f figure) saveImagesE(ctx context.Context, folder string) (int, error) {
 	var errs []error
 	done := map[string]bool{}
 	s.each(func(t *thumbnail) {
-		name := fileName(t.id) + strings.ToLower(filepath.Ext(t.source.Path))
-		if t.full == nil || done[name] {
+		if t.full == nil {
+			return
+		}
+		data, extension, err := read(t.source.Path)
+		name := fileName(t.id) + extension
+		if done[name] {
 			return
 		}
 		done[name] = true
-		data, err := os.ReadFile(t.source.Path)
 		if err == nil {
 			err = os.WriteFile(filepath.Join(folder, name), data, 0o644)
 		}

@@ -152,7 +152,8 @@ func (a Audit) Findings() datasets.Table {
 	if a.builtIn() {
 		return significance.Verdicts(a.Differences(), carriers, o)
 	}
-	found := significance.Verdicts(a.Differences(), carriers, o) // of no disparities: flagged by mistake, or not flagged
+	// without disparities a language is flagged by mistake, or not flagged
+	found := significance.Verdicts(a.Differences(), carriers, o)
 	return found.Where("verdict", "==", "not flagged").With("flagged", "no").
 		Concat(found.Where("verdict", "!=", "not flagged").With("flagged", "yes")).
 		With("verdict", "the truth is not known")

@@ -249,7 +249,7 @@ func TestRegistered(t *testing.T) {
 			t.Errorf("%s: %+v", name, m)
 		}
 	}
-	if n != 12 {
+	if n != 13 {
 		t.Errorf("%d operations", n)
 	}
 }

@@ -232,7 +232,7 @@ func (s *study) claims() map[string]verdict {
 		}
 		return pairs
 	}
-	return map[string]verdict{
+	out := map[string]verdict{
 		"English-trained models are best in English": all(s.trainedInEnglish(func(m string) [][2]float64 {
 			return s.below(m, "Xc", without(cococrola.Languages, "en"), []string{"en"})
 		})...),
@@ -260,10 +260,12 @@ func (s *study) claims() map[string]verdict {
 		"Hebrew has the lowest Xc and Wc of the languages": all(append(
 			s.overModels("Xc", "he", without(cococrola.Languages, "he")),
 			s.overModels("Wc", "he", without(cococrola.Languages, "he"))...)...),
-		"Xc correlates more between ES and DE, ES and ID, and ZH and JA than between ES and JA":            all(s.correlated()...),
-		"Hebrew has the highest inverse distinctiveness, and EN, ES, DE and ID the lowest":                 all(s.inverseOrder()...),
-		"snow is possessed in EN and ES by DALL-E Mega, AltDiffusion m9 and SD 2, and in JA by SD 2 alone": s.snow(),
 	}
+	out["Xc correlates more between ES and DE, ES and ID, and ZH and JA than between ES and JA"] =
+		all(s.correlated()...)
+	out["Hebrew has the highest inverse distinctiveness, and EN, ES, DE and ID the lowest"] = all(s.inverseOrder()...)
+	out["snow is possessed in EN and ES by DALL-E Mega, AltDiffusion m9 and SD 2, and in JA by SD 2 alone"] = s.snow()
+	return out
 }
 
 func computeItems(_ context.Context, call *datasets.Call, o CellOptions) (out []ItemRow, err error) {
