@@ -257,15 +257,22 @@ func none(columns ...string) datasets.Table {
 	return datasets.FromFrame(table.NewFrame(datasets.Columns(columns...)))
 }
 
-// each returns a table of every generator, one below the other.
+// each returns a table of every generator, one below the other. Images of one prompt by several generators get different
+// ids: ID, ID#1, ID#1#1.
 func (a Audit) each(of func(one Audit) datasets.Table) (out datasets.Table) {
 	for i, g := range a.generators() {
 		one := a
-		if one.Generator = g; i == 0 {
-			out = of(one)
-			continue
+		one.Generator = g
+		t := of(one)
+		for range i {
+			if has(t, "id") {
+				t = t.Repeat(1, "image_of", 0)
+			}
 		}
-		out = out.Concat(of(one))
+		if i > 0 {
+			t = out.Concat(t)
+		}
+		out = t
 	}
 	return out
 }

@@ -141,7 +141,7 @@ func TestConceptList(t *testing.T) {
 		t.Errorf("a model that the paper does not have: %q", ledger.Texts("verdict"))
 	}
 	for name, tab := range map[string]datasets.Table{"means": a.Means(), "table": a.PaperTable(), "tests": a.Tests(),
-		"examples": a.Examples(1), "ranked": a.Ranked("es", "text_match", 2), "pairs": a.Pairs("text_match"),
+		"examples": a.Examples(1), "ranked": a.Ranked("es", "text_match", 4, true), "pairs": a.Pairs("text_match"),
 		"correlations": a.Correlations("text_match"), "wins": a.Wins(), "cells": a.PaperCells()} {
 		if f := rows(t, name, tab); f.Len() == 0 {
 			t.Errorf("%s: no rows", name)
@@ -154,6 +154,23 @@ func TestConceptList(t *testing.T) {
 	}
 	if l := a.LowestLanguage(); l != "es" && l != "ja" {
 		t.Errorf("lowest language %q", l)
+	}
+}
+
+// TestGenerators: several generators are compared, in one table of images with unique ids.
+func TestGenerators(t *testing.T) {
+	evaluator(t)
+	a := real(t)
+	a.N, a.Languages = 2, []string{"en", "es"}
+	a.Generator += "," + network("diffusion/testdata/sd2")
+	if f := rows(t, "images", a.Images()); f.Len() != 32 {
+		t.Errorf("%d images", f.Len())
+	}
+	if f := rows(t, "wins", a.Wins().Where("score", "==", "Xc")); fmt.Sprint(f.Texts("model")) != "[sd1 sd2]" {
+		t.Errorf("wins of %q", f.Texts("model"))
+	}
+	if f := rows(t, "findings", a.Findings()); f.Len() != 2 {
+		t.Errorf("%d findings", f.Len())
 	}
 }
 

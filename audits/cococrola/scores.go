@@ -210,21 +210,21 @@ func (a Audit) Ranking(score string, n int, lowest bool) datasets.Table {
 	return concepts.Ranking(a.Scores(), concepts.RankingOptions{Score: score, Top: n, Order: order})
 }
 
-// Ranked returns the images in a language of the n concepts with the lowest values of a score, and of those with the
-// highest, with rank, value, and set: lowest or highest, and with several generators one of them.
-func (a Audit) Ranked(language, score string, n int) datasets.Table {
-	set := func(lowest bool, name string) datasets.Table {
-		return a.each(func(one Audit) datasets.Table {
-			name := name
-			if len(a.generators()) > 1 {
-				name += ", " + one.Generator
-			}
-			ranks := one.Ranking(score, n, lowest).Where("language", "==", language).Select("concept", "rank", "value")
-			return one.images().Where("language", "==", language).Join(ranks, "concept").Where("rank", ">=", 1).
-				With("set", name)
-		})
-	}
-	return set(true, "lowest").Concat(set(false, "highest"))
+// Ranked returns the images in a language of the n concepts with the highest values of a score (with lowest: the
+// lowest), with rank, value, and set: highest or lowest, and with several generators one of them.
+func (a Audit) Ranked(language, score string, n int, lowest bool) datasets.Table {
+	return a.each(func(one Audit) datasets.Table {
+		set := "highest"
+		if lowest {
+			set = "lowest"
+		}
+		if len(a.generators()) > 1 {
+			set += ", " + one.Generator
+		}
+		ranks := one.Ranking(score, n, lowest).Where("language", "==", language).Select("concept", "rank", "value")
+		return one.images().Where("language", "==", language).Join(ranks, "concept").Where("rank", ">=", 1).
+			With("set", set)
+	})
 }
 
 // LowestLanguage evaluates the means and returns the language with the lowest Xc.

@@ -391,3 +391,44 @@ func TestConstructors(t *testing.T) {
 		}
 	}
 }
+
+// TestFamily: with family, the intervals of a group of by have the level of all its comparisons together.
+func TestFamily(t *testing.T) {
+	in := table.NewFrame(datasets.Columns("id:text", "model:text", "language:text", "score:number"))
+	for i := range 60 {
+		model := []string{"a", "b"}[i%2]
+		language := []string{"en", "hi", "bn", "ta", "te"}[i%5]
+		if model == "b" && language == "te" {
+			language = "ta"
+		}
+		in.Add([]string{fmt.Sprint(i), model, language}, float64(i*i%7))
+	}
+	for model, m := range map[string]float64{"a": 4, "b": 3} {
+		options := map[string]string{"value": "score", "group": "language", "against": "en"}
+		var rows []int
+		for i, name := range in.Texts("model") {
+			if name == model {
+				rows = append(rows, i)
+			}
+		}
+		one := in.Pick(rows)
+		options["level"] = fmt.Sprint(1 - 0.05/m)
+		want := run(t, "effect-size", one, options)
+		delete(options, "level")
+		options["family"] = "true"
+		all := run(t, "effect-size", in, options, "model")
+		got := 0
+		for i, name := range all.Texts("model") {
+			if name == model {
+				if all.Numbers("difference_low")[i] != want.Numbers("difference_low")[got] {
+					t.Errorf("%s: low end %v, want %v", model, all.Numbers("difference_low")[i],
+						want.Numbers("difference_low")[got])
+				}
+				got++
+			}
+		}
+		if got != int(m) {
+			t.Errorf("%s: %d comparisons", model, got)
+		}
+	}
+}
