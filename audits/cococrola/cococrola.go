@@ -257,8 +257,8 @@ func none(columns ...string) datasets.Table {
 	return datasets.FromFrame(table.NewFrame(datasets.Columns(columns...)))
 }
 
-// each returns a table of every generator, one below the other. Images of one prompt by several generators get different
-// ids: ID, ID#1, ID#1#1.
+// each returns a table of every generator, one below the other. Images of one prompt by several generators get
+// different ids: ID, ID#1, ID#1#1.
 func (a Audit) each(of func(one Audit) datasets.Table) (out datasets.Table) {
 	for i, g := range a.generators() {
 		one := a

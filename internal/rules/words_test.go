@@ -52,6 +52,7 @@ var keptWords = []struct{ file, text, why string }{
 	{"internal/rules/words_test.go", ``, "the list itself"},
 	{"CHANGELOG.md", ``, "names former names"},
 	{"notebooks/entigen.ipynb", "picture", "a prompt of the paper"},
+	{"notebooks/cococrola.ipynb", "picture", "a prompt of the built-in world"},
 	{"notebooks/entigen*.ipynb", "colour", "the axis perceived skin colour, whose name seeds the intervals"},
 	{"datasets/cococrola/*.go", "picture", "released prompt templates"},
 	{"metrics/concepts/experiments.go", "wordings", "a former name of a metric"},
