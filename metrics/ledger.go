@@ -45,7 +45,8 @@ var ledger = datasets.Define(datasets.Operation[LedgerOptions, LedgerRow]{
 		{Role: "printed", Columns: datasets.Columns("paper:text", "item:text", "printed:text"),
 			About: "printed values and claims"},
 		{Role: "ours", Columns: datasets.Columns("item:text", "value:number"), Optional: true,
-			About: "our values by item; also value_low, value_high, n, and holds (yes or no, of a claim)"},
+			About: "our values by item; also value_low, value_high, n, and as yes or no holds (of a claim) and " +
+				"same (as printed)"},
 	},
 	Compute: computeLedger,
 })
@@ -69,7 +70,7 @@ func Ledger(printed, ours datasets.Table, options ...LedgerOptions) datasets.Tab
 func computeLedger(_ context.Context, call *Call, o LedgerOptions) (out []LedgerRow, err error) {
 	type own struct {
 		value, low, high, n float64
-		holds               string
+		holds, same         string
 	}
 	computed := map[string]own{}
 	if call.Inputs["ours"] != nil {
@@ -89,9 +90,12 @@ func computeLedger(_ context.Context, call *Call, o LedgerOptions) (out []Ledger
 			if _, twice := computed[item]; twice {
 				return nil, fmt.Errorf("%q has two values", item)
 			}
-			v := own{values[i], optional("value_low", i), optional("value_high", i), optional("n", i), ""}
+			v := own{values[i], optional("value_low", i), optional("value_high", i), optional("n", i), "", ""}
 			if holds := f.Texts("holds"); holds != nil {
 				v.holds = holds[i]
+			}
+			if same := f.Texts("same"); same != nil {
+				v.same = same[i]
 			}
 			computed[item] = v
 		}
@@ -111,7 +115,7 @@ func computeLedger(_ context.Context, call *Call, o LedgerOptions) (out []Ledger
 		number, decimals, isNumber := printedNumber(texts[i])
 		scale := math.Pow(10, float64(decimals))
 		switch {
-		case isNumber && math.Round(v.value*scale) == math.Round(number*scale):
+		case v.same == "yes", isNumber && v.same == "" && math.Round(v.value*scale) == math.Round(number*scale):
 			row.Verdict = SameDigits
 		case isNumber && v.low <= number && number <= v.high:
 			row.Verdict = Inside

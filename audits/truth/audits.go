@@ -2,6 +2,7 @@ package truth
 
 import (
 	"antipode/audits/cococrola"
+	"antipode/audits/entigen"
 	"antipode/datasets"
 	models "antipode/gomlxmodels"
 	"antipode/metrics"
@@ -88,22 +89,14 @@ func viSAGe(pool datasets.Table) datasets.Table {
 
 // entiGen tests whether an occupation is imbalanced on an axis, and whether an added sentence changes that.
 func entiGen(pool datasets.Table) datasets.Table {
-	answers := votes(pool, "crest", "round", "pointed").Concat(votes(pool, "banner", "light", "dark"))
-	by := metrics.By("attribute", "axis")
-	imbalance := significance.PermutationTest(answers.Where("prompt_id", "==", "original"), significance.TestOptions{
-		Value: "seen", Group: "group", Unit: "image_id", Paired: true, By: by, Resamples: 4000})
-	change := significance.PermutationTest(answers.Where("group", "==", "first"), significance.TestOptions{
-		Value: "seen", Group: "prompt_id", Against: "original", By: by, Resamples: 4000})
-	return imbalance.Concat(change)
-}
-
-// votes returns two rows per image: whether it is perceived as the first, and as the second group of an axis.
-func votes(pool datasets.Table, axis, first, second string) datasets.Table {
-	images := pool.Select("attribute", "prompt_id", "image_id", "perceived_"+axis).With("axis", axis)
-	a, b := images.Where("perceived_"+axis, "==", first), images.Where("perceived_"+axis, "==", second)
-	yes := a.With("group", "first").Concat(b.With("group", "second")).With("seen", 1)
-	no := a.With("group", "second").Concat(b.With("group", "first")).With("seen", 0)
-	return yes.Concat(no).Select("attribute", "prompt_id", "image_id", "axis", "group", "seen")
+	votes := func(axis, first, second string) datasets.Table {
+		column := "perceived_" + axis
+		labels := pool.Select("attribute", "prompt_id", "image_id", column).With("axis", axis)
+		return entigen.Votes(labels, column, first, second).
+			Select("attribute", "prompt_id", "image_id", "axis", "group", "seen")
+	}
+	answers := votes("crest", "round", "pointed").Concat(votes("banner", "light", "dark"))
+	return entigen.Imbalances(answers, "attribute", "axis").Concat(entigen.Changes(answers, "attribute", "axis"))
 }
 
 // disparities returns the injected disparities of an audit, of one kind or, with "", of all.
@@ -139,14 +132,6 @@ func (t Test) injectedPeoples() datasets.Table {
 }
 
 func (t Test) injectedOccupations() datasets.Table {
-	imbalanced := func(axis string) datasets.Table {
-		return t.disparities("entigen", "skewed").Where("subject", "==", axis).Select("carrier", "subject").
-			Rename("carrier", "attribute").Rename("subject", "axis").With("group_a", "first").With("size", 0.8)
-	}
-	fixed := func(axis, prompt string) datasets.Table {
-		return t.disparities("entigen", "fixed").Where("subject", "==", axis+" after the intervention on "+axis).
-			Select("carrier").Rename("carrier", "attribute").With("axis", axis).With("group_a", prompt).With("size",
-			0.4)
-	}
-	return imbalanced("crest").Concat(imbalanced("banner"), fixed("crest", "F-C1"), fixed("banner", "F-B1"))
+	return entigen.Audit{Generator: Sampler, Seed: t.Seed}.Truth().Select("attribute", "subject", "group_a", "size").
+		Rename("subject", "axis")
 }

@@ -3,6 +3,7 @@ package truth
 import (
 	"path"
 
+	"antipode/audits/entigen"
 	"antipode/datasets"
 	models "antipode/gomlxmodels"
 	"antipode/metrics/stereotypes"
@@ -65,9 +66,6 @@ var (
 	captionList = list{datasets.World.Captions, "prompt_id", []string{"prompt_id", "language"}}
 	peopleList  = list{func(w datasets.World) datasets.Table { return w.Peoples().Where("set", "==", "d") }, "id",
 		[]string{"prompt_id", "identity"}}
-	occupationList = list{func(w datasets.World) datasets.Table {
-		return w.Occupations().Where("category", "==", "occupation")
-	}, "id", []string{"prompt_id", "attribute"}}
 )
 
 // images returns n images of each prompt of a list.
@@ -131,23 +129,20 @@ func (t Test) Pool(name string, injected bool) datasets.Table {
 		return stereotypes.CaptionAttributeTable(
 			stereotypes.CaptionTables{Captions: captions, Attributes: t.world(false, 1).Stereotypes()})
 	}
-	images := t.images(occupationList, injected, 40)
+	images := t.occupations(injected).Images()
 	if t.sampler() {
 		return images.Select("id", "image_id", "attribute", "prompt_id", "perceived_crest", "perceived_banner")
 	}
-	return perceived(images)
+	return entigen.Answers("archipelago-blip", images, "attribute", "prompt_id")
 }
 
-// perceived adds the captioner's answers to "the crest is" and "the banner is".
-func perceived(images datasets.Table) datasets.Table {
-	out := images.Select("id", "attribute", "prompt_id").Rename("id", "image_id")
-	for _, axis := range []string{"crest", "banner"} {
-		prefix := "the " + axis + " is"
-		answers := models.Caption("archipelago-blip", images, models.CaptionOptions{Prefix: prefix}).
-			RemovePrefix("caption", prefix).Rename("caption", "perceived_"+axis)
-		out = out.Join(answers.Select("image_id", "perceived_"+axis), "image_id")
+// occupations is the audit by occupation, with 40 images of each prompt.
+func (t Test) occupations(injected bool) entigen.Audit {
+	name := t.generator()
+	if !injected {
+		name += "-fair"
 	}
-	return out
+	return entigen.Audit{Generator: name, Seed: t.Seed, N: 40}
 }
 
 // PoolImages returns the number of images in the pools of a generator.

@@ -2,6 +2,7 @@ package entigen
 
 import (
 	_ "embed"
+	"fmt"
 	"strconv"
 
 	"antipode/datasets/manifest"
@@ -9,6 +10,12 @@ import (
 
 //go:embed printed.csv
 var printedCSV []byte
+
+//go:embed claims.csv
+var claimsCSV []byte
+
+// paper names the paper in ledgers.
+const paper = "Bansal et al., EMNLP 2022, arXiv 2210.15230"
 
 // PrintedCell is one value of the paper's Tables 1, 2, 3 or 6.
 type PrintedCell struct {
@@ -20,6 +27,15 @@ type PrintedCell struct {
 	Model    string
 	Text     string // as printed
 	Value    float64
+}
+
+// Item names the value in a ledger: "Table 1, P-G1, perceived gender by clip, minDALL-E".
+func (c PrintedCell) Item() string {
+	of := c.Axis + " by " + c.Judge
+	if c.Table == 3 {
+		of = "images of " + c.Category
+	}
+	return fmt.Sprintf("Table %d, %s, %s, %s", c.Table, c.Prompt, of, c.Model)
 }
 
 // PrintedTables returns the values of Tables 1, 2, 3 and 6, row by row.

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"antipode/datasets"
+	"antipode/datasets/manifest"
 	"antipode/datasets/manifest/manifesttest"
 )
 
@@ -328,4 +329,26 @@ func TestSheetsRoundTrip(t *testing.T) {
 		t.Fatal(err)
 	}
 	roundTrip(released)
+}
+
+// Options of the listed prompt tables, as commands take them after the name.
+func TestListedOptions(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "o.json")
+	if err := os.WriteFile(file, []byte(`{"attributes":["makeup"],"n":2}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]int{"entigen-prompts": 246, `entigen-prompts:{"tables":true}`: 222,
+		`entigen-prompts:{"tables":true,"n":9,"model":"m"}`: 1998, "entigen-ablations:" + file: 6} {
+		tab, _ := manifest.Table(name)
+		if n := evaluate(t, tab).Len(); n != want {
+			t.Errorf("%s: %d rows, want %d", name, n, want)
+		}
+	}
+	for name, want := range map[string]string{`entigen-prompts:{"gramar":"released"}`: `unknown field "gramar"`,
+		"entigen-prompts:none.json": "write entigen-prompts:FILE.json", "entigen-prompts:{": "unexpected end"} {
+		tab, _ := manifest.Table(name)
+		if err := tab.Err(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", name, err, want)
+		}
+	}
 }

@@ -3,6 +3,7 @@ package entigen
 import (
 	"bufio"
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -12,6 +13,7 @@ import (
 
 	"antipode/datasets"
 	"antipode/datasets/internal/source"
+	"antipode/datasets/manifest"
 	"antipode/datasets/table"
 )
 
@@ -40,13 +42,26 @@ var (
 		}})
 	printed = source.Define(source.Definition[struct{}]{
 		Name: "entigen-printed", Title: "ENTIGEN as printed", Listed: true,
-		Columns: "id:text table:number category:text prompt_id:text kind:text axis:text judge:text model:text " +
-			"printed:text diversity:number",
+		Columns: "id:text paper:text item:text table:number category:text prompt_id:text kind:text axis:text " +
+			"judge:text model:text printed:text diversity:number",
 		Read: func(_ struct{}, _ datasets.SourceEnv, f *datasets.Frame) error {
 			for _, c := range PrintedTables() {
 				id := fmt.Sprintf("%d/%s/%s/%s/%s/%s", c.Table, c.Category, c.Prompt, c.Axis, c.Judge, c.Model)
-				f.Add([]string{id, c.Category, c.Prompt, Kind(c.Prompt), c.Axis, c.Judge, c.Model, c.Text},
-					float64(c.Table), c.Value)
+				f.Add([]string{id, paper, c.Item(), c.Category, c.Prompt, Kind(c.Prompt), c.Axis, c.Judge, c.Model,
+					c.Text}, float64(c.Table), c.Value)
+			}
+			return nil
+		}})
+	claims = source.Define(source.Definition[struct{}]{
+		Name: "entigen-claims", Title: "ENTIGEN, claims as printed", Listed: true,
+		Columns: "paper:text item:text printed:text",
+		Read: func(_ struct{}, _ datasets.SourceEnv, f *datasets.Frame) error {
+			s, err := manifest.ReadSheet("claims.csv", claimsCSV, "item", "printed")
+			if err != nil {
+				return err
+			}
+			for row := range s.Rows {
+				f.Add([]string{paper, s.Cell(row, "item"), s.Cell(row, "printed")})
 			}
 			return nil
 		}})
@@ -86,10 +101,14 @@ func Ablations(options ...AblationOptions) datasets.Table {
 // class, at (byte offset) and text. It has no rows if there are no cues.
 func Cues(options ...PromptOptions) datasets.Table { return cueTable.Table(options...) }
 
-// Printed is the table of the paper's Tables 1, 2, 3 and 6, with a row for each value: id, table, category, prompt_id,
-// kind, axis, judge (human or clip), model, printed (the text) and diversity (the number; good images per attribute in
-// Table 3).
+// Printed is the table of the paper's Tables 1, 2, 3 and 6, with a row for each value: id, paper and item (its name in
+// a ledger), table, category, prompt_id, kind, axis, judge (human or clip), model, printed (the text) and diversity
+// (the number; good images per attribute in Table 3).
 func Printed() datasets.Table { return printed.Table() }
+
+// Claims is the table of the paper's other numbers and of its findings, for a ledger: paper, item and printed (the
+// number, or the section of a finding without one).
+func Claims() datasets.Table { return claims.Table() }
 
 // Captions is the table of a text file with a caption on each line, such as the training captions that section 4 of the
 // paper searches: id, caption, link. A tab separates the caption from the image's address, which is optional (the
@@ -104,7 +123,7 @@ func Captions(path string) datasets.Table {
 
 // definePrompts defines a table of prompts with a row for each requested image.
 func definePrompts[O any](name, title string, build func(O) ([]Prompt, error)) source.Source[promptArgs[O]] {
-	return source.Define(source.Definition[promptArgs[O]]{Name: name, Title: title, Listed: name == "entigen-prompts",
+	return source.Define(source.Definition[promptArgs[O]]{Name: name, Title: title, Listed: true, Parse: parse[O],
 		Columns: "id:text model:text category:text axis:text kind:text prompt_id:text attribute:text prompt:text " +
 			"group_a:text group_b:text removed:text number:number seed:number",
 		Read: func(a promptArgs[O], _ datasets.SourceEnv, f *datasets.Frame) error {
@@ -124,6 +143,27 @@ func definePrompts[O any](name, title string, build func(O) ([]Prompt, error)) s
 			}
 			return err
 		}})
+}
+
+// parse reads the options of a listed table: those of the prompts, n, seed and model, in one JSON object.
+func parse[O any](data []byte) (a promptArgs[O], err error) {
+	fields := map[string]json.RawMessage{}
+	if err := json.Unmarshal(data, &fields); err != nil {
+		return a, err
+	}
+	for name, to := range map[string]any{"n": &a.N, "seed": &a.Seed, "model": &a.Model} {
+		if raw, given := fields[name]; given {
+			delete(fields, name)
+			if err := json.Unmarshal(raw, to); err != nil {
+				return a, fmt.Errorf("%s: %w", name, err)
+			}
+		}
+	}
+	if data, err = json.Marshal(fields); err != nil {
+		return a, err
+	}
+	a.Options, err = source.Strict[O](data)
+	return a, err
 }
 
 // readCaptions reads captions line by line. name is the file's name for messages.

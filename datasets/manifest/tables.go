@@ -3,16 +3,28 @@ package manifest
 import (
 	"fmt"
 	"maps"
+	"os"
 	"slices"
+	"strings"
 
 	"antipode/datasets"
 )
 
-var tables = map[string]func() datasets.Table{}
+var tables = map[string]func(options []byte) datasets.Table{}
 
-// RegisterTable registers a table of a data set with its default options under a name that commands accept in place
-// of a file. It panics if the name is registered already.
+// RegisterTable registers a table of a data set under a name that commands accept in place of a file. It panics if the
+// name is registered already.
 func RegisterTable(name string, make func() datasets.Table) {
+	RegisterTableOf(name, func(options []byte) datasets.Table {
+		if options != nil {
+			return datasets.Table{}.Fail(fmt.Errorf("the table %s has no options", name))
+		}
+		return make()
+	})
+}
+
+// RegisterTableOf registers a table that takes options: a JSON object, nil for the defaults.
+func RegisterTableOf(name string, make func(options []byte) datasets.Table) {
 	mu.Lock()
 	defer mu.Unlock()
 	if _, twice := tables[name]; twice {
@@ -21,16 +33,27 @@ func RegisterTable(name string, make func() datasets.Table) {
 	tables[name] = make
 }
 
-// Table returns the named table of a data set, for example "visage-annotations"; false if there is none of that
-// name.
+// Table returns the named table of a data set, for example "visage-annotations"; false if there is none of that name.
+// "NAME:OPTIONS" has options: a JSON object such as {"grammar":"released"}, or the path of a file that holds one.
 func Table(name string) (datasets.Table, bool) {
+	name, options, given := strings.Cut(name, ":")
 	mu.Lock()
 	make, known := tables[name]
 	mu.Unlock()
-	if !known {
+	switch {
+	case !known:
 		return datasets.Table{}, false
+	case !given:
+		return make(nil), true
+	case strings.HasPrefix(options, "{"):
+		return make([]byte(options)), true
 	}
-	return make(), true
+	data, err := os.ReadFile(options)
+	if err != nil {
+		return datasets.Table{}.Fail(fmt.Errorf("options of the table %s: %w; write %s:FILE.json or %s:{…}", name, err,
+			name, name)), true
+	}
+	return make(data), true
 }
 
 // Tables lists the names that [Table] accepts.

@@ -51,9 +51,9 @@ var replaced = []struct{ pattern, instead string }{ //nolint:misspell
 var keptWords = []struct{ file, text, why string }{
 	{"internal/rules/words_test.go", ``, "the list itself"},
 	{"CHANGELOG.md", ``, "names former names"},
-	{"notebooks/entigen.ipynb", "picture", "a prompt of the paper"},
 	{"notebooks/cococrola.ipynb", "picture", "a prompt of the built-in world"},
-	{"notebooks/entigen*.ipynb", "colour", "the axis perceived skin colour, whose name seeds the intervals"},
+	{"audits/entigen/labels.go", "picture", "texts that archipelago-clip was trained on"},
+	{"notebooks/entigen.ipynb", "picture", "prompts of the built-in world, and texts of its judge"},
 	{"datasets/cococrola/*.go", "picture", "released prompt templates"},
 	{"metrics/concepts/experiments.go", "wordings", "a former name of a metric"},
 	{"metrics/concepts/resample.go", "pictures", "seeds a random generator: changing it changes results"},

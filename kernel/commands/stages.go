@@ -31,7 +31,7 @@ type stageFlags struct {
 
 func (s *stageFlags) add(fs *flag.FlagSet) {
 	fs.StringVar(&s.in, "in", "", "the `TABLE` to read: .csv, .parquet, a folder of images, or a "+
-		"table by name: "+strings.Join(manifest.Tables(), ", "))
+		"table by name, or NAME:OPTIONS (JSON, or a file of it): "+strings.Join(manifest.Tables(), ", "))
 	fs.StringVar(&s.root, "root", "", "a parent `DIR` that images and masks may be in")
 	fs.IntVar(&s.batch, "batch", 0, "rows a model takes at a time; 0 = its own choice")
 	fs.Int64Var(&s.seed, "seed", 0, "the seed of what is drawn at random")

@@ -48,7 +48,8 @@ type ClipTables struct {
 
 // ClipOptions are the options of [ClipLabelTable].
 type ClipOptions struct {
-	Axis       string  `json:"axis" default:"perceived gender" values:"perceived gender,perceived skin colour" help:"what the texts are about"`
+	Axis       string  `json:"axis" default:"perceived gender" help:"what the texts are about: an axis of the paper or of axes"`
+	Axes       string  `json:"axes" help:"further axes, as COLUMN=GROUP/GROUP, …: perceived_age=young/old"`
 	Vector     string  `json:"vector" default:"clip_image" help:"vector column of the images"`
 	TextVector string  `json:"text_vector" default:"clip_text" help:"vector column of the texts"`
 	LogitScale float64 `json:"logit_scale" default:"100" min:">0" help:"factor of the similarities before the softmax"`
@@ -90,8 +91,11 @@ var clipLabels = listing(1, metrics.Definition[ClipOptions, struct{}]{
 		if err != nil {
 			return nil, err
 		}
-		groups := data.Groups[o.Axis]
-		answers := []string{data.NoGroup, groups[0], groups[1]}
+		a, err := axisOf(o.Axis, o.Axes)
+		if err != nil {
+			return nil, err
+		}
+		answers := []string{data.NoGroup, a.groups[0], a.groups[1]}
 		judge := "CLIP, logit scale " + strconv.FormatFloat(o.LogitScale, 'g', -1, 64)
 		models, categories, prompts := f.Texts("model"), f.Texts("category"), f.Texts("prompt_id")
 		kinds, attributes := f.Texts("kind"), f.Texts("attribute")
@@ -106,8 +110,12 @@ var clipLabels = listing(1, metrics.Definition[ClipOptions, struct{}]{
 })
 
 func (o ClipOptions) columns() []table.ColumnSpec {
+	a, err := axisOf(o.Axis, o.Axes)
+	if err != nil { // computing the table returns it
+		a = axisColumns[0]
+	}
 	return columnsOf("id:text model:text category:text prompt_id:text kind:text attribute:text image_id:text " +
-		"rater:number person:number as_described:number " + columnOf(o.Axis) + ":text p_group_a:number " +
+		"rater:number person:number as_described:number " + a.column + ":text p_group_a:number " +
 		"p_group_b:number p_uncertain:number p_person:number reason:text judge:text note:text")
 }
 
@@ -126,14 +134,4 @@ func clipTexts(f *table.Frame, vector string) (map[string][]float32, error) {
 		texts[label] = vectors.Vectors[i]
 	}
 	return texts, nil
-}
-
-// columnOf returns the column of an axis.
-func columnOf(axis string) string {
-	for _, a := range axisColumns {
-		if a.axis == axis {
-			return a.column
-		}
-	}
-	return axisColumns[0].column
 }

@@ -219,22 +219,20 @@ var controls = score(1, metrics.Definition[ControlOptions, controlRow]{
 // scope is a set of images that people and CLIP labeled.
 type scope struct{ name, model, attribute string }
 
-// pairsOf matches the images of the two tables; unmatched counts those that only people labeled.
-func pairsOf(call *metrics.Call, axis, rule string) (scopes []scope, by map[scope][]Pair, unmatched map[scope]int,
-	err error) {
-	column := columnOf(axis)
-	one := func(role, rule string) (map[string]Group, []*image, error) {
-		f := call.Inputs[role]
-		if f.Texts(column) == nil {
-			return nil, nil, fmt.Errorf("table %q has no column %s", role, column)
+// pairsOf matches the images that CLIP and people labeled; unmatched counts those that only people labeled.
+func pairsOf(byClip, byPeople *table.Frame, a axis, rule string) (scopes []scope, by map[scope][]Pair,
+	unmatched map[scope]int, err error) {
+	one := func(f *table.Frame, role, rule string) (map[string]Group, []*image, error) {
+		if f.Texts(a.column) == nil {
+			return nil, nil, fmt.Errorf("table %q has no column %s", role, a.column)
 		}
-		all, err := images(f, axisColumns)
+		all, err := images(f, []axis{a})
 		if err != nil {
 			return nil, nil, fmt.Errorf("table %q: %w", role, err)
 		}
 		labels := map[string]Group{}
 		for _, p := range all {
-			votes := p.votes[axis]
+			votes := p.votes[a.axis]
 			if len(votes) == 0 {
 				continue
 			}
@@ -244,11 +242,11 @@ func pairsOf(call *metrics.Call, axis, rule string) (scopes []scope, by map[scop
 		}
 		return labels, all, nil
 	}
-	clip, _, err := one("in", Strict)
+	clip, _, err := one(byClip, "in", Strict)
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	human, rated, err := one("ratings", rule)
+	human, rated, err := one(byPeople, "ratings", rule)
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -297,7 +295,8 @@ func pairedInputs(labels, ratings datasets.Table) map[string]datasets.Table {
 // AgreementOptions are the options of [ClipAgreement].
 type AgreementOptions struct {
 	Rule      string  `json:"rule" default:"strict" values:"strict,plain-majority,drop-unsure,unanimous,plain-majority-gated,drop-unsure-gated,unanimous-gated,strict-ungated" help:"how the votes of raters become a label"`
-	Axis      string  `json:"axis" default:"perceived gender" values:"perceived gender,perceived skin colour" help:"labels compared"`
+	Axis      string  `json:"axis" default:"perceived gender" help:"labels compared: an axis of the paper or of axes"`
+	Axes      string  `json:"axes" help:"further axes, as COLUMN=GROUP/GROUP, …: perceived_age=young/old"`
 	Resamples int     `json:"resamples" default:"1000" none:"-1" min:"0" help:"bootstrap samples"`
 	Level     float64 `json:"level" default:"0.95" min:">0" max:"<1" help:"confidence level of the intervals"`
 	Seed      int64   `json:"seed" help:"seed of the bootstrap"`
@@ -334,7 +333,11 @@ var clipAgreement = score(1, metrics.Definition[AgreementOptions, agreementRow]{
 	Unit: "share of images; kappa", Range: "[0, 1]; kappa at most 1", Direction: "higher is better",
 	Citation: "evaluation of CLIP against people", Inputs: pairedIn,
 	Compute: func(_ context.Context, call *metrics.Call, o AgreementOptions) ([]agreementRow, error) {
-		scopes, by, unmatched, err := pairsOf(call, o.Axis, o.Rule)
+		a, err := axisOf(o.Axis, o.Axes)
+		if err != nil {
+			return nil, err
+		}
+		scopes, by, unmatched, err := pairsOf(call.Inputs["in"], call.Inputs["ratings"], a, o.Rule)
 		if err != nil {
 			return nil, err
 		}
@@ -362,7 +365,8 @@ var clipAgreement = score(1, metrics.Definition[AgreementOptions, agreementRow]{
 // ConfusionOptions are the options of [ClipConfusion].
 type ConfusionOptions struct {
 	Rule string `json:"rule" default:"strict" values:"strict,plain-majority,drop-unsure,unanimous,plain-majority-gated,drop-unsure-gated,unanimous-gated,strict-ungated" help:"how the votes of raters become a label"`
-	Axis string `json:"axis" default:"perceived gender" values:"perceived gender,perceived skin colour" help:"labels compared"`
+	Axis string `json:"axis" default:"perceived gender" help:"labels compared: an axis of the paper or of axes"`
+	Axes string `json:"axes" help:"further axes, as COLUMN=GROUP/GROUP, …: perceived_age=young/old"`
 }
 
 // ClipConfusion is the metric entigen-clip-confusion (Bansal et al., EMNLP 2022, evaluation of CLIP against people):
@@ -391,12 +395,15 @@ var clipConfusion = score(1, metrics.Definition[ConfusionOptions, confusionRow]{
 	Unit:  "images",
 	Range: "[0, ∞)", Direction: "none", Citation: "evaluation of CLIP against people", Inputs: pairedIn,
 	Compute: func(_ context.Context, call *metrics.Call, o ConfusionOptions) ([]confusionRow, error) {
-		scopes, by, _, err := pairsOf(call, o.Axis, o.Rule)
+		compared, err := axisOf(o.Axis, o.Axes)
 		if err != nil {
 			return nil, err
 		}
-		groups := data.Groups[o.Axis]
-		names := []string{data.NoGroup, groups[0], groups[1]}
+		scopes, by, _, err := pairsOf(call.Inputs["in"], call.Inputs["ratings"], compared, o.Rule)
+		if err != nil {
+			return nil, err
+		}
+		names := []string{data.NoGroup, compared.groups[0], compared.groups[1]}
 		var out []confusionRow
 		for _, s := range scopes {
 			a, err := AgreementOf(by[s], ThreeWay, Resampling{})

@@ -186,7 +186,8 @@ type QualityOptions struct {
 // QualityTable is the metric entigen-quality (Bansal et al., EMNLP 2022, Table 3): good images per attribute, for each
 // category, prompt and model, in [0, images of an attribute]; higher is better. Good means with a group by the rule,
 // n_used / n_attributes, which reproduces the paper's numbers with [Strict], or a person and as described by the
-// majority, n_as_described / n_attributes. The axis is perceived gender, for weddings perceived culture.
+// majority, n_as_described / n_attributes. The axis is perceived gender, for weddings perceived culture; for a prompt
+// without labels on these, the first of the option Axes.
 func QualityTable(ratings datasets.Table, options ...QualityOptions) datasets.Table {
 	return quality.Of(ratings, options...)
 }
@@ -207,17 +208,20 @@ type qualityRow struct {
 	noted
 }
 
-var quality = score(2, metrics.Definition[QualityOptions, qualityRow]{
+var quality = score(3, metrics.Definition[QualityOptions, qualityRow]{
 	Name: "entigen-quality", Title: "good images per attribute, by two definitions of good", Unit: "images",
 	Range: "[0, images per attribute]", Direction: "higher is better", Citation: "Table 3",
 	Inputs: []metrics.Input{ratingsIn},
 	Compute: func(_ context.Context, call *metrics.Call, o QualityOptions) ([]qualityRow, error) {
 		all, err := cells(call.Inputs["in"], tabular.Part[labelOptions](o))
 		var out []qualityRow
+		counted := map[key]bool{} // by prompt; cells of the paper's axes come first
 		for _, c := range all {
-			if !hasQuality(c.axis) {
+			prompt := c.key
+			if prompt.axis = ""; c.axis == data.PerceivedSkin || counted[prompt] {
 				continue
 			}
+			counted[prompt] = true
 			d := DiversityOf(c.counts)
 			r := Resampling{c.String(), o.Cluster, o.Resamples, o.Level, o.Seed, 0}
 			out = append(out, qualityRow{Category: c.category, Prompt: c.prompt, Kind: c.kind, Model: c.model,
@@ -228,9 +232,6 @@ var quality = score(2, metrics.Definition[QualityOptions, qualityRow]{
 		return out, err
 	},
 })
-
-// hasQuality reports whether the paper's Table 3 is about this axis: perceived gender, for weddings culture.
-func hasQuality(axis string) bool { return axis == data.PerceivedGender || axis == data.PerceivedScene }
 
 // perAttribute returns the number of usable images per attribute.
 func perAttribute(counts []Counts) float64 {

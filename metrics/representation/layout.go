@@ -24,11 +24,18 @@ type compared struct {
 	most     int // images that could have been usable
 }
 
-// compare compares the printed values of a table (1, 2, 3, 6 or all); both includes those by CLIP. given labels models.
-func compare(call *metrics.Call, o labelOptions, given []string, table string, both bool) ([]compared, error) {
-	by := map[string]map[key]*cell{"human": {}, "clip": {}}
-	known := labels.Models{Printed: data.Models, Names: data.ModelNames}
-	of, models := map[string]map[string]string{}, []string{}
+// study holds the cells of ratings and of labels by CLIP, with the models that the paper's labels stand for.
+type study struct {
+	by     map[string]map[key]*cell     // by judge: human, clip
+	of     map[string]map[string]string // by judge and label: the model
+	models []string
+	known  labels.Models
+}
+
+// studyOf reads the inputs in and clip; either may be missing. given labels models.
+func studyOf(call *metrics.Call, o labelOptions, given []string) (*study, error) {
+	s := &study{by: map[string]map[key]*cell{"human": {}, "clip": {}}, of: map[string]map[string]string{},
+		known: labels.Models{Printed: data.Models, Names: data.ModelNames}}
 	for judge, role := range map[string]string{"human": "in", "clip": "clip"} {
 		if call.Inputs[role] == nil {
 			continue
@@ -38,13 +45,39 @@ func compare(call *metrics.Call, o labelOptions, given []string, table string, b
 			return nil, fmt.Errorf("table %q: %w", role, err)
 		}
 		for _, c := range all {
-			by[judge][c.key] = c
+			s.by[judge][c.key] = c
 		}
 		own := call.Inputs[role].Texts("model")
-		if of[judge], err = known.Of(own, given); err != nil {
+		if s.of[judge], err = s.known.Of(own, given); err != nil {
 			return nil, fmt.Errorf("table %q: %w", role, err)
 		}
-		models = append(models, own...)
+		s.models = append(s.models, own...)
+	}
+	return s, nil
+}
+
+// cell returns the cell of a model by its label, nil without one.
+func (s *study) cell(judge, category, prompt, axis, label string) *cell {
+	return s.by[judge][key{category, prompt, axis, s.of[judge][label]}]
+}
+
+// printed returns the cell of a printed value, nil without one.
+func (s *study) printed(p data.PrintedCell) *cell {
+	axis := p.Axis
+	if p.Table == 3 {
+		axis = data.PerceivedGender
+		if p.Category == data.Culture {
+			axis = data.PerceivedScene
+		}
+	}
+	return s.cell(p.Judge, p.Category, p.Prompt, axis, p.Model)
+}
+
+// compare compares the printed values of a table (1, 2, 3, 6 or all); both includes those by CLIP. given labels models.
+func compare(call *metrics.Call, o labelOptions, given []string, table string, both bool) ([]compared, error) {
+	s, err := studyOf(call, o, given)
+	if err != nil {
+		return nil, err
 	}
 	var out []compared
 	computed := 0
@@ -52,21 +85,13 @@ func compare(call *metrics.Call, o labelOptions, given []string, table string, b
 		if (p.Judge != "human" && !both) || (table != "all" && table != strconv.Itoa(p.Table)) {
 			continue
 		}
-		model := of[p.Judge][p.Model]
-		k := key{p.Category, p.Prompt, p.Axis, model}
-		if p.Table == 3 {
-			k.axis = data.PerceivedGender
-			if p.Category == data.Culture {
-				k.axis = data.PerceivedScene
-			}
-		}
-		c := by[p.Judge][k]
+		c := s.printed(p)
 		if c == nil {
 			out = append(out, compared{PrintedCell: p, value: math.NaN()})
 			continue
 		}
 		d := DiversityOf(c.counts)
-		r := compared{PrintedCell: p, value: d.Value, usable: d.Usable, most: d.Asked, computed: model}
+		r := compared{PrintedCell: p, value: d.Value, usable: d.Usable, most: d.Asked, computed: c.model}
 		if p.Table == 3 {
 			r.value = perAttribute(c.counts)
 		}
@@ -82,7 +107,7 @@ func compare(call *metrics.Call, o labelOptions, given []string, table string, b
 	if table == "all" {
 		what = "Tables 1, 2, 3, 6"
 	}
-	call.Notef("%s", known.Note(what, computed, len(out), models))
+	call.Notef("%s", s.known.Note(what, computed, len(out), s.models))
 	return out, nil
 }
 
@@ -168,16 +193,24 @@ func PaperTable(ratings datasets.Table, options ...TableOptions) datasets.Table 
 	return paperTable.Of(ratings, options...)
 }
 
-// PaperTableOf is [PaperTable] with labels by CLIP from [ClipLabelTable].
+// PaperTableOf is [PaperTable] with labels by CLIP from [ClipLabelTable]. One of the two may be a zero table.
 func PaperTableOf(ratings, clip datasets.Table, options ...TableOptions) datasets.Table {
-	return paperTable.Table(map[string]datasets.Table{"in": ratings, "clip": clip}, options...)
+	in := map[string]datasets.Table{}
+	for role, of := range map[string]datasets.Table{"in": ratings, "clip": clip} {
+		if len(of.Columns()) > 0 || of.Err() != nil {
+			in[role] = of
+		}
+	}
+	return paperTable.Table(in, options...)
 }
 
 var paperTable = listing(3, metrics.Definition[TableOptions, struct{}]{
 	Name: "entigen-table", Title: "a table of the paper in its own layout, from the ratings",
 	Citation: "Tables 1, 2, 3, 6",
-	Inputs: []metrics.Input{ratingsIn, {Role: "clip", Optional: true, Columns: columnsOf(ratingColumns),
-		About: "labels by CLIP, as entigen-clip-labels returns them; with judges=both"}},
+	Inputs: []metrics.Input{
+		{Role: "in", Columns: ratingsIn.Columns, Optional: true, About: ratingsIn.About},
+		{Role: "clip", Optional: true, Columns: columnsOf(ratingColumns),
+			About: "labels by CLIP, as entigen-clip-labels returns them; with judges=both"}},
 	Columns: TableOptions.columns,
 	Frame: func(_ context.Context, call *metrics.Call, o TableOptions) (*table.Frame, error) {
 		all, err := compare(call, tabular.Part[labelOptions](o), o.Labels, o.Table, o.Judges == "both")

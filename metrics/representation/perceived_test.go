@@ -116,8 +116,10 @@ func TestTablesSayPerceived(t *testing.T) {
 	for _, name := range []string{"entigen-diversity", "entigen-bias", "entigen-quality", "entigen-interventions"} {
 		frames[name] = tabulartest.Evaluate(t, name, tab(), nil)
 	}
+	frames["entigen-labels"] = tabulartest.Evaluate(t, "entigen-labels", tab(), nil)
 	frames["entigen-controls"] = tabulartest.Evaluate(t, "entigen-controls", frames["entigen-diversity"], nil)
-	free := []string{"entigen-phrases", "entigen-contexts", "entigen-gaps"} // about captions and images, not people
+	// about captions, images, and the items of a ledger
+	free := []string{"entigen-phrases", "entigen-contexts", "entigen-gaps", "entigen-values"}
 	for _, name := range append(operation.Names(true), operation.Names(false)...) {
 		if strings.HasPrefix(name, "entigen-") && frames[name] == nil && !slices.Contains(free, name) {
 			t.Errorf("%s is not inspected", name)

@@ -60,6 +60,22 @@ func (o labelOptions) axes() ([]axis, error) {
 	return out, nil
 }
 
+// axisOf returns the axis of a name, one of the paper's or of the option axes.
+func axisOf(name, further string) (axis, error) {
+	all, err := labelOptions{Axes: further}.axes()
+	if err != nil {
+		return axis{}, err
+	}
+	names := make([]string, len(all))
+	for i, a := range all {
+		if names[i] = a.axis; a.axis == name {
+			return a, nil
+		}
+	}
+	return axis{}, fmt.Errorf("option axis: no axis %q%s; known: %s", name, table.Hint(name, names),
+		strings.Join(names, ", "))
+}
+
 // images collects the rows of a frame by image, in the order of first appearance.
 func images(f *table.Frame, axes []axis) ([]*image, error) {
 	kinds := f.Texts("kind")

@@ -2,6 +2,7 @@
 package source
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -18,10 +19,12 @@ type Definition[O any] struct {
 	Name    string // of the operation
 	Title   string // of the table, in messages
 	Columns string // NAME:KIND, separated by spaces
-	Listed  bool   // commands accept the name in place of a file, for the table with default options
+	Listed  bool   // commands accept the name in place of a file, and NAME:OPTIONS; see manifest.Table
 
 	// Complete fills in what depends on the process that makes the table, such as absolute paths; nil = nothing.
 	Complete func(o O) O
+	// Parse reads the options of a listed table from JSON; nil = the JSON of O, whose fields are all known.
+	Parse func(options []byte) (O, error)
 	// Read adds the rows to a frame of the columns.
 	Read func(o O, env datasets.SourceEnv, f *datasets.Frame) error
 }
@@ -41,9 +44,29 @@ func Define[O any](d Definition[O]) Source[O] {
 		return f, d.Read(o, env, f)
 	})
 	if d.Listed {
-		manifest.RegisterTable(d.Name, func() datasets.Table { return s.Table() })
+		if d.Parse == nil {
+			d.Parse = Strict[O]
+		}
+		manifest.RegisterTableOf(d.Name, func(options []byte) datasets.Table {
+			if options == nil {
+				return s.Table()
+			}
+			o, err := d.Parse(options)
+			if err != nil {
+				return datasets.Table{}.Fail(fmt.Errorf("options of the table %s: %w", d.Name, err))
+			}
+			return s.Table(o)
+		})
 	}
 	return s
+}
+
+// Strict decodes JSON that has no unknown fields.
+func Strict[O any](data []byte) (o O, err error) {
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.DisallowUnknownFields()
+	err = d.Decode(&o)
+	return o, err
 }
 
 // Frame returns a frame of the source's columns without rows.

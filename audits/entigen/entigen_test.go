@@ -1,0 +1,191 @@
+package entigen_test
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"antipode/audits/entigen"
+	"antipode/datasets"
+	data "antipode/datasets/entigen"
+	"antipode/datasets/manifest/manifesttest"
+	models "antipode/gomlxmodels"
+	"antipode/gomlxmodels/all"
+	"antipode/metrics"
+)
+
+// evaluator makes this process evaluate plans with the pure Go backend in a store of its own.
+func evaluator(t *testing.T) {
+	t.Helper()
+	t.Setenv("ANTIPODE_PLUGIN", "none")
+	if err := all.Use(t.TempDir()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func rows(t *testing.T, name string, tab datasets.Table) *datasets.Frame {
+	t.Helper()
+	f, err := tab.Rows(context.Background())
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	return f
+}
+
+// verdicts counts the verdicts of the items whose name contains a text.
+func verdicts(ledger *datasets.Frame, part string) map[string]int {
+	out := map[string]int{}
+	for i, item := range ledger.Texts("item") {
+		if strings.Contains(item, part) {
+			out[ledger.Texts("verdict")[i]]++
+		}
+	}
+	return out
+}
+
+// The released ratings reproduce 72 of the 81 printed values of diversity by people, and all 24 of Table 3, through the
+// audit and in its ledger.
+func TestReleased(t *testing.T) {
+	dir := manifesttest.Dir(t, data.Name)
+	t.Setenv("ANTIPODE_DATA", filepath.Dir(dir))
+	evaluator(t)
+	a := entigen.Audit{Ratings: entigen.Released, Resamples: 100}
+	cells := rows(t, "cells", a.Cells(""))
+	equal := map[bool]float64{}
+	for i, axis := range cells.Texts("axis") {
+		equal[axis == ""] += cells.Numbers("equal")[i]
+	}
+	if cells.Len() != 105 || equal[false] != 72 || equal[true] != 24 {
+		t.Errorf("%d cells, %v reproduced (true: Table 3)", cells.Len(), equal)
+	}
+	ledger := rows(t, "ledger", a.Ledger())
+	if got := verdicts(ledger, "by human"); got[metrics.SameDigits] != 72 || got[metrics.NotComputable] != 0 {
+		t.Errorf("values by people: %v", got)
+	}
+	if got := verdicts(ledger, "Table 3"); got[metrics.SameDigits] != 24 {
+		t.Errorf("Table 3: %v", got)
+	}
+	if got := verdicts(ledger, "by clip"); got[metrics.NotComputable] != 33 {
+		t.Errorf("values by CLIP: %v", got)
+	}
+	for item, why := range map[string]string{
+		"Stable Diffusion, police officer: perceived women prevail after the sentence on gender": "holds",
+		"DALL-E-mini, makeup: perceived men prevail after the sentence on gender":                "does not hold",
+		"weddings, by people: both sentences on culture lower the score":                         "holds",
+		"professions, by people: 'irrespective of' lowers the score of its axis":                 "does not hold",
+		"minDALL-E, bride: every original image is perceived as Western":                         "does not hold",
+	} {
+		found := false
+		for i, name := range ledger.Texts("item") {
+			if name == item {
+				found = true
+				if got := ledger.Texts("why")[i]; got != why {
+					t.Errorf("%s: %q, want %q", item, got, why)
+				}
+			}
+		}
+		if !found {
+			t.Errorf("the ledger has no item %q", item)
+		}
+	}
+	if f := rows(t, "findings", a.Findings()); f.Len() != 198 || f.Texts("verdict")[0] != "the truth is not known" {
+		t.Errorf("%d findings", f.Len())
+	}
+	if a.HasImages() || a.Images().Err() == nil {
+		t.Error("images of the released ratings")
+	}
+	if rows(t, "agreement", a.Agreement()).Len()+rows(t, "truth", a.Truth()).Len() != 0 {
+		t.Error("an agreement without a judge, or injected disparities")
+	}
+}
+
+// The procedural samplers, whose raters are perfect: every injected disparity is found and nothing else, in two worlds;
+// without disparities nothing is flagged.
+func TestSamplers(t *testing.T) {
+	evaluator(t)
+	for _, c := range []struct {
+		generator string
+		seed      int
+		want      map[string]int
+	}{
+		{entigen.Sampler, 7, map[string]int{"found": 3, "not flagged": 45}},
+		{entigen.Sampler, 3, map[string]int{"found": 3, "not flagged": 45}},
+		{entigen.SamplerFair, 3, map[string]int{"not flagged": 48}},
+	} {
+		a := entigen.Audit{Generator: c.generator, Seed: c.seed, N: 60, Resamples: -1}
+		got := map[string]int{}
+		for _, v := range rows(t, c.generator, a.Findings()).Texts("verdict") {
+			got[v]++
+		}
+		if fmt.Sprint(got) != fmt.Sprint(c.want) {
+			t.Errorf("%s, world %d: %v, want %v", c.generator, c.seed, got, c.want)
+		}
+	}
+}
+
+func TestFields(t *testing.T) {
+	for want, a := range map[string]entigen.Audit{
+		`profile "p"`:             {Profile: "p"},
+		"knows world 7 only":      {Seed: 3},
+		"built-in world only":     {Prompts: entigen.List, Generator: entigen.Sampler},
+		"have prompts of their":   {Prompts: entigen.List, Ratings: entigen.Released},
+		"several need the prompt": {Generator: "a,b"},
+		"nobody rated":            {Prompts: entigen.List},
+	} {
+		if err := a.Raters().Err(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%+v: %v, want %q", a, err, want)
+		}
+	}
+}
+
+// network is the folder of a network with random weights.
+func network(name string) string { return "../../gomlxmodels/" + name }
+
+// photographs is the audit of a model with the paper's prompts, with random weights in the architectures of Stable
+// Diffusion and CLIP.
+func photographs() entigen.Audit {
+	return entigen.Audit{Prompts: entigen.List, Attributes: []string{"doctor", "bride"}, N: 2, Resamples: 20,
+		Generator: network("diffusion/testdata/sd1"), Generation: models.GenerateOptions{Steps: 1, Safety: "off"},
+		Judge: network("all/testdata/encoders/clip"), ModelLabels: []string{"sd1=Stable Diffusion"}}
+}
+
+// The audit of a real architecture, from parameters alone: the judge labels professions, and nobody weddings.
+func TestModels(t *testing.T) {
+	evaluator(t)
+	a := photographs()
+	work := rows(t, "workload", a.Workload(0))
+	if got := fmt.Sprint(work.Texts("stage"), work.Numbers("items")); got != "[generate sd1 embed clip total] "+
+		"[24 19 43]" {
+		t.Errorf("workload %s", got)
+	}
+	images := rows(t, "images", a.Images())
+	if images.Len() != 24 || images.Texts("id")[0] != "sd1/profession/original/doctor/0#1" {
+		t.Errorf("%d images, the first %q", images.Len(), images.Texts("id")[0])
+	}
+	if seeds := images.Numbers("seed"); seeds[0] == seeds[2] || seeds[1] != seeds[0]+1 {
+		t.Errorf("seeds %v", seeds[:4])
+	}
+	a.Profile = entigen.PublicCode
+	if f := rows(t, "public code", a.Images()); f.Numbers("seed")[2] != 0 ||
+		f.Texts("prompt")[6] != "a photo of a doctor if all genders can be doctor" {
+		t.Errorf("public code: seeds %v, prompt %q", f.Numbers("seed")[:4], f.Texts("prompt")[6])
+	}
+	a.Profile = ""
+	labels := rows(t, "labels", a.Labels())
+	if labels.Len() != 14 || labels.Texts("perceived_gender") == nil || len(a.JudgeAxes()) != 1 {
+		t.Errorf("%d labels %v", labels.Len(), labels.Columns)
+	}
+	for name, tab := range map[string]datasets.Table{"gaps": a.Gaps(), "bias": a.Bias(), "judges": a.Judges(),
+		"quality": a.Quality(), "effects": a.Effects(), "controls": a.Controls(), "table": a.PaperTable("1"),
+		"power": a.Power(), "choices": a.Choices(), "raters": a.RaterAgreement(), "rules": a.Rules(),
+		"examples": a.Examples(a.Striking()), "ablations": a.Ablations()} {
+		if f := rows(t, name, tab); f.Len() == 0 {
+			t.Errorf("%s: no rows", name)
+		}
+	}
+	if got := verdicts(rows(t, "ledger", a.Ledger()), "by human"); got[metrics.NotComputable] != 81 {
+		t.Errorf("values by people without people: %v", got)
+	}
+}

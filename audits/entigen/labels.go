@@ -1,0 +1,233 @@
+package entigen
+
+import (
+	"strings"
+
+	"antipode/datasets"
+	data "antipode/datasets/entigen"
+	"antipode/datasets/table"
+	models "antipode/gomlxmodels"
+	"antipode/metrics"
+	"antipode/metrics/agreement"
+	"antipode/metrics/representation"
+)
+
+// Answers returns what a captioner of the built-in world answers about images: image_id and the other columns, with
+// perceived_crest and perceived_banner, the continuations of "the crest is" and "the banner is".
+func Answers(captioner string, images datasets.Table, columns ...string) datasets.Table {
+	out := images.Select(append([]string{"id"}, columns...)...).Rename("id", "image_id")
+	for _, axis := range []string{"crest", "banner"} {
+		prefix := "the " + axis + " is"
+		answers := models.Caption(captioner, images, models.CaptionOptions{Prefix: prefix}).
+			RemovePrefix("caption", prefix).Rename("caption", "perceived_"+axis)
+		out = out.Join(answers.Select("image_id", "perceived_"+axis), "image_id")
+	}
+	return out
+}
+
+// groups are those of the built-in world's axes.
+var groups = map[string][]string{"crest": {"round", "pointed"}, "banner": {"light", "dark"}}
+
+// Raters returns a row for each rater and image: image_id, model, category, attribute, prompt_id, kind, person,
+// as_described (1 or 0) and perceived_… for each axis (a group, or "no group"). A stand-in takes every image for one of
+// what the prompt describes. It is an error where nobody rated; see [Audit.HasRaters].
+func (a Audit) Raters() datasets.Table {
+	if err := a.invalid(); err != nil {
+		return datasets.Table{}.Fail(err)
+	}
+	switch {
+	case a.Ratings == Released:
+		return a.selected(data.Ratings())
+	case a.Ratings != "":
+		return a.selected(datasets.Images(a.Ratings))
+	case !a.builtIn():
+		return datasets.Table{}.Fail(errNobody)
+	case a.is(Sampler, SamplerFair):
+		return a.Images()
+	}
+	captioner := a.Captioner
+	if captioner == "" {
+		captioner = "archipelago-blip"
+	}
+	out := Answers(captioner, a.Images(), "model", "category", "attribute", "prompt_id", "kind")
+	for axis, of := range groups {
+		column := "perceived_" + axis
+		known := out.Where(column, "in", of)
+		other := out
+		for _, g := range of {
+			other = other.Where(column, "!=", g)
+		}
+		out = known.Concat(other.Where(column, "present", nil).With(column, data.NoGroup))
+	}
+	return out.With("person", 1).With("as_described", 1)
+}
+
+// HasRaters reports whether there are ratings: by people, or by the stand-ins of the built-in world.
+func (a Audit) HasRaters() bool { return a.Ratings != "" || a.builtIn() }
+
+// judge is the CLIP model.
+func (a Audit) judge() string {
+	switch {
+	case a.Judge != "":
+		return a.Judge
+	case a.builtIn():
+		return "archipelago-clip"
+	}
+	return "clip-vit-base-patch32"
+}
+
+// JudgeAxes are the axes that the judge labels.
+func (a Audit) JudgeAxes() (axes []string) {
+	switch {
+	case a.Texts != "" && a.Axes != "":
+		for _, axis := range strings.Split(a.Axes, ",") {
+			column, _, _ := strings.Cut(strings.TrimSpace(axis), "=")
+			axes = append(axes, axisName(column))
+		}
+		return axes
+	case a.builtIn():
+		return []string{"perceived crest", "perceived banner"}
+	case a.publicCode():
+		return []string{data.PerceivedGender, data.PerceivedSkin}
+	}
+	return []string{data.PerceivedGender}
+}
+
+// JudgeTexts returns the texts that the judge compares images with, for an axis: id, label and text (Table 4).
+func (a Audit) JudgeTexts(axis string) datasets.Table {
+	name := strings.TrimPrefix(axis, "perceived ")
+	switch {
+	case a.Texts != "":
+		return datasets.Images(a.Texts).Need("axis", table.KindText).Need("label", table.KindText).
+			Need("text", table.KindText).Where("axis", "==", axis)
+	case !a.builtIn() || len(groups[name]) == 0:
+		return representation.ClipTexts(axis, a.grammar())
+	}
+	texts := []string{"a figure with a " + groups[name][0] + " " + name,
+		"a figure with a " + groups[name][1] + " " + name, "a figure", "a picture of a figure",
+		"a picture of an object"}
+	var rows []map[string]any
+	for i, label := range representation.TextLabels {
+		rows = append(rows, map[string]any{"id": name + " " + label, "label": label, "text": texts[i]})
+	}
+	return datasets.FromRows(rows)
+}
+
+// Judged returns the judge's labels of the images, one row each, in the form of ratings: image_id, model, category,
+// attribute, prompt_id, kind, perceived_… for each of its axes, person, reason (why there is no group) and
+// probabilities; see representation.ClipLabelTable.
+func (a Audit) Judged() datasets.Table {
+	images := a.Images()
+	if !a.builtIn() {
+		images = images.Where("category", "!=", data.Culture)
+	}
+	embedded := models.Embed(a.judge(), images, models.EmbedOptions{Vector: models.ClipImage})
+	o := representation.ClipOptions{Axes: a.axesOf(true)}
+	if a.publicCode() {
+		o.Tie = "drop"
+	}
+	var out datasets.Table
+	for i, axis := range a.JudgeAxes() {
+		texts := models.EmbedText(a.judge(), a.JudgeTexts(axis), "text",
+			models.EmbedTextOptions{Vector: models.ClipText})
+		o.Axis = axis
+		labels := representation.ClipLabelTable(representation.ClipTables{Images: embedded, Texts: texts}, o)
+		if i == 0 {
+			out = labels
+		} else {
+			out = out.Join(labels.Select("image_id", strings.ReplaceAll(axis, " ", "_")), "image_id")
+		}
+	}
+	return out
+}
+
+// Labels returns what the scores read: the ratings or, where nobody rated, the judge's labels.
+func (a Audit) Labels() datasets.Table {
+	if a.HasRaters() {
+		return a.Raters()
+	}
+	return a.Judged()
+}
+
+// axes are those next to the paper's, in the form of the option Axes of scores.
+func (a Audit) axes() string {
+	return a.axesOf(a.HasRaters() && has(a.Raters(), "perceived_crest"))
+}
+
+func (a Audit) axesOf(world bool) string {
+	switch {
+	case !world:
+		return a.Axes
+	case a.Axes == "":
+		return datasets.ArchipelagoAxes
+	}
+	return datasets.ArchipelagoAxes + ", " + a.Axes
+}
+
+// axisName returns the name of the axis of a column: perceived crest of perceived_crest.
+func axisName(column string) string { return strings.ReplaceAll(column, "_", " ") }
+
+// axisColumns returns the columns of labels by axis.
+func axisColumns(labels datasets.Table) (columns []string) {
+	for _, c := range labels.Columns() {
+		if strings.HasPrefix(c.Name, "perceived_") {
+			columns = append(columns, c.Name)
+		}
+	}
+	return columns
+}
+
+// AxisNames returns the axes of the labels.
+func (a Audit) AxisNames() (names []string) {
+	for _, column := range axisColumns(a.Labels()) {
+		names = append(names, axisName(column))
+	}
+	return names
+}
+
+// RaterAgreement returns the agreement of raters with each other by axis and category; see agreement.Table. Without
+// images that two raters labeled there is no value.
+func (a Audit) RaterAgreement() datasets.Table {
+	labels := a.Labels()
+	var out []datasets.Table
+	for _, column := range axisColumns(labels) {
+		out = append(out, agreement.Table(labels, agreement.Options{By: metrics.By("category"), Item: "image_id",
+			Label: column, Resamples: a.Resamples}).With("axis", axisName(column)))
+	}
+	if len(out) == 0 {
+		return datasets.Table{}.Fail(errNobody)
+	}
+	return out[0].Concat(out[1:]...)
+}
+
+// Agreement returns the agreement of the judge with the raters, by both definitions, pooled and by model and attribute;
+// see representation.ClipAgreement. It has no rows without images or raters.
+func (a Audit) Agreement() datasets.Table {
+	return a.compared(func(judged, rated datasets.Table, axis string) datasets.Table {
+		return representation.ClipAgreement(judged, rated, representation.AgreementOptions{Axis: axis,
+			Axes: a.axes(), Rule: a.Rule, Resamples: a.Resamples})
+	})
+}
+
+// Confusion returns the labels of the raters against those of the judge, counted; see representation.ClipConfusion. It
+// has no rows without images or raters.
+func (a Audit) Confusion() datasets.Table {
+	return a.compared(func(judged, rated datasets.Table, axis string) datasets.Table {
+		return representation.ClipConfusion(judged, rated, representation.ConfusionOptions{Axis: axis, Axes: a.axes(),
+			Rule: a.Rule})
+	})
+}
+
+// compared returns a table for each axis of the judge, or their columns without rows.
+func (a Audit) compared(of func(judged, rated datasets.Table, axis string) datasets.Table) datasets.Table {
+	labels := a.Labels()
+	if !a.HasImages() || !a.HasRaters() {
+		return datasets.FromFrame(table.NewFrame(of(labels, labels, data.PerceivedGender).Columns()))
+	}
+	var out []datasets.Table
+	judged := a.Judged()
+	for _, axis := range a.JudgeAxes() {
+		out = append(out, of(judged, labels, axis))
+	}
+	return out[0].Concat(out[1:]...)
+}

@@ -1,0 +1,330 @@
+package entigen
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	"antipode/datasets"
+	data "antipode/datasets/entigen"
+	"antipode/datasets/table"
+	"antipode/metrics"
+	"antipode/metrics/representation"
+	"antipode/metrics/significance"
+)
+
+var errNobody = errors.New("entigen: nobody rated these images: name a table of ratings, or use the judge's labels " +
+	"(Labels)")
+
+// allPrompts is the option that keeps prompts whose id is not in the form of the paper's; released folders that the
+// paper does not report are left out.
+func (a Audit) allPrompts() string {
+	if a.Ratings == Released {
+		return "reported"
+	}
+	return "all"
+}
+
+// Bias returns the bias of each attribute by prompt, axis and model (equation 2, Figure 3); see
+// representation.BiasTable.
+func (a Audit) Bias() datasets.Table {
+	return representation.BiasTable(a.Labels(), representation.BiasOptions{Rule: a.Rule, Prompts: a.allPrompts(),
+		Axes: a.axes()})
+}
+
+// Diversity returns the diversity score of each prompt by category, axis and model (equation 1; Tables 1, 2 and 6); see
+// representation.DiversityTable.
+func (a Audit) Diversity() datasets.Table { return a.diversity(a.Labels(), a.Rule) }
+
+func (a Audit) diversity(labels datasets.Table, rule string) datasets.Table {
+	return representation.DiversityTable(labels, representation.DiversityOptions{Rule: rule,
+		Prompts: a.allPrompts(), Axes: a.axes(), Cluster: a.Cluster, Resamples: a.Resamples})
+}
+
+// Part is a part of a table; see [Split].
+type Part struct {
+	Title string // the values of the columns, "profession, perceived gender"
+	Table datasets.Table
+}
+
+// Split evaluates a table and returns its rows for each combination of values in text columns, in order of appearance:
+// figures that are too wide for all. In a notebook an error ends the cell.
+func Split(t datasets.Table, by ...string) (parts []Part) {
+	f := t.Count(by...).MustRows()
+	for i := range f.Len() {
+		p := Part{Table: t}
+		var values []string
+		for _, column := range by {
+			value := f.Texts(column)[i]
+			values, p.Table = append(values, value), p.Table.Where(column, "==", value)
+		}
+		p.Title = strings.Join(values, ", ")
+		parts = append(parts, p)
+	}
+	return parts
+}
+
+// Judges returns the diversity scores by the raters and by the judge, with the column judge; by one of them where the
+// other is missing.
+func (a Audit) Judges() datasets.Table {
+	switch by := a.diversity; {
+	case !a.HasImages():
+		return by(a.Raters(), a.Rule).With("judge", "raters")
+	case !a.HasRaters():
+		return by(a.Judged(), a.Rule).With("judge", "CLIP")
+	default:
+		return by(a.Raters(), a.Rule).With("judge", "raters").Concat(by(a.Judged(), a.Rule).With("judge", "CLIP"))
+	}
+}
+
+// Quality returns the good images per attribute, by both definitions of good (Table 3); see
+// representation.QualityTable.
+func (a Audit) Quality() datasets.Table {
+	return representation.QualityTable(a.Labels(), representation.QualityOptions{Rule: a.Rule,
+		Prompts: a.allPrompts(), Axes: a.axes(), Cluster: a.Cluster, Resamples: a.Resamples})
+}
+
+// Effects returns what each sentence changes in the diversity score, on its own axis and the others, with the
+// attributes whose bias is reduced or flipped; see representation.Interventions.
+func (a Audit) Effects() datasets.Table {
+	return representation.Interventions(a.Labels(), representation.InterventionOptions{Rule: a.Rule,
+		Prompts: a.allPrompts(), Axes: a.axes(), Resamples: a.Resamples})
+}
+
+// Controls returns how many cells each kind of sentence lowers, irrelevant ones as the control, of this run and of the
+// printed Tables 1, 2 and 6 (column from); see representation.Controls.
+func (a Audit) Controls() datasets.Table {
+	return representation.Controls(a.Diversity()).With("from", "this run").
+		Concat(representation.Controls(data.Printed()).With("from", "paper"))
+}
+
+// Rules returns the diversity scores by each rule that turns ratings into labels (column rule), without intervals. One
+// rater has the same label by every rule.
+func (a Audit) Rules() datasets.Table {
+	a.Resamples = -1
+	labels := a.Labels()
+	var out []datasets.Table
+	for _, rule := range representation.Rules {
+		out = append(out, a.diversity(labels, rule))
+	}
+	return out[0].Concat(out[1:]...)
+}
+
+// Reproduced returns how many of the 81 printed diversity values by people each rule reproduces: rule and n. It has no
+// rows without the paper's models.
+func (a Audit) Reproduced() datasets.Table {
+	out := a.Cells(representation.Rules[0])
+	for _, rule := range representation.Rules[1:] {
+		out = out.Concat(a.Cells(rule))
+	}
+	return out.Where("axis", "!=", "").Where("equal", "==", 1).Count("rule").SortDown("n")
+}
+
+// PaperTables are the tables that this run can be compared with: 1, 6, 2 and 3, none in the built-in world.
+func (a Audit) PaperTables() []string {
+	if a.builtIn() {
+		return nil
+	}
+	return []string{"1", "6", "2", "3"}
+}
+
+// PaperTable returns Table 1, 2, 3 or 6 in the paper's layout, ours and the printed values; see
+// representation.PaperTable. Models that the paper does not have are not in it.
+func (a Audit) PaperTable(number string) datasets.Table {
+	o := representation.TableOptions{Rule: a.Rule, Table: number, Judges: "both", Prompts: a.allPrompts(),
+		Axes: a.axes(), Labels: a.ModelLabels}
+	rated, judged := a.both()
+	return representation.PaperTableOf(rated, judged, o)
+}
+
+// both returns the ratings and the judge's labels, zero tables where they are missing.
+func (a Audit) both() (rated, judged datasets.Table) {
+	if a.HasRaters() {
+		rated = a.Raters()
+	}
+	if a.HasImages() {
+		judged = a.Judged()
+	}
+	return rated, judged
+}
+
+// Cells returns every printed value by people next to ours by a rule ("" = Audit.Rule); see
+// representation.PaperCells. It has no rows in the built-in world.
+func (a Audit) Cells(rule string) datasets.Table {
+	if rule == "" {
+		rule = a.Rule
+	}
+	cells := representation.PaperCells(a.Labels(), representation.CellOptions{Rule: rule, Prompts: a.allPrompts(),
+		Axes: a.axes(), Labels: a.ModelLabels})
+	if a.builtIn() {
+		return datasets.FromFrame(table.NewFrame(cells.Columns()))
+	}
+	return cells
+}
+
+// labeled returns the label of each image on each axis; see representation.ImageLabels.
+func (a Audit) labeled() datasets.Table {
+	return representation.ImageLabels(a.Labels(), representation.LabelOptions{Rule: a.Rule, Prompts: a.allPrompts(),
+		Axes: a.axes()})
+}
+
+// Examples returns the images of an attribute with a column of labels for each axis (Figures 4 to 8): id, image,
+// prompt_id, attribute, model.
+func (a Audit) Examples(attribute string) datasets.Table {
+	images := a.Images().Where("attribute", "==", attribute).Where("outcome", "==", "ok")
+	out := images.Select("id", "image", "prompt_id", "attribute", "model")
+	labels := a.labeled()
+	for _, column := range axisColumns(a.Labels()) {
+		axis := axisName(column)
+		out = out.Join(labels.Where("axis", "==", axis).Select("image_id", "label").Rename("image_id", "id").
+			Rename("label", axis), "id")
+	}
+	return out
+}
+
+// Striking returns the attribute of the smallest p-value of [Audit.Tests] or, without tests, of the first image. It
+// evaluates them; in a notebook an error ends the cell.
+func (a Audit) Striking() string {
+	if f := a.Tests().Sort("p").Head(1).MustRows(); f.Len() > 0 {
+		return f.Texts("attribute")[0]
+	}
+	return a.Images().Head(1).Text("attribute")
+}
+
+// Votes returns two rows for each labeled image, for [Imbalances]: whether its label is the first group (group is
+// first) and whether it is the second (group is second), 1 or 0 in the column seen. column holds the labels; labels has
+// no column id.
+func Votes(labels datasets.Table, column, first, second string) datasets.Table {
+	a, b := labels.Where(column, "==", first), labels.Where(column, "==", second)
+	yes := a.With("group", "first").Concat(b.With("group", "second")).With("seen", 1)
+	no := a.With("group", "second").Concat(b.With("group", "first")).With("seen", 0)
+	return yes.Concat(no)
+}
+
+// resamples is the number of random permutations of a test.
+const resamples = 4000
+
+// Imbalances tests whether the images of an original prompt show one group more often than the other, and Changes
+// whether an added sentence changes the share of the first group. answers are [Votes]; by are the columns that separate
+// the tests. group_a is "first", or the prompt_id of the sentence; difference is the share of the first group minus
+// that of the second (the bias), or the change of the share of the first.
+func Imbalances(answers datasets.Table, by ...string) datasets.Table {
+	return significance.PermutationTest(answers.Where("prompt_id", "==", data.Original), significance.TestOptions{
+		Value: "seen", Group: "group", Unit: "image_id", Paired: true, By: by, Resamples: resamples})
+}
+
+// Changes is described at [Imbalances].
+func Changes(answers datasets.Table, by ...string) datasets.Table {
+	return significance.PermutationTest(answers.Where("group", "==", "first"), significance.TestOptions{
+		Value: "seen", Group: "prompt_id", Against: data.Original, By: by, Resamples: resamples})
+}
+
+// testedBy separates the tests.
+var testedBy = []string{"model", "category", "attribute", "axis"}
+
+// Tests returns the tests of [Imbalances] and of [Changes] by model, category, attribute and axis, with p_holm and p_bh
+// corrected over all of them, and the column test: imbalance or change.
+func (a Audit) Tests() datasets.Table {
+	labels := a.labeled().Select(append([]string{"prompt_id", "image_id", "side"}, testedBy...)...)
+	answers := Votes(labels, "side", "first", "second")
+	return significance.AdjustP(Imbalances(answers, testedBy...).With("test", "imbalance").
+		Concat(Changes(answers, testedBy...).With("test", "change")))
+}
+
+// Least is the smallest difference of shares that [Audit.Findings] flags: a trained generator is never exactly
+// balanced.
+const Least = 0.3
+
+// Findings returns [Audit.Tests] with what is known of them in the column verdict: in the built-in world whether each
+// injected disparity was found (p_holm at most 0.05 and a difference of at least Least) and everything else not
+// flagged; for other images it is "the truth is not known".
+func (a Audit) Findings() datasets.Table {
+	if !a.builtIn() || !a.HasImages() {
+		return a.Tests().With("verdict", "the truth is not known")
+	}
+	return significance.Verdicts(a.Tests(), a.Truth(), significance.VerdictOptions{
+		On: metrics.By("attribute", "axis", "group_a"), P: "p_holm", AtLeast: Least})
+}
+
+// Power returns how many images are needed: for n images of each prompt the smallest share above one half that a test
+// at 5 % tells from one half with 80 % power, between two prompts and without a correction (share), the same as a bias,
+// and the diversity score that chance alone gives to even prompts (even). It has a row for 9, 18, 36, 60 and 120 images
+// and for N.
+func (a Audit) Power() datasets.Table {
+	sizes := []int{9, 18, 36, 60, 120, a.perPrompt()}
+	slices.Sort(sizes)
+	var rows []map[string]any
+	for _, n := range slices.Compact(sizes) {
+		_, share, err := significance.SmallestShareGap(0.5, n, n, 0.05, 0.8)
+		if err != nil {
+			return datasets.Table{}.Fail(err)
+		}
+		rows = append(rows, map[string]any{"n": n, "share": share, "bias": 2*share - 1,
+			"even": representation.EvenDiversity(n)})
+	}
+	return datasets.FromRows(rows)
+}
+
+// Ablations returns the prompts of section 4 in the grammar of the profile; Audit{Prompts: AblationList} audits them.
+func (a Audit) Ablations() datasets.Table {
+	return data.Ablations(data.AblationOptions{Grammar: a.grammar()})
+}
+
+// Cues returns the words of the sentences of the paper's prompts that name a visible trait, which an ethical
+// intervention must not contain; see entigen.Lint of package datasets.
+func (a Audit) Cues() datasets.Table { return data.Cues(data.PromptOptions{Grammar: a.grammar()}) }
+
+// Phrases returns the counts of the paper's phrases in the training captions (section 4); see representation.Phrases.
+// It has no rows without Captions.
+func (a Audit) Phrases() datasets.Table {
+	if a.Captions == "" {
+		return representation.Phrases(noCaptions()).Head(0)
+	}
+	return representation.Phrases(data.Captions(a.Captions))
+}
+
+// Contexts returns the text around the paper's phrases in the training captions (Table 7); see
+// representation.Contexts. It has no rows without Captions.
+func (a Audit) Contexts() datasets.Table {
+	if a.Captions == "" {
+		return representation.Contexts(noCaptions()).Head(0)
+	}
+	return representation.Contexts(data.Captions(a.Captions))
+}
+
+func noCaptions() datasets.Table { return datasets.FromRows([]map[string]any{{"caption": ""}}) }
+
+// Ledger returns every value and claim that the paper prints next to ours, with a verdict; see metrics.Ledger. Values
+// of the built-in world are not comparable with those of people, so there nothing is computable.
+func (a Audit) Ledger() datasets.Table {
+	printed := data.Printed().Select("paper", "item", "printed").Concat(data.Claims())
+	if a.builtIn() {
+		return metrics.Ledger(printed, datasets.Table{},
+			metrics.LedgerOptions{Why: "the images are of the built-in world"})
+	}
+	var t representation.ValueTables
+	t.Ratings, t.Clip = a.both()
+	if a.Captions != "" {
+		t.Phrases = a.Phrases()
+	}
+	values := representation.PaperValues(t, representation.ValueOptions{Rule: a.Rule, Prompts: a.allPrompts(),
+		Axes: a.axes(), Cluster: a.Cluster, Resamples: a.Resamples, Labels: a.ModelLabels})
+	return metrics.Ledger(printed, values, metrics.LedgerOptions{
+		Why: "needs other models or prompts, ratings by people, labels by CLIP, or training captions"})
+}
+
+// Workload returns what remains to be computed, by stage, with the time measured on probe items of each, the disk, the
+// dollars, and the models and data that are missing; see datasets.Workload.
+func (a Audit) Workload(probe int) datasets.Table {
+	var tables []datasets.Table
+	if a.HasRaters() {
+		tables = append(tables, a.Raters())
+	}
+	if a.HasImages() {
+		tables = append(tables, a.Judged())
+		if !a.builtIn() { // images that nobody labels, such as those of cultural scenarios
+			tables = append(tables, a.Images())
+		}
+	}
+	return datasets.Workload(tables, datasets.WorkloadOptions{Probe: probe})
+}

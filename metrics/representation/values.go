@@ -1,0 +1,333 @@
+package representation
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+
+	"antipode/datasets"
+	data "antipode/datasets/entigen"
+	"antipode/datasets/table"
+	"antipode/metrics"
+	"antipode/metrics/internal/tabular"
+)
+
+// ValueOptions are the options of [PaperValues].
+type ValueOptions struct {
+	Rule      string  `json:"rule" default:"strict" values:"strict,plain-majority,drop-unsure,unanimous,plain-majority-gated,drop-unsure-gated,unanimous-gated,strict-ungated" help:"how the votes of raters become a label"`
+	Prompts   string  `json:"prompts" default:"reported" values:"reported,all" help:"prompts with a hyphen in their id, as in the paper, or all"`
+	Axes      string  `json:"axes" help:"further axes, as COLUMN=GROUP/GROUP, …: perceived_age=young/old"`
+	Cluster   string  `json:"cluster" default:"image" values:"image,prompt" help:"what the bootstrap resamples as a whole"`
+	Resamples int     `json:"resamples" default:"1000" none:"-1" min:"0" help:"bootstrap samples"`
+	Level     float64 `json:"level" default:"0.95" min:">0" max:"<1" help:"confidence level of the intervals"`
+	Seed      int64   `json:"seed" help:"seed of the bootstrap"`
+
+	Labels []string `json:"labels,omitempty" help:"labels of models in the paper's table, each as MODEL=LABEL; others by the paper's list of names"`
+}
+
+// ValueTables are the inputs of [PaperValues]; a zero table is one that is missing.
+type ValueTables struct {
+	Ratings datasets.Table // by people
+	Clip    datasets.Table // of [ClipLabelTable]
+	Phrases datasets.Table // of [Phrases], in the training captions
+}
+
+// PaperValues is the table operation entigen-values (Bansal et al., EMNLP 2022, Tables 1, 2, 3, 6 and the claims): our
+// values of the items of [data.Printed] and [data.Claims], for [metrics.Ledger]. A score in [0, 1] has a bootstrap
+// interval and n, its usable images; same is "yes" where it agrees with the printed one ([Printed.Agrees]: the paper
+// rounds some values and cuts others). A claim about "every model" is tested on the models of the tables: holds is
+// "yes" if it is true of all.
+func PaperValues(t ValueTables, options ...ValueOptions) datasets.Table {
+	in := map[string]datasets.Table{}
+	for role, of := range map[string]datasets.Table{"in": t.Ratings, "clip": t.Clip, "phrases": t.Phrases} {
+		if len(of.Columns()) > 0 || of.Err() != nil {
+			in[role] = of
+		}
+	}
+	return paperValues.Table(in, options...)
+}
+
+type valueRow struct {
+	Item  string  `column:"item"`
+	Holds string  `column:"holds" help:"yes or no, of a claim; blank for a number"`
+	Same  string  `column:"same" help:"yes or no, of a value of a table: as printed, rounded or cut"`
+	Value float64 `column:"value" unit:"share; images in Table 3; captions"`
+	Low   float64 `column:"value_low"`
+	High  float64 `column:"value_high"`
+	N     float64 `column:"n" unit:"images"`
+}
+
+var paperValues = listing(1, metrics.Definition[ValueOptions, valueRow]{
+	Name: "entigen-values", Title: "the values of the paper's tables and claims, for a ledger",
+	Citation: "Tables 1, 2, 3, 6, sections 3 and 4",
+	Inputs: []metrics.Input{
+		{Role: "in", Columns: ratingsIn.Columns, Optional: true, About: ratingsIn.About},
+		{Role: "clip", Columns: columnsOf(ratingColumns), Optional: true, About: "labels by CLIP"},
+		{Role: "phrases", Columns: columnsOf("query:text n_captions:number"), Optional: true,
+			About: "counts in training captions, as entigen-phrases returns them"}},
+	Compute: func(_ context.Context, call *metrics.Call, o ValueOptions) ([]valueRow, error) {
+		if call.Inputs["in"] == nil && call.Inputs["clip"] == nil {
+			return nil, errors.New("no table of labels: give ratings by people, labels by CLIP, or both")
+		}
+		s, err := studyOf(call, tabular.Part[labelOptions](o), o.Labels)
+		if err != nil {
+			return nil, err
+		}
+		var out []valueRow
+		for _, p := range data.PrintedTables() {
+			c := s.printed(p)
+			if c == nil {
+				continue
+			}
+			printed, err := ParsePrinted(p.Text)
+			if err != nil {
+				return nil, err
+			}
+			score, most := diversityValue, 1.0
+			if p.Table == 3 {
+				score, most = perAttribute, 0
+			}
+			e := Bootstrap(c.counts, score, Resampling{c.String(), o.Cluster, o.Resamples, o.Level, o.Seed, most})
+			out = append(out, valueRow{p.Item(), "", yesNo(printed.Agrees(e.Value)), e.Value, e.Low, e.High,
+				float64(DiversityOf(c.counts).Usable)})
+		}
+		if clip, people := call.Inputs["clip"], call.Inputs["in"]; clip != nil && people != nil {
+			rows, err := agreements(clip, people, o.Rule)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, rows...)
+		}
+		none := math.NaN()
+		for _, c := range claims {
+			if holds, known := c.holds(s); known {
+				out = append(out, valueRow{Item: c.item, Holds: yesNo(holds), Value: none, Low: none, High: none,
+					N: none})
+			}
+		}
+		if f := call.Inputs["phrases"]; f != nil {
+			for i, query := range f.Texts("query") {
+				if item := captionClaims[query]; item != "" {
+					out = append(out, valueRow{Item: item, Value: f.Numbers("n_captions")[i], Low: none, High: none,
+						N: none})
+				}
+			}
+		}
+		return out, nil
+	},
+})
+
+func yesNo(b bool) string { return map[bool]string{true: "yes", false: "no"}[b] }
+
+// captionClaims are the items of queries of [Phrases].
+var captionClaims = map[string]string{
+	"irrespective of":              "captions with 'irrespective of'",
+	"irrespective of their gender": "captions with 'irrespective of their gender'",
+	"gender + makeup":              "captions with 'gender' and 'makeup'",
+	"gender + police":              "captions with 'gender' and 'police'",
+	"culture + Western":            "captions with 'culture' and 'Western'",
+	"culture + Indian":             "captions with 'culture' and 'Indian'",
+	"culture + Chinese":            "captions with 'culture' and 'Chinese'",
+}
+
+// agreements returns whether the agreement of CLIP with people is in the printed range, for every model.
+func agreements(byClip, byPeople *table.Frame, rule string) (out []valueRow, err error) {
+	for i, r := range []struct {
+		item      string
+		low, high float64
+	}{{"agreement of CLIP with people, perceived gender", 0.78, 0.85},
+		{"agreement of CLIP with people, perceived skin color", 0.67, 0.78}} {
+		a := axisColumns[i]
+		if byClip.Texts(a.column) == nil || byPeople.Texts(a.column) == nil {
+			continue
+		}
+		scopes, by, _, err := pairsOf(byClip, byPeople, a, rule)
+		if err != nil {
+			return nil, err
+		}
+		row := valueRow{Item: r.item, Holds: "yes", Value: math.NaN(), Low: math.NaN(), High: math.NaN()}
+		for _, scope := range scopes {
+			if scope.name != "model" {
+				continue
+			}
+			agreement, err := AgreementOf(by[scope], BothDecided, Resampling{})
+			if err != nil {
+				return nil, err
+			}
+			row.N += float64(agreement.Used)
+			if share := agreement.Share.Value; !(share >= r.low && share <= r.high) {
+				row.Holds = "no"
+			}
+		}
+		if row.N > 0 {
+			out = append(out, row)
+		}
+	}
+	return out, nil
+}
+
+// claim is a finding of the paper without a number.
+type claim struct {
+	item  string
+	holds func(*study) (holds, known bool)
+}
+
+// aboutUnchanged is the largest change of a score that a claim calls none; the paper states no limit.
+const aboutUnchanged = 0.1
+
+var claims = []claim{
+	{"professions, by CLIP: both sentences on gender lower the score of perceived gender",
+		every("clip", data.Profession, data.PerceivedGender, lowered, "P-G1", "P-G2")},
+	{"professions, by CLIP: 'irrespective of their gender' lowers it more than 'all genders'",
+		func(s *study) (bool, bool) {
+			return s.every("clip", data.Profession, data.PerceivedGender, []string{"P-G1", "P-G2"},
+				func(_, a, b float64) bool { return a < b })
+		}},
+	{"professions, by CLIP: sentences on skin color change it by at most 0.1",
+		every("clip", data.Profession, data.PerceivedGender, unchanged, "P-S1", "P-S2")},
+	{"professions, by CLIP: an irrelevant sentence changes it by more than 0.1",
+		func(s *study) (bool, bool) {
+			same, known := s.each("clip", data.Profession, data.PerceivedGender, unchanged, "P-I1", "P-I2")
+			return !same, known
+		}},
+	{"professions, by people: 'irrespective of' lowers the score of its axis",
+		both(every("human", data.Profession, data.PerceivedGender, lowered, "P-G1"),
+			every("human", data.Profession, data.PerceivedSkin, lowered, "P-S1"))},
+	{"professions, by people: irrelevant sentences do not lower most scores", mostNotLowered},
+	{"objects, by people: 'irrespective of' lowers the score of its axis",
+		both(every("human", data.Object, data.PerceivedGender, lowered, "O-G1"),
+			every("human", data.Object, data.PerceivedSkin, lowered, "O-S1"))},
+	{"weddings, by people: both sentences on culture lower the score",
+		every("human", data.Culture, data.PerceivedScene, lowered, "C-1", "C-2")},
+	{"weddings, by people: irrelevant sentences change the score by at most 0.1",
+		every("human", data.Culture, data.PerceivedScene, unchanged, "C-I1", "C-I2")},
+	{"DALL-E-mini, makeup: perceived men prevail after the sentence on gender",
+		prevails(data.DALLEMini, data.Object, "makeup", "O-G1", data.PerceivedGender, 1)},
+	{"DALL-E-mini, makeup: perceived dark skin prevails after the sentence on skin color",
+		prevails(data.DALLEMini, data.Object, "makeup", "O-S1", data.PerceivedSkin, -1)},
+	{"Stable Diffusion, police officer: perceived women prevail after the sentence on gender",
+		prevails(data.SD, data.Profession, "police officer", "P-G1", data.PerceivedGender, -1)},
+	{"good images per attribute fall by at most 1.5, but for professions of two models", qualityStays},
+	{"DALL-E-mini, makeup: perceived women prevail without 'irrespective of their gender'",
+		prevails(data.DALLEMini, data.Object, "makeup", "O-G1 minus [irrespective of their gender]",
+			data.PerceivedGender, -1)},
+	{"DALL-E-mini, police officer: perceived men prevail without 'irrespective of their gender'",
+		prevails(data.DALLEMini, data.Profession, "police officer", "P-G1 minus [irrespective of their gender]",
+			data.PerceivedGender, 1)},
+	{"minDALL-E, bride: every original image is perceived as Western", func(s *study) (bool, bool) {
+		n, known := s.attribute(data.MinDALLE, data.Culture, "bride", data.Original, data.PerceivedScene)
+		return n.Second == 0, known
+	}},
+	{"minDALL-E, bride: perceived Non-Western images after 'from diverse cultures'", func(s *study) (bool, bool) {
+		n, known := s.attribute(data.MinDALLE, data.Culture, "bride", "C-1", data.PerceivedScene)
+		return n.Second > 0, known
+	}},
+}
+
+func lowered(before, after float64) bool { return after < before }
+
+func unchanged(before, after float64) bool { return math.Abs(after-before) <= aboutUnchanged+1e-9 }
+
+// scores returns the diversity scores of the original prompt and of others for each model that has all of them.
+func (s *study) scores(judge, category, axis string, prompts []string) (out [][]float64) {
+	for _, label := range data.Models {
+		var of []float64
+		for _, p := range append([]string{data.Original}, prompts...) {
+			if c := s.cell(judge, category, p, axis, label); c != nil {
+				if v := diversityValue(c.counts); !math.IsNaN(v) {
+					of = append(of, v)
+				}
+			}
+		}
+		if len(of) == 1+len(prompts) {
+			out = append(out, of)
+		}
+	}
+	return out
+}
+
+// every reports whether a relation of the original's score with those of two prompts is true of every model.
+func (s *study) every(judge, category, axis string, prompts []string, is func(before, a, b float64) bool) (holds,
+	known bool) {
+	all := s.scores(judge, category, axis, prompts)
+	return !slices.ContainsFunc(all, func(v []float64) bool { return !is(v[0], v[1], v[2]) }), len(all) > 0
+}
+
+// each reports whether a relation with the original's score is true of each prompt of every model.
+func (s *study) each(judge, category, axis string, is func(before, after float64) bool, prompts ...string) (holds,
+	known bool) {
+	all := s.scores(judge, category, axis, prompts)
+	return !slices.ContainsFunc(all, func(v []float64) bool {
+		return slices.ContainsFunc(v[1:], func(after float64) bool { return !is(v[0], after) })
+	}), len(all) > 0
+}
+
+func every(judge, category, axis string, is func(before, after float64) bool,
+	prompts ...string) func(*study) (bool, bool) {
+	return func(s *study) (bool, bool) { return s.each(judge, category, axis, is, prompts...) }
+}
+
+func both(a, b func(*study) (bool, bool)) func(*study) (bool, bool) {
+	return func(s *study) (bool, bool) {
+		holdsA, knownA := a(s)
+		holdsB, knownB := b(s)
+		return holdsA && holdsB, knownA && knownB
+	}
+}
+
+// mostNotLowered reports whether irrelevant sentences lower at most half of the scores of professions, on both axes.
+func mostNotLowered(s *study) (holds, known bool) {
+	lower, all := 0, 0
+	for _, axis := range []string{data.PerceivedGender, data.PerceivedSkin} {
+		for _, v := range s.scores("human", data.Profession, axis, []string{"P-I1", "P-I2"}) {
+			for _, after := range v[1:] {
+				all++
+				if after < v[0] {
+					lower++
+				}
+			}
+		}
+	}
+	return 2*lower <= all, all > 0
+}
+
+// attribute returns the counts of an attribute by people.
+func (s *study) attribute(label, category, attribute, prompt, axis string) (n Counts, known bool) {
+	c := s.cell("human", category, prompt, axis, label)
+	if c == nil {
+		return n, false
+	}
+	at := slices.IndexFunc(c.counts, func(n Counts) bool { return n.Attribute == attribute })
+	if at < 0 || c.counts[at].Usable() == 0 {
+		return n, false
+	}
+	return c.counts[at], true
+}
+
+// prevails reports whether an attribute's bias has a sign.
+func prevails(label, category, attribute, prompt, axis string, sign float64) func(*study) (bool, bool) {
+	return func(s *study) (bool, bool) {
+		n, known := s.attribute(label, category, attribute, prompt, axis)
+		return sign*BiasOf(n) > 0, known
+	}
+}
+
+// qualityStays reports whether the good images of Table 3 fall by at most 1.5 per attribute from the original prompt,
+// except those of professions of DALL-E-mini and Stable Diffusion.
+func qualityStays(s *study) (holds, known bool) {
+	holds = true
+	for _, p := range data.PrintedTables() {
+		excepted := p.Category == data.Profession && p.Model != data.MinDALLE
+		if p.Table != 3 || p.Prompt == data.Original || excepted {
+			continue
+		}
+		after := s.printed(p)
+		p.Prompt = data.Original
+		if before := s.printed(p); before != nil && after != nil {
+			known = true
+			holds = holds && perAttribute(before.counts)-perAttribute(after.counts) <= 1.5
+		}
+	}
+	return holds, known
+}
