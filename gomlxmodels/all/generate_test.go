@@ -145,6 +145,53 @@ func TestGenerateByAPI(t *testing.T) {
 	}
 }
 
+// TestPaidOnce: four clients request the same twelve images at once, and one of them ends early. Each image is
+// requested once, and all that stay have it.
+func TestPaidOnce(t *testing.T) {
+	s := &imageServer{asked: map[string]int{}}
+	server := httptest.NewServer(s)
+	defer server.Close()
+	t.Setenv("OPENAI_BASE_URL", server.URL+"/v1")
+	t.Setenv("OPENAI_API_KEY", "sk-test-secret")
+	t.Setenv("HTTP_PROXY", "")
+	t.Setenv("http_proxy", "")
+	evaluator(t)
+	var rows []map[string]any
+	for i := range 12 {
+		rows = append(rows, map[string]any{"id": fmt.Sprint(i), "prompt": fmt.Sprint("house ", i)})
+	}
+	plan, err := gomlxmodels.Generate("api:house-painter", datasets.FromRows(rows),
+		gomlxmodels.GenerateOptions{Price: 0.04}).Plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	early, end := context.WithCancel(t.Context())
+	var wg sync.WaitGroup
+	for i := range 4 {
+		wg.Go(func() {
+			ctx := t.Context()
+			if i == 0 {
+				ctx = early
+			}
+			res, err := client.Registered().Run(ctx, client.Request{Plan: plan, Batch: i + 1}, nil)
+			if i > 0 && (err != nil || res.Rows != 12 || slices.Contains(res.Frame.Texts("outcome"), "failed")) {
+				t.Errorf("client %d: %+v, %v", i, res, err)
+			}
+		})
+	}
+	time.Sleep(20 * time.Millisecond)
+	end()
+	wg.Wait()
+	for prompt, times := range s.asked {
+		if times != 1 {
+			t.Errorf("%s was requested %d times", prompt, times)
+		}
+	}
+	if len(s.asked) != 12 {
+		t.Errorf("%d prompts were requested", len(s.asked))
+	}
+}
+
 func TestGenerateRefuses(t *testing.T) {
 	evaluator(t)
 	prompts := datasets.FromRows([]map[string]any{{"id": "a", "prompt": "house"}})

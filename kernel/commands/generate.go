@@ -1,10 +1,12 @@
 package commands
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 
@@ -113,8 +115,9 @@ func generate(ctx context.Context, args []string) error {
 		return usage("%w", err)
 	}
 	if name, api := strings.CutPrefix(model, gomlxmodels.API); api {
-		if err := estimate(ctx, t, o.N, imageapi.Options{BaseURL: o.BaseURL, Model: name, Size: size,
-			Quality: o.Quality, Price: o.Price}); err != nil {
+		address := cmp.Or(o.BaseURL, os.Getenv("OPENAI_BASE_URL"))
+		if err := estimate(ctx, t, o.N, imageapi.Options{BaseURL: address, Model: name, Size: size, Quality: o.Quality,
+			Price: o.Price}); err != nil {
 			return err
 		}
 	}

@@ -71,6 +71,16 @@ func (c *counter) begin(n int) {
 	c.inFlight, c.step, c.steps = n, 0, 0
 }
 
+// foundLater counts an item that another job has computed meanwhile.
+func (c *counter) foundLater() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.found++
+	c.r.found++
+	c.r.e.found.Add(1)
+	c.tell()
+}
+
 // skip counts a bad row; the next report includes it.
 func (c *counter) skip() {
 	c.mu.Lock()

@@ -54,6 +54,7 @@ type Engine struct {
 	device   Device
 	computed atomic.Int64
 	found    atomic.Int64
+	flights  flights
 }
 
 // New returns an engine on an open store.
@@ -114,21 +115,15 @@ type run struct {
 	results  map[*table.Plan]string // ids of computed or found scores
 	numbers  map[*table.Frame][]int // row numbers in the file, if bad rows were left out
 	store    *store.Store
-	retried  map[retried]bool // items that were computed again; see client.Request.RetryFailed
-	work     *work            // not nil: items are counted, not computed
-}
-
-// retried is an item of a context.
-type retried struct {
-	items *store.Items
-	key   store.Key
+	retried  map[item]bool // items that were computed again; see client.Request.RetryFailed
+	work     *work         // not nil: items are counted, not computed
 }
 
 func (e *Engine) newRun(ctx context.Context, req client.Request, progress func(table.Progress),
 	st *store.Store) *run {
 	return &run{e: e, ctx: ctx, req: req, progress: progress, byDigest: map[string]*table.Frame{},
 		models: map[string]string{}, sources: map[string]string{}, uses: map[string]bool{}, added: map[string]bool{},
-		results: map[*table.Plan]string{}, retried: map[retried]bool{}, numbers: map[*table.Frame][]int{}, store: st}
+		results: map[*table.Plan]string{}, retried: map[item]bool{}, numbers: map[*table.Frame][]int{}, store: st}
 }
 
 // Run evaluates a request. A panic in a stage or metric becomes an error; its stack is in the log.

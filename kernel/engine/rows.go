@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"context"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
@@ -9,7 +8,6 @@ import (
 	"fmt"
 	"math"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -131,11 +129,11 @@ func (r *run) rowStage(st stage.Stage, p *table.Plan, in *table.Frame) (*table.F
 // the request has RetryFailed.
 func (r *run) retries(items *store.Items, k store.Key, v []stage.Value, outputs []table.ColumnSpec) bool {
 	at := slices.IndexFunc(outputs, func(o table.ColumnSpec) bool { return strings.HasSuffix(o.Name, "outcome") })
-	if !r.req.RetryFailed || at < 0 || v[at].Text != "failed" || r.retried[retried{items, k}] {
+	if !r.req.RetryFailed || at < 0 || v[at].Text != "failed" || r.retried[item{items, k}] {
 		return false
 	}
 	if r.work == nil {
-		r.retried[retried{items, k}] = true
+		r.retried[item{items, k}] = true
 	}
 	return true
 }
@@ -172,134 +170,6 @@ func (r *run) blobsThere(v []stage.Value, outputs []table.ColumnSpec) bool {
 		}
 	}
 	return true
-}
-
-// prepared is the result of a row's preparation on the host.
-type prepared struct {
-	value  any
-	column string
-	err    error
-}
-
-// batches are the items of a stage: those of the rows with the keys unique, each with a row that has the key and, once
-// it is known, its values.
-type batches struct {
-	w       stage.Worker
-	items   *store.Items
-	in      *table.Frame
-	outputs []table.ColumnSpec
-	c       *counter
-	unique  []store.Key
-	rowOf   []int
-	values  [][]stage.Value
-}
-
-// compute computes the missing items in batches, each stored before the next one starts.
-func (r *run) compute(ctx context.Context, b *batches, missing []int) error {
-	w, in, outputs, c, rowOf, values := b.w, b.in, b.outputs, b.c, b.rowOf, b.values
-	ctx, cancel := context.WithCancel(stage.WithSteps(ctx, c.at))
-	defer cancel()
-	size := w.Batch()
-	if r.req.Batch > 0 {
-		size = min(size, r.req.Batch)
-	}
-	ahead := make(chan chan prepared, 2*size) // rows being prepared, in order
-	limit := make(chan struct{}, runtime.NumCPU())
-	go func() {
-		defer close(ahead)
-		for _, u := range missing {
-			ch := make(chan prepared, 1)
-			select {
-			case ahead <- ch:
-			case <-ctx.Done():
-				return
-			}
-			limit <- struct{}{}
-			go func() {
-				defer func() { <-limit }()
-				var p prepared
-				if err := protect(func() (err error) {
-					p.value, p.column, err = w.Prepare(ctx, stage.Row{Frame: in, Index: rowOf[u]})
-					return err
-				}); err != nil {
-					p.err = err
-				}
-				ch <- p
-			}()
-		}
-	}()
-	var batch []any
-	var members []int
-	flush := func() error {
-		if len(batch) == 0 {
-			return nil
-		}
-		c.begin(len(batch))
-		results, failed := w.Compute(ctx, batch)
-		if failed != nil && len(results) != len(batch) {
-			return failed
-		}
-		if len(results) != len(batch) {
-			return fmt.Errorf("%s returned %d results for %d rows", w.Label(), len(results), len(batch))
-		}
-		keys := make([]store.Key, 0, len(members))
-		payloads := make([][]byte, 0, len(members))
-		keeper, chooses := w.(stage.Keeper)
-		for i, u := range members {
-			if failed != nil && results[i] == nil {
-				continue
-			}
-			payload, err := encodeItem(results[i], outputs)
-			if err != nil {
-				return fmt.Errorf("%s, row %d (id %q): %w", w.Label(), rowOf[u]+1, rowID(in, rowOf[u]), err)
-			}
-			if values[u] = results[i]; !chooses || keeper.Keep(results[i]) {
-				keys, payloads = append(keys, b.unique[u]), append(payloads, payload)
-			}
-		}
-		if err := errors.Join(failed, b.items.Put(keys, payloads)); err != nil {
-			return err
-		}
-		r.e.computed.Add(int64(len(batch)))
-		c.finish(len(batch), samples(in, outputs, members, rowOf, values))
-		batch, members = batch[:0], members[:0]
-		return nil
-	}
-	next := 0
-	for ch := range ahead {
-		var p prepared
-		select {
-		case p = <-ch:
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-		u := missing[next]
-		next++
-		if p.err != nil {
-			if ctx.Err() != nil {
-				return ctx.Err()
-			}
-			c.skip()
-			if err := r.report(table.BadRow{Row: r.rowNumber(in, rowOf[u]), ID: rowID(in, rowOf[u]), Column: p.column,
-				Reason: p.err.Error()}); err != nil {
-				if keepErr := flush(); keepErr != nil { // store the good rows before it
-					return keepErr
-				}
-				return err
-			}
-			continue
-		}
-		batch, members = append(batch, p.value), append(members, u)
-		if len(batch) == size {
-			if err := flush(); err != nil {
-				return err
-			}
-		}
-	}
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	return flush()
 }
 
 func rowID(f *table.Frame, i int) string {

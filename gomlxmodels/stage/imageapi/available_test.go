@@ -201,7 +201,6 @@ func TestHistorical(t *testing.T) {
 
 // TestNoKey: OpenAI's own API needs a key, which is reported before anything is sent.
 func TestNoKey(t *testing.T) {
-	t.Setenv("OPENAI_API_KEY", "")
 	f := newFake(t, give(200, imageJSON(pngFile(t), "")))
 	g := f.generator(t, func(o *Options) { f.official(t)(o); o.Model, o.Quality, o.Key = "gpt-image-2", "", "" })
 	if _, err := g.Generate(t.Context(), "a red house", nil); err == nil || !strings.Contains(err.Error(),

@@ -5,8 +5,8 @@
 //	estimate, err := g.Estimate(100)                  // before anything is paid
 //	result, err := g.Generate(ctx, "a house in Accra")
 //
-// The server's address and key are the environment variables OPENAI_BASE_URL and OPENAI_API_KEY, unless [Options]
-// sets others.
+// The server's address and key are the caller's; no environment variable is read here, because a backend serves clients
+// with other environments than its own.
 //
 // # Outcomes and errors
 //

@@ -6,7 +6,6 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"os"
 	"regexp"
 	"strings"
 	"time"
@@ -14,8 +13,8 @@ import (
 
 // Options are the options of [New]. Model is required; the zero value of all other fields is the default.
 type Options struct {
-	BaseURL string // "" = OPENAI_BASE_URL, else the address of OpenAI's own API, which ends in /v1
-	Key     Secret // "" = OPENAI_API_KEY. Over http it is sent to this machine only
+	BaseURL string // "" = that of OpenAI's own API, which ends in /v1
+	Key     Secret // may be empty for another server than OpenAI's. Over http it is sent to this machine only
 
 	Model   string // one of [Models], or any that the server has
 	Size    string // "1024x1024", …; "" or "auto" = the server chooses
@@ -59,13 +58,7 @@ func New(o Options) (*Generator, error) {
 		return nil, errors.New("name the image model, for example " + Models[0].Name)
 	}
 	if o.BaseURL == "" {
-		o.BaseURL = os.Getenv("OPENAI_BASE_URL")
-	}
-	if o.BaseURL == "" {
 		o.BaseURL = officialURL
-	}
-	if o.Key == "" {
-		o.Key = Secret(os.Getenv("OPENAI_API_KEY"))
 	}
 	o.Key = Secret(strings.TrimSpace(string(o.Key)))
 	base, err := baseURL(o.BaseURL, o.Key)
