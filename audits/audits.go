@@ -18,6 +18,7 @@ import (
 	"strings"
 
 	"antipode/datasets"
+	"antipode/datasets/table"
 )
 
 // Set is a data set of reference images that an audit knows by name.
@@ -49,4 +50,15 @@ func IsTable(part string) bool {
 		_, err := os.Stat(filepath.Join(part, name))
 		return err == nil
 	})
+}
+
+// Has reports whether a table has a column. It does not run the table; one whose columns are not known has none.
+func Has(t datasets.Table, column string) bool { return table.Position(t.Columns(), column) >= 0 }
+
+// Succeeded adds the column outcome, "ok" in every row, to images that come without one.
+func Succeeded(images datasets.Table) datasets.Table {
+	if Has(images, "outcome") {
+		return images
+	}
+	return images.With("outcome", "ok")
 }

@@ -23,7 +23,6 @@ import (
 	"antipode/datasets/digin"
 	"antipode/datasets/dollarstreet"
 	"antipode/datasets/geode"
-	"antipode/datasets/table"
 	models "antipode/gomlxmodels"
 	"antipode/metrics"
 	"antipode/metrics/regions"
@@ -190,24 +189,12 @@ func (a Audit) Candidates() datasets.Table {
 	return photos
 }
 
-func has(t datasets.Table, column string) bool {
-	return table.Position(t.Columns(), column) >= 0
-}
-
-// succeeded adds the column outcome to images that come without one.
-func succeeded(images datasets.Table) datasets.Table {
-	if has(images, "outcome") {
-		return images
-	}
-	return images.With("outcome", "ok")
-}
-
 // segment adds masks to images; see Audit.Segmenter.
 func (a Audit) segment(images datasets.Table) datasets.Table {
 	name := a.Segmenter
 	switch {
 	case name != "":
-	case has(images, "mask"):
+	case audits.Has(images, "mask"):
 		return images
 	case a.builtIn():
 		name = "archipelago-clipseg"
@@ -287,10 +274,10 @@ func (a Audit) Images(template string) datasets.Table {
 	}
 	if audits.IsTable(g) {
 		images := datasets.Images(g)
-		if has(images, "template") {
-			return succeeded(images.Where("template", "==", template))
+		if audits.Has(images, "template") {
+			return audits.Succeeded(images.Where("template", "==", template))
 		}
-		return succeeded(images.With("template", template))
+		return audits.Succeeded(images.With("template", template))
 	}
 	if a.injected() && template == New {
 		g += fair
@@ -303,7 +290,7 @@ func (a Audit) Images(template string) datasets.Table {
 		if a.Objects != nil {
 			images = images.Where("object", "in", a.Objects)
 		}
-		return succeeded(images.With("template", template))
+		return audits.Succeeded(images.With("template", template))
 	}
 	o := a.Generation
 	o.N, o.Seed = n, 0

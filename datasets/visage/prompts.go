@@ -1,8 +1,11 @@
 package visage
 
 import (
+	"cmp"
+	"context"
 	"fmt"
 	"hash/fnv"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -38,59 +41,85 @@ type PromptOptions struct {
 // SetOptions are the options of [SetPrompts]. The zero value takes every visual stereotype of the paper's 135
 // identities, and as many other visual attributes, 15 images a prompt.
 type SetOptions struct {
-	Dir           string `json:"dir,omitempty"`            // as in [Options]
-	SeeGULL       string `json:"seegull,omitempty"`        // as in [Options]
-	ShowOffensive bool   `json:"show_offensive,omitempty"` // as in [Options]
+	Dir     string // as in [Options]
+	SeeGULL string // as in [Options]
+	SetPromptsOfOptions
+}
 
-	Identities []string `json:"identities,omitempty"`
-	MinStereo  float64  `json:"min_stereo,omitempty"` // least na_stereo of a stereotype; 0 = 2
-	MinScore   float64  `json:"min_score,omitempty"`  // least of the three scores of a visual attribute; 0 = 4
-	Attributes int      `json:"attributes,omitempty"` // stereotypes of an identity, sampled if there are more; 0 = all
-	Others     int      `json:"others,omitempty"`     // other attributes of an identity; 0 = as many as stereotypes
-	Default    []string `json:"default,omitempty"`    // templates of d; none = [DefaultTemplates]
-	Described  []string `json:"described,omitempty"`  // templates of s and ns; none = [AttributeTemplates]
-	N          int      `json:"n,omitempty"`          // of each prompt; 0 = 15
-	Seed       int64    `json:"seed,omitempty"`       // of the first image, and of the sampling of attributes
+// SetPromptsOfOptions are the options of [SetPromptsOf].
+type SetPromptsOfOptions struct {
+	ShowOffensive bool     `json:"show_offensive,omitempty" help:"show attributes that are offensive or not rated"`
+	Identities    []string `json:"identities,omitempty" help:"identities; none = all with a visual stereotype"`
+	MinStereo     float64  `json:"min_stereo,omitempty" default:"2" none:"-1" help:"least na_stereo of a stereotype"`
+	MinScore      float64  `json:"min_score,omitempty" default:"4" help:"least score of a visual attribute"`
+	Attributes    int      `json:"attributes,omitempty" min:"0" help:"stereotypes of an identity; 0 = all"`
+	Others        int      `json:"others,omitempty" min:"0" help:"others of an identity; 0 = as many as stereotypes"`
+	Default       []string `json:"default,omitempty" help:"templates of d; none = DefaultTemplates"`
+	Described     []string `json:"described,omitempty" help:"templates of s and ns; none = AttributeTemplates"`
+	N             int      `json:"n,omitempty" default:"15" min:"1" help:"images of each prompt"`
+	Seed          int64    `json:"seed,omitempty" help:"seed of the first image, and of the sampling of attributes"`
+}
+
+// SetPromptRow is a row of the result of [SetPromptsOf].
+type SetPromptRow struct {
+	ID            string  `column:"id"`
+	Identity      string  `column:"identity"`
+	Set           string  `column:"set" help:"d, s or ns"`
+	Attribute     string  `column:"attribute"`
+	Prompt        string  `column:"prompt"`
+	Shown         string  `column:"prompt_shown" help:"displayed in place of prompt where it is not empty"`
+	Template      string  `column:"template"`
+	Number        int     `column:"number" help:"of the image within its identity, from 1"`
+	Seed          int     `column:"seed"`
+	NAStereo      float64 `column:"na_stereo" unit:"annotators"`
+	Offensiveness float64 `column:"offensiveness" unit:"SeeGULL's scale" range:"[-1, 4]"`
 }
 
 var (
 	prompts = source.Define(source.Definition[PromptOptions]{
 		Name: "visage-prompts", Title: "ViSAGe prompts", Listed: true, Read: addPrompts,
 		Columns: "id:text identity:text prompt:text template:text number:number seed:number"})
-	setPrompts = source.Define(source.Definition[SetOptions]{
-		Name: "visage-set-prompts", Title: "ViSAGe prompts of the pull",
-		Columns: "id:text identity:text set:text attribute:text prompt:text prompt_shown:text template:text " +
-			"number:number seed:number na_stereo:number offensiveness:number",
-		Complete: func(o SetOptions) SetOptions {
-			folders := o.folders().here()
-			o.Dir, o.SeeGULL = folders.Dir, folders.SeeGULL
-			return o
-		},
-		Read: func(o SetOptions, env datasets.SourceEnv, f *datasets.Frame) error {
-			folders, err := o.folders().found(env.Home)
-			if err != nil {
-				return err
-			}
-			l, pairs, err := newLookup(folders)
-			if err != nil {
-				return err
-			}
-			return addSetPrompts(o, pairs, l.ratings, f)
-		}})
+	setPrompts = datasets.Define(datasets.Operation[SetPromptsOfOptions, SetPromptRow]{
+		Name: "visage-set-prompts", Version: 1,
+		Title:    "default, stereotypical and other prompts for the identities of a table of pairs",
+		Citation: "Jha et al., ACL 2024, arXiv 2401.06310, section 5",
+		Inputs: []datasets.Input{{Role: "in", Columns: datasets.Columns("identity:text", "attribute:text",
+			"na_stereo:number", "offensiveness:number", "score_asia:number", "score_europe:number", "score_na:number"),
+			About: "pairs of identity and attribute, not masked (`visage-pairs` with show-offensive)"}},
+		Compute: computeSetPrompts,
+	})
 )
-
-func (o SetOptions) folders() Options { return Options{Dir: o.Dir, SeeGULL: o.SeeGULL} }
 
 // Prompts is the table of the prompts of study 1, with a row for each image: id, identity, prompt, template, number (of
 // the image within its identity, from 1, as in the annotations) and seed.
 func Prompts(options ...PromptOptions) datasets.Table { return prompts.Table(options...) }
 
-// SetPrompts is the table of the prompts of study 2, with a row for each image: id, identity, set (d, s or ns),
-// attribute (blank in d), prompt, prompt_shown, template, number, seed, na_stereo and offensiveness of the pair. The
-// column prompt is what a generator gets and is never masked. Unless ShowOffensive is set, an attribute that package
-// seegull masks is masked in attribute and in prompt_shown, which tables and figures display in place of prompt; those
-// of ns are not pairs of SeeGULL and are all masked there. prompt_shown is blank where prompt may be displayed.
-func SetPrompts(options ...SetOptions) datasets.Table { return setPrompts.Table(options...) }
+// SetPrompts is the table of the prompts of study 2, with a row for each image: those of [SetPromptsOf] for SeeGULL's
+// pairs, by default of the paper's 135 identities.
+func SetPrompts(options ...SetOptions) datasets.Table {
+	var o SetOptions
+	if len(options) > 1 {
+		return datasets.Table{}.Fail(fmt.Errorf("visage: SetPrompts takes one SetOptions, not %d", len(options)))
+	} else if len(options) == 1 {
+		o = options[0]
+	}
+	if len(o.Identities) == 0 {
+		o.Identities = Identities()
+	}
+	return SetPromptsOf(Pairs(Options{Dir: o.Dir, SeeGULL: o.SeeGULL, ShowOffensive: true}), o.SetPromptsOfOptions)
+}
+
+// SetPromptsOf returns prompts for the pairs of identity and attribute in a table with the columns of [Pairs], not
+// masked: a row for each image, with the set d (the identity alone), s (with a visual stereotype of the identity) or ns
+// (with a visual attribute that is not one of its pairs). attribute is blank in d; na_stereo and offensiveness are those
+// of the pair. The column prompt is what a generator gets and is never masked. Unless ShowOffensive is set, an attribute
+// that package seegull masks is masked in attribute and in prompt_shown, which tables and figures display in place of
+// prompt; those of ns are not pairs and are all masked there. prompt_shown is blank where prompt may be displayed.
+//
+// Errors: masked attributes, templates without their slots, identities without a visual stereotype.
+func SetPromptsOf(pairs datasets.Table, options ...SetPromptsOfOptions) datasets.Table {
+	return setPrompts.Of(pairs, options...)
+}
 
 // Identities are the paper's 135, sorted: the rows of its Tables 3 to 5.
 func Identities() []string {
@@ -149,52 +178,74 @@ func addPrompts(o PromptOptions, _ datasets.SourceEnv, f *datasets.Frame) error 
 	return nil
 }
 
-// addSetPrompts adds the prompts of study 2 from SeeGULL's pairs and the attributes' ratings.
-func addSetPrompts(o SetOptions, pairs []seegull.Pair, ratings map[string]Rating, f *datasets.Frame) error {
+// described are the pairs of a table by identity, and its visual attributes, sorted.
+type described struct {
+	pairs  map[string]map[string]seegull.Pair
+	visual []string
+}
+
+// readPairs reads the table of [SetPromptsOf].
+func readPairs(f *datasets.Frame, minScore float64) (*described, error) {
+	d := &described{pairs: map[string]map[string]seegull.Pair{}}
+	visual := map[string]bool{}
+	asia, europe, na := f.Numbers("score_asia"), f.Numbers("score_europe"), f.Numbers("score_na")
+	for i, id := range f.Texts("identity") {
+		a := f.Texts("attribute")[i]
+		if seegull.Masked(a) != "" {
+			return nil, fmt.Errorf("visage: row %d: %q is a masked name, which no prompt can contain; use a table "+
+				"with the option ShowOffensive (show_offensive)", i+1, a)
+		}
+		if d.pairs[id] == nil {
+			d.pairs[id] = map[string]seegull.Pair{}
+		}
+		d.pairs[id][a] = seegull.Pair{NAStereo: f.Numbers("na_stereo")[i], Offensiveness: f.Numbers("offensiveness")[i]}
+		if min(asia[i], europe[i], na[i]) >= minScore { // NaN is less
+			visual[a] = true
+		}
+	}
+	d.visual = slices.Sorted(maps.Keys(visual))
+	return d, nil
+}
+
+// split returns the visual stereotypes of an identity and the visual attributes that are none of its pairs.
+func (d *described) split(id string, minStereo float64) (stereotypes, others []string) {
+	for _, a := range d.visual {
+		switch p, known := d.pairs[id][a]; {
+		case !known:
+			others = append(others, a)
+		case p.NAStereo >= minStereo:
+			stereotypes = append(stereotypes, a)
+		}
+	}
+	return stereotypes, others
+}
+
+func computeSetPrompts(_ context.Context, call *datasets.Call, o SetPromptsOfOptions) (out []SetPromptRow, err error) {
+	d, err := readPairs(call.Inputs["in"], o.MinScore)
+	if err != nil {
+		return nil, err
+	}
+	if len(o.Identities) == 0 {
+		for _, id := range slices.Sorted(maps.Keys(d.pairs)) {
+			if stereotypes, _ := d.split(id, o.MinStereo); len(stereotypes) > 0 {
+				o.Identities = append(o.Identities, id)
+			}
+		}
+	}
 	described, identities, err := checked(o.Described, AttributeTemplates, o.Identities, true, o.N)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	plain, _, err := checked(o.Default, DefaultTemplates, o.Identities, false, o.N)
 	if err != nil {
-		return err
-	}
-	for value, or := range map[*float64]float64{&o.MinStereo: 2, &o.MinScore: 4} {
-		if *value == 0 {
-			*value = or
-		}
-	}
-	if o.N == 0 {
-		o.N = 15
-	}
-	var visual []string
-	for a, r := range ratings {
-		if min(r.Asia, r.Europe, r.NA) >= o.MinScore {
-			visual = append(visual, a)
-		}
-	}
-	sort.Strings(visual)
-	of := map[string]map[string]seegull.Pair{}
-	for _, p := range pairs {
-		if of[p.Identity] == nil {
-			of[p.Identity] = map[string]seegull.Pair{}
-		}
-		of[p.Identity][p.Attribute] = p
+		return nil, err
 	}
 	var mask seegull.Masker
 	for _, id := range identities {
-		var stereotypes, others []string
-		for _, a := range visual {
-			switch p, known := of[id][a]; {
-			case !known:
-				others = append(others, a)
-			case p.NAStereo >= o.MinStereo:
-				stereotypes = append(stereotypes, a)
-			}
-		}
+		stereotypes, others := d.split(id, o.MinStereo)
 		if len(stereotypes) == 0 {
-			return fmt.Errorf("visage: %q has no visual stereotype among SeeGULL's pairs; leave it out, or "+
-				"lower min_stereo or min_score", id)
+			return nil, fmt.Errorf("visage: %q has no visual stereotype among the pairs; leave it out, or lower "+
+				"min_stereo or min_score", id)
 		}
 		h := fnv.New64a()
 		h.Write([]byte(id))
@@ -202,29 +253,27 @@ func addSetPrompts(o SetOptions, pairs []seegull.Pair, ratings map[string]Rating
 		if o.Attributes > 0 {
 			stereotypes = some(rng, stereotypes, o.Attributes)
 		}
-		n := o.Others
-		if n == 0 {
-			n = len(stereotypes)
-		}
-		others = some(rng, others, n)
+		others = some(rng, others, cmp.Or(o.Others, len(stereotypes)))
 		number := 0
 		put := func(set, attribute string, templates []string) {
-			stereo, offensive, shown := math.NaN(), math.NaN(), ""
-			if p, known := of[id][attribute]; known {
-				stereo, offensive = p.NAStereo, p.Offensiveness
+			row := SetPromptRow{Identity: id, Set: set, Attribute: attribute, NAStereo: math.NaN(),
+				Offensiveness: math.NaN()}
+			if p, known := d.pairs[id][attribute]; known {
+				row.NAStereo, row.Offensiveness = p.NAStereo, p.Offensiveness
 			}
-			if shown = attribute; set != "d" && !o.ShowOffensive {
-				shown = mask.Label(id, attribute, offensive)
+			if set != "d" && !o.ShowOffensive {
+				row.Attribute = mask.Label(id, attribute, row.Offensiveness)
 			}
 			for _, t := range templates {
-				display := ""
-				if shown != attribute {
-					display = Fill(t, id, shown)
+				row.Prompt, row.Template = Fill(t, id, attribute), t
+				if row.Attribute != attribute {
+					row.Shown = Fill(t, id, row.Attribute)
 				}
 				for range o.N {
 					number++
-					f.Add([]string{fmt.Sprintf("%s/%s/%d", id, set, number), id, set, shown, Fill(t, id, attribute),
-						display, t}, float64(number), float64(o.Seed+int64(f.Len())), stereo, offensive)
+					row.Number, row.Seed = number, int(o.Seed)+len(out)
+					row.ID = fmt.Sprintf("%s/%s/%d", id, set, number)
+					out = append(out, row)
 				}
 			}
 		}
@@ -236,7 +285,7 @@ func addSetPrompts(o SetOptions, pairs []seegull.Pair, ratings map[string]Rating
 			put("ns", a, described)
 		}
 	}
-	return nil
+	return out, nil
 }
 
 // some samples n of sorted names without replacement and returns them sorted.

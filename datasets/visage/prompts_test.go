@@ -12,7 +12,9 @@ import (
 
 	"antipode/datasets"
 	"antipode/datasets/manifest/manifesttest"
+	"antipode/datasets/operation"
 	"antipode/datasets/seegull"
+	"antipode/datasets/table"
 )
 
 func TestArticle(t *testing.T) {
@@ -39,21 +41,38 @@ func TestArticle(t *testing.T) {
 }
 
 // frame evaluates a table and checks it against its columns.
-func frame(t *testing.T, table datasets.Table) (*datasets.Frame, error) {
+func frame(t *testing.T, of datasets.Table) (*datasets.Frame, error) {
 	t.Helper()
-	plan, err := table.Plan()
+	plan, err := of.Plan()
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, err := datasets.FindSource(plan.Op)(context.Background(), plan.Args,
-		datasets.SourceEnv{Home: t.TempDir()})
+	f, err := evaluate(plan)
 	if err != nil {
 		return nil, err
 	}
-	if err := f.Check(); err != nil || !reflect.DeepEqual(f.Specs(), table.Columns()) {
-		t.Errorf("%v; columns %v, declared %v", err, f.Specs(), table.Columns())
+	if err := f.Check(); err != nil || !reflect.DeepEqual(f.Specs(), of.Columns()) {
+		t.Errorf("%v; columns %v, declared %v", err, f.Specs(), of.Columns())
 	}
 	return f, nil
+}
+
+// evaluate evaluates a plan of sources and operations.
+func evaluate(plan *table.Plan) (*datasets.Frame, error) {
+	if len(plan.Inputs) == 0 {
+		return datasets.FindSource(plan.Op)(context.Background(), plan.Args, datasets.SourceEnv{})
+	}
+	var inputs []*datasets.Frame
+	computed := &table.Plan{Op: plan.Op, Args: plan.Args}
+	for i, in := range plan.Inputs {
+		computed.Inputs = append(computed.Inputs, operation.InputPlan(i))
+		f, err := evaluate(in)
+		if err != nil {
+			return nil, err
+		}
+		inputs = append(inputs, f)
+	}
+	return new(operation.Call).Evaluate(context.Background(), computed, inputs...)
 }
 
 // TestPromptJobs: 135 identities · 3 prompts · 5 images = 2,025 jobs, each named as its image in the annotations.
@@ -100,7 +119,8 @@ func parse(id string) (string, float64, error) {
 // identity; attributes are masked by default, prompts only where they are displayed.
 func TestSetPrompts(t *testing.T) {
 	manifesttest.Dir(t, Name)
-	o := SetOptions{Identities: []string{"Indian", "Omani"}, N: 2}
+	o := SetOptions{SetPromptsOfOptions: SetPromptsOfOptions{
+		Identities: []string{"Indian", "Omani"}, N: 2}}
 	masked, err := frame(t, SetPrompts(o))
 	if err != nil {
 		t.Fatal(err)
@@ -145,11 +165,13 @@ func TestSetPrompts(t *testing.T) {
 	if err != nil || few.Len() != 2+3*6+5*6+2+1*6+5*6 {
 		t.Errorf("%v, %v", few.Len(), err)
 	}
-	if _, err := frame(t, SetPrompts(SetOptions{Identities: []string{"Veltan"}})); err == nil ||
+	if _, err := frame(t, SetPrompts(SetOptions{
+		SetPromptsOfOptions: SetPromptsOfOptions{Identities: []string{"Veltan"}}})); err == nil ||
 		!strings.Contains(err.Error(), "Veltan") {
 		t.Errorf("%v", err)
 	}
-	if _, err := frame(t, SetPrompts(SetOptions{Described: []string{"{id}"}})); err == nil ||
+	if _, err := frame(t, SetPrompts(SetOptions{
+		SetPromptsOfOptions: SetPromptsOfOptions{Described: []string{"{id}"}}})); err == nil ||
 		!strings.Contains(err.Error(), "{attr}") {
 		t.Errorf("%v", err)
 	}

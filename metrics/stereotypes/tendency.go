@@ -328,6 +328,9 @@ func Overall(ts []Tendency, r Resampling) []Aggregate {
 	return out
 }
 
+// ratioOfMeans is the aggregation that agrees with the paper's "thrice".
+const ratioOfMeans = "ratio-of-means"
+
 func aggregates(ts []Tendency) []Aggregate {
 	var stereo, other, thetas []float64
 	for _, t := range ts {
@@ -339,7 +342,7 @@ func aggregates(ts []Tendency) []Aggregate {
 	}
 	slices.Sort(thetas)
 	return []Aggregate{
-		{"ratio-of-means", "mean L(stereo) over mean L(random), identities weigh the same",
+		{ratioOfMeans, "mean L(stereo) over mean L(random), identities weigh the same",
 			metrics.Exact(mean(stereo) / mean(other)), len(stereo)},
 		{"mean-of-theta", "mean of theta where it is defined", metrics.Exact(mean(thetas)), len(thetas)},
 		{"median-of-theta", "median of theta where it is defined", metrics.Exact(tabular.Quantile(thetas, 0.5)),

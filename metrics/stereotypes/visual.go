@@ -3,6 +3,7 @@ package stereotypes
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -147,6 +148,60 @@ var stereotypeCounts = listing(metrics.Definition[StereotypeOptions, stereotypeC
 		})
 		for i := range out {
 			out[i].Identity = data.DisplayName(out[i].Identity)
+		}
+		return out, nil
+	},
+})
+
+// VisualAttributes is the table operation visage-visual-attributes (Jha et al., ACL 2024, section 3.1): the attributes of
+// a table of pairs, each once, by name, with the verdict of the rule (see [Visual]) and the number of identities whose
+// visual stereotype it is. The released data have 518 visual ones by the rule as written; the paper counts 385.
+func VisualAttributes(pairs datasets.Table, options ...StereotypeOptions) datasets.Table {
+	return visualAttributes.Of(pairs, options...)
+}
+
+type visualAttributeRow struct {
+	Attribute   string  `column:"attribute"`
+	Visual      string  `column:"visual" help:"yes or no, by the options rule and min-score"`
+	Asia        float64 `column:"score_asia" range:"[1, 5]"`
+	Europe      float64 `column:"score_europe" range:"[1, 5]"`
+	NA          float64 `column:"score_na" range:"[1, 5]"`
+	Stereotypes int     `column:"n_stereotypes" unit:"identities" help:"identities whose visual stereotype it is"`
+	Used        int     `column:"n_used" unit:"pairs" help:"pairs with the attribute"`
+	described
+}
+
+var visualAttributes = listing(metrics.Definition[StereotypeOptions, visualAttributeRow]{
+	Name: "visage-visual-attributes", Version: 1, Title: "attributes, and whether they can be seen in an image",
+	Citation: "section 3.1", Inputs: []metrics.Input{{Role: "in",
+		Columns: columnsOf("identity:text attribute:text " + scoreColumns),
+		About:   "a row for each pair of identity and attribute, with the option stereo-column"}},
+	Compute: func(_ context.Context, call *metrics.Call, o StereotypeOptions) ([]visualAttributeRow, error) {
+		f := call.Inputs["in"]
+		visual, err := o.visual(f)
+		if err != nil {
+			return nil, err
+		}
+		stereo, err := o.stereotypes(f)
+		if err != nil {
+			return nil, err
+		}
+		by, all := map[string]visualAttributeRow{}, scores(f)
+		for i, a := range f.Texts("attribute") {
+			r, known := by[a]
+			if s := all[i]; !known {
+				r = visualAttributeRow{Attribute: a, Asia: s[0], Europe: s[1], NA: s[2],
+					Visual: map[bool]string{true: "yes", false: "no"}[visual[i]]}
+			}
+			r.Used++
+			if stereo[i] {
+				r.Stereotypes++
+			}
+			by[a] = r
+		}
+		var out []visualAttributeRow
+		for _, a := range slices.Sorted(maps.Keys(by)) {
+			out = append(out, by[a])
 		}
 		return out, nil
 	},
