@@ -39,7 +39,7 @@ const (
 )
 
 var ledger = datasets.Define(datasets.Operation[LedgerOptions, LedgerRow]{
-	Name: "ledger", Version: 1,
+	Name: "ledger", Version: 2, // 1 rounded ties away from zero
 	Title: "printed values of a paper next to ours, each with a verdict",
 	Inputs: []Input{
 		{Role: "printed", Columns: datasets.Columns("paper:text", "item:text", "printed:text"),
@@ -56,7 +56,7 @@ var ledger = datasets.Define(datasets.Operation[LedgerOptions, LedgerRow]{
 // value, and where known value_low and value_high (an interval), n (images) and holds ("yes" or "no", for a claim that
 // has no number). A percentage is compared with a value in percent. The verdict is
 //
-//	same to the digit    ours, rounded to the printed decimals, is the printed number
+//	same to the digit    ours, rounded to the printed decimals (a tie either way), is the printed number
 //	inside our interval  the printed number is between value_low and value_high
 //	differs              neither
 //	direction only       the claim has no number, or ours has none: why says whether it holds
@@ -115,7 +115,8 @@ func computeLedger(_ context.Context, call *Call, o LedgerOptions) (out []Ledger
 		number, decimals, isNumber := printedNumber(texts[i])
 		scale := math.Pow(10, float64(decimals))
 		switch {
-		case v.same == "yes", isNumber && v.same == "" && math.Round(v.value*scale) == math.Round(number*scale):
+		case v.same == "yes", // a tie rounds either way
+			isNumber && v.same == "" && math.Abs(v.value-number)*scale <= 0.5*(1+1e-9):
 			row.Verdict = SameDigits
 		case isNumber && v.low <= number && number <= v.high:
 			row.Verdict = Inside

@@ -13,9 +13,9 @@ import (
 	"antipode/kernel/cell"
 )
 
-// Figure is implemented by [Bars], [Forest], [Gallery], [Grid], [Heat], [Histogram], [Lines], [Scatter] and [Segments].
-// A figure is a description: its table runs, and its fields are checked, in these methods. The same rows produce the
-// same bytes.
+// Figure is implemented by [Bars], [Forest], [Gallery], [Grid], [Heat], [Histogram], [Lines], [Map], [Scatter] and
+// [Segments]. A figure is a description: its table runs, and its fields are checked, in these methods. The same rows
+// produce the same bytes.
 type Figure interface {
 	// SVG returns a complete document: no script, no remote source, text as text.
 	SVG() ([]byte, error)

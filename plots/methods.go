@@ -169,6 +169,27 @@ func (f Lines) Save(path string) { f.figure().save(path) }
 func (f Lines) SaveE(ctx context.Context, path string) error { return f.figure().saveE(ctx, path) }
 
 // SVG returns a complete document: see [Figure].
+func (f Map) SVG() ([]byte, error) { return f.figure().bytes("svg") }
+
+// PNG returns an image: see [Figure].
+func (f Map) PNG() ([]byte, error) { return f.figure().bytes("png") }
+
+// HTML returns an element without script: see [Figure].
+func (f Map) HTML() (string, error) { return f.figure().text("html") }
+
+// Show displays the figure under the cell: see [Figure].
+func (f Map) Show() { inCell(f.ShowE) }
+
+// ShowE is Show for programs: it returns the error.
+func (f Map) ShowE(ctx context.Context) error { return f.figure().showE(ctx) }
+
+// Save writes a .svg, .png or .html file: see [Figure].
+func (f Map) Save(path string) { f.figure().save(path) }
+
+// SaveE is Save for programs: it returns the error.
+func (f Map) SaveE(ctx context.Context, path string) error { return f.figure().saveE(ctx, path) }
+
+// SVG returns a complete document: see [Figure].
 func (f Scatter) SVG() ([]byte, error) { return f.figure().bytes("svg") }
 
 // PNG returns an image: see [Figure].

@@ -48,7 +48,7 @@ type SetOptions struct {
 
 // SetPromptsOfOptions are the options of [SetPromptsOf].
 type SetPromptsOfOptions struct {
-	ShowOffensive bool     `json:"show_offensive,omitempty" help:"show attributes that are offensive or not rated"`
+	ShowOffensive bool     `json:"show_offensive,omitempty" help:"show offensive and unrated attributes"`
 	Identities    []string `json:"identities,omitempty" help:"identities; none = all with a visual stereotype"`
 	MinStereo     float64  `json:"min_stereo,omitempty" default:"2" none:"-1" help:"least na_stereo of a stereotype"`
 	MinScore      float64  `json:"min_score,omitempty" default:"4" help:"least score of a visual attribute"`
@@ -111,10 +111,11 @@ func SetPrompts(options ...SetOptions) datasets.Table {
 
 // SetPromptsOf returns prompts for the pairs of identity and attribute in a table with the columns of [Pairs], not
 // masked: a row for each image, with the set d (the identity alone), s (with a visual stereotype of the identity) or ns
-// (with a visual attribute that is not one of its pairs). attribute is blank in d; na_stereo and offensiveness are those
-// of the pair. The column prompt is what a generator gets and is never masked. Unless ShowOffensive is set, an attribute
-// that package seegull masks is masked in attribute and in prompt_shown, which tables and figures display in place of
-// prompt; those of ns are not pairs and are all masked there. prompt_shown is blank where prompt may be displayed.
+// (with a visual attribute that is not one of its pairs). attribute is blank in d; na_stereo and offensiveness are
+// those of the pair. The column prompt is what a generator gets and is never masked. Unless ShowOffensive is set, an
+// attribute that package seegull masks is masked in attribute and in prompt_shown, which tables and figures display in
+// place of prompt; those of ns are not pairs and are all masked there. prompt_shown is blank where prompt may be
+// displayed.
 //
 // Errors: masked attributes, templates without their slots, identities without a visual stereotype.
 func SetPromptsOf(pairs datasets.Table, options ...SetPromptsOfOptions) datasets.Table {

@@ -153,9 +153,9 @@ var stereotypeCounts = listing(metrics.Definition[StereotypeOptions, stereotypeC
 	},
 })
 
-// VisualAttributes is the table operation visage-visual-attributes (Jha et al., ACL 2024, section 3.1): the attributes of
-// a table of pairs, each once, by name, with the verdict of the rule (see [Visual]) and the number of identities whose
-// visual stereotype it is. The released data have 518 visual ones by the rule as written; the paper counts 385.
+// VisualAttributes is the table operation visage-visual-attributes (Jha et al., ACL 2024, section 3.1): the attributes
+// of a table of pairs, each once, by name, with the verdict of the rule (see [Visual]) and the number of identities
+// whose visual stereotype it is. The released data have 518 visual ones by the rule as written; the paper counts 385.
 func VisualAttributes(pairs datasets.Table, options ...StereotypeOptions) datasets.Table {
 	return visualAttributes.Of(pairs, options...)
 }

@@ -1,0 +1,294 @@
+package visage
+
+import (
+	"antipode/datasets"
+	"antipode/datasets/table"
+	"antipode/datasets/visage"
+	"antipode/metrics"
+	"antipode/metrics/significance"
+	"antipode/metrics/stereotypes"
+)
+
+// Method of the tendencies, by profile.
+func (a Audit) method() string {
+	if a.Profile == Clean {
+		return stereotypes.Clean
+	}
+	return stereotypes.Compat
+}
+
+// Annotated returns the answers of the annotators: a row for each image and attribute shown, with the columns that
+// stereotypes.Likelihoods reads; see Audit.Annotations.
+func (a Audit) Annotated() datasets.Table {
+	switch {
+	case a.Annotations == Released:
+		return a.checked(a.mine(visage.Annotations(visage.Options{Dir: a.Data, SeeGULL: a.SeeGULLData,
+			ShowOffensive: a.ShowOffensive})))
+	case a.Annotations != "":
+		return a.checked(a.mine(datasets.Images(a.Annotations)))
+	case a.sampled() && a.Captioner == "":
+		return a.checked(a.mine(a.world(a.generator() == Sampler, a.N).Annotations()))
+	}
+	s, m := a.Stereotypes, a.Salience
+	return stereotypes.CaptionAttributeTable(a.captioned(), stereotypes.CaptionAttributeOptions{MinStereo: s.MinStereo,
+		StereoColumn: s.StereoColumn, Rule: s.Rule, MinScore: s.MinScore, Match: m.Match, Case: m.Case, Plural: m.Plural,
+		ShowOffensive: a.ShowOffensive})
+}
+
+// Annotators names who annotated: "annotators", "perfect annotators" or "captioner".
+func (a Audit) Annotators() string {
+	switch {
+	case a.Annotations != "":
+		return "annotators"
+	case a.sampled() && a.Captioner == "":
+		return "perfect annotators"
+	}
+	return "captioner"
+}
+
+func (a Audit) tendency() stereotypes.TendencyOptions {
+	s := a.Stereotypes
+	return stereotypes.TendencyOptions{MinStereo: s.MinStereo, StereoColumn: s.StereoColumn, Rule: s.Rule,
+		MinScore: s.MinScore, Method: a.method(), Resamples: a.Resamples}
+}
+
+// Likelihoods returns L(a, id) of each attribute shown for an identity (section 4; Figure 3, left).
+func (a Audit) Likelihoods() datasets.Table {
+	return stereotypes.Likelihoods(a.Annotated(), a.tendency())
+}
+
+// Tendencies returns L(stereo), L(random) and theta by identity: Tables 1 and 2.
+func (a Audit) Tendencies() datasets.Table {
+	return stereotypes.Tendencies(a.Annotated(), a.tendency())
+}
+
+// Overall returns how much more likely stereotypes are than other attributes, by aggregation and by profile: the
+// candidates for the paper's "thrice", which does not name its formula.
+func (a Audit) Overall() datasets.Table {
+	paper, clean := a.tendency(), a.tendency()
+	paper.Method, clean.Method = stereotypes.Compat, stereotypes.Clean
+	return stereotypes.OverallRatio(a.Annotated(), paper).Concat(stereotypes.OverallRatio(a.Annotated(), clean))
+}
+
+// Tests returns, for each identity, an exact permutation test whether its stereotypes are more likely than the other
+// attributes: if as many attributes were called stereotypes at random, how often would the two means differ by at least
+// as much? p_holm is corrected for the number of identities. group_a is "random", group_b "stereotype"; the difference
+// is below 0 where stereotypes are more likely.
+func Tests(annotations datasets.Table, o stereotypes.TendencyOptions) datasets.Table {
+	o.Method, o.Resamples = stereotypes.Clean, -1
+	return significance.PermutationTest(stereotypes.Likelihoods(annotations, o),
+		significance.TestOptions{Value: "likelihood", Group: "kind", By: metrics.By("identity")})
+}
+
+// Tests returns [Tests] of the audit's annotations.
+func (a Audit) Tests() datasets.Table { return Tests(a.Annotated(), a.tendency()) }
+
+// unknown is the verdict where the truth is not known.
+const unknown = "the truth is not known"
+
+// Findings returns the tests with what is known of them: in the built-in world whether the injected stereotypes were
+// found and no other people flagged, after correction for the number of peoples; for others the verdict is "the truth is
+// not known".
+func (a Audit) Findings() datasets.Table {
+	if !a.builtIn() {
+		return a.Tests().With("verdict", unknown)
+	}
+	return significance.Verdicts(a.Tests(), a.Truth(), significance.VerdictOptions{On: []string{"identity"}, P: "p_holm",
+		Side: "below"})
+}
+
+// captioned are the captions and the attributes that they are searched for.
+func (a Audit) captioned() stereotypes.CaptionTables {
+	return stereotypes.CaptionTables{Captions: a.Captions(), Attributes: a.pairs(true)}
+}
+
+func (a Audit) salience(vocabulary string, show bool) datasets.Table {
+	o, s := a.Salience, a.Stereotypes
+	o.MinStereo, o.StereoColumn, o.Rule, o.MinScore = s.MinStereo, s.StereoColumn, s.Rule, s.MinScore
+	o.Vocabulary, o.ShowOffensive, o.Resamples = vocabulary, show, a.Resamples
+	return a.ofImages(stereotypes.SalienceTable(a.captioned(), o))
+}
+
+// Vocabularies of [Audit.SalienceOf].
+const (
+	Visual = "visual" // the visual attributes
+	All    = "all"    // all attributes of the pairs, such as "smart"
+)
+
+// SalienceOf returns the attributes that captions name, most salient first (section 3.2; Figure 3, right), from a
+// vocabulary: Visual or All. kind is stereotype or random, as in [Audit.Likelihoods].
+func (a Audit) SalienceOf(vocabulary string) datasets.Table {
+	t := a.salience(vocabulary, a.ShowOffensive)
+	return t.Where("stereotype", "==", "yes").With("kind", "stereotype").
+		Concat(t.Where("stereotype", "==", "no").With("kind", "random")).With("vocabulary", vocabulary)
+}
+
+// CaptionShares returns the share of captions that name an attribute, and a stereotype of the identity.
+func (a Audit) CaptionShares() datasets.Table {
+	s, m := a.Stereotypes, a.Salience
+	return a.ofImages(stereotypes.CaptionShares(a.captioned(), stereotypes.CaptionOptions{MinStereo: s.MinStereo,
+		StereoColumn: s.StereoColumn, Rule: s.Rule, MinScore: s.MinScore, Match: m.Match, Case: m.Case, Plural: m.Plural,
+		Resamples: a.Resamples}))
+}
+
+// Agreed returns the share of salient stereotypes that annotators saw as well (section 4.2; printed 44.69 %), at the
+// threshold of Audit.Agreement. Where the captioner stands in for the annotators, it is compared with itself.
+func (a Audit) Agreed() datasets.Table {
+	open := a
+	open.ShowOffensive = true
+	o := a.Agreement
+	o.Resamples = a.Resamples
+	return a.ofImages(stereotypes.SalienceAgreement(a.salience(Visual, true), open.Likelihoods(), o))
+}
+
+// Pulls returns S(d, s), S(d, ns), S(s, ns), their mean and the pull by identity: Tables 3 to 5, sorted as they are.
+func (a Audit) Pulls() datasets.Table {
+	o := a.Pull
+	o.Vector, o.Resamples = a.vector(), a.Resamples
+	return a.ofImages(stereotypes.PullTable(a.Embedded(), o))
+}
+
+// PullFindings returns the pulls with what is known of them, as [Audit.Findings] does for likelihoods. A people is
+// flagged if the interval of its pull is above 0; the intervals hold for all six peoples together.
+func (a Audit) PullFindings() datasets.Table {
+	if !a.builtIn() {
+		return a.Pulls().With("verdict", unknown)
+	}
+	a.Pull.Level = 1 - 0.05/6
+	if a.Resamples < 0 {
+		a.Resamples = 0
+	}
+	return significance.Verdicts(a.Pulls(), a.Truth(), significance.VerdictOptions{On: []string{"identity"},
+		Estimate: "pull", Side: "above"})
+}
+
+// PullCounts returns the number of identities with a pull above 0: as printed (121 of 135), and of this audit.
+func (a Audit) PullCounts() datasets.Table {
+	return stereotypes.PullCount(visage.PrintedPull(a.Regions)).With("from", "paper").
+		Concat(a.ofImages(stereotypes.PullCount(a.Pulls())).With("from", "this run"))
+}
+
+// Similarities are the columns of Tables 3 to 5.
+var similarities = []string{"s_d_s", "s_d_ns", "s_s_ns", "mean_sim", "pull"}
+
+// PaperPulls returns Tables 3 to 5 as printed with ours next to them: identity, region, table, s_d_s, s_d_ns, s_s_ns,
+// mean_sim and pull, and the same with the suffix _ours.
+func (a Audit) PaperPulls() datasets.Table {
+	ours := a.Pulls().Select(append([]string{"identity"}, similarities...)...)
+	for _, column := range similarities {
+		ours = ours.Rename(column, column+"_ours")
+	}
+	return visage.PrintedPull(a.Regions).Join(ours, "identity")
+}
+
+// Ranks compares Tables 3 to 5 with ours by rank: Spearman's correlation of each column over the identities that both
+// have. Values of another encoder are not comparable, ranks are.
+func (a Audit) Ranks() datasets.Table {
+	pulls := a.PaperPulls()
+	var all []datasets.Table
+	for _, column := range similarities {
+		all = append(all, significance.RankCorrelation(pulls, significance.CorrelationOptions{X: column,
+			Y: column + "_ours"}).With("column", column))
+	}
+	return all[0].Concat(all[1:]...)
+}
+
+// StereotypeCounts returns the number of visual stereotypes of each identity (Figure 2), with region, country and iso3
+// where the identity is one of SeeGULL's.
+func (a Audit) StereotypeCounts() datasets.Table {
+	return a.placed(stereotypes.StereotypeCounts(a.Pairs(), a.Stereotypes))
+}
+
+// placed adds region, country and iso3 to a table by identity.
+func (a Audit) placed(t datasets.Table) datasets.Table {
+	return t.Join(visage.Regions(a.Regions).Select("identity", "region", "country", "iso3"), "identity")
+}
+
+// VisualAttributes returns the attributes with their ratings, by the rule of Audit.Stereotypes: visual (yes or no), the
+// three scores, and the number of identities whose stereotype it is. The paper counts 385 visual ones.
+func (a Audit) VisualAttributes() datasets.Table {
+	return a.checked(stereotypes.VisualAttributes(a.pairs(true), a.Stereotypes))
+}
+
+// Consensus returns for each label the share of attributes on which two of three raters agree (Figure 6).
+func (a Audit) Consensus() datasets.Table {
+	ratings := a.VisualAttributes().Where("score_asia", "present", nil)
+	if a.seeGULL() {
+		ratings = visage.Ratings(visage.Options{Dir: a.Data, SeeGULL: a.SeeGULLData})
+	}
+	return stereotypes.ConsensusTable(ratings)
+}
+
+// Offensive returns O(id) by identity (Figure 8), with region, country and iso3; see Audit.Offensiveness for what the
+// paper leaves open. Unrated pairs are counted apart, they are not 0.
+func (a Audit) Offensive() datasets.Table {
+	o, s := a.Offensiveness, a.Stereotypes
+	o.MinStereo, o.StereoColumn, o.Rule, o.MinScore = s.MinStereo, s.StereoColumn, s.Rule, s.MinScore
+	o.Method, o.Resamples = a.method(), a.Resamples
+	return a.placed(stereotypes.OffensivenessTable(a.Annotated(), o))
+}
+
+// OffensiveVariants returns [Audit.Offensive] for each choice that the paper leaves open, by identity: variant is the
+// option that differs from the default.
+func (a Audit) OffensiveVariants() datasets.Table {
+	var all []datasets.Table
+	add := func(name string, o stereotypes.OffensivenessOptions) {
+		b := a
+		b.Offensiveness, b.Resamples = o, -1
+		all = append(all, b.Offensive().With("variant", name))
+	}
+	add("default", stereotypes.OffensivenessOptions{})
+	add("present=share", stereotypes.OffensivenessOptions{Present: "share"})
+	add("weight=likelihood", stereotypes.OffensivenessOptions{Weight: "likelihood"})
+	add("unrated=zero", stereotypes.OffensivenessOptions{Unrated: "zero"})
+	add("negative=zero", stereotypes.OffensivenessOptions{Negative: "zero"})
+	return all[0].Concat(all[1:]...)
+}
+
+// Files returns the files of released data that the audit reads, with the rows that were left out and why.
+func (a Audit) Files() datasets.Table {
+	files := visage.Files(visage.Options{Dir: a.Data, SeeGULL: a.SeeGULLData})
+	if a.seeGULL() {
+		return files
+	}
+	return datasets.FromFrame(table.NewFrame(files.Columns()))
+}
+
+// PaperTables returns Tables 1 and 2 as printed with ours next to them, and the number of cells that are equal.
+func (a Audit) PaperTables() datasets.Table {
+	s := a.Stereotypes
+	return stereotypes.PaperTables(a.Annotated(), stereotypes.PaperTablesOptions{MinStereo: s.MinStereo,
+		StereoColumn: s.StereoColumn, Rule: s.Rule, MinScore: s.MinScore, Method: a.method()})
+}
+
+// Ledger returns every value that the paper prints next to ours, with a verdict; see metrics.Ledger. Values of the
+// built-in world are not comparable with those of nationalities, so there nothing is computable.
+func (a Audit) Ledger() datasets.Table {
+	if a.builtIn() {
+		return metrics.Ledger(visage.PrintedValues(), datasets.Table{},
+			metrics.LedgerOptions{Why: "the identities are of the built-in world"})
+	}
+	open := a
+	open.ShowOffensive = true
+	tables := stereotypes.ValueTables{Annotations: open.Annotated(), Likelihoods: open.Likelihoods(),
+		Tendencies: a.Tendencies(), Overall: a.Overall(), Counts: a.StereotypeCounts(), Consensus: a.Consensus(),
+		Visual: a.VisualAttributes(), Offensiveness: a.Offensive()}
+	if a.HasImages() {
+		tables.Pulls, tables.PullCount, tables.Agreement = a.Pulls(), stereotypes.PullCount(a.Pulls()), a.Agreed()
+	}
+	return metrics.Ledger(visage.PrintedValues(), stereotypes.Values(tables), metrics.LedgerOptions{
+		Why: "needs images of the identity, or the paper does not say enough"})
+}
+
+// Workload returns what remains to be computed, by stage, with the time measured on probe items of each, the disk, the
+// dollars, and the models and data that are missing; see datasets.Workload.
+func (a Audit) Workload(probe int) datasets.Table {
+	tables := []datasets.Table{a.Pairs()}
+	if a.Annotations != "" {
+		tables = append(tables, a.Annotated())
+	}
+	if a.HasImages() {
+		tables = append(tables, a.Captions(), a.Embedded())
+	}
+	return datasets.Workload(tables, datasets.WorkloadOptions{Probe: probe})
+}

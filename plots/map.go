@@ -1,0 +1,194 @@
+package plots
+
+import (
+	"cmp"
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"image/color"
+	"math"
+	"strconv"
+	"strings"
+
+	"antipode/datasets"
+	"antipode/kernel/cell"
+)
+
+// Map draws a map of the world in which a country is colored by a number: pale at the smallest value, dark at the
+// largest, or between Limits. Countries without a row are blank, those without a value gray; a country that is too
+// small for the map is a disc. Where several rows name one country, as four identity groups do the United Kingdom, the
+// largest value counts.
+//
+// Figures 2 and 8 of the ViSAGe paper: Value: "n_stereotypes" and Value: "normalized", with the countries of
+// datasets/visage.Regions. The borders are Natural Earth's at 1:110 million (public domain), as it draws them.
+type Map struct {
+	Table   datasets.Table
+	Value   string // number column
+	Country string // column with ISO 3166-1 alpha-3 codes (default: iso3)
+	Title   string
+	Limits  Range  // ends of the color scale
+	Percent bool   // values are times 100; Limits are then in percent
+	Note    string // first sentence of the caption
+	Theme   Theme
+}
+
+//go:embed borders.txt
+var bordersText string
+
+// land is a country on the map: its outlines in degrees of longitude and latitude, or one point.
+type land struct {
+	code  string
+	rings [][]pt
+}
+
+// borders reads the borders: a line for each country, its code, then its rings, separated by ";", in tenths of a degree,
+// each point as its difference from the one before. "-" is land without a code.
+func borders() (out []land) {
+	for line := range strings.Lines(bordersText) {
+		code, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
+		l := land{code: code}
+		for ring := range strings.SplitSeq(rest, ";") {
+			var at pt
+			var points []pt
+			for step := range strings.SplitSeq(ring, " ") {
+				x, y, _ := strings.Cut(step, ",")
+				dx, _ := strconv.ParseFloat(x, 64) // a test reads the file
+				dy, _ := strconv.ParseFloat(y, 64)
+				at = pt{at.x + dx/10, at.y + dy/10}
+				points = append(points, at)
+			}
+			l.rings = append(l.rings, points)
+		}
+		out = append(out, l)
+	}
+	return out
+}
+
+// The map shows these latitudes, without most of Antarctica.
+const mapSouth, mapNorth = -57.0, 84.0
+
+func (f Map) figure() figure {
+	return figure{fmt.Sprintf("map of %q", f.Value), f.Table, [][2]string{{"Value", f.Value}}, options{
+		title: f.Title, limits: f.Limits, percent: f.Percent, note: f.Note, theme: f.Theme,
+	}, func(frame *datasets.Frame, s *options) (drawing, error) {
+		return buildMap(frame, f.Value, cmp.Or(f.Country, "iso3"), s)
+	}}
+}
+
+func buildMap(f *datasets.Frame, column, country string, s *options) (drawing, error) {
+	v, err := s.read(f, column)
+	if err != nil {
+		return nil, err
+	}
+	codes, err := names(f, country)
+	if err != nil {
+		return nil, err
+	}
+	lands, known := borders(), map[string]bool{}
+	for _, l := range lands {
+		known[l.code] = true
+	}
+	of := map[string]value{}
+	pale := s.theme
+	pale.Paper = mix(s.theme.Paper, s.theme.High, 0.12) // so that the smallest value differs from a blank country
+	scale := ramp{low: math.Inf(1), high: math.Inf(-1), theme: pale, write: digits(v)}
+	shared, elsewhere := 0, 0
+	for i, code := range codes {
+		if code == "" || !known[code] {
+			elsewhere++
+			continue
+		}
+		before, twice := of[code]
+		if twice {
+			shared++
+		}
+		if !twice || before.none() || v[i].v > before.v {
+			of[code] = v[i]
+		}
+		if !v[i].none() {
+			scale.low, scale.high = min(scale.low, v[i].v), max(scale.high, v[i].v)
+		}
+	}
+	if math.IsInf(scale.low, 0) {
+		return nil, fmt.Errorf("%w: no row with a value in %q has a country of the map in %q", ErrNoData, column, country)
+	}
+	if s.limits.set() {
+		scale.low, scale.high = s.limits.Low, s.limits.High
+	}
+	if scale.low >= scale.high {
+		scale.low, scale.high = scale.low-0.5, scale.high+0.5
+	}
+	panels, err := s.split(f, 1)
+	if err != nil {
+		return nil, err
+	}
+	c := s.chart(panels, column+" by country", column)
+	c.ramp, c.rampName, c.columns = &scale, s.axis("", column), 1
+	c.height = (c.theme.Width - 2*margin - 10) * (mapNorth - mapSouth) / 360
+	c.panels = []*panel{{draw: func(sc *scene, p *panel) { sc.world(p, lands, of, &scale) }}}
+	c.caption = append(c.caption, counts(f, all(f.Len())))
+	if shared > 0 {
+		c.caption = append(c.caption, fmt.Sprintf("%d rows share a country with another: the largest value counts.",
+			shared))
+	}
+	if elsewhere > 0 {
+		c.caption = append(c.caption, fmt.Sprintf("%d rows without a country of the map are not drawn.", elsewhere))
+	}
+	c.caption = append(c.caption, "Blank: no row. Borders: Natural Earth.")
+	return c, nil
+}
+
+// world draws the countries of a map.
+func (sc *scene) world(p *panel, lands []land, of map[string]value, colors *ramp) {
+	th := sc.theme
+	place := func(at pt) pt {
+		return pt{p.l + (at.x+180)/360*(p.r-p.l), p.b - (max(at.y, mapSouth)-mapSouth)/(mapNorth-mapSouth)*(p.b-p.t)}
+	}
+	line := mix(th.Paper, th.Muted, 0.5)
+	sc.add(path{points: []pt{{p.l, p.t}, {p.r, p.t}, {p.r, p.b}, {p.l, p.b}}, closed: true, stroke: th.Muted, width: 1})
+	for _, l := range lands {
+		v, known := of[l.code]
+		var fill color.NRGBA
+		switch {
+		case known && v.none():
+			fill = mix(th.Paper, th.Rule, 0.6)
+		case known:
+			fill = colors.color(v.v)
+		default:
+			fill = th.Paper
+		}
+		for _, ring := range l.rings {
+			if len(ring) == 1 {
+				if known {
+					sc.add(disc{at: place(ring[0]), radius: 2.6, fill: fill, stroke: th.Muted, width: 0.6})
+				}
+				continue
+			}
+			drawn := path{closed: true, fill: fill, stroke: line, width: 0.5}
+			for _, at := range ring {
+				drawn.points = append(drawn.points, place(at))
+			}
+			sc.add(drawn)
+		}
+	}
+}
+
+// Optional displays a figure, or the text Else where the figure's table has no rows or no values: a cell of a notebook
+// that serves studies with such data and without.
+type Optional struct {
+	Figure Figure
+	Else   string
+}
+
+// Show displays the figure or the text: see [Figure].
+func (o Optional) Show() {
+	inCell(func(ctx context.Context) error {
+		err := o.Figure.ShowE(ctx)
+		if errors.Is(err, ErrNoData) {
+			cell.Print(o.Else + "\n")
+			return nil
+		}
+		return err
+	})
+}

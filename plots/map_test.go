@@ -1,0 +1,75 @@
+package plots
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"antipode/datasets"
+	"antipode/datasets/visage"
+)
+
+// TestBorders: every country that datasets/visage.Regions names is on the map, once, within its limits.
+func TestBorders(t *testing.T) {
+	seen := map[string]int{}
+	for _, l := range borders() {
+		seen[l.code]++
+		for _, ring := range l.rings {
+			for _, p := range ring {
+				if math.Abs(p.x) > 180.1 || math.Abs(p.y) > 90 {
+					t.Errorf("%s: %v", l.code, p)
+				}
+			}
+			if len(ring) == 2 {
+				t.Errorf("%s: a ring of two points", l.code)
+			}
+		}
+	}
+	regions, err := datasets.FindSource("visage-regions")(t.Context(), nil, datasets.SourceEnv{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, code := range regions.Texts("iso3") {
+		if code != "" && seen[code] != 1 {
+			t.Errorf("%s, %s: %d times on the map", regions.Texts("identity")[i], code, seen[code])
+		}
+	}
+	if len(seen) < 190 || visage.Regions("").Err() != nil {
+		t.Errorf("%d countries", len(seen))
+	}
+}
+
+// TestMap: the largest of two values of a country counts, a country without a value and one without a row differ, and
+// rows without a country are counted.
+func TestMap(t *testing.T) {
+	rows := []map[string]any{
+		{"id": "a", "iso3": "GBR", "n": 1}, {"id": "b", "iso3": "GBR", "n": 3}, {"id": "c", "iso3": "SGP", "n": 2},
+		{"id": "d", "iso3": "", "n": 9}, {"id": "e", "iso3": "BRA"}, {"id": "f", "iso3": "IND", "n": 0}}
+	f := Map{Table: datasets.FromRows(rows), Value: "n", Title: "Three countries"}
+	svg, err := f.SVG()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"Three countries", "1 rows share a country with another",
+		"1 rows without a country of the map", "Natural Earth"} {
+		if !strings.Contains(string(svg), want) {
+			t.Errorf("the map does not say %q", want)
+		}
+	}
+	th := f.Theme.complete()
+	for code, want := range map[string]string{"GBR": hex(th.High), "BRA": hex(mix(th.Paper, th.Rule, 0.6)),
+		"IND": hex(mix(th.Paper, th.High, 0.12))} {
+		if !strings.Contains(string(svg), want) {
+			t.Errorf("no land in the color of %s, %s", code, want)
+		}
+	}
+	if _, err := (Map{Table: datasets.FromRows(rows[3:4]), Value: "n"}).SVG(); err == nil ||
+		!strings.Contains(err.Error(), "no data to draw") {
+		t.Errorf("%v", err)
+	}
+	for _, name := range []string{"", "x"} {
+		if _, err := (Map{Table: datasets.FromRows(rows), Value: "n", Country: name}).SVG(); (err == nil) != (name == "") {
+			t.Errorf("country %q: %v", name, err)
+		}
+	}
+}
