@@ -111,7 +111,8 @@ func buildMap(f *datasets.Frame, column, country string, s *options) (drawing, e
 		}
 	}
 	if math.IsInf(scale.low, 0) {
-		return nil, fmt.Errorf("%w: no row with a value in %q has a country of the map in %q", ErrNoData, column, country)
+		return nil, fmt.Errorf("%w: no row with a value in %q has a country of the map in %q", ErrNoData, column,
+			country)
 	}
 	if s.limits.set() {
 		scale.low, scale.high = s.limits.Low, s.limits.High

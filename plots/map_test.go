@@ -68,7 +68,8 @@ func TestMap(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	for _, name := range []string{"", "x"} {
-		if _, err := (Map{Table: datasets.FromRows(rows), Value: "n", Country: name}).SVG(); (err == nil) != (name == "") {
+		_, err := (Map{Table: datasets.FromRows(rows), Value: "n", Country: name}).SVG()
+		if (err == nil) != (name == "") {
 			t.Errorf("country %q: %v", name, err)
 		}
 	}
