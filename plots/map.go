@@ -42,8 +42,8 @@ type land struct {
 	rings [][]pt
 }
 
-// borders reads the borders: a line for each country, its code, then its rings, separated by ";", in tenths of a degree,
-// each point as its difference from the one before. "-" is land without a code.
+// borders reads the borders: a line for each country, its code, then its rings, separated by ";", in tenths of a
+// degree, each point as its difference from the one before. "-" is land without a code.
 func borders() (out []land) {
 	for line := range strings.Lines(bordersText) {
 		code, rest, _ := strings.Cut(strings.TrimSpace(line), " ")

@@ -31,8 +31,8 @@ func (a Audit) Annotated() datasets.Table {
 	}
 	s, m := a.Stereotypes, a.Salience
 	return stereotypes.CaptionAttributeTable(a.captioned(), stereotypes.CaptionAttributeOptions{MinStereo: s.MinStereo,
-		StereoColumn: s.StereoColumn, Rule: s.Rule, MinScore: s.MinScore, Match: m.Match, Case: m.Case, Plural: m.Plural,
-		ShowOffensive: a.ShowOffensive})
+		StereoColumn: s.StereoColumn, Rule: s.Rule, MinScore: s.MinScore, Match: m.Match, Case: m.Case,
+		Plural: m.Plural, ShowOffensive: a.ShowOffensive})
 }
 
 // Annotators names who annotated: "annotators", "perfect annotators" or "captioner".
@@ -87,14 +87,14 @@ func (a Audit) Tests() datasets.Table { return Tests(a.Annotated(), a.tendency()
 const unknown = "the truth is not known"
 
 // Findings returns the tests with what is known of them: in the built-in world whether the injected stereotypes were
-// found and no other people flagged, after correction for the number of peoples; for others the verdict is "the truth is
-// not known".
+// found and no other people flagged, after correction for the number of peoples; for others the verdict is "the
+// truth is not known".
 func (a Audit) Findings() datasets.Table {
 	if !a.builtIn() {
 		return a.Tests().With("verdict", unknown)
 	}
-	return significance.Verdicts(a.Tests(), a.Truth(), significance.VerdictOptions{On: []string{"identity"}, P: "p_holm",
-		Side: "below"})
+	return significance.Verdicts(a.Tests(), a.Truth(), significance.VerdictOptions{On: []string{"identity"},
+		P: "p_holm", Side: "below"})
 }
 
 // captioned are the captions and the attributes that they are searched for.
@@ -127,8 +127,8 @@ func (a Audit) SalienceOf(vocabulary string) datasets.Table {
 func (a Audit) CaptionShares() datasets.Table {
 	s, m := a.Stereotypes, a.Salience
 	return a.ofImages(stereotypes.CaptionShares(a.captioned(), stereotypes.CaptionOptions{MinStereo: s.MinStereo,
-		StereoColumn: s.StereoColumn, Rule: s.Rule, MinScore: s.MinScore, Match: m.Match, Case: m.Case, Plural: m.Plural,
-		Resamples: a.Resamples}))
+		StereoColumn: s.StereoColumn, Rule: s.Rule, MinScore: s.MinScore, Match: m.Match, Case: m.Case,
+		Plural: m.Plural, Resamples: a.Resamples}))
 }
 
 // Agreed returns the share of salient stereotypes that annotators saw as well (section 4.2; printed 44.69 %), at the

@@ -10,8 +10,8 @@
 //	plots.Table{Table: audit.Pulls()}.Show()       // Tables 3 to 5
 //	plots.Table{Table: audit.Ledger()}.Show()      // every printed value next to ours
 //
-// The same code runs on the built-in world, on the paper's released annotations and on real models. The world's injected
-// disparities are [Audit.Truth], which has no rows for anything else.
+// The same code runs on the built-in world, on the paper's released annotations and on real models. The world's
+// injected disparities are [Audit.Truth], which has no rows for anything else.
 //
 // Content warning: SeeGULL's pairs contain offensive stereotypes. They record what people reported, not facts about
 // anybody. What a table displays is masked unless Audit.ShowOffensive is set; what a generator gets never is.
@@ -175,7 +175,8 @@ func (a Audit) invalid() error {
 	case a.Profile != "" && a.Profile != Paper && a.Profile != Clean:
 		return fmt.Errorf("visage: profile %q: use %s or %s", a.Profile, Paper, Clean)
 	case a.builtIn() && trained && a.Seed != 0 && a.Seed != 7:
-		return fmt.Errorf("visage: %s knows world 7 only; use generator %s for world %d", a.generator(), Sampler, a.Seed)
+		return fmt.Errorf("visage: %s knows world 7 only; use generator %s for world %d", a.generator(), Sampler,
+			a.Seed)
 	case !a.builtIn() && a.sampled():
 		return fmt.Errorf("visage: %s makes images of the built-in world only", a.generator())
 	case !a.builtIn() && (a.Stereotypes.Rule != "" && a.Stereotypes.Rule != stereotypes.AllAgree ||
@@ -211,8 +212,8 @@ func (a Audit) mine(t datasets.Table) datasets.Table {
 	return t.Where("identity", "in", a.Identities)
 }
 
-// Detail returns identities to show in detail: those of a comma-separated list; by default all of the built-in world, of
-// SeeGULL's those that the paper discusses, and those of the study for others.
+// Detail returns identities to show in detail: those of a comma-separated list; by default all of the built-in world,
+// of SeeGULL's those that the paper discusses, and those of the study for others.
 func (a Audit) Detail(list string) []string {
 	switch {
 	case list != "":

@@ -114,7 +114,8 @@ func TestInvalid(t *testing.T) {
 		"use paper or clean":  {Profile: "public-code"},
 		"knows world 7 only":  {Seed: 3},
 		"built-in world only": {Attributes: visage.SeeGULL, Generator: visage.Sampler},
-		"images of your own":  {Attributes: visage.SeeGULL, Stereotypes: stereotypes.StereotypeOptions{Rule: "majority"}},
+		"images of your own": {Attributes: visage.SeeGULL,
+			Stereotypes: stereotypes.StereotypeOptions{Rule: "majority"}},
 		"identity":            {Generator: table(t, "id,image\na,b.png\n")},
 	} {
 		if err := a.SetImages().Err(); err == nil || !strings.Contains(err.Error(), want) {

@@ -43,7 +43,8 @@ func part(role, columns, about string) metrics.Input {
 }
 
 var values = listing(metrics.Definition[struct{}, valueRow]{
-	Name: "visage-values", Version: 1, Title: "the values of the tables and claims of ViSAGe", Citation: "Tables 1 to 5",
+	Name: "visage-values", Version: 1, Title: "the values of the tables and claims of ViSAGe",
+	Citation: "Tables 1 to 5",
 	Inputs: []metrics.Input{
 		part("annotations", "identity:text image_number:number", "annotations"),
 		part("likelihoods", "identity:text attribute:text likelihood:number", "visage-likelihood, not masked"),
@@ -65,7 +66,8 @@ var values = listing(metrics.Definition[struct{}, valueRow]{
 			add  func(f *table.Frame)
 		}{{"annotations", v.annotations}, {"likelihoods", v.likelihoods}, {"tendencies", v.tendencies},
 			{"overall", v.overall}, {"agreement", v.agreement}, {"pulls", v.pulls}, {"pull-count", v.pullCount},
-			{"counts", v.counts}, {"consensus", v.consensus}, {"visual", v.visual}, {"offensiveness", v.offensiveness}} {
+			{"counts", v.counts}, {"consensus", v.consensus}, {"visual", v.visual},
+			{"offensiveness", v.offensiveness}} {
 			if f := call.Inputs[s.role]; f != nil && f.Len() > 0 {
 				s.add(f)
 			}
@@ -127,7 +129,8 @@ func (v *valuation) annotations(f *table.Frame) {
 func (v *valuation) likelihoods(f *table.Frame) {
 	for i, id := range f.Texts("identity") {
 		if id == "Bangladeshi" && f.Texts("attribute")[i] == "poor" {
-			v.estimate("section 5.1: likelihood of the attribute of the example, Bangladeshi", f, "likelihood", i, 1, "")
+			v.estimate("section 5.1: likelihood of the attribute of the example, Bangladeshi", f, "likelihood", i,
+				1, "")
 		}
 	}
 }
