@@ -116,7 +116,7 @@ func TestInvalid(t *testing.T) {
 		"built-in world only": {Attributes: visage.SeeGULL, Generator: visage.Sampler},
 		"images of your own": {Attributes: visage.SeeGULL,
 			Stereotypes: stereotypes.StereotypeOptions{Rule: "majority"}},
-		"identity":            {Generator: table(t, "id,image\na,b.png\n")},
+		"identity": {Generator: table(t, "id,image\na,b.png\n")},
 	} {
 		if err := a.SetImages().Err(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v does not say %q", err, want)
