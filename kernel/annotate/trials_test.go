@@ -3,10 +3,12 @@ package annotate
 import (
 	"fmt"
 	"math"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
+	audit "antipode/audits/visage"
 	"antipode/datasets"
 	"antipode/datasets/table"
 	"antipode/metrics"
@@ -101,6 +103,12 @@ func visageTrial(evaluate func(datasets.Table) *table.Frame) trial {
 		}
 		got := theta(c.Table, "theta")
 		same(t, "theta", got, theta(truth.Pick(rows), "theta"))
+		path := filepath.Join(t.TempDir(), "showings.csv") // as antipode annotate collect writes it
+		if _, err := datasets.FromFrame(c.Table).SaveE(t.Context(), path); err != nil {
+			t.Fatal(err)
+		}
+		audit := audit.Audit{Annotations: path, Generator: audit.Sampler, Resamples: -1}
+		same(t, "theta of the audit", values(evaluate(audit.Tendencies()), "theta", "identity"), got)
 		injected := evaluate(w.AuditDisparities().Where("audit", "==", "visage")).Texts("carrier")[0]
 		low := theta(c.Table, "theta_low")
 		for identity, value := range got {
