@@ -198,10 +198,6 @@ func (a Audit) Truth() datasets.Table {
 	return a.world(a.injected(), 1).AuditDisparities().Where("audit", "==", "cococrola")
 }
 
-func has(t datasets.Table, column string) bool {
-	return table.Position(t.Columns(), column) >= 0
-}
-
 // list returns the options of the concept list, for other concepts than those of the built-in world.
 func (a Audit) list() cococrola.Options {
 	o := cococrola.Options{Languages: a.Languages, Only: a.Only, Corrected: a.Corrected}
@@ -265,7 +261,7 @@ func (a Audit) each(of func(one Audit) datasets.Table) (out datasets.Table) {
 		one.Generator = g
 		t := of(one)
 		for range i {
-			if has(t, "id") {
+			if audits.Has(t, "id") {
 				t = t.Repeat(1, "image_of", 0)
 			}
 		}
@@ -293,7 +289,7 @@ func (a Audit) images() datasets.Table {
 		return a.selected(cococrola.DemoImages(cococrola.DemoOptions{Dir: dir, Concepts: a.list().Concepts}))
 	case audits.IsTable(g):
 		images := a.selected(datasets.Images(g).Need("language", table.KindText).Need("concept", table.KindText))
-		if !has(images, "model") {
+		if !audits.Has(images, "model") {
 			images = images.With("model", "images")
 		}
 		return images
@@ -339,7 +335,7 @@ func (a Audit) HasImages() bool {
 
 // isScores reports whether a generator is a .csv file of scores; the columns of other files are not known yet.
 func isScores(generator string) bool {
-	return audits.IsTable(generator) && has(datasets.Images(generator), "cross_consistency")
+	return audits.IsTable(generator) && audits.Has(datasets.Images(generator), "cross_consistency")
 }
 
 // scored reports whether the scores exist already.

@@ -3,6 +3,7 @@ package cococrola
 import (
 	"cmp"
 
+	"antipode/audits"
 	"antipode/datasets"
 	"antipode/datasets/cococrola"
 	models "antipode/gomlxmodels"
@@ -22,7 +23,7 @@ func (a Audit) embed(images datasets.Table) datasets.Table {
 				encoder = models.ArchipelagoViT
 			}
 		}
-		if !has(images, v) {
+		if !audits.Has(images, v) {
 			images = models.Embed(encoder, images, o)
 		}
 	}

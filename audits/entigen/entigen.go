@@ -224,8 +224,6 @@ func (a Audit) Truth() datasets.Table {
 	return out[0].Concat(out[2], out[1], out[3])
 }
 
-func has(t datasets.Table, column string) bool { return table.Position(t.Columns(), column) >= 0 }
-
 // promptColumns describe a prompt.
 var promptColumns = []string{"id", "prompt", "category", "attribute", "prompt_id", "kind"}
 
@@ -266,7 +264,7 @@ func (a Audit) selected(t datasets.Table) datasets.Table {
 	switch {
 	case len(a.Attributes) > 0:
 		return t.Where("attribute", "in", a.Attributes)
-	case a.builtIn() && has(t, "category"):
+	case a.builtIn() && audits.Has(t, "category"):
 		return t.Where("category", "==", "occupation")
 	}
 	return t
@@ -310,7 +308,7 @@ func (a Audit) images(g string) datasets.Table {
 		for _, c := range []string{"model", "category", "attribute", "prompt_id"} {
 			images = images.Need(c, table.KindText)
 		}
-		if !has(images, "outcome") {
+		if !audits.Has(images, "outcome") {
 			images = images.With("outcome", "ok")
 		}
 		return a.selected(images)

@@ -3,6 +3,7 @@ package entigen
 import (
 	"strings"
 
+	"antipode/audits"
 	"antipode/datasets"
 	data "antipode/datasets/entigen"
 	"antipode/datasets/table"
@@ -151,7 +152,7 @@ func (a Audit) Labels() datasets.Table {
 
 // axes are those next to the paper's, in the form of the option Axes of scores.
 func (a Audit) axes() string {
-	return a.axesOf(a.HasRaters() && has(a.Raters(), "perceived_crest"))
+	return a.axesOf(a.HasRaters() && audits.Has(a.Raters(), "perceived_crest"))
 }
 
 func (a Audit) axesOf(world bool) string {

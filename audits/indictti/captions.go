@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"antipode/audits"
 	"antipode/datasets"
 	data "antipode/datasets/indictti"
 	"antipode/datasets/manifest"
@@ -14,11 +15,9 @@ import (
 	"antipode/metrics/consistency"
 )
 
-func has(t datasets.Table, column string) bool { return table.Position(t.Columns(), column) >= 0 }
-
 // isPrompts reports whether the captions are a table with a row for each caption and language.
 func (a Audit) isPrompts() bool {
-	return strings.EqualFold(filepath.Ext(a.Captions), ".csv") && has(a.file(a.Captions), "language")
+	return strings.EqualFold(filepath.Ext(a.Captions), ".csv") && audits.Has(a.file(a.Captions), "language")
 }
 
 func (a Audit) file(path string) datasets.Table {
@@ -57,7 +56,7 @@ func (a Audit) source() (captions, translations, languages datasets.Table) {
 	case a.isPrompts():
 		all := a.file(a.Captions).Need("text", table.KindText)
 		columns := []string{"id", "text"}
-		if has(all, "image") {
+		if audits.Has(all, "image") {
 			columns = append(columns, "image")
 		}
 		captions = all.Where("language", "==", data.English).Select(columns...).Rename("text", data.EnglishColumn)
@@ -89,7 +88,7 @@ func (a Audit) grounded() bool {
 	}
 	captions, _, _ := a.source()
 	name, _, _ := strings.Cut(a.Captions, ":")
-	return has(captions, "image") || captions.IsOpen() && name != "laion_coco_nllb"
+	return audits.Has(captions, "image") || captions.IsOpen() && name != "laion_coco_nllb"
 }
 
 func (a Audit) languageFile() string {
@@ -158,9 +157,10 @@ func (a Audit) Prompts() datasets.Table {
 	return consistency.PromptTable(sources).Rename("caption", "english")
 }
 
-// within returns the rows of a table whose value in a column is one of those of another table.
-func within(t, of datasets.Table, column string) datasets.Table {
-	return t.Join(of.Select(column).With("selected", "yes"), column).Where("selected", "==", "yes")
+// within returns the rows of a table whose value in a column is one of those of another table. The column mark, which
+// is added, is of this call alone.
+func within(t, of datasets.Table, column, mark string) datasets.Table {
+	return t.Join(of.Select(column).With(mark, "yes"), column).Where(mark, "==", "yes")
 }
 
 // References returns what images are compared with, a row for each selected caption: id (the prompt_id of images),
@@ -171,5 +171,5 @@ func (a Audit) References() datasets.Table {
 	if a.grounded() {
 		columns = append(columns, "image")
 	}
-	return within(captions.Select(columns...), a.Selected(), "id").Rename(data.EnglishColumn, "english")
+	return within(captions.Select(columns...), a.Selected(), "id", "selected").Rename(data.EnglishColumn, "english")
 }

@@ -39,18 +39,18 @@ func (a Audit) images(g string) datasets.Table {
 	switch {
 	case audits.IsTable(g):
 		images := datasets.Images(g)
-		if !images.IsOpen() && !has(images, "outcome") {
+		if !images.IsOpen() && !audits.Has(images, "outcome") {
 			images = images.With("outcome", "ok")
 		}
-		if !images.IsOpen() && !has(images, "model") {
+		if !images.IsOpen() && !audits.Has(images, "model") {
 			images = images.With("model", strings.TrimSuffix(filepath.Base(g), filepath.Ext(g)))
 		}
 		images = images.Need("language", table.KindText).Need("prompt_id", table.KindText)
-		return within(images, references(a.Selected()), "prompt_id")
+		return within(images, references(a.Selected()), "prompt_id", "selected")
 	case sampler(g):
 		images := a.world(g == Sampler, a.perPrompt()).Captions().
 			With("outcome", "ok").With("model", g)
-		images = within(images, references(a.Selected()), "prompt_id")
+		images = within(images, references(a.Selected()), "prompt_id", "selected")
 		if a.Languages != "" {
 			images = images.Where("language", "in", append(datasets.SplitColumns(a.Languages), data.English))
 		}
@@ -92,7 +92,8 @@ func (a Audit) Captioned() datasets.Table {
 	o.MaxTokens = cmp.Or(o.MaxTokens, 30)
 	return a.each(func(g string) datasets.Table {
 		images := a.images(g)
-		if a.Captioner == Given || a.Captioner == "" && (sampler(g) || audits.IsTable(g) && has(images, "caption")) {
+		given := sampler(g) || audits.IsTable(g) && audits.Has(images, "caption")
+		if a.Captioner == Given || a.Captioner == "" && given {
 			return images
 		}
 		return models.Caption(a.captioner(), images, o)

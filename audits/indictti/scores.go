@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 
+	"antipode/audits"
 	"antipode/datasets"
 	data "antipode/datasets/indictti"
 	"antipode/datasets/table"
@@ -53,7 +54,7 @@ func (a Audit) joined() inputs {
 	images, o := a.Images(), models.EmbedOptions{Vector: v, Pooling: a.options().JointPooling}
 	if o.Pooling == "projected_max" {
 		o.Against = "english"
-		if !has(images, "english") {
+		if !audits.Has(images, "english") {
 			images = images.Join(references(a.References()).Select("prompt_id", "english"), "prompt_id")
 		}
 	}
@@ -204,10 +205,10 @@ func (a Audit) Lowest(n int) datasets.Table {
 func (a Audit) Examples(n int) datasets.Table {
 	some := a.References().Sort("id").Head(n).Select("id", "english")
 	images := a.Images()
-	if !has(images, "english") {
+	if !audits.Has(images, "english") {
 		images = images.Join(references(some), "prompt_id")
 	}
-	return within(images, references(some), "prompt_id").Sample(1, "model,language,prompt_id", 1)
+	return within(images, references(some), "prompt_id", "example").Sample(1, "model,language,prompt_id", 1)
 }
 
 // Counts returns expected, available, refused, failed and missing images and empty captions, by model and language; see

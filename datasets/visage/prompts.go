@@ -115,7 +115,7 @@ func SetPrompts(options ...SetOptions) datasets.Table {
 // those of the pair. The column prompt is what a generator gets and is never masked. Unless ShowOffensive is set, an
 // attribute that package seegull masks is masked in attribute and in prompt_shown, which tables and figures display in
 // place of prompt; those of ns are not pairs and are all masked there. prompt_shown is blank where prompt may be
-// displayed.
+// displayed. It is the operation visage-set-prompts (Jha et al., ACL 2024, section 5).
 //
 // Errors: masked attributes, templates without their slots, identities without a visual stereotype.
 func SetPromptsOf(pairs datasets.Table, options ...SetPromptsOfOptions) datasets.Table {

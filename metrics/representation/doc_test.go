@@ -38,8 +38,8 @@ func TestDocsAreSpecifications(t *testing.T) {
 	}
 	n := 0
 	for _, name := range append(operation.Names(true), operation.Names(false)...) { // their options carry their help
-		if !strings.HasPrefix(name, "entigen-") && !strings.HasPrefix(name, "visage-") {
-			continue
+		if !strings.HasPrefix(name, "entigen-") && !strings.HasPrefix(name, "visage-") || name == "visage-set-prompts" {
+			continue // prompts, of datasets/visage
 		}
 		n++
 		doc, op := docs[name], operation.Find(name)

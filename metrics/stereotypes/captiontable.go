@@ -219,7 +219,8 @@ type AgreementOptions struct {
 // SalienceAgreement is the metric visage-salience-agreement (Jha et al., ACL 2024, section 4.2; 44.69 % printed): the
 // share, in [0, 1], of salient stereotypes that annotators saw as well, n_seen / n_used, from the unmasked tables of
 // [SalienceTable] and [Likelihoods]. Seen means L(a, id) at least the threshold, which the paper does not state.
-// n_without counts stereotypes that were never shown to annotators. The interval resamples identities.
+// n_without counts stereotypes that were never shown to annotators. The interval resamples identities. Where captions
+// name no stereotype, n_used is 0 and share is blank.
 func SalienceAgreement(salient, likelihoods datasets.Table, options ...AgreementOptions) datasets.Table {
 	return salienceAgreement.Table(map[string]datasets.Table{"in": salient, "likelihoods": likelihoods}, options...)
 }
@@ -262,10 +263,6 @@ var salienceAgreement = score(metrics.Definition[AgreementOptions, agreementRow]
 					"%q is masked; compute both tables with offensive pairs shown", attributes[i])
 			}
 			order = append(order, i)
-		}
-		if len(order) == 0 {
-			return nil, fmt.Errorf("no row of the table %q is a stereotype of its identity (stereotype = "+
-				"yes); compute visage-salience with pairs in its table %q", "in", "attributes")
 		}
 		slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(ranks[i], ranks[j]) })
 		taken := map[string]int{}

@@ -76,8 +76,8 @@ var values = listing(metrics.Definition[struct{}, valueRow]{
 	},
 })
 
-// Values returns the values of the items that data.PrintedValues lists, for metrics.Ledger: those that the given tables
-// determine, with their intervals.
+// Values is the metric visage-values (Jha et al., ACL 2024, Tables 1 to 5): the values of the items that
+// data.PrintedValues lists, for metrics.Ledger, as far as the given tables determine them, with their intervals.
 func Values(t ValueTables) datasets.Table {
 	return values.Table(map[string]datasets.Table{"annotations": t.Annotations, "likelihoods": t.Likelihoods,
 		"tendencies": t.Tendencies, "overall": t.Overall, "agreement": t.Agreement, "pulls": t.Pulls,
@@ -176,6 +176,9 @@ func (v *valuation) overall(f *table.Frame) {
 }
 
 func (v *valuation) agreement(f *table.Frame) {
+	if f.Numbers("n_used")[0] == 0 {
+		return
+	}
 	v.estimate("section 5.2: salient stereotypes that annotators saw as well", f, "share", 0, 100, "")
 }
 
