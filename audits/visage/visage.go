@@ -71,8 +71,8 @@ type Audit struct {
 	// BART, of which nothing is released.
 	Captioner string
 
-	// Encoder makes the vectors of the pull: "" is archipelago-clip in the built-in world, clip-vit-large-patch14 for
-	// others; the paper does not say which CLIP it used. "traits" with a sampler: a vector of what an image shows.
+	// Encoder makes the vectors of the pull: "" is archipelago-clip in the built-in world, or with a sampler "traits",
+	// a vector of what an image shows; clip-vit-large-patch14 for others: the paper does not say which CLIP it used.
 	// archipelago-vit was trained on objects and does not detect the injected pull in a generator's images of figures.
 	Encoder string
 
@@ -319,7 +319,7 @@ func (a Audit) SetImages() datasets.Table { return a.images(a.SetPrompts()) }
 func (a Audit) Embedded() datasets.Table {
 	name := a.Encoder
 	switch {
-	case name == traits && a.sampled():
+	case a.exact():
 		return a.SetImages()
 	case name == "" && (a.builtIn() || !a.HasImages()):
 		name = "archipelago-clip"
@@ -332,12 +332,15 @@ func (a Audit) Embedded() datasets.Table {
 // traits is the vector of what an image of a sampler shows, and the encoder that makes it.
 const traits = "traits"
 
+// exact reports whether the pull is of what a sampler's images show, not of an encoder's vectors.
+func (a Audit) exact() bool { return a.sampled() && (a.Encoder == "" || a.Encoder == traits) }
+
 // vector is the name of the vector of the pull.
 func (a Audit) vector() string {
 	switch {
 	case a.Vector != "":
 		return a.Vector
-	case a.Encoder == traits && a.sampled():
+	case a.exact():
 		return traits
 	}
 	return models.ClipImage
