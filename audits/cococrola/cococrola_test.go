@@ -1,7 +1,6 @@
 package cococrola_test
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -13,27 +12,9 @@ import (
 	"antipode/audits/cococrola"
 	"antipode/datasets"
 	models "antipode/gomlxmodels"
-	"antipode/gomlxmodels/all"
+	"antipode/internal/testengine"
 	"antipode/metrics"
 )
-
-// evaluator makes this process evaluate plans with the pure Go backend in a store of its own.
-func evaluator(t *testing.T) {
-	t.Helper()
-	t.Setenv("ANTIPODE_PLUGIN", "none")
-	if err := all.Use(t.TempDir()); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func rows(t *testing.T, name string, tab datasets.Table) *datasets.Frame {
-	t.Helper()
-	f, err := tab.Rows(context.Background())
-	if err != nil {
-		t.Fatalf("%s: %v", name, err)
-	}
-	return f
-}
 
 func write(t *testing.T, file, text string) {
 	t.Helper()
@@ -100,21 +81,21 @@ func real(t *testing.T) cococrola.Audit {
 
 // The audit of a concept list, from parameters alone: every table of it.
 func TestConceptList(t *testing.T) {
-	evaluator(t)
+	testengine.Use(t)
 	a := real(t)
-	work := rows(t, "workload", a.Workload(0))
+	work := testengine.Rows(t, "workload", a.Workload(0))
 	if got := fmt.Sprint(work.Texts("stage"), work.Numbers("items")); got != "[embed clip-random generate sd1 "+
 		"total] [76 48 124]" {
 		t.Errorf("workload %s", got)
 	}
-	images := rows(t, "images", a.Images())
+	images := testengine.Rows(t, "images", a.Images())
 	if p := images.Texts("prompt"); len(p) != 36 || !slices.Contains(p, "una fotografía de barco") {
 		t.Errorf("%d images, prompts %q", len(p), p)
 	}
 	if s := images.Numbers("seed"); len(slices.Compact(slices.Sorted(slices.Values(s)))) != 36 {
 		t.Errorf("images share seeds: %v", s)
 	}
-	scores := rows(t, "scores", a.Scores())
+	scores := testengine.Rows(t, "scores", a.Scores())
 	if scores.Len() != 12 || scores.Texts("vector")[0] != models.ClipImagePooled ||
 		scores.Texts("joint_model")[0] != "clip-random" || scores.Numbers("n_used")[0] != 3 ||
 		!strings.Contains(scores.Texts("options")[0], "m=100 sample=per-concept") {
@@ -122,19 +103,19 @@ func TestConceptList(t *testing.T) {
 	}
 	literal := a
 	literal.Profile, literal.Vector, literal.Scoring.Self = cococrola.PublicCode, models.ClipImage, "literal"
-	if f := rows(t, "options", literal.Scores()); f.Texts("vector")[0] != models.ClipImage ||
+	if f := testengine.Rows(t, "options", literal.Scores()); f.Texts("vector")[0] != models.ClipImage ||
 		f.Texts("profile")[0] != cococrola.PublicCode || !strings.Contains(f.Texts("options")[0], "sample=shared") ||
 		!strings.Contains(f.Texts("options")[0], "self=literal") {
 		t.Errorf("options %q", f.Texts("options")[0])
 	}
-	if c := rows(t, "collisions", a.Collisions()); c.Len() != 2 {
+	if c := testengine.Rows(t, "collisions", a.Collisions()); c.Len() != 2 {
 		t.Errorf("collisions %v", c)
 	}
-	findings := rows(t, "findings", a.Findings())
+	findings := testengine.Rows(t, "findings", a.Findings())
 	if findings.Len() != 2 || findings.Texts("verdict")[0] != "the truth is not known" {
 		t.Errorf("findings %v", findings)
 	}
-	ledger := rows(t, "ledger", a.Ledger())
+	ledger := testengine.Rows(t, "ledger", a.Ledger())
 	if ledger.Len() != 158+20 || slices.ContainsFunc(ledger.Texts("verdict"), func(v string) bool {
 		return v != metrics.NotComputable
 	}) {
@@ -143,12 +124,12 @@ func TestConceptList(t *testing.T) {
 	for name, tab := range map[string]datasets.Table{"means": a.Means(), "table": a.PaperTable(), "tests": a.Tests(),
 		"examples": a.Examples(1), "ranked": a.Ranked("es", "text_match", 4, true), "pairs": a.Pairs("text_match"),
 		"correlations": a.Correlations("text_match"), "wins": a.Wins(), "cells": a.PaperCells()} {
-		if f := rows(t, name, tab); f.Len() == 0 {
+		if f := testengine.Rows(t, name, tab); f.Len() == 0 {
 			t.Errorf("%s: no rows", name)
 		}
 	}
 	for name, tab := range map[string]datasets.Table{"truth": a.Truth(), "templates": a.TemplateScores()} {
-		if f := rows(t, name, tab); f.Len() != 0 {
+		if f := testengine.Rows(t, name, tab); f.Len() != 0 {
 			t.Errorf("%s: %d rows", name, f.Len())
 		}
 	}
@@ -159,27 +140,28 @@ func TestConceptList(t *testing.T) {
 
 // TestGenerators: several generators are compared, in one table of images with unique ids.
 func TestGenerators(t *testing.T) {
-	evaluator(t)
+	testengine.Use(t)
 	a := real(t)
 	a.N, a.Languages = 2, []string{"en", "es"}
 	a.Generator += "," + network("diffusion/testdata/sd2")
-	if f := rows(t, "images", a.Images()); f.Len() != 32 {
+	if f := testengine.Rows(t, "images", a.Images()); f.Len() != 32 {
 		t.Errorf("%d images", f.Len())
 	}
-	if f := rows(t, "wins", a.Wins().Where("score", "==", "Xc")); fmt.Sprint(f.Texts("model")) != "[sd1 sd2]" {
+	f := testengine.Rows(t, "wins", a.Wins().Where("score", "==", "Xc"))
+	if fmt.Sprint(f.Texts("model")) != "[sd1 sd2]" {
 		t.Errorf("wins of %q", f.Texts("model"))
 	}
-	if f := rows(t, "findings", a.Findings()); f.Len() != 2 {
+	if f := testengine.Rows(t, "findings", a.Findings()); f.Len() != 2 {
 		t.Errorf("%d findings", f.Len())
 	}
 }
 
 // TestTemplates: Appendix B compares the templates of English and Spanish.
 func TestTemplates(t *testing.T) {
-	evaluator(t)
+	testengine.Use(t)
 	a := real(t)
 	a.Templates, a.Languages = []string{"dog"}, []string{"en", "es"}
-	f := rows(t, "templates", a.TemplateScores().Where("score", "==", "cross_consistency"))
+	f := testengine.Rows(t, "templates", a.TemplateScores().Where("score", "==", "cross_consistency"))
 	if f.Len() != 16 || f.Numbers("n_templates")[0] != 8 {
 		t.Errorf("%d rows: %v", f.Len(), f)
 	}
@@ -188,7 +170,7 @@ func TestTemplates(t *testing.T) {
 // TestReleased: the authors' scores, from a made-up copy of their demo repository: with the public code's profile a
 // failed cell counts as −1.
 func TestReleased(t *testing.T) {
-	evaluator(t)
+	testengine.Use(t)
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "demo/sd2/results_en.csv"), "en,es\n0.55,0.4\n0.55,---\n")
 	write(t, filepath.Join(dir, "demo/sd2/results_self.csv"), "en,es\n0.55,0.4\n0.55,---\n")
@@ -198,23 +180,23 @@ func TestReleased(t *testing.T) {
 		Encoder: cococrola.Released}
 	for profile, want := range map[string]float64{cococrola.Paper: 0.4, cococrola.PublicCode: -0.3} {
 		a.Profile = profile
-		means := rows(t, profile, a.Means().Where("model", "==", "SD 2").Where("language", "==", "es"))
+		means := testengine.Rows(t, profile, a.Means().Where("model", "==", "SD 2").Where("language", "==", "es"))
 		if got := means.Numbers("cross_consistency")[0]; got < want-1e-9 || got > want+1e-9 {
 			t.Errorf("%s: mean Xc %v, want %v", profile, got, want)
 		}
 	}
-	ledger := rows(t, "ledger", a.Ledger().Where("verdict", "!=", metrics.NotComputable))
+	ledger := testengine.Rows(t, "ledger", a.Ledger().Where("verdict", "!=", metrics.NotComputable))
 	if items := ledger.Texts("item"); !slices.Contains(items, "Table 2, SD 2, EN, Xc") ||
 		slices.Contains(items, "Table 2, SD 2, EN, Wc") {
 		t.Errorf("ledger %q", items)
 	}
-	if rows(t, "tests", a.Tests()).Len() != 0 || a.Generates() || !a.HasImages() {
+	if testengine.Rows(t, "tests", a.Tests()).Len() != 0 || a.Generates() || !a.HasImages() {
 		t.Error("the authors' scores have no vectors and no generator")
 	}
 	file := filepath.Join(dir, "scores.csv")
 	a.Scores().With("text_match", 25).Save(file)
 	a = cococrola.Audit{Concepts: a.Concepts, Generator: file}
-	if f := rows(t, "a table of scores", a.Means()); f.Len() == 0 || a.HasImages() {
+	if f := testengine.Rows(t, "a table of scores", a.Means()); f.Len() == 0 || a.HasImages() {
 		t.Errorf("a table of scores: %v", f)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"antipode/internal/testbackend"
+	"antipode/internal/testengine"
 	"antipode/internal/testnotebook"
 )
 
@@ -17,7 +18,7 @@ import (
 // one of the paper's models, so that cells of Table 2 are computed.
 func TestNotebook(t *testing.T) {
 	testbackend.XLA(t)
-	evaluator(t)
+	testengine.Use(t)
 	generator := filepath.Join(t.TempDir(), "stable-diffusion-v1-4")
 	if err := os.CopyFS(generator, os.DirFS(network("diffusion/testdata/sd1"))); err != nil {
 		t.Fatal(err)

@@ -1,7 +1,6 @@
 package dig_test
 
 import (
-	"context"
 	"fmt"
 	"image"
 	"image/color"
@@ -15,18 +14,9 @@ import (
 	"antipode/datasets"
 	"antipode/datasets/digin"
 	models "antipode/gomlxmodels"
-	"antipode/gomlxmodels/all"
+	"antipode/internal/testengine"
 	"antipode/metrics"
 )
-
-// evaluator makes this process evaluate plans with the pure Go backend in a store of its own.
-func evaluator(t *testing.T) {
-	t.Helper()
-	t.Setenv("ANTIPODE_PLUGIN", "none")
-	if err := all.Use(t.TempDir()); err != nil {
-		t.Fatal(err)
-	}
-}
 
 // objects are those of the fixture.
 var objects = []string{"bag", "plate of food"}
@@ -76,15 +66,6 @@ func geoDE(t *testing.T, n int) (dir string) {
 	return dir
 }
 
-func rows(t *testing.T, name string, tab datasets.Table) *datasets.Frame {
-	t.Helper()
-	f, err := tab.Rows(context.Background())
-	if err != nil {
-		t.Fatalf("%s: %v", name, err)
-	}
-	return f
-}
-
 // network is the folder of a network with random weights.
 func network(name string) string { return "../../gomlxmodels/" + name }
 
@@ -100,24 +81,24 @@ func photographs(t *testing.T, n int) dig.Audit {
 
 // The audit of photographs, from parameters alone: every table of it.
 func TestPhotographs(t *testing.T) {
-	evaluator(t)
+	testengine.Use(t)
 	a := photographs(t, 4)
-	work := rows(t, "workload", a.Workload(0))
+	work := testengine.Rows(t, "workload", a.Workload(0))
 	if got := fmt.Sprint(work.Texts("stage"), work.Numbers("items")); got != "[segment refined embed hf-bf16-shards "+
 		"generate sd1 total] [144 144 96 384]" {
 		t.Errorf("workload %s", got)
 	}
 	for template, want := range map[string]string{dig.Original: "bag in the Americas", dig.New: "American bag"} {
-		f := rows(t, template, a.Images(template))
+		f := testengine.Rows(t, template, a.Images(template))
 		if got := f.Texts("prompt"); len(got) != 48 || got[4] != want || f.Texts("template")[4] != template {
 			t.Errorf("%s: prompts %q", template, got)
 		}
 	}
-	if got := rows(t, "reference", a.Reference().Count("object", "region")); got.Len() != 12 ||
+	if got := testengine.Rows(t, "reference", a.Reference().Count("object", "region")); got.Len() != 12 ||
 		got.Numbers("n")[0] != 4 {
 		t.Errorf("reference images %v", got)
 	}
-	ledger := rows(t, "ledger", a.Ledger())
+	ledger := testengine.Rows(t, "ledger", a.Ledger())
 	for i, item := range ledger.Texts("item") {
 		if strings.HasPrefix(item, "Table 1, Orig.") &&
 			(ledger.Numbers("n")[i] != 48 || ledger.Texts("verdict")[i] == metrics.NotComputable) {
@@ -127,15 +108,15 @@ func TestPhotographs(t *testing.T) {
 	for name, tab := range map[string]datasets.Table{"objects": a.ByObject(), "deltas": a.Deltas(),
 		"trends": a.Trends(), "ratios": a.Ratios(), "examples": a.Examples(2), "failures": a.Failures(),
 		"summary": a.Summary()} {
-		if f := rows(t, name, tab); f.Len() == 0 {
+		if f := testengine.Rows(t, name, tab); f.Len() == 0 {
 			t.Errorf("%s: no rows", name)
 		}
 	}
-	findings := rows(t, "findings", a.Findings())
+	findings := testengine.Rows(t, "findings", a.Findings())
 	if findings.Len() != 12 || findings.Texts("verdict")[0] != "the truth is not known" {
 		t.Errorf("findings %v", findings.Texts("verdict"))
 	}
-	if rows(t, "truth", a.Truth()).Len() != 0 {
+	if testengine.Rows(t, "truth", a.Truth()).Len() != 0 {
 		t.Error("injected disparities in photographs")
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"antipode/datasets"
 	"antipode/datasets/digin"
 	"antipode/internal/testbackend"
+	"antipode/internal/testengine"
 	"antipode/internal/testnotebook"
 )
 
@@ -20,11 +21,11 @@ import (
 // images of two objects that the built-in segmenter knows; GeoDE's regions stand for the islands.
 func TestNotebook(t *testing.T) {
 	testbackend.XLA(t)
-	evaluator(t)
+	testengine.Use(t)
 	dir, regions := t.TempDir(), digin.GeoDERegions()
 	reference := datasets.Archipelago(datasets.ArchipelagoOptions{Seed: 7, PerCell: 5}).Reference().
 		Where("object", "in", []string{"boat", "drum"})
-	f := rows(t, "reference", reference)
+	f := testengine.Rows(t, "reference", reference)
 	keys := map[string]string{}
 	var index strings.Builder
 	index.WriteString("file_path,object,region\n")

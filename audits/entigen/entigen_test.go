@@ -1,7 +1,6 @@
 package entigen_test
 
 import (
-	"context"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -12,27 +11,9 @@ import (
 	data "antipode/datasets/entigen"
 	"antipode/datasets/manifest/manifesttest"
 	models "antipode/gomlxmodels"
-	"antipode/gomlxmodels/all"
+	"antipode/internal/testengine"
 	"antipode/metrics"
 )
-
-// evaluator makes this process evaluate plans with the pure Go backend in a store of its own.
-func evaluator(t *testing.T) {
-	t.Helper()
-	t.Setenv("ANTIPODE_PLUGIN", "none")
-	if err := all.Use(t.TempDir()); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func rows(t *testing.T, name string, tab datasets.Table) *datasets.Frame {
-	t.Helper()
-	f, err := tab.Rows(context.Background())
-	if err != nil {
-		t.Fatalf("%s: %v", name, err)
-	}
-	return f
-}
 
 // verdicts counts the verdicts of the items whose name contains a text.
 func verdicts(ledger *datasets.Frame, part string) map[string]int {
@@ -50,9 +31,9 @@ func verdicts(ledger *datasets.Frame, part string) map[string]int {
 func TestReleased(t *testing.T) {
 	dir := manifesttest.Dir(t, data.Name)
 	t.Setenv("ANTIPODE_DATA", filepath.Dir(dir))
-	evaluator(t)
+	testengine.Use(t)
 	a := entigen.Audit{Ratings: entigen.Released, Resamples: 100}
-	cells := rows(t, "cells", a.Cells(""))
+	cells := testengine.Rows(t, "cells", a.Cells(""))
 	equal := map[bool]float64{}
 	for i, axis := range cells.Texts("axis") {
 		equal[axis == ""] += cells.Numbers("equal")[i]
@@ -60,7 +41,7 @@ func TestReleased(t *testing.T) {
 	if cells.Len() != 105 || equal[false] != 72 || equal[true] != 24 {
 		t.Errorf("%d cells, %v reproduced (true: Table 3)", cells.Len(), equal)
 	}
-	ledger := rows(t, "ledger", a.Ledger())
+	ledger := testengine.Rows(t, "ledger", a.Ledger())
 	if got := verdicts(ledger, "by human"); got[metrics.SameDigits] != 72 || got[metrics.NotComputable] != 0 {
 		t.Errorf("values by people: %v", got)
 	}
@@ -90,13 +71,14 @@ func TestReleased(t *testing.T) {
 			t.Errorf("the ledger has no item %q", item)
 		}
 	}
-	if f := rows(t, "findings", a.Findings()); f.Len() != 198 || f.Texts("verdict")[0] != "the truth is not known" {
+	f := testengine.Rows(t, "findings", a.Findings())
+	if f.Len() != 198 || f.Texts("verdict")[0] != "the truth is not known" {
 		t.Errorf("%d findings", f.Len())
 	}
 	if a.HasImages() || a.Images().Err() == nil {
 		t.Error("images of the released ratings")
 	}
-	if rows(t, "agreement", a.Agreement()).Len()+rows(t, "truth", a.Truth()).Len() != 0 {
+	if testengine.Rows(t, "agreement", a.Agreement()).Len()+testengine.Rows(t, "truth", a.Truth()).Len() != 0 {
 		t.Error("an agreement without a judge, or injected disparities")
 	}
 }
@@ -104,7 +86,7 @@ func TestReleased(t *testing.T) {
 // The procedural samplers, whose raters are perfect: every injected disparity is found and nothing else, in two worlds;
 // without disparities nothing is flagged.
 func TestSamplers(t *testing.T) {
-	evaluator(t)
+	testengine.Use(t)
 	for _, c := range []struct {
 		generator string
 		seed      int
@@ -116,7 +98,7 @@ func TestSamplers(t *testing.T) {
 	} {
 		a := entigen.Audit{Generator: c.generator, Seed: c.seed, N: 60, Resamples: -1}
 		got := map[string]int{}
-		for _, v := range rows(t, c.generator, a.Findings()).Texts("verdict") {
+		for _, v := range testengine.Rows(t, c.generator, a.Findings()).Texts("verdict") {
 			got[v]++
 		}
 		if fmt.Sprint(got) != fmt.Sprint(c.want) {
@@ -153,14 +135,14 @@ func photographs() entigen.Audit {
 
 // The audit of a real architecture, from parameters alone: the judge labels professions, and nobody weddings.
 func TestModels(t *testing.T) {
-	evaluator(t)
+	testengine.Use(t)
 	a := photographs()
-	work := rows(t, "workload", a.Workload(0))
+	work := testengine.Rows(t, "workload", a.Workload(0))
 	if got := fmt.Sprint(work.Texts("stage"), work.Numbers("items")); got != "[generate sd1 embed clip total] "+
 		"[24 19 43]" {
 		t.Errorf("workload %s", got)
 	}
-	images := rows(t, "images", a.Images())
+	images := testengine.Rows(t, "images", a.Images())
 	if images.Len() != 24 || images.Texts("id")[0] != "sd1/profession/original/doctor/0#1" {
 		t.Errorf("%d images, the first %q", images.Len(), images.Texts("id")[0])
 	}
@@ -168,12 +150,12 @@ func TestModels(t *testing.T) {
 		t.Errorf("seeds %v", seeds[:4])
 	}
 	a.Profile = entigen.PublicCode
-	if f := rows(t, "public code", a.Images()); f.Numbers("seed")[2] != 0 ||
+	if f := testengine.Rows(t, "public code", a.Images()); f.Numbers("seed")[2] != 0 ||
 		f.Texts("prompt")[6] != "a photo of a doctor if all genders can be doctor" {
 		t.Errorf("public code: seeds %v, prompt %q", f.Numbers("seed")[:4], f.Texts("prompt")[6])
 	}
 	a.Profile = ""
-	labels := rows(t, "labels", a.Labels())
+	labels := testengine.Rows(t, "labels", a.Labels())
 	if labels.Len() != 14 || labels.Texts("perceived_gender") == nil || len(a.JudgeAxes()) != 1 {
 		t.Errorf("%d labels %v", labels.Len(), labels.Columns)
 	}
@@ -181,11 +163,11 @@ func TestModels(t *testing.T) {
 		"quality": a.Quality(), "effects": a.Effects(), "controls": a.Controls(), "table": a.PaperTable("1"),
 		"power": a.Power(), "choices": a.Choices(), "raters": a.RaterAgreement(), "rules": a.Rules(),
 		"examples": a.Examples(a.Striking()), "ablations": a.Ablations()} {
-		if f := rows(t, name, tab); f.Len() == 0 {
+		if f := testengine.Rows(t, name, tab); f.Len() == 0 {
 			t.Errorf("%s: no rows", name)
 		}
 	}
-	if got := verdicts(rows(t, "ledger", a.Ledger()), "by human"); got[metrics.NotComputable] != 81 {
+	if got := verdicts(testengine.Rows(t, "ledger", a.Ledger()), "by human"); got[metrics.NotComputable] != 81 {
 		t.Errorf("values by people without people: %v", got)
 	}
 }

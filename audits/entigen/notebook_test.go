@@ -15,6 +15,7 @@ import (
 	"antipode/datasets"
 	data "antipode/datasets/entigen"
 	"antipode/internal/testbackend"
+	"antipode/internal/testengine"
 	"antipode/internal/testnotebook"
 	"antipode/kernel/annotate"
 )
@@ -24,11 +25,11 @@ import (
 // images and ratings that exist, collected from annotation pages.
 func TestNotebook(t *testing.T) {
 	testbackend.XLA(t)
-	evaluator(t)
+	testengine.Use(t)
 	dir := t.TempDir()
 	a := photographs()
 	a.Attributes = []string{"doctor", "police officer", "bride"}
-	frame := rows(t, "images", a.Images())
+	frame := testengine.Rows(t, "images", a.Images())
 	images := filepath.Join(dir, "images.parquet")
 	if _, err := datasets.FromFrame(frame).SaveE(t.Context(), images); err != nil {
 		t.Fatal(err)

@@ -13,27 +13,9 @@ import (
 	"antipode/datasets"
 	data "antipode/datasets/indictti"
 	models "antipode/gomlxmodels"
-	"antipode/gomlxmodels/all"
+	"antipode/internal/testengine"
 	"antipode/metrics"
 )
-
-// evaluator makes this process evaluate plans with the pure Go backend in a store of its own.
-func evaluator(t *testing.T) {
-	t.Helper()
-	t.Setenv("ANTIPODE_PLUGIN", "none")
-	if err := all.Use(t.TempDir()); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func rows(t *testing.T, name string, tab datasets.Table) *datasets.Frame {
-	t.Helper()
-	f, err := tab.Rows(context.Background())
-	if err != nil {
-		t.Fatalf("%s: %v", name, err)
-	}
-	return f
-}
 
 // network is the folder of a network with random weights.
 func network(name string) string { return "../../gomlxmodels/" + name }
@@ -57,7 +39,8 @@ func laion(t *testing.T) (dir string) {
 		}
 	}
 	var images []string
-	f := rows(t, "images", datasets.Archipelago(datasets.ArchipelagoOptions{Seed: 7, PerCell: 1}).Reference())
+	world := datasets.Archipelago(datasets.ArchipelagoOptions{Seed: 7, PerCell: 1})
+	f := testengine.Rows(t, "images", world.Reference())
 	for i := range 18 {
 		content, err := os.ReadFile(f.Images("image")[i].Path)
 		if err != nil {
@@ -129,34 +112,35 @@ func real(t *testing.T, dir string) indictti.Audit {
 
 // The audit of captions in the layout of LAION-COCO-NLLB, from parameters alone: every table of it.
 func TestRealCaptions(t *testing.T) {
-	evaluator(t)
+	testengine.Use(t)
 	a := real(t, laion(t))
-	work := rows(t, "workload", a.Workload(0))
+	work := testengine.Rows(t, "workload", a.Workload(0))
 	if got := fmt.Sprint(work.Texts("stage"), work.Numbers("items")); got != "[embed sentence generate sd1 "+
 		"caption opt embed retrieval embed opt total] [56 32 46 50 50 234]" {
 		t.Errorf("workload %s", got)
 	}
-	pool := rows(t, "pool", a.Pool())
+	pool := testengine.Rows(t, "pool", a.Pool())
 	for i, c := range captions {
 		if got := pool.Texts("reason")[i]; got != c.reason {
 			t.Errorf("%s: %q, want %q", c.text, got, c.reason)
 		}
 	}
-	selected := rows(t, "selected", a.Selected())
+	selected := testengine.Rows(t, "selected", a.Selected())
 	if selected.Len() != 4 || !(selected.Numbers("mean_similarity")[0] <= selected.Numbers("median_similarity")[0]) {
 		t.Errorf("selected %v", selected.Texts("id"))
 	}
-	prompts := rows(t, "prompts", a.Prompts().Count("language", "caption_source", "outcome"))
+	prompts := testengine.Rows(t, "prompts", a.Prompts().Count("language", "caption_source", "outcome"))
 	if got := fmt.Sprint(prompts.Texts("language"), prompts.Texts("caption_source"), prompts.Numbers("n")); got !=
 		"[en hin_Deva urd_Arab brx_Deva] [original NLLB NLLB IndicTrans2] [4 4 4 4]" {
 		t.Errorf("prompts %s", got)
 	}
-	counts := rows(t, "counts", a.Counts())
+	counts := testengine.Rows(t, "counts", a.Counts())
 	if got := fmt.Sprint(counts.Texts("model"), counts.Numbers("n_ok"), counts.Numbers("n_refused")); got !=
 		"[Dalle3 Dalle3 Dalle3 Dalle3 sd1 sd1 sd1 sd1] [8 8 4 8 8 8 8 8] [0 0 4 0 0 0 0 0]" {
 		t.Errorf("counts %s", got)
 	}
-	complete, common := rows(t, "complete", a.Scores(indictti.Complete)), rows(t, "common", a.Scores(indictti.Common))
+	complete := testengine.Rows(t, "complete", a.Scores(indictti.Complete))
+	common := testengine.Rows(t, "common", a.Scores(indictti.Common))
 	if complete.Len() != 2*4*5 || common.Len() != complete.Len() {
 		t.Errorf("%d and %d scores, want 40", complete.Len(), common.Len())
 	}
@@ -169,19 +153,19 @@ func TestRealCaptions(t *testing.T) {
 		"drops": a.Drops(indictti.Common), "differences": a.Differences(0.9), "lowest": a.Lowest(3),
 		"trends": a.Trends(), "overall": a.OverallSCAL(indictti.Common), "record": a.Record(),
 		"ratings": a.Translated()} {
-		if f := rows(t, name, tab); f.Len() == 0 {
+		if f := testengine.Rows(t, name, tab); f.Len() == 0 {
 			t.Errorf("%s: no rows", name)
 		}
 	}
-	findings := rows(t, "findings", a.Findings())
+	findings := testengine.Rows(t, "findings", a.Findings())
 	if findings.Len() != 6 || findings.Texts("verdict")[0] != "the truth is not known" {
 		t.Errorf("findings %v", findings.Texts("verdict"))
 	}
-	if rows(t, "truth", a.Truth()).Len() != 0 {
+	if testengine.Rows(t, "truth", a.Truth()).Len() != 0 {
 		t.Error("injected disparities in real captions")
 	}
 	computed := map[string]int{}
-	ledger := rows(t, "ledger", a.Ledger())
+	ledger := testengine.Rows(t, "ledger", a.Ledger())
 	for i, item := range ledger.Texts("item") {
 		if ledger.Texts("verdict")[i] != metrics.NotComputable {
 			table, _, _ := strings.Cut(item, ",")
@@ -195,13 +179,13 @@ func TestRealCaptions(t *testing.T) {
 
 // The profile Printed and single options change the scores, and the record names them.
 func TestOptions(t *testing.T) {
-	evaluator(t)
+	testengine.Use(t)
 	a := indictti.Audit{Generator: indictti.Sampler, Size: 5, N: 2, Resamples: -1, Languages: "qab_Deva,qac_Arab"}
 	printed := a
 	printed.Profile = indictti.Printed
 	for _, score := range []string{"SCWL", "CLGC"} {
-		one := rows(t, score, a.Scores(indictti.Complete).Where("score", "==", score)).Numbers("value")
-		two := rows(t, score, printed.Scores(indictti.Complete).Where("score", "==", score)).Numbers("value")
+		one := testengine.Rows(t, score, a.Scores(indictti.Complete).Where("score", "==", score)).Numbers("value")
+		two := testengine.Rows(t, score, printed.Scores(indictti.Complete).Where("score", "==", score)).Numbers("value")
 		for i := range one {
 			want := one[i]
 			if score == "SCWL" {
@@ -212,7 +196,7 @@ func TestOptions(t *testing.T) {
 			}
 		}
 	}
-	record := rows(t, "record", printed.Record().Where("option", "==", "equation 10"))
+	record := testengine.Rows(t, "record", printed.Record().Where("option", "==", "equation 10"))
 	if record.Texts("value")[0] != "literal" {
 		t.Errorf("record %v", record)
 	}
@@ -226,7 +210,7 @@ func TestOptions(t *testing.T) {
 
 // A table of prompts needs no data set; without reference images there is no IGC.
 func TestPromptTable(t *testing.T) {
-	evaluator(t)
+	testengine.Use(t)
 	dir := t.TempDir()
 	file := filepath.Join(dir, "prompts.csv")
 	if err := os.WriteFile(file, []byte("id,language,text\na,en,a boat in Goa\na,tam_Taml,படகு\nb,en,a drum\n"+
@@ -239,17 +223,18 @@ func TestPromptTable(t *testing.T) {
 		Generation: models.GenerateOptions{Steps: 1}, Captioner: network("blip2/testdata/opt"),
 		Encoder: network("vit/testdata/hf-bf16-shards"), TextEncoder: network("all/testdata/encoders/sentence"),
 		Joint: network("blip2/testdata/retrieval"), Options: indictti.Options{JointPooling: "projected_max"}}
-	scores := rows(t, "scores", a.Scores(indictti.Complete).Count("score", "language"))
+	scores := testengine.Rows(t, "scores", a.Scores(indictti.Complete).Count("score", "language"))
 	if got := fmt.Sprint(scores.Texts("score"), scores.Texts("language")); got !=
 		"[CLGC CLGC LGC LGC SCWL SCWL DWL DWL] [en tam_Taml en tam_Taml en tam_Taml en tam_Taml]" {
 		t.Errorf("scores %s", got)
 	}
-	seeds := rows(t, "images", a.Images().Count("model"))
+	seeds := testengine.Rows(t, "images", a.Images().Count("model"))
 	if got := fmt.Sprint(seeds.Texts("model"), seeds.Numbers("n")); got != "[sd1 sd2 alt2] [8 8 8]" {
 		t.Errorf("images %s", got)
 	}
-	if f := rows(t, "seeds", a.Images()); f.Numbers("seed")[0] != f.Numbers("seed")[8] || f.Numbers("seed")[17] != 1 {
-		t.Errorf("seeds %v", f.Numbers("seed"))
+	drawn := testengine.Rows(t, "seeds", a.Images()).Numbers("seed")
+	if drawn[0] != drawn[8] || drawn[17] != 1 {
+		t.Errorf("seeds %v", drawn)
 	}
 	if _, err := a.IGC(indictti.Complete).Rows(context.Background()); err == nil ||
 		!strings.Contains(err.Error(), "antipode data images") {

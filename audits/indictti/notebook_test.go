@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"antipode/internal/testbackend"
+	"antipode/internal/testengine"
 	"antipode/internal/testnotebook"
 )
 
@@ -18,7 +19,7 @@ import (
 // sentence encoder, and with a table of images made elsewhere, by parameters alone.
 func TestNotebook(t *testing.T) {
 	testbackend.XLA(t)
-	evaluator(t)
+	testengine.Use(t)
 	dir := laion(t)
 	generator := filepath.Join(t.TempDir(), "stable-diffusion-v1-5")
 	if err := os.CopyFS(generator, os.DirFS(network("diffusion/testdata/sd1"))); err != nil {

@@ -1,7 +1,6 @@
 package visage_test
 
 import (
-	"context"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,43 +9,25 @@ import (
 	"antipode/audits/visage"
 	"antipode/datasets"
 	"antipode/datasets/manifest/manifesttest"
-	"antipode/gomlxmodels/all"
+	"antipode/internal/testengine"
 	"antipode/metrics"
 	"antipode/metrics/stereotypes"
 )
 
-// evaluator makes this process evaluate plans with the pure Go backend in a store of its own.
-func evaluator(t *testing.T) {
-	t.Helper()
-	t.Setenv("ANTIPODE_PLUGIN", "none")
-	if err := all.Use(t.TempDir()); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func rows(t *testing.T, name string, tab datasets.Table) *datasets.Frame {
-	t.Helper()
-	f, err := tab.Rows(context.Background())
-	if err != nil {
-		t.Fatalf("%s: %v", name, err)
-	}
-	return f
-}
-
 // With perfect annotators and a perfect encoder the audit finds the people with the injected stereotypes, by both
 // methods, and nothing without them.
 func TestSampler(t *testing.T) {
-	evaluator(t)
+	testengine.Use(t)
 	for generator, want := range map[string]int{visage.Sampler: 1, visage.SamplerFair: 0} {
 		a := visage.Audit{Generator: generator, Encoder: "traits", Resamples: 200}
 		for name, findings := range map[string]datasets.Table{"likelihoods": a.Findings(), "pull": a.PullFindings()} {
-			verdicts := strings.Join(rows(t, name, findings).Texts("verdict"), ", ")
+			verdicts := strings.Join(testengine.Rows(t, name, findings).Texts("verdict"), ", ")
 			if strings.Count(verdicts, "found") != want || strings.Contains(verdicts, "missed") ||
 				strings.Contains(verdicts, "by mistake") {
 				t.Errorf("%s, %s: %s", generator, name, verdicts)
 			}
 		}
-		if got := rows(t, "truth", a.Truth()).Len(); got != 3*want {
+		if got := testengine.Rows(t, "truth", a.Truth()).Len(); got != 3*want {
 			t.Errorf("%s: %d injected stereotypes", generator, got)
 		}
 		for name, tab := range map[string]datasets.Table{"tendencies": a.Tendencies(), "overall": a.Overall(),
@@ -54,11 +35,11 @@ func TestSampler(t *testing.T) {
 			"agreement": a.Agreed(), "counts": a.StereotypeCounts(), "attributes": a.VisualAttributes(),
 			"consensus": a.Consensus(), "variants": a.OffensiveVariants(), "tables": a.PaperTables(),
 			"ranks": a.Ranks(), "pulls": a.PaperPulls(), "prompts": a.SetPrompts(), "pull counts": a.PullCounts()} {
-			if f := rows(t, name, tab); f.Len() == 0 {
+			if f := testengine.Rows(t, name, tab); f.Len() == 0 {
 				t.Errorf("%s: no rows", name)
 			}
 		}
-		ledger := rows(t, "ledger", a.Ledger())
+		ledger := testengine.Rows(t, "ledger", a.Ledger())
 		for _, v := range ledger.Texts("verdict") {
 			if v != metrics.NotComputable {
 				t.Fatalf("the built-in world has a value of the paper: %s", v)
@@ -74,11 +55,12 @@ func TestSampler(t *testing.T) {
 func TestReleased(t *testing.T) {
 	a := visage.Audit{Annotations: visage.Released, Data: manifesttest.Dir(t, "visage"),
 		SeeGULLData: manifesttest.Dir(t, "seegull"), Resamples: -1}
-	evaluator(t)
-	if got := rows(t, "tables", a.PaperTables()); got.Len() != 105 || sum(got.Numbers("cells_equal")) != 315 {
+	testengine.Use(t)
+	got := testengine.Rows(t, "tables", a.PaperTables())
+	if got.Len() != 105 || sum(got.Numbers("cells_equal")) != 315 {
 		t.Errorf("%v printed cells in %d rows", sum(got.Numbers("cells_equal")), got.Len())
 	}
-	ledger := rows(t, "ledger", a.Ledger())
+	ledger := testengine.Rows(t, "ledger", a.Ledger())
 	same := map[string]int{}
 	for i, item := range ledger.Texts("item") {
 		if table, _, _ := strings.Cut(item, ","); table == "Table 1" || table == "Table 2" {
@@ -90,13 +72,13 @@ func TestReleased(t *testing.T) {
 	}
 	for name, tab := range map[string]datasets.Table{"images": a.SetImages(), "captions": a.Captions(),
 		"pulls": a.Pulls(), "salience": a.SalienceOf(visage.Visual), "pull findings": a.PullFindings()} {
-		if f := rows(t, name, tab); f.Len() != 0 {
+		if f := testengine.Rows(t, name, tab); f.Len() != 0 {
 			t.Errorf("%s: %d rows without images", name, f.Len())
 		}
 	}
 	clean := a
 	clean.Profile = visage.Clean
-	if got := rows(t, "clean", clean.PaperTables()); sum(got.Numbers("cells_equal")) == 315 {
+	if got := testengine.Rows(t, "clean", clean.PaperTables()); sum(got.Numbers("cells_equal")) == 315 {
 		t.Error("the profile changes nothing")
 	}
 }
