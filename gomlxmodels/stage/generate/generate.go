@@ -38,7 +38,7 @@ func init() {
 var together = map[string]int{device.XLACUDA: 4}
 
 // smallSide is the side of images, in pixels, up to which XLA samples four at once on a processor too: one image of
-// 128 × 128 leaves it idle between operations; with four, each takes a fifth less processor time.
+// 128 × 128 leaves it idle between operations, and four take 0.6 of the time (docs/benchmarks.md).
 const smallSide = 256
 
 // imagesAtOnce returns how many images of the model's size, or of the size in args, are sampled at once.
