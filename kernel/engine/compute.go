@@ -1,15 +1,16 @@
 package engine
 
 import (
-	"antipode/datasets/table"
-	"antipode/gomlxmodels/stage"
-	"antipode/kernel/store"
 	"context"
 	"errors"
 	"fmt"
 	"maps"
 	"runtime"
 	"slices"
+
+	"antipode/datasets/table"
+	"antipode/gomlxmodels/stage"
+	"antipode/kernel/store"
 )
 
 // prepared is the result of a row's preparation on the host.
@@ -99,7 +100,7 @@ func (r *run) computeOwn(ctx context.Context, b *batches, missing []int) (others
 			}
 			own = append(own, u)
 			if b.items.Has(b.unique[u]) { // another job stored it meanwhile
-				if v := r.find(b, u); v != nil {
+				if v := r.valuesOf(b.items.GetAll(b.unique[u : u+1])[0], outputs); v != nil {
 					values[u] = v
 					r.e.flights.end(b.item(u), v)
 					c.foundLater()
@@ -216,17 +217,4 @@ func (r *run) computeOwn(ctx context.Context, b *batches, missing []int) (others
 		return others, err
 	}
 	return others, flush()
-}
-
-// find returns the values of a stored item, nil if it is missing or damaged.
-func (r *run) find(b *batches, u int) []stage.Value {
-	payload := b.items.GetAll(b.unique[u : u+1])[0]
-	if payload == nil {
-		return nil
-	}
-	v, err := decodeItem(payload, b.outputs)
-	if err != nil || !r.blobsThere(v, b.outputs) {
-		return nil
-	}
-	return v
 }

@@ -68,15 +68,13 @@ func (r *run) rowStage(st stage.Stage, p *table.Plan, in *table.Frame) (*table.F
 	var missing []int
 	var failed []store.Key
 	for u, payload := range items.GetAll(unique) {
-		if payload != nil {
-			v, err := decodeItem(payload, outputs)
-			switch {
-			case err == nil && r.retries(items, unique[u], v, outputs):
-				failed = append(failed, unique[u])
-			case err == nil && r.blobsThere(v, outputs):
-				values[u] = v
-				continue
-			}
+		v := r.valuesOf(payload, outputs)
+		if v != nil && !r.retries(items, unique[u], v, outputs) {
+			values[u] = v
+			continue
+		}
+		if v != nil {
+			failed = append(failed, unique[u])
 		}
 		missing = append(missing, u)
 	}
@@ -125,11 +123,26 @@ func (r *run) rowStage(st stage.Stage, p *table.Plan, in *table.Frame) (*table.F
 	return with, nil
 }
 
+// valuesOf returns the values of an item's payload, nil if it is missing or damaged, or lacks its images.
+func (r *run) valuesOf(payload []byte, outputs []table.ColumnSpec) []stage.Value {
+	if payload == nil {
+		return nil
+	}
+	v, err := decodeItem(payload, outputs)
+	if err != nil || !r.blobsThere(v, outputs) {
+		return nil
+	}
+	return v
+}
+
 // retries reports whether an item that was found is computed again, at most once in a run: its outcome is failed, and
 // the request has RetryFailed.
 func (r *run) retries(items *store.Items, k store.Key, v []stage.Value, outputs []table.ColumnSpec) bool {
+	if !r.req.RetryFailed {
+		return false
+	}
 	at := slices.IndexFunc(outputs, func(o table.ColumnSpec) bool { return strings.HasSuffix(o.Name, "outcome") })
-	if !r.req.RetryFailed || at < 0 || v[at].Text != "failed" || r.retried[item{items, k}] {
+	if at < 0 || v[at].Text != "failed" || r.retried[item{items, k}] {
 		return false
 	}
 	if r.work == nil {
