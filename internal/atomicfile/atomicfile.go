@@ -1,13 +1,21 @@
 // Package atomicfile writes files that are complete or not there, also where several processes or goroutines write the
-// same one.
+// same one. Their temporary names are unique; those of a process that was killed stay, until IsTemporary finds them.
 package atomicfile
 
 import (
+	"errors"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 )
+
+// prefix is that of temporary names.
+const prefix = ".tmp-"
+
+// IsTemporary reports whether a path has the name of a temporary file or folder of this package.
+func IsTemporary(path string) bool { return strings.HasPrefix(filepath.Base(path), prefix) }
 
 // Write writes a file with [Replace], and its folder if missing.
 func Write(path string, data []byte) error {
@@ -20,10 +28,9 @@ func Write(path string, data []byte) error {
 	})
 }
 
-// Replace writes a file atomically: write fills a temporary file next to it (.tmp-*), which is synced and renamed.
+// Replace writes a file atomically: write fills a temporary file next to it, which is synced and renamed.
 func Replace(path string, mode fs.FileMode, write func(w io.Writer) error) error {
-	dir := filepath.Dir(path)
-	f, err := os.CreateTemp(dir, ".tmp-*")
+	f, err := os.CreateTemp(filepath.Dir(path), prefix+"*")
 	if err != nil {
 		return err
 	}
@@ -39,10 +46,35 @@ func Replace(path string, mode fs.FileMode, write func(w io.Writer) error) error
 	if err != nil {
 		return err
 	}
-	if err := os.Rename(f.Name(), path); err != nil {
+	return rename(f.Name(), path)
+}
+
+// Make is [Replace] for a file that another program writes: run makes the file temp, in a temporary folder next to it.
+func Make(path string, run func(temp string) error) (err error) {
+	dir, err := os.MkdirTemp(filepath.Dir(path), prefix+"*")
+	if err != nil {
 		return err
 	}
-	if d, err := os.Open(dir); err == nil {
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	temp := filepath.Join(dir, filepath.Base(path))
+	if err := run(temp); err != nil {
+		return err
+	}
+	f, err := os.Open(temp)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	return rename(temp, path)
+}
+
+func rename(from, to string) error {
+	if err := os.Rename(from, to); err != nil {
+		return err
+	}
+	if d, err := os.Open(filepath.Dir(to)); err == nil {
 		d.Sync()
 		d.Close()
 	}

@@ -32,6 +32,32 @@ func TestWriteAtOnce(t *testing.T) {
 	}
 }
 
+// TestMakeAtOnce makes one file from many goroutines of this process, as the build of a program by two jobs does.
+func TestMakeAtOnce(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "program")
+	var wait sync.WaitGroup
+	for i := range 16 {
+		wait.Go(func() {
+			if err := Make(path, func(temp string) error {
+				if !IsTemporary(filepath.Dir(temp)) {
+					t.Errorf("%s is no temporary name", temp)
+				}
+				return os.WriteFile(temp, bytes.Repeat([]byte{byte(i)}, 10000), 0o700)
+			}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wait.Wait()
+	data, err := os.ReadFile(path)
+	if err != nil || len(data) != 10000 || bytes.Count(data, data[:1]) != 10000 {
+		t.Errorf("%d bytes, %v", len(data), err)
+	}
+	if list, err := os.ReadDir(filepath.Dir(path)); err != nil || len(list) != 1 {
+		t.Errorf("%d files, %v", len(list), err)
+	}
+}
+
 // TestReplaceFails keeps the old file where the new one cannot be written.
 func TestReplaceFails(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "file")

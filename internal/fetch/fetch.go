@@ -18,8 +18,10 @@ import (
 	"net/url"
 	"os"
 	"path"
+	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"golang.org/x/net/http/httpproxy"
@@ -228,12 +230,30 @@ func (c *Client) Download(ctx context.Context, at *url.URL, file string, want Wa
 	}
 }
 
+// alone locks a file against other downloads to the same path until it is closed. It fails if there is one, or if one
+// has just renamed the file.
+func alone(f *os.File) error {
+	if syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) == nil {
+		opened, err := f.Stat()
+		if err != nil {
+			return err
+		}
+		if named, err := os.Stat(f.Name()); err == nil && os.SameFile(opened, named) {
+			return nil
+		}
+	}
+	return fmt.Errorf("another process is downloading to %s", filepath.Base(f.Name()))
+}
+
 func (c *Client) attempt(ctx context.Context, at *url.URL, file string, want Want) error {
 	f, err := os.OpenFile(file, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
+	if err := alone(f); err != nil {
+		return err
+	}
 	have, err := f.Seek(0, io.SeekEnd)
 	if err != nil {
 		return err

@@ -14,6 +14,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -197,5 +198,26 @@ func TestCertificates(t *testing.T) {
 	if _, err := fetch.New(quick); err == nil ||
 		!strings.Contains(err.Error(), "PIP_CERT: "+file+" holds no certificate") {
 		t.Error(err)
+	}
+}
+
+// TestDownloadAlone: two downloads do not write one file.
+func TestDownloadAlone(t *testing.T) {
+	at := answers(t, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "other bytes") })
+	file := filepath.Join(t.TempDir(), "file.bin")
+	f, err := os.Create(file)
+	if err == nil {
+		defer f.Close()
+		err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := client(t).Download(t.Context(), at, file, fetch.Want{Size: 11}); err == nil ||
+		!strings.Contains(err.Error(), "another process") {
+		t.Errorf("a file that another process is downloading: %v", err)
+	}
+	if data, err := os.ReadFile(file); err != nil || len(data) > 0 {
+		t.Errorf("%q, %v", data, err)
 	}
 }

@@ -1,0 +1,68 @@
+// Package fault turns panics of goroutines, which end the process, into errors of the work that they were started for.
+package fault
+
+import (
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"sync"
+)
+
+// Error is a panic.
+type Error struct {
+	Value any
+	Stack []byte
+}
+
+// Error is part of error: one line, without the stack.
+func (e *Error) Error() string { return fmt.Sprintf("a fault of Antipode's own: %v", e.Value) }
+
+// Of returns the Error of a recovered value, which is one already where it comes from [Group.Wait].
+func Of(recovered any) *Error {
+	if err, is := recovered.(error); is {
+		var e *Error
+		if errors.As(err, &e) {
+			return e
+		}
+	}
+	return &Error{recovered, debug.Stack()}
+}
+
+// Catch returns f's error; a panic of f is an [*Error].
+func Catch(f func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = Of(p)
+		}
+	}()
+	return f()
+}
+
+// Group is a [sync.WaitGroup] whose Wait panics with the first panic of the goroutines, as an [*Error]: in the
+// goroutine that waits, where it can be recovered.
+type Group struct {
+	wait  sync.WaitGroup
+	mu    sync.Mutex
+	first error
+}
+
+// Go calls f in a goroutine.
+func (g *Group) Go(f func()) {
+	g.wait.Go(func() {
+		if err := Catch(func() error { f(); return nil }); err != nil {
+			g.mu.Lock()
+			defer g.mu.Unlock()
+			if g.first == nil {
+				g.first = err
+			}
+		}
+	})
+}
+
+// Wait waits for the goroutines.
+func (g *Group) Wait() {
+	g.wait.Wait()
+	if g.first != nil {
+		panic(g.first)
+	}
+}
