@@ -144,8 +144,11 @@ func drawn(it archipelago.Item) (table.Image, table.Mask) {
 	if err := os.WriteFile(path, data.Bytes(), 0o644); err != nil {
 		panic(err)
 	}
-	return table.Image{SHA256: fmt.Sprintf("%x", sha256.Sum256(data.Bytes())), Path: path},
-		mask.Encode(mask.FromImage(object))
+	bits, err := mask.FromImage(object)
+	if err != nil {
+		panic(err)
+	}
+	return table.Image{SHA256: fmt.Sprintf("%x", sha256.Sum256(data.Bytes())), Path: path}, mask.Encode(bits)
 }
 
 // items chooses images of an island.

@@ -212,7 +212,7 @@ func TestUnreadable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"Not readable, 4: cut.png (png: ", "empty.jpg (unknown format)",
+	for _, want := range []string{"Not readable, 4: cut.png (not a readable PNG: ", "empty.jpg (the file is empty",
 		"gone.png (no such file or directory)", "mask is 80×60, image 20×20", "no image"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the figure lacks %q: %s", want, regexp.MustCompile(`<figcaption.*`).FindString(page))

@@ -12,11 +12,12 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
-	"sync"
+	"sync/atomic"
 	"unicode"
 
 	"antipode/datasets"
 	"antipode/datasets/table"
+	"antipode/internal/fault"
 	"antipode/kernel/cell"
 )
 
@@ -290,17 +291,17 @@ func (s *sheet) encode() {
 
 // parallel visits every thumbnail, several at a time.
 func (s *sheet) parallel(visit func(t *thumbnail)) {
-	work := make(chan *thumbnail)
-	var done sync.WaitGroup
+	var all []*thumbnail
+	s.each(func(t *thumbnail) { all = append(all, t) })
+	var next atomic.Int64
+	var done fault.Group
 	for range runtime.GOMAXPROCS(0) {
 		done.Go(func() {
-			for t := range work {
-				visit(t)
+			for i := int(next.Add(1)) - 1; i < len(all); i = int(next.Add(1)) - 1 {
+				visit(all[i])
 			}
 		})
 	}
-	s.each(func(t *thumbnail) { work <- t })
-	close(work)
 	done.Wait()
 }
 

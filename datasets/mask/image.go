@@ -1,16 +1,28 @@
 package mask
 
 import (
+	"fmt"
 	"image"
 	"image/color"
+
+	"antipode/internal/imagefile"
 )
 
 // FromImage reads a mask image: every pixel that is not black is object. A gray value of 1 counts; so
 // does every palette color but black, whatever its index; a fully transparent pixel is background. Where no pixel has
-// any color but transparency varies, the opaque pixels are the object (a black cut-out).
-func FromImage(img image.Image) Bitmap {
+// any color but transparency varies, the opaque pixels are the object (a black cut-out). An image that lacks pixels of
+// its bounds, and one of more than 100 million pixels, is an error.
+func FromImage(img image.Image) (b Bitmap, err error) {
 	r := img.Bounds()
-	b := New(r.Dx(), r.Dy())
+	if r.Empty() || r.Dx() > imagefile.MaxPixels/r.Dy() {
+		return Bitmap{}, fmt.Errorf("mask: %d×%d pixels (width×height) is not the size of an image", r.Dx(), r.Dy())
+	}
+	defer func() {
+		if recover() != nil { // a plane of the image, such as that of its transparency, is smaller than its bounds
+			b, err = Bitmap{}, fmt.Errorf("mask: the image lacks some of its %d×%d pixels", r.Dx(), r.Dy())
+		}
+	}()
+	b = New(r.Dx(), r.Dy())
 	if g, ok := img.(*image.Gray); ok {
 		for y := range b.Height {
 			row := g.Pix[y*g.Stride : y*g.Stride+b.Width]
@@ -18,7 +30,7 @@ func FromImage(img image.Image) Bitmap {
 				b.Pix[y*b.Width+x] = v != 0
 			}
 		}
-		return b
+		return b, nil
 	}
 	shown, clear := false, false
 	opaque := make([]bool, len(b.Pix))
@@ -34,7 +46,7 @@ func FromImage(img image.Image) Bitmap {
 	if !shown && clear {
 		b.Pix = opaque
 	}
-	return b
+	return b, nil
 }
 
 // shows returns a function that reports whether a pixel has a color other than black and whether it is not transparent.

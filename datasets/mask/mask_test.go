@@ -122,16 +122,44 @@ func TestFromImage(t *testing.T) {
 		"gray 1 of 255": gray, "gray 1 of 65535": gray16, "white at index 0": palette, "alpha": seen,
 		"black cut-out": cutout,
 	} {
-		if d := cmp.Diff(parse([]string{".#."}), FromImage(img)); d != "" {
-			t.Errorf("%s: %s", name, d)
+		got, err := FromImage(img)
+		if d := cmp.Diff(parse([]string{".#."}), got); d != "" || err != nil {
+			t.Errorf("%s: %v, %s", name, err, d)
 		}
 	}
 	black := image.NewRGBA(r)
 	for i := 3; i < len(black.Pix); i += 4 {
 		black.Pix[i] = 255
 	}
-	if got := FromImage(black).Area(); got != 0 {
-		t.Errorf("an opaque black image has %d object pixels", got)
+	if got, err := FromImage(black); got.Area() != 0 || err != nil {
+		t.Errorf("an opaque black image has %d object pixels, %v", got.Area(), err)
+	}
+}
+
+// TestFromImageRefuses: an image whose planes are smaller than its bounds, as a decoder returned it for a damaged WebP,
+// and one that no memory holds are errors.
+func TestFromImageRefuses(t *testing.T) {
+	r := image.Rect(0, 0, 4, 4)
+	gray, alpha := image.NewGray(r), image.NewNYCbCrA(r, image.YCbCrSubsampleRatio420)
+	gray.Pix = gray.Pix[:7:7]
+	alpha.A = alpha.A[:1]
+	chroma := image.NewYCbCr(r, image.YCbCrSubsampleRatio420)
+	chroma.Cb = nil
+	palette := image.NewPaletted(r, color.Palette{color.White})
+	palette.Pix = palette.Pix[:1]
+	beyond := image.NewPaletted(r, color.Palette{color.White}) // an index without a color is background
+	beyond.Pix[0] = 7
+	for name, img := range map[string]image.Image{
+		"gray": gray, "alpha": alpha, "chroma": chroma, "palette": palette,
+		"huge":  &image.Gray{Rect: image.Rect(0, 0, 1<<20, 1<<20), Stride: 1 << 20},
+		"empty": image.NewGray(image.Rectangle{}),
+	} {
+		if b, err := FromImage(img); err == nil || strings.Contains(err.Error(), "\n") || b.Pix != nil {
+			t.Errorf("%s: %d pixels, error %v; want one line", name, len(b.Pix), err)
+		}
+	}
+	if b, err := FromImage(beyond); err != nil || b.Area() != 15 {
+		t.Errorf("an index beyond the palette: %d object pixels, %v", b.Area(), err)
 	}
 }
 
@@ -145,8 +173,9 @@ func TestGrayRoundTrip(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d := cmp.Diff(b, FromImage(img)); d != "" {
-		t.Error(d)
+	got, err := FromImage(img)
+	if d := cmp.Diff(b, got); d != "" || err != nil {
+		t.Error(err, d)
 	}
 }
 

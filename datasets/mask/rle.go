@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"antipode/datasets/table"
+	"antipode/internal/imagefile"
 )
 
 // Bitmap is a binary mask: Pix holds Width·Height values row by row, true = object.
@@ -112,8 +113,7 @@ func compress(counts []int) string {
 // runs reads the run lengths back and checks that they fill the mask exactly.
 func runs(m table.Mask) ([]int, error) {
 	h, w := m.Size[0], m.Size[1]
-	const most = 1 << 30
-	if h <= 0 || w <= 0 || h > most/w {
+	if h <= 0 || w <= 0 || h > imagefile.MaxPixels/w {
 		return nil, fmt.Errorf("mask: size %d×%d (height×width) is not the size of an image", h, w)
 	}
 	var counts []int

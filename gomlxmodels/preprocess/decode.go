@@ -1,92 +1,22 @@
 package preprocess
 
 import (
-	"bytes"
-	"errors"
 	"fmt"
 	"image"
-	"image/gif"
-	"image/jpeg"
-	"image/png"
 	"os"
 
 	"antipode/internal/exif"
-
-	"golang.org/x/image/bmp"
-	"golang.org/x/image/tiff"
-	"golang.org/x/image/webp"
+	"antipode/internal/imagefile"
+	"antipode/internal/jpeg"
 )
 
-// MaxPixels is the largest image decoded, in pixels: a small file can claim any size.
-const MaxPixels = 100_000_000
-
-// ErrTooLarge is wrapped by the error about an image of more than [MaxPixels].
-var ErrTooLarge = errors.New("the image is too large")
-
-var errEmpty = errors.New("the file is empty (0 bytes)")
-
-type format struct {
-	name   string
-	is     func([]byte) bool
-	size   func([]byte) (image.Config, error)
-	decode func([]byte) (*RGB, error)
-}
-
-func starts(magic string) func([]byte) bool {
-	return func(b []byte) bool { return bytes.HasPrefix(b, []byte(magic)) }
-}
-
-var formats = []format{
-	{"PNG", starts("\x89PNG\r\n\x1a\n"),
-		func(b []byte) (image.Config, error) { return png.DecodeConfig(bytes.NewReader(b)) },
-		func(b []byte) (*RGB, error) { return convert(png.Decode(bytes.NewReader(b))) }},
-	{"JPEG", starts("\xff\xd8"), func(b []byte) (image.Config, error) { return jpeg.DecodeConfig(bytes.NewReader(b)) },
-		decodeJPEG},
-	{"GIF", starts("GIF8"), func(b []byte) (image.Config, error) { return gif.DecodeConfig(bytes.NewReader(b)) },
-		decodeGIF},
-	{"WebP", func(b []byte) bool { return len(b) > 12 && string(b[:4]) == "RIFF" && string(b[8:12]) == "WEBP" },
-		func(b []byte) (image.Config, error) { return webp.DecodeConfig(bytes.NewReader(b)) },
-		decodeWebP},
-	{"TIFF", func(b []byte) bool { return starts("II*\x00")(b) || starts("MM\x00*")(b) },
-		func(b []byte) (image.Config, error) { return tiff.DecodeConfig(bytes.NewReader(b)) },
-		func(b []byte) (*RGB, error) { return convert(tiff.Decode(bytes.NewReader(b))) }},
-	{"BMP", starts("BM"), func(b []byte) (image.Config, error) { return bmp.DecodeConfig(bytes.NewReader(b)) },
-		func(b []byte) (*RGB, error) { return convert(bmp.Decode(bytes.NewReader(b))) }},
-}
-
 // Decode reads an image file and turns it upright. Of an animation or a file of several pages it reads the first. A
-// format that is not supported is named, with the fix. Errors are one line, without the file's name; see
-// [DecodeFile].
-func Decode(data []byte) (p *RGB, err error) {
-	if len(data) == 0 {
-		return nil, errEmpty
-	}
-	for _, f := range formats {
-		if !f.is(data) {
-			continue
-		}
-		defer func() {
-			if r := recover(); r != nil { // a decoder that trips over a damaged file
-				p, err = nil, fmt.Errorf("not a readable %s: %v", f.name, r)
-			}
-		}()
-		c, err := f.size(data)
-		if err != nil {
-			return nil, fmt.Errorf("not a readable %s: %w%s", f.name, err, variant(data, err))
-		}
-		if c.Width < 1 || c.Height < 1 {
-			return nil, fmt.Errorf("not a readable %s: it has no pixels (%d×%d)", f.name, c.Width, c.Height)
-		}
-		if c.Width > MaxPixels/c.Height {
-			return nil, fmt.Errorf("%w: %d×%d pixels, more than %d million; scale it down", ErrTooLarge, c.Width,
-				c.Height, MaxPixels/1_000_000)
-		}
-		if p, err = f.decode(data); err != nil {
-			return nil, fmt.Errorf("not a readable %s: %w%s", f.name, err, variant(data, err))
-		}
-		return p.upright(exif.Orientation(data)), nil
-	}
-	return nil, foreign(data)
+// format that is not supported is named, with the fix. Images of more than 100 million pixels are an error. Errors are
+// one line, without the file's name; see [DecodeFile].
+func Decode(data []byte) (*RGB, error) {
+	return imagefile.Decode(data, func(img image.Image, format string, c image.Config) (*RGB, error) {
+		return convert(img, data, format, c).upright(exif.Orientation(data)), nil
+	})
 }
 
 // DecodeFile reads an image file. Errors name it.
@@ -102,51 +32,30 @@ func DecodeFile(path string) (*RGB, error) {
 	return p, nil
 }
 
-func convert(img image.Image, err error) (*RGB, error) {
-	if err != nil {
-		return nil, err
-	}
-	return FromImage(img), nil
-}
-
-func decodeJPEG(b []byte) (*RGB, error) {
-	img, err := jpeg.Decode(bytes.NewReader(b))
-	if err != nil {
-		return nil, err
-	}
-	if y, ok := img.(*image.YCbCr); ok {
-		return fromJPEG(y), nil
-	}
-	return FromImage(img), nil
-}
-
-func decodeWebP(b []byte) (*RGB, error) {
-	img, err := webp.Decode(bytes.NewReader(b))
-	if err != nil {
-		return nil, err
-	}
+// convert converts a decoded image as Pillow's decoder of its format does.
+func convert(img image.Image, data []byte, format string, c image.Config) *RGB {
 	switch y := img.(type) {
+	case *jpeg.Image:
+		return &RGB{y.Width, y.Height, y.Pix}
 	case *image.YCbCr:
-		return fromWebP(y), nil
+		if format == "WebP" {
+			return fromWebP(y)
+		}
 	case *image.NYCbCrA:
-		return fromWebP(&y.YCbCr), nil
+		return fromWebP(&y.YCbCr)
+	case *image.Paletted:
+		if format == "GIF" {
+			return onCanvas(y, data, c)
+		}
 	}
-	return FromImage(img), nil
+	return FromImage(img)
 }
 
-// decodeGIF gives the first frame on its canvas, which has the file's background color.
-func decodeGIF(b []byte) (*RGB, error) {
-	frame, err := gif.Decode(bytes.NewReader(b))
-	if err != nil {
-		return nil, err
-	}
-	c, err := gif.DecodeConfig(bytes.NewReader(b))
-	if err != nil {
-		return nil, err
-	}
+// onCanvas returns the first frame of a GIF on its canvas, which has the file's background color.
+func onCanvas(frame *image.Paletted, b []byte, c image.Config) *RGB {
 	p, at := FromImage(frame), frame.Bounds()
 	if at == image.Rect(0, 0, c.Width, c.Height) {
-		return p, nil
+		return p
 	}
 	out := NewRGB(c.Width, c.Height)
 	if ground := 13 + 3*int(b[11]); b[10]&0x80 != 0 && ground+3 <= len(b) { // the global palette starts at byte 13
@@ -162,5 +71,5 @@ func decodeGIF(b []byte) (*RGB, error) {
 			}
 		}
 	}
-	return out, nil
+	return out
 }

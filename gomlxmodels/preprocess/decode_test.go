@@ -12,6 +12,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"antipode/internal/imagefile"
 )
 
 func TestDecodeRefuses(t *testing.T) {
@@ -28,17 +30,17 @@ func TestDecodeRefuses(t *testing.T) {
 	sum := crc32.ChecksumIEEE(header[12:29])
 	copy(header[29:], []byte{byte(sum >> 24), byte(sum >> 16), byte(sum >> 8), byte(sum)})
 	for want, data := range map[string][]byte{
-		"the file is empty (0 bytes)":         nil,
-		"not an image of a known format":      []byte("hello"),
-		"not a readable JPEG: unexpected EOF": half("jpeg-420.jpg"),
-		"not a readable PNG: png: invalid":    half("rgb.png"),
-		"not a readable GIF":                  half("palette.gif"),
-		"not a readable WebP":                 half("lossy.webp"),
-		"not a readable TIFF":                 half("plain.tif"),
-		"not a readable BMP":                  half("rgb.bmp"),
-		"not a readable PNG":                  read("rgb.png")[:20],
-		"not a readable JPEG":                 []byte("\xff\xd8\xff"),
-		"65536×65536 pixels, more than 100":   header,
+		"the file is empty (0 bytes)":              nil,
+		"not an image of a known format":           []byte("hello"),
+		"not a readable JPEG: the file is cut off": half("jpeg-420.jpg"),
+		"not a readable PNG: png: invalid":         half("rgb.png"),
+		"not a readable GIF":                       half("palette.gif"),
+		"not a readable WebP":                      half("lossy.webp"),
+		"not a readable TIFF":                      half("plain.tif"),
+		"not a readable BMP":                       half("rgb.bmp"),
+		"not a readable PNG":                       read("rgb.png")[:20],
+		"not a readable JPEG":                      []byte("\xff\xd8\xff"),
+		"65536×65536 pixels, more than 100":        header,
 	} {
 		_, err := Decode(data)
 		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
@@ -49,7 +51,7 @@ func TestDecodeRefuses(t *testing.T) {
 	runtime.ReadMemStats(&before)
 	_, err := Decode(header)
 	runtime.ReadMemStats(&after)
-	if allocated := after.TotalAlloc - before.TotalAlloc; !errors.Is(err, ErrTooLarge) || allocated > 1<<20 {
+	if allocated := after.TotalAlloc - before.TotalAlloc; !errors.Is(err, imagefile.ErrTooLarge) || allocated > 1<<20 {
 		t.Errorf("too large: %v, after %d bytes were allocated", err, allocated)
 	}
 	path := filepath.Join(t.TempDir(), "bad.png")

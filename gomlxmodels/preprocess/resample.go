@@ -205,9 +205,20 @@ func down(p *RGB, height int, f Filter, torchvision bool) *RGB {
 		for i := range sums {
 			sums[i] = 1 << (bits - 1)
 		}
-		for k, w := range t.weights {
-			for i, v := range p.Pix[(t.first+k)*stride : (t.first+k+1)*stride] {
-				sums[i] += int32(v) * w
+		src := p.Pix[t.first*stride:]
+		weights := t.weights
+		for ; len(weights) >= 4; weights = weights[4:] { // four rows at a time
+			a, b, c, d := src[:stride], src[stride:][:stride], src[2*stride:][:stride], src[3*stride:][:stride]
+			wa, wb, wc, wd := weights[0], weights[1], weights[2], weights[3]
+			for i := range sums {
+				sums[i] += int32(a[i])*wa + int32(b[i])*wb + int32(c[i])*wc + int32(d[i])*wd
+			}
+			src = src[4*stride:]
+		}
+		for k, w := range weights {
+			row := src[k*stride:][:stride]
+			for i := range sums {
+				sums[i] += int32(row[i]) * w
 			}
 		}
 		for i, s := range sums {

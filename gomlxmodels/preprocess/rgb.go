@@ -34,7 +34,7 @@ func (p *RGB) At(x, y int) color.Color {
 }
 
 // FromImage converts any image to RGB, dropping transparency: the colors stored under it stay. 16-bit channels keep
-// their high byte. The YCbCr of a JPEG is converted without smoothing its color planes; [Decode] does better.
+// their high byte. Color planes of an [image.YCbCr] are not smoothed; [Decode] does better.
 func FromImage(img image.Image) *RGB {
 	if p, ok := img.(*RGB); ok {
 		return p

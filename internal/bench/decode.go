@@ -1,77 +1,88 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
-	"image"
-	"image/jpeg"
-	"math"
 	"os"
 	"path/filepath"
+	"runtime"
 	"time"
 
 	"antipode/gomlxmodels/preprocess"
 )
 
-// decodeBenchmark measures decoding a JPEG file of 1024×768 pixels and resizing it to 224×224.
-var decodeBenchmark = benchmark{
-	about: "decoding a JPEG image of 1024×768 pixels and bicubic resizing to 224×224, against Pillow, on one thread",
-	ints:  map[string]int{"n": 20, "repeat": 5, "seed": 1},
-	run: func(s *session) error {
-		n := s.int("n")
-		var file bytes.Buffer
-		if err := jpeg.Encode(&file, pattern(1024, 768), &jpeg.Options{Quality: 90}); err != nil {
-			return err
-		}
-		if err := os.WriteFile(filepath.Join(s.dir, "image.jpg"), file.Bytes(), 0o600); err != nil {
-			return err
-		}
-		if err := s.start(n); err != nil {
-			return err
-		}
-		var small *preprocess.RGB
-		ours := func() ([]float64, error) {
-			begin := time.Now()
-			var decoded *preprocess.RGB
-			for range n {
-				var err error
-				if decoded, err = preprocess.Decode(file.Bytes()); err != nil {
-					return nil, err
-				}
-			}
-			middle := time.Now()
-			for range n {
-				small = preprocess.Resize(decoded, 224, 224, preprocess.Bicubic)
-			}
-			return []float64{middle.Sub(begin).Seconds(), time.Since(middle).Seconds()}, nil
-		}
-		err := s.parts([]part{{"decoding JPEG, 1024×768", "images", n}, {"bicubic resize to 224×224", "images", n}},
-			side{"antipode", ours})
-		if err != nil {
-			return err
-		}
-		got := make([]float32, len(small.Pix))
-		for i, v := range small.Pix {
-			got[i] = float32(v)
-		}
-		if err := s.same([][]float32{got}, 3./128); err != nil { // decoders differ by up to 2 levels of 255
-			return fmt.Errorf("resized image: %w", err)
-		}
-		return nil
-	},
+// decodeCases are the files that the peer makes: widths, heights, and how they are encoded.
+var decodeCases = []struct {
+	width, height int
+	kind          string
+	n             int // images of a run, times -n; 0 = one image
+}{
+	{256, 192, "4:4:4", 8}, {256, 192, "4:2:2", 8}, {256, 192, "4:2:0", 8}, {256, 192, "progressive", 8},
+	{1024, 768, "4:4:4", 1}, {1024, 768, "4:2:2", 1}, {1024, 768, "4:2:0", 1}, {1024, 768, "progressive", 1},
+	{4032, 3024, "4:4:4", 0}, {4032, 3024, "4:2:2", 0}, {4032, 3024, "4:2:0", 0}, {4032, 3024, "progressive", 0},
 }
 
-// pattern is an image with smooth areas and detail.
-func pattern(width, height int) image.Image {
-	img := image.NewRGBA(image.Rect(0, 0, width, height))
-	for y := range height {
-		for x := range width {
-			for c := range 3 {
-				v := 127 + 60*math.Sin(float64(x*(c+1))/97) + 60*math.Sin(float64(x*y)/(9000*float64(c+1)))
-				img.Pix[img.PixOffset(x, y)+c] = uint8(v)
-			}
-			img.Pix[img.PixOffset(x, y)+3] = 255
+// decodeBenchmark measures decoding of JPEG files of several sizes and kinds, and resizing to 224×224.
+var decodeBenchmark = benchmark{
+	about: "decoding JPEG images of three sizes and four kinds, and bicubic resizing of 1024×768 to 224×224, against " +
+		"Pillow and torchvision, on one thread",
+	ints: map[string]int{"n": 20, "repeat": 5, "seed": 1},
+	run: func(s *session) error {
+		runtime.GOMAXPROCS(1)
+		var parts []part
+		var counts []any
+		for _, c := range decodeCases {
+			n := max(1, c.n*s.int("n"))
+			counts = append(counts, fmt.Sprintf("%dx%d %s %d", c.width, c.height, c.kind, n))
+			parts = append(parts, part{fmt.Sprintf("%d×%d, %s", c.width, c.height, c.kind), "images", n})
 		}
-	}
-	return img
+		parts = append(parts, part{"bicubic resize, 1024×768 to 224×224", "images", s.int("n")})
+		if err := s.start(counts...); err != nil {
+			return err
+		}
+		var files [][]byte
+		for i := range decodeCases {
+			data, err := os.ReadFile(filepath.Join(s.dir, fmt.Sprintf("%d.jpg", i)))
+			if err != nil {
+				return err
+			}
+			files = append(files, data)
+			parts[i].title += fmt.Sprintf(", %d kB", len(data)/1000)
+		}
+		var results []*preprocess.RGB
+		ours := func() ([]float64, error) {
+			var seconds []float64
+			var last *preprocess.RGB
+			results = nil
+			for i, data := range files {
+				begin := time.Now()
+				for range parts[i].n {
+					var err error
+					if last, err = preprocess.Decode(data); err != nil {
+						return nil, err
+					}
+				}
+				seconds, results = append(seconds, time.Since(begin).Seconds()), append(results, last)
+			}
+			begin := time.Now()
+			for range s.int("n") {
+				last = preprocess.Resize(results[4], 224, 224, preprocess.Bicubic)
+			}
+			results = append(results, last)
+			return append(seconds, time.Since(begin).Seconds()), nil
+		}
+		fmt.Println(s.peer.name)
+		if err := s.warmed(parts, side{"antipode", ours}, s.command("torchvision"), s.command("pillow")); err != nil {
+			return err
+		}
+		var got []float32
+		for _, r := range results {
+			if r.Width > 1024 { // too many to store
+				continue
+			}
+			for _, v := range r.Pix {
+				got = append(got, float32(v))
+			}
+		}
+		return s.same([][]float32{got}, 0)
+	},
 }

@@ -68,17 +68,28 @@ func (s *session) compare(e encoding) error {
 
 // parts measures ours against the peer's command run, after a run of each that loads, compiles and warms up.
 func (s *session) parts(list []part, ours side) error {
-	theirs := side{s.peer.name, func() ([]float64, error) {
-		r, err := s.peer.do("run")
+	theirs := s.command("run")
+	theirs.name = s.peer.name
+	return s.warmed(list, ours, theirs)
+}
+
+// command is the side of the peer that runs a command, which is also its name.
+func (s *session) command(name string) side {
+	return side{name, func() ([]float64, error) {
+		r, err := s.peer.do(name)
 		s.last = r
 		return r.Seconds, err
 	}}
-	for _, side := range []side{ours, theirs} {
+}
+
+// warmed measures the sides after a run of each.
+func (s *session) warmed(list []part, sides ...side) error {
+	for _, side := range sides {
 		if _, err := side.run(); err != nil {
 			return err
 		}
 	}
-	return s.turns(list, ours, theirs)
+	return s.turns(list, sides...)
 }
 
 // turns runs both sides alternately and prints a table for each part.
@@ -130,9 +141,9 @@ func printTable(p part, rows []row) {
 			quantile(rates, 0.05),
 			quantile(rates, 0.95), quantile(r.seconds, 0.5))
 	}
-	if len(rows) == 2 {
-		fmt.Printf("  ratio of the medians, antipode / %s: %.2f\n", strings.Fields(rows[1].name)[0],
-			quantile(rows[1].seconds, 0.5)/quantile(rows[0].seconds, 0.5))
+	for _, r := range rows[1:] {
+		fmt.Printf("  ratio of the medians, antipode / %s: %.2f\n", strings.Fields(r.name)[0],
+			quantile(r.seconds, 0.5)/quantile(rows[0].seconds, 0.5))
 	}
 }
 

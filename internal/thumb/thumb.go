@@ -2,47 +2,35 @@
 package thumb
 
 import (
-	"bytes"
 	"errors"
-	"fmt"
 	"image"
-	_ "image/gif"  // a format that images come in
-	_ "image/jpeg" // as above
-	_ "image/png"  // as above
 	"io/fs"
 	"os"
-	"strings"
 
-	_ "golang.org/x/image/bmp" // as above
 	"golang.org/x/image/draw"
-	_ "golang.org/x/image/tiff" // as above
-	_ "golang.org/x/image/webp" // as above
 
 	"antipode/internal/exif"
+	"antipode/internal/imagefile"
 )
-
-// maxPixels is the size of the largest image that is decoded for display: 100 megapixels take 400 MB.
-const maxPixels = 100_000_000
 
 // Load reads an image file: upright, on white. The error is short, without the path.
 func Load(path string) (*image.RGBA, error) {
-	data, config, err := open(path)
+	data, err := read(path)
 	if err != nil {
 		return nil, err
 	}
-	if config.Width*config.Height > maxPixels {
-		return nil, fmt.Errorf("%d×%d pixels, too large to show", config.Width, config.Height)
-	}
-	img, _, err := image.Decode(bytes.NewReader(data))
-	if err != nil {
-		return nil, short(err)
-	}
-	return onWhite(Upright(img, exif.Orientation(data))), nil
+	return imagefile.Decode(data, func(img image.Image, _ string, _ image.Config) (*image.RGBA, error) {
+		return onWhite(Upright(img, exif.Orientation(data))), nil
+	})
 }
 
 // Size returns the size of an image file as it is shown. The error is short, without the path.
 func Size(path string) (width, height int, err error) {
-	data, config, err := open(path)
+	data, err := read(path)
+	if err != nil {
+		return 0, 0, err
+	}
+	config, _, err := imagefile.Config(data)
 	if err != nil {
 		return 0, 0, err
 	}
@@ -50,23 +38,14 @@ func Size(path string) (width, height int, err error) {
 	return width, height, nil
 }
 
-func open(path string) ([]byte, image.Config, error) {
+func read(path string) ([]byte, error) {
 	data, err := os.ReadFile(path)
-	if err != nil {
-		var pe *fs.PathError
-		if errors.As(err, &pe) {
-			err = pe.Err
-		}
-		return nil, image.Config{}, err
+	var pe *fs.PathError
+	if errors.As(err, &pe) {
+		err = pe.Err
 	}
-	config, _, err := image.DecodeConfig(bytes.NewReader(data))
-	if err != nil {
-		return nil, config, short(err)
-	}
-	return data, config, nil
+	return data, err
 }
-
-func short(err error) error { return errors.New(strings.TrimPrefix(err.Error(), "image: ")) }
 
 // Within returns the image with the longer side at most most pixels long.
 func Within(img *image.RGBA, most float64) *image.RGBA {

@@ -1,4 +1,4 @@
-package preprocess
+package imagefile
 
 import (
 	"bytes"

@@ -1,0 +1,161 @@
+package imagefile
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"image"
+	"image/color"
+	"image/png"
+	"os"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+const files = "../../gomlxmodels/preprocess/testdata/files/"
+
+func read(t testing.TB, name string) []byte {
+	data, err := os.ReadFile(files + name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+func chunk(id string, data []byte) []byte {
+	b := binary.LittleEndian.AppendUint32([]byte(id), uint32(len(data)))
+	b = append(b, data...)
+	return append(b, make([]byte, len(data)%2)...)
+}
+
+// webpFile returns a WebP file of these chunks.
+func webpFile(chunks ...[]byte) []byte {
+	return chunk("RIFF", append([]byte("WEBP"), bytes.Join(chunks, nil)...))
+}
+
+// extended returns the chunk VP8X of an image with transparency.
+func extended(width, height int) []byte {
+	return chunk("VP8X", []byte{0x10, 0, 0, 0, byte(width - 1), byte((width - 1) >> 8), 0, byte(height - 1),
+		byte((height - 1) >> 8), 0})
+}
+
+// pixels is the use of the tests: it reads every pixel, as masks and figures do.
+func pixels(img image.Image, _ string, _ image.Config) (int, error) {
+	r, n := img.Bounds(), 0
+	for y := r.Min.Y; y < r.Max.Y; y++ {
+		for x := r.Min.X; x < r.Max.X; x++ {
+			img.At(x, y).RGBA()
+			n++
+		}
+	}
+	return n, nil
+}
+
+// TestDecodeMalformed: files that end readers of older versions of golang.org/x/image, or that take gigabytes, are
+// errors of one line, at once and without the memory.
+func TestDecodeMalformed(t *testing.T) {
+	lossy := read(t, "lossy.webp")[12:] // its chunk VP8
+	// 16384 × 16384
+	lossless := chunk("VP8L", []byte{0x2f, 0xff, 0xff, 0xff, 0x0f, 0, 0, 0, 0, 0})
+	for name, data := range map[string][]byte{
+		"an alpha plane smaller than the image": webpFile(extended(1, 1), chunk("ALPH", []byte{0, 255}), lossy),
+		"an alpha plane without pixels":         webpFile(extended(24, 24), chunk("ALPH", nil), lossy),
+		"an alpha plane of another size":        webpFile(extended(9999, 1), chunk("ALPH", make([]byte, 10000)), lossy),
+		"an alpha plane that claims gigabytes":  webpFile(extended(16384, 16384), chunk("ALPH", []byte{0}), lossy),
+		"a lossless image larger than its canvas": webpFile(
+			chunk("VP8X", []byte{0, 0, 0, 0, 0, 0, 0, 0, 0, 0}), lossless),
+		"a lossless image of gigabytes": webpFile(lossless),
+		"a GIF of 65535 × 65535":        []byte("GIF89a\xff\xff\xff\xff\x00\x00\x00"),
+		"a BMP of gigabytes": append([]byte("BM\x00\x00\x00\x00\x00\x00\x00\x00\x36\x00\x00\x00\x28\x00\x00\x00"+
+			"\xff\xff\x00\x00\xff\xff\x00\x00\x01\x00\x18\x00"), make([]byte, 24)...),
+	} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		start := time.Now()
+		_, err := Decode(data, pixels)
+		runtime.ReadMemStats(&after)
+		if err == nil || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: error %v, want one line", name, err)
+		}
+		if n := after.TotalAlloc - before.TotalAlloc; n > 16<<20 || time.Since(start) > time.Second {
+			t.Errorf("%s: %d MiB, %v", name, n>>20, time.Since(start))
+		}
+	}
+}
+
+// TestLargeWait: an image that needs the whole budget is decoded alone, and small ones are decoded side by side.
+func TestLargeWait(t *testing.T) {
+	most := func(side, n int) int32 {
+		var file bytes.Buffer
+		if err := png.Encode(&file, image.NewPaletted(image.Rect(0, 0, side, side),
+			color.Palette{color.Black, color.White})); err != nil {
+			t.Fatal(err)
+		}
+		var running, peak atomic.Int32
+		var wg sync.WaitGroup
+		for range n {
+			wg.Go(func() {
+				_, err := Decode(file.Bytes(), func(image.Image, string, image.Config) (int, error) {
+					now := running.Add(1)
+					defer running.Add(-1)
+					for old := peak.Load(); now > old && !peak.CompareAndSwap(old, now); old = peak.Load() {
+					}
+					time.Sleep(20 * time.Millisecond)
+					return 0, nil
+				})
+				if err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		wg.Wait()
+		return peak.Load()
+	}
+	if got := most(8192, 4); got != 1 {
+		t.Errorf("%d images of 67 million pixels are decoded at the same time", got)
+	}
+	if got := most(64, 8); got < 2 {
+		t.Errorf("small images are decoded one after another")
+	}
+}
+
+// TestPanicIsAnError: what panics on a decoded image is an error of the file, and the next image is decoded.
+func TestPanicIsAnError(t *testing.T) {
+	data := read(t, "rgb.png")
+	for range 3 {
+		_, err := Decode(data, func(image.Image, string, image.Config) (int, error) { panic("index out of range") })
+		if err == nil || err.Error() != "not a readable PNG: index out of range" {
+			t.Errorf("error %v", err)
+		}
+	}
+	if n, err := Decode(data, pixels); n == 0 || err != nil {
+		t.Errorf("%d pixels, %v", n, err)
+	}
+}
+
+// FuzzDecode: what is read has the size that is read without decoding, unless it is the frame of a GIF.
+func FuzzDecode(f *testing.F) {
+	for _, name := range []string{"alpha.bmp", "alpha.png", "alpha.tif", "alpha.webp", "jpeg-420.jpg", "palette.gif",
+		"lossless.webp", "jpeg-progressive.jpg", "lzw.tif", "cmyk.jpg"} {
+		f.Add(read(f, name))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if c, _, err := Config(data); err == nil && c.Width*c.Height > 1<<22 {
+			return // slow, and no other code
+		}
+		size, err := Decode(data, func(img image.Image, name string, c image.Config) (image.Point, error) {
+			if img.Bounds().Size() != image.Pt(c.Width, c.Height) && name != "GIF" {
+				t.Errorf("%s: %v of %d×%d pixels", name, img.Bounds(), c.Width, c.Height)
+			}
+			return image.Pt(c.Width, c.Height), nil
+		})
+		c, _, again := Config(data)
+		if err == nil && (again != nil || size != image.Pt(c.Width, c.Height)) || errors.Is(err, ErrTooLarge) {
+			t.Errorf("%v, %v; %v, %v", size, err, c, again)
+		}
+	})
+}
