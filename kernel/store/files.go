@@ -1,18 +1,18 @@
 package store
 
 import (
-	"bufio"
 	"bytes"
 	"fmt"
+	"hash/crc32"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
-
-	"antipode/internal/atomicfile"
+	"time"
 )
 
-// fileIndex caches digests of files by path, size, time and inode.
+// fileIndex caches digests of files by path, size, time and inode. A line of its file is the CRC-32C of the rest in
+// hexadecimal, the digest, size, time and inode, and the quoted path; a line with another checksum is ignored.
 type fileIndex struct {
 	path    string
 	mu      sync.Mutex
@@ -21,40 +21,45 @@ type fileIndex struct {
 }
 
 type fileEntry struct {
-	size   int64
-	time   int64
-	inode  uint64
+	fileState
 	digest string
 }
 
+// fileState differs before and after a change of a file.
+type fileState struct {
+	size    int64
+	changed int64
+	inode   uint64
+}
+
+func stateOf(info os.FileInfo) fileState {
+	inode, changed := identity(info)
+	return fileState{info.Size(), changed, inode}
+}
+
+// settled is the age from which on a file's time tells whether it has changed: file systems count in milliseconds.
+const settled = 100 * time.Millisecond
+
+// recent reports whether a change of the file now could leave its state as it is.
+func (s fileState) recent() bool { return time.Since(time.Unix(0, s.changed)) < settled }
+
 func (x *fileIndex) load() {
 	x.entries = map[string]fileEntry{}
-	f, err := os.Open(x.path)
+	data, err := os.ReadFile(x.path)
 	if err != nil {
 		return
 	}
-	defer f.Close()
-	sc := bufio.NewScanner(f)
-	sc.Buffer(nil, 1<<20)
-	for sc.Scan() {
-		digest, rest, ok := strings.Cut(sc.Text(), " ")
+	for line := range strings.Lines(string(data)) {
+		var sum uint32
 		var e fileEntry
 		var name string
-		if !ok || len(digest) != 64 {
+		head, rest, ok := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+		if _, err := fmt.Sscanf(head, "%08x", &sum); !ok || err != nil || sum != checksum([]byte(rest)) {
 			continue
 		}
-		numbers, quoted, ok := strings.Cut(rest, " \"")
-		if !ok {
-			continue
+		if _, err := fmt.Sscanf(rest, "%64s %d %d %d %q", &e.digest, &e.size, &e.changed, &e.inode, &name); err == nil {
+			x.entries[name] = e
 		}
-		if _, err := fmt.Sscanf(numbers, "%d %d %d", &e.size, &e.time, &e.inode); err != nil {
-			continue
-		}
-		if _, err := fmt.Sscanf("\""+quoted, "%q", &name); err != nil {
-			continue
-		}
-		e.digest = digest
-		x.entries[name] = e
 	}
 }
 
@@ -67,15 +72,16 @@ func (x *fileIndex) digest(path string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	e := fileEntry{size: info.Size(), time: info.ModTime().UnixNano(), inode: inode(info)}
+	e := fileEntry{fileState: stateOf(info)}
 	x.mu.Lock()
 	old, ok := x.entries[path]
 	x.mu.Unlock()
-	if ok && old.size == e.size && old.time == e.time && old.inode == e.inode {
+	if ok && old.fileState == e.fileState {
 		return old.digest, nil
 	}
-	if e.digest, err = HashFile(path); err != nil {
-		return "", err
+	recent := e.recent()
+	if e.digest, err = HashFile(path); err != nil || recent {
+		return e.digest, err
 	}
 	x.mu.Lock()
 	x.entries[path] = e
@@ -92,11 +98,19 @@ func (x *fileIndex) save() error {
 	}
 	var b bytes.Buffer
 	for name, e := range x.entries {
-		fmt.Fprintf(&b, "%s %d %d %d %q\n", e.digest, e.size, e.time, e.inode, name)
+		line := fmt.Sprintf("%s %d %d %d %q", e.digest, e.size, e.changed, e.inode, name)
+		fmt.Fprintf(&b, "%08x %s\n", checksum([]byte(line)), line)
 	}
-	if err := atomicfile.Write(x.path, b.Bytes()); err != nil {
+	if err := writeFile(x.path, b.Bytes()); err != nil {
 		return err
 	}
 	x.dirty = false
 	return nil
+}
+
+func checksum(data ...[]byte) (sum uint32) {
+	for _, d := range data {
+		sum = crc32.Update(sum, castagnoli, d)
+	}
+	return sum
 }

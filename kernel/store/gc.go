@@ -4,37 +4,57 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"sort"
 	"strings"
 	"time"
+
+	"antipode/internal/atomicfile"
 )
+
+// parts are the folders of computed data.
+var parts = []string{"blobs", "items", "results"}
+
+// scratchPrefix is that of the names of the folders that [Store.Scratch] makes.
+const scratchPrefix = "verify-"
 
 // GC are the options of [Store.Collect].
 type GC struct {
-	Keep   time.Duration // files used within this time stay, unless Max is exceeded
-	Max    int64         // maximal size in bytes; 0 = any
-	DryRun bool          // remove nothing
+	Keep   time.Duration `json:"keep"`    // files used within this time stay, unless Max is exceeded
+	Max    int64         `json:"max"`     // maximal size in bytes; 0 = any
+	DryRun bool          `json:"dry_run"` // remove nothing
 }
 
 // Removal is a file that [Store.Collect] removes.
 type Removal struct {
-	Path string // relative to the store
-	Size int64
-	Used time.Time
+	Path string    `json:"path"` // relative to the store
+	Size int64     `json:"size"`
+	Used time.Time `json:"used"`
 }
 
 // Collect removes blobs, items and results that were not used within gc.Keep, and then more, oldest first, until the
-// store has at most gc.Max bytes. Files that a saved result depends on stay. It returns the removed files and the
-// number of bytes that stay.
+// store has at most gc.Max bytes, and the temporary files of processes that were killed. Files that a saved result
+// depends on stay. It returns the removed files and the number of bytes that stay. While a run or another process uses
+// the store the error is [ErrInUse].
 func (s *Store) Collect(gc GC) (removed []Removal, stays int64, err error) {
+	if !gc.DryRun {
+		done, err := s.alone()
+		if err != nil {
+			return nil, 0, err
+		}
+		defer done()
+	}
 	pinned, err := s.pinned()
 	if err != nil {
 		return nil, 0, err
 	}
+	if removed, err = s.leftovers(gc.DryRun); err != nil {
+		return nil, 0, err
+	}
 	var all []Removal
-	for _, sub := range []string{"blobs", "items", "results"} {
+	for _, sub := range parts {
 		err := filepath.WalkDir(filepath.Join(s.dir, sub), func(path string, d fs.DirEntry, err error) error {
-			if err != nil || d.IsDir() {
+			if err != nil || d.IsDir() || atomicfile.IsTemporary(path) {
 				return err
 			}
 			info, err := d.Info()
@@ -81,6 +101,41 @@ func (s *Store) Collect(gc GC) (removed []Removal, stays int64, err error) {
 	return removed, stays, nil
 }
 
+// otherWriters is the age of a temporary file from which on no process is writing it. It matters in the folders of
+// models, plugins and programs, which the store's lock does not protect.
+const otherWriters = time.Hour
+
+// leftovers removes the temporary files and folders of processes that were killed.
+func (s *Store) leftovers(dryRun bool) (removed []Removal, err error) {
+	err = filepath.WalkDir(s.dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return nil // removed meanwhile, or not ours
+		}
+		scratch := d.IsDir() && filepath.Dir(path) == s.dir && strings.HasPrefix(d.Name(), scratchPrefix)
+		if !scratch && !atomicfile.IsTemporary(path) {
+			return nil
+		}
+		rel, err := filepath.Rel(s.dir, path)
+		if err != nil {
+			return err
+		}
+		info, err := d.Info()
+		part, _, _ := strings.Cut(rel, string(filepath.Separator))
+		if err != nil || !scratch && !slices.Contains(parts, part) && time.Since(info.ModTime()) < otherWriters {
+			return nil
+		}
+		removed = append(removed, Removal{rel, info.Size(), info.ModTime()})
+		if !dryRun {
+			err = os.RemoveAll(path)
+		}
+		if err == nil && d.IsDir() {
+			err = filepath.SkipDir
+		}
+		return err
+	})
+	return removed, err
+}
+
 // pinned returns the files and folders that saved results depend on, relative to the store.
 func (s *Store) pinned() (map[string]bool, error) {
 	recs, err := s.Records()
@@ -123,8 +178,9 @@ func (s *Store) Usage() (map[string]int64, error) {
 			return err
 		}
 		if info, err := d.Info(); err == nil {
-			part, _, _ := strings.Cut(rel, string(filepath.Separator))
-			out[part] += info.Size()
+			if part, _, _ := strings.Cut(rel, string(filepath.Separator)); part != lockFile {
+				out[part] += info.Size()
+			}
 		}
 		return nil
 	})

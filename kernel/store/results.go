@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"antipode/datasets/table"
-	"antipode/internal/atomicfile"
 )
 
 // Record is a run record: the provenance of a result, sufficient to compute it again.
@@ -104,7 +103,7 @@ func (s *Store) Record(id string) (*Record, error) {
 		return nil, fmt.Errorf("result %s: %w", id, ErrNotFound)
 	}
 	rec := &Record{}
-	if err := json.Unmarshal(data, rec); err != nil {
+	if err := json.Unmarshal(data, rec); err != nil || rec.Plan == nil {
 		return nil, fmt.Errorf("result %s: its record is damaged: %w", id, ErrNotFound)
 	}
 	return rec, nil
@@ -117,7 +116,7 @@ func (s *Store) PutResult(f *table.Frame, rec *Record) error {
 		if err := f.Encode(&b); err != nil {
 			return err
 		}
-		if err := atomicfile.Write(s.resultPath(rec.ID, ".frame"), b.Bytes()); err != nil {
+		if err := writeFile(s.resultPath(rec.ID, ".frame"), b.Bytes()); err != nil {
 			return fmt.Errorf("cannot store a result: %w", err)
 		}
 	}
@@ -125,7 +124,7 @@ func (s *Store) PutResult(f *table.Frame, rec *Record) error {
 	if err != nil {
 		return err
 	}
-	if err := atomicfile.Write(s.resultPath(rec.ID, ".json"), append(data, '\n')); err != nil {
+	if err := writeFile(s.resultPath(rec.ID, ".json"), append(data, '\n')); err != nil {
 		return fmt.Errorf("cannot store a run record: %w", err)
 	}
 	return nil

@@ -16,6 +16,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"sync"
@@ -33,17 +34,34 @@ type Store struct {
 	mu    sync.Mutex
 	items map[string]*Items
 	files fileIndex
+
+	verified sync.Map     // path → fileState of the blobs that have been found to have their digest
+	lock     *os.File     // nil where the store cannot be written
+	running  sync.RWMutex // held by runs, and by Collect alone
 }
 
-// Open opens the store in a folder and creates it if missing.
+// Open opens the store in a folder and creates it if missing. Only its user can read the results in it. [Store.Close]
+// closes it.
 func Open(dir string) (*Store, error) {
-	for _, sub := range []string{"blobs", "items", "results", "models", "data"} {
-		if err := os.MkdirAll(filepath.Join(dir, sub), 0o755); err != nil {
+	for _, sub := range append([]string{"models", "data"}, parts...) {
+		if err := os.MkdirAll(filepath.Join(dir, sub), 0o700); err != nil && !Unwritable(err) {
 			return nil, fmt.Errorf("cannot create the store: %w; set %s to a writable folder", err,
 				client.HomeVar)
 		}
 	}
+	if _, err := os.Stat(dir); err != nil {
+		return nil, fmt.Errorf("cannot create the store: %w; set %s to a writable folder", err, client.HomeVar)
+	}
+	for _, sub := range parts { // of an earlier version; the store's folder may be one that others use
+		sub = filepath.Join(dir, sub)
+		if info, err := os.Lstat(sub); err == nil && info.IsDir() && info.Mode().Perm() != 0o700 {
+			_ = os.Chmod(sub, 0o700)
+		}
+	}
 	s := &Store{dir: dir, items: map[string]*Items{}}
+	if err := s.share(); err != nil {
+		return nil, err
+	}
 	s.files.path = filepath.Join(dir, "files.idx")
 	s.files.load()
 	return s, nil
@@ -54,6 +72,46 @@ func (s *Store) Dir() string { return s.dir }
 
 // Flush writes the index of file digests.
 func (s *Store) Flush() error { return s.files.save() }
+
+// Close writes the index of file digests and releases the store's lock.
+func (s *Store) Close() error {
+	err := s.Flush()
+	if s.lock != nil {
+		s.lock.Close()
+	}
+	if Unwritable(err) {
+		return nil // the index saves time only
+	}
+	return err
+}
+
+// Scratch opens an empty store in a folder of this one. remove closes and removes it.
+func (s *Store) Scratch() (scratch *Store, remove func(), err error) {
+	dir, err := os.MkdirTemp(s.dir, scratchPrefix+"*")
+	if err != nil {
+		return nil, nil, err
+	}
+	if scratch, err = Open(dir); err != nil {
+		return nil, nil, errors.Join(err, os.RemoveAll(dir))
+	}
+	return scratch, func() { _ = errors.Join(scratch.Close(), os.RemoveAll(dir)) }, nil
+}
+
+// Unwritable reports whether an error says that the store's folder or its disk cannot be written.
+func Unwritable(err error) bool {
+	return errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS)
+}
+
+// writeFile writes a file, and its folder if missing, for the user alone.
+func writeFile(path string, data []byte) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	return atomicfile.Replace(path, 0o600, func(w io.Writer) error {
+		_, err := w.Write(data)
+		return err
+	})
+}
 
 // FreeSpace returns the number of bytes that the user can write to a folder's disk.
 func FreeSpace(folder string) (int64, error) {
@@ -71,32 +129,63 @@ func (s *Store) blobPath(digest, ext string) string {
 func (s *Store) PutBlob(data []byte, ext string) (table.Image, error) {
 	sum := sha256.Sum256(data)
 	digest := hex.EncodeToString(sum[:])
-	path := s.blobPath(digest, ext)
-	if info, err := os.Stat(path); err == nil && info.Size() == int64(len(data)) {
-		touch(path, info)
-		return table.Image{SHA256: digest, Path: path}, nil
+	img := table.Image{SHA256: digest, Path: s.blobPath(digest, ext)}
+	if s.CheckBlob(img) == nil {
+		return img, nil
 	}
-	if err := atomicfile.Write(path, data); err != nil {
+	if err := writeFile(img.Path, data); err != nil {
 		return table.Image{}, fmt.Errorf("cannot store an image: %w", err)
 	}
-	return table.Image{SHA256: digest, Path: path}, nil
+	return img, nil
 }
 
-// HasBlob reports whether a blob exists.
-func (s *Store) HasBlob(img table.Image) bool {
+// ErrDamaged is the error for a blob that has another digest than its name.
+var ErrDamaged = errors.New("the stored image is damaged; run it again to compute it anew")
+
+// CheckBlob returns [ErrNotFound] if a blob is missing, and [ErrDamaged] if it has another digest. A blob is read once:
+// later calls compare its size, times and inode.
+func (s *Store) CheckBlob(img table.Image) error {
 	info, err := os.Stat(img.Path)
-	if err == nil {
-		touch(img.Path, info)
+	if err == nil && touch(img.Path, info) {
+		info, err = os.Stat(img.Path)
 	}
-	return err == nil
+	if err != nil {
+		return ErrNotFound
+	}
+	state := stateOf(info)
+	if known, ok := s.verified.Load(img.Path); ok && known == state {
+		return nil
+	}
+	recent := state.recent()
+	if digest, err := HashFile(img.Path); err != nil || digest != img.SHA256 {
+		return ErrDamaged
+	}
+	if !recent {
+		s.verified.Store(img.Path, state)
+	}
+	return nil
 }
 
-// touch updates the time of a file's last use, at most once a day, for gc.
-func touch(path string, info os.FileInfo) {
-	if time.Since(info.ModTime()) > 24*time.Hour {
-		now := time.Now()
-		os.Chtimes(path, now, now)
+// Blob returns the bytes of a blob, or the errors of [Store.CheckBlob].
+func (s *Store) Blob(img table.Image) ([]byte, error) {
+	data, err := os.ReadFile(img.Path)
+	if err != nil {
+		return nil, ErrNotFound
 	}
+	if sum := sha256.Sum256(data); hex.EncodeToString(sum[:]) != img.SHA256 {
+		s.verified.Delete(img.Path)
+		return nil, ErrDamaged
+	}
+	return data, nil
+}
+
+// touch updates the time of a file's last use, at most once a day, for gc. It reports whether it did.
+func touch(path string, info os.FileInfo) bool {
+	if time.Since(info.ModTime()) <= 24*time.Hour {
+		return false
+	}
+	now := time.Now()
+	return os.Chtimes(path, now, now) == nil
 }
 
 // FileDigest returns the SHA-256 of a file, from the index if path, size, time and inode are unchanged.

@@ -15,11 +15,7 @@ import (
 
 func openStore(t *testing.T) *Store {
 	t.Helper()
-	s, err := Open(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
+	return open(t, t.TempDir())
 }
 
 func payload(i int) []byte { return bytes.Repeat([]byte{byte(i)}, i%7+1) }
@@ -103,6 +99,9 @@ func TestDamagedShards(t *testing.T) {
 		"huge": {append(append([]byte{}, whole[:4+32]...), 255, 255, 255, 255, 0, 0, 0, 0), 0},
 		"bit":  {append(append([]byte{}, whole[:len(whole)-1]...), whole[len(whole)-1]^1), 1},
 	} {
+		for _, healed := range shardsOf(t, s) {
+			os.Remove(healed)
+		}
 		os.WriteFile(shard[0], c.data, 0o644)
 		got := 0
 		for _, p := range reopen(t, s).GetAll(keys) {
@@ -120,6 +119,7 @@ func TestFileDigestFollowsTheFile(t *testing.T) {
 	s := openStore(t)
 	path := filepath.Join(t.TempDir(), "a \"b\"\n.png")
 	os.WriteFile(path, []byte("one"), 0o644)
+	time.Sleep(2 * settled)
 	first, err := s.FileDigest(path)
 	if err != nil {
 		t.Fatal(err)

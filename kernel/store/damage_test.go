@@ -1,0 +1,349 @@
+package store
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+func open(t *testing.T, dir string) *Store {
+	t.Helper()
+	s, err := Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	return s
+}
+
+func itemsOf(t *testing.T, s *Store) *Items {
+	t.Helper()
+	it, err := s.Items("embed-v1", "abc")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return it
+}
+
+func shardsOf(t *testing.T, s *Store) []string {
+	t.Helper()
+	names, err := filepath.Glob(filepath.Join(s.Dir(), "items", "embed-v1", "abc", "*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return names
+}
+
+// TestFlippedBits flips a bit of every byte of a shard: an item is as it was or missing, never another one; once the
+// missing ones are stored again, nothing is damaged any more.
+func TestFlippedBits(t *testing.T) {
+	s := openStore(t)
+	keys := []Key{KeyOf("a"), KeyOf("b"), KeyOf("c")}
+	payloads := [][]byte{{1, 2, 3}, {4, 5, 6, 7}, {8}}
+	if err := itemsOf(t, s).Put(keys, payloads); err != nil {
+		t.Fatal(err)
+	}
+	shard := shardsOf(t, s)[0]
+	whole, err := os.ReadFile(shard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for at := range whole {
+		bit := 8*at + at%8
+		for _, name := range shardsOf(t, s) {
+			os.Remove(name)
+		}
+		damaged := bytes.Clone(whole)
+		damaged[bit/8] ^= 1 << (bit % 8)
+		if err := os.WriteFile(shard, damaged, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		it := itemsOf(t, open(t, s.Dir()))
+		missing := 0
+		for i, p := range it.GetAll(keys) {
+			if p == nil {
+				missing++
+				if err := it.Put(keys[i:i+1], payloads[i:i+1]); err != nil {
+					t.Fatal(err)
+				}
+			} else if !bytes.Equal(p, payloads[i]) {
+				t.Fatalf("bit %d: item %d is %v", bit, i, p)
+			}
+		}
+		digit := bit/8 == 3 // of the magic: a shard of another version
+		if damage := it.Damage(); (missing == 0 || damage == 0) && !(digit && missing == 3) {
+			t.Errorf("bit %d: %d items are missing, %d are reported", bit, missing, damage)
+		}
+		healed := itemsOf(t, open(t, s.Dir()))
+		for i, p := range healed.GetAll(keys) {
+			if !bytes.Equal(p, payloads[i]) {
+				t.Fatalf("bit %d: after healing item %d is %v", bit, i, p)
+			}
+		}
+		if n := healed.Damage(); n > 0 && bit/8 > 3 {
+			t.Errorf("bit %d: %d are damaged after healing", bit, n)
+		}
+	}
+}
+
+// TestFirstShards reads a shard that an earlier version wrote.
+func TestFirstShards(t *testing.T) {
+	s := openStore(t)
+	k, payload := KeyOf("a"), []byte{1, 2, 3}
+	record := append([]byte(firstMagic), k[:]...)
+	record = append(record, 3, 0, 0, 0)
+	sum := checksum(payload)
+	record = append(record, byte(sum), byte(sum>>8), byte(sum>>16), byte(sum>>24))
+	name := sha256.Sum256(k[:])
+	path := filepath.Join(s.Dir(), "items", "embed-v1", "abc", hex.EncodeToString(name[:12])+".shard")
+	if err := writeFile(path, append(record, payload...)); err != nil {
+		t.Fatal(err)
+	}
+	it := itemsOf(t, s)
+	if got := it.GetAll([]Key{k})[0]; !bytes.Equal(got, payload) || it.Damage() != 0 {
+		t.Errorf("%v", got)
+	}
+}
+
+// TestOtherProcess: what another process merged or removed is found, or missing, and breaks nothing.
+func TestOtherProcess(t *testing.T) {
+	s := openStore(t)
+	other := open(t, s.Dir())
+	a, b := itemsOf(t, s), itemsOf(t, other)
+	var keys []Key
+	for i := range mergeBelow / 2 {
+		keys = append(keys, KeyOf(fmt.Sprint(i)))
+		if err := a.Put(keys[i:], [][]byte{payload(i)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b = itemsOf(t, open(t, s.Dir()))
+	for i := mergeBelow / 2; i < mergeBelow+5; i++ { // a merges the shards that b knows
+		keys = append(keys, KeyOf(fmt.Sprint(i)))
+		if err := a.Put(keys[i:], [][]byte{payload(i)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i, p := range b.GetAll(keys[:mergeBelow/2]) {
+		if !bytes.Equal(p, payload(i)) {
+			t.Errorf("merged by another process: item %d is %v", i, p)
+		}
+	}
+	for _, name := range shardsOf(t, s) {
+		if err := os.Remove(name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := a.Drop(keys[:3]); err != nil {
+		t.Errorf("dropping from a missing shard: %v", err)
+	}
+	for i, p := range b.GetAll(keys) {
+		if p != nil {
+			t.Errorf("removed by another process: item %d is %v", i, p)
+		}
+	}
+	for i := range mergeBelow + 5 { // merges
+		if err := a.Put(keys[i:i+1], [][]byte{payload(i)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i, p := range a.GetAll(keys) {
+		if !bytes.Equal(p, payload(i)) {
+			t.Errorf("stored again: item %d is %v", i, p)
+		}
+	}
+}
+
+// TestDamagedBlob: a blob with a flipped bit, also one that was verified before, is damaged until it is stored again.
+func TestDamagedBlob(t *testing.T) {
+	s := openStore(t)
+	img, err := s.PutBlob([]byte("an image"), ".png")
+	if err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(2 * settled)
+	for range 2 {
+		if err := s.CheckBlob(img); err != nil {
+			t.Fatal(err)
+		}
+	}
+	info, err := os.Stat(img.Path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(img.Path, []byte("an imagf"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chtimes(img.Path, info.ModTime(), info.ModTime()); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.CheckBlob(img); !errors.Is(err, ErrDamaged) {
+		t.Errorf("a flipped bit: %v", err)
+	}
+	if _, err := s.Blob(img); !errors.Is(err, ErrDamaged) {
+		t.Errorf("a flipped bit: %v", err)
+	}
+	if _, err := s.PutBlob([]byte("an image"), ".png"); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.CheckBlob(img); err != nil {
+		t.Errorf("stored again: %v", err)
+	}
+	if data, err := s.Blob(img); err != nil || string(data) != "an image" {
+		t.Errorf("%q, %v", data, err)
+	}
+	os.Remove(img.Path)
+	if err := s.CheckBlob(img); !errors.Is(err, ErrNotFound) {
+		t.Errorf("a missing blob: %v", err)
+	}
+}
+
+// TestDamagedIndex flips every bit of the index of files: the digest of a file is right or computed again.
+func TestDamagedIndex(t *testing.T) {
+	s := openStore(t)
+	path := filepath.Join(t.TempDir(), "a.png")
+	if err := os.WriteFile(path, []byte("one"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(2 * settled)
+	want, err := s.FileDigest(path)
+	if err == nil {
+		err = s.Flush()
+	}
+	whole, readErr := os.ReadFile(s.files.path)
+	if err := errors.Join(err, readErr); err != nil || len(whole) == 0 {
+		t.Fatal(err)
+	}
+	for bit := range 8 * len(whole) {
+		damaged := bytes.Clone(whole)
+		damaged[bit/8] ^= 1 << (bit % 8)
+		if err := os.WriteFile(s.files.path, damaged, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		s.files.load()
+		if got, err := s.FileDigest(path); err != nil || got != want {
+			t.Fatalf("bit %d: %s, %v", bit, got, err)
+		}
+	}
+}
+
+// TestPrivate: others can read nothing of the store, also of one that an earlier version made.
+func TestPrivate(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "store")
+	if err := os.MkdirAll(filepath.Join(dir, "blobs"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	s := open(t, dir)
+	if _, err := s.PutBlob([]byte("an image"), ".png"); err != nil {
+		t.Fatal(err)
+	}
+	if err := itemsOf(t, s).Put([]Key{KeyOf("a")}, [][]byte{{1}}); err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if info, statErr := os.Stat(path); err == nil && statErr == nil && path != dir &&
+			info.Mode().Perm()&0o077 != 0 {
+			t.Errorf("%s: %s", path, info.Mode())
+		}
+		n++
+		return err
+	})
+	if err != nil || n < 10 {
+		t.Errorf("%d files, %v", n, err)
+	}
+	if info, err := os.Stat(dir); err != nil || info.Mode().Perm() != 0o755 {
+		t.Errorf("the mode of the user's folder has changed: %v, %v", info.Mode(), err)
+	}
+}
+
+// TestCollectInUse: nothing is removed while a run or another process uses the store.
+func TestCollectInUse(t *testing.T) {
+	s := openStore(t)
+	img, err := s.PutBlob([]byte("an image"), ".png")
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := s.Use()
+	if _, _, err := s.Collect(GC{}); !errors.Is(err, ErrInUse) {
+		t.Errorf("during a run: %v", err)
+	}
+	done()
+	other := open(t, s.Dir())
+	if _, _, err := s.Collect(GC{}); !errors.Is(err, ErrInUse) {
+		t.Errorf("next to another process: %v", err)
+	}
+	if err := other.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"blobs/.tmp-1", "bin/.tmp-1", "bin/.tmp-2/file", "verify-1/blobs/a",
+		"bin/new/.tmp-3"} {
+		if err := writeFile(filepath.Join(s.Dir(), name), []byte("x")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	old := time.Now().Add(-2 * otherWriters)
+	for _, name := range []string{"bin/.tmp-1", "bin/.tmp-2"} {
+		if err := os.Chtimes(filepath.Join(s.Dir(), name), old, old); err != nil {
+			t.Fatal(err)
+		}
+	}
+	removed, _, err := s.Collect(GC{Keep: time.Hour})
+	if err != nil || len(removed) != 4 {
+		t.Errorf("%v, %v", removed, err)
+	}
+	for _, r := range removed {
+		if _, err := os.Stat(filepath.Join(s.Dir(), r.Path)); err == nil {
+			t.Errorf("%s stays", r.Path)
+		}
+	}
+	if removed, _, err := s.Collect(GC{}); err != nil || len(removed) != 1 || s.CheckBlob(img) == nil {
+		t.Errorf("alone: %v, %v", removed, err)
+	}
+	open(t, s.Dir()) // does not wait
+}
+
+// TestNullPlan: a record without a plan is damaged.
+func TestNullPlan(t *testing.T) {
+	s := openStore(t)
+	if err := writeFile(s.resultPath(strings.Repeat("0", 64), ".json"), []byte(`{"id":"0","plan":null}`)); err != nil {
+		t.Fatal(err)
+	}
+	if recs, err := s.Records(); err != nil || len(recs) != 0 {
+		t.Errorf("%v, %v", recs, err)
+	}
+}
+
+// BenchmarkCheckBlob measures the first check of a blob of 300 kB, which reads it, and the later ones.
+func BenchmarkCheckBlob(b *testing.B) {
+	s, err := Open(b.TempDir())
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer s.Close()
+	img, err := s.PutBlob(bytes.Repeat([]byte("x"), 300_000), ".png")
+	if err != nil {
+		b.Fatal(err)
+	}
+	time.Sleep(2 * settled)
+	for _, first := range []bool{true, false} {
+		b.Run(fmt.Sprintf("first=%v", first), func(b *testing.B) {
+			for b.Loop() {
+				if first {
+					s.verified.Delete(img.Path)
+				}
+				if err := s.CheckBlob(img); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

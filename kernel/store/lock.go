@@ -1,0 +1,75 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+)
+
+// lockFile is the file that every process which has the store open locks: shared to use it, alone to remove files.
+const lockFile = ".lock"
+
+// ErrInUse is the error of [Store.Collect] while runs use the store.
+var ErrInUse = errors.New("the store is in use; run it again when other work has ended (antipode ps lists the " +
+	"backend's jobs)")
+
+// share waits for a shared lock on the store. A store that cannot be written needs none.
+func (s *Store) share() error {
+	path := filepath.Join(s.dir, lockFile)
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+	if Unwritable(err) {
+		if f, err = os.Open(path); err != nil {
+			return nil
+		}
+	}
+	if err == nil {
+		if err = flock(f, syscall.LOCK_SH); err != nil {
+			f.Close()
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("cannot lock the store %s: %w", s.dir, err)
+	}
+	s.lock = f
+	return nil
+}
+
+// Use marks the store as in use until done is called: [Store.Collect] removes nothing meanwhile.
+func (s *Store) Use() (done func()) {
+	s.running.RLock()
+	return s.running.RUnlock
+}
+
+// alone locks the store for this call alone, or returns [ErrInUse] if a run or another process uses it.
+func (s *Store) alone() (done func(), err error) {
+	if s.lock == nil {
+		return nil, fmt.Errorf("the store %s cannot be written: %w", s.dir, fs.ErrPermission)
+	}
+	if !s.running.TryLock() {
+		return nil, ErrInUse
+	}
+	err = flock(s.lock, syscall.LOCK_EX|syscall.LOCK_NB)
+	if errors.Is(err, syscall.EWOULDBLOCK) {
+		err = ErrInUse
+	}
+	done = func() {
+		_ = flock(s.lock, syscall.LOCK_SH) // which a failed change of the lock has released, too
+		s.running.Unlock()
+	}
+	if err != nil {
+		done()
+		return nil, err
+	}
+	return done, nil
+}
+
+func flock(f *os.File, how int) error {
+	for {
+		if err := syscall.Flock(int(f.Fd()), how); !errors.Is(err, syscall.EINTR) {
+			return err
+		}
+	}
+}
