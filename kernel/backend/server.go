@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"log"
 	"net"
 	"net/http"
@@ -17,6 +16,7 @@ import (
 	"antipode/datasets/table"
 	"antipode/kernel/client"
 	"antipode/kernel/engine"
+	"antipode/kernel/store"
 )
 
 // IdleTime is the time after which an idle backend ends.
@@ -47,26 +47,6 @@ func New(e *engine.Engine, build string, idle time.Duration) *Server {
 		jobs: map[string]*job{}, done: make(chan struct{})}
 }
 
-// Listen opens the socket of a store. It replaces the socket of a dead backend; a running backend is an error.
-func Listen(home string) (net.Listener, error) {
-	path, err := client.SocketPath(home)
-	if err != nil {
-		return nil, err
-	}
-	if c, err := net.DialTimeout("unix", path, time.Second); err == nil {
-		c.Close()
-		return nil, fmt.Errorf("a backend already serves %s", home)
-	}
-	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return nil, err
-	}
-	l, err := net.Listen("unix", path)
-	if err != nil {
-		return nil, err
-	}
-	return l, os.Chmod(path, 0o600)
-}
-
 // Serve serves requests until it is stopped, idle for too long, or the context is canceled.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	mux := http.NewServeMux()
@@ -76,6 +56,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 		func(w http.ResponseWriter, _ *http.Request) { json.NewEncoder(w).Encode(s.Status()) })
 	mux.HandleFunc("POST /v1/stop", s.stop)
 	mux.HandleFunc("POST /v1/run", s.run)
+	mux.HandleFunc("POST /v1/gc", s.collect)
 	hs := &http.Server{Handler: mux, ErrorLog: log.New(os.Stderr, "", log.LstdFlags)}
 	down := make(chan struct{})
 	go func() {
@@ -107,7 +88,25 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	}
 	s.end.Do(func() { close(s.done) })
 	<-down // hs.Serve returns when Shutdown begins; replies are still being written
-	return errors.Join(err, s.engine.Close())
+	err = errors.Join(err, s.engine.Close())
+	if own, ok := l.(*listener); ok {
+		own.holder.Close() // another backend may serve the store from now on
+	}
+	return err
+}
+
+// collect serves a request to remove files from the store.
+func (s *Server) collect(w http.ResponseWriter, r *http.Request) {
+	var gc store.GC
+	var reply Collected
+	err := json.NewDecoder(r.Body).Decode(&gc)
+	if err == nil {
+		reply.Removed, reply.Stays, err = s.engine.Store.Collect(gc)
+	}
+	if err != nil {
+		reply.Error = err.Error()
+	}
+	json.NewEncoder(w).Encode(reply)
 }
 
 func (s *Server) hello() client.Hello {
@@ -183,10 +182,16 @@ func (s *Server) run(w http.ResponseWriter, r *http.Request) {
 	events := j.listen()
 	defer j.unlisten(events)
 	strip := newStrip(req.Samples)
+	beat := time.NewTicker(client.Beat)
+	defer beat.Stop()
 	for {
 		select {
 		case <-r.Context().Done():
 			return
+		case <-beat.C:
+			if write(w, client.Message{}) != nil {
+				return
+			}
 		case p := <-events:
 			p.Samples = strip.next(p.Samples, len(events) > 0)
 			if write(w, client.Message{Progress: &p}) != nil {

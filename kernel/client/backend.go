@@ -3,17 +3,20 @@ package client
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 
 	"antipode/datasets/table"
@@ -64,7 +67,8 @@ type JobStatus struct {
 	Progress table.Progress `json:"progress"`
 }
 
-// Message is one line of the reply to a run. FrameBytes bytes of the encoded frame follow the line of a Result.
+// Message is one line of the reply to a run; an empty one says that the backend is alive. FrameBytes bytes of the
+// encoded frame follow the line of a Result.
 type Message struct {
 	Progress   *table.Progress `json:"progress,omitempty"`
 	Result     *Result         `json:"result,omitempty"`
@@ -75,6 +79,20 @@ type Message struct {
 // ErrNoBackend is the error if no backend runs for the store.
 var ErrNoBackend = errors.New("no backend is running")
 
+// Frozen is the error if a backend runs for the store but does not answer.
+type Frozen struct {
+	PID int           // of the backend's process; 0 = not known
+	For time.Duration // how long it has not answered
+}
+
+func (f *Frozen) Error() string {
+	return fmt.Sprintf("the backend (process %d) has not answered for %.0f s; wait, or end it with `antipode backend "+
+		"stop`: finished items are kept", f.PID, f.For.Seconds())
+}
+
+// Beat is the longest time that a running backend lets pass without a line of the reply to a run.
+const Beat = 2 * time.Second
+
 // errDied is the error if the backend ends before its reply does.
 var errDied = errors.New("the backend ended unexpectedly")
 
@@ -83,7 +101,11 @@ type Backend struct {
 	Home   string
 	Socket string
 	Say    func(string) // receives lines for the user, such as a restart of the backend; may be nil
-	http   *http.Client
+
+	// Patience is the time without an answer after which a backend counts as frozen; 0 = 10 s.
+	Patience time.Duration
+
+	http *http.Client
 }
 
 // Connect returns a client of the default store's backend. The first run starts the backend.
@@ -101,11 +123,34 @@ func ConnectTo(home string) (*Backend, error) {
 	if err != nil {
 		return nil, err
 	}
+	b := &Backend{Home: home, Socket: socket}
 	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
-		return (&net.Dialer{Timeout: 5 * time.Second}).DialContext(ctx, "unix", socket)
+		return (&net.Dialer{Timeout: 5 * time.Second}).DialContext(ctx, "unix", b.socket())
 	}
-	return &Backend{Home: home, Socket: socket,
-		http: &http.Client{Transport: &http.Transport{DialContext: dial, DisableKeepAlives: true}}}, nil
+	b.http = &http.Client{Transport: &http.Transport{DialContext: dial, DisableKeepAlives: true}}
+	return b, nil
+}
+
+func (b *Backend) say(line string) {
+	if b.Say != nil {
+		b.Say(line)
+	}
+}
+
+func (b *Backend) patience() time.Duration { return cmp.Or(b.Patience, 10*time.Second) }
+
+// frozen returns the error of a backend that has not answered in time.
+func (b *Backend) frozen() *Frozen { return &Frozen{PID: serving(b.Socket), For: b.patience()} }
+
+// ask is call with a limit for the time of the answer; after it the error is a *[Frozen].
+func (b *Backend) ask(ctx context.Context, method, path string, out any) error {
+	limited, cancel := context.WithTimeout(ctx, b.patience())
+	defer cancel()
+	err := b.call(limited, method, path, nil, out)
+	if limited.Err() != nil && ctx.Err() == nil {
+		return b.frozen()
+	}
+	return err
 }
 
 func (b *Backend) call(ctx context.Context, method, path string, in, out any) error {
@@ -129,41 +174,88 @@ func (b *Backend) call(ctx context.Context, method, path string, in, out any) er
 		return fmt.Errorf("%w at %s", ErrNoBackend, b.Socket)
 	}
 	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return fmt.Errorf("the backend answers %s to %s: it is of another build; run `antipode backend stop`",
+			resp.Status, path)
+	}
 	if out == nil {
 		return nil
 	}
 	return json.NewDecoder(resp.Body).Decode(out)
 }
 
-// Hello returns the identity of the running backend, or [ErrNoBackend].
+// Hello returns the identity of the running backend; the error is [ErrNoBackend] without one, a *[Frozen] if it does
+// not answer.
 func (b *Backend) Hello(ctx context.Context) (Hello, error) {
-	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
-	defer cancel()
 	var h Hello
-	return h, b.call(ctx, http.MethodGet, "/v1/hello", nil, &h)
+	return h, b.ask(ctx, http.MethodGet, "/v1/hello", &h)
 }
 
-// Status returns the state of the running backend, or [ErrNoBackend].
+// Status returns the state of the running backend; errors are those of [Backend.Hello].
 func (b *Backend) Status(ctx context.Context) (*Status, error) {
-	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
-	defer cancel()
 	s := &Status{}
-	return s, b.call(ctx, http.MethodGet, "/v1/status", nil, s)
+	return s, b.ask(ctx, http.MethodGet, "/v1/status", s)
+}
+
+// awake is Hello for a backend that may be frozen: it says so once and waits until the backend answers or ends.
+func (b *Backend) awake(ctx context.Context) (Hello, error) {
+	for said := false; ; said = true {
+		h, err := b.Hello(ctx)
+		var frozen *Frozen
+		if !errors.As(err, &frozen) {
+			return h, err
+		}
+		if !said {
+			b.say(err.Error())
+		}
+	}
+}
+
+// Post sends a request to the running backend, or returns [ErrNoBackend].
+func (b *Backend) Post(ctx context.Context, path string, in, out any) error {
+	return b.call(ctx, http.MethodPost, path, in, out)
 }
 
 // Stop stops the running backend and waits until it has ended. With drain the backend finishes its jobs first; without,
-// it cancels them.
+// it cancels them, and a backend that does not answer is killed.
 func (b *Backend) Stop(ctx context.Context, drain bool) error {
+	err := b.stop(ctx, drain)
+	var frozen *Frozen
+	if drain || !errors.As(err, &frozen) {
+		return err
+	}
+	p, findErr := os.FindProcess(frozen.PID)
+	if frozen.PID == 0 || findErr != nil {
+		return fmt.Errorf("the backend does not answer, and its process is not known: end it by other means")
+	}
+	if err := p.Kill(); err != nil {
+		return fmt.Errorf("the backend (process %d) does not answer and cannot be killed: %w", frozen.PID, err)
+	}
+	b.say(fmt.Sprintf("the backend (process %d) did not answer and was killed; finished items are kept", frozen.PID))
+	return b.ended(ctx)
+}
+
+func (b *Backend) stop(ctx context.Context, drain bool) error {
 	path := "/v1/stop"
 	if drain {
 		path += "?drain=1"
 	}
-	if err := b.call(ctx, http.MethodPost, path, nil, nil); err != nil {
+	if err := b.ask(ctx, http.MethodPost, path, nil); err != nil {
 		return err
 	}
+	return b.ended(ctx)
+}
+
+// ended waits until the backend has ended.
+func (b *Backend) ended(ctx context.Context) error {
 	for {
-		if _, err := b.Hello(ctx); errors.Is(err, ErrNoBackend) {
+		_, err := b.Hello(ctx)
+		var frozen *Frozen
+		switch {
+		case errors.Is(err, ErrNoBackend):
 			return nil
+		case errors.As(err, &frozen):
+			return err
 		}
 		select {
 		case <-ctx.Done():
@@ -183,7 +275,7 @@ func (b *Backend) Ensure(ctx context.Context) error {
 		return err
 	}
 	current := func() bool {
-		h, err := b.Hello(ctx)
+		h, err := b.awake(ctx)
 		return err == nil && h.Protocol == Protocol && h.Build == BuildOf(binary)
 	}
 	if current() {
@@ -197,7 +289,7 @@ func (b *Backend) Ensure(ctx context.Context) error {
 	if current() {
 		return nil
 	}
-	if _, err := b.Hello(ctx); err == nil { // another build: replace it when its jobs are done
+	if _, err := b.awake(ctx); err == nil { // another build: replace it when its jobs are done
 		if err := b.Stop(ctx, true); err != nil && !errors.Is(err, ErrNoBackend) {
 			return fmt.Errorf("cannot stop the backend of another build: %w; run `antipode backend stop`", err)
 		}
@@ -206,10 +298,13 @@ func (b *Backend) Ensure(ctx context.Context) error {
 }
 
 func (b *Backend) start(ctx context.Context, binary string) error {
-	if err := os.MkdirAll(b.Home, 0o755); err != nil {
+	if err := os.MkdirAll(b.Home, 0o700); err != nil {
 		return fmt.Errorf("cannot create the store's folder: %w; set %s to a writable folder", err, HomeVar)
 	}
 	log, err := os.OpenFile(LogPath(b.Home), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) { // its cached results can be served
+		log, err = os.OpenFile(os.DevNull, os.O_WRONLY, 0)
+	}
 	if err != nil {
 		return err
 	}
@@ -299,9 +394,7 @@ func (b *Backend) Run(ctx context.Context, req Request, progress func(table.Prog
 			return nil, fmt.Errorf("the backend died %d times without finishing an item: %s; see `antipode "+
 				"backend log`", deaths, lastLine(LogPath(b.Home)))
 		}
-		if b.Say != nil {
-			b.Say("the backend ended unexpectedly and was restarted; finished items are kept")
-		}
+		b.say("the backend ended unexpectedly and was restarted; finished items are kept")
 	}
 }
 
@@ -322,6 +415,8 @@ func (b *Backend) once(ctx context.Context, r Request, progress func(table.Progr
 	if err != nil {
 		return nil, err
 	}
+	silent := time.AfterFunc(b.patience(), func() { b.say(b.frozen().Error()) })
+	defer silent.Stop()
 	resp, err := b.http.Do(req)
 	if err != nil {
 		return nil, errDied
@@ -333,6 +428,7 @@ func (b *Backend) once(ctx context.Context, r Request, progress func(table.Progr
 		if err != nil {
 			return nil, errDied
 		}
+		silent.Reset(b.patience())
 		var m Message
 		if err := json.Unmarshal(line, &m); err != nil {
 			return nil, fmt.Errorf("cannot read the backend's reply: %w", err)

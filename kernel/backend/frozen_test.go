@@ -1,0 +1,86 @@
+package backend
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"antipode/datasets/table"
+	"antipode/kernel/client"
+)
+
+// TestFrozen stops the backend's process in the middle of a run: its clients say so, the state is reported as it is,
+// Stop ends the process, and the run finishes on a new backend.
+func TestFrozen(t *testing.T) {
+	b := connect(t)
+	b.Patience = 3 * client.Beat / 2
+	var mu sync.Mutex
+	var said []string
+	b.Say = func(line string) {
+		mu.Lock()
+		defer mu.Unlock()
+		said = append(said, line)
+	}
+	heard := func(part string) bool {
+		mu.Lock()
+		defer mu.Unlock()
+		return strings.Contains(strings.Join(said, "\n"), part)
+	}
+	ctx := t.Context()
+	done := make(chan error, 1)
+	started := make(chan struct{})
+	var once sync.Once
+	go func() {
+		_, err := b.Run(ctx, client.Request{Plan: plan(t, 20, 50)}, func(p table.Progress) {
+			if p.Computed > 0 {
+				once.Do(func() { close(started) })
+			}
+		})
+		done <- err
+	}()
+	<-started
+	h, err := b.Hello(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Kill(h.PID, syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	defer syscall.Kill(h.PID, syscall.SIGKILL)
+	var frozen *client.Frozen
+	_, err = b.Status(ctx)
+	for limit := time.Now().Add(time.Minute); err == nil && time.Now().Before(limit); { // the signal takes a moment
+		_, err = b.Status(ctx)
+	}
+	if !errors.As(err, &frozen) || frozen.PID != h.PID {
+		t.Errorf("the state of a frozen backend (process %d): %v", h.PID, err)
+	}
+	for limit := time.Now().Add(time.Minute); !heard("has not answered"); time.Sleep(50 * time.Millisecond) {
+		if time.Now().After(limit) {
+			t.Fatalf("the client said %q", said)
+		}
+	}
+	if err := b.Stop(ctx, false); err != nil {
+		t.Fatalf("stop: %v", err)
+	}
+	if err := <-done; err != nil {
+		t.Errorf("the run: %v", err)
+	}
+	if !heard("was killed") || !heard("restarted") {
+		t.Errorf("the client said %q", said)
+	}
+}
+
+// TestBeat: a run that takes longer than the client's patience without news is not reported as frozen.
+func TestBeat(t *testing.T) {
+	b := connect(t)
+	b.Patience = 3 * client.Beat / 2
+	b.Say = func(line string) { t.Errorf("the client said %q", line) }
+	if _, err := b.Run(context.Background(), client.Request{Plan: plan(t, 1, 4000)}, nil); err != nil {
+		t.Fatal(err)
+	}
+}

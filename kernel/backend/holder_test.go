@@ -1,0 +1,116 @@
+package backend
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"antipode/kernel/client"
+	"antipode/kernel/store"
+)
+
+// TestOneBackend: clients with different runtime folders have one backend; none of them is disturbed, and gc goes
+// through it.
+func TestOneBackend(t *testing.T) {
+	b := connect(t)
+	clients := []*client.Backend{b}
+	for range 3 {
+		short, err := os.MkdirTemp("", "apr") // socket paths are short
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { os.RemoveAll(short) })
+		t.Setenv("XDG_RUNTIME_DIR", short)
+		c, err := client.ConnectTo(b.Home)
+		if err != nil {
+			t.Fatal(err)
+		}
+		clients = append(clients, c)
+	}
+	var wait sync.WaitGroup
+	pids := make([]int, len(clients))
+	for i, c := range clients {
+		wait.Go(func() {
+			res, err := c.Run(context.Background(), client.Request{Plan: plan(t, items, 5)}, nil)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			if res.Rows != items {
+				t.Errorf("%d rows", res.Rows)
+			}
+			h, err := c.Hello(context.Background())
+			if err != nil {
+				t.Error(err)
+			}
+			pids[i] = h.PID
+		})
+	}
+	wait.Wait()
+	for _, pid := range pids {
+		if pid != pids[0] {
+			t.Errorf("the store has several backends: %v", pids)
+		}
+	}
+	removed, _, err := Collect(context.Background(), b.Home, store.GC{})
+	if err != nil || len(removed) == 0 {
+		t.Fatalf("gc: %v, %v", removed, err)
+	}
+	res, err := clients[1].Run(context.Background(), client.Request{Plan: plan(t, items, 0)}, nil)
+	if err != nil || res.Computed != items {
+		t.Errorf("after gc: %+v, %v", res, err)
+	}
+}
+
+// TestCollectDuringRun: gc refuses while the backend runs a job, and the job succeeds.
+func TestCollectDuringRun(t *testing.T) {
+	b := connect(t)
+	done := make(chan error, 1)
+	go func() {
+		_, err := b.Run(context.Background(), client.Request{Plan: plan(t, items, 30)}, nil)
+		done <- err
+	}()
+	for {
+		s, err := b.Status(context.Background())
+		if err == nil && len(s.Jobs) == 1 {
+			break
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	if _, _, err := Collect(context.Background(), b.Home, store.GC{}); err == nil ||
+		err.Error() != store.ErrInUse.Error() {
+		t.Errorf("gc during a run: %v", err)
+	}
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+}
+
+// TestOwnSocket: a backend that ends leaves the socket of another one.
+func TestOwnSocket(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "socket")
+	first, err := listen(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, err := listen(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := first.Close(); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(path); err != nil {
+		t.Errorf("the socket of the second backend: %v", err)
+	}
+	if err := second.Close(); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the socket stays: %v", err)
+	}
+}
