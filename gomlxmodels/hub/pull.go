@@ -14,6 +14,8 @@ import (
 
 	"github.com/gomlx/go-huggingface/hub"
 
+	"antipode/internal/atomicfile"
+	"antipode/internal/fault"
 	"antipode/internal/fetch"
 )
 
@@ -73,10 +75,7 @@ func Pull(ctx context.Context, id string, o PullOptions) (Snapshot, error) {
 		return s, nil
 	}
 	ref := filepath.Join(folder(o.Cache, id), "refs", filepath.FromSlash(o.Revision))
-	if err := os.MkdirAll(filepath.Dir(ref), 0o755); err != nil {
-		return Snapshot{}, err
-	}
-	return s, os.WriteFile(ref, []byte(s.Commit), 0o644)
+	return s, atomicfile.Write(ref, []byte(s.Commit))
 }
 
 // pullFiles downloads the files of a model that are read and missing: those on which the choice depends, then the
@@ -137,8 +136,10 @@ func query(ctx context.Context, id string, o PullOptions) (*hub.Repo, *hub.RepoI
 	repo.Verbosity = 0
 	done := make(chan error, 1)
 	go func() {
-		_, err := repo.FileURL("config.json") // one request; other addresses follow from its answer
-		done <- err
+		done <- fault.Catch(func() error {
+			_, err := repo.FileURL("config.json") // one request; other addresses follow from its answer
+			return err
+		})
 	}()
 	select {
 	case err := <-done:

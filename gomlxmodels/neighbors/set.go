@@ -1,10 +1,10 @@
 package neighbors
 
 import (
+	"antipode/internal/fault"
 	"math"
 	"runtime"
 	"slices"
-	"sync"
 	"sync/atomic"
 )
 
@@ -137,7 +137,7 @@ func parallel(n, piece int, do func(worker, from, to int)) {
 func parallelUpTo(workers, n, piece int, do func(worker, from, to int)) {
 	workers = min(workers, runtime.GOMAXPROCS(0), (n+piece-1)/piece)
 	var next atomic.Int64
-	var wait sync.WaitGroup
+	var wait fault.Group
 	for w := range workers {
 		wait.Go(func() {
 			for {

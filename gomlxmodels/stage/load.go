@@ -2,34 +2,65 @@ package stage
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/gomlx/compute"
 	"github.com/gomlx/compute/dtypes"
 
+	"antipode/datasets/table"
 	"antipode/gomlxmodels/device"
 	"antipode/gomlxmodels/preprocess"
+	"antipode/internal/jpeg"
 )
 
 // ErrNoImage is the error of a row without an image whose outcome does not say why.
 var ErrNoImage = errors.New("the row has no image; add one, or set the column outcome (refused, failed, skipped)")
 
-// ReadImage decodes the image at a path. Errors name it by the last part of the path.
-func ReadImage(path string) (*preprocess.RGB, error) {
-	name := filepath.Base(path)
-	data, err := os.ReadFile(path)
+// ErrChanged is wrapped by the error for an image whose file has another digest than the table.
+var ErrChanged = errors.New("the file has changed since the table was read (its SHA-256 differs); run it again")
+
+// ImageFile returns the bytes of an image's file if they have the image's digest, or if it has none. Errors name the
+// file by the last part of its path.
+func ImageFile(img table.Image) ([]byte, error) {
+	name := filepath.Base(img.Path)
+	data, err := os.ReadFile(img.Path)
 	if err != nil {
 		return nil, fmt.Errorf("%s cannot be read: %w", name, errors.Unwrap(err))
 	}
+	if sum := sha256.Sum256(data); img.SHA256 != "" && hex.EncodeToString(sum[:]) != img.SHA256 {
+		return nil, fmt.Errorf("%s: %w", name, ErrChanged)
+	}
+	return data, nil
+}
+
+// ReadImage decodes the bytes of [ImageFile]: those that the image's digest, and so the key of its items, is of.
+func ReadImage(img table.Image) (*preprocess.RGB, error) {
+	data, err := ImageFile(img)
+	if err != nil {
+		return nil, err
+	}
 	rgb, err := preprocess.Decode(data)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
+		return nil, fmt.Errorf("%s: %w", filepath.Base(img.Path), err)
 	}
 	return rgb, nil
+}
+
+// ImageKey identifies the pixels of an image: by the digest of its file and, where the file is called a JPEG, by the
+// version of the decoder, which changes the pixels. Other formats have the same pixels in every decoder.
+func ImageKey(img table.Image) string {
+	switch strings.ToLower(filepath.Ext(img.Path)) {
+	case ".jpg", ".jpeg":
+		return img.SHA256 + " " + jpeg.Version
+	}
+	return img.SHA256
 }
 
 // Absent reports whether a row has nothing to work on and its outcome says why: refused, failed or skipped.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/gomlx/compute/dtypes"
 
+	"antipode/datasets/table"
 	"antipode/gomlxmodels/device"
 )
 
@@ -21,6 +22,16 @@ func TestPrecision(t *testing.T) {
 	} {
 		if got := Precision(c.requested, c.kind); got != c.want {
 			t.Errorf("%q on %s: %s, want %s", c.requested, c.kind, got, c.want)
+		}
+	}
+}
+
+// Keys of images other than JPEG are those of stores of earlier versions; those of JPEG change with the decoder.
+func TestImageKey(t *testing.T) {
+	for path, want := range map[string]string{"a.png": "ab", "a": "ab", "a.webp": "ab", "": "ab",
+		"b/a.jpg": "ab jpeg/1", "a.JPEG": "ab jpeg/1"} {
+		if got := ImageKey(table.Image{Path: path, SHA256: "ab"}); got != want {
+			t.Errorf("%q: key %q, want %q", path, got, want)
 		}
 	}
 }

@@ -68,18 +68,22 @@ func (w *worker) Key(row stage.Row) string {
 // Prepare returns the row's items, one for each order of the choices; none = there is no image, and the outcome says
 // why.
 func (w *worker) Prepare(_ context.Context, row stage.Row) (any, string, error) {
-	file := row.Image("image").Path
-	if file == "" && !stage.Absent(row) {
+	img := row.Image("image")
+	if img.Path == "" && !stage.Absent(row) {
 		return nil, "image", stage.ErrNoImage
 	}
 	var items []execmodel.Item
 	for k, choices := range w.args.Orders() {
-		if file != "" {
-			items = append(items, execmodel.Item{ID: fmt.Sprintf("%s/%d", row.Text("id"), k+1), Image: file,
-				Seed: uint64(w.args.Seed), Question: w.args.Question, Choices: choices, System: w.args.System})
+		if img.Path != "" {
+			items = append(items, execmodel.Item{ID: fmt.Sprintf("%s/%d", row.Text("id"), k+1), Image: img.Path,
+				SHA256: img.SHA256,
+				Seed:   uint64(w.args.Seed), Question: w.args.Question, Choices: choices, System: w.args.System})
 		}
 	}
-	return items, "", nil
+	if len(items) == 0 {
+		return items, "", nil
+	}
+	return items, "image", items[0].Unchanged()
 }
 
 func (w *worker) Compute(ctx context.Context, prepared []any) ([][]stage.Value, error) {

@@ -184,7 +184,7 @@ func (w *worker) Key(row stage.Row) string {
 	if absent(row) {
 		return "\x00absent"
 	}
-	key := row.Image("image").SHA256
+	key := stage.ImageKey(row.Image("image"))
 	switch w.args.Decode {
 	case "nucleus":
 		key += fmt.Sprintf(" seed %v", row.Number("seed"))
@@ -251,14 +251,14 @@ func stream(seed uint64, image string) uint64 {
 }
 
 // read decodes and prepares an image.
-func (w *worker) read(file string) ([]float32, error) {
-	rgb, err := stage.ReadImage(file)
+func (w *worker) read(img table.Image) ([]float32, error) {
+	rgb, err := stage.ReadImage(img)
 	if err != nil {
 		return nil, err
 	}
 	pixels, err := w.model.Prepare(rgb)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", filepath.Base(file), err)
+		return nil, fmt.Errorf("%s: %w", filepath.Base(img.Path), err)
 	}
 	return pixels, nil
 }

@@ -41,8 +41,8 @@ func (w *execWorker) Outputs([]table.ColumnSpec) []table.ColumnSpec {
 
 // Prepare returns the row's item; nil = there is no image, and the outcome says why.
 func (w *execWorker) Prepare(_ context.Context, row stage.Row) (any, string, error) {
-	it := &execmodel.Item{ID: row.Text("id"), Image: row.Image("image").Path, N: 1, Prefix: w.args.Prefix,
-		MaxTokens: w.args.MaxTokens}
+	it := &execmodel.Item{ID: row.Text("id"), Image: row.Image("image").Path, SHA256: row.Image("image").SHA256,
+		N: 1, Prefix: w.args.Prefix, MaxTokens: w.args.MaxTokens}
 	if it.Image == "" {
 		if absent(row) {
 			return (*execmodel.Item)(nil), "", nil
@@ -55,7 +55,7 @@ func (w *execWorker) Prepare(_ context.Context, row stage.Row) (any, string, err
 			return nil, "seed", err
 		}
 	}
-	return it, "", nil
+	return it, "image", it.Unchanged()
 }
 
 func (w *execWorker) Compute(ctx context.Context, prepared []any) ([][]stage.Value, error) {

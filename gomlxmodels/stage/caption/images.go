@@ -8,7 +8,7 @@ import (
 
 // images caches the pixels of the images prepared last, so that an image with many captions is decoded once.
 type images struct {
-	read func(file string) ([]float32, error)
+	read func(table.Image) ([]float32, error)
 	most int
 
 	mu    sync.Mutex
@@ -23,7 +23,7 @@ type pixels struct {
 	err    error
 }
 
-func newImages(most int, read func(string) ([]float32, error)) *images {
+func newImages(most int, read func(table.Image) ([]float32, error)) *images {
 	return &images{read: read, most: most, known: map[string]*pixels{}}
 }
 
@@ -40,6 +40,6 @@ func (p *images) get(img table.Image) ([]float32, error) {
 		}
 	}
 	p.mu.Unlock()
-	x.once.Do(func() { x.values, x.err = p.read(img.Path) })
+	x.once.Do(func() { x.values, x.err = p.read(img) })
 	return x.values, x.err
 }

@@ -122,7 +122,7 @@ type compared struct {
 func (k *kind) compare(against texts) {
 	k.needs = append(k.needs, table.ColumnSpec{Name: against.column, Kind: table.KindText})
 	k.key = func(row stage.Row, _ bool) string {
-		return row.Image("image").SHA256 + "\x00" + row.Text(against.column)
+		return stage.ImageKey(row.Image("image")) + "\x00" + row.Text(against.column)
 	}
 	prepare := k.prepare
 	k.prepare = func(row stage.Row) (any, string, error) {

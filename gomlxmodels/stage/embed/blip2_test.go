@@ -46,7 +46,7 @@ func TestBLIP2(t *testing.T) {
 		w := stagetest.Start(t, env, gomlxmodels.EmbedOp, blip2Args("retrieval", vector, pooling, text))
 		return stagetest.Run(t, w, f, stagetest.All(f), size)
 	}
-	rgb, err := stage.ReadImage(scene.Path)
+	rgb, err := stage.ReadImage(scene)
 	if err != nil {
 		t.Fatal(err)
 	}

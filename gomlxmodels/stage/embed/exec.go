@@ -59,7 +59,7 @@ func (w *execWorker) Prepare(_ context.Context, row stage.Row) (any, string, err
 	if w.args.Text != "" {
 		it.Text = row.Text(w.args.Text)
 	} else {
-		it.Image = row.Image("image").Path
+		it.Image, it.SHA256 = row.Image("image").Path, row.Image("image").SHA256
 	}
 	switch {
 	case it.Text+it.Image == "" && stage.Absent(row):
@@ -67,7 +67,7 @@ func (w *execWorker) Prepare(_ context.Context, row stage.Row) (any, string, err
 	case w.args.Text == "" && it.Image == "":
 		return nil, "image", stage.ErrNoImage
 	}
-	return it, "", nil
+	return it, "image", it.Unchanged()
 }
 
 func (w *execWorker) Compute(ctx context.Context, prepared []any) ([][]stage.Value, error) {

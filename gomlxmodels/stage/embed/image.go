@@ -23,7 +23,7 @@ func readImage(row stage.Row) (rgb *preprocess.RGB, m *preprocess.Mask, column s
 		}
 		return nil, nil, "image", stage.ErrNoImage
 	}
-	if rgb, err = stage.ReadImage(img.Path); err != nil {
+	if rgb, err = stage.ReadImage(img); err != nil {
 		return nil, nil, "image", err
 	}
 	if rle := row.Mask("mask"); rle.Counts != "" {
@@ -60,8 +60,7 @@ func prepareImage[P any](prepare func(stage.Row, *preprocess.RGB, *preprocess.Ma
 	}
 }
 
-// imageKey identifies an image by its contents.
-func imageKey(row stage.Row, _ bool) string { return row.Image("image").SHA256 }
+func imageKey(row stage.Row, _ bool) string { return stage.ImageKey(row.Image("image")) }
 
 // decodable is the stage that only decodes; see stage.Decodable.
 type decodable struct{}

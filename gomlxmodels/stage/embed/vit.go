@@ -48,8 +48,8 @@ func openViT(dir string, args gomlxmodels.EmbedArgs) (*kind, error) {
 		batch:      batch,
 		key: func(row stage.Row, masked bool) string {
 			m := row.Mask("mask")
-			return fmt.Sprintf("%s\x00%v\x00%d %d\x00%s", row.Image("image").SHA256, masked, m.Size[0], m.Size[1],
-				m.Counts)
+			return fmt.Sprintf("%s\x00%v\x00%d %d\x00%s", stage.ImageKey(row.Image("image")), masked, m.Size[0],
+				m.Size[1], m.Counts)
 		},
 		load: func(backend compute.Backend, dtype dtypes.DType) (encoder, error) {
 			return vit.NewEncoder(backend, m, vit.Options{Masking: vit.Masking(args.Masking),

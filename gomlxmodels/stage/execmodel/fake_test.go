@@ -169,6 +169,8 @@ func (f *fake) batch(number int, items []Item) {
 			time.Sleep(100 * time.Millisecond)
 		case "secret":
 			fmt.Fprintln(os.Stderr, "token", os.Getenv("FAKE_TOKEN"), os.Getenv("OTHER_TOKEN"), os.Getenv("PLAIN"))
+		case "changes images":
+			_ = os.WriteFile(item.Image, []byte("another"), 0o600)
 		case "paid":
 			more["cost"] = 0.04
 		}

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"image"
-	"image/png"
 	"io"
 	"math"
 	"os"
@@ -17,6 +16,7 @@ import (
 
 	"antipode/datasets/mask"
 	"antipode/gomlxmodels/preprocess"
+	"antipode/internal/imagefile"
 )
 
 // extensions are those of the files that a task's program writes.
@@ -77,12 +77,12 @@ func readFile(root *os.Root, path string) ([]byte, error) {
 	return data, err
 }
 
-// header returns the size and the format of an image, "png" or "jpeg".
+// header returns the size and the format of an image, "PNG" or "JPEG".
 func header(data []byte) (c image.Config, format string, err error) {
 	if !bytes.HasPrefix(data, []byte("\x89PNG\r\n\x1a\n")) && !bytes.HasPrefix(data, []byte("\xff\xd8\xff")) {
 		return c, "", errors.New("it is neither PNG nor JPEG")
 	}
-	c, format, err = image.DecodeConfig(bytes.NewReader(data))
+	c, format, err = imagefile.Config(data)
 	if err == nil && max(c.Width, c.Height) > maxEdge {
 		err = fmt.Errorf("%d×%d pixels; an edge has at most %d", c.Width, c.Height, maxEdge)
 	}
@@ -99,7 +99,7 @@ func (m *Mask) open(root *os.Root, item *Item) error {
 			return err
 		}
 		c, format, err := header(data)
-		if err == nil && format != "png" {
+		if err == nil && format != "PNG" {
 			err = errors.New("its file is no PNG")
 		}
 		if err != nil {
@@ -111,11 +111,13 @@ func (m *Mask) open(root *os.Root, item *Item) error {
 		return fmt.Errorf("%d×%d pixels; the image has %d×%d", m.Size[1], m.Size[0], size[1], size[0])
 	}
 	if m.File != "" {
-		img, err := png.Decode(bytes.NewReader(data))
+		b, err := imagefile.Decode(data, func(img image.Image, _ string, _ image.Config) (mask.Bitmap, error) {
+			return mask.FromImage(img)
+		})
 		if err != nil {
 			return err
 		}
-		m.Mask, m.File = mask.Encode(mask.FromImage(img)), ""
+		m.Mask, m.File = mask.Encode(b), ""
 	}
 	_, err := mask.Area(m.Mask)
 	return err
@@ -142,7 +144,7 @@ func (a *Answer) imageFile(item *Item) error {
 	if err != nil {
 		return err
 	}
-	a.Extension = map[string]string{"png": ".png", "jpeg": ".jpg"}[format]
+	a.Extension = map[string]string{"PNG": ".png", "JPEG": ".jpg"}[format]
 	p, err := preprocess.Decode(a.Data)
 	if err != nil {
 		return err

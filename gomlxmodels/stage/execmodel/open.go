@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -16,6 +17,7 @@ import (
 	"antipode/datasets/table"
 	"antipode/gomlxmodels"
 	"antipode/gomlxmodels/stage"
+	"antipode/internal/atomicfile"
 	"antipode/kernel/client"
 )
 
@@ -139,7 +141,7 @@ func (m *Model) ready(ctx context.Context, path string) (*Ready, error) {
 	if err != nil {
 		return nil, err
 	}
-	_ = os.WriteFile(path, text, 0o600) // without it the next run starts the program
+	_ = atomicfile.Write(path, text) // without it the next run starts the program
 	return r, nil
 }
 
@@ -197,17 +199,33 @@ func (m *Model) Run(ctx context.Context, items []Item) (answers []Answer, err er
 	return answers, err
 }
 
-// RunRows is [Model.Run] for the items of rows. The answers of a row are nil if not all of its items are answered, and
-// then there is an error.
+// Unchanged returns an error if the item's image file has another digest than the table.
+func (i *Item) Unchanged() error {
+	if i.Image == "" {
+		return nil
+	}
+	_, err := stage.ImageFile(table.Image{SHA256: i.SHA256, Path: i.Image})
+	return err
+}
+
+// RunRows is [Model.Run] for the items of rows, which have one image. The answers of a row are nil if not all of its
+// items are answered, or if the image has changed while the program read it, and then there is an error.
 func (m *Model) RunRows(ctx context.Context, rows [][]Item) ([][]Answer, error) {
 	answers, err := m.Run(ctx, slices.Concat(rows...))
 	out := make([][]Answer, len(rows))
 	for i, items := range rows {
 		of := answers[:len(items)]
 		answers = answers[len(items):]
-		if !slices.ContainsFunc(of, func(a Answer) bool { return a.Outcome == "" }) {
-			out[i] = of
+		if slices.ContainsFunc(of, func(a Answer) bool { return a.Outcome == "" }) {
+			continue
 		}
+		if len(items) > 0 {
+			if changed := items[0].Unchanged(); changed != nil {
+				err = errors.Join(err, fmt.Errorf("row %q: %w", items[0].ID, changed))
+				continue
+			}
+		}
+		out[i] = of
 	}
 	return out, err
 }

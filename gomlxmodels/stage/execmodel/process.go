@@ -1,6 +1,7 @@
 package execmodel
 
 import (
+	"antipode/internal/fault"
 	"bufio"
 	"bytes"
 	"cmp"
@@ -106,7 +107,7 @@ func (g *Group) start(slot int) (p *process, err error) {
 	}
 	p.active.Store(time.Now().UnixNano())
 	var readers sync.WaitGroup
-	readers.Go(func() { p.read(pipes[2]) })
+	readers.Go(func() { _ = fault.Catch(func() error { p.read(pipes[2]); return nil }) })
 	readers.Go(func() { p.log.copy(pipes[4], &p.active); close(p.logged) })
 	go func() { // a grandchild may hold the pipes open
 		<-p.exited

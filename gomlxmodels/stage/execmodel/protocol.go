@@ -77,6 +77,7 @@ type Item struct {
 
 	// of the other tasks
 	Image     string `json:"image,omitempty"` // absolute path of a file to read
+	SHA256    string `json:"-"`               // of that file; "" = not known
 	Text      string `json:"text,omitempty"`
 	N         int    `json:"n,omitempty"` // captions
 	Prefix    string `json:"prefix,omitempty"`

@@ -1,6 +1,7 @@
 package execmodel
 
 import (
+	"antipode/internal/fault"
 	"context"
 	"encoding/json"
 	"errors"
@@ -67,7 +68,7 @@ func (g *Group) Run(ctx context.Context, items []Item, report func(share float64
 	var wait sync.WaitGroup
 	for slot := range g.slots {
 		wait.Go(func() {
-			if errs[slot] = r.work(within, slot); errs[slot] != nil {
+			if errs[slot] = fault.Catch(func() error { return r.work(within, slot) }); errs[slot] != nil {
 				cancel()
 			}
 		})
@@ -187,7 +188,7 @@ func (r *round) exchange(ctx context.Context, p *process, slot int, batch []*tas
 	p.active.Store(start.UnixNano())
 	p.batches++
 	sent := make(chan error, 1)
-	go func() { sent <- p.send(m, idle) }()
+	go func() { sent <- fault.Catch(func() error { return p.send(m, idle) }) }()
 	deadline, quiet := time.NewTimer(limit), time.NewTimer(idle)
 	defer deadline.Stop()
 	defer quiet.Stop()

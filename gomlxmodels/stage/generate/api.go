@@ -21,6 +21,7 @@ import (
 	"antipode/gomlxmodels/stage"
 	"antipode/gomlxmodels/stage/imageapi"
 	"antipode/internal/atomicfile"
+	"antipode/internal/fault"
 )
 
 // apiWorker requests images from an API.
@@ -160,7 +161,12 @@ func (w *apiWorker) Compute(ctx context.Context, prepared []any) ([][]stage.Valu
 	answers, fails := make([]paid, len(prepared)), make([]error, len(prepared))
 	var wg sync.WaitGroup
 	for i, p := range prepared {
-		wg.Go(func() { answers[i], fails[i] = w.answer(ctx, p.(order)) })
+		wg.Go(func() {
+			fails[i] = fault.Catch(func() (err error) {
+				answers[i], err = w.answer(ctx, p.(order))
+				return err
+			})
+		})
 	}
 	wg.Wait()
 	if err := errors.Join(fails...); err != nil {
@@ -190,7 +196,10 @@ func (w *apiWorker) answer(ctx context.Context, o order) (paid, error) {
 	file := filepath.Join(w.env.ModelDir(), "api", hex.EncodeToString(sum[:])+".json")
 	var a paid
 	if text, err := os.ReadFile(file); err == nil && json.Unmarshal(text, &a) == nil {
-		if _, err := os.Stat(a.Image.Path); err == nil || a.Image.Path == "" {
+		if a.Image.Path == "" {
+			return a, nil
+		}
+		if _, err := stage.ImageFile(a.Image); err == nil {
 			return a, nil
 		}
 	}

@@ -42,8 +42,8 @@ func (p *program) segment(ctx context.Context, images []*item) ([]any, error) {
 	rows := make([][]execmodel.Item, len(images))
 	for i, it := range images {
 		for k, name := range it.input.([]string) {
-			rows[i] = append(rows[i], execmodel.Item{ID: fmt.Sprintf("%s/%d", it.id, k+1), Image: it.file, Text: name,
-				Width: it.width, Height: it.height})
+			rows[i] = append(rows[i], execmodel.Item{ID: fmt.Sprintf("%s/%d", it.id, k+1), Image: it.image.Path,
+				SHA256: it.image.SHA256, Text: name, Width: it.width, Height: it.height})
 		}
 	}
 	answers, err := p.RunRows(ctx, rows)

@@ -20,6 +20,7 @@ import (
 	"antipode/gomlxmodels/hub"
 	"antipode/gomlxmodels/preprocess"
 	"antipode/gomlxmodels/stage"
+	"antipode/internal/fault"
 )
 
 // Version of the stage; see stage.Stage.
@@ -117,8 +118,8 @@ func (w *worker) Outputs([]table.ColumnSpec) []table.ColumnSpec {
 }
 
 func (w *worker) Key(row stage.Row) string {
-	return fmt.Sprintf("%s %q %q %q", row.Image("image").SHA256, row.Text(w.args.Object), row.Text("outcome"),
-		row.Text("reason"))
+	return fmt.Sprintf("%s %q %q %q", stage.ImageKey(row.Image("image")), row.Text(w.args.Object),
+		row.Text("outcome"), row.Text("reason"))
 }
 
 func (w *worker) Load(ctx context.Context) (err error) {
@@ -133,7 +134,8 @@ func (w *worker) Load(ctx context.Context) (err error) {
 
 // item is a row, prepared.
 type item struct {
-	id, file        string
+	id              string
+	image           table.Image
 	input           any       // for the finder; nil = the outcome says why there is no image
 	names           []string  // of the objects
 	question        *question // for the judge; nil = no judge
@@ -143,9 +145,9 @@ type item struct {
 }
 
 func (w *worker) Prepare(_ context.Context, row stage.Row) (any, string, error) {
-	it := &item{id: row.Text("id"), file: row.Image("image").Path, objects: row.Text(w.args.Object),
+	it := &item{id: row.Text("id"), image: row.Image("image"), objects: row.Text(w.args.Object),
 		outcome: row.Text("outcome"), reason: row.Text("reason")}
-	if it.file == "" {
+	if it.image.Path == "" {
 		if final(it.outcome) {
 			return it, "", nil
 		}
@@ -155,7 +157,7 @@ func (w *worker) Prepare(_ context.Context, row stage.Row) (any, string, error) 
 	if len(names) == 0 {
 		return nil, w.args.Object, errors.New("the row names no object")
 	}
-	rgb, err := stage.ReadImage(it.file)
+	rgb, err := stage.ReadImage(it.image)
 	if err != nil {
 		return nil, "image", err
 	}
@@ -167,11 +169,11 @@ func (w *worker) Prepare(_ context.Context, row stage.Row) (any, string, error) 
 	if it.input, err = w.finder.prepare(rgb, prompts); errors.As(err, new(textError)) {
 		return nil, w.args.Object, err
 	} else if err != nil {
-		return nil, "image", fmt.Errorf("%s: %w", filepath.Base(it.file), err)
+		return nil, "image", fmt.Errorf("%s: %w", filepath.Base(it.image.Path), err)
 	}
 	if w.judge != nil {
 		if it.question, err = w.judge.prepare(rgb, names); err != nil {
-			return nil, "image", fmt.Errorf("%s: %w", filepath.Base(it.file), err)
+			return nil, "image", fmt.Errorf("%s: %w", filepath.Base(it.image.Path), err)
 		}
 	}
 	return it, "", nil
@@ -229,14 +231,11 @@ func (w *worker) Compute(ctx context.Context, prepared []any) ([][]stage.Value, 
 			continue
 		}
 		wait.Go(func() {
-			defer func() {
-				if r := recover(); r != nil {
-					failed[i] = fmt.Errorf("segment: %v", r)
-				}
-			}()
-			var f found
-			f, failed[i] = w.finder.find(it, of)
-			out[i] = w.values(it, f, sure)
+			failed[i] = fault.Catch(func() error {
+				f, err := w.finder.find(it, of)
+				out[i] = w.values(it, f, sure)
+				return err
+			})
 		})
 	}
 	wait.Wait()

@@ -1,0 +1,92 @@
+package embed_test
+
+import (
+	"context"
+	"encoding/json"
+	"image"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"antipode/datasets"
+	"antipode/datasets/table"
+	_ "antipode/gomlxmodels/all"
+	"antipode/gomlxmodels/internal/stagetest"
+	"antipode/gomlxmodels/stage"
+	"antipode/kernel/client"
+	"antipode/kernel/engine"
+	"antipode/kernel/store"
+)
+
+// changer is a stage that computes nothing: it changes files in the middle of a run.
+type changer struct {
+	stage.Worker
+	change func()
+}
+
+func (changer) Label() string                                           { return "change files" }
+func (changer) Digest() string                                          { return "" }
+func (changer) Check([]table.ColumnSpec) error                          { return nil }
+func (changer) Outputs([]table.ColumnSpec) []table.ColumnSpec           { return datasets.Columns("note:text") }
+func (changer) Key(row stage.Row) string                                { return row.Image("image").SHA256 }
+func (changer) Batch() int                                              { return 16 }
+func (changer) Load(context.Context) error                              { return nil }
+func (changer) Close()                                                  {}
+func (changer) Prepare(context.Context, stage.Row) (any, string, error) { return nil, "", nil }
+
+func (c changer) Compute(_ context.Context, rows []any) ([][]stage.Value, error) {
+	c.change()
+	out := make([][]stage.Value, len(rows))
+	for i := range out {
+		out[i] = []stage.Value{{}}
+	}
+	return out, nil
+}
+
+// TestImageChanges replaces an image after the table was read and before the image is: the row is bad, and nothing is
+// stored under the digest of the old content, which is computed when the file is restored.
+func TestImageChanges(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "a.png")
+	content := func(side int) []byte {
+		data, err := os.ReadFile(stagetest.Image(t, image.NewRGBA(image.Rect(0, 0, side, side))).Path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return data
+	}
+	set := func(data []byte) {
+		if err := os.WriteFile(file, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	before, after := content(2), content(3)
+	set(before)
+	stage.Register(stage.Stage{Name: "changer", Version: 1,
+		Open: func(context.Context, stage.Env, json.RawMessage) (stage.Worker, error) {
+			return changer{change: func() { set(after) }}, nil
+		}})
+	s, err := store.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := engine.New(s, engine.Options{})
+	defer e.Close()
+	plan, err := datasets.Folder(filepath.Dir(file)).Derive("changer", nil, datasets.Columns("note:text")...).
+		Derive(stage.Decodable, nil, datasets.Columns(stage.Pixels+":number")...).Plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = e.Run(t.Context(), client.Request{Plan: plan}, nil)
+	if err == nil || !strings.Contains(err.Error(), "a.png") || !strings.Contains(err.Error(), "has changed") {
+		t.Errorf("the file changed during the run: %v", err)
+	}
+	set(before)
+	res, err := e.Run(t.Context(), client.Request{Plan: plan}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := res.Frame.Numbers(stage.Pixels)[0]; got != 4 {
+		t.Errorf("%v pixels are stored for an image of 4", got)
+	}
+}
