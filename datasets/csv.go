@@ -110,6 +110,11 @@ type CSVReader struct {
 	Header []string // the columns' names, each once
 	name   string
 	cr     *csv.Reader
+
+	rows, next int      // records read, and the line after the last one
+	empty      int      // rows of a single column that are empty lines, before held
+	held       []string // the record after them
+	line       int      // of held
 }
 
 // csvHead is the number of bytes that determine a file's encoding and separator.
@@ -161,20 +166,49 @@ func (c *CSVReader) checkHeader() error {
 			c.Header[0] = "index"
 		}
 	}
+	if err := table.CheckRows(0, int64(len(c.Header))); err != nil {
+		return fmt.Errorf("%s: %w", c.name, err)
+	}
+	seen := map[string]bool{}
 	for i, h := range c.Header {
 		if strings.TrimSpace(h) == "" {
 			return fmt.Errorf("%s: column %d has no name; name it, or leave it out (pandas: to_csv(path, index=False))",
 				c.name, i+1)
 		}
-		if slices.Contains(c.Header[:i], h) {
+		if seen[h] {
 			return fmt.Errorf("%s: two columns are called %q; rename one", c.name, h)
 		}
+		seen[h] = true
 	}
 	return nil
 }
 
-// Read returns the next record and the number of its line, from 1; [io.EOF] after the last one.
+// Read returns the next record and the number of its line, from 1; [io.EOF] after the last one. In a file of one
+// column, an empty line before the last record is a row without a value.
 func (c *CSVReader) Read() (record []string, line int, err error) {
+	if c.rows++; c.rows > table.MaxRows+1 { // and the header
+		return nil, 0, fmt.Errorf("%s: %w", c.name, table.CheckRows(int64(c.rows), 0))
+	}
+	if c.empty == 0 && c.held == nil {
+		if c.held, c.line, err = c.read(); err != nil {
+			c.held = nil
+			return nil, c.line, err
+		}
+		if len(c.Header) == 1 {
+			c.empty = c.line - c.next
+		}
+		c.next = c.line + 1 + strings.Count(strings.Join(c.held, ""), "\n")
+	}
+	if c.empty > 0 {
+		c.empty--
+		return []string{""}, c.line - c.empty - 1, nil
+	}
+	record, c.held = c.held, nil
+	return record, c.line, nil
+}
+
+// read reads a record and checks its encoding.
+func (c *CSVReader) read() (record []string, line int, err error) {
 	record, err = c.cr.Read()
 	var parse *csv.ParseError
 	switch {

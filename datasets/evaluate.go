@@ -258,6 +258,10 @@ func sortRows(a SortArgs, in []*Frame) (*Frame, error) {
 }
 
 func head(a HeadArgs, in []*Frame) (*Frame, error) {
+	if a.N < 0 {
+		return nil, &table.Error{Code: table.CodeUsage,
+			Message: fmt.Sprintf("Head(%d): the number of rows is negative", a.N)}
+	}
 	rows := make([]int, min(a.N, in[0].Len()))
 	for i := range rows {
 		rows[i] = i
@@ -293,6 +297,10 @@ func groups(f *Frame, by []string) (names [][]string, rows [][]int, err error) {
 }
 
 func sample(a SampleArgs, in []*Frame) (*Frame, error) {
+	if a.N <= 0 {
+		return nil, &table.Error{Code: table.CodeUsage,
+			Message: fmt.Sprintf("Sample(%d, …): sample at least one row", a.N)}
+	}
 	by := SplitColumns(a.By)
 	names, members, err := groups(in[0], by)
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 
 	"antipode/datasets/mask"
 	"antipode/datasets/table"
+	"antipode/internal/plaintext"
 	"antipode/internal/thumb"
 	"antipode/kernel/cell"
 )
@@ -93,9 +94,9 @@ func Format(f *Frame, limit int) string {
 	for i := range f.Columns {
 		c := &f.Columns[i]
 		for r := range n + 1 {
-			s := c.Name
+			s := plaintext.OneLine(c.Name)
 			if r > 0 {
-				s = cut(oneLine(cellText(c, r-1)), 48)
+				s = cut(plaintext.OneLine(cellText(c, r-1)), 48)
 			}
 			lines[r] = append(lines[r], s)
 			widths[i] = max(widths[i], uniseg.StringWidth(s))
@@ -119,8 +120,6 @@ func Format(f *Frame, limit int) string {
 	}
 	return b.String()
 }
-
-func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 // cut shortens a text to n characters, the last one an ellipsis.
 func cut(s string, n int) string {

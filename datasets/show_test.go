@@ -220,3 +220,12 @@ func TestShowMasked(t *testing.T) {
 		}
 	}
 }
+
+// TestFormatEscapes: a table printed to a terminal holds no control characters of its values and column names.
+func TestFormatEscapes(t *testing.T) {
+	f := &Frame{Columns: []table.Column{table.TextColumn("id\x1b[2J", []string{"\x1b]0;title\x07", "\u202egpj.exe"})}}
+	want := "id\\x1b[2J\n\\x1b]0;title\\x07\n\\u202egpj.exe\n"
+	if got := Format(f, 0); got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}

@@ -24,7 +24,6 @@ const (
 	longText     = 200    // characters of a text cell; its tooltip has longTitle
 	longTitle    = 1000
 	thumbQuality = 75
-	maxMask      = 100_000_000 // pixels of a mask that is drawn
 )
 
 // Styles for light and dark pages: text has the color of the page.
@@ -111,7 +110,7 @@ func cellHTML(c *Column, row int, room *int) string {
 
 // longHTML formats a text cell, shortened with the whole text as its tooltip.
 func longHTML(text string) string {
-	text = oneLine(text)
+	text = strings.Join(strings.Fields(text), " ")
 	short := cut(text, longText)
 	if short == text {
 		return escaped(text)
@@ -132,9 +131,6 @@ func thumbnail(mime string, data []byte, size image.Point, text string, room *in
 
 // maskPNG draws a small mask, white on gray; nil if the mask cannot be decoded.
 func maskPNG(m table.Mask) []byte {
-	if m.Size[0]*m.Size[1] > maxMask {
-		return nil
-	}
 	bits, err := mask.Decode(m)
 	if err != nil || bits.Width == 0 || bits.Height == 0 {
 		return nil

@@ -1,6 +1,7 @@
 package plots
 
 import (
+	"antipode/internal/plaintext"
 	"context"
 	"fmt"
 	"strings"
@@ -121,6 +122,11 @@ func (v Table) text(ctx context.Context) (string, error) {
 }
 
 func (t *body) text(b *strings.Builder) {
+	for _, row := range append([][]string{t.labels, t.spans}, t.cells...) {
+		for i := range row {
+			row[i] = plaintext.OneLine(row[i])
+		}
+	}
 	widths := make([]int, len(t.labels))
 	for _, row := range append([][]string{t.labels}, t.cells...) {
 		for i, c := range row {

@@ -2,6 +2,7 @@
 package check
 
 import (
+	"antipode/internal/plaintext"
 	"fmt"
 	"io"
 	"maps"
@@ -98,17 +99,21 @@ func (c Counts) write(w io.Writer) {
 		}
 	}
 	regions := slices.Sorted(maps.Keys(all))
+	shown := make([]string, len(regions))
+	for i, region := range regions {
+		shown[i] = plaintext.OneLine(region)
+	}
 	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	line := func(object string, counts map[string]int) {
 		sum := 0
-		fmt.Fprint(out, "  ", object)
+		fmt.Fprint(out, "  ", plaintext.OneLine(object))
 		for _, region := range regions {
 			fmt.Fprint(out, "\t", counts[region])
 			sum += counts[region]
 		}
 		fmt.Fprint(out, "\t", sum, "\n")
 	}
-	fmt.Fprint(out, "  object\t", strings.Join(regions, "\t"), "\tall\n")
+	fmt.Fprint(out, "  object\t", strings.Join(shown, "\t"), "\tall\n")
 	for _, object := range slices.Sorted(maps.Keys(c)) {
 		line(object, c[object])
 	}

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"antipode/internal/atomicfile"
 	"antipode/kernel/client"
 )
 
@@ -211,30 +212,10 @@ func fetch(ctx context.Context, f File, o Options) ([]byte, error) {
 	return data, nil
 }
 
-// store writes a file under a temporary name, syncs it and renames it.
+// store writes a file.
 func store(o Options, f File, data []byte) error {
 	path := filepath.Join(o.Dest, filepath.FromSlash(f.Path))
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return err
-	}
-	tmp, err := os.CreateTemp(filepath.Dir(path), ".pull-*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(tmp.Name())
-	if _, err = tmp.Write(data); err == nil {
-		err = tmp.Sync()
-	}
-	if closeErr := tmp.Close(); err == nil {
-		err = closeErr
-	}
-	if err == nil {
-		err = os.Chmod(tmp.Name(), 0o644)
-	}
-	if err == nil {
-		err = os.Rename(tmp.Name(), path)
-	}
-	if err != nil {
+	if err := atomicfile.Write(path, data); err != nil {
 		return fmt.Errorf("cannot store %s: %w", path, err)
 	}
 	o.Progress(Step{File: f.Path, State: "stored", Bytes: int64(len(data))})

@@ -55,6 +55,34 @@ func (p *Plan) InFiles(err error) error {
 	return err
 }
 
+// A plan may have at most MaxDepth operations one after another, and MaxOperations in all.
+const (
+	MaxDepth      = 1000
+	MaxOperations = 10_000
+)
+
+// Check reports a plan of more than [MaxDepth] operations one after another or [MaxOperations] in all.
+func (p *Plan) Check() error {
+	n := 0
+	var walk func(p *Plan, depth int) error
+	walk = func(p *Plan, depth int) error {
+		if n++; n > MaxOperations || depth > MaxDepth {
+			return fmt.Errorf("the plan has more than %d operations one after another, or more than %d in all; save a "+
+				"table in between and read it again", MaxDepth, MaxOperations)
+		}
+		for _, in := range p.Inputs {
+			if in == nil {
+				return fmt.Errorf("the input of %q is missing", p.Op)
+			}
+			if err := walk(in, depth+1); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return walk(p, 1)
+}
+
 // Digest identifies the result of the plan: two plans with equal digests give the same table as long as the files
 // they read are the same.
 func (p *Plan) Digest() string {

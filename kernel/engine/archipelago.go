@@ -90,7 +90,11 @@ func (p *painter) Prepare(_ context.Context, row stage.Row) (any, string, error)
 	}
 	values := []stage.Value{{Image: blob}, {}}
 	if m != nil {
-		values[1].Mask = mask.Encode(mask.FromImage(m))
+		b, err := mask.FromImage(m)
+		if err != nil {
+			return nil, "mask", err
+		}
+		values[1].Mask = mask.Encode(b)
 	}
 	return values, "", nil
 }

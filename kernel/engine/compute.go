@@ -88,8 +88,8 @@ func (r *run) computeOwn(ctx context.Context, b *batches, missing []int) (others
 	others = map[int]*flight{}
 	rows := make(chan ahead, 2*size) // in order
 	limit := make(chan struct{}, runtime.NumCPU())
-	go func() {
-		defer close(rows)
+	var failed error // of the goroutine that fills rows, which alone writes own and others
+	fill := func() {
 		for _, u := range missing {
 			if ctx.Err() != nil {
 				return
@@ -100,9 +100,9 @@ func (r *run) computeOwn(ctx context.Context, b *batches, missing []int) (others
 			}
 			own = append(own, u)
 			if b.items.Has(b.unique[u]) { // another job stored it meanwhile
-				if v := r.valuesOf(b.items.GetAll(b.unique[u : u+1])[0], outputs); v != nil {
-					values[u] = v
-					r.e.flights.end(b.item(u), v)
+				if v, _ := r.storedValues(b.items, b.unique[u:u+1], outputs); v[0] != nil {
+					values[u] = v[0]
+					r.e.flights.end(b.item(u), v[0])
 					c.foundLater()
 					continue
 				}
@@ -126,10 +126,17 @@ func (r *run) computeOwn(ctx context.Context, b *batches, missing []int) (others
 				row.p <- p
 			}()
 		}
+	}
+	go func() {
+		defer close(rows)
+		failed = protect(func() error { fill(); return nil })
 	}()
 	defer func() {
 		cancel()
-		for range rows { // until the goroutine has ended, which alone writes own and others
+		for range rows { // until the goroutine has ended
+		}
+		if failed != nil {
+			err = errors.Join(err, failed)
 		}
 		for _, u := range own {
 			r.e.flights.end(b.item(u), nil)

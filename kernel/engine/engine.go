@@ -17,6 +17,7 @@ import (
 	"antipode/datasets"
 	"antipode/datasets/operation"
 	"antipode/datasets/table"
+	"antipode/internal/fault"
 	"antipode/kernel/client"
 	"antipode/kernel/store"
 	"antipode/metrics/prdc"
@@ -93,7 +94,7 @@ func (e *Engine) Close() error {
 		e.device = nil
 	}
 	e.deviceMu.Unlock()
-	return e.Store.Flush()
+	return e.Store.Close()
 }
 
 // run is one evaluation of one request.
@@ -134,24 +135,35 @@ func (e *Engine) Run(ctx context.Context, req client.Request, progress func(tabl
 
 func (e *Engine) evaluate(ctx context.Context, req client.Request, progress func(table.Progress),
 	st *store.Store) (res *client.Result, err error) {
+	err = protect(func() (err error) {
+		res, err = e.evaluateIn(ctx, req, progress, st)
+		return err
+	})
+	var panicked *fault.Error
+	if errors.As(err, &panicked) {
+		err = &table.Error{Code: table.CodeInternal, Message: err.Error()}
+	}
+	return res, err
+}
+
+func (e *Engine) evaluateIn(ctx context.Context, req client.Request, progress func(table.Progress),
+	st *store.Store) (*client.Result, error) {
 	if progress == nil {
 		progress = func(table.Progress) {}
 	}
-	defer func() {
-		if p := recover(); p != nil {
-			err = &table.Error{Code: table.CodeInternal, Message: fmt.Sprintf("a fault of Antipode's own: %v", p)}
-			fmt.Fprintf(logWriter, "panic: %v\n%s\n", p, debug.Stack())
-		}
-	}()
 	if req.Plan == nil {
 		return nil, errors.New("the request has no plan")
 	}
+	if err := req.Plan.Check(); err != nil {
+		return nil, &table.Error{Code: table.CodeUsage, Message: err.Error()}
+	}
+	defer e.Store.Use()()
 	r := e.newRun(ctx, req, progress, st)
 	f, err := r.eval(req.Plan)
 	if err != nil {
 		return nil, err
 	}
-	res = &client.Result{Frame: f, Rows: f.Len(), Bad: r.bad, Computed: r.computed, Found: r.found, Notes: r.notes}
+	res := &client.Result{Frame: f, Rows: f.Len(), Bad: r.bad, Computed: r.computed, Found: r.found, Notes: r.notes}
 	if req.Save != "" {
 		if res.Rows, err = r.save(f); err != nil {
 			return nil, err
@@ -164,15 +176,24 @@ func (e *Engine) evaluate(ctx context.Context, req client.Request, progress func
 			return nil, err
 		}
 		rec.Saved, rec.ID = req.Save, saveID(rec.ID, req.Save)
-		if err := st.PutResult(nil, rec); err != nil {
-			return nil, err
-		}
-		res.Record = rec.ID
+		r.keepResult(nil, rec)
+		res.Record, res.Notes = rec.ID, r.notes
 	}
 	if req.Counts {
 		res.Frame = nil
 	}
-	return res, e.Store.Flush()
+	if err := e.Store.Flush(); err != nil {
+		fmt.Fprintf(logWriter, "the index of file digests is not stored: %v\n", err) // it saves time only
+	}
+	return res, nil
+}
+
+// keepResult stores a result and its record. Where the store cannot be written, as on a full disk, the result is
+// returned all the same, and a note says so.
+func (r *run) keepResult(f *table.Frame, rec *store.Record) {
+	if err := r.store.PutResult(f, rec); err != nil {
+		r.note("store %s: %v", r.store.Dir(), err)
+	}
 }
 
 // wholePlan are the operations that evaluate their input plans themselves.

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"image"
 	"image/png"
-	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -79,7 +78,7 @@ func (c *cutter) Outputs([]table.ColumnSpec) []table.ColumnSpec {
 }
 
 func (c *cutter) Key(row stage.Row) string {
-	return fmt.Sprintf("%s %v", row.Image("image").SHA256, row.Frame.Numbers("cell")[row.Index])
+	return fmt.Sprintf("%s %v", stage.ImageKey(row.Image("image")), row.Frame.Numbers("cell")[row.Index])
 }
 
 func (c *cutter) Prepare(_ context.Context, row stage.Row) (any, string, error) {
@@ -119,16 +118,7 @@ func (c *cutter) grid(file table.Image) func() (*preprocess.RGB, error) {
 	if at < 0 {
 		c.open = append(c.open[max(0, len(c.open)-runtime.NumCPU()):],
 			openGrid{file.SHA256, sync.OnceValues(func() (*preprocess.RGB, error) {
-				name := filepath.Base(file.Path)
-				data, err := os.ReadFile(file.Path)
-				if err != nil {
-					return nil, fmt.Errorf("%s cannot be read: %w", name, plain(err))
-				}
-				grid, err := preprocess.Decode(data)
-				if err != nil {
-					return nil, fmt.Errorf("%s: %w", name, err)
-				}
-				return grid, nil
+				return stage.ReadImage(file)
 			})})
 		at = len(c.open) - 1
 	}

@@ -5,24 +5,16 @@ import (
 	"errors"
 	"fmt"
 	"image"
-	_ "image/gif" // formats of masks; prefer a lossless one, because every non-zero pixel is object
-	_ "image/jpeg"
-	_ "image/png"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 
-	_ "golang.org/x/image/bmp"
-	_ "golang.org/x/image/tiff"
-	_ "golang.org/x/image/webp"
-
 	"antipode/datasets"
 	"antipode/datasets/mask"
 	"antipode/datasets/table"
-	"antipode/gomlxmodels/preprocess"
 	"antipode/gomlxmodels/stage"
+	"antipode/internal/imagefile"
 )
 
 func init() {
@@ -118,44 +110,18 @@ func inlineMask(text string) (table.Mask, error) {
 	return m, nil
 }
 
-// maxMask is the maximal number of pixels of a mask file: a small file may decompress to a huge image.
-const maxMask = 1 << 28
-
+// readMask reads a mask file. Prefer a lossless format, because every pixel that is not black is object.
 func readMask(file string) (table.Mask, error) {
-	f, err := os.Open(file)
+	data, err := os.ReadFile(file)
 	if err != nil {
 		return table.Mask{}, plain(err)
 	}
-	defer f.Close()
-	cfg, _, err := image.DecodeConfig(f)
-	if errors.Is(err, image.ErrFormat) {
-		return table.Mask{}, maskFormat(file)
-	}
+	m, err := imagefile.Decode(data, func(img image.Image, _ string, _ image.Config) (table.Mask, error) {
+		b, err := mask.FromImage(img)
+		return mask.Encode(b), err
+	})
 	if err != nil {
 		return table.Mask{}, fmt.Errorf("the mask cannot be read: %w", noEOF(err))
 	}
-	if cfg.Width*cfg.Height > maxMask {
-		return table.Mask{}, fmt.Errorf("the mask cannot be read: %d × %d pixels are too many; scale it and "+
-			"its image down", cfg.Width, cfg.Height)
-	}
-	if _, err := f.Seek(0, io.SeekStart); err != nil {
-		return table.Mask{}, err
-	}
-	img, _, err := image.Decode(f)
-	if err != nil {
-		return table.Mask{}, fmt.Errorf("the mask cannot be read: %w", noEOF(err))
-	}
-	return mask.Encode(mask.FromImage(img)), nil
-}
-
-// maskFormat returns the error for a file that is not an image of a supported format.
-func maskFormat(file string) error {
-	data, err := os.ReadFile(file)
-	if err == nil {
-		_, err = preprocess.Extension(data)
-	}
-	if err == nil {
-		err = image.ErrFormat
-	}
-	return fmt.Errorf("the mask cannot be read: %w", plain(err))
+	return m, nil
 }

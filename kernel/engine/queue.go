@@ -1,13 +1,13 @@
 package engine
 
 import (
+	"antipode/internal/fault"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"runtime"
-	"runtime/debug"
 	"sync"
 )
 
@@ -93,14 +93,13 @@ func (q *queue) loop() {
 }
 
 // protect returns a panic of f as an error and logs its stack.
-func protect(f func() error) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			fmt.Fprintf(logWriter, "panic on the device: %v\n%s\n", p, debug.Stack())
-			err = fmt.Errorf("a fault on the device: %v", p)
-		}
-	}()
-	return f()
+func protect(f func() error) error {
+	err := fault.Catch(f)
+	var panicked *fault.Error
+	if errors.As(err, &panicked) {
+		fmt.Fprintf(logWriter, "panic: %v\n%s\n", panicked.Value, panicked.Stack)
+	}
+	return err
 }
 
 func (q *queue) close() {

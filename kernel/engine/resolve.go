@@ -11,10 +11,10 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"sync"
 
 	"antipode/datasets"
 	"antipode/datasets/table"
+	"antipode/internal/fault"
 )
 
 // origin describes where a table comes from.
@@ -97,12 +97,20 @@ func (r *run) resolve(f *table.Frame, o origin) (*table.Frame, error) {
 				}
 			})
 		case table.KindVector:
+			zeros := 0
 			for row, v := range c.Vectors {
+				if len(v) > 0 && !slices.ContainsFunc(v, func(x float32) bool { return x != 0 }) {
+					zeros++
+				}
 				if at := slices.IndexFunc(v, notFinite); at >= 0 && bad[row] == nil {
 					bad[row] = &table.BadRow{Row: row + 1, ID: rowID(f, row), Column: c.Name,
 						Reason: fmt.Sprintf("number %d of the vector is %v; a vector holds finite numbers, or is null",
 							at+1, v[at])}
 				}
+			}
+			if zeros > 0 {
+				r.note("%s: %d of %d vectors of the column %q are all zeros, and their cosine is not defined; leave "+
+					"them blank for images without a vector", o.name, zeros, len(c.Vectors), c.Name)
 			}
 		}
 	}
@@ -235,7 +243,7 @@ func plain(err error) error {
 
 // parallel calls f(0) … f(n-1) on one goroutine per core.
 func parallel(n int, f func(int)) {
-	var wg sync.WaitGroup
+	var wg fault.Group
 	workers := min(n, runtime.NumCPU())
 	for w := range workers {
 		wg.Go(func() {

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"antipode/datasets/table"
@@ -67,8 +68,11 @@ func (r *run) rowStage(st stage.Stage, p *table.Plan, in *table.Frame) (*table.F
 	values := make([][]stage.Value, len(unique))
 	var missing []int
 	var failed []store.Key
-	for u, payload := range items.GetAll(unique) {
-		v := r.valuesOf(payload, outputs)
+	stored, damage := r.storedValues(items, unique, outputs)
+	if damage > 0 && r.work == nil {
+		r.note("%s: %d damaged results in the store count as missing and are computed again", w.Label(), damage)
+	}
+	for u, v := range stored {
 		if v != nil && !r.retries(items, unique[u], v, outputs) {
 			values[u] = v
 			continue
@@ -123,16 +127,29 @@ func (r *run) rowStage(st stage.Stage, p *table.Plan, in *table.Frame) (*table.F
 	return with, nil
 }
 
-// valuesOf returns the values of an item's payload, nil if it is missing or damaged, or lacks its images.
-func (r *run) valuesOf(payload []byte, outputs []table.ColumnSpec) []stage.Value {
-	if payload == nil {
-		return nil
-	}
-	v, err := decodeItem(payload, outputs)
-	if err != nil || !r.blobsThere(v, outputs) {
-		return nil
-	}
-	return v
+// storedValues returns the values of items, nil for one that is missing or damaged or lacks one of its images, and the
+// number of items and images that were found damaged.
+func (r *run) storedValues(items *store.Items, keys []store.Key, outputs []table.ColumnSpec) ([][]stage.Value, int) {
+	payloads := items.GetAll(keys)
+	values := make([][]stage.Value, len(keys))
+	var images atomic.Int64
+	parallel(len(keys), func(u int) {
+		if payloads[u] == nil {
+			return
+		}
+		v, err := decodeItem(payloads[u], outputs)
+		for j, o := range outputs {
+			if err == nil && o.Kind == table.KindImage && v[j].Image.Path != "" {
+				err = r.store.CheckBlob(v[j].Image)
+			}
+		}
+		if err == nil {
+			values[u] = v
+		} else if !errors.Is(err, store.ErrNotFound) {
+			images.Add(1)
+		}
+	})
+	return values, items.Damage() + int(images.Load())
 }
 
 // retries reports whether an item that was found is computed again, at most once in a run: its outcome is failed, and
@@ -173,16 +190,6 @@ func columnsOf(outputs []table.ColumnSpec, values [][]stage.Value) []table.Colum
 		added[j] = c
 	}
 	return added
-}
-
-// blobsThere reports whether the images of an item are still in the store.
-func (r *run) blobsThere(v []stage.Value, outputs []table.ColumnSpec) bool {
-	for j, o := range outputs {
-		if o.Kind == table.KindImage && v[j].Image.Path != "" && !r.store.HasBlob(v[j].Image) {
-			return false
-		}
-	}
-	return true
 }
 
 func rowID(f *table.Frame, i int) string {

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -70,10 +69,9 @@ func (r *run) savedImages(f *table.Frame, images []table.Image) ([]table.Image, 
 				name = fileName(ids[i])
 			}
 			out[i].Path = filepath.Join(folder, fmt.Sprintf("%s-%.8s%s", name, img.SHA256, filepath.Ext(img.Path)))
-			if err := put(img.Path, out[i].Path); err != nil {
+			if err := r.copyBlob(img, out[i].Path); err != nil {
 				return nil, fmt.Errorf("cannot copy the image of row %d next to %s: %w", i+1,
-					filepath.Base(r.req.Save),
-					plain(err))
+					filepath.Base(r.req.Save), plain(err))
 			}
 		}
 		if rel, err := filepath.Rel(dir, out[i].Path); err == nil && !strings.HasPrefix(rel, "..") {
@@ -99,20 +97,13 @@ func fileName(id string) string {
 	return id
 }
 
-// put copies an image unless a file of the same size exists.
-func put(from, to string) error {
-	info, err := os.Stat(from)
-	if err != nil {
-		return err
-	}
-	if old, err := os.Stat(to); err == nil && old.Size() == info.Size() {
+// copyBlob copies an image of the store unless the file has the same content already.
+func (r *run) copyBlob(img table.Image, to string) error {
+	if digest, err := r.e.Store.FileDigest(to); err == nil && digest == img.SHA256 {
 		return nil
 	}
-	data, err := os.ReadFile(from)
+	data, err := r.store.Blob(img)
 	if err != nil {
-		return err
-	}
-	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
 		return err
 	}
 	return atomicfile.Write(to, data)
@@ -131,6 +122,11 @@ func WriteCSV(path string, f *table.Frame) error {
 	for row := range f.Len() {
 		for i := range f.Columns {
 			record[i] = csvCell(&f.Columns[i], row)
+		}
+		if len(record) == 1 && record[0] == "" { // an empty line is no row to most readers
+			w.Flush()
+			b.WriteString("\"\"\n")
+			continue
 		}
 		w.Write(record)
 	}

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"antipode/datasets"
@@ -37,5 +38,18 @@ func TestSavedColumns(t *testing.T) {
 		if got := table.NameList(saved.Frame.Specs()); got != want {
 			t.Errorf("saved columns: %s, want %s", got, want)
 		}
+	}
+}
+
+// TestOneColumnIsSaved: a row without a value survives saving a table of one column.
+func TestOneColumnIsSaved(t *testing.T) {
+	e := newEngine(t)
+	path := write(t, filepath.Join(t.TempDir(), "t.csv"), "prompt\na\n\"\"\nb\n\"\"\n")
+	out := filepath.Join(t.TempDir(), "out.csv")
+	if _, err := run1(t, e, datasets.CSV(path), client.Request{Save: out}); err != nil {
+		t.Fatal(err)
+	}
+	if got := must(t, e, datasets.CSV(out)).Texts("prompt"); !slices.Equal(got, []string{"a", "", "b", ""}) {
+		t.Errorf("prompts %q", got)
 	}
 }

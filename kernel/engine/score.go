@@ -77,7 +77,8 @@ func (r *run) stored(p *table.Plan, in []*table.Frame,
 		return nil, err
 	}
 	rec.Notes = notes
-	return f, r.store.PutResult(f, rec)
+	r.keepResult(f, rec)
+	return f, nil
 }
 
 // ErrNotVerifiable is wrapped by the error for a record that this build cannot compute again. It tells nothing about
@@ -101,15 +102,11 @@ func (e *Engine) Verify(ctx context.Context, rec *store.Record, progress func(ta
 				"changed since. Fix: --allow-exec %[3]s, if it is the same", rec.ID, ErrNotVerifiable, program)
 		}
 	}
-	dir, err := os.MkdirTemp(e.Store.Dir(), "verify-*")
+	scratch, remove, err := e.Store.Scratch()
 	if err != nil {
 		return "", err
 	}
-	defer os.RemoveAll(dir)
-	scratch, err := store.Open(dir)
-	if err != nil {
-		return "", err
-	}
+	defer remove()
 	res, err := e.evaluate(ctx, client.Request{Plan: rec.Plan, SkipBad: len(rec.Bad) > 0}, progress, scratch)
 	if err != nil {
 		return "", err

@@ -14,7 +14,7 @@ import (
 
 	"antipode/datasets"
 	"antipode/datasets/table"
-	"antipode/gomlxmodels/preprocess"
+	"antipode/internal/imagefile"
 	"antipode/kernel/parquet"
 )
 
@@ -117,7 +117,7 @@ func (r *run) parquetSource(a datasets.ReadFileArgs) (*table.Frame, error) {
 
 // putImage stores the bytes of an image that a table holds.
 func (r *run) putImage(data []byte) (table.Image, error) {
-	extension, err := preprocess.Extension(data)
+	extension, err := imagefile.Extension(data)
 	if err != nil {
 		return table.Image{}, table.BadRow{Reason: err.Error()}
 	}

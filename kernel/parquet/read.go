@@ -17,6 +17,7 @@ import (
 	pq "github.com/parquet-go/parquet-go"
 
 	"antipode/datasets/table"
+	"antipode/internal/fault"
 )
 
 // Options are the options of [Read]. The zero value reads every column by its type, and no image bytes.
@@ -51,6 +52,8 @@ type reader struct {
 	o       Options
 	roles   []leafRole
 	waiting []stored
+	bytes   int64 // of the waiting images
+	budget  *table.Budget
 }
 
 // Read reads a table from a file. Strings, dates and times are text; integers, floats, decimals and booleans are
@@ -73,11 +76,14 @@ func Read(path string, o Options) (t *Table, err error) {
 	if err != nil {
 		return nil, err
 	}
-	pf, err := pq.OpenFile(file, info.Size())
+	if err := check(file, info.Size(), table.NewBudget(info.Size())); err != nil {
+		return nil, fmt.Errorf("%s is damaged or not a Parquet file: %w", name, err)
+	}
+	pf, err := pq.OpenFile(file, info.Size(), pq.SkipPageIndex(true), pq.SkipBloomFilters(true))
 	if err != nil {
 		return nil, fmt.Errorf("%s is damaged or not a Parquet file: %w", name, err)
 	}
-	r := &reader{Table: &Table{Rows: int(pf.NumRows())}, o: o}
+	r := &reader{Table: &Table{Rows: int(pf.NumRows())}, o: o, budget: table.NewBudget(info.Size())}
 	if r.roles, err = r.layout(pf.Schema(), o); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
@@ -97,8 +103,11 @@ func Read(path string, o Options) (t *Table, err error) {
 	return r.Table, nil
 }
 
-// batch is the number of rows per read.
-const batch = 256
+// batch is the number of rows per read, and maxWaiting the bytes of images that are stored together.
+const (
+	batch      = 256
+	maxWaiting = 64 << 20
+)
 
 // full reports whether the selected rows are read.
 func (r *reader) full() bool { return r.o.N > 0 && len(r.Bad) >= r.o.N }
@@ -119,7 +128,14 @@ func (r *reader) group(g pq.RowGroup, skip int) error {
 		}
 		n, err := rows.ReadRows(buf)
 		for _, row := range buf[:n] {
-			r.row(row)
+			if err := r.budget.Take(r.row(row)); err != nil {
+				return err
+			}
+			if r.bytes > maxWaiting {
+				if err := r.store(); err != nil {
+					return err
+				}
+			}
 		}
 		if err := r.store(); err != nil {
 			return err
@@ -143,8 +159,11 @@ func (r *reader) store() error {
 		limit <- struct{}{}
 		wg.Go(func() {
 			defer func() { <-limit }()
-			img, err := r.o.PutImage(w.data)
-			if errs[i] = err; err != nil {
+			var img table.Image
+			if errs[i] = fault.Catch(func() (err error) {
+				img, err = r.o.PutImage(w.data)
+				return err
+			}); errs[i] != nil {
 				return
 			}
 			if c := &r.Frame.Columns[w.column]; c.Kind == table.KindMask {
@@ -164,12 +183,12 @@ func (r *reader) store() error {
 			return errs[i]
 		}
 	}
-	r.waiting = r.waiting[:0]
+	r.waiting, r.bytes = r.waiting[:0], 0
 	return nil
 }
 
-// row appends a row of the file to the columns.
-func (r *reader) row(values pq.Row) {
+// row appends a row of the file to the columns and returns the memory that it takes.
+func (r *reader) row(values pq.Row) (bytes int64) {
 	for i := range r.Frame.Columns {
 		appendNone(&r.Frame.Columns[i])
 	}
@@ -177,10 +196,15 @@ func (r *reader) row(values pq.Row) {
 	r.Bad = append(r.Bad, nil)
 	sizes := 0
 	jsons := map[int][][]string{} // by column: the texts of a list of lists, or of one list in the first
+	bytes = 32 * int64(len(r.Frame.Columns))
 	for _, v := range values {
 		role := r.roles[v.Column()]
 		if role.column < 0 {
 			continue
+		}
+		bytes += 4
+		if v.Kind() == pq.ByteArray || v.Kind() == pq.FixedLenByteArray {
+			bytes += int64(len(v.ByteArray()))
 		}
 		c := &r.Frame.Columns[role.column]
 		switch {
@@ -193,6 +217,7 @@ func (r *reader) row(values pq.Row) {
 		case role.part == "bytes", c.Kind == table.KindImage && role.holds == bytes_:
 			if r.o.PutImage != nil {
 				r.waiting = append(r.waiting, stored{role.column, row, slices.Clone(v.ByteArray())})
+				r.bytes += int64(len(v.ByteArray()))
 			}
 		case role.part == "size":
 			if sizes < 2 {
@@ -218,6 +243,7 @@ func (r *reader) row(values pq.Row) {
 			r.Frame.Columns[column].Texts[row] = string(text)
 		}
 	}
+	return bytes
 }
 
 // role returns the role of a column's first leaf.

@@ -1,10 +1,10 @@
 package consistency
 
 import (
+	"antipode/internal/fault"
 	"fmt"
 	"math"
 	"runtime"
-	"sync"
 
 	"gonum.org/v1/gonum/floats"
 )
@@ -54,7 +54,7 @@ func AcrossLanguages(p Images, n PairNormalizer) ([][]Score, error) {
 		have[l] = make([]int, len(p.Prompts))
 	}
 	workers := runtime.GOMAXPROCS(0)
-	var wait sync.WaitGroup
+	var wait fault.Group
 	for w := range workers {
 		wait.Go(func() {
 			blocks := make([]*block, languages)

@@ -13,6 +13,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"antipode/internal/fault"
 	"antipode/metrics/internal/tabular"
 	"antipode/metrics/interval"
 )
@@ -97,7 +98,7 @@ func Resample(ctx context.Context, cells []Cell, audit Audit, o ResampleOptions)
 	}
 	var next atomic.Int64
 	var stopped atomic.Bool // jobs start in order, so the first one that fails has been started
-	var wait sync.WaitGroup
+	var wait fault.Group
 	var mu sync.Mutex
 	done, failed, firstErr := 0, total, error(nil)
 	for range workers {

@@ -4,10 +4,10 @@ import (
 	"context"
 	"fmt"
 	"runtime"
-	"sync"
 	"sync/atomic"
 
 	"antipode/internal/distance"
+	"antipode/internal/fault"
 )
 
 // Plain implements [Neighbors] in pure Go by comparing every pair in float64. It is slow and defines the exact result.
@@ -63,7 +63,7 @@ func (Plain) Within(ctx context.Context, balls distance.Balls, points [][]float3
 // eachTile distributes the tiles of n rows to workers.
 func eachTile(ctx context.Context, n, workers int, do func(worker, from, to int)) error {
 	var next atomic.Int64
-	var wait sync.WaitGroup
+	var wait fault.Group
 	for w := range workers {
 		wait.Go(func() {
 			for ctx.Err() == nil {

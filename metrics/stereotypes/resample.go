@@ -6,8 +6,8 @@ import (
 	"math/rand/v2"
 	"runtime"
 	"strings"
-	"sync"
 
+	"antipode/internal/fault"
 	"antipode/metrics"
 	"antipode/metrics/internal/tabular"
 	"antipode/metrics/interval"
@@ -89,13 +89,13 @@ func seeded(seed int64, names ...string) *rand.Rand {
 
 // each calls f(0) … f(n-1), GOMAXPROCS of them at a time.
 func each(n int, f func(i int)) {
-	var wait sync.WaitGroup
+	var wait fault.Group
 	slots := make(chan struct{}, runtime.GOMAXPROCS(0))
 	for i := range n {
 		slots <- struct{}{}
 		wait.Go(func() {
+			defer func() { <-slots }()
 			f(i)
-			<-slots
 		})
 	}
 	wait.Wait()

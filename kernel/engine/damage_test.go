@@ -1,0 +1,70 @@
+package engine
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"antipode/datasets"
+	"antipode/kernel/client"
+	"antipode/kernel/store"
+)
+
+// TestDamageHeals flips a bit in each stored image and each shard: the damage is reported in a line, what it hit is
+// computed again, and the table and its saved copy are as they were.
+func TestDamageHeals(t *testing.T) {
+	e := newEngine(t)
+	tab := datasets.Archipelago(datasets.ArchipelagoOptions{PerCell: 1, Size: 32}).Reference()
+	plan, err := tab.Plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, err := e.Run(t.Context(), client.Request{Plan: plan}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := store.FrameDigest(first.Frame)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, pattern := range []string{"blobs/*/*", "items/*/*/*.shard"} {
+		files, err := filepath.Glob(filepath.Join(e.Store.Dir(), pattern))
+		if err != nil || len(files) == 0 {
+			t.Fatal(files, err)
+		}
+		for _, file := range files {
+			data, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			data[len(data)/2] ^= 4
+			if err := os.WriteFile(file, data, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		saved := filepath.Join(t.TempDir(), "out.csv")
+		res, err := e.Run(t.Context(), client.Request{Plan: plan, Save: saved}, nil)
+		if err != nil {
+			t.Fatalf("%s: %v", pattern, err)
+		}
+		notes := strings.Join(res.Notes, "\n")
+		if got, err := store.FrameDigest(res.Frame); err != nil || got != want || res.Computed == 0 ||
+			strings.Count(notes, "damaged") != 1 {
+			t.Errorf("%s: %d computed, %d found, notes %q, %v", pattern, res.Computed, res.Found, notes, err)
+		}
+		for i, img := range res.Frame.Images("image") {
+			content, err := os.ReadFile(img.Path)
+			copied, copyErr := filepath.Glob(filepath.Join(filepath.Dir(saved), "out.images", "*"+img.SHA256[:8]+"*"))
+			if err != nil || copyErr != nil || len(copied) == 0 {
+				t.Fatal(err, copyErr, copied)
+			}
+			data, err := os.ReadFile(copied[0])
+			if digest, hashErr := store.HashFile(img.Path); err != nil || hashErr != nil || digest != img.SHA256 ||
+				!bytes.Equal(data, content) {
+				t.Errorf("%s: image %d is damaged", pattern, i)
+			}
+		}
+	}
+}
