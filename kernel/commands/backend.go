@@ -34,6 +34,7 @@ func backendCommand(ctx context.Context, args []string) error {
 	case "status":
 		return status(ctx, b, "backend status", args)
 	case "stop":
+		b.Say = func(line string) { fmt.Println(line) }
 		err := b.Stop(ctx, false)
 		if errors.Is(err, client.ErrNoBackend) {
 			fmt.Println("no backend is running")

@@ -76,6 +76,19 @@ func removeOld(home, build string) {
 	}
 }
 
+// removeUnused is removeOld for the current build.
+func removeUnused(home string) {
+	bin := filepath.Join(home, "bin")
+	unlock, err := client.Lock(filepath.Join(bin, ".lock"))
+	if err != nil {
+		return
+	}
+	defer unlock()
+	if current, err := os.ReadFile(filepath.Join(bin, "current")); err == nil {
+		removeOld(home, strings.TrimSpace(string(current)))
+	}
+}
+
 // plain returns the build id without -simd; both copies of a build are removed together.
 func plain(build string) string { return strings.TrimSuffix(build, "-simd") }
 

@@ -184,7 +184,7 @@ func TestImportBad(t *testing.T) {
 		{"truncated", folderWith("c_3.png", cut), "--model m --names {prompt}_{seed:number}",
 			`1 images cannot be used: "c_3.png" (c_3.png: not a readable PNG`, "2 rows"},
 		{"truncated, hostile", folderWith("\x1b[31m\n=c.png", cut), "--model m", `"\x1b[31m\n=c.png" (` +
-			"\uFFFD[31m =c.png: not", "2 rows"},
+			`\x1b[31m =c.png: not`, "2 rows"},
 		{"empty", folderWith("c_3.png", ""), "--model m", "the file is empty", "2 rows"},
 		{"does not divide", folderWith("c.png", pngOf(t, 10)), "--model m --grid 3",
 			`9 images cannot be used: "c.png#1" (c.png: 10×10 pixels are no grid of 3 × 3`, "18 rows"},

@@ -11,9 +11,9 @@ import (
 	"slices"
 	"strings"
 	"syscall"
-	"unicode"
 
 	"antipode/datasets/table"
+	"antipode/internal/plaintext"
 	"antipode/kernel/client"
 )
 
@@ -106,15 +106,8 @@ func Main(args []string) int {
 	}
 }
 
-// oneLine returns an error's message as one line, with control characters replaced.
-func oneLine(err error) string {
-	return strings.Map(func(c rune) rune {
-		if unicode.IsControl(c) {
-			return unicode.ReplacementChar
-		}
-		return c
-	}, strings.Join(strings.Fields(err.Error()), " "))
-}
+// oneLine returns an error's message as one line, with control characters escaped.
+func oneLine(err error) string { return plaintext.OneLine(err.Error()) }
 
 func dispatch(ctx context.Context, args []string) error {
 	if len(args) == 0 {

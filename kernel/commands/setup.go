@@ -28,12 +28,17 @@ func setUp() (home, binary string, err error) {
 	if err != nil {
 		return "", "", err
 	}
+	os.Setenv(client.HomeVar, home)
 	bin := filepath.Join(home, "bin")
-	if err := os.MkdirAll(bin, 0o755); err != nil {
+	if err := os.MkdirAll(bin, 0o700); err != nil {
 		return "", "", fmt.Errorf("cannot create the store: %w; set %s to a writable folder", err,
 			client.HomeVar)
 	}
 	unlock, err := client.Lock(filepath.Join(bin, ".lock"))
+	if store.Unwritable(err) { // its cached results can be read; no copy is needed for that
+		os.Setenv(client.BinaryVar, self)
+		return home, self, nil
+	}
 	if err != nil {
 		return "", "", fmt.Errorf("cannot lock %s: %w", bin, err)
 	}
@@ -53,7 +58,6 @@ func setUp() (home, binary string, err error) {
 			}
 		}
 	}
-	os.Setenv(client.HomeVar, home)
 	os.Setenv(client.BinaryVar, binary)
 	if err := use(filepath.Dir(binary)); err != nil {
 		return "", "", err
@@ -84,10 +88,14 @@ func prepare(ctx context.Context) (home, binary string, err error) {
 	}
 	faster := filepath.Join(home, "bin", client.BuildOf(binary)+"-simd", "antipode")
 	if _, err := os.Stat(faster); err != nil {
-		say("building the pure Go backend with GOEXPERIMENT=simd")
-		if err := os.MkdirAll(filepath.Dir(faster), 0o755); err != nil {
+		err := os.MkdirAll(filepath.Dir(faster), 0o700)
+		if store.Unwritable(err) {
+			return home, binary, nil
+		}
+		if err != nil {
 			return "", "", err
 		}
+		say("building the pure Go backend with GOEXPERIMENT=simd")
 		if err := plugin.BuildSIMD(ctx, module, faster); err != nil {
 			say("%v; using the plain build", err)
 			return home, binary, ctx.Err()

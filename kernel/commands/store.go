@@ -15,6 +15,7 @@ import (
 	"antipode/gomlxmodels"
 	"antipode/gomlxmodels/all"
 	"antipode/gomlxmodels/stage/imageapi"
+	"antipode/kernel/backend"
 	"antipode/kernel/client"
 	"antipode/kernel/engine"
 	"antipode/kernel/store"
@@ -29,10 +30,14 @@ func storeCommand(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
+	if what == "gc" {
+		return collect(ctx, home, args)
+	}
 	s, err := store.Open(home)
 	if err != nil {
 		return err
 	}
+	defer s.Close()
 	switch what {
 	case "ls":
 		return listStore(s)
@@ -48,8 +53,6 @@ func storeCommand(ctx context.Context, args []string) error {
 			return usage("antipode store verify RESULT")
 		}
 		return verify(ctx, s, rest[0])
-	case "gc":
-		return collect(s, args)
 	}
 	return usage("antipode store [ls | verify RESULT | gc]")
 }
@@ -130,7 +133,7 @@ func notRepeatable(p *table.Plan, now time.Time) string {
 	return ""
 }
 
-func collect(s *store.Store, args []string) error {
+func collect(ctx context.Context, home string, args []string) error {
 	fs := flags("store gc", "")
 	keep := fs.String("keep", "30d", "remove files not used for this time, for example 12h or `30d`")
 	limit := fs.String("max", "", "maximal size of the store, for example `50GB`; empty = any size")
@@ -146,9 +149,12 @@ func collect(s *store.Store, args []string) error {
 	if gc.Max, err = size(*limit); err != nil {
 		return usageError{err}
 	}
-	removed, stays, err := s.Collect(gc)
+	removed, stays, err := backend.Collect(ctx, home, gc)
 	if err != nil {
-		return err
+		return fmt.Errorf("store gc: %w", err)
+	}
+	if !*dry {
+		removeUnused(home)
 	}
 	var bytes int64
 	for _, r := range removed {

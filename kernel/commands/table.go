@@ -67,12 +67,12 @@ var tableVerbs = []tableVerb{
 		}},
 	{"head", "keep the first `N` rows", nil,
 		func(_ *tableCommand, t datasets.Table, s tableStep) (datasets.Table, error) {
-			n, err := s.integer(s.flag, s.value)
-			return t.Head(int(n)), err
+			n, err := s.rows(0)
+			return t.Head(n), err
 		}},
 	{"sample", "keep `N` random rows of every group (--by A,B,… --seed S)", []string{"by", "seed"},
 		func(_ *tableCommand, t datasets.Table, s tableStep) (datasets.Table, error) {
-			n, err := s.integer(s.flag, s.value)
+			n, err := s.rows(1)
 			if err != nil {
 				return t, err
 			}
@@ -82,7 +82,7 @@ var tableVerbs = []tableVerb{
 					return t, err
 				}
 			}
-			return t.Sample(int(n), s.modifiers["by"], seed), nil
+			return t.Sample(n, s.modifiers["by"], seed), nil
 		}},
 	{"count", "count the rows of every group of the columns `A,B,…`", nil,
 		func(_ *tableCommand, t datasets.Table, s tableStep) (datasets.Table, error) {
@@ -123,6 +123,15 @@ func (s tableStep) integer(name, text string) (int64, error) {
 		return 0, usage("table: --%s %s: not an integer", name, text)
 	}
 	return n, nil
+}
+
+// rows returns the number of rows of a step, at least least.
+func (s tableStep) rows(least int64) (int, error) {
+	n, err := s.integer(s.flag, s.value)
+	if err == nil && n < least {
+		err = usage("table: --%s %d: use a number from %d", s.flag, n, least)
+	}
+	return int(n), err
 }
 
 // stepFlag appends a step to the command, or a modifier to its last step.

@@ -136,8 +136,10 @@ func xlaPlugin(home string) Check {
 	hash := "no SHA-256 known"
 	if c.SHA256 != "" {
 		hash = "SHA-256 right"
-	} else if v, license, known := plugin.Identify(c.Path); known {
+	} else if sum, v, license := plugin.Identify(c.Path); v != "" {
 		c.Version, c.License, hash = v, license, "SHA-256 known"
+	} else if sum != "" {
+		hash = "SHA-256 " + sum + " (not one that Antipode knows)"
 	}
 	return ok("%s", join(c.Kind, c.Version, c.License, hash, c.Path, "from "+c.Source))
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -250,12 +251,19 @@ func TestBackend(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	m.want("backend", OK, "not running", path)
 	l, err := net.Listen("unix", path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	m.want("backend", OK, "running", path)
+	m.want("backend", Warn, "does not answer", "antipode backend stop", path) // nothing reads what is sent
+	_ = l.Close()
+	if l, err = net.Listen("unix", path); err != nil {
+		t.Fatal(err)
+	}
+	go http.Serve(l, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `{"pid":7}`) }))
+	m.want("backend", OK, "running, process 7", path)
 	long := filepath.Join(os.Getenv("TMPDIR"), strings.Repeat("long", 30))
 	m.write(filepath.Join(long, "x"), "")
 	t.Setenv("TMPDIR", long)

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -135,17 +134,20 @@ func diskCheck(at string, free int64, fix string) Check {
 
 // backend checks whether the backend's socket can be created, and whether a backend answers.
 func backend(ctx context.Context, home string) Check {
-	path, err := client.SocketPath(home)
+	b, err := client.ConnectTo(home)
 	if err != nil {
 		return fail("set XDG_RUNTIME_DIR or TMPDIR to a short folder of your own", "%v", err)
 	}
+	b.Patience = limit * 2 / 3
 	state := "not running, started when needed"
-	c, err := (&net.Dialer{Timeout: 300 * time.Millisecond}).DialContext(ctx, "unix", path)
-	if err == nil {
-		c.Close()
-		state = "running"
+	switch h, err := b.Hello(ctx); {
+	case err == nil:
+		state = fmt.Sprintf("running, process %d", h.PID)
+	case !errors.Is(err, client.ErrNoBackend):
+		return warn("antipode backend stop ends it; finished items are kept", "a backend runs, but does not answer; "+
+			"socket %s", b.Socket)
 	}
-	return ok("%s; socket %s (%d of 100 bytes)", state, path, len(path))
+	return ok("%s; socket %s (%d of 100 bytes)", state, b.Socket, len(b.Socket))
 }
 
 // kernelTools checks GoNB and goimports, which are built at first use.

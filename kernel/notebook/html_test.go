@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	nethtml "golang.org/x/net/html"
 )
@@ -194,5 +195,17 @@ func TestBundleAppearsOnce(t *testing.T) {
 			t.Errorf("%s is the best form: %s", c[0], got)
 		}
 		delete(all, c[0])
+	}
+}
+
+// TestHugeMarkdown: a cell of 100 kB is rendered within a second, whatever it holds.
+func TestHugeMarkdown(t *testing.T) {
+	for name, source := range map[string]string{"headings": strings.Repeat("# a\n", 25_000),
+		"quotes": strings.Repeat(">", 100_000) + "# a", "lists": strings.Repeat("- ", 50_000) + "a"} {
+		start := time.Now()
+		page := HTML(&Notebook{Cells: []*Cell{{Type: Markdown, Source: source}}}, Page{})
+		if took := time.Since(start); took > time.Second || len(page) < 50_000 {
+			t.Errorf("%s: %d bytes after %v", name, len(page), took)
+		}
 	}
 }

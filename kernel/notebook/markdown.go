@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"os"
 	"path"
+	"regexp"
 	"strings"
 	"sync"
 
@@ -21,6 +22,9 @@ import (
 // maxImage is the maximal size of an embedded image in bytes.
 const maxImage = 16 << 20
 
+// nested matches a line of more than 100 block quotes and lists in one another, which takes goldmark seconds.
+var nested = regexp.MustCompile(`(?m)^(?:[ \t]*(?:>|[-+*][ \t]|[0-9]{1,9}[.)][ \t])){101}`)
+
 var converter = sync.OnceValue(func() goldmark.Markdown {
 	return goldmark.New(goldmark.WithExtensions(extension.GFM, extension.Footnote),
 		goldmark.WithParserOptions(parser.WithAutoHeadingID()))
@@ -29,6 +33,9 @@ var converter = sync.OnceValue(func() goldmark.Markdown {
 // markdown renders a Markdown cell: raw HTML is removed, images of attachments and of dir are embedded.
 func markdown(c *Cell, dir string) string {
 	source := []byte(c.Source)
+	if nested.MatchString(c.Source) {
+		return "<pre>" + html.EscapeString(c.Source) + "</pre>\n"
+	}
 	document := converter().Parser().Parse(text.NewReader(source))
 	_ = ast.Walk(document, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 		if image, ok := n.(*ast.Image); ok && entering {

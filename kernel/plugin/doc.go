@@ -4,8 +4,9 @@
 //
 //  1. an installed plugin: one named by ANTIPODE_PLUGIN, one in a folder of PJRT_PLUGIN_LIBRARY_PATH, in
 //     one of go-xla's folders or in the store; the network is not used then;
-//  2. what go-xla's installer downloads: a CUDA plugin if an NVIDIA GPU is detected, and a CPU plugin;
-//  3. a wheel from the Python package index, pinned by version and SHA-256, of which only the plugin is unpacked;
+//  2. a wheel from the Python package index, pinned by version and SHA-256, of which only the plugin is unpacked;
+//  3. what go-xla's installer downloads: a CPU plugin; if an NVIDIA GPU is detected, a CUDA plugin too, and then before
+//     the wheel, which has none;
 //  4. the pure Go backend, which needs no plugin and is several times slower; see [Choice.Slower].
 //
 // A plugin is third-party native code. Before a wheel is downloaded, its name, version, size, SHA-256 and license

@@ -63,9 +63,9 @@ func TestGoXLAInstaller(t *testing.T) {
 
 	t.Setenv("https_proxy", proxy.URL)
 	t.Setenv("REQUESTS_CA_BUNDLE", w.put(filepath.Join(t.TempDir(), "ca.pem"), authority))
+	w.provider.wheels = nil
 	w.provider.goxla = func(ctx context.Context, cpuOnly bool) error {
-		return runInstaller(ctx, w.folder(), cpuOnly,
-			usual)
+		return runInstaller(ctx, w.folder(), cpuOnly, usual)
 	}
 	c, err := w.provide(context.Background())
 	folder := filepath.Join(os.Getenv("HOME"), ".local", "lib", "go-xla")

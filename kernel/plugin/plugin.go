@@ -317,7 +317,11 @@ func (p *provider) fetch(ctx context.Context) (Choice, error) {
 	if c, ok := p.present(); ok { // installed by the other process
 		return c, nil
 	}
-	for _, step := range []func(context.Context) error{p.stepGoXLA, p.stepWheel} {
+	steps := []func(context.Context) error{p.stepWheel, p.stepGoXLA} // first what is pinned
+	if len(p.kinds()) > 1 {
+		slices.Reverse(steps) // no wheel has a CUDA plugin
+	}
+	for _, step := range steps {
 		start := time.Now()
 		err := step(ctx)
 		if ctx.Err() != nil {
@@ -342,17 +346,17 @@ func (p *provider) fallBack() Choice {
 	return c
 }
 
-// Identify describes a plugin by its content: the pinned wheel that it comes from, if any. It reads
-// the whole file.
-func Identify(path string) (version, license string, ok bool) {
+// Identify returns the SHA-256 of a plugin, "" if it cannot be read, and version and license of the pinned wheel that
+// it comes from, "" if none. It reads the whole file.
+func Identify(path string) (sum, version, license string) {
 	sum, err := store.HashFile(path)
 	if err != nil {
-		return "", "", false
+		return "", "", ""
 	}
 	for _, w := range pinned {
 		if sum == w.PluginSHA256 {
-			return w.Name + " " + w.Version, w.License, true
+			return sum, w.Name + " " + w.Version, w.License
 		}
 	}
-	return "", "", false
+	return sum, "", ""
 }

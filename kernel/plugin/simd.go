@@ -10,6 +10,8 @@ import (
 	"runtime"
 	"strings"
 	"time"
+
+	"antipode/internal/atomicfile"
 )
 
 // BuildSIMD builds the program of the module in moduleDir to the file out with GOEXPERIMENT=simd, which makes the
@@ -23,22 +25,22 @@ func BuildSIMD(ctx context.Context, moduleDir, out string) error {
 	if err != nil {
 		return errors.New("the go command is not on PATH: install Go 1.26 or later")
 	}
-	temp := fmt.Sprintf("%s.building-%d", out, os.Getpid())
-	defer os.Remove(temp)
-	c := exec.CommandContext(ctx, goCommand, "build", "-o", temp, ".")
-	c.Dir = moduleDir
-	experiments := "simd"
-	if had := os.Getenv("GOEXPERIMENT"); had != "" {
-		experiments = had + ",simd"
-	}
-	c.Env = append(os.Environ(), "GOEXPERIMENT="+experiments)
-	c.WaitDelay = 5 * time.Second
-	if text, err := c.CombinedOutput(); err != nil {
-		if ctx.Err() != nil {
-			return ctx.Err()
+	return atomicfile.Make(out, func(temp string) error {
+		c := exec.CommandContext(ctx, goCommand, "build", "-o", temp, ".")
+		c.Dir = moduleDir
+		experiments := "simd"
+		if had := os.Getenv("GOEXPERIMENT"); had != "" {
+			experiments = had + ",simd"
 		}
-		return fmt.Errorf("go build with GOEXPERIMENT=simd: %s", cmp.Or(lastLine(strings.TrimSpace(string(text))),
-			err.Error()))
-	}
-	return os.Rename(temp, out)
+		c.Env = append(os.Environ(), "GOEXPERIMENT="+experiments)
+		c.WaitDelay = 5 * time.Second
+		if text, err := c.CombinedOutput(); err != nil {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			return fmt.Errorf("go build with GOEXPERIMENT=simd: %s", cmp.Or(lastLine(strings.TrimSpace(string(text))),
+				err.Error()))
+		}
+		return nil
+	})
 }

@@ -16,6 +16,7 @@ import (
 
 	"antipode/gomlxmodels/preprocess"
 	"antipode/internal/fetch"
+	"antipode/internal/imagefile"
 )
 
 // accepted are the formats that are decoded.
@@ -140,7 +141,7 @@ func (r *run) image(ctx, limited context.Context, t *task, resp *http.Response) 
 	default:
 		return answer{task: t, again: "the answer is cut off: " + cause(err)}
 	}
-	extension, err := preprocess.Extension(data)
+	extension, err := imagefile.Extension(data)
 	if err == nil {
 		err = r.decodable(data)
 	}
@@ -154,7 +155,7 @@ func (r *run) image(ctx, limited context.Context, t *task, resp *http.Response) 
 	return answer{task: t, entry: &e}
 }
 
-// decodable decodes an image, of at most [preprocess.MaxPixels].
+// decodable decodes an image, of at most [imagefile.MaxPixels].
 func (r *run) decodable(data []byte) error {
 	r.decoding <- struct{}{}
 	defer func() { <-r.decoding }()

@@ -1,6 +1,7 @@
 package webimages
 
 import (
+	"antipode/internal/fault"
 	"cmp"
 	"container/heap"
 	"context"
@@ -142,7 +143,11 @@ func (r *run) all(ctx context.Context) error {
 	for range r.Workers {
 		workers.Go(func() {
 			for t := range work {
-				answers <- r.request(inner, t)
+				var a answer
+				if err := fault.Catch(func() error { a = r.request(inner, t); return nil }); err != nil {
+					a = t.failed(err.Error())
+				}
+				answers <- a
 			}
 		})
 	}
