@@ -36,8 +36,8 @@ const (
 
 // Generators of the built-in world that are not models: procedural samplers, with injected disparities and without.
 const (
-	Sampler     = "archipelago-sampler"
-	SamplerFair = "archipelago-sampler-fair"
+	Sampler     = audits.Sampler
+	SamplerFair = audits.SamplerFair
 )
 
 // Released names what the authors released: as Generator their images, as Encoder their scores of these.
@@ -128,7 +128,7 @@ func (a Audit) generators() []string {
 	case a.Generator != "":
 		return datasets.SplitColumns(a.Generator)
 	case a.builtIn():
-		return []string{"archipelago-diffusion"}
+		return []string{audits.Diffusion}
 	}
 	return []string{"stable-diffusion-v1-4"}
 }
@@ -155,14 +155,12 @@ func (a Audit) perCell() int {
 
 // world returns the built-in world with n images of each prompt.
 func (a Audit) world(injected bool, n int) datasets.World {
-	return datasets.Archipelago(datasets.ArchipelagoOptions{Seed: cmp.Or(a.Seed, 7), Injected: injected, PerCell: n})
+	return audits.World(a.Seed, injected, n)
 }
 
 // injected reports whether disparities were injected into the images of a generator.
 func (a Audit) injected() bool {
-	return a.builtIn() && slices.ContainsFunc(a.generators(), func(g string) bool {
-		return g == Sampler || g == "archipelago-diffusion"
-	})
+	return a.builtIn() && slices.ContainsFunc(a.generators(), audits.Injected)
 }
 
 // invalid returns the error of wrong fields.
@@ -181,15 +179,7 @@ func (a Audit) invalid() error {
 		return fmt.Errorf("cococrola: concepts %q: use %s, or a .csv file with a column for each language", a.Concepts,
 			cococrola.Name)
 	}
-	for _, g := range a.generators() {
-		switch {
-		case a.builtIn() && strings.HasPrefix(g, "archipelago-diffusion") && a.Seed != 0 && a.Seed != 7:
-			return fmt.Errorf("cococrola: %s knows world 7 only; use generator %s for world %d", g, Sampler, a.Seed)
-		case !a.builtIn() && (g == Sampler || g == SamplerFair):
-			return fmt.Errorf("cococrola: %s makes images of the built-in world only", g)
-		}
-	}
-	return nil
+	return audits.CheckWorld("cococrola", a.builtIn(), a.Seed, a.generators()...)
 }
 
 // Truth returns the disparities injected into the images of the built-in world's generators: carrier (the language),
@@ -243,14 +233,9 @@ func (a Audit) seeded(prompts datasets.Table) datasets.Table {
 // built-in world, which has none.
 func (a Audit) Collisions() datasets.Table {
 	if a.builtIn() {
-		return none("kind:text", "word:text", "languages:text", "concepts:text")
+		return audits.NoRows(datasets.Columns("kind:text", "word:text", "languages:text", "concepts:text"))
 	}
 	return cococrola.Collisions(a.list())
-}
-
-// none returns a table of columns, NAME:KIND, without rows.
-func none(columns ...string) datasets.Table {
-	return datasets.FromFrame(table.NewFrame(datasets.Columns(columns...)))
 }
 
 // each returns a table of every generator, one below the other. Images of one prompt by several generators get
@@ -293,7 +278,7 @@ func (a Audit) images() datasets.Table {
 			images = images.With("model", "images")
 		}
 		return images
-	case g == Sampler || g == SamplerFair:
+	case audits.Sampled(g):
 		return a.selected(a.world(g == Sampler, a.perCell()).Concepts())
 	}
 	return a.generate(a.Prompts(), a.perCell())
@@ -304,7 +289,7 @@ func (a Audit) generate(prompts datasets.Table, n int) datasets.Table {
 	o := a.Generation
 	o.N, o.Seed = n, 0
 	if a.builtIn() {
-		o.Steps, o.Guidance = cmp.Or(o.Steps, 20), cmp.Or(o.Guidance, 1.5)
+		o = audits.Sampling(o)
 	}
 	return models.Generate(a.generators()[0], prompts, o)
 }
@@ -313,7 +298,7 @@ func (a Audit) generate(prompts datasets.Table, n int) datasets.Table {
 // samplers of the built-in world.
 func (a Audit) Generates() bool {
 	return !slices.ContainsFunc(a.generators(), func(g string) bool {
-		return a.released() || audits.IsTable(g) || g == Sampler || g == SamplerFair
+		return a.released() || audits.IsTable(g) || audits.Sampled(g)
 	})
 }
 

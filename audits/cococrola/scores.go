@@ -119,7 +119,8 @@ func (a Audit) PaperTable() datasets.Table {
 // built-in world, whose values are not comparable.
 func (a Audit) PaperCells() datasets.Table {
 	if a.builtIn() {
-		return none("model:text", "language:text", "score:text", "printed:number", "value:number", "difference:number")
+		return audits.NoRows(datasets.Columns("model:text", "language:text", "score:text", "printed:number",
+			"value:number", "difference:number"))
 	}
 	return concepts.PaperCells(a.Means())
 }
@@ -176,8 +177,8 @@ func ConceptTests(images, words datasets.Table, vector string) datasets.Table {
 // no rows for scores that exist already. With several generators it is of the first.
 func (a Audit) Tests() datasets.Table {
 	if a.scored() {
-		return none("language:text", "concept:text", "difference:number", "p:number", "p_holm:number",
-			"found_holm:text")
+		return audits.NoRows(datasets.Columns("language:text", "concept:text", "difference:number", "p:number",
+			"p_holm:number", "found_holm:text"))
 	}
 	a.Generator = a.generators()[0]
 	return significance.AdjustP(ConceptTests(a.Embedded(), a.Words(), models.ClipImage)).
@@ -272,8 +273,8 @@ func (a Audit) TemplateScores() datasets.Table {
 		return concepts.CompareTemplates(concepts.ConceptScores(concepts.Tables{Images: images, Words: one.Words()}, o))
 	}
 	if len(a.templates()) == 0 {
-		return none("model:text", "language:text", "template:text", "score:text", "mean:number", "n_used:number",
-			"templates_range:number", "n_templates:number")
+		return audits.NoRows(datasets.Columns("model:text", "language:text", "template:text", "score:text",
+			"mean:number", "n_used:number", "templates_range:number", "n_templates:number"))
 	}
 	return a.each(compare)
 }

@@ -42,8 +42,8 @@ const (
 
 // Generators of the built-in world that are not models: procedural samplers, with injected disparities and without.
 const (
-	Sampler     = "archipelago-sampler"
-	SamplerFair = "archipelago-sampler-fair"
+	Sampler     = audits.Sampler
+	SamplerFair = audits.SamplerFair
 )
 
 // fair ends the names of the built-in world's generators without injected disparities.
@@ -111,12 +111,12 @@ func (a Audit) settings() regions.Profile {
 
 // world returns the built-in world with n reference images of each object in each region.
 func (a Audit) world(injected bool, n int) datasets.World {
-	return datasets.Archipelago(datasets.ArchipelagoOptions{Seed: cmp.Or(a.Seed, 7), Injected: injected, PerCell: n})
+	return audits.World(a.Seed, injected, n)
 }
 
 func (a Audit) generator() string {
 	if a.builtIn() {
-		return cmp.Or(a.Generator, "archipelago-diffusion")
+		return cmp.Or(a.Generator, audits.Diffusion)
 	}
 	return cmp.Or(a.Generator, "stable-diffusion-v1-5")
 }
@@ -134,24 +134,15 @@ func (a Audit) perCell() int {
 
 // injected reports whether disparities were injected into the generator's images.
 func (a Audit) injected() bool {
-	g := a.generator()
-	return a.builtIn() && (g == Sampler || g == "archipelago-diffusion")
+	return a.builtIn() && audits.Injected(a.generator())
 }
-
-// trained reports whether the generator is one of the built-in world's trained ones.
-func (a Audit) trained() bool { return strings.HasPrefix(a.generator(), "archipelago-diffusion") }
 
 // invalid returns the error of wrong fields.
 func (a Audit) invalid() error {
-	switch {
-	case a.Profile != "" && a.Profile != Paper && a.Profile != PublicCode:
+	if a.Profile != "" && a.Profile != Paper && a.Profile != PublicCode {
 		return fmt.Errorf("dig: profile %q: use %s or %s", a.Profile, Paper, PublicCode)
-	case a.builtIn() && a.trained() && a.Seed != 0 && a.Seed != 7:
-		return fmt.Errorf("dig: %s knows world 7 only; use generator %s for world %d", a.generator(), Sampler, a.Seed)
-	case !a.builtIn() && (a.generator() == Sampler || a.generator() == SamplerFair):
-		return fmt.Errorf("dig: %s makes images of the built-in world only", a.generator())
 	}
-	return nil
+	return audits.CheckWorld("dig", a.builtIn(), a.Seed, a.generator())
 }
 
 // Truth returns the disparities injected into the images of the built-in world's generators: region, component, kind,
@@ -282,7 +273,7 @@ func (a Audit) Images(template string) datasets.Table {
 	if a.injected() && template == New {
 		g += fair
 	}
-	if g == Sampler || g == SamplerFair {
+	if audits.Sampled(g) {
 		images := a.world(g == Sampler, n).Sampled()
 		if a.Generator == SamplerFair && template == New { // other images than those of Original
 			images = a.world(false, 2*n).Sampled().Where("seed", ">=", n)
@@ -295,7 +286,7 @@ func (a Audit) Images(template string) datasets.Table {
 	o := a.Generation
 	o.N, o.Seed = n, 0
 	if a.builtIn() {
-		o.Steps, o.Guidance = cmp.Or(o.Steps, 20), cmp.Or(o.Guidance, 1.5)
+		o = audits.Sampling(o)
 	}
 	return models.Generate(g, a.Prompts(template), o)
 }

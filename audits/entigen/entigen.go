@@ -53,8 +53,8 @@ const (
 
 // Generators of the built-in world that are not models: procedural samplers, with injected disparities and without.
 const (
-	Sampler     = "archipelago-sampler"
-	SamplerFair = "archipelago-sampler-fair"
+	Sampler     = audits.Sampler
+	SamplerFair = audits.SamplerFair
 )
 
 // Audit is an ENTIGEN audit. The zero value of a field is its default; package audits explains how a string names a
@@ -156,7 +156,7 @@ func (a Audit) generators() []string {
 	case a.Generator != "":
 		return datasets.SplitColumns(a.Generator)
 	case a.builtIn():
-		return []string{"archipelago-diffusion"}
+		return []string{audits.Diffusion}
 	}
 	return []string{"stable-diffusion-v1-4"}
 }
@@ -169,7 +169,7 @@ func (a Audit) is(names ...string) bool {
 
 // world returns the built-in world with n images of each prompt.
 func (a Audit) world(injected bool, n int) datasets.World {
-	return datasets.Archipelago(datasets.ArchipelagoOptions{Seed: cmp.Or(a.Seed, 7), Injected: injected, PerCell: n})
+	return audits.World(a.Seed, injected, n)
 }
 
 // perPrompt is the number of images of each prompt.
@@ -181,13 +181,13 @@ func (a Audit) perPrompt() int {
 }
 
 // injected reports whether disparities were injected into the generator's images.
-func (a Audit) injected() bool { return a.builtIn() && a.is(Sampler, "archipelago-diffusion") }
+func (a Audit) injected() bool {
+	return a.builtIn() && slices.ContainsFunc(a.generators(), audits.Injected)
+}
 
 // invalid returns the error of wrong fields.
 func (a Audit) invalid() error {
 	g := a.generators()
-	trained := slices.Contains(g, "archipelago-diffusion") || slices.Contains(g, "archipelago-diffusion-fair")
-	sampled := slices.Contains(g, Sampler) || slices.Contains(g, SamplerFair)
 	switch {
 	case a.Profile != "" && a.Profile != Paper && a.Profile != PublicCode:
 		return fmt.Errorf("entigen: profile %q: use %s or %s", a.Profile, Paper, PublicCode)
@@ -196,12 +196,8 @@ func (a Audit) invalid() error {
 			a.Prompts)
 	case len(g) > 1 && !a.listed():
 		return fmt.Errorf("entigen: generators %s: several need the prompts %s or %s", a.Generator, List, AblationList)
-	case a.builtIn() && trained && a.Seed != 0 && a.Seed != 7:
-		return fmt.Errorf("entigen: %s knows world 7 only; use generator %s for world %d", g[0], Sampler, a.Seed)
-	case !a.builtIn() && sampled:
-		return fmt.Errorf("entigen: %s makes images of the built-in world only", a.Generator)
 	}
-	return nil
+	return audits.CheckWorld("entigen", a.builtIn(), a.Seed, g...)
 }
 
 // crest and banner are the axes of the built-in world, with the sentences that argue about them.
@@ -308,11 +304,8 @@ func (a Audit) images(g string) datasets.Table {
 		for _, c := range []string{"model", "category", "attribute", "prompt_id"} {
 			images = images.Need(c, table.KindText)
 		}
-		if !audits.Has(images, "outcome") {
-			images = images.With("outcome", "ok")
-		}
-		return a.selected(images)
-	case g == Sampler || g == SamplerFair:
+		return a.selected(audits.Succeeded(images))
+	case audits.Sampled(g):
 		return a.selected(a.world(g == Sampler, a.perPrompt()).Occupations()).With("outcome", "ok")
 	}
 	prompts := a.PromptTable()
@@ -324,7 +317,7 @@ func (a Audit) images(g string) datasets.Table {
 		o.Seed = 0
 	}
 	if a.builtIn() {
-		o.Steps, o.Guidance = cmp.Or(o.Steps, 20), cmp.Or(o.Guidance, 1.5)
+		o = audits.Sampling(o)
 	}
 	return models.Generate(g, a.seeded(prompts), o)
 }

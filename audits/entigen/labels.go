@@ -223,7 +223,7 @@ func (a Audit) Confusion() datasets.Table {
 func (a Audit) compared(of func(judged, rated datasets.Table, axis string) datasets.Table) datasets.Table {
 	labels := a.Labels()
 	if !a.HasImages() || !a.HasRaters() {
-		return datasets.FromFrame(table.NewFrame(of(labels, labels, data.PerceivedGender).Columns()))
+		return audits.NoRows(of(labels, labels, data.PerceivedGender).Columns())
 	}
 	var out []datasets.Table
 	judged := a.Judged()

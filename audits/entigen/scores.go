@@ -5,9 +5,9 @@ import (
 	"slices"
 	"strings"
 
+	"antipode/audits"
 	"antipode/datasets"
 	data "antipode/datasets/entigen"
-	"antipode/datasets/table"
 	"antipode/metrics"
 	"antipode/metrics/representation"
 	"antipode/metrics/significance"
@@ -157,7 +157,7 @@ func (a Audit) Cells(rule string) datasets.Table {
 	cells := representation.PaperCells(a.Labels(), representation.CellOptions{Rule: rule, Prompts: a.allPrompts(),
 		Axes: a.axes(), Labels: a.ModelLabels})
 	if a.builtIn() {
-		return datasets.FromFrame(table.NewFrame(cells.Columns()))
+		return audits.NoRows(cells.Columns())
 	}
 	return cells
 }

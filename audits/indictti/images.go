@@ -47,7 +47,7 @@ func (a Audit) images(g string) datasets.Table {
 		}
 		images = images.Need("language", table.KindText).Need("prompt_id", table.KindText)
 		return within(images, references(a.Selected()), "prompt_id", "selected")
-	case sampler(g):
+	case audits.Sampled(g):
 		images := a.world(g == Sampler, a.perPrompt()).Captions().
 			With("outcome", "ok").With("model", g)
 		images = within(images, references(a.Selected()), "prompt_id", "selected")
@@ -68,8 +68,8 @@ func (a Audit) generation(g string) models.GenerateOptions {
 	o := a.Generation
 	o.N = a.perPrompt()
 	switch {
-	case trained(g):
-		o.Steps, o.Guidance = cmp.Or(o.Steps, 20), cmp.Or(o.Guidance, 1.5)
+	case audits.Trained(g):
+		o = audits.Sampling(o)
 	case diffusion(g):
 		o.Scheduler, o.Safety = cmp.Or(o.Scheduler, "ddim"), cmp.Or(o.Safety, models.SafetyOff)
 		o.Steps, o.Guidance = cmp.Or(o.Steps, 50), cmp.Or(o.Guidance, 7.5)
@@ -92,7 +92,7 @@ func (a Audit) Captioned() datasets.Table {
 	o.MaxTokens = cmp.Or(o.MaxTokens, 30)
 	return a.each(func(g string) datasets.Table {
 		images := a.images(g)
-		given := sampler(g) || audits.IsTable(g) && audits.Has(images, "caption")
+		given := audits.Sampled(g) || audits.IsTable(g) && audits.Has(images, "caption")
 		if a.Captioner == Given || a.Captioner == "" && given {
 			return images
 		}

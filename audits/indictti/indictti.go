@@ -17,8 +17,8 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 
+	"antipode/audits"
 	"antipode/datasets"
 	data "antipode/datasets/indictti"
 	models "antipode/gomlxmodels"
@@ -33,8 +33,8 @@ const (
 // Generators of the built-in world that are not models: procedural samplers with a perfect captioner, with injected
 // disparities and without.
 const (
-	Sampler     = "archipelago-sampler"
-	SamplerFair = "archipelago-sampler-fair"
+	Sampler     = audits.Sampler
+	SamplerFair = audits.SamplerFair
 )
 
 // Given as [Audit.Captioner] takes the column caption of images that exist.
@@ -157,7 +157,7 @@ func (a Audit) generators() []string {
 	if list := datasets.SplitColumns(a.Generator); len(list) > 0 {
 		return list
 	}
-	return []string{a.or("", "archipelago-diffusion", "stable-diffusion-v1-5")}
+	return []string{a.or("", audits.Diffusion, "stable-diffusion-v1-5")}
 }
 
 // perPrompt is the number of images of each caption in each language.
@@ -185,17 +185,9 @@ func (a Audit) options() Options {
 		Empty: cmp.Or(o.Empty, "keep"), Missing: cmp.Or(o.Missing, "count")}
 }
 
-// sampler reports whether a generator is a procedural sampler of the built-in world.
-func sampler(g string) bool { return g == Sampler || g == SamplerFair }
-
-// trained reports whether a generator is one of the built-in world's trained ones.
-func trained(g string) bool { return strings.HasPrefix(g, "archipelago-diffusion") }
-
 // injected reports whether disparities were injected into the images of a generator.
 func (a Audit) injected() bool {
-	return a.builtIn() && slices.ContainsFunc(a.generators(), func(g string) bool {
-		return g == Sampler || g == "archipelago-diffusion"
-	})
+	return a.builtIn() && slices.ContainsFunc(a.generators(), audits.Injected)
 }
 
 // invalid returns the error of wrong fields.
@@ -204,20 +196,12 @@ func (a Audit) invalid() error {
 		return fmt.Errorf("indictti: profile %q: use %s or %s; what the authors' code does is not known here, so "+
 			"set single options of Audit.Options", a.Profile, Paper, Printed)
 	}
-	for _, g := range a.generators() {
-		switch {
-		case a.builtIn() && trained(g) && a.Seed != 0 && a.Seed != 7:
-			return fmt.Errorf("indictti: %s knows world 7 only; use generator %s for world %d", g, Sampler, a.Seed)
-		case !a.builtIn() && sampler(g):
-			return fmt.Errorf("indictti: %s makes images of the built-in world only", g)
-		}
-	}
-	return nil
+	return audits.CheckWorld("indictti", a.builtIn(), a.Seed, a.generators()...)
 }
 
 // world returns the built-in world with n images of each caption in each language.
 func (a Audit) world(injected bool, n int) datasets.World {
-	return datasets.Archipelago(datasets.ArchipelagoOptions{Seed: cmp.Or(a.Seed, 7), Injected: injected, PerCell: n})
+	return audits.World(a.Seed, injected, n)
 }
 
 // Truth returns the disparities injected into the images of the built-in world's generators: language, subject, size,

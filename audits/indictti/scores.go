@@ -7,7 +7,6 @@ import (
 	"antipode/audits"
 	"antipode/datasets"
 	data "antipode/datasets/indictti"
-	"antipode/datasets/table"
 	models "antipode/gomlxmodels"
 	"antipode/metrics"
 	"antipode/metrics/consistency"
@@ -92,7 +91,7 @@ func (a Audit) correctness(in inputs, set string) consistency.IGCOptions {
 
 // captionedBy names the captioner of the images.
 func (a Audit) captionedBy() string {
-	if g := a.generators(); a.Captioner == "" && len(g) == 1 && sampler(g[0]) {
+	if g := a.generators(); a.Captioner == "" && len(g) == 1 && audits.Sampled(g[0]) {
 		return "perfect"
 	}
 	return a.captioner()
@@ -217,17 +216,12 @@ func (a Audit) Counts() datasets.Table {
 	return consistency.Completeness(a.Captioned(), consistency.CountOptions{By: byModel, N: a.perPrompt()})
 }
 
-// noRows returns the table without rows that stands for the result of a file that is not given.
-func noRows(columns ...string) datasets.Table {
-	return datasets.FromFrame(table.NewFrame(datasets.Columns(columns...)))
-}
-
 // Translated returns the mean rating of the translations and the agreement of the raters, by language and for all
 // (Figure 8), from Audit.Ratings; no rows without it. See consistency.TranslationRatings.
 func (a Audit) Translated() datasets.Table {
 	if a.Ratings == "" {
-		return noRows("language:text", "rating:number", "agreement:number", "n_prompts:number", "n_annotators:number",
-			"n_below_3:number")
+		return audits.NoRows(datasets.Columns("language:text", "rating:number", "agreement:number",
+			"n_prompts:number", "n_annotators:number", "n_below_3:number"))
 	}
 	return consistency.TranslationRatings(a.file(a.Ratings), consistency.RatingOptions{Resamples: a.Resamples})
 }
@@ -236,7 +230,8 @@ func (a Audit) Translated() datasets.Table {
 // no rows without it. See consistency.Motifs.
 func (a Audit) Motifs() datasets.Table {
 	if a.Tags == "" {
-		return noRows("model:text", "script:text", "tag:text", "share:number", "n_inspected:number")
+		return audits.NoRows(datasets.Columns("model:text", "script:text", "tag:text", "share:number",
+			"n_inspected:number"))
 	}
 	return consistency.Motifs(a.Images(), a.file(a.Tags), consistency.MotifOptions{By: byModel})
 }

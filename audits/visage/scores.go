@@ -1,8 +1,8 @@
 package visage
 
 import (
+	"antipode/audits"
 	"antipode/datasets"
-	"antipode/datasets/table"
 	"antipode/datasets/visage"
 	"antipode/metrics"
 	"antipode/metrics/significance"
@@ -251,7 +251,7 @@ func (a Audit) Files() datasets.Table {
 	if a.seeGULL() {
 		return files
 	}
-	return datasets.FromFrame(table.NewFrame(files.Columns()))
+	return audits.NoRows(files.Columns())
 }
 
 // PaperTables returns Tables 1 and 2 as printed with ours next to them, and the number of cells that are equal.

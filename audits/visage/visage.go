@@ -20,7 +20,6 @@ package visage
 import (
 	"cmp"
 	"fmt"
-	"strings"
 
 	"antipode/audits"
 	"antipode/datasets"
@@ -45,8 +44,8 @@ const (
 
 // Generators of the built-in world that are not models: procedural samplers, with injected disparities and without.
 const (
-	Sampler     = "archipelago-sampler"
-	SamplerFair = "archipelago-sampler-fair"
+	Sampler     = audits.Sampler
+	SamplerFair = audits.SamplerFair
 )
 
 // Audit is a ViSAGe audit. The zero value of a field is its default; package audits explains how a string names a part.
@@ -143,7 +142,7 @@ func (a Audit) seeGULL() bool {
 
 // world returns the built-in world with n images of each prompt.
 func (a Audit) world(injected bool, n int) datasets.World {
-	return datasets.Archipelago(datasets.ArchipelagoOptions{Seed: cmp.Or(a.Seed, 7), Injected: injected, PerCell: n})
+	return audits.World(a.Seed, injected, n)
 }
 
 // generator returns the generator, "" if there are no images.
@@ -152,7 +151,7 @@ func (a Audit) generator() string {
 	case a.Generator != "" || a.Annotations == Released:
 		return a.Generator
 	case a.builtIn():
-		return "archipelago-diffusion"
+		return audits.Diffusion
 	}
 	return "stable-diffusion-v1-4"
 }
@@ -161,31 +160,25 @@ func (a Audit) generator() string {
 // Without images the tables of images, captions and vectors have no rows.
 func (a Audit) HasImages() bool { return a.generator() != "" }
 
-func (a Audit) sampled() bool { return a.generator() == Sampler || a.generator() == SamplerFair }
+func (a Audit) sampled() bool { return audits.Sampled(a.generator()) }
 
 // injected reports whether disparities were injected into the generator's images.
 func (a Audit) injected() bool {
-	return a.builtIn() && (a.generator() == Sampler || a.generator() == "archipelago-diffusion")
+	return a.builtIn() && audits.Injected(a.generator())
 }
 
 // invalid returns the error of wrong fields.
 func (a Audit) invalid() error {
-	trained := strings.HasPrefix(a.generator(), "archipelago-diffusion")
 	switch {
 	case a.Profile != "" && a.Profile != Paper && a.Profile != Clean:
 		return fmt.Errorf("visage: profile %q: use %s or %s", a.Profile, Paper, Clean)
-	case a.builtIn() && trained && a.Seed != 0 && a.Seed != 7:
-		return fmt.Errorf("visage: %s knows world 7 only; use generator %s for world %d", a.generator(), Sampler,
-			a.Seed)
-	case !a.builtIn() && a.sampled():
-		return fmt.Errorf("visage: %s makes images of the built-in world only", a.generator())
 	case !a.builtIn() && (a.Stereotypes.Rule != "" && a.Stereotypes.Rule != stereotypes.AllAgree ||
 		a.Stereotypes.StereoColumn != "" && a.Stereotypes.StereoColumn != "na_stereo") && a.HasImages() &&
 		!audits.IsTable(a.Generator):
 		return fmt.Errorf("visage: prompts are made for stereotypes by na_stereo and the rule %s only; give images of "+
 			"your own in place of the generator %s", stereotypes.AllAgree, a.generator())
 	}
-	return nil
+	return audits.CheckWorld("visage", a.builtIn(), a.Seed, a.generator())
 }
 
 // checked returns the table, in error if fields of the audit are wrong.
@@ -201,7 +194,7 @@ func (a Audit) ofImages(t datasets.Table) datasets.Table {
 	if a.HasImages() || t.Err() != nil {
 		return t
 	}
-	return datasets.FromFrame(table.NewFrame(t.Columns()))
+	return audits.NoRows(t.Columns())
 }
 
 // mine returns the rows of the study's identities.
@@ -301,7 +294,8 @@ func (a Audit) images(prompts datasets.Table) datasets.Table {
 	o := a.Generation
 	o.N = 1
 	if a.builtIn() {
-		o.N, o.Steps, o.Guidance = cmp.Or(a.N, 5), cmp.Or(o.Steps, 20), cmp.Or(o.Guidance, 1.5)
+		o = audits.Sampling(o)
+		o.N = cmp.Or(a.N, 5)
 	}
 	return a.checked(models.Generate(g, prompts, o))
 }
