@@ -1,0 +1,11 @@
+package blip
+
+import (
+	"testing"
+
+	"antipode/gomlxmodels/internal/modeltest"
+)
+
+func FuzzParseConfig(f *testing.F) {
+	modeltest.FuzzConfig(f, ParseConfig, (*Config).Validate, "*/config.json")
+}

@@ -1,0 +1,11 @@
+package groundingdino
+
+import (
+	"testing"
+
+	"antipode/gomlxmodels/internal/modeltest"
+)
+
+func FuzzParseConfig(f *testing.F) {
+	modeltest.FuzzConfig(f, ParseConfig, (*Config).Validate, "*/config.json")
+}

@@ -1,0 +1,31 @@
+package notebook
+
+import (
+	"bytes"
+	"testing"
+)
+
+// FuzzParse: a notebook that is read is written and read again without a change, and its page holds no script.
+func FuzzParse(f *testing.F) {
+	for _, text := range []string{
+		`{"nbformat":4,"nbformat_minor":5,"metadata":{},"cells":[{"cell_type":"markdown","id":"a","metadata":{},"source":["# a\n","b"]}]}`,
+		`{"nbformat":4,"nbformat_minor":4,"metadata":{},"cells":[{"cell_type":"code","execution_count":1,"metadata":{},` +
+			`"source":"x","outputs":[{"output_type":"stream","name":"stdout","text":"<script>"},` +
+			`{"output_type":"display_data","data":{"text/html":"<script>a</script>"},"metadata":{}}]}]}`} {
+		f.Add([]byte(text))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		nb, err := Parse(data)
+		if err != nil {
+			return
+		}
+		text := nb.Encode()
+		again, err := Parse(text)
+		if err != nil || !bytes.Equal(again.Encode(), text) {
+			t.Errorf("%s is written as %s and read again: %v", data, text, err)
+		}
+		if page := HTML(nb, Page{}); bytes.Contains(page, []byte("<script")) {
+			t.Errorf("the page of %s holds a script", data)
+		}
+	})
+}
