@@ -1,0 +1,262 @@
+//go:build torture
+
+package torture
+
+import (
+	"crypto/sha256"
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// stages are the commands of a chain: generate first, then those that read its table.
+var stages = []string{"generate", "segment", "embed", "caption"}
+
+// prompts are those of a table, of which each has two images.
+const prompts = 120
+
+// rounds is the number of rounds of a scenario.
+func rounds(t *testing.T) int {
+	text := os.Getenv("ANTIPODE_TORTURE_ROUNDS")
+	if text == "" {
+		return 5
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 {
+		t.Fatalf("ANTIPODE_TORTURE_ROUNDS is %q", text)
+	}
+	return n
+}
+
+// fewer is the number of rounds of a scenario whose rounds are long.
+func fewer(t *testing.T) int { return (rounds(t) + 4) / 5 }
+
+// binaries are the programs under test.
+type binaries struct{ antipode, echo string }
+
+func build(t *testing.T) *binaries {
+	t.Helper()
+	dir := t.TempDir()
+	b := &binaries{filepath.Join(dir, "antipode"), filepath.Join(dir, "echo")}
+	for out, pkg := range map[string]string{b.antipode: "../..", b.echo: "../../docs/examples/echo_adapter"} {
+		if text, err := exec.Command("go", "build", "-trimpath", "-o", out, pkg).CombinedOutput(); err != nil {
+			t.Fatalf("%s: %v: %s", pkg, err, text)
+		}
+	}
+	return b
+}
+
+// world is a store with its runtime folder, and a folder of tables.
+type world struct {
+	*binaries
+	home, run, out string
+}
+
+func (b *binaries) world(t *testing.T) *world {
+	t.Helper()
+	w := &world{b, filepath.Join(t.TempDir(), "store"), shortDir(t), t.TempDir()}
+	if err := os.Mkdir(w.home, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(w.stop)
+	return w
+}
+
+// shortDir is a temporary folder with a short path, as those of sockets are.
+func shortDir(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "apt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	return dir
+}
+
+func (w *world) antipode(args ...string) *exec.Cmd {
+	cmd := exec.Command(w.binaries.antipode, args...)
+	cmd.Env = append(os.Environ(), "ANTIPODE_HOME="+w.home, "XDG_RUNTIME_DIR="+w.run, "ANTIPODE_PLUGIN=none",
+		"ANTIPODE_BIN=", "ANTIPODE_MODULE=")
+	cmd.Dir = w.out
+	return cmd
+}
+
+// command is that of a stage. It computes without a device.
+func (w *world) command(stage string, more ...string) *exec.Cmd {
+	args := []string{stage, "--model", "exec:" + w.echo, "--out", stage + ".csv"}
+	switch stage {
+	case "generate":
+		args = append(args, "--prompts", "prompts.csv", "--n", "2", "--size", "16x16")
+		var b strings.Builder
+		b.WriteString("id,prompt,object\n")
+		for i := range prompts {
+			fmt.Fprintf(&b, "p%d,a boat and %d houses,boat\n", i, i)
+		}
+		_ = os.WriteFile(filepath.Join(w.out, "prompts.csv"), []byte(b.String()), 0o600)
+	case "segment":
+		args = append(args, "--in", "generate.csv", "--object", "object")
+	default:
+		args = append(args, "--in", "generate.csv")
+	}
+	return w.antipode(append(args, more...)...)
+}
+
+func (w *world) must(t *testing.T, cmd *exec.Cmd) {
+	t.Helper()
+	if text, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("%s: %v: %s", strings.Join(cmd.Args[1:], " "), err, text)
+	}
+}
+
+// chain runs the stages before one, "" = all.
+func (w *world) chain(t *testing.T, before string) {
+	t.Helper()
+	for _, stage := range stages {
+		if stage == before {
+			return
+		}
+		w.must(t, w.command(stage))
+	}
+}
+
+// clean removes the tables.
+func (w *world) clean(t *testing.T) {
+	t.Helper()
+	entries, err := os.ReadDir(w.out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		if err := os.RemoveAll(filepath.Join(w.out, e.Name())); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// forget removes the results of a stage from the store, and its table.
+func (w *world) forget(t *testing.T, stage string) {
+	t.Helper()
+	w.stop()
+	items, err := filepath.Glob(filepath.Join(w.home, "items", stage+"-*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if stage == "generate" {
+		items = append(items, filepath.Join(w.home, "blobs"))
+	}
+	for _, path := range append(items, filepath.Join(w.out, stage+".csv"), filepath.Join(w.out, stage+".images")) {
+		if err := os.RemoveAll(path); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func (w *world) stop() { _ = w.antipode("backend", "stop").Run() }
+
+// killBackend kills the backend, if one runs, without a warning.
+func (w *world) killBackend() {
+	var status struct{ PID int }
+	text, err := w.antipode("backend", "status", "--json").Output()
+	if err == nil && json.Unmarshal(text, &status) == nil && status.PID > 1 {
+		_ = syscall.Kill(status.PID, syscall.SIGKILL)
+	}
+}
+
+// rows are those of a stage's table: the id and the digest of all values, with the content of images for their paths.
+func (w *world) rows(t *testing.T, stage string) (rows []string) {
+	t.Helper()
+	f, err := os.Open(filepath.Join(w.out, stage+".csv"))
+	if err != nil {
+		t.Errorf("%s: %v", stage, err)
+		return nil
+	}
+	defer f.Close()
+	records, err := csv.NewReader(f).ReadAll()
+	if err != nil || len(records) == 0 {
+		t.Errorf("%s: %v", stage, err)
+		return nil
+	}
+	id, image := slices.Index(records[0], "id"), slices.Index(records[0], "image")
+	for _, record := range records[1:] {
+		data, err := os.ReadFile(filepath.Join(w.out, record[image]))
+		if err != nil {
+			t.Errorf("%s: %v", stage, err)
+		}
+		record[image] = fmt.Sprintf("%x", sha256.Sum256(data))
+		rows = append(rows, fmt.Sprintf("%s %x", record[id], sha256.Sum256(fmt.Appendf(nil, "%q", record))))
+	}
+	return rows
+}
+
+// count are the rows of a scenario that differ from those of an undisturbed run.
+type count struct {
+	rounds, lost, doubled, wrong int
+}
+
+func (c *count) compare(t *testing.T, stage string, got, want []string) {
+	t.Helper()
+	seen := map[string]string{}
+	for _, row := range got {
+		id, _, _ := strings.Cut(row, " ")
+		if seen[id] != "" {
+			c.doubled++
+		}
+		seen[id] = row
+	}
+	lost, doubled, wrong := c.lost, c.doubled, c.wrong
+	for _, row := range want {
+		id, _, _ := strings.Cut(row, " ")
+		switch seen[id] {
+		case "":
+			c.lost++
+		case row:
+		default:
+			c.wrong++
+		}
+	}
+	if len(want) == 0 || lost != c.lost || doubled != c.doubled || wrong != c.wrong {
+		t.Errorf("%s: %d rows of %d: %d lost, %d doubled, %d wrong", stage, len(got), len(want), c.lost-lost,
+			c.doubled-doubled, c.wrong-wrong)
+	}
+}
+
+// table prints a line for each scenario at the end of the test.
+type table struct {
+	t     *testing.T
+	lines []string
+}
+
+func newTable(t *testing.T) *table {
+	tab := &table{t: t}
+	t.Cleanup(func() {
+		fmt.Printf("%-40s %7s %6s %8s %6s %9s  %s\n%s\n", "scenario", "rounds", "lost", "doubled", "wrong", "time",
+			"result", strings.Join(tab.lines, "\n"))
+	})
+	return tab
+}
+
+func (tab *table) run(name string, n int, scenario func(t *testing.T, c *count)) {
+	c, start, result := &count{rounds: n}, time.Now(), "" // "" = not selected by -run
+	passed := tab.t.Run(name, func(t *testing.T) {
+		result = "skipped"
+		scenario(t, c)
+		result = "ok"
+	})
+	if result == "" {
+		return
+	}
+	if !passed {
+		result = "FAILED"
+	}
+	tab.lines = append(tab.lines, fmt.Sprintf("%-40s %7d %6d %8d %6d %9s  %s", name, n, c.lost, c.doubled, c.wrong,
+		time.Since(start).Round(time.Second/10), result))
+}
