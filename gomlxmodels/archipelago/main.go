@@ -21,7 +21,8 @@ import (
 )
 
 // models lists the models that can be trained.
-var models = slices.Concat([]trainer.Model{vit.Model, vae.Model, clip.Model, clipseg.Model, blip.Model, diffusion.Base},
+var models = slices.Concat([]trainer.Model{vit.Model, vae.Model, vae.Decoder, clip.Model,
+	clipseg.Model, blip.Model, diffusion.Base},
 	diffusion.Fair, diffusion.Injected)
 
 func usage() string {

@@ -10,6 +10,7 @@ import (
 
 	"antipode/datasets/archipelago"
 	"antipode/gomlxmodels/archipelago/examples"
+	"antipode/gomlxmodels/archipelago/vae"
 	"antipode/gomlxmodels/archipelago/vit"
 	"antipode/gomlxmodels/diffusion"
 )
@@ -27,6 +28,9 @@ type scores struct {
 	Guidance float64 `json:"guidance"`
 	Object   float64 `json:"object"` // share of images with the requested object
 	Island   float64 `json:"island"`
+	// Sharpness is the mean sharpness of all images, and that of photos of the world; see [vae.Sharpness].
+	Sharpness       float64 `json:"sharpness"`
+	PhotosSharpness float64 `json:"photos_sharpness"`
 	// ByIsland is Object by requested island.
 	ByIsland map[string]float64 `json:"object_by_island"`
 	// ByLanguage is the share of images with the requested object for prompts that name only the object.
@@ -36,7 +40,8 @@ type scores struct {
 func (s *scores) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d images of an object in an island, %d steps, guidance %g; archipelago-vit recognizes the "+
-		"object in %.3f, the island in %.3f\n", s.Images, s.Steps, s.Guidance, s.Object, s.Island)
+		"object in %.3f, the island in %.3f; sharpness %.1f (photos: %.1f)\n", s.Images, s.Steps, s.Guidance, s.Object,
+		s.Island, s.Sharpness, s.PhotosSharpness)
 	for _, island := range examples.World.Islands() {
 		fmt.Fprintf(&b, "%s %.3f  ", island, s.ByIsland[island])
 	}
@@ -104,7 +109,13 @@ func score(ctx context.Context, backend compute.Backend, dir string, perCell int
 	objects, islands := len(examples.World.Objects()), len(examples.World.Islands())
 	s := &scores{Images: perCell * objects * islands, Steps: Steps, Guidance: Guidance,
 		ByIsland: map[string]float64{}, ByLanguage: map[string]float64{}}
+	photos := archipelago.New(archipelago.Options{Seed: examples.HeldOut, PerCell: perCell}).Reference()
+	for _, item := range photos {
+		img, _ := examples.World.Draw(item)
+		s.PhotosSharpness += vae.Sharpness(img) / float64(len(photos))
+	}
 	for i, w := range requests {
+		s.Sharpness += vae.Sharpness(images[i]) / float64(len(images))
 		object, share := w.object == seen[i].Object, 1/float64(perCell*objects)
 		switch {
 		case w.language != "" && object:

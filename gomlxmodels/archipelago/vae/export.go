@@ -35,6 +35,11 @@ func export(dir string, store *model.Store) (parameters int, err error) {
 	}
 	c := shape
 	c.ScalingFactor = math.Round(1e4/math.Sqrt(float64(tensors.ToScalar[float32](value)))) / 1e4
+	return write(dir, store, c)
+}
+
+// write writes the folder of an autoencoder.
+func write(dir string, store *model.Store, c diffusion.VAEConfig) (parameters int, err error) {
 	list, err := diffusion.Export(store.RootScope(), diffusion.VAERules(&c))
 	if err != nil {
 		return 0, err

@@ -3,11 +3,17 @@
 package vae
 
 import (
+	"errors"
+	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"antipode/datasets/archipelago"
 	"antipode/gomlxmodels/archipelago/trainer"
 	"antipode/gomlxmodels/archipelago/trainer/trainertest"
+	"antipode/gomlxmodels/diffusion"
+	"antipode/gomlxmodels/weights"
 	"antipode/internal/testbackend"
 )
 
@@ -24,6 +30,39 @@ func TestResume(t *testing.T) {
 	for _, p := range append(once, twice...) {
 		if p.Loss[0] <= 0 || p.Loss[0] > 1.5 {
 			t.Errorf("losses %v", p.Loss)
+		}
+	}
+}
+
+// A resumed run of the decoder exports the same files as an uninterrupted one, and changes the decoder alone.
+func TestResumeDecoder(t *testing.T) {
+	shipped := "../weights/archipelago-diffusion/vae"
+	job, err := newDecoderJob(trainer.Settings{Steps: 4, Batch: 1, Seed: 3, Rate: 1e-3, World: archipelago.Version},
+		shipped, "../weights/archipelago-vit")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir, _, _ := trainertest.Resume(t, testbackend.XLA(t), job, configFile, weightsFile)
+	before, err := weights.OpenFiles(filepath.Join(shipped, weightsFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	after, err := weights.OpenFiles(filepath.Join(dir, weightsFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, rule := range diffusion.VAERules(&shape) {
+		a, errA := before.Float32(rule.Tensor)
+		b, errB := after.Float32(rule.Tensor)
+		if err := errors.Join(errA, errB); err != nil {
+			t.Fatal(err)
+		}
+		fixed := strings.HasPrefix(rule.Tensor, "encoder.") || strings.HasPrefix(rule.Tensor, "quant_conv.")
+		if fixed && !slices.Equal(a, b) {
+			t.Errorf("%s changed", rule.Tensor)
+		}
+		if rule.Tensor == "decoder.conv_out.weight" && slices.Equal(a, b) {
+			t.Errorf("%s did not change", rule.Tensor)
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"image"
+	"image/color"
 	"math"
 	"slices"
 
@@ -23,7 +24,10 @@ type scores struct {
 	Images int     `json:"pictures"`
 	Error  float64 `json:"mean_absolute_error"` // of a channel value from 0 to 255
 	PSNR   float64 `json:"psnr"`                // in dB, mean over images
-	Things int     `json:"things"`              // images of objects in forms of reference images
+	// Sharpness of the drawn and of the decoded images, mean over images; see [Sharpness].
+	DrawnSharpness   float64 `json:"drawn_sharpness"`
+	DecodedSharpness float64 `json:"decoded_sharpness"`
+	Things           int     `json:"things"` // images of objects in forms of reference images
 	// Accuracy of archipelago-vit on the drawn images of objects and on the decoded ones.
 	Drawn   seen `json:"seen_in_drawn"`
 	Decoded seen `json:"seen_in_decoded"`
@@ -39,12 +43,13 @@ type seen struct {
 }
 
 func (s *scores) String() string {
-	return fmt.Sprintf("%d held-out images: mean absolute error %.2f of 255, PSNR %.1f dB; standard "+
-		"deviation of scaled latents %.3f\n"+
+	return fmt.Sprintf("%d held-out images: mean absolute error %.2f of 255, PSNR %.1f dB, sharpness %.1f "+
+		"(drawn %.1f); standard deviation of scaled latents %.3f\n"+
 		"accuracy of archipelago-vit on %d decoded (drawn) images: object %.3f (%.3f), form %.3f (%.3f), scene %.3f "+
 		"(%.3f), island %.3f (%.3f)",
-		s.Images, s.Error, s.PSNR, s.Deviation, s.Things, s.Decoded.Object, s.Drawn.Object, s.Decoded.Form,
-		s.Drawn.Form, s.Decoded.Scene, s.Drawn.Scene, s.Decoded.Island, s.Drawn.Island)
+		s.Images, s.Error, s.PSNR, s.DecodedSharpness, s.DrawnSharpness, s.Deviation, s.Things,
+		s.Decoded.Object, s.Drawn.Object, s.Decoded.Form, s.Drawn.Form, s.Decoded.Scene, s.Drawn.Scene,
+		s.Decoded.Island, s.Drawn.Island)
 }
 
 // score encodes and decodes held-out images, in the proportions of training. Latents are the means.
@@ -72,6 +77,8 @@ func score(ctx context.Context, backend compute.Backend, dir string, size int) (
 		n := float64(len(drawn[i].Pix)) * 3 / 4 // alpha is equal
 		s.Error += absolute / n / float64(size)
 		s.PSNR += 10 * math.Log10(255*255/max(square/n, 1e-9)) / float64(size)
+		s.DrawnSharpness += Sharpness(drawn[i]) / float64(size)
+		s.DecodedSharpness += Sharpness(decoded[i]) / float64(size)
 		if known, _ := archipelago.Variants(p.Object); p.Object != "" && slices.Contains(known, p.Variant) {
 			before, after, things = append(before, drawn[i]), append(after, decoded[i]), append(things, p)
 		}
@@ -103,6 +110,24 @@ func score(ctx context.Context, backend compute.Backend, dir string, size int) (
 		}
 	}
 	return s, nil
+}
+
+// Sharpness returns how steep the edges of an image are: the 95th percentile, over its pixels, of the length of the
+// gradient of the luminance, in levels from 0 to 255 per pixel. A blurred image has a smaller one.
+func Sharpness(img image.Image) float64 {
+	b := img.Bounds()
+	light := func(x, y int) float64 { return float64(color.GrayModel.Convert(img.At(x, y)).(color.Gray).Y) }
+	var lengths []float64
+	for y := b.Min.Y; y < b.Max.Y-1; y++ {
+		for x := b.Min.X; x < b.Max.X-1; x++ {
+			lengths = append(lengths, math.Hypot(light(x+1, y)-light(x, y), light(x, y+1)-light(x, y)))
+		}
+	}
+	slices.Sort(lengths)
+	if len(lengths) == 0 {
+		return 0
+	}
+	return lengths[len(lengths)*95/100]
 }
 
 // roundtrip encodes and decodes images of 128×128 pixels with the autoencoder in a folder. deviation is the standard
