@@ -67,8 +67,8 @@ func start(ctx context.Context, opts Options, name string) (_ *Kernel, err error
 		return nil, err
 	}
 	k := &Kernel{
-		tail: &tail{limit: 8 << 10}, done: make(chan struct{}), variables: map[string]bool{}, notes: map[string]string{},
-		results: newResultIndex(module),
+		tail: &tail{limit: 8 << 10}, done: make(chan struct{}), variables: map[string]bool{},
+		notes: map[string]string{}, results: newResultIndex(module),
 	}
 	base := os.TempDir()
 	if len(base) > longestTemp {

@@ -35,8 +35,9 @@ const (
 )
 
 // Run executes a cell and passes its messages to output, in order; at most one is an error. The cell's last expression
-// is shown. A note is shown by the first cell that has it, and again when that cell is executed again. If ctx ends, the cell is interrupted and reports the error "Interrupted". An error of Run itself means that
-// the kernel does not answer any more.
+// is shown. A note is shown by the first cell that has it, and again when that cell is executed again. If ctx ends, the
+// cell is interrupted and reports the error "Interrupted". An error of Run itself means that the kernel does not answer
+// any more.
 func (k *Kernel) Run(ctx context.Context, c Cell, output func(Message)) (ReplyContent, error) {
 	if c.Number == 0 && !c.Hidden {
 		c.Number = k.count + 1
