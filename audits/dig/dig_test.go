@@ -120,3 +120,14 @@ func TestPhotographs(t *testing.T) {
 		t.Error("injected disparities in photographs")
 	}
 }
+
+// TestObjects: a study of some objects of the built-in world has trends, of which none names a region of GeoDE.
+func TestObjects(t *testing.T) {
+	testengine.Use(t)
+	a := dig.Audit{Generator: dig.Sampler, Objects: []string{"boat"}, N: 4,
+		Encoder: network("vit/testdata/hf-bf16-shards"), Resamples: -1}
+	trends := testengine.Rows(t, "trends", a.Trends())
+	if text := strings.Join(trends.Texts("trend"), "; "); trends.Len() < 4 || strings.Contains(text, "Africa") {
+		t.Errorf("%d trends: %s", trends.Len(), text)
+	}
+}

@@ -1,9 +1,12 @@
 package dig
 
 import (
+	"strings"
+
 	"antipode/audits"
 	"antipode/datasets"
 	"antipode/datasets/digin"
+	"antipode/datasets/geode"
 	models "antipode/gomlxmodels"
 	"antipode/metrics"
 )
@@ -124,7 +127,8 @@ func (a Audit) Ratios() datasets.Table { return metrics.DisparityRatios(a.scores
 // Trends returns the paper's findings as expectations of this run, pass or FAIL with the two numbers; those that name
 // regions only for the objects and regions of GeoDE.
 func (a Audit) Trends() datasets.Table {
-	o := metrics.TrendLinesOptions{AnyRegions: a.objects() == nil}
+	name, _, _ := strings.Cut(a.Photos, ":")
+	o := metrics.TrendLinesOptions{AnyRegions: name != geode.Name}
 	if len(a.Templates()) < 2 {
 		return metrics.TrendLines(a.scores(Original, "region"), o)
 	}
