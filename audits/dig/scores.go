@@ -97,6 +97,15 @@ func (a Audit) ByObject() datasets.Table {
 	})
 }
 
+// TagShares returns the share of the inspected images of the template Original that have each tag of Audit.Tags (the
+// paper's section 4.3); no rows without it.
+func (a Audit) TagShares() datasets.Table {
+	if a.Tags == "" {
+		return audits.NoRows(datasets.Columns("tag:text", "share:number", "n_tagged:number", "n_inspected:number"))
+	}
+	return metrics.TagShares(a.Images(Original), datasets.Images(a.Tags, datasets.ImagesOptions{RepeatedIDs: true}))
+}
+
 // gapLevel is the level of each of the two families of gaps, of objects and of backgrounds: 95 % for both.
 const gapLevel = 0.975
 
