@@ -15,7 +15,6 @@ package dig
 
 import (
 	"cmp"
-	"fmt"
 	"strings"
 
 	"antipode/audits"
@@ -143,8 +142,8 @@ func (a Audit) injected() bool {
 
 // invalid returns the error of wrong fields.
 func (a Audit) invalid() error {
-	if a.Profile != "" && a.Profile != Paper && a.Profile != PublicCode {
-		return fmt.Errorf("dig: profile %q: use %s or %s", a.Profile, Paper, PublicCode)
+	if err := audits.CheckProfile("dig", a.Profile, Paper, PublicCode); err != nil {
+		return err
 	}
 	return audits.CheckWorld("dig", a.builtIn(), a.Seed, a.generator())
 }
@@ -252,10 +251,7 @@ func (a Audit) Prompts(template string) datasets.Table {
 	default:
 		prompts = digin.PromptsOf(a.Candidates(), digin.PromptsOfOptions{Template: template})
 	}
-	if s := a.Generation.Seed; s != 0 {
-		return prompts.With("study", fmt.Sprint(s)).SeedBy("id", "template", "study")
-	}
-	return prompts.SeedBy("id", "template")
+	return audits.Seeded(prompts, a.Generation.Seed, "id", "template")
 }
 
 // Images returns the generated images of a template, before segmentation.

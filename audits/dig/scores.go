@@ -57,12 +57,7 @@ func (a Audit) scores(template string, by ...string) datasets.Table {
 
 // each returns a table of every template, one below the other.
 func (a Audit) each(of func(template string) datasets.Table) datasets.Table {
-	templates := a.Templates()
-	out := of(templates[0])
-	for _, t := range templates[1:] {
-		out = out.Concat(of(t))
-	}
-	return out
+	return audits.Each(a.Templates(), of)
 }
 
 // Scores returns precision and coverage by region, vector (full, object_only, background_only) and template: what the
