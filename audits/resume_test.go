@@ -63,7 +63,7 @@ func resume(t *testing.T, notebook *testnotebook.Notebook, home string, paramete
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		moment := time.Duration((0.2 + 0.7*rand.Float64()) * float64(took))
+		moment := time.Duration((0.15 + 0.6*rand.Float64()) * float64(took))
 		time.Sleep(moment)
 		before := backend(t, notebook)
 		if err := cmd.Process.Kill(); err != nil {
