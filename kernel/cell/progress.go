@@ -70,7 +70,16 @@ func (p *Progress) note(text string) {
 	if p.shown && !InNotebook() {
 		p.clear()
 	}
-	Say(text)
+	sayNote(text)
+}
+
+// sayNote shows a note. In a notebook it is marked: the kernel shows it in one cell only.
+func sayNote(text string) {
+	if !InNotebook() {
+		Say(text)
+		return
+	}
+	sendMarked(map[protocol.MIMEType]any{protocol.MIMETextPlain: flatten(text)}, noteMark)
 }
 
 // NewProgress returns a Progress: in a notebook a display of the cell, on a terminal a line on standard error,
@@ -96,8 +105,8 @@ func newProgress(show func(table.Progress), clear func()) *Progress {
 	return p
 }
 
-// Update reports progress. A note is shown once, as a line that stays. Of several notes that differ only in names and
-// numbers the first is shown, and Close shows the number of others.
+// Update reports progress. A note is shown once, as a line that stays; in a notebook by the first cell that has it. Of
+// several notes that differ only in names and numbers the first is shown, and Close shows the number of others.
 func (p *Progress) Update(v table.Progress) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -144,7 +153,7 @@ func (p *Progress) Close() {
 	}
 	for _, k := range p.notes {
 		if more := k.n - 1; more > 0 {
-			Say(fmt.Sprintf("and %d more like: %s", more, k.first))
+			sayNote(fmt.Sprintf("and %d more like: %s", more, k.first))
 		}
 	}
 }
