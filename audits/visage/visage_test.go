@@ -125,7 +125,8 @@ func TestRegions(t *testing.T) {
 		t.Fatal(err)
 	}
 	for mapping, want := range map[string]string{"": "South Asia", path: "Global South"} {
-		pulls := testengine.Rows(t, "pulls", visage.Audit{Regions: mapping, Generator: visage.Sampler, N: 1}.PaperPulls())
+		a := visage.Audit{Regions: mapping, Generator: visage.Sampler, N: 1}
+		pulls := testengine.Rows(t, "pulls", a.PaperPulls())
 		if at := slices.Index(pulls.Texts("identity"), "Indian"); pulls.Texts("region")[at] != want {
 			t.Errorf("regions %q: %q", mapping, pulls.Texts("region")[at])
 		}
