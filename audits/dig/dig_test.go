@@ -142,13 +142,15 @@ func TestTable(t *testing.T) {
 	for _, template := range []string{dig.Original, dig.New} {
 		for o, object := range objects {
 			for i := range 3 {
-				fmt.Fprintf(&index, "%s %d %d,images/%d_0_%d.png,%s,Africa,%s\n", template, o, i, o, i, object, template)
+				fmt.Fprintf(&index, "%s %d %d,images/%d_0_%d.png,%s,Africa,%s\n", template, o, i, o, i, object,
+					template)
 			}
 		}
 	}
 	table, tags := filepath.Join(dir, "generated.csv"), filepath.Join(dir, "tags.csv")
-	for path, text := range map[string]string{table: index.String(),
-		tags: "id,image_id,tag\n1," + dig.Original + " 0 0,red\n2," + dig.Original + " 0 1,\n3," + dig.New + " 0 1,red\n"} {
+	people := "id,image_id,tag\n1," + dig.Original + " 0 0,red\n2," + dig.Original + " 0 1,\n3," + dig.New +
+		" 0 1,red\n"
+	for path, text := range map[string]string{table: index.String(), tags: people} {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}

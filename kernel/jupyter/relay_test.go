@@ -367,3 +367,31 @@ func TestServeFirstSteps(t *testing.T) {
 		}
 	}
 }
+
+// TestServeNotes: a cell that the front end names shows its note again after a change of its code; others do not.
+func TestServeNotes(t *testing.T) {
+	c := converse(t, serve(t).Client)
+	const code = "import \"antipode/datasets/table\"\n%%\np := cell.NewProgress()\n" +
+		"p.Update(table.Progress{Note: \"3 have no mask\"})\np.Close()\n"
+	for i, run := range []struct{ id, code, want string }{{"a", code, "3 have no mask"},
+		{"b", code, ""}, {"a", code + "// changed", "3 have no mask"}} {
+		m, err := newMessage(c.session, "execute_request", fields{"code": run.code}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m.Metadata = json.RawMessage(`{"cellId":"` + run.id + `"}`)
+		if err := c.forward(shellSocket, m); err != nil {
+			t.Fatal(err)
+		}
+		var shown DisplayContent
+		c.until(func(a arrival) bool {
+			if a.Parent.ID == m.Header.ID && a.Header.Type == "display_data" {
+				_ = json.Unmarshal(a.Content, &shown)
+			}
+			return a.Parent.ID == m.Header.ID && a.Header.Type == "status" && strings.Contains(string(a.Content), idleState)
+		})
+		if text, _ := shown.Data["text/plain"].(string); text != run.want {
+			t.Errorf("execution %d shows %q, want %q", i+1, text, run.want)
+		}
+	}
+}
