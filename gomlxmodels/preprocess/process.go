@@ -2,6 +2,7 @@ package preprocess
 
 import (
 	"fmt"
+	"image"
 	"math"
 )
 
@@ -152,21 +153,19 @@ func (c *Config) placeFor(width, height, outHeight, outWidth int) (geometry, err
 }
 
 func (g geometry) pixels(p *RGB, c *Config) *RGB {
-	p = p.crop(g.srcX, g.srcY, g.srcW, g.srcH)
-	if g.w != p.Width || g.h != p.Height {
-		if c.Torchvision && (c.Filter == Bilinear || c.Filter == Bicubic) {
-			p = resizeTorchvision(p, g.w, g.h, c.Filter)
-		} else {
-			p = Resize(p, g.w, g.h, c.Filter)
-		}
+	v := p.view().crop(g.srcX, g.srcY, g.srcW, g.srcH)
+	window := image.Rect(g.x, g.y, g.x+g.outW, g.y+g.outH)
+	inside := window.Intersect(image.Rect(0, 0, g.w, g.h))
+	if inside.Empty() {
+		return NewRGB(g.outW, g.outH)
 	}
-	if g.x == 0 && g.y == 0 && g.outW == g.w && g.outH == g.h {
-		return p
+	v = v.resize(g.w, g.h, inside, c.Filter, c.Torchvision && (c.Filter == Bilinear || c.Filter == Bicubic))
+	if inside == window {
+		return v.rgb()
 	}
 	out := NewRGB(g.outW, g.outH)
-	x0, x1 := max(0, g.x), min(g.w, g.x+g.outW)
-	for y := max(0, g.y); y < min(g.h, g.y+g.outH); y++ {
-		copy(out.Pix[3*((y-g.y)*g.outW+x0-g.x):], p.Pix[3*(y*g.w+x0):3*(y*g.w+x1)])
+	for y := range v.height {
+		copy(out.Pix[3*((inside.Min.Y-g.y+y)*g.outW+inside.Min.X-g.x):], v.row(y))
 	}
 	return out
 }
