@@ -112,12 +112,16 @@ func (c *Config) Apply(p *RGB, height, width int) ([]float32, error) {
 	}
 	n := width * height
 	out := make([]float32, 3*n)
-	for i := range n {
-		if c.Resize == LongestEdge && (i%width >= g.w || i/width >= g.h) {
-			continue
-		}
-		for ch := range 3 {
-			out[ch*n+i] = table[ch][r.Pix[3*i+ch]]
+	w, h := width, height
+	if c.Resize == LongestEdge {
+		w, h = min(w, g.w), min(h, g.h)
+	}
+	for y := range h {
+		row := r.Pix[3*y*width:]
+		red, green, blue := out[y*width:][:w], out[n+y*width:][:w], out[2*n+y*width:][:w]
+		for x := range red {
+			p := (*[3]uint8)(row[3*x:])
+			red[x], green[x], blue[x] = table[0][p[0]], table[1][p[1]], table[2][p[2]]
 		}
 	}
 	return out, nil
