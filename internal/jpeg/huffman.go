@@ -143,6 +143,9 @@ func (r *bitReader) over() bool { return 8*r.pos-int(r.n) > 8*r.end }
 // after it.
 func (r *bitReader) segment(data []byte) []byte {
 	buf := r.buf[:0]
+	if buf == nil { // the first of the file is often the only one
+		buf = make([]byte, 0, len(data)+padding)
+	}
 	for {
 		i := bytes.IndexByte(data, 0xff)
 		if i < 0 {
