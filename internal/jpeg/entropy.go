@@ -233,7 +233,7 @@ func (r *bitReader) block(c *component, b *[64]int16) (last int, err error) {
 			acc <<= size
 			n -= uint(size)
 		}
-		b[zigzag[k]] = value
+		b[zigzag[k]&63] = value
 		last = k
 	}
 	r.acc, r.n = acc, n
@@ -283,7 +283,7 @@ func (r *bitReader) band(ac *huffman, b *[64]int16, set *uint64, s band) (run ui
 			return 0, errBlock
 		}
 		if v := int16(value << s.low); v != 0 {
-			b[zigzag[k]] = v
+			b[zigzag[k]&63] = v
 			*set |= 1 << k
 		}
 	}
