@@ -86,8 +86,9 @@ func (r *run) computeOwn(ctx context.Context, b *batches, missing []int) (others
 	}
 	var own []int
 	others = map[int]*flight{}
-	rows := make(chan ahead, 2*size) // in order
-	limit := make(chan struct{}, runtime.NumCPU())
+	cores := runtime.GOMAXPROCS(0)
+	rows := make(chan ahead, size+max(size, cores)) // in order; a small batch keeps no core from preparing
+	limit := make(chan struct{}, cores)
 	var failed error // of the goroutine that fills rows, which alone writes own and others
 	fill := func() {
 		for _, u := range missing {

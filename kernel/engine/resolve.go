@@ -244,7 +244,7 @@ func plain(err error) error {
 // parallel calls f(0) … f(n-1) on one goroutine per core.
 func parallel(n int, f func(int)) {
 	var wg fault.Group
-	workers := min(n, runtime.NumCPU())
+	workers := min(n, runtime.GOMAXPROCS(0))
 	for w := range workers {
 		wg.Go(func() {
 			for i := w; i < n; i += workers {
