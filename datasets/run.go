@@ -95,8 +95,7 @@ func (t Table) request(ctx context.Context, req client.Request, estimate bool) (
 		return nil, err
 	}
 	req.Plan, req.Samples = plan, cell.InNotebook()
-	say := func(line string) { cell.Say(line) }
-	exec, err := client.Default(say)
+	exec, err := client.Default(cell.Say)
 	if err != nil {
 		return nil, err
 	}
@@ -105,7 +104,7 @@ func (t Table) request(ctx context.Context, req client.Request, estimate bool) (
 	announced := !estimate
 	res, err := exec.Run(ctx, req, func(p table.Progress) {
 		if left := p.Left(); !announced && left > time.Minute {
-			say(fmt.Sprintf("%s: %d items, about %.0f min", p.Stage, p.Total-p.Done, left.Minutes()))
+			bar.Announce(fmt.Sprintf("%s: %d items, about %.0f min", p.Stage, p.Total-p.Done, left.Minutes()))
 			announced = true
 		}
 		bar.Update(p)

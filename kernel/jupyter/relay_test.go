@@ -388,7 +388,8 @@ func TestServeNotes(t *testing.T) {
 			if a.Parent.ID == m.Header.ID && a.Header.Type == "display_data" {
 				_ = json.Unmarshal(a.Content, &shown)
 			}
-			return a.Parent.ID == m.Header.ID && a.Header.Type == "status" && strings.Contains(string(a.Content), idleState)
+			return a.Parent.ID == m.Header.ID && a.Header.Type == "status" &&
+				strings.Contains(string(a.Content), idleState)
 		})
 		if text, _ := shown.Data["text/plain"].(string); text != run.want {
 			t.Errorf("execution %d shows %q, want %q", i+1, text, run.want)
