@@ -173,6 +173,9 @@ func (s *Server) run(w http.ResponseWriter, r *http.Request) {
 			err.Error()}})
 		return
 	}
+	if req.Secrets == nil { // this process has the environment of the client that started it
+		req.Secrets = map[string]string{}
+	}
 	j, ok := s.join(req)
 	if !ok {
 		write(w, client.Message{Error: &table.Error{Code: table.CodeBusy, Message: "the backend is about to end"}})

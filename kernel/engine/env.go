@@ -43,12 +43,12 @@ func (v env) OnDevice(ctx context.Context, f func() error) error { return v.r.e.
 
 func (v env) ModelDir() string { return filepath.Join(v.r.e.Store.Dir(), "models") }
 
-// Secret returns an environment variable of the process that requested the run, or else of this process.
+// Secret returns an environment variable of the process that requested the run; without Secrets that is this process.
 func (v env) Secret(name string) string {
-	if s, ok := v.r.req.Secrets[name]; ok {
-		return s
+	if v.r.req.Secrets == nil {
+		return os.Getenv(name)
 	}
-	return os.Getenv(name)
+	return v.r.req.Secrets[name]
 }
 
 func (v env) Note(format string, args ...any) { v.r.note(format, args...) }
