@@ -41,7 +41,7 @@ func (v env) Shared(key string, open func() (any, int64, func(), error)) (any, f
 
 func (v env) OnDevice(ctx context.Context, f func() error) error { return v.r.e.queue.do(ctx, f) }
 
-func (v env) ModelDir() string { return filepath.Join(v.r.e.Store.Dir(), "models") }
+func (v env) ModelDir() string { return filepath.Join(v.r.e.home(), "models") }
 
 // Secret returns an environment variable of the process that requested the run, or else of this process.
 func (v env) Secret(name string) string {

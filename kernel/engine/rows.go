@@ -96,7 +96,7 @@ func (r *run) rowStage(st stage.Stage, p *table.Plan, in *table.Frame) (*table.F
 		if err := items.Drop(failed); err != nil {
 			return nil, err
 		}
-		if err := w.Load(r.ctx); err != nil {
+		if err := r.loadModel(w); err != nil {
 			return nil, err
 		}
 		c.start = time.Now()
@@ -125,6 +125,17 @@ func (r *run) rowStage(st stage.Stage, p *table.Plan, in *table.Frame) (*table.F
 	with := out.With(columnsOf(outputs, kept)...)
 	r.numbers[with] = r.numbers[out]
 	return with, nil
+}
+
+// loadModel loads a stage's model, unless the run is draining.
+func (r *run) loadModel(w stage.Worker) error {
+	drain := drainOf(r.ctx)
+	if err := drain.err(); err != nil {
+		return err
+	}
+	ctx, end := drain.hold(r.ctx, func() (time.Duration, bool) { return 0, false })
+	defer end()
+	return drain.ended(r.ctx, w.Load(ctx))
 }
 
 // storedValues returns the values of items, nil for one that is missing or damaged or lacks one of its images, and the
