@@ -51,6 +51,7 @@ func (r *run) rowStage(st stage.Stage, p *table.Plan, in *table.Frame) (*table.F
 	if err != nil {
 		return nil, err
 	}
+	items.Columns(outputs)
 	r.uses[filepath.Join("items", name, context)] = true
 
 	keys := make([]store.Key, in.Len())
@@ -150,8 +151,8 @@ func (r *run) storedValues(items *store.Items, keys []store.Key, outputs []table
 		}
 		v, err := decodeItem(payloads[u], outputs)
 		for j, o := range outputs {
-			if err == nil && o.Kind == table.KindImage && v[j].Image.Path != "" {
-				err = r.store.CheckBlob(v[j].Image)
+			if err == nil && o.Kind == table.KindImage && v[j].Image.SHA256 != "" {
+				v[j].Image, err = r.store.Image(v[j].Image)
 			}
 		}
 		if err == nil {
@@ -211,6 +212,8 @@ func rowID(f *table.Frame, i int) string {
 }
 
 // An item is encoded as its values in order, each as a length (uint32, little-endian; nullValue = no value) and bytes.
+// An image is the digest of a blob of the store and its extension: items are the same in every store. An item of an
+// earlier version has the blob's path in place of the extension.
 const nullValue = math.MaxUint32
 
 func encodeItem(values []stage.Value, outputs []table.ColumnSpec) ([]byte, error) {
@@ -229,7 +232,7 @@ func encodeItem(values []stage.Value, outputs []table.ColumnSpec) ([]byte, error
 		case table.KindNumber:
 			put(binary.LittleEndian.AppendUint64(nil, math.Float64bits(v.Number)))
 		case table.KindImage:
-			put([]byte(v.Image.SHA256 + v.Image.Path))
+			put([]byte(v.Image.SHA256 + filepath.Ext(v.Image.Path)))
 		case table.KindMask:
 			data := binary.LittleEndian.AppendUint32(nil, uint32(v.Mask.Size[0]))
 			data = binary.LittleEndian.AppendUint32(data, uint32(v.Mask.Size[1]))
@@ -257,6 +260,8 @@ func encodeItem(values []stage.Value, outputs []table.ColumnSpec) ([]byte, error
 
 var errItem = errors.New("a damaged item")
 
+// decodeItem returns the values of an item. The path of an image is what the item has after its digest;
+// [store.Store.Image] completes it.
 func decodeItem(b []byte, outputs []table.ColumnSpec) ([]stage.Value, error) {
 	values := make([]stage.Value, len(outputs))
 	for i, o := range outputs {

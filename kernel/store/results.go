@@ -81,6 +81,15 @@ func (s *Store) Result(id string) (*table.Frame, *Record, error) {
 	if info, err := os.Stat(s.resultPath(id, ".frame")); err == nil {
 		touch(s.resultPath(id, ".frame"), info)
 	}
+	for _, c := range f.Columns { // of a result that comes from another store
+		for i, img := range c.Images {
+			if filepath.Base(img.Path) == img.SHA256+filepath.Ext(img.Path) && !strings.HasPrefix(img.Path, s.dir) {
+				if own, err := s.Image(img); err == nil {
+					c.Images[i] = own
+				}
+			}
+		}
+	}
 	return f, rec, nil
 }
 
