@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -78,7 +79,7 @@ func (e *Engine) openDevice(r *run) (Device, error) {
 			return err
 		})
 		if err != nil {
-			return nil, err
+			return nil, deviceError{err}
 		}
 		e.device = d
 		origin := e.Store.Origin()
@@ -90,6 +91,15 @@ func (e *Engine) openDevice(r *run) (Device, error) {
 	}
 	return e.device, nil
 }
+
+// ErrDevice is the error of a run whose accelerator cannot be opened.
+var ErrDevice = errors.New("the device cannot be opened")
+
+// deviceError is an error of opening the device, with its own message.
+type deviceError struct{ error }
+
+func (d deviceError) Unwrap() error        { return d.error }
+func (d deviceError) Is(target error) bool { return target == ErrDevice }
 
 // features returns the processor's instructions that results may depend on.
 func features() string {

@@ -50,6 +50,7 @@ type Job struct {
 
 	Models map[string]string `json:"models,omitempty"` // model → digest
 	Stages map[string]int    `json:"stages,omitempty"` // stage → version
+	Device string            `json:"device,omitempty"` // the kind that tasks must have; "" = any
 	Build  string            `json:"build"`
 
 	Command []string `json:"command"` // the user's own, several with "--" between them
