@@ -69,7 +69,7 @@ func Open(dir string) (*Store, error) {
 	if err := s.share(); err != nil {
 		return nil, err
 	}
-	s.files.path = filepath.Join(dir, "files.idx")
+	s.files.path = filepath.Join(dir, indexFile)
 	s.files.load()
 	return s, nil
 }

@@ -103,19 +103,25 @@ func (it *Items) write(records []record, origins []Origin, replace bool) (names 
 	names = map[string]bool{}
 	head := header{Stage: it.stage, Context: it.context, Columns: it.columns, Origins: origins}
 	for _, part := range chunks(len(records), func(i int) int { return len(records[i].payload) }) {
-		data, entries, err := encodePack(head, records[part[0]:part[1]])
+		name, size, entries, err := writePack(it.dir, head, records[part[0]:part[1]])
 		if err != nil {
 			return names, err
 		}
-		name := filepath.Join(it.dir, packName(entries))
-		if err := writeFile(name, data); err != nil {
-			return names, err
-		}
-		it.add(name, &file{size: int64(len(data)), origins: origins}, entries, replace)
-		it.s.wrote(name, len(entries), len(data))
+		it.add(name, &file{size: int64(size), origins: origins}, entries, replace)
+		it.s.wrote(name, len(entries), size)
 		names[name] = true
 	}
 	return names, nil
+}
+
+// writePack writes a pack of records, which are in the order of their keys, into a folder.
+func writePack(dir string, head header, records []record) (path string, size int, entries []entry, err error) {
+	data, entries, err := encodePack(head, records)
+	if err != nil {
+		return "", 0, nil, err
+	}
+	path = filepath.Join(dir, packName(entries))
+	return path, len(data), entries, writeFile(path, data)
 }
 
 // Drop removes items, so that they count as missing: their packs are written again without them.
