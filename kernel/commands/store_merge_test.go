@@ -75,7 +75,8 @@ func TestStoreMerge(t *testing.T) {
 		{[]string{"merge", home}, "is the store to merge into"}, {[]string{"merge", "--stict", home}, "--strict"},
 		{[]string{"compact", "x"}, "unexpected argument"},
 	} {
-		if _, err := run(append([]string{"store"}, c.args...)...); err == nil || !strings.Contains(err.Error(), c.want) {
+		_, err := run(append([]string{"store"}, c.args...)...)
+		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("store %s: %v, want %q", strings.Join(c.args, " "), err, c.want)
 		}
 	}

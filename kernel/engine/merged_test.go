@@ -23,7 +23,8 @@ func TestMergedImages(t *testing.T) {
 	var want []string
 	var folders []string
 	for seed := range 2 {
-		plan, err := datasets.Archipelago(datasets.ArchipelagoOptions{PerCell: 1, Size: 16, Seed: seed + 1}).Reference().Plan()
+		world := datasets.Archipelago(datasets.ArchipelagoOptions{PerCell: 1, Size: 16, Seed: seed + 1})
+		plan, err := world.Reference().Plan()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -57,7 +58,8 @@ func TestMergedImages(t *testing.T) {
 		}
 		digest, err := store.FrameDigest(res.Frame)
 		if err != nil || digest != want[i] || res.Computed != 0 {
-			t.Errorf("%d items computed, %d found; rows %.8s, want %.8s: %v", res.Computed, res.Found, digest, want[i], err)
+			t.Errorf("%d items computed, %d found; rows %.8s, want %.8s: %v", res.Computed, res.Found, digest, want[i],
+				err)
 		}
 		for _, img := range res.Frame.Images("image") {
 			if !strings.HasPrefix(img.Path, e.Store.Dir()) {
