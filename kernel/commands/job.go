@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -15,6 +16,7 @@ import (
 	"antipode/datasets/table"
 	"antipode/gomlxmodels/all"
 	"antipode/kernel/client"
+	"antipode/kernel/engine"
 	"antipode/kernel/jobs"
 	"antipode/kernel/plugin"
 	"antipode/kernel/store"
@@ -196,20 +198,15 @@ func describe(ctx context.Context, c *collected) ([]*jobs.Job, error) {
 	if err != nil {
 		return nil, usageError{err}
 	}
-	home, binary, err := prepare(ctx)
+	e, build, err := ownEngine("")
 	if err != nil {
 		return nil, err
 	}
-	s, err := store.Open(home)
-	if err != nil {
-		return nil, err
-	}
-	e := all.EngineOn(s, plugin.Options{Home: home}, client.BuildOf(binary))
 	defer e.Close()
 	var list []*jobs.Job
 	for i, plan := range phases {
 		j := &jobs.Job{Protocol: jobs.Protocol, Plan: plan, Phase: i + 1, Of: len(phases), SkipBad: c.skipBad,
-			Batch: c.batch, Build: client.BuildOf(binary)}
+			Batch: c.batch, Build: build}
 		if j.Tables, err = jobs.Tables(plan); err != nil {
 			return nil, err
 		}
@@ -221,6 +218,28 @@ func describe(ctx context.Context, c *collected) ([]*jobs.Job, error) {
 		list = append(list, j)
 	}
 	return list, nil
+}
+
+// ownEngine returns an engine of this process on the store in a folder, "" = the user's, and the id of this build. Models
+// and the plugin are those of the user's store.
+func ownEngine(dir string) (*engine.Engine, string, error) {
+	home, err := client.Home()
+	if err != nil {
+		return nil, "", err
+	}
+	program, err := os.Executable()
+	if err != nil {
+		return nil, "", err
+	}
+	build, err := buildID(program)
+	if err != nil {
+		return nil, "", err
+	}
+	s, err := store.Open(cmp.Or(dir, home))
+	if err != nil {
+		return nil, "", err
+	}
+	return all.EngineOn(s, plugin.Options{Home: home}, build), build, nil
 }
 
 // writeJob writes a job's file and those of its scheduler.

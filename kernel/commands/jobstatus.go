@@ -13,11 +13,8 @@ import (
 
 	"antipode/datasets"
 	"antipode/datasets/table"
-	"antipode/gomlxmodels/all"
 	"antipode/kernel/client"
 	"antipode/kernel/jobs"
-	"antipode/kernel/plugin"
-	"antipode/kernel/store"
 )
 
 // watchInterval is that of job status --watch.
@@ -211,15 +208,10 @@ func (p jobPlan) line(price float64) string {
 
 // workload evaluates the workload of a job in this process, with the items of a store.
 func workload(ctx context.Context, j *jobs.Job, dir string, o datasets.WorkloadOptions) (*table.Frame, error) {
-	home, binary, err := prepare(ctx)
+	e, _, err := ownEngine(dir)
 	if err != nil {
 		return nil, err
 	}
-	s, err := store.Open(dir)
-	if err != nil {
-		return nil, err
-	}
-	e := all.EngineOn(s, plugin.Options{Home: home}, client.BuildOf(binary))
 	defer e.Close()
 	args, err := json.Marshal(datasets.WorkloadArgs{WorkloadOptions: o})
 	if err != nil {

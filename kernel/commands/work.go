@@ -109,7 +109,7 @@ func (w *worker) listen(ctx context.Context) (running context.Context, stop func
 // or USR1.
 func (w *worker) run(ctx, running context.Context) error {
 	var res *client.Result
-	err := again(running, func() (err error) {
+	err := again(running, firstPause, func() (err error) {
 		res, err = w.compute(running)
 		return err
 	})
@@ -289,9 +289,9 @@ func (w *worker) progress(p table.Progress) {
 	w.status.Computed, w.status.Found = p.Computed, p.Found
 }
 
-// again calls f until it reaches what it needs, a few times at most.
-func again(ctx context.Context, f func() error) error {
-	pause := firstPause
+// again calls f until it reaches what it needs, a few times at most, with a pause after the first call and longer ones
+// after the others.
+func again(ctx context.Context, pause time.Duration, f func() error) error {
 	for n := 1; ; n++ {
 		err := f()
 		if err == nil || n == tries || !unreachable(err) || ctx.Err() != nil {

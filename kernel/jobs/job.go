@@ -139,10 +139,28 @@ func Decode(data []byte) (*Job, error) {
 	if err := j.Plan.Check(); err != nil {
 		return nil, err
 	}
+	if err := compact(j.Plan); err != nil {
+		return nil, err
+	}
 	if id := j.Digest(); id != j.ID {
 		return nil, fmt.Errorf("its content was changed: its id is %.16q, not %q; make it again", j.ID, id)
 	}
 	return j, nil
+}
+
+// compact removes the white space of the file from the arguments of a plan, so that equal parts have equal digests.
+func compact(p *table.Plan) error {
+	var b bytes.Buffer
+	if err := json.Compact(&b, p.Args); len(p.Args) > 0 && err != nil {
+		return err
+	}
+	p.Args = b.Bytes()
+	for _, in := range p.Inputs {
+		if err := compact(in); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // StoreOf returns the store of a shard: folder, or the job's if it is "", with the shard's number for %i.
