@@ -17,7 +17,7 @@ func TestWorkNeedsNoBackend(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	calls := map[string][]string{} // by function, or .method: the functions and .methods that it calls, and client.names
+	calls := map[string][]string{} // by function, or .method: the functions and .methods that it calls
 	for _, name := range names {
 		if strings.HasSuffix(name, "_test.go") {
 			continue
@@ -46,8 +46,8 @@ func TestWorkNeedsNoBackend(t *testing.T) {
 		for _, called := range calls[name] {
 			if pkg, f, qualified := strings.Cut(called, "."); qualified && pkg == "client" &&
 				!slices.Contains([]string{"AllowExec", "Home", "Request", "Result", "HomeVar"}, f) {
-				t.Errorf("work reaches client.%s, through %s: tasks evaluate their plans themselves, and leave no backend "+
-					"behind", f, name)
+				t.Errorf("work reaches client.%s, through %s: tasks evaluate their plans themselves, and leave no "+
+					"backend behind", f, name)
 			}
 			if calls[called] != nil && !reached[called] {
 				reached[called] = true

@@ -55,8 +55,8 @@ func size(t *testing.T) int {
 	return n
 }
 
-// TestArray runs the chain on one machine, and as an array of 4 tasks in a shared folder and in stores of their own. One
-// task is killed and one is told to stop, after their first pack, and both are run again.
+// TestArray runs the chain on one machine, and as an array of 4 tasks in a shared folder and in stores of their own.
+// One task is killed and one is told to stop, after their first pack, and both are run again.
 func TestArray(t *testing.T) {
 	home, err := client.Home()
 	if err != nil {
@@ -96,8 +96,8 @@ func TestArray(t *testing.T) {
 		computed, _ := counts(t, d.run(t, task...))
 		total += computed
 	}
-	t.Logf("%d rows, 5 stages: one machine %.1f s; 4 tasks in turn, one killed and one stopped and run again, %.1f s; %d "+
-		"items computed by tasks that ended well", 2*n, one.Seconds(), time.Since(start).Seconds(), total)
+	t.Logf("%d rows, 5 stages: one machine %.1f s; 4 tasks in turn, one killed and one stopped and run again, "+
+		"%.1f s; %d items computed by tasks that ended well", 2*n, one.Seconds(), time.Since(start).Seconds(), total)
 	shared := *d
 	shared.home = filepath.Join(d.dir, "job.store")
 	for _, line := range chain {
@@ -117,7 +117,8 @@ func TestArray(t *testing.T) {
 	if total != 2*n*len(chain) {
 		t.Errorf("%d items computed in stores per task, want %d", total, 2*n*len(chain))
 	}
-	t.Logf("4 tasks in turn: %.1f s, ratio %.2f", time.Since(start).Seconds(), time.Since(start).Seconds()/one.Seconds())
+	took := time.Since(start)
+	t.Logf("4 tasks in turn: %.1f s, ratio %.2f", took.Seconds(), took.Seconds()/one.Seconds())
 	merged := *d
 	merged.home = t.TempDir()
 	start = time.Now()

@@ -17,8 +17,8 @@ import (
 // waits is how long the program of TestGrowth takes for an image, without the processor.
 const waits = 100 * time.Millisecond
 
-// TestGrowth measures what tasks cost besides the work: a program that waits makes the images, on one machine and in 1, 2
-// and 4 tasks at the same time.
+// TestGrowth measures what tasks cost besides the work: a program that waits makes the images, on one machine and in 1,
+// 2 and 4 tasks at the same time.
 func TestGrowth(t *testing.T) {
 	p := build(t)
 	source, err := os.ReadFile("../../docs/examples/echo_adapter/main.go")
@@ -54,7 +54,8 @@ func TestGrowth(t *testing.T) {
 		printed := make([]string, shards)
 		for i := range shards {
 			group.Go(func() {
-				out, err := d.command("work", job, "--shard", fmt.Sprintf("%d/%d", i, shards), "--allow-exec", p.echo).Output()
+				out, err := d.command("work", job, "--shard", fmt.Sprintf("%d/%d", i, shards), "--allow-exec",
+					p.echo).Output()
 				printed[i] = fmt.Sprint(string(out), err)
 			})
 		}

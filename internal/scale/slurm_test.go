@@ -17,7 +17,8 @@ import (
 	"antipode/kernel/jobs"
 )
 
-// configuration is that of a Slurm of one node which needs no services of the system; %[1]s is the host, %[2]s a folder.
+// configuration is that of a Slurm of one node which needs no services of the system; %[1]s is the host, %[2]s a
+// folder.
 const configuration = `ClusterName=lab
 SlurmctldHost=%[1]s(127.0.0.1)
 SlurmUser=root
@@ -143,8 +144,8 @@ func TestSlurm(t *testing.T) {
 	d := build(t).desk(t, "ANTIPODE_PLUGIN=none")
 	const n = 800
 	d.prompts(t, n)
-	command := []string{"generate", "--model", "exec:" + d.echo, "--prompts", "prompts.csv", "--size", "256x256", "--batch",
-		"4", "--out", "g.parquet"}
+	command := []string{"generate", "--model", "exec:" + d.echo, "--prompts", "prompts.csv", "--size", "256x256",
+		"--batch", "4", "--out", "g.parquet"}
 	start := time.Now()
 	d.run(t, command...)
 	one := time.Since(start)

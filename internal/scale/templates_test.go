@@ -30,8 +30,8 @@ func main() {
 		err = yaml.UnmarshalStrict(data, &job)
 	}
 	gpu := job.Spec.Template.Spec.Containers
-	if err != nil || job.Spec.CompletionMode == nil || *job.Spec.CompletionMode != batch.IndexedCompletion || len(gpu) != 1 ||
-		len(gpu[0].Resources.Limits) != 1 || len(job.Spec.PodFailurePolicy.Rules) != 3 {
+	if err != nil || job.Spec.CompletionMode == nil || *job.Spec.CompletionMode != batch.IndexedCompletion ||
+		len(gpu) != 1 || len(gpu[0].Resources.Limits) != 1 || len(job.Spec.PodFailurePolicy.Rules) != 3 {
 		fmt.Println(err, job)
 		os.Exit(1)
 	}

@@ -22,8 +22,8 @@ import (
 	"antipode/kernel/store"
 )
 
-const jobArgs = "make --shards N [--for slurm|k8s|aws] [--store DIR] -- COMMAND… | status JOB.json | plan JOB.json | " +
-	"resubmit JOB.json"
+const jobArgs = "make --shards N [--for slurm|k8s|aws] [--store DIR] -- COMMAND… | status JOB.json | " +
+	"plan JOB.json | resubmit JOB.json"
 
 func jobCommand(ctx context.Context, args []string) error {
 	if len(args) == 0 {
@@ -220,8 +220,8 @@ func describe(ctx context.Context, c *collected) ([]*jobs.Job, error) {
 	return list, nil
 }
 
-// ownEngine returns an engine of this process on the store in a folder, "" = the user's, and the id of this build. Models
-// and the plugin are those of the user's store.
+// ownEngine returns an engine of this process on the store in a folder, "" = the user's, and the id of this build.
+// Models and the plugin are those of the user's store.
 func ownEngine(dir string) (*engine.Engine, string, error) {
 	home, err := client.Home()
 	if err != nil {

@@ -97,8 +97,8 @@ func tables(t *testing.T) map[string]string {
 	return out
 }
 
-// TestArrayJob computes a chain of commands in the shards of a job. The commands then find every item, in the store that
-// the tasks share and in one that their stores are merged into, and write the bytes of one machine.
+// TestArrayJob computes a chain of commands in the shards of a job. The commands then find every item, in the store
+// that the tasks share and in one that their stores are merged into, and write the bytes of one machine.
 func TestArrayJob(t *testing.T) {
 	workplace(t, 3)
 	run := inProcess(t)
@@ -139,8 +139,8 @@ func TestArrayJob(t *testing.T) {
 		if n == 3 {
 			want = "0 items computed, 8 found"
 		}
-		if printed := must("work", "job.json", "--allow-exec", "echo", "--shard", fmt.Sprintf("%d/%d", i, shards)); !strings.Contains(printed,
-			want) {
+		printed := must("work", "job.json", "--allow-exec", "echo", "--shard", fmt.Sprintf("%d/%d", i, shards))
+		if !strings.Contains(printed, want) {
 			t.Errorf("shard %d printed %q, want %s", i, printed, want)
 		}
 	}
@@ -151,7 +151,8 @@ func TestArrayJob(t *testing.T) {
 		t.Errorf("job resubmit printed %q", printed)
 	}
 	for i := range shards {
-		must("work", "job.json", "--allow-exec", "echo", "--shard", fmt.Sprintf("%d/%d", i, shards), "--store", "task-%i")
+		must("work", "job.json", "--allow-exec", "echo", "--shard", fmt.Sprintf("%d/%d", i, shards), "--store",
+			"task-%i")
 	}
 	done()
 	merged := t.TempDir()
@@ -192,12 +193,12 @@ func TestJobMake(t *testing.T) {
 		"--shards 2 -- " + chain[0] + " --retry failed": "--retry failed is for the command itself",
 		"--shards 2 -- table --in prompts.csv --out x.csv": "the commands compute no rows with a model, so there " +
 			"is nothing for tasks to do",
-		"--shards 2 -- generate --model api:gpt-image-2 --prompts prompts.csv --out x.csv": "api:gpt-image-2: each of 2 " +
-			"shards would spend the whole budget",
+		"--shards 2 -- generate --model api:gpt-image-2 --prompts prompts.csv --out x.csv": "api:gpt-image-2: each of " +
+			"2 shards would spend the whole budget",
 		"--shards 1 --for aws -- " + chain[0]: "arrays of AWS Batch have 2 to 10,000 tasks, not 1",
 	} {
-		if _, err := run(append([]string{"job", "make"}, strings.Fields(args)...)...); !errors.As(err, new(usageError)) ||
-			!strings.HasPrefix(err.Error(), want) {
+		_, err := run(append([]string{"job", "make"}, strings.Fields(args)...)...)
+		if !errors.As(err, new(usageError)) || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("job make %s: %v, want %s", args, err, want)
 		}
 	}
@@ -262,7 +263,8 @@ func TestWorkRefuses(t *testing.T) {
 		if err := os.WriteFile(name+".json", []byte(changed), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := run("work", name+".json", "--allow-exec", "echo", "--shard", "0/2"); !errors.As(err, new(usageError)) {
+		_, err := run("work", name+".json", "--allow-exec", "echo", "--shard", "0/2")
+		if !errors.As(err, new(usageError)) {
 			t.Errorf("%s: %v, want exit status 2", name, err)
 		}
 	}
@@ -322,8 +324,8 @@ func TestJobPlan(t *testing.T) {
 		t.Fatal(err)
 	}
 	printed, err := run("job", "plan", "job.json")
-	if err != nil || !strings.Contains(printed, "2 shards, 12 items to compute, at most 3 of a stage in a shard; hours "+
-		"are not known") {
+	if err != nil || !strings.Contains(printed, "2 shards, 12 items to compute, at most 3 of a stage in a shard; "+
+		"hours are not known") {
 		t.Errorf("job plan: %q, %v", printed, err)
 	}
 	printed, err = run("job", "plan", "job.json", "--rate", "generate=0.001", "--rate", "embed=0.01", "--price", "2/h")
@@ -358,7 +360,8 @@ func TestWorkIsEnded(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := "store-" + name
-			task := exec.Command(program, "work", "job.json", "--shard", "1/2", "--allow-exec", "echo", "--store", dir, "--commit", "1ms")
+			task := exec.Command(program, "work", "job.json", "--shard", "1/2", "--allow-exec", "echo", "--store", dir,
+				"--commit", "1ms")
 			task.Env = append(os.Environ(), mainVar+"=1")
 			task.Stderr = io.Discard
 			if err := task.Start(); err != nil {

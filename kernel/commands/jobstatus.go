@@ -20,8 +20,8 @@ import (
 // watchInterval is that of job status --watch.
 const watchInterval = 5 * time.Second
 
-// jobStatus runs `antipode job status`. Its exit status is 0 if all shards are done, 1 if some failed, and 75 if work is
-// left.
+// jobStatus runs `antipode job status`. Its exit status is 0 if all shards are done, 1 if some failed, and 75 if work
+// is left.
 func jobStatus(ctx context.Context, args []string) error {
 	fs := flags("job status", "JOB.json [--store DIR] [--json] [--watch]")
 	folder := fs.String("store", "", "the `DIR` of the store; default the job's")
@@ -88,7 +88,7 @@ func printReport(r *jobs.Report) {
 		fmt.Printf("bad rows: %d left out\n", r.Bad)
 	}
 	for _, e := range r.Errors {
-		fmt.Printf("%d × %s (shard %d on %s)\n", e.Count, oneLine(errors.New(e.Error)), e.Shard, oneLine(errors.New(e.Host)))
+		fmt.Printf("%d × %s (shard %d on %s)\n", e.Count, shownName(e.Error), e.Shard, shownName(e.Host))
 	}
 	if r.Again != "" {
 		fmt.Printf("to submit again: --array=%s\n", r.Again)
@@ -115,7 +115,8 @@ func resubmit(args []string) error {
 
 // planJob runs `antipode job plan`: what is left to compute, in hours, disk and dollars.
 func planJob(ctx context.Context, args []string) error {
-	fs := flags("job plan", "JOB.json [--rate STAGE=PER_SECOND]… [--probe N] [--price DOLLARS/h] [--store DIR] [--json]")
+	fs := flags("job plan", "JOB.json [--rate STAGE=PER_SECOND]… [--probe N] [--price DOLLARS/h] [--store DIR] "+
+		"[--json]")
 	folder := fs.String("store", "", "the `DIR` of the store; default the job's")
 	probe := fs.Int("probe", 0, "compute `N` items of each stage, and store them, to measure its speed on this machine")
 	asJSON := fs.Bool("json", false, "print JSON")

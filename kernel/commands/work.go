@@ -30,9 +30,9 @@ const (
 )
 
 // work runs `antipode work`: it computes one shard of an array job in this process, without a resident backend. Exit
-// statuses: 0 every row of the shard is in the store, or listed as bad; 1 it will fail again; 2 the arguments, the job, a
-// table or a model do not fit; 69 the store or the device could not be reached; 75 stopped early by TERM or USR1, with
-// all finished rows stored; 130 interrupted.
+// statuses: 0 every row of the shard is in the store, or listed as bad; 1 it will fail again; 2 the arguments, the job,
+// a table or a model do not fit; 69 the store or the device could not be reached; 75 stopped early by TERM or USR1,
+// with all finished rows stored; 130 interrupted.
 func work(ctx context.Context, args []string) error {
 	w := &worker{}
 	fs := flags("work", "JOB.json [--shard I/N] [--grace 25s] [--commit 60s] [--store DIR]")
@@ -105,8 +105,8 @@ func (w *worker) listen(ctx context.Context) (running context.Context, stop func
 	}
 }
 
-// run computes the shard and writes its status until the end. ctx ends upon an interrupt, running also upon a second TERM
-// or USR1.
+// run computes the shard and writes its status until the end. ctx ends upon an interrupt, running also upon a second
+// TERM or USR1.
 func (w *worker) run(ctx, running context.Context) error {
 	var res *client.Result
 	err := again(running, firstPause, func() (err error) {
@@ -126,8 +126,8 @@ func (w *worker) run(ctx, running context.Context) error {
 	}
 	w.finish(state, err, res)
 	if err == nil {
-		fmt.Printf("shard %d of %d: %d items computed, %d found in the store", w.status.Shard, w.status.Of, res.Computed,
-			res.Found)
+		fmt.Printf("shard %d of %d: %d items computed, %d found in the store", w.status.Shard, w.status.Of,
+			res.Computed, res.Found)
 		if len(res.Bad) > 0 {
 			fmt.Printf(", %d bad rows left out", len(res.Bad))
 		}
@@ -170,8 +170,8 @@ func (w *worker) compute(ctx context.Context) (res *client.Result, err error) {
 	}
 	from := plugin.Options{Home: home, Offline: !w.pull}
 	if c := plugin.Current(home); c.Kind == device.Go && !w.pull && os.Getenv(plugin.Env) == "" {
-		return nil, usage("no XLA plugin is installed in %s, and tasks download nothing; run `antipode doctor` once, or "+
-			"give --pull (%s=none computes in Go)", home, plugin.Env)
+		return nil, usage("no XLA plugin is installed in %s, and tasks download nothing; run `antipode doctor` once, "+
+			"or give --pull (%s=none computes in Go)", home, plugin.Env)
 	}
 	program, err := os.Executable()
 	if err != nil {
@@ -219,8 +219,8 @@ func (w *worker) fits(ctx context.Context, e *engine.Engine, build string) error
 	}
 	for name, digest := range w.job.Models {
 		if now := d.Models[name]; now != digest {
-			return usage("the model %s is not the one that the job was made with (SHA-256 %.12s…, the job says %.12s…); "+
-				"make the job again", name, now, digest)
+			return usage("the model %s is not the one that the job was made with (SHA-256 %.12s…, the job says "+
+				"%.12s…); make the job again", name, now, digest)
 		}
 	}
 	for name, version := range w.job.Stages {
@@ -307,7 +307,8 @@ func again(ctx context.Context, pause time.Duration, f func() error) error {
 	}
 }
 
-// unreachable reports whether an error says that the file system of a store or a table, or the device, cannot be reached.
+// unreachable reports whether an error says that the file system of a store or a table, or the device, cannot be
+// reached.
 func unreachable(err error) bool {
 	if errors.Is(err, engine.ErrDevice) {
 		return true

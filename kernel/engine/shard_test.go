@@ -154,10 +154,11 @@ func TestShardsAreParts(t *testing.T) {
 		"south,img/1.png,b\n"))
 	world := datasets.Archipelago(datasets.ArchipelagoOptions{Seed: 3, PerCell: 1, Size: 16})
 	for title, tab := range map[string]datasets.Table{
-		"csv":          csv,
-		"parquet":      datasets.Parquet(plain),
-		"folder":       datasets.Folder(filepath.Join(dir, "img")),
-		"verbs":        csv.Where("region", "==", "south").Rename("image", "photo").Select("id", "photo").With("x", 1.0),
+		"csv":     csv,
+		"parquet": datasets.Parquet(plain),
+		"folder":  datasets.Folder(filepath.Join(dir, "img")),
+		"verbs": csv.Where("region", "==", "south").Rename("image", "photo").Select("id", "photo").
+			With("x", 1.0),
 		"head":         csv.Sort("region").Head(5),
 		"sample":       csv.Sample(2, "region", 1),
 		"repeat":       csv.Repeat(3, "image_id", 4),
@@ -211,7 +212,8 @@ func TestShardStoresItsImages(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, want := mustDigest(t, res.Frame), mustDigest(t, whole.Pick(Chosen(whole, ShardArgs{i, 2}))); got != want {
+		want := mustDigest(t, whole.Pick(Chosen(whole, ShardArgs{i, 2})))
+		if got := mustDigest(t, res.Frame); got != want {
 			t.Errorf("shard %d: rows %v differ from those of the whole table", i, res.Frame.Texts("id"))
 		}
 		own := map[string]bool{}

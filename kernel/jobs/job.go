@@ -63,8 +63,8 @@ type Table struct {
 	Rows   int    `json:"rows"`
 }
 
-// Digest returns the id of a job: 16 hexadecimal digits of the SHA-256 of its plan, tables, models and number of shards.
-// It does not depend on the folders that tables and models are in.
+// Digest returns the id of a job: 16 hexadecimal digits of the SHA-256 of its plan, tables, models and number of
+// shards. It does not depend on the folders that tables and models are in.
 func (j *Job) Digest() string {
 	data, err := json.Marshal(j.Plan)
 	if err != nil { // its arguments are not JSON
@@ -232,8 +232,8 @@ func (j *Job) Verify() error {
 			return fmt.Errorf("the job's plan does not read %s; make the job again", t.Path)
 		}
 		if now[i].SHA256 != t.SHA256 {
-			return fmt.Errorf("%s has changed since the job was made (SHA-256 %.12s…, the job says %.12s…); make the "+
-				"job again", t.Path, now[i].SHA256, t.SHA256)
+			return fmt.Errorf("%s has changed since the job was made (SHA-256 %.12s…, the job says %.12s…); make "+
+				"the job again", t.Path, now[i].SHA256, t.SHA256)
 		}
 	}
 	return nil

@@ -57,7 +57,8 @@ func TestPhases(t *testing.T) {
 		phases []string
 	}{
 		{[]datasets.Table{embed(images)}, []string{"embed(shard(csv))"}},
-		{[]datasets.Table{embed(images.Sort("id").Head(5)).Sort("id").Head(1)}, []string{"embed(shard(head(sort(csv))))"}},
+		{[]datasets.Table{embed(images.Sort("id").Head(5)).Sort("id").Head(1)},
+			[]string{"embed(shard(head(sort(csv))))"}},
 		{[]datasets.Table{embed(images.MasksFrom("masks").GrowMasks(2).Good())},
 			[]string{"embed(good(grow-masks(masks(shard(csv)))))"}},
 		{[]datasets.Table{embed(masked.Where("outcome", "==", "ok"))},
@@ -68,7 +69,8 @@ func TestPhases(t *testing.T) {
 			[]string{"embed(shard(csv))", "embed(shard(join(csv embed(csv))))"}},
 		{[]datasets.Table{embed(embed(images).Join(images.Rename("prompt", "p"), "id"))},
 			[]string{"embed(join(embed(shard(csv)) rename(csv)))"}},
-		{[]datasets.Table{embed(images.Concat(generate(images)))}, []string{"embed(concat(shard(csv) generate(shard(repeat(csv)))))"}},
+		{[]datasets.Table{embed(images.Concat(generate(images)))},
+			[]string{"embed(concat(shard(csv) generate(shard(repeat(csv)))))"}},
 		// Two tables of the same images, one of them read by the other.
 		{[]datasets.Table{generate(images), masked, embed(generate(images))}, []string{
 			"each(segment(generate(shard(repeat(csv)))) embed(generate(shard(repeat(csv)))))"}},
@@ -276,7 +278,8 @@ func FuzzJob(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if _, err := Shard(j.Plan, j.Phase, engine.ShardArgs{Index: 0, Shards: j.Shards}); err == nil && j.Digest() != j.ID {
+		_, err = Shard(j.Plan, j.Phase, engine.ShardArgs{Index: 0, Shards: j.Shards})
+		if err == nil && j.Digest() != j.ID {
 			t.Error("the id differs after the choice of rows")
 		}
 	})

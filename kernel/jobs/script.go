@@ -53,8 +53,8 @@ func (o *ScriptOptions) arguments() []string {
 	return list
 }
 
-// slurm returns an sbatch script. USR1 comes two minutes before the time limit: the task drains and requeues itself. TERM
-// comes from scancel and from pre-emption: the task drains, and Slurm decides whether it is requeued.
+// slurm returns an sbatch script. USR1 comes two minutes before the time limit: the task drains and requeues itself.
+// TERM comes from scancel and from pre-emption: the task drains, and Slurm decides whether it is requeued.
 func slurm(j *Job, o ScriptOptions) string {
 	quoted := o.arguments()
 	for i, a := range quoted {
@@ -78,14 +78,16 @@ exit $s
 // shellQuote quotes a word of a shell command where it needs it.
 func shellQuote(s string) string {
 	if s != "" && !strings.ContainsFunc(s, func(c rune) bool {
-		return !('a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || strings.ContainsRune("/._-:=@%+,", c))
+		return !('a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' ||
+			strings.ContainsRune("/._-:=@%+,", c))
 	}) {
 		return s
 	}
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
-// kubernetes returns an Indexed Job. Its volume is mounted at the folder of the job's file, so that the paths in it hold.
+// kubernetes returns an Indexed Job. Its volume is mounted at the folder of the job's file, so that the paths in it
+// hold.
 func kubernetes(j *Job, o ScriptOptions) string {
 	quoted := append([]string{"antipode"}, append(o.arguments(), "--grace", "100s")...)
 	for i, a := range quoted {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -177,7 +176,8 @@ func (r *Report) addError(s *Status, state string) {
 	r.Errors = append(r.Errors, ErrorCount{text, 1, s.Shard, s.Host})
 }
 
-// ErrNotDone is wrapped by the errors of [Report.Err] for a job with work left, and ErrFailed for one with failed shards.
+// ErrNotDone is wrapped by the errors of [Report.Err] for a job with work left, and ErrFailed for one with failed
+// shards.
 var (
 	ErrNotDone = errors.New("work is left")
 	ErrFailed  = errors.New("shards failed")
@@ -210,10 +210,4 @@ func ranges(list []int) string {
 		i = k + 1
 	}
 	return strings.Join(parts, ",")
-}
-
-// Exists reports whether a job has written anything into a store.
-func Exists(dir, job string) bool {
-	_, err := os.Stat(filepath.Join(dir, "jobs", job))
-	return !errors.Is(err, fs.ErrNotExist)
 }
