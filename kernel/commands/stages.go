@@ -53,7 +53,7 @@ func (s *stageFlags) addOut(fs *flag.FlagSet) {
 	fs.BoolVar(&s.skipBad, "skip-bad", false, "leave bad rows out and list them")
 }
 
-func (s *stageFlags) table() (datasets.Table, error) {
+func (s *stageFlags) table(ctx context.Context) (datasets.Table, error) {
 	if s.in == "" {
 		return datasets.Table{}, usage("--in TABLE is missing: the table to read")
 	}
@@ -62,6 +62,9 @@ func (s *stageFlags) table() (datasets.Table, error) {
 	}
 	if err := tableName(s.out); err != nil {
 		return datasets.Table{}, err
+	}
+	if t, made := madeBefore(ctx, s.in); made {
+		return t, nil
 	}
 	return open(s.in, s.root)
 }
@@ -110,6 +113,9 @@ func (s *stageFlags) save(ctx context.Context, t datasets.Table) error {
 	if err != nil {
 		return err
 	}
+	if c := collecting(ctx); c != nil {
+		return c.add(s, t)
+	}
 	abs, err := filepath.Abs(s.out)
 	if err != nil {
 		return err
@@ -136,6 +142,9 @@ func (s *stageFlags) save(ctx context.Context, t datasets.Table) error {
 // request sends a plan to the backend, starting it where needed, with a progress bar on the terminal. A program that
 // evaluates its plans itself needs no backend.
 func request(ctx context.Context, req client.Request) (*client.Result, error) {
+	if collecting(ctx) != nil {
+		return nil, usage("a job is made of commands that write a table with --out")
+	}
 	if client.Registered() == nil {
 		if _, _, err := prepare(ctx); err != nil {
 			return nil, err
@@ -181,7 +190,7 @@ func embed(ctx context.Context, args []string) error {
 	if model == "" {
 		return usage("give --model NAME or --model DIR")
 	}
-	t, err := s.table()
+	t, err := s.table(ctx)
 	if err != nil {
 		return err
 	}
@@ -241,7 +250,7 @@ func segment(ctx context.Context, args []string) error {
 	if (masks == "") == (model == "" && o.Text == "") {
 		return usage("give --masks DIR, or --model and --object COLUMN")
 	}
-	t, err := s.table()
+	t, err := s.table(ctx)
 	if err != nil {
 		return err
 	}

@@ -29,8 +29,10 @@ type origin struct {
 }
 
 // resolve replaces the paths of a table by images and masks, checks its ids, and reports or leaves out bad rows. A mask
-// that is a path has it in Counts and no size; the masks of a saved table are run lengths already.
-func (r *run) resolve(f *table.Frame, o origin) (*table.Frame, error) {
+// that is a path has it in Counts and no size; the masks of a saved table are run lengths already. In an evaluation
+// that reads files later, the paths stay as they are; see [ShardOp].
+func (r *run) resolve(f *table.Frame, s source) (*table.Frame, error) {
+	o := s.origin
 	if o.root == "" {
 		o.root = o.dir
 	}
@@ -42,76 +44,23 @@ func (r *run) resolve(f *table.Frame, o origin) (*table.Frame, error) {
 	if bad == nil {
 		bad = make([]*table.BadRow, n)
 	}
+	if r.later != nil {
+		s.origin = o
+		f = r.postpone(f, &s)
+	} else {
+		for i := range f.Columns {
+			c := &f.Columns[i]
+			c.Images, c.Masks = slices.Clone(c.Images), slices.Clone(c.Masks)
+		}
+		all := make([]int, n)
+		for i := range all {
+			all[i] = i
+		}
+		r.readFiles(f, all, o, bad)
+	}
 	for i := range f.Columns {
-		c := &f.Columns[i]
-		switch c.Kind {
-		case table.KindImage:
-			c.Images = slices.Clone(c.Images)
-			parallel(n, func(row int) {
-				img := c.Images[row]
-				if img.Path == "" || bad[row] != nil {
-					return
-				}
-				file, err := inside(o.dir, o.root, img.Path, r.store.Dir())
-				if errors.Is(err, errOutside) && o.folder {
-					err = errLink
-				}
-				var digest string
-				if err == nil {
-					digest, err = r.e.Store.FileDigest(file)
-					err = plain(err)
-				}
-				if err == nil && img.SHA256 != "" && img.SHA256 != digest {
-					err = fmt.Errorf("%s is not the file the table was made with (SHA-256 %.12s…, the table "+
-						"says %.12s…)", img.Path, digest, img.SHA256)
-				}
-				if err != nil {
-					bad[row] = &table.BadRow{Row: row + 1, ID: rowID(f, row), Column: c.Name,
-						Reason: pathReason(img.Path, err)}
-					return
-				}
-				c.Images[row] = table.Image{SHA256: digest, Path: file}
-			})
-		case table.KindMask:
-			c.Masks = slices.Clone(c.Masks)
-			parallel(n, func(row int) {
-				m := c.Masks[row]
-				if m.Counts == "" || m.Size != [2]int{} || bad[row] != nil {
-					return
-				}
-				if strings.HasPrefix(m.Counts, "{") { // run lengths, as a saved CSV holds them
-					inline, err := inlineMask(m.Counts)
-					if err != nil {
-						bad[row] = &table.BadRow{Row: row + 1, ID: rowID(f, row), Column: c.Name, Reason: err.Error()}
-					}
-					c.Masks[row] = inline
-					return
-				}
-				file, err := inside(o.dir, o.root, m.Counts, r.store.Dir())
-				if err == nil {
-					c.Masks[row], err = readMask(file)
-				}
-				if err != nil {
-					bad[row] = &table.BadRow{Row: row + 1, ID: rowID(f, row), Column: c.Name,
-						Reason: pathReason(m.Counts, err)}
-				}
-			})
-		case table.KindVector:
-			zeros := 0
-			for row, v := range c.Vectors {
-				if len(v) > 0 && !slices.ContainsFunc(v, func(x float32) bool { return x != 0 }) {
-					zeros++
-				}
-				if at := slices.IndexFunc(v, notFinite); at >= 0 && bad[row] == nil {
-					bad[row] = &table.BadRow{Row: row + 1, ID: rowID(f, row), Column: c.Name,
-						Reason: fmt.Sprintf("number %d of the vector is %v; a vector holds finite numbers, or is null",
-							at+1, v[at])}
-				}
-			}
-			if zeros > 0 {
-				r.note("%s: %d of %d vectors of the column %q are all zeros, and their cosine is not defined; leave "+
-					"them blank for images without a vector", o.name, zeros, len(c.Vectors), c.Name)
-			}
+		if c := &f.Columns[i]; c.Kind == table.KindVector {
+			r.checkVectors(f, c, o, bad)
 		}
 	}
 	if ids := f.Texts("id"); ids != nil {
@@ -143,6 +92,86 @@ func (r *run) resolve(f *table.Frame, o origin) (*table.Frame, error) {
 		}
 	}
 	return r.keep(f, good), nil
+}
+
+// readFiles replaces the paths in some rows of a table by the digests of images and by masks, in place. It records the
+// rows that cannot be read in bad.
+func (r *run) readFiles(f *table.Frame, rows []int, o origin, bad []*table.BadRow) {
+	for i := range f.Columns {
+		c := &f.Columns[i]
+		switch c.Kind {
+		case table.KindImage:
+			parallel(len(rows), func(k int) {
+				row := rows[k]
+				img := c.Images[row]
+				if img.Path == "" || bad[row] != nil {
+					return
+				}
+				file, err := inside(o.dir, o.root, img.Path, r.store.Dir())
+				if errors.Is(err, errOutside) && o.folder {
+					err = errLink
+				}
+				var digest string
+				if err == nil {
+					digest, err = r.e.Store.FileDigest(file)
+					err = plain(err)
+				}
+				if err == nil && img.SHA256 != "" && img.SHA256 != digest {
+					err = fmt.Errorf("%s is not the file the table was made with (SHA-256 %.12s…, the table "+
+						"says %.12s…)", img.Path, digest, img.SHA256)
+				}
+				if err != nil {
+					bad[row] = &table.BadRow{Row: row + 1, ID: rowID(f, row), Column: c.Name,
+						Reason: pathReason(img.Path, err)}
+					return
+				}
+				c.Images[row] = table.Image{SHA256: digest, Path: file}
+			})
+		case table.KindMask:
+			parallel(len(rows), func(k int) {
+				row := rows[k]
+				m := c.Masks[row]
+				if m.Counts == "" || m.Size != [2]int{} || bad[row] != nil {
+					return
+				}
+				if strings.HasPrefix(m.Counts, "{") { // run lengths, as a saved CSV holds them
+					inline, err := inlineMask(m.Counts)
+					if err != nil {
+						bad[row] = &table.BadRow{Row: row + 1, ID: rowID(f, row), Column: c.Name, Reason: err.Error()}
+					}
+					c.Masks[row] = inline
+					return
+				}
+				file, err := inside(o.dir, o.root, m.Counts, r.store.Dir())
+				if err == nil {
+					c.Masks[row], err = readMask(file)
+				}
+				if err != nil {
+					bad[row] = &table.BadRow{Row: row + 1, ID: rowID(f, row), Column: c.Name,
+						Reason: pathReason(m.Counts, err)}
+				}
+			})
+		}
+	}
+}
+
+// checkVectors records the rows whose vector has a number that is not finite in bad, and notes vectors of zeros.
+func (r *run) checkVectors(f *table.Frame, c *table.Column, o origin, bad []*table.BadRow) {
+	zeros := 0
+	for row, v := range c.Vectors {
+		if len(v) > 0 && !slices.ContainsFunc(v, func(x float32) bool { return x != 0 }) {
+			zeros++
+		}
+		if at := slices.IndexFunc(v, notFinite); at >= 0 && bad[row] == nil {
+			bad[row] = &table.BadRow{Row: row + 1, ID: rowID(f, row), Column: c.Name,
+				Reason: fmt.Sprintf("number %d of the vector is %v; a vector holds finite numbers, or is null",
+					at+1, v[at])}
+		}
+	}
+	if zeros > 0 {
+		r.note("%s: %d of %d vectors of the column %q are all zeros, and their cosine is not defined; leave "+
+			"them blank for images without a vector", o.name, zeros, len(c.Vectors), c.Name)
+	}
 }
 
 // keep returns the frame with the good rows only and records their row numbers for messages.

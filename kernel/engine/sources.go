@@ -63,7 +63,8 @@ func (r *run) csvSource(a datasets.ReadFileArgs) (*table.Frame, error) {
 			}
 		}
 	}
-	return r.resolve(f, origin{name: name, dir: filepath.Dir(a.Path), root: a.Root, repeated: a.RepeatedIDs})
+	return r.resolve(f, source{origin: origin{name: name, dir: filepath.Dir(a.Path), root: a.Root,
+		repeated: a.RepeatedIDs}})
 }
 
 func appendCell(c *table.Column, v string) error {
@@ -97,22 +98,35 @@ func appendCell(c *table.Column, v string) error {
 
 func (r *run) parquetSource(a datasets.ReadFileArgs) (*table.Frame, error) {
 	name := filepath.Base(a.Path)
-	t, err := parquet.Read(a.Path, parquet.Options{PutImage: r.putImage, Kind: func(column string) table.Kind {
+	options := parquet.Options{PutImage: r.putImage, Kind: func(column string) table.Kind {
 		for _, k := range a.Kinds {
 			if k.Name == column {
 				return k.Kind
 			}
 		}
 		return datasets.KindByName(column)
-	}})
+	}}
+	src := source{origin: origin{name: name, dir: filepath.Dir(a.Path), root: a.Root, repeated: a.RepeatedIDs}}
+	if r.later != nil {
+		src.reread = func(want func(row int) bool) (*parquet.Table, error) {
+			again := options
+			again.Bytes = want
+			return parquet.Read(a.Path, again)
+		}
+		options.Bytes = func(int) bool { return false }
+	}
+	t, err := parquet.Read(a.Path, options)
 	if err != nil {
 		return nil, err
 	}
 	if len(t.Unread) > 0 {
 		r.note("%s: columns that are not read: %s", name, strings.Join(t.Unread, ", "))
 	}
-	return r.resolve(t.Frame, origin{name: name, dir: filepath.Dir(a.Path), root: a.Root, bad: t.Bad,
-		repeated: a.RepeatedIDs})
+	if r.later != nil && !t.Skipped {
+		src.reread = nil // the table holds no bytes of images
+	}
+	src.bad = t.Bad
+	return r.resolve(t.Frame, src)
 }
 
 // putImage stores the bytes of an image that a table holds.
@@ -145,5 +159,5 @@ func (r *run) folderSource(a datasets.ReadFileArgs) (*table.Frame, error) {
 	}
 	f := &table.Frame{Columns: []table.Column{table.TextColumn("id", files.Paths),
 		table.ImageColumn("image", images), table.TextColumn("folder", folders)}}
-	return r.resolve(f, origin{name: name, dir: a.Path, folder: true})
+	return r.resolve(f, source{origin: origin{name: name, dir: a.Path, folder: true}})
 }
