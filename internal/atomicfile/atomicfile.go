@@ -28,9 +28,12 @@ func Write(path string, data []byte) error {
 	})
 }
 
+// Temp creates a temporary file in a folder, for a caller that renames or removes it.
+func Temp(dir string) (*os.File, error) { return os.CreateTemp(dir, prefix+"*") }
+
 // Replace writes a file atomically: write fills a temporary file next to it, which is synced and renamed.
 func Replace(path string, mode fs.FileMode, write func(w io.Writer) error) error {
-	f, err := os.CreateTemp(filepath.Dir(path), prefix+"*")
+	f, err := Temp(filepath.Dir(path))
 	if err != nil {
 		return err
 	}

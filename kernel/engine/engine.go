@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"runtime"
 	"runtime/debug"
 	"slices"
@@ -19,6 +20,7 @@ import (
 	"antipode/datasets/table"
 	"antipode/internal/fault"
 	"antipode/kernel/client"
+	"antipode/kernel/remote"
 	"antipode/kernel/store"
 	"antipode/metrics/prdc"
 
@@ -56,6 +58,7 @@ type Engine struct {
 	computed atomic.Int64
 	found    atomic.Int64
 	flights  flights
+	objects  *remote.Cache
 }
 
 // New returns an engine on an open store.
@@ -63,7 +66,8 @@ func New(s *store.Store, opts Options) *Engine {
 	if opts.Budget == 0 {
 		opts.Budget = memoryTotal() / 2
 	}
-	return &Engine{Store: s, opts: opts, queue: newQueue(), pool: newPool(opts.Budget)}
+	return &Engine{Store: s, opts: opts, queue: newQueue(), pool: newPool(opts.Budget),
+		objects: remote.NewCache(filepath.Join(s.Dir(), "cache"))}
 }
 
 // Counts returns the numbers of items computed and found in the store since New.
@@ -94,6 +98,7 @@ func (e *Engine) Close() error {
 		e.device = nil
 	}
 	e.deviceMu.Unlock()
+	e.objects.Close()
 	return e.Store.Close()
 }
 
@@ -181,6 +186,9 @@ func (e *Engine) evaluateIn(ctx context.Context, req client.Request, progress fu
 	}
 	if req.Counts {
 		res.Frame = nil
+	} else {
+		r.show(f)
+		res.Notes = r.notes
 	}
 	if err := e.Store.Flush(); err != nil {
 		fmt.Fprintf(logWriter, "the index of file digests is not stored: %v\n", err) // it saves time only

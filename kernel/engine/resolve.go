@@ -20,7 +20,7 @@ import (
 // origin describes where a table comes from.
 type origin struct {
 	name string          // of the table, for messages
-	dir  string          // the folder that its paths are relative to
+	dir  string          // the folder, or the URL of the prefix, that its paths are relative to
 	root string          // the folder that its paths must be in; "" = dir
 	bad  []*table.BadRow // by row: the problem that the reader of the file found, or nil
 
@@ -38,6 +38,7 @@ func (r *run) resolve(f *table.Frame, o origin) (*table.Frame, error) {
 	if n == 0 {
 		r.note("%s has no rows", o.name)
 	}
+	var broken broken
 	bad := o.bad
 	if bad == nil {
 		bad = make([]*table.BadRow, n)
@@ -47,19 +48,17 @@ func (r *run) resolve(f *table.Frame, o origin) (*table.Frame, error) {
 		switch c.Kind {
 		case table.KindImage:
 			c.Images = slices.Clone(c.Images)
-			parallel(n, func(row int) {
+			spread(n, o.workers(), func(row int) {
 				img := c.Images[row]
-				if img.Path == "" || bad[row] != nil {
+				if img.Path == "" || bad[row] != nil || broken.is() {
 					return
 				}
-				file, err := inside(o.dir, o.root, img.Path, r.store.Dir())
+				file, digest, err := r.image(o, img)
+				if broken.set(err) {
+					return
+				}
 				if errors.Is(err, errOutside) && o.folder {
 					err = errLink
-				}
-				var digest string
-				if err == nil {
-					digest, err = r.e.Store.FileDigest(file)
-					err = plain(err)
 				}
 				if err == nil && img.SHA256 != "" && img.SHA256 != digest {
 					err = fmt.Errorf("%s is not the file the table was made with (SHA-256 %.12s…, the table "+
@@ -74,9 +73,9 @@ func (r *run) resolve(f *table.Frame, o origin) (*table.Frame, error) {
 			})
 		case table.KindMask:
 			c.Masks = slices.Clone(c.Masks)
-			parallel(n, func(row int) {
+			spread(n, o.workers(), func(row int) {
 				m := c.Masks[row]
-				if m.Counts == "" || m.Size != [2]int{} || bad[row] != nil {
+				if m.Counts == "" || m.Size != [2]int{} || bad[row] != nil || broken.is() {
 					return
 				}
 				if strings.HasPrefix(m.Counts, "{") { // run lengths, as a saved CSV holds them
@@ -87,7 +86,10 @@ func (r *run) resolve(f *table.Frame, o origin) (*table.Frame, error) {
 					c.Masks[row] = inline
 					return
 				}
-				file, err := inside(o.dir, o.root, m.Counts, r.store.Dir())
+				file, _, err := r.image(o, table.Image{Path: m.Counts})
+				if broken.set(err) {
+					return
+				}
 				if err == nil {
 					c.Masks[row], err = readMask(file)
 				}
@@ -113,6 +115,9 @@ func (r *run) resolve(f *table.Frame, o origin) (*table.Frame, error) {
 					"them blank for images without a vector", o.name, zeros, len(c.Vectors), c.Name)
 			}
 		}
+	}
+	if broken.is() {
+		return nil, fmt.Errorf("%s: %w", o.name, broken.err)
 	}
 	if ids := f.Texts("id"); ids != nil {
 		first := map[string]int{}
@@ -242,9 +247,12 @@ func plain(err error) error {
 }
 
 // parallel calls f(0) … f(n-1) on one goroutine per core.
-func parallel(n int, f func(int)) {
+func parallel(n int, f func(int)) { spread(n, runtime.NumCPU(), f) }
+
+// spread calls f(0) … f(n-1) on so many goroutines.
+func spread(n, workers int, f func(int)) {
 	var wg fault.Group
-	workers := min(n, runtime.NumCPU())
+	workers = min(n, workers)
 	for w := range workers {
 		wg.Go(func() {
 			for i := w; i < n; i += workers {

@@ -15,6 +15,7 @@ import (
 	"antipode/datasets"
 	"antipode/datasets/table"
 	"antipode/internal/imagefile"
+	"antipode/internal/objecturl"
 	"antipode/kernel/parquet"
 )
 
@@ -25,16 +26,25 @@ func init() {
 }
 
 func (r *run) csvSource(a datasets.ReadFileArgs) (*table.Frame, error) {
-	name := filepath.Base(a.Path)
-	file, err := os.Open(a.Path)
+	name := objecturl.Base(a.Path)
+	path, err := r.file(a.Path)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the table: %w", err)
+	}
+	file, err := os.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the table %s: %w", a.Path, plain(err))
 	}
 	defer file.Close()
 	kinds := a.Kinds
-	if kinds == nil {
+	if kinds == nil || objecturl.IsRemote(a.Path) {
 		if kinds, err = datasets.SniffCSV(file, name); err != nil {
 			return nil, err
+		}
+		for _, k := range a.Kinds {
+			if at := table.Position(kinds, k.Name); at >= 0 {
+				kinds[at].Kind = k.Kind
+			}
 		}
 		if _, err := file.Seek(0, io.SeekStart); err != nil {
 			return nil, err
@@ -63,7 +73,7 @@ func (r *run) csvSource(a datasets.ReadFileArgs) (*table.Frame, error) {
 			}
 		}
 	}
-	return r.resolve(f, origin{name: name, dir: filepath.Dir(a.Path), root: a.Root, repeated: a.RepeatedIDs})
+	return r.resolve(f, origin{name: name, dir: folder(a.Path), root: a.Root, repeated: a.RepeatedIDs})
 }
 
 func appendCell(c *table.Column, v string) error {
@@ -96,8 +106,12 @@ func appendCell(c *table.Column, v string) error {
 }
 
 func (r *run) parquetSource(a datasets.ReadFileArgs) (*table.Frame, error) {
-	name := filepath.Base(a.Path)
-	t, err := parquet.Read(a.Path, parquet.Options{PutImage: r.putImage, Kind: func(column string) table.Kind {
+	name := objecturl.Base(a.Path)
+	path, err := r.file(a.Path)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the table: %w", err)
+	}
+	t, err := parquet.Read(path, parquet.Options{PutImage: r.putImage, Kind: func(column string) table.Kind {
 		for _, k := range a.Kinds {
 			if k.Name == column {
 				return k.Kind
@@ -111,7 +125,7 @@ func (r *run) parquetSource(a datasets.ReadFileArgs) (*table.Frame, error) {
 	if len(t.Unread) > 0 {
 		r.note("%s: columns that are not read: %s", name, strings.Join(t.Unread, ", "))
 	}
-	return r.resolve(t.Frame, origin{name: name, dir: filepath.Dir(a.Path), root: a.Root, bad: t.Bad,
+	return r.resolve(t.Frame, origin{name: name, dir: folder(a.Path), root: a.Root, bad: t.Bad,
 		repeated: a.RepeatedIDs})
 }
 
