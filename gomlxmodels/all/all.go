@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"sync"
 
 	_ "antipode/datasets/cococrola"
@@ -91,6 +92,14 @@ type accelerator struct {
 
 func (a *accelerator) Kind() string             { return a.device.Kind }
 func (a *accelerator) Backend() compute.Backend { return a.device.Backend }
+
+// Describe returns the device's description and the name of its plugin, for the headers of packs.
+func (a *accelerator) Describe() (text, plugin string) {
+	if plugin = a.device.Plugin; plugin != "" {
+		plugin = filepath.Base(plugin)
+	}
+	return a.device.Description, plugin
+}
 
 // Neighbors is the device's search, nil for the pure Go device: plain Go is faster than a graph there.
 func (a *accelerator) Neighbors(onDevice func(context.Context, func() error) error) prdc.Neighbors {

@@ -24,7 +24,7 @@ func TestTorture(t *testing.T) {
 		table.run("kill -9 in "+stage, rounds(t), func(t *testing.T, c *count) { killStage(t, b, c, stage) })
 	}
 	table.run("kill -9 in store gc", rounds(t), func(t *testing.T, c *count) { killCollect(t, b, c) })
-	for part, pattern := range map[string]string{"shards": "items/*/*/*.shard", "blobs": "blobs/*/*",
+	for part, pattern := range map[string]string{"shards": "items/*/*/*", "blobs": "blobs/*/*",
 		"index": "files.idx", "records": "results/*"} {
 		table.run("flipped bits in "+part, rounds(t), func(t *testing.T, c *count) { flip(t, b, c, pattern) })
 	}

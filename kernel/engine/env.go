@@ -4,8 +4,12 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
 
 	"github.com/gomlx/compute"
+	"golang.org/x/sys/cpu"
 
 	"antipode/datasets/table"
 )
@@ -77,6 +81,26 @@ func (e *Engine) openDevice(r *run) (Device, error) {
 			return nil, err
 		}
 		e.device = d
+		origin := e.Store.Origin()
+		origin.Build, origin.Device, origin.Features = e.opts.Build, d.Kind(), features()
+		if named, ok := d.(interface{ Describe() (text, plugin string) }); ok {
+			origin.Description, origin.Plugin = named.Describe()
+		}
+		e.Store.SetOrigin(origin)
 	}
 	return e.device, nil
+}
+
+// features returns the processor's instructions that results may depend on.
+func features() string {
+	var have []string
+	for name, has := range map[string]bool{"avx2": cpu.X86.HasAVX2, "fma": cpu.X86.HasFMA,
+		"avx512f": cpu.X86.HasAVX512F, "avx512bf16": cpu.X86.HasAVX512BF16, "amx": cpu.X86.HasAMXTile,
+		"sve": cpu.ARM64.HasSVE, "sve2": cpu.ARM64.HasSVE2} {
+		if has {
+			have = append(have, name)
+		}
+	}
+	slices.Sort(have)
+	return strings.Join(append([]string{runtime.GOARCH}, have...), " ")
 }

@@ -51,6 +51,7 @@ func (r *run) rowStage(st stage.Stage, p *table.Plan, in *table.Frame) (*table.F
 	if err != nil {
 		return nil, err
 	}
+	items.Columns(outputs)
 	r.uses[filepath.Join("items", name, context)] = true
 
 	keys := make([]store.Key, in.Len())
@@ -139,8 +140,8 @@ func (r *run) storedValues(items *store.Items, keys []store.Key, outputs []table
 		}
 		v, err := decodeItem(payloads[u], outputs)
 		for j, o := range outputs {
-			if err == nil && o.Kind == table.KindImage && v[j].Image.Path != "" {
-				err = r.store.CheckBlob(v[j].Image)
+			if err == nil && o.Kind == table.KindImage && v[j].Image.SHA256 != "" {
+				v[j].Image, err = r.store.Image(v[j].Image)
 			}
 		}
 		if err == nil {
@@ -200,6 +201,8 @@ func rowID(f *table.Frame, i int) string {
 }
 
 // An item is encoded as its values in order, each as a length (uint32, little-endian; nullValue = no value) and bytes.
+// An image is the digest of a blob of the store and its extension: items are the same in every store. An item of an
+// earlier version has the blob's path in place of the extension.
 const nullValue = math.MaxUint32
 
 func encodeItem(values []stage.Value, outputs []table.ColumnSpec) ([]byte, error) {
@@ -218,7 +221,7 @@ func encodeItem(values []stage.Value, outputs []table.ColumnSpec) ([]byte, error
 		case table.KindNumber:
 			put(binary.LittleEndian.AppendUint64(nil, math.Float64bits(v.Number)))
 		case table.KindImage:
-			put([]byte(v.Image.SHA256 + v.Image.Path))
+			put([]byte(v.Image.SHA256 + filepath.Ext(v.Image.Path)))
 		case table.KindMask:
 			data := binary.LittleEndian.AppendUint32(nil, uint32(v.Mask.Size[0]))
 			data = binary.LittleEndian.AppendUint32(data, uint32(v.Mask.Size[1]))
@@ -246,6 +249,8 @@ func encodeItem(values []stage.Value, outputs []table.ColumnSpec) ([]byte, error
 
 var errItem = errors.New("a damaged item")
 
+// decodeItem returns the values of an item. The path of an image is what the item has after its digest;
+// [store.Store.Image] completes it.
 func decodeItem(b []byte, outputs []table.ColumnSpec) ([]stage.Value, error) {
 	values := make([]stage.Value, len(outputs))
 	for i, o := range outputs {
@@ -298,4 +303,29 @@ func decodeItem(b []byte, outputs []table.ColumnSpec) ([]stage.Value, error) {
 		return nil, errItem
 	}
 	return values, nil
+}
+
+// Difference is the [store.Difference] of items.
+func Difference(columns []table.ColumnSpec, a, b []byte) (vectors float64, others bool) {
+	left, err := decodeItem(a, columns)
+	right, otherErr := decodeItem(b, columns)
+	if err != nil || otherErr != nil || len(columns) == 0 {
+		return 0, true
+	}
+	for i := range columns {
+		x, y := left[i], right[i]
+		if len(x.Vector) != len(y.Vector) || x.Text != y.Text || x.Mask != y.Mask || x.Image.SHA256 != y.Image.SHA256 ||
+			x.Number != y.Number && !(math.IsNaN(x.Number) && math.IsNaN(y.Number)) {
+			return 0, true
+		}
+		largest, apart := 0.0, 0.0
+		for j := range x.Vector {
+			largest = max(largest, math.Abs(float64(x.Vector[j])), math.Abs(float64(y.Vector[j])))
+			apart = max(apart, math.Abs(float64(x.Vector[j])-float64(y.Vector[j])))
+		}
+		if apart > 0 {
+			vectors = max(vectors, apart/largest)
+		}
+	}
+	return vectors, false
 }
