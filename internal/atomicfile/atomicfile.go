@@ -17,6 +17,11 @@ const prefix = ".tmp-"
 // IsTemporary reports whether a path has the name of a temporary file or folder of this package.
 func IsTemporary(path string) bool { return strings.HasPrefix(filepath.Base(path), prefix) }
 
+// TempName returns a path with its name changed to a temporary one.
+func TempName(path string) string {
+	return filepath.Join(filepath.Dir(path), prefix+filepath.Base(path))
+}
+
 // Write writes a file with [Replace], and its folder if missing.
 func Write(path string, data []byte) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {

@@ -3,10 +3,13 @@ package commands
 import (
 	"errors"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"antipode/datasets"
+	"antipode/gomlxmodels/all"
+	"antipode/kernel/client"
 	"antipode/kernel/plugin"
 	"antipode/kernel/remote/remotetest"
 )
@@ -79,5 +82,57 @@ func TestURLUsage(t *testing.T) {
 	}
 	if entries, err := os.ReadDir("."); err != nil || len(entries) != 0 {
 		t.Errorf("%v, %v", entries, err)
+	}
+}
+
+// TestMergeOfObjects copies a store into object storage and from there into an empty one, which finds every item.
+func TestMergeOfObjects(t *testing.T) {
+	t.Setenv(plugin.Env, "none")
+	s := remotetest.New(t)
+	run, home := inProcess(t), t.TempDir()
+	t.Chdir(t.TempDir())
+	if err := os.WriteFile("prompts.csv", []byte("id,prompt\na,boat\nb,house\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	generate := strings.Fields("generate --model archipelago-diffusion --prompts prompts.csv --steps 1 --size 32x32 " +
+		"--out g.parquet")
+	first, err := all.NewEngine(home, "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	client.Register(first)
+	printed, err := run(generate...)
+	if err != nil || !strings.Contains(printed, "2 items computed, 0 found") {
+		t.Fatalf("%q, %v", printed, err)
+	}
+	if err := first.Close(); err != nil {
+		t.Fatal(err)
+	}
+	at := s.Object("store")
+	if printed, err = run("store", "merge", "--into", at, home); err != nil || !strings.Contains(printed, "5 files copied") {
+		t.Fatalf("%q, %v", printed, err)
+	}
+	other := t.TempDir()
+	if printed, err = run("store", "merge", "--into", other, at); err != nil || !strings.Contains(printed, "2 items") {
+		t.Fatalf("%q, %v", printed, err)
+	}
+	if rest, err := filepath.Glob(filepath.Join(other, ".tmp-*")); err != nil || len(rest) > 0 {
+		t.Errorf("%q, %v", rest, err)
+	}
+	second, err := all.NewEngine(other, "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { second.Close() })
+	client.Register(second)
+	if printed, err = run(generate...); err != nil || !strings.Contains(printed, "0 items computed, 2 found") {
+		t.Errorf("%q, %v", printed, err)
+	}
+	for _, args := range [][]string{{"--into", at, "--remove", home}, {"--remove", at}, {"--into", at, at},
+		{"--into", "s3://KEY:topsecret@b/s", home}} {
+		if printed, err := run(append([]string{"store", "merge"}, args...)...); !errors.As(err, new(usageError)) ||
+			strings.Contains(err.Error(), "topsecret") {
+			t.Errorf("%q: %q, %v", args, printed, err)
+		}
 	}
 }
