@@ -5,32 +5,53 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 
+	"antipode/internal/objecturl"
 	"antipode/kernel/engine"
 	"antipode/kernel/store"
 )
 
 // mergeStores is `antipode store merge`.
 func mergeStores(ctx context.Context, home string, args []string) error {
-	fs := flags("store merge", "[--into HOME] [--strict] [--remove] STORE…\n"+
-		"  copy the images, items, results and job states of other stores, whose folders these are, into the store;\n"+
-		"  any number of times, in any order: the result is the same")
-	into := fs.String("into", home, "the store's `FOLDER`")
-	strict := fs.Bool("strict", false, fmt.Sprintf("fail if items of the same inputs differ: vectors by more than "+
-		"%g of their largest value, or other values at all", store.Tolerance))
+	fs := flags("store merge", "[--into HOME|URL] [--strict] [--remove] STORE…\n"+
+		"  copy the images, items, results and job states of other stores, named by their folders or URLs, into the\n"+
+		"  store; any number of times, in any order: the result is the same")
+	into := fs.String("into", home, "the store's `FOLDER`, or the URL of a store in object storage, into which the "+
+		"stores in folders are copied, or without STORE this one")
+	strict := fs.Bool("strict", false, fmt.Sprintf("fail if items of the same inputs differ: vectors by more than %g of "+
+		"their largest value, or other values at all", store.Tolerance))
 	remove := fs.Bool("remove", false, "remove what was copied from the other stores, and those that are then empty")
 	folders, err := parse(fs, args)
 	if err != nil {
 		return err
 	}
+	for _, path := range append(pointers(folders), into) {
+		if *path, err = objecturl.Local(*path); err != nil {
+			return usageError{err}
+		}
+	}
+	if objecturl.IsRemote(*into) {
+		return pushStores(ctx, home, *into, folders, *strict || *remove)
+	}
 	if len(folders) == 0 {
 		return usage("store merge: name the folders of the stores: antipode store merge STORE…")
+	}
+	if *remove && slices.ContainsFunc(folders, objecturl.IsRemote) {
+		return usage("store merge: --remove is for stores in folders")
 	}
 	s, err := store.Open(*into)
 	if err != nil {
 		return err
 	}
-	report, err := s.Merge(ctx, folders, store.MergeOptions{Difference: engine.Difference, Remove: *remove})
+	fetched, done, err := fetchStores(ctx, s.Dir(), folders)
+	if err != nil {
+		return errors.Join(err, s.Close())
+	}
+	report, err := s.Merge(ctx, fetched, store.MergeOptions{Difference: engine.Difference, Remove: *remove})
+	if err == nil {
+		err = done()
+	}
 	if err = errors.Join(err, s.Close()); err != nil {
 		return err
 	}
@@ -46,6 +67,15 @@ func mergeStores(ctx context.Context, home string, args []string) error {
 			"in other values than vectors; they were computed on different devices\n", store.Tolerance)
 	}
 	return nil
+}
+
+// pointers returns the places of texts.
+func pointers(list []string) []*string {
+	out := make([]*string, len(list))
+	for i := range list {
+		out[i] = &list[i]
+	}
+	return out
 }
 
 // compactStore is `antipode store compact`.

@@ -120,6 +120,9 @@ func (r *run) computeOwn(ctx context.Context, b *batches, missing []int) (others
 				defer func() { <-limit }()
 				var p prepared
 				if err := protect(func() (err error) {
+					if p.column, err = r.fetch(ctx, in, rowOf[u]); err != nil {
+						return err
+					}
 					p.value, p.column, err = w.Prepare(ctx, stage.Row{Frame: in, Index: rowOf[u]})
 					return err
 				}); err != nil {
@@ -211,6 +214,9 @@ func (r *run) computeOwn(ctx context.Context, b *batches, missing []int) (others
 		if p.err != nil {
 			if ctx.Err() != nil {
 				return others, ctx.Err()
+			}
+			if outage(p.err) {
+				return others, errors.Join(p.err, flush())
 			}
 			r.e.flights.end(b.item(row.u), nil)
 			c.skip()

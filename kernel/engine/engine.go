@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"runtime"
 	"runtime/debug"
 	"slices"
@@ -20,6 +21,7 @@ import (
 	"antipode/datasets/table"
 	"antipode/internal/fault"
 	"antipode/kernel/client"
+	"antipode/kernel/remote"
 	"antipode/kernel/store"
 	"antipode/metrics/prdc"
 
@@ -59,6 +61,7 @@ type Engine struct {
 	computed atomic.Int64
 	found    atomic.Int64
 	flights  flights
+	objects  *remote.Cache
 }
 
 // New returns an engine on an open store.
@@ -66,7 +69,8 @@ func New(s *store.Store, opts Options) *Engine {
 	if opts.Budget == 0 {
 		opts.Budget = memoryTotal() / 2
 	}
-	return &Engine{Store: s, opts: opts, queue: newQueue(), pool: newPool(opts.Budget)}
+	return &Engine{Store: s, opts: opts, queue: newQueue(), pool: newPool(opts.Budget),
+		objects: remote.NewCache(filepath.Join(s.Dir(), "cache"))}
 }
 
 // home returns the folder of models and data sets.
@@ -100,6 +104,7 @@ func (e *Engine) Close() error {
 		e.device = nil
 	}
 	e.deviceMu.Unlock()
+	e.objects.Close()
 	return e.Store.Close()
 }
 
@@ -188,6 +193,9 @@ func (e *Engine) evaluateIn(ctx context.Context, req client.Request, progress fu
 	}
 	if req.Counts {
 		res.Frame = nil
+	} else {
+		r.show(f)
+		res.Notes = r.notes
 	}
 	if err := e.Store.Flush(); err != nil {
 		fmt.Fprintf(logWriter, "the index of file digests is not stored: %v\n", err) // it saves time only

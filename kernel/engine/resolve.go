@@ -20,7 +20,7 @@ import (
 // origin describes where a table comes from.
 type origin struct {
 	name string          // of the table, for messages
-	dir  string          // the folder that its paths are relative to
+	dir  string          // the folder, or the URL of the prefix, that its paths are relative to
 	root string          // the folder that its paths must be in; "" = dir
 	bad  []*table.BadRow // by row: the problem that the reader of the file found, or nil
 
@@ -56,7 +56,9 @@ func (r *run) resolve(f *table.Frame, s source) (*table.Frame, error) {
 		for i := range all {
 			all[i] = i
 		}
-		r.readFiles(f, all, o, bad)
+		if err := r.readFiles(f, all, o, bad); err != nil {
+			return nil, err
+		}
 	}
 	for i := range f.Columns {
 		if c := &f.Columns[i]; c.Kind == table.KindVector {
@@ -95,26 +97,25 @@ func (r *run) resolve(f *table.Frame, s source) (*table.Frame, error) {
 }
 
 // readFiles replaces the paths in some rows of a table by the digests of images and by masks, in place. It records the
-// rows that cannot be read in bad.
-func (r *run) readFiles(f *table.Frame, rows []int, o origin, bad []*table.BadRow) {
+// rows that cannot be read in bad; the error is that of an object storage that cannot be reached.
+func (r *run) readFiles(f *table.Frame, rows []int, o origin, bad []*table.BadRow) error {
+	var broken broken
 	for i := range f.Columns {
 		c := &f.Columns[i]
 		switch c.Kind {
 		case table.KindImage:
-			parallel(len(rows), func(k int) {
+			spread(len(rows), o.workers(), func(k int) {
 				row := rows[k]
 				img := c.Images[row]
-				if img.Path == "" || bad[row] != nil {
+				if img.Path == "" || bad[row] != nil || broken.is() {
 					return
 				}
-				file, err := inside(o.dir, o.root, img.Path, r.store.Dir())
+				file, digest, err := r.image(o, img)
+				if broken.set(err) {
+					return
+				}
 				if errors.Is(err, errOutside) && o.folder {
 					err = errLink
-				}
-				var digest string
-				if err == nil {
-					digest, err = r.e.Store.FileDigest(file)
-					err = plain(err)
 				}
 				if err == nil && img.SHA256 != "" && img.SHA256 != digest {
 					err = fmt.Errorf("%s is not the file the table was made with (SHA-256 %.12s…, the table "+
@@ -128,10 +129,10 @@ func (r *run) readFiles(f *table.Frame, rows []int, o origin, bad []*table.BadRo
 				c.Images[row] = table.Image{SHA256: digest, Path: file}
 			})
 		case table.KindMask:
-			parallel(len(rows), func(k int) {
+			spread(len(rows), o.workers(), func(k int) {
 				row := rows[k]
 				m := c.Masks[row]
-				if m.Counts == "" || m.Size != [2]int{} || bad[row] != nil {
+				if m.Counts == "" || m.Size != [2]int{} || bad[row] != nil || broken.is() {
 					return
 				}
 				if strings.HasPrefix(m.Counts, "{") { // run lengths, as a saved CSV holds them
@@ -142,7 +143,10 @@ func (r *run) readFiles(f *table.Frame, rows []int, o origin, bad []*table.BadRo
 					c.Masks[row] = inline
 					return
 				}
-				file, err := inside(o.dir, o.root, m.Counts, r.store.Dir())
+				file, _, err := r.image(o, table.Image{Path: m.Counts})
+				if broken.set(err) {
+					return
+				}
 				if err == nil {
 					c.Masks[row], err = readMask(file)
 				}
@@ -153,6 +157,10 @@ func (r *run) readFiles(f *table.Frame, rows []int, o origin, bad []*table.BadRo
 			})
 		}
 	}
+	if broken.is() {
+		return fmt.Errorf("%s: %w", o.name, broken.err)
+	}
+	return nil
 }
 
 // checkVectors records the rows whose vector has a number that is not finite in bad, and notes vectors of zeros.
@@ -271,9 +279,12 @@ func plain(err error) error {
 }
 
 // parallel calls f(0) … f(n-1) on one goroutine per core.
-func parallel(n int, f func(int)) {
+func parallel(n int, f func(int)) { spread(n, runtime.GOMAXPROCS(0), f) }
+
+// spread calls f(0) … f(n-1) on so many goroutines.
+func spread(n, workers int, f func(int)) {
 	var wg fault.Group
-	workers := min(n, runtime.GOMAXPROCS(0))
+	workers = min(n, workers)
 	for w := range workers {
 		wg.Go(func() {
 			for i := w; i < n; i += workers {

@@ -269,8 +269,7 @@ func (r *run) loadSource(f *table.Frame, s *source, rows, numbers []int, bad []*
 			}
 		}
 	}
-	r.readFiles(f, rows, s.origin, bad)
-	return nil
+	return r.readFiles(f, rows, s.origin, bad)
 }
 
 // loadDrawn renders the images of rows of a table of the built-in world.

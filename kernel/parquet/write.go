@@ -2,6 +2,7 @@ package parquet
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"math"
 
@@ -50,11 +51,23 @@ const rowGroup = 4096
 
 // Write writes a frame to a file atomically. Paths of images are written as they are in the frame.
 func Write(path string, f *table.Frame) error {
+	data, err := Encode(f)
+	if err == nil {
+		err = atomicfile.Write(path, data)
+	}
+	if err != nil {
+		return fmt.Errorf("cannot write %s: %w", path, err)
+	}
+	return nil
+}
+
+// Encode returns the content of a file of a frame.
+func Encode(f *table.Frame) ([]byte, error) {
 	if err := f.Check(); err != nil {
-		return err
+		return nil, err
 	}
 	if len(f.Columns) == 0 {
-		return fmt.Errorf("cannot write %s: the table has no columns", path)
+		return nil, errors.New("the table has no columns")
 	}
 	group := ordered{Group: pq.Group{}}
 	for _, c := range f.Columns {
@@ -68,21 +81,18 @@ func Write(path string, f *table.Frame) error {
 		rows = append(rows, row(f, i))
 		if len(rows) == rowGroup || i == f.Len()-1 {
 			if _, err := w.WriteRows(rows); err != nil {
-				return fmt.Errorf("cannot write %s: %w", path, err)
+				return nil, err
 			}
 			if err := w.Flush(); err != nil {
-				return fmt.Errorf("cannot write %s: %w", path, err)
+				return nil, err
 			}
 			rows = rows[:0]
 		}
 	}
 	if err := w.Close(); err != nil {
-		return fmt.Errorf("cannot write %s: %w", path, err)
+		return nil, err
 	}
-	if err := atomicfile.Write(path, b.Bytes()); err != nil {
-		return fmt.Errorf("cannot write %s: %w", path, err)
-	}
-	return nil
+	return b.Bytes(), nil
 }
 
 // row is one row of the frame as leaf values with their repetition and definition levels.
