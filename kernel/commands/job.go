@@ -15,6 +15,7 @@ import (
 	"antipode/datasets"
 	"antipode/datasets/table"
 	"antipode/gomlxmodels/all"
+	"antipode/internal/objecturl"
 	"antipode/kernel/client"
 	"antipode/kernel/engine"
 	"antipode/kernel/jobs"
@@ -64,7 +65,7 @@ func collecting(ctx context.Context) *collected {
 // madeBefore returns the table that an earlier command of the job writes to a path.
 func madeBefore(ctx context.Context, path string) (datasets.Table, bool) {
 	c := collecting(ctx)
-	abs, err := filepath.Abs(path)
+	abs, err := objecturl.Resolve(path)
 	if c == nil || err != nil {
 		return datasets.Table{}, false
 	}
@@ -82,7 +83,7 @@ func (c *collected) add(s *stageFlags, t datasets.Table) error {
 	}
 	c.skipBad, c.batch = c.skipBad || s.skipBad, max(c.batch, s.batch)
 	c.tables = append(c.tables, t)
-	abs, err := filepath.Abs(s.out)
+	abs, err := objecturl.Resolve(s.out)
 	if err != nil {
 		return err
 	}
@@ -255,6 +256,10 @@ func writeJob(j *jobs.Job, out, folder, scheduler string, allow []string) error 
 	path, err := filepath.Abs(out)
 	if err != nil {
 		return err
+	}
+	if objecturl.IsRemote(folder) {
+		return usage("--store %s: the store of a job is a folder; copy it afterwards: antipode store merge --into URL "+
+			"FOLDER", folder)
 	}
 	if j.Store, err = filepath.Abs(folder); err != nil {
 		return err
