@@ -109,7 +109,8 @@ func TestMergeOfObjects(t *testing.T) {
 		t.Fatal(err)
 	}
 	at := s.Object("store")
-	if printed, err = run("store", "merge", "--into", at, home); err != nil || !strings.Contains(printed, "5 files copied") {
+	printed, err = run("store", "merge", "--into", at, home)
+	if err != nil || !strings.Contains(printed, "5 files copied") {
 		t.Fatalf("%q, %v", printed, err)
 	}
 	other := t.TempDir()

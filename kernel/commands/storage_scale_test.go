@@ -250,7 +250,7 @@ func TestStorage(t *testing.T) {
 	a.fails(t, "run/none.parquet: no such object", "table", "--in", s.url("lab", "run/none.parquet"), "--out", "x.csv")
 
 	// the server is killed while images and a table are written
-	pictures(t, filepath.Join(a.dir, "photos"), 400)
+	photographs(t, filepath.Join(a.dir, "photos"), 400)
 	save := []string{"table", "--in", "photos", "--out", s.url("lab", "run/photos.parquet")}
 	out, err := s.killAt(t, "run/photos.images", 40, func() (string, error) { return a.antipode(t.Context(), save...) })
 	a.failed(t, "no usable answer after 5 tries", out, err)
@@ -315,8 +315,8 @@ func (s *rclone) killAt(t *testing.T, key string, n int, f func() (string, error
 	return out, err
 }
 
-// pictures writes so many different images.
-func pictures(t *testing.T, dir string, n int) {
+// photographs writes so many different images.
+func photographs(t *testing.T, dir string, n int) {
 	t.Helper()
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		t.Fatal(err)

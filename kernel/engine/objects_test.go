@@ -190,6 +190,11 @@ func TestPathsOfObjects(t *testing.T) {
 			t.Errorf("%s: %v", path, err)
 		}
 	}
+	put(t, s, "set/t.csv", "id\n1\n")
+	_, err := run1(t, newEngine(t), datasets.CSV(s.Object("set/t.csv")).Select("none"), client.Request{})
+	if err == nil || strings.Contains(err.Error(), "endpoint") {
+		t.Error(err)
+	}
 	e := newEngine(t)
 	put(t, s, "set/t.csv", "id,image\n1,a.png\n2,s3://lab/set/a.png\n3,./a.png\n")
 	out := s.Object("set/out.parquet")
@@ -197,7 +202,7 @@ func TestPathsOfObjects(t *testing.T) {
 		t.Fatal(err)
 	}
 	put(t, s, "set/a.png", "changed") // after the table
-	_, err := run1(t, newEngine(t), counts(datasets.Parquet(out)), client.Request{})
+	_, err = run1(t, newEngine(t), counts(datasets.Parquet(out)), client.Request{})
 	if err == nil || !strings.Contains(err.Error(), "is not the file the table was made with") {
 		t.Error(err)
 	}

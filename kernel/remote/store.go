@@ -57,8 +57,8 @@ func (c *copying) add(f func(*Copied)) {
 	f(&c.Copied)
 }
 
-// Push writes the files of the store in a folder below a prefix of object storage, except those that are there and those
-// that are damaged. Results come last: what they use is complete. A push that was interrupted can be repeated.
+// Push writes the files of the store in a folder below a prefix of object storage, except those that are there and
+// those that are damaged. Results come last: what they use is complete. A push that was interrupted can be repeated.
 func Push(ctx context.Context, home string, to objecturl.URL) (Copied, error) {
 	var c copying
 	b, err := Open(ctx, to)
