@@ -27,6 +27,7 @@ var exceptions = []struct{ begins, why, check string }{
 	{"go test -tags checks ", "an hour, with the reference libraries", "package"},
 	{"PYTHON=python3 go run ", "an hour, with the reference libraries", "package"},
 	{"go run ./internal/bench cells ", "needs a real model", "package"},
+	{"go run ./internal/bench large ", "minutes, and gigabytes of memory", "package"},
 	{"antipode lab ", "opens a browser", "antipode help lab"},
 	{"antipode models pull ", "gigabytes from the network", "help"},
 	{"antipode models check stable-diffusion-v1-5", "needs a real model", "help"},

@@ -6,9 +6,11 @@ import (
 	"encoding/json"
 	"errors"
 	"log"
+	"maps"
 	"net"
 	"net/http"
 	"os"
+	"slices"
 	"sort"
 	"sync"
 	"time"
@@ -88,6 +90,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	}
 	s.end.Do(func() { close(s.done) })
 	<-down // hs.Serve returns when Shutdown begins; replies are still being written
+	s.awaitJobs(2 * time.Second)
 	err = errors.Join(err, s.engine.Close())
 	if own, ok := l.(*listener); ok {
 		own.holder.Close() // another backend may serve the store from now on
@@ -158,6 +161,21 @@ func (s *Server) cancelAll() {
 	s.draining = true
 	for _, j := range s.jobs {
 		j.cancel()
+	}
+}
+
+// awaitJobs waits for the canceled jobs, which may be storing items, at most for limit.
+func (s *Server) awaitJobs(limit time.Duration) {
+	late := time.After(limit)
+	s.mu.Lock()
+	jobs := slices.Collect(maps.Values(s.jobs))
+	s.mu.Unlock()
+	for _, j := range jobs {
+		select {
+		case <-j.finished:
+		case <-late:
+			return
+		}
 	}
 }
 
