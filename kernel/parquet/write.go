@@ -1,9 +1,11 @@
 package parquet
 
 import (
-	"bytes"
 	"fmt"
+	"io"
 	"math"
+	"os"
+	"path/filepath"
 
 	pq "github.com/parquet-go/parquet-go"
 
@@ -61,28 +63,37 @@ func Write(path string, f *table.Frame) error {
 		group.Group[c.Name] = node(c.Kind)
 		group.names = append(group.names, c.Name)
 	}
-	var b bytes.Buffer
-	w := pq.NewWriter(&b, pq.NewSchema("antipode", group), pq.Compression(&pq.Zstd), pq.CreatedBy("antipode", "1", ""))
-	rows := make([]pq.Row, 0, rowGroup)
-	for i := range f.Len() {
-		rows = append(rows, row(f, i))
-		if len(rows) == rowGroup || i == f.Len()-1 {
-			if _, err := w.WriteRows(rows); err != nil {
-				return fmt.Errorf("cannot write %s: %w", path, err)
-			}
-			if err := w.Flush(); err != nil {
-				return fmt.Errorf("cannot write %s: %w", path, err)
-			}
-			rows = rows[:0]
-		}
+	schema := pq.NewSchema("antipode", group)
+	err := os.MkdirAll(filepath.Dir(path), 0o755)
+	if err == nil {
+		err = atomicfile.Replace(path, 0o644, func(w io.Writer) error { return writeRows(w, schema, f) })
 	}
-	if err := w.Close(); err != nil {
-		return fmt.Errorf("cannot write %s: %w", path, err)
-	}
-	if err := atomicfile.Write(path, b.Bytes()); err != nil {
+	if err != nil {
 		return fmt.Errorf("cannot write %s: %w", path, err)
 	}
 	return nil
+}
+
+// writeRows writes the rows of a frame, a group at a time.
+func writeRows(to io.Writer, schema *pq.Schema, f *table.Frame) error {
+	w := pq.NewWriter(to, schema, pq.Compression(&pq.Zstd), pq.CreatedBy("antipode", "1", ""))
+	rows := make([]pq.Row, 0, batch)
+	for i := range f.Len() {
+		rows = append(rows, row(f, i))
+		last := i%rowGroup == rowGroup-1 || i == f.Len()-1
+		if len(rows) == batch || last {
+			if _, err := w.WriteRows(rows); err != nil {
+				return err
+			}
+			rows = rows[:0]
+		}
+		if last {
+			if err := w.Flush(); err != nil {
+				return err
+			}
+		}
+	}
+	return w.Close()
 }
 
 // row is one row of the frame as leaf values with their repetition and definition levels.
