@@ -55,8 +55,8 @@ func commands() []command {
 		{"backend", "status [--json] | stop | log", "control the resident backend of the store", backendCommand},
 		{"models", modelsArgs, "list or download models, or check whether a folder can be loaded", models},
 		{"data", dataArgs, "list, download or check data sets, or fetch images by URL", data},
-		{"store", storeArgs, "list, verify or remove stored results, merge other stores into this one, or merge small " +
-			"files", storeCommand},
+		{"store", storeArgs, "list, verify or remove stored results, merge other stores into this one, or merge " +
+			"small files", storeCommand},
 		{"generate", "--model NAME|DIR --prompts TABLE --out TABLE [--n N] [--steps N] …",
 			"generate images of prompts",
 			generate},

@@ -206,7 +206,9 @@ func encode(f *table.Frame, name string) ([]byte, error) {
 	if objecturl.Ext(name) == ".csv" {
 		return encodeCSV(f)
 	}
-	return parquet.Encode(f)
+	var b bytes.Buffer
+	err := parquet.Encode(&b, f)
+	return b.Bytes(), err
 }
 
 // uploaded returns the paths of images in a table under a URL. Images of the same bucket stay where they are; others

@@ -131,9 +131,22 @@ func (r *run) rowStage(st stage.Stage, p *table.Plan, in *table.Frame) (*table.F
 // storedValues returns the values of items, nil for one that is missing or damaged or lacks one of its images, and the
 // number of items and images that were found damaged.
 func (r *run) storedValues(items *store.Items, keys []store.Key, outputs []table.ColumnSpec) ([][]stage.Value, int) {
-	payloads := items.GetAll(keys)
 	values := make([][]stage.Value, len(keys))
 	var images atomic.Int64
+	for at := 0; at < len(keys); at += storedAtOnce {
+		end := min(at+storedAtOnce, len(keys))
+		r.decodeStored(items, keys[at:end], outputs, values[at:end], &images)
+	}
+	return values, items.Damage() + int(images.Load())
+}
+
+// storedAtOnce is the number of items whose encoded form is in memory at once.
+const storedAtOnce = 4096
+
+// decodeStored sets the values of items, and counts their damaged images.
+func (r *run) decodeStored(items *store.Items, keys []store.Key, outputs []table.ColumnSpec, values [][]stage.Value,
+	images *atomic.Int64) {
+	payloads := items.GetAll(keys)
 	parallel(len(keys), func(u int) {
 		if payloads[u] == nil {
 			return
@@ -150,7 +163,6 @@ func (r *run) storedValues(items *store.Items, keys []store.Key, outputs []table
 			images.Add(1)
 		}
 	})
-	return values, items.Damage() + int(images.Load())
 }
 
 // retries reports whether an item that was found is computed again, at most once in a run: its outcome is failed, and

@@ -103,7 +103,7 @@ func Read(path string, o Options) (t *Table, err error) {
 	return r.Table, nil
 }
 
-// batch is the number of rows per read, and maxWaiting the bytes of images that are stored together.
+// batch is the number of rows per read or write, and maxWaiting the bytes of images that are stored together.
 const (
 	batch      = 256
 	maxWaiting = 64 << 20

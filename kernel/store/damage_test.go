@@ -36,7 +36,7 @@ func itemsOf(t *testing.T, s *Store) *Items {
 
 func packsOf(t *testing.T, s *Store) []string {
 	t.Helper()
-	names, err := filepath.Glob(filepath.Join(s.Dir(), "items", "embed-v1", "abc", "*"))
+	names, err := filepath.Glob(filepath.Join(s.Dir(), "items", "embed-v1", "abc", "[^.]*"))
 	if err != nil {
 		t.Fatal(err)
 	}

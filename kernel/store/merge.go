@@ -35,7 +35,7 @@ type MergeOptions struct {
 type merging struct {
 	s       *Store
 	sources []*Store
-	names   [16]sync.Mutex // held to write a pack, by the last digit of its name
+	names   [16]sync.Mutex // one is locked to write a pack, by the last digit of its name
 
 	mu       sync.Mutex
 	report   MergeReport
@@ -65,7 +65,10 @@ func (s *Store) Merge(ctx context.Context, folders []string, o MergeOptions) (*M
 		pattern string
 		file    func(source *Store, path string) error
 	}{
-		{"blobs/*/*", m.blob}, {"items/*/*/*", m.items}, {"results/*.json", m.result}, {jobsDir + "/*/*.json", m.status},
+		{"blobs/*/*", m.blob},
+		{"items/*/*/*", m.items},
+		{"results/*.json", m.result},
+		{jobsDir + "/*/*.json", m.status},
 	} {
 		if err := m.each(ctx, step.pattern, step.file); err != nil {
 			return nil, fmt.Errorf("store merge: %w", err)
@@ -85,7 +88,8 @@ func (s *Store) Merge(ctx context.Context, folders []string, o MergeOptions) (*M
 	return &m.report, nil
 }
 
-// open opens a source. Nothing is created in it except its lock. With remove it may be the rest of one that was removed.
+// open opens a source. Nothing is created in it except its lock. With remove it may be the rest of one that was
+// removed.
 func (m *merging) open(folder string, remove bool) error {
 	dir, err := filepath.Abs(folder)
 	if err != nil {

@@ -44,7 +44,8 @@ func snapshot(t *testing.T, s *Store) map[string]string {
 	t.Helper()
 	out := map[string]string{}
 	err := filepath.WalkDir(s.dir, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || d.Name() == lockFile || d.Name() == indexFile || strings.HasPrefix(d.Name(), ".tmp") {
+		if err != nil || d.IsDir() || slices.Contains([]string{lockFile, indexFile}, d.Name()) ||
+			strings.HasPrefix(d.Name(), ".tmp") {
 			return err
 		}
 		rel, _ := filepath.Rel(s.dir, path)

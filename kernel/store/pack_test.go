@@ -16,8 +16,12 @@ import (
 
 // FuzzPack: whatever a pack contains, it is refused or its items can be read, and what salvage finds is a pack again.
 func FuzzPack(f *testing.F) {
-	head := header{Stage: "embed-v1", Context: "abc", Columns: []table.ColumnSpec{{Name: "full", Kind: table.KindVector}},
-		Origins: []Origin{{Device: "xla:cpu"}}}
+	head := header{
+		Stage:   "embed-v1",
+		Context: "abc",
+		Columns: []table.ColumnSpec{{Name: "full", Kind: table.KindVector}},
+		Origins: []Origin{{Device: "xla:cpu"}},
+	}
 	pack, _, err := encodePack(head, []record{{Key{1}, []byte("one")}, {Key{2}, nil}, {Key{3}, []byte("three")}})
 	if err != nil {
 		f.Fatal(err)
@@ -72,8 +76,8 @@ func TestLargePack(t *testing.T) {
 	}
 	r := rand.New(rand.NewPCG(1, 1))
 	index := len(whole) - packTrailer - len(keys)*indexEntry
-	places := []int{0, 3, 4, 40, len(whole) - 1, len(whole) - packTrailer, len(whole) - packTrailer + 4, index, index + 33,
-		index + 41, index + 45}
+	trailer := len(whole) - packTrailer
+	places := []int{0, 3, 4, 40, len(whole) - 1, trailer, trailer + 4, index, index + 33, index + 41, index + 45}
 	for range 10 {
 		places = append(places, r.IntN(len(whole)))
 	}
@@ -95,8 +99,9 @@ func TestLargePack(t *testing.T) {
 				t.Fatalf("byte %d: item %d is %v", at, i, p[:3])
 			}
 		}
-		if damage := it.Damage(); missing > 1 || missing > 0 && damage == 0 || at >= index && (missing > 0 || damage != 1) &&
-			at < len(whole)-packTrailer {
+		inIndex := at >= index && at < trailer
+		damage := it.Damage()
+		if missing > 1 || missing > 0 && damage == 0 || inIndex && (missing > 0 || damage != 1) {
 			t.Errorf("byte %d of %d: %d are missing, %d are damaged", at, len(whole), missing, damage)
 		}
 		if again := itemsOf(t, open(t, s.Dir())); again.Len() != len(keys)-missing || again.Damage() > 0 {
@@ -193,7 +198,8 @@ func TestReplaced(t *testing.T) {
 			t.Fatal(err)
 		}
 		for name, items := range map[string]*Items{"the same": it, "reopened": reopen(t, s)} {
-			if got := items.GetAll([]Key{k, other}); string(got[0]) != fmt.Sprint("new ", i) || !bytes.Equal(got[1], []byte{7}) {
+			got := items.GetAll([]Key{k, other})
+			if string(got[0]) != fmt.Sprint("new ", i) || !bytes.Equal(got[1], []byte{7}) {
 				t.Errorf("%s: %q", name, got)
 			}
 		}

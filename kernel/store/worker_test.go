@@ -109,7 +109,12 @@ func TestWorkerCommits(t *testing.T) {
 	s := openWorker(t, t.TempDir(), WorkerOptions{Commit: 20 * time.Millisecond})
 	it := itemsOf(t, s)
 	put(t, it, 0, 3, 3, 1)
-	for start := time.Now(); len(packsOf(t, s)) == 0; time.Sleep(5 * time.Millisecond) {
+	waiting := func() int {
+		it.mu.Lock()
+		defer it.mu.Unlock()
+		return len(it.collected)
+	}
+	for start := time.Now(); waiting() > 0; time.Sleep(5 * time.Millisecond) {
 		if time.Since(start) > 10*time.Second {
 			t.Fatal("nothing was written")
 		}
