@@ -20,6 +20,7 @@ import (
 
 	"antipode/datasets"
 	"antipode/datasets/table"
+	"antipode/internal/objecturl"
 )
 
 // Set is a data set of reference images that an audit knows by name.
@@ -40,7 +41,7 @@ func Images(part string, builtIn datasets.Table, sets ...Set) datasets.Table {
 // IsTable reports whether a part names images that exist already, in a .csv or .parquet file or in a folder, and not a
 // model. A folder with a config.json or a model_index.json is a model.
 func IsTable(part string) bool {
-	switch strings.ToLower(filepath.Ext(part)) {
+	switch objecturl.Ext(part) {
 	case ".csv", ".parquet":
 		return true
 	}

@@ -38,6 +38,7 @@ type Progress struct {
 	closed bool
 	notes  []*noteKind
 	timer  *time.Timer
+	ahead  string // the id of the display of Announce, "" without one
 }
 
 // noteKind is a group of notes that differ only in names and numbers: the first is shown, the others are counted.
@@ -105,6 +106,19 @@ func newProgress(show func(table.Progress), clear func()) *Progress {
 	return p
 }
 
+// Announce shows one line about the work ahead, with an estimate of its time. In a notebook Close removes it: saved
+// notebooks contain no times.
+func (p *Progress) Announce(line string) {
+	if !InNotebook() {
+		Say(line)
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.ahead = gonbui.UniqueId()
+	update(p.ahead, html.EscapeString(flatten(line)), flatten(line))
+}
+
 // Update reports progress. A note is shown once, as a line that stays; in a notebook by the first cell that has it. Of
 // several notes that differ only in names and numbers the first is shown, and Close shows the number of others.
 func (p *Progress) Update(v table.Progress) {
@@ -150,6 +164,10 @@ func (p *Progress) Close() {
 	p.timer.Stop()
 	if p.shown {
 		p.clear()
+	}
+	if p.ahead != "" {
+		update(p.ahead, "", "")
+		flush(10 * time.Second)
 	}
 	for _, k := range p.notes {
 		if more := k.n - 1; more > 0 {

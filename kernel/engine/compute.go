@@ -79,6 +79,7 @@ type ahead struct {
 // computeOwn computes those of the missing items that no other job is computing, and returns the others.
 func (r *run) computeOwn(ctx context.Context, b *batches, missing []int) (others map[int]*flight, err error) {
 	w, in, outputs, c, rowOf, values := b.w, b.in, b.outputs, b.c, b.rowOf, b.values
+	drain := drainOf(ctx)
 	ctx, cancel := context.WithCancel(stage.WithSteps(ctx, c.at))
 	size := w.Batch()
 	if r.req.Batch > 0 {
@@ -119,6 +120,9 @@ func (r *run) computeOwn(ctx context.Context, b *batches, missing []int) (others
 				defer func() { <-limit }()
 				var p prepared
 				if err := protect(func() (err error) {
+					if p.column, err = r.fetch(ctx, in, rowOf[u]); err != nil {
+						return err
+					}
 					p.value, p.column, err = w.Prepare(ctx, stage.Row{Frame: in, Index: rowOf[u]})
 					return err
 				}); err != nil {
@@ -149,14 +153,20 @@ func (r *run) computeOwn(ctx context.Context, b *batches, missing []int) (others
 		if len(batch) == 0 {
 			return nil
 		}
+		if err := drain.err(); err != nil {
+			return err
+		}
 		c.begin(len(batch))
 		items := make([]item, len(members))
 		for i, u := range members {
 			items[i] = b.item(u)
 		}
-		held, release := r.e.flights.hold(ctx, items)
+		allowed, end := drain.hold(ctx, c.left)
+		held, release := r.e.flights.hold(allowed, items)
 		results, failed := w.Compute(held, batch)
 		release()
+		end()
+		failed = drain.ended(ctx, failed)
 		if failed != nil && len(results) != len(batch) {
 			return failed
 		}
@@ -198,10 +208,15 @@ func (r *run) computeOwn(ctx context.Context, b *batches, missing []int) (others
 		case p = <-row.p:
 		case <-ctx.Done():
 			return others, ctx.Err()
+		case <-drain.begun():
+			return others, ErrDrained
 		}
 		if p.err != nil {
 			if ctx.Err() != nil {
 				return others, ctx.Err()
+			}
+			if outage(p.err) {
+				return others, errors.Join(p.err, flush())
 			}
 			r.e.flights.end(b.item(row.u), nil)
 			c.skip()

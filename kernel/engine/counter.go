@@ -19,6 +19,8 @@ type counter struct {
 	inFlight      int // items of the current batch
 	step, steps   int // of the current batch
 	told          time.Time
+	begun         time.Time     // of the current batch
+	fastest       time.Duration // batch so far
 	samples       []table.Sample
 	watch         func(done, total, items int) // nil, or is called with each step of a batch of so many items
 
@@ -68,7 +70,21 @@ func (c *counter) part() float64 {
 func (c *counter) begin(n int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.inFlight, c.step, c.steps = n, 0, 0
+	c.inFlight, c.step, c.steps, c.begun = n, 0, 0, time.Now()
+}
+
+// left estimates how long the rest of the current batch takes.
+func (c *counter) left() (d time.Duration, known bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	took := time.Since(c.begun)
+	switch {
+	case c.step > 0:
+		return time.Duration(float64(took) * float64(c.steps-c.step) / float64(c.step)), true
+	case c.fastest > 0:
+		return max(0, c.fastest-took), true
+	}
+	return 0, false
 }
 
 // foundLater counts an item that another job has computed meanwhile.
@@ -95,6 +111,9 @@ func (c *counter) finish(n int, made []table.Sample) {
 	c.computed += n
 	c.r.computed += n
 	c.inFlight, c.step, c.steps = 0, 0, 0
+	if took := time.Since(c.begun); c.fastest == 0 || took < c.fastest {
+		c.fastest = took
+	}
 	all := append(c.samples[:len(c.samples):len(c.samples)], made...) // reported slices are not modified
 	c.samples = all[max(0, len(all)-table.MaxSamples):]
 	c.tell()

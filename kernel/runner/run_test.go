@@ -91,11 +91,12 @@ func TestRunNotes(t *testing.T) {
 		return code(source + "p.Close()")
 	}
 	path := write(t, noted("3 of 16 have no mask", "4 of 16 have no mask"), noted("3 of 16 have no mask"),
-		noted("4 of 16 have no mask", "3 of 16 have no mask", "radius 0"))
+		noted("4 of 16 have no mask", "3 of 16 have no mask", "radius 0"),
+		code("%%\np := cell.NewProgress()\np.Announce(\"embed: 9 items, about 2 min\")\np.Close()"))
 	want := [][]string{
 		{"display_data:3 of 16 have no mask", "display_data:and 1 more like: 3 of 16 have no mask"}, nil,
 		{"display_data:4 of 16 have no mask", "display_data:radius 0",
-			"display_data:and 1 more like: 4 of 16 have no mask"},
+			"display_data:and 1 more like: 4 of 16 have no mask"}, nil, // nothing of an announcement
 	}
 	for range 2 {
 		nb, err := run(t, t.Context(), Options{Notebook: path})
