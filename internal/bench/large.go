@@ -24,7 +24,7 @@ import (
 // largeBenchmark measures the antipode command on large inputs, each with a backend of its own: wall-clock time, and
 // the largest resident memory of the command and of the backend.
 var largeBenchmark = benchmark{
-	about: "the command on an image of -side × -side pixels, tables of -n rows, and -vectors real and generated vectors",
+	about: "the command on images of -side × -side pixels, tables of -n rows, and 2 × -vectors vectors",
 	ints:  map[string]int{"n": 1_000_000, "side": 10_000, "vectors": 100_000, "size": 64, "seed": 1},
 	run:   runLarge,
 }
@@ -53,8 +53,8 @@ func runLarge(s *session) error {
 		{fmt.Sprintf("CSV of %d rows, sorted, and counted by group", n),
 			[]string{"table", "--in", "rows.csv", "--sort", "score", "--count", "region,even"}},
 		{fmt.Sprintf("precision and coverage, 2 × %d vectors, d = %d", vectors, s.int("size")),
-			[]string{"score", "--metric", "precision-coverage", "--real", "real.csv", "--gen", "generated.csv", "--vector",
-				"full", "--out", "o.csv"}},
+			[]string{"score", "--metric", "precision-coverage", "--real", "real.csv", "--gen", "generated.csv",
+				"--vector", "full", "--out", "o.csv"}},
 	} {
 		if err := l.measure(c.title, c.args); err != nil {
 			return fmt.Errorf("%s: %w", c.title, err)
@@ -160,7 +160,8 @@ func (l *large) rowsTo(w io.Writer) error {
 	for i := range l.int("n") {
 		even := [2]string{"yes", "no"}[i%2]
 		if err == nil {
-			_, err = fmt.Fprintf(w, "row-%d,a photo of house %d in a town,region %d,%s,%.6f\n", i, i, i%17, even, r.Float64())
+			_, err = fmt.Fprintf(w, "row-%d,a photo of house %d in a town,region %d,%s,%.6f\n", i, i, i%17, even,
+				r.Float64())
 		}
 	}
 	return err
