@@ -242,7 +242,8 @@ func (c *count) compare(t *testing.T, stage string, got, want []string) {
 	}
 }
 
-// table prints a line for each scenario: when it ends, because a night may be too short, and all at the end of the test.
+// table prints a line for each scenario: when it ends, because a night may be too short, and all at the end of the
+// test.
 type table struct {
 	t     *testing.T
 	lines []string
