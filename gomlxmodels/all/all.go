@@ -59,6 +59,22 @@ func NewEngine(home, build string) (*engine.Engine, error) {
 	}}), nil
 }
 
+// NewBackend is [NewEngine] for the antipode command. Where several devices are chosen ([device.ListEnv]), the engine
+// starts this program as `antipode backend child` for each of them.
+func NewBackend(home, build string) (*engine.Engine, error) {
+	if list := os.Getenv(device.ListEnv); list != "" && list != "auto" {
+		if _, err := device.Select(list); err != nil {
+			return nil, err
+		}
+	}
+	s, err := store.Open(home)
+	if err != nil {
+		return nil, err
+	}
+	b := &backend{home: home}
+	return engine.New(s, engine.Options{Build: build, OpenDevice: b.open, Devices: b.devices}), nil
+}
+
 // Use makes this process evaluate its plans itself, in the given store, instead of sending them to the resident
 // backend.
 func Use(home string) error {
@@ -73,14 +89,14 @@ func Use(home string) error {
 // openDevice opens the best device. What it says goes to standard error, in the resident backend its log: the commands
 // that start a backend provide the plugin before, and tell the user then.
 func openDevice(ctx context.Context, home string) (engine.Device, error) {
-	d, _, err := plugin.Open(ctx,
-		plugin.Options{Home: home,
-			Say: func(format string, args ...any) { fmt.Fprintf(os.Stderr, format+"\n", args...) }})
+	d, _, err := plugin.Open(ctx, plugin.Options{Home: home, Say: say})
 	if err != nil {
 		return nil, err
 	}
 	return &accelerator{device: d}, nil
 }
+
+func say(format string, args ...any) { fmt.Fprintf(os.Stderr, format+"\n", args...) }
 
 // accelerator is a device as the engine knows it.
 type accelerator struct {

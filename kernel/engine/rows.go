@@ -19,10 +19,11 @@ import (
 )
 
 // rowStage runs a row-wise stage and returns the table with the new columns. It takes stored items from the store and
-// computes the others in batches, each stored before the next one starts. A bad row is an error, or with SkipBad is
-// left out.
+// computes the others in batches, each stored when it is done. A bad row is an error, or
+// with SkipBad is left out.
 func (r *run) rowStage(st stage.Stage, p *table.Plan, in *table.Frame) (*table.Frame, error) {
-	w, err := st.Open(r.ctx, env{r}, p.Args)
+	opened := &opening{env: env{r}, files: map[string]string{}}
+	w, err := st.Open(r.ctx, opened, p.Args)
 	if err != nil {
 		if r.work != nil {
 			return r.work.unopened(p, in, err)
@@ -87,6 +88,9 @@ func (r *run) rowStage(st stage.Stage, p *table.Plan, in *table.Frame) (*table.F
 	r.found += c.found
 	c.report()
 	b := &batches{w: w, items: items, in: in, outputs: outputs, c: c, unique: unique, rowOf: rowOf, values: values}
+	if b.remote, err = opened.remote(st, p.Args, w); err != nil {
+		return nil, err
+	}
 	switch {
 	case r.work != nil:
 		if err := r.count(b, p, st.Name, missing); err != nil {
@@ -96,7 +100,7 @@ func (r *run) rowStage(st stage.Stage, p *table.Plan, in *table.Frame) (*table.F
 		if err := items.Drop(failed); err != nil {
 			return nil, err
 		}
-		if err := w.Load(r.ctx); err != nil {
+		if err := r.load(b); err != nil {
 			return nil, err
 		}
 		c.start = time.Now()
