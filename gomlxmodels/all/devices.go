@@ -65,16 +65,14 @@ func (b *backend) devices(ctx context.Context, budget int64) (*devices.Set, erro
 		}
 		return nil, nil
 	}
-	threads := max(1, runtime.GOMAXPROCS(0)/n)
-	of := func(name string, env ...string) devices.Device {
-		return devices.Device{Name: name, Env: append(env, fmt.Sprint("NPROC=", threads), fmt.Sprint("GOMAXPROCS=", threads))}
-	}
 	var all []devices.Device
-	for i := range chosen.CPUs {
-		all = append(all, of(fmt.Sprint("cpu ", i)))
+	for i := range chosen.CPUs { // each with all threads: on the processor their number changes the last bits of results
+		all = append(all, devices.Device{Name: fmt.Sprint("cpu ", i)})
 	}
+	threads := max(1, runtime.GOMAXPROCS(0)/n)
 	for _, gpu := range chosen.GPUs {
-		all = append(all, of(gpu, device.CUDAEnv+"="+gpu))
+		all = append(all, devices.Device{Name: gpu, Env: []string{device.CUDAEnv + "=" + gpu,
+			fmt.Sprint("NPROC=", threads), fmt.Sprint("GOMAXPROCS=", threads)}})
 	}
 	if len(chosen.GPUs) > 0 {
 		b.first = chosen.GPUs[0]
