@@ -29,13 +29,21 @@ func (q *Queue[T]) add(job string) {
 	}
 }
 
-// Pop removes and returns the next task, and false if there is none.
-func (q *Queue[T]) Pop() (task T, ok bool) {
+// Next returns the next task, and false if there is none.
+func (q *Queue[T]) Next() (task T, ok bool) {
 	if len(q.order) == 0 {
 		return task, false
 	}
+	return q.jobs[q.order[0]][0], true
+}
+
+// Pop removes and returns the next task, and false if there is none.
+func (q *Queue[T]) Pop() (task T, ok bool) {
+	if task, ok = q.Next(); !ok {
+		return task, false
+	}
 	job := q.order[0]
-	task, q.order = q.jobs[job][0], q.order[1:]
+	q.order = q.order[1:]
 	if q.jobs[job] = q.jobs[job][1:]; len(q.jobs[job]) > 0 {
 		q.order = append(q.order, job)
 	} else {

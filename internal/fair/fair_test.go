@@ -20,6 +20,9 @@ func TestTurns(t *testing.T) {
 	got := []string{pop(), pop()}
 	q.PushFront("long", got[0])
 	for q.Len() > 0 {
+		if next, _ := q.Next(); next == got[len(got)-1] {
+			t.Errorf("%q is next again", next)
+		}
 		got = append(got, pop())
 	}
 	if want := []string{"long 0", "short 0", "long 0", "long 1", "long 2"}; !slices.Equal(got, want) {

@@ -70,11 +70,10 @@ func chooseDevices(list string) error {
 	if list == "" {
 		return nil
 	}
-	os.Setenv(device.ListEnv, list)
 	if _, err := device.Select(list); err != nil {
 		return usage("%w", err)
 	}
-	return nil
+	return os.Setenv(device.ListEnv, list)
 }
 
 // start starts the backend. The first command or cell that needs one does so, too.
@@ -174,7 +173,8 @@ func status(ctx context.Context, b *client.Backend, name string, args []string) 
 		float64(s.Memory.Resident)/(1<<20), float64(s.Memory.Models)/(1<<20), float64(s.Memory.Budget)/(1<<20),
 		s.Computed, s.Found)
 	for _, d := range s.Devices {
-		printDevice(d)
+		fmt.Println(deviceLine(d))
+		printModels(d.Models)
 	}
 	printModels(s.Models)
 	for _, j := range s.Jobs {
@@ -196,19 +196,18 @@ func printModels(models []client.ModelStatus) {
 	}
 }
 
-// printDevice prints one of several devices and its models.
-func printDevice(d client.DeviceStatus) {
+// deviceLine returns the state of one of several devices.
+func deviceLine(d client.DeviceStatus) string {
 	line := "device  " + d.Name + ": " + d.State
 	if d.PID > 0 {
-		line += fmt.Sprintf(", process %d, %.0f MiB resident; models %.0f of %.0f MiB", d.PID,
+		line += fmt.Sprintf(", process %d, %.0f MiB resident, models %.0f of %.0f MiB", d.PID,
 			float64(d.Memory.Resident)/(1<<20), float64(d.Memory.Models)/(1<<20), float64(d.Memory.Budget)/(1<<20))
 	}
-	if line += fmt.Sprintf("; %d items", d.Computed); d.Rate > 0 {
+	if line += fmt.Sprintf(", %d items", d.Computed); d.Rate > 0 {
 		line += fmt.Sprintf(", lately %.3g a second", d.Rate)
 	}
 	if d.Reason != "" {
 		line += "; last failure: " + plaintext.OneLine(d.Reason)
 	}
-	fmt.Println(line)
-	printModels(d.Models)
+	return line
 }

@@ -13,12 +13,15 @@ import (
 	"time"
 )
 
+var epoch = time.Now() // whose differences do not depend on the clock being set
+
 // process is a running child.
 type process struct {
 	cmd    *exec.Cmd
 	out    chan message // to the child
 	log    *tail
-	active atomic.Int64  // time of the last message
+	active atomic.Int64  // when the last message came, since epoch
+	taken  atomic.Bool   // it is being handled
 	ended  chan struct{} // the process has ended
 
 	kill   sync.Once
@@ -46,7 +49,7 @@ func start(cmd *exec.Cmd, log *tail, patience time.Duration, received func(*proc
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
-	p.active.Store(time.Now().UnixNano())
+	p.active.Store(int64(time.Since(epoch)))
 	go p.write(stdin)
 	go func() {
 		watch := make(chan struct{})
@@ -61,8 +64,10 @@ func start(cmd *exec.Cmd, log *tail, patience time.Duration, received func(*proc
 				close(p.ended)
 				return
 			}
-			p.active.Store(time.Now().UnixNano())
+			p.taken.Store(true)
 			received(p, m, nil)
+			p.active.Store(int64(time.Since(epoch)))
+			p.taken.Store(false)
 		}
 	}()
 	return p, nil
@@ -105,7 +110,7 @@ func (p *process) watch(patience time.Duration, done chan struct{}) {
 		case <-done:
 			return
 		case <-tick.C:
-			if time.Since(time.Unix(0, p.active.Load())) > patience {
+			if !p.taken.Load() && time.Since(epoch)-time.Duration(p.active.Load()) > patience {
 				p.stop(fmt.Errorf("it did not answer for %v, and was killed", patience))
 				return
 			}

@@ -194,17 +194,17 @@ func (s *Set) cancel(t *task) {
 // dispatch gives waiting tasks to devices and starts the processes that are needed. The caller holds the lock.
 func (s *Set) dispatch() {
 	for {
-		t, ok := s.waiting.Pop()
+		t, ok := s.waiting.Next()
 		if !ok {
 			break
 		}
+		d := s.free(t)
+		if d == nil && !t.finished() {
+			break
+		}
+		s.waiting.Pop()
 		if t.finished() {
 			continue
-		}
-		d := s.free(t)
-		if d == nil {
-			s.waiting.PushFront(t.Job, t)
-			break
 		}
 		s.flying++
 		t.began, t.begun = false, time.Now()
@@ -225,8 +225,8 @@ func (s *Set) dispatch() {
 	}
 }
 
-// free returns the device with the least work that has room for a task, which is not in the queue, or nil. A task does
-// not wait behind another one while a device starts. It does not go to the device whose process it ended last.
+// free returns the device with the least work that has room for the next task, or nil. A task does not wait behind
+// another one while a device starts. It does not go to the device whose process it ended last.
 func (s *Set) free(t *task) (free *slot) {
 	starting := 0
 	for _, d := range s.slots {
@@ -239,7 +239,7 @@ func (s *Set) free(t *task) (free *slot) {
 			free = d
 		}
 	}
-	if free != nil && len(free.p.tasks) > 0 && s.waiting.Len() < starting {
+	if free != nil && len(free.p.tasks) > 0 && s.waiting.Len() <= starting {
 		return nil
 	}
 	return free
