@@ -60,13 +60,13 @@ func (b *backend) devices(ctx context.Context, budget int64) (*devices.Set, erro
 	}
 	if chosen.CPUs == 0 && c.Kind != device.XLACUDA {
 		if chosen.Explicit {
-			return nil, fmt.Errorf("%s=%s: the GPUs cannot be used, only %s (%s); see `antipode doctor`", device.ListEnv,
-				list, c.Kind, c.Source)
+			return nil, fmt.Errorf("%s=%s: the GPUs cannot be used, only %s (%s); see `antipode doctor`",
+				device.ListEnv, list, c.Kind, c.Source)
 		}
 		return nil, nil
 	}
 	var all []devices.Device
-	for i := range chosen.CPUs { // each with all threads: on the processor their number changes the last bits of results
+	for i := range chosen.CPUs { // each with all threads: their number changes the last bits of results
 		all = append(all, devices.Device{Name: fmt.Sprint("cpu ", i)})
 	}
 	threads := max(1, runtime.GOMAXPROCS(0)/n)

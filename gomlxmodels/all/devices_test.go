@@ -118,7 +118,8 @@ func digests(t *testing.T, f *table.Frame) []byte {
 // TestWrongDevices: a list that is wrong is an error before the backend works.
 func TestWrongDevices(t *testing.T) {
 	t.Setenv(device.ListEnv, "cpu:0")
-	if _, err := NewBackend(t.TempDir(), "test"); err == nil || !strings.Contains(err.Error(), "ANTIPODE_DEVICES=cpu:0") {
+	_, err := NewBackend(t.TempDir(), "test")
+	if err == nil || !strings.Contains(err.Error(), "ANTIPODE_DEVICES=cpu:0") {
 		t.Errorf("error %v", err)
 	}
 }

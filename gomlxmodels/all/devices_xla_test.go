@@ -9,8 +9,8 @@ import (
 	"antipode/gomlxmodels"
 )
 
-// TestDevicesSameWorld: two processes compute the bytes of one over generate, segment, embed and caption of the built-in
-// world, though one of them is killed meanwhile.
+// TestDevicesSameWorld: two processes compute the bytes of one over generate, segment, embed and caption of the
+// built-in world, though one of them is killed meanwhile.
 func TestDevicesSameWorld(t *testing.T) {
 	w := datasets.Archipelago(datasets.ArchipelagoOptions{Seed: 7, PerCell: 1})
 	images := gomlxmodels.Generate("archipelago-diffusion", w.Prompts().Head(8),

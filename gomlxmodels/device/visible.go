@@ -35,8 +35,8 @@ func Select(list string) (Selection, error) { return selectFrom(list, visibleGPU
 
 func selectFrom(list string, visible func() []string) (s Selection, err error) {
 	fail := func(format string, args ...any) (Selection, error) {
-		return Selection{}, fmt.Errorf("%s=%s: %s; use auto, numbers of GPUs such as 0,2, UUIDs, or cpu:2", ListEnv, list,
-			fmt.Sprintf(format, args...))
+		return Selection{}, fmt.Errorf("%s=%s: %s; use auto, numbers of GPUs such as 0,2, UUIDs, or cpu:2", ListEnv,
+			list, fmt.Sprintf(format, args...))
 	}
 	if list == "" || list == "auto" {
 		return Selection{GPUs: visible()}, nil

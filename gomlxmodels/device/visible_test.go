@@ -16,8 +16,10 @@ func TestSelect(t *testing.T) {
 		{"-", "cpu", "[] 1 true"}, {"-", "cpu:2", "[] 2 true"},
 		{"4,5,6", "auto", "[4 5 6] 0 false"}, {"4,5,6", "0, 2", "[4 6] 0 true"}, {"4,-1,6", "auto", "[4] 0 false"},
 		{"", "auto", "[] 0 false"}, {"MIG-x,GPU-y", "1", "[GPU-y] 0 true"},
-		{"4,5", "2", "there is no GPU 2: 2 are visible"}, {"", "0", "0 are visible"}, {"GPU-y", "GPU-z", "is not in CUDA"},
-		{"-", "0,0", "twice"}, {"-", "cpu:0", "not from 1 to 64"}, {"-", "cpu2", "not from 1"}, {"-", "cpu:65", "not from 1"},
+		{"4,5", "2", "there is no GPU 2: 2 are visible"}, {"", "0", "0 are visible"},
+		{"GPU-y", "GPU-z", "is not in CUDA"},
+		{"-", "0,0", "twice"}, {"-", "cpu:0", "not from 1 to 64"}, {"-", "cpu2", "not from 1"},
+		{"-", "cpu:65", "not from 1"},
 		{"-", "gpu", `"gpu" is no device`}, {"-", "0,", `"" is no device`}, {"-", "-1", "there is no GPU -1"},
 	} {
 		visible := func() []string { return []string{"GPU-a", "GPU-b", "GPU-c"} }

@@ -69,7 +69,8 @@ func devicePlan(t *testing.T, n, ms int) *table.Plan {
 }
 
 // busy starts a long run on a backend with two devices and returns their state, once both compute.
-func busy(t *testing.T, b *client.Backend, ctx context.Context, ms int) (states []client.DeviceStatus, done chan error) {
+func busy(t *testing.T, b *client.Backend, ctx context.Context, ms int) (states []client.DeviceStatus,
+	done chan error) {
 	t.Helper()
 	t.Setenv(devicesVar, "2")
 	done = make(chan error, 1)
@@ -112,7 +113,8 @@ func TestDeviceStates(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	states, done := busy(t, b, ctx, 20)
 	for _, d := range states {
-		if d.State != "busy" && d.State != "idle" || d.PID == 0 || d.Rate <= 0 || d.Memory.Budget <= 0 || d.Description == "" {
+		if d.State != "busy" && d.State != "idle" || d.PID == 0 || d.Rate <= 0 || d.Memory.Budget <= 0 ||
+			d.Description == "" {
 			t.Errorf("%+v", d)
 		}
 	}

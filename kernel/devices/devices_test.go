@@ -234,8 +234,9 @@ func TestKilled(t *testing.T) {
 		batches = append(batches, wordBatch("", fmt.Sprint("wait row ", i)))
 	}
 	for i, r := range all(t, s, batches...) {
-		if word := r.Frame.Texts("out"); len(word) != 1 || !strings.HasPrefix(word[0], fmt.Sprintf("wait row %d on", i)) {
-			t.Errorf("batch %d: %q", i, word)
+		out, want := r.Frame.Texts("out"), fmt.Sprintf("wait row %d on", i)
+		if len(out) != 1 || !strings.HasPrefix(out[0], want) {
+			t.Errorf("batch %d: %q", i, out)
 		}
 	}
 	if len(before) != 2 || lines(t, log, "start") != 3 || slices.Contains(alive(s), before[0]) {
@@ -270,7 +271,8 @@ func TestLastDevice(t *testing.T) {
 	s, log := newSet(t, 0, "a dies", "b dies")
 	for job := range 2 {
 		_, err := s.Compute(t.Context(), wordBatch(fmt.Sprint(job), "word"))
-		if err == nil || !strings.Contains(err.Error(), "no device is left: a: exit status 3: the driver is too old; b: ") ||
+		const want = "no device is left: a: exit status 3: the driver is too old; b: "
+		if err == nil || !strings.Contains(err.Error(), want) ||
 			strings.Contains(err.Error(), "\n") {
 			t.Errorf("job %d: %v", job, err)
 		}
@@ -472,8 +474,8 @@ func TestTruncated(t *testing.T) {
 	if err != nil || string(got.Files[0].Data) != "ab" || got.frame.Texts("word")[0] != "word" {
 		t.Errorf("%+v, %v", got, err)
 	}
-	for _, text := range []string{"no JSON\n", `{"files":[{"size":-1}]}` + "\n", `{"files":[{"size":9999999999}]}` + "\n"} {
-		if _, err := receive(reader([]byte(text))); err == nil {
+	for _, text := range []string{"no JSON", `{"files":[{"size":-1}]}`, `{"files":[{"size":9999999999}]}`} {
+		if _, err := receive(reader([]byte(text + "\n"))); err == nil {
 			t.Errorf("%q is a message", text)
 		}
 	}

@@ -34,7 +34,8 @@ type process struct {
 }
 
 // start starts a process. received is called for each of its messages and, with the reason, at its end.
-func start(cmd *exec.Cmd, log *tail, patience time.Duration, received func(*process, message, error)) (*process, error) {
+func start(cmd *exec.Cmd, log *tail, patience time.Duration,
+	received func(*process, message, error)) (*process, error) {
 	p := &process{cmd: cmd, log: log, out: make(chan message, 64), ended: make(chan struct{}), tasks: map[int64]*task{}}
 	stdin, err := cmd.StdinPipe()
 	if err != nil {

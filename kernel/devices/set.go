@@ -407,7 +407,9 @@ func (s *Set) Status() []client.DeviceStatus {
 	for _, d := range s.slots {
 		st := client.DeviceStatus{Name: d.Name, Description: d.description, Computed: d.computed, Rate: d.rate,
 			Memory: d.memory, Models: d.models, State: "not started", Reason: d.reason}
-		st.Memory.Budget = s.o.Setup.Budget
+		if st.Memory.Budget == 0 { // not reported
+			st.Memory.Budget = s.o.Setup.Budget
+		}
 		switch {
 		case d.out:
 			st.State = "out"

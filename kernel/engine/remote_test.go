@@ -58,7 +58,7 @@ func (everything) Load(context.Context) error     { return nil }
 func (everything) Close()                         {}
 func (everything) Check([]table.ColumnSpec) error { return nil }
 func (everything) Outputs([]table.ColumnSpec) []table.ColumnSpec {
-	return datasets.Columns("words:text", "n:number", "picture:image", "shape:mask", "full:vector")
+	return datasets.Columns("words:text", "n:number", "shown:image", "shape:mask", "full:vector")
 }
 
 func (everything) Prepare(_ context.Context, r stage.Row) (any, string, error) {
@@ -83,11 +83,11 @@ func (e everything) Compute(ctx context.Context, in []any) ([][]stage.Value, err
 			if strings.HasPrefix(id, "error") {
 				return errors.New("no such thing as " + id)
 			}
-			picture, err := e.env.PutBlob([]byte("picture of "+id[:1]), ".png") // some are the same
+			img, err := e.env.PutBlob([]byte("image of "+id[:1]), ".png") // some are the same
 			if err != nil {
 				return err
 			}
-			out[i] = []stage.Value{{Text: "“" + id + "”\n"}, {Number: math.Inf(-1)}, {Image: picture},
+			out[i] = []stage.Value{{Text: "“" + id + "”\n"}, {Number: math.Inf(-1)}, {Image: img},
 				{Mask: table.Mask{Size: [2]int{1, 2}, Counts: "02"}}, {Vector: []float32{float32(len(id)), -0.1}}}
 			if len(id)%2 == 1 { // no values
 				out[i] = []stage.Value{{}, {Number: math.NaN()}, {}, {}, {}}
@@ -166,7 +166,7 @@ func rowsNamed(n int, prefix string) datasets.Table {
 }
 
 func (a everythingArgs) of(t datasets.Table) datasets.Table {
-	return t.Derive("everything", a, datasets.Columns("words:text", "n:number", "picture:image", "shape:mask",
+	return t.Derive("everything", a, datasets.Columns("words:text", "n:number", "shown:image", "shape:mask",
 		"full:vector")...)
 }
 
@@ -289,7 +289,8 @@ func TestStaysHere(t *testing.T) {
 // only batches in its hands are computed twice.
 func TestDeviceKilled(t *testing.T) {
 	e, args := engineOn(t, 2), newArgs(t, "device", 100*time.Millisecond)
-	want, err := run1(t, engineOn(t, 1), newArgs(t, "device", 0).of(rowsNamed(80, "row")), client.Request{SkipBad: true})
+	want, err := run1(t, engineOn(t, 1), newArgs(t, "device", 0).of(rowsNamed(80, "row")),
+		client.Request{SkipBad: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -366,8 +367,8 @@ func TestDevicesInterrupted(t *testing.T) {
 func TestWorkloadOnDevices(t *testing.T) {
 	seconds := map[int]float64{}
 	for _, n := range []int{1, 2} {
-		rows := newArgs(t, "device", 300*time.Millisecond).of(datasets.FromRows([]map[string]any{{"id": "a"}, {"id": "b"},
-			{"id": "c"}, {"id": "d"}, {"id": "e"}, {"id": "f"}, {"id": "g"}, {"id": "h"}}))
+		rows := newArgs(t, "device", 300*time.Millisecond).of(datasets.FromRows([]map[string]any{{"id": "a"},
+			{"id": "b"}, {"id": "c"}, {"id": "d"}, {"id": "e"}, {"id": "f"}, {"id": "g"}, {"id": "h"}}))
 		res, err := run1(t, engineOn(t, n), datasets.Workload([]datasets.Table{rows},
 			datasets.WorkloadOptions{Probe: 4}), client.Request{})
 		if err != nil {
