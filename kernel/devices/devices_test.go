@@ -313,6 +313,14 @@ func TestSick(t *testing.T) {
 	}
 }
 
+// TestOtherDevice: a batch that ended a process goes to another one, which is started for it.
+func TestOtherDevice(t *testing.T) {
+	s, _ := newSet(t, 0, "a", "b")
+	if out := all(t, s, wordBatch("", "sick"))[0].Frame.Texts("out"); out[0] != "sick on b" {
+		t.Errorf("got %q", out)
+	}
+}
+
 // TestFrozen: a process that does not answer is killed, and its batch is computed by another.
 func TestFrozen(t *testing.T) {
 	s, _ := newSet(t, 2*beat, "a")

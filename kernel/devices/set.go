@@ -211,14 +211,17 @@ func (s *Set) dispatch() {
 		d.p.tasks[t.number] = t
 		d.p.send(message{Type: batchType, Batch: t.number, Stage: &t.Stage, Job: t.Job, frame: t.Rows})
 	}
-	live := 0
+	live, needed := 0, s.waiting.Len()+s.flying
+	if t, ok := s.waiting.Next(); ok && len(t.fatal) > 0 {
+		needed++ // it goes to another device
+	}
 	for _, d := range s.slots {
 		if d.p != nil {
 			live++
 		}
 	}
 	for _, d := range s.slots {
-		if !s.closed && d.p == nil && !d.out && live < s.waiting.Len()+s.flying {
+		if !s.closed && d.p == nil && !d.out && live < needed {
 			live++
 			s.start(d)
 		}
@@ -226,7 +229,8 @@ func (s *Set) dispatch() {
 }
 
 // free returns the device with the least work that has room for the next task, or nil. A task does not wait behind
-// another one while a device starts. It does not go to the device whose process it ended last.
+// another one while a device starts. One that may have ended a process gets a device for itself, and another one than
+// before: what computes next to it is not to blame.
 func (s *Set) free(t *task) (free *slot) {
 	starting := 0
 	for _, d := range s.slots {
@@ -234,7 +238,8 @@ func (s *Set) free(t *task) (free *slot) {
 		case d.p == nil || d.p.leaving:
 		case !d.p.ready:
 			starting++
-		case len(t.fatal) > 0 && t.fatal[len(t.fatal)-1] == d && s.left() > 1:
+		case len(t.fatal) > 0 && (len(d.p.tasks) > 0 || t.fatal[len(t.fatal)-1] == d && s.left() > 1):
+		case d.p.suspect():
 		case len(d.p.tasks) < inHand && (free == nil || len(d.p.tasks) < len(free.p.tasks)):
 			free = d
 		}
@@ -243,6 +248,16 @@ func (s *Set) free(t *task) (free *slot) {
 		return nil
 	}
 	return free
+}
+
+// suspect reports whether the process has a task that may have ended another one.
+func (p *process) suspect() bool {
+	for _, t := range p.tasks {
+		if len(t.fatal) > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // start starts the process of a device. The caller holds the lock.
