@@ -12,6 +12,7 @@
 package audits
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -19,6 +20,7 @@ import (
 
 	"antipode/datasets"
 	"antipode/datasets/table"
+	"antipode/internal/objecturl"
 )
 
 // Set is a data set of reference images that an audit knows by name.
@@ -39,7 +41,7 @@ func Images(part string, builtIn datasets.Table, sets ...Set) datasets.Table {
 // IsTable reports whether a part names images that exist already, in a .csv or .parquet file or in a folder, and not a
 // model. A folder with a config.json or a model_index.json is a model.
 func IsTable(part string) bool {
-	switch strings.ToLower(filepath.Ext(part)) {
+	switch objecturl.Ext(part) {
 	case ".csv", ".parquet":
 		return true
 	}
@@ -50,6 +52,43 @@ func IsTable(part string) bool {
 		_, err := os.Stat(filepath.Join(part, name))
 		return err == nil
 	})
+}
+
+// Generators returns the generators of a list with commas between them; without one the trained generator of the
+// built-in world, or the one of other images.
+func Generators(list string, builtIn bool, other string) []string {
+	if names := datasets.SplitColumns(list); len(names) > 0 {
+		return names
+	}
+	if builtIn {
+		return []string{Diffusion}
+	}
+	return []string{other}
+}
+
+// Each returns a table of every item of a list, one below the other. The list is not empty.
+func Each[T any](list []T, of func(T) datasets.Table) datasets.Table {
+	out := of(list[0])
+	for _, item := range list[1:] {
+		out = out.Concat(of(item))
+	}
+	return out
+}
+
+// Seeded adds a seed of its own to each prompt, derived from the columns by and from the seed of the study.
+func Seeded(prompts datasets.Table, study int64, by ...string) datasets.Table {
+	if study != 0 {
+		prompts, by = prompts.With("study", fmt.Sprint(study)), append(by, "study")
+	}
+	return prompts.SeedBy(by...)
+}
+
+// CheckProfile returns an error if a profile is neither of an audit's two, of which the first is the default.
+func CheckProfile(audit, profile, standard, other string) error {
+	if profile == "" || profile == standard || profile == other {
+		return nil
+	}
+	return fmt.Errorf("%s: profile %q: use %s or %s", audit, profile, standard, other)
 }
 
 // Has reports whether a table has a column. It does not run the table; one whose columns are not known has none.

@@ -17,6 +17,7 @@ import (
 	"golang.org/x/text/encoding/unicode"
 
 	"antipode/datasets/table"
+	"antipode/internal/objecturl"
 )
 
 // sniffRows is the number of rows that determine the kind of a column whose name does not.
@@ -27,22 +28,26 @@ const sniffRows = 200
 // image and mask are paths relative to the file's folder (a mask image: non-zero = object); paths outside that folder
 // are refused unless [FileOptions].Root names a parent. A column whose first 200 values are all numbers is a number
 // column; an empty cell is "no value". The unnamed first column that pandas writes for its index is read as id, or as
-// index if the table has an id.
+// index if the table has an id. The columns of a table under the URL of an object (see [Parquet]) are known when it
+// runs.
 func CSV(path string, options ...FileOptions) Table {
 	args, t := fileArgs("CSV", path, options)
 	if t.err != nil {
 		return t
+	}
+	if objecturl.IsRemote(args.Path) {
+		return New("csv", args, nil).Open().Named(objecturl.Base(path))
 	}
 	f, err := os.Open(args.Path)
 	if err != nil {
 		return t.Fail(fmt.Errorf("cannot read the table %s: %w", path, plainPathError(err)))
 	}
 	defer f.Close()
-	args.Kinds, err = SniffCSV(f, filepath.Base(path))
+	args.Kinds, err = SniffCSV(f, filepath.Base(args.Path))
 	if err != nil {
 		return t.Fail(err)
 	}
-	return New("csv", args, args.Kinds).Named(filepath.Base(path))
+	return New("csv", args, args.Kinds).Named(filepath.Base(args.Path))
 }
 
 // SniffCSV returns the columns of a CSV file with their kinds, by their names and the file's first rows. name is the

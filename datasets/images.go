@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"antipode/datasets/table"
+	"antipode/internal/objecturl"
 )
 
 // ImagesOptions are the options of [Images].
@@ -25,7 +26,7 @@ type ImagesOptions struct {
 }
 
 // Images returns the table of the images at a path: a folder ([Folder]), a .csv file ([CSV]) or a .parquet file
-// ([Parquet]).
+// ([Parquet]). A table may be an object, with the URL as its path.
 func Images(path string, options ...ImagesOptions) Table {
 	o, err := table.One(options)
 	if err != nil {
@@ -37,21 +38,29 @@ func Images(path string, options ...ImagesOptions) Table {
 	switch {
 	case path == "":
 		return Table{}.Fail(errors.New("Images: no path; give a folder, a .csv or a .parquet file"))
-	case IsURL(path):
+	case isForeign(path):
 		return Table{}.Fail(fmt.Errorf("Images: %w", notFetched(path)))
 	}
-	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		t := Folder(path)
-		if o.By != "" {
-			t = t.Rename("folder", o.By)
-		}
-		return t
+	if path, err = objecturl.Local(path); err != nil {
+		return Table{}.Fail(fmt.Errorf("Images: %w", err))
 	}
-	switch strings.ToLower(filepath.Ext(path)) {
+	if !objecturl.IsRemote(path) {
+		if info, err := os.Stat(path); err == nil && info.IsDir() {
+			t := Folder(path)
+			if o.By != "" {
+				t = t.Rename("folder", o.By)
+			}
+			return t
+		}
+	}
+	switch objecturl.Ext(path) {
 	case ".csv":
 		return CSV(path, FileOptions{o.Root, o.RepeatedIDs}).textual(o.By)
 	case ".parquet":
 		return Parquet(path, FileOptions{o.Root, o.RepeatedIDs}).textual(o.By)
+	}
+	if objecturl.IsRemote(path) {
+		return Folder(path) // whose error says what to do
 	}
 	if _, err := os.Stat(path); err != nil {
 		return Table{}.Fail(fmt.Errorf("cannot read the images of %s: %w", path, plainPathError(err)))
@@ -68,6 +77,9 @@ func IsURL(path string) bool {
 	return scheme != "" && strings.Trim(strings.ToLower(scheme), "abcdefghijklmnopqrstuvwxyz0123456789+.-") == ""
 }
 
+// isForeign reports whether a path is a URL, and not that of an object.
+func isForeign(path string) bool { return IsURL(path) && !objecturl.Is(path) }
+
 func notFetched(url string) error {
 	return fmt.Errorf("%s is a URL; download the file first and give its path", url)
 }
@@ -82,7 +94,7 @@ var otherTables = map[string]string{
 
 // TableFormat returns nil for the name of a .csv or .parquet file, else an error with the fix.
 func TableFormat(path string) error {
-	ext := strings.ToLower(filepath.Ext(path))
+	ext := objecturl.Ext(path)
 	switch ext {
 	case ".csv", ".parquet":
 		return nil
@@ -94,7 +106,7 @@ func TableFormat(path string) error {
 	if !known {
 		return fmt.Errorf("%s is not a folder or table; a table is a .csv or .parquet file", path)
 	}
-	name := filepath.Base(path)
+	name := objecturl.Base(path)
 	return fmt.Errorf("%s: a table is a .csv or .parquet file; convert it, in pandas: %s.to_csv(%q, index=False)",
 		path, fmt.Sprintf(read, name), strings.TrimSuffix(name, filepath.Ext(name))+".csv")
 }

@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"strings"
 	"time"
 
 	"antipode/datasets/table"
+	"antipode/internal/objecturl"
 	"antipode/kernel/cell"
 	"antipode/kernel/client"
 )
@@ -63,19 +63,20 @@ func Summary(name string, res *client.Result) string {
 
 // SaveE is [Table.Save] for programs: it returns errors.
 func (t Table) SaveE(ctx context.Context, path string) (*client.Result, error) {
-	switch strings.ToLower(filepath.Ext(path)) {
+	switch objecturl.Ext(path) {
 	case ".parquet", ".csv":
 	default:
 		return nil, fmt.Errorf("save %s: unknown format; use a name that ends in .parquet or .csv", path)
 	}
-	abs, err := filepath.Abs(path)
+	abs, err := objecturl.Resolve(path)
 	if err != nil {
 		return nil, err
 	}
 	return t.request(ctx, client.Request{Counts: true, Save: abs, AllColumns: true}, false)
 }
 
-// Save runs the table and writes it to a .parquet or .csv file. On failure it ends a notebook cell with one line, and
+// Save runs the table and writes it to a .parquet or .csv file, or to an object with a URL such as
+// s3://BUCKET/NAME.parquet. On failure it ends a notebook cell with one line, and
 // panics elsewhere.
 func (t Table) Save(path string) {
 	ctx, stop := cell.Context()
@@ -85,7 +86,7 @@ func (t Table) Save(path string) {
 		cell.Fail(err)
 		return
 	}
-	cell.Print(Summary(filepath.Base(path), res))
+	cell.Print(Summary(objecturl.Base(path), res))
 }
 
 // request sends the plan to the executor. With estimate, work of more than a minute is announced with one line.
@@ -95,8 +96,7 @@ func (t Table) request(ctx context.Context, req client.Request, estimate bool) (
 		return nil, err
 	}
 	req.Plan, req.Samples = plan, cell.InNotebook()
-	say := func(line string) { cell.Say(line) }
-	exec, err := client.Default(say)
+	exec, err := client.Default(cell.Say)
 	if err != nil {
 		return nil, err
 	}
@@ -105,7 +105,7 @@ func (t Table) request(ctx context.Context, req client.Request, estimate bool) (
 	announced := !estimate
 	res, err := exec.Run(ctx, req, func(p table.Progress) {
 		if left := p.Left(); !announced && left > time.Minute {
-			say(fmt.Sprintf("%s: %d items, about %.0f min", p.Stage, p.Total-p.Done, left.Minutes()))
+			bar.Announce(fmt.Sprintf("%s: %d items, about %.0f min", p.Stage, p.Total-p.Done, left.Minutes()))
 			announced = true
 		}
 		bar.Update(p)

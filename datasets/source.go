@@ -12,6 +12,7 @@ import (
 
 	"antipode/datasets/operation"
 	"antipode/datasets/table"
+	"antipode/internal/objecturl"
 )
 
 // SourceEnv is the environment of a source's evaluation.
@@ -43,7 +44,7 @@ func FindSource(op string) SourceFunc {
 
 // ReadFileArgs are the arguments of the sources that read one file or folder.
 type ReadFileArgs struct {
-	Path string `json:"path"`           // absolute
+	Path string `json:"path"`           // absolute, or the URL of an object
 	Root string `json:"root,omitempty"` // folder of images and masks; "" = the file's own
 	// of a CSV file all columns; of a Parquet file those read as text
 	Kinds       []table.ColumnSpec `json:"kinds,omitempty"`
@@ -70,18 +71,22 @@ var (
 )
 
 // Parquet returns the table of a Parquet file, as [Table.Save], pandas, polars and the Hugging Face library datasets
-// write it. Its columns are known when it runs and have the kinds that their names have in a [CSV]: image and mask may
-// be paths, and id is text even if it is stored as integers. An image may also be stored as its file's bytes, alone or
-// in a struct of bytes and path. Columns without a kind, such as nested ones, are left out with a note.
+// write it. The path may be the URL of an object, such as s3://BUCKET/KEY; then images and masks are objects below the
+// table's prefix, and [FileOptions].Root is a URL. Its columns are known when it runs and have the kinds that their
+// names have in a [CSV]: image and mask may be paths, and id is text even if it is stored as integers. An image may
+// also be stored as its file's bytes, alone or in a struct of bytes and path. Columns without a kind, such as nested
+// ones, are left out with a note.
 func Parquet(path string, options ...FileOptions) Table {
 	args, t := fileArgs("Parquet", path, options)
 	if t.err != nil {
 		return t
 	}
-	if _, err := os.Stat(args.Path); err != nil {
-		return t.Fail(fmt.Errorf("cannot read the table %s: %w", path, plainPathError(err)))
+	if !objecturl.IsRemote(args.Path) {
+		if _, err := os.Stat(args.Path); err != nil {
+			return t.Fail(fmt.Errorf("cannot read the table %s: %w", path, plainPathError(err)))
+		}
 	}
-	return New("parquet", args, nil).Open().Named(filepath.Base(path))
+	return New("parquet", args, nil).Open().Named(objecturl.Base(path))
 }
 
 // Folder returns the table of the images in a folder and its subfolders (.jpg .jpeg .jfif .png .gif .webp .tif .tiff
@@ -92,6 +97,10 @@ func Folder(path string) Table {
 	args, t := fileArgs("Folder", path, nil)
 	if t.err != nil {
 		return t
+	}
+	if objecturl.IsRemote(args.Path) {
+		return t.Fail(fmt.Errorf("%s: a folder is read from a disk only; make a table of the images, whose column "+
+			"image holds their paths", path))
 	}
 	info, err := os.Stat(args.Path)
 	if err != nil {
@@ -109,14 +118,14 @@ func fileArgs(verb, path string, options []FileOptions) (ReadFileArgs, Table) {
 	var args ReadFileArgs
 	switch {
 	case err != nil:
-	case IsURL(path):
+	case isForeign(path):
 		err = notFetched(path)
 	default:
-		args.Path, err = filepath.Abs(path)
+		args.Path, err = objecturl.Resolve(path)
 	}
 	args.RepeatedIDs = o.RepeatedIDs
 	if err == nil && o.Root != "" {
-		args.Root, err = filepath.Abs(o.Root)
+		args.Root, err = objecturl.Resolve(o.Root)
 	}
 	if err != nil {
 		return args, Table{}.Fail(fmt.Errorf("%s: %w", verb, err))

@@ -21,7 +21,8 @@ import (
 // largest value counts.
 //
 // Figures 2 and 8 of the ViSAGe paper: Value: "n_stereotypes" and Value: "normalized", with the countries of
-// datasets/visage.Regions. The borders are Natural Earth's at 1:110 million (public domain), as it draws them.
+// datasets/visage.Regions. The borders are Natural Earth's at 1:110 million (public domain), as it draws them. The
+// map's edges are in the Bering Strait, so that no country is cut.
 type Map struct {
 	Table   datasets.Table
 	Value   string // number column
@@ -43,7 +44,8 @@ type land struct {
 }
 
 // borders reads the borders: a line for each country, its code, then its rings, separated by ";", in tenths of a
-// degree, each point as its difference from the one before. "-" is land without a code.
+// degree, each point as its difference from the one before. "-" is land without a code. Rings are whole: those that
+// the antimeridian divides, in Russia and Fiji, continue east of 180 degrees.
 func borders() (out []land) {
 	for line := range strings.Lines(bordersText) {
 		code, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
@@ -67,6 +69,9 @@ func borders() (out []land) {
 
 // The map shows these latitudes, without most of Antarctica.
 const mapSouth, mapNorth = -57.0, 84.0
+
+// The map's edges: between Alaska's mainland and St. Lawrence Island.
+const mapWest, mapEast = -168.5, 191.5
 
 func (f Map) figure() figure {
 	return figure{fmt.Sprintf("map of %q", f.Value), f.Table, [][2]string{{"Value", f.Value}}, options{
@@ -126,7 +131,7 @@ func buildMap(f *datasets.Frame, column, country string, s *options) (drawing, e
 	}
 	c := s.chart(panels, column+" by country", column)
 	c.ramp, c.rampName, c.columns = &scale, s.axis("", column), 1
-	c.height = (c.theme.Width - 2*margin - 10) * (mapNorth - mapSouth) / 360
+	c.height = (c.theme.Width - 2*margin - 10) * (mapNorth - mapSouth) / (mapEast - mapWest)
 	c.panels = []*panel{{draw: func(sc *scene, p *panel) { sc.world(p, lands, of, &scale) }}}
 	c.caption = append(c.caption, counts(f, all(f.Len())))
 	if shared > 0 {
@@ -144,7 +149,8 @@ func buildMap(f *datasets.Frame, column, country string, s *options) (drawing, e
 func (sc *scene) world(p *panel, lands []land, of map[string]value, colors *ramp) {
 	th := sc.theme
 	place := func(at pt) pt {
-		return pt{p.l + (at.x+180)/360*(p.r-p.l), p.b - (max(at.y, mapSouth)-mapSouth)/(mapNorth-mapSouth)*(p.b-p.t)}
+		return pt{p.l + (at.x-mapWest)/(mapEast-mapWest)*(p.r-p.l),
+			p.b - (max(at.y, mapSouth)-mapSouth)/(mapNorth-mapSouth)*(p.b-p.t)}
 	}
 	line := mix(th.Paper, th.Muted, 0.5)
 	sc.add(path{points: []pt{{p.l, p.t}, {p.r, p.t}, {p.r, p.b}, {p.l, p.b}}, closed: true, stroke: th.Muted, width: 1})

@@ -9,15 +9,20 @@ import (
 	"antipode/datasets/visage"
 )
 
-// TestBorders: every country that datasets/visage.Regions names is on the map, once, within its limits.
+// TestBorders: every country that datasets/visage.Regions names is on the map, once, within its limits, and no outline
+// follows the antimeridian, where a country would be cut.
 func TestBorders(t *testing.T) {
 	seen := map[string]int{}
 	for _, l := range borders() {
 		seen[l.code]++
 		for _, ring := range l.rings {
-			for _, p := range ring {
-				if math.Abs(p.x) > 180.1 || math.Abs(p.y) > 90 {
+			for i, p := range ring {
+				if p.x < mapWest || p.x > mapEast || math.Abs(p.y) > 90 {
 					t.Errorf("%s: %v", l.code, p)
+				}
+				if next := ring[(i+1)%len(ring)]; len(ring) > 1 && p.x == next.x &&
+					math.Abs(math.Abs(p.x)-180) < 0.01 {
+					t.Errorf("%s is cut from %v to %v", l.code, p, next)
 				}
 			}
 			if len(ring) == 2 {

@@ -124,13 +124,7 @@ func (a Audit) released() bool {
 func (a Audit) builtIn() bool { return a.Concepts == "" && !a.released() }
 
 func (a Audit) generators() []string {
-	switch {
-	case a.Generator != "":
-		return datasets.SplitColumns(a.Generator)
-	case a.builtIn():
-		return []string{audits.Diffusion}
-	}
-	return []string{"stable-diffusion-v1-4"}
+	return audits.Generators(a.Generator, a.builtIn(), "stable-diffusion-v1-4")
 }
 
 func (a Audit) encoder() string {
@@ -165,10 +159,11 @@ func (a Audit) injected() bool {
 
 // invalid returns the error of wrong fields.
 func (a Audit) invalid() error {
+	if err := audits.CheckProfile("cococrola", a.Profile, Paper, PublicCode); err != nil {
+		return err
+	}
 	name, _ := part(a.Concepts)
 	switch {
-	case a.Profile != "" && a.Profile != Paper && a.Profile != PublicCode:
-		return fmt.Errorf("cococrola: profile %q: use %s or %s", a.Profile, Paper, PublicCode)
 	case !slices.Contains([]string{models.ClipImagePooled, models.ClipImage, models.Full}, a.vector()):
 		return fmt.Errorf("cococrola: vector %q: use %s, %s or %s", a.Vector, models.ClipImagePooled, models.ClipImage,
 			models.Full)
@@ -223,10 +218,7 @@ func (a Audit) Prompts() datasets.Table {
 
 // seeded adds a seed of its own to each prompt.
 func (a Audit) seeded(prompts datasets.Table) datasets.Table {
-	if s := a.Generation.Seed; s != 0 {
-		return prompts.With("study", fmt.Sprint(s)).SeedBy("id", "study")
-	}
-	return prompts.SeedBy("id")
+	return audits.Seeded(prompts, a.Generation.Seed, "id")
 }
 
 // Collisions returns the words that several concepts share, or one concept in several languages; no rows in the

@@ -15,7 +15,6 @@ package dig
 
 import (
 	"cmp"
-	"fmt"
 	"strings"
 
 	"antipode/audits"
@@ -78,8 +77,12 @@ type Audit struct {
 	Profile string
 
 	// N is the number of images of each object in each region, of both sets: 0 is the profile's, in the built-in world
-	// 12 generated images (and 32 reference images).
+	// 12 generated images (and 32 reference images). Of a table of generated images N are sampled; 0 takes all.
 	N int
+
+	// Tags is a table of tags that people gave the images of the template Original (id, image_id, tag), as antipode
+	// annotate collect writes it: "" = none.
+	Tags string
 
 	// Seed selects the built-in world: 0 is 7, the only one that its trained generators know.
 	Seed int
@@ -139,8 +142,8 @@ func (a Audit) injected() bool {
 
 // invalid returns the error of wrong fields.
 func (a Audit) invalid() error {
-	if a.Profile != "" && a.Profile != Paper && a.Profile != PublicCode {
-		return fmt.Errorf("dig: profile %q: use %s or %s", a.Profile, Paper, PublicCode)
+	if err := audits.CheckProfile("dig", a.Profile, Paper, PublicCode); err != nil {
+		return err
 	}
 	return audits.CheckWorld("dig", a.builtIn(), a.Seed, a.generator())
 }
@@ -248,10 +251,7 @@ func (a Audit) Prompts(template string) datasets.Table {
 	default:
 		prompts = digin.PromptsOf(a.Candidates(), digin.PromptsOfOptions{Template: template})
 	}
-	if s := a.Generation.Seed; s != 0 {
-		return prompts.With("study", fmt.Sprint(s)).SeedBy("id", "template", "study")
-	}
-	return prompts.SeedBy("id", "template")
+	return audits.Seeded(prompts, a.Generation.Seed, "id", "template")
 }
 
 // Images returns the generated images of a template, before segmentation.
@@ -266,9 +266,14 @@ func (a Audit) Images(template string) datasets.Table {
 	if audits.IsTable(g) {
 		images := datasets.Images(g)
 		if audits.Has(images, "template") {
-			return audits.Succeeded(images.Where("template", "==", template))
+			images = images.Where("template", "==", template)
+		} else {
+			images = images.With("template", template)
 		}
-		return audits.Succeeded(images.With("template", template))
+		if a.N > 0 {
+			images = images.Sample(a.N, "object,region", int64(a.settings().Seed))
+		}
+		return audits.Succeeded(images)
 	}
 	if a.injected() && template == New {
 		g += fair

@@ -120,3 +120,55 @@ func TestPhotographs(t *testing.T) {
 		t.Error("injected disparities in photographs")
 	}
 }
+
+// TestObjects: a study of some objects of the built-in world has trends, of which none names a region of GeoDE.
+func TestObjects(t *testing.T) {
+	testengine.Use(t)
+	a := dig.Audit{Generator: dig.Sampler, Objects: []string{"boat"}, N: 4,
+		Encoder: network("vit/testdata/hf-bf16-shards"), Resamples: -1}
+	trends := testengine.Rows(t, "trends", a.Trends())
+	if text := strings.Join(trends.Texts("trend"), "; "); trends.Len() < 4 || strings.Contains(text, "Africa") {
+		t.Errorf("%d trends: %s", trends.Len(), text)
+	}
+}
+
+// TestTable: of a table of images N of each object in each region are sampled, without N all are taken; tags of those
+// images are counted.
+func TestTable(t *testing.T) {
+	testengine.Use(t)
+	dir := geoDE(t, 3)
+	var index strings.Builder
+	index.WriteString("id,image,object,region,template\n")
+	for _, template := range []string{dig.Original, dig.New} {
+		for o, object := range objects {
+			for i := range 3 {
+				fmt.Fprintf(&index, "%s %d %d,images/%d_0_%d.png,%s,Africa,%s\n", template, o, i, o, i, object,
+					template)
+			}
+		}
+	}
+	table, tags := filepath.Join(dir, "generated.csv"), filepath.Join(dir, "tags.csv")
+	people := "id,image_id,tag\n1," + dig.Original + " 0 0,red\n2," + dig.Original + " 0 1,\n3," + dig.New +
+		" 0 1,red\n"
+	for path, text := range map[string]string{table: index.String(), tags: people} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for n, want := range map[int]float64{0: 3, 2: 2} {
+		a := dig.Audit{Photos: "geode:" + dir, Generator: table, N: n}
+		counts := testengine.Rows(t, "counts", a.Images(dig.New).Count("object", "region", "template"))
+		if counts.Len() != 2 || counts.Numbers("n")[0] != want || counts.Texts("template")[0] != dig.New {
+			t.Errorf("n = %d: %v %v", n, counts.Numbers("n"), counts.Texts("template"))
+		}
+	}
+	a := dig.Audit{Photos: "geode:" + dir, Generator: table, Tags: tags}
+	shares := testengine.Rows(t, "tags", a.TagShares())
+	if shares.Len() != 1 || shares.Numbers("share")[0] != 0.5 || shares.Numbers("n_inspected")[0] != 2 {
+		t.Errorf("%v of %v images", shares.Numbers("share"), shares.Numbers("n_inspected"))
+	}
+	a.Tags = ""
+	if none := testengine.Rows(t, "no tags", a.TagShares()); none.Len() != 0 {
+		t.Errorf("%d rows without tags", none.Len())
+	}
+}

@@ -1,9 +1,12 @@
 package dig
 
 import (
+	"strings"
+
 	"antipode/audits"
 	"antipode/datasets"
 	"antipode/datasets/digin"
+	"antipode/datasets/geode"
 	models "antipode/gomlxmodels"
 	"antipode/metrics"
 )
@@ -54,12 +57,7 @@ func (a Audit) scores(template string, by ...string) datasets.Table {
 
 // each returns a table of every template, one below the other.
 func (a Audit) each(of func(template string) datasets.Table) datasets.Table {
-	templates := a.Templates()
-	out := of(templates[0])
-	for _, t := range templates[1:] {
-		out = out.Concat(of(t))
-	}
-	return out
+	return audits.Each(a.Templates(), of)
 }
 
 // Scores returns precision and coverage by region, vector (full, object_only, background_only) and template: what the
@@ -94,6 +92,15 @@ func (a Audit) ByObject() datasets.Table {
 	})
 }
 
+// TagShares returns the share of the inspected images of the template Original that have each tag of Audit.Tags (the
+// paper's section 4.3); no rows without it.
+func (a Audit) TagShares() datasets.Table {
+	if a.Tags == "" {
+		return audits.NoRows(datasets.Columns("tag:text", "share:number", "n_tagged:number", "n_inspected:number"))
+	}
+	return metrics.TagShares(a.Images(Original), datasets.Images(a.Tags, datasets.ImagesOptions{RepeatedIDs: true}))
+}
+
 // gapLevel is the level of each of the two families of gaps, of objects and of backgrounds: 95 % for both.
 const gapLevel = 0.975
 
@@ -124,7 +131,8 @@ func (a Audit) Ratios() datasets.Table { return metrics.DisparityRatios(a.scores
 // Trends returns the paper's findings as expectations of this run, pass or FAIL with the two numbers; those that name
 // regions only for the objects and regions of GeoDE.
 func (a Audit) Trends() datasets.Table {
-	o := metrics.TrendLinesOptions{AnyRegions: a.objects() == nil}
+	name, _, _ := strings.Cut(a.Photos, ":")
+	o := metrics.TrendLinesOptions{AnyRegions: name != geode.Name}
 	if len(a.Templates()) < 2 {
 		return metrics.TrendLines(a.scores(Original, "region"), o)
 	}

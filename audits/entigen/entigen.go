@@ -150,15 +150,10 @@ func (a Audit) HasImages() bool { return a.Generator != "" || a.Ratings == "" }
 
 // generators are the generators; none without images.
 func (a Audit) generators() []string {
-	switch {
-	case !a.HasImages():
+	if !a.HasImages() {
 		return nil
-	case a.Generator != "":
-		return datasets.SplitColumns(a.Generator)
-	case a.builtIn():
-		return []string{audits.Diffusion}
 	}
-	return []string{"stable-diffusion-v1-4"}
+	return audits.Generators(a.Generator, a.builtIn(), "stable-diffusion-v1-4")
 }
 
 // is reports whether the generator is one of these.
@@ -187,10 +182,11 @@ func (a Audit) injected() bool {
 
 // invalid returns the error of wrong fields.
 func (a Audit) invalid() error {
+	if err := audits.CheckProfile("entigen", a.Profile, Paper, PublicCode); err != nil {
+		return err
+	}
 	g := a.generators()
 	switch {
-	case a.Profile != "" && a.Profile != Paper && a.Profile != PublicCode:
-		return fmt.Errorf("entigen: profile %q: use %s or %s", a.Profile, Paper, PublicCode)
 	case a.Ratings == Released && a.Prompts != "":
 		return fmt.Errorf("entigen: the ratings %s have prompts of their own; leave the prompts %q out", Released,
 			a.Prompts)
@@ -275,10 +271,7 @@ func (a Audit) seeded(prompts datasets.Table) datasets.Table {
 	case a.builtIn():
 		by = []string{"id"}
 	}
-	if s := a.Generation.Seed; s != 0 {
-		prompts, by = prompts.With("study", fmt.Sprint(s)), append(by, "study")
-	}
-	return prompts.SeedBy(by...)
+	return audits.Seeded(prompts, a.Generation.Seed, by...)
 }
 
 // Images returns the images with the columns of their prompts, model and outcome.
@@ -290,11 +283,7 @@ func (a Audit) Images() datasets.Table {
 		return datasets.Table{}.Fail(fmt.Errorf("entigen: ratings %s without a generator: name the table of the images",
 			a.Ratings))
 	}
-	var out []datasets.Table
-	for _, g := range a.generators() {
-		out = append(out, a.images(g))
-	}
-	return out[0].Concat(out[1:]...)
+	return audits.Each(a.generators(), a.images)
 }
 
 func (a Audit) images(g string) datasets.Table {

@@ -26,12 +26,7 @@ func (a Audit) Images() datasets.Table {
 
 // each returns a table of every generator, one below the other.
 func (a Audit) each(of func(generator string) datasets.Table) datasets.Table {
-	generators := a.generators()
-	out := of(generators[0])
-	for _, g := range generators[1:] {
-		out = out.Concat(of(g))
-	}
-	return out
+	return audits.Each(a.generators(), of)
 }
 
 // images returns the images of one generator.

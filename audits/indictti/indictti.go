@@ -154,10 +154,7 @@ func (a Audit) captioner() string { return a.or(a.Captioner, "archipelago-blip",
 
 // generators returns the generators, with a unique name for each.
 func (a Audit) generators() []string {
-	if list := datasets.SplitColumns(a.Generator); len(list) > 0 {
-		return list
-	}
-	return []string{a.or("", audits.Diffusion, "stable-diffusion-v1-5")}
+	return audits.Generators(a.Generator, a.builtIn(), "stable-diffusion-v1-5")
 }
 
 // perPrompt is the number of images of each caption in each language.

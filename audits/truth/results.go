@@ -7,18 +7,14 @@ import (
 	"slices"
 	"strings"
 
+	"antipode/audits"
 	"antipode/datasets"
 	"antipode/metrics/power"
 )
 
 // each concatenates a table of every audit.
 func (t Test) each(of func(audit) datasets.Table) datasets.Table {
-	audits := t.audits()
-	out := of(audits[0])
-	for _, a := range audits[1:] {
-		out = out.Concat(of(a))
-	}
-	return out
+	return audits.Each(t.audits(), of)
 }
 
 // findings returns what an audit finds in samples of n units per cell.

@@ -169,12 +169,12 @@ func (a Audit) injected() bool {
 
 // invalid returns the error of wrong fields.
 func (a Audit) invalid() error {
-	switch {
-	case a.Profile != "" && a.Profile != Paper && a.Profile != Clean:
-		return fmt.Errorf("visage: profile %q: use %s or %s", a.Profile, Paper, Clean)
-	case !a.builtIn() && (a.Stereotypes.Rule != "" && a.Stereotypes.Rule != stereotypes.AllAgree ||
+	if err := audits.CheckProfile("visage", a.Profile, Paper, Clean); err != nil {
+		return err
+	}
+	if !a.builtIn() && (a.Stereotypes.Rule != "" && a.Stereotypes.Rule != stereotypes.AllAgree ||
 		a.Stereotypes.StereoColumn != "" && a.Stereotypes.StereoColumn != "na_stereo") && a.HasImages() &&
-		!audits.IsTable(a.Generator):
+		!audits.IsTable(a.Generator) {
 		return fmt.Errorf("visage: prompts are made for stereotypes by na_stereo and the rule %s only; give images of "+
 			"your own in place of the generator %s", stereotypes.AllAgree, a.generator())
 	}

@@ -3,6 +3,7 @@ package visage_test
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -113,4 +114,21 @@ func table(t *testing.T, text string) string {
 		t.Fatal(err)
 	}
 	return path
+}
+
+// TestRegions: a mapping of one's own reaches the tables by region.
+func TestRegions(t *testing.T) {
+	testengine.Use(t)
+	path := filepath.Join(t.TempDir(), "regions.csv")
+	text := "identity,region,country,iso3\nIndian,Global South,India,IND\n"
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for mapping, want := range map[string]string{"": "South Asia", path: "Global South"} {
+		a := visage.Audit{Regions: mapping, Generator: visage.Sampler, N: 1}
+		pulls := testengine.Rows(t, "pulls", a.PaperPulls())
+		if at := slices.Index(pulls.Texts("identity"), "Indian"); pulls.Texts("region")[at] != want {
+			t.Errorf("regions %q: %q", mapping, pulls.Texts("region")[at])
+		}
+	}
 }

@@ -38,6 +38,9 @@ func (p *Plan) AllSecrets() []string {
 func (p *Plan) Files() (names []string) {
 	var source struct{ Path string }
 	if len(p.Inputs) == 0 && json.Unmarshal(p.Args, &source) == nil && source.Path != "" {
+		if strings.Contains(source.Path, "://") { // without the options of a URL
+			source.Path, _, _ = strings.Cut(source.Path, "?")
+		}
 		names = append(names, filepath.Base(source.Path))
 	}
 	for _, in := range p.Inputs {

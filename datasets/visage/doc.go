@@ -30,5 +30,4 @@
 // [Prompts] are the prompts of study 1; [SetPrompts] are the default, stereotypical and other prompts of study 2. Both
 // fill templates that can be replaced, with the article that fits the next word ([Fill]). [Regions] maps identities to
 // SeeGULL's eight regions; another mapping can be read from a file. [Printed] and [PrintedPull] are the paper's tables.
-// [WriteAnnotations] writes a file that [ReadAnnotations] can read.
 package visage

@@ -274,42 +274,6 @@ func TestRegions(t *testing.T) {
 	}
 }
 
-// TestAnnotationsRoundTrip: annotations written are read back as they are; those of the released file, too.
-func TestAnnotationsRoundTrip(t *testing.T) {
-	roundTrip := func(rows []Annotation) {
-		text, err := WriteAnnotations(rows)
-		if err != nil {
-			t.Fatal(err)
-		}
-		back, report, err := ReadAnnotations("mine.csv", text)
-		if err != nil || report.Dropped != 0 {
-			t.Fatal(report, err)
-		}
-		for i := range back {
-			back[i].Line = rows[i].Line
-		}
-		if !reflect.DeepEqual(back, rows) {
-			t.Errorf("%d annotations came back as %d, or changed", len(rows), len(back))
-		}
-	}
-	roundTrip([]Annotation{
-		{0, "A1", "mine", "Veltan", 3, "tall, \"wide\" hat", true, Box{0, 0.5, 512, 300.25}},
-		{0, "A1", "", "Veltan", 12, NoneOfTheAbove, false, Box{}},
-	})
-	for _, a := range []Annotation{{}, {Identity: "Veltan", Attribute: "hat", Box: Box{5, 0, 4, 0}},
-		{Identity: "Veltan", Attribute: "hat", Box: Box{0, 0, 513, 1}},
-		{Identity: "Veltan", Attribute: "hat", Box: Box{math.NaN(), 0, 1, 1}}} {
-		if _, err := WriteAnnotations([]Annotation{a}); err == nil {
-			t.Errorf("%+v is written", a)
-		}
-	}
-	rows, _, err := LoadAnnotations(os.DirFS(manifesttest.Dir(t, Name)), WorkbookOnly)
-	if err != nil {
-		t.Fatal(err)
-	}
-	roundTrip(rows)
-}
-
 // TestBoxes: two corners in any order, inside the image or not, give one box inside it.
 func TestBoxes(t *testing.T) {
 	want := Box{Left: 0, Top: 20, Right: 110, Bottom: 512}

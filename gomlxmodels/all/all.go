@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"sync"
 
 	_ "antipode/datasets/cococrola"
@@ -53,10 +54,14 @@ func NewEngine(home, build string) (*engine.Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	return engine.New(s, engine.Options{Build: build, OpenDevice: func(ctx context.Context) (engine.Device,
-		error) {
-		return openDevice(ctx, home)
-	}}), nil
+	return EngineOn(s, plugin.Options{Home: home}, build), nil
+}
+
+// EngineOn returns an engine on an open store, with the best device there is. Models and data sets are those of the
+// folder from.Home, and so is the plugin of the device.
+func EngineOn(s *store.Store, from plugin.Options, build string) *engine.Engine {
+	return engine.New(s, engine.Options{Build: build, Home: from.Home,
+		OpenDevice: func(ctx context.Context) (engine.Device, error) { return openDevice(ctx, from) }})
 }
 
 // NewBackend is [NewEngine] for the antipode command. Where several devices are chosen ([device.ListEnv]), the engine
@@ -88,8 +93,9 @@ func Use(home string) error {
 
 // openDevice opens the best device. What it says goes to standard error, in the resident backend its log: the commands
 // that start a backend provide the plugin before, and tell the user then.
-func openDevice(ctx context.Context, home string) (engine.Device, error) {
-	d, _, err := plugin.Open(ctx, plugin.Options{Home: home, Say: say})
+func openDevice(ctx context.Context, from plugin.Options) (engine.Device, error) {
+	from.Say = say
+	d, _, err := plugin.Open(ctx, from)
 	if err != nil {
 		return nil, err
 	}
@@ -107,6 +113,14 @@ type accelerator struct {
 
 func (a *accelerator) Kind() string             { return a.device.Kind }
 func (a *accelerator) Backend() compute.Backend { return a.device.Backend }
+
+// Describe returns the device's description and the name of its plugin, for the headers of packs.
+func (a *accelerator) Describe() (text, plugin string) {
+	if plugin = a.device.Plugin; plugin != "" {
+		plugin = filepath.Base(plugin)
+	}
+	return a.device.Description, plugin
+}
 
 // Neighbors is the device's search, nil for the pure Go device: plain Go is faster than a graph there.
 func (a *accelerator) Neighbors(onDevice func(context.Context, func() error) error) prdc.Neighbors {

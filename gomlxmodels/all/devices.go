@@ -33,7 +33,7 @@ func (b *backend) open(ctx context.Context) (engine.Device, error) {
 			defer os.Unsetenv(device.CUDAEnv)
 		}
 	}
-	return openDevice(ctx, b.home)
+	return openDevice(ctx, plugin.Options{Home: b.home})
 }
 
 // devices returns the chosen devices if there are several. On a machine without a plugin that works on its GPUs these

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"antipode/datasets"
+	"antipode/datasets/table"
 	"antipode/gomlxmodels"
 	"antipode/kernel/client"
 )
@@ -189,6 +190,44 @@ func TestPaidOnce(t *testing.T) {
 	}
 	if len(s.asked) != 12 {
 		t.Errorf("%d prompts were requested", len(s.asked))
+	}
+}
+
+// TestAddressOfTheClient: a request goes to the address that the client's environment had when it made the table, with
+// the client's key, whatever the environment of the process that runs it. The address is in the plan and the digest.
+func TestAddressOfTheClient(t *testing.T) {
+	t.Setenv("HTTP_PROXY", "")
+	t.Setenv("http_proxy", "")
+	evaluator(t)
+	var servers [3]*imageServer // the last is that of the process
+	var plans [2]*table.Plan
+	for i := range servers {
+		servers[i] = &imageServer{asked: map[string]int{}}
+		server := httptest.NewServer(servers[i])
+		t.Cleanup(server.Close)
+		t.Setenv("OPENAI_BASE_URL", server.URL+"/v1")
+		if i == len(plans) {
+			break
+		}
+		plan, err := gomlxmodels.Generate("api:house-painter",
+			datasets.FromRows([]map[string]any{{"id": "a", "prompt": "house"}}),
+			gomlxmodels.GenerateOptions{Price: 0.04}).Plan()
+		if err != nil || !strings.Contains(string(plan.Args), server.URL) {
+			t.Fatalf("%s: %v", plan.Args, err)
+		}
+		plans[i] = plan
+	}
+	t.Setenv("OPENAI_API_KEY", "sk-of-the-process")
+	for i, plan := range plans {
+		key := fmt.Sprint("sk-of-client-", i)
+		res, err := client.Registered().Run(t.Context(), client.Request{Plan: plan,
+			Secrets: map[string]string{"OPENAI_API_KEY": key}}, nil)
+		if err != nil || res.Computed != 1 || servers[i].asked["house"] != 1 || servers[i].key != "Bearer "+key {
+			t.Errorf("client %d: %+v, %v; requests %v with %q", i, res, err, servers[i].asked, servers[i].key)
+		}
+	}
+	if len(servers[2].asked) > 0 || servers[2].listed > 0 {
+		t.Errorf("requests to the address of the process: %v, and %d lists", servers[2].asked, servers[2].listed)
 	}
 }
 

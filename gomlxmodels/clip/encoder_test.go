@@ -164,6 +164,12 @@ func TestProperties(t *testing.T) {
 			alone := encodeTokens(t, e, ids)[0]
 			near.Check(t, "text alone", alone.Projected, words[i].Projected, 1e-5, 1e-5)
 			near.Check(t, "text, other rows", apart[i].Projected, words[i].Projected, 1e-5, 1e-5)
+			// docs/scale.md states this bound for texts that share a row with others.
+			for _, v := range [][]float32{alone.Projected, apart[i].Projected} {
+				if d, at := near.Worst(v, words[i].Projected); d > 1e-6*largest(v) {
+					t.Errorf("text %d, value %d: %g apart from among others, largest value %g", i, at, d, largest(v))
+				}
+			}
 			if n := len(ids); n < c.Text.Context {
 				padded := slices.Concat(ids, randomText(rng, c, c.Text.Context-n)) // with a second end
 				if !equal(encodeTokens(t, e, padded)[0], alone) {
@@ -334,4 +340,12 @@ func TestMemory(t *testing.T) {
 		}
 		modeltest.ComesBack(t, 3, round)
 	})
+}
+
+// largest returns the largest magnitude of a vector's values.
+func largest(v []float32) (l float64) {
+	for _, x := range v {
+		l = max(l, math.Abs(float64(x)))
+	}
+	return l
 }

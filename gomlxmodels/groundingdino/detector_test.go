@@ -14,7 +14,7 @@ import (
 // TestThresholds: a higher threshold keeps the boxes above it, in the same order, and takes no token into a label.
 func TestThresholds(t *testing.T) {
 	g := openGolden(t, "shared")
-	d := g.detector(testbackend.Any(t), Options{})
+	d := g.detector(testbackend.Go(t), Options{})
 	img, c := g.prepared(0)
 	detect := func(box, text float64) []Box {
 		list, err := d.Detect(context.Background(), img, c, DetectOptions{BoxThreshold: box, TextThreshold: text})
@@ -73,7 +73,7 @@ func TestProfiles(t *testing.T) {
 	if img.Original != (Size{53, 70}) || slices.Equal(img.Pixels, other.Pixels) {
 		t.Errorf("%+v prepared for both profiles alike", img.Size)
 	}
-	d := g.detector(testbackend.Any(t), Options{Profile: LangSAM2024})
+	d := g.detector(testbackend.Go(t), Options{Profile: LangSAM2024})
 	list, err := d.Detect(context.Background(), img, first, DetectOptions{TextThreshold: 1e-9})
 	if err != nil || len(list) == 0 {
 		t.Fatalf("%d boxes, %v", len(list), err)

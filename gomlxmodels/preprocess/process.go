@@ -2,6 +2,7 @@ package preprocess
 
 import (
 	"fmt"
+	"image"
 	"math"
 )
 
@@ -111,12 +112,16 @@ func (c *Config) Apply(p *RGB, height, width int) ([]float32, error) {
 	}
 	n := width * height
 	out := make([]float32, 3*n)
-	for i := range n {
-		if c.Resize == LongestEdge && (i%width >= g.w || i/width >= g.h) {
-			continue
-		}
-		for ch := range 3 {
-			out[ch*n+i] = table[ch][r.Pix[3*i+ch]]
+	w, h := width, height
+	if c.Resize == LongestEdge {
+		w, h = min(w, g.w), min(h, g.h)
+	}
+	for y := range h {
+		row := r.Pix[3*y*width:]
+		red, green, blue := out[y*width:][:w], out[n+y*width:][:w], out[2*n+y*width:][:w]
+		for x := range red {
+			p := (*[3]uint8)(row[3*x:])
+			red[x], green[x], blue[x] = table[0][p[0]], table[1][p[1]], table[2][p[2]]
 		}
 	}
 	return out, nil
@@ -152,21 +157,19 @@ func (c *Config) placeFor(width, height, outHeight, outWidth int) (geometry, err
 }
 
 func (g geometry) pixels(p *RGB, c *Config) *RGB {
-	p = p.crop(g.srcX, g.srcY, g.srcW, g.srcH)
-	if g.w != p.Width || g.h != p.Height {
-		if c.Torchvision && (c.Filter == Bilinear || c.Filter == Bicubic) {
-			p = resizeTorchvision(p, g.w, g.h, c.Filter)
-		} else {
-			p = Resize(p, g.w, g.h, c.Filter)
-		}
+	v := p.view().crop(g.srcX, g.srcY, g.srcW, g.srcH)
+	window := image.Rect(g.x, g.y, g.x+g.outW, g.y+g.outH)
+	inside := window.Intersect(image.Rect(0, 0, g.w, g.h))
+	if inside.Empty() {
+		return NewRGB(g.outW, g.outH)
 	}
-	if g.x == 0 && g.y == 0 && g.outW == g.w && g.outH == g.h {
-		return p
+	v = v.resize(g.w, g.h, inside, c.Filter, c.Torchvision && (c.Filter == Bilinear || c.Filter == Bicubic))
+	if inside == window {
+		return v.rgb()
 	}
 	out := NewRGB(g.outW, g.outH)
-	x0, x1 := max(0, g.x), min(g.w, g.x+g.outW)
-	for y := max(0, g.y); y < min(g.h, g.y+g.outH); y++ {
-		copy(out.Pix[3*((y-g.y)*g.outW+x0-g.x):], p.Pix[3*(y*g.w+x0):3*(y*g.w+x1)])
+	for y := range v.height {
+		copy(out.Pix[3*((inside.Min.Y-g.y+y)*g.outW+inside.Min.X-g.x):], v.row(y))
 	}
 	return out
 }

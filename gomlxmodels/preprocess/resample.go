@@ -2,6 +2,7 @@ package preprocess
 
 import (
 	"fmt"
+	"image"
 	"math"
 )
 
@@ -101,50 +102,72 @@ type taps struct {
 	weights []int32 // in units of 2^−bits
 }
 
-// plan computes the taps of a row of in pixels resized to out, and the fraction bits of their weights: Pillow's, or,
-// for torchvision, as many as leave the largest weight in 16 bits.
-func plan(in, out int, f Filter, torchvision bool) (list []taps, bits uint) {
+// plan resizes a line of pixels.
+type plan struct {
+	from, to int    // the input pixels that are used
+	taps     []taps // of each output pixel; their first pixels count from pixel from
+	most     int    // taps of an output pixel
+	bits     uint   // fraction bits of the weights
+	same     bool   // the line keeps its size
+}
+
+// newPlan plans the output pixels low to high of a line of in pixels resized to out. The weights have Pillow's fraction
+// bits or, for torchvision, as many as leave the largest weight of the line in 16 bits.
+func newPlan(in, out, low, high int, f Filter, torchvision bool) *plan {
+	if in == out {
+		return &plan{from: low, to: high, same: true}
+	}
 	kernel := filters[f]
 	scale := float64(in) / float64(out)
 	stretch := max(scale, 1)
 	support := kernel.support * stretch
-	list = make([]taps, out)
-	shares := make([][]float64, out) // the weights before rounding
+	p := &plan{from: in, taps: make([]taps, out), bits: pillowBits}
+	ends := make([]int, out+1)                             // of the shares of output pixels
+	shares := make([]float64, 0, out*(2*int(support+1)+1)) // the weights before rounding
 	largest := 0.0
-	for i := range list {
+	for i := range p.taps {
 		center := (float64(i) + 0.5) * scale
 		first := max(0, int(center-support+0.5))
 		last := min(in, int(center+support+0.5))
-		share := make([]float64, last-first)
 		sum := 0.0
-		for k := range share {
-			share[k] = kernel.weight((float64(k+first) - center + 0.5) * (1 / stretch))
-			sum += share[k]
+		for k := first; k < last; k++ {
+			w := kernel.weight((float64(k) - center + 0.5) * (1 / stretch))
+			sum += w
+			shares = append(shares, w)
 		}
-		for k := range share {
+		for k := range shares[ends[i]:] {
+			share := &shares[ends[i]+k]
 			if sum != 0 {
-				share[k] *= 1 / sum
+				*share *= 1 / sum
 			}
-			largest = max(largest, share[k])
+			largest = max(largest, *share)
 		}
-		list[i], shares[i] = taps{first, make([]int32, len(share))}, share
+		p.taps[i].first, ends[i+1] = first, len(shares)
 	}
-	bits = pillowBits
 	if torchvision {
-		for bits = 0; bits < pillowBits && int(0.5+largest*float64(int(2)<<bits)) < 1<<15; bits++ {
+		for p.bits = 0; p.bits < pillowBits && int(0.5+largest*float64(int(2)<<p.bits)) < 1<<15; p.bits++ {
 		}
 	}
-	for i, t := range list {
-		for k, w := range shares[i] {
-			t.weights[k] = int32(math.Trunc(w*float64(int(1)<<bits) + math.Copysign(0.5, w)))
+	weights := make([]int32, len(shares))
+	for i, w := range shares {
+		weights[i] = int32(math.Trunc(w*float64(int(1)<<p.bits) + math.Copysign(0.5, w)))
+	}
+	for i := range p.taps {
+		t := &p.taps[i]
+		t.weights = weights[ends[i]:ends[i+1]]
+		if i >= low && i < high {
+			p.from, p.to = min(p.from, t.first), max(p.to, t.first+len(t.weights))
+			p.most = max(p.most, len(t.weights))
 		}
 	}
-	return list, bits
+	p.taps = p.taps[low:high]
+	for i := range p.taps {
+		p.taps[i].first -= p.from
+	}
+	return p
 }
 
-func clip8(sum int32, bits uint) uint8 { return uint8(min(255, max(0, sum>>bits))) }
-
-// Resize gives the image at another size, equal to Pillow's Image.resize to the last bit: one direction after the
+// Resize returns the image at another size, equal to Pillow's Image.resize to the last bit: one direction after the
 // other, 8 bits in between. The order is Pillow 13's; before it, Pillow went across first always, which differs by
 // single levels on images that lose much more height than width. It panics on a size below 1 or an unknown filter,
 // which [Config.Validate] keeps out.
@@ -152,91 +175,124 @@ func Resize(p *RGB, width, height int, f Filter) *RGB {
 	if width < 1 || height < 1 || filters[f].name == "" {
 		panic(fmt.Sprintf("preprocess: resize to %d×%d with %v", width, height, f))
 	}
-	if f == Nearest {
-		return nearest(p, width, height)
-	}
-	if height < p.Height && p.Height-height > 2*(p.Width-width) {
-		return across(down(p, height, f, false), width, f, false)
-	}
-	return down(across(p, width, f, false), height, f, false)
+	return p.view().resize(width, height, image.Rect(0, 0, width, height), f, false).rgb()
 }
 
-// resizeTorchvision is Resize as torchvision does it with tensors of 8 bits, bilinear and bicubic: across first, with
-// weights of 16 bits.
-func resizeTorchvision(p *RGB, width, height int, f Filter) *RGB {
-	return down(across(p, width, f, true), height, f, true)
+// resize resizes to width × height and returns the part inside window. For torchvision it does what torchvision does
+// with tensors of 8 bits, bilinear and bicubic: across first, with weights of 16 bits.
+func (v view) resize(width, height int, window image.Rectangle, f Filter, torchvision bool) view {
+	if f == Nearest {
+		return v.nearest(width, height, window)
+	}
+	columns := newPlan(v.width, width, window.Min.X, window.Max.X, f, torchvision)
+	rows := newPlan(v.height, height, window.Min.Y, window.Max.Y, f, torchvision)
+	downFirst := !torchvision && height < v.height && v.height-height > 2*(v.width-width)
+	v = v.crop(columns.from, rows.from, columns.to-columns.from, rows.to-rows.from)
+	if downFirst {
+		return v.down(rows).across(columns)
+	}
+	return v.across(columns).down(rows)
 }
 
 // across resizes rows.
-func across(p *RGB, width int, f Filter, torchvision bool) *RGB {
-	if width == p.Width {
-		return p
+func (v view) across(columns *plan) view {
+	if columns.same {
+		return v
 	}
-	out := NewRGB(width, p.Height)
-	columns, bits := plan(p.Width, width, f, torchvision)
-	half := int32(1) << (bits - 1)
-	for y := range p.Height {
-		row := p.Pix[3*y*p.Width:]
-		for x, t := range columns {
-			r, g, b := half, half, half
-			src := row[3*t.first : 3*(t.first+len(t.weights))]
-			for k, w := range t.weights {
-				r += int32(src[3*k]) * w
-				g += int32(src[3*k+1]) * w
-				b += int32(src[3*k+2]) * w
-			}
-			i := 3 * (y*width + x)
-			out.Pix[i], out.Pix[i+1], out.Pix[i+2] = clip8(r, bits), clip8(g, bits), clip8(b, bits)
-		}
-	}
+	out := NewRGB(len(columns.taps), v.height).view()
+	acrossRows(out, v, columns)
 	return out
 }
 
 // down resizes columns.
-func down(p *RGB, height int, f Filter, torchvision bool) *RGB {
-	if height == p.Height {
-		return p
+func (v view) down(rows *plan) view {
+	if rows.same {
+		return v
 	}
-	out := NewRGB(p.Width, height)
-	stride := 3 * p.Width
-	sums := make([]int32, stride)
-	rows, bits := plan(p.Height, height, f, torchvision)
-	for y, t := range rows {
-		for i := range sums {
-			sums[i] = 1 << (bits - 1)
-		}
-		src := p.Pix[t.first*stride:]
-		weights := t.weights
-		for ; len(weights) >= 4; weights = weights[4:] { // four rows at a time
-			a, b, c, d := src[:stride], src[stride:][:stride], src[2*stride:][:stride], src[3*stride:][:stride]
-			wa, wb, wc, wd := weights[0], weights[1], weights[2], weights[3]
-			for i := range sums {
-				sums[i] += int32(a[i])*wa + int32(b[i])*wb + int32(c[i])*wc + int32(d[i])*wd
-			}
-			src = src[4*stride:]
-		}
-		for k, w := range weights {
-			row := src[k*stride:][:stride]
-			for i := range sums {
-				sums[i] += int32(row[i]) * w
-			}
-		}
-		for i, s := range sums {
-			out.Pix[y*stride+i] = clip8(s, bits)
-		}
-	}
+	out := NewRGB(v.width, len(rows.taps)).view()
+	downRows(out, v, rows)
 	return out
 }
 
-// nearest takes the pixel under the center of each output pixel.
-func nearest(p *RGB, width, height int) *RGB {
-	out := NewRGB(width, height)
-	for y := range height {
-		sy := min(p.Height-1, int((float64(y)+0.5)*float64(p.Height)/float64(height)))
-		for x := range width {
-			sx := min(p.Width-1, int((float64(x)+0.5)*float64(p.Width)/float64(width)))
-			copy(out.Pix[3*(y*width+x):], p.Pix[3*(sy*p.Width+sx):][:3])
+func clip8(sum int32, bits uint) uint8 { return uint8(min(255, max(0, sum>>bits))) }
+
+// acrossGo resizes the rows of v.
+func acrossGo(out, v view, columns *plan) {
+	for y := range v.height {
+		acrossRow(out.row(y), v.row(y), columns)
+	}
+}
+
+// acrossRow resizes a row.
+func acrossRow(out, row []uint8, columns *plan) {
+	bits := columns.bits & 31
+	for _, t := range columns.taps {
+		r := int32(1) << bits >> 1
+		g, b := r, r
+		src, weights := row[3*t.first:], t.weights
+		for len(weights) >= 4 && len(src) >= 12 { // four pixels at a time
+			p, w := (*[12]uint8)(src), (*[4]int32)(weights)
+			r += int32(p[0])*w[0] + int32(p[3])*w[1] + int32(p[6])*w[2] + int32(p[9])*w[3]
+			g += int32(p[1])*w[0] + int32(p[4])*w[1] + int32(p[7])*w[2] + int32(p[10])*w[3]
+			b += int32(p[2])*w[0] + int32(p[5])*w[1] + int32(p[8])*w[2] + int32(p[11])*w[3]
+			src, weights = src[12:], weights[4:]
+		}
+		for _, w := range weights {
+			p := (*[3]uint8)(src)
+			r += int32(p[0]) * w
+			g += int32(p[1]) * w
+			b += int32(p[2]) * w
+			src = src[3:]
+		}
+		p := (*[3]uint8)(out)
+		p[0], p[1], p[2] = clip8(r, bits), clip8(g, bits), clip8(b, bits)
+		out = out[3:]
+	}
+}
+
+// downGo resizes the columns of v.
+func downGo(out, v view, rows *plan) {
+	sums := make([]int32, 3*v.width)
+	for y, t := range rows.taps {
+		downRow(out.row(y), v.pix[t.first*v.stride:], v.stride, t.weights, sums, rows.bits)
+	}
+}
+
+// downRow makes a row of weighted rows of src, which are stride bytes apart. sums is scratch space of a row.
+func downRow(out, src []uint8, stride int, weights, sums []int32, bits uint) {
+	bits &= 31
+	for i := range sums {
+		sums[i] = 1 << bits >> 1
+	}
+	n := len(sums)
+	for ; len(weights) >= 4; weights = weights[4:] { // four rows at a time
+		a, b, c, d := src[:n], src[stride:][:n], src[2*stride:][:n], src[3*stride:][:n]
+		w := (*[4]int32)(weights)
+		for i, v := range a {
+			sums[i] += int32(v)*w[0] + int32(b[i])*w[1] + int32(c[i])*w[2] + int32(d[i])*w[3]
+		}
+		src = src[min(len(src), 4*stride):]
+	}
+	for k, w := range weights {
+		for i, v := range src[k*stride:][:n] {
+			sums[i] += int32(v) * w
 		}
 	}
-	return out
+	out = out[:n]
+	for i, s := range sums {
+		out[i] = clip8(s, bits)
+	}
+}
+
+// nearest takes the pixel under the center of each output pixel.
+func (v view) nearest(width, height int, window image.Rectangle) view {
+	out := NewRGB(window.Dx(), window.Dy())
+	for y := range out.Height {
+		sy := min(v.height-1, int((float64(window.Min.Y+y)+0.5)*float64(v.height)/float64(height)))
+		for x := range out.Width {
+			sx := min(v.width-1, int((float64(window.Min.X+x)+0.5)*float64(v.width)/float64(width)))
+			copy(out.Pix[3*(y*out.Width+x):], v.pix[sy*v.stride+3*sx:][:3])
+		}
+	}
+	return out.view()
 }

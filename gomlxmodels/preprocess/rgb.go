@@ -119,18 +119,6 @@ func fromCMYK(p []uint8) (r, g, b uint8) {
 	return share(p[0]), share(p[1]), share(p[2])
 }
 
-// crop copies a rectangle that lies inside the image.
-func (p *RGB) crop(x, y, width, height int) *RGB {
-	if x == 0 && y == 0 && width == p.Width && height == p.Height {
-		return p
-	}
-	out := NewRGB(width, height)
-	for r := range height {
-		copy(out.Pix[3*r*width:3*(r+1)*width], p.Pix[3*((y+r)*p.Width+x):])
-	}
-	return out
-}
-
 // upright undoes an EXIF orientation.
 func (p *RGB) upright(orientation int) *RGB {
 	if orientation <= 1 {

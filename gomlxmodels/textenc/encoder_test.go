@@ -3,6 +3,7 @@ package textenc
 import (
 	"context"
 	"errors"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -40,6 +41,13 @@ func TestProperties(t *testing.T) {
 		same := func(what string, a, b Embedding) {
 			t.Helper()
 			near.Check(t, what, a.Vector, b.Vector, 1e-5, 2e-6)
+			largest := 0.0
+			for _, x := range a.Vector {
+				largest = max(largest, math.Abs(float64(x)))
+			}
+			if d, at := near.Worst(a.Vector, b.Vector); d > 1e-6*largest { // the bound that docs/scale.md states
+				t.Errorf("%s, value %d: %g apart, largest value %g", what, at, d, largest)
+			}
 			near.Check(t, what+", pooled", a.Pooled, b.Pooled, 1e-5, 2e-6)
 		}
 		order := rng.Perm(len(texts))

@@ -17,6 +17,11 @@ const prefix = ".tmp-"
 // IsTemporary reports whether a path has the name of a temporary file or folder of this package.
 func IsTemporary(path string) bool { return strings.HasPrefix(filepath.Base(path), prefix) }
 
+// TempName returns a path with its name changed to a temporary one.
+func TempName(path string) string {
+	return filepath.Join(filepath.Dir(path), prefix+filepath.Base(path))
+}
+
 // Write writes a file with [Replace], and its folder if missing.
 func Write(path string, data []byte) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -28,9 +33,12 @@ func Write(path string, data []byte) error {
 	})
 }
 
+// Temp creates a temporary file in a folder, for a caller that renames or removes it.
+func Temp(dir string) (*os.File, error) { return os.CreateTemp(dir, prefix+"*") }
+
 // Replace writes a file atomically: write fills a temporary file next to it, which is synced and renamed.
 func Replace(path string, mode fs.FileMode, write func(w io.Writer) error) error {
-	f, err := os.CreateTemp(filepath.Dir(path), prefix+"*")
+	f, err := Temp(filepath.Dir(path))
 	if err != nil {
 		return err
 	}

@@ -64,7 +64,7 @@ func (s *session) compareBoxes(titles []string, run func() ([]float64, error), r
 	if err := s.parts(list, side{fmt.Sprintf("antipode, %s", s.device.Kind), run}); err != nil {
 		return err
 	}
-	mine, err := memory("VmHWM:")
+	mine, err := memory("self", "VmHWM:")
 	if err != nil {
 		return err
 	}

@@ -59,7 +59,7 @@ var diffusionBenchmark = benchmark{
 		if err != nil {
 			return err
 		}
-		mine, err := memory("VmHWM:")
+		mine, err := memory("self", "VmHWM:")
 		if err != nil {
 			return err
 		}

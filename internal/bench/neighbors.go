@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"runtime/debug"
 	"strconv"
 	"strings"
@@ -41,7 +42,7 @@ var neighborsBenchmark = benchmark{
 			return err
 		}
 		debug.FreeOSMemory()
-		before, err := memory("VmRSS:")
+		before, err := memory("self", "VmRSS:")
 		if err != nil {
 			return err
 		}
@@ -61,7 +62,7 @@ var neighborsBenchmark = benchmark{
 			if err != nil {
 				return nil, err
 			}
-			now, err := memory("VmHWM:")
+			now, err := memory("self", "VmHWM:")
 			peak = max(peak, now-before)
 			return seconds, err
 		}}
@@ -100,15 +101,16 @@ func twoSets(s *session, n, d int) (sets prdc.Sets) {
 	return sets
 }
 
-// memory reads a size of this process in MiB.
-func memory(field string) (float64, error) {
-	status, err := os.ReadFile("/proc/self/status")
+// memory reads a size of a process, "self" or its number, in MiB.
+func memory(process, field string) (float64, error) {
+	file := filepath.Join("/proc", process, "status")
+	status, err := os.ReadFile(file)
 	if err != nil {
 		return 0, err
 	}
 	_, rest, found := strings.Cut(string(status), field)
 	if !found {
-		return 0, fmt.Errorf("/proc/self/status has no %s", field)
+		return 0, fmt.Errorf("%s has no %s", file, field)
 	}
 	kib, err := strconv.ParseFloat(strings.Fields(rest)[0], 64)
 	return kib / 1024, err

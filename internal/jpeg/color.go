@@ -1,5 +1,7 @@
 package jpeg
 
+import "math/bits"
+
 // upsampleKind is the way in which a plane gets the image's size: libjpeg's choice.
 type upsampleKind struct {
 	h, v   int  // pixels of a sample
@@ -98,8 +100,8 @@ func (d *decoder) transform() {
 			c := &d.comps[i]
 			for v := y * c.v; v < min((y+1)*c.v, c.blocksY); v++ {
 				for x := range c.blocksX {
-					b := &c.coefs[v*d.mcusX*c.h+x]
-					inverseBlock(c.pix[8*(v%(2*c.v))*c.stride+8*x:], c.stride, b, c.quant)
+					at := v*d.mcusX*c.h + x
+					c.inverse(&c.coefs[at], max(0, bits.Len64(c.set[at])-1), x, v)
 				}
 			}
 		}

@@ -3,6 +3,7 @@ package jpeg
 import (
 	"errors"
 	"fmt"
+	"math/bits"
 )
 
 var errBlock = errors.New("damaged image data: a block of more than 64 coefficients")
@@ -40,7 +41,7 @@ func (d *decoder) entropy(comps []*component, s band) error {
 				x += int(skip) - 1
 			case len(comps) == 1:
 				c := comps[0]
-				run, err = d.coefficients(c, &c.coefs[y*d.mcusX*c.h+x], s, run)
+				run, err = d.coefficients(c, y*d.mcusX*c.h+x, s, run)
 			case comps[0].coefs == nil:
 				err = d.mcu(comps, x, y)
 			default:
@@ -129,7 +130,7 @@ func (d *decoder) stored(comps []*component, x, y int, s band) error {
 		for v := range c.v {
 			for h := range c.h {
 				at := (y*c.v+v)*d.mcusX*c.h + x*c.h + h
-				if _, err := d.coefficients(c, &c.coefs[at], s, 0); err != nil {
+				if _, err := d.coefficients(c, at, s, 0); err != nil {
 					return err
 				}
 			}
@@ -138,11 +139,13 @@ func (d *decoder) stored(comps []*component, x, y int, s band) error {
 	return nil
 }
 
-// coefficients reads what a scan holds of a block. run is the number of blocks to skip, before and after.
-func (d *decoder) coefficients(c *component, b *[64]int16, s band, run uint32) (uint32, error) {
+// coefficients reads what a scan holds of block at. run is the number of blocks to skip, before and after.
+func (d *decoder) coefficients(c *component, at int, s band, run uint32) (uint32, error) {
+	b, set := &c.coefs[at], &c.set[at]
 	switch {
 	case !d.progressive:
-		_, err := d.bits.block(c, b)
+		last, err := d.bits.block(c, b)
+		*set |= 1 << last
 		return 0, err
 	case s.first == 0 && s.high == 0:
 		v, err := d.bits.difference(c)
@@ -155,19 +158,26 @@ func (d *decoder) coefficients(c *component, b *[64]int16, s band, run uint32) (
 		if run > 0 {
 			return run - 1, nil
 		}
-		return d.bits.band(c.ac, b, s)
+		return d.bits.band(c.ac, b, set, s)
 	}
-	return d.bits.refine(c.ac, b, s, run)
+	return d.bits.refine(c.ac, b, set, s, run)
 }
 
 // difference reads a DC coefficient, which is stored as the difference to the one before.
 func (r *bitReader) difference(c *component) (int32, error) {
-	size, err := r.symbol(c.dc)
-	if err != nil {
-		return 0, err
+	if r.n < 32 {
+		r.fill()
 	}
-	if size > 0 {
-		c.pred += extend(r.take(uint(size)), uint32(size))
+	e := c.dc.find(r.acc)
+	if e == 0 {
+		return 0, errHuffman
+	}
+	r.acc <<= e & 0xff
+	r.n -= uint(e & 0xff)
+	if value := int32(e) >> 16; value != 0 {
+		c.pred += value
+	} else if size := uint(e >> 8 & 15); size > 0 {
+		c.pred += extend(r.take(size), uint32(size))
 	}
 	return c.pred, nil
 }
@@ -223,7 +233,7 @@ func (r *bitReader) block(c *component, b *[64]int16) (last int, err error) {
 			acc <<= size
 			n -= uint(size)
 		}
-		b[zigzag[k]] = value
+		b[zigzag[k]&63] = value
 		last = k
 	}
 	r.acc, r.n = acc, n
@@ -233,88 +243,117 @@ func (r *bitReader) block(c *component, b *[64]int16) (last int, err error) {
 	return last, nil
 }
 
-// band reads the coefficients of a band for the first time. It returns the number of blocks that follow without any.
-func (r *bitReader) band(ac *huffman, b *[64]int16, s band) (run uint32, err error) {
+// band reads the coefficients of a band for the first time and adds their numbers to set. It returns the number of
+// blocks that follow without any.
+func (r *bitReader) band(ac *huffman, b *[64]int16, set *uint64, s band) (run uint32, err error) {
+	acc, n := r.acc, r.n
 	for k := s.first; k <= s.last; k++ {
-		symbol, err := r.symbol(ac)
-		if err != nil {
-			return 0, err
+		if n < 32 {
+			r.acc, r.n = acc, n
+			r.fill()
+			acc, n = r.acc, r.n
 		}
-		zeros, size := int(symbol>>4), uint(symbol&15)
+		e := ac.fast[acc>>(64-lookahead)]
+		if e == 0 {
+			if e = ac.long(acc); e == 0 {
+				r.n = n
+				return 0, errHuffman
+			}
+		}
+		acc <<= e & 0xff
+		n -= uint(e & 0xff)
+		zeros, size, value := e>>12&15, e>>8&15, int32(e)>>16
+		k += int(zeros)
 		if size == 0 {
-			if zeros < 15 {
-				return 1<<zeros + r.take(uint(zeros)) - 1, nil
+			if zeros == 15 {
+				continue
 			}
-			k += 15
-			continue
-		}
-		if k += zeros; k > 63 {
-			return 0, errBlock
-		}
-		b[zigzag[k]] = int16(extend(r.take(size), uint32(size)) << s.low)
-	}
-	return 0, nil
-}
-
-// refine reads the next bit of the coefficients of a band that are not 0, and those that become 1 or -1 at this bit.
-// run is the number of blocks, from this one, without new coefficients; refine returns that after this block.
-func (r *bitReader) refine(ac *huffman, b *[64]int16, s band, run uint32) (uint32, error) {
-	k := s.first
-	for run == 0 && k <= s.last {
-		symbol, err := r.symbol(ac)
-		if err != nil {
-			return 0, err
-		}
-		zeros, value := int(symbol>>4), int16(0)
-		switch symbol & 15 {
-		case 0:
-			if zeros < 15 {
-				run = 1<<zeros + r.take(uint(zeros))
-			}
-		case 1:
-			if value = -1 << s.low; r.take(1) == 1 {
-				value = 1 << s.low
-			}
-		default:
-			return 0, errHuffman
-		}
-		if run > 0 {
+			run = 1<<zeros + uint32(acc>>1>>(63-zeros)) - 1
+			acc <<= zeros
+			n -= uint(zeros)
 			break
 		}
-		if k = r.correct(b, k, s, zeros); value != 0 {
-			if k > s.last {
+		if value == 0 {
+			value = extend(uint32(acc>>(64-size)), size)
+			acc <<= size
+			n -= uint(size)
+		}
+		if k > 63 {
+			r.n = n
+			return 0, errBlock
+		}
+		if v := int16(value << s.low); v != 0 {
+			b[zigzag[k]&63] = v
+			*set |= 1 << k
+		}
+	}
+	r.acc, r.n = acc, n
+	return run, nil
+}
+
+// refine reads the next bit of the coefficients of a band that are not 0, which set has, and those that become 1 or -1
+// at this bit. run is the number of blocks, from this one, without new coefficients; refine returns that after this
+// block.
+func (r *bitReader) refine(ac *huffman, b *[64]int16, set *uint64, s band, run uint32) (uint32, error) {
+	inBand := uint64(2)<<s.last - 1<<s.first
+	old := *set & inBand
+	rest := inBand // from the next coefficient on
+	for run == 0 && rest != 0 {
+		if r.n < 32 {
+			r.fill()
+		}
+		e := ac.find(r.acc)
+		if e == 0 {
+			return 0, errHuffman
+		}
+		r.acc <<= e & 0xff
+		r.n -= uint(e & 0xff)
+		zeros, size, value := e>>12&15, e>>8&15, int32(e)>>16
+		switch {
+		case size > 1:
+			return 0, errHuffman
+		case size == 0 && zeros < 15:
+			run = 1<<zeros + r.take(uint(zeros))
+			continue
+		case size == 1 && value == 0:
+			value = extend(r.take(1), 1)
+		}
+		free := rest &^ old
+		for ; zeros > 0; zeros-- {
+			free &= free - 1
+		}
+		free &= -free // the next one, after so many that stay 0
+		r.correct(b, old&rest&(free-1), s.low)
+		if size == 1 {
+			if free == 0 {
 				return 0, errBlock
 			}
-			b[zigzag[k]] = value
+			b[zigzag[bits.TrailingZeros64(free)&63]] = int16(value << s.low)
+			*set |= free
 		}
-		k++
+		rest &= -free << 1 // 0 if none is free
 	}
 	if run == 0 {
 		return 0, nil
 	}
-	r.correct(b, k, s, 64)
+	r.correct(b, old&rest, s.low)
 	return run - 1, nil
 }
 
-// correct reads a bit for each coefficient from k on that is not 0, until it has passed a number of zeros and is at
-// the next one. It returns where it stops.
-func (r *bitReader) correct(b *[64]int16, k int, s band, zeros int) int {
-	for ; k <= s.last; k++ {
-		p := &b[zigzag[k]]
-		if *p == 0 {
-			if zeros == 0 {
-				break
-			}
-			zeros--
-			continue
+// correct reads a bit for each of the coefficients with these numbers and adds it to them.
+func (r *bitReader) correct(b *[64]int16, numbers uint64, low uint) {
+	acc, n := r.acc, r.n
+	for ; numbers != 0; numbers &= numbers - 1 {
+		if n == 0 {
+			r.acc, r.n = acc, n
+			r.fill()
+			acc, n = r.acc, r.n
 		}
-		if r.take(1) == 1 && *p&(1<<s.low) == 0 {
-			if *p > 0 {
-				*p += 1 << s.low
-			} else {
-				*p -= 1 << s.low
-			}
-		}
+		p := &b[zigzag[bits.TrailingZeros64(numbers)&63]&63]
+		bit, sign := int16(acc>>63)<<low, *p>>15
+		*p += bit ^ sign - sign
+		acc <<= 1
+		n--
 	}
-	return k
+	r.acc, r.n = acc, n
 }

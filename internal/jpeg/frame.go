@@ -17,6 +17,7 @@ type component struct {
 	blocksY       int          // as above, in a column
 	quant         *[64]int16   // the table at the component's first scan
 	coefs         [][64]int16  // of all blocks, where the file has several scans; rows of mcusX·h blocks
+	set           []uint64     // of each block: the numbers of coefficients after the first that are not 0
 	known         [64]int8     // by coefficient: 0 = not read, else 1 + the bits that are missing
 	dc, ac        *huffman     // of the current scan
 	pred          int32        // DC of the block before
@@ -89,7 +90,8 @@ func (d *decoder) allocate(several bool) error {
 		c := &d.comps[i]
 		c.pix = make([]uint8, c.stride*16*c.v)
 		if several {
-			c.coefs = make([][64]int16, d.mcusX*c.h*d.mcusY*c.v)
+			n := d.mcusX * c.h * d.mcusY * c.v
+			c.coefs, c.set = make([][64]int16, n), make([]uint64, n)
 		}
 	}
 	d.out = &Image{d.width, d.height, make([]uint8, 3*d.width*d.height)}

@@ -44,10 +44,8 @@ func newHuffman(b []byte, dc bool) (*huffman, int, error) {
 	index, symbols := uint32(0), h.symbols
 	for length := 1; length <= lookahead; length++ {
 		for range int(b[length-1]) {
-			for range 1 << (lookahead - length) {
-				h.fast[index] = entry(symbols[0], length, index)
-				index++
-			}
+			h.put(index, symbols[0], length)
+			index += 1 << (lookahead - length)
 			symbols = symbols[1:]
 		}
 	}
@@ -59,14 +57,23 @@ func newHuffman(b []byte, dc bool) (*huffman, int, error) {
 	return h, 16 + total, nil
 }
 
-// entry is an entry of the fast table: of a symbol of length bits, followed by a value that index may hold.
-func entry(symbol uint8, length int, index uint32) uint32 {
-	e, size := uint32(symbol)<<8|uint32(length), uint32(symbol&15)
-	if rest := lookahead - length; size > 0 && int(size) <= rest {
-		value := extend(index>>(rest-int(size))&(1<<size-1), size)
-		e += uint32(uint16(value))<<16 + size
+// put sets the entries of the fast table, from index on, that start with the code of a symbol.
+func (h *huffman) put(index uint32, symbol uint8, length int) {
+	e, size, rest := uint32(symbol)<<8|uint32(length), int(symbol&15), lookahead-length
+	if size == 0 || size > rest {
+		for i := range h.fast[index : index+1<<rest] {
+			h.fast[index+uint32(i)] = e
+		}
+		return
 	}
-	return e
+	rest -= size
+	for v := range uint32(1) << size {
+		with := e + uint32(uint16(extend(v, uint32(size))))<<16 + uint32(size)
+		for range 1 << rest {
+			h.fast[index] = with
+			index++
+		}
+	}
 }
 
 // extend returns the value that size bits stand for: the lower half of the codes are the negative values.
@@ -109,24 +116,6 @@ func (r *bitReader) take(bits uint) uint32 {
 	return v
 }
 
-// symbol reads a symbol.
-func (r *bitReader) symbol(h *huffman) (uint8, error) {
-	if r.n < 16 {
-		r.fill()
-	}
-	e := h.find(r.acc)
-	if e == 0 {
-		return 0, errHuffman
-	}
-	length := uint(e & 0xff)
-	if e>>16 != 0 { // with the value
-		length -= uint(e >> 8 & 15)
-	}
-	r.acc <<= length
-	r.n -= length
-	return uint8(e >> 8), nil
-}
-
 // find is the entry of the code at the top of acc, or 0.
 func (h *huffman) find(acc uint64) uint32 {
 	if e := h.fast[acc>>(64-lookahead)]; e != 0 {
@@ -154,6 +143,9 @@ func (r *bitReader) over() bool { return 8*r.pos-int(r.n) > 8*r.end }
 // after it.
 func (r *bitReader) segment(data []byte) []byte {
 	buf := r.buf[:0]
+	if buf == nil { // the first of the file is often the only one
+		buf = make([]byte, 0, len(data)+padding)
+	}
 	for {
 		i := bytes.IndexByte(data, 0xff)
 		if i < 0 {

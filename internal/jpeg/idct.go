@@ -1,15 +1,14 @@
 package jpeg
 
+import "encoding/binary"
+
 // inverse dequantizes and transforms a block, whose coefficients after number last are 0, into the ring of pixels.
 func (c *component) inverse(b *[64]int16, last, x, y int) {
 	dst := c.pix[8*(y%(2*c.v))*c.stride+8*x:]
 	if last == 0 {
 		v := clamp((int32(b[0]*c.quant[0]<<2)+16)>>5 + 128)
 		for r := range 8 {
-			row := dst[r*c.stride:][:8]
-			for i := range row {
-				row[i] = v
-			}
+			binary.NativeEndian.PutUint64(dst[r*c.stride:], uint64(v)*0x0101010101010101)
 		}
 		return
 	}

@@ -59,6 +59,27 @@ func TestNoReplace(t *testing.T) {
 	}
 }
 
+// clouds are modules that the main go.mod does not name, with the reason.
+var clouds = []struct{ prefix, why string }{
+	{"cloud.google.com/", "the drivers of Google and Azure double the command's size: kernel/clouds links them"},
+	{"github.com/Azure/", "as above"},
+	{"github.com/apache/beam", "Beam belongs in a nested module"},
+}
+
+func TestMainModuleNamesNoCloud(t *testing.T) {
+	mod, err := modfile.Parse("go.mod", read(t, "go.mod"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range mod.Require {
+		for _, c := range clouds {
+			if strings.HasPrefix(r.Mod.Path, c.prefix) {
+				t.Errorf("go.mod names %s: %s", r.Mod.Path, c.why)
+			}
+		}
+	}
+}
+
 // tag finds the build tags of tests: a single word, as in "//go:build real".
 var tag = regexp.MustCompile(`(?m)^//go:build (\w+)$`)
 

@@ -16,8 +16,7 @@ type Notebook struct {
 	binary, dir, name string
 }
 
-// Open builds the antipode command and copies a notebook of the folder notebooks, such as "decomposed_dig". The working
-// directory is that of a package two folders below the module's.
+// Open builds the antipode command and copies a notebook of the folder notebooks, such as "decomposed_dig".
 func Open(t *testing.T, name string) *Notebook {
 	t.Helper()
 	t.Setenv("ANTIPODE_PLUGIN", "")
@@ -25,7 +24,11 @@ func Open(t *testing.T, name string) *Notebook {
 	if out, err := exec.Command("go", "build", "-o", n.binary, "antipode").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	source, err := os.ReadFile(filepath.Join("../../notebooks", name+".ipynb"))
+	module, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	source, err := os.ReadFile(filepath.Join(strings.TrimSpace(string(module)), "notebooks", name+".ipynb"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,40 +38,52 @@ func Open(t *testing.T, name string) *Notebook {
 	return n
 }
 
-// Run runs the notebook with parameters NAME=VALUE and returns what the command printed.
-func (n *Notebook) Run(parameters ...string) string {
-	n.t.Helper()
+// Command returns the command with arguments, in the notebook's folder.
+func (n *Notebook) Command(args ...string) *exec.Cmd {
+	cmd := exec.Command(n.binary, args...)
+	cmd.Dir = n.dir
+	return cmd
+}
+
+// Runs returns the command that runs the notebook with parameters NAME=VALUE.
+func (n *Notebook) Runs(parameters ...string) *exec.Cmd {
 	args := []string{"run", n.name + ".ipynb"}
 	for _, p := range parameters {
 		args = append(args, "-p", p)
 	}
-	cmd := exec.Command(n.binary, args...)
-	cmd.Dir = n.dir
-	out, err := cmd.CombinedOutput()
+	return n.Command(args...)
+}
+
+// Run runs the notebook with parameters NAME=VALUE and returns what the command printed.
+func (n *Notebook) Run(parameters ...string) string {
+	n.t.Helper()
+	out, err := n.Runs(parameters...).CombinedOutput()
 	if err != nil {
 		n.t.Fatalf("%v\n%s", err, out)
 	}
 	return string(out)
 }
 
-// Page returns the page of the last run.
-func (n *Notebook) Page() string {
+// File returns a file that the last run wrote: the notebook's name with an extension, such as ".ledger.csv".
+func (n *Notebook) File(extension string) string {
 	n.t.Helper()
-	page, err := os.ReadFile(filepath.Join(n.dir, n.name+".out.html"))
+	data, err := os.ReadFile(filepath.Join(n.dir, n.name+extension))
 	if err != nil {
 		n.t.Fatal(err)
 	}
-	return string(page)
+	return string(data)
+}
+
+// Page returns the page of the last run.
+func (n *Notebook) Page() string {
+	n.t.Helper()
+	return n.File(".out.html")
 }
 
 // Ledger returns the rows of the ledger that the last run wrote, by item.
 func (n *Notebook) Ledger() map[string][]string {
 	n.t.Helper()
-	text, err := os.ReadFile(filepath.Join(n.dir, n.name+".ledger.csv"))
-	if err != nil {
-		n.t.Fatal(err)
-	}
-	records, err := csv.NewReader(strings.NewReader(string(text))).ReadAll()
+	records, err := csv.NewReader(strings.NewReader(n.File(".ledger.csv"))).ReadAll()
 	if err != nil {
 		n.t.Fatal(err)
 	}

@@ -20,18 +20,28 @@ import (
 func TestTorture(t *testing.T) {
 	b := build(t)
 	table := newTable(t)
-	for _, stage := range []string{"generate", "segment", "embed", "caption"} {
+	for _, stage := range []string{"generate", "segment", "embed", "caption", "ask", "table"} {
 		table.run("kill -9 in "+stage, rounds(t), func(t *testing.T, c *count) { killStage(t, b, c, stage) })
 	}
 	table.run("kill -9 in store gc", rounds(t), func(t *testing.T, c *count) { killCollect(t, b, c) })
-	for part, pattern := range map[string]string{"shards": "items/*/*/*.shard", "blobs": "blobs/*/*",
+	for part, pattern := range map[string]string{"shards": "items/*/*/*", "blobs": "blobs/*/*",
 		"index": "files.idx", "records": "results/*"} {
 		table.run("flipped bits in "+part, rounds(t), func(t *testing.T, c *count) { flip(t, b, c, pattern) })
 	}
-	table.run("disk full", fewer(t), func(t *testing.T, c *count) { full(t, b, c) })
+	table.run("kill -9 of a notebook", fewer(t), func(t *testing.T, c *count) { killNotebook(t, b, c) })
+	table.run("disk full", fewer(t), func(t *testing.T, c *count) {
+		full(t, b, c, func(used int64) string { return fmt.Sprintf("size=%d", used+96<<10+rand.Int64N(700<<10)) })
+	})
+	table.run("inodes full", fewer(t), func(t *testing.T, c *count) {
+		full(t, b, c, func(int64) string { return fmt.Sprintf("nr_inodes=%d", 30+rand.IntN(400)) })
+	})
+	table.run("clock jumps", fewer(t), func(t *testing.T, c *count) { jump(t, b, c) })
 	table.run("read-only store", fewer(t), func(t *testing.T, c *count) { readOnly(t, b, c) })
 	table.run("two runtime folders, gc next to them", fewer(t), func(t *testing.T, c *count) { twoBackends(t, b, c) })
 	table.run("8 clients, backend killed", fewer(t), func(t *testing.T, c *count) { clients(t, b, c) })
+	table.run("clients of two builds", fewer(t), func(t *testing.T, c *count) { twoBuilds(t, b, c) })
+	table.run("frozen backend", fewer(t), func(t *testing.T, c *count) { freeze(t, b, c) })
+	table.run("requests to one backend", requests, func(t *testing.T, c *count) { soak(t, b, c) })
 }
 
 // killStage kills the backend, the client or both at a random moment of a stage that computes all of its rows.
@@ -121,19 +131,20 @@ func flip(t *testing.T, b *binaries, c *count, pattern string) {
 	}
 }
 
-// full runs on a disk that is too small: an error of one line; after more space is there, everything is computed.
-func full(t *testing.T, b *binaries, c *count) {
+// full runs on a disk that is too small, by options of tmpfs that depend on the space for the copy of the program: an
+// error of one line; after more space is there, everything is computed.
+func full(t *testing.T, b *binaries, c *count, options func(used int64) string) {
 	plain := b.world(t)
 	plain.chain(t, "")
 	want := plain.rows(t, "embed")
 	for range c.rounds {
 		w := b.world(t)
-		size := 96<<10 + rand.IntN(700<<10) // the store needs more, next to the copy of the program
 		copied, err := os.Stat(b.antipode)
 		if err != nil {
 			t.Fatal(err)
 		}
-		mount(t, w.home, "tmpfs", 0, fmt.Sprintf("size=%d", int(copied.Size())+size))
+		limit := options(copied.Size())
+		mount(t, w.home, "tmpfs", 0, limit)
 		failed := false
 		for _, stage := range stages {
 			out, err := w.command(stage).CombinedOutput()
@@ -145,9 +156,9 @@ func full(t *testing.T, b *binaries, c *count) {
 			}
 		}
 		if !failed {
-			t.Logf("%d bytes were enough", size)
+			t.Logf("%s was enough", limit)
 		}
-		if err := syscall.Mount("tmpfs", w.home, "tmpfs", syscall.MS_REMOUNT, "size=1g"); err != nil {
+		if err := syscall.Mount("tmpfs", w.home, "tmpfs", syscall.MS_REMOUNT, "size=1g,nr_inodes=100000"); err != nil {
 			t.Fatal(err)
 		}
 		w.chain(t, "")

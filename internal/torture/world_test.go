@@ -104,6 +104,10 @@ func (w *world) command(stage string, more ...string) *exec.Cmd {
 		_ = os.WriteFile(filepath.Join(w.out, "prompts.csv"), []byte(b.String()), 0o600)
 	case "segment":
 		args = append(args, "--in", "generate.csv", "--object", "object")
+	case "ask":
+		args = append(args, "--in", "generate.csv", "--question", "which?", "--choices", "this,that")
+	case "table":
+		args = []string{stage, "--in", "generate.csv", "--out", "table.csv"}
 	default:
 		args = append(args, "--in", "generate.csv")
 	}
@@ -162,12 +166,20 @@ func (w *world) forget(t *testing.T, stage string) {
 
 func (w *world) stop() { _ = w.antipode("backend", "stop").Run() }
 
-// killBackend kills the backend, if one runs, without a warning.
-func (w *world) killBackend() {
+// backend returns the process of the backend, 0 if none runs.
+func (w *world) backend() int {
 	var status struct{ PID int }
 	text, err := w.antipode("backend", "status", "--json").Output()
-	if err == nil && json.Unmarshal(text, &status) == nil && status.PID > 1 {
-		_ = syscall.Kill(status.PID, syscall.SIGKILL)
+	if err != nil || json.Unmarshal(text, &status) != nil {
+		return 0
+	}
+	return status.PID
+}
+
+// killBackend kills the backend, if one runs, without a warning.
+func (w *world) killBackend() {
+	if pid := w.backend(); pid > 1 {
+		_ = syscall.Kill(pid, syscall.SIGKILL)
 	}
 }
 
@@ -200,6 +212,7 @@ func (w *world) rows(t *testing.T, stage string) (rows []string) {
 // count are the rows of a scenario that differ from those of an undisturbed run.
 type count struct {
 	rounds, lost, doubled, wrong int
+	note                         string // printed after the result
 }
 
 func (c *count) compare(t *testing.T, stage string, got, want []string) {
@@ -258,5 +271,5 @@ func (tab *table) run(name string, n int, scenario func(t *testing.T, c *count))
 		result = "FAILED"
 	}
 	tab.lines = append(tab.lines, fmt.Sprintf("%-40s %7d %6d %8d %6d %9s  %s", name, n, c.lost, c.doubled, c.wrong,
-		time.Since(start).Round(time.Second/10), result))
+		time.Since(start).Round(time.Second/10), strings.TrimSpace(result+" "+c.note)))
 }

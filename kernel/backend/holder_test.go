@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"antipode/datasets/table"
 	"antipode/kernel/client"
 	"antipode/kernel/store"
 )
@@ -87,6 +88,32 @@ func TestCollectDuringRun(t *testing.T) {
 	}
 	if err := <-done; err != nil {
 		t.Error(err)
+	}
+}
+
+// TestStopWaits: when Stop returns, the backend has made its last write and released the store.
+func TestStopWaits(t *testing.T) {
+	for range 3 {
+		b := connect(t)
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		started := make(chan struct{})
+		var once sync.Once
+		go b.Run(ctx, client.Request{Plan: plan(t, 1000, 20)}, func(p table.Progress) {
+			if p.Computed > 0 {
+				once.Do(func() { close(started) })
+			}
+		})
+		<-started
+		cancel()
+		if err := b.Stop(context.Background(), false); err != nil {
+			t.Fatal(err)
+		}
+		if f, err := client.TryLock(client.HolderPath(b.Home)); f == nil || err != nil {
+			t.Fatalf("the store is in use after Stop: %v", err)
+		} else {
+			f.Close()
+		}
 	}
 }
 

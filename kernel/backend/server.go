@@ -6,9 +6,11 @@ import (
 	"encoding/json"
 	"errors"
 	"log"
+	"maps"
 	"net"
 	"net/http"
 	"os"
+	"slices"
 	"sort"
 	"sync"
 	"time"
@@ -88,6 +90,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	}
 	s.end.Do(func() { close(s.done) })
 	<-down // hs.Serve returns when Shutdown begins; replies are still being written
+	s.awaitJobs(2 * time.Second)
 	err = errors.Join(err, s.engine.Close())
 	if own, ok := l.(*listener); ok {
 		own.holder.Close() // another backend may serve the store from now on
@@ -161,6 +164,21 @@ func (s *Server) cancelAll() {
 	}
 }
 
+// awaitJobs waits for the canceled jobs, which may be storing items, at most for limit.
+func (s *Server) awaitJobs(limit time.Duration) {
+	late := time.After(limit)
+	s.mu.Lock()
+	jobs := slices.Collect(maps.Values(s.jobs))
+	s.mu.Unlock()
+	for _, j := range jobs {
+		select {
+		case <-j.finished:
+		case <-late:
+			return
+		}
+	}
+}
+
 // run serves one request: it joins the job of an equal request or starts one, and forwards its progress and result.
 func (s *Server) run(w http.ResponseWriter, r *http.Request) {
 	var req client.Request
@@ -172,6 +190,9 @@ func (s *Server) run(w http.ResponseWriter, r *http.Request) {
 		write(w, client.Message{Error: &table.Error{Code: table.CodeFailed, Message: "cannot read the request: " +
 			err.Error()}})
 		return
+	}
+	if req.Secrets == nil { // this process has the environment of the client that started it
+		req.Secrets = map[string]string{}
 	}
 	j, ok := s.join(req)
 	if !ok {

@@ -38,6 +38,7 @@ type Progress struct {
 	closed bool
 	notes  []*noteKind
 	timer  *time.Timer
+	ahead  string // the id of the display of Announce, "" without one
 }
 
 // noteKind is a group of notes that differ only in names and numbers: the first is shown, the others are counted.
@@ -70,7 +71,16 @@ func (p *Progress) note(text string) {
 	if p.shown && !InNotebook() {
 		p.clear()
 	}
-	Say(text)
+	sayNote(text)
+}
+
+// sayNote shows a note. In a notebook it is marked: the kernel shows it in one cell only.
+func sayNote(text string) {
+	if !InNotebook() {
+		Say(text)
+		return
+	}
+	sendMarked(map[protocol.MIMEType]any{protocol.MIMETextPlain: flatten(text)}, noteMark)
 }
 
 // NewProgress returns a Progress: in a notebook a display of the cell, on a terminal a line on standard error,
@@ -96,8 +106,21 @@ func newProgress(show func(table.Progress), clear func()) *Progress {
 	return p
 }
 
-// Update reports progress. A note is shown once, as a line that stays. Of several notes that differ only in names and
-// numbers the first is shown, and Close shows the number of others.
+// Announce shows one line about the work ahead, with an estimate of its time. In a notebook Close removes it: saved
+// notebooks contain no times.
+func (p *Progress) Announce(line string) {
+	if !InNotebook() {
+		Say(line)
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.ahead = gonbui.UniqueId()
+	update(p.ahead, html.EscapeString(flatten(line)), flatten(line))
+}
+
+// Update reports progress. A note is shown once, as a line that stays; in a notebook by the first cell that has it. Of
+// several notes that differ only in names and numbers the first is shown, and Close shows the number of others.
 func (p *Progress) Update(v table.Progress) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -142,9 +165,13 @@ func (p *Progress) Close() {
 	if p.shown {
 		p.clear()
 	}
+	if p.ahead != "" {
+		update(p.ahead, "", "")
+		flush(10 * time.Second)
+	}
 	for _, k := range p.notes {
 		if more := k.n - 1; more > 0 {
-			Say(fmt.Sprintf("and %d more like: %s", more, k.first))
+			sayNote(fmt.Sprintf("and %d more like: %s", more, k.first))
 		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 const (
 	resultMark = "antipode-result"
 	clearMark  = "antipode-clear"
+	noteMark   = "antipode-note"
 )
 
 // Result shows the value of a cell's last expression; the kernel calls it. It calls the method Show of a value that has

@@ -261,14 +261,21 @@ func (b *Backend) stop(ctx context.Context, drain bool) error {
 	return b.ended(ctx)
 }
 
-// ended waits until the backend has ended.
+// ended waits until the backend has ended: it does not answer, and has released its lock on the store after the last
+// write.
 func (b *Backend) ended(ctx context.Context) error {
 	for {
 		_, err := b.Hello(ctx)
 		var frozen *Frozen
 		switch {
 		case errors.Is(err, ErrNoBackend):
-			return nil
+			free, err := TryLock(HolderPath(b.Home))
+			if free != nil {
+				free.Close()
+			}
+			if free != nil || err != nil {
+				return nil
+			}
 		case errors.As(err, &frozen):
 			return err
 		}

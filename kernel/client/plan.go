@@ -24,7 +24,7 @@ type Request struct {
 	Samples bool `json:"samples,omitempty"`
 
 	// Secrets are environment variables of the client that a stage needs, such as the key of an image API. No record,
-	// log or digest contains them.
+	// log or digest contains them. nil = those of the process that runs the request; the resident backend uses none.
 	Secrets map[string]string `json:"secrets,omitempty"`
 }
 

@@ -29,7 +29,7 @@ func ask(ctx context.Context, args []string) error {
 	if err := allowExec(model); err != nil {
 		return err
 	}
-	t, err := s.table()
+	t, err := s.table(ctx)
 	if err != nil {
 		return err
 	}

@@ -50,7 +50,7 @@ func caption(ctx context.Context, args []string) error {
 		return err
 	}
 	o.Seed = s.seed
-	t, err := s.table()
+	t, err := s.table(ctx)
 	if err != nil {
 		return err
 	}

@@ -53,7 +53,7 @@ func dataImages(ctx context.Context, args []string) error {
 	if o.Rate < 0 || o.Workers < 0 || o.MaxBytes < 0 || o.Timeout < 0 {
 		return usage("data images: --rate, --workers, --max-bytes and --timeout must be positive")
 	}
-	t, err := s.table()
+	t, err := s.table(ctx)
 	if err != nil {
 		return err
 	}

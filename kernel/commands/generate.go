@@ -97,7 +97,7 @@ func generate(ctx context.Context, args []string) error {
 	if prompts != "" {
 		s.in = prompts
 	}
-	t, err := s.table()
+	t, err := s.table(ctx)
 	if err != nil {
 		return err
 	}
@@ -114,7 +114,7 @@ func generate(ctx context.Context, args []string) error {
 	if _, err := images.Plan(); errors.As(err, new(gomlxmodels.OptionError)) {
 		return usage("%w", err)
 	}
-	if name, api := strings.CutPrefix(model, gomlxmodels.API); api {
+	if name, api := strings.CutPrefix(model, gomlxmodels.API); api && collecting(ctx) == nil {
 		address := cmp.Or(o.BaseURL, os.Getenv("OPENAI_BASE_URL"))
 		if err := estimate(ctx, t, o.N, imageapi.Options{BaseURL: address, Model: name, Size: size, Quality: o.Quality,
 			Price: o.Price}); err != nil {

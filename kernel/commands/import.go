@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"antipode/datasets"
+	"antipode/internal/objecturl"
 	"antipode/kernel/client"
 )
 
@@ -100,8 +101,14 @@ func readable(ctx context.Context, t datasets.Table) (computed int, err error) {
 // outside reports whether a folder is neither the folder of a table nor below it: its images are then named by absolute
 // paths.
 func outside(dir, table string) (bool, error) {
-	dir, err := filepath.Abs(dir)
+	if objecturl.IsRemote(table) {
+		return false, nil // the images become objects below the table's prefix
+	}
+	table, err := objecturl.Local(table)
 	if err != nil {
+		return false, err
+	}
+	if dir, err = filepath.Abs(dir); err != nil {
 		return false, err
 	}
 	if table, err = filepath.Abs(table); err != nil {

@@ -22,8 +22,18 @@ const (
 	exitDone        = 0
 	exitFailed      = 1
 	exitUsage       = 2
+	exitUnreachable = 69 // a store or a device could not be reached: another machine may do
+	exitStopped     = 75 // stopped early, all finished work is stored: run it again
 	exitInterrupted = 130
 )
+
+// exitError is an error with an exit status of its own.
+type exitError struct {
+	error
+	status int
+}
+
+func (e exitError) Unwrap() error { return e.error }
 
 // usageError is an error in the arguments (exit status 2).
 type usageError struct{ error }
@@ -57,7 +67,8 @@ func commands() []command {
 			"control the resident backend of the store", backendCommand},
 		{"models", modelsArgs, "list or download models, or check whether a folder can be loaded", models},
 		{"data", dataArgs, "list, download or check data sets, or fetch images by URL", data},
-		{"store", "[ls | verify RESULT | gc]", "list, verify or remove stored results", storeCommand},
+		{"store", storeArgs, "list, verify or remove stored results, merge other stores into this one, or merge " +
+			"small files", storeCommand},
 		{"generate", "--model NAME|DIR --prompts TABLE --out TABLE [--n N] [--steps N] …",
 			"generate images of prompts",
 			generate},
@@ -81,19 +92,30 @@ func commands() []command {
 				"prints inputs and options", score},
 		{"table", "--in TABLE [--where 'COLUMN OP VALUE'] [--sample N --by A,B] [--apply NAME …] … --out TABLE",
 			"filter, sort, sample, join tables and apply operations; --list lists these", tableOperations},
+		{"job", jobArgs, "make an array job of commands that compute rows, or show its state and its cost", jobCommand},
+		{"work", "JOB.json [--shard I/N] [--grace 25s] [--commit 60s] [--store DIR] …",
+			"compute one shard of an array job in this process; a task of a scheduler runs it", work},
 		{"kernel", "CONNECTION_FILE", "run the kernel; Jupyter starts it", kernel},
 	}
 }
 
 // Main runs antipode with the arguments after its name and returns the exit status.
 func Main(args []string) int {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ending := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if len(args) > 0 && args[0] == "work" {
+		ending = ending[:1] // it drains upon TERM
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), ending...)
 	defer stop()
 	client.Register(nil) // plans go to the resident backend, not to the engine of package all
 	err := dispatch(ctx, args)
 	var u usageError
 	var remote *table.Error
+	var exit exitError
 	switch {
+	case ctx.Err() == nil && errors.As(err, &exit):
+		fmt.Fprintln(os.Stderr, "antipode: "+oneLine(err))
+		return exit.status
 	case err == nil || errors.Is(err, flag.ErrHelp):
 		return exitDone
 	case ctx.Err() != nil || errors.Is(err, context.Canceled):
@@ -141,7 +163,7 @@ func dispatch(ctx context.Context, args []string) error {
 }
 
 // bare are the commands without a flag set; dispatch prints their help.
-var bare = []string{"lab", "backend", "models", "data", "store", "annotate", "kernel"}
+var bare = []string{"lab", "backend", "models", "data", "store", "annotate", "job", "kernel"}
 
 func isHelp(arg string) bool { return arg == "-h" || arg == "-help" || arg == "--help" }
 

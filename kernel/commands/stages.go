@@ -6,7 +6,6 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"antipode/datasets"
@@ -14,6 +13,7 @@ import (
 	"antipode/datasets/operation"
 	"antipode/datasets/table"
 	"antipode/gomlxmodels"
+	"antipode/internal/objecturl"
 	"antipode/kernel/cell"
 	"antipode/kernel/client"
 )
@@ -30,9 +30,9 @@ type stageFlags struct {
 }
 
 func (s *stageFlags) add(fs *flag.FlagSet) {
-	fs.StringVar(&s.in, "in", "", "the `TABLE` to read: .csv, .parquet, a folder of images, or a "+
-		"table by name, or NAME:OPTIONS (JSON, or a file of it): "+strings.Join(manifest.Tables(), ", "))
-	fs.StringVar(&s.root, "root", "", "a parent `DIR` that images and masks may be in")
+	fs.StringVar(&s.in, "in", "", "the `TABLE` to read: .csv, .parquet, of a disk or s3://BUCKET/KEY, a folder of "+
+		"images, or a table by name, or NAME:OPTIONS (JSON, or a file of it): "+strings.Join(manifest.Tables(), ", "))
+	fs.StringVar(&s.root, "root", "", "a parent `DIR` or URL that images and masks may be in")
 	fs.IntVar(&s.batch, "batch", 0, "rows a model takes at a time; 0 = its own choice")
 	fs.Int64Var(&s.seed, "seed", 0, "the seed of what is drawn at random")
 	fs.Func("retry", "failed: compute the rows again whose stored `OUTCOME` is failed", func(value string) error {
@@ -47,13 +47,13 @@ func (s *stageFlags) add(fs *flag.FlagSet) {
 
 // addOut adds those about the table that is written.
 func (s *stageFlags) addOut(fs *flag.FlagSet) {
-	fs.StringVar(&s.out, "out", "", "the `TABLE` to write: .csv or .parquet")
+	fs.StringVar(&s.out, "out", "", "the `TABLE` to write: .csv or .parquet, on a disk or s3://BUCKET/KEY")
 	fs.StringVar(&s.columns, "columns", "", "the columns to write, `A,B,…` (id always), or all; default: all but "+
 		"earlier vectors")
 	fs.BoolVar(&s.skipBad, "skip-bad", false, "leave bad rows out and list them")
 }
 
-func (s *stageFlags) table() (datasets.Table, error) {
+func (s *stageFlags) table(ctx context.Context) (datasets.Table, error) {
 	if s.in == "" {
 		return datasets.Table{}, usage("--in TABLE is missing: the table to read")
 	}
@@ -63,11 +63,20 @@ func (s *stageFlags) table() (datasets.Table, error) {
 	if err := tableName(s.out); err != nil {
 		return datasets.Table{}, err
 	}
+	if t, made := madeBefore(ctx, s.in); made {
+		return t, nil
+	}
 	return open(s.in, s.root)
 }
 
 func tableName(path string) error {
-	switch strings.ToLower(filepath.Ext(path)) {
+	if _, err := objecturl.Resolve(path); err != nil {
+		return usageError{err}
+	}
+	if datasets.IsURL(path) && !objecturl.Is(path) {
+		return usage("%s: a table is written to a file or to an object, s3://BUCKET/NAME.parquet", path)
+	}
+	switch objecturl.Ext(path) {
 	case ".csv", ".parquet":
 		return nil
 	}
@@ -93,12 +102,28 @@ func openInput(path string, o datasets.ImagesOptions) (datasets.Table, error) {
 	if t, known := manifest.Table(path); known {
 		return t, nil
 	}
-	if info, err := os.Stat(path); err != nil || !info.IsDir() {
-		if err := datasets.TableFormat(path); err != nil && !datasets.IsURL(path) {
+	if _, err := objecturl.Resolve(path); err != nil {
+		return datasets.Table{}, usageError{err}
+	}
+	if !isFolder(path) {
+		if err := datasets.TableFormat(path); err != nil && (!datasets.IsURL(path) || objecturl.Is(path)) {
 			return datasets.Table{}, usage("%w%s", err, table.Hint(path, manifest.Tables()))
 		}
 	}
 	return datasets.Images(path, o), nil
+}
+
+// isFolder reports whether a path is that of a folder of this machine.
+func isFolder(path string) bool {
+	if objecturl.IsRemote(path) {
+		return false
+	}
+	path, err := objecturl.Local(path)
+	if err != nil {
+		return false
+	}
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
 }
 
 // save runs a stage's table into the file and prints what was done.
@@ -110,7 +135,10 @@ func (s *stageFlags) save(ctx context.Context, t datasets.Table) error {
 	if err != nil {
 		return err
 	}
-	abs, err := filepath.Abs(s.out)
+	if c := collecting(ctx); c != nil {
+		return c.add(s, t)
+	}
+	abs, err := objecturl.Resolve(s.out)
 	if err != nil {
 		return err
 	}
@@ -136,6 +164,9 @@ func (s *stageFlags) save(ctx context.Context, t datasets.Table) error {
 // request sends a plan to the backend, starting it where needed, with a progress bar on the terminal. A program that
 // evaluates its plans itself needs no backend.
 func request(ctx context.Context, req client.Request) (*client.Result, error) {
+	if collecting(ctx) != nil {
+		return nil, usage("a job is made of commands that write a table with --out")
+	}
 	if client.Registered() == nil {
 		if _, _, err := prepare(ctx); err != nil {
 			return nil, err
@@ -181,7 +212,7 @@ func embed(ctx context.Context, args []string) error {
 	if model == "" {
 		return usage("give --model NAME or --model DIR")
 	}
-	t, err := s.table()
+	t, err := s.table(ctx)
 	if err != nil {
 		return err
 	}
@@ -241,7 +272,7 @@ func segment(ctx context.Context, args []string) error {
 	if (masks == "") == (model == "" && o.Text == "") {
 		return usage("give --masks DIR, or --model and --object COLUMN")
 	}
-	t, err := s.table()
+	t, err := s.table(ctx)
 	if err != nil {
 		return err
 	}

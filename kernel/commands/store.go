@@ -21,6 +21,9 @@ import (
 	"antipode/kernel/store"
 )
 
+// storeArgs are the arguments of the command store.
+const storeArgs = "[ls | verify RESULT | gc | merge STORE… | compact]"
+
 func storeCommand(ctx context.Context, args []string) error {
 	what := "ls"
 	if len(args) > 0 {
@@ -30,8 +33,13 @@ func storeCommand(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	if what == "gc" {
+	switch what {
+	case "gc":
 		return collect(ctx, home, args)
+	case "merge":
+		return mergeStores(ctx, home, args)
+	case "compact":
+		return compactStore(home, args)
 	}
 	s, err := store.Open(home)
 	if err != nil {
@@ -54,7 +62,7 @@ func storeCommand(ctx context.Context, args []string) error {
 		}
 		return verify(ctx, s, rest[0])
 	}
-	return usage("antipode store [ls | verify RESULT | gc]")
+	return usage("antipode store " + storeArgs)
 }
 
 func listStore(s *store.Store) error {

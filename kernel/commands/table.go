@@ -349,8 +349,11 @@ func tableOperations(ctx context.Context, args []string) error {
 		if len(c.steps) > 0 && c.steps[0].flag == "apply" {
 			in = operation.Find(c.steps[0].value).Input("in")
 		}
-		if t, err = openInput(c.in, inputOptions(in, c.root)); err != nil {
-			return err
+		var made bool
+		if t, made = madeBefore(ctx, c.in); !made {
+			if t, err = openInput(c.in, inputOptions(in, c.root)); err != nil {
+				return err
+			}
 		}
 		c.current = true
 	case len(c.steps) == 0 || c.steps[0].flag != "apply":

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -117,6 +118,22 @@ func New(o Options) *Set {
 
 // Kind returns the kind of the devices.
 func (s *Set) Kind() string { return s.o.Setup.Kind }
+
+// Describe returns the descriptions of the devices that have started, and the name of their plugin.
+func (s *Set) Describe() (text, plugin string) {
+	if plugin = s.o.Setup.Plugin; plugin != "" {
+		plugin = filepath.Base(plugin)
+	}
+	var texts []string
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, d := range s.slots {
+		if d.description != "" && !slices.Contains(texts, d.description) {
+			texts = append(texts, d.description)
+		}
+	}
+	return strings.Join(texts, "; "), plugin
+}
 
 // Len returns the number of devices that are not taken out.
 func (s *Set) Len() int {

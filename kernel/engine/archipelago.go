@@ -29,6 +29,14 @@ func (r *run) archipelagoSource(a datasets.ArchipelagoArgs) (*table.Frame, error
 	if images == nil {
 		return f, nil
 	}
+	if r.later != nil {
+		drawn, masks := make([]table.Image, f.Len()), make([]table.Mask, f.Len())
+		for row := range drawn {
+			drawn[row].Path, masks[row].Counts = undrawn, undrawn
+		}
+		f.Columns = slices.Insert(f.Columns, 1, table.ImageColumn("image", drawn), table.MaskColumn("mask", masks))
+		return r.postpone(f, &source{origin: origin{name: "archipelago"}, world: w, images: images}), nil
+	}
 	drawn, err := r.draw(w, f, images)
 	if err != nil {
 		return nil, err

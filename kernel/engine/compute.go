@@ -31,7 +31,7 @@ type batches struct {
 	unique  []store.Key
 	rowOf   []int
 	values  [][]stage.Value
-	remote  *remote // nil = this process computes them
+	remote  *deviceStage // nil = this process computes them
 }
 
 // item returns the item of a position in unique.
@@ -135,11 +135,11 @@ type ahead struct {
 
 // computeOwn is computeClaims in this process.
 func (r *run) computeOwn(ctx context.Context, b *batches, missing []int, c *claims) (err error) {
-	w, in, rowOf := b.w, b.in, b.rowOf
+	drain := drainOf(ctx)
 	ctx, cancel := context.WithCancel(ctx)
-	size := r.size(w)
-	rows := make(chan ahead, 2*size) // in order
-	limit := make(chan struct{}, runtime.NumCPU())
+	size, cores := r.size(b.w), runtime.GOMAXPROCS(0)
+	rows := make(chan ahead, size+max(size, cores)) // in order; a small batch keeps no core from preparing
+	limit := make(chan struct{}, cores)
 	var failed error // of the goroutine that fills rows, which alone writes c
 	fill := func() {
 		for _, u := range missing {
@@ -158,7 +158,7 @@ func (r *run) computeOwn(ctx context.Context, b *batches, missing []int, c *clai
 			limit <- struct{}{}
 			go func() {
 				defer func() { <-limit }()
-				row.p <- prepare(ctx, w, stage.Row{Frame: in, Index: rowOf[u]})
+				row.p <- r.prepare(ctx, b, u)
 			}()
 		}
 	}
@@ -180,12 +180,17 @@ func (r *run) computeOwn(ctx context.Context, b *batches, missing []int, c *clai
 		if len(batch) == 0 {
 			return nil
 		}
+		if err := drain.err(); err != nil {
+			return err
+		}
 		running := b.c.begin(len(batch))
 		defer running.end()
-		held, release := r.e.flights.hold(ctx, b.itemsOf(members))
-		results, failed := w.Compute(stage.WithSteps(held, running.at), batch)
+		allowed, end := drain.hold(ctx, running.left)
+		held, release := r.e.flights.hold(allowed, b.itemsOf(members))
+		results, failed := b.w.Compute(stage.WithSteps(held, running.at), batch)
 		release()
-		if err := r.finish(b, running, members, results, failed); err != nil {
+		end()
+		if err := r.finish(b, running, members, results, drain.ended(ctx, failed)); err != nil {
 			return err
 		}
 		batch, members = batch[:0], members[:0]
@@ -198,10 +203,15 @@ func (r *run) computeOwn(ctx context.Context, b *batches, missing []int, c *clai
 		case p = <-row.p:
 		case <-ctx.Done():
 			return ctx.Err()
+		case <-drain.begun():
+			return ErrDrained
 		}
 		if p.err != nil {
 			if ctx.Err() != nil {
 				return ctx.Err()
+			}
+			if outage(p.err) {
+				return errors.Join(p.err, flush())
 			}
 			if err := r.isBad(b, row.u, p.column, p.err.Error()); err != nil {
 				if keepErr := flush(); keepErr != nil { // store the good rows before it
@@ -223,6 +233,17 @@ func (r *run) computeOwn(ctx context.Context, b *batches, missing []int, c *clai
 		return err
 	}
 	return flush()
+}
+
+// prepare provides the images of an item's row that are objects, and prepares it.
+func (r *run) prepare(ctx context.Context, b *batches, u int) (p prepared) {
+	if p.err = protect(func() (err error) {
+		p.column, err = r.fetch(ctx, b.in, b.rowOf[u])
+		return err
+	}); p.err != nil {
+		return p
+	}
+	return prepare(ctx, b.w, stage.Row{Frame: b.in, Index: b.rowOf[u]})
 }
 
 // prepare prepares a row.

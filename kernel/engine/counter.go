@@ -20,6 +20,7 @@ type counter struct {
 	batches       []*running
 	latest        *running // that reported a step last; nil = none of batches
 	told          time.Time
+	fastest       time.Duration // batch so far
 	samples       []table.Sample
 	watch         func(done, total, items int) // nil, or is called with each step of a batch of so many items
 
@@ -34,6 +35,7 @@ type counter struct {
 type running struct {
 	c           *counter
 	items       int
+	begun       time.Time
 	step, steps int
 }
 
@@ -80,7 +82,7 @@ func (c *counter) part() (items float64) {
 func (c *counter) begin(n int) *running {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	b := &running{c: c, items: n}
+	b := &running{c: c, items: n, begun: time.Now()}
 	c.batches = append(c.batches, b)
 	return b
 }
@@ -89,7 +91,7 @@ func (c *counter) begin(n int) *running {
 func (b *running) again() {
 	b.c.mu.Lock()
 	defer b.c.mu.Unlock()
-	b.step, b.steps = 0, 0
+	b.begun, b.step, b.steps = time.Now(), 0, 0
 }
 
 // end records the end of a batch, finished or not.
@@ -104,6 +106,20 @@ func (b *running) remove() {
 	if b.c.latest == b {
 		b.c.latest = nil
 	}
+}
+
+// left estimates how long the rest of the batch takes.
+func (b *running) left() (d time.Duration, known bool) {
+	b.c.mu.Lock()
+	defer b.c.mu.Unlock()
+	took := time.Since(b.begun)
+	switch {
+	case b.step > 0:
+		return time.Duration(float64(took) * float64(b.steps-b.step) / float64(b.step)), true
+	case b.c.fastest > 0:
+		return max(0, b.c.fastest-took), true
+	}
+	return 0, false
 }
 
 // foundLater counts an item that another job has computed meanwhile.
@@ -131,6 +147,9 @@ func (b *running) finish(n int, made []table.Sample) {
 	c.computed += n
 	c.r.computed += n
 	b.remove()
+	if took := time.Since(b.begun); c.fastest == 0 || took < c.fastest {
+		c.fastest = took
+	}
 	all := append(c.samples[:len(c.samples):len(c.samples)], made...) // reported slices are not modified
 	c.samples = all[max(0, len(all)-table.MaxSamples):]
 	c.tell()

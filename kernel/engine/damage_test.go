@@ -29,7 +29,7 @@ func TestDamageHeals(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, pattern := range []string{"blobs/*/*", "items/*/*/*.shard"} {
+	for _, pattern := range []string{"blobs/*/*", "items/*/*/*.pack"} {
 		files, err := filepath.Glob(filepath.Join(e.Store.Dir(), pattern))
 		if err != nil || len(files) == 0 {
 			t.Fatal(files, err)

@@ -4,9 +4,11 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"runtime"
 	"runtime/debug"
 	"slices"
@@ -20,6 +22,7 @@ import (
 	"antipode/internal/fault"
 	"antipode/kernel/client"
 	"antipode/kernel/devices"
+	"antipode/kernel/remote"
 	"antipode/kernel/store"
 	"antipode/metrics/prdc"
 
@@ -37,6 +40,8 @@ type Options struct {
 	Budget int64
 	// Build identifies the program in run records.
 	Build string
+	// Home is the folder of models and data sets; "" = the store's.
+	Home string
 }
 
 // Device is the accelerator.
@@ -62,6 +67,7 @@ type Engine struct {
 	computed atomic.Int64
 	found    atomic.Int64
 	flights  flights
+	objects  *remote.Cache
 }
 
 // New returns an engine on an open store.
@@ -69,8 +75,12 @@ func New(s *store.Store, opts Options) *Engine {
 	if opts.Budget == 0 {
 		opts.Budget = memoryTotal() / 2
 	}
-	return &Engine{Store: s, opts: opts, queue: newQueue(), pool: newPool(opts.Budget)}
+	return &Engine{Store: s, opts: opts, queue: newQueue(), pool: newPool(opts.Budget),
+		objects: remote.NewCache(filepath.Join(s.Dir(), "cache"))}
 }
+
+// home returns the folder of models and data sets.
+func (e *Engine) home() string { return cmp.Or(e.opts.Home, e.Store.Dir()) }
 
 // Counts returns the numbers of items computed and found in the store since New.
 func (e *Engine) Counts() (computed, found int64) { return e.computed.Load(), e.found.Load() }
@@ -108,6 +118,7 @@ func (e *Engine) Close() error {
 		e.device = nil
 	}
 	e.deviceMu.Unlock()
+	e.objects.Close()
 	return e.Store.Close()
 }
 
@@ -132,6 +143,7 @@ type run struct {
 	store    *store.Store
 	retried  map[item]bool // items that were computed again; see client.Request.RetryFailed
 	work     *work         // not nil: items are counted, not computed
+	later    *later        // not nil: files are read after the choice of a shard's rows
 }
 
 func (e *Engine) newRun(ctx context.Context, req client.Request, progress func(table.Progress),
@@ -195,6 +207,9 @@ func (e *Engine) evaluateIn(ctx context.Context, req client.Request, progress fu
 	}
 	if req.Counts {
 		res.Frame = nil
+	} else {
+		r.show(f)
+		res.Notes = r.notes
 	}
 	if err := e.Store.Flush(); err != nil {
 		fmt.Fprintf(logWriter, "the index of file digests is not stored: %v\n", err) // it saves time only
@@ -215,7 +230,8 @@ var wholePlan map[string]func(r *run, p *table.Plan) (*table.Frame, error)
 
 func init() {
 	wholePlan = map[string]func(r *run, p *table.Plan) (*table.Frame, error){
-		datasets.GoodOp: (*run).sift, datasets.BadOp: (*run).sift, datasets.WorkloadOp: (*run).workload}
+		datasets.GoodOp: (*run).sift, datasets.BadOp: (*run).sift, datasets.WorkloadOp: (*run).workload,
+		ShardOp: (*run).shard, EachOp: (*run).each}
 }
 
 // eval returns a plan's rows; equal plans in one request are evaluated once.
@@ -237,7 +253,7 @@ func (r *run) eval(p *table.Plan) (*table.Frame, error) {
 	}
 	inputs := make([]*table.Frame, len(p.Inputs))
 	for i, in := range p.Inputs {
-		f, err := r.eval(in)
+		f, err := r.evalInput(p, i, in)
 		if err != nil {
 			return nil, err
 		}
@@ -263,11 +279,26 @@ func (r *run) eval(p *table.Plan) (*table.Frame, error) {
 	if err != nil {
 		return nil, r.place(p, err)
 	}
+	if r.later != nil && p.Op == "select" && !f.Has(sourceRow) && inputs[0].Has(sourceRow) {
+		f = f.With(*inputs[0].Column(sourceRow))
+	}
 	if err := f.Check(); err != nil {
 		return nil, r.place(p, fmt.Errorf("%s: %w", p.Op, err))
 	}
 	r.byDigest[digest] = f
 	return f, nil
+}
+
+// evalInput evaluates input i of a plan. The second table of a join is read with its files: its rows are chosen by
+// those of the first.
+func (r *run) evalInput(p *table.Plan, i int, in *table.Plan) (*table.Frame, error) {
+	if r.later == nil || p.Op != "join" || i == 0 {
+		return r.eval(in)
+	}
+	later, byDigest := r.later, r.byDigest
+	r.later, r.byDigest = nil, map[string]*table.Frame{}
+	defer func() { r.later, r.byDigest = later, byDigest }()
+	return r.eval(in)
 }
 
 // placed is an error whose message starts with the line that created the table.

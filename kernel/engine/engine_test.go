@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -155,12 +156,13 @@ func TestDamagedItemIsComputedAgain(t *testing.T) {
 	e := newEngine(t)
 	_, tab := images(t, 4)
 	want := must(t, e, counts(datasets.CSV(tab)))
-	shards, _ := filepath.Glob(filepath.Join(e.Store.Dir(), "items", "counted-v1", "*", "*.shard"))
+	shards, _ := filepath.Glob(filepath.Join(e.Store.Dir(), "items", "counted-v1", "*", "*.pack"))
 	if len(shards) != 1 {
 		t.Fatalf("%d shards", len(shards))
 	}
 	data, _ := os.ReadFile(shards[0])
-	data[len(data)-3] ^= 1
+	last := bytes.LastIndex(data, []byte(`{"stage"`)) - 3 // in the last item, before the header
+	data[last] ^= 1
 	os.WriteFile(shards[0], data, 0o644)
 	computed.Store(0)
 	got := must(t, e, counts(datasets.CSV(tab)))

@@ -2,11 +2,16 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
 	"sync"
 
 	"github.com/gomlx/compute"
+	"golang.org/x/sys/cpu"
 
 	"antipode/datasets/table"
 )
@@ -49,14 +54,14 @@ func (v env) Shared(key string, open func() (any, int64, func(), error)) (any, f
 
 func (v env) OnDevice(ctx context.Context, f func() error) error { return v.r.e.queue.do(ctx, f) }
 
-func (v env) ModelDir() string { return filepath.Join(v.r.e.Store.Dir(), "models") }
+func (v env) ModelDir() string { return filepath.Join(v.r.e.home(), "models") }
 
-// Secret returns an environment variable of the process that requested the run, or else of this process.
+// Secret returns an environment variable of the process that requested the run; without Secrets that is this process.
 func (v env) Secret(name string) string {
-	if s, ok := v.r.req.Secrets[name]; ok {
-		return s
+	if v.r.req.Secrets == nil {
+		return os.Getenv(name)
 	}
-	return os.Getenv(name)
+	return v.r.req.Secrets[name]
 }
 
 func (v env) Note(format string, args ...any) { v.r.note(format, args...) }
@@ -119,9 +124,43 @@ func (e *Engine) openDevice(r *run) (Device, error) {
 			return err
 		})
 		if err != nil {
-			return nil, err
+			return nil, deviceError{err}
 		}
 		e.device = d
+		e.setOrigin(d)
 	}
 	return e.device, nil
+}
+
+// setOrigin makes the packs that are written from now on name a device.
+func (e *Engine) setOrigin(d interface{ Kind() string }) {
+	origin := e.Store.Origin()
+	origin.Build, origin.Device, origin.Features = e.opts.Build, d.Kind(), features()
+	if named, ok := d.(interface{ Describe() (text, plugin string) }); ok {
+		origin.Description, origin.Plugin = named.Describe()
+	}
+	e.Store.SetOrigin(origin)
+}
+
+// ErrDevice is the error of a run whose accelerator cannot be opened.
+var ErrDevice = errors.New("the device cannot be opened")
+
+// deviceError is an error of opening the device, with its own message.
+type deviceError struct{ error }
+
+func (d deviceError) Unwrap() error        { return d.error }
+func (d deviceError) Is(target error) bool { return target == ErrDevice }
+
+// features returns the processor's instructions that results may depend on.
+func features() string {
+	var have []string
+	for name, has := range map[string]bool{"avx2": cpu.X86.HasAVX2, "fma": cpu.X86.HasFMA,
+		"avx512f": cpu.X86.HasAVX512F, "avx512bf16": cpu.X86.HasAVX512BF16, "amx": cpu.X86.HasAMXTile,
+		"sve": cpu.ARM64.HasSVE, "sve2": cpu.ARM64.HasSVE2} {
+		if has {
+			have = append(have, name)
+		}
+	}
+	slices.Sort(have)
+	return strings.Join(append([]string{runtime.GOARCH}, have...), " ")
 }

@@ -30,11 +30,11 @@ func (r *run) importedSource(raw json.RawMessage) (*table.Frame, error) {
 		return nil, err
 	}
 	f, err := datasets.EvaluateImported(r.ctx, raw,
-		datasets.SourceEnv{Home: r.e.Store.Dir(), Note: r.note})
+		datasets.SourceEnv{Home: r.e.home(), Note: r.note})
 	if err != nil {
 		return nil, err
 	}
-	return r.resolve(f, origin{name: filepath.Base(a.Dir), dir: a.Dir, folder: true})
+	return r.resolve(f, source{origin: origin{name: filepath.Base(a.Dir), dir: a.Dir, folder: true}})
 }
 
 // cutter is the row-wise stage that splits grids into their images. It needs no device.

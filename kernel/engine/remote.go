@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -14,8 +15,8 @@ import (
 	"antipode/kernel/devices"
 )
 
-// remote is a stage that several devices compute.
-type remote struct {
+// deviceStage is a stage that several devices compute.
+type deviceStage struct {
 	set   *devices.Set
 	stage devices.Stage
 	one   bool // compute one batch at a time, to measure its time
@@ -49,7 +50,8 @@ func (e *Engine) Devices() []client.DeviceStatus {
 
 // remote returns what the devices need to compute a stage's batches, or nil if this process computes them: there is one
 // device, the stage does not use it, or it needs a secret, which stays in this process.
-func (v *opening) remote(s stage.Stage, args json.RawMessage, w stage.Worker) (*remote, error) {
+func (v *opening) remote(s stage.Stage, args json.RawMessage, w stage.Worker) (*deviceStage,
+	error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if !v.kind || v.secret {
@@ -59,7 +61,7 @@ func (v *opening) remote(s stage.Stage, args json.RawMessage, w stage.Worker) (*
 	if set == nil || err != nil {
 		return nil, err
 	}
-	return &remote{set: set, stage: devices.Stage{Op: s.Name, Args: args, Digest: w.Digest(),
+	return &deviceStage{set: set, stage: devices.Stage{Op: s.Name, Args: args, Digest: w.Digest(),
 		Files: maps.Clone(v.files)}}, nil
 }
 
@@ -72,7 +74,7 @@ type sent struct {
 }
 
 // computeRemote is computeClaims on several devices, with batches of the same rows. Each is stored when it is done; bad
-// rows and errors are reported in the order of the batches.
+// rows and errors are reported in the order of the batches. A [Drain] is not asked: tasks that drain have one device.
 func (r *run) computeRemote(given context.Context, b *batches, missing []int, c *claims) error {
 	ctx, cancel := context.WithCancel(given)
 	defer cancel()
@@ -150,23 +152,57 @@ func (r *run) send(ctx context.Context, b *batches, missing []int, c *claims, si
 	flush()
 }
 
+// fetched provides the images of a batch that are objects. It returns the positions in members of the rows whose images
+// are there: if the storage cannot be reached, those before the first row without, and the error.
+func (r *run) fetched(ctx context.Context, b *batches, s *sent) (at []int, err error) {
+	columns, errs := make([]string, len(s.members)), make([]error, len(s.members))
+	var down broken
+	spread(len(s.members), requests, func(i int) {
+		if down.is() {
+			errs[i] = down.err
+			return
+		}
+		columns[i], errs[i] = r.fetch(ctx, b.in, b.rowOf[s.members[i]])
+		down.set(errs[i])
+	})
+	for i, err := range errs {
+		switch {
+		case err == nil:
+			at = append(at, i)
+		case ctx.Err() != nil:
+			return nil, ctx.Err()
+		case outage(err):
+			return at, err
+		default:
+			s.bad = append(s.bad, devices.BadRow{Row: i, Column: columns[i], Reason: err.Error()})
+		}
+	}
+	return at, nil
+}
+
 // onDevice computes a batch on the next device and stores its results.
 func (r *run) onDevice(ctx context.Context, b *batches, s *sent) error {
-	running := b.c.begin(len(s.members))
-	defer running.end()
-	rows := make([]int, len(s.members))
-	for i, u := range s.members {
-		rows[i] = b.rowOf[u]
+	at, down := r.fetched(ctx, b, s)
+	if len(at) == 0 {
+		return down
 	}
-	held, release := r.e.flights.hold(ctx, b.itemsOf(s.members))
+	running := b.c.begin(len(at))
+	defer running.end()
+	rows, members := make([]int, len(at)), make([]int, len(at))
+	for i, place := range at {
+		members[i] = s.members[place]
+		rows[i] = b.rowOf[members[i]]
+	}
+	held, release := r.e.flights.hold(ctx, b.itemsOf(members))
 	got, err := b.remote.set.Compute(held, devices.Batch{Stage: b.remote.stage, Job: ownerOf(ctx),
 		Rows: b.in.Pick(rows), Began: running.again, Step: running.at})
 	release()
+	r.e.setOrigin(b.remote.set)
 	for _, n := range got.Notes {
 		r.note("%s", n)
 	}
 	if err != nil {
-		return err
+		return errors.Join(down, err)
 	}
 	var failed error
 	if got.Err != nil {
@@ -174,30 +210,28 @@ func (r *run) onDevice(ctx context.Context, b *batches, s *sent) error {
 			failed = ctx.Err()
 		}
 	}
-	results, err := r.valuesOf(len(s.members), b.outputs, got)
+	results, err := r.valuesOf(len(at), b.outputs, got)
 	if err != nil {
 		return fmt.Errorf("%s: %w", b.w.Label(), err)
 	}
-	good := make([]int, 0, len(s.members)) // positions in members
-	for i := range s.members {
-		if !slices.ContainsFunc(got.Bad, func(bad devices.BadRow) bool { return bad.Row == i }) {
-			good = append(good, i)
+	isBad := map[int]bool{}
+	for _, bad := range got.Bad {
+		if bad.Row < 0 || bad.Row >= len(at) {
+			return fmt.Errorf("%s: a device returned row %d of %d", b.w.Label(), bad.Row+1, len(at))
+		}
+		isBad[bad.Row] = true
+		bad.Row = at[bad.Row]
+		s.bad = append(s.bad, bad)
+	}
+	slices.SortFunc(s.bad, func(x, y devices.BadRow) int { return cmp.Compare(x.Row, y.Row) })
+	var good []int
+	var values [][]stage.Value
+	for i, u := range members {
+		if !isBad[i] {
+			good, values = append(good, u), append(values, results[i])
 		}
 	}
-	members, values := make([]int, len(good)), make([][]stage.Value, len(good))
-	for k, i := range good {
-		members[k], values[k] = s.members[i], results[i]
-	}
-	s.bad = got.Bad
-	return r.finish(b, running, members, values, failed)
-}
-
-// load loads the model of a stage that this process computes.
-func (r *run) load(b *batches) error {
-	if b.remote != nil {
-		return nil
-	}
-	return b.w.Load(r.ctx)
+	return errors.Join(down, r.finish(b, running, good, values, failed))
 }
 
 // valuesOf returns the values of a batch of n rows, nil for one without, and stores its new images.

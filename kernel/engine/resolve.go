@@ -20,7 +20,7 @@ import (
 // origin describes where a table comes from.
 type origin struct {
 	name string          // of the table, for messages
-	dir  string          // the folder that its paths are relative to
+	dir  string          // the folder, or the URL of the prefix, that its paths are relative to
 	root string          // the folder that its paths must be in; "" = dir
 	bad  []*table.BadRow // by row: the problem that the reader of the file found, or nil
 
@@ -29,8 +29,10 @@ type origin struct {
 }
 
 // resolve replaces the paths of a table by images and masks, checks its ids, and reports or leaves out bad rows. A mask
-// that is a path has it in Counts and no size; the masks of a saved table are run lengths already.
-func (r *run) resolve(f *table.Frame, o origin) (*table.Frame, error) {
+// that is a path has it in Counts and no size; the masks of a saved table are run lengths already. In an evaluation
+// that reads files later, the paths stay as they are; see [ShardOp].
+func (r *run) resolve(f *table.Frame, s source) (*table.Frame, error) {
+	o := s.origin
 	if o.root == "" {
 		o.root = o.dir
 	}
@@ -42,76 +44,25 @@ func (r *run) resolve(f *table.Frame, o origin) (*table.Frame, error) {
 	if bad == nil {
 		bad = make([]*table.BadRow, n)
 	}
+	if r.later != nil {
+		s.origin = o
+		f = r.postpone(f, &s)
+	} else {
+		for i := range f.Columns {
+			c := &f.Columns[i]
+			c.Images, c.Masks = slices.Clone(c.Images), slices.Clone(c.Masks)
+		}
+		all := make([]int, n)
+		for i := range all {
+			all[i] = i
+		}
+		if err := r.readFiles(f, all, o, bad); err != nil {
+			return nil, err
+		}
+	}
 	for i := range f.Columns {
-		c := &f.Columns[i]
-		switch c.Kind {
-		case table.KindImage:
-			c.Images = slices.Clone(c.Images)
-			parallel(n, func(row int) {
-				img := c.Images[row]
-				if img.Path == "" || bad[row] != nil {
-					return
-				}
-				file, err := inside(o.dir, o.root, img.Path, r.store.Dir())
-				if errors.Is(err, errOutside) && o.folder {
-					err = errLink
-				}
-				var digest string
-				if err == nil {
-					digest, err = r.e.Store.FileDigest(file)
-					err = plain(err)
-				}
-				if err == nil && img.SHA256 != "" && img.SHA256 != digest {
-					err = fmt.Errorf("%s is not the file the table was made with (SHA-256 %.12s…, the table "+
-						"says %.12s…)", img.Path, digest, img.SHA256)
-				}
-				if err != nil {
-					bad[row] = &table.BadRow{Row: row + 1, ID: rowID(f, row), Column: c.Name,
-						Reason: pathReason(img.Path, err)}
-					return
-				}
-				c.Images[row] = table.Image{SHA256: digest, Path: file}
-			})
-		case table.KindMask:
-			c.Masks = slices.Clone(c.Masks)
-			parallel(n, func(row int) {
-				m := c.Masks[row]
-				if m.Counts == "" || m.Size != [2]int{} || bad[row] != nil {
-					return
-				}
-				if strings.HasPrefix(m.Counts, "{") { // run lengths, as a saved CSV holds them
-					inline, err := inlineMask(m.Counts)
-					if err != nil {
-						bad[row] = &table.BadRow{Row: row + 1, ID: rowID(f, row), Column: c.Name, Reason: err.Error()}
-					}
-					c.Masks[row] = inline
-					return
-				}
-				file, err := inside(o.dir, o.root, m.Counts, r.store.Dir())
-				if err == nil {
-					c.Masks[row], err = readMask(file)
-				}
-				if err != nil {
-					bad[row] = &table.BadRow{Row: row + 1, ID: rowID(f, row), Column: c.Name,
-						Reason: pathReason(m.Counts, err)}
-				}
-			})
-		case table.KindVector:
-			zeros := 0
-			for row, v := range c.Vectors {
-				if len(v) > 0 && !slices.ContainsFunc(v, func(x float32) bool { return x != 0 }) {
-					zeros++
-				}
-				if at := slices.IndexFunc(v, notFinite); at >= 0 && bad[row] == nil {
-					bad[row] = &table.BadRow{Row: row + 1, ID: rowID(f, row), Column: c.Name,
-						Reason: fmt.Sprintf("number %d of the vector is %v; a vector holds finite numbers, or is null",
-							at+1, v[at])}
-				}
-			}
-			if zeros > 0 {
-				r.note("%s: %d of %d vectors of the column %q are all zeros, and their cosine is not defined; leave "+
-					"them blank for images without a vector", o.name, zeros, len(c.Vectors), c.Name)
-			}
+		if c := &f.Columns[i]; c.Kind == table.KindVector {
+			r.checkVectors(f, c, o, bad)
 		}
 	}
 	if ids := f.Texts("id"); ids != nil {
@@ -143,6 +94,92 @@ func (r *run) resolve(f *table.Frame, o origin) (*table.Frame, error) {
 		}
 	}
 	return r.keep(f, good), nil
+}
+
+// readFiles replaces the paths in some rows of a table by the digests of images and by masks, in place. It records the
+// rows that cannot be read in bad; the error is that of an object storage that cannot be reached.
+func (r *run) readFiles(f *table.Frame, rows []int, o origin, bad []*table.BadRow) error {
+	var broken broken
+	for i := range f.Columns {
+		c := &f.Columns[i]
+		switch c.Kind {
+		case table.KindImage:
+			spread(len(rows), o.workers(), func(k int) {
+				row := rows[k]
+				img := c.Images[row]
+				if img.Path == "" || bad[row] != nil || broken.is() {
+					return
+				}
+				file, digest, err := r.image(o, img)
+				if broken.set(err) {
+					return
+				}
+				if errors.Is(err, errOutside) && o.folder {
+					err = errLink
+				}
+				if err == nil && img.SHA256 != "" && img.SHA256 != digest {
+					err = fmt.Errorf("%s is not the file the table was made with (SHA-256 %.12s…, the table "+
+						"says %.12s…)", img.Path, digest, img.SHA256)
+				}
+				if err != nil {
+					bad[row] = &table.BadRow{Row: row + 1, ID: rowID(f, row), Column: c.Name,
+						Reason: pathReason(img.Path, err)}
+					return
+				}
+				c.Images[row] = table.Image{SHA256: digest, Path: file}
+			})
+		case table.KindMask:
+			spread(len(rows), o.workers(), func(k int) {
+				row := rows[k]
+				m := c.Masks[row]
+				if m.Counts == "" || m.Size != [2]int{} || bad[row] != nil || broken.is() {
+					return
+				}
+				if strings.HasPrefix(m.Counts, "{") { // run lengths, as a saved CSV holds them
+					inline, err := inlineMask(m.Counts)
+					if err != nil {
+						bad[row] = &table.BadRow{Row: row + 1, ID: rowID(f, row), Column: c.Name, Reason: err.Error()}
+					}
+					c.Masks[row] = inline
+					return
+				}
+				file, _, err := r.image(o, table.Image{Path: m.Counts})
+				if broken.set(err) {
+					return
+				}
+				if err == nil {
+					c.Masks[row], err = readMask(file)
+				}
+				if err != nil {
+					bad[row] = &table.BadRow{Row: row + 1, ID: rowID(f, row), Column: c.Name,
+						Reason: pathReason(m.Counts, err)}
+				}
+			})
+		}
+	}
+	if broken.is() {
+		return fmt.Errorf("%s: %w", o.name, broken.err)
+	}
+	return nil
+}
+
+// checkVectors records the rows whose vector has a number that is not finite in bad, and notes vectors of zeros.
+func (r *run) checkVectors(f *table.Frame, c *table.Column, o origin, bad []*table.BadRow) {
+	zeros := 0
+	for row, v := range c.Vectors {
+		if len(v) > 0 && !slices.ContainsFunc(v, func(x float32) bool { return x != 0 }) {
+			zeros++
+		}
+		if at := slices.IndexFunc(v, notFinite); at >= 0 && bad[row] == nil {
+			bad[row] = &table.BadRow{Row: row + 1, ID: rowID(f, row), Column: c.Name,
+				Reason: fmt.Sprintf("number %d of the vector is %v; a vector holds finite numbers, or is null",
+					at+1, v[at])}
+		}
+	}
+	if zeros > 0 {
+		r.note("%s: %d of %d vectors of the column %q are all zeros, and their cosine is not defined; leave "+
+			"them blank for images without a vector", o.name, zeros, len(c.Vectors), c.Name)
+	}
 }
 
 // keep returns the frame with the good rows only and records their row numbers for messages.
@@ -242,9 +279,12 @@ func plain(err error) error {
 }
 
 // parallel calls f(0) … f(n-1) on one goroutine per core.
-func parallel(n int, f func(int)) {
+func parallel(n int, f func(int)) { spread(n, runtime.GOMAXPROCS(0), f) }
+
+// spread calls f(0) … f(n-1) on so many goroutines.
+func spread(n, workers int, f func(int)) {
 	var wg fault.Group
-	workers := min(n, runtime.NumCPU())
+	workers = min(n, workers)
 	for w := range workers {
 		wg.Go(func() {
 			for i := w; i < n; i += workers {

@@ -19,8 +19,7 @@ import (
 )
 
 // rowStage runs a row-wise stage and returns the table with the new columns. It takes stored items from the store and
-// computes the others in batches, each stored when it is done. A bad row is an error, or
-// with SkipBad is left out.
+// computes the others in batches, each stored when it is done. A bad row is an error, or with SkipBad is left out.
 func (r *run) rowStage(st stage.Stage, p *table.Plan, in *table.Frame) (*table.Frame, error) {
 	opened := &opening{env: env{r}, files: map[string]string{}}
 	w, err := st.Open(r.ctx, opened, p.Args)
@@ -52,6 +51,7 @@ func (r *run) rowStage(st stage.Stage, p *table.Plan, in *table.Frame) (*table.F
 	if err != nil {
 		return nil, err
 	}
+	items.Columns(outputs)
 	r.uses[filepath.Join("items", name, context)] = true
 
 	keys := make([]store.Key, in.Len())
@@ -100,7 +100,7 @@ func (r *run) rowStage(st stage.Stage, p *table.Plan, in *table.Frame) (*table.F
 		if err := items.Drop(failed); err != nil {
 			return nil, err
 		}
-		if err := r.load(b); err != nil {
+		if err := r.loadModel(b); err != nil {
 			return nil, err
 		}
 		c.start = time.Now()
@@ -131,20 +131,47 @@ func (r *run) rowStage(st stage.Stage, p *table.Plan, in *table.Frame) (*table.F
 	return with, nil
 }
 
+// loadModel loads the model of a stage that this process computes, unless the run is draining.
+func (r *run) loadModel(b *batches) error {
+	if b.remote != nil {
+		return nil
+	}
+	drain := drainOf(r.ctx)
+	if err := drain.err(); err != nil {
+		return err
+	}
+	ctx, end := drain.hold(r.ctx, func() (time.Duration, bool) { return 0, false })
+	defer end()
+	return drain.ended(r.ctx, b.w.Load(ctx))
+}
+
 // storedValues returns the values of items, nil for one that is missing or damaged or lacks one of its images, and the
 // number of items and images that were found damaged.
 func (r *run) storedValues(items *store.Items, keys []store.Key, outputs []table.ColumnSpec) ([][]stage.Value, int) {
-	payloads := items.GetAll(keys)
 	values := make([][]stage.Value, len(keys))
 	var images atomic.Int64
+	for at := 0; at < len(keys); at += storedAtOnce {
+		end := min(at+storedAtOnce, len(keys))
+		r.decodeStored(items, keys[at:end], outputs, values[at:end], &images)
+	}
+	return values, items.Damage() + int(images.Load())
+}
+
+// storedAtOnce is the number of items whose encoded form is in memory at once.
+const storedAtOnce = 4096
+
+// decodeStored sets the values of items, and counts their damaged images.
+func (r *run) decodeStored(items *store.Items, keys []store.Key, outputs []table.ColumnSpec, values [][]stage.Value,
+	images *atomic.Int64) {
+	payloads := items.GetAll(keys)
 	parallel(len(keys), func(u int) {
 		if payloads[u] == nil {
 			return
 		}
 		v, err := decodeItem(payloads[u], outputs)
 		for j, o := range outputs {
-			if err == nil && o.Kind == table.KindImage && v[j].Image.Path != "" {
-				err = r.store.CheckBlob(v[j].Image)
+			if err == nil && o.Kind == table.KindImage && v[j].Image.SHA256 != "" {
+				v[j].Image, err = r.store.Image(v[j].Image)
 			}
 		}
 		if err == nil {
@@ -153,7 +180,6 @@ func (r *run) storedValues(items *store.Items, keys []store.Key, outputs []table
 			images.Add(1)
 		}
 	})
-	return values, items.Damage() + int(images.Load())
 }
 
 // retries reports whether an item that was found is computed again, at most once in a run: its outcome is failed, and
@@ -204,6 +230,8 @@ func rowID(f *table.Frame, i int) string {
 }
 
 // An item is encoded as its values in order, each as a length (uint32, little-endian; nullValue = no value) and bytes.
+// An image is the digest of a blob of the store and its extension: items are the same in every store. An item of an
+// earlier version has the blob's path in place of the extension.
 const nullValue = math.MaxUint32
 
 func encodeItem(values []stage.Value, outputs []table.ColumnSpec) ([]byte, error) {
@@ -222,7 +250,7 @@ func encodeItem(values []stage.Value, outputs []table.ColumnSpec) ([]byte, error
 		case table.KindNumber:
 			put(binary.LittleEndian.AppendUint64(nil, math.Float64bits(v.Number)))
 		case table.KindImage:
-			put([]byte(v.Image.SHA256 + v.Image.Path))
+			put([]byte(v.Image.SHA256 + filepath.Ext(v.Image.Path)))
 		case table.KindMask:
 			data := binary.LittleEndian.AppendUint32(nil, uint32(v.Mask.Size[0]))
 			data = binary.LittleEndian.AppendUint32(data, uint32(v.Mask.Size[1]))
@@ -250,6 +278,8 @@ func encodeItem(values []stage.Value, outputs []table.ColumnSpec) ([]byte, error
 
 var errItem = errors.New("a damaged item")
 
+// decodeItem returns the values of an item. The path of an image is what the item has after its digest;
+// [store.Store.Image] completes it.
 func decodeItem(b []byte, outputs []table.ColumnSpec) ([]stage.Value, error) {
 	values := make([]stage.Value, len(outputs))
 	for i, o := range outputs {
@@ -302,4 +332,29 @@ func decodeItem(b []byte, outputs []table.ColumnSpec) ([]stage.Value, error) {
 		return nil, errItem
 	}
 	return values, nil
+}
+
+// Difference is the [store.Difference] of items.
+func Difference(columns []table.ColumnSpec, a, b []byte) (vectors float64, others bool) {
+	left, err := decodeItem(a, columns)
+	right, otherErr := decodeItem(b, columns)
+	if err != nil || otherErr != nil || len(columns) == 0 {
+		return 0, true
+	}
+	for i := range columns {
+		x, y := left[i], right[i]
+		if len(x.Vector) != len(y.Vector) || x.Text != y.Text || x.Mask != y.Mask || x.Image.SHA256 != y.Image.SHA256 ||
+			x.Number != y.Number && !(math.IsNaN(x.Number) && math.IsNaN(y.Number)) {
+			return 0, true
+		}
+		largest, apart := 0.0, 0.0
+		for j := range x.Vector {
+			largest = max(largest, math.Abs(float64(x.Vector[j])), math.Abs(float64(y.Vector[j])))
+			apart = max(apart, math.Abs(float64(x.Vector[j])-float64(y.Vector[j])))
+		}
+		if apart > 0 {
+			vectors = max(vectors, apart/largest)
+		}
+	}
+	return vectors, false
 }

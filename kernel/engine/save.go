@@ -14,11 +14,12 @@ import (
 
 	"antipode/datasets/table"
 	"antipode/internal/atomicfile"
+	"antipode/internal/objecturl"
 	"antipode/kernel/parquet"
 )
 
-// save writes the table to the file the request names and returns its number of rows. Without Columns and
-// AllColumns it keeps every column except the vectors of earlier stages.
+// save writes the table to the file or object that the request names and returns its number of rows. Without Columns
+// and AllColumns it keeps every column except the vectors of earlier stages.
 func (r *run) save(f *table.Frame) (int, error) {
 	out := &table.Frame{}
 	for i := range f.Columns {
@@ -44,7 +45,10 @@ func (r *run) save(f *table.Frame) (int, error) {
 			return 0, fmt.Errorf("--columns: %w", table.NoColumn(name, f.Specs()))
 		}
 	}
-	if strings.EqualFold(filepath.Ext(r.req.Save), ".csv") {
+	if objecturl.IsRemote(r.req.Save) {
+		return out.Len(), r.saveObject(out)
+	}
+	if objecturl.Ext(r.req.Save) == ".csv" {
 		return out.Len(), WriteCSV(r.req.Save, out)
 	}
 	return out.Len(), parquet.Write(r.req.Save, out)
@@ -52,8 +56,12 @@ func (r *run) save(f *table.Frame) (int, error) {
 
 // savedImages returns the paths of images in a saved table, relative to the file if they are below its folder.
 // Images of the store are copied into the folder NAME.images next to the file, so that the table can be moved and
-// read without the store.
+// read without the store. An object stays where it is: its path is its URL. A table under a URL has images below its
+// own prefix; see uploaded.
 func (r *run) savedImages(f *table.Frame, images []table.Image) ([]table.Image, error) {
+	if objecturl.IsRemote(r.req.Save) {
+		return r.uploaded(f, images)
+	}
 	dir := filepath.Dir(r.req.Save)
 	folder := strings.TrimSuffix(r.req.Save, filepath.Ext(r.req.Save)) + ".images"
 	ids := f.Texts("id")
@@ -63,12 +71,13 @@ func (r *run) savedImages(f *table.Frame, images []table.Image) ([]table.Image, 
 		if img.Path == "" {
 			continue
 		}
-		if rel, err := filepath.Rel(r.store.Dir(), img.Path); err == nil && strings.HasPrefix(rel, "blobs") {
-			name := fmt.Sprint(i + 1)
-			if ids != nil {
-				name = fileName(ids[i])
-			}
-			out[i].Path = filepath.Join(folder, fmt.Sprintf("%s-%.8s%s", name, img.SHA256, filepath.Ext(img.Path)))
+		if u, known := r.e.objects.URL(img.Path); known {
+			out[i].Path = u.Plain()
+			continue
+		}
+		if rel, err := filepath.Rel(r.store.Dir(), img.Path); err == nil && strings.HasPrefix(rel, "blobs") ||
+			r.e.objects.Holds(img.Path) {
+			out[i].Path = filepath.Join(folder, imageName(ids, i, img))
 			if err := r.copyBlob(img, out[i].Path); err != nil {
 				return nil, fmt.Errorf("cannot copy the image of row %d next to %s: %w", i+1,
 					filepath.Base(r.req.Save), plain(err))
@@ -79,6 +88,15 @@ func (r *run) savedImages(f *table.Frame, images []table.Image) ([]table.Image, 
 		}
 	}
 	return out, nil
+}
+
+// imageName returns the name of an image's file next to a table.
+func imageName(ids []string, row int, img table.Image) string {
+	name := fmt.Sprint(row + 1)
+	if ids != nil {
+		name = fileName(ids[row])
+	}
+	return fmt.Sprintf("%s-%.8s%s", name, img.SHA256, filepath.Ext(img.Path))
 }
 
 // fileName returns an id as part of a file name: ASCII characters other than letters, digits, dot, dash and underscore
@@ -112,6 +130,17 @@ func (r *run) copyBlob(img table.Image, to string) error {
 // WriteCSV writes a frame to a CSV file atomically: numbers in the shortest form that parses to the same value, missing
 // values as empty cells, vectors as JSON lists, masks as JSON objects, images as paths.
 func WriteCSV(path string, f *table.Frame) error {
+	data, err := encodeCSV(f)
+	if err != nil {
+		return err
+	}
+	if err := atomicfile.Write(path, data); err != nil {
+		return fmt.Errorf("cannot write %s: %w", path, plain(err))
+	}
+	return nil
+}
+
+func encodeCSV(f *table.Frame) ([]byte, error) {
 	var b bytes.Buffer
 	w := csv.NewWriter(&b)
 	record := make([]string, len(f.Columns))
@@ -131,13 +160,7 @@ func WriteCSV(path string, f *table.Frame) error {
 		w.Write(record)
 	}
 	w.Flush()
-	if err := w.Error(); err != nil {
-		return err
-	}
-	if err := atomicfile.Write(path, b.Bytes()); err != nil {
-		return fmt.Errorf("cannot write %s: %w", path, plain(err))
-	}
-	return nil
+	return b.Bytes(), w.Error()
 }
 
 func csvCell(c *table.Column, row int) string {

@@ -15,6 +15,7 @@ import (
 	"antipode/datasets"
 	"antipode/datasets/table"
 	"antipode/internal/imagefile"
+	"antipode/internal/objecturl"
 	"antipode/kernel/parquet"
 )
 
@@ -25,16 +26,25 @@ func init() {
 }
 
 func (r *run) csvSource(a datasets.ReadFileArgs) (*table.Frame, error) {
-	name := filepath.Base(a.Path)
-	file, err := os.Open(a.Path)
+	name := objecturl.Base(a.Path)
+	path, err := r.file(a.Path)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the table: %w", err)
+	}
+	file, err := os.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the table %s: %w", a.Path, plain(err))
 	}
 	defer file.Close()
 	kinds := a.Kinds
-	if kinds == nil {
+	if kinds == nil || objecturl.IsRemote(a.Path) {
 		if kinds, err = datasets.SniffCSV(file, name); err != nil {
 			return nil, err
+		}
+		for _, k := range a.Kinds {
+			if at := table.Position(kinds, k.Name); at >= 0 {
+				kinds[at].Kind = k.Kind
+			}
 		}
 		if _, err := file.Seek(0, io.SeekStart); err != nil {
 			return nil, err
@@ -63,7 +73,8 @@ func (r *run) csvSource(a datasets.ReadFileArgs) (*table.Frame, error) {
 			}
 		}
 	}
-	return r.resolve(f, origin{name: name, dir: filepath.Dir(a.Path), root: a.Root, repeated: a.RepeatedIDs})
+	return r.resolve(f, source{origin: origin{name: name, dir: folder(a.Path), root: a.Root,
+		repeated: a.RepeatedIDs}})
 }
 
 func appendCell(c *table.Column, v string) error {
@@ -96,23 +107,40 @@ func appendCell(c *table.Column, v string) error {
 }
 
 func (r *run) parquetSource(a datasets.ReadFileArgs) (*table.Frame, error) {
-	name := filepath.Base(a.Path)
-	t, err := parquet.Read(a.Path, parquet.Options{PutImage: r.putImage, Kind: func(column string) table.Kind {
+	name := objecturl.Base(a.Path)
+	path, err := r.file(a.Path)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the table: %w", err)
+	}
+	options := parquet.Options{PutImage: r.putImage, Kind: func(column string) table.Kind {
 		for _, k := range a.Kinds {
 			if k.Name == column {
 				return k.Kind
 			}
 		}
 		return datasets.KindByName(column)
-	}})
+	}}
+	src := source{origin: origin{name: name, dir: folder(a.Path), root: a.Root, repeated: a.RepeatedIDs}}
+	if r.later != nil {
+		src.reread = func(want func(row int) bool) (*parquet.Table, error) {
+			again := options
+			again.Bytes = want
+			return parquet.Read(path, again)
+		}
+		options.Bytes = func(int) bool { return false }
+	}
+	t, err := parquet.Read(path, options)
 	if err != nil {
 		return nil, err
 	}
 	if len(t.Unread) > 0 {
 		r.note("%s: columns that are not read: %s", name, strings.Join(t.Unread, ", "))
 	}
-	return r.resolve(t.Frame, origin{name: name, dir: filepath.Dir(a.Path), root: a.Root, bad: t.Bad,
-		repeated: a.RepeatedIDs})
+	if r.later != nil && !t.Skipped {
+		src.reread = nil // the table holds no bytes of images
+	}
+	src.bad = t.Bad
+	return r.resolve(t.Frame, src)
 }
 
 // putImage stores the bytes of an image that a table holds.
@@ -145,5 +173,5 @@ func (r *run) folderSource(a datasets.ReadFileArgs) (*table.Frame, error) {
 	}
 	f := &table.Frame{Columns: []table.Column{table.TextColumn("id", files.Paths),
 		table.ImageColumn("image", images), table.TextColumn("folder", folders)}}
-	return r.resolve(f, origin{name: name, dir: a.Path, folder: true})
+	return r.resolve(f, source{origin: origin{name: name, dir: a.Path, folder: true}})
 }

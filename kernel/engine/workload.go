@@ -268,7 +268,7 @@ const (
 // half, which is timed. A stage that reports steps is timed from its first step, on one half alone; if that takes
 // longer than probeLimit, it is ended after a few steps, and nothing is stored.
 func (r *run) probe(b *batches, s *stageWork, given []int) error {
-	if err := r.load(b); err != nil {
+	if err := r.loadModel(b); err != nil {
 		s.needs = err.Error()
 		return r.ctx.Err()
 	}

@@ -1,8 +1,11 @@
 package jupyter
 
 import (
+	"errors"
 	"fmt"
+	"io"
 	"net"
+	"os"
 	"strings"
 	"sync"
 	"time"
@@ -20,10 +23,13 @@ type front struct {
 	listeners []net.Listener
 	handle    func(p *peer, m Message) // called for each request of a connection, in order
 
-	mu    sync.Mutex
-	peers map[*peer]bool
-	seen  replays
-	once  sync.Once
+	log io.Writer // receives a line about dropped messages
+
+	mu      sync.Mutex
+	peers   map[*peer]bool
+	seen    replays
+	dropped int // messages
+	once    sync.Once
 }
 
 // peer is one connection of a front end.
@@ -49,7 +55,7 @@ const linger = 100 * time.Millisecond
 const handshakeLimit = 10 * time.Second
 
 func newFront(key string, handle func(*peer, Message)) *front {
-	return &front{key: []byte(key), session: newID(), handle: handle, peers: map[*peer]bool{}}
+	return &front{key: []byte(key), session: newID(), handle: handle, log: os.Stderr, peers: map[*peer]bool{}}
 }
 
 // listen opens the sockets and serves the front ends that connect.
@@ -111,9 +117,14 @@ func (f *front) serve(socket int, rw net.Conn) {
 			f.subscribe(p, raw.Frames)
 		default:
 			m, err := parseMessage(raw.Frames, f.key)
-			if err == nil && f.fresh(raw.Frames) {
-				f.handle(p, m)
+			if err == nil && !f.fresh(raw.Frames) {
+				err = errReplayed
 			}
+			if err != nil {
+				f.drop(err)
+				continue
+			}
+			f.handle(p, m)
 		}
 	}
 }
@@ -152,6 +163,18 @@ func (f *front) fresh(frames [][]byte) bool {
 		}
 	}
 	return false
+}
+
+// errReplayed is the reason to drop a message that was received before.
+var errReplayed = errors.New("jupyter: a message was repeated")
+
+// drop counts a message that is ignored, and reports the 1st, 2nd, 4th, 8th, …: a flood does not fill the log.
+func (f *front) drop(reason error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.dropped++; f.dropped&(f.dropped-1) == 0 {
+		fmt.Fprintf(f.log, "%v; ignored, %d so far; is another program using the kernel's ports?\n", reason, f.dropped)
+	}
 }
 
 // replays holds the most recent signatures.

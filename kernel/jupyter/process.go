@@ -39,9 +39,10 @@ type Kernel struct {
 	done    chan struct{}
 	closing sync.Once
 
-	count     int             // of the cell executed last
-	counted   []Cell          // the cells that GoNB counts 1, 2, …, as it executes them
-	variables map[string]bool // names that cells declared with var
+	count     int               // of the cell executed last
+	counted   []Cell            // the cells that GoNB counts 1, 2, …, as it executes them
+	variables map[string]bool   // names that cells declared with var
+	notes     map[string]string // the cell that shows a note, by the note's text
 	results   func() *resultIndex
 }
 
@@ -67,7 +68,7 @@ func start(ctx context.Context, opts Options, name string) (_ *Kernel, err error
 	}
 	k := &Kernel{
 		tail: &tail{limit: 8 << 10}, done: make(chan struct{}), variables: map[string]bool{},
-		results: newResultIndex(module),
+		notes: map[string]string{}, results: newResultIndex(module),
 	}
 	base := os.TempDir()
 	if len(base) > longestTemp {

@@ -284,7 +284,12 @@ func (r *relay) cell(life, ctx context.Context, q request, c executeContent, num
 			r.front.ask(q.from, m)
 		}
 	}
-	done, err := k.Run(ctx, Cell{Source: c.Code, Number: number, Hidden: c.Silent, input: input}, func(m Message) {
+	var front struct {
+		CellID string `json:"cellId"`
+	}
+	_ = json.Unmarshal(q.Metadata, &front) // not every front end names its cells
+	run := Cell{Source: c.Code, ID: front.CellID, Number: number, Hidden: c.Silent, input: input}
+	done, err := k.Run(ctx, run, func(m Message) {
 		if c.Silent || m.Header.Type == "execute_input" {
 			return
 		}

@@ -1,11 +1,13 @@
 package jupyter
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"slices"
@@ -22,10 +24,15 @@ import (
 
 // relayed starts a relay in this process whose kernel starts as start says, and a client of it.
 func relayed(t *testing.T, start func(context.Context) (*Kernel, error)) (*Client, Connection) {
+	return relayedTo(t, start, io.Discard)
+}
+
+func relayedTo(t *testing.T, start func(context.Context) (*Kernel, error), log io.Writer) (*Client, Connection) {
 	t.Helper()
 	conn := freePorts(t)
 	names := complete.New(complete.Options{})
 	r := newRelay(conn, start, names, func() {})
+	r.front.log = log
 	if err := r.front.listen(conn); err != nil {
 		t.Fatal(err)
 	}
@@ -144,10 +151,18 @@ func TestRelayWhileStarting(t *testing.T) {
 	}
 }
 
-// Bytes that are no message, messages without a valid signature and repeated ones do nothing; the kernel goes on.
+// Bytes that are no message, messages without a valid signature and repeated ones are logged and do nothing; the
+// kernel goes on.
 func TestRelayHostileMessages(t *testing.T) {
 	t.Parallel()
-	client, conn := relayed(t, func(context.Context) (*Kernel, error) { return nil, errors.New("none") })
+	logged, log := io.Pipe()
+	lines := make(chan string, 100)
+	go func() {
+		for s := bufio.NewScanner(logged); s.Scan(); {
+			lines <- s.Text()
+		}
+	}()
+	client, conn := relayedTo(t, func(context.Context) (*Kernel, error) { return nil, errors.New("none") }, log)
 	for _, garbage := range [][]byte{[]byte("GET / HTTP/1.1\r\n\r\n"), bytes.Repeat([]byte{0xff}, 4096), {}} {
 		network, address := conn.address(conn.ShellPort)
 		raw, err := net.Dial(network, address)
@@ -189,6 +204,14 @@ func TestRelayHostileMessages(t *testing.T) {
 	}
 	if want := []string{m.Header.ID, last.Header.ID}; !slices.Equal(answered, want) {
 		t.Errorf("replies to %q, want %q: each message that is signed, once", answered, want)
+	}
+	for _, want := range []string{"wrong signature; ignored, 1 so far", "ignored, 2 so far", "ignored, 4 so far"} {
+		if line := <-lines; !strings.Contains(line, want) { // of 6: 5 that are no messages, and the repeated one
+			t.Errorf("logged %q, want %q", line, want)
+		}
+	}
+	if len(lines) > 0 {
+		t.Errorf("logged %q too", <-lines)
 	}
 	_, _ = raw.Write([]byte{2, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff}) // a frame of 2⁶⁴-1 bytes
 	if got := converse(t, client); got.reply(got.request("kernel_info_request", fields{}))["status"] != "ok" {
@@ -364,6 +387,35 @@ func TestServeFirstSteps(t *testing.T) {
 		}, nil)
 		if err != nil || strings.Join(got, " ") != test.want {
 			t.Errorf("%q: got\n%s\nwant\n%s\n%v", test.code, strings.Join(got, " "), test.want, err)
+		}
+	}
+}
+
+// TestServeNotes: a cell that the front end names shows its note again after a change of its code; others do not.
+func TestServeNotes(t *testing.T) {
+	c := converse(t, serve(t).Client)
+	const code = "import \"antipode/datasets/table\"\n%%\np := cell.NewProgress()\n" +
+		"p.Update(table.Progress{Note: \"3 have no mask\"})\np.Close()\n"
+	for i, run := range []struct{ id, code, want string }{{"a", code, "3 have no mask"},
+		{"b", code, ""}, {"a", code + "// changed", "3 have no mask"}} {
+		m, err := newMessage(c.session, "execute_request", fields{"code": run.code}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m.Metadata = json.RawMessage(`{"cellId":"` + run.id + `"}`)
+		if err := c.forward(shellSocket, m); err != nil {
+			t.Fatal(err)
+		}
+		var shown DisplayContent
+		c.until(func(a arrival) bool {
+			if a.Parent.ID == m.Header.ID && a.Header.Type == "display_data" {
+				_ = json.Unmarshal(a.Content, &shown)
+			}
+			return a.Parent.ID == m.Header.ID && a.Header.Type == "status" &&
+				strings.Contains(string(a.Content), idleState)
+		})
+		if text, _ := shown.Data["text/plain"].(string); text != run.want {
+			t.Errorf("execution %d shows %q, want %q", i+1, text, run.want)
 		}
 	}
 }

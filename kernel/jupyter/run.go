@@ -1,6 +1,7 @@
 package jupyter
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,8 +19,9 @@ import (
 // Cell is code to execute.
 type Cell struct {
 	Source string
-	Number int  // the execution count, by which errors name the cell; 0 = counted by the kernel
-	Hidden bool // not counted
+	ID     string // the same when the cell is executed again after a change; empty = by Source
+	Number int    // the execution count, by which errors name the cell; 0 = counted by the kernel
+	Hidden bool   // not counted
 
 	input func(Message) // receives the cell's requests for input; nil = standard input is empty
 }
@@ -33,14 +35,16 @@ const (
 )
 
 // Run executes a cell and passes its messages to output, in order; at most one is an error. The cell's last expression
-// is shown. If ctx ends, the cell is interrupted and reports the error "Interrupted". An error of Run itself means that
-// the kernel does not answer any more.
+// is shown. A note is shown by the first cell that has it, and again when that cell is executed again. If ctx ends, the
+// cell is interrupted and reports the error "Interrupted". An error of Run itself means that the kernel does not answer
+// any more.
 func (k *Kernel) Run(ctx context.Context, c Cell, output func(Message)) (ReplyContent, error) {
 	if c.Number == 0 && !c.Hidden {
 		c.Number = k.count + 1
 	}
 	k.count = c.Number
-	t := &tidier{out: output, number: k.numberOf, locate: k.locate, source: c.Source, current: c.Number}
+	t := &tidier{out: output, number: k.numberOf, locate: k.locate, source: c.Source, current: c.Number,
+		notes: func(text string) bool { return k.shows(cmp.Or(c.ID, c.Source), text) }}
 	code, failed := k.prepare(c, t)
 	if failed != nil {
 		t.send("error", *failed)
@@ -68,6 +72,14 @@ func (k *Kernel) Run(ctx context.Context, c Cell, output func(Message)) (ReplyCo
 	}
 	reply.ExecutionCount = &c.Number
 	return reply, err
+}
+
+// shows reports whether a cell shows a note: no other cell did.
+func (k *Kernel) shows(cell, note string) bool {
+	if _, known := k.notes[note]; !known {
+		k.notes[note] = cell
+	}
+	return k.notes[note] == cell
 }
 
 // numberOf returns the number of the cell that GoNB counts as n.

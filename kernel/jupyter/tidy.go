@@ -44,8 +44,9 @@ type tidier struct {
 	out     func(Message)
 	number  func(gonb int) int // the number of a cell by GoNB's
 	locate  func(file string, line int) (number, cellLine int)
-	source  string // the cell's code, whose lines errors quote
-	current int    // the cell's number
+	notes   func(text string) bool // reports whether the cell is to show a note
+	source  string                 // the cell's code, whose lines errors quote
+	current int                    // the cell's number
 
 	mu      sync.Mutex
 	printed strings.Builder // to standard output
@@ -80,7 +81,10 @@ func (t *tidier) take(m Message) {
 		return
 	case "display_data":
 		t.flush()
-		m = notebookMessage(m, t.current)
+		var shown bool
+		if m, shown = t.marked(m); !shown {
+			return
+		}
 	default:
 		t.flush()
 	}
@@ -324,29 +328,36 @@ func firstLineOf(s string) string {
 	return strings.TrimSpace(line)
 }
 
-// Metadata by which package cell marks displays that stand for other messages of the Jupyter protocol.
+// Metadata by which package cell marks displays that stand for other messages of the Jupyter protocol, or are notes.
 const (
 	resultMark = "antipode-result" // the value of the last expression
 	clearMark  = "antipode-clear"  // remove the outputs so far
+	noteMark   = "antipode-note"   // a note, which one cell shows
 )
 
-// notebookMessage converts a marked display to the message it stands for.
-func notebookMessage(m Message, number int) Message {
+// marked converts a marked display to the message it stands for. It returns false for a note that another cell shows.
+func (t *tidier) marked(m Message) (_ Message, shown bool) {
 	var d DisplayContent
 	if json.Unmarshal(m.Content, &d) != nil {
-		return m
+		return m, true
 	}
 	var content any
 	switch {
 	case d.Metadata[resultMark] != nil:
 		delete(d.Metadata, resultMark)
-		d.ExecutionCount = &number
+		d.ExecutionCount = &t.current
 		m.Header.Type, content = "execute_result", d
 	case d.Metadata[clearMark] != nil:
 		m.Header.Type, content = "clear_output", ClearContent{}
+	case d.Metadata[noteMark] != nil:
+		if text, _ := d.Data["text/plain"].(string); !t.notes(text) {
+			return m, false
+		}
+		delete(d.Metadata, noteMark)
+		content = d
 	default:
-		return m
+		return m, true
 	}
 	m.Content, _ = json.Marshal(content) // it was JSON before
-	return m
+	return m, true
 }

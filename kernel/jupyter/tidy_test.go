@@ -96,6 +96,30 @@ func TestTidy(t *testing.T) {
 	}
 }
 
+// A note is shown by the first cell that has it, and again if that cell is executed again, even after a change.
+func TestTidyNotes(t *testing.T) {
+	k := &Kernel{notes: map[string]string{}}
+	for i, test := range []struct {
+		cell, note string
+		want       bool
+	}{
+		{"a", "x", true}, {"b", "x", false}, {"b", "y", true}, {"a", "x", true}, {"a", "y", false}, {"b", "y", true},
+	} {
+		var got []string
+		tidy := &tidier{out: func(m Message) { got = append(got, described(m)) },
+			notes: func(text string) bool { return k.shows(test.cell, text) }}
+		tidy.take(testMessage("display_data", fields{"data": fields{"text/plain": test.note},
+			"metadata": fields{noteMark: true}}))
+		want := []string{`display_data:{"data":{"text/plain":"` + test.note + `"},"metadata":{},"transient":{}}`}
+		if !test.want {
+			want = nil
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("execution %d of cell %s: %q, want %q", i+1, test.cell, got, want)
+		}
+	}
+}
+
 func tidied(messages []Message, interrupted bool) (got []string, e ErrorContent) {
 	tidy := &tidier{
 		out:     func(m Message) { got = append(got, described(m)) },

@@ -28,6 +28,9 @@ type Options struct {
 	// PutImage stores the bytes of an image file. It is called concurrently. A [table.BadRow] is an error of the row,
 	// any other error ends Read.
 	PutImage func(data []byte) (table.Image, error)
+	// Bytes reports whether the image bytes of a row, counted from First, are stored; nil = those of every row. The
+	// image of another row has the path "\x00bytes COLUMN", and so has a mask in its counts.
+	Bytes func(row int) bool
 	// First and N select N rows from number First, counted from 0; N 0 = all from First.
 	First, N int
 }
@@ -38,6 +41,8 @@ type Table struct {
 	Bad    []*table.BadRow // by row: why it cannot be used, or nil
 	Unread []string        // columns without a kind: name and type
 	Rows   int             // of the file
+
+	Skipped bool // there are image bytes that Options.Bytes has left out
 }
 
 // stored is an image whose bytes are not stored yet.
@@ -103,7 +108,7 @@ func Read(path string, o Options) (t *Table, err error) {
 	return r.Table, nil
 }
 
-// batch is the number of rows per read, and maxWaiting the bytes of images that are stored together.
+// batch is the number of rows per read or write, and maxWaiting the bytes of images that are stored together.
 const (
 	batch      = 256
 	maxWaiting = 64 << 20
@@ -215,7 +220,9 @@ func (r *reader) row(values pq.Row) (bytes int64) {
 				appendNull(&c.Vectors[row], v, role)
 			}
 		case role.part == "bytes", c.Kind == table.KindImage && role.holds == bytes_:
-			if r.o.PutImage != nil {
+			if r.o.Bytes != nil && !r.o.Bytes(row) {
+				r.skip(c, row)
+			} else if r.o.PutImage != nil {
 				r.waiting = append(r.waiting, stored{role.column, row, slices.Clone(v.ByteArray())})
 				r.bytes += int64(len(v.ByteArray()))
 			}
@@ -246,6 +253,19 @@ func (r *reader) row(values pq.Row) (bytes int64) {
 	return bytes
 }
 
+// skip marks the image or mask of a row whose bytes are not stored.
+func (r *reader) skip(c *table.Column, row int) {
+	r.Skipped = true
+	if c.Kind == table.KindMask {
+		c.Masks[row].Counts = SkippedBytes + c.Name
+	} else {
+		c.Images[row].Path = SkippedBytes + c.Name
+	}
+}
+
+// SkippedBytes starts the path of an image whose bytes were not stored; see [Options].
+const SkippedBytes = "\x00bytes "
+
 // role returns the role of a column's first leaf.
 func (r *reader) role(column int) leafRole {
 	return r.roles[slices.IndexFunc(r.roles, func(o leafRole) bool { return o.column == column })]
@@ -274,7 +294,7 @@ func (r *reader) set(c *table.Column, row int, v pq.Value, role leafRole) {
 	case table.KindImage:
 		if role.part == "sha256" {
 			c.Images[row].SHA256 = role.text(v)
-		} else {
+		} else if !strings.HasPrefix(c.Images[row].Path, SkippedBytes) {
 			c.Images[row].Path = role.text(v)
 		}
 	default:

@@ -1,9 +1,12 @@
 package parquet
 
 import (
-	"bytes"
+	"errors"
 	"fmt"
+	"io"
 	"math"
+	"os"
+	"path/filepath"
 
 	pq "github.com/parquet-go/parquet-go"
 
@@ -50,39 +53,47 @@ const rowGroup = 4096
 
 // Write writes a frame to a file atomically. Paths of images are written as they are in the frame.
 func Write(path string, f *table.Frame) error {
+	err := os.MkdirAll(filepath.Dir(path), 0o755)
+	if err == nil {
+		err = atomicfile.Replace(path, 0o644, func(w io.Writer) error { return Encode(w, f) })
+	}
+	if err != nil {
+		return fmt.Errorf("cannot write %s: %w", path, err)
+	}
+	return nil
+}
+
+// Encode writes the content of the file of a frame, a group of rows at a time.
+func Encode(to io.Writer, f *table.Frame) error {
 	if err := f.Check(); err != nil {
 		return err
 	}
 	if len(f.Columns) == 0 {
-		return fmt.Errorf("cannot write %s: the table has no columns", path)
+		return errors.New("the table has no columns")
 	}
 	group := ordered{Group: pq.Group{}}
 	for _, c := range f.Columns {
 		group.Group[c.Name] = node(c.Kind)
 		group.names = append(group.names, c.Name)
 	}
-	var b bytes.Buffer
-	w := pq.NewWriter(&b, pq.NewSchema("antipode", group), pq.Compression(&pq.Zstd), pq.CreatedBy("antipode", "1", ""))
-	rows := make([]pq.Row, 0, rowGroup)
+	w := pq.NewWriter(to, pq.NewSchema("antipode", group), pq.Compression(&pq.Zstd), pq.CreatedBy("antipode", "1", ""))
+	rows := make([]pq.Row, 0, batch)
 	for i := range f.Len() {
 		rows = append(rows, row(f, i))
-		if len(rows) == rowGroup || i == f.Len()-1 {
+		last := i%rowGroup == rowGroup-1 || i == f.Len()-1
+		if len(rows) == batch || last {
 			if _, err := w.WriteRows(rows); err != nil {
-				return fmt.Errorf("cannot write %s: %w", path, err)
-			}
-			if err := w.Flush(); err != nil {
-				return fmt.Errorf("cannot write %s: %w", path, err)
+				return err
 			}
 			rows = rows[:0]
 		}
+		if last {
+			if err := w.Flush(); err != nil {
+				return err
+			}
+		}
 	}
-	if err := w.Close(); err != nil {
-		return fmt.Errorf("cannot write %s: %w", path, err)
-	}
-	if err := atomicfile.Write(path, b.Bytes()); err != nil {
-		return fmt.Errorf("cannot write %s: %w", path, err)
-	}
-	return nil
+	return w.Close()
 }
 
 // row is one row of the frame as leaf values with their repetition and definition levels.

@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"cmp"
 	"encoding/json"
 	"reflect"
 	"strings"
@@ -50,7 +51,8 @@ func summary(c *notebook.Cell) []string {
 			all = append(all, "error:"+o.ErrorValue)
 		default:
 			html, _ := o.Data["text/html"].(string)
-			all = append(all, o.Type+":"+html)
+			text, _ := o.Data["text/plain"].(string)
+			all = append(all, o.Type+":"+cmp.Or(html, text))
 		}
 	}
 	return all

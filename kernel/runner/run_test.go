@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -77,6 +78,42 @@ func text(c *notebook.Cell, stream string) string {
 		}
 	}
 	return b.String()
+}
+
+// A note that several cells have is shown by the first, another one where it arises, and all of them by the next run.
+func TestRunNotes(t *testing.T) {
+	t.Parallel()
+	noted := func(notes ...string) *notebook.Cell {
+		source := "import \"antipode/datasets/table\"\n%%\np := cell.NewProgress()\n"
+		for _, n := range notes {
+			source += fmt.Sprintf("p.Update(table.Progress{Note: %q})\n", n)
+		}
+		return code(source + "p.Close()")
+	}
+	path := write(t, noted("3 of 16 have no mask", "4 of 16 have no mask"), noted("3 of 16 have no mask"),
+		noted("4 of 16 have no mask", "3 of 16 have no mask", "radius 0"),
+		code("%%\np := cell.NewProgress()\np.Announce(\"embed: 9 items, about 2 min\")\np.Close()"))
+	want := [][]string{
+		{"display_data:3 of 16 have no mask", "display_data:and 1 more like: 3 of 16 have no mask"}, nil,
+		{"display_data:4 of 16 have no mask", "display_data:radius 0",
+			"display_data:and 1 more like: 4 of 16 have no mask"}, nil, // nothing of an announcement
+	}
+	for range 2 {
+		nb, err := run(t, t.Context(), Options{Notebook: path})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, c := range nb.Cells {
+			if got := summary(c); !reflect.DeepEqual(got, want[i]) {
+				t.Errorf("cell %d shows %q, want %q", i+1, got, want[i])
+			}
+			for _, o := range c.Outputs {
+				if len(o.Metadata) > 0 {
+					t.Errorf("cell %d: metadata %v", i+1, o.Metadata)
+				}
+			}
+		}
+	}
 }
 
 // A run injects parameters, skips, continues after an expected failure, updates displays, and stops at a failing cell

@@ -123,7 +123,7 @@ func Run(ctx context.Context, opts Options) (err error) {
 		number++
 		p.begin(number, cmp.Or(section, firstLine(c.Source)))
 		collect := &collector{cell: c, displays: shown, progress: p.report}
-		reply, err := kernel.Run(ctx, jupyter.Cell{Source: c.Source}, collect.take)
+		reply, err := kernel.Run(ctx, jupyter.Cell{Source: c.Source, ID: c.ID}, collect.take)
 		collect.finish()
 		if reply.ExecutionCount != nil {
 			c.ExecutionCount = *reply.ExecutionCount

@@ -11,6 +11,9 @@ import (
 	"time"
 )
 
+// indexFile is the file of the index of files.
+const indexFile = "files.idx"
+
 // fileIndex caches digests of files by path, size, time and inode. A line of its file is the CRC-32C of the rest in
 // hexadecimal, the digest, size, time and inode, and the quoted path; a line with another checksum is ignored.
 type fileIndex struct {

@@ -2,33 +2,20 @@ package store
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
-	"encoding/binary"
-	"encoding/hex"
 	"errors"
-	"fmt"
-	"hash"
 	"hash/crc32"
-	"io"
 	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
-	"sort"
+	"strings"
 	"sync"
-)
+	"time"
 
-// A shard is the magic and records: the item's 32-byte key, the payload's length, the CRC-32C of all the rest of the
-// record (uint32 each, little-endian), and the payload. A truncated record and one with another checksum count as
-// missing. In shards with the earlier magic the checksum is of the payload alone.
-const (
-	shardMagic  = "APS2"
-	firstMagic  = "APS1"
-	recordHead  = 32 + 4 + 4
-	mergeBelow  = 64  // small shards of a context before they are merged
-	smallShard  = 512 // records
-	maxItemSize = 1 << 30
+	"antipode/datasets/table"
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -41,38 +28,51 @@ func KeyOf(inputs string) Key { return sha256.Sum256([]byte(inputs)) }
 
 // Items stores the items of one context: one stage, version, model and options.
 type Items struct {
-	dir    string
-	mu     sync.Mutex
-	where  map[Key]place
-	shards map[string]int // small shards and their numbers of records
-	damage int            // items and shards that were found damaged since the last call of Damage
+	s              *Store
+	stage, context string
+	dir            string
+
+	mu      sync.Mutex
+	columns []table.ColumnSpec
+	where   map[Key]place
+	files   map[string]*file // packs and shards that are indexed, by path
+	seen    time.Time        // the folder's time before it was listed
+	recent  bool             // a change of the folder since may have left that time as it is
+	damage  int              // items and files that were found damaged since the last call of Damage
+
+	collected []record      // of a worker: not written yet
+	at        map[Key]int   // their positions
+	bytes     int           // their size
+	timer     *time.Timer   // writes them when the commit interval has passed
+	lastPut   time.Time     // to estimate the time of a batch
+	batch     time.Duration // the time between the last two batches
+	failed    error         // of the timer's commit
 }
 
+// file is an indexed pack or shard.
+type file struct {
+	records, hidden int // hidden are those whose key another file holds, too
+	size            int64
+	shard           bool // the format of an earlier version
+	origins         []Origin
+}
+
+// small reports whether a file is merged with others.
+func (f *file) small() bool { return f.records < maxPackItems/4 && f.size < maxPackSize/4 }
+
+// place is where an item is stored.
 type place struct {
-	shard  string
-	first  bool // the shard has firstMagic
-	offset int64
-	size   uint32
-	sum    uint32
+	path string
+	entry
 }
 
-// payload returns the payload of a record in its shard's data, or false if it is damaged.
-func (p *place) payload(k Key, data []byte) ([]byte, bool) {
-	if p.offset+int64(p.size) > int64(len(data)) {
-		return nil, false
-	}
-	payload := data[p.offset : p.offset+int64(p.size)]
-	return payload, recordSum(k, payload, p.first) == p.sum
+// before reports whether p is used rather than q for the same key: the smaller checksum, then the smaller name, so that
+// stores that are merged in any order agree.
+func (p *place) before(q *place) bool {
+	return cmp.Or(cmp.Compare(p.sum, q.sum), strings.Compare(filepath.Base(p.path), filepath.Base(q.path))) < 0
 }
 
-func recordSum(k Key, payload []byte, first bool) uint32 {
-	if first {
-		return checksum(payload)
-	}
-	return checksum(k[:], binary.LittleEndian.AppendUint32(nil, uint32(len(payload))), payload)
-}
-
-// Items opens the items of a context. stage is a name such as "embed-v1"; context is a digest.
+// Items opens the items of a context. stage is a name with a version such as "embed-v1"; context is a digest.
 func (s *Store) Items(stage, context string) (*Items, error) {
 	dir := filepath.Join(s.dir, "items", stage, context)
 	s.mu.Lock()
@@ -80,7 +80,7 @@ func (s *Store) Items(stage, context string) (*Items, error) {
 	if it := s.items[dir]; it != nil {
 		return it, nil
 	}
-	it := &Items{dir: dir, where: map[Key]place{}, shards: map[string]int{}}
+	it := &Items{s: s, stage: stage, context: context, dir: dir, at: map[Key]int{}}
 	if err := it.scan(); err != nil {
 		return nil, err
 	}
@@ -88,77 +88,172 @@ func (s *Store) Items(stage, context string) (*Items, error) {
 	return it, nil
 }
 
-// scan indexes the shards of the folder.
-func (it *Items) scan() error {
-	clear(it.where)
-	clear(it.shards)
-	names, err := filepath.Glob(filepath.Join(it.dir, "*.shard"))
-	if err != nil {
-		return err
-	}
-	sort.Strings(names)
-	for _, name := range names {
-		if err := it.index(name); err != nil {
-			return err
-		}
-	}
-	return nil
+// Columns names the columns of the items' values, for the headers of packs.
+func (it *Items) Columns(columns []table.ColumnSpec) {
+	it.mu.Lock()
+	defer it.mu.Unlock()
+	it.columns = columns
 }
 
-// index reads the headers of a shard's records. It writes a damaged shard again, with the items that are not lost.
-func (it *Items) index(name string) error {
+// scan indexes the folder anew.
+func (it *Items) scan() error {
+	it.where, it.files = map[Key]place{}, map[string]*file{}
+	return it.refresh()
+}
+
+// relist is the number of times that a folder whose files vanish while they are opened is listed.
+const relist = 20
+
+// refresh indexes the files that other processes have written. If they have removed some, it indexes all anew.
+func (it *Items) refresh() error {
+	for range relist {
+		var seen time.Time
+		if info, err := os.Stat(it.dir); err == nil {
+			seen = info.ModTime()
+		}
+		recent := time.Since(seen) < settled
+		names, err := it.list()
+		if err != nil {
+			return err
+		}
+		there := map[string]bool{}
+		for _, name := range names {
+			there[name] = true
+		}
+		for name := range it.files {
+			if !there[name] {
+				it.where, it.files = map[Key]place{}, map[string]*file{}
+				break
+			}
+		}
+		vanished := false
+		for _, name := range names {
+			if it.files[name] == nil {
+				gone, err := it.index(name)
+				if err != nil {
+					return err
+				}
+				vanished = vanished || gone
+			}
+		}
+		if !vanished {
+			it.seen, it.recent = seen, recent
+			return nil
+		}
+	}
+	return errors.New("the files of " + it.dir + " are removed faster than they can be read; run it again")
+}
+
+// list returns the paths of the packs and shards, sorted.
+func (it *Items) list() (names []string, err error) {
+	list, err := os.ReadDir(it.dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	for _, e := range list {
+		if ext := filepath.Ext(e.Name()); ext == packSuffix || ext == shardSuffix {
+			names = append(names, filepath.Join(it.dir, e.Name()))
+		}
+	}
+	return names, nil
+}
+
+// changed reports whether files may have been written or removed since the folder was listed.
+func (it *Items) changed() bool {
+	info, err := os.Stat(it.dir)
+	if err != nil {
+		return len(it.files) > 0
+	}
+	return it.recent || !info.ModTime().Equal(it.seen)
+}
+
+// index reads a file's index, or a shard's heads. It writes a damaged file again, with the items that are not lost.
+// gone reports that the file has been removed meanwhile.
+func (it *Items) index(name string) (gone bool, err error) {
 	f, err := os.Open(name)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil // removed meanwhile
+		return true, nil
 	}
 	if err != nil {
-		return err
+		return false, err
 	}
 	defer f.Close()
 	info, err := f.Stat()
 	if err != nil {
-		return err
+		return false, err
 	}
 	touch(name, info)
-	magic := make([]byte, len(shardMagic))
-	if _, err := io.ReadFull(f, magic); err != nil || string(magic) != shardMagic && string(magic) != firstMagic {
-		if err != nil || !bytes.HasPrefix(magic, []byte(shardMagic[:3])) {
-			it.damage++
-		}
-		return nil // damaged, or of a later version: its items count as missing
+	added := &file{size: info.Size(), shard: filepath.Ext(name) == shardSuffix}
+	var entries []entry
+	if added.shard {
+		entries, err = openShard(f, info.Size(), filepath.Base(name))
+	} else {
+		var head header
+		head, entries, err = openPack(f, info.Size(), filepath.Base(name))
+		added.origins = head.Origins
 	}
-	records, keys := 0, sha256.New()
-	head := make([]byte, recordHead)
-	at := int64(len(shardMagic))
-	for at < info.Size() {
-		if _, err := f.ReadAt(head, at); err != nil {
-			break
-		}
-		p := place{shard: name, first: string(magic) == firstMagic, offset: at + recordHead,
-			size: binary.LittleEndian.Uint32(head[32:]), sum: binary.LittleEndian.Uint32(head[36:])}
-		if p.size > maxItemSize || p.offset+int64(p.size) > info.Size() {
-			break
-		}
-		it.where[Key(head[:32])] = p
-		keys.Write(head[:32])
-		records++
-		at = p.offset + int64(p.size)
+	switch {
+	case errors.Is(err, errLater):
+		entries = nil // its items count as missing
+	case errors.Is(err, errPack):
+		_, err := it.heal(name)
+		return false, err
+	case err != nil:
+		return false, err
 	}
-	if records < smallShard {
-		it.shards[name] = records
-	}
-	if at != info.Size() || shardName(keys) != filepath.Base(name) {
-		it.damage++
-		it.heal(name)
-	}
-	return nil
+	it.add(name, added, entries, false)
+	return false, nil
 }
 
-// heal writes a damaged shard again. Where that fails, as in a store that cannot be written, the shard stays, and its
-// damaged items are missing as well.
-func (it *Items) heal(shard string) { _ = it.rewrite([]string{shard}) }
+// add adds the entries of a file to the index. With replace they are used rather than those of other files.
+func (it *Items) add(name string, f *file, entries []entry, replace bool) {
+	f.records = len(entries)
+	it.files[name] = f
+	for _, e := range entries {
+		p := place{name, e}
+		old, known := it.where[e.key]
+		if known && !replace && !p.before(&old) {
+			f.hidden++
+			continue
+		}
+		it.where[e.key] = p
+		if other := it.files[old.path]; known && other != nil && other != f {
+			other.hidden++
+		}
+	}
+}
 
-// Damage returns the number of items, and of shards with lost items, that were found damaged since the last call.
+// forget removes a file and its items from the index.
+func (it *Items) forget(name string) {
+	delete(it.files, name)
+	maps.DeleteFunc(it.where, func(_ Key, p place) bool { return p.path == name })
+}
+
+// heal writes the items of a damaged file that are not lost into a pack, and removes the file. Where that fails, as in
+// a store that cannot be written, the sound items of the file are used all the same, and healed is false.
+func (it *Items) heal(name string) (healed bool, err error) {
+	data, err := os.ReadFile(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return true, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	records, head, lost := salvage(data)
+	it.damage += max(1, lost)
+	it.forget(name)
+	written, err := it.write(records, head.Origins, false)
+	if err == nil {
+		return true, it.remove(map[string]bool{name: true}, written)
+	}
+	scanned, _ := scanHeads(bytes.NewReader(data), int64(len(data)), bytes.HasPrefix(data, []byte(firstMagic)))
+	it.add(name, &file{size: int64(len(data))}, slices.DeleteFunc(scanned, func(e entry) bool {
+		return !e.holds(data[e.offset : e.offset+int64(e.size)])
+	}), false)
+	return false, nil
+}
+
+// Damage returns the number of items, and of files with lost items, that were found damaged since the last call.
 func (it *Items) Damage() int {
 	it.mu.Lock()
 	defer it.mu.Unlock()
@@ -171,187 +266,128 @@ func (it *Items) Damage() int {
 func (it *Items) Has(k Key) bool {
 	it.mu.Lock()
 	defer it.mu.Unlock()
-	_, ok := it.where[k]
-	return ok
+	return it.has(k)
+}
+
+func (it *Items) has(k Key) bool {
+	_, stored := it.where[k]
+	_, collected := it.at[k]
+	return stored || collected
 }
 
 // Len returns the number of items.
 func (it *Items) Len() int {
 	it.mu.Lock()
 	defer it.mu.Unlock()
-	return len(it.where)
+	n := len(it.where)
+	for k := range it.at {
+		if _, stored := it.where[k]; !stored {
+			n++
+		}
+	}
+	return n
 }
 
-// GetAll returns the payloads of items, nil for a missing or damaged one.
+// GetAll returns the payloads of items, nil for a missing or damaged one. It finds those that another process has
+// stored meanwhile.
 func (it *Items) GetAll(keys []Key) [][]byte {
 	it.mu.Lock()
 	defer it.mu.Unlock()
 	out := make([][]byte, len(keys))
-	if !it.get(keys, out) { // another process has removed shards, or merged them
-		if err := it.scan(); err == nil {
-			it.get(keys, out)
+	missing := func(k Key) bool { return !it.has(k) }
+	if slices.ContainsFunc(keys, missing) && it.changed() {
+		_ = it.refresh()
+	}
+	for range relist {
+		if it.get(keys, out) {
+			break
+		}
+		if it.scan() != nil { // files were removed, or damaged ones written again
+			break
 		}
 	}
 	return out
 }
 
-// get reads the payloads that out lacks. It returns false if a shard cannot be read.
+// get reads the payloads that out lacks. It returns false if files have been removed, or were damaged.
 func (it *Items) get(keys []Key, out [][]byte) (complete bool) {
-	byShard := map[string][]int{}
+	byFile := map[string][]int{}
 	for i, k := range keys {
-		if p, ok := it.where[k]; ok && out[i] == nil {
-			byShard[p.shard] = append(byShard[p.shard], i)
+		if at, ok := it.at[k]; ok {
+			out[i] = it.collected[at].payload
+		} else if p, ok := it.where[k]; ok && out[i] == nil {
+			byFile[p.path] = append(byFile[p.path], i)
 		}
 	}
 	complete = true
-	for shard, at := range byShard {
-		data, err := os.ReadFile(shard)
+	for _, name := range slices.Sorted(maps.Keys(byFile)) {
+		at := byFile[name]
+		entries := make([]entry, len(at))
+		for j, i := range at {
+			entries[j] = it.where[keys[i]].entry
+		}
+		payloads, err := readPayloads(name, entries)
 		if err != nil {
-			it.forget(shard)
 			complete = false
 			continue
 		}
-		damage := it.damage
-		for _, i := range at {
-			p, known := it.where[keys[i]]
-			if payload, ok := p.payload(keys[i], data); known && ok {
-				out[i] = payload
-			} else if known {
+		damaged := false
+		for j, i := range at {
+			out[i] = payloads[j]
+			if payloads[j] == nil {
+				damaged = true
 				delete(it.where, keys[i])
-				it.damage++
 			}
 		}
-		if it.damage > damage {
-			it.heal(shard)
+		if damaged {
+			healed, err := it.heal(name)
+			complete = complete && err == nil && !healed
 		}
 	}
 	return complete
 }
 
-// forget removes the items of a shard from the index.
-func (it *Items) forget(shard string) {
-	maps.DeleteFunc(it.where, func(_ Key, p place) bool { return p.shard == shard })
-	delete(it.shards, shard)
-}
-
-// Put stores a batch of items atomically in a new shard, whose name is a hash of the keys.
-func (it *Items) Put(keys []Key, payloads [][]byte) error {
-	if len(keys) == 0 {
-		return nil
+// readPayloads returns the payloads of entries of a file, nil for a damaged one.
+func readPayloads(name string, entries []entry) ([][]byte, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
 	}
-	it.mu.Lock()
-	defer it.mu.Unlock()
-	if err := it.write(keys, payloads); err != nil {
-		return fmt.Errorf("cannot store results: %w", err)
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
 	}
-	if len(it.shards) >= mergeBelow {
-		_ = it.rewrite(slices.Collect(maps.Keys(it.shards))) // the items are stored; the next batch merges them
+	first, last, sum := info.Size(), int64(0), int64(0)
+	for _, e := range entries {
+		first, last, sum = min(first, e.offset), max(last, e.offset+int64(e.size)), sum+int64(e.size)
 	}
-	return nil
-}
-
-// shardName returns the name of the shard of the keys that were hashed.
-func shardName(keys hash.Hash) string { return hex.EncodeToString(keys.Sum(nil)[:12]) + ".shard" }
-
-func (it *Items) write(keys []Key, payloads [][]byte) error {
-	var b bytes.Buffer
-	b.WriteString(shardMagic)
-	names := sha256.New()
-	places := make([]place, len(keys))
-	for i, k := range keys {
-		p := place{size: uint32(len(payloads[i])), sum: recordSum(k, payloads[i], false)}
-		var head [recordHead]byte
-		copy(head[:], k[:])
-		binary.LittleEndian.PutUint32(head[32:], p.size)
-		binary.LittleEndian.PutUint32(head[36:], p.sum)
-		b.Write(head[:])
-		p.offset = int64(b.Len())
-		places[i] = p
-		b.Write(payloads[i])
-		names.Write(k[:])
-	}
-	path := filepath.Join(it.dir, shardName(names))
-	if err := writeFile(path, b.Bytes()); err != nil {
-		return err
-	}
-	for i, k := range keys {
-		places[i].shard = path
-		it.where[k] = places[i]
-	}
-	if len(keys) < smallShard {
-		it.shards[path] = len(keys)
-	} else {
-		delete(it.shards, path)
-	}
-	return nil
-}
-
-// Drop removes items, so that they count as missing: their shards are written again without them.
-func (it *Items) Drop(keys []Key) error {
-	it.mu.Lock()
-	defer it.mu.Unlock()
-	shards := map[string]bool{}
-	for _, k := range keys {
-		if p, ok := it.where[k]; ok {
-			shards[p.shard] = true
-			delete(it.where, k)
+	last = min(last, info.Size())
+	var span []byte // where most of it is needed
+	if first < last && last-first <= 2*sum+recordHead*int64(len(entries)) {
+		span = make([]byte, last-first)
+		if err := readAt(f, span, first); err != nil {
+			return nil, err
 		}
 	}
-	for shard := range shards {
-		if err := it.rewrite([]string{shard}); err != nil {
-			return fmt.Errorf("cannot remove results: %w", err)
-		}
-	}
-	return nil
-}
-
-// rewrite writes the items of shards into one shard and removes them. Items of a shard that is missing are.
-func (it *Items) rewrite(shards []string) error {
-	data := map[string][]byte{}
-	for _, shard := range shards {
-		read, err := os.ReadFile(shard)
-		if errors.Is(err, fs.ErrNotExist) {
-			it.forget(shard)
+	payloads := make([][]byte, len(entries))
+	for i, e := range entries {
+		end := e.offset + int64(e.size)
+		var payload []byte
+		switch {
+		case end > info.Size():
 			continue
+		case span != nil:
+			payload = span[e.offset-first : end-first : end-first]
+		default:
+			payload = make([]byte, e.size)
+			if err := readAt(f, payload, e.offset); err != nil {
+				return nil, err
+			}
 		}
-		if err != nil {
-			return err
-		}
-		data[shard] = read
-	}
-	var keys []Key
-	for k, p := range it.where {
-		if _, among := data[p.shard]; among {
-			keys = append(keys, k)
-		}
-	}
-	sort.Slice(keys, func(i, j int) bool { return bytes.Compare(keys[i][:], keys[j][:]) < 0 })
-	payloads := make([][]byte, 0, len(keys))
-	kept := keys[:0]
-	for _, k := range keys {
-		p := it.where[k]
-		payload, ok := p.payload(k, data[p.shard])
-		if !ok {
-			delete(it.where, k)
-			it.damage++
-			continue
-		}
-		kept = append(kept, k)
-		payloads = append(payloads, payload)
-	}
-	if len(kept) > 0 {
-		if err := it.write(kept, payloads); err != nil {
-			return err
+		if e.holds(payload) {
+			payloads[i] = payload
 		}
 	}
-	for _, shard := range shards {
-		if len(kept) > 0 && it.where[kept[0]].shard == shard {
-			continue
-		}
-		delete(it.shards, shard)
-		if err := os.Remove(shard); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-	}
-	return nil
+	return payloads, nil
 }

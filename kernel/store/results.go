@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -81,8 +82,47 @@ func (s *Store) Result(id string) (*table.Frame, *Record, error) {
 	if info, err := os.Stat(s.resultPath(id, ".frame")); err == nil {
 		touch(s.resultPath(id, ".frame"), info)
 	}
+	for _, c := range f.Columns { // of a result that comes from another store
+		for i, img := range c.Images {
+			if filepath.Base(img.Path) == img.SHA256+filepath.Ext(img.Path) && !strings.HasPrefix(img.Path, s.dir) {
+				if own, err := s.Image(img); err == nil {
+					c.Images[i] = own
+				}
+			}
+		}
+	}
 	return f, rec, nil
 }
+
+// rawResult is a result as it is stored: its record and, unless it was saved to a file only, its table.
+type rawResult struct{ record, frame []byte }
+
+// rawResult returns a result. The error is [ErrNotFound] if a part of it is missing.
+func (s *Store) rawResult(id string) (raw rawResult, err error) {
+	rec := &Record{}
+	if raw.record, err = os.ReadFile(s.resultPath(id, ".json")); err != nil {
+		return raw, ErrNotFound
+	}
+	if json.Unmarshal(raw.record, rec) != nil || rec.Plan == nil || rec.ID != id {
+		return raw, errResult
+	}
+	if raw.frame, err = os.ReadFile(s.resultPath(id, ".frame")); err != nil {
+		if rec.Saved != "" {
+			return raw, nil
+		}
+		return raw, ErrNotFound
+	}
+	f, err := table.Decode(bytes.NewReader(raw.frame))
+	if err != nil {
+		return raw, errResult
+	}
+	if digest, err := FrameDigest(f); err != nil || digest != rec.Result {
+		return raw, errResult
+	}
+	return raw, nil
+}
+
+var errResult = errors.New("a damaged result")
 
 // Record returns a run record; id may be a unique prefix.
 func (s *Store) Record(id string) (*Record, error) {

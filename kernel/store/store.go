@@ -1,11 +1,11 @@
-// Package store stores computed data: blobs (images) by SHA-256, items (results of row-wise stages) by digest, packed
-// in shards, and results (whole tables) with their run records.
+// Package store stores computed data: blobs (images) by SHA-256, items (results of row-wise stages) by digest in packs,
+// and results (whole tables) with their run records.
 //
 // Files are written to a temporary name, synced and renamed, so that a process killed at any moment loses at most the
 // batch in flight. Checksums are verified when data is read; a damaged item counts as missing and is computed again.
 //
 //	blobs/ab/abcdef….png          images
-//	items/STAGE-vN/CONTEXT/*.shard items of one stage, version, model and options
+//	items/STAGE-vN/CONTEXT/*.pack  items of one stage, version, model and options; .shard: of an earlier version
 //	results/DIGEST.frame, .json    tables and run records
 //	files.idx                      digests of files by path, size, time and inode
 package store
@@ -19,7 +19,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -38,6 +40,11 @@ type Store struct {
 	verified sync.Map     // path → fileState of the blobs that have been found to have their digest
 	lock     *os.File     // nil where the store cannot be written
 	running  sync.RWMutex // held by runs, and by Collect alone
+
+	worker  *WorkerOptions // not nil: items are collected into packs
+	origin  atomic.Pointer[Origin]
+	packsMu sync.Mutex
+	packs   []PackInfo // that were written, of a worker
 }
 
 // Open opens the store in a folder and creates it if missing. Only its user can read the results in it. [Store.Close]
@@ -62,7 +69,7 @@ func Open(dir string) (*Store, error) {
 	if err := s.share(); err != nil {
 		return nil, err
 	}
-	s.files.path = filepath.Join(dir, "files.idx")
+	s.files.path = filepath.Join(dir, indexFile)
 	s.files.load()
 	return s, nil
 }
@@ -73,16 +80,17 @@ func (s *Store) Dir() string { return s.dir }
 // Flush writes the index of file digests.
 func (s *Store) Flush() error { return s.files.save() }
 
-// Close writes the index of file digests and releases the store's lock.
+// Close writes a worker's collected items and the index of file digests, and releases the store's lock.
 func (s *Store) Close() error {
+	commitErr := s.Commit()
 	err := s.Flush()
 	if s.lock != nil {
 		s.lock.Close()
 	}
 	if Unwritable(err) {
-		return nil // the index saves time only
+		err = nil // the index saves time only
 	}
-	return err
+	return errors.Join(commitErr, err)
 }
 
 // Scratch opens an empty store in a folder of this one. remove closes and removes it.
@@ -164,6 +172,21 @@ func (s *Store) CheckBlob(img table.Image) error {
 		s.verified.Store(img.Path, state)
 	}
 	return nil
+}
+
+// Image returns an image with the path of its blob in this store. The path that it has is that of its file, which may
+// be in another store, or only its extension. If this store lacks the blob, a file that has the path and the digest is
+// the image. The errors are those of [Store.CheckBlob].
+func (s *Store) Image(img table.Image) (table.Image, error) {
+	if len(img.SHA256) != 2*sha256.Size || strings.ContainsAny(img.SHA256, "/.") {
+		return img, ErrNotFound
+	}
+	own := table.Image{SHA256: img.SHA256, Path: s.blobPath(img.SHA256, filepath.Ext(img.Path))}
+	err := s.CheckBlob(own)
+	if errors.Is(err, ErrNotFound) && filepath.IsAbs(img.Path) && img.Path != own.Path {
+		return img, s.CheckBlob(img)
+	}
+	return own, err
 }
 
 // Blob returns the bytes of a blob, or the errors of [Store.CheckBlob].

@@ -34,7 +34,7 @@ func TestItemsSurviveReopeningAndMerging(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	shards, _ := filepath.Glob(filepath.Join(s.Dir(), "items", "embed-v1", "abc", "*.shard"))
+	shards, _ := filepath.Glob(filepath.Join(s.Dir(), "items", "embed-v1", "abc", "*.pack"))
 	if len(shards) >= mergeBelow {
 		t.Errorf("%d shards stay for %d items", len(shards), n)
 	}
@@ -71,7 +71,7 @@ func TestShardsDependOnRowsOnly(t *testing.T) {
 		for b := range 80 {
 			it.Put([]Key{KeyOf(fmt.Sprint(b)), KeyOf(fmt.Sprint(-b - 1))}, [][]byte{payload(b), payload(b)})
 		}
-		names, _ := filepath.Glob(filepath.Join(s.Dir(), "items", "embed-v1", "abc", "*"))
+		names, _ := filepath.Glob(filepath.Join(s.Dir(), "items", "embed-v1", "abc", "[^.]*"))
 		out := ""
 		for _, n := range names {
 			data, _ := os.ReadFile(n)
@@ -84,33 +84,45 @@ func TestShardsDependOnRowsOnly(t *testing.T) {
 	}
 }
 
-func TestDamagedShards(t *testing.T) {
+func TestDamagedPacks(t *testing.T) {
 	s := openStore(t)
-	it, _ := s.Items("embed-v1", "abc")
+	it := itemsOf(t, s)
 	keys := []Key{KeyOf("a"), KeyOf("b")}
-	it.Put(keys, [][]byte{{1, 2, 3}, {4, 5, 6}})
-	shard, _ := filepath.Glob(filepath.Join(s.Dir(), "items", "embed-v1", "abc", "*.shard"))
-	whole, _ := os.ReadFile(shard[0])
+	if err := it.Put(keys, [][]byte{{1, 2, 3}, {4, 5, 6}}); err != nil {
+		t.Fatal(err)
+	}
+	pack := packsOf(t, s)[0]
+	whole, err := os.ReadFile(pack)
+	if err != nil {
+		t.Fatal(err)
+	}
+	records := len(packMagic) + 2*(recordHead+3)
 	for name, c := range map[string]struct {
 		data []byte
 		want int // items that are still there
 	}{
-		"empty": {nil, 0}, "magic": {append([]byte("XXXX"), whole[4:]...), 0}, "cut": {whole[:len(whole)-1], 1},
-		"huge": {append(append([]byte{}, whole[:4+32]...), 255, 255, 255, 255, 0, 0, 0, 0), 0},
-		"bit":  {append(append([]byte{}, whole[:len(whole)-1]...), whole[len(whole)-1]^1), 1},
+		"empty": {nil, 0}, "noise": {[]byte("noise, not a pack"), 0},
+		"magic": {append([]byte("XXXX"), whole[4:]...), 2}, "cut": {whole[:len(whole)-1], 2},
+		"cut in the index": {whole[:len(whole)-packTrailer-1], 2}, "cut in a record": {whole[:records-1], 1},
+		"huge":  {append(append([]byte{}, whole[:4+32]...), 255, 255, 255, 255, 0, 0, 0, 0), 0},
+		"later": {[]byte("APS4" + string(whole[4:len(whole)-4]) + "APS4"), 0},
 	} {
-		for _, healed := range shardsOf(t, s) {
+		for _, healed := range packsOf(t, s) {
 			os.Remove(healed)
 		}
-		os.WriteFile(shard[0], c.data, 0o644)
+		os.WriteFile(pack, c.data, 0o600)
+		it := reopen(t, s)
 		got := 0
-		for _, p := range reopen(t, s).GetAll(keys) {
+		for _, p := range it.GetAll(keys) {
 			if p != nil {
 				got++
 			}
 		}
-		if got != c.want {
-			t.Errorf("%s: %d items are there, want %d", name, got, c.want)
+		if damage := it.Damage(); got != c.want || (damage != 1) != (name == "later") {
+			t.Errorf("%s: %d items are there, want %d; %d are damaged", name, got, c.want, damage)
+		}
+		if left := packsOf(t, s); len(left) != min(1, c.want) && name != "later" {
+			t.Errorf("%s: %d packs are left", name, len(left))
 		}
 	}
 }
@@ -201,7 +213,7 @@ func TestCollect(t *testing.T) {
 	pinned, stale, fresh := put("pinned", old), put("stale", old), put("fresh", time.Now())
 	it, _ := s.Items("embed-v1", "ctx")
 	it.Put([]Key{KeyOf("a")}, [][]byte{{1}})
-	shard, _ := filepath.Glob(filepath.Join(s.Dir(), "items", "*", "*", "*.shard"))
+	shard, _ := filepath.Glob(filepath.Join(s.Dir(), "items", "*", "*", "*.pack"))
 	os.Chtimes(shard[0], old, old)
 	rec := &Record{ID: fmt.Sprintf("%064d", 1), Plan: &table.Plan{Op: "embed"}, Saved: "/x/e.parquet",
 		Uses: []string{pinned, "items/embed-v1/ctx"}}

@@ -44,16 +44,6 @@ type Selection struct {
 	Means  []float64 // of every sample
 }
 
-// MeanSimilarity returns the mean cosine over unordered pairs of m vectors, (‖Σ v‖² − m) / (m(m−1)) with unit vectors
-// v. NaN for fewer than two.
-func MeanSimilarity(vectors [][]float32) (float64, error) {
-	lengths, err := lengthsOf(vectors)
-	if err != nil {
-		return 0, err
-	}
-	return meanOf(vectors, lengths, sequence(len(vectors))), nil
-}
-
 // LeastSimilar samples size captions from a pool without replacement, a number of times (in the paper 1000 times
 // 1000), and returns the sample whose vectors have the lowest mean cosine over pairs. vectors are the sentence
 // embeddings of the captions.
@@ -104,12 +94,9 @@ func lengthsOf(vectors [][]float32) ([]float64, error) {
 	return lengths, nil
 }
 
-// meanOf returns the mean cosine over pairs of rows.
+// meanOf returns the mean cosine over pairs of m rows, (‖Σ v‖² − m) / (m(m−1)) with unit vectors v.
 func meanOf(vectors [][]float32, lengths []float64, rows []int) float64 {
 	m := float64(len(rows))
-	if m < 2 {
-		return math.NaN()
-	}
 	sum := make([]float64, len(vectors[rows[0]]))
 	for _, row := range rows {
 		scale := 1 / lengths[row]

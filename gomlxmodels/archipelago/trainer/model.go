@@ -126,6 +126,7 @@ func (m Model) runFolder(s Settings) (string, error) {
 func (m Model) score(ctx context.Context, f *flag.FlagSet, args []string) error {
 	dir := f.String("model", m.Out, "model folder")
 	size := f.Int("held-out", m.Size, "size of the held-out set")
+	write := f.Bool("write", false, "write the scores into the folder's training.json and model card")
 	if err := parse(f, args, 0); err != nil {
 		return err
 	}
@@ -141,7 +142,15 @@ func (m Model) score(ctx context.Context, f *flag.FlagSet, args []string) error 
 		return err
 	}
 	fmt.Println(scores)
-	return nil
+	if !*write {
+		return nil
+	}
+	r, err := readReport(*dir)
+	if err != nil {
+		return err
+	}
+	r.HeldOut = scores
+	return r.write(*dir, m.Card)
 }
 
 func (m Model) sheet(ctx context.Context, f *flag.FlagSet, args []string) error {

@@ -34,6 +34,18 @@ func (j *Job) report(curve []Point, parameters int, device string, heldOut any) 
 	return r
 }
 
+// readReport reads the training.json of a model folder.
+func readReport(dir string) (r Report, err error) {
+	text, err := os.ReadFile(filepath.Join(dir, "training.json"))
+	if err != nil {
+		return r, err
+	}
+	if err := json.Unmarshal(text, &r); err != nil {
+		return r, fmt.Errorf("%s: training.json: %w", dir, err)
+	}
+	return r, nil
+}
+
 // write writes training.json and the model card, README.md.
 func (r Report) write(dir, card string) error {
 	text, err := json.MarshalIndent(r, "", " ")

@@ -1,0 +1,63 @@
+package backend
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"testing"
+
+	"antipode/datasets"
+	"antipode/datasets/table"
+	"antipode/gomlxmodels/stage"
+	"antipode/kernel/client"
+)
+
+const testKey = "ANTIPODE_TEST_API_KEY"
+
+// teller is a stage that returns the client's key.
+type teller struct {
+	slow
+	env stage.Env
+	row string
+}
+
+func (t teller) Digest() string                              { return "teller " + t.row }
+func (teller) Outputs([]table.ColumnSpec) []table.ColumnSpec { return datasets.Columns("answer:text") }
+
+func (t teller) Compute(_ context.Context, in []any) ([][]stage.Value, error) {
+	out := make([][]stage.Value, len(in))
+	for i := range in {
+		out[i] = []stage.Value{{Text: t.env.Secret(testKey)}}
+	}
+	return out, nil
+}
+
+func init() {
+	stage.Register(stage.Stage{Name: "teller", Version: 1,
+		Open: func(_ context.Context, env stage.Env, args json.RawMessage) (stage.Worker, error) {
+			return teller{env: env, row: string(args)}, nil
+		}})
+}
+
+// TestSecretsOfTheClient: a run has the key of its own client, and none if that has none, whichever client started the
+// backend.
+func TestSecretsOfTheClient(t *testing.T) {
+	b := connect(t)
+	for i, key := range []string{"of the first", "of the second", ""} {
+		t.Setenv(testKey, key)
+		f := table.NewFrame(datasets.Columns("id:text"))
+		f.Add([]string{"row"})
+		plan, err := datasets.FromFrame(f).Derive("teller", fmt.Sprint(i), datasets.Columns("answer:text")...).
+			Secret(testKey).Plan()
+		if err != nil {
+			t.Fatal(err)
+		}
+		res, err := b.Run(t.Context(), client.Request{Plan: plan}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := res.Frame.Texts("answer")[0]; got != key {
+			t.Errorf("client %d with the key %q: the stage has %q", i, key, got)
+		}
+	}
+}

@@ -1,0 +1,420 @@
+package commands
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"antipode/gomlxmodels/all"
+	"antipode/kernel/client"
+	"antipode/kernel/jobs"
+	"antipode/kernel/plugin"
+)
+
+// mainVar makes the test program the antipode command.
+const mainVar = "ANTIPODE_TEST_MAIN"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(mainVar) != "" {
+		os.Exit(Main(os.Args[1:]))
+	}
+	os.Exit(m.Run())
+}
+
+// at makes commands use the store in a folder, and evaluate their plans in this process.
+func at(t *testing.T, home string) (done func()) {
+	t.Helper()
+	t.Setenv(client.HomeVar, home)
+	e, err := all.NewEngine(home, "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	client.Register(e)
+	return func() {
+		if err := e.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// chain is a chain of commands, which a program that needs no device computes.
+var chain = []string{
+	"generate --model exec:./echo --prompts prompts.csv --size 16x16 --n 2 --out g.parquet",
+	"segment --model exec:./echo --object object --in g.parquet --out s.parquet",
+	"embed --model exec:./echo --in g.parquet --out e.parquet",
+	"caption --model exec:./echo --in s.parquet --out c.parquet",
+}
+
+// workplace is a new current folder with a table of prompts and a program for models, and a store for the user.
+func workplace(t *testing.T, prompts int) {
+	t.Helper()
+	t.Setenv(plugin.Env, "none")
+	t.Setenv(client.HomeVar, t.TempDir())
+	dir := t.TempDir()
+	echo := exec.Command("go", "build", "-o", filepath.Join(dir, "echo"), "../../docs/examples/echo_adapter")
+	if text, err := echo.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, text)
+	}
+	t.Chdir(dir)
+	var b strings.Builder
+	b.WriteString("id,prompt,object\n")
+	for i := range prompts {
+		fmt.Fprintf(&b, "p%d,a boat and %d houses,boat\n", i, i)
+	}
+	if err := os.WriteFile("prompts.csv", []byte(b.String()), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// tables returns the contents of the tables and images in the current folder.
+func tables(t *testing.T) map[string]string {
+	t.Helper()
+	out := map[string]string{}
+	for _, pattern := range []string{"*.parquet", "*.images/*"} {
+		names, err := filepath.Glob(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range names {
+			data, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			out[name] = string(data)
+			if err := os.Remove(name); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	return out
+}
+
+// TestArrayJob computes a chain of commands in the shards of a job. The commands then find every item, in the store
+// that the tasks share and in one that their stores are merged into, and write the bytes of one machine.
+func TestArrayJob(t *testing.T) {
+	workplace(t, 3)
+	run := inProcess(t)
+	must := func(args ...string) string {
+		t.Helper()
+		printed, err := run(args...)
+		if err != nil {
+			t.Fatalf("antipode %s: %q, %v", strings.Join(args, " "), printed, err)
+		}
+		return printed
+	}
+	done := at(t, t.TempDir())
+	for _, line := range chain {
+		must(strings.Fields(line)...)
+	}
+	done()
+	want := tables(t)
+	if len(want) != 4+6 {
+		t.Fatalf("%d files, want 4 tables and 6 images", len(want))
+	}
+
+	const shards = 3
+	done = at(t, t.TempDir()) // of models
+	words := []string{"job", "make", "--shards", fmt.Sprint(shards), "--for", "slurm"}
+	for _, line := range chain {
+		words = append(append(words, "--"), strings.Fields(line)...)
+	}
+	if printed := must(words...); !strings.Contains(printed, "3 shards of tables with 3 rows, store job.store") ||
+		!strings.Contains(printed, "sbatch job.sbatch") {
+		t.Errorf("job make printed %q", printed)
+	}
+	if len(tables(t)) > 0 {
+		t.Error("job make has written a table")
+	}
+	// One task too many, for a shard that is done, and one shard twice.
+	for n, i := range []int{2, 0, 1, 0} {
+		want := "8 items computed, 0 found"
+		if n == 3 {
+			want = "0 items computed, 8 found"
+		}
+		printed := must("work", "job.json", "--allow-exec", "echo", "--shard", fmt.Sprintf("%d/%d", i, shards))
+		if !strings.Contains(printed, want) {
+			t.Errorf("shard %d printed %q, want %s", i, printed, want)
+		}
+	}
+	if printed := must("job", "status", "job.json"); !strings.Contains(printed, "3 shards: 3 done\n") {
+		t.Errorf("job status printed %q", printed)
+	}
+	if printed := must("job", "resubmit", "job.json"); printed != "" {
+		t.Errorf("job resubmit printed %q", printed)
+	}
+	for i := range shards {
+		must("work", "job.json", "--allow-exec", "echo", "--shard", fmt.Sprintf("%d/%d", i, shards), "--store",
+			"task-%i")
+	}
+	done()
+	merged := t.TempDir()
+	t.Setenv(client.HomeVar, merged)
+	must("store", "merge", "task-2", "task-0", "task-1")
+	for _, home := range []string{"job.store", merged} {
+		abs, err := filepath.Abs(home)
+		if err != nil {
+			t.Fatal(err)
+		}
+		done = at(t, abs)
+		for _, line := range chain {
+			if printed := must(strings.Fields(line)...); !strings.Contains(printed, " 0 items computed, 6 found") {
+				t.Errorf("%s: %s: %q, want that 6 items are found", filepath.Base(home), line, printed)
+			}
+		}
+		done()
+		got := tables(t)
+		for name := range want {
+			if got[name] != want[name] {
+				t.Errorf("%s: %s differs from that of one machine", filepath.Base(home), name)
+			}
+		}
+	}
+}
+
+// TestJobMake refuses what no array of tasks should compute, and cuts a job into phases.
+func TestJobMake(t *testing.T) {
+	workplace(t, 3)
+	t.Setenv("OPENAI_API_KEY", "secret-of-mine")
+	run := inProcess(t)
+	for args, want := range map[string]string{
+		"--shards 0 -- " + chain[0]:                     "--shards 0: use a number from 1 to 100000",
+		"--shards 2":                                    "give the command after --",
+		"--shards 2 -- score --metric x":                "a job is made of commands that compute rows",
+		"--shards 2 -- table --in prompts.csv":          "a job is made of commands that write a table with --out",
+		"--shards 2 --for pbs -- x":                     `--for "pbs": use one of slurm, k8s, aws`,
+		"--shards 2 -- " + chain[0] + " --retry failed": "--retry failed is for the command itself",
+		"--shards 2 -- table --in prompts.csv --out x.csv": "the commands compute no rows with a model, so there " +
+			"is nothing for tasks to do",
+		"--shards 2 -- generate --model api:gpt-image-2 --prompts prompts.csv --out x.csv": "api:gpt-image-2: " +
+			"each of 2 shards would spend the whole budget",
+		"--shards 1 --for aws -- " + chain[0]: "arrays of AWS Batch have 2 to 10,000 tasks, not 1",
+	} {
+		_, err := run(append([]string{"job", "make"}, strings.Fields(args)...)...)
+		if !errors.As(err, new(usageError)) || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("job make %s: %v, want %s", args, err, want)
+		}
+	}
+	os.Remove("job.json") // of the array for AWS, which was written before its files
+	phased := "job make --shards 2 --out j.json -- " + chain[0] + " -- table --in g.parquet --head 3 --out h.parquet " +
+		"-- embed --model exec:./echo --in h.parquet --out e.parquet"
+	printed, err := run(strings.Fields(phased)...)
+	if err != nil || !strings.Contains(printed, "j-1.json: job") || !strings.Contains(printed, "j-2.json: job") ||
+		!strings.Contains(printed, "2 phases") {
+		t.Errorf("job make printed %q, %v", printed, err)
+	}
+	for phase, op := range []string{"generate", "embed"} {
+		j, err := jobs.Read(fmt.Sprintf("j-%d.json", phase+1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if j.Plan.Op != op || j.Phase != phase+1 || j.Of != 2 || filepath.Base(j.Store) != "j.store" ||
+			len(j.Models) == 0 || j.Stages["generate"] == 0 {
+			t.Errorf("phase %d: %+v", phase+1, j)
+		}
+		data, err := os.ReadFile(fmt.Sprintf("j-%d.json", phase+1))
+		if err != nil || strings.Contains(string(data), "secret-of-mine") {
+			t.Errorf("the job's file holds a secret: %v", err)
+		}
+	}
+	again := strings.Replace(phased, "--head 3", "--head 2", 1)
+	if _, err := run(strings.Fields(again)...); err == nil || !strings.Contains(err.Error(), "is another job") {
+		t.Errorf("another job replaced the file: %v", err)
+	}
+	if _, err := run("job", "make", "--shards", "1", "--out", "paid.json", "--", "generate", "--model",
+		"api:gpt-image-2", "--prompts", "prompts.csv", "--out", "x.csv"); err != nil {
+		t.Errorf("an API with one shard: %v", err)
+	}
+	if data, err := os.ReadFile("paid.json"); err != nil || strings.Contains(string(data), "secret-of-mine") {
+		t.Errorf("the job's file holds a secret: %v", err)
+	}
+}
+
+// TestWorkRefuses refuses a job that does not fit.
+func TestWorkRefuses(t *testing.T) {
+	workplace(t, 3)
+	run := inProcess(t)
+	if _, err := run(strings.Fields("job make --shards 2 --device xla:cuda -- generate --model archipelago-diffusion " +
+		"--size 16x16 --prompts prompts.csv --out g.parquet")...); err != nil {
+		t.Fatal(err)
+	}
+	job, err := os.ReadFile("job.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, replace := range map[string][2]string{
+		"protocol": {`"protocol": 1`, `"protocol": 2`},
+		"edited":   {`"width": 16`, `"width": 32`},
+		"model":    {`"models": {`, `"models": {"another": "0",`},
+		"no plan":  {`"plan"`, `"plans"`},
+		"no job":   {`{`, ``},
+	} {
+		changed := strings.Replace(string(job), replace[0], replace[1], 1)
+		if changed == string(job) {
+			t.Fatalf("%s: nothing to change", name)
+		}
+		if err := os.WriteFile(name+".json", []byte(changed), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, err := run("work", name+".json", "--allow-exec", "echo", "--shard", "0/2")
+		if !errors.As(err, new(usageError)) {
+			t.Errorf("%s: %v, want exit status 2", name, err)
+		}
+	}
+	for args, want := range map[string]string{
+		"work job.json --shard 2/2":      "--shard 2/2: shards are numbered from 0 to 1",
+		"work job.json --shard 0/3":      "--shard 0/3: the job has 2 shards",
+		"work job.json":                  "no scheduler's variable has the number of this task",
+		"work":                           "antipode work JOB.json",
+		"work missing.json --shard 0/2":  "cannot read the job",
+		"job status missing.json":        "cannot read the job",
+		"job plan job.json --rate x=1":   "job plan: invalid value",
+		"job plan job.json --price -1/h": "job plan: invalid value",
+	} {
+		if _, err := run(strings.Fields(args)...); !errors.As(err, new(usageError)) || !strings.Contains(err.Error(),
+			want) {
+			t.Errorf("antipode %s: %v, want %s", args, err, want)
+		}
+	}
+	var exit exitError
+	_, err = run("work", "job.json", "--allow-exec", "echo", "--shard", "0/2")
+	if !errors.As(err, &exit) || exit.status != exitUnreachable {
+		t.Errorf("another device: %v, want exit status 69", err)
+	}
+	if s := jobs.ReadStatus("job.store", jobID(t), 0); s == nil || s.State != jobs.Failed ||
+		!strings.Contains(s.Error, "the device is go") {
+		t.Errorf("status %+v", s)
+	}
+	if err := os.WriteFile("prompts.csv", []byte("id,prompt\np0,other\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := run("work", "job.json", "--allow-exec", "echo", "--shard", "0/2"); !errors.As(err, new(usageError)) ||
+		!strings.Contains(err.Error(), "has changed since the job was made") {
+		t.Errorf("a changed table: %v", err)
+	}
+	printed, err := run("job", "status", "job.json")
+	if err == nil || !strings.Contains(printed, "1 failed, 1 not started") ||
+		!strings.Contains(printed, "to submit again: --array=0-1") {
+		t.Errorf("job status: %q, %v", printed, err)
+	}
+}
+
+func jobID(t *testing.T) string {
+	t.Helper()
+	j, err := jobs.Read("job.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return j.ID
+}
+
+// TestJobPlan states hours, disk and dollars from rates.
+func TestJobPlan(t *testing.T) {
+	workplace(t, 3)
+	run := inProcess(t)
+	if _, err := run(append([]string{"job", "make", "--shards", "2", "--"}, strings.Fields(chain[0]+" -- "+
+		chain[2][:strings.Index(chain[2], "--in")]+"--in g.parquet --out e.parquet")...)...); err != nil {
+		t.Fatal(err)
+	}
+	printed, err := run("job", "plan", "job.json")
+	if err != nil || !strings.Contains(printed, "2 shards, 12 items to compute, at most 3 of a stage in a shard; "+
+		"hours are not known") {
+		t.Errorf("job plan: %q, %v", printed, err)
+	}
+	printed, err = run("job", "plan", "job.json", "--rate", "generate=0.001", "--rate", "embed=0.01", "--price", "2/h")
+	if err != nil || !strings.Contains(printed, "; 1.83 hours of one device, 0.917 hours a task with one device each, "+
+		"without loading models; ") || !strings.Contains(printed, "3.67 US dollars at 2 an hour") {
+		t.Errorf("job plan: %q, %v", printed, err)
+	}
+}
+
+// TestWorkIsEnded ends tasks by signals, after their first pack. What they have finished is found by the next task.
+func TestWorkIsEnded(t *testing.T) {
+	workplace(t, 300)
+	run := inProcess(t)
+	if _, err := run(append(strings.Fields("job make --shards 2 -- "+chain[0]), "--batch", "1")...); err != nil {
+		t.Fatal(err)
+	}
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := regexp.MustCompile(`(\d+) items computed, (\d+) found`)
+	for name, test := range map[string]struct {
+		signals []os.Signal
+		exit    int
+		state   string
+	}{
+		"TERM":  {[]os.Signal{syscall.SIGTERM}, exitStopped, jobs.Stopped},
+		"USR1":  {[]os.Signal{syscall.SIGUSR1}, exitStopped, jobs.Stopped},
+		"twice": {[]os.Signal{syscall.SIGTERM, syscall.SIGTERM}, exitStopped, jobs.Stopped},
+		"INT":   {[]os.Signal{os.Interrupt}, exitInterrupted, jobs.Stopped},
+		"KILL":  {[]os.Signal{os.Kill}, -1, jobs.Running},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := "store-" + name
+			task := exec.Command(program, "work", "job.json", "--shard", "1/2", "--allow-exec", "echo", "--store", dir,
+				"--commit", "1ms")
+			task.Env = append(os.Environ(), mainVar+"=1")
+			task.Stderr = io.Discard
+			if err := task.Start(); err != nil {
+				t.Fatal(err)
+			}
+			packs := func() int {
+				names, _ := filepath.Glob(filepath.Join(dir, "items", "generate-*", "*", "*.pack"))
+				return len(names)
+			}
+			for deadline := time.Now().Add(2 * time.Minute); packs() == 0; time.Sleep(time.Millisecond) {
+				if time.Now().After(deadline) {
+					_ = task.Process.Kill()
+					t.Fatal("no pack within two minutes")
+				}
+			}
+			for _, s := range test.signals {
+				if err := task.Process.Signal(s); err != nil {
+					t.Fatal(err)
+				}
+			}
+			_ = task.Wait()
+			if code := task.ProcessState.ExitCode(); code != test.exit {
+				t.Errorf("exit status %d, want %d", code, test.exit)
+			}
+			s := jobs.ReadStatus(dir, jobID(t), 1)
+			if s == nil || s.State != test.state || s.Attempt != 1 || test.state == jobs.Stopped && len(s.Packs) == 0 {
+				t.Errorf("status %+v, want %s", s, test.state)
+			}
+			printed, err := run("work", "job.json", "--shard", "1/2", "--allow-exec", "echo", "--store", dir)
+			m := first.FindStringSubmatch(printed)
+			if err != nil || m == nil || m[1] == "0" || m[2] == "0" {
+				t.Errorf("again: %q, %v; want some items computed and some found", printed, err)
+			}
+			if s := jobs.ReadStatus(dir, jobID(t), 1); s == nil || s.State != jobs.Done || s.Attempt != 2 ||
+				s.Computed+s.Found != 300 {
+				t.Errorf("status %+v, want done at the second attempt", s)
+			}
+		})
+	}
+}
+
+// TestUnreachable tries again where a file system or a device cannot be reached.
+func TestUnreachable(t *testing.T) {
+	for err, want := range map[error]int{
+		nil:                1,
+		errors.New("full"): 1,
+		syscall.ENOSPC:     1,
+		&os.PathError{Op: "open", Path: "x", Err: syscall.ESTALE}: tries,
+		fmt.Errorf("store: %w", syscall.EIO):                      tries,
+	} {
+		n := 0
+		if got := again(t.Context(), time.Millisecond, func() error { n++; return err }); got != err || n != want {
+			t.Errorf("%v: %v after %d tries, want %d", err, got, n, want)
+		}
+	}
+}

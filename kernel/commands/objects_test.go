@@ -1,0 +1,139 @@
+package commands
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"antipode/datasets"
+	"antipode/gomlxmodels/all"
+	"antipode/kernel/client"
+	"antipode/kernel/plugin"
+	"antipode/kernel/remote/remotetest"
+)
+
+// TestChainOfObjects: stages and table operations read and write tables under URLs, with the results of files.
+func TestChainOfObjects(t *testing.T) {
+	t.Setenv(plugin.Env, "none")
+	s := remotetest.New(t)
+	run := inProcess(t)
+	t.Chdir(t.TempDir())
+	if err := os.WriteFile("prompts.csv", []byte("id,prompt\na,boat\nb,house\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range []string{
+		"table --in prompts.csv --out URL/prompts.csv",
+		"generate --model archipelago-diffusion --prompts URL/prompts.csv --steps 1 --size 32x32 --out URL/g.parquet",
+		"generate --model archipelago-diffusion --prompts prompts.csv --steps 1 --size 32x32 --out g.csv",
+		"embed --model archipelago-vit --in URL/g.parquet --out URL/e.parquet",
+		"embed --model archipelago-vit --in g.csv --out e.parquet",
+		"table --in URL/e.parquet --join URL/prompts.csv --on id --out URL/j.csv",
+	} {
+		args := strings.Fields(line)
+		for i, a := range args {
+			if name, is := strings.CutPrefix(a, "URL/"); is {
+				args[i] = s.Object("run/" + name)
+			}
+		}
+		if printed, err := run(args...); err != nil || !strings.HasSuffix(printed, "\n") {
+			t.Fatalf("antipode %s: %q, %v", line, printed, err)
+		}
+	}
+	far, err := datasets.Parquet(s.Object("run/e.parquet")).Rows(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	near, err := datasets.Parquet("e.parquet").Rows(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if far.Len() != 2 || near.Len() != 2 {
+		t.Fatalf("%d and %d rows", far.Len(), near.Len())
+	}
+	for i, v := range near.Column("full").Vectors {
+		for j, x := range v {
+			if far.Column("full").Vectors[i][j] != x {
+				t.Fatalf("row %d: the vectors differ", i)
+			}
+		}
+	}
+}
+
+// TestURLUsage: a URL that cannot be used is one line, a usage error, and repeats no password.
+func TestURLUsage(t *testing.T) {
+	run := inProcess(t)
+	t.Chdir(t.TempDir())
+	for _, args := range [][]string{
+		{"table", "--in", "s3://KEY:topsecret@b/t.csv", "--out", "x.csv"},
+		{"table", "--in", "x.csv", "--out", "s3://KEY:topsecret@b/t.csv"},
+		{"table", "--in", "archipelago-photos", "--out", "s3://b/t.csv?sig=topsecret"},
+		{"table", "--in", "archipelago-photos", "--out", "https://b/t.csv"},
+		{"table", "--in", "archipelago-photos", "--out", "s3://b/t.xlsx"},
+		{"table", "--in", "s3://b/t.xlsx", "--out", "x.csv"},
+		{"table", "--in", "s3://b/folder/", "--out", "x.csv"},
+	} {
+		_, err := run(args...)
+		if !errors.As(err, new(usageError)) || strings.Contains(err.Error(), "\n") ||
+			strings.Contains(err.Error(), "topsecret") {
+			t.Errorf("antipode %q: %v", args, err)
+		}
+	}
+	if entries, err := os.ReadDir("."); err != nil || len(entries) != 0 {
+		t.Errorf("%v, %v", entries, err)
+	}
+}
+
+// TestMergeOfObjects copies a store into object storage and from there into an empty one, which finds every item.
+func TestMergeOfObjects(t *testing.T) {
+	t.Setenv(plugin.Env, "none")
+	s := remotetest.New(t)
+	run, home := inProcess(t), t.TempDir()
+	t.Chdir(t.TempDir())
+	if err := os.WriteFile("prompts.csv", []byte("id,prompt\na,boat\nb,house\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	generate := strings.Fields("generate --model archipelago-diffusion --prompts prompts.csv --steps 1 --size 32x32 " +
+		"--out g.parquet")
+	first, err := all.NewEngine(home, "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	client.Register(first)
+	printed, err := run(generate...)
+	if err != nil || !strings.Contains(printed, "2 items computed, 0 found") {
+		t.Fatalf("%q, %v", printed, err)
+	}
+	if err := first.Close(); err != nil {
+		t.Fatal(err)
+	}
+	at := s.Object("store")
+	printed, err = run("store", "merge", "--into", at, home)
+	if err != nil || !strings.Contains(printed, "5 files copied") {
+		t.Fatalf("%q, %v", printed, err)
+	}
+	other := t.TempDir()
+	if printed, err = run("store", "merge", "--into", other, at); err != nil || !strings.Contains(printed, "2 items") {
+		t.Fatalf("%q, %v", printed, err)
+	}
+	if rest, err := filepath.Glob(filepath.Join(other, ".tmp-*")); err != nil || len(rest) > 0 {
+		t.Errorf("%q, %v", rest, err)
+	}
+	second, err := all.NewEngine(other, "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { second.Close() })
+	client.Register(second)
+	if printed, err = run(generate...); err != nil || !strings.Contains(printed, "0 items computed, 2 found") {
+		t.Errorf("%q, %v", printed, err)
+	}
+	for _, args := range [][]string{{"--into", at, "--remove", home}, {"--remove", at}, {"--into", at, at},
+		{"--into", "s3://KEY:topsecret@b/s", home}} {
+		if printed, err := run(append([]string{"store", "merge"}, args...)...); !errors.As(err, new(usageError)) ||
+			strings.Contains(err.Error(), "topsecret") {
+			t.Errorf("%q: %q, %v", args, printed, err)
+		}
+	}
+}

@@ -1,0 +1,83 @@
+package commands
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"antipode/datasets"
+	"antipode/kernel/client"
+	"antipode/kernel/store"
+)
+
+// TestStoreMerge merges stores from the command line: the line at the end, its repetition, --strict and --remove, and
+// wrong arguments.
+func TestStoreMerge(t *testing.T) {
+	home := t.TempDir()
+	t.Setenv(client.HomeVar, home)
+	run := inProcess(t)
+	var folders []string
+	for i, payload := range []string{"\x04\x00\x00\x00\x00\x00\x80\x3f", "\x04\x00\x00\x00\x00\x00\xc0\x3f"} { // 1, 1.5
+		s, err := store.Open(t.TempDir())
+		if err != nil {
+			t.Fatal(err)
+		}
+		items, err := s.Items("embed-v1", "abc")
+		if err != nil {
+			t.Fatal(err)
+		}
+		items.Columns(datasets.Columns("full:vector"))
+		keys := []store.Key{store.KeyOf("both"), store.KeyOf(payload)}
+		if err := errors.Join(items.Put(keys, [][]byte{[]byte(payload), []byte(payload)}), s.Close()); err != nil {
+			t.Fatal(err)
+		}
+		if folders = append(folders, s.Dir()); i == 0 {
+			if _, err := s.PutBlob([]byte("an image"), ".png"); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	merge := func(args ...string) (string, error) {
+		return run(append(append([]string{"store", "merge"}, args...), folders...)...)
+	}
+	const difference = "; 1 items twice, 1 of them differ (vectors by at most 3.3e-01 of the largest value, " +
+		"0 in other values); 0 damaged files left out\n"
+	for _, c := range []struct{ flag, want string }{
+		{"--into=" + home, "merged 2 stores: 2 packs with 4 items, 1 images and 0 results copied, 0 files found"},
+		{"--strict=false", "merged 2 stores: 0 packs with 0 items, 0 images and 0 results copied, 3 files found"},
+	} {
+		printed, err := merge(c.flag)
+		if want := c.want + difference; err != nil || printed != want {
+			t.Errorf("%s: %q, want %q, %v", c.flag, printed, want, err)
+		}
+	}
+	if printed, err := merge("--strict"); err == nil || !strings.Contains(printed, "1 of them differ") {
+		t.Errorf("--strict: %q, %v", printed, err)
+	}
+	if printed, err := run("store", "compact"); err != nil || printed != "2 files of items are now 1\n" {
+		t.Errorf("compact: %q, %v", printed, err)
+	}
+	if _, err := merge("--remove"); err != nil {
+		t.Error(err)
+	}
+	for _, folder := range folders {
+		if _, err := os.Stat(folder); err == nil {
+			t.Errorf("%s stays", folder)
+		}
+	}
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"merge"}, "name the folders"}, {[]string{"merge", filepath.Join(home, "none")}, "no such file"},
+		{[]string{"merge", home}, "is the store to merge into"}, {[]string{"merge", "--stict", home}, "--strict"},
+		{[]string{"compact", "x"}, "unexpected argument"},
+	} {
+		_, err := run(append([]string{"store"}, c.args...)...)
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("store %s: %v, want %q", strings.Join(c.args, " "), err, c.want)
+		}
+	}
+}

@@ -1,0 +1,158 @@
+package engine
+
+import (
+	"bytes"
+	"encoding/binary"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"antipode/datasets"
+	"antipode/datasets/table"
+	"antipode/gomlxmodels/stage"
+	"antipode/kernel/client"
+	"antipode/kernel/store"
+)
+
+// TestMergedImages computes images in two stores, merges them and removes them: the third one finds every item, its
+// images are its own, and a saved table has copies of them.
+func TestMergedImages(t *testing.T) {
+	var plans []*table.Plan
+	var want []string
+	var folders []string
+	for seed := range 2 {
+		world := datasets.Archipelago(datasets.ArchipelagoOptions{PerCell: 1, Size: 16, Seed: seed + 1})
+		plan, err := world.Reference().Plan()
+		if err != nil {
+			t.Fatal(err)
+		}
+		e := newEngine(t)
+		res, err := e.Run(t.Context(), client.Request{Plan: plan}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		digest, err := store.FrameDigest(res.Frame)
+		if err == nil {
+			err = e.Store.Close()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		plans, want, folders = append(plans, plan), append(want, digest), append(folders, e.Store.Dir())
+	}
+	e := newEngine(t)
+	report, err := e.Store.Merge(t.Context(), folders, store.MergeOptions{Difference: Difference, Remove: true})
+	if err != nil || !report.Within() {
+		t.Fatal(report, err)
+	}
+	for i, plan := range plans {
+		if _, err := os.Stat(folders[i]); err == nil {
+			t.Fatalf("%s stays", folders[i])
+		}
+		saved := filepath.Join(t.TempDir(), "out.csv")
+		res, err := e.Run(t.Context(), client.Request{Plan: plan, Save: saved}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		digest, err := store.FrameDigest(res.Frame)
+		if err != nil || digest != want[i] || res.Computed != 0 {
+			t.Errorf("%d items computed, %d found; rows %.8s, want %.8s: %v", res.Computed, res.Found, digest, want[i],
+				err)
+		}
+		for _, img := range res.Frame.Images("image") {
+			if !strings.HasPrefix(img.Path, e.Store.Dir()) {
+				t.Fatalf("an image of another store: %s", img.Path)
+			}
+		}
+		copies, err := filepath.Glob(filepath.Join(filepath.Dir(saved), "out.images", "*.png"))
+		if err != nil || len(copies) == 0 {
+			t.Errorf("%d images next to the table: %v", len(copies), err)
+		}
+	}
+}
+
+// TestImageItems: an item has no path. One of an earlier version, which has, is found by its digest in this store, or
+// by its path.
+func TestImageItems(t *testing.T) {
+	e, other := newEngine(t), newEngine(t)
+	outputs := datasets.Columns("image:image", "outcome:text")
+	own, err := e.Store.PutBlob([]byte("an image"), ".png")
+	if err != nil {
+		t.Fatal(err)
+	}
+	foreign, err := other.Store.PutBlob([]byte("another image"), ".png")
+	if err != nil {
+		t.Fatal(err)
+	}
+	written, err := encodeItem([]stage.Value{{Image: own}, {Text: "ok"}}, outputs)
+	if err != nil || bytes.Contains(written, []byte("/")) || !bytes.Contains(written, []byte(own.SHA256+".png")) {
+		t.Errorf("%q, %v", written, err)
+	}
+	old := func(img table.Image) []byte {
+		text := img.SHA256 + img.Path
+		return append(append(binary.LittleEndian.AppendUint32(nil, uint32(len(text))), text...), 2, 0, 0, 0, 'o', 'k')
+	}
+	gone := table.Image{SHA256: own.SHA256, Path: filepath.Join("/none/blobs", filepath.Base(own.Path))}
+	lost := table.Image{SHA256: foreign.SHA256, Path: gone.Path}
+	refused, err := encodeItem([]stage.Value{{}, {Text: "ok"}}, outputs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	items, err := e.Store.Items("made-v1", "abc")
+	if err != nil {
+		t.Fatal(err)
+	}
+	payloads := [][]byte{written, old(own), old(gone), old(foreign), old(lost), refused}
+	keys := make([]store.Key, len(payloads))
+	for i := range keys {
+		keys[i] = store.KeyOf(string(rune('a' + i)))
+	}
+	if err := items.Put(keys, payloads); err != nil {
+		t.Fatal(err)
+	}
+	values, damage := e.newRun(t.Context(), client.Request{}, nil, e.Store).storedValues(items, keys, outputs)
+	for i, want := range []table.Image{own, own, own, foreign, {}, {}} {
+		if i == 4 {
+			if values[i] != nil {
+				t.Errorf("the image is lost: %v", values[i])
+			}
+		} else if values[i] == nil || values[i][0].Image != want || values[i][1].Text != "ok" {
+			t.Errorf("item %d: %v, want %v", i, values[i], want)
+		}
+	}
+	if damage != 0 {
+		t.Errorf("%d are damaged", damage)
+	}
+}
+
+func TestDifference(t *testing.T) {
+	columns := datasets.Columns("full:vector", "caption:text", "score:number", "mask:mask")
+	item := func(caption string, score float64, vector ...float32) []byte {
+		data, err := encodeItem([]stage.Value{{Vector: vector}, {Text: caption}, {Number: score},
+			{Mask: table.Mask{Size: [2]int{1, 1}, Counts: "01"}}}, columns)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return data
+	}
+	a := item("a", math.NaN(), 1, -4)
+	for name, c := range map[string]struct {
+		b       []byte
+		vectors float64
+		others  bool
+	}{
+		"equal": {a, 0, false}, "vectors": {item("a", math.NaN(), 1.5, -4), 0.125, false},
+		"text": {item("b", math.NaN(), 1, -4), 0, true}, "number": {item("a", 1, 1, -4), 0, true},
+		"length": {item("a", math.NaN(), 1), 0, true}, "no vector": {item("a", math.NaN()), 0, true},
+		"damaged": {a[:5], 0, true},
+	} {
+		if vectors, others := Difference(columns, a, c.b); vectors != c.vectors || others != c.others {
+			t.Errorf("%s: %v, %v", name, vectors, others)
+		}
+	}
+	if _, others := Difference(nil, a, a); !others {
+		t.Error("items whose columns are not known count as equal")
+	}
+}

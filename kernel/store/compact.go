@@ -1,0 +1,91 @@
+package store
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// jobSilent is the age of a job's status from which on its worker counts as ended.
+const jobSilent = 90 * time.Second
+
+// Compacted is what [Store.Compact] has done.
+type Compacted struct {
+	Items         int // in the contexts that were compacted
+	Before, After int // files of all contexts
+}
+
+// Compact writes small packs, packs whose items others hold as well, and the shards of earlier versions again as few
+// packs. While a run, another process or a worker of a job uses the store the error is [ErrInUse].
+func (s *Store) Compact() (c Compacted, err error) {
+	done, err := s.alone()
+	if err != nil {
+		return c, err
+	}
+	defer done()
+	if err := s.openJobs(); err != nil {
+		return c, err
+	}
+	dirs, err := filepath.Glob(filepath.Join(escape(s.dir), "items", "*", "*"))
+	if err != nil {
+		return c, err
+	}
+	for _, dir := range dirs {
+		it, err := s.Items(filepath.Base(filepath.Dir(dir)), filepath.Base(dir))
+		if err != nil {
+			return c, err
+		}
+		before, after, items, err := it.compact()
+		c.Before, c.After, c.Items = c.Before+before, c.After+after, c.Items+items
+		if err != nil {
+			return c, fmt.Errorf("cannot compact %s: %w", dir, err)
+		}
+	}
+	return c, nil
+}
+
+func (it *Items) compact() (before, after, items int, err error) {
+	it.mu.Lock()
+	defer it.mu.Unlock()
+	if err := it.refresh(); err != nil {
+		return 0, 0, 0, err
+	}
+	before = len(it.files)
+	var names []string
+	needed := false
+	for name, f := range it.files {
+		if f.records > 0 && (f.shard || f.hidden > 0 || f.small()) {
+			names = append(names, name)
+			needed = needed || f.shard || f.hidden > 0
+		}
+	}
+	if !needed && len(names) < 2 {
+		return before, before, 0, nil
+	}
+	err = it.rewrite(names)
+	return before, len(it.files), len(it.where), err
+}
+
+// openJobs returns [ErrInUse] if a worker of a job has said within jobSilent that it is running.
+func (s *Store) openJobs() error {
+	names, err := filepath.Glob(filepath.Join(escape(s.dir), jobsDir, "*", "shard-*.json"))
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			continue
+		}
+		var status struct {
+			State   string    `json:"state"`
+			Updated time.Time `json:"updated"`
+		}
+		if json.Unmarshal(data, &status) == nil && status.State == "running" && time.Since(status.Updated) < jobSilent {
+			return fmt.Errorf("the job %s is running: %w", filepath.Base(filepath.Dir(name)), ErrInUse)
+		}
+	}
+	return nil
+}

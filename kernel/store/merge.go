@@ -1,0 +1,380 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// jobsDir is the folder of the status files of jobs.
+const jobsDir = "jobs"
+
+// MergeOptions configure [Store.Merge].
+type MergeOptions struct {
+	// Difference compares items that several packs hold.
+	Difference Difference
+	// Remove removes the files of the other stores that this one then has.
+	Remove bool
+}
+
+// merging is a merge of stores into one.
+type merging struct {
+	s       *Store
+	sources []*Store
+	names   [16]sync.Mutex // one is locked to write a pack, by the last digit of its name
+
+	mu       sync.Mutex
+	report   MergeReport
+	contexts map[[2]string]bool // stages and contexts of items
+	kept     map[string]bool    // files of the sources whose content the store has
+}
+
+// Merge copies what the stores in the given folders have and this one lacks: images, items, results and the status
+// files of jobs. It verifies each file's SHA-256 and leaves out damaged ones. Packs are copied whole, nothing else is
+// written again; merging in any order, any number of times, or after it was killed gives the same store. Where results
+// or status files of the same name differ, one of them is chosen, the same in any order.
+func (s *Store) Merge(ctx context.Context, folders []string, o MergeOptions) (*MergeReport, error) {
+	defer s.Use()()
+	m := &merging{s: s, contexts: map[[2]string]bool{}, kept: map[string]bool{}}
+	defer func() {
+		for _, source := range m.sources {
+			_ = source.lock.Close()
+		}
+	}()
+	for _, folder := range folders {
+		if err := m.open(folder, o.Remove); err != nil {
+			return nil, err
+		}
+	}
+	m.report.Stores = len(m.sources)
+	for _, step := range []struct {
+		pattern string
+		file    func(source *Store, path string) error
+	}{
+		{"blobs/*/*", m.blob},
+		{"items/*/*/*", m.items},
+		{"results/*.json", m.result},
+		{jobsDir + "/*/*.json", m.status},
+	} {
+		if err := m.each(ctx, step.pattern, step.file); err != nil {
+			return nil, fmt.Errorf("store merge: %w", err)
+		}
+	}
+	if err := m.compare(ctx, o.Difference); err != nil {
+		return nil, fmt.Errorf("store merge: %w", err)
+	}
+	slices.Sort(m.report.Damaged)
+	if o.Remove {
+		for _, source := range m.sources {
+			if err := m.remove(source); err != nil {
+				return nil, fmt.Errorf("store merge: cannot remove %s: %w", source.dir, err)
+			}
+		}
+	}
+	return &m.report, nil
+}
+
+// open opens a source. Nothing is created in it except its lock. With remove it may be the rest of one that was
+// removed.
+func (m *merging) open(folder string, remove bool) error {
+	dir, err := filepath.Abs(folder)
+	if err != nil {
+		return err
+	}
+	list, err := os.ReadDir(dir)
+	if err != nil {
+		return fmt.Errorf("store merge: %w", err)
+	}
+	if !slices.ContainsFunc(list, func(e fs.DirEntry) bool {
+		return slices.Contains(parts, e.Name()) || e.Name() == lockFile
+	}) && !(remove && len(list) == 0) {
+		return fmt.Errorf("store merge: %s is no store: it has none of the folders %s", folder,
+			strings.Join(parts, ", "))
+	}
+	own, err := os.Stat(m.s.dir)
+	if err != nil {
+		return err
+	}
+	info, err := os.Stat(dir)
+	if err != nil {
+		return err
+	}
+	if os.SameFile(own, info) {
+		return fmt.Errorf("store merge: %s is the store to merge into; name others", folder)
+	}
+	source := &Store{dir: dir, items: map[string]*Items{}}
+	if err := source.share(); err != nil {
+		return err
+	}
+	m.sources = append(m.sources, source)
+	return nil
+}
+
+// each calls file for the files of a pattern in each source, again for those that took the place of vanished ones.
+func (m *merging) each(ctx context.Context, pattern string, file func(*Store, string) error) error {
+	for range relist {
+		again := atomic.Bool{}
+		group, failed := errgroup.WithContext(ctx)
+		group.SetLimit(2 * runtime.NumCPU())
+		for _, source := range m.sources {
+			names, err := filepath.Glob(filepath.Join(escape(source.dir), pattern))
+			if err != nil {
+				return err
+			}
+			for _, name := range names {
+				if m.done(name) || failed.Err() != nil {
+					continue
+				}
+				group.Go(func() error {
+					if failed.Err() != nil {
+						return nil
+					}
+					err := file(source, name)
+					if errors.Is(err, fs.ErrNotExist) {
+						if _, statErr := os.Stat(name); errors.Is(statErr, fs.ErrNotExist) {
+							again.Store(true)
+							err = nil
+						}
+					}
+					return err
+				})
+			}
+		}
+		if err := errors.Join(group.Wait(), ctx.Err()); err != nil || !again.Load() {
+			return err
+		}
+	}
+	return errors.New("files are removed from the stores faster than they can be read; run it again")
+}
+
+// done reports whether a file has been dealt with.
+func (m *merging) done(path string) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.kept[path] || slices.Contains(m.report.Damaged, path)
+}
+
+// escape returns a path as a pattern.
+func escape(path string) string {
+	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(path)
+}
+
+// blob copies an image.
+func (m *merging) blob(_ *Store, path string) error {
+	name := filepath.Base(path)
+	digest, ext, _ := strings.Cut(name, ".")
+	if ext != "" {
+		ext = "." + ext
+	}
+	if len(digest) != 2*sha256.Size || filepath.Base(filepath.Dir(path)) != digest[:2] {
+		return nil // a temporary file
+	}
+	to := m.s.blobPath(digest, ext)
+	if found, err := HashFile(to); err == nil && found == digest {
+		m.found(path)
+		return nil
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	if fmt.Sprintf("%x", sha256.Sum256(data)) != digest {
+		m.damaged(path)
+		return nil
+	}
+	if err := writeFile(to, data); err != nil {
+		return err
+	}
+	m.copied(path, func(r *MergeReport) { r.Images++ })
+	return nil
+}
+
+// items copies a pack, or writes the items of a shard of an earlier version as packs.
+func (m *merging) items(source *Store, path string) error {
+	ext := filepath.Ext(path)
+	if ext != packSuffix && ext != shardSuffix {
+		return nil
+	}
+	context := filepath.Base(filepath.Dir(path))
+	stage := filepath.Base(filepath.Dir(filepath.Dir(path)))
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	m.mu.Lock()
+	m.contexts[[2]string{stage, context}] = true
+	m.mu.Unlock()
+	dir := filepath.Join(m.s.dir, "items", stage, context)
+	if ext == shardSuffix {
+		return m.shard(dir, path, data)
+	}
+	_, entries, err := openPack(bytes.NewReader(data), int64(len(data)), filepath.Base(path))
+	if err != nil || !sound(data) {
+		m.damaged(path)
+		return nil
+	}
+	copied, err := m.put(filepath.Join(dir, filepath.Base(path)), data)
+	if err != nil {
+		return err
+	}
+	if !copied {
+		m.found(path)
+		return nil
+	}
+	m.copied(path, func(r *MergeReport) {
+		r.Packs++
+		r.Items += len(entries)
+	})
+	return nil
+}
+
+// put writes a pack unless the store has it. Packs of one name differ at most in their headers: the smaller one stays.
+func (m *merging) put(path string, pack []byte) (copied bool, err error) {
+	own := &m.names[path[len(path)-len(packSuffix)-1]%byte(len(m.names))] // of the packs of other sources, too
+	own.Lock()
+	defer own.Unlock()
+	if there, err := os.ReadFile(path); err == nil && sound(there) && bytes.Compare(there, pack) <= 0 {
+		return false, nil
+	}
+	return true, writeFile(path, pack)
+}
+
+// shard writes the items of a shard as packs.
+func (m *merging) shard(dir, path string, data []byte) error {
+	if _, err := openShard(bytes.NewReader(data), int64(len(data)), filepath.Base(path)); err != nil {
+		m.damaged(path)
+	}
+	records, _, lost := salvage(data)
+	if lost > 0 {
+		m.damaged(path)
+	}
+	head := header{Stage: filepath.Base(filepath.Dir(dir)), Context: filepath.Base(dir)}
+	copied := 0
+	for _, part := range chunks(len(records), func(i int) int { return len(records[i].payload) }) {
+		data, entries, err := encodePack(head, records[part[0]:part[1]])
+		if err != nil {
+			return err
+		}
+		wrote, err := m.put(filepath.Join(dir, packName(entries)), data)
+		if err != nil {
+			return err
+		}
+		if wrote {
+			copied++
+		}
+	}
+	if copied == 0 {
+		m.found(path)
+		return nil
+	}
+	m.copied(path, func(r *MergeReport) {
+		r.Packs += copied
+		r.Items += len(records)
+	})
+	return nil
+}
+
+// result copies a run record and its table. Of two sound results of one name it keeps the one whose record is smaller.
+func (m *merging) result(source *Store, path string) error {
+	id := strings.TrimSuffix(filepath.Base(path), ".json")
+	theirs, err := source.rawResult(id)
+	if errors.Is(err, ErrNotFound) {
+		return nil // gc removed a part
+	}
+	if err != nil {
+		m.damaged(path)
+		return nil
+	}
+	m.mu.Lock() // two sources may have it
+	defer m.mu.Unlock()
+	frame := source.resultPath(id, ".frame")
+	if own, err := m.s.rawResult(id); err == nil && bytes.Compare(own.record, theirs.record) <= 0 {
+		m.report.Found++
+		m.kept[path], m.kept[frame] = true, true
+		return nil
+	}
+	if theirs.frame != nil {
+		if err := writeFile(m.s.resultPath(id, ".frame"), theirs.frame); err != nil {
+			return err
+		}
+	}
+	if err := writeFile(m.s.resultPath(id, ".json"), theirs.record); err != nil {
+		return err
+	}
+	m.report.Results++
+	m.kept[path], m.kept[frame] = true, true
+	return nil
+}
+
+// status copies a status file of a job. Of two files of one name it keeps the one that was updated later.
+func (m *merging) status(source *Store, path string) error {
+	rel, err := filepath.Rel(source.dir, path)
+	if err != nil {
+		return err
+	}
+	theirs, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	to := filepath.Join(m.s.dir, rel)
+	own, err := os.ReadFile(to)
+	if err == nil {
+		a, b := updated(own), updated(theirs)
+		if b.Before(a) || b.Equal(a) && bytes.Compare(own, theirs) <= 0 {
+			m.kept[path] = true
+			return nil
+		}
+	}
+	m.kept[path] = true
+	return writeFile(to, theirs)
+}
+
+// updated returns the time that a status file states.
+func updated(status []byte) time.Time {
+	var s struct {
+		Updated time.Time `json:"updated"`
+	}
+	_ = json.Unmarshal(status, &s) // else the zero time
+	return s.Updated
+}
+
+// ifThere returns an error unless it says that a file was removed meanwhile.
+func ifThere(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+func (m *merging) found(path string) { m.copied(path, func(r *MergeReport) { r.Found++ }) }
+
+func (m *merging) copied(path string, count func(*MergeReport)) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.kept[path] = true
+	count(&m.report)
+}
+
+func (m *merging) damaged(path string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if !slices.Contains(m.report.Damaged, path) {
+		m.report.Damaged = append(m.report.Damaged, path)
+	}
+}

@@ -1,0 +1,153 @@
+package store
+
+import (
+	"errors"
+	"path/filepath"
+	"time"
+)
+
+// The intervals after which a worker's collected items are written; the longer one is that of slow batches.
+const (
+	commitInterval     = time.Minute
+	slowCommitInterval = 5 * time.Minute
+	slowBatch          = 10 * time.Second
+)
+
+// WorkerOptions configure [OpenWorker].
+type WorkerOptions struct {
+	// Commit is the time for which items are collected at most; 0 = a minute, or five minutes where batches are more
+	// than ten seconds apart.
+	Commit time.Duration
+	// Origin is written into the packs.
+	Origin Origin
+}
+
+// PackInfo is a pack that a worker has written.
+type PackInfo struct {
+	Path  string `json:"path"` // relative to the store, with slashes
+	Items int    `json:"items"`
+	Size  int64  `json:"size"`
+}
+
+// OpenWorker opens a store as [Open] does, for one of several processes that fill it: [Items.Put] collects items and
+// writes them at 16 MB, at 2,048 items, when [WorkerOptions.Commit] has passed, and at [Store.Commit] and
+// [Store.Close]. Packs are not merged.
+func OpenWorker(dir string, o WorkerOptions) (*Store, error) {
+	s, err := Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	s.worker = &o
+	s.SetOrigin(o.Origin)
+	return s, nil
+}
+
+// Origin returns the origin of the packs that are written.
+func (s *Store) Origin() Origin {
+	if o := s.origin.Load(); o != nil {
+		return *o
+	}
+	return Origin{}
+}
+
+// SetOrigin sets the origin of the packs that are written from now on.
+func (s *Store) SetOrigin(o Origin) { s.origin.Store(&o) }
+
+// Packs returns the packs that a worker's store has written since it was opened.
+func (s *Store) Packs() []PackInfo {
+	s.packsMu.Lock()
+	defer s.packsMu.Unlock()
+	return s.packs[:len(s.packs):len(s.packs)]
+}
+
+func (s *Store) wrote(path string, items, size int) {
+	if s.worker == nil {
+		return
+	}
+	if rel, err := filepath.Rel(s.dir, path); err == nil {
+		path = filepath.ToSlash(rel)
+	}
+	s.packsMu.Lock()
+	defer s.packsMu.Unlock()
+	s.packs = append(s.packs, PackInfo{path, items, int64(size)})
+}
+
+// Commit writes the items that a worker has collected.
+func (s *Store) Commit() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var errs []error
+	for _, it := range s.items {
+		it.mu.Lock()
+		if len(it.collected) > 0 {
+			errs = append(errs, it.commit())
+		}
+		it.mu.Unlock()
+	}
+	return errors.Join(errs...)
+}
+
+// collect adds records to those that are written later, and writes them when they fill a pack.
+func (it *Items) collect(records []record) error {
+	size := 0
+	for _, r := range records {
+		size += recordHead + len(r.payload)
+	}
+	if it.failed != nil || len(it.collected) > 0 &&
+		(len(it.collected)+len(records) > maxPackItems || it.bytes+size > maxPackSize) {
+		if err := it.commit(); err != nil {
+			return err
+		}
+	}
+	now := time.Now()
+	if !it.lastPut.IsZero() {
+		it.batch = now.Sub(it.lastPut)
+	}
+	it.lastPut = now
+	for _, r := range records {
+		if at, ok := it.at[r.key]; ok {
+			it.collected[at] = r
+			continue
+		}
+		it.at[r.key] = len(it.collected)
+		it.collected = append(it.collected, r)
+	}
+	it.bytes += size
+	if len(it.collected) >= maxPackItems || it.bytes >= maxPackSize {
+		return it.commit()
+	}
+	if it.timer == nil {
+		it.timer = time.AfterFunc(it.interval(), func() {
+			it.mu.Lock()
+			defer it.mu.Unlock()
+			if len(it.collected) > 0 {
+				it.failed = it.commit()
+			}
+		})
+	}
+	return nil
+}
+
+// interval returns the time for which items are collected.
+func (it *Items) interval() time.Duration {
+	switch {
+	case it.s.worker.Commit > 0:
+		return it.s.worker.Commit
+	case it.batch > slowBatch:
+		return slowCommitInterval
+	}
+	return commitInterval
+}
+
+// commit writes the collected items. If that fails they stay collected.
+func (it *Items) commit() error {
+	if it.timer != nil {
+		it.timer.Stop()
+		it.timer = nil
+	}
+	if err := it.store(append([]record(nil), it.collected...)); err != nil {
+		return err
+	}
+	it.collected, it.at, it.bytes, it.failed = nil, map[Key]int{}, 0, nil
+	return it.refresh()
+}

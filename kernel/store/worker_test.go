@@ -1,0 +1,197 @@
+package store
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+func openWorker(t *testing.T, dir string, o WorkerOptions) *Store {
+	t.Helper()
+	s, err := OpenWorker(dir, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	return s
+}
+
+// put stores n items, the first with the given number, in batches.
+func put(t *testing.T, it *Items, first, n, batch, size int) (keys []Key) {
+	t.Helper()
+	for at := first; at < first+n; at += batch {
+		var payloads [][]byte
+		start := len(keys)
+		for i := at; i < min(at+batch, first+n); i++ {
+			keys = append(keys, KeyOf(fmt.Sprint(i)))
+			payloads = append(payloads, bytes.Repeat([]byte{byte(i)}, size))
+		}
+		if err := it.Put(keys[start:], payloads); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return keys
+}
+
+// TestWorkerPacks: a worker's items are written in packs of 2,048 items or 16 MB and at the end, seen before, and never
+// merged.
+func TestWorkerPacks(t *testing.T) {
+	s := openWorker(t, t.TempDir(), WorkerOptions{Origin: Origin{Build: "b", Job: "j", Shard: "1/4"}})
+	it := itemsOf(t, s)
+	keys := put(t, it, 0, 2*maxPackItems+100, 32, 10)
+	if n := len(packsOf(t, s)); n != 2 {
+		t.Errorf("%d packs before the end", n)
+	}
+	if it.Len() != len(keys) || !it.Has(keys[len(keys)-1]) {
+		t.Errorf("%d items", it.Len())
+	}
+	for i, p := range it.GetAll(keys) {
+		if len(p) != 10 || p[0] != byte(i) {
+			t.Fatalf("item %d is %v", i, p)
+		}
+	}
+	large, err := s.Items("embed-v1", "large")
+	if err != nil {
+		t.Fatal(err)
+	}
+	put(t, large, 0, 20, 3, 1<<20)
+	if err := s.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	packs := s.Packs()
+	items, size := 0, int64(0)
+	for _, p := range packs {
+		items += p.Items
+		info, err := os.Stat(filepath.Join(s.Dir(), filepath.FromSlash(p.Path)))
+		if err != nil || info.Size() != p.Size || p.Size > maxPackSize+1<<20 || p.Items > maxPackItems {
+			t.Errorf("%+v: %v", p, err)
+		}
+		size += p.Size
+	}
+	if len(packs) != 3+2 || items != len(keys)+20 || size < 20<<20 {
+		t.Errorf("%d packs of %d items: %v", len(packs), items, packs)
+	}
+	for i := range 3 * mergeBelow {
+		put(t, it, 1e6+i, 1, 1, 1)
+		if err := s.Commit(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := len(packsOf(t, s)); n != 3+3*mergeBelow {
+		t.Errorf("%d packs: they were merged", n)
+	}
+	put(t, it, 2e6, 1, 1, 1)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if n := itemsOf(t, open(t, s.Dir())).Len(); n != len(keys)+3*mergeBelow+1 {
+		t.Errorf("%d items after the end", n)
+	}
+	data, err := os.ReadFile(packsOf(t, s)[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	head, _, err := parsePack(bytes.NewReader(data), int64(len(data)))
+	if text, _ := json.Marshal(head); err != nil || string(text) !=
+		`{"stage":"embed-v1","context":"abc","origins":[{"build":"b","job":"j","shard":"1/4"}]}` {
+		t.Errorf("header %s, %v", text, err)
+	}
+}
+
+// TestWorkerCommits: items are written when the interval has passed, also without another batch; what cannot be written
+// is an error of the next batch.
+func TestWorkerCommits(t *testing.T) {
+	s := openWorker(t, t.TempDir(), WorkerOptions{Commit: 20 * time.Millisecond})
+	it := itemsOf(t, s)
+	put(t, it, 0, 3, 3, 1)
+	waiting := func() int {
+		it.mu.Lock()
+		defer it.mu.Unlock()
+		return len(it.collected)
+	}
+	for start := time.Now(); waiting() > 0; time.Sleep(5 * time.Millisecond) {
+		if time.Since(start) > 10*time.Second {
+			t.Fatal("nothing was written")
+		}
+	}
+	if other := itemsOf(t, open(t, s.Dir())); other.Len() != 3 {
+		t.Errorf("%d items are written", other.Len())
+	}
+	if err := os.RemoveAll(it.dir); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(it.dir, nil, 0o600); err != nil { // in the way of the folder
+		t.Fatal(err)
+	}
+	put(t, it, 3, 1, 1, 1)
+	failed := func() bool {
+		it.mu.Lock()
+		defer it.mu.Unlock()
+		return it.failed != nil
+	}
+	for start := time.Now(); !failed(); time.Sleep(5 * time.Millisecond) {
+		if time.Since(start) > 10*time.Second {
+			t.Fatal("the commit has not failed")
+		}
+	}
+	if err := it.Put([]Key{KeyOf("x")}, [][]byte{{1}}); err == nil || strings.Contains(err.Error(), "\n") {
+		t.Errorf("after a commit that failed: %v", err)
+	}
+	if err := os.Remove(it.dir); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if again := itemsOf(t, open(t, s.Dir())); !again.Has(KeyOf("3")) {
+		t.Error("the item that could not be written at first is lost")
+	}
+}
+
+// TestCommitInterval: slow batches are written less often.
+func TestCommitInterval(t *testing.T) {
+	it := &Items{s: &Store{worker: &WorkerOptions{}}}
+	if got := it.interval(); got != time.Minute {
+		t.Errorf("at first: %v", got)
+	}
+	it.batch = 11 * time.Second
+	if got := it.interval(); got != 5*time.Minute {
+		t.Errorf("slow batches: %v", got)
+	}
+	it.s.worker.Commit = time.Second
+	if got := it.interval(); got != time.Second {
+		t.Errorf("as requested: %v", got)
+	}
+}
+
+// TestWorkersShareAFolder: two workers of one folder find each other's items: those that are missing at once, all of
+// them at each pack.
+func TestWorkersShareAFolder(t *testing.T) {
+	a := openWorker(t, t.TempDir(), WorkerOptions{})
+	b := openWorker(t, a.Dir(), WorkerOptions{})
+	mine, yours := itemsOf(t, a), itemsOf(t, b)
+	keys := put(t, mine, 0, 10, 5, 3)
+	if err := a.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	if yours.Has(keys[0]) {
+		t.Fatal("found before it was looked for")
+	}
+	put(t, yours, 10, 1, 1, 3)
+	if err := b.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	if !yours.Has(keys[0]) {
+		t.Error("not found at a pack")
+	}
+	for i, p := range mine.GetAll([]Key{KeyOf("10"), keys[0]}) {
+		if len(p) != 3 {
+			t.Errorf("item %d is %v", i, p)
+		}
+	}
+}

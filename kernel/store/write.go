@@ -1,0 +1,270 @@
+package store
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+)
+
+// mergeBelow is the number of small packs of a context from which on they are merged.
+const mergeBelow = 64
+
+// Put stores a batch of items: when it returns they are in a pack, or with [OpenWorker] will be.
+func (it *Items) Put(keys []Key, payloads [][]byte) error {
+	if len(keys) == 0 {
+		return nil
+	}
+	it.mu.Lock()
+	defer it.mu.Unlock()
+	records := make([]record, len(keys))
+	for i, k := range keys {
+		records[i] = record{k, payloads[i]}
+	}
+	var err error
+	if it.s.worker != nil {
+		err = it.collect(records)
+	} else if err = it.store(records); err == nil {
+		it.mergeSmall()
+	}
+	if err != nil {
+		return fmt.Errorf("cannot store results: %w", err)
+	}
+	return nil
+}
+
+// mergeSmall merges small packs if there are many. Where that fails the next batch tries it again.
+func (it *Items) mergeSmall() {
+	var small []string
+	for name, f := range it.files {
+		if f.small() {
+			small = append(small, name)
+		}
+	}
+	if len(small) >= mergeBelow {
+		_ = it.rewrite(small)
+	}
+}
+
+// store writes records of any order. They replace items of their keys.
+func (it *Items) store(records []record) error {
+	slices.SortStableFunc(records, func(a, b record) int { return bytes.Compare(a.key[:], b.key[:]) })
+	last := records[:0]
+	for i, r := range records {
+		if i+1 == len(records) || records[i+1].key != r.key {
+			last = append(last, r)
+		}
+	}
+	replaced := map[string]bool{} // files with another payload of a key, which would come back
+	for _, r := range last {
+		if p, ok := it.where[r.key]; ok && !p.holds(r.payload) {
+			replaced[p.path] = true
+		}
+	}
+	var origins []Origin
+	if o := it.s.Origin(); o != (Origin{}) {
+		origins = []Origin{o}
+	}
+	if _, err := it.write(last, origins, true); err != nil {
+		return err
+	}
+	if len(replaced) > 0 {
+		return it.rewrite(slices.Collect(maps.Keys(replaced)))
+	}
+	return nil
+}
+
+// chunks splits n records, whose sizes size returns, into those of packs.
+func chunks(n int, size func(i int) int) (parts [][2]int) {
+	start, bytes := 0, 0
+	for i := range n {
+		s := size(i) + recordHead
+		if i > start && (i-start == maxPackItems || bytes+s > maxPackSize) {
+			parts = append(parts, [2]int{start, i})
+			start, bytes = i, 0
+		}
+		bytes += s
+	}
+	if n > start {
+		parts = append(parts, [2]int{start, n})
+	}
+	return parts
+}
+
+// write writes records, which are in the order of their keys, into packs, and adds them to the index.
+func (it *Items) write(records []record, origins []Origin, replace bool) (names map[string]bool, err error) {
+	names = map[string]bool{}
+	head := header{Stage: it.stage, Context: it.context, Columns: it.columns, Origins: origins}
+	for _, part := range chunks(len(records), func(i int) int { return len(records[i].payload) }) {
+		name, size, entries, err := writePack(it.dir, head, records[part[0]:part[1]])
+		if err != nil {
+			return names, err
+		}
+		it.add(name, &file{size: int64(size), origins: origins}, entries, replace)
+		it.s.wrote(name, len(entries), size)
+		names[name] = true
+	}
+	return names, nil
+}
+
+// writePack writes a pack of records, which are in the order of their keys, into a folder.
+func writePack(dir string, head header, records []record) (path string, size int, entries []entry, err error) {
+	data, entries, err := encodePack(head, records)
+	if err != nil {
+		return "", 0, nil, err
+	}
+	path = filepath.Join(dir, packName(entries))
+	return path, len(data), entries, writeFile(path, data)
+}
+
+// Drop removes items, so that they count as missing: their packs are written again without them.
+func (it *Items) Drop(keys []Key) error {
+	it.mu.Lock()
+	defer it.mu.Unlock()
+	if len(it.collected) > 0 {
+		if err := it.commit(); err != nil {
+			return err
+		}
+	}
+	from := map[string]bool{}
+	for _, k := range keys {
+		if p, ok := it.where[k]; ok {
+			from[p.path] = true
+			delete(it.where, k)
+		}
+	}
+	if len(from) == 0 {
+		return nil
+	}
+	for name, f := range it.files { // which may hold an item that is removed
+		if f.hidden > 0 {
+			from[name] = true
+		}
+	}
+	if err := it.rewrite(slices.Collect(maps.Keys(from))); err != nil {
+		return fmt.Errorf("cannot remove results: %w", err)
+	}
+	return nil
+}
+
+// rewrite writes the items of files into as few packs as possible, in the order of their keys, and removes the files.
+func (it *Items) rewrite(names []string) error {
+	from := map[string]bool{}
+	var origins [][]Origin
+	slices.Sort(names)
+	for _, name := range names {
+		from[name] = true
+		if f := it.files[name]; f != nil {
+			origins = append(origins, f.origins)
+		}
+	}
+	var moved []place
+	for _, p := range it.where {
+		if from[p.path] {
+			moved = append(moved, p)
+		}
+	}
+	slices.SortFunc(moved, func(a, b place) int { return bytes.Compare(a.key[:], b.key[:]) })
+	written, vanished := map[string]bool{}, false
+	for _, part := range chunks(len(moved), func(i int) int { return int(moved[i].size) }) {
+		records, gone, err := it.read(moved[part[0]:part[1]])
+		if err != nil {
+			return err
+		}
+		vanished = vanished || gone
+		added, err := it.write(records, union(origins...), true)
+		if err != nil {
+			return err
+		}
+		maps.Copy(written, added)
+	}
+	if err := it.remove(from, written); err != nil {
+		return err
+	}
+	if vanished {
+		return it.scan()
+	}
+	return nil
+}
+
+// read returns the records of places, in their order, without those that are damaged, which it removes from the index,
+// and those of files that another process has removed.
+func (it *Items) read(places []place) (records []record, vanished bool, err error) {
+	byFile := map[string][]int{}
+	for i, p := range places {
+		byFile[p.path] = append(byFile[p.path], i)
+	}
+	payloads := make([][]byte, len(places))
+	for name, at := range byFile {
+		entries := make([]entry, len(at))
+		for j, i := range at {
+			entries[j] = places[i].entry
+		}
+		read, err := readPayloads(name, entries)
+		if errors.Is(err, fs.ErrNotExist) {
+			it.forget(name)
+			vanished = true
+			continue
+		}
+		if err != nil {
+			return nil, vanished, err
+		}
+		for j, i := range at {
+			if payloads[i] = read[j]; read[j] == nil {
+				delete(it.where, places[i].key)
+				it.damage++
+			}
+		}
+	}
+	for i, p := range places {
+		if payloads[i] != nil {
+			records = append(records, record{p.key, payloads[i]})
+		}
+	}
+	return records, vanished, nil
+}
+
+// remove removes files that were written again, but not those that have the name of a new one.
+func (it *Items) remove(names, written map[string]bool) error {
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		if written[name] {
+			continue
+		}
+		delete(it.files, name)
+		if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
+}
+
+// openShard reads the heads of the records of a file that an earlier version wrote.
+func openShard(f io.ReaderAt, size int64, name string) ([]entry, error) {
+	magic := make([]byte, len(shardMagic))
+	if err := readAt(f, magic, 0); err != nil {
+		return nil, err
+	}
+	first := string(magic) == firstMagic
+	if !first && string(magic) != shardMagic {
+		if bytes.HasPrefix(magic, []byte(shardMagic[:3])) {
+			return nil, errLater
+		}
+		return nil, errPack
+	}
+	entries, whole := scanHeads(f, size, first)
+	keys := sha256.New()
+	for _, e := range entries {
+		keys.Write(e.key[:])
+	}
+	if !whole || hex.EncodeToString(keys.Sum(nil)[:12])+shardSuffix != name {
+		return nil, errPack
+	}
+	return entries, nil
+}
