@@ -180,13 +180,17 @@ func (a Audit) Differences(level float64) datasets.Table {
 		Resamples: a.Resamples}).Rename("group_a", "language")
 }
 
+// Least is the smallest drop of CLGC that [Audit.Findings] flags, 5 points as the paper prints it: a trained generator
+// is never exactly balanced.
+const Least = 0.05
+
 // Findings returns the tests with what is known: in the built-in world whether the injected disparity was found and
 // each other language not flagged; else the verdict is "the truth is not known". A language is flagged if its CLGC is
-// below that of English and its corrected p-value is at most 0.05.
+// below that of English by at least Least and its corrected p-value is at most 0.05.
 func (a Audit) Findings() datasets.Table {
 	if a.builtIn() {
 		return significance.Verdicts(a.Tests(), a.Truth(),
-			significance.VerdictOptions{On: []string{"language"}, P: "p_holm", Side: "below"})
+			significance.VerdictOptions{On: []string{"language"}, P: "p_holm", Side: "below", AtLeast: Least})
 	}
 	return a.Tests().With("verdict", "the truth is not known")
 }

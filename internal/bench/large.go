@@ -24,10 +24,9 @@ import (
 // largeBenchmark measures the antipode command on large inputs, each with a backend of its own: wall-clock time, and
 // the largest resident memory of the command and of the backend.
 var largeBenchmark = benchmark{
-	about: "the command on an image of -side × -side pixels, tables of -n rows, and -vectors real and generated " +
-		"vectors",
-	ints: map[string]int{"n": 1_000_000, "side": 10_000, "vectors": 100_000, "size": 64, "seed": 1},
-	run:  runLarge,
+	about: "the command on images of -side × -side pixels, tables of -n rows, and 2 × -vectors vectors",
+	ints:  map[string]int{"n": 1_000_000, "side": 10_000, "vectors": 100_000, "size": 64, "seed": 1},
+	run:   runLarge,
 }
 
 func runLarge(s *session) error {
@@ -55,8 +54,7 @@ func runLarge(s *session) error {
 			[]string{"table", "--in", "rows.csv", "--sort", "score", "--count", "region,even"}},
 		{fmt.Sprintf("precision and coverage, 2 × %d vectors, d = %d", vectors, s.int("size")),
 			[]string{"score", "--metric", "precision-coverage", "--real", "real.csv", "--gen", "generated.csv",
-				"--vector",
-				"full", "--out", "o.csv"}},
+				"--vector", "full", "--out", "o.csv"}},
 	} {
 		if err := l.measure(c.title, c.args); err != nil {
 			return fmt.Errorf("%s: %w", c.title, err)

@@ -27,8 +27,8 @@ import (
 // cells are those of a notebook that computes two stages and saves a table with the name of the first.
 var cells = []string{
 	"import (\n\t\"antipode/datasets\"\n\tmodels \"antipode/gomlxmodels\"\n)",
-	"var images = datasets.CSV(\"generate.csv\")\nvar embedded = models.Embed(\"exec:ECHO\", images)\n" +
-		"%%\nembedded.Run()",
+	"var images = datasets.CSV(\"generate.csv\")\nvar embedded = models.Embed(\"exec:ECHO\", images)\n%%\n" +
+		"embedded.Run()",
 	"var captioned = models.Caption(\"exec:ECHO\", embedded)\n%%\ncaptioned.Save(\"embed.csv\")",
 }
 
@@ -41,8 +41,7 @@ func killNotebook(t *testing.T, b *binaries, c *count) {
 	var list []object
 	for _, source := range cells {
 		list = append(list, object{"cell_type": "code", "metadata": object{}, "outputs": []any{},
-			"execution_count": nil,
-			"source":          strings.ReplaceAll(source, "ECHO", w.echo)})
+			"execution_count": nil, "source": strings.ReplaceAll(source, "ECHO", w.echo)})
 	}
 	text, err := json.Marshal(object{"nbformat": 4, "nbformat_minor": 4, "metadata": object{}, "cells": list})
 	if err != nil {
@@ -97,8 +96,7 @@ func killNotebook(t *testing.T, b *binaries, c *count) {
 			t.Errorf("a notebook whose backend was killed: %v", err)
 		}
 		notebook := func(_ int, line string) bool { return !strings.Contains(line, "\x00backend\x00serve") }
-		limit := time.Now().Add(20 * time.Second)
-		for ; len(w.processes(notebook)) > 0; time.Sleep(100 * time.Millisecond) {
+		for limit := time.Now().Add(20 * time.Second); len(w.processes(notebook)) > 0; time.Sleep(time.Second / 10) {
 			if time.Now().After(limit) {
 				t.Fatalf("processes of a killed notebook: %v", w.processes(notebook))
 			}
@@ -336,8 +334,7 @@ func soak(t *testing.T, b *binaries, c *count) {
 	after, filesAfter := state()
 	if after > before+before/4 || filesAfter > filesBefore+8 || c.lost+c.doubled > 0 {
 		t.Errorf("memory %d MiB after a fifth, %d MiB at the end; %d and %d open files; %d rows lost, %d computed "+
-			"again",
-			before>>20, after>>20, filesBefore, filesAfter, c.lost, c.doubled)
+			"again", before>>20, after>>20, filesBefore, filesAfter, c.lost, c.doubled)
 	}
 	c.note = fmt.Sprintf("(memory %d MiB after %d requests, %d MiB at the end; %d and %d open files)", before>>20,
 		c.rounds/5, after>>20, filesBefore, filesAfter)

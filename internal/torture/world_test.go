@@ -242,7 +242,8 @@ func (c *count) compare(t *testing.T, stage string, got, want []string) {
 	}
 }
 
-// table prints a line for each scenario at the end of the test.
+// table prints a line for each scenario: when it ends, because a night may be too short, and all at the end of the
+// test.
 type table struct {
 	t     *testing.T
 	lines []string
@@ -270,6 +271,8 @@ func (tab *table) run(name string, n int, scenario func(t *testing.T, c *count))
 	if !passed {
 		result = "FAILED"
 	}
-	tab.lines = append(tab.lines, fmt.Sprintf("%-40s %7d %6d %8d %6d %9s  %s", name, n, c.lost, c.doubled, c.wrong,
-		time.Since(start).Round(time.Second/10), strings.TrimSpace(result+" "+c.note)))
+	line := fmt.Sprintf("%-40s %7d %6d %8d %6d %9s  %s", name, n, c.lost, c.doubled, c.wrong,
+		time.Since(start).Round(time.Second/10), strings.TrimSpace(result+" "+c.note))
+	fmt.Println(line)
+	tab.lines = append(tab.lines, line)
 }

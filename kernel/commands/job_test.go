@@ -193,8 +193,8 @@ func TestJobMake(t *testing.T) {
 		"--shards 2 -- " + chain[0] + " --retry failed": "--retry failed is for the command itself",
 		"--shards 2 -- table --in prompts.csv --out x.csv": "the commands compute no rows with a model, so there " +
 			"is nothing for tasks to do",
-		"--shards 2 -- generate --model api:gpt-image-2 --prompts prompts.csv --out x.csv": "api:gpt-image-2: " +
-			"each of 2 shards would spend the whole budget",
+		"--shards 2 -- generate --model api:gpt-image-2 --prompts prompts.csv --out x.csv": "api:gpt-image-2: each " +
+			"of 2 shards would spend the whole budget",
 		"--shards 1 --for aws -- " + chain[0]: "arrays of AWS Batch have 2 to 10,000 tasks, not 1",
 	} {
 		_, err := run(append([]string{"job", "make"}, strings.Fields(args)...)...)

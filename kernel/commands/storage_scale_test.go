@@ -203,14 +203,11 @@ func last(out string) string {
 	return lines[len(lines)-1]
 }
 
-// TestStorage runs the built command against a server of S3: tables, images and stores in it; the server killed while
-// they are written; wrong credentials; a bucket that does not exist.
+// TestStorage runs the built command against a server of S3: tables and images in it, wrong credentials, a bucket that
+// does not exist.
 func TestStorage(t *testing.T) {
 	s := newServer(t)
-	binary := filepath.Join(t.TempDir(), "antipode")
-	if out, err := exec.Command("go", "build", "-o", binary, "../..").CombinedOutput(); err != nil {
-		t.Fatalf("%s%v", out, err)
-	}
+	binary := build(t)
 	a, b := newMachine(t, binary, serverSecret), newMachine(t, binary, serverSecret)
 	for _, m := range []*machine{a, b} {
 		prompts := []byte("id,prompt\na,boat\nb,house\n")
@@ -249,7 +246,26 @@ func TestStorage(t *testing.T) {
 	a.fails(t, "s3://none/: the bucket does not exist", "store", "merge", "--into", s.url("none", "store"))
 	a.fails(t, "run/none.parquet: no such object", "table", "--in", s.url("lab", "run/none.parquet"), "--out", "x.csv")
 
-	// the server is killed while images and a table are written
+	for _, m := range []*machine{a, b, wrong} {
+		m.searched(t)
+	}
+}
+
+// build builds the command.
+func build(t *testing.T) string {
+	t.Helper()
+	binary := filepath.Join(t.TempDir(), "antipode")
+	if out, err := exec.Command("go", "build", "-o", binary, "../..").CombinedOutput(); err != nil {
+		t.Fatalf("%s%v", out, err)
+	}
+	return binary
+}
+
+// TestStorageGoesOn kills the server while images and a table, and then a store, are written: one line, nothing is
+// wrong, and the same command completes it. Another machine finds every item.
+func TestStorageGoesOn(t *testing.T) {
+	s, binary := newServer(t), build(t)
+	a := newMachine(t, binary, serverSecret)
 	photographs(t, filepath.Join(a.dir, "photos"), 400)
 	save := []string{"table", "--in", "photos", "--out", s.url("lab", "run/photos.parquet")}
 	out, err := s.killAt(t, "run/photos.images", 40, func() (string, error) { return a.antipode(t.Context(), save...) })
@@ -260,11 +276,12 @@ func TestStorage(t *testing.T) {
 	}
 	s.start(t)
 	a.must(t, "400 rows", save...)
-	b.must(t, "400 items computed", embed(s.url("lab", "run/photos.parquet"), "p.parquet")...)
+	few := s.url("lab", "run/few.parquet")
+	a.must(t, "4 rows", "table", "--in", s.url("lab", "run/photos.parquet"), "--head", "4", "--out", few)
+	embed := []string{"embed", "--model", "archipelago-vit", "--in", few, "--out", s.url("lab", "run/e.parquet")}
+	a.must(t, "4 items computed", embed...)
 
-	// a store, the server killed while it is written
-	merge := []string{"store", "merge", "--into", s.url("lab", "store")}
-	blobs, err := store.Open(b.home)
+	blobs, err := store.Open(a.home)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -276,22 +293,19 @@ func TestStorage(t *testing.T) {
 	if err := blobs.Close(); err != nil {
 		t.Fatal(err)
 	}
-	out, err = s.killAt(t, "store", 40, func() (string, error) { return b.antipode(t.Context(), merge...) })
-	b.failed(t, "no usable answer after 5 tries", out, err)
-	t.Logf("killed with %d objects of the store written", s.objects("store"))
+	merge := []string{"store", "merge", "--into", s.url("lab", "store")}
+	out, err = s.killAt(t, "store", 40, func() (string, error) { return a.antipode(t.Context(), merge...) })
+	a.failed(t, "no usable answer after 5 tries", out, err)
+	t.Logf("killed with %d objects of the store written: %s", s.objects("store"), last(out))
 	s.start(t)
-	b.must(t, "there already", merge...)
-	b.must(t, "0 files copied", merge...)
-	c := newMachine(t, binary, serverSecret)
-	c.must(t, "0 damaged", "store", "merge", s.url("lab", "store"))
-	if err := os.CopyFS(c.dir, os.DirFS(b.dir)); err != nil {
-		t.Fatal(err)
-	}
-	c.must(t, "0 items computed, 4 found", generate("prompts.csv", "again.parquet")...)
-	c.must(t, "0 items computed, 400 found", embed(s.url("lab", "run/photos.parquet"), "again2.parquet")...)
-	equal(t, filepath.Join(b.dir, "p.parquet"), filepath.Join(c.dir, "again2.parquet"))
-
-	for _, m := range []*machine{a, b, c, wrong} {
+	a.must(t, "there already", merge...)
+	a.must(t, "0 files copied", merge...)
+	b := newMachine(t, binary, serverSecret)
+	b.must(t, "0 damaged", "store", "merge", s.url("lab", "store"))
+	embed[len(embed)-1] = s.url("lab", "run/e2.parquet")
+	b.must(t, "0 items computed, 4 found", embed...)
+	equal(t, filepath.Join(s.dir, "lab", "run", "e.parquet"), filepath.Join(s.dir, "lab", "run", "e2.parquet"))
+	for _, m := range []*machine{a, b} {
 		m.searched(t)
 	}
 }
