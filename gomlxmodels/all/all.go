@@ -64,6 +64,22 @@ func EngineOn(s *store.Store, from plugin.Options, build string) *engine.Engine 
 		OpenDevice: func(ctx context.Context) (engine.Device, error) { return openDevice(ctx, from) }})
 }
 
+// NewBackend is [NewEngine] for the antipode command. Where several devices are chosen ([device.ListEnv]), the engine
+// starts this program as `antipode backend child` for each of them.
+func NewBackend(home, build string) (*engine.Engine, error) {
+	if list := os.Getenv(device.ListEnv); list != "" && list != "auto" {
+		if _, err := device.Select(list); err != nil {
+			return nil, err
+		}
+	}
+	s, err := store.Open(home)
+	if err != nil {
+		return nil, err
+	}
+	b := &backend{home: home}
+	return engine.New(s, engine.Options{Build: build, OpenDevice: b.open, Devices: b.devices}), nil
+}
+
 // Use makes this process evaluate its plans itself, in the given store, instead of sending them to the resident
 // backend.
 func Use(home string) error {
@@ -78,13 +94,15 @@ func Use(home string) error {
 // openDevice opens the best device. What it says goes to standard error, in the resident backend its log: the commands
 // that start a backend provide the plugin before, and tell the user then.
 func openDevice(ctx context.Context, from plugin.Options) (engine.Device, error) {
-	from.Say = func(format string, args ...any) { fmt.Fprintf(os.Stderr, format+"\n", args...) }
+	from.Say = say
 	d, _, err := plugin.Open(ctx, from)
 	if err != nil {
 		return nil, err
 	}
 	return &accelerator{device: d}, nil
 }
+
+func say(format string, args ...any) { fmt.Fprintf(os.Stderr, format+"\n", args...) }
 
 // accelerator is a device as the engine knows it.
 type accelerator struct {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/gomlx/compute"
 	"github.com/gomlx/compute/gobackend"
+	"github.com/gomlx/gomlx/core/graph"
 )
 
 // The kinds of device. A kind is part of every stored item's digest.
@@ -99,6 +100,18 @@ func (d *Device) Close() {
 		defer func() { _ = recover() }() // a failing plugin must not take the program down while it ends
 		d.Backend.Finalize()
 	})
+}
+
+// Test multiplies two numbers. An error says that the device does not compute, or not correctly.
+func (d *Device) Test() error {
+	got, err := graph.CallOnce(d.Backend, func(x *graph.Node) *graph.Node { return graph.Mul(x, x) }, []float32{3})
+	if err != nil {
+		return err
+	}
+	if v := got.Value().([]float32); v[0] != 9 {
+		return fmt.Errorf("it computes 3 × 3 = %g", v[0])
+	}
+	return nil
 }
 
 // best returns the fastest kind that opens without a download.

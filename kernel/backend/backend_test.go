@@ -75,6 +75,13 @@ func TestMain(m *testing.M) {
 			err := json.Unmarshal(args, &ms)
 			return slow{time.Duration(ms) * time.Millisecond}, err
 		}})
+	if len(os.Args) == 3 && os.Args[1] == "backend" && os.Args[2] == "child" {
+		if err := engine.ServeChild(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
 	if len(os.Args) == 3 && os.Args[1] == "backend" { // a client started this program as its backend
 		home, err := client.Home()
 		if err == nil {
@@ -101,7 +108,7 @@ func serve(home string) error {
 	e := engine.New(s, engine.Options{Build: "test", OpenDevice: func(context.Context) (engine.Device,
 		error) {
 		return nil, errors.New("none")
-	}})
+	}, Devices: testDevices})
 	idle := time.Minute
 	if ms := os.Getenv("ANTIPODE_TEST_IDLE"); ms != "" {
 		idle, _ = time.ParseDuration(ms)

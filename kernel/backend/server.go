@@ -121,7 +121,7 @@ func (s *Server) Status() client.Status {
 	st := client.Status{Hello: s.hello(), Home: s.engine.Store.Dir(), Device: s.engine.DeviceKind(),
 		Uptime: time.Since(s.started).Seconds()}
 	st.Models, st.Memory.Models, st.Memory.Budget = s.engine.Models()
-	st.Memory.Resident = engine.Resident()
+	st.Memory.Resident, st.Devices = engine.Resident(), s.engine.Devices()
 	st.Computed, st.Found = s.engine.Counts()
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -44,6 +44,21 @@ type Status struct {
 	Jobs     []JobStatus   `json:"jobs"`
 	Computed int64         `json:"items_computed"` // since the backend started
 	Found    int64         `json:"items_found"`
+
+	Devices []DeviceStatus `json:"devices,omitempty"` // if there are several; the items of one are the backend's
+}
+
+// DeviceStatus is one of several devices, each of which has a process of its own.
+type DeviceStatus struct {
+	Name        string        `json:"name"`        // as in CUDA_VISIBLE_DEVICES, or for example "cpu 0"
+	Description string        `json:"description"` // "" = not opened yet
+	State       string        `json:"state"`       // "not started", "starting", "idle", "busy", "out"
+	Reason      string        `json:"reason"`      // of the last failure; "" = none
+	PID         int           `json:"pid"`         // 0 = no process
+	Computed    int64         `json:"items_computed"`
+	Rate        float64       `json:"items_per_second"` // lately; 0 = not known
+	Memory      MemoryStatus  `json:"memory"`           // of the process
+	Models      []ModelStatus `json:"models"`
 }
 
 // MemoryStatus is the backend's use of memory, in bytes.

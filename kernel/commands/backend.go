@@ -11,15 +11,21 @@ import (
 
 	"antipode/datasets/table"
 	"antipode/gomlxmodels/all"
+	"antipode/gomlxmodels/device"
+	"antipode/internal/plaintext"
 	"antipode/kernel/backend"
 	"antipode/kernel/client"
+	"antipode/kernel/engine"
 )
 
 func backendCommand(ctx context.Context, args []string) error {
 	if len(args) == 0 {
-		return usage("antipode backend status|stop|log")
+		return usage("antipode backend start|status|stop|log")
 	}
 	what, args := args[0], args[1:]
+	if what == "child" { // of a backend with several devices
+		return engine.ServeChild()
+	}
 	home, err := client.Home()
 	if err != nil {
 		return err
@@ -31,6 +37,8 @@ func backendCommand(ctx context.Context, args []string) error {
 	switch what {
 	case "serve":
 		return serve(ctx, home)
+	case "start":
+		return start(ctx, b, args)
 	case "status":
 		return status(ctx, b, "backend status", args)
 	case "stop":
@@ -50,8 +58,50 @@ func backendCommand(ctx context.Context, args []string) error {
 		_, err = io.Copy(os.Stdout, f)
 		return err
 	}
-	return usage("antipode backend status|stop|log%s",
-		hint("", table.Nearest(what, []string{"status", "stop", "log"})))
+	return usage("antipode backend start|status|stop|log%s",
+		hint("", table.Nearest(what, []string{"start", "status", "stop", "log"})))
+}
+
+const devicesUsage = "the `LIST` of devices: auto (every visible GPU), numbers of GPUs such as 0,2, UUIDs, or cpu:2; " +
+	"the same as " + device.ListEnv
+
+// chooseDevices sets the devices that the flag --devices names, "" = those of the environment.
+func chooseDevices(list string) error {
+	if list == "" {
+		return nil
+	}
+	if _, err := device.Select(list); err != nil {
+		return usage("%w", err)
+	}
+	return os.Setenv(device.ListEnv, list)
+}
+
+// start starts the backend. The first command or cell that needs one does so, too.
+func start(ctx context.Context, b *client.Backend, args []string) error {
+	fs := flags("backend start", "[--devices LIST]")
+	list := fs.String("devices", "", devicesUsage)
+	if err := noArguments(fs, args); err != nil {
+		return err
+	}
+	if err := chooseDevices(*list); err != nil {
+		return err
+	}
+	if h, err := b.Hello(ctx); err == nil && *list != "" {
+		return fmt.Errorf("a backend is running (process %d), with the devices that it was started with; run "+
+			"`antipode backend stop` first", h.PID)
+	}
+	if _, _, err := prepare(ctx); err != nil {
+		return err
+	}
+	if err := b.Ensure(ctx); err != nil {
+		return err
+	}
+	h, err := b.Hello(ctx)
+	if err != nil {
+		return err
+	}
+	fmt.Printf("the backend is running (process %d)\n", h.PID)
+	return nil
 }
 
 // ps prints the backend's jobs and models.
@@ -73,7 +123,7 @@ func serve(ctx context.Context, home string) error {
 	if err != nil {
 		return err
 	}
-	e, err := all.NewEngine(home, client.BuildOf(binary))
+	e, err := all.NewBackend(home, client.BuildOf(binary))
 	if err != nil {
 		return err
 	}
@@ -110,18 +160,23 @@ func status(ctx context.Context, b *client.Backend, name string, args []string) 
 		fmt.Println(string(data))
 		return nil
 	}
-	device := s.Device
-	if device == "" {
-		device = "not opened yet"
+	kind := s.Device
+	if kind == "" {
+		kind = "not opened yet"
+	}
+	if n := len(s.Devices); n > 0 {
+		kind += fmt.Sprintf(", %d devices", n)
 	}
 	fmt.Printf("pid     %d, build %s, up %s\nstore   %s\ndevice  %s\nmemory  %.0f MiB resident; models %.0f of %.0f "+
 		"MiB\nitems   %d computed, %d found in the store\n",
-		s.PID, s.Build, time.Duration(s.Uptime*float64(time.Second)).Round(time.Second), s.Home, device,
+		s.PID, s.Build, time.Duration(s.Uptime*float64(time.Second)).Round(time.Second), s.Home, kind,
 		float64(s.Memory.Resident)/(1<<20), float64(s.Memory.Models)/(1<<20), float64(s.Memory.Budget)/(1<<20),
 		s.Computed, s.Found)
-	for _, m := range s.Models {
-		fmt.Printf("model   %s, %.0f MiB, %d users\n", m.Name, float64(m.Bytes)/(1<<20), m.Users)
+	for _, d := range s.Devices {
+		fmt.Println(deviceLine(d))
+		printModels(d.Models)
 	}
+	printModels(s.Models)
 	for _, j := range s.Jobs {
 		left := ""
 		if d := j.Progress.Left(); d > 0 {
@@ -133,4 +188,26 @@ func status(ctx context.Context, b *client.Backend, name string, args []string) 
 		fmt.Println("jobs    none")
 	}
 	return nil
+}
+
+func printModels(models []client.ModelStatus) {
+	for _, m := range models {
+		fmt.Printf("model   %s, %.0f MiB, %d users\n", m.Name, float64(m.Bytes)/(1<<20), m.Users)
+	}
+}
+
+// deviceLine returns the state of one of several devices.
+func deviceLine(d client.DeviceStatus) string {
+	line := "device  " + d.Name + ": " + d.State
+	if d.PID > 0 {
+		line += fmt.Sprintf(", process %d, %.0f MiB resident, models %.0f of %.0f MiB", d.PID,
+			float64(d.Memory.Resident)/(1<<20), float64(d.Memory.Models)/(1<<20), float64(d.Memory.Budget)/(1<<20))
+	}
+	if line += fmt.Sprintf(", %d items", d.Computed); d.Rate > 0 {
+		line += fmt.Sprintf(", lately %.3g a second", d.Rate)
+	}
+	if d.Reason != "" {
+		line += "; last failure: " + plaintext.OneLine(d.Reason)
+	}
+	return line
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"antipode/datasets/manifest"
+	"antipode/gomlxmodels/device"
 	"antipode/internal/fetch"
 	"antipode/kernel/client"
 	"antipode/kernel/doctor"
@@ -85,10 +86,14 @@ func listData(home string) error {
 }
 
 func runDoctor(ctx context.Context, args []string) error {
-	fs := flags("doctor", "[--json]")
+	fs := flags("doctor", "[--json] [--devices LIST]")
 	asJSON := fs.Bool("json", false, "print JSON")
+	list := fs.String("devices", "", devicesUsage)
 	if _, err := parse(fs, args); err != nil {
 		return err
+	}
+	if *list != "" { // the check of the device reports a wrong one
+		os.Setenv(device.ListEnv, *list)
 	}
 	home, _, err := setUp()
 	if err != nil {

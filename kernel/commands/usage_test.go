@@ -48,10 +48,12 @@ func TestUsage(t *testing.T) {
 			"mean pull?",
 		"data pull visaeg": "no data set \"visaeg\"; known: cococrola, cococrola-demo, " +
 			"dig_in, dollarstreet, entigen, fonts, geode, laion_coco_nllb, seegull, visage; did you mean \"visage\"?",
-		"backend stauts": "antipode backend status|stop|log; did you mean status?",
-		"version 2":      "version takes no argument \"2\"",
-		"new":            "new takes one name",
-		"new a.txt":      "a.txt: the name of a notebook ends in .ipynb",
+		"backend stauts": "antipode backend start|status|stop|log; did you mean status?",
+		"backend start --devices cpu:0": "ANTIPODE_DEVICES=cpu:0: the number of processes is not from 1 to 64; use " +
+			"auto, numbers of GPUs such as 0,2, UUIDs, or cpu:2",
+		"version 2": "version takes no argument \"2\"",
+		"new":       "new takes one name",
+		"new a.txt": "a.txt: the name of a notebook ends in .ipynb",
 	} {
 		printed, err := run(strings.Fields(args)...)
 		if !errors.As(err, new(usageError)) || printed != "" || !strings.HasPrefix(err.Error(), want) ||
@@ -75,6 +77,21 @@ func TestLists(t *testing.T) {
 		if err != nil || !strings.Contains(printed, want) {
 			t.Errorf("antipode %s: %q, %v; want %q", args, printed, err, want)
 		}
+	}
+}
+
+// TestDeviceLine: the line of a device has what is known.
+func TestDeviceLine(t *testing.T) {
+	d := client.DeviceStatus{Name: "GPU-1", State: "busy", PID: 7, Computed: 12, Rate: 3.456, Reason: "signal\nkilled",
+		Memory: client.MemoryStatus{Resident: 3 << 20, Models: 2 << 20, Budget: 1 << 30}}
+	want := "device  GPU-1: busy, process 7, 3 MiB resident, models 2 of 1024 MiB, 12 items, lately 3.46 a second; " +
+		"last failure: signal killed"
+	if got := deviceLine(d); got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	want = "device  0: not started, 0 items"
+	if got := deviceLine(client.DeviceStatus{Name: "0", State: "not started"}); got != want {
+		t.Errorf("%q, want %q", got, want)
 	}
 }
 

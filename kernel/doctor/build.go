@@ -144,8 +144,23 @@ func xlaPlugin(home string) Check {
 	return ok("%s", join(c.Kind, c.Version, c.License, hash, c.Path, "from "+c.Source))
 }
 
-// accelerator reports the device and why it was selected.
+// accelerator reports the devices and why they were selected.
 func accelerator(home string) Check {
+	chosen, err := device.Select(os.Getenv(device.ListEnv))
+	if err != nil {
+		return fail("set or unset "+device.ListEnv, "%v", err)
+	}
+	c := oneDevice(home)
+	switch n := len(chosen.GPUs); {
+	case chosen.CPUs > 1:
+		c.Detail += fmt.Sprintf("; %d processes on the processor", chosen.CPUs)
+	case n > 1 && plugin.Current(home).Kind == device.XLACUDA:
+		c.Detail += fmt.Sprintf("; %d GPUs, a process for each: %s", n, strings.Join(chosen.GPUs, ", "))
+	}
+	return c
+}
+
+func oneDevice(home string) Check {
 	c := plugin.Current(home)
 	threads := fmt.Sprintf("%d threads", runtime.GOMAXPROCS(0))
 	if runtime.GOOS == "linux" && device.SeesNVIDIA() {

@@ -196,6 +196,18 @@ func TestPlugin(t *testing.T) {
 	m.want("plugin", OK, "GOMLX_BACKEND=go")
 }
 
+// TestDevices: a list of devices is reported, and one that is wrong.
+func TestDevices(t *testing.T) {
+	m := newMachine(t)
+	t.Setenv(plugin.Env, "none")
+	t.Setenv(device.ListEnv, "cpu:2")
+	if c := accelerator(t.TempDir()); !strings.Contains(c.Detail, "; 2 processes on the processor") {
+		t.Errorf("%+v", c)
+	}
+	t.Setenv(device.ListEnv, "cpu:none")
+	m.want("device", Fail, "ANTIPODE_DEVICES=cpu:none")
+}
+
 func TestRealPlugin(t *testing.T) {
 	path := device.Find(device.XLACPU)
 	if path == "" || !device.HasXLA {

@@ -31,13 +31,22 @@ type batches struct {
 	unique  []store.Key
 	rowOf   []int
 	values  [][]stage.Value
+	remote  *deviceStage // nil = this process computes them
 }
 
 // item returns the item of a position in unique.
 func (b *batches) item(u int) item { return item{b.items, b.unique[u]} }
 
-// compute computes the missing items in batches, each stored before the next one starts. It waits for those that other
-// jobs are computing, and computes the rest of them if they do not succeed.
+func (b *batches) itemsOf(members []int) []item {
+	items := make([]item, len(members))
+	for i, u := range members {
+		items[i] = b.item(u)
+	}
+	return items
+}
+
+// compute computes the missing items in batches, each stored when it is done. It waits for those that other jobs are
+// computing, and computes the rest of them if they do not succeed.
 func (r *run) compute(ctx context.Context, b *batches, missing []int) error {
 	for len(missing) > 0 {
 		var err error
@@ -50,13 +59,13 @@ func (r *run) compute(ctx context.Context, b *batches, missing []int) error {
 
 // computeOrWait returns the items whose computation by another job did not succeed.
 func (r *run) computeOrWait(ctx context.Context, b *batches, missing []int) (again []int, err error) {
-	others, err := r.computeOwn(ctx, b, missing)
-	defer r.e.flights.leave(others)
-	if err != nil {
+	c := &claims{others: map[int]*flight{}}
+	defer func() { r.e.flights.leave(c.others) }()
+	if err := r.computeClaims(ctx, b, missing, c); err != nil {
 		return nil, err
 	}
-	for _, u := range slices.Sorted(maps.Keys(others)) {
-		values, err := others[u].wait(ctx)
+	for _, u := range slices.Sorted(maps.Keys(c.others)) {
+		values, err := c.others[u].wait(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -70,44 +79,75 @@ func (r *run) computeOrWait(ctx context.Context, b *batches, missing []int) (aga
 	return again, nil
 }
 
+// computeClaims computes those of the missing items that no other job is computing.
+func (r *run) computeClaims(ctx context.Context, b *batches, missing []int, c *claims) error {
+	defer func() { // also after a panic
+		for _, u := range c.own {
+			r.e.flights.end(b.item(u), nil)
+		}
+	}()
+	if b.remote != nil {
+		return r.computeRemote(ctx, b, missing, c)
+	}
+	return r.computeOwn(ctx, b, missing, c)
+}
+
+// claims are the items that a job computes itself, and those that other jobs compute.
+type claims struct {
+	own    []int
+	others map[int]*flight
+}
+
+// claim begins the computation of an item. It returns false if another job computes the item or has stored it
+// meanwhile.
+func (r *run) claim(b *batches, c *claims, u int) bool {
+	other, mine := r.e.flights.begin(b.item(u))
+	if !mine {
+		c.others[u] = other
+		return false
+	}
+	c.own = append(c.own, u)
+	if b.items.Has(b.unique[u]) {
+		if v, _ := r.storedValues(b.items, b.unique[u:u+1], b.outputs); v[0] != nil {
+			b.values[u] = v[0]
+			r.e.flights.end(b.item(u), v[0])
+			b.c.foundLater()
+			return false
+		}
+	}
+	return true
+}
+
+// size returns the number of rows in a batch. A bad row keeps its place: batches do not depend on which rows are bad,
+// nor on where they are prepared.
+func (r *run) size(w stage.Worker) int {
+	if r.req.Batch > 0 {
+		return min(w.Batch(), r.req.Batch)
+	}
+	return w.Batch()
+}
+
 // ahead is a row that is being prepared.
 type ahead struct {
 	u int // its position in unique
 	p chan prepared
 }
 
-// computeOwn computes those of the missing items that no other job is computing, and returns the others.
-func (r *run) computeOwn(ctx context.Context, b *batches, missing []int) (others map[int]*flight, err error) {
-	w, in, outputs, c, rowOf, values := b.w, b.in, b.outputs, b.c, b.rowOf, b.values
+// computeOwn is computeClaims in this process.
+func (r *run) computeOwn(ctx context.Context, b *batches, missing []int, c *claims) (err error) {
 	drain := drainOf(ctx)
-	ctx, cancel := context.WithCancel(stage.WithSteps(ctx, c.at))
-	size := w.Batch()
-	if r.req.Batch > 0 {
-		size = min(size, r.req.Batch)
-	}
-	var own []int
-	others = map[int]*flight{}
-	cores := runtime.GOMAXPROCS(0)
+	ctx, cancel := context.WithCancel(ctx)
+	size, cores := r.size(b.w), runtime.GOMAXPROCS(0)
 	rows := make(chan ahead, size+max(size, cores)) // in order; a small batch keeps no core from preparing
 	limit := make(chan struct{}, cores)
-	var failed error // of the goroutine that fills rows, which alone writes own and others
+	var failed error // of the goroutine that fills rows, which alone writes c
 	fill := func() {
 		for _, u := range missing {
 			if ctx.Err() != nil {
 				return
 			}
-			if other, mine := r.e.flights.begin(b.item(u)); !mine {
-				others[u] = other
+			if !r.claim(b, c, u) {
 				continue
-			}
-			own = append(own, u)
-			if b.items.Has(b.unique[u]) { // another job stored it meanwhile
-				if v, _ := r.storedValues(b.items, b.unique[u:u+1], outputs); v[0] != nil {
-					values[u] = v[0]
-					r.e.flights.end(b.item(u), v[0])
-					c.foundLater()
-					continue
-				}
 			}
 			row := ahead{u, make(chan prepared, 1)}
 			select {
@@ -118,17 +158,7 @@ func (r *run) computeOwn(ctx context.Context, b *batches, missing []int) (others
 			limit <- struct{}{}
 			go func() {
 				defer func() { <-limit }()
-				var p prepared
-				if err := protect(func() (err error) {
-					if p.column, err = r.fetch(ctx, in, rowOf[u]); err != nil {
-						return err
-					}
-					p.value, p.column, err = w.Prepare(ctx, stage.Row{Frame: in, Index: rowOf[u]})
-					return err
-				}); err != nil {
-					p.err = err
-				}
-				row.p <- p
+				row.p <- r.prepare(ctx, b, u)
 			}()
 		}
 	}
@@ -143,9 +173,6 @@ func (r *run) computeOwn(ctx context.Context, b *batches, missing []int) (others
 		if failed != nil {
 			err = errors.Join(err, failed)
 		}
-		for _, u := range own {
-			r.e.flights.end(b.item(u), nil)
-		}
 	}()
 	var batch []any
 	var members []int
@@ -156,88 +183,122 @@ func (r *run) computeOwn(ctx context.Context, b *batches, missing []int) (others
 		if err := drain.err(); err != nil {
 			return err
 		}
-		c.begin(len(batch))
-		items := make([]item, len(members))
-		for i, u := range members {
-			items[i] = b.item(u)
-		}
-		allowed, end := drain.hold(ctx, c.left)
-		held, release := r.e.flights.hold(allowed, items)
-		results, failed := w.Compute(held, batch)
+		running := b.c.begin(len(batch))
+		defer running.end()
+		allowed, end := drain.hold(ctx, running.left)
+		held, release := r.e.flights.hold(allowed, b.itemsOf(members))
+		results, failed := b.w.Compute(stage.WithSteps(held, running.at), batch)
 		release()
 		end()
-		failed = drain.ended(ctx, failed)
-		if failed != nil && len(results) != len(batch) {
-			return failed
+		if err := r.finish(b, running, members, results, drain.ended(ctx, failed)); err != nil {
+			return err
 		}
-		if len(results) != len(batch) {
-			return fmt.Errorf("%s returned %d results for %d rows", w.Label(), len(results), len(batch))
-		}
-		keys := make([]store.Key, 0, len(members))
-		payloads := make([][]byte, 0, len(members))
-		keeper, chooses := w.(stage.Keeper)
-		for i, u := range members {
-			if failed != nil && results[i] == nil {
-				continue
-			}
-			payload, err := encodeItem(results[i], outputs)
-			if err != nil {
-				return fmt.Errorf("%s, row %d (id %q): %w", w.Label(), rowOf[u]+1, rowID(in, rowOf[u]), err)
-			}
-			if values[u] = results[i]; !chooses || keeper.Keep(results[i]) {
-				keys, payloads = append(keys, b.unique[u]), append(payloads, payload)
-			}
-		}
-		if err := b.items.Put(keys, payloads); err != nil {
-			return errors.Join(failed, err)
-		}
-		for i := range members {
-			r.e.flights.end(items[i], results[i])
-		}
-		if failed != nil {
-			return failed
-		}
-		r.e.computed.Add(int64(len(batch)))
-		c.finish(len(batch), samples(in, outputs, members, rowOf, values))
 		batch, members = batch[:0], members[:0]
 		return nil
 	}
+	places := 0
 	for row := range rows {
 		var p prepared
 		select {
 		case p = <-row.p:
 		case <-ctx.Done():
-			return others, ctx.Err()
+			return ctx.Err()
 		case <-drain.begun():
-			return others, ErrDrained
+			return ErrDrained
 		}
 		if p.err != nil {
 			if ctx.Err() != nil {
-				return others, ctx.Err()
+				return ctx.Err()
 			}
 			if outage(p.err) {
-				return others, errors.Join(p.err, flush())
+				return errors.Join(p.err, flush())
 			}
-			r.e.flights.end(b.item(row.u), nil)
-			c.skip()
-			if err := r.report(table.BadRow{Row: r.rowNumber(in, rowOf[row.u]), ID: rowID(in, rowOf[row.u]),
-				Column: p.column, Reason: p.err.Error()}); err != nil {
+			if err := r.isBad(b, row.u, p.column, p.err.Error()); err != nil {
 				if keepErr := flush(); keepErr != nil { // store the good rows before it
-					return others, keepErr
+					return keepErr
 				}
-				return others, err
+				return err
 			}
-			continue
+		} else {
+			batch, members = append(batch, p.value), append(members, row.u)
 		}
-		batch, members = append(batch, p.value), append(members, row.u)
-		if len(batch) == size {
+		if places++; places == size {
 			if err := flush(); err != nil {
-				return others, err
+				return err
 			}
+			places = 0
 		}
 	}
 	if err := ctx.Err(); err != nil {
-		return others, err
+		return err
 	}
-	return others, flush()
+	return flush()
+}
+
+// prepare provides the images of an item's row that are objects, and prepares it.
+func (r *run) prepare(ctx context.Context, b *batches, u int) (p prepared) {
+	if p.err = protect(func() (err error) {
+		p.column, err = r.fetch(ctx, b.in, b.rowOf[u])
+		return err
+	}); p.err != nil {
+		return p
+	}
+	return prepare(ctx, b.w, stage.Row{Frame: b.in, Index: b.rowOf[u]})
+}
+
+// prepare prepares a row.
+func prepare(ctx context.Context, w stage.Worker, row stage.Row) (p prepared) {
+	if err := protect(func() (err error) {
+		p.value, p.column, err = w.Prepare(ctx, row)
+		return err
+	}); err != nil {
+		p.err = err
+	}
+	return p
+}
+
+// isBad ends the computation of an item whose row is bad, and reports the row.
+func (r *run) isBad(b *batches, u int, column, reason string) error {
+	r.e.flights.end(b.item(u), nil)
+	b.c.skip()
+	return r.report(table.BadRow{Row: r.rowNumber(b.in, b.rowOf[u]), ID: rowID(b.in, b.rowOf[u]), Column: column,
+		Reason: reason})
+}
+
+// finish stores the results of a batch and ends the computation of its items. With the error failed, a row that is not
+// done has a nil result.
+func (r *run) finish(b *batches, running *running, members []int, results [][]stage.Value, failed error) error {
+	if failed != nil && len(results) != len(members) {
+		return failed
+	}
+	if len(results) != len(members) {
+		return fmt.Errorf("%s returned %d results for %d rows", b.w.Label(), len(results), len(members))
+	}
+	keys := make([]store.Key, 0, len(members))
+	payloads := make([][]byte, 0, len(members))
+	keeper, chooses := b.w.(stage.Keeper)
+	for i, u := range members {
+		if failed != nil && results[i] == nil {
+			continue
+		}
+		payload, err := encodeItem(results[i], b.outputs)
+		if err != nil {
+			return fmt.Errorf("%s, row %d (id %q): %w", b.w.Label(), b.rowOf[u]+1, rowID(b.in, b.rowOf[u]), err)
+		}
+		if b.values[u] = results[i]; !chooses || keeper.Keep(results[i]) {
+			keys, payloads = append(keys, b.unique[u]), append(payloads, payload)
+		}
+	}
+	if err := b.items.Put(keys, payloads); err != nil {
+		return errors.Join(failed, err)
+	}
+	for i, u := range members {
+		r.e.flights.end(b.item(u), results[i])
+	}
+	if failed != nil {
+		return failed
+	}
+	r.e.computed.Add(int64(len(members)))
+	running.finish(len(members), samples(b.in, b.outputs, members, b.rowOf, b.values))
+	return nil
 }

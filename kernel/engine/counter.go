@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"slices"
 	"sync"
 	"time"
 
@@ -8,7 +9,7 @@ import (
 	"antipode/gomlxmodels/stage"
 )
 
-// counter reports the progress of a stage: its finished items and the steps of the current batch.
+// counter reports the progress of a stage: its finished items and the steps of the batches that are being computed.
 type counter struct {
 	r            *run
 	label        string
@@ -16,10 +17,9 @@ type counter struct {
 
 	mu            sync.Mutex // steps are reported by the device's goroutine
 	computed, bad int
-	inFlight      int // items of the current batch
-	step, steps   int // of the current batch
+	batches       []*running
+	latest        *running // that reported a step last; nil = none of batches
 	told          time.Time
-	begun         time.Time     // of the current batch
 	fastest       time.Duration // batch so far
 	samples       []table.Sample
 	watch         func(done, total, items int) // nil, or is called with each step of a batch of so many items
@@ -29,6 +29,14 @@ type counter struct {
 	start   time.Time
 	before  float64
 	stepped bool
+}
+
+// running is a batch that is being computed.
+type running struct {
+	c           *counter
+	items       int
+	begun       time.Time
+	step, steps int
 }
 
 // Steps are reported at most once per stepInterval. They determine the rate before the first batch is done, once they
@@ -47,8 +55,10 @@ func (c *counter) report() {
 
 func (c *counter) tell() {
 	p := table.Progress{Stage: c.label, Done: c.found + c.computed + c.bad, Total: c.total, Computed: c.r.computed,
-		Found: c.r.found,
-		Step:  c.step, Steps: c.steps, Samples: c.samples}
+		Found: c.r.found, Samples: c.samples}
+	if c.latest != nil {
+		p.Step, p.Steps = c.latest.step, c.latest.steps
+	}
 	p.Part = c.part()
 	since, done := time.Since(c.start), float64(c.computed)+p.Part-c.before
 	if done > 0 && (c.computed > 0 || since >= settled) {
@@ -58,31 +68,56 @@ func (c *counter) tell() {
 	c.r.progress(p)
 }
 
-// part returns the finished share of the current batch, in items.
-func (c *counter) part() float64 {
-	if c.steps == 0 {
-		return 0
+// part returns the finished share of the batches that are being computed, in items.
+func (c *counter) part() (items float64) {
+	for _, b := range c.batches {
+		if b.steps > 0 {
+			items += float64(b.items) * float64(b.step) / float64(b.steps)
+		}
 	}
-	return float64(c.inFlight) * float64(c.step) / float64(c.steps)
+	return items
 }
 
 // begin records the start of a batch of n items.
-func (c *counter) begin(n int) {
+func (c *counter) begin(n int) *running {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.inFlight, c.step, c.steps, c.begun = n, 0, 0, time.Now()
+	b := &running{c: c, items: n, begun: time.Now()}
+	c.batches = append(c.batches, b)
+	return b
 }
 
-// left estimates how long the rest of the current batch takes.
-func (c *counter) left() (d time.Duration, known bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	took := time.Since(c.begun)
+// again records that a batch is computed from its beginning, perhaps not for the first time.
+func (b *running) again() {
+	b.c.mu.Lock()
+	defer b.c.mu.Unlock()
+	b.begun, b.step, b.steps = time.Now(), 0, 0
+}
+
+// end records the end of a batch, finished or not.
+func (b *running) end() {
+	b.c.mu.Lock()
+	defer b.c.mu.Unlock()
+	b.remove()
+}
+
+func (b *running) remove() {
+	b.c.batches = slices.DeleteFunc(b.c.batches, func(other *running) bool { return other == b })
+	if b.c.latest == b {
+		b.c.latest = nil
+	}
+}
+
+// left estimates how long the rest of the batch takes.
+func (b *running) left() (d time.Duration, known bool) {
+	b.c.mu.Lock()
+	defer b.c.mu.Unlock()
+	took := time.Since(b.begun)
 	switch {
-	case c.step > 0:
-		return time.Duration(float64(took) * float64(c.steps-c.step) / float64(c.step)), true
-	case c.fastest > 0:
-		return max(0, c.fastest-took), true
+	case b.step > 0:
+		return time.Duration(float64(took) * float64(b.steps-b.step) / float64(b.step)), true
+	case b.c.fastest > 0:
+		return max(0, b.c.fastest-took), true
 	}
 	return 0, false
 }
@@ -104,14 +139,15 @@ func (c *counter) skip() {
 	c.bad++
 }
 
-// finish reports that a batch of n items is computed and stored; made are images of it.
-func (c *counter) finish(n int, made []table.Sample) {
+// finish reports that n items of a batch are computed and stored; made are images of it.
+func (b *running) finish(n int, made []table.Sample) {
+	c := b.c
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.computed += n
 	c.r.computed += n
-	c.inFlight, c.step, c.steps = 0, 0, 0
-	if took := time.Since(c.begun); c.fastest == 0 || took < c.fastest {
+	b.remove()
+	if took := time.Since(b.begun); c.fastest == 0 || took < c.fastest {
 		c.fastest = took
 	}
 	all := append(c.samples[:len(c.samples):len(c.samples)], made...) // reported slices are not modified
@@ -119,16 +155,17 @@ func (c *counter) finish(n int, made []table.Sample) {
 	c.tell()
 }
 
-// at reports the steps of the current batch; see [stage.Step].
-func (c *counter) at(done, total int) {
+// at reports the steps of a batch; see [stage.Step].
+func (b *running) at(done, total int) {
+	c := b.c
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.inFlight == 0 || total < 1 || done < 0 {
+	if !slices.Contains(c.batches, b) || total < 1 || done < 0 {
 		return // the batch has ended
 	}
-	c.step, c.steps = min(done, total), total
+	b.step, b.steps, c.latest = min(done, total), total, b
 	if c.watch != nil {
-		c.watch(c.step, total, c.inFlight)
+		c.watch(b.step, total, b.items)
 	}
 	if !c.stepped {
 		c.stepped, c.start, c.before = true, time.Now(), float64(c.computed)+c.part()

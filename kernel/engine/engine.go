@@ -21,6 +21,7 @@ import (
 	"antipode/datasets/table"
 	"antipode/internal/fault"
 	"antipode/kernel/client"
+	"antipode/kernel/devices"
 	"antipode/kernel/remote"
 	"antipode/kernel/store"
 	"antipode/metrics/prdc"
@@ -32,6 +33,9 @@ import (
 type Options struct {
 	// OpenDevice opens the accelerator when it is first needed.
 	OpenDevice func(ctx context.Context) (Device, error)
+	// Devices returns the devices if stages run on several, and nil if they run on the one that OpenDevice opens. It is
+	// called when a device is first needed, with the budget; nil = one device.
+	Devices func(ctx context.Context, budget int64) (*devices.Set, error)
 	// Budget is the maximal size of the loaded models in bytes; 0 = half of the machine's memory.
 	Budget int64
 	// Build identifies the program in run records.
@@ -58,6 +62,8 @@ type Engine struct {
 	pool     *pool
 	deviceMu sync.Mutex
 	device   Device
+	set      *devices.Set // nil = one device, if single, or else not known
+	single   bool
 	computed atomic.Int64
 	found    atomic.Int64
 	flights  flights
@@ -82,20 +88,28 @@ func (e *Engine) Counts() (computed, found int64) { return e.computed.Load(), e.
 // Models returns the loaded models, their size and the budget in bytes.
 func (e *Engine) Models() (models []client.ModelStatus, used, budget int64) { return e.pool.status() }
 
-// DeviceKind returns the kind of the open device, "" if none is open.
+// DeviceKind returns the kind of the devices, "" if none was needed yet.
 func (e *Engine) DeviceKind() string {
 	if !e.deviceMu.TryLock() {
 		return "" // it is being opened
 	}
 	defer e.deviceMu.Unlock()
-	if e.device == nil {
-		return ""
+	switch {
+	case e.set != nil:
+		return e.set.Kind()
+	case e.device != nil:
+		return e.device.Kind()
 	}
-	return e.device.Kind()
+	return ""
 }
 
-// Close releases the models, closes the device and flushes the store.
+// Close releases the models, closes the devices and flushes the store.
 func (e *Engine) Close() error {
+	e.deviceMu.Lock()
+	if e.set != nil {
+		e.set.Close()
+	}
+	e.deviceMu.Unlock()
 	e.pool.close()
 	e.queue.close()
 	e.deviceMu.Lock()

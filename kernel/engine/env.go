@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/gomlx/compute"
 	"golang.org/x/sys/cpu"
@@ -27,6 +28,13 @@ func (v env) Backend() (compute.Backend, error) {
 }
 
 func (v env) DeviceKind() (string, error) {
+	set, err := v.r.e.devices(v.r.ctx)
+	if err != nil {
+		return "", err
+	}
+	if set != nil {
+		return set.Kind(), nil
+	}
 	d, err := v.r.e.openDevice(v.r)
 	if err != nil {
 		return "", err
@@ -68,8 +76,45 @@ func (v env) NoteModel(name, digest, source string) {
 	}
 }
 
-// openDevice returns the device. The first call opens it.
+// opening is the [stage.Env] of one stage. It records what the stage uses when it is opened, by which [opening.remote]
+// decides where its batches are computed.
+type opening struct {
+	env
+	mu     sync.Mutex
+	kind   bool // the stage depends on the device
+	secret bool
+	files  map[string]string // digests, by path
+}
+
+func (v *opening) DeviceKind() (string, error) {
+	v.mu.Lock()
+	v.kind = true
+	v.mu.Unlock()
+	return v.env.DeviceKind()
+}
+
+func (v *opening) Secret(name string) string {
+	v.mu.Lock()
+	v.secret = true
+	v.mu.Unlock()
+	return v.env.Secret(name)
+}
+
+func (v *opening) FileDigest(path string) (string, error) {
+	digest, err := v.env.FileDigest(path)
+	if err == nil {
+		v.mu.Lock()
+		v.files[path] = digest
+		v.mu.Unlock()
+	}
+	return digest, err
+}
+
+// openDevice returns the device of this process. The first call opens it.
 func (e *Engine) openDevice(r *run) (Device, error) {
+	if _, err := e.devices(r.ctx); err != nil { // which may choose the one to open
+		return nil, err
+	}
 	e.deviceMu.Lock()
 	defer e.deviceMu.Unlock()
 	if e.device == nil {
@@ -82,14 +127,19 @@ func (e *Engine) openDevice(r *run) (Device, error) {
 			return nil, deviceError{err}
 		}
 		e.device = d
-		origin := e.Store.Origin()
-		origin.Build, origin.Device, origin.Features = e.opts.Build, d.Kind(), features()
-		if named, ok := d.(interface{ Describe() (text, plugin string) }); ok {
-			origin.Description, origin.Plugin = named.Describe()
-		}
-		e.Store.SetOrigin(origin)
+		e.setOrigin(d)
 	}
 	return e.device, nil
+}
+
+// setOrigin makes the packs that are written from now on name a device.
+func (e *Engine) setOrigin(d interface{ Kind() string }) {
+	origin := e.Store.Origin()
+	origin.Build, origin.Device, origin.Features = e.opts.Build, d.Kind(), features()
+	if named, ok := d.(interface{ Describe() (text, plugin string) }); ok {
+		origin.Description, origin.Plugin = named.Describe()
+	}
+	e.Store.SetOrigin(origin)
 }
 
 // ErrDevice is the error of a run whose accelerator cannot be opened.

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"antipode/internal/fault"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +8,9 @@ import (
 	"os"
 	"runtime"
 	"sync"
+
+	"antipode/internal/fair"
+	"antipode/internal/fault"
 )
 
 var logWriter io.Writer = os.Stderr
@@ -21,13 +23,18 @@ func WithOwner(ctx context.Context, name string) context.Context {
 	return context.WithValue(ctx, owner{}, name)
 }
 
+// ownerOf returns the name that [WithOwner] set, or "".
+func ownerOf(ctx context.Context) string {
+	name, _ := ctx.Value(owner{}).(string)
+	return name
+}
+
 // queue runs functions on one goroutine, which is locked to its thread. It takes one task of each waiting job in turn,
 // so that a long job delays another by at most one batch.
 type queue struct {
 	mu     sync.Mutex
 	wake   *sync.Cond
-	jobs   map[string][]*task
-	order  []string // waiting jobs, the next first
+	tasks  fair.Queue[*task]
 	closed bool
 }
 
@@ -40,7 +47,7 @@ type task struct {
 var errClosed = errors.New("the backend is ending")
 
 func newQueue() *queue {
-	q := &queue{jobs: map[string][]*task{}}
+	q := &queue{}
 	q.wake = sync.NewCond(&q.mu)
 	go q.loop()
 	return q
@@ -48,17 +55,13 @@ func newQueue() *queue {
 
 // do runs f in the queue and waits for it. A task whose context ends before its turn is dropped.
 func (q *queue) do(ctx context.Context, f func() error) error {
-	name, _ := ctx.Value(owner{}).(string)
 	t := &task{ctx: ctx, f: f, done: make(chan error, 1)}
 	q.mu.Lock()
 	if q.closed {
 		q.mu.Unlock()
 		return errClosed
 	}
-	if len(q.jobs[name]) == 0 {
-		q.order = append(q.order, name)
-	}
-	q.jobs[name] = append(q.jobs[name], t)
+	q.tasks.Push(ownerOf(ctx), t)
 	q.wake.Signal()
 	q.mu.Unlock()
 	return <-t.done
@@ -68,22 +71,15 @@ func (q *queue) loop() {
 	runtime.LockOSThread()
 	for {
 		q.mu.Lock()
-		for len(q.order) == 0 && !q.closed {
+		t, ok := q.tasks.Pop()
+		for !ok && !q.closed {
 			q.wake.Wait()
-		}
-		if len(q.order) == 0 {
-			q.mu.Unlock()
-			return
-		}
-		name := q.order[0]
-		t := q.jobs[name][0]
-		q.order = q.order[1:]
-		if q.jobs[name] = q.jobs[name][1:]; len(q.jobs[name]) > 0 {
-			q.order = append(q.order, name)
-		} else {
-			delete(q.jobs, name)
+			t, ok = q.tasks.Pop()
 		}
 		q.mu.Unlock()
+		if !ok {
+			return
+		}
 		if err := t.ctx.Err(); err != nil {
 			t.done <- err
 			continue

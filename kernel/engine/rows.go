@@ -19,10 +19,10 @@ import (
 )
 
 // rowStage runs a row-wise stage and returns the table with the new columns. It takes stored items from the store and
-// computes the others in batches, each stored before the next one starts. A bad row is an error, or with SkipBad is
-// left out.
+// computes the others in batches, each stored when it is done. A bad row is an error, or with SkipBad is left out.
 func (r *run) rowStage(st stage.Stage, p *table.Plan, in *table.Frame) (*table.Frame, error) {
-	w, err := st.Open(r.ctx, env{r}, p.Args)
+	opened := &opening{env: env{r}, files: map[string]string{}}
+	w, err := st.Open(r.ctx, opened, p.Args)
 	if err != nil {
 		if r.work != nil {
 			return r.work.unopened(p, in, err)
@@ -88,6 +88,9 @@ func (r *run) rowStage(st stage.Stage, p *table.Plan, in *table.Frame) (*table.F
 	r.found += c.found
 	c.report()
 	b := &batches{w: w, items: items, in: in, outputs: outputs, c: c, unique: unique, rowOf: rowOf, values: values}
+	if b.remote, err = opened.remote(st, p.Args, w); err != nil {
+		return nil, err
+	}
 	switch {
 	case r.work != nil:
 		if err := r.count(b, p, st.Name, missing); err != nil {
@@ -97,7 +100,7 @@ func (r *run) rowStage(st stage.Stage, p *table.Plan, in *table.Frame) (*table.F
 		if err := items.Drop(failed); err != nil {
 			return nil, err
 		}
-		if err := r.loadModel(w); err != nil {
+		if err := r.loadModel(b); err != nil {
 			return nil, err
 		}
 		c.start = time.Now()
@@ -128,15 +131,18 @@ func (r *run) rowStage(st stage.Stage, p *table.Plan, in *table.Frame) (*table.F
 	return with, nil
 }
 
-// loadModel loads a stage's model, unless the run is draining.
-func (r *run) loadModel(w stage.Worker) error {
+// loadModel loads the model of a stage that this process computes, unless the run is draining.
+func (r *run) loadModel(b *batches) error {
+	if b.remote != nil {
+		return nil
+	}
 	drain := drainOf(r.ctx)
 	if err := drain.err(); err != nil {
 		return err
 	}
 	ctx, end := drain.hold(r.ctx, func() (time.Duration, bool) { return 0, false })
 	defer end()
-	return drain.ended(r.ctx, w.Load(ctx))
+	return drain.ended(r.ctx, b.w.Load(ctx))
 }
 
 // storedValues returns the values of items, nil for one that is missing or damaged or lacks one of its images, and the

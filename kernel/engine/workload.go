@@ -268,9 +268,16 @@ const (
 // half, which is timed. A stage that reports steps is timed from its first step, on one half alone; if that takes
 // longer than probeLimit, it is ended after a few steps, and nothing is stored.
 func (r *run) probe(b *batches, s *stageWork, given []int) error {
-	if err := b.w.Load(r.ctx); err != nil {
+	if err := r.loadModel(b); err != nil {
 		s.needs = err.Error()
 		return r.ctx.Err()
+	}
+	if b.remote != nil { // one batch at a time, as if all devices took as long
+		b.remote.one = true
+		defer func() {
+			b.remote.one = false
+			s.seconds /= float64(b.remote.set.Len())
+		}()
 	}
 	ctx, cancel := context.WithCancel(r.ctx)
 	defer cancel()

@@ -18,7 +18,6 @@ import (
 	"antipode/kernel/store"
 
 	"github.com/gomlx/go-xla/installer"
-	"github.com/gomlx/gomlx/core/graph"
 )
 
 // childEnv makes a new process of this program do one task instead of its own work: third-party code that cannot be
@@ -59,14 +58,7 @@ func childMain(task []string) error {
 		if err != nil {
 			return err
 		}
-		got, err := graph.CallOnce(d.Backend, func(x *graph.Node) *graph.Node { return graph.Mul(x, x) }, []float32{3})
-		if err != nil {
-			return err
-		}
-		if v := got.Value().([]float32); v[0] != 9 {
-			return fmt.Errorf("it computes 3 × 3 = %g", v[0])
-		}
-		return nil
+		return d.Test()
 	}
 	return fmt.Errorf("%s=%q is reserved for internal use", childEnv, task[0])
 }
@@ -196,52 +188,76 @@ func versionOf(path string) string {
 	return ""
 }
 
-// Open calls [Provide] and opens the device. A plugin that was never loaded here is first loaded in a separate
-// process; one that fails is reported in one line, and the next best is used: CUDA, CPU, pure Go.
+// Open opens the device of [Choose] or, where that fails in this process, the next best.
 func Open(ctx context.Context, o Options) (*device.Device, Choice, error) {
 	return newProvider(o).openBest(ctx)
 }
 
+// Choose calls [Provide] and returns the best choice that works here: a plugin that was never loaded here is first
+// loaded in a separate process; one that fails is reported in one line, and the next best is used: CUDA, CPU, pure Go.
+func Choose(ctx context.Context, o Options) (Choice, error) {
+	p := newProvider(o)
+	c, known, err := p.choose(ctx)
+	if err == nil && !known {
+		p.noteLoaded(ctx, c.Path)
+	}
+	return c, err
+}
+
 func (p *provider) openBest(ctx context.Context) (*device.Device, Choice, error) {
 	for {
-		c, err := p.provide(ctx)
+		c, known, err := p.choose(ctx)
 		if err != nil {
 			return nil, Choice{}, err
 		}
-		if c.Kind == device.Go {
-			d, err := p.open(c.Kind, "")
+		d, err := p.open(c.Kind, c.Path)
+		if err == nil || c.Kind == device.Go {
+			if !known {
+				p.noteLoaded(ctx, c.Path)
+			}
 			return d, c, err
 		}
-		known := loadedBefore(p.folder(), c.Path)
-		if !known {
-			if err = p.probe(ctx, c.Kind, c.Path); errors.Is(err, errNoChild) {
-				err = nil
-			}
-		}
-		if err == nil {
-			d, openErr := p.open(c.Kind, c.Path)
-			if openErr == nil {
-				if !known {
-					p.noteLoaded(ctx, c.Path)
-				}
-				return d, c, nil
-			}
-			err = openErr
-		}
-		if ctx.Err() != nil {
-			return nil, Choice{}, ctx.Err()
-		}
-		if os.Getenv(Env) != "" {
-			return nil, Choice{}, fmt.Errorf("%s: %w", Env, err)
-		}
-		p.Say("%s does not work here, the next best is used: %v", c.Kind, err)
-		p.skip[c.Path] = true
-		for _, w := range p.wheels {
-			if c.Path == w.path(p.folder()) {
-				p.banned = true // fetching a verified file again would not help
-			}
+		if err := p.reject(ctx, c, err); err != nil {
+			return nil, Choice{}, err
 		}
 	}
+}
+
+// choose implements Choose. known reports whether there is nothing to note about the plugin.
+func (p *provider) choose(ctx context.Context) (c Choice, known bool, err error) {
+	for {
+		if c, err = p.provide(ctx); err != nil || c.Kind == device.Go {
+			return c, true, err
+		}
+		if loadedBefore(p.folder(), c.Path) {
+			return c, true, nil
+		}
+		err := p.probe(ctx, c.Kind, c.Path)
+		if err == nil || errors.Is(err, errNoChild) {
+			return c, false, nil
+		}
+		if err := p.reject(ctx, c, err); err != nil {
+			return Choice{}, false, err
+		}
+	}
+}
+
+// reject excludes a plugin that does not work. It returns an error if no other may be used.
+func (p *provider) reject(ctx context.Context, c Choice, err error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if os.Getenv(Env) != "" {
+		return fmt.Errorf("%s: %w", Env, err)
+	}
+	p.Say("%s does not work here, the next best is used: %v", c.Kind, err)
+	p.skip[c.Path] = true
+	for _, w := range p.wheels {
+		if c.Path == w.path(p.folder()) {
+			p.banned = true // fetching a verified file again would not help
+		}
+	}
+	return nil
 }
 
 // noteLoaded records that a plugin works here. Without the record it is tested again at the next start.

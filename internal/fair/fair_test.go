@@ -1,0 +1,34 @@
+package fair
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+)
+
+// TestTurns: jobs take turns whatever they have waiting; a task that is put back comes first among those of its job.
+func TestTurns(t *testing.T) {
+	var q Queue[string]
+	for i := range 3 {
+		q.Push("long", fmt.Sprint("long ", i))
+	}
+	q.Push("short", "short 0")
+	pop := func() string {
+		task, _ := q.Pop()
+		return task
+	}
+	got := []string{pop(), pop()}
+	q.PushFront("long", got[0])
+	for q.Len() > 0 {
+		if next, _ := q.Next(); next == got[len(got)-1] {
+			t.Errorf("%q is next again", next)
+		}
+		got = append(got, pop())
+	}
+	if want := []string{"long 0", "short 0", "long 0", "long 1", "long 2"}; !slices.Equal(got, want) {
+		t.Errorf("order %q, want %q", got, want)
+	}
+	if task, ok := q.Pop(); ok {
+		t.Errorf("an empty queue has %q", task)
+	}
+}

@@ -1,0 +1,176 @@
+package backend
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"antipode/datasets"
+	"antipode/datasets/table"
+	"antipode/gomlxmodels/device"
+	"antipode/gomlxmodels/stage"
+	"antipode/kernel/client"
+	"antipode/kernel/devices"
+)
+
+// devicesVar is the number of devices of a backend that a test starts.
+const devicesVar = "ANTIPODE_TEST_DEVICES"
+
+// testDevices returns pure Go devices, which open without a plugin.
+func testDevices(_ context.Context, budget int64) (*devices.Set, error) {
+	n, _ := strconv.Atoi(os.Getenv(devicesVar))
+	if n < 2 {
+		return nil, nil
+	}
+	all := make([]devices.Device, n)
+	for i := range all {
+		all[i].Name = fmt.Sprint("cpu ", i)
+	}
+	return devices.New(devices.Options{Devices: all, Log: os.Stderr,
+		Setup:   devices.Setup{Kind: device.Go, Budget: budget / int64(n)},
+		Command: func() *exec.Cmd { return exec.Command(os.Args[0], "backend", "child") }}), nil
+}
+
+func init() {
+	stage.Register(stage.Stage{Name: "slow on devices", Version: 1,
+		Open: func(_ context.Context, env stage.Env, args json.RawMessage) (stage.Worker, error) {
+			var ms int
+			err := json.Unmarshal(args, &ms)
+			if err == nil && os.Getenv(devicesVar) != "" {
+				_, err = env.DeviceKind()
+			}
+			return slow{time.Duration(ms) * time.Millisecond}, err
+		}})
+}
+
+// devicePlan is [plan] on the devices.
+func devicePlan(t *testing.T, n, ms int) *table.Plan {
+	t.Helper()
+	ids := make([]string, n)
+	for i := range ids {
+		ids[i] = fmt.Sprintf("row%d", i)
+	}
+	tab := datasets.FromFrame(&table.Frame{Columns: []table.Column{table.TextColumn("id", ids)}})
+	p, err := tab.Derive("slow on devices", ms, datasets.Columns("full:vector")...).Plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// busy starts a long run on a backend with two devices and returns their state, once both compute.
+func busy(t *testing.T, b *client.Backend, ctx context.Context, ms int) (states []client.DeviceStatus,
+	done chan error) {
+	t.Helper()
+	t.Setenv(devicesVar, "2")
+	done = make(chan error, 1)
+	go func() {
+		_, err := b.Run(ctx, client.Request{Plan: devicePlan(t, 1000, ms)}, nil)
+		done <- err
+	}()
+	for end := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
+		s, err := b.Status(ctx)
+		if err == nil && len(s.Devices) == 2 && s.Devices[0].Computed > 0 && s.Devices[1].Computed > 0 {
+			return s.Devices, done
+		}
+		if time.Now().After(end) {
+			t.Fatalf("the state: %+v, %v", s, err)
+		}
+	}
+}
+
+// ended waits for the end of the processes.
+func ended(t *testing.T, states []client.DeviceStatus) {
+	t.Helper()
+	for _, d := range states {
+		for end := time.Now().Add(10 * time.Second); !errors.Is(syscall.Kill(d.PID, 0), syscall.ESRCH); {
+			state, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", d.PID))
+			if bytes.Contains(state, []byte(") Z ")) {
+				break // ended, and not waited for: its parent is dead and has no heir here
+			}
+			if time.Now().After(end) {
+				t.Errorf("process %d of device %s goes on: %s", d.PID, d.Name, state)
+				break
+			}
+			time.Sleep(20 * time.Millisecond)
+		}
+	}
+}
+
+// TestDeviceStates: the state of a backend with two devices has a process, a rate, memory and a budget for each.
+func TestDeviceStates(t *testing.T) {
+	b := connect(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	states, done := busy(t, b, ctx, 20)
+	for _, d := range states {
+		if d.State != "busy" && d.State != "idle" || d.PID == 0 || d.Rate <= 0 || d.Memory.Budget <= 0 ||
+			d.Description == "" {
+			t.Errorf("%+v", d)
+		}
+	}
+	cancel()
+	<-done
+	s, err := b.Status(t.Context())
+	if err != nil || s.Device != device.Go {
+		t.Errorf("%+v, %v", s, err)
+	}
+	if err := b.Stop(t.Context(), false); err != nil {
+		t.Fatal(err)
+	}
+	ended(t, states)
+}
+
+// TestDevicesEndWithBackend: no process is left, whether the backend is stopped in the middle of a run or killed, and
+// after the kill the run goes on with a new backend.
+func TestDevicesEndWithBackend(t *testing.T) {
+	b := connect(t)
+	var mu sync.Mutex
+	var said []string
+	b.Say = func(line string) {
+		mu.Lock()
+		defer mu.Unlock()
+		said = append(said, line)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	states, done := busy(t, b, ctx, 20)
+	h, err := b.Hello(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Kill(h.PID, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	ended(t, states)
+	var again []client.DeviceStatus
+	for end := time.Now().Add(time.Minute); len(again) != 2 || again[0].PID == 0 || again[1].PID == 0; {
+		if s, err := b.Status(ctx); err == nil {
+			again = s.Devices
+		}
+		if time.Now().After(end) {
+			t.Fatalf("the new backend's devices: %+v", again)
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	if err := b.Stop(t.Context(), false); err != nil {
+		t.Fatal(err)
+	}
+	cancel()
+	<-done
+	ended(t, again)
+	mu.Lock()
+	defer mu.Unlock()
+	if text := strings.Join(said, "\n"); !strings.Contains(text, "restarted") {
+		t.Errorf("the client said %q", text)
+	}
+}
