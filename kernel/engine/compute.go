@@ -31,7 +31,7 @@ type batches struct {
 	unique  []store.Key
 	rowOf   []int
 	values  [][]stage.Value
-	remote  *deviceStage // nil = this process computes them
+	devices *deviceStage // nil = this process computes them
 }
 
 // item returns the item of a position in unique.
@@ -86,8 +86,8 @@ func (r *run) computeClaims(ctx context.Context, b *batches, missing []int, c *c
 			r.e.flights.end(b.item(u), nil)
 		}
 	}()
-	if b.remote != nil {
-		return r.computeRemote(ctx, b, missing, c)
+	if b.devices != nil {
+		return r.computeOnDevices(ctx, b, missing, c)
 	}
 	return r.computeOwn(ctx, b, missing, c)
 }

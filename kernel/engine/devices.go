@@ -48,9 +48,9 @@ func (e *Engine) Devices() []client.DeviceStatus {
 	return e.set.Status()
 }
 
-// remote returns what the devices need to compute a stage's batches, or nil if this process computes them: there is one
-// device, the stage does not use it, or it needs a secret, which stays in this process.
-func (v *opening) remote(s stage.Stage, args json.RawMessage, w stage.Worker) (*deviceStage,
+// onDevices returns what the devices need to compute a stage's batches, or nil if this process computes them: there is
+// one device, the stage does not use it, or it needs a secret, which stays in this process.
+func (v *opening) onDevices(s stage.Stage, args json.RawMessage, w stage.Worker) (*deviceStage,
 	error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -73,12 +73,13 @@ type sent struct {
 	err     error
 }
 
-// computeRemote is computeClaims on several devices, with batches of the same rows. Each is stored when it is done; bad
-// rows and errors are reported in the order of the batches. A [Drain] is not asked: tasks that drain have one device.
-func (r *run) computeRemote(given context.Context, b *batches, missing []int, c *claims) error {
+// computeOnDevices is computeClaims on several devices, with batches of the same rows. Each is stored when it is done;
+// bad rows and errors are reported in the order of the batches. A [Drain] is not asked: tasks that drain have one
+// device.
+func (r *run) computeOnDevices(given context.Context, b *batches, missing []int, c *claims) error {
 	ctx, cancel := context.WithCancel(given)
 	defer cancel()
-	defer b.remote.set.Use(&b.remote.stage)()
+	defer b.devices.set.Use(&b.devices.stage)()
 	size := r.size(b.w)
 	all := make(chan *sent, len(missing)/size+1) // in order
 	var failed error                             // of the goroutine that fills all, which alone writes c
@@ -115,8 +116,8 @@ func (r *run) computeRemote(given context.Context, b *batches, missing []int, c 
 
 // send claims items and gives them to the devices, as many batches at once as these have room for.
 func (r *run) send(ctx context.Context, b *batches, missing []int, c *claims, size int, all chan<- *sent) {
-	room := b.remote.set.Room()
-	if b.remote.one {
+	room := b.devices.set.Room()
+	if b.devices.one {
 		room = 1
 	}
 	free := make(chan struct{}, room)
@@ -194,10 +195,10 @@ func (r *run) onDevice(ctx context.Context, b *batches, s *sent) error {
 		rows[i] = b.rowOf[members[i]]
 	}
 	held, release := r.e.flights.hold(ctx, b.itemsOf(members))
-	got, err := b.remote.set.Compute(held, devices.Batch{Stage: b.remote.stage, Job: ownerOf(ctx),
+	got, err := b.devices.set.Compute(held, devices.Batch{Stage: b.devices.stage, Job: ownerOf(ctx),
 		Rows: b.in.Pick(rows), Began: running.again, Step: running.at})
 	release()
-	r.e.setOrigin(b.remote.set)
+	r.e.setOrigin(b.devices.set)
 	for _, n := range got.Notes {
 		r.note("%s", n)
 	}

@@ -88,7 +88,7 @@ func (r *run) rowStage(st stage.Stage, p *table.Plan, in *table.Frame) (*table.F
 	r.found += c.found
 	c.report()
 	b := &batches{w: w, items: items, in: in, outputs: outputs, c: c, unique: unique, rowOf: rowOf, values: values}
-	if b.remote, err = opened.remote(st, p.Args, w); err != nil {
+	if b.devices, err = opened.onDevices(st, p.Args, w); err != nil {
 		return nil, err
 	}
 	switch {
@@ -133,7 +133,7 @@ func (r *run) rowStage(st stage.Stage, p *table.Plan, in *table.Frame) (*table.F
 
 // loadModel loads the model of a stage that this process computes, unless the run is draining.
 func (r *run) loadModel(b *batches) error {
-	if b.remote != nil {
+	if b.devices != nil {
 		return nil
 	}
 	drain := drainOf(r.ctx)

@@ -272,11 +272,11 @@ func (r *run) probe(b *batches, s *stageWork, given []int) error {
 		s.needs = err.Error()
 		return r.ctx.Err()
 	}
-	if b.remote != nil { // one batch at a time, as if all devices took as long
-		b.remote.one = true
+	if b.devices != nil { // one batch at a time, as if all devices took as long
+		b.devices.one = true
 		defer func() {
-			b.remote.one = false
-			s.seconds /= float64(b.remote.set.Len())
+			b.devices.one = false
+			s.seconds /= float64(b.devices.set.Len())
 		}()
 	}
 	ctx, cancel := context.WithCancel(r.ctx)
