@@ -21,6 +21,7 @@ import (
 	"antipode/kernel/jobs"
 	"antipode/kernel/plugin"
 	"antipode/kernel/store"
+	"antipode/kernel/task"
 )
 
 const jobArgs = "make --shards N [--for slurm|k8s|aws] [--store DIR] -- COMMAND… | status JOB.json | " +
@@ -228,11 +229,7 @@ func ownEngine(dir string) (*engine.Engine, string, error) {
 	if err != nil {
 		return nil, "", err
 	}
-	program, err := os.Executable()
-	if err != nil {
-		return nil, "", err
-	}
-	build, err := buildID(program)
+	build, err := task.Build()
 	if err != nil {
 		return nil, "", err
 	}

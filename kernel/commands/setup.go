@@ -16,6 +16,7 @@ import (
 	"antipode/kernel/jupyter"
 	"antipode/kernel/plugin"
 	"antipode/kernel/store"
+	"antipode/kernel/task"
 )
 
 // setUp creates the store's folder with a copy of this program at bin/BUILD/antipode, from which processes that outlive
@@ -46,7 +47,7 @@ func setUp() (home, binary string, err error) {
 	if resolved, err := filepath.EvalSymlinks(self); err == nil && filepath.Dir(filepath.Dir(resolved)) == bin {
 		binary = resolved // this program is the copy
 	} else {
-		build, err := buildID(self)
+		build, err := task.Build()
 		if err != nil {
 			return "", "", err
 		}
@@ -107,12 +108,6 @@ func prepare(ctx context.Context) (home, binary string, err error) {
 
 // say prints a line that is not a result.
 func say(format string, args ...any) { fmt.Fprintf(os.Stderr, format+"\n", args...) }
-
-// buildID returns a prefix of the program's SHA-256.
-func buildID(path string) (string, error) {
-	sum, err := store.HashFile(path)
-	return fmt.Sprintf("%.12s", sum), err
-}
 
 func copyProgram(from, to string) error {
 	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {

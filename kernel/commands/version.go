@@ -3,11 +3,11 @@ package commands
 import (
 	"context"
 	"fmt"
-	"os"
 	"runtime"
 	"runtime/debug"
 
 	"antipode/gomlxmodels/device"
+	"antipode/kernel/task"
 )
 
 // version prints the version of the program and of its parts.
@@ -15,11 +15,7 @@ func version(_ context.Context, args []string) error {
 	if err := noArguments(flags("version", ""), args); err != nil {
 		return err
 	}
-	self, err := os.Executable()
-	if err != nil {
-		return err
-	}
-	build, err := buildID(self)
+	build, err := task.Build()
 	if err != nil {
 		return err
 	}

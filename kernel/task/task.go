@@ -1,0 +1,297 @@
+// Package task computes shards of array jobs in this process, without a resident backend: one shard for `antipode
+// work`, and those that a runner of Apache Beam hands to it in the program of kernel/beam.
+package task
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"time"
+
+	"antipode/datasets/table"
+	"antipode/gomlxmodels/all"
+	"antipode/gomlxmodels/device"
+	"antipode/internal/plaintext"
+	"antipode/kernel/client"
+	"antipode/kernel/engine"
+	"antipode/kernel/jobs"
+	"antipode/kernel/plugin"
+	"antipode/kernel/store"
+)
+
+// Options configure a [Worker].
+type Options struct {
+	// Store is the folder of the store that the worker fills.
+	Store string
+	// Commit is the time for which results are collected before they are written; 0 = 60 s, or 300 s where a batch
+	// takes more than 10 s. All are written at the end of a shard.
+	Commit time.Duration
+	// Pull allows the worker to download the XLA plugin if it is missing.
+	Pull bool
+	// Say receives lines for the user; nil discards them.
+	Say func(line string)
+}
+
+// Worker computes shards of one job, one at a time, with one engine: a model is loaded once for all shards. It is safe
+// for concurrent use.
+type Worker struct {
+	job *jobs.Job
+	Options
+
+	shard  sync.Mutex     // held while a shard is computed
+	engine *engine.Engine // nil = not open
+	fit    bool           // the job was compared with the tables and models of this machine
+
+	mu     sync.Mutex // guards the fields below
+	status *jobs.Status
+	store  *store.Store // the last that was opened
+	first  int          // the number of its packs when the shard began
+}
+
+// New returns a worker for a job. It opens nothing yet.
+func New(job *jobs.Job, o Options) *Worker { return &Worker{job: job, Options: o} }
+
+// Close writes what is collected, and releases the models, the device and the store.
+func (w *Worker) Close() error {
+	w.shard.Lock()
+	defer w.shard.Unlock()
+	return w.close()
+}
+
+func (w *Worker) close() error {
+	if w.engine == nil {
+		return nil
+	}
+	err := w.engine.Close()
+	w.engine, w.fit = nil, false
+	return err
+}
+
+func (w *Worker) say(format string, args ...any) {
+	if w.Say != nil {
+		w.Say(fmt.Sprintf(format, args...))
+	}
+}
+
+// Shard computes the rows of one shard and writes its status until the end. When it returns, everything computed is
+// in the store. Where the store or the device cannot be reached it tries again, 5 times at most. A drain of ctx
+// ([engine.WithDrain]) or its end stops the shard early.
+//
+// Errors wrap [ErrMismatch] for a job, table or model that does not fit, [ErrUnreachable] after the last try, and
+// [engine.ErrDrained] or the context's error if the shard was stopped early. Any other error, such as a bad row or a
+// full disk, will occur again.
+func (w *Worker) Shard(ctx context.Context, index int) (*client.Result, error) {
+	if index < 0 || index >= w.job.Shards {
+		return nil, mismatch{fmt.Errorf("shard %d of %d does not exist", index, w.job.Shards)}
+	}
+	w.shard.Lock()
+	defer w.shard.Unlock()
+	w.begin(index)
+	var res *client.Result
+	err := again(ctx, firstPause, w.say, func() (err error) {
+		if res, err = w.compute(ctx, index); Unreachable(err) {
+			err = errors.Join(err, w.close())
+		}
+		return err
+	})
+	state := jobs.Failed
+	switch {
+	case err == nil:
+		state = jobs.Done
+	case ctx.Err() != nil:
+		state, err = jobs.Stopped, ctx.Err()
+	case errors.Is(err, engine.ErrDrained):
+		state = jobs.Stopped
+	case Unreachable(err):
+		err = unreached{err}
+	}
+	w.finish(state, err, res)
+	return res, err
+}
+
+// begin begins the status of a shard.
+func (w *Worker) begin(index int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	s := &jobs.Status{Job: w.job.ID, Shard: index, Of: w.job.Shards, Attempt: 1, Started: time.Now().UTC(),
+		State: jobs.Running}
+	var err error
+	if s.Host, err = os.Hostname(); err != nil {
+		s.Host = "unknown"
+	}
+	if old := jobs.ReadStatus(w.Store, w.job.ID, index); old != nil {
+		s.Attempt = old.Attempt + 1
+	}
+	w.status = s
+}
+
+// finish writes the last status. Where no store was opened there is none to write it to.
+func (w *Worker) finish(state string, err error, res *client.Result) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.status.State = state
+	if err != nil && state == jobs.Failed {
+		w.status.Error = plaintext.OneLine(err.Error())
+	}
+	if res != nil {
+		w.status.Computed, w.status.Found = res.Computed, res.Found
+		w.status.BadRows, w.status.Bad = len(res.Bad), res.Bad[:min(len(res.Bad), jobs.MaxBad)]
+	}
+	w.write()
+}
+
+// write writes the status, if there is a store. The caller holds mu.
+func (w *Worker) write() {
+	if w.store == nil {
+		return
+	}
+	w.status.Packs = w.store.Packs()[w.first:]
+	if err := w.status.Write(w.Store); err != nil {
+		w.say("the status is not written: %v", err)
+	}
+}
+
+// open opens the store and the engine.
+func (w *Worker) open() error {
+	home, err := client.Home()
+	if err != nil {
+		return err
+	}
+	from := plugin.Options{Home: home, Offline: !w.Pull}
+	if c := plugin.Current(home); c.Kind == device.Go && !w.Pull && os.Getenv(plugin.Env) == "" {
+		return mismatch{fmt.Errorf("no XLA plugin is installed in %s, and tasks download nothing; run `antipode "+
+			"doctor` once, or give --pull (%s=none computes in Go)", home, plugin.Env)}
+	}
+	build, err := Build()
+	if err != nil {
+		return err
+	}
+	s, err := store.OpenWorker(w.Store, store.WorkerOptions{Commit: w.Commit, Origin: store.Origin{Build: build,
+		Job: w.job.ID}})
+	if err != nil {
+		return err
+	}
+	w.engine = all.EngineOn(s, from, build)
+	w.mu.Lock()
+	w.store = s
+	w.mu.Unlock()
+	return nil
+}
+
+// compute evaluates the shard's plan.
+func (w *Worker) compute(ctx context.Context, index int) (*client.Result, error) {
+	if w.engine == nil {
+		if err := w.open(); err != nil {
+			return nil, err
+		}
+	}
+	w.mu.Lock()
+	w.first = len(w.store.Packs())
+	origin := w.store.Origin()
+	origin.Shard = fmt.Sprintf("%d/%d", index, w.job.Shards)
+	w.store.SetOrigin(origin)
+	w.write()
+	w.say("job %s, shard %d of %d, attempt %d", w.job.ID, index, w.job.Shards, w.status.Attempt)
+	w.mu.Unlock()
+	defer w.keepReporting()()
+	if !w.fit {
+		if err := w.fits(ctx); err != nil {
+			return nil, err
+		}
+		w.fit = true
+	}
+	plan, err := jobs.Shard(w.job.Plan, w.job.Phase, engine.ShardArgs{Index: index, Shards: w.job.Shards})
+	if err != nil {
+		return nil, mismatch{err}
+	}
+	res, err := w.engine.Run(ctx, client.Request{Plan: plan, SkipBad: w.job.SkipBad, Batch: w.job.Batch, Counts: true},
+		w.progress)
+	w.mu.Lock()
+	w.status.Device = w.engine.DeviceKind()
+	w.mu.Unlock()
+	return res, errors.Join(err, w.store.Commit())
+}
+
+// fits reports a table, a model, a stage or a device that is not the job's.
+func (w *Worker) fits(ctx context.Context) error {
+	if err := w.job.Verify(); err != nil {
+		if Unreachable(err) {
+			return err
+		}
+		return mismatch{err}
+	}
+	d, err := w.engine.Describe(ctx, w.job.Plan, jobs.StageOps)
+	if err != nil {
+		return err
+	}
+	for name, digest := range w.job.Models {
+		if now := d.Models[name]; now != digest {
+			return mismatch{fmt.Errorf("the model %s is not the one that the job was made with (SHA-256 %.12s…, the job "+
+				"says %.12s…); make the job again", name, now, digest)}
+		}
+	}
+	for name, version := range w.job.Stages {
+		if now := d.Stages[name]; now != version {
+			return mismatch{fmt.Errorf("this build computes version %d of the stage %s, the job's version is %d; use "+
+				"the build that made the job, or make it again", now, name, version)}
+		}
+	}
+	if kind := w.engine.DeviceKind(); w.job.Device != "" && kind != "" && kind != w.job.Device {
+		return unreached{fmt.Errorf("the device is %s, and the job needs %s; another machine may have one", kind,
+			w.job.Device)}
+	}
+	if build := w.store.Origin().Build; build != w.job.Build {
+		w.say("warning: this is build %s, the job was made by %s; the versions of its stages are the same", build,
+			w.job.Build)
+	}
+	return nil
+}
+
+// keepReporting writes the status at intervals until stop is called.
+func (w *Worker) keepReporting() (stop func()) {
+	ended, done := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		tick := time.NewTicker(jobs.Period)
+		defer tick.Stop()
+		for {
+			select {
+			case <-ended:
+				return
+			case <-tick.C:
+				w.mu.Lock()
+				w.write()
+				w.say("%s: %d of %d", w.status.Stage, w.status.Done, w.status.Total)
+				w.mu.Unlock()
+			}
+		}
+	}()
+	return func() {
+		close(ended)
+		<-done
+	}
+}
+
+// progress records the progress of a stage.
+func (w *Worker) progress(p table.Progress) {
+	if p.Note != "" {
+		w.say("%s", p.Note)
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	s := w.status
+	s.Stage, s.Done, s.Total, s.Rate, s.Computed, s.Found = p.Stage, p.Done, p.Total, p.Rate, p.Computed, p.Found
+}
+
+// Build returns the id of this program's build, a prefix of its SHA-256.
+func Build() (string, error) {
+	program, err := os.Executable()
+	if err != nil {
+		return "", err
+	}
+	sum, err := store.HashFile(program)
+	return fmt.Sprintf("%.12s", sum), err
+}
