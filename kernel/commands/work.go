@@ -3,14 +3,12 @@ package commands
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"os"
 	"os/signal"
 	"syscall"
 	"time"
 
-	"antipode/kernel/client"
 	"antipode/kernel/engine"
 	"antipode/kernel/jobs"
 	"antipode/kernel/task"
@@ -26,7 +24,8 @@ func work(ctx context.Context, args []string) (err error) {
 		"Kubernetes, AWS Batch, Google, PBS, LSF or SGE")
 	grace := fs.Duration("grace", 25*time.Second, "the `TIME` that the batch in progress may take after TERM or USR1")
 	folder := fs.String("store", "", "the `DIR` of the store, in which %i is the shard's number; default the job's")
-	o := TaskFlags(fs)
+	var o task.Options
+	o.Flags(fs)
 	rest, err := parse(fs, args)
 	if err != nil {
 		return err
@@ -40,7 +39,7 @@ func work(ctx context.Context, args []string) (err error) {
 		return usageError{err}
 	}
 	o.Store, o.Say = job.StoreOf(*folder, index), func(line string) { say("%s", line) }
-	w := task.New(job, *o)
+	w := task.New(job, o)
 	defer func() { err = errors.Join(err, w.Close()) }()
 	running, stop := listen(ctx, engine.NewDrain(*grace))
 	defer stop()
@@ -63,16 +62,6 @@ func work(ctx context.Context, args []string) (err error) {
 	}
 	fmt.Println()
 	return nil
-}
-
-// TaskFlags defines the flags that every program with a [task.Worker] has.
-func TaskFlags(fs *flag.FlagSet) *task.Options {
-	o := &task.Options{}
-	fs.DurationVar(&o.Commit, "commit", 0, "the `TIME` for which results are collected before they are written; "+
-		"default 60s, or 300s where a batch takes more than 10s")
-	fs.BoolVar(&o.Pull, "pull", false, "download the XLA plugin if it is missing")
-	fs.Func("allow-exec", "a `PATH` of a program that the job may run as a model", client.AllowExec)
-	return o
 }
 
 // listen begins to drain at the first TERM or USR1, and ends running at the second.

@@ -5,6 +5,7 @@ package task
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"sync"
@@ -32,6 +33,14 @@ type Options struct {
 	Pull bool
 	// Say receives lines for the user; nil discards them.
 	Say func(line string)
+}
+
+// Flags defines the flags of every program that computes shards.
+func (o *Options) Flags(fs *flag.FlagSet) {
+	fs.DurationVar(&o.Commit, "commit", 0, "the `TIME` for which results are collected before they are written; "+
+		"default 60s, or 300s where a batch takes more than 10s")
+	fs.BoolVar(&o.Pull, "pull", false, "download the XLA plugin if it is missing")
+	fs.Func("allow-exec", "a `PATH` of a program that the job may run as a model", client.AllowExec)
 }
 
 // Worker computes shards of one job, one at a time, with one engine: a model is loaded once for all shards. It is safe
@@ -228,8 +237,8 @@ func (w *Worker) fits(ctx context.Context) error {
 	}
 	for name, digest := range w.job.Models {
 		if now := d.Models[name]; now != digest {
-			return mismatch{fmt.Errorf("the model %s is not the one that the job was made with (SHA-256 %.12s…, the job "+
-				"says %.12s…); make the job again", name, now, digest)}
+			return mismatch{fmt.Errorf("the model %s is not the one that the job was made with (SHA-256 %.12s…, the "+
+				"job says %.12s…); make the job again", name, now, digest)}
 		}
 	}
 	for name, version := range w.job.Stages {
