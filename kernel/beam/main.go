@@ -90,8 +90,9 @@ func run(ctx context.Context) error {
 	for i := range shards {
 		shards[i] = i
 	}
-	beam.ParDo0(s, &shardFn{string(data), o.Store, int64(o.Commit), o.Pull, os.Getenv(client.ExecVar)},
+	computed := beam.ParDo(s, &shardFn{string(data), o.Store, int64(o.Commit), o.Pull, os.Getenv(client.ExecVar)},
 		beam.Reshuffle(s, beam.CreateList(s, shards)))
+	beam.ParDo0(s, ignore, beam.Reshuffle(s, computed)) // Prism polls a bundle without output in a busy loop
 	_, failed := beam.Run(ctx, runner, p)
 	if err := errors.Join(failed, finish()); err != nil {
 		return err

@@ -19,7 +19,12 @@ import (
 	"antipode/kernel/task"
 )
 
-func init() { register.DoFn2x1[context.Context, int, error](&shardFn{}) }
+func init() {
+	register.DoFn2x2[context.Context, int, int, error](&shardFn{})
+	register.Function1x0(ignore)
+}
+
+func ignore(int) {}
 
 // exitStopped is the exit status of a worker that ended early, with all finished rows stored.
 const exitStopped = 75
@@ -39,19 +44,19 @@ type shardFn struct {
 	Programs string // the value of [client.ExecVar]
 }
 
-// ProcessElement computes one shard. An error that will occur again, such as a bad row, is in the status of the shard,
+// ProcessElement computes one shard and returns its number. An error that will occur again, such as a bad row, is in the status of the shard,
 // which the submitting program reports; others are returned, so that the runner tries the shard again.
-func (f *shardFn) ProcessElement(ctx context.Context, shard int) error {
+func (f *shardFn) ProcessElement(ctx context.Context, shard int) (int, error) {
 	w, err := open(f)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	_, err = w.Shard(engine.WithDrain(ctx, drain), shard)
 	again := []error{task.ErrUnreachable, task.ErrMismatch, engine.ErrDrained, context.Canceled}
 	if slices.ContainsFunc(again, func(target error) bool { return errors.Is(err, target) }) {
-		return fmt.Errorf("shard %d: %w", shard, err)
+		return 0, fmt.Errorf("shard %d: %w", shard, err)
 	}
-	return nil
+	return shard, nil
 }
 
 // The worker of this process: instances of shardFn share it, since a process has one device and Beam makes several of

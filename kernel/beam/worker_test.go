@@ -116,11 +116,11 @@ func TestPrism(t *testing.T) {
 func TestErrors(t *testing.T) {
 	j := job(t, prompts, generate)
 	f := function(t, j)
-	if err := f.ProcessElement(t.Context(), 3); !errors.Is(err, task.ErrMismatch) {
+	if _, err := f.ProcessElement(t.Context(), 3); !errors.Is(err, task.ErrMismatch) {
 		t.Errorf("shard 3 of 3: %v", err)
 	}
 	for shard := range 3 {
-		if err := f.ProcessElement(t.Context(), shard); err != nil {
+		if _, err := f.ProcessElement(t.Context(), shard); err != nil {
 			t.Error(err)
 		}
 	}
@@ -134,7 +134,7 @@ func TestErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	the = nil
-	if err := f.ProcessElement(t.Context(), 0); !errors.Is(err, task.ErrMismatch) {
+	if _, err := f.ProcessElement(t.Context(), 0); !errors.Is(err, task.ErrMismatch) {
 		t.Errorf("a changed table: %v", err)
 	}
 }
@@ -153,7 +153,7 @@ func TestBadRow(t *testing.T) {
 	}
 	f := function(t, j)
 	for shard := range 3 {
-		if err := f.ProcessElement(t.Context(), shard); err != nil {
+		if _, err := f.ProcessElement(t.Context(), shard); err != nil {
 			t.Error(err)
 		}
 	}
