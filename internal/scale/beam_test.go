@@ -20,8 +20,8 @@ import (
 	"antipode/kernel/plugin"
 )
 
-// TestBeam runs the chain on one machine, on Beam's runner Prism, and on Flink with two workers, each of which is killed
-// once: the tables and images are the same, byte for byte.
+// TestBeam runs the chain on one machine, on Beam's runner Prism, and on Flink with two workers, each of which is
+// killed once: the tables and images are the same, byte for byte.
 func TestBeam(t *testing.T) {
 	home, err := client.Home()
 	if err != nil {

@@ -37,7 +37,8 @@ func main() {
 }
 
 // errUsage is wrapped by errors in the arguments.
-var errUsage = errors.New("usage: antipode-beam [--runner prism | --runner universal --endpoint HOST:PORT] [FLAGS] JOB.json")
+var errUsage = errors.New("usage: antipode-beam [--runner prism | --runner universal --endpoint HOST:PORT] [FLAGS] " +
+	"JOB.json")
 
 // status returns the exit status for an error: those of `antipode work`.
 func status(err error) int {

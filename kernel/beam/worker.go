@@ -44,8 +44,9 @@ type shardFn struct {
 	Programs string // the value of [client.ExecVar]
 }
 
-// ProcessElement computes one shard and returns its number. An error that will occur again, such as a bad row, is in the status of the shard,
-// which the submitting program reports; others are returned, so that the runner tries the shard again.
+// ProcessElement computes one shard and returns its number. An error that will occur again, such as a bad row, is left
+// to the status of the shard, which the submitting program reports; others are returned, so that the runner tries the
+// shard again.
 func (f *shardFn) ProcessElement(ctx context.Context, shard int) (int, error) {
 	w, err := open(f)
 	if err != nil {
@@ -53,10 +54,10 @@ func (f *shardFn) ProcessElement(ctx context.Context, shard int) (int, error) {
 	}
 	_, err = w.Shard(engine.WithDrain(ctx, drain), shard)
 	again := []error{task.ErrUnreachable, task.ErrMismatch, engine.ErrDrained, context.Canceled}
-	if slices.ContainsFunc(again, func(target error) bool { return errors.Is(err, target) }) {
-		return 0, fmt.Errorf("shard %d: %w", shard, err)
+	if err == nil || w.Reported() && !slices.ContainsFunc(again, func(e error) bool { return errors.Is(err, e) }) {
+		return shard, nil
 	}
-	return shard, nil
+	return 0, fmt.Errorf("shard %d: %w", shard, err)
 }
 
 // The worker of this process: instances of shardFn share it, since a process has one device and Beam makes several of

@@ -151,6 +151,13 @@ func (w *Worker) finish(state string, err error, res *client.Result) {
 	w.write()
 }
 
+// Reported reports whether the worker has opened its store, and so could write the status of its last shard there.
+func (w *Worker) Reported() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.store != nil
+}
+
 // write writes the status, if there is a store. The caller holds mu.
 func (w *Worker) write() {
 	if w.store == nil {
