@@ -169,7 +169,11 @@ func (w *world) forget(t *testing.T, stage string) {
 	}
 }
 
-func (w *world) stop() { _ = w.antipode("backend", "stop").Run() }
+func (w *world) stop() {
+	if len(w.processes(serves)) > 0 {
+		_ = w.antipode("backend", "stop").Run()
+	}
+}
 
 // backend returns the process of the backend, 0 if none runs.
 func (w *world) backend() int {
