@@ -49,7 +49,7 @@ func TestTorture(t *testing.T) {
 
 // killStage kills the backend, the client or both at a random moment of a stage that computes all of its rows.
 func killStage(t *testing.T, b *binaries, c *count, stage string) {
-	w := b.world(t)
+	w := b.installed(t)
 	w.chain(t, stage) // the tables that the stage reads
 	began := time.Now()
 	w.must(t, w.command(stage))
@@ -73,7 +73,7 @@ func killStage(t *testing.T, b *binaries, c *count, stage string) {
 
 // killCollect kills store gc at a random moment, without a backend, and computes everything again.
 func killCollect(t *testing.T, b *binaries, c *count) {
-	w := b.world(t)
+	w := b.installed(t)
 	w.chain(t, "")
 	want := w.rows(t, "embed")
 	for range c.rounds {
@@ -227,7 +227,7 @@ func twoBackends(t *testing.T, b *binaries, c *count) {
 
 // clients are 8 of one table at the same time, whose backend is killed in between.
 func clients(t *testing.T, b *binaries, c *count) {
-	w := b.world(t)
+	w := b.installed(t)
 	w.chain(t, "generate")
 	w.must(t, w.command("generate"))
 	want := w.rows(t, "generate")

@@ -72,6 +72,20 @@ func (b *binaries) world(t *testing.T) *world {
 	return w
 }
 
+// installed returns a world whose commands are the copy in its store, as those of kernels are: a round is shorter,
+// because another program computes its digest at each start.
+func (b *binaries) installed(t *testing.T) *world {
+	t.Helper()
+	w := b.world(t)
+	w.must(t, w.antipode("backend", "start"))
+	build, err := os.ReadFile(filepath.Join(w.home, "bin", "current"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.binaries = &binaries{filepath.Join(w.home, "bin", strings.TrimSpace(string(build)), "antipode"), b.echo}
+	return w
+}
+
 // shortDir is a temporary folder with a short path, as those of sockets are.
 func shortDir(t *testing.T) string {
 	t.Helper()
