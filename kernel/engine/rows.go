@@ -70,6 +70,9 @@ func (r *run) rowStage(st stage.Stage, p *table.Plan, in *table.Frame) (*table.F
 	var missing []int
 	var failed []store.Key
 	stored, damage := r.storedValues(items, unique, outputs)
+	if err := items.Err(); err != nil {
+		return nil, fmt.Errorf("cannot read stored results: %w", err)
+	}
 	if damage > 0 && r.work == nil {
 		r.note("%s: %d damaged results in the store count as missing and are computed again", w.Label(), damage)
 	}
