@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"time"
 
+	"antipode/internal/objecturl"
 	"antipode/kernel/client"
 	"antipode/kernel/engine"
 	"antipode/kernel/jobs"
@@ -21,11 +22,11 @@ import (
 // a table or a model do not fit; 69 the store or the device could not be reached; 75 stopped early by TERM or USR1,
 // with all finished rows stored; 130 interrupted.
 func work(ctx context.Context, args []string) (err error) {
-	fs := flags("work", "JOB.json [--shard I/N] [--grace 25s] [--commit 60s] [--store DIR]")
+	fs := flags("work", "JOB.json [--shard I/N] [--grace 25s] [--commit 60s] [--store DIR|URL]")
 	shard := fs.String("shard", "", "the shard, `I/N`, I from 0; default the task's number in the variables of Slurm, "+
 		"Kubernetes, AWS Batch, Google, PBS, LSF or SGE")
 	grace := fs.Duration("grace", 25*time.Second, "the `TIME` that the batch in progress may take after TERM or USR1")
-	folder := fs.String("store", "", "the `DIR` of the store, in which %i is the shard's number; default the job's")
+	at := fs.String("store", "", "the `DIR` or URL of the store, in which %i is the shard's number; default the job's")
 	o := TaskFlags(fs)
 	rest, err := parse(fs, args)
 	if err != nil {
@@ -39,7 +40,10 @@ func work(ctx context.Context, args []string) (err error) {
 	if err != nil {
 		return usageError{err}
 	}
-	o.Store, o.Say = job.StoreOf(*folder, index), func(line string) { say("%s", line) }
+	if o.Store, err = objecturl.Local(job.StoreOf(*at, index)); err != nil {
+		return usageError{err}
+	}
+	o.Say = func(line string) { say("%s", line) }
 	w := task.New(job, *o)
 	defer func() { err = errors.Join(err, w.Close()) }()
 	running, stop := listen(ctx, engine.NewDrain(*grace))

@@ -19,7 +19,8 @@ func TestUnreachable(t *testing.T) {
 		fmt.Errorf("store: %w", syscall.EIO):                      tries,
 	} {
 		n := 0
-		if got := again(t.Context(), time.Millisecond, t.Logf, func() error { n++; return err }); got != err || n != want {
+		got := again(t.Context(), time.Millisecond, t.Logf, func() error { n++; return err })
+		if got != err || n != want {
 			t.Errorf("%v: %v after %d tries, want %d", err, got, n, want)
 		}
 	}
