@@ -3,7 +3,6 @@ package commands
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"os"
 	"os/signal"
@@ -11,7 +10,6 @@ import (
 	"time"
 
 	"antipode/internal/objecturl"
-	"antipode/kernel/client"
 	"antipode/kernel/engine"
 	"antipode/kernel/jobs"
 	"antipode/kernel/task"
@@ -27,7 +25,8 @@ func work(ctx context.Context, args []string) (err error) {
 		"Kubernetes, AWS Batch, Google, PBS, LSF or SGE")
 	grace := fs.Duration("grace", 25*time.Second, "the `TIME` that the batch in progress may take after TERM or USR1")
 	at := fs.String("store", "", "the `DIR` or URL of the store, in which %i is the shard's number; default the job's")
-	o := TaskFlags(fs)
+	var o task.Options
+	o.Flags(fs)
 	rest, err := parse(fs, args)
 	if err != nil {
 		return err
@@ -44,7 +43,7 @@ func work(ctx context.Context, args []string) (err error) {
 		return usageError{err}
 	}
 	o.Say = func(line string) { say("%s", line) }
-	w := task.New(job, *o)
+	w := task.New(job, o)
 	defer func() { err = errors.Join(err, w.Close()) }()
 	running, stop := listen(ctx, engine.NewDrain(*grace))
 	defer stop()
@@ -52,10 +51,10 @@ func work(ctx context.Context, args []string) (err error) {
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return ctx.Err()
-	case err != nil && running.Err() != nil, errors.Is(err, engine.ErrDrained):
-		return exitError{engine.ErrDrained, exitStopped}
 	case errors.Is(err, task.ErrUnreachable):
 		return exitError{err, exitUnreachable}
+	case err != nil && running.Err() != nil, errors.Is(err, engine.ErrDrained):
+		return exitError{engine.ErrDrained, exitStopped}
 	case errors.Is(err, task.ErrMismatch):
 		return usageError{err}
 	case err != nil:
@@ -67,16 +66,6 @@ func work(ctx context.Context, args []string) (err error) {
 	}
 	fmt.Println()
 	return nil
-}
-
-// TaskFlags defines the flags that every program with a [task.Worker] has.
-func TaskFlags(fs *flag.FlagSet) *task.Options {
-	o := &task.Options{}
-	fs.DurationVar(&o.Commit, "commit", 0, "the `TIME` for which results are collected before they are written; "+
-		"default 60s, or 300s where a batch takes more than 10s")
-	fs.BoolVar(&o.Pull, "pull", false, "download the XLA plugin if it is missing")
-	fs.Func("allow-exec", "a `PATH` of a program that the job may run as a model", client.AllowExec)
-	return o
 }
 
 // listen begins to drain at the first TERM or USR1, and ends running at the second.

@@ -5,6 +5,7 @@ package task
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -34,6 +35,14 @@ type Options struct {
 	Pull bool
 	// Say receives lines for the user; nil discards them.
 	Say func(line string)
+}
+
+// Flags defines the flags of every program that computes shards.
+func (o *Options) Flags(fs *flag.FlagSet) {
+	fs.DurationVar(&o.Commit, "commit", 0, "the `TIME` for which results are collected before they are written; "+
+		"default 60s, or 300s where a batch takes more than 10s")
+	fs.BoolVar(&o.Pull, "pull", false, "download the XLA plugin if it is missing")
+	fs.Func("allow-exec", "a `PATH` of a program that the job may run as a model", client.AllowExec)
 }
 
 // Worker computes shards of one job, one at a time, with one engine: a model is loaded once for all shards. It is safe
@@ -105,10 +114,10 @@ func (w *Worker) Shard(ctx context.Context, index int) (*client.Result, error) {
 		state = jobs.Done
 	case ctx.Err() != nil:
 		state, err = jobs.Stopped, ctx.Err()
-	case errors.Is(err, engine.ErrDrained):
-		state = jobs.Stopped
 	case Unreachable(err), errors.Is(err, remote.ErrUnreachable):
 		err = unreached{err}
+	case errors.Is(err, engine.ErrDrained):
+		state = jobs.Stopped
 	}
 	w.finish(state, err, res)
 	return res, err
@@ -140,6 +149,13 @@ func (w *Worker) finish(state string, err error, res *client.Result) {
 	}
 	w.mu.Unlock()
 	w.write()
+}
+
+// Reported reports whether the worker has opened its store, and so could write the status of its last shard there.
+func (w *Worker) Reported() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.store != nil
 }
 
 // write writes the status, if there is a store.
