@@ -174,8 +174,8 @@ func cloud(t *testing.T, e *emulator, binary string) {
 	}
 	a, b := machineHere(), machineHere()
 	generate := func(prompts, out string) []string {
-		return []string{"generate", "--model", "exec:./echo", "--size", "16x16", "--n", "2", "--prompts", prompts, "--out",
-			out}
+		return []string{"generate", "--model", "exec:./echo", "--size", "16x16", "--n", "2", "--prompts", prompts,
+			"--out", out}
 	}
 	embed := func(in, out string) []string {
 		return []string{"embed", "--model", "exec:./echo", "--in", in, "--out", out}
