@@ -10,6 +10,8 @@ import (
 	"math"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -17,6 +19,7 @@ import (
 
 	"antipode/datasets"
 	"antipode/gomlxmodels"
+	"antipode/kernel/client"
 )
 
 // ownServer is an image API that notes the bodies of its requests.
@@ -109,6 +112,48 @@ func TestOwnServer(t *testing.T) {
 		if c.name == "fields" && (len(bodies[0]) != 5 || bodies[0]["seed"] == nil) {
 			t.Errorf("only the seed is listed: %v", bodies[0])
 		}
+	}
+}
+
+// TestAnswersMove moves a store whose items are lost: images that were paid for are not requested again, and no file has
+// the path of the store.
+func TestAnswersMove(t *testing.T) {
+	requests := 0
+	base := ownServer(t, func(map[string]any) { requests++ })
+	home, moved := filepath.Join(t.TempDir(), "a"), filepath.Join(t.TempDir(), "b")
+	before := client.Registered()
+	t.Cleanup(func() { client.Register(before) })
+	generate := func(home string) {
+		t.Helper()
+		e, err := NewEngine(home, "test")
+		if err != nil {
+			t.Fatal(err)
+		}
+		client.Register(e)
+		if _, err := gomlxmodels.Generate("api:mine", datasets.FromRows([]map[string]any{{"id": "a", "prompt": "house"}}),
+			gomlxmodels.GenerateOptions{BaseURL: base}).Rows(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if err := e.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	generate(home)
+	answers, err := filepath.Glob(filepath.Join(home, "models", "api", "*.json"))
+	if err != nil || len(answers) != 1 {
+		t.Fatal(answers, err)
+	}
+	if text, err := os.ReadFile(answers[0]); err != nil || strings.Contains(string(text), home) {
+		t.Errorf("%s, %v", text, err)
+	}
+	if err := os.Rename(home, moved); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.RemoveAll(filepath.Join(moved, "items")); err != nil {
+		t.Fatal(err)
+	}
+	if generate(moved); requests != 1 {
+		t.Errorf("%d requests, want 1", requests)
 	}
 }
 

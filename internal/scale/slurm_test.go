@@ -3,6 +3,7 @@
 package scale
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -156,10 +157,11 @@ func TestSlurm(t *testing.T) {
 		t.Fatal(err)
 	}
 	status := func(shard int) *jobs.Status {
-		if s := jobs.ReadStatus(job.Store, job.ID, shard); s != nil {
-			return s
+		s, err := jobs.ReadStatus(jobs.Folder(job.Store), job.ID, shard)
+		if err != nil {
+			t.Fatal(err)
 		}
-		return &jobs.Status{}
+		return cmp.Or(s, &jobs.Status{})
 	}
 	submit := func(args ...string) string {
 		t.Helper()

@@ -98,7 +98,10 @@ func run(ctx context.Context) error {
 	if err := errors.Join(failed, finish()); err != nil {
 		return err
 	}
-	r := job.ReadReport(o.Store, time.Now())
+	r, err := job.ReadReport(ctx, o.Store, time.Now())
+	if err != nil {
+		return fmt.Errorf("cannot read the state of the job: %w", err)
+	}
 	fmt.Printf("%d of %d shards: %d items computed, %d found in the store\n", r.States[jobs.Done], r.Shards, r.Computed,
 		r.Found)
 	for _, e := range r.Errors {

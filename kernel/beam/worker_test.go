@@ -125,7 +125,7 @@ func TestErrors(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if r := j.ReadReport("", time.Now()); r.Err() != nil || r.Computed != 5 {
+	if r, err := j.ReadReport(t.Context(), "", time.Now()); err != nil || r.Err() != nil || r.Computed != 5 {
 		t.Errorf("%+v", r)
 	}
 	if err := os.WriteFile("table.csv", []byte(prompts+"f,a lake\n"), 0o600); err != nil {
@@ -158,7 +158,10 @@ func TestBadRow(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	r := j.ReadReport("", time.Now())
+	r, err := j.ReadReport(t.Context(), "", time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
 	if !errors.Is(r.Err(), jobs.ErrFailed) || r.States[jobs.Done] != 2 || len(r.Errors) != 1 {
 		t.Errorf("%+v", r)
 	}

@@ -1,7 +1,6 @@
 package commands
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -20,11 +19,12 @@ import (
 	"antipode/kernel/engine"
 	"antipode/kernel/jobs"
 	"antipode/kernel/plugin"
+	"antipode/kernel/remote"
 	"antipode/kernel/store"
 	"antipode/kernel/task"
 )
 
-const jobArgs = "make --shards N [--for slurm|k8s|aws] [--store DIR] -- COMMAND… | status JOB.json | " +
+const jobArgs = "make --shards N [--for slurm|k8s|aws] [--store DIR|URL] -- COMMAND… | status JOB.json | " +
 	"plan JOB.json | resubmit JOB.json"
 
 func jobCommand(ctx context.Context, args []string) error {
@@ -40,7 +40,7 @@ func jobCommand(ctx context.Context, args []string) error {
 	case "plan":
 		return planJob(ctx, args)
 	case "resubmit":
-		return resubmit(args)
+		return resubmit(ctx, args)
 	}
 	return usage("antipode job %s%s", jobArgs,
 		hint("", table.Nearest(what, []string{"make", "status", "plan", "resubmit"})))
@@ -144,12 +144,12 @@ func makeJob(ctx context.Context, args []string) error {
 	if at := slices.Index(args, "--"); at >= 0 {
 		args, commands = args[:at], args[at+1:]
 	}
-	fs := flags("job make", "--shards N [--for slurm|k8s|aws] [--store DIR] [--out JOB.json] -- COMMAND…\n  "+
+	fs := flags("job make", "--shards N [--for slurm|k8s|aws] [--store DIR|URL] [--out JOB.json] -- COMMAND…\n  "+
 		"Several commands are separated by --; each may read what an earlier one writes. Nothing is computed.")
 	shards := fs.Int("shards", 0, "the `NUMBER` of shards, of tasks of the array")
 	scheduler := fs.String("for", "", "write the file of a `SCHEDULER` too: "+strings.Join(jobs.Schedulers, ", "))
-	folder := fs.String("store", "", "the `DIR` of the store that tasks fill, in which %i is the shard's number; "+
-		"default JOB.store next to the job's file")
+	folder := fs.String("store", "", "the `DIR` or URL of the store that tasks fill, in which %i is the shard's "+
+		"number; default JOB.store next to the job's file")
 	device := fs.String("device", "", "the `KIND` of device that tasks must have: xla:cuda, xla:cpu, go; default any")
 	out := fs.String("out", "job.json", "the `FILE` to write")
 	if err := noArguments(fs, args); err != nil {
@@ -200,16 +200,17 @@ func describe(ctx context.Context, c *collected) ([]*jobs.Job, error) {
 	if err != nil {
 		return nil, usageError{err}
 	}
-	e, build, err := ownEngine("")
+	e, build, objects, err := ownEngine()
 	if err != nil {
 		return nil, err
 	}
 	defer e.Close()
+	defer objects.Close()
 	var list []*jobs.Job
 	for i, plan := range phases {
 		j := &jobs.Job{Protocol: jobs.Protocol, Plan: plan, Phase: i + 1, Of: len(phases), SkipBad: c.skipBad,
 			Batch: c.batch, Build: build}
-		if j.Tables, err = jobs.Tables(plan); err != nil {
+		if j.Tables, err = jobs.Tables(ctx, plan, objects); err != nil {
 			return nil, err
 		}
 		d, err := e.Describe(ctx, plan, jobs.StageOps)
@@ -222,22 +223,22 @@ func describe(ctx context.Context, c *collected) ([]*jobs.Job, error) {
 	return list, nil
 }
 
-// ownEngine returns an engine of this process on the store in a folder, "" = the user's, and the id of this build.
-// Models and the plugin are those of the user's store.
-func ownEngine(dir string) (*engine.Engine, string, error) {
+// ownEngine returns an engine of this process on the user's store, the id of this build, and the user's cache of
+// objects. Models and the plugin are those of the user's store.
+func ownEngine() (*engine.Engine, string, *remote.Cache, error) {
 	home, err := client.Home()
 	if err != nil {
-		return nil, "", err
+		return nil, "", nil, err
 	}
 	build, err := task.Build()
 	if err != nil {
-		return nil, "", err
+		return nil, "", nil, err
 	}
-	s, err := store.Open(cmp.Or(dir, home))
+	s, err := store.Open(home)
 	if err != nil {
-		return nil, "", err
+		return nil, "", nil, err
 	}
-	return all.EngineOn(s, plugin.Options{Home: home}, build), build, nil
+	return all.EngineOn(s, plugin.Options{Home: home}, build), build, remote.NewCache(filepath.Join(home, "cache")), nil
 }
 
 // writeJob writes a job's file and those of its scheduler.
@@ -254,12 +255,8 @@ func writeJob(j *jobs.Job, out, folder, scheduler string, allow []string) error 
 	if err != nil {
 		return err
 	}
-	if objecturl.IsRemote(folder) {
-		return usage("--store %s: the store of a job is a folder; copy it afterwards: antipode store merge --into URL "+
-			"FOLDER", folder)
-	}
-	if j.Store, err = filepath.Abs(folder); err != nil {
-		return err
+	if j.Store, err = objecturl.Resolve(folder); err != nil {
+		return usageError{err}
 	}
 	j.ID = j.Digest()
 	if err := j.Write(path); err != nil {

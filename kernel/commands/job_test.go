@@ -288,7 +288,7 @@ func TestWorkRefuses(t *testing.T) {
 	if !errors.As(err, &exit) || exit.status != exitUnreachable {
 		t.Errorf("another device: %v, want exit status 69", err)
 	}
-	if s := jobs.ReadStatus("job.store", jobID(t), 0); s == nil || s.State != jobs.Failed ||
+	if s := statusOf(t, "job.store", 0); s == nil || s.State != jobs.Failed ||
 		!strings.Contains(s.Error, "the device is go") {
 		t.Errorf("status %+v", s)
 	}
@@ -313,6 +313,16 @@ func jobID(t *testing.T) string {
 		t.Fatal(err)
 	}
 	return j.ID
+}
+
+// statusOf returns the status of a shard of job.json in a store.
+func statusOf(t *testing.T, dir string, shard int) *jobs.Status {
+	t.Helper()
+	s, err := jobs.ReadStatus(jobs.Folder(dir), jobID(t), shard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
 }
 
 // TestJobPlan states hours, disk and dollars from rates.
@@ -386,7 +396,7 @@ func TestWorkIsEnded(t *testing.T) {
 			if code := task.ProcessState.ExitCode(); code != test.exit {
 				t.Errorf("exit status %d, want %d", code, test.exit)
 			}
-			s := jobs.ReadStatus(dir, jobID(t), 1)
+			s := statusOf(t, dir, 1)
 			if s == nil || s.State != test.state || s.Attempt != 1 || test.state == jobs.Stopped && len(s.Packs) == 0 {
 				t.Errorf("status %+v, want %s", s, test.state)
 			}
@@ -395,7 +405,7 @@ func TestWorkIsEnded(t *testing.T) {
 			if err != nil || m == nil || m[1] == "0" || m[2] == "0" {
 				t.Errorf("again: %q, %v; want some items computed and some found", printed, err)
 			}
-			if s := jobs.ReadStatus(dir, jobID(t), 1); s == nil || s.State != jobs.Done || s.Attempt != 2 ||
+			if s := statusOf(t, dir, 1); s == nil || s.State != jobs.Done || s.Attempt != 2 ||
 				s.Computed+s.Found != 300 {
 				t.Errorf("status %+v, want done at the second attempt", s)
 			}

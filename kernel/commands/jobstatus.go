@@ -13,8 +13,13 @@ import (
 
 	"antipode/datasets"
 	"antipode/datasets/table"
+	"antipode/gomlxmodels/all"
+	"antipode/internal/objecturl"
 	"antipode/kernel/client"
 	"antipode/kernel/jobs"
+	"antipode/kernel/plugin"
+	"antipode/kernel/store"
+	"antipode/kernel/task"
 )
 
 // watchInterval is that of job status --watch.
@@ -23,8 +28,8 @@ const watchInterval = 5 * time.Second
 // jobStatus runs `antipode job status`. Its exit status is 0 if all shards are done, 1 if some failed, and 75 if work
 // is left.
 func jobStatus(ctx context.Context, args []string) error {
-	fs := flags("job status", "JOB.json [--store DIR] [--json] [--watch]")
-	folder := fs.String("store", "", "the `DIR` of the store; default the job's")
+	fs := flags("job status", "JOB.json [--store DIR|URL] [--json] [--watch]")
+	at := fs.String("store", "", "the `DIR` or URL of the store; default the job's")
 	asJSON := fs.Bool("json", false, "print JSON")
 	watch := fs.Bool("watch", false, "print again every 5 seconds until no shard is running")
 	rest, err := parse(fs, args)
@@ -36,7 +41,10 @@ func jobStatus(ctx context.Context, args []string) error {
 		return err
 	}
 	for {
-		r := j.ReadReport(*folder, time.Now())
+		r, err := readReport(ctx, j, *at)
+		if err != nil {
+			return err
+		}
 		if *asJSON {
 			if err := printJSON(r); err != nil {
 				return err
@@ -53,6 +61,22 @@ func jobStatus(ctx context.Context, args []string) error {
 		case <-time.After(watchInterval):
 		}
 	}
+}
+
+// readReport reads the state of a job from a store, "" = the job's.
+func readReport(ctx context.Context, j *jobs.Job, at string) (*jobs.Report, error) {
+	at, err := objecturl.Local(at)
+	if err == nil && objecturl.IsRemote(at) {
+		_, err = objecturl.Parse(at)
+	}
+	if err != nil {
+		return nil, usageError{err}
+	}
+	r, err := j.ReadReport(ctx, at, time.Now())
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the state of the job: %w", err)
+	}
+	return r, nil
 }
 
 // reportError returns the error that a job's state means, with its exit status.
@@ -96,9 +120,9 @@ func printReport(r *jobs.Report) {
 }
 
 // resubmit prints the shards that are not done as sbatch takes them.
-func resubmit(args []string) error {
-	fs := flags("job resubmit", "JOB.json [--store DIR]")
-	folder := fs.String("store", "", "the `DIR` of the store; default the job's")
+func resubmit(ctx context.Context, args []string) error {
+	fs := flags("job resubmit", "JOB.json [--store DIR|URL]")
+	at := fs.String("store", "", "the `DIR` or URL of the store; default the job's")
 	rest, err := parse(fs, args)
 	if err != nil {
 		return err
@@ -107,17 +131,18 @@ func resubmit(args []string) error {
 	if err != nil {
 		return err
 	}
-	if r := j.ReadReport(*folder, time.Now()); r.Again != "" {
+	r, err := readReport(ctx, j, *at)
+	if err == nil && r.Again != "" {
 		fmt.Printf("--array=%s\n", r.Again)
 	}
-	return nil
+	return err
 }
 
 // planJob runs `antipode job plan`: what is left to compute, in hours, disk and dollars.
 func planJob(ctx context.Context, args []string) error {
-	fs := flags("job plan", "JOB.json [--rate STAGE=PER_SECOND]… [--probe N] [--price DOLLARS/h] [--store DIR] "+
+	fs := flags("job plan", "JOB.json [--rate STAGE=PER_SECOND]… [--probe N] [--price DOLLARS/h] [--store DIR|URL] "+
 		"[--json]")
-	folder := fs.String("store", "", "the `DIR` of the store; default the job's")
+	at := fs.String("store", "", "the `DIR` or URL of the store; default the job's")
 	probe := fs.Int("probe", 0, "compute `N` items of each stage, and store them, to measure its speed on this machine")
 	asJSON := fs.Bool("json", false, "print JSON")
 	rates, price := map[string]float64{}, 0.0
@@ -145,7 +170,7 @@ func planJob(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	f, err := workload(ctx, j, j.StoreOf(*folder, 0), datasets.WorkloadOptions{Probe: *probe, Rates: rates})
+	f, err := workload(ctx, j, j.StoreOf(*at, 0), datasets.WorkloadOptions{Probe: *probe, Rates: rates})
 	if err != nil {
 		return err
 	}
@@ -208,12 +233,24 @@ func (p jobPlan) line(price float64) string {
 }
 
 // workload evaluates the workload of a job in this process, with the items of a store.
-func workload(ctx context.Context, j *jobs.Job, dir string, o datasets.WorkloadOptions) (*table.Frame, error) {
-	e, _, err := ownEngine(dir)
+func workload(ctx context.Context, j *jobs.Job, at string, o datasets.WorkloadOptions) (f *table.Frame, err error) {
+	if at, err = objecturl.Local(at); err != nil {
+		return nil, usageError{err}
+	}
+	home, err := client.Home()
 	if err != nil {
 		return nil, err
 	}
-	defer e.Close()
+	build, err := task.Build()
+	if err != nil {
+		return nil, err
+	}
+	s, err := task.OpenStore(ctx, at, j.ID+"-plan", store.WorkerOptions{Origin: store.Origin{Build: build}})
+	if err != nil {
+		return nil, err
+	}
+	e := all.EngineOn(s.Store, plugin.Options{Home: home}, build)
+	defer func() { err = errors.Join(err, s.Closed(e.Close()), s.Release()) }()
 	args, err := json.Marshal(datasets.WorkloadArgs{WorkloadOptions: o})
 	if err != nil {
 		return nil, err

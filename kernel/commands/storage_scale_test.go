@@ -130,6 +130,7 @@ func (s *rclone) objects(key string) int {
 type machine struct {
 	binary, home, run, dir, secret string
 	printed                        *bytes.Buffer // by all its commands
+	env                            []string      // further variables
 }
 
 func newMachine(t *testing.T, binary, secret string) *machine {
@@ -138,7 +139,7 @@ func newMachine(t *testing.T, binary, secret string) *machine {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := &machine{binary, filepath.Join(t.TempDir(), "home"), run, t.TempDir(), secret, &bytes.Buffer{}}
+	m := &machine{binary, filepath.Join(t.TempDir(), "home"), run, t.TempDir(), secret, &bytes.Buffer{}, nil}
 	t.Cleanup(func() {
 		_, _ = m.antipode(context.Background(), "backend", "stop")
 		os.RemoveAll(run)
@@ -159,6 +160,7 @@ func (m *machine) antipode(ctx context.Context, args ...string) (string, error) 
 		client.ModuleVar+"=none", // else the first run builds the command again, for the pure Go backend
 		"AWS_REGION=us-east-1", "AWS_EC2_METADATA_DISABLED=true", "AWS_ACCESS_KEY_ID="+serverKey,
 		"AWS_SECRET_ACCESS_KEY="+m.secret)
+	cmd.Env = append(cmd.Env, m.env...)
 	out, err := cmd.CombinedOutput()
 	m.printed.Write(out)
 	return string(out), err
@@ -254,8 +256,16 @@ func TestStorage(t *testing.T) {
 // build builds the command.
 func build(t *testing.T) string {
 	t.Helper()
+	return buildIn(t, "../..")
+}
+
+// buildIn builds the program of a folder.
+func buildIn(t *testing.T, dir string) string {
+	t.Helper()
 	binary := filepath.Join(t.TempDir(), "antipode")
-	if out, err := exec.Command("go", "build", "-o", binary, "../..").CombinedOutput(); err != nil {
+	cmd := exec.Command("go", "build", "-o", binary, ".")
+	cmd.Dir = dir
+	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%s%v", out, err)
 	}
 	return binary

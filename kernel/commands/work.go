@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"time"
 
+	"antipode/internal/objecturl"
 	"antipode/kernel/engine"
 	"antipode/kernel/jobs"
 	"antipode/kernel/task"
@@ -19,11 +20,11 @@ import (
 // a table or a model do not fit; 69 the store or the device could not be reached; 75 stopped early by TERM or USR1,
 // with all finished rows stored; 130 interrupted.
 func work(ctx context.Context, args []string) (err error) {
-	fs := flags("work", "JOB.json [--shard I/N] [--grace 25s] [--commit 60s] [--store DIR]")
+	fs := flags("work", "JOB.json [--shard I/N] [--grace 25s] [--commit 60s] [--store DIR|URL]")
 	shard := fs.String("shard", "", "the shard, `I/N`, I from 0; default the task's number in the variables of Slurm, "+
 		"Kubernetes, AWS Batch, Google, PBS, LSF or SGE")
 	grace := fs.Duration("grace", 25*time.Second, "the `TIME` that the batch in progress may take after TERM or USR1")
-	folder := fs.String("store", "", "the `DIR` of the store, in which %i is the shard's number; default the job's")
+	at := fs.String("store", "", "the `DIR` or URL of the store, in which %i is the shard's number; default the job's")
 	var o task.Options
 	o.Flags(fs)
 	rest, err := parse(fs, args)
@@ -38,7 +39,10 @@ func work(ctx context.Context, args []string) (err error) {
 	if err != nil {
 		return usageError{err}
 	}
-	o.Store, o.Say = job.StoreOf(*folder, index), func(line string) { say("%s", line) }
+	if o.Store, err = objecturl.Local(job.StoreOf(*at, index)); err != nil {
+		return usageError{err}
+	}
+	o.Say = func(line string) { say("%s", line) }
 	w := task.New(job, o)
 	defer func() { err = errors.Join(err, w.Close()) }()
 	running, stop := listen(ctx, engine.NewDrain(*grace))
@@ -47,10 +51,10 @@ func work(ctx context.Context, args []string) (err error) {
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return ctx.Err()
-	case err != nil && running.Err() != nil, errors.Is(err, engine.ErrDrained):
-		return exitError{engine.ErrDrained, exitStopped}
 	case errors.Is(err, task.ErrUnreachable):
 		return exitError{err, exitUnreachable}
+	case err != nil && running.Err() != nil, errors.Is(err, engine.ErrDrained):
+		return exitError{engine.ErrDrained, exitStopped}
 	case errors.Is(err, task.ErrMismatch):
 		return usageError{err}
 	case err != nil:

@@ -75,8 +75,9 @@ func New(s *store.Store, opts Options) *Engine {
 	if opts.Budget == 0 {
 		opts.Budget = memoryTotal() / 2
 	}
-	return &Engine{Store: s, opts: opts, queue: newQueue(), pool: newPool(opts.Budget),
-		objects: remote.NewCache(filepath.Join(s.Dir(), "cache"))}
+	e := &Engine{Store: s, opts: opts, queue: newQueue(), pool: newPool(opts.Budget)}
+	e.objects = remote.NewCache(filepath.Join(e.home(), "cache"))
+	return e
 }
 
 // home returns the folder of models and data sets.

@@ -113,14 +113,19 @@ func (o origin) object(path string) (u objecturl.URL, is bool, err error) {
 	return u, true, nil
 }
 
-// fetch provides the files of a row's images that are objects. On an error it returns the column.
+// fetch provides the files of a row's images that are objects, or in the object storage of a task's store. On an error
+// it returns the column.
 func (r *run) fetch(ctx context.Context, f *table.Frame, row int) (column string, err error) {
 	for i := range f.Columns {
 		if c := &f.Columns[i]; c.Kind == table.KindImage {
-			if u, known := r.e.objects.URL(c.Images[row].Path); known {
-				if err := r.e.objects.Ensure(ctx, u, c.Images[row].SHA256); err != nil {
-					return c.Name, err
-				}
+			u, known := r.e.objects.URL(c.Images[row].Path)
+			if known {
+				err = r.e.objects.Ensure(ctx, u, c.Images[row].SHA256)
+			} else {
+				err = r.store.Provide(c.Images[row])
+			}
+			if err != nil {
+				return c.Name, err
 			}
 		}
 	}

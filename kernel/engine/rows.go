@@ -56,11 +56,14 @@ func (r *run) rowStage(st stage.Stage, p *table.Plan, in *table.Frame) (*table.F
 		return nil, err
 	}
 	b := s.batches(in)
-	missing, failed := s.find(b)
+	missing, failed, err := s.find(b)
+	if err != nil {
+		return nil, err
+	}
 	if r.work == nil {
 		s.noteDamage()
 	}
-	err := s.count(b, len(b.unique), missing)
+	err = s.count(b, len(b.unique), missing)
 	switch {
 	case err != nil:
 	case r.work != nil:
@@ -153,8 +156,11 @@ func (s *stageRows) batches(in *table.Frame) *batches {
 
 // find sets the values of the items that the store has. It returns the others that are not known to be of bad rows, and
 // the keys of those among them that are to be removed from the store before they are computed again.
-func (s *stageRows) find(b *batches) (missing []int, failed []store.Key) {
+func (s *stageRows) find(b *batches) (missing []int, failed []store.Key, err error) {
 	values, damage := s.r.storedValues(s.items, b.unique, s.outputs)
+	if err := s.items.Err(); err != nil {
+		return nil, nil, fmt.Errorf("cannot read stored results: %w", err)
+	}
 	s.damage += damage
 	for u, v := range values {
 		if loose := s.loose[b.unique[u]]; loose != nil {
@@ -173,7 +179,7 @@ func (s *stageRows) find(b *batches) (missing []int, failed []store.Key) {
 			missing = append(missing, u)
 		}
 	}
-	return missing, failed
+	return missing, failed, nil
 }
 
 // noteDamage notes the results that were found damaged.

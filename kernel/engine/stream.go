@@ -194,7 +194,10 @@ func withoutVectors(f *table.Frame) *table.Frame {
 func (s *stageRows) fill(lack *table.Frame, total int) error {
 	b := s.batches(lack)
 	b.drop = true
-	missing, failed := s.find(b)
+	missing, failed, err := s.find(b)
+	if err != nil {
+		return err
+	}
 	s.noteDamage()
 	if err := s.count(b, total, missing); err != nil {
 		return err
@@ -221,7 +224,10 @@ func (s *stageRows) fill(lack *table.Frame, total int) error {
 // computed again.
 func (s *stageRows) part(in *table.Frame) (*table.Frame, error) {
 	b := s.batches(in)
-	missing, failed := s.find(b)
+	missing, failed, err := s.find(b)
+	if err != nil {
+		return nil, err
+	}
 	s.c.lost(len(missing))
 	if err := s.compute(b, missing, failed); err != nil {
 		return nil, err

@@ -249,13 +249,19 @@ func (s *stageWork) size(values []stage.Value) {
 	if s.sized >= maxSized {
 		return
 	}
-	s.sized++
+	bytes := 0
 	for _, v := range values {
-		if info, err := os.Stat(v.Image.Path); err == nil && v.Image.Path != "" {
-			s.bytes += float64(info.Size())
+		if v.Image.Path != "" {
+			info, err := os.Stat(v.Image.Path)
+			if err != nil {
+				return // it is in object storage
+			}
+			bytes += int(info.Size())
 		}
-		s.bytes += float64(len(v.Text) + len(v.Mask.Counts) + 4*len(v.Vector) + 8)
+		bytes += len(v.Text) + len(v.Mask.Counts) + 4*len(v.Vector) + 8
 	}
+	s.sized++
+	s.bytes += float64(bytes)
 }
 
 const (

@@ -10,6 +10,7 @@ package jobs
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -26,6 +27,8 @@ import (
 	"antipode/datasets"
 	"antipode/datasets/table"
 	"antipode/internal/atomicfile"
+	"antipode/internal/objecturl"
+	"antipode/kernel/remote"
 	"antipode/kernel/store"
 )
 
@@ -45,7 +48,7 @@ type Job struct {
 	Of       int         `json:"of"`
 	SkipBad  bool        `json:"skip_bad"`
 	Batch    int         `json:"batch"` // rows per call of a model; 0 = the stage's default
-	Store    string      `json:"store"` // the folder that the tasks fill; %i is the shard's number
+	Store    string      `json:"store"` // that the tasks fill, a folder or a URL; %i is the shard's number
 	Tables   []Table     `json:"tables,omitempty"`
 
 	Models map[string]string `json:"models,omitempty"` // model → digest
@@ -168,8 +171,9 @@ func (j *Job) StoreOf(folder string, index int) string {
 	return strings.ReplaceAll(cmp.Or(folder, j.Store), "%i", strconv.Itoa(index))
 }
 
-// Tables lists the files and folders that a plan reads, in the order of their paths.
-func Tables(plan *table.Plan) ([]Table, error) {
+// Tables lists the files, folders and objects that a plan reads, in the order of their paths. Objects are read through
+// the cache.
+func Tables(ctx context.Context, plan *table.Plan, objects *remote.Cache) ([]Table, error) {
 	paths := map[string]string{} // path → operation
 	var walk func(p *table.Plan)
 	walk = func(p *table.Plan) {
@@ -189,19 +193,38 @@ func Tables(plan *table.Plan) ([]Table, error) {
 	walk(plan)
 	var list []Table
 	for _, path := range slices.Sorted(maps.Keys(paths)) {
-		t := Table{Path: path}
-		var err error
-		if paths[path] == "folder" {
-			t.SHA256, t.Rows, err = folderDigest(path)
-		} else if t.SHA256, err = store.HashFile(path); err == nil {
-			t.Rows, err = countRows(path, paths[path])
-		}
+		t, err := describe(ctx, path, paths[path], objects)
 		if err != nil {
 			return nil, fmt.Errorf("cannot read the table %s: %w", path, err)
 		}
 		list = append(list, t)
 	}
 	return list, nil
+}
+
+// describe describes the table of a source.
+func describe(ctx context.Context, path, op string, objects *remote.Cache) (t Table, err error) {
+	t.Path = path
+	file := path
+	switch {
+	case op == "folder":
+		t.SHA256, t.Rows, err = folderDigest(path)
+		return t, err
+	case objecturl.IsRemote(path):
+		u, err := objecturl.Parse(path)
+		if err != nil {
+			return t, err
+		}
+		if file, t.SHA256, err = objects.Fetch(ctx, u); err != nil {
+			return t, err
+		}
+	default:
+		if t.SHA256, err = store.HashFile(path); err != nil {
+			return t, err
+		}
+	}
+	t.Rows, err = countRows(file, op)
+	return t, err
 }
 
 // folderDigest returns the SHA-256 of the names and sizes of the images in a folder, and their number.
@@ -222,8 +245,8 @@ func folderDigest(dir string) (string, int, error) {
 }
 
 // Verify reports a table that is not the one that the job was made with.
-func (j *Job) Verify() error {
-	now, err := Tables(j.Plan)
+func (j *Job) Verify(ctx context.Context, objects *remote.Cache) error {
+	now, err := Tables(ctx, j.Plan, objects)
 	if err != nil {
 		return err
 	}

@@ -144,7 +144,7 @@ func job(t *testing.T, dir string) *Job {
 	t.Helper()
 	p := plan(t, gomlxmodels.Embed("archipelago-vit",
 		datasets.CSV(write(t, filepath.Join(dir, "t.csv"), "id,image\na,a.png\nb,b.png\n"))))
-	tables, err := Tables(p)
+	tables, err := Tables(t.Context(), p, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -172,11 +172,11 @@ func TestJobID(t *testing.T) {
 	if err != nil || read.ID != one.ID || read.Plan.Digest() != one.Plan.Digest() {
 		t.Errorf("%+v, %v", read, err)
 	}
-	if err := read.Verify(); err != nil {
+	if err := read.Verify(t.Context(), nil); err != nil {
 		t.Error(err)
 	}
 	write(t, one.Tables[0].Path, "id,image\na,a.png\n")
-	if err := read.Verify(); err == nil || !strings.Contains(err.Error(), "has changed") {
+	if err := read.Verify(t.Context(), nil); err == nil || !strings.Contains(err.Error(), "has changed") {
 		t.Errorf("a changed table: %v", err)
 	}
 	other.Shards++
@@ -194,19 +194,25 @@ func TestReport(t *testing.T) {
 		if state == Failed {
 			s.Error = "no space left"
 		}
-		if err := s.Write(j.StoreOf("", i)); err != nil {
+		if err := s.Write(Folder(j.StoreOf("", i))); err != nil {
 			t.Fatal(err)
 		}
 	}
-	silent := ReadStatus(j.StoreOf("", 5), j.ID, 5)
-	silent.Updated = now.Add(-2 * SilentAfter)
+	silent, err := ReadStatus(Folder(j.StoreOf("", 5)), j.ID, 5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	silent.Updated = now.Add(-6 * Period(j.Store))
 	data, err := json.Marshal(silent)
 	if err != nil {
 		t.Fatal(err)
 	}
-	write(t, StatusPath(j.StoreOf("", 5), j.ID, 5), string(data))
-	write(t, StatusPath(j.StoreOf("", 0), j.ID, 7), "damaged")
-	r := j.ReadReport("", now)
+	write(t, filepath.Join(j.StoreOf("", 5), statusFile(j.ID, 5)), string(data))
+	write(t, filepath.Join(j.StoreOf("", 0), statusFile(j.ID, 7)), "damaged")
+	r, err := j.ReadReport(t.Context(), "", now)
+	if err != nil {
+		t.Fatal(err)
+	}
 	if got := fmt.Sprint(r.States); got != "map[done:1 failed:2 not started:2 running:1 silent:1 stopped:1]" {
 		t.Errorf("states %s", got)
 	}
@@ -288,13 +294,16 @@ func FuzzJob(f *testing.F) {
 func FuzzStatus(f *testing.F) {
 	f.Add([]byte(`{"job":"x","shard":0,"state":"running","updated":"2026-01-02T03:04:05Z","rate":-1,"done":3}`))
 	dir := f.TempDir()
-	if err := (&Status{Job: "x"}).Write(dir); err != nil {
+	if err := (&Status{Job: "x"}).Write(Folder(dir)); err != nil {
 		f.Fatal(err)
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		write(t, StatusPath(dir, "x", 0), string(data))
+		write(t, filepath.Join(dir, statusFile("x", 0)), string(data))
 		j := &Job{ID: "x", Shards: 1, Store: dir}
-		r := j.ReadReport("", time.Now())
+		r, err := j.ReadReport(t.Context(), "", time.Now())
+		if err != nil {
+			t.Fatal(err)
+		}
 		n := 0
 		for _, of := range r.States {
 			n += of

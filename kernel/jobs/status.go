@@ -1,10 +1,12 @@
 package jobs
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,8 +14,12 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"antipode/datasets/table"
 	"antipode/internal/atomicfile"
+	"antipode/internal/objecturl"
+	"antipode/kernel/remote"
 	"antipode/kernel/store"
 )
 
@@ -23,16 +29,18 @@ const (
 	Done    = "done"
 	Stopped = "stopped" // early, with all finished rows stored
 	Failed  = "failed"
-	Silent  = "silent" // of a report: running, but not updated for SilentAfter
+	Silent  = "silent" // of a report: running, but not updated for three times Period
 	Waiting = "not started"
 )
 
-// Period is the interval in which a task writes its status, and SilentAfter the age from which on a running task is
-// reported as silent.
-const (
-	Period      = 30 * time.Second
-	SilentAfter = 3 * Period
-)
+// Period returns the interval in which a task writes its status into a store, a folder or a URL. A running task is
+// reported as silent from an age of three periods on.
+func Period(at string) time.Duration {
+	if objecturl.IsRemote(at) {
+		return time.Minute
+	}
+	return 30 * time.Second
+}
 
 // MaxBad is the largest number of bad rows that a status lists.
 const MaxBad = 20
@@ -61,40 +69,118 @@ type Status struct {
 	Packs    []store.PackInfo `json:"packs,omitempty"` // that this attempt has written
 }
 
-// StatusPath returns the file of a shard's status in a store.
-func StatusPath(dir, job string, shard int) string {
-	return filepath.Join(dir, "jobs", job, fmt.Sprintf("shard-%05d.json", shard))
+// Files are the files of a store, by names relative to it, with slashes.
+type Files interface {
+	Get(name string) ([]byte, error)
+	Put(name string, data []byte) error
+}
+
+// Folder is the folder of a store.
+type Folder string
+
+// Get is part of [Files].
+func (f Folder) Get(name string) ([]byte, error) {
+	return os.ReadFile(filepath.Join(string(f), filepath.FromSlash(name)))
+}
+
+// Put is part of [Files]. It writes the file whole, and its folder if missing.
+func (f Folder) Put(name string, data []byte) error {
+	path := filepath.Join(string(f), filepath.FromSlash(name))
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	return atomicfile.Replace(path, 0o600, func(w io.Writer) error {
+		_, err := w.Write(data)
+		return err
+	})
+}
+
+// statusFile returns the name of a shard's status in a store.
+func statusFile(job string, shard int) string {
+	return fmt.Sprintf("jobs/%s/shard-%05d.json", job, shard)
 }
 
 // Write writes the status into a store, whole.
-func (s *Status) Write(dir string) error {
+func (s *Status) Write(to Files) error {
 	s.Updated = time.Now().UTC()
 	data, err := json.MarshalIndent(s, "", " ")
 	if err != nil {
 		return err
 	}
-	path := StatusPath(dir, s.Job, s.Shard)
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return err
-	}
-	return atomicfile.Replace(path, 0o600, func(w io.Writer) error {
-		_, err := w.Write(append(data, '\n'))
-		return err
-	})
+	return to.Put(statusFile(s.Job, s.Shard), append(data, '\n'))
 }
 
 // ReadStatus reads a shard's status from a store; nil = there is none, or it is damaged.
-func ReadStatus(dir, job string, shard int) *Status {
-	data, err := os.ReadFile(StatusPath(dir, job, shard))
-	if err != nil {
-		return nil
+func ReadStatus(from Files, job string, shard int) (*Status, error) {
+	data, err := from.Get(statusFile(job, shard))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
 	}
+	return decodeStatus(data, job, shard), err
+}
+
+func decodeStatus(data []byte, job string, shard int) *Status {
 	s := &Status{}
 	if json.Unmarshal(data, s) != nil || s.Job != job || s.Shard != shard {
 		return nil
 	}
 	return s
 }
+
+// statuses reads the status of each shard from the stores of a job; nil = none.
+func (j *Job) statuses(ctx context.Context, at string) ([]*Status, error) {
+	list := make([]*Status, j.Shards)
+	if !objecturl.IsRemote(j.StoreOf(at, 0)) {
+		for i := range list {
+			var err error
+			if list[i], err = ReadStatus(Folder(j.StoreOf(at, i)), j.ID, i); err != nil {
+				return nil, err
+			}
+		}
+		return list, nil
+	}
+	buckets := remote.NewCache("") // which opens each once
+	defer buckets.Close()
+	present := map[string]bool{} // by store and name
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(requests)
+	for i := range list {
+		store := j.StoreOf(at, i)
+		u, err := objecturl.Parse(store)
+		if err != nil {
+			return nil, err
+		}
+		b, err := buckets.Bucket(ctx, u)
+		if err != nil {
+			return nil, err
+		}
+		prefix := u.Prefix().Key
+		if i == 0 || store != j.StoreOf(at, i-1) {
+			clear(present)
+			if err := b.List(ctx, prefix+"jobs/"+j.ID+"/", func(o remote.Object) error {
+				present[o.Key] = true
+				return nil
+			}); err != nil {
+				return nil, err
+			}
+		}
+		key := prefix + statusFile(j.ID, i)
+		if !present[key] {
+			continue
+		}
+		group.Go(func() error {
+			data, err := b.Get(ctx, key)
+			if err == nil {
+				list[i] = decodeStatus(data, j.ID, i)
+			}
+			return err
+		})
+	}
+	return list, group.Wait()
+}
+
+// requests is the number of requests to object storage at the same time.
+const requests = 16
 
 // Report is the state of a job.
 type Report struct {
@@ -124,12 +210,16 @@ type ErrorCount struct {
 	Host  string `json:"host"`
 }
 
-// ReadReport reads the status of all shards of a job; folder is the store, "" = the job's.
-func (j *Job) ReadReport(folder string, now time.Time) *Report {
+// ReadReport reads the status of all shards of a job; at is the store, a folder or a URL, "" = the job's.
+func (j *Job) ReadReport(ctx context.Context, at string, now time.Time) (*Report, error) {
 	r := &Report{ID: j.ID, Shards: j.Shards, Phase: j.Phase, Of: j.Of, States: map[string]int{}}
+	list, err := j.statuses(ctx, at)
+	if err != nil {
+		return nil, err
+	}
+	silent := 3 * Period(j.StoreOf(at, 0))
 	var again []int
-	for i := range j.Shards {
-		s := ReadStatus(j.StoreOf(folder, i), j.ID, i)
+	for i, s := range list {
 		if s == nil {
 			r.States[Waiting]++
 			again = append(again, i)
@@ -137,7 +227,7 @@ func (j *Job) ReadReport(folder string, now time.Time) *Report {
 		}
 		r.List = append(r.List, s)
 		state := s.State
-		if state == Running && now.Sub(s.Updated) > SilentAfter {
+		if state == Running && now.Sub(s.Updated) > silent {
 			state = Silent
 		}
 		r.States[state]++
@@ -158,7 +248,7 @@ func (j *Job) ReadReport(folder string, now time.Time) *Report {
 	}
 	sort.SliceStable(r.Errors, func(x, y int) bool { return r.Errors[x].Count > r.Errors[y].Count })
 	r.Again = ranges(again)
-	return r
+	return r, nil
 }
 
 func (r *Report) addError(s *Status, state string) {

@@ -69,8 +69,20 @@ func Open(ctx context.Context, u objecturl.URL) (*Bucket, error) {
 	if err != nil {
 		return nil, b.explain(ctx, "", err)
 	}
+	driver.Prepare(b.blob)
 	return b, nil
 }
+
+// Driver is what package main of kernel/clouds knows of the services that this package does not link.
+type Driver struct {
+	Prepare func(*blob.Bucket)                        // lets each request be tried once
+	Answer  func(err error) (status int, code string) // of HTTP and of the service; 0, "" for other errors
+}
+
+var driver = Driver{func(*blob.Bucket) {}, func(error) (int, string) { return 0, "" }}
+
+// Use sets the driver. It is called before a bucket is opened.
+func Use(d Driver) { driver = d }
 
 // openS3 opens a bucket of S3, or of the server that the option endpoint or AWS_ENDPOINT_URL names. Those seldom have
 // a host name for each bucket and seldom a region.

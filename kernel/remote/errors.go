@@ -105,16 +105,17 @@ func final(err error) bool {
 	return false
 }
 
-// statusOf returns the HTTP status of an answer of S3, 0 for other errors.
+// statusOf returns the HTTP status of an answer of the service, 0 for other errors.
 func statusOf(err error) int {
 	var answer interface{ HTTPStatusCode() int }
 	if errors.As(err, &answer) {
 		return answer.HTTPStatusCode()
 	}
-	return 0
+	status, _ := driver.Answer(err)
+	return status
 }
 
-// codeOf returns the error code of an answer of S3, "" for other errors.
+// codeOf returns the error code of an answer of the service, "" for other errors.
 func codeOf(err error) string {
 	var answer interface {
 		error
@@ -124,13 +125,22 @@ func codeOf(err error) string {
 	if errors.As(err, &answer) {
 		return answer.ErrorCode()
 	}
-	return ""
+	_, code := driver.Answer(err)
+	return code
 }
 
-// checkCredentials is the fix for an error of credentials.
-const checkCredentials = "check the credentials in the environment (for S3: AWS_ACCESS_KEY_ID and " +
-	"AWS_SECRET_ACCESS_KEY, or AWS_PROFILE) and the bucket's permissions; the backend has those of the process that " +
-	"started it: `antipode backend stop`, then run this again"
+// checkCredentials returns the fix for an error of credentials.
+func (b *Bucket) checkCredentials() string {
+	names := "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE"
+	switch {
+	case strings.HasPrefix(b.name, "gs:"):
+		names = "GOOGLE_APPLICATION_CREDENTIALS, or those of gcloud auth application-default login"
+	case strings.HasPrefix(b.name, "azblob:"):
+		names = "AZURE_STORAGE_ACCOUNT and AZURE_STORAGE_KEY"
+	}
+	return "check the credentials in the environment (" + names + ") and the bucket's permissions; the backend has " +
+		"those of the process that started it: `antipode backend stop`, then run this again"
+}
 
 // explain returns an error as one line without the request's details.
 func (b *Bucket) explain(ctx context.Context, key string, err error) error {
@@ -144,13 +154,13 @@ func (b *Bucket) explain(ctx context.Context, key string, err error) error {
 	case kind == gcerrors.NotFound, errors.Is(err, fs.ErrNotExist):
 		return missing{at + ": no such object"}
 	case errors.Is(err, errNoCredentials):
-		return fmt.Errorf("%s: %w: no credentials were found; %s", at, ErrDenied, checkCredentials)
+		return fmt.Errorf("%s: %w: no credentials were found; %s", at, ErrDenied, b.checkCredentials())
 	case kind == gcerrors.PermissionDenied, status == http.StatusForbidden, status == http.StatusUnauthorized,
 		code == "ExpiredToken", code == "InvalidToken":
 		if code != "" {
 			code = " (" + code + ")"
 		}
-		return fmt.Errorf("%s: %w%s; %s", at, ErrDenied, code, checkCredentials)
+		return fmt.Errorf("%s: %w%s; %s", at, ErrDenied, code, b.checkCredentials())
 	case status >= 300 && status < 400, code == "AuthorizationHeaderMalformed":
 		return fmt.Errorf("%s: the bucket is in another region; set AWS_REGION, or add ?region=NAME to the URL", at)
 	case final(err):

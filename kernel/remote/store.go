@@ -7,7 +7,6 @@ import (
 	"crypto/md5"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -188,13 +187,7 @@ func (c *copying) pull(ctx context.Context, b *Bucket, o Object, name, home, fol
 		c.add(func(c *Copied) { c.Left = append(c.Left, b.name+o.Key) })
 		return nil
 	}
-	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
-		return err
-	}
-	if err := atomicfile.Replace(to, 0o600, func(w io.Writer) error {
-		_, err := w.Write(data)
-		return err
-	}); err != nil {
+	if err := write(to, data); err != nil {
 		return err
 	}
 	c.add(func(c *Copied) { c.Files, c.Bytes = c.Files+1, c.Bytes+int64(len(data)) })

@@ -39,6 +39,8 @@ type Items struct {
 	seen    time.Time        // the folder's time before it was listed
 	recent  bool             // a change of the folder since may have left that time as it is
 	damage  int              // items and files that were found damaged since the last call of Damage
+	lost    map[string]bool  // packs in object storage that cannot be used
+	unread  error            // of object storage, since the last call of Err
 
 	collected []record      // of a worker: not written yet
 	at        map[Key]int   // their positions
@@ -54,6 +56,7 @@ type file struct {
 	records, hidden int // hidden are those whose key another file holds, too
 	size            int64
 	shard           bool // the format of an earlier version
+	far             bool // a pack that is in object storage only
 	origins         []Origin
 }
 
@@ -80,7 +83,7 @@ func (s *Store) Items(stage, context string) (*Items, error) {
 	if it := s.items[dir]; it != nil {
 		return it, nil
 	}
-	it := &Items{s: s, stage: stage, context: context, dir: dir, at: map[Key]int{}}
+	it := &Items{s: s, stage: stage, context: context, dir: dir, at: map[Key]int{}, lost: map[string]bool{}}
 	if err := it.scan(); err != nil {
 		return nil, err
 	}
@@ -120,6 +123,13 @@ func (it *Items) refresh() error {
 		for _, name := range names {
 			there[name] = true
 		}
+		far, err := it.listFar(there)
+		if err != nil {
+			return err
+		}
+		for name := range far {
+			there[name] = true
+		}
 		for name := range it.files {
 			if !there[name] {
 				it.where, it.files = map[Key]place{}, map[string]*file{}
@@ -135,6 +145,9 @@ func (it *Items) refresh() error {
 				}
 				vanished = vanished || gone
 			}
+		}
+		if err := it.indexFar(far); err != nil {
+			return err
 		}
 		if !vanished {
 			it.seen, it.recent = seen, recent
@@ -296,13 +309,14 @@ func (it *Items) GetAll(keys []Key) [][]byte {
 	out := make([][]byte, len(keys))
 	missing := func(k Key) bool { return !it.has(k) }
 	if slices.ContainsFunc(keys, missing) && it.changed() {
-		_ = it.refresh()
+		it.note(it.refresh())
 	}
 	for range relist {
 		if it.get(keys, out) {
 			break
 		}
-		if it.scan() != nil { // files were removed, or damaged ones written again
+		if err := it.scan(); err != nil { // files were removed, or damaged ones written again
+			it.note(err)
 			break
 		}
 	}
@@ -319,8 +333,14 @@ func (it *Items) get(keys []Key, out [][]byte) (complete bool) {
 			byFile[p.path] = append(byFile[p.path], i)
 		}
 	}
+	if !it.fetch(slices.Collect(maps.Keys(byFile))) {
+		return false
+	}
 	complete = true
 	for _, name := range slices.Sorted(maps.Keys(byFile)) {
+		if it.files[name] != nil && it.files[name].far { // it could not be read
+			continue
+		}
 		at := byFile[name]
 		entries := make([]entry, len(at))
 		for j, i := range at {

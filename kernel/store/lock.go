@@ -66,6 +66,23 @@ func (s *Store) alone() (done func(), err error) {
 	return done, nil
 }
 
+// Remove removes a store, unless a process uses it: the error is then [ErrInUse].
+func Remove(dir string) error {
+	s := &Store{dir: dir}
+	if err := s.share(); err != nil {
+		return err
+	}
+	if s.lock != nil {
+		defer s.lock.Close()
+	}
+	done, err := s.alone()
+	if err != nil {
+		return err
+	}
+	defer done()
+	return os.RemoveAll(dir)
+}
+
 func flock(f *os.File, how int) error {
 	for {
 		if err := syscall.Flock(int(f.Fd()), how); !errors.Is(err, syscall.EINTR) {

@@ -183,6 +183,9 @@ func (s *Store) Image(img table.Image) (table.Image, error) {
 	}
 	own := table.Image{SHA256: img.SHA256, Path: s.blobPath(img.SHA256, filepath.Ext(img.Path))}
 	err := s.CheckBlob(own)
+	if errors.Is(err, ErrNotFound) && s.remote() != nil {
+		return own, nil
+	}
 	if errors.Is(err, ErrNotFound) && filepath.IsAbs(img.Path) && img.Path != own.Path {
 		return img, s.CheckBlob(img)
 	}

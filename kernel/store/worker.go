@@ -20,6 +20,9 @@ type WorkerOptions struct {
 	Commit time.Duration
 	// Origin is written into the packs.
 	Origin Origin
+	// Remote has, unless it is nil, what this store has and more: packs are written to it when they are complete, and
+	// items and images that this store lacks are read from it.
+	Remote Remote
 }
 
 // PackInfo is a pack that a worker has written.
@@ -72,7 +75,7 @@ func (s *Store) wrote(path string, items, size int) {
 	s.packs = append(s.packs, PackInfo{path, items, int64(size)})
 }
 
-// Commit writes the items that a worker has collected.
+// Commit writes the items that a worker has collected, and what it has to object storage.
 func (s *Store) Commit() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -84,7 +87,10 @@ func (s *Store) Commit() error {
 		}
 		it.mu.Unlock()
 	}
-	return errors.Join(errs...)
+	if err := errors.Join(errs...); err != nil {
+		return err
+	}
+	return s.push()
 }
 
 // collect adds records to those that are written later, and writes them when they fill a pack.
@@ -146,6 +152,9 @@ func (it *Items) commit() error {
 		it.timer = nil
 	}
 	if err := it.store(append([]record(nil), it.collected...)); err != nil {
+		return err
+	}
+	if err := it.s.push(); err != nil {
 		return err
 	}
 	it.collected, it.at, it.bytes, it.failed = nil, map[Key]int{}, 0, nil

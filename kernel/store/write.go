@@ -64,7 +64,7 @@ func (it *Items) store(records []record) error {
 	}
 	replaced := map[string]bool{} // files with another payload of a key, which would come back
 	for _, r := range last {
-		if p, ok := it.where[r.key]; ok && !p.holds(r.payload) {
+		if p, ok := it.where[r.key]; ok && !p.holds(r.payload) && it.s.remote() == nil {
 			replaced[p.path] = true
 		}
 	}

@@ -10,6 +10,7 @@ import (
 
 	"antipode/internal/plaintext"
 	"antipode/kernel/engine"
+	"antipode/kernel/remote"
 )
 
 // ErrMismatch is wrapped by errors of a job, a table, a model or an installation that do not fit: the task will fail
@@ -53,8 +54,16 @@ func again(ctx context.Context, pause time.Duration, say func(string, ...any), f
 	}
 }
 
+// also adds an error to err, unless both say that object storage cannot be reached.
+func also(err, other error) error {
+	if errors.Is(err, remote.ErrUnreachable) && errors.Is(other, remote.ErrUnreachable) {
+		return err
+	}
+	return errors.Join(err, other)
+}
+
 // Unreachable reports whether an error says that the file system of a store or a table, or the device, cannot be
-// reached.
+// reached. Object storage that cannot be reached has another error: it was tried five times.
 func Unreachable(err error) bool {
 	if errors.Is(err, engine.ErrDevice) {
 		return true

@@ -8,6 +8,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"path/filepath"
 	"sync"
 	"time"
 
@@ -19,12 +20,13 @@ import (
 	"antipode/kernel/engine"
 	"antipode/kernel/jobs"
 	"antipode/kernel/plugin"
+	"antipode/kernel/remote"
 	"antipode/kernel/store"
 )
 
 // Options configure a [Worker].
 type Options struct {
-	// Store is the folder of the store that the worker fills.
+	// Store is the store that the worker fills, a folder or a URL.
 	Store string
 	// Commit is the time for which results are collected before they are written; 0 = 60 s, or 300 s where a batch
 	// takes more than 10 s. All are written at the end of a shard.
@@ -53,10 +55,11 @@ type Worker struct {
 	engine *engine.Engine // nil = not open
 	fit    bool           // the job was compared with the tables and models of this machine
 
-	mu     sync.Mutex // guards the fields below
-	status *jobs.Status
-	store  *store.Store // the last that was opened
-	first  int          // the number of its packs when the shard began
+	writing sync.Mutex // held while a status is written
+	mu      sync.Mutex // guards the fields below
+	status  *jobs.Status
+	store   *Store // the last that was opened
+	first   int    // the number of its packs when the shard began
 }
 
 // New returns a worker for a job. It opens nothing yet.
@@ -66,14 +69,14 @@ func New(job *jobs.Job, o Options) *Worker { return &Worker{job: job, Options: o
 func (w *Worker) Close() error {
 	w.shard.Lock()
 	defer w.shard.Unlock()
-	return w.close()
+	return errors.Join(w.close(), w.store.Release())
 }
 
 func (w *Worker) close() error {
 	if w.engine == nil {
 		return nil
 	}
-	err := w.engine.Close()
+	err := w.store.Closed(w.engine.Close())
 	w.engine, w.fit = nil, false
 	return err
 }
@@ -100,8 +103,8 @@ func (w *Worker) Shard(ctx context.Context, index int) (*client.Result, error) {
 	w.begin(index)
 	var res *client.Result
 	err := again(ctx, firstPause, w.say, func() (err error) {
-		if res, err = w.compute(ctx, index); Unreachable(err) {
-			err = errors.Join(err, w.close())
+		if res, err = w.compute(ctx, index); Unreachable(err) || errors.Is(err, remote.ErrUnreachable) {
+			err = also(err, w.close())
 		}
 		return err
 	})
@@ -111,10 +114,10 @@ func (w *Worker) Shard(ctx context.Context, index int) (*client.Result, error) {
 		state = jobs.Done
 	case ctx.Err() != nil:
 		state, err = jobs.Stopped, ctx.Err()
+	case Unreachable(err), errors.Is(err, remote.ErrUnreachable):
+		err = unreached{err}
 	case errors.Is(err, engine.ErrDrained):
 		state = jobs.Stopped
-	case Unreachable(err):
-		err = unreached{err}
 	}
 	w.finish(state, err, res)
 	return res, err
@@ -130,16 +133,12 @@ func (w *Worker) begin(index int) {
 	if s.Host, err = os.Hostname(); err != nil {
 		s.Host = "unknown"
 	}
-	if old := jobs.ReadStatus(w.Store, w.job.ID, index); old != nil {
-		s.Attempt = old.Attempt + 1
-	}
 	w.status = s
 }
 
 // finish writes the last status. Where no store was opened there is none to write it to.
 func (w *Worker) finish(state string, err error, res *client.Result) {
 	w.mu.Lock()
-	defer w.mu.Unlock()
 	w.status.State = state
 	if err != nil && state == jobs.Failed {
 		w.status.Error = plaintext.OneLine(err.Error())
@@ -148,6 +147,7 @@ func (w *Worker) finish(state string, err error, res *client.Result) {
 		w.status.Computed, w.status.Found = res.Computed, res.Found
 		w.status.BadRows, w.status.Bad = len(res.Bad), res.Bad[:min(len(res.Bad), jobs.MaxBad)]
 	}
+	w.mu.Unlock()
 	w.write()
 }
 
@@ -158,19 +158,25 @@ func (w *Worker) Reported() bool {
 	return w.store != nil
 }
 
-// write writes the status, if there is a store. The caller holds mu.
+// write writes the status, if there is a store.
 func (w *Worker) write() {
+	w.writing.Lock()
+	defer w.writing.Unlock()
+	w.mu.Lock()
 	if w.store == nil {
+		w.mu.Unlock()
 		return
 	}
 	w.status.Packs = w.store.Packs()[w.first:]
-	if err := w.status.Write(w.Store); err != nil {
+	status, files := *w.status, w.store.Files
+	w.mu.Unlock()
+	if err := status.Write(files); err != nil {
 		w.say("the status is not written: %v", err)
 	}
 }
 
 // open opens the store and the engine.
-func (w *Worker) open() error {
+func (w *Worker) open(ctx context.Context, index int) error {
 	home, err := client.Home()
 	if err != nil {
 		return err
@@ -184,33 +190,41 @@ func (w *Worker) open() error {
 	if err != nil {
 		return err
 	}
-	s, err := store.OpenWorker(w.Store, store.WorkerOptions{Commit: w.Commit, Origin: store.Origin{Build: build,
-		Job: w.job.ID}})
+	s, err := OpenStore(ctx, w.Store, fmt.Sprintf("%s-%d", w.job.ID, index), store.WorkerOptions{Commit: w.Commit,
+		Origin: store.Origin{Build: build, Job: w.job.ID}})
 	if err != nil {
 		return err
 	}
-	w.engine = all.EngineOn(s, from, build)
+	w.engine = all.EngineOn(s.Store, from, build)
 	w.mu.Lock()
+	before := w.store
 	w.store = s
 	w.mu.Unlock()
-	return nil
+	return before.Release()
 }
 
 // compute evaluates the shard's plan.
 func (w *Worker) compute(ctx context.Context, index int) (*client.Result, error) {
 	if w.engine == nil {
-		if err := w.open(); err != nil {
+		if err := w.open(ctx, index); err != nil {
 			return nil, err
 		}
 	}
-	w.mu.Lock()
-	w.first = len(w.store.Packs())
 	origin := w.store.Origin()
 	origin.Shard = fmt.Sprintf("%d/%d", index, w.job.Shards)
 	w.store.SetOrigin(origin)
-	w.write()
+	old, err := jobs.ReadStatus(w.store.Files, w.job.ID, index)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the store: %w", err)
+	}
+	w.mu.Lock()
+	w.first = len(w.store.Packs())
+	if old != nil && !old.Started.Equal(w.status.Started) { // of another attempt
+		w.status.Attempt = old.Attempt + 1
+	}
 	w.say("job %s, shard %d of %d, attempt %d", w.job.ID, index, w.job.Shards, w.status.Attempt)
 	w.mu.Unlock()
+	w.write()
 	defer w.keepReporting()()
 	if !w.fit {
 		if err := w.fits(ctx); err != nil {
@@ -227,13 +241,19 @@ func (w *Worker) compute(ctx context.Context, index int) (*client.Result, error)
 	w.mu.Lock()
 	w.status.Device = w.engine.DeviceKind()
 	w.mu.Unlock()
-	return res, errors.Join(err, w.store.Commit())
+	return res, also(err, w.store.Commit())
 }
 
 // fits reports a table, a model, a stage or a device that is not the job's.
 func (w *Worker) fits(ctx context.Context) error {
-	if err := w.job.Verify(); err != nil {
-		if Unreachable(err) {
+	home, err := client.Home()
+	if err != nil {
+		return err
+	}
+	objects := remote.NewCache(filepath.Join(home, "cache"))
+	defer objects.Close()
+	if err := w.job.Verify(ctx, objects); err != nil {
+		if Unreachable(err) || errors.Is(err, remote.ErrUnreachable) || errors.Is(err, remote.ErrDenied) {
 			return err
 		}
 		return mismatch{err}
@@ -270,15 +290,15 @@ func (w *Worker) keepReporting() (stop func()) {
 	ended, done := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(done)
-		tick := time.NewTicker(jobs.Period)
+		tick := time.NewTicker(jobs.Period(w.Store))
 		defer tick.Stop()
 		for {
 			select {
 			case <-ended:
 				return
 			case <-tick.C:
-				w.mu.Lock()
 				w.write()
+				w.mu.Lock()
 				w.say("%s: %d of %d", w.status.Stage, w.status.Done, w.status.Total)
 				w.mu.Unlock()
 			}

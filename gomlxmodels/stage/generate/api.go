@@ -140,7 +140,8 @@ func (w *apiWorker) Prepare(_ context.Context, row stage.Row) (any, string, erro
 }
 
 // paid is the answer to an order, as stored next to the models: an image is paid for once, even if the process ends
-// before its batch is stored.
+// before its batch is stored. The file has the image's path relative to its own folder, so that a store may be moved;
+// those of earlier versions have it absolute.
 type paid struct {
 	Image         table.Image `json:"image"`
 	Outcome       string      `json:"outcome"`
@@ -199,6 +200,9 @@ func (w *apiWorker) answer(ctx context.Context, o order) (paid, error) {
 		if a.Image.Path == "" {
 			return a, nil
 		}
+		if !filepath.IsAbs(a.Image.Path) {
+			a.Image.Path = filepath.Join(filepath.Dir(file), a.Image.Path)
+		}
 		if _, err := stage.ImageFile(a.Image); err == nil {
 			return a, nil
 		}
@@ -220,7 +224,11 @@ func (w *apiWorker) answer(ctx context.Context, o order) (paid, error) {
 			return paid{}, err
 		}
 	}
-	text, err := json.Marshal(a)
+	stored := a
+	if rel, err := filepath.Rel(filepath.Dir(file), a.Image.Path); err == nil && a.Image.Path != "" {
+		stored.Image.Path = rel
+	}
+	text, err := json.Marshal(stored)
 	if err != nil {
 		return paid{}, err
 	}
