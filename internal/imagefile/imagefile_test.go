@@ -154,7 +154,8 @@ func FuzzDecode(f *testing.F) {
 			return image.Pt(c.Width, c.Height), nil
 		})
 		c, _, again := Config(data)
-		if err == nil && (again != nil || size != image.Pt(c.Width, c.Height)) || errors.Is(err, ErrTooLarge) {
+		if err == nil && (again != nil || size != image.Pt(c.Width, c.Height)) ||
+			again == nil && errors.Is(err, ErrTooLarge) {
 			t.Errorf("%v, %v; %v, %v", size, err, c, again)
 		}
 	})

@@ -229,7 +229,9 @@ func twoBackends(t *testing.T, b *binaries, c *count) {
 func clients(t *testing.T, b *binaries, c *count) {
 	w := b.installed(t)
 	w.chain(t, "generate")
+	began := time.Now()
 	w.must(t, w.command("generate"))
+	took := time.Since(began)
 	want := w.rows(t, "generate")
 	for range c.rounds {
 		w.forget(t, "generate")
@@ -243,7 +245,7 @@ func clients(t *testing.T, b *binaries, c *count) {
 				results[i] = own.rows(t, "generate")
 			})
 		}
-		sleep(time.Second)
+		sleep(2 * took) // eight clients are slower than one
 		c.killed(w.killBackend())
 		wait.Wait()
 		for _, got := range results {

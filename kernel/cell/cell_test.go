@@ -180,6 +180,14 @@ func testProgress(t *testing.T) {
 	p.Close()
 	p.Update(table.Progress{Stage: "late"})
 
+	var idle recorder // with -race: its timer ticks without an update
+	p = idle.progress()
+	time.Sleep(2 * appear)
+	p.Close()
+	if len(idle.drawn) > 0 {
+		t.Errorf("drew %q without an update", idle.drawn)
+	}
+
 	var long recorder
 	p = long.progress()
 	p.Update(table.Progress{Stage: "a", Done: 1, Total: 9})

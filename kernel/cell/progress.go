@@ -102,6 +102,8 @@ func NewProgress() *Progress {
 
 func newProgress(show func(table.Progress), clear func()) *Progress {
 	p := &Progress{show: show, clear: clear}
+	p.mu.Lock() // tick reads the timer
+	defer p.mu.Unlock()
 	p.timer = time.AfterFunc(appear, p.tick)
 	return p
 }
