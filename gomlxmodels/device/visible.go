@@ -31,7 +31,7 @@ type Selection struct {
 // Select returns the devices of a list: "auto" or "" is every visible NVIDIA GPU, "0,2" the first and the third of
 // them, "GPU-8a5f…" one by its UUID, and "cpu:2" two processes on the processor, for tests. The visible GPUs are those
 // of CUDA_VISIBLE_DEVICES, which a scheduler sets to the ones that a job was given, or else all.
-func Select(list string) (Selection, error) { return selectFrom(list, visibleGPUs) }
+func Select(list string) (Selection, error) { return selectFrom(list, VisibleGPUs) }
 
 func selectFrom(list string, visible func() []string) (s Selection, err error) {
 	fail := func(format string, args ...any) (Selection, error) {
@@ -77,10 +77,10 @@ func selectFrom(list string, visible func() []string) (s Selection, err error) {
 
 func isUUID(gpu string) bool { return strings.HasPrefix(gpu, "GPU-") || strings.HasPrefix(gpu, "MIG-") }
 
-// visibleGPUs returns the values of CUDA_VISIBLE_DEVICES that stand for one visible GPU each.
-func visibleGPUs() []string {
+// VisibleGPUs returns the values of CUDA_VISIBLE_DEVICES that stand for one visible GPU each.
+func VisibleGPUs() []string {
 	if list, set := os.LookupEnv(CUDAEnv); set {
-		return splitGPUs(list)
+		return SplitGPUs(list)
 	}
 	if !SeesNVIDIA() {
 		return nil
@@ -100,8 +100,9 @@ func visibleGPUs() []string {
 	return gpus
 }
 
-// splitGPUs splits a value of CUDA_VISIBLE_DEVICES. Like CUDA it ends at the first entry that is no device.
-func splitGPUs(list string) (gpus []string) {
+// SplitGPUs splits a value of CUDA_VISIBLE_DEVICES or HIP_VISIBLE_DEVICES. Like CUDA it ends at the first entry that is
+// no device.
+func SplitGPUs(list string) (gpus []string) {
 	for gpu := range strings.SplitSeq(list, ",") {
 		gpu = strings.TrimSpace(gpu)
 		if number, err := strconv.Atoi(gpu); gpu == "" || err == nil && number < 0 {

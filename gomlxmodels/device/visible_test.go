@@ -26,7 +26,7 @@ func TestSelect(t *testing.T) {
 		t.Setenv(CUDAEnv, "")
 		if c.cuda != "-" {
 			t.Setenv(CUDAEnv, c.cuda)
-			visible = func() []string { return splitGPUs(c.cuda) }
+			visible = func() []string { return SplitGPUs(c.cuda) }
 		}
 		s, err := selectFrom(c.list, visible)
 		got := fmt.Sprint(s.GPUs, s.CPUs, s.Explicit)

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 )
 
 // prefix is that of temporary names.
@@ -38,6 +39,15 @@ func Temp(dir string) (*os.File, error) { return os.CreateTemp(dir, prefix+"*") 
 
 // Replace writes a file atomically: write fills a temporary file next to it, which is synced and renamed.
 func Replace(path string, mode fs.FileMode, write func(w io.Writer) error) error {
+	if err := replace(path, mode, write); err != nil {
+		return err
+	}
+	syncFolder(filepath.Dir(path))
+	return nil
+}
+
+// replace is [Replace] without syncing the folder: the file's name is not durable yet, its content is.
+func replace(path string, mode fs.FileMode, write func(w io.Writer) error) error {
 	f, err := Temp(filepath.Dir(path))
 	if err != nil {
 		return err
@@ -54,7 +64,38 @@ func Replace(path string, mode fs.FileMode, write func(w io.Writer) error) error
 	if err != nil {
 		return err
 	}
-	return rename(f.Name(), path)
+	return os.Rename(f.Name(), path)
+}
+
+// Group writes many files and syncs each of their folders once. The zero Group has none. Its methods may be called by
+// several goroutines.
+type Group struct {
+	mu      sync.Mutex
+	folders map[string]bool // that are not synced since a file was written
+}
+
+// Replace is the function [Replace], but the file may be missing after a crash before [Group.Sync].
+func (g *Group) Replace(path string, mode fs.FileMode, write func(w io.Writer) error) error {
+	if err := replace(path, mode, write); err != nil {
+		return err
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.folders == nil {
+		g.folders = map[string]bool{}
+	}
+	g.folders[filepath.Dir(path)] = true
+	return nil
+}
+
+// Sync syncs the folders.
+func (g *Group) Sync() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for folder := range g.folders {
+		syncFolder(folder)
+	}
+	g.folders = nil
 }
 
 // Make is [Replace] for a file that another program writes: run makes the file temp, in a temporary folder next to it.
@@ -82,9 +123,13 @@ func rename(from, to string) error {
 	if err := os.Rename(from, to); err != nil {
 		return err
 	}
-	if d, err := os.Open(filepath.Dir(to)); err == nil {
+	syncFolder(filepath.Dir(to))
+	return nil
+}
+
+func syncFolder(path string) {
+	if d, err := os.Open(path); err == nil {
 		d.Sync()
 		d.Close()
 	}
-	return nil
 }

@@ -77,3 +77,48 @@ func TestReplaceFails(t *testing.T) {
 		t.Errorf("%d files, %v", len(list), err)
 	}
 }
+
+// TestGroup writes files in two folders from several goroutines: all are complete, one that fails keeps what was there,
+// and nothing else is left.
+func TestGroup(t *testing.T) {
+	dir := t.TempDir()
+	for _, folder := range []string{"a", "b"} {
+		if err := os.Mkdir(filepath.Join(dir, folder), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var g Group
+	fail := errors.New("fail")
+	var wait sync.WaitGroup
+	for i := range 16 {
+		path := filepath.Join(dir, []string{"a", "b"}[i%2], string(rune('0'+i/4)))
+		wait.Go(func() {
+			if err := g.Replace(path, 0o600, func(w io.Writer) error {
+				_, err := w.Write(bytes.Repeat([]byte{byte(i)}, 10000))
+				return err
+			}); err != nil {
+				t.Error(err)
+			}
+			if err := g.Replace(path, 0o600, func(io.Writer) error { return fail }); !errors.Is(err, fail) {
+				t.Error(err)
+			}
+		})
+	}
+	wait.Wait()
+	if len(g.folders) != 2 {
+		t.Errorf("%d folders are to be synced", len(g.folders))
+	}
+	g.Sync()
+	if len(g.folders) != 0 {
+		t.Errorf("%d folders are to be synced after Sync", len(g.folders))
+	}
+	files, err := filepath.Glob(filepath.Join(dir, "*", "*"))
+	if err != nil || len(files) != 8 {
+		t.Errorf("files %q, %v", files, err)
+	}
+	for _, path := range files {
+		if data, err := os.ReadFile(path); err != nil || len(data) != 10000 || bytes.Count(data, data[:1]) != 10000 {
+			t.Errorf("%s: %d bytes, %v", path, len(data), err)
+		}
+	}
+}

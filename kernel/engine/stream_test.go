@@ -277,7 +277,8 @@ func TestStreamed(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				r := newEngine(t).newRun(t.Context(), client.Request{Plan: plan, Save: "out.csv", Counts: true}, nil, nil)
+				saved := client.Request{Plan: plan, Save: "out.csv", Counts: true}
+				r := newEngine(t).newRun(t.Context(), saved, nil, nil)
 				if parts := r.streamed() != nil; parts != test.parts {
 					t.Errorf("part by part: %v, want %v", parts, test.parts)
 				}

@@ -4,13 +4,14 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -18,6 +19,8 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
+
+	"antipode/internal/atomicfile"
 )
 
 // jobsDir is the folder of the status files of jobs.
@@ -31,11 +34,15 @@ type MergeOptions struct {
 	Remove bool
 }
 
+// copiesAtOnce is the number of files that are copied at the same time: while one is synced others are read.
+const copiesAtOnce = 16
+
 // merging is a merge of stores into one.
 type merging struct {
 	s       *Store
 	sources []*Store
-	names   [16]sync.Mutex // one is locked to write a pack, by the last digit of its name
+	files   atomicfile.Group // that are copied
+	names   [16]sync.Mutex   // one is locked to write a pack, by the last digit of its name
 
 	mu       sync.Mutex
 	report   MergeReport
@@ -73,6 +80,7 @@ func (s *Store) Merge(ctx context.Context, folders []string, o MergeOptions) (*M
 		if err := m.each(ctx, step.pattern, step.file); err != nil {
 			return nil, fmt.Errorf("store merge: %w", err)
 		}
+		m.files.Sync()
 	}
 	if err := m.compare(ctx, o.Difference); err != nil {
 		return nil, fmt.Errorf("store merge: %w", err)
@@ -132,7 +140,7 @@ func (m *merging) each(ctx context.Context, pattern string, file func(*Store, st
 	for range relist {
 		again := atomic.Bool{}
 		group, failed := errgroup.WithContext(ctx)
-		group.SetLimit(2 * runtime.NumCPU())
+		group.SetLimit(copiesAtOnce)
 		for _, source := range m.sources {
 			names, err := filepath.Glob(filepath.Join(escape(source.dir), pattern))
 			if err != nil {
@@ -191,19 +199,59 @@ func (m *merging) blob(_ *Store, path string) error {
 		m.found(path)
 		return nil
 	}
-	data, err := os.ReadFile(path)
+	f, size, err := openFile(path)
 	if err != nil {
 		return err
 	}
-	if fmt.Sprintf("%x", sha256.Sum256(data)) != digest {
+	defer f.Close()
+	switch err := m.copy(to, f, size, 0, digest); {
+	case errors.Is(err, ErrDamaged):
 		m.damaged(path)
-		return nil
+	case err != nil:
+		return err
+	default:
+		m.copied(path, func(r *MergeReport) { r.Images++ })
 	}
-	if err := writeFile(to, data); err != nil {
+	return nil
+}
+
+// openFile opens a file and returns its size.
+func openFile(path string) (f *os.File, size int64, err error) {
+	if f, err = os.Open(path); err != nil {
+		return nil, 0, err
+	}
+	info, err := f.Stat()
+	if err != nil {
+		f.Close()
+		return nil, 0, err
+	}
+	return f, info.Size(), nil
+}
+
+// copyBuffer is the size of the buffers of copies.
+const copyBuffer = 256 << 10
+
+var copyBuffers = sync.Pool{New: func() any { return new([copyBuffer]byte) }}
+
+// copy copies a file if its content without the last bytes, as many as tail, has the SHA-256 digest. If it has another
+// one the error is ErrDamaged, and nothing is written. The file is read once.
+func (m *merging) copy(to string, f *os.File, size, tail int64, digest string) error {
+	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
 		return err
 	}
-	m.copied(path, func(r *MergeReport) { r.Images++ })
-	return nil
+	return m.files.Replace(to, 0o600, func(w io.Writer) error {
+		buffer := copyBuffers.Get().(*[copyBuffer]byte)
+		defer copyBuffers.Put(buffer)
+		h := sha256.New()
+		if _, err := io.CopyBuffer(io.MultiWriter(w, h), io.NewSectionReader(f, 0, size-tail), buffer[:]); err != nil {
+			return err
+		}
+		if hex.EncodeToString(h.Sum(nil)) != digest {
+			return ErrDamaged
+		}
+		_, err := io.Copy(w, io.NewSectionReader(f, size-tail, tail))
+		return err
+	})
 }
 
 // items copies a pack, or writes the items of a shard of an earlier version as packs.
@@ -214,42 +262,73 @@ func (m *merging) items(source *Store, path string) error {
 	}
 	context := filepath.Base(filepath.Dir(path))
 	stage := filepath.Base(filepath.Dir(filepath.Dir(path)))
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return err
-	}
 	m.mu.Lock()
 	m.contexts[[2]string{stage, context}] = true
 	m.mu.Unlock()
 	dir := filepath.Join(m.s.dir, "items", stage, context)
 	if ext == shardSuffix {
-		return m.shard(dir, path, data)
+		return m.shard(dir, path)
 	}
-	_, entries, err := openPack(bytes.NewReader(data), int64(len(data)), filepath.Base(path))
-	if err != nil || !sound(data) {
+	n, copied, err := m.pack(filepath.Join(dir, filepath.Base(path)), path)
+	switch {
+	case errors.Is(err, ErrDamaged):
 		m.damaged(path)
-		return nil
-	}
-	copied, err := m.put(filepath.Join(dir, filepath.Base(path)), data)
-	if err != nil {
+	case err != nil:
 		return err
-	}
-	if !copied {
+	case !copied:
 		m.found(path)
-		return nil
+	default:
+		m.copied(path, func(r *MergeReport) {
+			r.Packs++
+			r.Items += n
+		})
 	}
-	m.copied(path, func(r *MergeReport) {
-		r.Packs++
-		r.Items += len(entries)
-	})
 	return nil
 }
 
-// put writes a pack unless the store has it. Packs of one name differ at most in their headers: the smaller one stays.
-func (m *merging) put(path string, pack []byte) (copied bool, err error) {
-	own := &m.names[path[len(path)-len(packSuffix)-1]%byte(len(m.names))] // of the packs of other sources, too
+// pack copies a pack of n items unless the store has it. The error is ErrDamaged if it is not sound.
+func (m *merging) pack(to, path string) (n int, copied bool, err error) {
+	f, size, err := openFile(path)
+	if err != nil {
+		return 0, false, err
+	}
+	defer f.Close()
+	_, entries, err := openPack(f, size, filepath.Base(path))
+	start, end := make([]byte, len(packMagic)), make([]byte, packSum)
+	if err == nil {
+		err = errors.Join(readAt(f, start, 0), readAt(f, end, size-int64(packSum)))
+	}
+	switch {
+	case errors.Is(err, errPack), errors.Is(err, errLater), err == nil && string(start) != packMagic:
+		return 0, false, ErrDamaged
+	case err != nil:
+		return 0, false, err
+	}
+	defer m.lock(to)()
+	if _, err := os.Stat(to); err == nil {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return 0, false, err
+		}
+		if !sound(data) {
+			return 0, false, ErrDamaged
+		}
+		copied, err = m.put(to, data)
+		return len(entries), copied, err
+	}
+	return len(entries), true, m.copy(to, f, size, int64(packSum), hex.EncodeToString(end[:sha256.Size]))
+}
+
+// lock locks the name of a pack, which other sources may have, too.
+func (m *merging) lock(path string) (unlock func()) {
+	own := &m.names[path[len(path)-len(packSuffix)-1]%byte(len(m.names))]
 	own.Lock()
-	defer own.Unlock()
+	return own.Unlock
+}
+
+// put writes a pack unless the store has it. Packs of one name differ at most in their headers: the smaller one stays.
+// The caller has locked the name.
+func (m *merging) put(path string, pack []byte) (copied bool, err error) {
 	if there, err := os.ReadFile(path); err == nil && sound(there) && bytes.Compare(there, pack) <= 0 {
 		return false, nil
 	}
@@ -257,7 +336,11 @@ func (m *merging) put(path string, pack []byte) (copied bool, err error) {
 }
 
 // shard writes the items of a shard as packs.
-func (m *merging) shard(dir, path string, data []byte) error {
+func (m *merging) shard(dir, path string) error {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
 	if _, err := openShard(bytes.NewReader(data), int64(len(data)), filepath.Base(path)); err != nil {
 		m.damaged(path)
 	}
@@ -272,7 +355,10 @@ func (m *merging) shard(dir, path string, data []byte) error {
 		if err != nil {
 			return err
 		}
-		wrote, err := m.put(filepath.Join(dir, packName(entries)), data)
+		to := filepath.Join(dir, packName(entries))
+		unlock := m.lock(to)
+		wrote, err := m.put(to, data)
+		unlock()
 		if err != nil {
 			return err
 		}

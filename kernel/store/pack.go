@@ -36,7 +36,8 @@ const (
 
 	recordHead  = 32 + 4 + 4
 	indexEntry  = 32 + 8 + 4 + 4
-	packTrailer = 4 + 4 + sha256.Size + len(packMagic)
+	packSum     = sha256.Size + len(packMagic) // after what the SHA-256 is of
+	packTrailer = 4 + 4 + packSum
 	packTail    = 128 << 10
 
 	maxItemSize  = 1 << 30

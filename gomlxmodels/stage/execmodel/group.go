@@ -32,7 +32,7 @@ type Options struct {
 // Group runs a program. Its methods may be called by several goroutines.
 type Group struct {
 	o     Options
-	gpus  []string // values of gpuVar, one per process; empty = not assigned
+	gpus  []string // see visibleGPUs; one per process, empty = not assigned
 	logs  []*stderrLog
 	turn  chan struct{} // holds the right to use the processes
 	pause func(failures int) time.Duration

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+
+	"antipode/gomlxmodels/device"
 )
 
 // Inspect returns the absolute path and the SHA-256 of a program, after the checks of [Open].
@@ -77,24 +79,18 @@ func environment(inherited []string, passed map[string]string, gpu string) (env 
 	return env
 }
 
-// gpuVars are the variables that limit the GPUs of a process.
-var gpuVars = []string{"CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES"}
+// hipEnv limits the AMD GPUs of a process.
+const hipEnv = "HIP_VISIBLE_DEVICES"
 
 // visibleGPUs returns the variable, with its value, that selects each visible GPU.
 func visibleGPUs() (gpus []string) {
-	for _, name := range gpuVars {
-		if list, set := os.LookupEnv(name); set {
-			for gpu := range strings.SplitSeq(list, ",") {
-				if gpu = strings.TrimSpace(gpu); gpu != "" && gpu != "-1" {
-					gpus = append(gpus, name+"="+gpu)
-				}
-			}
-			return gpus
-		}
+	name, list := device.CUDAEnv, device.VisibleGPUs
+	_, cuda := os.LookupEnv(device.CUDAEnv)
+	if amd, set := os.LookupEnv(hipEnv); set && !cuda {
+		name, list = hipEnv, func() []string { return device.SplitGPUs(amd) }
 	}
-	entries, _ := os.ReadDir("/proc/driver/nvidia/gpus")
-	for i := range entries {
-		gpus = append(gpus, fmt.Sprintf("%s=%d", gpuVars[0], i))
+	for _, gpu := range list() {
+		gpus = append(gpus, name+"="+gpu)
 	}
 	return gpus
 }

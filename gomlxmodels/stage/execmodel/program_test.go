@@ -58,9 +58,16 @@ func TestGPUs(t *testing.T) {
 	if got := strings.Join(env, "; "); got != "A=1; CUDA_VISIBLE_DEVICES=2, 5; CUDA_VISIBLE_DEVICES=2" {
 		t.Error(got)
 	}
+	t.Setenv("HIP_VISIBLE_DEVICES", "7")
 	t.Setenv("CUDA_VISIBLE_DEVICES", "-1")
 	if _, err := New(Options{Workers: -1, Task: Generate}); err == nil ||
 		!strings.Contains(err.Error(), "no GPU found") {
 		t.Error(err)
+	}
+	if err := os.Unsetenv("CUDA_VISIBLE_DEVICES"); err != nil { // t restores it
+		t.Fatal(err)
+	}
+	if got := strings.Join(visibleGPUs(), " "); got != "HIP_VISIBLE_DEVICES=7" {
+		t.Errorf("AMD GPUs: %q", got)
 	}
 }
