@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"antipode/kernel/client"
+	"antipode/kernel/remote"
 	"antipode/kernel/remote/remotetest"
 )
 
@@ -120,6 +121,48 @@ func TestArrayJobOfObjects(t *testing.T) {
 				t.Errorf("%s differs from that of one machine", name)
 			}
 		}
+	}
+}
+
+// TestJobOfFolder computes a job of the images below a prefix, which no task but that of their shard reads.
+func TestJobOfFolder(t *testing.T) {
+	workplace(t, 1)
+	s, run := remotetest.New(t), inProcess(t)
+	b, err := remote.Open(t.Context(), s.Parse(t, ""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	for n := range 5 {
+		if err := b.Put(t.Context(), fmt.Sprintf("photos/%d.png", n), []byte(pngOf(t, n+2))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	printed, err := run("job", "make", "--shards", "2", "--store", s.Object("store"), "--", "embed", "--model",
+		"exec:./echo", "--in", s.Object("photos/"), "--out", "e.parquet")
+	if err != nil || !strings.Contains(printed, "2 shards of tables with 5 rows") {
+		t.Fatalf("%q, %v", printed, err)
+	}
+	for i, want := range []int{3, 2} {
+		t.Setenv(client.HomeVar, t.TempDir())
+		var read atomic.Int64
+		s.Faults(func(_ int64, r *http.Request) remotetest.Fault {
+			if r.Method == http.MethodGet && strings.HasPrefix(r.URL.Path, "/lab/photos/") {
+				read.Add(1)
+			}
+			return remotetest.None
+		})
+		printed, err := run("work", "job.json", "--allow-exec", "echo", "--shard", fmt.Sprintf("%d/2", i))
+		if err != nil || !strings.Contains(printed, fmt.Sprintf("%d items computed", want)) || read.Load() != int64(want) {
+			t.Errorf("%q, %v after %d images were read, want %d", printed, err, read.Load(), want)
+		}
+	}
+	if err := b.Put(t.Context(), "photos/6.png", []byte("another")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := run("work", "job.json", "--allow-exec", "echo", "--shard", "0/2"); !errors.As(err, new(usageError)) ||
+		!strings.Contains(err.Error(), "has changed since the job was made") {
+		t.Errorf("a further image: %v", err)
 	}
 }
 

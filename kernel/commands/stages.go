@@ -113,10 +113,10 @@ func openInput(path string, o datasets.ImagesOptions) (datasets.Table, error) {
 	return datasets.Images(path, o), nil
 }
 
-// isFolder reports whether a path is that of a folder of this machine.
+// isFolder reports whether a path is that of a folder of this machine, or the URL of one.
 func isFolder(path string) bool {
 	if objecturl.IsRemote(path) {
-		return false
+		return objecturl.IsFolder(path)
 	}
 	path, err := objecturl.Local(path)
 	if err != nil {
