@@ -5,10 +5,13 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
+	"time"
 
 	"antipode/kernel/client"
 	"antipode/kernel/remote"
@@ -153,7 +156,8 @@ func TestJobOfFolder(t *testing.T) {
 			return remotetest.None
 		})
 		printed, err := run("work", "job.json", "--allow-exec", "echo", "--shard", fmt.Sprintf("%d/2", i))
-		if err != nil || !strings.Contains(printed, fmt.Sprintf("%d items computed", want)) || read.Load() != int64(want) {
+		if err != nil || !strings.Contains(printed, fmt.Sprintf("%d items computed", want)) ||
+			read.Load() != int64(want) {
 			t.Errorf("%q, %v after %d images were read, want %d", printed, err, read.Load(), want)
 		}
 	}
@@ -163,6 +167,62 @@ func TestJobOfFolder(t *testing.T) {
 	if _, err := run("work", "job.json", "--allow-exec", "echo", "--shard", "0/2"); !errors.As(err, new(usageError)) ||
 		!strings.Contains(err.Error(), "has changed since the job was made") {
 		t.Errorf("a further image: %v", err)
+	}
+}
+
+// TestTaskIsEnded ends tasks that have committed nothing yet: what is finished is in object storage when they end, and
+// another machine finds it.
+func TestTaskIsEnded(t *testing.T) {
+	workplace(t, 300)
+	s, run := remotetest.New(t), inProcess(t)
+	if _, err := run(append(strings.Fields("job make --shards 2 -- "+chain[0]), "--batch", "1")...); err != nil {
+		t.Fatal(err)
+	}
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for signal, exit := range map[os.Signal]int{syscall.SIGTERM: exitStopped, os.Interrupt: exitInterrupted} {
+		t.Run(signal.String(), func(t *testing.T) {
+			home := t.TempDir()
+			t.Setenv(client.HomeVar, home)
+			args := []string{"work", "job.json", "--shard", "1/2", "--allow-exec", "echo", "--store",
+				s.Object("store-" + strings.ReplaceAll(signal.String(), " ", "-"))}
+			task := exec.Command(program, append(args, "--commit", "1h")...)
+			task.Env = append(os.Environ(), mainVar+"=1")
+			if err := task.Start(); err != nil {
+				t.Fatal(err)
+			}
+			images := func() int {
+				names, _ := filepath.Glob(filepath.Join(home, "tasks", "*", "blobs", "*", "*.png"))
+				return len(names)
+			}
+			for deadline := time.Now().Add(2 * time.Minute); images() < 5; time.Sleep(time.Millisecond) {
+				if time.Now().After(deadline) {
+					_ = task.Process.Kill()
+					t.Fatal("no images within two minutes")
+				}
+			}
+			if err := task.Process.Signal(signal); err != nil {
+				t.Fatal(err)
+			}
+			_ = task.Wait()
+			if code := task.ProcessState.ExitCode(); code != exit {
+				t.Errorf("exit status %d, want %d", code, exit)
+			}
+			if left, err := filepath.Glob(filepath.Join(home, "tasks", "*")); err != nil || len(left) > 0 {
+				t.Errorf("%q, %v; want nothing after the task", left, err)
+			}
+			printed, err := run("job", "status", "job.json", "--store", args[len(args)-1])
+			if !isExit(err, exitStopped) || !strings.Contains(printed, "1 stopped, 1 not started") {
+				t.Errorf("job status: %q, %v", printed, err)
+			}
+			t.Setenv(client.HomeVar, t.TempDir())
+			printed, err = run(args...)
+			if err != nil || !strings.Contains(printed, "items computed, ") || strings.Contains(printed, " 0 found") {
+				t.Errorf("again: %q, %v; want that some items are found", printed, err)
+			}
+		})
 	}
 }
 
