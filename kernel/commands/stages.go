@@ -239,8 +239,8 @@ func segment(ctx context.Context, args []string) error {
 	var masks, model string
 	fs := flags("segment", "--masks DIR | --model NAME|DIR --object COLUMN   --in TABLE --out TABLE")
 	s.add(fs)
-	fs.StringVar(&masks, "masks", "", "the `DIR` or URL that contains the masks: ID.png, or the image's own name with .png "+
-		"(non-zero = object)")
+	fs.StringVar(&masks, "masks", "", "the `DIR` or URL that contains the masks: ID.png, or the image's own name with "+
+		".png (non-zero = object)")
 	fs.StringVar(&model, "model", "", modelUsage+"(CLIPSegForImageSegmentation, or SamModel or Sam2Model with "+
 		"--detector), or of a pair: langsam (Decomposed-DIG's), langsam2, owlsam2, langsam-small"+execUsage)
 	fs.StringVar(&o.Detector, "detector", "", "the model that finds boxes, of which a SAM makes masks: a "+
