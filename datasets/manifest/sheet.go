@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"antipode/internal/plaintext"
 )
 
 // Sheet is a CSV file whose columns are found by name.
@@ -37,7 +39,8 @@ func ReadSheet(name string, data []byte, need ...string) (*Sheet, error) {
 	}
 	for _, n := range need {
 		if !slices.Contains(s.Header, n) {
-			return nil, fmt.Errorf("%s, line 1: no column %q (there are: %s)", name, n, strings.Join(s.Header, ", "))
+			return nil, fmt.Errorf("%s, line 1: no column %q (there are: %s)", name, n,
+				plaintext.OneLine(strings.Join(s.Header, ", ")))
 		}
 	}
 	for {
@@ -51,7 +54,8 @@ func ReadSheet(name string, data []byte, need ...string) (*Sheet, error) {
 		line, _ := r.FieldPos(0)
 		for i, v := range row {
 			if !utf8.ValidString(v) {
-				return nil, fmt.Errorf("%s, line %d, column %s: the text is not UTF-8", name, line, s.Header[i])
+				return nil, fmt.Errorf("%s, line %d, column %s: the text is not UTF-8", name, line,
+					plaintext.OneLine(s.Header[i]))
 			}
 		}
 		s.Rows = append(s.Rows, row)
@@ -78,7 +82,7 @@ func (s *Sheet) Cell(row int, column string) string {
 
 // Errorf returns an error about one value, with file, line, column and the message.
 func (s *Sheet) Errorf(row, column int, format string, args ...any) error {
-	return fmt.Errorf("%s, line %d, column %s: %s", s.Name, s.lines[row], s.Header[column],
+	return fmt.Errorf("%s, line %d, column %s: %s", s.Name, s.lines[row], plaintext.OneLine(s.Header[column]),
 		fmt.Sprintf(format, args...))
 }
 

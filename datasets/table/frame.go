@@ -225,6 +225,38 @@ func (f *Frame) Pick(rows []int) *Frame {
 	return out
 }
 
+// Slice returns the rows from one position to before another. It shares the values of the frame.
+func (f *Frame) Slice(from, to int) *Frame {
+	out := NewFrame(f.Specs())
+	for i := range f.Columns {
+		switch c, part := &f.Columns[i], &out.Columns[i]; c.Kind {
+		case KindText:
+			part.Texts = c.Texts[from:to:to]
+		case KindNumber:
+			part.Numbers = c.Numbers[from:to:to]
+		case KindImage:
+			part.Images = c.Images[from:to:to]
+		case KindMask:
+			part.Masks = c.Masks[from:to:to]
+		default:
+			part.Vectors = c.Vectors[from:to:to]
+		}
+	}
+	return out
+}
+
+// Append adds the rows of a frame with the same columns.
+func (f *Frame) Append(rows *Frame) {
+	for i := range f.Columns {
+		c, more := &f.Columns[i], &rows.Columns[i]
+		c.Texts = append(c.Texts, more.Texts...)
+		c.Numbers = append(c.Numbers, more.Numbers...)
+		c.Images = append(c.Images, more.Images...)
+		c.Masks = append(c.Masks, more.Masks...)
+		c.Vectors = append(c.Vectors, more.Vectors...)
+	}
+}
+
 // With returns the frame with columns added at the end; one of the same name is replaced in place.
 func (f *Frame) With(columns ...Column) *Frame {
 	out := &Frame{Columns: slices.Clone(f.Columns)}

@@ -10,6 +10,8 @@ import (
 	"path"
 	"strconv"
 	"strings"
+
+	"antipode/internal/plaintext"
 )
 
 // maxPart is the largest part of a workbook that is unpacked, in bytes; the largest of ViSAGe's is 27 MB.
@@ -148,7 +150,8 @@ func sheetPart(z *zip.Reader, sheet string) (string, error) {
 		return "", err
 	}
 	if id == "" {
-		return "", fmt.Errorf("no sheet %q (there are: %s)", sheet, strings.Join(names, ", "))
+		return "", fmt.Errorf("no sheet %q (there are: %s)", sheet,
+			plaintext.OneLine(strings.Join(names, ", ")))
 	}
 	target := ""
 	err = elements(z, "xl/_rels/workbook.xml.rels", "Relationship", func(_ *xml.Decoder, start xml.StartElement) error {

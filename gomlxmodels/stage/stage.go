@@ -11,6 +11,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"sync"
 
 	"github.com/gomlx/compute"
 
@@ -135,7 +136,8 @@ type Worker interface {
 	// Env.OnDevice for what needs the device. With an error it may return the values of the rows that are done, nil for
 	// the others: they are stored.
 	Compute(ctx context.Context, prepared []any) ([][]Value, error)
-	// Close releases the worker's resources. The model may stay loaded for other runs.
+	// Close releases the worker's resources. The model may stay loaded for other runs. Label and Key may be called
+	// after it.
 	Close()
 }
 
@@ -182,9 +184,21 @@ const (
 	Pixels    = "\x00pixels"
 )
 
+var registered sync.Map // Stages by name
+
+// Find returns the registered stage of a name.
+func Find(name string) (s Stage, known bool) {
+	found, known := registered.Load(name)
+	if known {
+		s = found.(Stage)
+	}
+	return s, known
+}
+
 // Register registers a stage as an operation of plans, under its name. It panics if the name is taken: that is a
 // mistake in the program.
 func Register(s Stage) {
+	registered.Store(s.Name, s)
 	operation.Register(s.Name, func(ctx context.Context, call operation.Call, _ json.RawMessage,
 		in []*table.Frame) (*table.Frame, error) {
 		r, ok := ctx.Value(runnerKey{}).(Runner)

@@ -68,11 +68,11 @@ func killNotebook(t *testing.T, b *binaries, c *count) {
 		return cmd
 	}
 	w.must(t, run()) // builds GoNB
-	start := time.Now()
+	began := time.Now()
 	w.forget(t, "embed")
 	w.forget(t, "caption")
 	w.must(t, run())
-	took := time.Since(start)
+	took := time.Since(began)
 	want := w.rows(t, "embed")
 	for i := range c.rounds {
 		w.forget(t, "embed")
@@ -81,21 +81,23 @@ func killNotebook(t *testing.T, b *binaries, c *count) {
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(time.Duration(rand.Int64N(int64(took))))
+		sleep(took)
 		switch i % 3 {
 		case 0:
-			_ = cmd.Process.Kill()
+			c.killed(cmd.Process.Kill() == nil)
 		case 1:
-			for _, pid := range w.processes(func(parent int, line string) bool { return parent == cmd.Process.Pid }) {
+			kernels := w.processes(func(parent int, line string) bool { return parent == cmd.Process.Pid })
+			for _, pid := range kernels {
 				_ = syscall.Kill(pid, syscall.SIGKILL)
 			}
+			c.killed(len(kernels) > 0)
 		default:
-			w.killBackend()
+			c.killed(w.killBackend())
 		}
 		if err := cmd.Wait(); i%3 == 2 && err != nil {
 			t.Errorf("a notebook whose backend was killed: %v", err)
 		}
-		notebook := func(_ int, line string) bool { return !strings.Contains(line, "\x00backend\x00serve") }
+		notebook := func(parent int, line string) bool { return !serves(parent, line) }
 		for limit := time.Now().Add(20 * time.Second); len(w.processes(notebook)) > 0; time.Sleep(time.Second / 10) {
 			if time.Now().After(limit) {
 				t.Fatalf("processes of a killed notebook: %v", w.processes(notebook))
@@ -234,29 +236,25 @@ func twoBuilds(t *testing.T, b *binaries, c *count) {
 func freeze(t *testing.T, b *binaries, c *count) {
 	w := b.world(t)
 	w.chain(t, "embed")
-	start := time.Now()
+	began := time.Now()
 	w.must(t, w.command("embed"))
-	took := time.Since(start)
+	took := time.Since(began)
 	want := w.rows(t, "embed")
 	for range c.rounds {
 		w.forget(t, "embed")
-		cmd := w.command("embed")
+		embed := w.command("embed")
 		var said bytes.Buffer
-		cmd.Stdout, cmd.Stderr = &said, &said
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		ended := make(chan error, 1)
-		go func() { ended <- cmd.Wait() }()
+		embed.Stdout, embed.Stderr = &said, &said
+		cmd := start(t, embed)
 		pid := 0
 		for limit := time.Now().Add(10 * time.Second); pid == 0 && time.Now().Before(limit); {
 			pid = w.backend()
 		}
-		time.Sleep(time.Duration(rand.Int64N(int64(took))))
+		sleep(took)
 		if pid == 0 || syscall.Kill(pid, syscall.SIGSTOP) != nil {
 			t.Fatal("no backend runs")
 		}
-		running := len(ended) == 0
+		running := len(cmd.ended) == 0
 		asked := time.Now()
 		out, err := w.antipode("backend", "status").CombinedOutput()
 		if err == nil || !strings.Contains(string(out), "has not answered") || time.Since(asked) > 20*time.Second {
@@ -266,7 +264,7 @@ func freeze(t *testing.T, b *binaries, c *count) {
 		if err != nil || !strings.Contains(string(out), "was killed") {
 			t.Errorf("stopping a frozen backend: %v, %s", err, out)
 		}
-		if err := <-ended; err != nil || running && !strings.Contains(said.String(), "has not answered") {
+		if err := <-cmd.ended; err != nil || running && !strings.Contains(said.String(), "has not answered") {
 			t.Errorf("embed, whose backend froze: %v, %s", err, said.String())
 		}
 		c.compare(t, "embed", w.rows(t, "embed"), want)

@@ -20,10 +20,13 @@ import (
 func TestTorture(t *testing.T) {
 	b := build(t)
 	table := newTable(t)
-	for _, stage := range []string{"generate", "segment", "embed", "caption", "ask", "table"} {
+	for _, stage := range []string{"generate", "segment", "embed", "caption", "ask", "table", "score"} {
 		table.run("kill -9 in "+stage, rounds(t), func(t *testing.T, c *count) { killStage(t, b, c, stage) })
 	}
 	table.run("kill -9 in store gc", rounds(t), func(t *testing.T, c *count) { killCollect(t, b, c) })
+	table.run("kill -9 in work", rounds(t), func(t *testing.T, c *count) { killWork(t, b, c) })
+	table.run("kill -9 in store merge", rounds(t), func(t *testing.T, c *count) { killMerge(t, b, c) })
+	table.run("kill -9 in store compact", rounds(t), func(t *testing.T, c *count) { killCompact(t, b, c) })
 	for part, pattern := range map[string]string{"shards": "items/*/*/*", "blobs": "blobs/*/*",
 		"index": "files.idx", "records": "results/*"} {
 		table.run("flipped bits in "+part, rounds(t), func(t *testing.T, c *count) { flip(t, b, c, pattern) })
@@ -46,30 +49,21 @@ func TestTorture(t *testing.T) {
 
 // killStage kills the backend, the client or both at a random moment of a stage that computes all of its rows.
 func killStage(t *testing.T, b *binaries, c *count, stage string) {
-	w := b.world(t)
+	w := b.installed(t)
 	w.chain(t, stage) // the tables that the stage reads
-	start := time.Now()
+	began := time.Now()
 	w.must(t, w.command(stage))
-	took := time.Since(start)
+	took := time.Since(began)
 	want := w.rows(t, stage)
 	for range c.rounds {
 		w.forget(t, stage)
-		cmd := w.command(stage)
-		cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		ended := make(chan error, 1)
-		go func() { ended <- cmd.Wait() }()
-		time.Sleep(time.Duration(rand.Int64N(int64(took))))
+		cmd := start(t, w.command(stage))
+		sleep(took)
 		what := rand.IntN(3)
-		if what != 0 {
-			w.killBackend()
-		}
-		if what != 1 {
-			_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
-		}
-		if err := <-ended; what == 1 && err != nil {
+		ran := what != 0 && w.killBackend()
+		ran = what != 1 && cmd.kill() || ran
+		c.killed(ran)
+		if err := <-cmd.ended; what == 1 && err != nil {
 			t.Errorf("%s, whose backend was killed: %v", stage, err)
 		}
 		w.must(t, w.command(stage))
@@ -79,18 +73,15 @@ func killStage(t *testing.T, b *binaries, c *count, stage string) {
 
 // killCollect kills store gc at a random moment, without a backend, and computes everything again.
 func killCollect(t *testing.T, b *binaries, c *count) {
-	w := b.world(t)
+	w := b.installed(t)
 	w.chain(t, "")
 	want := w.rows(t, "embed")
 	for range c.rounds {
 		w.stop()
-		cmd := w.antipode("store", "gc", "--keep", "0s")
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		time.Sleep(time.Duration(rand.Int64N(int64(150 * time.Millisecond))))
-		_ = cmd.Process.Kill()
-		_ = cmd.Wait()
+		cmd := start(t, w.antipode("store", "gc", "--keep", "0s"))
+		sleep(150 * time.Millisecond)
+		c.killed(cmd.kill())
+		<-cmd.ended
 		w.chain(t, "")
 		c.compare(t, "embed", w.rows(t, "embed"), want)
 	}
@@ -236,7 +227,7 @@ func twoBackends(t *testing.T, b *binaries, c *count) {
 
 // clients are 8 of one table at the same time, whose backend is killed in between.
 func clients(t *testing.T, b *binaries, c *count) {
-	w := b.world(t)
+	w := b.installed(t)
 	w.chain(t, "generate")
 	w.must(t, w.command("generate"))
 	want := w.rows(t, "generate")
@@ -252,8 +243,8 @@ func clients(t *testing.T, b *binaries, c *count) {
 				results[i] = own.rows(t, "generate")
 			})
 		}
-		time.Sleep(time.Duration(rand.Int64N(int64(time.Second))))
-		w.killBackend()
+		sleep(time.Second)
+		c.killed(w.killBackend())
 		wait.Wait()
 		for _, got := range results {
 			c.compare(t, "generate", got, want)

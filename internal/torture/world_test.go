@@ -7,6 +7,7 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -71,6 +72,20 @@ func (b *binaries) world(t *testing.T) *world {
 	return w
 }
 
+// installed returns a world whose commands are the copy in its store, as those of kernels are: a round is shorter,
+// because another program computes its digest at each start.
+func (b *binaries) installed(t *testing.T) *world {
+	t.Helper()
+	w := b.world(t)
+	w.must(t, w.antipode("backend", "start"))
+	build, err := os.ReadFile(filepath.Join(w.home, "bin", "current"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.binaries = &binaries{filepath.Join(w.home, "bin", strings.TrimSpace(string(build)), "antipode"), b.echo}
+	return w
+}
+
 // shortDir is a temporary folder with a short path, as those of sockets are.
 func shortDir(t *testing.T) string {
 	t.Helper()
@@ -108,6 +123,10 @@ func (w *world) command(stage string, more ...string) *exec.Cmd {
 		args = append(args, "--in", "generate.csv", "--question", "which?", "--choices", "this,that")
 	case "table":
 		args = []string{stage, "--in", "generate.csv", "--out", "table.csv"}
+	case "score":
+		args = []string{stage, "--metric", "precision-coverage", "--real", "embed.csv", "--gen", "embed.csv",
+			"--vector", "full", "--by", "prompt_id", "--k", "1", "--cells", "none", "--resamples", "300", "--out",
+			"score.csv"}
 	default:
 		args = append(args, "--in", "generate.csv")
 	}
@@ -164,7 +183,11 @@ func (w *world) forget(t *testing.T, stage string) {
 	}
 }
 
-func (w *world) stop() { _ = w.antipode("backend", "stop").Run() }
+func (w *world) stop() {
+	if len(w.processes(serves)) > 0 {
+		_ = w.antipode("backend", "stop").Run()
+	}
+}
 
 // backend returns the process of the backend, 0 if none runs.
 func (w *world) backend() int {
@@ -176,14 +199,47 @@ func (w *world) backend() int {
 	return status.PID
 }
 
-// killBackend kills the backend, if one runs, without a warning.
-func (w *world) killBackend() {
-	if pid := w.backend(); pid > 1 {
+// serves reports whether a command line is that of a backend.
+func serves(_ int, line string) bool { return strings.Contains(line, "\x00backend\x00serve") }
+
+// killBackend kills the backend without a warning, also one that is starting, and reports whether one ran.
+func (w *world) killBackend() bool {
+	pids := w.processes(serves)
+	for _, pid := range pids {
 		_ = syscall.Kill(pid, syscall.SIGKILL)
 	}
+	return len(pids) > 0
 }
 
-// rows are those of a stage's table: the id and the digest of all values, with the content of images for their paths.
+// running is a command in a process group of its own.
+type running struct {
+	*exec.Cmd
+	ended chan error
+}
+
+func start(t *testing.T, cmd *exec.Cmd) *running {
+	t.Helper()
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	r := &running{cmd, make(chan error, 1)}
+	go func() { r.ended <- cmd.Wait() }()
+	return r
+}
+
+// kill kills the command and its children, and reports whether it ran.
+func (r *running) kill() bool {
+	ran := len(r.ended) == 0
+	_ = syscall.Kill(-r.Process.Pid, syscall.SIGKILL)
+	return ran
+}
+
+// sleep waits for a random part of the time that a command takes.
+func sleep(took time.Duration) { time.Sleep(time.Duration(rand.Int64N(int64(took)))) }
+
+// rows are those of a stage's table: the id, or else the number of the row, and the digest of all values, with the
+// content of images for their paths.
 func (w *world) rows(t *testing.T, stage string) (rows []string) {
 	t.Helper()
 	f, err := os.Open(filepath.Join(w.out, stage+".csv"))
@@ -198,13 +254,19 @@ func (w *world) rows(t *testing.T, stage string) (rows []string) {
 		return nil
 	}
 	id, image := slices.Index(records[0], "id"), slices.Index(records[0], "image")
-	for _, record := range records[1:] {
-		data, err := os.ReadFile(filepath.Join(w.out, record[image]))
-		if err != nil {
-			t.Errorf("%s: %v", stage, err)
+	for i, record := range records[1:] {
+		name := fmt.Sprint(i)
+		if id >= 0 {
+			name = record[id]
 		}
-		record[image] = fmt.Sprintf("%x", sha256.Sum256(data))
-		rows = append(rows, fmt.Sprintf("%s %x", record[id], sha256.Sum256(fmt.Appendf(nil, "%q", record))))
+		if image >= 0 {
+			data, err := os.ReadFile(filepath.Join(w.out, record[image]))
+			if err != nil {
+				t.Errorf("%s: %v", stage, err)
+			}
+			record[image] = fmt.Sprintf("%x", sha256.Sum256(data))
+		}
+		rows = append(rows, fmt.Sprintf("%s %x", name, sha256.Sum256(fmt.Appendf(nil, "%q", record))))
 	}
 	return rows
 }
@@ -212,7 +274,15 @@ func (w *world) rows(t *testing.T, stage string) (rows []string) {
 // count are the rows of a scenario that differ from those of an undisturbed run.
 type count struct {
 	rounds, lost, doubled, wrong int
+	kills                        int    // rounds in which a process that ran was killed
 	note                         string // printed after the result
+}
+
+// killed counts a round in which a process was killed, if one ran.
+func (c *count) killed(ran bool) {
+	if ran {
+		c.kills++
+	}
 }
 
 func (c *count) compare(t *testing.T, stage string, got, want []string) {
@@ -243,17 +313,18 @@ func (c *count) compare(t *testing.T, stage string, got, want []string) {
 }
 
 // table prints a line for each scenario: when it ends, because a night may be too short, and all at the end of the
-// test.
+// test. kills are the rounds of all scenarios in which a process was killed.
 type table struct {
 	t     *testing.T
 	lines []string
+	kills int
 }
 
 func newTable(t *testing.T) *table {
 	tab := &table{t: t}
 	t.Cleanup(func() {
-		fmt.Printf("%-40s %7s %6s %8s %6s %9s  %s\n%s\n", "scenario", "rounds", "lost", "doubled", "wrong", "time",
-			"result", strings.Join(tab.lines, "\n"))
+		fmt.Printf("%-40s %7s %7s %6s %8s %6s %9s  %s\n%s\nprocesses were killed in %d rounds\n", "scenario", "rounds",
+			"killed", "lost", "doubled", "wrong", "time", "result", strings.Join(tab.lines, "\n"), tab.kills)
 	})
 	return tab
 }
@@ -271,7 +342,8 @@ func (tab *table) run(name string, n int, scenario func(t *testing.T, c *count))
 	if !passed {
 		result = "FAILED"
 	}
-	line := fmt.Sprintf("%-40s %7d %6d %8d %6d %9s  %s", name, n, c.lost, c.doubled, c.wrong,
+	tab.kills += c.kills
+	line := fmt.Sprintf("%-40s %7d %7d %6d %8d %6d %9s  %s", name, n, c.kills, c.lost, c.doubled, c.wrong,
 		time.Since(start).Round(time.Second/10), strings.TrimSpace(result+" "+c.note))
 	fmt.Println(line)
 	tab.lines = append(tab.lines, line)

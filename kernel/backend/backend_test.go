@@ -85,6 +85,9 @@ func TestMain(m *testing.M) {
 	if len(os.Args) == 3 && os.Args[1] == "backend" { // a client started this program as its backend
 		home, err := client.Home()
 		if err == nil {
+			err = startup()
+		}
+		if err == nil {
 			err = serve(home)
 		}
 		if err != nil {

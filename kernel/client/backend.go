@@ -108,7 +108,7 @@ func (f *Frozen) Error() string {
 // Beat is the longest time that a running backend lets pass without a line of the reply to a run.
 const Beat = 2 * time.Second
 
-// errDied is the error if the backend ends before its reply does.
+// errDied is the error if the backend ends before its reply does, or a signal ends it at startup.
 var errDied = errors.New("the backend ended unexpectedly")
 
 // Backend is a client of a store's resident backend. It is an [Executor].
@@ -352,7 +352,11 @@ func (b *Backend) start(ctx context.Context, binary string) error {
 			if _, helloErr := b.Hello(ctx); helloErr == nil {
 				return nil // another process has started one
 			}
-			return fmt.Errorf("the backend ended at startup (%v): %s; see `antipode backend log`", err,
+			reason := errors.New("the backend ended")
+			if exit, ok := errors.AsType[*exec.ExitError](err); ok && exit.ExitCode() < 0 { // by a signal
+				reason = errDied
+			}
+			return fmt.Errorf("%w at startup (%v): %s; see `antipode backend log`", reason, err,
 				lastLine(LogPath(b.Home)))
 		case <-ctx.Done():
 			return ctx.Err()
@@ -374,21 +378,22 @@ func lastLine(path string) string {
 const maxDeaths = 3
 
 // Run sends a request to the backend and returns its result. It starts the backend if necessary, and restarts it if it
-// dies; finished items are in the store and are not computed again.
+// dies or is killed at startup; finished items are in the store and are not computed again.
 func (b *Backend) Run(ctx context.Context, req Request, progress func(table.Progress)) (*Result, error) {
 	if progress == nil {
 		progress = func(table.Progress) {}
 	}
 	carried, deaths := 0, 0 // items computed by backends that died
 	for {
-		if err := b.Ensure(ctx); err != nil {
-			return nil, err
-		}
 		computed := 0
-		result, err := b.once(ctx, req, func(p table.Progress) {
-			computed = max(computed, p.Computed)
-			progress(p)
-		})
+		var result *Result
+		err := b.Ensure(ctx)
+		if err == nil {
+			result, err = b.once(ctx, req, func(p table.Progress) {
+				computed = max(computed, p.Computed)
+				progress(p)
+			})
+		}
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}

@@ -20,19 +20,25 @@ type prepared struct {
 	err    error
 }
 
-// batches are the items of a stage: those of the rows with the keys unique, each with a row that has the key and, once
-// it is known, its values.
+// batches are the items of a stage: those of the rows with the keys unique, each with the first row that has the key
+// and, once it is known, its values.
 type batches struct {
 	w       stage.Worker
 	items   *store.Items
 	in      *table.Frame
 	outputs []table.ColumnSpec
 	c       *counter
+	keys    []store.Key       // by row
+	first   map[store.Key]int // key → position in unique
 	unique  []store.Key
 	rowOf   []int
 	values  [][]stage.Value
 	devices *deviceStage // nil = this process computes them
+	drop    bool         // values that are stored are replaced by inStore
 }
+
+// inStore stands for values that the store has.
+var inStore = []stage.Value{}
 
 // item returns the item of a position in unique.
 func (b *batches) item(u int) item { return item{b.items, b.unique[u]} }
@@ -276,6 +282,7 @@ func (r *run) finish(b *batches, running *running, members []int, results [][]st
 	}
 	keys := make([]store.Key, 0, len(members))
 	payloads := make([][]byte, 0, len(members))
+	var stored []int
 	keeper, chooses := b.w.(stage.Keeper)
 	for i, u := range members {
 		if failed != nil && results[i] == nil {
@@ -283,10 +290,11 @@ func (r *run) finish(b *batches, running *running, members []int, results [][]st
 		}
 		payload, err := encodeItem(results[i], b.outputs)
 		if err != nil {
-			return fmt.Errorf("%s, row %d (id %q): %w", b.w.Label(), b.rowOf[u]+1, rowID(b.in, b.rowOf[u]), err)
+			return fmt.Errorf("%s, row %d (id %q): %w", b.w.Label(), r.rowNumber(b.in, b.rowOf[u]),
+				rowID(b.in, b.rowOf[u]), err)
 		}
 		if b.values[u] = results[i]; !chooses || keeper.Keep(results[i]) {
-			keys, payloads = append(keys, b.unique[u]), append(payloads, payload)
+			keys, payloads, stored = append(keys, b.unique[u]), append(payloads, payload), append(stored, u)
 		}
 	}
 	if err := b.items.Put(keys, payloads); err != nil {
@@ -300,5 +308,10 @@ func (r *run) finish(b *batches, running *running, members []int, results [][]st
 	}
 	r.e.computed.Add(int64(len(members)))
 	running.finish(len(members), samples(b.in, b.outputs, members, b.rowOf, b.values))
+	if b.drop {
+		for _, u := range stored {
+			b.values[u] = inStore
+		}
+	}
 	return nil
 }

@@ -132,6 +132,15 @@ func (c *counter) foundLater() {
 	c.tell()
 }
 
+// lost counts n items as missing that were counted as found.
+func (c *counter) lost(n int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.found -= n
+	c.r.found -= n
+	c.r.e.found.Add(int64(-n))
+}
+
 // skip counts a bad row; the next report includes it.
 func (c *counter) skip() {
 	c.mu.Lock()

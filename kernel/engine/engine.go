@@ -186,32 +186,33 @@ func (e *Engine) evaluateIn(ctx context.Context, req client.Request, progress fu
 	}
 	defer e.Store.Use()()
 	r := e.newRun(ctx, req, progress, st)
-	f, err := r.eval(req.Plan)
+	var f *table.Frame
+	var saved savedTable
+	var err error
+	if s := r.streamed(); s != nil {
+		saved, err = s.save()
+	} else if f, err = r.eval(req.Plan); err == nil {
+		saved.rows = f.Len()
+		if req.Save != "" {
+			saved, err = r.save(f)
+		}
+	}
 	if err != nil {
 		return nil, err
 	}
-	res := &client.Result{Frame: f, Rows: f.Len(), Bad: r.bad, Computed: r.computed, Found: r.found, Notes: r.notes}
-	if req.Save != "" {
-		if res.Rows, err = r.save(f); err != nil {
-			return nil, err
-		}
-	}
+	res := &client.Result{Rows: saved.rows, Bad: r.bad, Computed: r.computed, Found: r.found}
 	res.Record = r.results[req.Plan]
 	if req.Save != "" {
-		rec, err := r.record(req.Plan, f)
-		if err != nil {
-			return nil, err
-		}
+		rec := r.record(req.Plan, saved)
 		rec.Saved, rec.ID = req.Save, saveID(rec.ID, req.Save)
 		r.keepResult(nil, rec)
-		res.Record, res.Notes = rec.ID, r.notes
+		res.Record = rec.ID
 	}
-	if req.Counts {
-		res.Frame = nil
-	} else {
+	if !req.Counts {
+		res.Frame = f
 		r.show(f)
-		res.Notes = r.notes
 	}
+	res.Notes = r.notes
 	if err := e.Store.Flush(); err != nil {
 		fmt.Fprintf(logWriter, "the index of file digests is not stored: %v\n", err) // it saves time only
 	}
@@ -345,9 +346,8 @@ func (r *run) note(format string, args ...any) {
 	}
 }
 
-// record describes the run of a plan and its result.
-func (r *run) record(p *table.Plan, f *table.Frame) (*store.Record, error) {
-	var inputs []string
+// digests returns the digests of a plan's rows and of those that its operation reads.
+func (r *run) digests(p *table.Plan, f *table.Frame) (inputs []string, result string, err error) {
 	for _, in := range p.Inputs {
 		read := r.byDigest[in.Digest()]
 		if read == nil { // Good and Bad evaluate their input separately
@@ -355,23 +355,25 @@ func (r *run) record(p *table.Plan, f *table.Frame) (*store.Record, error) {
 		}
 		d, err := store.FrameDigest(read)
 		if err != nil {
-			return nil, err
+			return nil, "", err
 		}
 		inputs = append(inputs, d)
 	}
-	result, err := store.FrameDigest(f)
-	if err != nil {
-		return nil, err
-	}
-	rec := &store.Record{ID: resultID(p, inputs), Result: result, Plan: p, Inputs: inputs, Models: r.models,
+	result, err = store.FrameDigest(f)
+	return inputs, result, err
+}
+
+// record describes the run of a plan and its result.
+func (r *run) record(p *table.Plan, t savedTable) *store.Record {
+	rec := &store.Record{ID: resultID(p, t.inputs), Result: t.result, Plan: p, Inputs: t.inputs, Models: r.models,
 		Sources: r.sources, Device: r.e.DeviceKind(),
-		Versions: versions(r.e.opts.Build), Rows: f.Len(), Computed: r.computed, Found: r.found, Notes: r.notes,
+		Versions: versions(r.e.opts.Build), Rows: t.rows, Computed: r.computed, Found: r.found, Notes: r.notes,
 		Bad: r.bad, Finished: time.Now().UTC()}
 	for u := range r.uses {
 		rec.Uses = append(rec.Uses, u)
 	}
 	slices.Sort(rec.Uses)
-	return rec, nil
+	return rec
 }
 
 // versions returns the versions of the programs that a result depends on.

@@ -18,7 +18,6 @@ import (
 	"antipode/datasets"
 	"antipode/datasets/table"
 	"antipode/internal/objecturl"
-	"antipode/kernel/parquet"
 	"antipode/kernel/remote"
 )
 
@@ -192,28 +191,18 @@ func (r *run) saveObject(f *table.Frame) error {
 	if err != nil {
 		return err
 	}
-	data, err := encode(f, u.Name())
-	if err != nil {
+	var data bytes.Buffer
+	if err := encodeTable(&data, u.Name(), f); err != nil {
 		return fmt.Errorf("cannot write %s: %w", u.Plain(), err)
 	}
 	b, err := r.e.objects.Bucket(r.ctx, u)
 	if err == nil {
-		err = b.Put(r.ctx, u.Key, data)
+		err = b.Put(r.ctx, u.Key, data.Bytes())
 	}
 	if err != nil {
 		return fmt.Errorf("cannot write the table: %w", err)
 	}
 	return nil
-}
-
-// encode returns the content of a table's file with a name.
-func encode(f *table.Frame, name string) ([]byte, error) {
-	if objecturl.Ext(name) == ".csv" {
-		return encodeCSV(f)
-	}
-	var b bytes.Buffer
-	err := parquet.Encode(&b, f)
-	return b.Bytes(), err
 }
 
 // uploaded returns the paths of images in a table under a URL. Images of the same bucket stay where they are; others
@@ -245,7 +234,7 @@ func (r *run) uploaded(f *table.Frame, images []table.Image) ([]table.Image, err
 			}
 			continue
 		}
-		out[i].Path = strings.TrimPrefix(prefix, dir.Key) + imageName(ids, i, img)
+		out[i].Path = strings.TrimPrefix(prefix, dir.Key) + imageName(ids, i, 0, img)
 		rows = append(rows, i)
 	}
 	if len(rows) == 0 {

@@ -18,119 +18,245 @@ import (
 	"antipode/kernel/store"
 )
 
+// stageRows is a row-wise stage of a run.
+type stageRows struct {
+	r       *run
+	stage   stage.Stage
+	plan    *table.Plan
+	opened  *opening
+	w       stage.Worker
+	digest  string // of w
+	loaded  bool   // w has its model
+	outputs []table.ColumnSpec
+	items   *store.Items
+	devices *deviceStage
+	c       *counter
+	damage  int // results that were found damaged, not noted yet
+
+	// Of rows that come in parts, after the missing items were computed:
+	bad   map[store.Key]bool          // items of bad rows, which were reported
+	loose map[store.Key][]stage.Value // results that are not stored; see [stage.Keeper]
+}
+
 // rowStage runs a row-wise stage and returns the table with the new columns. It takes stored items from the store and
 // computes the others in batches, each stored when it is done. A bad row is an error, or with SkipBad is left out.
 func (r *run) rowStage(st stage.Stage, p *table.Plan, in *table.Frame) (*table.Frame, error) {
-	opened := &opening{env: env{r}, files: map[string]string{}}
-	w, err := st.Open(r.ctx, opened, p.Args)
-	if err != nil {
+	s := &stageRows{r: r, stage: st, plan: p}
+	if err := s.open(); err != nil {
 		if r.work != nil {
 			return r.work.unopened(p, in, err)
 		}
 		return nil, err
 	}
-	defer w.Close()
-	specs := in.Specs()
-	if err := w.Check(specs); err != nil {
+	defer s.close()
+	if err := s.begin(in.Specs()); err != nil {
 		return nil, err
 	}
-	if checker, checks := w.(stage.RowChecker); checks {
-		for i := range in.Len() {
-			if err := checker.CheckRow(stage.Row{Frame: in, Index: i}); err != nil {
-				return nil, fmt.Errorf("row %d (id %q): %w", r.rowNumber(in, i), rowID(in, i), err)
-			}
-		}
+	if err := s.check(in); err != nil {
+		return nil, err
 	}
-	outputs := w.Outputs(specs)
-	for _, o := range outputs {
-		r.added[o.Name] = true
-	}
-	sum := sha256.Sum256([]byte(w.Digest()))
-	name, context := fmt.Sprintf("%s-v%d", st.Name, st.Version), hex.EncodeToString(sum[:12])
-	items, err := r.store.Items(name, context)
+	b := s.batches(in)
+	missing, failed, err := s.find(b)
 	if err != nil {
 		return nil, err
 	}
-	items.Columns(outputs)
-	r.uses[filepath.Join("items", name, context)] = true
+	if r.work == nil {
+		s.noteDamage()
+	}
+	err = s.count(b, len(b.unique), missing)
+	switch {
+	case err != nil:
+	case r.work != nil:
+		err = r.count(b, p, st.Name, missing)
+	default:
+		err = s.compute(b, missing, failed)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return s.result(b)
+}
 
-	keys := make([]store.Key, in.Len())
-	unique := make([]store.Key, 0, in.Len())
-	first := map[store.Key]int{} // key → position in unique
-	rowOf := []int{}             // position in unique → a row with that key
-	for i := range keys {
-		keys[i] = store.KeyOf(w.Key(stage.Row{Frame: in, Index: i}))
-		if _, seen := first[keys[i]]; !seen {
-			first[keys[i]] = len(unique)
-			unique = append(unique, keys[i])
-			rowOf = append(rowOf, i)
+// open opens the stage.
+func (s *stageRows) open() error {
+	opened := &opening{env: env{s.r}, files: map[string]string{}}
+	w, err := s.stage.Open(s.r.ctx, opened, s.plan.Args)
+	if err != nil {
+		return err
+	}
+	digest := w.Digest()
+	if s.digest != "" && s.digest != digest {
+		w.Close()
+		return fmt.Errorf("%s changed during the run; run it again", w.Label())
+	}
+	s.opened, s.w, s.digest, s.loaded = opened, w, digest, false
+	return nil
+}
+
+// close closes the worker. [stageRows.compute] opens it again where it is needed.
+func (s *stageRows) close() {
+	if s.opened != nil {
+		s.w.Close()
+		s.opened = nil
+	}
+}
+
+// begin checks the columns of the table and opens the items.
+func (s *stageRows) begin(columns []table.ColumnSpec) (err error) {
+	if err := s.w.Check(columns); err != nil {
+		return err
+	}
+	s.outputs = s.w.Outputs(columns)
+	for _, o := range s.outputs {
+		s.r.added[o.Name] = true
+	}
+	sum := sha256.Sum256([]byte(s.digest))
+	name, context := fmt.Sprintf("%s-v%d", s.stage.Name, s.stage.Version), hex.EncodeToString(sum[:12])
+	if s.items, err = s.r.store.Items(name, context); err != nil {
+		return err
+	}
+	s.items.Columns(s.outputs)
+	s.r.uses[filepath.Join("items", name, context)] = true
+	return nil
+}
+
+// check checks rows before any work.
+func (s *stageRows) check(in *table.Frame) error {
+	checker, checks := s.w.(stage.RowChecker)
+	if !checks {
+		return nil
+	}
+	for i := range in.Len() {
+		if err := checker.CheckRow(stage.Row{Frame: in, Index: i}); err != nil {
+			return fmt.Errorf("row %d (id %q): %w", s.r.rowNumber(in, i), rowID(in, i), err)
 		}
 	}
-	values := make([][]stage.Value, len(unique))
-	var missing []int
-	var failed []store.Key
-	stored, damage := r.storedValues(items, unique, outputs)
-	if err := items.Err(); err != nil {
-		return nil, fmt.Errorf("cannot read stored results: %w", err)
+	return nil
+}
+
+// key returns the key of a row's item.
+func (s *stageRows) key(in *table.Frame, row int) store.Key {
+	return store.KeyOf(s.w.Key(stage.Row{Frame: in, Index: row}))
+}
+
+// batches returns the items of rows, without values.
+func (s *stageRows) batches(in *table.Frame) *batches {
+	b := &batches{w: s.w, items: s.items, in: in, outputs: s.outputs, c: s.c, keys: make([]store.Key, in.Len()),
+		first: map[store.Key]int{}, devices: s.devices}
+	for i := range b.keys {
+		b.keys[i] = s.key(in, i)
+		if _, seen := b.first[b.keys[i]]; !seen {
+			b.first[b.keys[i]] = len(b.unique)
+			b.unique, b.rowOf = append(b.unique, b.keys[i]), append(b.rowOf, i)
+		}
 	}
-	if damage > 0 && r.work == nil {
-		r.note("%s: %d damaged results in the store count as missing and are computed again", w.Label(), damage)
+	b.values = make([][]stage.Value, len(b.unique))
+	return b
+}
+
+// find sets the values of the items that the store has. It returns the others that are not known to be of bad rows, and
+// the keys of those among them that are to be removed from the store before they are computed again.
+func (s *stageRows) find(b *batches) (missing []int, failed []store.Key, err error) {
+	values, damage := s.r.storedValues(s.items, b.unique, s.outputs)
+	if err := s.items.Err(); err != nil {
+		return nil, nil, fmt.Errorf("cannot read stored results: %w", err)
 	}
-	for u, v := range stored {
-		if v != nil && !r.retries(items, unique[u], v, outputs) {
-			values[u] = v
+	s.damage += damage
+	for u, v := range values {
+		if loose := s.loose[b.unique[u]]; loose != nil {
+			v = loose
+		}
+		if v != nil && !s.r.retries(s.items, b.unique[u], v, s.outputs) {
+			if b.values[u] = v; b.drop {
+				b.values[u] = inStore
+			}
 			continue
 		}
 		if v != nil {
-			failed = append(failed, unique[u])
+			failed = append(failed, b.unique[u])
 		}
-		missing = append(missing, u)
-	}
-	c := &counter{r: r, label: w.Label(), total: len(unique), found: len(unique) - len(missing), start: time.Now()}
-	r.e.found.Add(int64(c.found))
-	r.found += c.found
-	c.report()
-	b := &batches{w: w, items: items, in: in, outputs: outputs, c: c, unique: unique, rowOf: rowOf, values: values}
-	if b.devices, err = opened.onDevices(st, p.Args, w); err != nil {
-		return nil, err
-	}
-	switch {
-	case r.work != nil:
-		if err := r.count(b, p, st.Name, missing); err != nil {
-			return nil, err
-		}
-	case len(missing) > 0:
-		if err := items.Drop(failed); err != nil {
-			return nil, err
-		}
-		if err := r.loadModel(b); err != nil {
-			return nil, err
-		}
-		c.start = time.Now()
-		if err := r.compute(r.ctx, b, missing); err != nil {
-			return nil, err
+		if !s.bad[b.unique[u]] {
+			missing = append(missing, u)
 		}
 	}
-	// Rows whose item could not be computed are bad; they were reported and are left out.
-	var good []int
-	for i, k := range keys {
-		if values[first[k]] != nil {
+	return missing, failed, nil
+}
+
+// noteDamage notes the results that were found damaged.
+func (s *stageRows) noteDamage() {
+	if s.damage > 0 {
+		s.r.note("%s: %d damaged results in the store count as missing and are computed again", s.w.Label(), s.damage)
+		s.damage = 0
+	}
+}
+
+// count starts the counter of the stage's items, of which there are total, and finds the devices.
+func (s *stageRows) count(b *batches, total int, missing []int) (err error) {
+	found := total - len(missing)
+	s.c = &counter{r: s.r, label: s.w.Label(), total: total, found: found, start: time.Now()}
+	s.r.e.found.Add(int64(found))
+	s.r.found += found
+	s.c.report()
+	s.devices, err = s.opened.onDevices(s.stage, s.plan.Args, s.w)
+	b.c, b.devices = s.c, s.devices
+	return err
+}
+
+// compute computes missing items, after those in failed have been removed from the store.
+func (s *stageRows) compute(b *batches, missing []int, failed []store.Key) error {
+	if len(missing) == 0 {
+		return nil
+	}
+	if err := s.items.Drop(failed); err != nil {
+		return err
+	}
+	if s.opened == nil {
+		if err := s.open(); err != nil {
+			return err
+		}
+		b.w = s.w
+	}
+	if !s.loaded {
+		if err := s.r.loadModel(b); err != nil {
+			return err
+		}
+		s.loaded = true
+	}
+	s.c.start = time.Now()
+	return s.r.compute(s.r.ctx, b, missing)
+}
+
+// good returns the rows whose items have values. The others are bad, and were reported unless a row before them has the
+// same item.
+func (s *stageRows) good(b *batches) (good []int, err error) {
+	for i, k := range b.keys {
+		u := b.first[k]
+		if b.values[u] != nil {
 			good = append(good, i)
-		} else if rowOf[first[k]] != i {
-			if err := r.report(table.BadRow{Row: r.rowNumber(in, i), ID: rowID(in, i), Column: "image",
+		} else if b.rowOf[u] != i && !s.bad[k] {
+			if err := s.r.report(table.BadRow{Row: s.r.rowNumber(b.in, i), ID: rowID(b.in, i), Column: "image",
 				Reason: fmt.Sprintf("the same file as in row %d, which is bad",
-					r.rowNumber(in, rowOf[first[k]]))}); err != nil {
+					s.r.rowNumber(b.in, b.rowOf[u]))}); err != nil {
 				return nil, err
 			}
 		}
 	}
-	out := r.keep(in, good)
+	return good, nil
+}
+
+// result returns the good rows with the new columns.
+func (s *stageRows) result(b *batches) (*table.Frame, error) {
+	good, err := s.good(b)
+	if err != nil {
+		return nil, err
+	}
+	out := s.r.keep(b.in, good)
 	kept := make([][]stage.Value, len(good))
 	for at, i := range good {
-		kept[at] = values[first[keys[i]]]
+		kept[at] = b.values[b.first[b.keys[i]]]
 	}
-	with := out.With(columnsOf(outputs, kept)...)
-	r.numbers[with] = r.numbers[out]
+	with := out.With(columnsOf(s.outputs, kept)...)
+	s.r.numbers[with] = s.r.numbers[out]
 	return with, nil
 }
 

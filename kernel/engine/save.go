@@ -1,11 +1,12 @@
 package engine
 
 import (
-	"bytes"
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
+	"io"
 	"math"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -18,9 +19,40 @@ import (
 	"antipode/kernel/parquet"
 )
 
-// save writes the table to the file or object that the request names and returns its number of rows. Without Columns
-// and AllColumns it keeps every column except the vectors of earlier stages.
-func (r *run) save(f *table.Frame) (int, error) {
+// savedTable is what a run record says about a table.
+type savedTable struct {
+	rows   int
+	inputs []string // digests of the tables that its plan's operation reads
+	result string   // its digest
+}
+
+// save writes the table to the file or object that the request names.
+func (r *run) save(f *table.Frame) (saved savedTable, err error) {
+	rows, err := r.savedRows(f, 0)
+	if err != nil {
+		return saved, err
+	}
+	if objecturl.IsRemote(r.req.Save) {
+		err = r.saveObject(rows)
+	} else {
+		err = writeTable(r.req.Save, func(to io.Writer) error { return encodeTable(to, r.req.Save, rows) })
+	}
+	if err != nil {
+		return saved, err
+	}
+	saved.rows = rows.Len()
+	saved.inputs, saved.result, err = r.digests(r.req.Plan, f)
+	return saved, err
+}
+
+// savedRows returns rows of a table as they are saved; first is the number of rows before them. Without Columns and
+// AllColumns it keeps every column except the vectors of earlier stages.
+func (r *run) savedRows(f *table.Frame, first int) (*table.Frame, error) {
+	for _, name := range r.req.Columns {
+		if !f.Has(name) {
+			return nil, fmt.Errorf("--columns: %w", table.NoColumn(name, f.Specs()))
+		}
+	}
 	out := &table.Frame{}
 	for i := range f.Columns {
 		c := f.Columns[i]
@@ -32,33 +64,22 @@ func (r *run) save(f *table.Frame) (int, error) {
 			continue
 		}
 		if c.Kind == table.KindImage {
-			images, err := r.savedImages(f, c.Images)
+			images, err := r.savedImages(f, c.Images, first)
 			if err != nil {
-				return 0, err
+				return nil, err
 			}
 			c.Images = images
 		}
 		out.Columns = append(out.Columns, c)
 	}
-	for _, name := range r.req.Columns {
-		if out.Column(name) == nil {
-			return 0, fmt.Errorf("--columns: %w", table.NoColumn(name, f.Specs()))
-		}
-	}
-	if objecturl.IsRemote(r.req.Save) {
-		return out.Len(), r.saveObject(out)
-	}
-	if objecturl.Ext(r.req.Save) == ".csv" {
-		return out.Len(), WriteCSV(r.req.Save, out)
-	}
-	return out.Len(), parquet.Write(r.req.Save, out)
+	return out, nil
 }
 
 // savedImages returns the paths of images in a saved table, relative to the file if they are below its folder.
 // Images of the store are copied into the folder NAME.images next to the file, so that the table can be moved and
 // read without the store. An object stays where it is: its path is its URL. A table under a URL has images below its
 // own prefix; see uploaded.
-func (r *run) savedImages(f *table.Frame, images []table.Image) ([]table.Image, error) {
+func (r *run) savedImages(f *table.Frame, images []table.Image, first int) ([]table.Image, error) {
 	if objecturl.IsRemote(r.req.Save) {
 		return r.uploaded(f, images)
 	}
@@ -77,9 +98,9 @@ func (r *run) savedImages(f *table.Frame, images []table.Image) ([]table.Image, 
 		}
 		if rel, err := filepath.Rel(r.store.Dir(), img.Path); err == nil && strings.HasPrefix(rel, "blobs") ||
 			r.e.objects.Holds(img.Path) {
-			out[i].Path = filepath.Join(folder, imageName(ids, i, img))
+			out[i].Path = filepath.Join(folder, imageName(ids, i, first, img))
 			if err := r.copyBlob(img, out[i].Path); err != nil {
-				return nil, fmt.Errorf("cannot copy the image of row %d next to %s: %w", i+1,
+				return nil, fmt.Errorf("cannot copy the image of row %d next to %s: %w", first+i+1,
 					filepath.Base(r.req.Save), plain(err))
 			}
 		}
@@ -90,9 +111,9 @@ func (r *run) savedImages(f *table.Frame, images []table.Image) ([]table.Image, 
 	return out, nil
 }
 
-// imageName returns the name of an image's file next to a table.
-func imageName(ids []string, row int, img table.Image) string {
-	name := fmt.Sprint(row + 1)
+// imageName returns the name of an image's file next to a table, of whose rows first come before ids.
+func imageName(ids []string, row, first int, img table.Image) string {
+	name := fmt.Sprint(first + row + 1)
 	if ids != nil {
 		name = fileName(ids[row])
 	}
@@ -127,40 +148,81 @@ func (r *run) copyBlob(img table.Image, to string) error {
 	return atomicfile.Write(to, data)
 }
 
-// WriteCSV writes a frame to a CSV file atomically: numbers in the shortest form that parses to the same value, missing
-// values as empty cells, vectors as JSON lists, masks as JSON objects, images as paths.
-func WriteCSV(path string, f *table.Frame) error {
-	data, err := encodeCSV(f)
-	if err != nil {
-		return err
+// writeTable writes the file of a table atomically.
+func writeTable(path string, write func(to io.Writer) error) error {
+	err := os.MkdirAll(filepath.Dir(path), 0o755)
+	if err == nil {
+		err = atomicfile.Replace(path, 0o644, write)
 	}
-	if err := atomicfile.Write(path, data); err != nil {
+	if err != nil {
 		return fmt.Errorf("cannot write %s: %w", path, plain(err))
 	}
 	return nil
 }
 
-func encodeCSV(f *table.Frame) ([]byte, error) {
-	var b bytes.Buffer
-	w := csv.NewWriter(&b)
-	record := make([]string, len(f.Columns))
-	for i := range f.Columns {
-		record[i] = f.Columns[i].Name
+// tableWriter writes the content of a table's file.
+type tableWriter interface {
+	Write(rows *table.Frame) error
+	Close() error
+}
+
+// newTableWriter returns a writer of the format that the name of the file has.
+func newTableWriter(to io.Writer, name string, columns []table.ColumnSpec) (tableWriter, error) {
+	if objecturl.Ext(name) == ".csv" {
+		return newCSVWriter(to, columns), nil
 	}
-	w.Write(record)
+	return parquet.NewWriter(to, columns)
+}
+
+// encodeTable writes the content of the file of a frame.
+func encodeTable(to io.Writer, name string, f *table.Frame) error {
+	w, err := newTableWriter(to, name, f.Specs())
+	if err != nil {
+		return err
+	}
+	if err := w.Write(f); err != nil {
+		return err
+	}
+	return w.Close()
+}
+
+// csvWriter writes CSV: numbers in the shortest form that parses to the same value, missing values as empty cells,
+// vectors as JSON lists, masks as JSON objects, images as paths.
+type csvWriter struct {
+	to     io.Writer
+	csv    *csv.Writer
+	record []string
+}
+
+func newCSVWriter(to io.Writer, columns []table.ColumnSpec) *csvWriter {
+	w := &csvWriter{to, csv.NewWriter(to), make([]string, len(columns))}
+	for i, c := range columns {
+		w.record[i] = c.Name
+	}
+	w.csv.Write(w.record)
+	return w
+}
+
+func (w *csvWriter) Write(f *table.Frame) error {
 	for row := range f.Len() {
 		for i := range f.Columns {
-			record[i] = csvCell(&f.Columns[i], row)
+			w.record[i] = csvCell(&f.Columns[i], row)
 		}
-		if len(record) == 1 && record[0] == "" { // an empty line is no row to most readers
-			w.Flush()
-			b.WriteString("\"\"\n")
+		if len(w.record) == 1 && w.record[0] == "" { // an empty line is no row to most readers
+			w.csv.Flush()
+			if _, err := io.WriteString(w.to, "\"\"\n"); err != nil {
+				return err
+			}
 			continue
 		}
-		w.Write(record)
+		w.csv.Write(w.record)
 	}
-	w.Flush()
-	return b.Bytes(), w.Error()
+	return w.csv.Error()
+}
+
+func (w *csvWriter) Close() error {
+	w.csv.Flush()
+	return w.csv.Error()
 }
 
 func csvCell(c *table.Column, row int) string {

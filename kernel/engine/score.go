@@ -72,10 +72,11 @@ func (r *run) stored(p *table.Plan, in []*table.Frame,
 	if err := f.Check(); err != nil {
 		return nil, err
 	}
-	rec, err := r.record(p, f)
+	digest, err := store.FrameDigest(f)
 	if err != nil {
 		return nil, err
 	}
+	rec := r.record(p, savedTable{f.Len(), inputs, digest})
 	rec.Notes = notes
 	r.keepResult(f, rec)
 	return f, nil
@@ -111,7 +112,7 @@ func (e *Engine) Verify(ctx context.Context, rec *store.Record, progress func(ta
 	if err != nil {
 		return "", err
 	}
-	return store.FrameDigest(res.Frame)
+	return store.FrameDigestLike(rec.Result, res.Frame)
 }
 
 // unknownOperation returns an operation of a plan that this build does not have, or "".

@@ -1,7 +1,10 @@
 package parquet
 
 import (
+	"bytes"
+	"fmt"
 	"math"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -70,6 +73,43 @@ func TestManyRows(t *testing.T) {
 	got := read(t, path)
 	if got.Len() != len(v) || got.Vectors("full")[9999][0] != 9999 {
 		t.Errorf("got %d rows", got.Len())
+	}
+}
+
+// TestParts: the file of a table is the same in whatever parts its rows come.
+func TestParts(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	for _, n := range []int{0, 1, 255, 256, 4095, 4096, 4097, 8192, 10_000} {
+		ids, seeds, vectors := make([]string, n), make([]float64, n), make([][]float32, n)
+		for i := range n {
+			ids[i], seeds[i], vectors[i] = fmt.Sprint(i), random.Float64(), []float32{random.Float32(), 1}
+		}
+		f := &table.Frame{Columns: []table.Column{table.TextColumn("id", ids), table.NumberColumn("seed", seeds),
+			table.VectorColumn("full", vectors)}}
+		var whole, parts bytes.Buffer
+		if err := Encode(&whole, f); err != nil {
+			t.Fatal(err)
+		}
+		w, err := NewWriter(&parts, f.Specs())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for from := 0; from < n; {
+			to := min(n, from+random.IntN(5000))
+			if err := w.Write(f.Slice(from, to)); err != nil {
+				t.Fatal(err)
+			}
+			from = to
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(whole.Bytes(), parts.Bytes()) {
+			t.Errorf("%d rows in parts: %d bytes, %d as a whole", n, parts.Len(), whole.Len())
+		}
+		if err := w.Write(table.NewFrame(f.Specs()[:1])); err == nil {
+			t.Error("rows with other columns are written")
+		}
 	}
 }
 

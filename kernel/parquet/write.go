@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 
 	pq "github.com/parquet-go/parquet-go"
 
@@ -65,35 +66,90 @@ func Write(path string, f *table.Frame) error {
 
 // Encode writes the content of the file of a frame, a group of rows at a time.
 func Encode(to io.Writer, f *table.Frame) error {
-	if err := f.Check(); err != nil {
+	w, err := NewWriter(to, f.Specs())
+	if err != nil {
 		return err
 	}
-	if len(f.Columns) == 0 {
-		return errors.New("the table has no columns")
+	if err := w.Write(f); err != nil {
+		return err
+	}
+	return w.Close()
+}
+
+// Writer writes the content of the file of a table whose rows come in parts. It holds one group of rows; what it writes
+// does not depend on the parts.
+type Writer struct {
+	w       *pq.Writer
+	columns []table.ColumnSpec
+	rows    []pq.Row // not given to w yet
+	n       int      // rows in the group
+}
+
+// NewWriter returns a writer of a table with these columns.
+func NewWriter(to io.Writer, columns []table.ColumnSpec) (*Writer, error) {
+	if err := table.NewFrame(columns).Check(); err != nil {
+		return nil, err
+	}
+	if len(columns) == 0 {
+		return nil, errors.New("the table has no columns")
 	}
 	group := ordered{Group: pq.Group{}}
-	for _, c := range f.Columns {
+	for _, c := range columns {
 		group.Group[c.Name] = node(c.Kind)
 		group.names = append(group.names, c.Name)
 	}
-	w := pq.NewWriter(to, pq.NewSchema("antipode", group), pq.Compression(&pq.Zstd), pq.CreatedBy("antipode", "1", ""))
-	rows := make([]pq.Row, 0, batch)
+	return &Writer{columns: columns, w: pq.NewWriter(to, pq.NewSchema("antipode", group), pq.Compression(&pq.Zstd),
+		pq.CreatedBy("antipode", "1", ""))}, nil
+}
+
+// Write writes the next rows.
+func (w *Writer) Write(f *table.Frame) error {
+	if err := f.Check(); err != nil {
+		return err
+	}
+	if !slices.Equal(f.Specs(), w.columns) {
+		return fmt.Errorf("rows with the columns %s in a table with %s", table.NameList(f.Specs()),
+			table.NameList(w.columns))
+	}
 	for i := range f.Len() {
-		rows = append(rows, row(f, i))
-		last := i%rowGroup == rowGroup-1 || i == f.Len()-1
-		if len(rows) == batch || last {
-			if _, err := w.WriteRows(rows); err != nil {
+		w.rows = append(w.rows, row(f, i))
+		w.n++
+		if len(w.rows) == batch || w.n == rowGroup {
+			if err := w.flush(); err != nil {
 				return err
 			}
-			rows = rows[:0]
 		}
-		if last {
-			if err := w.Flush(); err != nil {
+		if w.n == rowGroup {
+			if err := w.endGroup(); err != nil {
 				return err
 			}
 		}
 	}
-	return w.Close()
+	return nil
+}
+
+func (w *Writer) flush() error {
+	_, err := w.w.WriteRows(w.rows)
+	w.rows = w.rows[:0]
+	return err
+}
+
+func (w *Writer) endGroup() error {
+	w.n = 0
+	return w.w.Flush()
+}
+
+// Close writes the rest of the file.
+func (w *Writer) Close() error {
+	if w.n > 0 {
+		if err := w.flush(); err != nil {
+			return err
+		}
+		if err := w.endGroup(); err != nil {
+			return err
+		}
+	}
+	return w.w.Close()
 }
 
 // row is one row of the frame as leaf values with their repetition and definition levels.

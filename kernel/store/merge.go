@@ -79,9 +79,12 @@ func (s *Store) Merge(ctx context.Context, folders []string, o MergeOptions) (*M
 	}
 	slices.Sort(m.report.Damaged)
 	if o.Remove {
-		for _, source := range m.sources {
-			if err := m.remove(source); err != nil {
-				return nil, fmt.Errorf("store merge: cannot remove %s: %w", source.dir, err)
+		// folders last: a merge that was killed is run again with all of them
+		for _, remove := range []func(*Store) error{m.remove, removeEmpty} {
+			for _, source := range m.sources {
+				if err := remove(source); err != nil {
+					return nil, fmt.Errorf("store merge: cannot remove %s: %w", source.dir, err)
+				}
 			}
 		}
 	}

@@ -10,7 +10,7 @@ import (
 	"syscall"
 )
 
-// remove removes the files of a source that the store has, and what it then has no more use for.
+// remove removes the files of a source that the store has, and the folders that are then empty, but its own.
 func (m *merging) remove(source *Store) error {
 	if source.lock == nil {
 		return fmt.Errorf("it cannot be written: %w", fs.ErrPermission)
@@ -43,6 +43,11 @@ func (m *merging) remove(source *Store) error {
 	for _, folder := range slices.Backward(folders) {
 		_ = os.Remove(folder) // if it is empty
 	}
+	return nil
+}
+
+// removeEmpty removes the folder of a source that has nothing else than its lock and its index.
+func removeEmpty(source *Store) error {
 	if list, err := os.ReadDir(source.dir); err != nil || slices.ContainsFunc(list, func(e fs.DirEntry) bool {
 		return e.Name() != lockFile && e.Name() != indexFile
 	}) {

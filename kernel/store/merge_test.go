@@ -358,15 +358,19 @@ func TestMergeRemoves(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := openStore(t)
-	folders := []string{stores[0].dir, stores[1].dir}
+	if err := stores[1].Close(); err != nil {
+		t.Fatal(err)
+	}
+	folders := []string{stores[1].dir, stores[0].dir}
 	_, err = s.Merge(t.Context(), folders, MergeOptions{Difference: textDifference, Remove: true})
 	if err == nil || !strings.Contains(err.Error(), "in use") {
-		t.Errorf("stores in use: %v", err)
+		t.Errorf("a store in use: %v", err)
 	}
-	for _, source := range stores {
-		if err := source.Close(); err != nil {
-			t.Fatal(err)
-		}
+	if _, err := os.Stat(stores[1].dir); err != nil {
+		t.Errorf("a merge that failed cannot be run again: %v", err)
+	}
+	if err := stores[0].Close(); err != nil {
+		t.Fatal(err)
 	}
 	mergeInto(t, s, MergeOptions{Remove: true}, stores...)
 	left := snapshot(t, stores[0])

@@ -2,8 +2,6 @@ package store
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -39,27 +37,6 @@ type Record struct {
 	Finished time.Time `json:"finished"`
 }
 
-// FrameDigest returns the digest of a frame's rows in their order. It depends on the content of images, not their
-// paths.
-func FrameDigest(f *table.Frame) (string, error) {
-	plain := &table.Frame{Columns: make([]table.Column, len(f.Columns))}
-	for i, c := range f.Columns {
-		if c.Kind == table.KindImage {
-			images := make([]table.Image, len(c.Images))
-			for j, img := range c.Images {
-				images[j] = table.Image{SHA256: img.SHA256}
-			}
-			c.Images = images
-		}
-		plain.Columns[i] = c
-	}
-	h := sha256.New()
-	if err := plain.Encode(h); err != nil {
-		return "", err
-	}
-	return hex.EncodeToString(h.Sum(nil)), nil
-}
-
 func (s *Store) resultPath(id, ext string) string { return filepath.Join(s.dir, "results", id+ext) }
 
 // Result returns a stored table and its record, or [ErrNotFound] if it is missing or damaged.
@@ -76,7 +53,7 @@ func (s *Store) Result(id string) (*table.Frame, *Record, error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("result %s is damaged: %w", id, ErrNotFound)
 	}
-	if digest, err := FrameDigest(f); err != nil || digest != rec.Result {
+	if digest, err := FrameDigestLike(rec.Result, f); err != nil || digest != rec.Result {
 		return nil, nil, fmt.Errorf("result %s is damaged: %w", id, ErrNotFound)
 	}
 	if info, err := os.Stat(s.resultPath(id, ".frame")); err == nil {
@@ -116,7 +93,7 @@ func (s *Store) rawResult(id string) (raw rawResult, err error) {
 	if err != nil {
 		return raw, errResult
 	}
-	if digest, err := FrameDigest(f); err != nil || digest != rec.Result {
+	if digest, err := FrameDigestLike(rec.Result, f); err != nil || digest != rec.Result {
 		return raw, errResult
 	}
 	return raw, nil

@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -195,6 +197,98 @@ func TestFrameDigestIgnoresWhereImagesLie(t *testing.T) {
 	c, _ := FrameDigest(frame("/a", "2"))
 	if a != b || a == c {
 		t.Error("the digest must depend on content, not on paths")
+	}
+}
+
+// digestFrame returns rows of every kind, with values that must not be mistaken for one another.
+func digestFrame() *table.Frame {
+	sha := strings.Repeat("ab", 32)
+	return &table.Frame{Columns: []table.Column{
+		table.TextColumn("id", []string{"a", "", "b\xff\xfe", "c"}),
+		table.NumberColumn("n", []float64{1, math.NaN(), math.Inf(-1), 0}),
+		table.ImageColumn("image", []table.Image{{SHA256: sha, Path: "/p"}, {}, {SHA256: sha}, {}}),
+		table.MaskColumn("mask", []table.Mask{{Size: [2]int{2, 3}, Counts: "04"}, {}, {Size: [2]int{3, 2}}, {}}),
+		table.VectorColumn("v", [][]float32{{1, 2}, nil, {}, {3}})}}
+}
+
+// TestFrameDigestOfParts: the digest of a frame is that of its parts, and of the frame after it was stored; every value
+// and its place count.
+func TestFrameDigestOfParts(t *testing.T) {
+	f := digestFrame()
+	want, err := FrameDigest(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for at := range f.Len() + 1 {
+		h := NewFrameHash(f.Specs())
+		if err := errors.Join(h.Add(f.Slice(0, at)), h.Add(f.Slice(at, f.Len()))); err != nil {
+			t.Fatal(err)
+		}
+		if got := h.Sum(); got != want {
+			t.Errorf("in two parts, cut at %d: %s, want %s", at, got, want)
+		}
+	}
+	var b bytes.Buffer
+	if err := f.Encode(&b); err != nil {
+		t.Fatal(err)
+	}
+	decoded, err := table.Decode(&b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := FrameDigest(decoded); err != nil || got != want {
+		t.Errorf("after it was stored: %s, want %s: %v", got, want, err)
+	}
+	seen := map[string]string{want: "the frame"}
+	for name, change := range map[string]func(f *table.Frame){
+		"text":           func(f *table.Frame) { f.Columns[0].Texts[1] = "x" },
+		"texts shifted":  func(f *table.Frame) { f.Columns[0].Texts[0], f.Columns[0].Texts[1] = "", "a" },
+		"number":         func(f *table.Frame) { f.Columns[1].Numbers[1] = 0 },
+		"image":          func(f *table.Frame) { f.Columns[2].Images[1].SHA256 = "cd" },
+		"mask":           func(f *table.Frame) { f.Columns[3].Masks[0].Counts = "05" },
+		"size of a mask": func(f *table.Frame) { f.Columns[3].Masks[0].Size = [2]int{3, 2} },
+		"vector":         func(f *table.Frame) { f.Columns[4].Vectors[0][1] = 3 },
+		"no vector":      func(f *table.Frame) { f.Columns[4].Vectors[1] = []float32{} },
+		"vectors shifted": func(f *table.Frame) {
+			f.Columns[4].Vectors[0], f.Columns[4].Vectors[2] = []float32{1}, []float32{2}
+		},
+		"name":       func(f *table.Frame) { f.Columns[0].Name = "ID" },
+		"order":      func(f *table.Frame) { *f = *f.Pick([]int{1, 0, 2, 3}) },
+		"a row less": func(f *table.Frame) { *f = *f.Slice(0, 3) },
+	} {
+		f := digestFrame()
+		change(f)
+		got, err := FrameDigest(f)
+		if err != nil || seen[got] != "" {
+			t.Errorf("%s: the digest is that of %q: %v", name, seen[got], err)
+		}
+		seen[got] = name
+	}
+}
+
+// TestFrameDigestOfEarlierVersion: a result that an earlier version stored is found, and damage to it too.
+func TestFrameDigestOfEarlierVersion(t *testing.T) {
+	// that an earlier version computed
+	const first = "d06a27cdb3dfa175e77a7d48ee704498149d4c4d642b1e656d939320b63f7286"
+	f := digestFrame()
+	f.Columns[0].Texts[2] = "b"
+	if got, err := FrameDigestLike(first, f); err != nil || got != first {
+		t.Errorf("digest %s, want %s: %v", got, first, err)
+	}
+	s := openStore(t)
+	rec := &Record{ID: strings.Repeat("1", 64), Result: first, Plan: &table.Plan{Op: "score"}}
+	if err := s.PutResult(f, rec); err != nil {
+		t.Fatal(err)
+	}
+	if got, _, err := s.Result(rec.ID); err != nil || got.Len() != f.Len() {
+		t.Errorf("a result of an earlier version: %v", err)
+	}
+	f.Columns[1].Numbers[0] = 2
+	if err := s.PutResult(f, rec); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := s.Result(rec.ID); !errors.Is(err, ErrNotFound) {
+		t.Errorf("a changed result of an earlier version: %v", err)
 	}
 }
 

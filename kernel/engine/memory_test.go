@@ -1,0 +1,126 @@
+package engine
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"antipode/datasets"
+	"antipode/datasets/table"
+	"antipode/gomlxmodels/stage"
+	"antipode/kernel/client"
+	"antipode/kernel/store"
+)
+
+// wide is a stage with three vectors, whose items are put into the store by tests.
+type wide struct{}
+
+// onWideKey, if not nil, is called before the key of a row is returned.
+var onWideKey func()
+
+func (wide) Label() string                  { return "wide" }
+func (wide) Digest() string                 { return "wide" }
+func (wide) Check([]table.ColumnSpec) error { return nil }
+func (wide) Outputs([]table.ColumnSpec) []table.ColumnSpec {
+	return datasets.Columns("full:vector", "object_only:vector", "background_only:vector")
+}
+func (wide) Key(r stage.Row) string {
+	if onWideKey != nil {
+		onWideKey()
+	}
+	return r.Text("id")
+}
+func (wide) Batch() int                 { return 64 }
+func (wide) Load(context.Context) error { return nil }
+func (wide) Close()                     {}
+func (wide) Prepare(_ context.Context, r stage.Row) (any, string, error) {
+	return nil, "id", fmt.Errorf("%s is not in the store", r.Text("id"))
+}
+func (wide) Compute(context.Context, []any) ([][]stage.Value, error) { return nil, nil }
+
+func init() {
+	stage.Register(stage.Stage{Name: "wide", Version: 1,
+		Open: func(context.Context, stage.Env, json.RawMessage) (stage.Worker, error) { return wide{}, nil }})
+}
+
+func widen(t datasets.Table) datasets.Table { return t.Derive("wide", nil, wide{}.Outputs(nil)...) }
+
+// wideTable writes a table of n rows.
+func wideTable(t *testing.T, dir string, n int) string {
+	t.Helper()
+	var b strings.Builder
+	b.WriteString("id,text\n")
+	for row := range n {
+		fmt.Fprintf(&b, "row%06d,the text of row %d\n", row, row)
+	}
+	return write(t, filepath.Join(dir, "t.csv"), b.String())
+}
+
+// fillWide puts the items of n rows into a store, with vectors of so many numbers.
+func fillWide(t *testing.T, s *store.Store, n, dim int) {
+	t.Helper()
+	sum := sha256.Sum256([]byte(wide{}.Digest()))
+	items, err := s.Items("wide-v1", hex.EncodeToString(sum[:12]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	outputs := wide{}.Outputs(nil)
+	items.Columns(outputs)
+	random := rand.New(rand.NewPCG(1, 2))
+	for from := 0; from < n; from += 8192 {
+		var keys []store.Key
+		var payloads [][]byte
+		for row := from; row < min(n, from+8192); row++ {
+			values := make([]stage.Value, len(outputs))
+			for i := range values {
+				v := make([]float32, dim)
+				for j := range v {
+					v[j] = float32(random.NormFloat64())
+				}
+				values[i].Vector = v
+			}
+			payload, err := encodeItem(values, outputs)
+			if err != nil {
+				t.Fatal(err)
+			}
+			keys, payloads = append(keys, store.KeyOf(fmt.Sprintf("row%06d", row))), append(payloads, payload)
+		}
+		if err := items.Put(keys, payloads); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestPartsAreReleased: what a part of a saved table takes is released before the next ones are made.
+func TestPartsAreReleased(t *testing.T) {
+	const dim, parts = 64, 8
+	e := newEngine(t)
+	fillWide(t, e.Store, parts*partRows, dim)
+	tab := widen(datasets.CSV(wideTable(t, t.TempDir(), parts*partRows)))
+	var calls int
+	var heap []uint64 // at the start of the parts that are written
+	onWideKey = func() {
+		if calls++; calls > parts*partRows && calls%partRows == 1 {
+			runtime.GC()
+			var m runtime.MemStats
+			runtime.ReadMemStats(&m)
+			heap = append(heap, m.HeapAlloc)
+		}
+	}
+	defer func() { onWideKey = nil }()
+	res, err := run1(t, e, tab, client.Request{Save: filepath.Join(t.TempDir(), "out.parquet"), Counts: true})
+	if err != nil || res.Found != parts*partRows || len(heap) != parts {
+		t.Fatal(res, heap, err)
+	}
+	const part = partRows * 3 * dim * 4
+	if heap[parts-1] > heap[2]+2*part {
+		t.Errorf("bytes in use at the start of each part: %d; the vectors of a part are %d", heap, part)
+	}
+}
