@@ -161,12 +161,36 @@ func TestJobOfFolder(t *testing.T) {
 			t.Errorf("%q, %v after %d images were read, want %d", printed, err, read.Load(), want)
 		}
 	}
+	job, err := os.ReadFile("job.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := b.Put(t.Context(), "job.json", job); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove("job.json"); err != nil {
+		t.Fatal(err)
+	}
+	if printed, err := run("job", "status", s.Object("job.json")); err != nil ||
+		!strings.Contains(printed, "2 shards: 2 done") {
+		t.Errorf("%q, %v", printed, err)
+	}
 	if err := b.Put(t.Context(), "photos/6.png", []byte("another")); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := run("work", "job.json", "--allow-exec", "echo", "--shard", "0/2"); !errors.As(err, new(usageError)) ||
+	far := []string{"work", s.Object("job.json"), "--allow-exec", "echo", "--shard", "0/2"}
+	if _, err := run(far...); !errors.As(err, new(usageError)) ||
 		!strings.Contains(err.Error(), "has changed since the job was made") {
 		t.Errorf("a further image: %v", err)
+	}
+	s.Faults(func(int64, *http.Request) remotetest.Fault { return remotetest.Broken })
+	if _, err := run(far...); !isExit(err, exitUnreachable) {
+		t.Errorf("%v, want exit status %d", err, exitUnreachable)
+	}
+	s.Faults(nil)
+	far[1] = s.Object("none.json")
+	if _, err := run(far...); !errors.As(err, new(usageError)) || !strings.Contains(err.Error(), "no such object") {
+		t.Errorf("no job: %v", err)
 	}
 }
 
