@@ -3,6 +3,7 @@ package commands
 import (
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net/http"
 	"os"
 	"os/exec"
@@ -16,6 +17,7 @@ import (
 	"antipode/kernel/client"
 	"antipode/kernel/remote"
 	"antipode/kernel/remote/remotetest"
+	"antipode/kernel/store"
 )
 
 // TestArrayJobOfObjects computes the shards of a job whose table and store are in object storage, each on a machine of
@@ -248,6 +250,106 @@ func TestTaskIsEnded(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestTaskIsKilled kills a task at random moments, on one machine and on others, and starts it again, until it is done.
+// At each moment the bucket is a store whose items have their images, and in the end it has what one machine computes.
+func TestTaskIsKilled(t *testing.T) {
+	workplace(t, 40)
+	s, run := remotetest.New(t), inProcess(t)
+	lines := []string{chain[0], chain[2]} // generate, embed
+	done := at(t, t.TempDir())
+	for _, line := range lines {
+		if _, err := run(strings.Fields(line)...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	done()
+	want := tables(t)
+	url := s.Object("store")
+	words := append([]string{"job", "make", "--shards", "1", "--store", url, "--"}, strings.Fields(lines[0])...)
+	words = append(append(words, "--"), strings.Fields(lines[1])...)
+	if _, err := run(append(words, "--batch", "1")...); err != nil {
+		t.Fatal(err)
+	}
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	homes := []string{t.TempDir(), t.TempDir()}
+	merged := func() string {
+		home := t.TempDir()
+		t.Setenv(client.HomeVar, home)
+		printed, err := run("store", "merge", url)
+		if err != nil && !strings.Contains(err.Error(), "is no store") || err == nil &&
+			!strings.Contains(printed, "0 damaged files left out") {
+			t.Errorf("store merge: %q, %v", printed, err)
+		}
+		return home
+	}
+	kills, before := 0, 0
+	for n := 0; ; n++ {
+		task := exec.Command(program, "work", "job.json", "--shard", "0/1", "--allow-exec", "echo", "--commit", "5ms")
+		task.Env = append(os.Environ(), mainVar+"=1", client.HomeVar+"="+homes[n/2%2])
+		if err := task.Start(); err != nil {
+			t.Fatal(err)
+		}
+		after := time.Duration(150+rand.IntN(150*(n+1))) * time.Millisecond
+		timer := time.AfterFunc(after, func() { _ = task.Process.Kill() })
+		if err := task.Wait(); err == nil {
+			timer.Stop()
+			break
+		}
+		kills++
+		if items, images := generated(t, merged()); items > images || items < before {
+			t.Errorf("kill %d: %d items with %d images, %d before", kills, items, images, before)
+		} else {
+			before = items
+		}
+	}
+	t.Logf("%d kills, the last with %d items of generate", kills, before)
+	done = at(t, merged())
+	for _, line := range lines {
+		if printed, err := run(strings.Fields(line)...); err != nil || !strings.Contains(printed, " 0 items computed") {
+			t.Errorf("%s: %q, %v", line, printed, err)
+		}
+	}
+	done()
+	for name, content := range tables(t) {
+		if want[name] != content {
+			t.Errorf("%s differs from that of one machine", name)
+		}
+		delete(want, name)
+	}
+	if len(want) > 0 {
+		t.Errorf("%d files are missing", len(want))
+	}
+}
+
+// generated counts the items of the stage generate in a store, and the images. No two items have the same image.
+func generated(t *testing.T, home string) (items, images int) {
+	t.Helper()
+	st, err := store.Open(home)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer st.Close()
+	contexts, err := filepath.Glob(filepath.Join(home, "items", "generate-*", "*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range contexts {
+		of, err := st.Items(filepath.Base(filepath.Dir(dir)), filepath.Base(dir))
+		if err != nil {
+			t.Fatal(err)
+		}
+		items += of.Len()
+	}
+	names, err := filepath.Glob(filepath.Join(home, "blobs", "*", "*.png"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return items, len(names)
 }
 
 func isExit(err error, status int) bool {
