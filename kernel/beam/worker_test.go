@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"image"
 	"image/png"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -164,5 +165,36 @@ func TestBadRow(t *testing.T) {
 	}
 	if !errors.Is(r.Err(), jobs.ErrFailed) || r.States[jobs.Done] != 2 || len(r.Errors) != 1 {
 		t.Errorf("%+v", r)
+	}
+}
+
+// TestParent ends a worker whose parent has ended.
+func TestParent(t *testing.T) {
+	silent, err := net.Listen("tcp", "127.0.0.1:0") // a runner that accepts the worker and says nothing
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer silent.Close()
+	at := silent.Addr().String()
+	shell := exec.Command("sh", "-c", `"$0" "$@" >/dev/null 2>&1 & echo $!; sleep 2`, filepath.Join(programs, "beam"),
+		worker, "--id=1", "--logging_endpoint="+at, "--control_endpoint="+at)
+	start := time.Now()
+	out, err := shell.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	stat := filepath.Join("/proc", strings.TrimSpace(string(out)), "stat")
+	running := func() bool {
+		text, err := os.ReadFile(stat)
+		return err == nil && !strings.Contains(string(text), ") Z ")
+	}
+	if !running() {
+		t.Fatalf("the worker ended before its parent, within %v", time.Since(start))
+	}
+	for running() {
+		if time.Since(start) > 20*time.Second {
+			t.Fatal("the worker runs on")
+		}
+		time.Sleep(50 * time.Millisecond)
 	}
 }
