@@ -32,14 +32,43 @@ func ListImageFiles(folder fs.FS) (ImageFiles, error) {
 		case hidden && d.IsDir():
 			return fs.SkipDir
 		case hidden || d.IsDir():
-		case slices.Contains(imageExtensions, strings.ToLower(path.Ext(file))):
-			files.Paths = append(files.Paths, file)
+		case d.Type()&fs.ModeSymlink != 0 && !isImage(file):
+			files.Unread["link"]++
 		default:
-			files.Unread[fileKind(file, d)]++
+			files.add(file)
 		}
 		return nil
 	})
 	return files, err
+}
+
+// ImageFilesOf lists the images among the paths of a folder's files, which are relative to it, with /, as
+// [ListImageFiles] does.
+func ImageFilesOf(paths []string) ImageFiles {
+	files := ImageFiles{Unread: map[string]int{}}
+	for _, file := range paths {
+		if !strings.Contains("/"+file, "/.") {
+			files.add(file)
+		}
+	}
+	slices.SortFunc(files.Paths, func(a, b string) int { // folder by folder
+		return slices.Compare(strings.Split(a, "/"), strings.Split(b, "/"))
+	})
+	return files
+}
+
+// isImage reports whether a file has the extension of an image.
+func isImage(file string) bool {
+	return slices.Contains(imageExtensions, strings.ToLower(path.Ext(file)))
+}
+
+// add adds a file.
+func (f *ImageFiles) add(file string) {
+	if isImage(file) {
+		f.Paths = append(f.Paths, file)
+	} else {
+		f.Unread[extensionKind(file)]++
+	}
 }
 
 // without removes a file from Unread.
@@ -50,14 +79,7 @@ func (f ImageFiles) without(file string) {
 	}
 }
 
-// fileKind returns the kind of a file that is not an image.
-func fileKind(file string, d fs.DirEntry) string {
-	if d.Type()&fs.ModeSymlink != 0 {
-		return "link"
-	}
-	return extensionKind(file)
-}
-
+// extensionKind returns the kind of a file that is not an image.
 func extensionKind(file string) string {
 	if ext := path.Ext(file); len(ext) > 1 && len(ext) <= 12 {
 		return strings.ToUpper(ext[1:])

@@ -26,7 +26,7 @@ type ImagesOptions struct {
 }
 
 // Images returns the table of the images at a path: a folder ([Folder]), a .csv file ([CSV]) or a .parquet file
-// ([Parquet]). A table may be an object, with the URL as its path.
+// ([Parquet]). The path may be a URL; that of a folder ends in a slash.
 func Images(path string, options ...ImagesOptions) Table {
 	o, err := table.One(options)
 	if err != nil {
@@ -44,14 +44,12 @@ func Images(path string, options ...ImagesOptions) Table {
 	if path, err = objecturl.Local(path); err != nil {
 		return Table{}.Fail(fmt.Errorf("Images: %w", err))
 	}
-	if !objecturl.IsRemote(path) {
-		if info, err := os.Stat(path); err == nil && info.IsDir() {
-			t := Folder(path)
-			if o.By != "" {
-				t = t.Rename("folder", o.By)
-			}
-			return t
+	if info, err := os.Stat(path); objecturl.IsFolder(path) || err == nil && info.IsDir() {
+		t := Folder(path)
+		if o.By != "" {
+			t = t.Rename("folder", o.By)
 		}
+		return t
 	}
 	switch objecturl.Ext(path) {
 	case ".csv":
@@ -104,6 +102,10 @@ func TableFormat(path string) error {
 	}
 	read, known := otherTables[ext]
 	if !known {
+		if objecturl.IsRemote(path) {
+			return fmt.Errorf("%s is not a folder or table; the URL of a folder ends in a slash, that of a table in "+
+				".csv or .parquet", path)
+		}
 		return fmt.Errorf("%s is not a folder or table; a table is a .csv or .parquet file", path)
 	}
 	name := objecturl.Base(path)

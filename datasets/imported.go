@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"antipode/datasets/table"
+	"antipode/internal/objecturl"
 )
 
 // The operations of [Imported]: the source, which lists a folder's images, and the row-wise stage that cuts grids. The
@@ -75,6 +76,9 @@ func Imported(dir string, options ...ImportOptions) Table {
 	o, err := table.One(options)
 	if err != nil {
 		return Table{}.Fail(fmt.Errorf("Imported: %w", err))
+	}
+	if objecturl.IsRemote(dir) {
+		return Table{}.Fail(errors.New("Imported: its folder is read from a disk only; copy the objects there"))
 	}
 	abs, err := filepath.Abs(dir)
 	if err != nil {

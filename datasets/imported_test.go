@@ -143,6 +143,10 @@ func TestImportedGrid(t *testing.T) {
 
 // TestImportedErrors: each error says what is wrong, and where.
 func TestImportedErrors(t *testing.T) {
+	if err := Imported("s3://bucket/folder/", ImportOptions{Model: "m"}).Err(); err == nil ||
+		!strings.Contains(err.Error(), "from a disk only") {
+		t.Error(err)
+	}
 	many := map[string]string{}
 	for i := range 14 {
 		many[fmt.Sprintf("%02d.png", i)] = ""

@@ -3,10 +3,10 @@ package datasets
 import (
 	"fmt"
 	"math"
-	"path/filepath"
 
 	"antipode/datasets/mask"
 	"antipode/datasets/table"
+	"antipode/internal/objecturl"
 )
 
 // MasksArgs are the arguments of [Table.MasksFrom].
@@ -17,9 +17,9 @@ type MasksArgs struct {
 // MasksFrom adds the column mask from a folder of mask images (non-zero = object), named ID.png or as the image's
 // file with the extension .png. A row without one has no mask, outcome "unmasked" and the reason. Rows that are
 // refused, failed or skipped remain so, without a mask; one that is unmasked already keeps its reason if no file has
-// its mask.
+// its mask. The folder may be the URL of a prefix, such as s3://BUCKET/MASKS.
 func (t Table) MasksFrom(dir string) Table {
-	abs, err := filepath.Abs(dir)
+	abs, err := objecturl.Resolve(dir)
 	if err != nil {
 		return t.Fail(err)
 	}

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math"
 	"os"
-	"path/filepath"
 	"sort"
 
 	"antipode/datasets/operation"
@@ -92,25 +91,24 @@ func Parquet(path string, options ...FileOptions) Table {
 // Folder returns the table of the images in a folder and its subfolders (.jpg .jpeg .jfif .png .gif .webp .tif .tiff
 // .bmp; the first image of an animation or of several pages), sorted by path: columns id (the path relative to the
 // folder, with /), image, and folder (the first folder of id, "" for images in the folder itself). A note reports the
-// number of files of other kinds.
+// number of files of other kinds. A URL that ends in a slash, such as s3://BUCKET/PREFIX/, is the folder of the objects
+// below it.
 func Folder(path string) Table {
 	args, t := fileArgs("Folder", path, nil)
 	if t.err != nil {
 		return t
 	}
 	if objecturl.IsRemote(args.Path) {
-		return t.Fail(fmt.Errorf("%s: a folder is read from a disk only; make a table of the images, whose column "+
-			"image holds their paths", path))
-	}
-	info, err := os.Stat(args.Path)
-	if err != nil {
+		if !objecturl.IsFolder(args.Path) {
+			return t.Fail(fmt.Errorf("%s: the URL of a folder ends in a slash", path))
+		}
+	} else if info, err := os.Stat(args.Path); err != nil {
 		return t.Fail(fmt.Errorf("cannot read the folder %s: %w", path, plainPathError(err)))
-	}
-	if !info.IsDir() {
+	} else if !info.IsDir() {
 		return t.Fail(fmt.Errorf("%s is a file, not a folder", path))
 	}
 	return New("folder", args, []table.ColumnSpec{{Name: "id", Kind: table.KindText},
-		{Name: "image", Kind: table.KindImage}, {Name: "folder", Kind: table.KindText}}).Named(filepath.Base(path))
+		{Name: "image", Kind: table.KindImage}, {Name: "folder", Kind: table.KindText}}).Named(objecturl.Base(path))
 }
 
 func fileArgs(verb, path string, options []FileOptions) (ReadFileArgs, Table) {

@@ -115,8 +115,8 @@ func TestOwnServer(t *testing.T) {
 	}
 }
 
-// TestAnswersMove moves a store whose items are lost: images that were paid for are not requested again, and no file has
-// the path of the store.
+// TestAnswersMove moves a store whose items are lost: images that were paid for are not requested again, and no file
+// has the path of the store.
 func TestAnswersMove(t *testing.T) {
 	requests := 0
 	base := ownServer(t, func(map[string]any) { requests++ })
@@ -130,8 +130,9 @@ func TestAnswersMove(t *testing.T) {
 			t.Fatal(err)
 		}
 		client.Register(e)
-		if _, err := gomlxmodels.Generate("api:mine", datasets.FromRows([]map[string]any{{"id": "a", "prompt": "house"}}),
-			gomlxmodels.GenerateOptions{BaseURL: base}).Rows(t.Context()); err != nil {
+		prompts := datasets.FromRows([]map[string]any{{"id": "a", "prompt": "house"}})
+		o := gomlxmodels.GenerateOptions{BaseURL: base}
+		if _, err := gomlxmodels.Generate("api:mine", prompts, o).Rows(t.Context()); err != nil {
 			t.Error(err)
 		}
 		if err := e.Close(); err != nil {

@@ -132,6 +132,9 @@ func Local(path string) (string, error) {
 // IsRemote reports whether a path that [Resolve] returned is the URL of an object.
 func IsRemote(path string) bool { return remote(path) }
 
+// IsFolder reports whether a path is the URL of all objects below a prefix, which ends in a slash.
+func IsFolder(path string) bool { return remote(path) && strings.HasSuffix(withoutOptions(path), "/") }
+
 // Base returns the last element of a path or URL, without options.
 func Base(path string) string { return filepath.Base(withoutOptions(path)) }
 

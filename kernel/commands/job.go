@@ -306,16 +306,47 @@ func writeNew(path, text string) error {
 	return os.WriteFile(path, []byte(text), 0o644)
 }
 
-// readJob returns the job of a command's only argument.
-func readJob(rest []string, name string) (*jobs.Job, error) {
+// readJob returns the job of a command's only argument, a file or a URL.
+func readJob(ctx context.Context, rest []string, name string) (*jobs.Job, error) {
 	if len(rest) != 1 {
 		return nil, usage("antipode %s JOB.json", name)
 	}
-	j, err := jobs.Read(rest[0])
+	path, err := objecturl.Local(rest[0])
+	if err != nil {
+		return nil, usageError{err}
+	}
+	if objecturl.IsRemote(path) {
+		if path, err = copyOf(ctx, path); err != nil {
+			return nil, err
+		}
+	}
+	j, err := jobs.Read(path)
 	if err != nil {
 		return nil, usageError{err}
 	}
 	return j, nil
+}
+
+// copyOf returns a copy of an object in the user's cache.
+func copyOf(ctx context.Context, at string) (string, error) {
+	u, err := objecturl.Parse(at)
+	if err != nil {
+		return "", usageError{err}
+	}
+	home, err := client.Home()
+	if err != nil {
+		return "", err
+	}
+	objects := remote.NewCache(filepath.Join(home, "cache"))
+	defer objects.Close()
+	path, _, err := objects.Fetch(ctx, u)
+	switch {
+	case errors.Is(err, remote.ErrUnreachable):
+		err = exitError{err, exitUnreachable}
+	case errors.Is(err, fs.ErrNotExist):
+		err = usageError{err}
+	}
+	return path, err
 }
 
 func printJSON(v any) error {

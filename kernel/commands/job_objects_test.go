@@ -3,15 +3,21 @@ package commands
 import (
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
+	"time"
 
 	"antipode/kernel/client"
+	"antipode/kernel/remote"
 	"antipode/kernel/remote/remotetest"
+	"antipode/kernel/store"
 )
 
 // TestArrayJobOfObjects computes the shards of a job whose table and store are in object storage, each on a machine of
@@ -121,6 +127,229 @@ func TestArrayJobOfObjects(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestJobOfFolder computes a job of the images below a prefix, which no task but that of their shard reads.
+func TestJobOfFolder(t *testing.T) {
+	workplace(t, 1)
+	s, run := remotetest.New(t), inProcess(t)
+	b, err := remote.Open(t.Context(), s.Parse(t, ""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	for n := range 5 {
+		if err := b.Put(t.Context(), fmt.Sprintf("photos/%d.png", n), []byte(pngOf(t, n+2))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	printed, err := run("job", "make", "--shards", "2", "--store", s.Object("store"), "--", "embed", "--model",
+		"exec:./echo", "--in", s.Object("photos/"), "--out", "e.parquet")
+	if err != nil || !strings.Contains(printed, "2 shards of tables with 5 rows") {
+		t.Fatalf("%q, %v", printed, err)
+	}
+	for i, want := range []int{3, 2} {
+		t.Setenv(client.HomeVar, t.TempDir())
+		var read atomic.Int64
+		s.Faults(func(_ int64, r *http.Request) remotetest.Fault {
+			if r.Method == http.MethodGet && strings.HasPrefix(r.URL.Path, "/lab/photos/") {
+				read.Add(1)
+			}
+			return remotetest.None
+		})
+		printed, err := run("work", "job.json", "--allow-exec", "echo", "--shard", fmt.Sprintf("%d/2", i))
+		if err != nil || !strings.Contains(printed, fmt.Sprintf("%d items computed", want)) ||
+			read.Load() != int64(want) {
+			t.Errorf("%q, %v after %d images were read, want %d", printed, err, read.Load(), want)
+		}
+	}
+	job, err := os.ReadFile("job.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := b.Put(t.Context(), "job.json", job); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove("job.json"); err != nil {
+		t.Fatal(err)
+	}
+	if printed, err := run("job", "status", s.Object("job.json")); err != nil ||
+		!strings.Contains(printed, "2 shards: 2 done") {
+		t.Errorf("%q, %v", printed, err)
+	}
+	if err := b.Put(t.Context(), "photos/6.png", []byte("another")); err != nil {
+		t.Fatal(err)
+	}
+	far := []string{"work", s.Object("job.json"), "--allow-exec", "echo", "--shard", "0/2"}
+	if _, err := run(far...); !errors.As(err, new(usageError)) ||
+		!strings.Contains(err.Error(), "has changed since the job was made") {
+		t.Errorf("a further image: %v", err)
+	}
+	s.Faults(func(int64, *http.Request) remotetest.Fault { return remotetest.Broken })
+	if _, err := run(far...); !isExit(err, exitUnreachable) {
+		t.Errorf("%v, want exit status %d", err, exitUnreachable)
+	}
+	s.Faults(nil)
+	far[1] = s.Object("none.json")
+	if _, err := run(far...); !errors.As(err, new(usageError)) || !strings.Contains(err.Error(), "no such object") {
+		t.Errorf("no job: %v", err)
+	}
+}
+
+// TestTaskIsEnded ends tasks that have committed nothing yet: what is finished is in object storage when they end, and
+// another machine finds it.
+func TestTaskIsEnded(t *testing.T) {
+	workplace(t, 300)
+	s, run := remotetest.New(t), inProcess(t)
+	if _, err := run(append(strings.Fields("job make --shards 2 -- "+chain[0]), "--batch", "1")...); err != nil {
+		t.Fatal(err)
+	}
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for signal, exit := range map[os.Signal]int{syscall.SIGTERM: exitStopped, os.Interrupt: exitInterrupted} {
+		t.Run(signal.String(), func(t *testing.T) {
+			home := t.TempDir()
+			t.Setenv(client.HomeVar, home)
+			args := []string{"work", "job.json", "--shard", "1/2", "--allow-exec", "echo", "--store",
+				s.Object("store-" + strings.ReplaceAll(signal.String(), " ", "-"))}
+			task := exec.Command(program, append(args, "--commit", "1h")...)
+			task.Env = append(os.Environ(), mainVar+"=1")
+			if err := task.Start(); err != nil {
+				t.Fatal(err)
+			}
+			images := func() int {
+				names, _ := filepath.Glob(filepath.Join(home, "tasks", "*", "blobs", "*", "*.png"))
+				return len(names)
+			}
+			for deadline := time.Now().Add(2 * time.Minute); images() < 5; time.Sleep(time.Millisecond) {
+				if time.Now().After(deadline) {
+					_ = task.Process.Kill()
+					t.Fatal("no images within two minutes")
+				}
+			}
+			if err := task.Process.Signal(signal); err != nil {
+				t.Fatal(err)
+			}
+			_ = task.Wait()
+			if code := task.ProcessState.ExitCode(); code != exit {
+				t.Errorf("exit status %d, want %d", code, exit)
+			}
+			if left, err := filepath.Glob(filepath.Join(home, "tasks", "*")); err != nil || len(left) > 0 {
+				t.Errorf("%q, %v; want nothing after the task", left, err)
+			}
+			printed, err := run("job", "status", "job.json", "--store", args[len(args)-1])
+			if !isExit(err, exitStopped) || !strings.Contains(printed, "1 stopped, 1 not started") {
+				t.Errorf("job status: %q, %v", printed, err)
+			}
+			t.Setenv(client.HomeVar, t.TempDir())
+			printed, err = run(args...)
+			if err != nil || !strings.Contains(printed, "items computed, ") || strings.Contains(printed, " 0 found") {
+				t.Errorf("again: %q, %v; want that some items are found", printed, err)
+			}
+		})
+	}
+}
+
+// TestTaskIsKilled kills a task at random moments, on one machine and on others, and starts it again, until it is done.
+// At each moment the bucket is a store whose items have their images, and in the end it has what one machine computes.
+func TestTaskIsKilled(t *testing.T) {
+	workplace(t, 40)
+	s, run := remotetest.New(t), inProcess(t)
+	lines := []string{chain[0], chain[2]} // generate, embed
+	done := at(t, t.TempDir())
+	for _, line := range lines {
+		if _, err := run(strings.Fields(line)...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	done()
+	want := tables(t)
+	url := s.Object("store")
+	words := append([]string{"job", "make", "--shards", "1", "--store", url, "--"}, strings.Fields(lines[0])...)
+	words = append(append(words, "--"), strings.Fields(lines[1])...)
+	if _, err := run(append(words, "--batch", "1")...); err != nil {
+		t.Fatal(err)
+	}
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	homes := []string{t.TempDir(), t.TempDir()}
+	merged := func() string {
+		home := t.TempDir()
+		t.Setenv(client.HomeVar, home)
+		printed, err := run("store", "merge", url)
+		if err != nil && !strings.Contains(err.Error(), "is no store") || err == nil &&
+			!strings.Contains(printed, "0 damaged files left out") {
+			t.Errorf("store merge: %q, %v", printed, err)
+		}
+		return home
+	}
+	kills, before := 0, 0
+	for n := 0; ; n++ {
+		task := exec.Command(program, "work", "job.json", "--shard", "0/1", "--allow-exec", "echo", "--commit", "5ms")
+		task.Env = append(os.Environ(), mainVar+"=1", client.HomeVar+"="+homes[n/2%2])
+		if err := task.Start(); err != nil {
+			t.Fatal(err)
+		}
+		after := time.Duration(150+rand.IntN(150*(n+1))) * time.Millisecond
+		timer := time.AfterFunc(after, func() { _ = task.Process.Kill() })
+		if err := task.Wait(); err == nil {
+			timer.Stop()
+			break
+		}
+		kills++
+		if items, images := generated(t, merged()); items > images || items < before {
+			t.Errorf("kill %d: %d items with %d images, %d before", kills, items, images, before)
+		} else {
+			before = items
+		}
+	}
+	t.Logf("%d kills, the last with %d items of generate", kills, before)
+	done = at(t, merged())
+	for _, line := range lines {
+		if printed, err := run(strings.Fields(line)...); err != nil || !strings.Contains(printed, " 0 items computed") {
+			t.Errorf("%s: %q, %v", line, printed, err)
+		}
+	}
+	done()
+	for name, content := range tables(t) {
+		if want[name] != content {
+			t.Errorf("%s differs from that of one machine", name)
+		}
+		delete(want, name)
+	}
+	if len(want) > 0 {
+		t.Errorf("%d files are missing", len(want))
+	}
+}
+
+// generated counts the items of the stage generate in a store, and the images. No two items have the same image.
+func generated(t *testing.T, home string) (items, images int) {
+	t.Helper()
+	st, err := store.Open(home)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer st.Close()
+	contexts, err := filepath.Glob(filepath.Join(home, "items", "generate-*", "*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range contexts {
+		of, err := st.Items(filepath.Base(filepath.Dir(dir)), filepath.Base(dir))
+		if err != nil {
+			t.Fatal(err)
+		}
+		items += of.Len()
+	}
+	names, err := filepath.Glob(filepath.Join(home, "blobs", "*", "*.png"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return items, len(names)
 }
 
 func isExit(err error, status int) bool {

@@ -36,7 +36,7 @@ func jobStatus(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	j, err := readJob(rest, "job status")
+	j, err := readJob(ctx, rest, "job status")
 	if err != nil {
 		return err
 	}
@@ -127,7 +127,7 @@ func resubmit(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	j, err := readJob(rest, "job resubmit")
+	j, err := readJob(ctx, rest, "job resubmit")
 	if err != nil {
 		return err
 	}
@@ -166,7 +166,7 @@ func planJob(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	j, err := readJob(rest, "job plan")
+	j, err := readJob(ctx, rest, "job plan")
 	if err != nil {
 		return err
 	}

@@ -93,7 +93,7 @@ func commands() []command {
 		{"table", "--in TABLE [--where 'COLUMN OP VALUE'] [--sample N --by A,B] [--apply NAME …] … --out TABLE",
 			"filter, sort, sample, join tables and apply operations; --list lists these", tableOperations},
 		{"job", jobArgs, "make an array job of commands that compute rows, or show its state and its cost", jobCommand},
-		{"work", "JOB.json [--shard I/N] [--grace 25s] [--commit 60s] [--store DIR] …",
+		{"work", "JOB.json [--shard I/N] [--grace 25s] [--commit 60s] [--store DIR|URL] …",
 			"compute one shard of an array job in this process; a task of a scheduler runs it", work},
 		{"kernel", "CONNECTION_FILE", "run the kernel; Jupyter starts it", kernel},
 	}

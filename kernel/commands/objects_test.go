@@ -72,7 +72,7 @@ func TestURLUsage(t *testing.T) {
 		{"table", "--in", "archipelago-photos", "--out", "https://b/t.csv"},
 		{"table", "--in", "archipelago-photos", "--out", "s3://b/t.xlsx"},
 		{"table", "--in", "s3://b/t.xlsx", "--out", "x.csv"},
-		{"table", "--in", "s3://b/folder/", "--out", "x.csv"},
+		{"table", "--in", "s3://b/folder", "--out", "x.csv"},
 	} {
 		_, err := run(args...)
 		if !errors.As(err, new(usageError)) || strings.Contains(err.Error(), "\n") ||

@@ -113,10 +113,10 @@ func openInput(path string, o datasets.ImagesOptions) (datasets.Table, error) {
 	return datasets.Images(path, o), nil
 }
 
-// isFolder reports whether a path is that of a folder of this machine.
+// isFolder reports whether a path is that of a folder of this machine, or the URL of one.
 func isFolder(path string) bool {
 	if objecturl.IsRemote(path) {
-		return false
+		return objecturl.IsFolder(path)
 	}
 	path, err := objecturl.Local(path)
 	if err != nil {
@@ -239,8 +239,8 @@ func segment(ctx context.Context, args []string) error {
 	var masks, model string
 	fs := flags("segment", "--masks DIR | --model NAME|DIR --object COLUMN   --in TABLE --out TABLE")
 	s.add(fs)
-	fs.StringVar(&masks, "masks", "", "the `DIR` that contains the masks: ID.png, or the image's own name with .png "+
-		"(non-zero = object)")
+	fs.StringVar(&masks, "masks", "", "the `DIR` or URL that contains the masks: ID.png, or the image's own name with "+
+		".png (non-zero = object)")
 	fs.StringVar(&model, "model", "", modelUsage+"(CLIPSegForImageSegmentation, or SamModel or Sam2Model with "+
 		"--detector), or of a pair: langsam (Decomposed-DIG's), langsam2, owlsam2, langsam-small"+execUsage)
 	fs.StringVar(&o.Detector, "detector", "", "the model that finds boxes, of which a SAM makes masks: a "+

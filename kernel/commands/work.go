@@ -31,7 +31,7 @@ func work(ctx context.Context, args []string) (err error) {
 	if err != nil {
 		return err
 	}
-	job, err := readJob(rest, "work")
+	job, err := readJob(ctx, rest, "work")
 	if err != nil {
 		return err
 	}

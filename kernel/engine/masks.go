@@ -15,6 +15,7 @@ import (
 	"antipode/datasets/table"
 	"antipode/gomlxmodels/stage"
 	"antipode/internal/imagefile"
+	"antipode/internal/objecturl"
 )
 
 func init() {
@@ -32,10 +33,9 @@ func (r *run) masksFrom(raw json.RawMessage, f *table.Frame) (*table.Frame, erro
 	if err := json.Unmarshal(raw, &a); err != nil {
 		return nil, err
 	}
-	if info, err := os.Stat(a.Dir); err != nil {
+	find, err := r.filesIn(a.Dir)
+	if err != nil {
 		return nil, fmt.Errorf("the folder of the masks, %s: %w", a.Dir, plain(err))
-	} else if !info.IsDir() {
-		return nil, fmt.Errorf("the folder of the masks: %s is a file", a.Dir)
 	}
 	ids, err := f.Need("id", table.KindText)
 	if err != nil {
@@ -47,7 +47,11 @@ func (r *run) masksFrom(raw json.RawMessage, f *table.Frame) (*table.Frame, erro
 	}
 	n, from := f.Len(), f
 	masks, outcome, reason, failed := make([]table.Mask, n), make([]string, n), make([]string, n), make([]error, n)
-	parallel(n, func(row int) {
+	var broken broken
+	spread(n, origin{dir: a.Dir}.workers(), func(row int) {
+		if broken.is() {
+			return
+		}
 		earlier := stage.Row{Frame: f, Index: row}
 		outcome[row], reason[row] = earlier.Text("outcome"), earlier.Text("reason")
 		if stage.Absent(earlier) {
@@ -59,9 +63,12 @@ func (r *run) masksFrom(raw json.RawMessage, f *table.Frame) (*table.Frame, erro
 			outcome[row], reason[row] = "unmasked", fmt.Sprintf("no mask file %s.png or %s.png", ids.Texts[row], stem)
 		}
 		for _, name := range []string{ids.Texts[row] + ".png", stem + ".png"} {
-			file, err := inside(a.Dir, a.Dir, name, r.store.Dir())
+			file, err := find(name)
 			if errors.Is(err, fs.ErrNotExist) {
 				continue
+			}
+			if broken.set(err) {
+				return
 			}
 			if err == nil {
 				masks[row], err = readMask(file)
@@ -76,6 +83,9 @@ func (r *run) masksFrom(raw json.RawMessage, f *table.Frame) (*table.Frame, erro
 			return
 		}
 	})
+	if broken.is() {
+		return nil, fmt.Errorf("the folder of the masks: %w", broken.err)
+	}
 	var good []int
 	for row, err := range failed {
 		if err == nil {
@@ -92,6 +102,38 @@ func (r *run) masksFrom(raw json.RawMessage, f *table.Frame) (*table.Frame, erro
 		table.TextColumn("reason", reason))
 	r.numbers[f] = r.numbers[from]
 	return r.keep(f, good), nil
+}
+
+// filesIn returns a function that returns the file of a name in a folder, or a copy of the object below the URL of a
+// prefix.
+func (r *run) filesIn(dir string) (find func(name string) (string, error), err error) {
+	if !objecturl.IsRemote(dir) {
+		if info, err := os.Stat(dir); err != nil {
+			return nil, err
+		} else if !info.IsDir() {
+			return nil, errors.New("it is a file")
+		}
+		return func(name string) (string, error) { return inside(dir, dir, name, r.store.Dir()) }, nil
+	}
+	u, err := objecturl.Parse(dir)
+	if err != nil {
+		return nil, err
+	}
+	present, err := r.e.objects.List(r.ctx, u)
+	if err == nil && len(present) == 0 {
+		err = errors.New("there are no objects below it")
+	}
+	return func(name string) (string, error) {
+		if _, there := present[name]; !there {
+			return "", fs.ErrNotExist
+		}
+		object, err := u.Prefix().At(name)
+		if err != nil {
+			return "", err
+		}
+		file, _, err := r.e.objects.Fetch(r.ctx, object)
+		return file, err
+	}, err
 }
 
 // inlineMask decodes a mask from JSON.

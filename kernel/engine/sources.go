@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -153,20 +154,22 @@ func (r *run) putImage(data []byte) (table.Image, error) {
 }
 
 func (r *run) folderSource(a datasets.ReadFileArgs) (*table.Frame, error) {
-	files, err := datasets.ListImageFiles(os.DirFS(a.Path))
+	files, err := r.imageFiles(a.Path)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the folder %s: %w", a.Path, plain(err))
 	}
 	if err := files.None(a.Path); err != nil {
 		return nil, err
 	}
-	name := filepath.Base(a.Path)
+	name := objecturl.Base(a.Path)
 	if line := files.Note(name); line != "" {
 		r.note("%s", line)
 	}
 	images, folders := make([]table.Image, len(files.Paths)), make([]string, len(files.Paths))
 	for i, file := range files.Paths {
-		images[i].Path = filepath.Join(a.Path, filepath.FromSlash(file))
+		if images[i].Path = file; !objecturl.IsRemote(a.Path) {
+			images[i].Path = filepath.Join(a.Path, filepath.FromSlash(file))
+		}
 		if folder, _, nested := strings.Cut(file, "/"); nested {
 			folders[i] = folder
 		}
@@ -174,4 +177,17 @@ func (r *run) folderSource(a datasets.ReadFileArgs) (*table.Frame, error) {
 	f := &table.Frame{Columns: []table.Column{table.TextColumn("id", files.Paths),
 		table.ImageColumn("image", images), table.TextColumn("folder", folders)}}
 	return r.resolve(f, source{origin: origin{name: name, dir: a.Path, folder: true}})
+}
+
+// imageFiles lists the images of a folder, or below the URL of a prefix.
+func (r *run) imageFiles(dir string) (datasets.ImageFiles, error) {
+	if !objecturl.IsRemote(dir) {
+		return datasets.ListImageFiles(os.DirFS(dir))
+	}
+	u, err := objecturl.Parse(dir)
+	if err != nil {
+		return datasets.ImageFiles{}, err
+	}
+	sizes, err := r.e.objects.List(r.ctx, u)
+	return datasets.ImageFilesOf(slices.Collect(maps.Keys(sizes))), err
 }

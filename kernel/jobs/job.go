@@ -208,7 +208,7 @@ func describe(ctx context.Context, path, op string, objects *remote.Cache) (t Ta
 	file := path
 	switch {
 	case op == "folder":
-		t.SHA256, t.Rows, err = folderDigest(path)
+		t.SHA256, t.Rows, err = folderDigest(ctx, path, objects)
 		return t, err
 	case objecturl.IsRemote(path):
 		u, err := objecturl.Parse(path)
@@ -228,20 +228,41 @@ func describe(ctx context.Context, path, op string, objects *remote.Cache) (t Ta
 }
 
 // folderDigest returns the SHA-256 of the names and sizes of the images in a folder, and their number.
-func folderDigest(dir string) (string, int, error) {
-	files, err := datasets.ListImageFiles(os.DirFS(dir))
+func folderDigest(ctx context.Context, dir string, objects *remote.Cache) (string, int, error) {
+	files, sizes, err := imageFiles(ctx, dir, objects)
 	if err != nil {
 		return "", 0, err
 	}
 	h := sha256.New()
 	for _, name := range files.Paths {
-		info, err := os.Stat(filepath.Join(dir, filepath.FromSlash(name)))
-		if err != nil {
-			return "", 0, err
-		}
-		fmt.Fprintf(h, "%s\x00%d\x00", name, info.Size())
+		fmt.Fprintf(h, "%s\x00%d\x00", name, sizes[name])
 	}
 	return hex.EncodeToString(h.Sum(nil)), len(files.Paths), nil
+}
+
+// imageFiles returns the images in a folder, or below the URL of a prefix, and the sizes of files by name.
+func imageFiles(ctx context.Context, dir string, objects *remote.Cache) (files datasets.ImageFiles,
+	sizes map[string]int64, err error) {
+	if objecturl.IsRemote(dir) {
+		u, err := objecturl.Parse(dir)
+		if err != nil {
+			return files, nil, err
+		}
+		sizes, err = objects.List(ctx, u)
+		return datasets.ImageFilesOf(slices.Collect(maps.Keys(sizes))), sizes, err
+	}
+	if files, err = datasets.ListImageFiles(os.DirFS(dir)); err != nil {
+		return files, nil, err
+	}
+	sizes = map[string]int64{}
+	for _, name := range files.Paths {
+		info, err := os.Stat(filepath.Join(dir, filepath.FromSlash(name)))
+		if err != nil {
+			return files, nil, err
+		}
+		sizes[name] = info.Size()
+	}
+	return files, sizes, nil
 }
 
 // Verify reports a table that is not the one that the job was made with.

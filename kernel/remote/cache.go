@@ -80,6 +80,21 @@ func (c *Cache) Bucket(ctx context.Context, u objecturl.URL) (*Bucket, error) {
 	return b, err
 }
 
+// List returns the sizes of the objects below a prefix, by their paths relative to it.
+func (c *Cache) List(ctx context.Context, u objecturl.URL) (map[string]int64, error) {
+	b, err := c.Bucket(ctx, u)
+	if err != nil {
+		return nil, err
+	}
+	u, sizes := u.Prefix(), map[string]int64{}
+	return sizes, b.List(ctx, u.Key, func(o Object) error {
+		if rel := o.Key[len(u.Key):]; rel != "" && !strings.HasSuffix(rel, "/") {
+			sizes[rel] = o.Size
+		}
+		return nil
+	})
+}
+
 // IsDigest reports whether a text is a SHA-256 in hexadecimal.
 func IsDigest(text string) bool {
 	_, err := hex.DecodeString(text)

@@ -3,7 +3,9 @@ package store
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -193,5 +195,29 @@ func TestWorkersShareAFolder(t *testing.T) {
 		if len(p) != 3 {
 			t.Errorf("item %d is %v", i, p)
 		}
+	}
+}
+
+// TestRemove removes a store when no process uses it.
+func TestRemove(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "tasks", "job-0")
+	s, err := OpenWorker(dir, WorkerOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := Remove(dir); !errors.Is(err, ErrInUse) {
+		t.Errorf("%v, want that it is in use", err)
+	}
+	if _, err := s.PutBlob([]byte("an image"), ".png"); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := Remove(dir); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the folder exists: %v", err)
 	}
 }
