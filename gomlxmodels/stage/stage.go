@@ -57,7 +57,7 @@ type Env interface {
 	Secret(name string) string
 }
 
-// Row is one row as a stage sees it.
+// Row is one row as a stage sees it. Its frame may lack columns of vectors, which stages do not read.
 type Row struct {
 	Frame *table.Frame
 	Index int

@@ -10,7 +10,6 @@ import (
 
 	"github.com/gomlx/compute"
 
-	"antipode/datasets/operation"
 	"antipode/datasets/table"
 	"antipode/gomlxmodels/device"
 	"antipode/gomlxmodels/stage"
@@ -99,9 +98,9 @@ func (o *childWorker) open(ctx context.Context, c *child, b devices.Batch) (w st
 	if o.w != nil {
 		return o.w, nil
 	}
-	st, err := stageOf(ctx, b)
-	if err != nil {
-		return nil, err
+	st, known := stage.Find(b.Stage.Op)
+	if !known {
+		return nil, fmt.Errorf("no operation %q: the processes of a backend must be of one build", b.Stage.Op)
 	}
 	o.env = &childEnv{c: c, files: b.Stage.Files, images: map[string]devices.File{}}
 	if w, err = st.Open(ctx, o.env, b.Stage.Args); err != nil {
@@ -120,25 +119,6 @@ func (o *childWorker) open(ctx context.Context, c *child, b devices.Batch) (w st
 	}
 	o.w = w
 	return w, nil
-}
-
-// found is a [stage.Runner] that takes the stage and runs nothing.
-type found struct{ stage stage.Stage }
-
-func (f *found) RunStage(s stage.Stage, in *table.Frame) (*table.Frame, error) {
-	f.stage = s
-	return in, nil
-}
-
-// stageOf returns the stage of a batch.
-func stageOf(ctx context.Context, b devices.Batch) (stage.Stage, error) {
-	var f found
-	evaluate := operation.EvaluatorOf(b.Stage.Op)
-	if evaluate == nil {
-		return f.stage, fmt.Errorf("no operation %q: the processes of a backend must be of one build", b.Stage.Op)
-	}
-	_, err := evaluate(stage.WithRunner(ctx, &f), operation.Call{}, nil, []*table.Frame{b.Rows})
-	return f.stage, err
 }
 
 // Compute prepares and computes a batch.

@@ -12,6 +12,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -34,14 +35,16 @@ type MergeOptions struct {
 	Remove bool
 }
 
-// copiesAtOnce is the number of files that are copied at the same time: while one is synced others are read.
-const copiesAtOnce = 16
+// copiesAtOnce is the number of files that are copied at the same time. The disk syncs files together that are written
+// at the same time.
+const copiesAtOnce = 64
 
 // merging is a merge of stores into one.
 type merging struct {
 	s       *Store
 	sources []*Store
 	files   atomicfile.Group // that are copied
+	whole   chan struct{}    // holds an element for each file that is in memory as a whole
 	names   [16]sync.Mutex   // one is locked to write a pack, by the last digit of its name
 
 	mu       sync.Mutex
@@ -56,7 +59,8 @@ type merging struct {
 // or status files of the same name differ, one of them is chosen, the same in any order.
 func (s *Store) Merge(ctx context.Context, folders []string, o MergeOptions) (*MergeReport, error) {
 	defer s.Use()()
-	m := &merging{s: s, contexts: map[[2]string]bool{}, kept: map[string]bool{}}
+	m := &merging{s: s, contexts: map[[2]string]bool{}, kept: map[string]bool{},
+		whole: make(chan struct{}, 2*runtime.NumCPU())}
 	defer func() {
 		for _, source := range m.sources {
 			_ = source.lock.Close()
@@ -304,6 +308,10 @@ func (m *merging) pack(to, path string) (n int, copied bool, err error) {
 	case err != nil:
 		return 0, false, err
 	}
+	if _, err := os.Stat(to); err == nil { // before the lock, which a shard takes after it
+		m.whole <- struct{}{}
+		defer func() { <-m.whole }()
+	}
 	defer m.lock(to)()
 	if _, err := os.Stat(to); err == nil {
 		data, err := os.ReadFile(path)
@@ -337,6 +345,8 @@ func (m *merging) put(path string, pack []byte) (copied bool, err error) {
 
 // shard writes the items of a shard as packs.
 func (m *merging) shard(dir, path string) error {
+	m.whole <- struct{}{}
+	defer func() { <-m.whole }()
 	data, err := os.ReadFile(path)
 	if err != nil {
 		return err
