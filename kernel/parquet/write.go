@@ -81,7 +81,7 @@ func Encode(to io.Writer, f *table.Frame) error {
 type Writer struct {
 	w       *pq.Writer
 	columns []table.ColumnSpec
-	rows    []pq.Row // not given to w yet
+	rows    []pq.Row // not given to w yet, at most batch
 	n       int      // rows in the group
 }
 
@@ -98,8 +98,8 @@ func NewWriter(to io.Writer, columns []table.ColumnSpec) (*Writer, error) {
 		group.Group[c.Name] = node(c.Kind)
 		group.names = append(group.names, c.Name)
 	}
-	return &Writer{columns: columns, w: pq.NewWriter(to, pq.NewSchema("antipode", group), pq.Compression(&pq.Zstd),
-		pq.CreatedBy("antipode", "1", ""))}, nil
+	w := pq.NewWriter(to, pq.NewSchema("antipode", group), pq.Compression(&pq.Zstd), pq.CreatedBy("antipode", "1", ""))
+	return &Writer{w: w, columns: columns, rows: make([]pq.Row, 0, batch)}, nil
 }
 
 // Write writes the next rows.
@@ -112,7 +112,9 @@ func (w *Writer) Write(f *table.Frame) error {
 			table.NameList(w.columns))
 	}
 	for i := range f.Len() {
-		w.rows = append(w.rows, row(f, i))
+		w.rows = w.rows[:len(w.rows)+1]
+		next := &w.rows[len(w.rows)-1] // its memory is used again
+		*next = appendRow((*next)[:0], f, i)
 		w.n++
 		if len(w.rows) == batch || w.n == rowGroup {
 			if err := w.flush(); err != nil {
@@ -152,9 +154,8 @@ func (w *Writer) Close() error {
 	return w.w.Close()
 }
 
-// row is one row of the frame as leaf values with their repetition and definition levels.
-func row(f *table.Frame, i int) pq.Row {
-	var out pq.Row
+// appendRow appends one row of the frame as leaf values with their repetition and definition levels.
+func appendRow(out pq.Row, f *table.Frame, i int) pq.Row {
 	leaf := 0
 	for c := range f.Columns {
 		col := &f.Columns[c]

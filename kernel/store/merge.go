@@ -391,8 +391,11 @@ func (m *merging) shard(dir, path string) error {
 func (m *merging) result(source *Store, path string) error {
 	id := strings.TrimSuffix(filepath.Base(path), ".json")
 	theirs, err := source.rawResult(id)
-	if errors.Is(err, ErrNotFound) {
-		return nil // gc removed a part
+	if errors.Is(err, ErrNotFound) { // gc removed a part, or a merge did that was killed
+		if own, err := m.s.rawResult(id); err == nil && bytes.Equal(own.record, theirs.record) {
+			m.found(path)
+		}
+		return nil
 	}
 	if err != nil {
 		m.damaged(path)

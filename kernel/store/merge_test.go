@@ -310,7 +310,7 @@ func TestMergeKilled(t *testing.T) {
 	}
 	target := t.TempDir()
 	killed := 0
-	for delay := 10 * time.Millisecond; ; delay += 15 * time.Millisecond {
+	for delay := 5 * time.Millisecond; ; delay += 5 * time.Millisecond {
 		cmd := exec.Command(os.Args[0])
 		cmd.Env = append(os.Environ(), mergeVar+"="+strings.Join(append([]string{target}, folders...), "\n"))
 		var stderr bytes.Buffer
@@ -338,7 +338,12 @@ func TestMergeKilled(t *testing.T) {
 	same(t, fmt.Sprintf("after %d kills", killed), snapshot(t, open(t, target)), want)
 	for _, dir := range folders {
 		if _, err := os.Stat(dir); err == nil {
-			t.Errorf("%s stays", dir)
+			var left []string
+			_ = filepath.WalkDir(dir, func(path string, _ os.DirEntry, err error) error {
+				left = append(left, path)
+				return err
+			})
+			t.Errorf("it stays: %q", left)
 		}
 	}
 	if killed < 3 {
