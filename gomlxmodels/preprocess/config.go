@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"strings"
+
+	"antipode/internal/plaintext"
 )
 
 // Resizing is how an image's size is changed before the crop.
@@ -157,7 +159,7 @@ func (s *sizeJSON) UnmarshalJSON(text []byte) error {
 		Longest       *int `json:"longest_edge"`
 	}
 	if err := json.Unmarshal(text, &o); err != nil {
-		return fmt.Errorf("%s is not a size", text)
+		return fmt.Errorf("%s is not a size", plaintext.OneLine(string(text)))
 	}
 	switch {
 	case o.Height != nil && o.Width != nil:
@@ -169,7 +171,8 @@ func (s *sizeJSON) UnmarshalJSON(text []byte) error {
 	case o.Longest != nil && o.Edge != nil:
 		*s = sizeJSON{edge: *o.Edge, longest: *o.Longest}
 	default:
-		return fmt.Errorf("%s is not a size this program knows (height and width, shortest_edge or longest_edge)", text)
+		return fmt.Errorf("%s is not a size this program knows (height and width, shortest_edge or longest_edge)",
+			plaintext.OneLine(string(text)))
 	}
 	return nil
 }

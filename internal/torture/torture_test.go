@@ -219,6 +219,7 @@ func twoBackends(t *testing.T, b *binaries, c *count) {
 		wait.Wait()
 		close(done)
 		collects.Wait()
+		w.stop() // as long as its runtime folder is there
 		for _, got := range results {
 			c.compare(t, "embed", got, want)
 		}
