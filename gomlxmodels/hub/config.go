@@ -13,6 +13,7 @@ import (
 	"slices"
 
 	"antipode/gomlxmodels/nn"
+	"antipode/internal/plaintext"
 )
 
 // Upper bounds of the sizes in a configuration, so that a damaged file cannot request all memory.
@@ -60,7 +61,7 @@ func FixedKeys(all map[string]json.RawMessage, table map[string]string) error {
 	for _, key := range slices.Sorted(maps.Keys(table)) {
 		value := all[key]
 		if Given(value) && string(value) != table[key] && string(value) != table[key]+".0" {
-			return fmt.Errorf("%s %s is not supported: only %s is", key, value, table[key])
+			return fmt.Errorf("%s %s is not supported: only %s is", key, plaintext.OneLine(string(value)), table[key])
 		}
 	}
 	return nil

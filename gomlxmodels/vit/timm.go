@@ -8,6 +8,8 @@ import (
 	"sort"
 	"strconv"
 	"strings"
+
+	"antipode/internal/plaintext"
 )
 
 // timmSizes are the widths behind the size word of a timm architecture name (timm 1.0, vision_transformer.py).
@@ -159,7 +161,7 @@ func refuseTimmArgs(args map[string]json.RawMessage) error {
 		if known[name] || timmHarmless[name] || value == "null" || timmDefaults[name] == value {
 			continue
 		}
-		return fmt.Errorf("model_args: %s %s is not supported", name, value)
+		return fmt.Errorf("model_args: %s is not supported", plaintext.OneLine(name+" "+value))
 	}
 	return nil
 }
