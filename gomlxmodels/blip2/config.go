@@ -11,6 +11,7 @@ import (
 	"antipode/gomlxmodels/nn"
 	"antipode/gomlxmodels/textenc"
 	"antipode/gomlxmodels/vit"
+	"antipode/internal/plaintext"
 )
 
 // Config is a model's shape: the keys of Hugging Face's Blip2Config.
@@ -64,7 +65,7 @@ func (t *tokens) UnmarshalJSON(text []byte) error {
 	}
 	var list []int32
 	if err := json.Unmarshal(text, &list); err != nil {
-		return fmt.Errorf("%s is neither a token nor a list of tokens", text)
+		return fmt.Errorf("%s is neither a token nor a list of tokens", plaintext.OneLine(string(text)))
 	}
 	*t = list
 	return nil

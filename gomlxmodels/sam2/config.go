@@ -11,6 +11,7 @@ import (
 	"antipode/gomlxmodels/hub"
 	"antipode/gomlxmodels/nn"
 	"antipode/gomlxmodels/sam"
+	"antipode/internal/plaintext"
 )
 
 // Config is the configuration of a SAM 2: the keys of Hugging Face's Sam2Config.
@@ -45,7 +46,7 @@ func (s *Length) UnmarshalJSON(text []byte) error {
 	}
 	var two []int
 	if json.Unmarshal(text, &two) != nil || len(two) != 2 || two[0] != two[1] {
-		return fmt.Errorf("%s is neither a whole number nor two that are equal", text)
+		return fmt.Errorf("%s is neither a whole number nor two that are equal", plaintext.OneLine(string(text)))
 	}
 	*s = Length(two[0])
 	return nil

@@ -9,6 +9,7 @@ import (
 
 	"antipode/gomlxmodels/hub"
 	"antipode/gomlxmodels/nn"
+	"antipode/internal/plaintext"
 )
 
 // Pair is a height and a width; in JSON one number (both) or a list of two.
@@ -23,7 +24,7 @@ func (p *Pair) UnmarshalJSON(text []byte) error {
 	}
 	var two []int
 	if err := json.Unmarshal(text, &two); err != nil || len(two) != 2 {
-		return fmt.Errorf("%s is neither a number nor [height, width]", text)
+		return fmt.Errorf("%s is neither a number nor [height, width]", plaintext.OneLine(string(text)))
 	}
 	*p = Pair{two[0], two[1]}
 	return nil
