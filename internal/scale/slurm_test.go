@@ -214,6 +214,7 @@ func TestSlurm(t *testing.T) {
 	}
 	t.Logf("job status: %v; one machine %.1f s, the array with its two ends %.1f s", report.States, one.Seconds(),
 		took.Seconds())
+	_ = d.command("backend", "stop").Run()
 	d.home = job.Store
 	if computed, found := counts(t, d.run(t, command...)); computed != 0 || found != n {
 		t.Errorf("%d items computed, %d found; want 0 and %d", computed, found, n)
