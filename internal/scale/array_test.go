@@ -14,11 +14,6 @@ import (
 	"syscall"
 	"testing"
 	"time"
-
-	"antipode/gomlxmodels/device"
-	"antipode/internal/testbackend"
-	"antipode/kernel/client"
-	"antipode/kernel/plugin"
 )
 
 // chain is the built-in world's: its generator, segmenter, encoders and captioner.
@@ -58,15 +53,7 @@ func size(t *testing.T) int {
 // TestArray runs the chain on one machine, and as an array of 4 tasks in a shared folder and in stores of their own.
 // One task is killed and one is told to stop, after their first pack, and both are run again.
 func TestArray(t *testing.T) {
-	home, err := client.Home()
-	if err != nil {
-		t.Fatal(err)
-	}
-	found := plugin.Current(home)
-	if found.Kind == device.Go || found.Path == "" {
-		testbackend.Missing(t, "xla", "no XLA plugin: antipode doctor tells how to get one")
-	}
-	d := build(t).desk(t, plugin.Env+"="+found.Path)
+	d := build(t).onXLA(t)
 	n := size(t)
 	d.prompts(t, n)
 	start := time.Now()
@@ -79,11 +66,7 @@ func TestArray(t *testing.T) {
 	want := d.tables(t)
 
 	const shards = 4
-	words := []string{"job", "make", "--shards", fmt.Sprint(shards)}
-	for _, line := range chain {
-		words = append(append(words, "--"), strings.Fields(line)...)
-	}
-	d.run(t, words...)
+	d.chainJob(t, shards)
 	start, total := time.Now(), 0
 	for i := range shards {
 		task := []string{"work", "job.json", "--shard", fmt.Sprintf("%d/%d", i, shards)}

@@ -14,24 +14,13 @@ import (
 	"testing"
 	"time"
 
-	"antipode/gomlxmodels/device"
 	"antipode/internal/testbackend"
-	"antipode/kernel/client"
-	"antipode/kernel/plugin"
 )
 
 // TestBeam runs the chain on one machine, on Beam's runner Prism, and on Flink with two workers, each of which is
 // killed once: the tables and images are the same, byte for byte.
 func TestBeam(t *testing.T) {
-	home, err := client.Home()
-	if err != nil {
-		t.Fatal(err)
-	}
-	found := plugin.Current(home)
-	if found.Kind == device.Go || found.Path == "" {
-		testbackend.Missing(t, "xla", "no XLA plugin: antipode doctor tells how to get one")
-	}
-	d := build(t).desk(t, plugin.Env+"="+found.Path)
+	d := build(t).onXLA(t)
 	beam := filepath.Join(d.dir, "antipode-beam")
 	cmd := exec.Command("go", "build", "-trimpath", "-o", beam, ".")
 	cmd.Dir = "../../kernel/beam"
@@ -50,11 +39,7 @@ func TestBeam(t *testing.T) {
 	_ = d.command("backend", "stop").Run()
 
 	const shards = 16
-	words := []string{"job", "make", "--shards", fmt.Sprint(shards)}
-	for _, line := range chain {
-		words = append(append(words, "--"), strings.Fields(line)...)
-	}
-	d.run(t, words...)
+	d.chainJob(t, shards)
 	submit := func(store string, args ...string) *exec.Cmd {
 		cmd := d.command()
 		cmd.Path, cmd.Args = beam, append([]string{beam, "--store", filepath.Join(d.dir, store)}, args...)

@@ -9,6 +9,11 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"antipode/gomlxmodels/device"
+	"antipode/internal/testbackend"
+	"antipode/kernel/client"
+	"antipode/kernel/plugin"
 )
 
 // programs are the command, and echo a program for models that needs no device.
@@ -45,6 +50,30 @@ func (p *programs) desk(t *testing.T, env ...string) *desk {
 		os.RemoveAll(runtime)
 	})
 	return d
+}
+
+// onXLA returns a desk whose commands compute with the XLA plugin of the user's store.
+func (p *programs) onXLA(t *testing.T) *desk {
+	t.Helper()
+	home, err := client.Home()
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := plugin.Current(home)
+	if found.Kind == device.Go || found.Path == "" {
+		testbackend.Missing(t, "xla", "no XLA plugin: antipode doctor tells how to get one")
+	}
+	return p.desk(t, plugin.Env+"="+found.Path)
+}
+
+// chainJob makes the job of the chain.
+func (d *desk) chainJob(t *testing.T, shards int) {
+	t.Helper()
+	words := []string{"job", "make", "--shards", fmt.Sprint(shards)}
+	for _, line := range chain {
+		words = append(append(words, "--"), strings.Fields(line)...)
+	}
+	d.run(t, words...)
 }
 
 func (d *desk) command(args ...string) *exec.Cmd {
