@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -17,7 +16,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"antipode/datasets/table"
-	"antipode/internal/atomicfile"
 	"antipode/internal/objecturl"
 	"antipode/kernel/remote"
 	"antipode/kernel/store"
@@ -85,14 +83,7 @@ func (f Folder) Get(name string) ([]byte, error) {
 
 // Put is part of [Files]. It writes the file whole, and its folder if missing.
 func (f Folder) Put(name string, data []byte) error {
-	path := filepath.Join(string(f), filepath.FromSlash(name))
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return err
-	}
-	return atomicfile.Replace(path, 0o600, func(w io.Writer) error {
-		_, err := w.Write(data)
-		return err
-	})
+	return store.WriteFile(filepath.Join(string(f), filepath.FromSlash(name)), data)
 }
 
 // statusFile returns the name of a shard's status in a store.

@@ -187,7 +187,7 @@ func (c *copying) pull(ctx context.Context, b *Bucket, o Object, name, home, fol
 		c.add(func(c *Copied) { c.Left = append(c.Left, b.name+o.Key) })
 		return nil
 	}
-	if err := write(to, data); err != nil {
+	if err := store.WriteFile(to, data); err != nil {
 		return err
 	}
 	c.add(func(c *Copied) { c.Files, c.Bytes = c.Files+1, c.Bytes+int64(len(data)) })

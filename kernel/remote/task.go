@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"io/fs"
-	"os"
 	"path"
 	"path/filepath"
 	"strings"
@@ -111,7 +110,7 @@ func (s *Store) Fetch(name string) error {
 	if !store.Portable(name, data) {
 		return damaged{s.bucket.name + s.prefix + name}
 	}
-	if err := write(filepath.Join(s.dir, filepath.FromSlash(name)), data); err != nil {
+	if err := store.WriteFile(filepath.Join(s.dir, filepath.FromSlash(name)), data); err != nil {
 		return err
 	}
 	s.is(name)
@@ -202,15 +201,4 @@ func (s *Store) push(names []string) error {
 		})
 	}
 	return group.Wait()
-}
-
-// write writes a file, and its folder if missing.
-func write(path string, data []byte) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return err
-	}
-	return atomicfile.Replace(path, 0o600, func(w io.Writer) error {
-		_, err := w.Write(data)
-		return err
-	})
 }

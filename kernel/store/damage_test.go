@@ -109,7 +109,7 @@ func writeShard(t *testing.T, s *Store, magic string, records ...record) string 
 		names.Write(r.key[:])
 	}
 	path := filepath.Join(s.Dir(), "items", "embed-v1", "abc", hex.EncodeToString(names.Sum(nil)[:12])+".shard")
-	if err := writeFile(path, data); err != nil {
+	if err := WriteFile(path, data); err != nil {
 		t.Fatal(err)
 	}
 	return path
@@ -325,7 +325,7 @@ func TestCollectInUse(t *testing.T) {
 	}
 	for _, name := range []string{"blobs/.tmp-1", "bin/.tmp-1", "bin/.tmp-2/file", "verify-1/blobs/a",
 		"bin/new/.tmp-3"} {
-		if err := writeFile(filepath.Join(s.Dir(), name), []byte("x")); err != nil {
+		if err := WriteFile(filepath.Join(s.Dir(), name), []byte("x")); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -353,7 +353,7 @@ func TestCollectInUse(t *testing.T) {
 // TestNullPlan: a record without a plan is damaged.
 func TestNullPlan(t *testing.T) {
 	s := openStore(t)
-	if err := writeFile(s.resultPath(strings.Repeat("0", 64), ".json"), []byte(`{"id":"0","plan":null}`)); err != nil {
+	if err := WriteFile(s.resultPath(strings.Repeat("0", 64), ".json"), []byte(`{"id":"0","plan":null}`)); err != nil {
 		t.Fatal(err)
 	}
 	if recs, err := s.Records(); err != nil || len(recs) != 0 {

@@ -104,7 +104,7 @@ func (x *fileIndex) save() error {
 		line := fmt.Sprintf("%s %d %d %d %q", e.digest, e.size, e.changed, e.inode, name)
 		fmt.Fprintf(&b, "%08x %s\n", checksum([]byte(line)), line)
 	}
-	if err := writeFile(x.path, b.Bytes()); err != nil {
+	if err := WriteFile(x.path, b.Bytes()); err != nil {
 		return err
 	}
 	x.dirty = false

@@ -340,7 +340,7 @@ func (m *merging) put(path string, pack []byte) (copied bool, err error) {
 	if there, err := os.ReadFile(path); err == nil && sound(there) && bytes.Compare(there, pack) <= 0 {
 		return false, nil
 	}
-	return true, writeFile(path, pack)
+	return true, WriteFile(path, pack)
 }
 
 // shard writes the items of a shard as packs.
@@ -410,11 +410,11 @@ func (m *merging) result(source *Store, path string) error {
 		return nil
 	}
 	if theirs.frame != nil {
-		if err := writeFile(m.s.resultPath(id, ".frame"), theirs.frame); err != nil {
+		if err := WriteFile(m.s.resultPath(id, ".frame"), theirs.frame); err != nil {
 			return err
 		}
 	}
-	if err := writeFile(m.s.resultPath(id, ".json"), theirs.record); err != nil {
+	if err := WriteFile(m.s.resultPath(id, ".json"), theirs.record); err != nil {
 		return err
 	}
 	m.report.Results++
@@ -444,7 +444,7 @@ func (m *merging) status(source *Store, path string) error {
 		}
 	}
 	m.kept[path] = true
-	return writeFile(to, theirs)
+	return WriteFile(to, theirs)
 }
 
 // updated returns the time that a status file states.

@@ -116,7 +116,7 @@ func randomStores(t *testing.T, r *rand.Rand, n int) (stores []*Store) {
 			putResult(t, s, r.IntN(6), at)
 		}
 		state := fmt.Sprintf(`{"state":"done","updated":"2026-11-24T18:%02d:00Z","shard":%d}`, at/2, at)
-		if err := writeFile(filepath.Join(s.dir, "jobs", "9f31", "shard-00001.json"), []byte(state)); err != nil {
+		if err := WriteFile(filepath.Join(s.dir, "jobs", "9f31", "shard-00001.json"), []byte(state)); err != nil {
 			t.Fatal(err)
 		}
 		stores = append(stores, s)

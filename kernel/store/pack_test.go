@@ -226,14 +226,14 @@ func TestCompact(t *testing.T) {
 	s = open(t, dir)
 	job := filepath.Join(dir, "jobs", "9f31", "shard-00001.json")
 	state := fmt.Sprintf(`{"state":"running","updated":%q}`, time.Now().Format(time.RFC3339))
-	if err := writeFile(job, []byte(state)); err != nil {
+	if err := WriteFile(job, []byte(state)); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := s.Compact(); err == nil || len(packsOf(t, s)) != 71 {
 		t.Errorf("during a job: %v", err)
 	}
 	state = fmt.Sprintf(`{"state":"running","updated":%q}`, time.Now().Add(-time.Hour).Format(time.RFC3339))
-	if err := writeFile(job, []byte(state)); err != nil {
+	if err := WriteFile(job, []byte(state)); err != nil {
 		t.Fatal(err)
 	}
 	done := s.Use()

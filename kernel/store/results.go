@@ -133,7 +133,7 @@ func (s *Store) PutResult(f *table.Frame, rec *Record) error {
 		if err := f.Encode(&b); err != nil {
 			return err
 		}
-		if err := writeFile(s.resultPath(rec.ID, ".frame"), b.Bytes()); err != nil {
+		if err := WriteFile(s.resultPath(rec.ID, ".frame"), b.Bytes()); err != nil {
 			return fmt.Errorf("cannot store a result: %w", err)
 		}
 	}
@@ -141,7 +141,7 @@ func (s *Store) PutResult(f *table.Frame, rec *Record) error {
 	if err != nil {
 		return err
 	}
-	if err := writeFile(s.resultPath(rec.ID, ".json"), append(data, '\n')); err != nil {
+	if err := WriteFile(s.resultPath(rec.ID, ".json"), append(data, '\n')); err != nil {
 		return fmt.Errorf("cannot store a run record: %w", err)
 	}
 	return nil

@@ -110,8 +110,8 @@ func Unwritable(err error) bool {
 	return errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS)
 }
 
-// writeFile writes a file, and its folder if missing, for the user alone.
-func writeFile(path string, data []byte) error {
+// WriteFile writes a file, and its folder if missing, for the user alone.
+func WriteFile(path string, data []byte) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
@@ -141,7 +141,7 @@ func (s *Store) PutBlob(data []byte, ext string) (table.Image, error) {
 	if s.CheckBlob(img) == nil {
 		return img, nil
 	}
-	if err := writeFile(img.Path, data); err != nil {
+	if err := WriteFile(img.Path, data); err != nil {
 		return table.Image{}, fmt.Errorf("cannot store an image: %w", err)
 	}
 	return img, nil

@@ -121,7 +121,7 @@ func writePack(dir string, head header, records []record) (path string, size int
 		return "", 0, nil, err
 	}
 	path = filepath.Join(dir, packName(entries))
-	return path, len(data), entries, writeFile(path, data)
+	return path, len(data), entries, WriteFile(path, data)
 }
 
 // Drop removes items, so that they count as missing: their packs are written again without them.
