@@ -13,6 +13,7 @@ import (
 	"github.com/gomlx/go-huggingface/hub"
 
 	"antipode/gomlxmodels"
+	"antipode/internal/plaintext"
 )
 
 // FP16 is the variant of weights in half precision.
@@ -92,7 +93,8 @@ func (c *chooser) components() error {
 			continue
 		}
 		if len(c.below(name)) == 0 {
-			return fmt.Errorf("model_index.json names the component %s, which the repository lacks", name)
+			return fmt.Errorf("model_index.json names the component %s, which the repository lacks",
+				plaintext.OneLine(name))
 		}
 		c.folder(name)
 		network := c.files[path.Join(name, "config.json")] != nil && !strings.HasSuffix(*component[1], "Scheduler")
@@ -214,7 +216,7 @@ func (c *chooser) shards(dir, index string) error {
 	for _, name := range slices.Compact(names) {
 		f := c.files[path.Join(dir, name)]
 		if f == nil {
-			return fmt.Errorf("%s lists %s, which the repository lacks", index, name)
+			return fmt.Errorf("%s lists %s, which the repository lacks", index, plaintext.OneLine(name))
 		}
 		c.weights = append(c.weights, f)
 	}
@@ -259,7 +261,7 @@ func (c *chooser) unreadable(dir string) error {
 	if len(names) > 0 {
 		found = strings.Join(names, ", ")
 	}
-	return fmt.Errorf("no %s in %s: found %s. Fix: %s", what, where, found, fix)
+	return fmt.Errorf("no %s in %s: found %s. Fix: %s", what, plaintext.OneLine(where), plaintext.OneLine(found), fix)
 }
 
 // below lists the files of a folder and its folders, sorted.

@@ -123,6 +123,8 @@ var layouts = []layout{
 	{name: "nothing", files: "#README.md", err: "no readable weights in its root: found no weights at all"},
 	{name: "a missing component", files: "#model_index.json #unet/config.json",
 		err: "names the component feature_extractor, which the repository lacks"},
+	{name: "a hostile name of a file", files: "#README.md #\x1b[31m.onnx", err: `found \x1b[31m.onnx. Fix`},
+	{name: "a hostile name of a component", files: "#model_index.json", err: `names the component \x1b[31m, which`},
 }
 
 // contents is what a file of a layout contains: lists of what the layout has.
@@ -146,6 +148,9 @@ func (l layout) contents(name string) string {
 		}
 		if has("feature_extractor") || l.name == "a missing component" {
 			parts = append(parts, `"feature_extractor": ["transformers", "CLIPImageProcessor"]`)
+		}
+		if l.name == "a hostile name of a component" {
+			parts = append(parts, `"\u001b[31m": ["transformers", "CLIPImageProcessor"]`)
 		}
 		return "{" + strings.Join(parts, ", ") + "}"
 	case name == "modules.json":
