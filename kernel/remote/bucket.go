@@ -41,14 +41,14 @@ type Object struct {
 // length in between, before they return an error of one line; it wraps [fs.ErrNotExist], [ErrDenied] or
 // [ErrUnreachable].
 type Bucket struct {
-	blob *blob.Bucket
-	name string // SCHEME://BUCKET/
-	tries
+	blob  *blob.Bucket
+	name  string        // SCHEME://BUCKET/
+	stall time.Duration // without progress, after which a try has failed
 }
 
 // Open opens the bucket of a URL. A bucket that does not exist is an error when it is used.
 func Open(ctx context.Context, u objecturl.URL) (*Bucket, error) {
-	b := &Bucket{name: u.Scheme + "://" + u.Bucket + "/", tries: usualTries}
+	b := &Bucket{name: u.Scheme + "://" + u.Bucket + "/", stall: time.Minute}
 	var err error
 	switch u.Scheme {
 	case "file":

@@ -22,7 +22,6 @@ func open(t *testing.T, u objecturl.URL) *remote.Bucket {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { b.Close() })
-	remote.Hurry(b)
 	return b
 }
 

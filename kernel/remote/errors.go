@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"gocloud.dev/gcerrors"
+
+	"antipode/kernel/remote/internal/pause"
 )
 
 // Errors of a [Bucket].
@@ -31,25 +33,19 @@ func (m missing) Error() string { return m.text }
 // Unwrap makes the error one of package fs.
 func (m missing) Unwrap() error { return fs.ErrNotExist }
 
-// tries are the limits of a request.
-type tries struct {
-	most  int           // tries
-	pause time.Duration // before the second one, doubled for each further one
-	stall time.Duration // without progress, after which a try has failed
-}
-
-var usualTries = tries{most: 5, pause: 250 * time.Millisecond, stall: time.Minute}
+// most is the number of tries of a request.
+const most = 5
 
 // try calls f until it succeeds or fails for good. f calls alive with the time until it will call it again.
 func (b *Bucket) try(ctx context.Context, key string,
 	f func(ctx context.Context, alive func(time.Duration)) error) (err error) {
-	for n := range b.most {
+	for n := range most {
 		if n > 0 {
-			pause := b.pause << (n - 1)
+			wait := pause.First << (n - 1)
 			select {
 			case <-ctx.Done():
 				return ctx.Err()
-			case <-time.After(pause/2 + rand.N(pause)):
+			case <-time.After(wait/2 + rand.N(wait)):
 			}
 		}
 		if err = b.once(ctx, f); err == nil || ctx.Err() != nil || final(err) {
@@ -167,7 +163,7 @@ func (b *Bucket) explain(ctx context.Context, key string, err error) error {
 		return fmt.Errorf("%s: %s", at, cause(err))
 	}
 	return fmt.Errorf("%s: %w after %d tries: %s; finished work is kept: run this again when the service answers", at,
-		ErrUnreachable, b.most, cause(err))
+		ErrUnreachable, most, cause(err))
 }
 
 // exists reports whether the bucket exists, as far as can be known.

@@ -31,7 +31,6 @@ func openTask(t *testing.T, s *remotetest.Server, dir string) task {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { far.Close() })
-	remote.HurryStore(far)
 	local, err := store.OpenWorker(dir, store.WorkerOptions{Commit: time.Hour, Remote: far})
 	if err != nil {
 		t.Fatal(err)

@@ -17,6 +17,7 @@ import (
 	"github.com/johannesboyne/gofakes3/backend/s3mem"
 
 	"antipode/internal/objecturl"
+	"antipode/kernel/remote/internal/pause"
 )
 
 // Secret is the secret access key of the tests.
@@ -44,13 +45,17 @@ type Server struct {
 	fault func(n int64, r *http.Request) Fault
 }
 
-// New starts a server, which ends with the test, and sets the credentials in the environment.
+var hurry sync.Once
+
+// New starts a server, which ends with the test, sets the credentials in the environment, and lets this process try
+// requests again without long pauses from now on.
 func New(t testing.TB) *Server {
 	t.Helper()
 	backend := s3mem.New()
 	if err := backend.CreateBucket("lab"); err != nil {
 		t.Fatal(err)
 	}
+	hurry.Do(func() { pause.First = time.Millisecond })
 	s := &Server{}
 	fake := gofakes3.New(backend, gofakes3.WithLogger(gofakes3.DiscardLog())).Server()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
