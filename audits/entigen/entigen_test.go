@@ -2,6 +2,7 @@ package entigen_test
 
 import (
 	"fmt"
+	"maps"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -83,27 +84,17 @@ func TestReleased(t *testing.T) {
 	}
 }
 
-// The procedural samplers, whose raters are perfect: every injected disparity is found and nothing else, in two worlds;
-// without disparities nothing is flagged.
-func TestSamplers(t *testing.T) {
+// The procedural sampler, whose raters are perfect: every injected disparity is found and nothing else. The notebook,
+// which CI runs, says the same of another world, and of one without disparities.
+func TestSampler(t *testing.T) {
 	testengine.Use(t)
-	for _, c := range []struct {
-		generator string
-		seed      int
-		want      map[string]int
-	}{
-		{entigen.Sampler, 7, map[string]int{"found": 3, "not flagged": 45}},
-		{entigen.Sampler, 3, map[string]int{"found": 3, "not flagged": 45}},
-		{entigen.SamplerFair, 3, map[string]int{"not flagged": 48}},
-	} {
-		a := entigen.Audit{Generator: c.generator, Seed: c.seed, N: 60, Resamples: -1}
-		got := map[string]int{}
-		for _, v := range testengine.Rows(t, c.generator, a.Findings()).Texts("verdict") {
-			got[v]++
-		}
-		if fmt.Sprint(got) != fmt.Sprint(c.want) {
-			t.Errorf("%s, world %d: %v, want %v", c.generator, c.seed, got, c.want)
-		}
+	a := entigen.Audit{Generator: entigen.Sampler, Seed: 3, N: 60, Resamples: -1}
+	got := map[string]int{}
+	for _, v := range testengine.Rows(t, "findings", a.Findings()).Texts("verdict") {
+		got[v]++
+	}
+	if want := map[string]int{"found": 3, "not flagged": 45}; !maps.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
 	}
 }
 

@@ -2,11 +2,7 @@ package main
 
 import (
 	"bytes"
-	"go/parser"
-	"go/token"
-	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -102,81 +98,4 @@ func TestRefused(t *testing.T) {
 	if mod, err := os.ReadFile(filepath.Join(dir, "go.mod")); err != nil || string(mod) != "module old\n" {
 		t.Errorf("a failed run changed go.mod: %q, %v", mod, err)
 	}
-}
-
-// TestThisModule renames a copy of the project: nothing imports the old path any more, and everything is found.
-func TestThisModule(t *testing.T) {
-	const root = "../.."
-	cmd := exec.Command("go", "list", "-m")
-	cmd.Dir = root
-	old, err := cmd.Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	from := strings.TrimSpace(string(old))
-	dir := t.TempDir()
-	if err := copyTree(root, dir); err != nil {
-		t.Fatal(err)
-	}
-	if err := run(dir, public, &bytes.Buffer{}); err != nil {
-		t.Fatal(err)
-	}
-	imports := 0
-	err = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || filepath.Ext(path) != ".go" || strings.Contains(path, "testdata") {
-			return err
-		}
-		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ImportsOnly)
-		if err != nil {
-			return err
-		}
-		for _, s := range file.Imports {
-			p := strings.Trim(s.Path.Value, "\"`")
-			if p == from || strings.HasPrefix(p, from+"/") {
-				t.Errorf("%s still imports %s", path, p)
-			}
-			if strings.HasPrefix(p, public+"/") {
-				imports++
-			}
-		}
-		return nil
-	})
-	if err != nil || imports < 100 {
-		t.Errorf("%d imports of the new path; %v", imports, err)
-	}
-	cmd = exec.Command("go", "list", "-e", "-deps", "-f", "{{if not .Name}}{{.ImportPath}} is not found{{end}}",
-		"./...") // files to embed were not copied
-	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "GOWORK=off")
-	if out, err := cmd.CombinedOutput(); err != nil || strings.TrimSpace(string(out)) != "" {
-		t.Errorf("go list in the renamed copy: %v\n%s", err, out)
-	}
-}
-
-// copyTree copies a tree's text: what a rename may touch and go list reads.
-func copyTree(from, to string) error {
-	return filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		rel, err := filepath.Rel(from, path)
-		if err != nil {
-			return err
-		}
-		if d.IsDir() {
-			if strings.HasPrefix(d.Name(), ".") && rel != "." {
-				return fs.SkipDir
-			}
-			return os.MkdirAll(filepath.Join(to, rel), 0o777)
-		}
-		switch filepath.Ext(path) {
-		case ".go", ".mod", ".sum", ".md", ".ipynb":
-			data, err := os.ReadFile(path)
-			if err != nil {
-				return err
-			}
-			return os.WriteFile(filepath.Join(to, rel), data, 0o666)
-		}
-		return nil
-	})
 }
