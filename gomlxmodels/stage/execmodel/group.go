@@ -81,9 +81,9 @@ func (g *Group) Workers() int { return len(g.slots) }
 
 func (g *Group) name() string { return filepath.Base(g.o.Program) }
 
-// backOff is the pause before a restart.
+// backOff is the pause before a restart: short after the first failure, which a row may have caused, then 1 s and 10 s.
 func backOff(failures int) time.Duration {
-	return min(time.Second<<min(max(failures-1, 0), 6), time.Minute)
+	return [maxRestarts]time.Duration{100 * time.Millisecond, time.Second, 10 * time.Second}[failures-1]
 }
 
 // take acquires the processes.
