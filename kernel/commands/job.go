@@ -238,7 +238,7 @@ func ownEngine() (*engine.Engine, string, *remote.Cache, error) {
 	if err != nil {
 		return nil, "", nil, err
 	}
-	return all.EngineOn(s, plugin.Options{Home: home}, build), build, remote.NewCache(filepath.Join(home, "cache")), nil
+	return all.EngineOn(s, plugin.Options{Home: home}, build), build, remote.NewCache(home), nil
 }
 
 // writeJob writes a job's file and those of its scheduler.
@@ -337,7 +337,7 @@ func copyOf(ctx context.Context, at string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	objects := remote.NewCache(filepath.Join(home, "cache"))
+	objects := remote.NewCache(home)
 	defer objects.Close()
 	path, _, err := objects.Fetch(ctx, u)
 	switch {

@@ -8,7 +8,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"runtime"
 	"runtime/debug"
 	"slices"
@@ -76,7 +75,7 @@ func New(s *store.Store, opts Options) *Engine {
 		opts.Budget = memoryTotal() / 2
 	}
 	e := &Engine{Store: s, opts: opts, queue: newQueue(), pool: newPool(opts.Budget)}
-	e.objects = remote.NewCache(filepath.Join(e.home(), "cache"))
+	e.objects = remote.NewCache(e.home())
 	return e
 }
 

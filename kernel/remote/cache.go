@@ -45,9 +45,9 @@ type Cache struct {
 	urls     map[string]objecturl.URL
 }
 
-// NewCache returns the cache in a folder, which it creates when it is needed.
-func NewCache(dir string) *Cache {
-	c := &Cache{dir: dir, max: usualCache, buckets: map[objecturl.URL]*Bucket{}, size: -1,
+// NewCache returns the cache of the store in a folder: its folder "cache", which is created when it is needed.
+func NewCache(home string) *Cache {
+	c := &Cache{dir: filepath.Join(home, "cache"), max: usualCache, buckets: map[objecturl.URL]*Bucket{}, size: -1,
 		verified: map[string]time.Time{}, urls: map[string]objecturl.URL{}}
 	if n, err := strconv.ParseInt(os.Getenv(CacheVar), 10, 64); err == nil && n > 0 {
 		c.max = n

@@ -8,7 +8,6 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"path/filepath"
 	"sync"
 	"time"
 
@@ -250,7 +249,7 @@ func (w *Worker) fits(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	objects := remote.NewCache(filepath.Join(home, "cache"))
+	objects := remote.NewCache(home)
 	defer objects.Close()
 	if err := w.job.Verify(ctx, objects); err != nil {
 		if Unreachable(err) || errors.Is(err, remote.ErrUnreachable) || errors.Is(err, remote.ErrDenied) {
