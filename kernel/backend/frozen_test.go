@@ -80,7 +80,7 @@ func TestBeat(t *testing.T) {
 	b := connect(t)
 	b.Patience = 3 * client.Beat / 2
 	b.Say = func(line string) { t.Errorf("the client said %q", line) }
-	if _, err := b.Run(context.Background(), client.Request{Plan: plan(t, 1, 4000)}, nil); err != nil {
+	if _, err := b.Run(context.Background(), client.Request{Plan: plan(t, 1, 2000)}, nil); err != nil {
 		t.Fatal(err)
 	}
 }

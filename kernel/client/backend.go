@@ -105,8 +105,9 @@ func (f *Frozen) Error() string {
 		"stop`: finished items are kept", f.PID, f.For.Seconds())
 }
 
-// Beat is the longest time that a running backend lets pass without a line of the reply to a run.
-const Beat = 2 * time.Second
+// Beat is the longest time that a running backend lets pass without a line of the reply to a run, and the process of a
+// device without a message.
+const Beat = time.Second
 
 // errDied is the error if the backend ends before its reply does, or a signal ends it at startup.
 var errDied = errors.New("the backend ended unexpectedly")

@@ -323,7 +323,7 @@ func TestOtherDevice(t *testing.T) {
 
 // TestFrozen: a process that does not answer is killed, and its batch is computed by another.
 func TestFrozen(t *testing.T) {
-	s, _ := newSet(t, 2*beat, "a")
+	s, _ := newSet(t, 2*client.Beat, "a")
 	all(t, s, wordBatch("", "wait"))
 	frozen := alive(s)[0]
 	if err := syscall.Kill(frozen, syscall.SIGSTOP); err != nil {
@@ -332,7 +332,7 @@ func TestFrozen(t *testing.T) {
 	if r := all(t, s, wordBatch("", "wait"))[0]; r.Frame.Texts("out")[0] != "wait on a" {
 		t.Errorf("got %q", r.Frame.Texts("out"))
 	}
-	if d := s.Status()[0]; !gone(frozen) || !strings.Contains(d.Reason, "did not answer for 4s") {
+	if d := s.Status()[0]; !gone(frozen) || !strings.Contains(d.Reason, "did not answer for 2s") {
 		t.Errorf("process %d, status %+v", frozen, d)
 	}
 }

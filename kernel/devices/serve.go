@@ -16,9 +16,6 @@ import (
 	"antipode/kernel/client"
 )
 
-// beat is the longest time that a child lets pass without a message.
-const beat = 2 * time.Second
-
 // ErrDevice is wrapped by an error of [Computer.Compute] after which the device cannot be used: the process ends.
 var ErrDevice = errors.New("the device does not compute any more")
 
@@ -63,7 +60,7 @@ func serve(c Computer, in io.Reader, out io.Writer) error {
 	s := &child{Computer: c, out: newWriter(out), end: make(chan error, 1), cancel: map[int64]context.CancelFunc{}}
 	go func() { s.finish(s.read(bufio.NewReaderSize(in, 1<<16))) }()
 	go func() {
-		for range time.Tick(beat) {
+		for range time.Tick(client.Beat) {
 			m := message{Type: beatType}
 			s.measure(&m)
 			s.send(m)
