@@ -101,14 +101,6 @@ func checkStages(t *testing.T, backend compute.Backend, name string) {
 	}
 }
 
-// TestOptimized compares one model as users run it, compiled with full optimization; the other tests compile quickly.
-func TestOptimized(t *testing.T) {
-	if !testbackend.Optimized(t) {
-		return
-	}
-	checkCaptions(t, testbackend.QuickXLA(t), "base", func(s textgen.Options) bool { return s.Width() == 1 })
-}
-
 // TestCaptions compares greedy captions and those of beams, token for token, with transformers' generate, and the
 // logits of every step. XLA, which takes its time to compile, gets some of the settings.
 func TestCaptions(t *testing.T) {

@@ -103,16 +103,6 @@ func (g golden) reference(least int) captiontest.Reference {
 		Start: []int32{int32(g.cfg.Text.StartToken)}}
 }
 
-// TestOptimized compares one model as users run it, compiled with full optimization; the other tests compile quickly.
-func TestOptimized(t *testing.T) {
-	if !testbackend.Optimized(t) {
-		return
-	}
-	g := openGolden(t, "opt")
-	captiontest.Check(t, testbackend.QuickXLA(t), g.Network(), g.reference(100),
-		func(s textgen.Options) bool { return s.Width() == 1 })
-}
-
 // TestCaptions compares greedy captions and those of beams, token for token, with transformers' generate, and the
 // logits of every step. XLA, which takes its time to compile, gets some of the settings.
 func TestCaptions(t *testing.T) {

@@ -96,14 +96,6 @@ func checkReference(t *testing.T, backend compute.Backend, name string) {
 	t.Logf("worst difference of any stage: %.2g", worst)
 }
 
-// TestOptimized compares one model as users run it, compiled with full optimization; the other tests compile quickly.
-func TestOptimized(t *testing.T) {
-	if !testbackend.Optimized(t) {
-		return
-	}
-	checkEncoder(t, testbackend.QuickXLA(t), "gelu-odd-patch")
-}
-
 // TestEncoderEqualsReference compares what [Encoder] returns: embeddings and logits, and an image through the
 // preprocessing too.
 func TestEncoderEqualsReference(t *testing.T) {

@@ -119,13 +119,6 @@ func checkReference(g golden, backend compute.Backend, compare func(t testing.TB
 	g.T.Logf("worst difference of any stage: %.2g of its scale", worst)
 }
 
-// TestOptimized compares one model as users run it, compiled with full optimization; the other tests compile quickly.
-func TestOptimized(t *testing.T) {
-	if testbackend.Optimized(t) {
-		checkEncoder(openGolden(t, "refined"), testbackend.QuickXLA(t), withinAll)
-	}
-}
-
 // TestEncoderEqualsReference compares what [Encoder] returns: logits, and an image through preprocessing and back to
 // its own size.
 func TestEncoderEqualsReference(t *testing.T) {

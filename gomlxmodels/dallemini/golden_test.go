@@ -90,13 +90,6 @@ func checkStages(t *testing.T, backend compute.Backend, name string) {
 	near.Check(t, "both.logits", got[1], logits, 1e-4, 1e-4*near.Scale(logits))
 }
 
-// TestOptimized compares one model as users run it, compiled with full optimization; the other tests compile quickly.
-func TestOptimized(t *testing.T) {
-	if testbackend.Optimized(t) {
-		checkImages(t, testbackend.QuickXLA(t), "odd", 2)
-	}
-}
-
 // TestImages compares greedy tokens with min-dalle's, token for token, the logits of every step, and pixels.
 func TestImages(t *testing.T) {
 	for _, name := range goldens {

@@ -217,15 +217,6 @@ func TestBatch(t *testing.T) {
 	}
 }
 
-// TestOptimized compares one model as users run it, compiled with full optimization.
-func TestOptimized(t *testing.T) {
-	if !testbackend.Optimized(t) {
-		return
-	}
-	g := openGolden(t, "shared")
-	checkWhole(g, testbackend.QuickXLA(t), 1, false)
-}
-
 // TestPhrases compares tokens, phrases and positions of captions with transformers.
 func TestPhrases(t *testing.T) {
 	g := openGolden(t, "shared")

@@ -45,13 +45,6 @@ func openGolden(t testing.TB, name string) (*Model, modeltest.Golden) {
 	return m, modeltest.Open(t, dir)
 }
 
-// TestOptimized compares one model as users run it, compiled with full optimization; the other tests compile quickly.
-func TestOptimized(t *testing.T) {
-	if testbackend.Optimized(t) {
-		checkImages(t, testbackend.QuickXLA(t), "odd", 4)
-	}
-}
-
 // TestImages compares greedy tokens with those of the network without a cache, token for token, the logits of every
 // step, and pixels.
 func TestImages(t *testing.T) {

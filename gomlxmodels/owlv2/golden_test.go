@@ -150,13 +150,6 @@ func TestEqualReference(t *testing.T) {
 	}
 }
 
-// TestOptimized compares one model as users run it, compiled with full optimization.
-func TestOptimized(t *testing.T) {
-	if testbackend.Optimized(t) {
-		checkDetector(openGolden(t, "gelu-odd-patch"), testbackend.QuickXLA(t))
-	}
-}
-
 // checkStages compares the stages of case i that the golden has, from the image and the texts.
 func checkStages(g golden, backend compute.Backend, i int, compare check) {
 	t, side := g.T, g.cfg.Vision.ImageSize

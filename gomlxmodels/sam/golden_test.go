@@ -120,13 +120,6 @@ func checkReference(g golden, backend compute.Backend, compare stage) {
 	g.T.Logf("worst difference of any stage: %.2g of its scale", worst)
 }
 
-// TestOptimized compares one model as users run it, compiled with full optimization; the other tests compile quickly.
-func TestOptimized(t *testing.T) {
-	if testbackend.Optimized(t) {
-		checkEncoder(openGolden(t, "windows"), testbackend.QuickXLA(t), withinAll)
-	}
-}
-
 // withinAll holds the result of all stages in a row.
 func withinAll(t testing.TB, name string, got, want []float32) {
 	t.Helper()

@@ -138,15 +138,6 @@ func checkStages(t *testing.T, backend compute.Backend, g golden) {
 	t.Logf("worst difference of any stage: %.2g", worst)
 }
 
-// TestOptimized compares one model as users run it, compiled with full optimization; the other tests compile quickly.
-func TestOptimized(t *testing.T) {
-	if !testbackend.Optimized(t) {
-		return
-	}
-	g := openGolden(t, "mpnet-far", ModePooler)
-	checkEncoder(t, testbackend.QuickXLA(t), g, false)
-}
-
 // leftMatters are the goldens whose padding stands left and moves positions, as transformers has it for BERT and
 // DistilBERT: texts without padding give other numbers.
 var leftMatters = map[string]bool{"bert-joined-dense": true, "distilbert-deep": true}

@@ -99,14 +99,6 @@ func checkReference(t *testing.T, backend compute.Backend, name string) {
 	t.Logf("worst difference of any stage: %.2g", worst)
 }
 
-// TestOptimized compares one model as users run it, compiled with full optimization; the other tests compile quickly.
-func TestOptimized(t *testing.T) {
-	if !testbackend.Optimized(t) {
-		return
-	}
-	checkReference(t, testbackend.QuickXLA(t), "timm-registers")
-}
-
 // TestZeroProbEqualsReference does the same for the third reading, which is no other name for the first two.
 func TestZeroProbEqualsReference(t *testing.T) {
 	for _, c := range []struct {

@@ -34,13 +34,6 @@ func TestImages(t *testing.T) {
 	}
 }
 
-// TestOptimized compares one model as users run it.
-func TestOptimized(t *testing.T) {
-	if testbackend.Optimized(t) {
-		checkImages(t, testbackend.QuickXLA(t), "flax")
-	}
-}
-
 func checkImages(t *testing.T, backend compute.Backend, name string) {
 	dir := folder(t, name)
 	m, err := Open(dir)

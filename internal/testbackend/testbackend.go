@@ -63,8 +63,7 @@ func Any(t testing.TB) compute.Backend {
 	return Go(t)
 }
 
-// OnBoth runs a test on the pure Go backend and, with the build tag xla, on XLA. Without the tag each model is compared
-// on XLA once, in the test that calls [Optimized].
+// OnBoth runs a test on the pure Go backend and, with the build tag xla, on XLA.
 func OnBoth(t *testing.T, do func(*testing.T, compute.Backend)) {
 	t.Run("pure Go", func(t *testing.T) { do(t, Go(t)) })
 	if allXLA {
