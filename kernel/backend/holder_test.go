@@ -117,6 +117,35 @@ func TestStopWaits(t *testing.T) {
 	}
 }
 
+// TestStopIsNotForOthers: Stop does not wait for the backend that another client starts at once.
+func TestStopIsNotForOthers(t *testing.T) {
+	b := connect(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	runs, ended := make(chan error, 1000), make(chan struct{})
+	go func() {
+		defer close(ended)
+		for ctx.Err() == nil {
+			_, err := b.Run(ctx, client.Request{Plan: plan(t, 1, 0)}, nil)
+			select {
+			case runs <- err:
+			default:
+			}
+		}
+	}()
+	for range 3 {
+		if err := <-runs; err != nil {
+			t.Fatal(err)
+		}
+		within, cancel := context.WithTimeout(ctx, 20*time.Second)
+		if err := b.Stop(within, true); err != nil && !errors.Is(err, client.ErrNoBackend) {
+			t.Errorf("stop: %v", err)
+		}
+		cancel()
+	}
+	cancel()
+	<-ended
+}
+
 // TestOwnSocket: a backend that ends leaves the socket of another one.
 func TestOwnSocket(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "socket")

@@ -235,7 +235,10 @@ func (b *Backend) Post(ctx context.Context, path string, in, out any) error {
 // Stop stops the running backend and waits until it has ended. With drain the backend finishes its jobs first; without,
 // it cancels them, and a backend that does not answer is killed.
 func (b *Backend) Stop(ctx context.Context, drain bool) error {
-	err := b.stop(ctx, drain)
+	h, err := b.Hello(ctx)
+	if err == nil {
+		err = b.stop(ctx, drain, h.PID)
+	}
 	var frozen *Frozen
 	if drain || !errors.As(err, &frozen) {
 		return err
@@ -248,10 +251,10 @@ func (b *Backend) Stop(ctx context.Context, drain bool) error {
 		return fmt.Errorf("the backend (process %d) does not answer and cannot be killed: %w", frozen.PID, err)
 	}
 	b.say(fmt.Sprintf("the backend (process %d) did not answer and was killed; finished items are kept", frozen.PID))
-	return b.ended(ctx)
+	return b.ended(ctx, frozen.PID)
 }
 
-func (b *Backend) stop(ctx context.Context, drain bool) error {
+func (b *Backend) stop(ctx context.Context, drain bool, pid int) error {
 	path := "/v1/stop"
 	if drain {
 		path += "?drain=1"
@@ -259,16 +262,18 @@ func (b *Backend) stop(ctx context.Context, drain bool) error {
 	if err := b.ask(ctx, http.MethodPost, path, nil); err != nil {
 		return err
 	}
-	return b.ended(ctx)
+	return b.ended(ctx, pid)
 }
 
-// ended waits until the backend has ended: it does not answer, and has released its lock on the store after the last
-// write.
-func (b *Backend) ended(ctx context.Context) error {
+// ended waits until the backend of a process has ended: a client has started another one, or none answers, and the
+// lock on the store is released after the last write.
+func (b *Backend) ended(ctx context.Context, pid int) error {
 	for {
-		_, err := b.Hello(ctx)
+		h, err := b.Hello(ctx)
 		var frozen *Frozen
 		switch {
+		case err == nil && h.PID != pid:
+			return nil
 		case errors.Is(err, ErrNoBackend):
 			free, err := TryLock(HolderPath(b.Home))
 			if free != nil {
