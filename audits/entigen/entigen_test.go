@@ -88,7 +88,7 @@ func TestReleased(t *testing.T) {
 // which CI runs, says the same of another world, and of one without disparities.
 func TestSampler(t *testing.T) {
 	testengine.Use(t)
-	a := entigen.Audit{Generator: entigen.Sampler, Seed: 3, N: 60, Resamples: -1}
+	a := entigen.Audit{Generator: entigen.Sampler, Seed: 3, N: 40, Resamples: -1}
 	got := map[string]int{}
 	for _, v := range testengine.Rows(t, "findings", a.Findings()).Texts("verdict") {
 		got[v]++

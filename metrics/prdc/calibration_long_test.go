@@ -14,6 +14,7 @@ import (
 // Run with: go test -tags calibration -run Calibration -v ./metrics/prdc
 func init() {
 	calibrations = append(calibrations,
+		params{"near", 0, 120, 120, 8, 0.1, 0.9, 1, 0, 400, 2000},
 		params{"apart", 1, 120, 100, 6, 0.5, 1, 2, 0, 400, 2000},
 		params{"300 of 16", 3, 300, 300, 16, 0, 1, 3, 0, 400, 4000},
 		params{"300 of 16, narrow", 4, 300, 300, 16, 0, 0.7, 3, 3, 400, 4000},

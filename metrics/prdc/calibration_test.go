@@ -22,10 +22,7 @@ type params struct {
 }
 
 // More, and longer ones, are in calibration_long_test.go.
-var calibrations = []params{
-	{"near", 0, 120, 120, 8, 0.1, 0.9, 1, 0, 400, 2000},
-	{"objects", 2, 120, 120, 6, 0.2, 0.9, 6, 4, 400, 2000},
-}
+var calibrations = []params{{"objects", 2, 120, 120, 6, 0.2, 0.9, 6, 4, 400, 2000}}
 
 // Nominal 95 % intervals hold the truth in at least 93 % of 400 trials. The truth is the score's expectation at these
 // sizes, estimated from other data sets of the same distributions.
