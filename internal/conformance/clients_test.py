@@ -1,4 +1,4 @@
-"""Notebooks run by nbclient and papermill.
+"""Notebooks run by nbclient and papermill, and a session in jupyter console.
 
 To run it: see harness.py; in short, python internal/conformance/clients_test.py -v
 
@@ -12,12 +12,14 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 import harness
 import nbclient
 import nbformat
 import papermill
+import pexpect
 from papermill.translators import papermill_translators
 
 SLOW = "ANTIPODE_CONFORMANCE_NOTEBOOKS"
@@ -92,6 +94,48 @@ class NBClient(Case):
         )
         client.execute()
         self.assertEqual(printed(nb), "next\n")
+
+
+class Console(Case):
+    """Cells are typed line by line: Enter starts a new line while the cell is incomplete, and runs it otherwise."""
+
+    def setUp(self):
+        super().setUp()
+        environment = {**os.environ, "PROMPT_TOOLKIT_NO_CPR": "1"}
+        self.count, command = 0, ["-m", "jupyter_console", "--kernel", harness.KERNEL]
+        self.console = pexpect.spawn(
+            sys.executable, command, encoding="utf-8", timeout=60 * harness.SLACK, dimensions=(40, 100), env=environment
+        )
+        self.addCleanup(self.console.close, force=True)
+
+    def type(self, *lines):
+        self.count += 1
+        self.console.expect(r"In \[(?:\x1b\[[0-9;]*m)*%d" % self.count)
+        for line in lines:
+            time.sleep(0.5)
+            self.console.send(line + "\r")
+
+    def test_session(self):
+        self.type("var x = 20")
+        for lines, printed in (
+            (["%%", "x * 2"], r"Out\[.*40"),
+            (["%%", "for i := range 2 {", 'fmt.Println("item", x+i)', "}"], "item 20\r\nitem 21"),
+            (["x * 2"], "statements go below a line %%"),
+            (["%%", "none"], "undefined: none"),
+        ):
+            self.type(*lines)
+            self.console.expect(printed)
+        self.type("%%", 'fmt.Println("start", "ed"); time.Sleep(time.Minute)')
+        self.console.expect("start ed")
+        self.console.sendintr()
+        self.console.expect("interrupted")
+        self.type("%%", 'fmt.Println("after", x)')
+        self.console.expect("after 20")
+        self.type()
+        self.console.sendeof()
+        self.console.expect("really want to exit")
+        self.console.send("y\r")
+        self.console.expect(pexpect.EOF)
 
 
 class Papermill(Case):

@@ -10,7 +10,7 @@ The suite tests the kernel that Jupyter starts, through Jupyter's own client lib
     python internal/conformance/execution_test.py -v  # beyond it: how cells run, end, fail and read
     python internal/conformance/protocol_test.py -v   # requests, start, hostile messages, completion
     python internal/conformance/volume_test.py -v     # much output
-    python internal/conformance/clients_test.py -v    # nbclient and papermill
+    python internal/conformance/clients_test.py -v    # nbclient, papermill, console
     python -m unittest discover -s internal/conformance -p '*_test.py'    # all of them
 
 Environment variables:

@@ -40,12 +40,16 @@ func parseBody(files *token.FileSet, statements string) (*ast.BlockStmt, error) 
 	return file.Decls[0].(*ast.FuncDecl).Body, nil
 }
 
-// isComplete returns the status of a cell for is_complete_reply: "complete", "incomplete" (more lines are needed),
-// "invalid" or "unknown". Statements above %% count as if they were below it; executing them reports where they belong.
+// isComplete returns the status of a cell for is_complete_reply: "complete", "incomplete" (more lines are needed, also
+// where nothing is below %%), "invalid" or "unknown". Statements above %% count as if they were below it; executing
+// them reports where they belong.
 func isComplete(code string) (status, indent string) {
 	s := split(code)
 	if s.Special {
 		return "unknown", ""
+	}
+	if s.Main >= 0 && strings.TrimSpace(s.Statements()) == "" {
+		return "incomplete", ""
 	}
 	files := token.NewFileSet()
 	_, err := s.parseDeclarations(files)

@@ -11,7 +11,7 @@ func TestIsComplete(t *testing.T) {
 	for code, want := range map[string]string{
 		"var x = 5": "complete", "%%\nx := 5\n_ = x": "complete", "": "complete", "!ls": "complete",
 		"func f() {": "incomplete", "%%\nfor {": "incomplete", "var s = `a": "incomplete", "var x = f(\n": "incomplete",
-		"f(": "incomplete", "f()": "complete",
+		"f(": "incomplete", "f()": "complete", "%%": "incomplete", "var x = 5\n%% \n": "incomplete",
 		"var := ]": "invalid", "%%\nx := ]": "invalid", "%%writefile a.txt\n}": "unknown",
 	} {
 		if got, _ := isComplete(code); got != want {
