@@ -40,6 +40,9 @@ var h float32 = half
 fmt.Printf("%d|%g|%q|%t|%v|%q|%g\\n", n, g, model, quick, d, names, h)"""
 
 
+END = "\x04"  # Ctrl-D
+
+
 def notebook(*cells):
     """Return a notebook of code cells; a pair (source, tag) is tagged."""
     nb = nbformat.v4.new_notebook()
@@ -112,8 +115,10 @@ class Console(Case):
         self.count += 1
         self.console.expect(r"In \[(?:\x1b\[[0-9;]*m)*%d" % self.count)
         for line in lines:
-            time.sleep(0.5)
-            self.console.send(line + "\r")
+            time.sleep(1)  # what comes before the prompt reads is lost
+            self.console.send(line)
+            if line != END:
+                self.console.send("\r")
 
     def test_session(self):
         self.type("var x = 20")
@@ -131,8 +136,7 @@ class Console(Case):
         self.console.expect("interrupted")
         self.type("%%", 'fmt.Println("after", x)')
         self.console.expect("after 20")
-        self.type()
-        self.console.sendeof()
+        self.type(END)
         self.console.expect("really want to exit")
         self.console.send("y\r")
         self.console.expect(pexpect.EOF)
