@@ -5,6 +5,8 @@ package blip2
 import (
 	"testing"
 
+	"github.com/gomlx/compute"
+
 	"antipode/gomlxmodels/internal/captiontest"
 	"antipode/gomlxmodels/textgen"
 	"antipode/internal/testbackend"
@@ -12,10 +14,9 @@ import (
 
 // TestOptimized compares one model as users run it, compiled with full optimization; the other tests compile quickly.
 func TestOptimized(t *testing.T) {
-	if !testbackend.Optimized(t) {
-		return
-	}
-	g := openGolden(t, "opt")
-	captiontest.Check(t, testbackend.QuickXLA(t), g.Network(), g.reference(100),
-		func(s textgen.Options) bool { return s.Width() == 1 })
+	testbackend.Optimized(t, func(xla compute.Backend) {
+		g := openGolden(t, "opt")
+		captiontest.Check(t, xla, g.Network(), g.reference(100),
+			func(s textgen.Options) bool { return s.Width() == 1 })
+	})
 }

@@ -5,13 +5,14 @@ package clip
 import (
 	"testing"
 
+	"github.com/gomlx/compute"
+
 	"antipode/internal/testbackend"
 )
 
 // TestOptimized compares one model as users run it, compiled with full optimization; the other tests compile quickly.
 func TestOptimized(t *testing.T) {
-	if !testbackend.Optimized(t) {
-		return
-	}
-	checkEncoder(t, testbackend.QuickXLA(t), "gelu-odd-patch")
+	testbackend.Optimized(t, func(xla compute.Backend) {
+		checkEncoder(t, xla, "gelu-odd-patch")
+	})
 }

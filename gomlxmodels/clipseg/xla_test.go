@@ -5,6 +5,7 @@ package clipseg
 import (
 	"testing"
 
+	"github.com/gomlx/compute"
 	"github.com/gomlx/compute/dtypes"
 
 	"antipode/internal/testbackend"
@@ -15,7 +16,8 @@ func TestFloat16(t *testing.T) { checkHalf(t, dtypes.Float16, 0.05) }
 
 // TestOptimized compares one model as users run it, compiled with full optimization; the other tests compile quickly.
 func TestOptimized(t *testing.T) {
-	if testbackend.Optimized(t) {
-		checkEncoder(openGolden(t, "refined"), testbackend.QuickXLA(t), withinAll)
-	}
+	testbackend.Optimized(t, func(xla compute.Backend) {
+		checkReference(openGolden(t, "refined"), xla, within)
+		checkEncoder(openGolden(t, "refined"), xla, withinAll)
+	})
 }

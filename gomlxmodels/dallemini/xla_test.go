@@ -5,12 +5,14 @@ package dallemini
 import (
 	"testing"
 
+	"github.com/gomlx/compute"
+
 	"antipode/internal/testbackend"
 )
 
 // TestOptimized compares one model as users run it, compiled with full optimization; the other tests compile quickly.
 func TestOptimized(t *testing.T) {
-	if testbackend.Optimized(t) {
-		checkImages(t, testbackend.QuickXLA(t), "odd", 2)
-	}
+	testbackend.Optimized(t, func(xla compute.Backend) {
+		checkImages(t, xla, "odd", 2)
+	})
 }

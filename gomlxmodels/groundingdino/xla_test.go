@@ -5,14 +5,15 @@ package groundingdino
 import (
 	"testing"
 
+	"github.com/gomlx/compute"
+
 	"antipode/internal/testbackend"
 )
 
 // TestOptimized compares one model as users run it, compiled with full optimization.
 func TestOptimized(t *testing.T) {
-	if !testbackend.Optimized(t) {
-		return
-	}
-	g := openGolden(t, "shared")
-	checkWhole(g, testbackend.QuickXLA(t), 1, false)
+	testbackend.Optimized(t, func(xla compute.Backend) {
+		g := openGolden(t, "shared")
+		checkWhole(g, xla, 1, false)
+	})
 }

@@ -5,12 +5,15 @@ package sam2
 import (
 	"testing"
 
+	"github.com/gomlx/compute"
+
 	"antipode/internal/testbackend"
 )
 
 // TestOptimized compares one model as users run it, compiled with full optimization; the other tests compile quickly.
 func TestOptimized(t *testing.T) {
-	if testbackend.Optimized(t) {
-		checkEncoder(openGolden(t, "windows"), testbackend.QuickXLA(t), withinAll)
-	}
+	testbackend.Optimized(t, func(xla compute.Backend) {
+		checkReference(openGolden(t, "windows"), xla, within)
+		checkEncoder(openGolden(t, "windows"), xla, withinAll)
+	})
 }

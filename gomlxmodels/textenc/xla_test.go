@@ -5,14 +5,15 @@ package textenc
 import (
 	"testing"
 
+	"github.com/gomlx/compute"
+
 	"antipode/internal/testbackend"
 )
 
 // TestOptimized compares one model as users run it, compiled with full optimization; the other tests compile quickly.
 func TestOptimized(t *testing.T) {
-	if !testbackend.Optimized(t) {
-		return
-	}
-	g := openGolden(t, "mpnet-far", ModePooler)
-	checkEncoder(t, testbackend.QuickXLA(t), g, false)
+	testbackend.Optimized(t, func(xla compute.Backend) {
+		g := openGolden(t, "mpnet-far", ModePooler)
+		checkEncoder(t, xla, g, false)
+	})
 }

@@ -5,13 +5,12 @@ package vit
 import (
 	"testing"
 
+	"github.com/gomlx/compute"
+
 	"antipode/internal/testbackend"
 )
 
 // TestOptimized compares one model as users run it, compiled with full optimization; the other tests compile quickly.
 func TestOptimized(t *testing.T) {
-	if !testbackend.Optimized(t) {
-		return
-	}
-	checkReference(t, testbackend.QuickXLA(t), "timm-registers")
+	testbackend.Optimized(t, func(xla compute.Backend) { checkReference(t, xla, "timm-registers") })
 }

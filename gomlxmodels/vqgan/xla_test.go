@@ -5,12 +5,14 @@ package vqgan
 import (
 	"testing"
 
+	"github.com/gomlx/compute"
+
 	"antipode/internal/testbackend"
 )
 
 // TestOptimized compares one model as users run it.
 func TestOptimized(t *testing.T) {
-	if testbackend.Optimized(t) {
-		checkImages(t, testbackend.QuickXLA(t), "flax")
-	}
+	testbackend.Optimized(t, func(xla compute.Backend) {
+		checkImages(t, xla, "flax")
+	})
 }

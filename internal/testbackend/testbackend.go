@@ -71,16 +71,13 @@ func OnBoth(t *testing.T, do func(*testing.T, compute.Backend)) {
 	}
 }
 
-// Optimized runs the rest of the calling test in a process of its own, in which [QuickXLA] optimizes fully, and
-// reports what it printed. It returns true in that process and false in the one that started it:
-//
-//	if !testbackend.Optimized(t) {
-//		return
-//	}
-func Optimized(t *testing.T) bool {
+// Optimized runs the calling test in a process of its own, where do receives an XLA that optimizes fully, and reports
+// what it printed.
+func Optimized(t *testing.T, do func(compute.Backend)) {
 	t.Helper()
 	if os.Getenv(optimizedOnly) != "" {
-		return true
+		do(QuickXLA(t))
+		return
 	}
 	if testing.Short() {
 		t.Skip("compiles with full optimization")
@@ -97,7 +94,6 @@ func Optimized(t *testing.T) bool {
 	default:
 		t.Log(text)
 	}
-	return false
 }
 
 // CUDA gives XLA on an NVIDIA GPU, or skips the test where there is none.
