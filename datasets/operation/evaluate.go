@@ -93,7 +93,7 @@ func (c *Call) evaluate(ctx context.Context, plan *table.Plan, inputs []*table.F
 			return nil, err
 		}
 	}
-	f, err := e(ctx, Call{Neighbors: c.Neighbors, Note: c.Note, inMemory: true}, plan.Args, in)
+	f, err := e(ctx, Call{Neighbors: c.Neighbors, Note: c.Note, Read: c.Read, inMemory: true}, plan.Args, in)
 	if err == nil {
 		known[digest] = f
 	}

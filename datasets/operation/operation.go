@@ -65,6 +65,7 @@ type Call struct {
 	Neighbors Neighbors               // nil = a slower search in plain Go
 	Progress  func(table.Progress)
 	Note      func(format string, args ...any)
+	Read      func(table.Reading)
 
 	// Planned says that items of the inputs are missing: their vectors are nil and their texts placeholders. The result
 	// has as many rows as if they were there, and is not stored.
@@ -80,6 +81,13 @@ func (c *Call) InMemory() bool { return c.inMemory }
 func (c *Call) Notef(format string, args ...any) {
 	if c.Note != nil {
 		c.Note(format, args...)
+	}
+}
+
+// Reading reports what reading the rows' values lost or guessed, if Read is not nil.
+func (c *Call) Reading(x table.Reading) {
+	if c.Read != nil {
+		c.Read(x)
 	}
 }
 

@@ -113,6 +113,13 @@ type Value struct {
 	Vector []float32
 }
 
+// Reader is a [Worker] that reports what reading the rows' values lost or guessed, such as texts that were cut.
+type Reader interface {
+	// Readings returns the readings of rows with the columns of Outputs; it is called for results that the store had
+	// too.
+	Readings(rows *table.Frame) []table.Reading
+}
+
 // Worker computes a stage for one set of arguments.
 type Worker interface {
 	// Label is what progress shows, for example "embed archipelago-vit".

@@ -5,16 +5,20 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
 	"time"
 
+	"antipode/datasets"
 	"antipode/datasets/table"
 	"antipode/gomlxmodels"
 	"antipode/gomlxmodels/all"
 	"antipode/gomlxmodels/stage/imageapi"
+	"antipode/internal/plaintext"
 	"antipode/kernel/backend"
 	"antipode/kernel/client"
 	"antipode/kernel/engine"
@@ -22,7 +26,7 @@ import (
 )
 
 // storeArgs are the arguments of the command store.
-const storeArgs = "[ls | verify RESULT | gc | merge STORE… | compact]"
+const storeArgs = "[ls | show RESULT | verify RESULT | gc | merge STORE… | compact]"
 
 func storeCommand(ctx context.Context, args []string) error {
 	what := "ls"
@@ -49,6 +53,15 @@ func storeCommand(ctx context.Context, args []string) error {
 	switch what {
 	case "ls":
 		return listStore(s)
+	case "show":
+		rest, err := parse(flags("store show", "RESULT"), args)
+		if err != nil {
+			return err
+		}
+		if len(rest) != 1 {
+			return usage("antipode store show RESULT")
+		}
+		return showRecord(s, rest[0])
 	case "verify":
 		fs := flags("store verify", "RESULT")
 		fs.Func("allow-exec", "a `PATH` of a program that the result was made with, to run it again",
@@ -91,6 +104,34 @@ func listStore(s *store.Store) error {
 		fmt.Printf("  %.12s  %s  %6d rows  %d computed, %d found  %s\n", r.ID, r.Finished.Local().Format(time.DateTime),
 			r.Rows, r.Computed, r.Found, name)
 	}
+	return nil
+}
+
+// showRecord prints a run record, and its readings as a table.
+func showRecord(s *store.Store, id string) error {
+	rec, err := s.Record(id)
+	if err != nil {
+		return err
+	}
+	fmt.Printf("result    %s\nrows      %d (%d items computed, %d found)\nfinished  %s\n", rec.ID, rec.Rows, rec.Computed,
+		rec.Found, rec.Finished.Local().Format(time.DateTime))
+	if rec.Saved != "" {
+		fmt.Println("saved    ", rec.Saved)
+	}
+	for _, model := range slices.Sorted(maps.Keys(rec.Models)) {
+		fmt.Printf("model     %s %.12s %s\n", plaintext.OneLine(model), rec.Models[model], rec.Sources[model])
+	}
+	for _, note := range rec.Notes {
+		fmt.Println("note     ", plaintext.OneLine(note))
+	}
+	for _, b := range rec.Bad {
+		fmt.Println("left out ", plaintext.OneLine(b.Error()))
+	}
+	if len(rec.Readings) == 0 {
+		return nil
+	}
+	fmt.Println("\nwhat reading the values lost or guessed:")
+	fmt.Println(datasets.Format(table.ReadingsFrame(rec.Readings), 200))
 	return nil
 }
 

@@ -55,7 +55,7 @@ func (r *run) apply(p *table.Plan, in []*table.Frame) (*table.Frame, error) {
 	}
 	e := evaluation{r, p}
 	ctx := stage.WithRunner(context.WithValue(r.ctx, evaluationKey{}, e), e)
-	call := operation.Call{Home: r.e.home(), Progress: r.progress, Note: r.note}
+	call := operation.Call{Home: r.e.home(), Progress: r.progress, Note: r.note, Read: r.read}
 	if operation.Find(p.Op) != nil {
 		return r.stored(p, in, func(call operation.Call) (*table.Frame,
 			error) {

@@ -132,6 +132,7 @@ type run struct {
 	byDigest map[string]*table.Frame
 	bad      []table.BadRow
 	notes    []string
+	readings []table.Reading
 	computed int
 	found    int
 	models   map[string]string // digests
@@ -196,6 +197,7 @@ func (e *Engine) evaluateIn(ctx context.Context, req client.Request, progress fu
 			saved, err = r.save(f)
 		}
 	}
+	r.noteReadings()
 	if err != nil {
 		return nil, err
 	}
@@ -367,7 +369,7 @@ func (r *run) record(p *table.Plan, t savedTable) *store.Record {
 	rec := &store.Record{ID: resultID(p, t.inputs), Result: t.result, Plan: p, Inputs: t.inputs, Models: r.models,
 		Sources: r.sources, Device: r.e.DeviceKind(),
 		Versions: versions(r.e.opts.Build), Rows: t.rows, Computed: r.computed, Found: r.found, Notes: r.notes,
-		Bad: r.bad, Finished: time.Now().UTC()}
+		Readings: found(r.readings), Bad: r.bad, Finished: time.Now().UTC()}
 	for u := range r.uses {
 		rec.Uses = append(rec.Uses, u)
 	}

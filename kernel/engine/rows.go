@@ -74,7 +74,20 @@ func (r *run) rowStage(st stage.Stage, p *table.Plan, in *table.Frame) (*table.F
 	if err != nil {
 		return nil, err
 	}
-	return s.result(b)
+	out, err := s.result(b)
+	if err == nil {
+		s.read(out)
+	}
+	return out, err
+}
+
+// read reports the stage's readings of rows with its columns.
+func (s *stageRows) read(f *table.Frame) {
+	if reader, reads := s.w.(stage.Reader); reads {
+		for _, x := range reader.Readings(f) {
+			s.r.read(x)
+		}
+	}
 }
 
 // open opens the stage.

@@ -50,6 +50,9 @@ func (r *run) stored(p *table.Plan, in []*table.Frame,
 		for _, n := range rec.Notes {
 			r.note("%s", n)
 		}
+		for _, x := range rec.Readings {
+			r.read(x)
+		}
 		return f, nil
 	}
 	var notes []string // of the operation itself; notes of its inputs are repeated when these are evaluated
@@ -57,7 +60,12 @@ func (r *run) stored(p *table.Plan, in []*table.Frame,
 		notes = append(notes, fmt.Sprintf(format, args...))
 		r.note(format, args...)
 	}
-	call := operation.Call{Progress: r.progress, Note: note}
+	var readings []table.Reading // of the operation itself, likewise
+	read := func(x table.Reading) {
+		readings = append(readings, x)
+		r.read(x)
+	}
+	call := operation.Call{Progress: r.progress, Note: note, Read: read}
 	if operation.Find(p.Op).Near {
 		if d, err := r.e.openDevice(r); err == nil {
 			call.Neighbors = d.Neighbors(r.e.queue.do)
@@ -77,7 +85,7 @@ func (r *run) stored(p *table.Plan, in []*table.Frame,
 		return nil, err
 	}
 	rec := r.record(p, savedTable{f.Len(), inputs, digest})
-	rec.Notes = notes
+	rec.Notes, rec.Readings = notes, found(readings)
 	r.keepResult(f, rec)
 	return f, nil
 }

@@ -30,6 +30,7 @@ type stream struct {
 	plan  *table.Plan  // of the table that enters the first step
 	base  *table.Frame // its rows
 	steps []*step      // the first one is a stage
+	last  bool         // the present pass over the parts is the one that writes them
 }
 
 // step is one operation: a stage or a verb.
@@ -113,7 +114,9 @@ func (s *stream) parts(n int, use func(part *table.Frame) error) error {
 // apply evaluates a step for one part.
 func (s *stream) apply(st *step, in *table.Frame) (out *table.Frame, err error) {
 	if st.stage != nil {
-		out, err = st.stage.part(in)
+		if out, err = st.stage.part(in); err == nil && s.last {
+			st.stage.read(out)
+		}
 	} else if out, err = s.r.apply(st.plan, []*table.Frame{in}); err == nil {
 		s.r.setNumbers(out, func(row int) int { return st.rows + row + 1 })
 	}
@@ -254,6 +257,7 @@ func (s *stream) save() (saved savedTable, err error) {
 	last := s.steps[len(s.steps)-1]
 	var input, result *store.FrameHash
 	var failed, unwritten error // of the table, of the file
+	s.last = true
 	err = writeTable(s.r.req.Save, func(to io.Writer) error {
 		var w tableWriter
 		failed = s.parts(len(s.steps)-1, func(in *table.Frame) error {

@@ -29,7 +29,9 @@ type Record struct {
 	Computed int               `json:"computed"` // items computed by the run
 	Found    int               `json:"found"`    // items found in the store
 	Notes    []string          `json:"notes,omitempty"`
-	Bad      []table.BadRow    `json:"bad,omitempty"`
+	// Readings are what reading the run's files and texts lost or guessed.
+	Readings []table.Reading `json:"readings,omitempty"`
+	Bad      []table.BadRow  `json:"bad,omitempty"`
 	// Saved is the file that the result was saved to; gc does not remove such a result.
 	Saved string `json:"saved,omitempty"`
 	// Uses are the contexts of items and the blobs that the result depends on, relative to the store.

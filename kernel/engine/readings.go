@@ -1,0 +1,38 @@
+package engine
+
+import (
+	"slices"
+
+	"antipode/datasets/table"
+)
+
+// read adds what reading values lost or guessed to the run. Readings of one kind are added up, and each is one note when
+// the run ends.
+func (r *run) read(x table.Reading) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if at := slices.IndexFunc(r.readings, x.Same); at >= 0 {
+		r.readings[at] = r.readings[at].Add(x)
+	} else {
+		r.readings = append(r.readings, x)
+	}
+}
+
+// noteReadings notes the readings that concern at least one value.
+func (r *run) noteReadings() {
+	for _, x := range r.readings {
+		if x.N > 0 {
+			r.note("%s", x.Line())
+		}
+	}
+}
+
+// found returns the readings that concern at least one value, for the run record.
+func found(readings []table.Reading) (out []table.Reading) {
+	for _, x := range readings {
+		if x.N > 0 {
+			out = append(out, x)
+		}
+	}
+	return out
+}
