@@ -1,7 +1,6 @@
 package datasets
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -53,9 +52,9 @@ func Images(path string, options ...ImagesOptions) Table {
 	}
 	switch objecturl.Ext(path) {
 	case ".csv":
-		return CSV(path, FileOptions{o.Root, o.RepeatedIDs}).textual(o.By)
+		return CSV(path, FileOptions{Root: o.Root, RepeatedIDs: o.RepeatedIDs}).needBy(o.By)
 	case ".parquet":
-		return Parquet(path, FileOptions{o.Root, o.RepeatedIDs}).textual(o.By)
+		return Parquet(path, FileOptions{Root: o.Root, RepeatedIDs: o.RepeatedIDs}).needBy(o.By)
 	}
 	if objecturl.IsRemote(path) {
 		return Folder(path) // whose error says what to do
@@ -113,30 +112,10 @@ func TableFormat(path string) error {
 		path, fmt.Sprintf(read, name), strings.TrimSuffix(name, filepath.Ext(name))+".csv")
 }
 
-// textual returns a table of [CSV] or [Parquet] with one column read as text.
-func (t Table) textual(column string) Table {
-	if column == "" || t.err != nil {
+// needBy returns the table, in error if it lacks the grouping column, "" = none.
+func (t Table) needBy(column string) Table {
+	if column == "" {
 		return t
 	}
-	if t.open {
-		var args ReadFileArgs
-		if err := json.Unmarshal(t.plan.Args, &args); err != nil {
-			return t.Fail(err)
-		}
-		args.Kinds = []table.ColumnSpec{{Name: column, Kind: table.KindText}}
-		return New(t.plan.Op, args, nil).Open().Named(t.name)
-	}
-	t = t.Need(column, "")
-	at := table.Position(t.columns, column)
-	if t.err != nil || t.columns[at].Kind != table.KindNumber {
-		return t.Need(column, table.KindText)
-	}
-	var args ReadFileArgs
-	if err := json.Unmarshal(t.plan.Args, &args); err != nil {
-		return t.Fail(err)
-	}
-	args.Kinds[at].Kind = table.KindText
-	out := New(t.plan.Op, args, args.Kinds)
-	out.name = t.name
-	return out
+	return t.Need(column, table.KindText)
 }

@@ -200,5 +200,10 @@ func (a *ImportedArgs) frame(specs []table.ColumnSpec, rows []importedRow) (*Fra
 			}
 		}
 	}
+	for at := range f.Columns {
+		if c := &f.Columns[at]; c.Kind == "" { // of the sidecar
+			f.Columns[at] = table.CellColumn(c.Name, c.Texts, table.NumberFormat{})
+		}
+	}
 	return f, f.Check()
 }

@@ -43,11 +43,13 @@ func FindSource(op string) SourceFunc {
 
 // ReadFileArgs are the arguments of the sources that read one file or folder.
 type ReadFileArgs struct {
-	Path string `json:"path"`           // absolute, or the URL of an object
-	Root string `json:"root,omitempty"` // folder of images and masks; "" = the file's own
-	// of a CSV file all columns; of a Parquet file those read as text
-	Kinds       []table.ColumnSpec `json:"kinds,omitempty"`
-	RepeatedIDs bool               `json:"repeated_ids,omitempty"` // an id may occur several times
+	Path    string   `json:"path"`              // absolute, or the URL of an object
+	Root    string   `json:"root,omitempty"`    // folder of images and masks; "" = the file's own
+	Columns []string `json:"columns,omitempty"` // of a CSV file, when the table was made
+
+	RepeatedIDs bool   `json:"repeated_ids,omitempty"` // an id may occur several times
+	Decimal     string `json:"decimal,omitempty"`
+	Thousands   string `json:"thousands,omitempty"`
 }
 
 // FileOptions are the options of [CSV] and [Parquet].
@@ -58,6 +60,12 @@ type FileOptions struct {
 	// RepeatedIDs reads a table whose ids occur several times, such as one of translations with a row for each prompt
 	// and language. Otherwise a row whose id occurred before is a bad row.
 	RepeatedIDs bool
+
+	// Decimal is the decimal mark of the numbers in a CSV file, "." or ","; "" = ".", and in a file with semicolons "," in
+	// a column whose numbers have one, which a note reports.
+	Decimal string
+	// Thousands is the mark between thousands, such as "," in 1,500; "" = none. A column with such marks is text.
+	Thousands string
 }
 
 // The columns of the column contract in ARCHITECTURE.md, by kind.
@@ -121,7 +129,12 @@ func fileArgs(verb, path string, options []FileOptions) (ReadFileArgs, Table) {
 	default:
 		args.Path, err = objecturl.Resolve(path)
 	}
-	args.RepeatedIDs = o.RepeatedIDs
+	args.RepeatedIDs, args.Decimal, args.Thousands = o.RepeatedIDs, o.Decimal, o.Thousands
+	if err == nil && (o.Decimal != "" && o.Decimal != "." && o.Decimal != "," || o.Thousands != "" &&
+		(o.Thousands == o.Decimal || o.Decimal == "" && o.Thousands == ".")) {
+		err = fmt.Errorf("decimal mark %q and thousands mark %q: use \".\" or \",\", and different ones", o.Decimal,
+			o.Thousands)
+	}
 	if err == nil && o.Root != "" {
 		args.Root, err = objecturl.Resolve(o.Root)
 	}

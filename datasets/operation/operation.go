@@ -3,7 +3,6 @@ package operation
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -335,7 +334,7 @@ func (op *Operation) evaluate(ctx context.Context, call Call, raw json.RawMessag
 		return nil, err
 	}
 	resolve(op.Options, options.Elem())
-	if err := op.inputs(&call, args.Roles, in); err != nil {
+	if err := op.inputs(&call, args.Roles, call.Labels(by(op.Options, options.Elem()), in)); err != nil {
 		return nil, err
 	}
 	f, err := op.compute(ctx, &call, options.Elem())
@@ -366,10 +365,13 @@ func (op *Operation) inputs(call *Call, roles []string, in []*table.Frame) error
 			continue
 		}
 		for _, c := range input.Columns {
-			if _, err := f.Need(c.Name, c.Kind); err != nil && (c.Kind != "" || errors.Is(err, table.ErrNoColumn)) {
+			column, err := f.Need(c.Name, c.Kind)
+			if err != nil {
 				return fmt.Errorf("table %q: %w", input.Role, err)
 			}
+			f = f.With(*column)
 		}
+		call.Inputs[input.Role] = f
 	}
 	return nil
 }

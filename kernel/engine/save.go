@@ -5,11 +5,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -186,7 +184,7 @@ func encodeTable(to io.Writer, name string, f *table.Frame) error {
 	return w.Close()
 }
 
-// csvWriter writes CSV: numbers in the shortest form that parses to the same value, missing values as empty cells,
+// csvWriter writes CSV: numbers as they were read or as [table.NumberText], missing values as empty cells,
 // vectors as JSON lists, masks as JSON objects, images as paths.
 type csvWriter struct {
 	to     io.Writer
@@ -227,13 +225,8 @@ func (w *csvWriter) Close() error {
 
 func csvCell(c *table.Column, row int) string {
 	switch c.Kind {
-	case table.KindText:
-		return c.Texts[row]
-	case table.KindNumber:
-		if math.IsNaN(c.Numbers[row]) {
-			return ""
-		}
-		return strconv.FormatFloat(c.Numbers[row], 'g', -1, 64)
+	case table.KindText, table.KindNumber:
+		return c.Text(row)
 	case table.KindImage:
 		return c.Images[row].Path
 	case table.KindMask:

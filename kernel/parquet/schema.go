@@ -34,6 +34,7 @@ type leafRole struct {
 	maxDef   int
 	optional bool // the leaf itself may be null, as pandas writes the elements of lists
 	lists    int  // of text: the depth of lists, 1 or 2
+	whole    bool // a 64-bit integer
 	text     func(pq.Value) string
 	number   func(pq.Value) float64
 }
@@ -74,11 +75,14 @@ func (t *Table) layout(s *pq.Schema, o Options) ([]leafRole, error) {
 				role.lists = leaf.MaxRepetitionLevel
 			}
 			role.text, role.number = conversions(leaf.Node.Type())
+			role.whole = found == numbers && leaf.Node.Type().Kind() == pq.Int64 && !isDecimal(leaf.Node.Type())
 			roles[leaf.ColumnIndex] = role
 		}
 	}
 	return roles, nil
 }
+
+func isDecimal(t pq.Type) bool { return t.LogicalType() != nil && t.LogicalType().Decimal != nil }
 
 // columnName returns the name of a file's column in the table. A pandas index without a name is the id of a table that
 // has none.
@@ -124,7 +128,7 @@ func kindOf(name string, found holds, n pq.Node, o Options) (table.Kind, error) 
 			return "", wrong("it must hold text or integers")
 		}
 	case table.KindNumber:
-		if found == nulls || found == texts {
+		if found == nulls {
 			return want, nil
 		}
 	case table.KindVector:

@@ -187,7 +187,7 @@ func (w *worker) Key(row stage.Row) string {
 	key := stage.ImageKey(row.Image("image"))
 	switch w.args.Decode {
 	case "nucleus":
-		key += fmt.Sprintf(" seed %v", row.Number("seed"))
+		key += " seed " + row.SeedKey()
 	case "beam":
 		key += " " + row.Text("id")[min(len(row.Text("id")), len(row.Text("image_id"))):] // #k
 	}
