@@ -323,11 +323,14 @@ func prefixIDs(_ *Call, a PrefixIDsArgs, in []*Frame) (*Frame, error) {
 }
 
 func sortRows(_ *Call, a SortArgs, in []*Frame) (*Frame, error) {
-	c := in[0].Column(a.Column)
-	if c == nil || (c.Kind != table.KindText && c.Kind != table.KindNumber) {
-		return nil, fmt.Errorf("Sort: column %q is not a text or number column", a.Column)
+	c, err := in[0].Need(a.Column, a.As)
+	if err == nil && c.Kind != table.KindText && c.Kind != table.KindNumber {
+		err = fmt.Errorf("column %q is not a text or number column", a.Column)
 	}
-	if err := mostlyNumbers(c); err != nil {
+	if err == nil && a.As == "" {
+		err = mostlyNumbers(c)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("Sort: %w", err)
 	}
 	rows := make([]int, in[0].Len())
@@ -369,7 +372,7 @@ func mostlyNumbers(c *Column) error {
 	if err == nil || 2*numbers <= values {
 		return nil
 	}
-	return fmt.Errorf("%w, and Cast(%q, \"text\") (--cast %s=text) sorts them as text", err, c.Name, c.Name)
+	return fmt.Errorf("%w, and SortOptions{As: \"text\"} (--sort %s --as text) sorts them as text", err, c.Name)
 }
 
 func head(_ *Call, a HeadArgs, in []*Frame) (*Frame, error) {

@@ -43,12 +43,13 @@ func Images(path string, options ...ImagesOptions) Table {
 	if path, err = objecturl.Local(path); err != nil {
 		return Table{}.Fail(fmt.Errorf("Images: %w", err))
 	}
-	if info, err := os.Stat(path); objecturl.IsFolder(path) || err == nil && info.IsDir() {
+	if info, err := os.Stat(path); objecturl.IsFolder(path) || err == nil && (info.IsDir() ||
+		filepath.Ext(path) == ".tar") {
 		t := Folder(path)
-		if o.By != "" {
+		if o.By != "" && !t.open {
 			t = t.Rename("folder", o.By)
 		}
-		return t
+		return t.needBy(o.By)
 	}
 	switch objecturl.Ext(path) {
 	case ".csv":

@@ -57,7 +57,7 @@ func (a *ImportedArgs) rows(root *os.Root, note func(string, ...any)) ([]importe
 		return nil, err
 	}
 	if rel, err := filepath.Rel(a.Dir, a.Options.Sidecar); err == nil && filepath.IsLocal(rel) {
-		listed.without(rel)
+		listed.Without(rel)
 	}
 	if line := listed.Note(filepath.Base(a.Dir)); line != "" && note != nil {
 		note("%s", line)

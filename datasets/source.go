@@ -7,7 +7,10 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"path/filepath"
+	"slices"
 	"sort"
+	"strings"
 
 	"antipode/datasets/operation"
 	"antipode/datasets/table"
@@ -101,22 +104,61 @@ func Parquet(path string, options ...FileOptions) Table {
 // folder, with /), image, and folder (the first folder of id, "" for images in the folder itself). A note reports the
 // number of files of other kinds. A URL that ends in a slash, such as s3://BUCKET/PREFIX/, is the folder of the objects
 // below it.
+//
+// It also reads the layouts of the Hugging Face libraries: the rows of metadata.csv or metadata.jsonl, by file_name,
+// become columns of the images next to them; a folder without images is the table of its Parquet files (shards), or of
+// the images in its .tar files (WebDataset: members 0001.jpg, 0001.txt as caption, 0001.cls as class, and the fields of
+// 0001.json), whose ids are made from the file and the row or member where they have none. Folders named region=Kenya
+// are a column region. The path may be that of one .tar file. These columns are known when the table runs.
 func Folder(path string) Table {
 	args, t := fileArgs("Folder", path, nil)
 	if t.err != nil {
 		return t
 	}
+	columns := Columns("id:text", "image:image", "folder:text")
 	if objecturl.IsRemote(args.Path) {
 		if !objecturl.IsFolder(args.Path) {
 			return t.Fail(fmt.Errorf("%s: the URL of a folder ends in a slash", path))
 		}
-	} else if info, err := os.Stat(args.Path); err != nil {
+		return New("folder", args, columns).Named(objecturl.Base(path))
+	}
+	info, err := os.Stat(args.Path)
+	switch {
+	case err != nil:
 		return t.Fail(fmt.Errorf("cannot read the folder %s: %w", path, plainPathError(err)))
-	} else if !info.IsDir() {
+	case !info.IsDir() && filepath.Ext(path) == ".tar":
+		return New("folder", args, Columns("id:text", "image:image")).Open().Named(filepath.Base(path))
+	case !info.IsDir():
 		return t.Fail(fmt.Errorf("%s is a file, not a folder", path))
 	}
-	return New("folder", args, []table.ColumnSpec{{Name: "id", Kind: table.KindText},
-		{Name: "image", Kind: table.KindImage}, {Name: "folder", Kind: table.KindText}}).Named(objecturl.Base(path))
+	out := New("folder", args, columns).Named(filepath.Base(args.Path))
+	if structured(args.Path) {
+		out.columns = nil
+		return out.Open()
+	}
+	return out
+}
+
+// structured reports whether a folder, or one directly below it, holds tables, archives, metadata or folders named
+// KEY=VALUE, so that its columns depend on them.
+func structured(dir string) bool {
+	found := func(e os.DirEntry) bool {
+		files := ImageFilesOf([]string{e.Name()})
+		return len(files.Tables)+len(files.Archives)+len(files.Metadata) > 0 || e.IsDir() && strings.Contains(e.Name(), "=")
+	}
+	entries, _ := os.ReadDir(dir)
+	for _, e := range entries {
+		if found(e) {
+			return true
+		}
+		if e.IsDir() {
+			below, _ := os.ReadDir(filepath.Join(dir, e.Name()))
+			if slices.ContainsFunc(below, found) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 func fileArgs(verb, path string, options []FileOptions) (ReadFileArgs, Table) {

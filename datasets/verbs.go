@@ -43,8 +43,9 @@ type (
 	}
 	// SortArgs orders rows.
 	SortArgs struct {
-		Column     string `json:"column"`
-		Descending bool   `json:"descending,omitempty"`
+		Column     string     `json:"column"`
+		Descending bool       `json:"descending,omitempty"`
+		As         table.Kind `json:"as,omitempty"`
 	}
 	// HeadArgs selects the first N rows.
 	HeadArgs struct {
@@ -227,16 +228,27 @@ func (t Table) Cast(column string, kind table.Kind) Table {
 	return t.Need(column, "").Derive("cast", CastArgs{column, kind}, table.ColumnSpec{Name: column, Kind: kind})
 }
 
+// SortOptions are the options of [Table.Sort] and [Table.SortDown].
+type SortOptions struct {
+	// As is the kind that values are compared as, [table.KindNumber] or [table.KindText]; "" = that of the column. More
+	// than half of a text column's values being numbers is an error then, because 10 comes before 9 in the order of texts.
+	As table.Kind
+}
+
 // Sort orders the rows by a text or number column in ascending order. Rows without a value are last; equal rows
 // stay in order.
-func (t Table) Sort(column string) Table {
-	return t.Need(column, "").Derive("sort", SortArgs{Column: column})
-}
+func (t Table) Sort(column string, options ...SortOptions) Table { return t.sort(column, false, options) }
 
 // SortDown orders the rows by a text or number column in descending order. Rows without a value are last; equal rows
 // stay in order.
-func (t Table) SortDown(column string) Table {
-	return t.Need(column, "").Derive("sort", SortArgs{Column: column, Descending: true})
+func (t Table) SortDown(column string, options ...SortOptions) Table { return t.sort(column, true, options) }
+
+func (t Table) sort(column string, down bool, options []SortOptions) Table {
+	o, err := table.One(options)
+	if err != nil {
+		return t.Fail(fmt.Errorf("Sort: %w", err))
+	}
+	return t.Need(column, o.As).Derive("sort", SortArgs{column, down, o.As})
 }
 
 // Head returns the first n rows.

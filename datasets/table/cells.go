@@ -81,7 +81,7 @@ func (o NumberFormat) number(text string) (n float64, why string) {
 			"1,500 as 1500"
 	case err != nil || strings.ContainsAny(digits, "xX_"):
 		return 0, "is not a number"
-	case math.Abs(n) > 1<<53 && !strings.ContainsAny(digits, ".eE") && len(digits) > 0 && digits[0] <= '9' &&
+	case math.Abs(n) >= 1<<53 && !strings.ContainsAny(digits, ".eE") && len(digits) > 0 && digits[0] <= '9' &&
 		strconv.FormatFloat(n, 'f', 0, 64) != strings.TrimPrefix(plain, "+"):
 		return 0, "has more digits than a number keeps"
 	}

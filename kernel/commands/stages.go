@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"antipode/datasets"
@@ -105,7 +106,7 @@ func openInput(path string, o datasets.ImagesOptions) (datasets.Table, error) {
 	if _, err := objecturl.Resolve(path); err != nil {
 		return datasets.Table{}, usageError{err}
 	}
-	if !isFolder(path) {
+	if !isFolder(path) && filepath.Ext(path) != ".tar" {
 		if err := datasets.TableFormat(path); err != nil && (!datasets.IsURL(path) || objecturl.Is(path)) {
 			return datasets.Table{}, usage("%w%s", err, table.Hint(path, manifest.Tables()))
 		}

@@ -58,13 +58,13 @@ var tableVerbs = []tableVerb{
 			}
 			return t.With(column, unquote(value)), nil
 		}},
-	{"sort", "sort by a `COLUMN`, smallest first", nil,
+	{"sort", "sort by a `COLUMN`, smallest first (--as text: in the order of texts)", []string{"as"},
 		func(_ *tableCommand, t datasets.Table, s tableStep) (datasets.Table, error) {
-			return t.Sort(s.value), nil
+			return t.Sort(s.value, datasets.SortOptions{As: table.Kind(s.modifiers["as"])}), nil
 		}},
-	{"sort-down", "sort by a `COLUMN`, largest first", nil,
+	{"sort-down", "sort by a `COLUMN`, largest first (--as text: in the order of texts)", []string{"as"},
 		func(_ *tableCommand, t datasets.Table, s tableStep) (datasets.Table, error) {
-			return t.SortDown(s.value), nil
+			return t.SortDown(s.value, datasets.SortOptions{As: table.Kind(s.modifiers["as"])}), nil
 		}},
 	{"head", "keep the first `N` rows", nil,
 		func(_ *tableCommand, t datasets.Table, s tableStep) (datasets.Table, error) {
@@ -227,6 +227,7 @@ func (c *tableCommand) flags(s *stageFlags, args []string) (*flag.FlagSet, error
 	fs.Var(&stepFlag{c: c, name: "seed"}, "seed", "of --sample: the `SEED`; 0 by default")
 	fs.Var(&stepFlag{c: c, name: "suffix"}, "suffix", "of --join: the `TEXT` that is appended to the names of columns that "+
 		"both tables have")
+	fs.Var(&stepFlag{c: c, name: "as"}, "as", "of --sort: the `KIND` that values are compared as, text or number")
 	fs.Var(&stepFlag{c: c, name: "on"}, "on", "of --join: the text `COLUMN` that both tables have")
 	for i := range args {
 		name := peek(args[i:min(i+2, len(args))], "apply")

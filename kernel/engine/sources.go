@@ -6,7 +6,6 @@ import (
 	"io"
 	"maps"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -107,13 +106,18 @@ func (r *run) decimalCommas(f *table.Frame, name, thousands string) {
 }
 
 func (r *run) parquetSource(a datasets.ReadFileArgs) (*table.Frame, error) {
-	name := objecturl.Base(a.Path)
 	path, err := r.file(a.Path)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the table: %w", err)
 	}
+	return r.parquetTable(path, origin{name: objecturl.Base(a.Path), dir: folder(a.Path), root: a.Root,
+		repeated: a.RepeatedIDs})
+}
+
+// parquetTable reads the table of a Parquet file.
+func (r *run) parquetTable(path string, o origin) (*table.Frame, error) {
 	options := parquet.Options{PutImage: r.putImage, Kind: datasets.KindByName}
-	src := source{origin: origin{name: name, dir: folder(a.Path), root: a.Root, repeated: a.RepeatedIDs}}
+	src := source{origin: o}
 	if r.later != nil {
 		src.reread = func(want func(row int) bool) (*parquet.Table, error) {
 			again := options
@@ -127,7 +131,7 @@ func (r *run) parquetSource(a datasets.ReadFileArgs) (*table.Frame, error) {
 		return nil, err
 	}
 	if len(t.Unread) > 0 {
-		r.note("%s: columns that are not read: %s", name, strings.Join(t.Unread, ", "))
+		r.note("%s: columns that are not read: %s", o.name, strings.Join(t.Unread, ", "))
 	}
 	if r.later != nil && !t.Skipped {
 		src.reread = nil // the table holds no bytes of images
@@ -143,32 +147,6 @@ func (r *run) putImage(data []byte) (table.Image, error) {
 		return table.Image{}, table.BadRow{Reason: err.Error()}
 	}
 	return r.store.PutBlob(data, extension)
-}
-
-func (r *run) folderSource(a datasets.ReadFileArgs) (*table.Frame, error) {
-	files, err := r.imageFiles(a.Path)
-	if err != nil {
-		return nil, fmt.Errorf("cannot read the folder %s: %w", a.Path, plain(err))
-	}
-	if err := files.None(a.Path); err != nil {
-		return nil, err
-	}
-	name := objecturl.Base(a.Path)
-	if line := files.Note(name); line != "" {
-		r.note("%s", line)
-	}
-	images, folders := make([]table.Image, len(files.Paths)), make([]string, len(files.Paths))
-	for i, file := range files.Paths {
-		if images[i].Path = file; !objecturl.IsRemote(a.Path) {
-			images[i].Path = filepath.Join(a.Path, filepath.FromSlash(file))
-		}
-		if folder, _, nested := strings.Cut(file, "/"); nested {
-			folders[i] = folder
-		}
-	}
-	f := &table.Frame{Columns: []table.Column{table.TextColumn("id", files.Paths),
-		table.ImageColumn("image", images), table.TextColumn("folder", folders)}}
-	return r.resolve(f, source{origin: origin{name: name, dir: a.Path, folder: true}})
 }
 
 // imageFiles lists the images of a folder, or below the URL of a prefix.
