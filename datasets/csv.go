@@ -70,13 +70,13 @@ func csvHeader(path, name string) ([]string, error) {
 	return cr.Header, nil
 }
 
-// headerKinds returns the columns of a CSV file. Their kinds are those of their names, unless values may have another
-// one: then it is "" until the table runs.
+// headerKinds returns the columns of a CSV file. Their kinds are those of their names; that of other names,
+// and of vectors, is "" until the table runs.
 func headerKinds(header []string) []table.ColumnSpec {
 	specs := make([]table.ColumnSpec, len(header))
 	for i, name := range header {
 		specs[i].Name = name
-		if kind := KindByName(name); kind != table.KindVector && kind != table.KindNumber {
+		if kind := KindByName(name); kind != table.KindVector {
 			specs[i].Kind = kind
 		}
 	}

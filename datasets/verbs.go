@@ -237,11 +237,15 @@ type SortOptions struct {
 
 // Sort orders the rows by a text or number column in ascending order. Rows without a value are last; equal rows
 // stay in order.
-func (t Table) Sort(column string, options ...SortOptions) Table { return t.sort(column, false, options) }
+func (t Table) Sort(column string, options ...SortOptions) Table {
+	return t.sort(column, false, options)
+}
 
 // SortDown orders the rows by a text or number column in descending order. Rows without a value are last; equal rows
 // stay in order.
-func (t Table) SortDown(column string, options ...SortOptions) Table { return t.sort(column, true, options) }
+func (t Table) SortDown(column string, options ...SortOptions) Table {
+	return t.sort(column, true, options)
+}
 
 func (t Table) sort(column string, down bool, options []SortOptions) Table {
 	o, err := table.One(options)

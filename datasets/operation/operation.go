@@ -116,6 +116,7 @@ type Operation struct {
 	Options                []Option
 	Results                []Result // the columns, with their units; nil where they depend on the data
 
+	rows       []Result             // those of Results that Compute's rows hold
 	newOptions func() reflect.Value // a pointer to a zero options struct
 	direction  func(reflect.Value) string
 	columns    func(reflect.Value) []table.ColumnSpec
@@ -142,7 +143,13 @@ func Define[O, R any](d Definition[O, R], metric bool) *Operation {
 		if op.Results, err = resultsOf(reflect.TypeFor[R]()); err != nil {
 			panic("define " + d.Name + ": " + err.Error())
 		}
+		rows := op.Results
+		if metric && readsTexts(op.Options) {
+			op.Results = append(slices.Clip(op.Results), Result{Name: truncatedColumn, Unit: "texts",
+				Help: "texts that were cut to the encoder's context", kind: table.KindNumber})
+		}
 		op.columns = func(v reflect.Value) []table.ColumnSpec { return columns(op.Results, op.Options, v) }
+		op.rows = rows
 	}
 	if d.DirectionOf != nil {
 		op.direction = func(v reflect.Value) string { return d.DirectionOf(v.Interface().(O)) }
@@ -161,7 +168,11 @@ func Define[O, R any](d Definition[O, R], metric bool) *Operation {
 		if err != nil {
 			return nil, err
 		}
-		return frame(op.Results, op.Options, v, reflect.ValueOf(rows))
+		f, err := frame(op.rows, op.Options, v, reflect.ValueOf(rows))
+		if err == nil && len(op.rows) < len(op.Results) {
+			f = op.truncated(call, v, f)
+		}
+		return f, err
 	}
 	mu.Lock()
 	defer mu.Unlock()

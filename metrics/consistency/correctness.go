@@ -137,7 +137,7 @@ const faithful = "higher is more faithful"
 
 var clgc = metrics.Define(metrics.Definition[CLGCOptions, CLGCRow]{
 	Name: "indictti-clgc", Title: "similarity of an image's caption to the English prompt, by language",
-	Version: 1, Unit: cosine, Range: "[-1, 1]", Direction: faithful, Citation: citation + ", equations 2 and 3",
+	Version: 2, Unit: cosine, Range: "[-1, 1]", Direction: faithful, Citation: citation + ", equations 2 and 3",
 	Inputs: withReference,
 	Compute: func(_ context.Context, call *metrics.Call, o CLGCOptions) ([]CLGCRow, error) {
 		s := selected(o)
@@ -185,7 +185,7 @@ func IGC(images, photographs datasets.Table, options ...IGCOptions) datasets.Tab
 
 var lgc = metrics.Define(metrics.Definition[LGCOptions, LGCRow]{
 	Name: "indictti-lgc", Title: "similarity of an image to the English prompt in a joint space, by language",
-	Version: 1, Unit: cosine, Range: "[-1, 1]", Direction: faithful, Citation: citation + ", equation 5",
+	Version: 2, Unit: cosine, Range: "[-1, 1]", Direction: faithful, Citation: citation + ", equation 5",
 	Inputs: withReference,
 	Compute: func(ctx context.Context, call *metrics.Call, o LGCOptions) ([]LGCRow, error) {
 		rows, err := correctness(ctx, call, IGCOptions(o))
