@@ -16,10 +16,10 @@ func TestValue(t *testing.T) {
 		t.Error(one.MustRows(), tab.Sum("n"))
 	}
 	for want, work := range map[string]func(){
-		"the table has 2 rows":        func() { tab.Value("n") },
-		`no such column: "m"`:         func() { one.Number("m") },
+		"the table has 2 rows":                     func() { tab.Value("n") },
+		`no such column: "m"`:                      func() { one.Number("m") },
 		`holds text, not numbers: row 1 holds "b"`: func() { one.Number("id") },
-		"holds vector values, not te":               func() { one.Text("full") },
+		"holds vector values, not te":              func() { one.Text("full") },
 	} {
 		if err := failure(work); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
