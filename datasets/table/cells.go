@@ -152,6 +152,24 @@ func (c *Column) Text(row int) string {
 	return ""
 }
 
+// CSV returns a value as the cell of a CSV file: "" for no value, numbers as they were read or as [NumberText], vectors
+// as JSON lists, masks as JSON objects, images as paths.
+func (c *Column) CSV(row int) string {
+	var value any
+	switch {
+	case c.Kind == KindImage:
+		return c.Images[row].Path
+	case c.Kind == KindMask && c.Masks[row].Counts != "":
+		value = c.Masks[row]
+	case c.Kind == KindVector && c.Vectors[row] != nil:
+		value = c.Vectors[row]
+	default:
+		return c.Text(row)
+	}
+	data, _ := json.Marshal(value)
+	return string(data)
+}
+
 // As returns the column with values of another kind: numbers as text, texts that are all numbers as numbers, JSON lists
 // of numbers as vectors, and a text column without a value as any kind. The error names the first value of another kind.
 func (c *Column) As(kind Kind) (*Column, error) {

@@ -51,7 +51,7 @@ func TestReadings(t *testing.T) {
 		"texts after 250 numbers":      {file: late},
 		"leading zeros":                {file: "id,fips,code\na,001,1e5\nb,002,2e3\n"},
 		"wide integers":                {file: wide},
-		"numbers as they are written":  {file: "id,v,w\na,1.50, 2\nb,+3,\n"},
+		"numbers as they are written":  {file: "id,v,w\na,1.50,2 \nb,+3,\n"},
 		"a code that is called nan":    {file: "id,lang2\na,nan\nb,nan\n"},
 		"nan among numbers":            {file: "id,v\na,nan\nb,2\n", make: sum("v"), want: "v,n\nnan,1\n2,1\n"},
 		"booleans and dates":           {file: "id,held,day\na,True,2026-03-29\nb,False,2026-03-30\n"},

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"encoding/csv"
-	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -204,7 +203,7 @@ func newCSVWriter(to io.Writer, columns []table.ColumnSpec) *csvWriter {
 func (w *csvWriter) Write(f *table.Frame) error {
 	for row := range f.Len() {
 		for i := range f.Columns {
-			w.record[i] = csvCell(&f.Columns[i], row)
+			w.record[i] = f.Columns[i].CSV(row)
 		}
 		if len(w.record) == 1 && w.record[0] == "" { // an empty line is no row to most readers
 			w.csv.Flush()
@@ -221,25 +220,4 @@ func (w *csvWriter) Write(f *table.Frame) error {
 func (w *csvWriter) Close() error {
 	w.csv.Flush()
 	return w.csv.Error()
-}
-
-func csvCell(c *table.Column, row int) string {
-	switch c.Kind {
-	case table.KindText, table.KindNumber:
-		return c.Text(row)
-	case table.KindImage:
-		return c.Images[row].Path
-	case table.KindMask:
-		if c.Masks[row].Counts == "" {
-			return ""
-		}
-		data, _ := json.Marshal(c.Masks[row])
-		return string(data)
-	default:
-		if c.Vectors[row] == nil {
-			return ""
-		}
-		data, _ := json.Marshal(c.Vectors[row])
-		return string(data)
-	}
 }
