@@ -15,6 +15,7 @@ import (
 	"antipode/datasets"
 	"antipode/datasets/operation"
 	"antipode/datasets/table"
+	"antipode/metrics/internal/tabulartest"
 )
 
 // ask names an operation with its options, as flags take them.
@@ -57,6 +58,9 @@ func evaluate(t *testing.T, a ask, inputs ...*table.Frame) (*table.Frame, []stri
 	var notes []string
 	f, err := op.Evaluate(context.Background(),
 		Call{Note: func(format string, a ...any) { notes = append(notes, fmt.Sprintf(format, a...)) }}, raw, inputs)
+	if err == nil {
+		err = tabulartest.SameThroughFiles(op, raw, inputs, f)
+	}
 	if specs, known := checked.Columns(); err == nil && known && !slices.Equal(specs, f.Specs()) {
 		t.Errorf("%s returns the columns %v, declares %v", a.Metric, f.Specs(), specs)
 	}

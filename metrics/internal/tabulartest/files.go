@@ -15,9 +15,9 @@ import (
 	"antipode/kernel/parquet"
 )
 
-// sameThroughFiles returns an error unless an operation has the same result if its tables were saved as CSV, and as
+// SameThroughFiles returns an error unless an operation has the same result if its tables were saved as CSV, and as
 // Parquet, and read again.
-func sameThroughFiles(op *operation.Operation, args json.RawMessage, in []*table.Frame, want *table.Frame) error {
+func SameThroughFiles(op *operation.Operation, args json.RawMessage, in []*table.Frame, want *table.Frame) error {
 	for format, read := range map[string]func(*table.Frame) (*table.Frame, error){"CSV": throughCSV,
 		"Parquet": throughParquet} {
 		again := make([]*table.Frame, len(in))
