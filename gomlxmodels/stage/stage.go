@@ -53,6 +53,8 @@ type Env interface {
 	NoteModel(model, digest, source string)
 	// Note shows the user a line, for example a warning, once, and adds it to the record of the run.
 	Note(format string, args ...any)
+	// First reports whether it is called with this key for the first time in the run.
+	First(key string) bool
 	// Secret returns an environment variable of the process that requested the run, else of this one. The plan must
 	// list it in its Secrets; see [table.Plan].
 	Secret(name string) string
