@@ -97,7 +97,11 @@ func (s *spellings) report(c *Call, name string, in []*table.Frame) {
 				continue
 			}
 			if column := f.Column(name); column != nil && column.Kind == table.KindText {
-				of := &table.Frame{Columns: []table.Column{*column}}
+				labels := make([]string, len(column.Texts))
+				for i, v := range column.Texts {
+					labels[i] = Label(v)
+				}
+				of := &table.Frame{Columns: []table.Column{table.TextColumn(name, labels)}}
 				total = total.Add(total.Empty().Count(of, func(row int) (bool, bool) {
 					v := column.Texts[row]
 					return v != "" && is(v, Label(v)), v != ""
