@@ -51,36 +51,41 @@ func Source(orientation, w, h, x, y int) (sx, sy int) {
 	return x, y
 }
 
-// parse reads tag 0x0112 of an EXIF block; 1 where it is missing or not understood.
+// parse reads the orientation of an EXIF block; 1 where it is missing or not understood.
 func parse(b []byte) int {
+	if v, _ := Tag(b, 0x0112); v >= 1 && v <= 8 {
+		return v
+	}
+	return 1
+}
+
+// Tag returns the first 16 bits of the value of a tag in the first directory of a TIFF file or EXIF block.
+func Tag(b []byte, tag uint16) (value int, found bool) {
 	var order binary.ByteOrder
 	switch {
 	case len(b) < 8:
-		return 1
+		return 0, false
 	case string(b[:4]) == "II*\x00":
 		order = binary.LittleEndian
 	case string(b[:4]) == "MM\x00*":
 		order = binary.BigEndian
 	default:
-		return 1
+		return 0, false
 	}
 	at := int64(order.Uint32(b[4:]))
 	if at+2 > int64(len(b)) {
-		return 1
+		return 0, false
 	}
 	for n, i := int64(order.Uint16(b[at:])), int64(0); i < n; i++ {
 		entry := at + 2 + 12*i
 		if entry+12 > int64(len(b)) {
-			return 1
+			return 0, false
 		}
-		if order.Uint16(b[entry:]) == 0x0112 {
-			if v := int(order.Uint16(b[entry+8:])); v >= 1 && v <= 8 {
-				return v
-			}
-			return 1
+		if order.Uint16(b[entry:]) == tag {
+			return int(order.Uint16(b[entry+8:])), true
 		}
 	}
-	return 1
+	return 0, false
 }
 
 // inJPEG finds the EXIF block of a JPEG: segment APP1 that starts with "Exif".

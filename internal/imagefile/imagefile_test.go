@@ -3,10 +3,12 @@ package imagefile
 import (
 	"bytes"
 	"encoding/binary"
+	"encoding/hex"
 	"errors"
 	"image"
 	"image/color"
 	"image/png"
+	"math/bits"
 	"os"
 	"runtime"
 	"strings"
@@ -134,6 +136,58 @@ func TestPanicIsAnError(t *testing.T) {
 	}
 	if n, err := Decode(data, pixels); n == 0 || err != nil {
 		t.Errorf("%d pixels, %v", n, err)
+	}
+}
+
+// faxTIFF returns a TIFF file of one strip of 16×4 pixels in fax compression.
+func faxTIFF(group, photometric, order int, strip []byte) []byte {
+	b := append([]byte("II*\x00"), binary.LittleEndian.AppendUint32(nil, uint32(8+len(strip)))...)
+	b = append(b, strip...)
+	tags := [][2]int{{256, 16}, {257, 4}, {258, 1}, {259, group}, {262, photometric}, {266, order}, {273, 8}, {278, 4},
+		{279, len(strip)}}
+	b = append(b, byte(len(tags)), 0)
+	for _, t := range tags {
+		b = binary.LittleEndian.AppendUint16(b, uint16(t[0]))
+		b = append(b, 3, 0, 1, 0, 0, 0, byte(t[1]), byte(t[1]>>8), 0, 0)
+	}
+	return append(b, 0, 0, 0, 0)
+}
+
+// TestFaxEqualsPillow: strips that Pillow wrote of one bitmap, white in columns 3 to 8 of rows 1 and 2.
+func TestFaxEqualsPillow(t *testing.T) {
+	for _, c := range []struct {
+		group, photometric int
+		strip              string
+	}{
+		{3, 0, "0013505c004d6e18009adc30013505c0"}, {3, 1, "001a80060bc0060bc006a0"}, // WhiteIsZero, BlackIsZero
+		{4, 0, "26a0bcddf8c0040040"}, {4, 1, "982f18008008"},
+	} {
+		for order := 1; order <= 2; order++ {
+			strip, err := hex.DecodeString(c.strip)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if order == 2 {
+				for i, v := range strip {
+					strip[i] = bits.Reverse8(v)
+				}
+			}
+			_, err = Decode(faxTIFF(c.group, c.photometric, order, strip), func(img image.Image, _ string,
+				_ image.Config) (int, error) {
+				for i := range 16 * 4 {
+					x, y := i%16, i/16
+					white := color.GrayModel.Convert(img.At(x, y)).(color.Gray).Y == 255
+					if want := x >= 3 && x < 9 && y >= 1 && y < 3; white != want {
+						t.Fatalf("group %d, photometric %d, fill order %d: pixel %d,%d is white: %v", c.group,
+							c.photometric, order, x, y, white)
+					}
+				}
+				return 0, nil
+			})
+			if err != nil {
+				t.Error(err)
+			}
+		}
 	}
 }
 
