@@ -21,8 +21,14 @@ type ImagesOptions struct {
 	// Default is the table where the path is empty. It serves notebooks whose path is a parameter.
 	Default Table
 
-	Root        string // see [FileOptions]
-	RepeatedIDs bool   // see [FileOptions]
+	Root          string  // see [FileOptions]
+	RepeatedIDs   bool    // see [FileOptions]
+	MaskThreshold float64 // see [FileOptions]
+}
+
+// file returns the options of the table's file.
+func (o ImagesOptions) file() FileOptions {
+	return FileOptions{Root: o.Root, RepeatedIDs: o.RepeatedIDs, MaskThreshold: o.MaskThreshold}
 }
 
 // Images returns the table of the images at a path: a folder ([Folder]), a .csv file ([CSV]) or a .parquet file
@@ -53,9 +59,9 @@ func Images(path string, options ...ImagesOptions) Table {
 	}
 	switch objecturl.Ext(path) {
 	case ".csv":
-		return CSV(path, FileOptions{o.Root, o.RepeatedIDs}).textual(o.By)
+		return CSV(path, o.file()).textual(o.By)
 	case ".parquet":
-		return Parquet(path, FileOptions{o.Root, o.RepeatedIDs}).textual(o.By)
+		return Parquet(path, o.file()).textual(o.By)
 	}
 	if objecturl.IsRemote(path) {
 		return Folder(path) // whose error says what to do

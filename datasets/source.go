@@ -48,6 +48,8 @@ type ReadFileArgs struct {
 	// of a CSV file all columns; of a Parquet file those read as text
 	Kinds       []table.ColumnSpec `json:"kinds,omitempty"`
 	RepeatedIDs bool               `json:"repeated_ids,omitempty"` // an id may occur several times
+
+	MaskThreshold float64 `json:"mask_threshold,omitempty"` // of soft masks; 0 = 0.5
 }
 
 // FileOptions are the options of [CSV] and [Parquet].
@@ -58,6 +60,18 @@ type FileOptions struct {
 	// RepeatedIDs reads a table whose ids occur several times, such as one of translations with a row for each prompt
 	// and language. Otherwise a row whose id occurred before is a bad row.
 	RepeatedIDs bool
+
+	// MaskThreshold is the share of the range, above 0 and at most 1, that a pixel of a mask file with more than two
+	// gray values, such as a JPEG, must reach to be object; 0 = 0.5. See [mask.Read].
+	MaskThreshold float64
+}
+
+// checkThreshold returns an error for a threshold that is not 0 to 1.
+func checkThreshold(v float64) error {
+	if !(v >= 0 && v <= 1) {
+		return fmt.Errorf("MaskThreshold %g is not a share: give a number above 0 and at most 1", v)
+	}
+	return nil
 }
 
 // The columns of the column contract in ARCHITECTURE.md, by kind.
@@ -121,7 +135,10 @@ func fileArgs(verb, path string, options []FileOptions) (ReadFileArgs, Table) {
 	default:
 		args.Path, err = objecturl.Resolve(path)
 	}
-	args.RepeatedIDs = o.RepeatedIDs
+	args.RepeatedIDs, args.MaskThreshold = o.RepeatedIDs, o.MaskThreshold
+	if err == nil {
+		err = checkThreshold(o.MaskThreshold)
+	}
 	if err == nil && o.Root != "" {
 		args.Root, err = objecturl.Resolve(o.Root)
 	}

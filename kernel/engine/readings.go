@@ -18,10 +18,10 @@ func (r *run) read(x table.Reading) {
 	}
 }
 
-// noteReadings notes the readings that concern at least one value.
+// noteReadings notes the readings that concern at least one value and that a run prints.
 func (r *run) noteReadings() {
 	for _, x := range r.readings {
-		if x.N > 0 {
+		if x.Noted() {
 			r.note("%s", x.Line())
 		}
 	}

@@ -24,6 +24,8 @@ type origin struct {
 	root string          // the folder that its paths must be in; "" = dir
 	bad  []*table.BadRow // by row: the problem that the reader of the file found, or nil
 
+	threshold float64 // of soft masks; 0 = 0.5
+
 	repeated bool // an id may occur several times
 	folder   bool // the table lists a folder: a path outside it is the target of a link
 }
@@ -129,13 +131,14 @@ func (r *run) readFiles(f *table.Frame, rows []int, o origin, bad []*table.BadRo
 				c.Images[row] = table.Image{SHA256: digest, Path: file}
 			})
 		case table.KindMask:
+			soft := make([]bool, f.Len())
 			spread(len(rows), o.workers(), func(k int) {
 				row := rows[k]
 				m := c.Masks[row]
 				if m.Counts == "" || m.Size != [2]int{} || bad[row] != nil || broken.is() {
 					return
 				}
-				if strings.HasPrefix(m.Counts, "{") { // run lengths, as a saved CSV holds them
+				if isInline(m.Counts) { // as a saved CSV holds them
 					inline, err := inlineMask(m.Counts)
 					if err != nil {
 						bad[row] = &table.BadRow{Row: row + 1, ID: rowID(f, row), Column: c.Name, Reason: err.Error()}
@@ -148,13 +151,20 @@ func (r *run) readFiles(f *table.Frame, rows []int, o origin, bad []*table.BadRo
 					return
 				}
 				if err == nil {
-					c.Masks[row], err = readMask(file)
+					c.Masks[row], soft[row], err = readMask(file, o.threshold)
 				}
 				if err != nil {
 					bad[row] = &table.BadRow{Row: row + 1, ID: rowID(f, row), Column: c.Name,
 						Reason: pathReason(m.Counts, err)}
 				}
 			})
+			masks := make([]table.Mask, f.Len()) // those of rows
+			for _, row := range rows {
+				if bad[row] == nil && c.Masks[row].Size != [2]int{} {
+					masks[row] = c.Masks[row]
+				}
+			}
+			r.readMasks(o.name, c.Name, o.threshold, f, masks, soft)
 		}
 	}
 	if broken.is() {

@@ -75,7 +75,7 @@ func (r *run) csvSource(a datasets.ReadFileArgs) (*table.Frame, error) {
 		}
 	}
 	return r.resolve(f, source{origin: origin{name: name, dir: folder(a.Path), root: a.Root,
-		repeated: a.RepeatedIDs}})
+		repeated: a.RepeatedIDs, threshold: a.MaskThreshold}})
 }
 
 func appendCell(c *table.Column, v string) error {
@@ -121,7 +121,8 @@ func (r *run) parquetSource(a datasets.ReadFileArgs) (*table.Frame, error) {
 		}
 		return datasets.KindByName(column)
 	}}
-	src := source{origin: origin{name: name, dir: folder(a.Path), root: a.Root, repeated: a.RepeatedIDs}}
+	src := source{origin: origin{name: name, dir: folder(a.Path), root: a.Root, repeated: a.RepeatedIDs,
+		threshold: a.MaskThreshold}}
 	if r.later != nil {
 		src.reread = func(want func(row int) bool) (*parquet.Table, error) {
 			again := options
