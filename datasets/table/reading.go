@@ -21,7 +21,7 @@ type Reading struct {
 	Groups []ReadingGroup `json:"groups,omitempty"` // the groups with such values
 	First  string         `json:"first,omitempty"`  // more about the first such value
 
-	// What a run does not print and only has in its record: where nothing is lost; what is true of less than half of the
+	// What a run does not print and only has in its record: where nothing is lost; what is true of at most half of the
 	// values, and of each group.
 	Quiet    bool `json:"quiet,omitempty"`
 	Majority bool `json:"majority,omitempty"`

@@ -69,8 +69,8 @@ var formats = []format{
 // TIFF is the version of the decoder of TIFF files. It is raised in the commit that changes pixels.
 const TIFF = "tiff-2"
 
-// decodeTIFF decodes a TIFF file. Of fax compression (CCITT groups 3 and 4) golang.org/x/image/tiff takes white runs for
-// white under both photometric interpretations; they are zeros, which BlackIsZero shows as black.
+// decodeTIFF decodes a TIFF file. Of fax compression (CCITT groups 3 and 4) golang.org/x/image/tiff takes white runs
+// for white under both photometric interpretations; they are zeros, which BlackIsZero shows as black.
 func decodeTIFF(b []byte) (image.Image, error) {
 	const compression, photometric, blackIsZero = 259, 262, 1
 	img, err := reading(tiff.Decode)(b)
