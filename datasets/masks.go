@@ -25,9 +25,10 @@ type MasksOptions struct {
 // image is the file with the image's path: with as many of the folders above the image as the folder of the masks has
 // (photos/Kenya/1.jpg: Kenya/1.png), else that of its id, else the only one with the image's name in the folder or its
 // subfolders. Names may have the image's extension before their own (1.jpg.png); of several formats PNG is read. The
-// table's images are not masks. A name that fits several images or masks is an error of the row. A row without a mask file has no mask, outcome "unmasked"
-// and the reason. Rows that are refused, failed or skipped remain so, without a mask; one that is unmasked already
-// keeps its reason if no file has its mask. The folder may be the URL of a prefix, such as s3://BUCKET/MASKS.
+// table's images are not masks. A name that fits several images or masks is an error of the row. A row without a mask
+// file has no mask, outcome "unmasked" and the reason. Rows that are refused, failed or skipped remain so, without a
+// mask; one that is unmasked already keeps its reason if no file has its mask. The folder may be the URL of a prefix,
+// such as s3://BUCKET/MASKS.
 func (t Table) MasksFrom(dir string, options ...MasksOptions) Table {
 	o, err := table.One(options)
 	if err == nil {

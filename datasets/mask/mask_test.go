@@ -155,12 +155,13 @@ func TestReadSoft(t *testing.T) {
 		soft      bool
 		want      string
 	}{
-		"two values":          {gray(0, 3, 3, 0), 0, false, ".##."},
-		"soft":                {gray(0, 127, 128, 255), 0, true, "..##"},
-		"another threshold":   {gray(0, 127, 128, 255), 0.1, true, ".###"},
-		"all":                 {gray(0, 127, 128, 255), 1, true, "...#"},
-		"numbers of objects":  {gray(0, 1, 2, 3), 0, true, ".###"},
-		"16 bits":             {fill(image.NewGray16(r), color.Black, color.Gray16{Y: 32000}, color.White), 0, true, "..#."},
+		"two values":         {gray(0, 3, 3, 0), 0, false, ".##."},
+		"soft":               {gray(0, 127, 128, 255), 0, true, "..##"},
+		"another threshold":  {gray(0, 127, 128, 255), 0.1, true, ".###"},
+		"all":                {gray(0, 127, 128, 255), 1, true, "...#"},
+		"numbers of objects": {gray(0, 1, 2, 3), 0, true, ".###"},
+		"16 bits": {fill(image.NewGray16(r), color.Black, color.Gray16{Y: 32000}, color.White), 0, true,
+			"..#."},
 		"16 bits, two values": {fill(image.NewGray16(r), color.Black, color.Gray16{Y: 255}), 0, false, ".#.."},
 		"gray with alpha": {fill(image.NewNRGBA(r), clear(0, 255), clear(99, 255), clear(255, 255)), 0, true,
 			"..#."},
@@ -173,8 +174,8 @@ func TestReadSoft(t *testing.T) {
 			color.RGBA{B: 192, A: 255}), 0, false, ".###"},
 		"palette": {&image.Paletted{Pix: []uint8{0, 1, 2, 3}, Stride: 4, Rect: r, Palette: color.Palette{color.Black,
 			color.Gray{Y: 50}, color.Gray{Y: 100}, color.White}}, 0, false, ".###"},
-		"lossy": {&jpeg.Image{Width: 4, Height: 1, Pix: []uint8{3, 0, 1, 9, 2, 0, 200, 190, 180, 255, 250, 255}}, 0, true,
-			"..##"},
+		"lossy": {&jpeg.Image{Width: 4, Height: 1, Pix: []uint8{3, 0, 1, 9, 2, 0, 200, 190, 180, 255, 250, 255}}, 0,
+			true, "..##"},
 	} {
 		got, soft, err := Read(c.img, c.threshold)
 		if d := cmp.Diff(parse([]string{c.want}), got); d != "" || soft != c.soft || err != nil {

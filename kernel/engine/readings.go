@@ -6,8 +6,8 @@ import (
 	"antipode/datasets/table"
 )
 
-// read adds what reading values lost or guessed to the run. Readings of one kind are added up, and each is one note when
-// the run ends.
+// read adds what reading values lost or guessed to the run. Readings of one kind are added up, and each is one note
+// when the run ends.
 func (r *run) read(x table.Reading) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
