@@ -24,11 +24,14 @@ type ImagesOptions struct {
 	Root          string  // see [FileOptions]
 	RepeatedIDs   bool    // see [FileOptions]
 	MaskThreshold float64 // see [FileOptions]
+	Color         string  // see [FileOptions]
+	Alpha         string  // see [FileOptions]
 }
 
 // file returns the options of the table's file.
 func (o ImagesOptions) file() FileOptions {
-	return FileOptions{Root: o.Root, RepeatedIDs: o.RepeatedIDs, MaskThreshold: o.MaskThreshold}
+	return FileOptions{Root: o.Root, RepeatedIDs: o.RepeatedIDs, MaskThreshold: o.MaskThreshold,
+		Color: o.Color, Alpha: o.Alpha}
 }
 
 // Images returns the table of the images at a path: a folder ([Folder]), a .csv file ([CSV]) or a .parquet file
@@ -51,7 +54,7 @@ func Images(path string, options ...ImagesOptions) Table {
 		return Table{}.Fail(fmt.Errorf("Images: %w", err))
 	}
 	if info, err := os.Stat(path); objecturl.IsFolder(path) || err == nil && info.IsDir() {
-		t := Folder(path)
+		t := Folder(path, FileOptions{Color: o.Color, Alpha: o.Alpha})
 		if o.By != "" {
 			t = t.Rename("folder", o.By)
 		}

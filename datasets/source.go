@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"slices"
 	"sort"
+	"strings"
 
 	"antipode/datasets/operation"
 	"antipode/datasets/table"
@@ -50,6 +52,8 @@ type ReadFileArgs struct {
 	RepeatedIDs bool               `json:"repeated_ids,omitempty"` // an id may occur several times
 
 	MaskThreshold float64 `json:"mask_threshold,omitempty"` // of soft masks; 0 = 0.5
+	Color         string  `json:"color,omitempty"`          // "" or "srgb"
+	Alpha         string  `json:"alpha,omitempty"`          // "", "white", "black" or "checker"
 }
 
 // FileOptions are the options of [CSV] and [Parquet].
@@ -64,6 +68,32 @@ type FileOptions struct {
 	// MaskThreshold is the share of the range, above 0 and at most 1, that a pixel of a mask file with more than two
 	// gray values, such as a JPEG, must reach to be object; 0 = 0.5. See [mask.Read].
 	MaskThreshold float64
+
+	// Color is what happens to images with another color profile than sRGB: "as-stored" (the default) reads the stored
+	// values and ignores the profile, as Pillow and the reference implementations do; "srgb" converts them. Profiles
+	// with tables of colors, such as those of printers, are not converted.
+	Color string
+
+	// Alpha is what happens to transparent pixels: "drop" (the default) reads the colors that are stored under the
+	// transparency, as Pillow's convert("RGB") does; "white", "black" and "checker" put them on that background.
+	Alpha string
+}
+
+// The values of FileOptions.Color and Alpha; the first are the defaults.
+var (
+	colorValues = []string{"as-stored", "srgb"}
+	alphaValues = []string{"drop", "white", "black", "checker"}
+)
+
+// choose returns a value of an option, "" for the default.
+func choose(option, value string, values []string) (string, error) {
+	switch at := slices.Index(values, value); {
+	case value == "" || at == 0:
+		return "", nil
+	case at < 0:
+		return "", fmt.Errorf("%s %q is not one of %s", option, value, strings.Join(values, ", "))
+	}
+	return value, nil
 }
 
 // checkThreshold returns an error for a threshold that is not 0 to 1.
@@ -106,9 +136,9 @@ func Parquet(path string, options ...FileOptions) Table {
 // .bmp; the first image of an animation or of several pages), sorted by path: columns id (the path relative to the
 // folder, with /), image, and folder (the first folder of id, "" for images in the folder itself). A note reports the
 // number of files of other kinds. A URL that ends in a slash, such as s3://BUCKET/PREFIX/, is the folder of the objects
-// below it.
-func Folder(path string) Table {
-	args, t := fileArgs("Folder", path, nil)
+// below it. Of the options only those about colors and transparency apply.
+func Folder(path string, options ...FileOptions) Table {
+	args, t := fileArgs("Folder", path, options)
 	if t.err != nil {
 		return t
 	}
@@ -138,6 +168,12 @@ func fileArgs(verb, path string, options []FileOptions) (ReadFileArgs, Table) {
 	args.RepeatedIDs, args.MaskThreshold = o.RepeatedIDs, o.MaskThreshold
 	if err == nil {
 		err = checkThreshold(o.MaskThreshold)
+	}
+	if err == nil {
+		args.Color, err = choose("Color", o.Color, colorValues)
+	}
+	if err == nil {
+		args.Alpha, err = choose("Alpha", o.Alpha, alphaValues)
 	}
 	if err == nil && o.Root != "" {
 		args.Root, err = objecturl.Resolve(o.Root)

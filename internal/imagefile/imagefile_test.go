@@ -191,6 +191,47 @@ func TestFaxEqualsPillow(t *testing.T) {
 	}
 }
 
+// TestTraits of files that Pillow made, and of bytes that are no image.
+func TestTraits(t *testing.T) {
+	p3, err := os.ReadFile("../icc/testdata/p3.icc")
+	if err != nil {
+		t.Fatal(err)
+	}
+	printer := bytes.Replace(p3, []byte("rTRC"), []byte("A2B0"), 1)
+	jpeg := func(profile []byte) []byte { // with the profile in two segments
+		b := []byte("\xff\xd8")
+		for i, part := range [][]byte{profile[:99], profile[99:]} {
+			b = append(b, 0xff, 0xe2, 0, byte(len(part)+16))
+			b[len(b)-2] = byte((len(part) + 16) >> 8)
+			b = append(append(b, "ICC_PROFILE\x00"...), byte(i+1), 2)
+			b = append(b, part...)
+		}
+		return append(b, read(t, "jpeg-444.jpg")[2:]...)
+	}
+	apng := bytes.Replace(read(t, "rgb.png"), []byte("\x00\x00\x00\x00IEND"),
+		[]byte("\x00\x00\x00\x08acTL\x00\x00\x00\x02\x00\x00\x00\x00\xf3\x8d\x93\x70\x00\x00\x00\x00IEND"), 1)
+	for name, want := range map[string]Traits{"rgb.png": 0, "alpha.png": Transparent, "alpha.webp": Transparent,
+		"lossy.webp": 0, "palette-clear.png": Transparent, "grey-alpha.png": Gray | Transparent,
+		"grey16.png": Gray | Deep, "rgb16.png": Deep, "cmyk.jpg": CMYK, "grey.jpg": Gray, "moving.gif": Frames,
+		"palette.gif": 0, "pages.tiff": Frames, "turned-1.jpg": 0, "turned-6.jpg": Turned, "turned.tif": Turned,
+		"turned.webp": Turned, "alpha.tif": Transparent, "palette.bmp": 0} {
+		if got := TraitsOf(read(t, name)); got != want|Read {
+			t.Errorf("%s: %b, want %b", name, got, want|Read)
+		}
+	}
+	for name, c := range map[string]struct {
+		data []byte
+		want Traits
+	}{
+		"a profile": {jpeg(p3), Profile}, "another kind": {jpeg(printer), Profile | Foreign}, "no image": {p3, 0},
+		"an animation": {apng, Frames}, "nothing": {nil, 0},
+	} {
+		if got := TraitsOf(c.data); got != c.want|Read {
+			t.Errorf("%s: %b, want %b", name, got, c.want|Read)
+		}
+	}
+}
+
 // FuzzDecode: what is read has the size that is read without decoding, unless it is the frame of a GIF.
 func FuzzDecode(f *testing.F) {
 	for _, name := range []string{"alpha.bmp", "alpha.png", "alpha.tif", "alpha.webp", "jpeg-420.jpg", "palette.gif",
@@ -201,6 +242,7 @@ func FuzzDecode(f *testing.F) {
 		if c, _, err := Config(data); err == nil && c.Width*c.Height > 1<<22 {
 			return // slow, and no other code
 		}
+		TraitsOf(data)
 		size, err := Decode(data, func(img image.Image, name string, c image.Config) (image.Point, error) {
 			if img.Bounds().Size() != image.Pt(c.Width, c.Height) && name != "GIF" {
 				t.Errorf("%s: %v of %d×%d pixels", name, img.Bounds(), c.Width, c.Height)

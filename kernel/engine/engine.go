@@ -145,13 +145,16 @@ type run struct {
 	retried  map[item]bool // items that were computed again; see client.Request.RetryFailed
 	work     *work         // not nil: items are counted, not computed
 	later    *later        // not nil: files are read after the choice of a shard's rows
+
+	originals map[string]string // the paths of images by those of their converted forms
 }
 
 func (e *Engine) newRun(ctx context.Context, req client.Request, progress func(table.Progress),
 	st *store.Store) *run {
 	return &run{e: e, ctx: ctx, req: req, progress: progress, byDigest: map[string]*table.Frame{},
 		models: map[string]string{}, sources: map[string]string{}, uses: map[string]bool{}, added: map[string]bool{},
-		results: map[*table.Plan]string{}, retried: map[item]bool{}, numbers: map[*table.Frame][]int{}, store: st}
+		results: map[*table.Plan]string{}, retried: map[item]bool{}, numbers: map[*table.Frame][]int{}, store: st,
+		originals: map[string]string{}}
 }
 
 // Run evaluates a request. A panic in a stage or metric becomes an error; its stack is in the log.

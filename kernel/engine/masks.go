@@ -123,6 +123,9 @@ func stem(name string) string { return strings.TrimSuffix(name, path.Ext(name)) 
 
 // pathOf returns the path that an image has in its table, with slashes.
 func (r *run) pathOf(img table.Image) string {
+	if original := r.originals[img.Path]; original != "" {
+		img.Path = original
+	}
 	if u, known := r.e.objects.URL(img.Path); known {
 		return u.Key
 	}

@@ -15,6 +15,7 @@ import (
 	"antipode/datasets"
 	"antipode/datasets/table"
 	"antipode/internal/fault"
+	"antipode/internal/imagefile"
 )
 
 // origin describes where a table comes from.
@@ -24,7 +25,8 @@ type origin struct {
 	root string          // the folder that its paths must be in; "" = dir
 	bad  []*table.BadRow // by row: the problem that the reader of the file found, or nil
 
-	threshold float64 // of soft masks; 0 = 0.5
+	threshold    float64 // of soft masks; 0 = 0.5
+	color, alpha string  // of images; see datasets.FileOptions
 
 	repeated bool // an id may occur several times
 	folder   bool // the table lists a folder: a path outside it is the target of a link
@@ -106,6 +108,7 @@ func (r *run) readFiles(f *table.Frame, rows []int, o origin, bad []*table.BadRo
 		c := &f.Columns[i]
 		switch c.Kind {
 		case table.KindImage:
+			traits := make([]imagefile.Traits, f.Len())
 			spread(len(rows), o.workers(), func(k int) {
 				row := rows[k]
 				img := c.Images[row]
@@ -123,13 +126,25 @@ func (r *run) readFiles(f *table.Frame, rows []int, o origin, bad []*table.BadRo
 					err = fmt.Errorf("%s is not the file the table was made with (SHA-256 %.12s…, the table "+
 						"says %.12s…)", img.Path, digest, img.SHA256)
 				}
+				if err == nil {
+					c.Images[row] = table.Image{SHA256: digest, Path: file}
+					traits[row], err = r.traits(o, c.Images[row])
+				}
+				if broken.set(err) {
+					return
+				}
 				if err != nil {
 					bad[row] = &table.BadRow{Row: row + 1, ID: rowID(f, row), Column: c.Name,
 						Reason: pathReason(img.Path, err)}
-					return
 				}
-				c.Images[row] = table.Image{SHA256: digest, Path: file}
 			})
+			if broken.is() {
+				break
+			}
+			r.readImages(f, c.Name, o, traits)
+			if err := r.convert(f, c, rows, o, traits, bad); err != nil {
+				return err
+			}
 		case table.KindMask:
 			soft := make([]bool, f.Len())
 			spread(len(rows), o.workers(), func(k int) {

@@ -75,7 +75,7 @@ func (r *run) csvSource(a datasets.ReadFileArgs) (*table.Frame, error) {
 		}
 	}
 	return r.resolve(f, source{origin: origin{name: name, dir: folder(a.Path), root: a.Root,
-		repeated: a.RepeatedIDs, threshold: a.MaskThreshold}})
+		repeated: a.RepeatedIDs, threshold: a.MaskThreshold, color: a.Color, alpha: a.Alpha}})
 }
 
 func appendCell(c *table.Column, v string) error {
@@ -122,7 +122,7 @@ func (r *run) parquetSource(a datasets.ReadFileArgs) (*table.Frame, error) {
 		return datasets.KindByName(column)
 	}}
 	src := source{origin: origin{name: name, dir: folder(a.Path), root: a.Root, repeated: a.RepeatedIDs,
-		threshold: a.MaskThreshold}}
+		threshold: a.MaskThreshold, color: a.Color, alpha: a.Alpha}}
 	if r.later != nil {
 		src.reread = func(want func(row int) bool) (*parquet.Table, error) {
 			again := options
@@ -177,7 +177,8 @@ func (r *run) folderSource(a datasets.ReadFileArgs) (*table.Frame, error) {
 	}
 	f := &table.Frame{Columns: []table.Column{table.TextColumn("id", files.Paths),
 		table.ImageColumn("image", images), table.TextColumn("folder", folders)}}
-	return r.resolve(f, source{origin: origin{name: name, dir: a.Path, folder: true}})
+	return r.resolve(f, source{origin: origin{name: name, dir: a.Path, folder: true, color: a.Color,
+		alpha: a.Alpha}})
 }
 
 // imageFiles lists the images of a folder, or below the URL of a prefix.
