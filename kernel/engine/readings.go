@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"reflect"
 	"slices"
 
 	"antipode/datasets/table"
@@ -15,6 +16,16 @@ func (r *run) read(x table.Reading) {
 		r.readings[at] = r.readings[at].Add(x)
 	} else {
 		r.readings = append(r.readings, x)
+	}
+}
+
+// readOnce is read for what several scores read in one table: an equal reading is not added up.
+func (r *run) readOnce(x table.Reading) {
+	r.mu.Lock()
+	known := slices.ContainsFunc(r.readings, func(y table.Reading) bool { return reflect.DeepEqual(x, y) })
+	r.mu.Unlock()
+	if !known {
+		r.read(x)
 	}
 }
 
