@@ -52,8 +52,8 @@ func TestOneNoteForAllGroups(t *testing.T) {
 				"by region: north, south",
 				"too few images for an interval; by region: south (1 generated)"}},
 		"copies": {"precision-coverage", copies, gen, options("resamples", "0", "cells", ""),
-			[]string{"full: 10 of 10 real images have radius 0 (3 or more exact copies, or differences below 1e-22): their " +
-				"balls are empty; remove duplicates first; by region: north, south"}},
+			[]string{"full: 10 of 10 real images have radius 0 (3 or more exact copies, or differences below " +
+				"1e-22): their balls are empty; remove duplicates first; by region: north, south"}},
 	} {
 		_, notes, err := evaluate(t, ask{Metric: c.metric, By: []string{"region"}, Options: c.options}, c.real, c.gen)
 		if err != nil || !slices.Equal(notes, c.want) {
@@ -77,9 +77,10 @@ func TestCopies(t *testing.T) {
 		images[i] = table.Image{SHA256: fmt.Sprint(rows[i]), Path: ids[i]}
 	}
 	gen = gen.Pick(rows).With(table.TextColumn("id", ids))
-	line := "generated: 20 of 40 images are copies of another one (region: north 20 of 20); a stuck seed or a collapsed " +
-		"generator? intervals take copies for independent images"
-	for name, gen := range map[string]*table.Frame{"vectors": gen, "files": gen.With(table.ImageColumn("image", images))} {
+	line := "generated: 20 of 40 images are copies of another one (region: north 20 of 20); a stuck seed or a " +
+		"collapsed generator? intervals take copies for independent images"
+	for name, gen := range map[string]*table.Frame{"vectors": gen,
+		"files": gen.With(table.ImageColumn("image", images))} {
 		f, notes, err := evaluate(t, ask{Metric: "precision-coverage", By: []string{"region"},
 			Options: options("cells", "none")}, real, gen)
 		if err != nil || !slices.Equal(notes, []string{line}) {

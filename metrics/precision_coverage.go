@@ -206,8 +206,9 @@ func (g *group) compute(ctx context.Context, call *Call, c *comparison, opts prd
 			r.Generated)
 	}
 	if r.ZeroRadii > 0 {
-		notes.Add(fmt.Sprintf("%s: %%d of %%d real images have radius 0 (%d or more exact copies, or differences below "+
-			"1e-22): their balls are empty; remove duplicates first", c.Vector, r.K), g.label(), r.ZeroRadii, r.Real)
+		notes.Add(fmt.Sprintf("%s: %%d of %%d real images have radius 0 (%d or more exact copies, or differences "+
+			"below 1e-22): their balls are empty; remove duplicates first", c.Vector, r.K), g.label(), r.ZeroRadii,
+			r.Real)
 	}
 	if opts.Recall && r.Generated > r.Misses && math.IsNaN(r.Recall) {
 		notes.Add(fmt.Sprintf("%s: recall is not available: it needs at least %d generated images with a "+

@@ -211,8 +211,8 @@ func TestTraits(t *testing.T) {
 	apng := bytes.Replace(read(t, "rgb.png"), []byte("\x00\x00\x00\x00IEND"),
 		[]byte("\x00\x00\x00\x08acTL\x00\x00\x00\x02\x00\x00\x00\x00\xf3\x8d\x93\x70\x00\x00\x00\x00IEND"), 1)
 	for name, want := range map[string]Traits{"rgb.png": 0, "alpha.png": Transparent, "alpha.webp": Transparent,
-		"lossy.webp": 0, "palette-clear.png": Transparent, "grey-alpha.png": Gray | Transparent,
-		"grey16.png": Gray | Deep, "rgb16.png": Deep, "cmyk.jpg": CMYK, "grey.jpg": Gray, "moving.gif": Frames,
+		"lossy.webp": 0, "palette-clear.png": Transparent, "one-bit.png": Gray,
+		"rgb16.png": Deep, "cmyk.jpg": CMYK, "single.jpg": 0, "moving.gif": Frames,
 		"palette.gif": 0, "pages.tiff": Frames, "turned-1.jpg": 0, "turned-6.jpg": Turned, "turned.tif": Turned,
 		"turned.webp": Turned, "alpha.tif": Transparent, "palette.bmp": 0} {
 		if got := TraitsOf(read(t, name)); got != want|Read {

@@ -70,7 +70,8 @@ func (x *fileIndex) load() {
 }
 
 func (x *fileIndex) digest(path string) (string, error) {
-	e, err := x.entry(path, func(e fileEntry) bool { return e.digest != "" }, func(path string, e *fileEntry) (err error) {
+	has := func(e fileEntry) bool { return e.digest != "" }
+	e, err := x.entry(path, has, func(path string, e *fileEntry) (err error) {
 		e.digest, err = HashFile(path)
 		return err
 	})
