@@ -153,10 +153,15 @@ func (c *child) Compute(ctx context.Context, b devices.Batch) (r devices.Result,
 		batch, of = append(batch, p.value), append(of, i)
 	}
 	var values [][]stage.Value
+	outputs := w.Outputs(b.Rows.Specs())
 	if len(batch) > 0 {
 		b.Began()
-		if values, err = w.Compute(stage.WithSteps(ctx, b.Step), batch); err != nil {
+		var bad map[int]error
+		if values, bad, err = computeBatch(stage.WithSteps(ctx, b.Step), w, batch, outputs); err != nil {
 			err = c.checked(ctx, err)
+		}
+		for i, reason := range bad {
+			r.Bad = append(r.Bad, devices.BadRow{Row: of[i], Reason: reason.Error()})
 		}
 	}
 	if err == nil && len(values) != len(batch) {
@@ -170,7 +175,6 @@ func (c *child) Compute(ctx context.Context, b devices.Batch) (r devices.Result,
 			}
 		}
 	}
-	outputs := w.Outputs(b.Rows.Specs())
 	r.Frame = &table.Frame{Columns: columnsOf(outputs, done)}
 	r.Files, r.Notes = o.env.take(r.Frame)
 	return r, err
