@@ -72,7 +72,12 @@ const TIFF = "tiff-2"
 // decodeTIFF decodes a TIFF file. Of fax compression (CCITT groups 3 and 4) golang.org/x/image/tiff takes white runs
 // for white under both photometric interpretations; they are zeros, which BlackIsZero shows as black.
 func decodeTIFF(b []byte) (image.Image, error) {
-	const compression, photometric, blackIsZero = 259, 262, 1
+	const compression, photometric, samples, planes, blackIsZero = 259, 262, 277, 284, 1
+	if n, _ := exif.Tag(b, samples); n > 1 {
+		if p, _ := exif.Tag(b, planes); p == 2 {
+			return nil, tiff.UnsupportedError("color planes")
+		}
+	}
 	img, err := reading(tiff.Decode)(b)
 	fax, _ := exif.Tag(b, compression)
 	shown, _ := exif.Tag(b, photometric)

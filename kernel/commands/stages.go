@@ -27,8 +27,8 @@ func (r *readFlags) addRead(fs *flag.FlagSet) {
 		"than two gray values must reach; default 0.5")
 	fs.StringVar(&r.read.Color, "color", "as-stored", "what happens to images with another color profile than sRGB: "+
 		"as-stored (their profile is ignored), srgb (they are converted)")
-	fs.StringVar(&r.read.Alpha, "alpha", "drop", "the background of transparent pixels: white, black, checker, or drop "+
-		"(the colors that are stored under the transparency)")
+	fs.StringVar(&r.read.Alpha, "alpha", "drop", "the background of transparent pixels: white, black, checker, or "+
+		"drop (the colors that are stored under the transparency)")
 }
 
 // stageFlags are those that every stage takes.

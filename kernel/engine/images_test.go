@@ -76,7 +76,8 @@ func TestImageReadings(t *testing.T) {
 		notes   []string
 		changed []int // images
 	}{
-		"default":   {datasets.FileOptions{Color: "as-stored", Alpha: "drop"}, []string{profiles, clears, deeps}, nil},
+		"default": {datasets.FileOptions{Color: "as-stored", Alpha: "drop"}, []string{profiles, clears, deeps},
+			nil},
 		"converted": {datasets.FileOptions{Color: "srgb"}, []string{clears, deeps}, []int{0}},
 		"filled":    {datasets.FileOptions{Color: "srgb", Alpha: "white"}, []string{deeps}, []int{0, 2}},
 		"black":     {datasets.FileOptions{Alpha: "black"}, []string{profiles, deeps}, []int{2}},
