@@ -17,8 +17,8 @@ import (
 	"antipode/internal/testbackend"
 )
 
-// TestFormatsEqualPillow: about 90 kinds of image files and 40 of mask files have the pixels that Pillow reads, or are an
-// error of one line with the reason. Reading takes at most 32 bytes for each pixel and 2 MiB, beyond the file.
+// TestFormatsEqualPillow: about 90 kinds of image files and 40 of mask files have the pixels that Pillow reads, or are
+// an error of one line with the reason. Reading takes at most 32 bytes for each pixel and 2 MiB, beyond the file.
 // ANTIPODE_PYTHON names the Python.
 func TestFormatsEqualPillow(t *testing.T) {
 	dir := t.TempDir()

@@ -66,8 +66,8 @@ func TestImageReadings(t *testing.T) {
 	path := write(t, filepath.Join(dir, "t.csv"), csv)
 	profiles := "t.csv: 1 of 5 images have another color profile than sRGB (region: North 1 of 3); Color: \"srgb\" " +
 		"(--color srgb) converts them"
-	clears := "t.csv: 1 of 5 images have transparent pixels, and the colors stored under them are read (region: North " +
-		"1 of 3); Alpha: \"white\" (--alpha white; black, checker) gives them a background"
+	clears := "t.csv: 1 of 5 images have transparent pixels, and the colors stored under them are read (region: " +
+		"North 1 of 3); Alpha: \"white\" (--alpha white; black, checker) gives them a background"
 	deeps := "t.csv: 1 of 5 images have 16 bits a channel, and the high 8 are read (region: South 1 of 2)"
 	e := newEngine(t)
 	stored := must(t, newEngine(t), datasets.CSV(path))
