@@ -15,7 +15,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"syscall"
 	"time"
 
@@ -363,21 +362,12 @@ func (b *Backend) start(ctx context.Context, binary string) error {
 				reason = errDied
 			}
 			return fmt.Errorf("%w at startup (%v): %s; see `antipode backend log`", reason, err,
-				lastLine(LogPath(b.Home)))
+				lastReason(LogPath(b.Home)))
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-time.After(wait):
 		}
 	}
-}
-
-func lastLine(path string) string {
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return "no log"
-	}
-	lines := strings.Split(strings.TrimSpace(string(data)), "\n")
-	return lines[len(lines)-1]
 }
 
 // maxDeaths is the number of consecutive deaths of the backend, without a finished item, after which a run fails.
@@ -425,9 +415,13 @@ func (b *Backend) Run(ctx context.Context, req Request, progress func(table.Prog
 		}
 		if deaths >= maxDeaths {
 			return nil, fmt.Errorf("the backend died %d times without finishing an item: %s; see `antipode "+
-				"backend log`", deaths, lastLine(LogPath(b.Home)))
+				"backend log`", deaths, lastReason(LogPath(b.Home)))
 		}
-		b.say("the backend ended unexpectedly and was restarted; finished items are kept")
+		line := "the backend ended unexpectedly and was restarted; finished items are kept"
+		if req.Careful = deaths > 0; req.Careful {
+			line += ", and the others are computed in a process of their own"
+		}
+		b.say(line)
 	}
 }
 

@@ -136,6 +136,7 @@ func (c *child) Compute(ctx context.Context, b devices.Batch) (r devices.Result,
 	if err != nil {
 		return r, c.checked(ctx, err)
 	}
+	b.Began() // preparing images may end the process, too
 	rows := make([]prepared, b.Rows.Len())
 	parallel(len(rows), func(i int) { rows[i] = prepare(ctx, w, stage.Row{Frame: b.Rows, Index: i}) })
 	o.mu.Lock()
