@@ -86,7 +86,7 @@ func (b *backend) alone(ctx context.Context, budget int64) (*devices.Set, error)
 	if err != nil {
 		return nil, err
 	}
-	return b.set([]devices.Device{{Name: "in a process of its own"}}, c, budget), nil
+	return b.set([]devices.Device{{Name: c.Kind}}, c, budget), nil
 }
 
 // set returns the set of devices, which share the budget.

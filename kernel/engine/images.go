@@ -50,14 +50,19 @@ func (r *run) readImages(f *table.Frame, column string, o origin, traits []image
 }
 
 // traits returns the traits of an image's file. With options about colors it provides the file of an object; otherwise
-// those of one that is not in the cache yet are not known.
+// those of one that is not in the cache yet are not known, nor in a careful request those of a file that is new: reading
+// it may be what ended the backend.
 func (r *run) traits(o origin, img table.Image) (imagefile.Traits, error) {
 	if u, isObject := r.e.objects.URL(img.Path); isObject && o.color+o.alpha != "" {
 		if err := r.e.objects.Ensure(r.ctx, u, img.SHA256); err != nil {
 			return 0, err
 		}
 	}
-	t, err := r.e.Store.FileTraits(img.Path, func(data []byte) int { return int(imagefile.TraitsOf(data)) })
+	of := func(data []byte) int { return int(imagefile.TraitsOf(data)) }
+	if r.req.Careful && o.color+o.alpha == "" {
+		of = nil
+	}
+	t, err := r.e.Store.FileTraits(img.Path, of)
 	if err != nil && o.color+o.alpha == "" {
 		err = nil
 	}
