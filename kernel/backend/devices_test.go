@@ -230,8 +230,8 @@ func TestRowsThatEndTheBackend(t *testing.T) {
 		b := connect(t)
 		t.Setenv(devicesVar, n)
 		_, err := b.Run(t.Context(), client.Request{Plan: plan}, nil)
-		if err == nil || !strings.Contains(err.Error(), `row 8 (id "computing")`) || !strings.Contains(err.Error(),
-			"the process that computed this ended 3 times: exit status 2: fatal error: out of memory") {
+		if err == nil || !strings.Contains(err.Error(), `row 8 (id "computing"): the process that computed this ended `+
+			"3 times: exit status 2: fatal error: out of memory") {
 			t.Errorf("%s devices: %v", n, err)
 		}
 		res, err := b.Run(t.Context(), client.Request{Plan: plan, SkipBad: true}, nil)
