@@ -25,7 +25,8 @@ const sniffRows = 200
 // CSV returns the table of a CSV file with a header line: UTF-8, or UTF-16 with its byte order mark; cells separated by
 // commas, or by the semicolons, tabs or bars of a header that holds no comma; lines ended by LF or CRLF. Columns
 // image and mask are paths relative to the file's folder (a mask image: non-zero = object); paths outside that folder
-// are refused unless [FileOptions].Root names a parent. An empty cell is "no value". The unnamed first column that pandas
+// are refused unless [FileOptions].Root names a parent. An empty cell is "no value". The unnamed first column that
+// pandas
 // writes for its index is read as id, or as index if the table has an id; a table of images without ids gets the paths
 // of its images, or its row numbers.
 //

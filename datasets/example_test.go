@@ -277,7 +277,7 @@ func ExampleTable_Good() {
 
 func ExampleTable_MasksFrom() {
 	images := datasets.Folder("testdata/images/north")
-	masked := images.MasksFrom("testdata/images/north") // the mask of image 1.png is in the file 1.png
+	masked := images.MasksFrom("testdata/images/south") // the mask of image 1.png is in the file 1.png
 	masked.Select("id", "mask", "outcome").Print()
 	// Output:
 	// id     mask             outcome

@@ -20,8 +20,7 @@ type ImagesOptions struct {
 	// Default is the table where the path is empty. It serves notebooks whose path is a parameter.
 	Default Table
 
-	Root        string // see [FileOptions]
-	RepeatedIDs bool   // see [FileOptions]
+	FileOptions
 }
 
 // Images returns the table of the images at a path: a folder ([Folder]), a .csv file ([CSV]) or a .parquet file
@@ -45,7 +44,7 @@ func Images(path string, options ...ImagesOptions) Table {
 	}
 	if info, err := os.Stat(path); objecturl.IsFolder(path) || err == nil && (info.IsDir() ||
 		filepath.Ext(path) == ".tar") {
-		t := Folder(path)
+		t := Folder(path, o.FileOptions)
 		if o.By != "" && !t.open {
 			t = t.Rename("folder", o.By)
 		}
@@ -53,9 +52,9 @@ func Images(path string, options ...ImagesOptions) Table {
 	}
 	switch objecturl.Ext(path) {
 	case ".csv":
-		return CSV(path, FileOptions{Root: o.Root, RepeatedIDs: o.RepeatedIDs}).needBy(o.By)
+		return CSV(path, o.FileOptions).needBy(o.By)
 	case ".parquet":
-		return Parquet(path, FileOptions{Root: o.Root, RepeatedIDs: o.RepeatedIDs}).needBy(o.By)
+		return Parquet(path, o.FileOptions).needBy(o.By)
 	}
 	if objecturl.IsRemote(path) {
 		return Folder(path) // whose error says what to do

@@ -1,6 +1,7 @@
 package datasets
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 
@@ -11,19 +12,33 @@ import (
 
 // MasksArgs are the arguments of [Table.MasksFrom].
 type MasksArgs struct {
-	Dir string `json:"dir"`
+	Dir           string  `json:"dir"`
+	MaskThreshold float64 `json:"mask_threshold,omitempty"`
 }
 
-// MasksFrom adds the column mask from a folder of mask images (non-zero = object), named ID.png or as the image's
-// file with the extension .png. A row without one has no mask, outcome "unmasked" and the reason. Rows that are
-// refused, failed or skipped remain so, without a mask; one that is unmasked already keeps its reason if no file has
-// its mask. The folder may be the URL of a prefix, such as s3://BUCKET/MASKS.
-func (t Table) MasksFrom(dir string) Table {
-	abs, err := objecturl.Resolve(dir)
-	if err != nil {
-		return t.Fail(err)
+// MasksOptions are the options of [Table.MasksFrom].
+type MasksOptions struct {
+	MaskThreshold float64 // see [FileOptions]
+}
+
+// MasksFrom adds the column mask from a folder of mask images; [mask.Read] describes how they are read. The mask of an
+// image is the file with the image's path: with as many of the folders above the image as the folder of the masks has
+// (photos/Kenya/1.jpg: Kenya/1.png), else that of its id, else the only one with the image's name in the folder or its
+// subfolders. Names may have the image's extension before their own (1.jpg.png); of several formats PNG is read. The
+// table's images are not masks. A name that fits several images or masks is an error of the row. A row without a mask
+// file has no mask, outcome "unmasked" and the reason. Rows that are refused, failed or skipped remain so, without a
+// mask; one that is unmasked already keeps its reason if no file has its mask. The folder may be the URL of a prefix,
+// such as s3://BUCKET/MASKS.
+func (t Table) MasksFrom(dir string, options ...MasksOptions) Table {
+	o, err := table.One(options)
+	if err == nil {
+		err = checkThreshold(o.MaskThreshold)
 	}
-	return t.Need("id", table.KindText).Need("image", table.KindImage).Derive("masks", MasksArgs{abs},
+	abs, failed := objecturl.Resolve(dir)
+	if err = cmp.Or(err, failed); err != nil {
+		return t.Fail(fmt.Errorf("MasksFrom: %w", err))
+	}
+	return t.Need("id", table.KindText).Need("image", table.KindImage).Derive("masks", MasksArgs{abs, o.MaskThreshold},
 		Columns("mask:mask", "outcome:text", "reason:text")...)
 }
 

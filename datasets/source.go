@@ -53,6 +53,10 @@ type ReadFileArgs struct {
 	RepeatedIDs bool   `json:"repeated_ids,omitempty"` // an id may occur several times
 	Decimal     string `json:"decimal,omitempty"`
 	Thousands   string `json:"thousands,omitempty"`
+
+	MaskThreshold float64 `json:"mask_threshold,omitempty"` // of soft masks; 0 = 0.5
+	Color         string  `json:"color,omitempty"`          // "" or "srgb"
+	Alpha         string  `json:"alpha,omitempty"`          // "", "white", "black" or "checker"
 }
 
 // FileOptions are the options of [CSV] and [Parquet].
@@ -64,11 +68,50 @@ type FileOptions struct {
 	// and language. Otherwise a row whose id occurred before is a bad row.
 	RepeatedIDs bool
 
-	// Decimal is the decimal mark of the numbers in a CSV file, "." or ","; "" = ".", and in a file with semicolons "," in
+	// Decimal is the decimal mark of the numbers in a CSV file, "." or ","; "" = ".", and in a file with semicolons ","
+	// in
 	// a column whose numbers have one, which a note reports.
 	Decimal string
 	// Thousands is the mark between thousands, such as "," in 1,500; "" = none. A column with such marks is text.
 	Thousands string
+
+	// MaskThreshold is the share of the range, above 0 and at most 1, that a pixel of a mask file with more than two
+	// gray values, such as a JPEG, must reach to be object; 0 = 0.5. See [mask.Read].
+	MaskThreshold float64
+
+	// Color is what happens to images with another color profile than sRGB: "as-stored" (the default) reads the stored
+	// values and ignores the profile, as Pillow and the reference implementations do; "srgb" converts them. Profiles
+	// with tables of colors, such as those of printers, are not converted.
+	Color string
+
+	// Alpha is what happens to transparent pixels: "drop" (the default) reads the colors that are stored under the
+	// transparency, as Pillow's convert("RGB") does; "white", "black" and "checker" put them on that background.
+	Alpha string
+}
+
+// The values of FileOptions.Color and Alpha; the first are the defaults.
+var (
+	colorValues = []string{"as-stored", "srgb"}
+	alphaValues = []string{"drop", "white", "black", "checker"}
+)
+
+// choose returns a value of an option, "" for the default.
+func choose(option, value string, values []string) (string, error) {
+	switch at := slices.Index(values, value); {
+	case value == "" || at == 0:
+		return "", nil
+	case at < 0:
+		return "", fmt.Errorf("%s %q is not one of %s", option, value, strings.Join(values, ", "))
+	}
+	return value, nil
+}
+
+// checkThreshold returns an error for a threshold that is not 0 to 1.
+func checkThreshold(v float64) error {
+	if !(v >= 0 && v <= 1) {
+		return fmt.Errorf("MaskThreshold %g is not a share: give a number above 0 and at most 1", v)
+	}
+	return nil
 }
 
 // The columns of the column contract in ARCHITECTURE.md, by kind.
@@ -109,9 +152,11 @@ func Parquet(path string, options ...FileOptions) Table {
 // become columns of the images next to them; a folder without images is the table of its Parquet files (shards), or of
 // the images in its .tar files (WebDataset: members 0001.jpg, 0001.txt as caption, 0001.cls as class, and the fields of
 // 0001.json), whose ids are made from the file and the row or member where they have none. Folders named region=Kenya
-// are a column region. The path may be that of one .tar file. These columns are known when the table runs.
-func Folder(path string) Table {
-	args, t := fileArgs("Folder", path, nil)
+// are a column region. The path may be that of one .tar file. These columns are known when the table runs. Of the
+// options
+// only those about colors and transparency apply.
+func Folder(path string, options ...FileOptions) Table {
+	args, t := fileArgs("Folder", path, options)
 	if t.err != nil {
 		return t
 	}
@@ -144,7 +189,8 @@ func Folder(path string) Table {
 func structured(dir string) bool {
 	found := func(e os.DirEntry) bool {
 		files := ImageFilesOf([]string{e.Name()})
-		return len(files.Tables)+len(files.Archives)+len(files.Metadata) > 0 || e.IsDir() && strings.Contains(e.Name(), "=")
+		return len(files.Tables)+len(files.Archives)+len(files.Metadata) > 0 || e.IsDir() && strings.Contains(e.Name(),
+			"=")
 	}
 	entries, _ := os.ReadDir(dir)
 	for _, e := range entries {
@@ -176,6 +222,16 @@ func fileArgs(verb, path string, options []FileOptions) (ReadFileArgs, Table) {
 		(o.Thousands == o.Decimal || o.Decimal == "" && o.Thousands == ".")) {
 		err = fmt.Errorf("decimal mark %q and thousands mark %q: use \".\" or \",\", and different ones", o.Decimal,
 			o.Thousands)
+	}
+	args.MaskThreshold = o.MaskThreshold
+	if err == nil {
+		err = checkThreshold(o.MaskThreshold)
+	}
+	if err == nil {
+		args.Color, err = choose("Color", o.Color, colorValues)
+	}
+	if err == nil {
+		args.Alpha, err = choose("Alpha", o.Alpha, alphaValues)
 	}
 	if err == nil && o.Root != "" {
 		args.Root, err = objecturl.Resolve(o.Root)

@@ -30,7 +30,8 @@ func TestCSVKnowsItsColumns(t *testing.T) {
 	for _, c := range tab.Columns() {
 		got = append(got, c.Name+":"+string(c.Kind))
 	}
-	if want := "id:text image:image mask:mask region:text seed:number score: full: note:"; strings.Join(got, " ") != want {
+	if want := "id:text image:image mask:mask region:text seed:number score: full: note:"; strings.Join(got,
+		" ") != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 }

@@ -11,7 +11,8 @@ func TestValue(t *testing.T) {
 	tab := FromFrame(&Frame{Columns: []Column{table.TextColumn("id", []string{"a", "b"}),
 		table.NumberColumn("n", []float64{1, 20}), table.VectorColumn("full", [][]float32{{1}, {2}})}})
 	one := FromFrame(tab.MustRows().Pick([]int{1}))
-	if one.Value("id") != "b" || one.Value("n") != 20.0 || one.Number("n") != 20 || one.Text("id") != "b" || one.Text("n") != "20" ||
+	if one.Value("id") != "b" || one.Value("n") != 20.0 || one.Number("n") != 20 || one.Text("id") != "b" ||
+		one.Text("n") != "20" ||
 		one.Value("full").([]float32)[0] != 2 || tab.Sum("n") != 21 || tab.MustRows().Len() != 2 {
 		t.Error(one.MustRows(), tab.Sum("n"))
 	}

@@ -173,7 +173,8 @@ func (a JoinArgs) name(name string, columns []table.ColumnSpec) (string, error) 
 	if a.Suffix != "" && table.Position(columns, name+a.Suffix) < 0 {
 		return name + a.Suffix, nil
 	}
-	return "", fmt.Errorf("Join: both tables have a column %q; Select the columns that are needed from the second one, or "+
+	return "", fmt.Errorf("Join: both tables have a column %q; Select the columns that are needed from the second "+
+		"one, or "+
 		"set JoinOptions.Suffix (--suffix _2) to keep it as %[1]s_2", name)
 }
 
@@ -231,7 +232,8 @@ func (t Table) Cast(column string, kind table.Kind) Table {
 // SortOptions are the options of [Table.Sort] and [Table.SortDown].
 type SortOptions struct {
 	// As is the kind that values are compared as, [table.KindNumber] or [table.KindText]; "" = that of the column. More
-	// than half of a text column's values being numbers is an error then, because 10 comes before 9 in the order of texts.
+	// than half of a text column's values being numbers is an error then, because 10 comes before 9 in the order of
+	// texts.
 	As table.Kind
 }
 

@@ -43,9 +43,10 @@ func computeGaps(ctx context.Context, call *Call, o GapsOptions) ([]GapRow, erro
 		}
 		for _, gap := range gaps {
 			g, iv := index[gap.A], gap.Simultaneous
-			out = append(out, GapRow{Group: gap.A, Vector: c.Vector, Score: name, Flagged: iv.Excludes(0),
+			out = append(out, GapRow{Group: gap.A, Vector: c.Vector, Score: name,
+				Flagged:  iv.Excludes(0) && !(iv.Low == iv.High && g.copies > 0),
 				Interval: c.intervalName("half-sampling interval, simultaneous over the groups"),
-				Gap:      Estimate{Value: iv.Value, Low: iv.Low, High: iv.High},
+				Gap:      g.estimate(iv),
 				Real:     len(g.real.rows), Generated: len(g.generated.rows)})
 		}
 	}

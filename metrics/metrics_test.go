@@ -57,9 +57,14 @@ func evaluate(t *testing.T, a ask, inputs ...*table.Frame) (*table.Frame, []stri
 	}
 	var notes []string
 	f, err := op.Evaluate(context.Background(),
-		Call{Note: func(format string, a ...any) { notes = append(notes, fmt.Sprintf(format, a...)) }}, raw, inputs)
+		Call{Note: func(format string, a ...any) { notes = append(notes, fmt.Sprintf(format, a...)) },
+			Read: func(x table.Reading) {
+				if x.Noted() {
+					notes = append(notes, x.Line())
+				}
+			}}, raw, inputs)
 	if err == nil {
-		err = tabulartest.SameThroughFiles(op, raw, inputs, f)
+		err = tabulartest.SameThroughCSV(op, raw, inputs, f)
 	}
 	if specs, known := checked.Columns(); err == nil && known && !slices.Equal(specs, f.Specs()) {
 		t.Errorf("%s returns the columns %v, declares %v", a.Metric, f.Specs(), specs)

@@ -52,12 +52,48 @@ func TestOneNoteForAllGroups(t *testing.T) {
 				"by region: north, south",
 				"too few images for an interval; by region: south (1 generated)"}},
 		"copies": {"precision-coverage", copies, gen, options("resamples", "0", "cells", ""),
-			[]string{"full: 10 of 10 real images have radius 0 (3 or more exact copies): their balls are " +
-				"empty; remove duplicates first; by region: north, south"}},
+			[]string{"full: 10 of 10 real images have radius 0 (3 or more exact copies, or differences below " +
+				"1e-22): their balls are empty; remove duplicates first; by region: north, south"}},
 	} {
 		_, notes, err := evaluate(t, ask{Metric: c.metric, By: []string{"region"}, Options: c.options}, c.real, c.gen)
 		if err != nil || !slices.Equal(notes, c.want) {
 			t.Errorf("%s: notes %q, %v, want %q", name, notes, err, c.want)
+		}
+	}
+}
+
+// TestCopies: images that are one file, or of tables without images one vector, are counted, and give no interval of no
+// width.
+func TestCopies(t *testing.T) {
+	real, gen := cloud(1, 40, 0), cloud(2, 40, 0)
+	rows := make([]int, gen.Len()) // of the first group, all of the same image
+	ids := make([]string, len(rows))
+	images := make([]table.Image, len(rows))
+	for i := range rows {
+		if rows[i] = i; gen.Texts("region")[i] == gen.Texts("region")[0] {
+			rows[i] = 0
+		}
+		ids[i] = fmt.Sprint(i)
+		images[i] = table.Image{SHA256: fmt.Sprint(rows[i]), Path: ids[i]}
+	}
+	gen = gen.Pick(rows).With(table.TextColumn("id", ids))
+	line := "generated: 20 of 40 images are copies of another one (region: north 20 of 20); a stuck seed or a " +
+		"collapsed generator? intervals take copies for independent images"
+	for name, gen := range map[string]*table.Frame{"vectors": gen,
+		"files": gen.With(table.ImageColumn("image", images))} {
+		f, notes, err := evaluate(t, ask{Metric: "precision-coverage", By: []string{"region"},
+			Options: options("cells", "none")}, real, gen)
+		if err != nil || !slices.Equal(notes, []string{line}) {
+			t.Fatalf("%s: %v, notes %q", name, err, notes)
+		}
+		for _, score := range []string{"precision", "coverage", "density", "recall"} {
+			low, high := f.Numbers(score + "_low")[0], f.Numbers(score + "_high")[0]
+			if low == high {
+				t.Errorf("%s: %s %v has the interval %v to %v", name, score, f.Numbers(score)[0], low, high)
+			}
+		}
+		if low := f.Numbers("precision_low")[1]; math.IsNaN(low) {
+			t.Errorf("%s: the other group has no interval", name)
 		}
 	}
 }

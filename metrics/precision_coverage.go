@@ -55,7 +55,7 @@ type PrecisionCoverageRow struct {
 }
 
 var precisionCoverage = Define(Definition[PrecisionCoverageOptions, PrecisionCoverageRow]{
-	Name: "precision-coverage", Version: 2, Near: true, Inputs: twoSets,
+	Name: "precision-coverage", Version: 3, Near: true, Inputs: twoSets,
 	Title:     "precision, coverage, density and recall of generated images by group",
 	Unit:      "share of images",
 	Range:     "[0, 1]; density [0, ∞)",
@@ -113,7 +113,7 @@ type GapRow struct {
 }
 
 var gaps = Define(Definition[GapsOptions, GapRow]{
-	Name: "region-gaps", Version: 2, Near: true,
+	Name: "region-gaps", Version: 3, Near: true,
 	Inputs: append(slices.Clone(twoSets),
 		Input{Role: "except", Optional: true, About: "groups that are no reference, in the column of the grouping"}),
 	Title:     "differences of precision and coverage between groups, with simultaneous intervals",
@@ -206,8 +206,9 @@ func (g *group) compute(ctx context.Context, call *Call, c *comparison, opts prd
 			r.Generated)
 	}
 	if r.ZeroRadii > 0 {
-		notes.Add(fmt.Sprintf("%s: %%d of %%d real images have radius 0 (%d or more exact copies): their balls are "+
-			"empty; remove duplicates first", c.Vector, r.K), g.label(), r.ZeroRadii, r.Real)
+		notes.Add(fmt.Sprintf("%s: %%d of %%d real images have radius 0 (%d or more exact copies, or differences "+
+			"below 1e-22): their balls are empty; remove duplicates first", c.Vector, r.K), g.label(), r.ZeroRadii,
+			r.Real)
 	}
 	if opts.Recall && r.Generated > r.Misses && math.IsNaN(r.Recall) {
 		notes.Add(fmt.Sprintf("%s: recall is not available: it needs at least %d generated images with a "+
@@ -219,6 +220,14 @@ func (g *group) compute(ctx context.Context, call *Call, c *comparison, opts prd
 		r.Samples = nil
 	}
 	return r, nil
+}
+
+// estimate returns a score with its interval, which one of no width is not if the group has copies.
+func (g *group) estimate(iv interval.Interval) Estimate {
+	if iv.Low == iv.High && g.copies > 0 {
+		return Exact(iv.Value)
+	}
+	return Estimate{Value: iv.Value, Low: iv.Low, High: iv.High}
 }
 
 func (s side) halves(name string, c *comparison) (*interval.Samples, error) {
@@ -263,7 +272,7 @@ func computePrecisionCoverage(ctx context.Context, call *Call, o PrecisionCovera
 			if err != nil {
 				return nil, fmt.Errorf("group %s, %s: %w", g.name(c.By), name, err)
 			}
-			*to = Estimate{Value: iv.Value, Low: iv.Low, High: iv.High}
+			*to = g.estimate(iv)
 		}
 		out = append(out, row)
 	}

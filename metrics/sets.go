@@ -79,6 +79,7 @@ type group struct {
 	values                         []string
 	real, generated                side
 	asked, refused, unmasked, used int // generated images
+	copies                         int // of them, which are the file of another one too
 	result                         *prdc.Result
 }
 
@@ -115,7 +116,13 @@ func gather(call *Call, c *comparison) ([]*group, error) {
 	slices.SortFunc(order, func(a, b *group) int { return slices.Compare(a.values, b.values) })
 	var notes GroupNotes
 	lacking := map[string]*lacks{"real": {}, "generated": {}}
+	copied := tabular.Copies(call, "generated", c.Vector)
 	for _, g := range order {
+		for _, row := range g.generated.rows {
+			if copied[row] {
+				g.copies++
+			}
+		}
 		for _, role := range roles {
 			if err := g.prepare(call, c, role, lacking[role]); err != nil {
 				return nil, err

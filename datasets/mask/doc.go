@@ -5,6 +5,6 @@
 // its height and width, and the lengths of its runs in column order (left column first, top pixel
 // first), background run first. [Encode] and [Decode] convert between the two, byte for byte as pycocotools does.
 //
-// [FromImage] reads a mask image; [Bitmap.Outline] returns the border of the object as polygons. [Bitmap.Grow] dilates
-// and erodes, [IoU] compares two masks of one image.
+// [Read] and [FromImage] read a mask image; [FromRuns] takes uncompressed run lengths. [Bitmap.Outline] returns the
+// border of the object as polygons. [Bitmap.Grow] dilates and erodes, [IoU] compares two masks of one image.
 package mask

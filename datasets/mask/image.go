@@ -4,68 +4,139 @@ import (
 	"fmt"
 	"image"
 	"image/color"
+	"math"
+	"slices"
 
+	"antipode/datasets/table"
 	"antipode/internal/imagefile"
+	"antipode/internal/jpeg"
 )
 
-// FromImage reads a mask image: every pixel that is not black is object. A gray value of 1 counts; so
+// FromImage is [Read] with the threshold 0.5, without the report.
+func FromImage(img image.Image) (Bitmap, error) {
+	b, _, err := Read(img, 0)
+	return b, err
+}
+
+// Read reads a mask image: every pixel that is not black is object. A gray value of 1 counts, also of 16 bits; so
 // does every palette color but black, whatever its index; a fully transparent pixel is background. Where no pixel has
-// any color but transparency varies, the opaque pixels are the object (a black cut-out). An image that lacks pixels of
-// its bounds, and one of more than 100 million pixels, is an error.
-func FromImage(img image.Image) (b Bitmap, err error) {
+// any color but transparency varies, the opaque pixels are the object (a black cut-out).
+//
+// A mask of more than two gray values is soft: with smooth edges, or from a lossy file. Its object is the pixels of at
+// least threshold of white, a share of the range that is above 0 and at most 1; 0 = 0.5. If no pixel reaches it, the
+// values are numbers of objects or classes, and all but black is object. Images of several colors are soft if they are
+// lossy, or if their transparency has more than two values, which is then compared with the threshold.
+//
+// An image that lacks pixels of its bounds, and one of more than 100 million pixels, is an error.
+func Read(img image.Image, threshold float64) (b Bitmap, soft bool, err error) {
 	r := img.Bounds()
 	if r.Empty() || r.Dx() > imagefile.MaxPixels/r.Dy() {
-		return Bitmap{}, fmt.Errorf("mask: %d×%d pixels (width×height) is not the size of an image", r.Dx(), r.Dy())
+		return Bitmap{}, false, fmt.Errorf("mask: %d×%d pixels (width×height) is not the size of an image", r.Dx(),
+			r.Dy())
 	}
 	defer func() {
 		if recover() != nil { // a plane of the image, such as that of its transparency, is smaller than its bounds
 			b, err = Bitmap{}, fmt.Errorf("mask: the image lacks some of its %d×%d pixels", r.Dx(), r.Dy())
 		}
 	}()
-	b = New(r.Dx(), r.Dy())
-	if g, ok := img.(*image.Gray); ok {
-		for y := range b.Height {
-			row := g.Pix[y*g.Stride : y*g.Stride+b.Width]
-			for x, v := range row {
-				b.Pix[y*b.Width+x] = v != 0
-			}
-		}
-		return b, nil
+	if threshold == 0 {
+		threshold = 0.5
 	}
-	shown, clear := false, false
-	opaque := make([]bool, len(b.Pix))
-	at := shows(img)
-	for y := range b.Height {
-		for x := range b.Width {
-			i := y*b.Width + x
-			b.Pix[i], opaque[i] = at(r.Min.X+x, r.Min.Y+y)
-			shown = shown || b.Pix[i]
-			clear = clear || !opaque[i]
+	shown, opaque := newPlane(r, threshold), newPlane(r, threshold)
+	gray, at := true, pixels(img)
+	for y := range r.Dy() {
+		for x := range r.Dx() {
+			c := at(r.Min.X+x, r.Min.Y+y)
+			shown.add(max(c.R, c.G, c.B))
+			opaque.add(c.A)
+			gray = gray && c.R == c.G && c.G == c.B
 		}
 	}
-	if !shown && clear {
-		b.Pix = opaque
+	switch img.(type) {
+	case *image.Paletted:
+		gray = false
+	case *jpeg.Image, *image.YCbCr, *image.NYCbCrA:
+		gray = true
 	}
-	return b, nil
+	b = Bitmap{Width: r.Dx(), Height: r.Dy()}
+	if !slices.Contains(shown.object, true) && slices.Contains(opaque.object, false) {
+		shown = opaque
+	}
+	b.Pix, soft = shown.object, gray && shown.values > 2
+	switch {
+	case soft && slices.Contains(shown.reaches, true):
+		b.Pix = shown.reaches
+	case !gray && opaque.values > 2:
+		for i, reaches := range opaque.reaches {
+			b.Pix[i] = b.Pix[i] && reaches
+		}
+		soft = true
+	}
+	return b, soft, nil
 }
 
-// shows returns a function that reports whether a pixel has a color other than black and whether it is not transparent.
-func shows(img image.Image) func(x, y int) (bool, bool) {
-	of := func(c color.Color) (bool, bool) {
+// plane collects the values of pixels.
+type plane struct {
+	cut             float64
+	object, reaches []bool // not 0; at least cut
+	seen            [2]uint16
+	values          int // different ones, up to 3
+}
+
+func newPlane(r image.Rectangle, threshold float64) *plane {
+	n := r.Dx() * r.Dy()
+	return &plane{cut: threshold * math.MaxUint16, object: make([]bool, 0, n), reaches: make([]bool, 0, n)}
+}
+
+func (p *plane) add(v uint16) {
+	p.object, p.reaches = append(p.object, v != 0), append(p.reaches, float64(v) >= p.cut)
+	if p.values < 3 && !slices.Contains(p.seen[:p.values], v) {
+		if p.values < 2 {
+			p.seen[p.values] = v
+		}
+		p.values++
+	}
+}
+
+// pixels returns a function that returns the color of a pixel.
+func pixels(img image.Image) func(x, y int) color.RGBA64 {
+	of := func(c color.Color) color.RGBA64 {
 		r, g, b, a := c.RGBA()
-		return r|g|b != 0, a != 0
+		return color.RGBA64{R: uint16(r), G: uint16(g), B: uint16(b), A: uint16(a)}
 	}
-	if p, ok := img.(*image.Paletted); ok {
-		shown, opaque := make([]bool, len(p.Palette)), make([]bool, len(p.Palette))
-		for i, c := range p.Palette {
-			shown[i], opaque[i] = of(c)
+	switch p := img.(type) {
+	case *image.Paletted:
+		colors := make([]color.RGBA64, 256) // an index beyond the palette is transparent
+		for i, c := range p.Palette[:min(256, len(p.Palette))] {
+			colors[i] = of(c)
 		}
-		return func(x, y int) (bool, bool) {
-			i := p.ColorIndexAt(x, y)
-			return int(i) < len(shown) && shown[i], int(i) < len(opaque) && opaque[i]
-		}
+		return func(x, y int) color.RGBA64 { return colors[p.ColorIndexAt(x, y)] }
+	case image.RGBA64Image:
+		return p.RGBA64At
 	}
-	return func(x, y int) (bool, bool) { return of(img.At(x, y)) }
+	return func(x, y int) color.RGBA64 { return of(img.At(x, y)) }
+}
+
+// Inverted reports whether a mask looks as if object and background were exchanged: more than half of it is object,
+// which touches all four borders. A mask that cannot be decoded does not.
+func Inverted(m table.Mask) bool {
+	if area, err := Area(m); err != nil || 2*area <= m.Size[0]*m.Size[1] {
+		return false
+	}
+	b, err := Decode(m)
+	if err != nil {
+		return false
+	}
+	row := func(y int) bool { return slices.Contains(b.Pix[y*b.Width:][:b.Width], true) }
+	column := func(x int) bool {
+		for y := range b.Height {
+			if b.At(x, y) {
+				return true
+			}
+		}
+		return false
+	}
+	return row(0) && row(b.Height-1) && column(0) && column(b.Width-1)
 }
 
 // TouchesBorder reports whether an object pixel is at the border of the image.

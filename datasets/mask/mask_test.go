@@ -5,12 +5,14 @@ import (
 	"encoding/json"
 	"image"
 	"image/color"
+	"image/draw"
 	"image/png"
 	"os"
 	"strings"
 	"testing"
 
 	"antipode/datasets/table"
+	"antipode/internal/jpeg"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -133,6 +135,80 @@ func TestFromImage(t *testing.T) {
 	}
 	if got, err := FromImage(black); got.Area() != 0 || err != nil {
 		t.Errorf("an opaque black image has %d object pixels, %v", got.Area(), err)
+	}
+}
+
+// TestReadSoft: masks of more than two values are cut at half of the range, and numbered objects are not.
+func TestReadSoft(t *testing.T) {
+	r := image.Rect(0, 0, 4, 1)
+	gray := func(values ...uint8) image.Image { return &image.Gray{Pix: values, Stride: 4, Rect: r} }
+	fill := func(img draw.Image, colors ...color.Color) image.Image {
+		for x, c := range colors {
+			img.Set(x, 0, c)
+		}
+		return img
+	}
+	clear := func(v, a uint8) color.Color { return color.NRGBA{v, v, v, a} }
+	for name, c := range map[string]struct {
+		img       image.Image
+		threshold float64
+		soft      bool
+		want      string
+	}{
+		"two values":         {gray(0, 3, 3, 0), 0, false, ".##."},
+		"soft":               {gray(0, 127, 128, 255), 0, true, "..##"},
+		"another threshold":  {gray(0, 127, 128, 255), 0.1, true, ".###"},
+		"all":                {gray(0, 127, 128, 255), 1, true, "...#"},
+		"numbers of objects": {gray(0, 1, 2, 3), 0, true, ".###"},
+		"16 bits": {fill(image.NewGray16(r), color.Black, color.Gray16{Y: 32000}, color.White), 0, true,
+			"..#."},
+		"16 bits, two values": {fill(image.NewGray16(r), color.Black, color.Gray16{Y: 255}), 0, false, ".#.."},
+		"gray with alpha": {fill(image.NewNRGBA(r), clear(0, 255), clear(99, 255), clear(255, 255)), 0, true,
+			"..#."},
+		"soft alpha of white": {fill(image.NewNRGBA(r), clear(255, 0), clear(255, 99), clear(255, 200),
+			clear(255, 255)), 0, true, "..##"},
+		"soft alpha of black": {fill(image.NewNRGBA(r), clear(0, 0), clear(0, 99), clear(0, 200)), 0, true, "..#."},
+		"soft cut-out": {fill(image.NewNRGBA(r), color.NRGBA{R: 200}, color.NRGBA{R: 200, A: 99},
+			color.NRGBA{R: 200, A: 200}, color.NRGBA{G: 90, A: 255}), 0, true, "..##"},
+		"colors of classes": {fill(image.NewRGBA(r), color.Black, color.RGBA{R: 64, A: 255}, color.RGBA{G: 128, A: 255},
+			color.RGBA{B: 192, A: 255}), 0, false, ".###"},
+		"palette": {&image.Paletted{Pix: []uint8{0, 1, 2, 3}, Stride: 4, Rect: r, Palette: color.Palette{color.Black,
+			color.Gray{Y: 50}, color.Gray{Y: 100}, color.White}}, 0, false, ".###"},
+		"lossy": {&jpeg.Image{Width: 4, Height: 1, Pix: []uint8{3, 0, 1, 9, 2, 0, 200, 190, 180, 255, 250, 255}}, 0,
+			true, "..##"},
+	} {
+		got, soft, err := Read(c.img, c.threshold)
+		if d := cmp.Diff(parse([]string{c.want}), got); d != "" || soft != c.soft || err != nil {
+			t.Errorf("%s: soft %v, %v, %s", name, soft, err, d)
+		}
+	}
+}
+
+// TestInverted: more than half is object, at all four borders.
+func TestInverted(t *testing.T) {
+	for want, rows := range map[bool][][]string{
+		true:  {{"####", "#..#", "####"}, {"##", "##"}},
+		false: {{"....", ".##.", "...."}, {"....", "####", "####", "####"}, {"#..#", "....", "#..#"}},
+	} {
+		for _, r := range rows {
+			if got := Inverted(Encode(parse(r))); got != want {
+				t.Errorf("%q: %v", r, got)
+			}
+		}
+	}
+}
+
+// TestFromRuns: run lengths as segment-anything writes them.
+func TestFromRuns(t *testing.T) {
+	want := parse([]string{"..#", "##.", ".#."})
+	m, err := FromRuns(3, 3, []int{1, 1, 2, 2, 0, 1, 2})
+	if d := cmp.Diff(Encode(want), m); err != nil || d != "" {
+		t.Errorf("%v, %s", err, d)
+	}
+	for _, counts := range [][]int{{8}, {10}, {-1, 10}, nil, {1 << 40}} {
+		if m, err := FromRuns(3, 3, counts); err == nil {
+			t.Errorf("%v: %v", counts, m)
+		}
 	}
 }
 

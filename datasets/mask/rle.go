@@ -55,6 +55,16 @@ func Encode(b Bitmap) table.Mask {
 	return table.Mask{Size: [2]int{b.Height, b.Width}, Counts: compress(counts)}
 }
 
+// FromRuns returns the mask of uncompressed run lengths: background first, in column order, as segment-anything writes
+// them (uncompressed_rle). Errors are those of [Decode].
+func FromRuns(height, width int, counts []int) (table.Mask, error) {
+	b, err := Decode(table.Mask{Size: [2]int{height, width}, Counts: compress(counts)})
+	if err != nil {
+		return table.Mask{}, err
+	}
+	return Encode(b), nil
+}
+
 // Decode returns the pixels of a stored mask. The zero Mask, a size of zero or less, and run lengths that are damaged
 // or do not add up to the size are errors.
 func Decode(m table.Mask) (Bitmap, error) {

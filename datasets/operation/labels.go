@@ -15,10 +15,12 @@ import (
 var labelColumns = []string{"region", "country", "group", "axis", "language", "object", "model", "concept", "identity",
 	"attribute"}
 
-// Label returns the name of a group as it is compared with others: in Unicode's form NFC and without surrounding blanks.
+// Label returns the name of a group as it is compared with others: in Unicode's form NFC and without surrounding
+// blanks.
 func Label(name string) string { return norm.NFC.String(strings.TrimFunc(name, unicode.IsSpace)) }
 
-// Labels returns frames whose columns of group names, columns and those of the column contract, are the [Label] of their
+// Labels returns frames whose columns of group names, columns and those of the column contract, are the [Label] of
+// their
 // values. A group that has several spellings in the frames, and groups that are equal up to case, are readings.
 func (c *Call) Labels(columns []string, in []*table.Frame) []*table.Frame {
 	out := slices.Clone(in)
@@ -115,7 +117,8 @@ func (s *spellings) report(c *Call, name string, in []*table.Frame) {
 	count("values are other spellings of a group (blanks around the name, or another Unicode form) and count as it", "",
 		func(value, label string) bool { return value != label && len(s.of[label]) > 1 })
 	if len(cased) > 0 {
-		count(fmt.Sprintf("values belong to groups that differ from another one only in case: %s", strings.Join(cased, "; ")),
+		count(fmt.Sprintf("values belong to groups that differ from another one only in case: %s", strings.Join(cased,
+			"; ")),
 			"they are compared as separate groups", func(_, label string) bool {
 				return len(folded[strings.ToLower(label)]) > 1
 			})

@@ -55,15 +55,19 @@ func TestTruncated(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !slices.Equal(f.Texts("language"), []string{"hi", "en", "EN"}) || !slices.Equal(f.Numbers("n"), []float64{3, 1, 1}) ||
+	if !slices.Equal(f.Texts("language"), []string{"hi", "en", "EN"}) || !slices.Equal(f.Numbers("n"), []float64{3, 1,
+		1}) ||
 		!slices.Equal(f.Numbers("n_truncated"), []float64{2, 0, 0}) {
 		t.Errorf("%+v", f)
 	}
-	for _, want := range []string{"column language: 1 of 5 values are other spellings of a group (blanks around the name, " +
+	for _, want := range []string{"column language: 1 of 5 values are other spellings of a group (blanks around the " +
+		"name, " +
 		"or another Unicode form) and count as it (language: hi 1 of 3)",
-		"column language: 2 of 5 values belong to groups that differ from another one only in case: EN and en (language: en " +
+		"column language: 2 of 5 values belong to groups that differ from another one only in case: EN and en " +
+			"(language: en " +
 			"1 of 1, EN 1 of 1); they are compared as separate groups",
-		"test-texts: 2 of 5 texts are longer than their encoder's context and were cut (clip_text_cut) (language: hi 2 of 3)",
+		"test-texts: 2 of 5 texts are longer than their encoder's context and were cut (clip_text_cut) (language: hi " +
+			"2 of 3)",
 	} {
 		if !slices.Contains(lines, want) {
 			t.Errorf("no line %q in\n%s", want, strings.Join(lines, "\n"))

@@ -77,7 +77,8 @@ func (o NumberFormat) number(text string) (n float64, why string) {
 	n, err := strconv.ParseFloat(plain, 64)
 	switch {
 	case err != nil && strings.Count(text, ",") == 1 && o == (NumberFormat{}):
-		return 0, "holds a comma: Decimal: \",\" (--decimal ,) reads 1,5 as 1.5, and Thousands: \",\" (--thousands ,) " +
+		return 0, "holds a comma: Decimal: \",\" (--decimal ,) reads 1,5 as 1.5, and Thousands: \",\" (--thousands " +
+			",) " +
 			"1,500 as 1500"
 	case err != nil || strings.ContainsAny(digits, "xX_"):
 		return 0, "is not a number"
@@ -171,7 +172,8 @@ func (c *Column) CSV(row int) string {
 }
 
 // As returns the column with values of another kind: numbers as text, texts that are all numbers as numbers, JSON lists
-// of numbers as vectors, and a text column without a value as any kind. The error names the first value of another kind.
+// of numbers as vectors, and a text column without a value as any kind. The error names the first value of another
+// kind.
 func (c *Column) As(kind Kind) (*Column, error) {
 	switch {
 	case kind == "" || kind == c.Kind:

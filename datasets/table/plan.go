@@ -149,5 +149,8 @@ type BadRow struct {
 }
 
 func (b BadRow) Error() string {
+	if b.Column == "" { // the whole row
+		return fmt.Sprintf("row %d (id %q): %s", b.Row, b.ID, b.Reason)
+	}
 	return fmt.Sprintf("row %d (id %q), column %s: %s", b.Row, b.ID, b.Column, b.Reason)
 }

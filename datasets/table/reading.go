@@ -1,6 +1,7 @@
 package table
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -18,6 +19,12 @@ type Reading struct {
 	Of     int            `json:"of"`               // all values that were read
 	By     string         `json:"by,omitempty"`     // the column that the groups are of, "" = no groups
 	Groups []ReadingGroup `json:"groups,omitempty"` // the groups with such values
+	First  string         `json:"first,omitempty"`  // more about the first such value
+
+	// What a run does not print and only has in its record: where nothing is lost; what is true of at most half of the
+	// values, and of each group.
+	Quiet    bool `json:"quiet,omitempty"`
+	Majority bool `json:"majority,omitempty"`
 }
 
 // ReadingGroup is one group of a [Reading].
@@ -28,7 +35,7 @@ type ReadingGroup struct {
 }
 
 // readingColumns are the columns of the column contract that readings are counted by: the first one that a table has.
-var readingColumns = []string{"region", "country", "group", "language", "axis", "object"}
+var readingColumns = []string{"region", "country", "group", "language", "axis", "object", "folder"}
 
 // Count sets the counts of a reading from the rows of a table. is reports whether a row has a value that was read
 // (counts) and whether it is one of the reading (hit).
@@ -69,7 +76,8 @@ func (x Reading) Count(f *Frame, is func(row int) (hit, counts bool)) Reading {
 
 // Same reports whether two readings are of one kind, which [Reading.Add] adds up.
 func (x Reading) Same(y Reading) bool {
-	return x.Source == y.Source && x.Column == y.Column && x.What == y.What && x.Fix == y.Fix && x.By == y.By
+	return x.Source == y.Source && x.Column == y.Column && x.What == y.What && x.Fix == y.Fix && x.By == y.By &&
+		x.Quiet == y.Quiet && x.Majority == y.Majority
 }
 
 // Empty returns the reading without counts.
@@ -80,7 +88,7 @@ func (x Reading) Empty() Reading {
 
 // Add returns the reading with the counts of another part of the same table.
 func (x Reading) Add(y Reading) Reading {
-	x.N, x.Of, x.Groups = x.N+y.N, x.Of+y.Of, slices.Clone(x.Groups)
+	x.N, x.Of, x.Groups, x.First = x.N+y.N, x.Of+y.Of, slices.Clone(x.Groups), cmp.Or(x.First, y.First)
 	if x.By == "" {
 		x.By = y.By
 	}
@@ -96,6 +104,12 @@ func (x Reading) Add(y Reading) Reading {
 	return x
 }
 
+// Noted reports whether a run prints the reading.
+func (x Reading) Noted() bool {
+	most := 2*x.N > x.Of || slices.ContainsFunc(x.Groups, func(g ReadingGroup) bool { return 2*g.N > g.Of })
+	return x.N > 0 && !x.Quiet && (most || !x.Majority)
+}
+
 // readingGroups is the number of groups that a line names.
 const readingGroups = 6
 
@@ -107,7 +121,7 @@ func (x Reading) Line() string {
 	var groups []string
 	for _, g := range x.Groups {
 		if g.N > 0 {
-			groups = append(groups, fmt.Sprintf("%s %d of %d", g.Name, g.N, g.Of))
+			groups = append(groups, fmt.Sprintf("%s %d of %d", cmp.Or(g.Name, "(blank)"), g.N, g.Of))
 		}
 	}
 	if more := len(groups) - readingGroups; more > 0 {
@@ -116,8 +130,10 @@ func (x Reading) Line() string {
 	if len(groups) > 0 {
 		fmt.Fprintf(&b, " (%s: %s)", x.By, strings.Join(groups, ", "))
 	}
-	if x.Fix != "" {
-		b.WriteString("; " + x.Fix)
+	for _, more := range []string{x.First, x.Fix} {
+		if more != "" {
+			b.WriteString("; " + more)
+		}
 	}
 	return b.String()
 }

@@ -77,7 +77,8 @@ func NewBackend(home, build string) (*engine.Engine, error) {
 		return nil, err
 	}
 	b := &backend{home: home}
-	return engine.New(s, engine.Options{Build: build, OpenDevice: b.open, Devices: b.devices}), nil
+	return engine.New(s, engine.Options{Build: build, OpenDevice: b.open, Devices: b.devices, Alone: b.alone}),
+		nil
 }
 
 // Use makes this process evaluate its plans itself, in the given store, instead of sending them to the resident

@@ -77,9 +77,23 @@ func (b *backend) devices(ctx context.Context, budget int64) (*devices.Set, erro
 	if len(chosen.GPUs) > 0 {
 		b.first = chosen.GPUs[0]
 	}
+	return b.set(all, c, budget), nil
+}
+
+// alone returns the device of this process in a child.
+func (b *backend) alone(ctx context.Context, budget int64) (*devices.Set, error) {
+	c, err := plugin.Choose(ctx, plugin.Options{Home: b.home, Say: say})
+	if err != nil {
+		return nil, err
+	}
+	return b.set([]devices.Device{{Name: c.Kind}}, c, budget), nil
+}
+
+// set returns the set of devices, which share the budget.
+func (b *backend) set(all []devices.Device, c plugin.Choice, budget int64) *devices.Set {
 	return devices.New(devices.Options{Devices: all, Command: command, Log: os.Stderr,
 		Setup: devices.Setup{Kind: c.Kind, Plugin: c.Path, Models: filepath.Join(b.home, "models"),
-			Budget: budget / int64(n)}}), nil
+			Budget: budget / int64(len(all))}})
 }
 
 // command is this program as a child.

@@ -384,7 +384,8 @@ func TestProgramWeights(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			rows := []map[string]any{{"id": "a", "caption": "a boat"}, {"id": fmt.Sprint(step), "caption": fmt.Sprint(step)}}
+			rows := []map[string]any{{"id": "a", "caption": "a boat"}, {"id": fmt.Sprint(step),
+				"caption": fmt.Sprint(step)}}
 			f, err := gomlxmodels.EmbedText("exec:"+program, datasets.FromRows(rows), "caption").Rows(t.Context())
 			if err != nil {
 				t.Fatal(files, step, err)

@@ -70,7 +70,8 @@ func invented(op *operation.Operation, in operation.Input, blank bool) *table.Fr
 		add(name, table.KindText)
 	}
 	add("seed", table.KindNumber)
-	f.Columns = append(f.Columns, table.TextColumn("outcome", make([]string, n)), table.TextColumn("reason", make([]string, n)),
+	f.Columns = append(f.Columns, table.TextColumn("outcome", make([]string, n)), table.TextColumn("reason",
+		make([]string, n)),
 		table.TextColumn("year", slices.Repeat([]string{"2024", "2025"}, n/2)))
 	return f
 }
@@ -100,7 +101,8 @@ func TestOperationsThroughFiles(t *testing.T) {
 					plain := slices.DeleteFunc(slices.Clone(f.Columns), func(c table.Column) bool {
 						return c.Kind == table.KindImage
 					})
-					if _, err := datasets.FromFrame(&table.Frame{Columns: plain}).SaveE(context.Background(), path); err != nil {
+					if _, err := datasets.FromFrame(&table.Frame{Columns: plain}).SaveE(context.Background(),
+						path); err != nil {
 						t.Fatal(name, err)
 					}
 					read := datasets.Images(path)

@@ -6,6 +6,7 @@ import (
 	"os"
 
 	"antipode/internal/exif"
+	"antipode/internal/icc"
 	"antipode/internal/imagefile"
 	"antipode/internal/jpeg"
 )
@@ -13,10 +14,48 @@ import (
 // Decode reads an image file and turns it upright. Of an animation or a file of several pages it reads the first. A
 // format that is not supported is named, with the fix. Images of more than 100 million pixels are an error. Errors are
 // one line, without the file's name; see [DecodeFile].
-func Decode(data []byte) (*RGB, error) {
+func Decode(data []byte) (*RGB, error) { return DecodeAs(data, false, "") }
+
+// DecodeAs is [Decode] with the colors of the file's profile converted to sRGB, if package icc converts it, and with
+// what is transparent on a background: "white", "black", or "checker" (squares of 8 pixels, white and light gray); "" =
+// transparency is dropped.
+func DecodeAs(data []byte, sRGB bool, background string) (*RGB, error) {
 	return imagefile.Decode(data, func(img image.Image, format string, c image.Config) (*RGB, error) {
-		return convert(img, data, format, c).upright(exif.Orientation(data)), nil
+		p := convert(img, data, format, c)
+		if sRGB {
+			if profile, err := icc.Parse(icc.Embedded(data)); err == nil {
+				profile.Convert(p.Pix)
+			}
+		}
+		if background != "" {
+			p.fill(img, background)
+		}
+		return p.upright(exif.Orientation(data)), nil
 	})
+}
+
+// fill puts the background below the pixels of img that are transparent, as Pillow does.
+func (p *RGB) fill(img image.Image, background string) {
+	b := img.Bounds()
+	for y := range p.Height {
+		for x := range p.Width {
+			if !image.Pt(x, y).In(b) {
+				continue
+			}
+			_, _, _, a := img.At(x, y).RGBA()
+			level, opaque := 255, int(a>>8)
+			if background == "black" {
+				level = 0
+			} else if background == "checker" && (x/8+y/8)%2 == 1 {
+				level = 204
+			}
+			for i := range 3 {
+				v := &p.Pix[3*(y*p.Width+x)+i]
+				sum := int(*v)*opaque + level*(255-opaque) + 128
+				*v = uint8((sum>>8 + sum) >> 8)
+			}
+		}
+	}
 }
 
 // DecodeFile reads an image file. Errors name it.

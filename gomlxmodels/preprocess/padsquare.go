@@ -2,6 +2,7 @@ package preprocess
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"strings"
 )
@@ -26,6 +27,10 @@ func (c *Config) checkPadSquare(class string, pads bool) error {
 // padSquare is [Config.Apply] of [PadSquare], in float32 as torchvision computes it.
 func (c *Config) padSquare(p *RGB) ([]float32, error) {
 	side := max(p.Width, p.Height)
+	if side > 1<<14 { // a plane takes 1 GiB
+		return nil, fmt.Errorf("the image is %d×%d pixels, too narrow to be resized as a square of its longer side, "+
+			"which is at most %d pixels", p.Width, p.Height, 1<<14)
+	}
 	across, down := gaussian(side, c.Height), gaussian(side, c.Width) // transformers passes them in this order
 	if across == nil || down == nil {
 		across, down = nil, nil
@@ -100,19 +105,26 @@ func blurAcross(plane []float32, side int, kernel []float32) {
 	}
 }
 
-// blurDown is [blurAcross] for columns.
+// blurDown is [blurAcross] for columns, of which it copies some at a time.
 func blurDown(plane []float32, side int, kernel []float32) {
 	radius := len(kernel) / 2
 	if radius == 0 {
 		return
 	}
-	source := append([]float32(nil), plane...)
-	for y := range side {
-		row := plane[y*side:][:side]
-		clear(row)
-		for k, w := range kernel {
-			for x, v := range source[mirrored(y+k-radius, side)*side:][:side] {
-				row[x] += w * v
+	const columns = 64
+	source := make([]float32, side*columns)
+	for x0 := 0; x0 < side; x0 += columns {
+		n := min(columns, side-x0)
+		for y := range side {
+			copy(source[y*columns:][:n], plane[y*side+x0:])
+		}
+		for y := range side {
+			row := plane[y*side+x0:][:n]
+			clear(row)
+			for k, w := range kernel {
+				for x, v := range source[mirrored(y+k-radius, side)*columns:][:n] {
+					row[x] += w * v
+				}
 			}
 		}
 	}

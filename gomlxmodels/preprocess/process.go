@@ -150,7 +150,14 @@ func (c *Config) placeFor(width, height, outHeight, outWidth int) (geometry, err
 			width, height, outWidth, outHeight)
 	}
 	const limit = 1 << 28
-	if g.w < 1 || g.h < 1 || g.w > limit/g.h {
+	// Resizing takes at most 12 bytes for each weight (200 MB), and the memory of strips.
+	const mostWeights = 1 << 24
+	narrow := g.w < 1 || g.h < 1 || g.w > limit/g.h
+	if s := 2 * filters[c.Filter].support; !narrow && s > 0 {
+		narrow = max(s*float64(g.srcW)+float64(g.w), s*float64(g.srcH)+float64(g.h)) > mostWeights ||
+			min(g.w, g.outW) > 4*limit/g.srcH
+	}
+	if narrow {
 		return g, fmt.Errorf("the image is %d×%d pixels, too narrow to be resized to %d×%d", width, height, g.w, g.h)
 	}
 	return g, nil

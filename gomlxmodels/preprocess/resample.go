@@ -191,7 +191,49 @@ func (v view) resize(width, height int, window image.Rectangle, f Filter, torchv
 	if downFirst {
 		return v.down(rows).across(columns)
 	}
-	return v.across(columns).down(rows)
+	return v.acrossDown(columns, rows)
+}
+
+// strip is the memory of the rows that are resized across before they are resized down. Tests make it small.
+var strip = 64 << 20
+
+// acrossDown is v.across(columns).down(rows) in strips of rows, with the same pixels.
+func (v view) acrossDown(columns, rows *plan) view {
+	most := max(1, strip/3/max(1, len(columns.taps))) // rows
+	if rows.same || columns.same || v.height <= most {
+		return v.across(columns).down(rows)
+	}
+	out, wide := NewRGB(len(columns.taps), len(rows.taps)).view(), NewRGB(len(columns.taps), most)
+	across := func(first, n int) view { // rows of v
+		part := wide.view().crop(0, 0, wide.Width, n)
+		acrossRows(part, v.crop(0, first, v.width, n), columns)
+		return part
+	}
+	sums := make([]int32, 3*out.width)
+	for y := 0; y < out.height; {
+		part, first, end := *rows, rows.taps[y].first, 0
+		for part.taps = nil; y < out.height; y++ {
+			t := rows.taps[y]
+			if end = t.first + len(t.weights); end-first > most {
+				break
+			}
+			part.taps = append(part.taps, taps{t.first - first, t.weights})
+		}
+		if n := len(part.taps); n > 0 {
+			last := part.taps[n-1]
+			downRows(out.crop(0, y-n, out.width, n), across(first, last.first+len(last.weights)), &part)
+			continue
+		}
+		t := rows.taps[y] // this row alone is made of more rows than a strip has
+		round(sums, rows.bits)
+		for k := 0; k < len(t.weights); k += most {
+			w := t.weights[k:min(k+most, len(t.weights))]
+			addRows(sums, across(t.first+k, len(w)).pix, 3*out.width, w)
+		}
+		clipRow(out.row(y), sums, rows.bits)
+		y++
+	}
+	return out
 }
 
 // across resizes rows.
@@ -260,10 +302,21 @@ func downGo(out, v view, rows *plan) {
 
 // downRow makes a row of weighted rows of src, which are stride bytes apart. sums is scratch space of a row.
 func downRow(out, src []uint8, stride int, weights, sums []int32, bits uint) {
+	round(sums, bits)
+	addRows(sums, src, stride, weights)
+	clipRow(out, sums, bits)
+}
+
+// round sets sums to a half, so that removing bits fraction bits rounds.
+func round(sums []int32, bits uint) {
 	bits &= 31
 	for i := range sums {
 		sums[i] = 1 << bits >> 1
 	}
+}
+
+// addRows adds weighted rows of src, which are stride bytes apart, to sums.
+func addRows(sums []int32, src []uint8, stride int, weights []int32) {
 	n := len(sums)
 	for ; len(weights) >= 4; weights = weights[4:] { // four rows at a time
 		a, b, c, d := src[:n], src[stride:][:n], src[2*stride:][:n], src[3*stride:][:n]
@@ -278,7 +331,12 @@ func downRow(out, src []uint8, stride int, weights, sums []int32, bits uint) {
 			sums[i] += int32(v) * w
 		}
 	}
-	out = out[:n]
+}
+
+// clipRow writes sums of bits fraction bits as levels.
+func clipRow(out []uint8, sums []int32, bits uint) {
+	bits &= 31
+	out = out[:len(sums)]
 	for i, s := range sums {
 		out[i] = clip8(s, bits)
 	}

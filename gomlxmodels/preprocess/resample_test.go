@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"image"
 	"math/rand/v2"
+	"runtime"
 	"slices"
+	"strings"
 	"testing"
 
 	"antipode/internal/near"
@@ -74,10 +76,12 @@ func plainResize(p *RGB, width, height int, f Filter, torchvision bool) *RGB {
 
 // TestResizeEqualsPlain resizes random images with every filter, to random sizes and to random parts of them.
 func TestResizeEqualsPlain(t *testing.T) {
+	defer func(n int) { strip = n }(strip)
 	bothWays(t, func(t *testing.T) {
 		r := rand.New(rand.NewPCG(near.Seed(t), 1))
 		size := func(most int) int { return 1 + min(r.IntN(most), r.IntN(most)) }
 		for range 300 {
+			strip = []int{64 << 20, 3 * (1 + r.IntN(4000))}[r.IntN(2)]
 			p := noise(r, size(300), size(300))
 			width, height := size(200), size(200)
 			if r.IntN(8) == 0 {
@@ -122,6 +126,33 @@ func TestWideResize(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestNarrowMemory: images of one column or row are resized in little memory, or are an error of the image.
+func TestNarrowMemory(t *testing.T) {
+	stretch, small, owl := Default(224, 224), Default(64, 64), Default(960, 960)
+	owl.Resize, small.Filter, small.Torchvision = PadSquare, Lanczos, false
+	for _, c := range []struct {
+		config        Config
+		width, height int
+		narrow        bool
+	}{
+		{stretch, 1, 1_000_000, false}, {stretch, 1_000_000, 1, false}, {small, 1, 1_000_000, false},
+		{stretch, 1, 20_000_000, true}, {owl, 1, 20_000, true}, {owl, 20_000, 1, true},
+	} {
+		side := c.config.Width
+		p := NewRGB(c.width, c.height)
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		_, err := c.config.Apply(p, side, side)
+		runtime.ReadMemStats(&after)
+		if narrow := err != nil && strings.Contains(err.Error(), "too narrow to be resized"); narrow != c.narrow {
+			t.Errorf("%d×%d to %d: error %v", c.width, c.height, side, err)
+		}
+		if n := (after.TotalAlloc - before.TotalAlloc) >> 20; n > 200 {
+			t.Errorf("%d×%d to %d: %d MiB", c.width, c.height, side, n)
+		}
+	}
 }
 
 func BenchmarkResize(b *testing.B) {

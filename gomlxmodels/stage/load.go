@@ -17,6 +17,7 @@ import (
 	"antipode/datasets/table"
 	"antipode/gomlxmodels/device"
 	"antipode/gomlxmodels/preprocess"
+	"antipode/internal/imagefile"
 	"antipode/internal/jpeg"
 )
 
@@ -53,12 +54,14 @@ func ReadImage(img table.Image) (*preprocess.RGB, error) {
 	return rgb, nil
 }
 
-// ImageKey identifies the pixels of an image: by the digest of its file and, where the file is called a JPEG, by the
-// version of the decoder, which changes the pixels. Other formats have the same pixels in every decoder.
+// ImageKey identifies the pixels of an image: by the digest of its file and, where the file is called a JPEG or TIFF,
+// by the version of the decoder, which changes the pixels. Other formats have the same pixels in every decoder.
 func ImageKey(img table.Image) string {
 	switch strings.ToLower(filepath.Ext(img.Path)) {
 	case ".jpg", ".jpeg":
 		return img.SHA256 + " " + jpeg.Version
+	case ".tif", ".tiff":
+		return img.SHA256 + " " + imagefile.TIFF
 	}
 	return img.SHA256
 }

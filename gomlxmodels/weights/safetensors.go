@@ -106,13 +106,15 @@ func headerEntries(header []byte) (map[string]json.RawMessage, error) {
 // checkCover refuses tensors that overlap, and bytes of the data that belong to none.
 func checkCover(path string, list []Info, start, size int64) error {
 	slices.SortFunc(list, func(a, b Info) int {
-		return cmp.Or(cmp.Compare(a.data.offset, b.data.offset), cmp.Compare(a.bytes, b.bytes), cmp.Compare(a.Name, b.Name))
+		return cmp.Or(cmp.Compare(a.data.offset, b.data.offset), cmp.Compare(a.bytes, b.bytes), cmp.Compare(a.Name,
+			b.Name))
 	})
 	at, before := start, ""
 	for _, t := range list {
 		switch {
 		case t.data.offset < at:
-			return fmt.Errorf("%s: the tensors %q and %q overlap; the file is damaged, or not what it seems", path, before,
+			return fmt.Errorf("%s: the tensors %q and %q overlap; the file is damaged, or not what it seems", path,
+				before,
 				t.Name)
 		case t.data.offset > at:
 			return fmt.Errorf("%s: %d bytes before the tensor %q belong to no tensor; the file is damaged", path,

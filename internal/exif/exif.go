@@ -1,10 +1,11 @@
-// Package exif reads how an image file wants to be turned. Models and figures both use it, so that both show the
-// same way up.
+// Package exif reads the metadata of image files: how one wants to be turned, and the blocks of its format. Models and
+// figures both use it, so that both show the same way up.
 package exif
 
 import (
 	"bytes"
 	"encoding/binary"
+	"iter"
 )
 
 // Orientation reads the EXIF orientation (1 to 8) of a JPEG, PNG, WebP or TIFF file; 1, upright, where it has none or
@@ -14,9 +15,9 @@ func Orientation(file []byte) int {
 	case bytes.HasPrefix(file, []byte("\xff\xd8")):
 		return parse(inJPEG(file))
 	case bytes.HasPrefix(file, []byte("\x89PNG\r\n\x1a\n")):
-		return parse(inPNG(file))
+		return parse(PNGChunk(file, "eXIf"))
 	case len(file) > 12 && string(file[:4]) == "RIFF" && string(file[8:12]) == "WEBP":
-		return parse(inWebP(file))
+		return parse(bytes.TrimPrefix(WebPChunk(file, "EXIF"), []byte("Exif\x00\x00")))
 	}
 	return parse(file) // a TIFF is itself such a block
 }
@@ -51,65 +52,111 @@ func Source(orientation, w, h, x, y int) (sx, sy int) {
 	return x, y
 }
 
-// parse reads tag 0x0112 of an EXIF block; 1 where it is missing or not understood.
+// parse reads the orientation of an EXIF block; 1 where it is missing or not understood.
 func parse(b []byte) int {
-	var order binary.ByteOrder
+	if v, _ := Tag(b, 0x0112); v >= 1 && v <= 8 {
+		return v
+	}
+	return 1
+}
+
+// Tag returns the first 16 bits of the value of a tag in the first directory of a TIFF file or EXIF block.
+func Tag(b []byte, tag uint16) (value int, found bool) {
+	if e, order := entry(b, tag); e != nil {
+		return int(order.Uint16(e[8:])), true
+	}
+	return 0, false
+}
+
+// TagBytes returns the value of a tag of bytes that are not in its entry, nil if there is none.
+func TagBytes(b []byte, tag uint16) []byte {
+	e, order := entry(b, tag)
+	if e == nil {
+		return nil
+	}
+	n, from := uint64(order.Uint32(e[4:])), uint64(order.Uint32(e[8:]))
+	if from+n > uint64(len(b)) {
+		return nil
+	}
+	return b[from : from+n]
+}
+
+// MorePages reports whether a TIFF file has more than one page.
+func MorePages(b []byte) bool {
+	entries, order := directory(b)
+	return entries != nil && order.Uint32(entries[len(entries)-4:]) != 0
+}
+
+// directory returns the entries of the first directory, of 12 bytes each, and the offset of the next in 4 bytes; nil if
+// it is damaged.
+func directory(b []byte) (entries []byte, order binary.ByteOrder) {
 	switch {
 	case len(b) < 8:
-		return 1
+		return nil, nil
 	case string(b[:4]) == "II*\x00":
 		order = binary.LittleEndian
 	case string(b[:4]) == "MM\x00*":
 		order = binary.BigEndian
 	default:
-		return 1
+		return nil, nil
 	}
-	at := int64(order.Uint32(b[4:]))
-	if at+2 > int64(len(b)) {
-		return 1
+	at := int64(order.Uint32(b[4:])) + 2
+	if at > int64(len(b)) {
+		return nil, nil
 	}
-	for n, i := int64(order.Uint16(b[at:])), int64(0); i < n; i++ {
-		entry := at + 2 + 12*i
-		if entry+12 > int64(len(b)) {
-			return 1
+	end := at + 12*int64(order.Uint16(b[at-2:])) + 4
+	if end > int64(len(b)) {
+		return nil, nil
+	}
+	return b[at:end], order
+}
+
+// entry returns the entry of a tag in the first directory, nil if there is none.
+func entry(b []byte, tag uint16) ([]byte, binary.ByteOrder) {
+	entries, order := directory(b)
+	for ; len(entries) >= 12; entries = entries[12:] {
+		if order.Uint16(entries) == tag {
+			return entries[:12], order
 		}
-		if order.Uint16(b[entry:]) == 0x0112 {
-			if v := int(order.Uint16(b[entry+8:])); v >= 1 && v <= 8 {
-				return v
-			}
-			return 1
-		}
 	}
-	return 1
+	return nil, nil
 }
 
 // inJPEG finds the EXIF block of a JPEG: segment APP1 that starts with "Exif".
 func inJPEG(b []byte) []byte {
-	for at := 2; at+4 <= len(b) && b[at] == 0xff; {
-		marker, n := b[at+1], int(binary.BigEndian.Uint16(b[at+2:]))
-		if marker == 0xff { // fill
-			at++
-			continue
-		}
-		if marker == 0xda || marker == 0xd9 || n < 2 || at+2+n > len(b) {
-			return nil
-		}
-		if body := b[at+4 : at+2+n]; marker == 0xe1 && bytes.HasPrefix(body, []byte("Exif\x00\x00")) {
+	for marker, body := range JPEGSegments(b) {
+		if marker == 0xe1 && bytes.HasPrefix(body, []byte("Exif\x00\x00")) {
 			return body[6:]
 		}
-		at += 2 + n
 	}
 	return nil
 }
 
-// inPNG finds the chunk eXIf.
-func inPNG(b []byte) []byte {
+// JPEGSegments returns the markers and bodies of a JPEG's segments before its pixels.
+func JPEGSegments(b []byte) iter.Seq2[byte, []byte] {
+	return func(yield func(byte, []byte) bool) {
+		for at := 2; at+4 <= len(b) && b[at] == 0xff; {
+			marker, n := b[at+1], int(binary.BigEndian.Uint16(b[at+2:]))
+			if marker == 0xff { // fill
+				at++
+				continue
+			}
+			if marker == 0xda || marker == 0xd9 || n < 2 || at+2+n > len(b) || !yield(marker, b[at+4:at+2+n]) {
+				return
+			}
+			at += 2 + n
+		}
+	}
+}
+
+// PNGChunk returns the body of the first chunk of that name, nil if there is none.
+func PNGChunk(b []byte, name string) []byte {
 	for at := 8; at+12 <= len(b); {
 		n := int(binary.BigEndian.Uint32(b[at:]))
 		if n < 0 || n > len(b)-at-12 {
 			return nil
 		}
-		if string(b[at+4:at+8]) == "eXIf" {
+		if string(b[at+4:at+8]) == name {
 			return b[at+8 : at+8+n]
 		}
 		at += 12 + n
@@ -117,15 +164,15 @@ func inPNG(b []byte) []byte {
 	return nil
 }
 
-// inWebP finds the chunk EXIF.
-func inWebP(b []byte) []byte {
+// WebPChunk returns the body of the first chunk of that name, nil if there is none.
+func WebPChunk(b []byte, name string) []byte {
 	for at := 12; at+8 <= len(b); {
 		n := int(binary.LittleEndian.Uint32(b[at+4:]))
 		if n < 0 || n > len(b)-at-8 {
 			return nil
 		}
-		if string(b[at:at+4]) == "EXIF" {
-			return bytes.TrimPrefix(b[at+8:at+8+n], []byte("Exif\x00\x00"))
+		if string(b[at:at+4]) == name {
+			return b[at+8 : at+8+n]
 		}
 		at += 8 + n + n%2
 	}

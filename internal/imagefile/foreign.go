@@ -61,7 +61,7 @@ func variant(data []byte, err error) string {
 	switch {
 	case animated:
 		return " (an animation; save its first frame as PNG)"
-	case errors.As(err, &unsupported), errors.Is(err, bmp.ErrUnsupported):
+	case errors.As(err, &unsupported), errors.Is(err, bmp.ErrUnsupported), strings.HasPrefix(err.Error(), "ccitt: "):
 		return "; " + toPNG
 	}
 	return ""

@@ -18,6 +18,7 @@ import (
 	"golang.org/x/image/webp"
 	"golang.org/x/sync/semaphore"
 
+	"antipode/internal/exif"
 	"antipode/internal/jpeg"
 )
 
@@ -61,8 +62,31 @@ var formats = []format{
 	{"WebP", func(b []byte) bool { return len(b) > 12 && string(b[:4]) == "RIFF" && string(b[8:12]) == "WEBP" },
 		reading(webp.DecodeConfig), reading(webp.Decode)},
 	{"TIFF", func(b []byte) bool { return starts("II*\x00")(b) || starts("MM\x00*")(b) },
-		reading(tiff.DecodeConfig), reading(tiff.Decode)},
+		reading(tiff.DecodeConfig), decodeTIFF},
 	{"BMP", starts("BM"), reading(bmp.DecodeConfig), reading(bmp.Decode)},
+}
+
+// TIFF is the version of the decoder of TIFF files. It is raised in the commit that changes pixels.
+const TIFF = "tiff-2"
+
+// decodeTIFF decodes a TIFF file. Of fax compression (CCITT groups 3 and 4) golang.org/x/image/tiff takes white runs
+// for white under both photometric interpretations; they are zeros, which BlackIsZero shows as black.
+func decodeTIFF(b []byte) (image.Image, error) {
+	const compression, photometric, samples, planes, blackIsZero = 259, 262, 277, 284, 1
+	if n, _ := exif.Tag(b, samples); n > 1 {
+		if p, _ := exif.Tag(b, planes); p == 2 {
+			return nil, tiff.UnsupportedError("color planes")
+		}
+	}
+	img, err := reading(tiff.Decode)(b)
+	fax, _ := exif.Tag(b, compression)
+	shown, _ := exif.Tag(b, photometric)
+	if g, gray := img.(*image.Gray); gray && (fax == 3 || fax == 4) && shown == blackIsZero {
+		for i, v := range g.Pix {
+			g.Pix[i] = ^v
+		}
+	}
+	return img, err
 }
 
 // Config returns the size of an image file and the name of its format: PNG, JPEG, GIF, WebP, TIFF or BMP. It decodes

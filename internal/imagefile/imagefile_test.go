@@ -3,10 +3,12 @@ package imagefile
 import (
 	"bytes"
 	"encoding/binary"
+	"encoding/hex"
 	"errors"
 	"image"
 	"image/color"
 	"image/png"
+	"math/bits"
 	"os"
 	"runtime"
 	"strings"
@@ -137,6 +139,99 @@ func TestPanicIsAnError(t *testing.T) {
 	}
 }
 
+// faxTIFF returns a TIFF file of one strip of 16×4 pixels in fax compression.
+func faxTIFF(group, photometric, order int, strip []byte) []byte {
+	b := append([]byte("II*\x00"), binary.LittleEndian.AppendUint32(nil, uint32(8+len(strip)))...)
+	b = append(b, strip...)
+	tags := [][2]int{{256, 16}, {257, 4}, {258, 1}, {259, group}, {262, photometric}, {266, order}, {273, 8}, {278, 4},
+		{279, len(strip)}}
+	b = append(b, byte(len(tags)), 0)
+	for _, t := range tags {
+		b = binary.LittleEndian.AppendUint16(b, uint16(t[0]))
+		b = append(b, 3, 0, 1, 0, 0, 0, byte(t[1]), byte(t[1]>>8), 0, 0)
+	}
+	return append(b, 0, 0, 0, 0)
+}
+
+// TestFaxEqualsPillow: strips that Pillow wrote of one bitmap, white in columns 3 to 8 of rows 1 and 2.
+func TestFaxEqualsPillow(t *testing.T) {
+	for _, c := range []struct {
+		group, photometric int
+		strip              string
+	}{
+		{3, 0, "0013505c004d6e18009adc30013505c0"}, {3, 1, "001a80060bc0060bc006a0"}, // WhiteIsZero, BlackIsZero
+		{4, 0, "26a0bcddf8c0040040"}, {4, 1, "982f18008008"},
+	} {
+		for order := 1; order <= 2; order++ {
+			strip, err := hex.DecodeString(c.strip)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if order == 2 {
+				for i, v := range strip {
+					strip[i] = bits.Reverse8(v)
+				}
+			}
+			_, err = Decode(faxTIFF(c.group, c.photometric, order, strip), func(img image.Image, _ string,
+				_ image.Config) (int, error) {
+				for i := range 16 * 4 {
+					x, y := i%16, i/16
+					white := color.GrayModel.Convert(img.At(x, y)).(color.Gray).Y == 255
+					if want := x >= 3 && x < 9 && y >= 1 && y < 3; white != want {
+						t.Fatalf("group %d, photometric %d, fill order %d: pixel %d,%d is white: %v", c.group,
+							c.photometric, order, x, y, white)
+					}
+				}
+				return 0, nil
+			})
+			if err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}
+
+// TestTraits of files that Pillow made, and of bytes that are no image.
+func TestTraits(t *testing.T) {
+	p3, err := os.ReadFile("../icc/testdata/p3.icc")
+	if err != nil {
+		t.Fatal(err)
+	}
+	printer := bytes.Replace(p3, []byte("rTRC"), []byte("A2B0"), 1)
+	jpeg := func(profile []byte) []byte { // with the profile in two segments
+		b := []byte("\xff\xd8")
+		for i, part := range [][]byte{profile[:99], profile[99:]} {
+			b = append(b, 0xff, 0xe2, 0, byte(len(part)+16))
+			b[len(b)-2] = byte((len(part) + 16) >> 8)
+			b = append(append(b, "ICC_PROFILE\x00"...), byte(i+1), 2)
+			b = append(b, part...)
+		}
+		return append(b, read(t, "jpeg-444.jpg")[2:]...)
+	}
+	apng := bytes.Replace(read(t, "rgb.png"), []byte("\x00\x00\x00\x00IEND"),
+		[]byte("\x00\x00\x00\x08acTL\x00\x00\x00\x02\x00\x00\x00\x00\xf3\x8d\x93\x70\x00\x00\x00\x00IEND"), 1)
+	for name, want := range map[string]Traits{"rgb.png": 0, "alpha.png": Transparent, "alpha.webp": Transparent,
+		"lossy.webp": 0, "palette-clear.png": Transparent, "one-bit.png": Gray,
+		"rgb16.png": Deep, "cmyk.jpg": CMYK, "single.jpg": 0, "moving.gif": Frames,
+		"palette.gif": 0, "pages.tiff": Frames, "turned-1.jpg": 0, "turned-6.jpg": Turned, "turned.tif": Turned,
+		"turned.webp": Turned, "alpha.tif": Transparent, "palette.bmp": 0} {
+		if got := TraitsOf(read(t, name)); got != want|Read {
+			t.Errorf("%s: %b, want %b", name, got, want|Read)
+		}
+	}
+	for name, c := range map[string]struct {
+		data []byte
+		want Traits
+	}{
+		"a profile": {jpeg(p3), Profile}, "another kind": {jpeg(printer), Profile | Foreign}, "no image": {p3, 0},
+		"an animation": {apng, Frames}, "nothing": {nil, 0},
+	} {
+		if got := TraitsOf(c.data); got != c.want|Read {
+			t.Errorf("%s: %b, want %b", name, got, c.want|Read)
+		}
+	}
+}
+
 // FuzzDecode: what is read has the size that is read without decoding, unless it is the frame of a GIF.
 func FuzzDecode(f *testing.F) {
 	for _, name := range []string{"alpha.bmp", "alpha.png", "alpha.tif", "alpha.webp", "jpeg-420.jpg", "palette.gif",
@@ -147,6 +242,7 @@ func FuzzDecode(f *testing.F) {
 		if c, _, err := Config(data); err == nil && c.Width*c.Height > 1<<22 {
 			return // slow, and no other code
 		}
+		TraitsOf(data)
 		size, err := Decode(data, func(img image.Image, name string, c image.Config) (image.Point, error) {
 			if img.Bounds().Size() != image.Pt(c.Width, c.Height) && name != "GIF" {
 				t.Errorf("%s: %v of %d×%d pixels", name, img.Bounds(), c.Width, c.Height)

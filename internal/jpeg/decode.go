@@ -105,7 +105,14 @@ func Decode(data []byte) (*Image, error) {
 func DecodeConfig(data []byte) (image.Config, error) {
 	d := &decoder{data: data}
 	err := d.read(true)
-	return image.Config{ColorModel: color.RGBAModel, Width: d.width, Height: d.height}, err
+	model := color.RGBAModel
+	switch len(d.comps) {
+	case 1:
+		model = color.GrayModel
+	case 4:
+		model = color.CMYKModel
+	}
+	return image.Config{ColorModel: model, Width: d.width, Height: d.height}, err
 }
 
 // read reads the file to its end, or to the size of the image.

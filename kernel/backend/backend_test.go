@@ -111,7 +111,7 @@ func serve(home string) error {
 	e := engine.New(s, engine.Options{Build: "test", OpenDevice: func(context.Context) (engine.Device,
 		error) {
 		return nil, errors.New("none")
-	}, Devices: testDevices})
+	}, Devices: testDevices, Alone: testAlone})
 	idle := time.Minute
 	if ms := os.Getenv("ANTIPODE_TEST_IDLE"); ms != "" {
 		idle, _ = time.ParseDuration(ms)

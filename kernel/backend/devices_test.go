@@ -32,13 +32,20 @@ func testDevices(_ context.Context, budget int64) (*devices.Set, error) {
 	if n < 2 {
 		return nil, nil
 	}
+	return testSet(n, budget), nil
+}
+
+// testAlone returns one device in a process of its own.
+func testAlone(_ context.Context, budget int64) (*devices.Set, error) { return testSet(1, budget), nil }
+
+func testSet(n int, budget int64) *devices.Set {
 	all := make([]devices.Device, n)
 	for i := range all {
 		all[i].Name = fmt.Sprint("cpu ", i)
 	}
 	return devices.New(devices.Options{Devices: all, Log: os.Stderr,
 		Setup:   devices.Setup{Kind: device.Go, Budget: budget / int64(n)},
-		Command: func() *exec.Cmd { return exec.Command(os.Args[0], "backend", "child") }}), nil
+		Command: func() *exec.Cmd { return exec.Command(os.Args[0], "backend", "child") }})
 }
 
 func init() {
@@ -172,5 +179,68 @@ func TestDevicesEndWithBackend(t *testing.T) {
 	defer mu.Unlock()
 	if text := strings.Join(said, "\n"); !strings.Contains(text, "restarted") {
 		t.Errorf("the client said %q", text)
+	}
+}
+
+// deadly is a stage some of whose rows end the process that prepares or computes them.
+type deadly struct{ slow }
+
+func (deadly) Digest() string { return "deadly" }
+
+func (deadly) Prepare(_ context.Context, r stage.Row) (any, string, error) {
+	if strings.HasPrefix(r.Text("id"), "preparing") {
+		syscall.Kill(os.Getpid(), syscall.SIGKILL)
+		select {}
+	}
+	return r.Text("id"), "", nil
+}
+
+func (d deadly) Compute(ctx context.Context, in []any) ([][]stage.Value, error) {
+	for _, id := range in {
+		if strings.HasPrefix(id.(string), "computing") {
+			fmt.Fprintln(os.Stderr, "fatal error: out of memory\n\ngoroutine 1 [running]:\n\tmain.go:1 +0x1")
+			os.Exit(2)
+		}
+	}
+	return d.slow.Compute(ctx, in)
+}
+
+func init() {
+	stage.Register(stage.Stage{Name: "deadly", Version: 1,
+		Open: func(_ context.Context, env stage.Env, _ json.RawMessage) (stage.Worker, error) {
+			env.DeviceKind() // it uses the device
+			return deadly{}, nil
+		}})
+}
+
+// TestRowsThatEndTheBackend: after the backend died, the rows that end a process are named and, with SkipBad, left out,
+// and the others are computed, on one device and on two.
+func TestRowsThatEndTheBackend(t *testing.T) {
+	ids := make([]string, 23)
+	for i := range ids {
+		ids[i] = fmt.Sprint("row", i)
+	}
+	ids[7], ids[13] = "computing", "preparing"
+	plan, err := datasets.FromFrame(&table.Frame{Columns: []table.Column{table.TextColumn("id", ids)}}).
+		Derive("deadly", nil, datasets.Columns("full:vector")...).Plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range []string{"", "2"} {
+		b := connect(t)
+		t.Setenv(devicesVar, n)
+		_, err := b.Run(t.Context(), client.Request{Plan: plan}, nil)
+		if err == nil || !strings.Contains(err.Error(), `row 8 (id "computing"): the process that computed this ended `+
+			"3 times: exit status 2: fatal error: out of memory") {
+			t.Errorf("%s devices: %v", n, err)
+		}
+		res, err := b.Run(t.Context(), client.Request{Plan: plan, SkipBad: true}, nil)
+		if err != nil || res.Rows != 21 || len(res.Bad) != 2 || res.Bad[1].ID != "preparing" ||
+			!strings.Contains(res.Bad[1].Reason, "signal: killed") {
+			t.Errorf("%s devices: %v, %+v", n, err, res)
+		}
+		if err := b.Stop(t.Context(), false); err != nil {
+			t.Fatal(err)
+		}
 	}
 }

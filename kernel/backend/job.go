@@ -30,8 +30,8 @@ type job struct {
 }
 
 func (s *Server) join(req client.Request) (*job, bool) {
-	key := fmt.Sprintf("%s %v %v %d %v %s %v %v", req.Plan.Digest(), req.SkipBad, req.RetryFailed, req.Batch,
-		req.Counts, req.Save, req.Columns, req.AllColumns)
+	key := fmt.Sprintf("%s %v %v %d %v %s %v %v %v", req.Plan.Digest(), req.SkipBad, req.RetryFailed, req.Batch,
+		req.Counts, req.Save, req.Columns, req.AllColumns, req.Careful)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.draining {

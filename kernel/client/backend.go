@@ -15,7 +15,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -121,7 +121,8 @@ type Backend struct {
 	// Patience is the time without an answer after which a backend counts as frozen; 0 = 10 s.
 	Patience time.Duration
 
-	http *http.Client
+	http   *http.Client
+	logged atomic.Int64 // the size of the log before this client started the backend
 }
 
 // Connect returns a client of the default store's backend. The first run starts the backend.
@@ -337,6 +338,9 @@ func (b *Backend) start(ctx context.Context, binary string) error {
 		return err
 	}
 	defer log.Close()
+	if info, err := log.Stat(); err == nil {
+		b.logged.Store(info.Size())
+	}
 	cmd := exec.Command(binary, "backend", "serve")
 	cmd.Env = append(HugePages(os.Environ()), HomeVar+"="+b.Home, BinaryVar+"="+binary)
 	// the backend is not a cell, and what one client allows is not allowed to others
@@ -363,21 +367,12 @@ func (b *Backend) start(ctx context.Context, binary string) error {
 				reason = errDied
 			}
 			return fmt.Errorf("%w at startup (%v): %s; see `antipode backend log`", reason, err,
-				lastLine(LogPath(b.Home)))
+				lastReason(LogPath(b.Home), b.logged.Load()))
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-time.After(wait):
 		}
 	}
-}
-
-func lastLine(path string) string {
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return "no log"
-	}
-	lines := strings.Split(strings.TrimSpace(string(data)), "\n")
-	return lines[len(lines)-1]
 }
 
 // maxDeaths is the number of consecutive deaths of the backend, without a finished item, after which a run fails.
@@ -425,9 +420,13 @@ func (b *Backend) Run(ctx context.Context, req Request, progress func(table.Prog
 		}
 		if deaths >= maxDeaths {
 			return nil, fmt.Errorf("the backend died %d times without finishing an item: %s; see `antipode "+
-				"backend log`", deaths, lastLine(LogPath(b.Home)))
+				"backend log`", deaths, lastReason(LogPath(b.Home), b.logged.Load()))
 		}
-		b.say("the backend ended unexpectedly and was restarted; finished items are kept")
+		line := "the backend ended unexpectedly and was restarted; finished items are kept"
+		if req.Careful = deaths > 0; req.Careful {
+			line += ", and the others are computed in a process of their own"
+		}
+		b.say(line)
 	}
 }
 

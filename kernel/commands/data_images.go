@@ -32,7 +32,7 @@ func dataImages(ctx context.Context, args []string) error {
 	fs := flags("data images", "--in TABLE --url COLUMN --out TABLE [--rate R] [--max-bytes N] [--retry] …\n"+
 		"  Fetches images by URL into NAME.images next to the table NAME. A later call with the same --out continues.")
 	fs.StringVar(&s.in, "in", "", "the `TABLE` with the URLs: .csv, .parquet, or a table by name")
-	fs.StringVar(&s.root, "root", "", "a parent `DIR` that masks of the table may be in")
+	fs.StringVar(&s.read.Root, "root", "", "a parent `DIR` that masks of the table may be in")
 	fs.StringVar(&column, "url", "", "the text `COLUMN` with the URLs")
 	fs.Float64Var(&o.Rate, "rate", 2, "requests a second to one host, at most")
 	fs.IntVar(&o.Workers, "workers", 16, "requests at a time to all hosts together; to one host at most two")

@@ -19,21 +19,37 @@ import (
 	"antipode/kernel/client"
 )
 
+// readFlags are those about the images and masks of tables.
+type readFlags struct{ read datasets.ImagesOptions }
+
+func (r *readFlags) addRead(fs *flag.FlagSet) {
+	fs.StringVar(&r.read.Root, "root", "", "a parent `DIR` or URL that images and masks may be in")
+	fs.Float64Var(&r.read.MaskThreshold, "mask-threshold", 0, "the share of white that a pixel of a mask with more "+
+		"than two gray values must reach; default 0.5")
+	fs.StringVar(&r.read.Color, "color", "as-stored", "what happens to images with another color profile than sRGB: "+
+		"as-stored (their profile is ignored), srgb (they are converted)")
+	fs.StringVar(&r.read.Decimal, "decimal", "", "the decimal `MARK` of the numbers in a .csv file, . or ,")
+	fs.StringVar(&r.read.Thousands, "thousands", "", "the `MARK` between thousands in a .csv file")
+	fs.StringVar(&r.read.Alpha, "alpha", "drop", "the background of transparent pixels: white, black, checker, or "+
+		"drop (the colors that are stored under the transparency)")
+}
+
 // stageFlags are those that every stage takes.
 type stageFlags struct {
-	in, out, root, columns string
-	batch                  int
-	seed                   int64
-	skipBad                bool
-	retryFailed            bool
-	all                    bool // without columns, write every one
-	computed               int  // items that the command computed before, which save finds
+	readFlags
+	in, out, columns string
+	batch            int
+	seed             int64
+	skipBad          bool
+	retryFailed      bool
+	all              bool // without columns, write every one
+	computed         int  // items that the command computed before, which save finds
 }
 
 func (s *stageFlags) add(fs *flag.FlagSet) {
 	fs.StringVar(&s.in, "in", "", "the `TABLE` to read: .csv, .parquet, of a disk or s3://BUCKET/KEY, a folder of "+
 		"images, or a table by name, or NAME:OPTIONS (JSON, or a file of it): "+strings.Join(manifest.Tables(), ", "))
-	fs.StringVar(&s.root, "root", "", "a parent `DIR` or URL that images and masks may be in")
+	s.addRead(fs)
 	fs.IntVar(&s.batch, "batch", 0, "rows a model takes at a time; 0 = its own choice")
 	fs.Int64Var(&s.seed, "seed", 0, "the seed of what is drawn at random")
 	fs.Func("retry", "failed: compute the rows again whose stored `OUTCOME` is failed", func(value string) error {
@@ -67,7 +83,7 @@ func (s *stageFlags) table(ctx context.Context) (datasets.Table, error) {
 	if t, made := madeBefore(ctx, s.in); made {
 		return t, nil
 	}
-	return open(s.in, s.root)
+	return openInput(s.in, s.read)
 }
 
 func tableName(path string) error {
@@ -95,7 +111,7 @@ func init() {
 
 // open is the table of a file or folder, or of a released table that package manifest names.
 func open(path, root string) (datasets.Table, error) {
-	return openInput(path, datasets.ImagesOptions{Root: root})
+	return openInput(path, datasets.ImagesOptions{FileOptions: datasets.FileOptions{Root: root}})
 }
 
 // openInput is [open] with options, such as those that an operation has for its input.
@@ -278,7 +294,7 @@ func segment(ctx context.Context, args []string) error {
 		return err
 	}
 	if masks != "" {
-		return s.save(ctx, t.MasksFrom(masks))
+		return s.save(ctx, t.MasksFrom(masks, datasets.MasksOptions{MaskThreshold: s.read.MaskThreshold}))
 	}
 	if model == "" || o.Text == "" {
 		return usage("--model names the model that finds the object, --object COLUMN the column that names " +

@@ -19,7 +19,8 @@ func TestStoreMerge(t *testing.T) {
 	t.Setenv(client.HomeVar, home)
 	run := inProcess(t)
 	var folders []string
-	for i, payload := range []string{"\x04\x00\x00\x00\x00\x00\x80\x3f", "\x04\x00\x00\x00\x01\x00\x80\x3f"} { // 1 and the next float32
+	// 1 and the next float32
+	for i, payload := range []string{"\x04\x00\x00\x00\x00\x00\x80\x3f", "\x04\x00\x00\x00\x01\x00\x80\x3f"} {
 		s, err := store.Open(t.TempDir())
 		if err != nil {
 			t.Fatal(err)

@@ -109,7 +109,8 @@ var tableVerbs = []tableVerb{
 			}
 			return t.Join(other, on, datasets.JoinOptions{Suffix: s.modifiers["suffix"]}), nil
 		}},
-	{"concat", "append the rows of another `TABLE` (--by COLUMN: the names of the tables become a column, and part of ids)",
+	{"concat", "append the rows of another `TABLE` (--by COLUMN: the names of the tables become a column, and part " +
+		"of ids)",
 		[]string{"by"}, func(c *tableCommand, t datasets.Table, s tableStep) (datasets.Table, error) {
 			other, err := open(s.value, c.root)
 			if by := s.modifiers["by"]; by != "" && err == nil {
@@ -225,7 +226,8 @@ func (c *tableCommand) flags(s *stageFlags, args []string) (*flag.FlagSet, error
 	fs.Var(&stepFlag{c: c, name: "by"}, "by", "of --sample: the `COLUMNS` that define the groups; of --concat: the "+
 		"COLUMN of the tables' names")
 	fs.Var(&stepFlag{c: c, name: "seed"}, "seed", "of --sample: the `SEED`; 0 by default")
-	fs.Var(&stepFlag{c: c, name: "suffix"}, "suffix", "of --join: the `TEXT` that is appended to the names of columns that "+
+	fs.Var(&stepFlag{c: c, name: "suffix"}, "suffix", "of --join: the `TEXT` that is appended to the names of "+
+		"columns that "+
 		"both tables have")
 	fs.Var(&stepFlag{c: c, name: "as"}, "as", "of --sort: the `KIND` that values are compared as, text or number")
 	fs.Var(&stepFlag{c: c, name: "on"}, "on", "of --join: the text `COLUMN` that both tables have")

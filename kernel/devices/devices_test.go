@@ -291,7 +291,7 @@ func TestFatalRows(t *testing.T) {
 		failed <- err
 	}()
 	all(t, s, slices.Repeat([]Batch{wordBatch("other", "wait")}, 12)...)
-	if err := <-failed; err == nil || !strings.Contains(err.Error(), "ended 3 times while it computed the same rows") {
+	if err := <-failed; err == nil || !strings.Contains(err.Error(), "the process that computed this ended 3 times") {
 		t.Errorf("the fatal rows: %v", err)
 	}
 	if s.Len() != 3 {

@@ -11,6 +11,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"antipode/kernel/client"
 )
 
 var epoch = time.Now() // whose differences do not depend on the clock being set
@@ -146,13 +148,14 @@ func (p *process) reason(read error) error {
 	return errors.New(text)
 }
 
-// tail copies the standard error of a child and remembers the last line.
+// tail copies the standard error of a child and remembers the last line, or the one that says why it ended.
 type tail struct {
 	mu     sync.Mutex
 	to     io.Writer
 	prefix string
 	line   []byte // not complete
 	text   string // the last line that is not empty
+	why    string // see client.IsReason
 }
 
 // maxTail is the length of a line that is remembered, in bytes.
@@ -168,7 +171,9 @@ func (t *tail) Write(data []byte) (int, error) {
 		}
 		text := strings.TrimSpace(string(t.line))
 		if t.line = t.line[:0]; text != "" {
-			t.text = text[:min(len(text), maxTail)]
+			if t.text = text[:min(len(text), maxTail)]; t.why == "" && client.IsReason(t.text) {
+				t.why = t.text
+			}
 			fmt.Fprintf(t.to, "%s: %s\n", t.prefix, text)
 		}
 	}
@@ -178,5 +183,5 @@ func (t *tail) Write(data []byte) (int, error) {
 func (t *tail) last() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return cmp.Or(strings.TrimSpace(string(t.line)), t.text)
+	return cmp.Or(t.why, strings.TrimSpace(string(t.line)), t.text)
 }

@@ -101,8 +101,11 @@ func (t *task) finished() bool {
 	}
 }
 
-// ErrClosed is the error of batches of a set that is closed.
-var ErrClosed = errors.New("the backend is ending")
+// Errors of batches: of a set that is closed, and of rows that each time ended the process which computed them.
+var (
+	ErrClosed = errors.New("the backend is ending")
+	ErrRows   = errors.New("the process that computed this ended")
+)
 
 // New returns a set. It starts no process.
 func New(o Options) *Set {
@@ -379,8 +382,7 @@ func (s *Set) died(d *slot, p *process, why error) {
 		case t.ctx.Err() != nil:
 			t.finish(Result{}, t.ctx.Err())
 		case len(t.fatal) >= maxDeaths:
-			t.finish(Result{}, fmt.Errorf("the process of a device ended %d times while it computed the same rows: %w",
-				len(t.fatal), why))
+			t.finish(Result{}, fmt.Errorf("%w %d times: %w", ErrRows, len(t.fatal), why))
 			for _, not := range t.fatal { // the rows did it
 				not.deaths = max(0, not.deaths-1)
 			}

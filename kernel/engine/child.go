@@ -136,6 +136,7 @@ func (c *child) Compute(ctx context.Context, b devices.Batch) (r devices.Result,
 	if err != nil {
 		return r, c.checked(ctx, err)
 	}
+	b.Began() // preparing images may end the process, too
 	rows := make([]prepared, b.Rows.Len())
 	parallel(len(rows), func(i int) { rows[i] = prepare(ctx, w, stage.Row{Frame: b.Rows, Index: i}) })
 	o.mu.Lock()
@@ -153,10 +154,15 @@ func (c *child) Compute(ctx context.Context, b devices.Batch) (r devices.Result,
 		batch, of = append(batch, p.value), append(of, i)
 	}
 	var values [][]stage.Value
+	outputs := w.Outputs(b.Rows.Specs())
 	if len(batch) > 0 {
 		b.Began()
-		if values, err = w.Compute(stage.WithSteps(ctx, b.Step), batch); err != nil {
+		var bad map[int]error
+		if values, bad, err = computeBatch(stage.WithSteps(ctx, b.Step), w, batch, outputs); err != nil {
 			err = c.checked(ctx, err)
+		}
+		for i, reason := range bad {
+			r.Bad = append(r.Bad, devices.BadRow{Row: of[i], Reason: reason.Error()})
 		}
 	}
 	if err == nil && len(values) != len(batch) {
@@ -170,7 +176,6 @@ func (c *child) Compute(ctx context.Context, b devices.Batch) (r devices.Result,
 			}
 		}
 	}
-	outputs := w.Outputs(b.Rows.Specs())
 	r.Frame = &table.Frame{Columns: columnsOf(outputs, done)}
 	r.Files, r.Notes = o.env.take(r.Frame)
 	return r, err

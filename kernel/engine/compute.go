@@ -193,11 +193,27 @@ func (r *run) computeOwn(ctx context.Context, b *batches, missing []int, c *clai
 		defer running.end()
 		allowed, end := drain.hold(ctx, running.left)
 		held, release := r.e.flights.hold(allowed, b.itemsOf(members))
-		results, failed := b.w.Compute(stage.WithSteps(held, running.at), batch)
+		results, bad, failed := computeBatch(stage.WithSteps(held, running.at), b.w, batch, b.outputs)
 		release()
 		end()
-		if err := r.finish(b, running, members, results, drain.ended(ctx, failed)); err != nil {
+		good, values := members, results
+		if len(bad) > 0 && len(results) == len(members) {
+			good, values = nil, nil
+			for i, u := range members {
+				if bad[i] == nil {
+					good, values = append(good, u), append(values, results[i])
+				}
+			}
+		}
+		if err := r.finish(b, running, good, values, drain.ended(ctx, failed)); err != nil {
 			return err
+		}
+		for i, u := range members {
+			if bad[i] != nil {
+				if err := r.isBad(b, u, "", bad[i].Error()); err != nil {
+					return err
+				}
+			}
 		}
 		batch, members = batch[:0], members[:0]
 		return nil

@@ -36,6 +36,20 @@ func (e *Engine) devices(ctx context.Context) (*devices.Set, error) {
 	return e.set, nil
 }
 
+// devices returns the devices that the run's stages use if they are in processes of their own, or else nil.
+func (r *run) devices() (*devices.Set, error) {
+	set, err := r.e.devices(r.ctx)
+	if set != nil || err != nil || !r.req.Careful || r.e.opts.Alone == nil {
+		return set, err
+	}
+	r.e.deviceMu.Lock()
+	defer r.e.deviceMu.Unlock()
+	if r.e.alone == nil {
+		r.e.alone, err = r.e.opts.Alone(r.ctx, r.e.opts.Budget)
+	}
+	return r.e.alone, err
+}
+
 // Devices returns the state of the devices if there are several.
 func (e *Engine) Devices() []client.DeviceStatus {
 	if !e.deviceMu.TryLock() {
@@ -54,10 +68,10 @@ func (v *opening) onDevices(s stage.Stage, args json.RawMessage, w stage.Worker)
 	error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if !v.kind || v.secret {
+	if !v.kind && !(v.r.req.Careful && s.Name == stage.Decodable) || v.secret {
 		return nil, nil
 	}
-	set, err := v.r.e.devices(v.r.ctx)
+	set, err := v.r.devices()
 	if set == nil || err != nil {
 		return nil, err
 	}
@@ -202,6 +216,9 @@ func (r *run) onDevice(ctx context.Context, b *batches, s *sent) error {
 	for _, n := range got.Notes {
 		r.note("%s", n)
 	}
+	if errors.Is(err, devices.ErrRows) {
+		return errors.Join(down, r.oneByOne(ctx, b, s, at, err))
+	}
 	if err != nil {
 		return errors.Join(down, err)
 	}
@@ -233,6 +250,26 @@ func (r *run) onDevice(ctx context.Context, b *batches, s *sent) error {
 		}
 	}
 	return errors.Join(down, r.finish(b, running, good, values, failed))
+}
+
+// oneByOne computes the rows of a batch that ended the processes which computed it. One that does so alone is a bad
+// row.
+func (r *run) oneByOne(ctx context.Context, b *batches, s *sent, at []int, err error) error {
+	if len(at) == 1 {
+		s.bad = append(s.bad, devices.BadRow{Row: at[0], Reason: err.Error()})
+		return nil
+	}
+	for _, i := range at {
+		one := &sent{members: s.members[i : i+1]}
+		if err := r.onDevice(ctx, b, one); err != nil {
+			return err
+		}
+		for _, bad := range one.bad {
+			bad.Row = i
+			s.bad = append(s.bad, bad)
+		}
+	}
+	return nil
 }
 
 // valuesOf returns the values of a batch of n rows, nil for one without, and stores its new images.

@@ -35,6 +35,9 @@ type Options struct {
 	// Devices returns the devices if stages run on several, and nil if they run on the one that OpenDevice opens. It is
 	// called when a device is first needed, with the budget; nil = one device.
 	Devices func(ctx context.Context, budget int64) (*devices.Set, error)
+	// Alone returns one device in a process of its own, for careful requests where Devices returns nil; nil = there is
+	// none. See client.Request.Careful.
+	Alone func(ctx context.Context, budget int64) (*devices.Set, error)
 	// Budget is the maximal size of the loaded models in bytes; 0 = half of the machine's memory.
 	Budget int64
 	// Build identifies the program in run records.
@@ -63,6 +66,7 @@ type Engine struct {
 	device   Device
 	set      *devices.Set // nil = one device, if single, or else not known
 	single   bool
+	alone    *devices.Set // of careful requests; nil = not started
 	computed atomic.Int64
 	found    atomic.Int64
 	flights  flights
@@ -97,6 +101,8 @@ func (e *Engine) DeviceKind() string {
 	switch {
 	case e.set != nil:
 		return e.set.Kind()
+	case e.alone != nil:
+		return e.alone.Kind()
 	case e.device != nil:
 		return e.device.Kind()
 	}
@@ -106,8 +112,10 @@ func (e *Engine) DeviceKind() string {
 // Close releases the models, closes the devices and flushes the store.
 func (e *Engine) Close() error {
 	e.deviceMu.Lock()
-	if e.set != nil {
-		e.set.Close()
+	for _, set := range []*devices.Set{e.set, e.alone} {
+		if set != nil {
+			set.Close()
+		}
 	}
 	e.deviceMu.Unlock()
 	e.pool.close()
@@ -146,13 +154,16 @@ type run struct {
 	retried  map[item]bool   // items that were computed again; see client.Request.RetryFailed
 	work     *work           // not nil: items are counted, not computed
 	later    *later          // not nil: files are read after the choice of a shard's rows
+
+	originals map[string]string // the paths of images by those of their converted forms
 }
 
 func (e *Engine) newRun(ctx context.Context, req client.Request, progress func(table.Progress),
 	st *store.Store) *run {
 	return &run{e: e, ctx: ctx, req: req, progress: progress, byDigest: map[string]*table.Frame{},
 		models: map[string]string{}, sources: map[string]string{}, uses: map[string]bool{}, added: map[string]bool{},
-		results: map[*table.Plan]string{}, retried: map[item]bool{}, once: map[string]bool{}, numbers: map[*table.Frame][]int{}, store: st}
+		results: map[*table.Plan]string{}, retried: map[item]bool{}, once: map[string]bool{},
+		numbers: map[*table.Frame][]int{}, store: st, originals: map[string]string{}}
 }
 
 // Run evaluates a request. A panic in a stage or metric becomes an error; its stack is in the log.

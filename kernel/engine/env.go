@@ -28,7 +28,7 @@ func (v env) Backend() (compute.Backend, error) {
 }
 
 func (v env) DeviceKind() (string, error) {
-	set, err := v.r.e.devices(v.r.ctx)
+	set, err := v.r.devices()
 	if err != nil {
 		return "", err
 	}

@@ -22,7 +22,7 @@ import (
 
 func (r *run) folderSource(a datasets.ReadFileArgs) (*table.Frame, error) {
 	if filepath.Ext(a.Path) == ".tar" {
-		return r.archives(filepath.Dir(a.Path), []string{filepath.Base(a.Path)})
+		return r.archives(a, filepath.Dir(a.Path), []string{filepath.Base(a.Path)})
 	}
 	files, err := r.imageFiles(a.Path)
 	if err != nil {
@@ -31,9 +31,9 @@ func (r *run) folderSource(a datasets.ReadFileArgs) (*table.Frame, error) {
 	local := !objecturl.IsRemote(a.Path)
 	switch {
 	case local && len(files.Paths) == 0 && len(files.Tables) > 0:
-		return r.shards(a.Path, files.Tables)
+		return r.shards(a, files.Tables)
 	case local && len(files.Paths) == 0 && len(files.Archives) > 0:
-		return r.archives(a.Path, files.Archives)
+		return r.archives(a, a.Path, files.Archives)
 	}
 	if err := files.None(a.Path); err != nil {
 		return nil, err
@@ -63,7 +63,9 @@ func (r *run) folderSource(a datasets.ReadFileArgs) (*table.Frame, error) {
 			return nil, err
 		}
 	}
-	return r.resolve(f, source{origin: origin{name: name, dir: a.Path, folder: true}})
+	o := originOf(a)
+	o.dir, o.folder = a.Path, true
+	return r.resolve(f, source{origin: o})
 }
 
 // hiveColumns returns the columns of folders named KEY=VALUE in paths.
@@ -87,12 +89,13 @@ func hiveColumns(paths []string) []table.Column {
 }
 
 // shards returns the rows of a folder's Parquet files, in the order of their paths.
-func (r *run) shards(dir string, files []string) (*table.Frame, error) {
+func (r *run) shards(a datasets.ReadFileArgs, files []string) (*table.Frame, error) {
 	slices.Sort(files)
 	parts := make([]*table.Frame, len(files))
 	for i, file := range files {
-		f, err := r.parquetTable(filepath.Join(dir, filepath.FromSlash(file)),
-			origin{name: file, dir: filepath.Join(dir, filepath.FromSlash(path.Dir(file))), root: dir, shard: file})
+		o, local := originOf(a), filepath.Join(a.Path, filepath.FromSlash(file))
+		o.name, o.dir, o.root, o.shard = file, filepath.Dir(local), a.Path, file
+		f, err := r.parquetTable(local, o)
 		if err != nil {
 			return nil, err
 		}
@@ -117,7 +120,8 @@ func (r *run) metadata(f *table.Frame, dir string, files []string) (*table.Frame
 	}
 	listed, missing, first := make([]bool, f.Len()), 0, ""
 	for _, file := range files {
-		err := readMetadata(filepath.Join(dir, filepath.FromSlash(file)), file, func(name string, fields []field) error {
+		err := readMetadata(filepath.Join(dir, filepath.FromSlash(file)), file, func(name string,
+			fields []field) error {
 			row, known := rows[path.Join(path.Dir(file), strings.ReplaceAll(name, "\\", "/"))]
 			if !known {
 				if missing++; missing == 1 {
@@ -268,9 +272,10 @@ func jsonFields(raw []byte) (out []field, err error) {
 	return out, nil
 }
 
-// archives returns the rows of .tar files in the layout of WebDataset: members with the same name up to the first dot of
+// archives returns the rows of .tar files in the layout of WebDataset: members with the same name up to the first dot
+// of
 // their base name are one row.
-func (r *run) archives(dir string, files []string) (*table.Frame, error) {
+func (r *run) archives(a datasets.ReadFileArgs, dir string, files []string) (*table.Frame, error) {
 	slices.Sort(files)
 	var ids []string
 	var images []table.Image
@@ -314,7 +319,8 @@ func (r *run) archives(dir string, files []string) (*table.Frame, error) {
 					return fmt.Errorf("%s: %w", name, err)
 				}
 				for _, v := range list {
-					if v.name != "id" && v.name != "image" && (v.name != "caption" || fields.rows[row]["caption"] == "") {
+					if v.name != "id" && v.name != "image" && (v.name != "caption" ||
+						fields.rows[row]["caption"] == "") {
 						fields.set(row, v.name, v.value)
 					}
 				}
@@ -337,7 +343,9 @@ func (r *run) archives(dir string, files []string) (*table.Frame, error) {
 	}
 	f := (&table.Frame{Columns: []table.Column{table.TextColumn("id", ids), table.ImageColumn("image", images)}}).
 		With(fields.columns()...)
-	return r.resolve(f, source{origin: origin{name: strings.Join(files, ", "), dir: dir, bad: bad}})
+	o := originOf(a)
+	o.name, o.dir, o.bad = strings.Join(files, ", "), dir, bad
+	return r.resolve(f, source{origin: o})
 }
 
 // maxMember is the largest member of an archive that is read.

@@ -1,13 +1,15 @@
 package engine
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"image"
-	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"antipode/datasets"
@@ -33,10 +35,6 @@ func (r *run) masksFrom(raw json.RawMessage, f *table.Frame) (*table.Frame, erro
 	if err := json.Unmarshal(raw, &a); err != nil {
 		return nil, err
 	}
-	find, err := r.filesIn(a.Dir)
-	if err != nil {
-		return nil, fmt.Errorf("the folder of the masks, %s: %w", a.Dir, plain(err))
-	}
 	ids, err := f.Need("id", table.KindText)
 	if err != nil {
 		return nil, err
@@ -46,7 +44,16 @@ func (r *run) masksFrom(raw json.RawMessage, f *table.Frame) (*table.Frame, erro
 		return nil, err
 	}
 	n, from := f.Len(), f
+	paths := make([]string, n)
+	for row, img := range images.Images {
+		paths[row] = r.pathOf(img)
+	}
+	names, find, err := r.filesIn(a.Dir, paths)
+	if err != nil {
+		return nil, fmt.Errorf("the folder of the masks, %s: %w", a.Dir, plain(err))
+	}
 	masks, outcome, reason, failed := make([]table.Mask, n), make([]string, n), make([]string, n), make([]error, n)
+	unmasked, soft := make([]bool, n), make([]bool, n)
 	var broken broken
 	spread(n, origin{dir: a.Dir}.workers(), func(row int) {
 		if broken.is() {
@@ -57,35 +64,42 @@ func (r *run) masksFrom(raw json.RawMessage, f *table.Frame) (*table.Frame, erro
 		if stage.Absent(earlier) {
 			return
 		}
-		stem := filepath.Base(images.Images[row].Path)
-		stem = strings.TrimSuffix(stem, filepath.Ext(stem))
-		if outcome[row] != "unmasked" {
-			outcome[row], reason[row] = "unmasked", fmt.Sprintf("no mask file %s.png or %s.png", ids.Texts[row], stem)
-		}
-		for _, name := range []string{ids.Texts[row] + ".png", stem + ".png"} {
-			file, err := find(name)
-			if errors.Is(err, fs.ErrNotExist) {
-				continue
-			}
-			if broken.set(err) {
+		var file string
+		name, err := names.of(paths[row], ids.Texts[row])
+		if err == nil && name != "" {
+			if file, err = find(name); broken.set(err) {
 				return
 			}
-			if err == nil {
-				masks[row], err = readMask(file)
-			}
-			if failed[row] = err; err != nil {
-				failed[row] = fmt.Errorf("%s: %w", name, err)
-			}
-			outcome[row], reason[row] = "ok", ""
-			if n, err := mask.Area(masks[row]); err == nil && n == 0 {
-				masks[row], outcome[row], reason[row] = table.Mask{}, "unmasked", name+" has no object pixel"
+		}
+		if err == nil && name == "" {
+			unmasked[row] = true
+			if outcome[row] != "unmasked" {
+				outcome[row], reason[row] = "unmasked", fmt.Sprintf("no mask file %s.png or %s.png", ids.Texts[row],
+					path.Base(stem(paths[row])))
 			}
 			return
+		}
+		if err == nil {
+			if masks[row], soft[row], err = readMask(file, a.MaskThreshold); err != nil {
+				err = fmt.Errorf("%s: %w", name, err)
+			}
+		}
+		failed[row], outcome[row], reason[row] = err, "ok", ""
+		if n, err := mask.Area(masks[row]); err == nil && n == 0 {
+			masks[row], outcome[row], reason[row] = table.Mask{}, "unmasked", name+" has no object pixel"
+			unmasked[row] = true
 		}
 	})
 	if broken.is() {
 		return nil, fmt.Errorf("the folder of the masks: %w", broken.err)
 	}
+	source := objecturl.Base(a.Dir)
+	lost := table.Reading{Source: source, Column: "mask", What: "unmasked"}
+	if first := slices.Index(unmasked, true); first >= 0 {
+		lost.First = reason[first]
+	}
+	r.read(lost.Count(f, func(row int) (bool, bool) { return unmasked[row], outcome[row] == "ok" || unmasked[row] }))
+	r.readMasks(source, "mask", a.MaskThreshold, f, masks, soft)
 	var good []int
 	for row, err := range failed {
 		if err == nil {
@@ -104,29 +118,145 @@ func (r *run) masksFrom(raw json.RawMessage, f *table.Frame) (*table.Frame, erro
 	return r.keep(f, good), nil
 }
 
-// filesIn returns a function that returns the file of a name in a folder, or a copy of the object below the URL of a
-// prefix.
-func (r *run) filesIn(dir string) (find func(name string) (string, error), err error) {
-	if !objecturl.IsRemote(dir) {
-		if info, err := os.Stat(dir); err != nil {
-			return nil, err
-		} else if !info.IsDir() {
-			return nil, errors.New("it is a file")
+// stem returns a path without its extension.
+func stem(name string) string { return strings.TrimSuffix(name, path.Ext(name)) }
+
+// pathOf returns the path that an image has in its table, with slashes.
+func (r *run) pathOf(img table.Image) string {
+	if original := r.originals[img.Path]; original != "" {
+		img.Path = original
+	}
+	if u, known := r.e.objects.URL(img.Path); known {
+		return u.Key
+	}
+	return filepath.ToSlash(img.Path)
+}
+
+// maskNames finds the mask files of images by their names.
+type maskNames struct {
+	files  map[string]string   // by path without extension
+	bases  map[string][]string // those of a last element
+	images map[string][]string // paths of images, by their last element without extension
+}
+
+// newMaskNames returns the names of files in a folder, but those of the images.
+func newMaskNames(folder string, files, images []string) *maskNames {
+	m := &maskNames{map[string]string{}, map[string][]string{}, map[string][]string{}}
+	no := map[string]bool{}
+	for _, img := range images {
+		no[img] = true
+	}
+	for _, file := range files {
+		s := stem(file)
+		if no[path.Join(folder, file)] {
+			continue
 		}
-		return func(name string) (string, error) { return inside(dir, dir, name, r.store.Dir()) }, nil
+		if old, twice := m.files[s]; !twice {
+			m.bases[path.Base(s)] = append(m.bases[path.Base(s)], s)
+		} else if path.Ext(old) == ".png" {
+			continue
+		}
+		m.files[s] = file
+	}
+	for _, img := range images {
+		if base := path.Base(stem(img)); img != "" && !slices.Contains(m.images[base], img) {
+			m.images[base] = append(m.images[base], img)
+		}
+	}
+	return m
+}
+
+// of returns the mask file of an image, "" if there is none.
+func (m *maskNames) of(img, id string) (string, error) {
+	one := func(name string) (string, error) { // of images that end so
+		var like []string
+		for _, other := range m.images[path.Base(stem(img))] {
+			if strings.HasSuffix(other, "/"+name) || strings.HasSuffix(stem(other), "/"+name) {
+				like = append(like, other)
+			}
+		}
+		file := m.files[name]
+		if file == "" {
+			file = m.files[m.bases[name][0]]
+		}
+		if len(like) > 1 {
+			return "", fmt.Errorf("the mask %s fits the images %s and %s; put the masks into folders like those of "+
+				"the images, or name them by id", file, like[0], like[1])
+		}
+		return file, nil
+	}
+	for at := range img { // with all folders, then with fewer
+		name := img[at:]
+		if at > 0 && img[at-1] != '/' || !strings.Contains(name, "/") {
+			continue
+		}
+		for _, name := range []string{name, stem(name)} {
+			if m.files[name] != "" {
+				return one(name)
+			}
+		}
+	}
+	for _, name := range []string{id, stem(id)} {
+		if file := m.files[name]; file != "" && (name == id || len(datasets.ImageFilesOf([]string{id}).Paths) > 0) {
+			return file, nil
+		}
+	}
+	for _, base := range []string{path.Base(img), path.Base(stem(img))} {
+		switch found := m.bases[base]; {
+		case len(found) > 1:
+			return "", fmt.Errorf("the masks %s and %s fit the image %s; put the masks into folders like those of "+
+				"the images, or name them by id", m.files[found[0]], m.files[found[1]], path.Base(img))
+		case len(found) == 1:
+			return one(base)
+		}
+	}
+	return "", nil
+}
+
+// readMasks reports which of the masks of a column, of which those of soft have more than two values, were guessed.
+func (r *run) readMasks(source, column string, threshold float64, f *table.Frame, masks []table.Mask, soft []bool) {
+	has := func(row int) bool { return masks[row].Counts != "" }
+	r.read(table.Reading{Source: source, Column: column,
+		What: fmt.Sprintf("masks have more than two values, and object is what reaches %g of white",
+			cmp.Or(threshold, 0.5)),
+		Fix: "MaskThreshold (--mask-threshold) sets another share",
+	}.Count(f, func(row int) (bool, bool) { return soft[row], has(row) || soft[row] }))
+	inverted := make([]bool, len(masks))
+	parallel(len(masks), func(row int) { inverted[row] = has(row) && mask.Inverted(masks[row]) })
+	r.read(table.Reading{Source: source, Column: column, Majority: true,
+		What: "masks look inverted: more than half is object, at all borders",
+		Fix:  "object is what is not black; invert the masks whose background is white",
+	}.Count(f, func(row int) (bool, bool) { return inverted[row], has(row) }))
+}
+
+// filesIn returns the names of the image files in a folder, or below the URL of a prefix, but those of the images, and
+// a function that returns the file of a name, of an object a copy.
+func (r *run) filesIn(dir string, images []string) (names *maskNames, find func(name string) (string, error),
+	err error) {
+	if !objecturl.IsRemote(dir) {
+		real, err := filepath.EvalSymlinks(dir)
+		if err != nil {
+			return nil, nil, err
+		}
+		if info, err := os.Stat(dir); err != nil {
+			return nil, nil, err
+		} else if !info.IsDir() {
+			return nil, nil, errors.New("it is a file")
+		}
+		list, err := r.imageFiles(dir)
+		return newMaskNames(filepath.ToSlash(real), list.Paths, images), func(name string) (string, error) {
+			return inside(dir, dir, name, r.store.Dir())
+		}, err
 	}
 	u, err := objecturl.Parse(dir)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	present, err := r.e.objects.List(r.ctx, u)
-	if err == nil && len(present) == 0 {
+	list, err := r.imageFiles(dir)
+	if err == nil && len(list.Paths)+len(list.Unread) == 0 {
 		err = errors.New("there are no objects below it")
 	}
-	return func(name string) (string, error) {
-		if _, there := present[name]; !there {
-			return "", fs.ErrNotExist
-		}
+	return newMaskNames(u.Prefix().Key, list.Paths, images), func(name string) (string, error) {
 		object, err := u.Prefix().At(name)
 		if err != nil {
 			return "", err
@@ -136,34 +266,56 @@ func (r *run) filesIn(dir string) (find func(name string) (string, error), err e
 	}, err
 }
 
-// inlineMask decodes a mask from JSON.
+// isInline reports whether a cell of masks holds a mask, and not the path of a file.
+func isInline(text string) bool {
+	return strings.HasPrefix(text, "{") || strings.HasPrefix(text, "[") && json.Valid([]byte(text))
+}
+
+// inlineMask decodes a mask from JSON: run lengths of pycocotools, compressed or as a list.
 func inlineMask(text string) (table.Mask, error) {
-	var m table.Mask
-	if err := json.Unmarshal([]byte(text), &m); err != nil {
+	if text[0] == '[' {
+		return table.Mask{}, errors.New("polygons are not read as masks; convert them to run lengths: " +
+			"pycocotools.mask.merge(pycocotools.mask.frPyObjects(polygons, height, width))")
+	}
+	var m struct {
+		Size   [2]int          `json:"size"`
+		Counts json.RawMessage `json:"counts"`
+	}
+	var counts string
+	var list []int
+	err := json.Unmarshal([]byte(text), &m)
+	if err == nil && len(m.Counts) > 0 && json.Unmarshal(m.Counts, &counts) != nil {
+		if err = json.Unmarshal(m.Counts, &list); err == nil {
+			return mask.FromRuns(m.Size[0], m.Size[1], list)
+		}
+	}
+	if err != nil {
 		return table.Mask{}, fmt.Errorf("%.40q is neither a file nor run lengths such as "+
 			"{\"size\":[2,2],\"counts\":\"04\"}", text)
 	}
-	if m.Counts == "" {
+	inline := table.Mask{Size: m.Size, Counts: counts}
+	if counts == "" {
 		return table.Mask{}, nil
 	}
-	if _, err := mask.Decode(m); err != nil {
+	if _, err := mask.Decode(inline); err != nil {
 		return table.Mask{}, err
 	}
-	return m, nil
+	return inline, nil
 }
 
-// readMask reads a mask file. Prefer a lossless format, because every pixel that is not black is object.
-func readMask(file string) (table.Mask, error) {
+// readMask reads a mask file. soft is that of [mask.Read].
+func readMask(file string, threshold float64) (m table.Mask, soft bool, err error) {
 	data, err := os.ReadFile(file)
 	if err != nil {
-		return table.Mask{}, plain(err)
+		return table.Mask{}, false, plain(err)
 	}
-	m, err := imagefile.Decode(data, func(img image.Image, _ string, _ image.Config) (table.Mask, error) {
-		b, err := mask.FromImage(img)
+	m, err = imagefile.Decode(data, func(img image.Image, _ string, _ image.Config) (_ table.Mask, err error) {
+		var b mask.Bitmap
+		b, soft, err = mask.Read(img, threshold)
 		return mask.Encode(b), err
 	})
 	if err != nil {
-		return table.Mask{}, fmt.Errorf("the mask cannot be read: %w", noEOF(err))
+		return table.Mask{}, false, fmt.Errorf("the mask cannot be read: %w", noEOF(err))
 	}
-	return m, nil
+	return m, soft, nil
 }

@@ -1,17 +1,180 @@
 package engine
 
 import (
+	"bytes"
 	"encoding/binary"
+	"fmt"
 	"hash/crc32"
+	"image"
+	"image/color"
+	"image/jpeg"
+	"image/png"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
 	"antipode/datasets"
+	"antipode/datasets/mask"
 	"antipode/kernel/client"
 )
+
+// box returns a gray image of 24×24 pixels with a value in a rectangle, and another around it.
+func box(inside, outside uint8, r image.Rectangle) *image.Gray {
+	img := image.NewGray(image.Rect(0, 0, 24, 24))
+	for i := range img.Pix {
+		if img.Pix[i] = outside; image.Pt(i%24, i/24).In(r) {
+			img.Pix[i] = inside
+		}
+	}
+	return img
+}
+
+func pngOf(t *testing.T, img image.Image) string {
+	var b bytes.Buffer
+	if err := png.Encode(&b, img); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// TestMaskReadings: masks with soft edges, inverted ones, and run lengths in cells, with the lines about them.
+func TestMaskReadings(t *testing.T) {
+	dir := t.TempDir()
+	r := image.Rect(5, 3, 17, 14)
+	want := mask.Encode(mask.Bitmap{Width: 24, Height: 24, Pix: func() (pix []bool) {
+		for _, v := range box(255, 0, r).Pix {
+			pix = append(pix, v > 0)
+		}
+		return pix
+	}()})
+	var lossy bytes.Buffer
+	if err := jpeg.Encode(&lossy, box(255, 0, r), &jpeg.Options{Quality: 60}); err != nil {
+		t.Fatal(err)
+	}
+	edge := box(255, 0, r)
+	edge.SetGray(4, 3, color.Gray{Y: 90})
+	write(t, filepath.Join(dir, "lossy.jpg"), lossy.String())
+	write(t, filepath.Join(dir, "soft.png"), pngOf(t, edge))
+	write(t, filepath.Join(dir, "plain.png"), pngOf(t, box(1, 0, r)))
+	write(t, filepath.Join(dir, "inverted.png"), pngOf(t, box(0, 255, r)))
+	bits, err := mask.Decode(want)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var runs []int
+	for i, object := 0, false; i < 24*24; object = !object {
+		n := 0
+		for ; i < 24*24 && bits.Pix[i%24*24+i/24] == object; i++ {
+			n++
+		}
+		runs = append(runs, n)
+	}
+	list := strings.Join(strings.Fields(fmt.Sprint(runs)), ",")
+	tab := datasets.CSV(write(t, filepath.Join(dir, "t.csv"), "id,region,mask\na,North,lossy.jpg\nb,North,soft.png\n"+
+		"c,South,plain.png\nd,South,\"{\"\"size\"\":[24,24],\"\"counts\"\":"+strings.ReplaceAll(list, `"`, `""`)+"}\"\n"))
+	res, err := run1(t, newEngine(t), tab, client.Request{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for row, got := range res.Frame.Masks("mask") {
+		if got != want {
+			t.Errorf("row %s: another mask: %v", res.Frame.Texts("id")[row], got)
+		}
+	}
+	line := "t.csv: 2 of 4 masks have more than two values, and object is what reaches 0.5 of white (region: North 2 " +
+		"of 2); MaskThreshold (--mask-threshold) sets another share"
+	if !slices.Equal(res.Notes, []string{line}) {
+		t.Errorf("notes %q", res.Notes)
+	}
+	lower := datasets.CSV(filepath.Join(dir, "t.csv"), datasets.FileOptions{MaskThreshold: 0.3})
+	if got := must(t, newEngine(t), lower).Masks("mask"); got[1] == want || got[2] != want {
+		t.Errorf("another threshold: %v", got)
+	}
+	for cells, note := range map[string]string{
+		"a,North,inverted.png\nb,North,plain.png\nc,South,inverted.png\n": "t.csv: 2 of 3 masks look inverted: more " +
+			"than half is object, at all borders (region: North 1 of 2, South 1 of 1); object is what is not black; " +
+			"invert the masks whose background is white",
+		"a,North,inverted.png\nb,North,plain.png\n": "",
+	} {
+		tab := datasets.CSV(write(t, filepath.Join(dir, "t.csv"), "id,region,mask\n"+cells))
+		res, err := run1(t, newEngine(t), tab, client.Request{})
+		if err != nil || strings.Join(res.Notes, "\n") != note {
+			t.Errorf("%v, notes %q, want %q", err, res.Notes, note)
+		}
+	}
+	_, err = run1(t, newEngine(t), datasets.CSV(write(t, filepath.Join(dir, "t.csv"),
+		"id,mask\na,\"[[6,7,12,7,12,15]]\"\n")), client.Request{})
+	if err == nil || !strings.Contains(err.Error(), "polygons are not read") ||
+		!strings.Contains(err.Error(), "pycocotools.mask.frPyObjects") {
+		t.Errorf("polygons: %v", err)
+	}
+}
+
+// TestMasksByName: masks of a folder are found by the image's path, by its id, and by its name if it is the only one.
+func TestMasksByName(t *testing.T) {
+	for name, c := range map[string]struct {
+		images, ids, masks []string
+		want               []int // the masks of the rows, -1 = none
+		err                string
+	}{
+		"paths": {[]string{"p/n/1.jpg", "p/s/1.jpg"}, []string{"a", "b"}, []string{"n/1.png", "s/1.png"},
+			[]int{0, 1}, ""},
+		"paths below another folder": {[]string{"p/n/1.jpg", "p/s/1.jpg"}, []string{"a", "b"},
+			[]string{"p/s/1.png", "p/n/1.png"}, []int{1, 0}, ""},
+		"a part of the paths": {[]string{"p/n/1.jpg"}, []string{"a"}, []string{"n/1.png", "s/1.png"}, []int{0}, ""},
+		"ids": {[]string{"p/1.jpg", "q/1.jpg"}, []string{"p_1", "q_1.jpg"},
+			[]string{"q_1.png", "p_1.png", "1.png"}, []int{1, 0}, ""},
+		"both endings": {[]string{"p/1.jpg", "p/1.png"}, []string{"a", "b"}, []string{"p/1.png.png", "p/1.jpg.png"},
+			[]int{1, 0}, ""},
+		"names": {[]string{"p/1.jpg", "q/2.jpg"}, []string{"a", "b"}, []string{"x/y/2.png", "1.tif.png"},
+			[]int{-1, 0}, ""},
+		"two images": {[]string{"n/1.jpg", "s/1.jpg"}, []string{"a", "b"}, []string{"1.png"}, nil, "fits the images"},
+		"two masks": {[]string{"p/1.jpg"}, []string{"a"}, []string{"n/1.png", "s/1.png"}, nil,
+			"the masks n/1.png and s/1.png fit"},
+		"PNG before others": {[]string{"p/1.jpg"}, []string{"a"}, []string{"1.bmp", "1.png"}, []int{1}, ""},
+		"nothing":           {[]string{"p/1.jpg"}, []string{"a"}, []string{"2.png"}, []int{-1}, ""},
+	} {
+		dir := t.TempDir()
+		csv := "id,region,image\n"
+		for i, img := range c.images {
+			write(t, filepath.Join(dir, "images", img), "x")
+			csv += fmt.Sprintf("%s,North,images/%s\n", c.ids[i], img)
+		}
+		for i, m := range c.masks {
+			write(t, filepath.Join(dir, "masks", m), pngOf(t, box(255, 0, image.Rect(0, 0, i+1, 1))))
+		}
+		tab := datasets.CSV(write(t, filepath.Join(dir, "t.csv"), csv)).MasksFrom(filepath.Join(dir, "masks"))
+		res, err := run1(t, newEngine(t), tab, client.Request{})
+		if c.err != "" {
+			if err == nil || !strings.Contains(err.Error(), c.err) {
+				t.Errorf("%s: error %v, want %q", name, err, c.err)
+			}
+			continue
+		}
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		var got []int
+		none := 0
+		for _, m := range res.Frame.Masks("mask") {
+			area, _ := mask.Area(m)
+			if got = append(got, area-1); area == 0 {
+				none++
+			}
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s: masks %v, want %v", name, got, c.want)
+		}
+		if n := len(c.images); none > 0 && !strings.HasPrefix(strings.Join(res.Notes, ""), fmt.Sprintf("masks: %d of "+
+			"%d unmasked (region: North %d of %d); no mask file a.png or 1.png", none, n, none, n)) {
+			t.Errorf("%s: notes %q", name, res.Notes)
+		}
+	}
+}
 
 // TestDamagedMask: mask files that claim more than they hold are bad rows, at once, and the engine goes on.
 func TestDamagedMask(t *testing.T) {

@@ -1,13 +1,14 @@
 package engine
 
 import (
+	"reflect"
 	"slices"
 
 	"antipode/datasets/table"
 )
 
-// read adds what reading values lost or guessed to the run. Readings of one kind are added up, and each is one note when
-// the run ends.
+// read adds what reading values lost or guessed to the run. Readings of one kind are added up, and each is one note
+// when the run ends.
 func (r *run) read(x table.Reading) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -18,10 +19,20 @@ func (r *run) read(x table.Reading) {
 	}
 }
 
-// noteReadings notes the readings that concern at least one value.
+// readOnce is read for what several scores read in one table: an equal reading is not added up.
+func (r *run) readOnce(x table.Reading) {
+	r.mu.Lock()
+	known := slices.ContainsFunc(r.readings, func(y table.Reading) bool { return reflect.DeepEqual(x, y) })
+	r.mu.Unlock()
+	if !known {
+		r.read(x)
+	}
+}
+
+// noteReadings notes the readings that concern at least one value and that a run prints.
 func (r *run) noteReadings() {
 	for _, x := range r.readings {
-		if x.N > 0 {
+		if x.Noted() {
 			r.note("%s", x.Line())
 		}
 	}

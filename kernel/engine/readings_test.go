@@ -35,7 +35,8 @@ func saved(t *testing.T, e *Engine, tab datasets.Table) (csv string, notes []str
 	return string(data), res.Notes, nil
 }
 
-// TestReadings: what files of other programs mean. A column that nobody uses is written as it was read; one that is used
+// TestReadings: what files of other programs mean. A column that nobody uses is written as it was read; one that is
+// used
 // is decided from all of its cells; what is guessed or lost is one line.
 func TestReadings(t *testing.T) {
 	e := newEngine(t)
@@ -48,16 +49,18 @@ func TestReadings(t *testing.T) {
 		note string // of the run; "" = none
 		err  string
 	}{
-		"texts after 250 numbers":      {file: late},
-		"leading zeros":                {file: "id,fips,code\na,001,1e5\nb,002,2e3\n"},
-		"wide integers":                {file: wide},
-		"numbers as they are written":  {file: "id,v,w\na,1.50,2 \nb,+3,\n"},
-		"a code that is called nan":    {file: "id,lang2\na,nan\nb,nan\n"},
-		"nan among numbers":            {file: "id,v\na,nan\nb,2\n", make: sum("v"), want: "v,n\nnan,1\n2,1\n"},
-		"booleans and dates":           {file: "id,held,day\na,True,2026-03-29\nb,False,2026-03-30\n"},
-		"a digit column counts groups": {file: "id,year\na,2024\nb,2023\nc,2024\n", make: sum("year"), want: "year,n\n2024,2\n2023,1\n"},
+		"texts after 250 numbers":     {file: late},
+		"leading zeros":               {file: "id,fips,code\na,001,1e5\nb,002,2e3\n"},
+		"wide integers":               {file: wide},
+		"numbers as they are written": {file: "id,v,w\na,1.50,2 \nb,+3,\n"},
+		"a code that is called nan":   {file: "id,lang2\na,nan\nb,nan\n"},
+		"nan among numbers":           {file: "id,v\na,nan\nb,2\n", make: sum("v"), want: "v,n\nnan,1\n2,1\n"},
+		"booleans and dates":          {file: "id,held,day\na,True,2026-03-29\nb,False,2026-03-30\n"},
+		"a digit column counts groups": {file: "id,year\na,2024\nb,2023\nc,2024\n", make: sum("year"),
+			want: "year,n\n2024,2\n2023,1\n"},
 		"numbers are compared": {file: "id,v\na,5\nb,10\nc,100\n",
-			make: func(p string) datasets.Table { return datasets.CSV(p).Where("v", ">", 9) }, want: "id,v\nb,10\nc,100\n"},
+			make: func(p string) datasets.Table { return datasets.CSV(p).Where("v", ">", 9) },
+			want: "id,v\nb,10\nc,100\n"},
 		"a text among numbers, compared": {file: "id,v\na,5\nb,N/A\n",
 			make: func(p string) datasets.Table { return datasets.CSV(p).Where("v", ">", 4) },
 			err:  `column "v" holds text, not numbers: row 2 holds "N/A", which is not a number; Cast("v", "number") (--cast v=number)`},
@@ -71,7 +74,8 @@ func TestReadings(t *testing.T) {
 			want: "id,region,v\na,n,5\nb,s,\n",
 			note: `Cast: 1 of 2 values of "v" are not numbers and count as missing (the first: row 2, "N/A") (region: s 1 of 1)`},
 		"decimal commas": {file: "id;v;w\na;1,5;1.234\nb;2,25;5.678\n",
-			make: func(p string) datasets.Table { return datasets.CSV(p).Where("v", "<", 2) }, want: "id,v,w\na,\"1,5\",1.234\n",
+			make: func(p string) datasets.Table { return datasets.CSV(p).Where("v", "<", 2) },
+			want: "id,v,w\na,\"1,5\",1.234\n",
 			note: `w" have a point, in a file with decimal commas, and are read as 1.234; Decimal: "," and Thousands: "."`},
 		"a comma in a number": {file: "id,v\na,\"1,500\"\n",
 			make: func(p string) datasets.Table { return datasets.CSV(p).Where("v", ">", 2) },
@@ -84,8 +88,10 @@ func TestReadings(t *testing.T) {
 			note: "2 of 5 values are other spellings of a group"},
 		"groups equal up to case": {file: "id,country\na,Namibia\nb,NAMIBIA\n", make: sum("country"),
 			want: "country,n\nNamibia,1\nNAMIBIA,1\n", note: "NAMIBIA and Namibia"},
-		"one spelling":                 {file: "id,country\na,Co\u0302te\n", make: sum("country"), want: "country,n\nCôte,1\n"},
-		"a quote that is never closed": {file: "id,v\na,\"x\nb,y\nc,z\n", err: "a quote opened in line 2 is never closed"},
+		"one spelling": {file: "id,country\na,Co\u0302te\n", make: sum("country"),
+			want: "country,n\nCôte,1\n"},
+		"a quote that is never closed": {file: "id,v\na,\"x\nb,y\nc,z\n", err: "a quote opened in line 2 is never " +
+			"closed"},
 		"blank keys and equal columns": {file: "id,k\na,x\nb,\n", make: func(p string) datasets.Table {
 			other := datasets.FromRows([]map[string]any{{"id": "1", "k": "x", "v": 3}, {"id": "2", "k": "", "v": 9}})
 			return datasets.CSV(p).Join(other, "k", datasets.JoinOptions{Suffix: "_2"})
@@ -128,7 +134,8 @@ func TestReadings(t *testing.T) {
 					(err != nil || again != c.file) {
 					t.Errorf("%s, through Parquet: %q, %v", name, again, err)
 				}
-				if name == "wide integers" && again != strings.NewReplacer("1.50", "1.5", "1e3", "1000").Replace(c.file) {
+				if name == "wide integers" && again != strings.NewReplacer("1.50", "1.5", "1e3",
+					"1000").Replace(c.file) {
 					t.Errorf("%s, through Parquet: %q", name, again)
 				}
 				continue
@@ -163,7 +170,8 @@ func sum(by string) func(string) datasets.Table {
 	return func(path string) datasets.Table { return datasets.CSV(path).Count(by) }
 }
 
-// TestLayouts: the layouts of Hugging Face's libraries, hive folders and .tar files are one table each, with stable ids.
+// TestLayouts: the layouts of Hugging Face's libraries, hive folders and .tar files are one table each, with stable
+// ids.
 func TestLayouts(t *testing.T) {
 	e := newEngine(t)
 	dir := t.TempDir()
@@ -187,14 +195,14 @@ func TestLayouts(t *testing.T) {
 	write(t, filepath.Join(dir, "folder/train/metadata.csv"), "file_name,region,code\n1.png,n,007\n9.png,s,008\n")
 	write(t, filepath.Join(dir, "lines/metadata.jsonl"),
 		`{"file_name":"1.png","text":"a","n":9007199254740993}`+"\n"+`{"file_name":"2.png","text":null,"n":2}`+"\n")
-	picture, err := os.ReadFile(filepath.Join(dir, "lines/1.png"))
+	photo, err := os.ReadFile(filepath.Join(dir, "lines/1.png"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	var archive bytes.Buffer
 	w := tar.NewWriter(&archive)
-	for _, m := range []struct{ name, data string }{{"0001.png", string(picture)}, {"0001.txt", "a boat\n"},
-		{"0001.json", `{"region":"n","w":0.5}`}, {"0002.png", string(picture)}, {"0002.mp3", "x"}} {
+	for _, m := range []struct{ name, data string }{{"0001.png", string(photo)}, {"0001.txt", "a boat\n"},
+		{"0001.json", `{"region":"n","w":0.5}`}, {"0002.png", string(photo)}, {"0002.mp3", "x"}} {
 		if err := w.WriteHeader(&tar.Header{Name: m.name, Size: int64(len(m.data)), Mode: 0o644}); err != nil {
 			t.Fatal(err)
 		}

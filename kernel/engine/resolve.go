@@ -17,6 +17,7 @@ import (
 	"antipode/datasets"
 	"antipode/datasets/table"
 	"antipode/internal/fault"
+	"antipode/internal/imagefile"
 )
 
 // origin describes where a table comes from.
@@ -25,6 +26,9 @@ type origin struct {
 	dir  string          // the folder, or the URL of the prefix, that its paths are relative to
 	root string          // the folder that its paths must be in; "" = dir
 	bad  []*table.BadRow // by row: the problem that the reader of the file found, or nil
+
+	threshold    float64 // of soft masks; 0 = 0.5
+	color, alpha string  // of images; see datasets.FileOptions
 
 	repeated bool // an id may occur several times
 	folder   bool // the table lists a folder: a path outside it is the target of a link
@@ -134,6 +138,7 @@ func (r *run) readFiles(f *table.Frame, rows []int, o origin, bad []*table.BadRo
 		respelled := make([]bool, f.Len())
 		switch c.Kind {
 		case table.KindImage:
+			traits := make([]imagefile.Traits, f.Len())
 			spread(len(rows), o.workers(), func(k int) {
 				row := rows[k]
 				img := c.Images[row]
@@ -151,22 +156,35 @@ func (r *run) readFiles(f *table.Frame, rows []int, o origin, bad []*table.BadRo
 					err = fmt.Errorf("%s is not the file the table was made with (SHA-256 %.12s…, the table "+
 						"says %.12s…)", img.Path, digest, img.SHA256)
 				}
+				if err == nil {
+					respelled[row] = o.isRespelled(img.Path, file)
+					c.Images[row] = table.Image{SHA256: digest, Path: file}
+					traits[row], err = r.traits(o, c.Images[row])
+				}
+				if broken.set(err) {
+					return
+				}
 				if err != nil {
 					bad[row] = &table.BadRow{Row: row + 1, ID: rowID(f, row), Column: c.Name,
 						Reason: pathReason(img.Path, err)}
-					return
 				}
-				respelled[row] = o.isRespelled(img.Path, file)
-				c.Images[row] = table.Image{SHA256: digest, Path: file}
 			})
+			if broken.is() {
+				break
+			}
+			r.readImages(f, c.Name, o, traits)
+			if err := r.convert(f, c, rows, o, traits, bad); err != nil {
+				return err
+			}
 		case table.KindMask:
+			soft := make([]bool, f.Len())
 			spread(len(rows), o.workers(), func(k int) {
 				row := rows[k]
 				m := c.Masks[row]
 				if m.Counts == "" || m.Size != [2]int{} || bad[row] != nil || broken.is() {
 					return
 				}
-				if strings.HasPrefix(m.Counts, "{") { // run lengths, as a saved CSV holds them
+				if isInline(m.Counts) { // as a saved CSV holds them
 					inline, err := inlineMask(m.Counts)
 					if err != nil {
 						bad[row] = &table.BadRow{Row: row + 1, ID: rowID(f, row), Column: c.Name, Reason: err.Error()}
@@ -180,15 +198,26 @@ func (r *run) readFiles(f *table.Frame, rows []int, o origin, bad []*table.BadRo
 				}
 				if err == nil {
 					respelled[row] = o.isRespelled(m.Counts, file)
-					c.Masks[row], err = readMask(file)
+					c.Masks[row], soft[row], err = readMask(file, o.threshold)
 				}
 				if err != nil {
 					bad[row] = &table.BadRow{Row: row + 1, ID: rowID(f, row), Column: c.Name,
 						Reason: pathReason(m.Counts, err)}
 				}
 			})
+			masks := make([]table.Mask, f.Len()) // those of rows
+			for _, row := range rows {
+				if bad[row] == nil && c.Masks[row].Size != [2]int{} {
+					masks[row] = c.Masks[row]
+				}
+			}
+			r.readMasks(o.name, c.Name, o.threshold, f, masks, soft)
 		}
-		r.read(table.Reading{Source: o.name, Column: c.Name, What: fmt.Sprintf("paths of the column %q were found under "+
+		if c.Kind != table.KindImage && c.Kind != table.KindMask {
+			continue
+		}
+		r.read(table.Reading{Source: o.name, Column: c.Name, What: fmt.Sprintf("paths of the column %q were found "+
+			"under "+
 			"another spelling (upper or lower case, Unicode form, backslashes)", c.Name)}.Count(f,
 			func(row int) (bool, bool) { return respelled[row], true }))
 	}

@@ -51,7 +51,7 @@ func (r *run) stored(p *table.Plan, in []*table.Frame,
 			r.note("%s", n)
 		}
 		for _, x := range rec.Readings {
-			r.read(x)
+			r.readOnce(x)
 		}
 		return f, nil
 	}
@@ -63,7 +63,7 @@ func (r *run) stored(p *table.Plan, in []*table.Frame,
 	var readings []table.Reading // of the operation itself, likewise
 	read := func(x table.Reading) {
 		readings = append(readings, x)
-		r.read(x)
+		r.readOnce(x)
 	}
 	call := operation.Call{Progress: r.progress, Note: note, Read: read}
 	if operation.Find(p.Op).Near {

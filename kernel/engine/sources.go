@@ -62,8 +62,7 @@ func (r *run) csvSource(a datasets.ReadFileArgs) (*table.Frame, error) {
 	if a.Decimal == "" && cr.Comma == ';' {
 		r.decimalCommas(f, name, a.Thousands)
 	}
-	return r.resolve(f, source{origin: origin{name: name, dir: folder(a.Path), root: a.Root,
-		repeated: a.RepeatedIDs}})
+	return r.resolve(f, source{origin: originOf(a)})
 }
 
 // decimalCommas reads the text columns of a file with semicolons whose values are all numbers with decimal commas as
@@ -82,7 +81,8 @@ func (r *run) decimalCommas(f *table.Frame, name, thousands string) {
 		}
 		if numbers.Kind == table.KindNumber {
 			*c, found = numbers, true
-			r.read(table.Reading{Source: name, Column: c.Name, What: fmt.Sprintf("values of %q have a decimal comma", c.Name),
+			r.read(table.Reading{Source: name, Column: c.Name, What: fmt.Sprintf("values of %q have a decimal comma",
+				c.Name),
 				Fix: `Decimal: "." (--decimal .) reads them as text`}.Count(f, func(row int) (bool, bool) {
 				return strings.Contains(c.Texts[row], ","), c.Texts[row] != ""
 			}))
@@ -96,7 +96,8 @@ func (r *run) decimalCommas(f *table.Frame, name, thousands string) {
 		texts, _ := c.As(table.KindText)
 		whole, err := table.NumberFormat{Decimal: ",", Thousands: "."}.ParseNumbers(texts.Texts)
 		if err == nil && !slices.EqualFunc(whole, c.Numbers, func(x, y float64) bool { return x == y || x != x }) {
-			r.read(table.Reading{Source: name, Column: c.Name, What: fmt.Sprintf("values of %q have a point, in a file with "+
+			r.read(table.Reading{Source: name, Column: c.Name, What: fmt.Sprintf("values of %q have a point, in a "+
+				"file with "+
 				"decimal commas, and are read as 1.234", c.Name), Fix: `Decimal: "," and Thousands: "." ` +
 				`(--decimal , --thousands .) read them as 1234`}.Count(f, func(row int) (bool, bool) {
 				return strings.Contains(texts.Texts[row], "."), texts.Texts[row] != ""
@@ -110,8 +111,13 @@ func (r *run) parquetSource(a datasets.ReadFileArgs) (*table.Frame, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the table: %w", err)
 	}
-	return r.parquetTable(path, origin{name: objecturl.Base(a.Path), dir: folder(a.Path), root: a.Root,
-		repeated: a.RepeatedIDs})
+	return r.parquetTable(path, originOf(a))
+}
+
+// originOf returns the origin of a file's table.
+func originOf(a datasets.ReadFileArgs) origin {
+	return origin{name: objecturl.Base(a.Path), dir: folder(a.Path), root: a.Root, repeated: a.RepeatedIDs,
+		threshold: a.MaskThreshold, color: a.Color, alpha: a.Alpha}
 }
 
 // parquetTable reads the table of a Parquet file.

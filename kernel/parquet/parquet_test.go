@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	pq "github.com/parquet-go/parquet-go"
 
+	"antipode/datasets/mask"
 	"antipode/datasets/table"
 )
 
@@ -145,6 +146,33 @@ func TestNullInside(t *testing.T) {
 	nan := float32(math.NaN())
 	if diff := cmp.Diff([][]float32{{1, nan}, {nan, 1}, nil, {1}}, got.Vectors("full"),
 		cmpopts.EquateNaNs()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestRunLengths: the counts of a mask may be a list of numbers (segment-anything's uncompressed_rle).
+func TestRunLengths(t *testing.T) {
+	type runs struct {
+		Counts []int64 `parquet:"counts,list"`
+		Size   []int32 `parquet:"size,list"`
+	}
+	type row struct {
+		ID   string `parquet:"id"`
+		Mask runs   `parquet:"mask"`
+	}
+	path := filepath.Join(t.TempDir(), "t.parquet")
+	if err := pq.WriteFile(path, []row{{"a", runs{[]int64{1, 2, 3}, []int32{2, 3}}},
+		{"b", runs{[]int64{7}, []int32{2, 3}}}}); err != nil {
+		t.Fatal(err)
+	}
+	got, err := Read(path, Options{})
+	if err != nil || got.Bad[0] != nil || got.Bad[1] == nil || got.Bad[1].Column != "mask" {
+		t.Fatal(err, got)
+	}
+	want := mask.New(3, 2)
+	want.Set(0, 1, true)
+	want.Set(1, 0, true)
+	if diff := cmp.Diff(mask.Encode(want), got.Frame.Masks("mask")[0]); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -15,6 +15,7 @@ import (
 
 	pq "github.com/parquet-go/parquet-go"
 
+	"antipode/datasets/mask"
 	"antipode/datasets/table"
 	"antipode/internal/fault"
 )
@@ -201,6 +202,7 @@ func (r *reader) row(values pq.Row) (bytes int64) {
 	r.Bad = append(r.Bad, nil)
 	sizes := 0
 	jsons := map[int][][]string{} // by column: the texts of a list of lists, or of one list in the first
+	runs := map[int][]int{}       // by column: the counts of a mask that are a list
 	bytes = 32 * int64(len(r.Frame.Columns))
 	for _, v := range values {
 		role := r.roles[v.Column()]
@@ -226,6 +228,8 @@ func (r *reader) row(values pq.Row) (bytes int64) {
 				r.waiting = append(r.waiting, stored{role.column, row, slices.Clone(v.ByteArray())})
 				r.bytes += int64(len(v.ByteArray()))
 			}
+		case role.part == "counts" && role.lists > 0:
+			runs[role.column] = append(runs[role.column], int(role.number(v)))
 		case role.part == "size":
 			if sizes < 2 {
 				c.Masks[row].Size[sizes] = int(role.number(v))
@@ -236,6 +240,13 @@ func (r *reader) row(values pq.Row) (bytes int64) {
 		}
 		if role.part == "counts" {
 			sizes = 0
+		}
+	}
+	for column, counts := range runs {
+		m := &r.Frame.Columns[column].Masks[row]
+		var err error
+		if *m, err = mask.FromRuns(m.Size[0], m.Size[1], counts); err != nil {
+			r.Bad[row] = &table.BadRow{Column: r.Frame.Columns[column].Name, Reason: err.Error()}
 		}
 	}
 	for column, list := range jsons {

@@ -33,7 +33,7 @@ type leafRole struct {
 	part     string // of a struct: its field
 	maxDef   int
 	optional bool // the leaf itself may be null, as pandas writes the elements of lists
-	lists    int  // of text: the depth of lists, 1 or 2
+	lists    int  // of text: the depth of lists, 1 or 2; of counts as numbers: 1
 	whole    bool // a 64-bit integer
 	text     func(pq.Value) string
 	number   func(pq.Value) float64
@@ -70,7 +70,9 @@ func (t *Table) layout(s *pq.Schema, o Options) ([]leafRole, error) {
 				optional: leaf.Node.Optional()}
 			switch found {
 			case digests, images, masks:
-				role.part = path[1]
+				if role.part = path[1]; role.part == "counts" {
+					role.lists = leaf.MaxRepetitionLevel // run lengths as numbers
+				}
 			case lists:
 				role.lists = leaf.MaxRepetitionLevel
 			}
@@ -171,7 +173,7 @@ func heldBy(n pq.Node) holds {
 		return digests
 	case fields["bytes"] == bytes_ && (text("path") || fields["path"] == nulls):
 		return images
-	case text("counts") && fields["size"] == vectors:
+	case (text("counts") || fields["counts"] == vectors) && fields["size"] == vectors:
 		return masks
 	}
 	depth, inner := element(n)

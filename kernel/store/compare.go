@@ -55,7 +55,8 @@ func (r *MergeReport) String() string {
 
 // differences returns the contexts whose items differ beyond [Tolerance], as one line.
 func (r *MergeReport) differences() string {
-	return fmt.Sprintf("%d items of the same inputs differ by more than %g of the largest value of their vectors, or in "+
+	return fmt.Sprintf("%d items of the same inputs differ by more than %g of the largest value of their vectors, or "+
+		"in "+
 		"other values: %s", r.Beyond, Tolerance, strings.Join(r.Left, "; "))
 }
 
@@ -187,7 +188,8 @@ func (r *MergeReport) add(d compared) {
 	r.Largest = max(r.Largest, d.largest)
 }
 
-// compare compares the items that several packs hold with the one that is used; with old, only those of other packs with
+// compare compares the items that several packs hold with the one that is used; with old, only those of other packs
+// with
 // items of these.
 func (c copies) compare(difference Difference, old []string) (d compared, err error) {
 	where := map[Key]place{}
@@ -224,7 +226,8 @@ func (c copies) compare(difference Difference, old []string) (d compared, err er
 }
 
 // payloads compares items of two files.
-func (d *compared) payloads(files [2]string, items [][2]entry, columns []table.ColumnSpec, difference Difference) error {
+func (d *compared) payloads(files [2]string, items [][2]entry, columns []table.ColumnSpec,
+	difference Difference) error {
 	var payloads [2][][]byte
 	for side, name := range files {
 		entries := make([]entry, len(items))

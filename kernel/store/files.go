@@ -14,8 +14,9 @@ import (
 // indexFile is the file of the index of files.
 const indexFile = "files.idx"
 
-// fileIndex caches digests of files by path, size, time and inode. A line of its file is the CRC-32C of the rest in
-// hexadecimal, the digest, size, time and inode, and the quoted path; a line with another checksum is ignored.
+// fileIndex caches digests and traits of files by path, size, time and inode. A line of its file is the CRC-32C of the
+// rest in hexadecimal, the digest, size, time and inode, the quoted path, and the traits if they are known; a line with
+// another checksum is ignored.
 type fileIndex struct {
 	path    string
 	mu      sync.Mutex
@@ -26,6 +27,7 @@ type fileIndex struct {
 type fileEntry struct {
 	fileState
 	digest string
+	traits int // 0 = not known
 }
 
 // fileState differs before and after a change of a file.
@@ -60,37 +62,64 @@ func (x *fileIndex) load() {
 		if _, err := fmt.Sscanf(head, "%08x", &sum); !ok || err != nil || sum != checksum([]byte(rest)) {
 			continue
 		}
-		if _, err := fmt.Sscanf(rest, "%64s %d %d %d %q", &e.digest, &e.size, &e.changed, &e.inode, &name); err == nil {
+		n, _ := fmt.Sscanf(rest, "%64s %d %d %d %q %d", &e.digest, &e.size, &e.changed, &e.inode, &name, &e.traits)
+		if n >= 5 {
 			x.entries[name] = e
 		}
 	}
 }
 
 func (x *fileIndex) digest(path string) (string, error) {
-	path, err := filepath.Abs(path)
-	if err != nil {
-		return "", err
+	has := func(e fileEntry) bool { return e.digest != "" }
+	e, err := x.entry(path, has, func(path string, e *fileEntry) (err error) {
+		e.digest, err = HashFile(path)
+		return err
+	})
+	return e.digest, err
+}
+
+// traits returns what of returns for the content of a file.
+func (x *fileIndex) traits(path string, of func(data []byte) int) (int, error) {
+	e, err := x.entry(path, func(e fileEntry) bool { return e.traits != 0 || of == nil }, func(path string,
+		e *fileEntry) error {
+		data, err := os.ReadFile(path)
+		if err == nil {
+			e.traits = of(data)
+		}
+		return err
+	})
+	return e.traits, err
+}
+
+// entry returns the entry of a file, to which complete adds what it lacks.
+func (x *fileIndex) entry(path string, has func(fileEntry) bool, complete func(path string, e *fileEntry) error) (
+	e fileEntry, err error) {
+	if path, err = filepath.Abs(path); err != nil {
+		return e, err
 	}
 	info, err := os.Stat(path)
 	if err != nil {
-		return "", err
+		return e, err
 	}
-	e := fileEntry{fileState: stateOf(info)}
+	e.fileState = stateOf(info)
 	x.mu.Lock()
 	old, ok := x.entries[path]
 	x.mu.Unlock()
 	if ok && old.fileState == e.fileState {
-		return old.digest, nil
+		e = old
+	}
+	if has(e) {
+		return e, nil
 	}
 	recent := e.recent()
-	if e.digest, err = HashFile(path); err != nil || recent {
-		return e.digest, err
+	if err = complete(path, &e); err != nil || recent {
+		return e, err
 	}
 	x.mu.Lock()
 	x.entries[path] = e
 	x.dirty = true
 	x.mu.Unlock()
-	return e.digest, nil
+	return e, nil
 }
 
 func (x *fileIndex) save() error {
@@ -101,7 +130,13 @@ func (x *fileIndex) save() error {
 	}
 	var b bytes.Buffer
 	for name, e := range x.entries {
+		if e.digest == "" {
+			continue
+		}
 		line := fmt.Sprintf("%s %d %d %d %q", e.digest, e.size, e.changed, e.inode, name)
+		if e.traits != 0 {
+			line += fmt.Sprint(" ", e.traits)
+		}
 		fmt.Fprintf(&b, "%08x %s\n", checksum([]byte(line)), line)
 	}
 	if err := WriteFile(x.path, b.Bytes()); err != nil {

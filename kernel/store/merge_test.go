@@ -432,7 +432,8 @@ func TestPackNames(t *testing.T) {
 	}
 }
 
-// TestMergeConflicts: items that differ beyond rounding are never mixed in one context. Strict changes nothing; else the
+// TestMergeConflicts: items that differ beyond rounding are never mixed in one context. Strict changes nothing; else
+// the
 // store keeps its own context whole, and without one the context of one source.
 func TestMergeConflicts(t *testing.T) {
 	source := func(contexts map[string]string) *Store {
@@ -442,7 +443,8 @@ func TestMergeConflicts(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := it.Put([]Key{KeyOf("both"), KeyOf("only " + payload)}, [][]byte{[]byte(payload), []byte(payload)}); err != nil {
+			if err := it.Put([]Key{KeyOf("both"), KeyOf("only " + payload)}, [][]byte{[]byte(payload),
+				[]byte(payload)}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -452,7 +454,8 @@ func TestMergeConflicts(t *testing.T) {
 		return s
 	}
 	apart := func(_ []table.ColumnSpec, a, b []byte) (float64, bool) { return 0.5, false }
-	one, two := source(map[string]string{"abc": "1", "def": "same"}), source(map[string]string{"abc": "2", "def": "same"})
+	one, two := source(map[string]string{"abc": "1", "def": "same"}), source(map[string]string{"abc": "2",
+		"def": "same"})
 	for _, sources := range [][]*Store{{one, two}, {two, one}} {
 		for own, of := range map[string]*Store{"own": one, "none": nil} {
 			s := openStore(t)
@@ -469,7 +472,8 @@ func TestMergeConflicts(t *testing.T) {
 			same(t, "strict", snapshot(t, s), before)
 			report := mergeInto(t, s, MergeOptions{Difference: apart}, sources...)
 			if report.Within() || report.Beyond != 1 || len(report.Left) != 1 ||
-				!strings.Contains(report.Warning(), "was left in its store") || strings.Contains(report.Warning(), "device") {
+				!strings.Contains(report.Warning(), "was left in its store") || strings.Contains(report.Warning(),
+				"device") {
 				t.Errorf("%s: %+v", own, report)
 			}
 			items, err := s.Items("embed-v1", "abc")

@@ -219,6 +219,12 @@ func (s *Store) FileDigest(path string) (string, error) {
 	return s.files.digest(path)
 }
 
+// FileTraits returns what of returns for the content of a file, from the index likewise; of must not return 0, and
+// return the same in every process. Without of it returns 0 for a file that is not in the index.
+func (s *Store) FileTraits(path string, of func(data []byte) int) (int, error) {
+	return s.files.traits(path, of)
+}
+
 // HashFile returns the SHA-256 of a file in hexadecimal.
 func HashFile(path string) (string, error) {
 	f, err := os.Open(path)

@@ -100,6 +100,7 @@ func gather(call *metrics.Call, s selection) ([]*group, error) {
 	if in.Err != nil {
 		return nil, in.Err
 	}
+	tabular.Copies(call, "in", s.Vector)
 	r.prompt = promptOf(r.captions, r.prompts)
 	r.wanted = languageOrder(r.languages, s.Languages, s.English)
 	var groups []*group

@@ -189,8 +189,8 @@ func (r *Result) Warnings() []string {
 			r.Generated))
 	}
 	if r.ZeroRadii > 0 {
-		w = append(w, fmt.Sprintf("%d of %d real images have radius 0 (%d or more exact copies): their balls are "+
-			"empty; discard duplicates first", r.ZeroRadii, r.Real, r.K))
+		w = append(w, fmt.Sprintf("%d of %d real images have radius 0 (%d or more exact copies, or differences below "+
+			"1e-22): their balls are empty; discard duplicates first", r.ZeroRadii, r.Real, r.K))
 	}
 	if r.noRecall {
 		w = append(w, fmt.Sprintf("recall is not available: %d generated images have a vector, k = %d needs "+

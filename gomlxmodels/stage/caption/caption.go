@@ -180,7 +180,8 @@ func (w *worker) Outputs([]table.ColumnSpec) []table.ColumnSpec {
 // Readings counts the captions that say nothing about their image.
 func (w *worker) Readings(rows *table.Frame) []table.Reading {
 	captions := rows.Texts("caption")
-	return []table.Reading{table.Reading{Source: w.Label(), Column: "caption", What: "captions are empty, or repeat up to " +
+	return []table.Reading{table.Reading{Source: w.Label(), Column: "caption", What: "captions are empty, or repeat " +
+		"up to " +
 		"three words four times"}.Count(rows, func(row int) (bool, bool) {
 		return strings.TrimSpace(captions[row]) == "" || datasets.Degenerate(captions[row]),
 			rows.Images("image")[row].Path != ""

@@ -153,14 +153,16 @@ func (m *Model) ask(ctx context.Context) (*Ready, error) {
 			return r, nil
 		}
 	}
-	return nil, fmt.Errorf("exec %s: the files that it lists change while it starts. Fix: start the run again when they "+
+	return nil, fmt.Errorf("exec %s: the files that it lists change while it starts. Fix: start the run again when "+
+		"they "+
 		"are written", m.group.name())
 }
 
 // unchanged returns an error if a file that the program lists has changed since it was asked.
 func (m *Model) unchanged() error {
 	if now, err := times(m.Ready); err != nil || !equal(now, m.times) {
-		return fmt.Errorf("exec %s: a file that it lists changed during the run. Fix: start the run again", m.Ready.Name)
+		return fmt.Errorf("exec %s: a file that it lists changed during the run. Fix: start the run again",
+			m.Ready.Name)
 	}
 	return nil
 }

@@ -108,6 +108,18 @@ func (w *worker) Digest() string {
 		w.kind, judge)
 }
 
+// Readings counts the images in which nothing was found.
+func (w *worker) Readings(rows *table.Frame) []table.Reading {
+	outcomes := rows.Texts("outcome")
+	x := table.Reading{Source: w.Label(), Column: "mask", What: "unmasked", Majority: true}
+	if first := slices.Index(outcomes, "unmasked"); first >= 0 {
+		x.First = rows.Texts("reason")[first]
+	}
+	return []table.Reading{x.Count(rows, func(row int) (bool, bool) {
+		return outcomes[row] == "unmasked", slices.Contains([]string{"ok", "unmasked"}, outcomes[row])
+	})}
+}
+
 func (w *worker) Check(columns []table.ColumnSpec) error {
 	return stage.Needs("segment", columns, append(datasets.Columns("id:text", "image:image"),
 		table.ColumnSpec{Name: w.args.Object, Kind: table.KindText})...)

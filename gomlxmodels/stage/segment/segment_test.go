@@ -364,3 +364,20 @@ func TestRegionsEqualFlood(t *testing.T) {
 		}
 	}
 }
+
+// TestReadings counts the images in which nothing was found; a run prints it where they are most of a group.
+func TestReadings(t *testing.T) {
+	f := &table.Frame{Columns: []table.Column{table.TextColumn("id", []string{"a", "b", "c", "d"}),
+		table.TextColumn("region", []string{"North", "North", "South", "South"}),
+		table.TextColumn("outcome", []string{"unmasked", "ok", "ok", "refused"}),
+		table.TextColumn("reason", []string{"no pixel", "", "", ""})}}
+	w := &worker{name: "m"}
+	x := w.Readings(f)[0]
+	if want := "segment m: 1 of 3 unmasked (region: North 1 of 2); no pixel"; x.Line() != want || x.Noted() {
+		t.Errorf("%q, printed: %v", x.Line(), x.Noted())
+	}
+	f.Columns[2].Texts[1] = "unmasked"
+	if x := w.Readings(f)[0]; !x.Noted() {
+		t.Errorf("%q is not printed", x.Line())
+	}
+}

@@ -90,7 +90,7 @@ func run(op *operation.Operation, call operation.Call, in map[string]*table.Fram
 	}
 	f, err := op.Evaluate(context.Background(), call, raw, frames)
 	if err == nil {
-		err = SameThroughFiles(op, raw, frames, f)
+		err = SameThroughCSV(op, raw, frames, f)
 	}
 	specs, known := checked.Columns()
 	if err == nil && known && !slices.Equal(specs, f.Specs()) {
