@@ -26,9 +26,8 @@ const sniffRows = 200
 // commas, or by the semicolons, tabs or bars of a header that holds no comma; lines ended by LF or CRLF. Columns
 // image and mask are paths relative to the file's folder (a mask image: non-zero = object); paths outside that folder
 // are refused unless [FileOptions].Root names a parent. An empty cell is "no value". The unnamed first column that
-// pandas
-// writes for its index is read as id, or as index if the table has an id; a table of images without ids gets the paths
-// of its images, or its row numbers.
+// pandas writes for its index is read as id, or as index if the table has an id; a table of images without ids gets the
+// paths of its images, or its row numbers.
 //
 // The kind of a column whose name has none is decided when the table runs, from all of its cells: numbers, if all that
 // are not empty are, else text ([table.NumberFormat.ParseNumbers]: 007 and 9007199254740993 are text). A column of

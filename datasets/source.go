@@ -69,8 +69,7 @@ type FileOptions struct {
 	RepeatedIDs bool
 
 	// Decimal is the decimal mark of the numbers in a CSV file, "." or ","; "" = ".", and in a file with semicolons ","
-	// in
-	// a column whose numbers have one, which a note reports.
+	// in a column whose numbers have one, which a note reports.
 	Decimal string
 	// Thousands is the mark between thousands, such as "," in 1,500; "" = none. A column with such marks is text.
 	Thousands string
@@ -153,8 +152,7 @@ func Parquet(path string, options ...FileOptions) Table {
 // the images in its .tar files (WebDataset: members 0001.jpg, 0001.txt as caption, 0001.cls as class, and the fields of
 // 0001.json), whose ids are made from the file and the row or member where they have none. Folders named region=Kenya
 // are a column region. The path may be that of one .tar file. These columns are known when the table runs. Of the
-// options
-// only those about colors and transparency apply.
+// options only those about colors and transparency apply.
 func Folder(path string, options ...FileOptions) Table {
 	args, t := fileArgs("Folder", path, options)
 	if t.err != nil {

@@ -20,8 +20,7 @@ var labelColumns = []string{"region", "country", "group", "axis", "language", "o
 func Label(name string) string { return norm.NFC.String(strings.TrimFunc(name, unicode.IsSpace)) }
 
 // Labels returns frames whose columns of group names, columns and those of the column contract, are the [Label] of
-// their
-// values. A group that has several spellings in the frames, and groups that are equal up to case, are readings.
+// their values. A group that has several spellings in the frames, and groups that are equal up to case, are readings.
 func (c *Call) Labels(columns []string, in []*table.Frame) []*table.Frame {
 	out := slices.Clone(in)
 	all := slices.Concat(columns, labelColumns)

@@ -204,7 +204,7 @@ func TestDataCheckCaptions(t *testing.T) {
 		{"numbers", func(columns map[string]*table.Column) {
 			c := table.NumberColumn("captions", make([]float64, 5000))
 			columns["captions"] = &c
-		}, nil, nil, `column "captions" holds number values, not text`},
+		}, nil, nil, "captions are not a list of pairs of code and caption"},
 		{"not pairs", set("captions", 500, `[["asm_Beng"]]`), nil, nil,
 			"rows whose captions cannot be read, 1: train-00000-of-00002.parquet, row 501 (caption 1 is a list of 1"},
 		{"not in the sample", set("captions", 499, `[["asm_Beng"]]`), nil, nil, ""},

@@ -207,7 +207,6 @@ func TestDataImagesErrors(t *testing.T) {
 	dir := folderOf(t, map[string]string{
 		"two.csv":   "id,url\na,http://127.0.0.1:1/a.png\na,http://127.0.0.1:1/b.png\n",
 		"image.csv": "id,image\na,http://127.0.0.1:1/a.png\n",
-		"n.csv":     "id,url\na,3\n",
 		"fine.csv":  "id,url\na,http://127.0.0.1:1/a.png\n",
 	})
 	out := filepath.Join(dir, "out.csv")
@@ -218,7 +217,6 @@ func TestDataImagesErrors(t *testing.T) {
 		{[]string{"--in", filepath.Join(dir, "two.csv"), "--url", "url", "--out", out}, "the id is in row 1 already"},
 		{[]string{"--in", filepath.Join(dir, "image.csv"), "--url", "image", "--out", out}, "data images --url COLUMN"},
 		{[]string{"--in", filepath.Join(dir, "fine.csv"), "--url", "link", "--out", out}, `"link"`},
-		{[]string{"--in", filepath.Join(dir, "n.csv"), "--url", "url", "--out", out}, "holds number values"},
 		{[]string{"--in", filepath.Join(dir, "fine.csv"), "--out", out}, "--url COLUMN"},
 		{[]string{"--in", filepath.Join(dir, "fine.csv"), "--url", "url"}, "--out TABLE is missing"},
 		{[]string{"--in", filepath.Join(dir, "fine.csv"), "--url", "url", "--out", out, "--rate", "-1"}, "positive"},

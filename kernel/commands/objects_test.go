@@ -29,7 +29,7 @@ func TestChainOfObjects(t *testing.T) {
 		"generate --model archipelago-diffusion --prompts prompts.csv --steps 1 --size 32x32 --out g.csv",
 		"embed --model archipelago-vit --in URL/g.parquet --out URL/e.parquet",
 		"embed --model archipelago-vit --in g.csv --out e.parquet",
-		"table --in URL/e.parquet --join URL/prompts.csv --on id --out URL/j.csv",
+		"table --in URL/e.parquet --join URL/prompts.csv --on id --suffix _2 --out URL/j.csv",
 	} {
 		args := strings.Fields(line)
 		for i, a := range args {

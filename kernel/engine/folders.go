@@ -273,8 +273,7 @@ func jsonFields(raw []byte) (out []field, err error) {
 }
 
 // archives returns the rows of .tar files in the layout of WebDataset: members with the same name up to the first dot
-// of
-// their base name are one row.
+// of their base name are one row.
 func (r *run) archives(a datasets.ReadFileArgs, dir string, files []string) (*table.Frame, error) {
 	slices.Sort(files)
 	var ids []string

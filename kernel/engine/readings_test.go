@@ -36,8 +36,7 @@ func saved(t *testing.T, e *Engine, tab datasets.Table) (csv string, notes []str
 }
 
 // TestReadings: what files of other programs mean. A column that nobody uses is written as it was read; one that is
-// used
-// is decided from all of its cells; what is guessed or lost is one line.
+// used is decided from all of its cells; what is guessed or lost is one line.
 func TestReadings(t *testing.T) {
 	e := newEngine(t)
 	late := "tag,n\n" + strings.Repeat("7,1\n", 250) + "n/a,1\n2A,1\n11.0.1,1\n"

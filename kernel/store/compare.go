@@ -189,8 +189,7 @@ func (r *MergeReport) add(d compared) {
 }
 
 // compare compares the items that several packs hold with the one that is used; with old, only those of other packs
-// with
-// items of these.
+// with items of these.
 func (c copies) compare(difference Difference, old []string) (d compared, err error) {
 	where := map[Key]place{}
 	pairs := map[[2]string][][2]entry{} // by files: items that may differ

@@ -433,8 +433,7 @@ func TestPackNames(t *testing.T) {
 }
 
 // TestMergeConflicts: items that differ beyond rounding are never mixed in one context. Strict changes nothing; else
-// the
-// store keeps its own context whole, and without one the context of one source.
+// the store keeps its own context whole, and without one the context of one source.
 func TestMergeConflicts(t *testing.T) {
 	source := func(contexts map[string]string) *Store {
 		s := openWorker(t, t.TempDir(), WorkerOptions{Origin: Origin{Build: "b", Job: "j", Shard: "1"}})
