@@ -13,6 +13,7 @@ const (
 	resultMark = "antipode-result"
 	clearMark  = "antipode-clear"
 	noteMark   = "antipode-note"
+	againMark  = "antipode-again"
 )
 
 // Result shows the value of a cell's last expression; the kernel calls it. It calls the method Show of a value that has

@@ -41,8 +41,9 @@ type Kernel struct {
 
 	count     int               // of the cell executed last
 	counted   []Cell            // the cells that GoNB counts 1, 2, …, as it executes them
-	variables map[string]bool   // names that cells declared with var
+	variables map[string]int    // names that cells declared with var, with the number of the first such cell
 	notes     map[string]string // the cell that shows a note, by the note's text
+	seen      map[string]bool   // notes that are shown when they come again
 	results   func() *resultIndex
 }
 
@@ -67,8 +68,8 @@ func start(ctx context.Context, opts Options, name string) (_ *Kernel, err error
 		return nil, err
 	}
 	k := &Kernel{
-		tail: &tail{limit: 8 << 10}, done: make(chan struct{}), variables: map[string]bool{},
-		notes: map[string]string{}, results: newResultIndex(module),
+		tail: &tail{limit: 8 << 10}, done: make(chan struct{}), variables: map[string]int{},
+		notes: map[string]string{}, seen: map[string]bool{}, results: newResultIndex(module),
 	}
 	base := os.TempDir()
 	if len(base) > longestTemp {
