@@ -13,12 +13,13 @@ import (
 )
 
 var (
-	timeLine = regexp.MustCompile(`(?m)^(%%?)time(?:[ \t]+(.*))?$`)
-	whoLine  = regexp.MustCompile(`(?m)^%whos?[ \t]*$`)
-	rmLine   = regexp.MustCompile(`(?m)^%(?:rm|remove)[ \t](.*)$`)
-	reset    = regexp.MustCompile(`(?m)^%reset[ \t]*$`)
-	getLine  = regexp.MustCompile(`(?m)^!\*?[ \t]*go get\b`)
-	mainLine = regexp.MustCompile(`(?m)^(?:%%(?:[ \t]|$)|%main\b)`)
+	timeLine  = regexp.MustCompile(`(?m)^(%%?)time(?:[ \t]+(.*))?$`)
+	whoLine   = regexp.MustCompile(`(?m)^%whos?[ \t]*$`)
+	rmLine    = regexp.MustCompile(`(?m)^%(?:rm|remove)[ \t](.*)$`)
+	reset     = regexp.MustCompile(`(?m)^%reset[ \t]*$`)
+	getLine   = regexp.MustCompile(`(?m)^!\*?[ \t]*go get\b`)
+	otherMain = regexp.MustCompile(`(?m)^%(?:test|wasm|exec)\b|^func main\(`)
+	mainLine  = regexp.MustCompile(`(?m)^(?:%%(?:[ \t]|$)|%main\b)`)
 )
 
 // timing removes the commands %time and %%time from a cell and reports whether it has one. What follows %time is a
@@ -120,4 +121,22 @@ func calls(x ast.Expr) (found bool) {
 		return !isFunction
 	})
 	return found
+}
+
+// described returns the cell with calls that tell the kernel the columns of the tables that it declares. Line numbers
+// do not change.
+func (s source) described() string {
+	var b strings.Builder
+	for _, name := range s.variables() {
+		if name != "_" {
+			fmt.Fprintf(&b, "%s.Columns(%[2]q, %[2]s); ", light, name)
+		}
+	}
+	switch {
+	case b.Len() == 0 || otherMain.MatchString(s.code):
+		return s.code
+	case s.Main < 0:
+		return s.code + "\n%%\n" + b.String()
+	}
+	return s.code[:s.Main] + b.String() + s.code[s.Main:]
 }

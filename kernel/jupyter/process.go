@@ -45,6 +45,9 @@ type Kernel struct {
 	notes     map[string]string // the cell that shows a note, by the note's text
 	seen      map[string]bool   // notes that are shown when they come again
 	results   func() *resultIndex
+
+	known  sync.Mutex
+	tables map[string][]string // the columns of the cells' tables, by variable
 }
 
 // longestTemp is the maximal length of the temporary folder in bytes, so that the paths of the kernel's sockets have at
@@ -69,7 +72,8 @@ func start(ctx context.Context, opts Options, name string) (_ *Kernel, err error
 	}
 	k := &Kernel{
 		tail: &tail{limit: 8 << 10}, done: make(chan struct{}), variables: map[string]int{},
-		notes: map[string]string{}, seen: map[string]bool{}, results: newResultIndex(module),
+		notes: map[string]string{}, seen: map[string]bool{}, tables: map[string][]string{},
+		results: newResultIndex(module),
 	}
 	base := os.TempDir()
 	if len(base) > longestTemp {

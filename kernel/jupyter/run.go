@@ -50,6 +50,7 @@ func (k *Kernel) Run(ctx context.Context, c Cell, output func(Message)) (ReplyCo
 		c.Source, timed = timing(c.Source)
 	}
 	t := &tidier{out: output, number: k.numberOf, locate: k.locate, source: c.Source, current: c.Number, hint: k.hint,
+		table: k.addTable,
 		notes: func(text string, again bool) bool { return k.shows(cmp.Or(c.ID, c.Source), text, again) }}
 	code, failed := k.prepare(c, t)
 	if failed != nil {
@@ -163,7 +164,7 @@ func (k *Kernel) prepare(c Cell, t *tidier) (string, *ErrorContent) {
 			k.variables[name] = c.Number
 		}
 	}
-	s = split(s.clocked())
+	s = split(split(s.clocked()).described())
 	if s.Main < 0 {
 		return s.code, nil
 	}
@@ -188,6 +189,20 @@ func (k *Kernel) prepare(c Cell, t *tidier) (string, *ErrorContent) {
 // hint is [resultIndex.hint] for the notebook's variables.
 func (k *Kernel) hint(message, line string) string {
 	return k.results().hint(message, line, k.variables)
+}
+
+// addTable stores the columns of a table for completion.
+func (k *Kernel) addTable(nameAndColumns []string) {
+	k.known.Lock()
+	defer k.known.Unlock()
+	k.tables[nameAndColumns[0]] = nameAndColumns[1:]
+}
+
+// columns returns the columns of the cells' tables, by variable.
+func (k *Kernel) columns() map[string][]string {
+	k.known.Lock()
+	defer k.known.Unlock()
+	return maps.Clone(k.tables)
 }
 
 // interruptWhenDone interrupts the running cell when ctx ends, until finished is closed. As in a terminal, all of the

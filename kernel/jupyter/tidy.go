@@ -47,6 +47,7 @@ type tidier struct {
 	locate  func(file string, line int) (number, cellLine int)
 	notes   func(text string, again bool) bool // reports whether the cell is to show a note
 	hint    func(message, line string) string
+	table   func(nameAndColumns []string)
 	source  string // the cell's code, whose lines errors quote
 	current int    // the cell's number
 
@@ -82,11 +83,11 @@ func (t *tidier) take(m Message) {
 		_ = json.Unmarshal(m.Content, &t.failure) // if unreadable, the reply contains it too
 		return
 	case "display_data":
-		t.flush()
 		var shown bool
 		if m, shown = t.marked(m); !shown {
 			return
 		}
+		t.flush()
 	default:
 		t.flush()
 	}
@@ -340,9 +341,10 @@ const (
 	clearMark  = "antipode-clear"  // remove the outputs so far
 	noteMark   = "antipode-note"   // a note, which one cell shows
 	againMark  = "antipode-again"  // a note that is shown from its second time
+	tableMark  = "antipode-table"  // the columns of a table, which nobody is shown
 )
 
-// marked converts a marked display to the message it stands for. It returns false for a note that another cell shows.
+// marked converts a marked display to the message it stands for. It returns false for one that is not shown.
 func (t *tidier) marked(m Message) (_ Message, shown bool) {
 	var d DisplayContent
 	if json.Unmarshal(m.Content, &d) != nil {
@@ -362,6 +364,10 @@ func (t *tidier) marked(m Message) (_ Message, shown bool) {
 		}
 		d.Metadata = map[string]any{}
 		content = d
+	case d.Metadata[tableMark] != nil:
+		text, _ := d.Data["text/plain"].(string)
+		t.table(strings.Split(text, "\t"))
+		return m, false
 	default:
 		return m, true
 	}

@@ -3,6 +3,7 @@ package jupyter
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -67,6 +68,11 @@ func TestNewUsers(t *testing.T) {
 			t.Errorf("%q shows %q, want %q and not %q", test.code, got, test.want, test.without)
 		}
 	}
+	c := converse(t, s.Client)
+	reply := c.reply(c.request("complete_request", fields{"code": "%%\nphotos.Where(\"re", "cursor_pos": 19}))
+	if got := fmt.Sprint(reply["matches"]); got != "[region reason]" {
+		t.Errorf("Where(\"re is completed to %s", got)
+	}
 }
 
 func TestCommands(t *testing.T) {
@@ -98,6 +104,15 @@ func TestClocked(t *testing.T) {
 		"var a = func() { f() }":       "var a = func() { f() }",
 	} {
 		if got := split(code).clocked(); got != want {
+			t.Errorf("%q became %q, want %q", code, got, want)
+		}
+	}
+	for code, want := range map[string]string{
+		"var a int":          "var a int\n%%\nantipode_cell.Columns(\"a\", a); ",
+		"var a int\n%%\nf()": "var a int\n%%\nantipode_cell.Columns(\"a\", a); f()",
+		"%test\nvar a int":   "%test\nvar a int",
+	} {
+		if got := split(code).described(); got != want {
 			t.Errorf("%q became %q, want %q", code, got, want)
 		}
 	}
