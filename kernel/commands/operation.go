@@ -1,6 +1,7 @@
 package commands
 
 import (
+	_ "embed" // the Go calls
 	"flag"
 	"fmt"
 	"strings"
@@ -9,6 +10,21 @@ import (
 	"antipode/datasets/operation"
 	"antipode/datasets/table"
 )
+
+// goCalls has a line for each metric: its name, the package, and the call in Go.
+//
+//go:embed gocalls.txt
+var goCalls string
+
+// goCall returns the lines of a metric's help on its call in Go, "" for another operation.
+func goCall(name string) string {
+	for line := range strings.Lines(goCalls) {
+		if fields := strings.Split(strings.TrimSpace(line), "\t"); fields[0] == name {
+			return fmt.Sprintf("In Go (import \"antipode/%s\"):\n  %s\n\n", fields[1], fields[2])
+		}
+	}
+	return ""
+}
 
 // optionFlag is the flag of an option: text that the operation parses.
 type optionFlag struct {
@@ -56,7 +72,7 @@ func addOperation(fs *flag.FlagSet, op *operation.Operation) *operationFlags {
 	}
 	options := fs.Usage
 	fs.Usage = func() {
-		fmt.Printf("%s: %s\n\n", op.Name, op.Title)
+		fmt.Printf("%s: %s\n\n%s", op.Name, op.Title, goCall(op.Name))
 		options()
 		o.results()
 	}
