@@ -69,7 +69,7 @@ func commands() []command {
 		{"data", dataArgs, "list, download or check data sets, or fetch images by URL", data},
 		{"store", storeArgs, "list, verify or remove stored results, merge other stores into this one, or merge " +
 			"small files", storeCommand},
-		{"generate", "--model NAME|DIR --prompts TABLE --out TABLE [--n N] [--steps N] …",
+		{"generate", "--prompt TEXT | --model NAME|DIR --prompts TABLE --out TABLE [--n N] [--steps N] …",
 			"generate images of prompts",
 			generate},
 		{"check-adapter", "exec:PATH [--exec-arg A]… [--task NAME] [--quick]",
@@ -135,13 +135,13 @@ func oneLine(err error) string { return plaintext.OneLine(err.Error()) }
 
 func dispatch(ctx context.Context, args []string) error {
 	if len(args) == 0 {
-		help(os.Stdout)
+		help()
 		return nil
 	}
 	name, rest := args[0], args[1:]
 	switch {
 	case (name == "help" || isHelp(name)) && len(rest) == 0:
-		help(os.Stdout)
+		help()
 		return nil
 	case name == "help":
 		name, rest = rest[0], []string{"--help"}
@@ -175,12 +175,13 @@ func hint(prefix, name string) string {
 	return "; did you mean " + prefix + name + "?"
 }
 
-func help(w io.Writer) {
-	fmt.Fprint(w, "antipode audits how text-to-image models depict the world.\n\n")
+func help() {
+	fmt.Print("antipode audits how text-to-image models depict the world.\n\n")
+	printExamples("")
 	for _, c := range commands() {
-		fmt.Fprintf(w, "  antipode %s %s\n      %s\n", c.name, c.args, c.about)
+		fmt.Printf("  antipode %s %s\n      %s\n", c.name, c.args, c.about)
 	}
-	fmt.Fprintf(w, "\nThe store is $%s, else antipode/ in the user's cache directory.\n", client.HomeVar)
+	fmt.Printf("\nThe store is $%s, else antipode/ in the user's cache directory.\n", client.HomeVar)
 }
 
 // flags returns a flag set whose errors are usage errors and whose help includes the command's arguments.
@@ -189,9 +190,8 @@ func flags(name, args string) *flag.FlagSet {
 	fs.SetOutput(io.Discard)
 	fs.Usage = func() {
 		fmt.Printf("antipode %s %s\n", name, args)
-		fs.SetOutput(os.Stdout)
-		fs.PrintDefaults()
-		fs.SetOutput(io.Discard)
+		printExamples(name)
+		printFlags(fs)
 	}
 	return fs
 }

@@ -141,7 +141,8 @@ func scoreDefined(op *operation.Operation, args []string) (t datasets.Table, out
 	fs := flags("score", "--metric "+op.Name+" … --out FILE")
 	out = &stageFlags{}
 	fs.String("metric", "", "the metric: "+op.Title)
-	fs.StringVar(&out.out, "out", "", "the `FILE` to write: .csv or .parquet; without it, the result is printed")
+	fs.StringVar(&out.out, "out", "", "the `FILE` to write: .csv or .parquet, or - for CSV on standard "+
+		"output; without it, the result is printed")
 	fs.BoolVar(&out.skipBad, "skip-bad", false, "leave bad rows out and list them")
 	o := addOperation(fs, op)
 	if err := noArguments(fs, args); err != nil {

@@ -372,7 +372,7 @@ func tableOperations(ctx context.Context, args []string) error {
 	if s.out == "" {
 		return printTable(ctx, t)
 	}
-	if err := tableName(s.out); err != nil {
+	if err := s.outName(); err != nil {
 		return err
 	}
 	s.all = true
