@@ -34,7 +34,8 @@ func TestExamples(t *testing.T) {
 		}
 	}
 	text, _ := run("generate", "--help")
-	for _, pair := range [][2]string{{"    antipode generate", "\n  -model"}, {"\n  -prompt", "\n  -n "}, {"\n  -out", "\n  -api-base"}} {
+	for _, pair := range [][2]string{{"    antipode generate", "\n  -model"}, {"\n  -prompt", "\n  -n "},
+		{"\n  -out", "\n  -api-base"}} {
 		if a, b := strings.Index(text, pair[0]), strings.Index(text, pair[1]); a < 0 || b < a {
 			t.Errorf("%q is not before %q", pair[0], pair[1])
 		}
