@@ -206,7 +206,7 @@ func TestSameDigits(t *testing.T) {
 		if !strings.Contains(string(svg), ">"+printed+"</text>") {
 			t.Errorf("%v: the table has %s, not the figure", row, printed)
 		}
-		if strings.Contains(string(svg), "not given") {
+		if strings.Contains(string(svg), "n: not given") {
 			t.Error("the figure says that n is not given")
 		}
 	}
