@@ -329,6 +329,9 @@ func (b *Backend) start(ctx context.Context, binary string) error {
 	if err := os.MkdirAll(b.Home, 0o700); err != nil {
 		return fmt.Errorf("cannot create the store's folder: %w; set %s to a writable folder", err, HomeVar)
 	}
+	if err := verify(binary); err != nil {
+		return err
+	}
 	log, err := os.OpenFile(LogPath(b.Home), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) { // its cached results can be served
 		log, err = os.OpenFile(os.DevNull, os.O_WRONLY, 0)
@@ -438,6 +441,11 @@ func (b *Backend) once(ctx context.Context, r Request, progress func(table.Progr
 			if value := os.Getenv(name); value != "" {
 				r.Secrets[name] = value
 			}
+		}
+	}
+	if len(r.Secrets) > 0 {
+		if err := b.verifyRunning(); err != nil {
+			return nil, err
 		}
 	}
 	body, err := json.Marshal(r)

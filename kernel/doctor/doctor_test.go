@@ -240,7 +240,7 @@ func TestStore(t *testing.T) {
 	if err := os.Chmod(m.home, 0o777); err != nil {
 		t.Fatal(err)
 	}
-	m.want("store", Warn, "chmod go-w")
+	m.want("store", Fail, "chmod go-w")
 	if os.Getuid() != 0 {
 		if err := os.Chmod(m.home, 0o500); err != nil {
 			t.Fatal(err)

@@ -311,7 +311,8 @@ func TestRunClashes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i, want := range []string{"", "", "y|execute_result:3", "variable fmt hides package fmt", "variable fmt hides"} {
+	const hides = "variable fmt hides package fmt"
+	for i, want := range []string{"", "", "y|execute_result:3", hides, hides} {
 		if got := strings.Join(summary(nb.Cells[i]), "|"); !strings.Contains(got, want) {
 			t.Errorf("cell %d shows %q, want %q", i+1, got, want)
 		}

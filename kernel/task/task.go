@@ -328,5 +328,8 @@ func Build() (string, error) {
 		return "", err
 	}
 	sum, err := store.HashFile(program)
-	return fmt.Sprintf("%.12s", sum), err
+	return BuildOf(sum), err
 }
+
+// BuildOf returns the build id of a program by its SHA-256.
+func BuildOf(sum string) string { return fmt.Sprintf("%.12s", sum) }
