@@ -80,7 +80,7 @@ func privateDir(dir string) error {
 	if !info.IsDir() {
 		return fmt.Errorf("%s is not a folder", dir)
 	}
-	if !ownedByUser(info) {
+	if !OwnedByUser(info) {
 		return fmt.Errorf("%s belongs to another user", dir)
 	}
 	if info.Mode().Perm() != 0o700 {

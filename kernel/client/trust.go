@@ -12,6 +12,9 @@ import (
 // SharedVar, set to 1, permits a store that other users may write to. Programs are not run from such a store.
 const SharedVar = "ANTIPODE_SHARED_STORE"
 
+// SharedPrograms is the folder in the user's cache folder with the programs of shared stores.
+const SharedPrograms = "antipode-programs"
+
 // DigestVar is the SHA-256 that the program of [BinaryVar] must have, where the process that set it knows.
 const DigestVar = "ANTIPODE_BIN_SHA256"
 
@@ -34,7 +37,7 @@ func Programs(home string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("no folder for the programs of a shared store: %w", err)
 	}
-	own := filepath.Join(cache, "antipode-programs")
+	own := filepath.Join(cache, SharedPrograms)
 	if why := othersMayWrite(own); why != "" {
 		return "", fmt.Errorf("%s: no folder for the programs of a shared store", why)
 	}
@@ -47,7 +50,7 @@ func othersMayWrite(folder string) string {
 	switch {
 	case err != nil: // created later, or reported where it is used
 		return ""
-	case !ownedByUser(info):
+	case !OwnedByUser(info):
 		return folder + " belongs to another user"
 	case info.Mode().Perm()&0o022 != 0:
 		return folder + " can be written by other users"

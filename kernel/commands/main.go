@@ -57,6 +57,8 @@ func commands() []command {
 			"run a notebook headless; writes the executed notebook and an HTML page", runNotebook},
 		{"new", "NAME.ipynb", "write a starter notebook", newNotebook},
 		{"install", "", "install the kernel \"Go (Antipode)\" in Jupyter", install},
+		{"uninstall", "[--yes]", "remove the kernel from Jupyter, temporary files and, after a question, the store",
+			uninstall},
 		{"lab", "[NOTEBOOK]", "open an installed JupyterLab with the kernel", lab},
 		{"doctor", "[--json] [--devices LIST]",
 			"check compiler, plugin, device, store, disk and Jupyter, and suggest fixes",
