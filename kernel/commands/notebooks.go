@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"antipode/internal/atomicfile"
 	"antipode/kernel/client"
@@ -58,6 +59,14 @@ func jupyterOptions(ctx context.Context) (o jupyter.Options, err error) {
 	}
 	if o.Home, o.Binary, err = prepare(ctx); err != nil {
 		return o, err
+	}
+	if o.Program, err = os.Executable(); err != nil {
+		return o, err
+	}
+	for _, passing := range []string{os.TempDir(), o.Home} { // of `go run`, and the copies
+		if strings.HasPrefix(o.Program, passing+string(filepath.Separator)) {
+			o.Program = ""
+		}
 	}
 	o.Say = func(line string) { say("%s", line) }
 	return o, atomicfile.Write(filepath.Join(o.Home, "module"), []byte(o.ModuleDir+"\n"))

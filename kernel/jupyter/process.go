@@ -24,6 +24,7 @@ type Options struct {
 	Home      string       // $ANTIPODE_HOME: the tools live under it, and cells use its store
 	Dir       string       // the cells' working directory; empty = the current one
 	Binary    string       // the command that starts the backend; empty = $ANTIPODE_BIN, else this program
+	Program   string       // of Install: the installed command, which later builds replace; "" = none
 	Log       io.Writer    // receives GoNB's log; nil = only its end is stored, for error messages
 	Say       func(string) // receives a line before a slow step; may be nil
 }

@@ -183,8 +183,8 @@ func (p *provider) decided() (Choice, bool, error) {
 	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return Choice{}, true, fmt.Errorf("%s=%s: %w", Env, named, err)
 	}
-	return Choice{}, true, fmt.Errorf("%s=%s: no plugin found: name a pjrt_c_api_…_plugin.so or its folder, wheel, go-xla or none",
-		Env, named)
+	return Choice{}, true, fmt.Errorf("%s=%s: no plugin found: name a pjrt_c_api_…_plugin.so or its folder, wheel, "+
+		"go-xla or none", Env, named)
 }
 
 // kinds lists the kinds of plugin to consider, best first.

@@ -305,7 +305,8 @@ func TestRunHostileCells(t *testing.T) {
 func TestRunClashes(t *testing.T) {
 	t.Parallel()
 	path := write(t, code("var flag = \"x\"\r\nvar os = 3\r\nvar fmt = 0.5\r\n", "parameters"),
-		code("%%\r\ncell.Print(flag)\r\nos\r\n"), code("import \"fmt\"\r\n%%\r\nfmt.Println(os)\r\n", "raises-exception"),
+		code("%%\r\ncell.Print(flag)\r\nos\r\n"),
+		code("import \"fmt\"\r\n%%\r\nfmt.Println(os)\r\n", "raises-exception"),
 		code("%%\r\nfmt.Println(os)\r\n", "raises-exception"))
 	nb, err := run(t, t.Context(), Options{Notebook: path, Params: []string{"flag=y", "fmt=0.25"}})
 	if err != nil {
