@@ -66,7 +66,7 @@ func (k *Kernel) commands(code string, t *tidier) string {
 
 // took returns the line that %time prints.
 func took(start time.Time) StreamContent {
-	return StreamContent{"stdout", fmt.Sprintf("time: %s\n", time.Since(start).Round(time.Millisecond))}
+	return StreamContent{"stdout", fmt.Sprintf("time: %.3g s\n", time.Since(start).Seconds())}
 }
 
 // light is the name by which the code that the kernel writes imports package cell; users may declare others.

@@ -71,7 +71,7 @@ func TestNewUsers(t *testing.T) {
 	}
 	c := converse(t, s.Client)
 	reply := c.reply(c.request("complete_request", fields{"code": "%%\nphotos.Where(\"re", "cursor_pos": 19}))
-	if got := fmt.Sprint(reply["matches"]); got != "[region reason]" {
+	if got := fmt.Sprint(reply["matches"]); got != "[region]" {
 		t.Errorf("Where(\"re is completed to %s", got)
 	}
 }

@@ -58,11 +58,11 @@ func (l *loader) completeColumn(r Request, at int) (c Completion, ok bool) {
 		if namesColumn {
 			names = a.columns(r.Columns)
 		}
-		var all []candidate
-		for _, name := range names {
-			all = append(all, candidate{name: name})
+		found := withPrefix(candidatesOf(names), prefix)
+		if namesColumn && len(found) == 0 { // a verb may have added it
+			found = withPrefix(candidatesOf(contract), prefix)
 		}
-		for _, found := range withPrefix(all, prefix) {
+		for _, found := range found {
 			m := Match{Text: found.name, Type: "column"}
 			if !namesColumn {
 				m.Type = "const"
@@ -72,6 +72,13 @@ func (l *loader) completeColumn(r Request, at int) (c Completion, ok bool) {
 		break
 	}
 	return c, true
+}
+
+func candidatesOf(names []string) (all []candidate) {
+	for _, name := range names {
+		all = append(all, candidate{name: name})
+	}
+	return all
 }
 
 // meaning reports whether the placeholder is an argument or a field, or an element of one, that names a column; of a
@@ -126,8 +133,8 @@ func isField(e ast.Expr) bool {
 	return ok
 }
 
-// columns returns the columns of the tables in the innermost expression around the placeholder that contains one, or
-// those of all tables, and then the contract's.
+// columns returns the columns of the tables in the innermost expression around the placeholder that contains one whose
+// columns are known, or else those of all tables and the contract's.
 func (a *analysis) columns(tables map[string][]string) (names []string) {
 	for _, n := range slices.Backward(a.path) {
 		if _, ok := n.(ast.Expr); !ok || len(names) > 0 {
@@ -144,9 +151,10 @@ func (a *analysis) columns(tables map[string][]string) (names []string) {
 		for _, table := range slices.Sorted(maps.Keys(tables)) {
 			names = append(names, tables[table]...)
 		}
+		names = append(names, contract...)
 	}
 	seen := map[string]bool{}
-	return slices.DeleteFunc(append(names, contract...), func(name string) bool {
+	return slices.DeleteFunc(names, func(name string) bool {
 		again := seen[name]
 		seen[name] = true
 		return again
