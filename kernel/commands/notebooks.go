@@ -63,10 +63,9 @@ func jupyterOptions(ctx context.Context) (o jupyter.Options, err error) {
 	if o.Program, err = os.Executable(); err != nil {
 		return o, err
 	}
-	for _, passing := range []string{os.TempDir(), o.Home} { // of `go run`, and the copies
-		if strings.HasPrefix(o.Program, passing+string(filepath.Separator)) {
-			o.Program = ""
-		}
+	isCopy := strings.HasPrefix(o.Program, filepath.Join(o.Home, "bin")+string(filepath.Separator))
+	if isCopy || strings.Contains(o.Program, string(filepath.Separator)+"go-build") { // the latter of `go run`
+		o.Program = ""
 	}
 	o.Say = func(line string) { say("%s", line) }
 	return o, atomicfile.Write(filepath.Join(o.Home, "module"), []byte(o.ModuleDir+"\n"))
