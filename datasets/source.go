@@ -5,8 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"math"
 	"os"
+	"path/filepath"
 	"sort"
 
 	"antipode/datasets/operation"
@@ -131,12 +133,16 @@ func fileArgs(verb, path string, options []FileOptions) (ReadFileArgs, Table) {
 	return args, Table{}
 }
 
+// plainPathError returns the reason of a path error; where the file is missing, with the absolute path that was tried.
 func plainPathError(err error) error {
 	var pe *os.PathError
-	if errors.As(err, &pe) {
-		return pe.Err
+	if !errors.As(err, &pe) {
+		return err
 	}
-	return err
+	if abs, absErr := filepath.Abs(pe.Path); absErr == nil && errors.Is(pe.Err, fs.ErrNotExist) {
+		return fmt.Errorf("%w (%s)", pe.Err, abs)
+	}
+	return pe.Err
 }
 
 // FromFrame returns the table of a frame.

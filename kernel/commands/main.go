@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -132,8 +133,18 @@ func Main(args []string) int {
 	}
 }
 
-// oneLine returns an error's message as one line, with control characters escaped.
-func oneLine(err error) string { return plaintext.OneLine(err.Error()) }
+// oneLine returns an error's message as one line, with control characters escaped and the absolute path of a file that
+// was opened by a relative one.
+func oneLine(err error) string {
+	text := err.Error()
+	var path *os.PathError
+	if errors.As(err, &path) && !filepath.IsAbs(path.Path) && strings.HasSuffix(text, path.Error()) {
+		if abs, absErr := filepath.Abs(path.Path); absErr == nil {
+			text += " (" + abs + ")"
+		}
+	}
+	return plaintext.OneLine(text)
+}
 
 func dispatch(ctx context.Context, args []string) error {
 	if len(args) == 0 {

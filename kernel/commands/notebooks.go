@@ -32,7 +32,8 @@ func runNotebook(ctx context.Context, args []string) error {
 		return usage("run takes one notebook: antipode run NOTEBOOK")
 	}
 	if _, err := os.Stat(rest[0]); os.IsNotExist(err) { // before anything is downloaded
-		return usage("run: there is no notebook %s; `antipode new %s` creates one from a template", rest[0], rest[0])
+		tried, _ := filepath.Abs(rest[0]) // only for the message
+		return usage("run: there is no notebook %s (%s); `antipode new %[1]s` creates one from a template", rest[0], tried)
 	}
 	o.Notebook, o.Params, o.Progress = rest[0], params, os.Stderr
 	if o.ModuleDir, err = moduleDir(filepath.Dir(rest[0])); err != nil {
