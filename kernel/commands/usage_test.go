@@ -31,7 +31,8 @@ func TestUsage(t *testing.T) {
 		"run --xyzzyx":                              "run: unknown flag --xyzzyx; see `antipode run --help`",
 		"generate --n x": "generate: invalid value \"x\" for flag --n: parse error; see " +
 			"`antipode generate --help`",
-		"run nope.ipynb":              "run: there is no notebook nope.ipynb (" + dir + "/nope.ipynb); `antipode new nope.ipynb` creates one",
+		"run nope.ipynb": "run: there is no notebook nope.ipynb (" + dir + "/nope.ipynb); `antipode new nope.ipynb` " +
+			"creates one",
 		"table --in nope.csv --out -": "cannot read the table nope.csv: no such file or directory (" + dir + "/nope.csv)",
 		"embed t.csv":                 "embed takes no argument \"t.csv\"; tables are given with --in",
 		"embed --model m --in t.csv":  "--out TABLE is missing",
@@ -61,8 +62,8 @@ func TestUsage(t *testing.T) {
 		"new a.txt": "a.txt: the name of a notebook ends in .ipynb",
 	} {
 		printed, err := run(strings.Fields(args)...)
-		if !errors.As(err, new(usageError)) && !strings.Contains(want, "cannot read") || printed != "" || !strings.HasPrefix(err.Error(), want) ||
-			strings.Contains(err.Error(), "\n") {
+		isUsage := errors.As(err, new(usageError)) || strings.Contains(want, "cannot read")
+		if !isUsage || printed != "" || !strings.HasPrefix(err.Error(), want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("antipode %s: %q, %v, want %s", args, printed, err, want)
 		}
 	}
