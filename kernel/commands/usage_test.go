@@ -33,12 +33,13 @@ func TestUsage(t *testing.T) {
 			"`antipode generate --help`",
 		"run nope.ipynb": "run: there is no notebook nope.ipynb (" + dir + "/nope.ipynb); `antipode new nope.ipynb` " +
 			"creates one",
-		"table --in nope.csv --out -": "cannot read the table nope.csv: no such file or directory (" + dir + "/nope.csv)",
+		"table --in nope.csv --out -": "cannot read the table nope.csv: no such file or directory (" + dir +
+			"/nope.csv)",
 		"embed t.csv":                 "embed takes no argument \"t.csv\"; tables are given with --in",
 		"embed --model m --in t.csv":  "--out TABLE is missing",
 		"embed --model m --out t.csv": "--in TABLE is missing",
-		"embed --model m --in archipelago-photo --out t.csv": "archipelago-photo is not a folder or table (" + dir + "/archipelago-photo); a " +
-			"table is a .csv or .parquet file; did you mean \"archipelago-photos\"?",
+		"embed --model m --in archipelago-photo --out t.csv": "archipelago-photo is not a folder or table (" + dir +
+			"/archipelago-photo); a table is a .csv or .parquet file; did you mean \"archipelago-photos\"?",
 		"generate --style vivid": "generate: invalid value \"vivid\" for flag --style: only dall-e-3 had styles, and " +
 			"it was shut down on 2026-05-12",
 		"embed --in": "embed: flag needs an argument: --in; see `antipode embed --help`",
