@@ -33,7 +33,8 @@ func runNotebook(ctx context.Context, args []string) error {
 	}
 	if _, err := os.Stat(rest[0]); os.IsNotExist(err) { // before anything is downloaded
 		tried, _ := filepath.Abs(rest[0]) // only for the message
-		return usage("run: there is no notebook %s (%s); `antipode new %[1]s` creates one from a template", rest[0], tried)
+		return usage("run: there is no notebook %s (%s); `antipode new %[1]s` creates one from a template", rest[0],
+			tried)
 	}
 	o.Notebook, o.Params, o.Progress = rest[0], params, os.Stderr
 	if o.ModuleDir, err = moduleDir(filepath.Dir(rest[0])); err != nil {
