@@ -290,7 +290,8 @@ func whereStep(t datasets.Table, condition string) (datasets.Table, error) {
 		return t, usage("table: --where %s: write 'COLUMN OP VALUE'", condition)
 	}
 	if op == "in" {
-		return t.Where(column, op, datasets.SplitColumns(value)), nil
+		values := datasets.SplitColumns(value)
+		return t.NeedValues(column, values).Where(column, op, values), nil
 	}
 	x, err := strconv.ParseFloat(value, 64)
 	if err != nil || op == "contains" {

@@ -97,6 +97,7 @@ func TestTableErrors(t *testing.T) {
 		{"--in|t.csv|--where|region", "table: --where region: write 'COLUMN OP VALUE'", true},
 		{"--in|t.csv|--where|rgion == x", `table: --where rgion == x: `, false},
 		{"--in|t.csv|--where|region ~ x", `table: --where region ~ x: `, false},
+		{"--in|t.csv|--where|region in north,eats", `no row has "eats" in column "region"; did you mean "east"?`, false},
 		{"--in|t.csv|--rename|region", "table: --rename region: write A=B", true},
 		{"--in|t.csv|--rename|region=object", "table: --rename region=object: ", false},
 		{"--in|t.csv|--with|x", "table: --with x: write COLUMN=VALUE", true},
