@@ -13,17 +13,30 @@ import (
 	"antipode/datasets/table"
 )
 
-// habits are mistakes of users of Python, by the compiler's message or the line of the cell, and what to write instead.
+// Hints about a table, by its name and a column.
+const (
+	columnHint = `$1.Select("$2") has that column only, and $1.MustRows().Texts("$2") its values`
+	lengthHint = "$1.MustRows().Len() is the number of rows"
+	quoteHint  = `text is written in double quotes: "text"`
+	printHint  = "to print, write fmt.Println(x), or end the cell with x"
+)
+
+// habits are mistakes of users of Python, by the compiler's message or a line that is not Go, and what to write instead.
 var habits = []struct {
 	message, line *regexp.Regexp
+	table         bool // the first group is to be a table
 	hint          string
 }{
 	{message: regexp.MustCompile(`cannot index (\w+) \(variable of (?:struct )?type datasets\.Table`),
-		hint: `$1.Select("region") has that column only, and $1.MustRows().Texts("region") its values`},
-	{message: regexp.MustCompile(`invalid argument: (\w+) \(variable of (?:struct )?type datasets\.Table\) for built-in len`),
-		hint: "$1.MustRows().Len() is the number of rows"},
-	{message: regexp.MustCompile(`more than one character in rune literal|illegal rune literal|rune literal not terminated`),
-		hint: `text is written in double quotes: "text"`},
+		hint: strings.ReplaceAll(columnHint, "$2", "region")},
+	{message: regexp.MustCompile(`argument: (\w+) \(variable of (?:struct )?type datasets\.Table\) for built-in len`),
+		hint: lengthHint},
+	{message: regexp.MustCompile(`cannot range over (\w+) \(variable of (?:struct )?type datasets\.Table`),
+		hint: `the values of a column are $1.MustRows().Texts("id")`},
+	{message: regexp.MustCompile(`^(\w+)\.([a-z]\w*) undefined \(type datasets\.Table has no field or method \w+\)`),
+		table: true, hint: columnHint},
+	{message: regexp.MustCompile(`more than one character in rune literal|illegal rune literal|rune literal not term`),
+		hint: quoteHint},
 	{message: regexp.MustCompile(`(?:illegal|invalid) character U\+0023`), hint: "a comment begins with //"},
 	{message: regexp.MustCompile(`undefined: (?:True|False)$`), hint: "write true or false"},
 	{message: regexp.MustCompile(`undefined: None$`), hint: "write nil"},
@@ -32,20 +45,38 @@ var habits = []struct {
 	{line: regexp.MustCompile(`^\s*(?:import\s+[\pL_][\w.]*(?:\s+as\s+\w+)?|from\s+[\w.]+\s+import\b.*)\s*$`),
 		hint: `cells are Go: tables come from package datasets, for example datasets.CSV("photos.csv"), and other ` +
 			`packages are imported as import "path"`},
+	{line: regexp.MustCompile(`^\s*def\s+\w+\(`), hint: "a function is written func f(x int) int { … }"},
+	{line: regexp.MustCompile(`(\w+)\[["'](\w+)["']\]`), table: true, hint: columnHint},
+	{line: regexp.MustCompile(`\blen\((\w+)\)`), table: true, hint: lengthHint},
+	{line: regexp.MustCompile(`^\s*print\(`), hint: printHint},
+	{line: regexp.MustCompile(`'[^']{2,}'`), hint: quoteHint},
 }
 
+// syntax matches the messages of code that is not Go.
+var syntax = regexp.MustCompile(`expected |import path`)
+
 // hint returns what to write instead of the code in a line about which the compiler reports message, or "".
-func (x *resultIndex) hint(message, line string, variables map[string]int) string {
+func (x *resultIndex) hint(message, line string, variables map[string]int, tables map[string][]string) string {
 	for _, h := range habits {
-		if h.message != nil {
-			if at := h.message.FindStringSubmatchIndex(message); at != nil {
-				return "; " + string(h.message.ExpandString(nil, h.hint, message, at))
-			}
-		} else if h.line.MatchString(line) {
-			return "; " + h.hint
+		pattern, text := h.message, message
+		if pattern == nil && (message == "" || syntax.MatchString(message)) {
+			pattern, text = h.line, line
 		}
+		if pattern == nil {
+			continue
+		}
+		at := pattern.FindStringSubmatchIndex(text)
+		if at == nil {
+			continue
+		}
+		if h.table {
+			if _, known := tables[text[at[2]:at[3]]]; !known {
+				continue
+			}
+		}
+		return "; " + string(pattern.ExpandString(nil, h.hint, text, at))
 	}
-	return x.similar(message, variables)
+	return x.similar(message, line, variables)
 }
 
 var (
@@ -56,7 +87,7 @@ var (
 )
 
 // similar returns the name that was probably meant by an undefined one, as the end of a message, or "".
-func (x *resultIndex) similar(message string, variables map[string]int) string {
+func (x *resultIndex) similar(message, line string, variables map[string]int) string {
 	if m := noMember.FindStringSubmatch(message); m != nil {
 		return table.Hint(m[2], x.names[m[1]])
 	}
@@ -67,8 +98,15 @@ func (x *resultIndex) similar(message string, variables map[string]int) string {
 		return fmt.Sprintf("; the notebook's variable %s hides package %[1]s: rename it and restart the kernel", m[1])
 	}
 	m := undefined.FindStringSubmatch(message)
-	if m == nil {
+	if m == nil || len(m[2]) < 3 {
 		return ""
+	}
+	if x.names[m[2]] != nil { // a package none of whose exported names is used
+		used := regexp.MustCompile(`\b` + m[2] + `\.(\w+)`).FindStringSubmatch(line)
+		if used == nil {
+			return ""
+		}
+		m[1], m[2] = m[2], used[1]
 	}
 	packages := slices.Sorted(maps.Keys(x.names))
 	if m[1] == "" {

@@ -188,7 +188,7 @@ func (k *Kernel) prepare(c Cell, t *tidier) (string, *ErrorContent) {
 
 // hint is [resultIndex.hint] for the notebook's variables.
 func (k *Kernel) hint(message, line string) string {
-	return k.results().hint(message, line, k.variables)
+	return k.results().hint(message, line, k.variables, k.columns())
 }
 
 // addTable stores the columns of a table for completion.
