@@ -52,9 +52,7 @@ func Columns(name string, value any) {
 	for _, c := range t.Columns() {
 		columns = append(columns, c.Name)
 	}
-	text := strings.Join(columns, "\t")
-	gonbui.SendData(&protocol.DisplayData{Data: map[protocol.MIMEType]any{protocol.MIMETextPlain: text},
-		Metadata: map[string]any{tableMark: true}})
+	sendMarked(map[protocol.MIMEType]any{protocol.MIMETextPlain: strings.Join(columns, "\t")}, tableMark)
 }
 
 func sendMarked(data map[protocol.MIMEType]any, mark string) {

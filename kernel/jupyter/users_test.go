@@ -37,7 +37,7 @@ func TestNewUsers(t *testing.T) {
 		{"var photos = datasets.FromRows([]map[string]any{{\"id\": \"a\", \"region\": \"North\"}})", "", "e"},
 		{"import \"fmt\"\r\n%%\r\nfmt.Println(\"CRLF\")\r\n", "CRLF", "%%"},
 		{"%%\nphotos[\"region\"]", "photos.Select(\"region\") has that column", ""},
-		{"photos[\"region\"]", "go below a line %%; above it are import, var, const, type and func; photos.Select(", ""},
+		{"photos[\"region\"]", "type and func; photos.Select(", ""},
 		{"len(photos)", "photos.MustRows().Len()", ""},
 		{"print(photos)", "write fmt.Println(x)", ""},
 		{"%%\nphotos.region", "photos.Select(\"region\")", ""},
