@@ -21,7 +21,7 @@ const (
 	printHint  = "to print, write fmt.Println(x), or end the cell with x"
 )
 
-// habits are mistakes of users of Python, by the compiler's message or a line that is not Go, and what to write instead.
+// habits are mistakes of users of Python, by the message or a line that is not Go, and what to write instead.
 var habits = []struct {
 	message, line *regexp.Regexp
 	table         bool // the first group is to be a table
