@@ -5,10 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"math"
 	"os"
-	"path/filepath"
 	"sort"
 
 	"antipode/datasets/operation"
@@ -133,16 +131,12 @@ func fileArgs(verb, path string, options []FileOptions) (ReadFileArgs, Table) {
 	return args, Table{}
 }
 
-// plainPathError returns the reason of a path error; where the file is missing, with the absolute path that was tried.
 func plainPathError(err error) error {
 	var pe *os.PathError
-	if !errors.As(err, &pe) {
-		return err
+	if errors.As(err, &pe) {
+		return tried(pe)
 	}
-	if abs, absErr := filepath.Abs(pe.Path); absErr == nil && errors.Is(pe.Err, fs.ErrNotExist) {
-		return fmt.Errorf("%w (%s)", pe.Err, abs)
-	}
-	return pe.Err
+	return err
 }
 
 // FromFrame returns the table of a frame.
