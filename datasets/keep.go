@@ -62,9 +62,10 @@ func keep(ctx context.Context, name, source string, compute func() Table, inputs
 	}
 	start := filepath.Join(home, "kept", name+"-")
 	path := start + hex.EncodeToString(key.Sum(nil)[:16]) + ".parquet"
+	kept := func() Table { return Parquet(path, FileOptions{Root: string(filepath.Separator)}).Named(name) }
 	now := time.Now()
 	if os.Chtimes(path, now, now) == nil {
-		return Parquet(path).Named(name), nil
+		return kept(), nil
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return Table{}, err
@@ -79,7 +80,7 @@ func keep(ctx context.Context, name, source string, compute func() Table, inputs
 			_, _ = os.Remove(file), os.RemoveAll(file[:len(file)-len(".parquet")]+".images")
 		}
 	}
-	return Parquet(path).Named(name), nil
+	return kept(), nil
 }
 
 // digestRows returns the digest of the contents of tables: of images by their own digests, not their paths.

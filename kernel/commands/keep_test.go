@@ -54,6 +54,18 @@ func TestKeep(t *testing.T) {
 			t.Errorf("step %d computed: %v, want %v", i, again, step.again)
 		}
 	}
+	for range 2 { // images of a folder stay there, those of the store are copied
+		images := cell.Keep("images", func() datasets.Table { return write("one", 5).With("region", "North") })
+		if f, err := images.Rows(t.Context()); err != nil || len(f.Images("image")) != 1 {
+			t.Errorf("images: %v, %v", f, err)
+		}
+		made := cell.Keep("made", func() datasets.Table {
+			return datasets.Archipelago(datasets.ArchipelagoOptions{PerCell: 1}).Reference().Head(1)
+		})
+		if f, err := made.Rows(t.Context()); err != nil || len(f.Images("image")) != 1 {
+			t.Errorf("images of the store: %v, %v", f, err)
+		}
+	}
 	defer func() {
 		if recover() == nil {
 			t.Error("a channel is no input, and ../x is no name")
