@@ -36,6 +36,7 @@ func init() {
 	operation.Verb("repeat", repeat)
 	operation.Verb("seed-by", seedBy)
 	operation.Verb("grow-masks", growMasks)
+	operation.Verb("digest", digestRows)
 }
 
 // rowsInMemory evaluates the rows that a plan carries.

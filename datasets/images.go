@@ -105,7 +105,8 @@ func TableFormat(path string) error {
 			return fmt.Errorf("%s is not a folder or table; the URL of a folder ends in a slash, that of a table in "+
 				".csv or .parquet", path)
 		}
-		return fmt.Errorf("%s is not a folder or table; a table is a .csv or .parquet file", path)
+		tried, _ := filepath.Abs(path) // only for the message
+		return fmt.Errorf("%s is not a folder or table (%s); a table is a .csv or .parquet file", path, tried)
 	}
 	name := objecturl.Base(path)
 	return fmt.Errorf("%s: a table is a .csv or .parquet file; convert it, in pandas: %s.to_csv(%q, index=False)",

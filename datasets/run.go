@@ -103,6 +103,7 @@ func (t Table) request(ctx context.Context, req client.Request, estimate bool) (
 	bar := cell.NewProgress()
 	defer bar.Close()
 	announced := !estimate
+	defer cell.Caches(time.Now())
 	res, err := exec.Run(ctx, req, func(p table.Progress) {
 		if left := p.Left(); !announced && left > time.Minute {
 			bar.Announce(fmt.Sprintf("%s: %d items, about %.0f min", p.Stage, p.Total-p.Done, left.Minutes()))

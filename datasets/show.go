@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -16,10 +17,11 @@ import (
 	"antipode/kernel/cell"
 )
 
-// The number of rows of [Table.Print] and [Table.Show].
+// The number of rows of [Table.Print] and [Table.Show]; tables with images show fewer.
 const (
 	printRows = 20
-	showRows  = 10
+	showRows  = 30
+	imageRows = 10
 )
 
 // Print runs the table and prints its first 20 rows as text. On failure it ends a notebook cell with one line, and
@@ -34,8 +36,8 @@ func (t Table) Print() {
 	})
 }
 
-// Show runs the table and shows its first 10 rows and its size: in a notebook as an HTML table with thumbnails,
-// elsewhere as text. On failure it ends a notebook cell with one line, and panics elsewhere.
+// Show runs the table and shows its first 30 rows, with images or masks 10, and its size: in a notebook as an HTML
+// table with thumbnails, elsewhere as text. On failure it ends a notebook cell with one line, and panics elsewhere.
 func (t Table) Show() { inCell(t.ShowE) }
 
 // ShowE is [Table.Show] for programs: it returns errors.
@@ -45,9 +47,15 @@ func (t Table) ShowE(ctx context.Context) error {
 		return err
 	}
 	f = f.Shown()
-	b := cell.Bundle{Text: Format(f, showRows) + size(f) + "\n"}
+	rows := showRows
+	if slices.ContainsFunc(f.Columns, func(c Column) bool {
+		return c.Kind == table.KindImage || c.Kind == table.KindMask
+	}) {
+		rows = imageRows
+	}
+	b := cell.Bundle{Text: Format(f, rows) + size(f) + "\n"}
 	if cell.InNotebook() {
-		b.HTML = tableHTML(f, showRows)
+		b.HTML = tableHTML(f, rows)
 	}
 	cell.Show(b)
 	return nil

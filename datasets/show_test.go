@@ -229,3 +229,22 @@ func TestFormatEscapes(t *testing.T) {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
+
+// Tables without images show 30 rows, those with images 10.
+func TestShownRows(t *testing.T) {
+	var rows []map[string]any
+	for i := range 31 {
+		rows = append(rows, map[string]any{"id": fmt.Sprint(i)})
+	}
+	f := FromRows(rows).frame
+	for want, f := range map[string]*Frame{
+		"… 1 more row": f,
+		"… 21 more rows": f.With(Column{ColumnSpec: table.ColumnSpec{Name: "image", Kind: table.KindImage},
+			Images: make([]table.Image, 31)}),
+	} {
+		out := captured(t, &os.Stdout, FromFrame(f).Show)
+		if !strings.Contains(out, want+"\n") {
+			t.Errorf("want %s: %s", want, out)
+		}
+	}
+}

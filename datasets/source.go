@@ -243,7 +243,7 @@ func fileArgs(verb, path string, options []FileOptions) (ReadFileArgs, Table) {
 func plainPathError(err error) error {
 	var pe *os.PathError
 	if errors.As(err, &pe) {
-		return pe.Err
+		return tried(pe)
 	}
 	return err
 }

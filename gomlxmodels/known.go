@@ -183,10 +183,9 @@ func resolve(model string) (string, error) {
 		if hubName.MatchString(model) {
 			return model, nil
 		}
-		return "", fmt.Errorf("no model %q: give a name that `antipode models` lists, a name on the hub "+
-			"(OWNER/NAME), or "+
-			"a folder with a config.json%s", model, Nearest(model))
+		return "", fmt.Errorf("no model %q and no folder %s: give a name that `antipode models` lists, a name on the "+
+			"hub (OWNER/NAME), or a folder with a config.json%s", model, abs, Nearest(model))
 	}
-	return "", fmt.Errorf("no model in the folder %q: it has no config.json, modules.json, "+
-		"model_index.json or config.yaml", model)
+	return "", fmt.Errorf("no model in the folder %s: it has no config.json, modules.json, "+
+		"model_index.json or config.yaml", abs)
 }

@@ -10,19 +10,26 @@ import (
 
 // Sentences of captions.
 const (
-	noCounts    = "n: not given in the table."
 	noIntervals = "No intervals in the table."
 	undrawn     = "The table has intervals; they are not drawn."
 )
 
 // sentences writes the caption that figures of values share.
 func (c *chart) sentences(s *options, f *datasets.Frame, column string, whiskers bool, none []string) {
-	c.caption = append(c.caption, s.kind(f, column, whiskers), counts(f, all(f.Len())))
+	c.caption = append(c.caption, s.kind(f, column, whiskers))
+	c.count(f)
 	if s.free && len(c.panels) > 1 {
 		c.caption = append(c.caption, "Panels differ in scale.")
 	}
 	if len(none) > 0 {
 		c.caption = append(c.caption, "No data: "+list(none, 8)+".")
+	}
+}
+
+// count writes the sentence on the number of images, where the table has it.
+func (c *chart) count(f *datasets.Frame) {
+	if sentence := counts(f, all(f.Len())); sentence != "" {
+		c.caption = append(c.caption, sentence)
 	}
 }
 
@@ -47,7 +54,7 @@ func (c *chart) reword(old, new string) {
 	}
 }
 
-// counts returns the number of images behind each value, as a sentence.
+// counts returns the number of images behind each value, as a sentence, or "" where the table does not have it.
 func counts(f *datasets.Frame, rows []int) string {
 	var parts []string
 	for _, c := range []struct{ column, noun string }{{"n_real", "real"}, {"n_generated", "generated"},
@@ -72,7 +79,7 @@ func counts(f *datasets.Frame, rows []int) string {
 		}
 	}
 	if parts == nil {
-		return noCounts
+		return ""
 	}
 	return "n per value: " + strings.Join(parts, ", ") + "."
 }

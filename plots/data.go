@@ -213,27 +213,37 @@ func all(n int) []int {
 	return rows
 }
 
-// digits returns the format of values next to marks: shares with two decimals, smaller and larger values with as many
-// as the largest one justifies, whole numbers without.
-func digits(values []value) func(float64) string {
-	largest, fraction := 0.0, false
+// decimals returns the number of decimals of values, the same in tables and figures: none for whole numbers, with
+// intervals up to the first digit of a quarter of the median interval, otherwise three digits of the largest.
+func decimals(values []value) int {
+	wholeNumbers, largest := true, 0.0
+	var halves []float64
 	for _, v := range values {
-		for _, x := range []float64{v.v, v.low, v.high} {
-			if finite(x) {
-				largest, fraction = max(largest, math.Abs(x)), fraction || x != math.Trunc(x)
-			}
+		if !finite(v.v) {
+			continue
+		}
+		wholeNumbers = wholeNumbers && v.v == math.Trunc(v.v)
+		largest = max(largest, math.Abs(v.v))
+		if finite(v.low) && finite(v.high) && v.high > v.low {
+			halves = append(halves, (v.high-v.low)/2)
 		}
 	}
-	decimals := 0
+	n := 0
 	switch {
-	case !fraction:
-	case largest < 1:
-		decimals = min(1-int(math.Floor(math.Log10(largest))), 9)
-	case largest < 10:
-		decimals = 2
-	case largest < 100:
-		decimals = 1
+	case len(halves) > 0:
+		slices.Sort(halves)
+		n = -int(math.Floor(math.Log10(halves[len(halves)/2] / 2)))
+	case !wholeNumbers && largest > 0:
+		n = 2 - int(math.Floor(math.Log10(largest)))
 	}
+	return min(max(n, 0), 6)
+}
+
+// digits returns the format of values next to marks.
+func digits(values []value) func(float64) string { return rounded(decimals(values)) }
+
+// rounded returns the format with a number of decimals.
+func rounded(decimals int) func(float64) string {
 	return func(v float64) string {
 		if math.Abs(v) < 0.5*math.Pow10(-decimals) {
 			v = 0 // no "-0.00"

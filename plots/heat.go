@@ -137,7 +137,7 @@ func buildHeat(f *datasets.Frame, column string, s *options) (drawing, error) {
 		c.caption = append(c.caption, undrawn)
 	}
 	if h.sums == nil {
-		c.caption = append(c.caption, counts(f, all(f.Len())))
+		c.count(f)
 	}
 	if s.hatched.Column != "" {
 		c.keys = append(c.keys, key{cmp.Or(s.hatched.Value, s.hatched.Column), s.theme.Ink, struck})

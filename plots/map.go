@@ -133,7 +133,7 @@ func buildMap(f *datasets.Frame, column, country string, s *options) (drawing, e
 	c.ramp, c.rampName, c.columns = &scale, s.axis("", column), 1
 	c.height = (c.theme.Width - 2*margin - 10) * (mapNorth - mapSouth) / (mapEast - mapWest)
 	c.panels = []*panel{{draw: func(sc *scene, p *panel) { sc.world(p, lands, of, &scale) }}}
-	c.caption = append(c.caption, counts(f, all(f.Len())))
+	c.count(f)
 	if shared > 0 {
 		c.caption = append(c.caption, fmt.Sprintf("%d rows share a country with another: the largest value counts.",
 			shared))

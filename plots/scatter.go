@@ -195,8 +195,11 @@ func buildScatter(f *datasets.Frame, x, y string, s *options) (drawing, error) {
 	case panels.columns == 2:
 		c.height = 260
 	}
+	after := len(c.caption) + 1
 	c.sentences(s, f, x, whiskers, none)
-	c.reword(noCounts, fmt.Sprintf("n = %d points.", f.Len()-len(none)-outside))
+	if counts(f, all(f.Len())) == "" {
+		c.caption = slices.Insert(c.caption, after, fmt.Sprintf("n = %d points.", f.Len()-len(none)-outside))
+	}
 	if slices.ContainsFunc(fits, func(fit panelFit) bool { return fit.lines != nil }) {
 		c.caption = append(c.caption, "Solid line: the fit.")
 	}

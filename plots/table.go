@@ -7,7 +7,6 @@ import (
 	"math"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"antipode/datasets"
@@ -180,44 +179,24 @@ func hasInterval(f *datasets.Frame, column string) bool {
 	return f.Numbers(column+"_low") != nil && f.Numbers(column+"_high") != nil
 }
 
-// numbers returns the format of a number column: whole numbers without decimals, values with intervals up to the
-// first digit of a quarter of the median interval, others with three digits of the largest. fixed is the number of
-// decimals if it is not negative.
+// numbers returns the format of a number column with the [decimals] of its values, or with fixed decimals if fixed is
+// not negative.
 func numbers(f *datasets.Frame, c *datasets.Column, fixed int) func(r int) string {
 	var low, high []float64
 	if hasInterval(f, c.Name) {
 		low, high = f.Numbers(c.Name+"_low"), f.Numbers(c.Name+"_high")
 	}
-	wholeNumbers, largest := true, 0.0
-	var halves []float64
-	for i, v := range c.Numbers {
-		if !finite(v) {
-			continue
+	if fixed < 0 {
+		values := make([]value, len(c.Numbers))
+		for i, v := range c.Numbers {
+			values[i] = value{v, math.NaN(), math.NaN()}
+			if low != nil {
+				values[i] = value{v, low[i], high[i]}
+			}
 		}
-		wholeNumbers = wholeNumbers && v == math.Trunc(v)
-		largest = max(largest, math.Abs(v))
-		if low != nil && finite(low[i]) && finite(high[i]) && high[i] > low[i] {
-			halves = append(halves, (high[i]-low[i])/2)
-		}
+		fixed = decimals(values)
 	}
-	decimals := 0
-	switch {
-	case len(halves) > 0:
-		slices.Sort(halves)
-		decimals = -int(math.Floor(math.Log10(halves[len(halves)/2] / 2)))
-	case !wholeNumbers && largest > 0:
-		decimals = 2 - int(math.Floor(math.Log10(largest)))
-	}
-	decimals = min(max(decimals, 0), 6)
-	if fixed >= 0 {
-		decimals = fixed
-	}
-	write := func(v float64) string {
-		if v == 0 || math.Abs(v) < 0.5*math.Pow10(-decimals) {
-			v = 0 // no "-0.00"
-		}
-		return strconv.FormatFloat(v, 'f', decimals, 64)
-	}
+	write := rounded(fixed)
 	return func(r int) string {
 		v := c.Numbers[r]
 		if math.IsNaN(v) {

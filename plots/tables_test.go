@@ -184,3 +184,30 @@ func TestMaskedText(t *testing.T) {
 		}
 	}
 }
+
+// A value has the same digits in a table and next to its bar, and a figure does not say what its table lacks.
+func TestSameDigits(t *testing.T) {
+	for _, row := range []map[string]any{
+		{"region": "A", "score": 0.41234},
+		{"region": "A", "score": 0.41234, "score_low": 0.25, "score_high": 0.55},
+		{"region": "A", "score": 41.234, "score_low": 41.2, "score_high": 41.3},
+		{"region": "A", "score": 7.0},
+	} {
+		scores := datasets.FromRows([]map[string]any{row})
+		text, err := plots.Table{Table: scores, Columns: []string{"score"}}.Text()
+		if err != nil {
+			t.Fatal(err)
+		}
+		printed, _, _ := strings.Cut(strings.Fields(text)[1], " ")
+		svg, err := plots.Bars{Table: scores, X: "region", Y: "score", Horizontal: true}.SVG()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(string(svg), ">"+printed+"</text>") {
+			t.Errorf("%v: the table has %s, not the figure", row, printed)
+		}
+		if strings.Contains(string(svg), "n: not given") {
+			t.Error("the figure says that n is not given")
+		}
+	}
+}

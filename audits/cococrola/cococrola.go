@@ -197,10 +197,10 @@ func (a Audit) list() cococrola.Options {
 // selected returns the rows of the study's languages and concepts.
 func (a Audit) selected(t datasets.Table) datasets.Table {
 	if a.Languages != nil {
-		t = t.Where("language", "in", a.Languages)
+		t = t.NeedValues("language", a.Languages).Where("language", "in", a.Languages)
 	}
 	if a.Only != nil {
-		t = t.Where("concept", "in", a.Only)
+		t = t.NeedValues("concept", a.Only).Where("concept", "in", a.Only)
 	}
 	return t
 }

@@ -178,7 +178,7 @@ func (a Audit) Candidates() datasets.Table {
 			return dollarstreet.Photos(dollarstreet.Options{Dir: dir})
 		}}).Need("object", "").Need("region", "")
 	if objects := a.objects(); objects != nil {
-		photos = photos.Where("object", "in", objects)
+		photos = photos.NeedValues("object", a.Objects).Where("object", "in", objects)
 	}
 	return photos
 }
@@ -244,7 +244,7 @@ func (a Audit) Prompts(template string) datasets.Table {
 	case a.builtIn():
 		prompts = a.world(false, 1).Prompts().With("template", template)
 		if a.Objects != nil {
-			prompts = prompts.Where("object", "in", a.Objects)
+			prompts = prompts.NeedValues("object", a.Objects).Where("object", "in", a.Objects)
 		}
 	case name == geode.Name:
 		prompts = digin.Prompts(digin.PromptOptions{Template: template, Objects: a.objects()})
@@ -284,7 +284,7 @@ func (a Audit) Images(template string) datasets.Table {
 			images = a.world(false, 2*n).Sampled().Where("seed", ">=", n)
 		}
 		if a.Objects != nil {
-			images = images.Where("object", "in", a.Objects)
+			images = images.NeedValues("object", a.Objects).Where("object", "in", a.Objects)
 		}
 		return audits.Succeeded(images.With("template", template))
 	}

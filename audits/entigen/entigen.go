@@ -255,7 +255,7 @@ func (a Audit) list(name, model string) datasets.Table {
 func (a Audit) selected(t datasets.Table) datasets.Table {
 	switch {
 	case len(a.Attributes) > 0:
-		return t.Where("attribute", "in", a.Attributes)
+		return t.NeedValues("attribute", a.Attributes).Where("attribute", "in", a.Attributes)
 	case a.builtIn() && audits.Has(t, "category"):
 		return t.Where("category", "==", "occupation")
 	}

@@ -103,7 +103,8 @@ func (a Audit) chosen(languages datasets.Table) datasets.Table {
 	if a.Languages == "" || a.languageFile() != "" {
 		return languages
 	}
-	return languages.Where("code", "in", append(datasets.SplitColumns(a.Languages), data.English))
+	codes := datasets.SplitColumns(a.Languages)
+	return languages.NeedValues("code", codes).Where("code", "in", append(codes, data.English))
 }
 
 // LanguageTable returns the languages of the study: code, caption_source and, of the paper's, name, script, family and

@@ -197,6 +197,11 @@ func (a Audit) ofImages(t datasets.Table) datasets.Table {
 	return audits.NoRows(t.Columns())
 }
 
+// named is mine for a table in which each identity of the study must occur.
+func (a Audit) named(t datasets.Table) datasets.Table {
+	return a.mine(t.NeedValues("identity", a.Identities))
+}
+
 // mine returns the rows of the study's identities.
 func (a Audit) mine(t datasets.Table) datasets.Table {
 	if len(a.Identities) == 0 {
@@ -230,11 +235,11 @@ func (a Audit) Truth() datasets.Table {
 func (a Audit) pairs(show bool) datasets.Table {
 	switch {
 	case a.builtIn():
-		return a.mine(a.world(false, 1).Stereotypes())
+		return a.named(a.world(false, 1).Stereotypes())
 	case a.seeGULL():
-		return a.mine(visage.Pairs(visage.Options{Dir: a.Data, SeeGULL: a.SeeGULLData, ShowOffensive: show}))
+		return a.named(visage.Pairs(visage.Options{Dir: a.Data, SeeGULL: a.SeeGULLData, ShowOffensive: show}))
 	}
-	return a.mine(datasets.Images(a.Attributes))
+	return a.named(datasets.Images(a.Attributes))
 }
 
 // Pairs returns the pairs of identity and attribute with the ratings of both; see datasets/visage.Pairs.
@@ -272,7 +277,7 @@ func (a Audit) SetPrompts() datasets.Table {
 	if !a.builtIn() {
 		return a.checked(a.prompts(a.Sets, 15))
 	}
-	return a.checked(a.mine(a.world(false, 1).Peoples().Select("id", "prompt", "prompt_id", "identity", "set",
+	return a.checked(a.named(a.world(false, 1).Peoples().Select("id", "prompt", "prompt_id", "identity", "set",
 		"attribute").SeedBy("id")))
 }
 
@@ -285,9 +290,9 @@ func (a Audit) images(prompts datasets.Table) datasets.Table {
 		if !audits.Has(images, "set") {
 			images = images.With("set", stereotypes.Default).With("attribute", "")
 		}
-		return a.checked(a.mine(audits.Succeeded(images)))
+		return a.checked(a.named(audits.Succeeded(images)))
 	case a.sampled():
-		return a.checked(a.mine(audits.Succeeded(a.world(g == Sampler, a.N).Peoples())))
+		return a.checked(a.named(audits.Succeeded(a.world(g == Sampler, a.N).Peoples())))
 	case g == "":
 		return a.checked(a.ofImages(a.world(false, 1).Peoples().With("outcome", "ok")))
 	}

@@ -22,6 +22,10 @@ BITS = {"int": 64, "int8": 8, "int16": 16, "int32": 32, "rune": 32, "int64": 64}
 UNSIGNED = {"uint": 64, "uint8": 8, "byte": 8, "uint16": 16, "uint32": 32, "uint64": 64}
 FLOATS = ("float64", "float32")
 BASIC = (*BITS, *UNSIGNED, *FLOATS, "string", "bool")
+KEYWORDS = set(
+    "break case chan const continue default defer else fallthrough for func go goto if import interface map package "
+    "range return select struct switch type var".split()
+)
 UNITS = {"h": 3600e9, "m": 60e9, "s": 1e9, "ms": 1e6, "us": 1e3, "µs": 1e3, "ns": 1}
 
 # One declaration: var NAME [TYPE] [= VALUE] [// HELP]. Inside var ( … ) the word var is absent.
@@ -163,6 +167,8 @@ class GoTranslator(Translator):
         types, cls._last.types = getattr(cls._last, "types", {}), {}
         lines = [cls.comment(comment)]
         for name, value in parameters.items():
+            if not re.fullmatch(r"[^\W\d]\w*", name) or name in KEYWORDS:
+                raise GoParameterError(f"parameter {name!r}: the name is no Go identifier")
             kind = types.get(name, "")
             try:
                 known = kind.removeprefix("[]") in BASIC or kind == "time.Duration"

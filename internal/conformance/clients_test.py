@@ -199,6 +199,9 @@ class Papermill(Case):
             ({"guidance": float("nan")}, "nan"),
             ({"names": ["a", 1]}, "parameter names"),
             ({"names": {"a": 1}}, "parameter names"),
+            ({'x = 1\nvar _ = os.Remove("ran")\nvar y': 1}, "no Go identifier"),
+            ({"a-b": 1}, "parameter 'a-b': the name is no Go identifier"),
+            ({"func": 1}, "no Go identifier"),
         ):
             with self.subTest(values), self.assertRaisesRegex(ValueError, says):
                 self.execute(notebook((PARAMETERS, "parameters"), '%%\nos.WriteFile("ran", nil, 0o600)'), values)

@@ -5,13 +5,15 @@ To run it: see harness.py for the environment, then
     pip install jupyterlab==4.6.6 playwright==1.65.2      # a Chromium on PATH is used; playwright's own otherwise
     python internal/conformance/lab.py --out FOLDER [SCENARIO…]
 
-SCENARIO is any of status, completion, small, stop, restart, two, tour; without one all run, in this order. Screenshots
-go to FOLDER. The exit status is 1 where a scenario failed. tour and stop need a store without their images: a temporary
-store, the default, is one.
+SCENARIO is any of status, completion, small, stop, restart, two, columns, slow, keep, builds, homes, tour; without one
+all run, in this order. Screenshots go to FOLDER. The exit status is 1 where a scenario failed. tour and stop need a
+store without their images: a temporary store, the default, is one.
 """
 
 import argparse
+import os
 import pathlib
+import subprocess
 import sys
 import time
 
@@ -211,6 +213,108 @@ def two(lab):
         page.close()
 
 
+TABLE = 'var photos = datasets.FromRows([]map[string]any{{"id": "a", "region": "North", "rain": 3}})'
+
+
+def ran(page, timeout=180):
+    """Run all cells and return the seconds it took and the text of each cell's outputs."""
+    until(page, lambda s: s["kernel"], 60)
+    run_all(page)
+    took = until(page, lambda s: idle(s) and all(c["count"] for c in s["cells"]), timeout)
+    page.wait_for_timeout(300)
+
+    def text(o):
+        return "".join(o.get("text", "")) + "".join(o.get("data", {}).get("text/plain", ""))
+
+    return took, ["".join(map(text, c["outputs"])) for c in state(page)["cells"]]
+
+
+def columns(lab):
+    """Column names are completed inside strings."""
+    page = lab.open(notebook("", TABLE), "columns.ipynb")
+    page.click(".jp-Cell:nth-of-type(2) .cm-content")
+    ran(page)
+    samples = [
+        ('var few = photos.Where("re', "region"),
+        ('var f = plots.Bars{Table: photos, Y: "ra', "rain"),
+        ('var o = metrics.PrecisionCoverageOptions{Unmasked: "z', "zero-vector"),
+    ]
+    for n, (text, wants) in enumerate(samples):
+        took = completed(page, text, wants)
+        lab.shot(page, f"columns-{n + 1}")
+        page.keyboard.press("Escape")
+        passed = took is not None and took <= WITHIN
+        lab.report(f"completion in a string, {text!r}", passed, f"{took and round(took, 2)} s")
+    page.close()
+
+
+def slow(lab):
+    """A var that computes is named once, in the cell that declares it; %time and %who work."""
+    declared = "var slow = func() int {\n\ttime.Sleep(600 * time.Millisecond)\n\treturn 7\n}()"
+    page = lab.open(notebook(declared, "%%time\nfmt.Println(slow)", "%who"), "slow.ipynb")
+    _, texts = ran(page)
+    lab.shot(page, "slow")
+    passed = texts[0].startswith("var slow takes more than 0.5 s") and texts[1].startswith("7\ntime: ")
+    lab.report("the note of a slow var", passed and texts[2] == "slow\n", repr(texts))
+    page.close()
+
+
+def keep(lab):
+    """cell.Keep computes once for the contents of its inputs, also after a restart of the kernel."""
+    kept = """var features = cell.Keep("features", func() datasets.Table {
+\tcell.Say("computing")
+\ttime.Sleep(600 * time.Millisecond)
+\treturn photos
+}, photos)"""
+    page = lab.open(notebook(TABLE, kept, "%%\nfeatures.Show()"), "keep.ipynb")
+    _, first = ran(page)
+    toolbar(page, "notebook:restart-run-all")
+    confirm(page)
+    page.wait_for_timeout(1000)
+    until(page, lambda s: idle(s) and [c["count"] for c in s["cells"]] == [1, 2, 3], 180)
+    _, again = ran(page)
+    lab.shot(page, "keep")
+    passed = "computing" in first[1] and not any("computing" in t or "0.5 s" in t for t in first[2:] + again)
+    lab.report("cell.Keep", passed and "North" in again[2], repr([first, again]))
+    page.close()
+
+
+def environment(lab, name, variable):
+    """Return what a cell of a new kernel sees in an environment variable."""
+    page = lab.open(notebook(f'%%\nfmt.Println(os.Getenv("{variable}"))'), f"{name}.ipynb")
+    _, texts = ran(page)
+    lab.shot(page, name)
+    page.close()
+    lab.shut_kernels_down()
+    return texts[0].strip()
+
+
+def builds(lab):
+    """After the installed command is replaced, a new kernel runs the new build."""
+    before = environment(lab, "build-before", "ANTIPODE_BIN")
+    command = ["go", "build", "-ldflags=-s", "-o", str(harness.installation().binary), "."]
+    subprocess.run(command, cwd=harness.ROOT, check=True)
+    after = environment(lab, "build-after", "ANTIPODE_BIN")
+    new = harness.installation().antipode("version")
+    passed = before != after and pathlib.Path(after).parent.name in new
+    lab.report("the launcher after a new build", passed, f"{before} → {after}")
+
+
+def homes(lab):
+    """ANTIPODE_HOME in Jupyter's environment wins over the store for which the kernel was installed."""
+    other = harness.installation().folder / "other"
+    mine = os.environ.pop("ANTIPODE_HOME")
+    os.environ.update(ANTIPODE_HOME=str(other), ANTIPODE_PLUGIN="none")
+    try:
+        harness.installation().antipode("install")
+    finally:
+        del os.environ["ANTIPODE_PLUGIN"]
+        os.environ["ANTIPODE_HOME"] = mine
+    seen = environment(lab, "home", "ANTIPODE_HOME")
+    harness.installation().antipode("install")
+    lab.report("ANTIPODE_HOME in the environment", seen == mine, f"installed for {other}, a cell sees {seen}")
+
+
 def tour(lab):
     """Run All of the tour from a store without its images; screenshots in both themes."""
     page = lab.open(nbformat.read(harness.ROOT / "notebooks" / "tour.ipynb", 4), "tour.ipynb")
@@ -232,7 +336,10 @@ def tour(lab):
     page.close()
 
 
-SCENARIOS = {f.__name__: f for f in (status, completion, small, stop, restart, two, tour)}
+SCENARIOS = {
+    f.__name__: f
+    for f in (status, completion, small, stop, restart, two, columns, slow, keep, builds, homes, tour)
+}
 
 
 def main():

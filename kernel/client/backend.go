@@ -330,6 +330,9 @@ func (b *Backend) start(ctx context.Context, binary string) error {
 	if err := os.MkdirAll(b.Home, 0o700); err != nil {
 		return fmt.Errorf("cannot create the store's folder: %w; set %s to a writable folder", err, HomeVar)
 	}
+	if err := verify(binary); err != nil {
+		return err
+	}
 	log, err := os.OpenFile(LogPath(b.Home), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) { // its cached results can be served
 		log, err = os.OpenFile(os.DevNull, os.O_WRONLY, 0)
@@ -439,6 +442,11 @@ func (b *Backend) once(ctx context.Context, r Request, progress func(table.Progr
 			}
 		}
 	}
+	if len(r.Secrets) > 0 {
+		if err := b.verifyRunning(); err != nil {
+			return nil, err
+		}
+	}
 	body, err := json.Marshal(r)
 	if err != nil {
 		return nil, err
@@ -479,18 +487,4 @@ func (b *Backend) once(ctx context.Context, r Request, progress func(table.Progr
 			return m.Result, nil
 		}
 	}
-}
-
-// Default returns the executor of plans: the registered one, or a client of the resident backend. say receives lines
-// for the user.
-func Default(say func(string)) (Executor, error) {
-	if e := Registered(); e != nil {
-		return e, nil
-	}
-	b, err := Connect()
-	if err != nil {
-		return nil, err
-	}
-	b.Say = say
-	return b, nil
 }

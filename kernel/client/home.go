@@ -80,7 +80,7 @@ func privateDir(dir string) error {
 	if !info.IsDir() {
 		return fmt.Errorf("%s is not a folder", dir)
 	}
-	if !ownedByUser(info) {
+	if !OwnedByUser(info) {
 		return fmt.Errorf("%s belongs to another user", dir)
 	}
 	if info.Mode().Perm() != 0o700 {
@@ -91,12 +91,16 @@ func privateDir(dir string) error {
 
 // Binary returns the antipode command that starts the backend: $ANTIPODE_BIN, or the last one installed in the store.
 func Binary(home string) (string, error) {
+	programs, err := Programs(home)
+	if err != nil {
+		return "", err
+	}
 	if bin := os.Getenv(BinaryVar); bin != "" {
 		return bin, nil
 	}
-	current := filepath.Join(home, "bin", "current")
+	current := filepath.Join(programs, "current")
 	if data, err := os.ReadFile(current); err == nil {
-		bin := filepath.Join(home, "bin", strings.TrimSpace(string(data)), "antipode")
+		bin := filepath.Join(programs, strings.TrimSpace(string(data)), "antipode")
 		if _, err := os.Stat(bin); err == nil {
 			return bin, nil
 		}

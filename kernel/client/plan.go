@@ -66,3 +66,17 @@ func Registered() Executor {
 	defer executorMu.Unlock()
 	return executor
 }
+
+// Default returns the executor of plans: the registered one, or a client of the resident backend. say receives lines
+// for the user.
+func Default(say func(string)) (Executor, error) {
+	if e := Registered(); e != nil {
+		return e, nil
+	}
+	b, err := Connect()
+	if err != nil {
+		return nil, err
+	}
+	b.Say = say
+	return b, nil
+}

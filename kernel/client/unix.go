@@ -10,7 +10,8 @@ import (
 	"syscall"
 )
 
-func ownedByUser(info os.FileInfo) bool {
+// OwnedByUser reports whether a file belongs to the user.
+func OwnedByUser(info os.FileInfo) bool {
 	st, ok := info.Sys().(*syscall.Stat_t)
 	return ok && int(st.Uid) == os.Getuid()
 }
@@ -26,7 +27,7 @@ func (b *Backend) socket() string {
 	if err != nil || path == b.Socket {
 		return b.Socket
 	}
-	if info, err := os.Lstat(path); err != nil || info.Mode().Type() != os.ModeSocket || !ownedByUser(info) {
+	if info, err := os.Lstat(path); err != nil || info.Mode().Type() != os.ModeSocket || !OwnedByUser(info) {
 		return b.Socket
 	}
 	return path

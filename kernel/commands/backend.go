@@ -127,6 +127,7 @@ func serve(ctx context.Context, home string) error {
 	if err != nil {
 		return err
 	}
+	defer sweep(10 * time.Minute)
 	return backend.New(e, client.BuildOf(binary), 0).Serve(ctx, l)
 }
 

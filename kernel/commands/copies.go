@@ -46,8 +46,7 @@ const unmarkedAge = 24 * time.Hour
 
 // removeOld removes the copies of other builds, 60 to 80 MB each, from the store, except those used by a process, the
 // running backend or the installed kernelspec. It ignores errors; the next call tries again.
-func removeOld(home, build string) {
-	bin := filepath.Join(home, "bin")
+func removeOld(home, bin, build string) {
 	keep := map[string]bool{plain(build): true}
 	if _, spec, err := jupyter.Installed(); err == nil {
 		for _, path := range append(spec.Argv, spec.Env[client.BinaryVar]) {
@@ -78,14 +77,17 @@ func removeOld(home, build string) {
 
 // removeUnused is removeOld for the current build.
 func removeUnused(home string) {
-	bin := filepath.Join(home, "bin")
+	bin, err := client.Programs(home)
+	if err != nil {
+		return
+	}
 	unlock, err := client.Lock(filepath.Join(bin, ".lock"))
 	if err != nil {
 		return
 	}
 	defer unlock()
 	if current, err := os.ReadFile(filepath.Join(bin, "current")); err == nil {
-		removeOld(home, strings.TrimSpace(string(current)))
+		removeOld(home, bin, strings.TrimSpace(string(current)))
 	}
 }
 

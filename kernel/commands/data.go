@@ -96,8 +96,10 @@ func runDoctor(ctx context.Context, args []string) error {
 		os.Setenv(device.ListEnv, *list)
 	}
 	home, _, err := setUp()
-	if err != nil {
-		return err
+	if err != nil { // the check of the store reports why
+		if home, err = client.Home(); err != nil {
+			return err
+		}
 	}
 	module, _ := moduleDir() // doctor reports a missing module
 	checks := doctor.Report(ctx, home, module)

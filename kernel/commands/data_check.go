@@ -40,7 +40,8 @@ func checkData(args []string) error {
 	}
 	name, dir := rest[0], rest[1]
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
-		return fmt.Errorf("%s: %s is not a folder; name the folder of the unpacked archive", name, dir)
+		tried, _ := filepath.Abs(dir) // only for the message
+		return fmt.Errorf("%s: %s is not a folder (%s); name the folder of the unpacked archive", name, dir, tried)
 	}
 	var report *check.Report
 	decode := func(data []byte) error {

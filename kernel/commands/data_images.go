@@ -53,6 +53,9 @@ func dataImages(ctx context.Context, args []string) error {
 	if o.Rate < 0 || o.Workers < 0 || o.MaxBytes < 0 || o.Timeout < 0 {
 		return usage("data images: --rate, --workers, --max-bytes and --timeout must be positive")
 	}
+	if s.out == pipe {
+		return usage("--out -: the images are written next to the table; give --out NAME.csv")
+	}
 	t, err := s.table(ctx)
 	if err != nil {
 		return err

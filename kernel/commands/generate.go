@@ -7,12 +7,15 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
+	"unicode"
 
 	"antipode/datasets"
 	"antipode/gomlxmodels"
 	"antipode/gomlxmodels/stage/imageapi"
+	"antipode/internal/atomicfile"
 	"antipode/kernel/client"
 )
 
@@ -41,9 +44,11 @@ func noArguments(fs *flag.FlagSet, args []string, positive ...string) error {
 func generate(ctx context.Context, args []string) error {
 	var s stageFlags
 	var o gomlxmodels.GenerateOptions
-	var model, prompts, size string
-	fs := flags("generate", "--model NAME|DIR|FILE --prompts TABLE --out TABLE")
+	var model, prompt, prompts, size string
+	fs := flags("generate", "--prompt TEXT | --model NAME|DIR|FILE --prompts TABLE --out TABLE")
 	s.add(fs)
+	fs.StringVar(&prompt, "prompt", "", "one prompt, in place of a table; without --out its image is written to a PNG "+
+		"file in the working directory, without --model by "+builtInGenerator)
 	fs.StringVar(&model, "model", "", modelUsage+"as diffusers writes it (StableDiffusionPipeline, "+
 		"AltDiffusionPipeline), a file with a Stable Diffusion 1.x or 2.x (.safetensors, .ckpt), or api:NAME, a "+
 		"model behind an OpenAI-compatible image API (OPENAI_API_KEY, "+
@@ -91,13 +96,28 @@ func generate(ctx context.Context, args []string) error {
 		"condition-scale"); err != nil {
 		return err
 	}
+	if model == "" && prompt != "" {
+		model = builtInGenerator
+	}
 	if model == "" {
-		return usage("give --model NAME, --model DIR or --model FILE")
+		return usage("give --prompt TEXT, or --model NAME, --model DIR or --model FILE")
 	}
 	if prompts != "" {
 		s.in = prompts
 	}
-	t, err := s.table(ctx)
+	var t datasets.Table
+	var err error
+	switch {
+	case prompt != "" && s.in != "":
+		return usage("give --prompt or --prompts")
+	case prompt != "":
+		t = datasets.FromRows([]map[string]any{{"id": fileName(prompt), "prompt": prompt}})
+		if s.out != "" {
+			err = s.outName()
+		}
+	default:
+		t, err = s.table(ctx)
+	}
 	if err != nil {
 		return err
 	}
@@ -121,7 +141,56 @@ func generate(ctx context.Context, args []string) error {
 			return err
 		}
 	}
+	if s.out == "" {
+		return writeImages(ctx, images)
+	}
 	return s.save(ctx, images)
+}
+
+// builtInGenerator is the generator of a prompt without --model.
+const builtInGenerator = "archipelago-diffusion"
+
+// fileName returns a name for the image of a prompt.
+func fileName(prompt string) string {
+	name := strings.Join(strings.FieldsFunc(prompt, func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r)
+	}), "_")
+	if runes := []rune(name); len(runes) > 60 {
+		name = string(runes[:60])
+	}
+	return cmp.Or(name, "image")
+}
+
+// writeImages writes generated images to files in the working directory.
+func writeImages(ctx context.Context, images datasets.Table) error {
+	plan, err := images.Plan()
+	if err != nil {
+		return err
+	}
+	res, err := request(ctx, client.Request{Plan: plan})
+	if err != nil {
+		return err
+	}
+	ids, outcomes, reasons := res.Frame.Texts("id"), res.Frame.Texts("outcome"), res.Frame.Texts("reason")
+	for i, img := range res.Frame.Images("image") {
+		if img.Path == "" {
+			return fmt.Errorf("%s: %s: %s", ids[i], outcomes[i], reasons[i])
+		}
+		data, err := os.ReadFile(img.Path)
+		if err != nil {
+			return err
+		}
+		file := ids[i]
+		if len(ids) == 1 {
+			file = strings.TrimSuffix(file, "#1")
+		}
+		file = strings.ReplaceAll(file, "#", "-") + filepath.Ext(img.Path)
+		if err := atomicfile.Write(file, data); err != nil {
+			return err
+		}
+		fmt.Println("wrote " + file)
+	}
+	return nil
 }
 
 // tokenFlags adds the flags of models that write image tokens.

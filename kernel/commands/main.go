@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -57,6 +58,8 @@ func commands() []command {
 			"run a notebook headless; writes the executed notebook and an HTML page", runNotebook},
 		{"new", "NAME.ipynb", "write a starter notebook", newNotebook},
 		{"install", "", "install the kernel \"Go (Antipode)\" in Jupyter", install},
+		{"uninstall", "[--yes]", "remove the kernel from Jupyter, temporary files and, after a question, the store",
+			uninstall},
 		{"lab", "[NOTEBOOK]", "open an installed JupyterLab with the kernel", lab},
 		{"doctor", "[--json] [--devices LIST]",
 			"check compiler, plugin, device, store, disk and Jupyter, and suggest fixes",
@@ -69,7 +72,7 @@ func commands() []command {
 		{"data", dataArgs, "list, download or check data sets, or fetch images by URL", data},
 		{"store", storeArgs, "list, verify or remove stored results, merge other stores into this one, or merge " +
 			"small files", storeCommand},
-		{"generate", "--model NAME|DIR --prompts TABLE --out TABLE [--n N] [--steps N] …",
+		{"generate", "--prompt TEXT | --model NAME|DIR --prompts TABLE --out TABLE [--n N] [--steps N] …",
 			"generate images of prompts",
 			generate},
 		{"check-adapter", "exec:PATH [--exec-arg A]… [--task NAME] [--quick]",
@@ -130,18 +133,28 @@ func Main(args []string) int {
 	}
 }
 
-// oneLine returns an error's message as one line, with control characters escaped.
-func oneLine(err error) string { return plaintext.OneLine(err.Error()) }
+// oneLine returns an error's message as one line, with control characters escaped and the absolute path of a file that
+// was opened by a relative one.
+func oneLine(err error) string {
+	text := err.Error()
+	var path *os.PathError
+	if errors.As(err, &path) && !filepath.IsAbs(path.Path) && strings.HasSuffix(text, path.Error()) {
+		if abs, absErr := filepath.Abs(path.Path); absErr == nil {
+			text += " (" + abs + ")"
+		}
+	}
+	return plaintext.OneLine(text)
+}
 
 func dispatch(ctx context.Context, args []string) error {
 	if len(args) == 0 {
-		help(os.Stdout)
+		help()
 		return nil
 	}
 	name, rest := args[0], args[1:]
 	switch {
 	case (name == "help" || isHelp(name)) && len(rest) == 0:
-		help(os.Stdout)
+		help()
 		return nil
 	case name == "help":
 		name, rest = rest[0], []string{"--help"}
@@ -175,12 +188,13 @@ func hint(prefix, name string) string {
 	return "; did you mean " + prefix + name + "?"
 }
 
-func help(w io.Writer) {
-	fmt.Fprint(w, "antipode audits how text-to-image models depict the world.\n\n")
+func help() {
+	fmt.Print("antipode audits how text-to-image models depict the world.\n\n")
+	printExamples("")
 	for _, c := range commands() {
-		fmt.Fprintf(w, "  antipode %s %s\n      %s\n", c.name, c.args, c.about)
+		fmt.Printf("  antipode %s %s\n      %s\n", c.name, c.args, c.about)
 	}
-	fmt.Fprintf(w, "\nThe store is $%s, else antipode/ in the user's cache directory.\n", client.HomeVar)
+	fmt.Printf("\nThe store is $%s, else antipode/ in the user's cache directory.\n", client.HomeVar)
 }
 
 // flags returns a flag set whose errors are usage errors and whose help includes the command's arguments.
@@ -189,9 +203,8 @@ func flags(name, args string) *flag.FlagSet {
 	fs.SetOutput(io.Discard)
 	fs.Usage = func() {
 		fmt.Printf("antipode %s %s\n", name, args)
-		fs.SetOutput(os.Stdout)
-		fs.PrintDefaults()
-		fs.SetOutput(io.Discard)
+		printExamples(name)
+		printFlags(fs)
 	}
 	return fs
 }

@@ -61,8 +61,9 @@ func modelFolder(name string) (string, error) {
 			return filepath.Abs(name)
 		}
 		if _, _, ok := hub.Split(name); !ok {
-			return "", usage("no model %q: give a folder, a name that `antipode models` lists, or OWNER/NAME of the "+
-				"hub%s", name, gomlxmodels.Nearest(name))
+			tried, _ := filepath.Abs(name) // only for the message
+			return "", usage("no model %q and no folder %s: give a folder, a name that `antipode models` lists, or "+
+				"OWNER/NAME of the hub%s", name, tried, gomlxmodels.Nearest(name))
 		}
 	}
 	home, err := client.Home()

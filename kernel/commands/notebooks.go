@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"antipode/internal/atomicfile"
 	"antipode/kernel/client"
@@ -31,7 +32,9 @@ func runNotebook(ctx context.Context, args []string) error {
 		return usage("run takes one notebook: antipode run NOTEBOOK")
 	}
 	if _, err := os.Stat(rest[0]); os.IsNotExist(err) { // before anything is downloaded
-		return usage("run: there is no notebook %s; `antipode new %s` creates one from a template", rest[0], rest[0])
+		tried, _ := filepath.Abs(rest[0]) // only for the message
+		return usage("run: there is no notebook %s (%s); `antipode new %[1]s` creates one from a template", rest[0],
+			tried)
 	}
 	o.Notebook, o.Params, o.Progress = rest[0], params, os.Stderr
 	if o.ModuleDir, err = moduleDir(filepath.Dir(rest[0])); err != nil {
@@ -58,6 +61,13 @@ func jupyterOptions(ctx context.Context) (o jupyter.Options, err error) {
 	}
 	if o.Home, o.Binary, err = prepare(ctx); err != nil {
 		return o, err
+	}
+	if o.Program, err = os.Executable(); err != nil {
+		return o, err
+	}
+	isCopy := strings.HasPrefix(o.Program, filepath.Join(o.Home, "bin")+string(filepath.Separator))
+	if isCopy || strings.Contains(o.Program, string(filepath.Separator)+"go-build") { // the latter of `go run`
+		o.Program = ""
 	}
 	o.Say = func(line string) { say("%s", line) }
 	return o, atomicfile.Write(filepath.Join(o.Home, "module"), []byte(o.ModuleDir+"\n"))

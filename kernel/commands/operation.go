@@ -1,6 +1,7 @@
 package commands
 
 import (
+	_ "embed" // the Go calls
 	"flag"
 	"fmt"
 	"strings"
@@ -9,6 +10,21 @@ import (
 	"antipode/datasets/operation"
 	"antipode/datasets/table"
 )
+
+// goCalls has a line for each metric: its name, the package, and the call in Go.
+//
+//go:embed gocalls.txt
+var goCalls string
+
+// goCall returns the lines of a metric's help on its call in Go, "" for another operation.
+func goCall(name string) string {
+	for line := range strings.Lines(goCalls) {
+		if fields := strings.Split(strings.TrimSpace(line), "\t"); fields[0] == name {
+			return fmt.Sprintf("In Go (import \"antipode/%s\"):\n  %s\n\n", fields[1], fields[2])
+		}
+	}
+	return ""
+}
 
 // optionFlag is the flag of an option: text that the operation parses.
 type optionFlag struct {
@@ -56,7 +72,7 @@ func addOperation(fs *flag.FlagSet, op *operation.Operation) *operationFlags {
 	}
 	options := fs.Usage
 	fs.Usage = func() {
-		fmt.Printf("%s: %s\n\n", op.Name, op.Title)
+		fmt.Printf("%s: %s\n\n%s", op.Name, op.Title, goCall(op.Name))
 		options()
 		o.results()
 	}
@@ -126,7 +142,8 @@ func scoreDefined(op *operation.Operation, args []string) (t datasets.Table, out
 	fs := flags("score", "--metric "+op.Name+" … --out FILE")
 	out = &stageFlags{}
 	fs.String("metric", "", "the metric: "+op.Title)
-	fs.StringVar(&out.out, "out", "", "the `FILE` to write: .csv or .parquet; without it, the result is printed")
+	fs.StringVar(&out.out, "out", "", "the `FILE` to write: .csv or .parquet, or - for CSV on standard "+
+		"output; without it, the result is printed")
 	fs.BoolVar(&out.skipBad, "skip-bad", false, "leave bad rows out and list them")
 	o := addOperation(fs, op)
 	if err := noArguments(fs, args); err != nil {

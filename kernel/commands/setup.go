@@ -30,7 +30,10 @@ func setUp() (home, binary string, err error) {
 		return "", "", err
 	}
 	os.Setenv(client.HomeVar, home)
-	bin := filepath.Join(home, "bin")
+	bin, err := client.Programs(home)
+	if err != nil {
+		return "", "", err
+	}
 	if err := os.MkdirAll(bin, 0o700); err != nil {
 		return "", "", fmt.Errorf("cannot create the store: %w; set %s to a writable folder", err,
 			client.HomeVar)
@@ -47,11 +50,12 @@ func setUp() (home, binary string, err error) {
 	if resolved, err := filepath.EvalSymlinks(self); err == nil && filepath.Dir(filepath.Dir(resolved)) == bin {
 		binary = resolved // this program is the copy
 	} else {
-		build, err := task.Build()
+		sum, err := store.HashFile(self)
 		if err != nil {
 			return "", "", err
 		}
-		binary = filepath.Join(bin, build, "antipode")
+		os.Setenv(client.DigestVar, sum)
+		binary = filepath.Join(bin, task.BuildOf(sum), "antipode")
 		if _, err := os.Stat(binary); errors.Is(err, os.ErrNotExist) {
 			if err := copyProgram(self, binary); err != nil {
 				return "", "", fmt.Errorf("cannot create the store: %w; set %s to a writable folder", err,
@@ -68,7 +72,7 @@ func setUp() (home, binary string, err error) {
 		if err := atomicfile.Write(current, []byte(client.BuildOf(binary)+"\n")); err != nil {
 			return "", "", err
 		}
-		removeOld(home, client.BuildOf(binary))
+		removeOld(home, bin, client.BuildOf(binary))
 	}
 	return home, binary, nil
 }
@@ -87,7 +91,11 @@ func prepare(ctx context.Context) (home, binary string, err error) {
 	if err != nil {
 		return home, binary, nil // use the plain build
 	}
-	faster := filepath.Join(home, "bin", client.BuildOf(binary)+"-simd", "antipode")
+	programs, err := client.Programs(home)
+	if err != nil {
+		return "", "", err
+	}
+	faster := filepath.Join(programs, client.BuildOf(binary)+"-simd", "antipode")
 	if _, err := os.Stat(faster); err != nil {
 		err := os.MkdirAll(filepath.Dir(faster), 0o700)
 		if store.Unwritable(err) {
@@ -103,6 +111,7 @@ func prepare(ctx context.Context) (home, binary string, err error) {
 		}
 	}
 	os.Setenv(client.BinaryVar, faster)
+	os.Unsetenv(client.DigestVar) // it was built here
 	return home, faster, nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -64,7 +65,8 @@ func (s *stageFlags) add(fs *flag.FlagSet) {
 
 // addOut adds those about the table that is written.
 func (s *stageFlags) addOut(fs *flag.FlagSet) {
-	fs.StringVar(&s.out, "out", "", "the `TABLE` to write: .csv or .parquet, on a disk or s3://BUCKET/KEY")
+	fs.StringVar(&s.out, "out", "", "the `TABLE` to write: .csv or .parquet, on a disk or s3://BUCKET/KEY; - writes "+
+		"CSV to standard output")
 	fs.StringVar(&s.columns, "columns", "", "the columns to write, `A,B,…` (id always), or all; default: all but "+
 		"earlier vectors")
 	fs.BoolVar(&s.skipBad, "skip-bad", false, "leave bad rows out and list them")
@@ -77,13 +79,24 @@ func (s *stageFlags) table(ctx context.Context) (datasets.Table, error) {
 	if s.out == "" {
 		return datasets.Table{}, usage("--out TABLE is missing: the table to write")
 	}
-	if err := tableName(s.out); err != nil {
+	if err := s.outName(); err != nil {
 		return datasets.Table{}, err
 	}
 	if t, made := madeBefore(ctx, s.in); made {
 		return t, nil
 	}
 	return openInput(s.in, s.read)
+}
+
+// pipe is the --out that writes CSV to standard output.
+const pipe = "-"
+
+// outName checks --out of a command that may write to a pipe.
+func (s *stageFlags) outName() error {
+	if s.out == pipe {
+		return nil
+	}
+	return tableName(s.out)
 }
 
 func tableName(path string) error {
@@ -153,11 +166,23 @@ func (s *stageFlags) save(ctx context.Context, t datasets.Table) error {
 		return err
 	}
 	if c := collecting(ctx); c != nil {
+		if s.out == pipe {
+			return usage("--out -: a job writes tables to files")
+		}
 		return c.add(s, t)
 	}
 	abs, err := objecturl.Resolve(s.out)
 	if err != nil {
 		return err
+	}
+	tell := os.Stdout
+	if s.out == pipe {
+		dir, err := os.MkdirTemp("", "antipode-out-")
+		if err != nil {
+			return err
+		}
+		defer os.RemoveAll(dir)
+		abs, tell = filepath.Join(dir, "out.csv"), os.Stderr
 	}
 	req := client.Request{Plan: plan, SkipBad: s.skipBad, RetryFailed: s.retryFailed, Batch: s.batch, Counts: true,
 		Save: abs, AllColumns: s.all}
@@ -170,12 +195,31 @@ func (s *stageFlags) save(ctx context.Context, t datasets.Table) error {
 	if err != nil {
 		return err
 	}
+	if s.out == pipe {
+		if err := copyOut(abs); err != nil {
+			return err
+		}
+	}
 	res.Computed, res.Found = res.Computed+s.computed, max(0, res.Found-s.computed)
-	fmt.Print(datasets.Summary(s.out, res))
+	fmt.Fprint(tell, datasets.Summary(s.out, res))
 	for _, b := range res.Bad {
-		fmt.Println("left out: " + oneLine(b))
+		fmt.Fprintln(tell, "left out: "+oneLine(b))
 	}
 	return nil
+}
+
+// copyOut writes a saved table to standard output.
+func copyOut(path string) error {
+	if _, err := os.Stat(strings.TrimSuffix(path, ".csv") + ".images"); err == nil {
+		return usage("--out -: the table has images of the store; write them with --out NAME.csv (they are computed)")
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	_, err = io.Copy(os.Stdout, f)
+	return err
 }
 
 // request sends a plan to the backend, starting it where needed, with a progress bar on the terminal. A program that
@@ -334,7 +378,7 @@ func score(ctx context.Context, args []string) error {
 	if s.out == "" {
 		return printTable(ctx, t)
 	}
-	if err := tableName(s.out); err != nil {
+	if err := s.outName(); err != nil {
 		return err
 	}
 	return s.save(ctx, t)

@@ -315,7 +315,8 @@ func whereStep(t datasets.Table, condition string) (datasets.Table, error) {
 		return t, usage("table: --where %s: write 'COLUMN OP VALUE'", condition)
 	}
 	if op == "in" {
-		return t.Where(column, op, datasets.SplitColumns(value)), nil
+		values := datasets.SplitColumns(value)
+		return t.NeedValues(column, values).Where(column, op, values), nil
 	}
 	x, err := strconv.ParseFloat(value, 64)
 	if err != nil || op == "contains" {
@@ -398,7 +399,7 @@ func tableOperations(ctx context.Context, args []string) error {
 	if s.out == "" {
 		return printTable(ctx, t)
 	}
-	if err := tableName(s.out); err != nil {
+	if err := s.outName(); err != nil {
 		return err
 	}
 	s.all = true

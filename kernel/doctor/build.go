@@ -111,15 +111,14 @@ func module(dir string) Check {
 // xlaPlugin reports the selected backend, and whether its hash is right.
 func xlaPlugin(home string) Check {
 	c := plugin.Current(home)
-	named := os.Getenv(plugin.Env)
 	switch {
 	case c.Kind == device.Go && device.Wanted() == device.Go:
 		return ok("none requested (GOMLX_BACKEND=go): the pure Go backend is used, %s", c.Slower)
-	case c.Kind == device.Go && named == "none":
+	case c.Kind == device.Go && os.Getenv(plugin.Env) == "none":
 		return ok("none wanted (%s=none): the pure Go backend is used, %s", plugin.Env, c.Slower)
 	case c.Kind == device.Go && !device.HasXLA:
 		return warn("see c compiler", "none can be used: %s; the pure Go backend is used, %s", c.Source, c.Slower)
-	case c.Kind == device.Go && named != "":
+	case c.Kind == device.Go && plugin.Decided():
 		return fail(fmt.Sprintf("name a plugin in %s, or unset it", plugin.Env), "%s", c.Source)
 	case c.Kind == device.Go:
 		return warn("the next command that computes fetches one (HTTPS_PROXY and PIP_INDEX_URL are heeded); without "+
@@ -128,7 +127,7 @@ func xlaPlugin(home string) Check {
 	}
 	if err := c.Check(); err != nil {
 		fix := "it is fetched again when next needed"
-		if named != "" {
+		if plugin.Decided() {
 			return fail(fmt.Sprintf("name another plugin in %s, or unset it", plugin.Env), "%v", err)
 		}
 		return warn(fix, "%v", err)

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"antipode/kernel/jupyter"
 )
 
 // State is the result of a check.
@@ -31,11 +33,15 @@ type Check struct {
 // limit is how long one check may take.
 const limit = 1500 * time.Millisecond
 
+// findGo puts Go on PATH as the kernel does.
+var findGo = jupyter.FindGo
+
 // Report runs all checks, for the store at home and the module's source in moduleDir ("" = not found).
 // The order of the checks is fixed.
 func Report(ctx context.Context, home, moduleDir string) []Check {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
+	_ = findGo() // the check reports a missing one
 	parts := []struct {
 		name  string
 		check func() Check

@@ -16,6 +16,7 @@ import (
 
 	"antipode/gomlxmodels/device"
 	"antipode/kernel/client"
+	"antipode/kernel/jupyter"
 	"antipode/kernel/plugin"
 )
 
@@ -139,10 +140,20 @@ func TestGo(t *testing.T) {
 	if err := os.Remove(filepath.Join(m.bin, "go")); err != nil {
 		t.Fatal(err)
 	}
+	findGo = func() error { return nil }
+	t.Cleanup(func() { findGo = jupyter.FindGo })
 	m.want("go", Fail, "no go command")
 	if !Failed(Report(context.Background(), m.home, m.module)) {
 		t.Error("without Go the report does not fail")
 	}
+	elsewhere := t.TempDir()
+	m.write(filepath.Join(elsewhere, "go"), "#!/bin/sh\necho go1.27.1\n")
+	if err := os.Chmod(filepath.Join(elsewhere, "go"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("ANTIPODE_GO", elsewhere)
+	findGo = jupyter.FindGo
+	m.want("go", OK, "go1.27.1", elsewhere)
 }
 
 func TestSlowProgramsDoNotHoldItUp(t *testing.T) {
@@ -229,7 +240,7 @@ func TestStore(t *testing.T) {
 	if err := os.Chmod(m.home, 0o777); err != nil {
 		t.Fatal(err)
 	}
-	m.want("store", Warn, "chmod go-w")
+	m.want("store", Fail, "chmod go-w")
 	if os.Getuid() != 0 {
 		if err := os.Chmod(m.home, 0o500); err != nil {
 			t.Fatal(err)

@@ -35,15 +35,18 @@ func storeFolder(ctx context.Context, home string) Check {
 	if !info.IsDir() {
 		return fail(fix, "%s is not a folder", home)
 	}
-	if st, is := info.Sys().(*syscall.Stat_t); is && int(st.Uid) != os.Getuid() {
+	if st, is := info.Sys().(*syscall.Stat_t); is && int(st.Uid) != os.Getuid() && os.Getenv(client.SharedVar) != "1" {
 		return fail(fix, "%s belongs to the user with id %d, you are %d", home, st.Uid, os.Getuid())
 	}
 	if err := writable(home); err != nil {
 		return fail(fmt.Sprintf("chmod u+rwx %s, or name another folder in %s", home, client.HomeVar),
 			"%s cannot be written: %v", home, err)
 	}
-	if info.Mode().Perm()&0o022 != 0 {
-		return warn("chmod go-w "+home, "%s can be written by others: what they put there would be run", home)
+	if _, err := client.Programs(home); err != nil {
+		return fail("chmod go-w "+home, "%v", err)
+	}
+	if os.Getenv(client.SharedVar) == "1" {
+		return ok("%s, %s; shared (%s=1)", home, size(ctx, home), client.SharedVar)
 	}
 	return ok("%s, %s", home, size(ctx, home))
 }
@@ -170,12 +173,16 @@ func kernelTools(home string) Check {
 
 // tool returns the path of a program that was built into the store, or "".
 func tool(home, name string) string {
-	folders, err := os.ReadDir(filepath.Join(home, "bin"))
+	programs, err := client.Programs(home)
+	if err != nil {
+		return ""
+	}
+	folders, err := os.ReadDir(programs)
 	if err != nil {
 		return ""
 	}
 	for _, f := range folders {
-		path := filepath.Join(home, "bin", f.Name(), name)
+		path := filepath.Join(programs, f.Name(), name)
 		if info, err := os.Stat(path); err == nil && info.Mode().Perm()&0o100 != 0 {
 			return path
 		}

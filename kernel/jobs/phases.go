@@ -26,7 +26,7 @@ var rowOps = []string{"where", "select", "with", "rename", "remove-prefix", "rep
 var oneToOne = []string{"masks", "grow-masks", datasets.GoodOp}
 
 // wholeOps are the verbs that need the whole table; so do metrics and table operations.
-var wholeOps = []string{"sort", "head", "sample", "count", datasets.BadOp}
+var wholeOps = []string{"sort", "head", "sample", "count", "need-values", "digest", datasets.BadOp}
 
 // cutter determines the phases of the stages of a plan.
 type cutter struct {

@@ -119,7 +119,7 @@ func (s source) variables() []string {
 
 // assigned returns the notebook variables that the statements assign to, with the line of the first assignment. Names
 // that the statements declare themselves are local.
-func assigned(body *ast.BlockStmt, files *token.FileSet, variables map[string]bool) (names []string, lines []int) {
+func assigned(body *ast.BlockStmt, files *token.FileSet, variables map[string]int) (names []string, lines []int) {
 	own := map[string]bool{}
 	declare := func(names ...ast.Expr) {
 		for _, x := range names {
@@ -152,7 +152,7 @@ func assigned(body *ast.BlockStmt, files *token.FileSet, variables map[string]bo
 	note := func(targets ...ast.Expr) {
 		for _, x := range targets {
 			id := notebook.AssignedIdent(x)
-			if id != nil && variables[id.Name] && !own[id.Name] && !slices.Contains(names, id.Name) {
+			if id != nil && variables[id.Name] > 0 && !own[id.Name] && !slices.Contains(names, id.Name) {
 				names, lines = append(names, id.Name), append(lines, files.Position(x.Pos()).Line)
 			}
 		}
@@ -172,8 +172,8 @@ func assigned(body *ast.BlockStmt, files *token.FileSet, variables map[string]bo
 }
 
 // showLast returns the cell with its last expression shown, as in other notebooks: `photos` becomes
-// `cell.Result(photos)`. A call is rewritten if results says that it returns one value; other expression statements are
-// errors in Go. Line numbers do not change.
+// `antipode_cell.Result(photos)`. A call is rewritten if results says that it returns one value; other expression
+// statements are errors in Go. Line numbers do not change.
 func (s source) showLast(body *ast.BlockStmt, files *token.FileSet, results *resultIndex) string {
 	if len(body.List) == 0 {
 		return s.code
@@ -184,7 +184,7 @@ func (s source) showLast(body *ast.BlockStmt, files *token.FileSet, results *res
 	}
 	from := files.Position(last.Pos()).Offset - len(bodyStart)
 	to := files.Position(last.End()).Offset - len(bodyStart)
-	return s.code[:from] + "cell.Result(" + s.code[from:to] + ")" + s.code[to:]
+	return s.code[:from] + light + ".Result(" + s.code[from:to] + ")" + s.code[to:]
 }
 
 // valueFunctions are the built-in functions and types whose call is not a statement.
@@ -212,4 +212,17 @@ func hasValue(x ast.Expr, results *resultIndex) bool {
 		return false
 	}
 	return true
+}
+
+// printed returns the lines that call the built-in functions print and println.
+func printed(body *ast.BlockStmt, files *token.FileSet) (lines []int) {
+	ast.Inspect(body, func(n ast.Node) bool {
+		if call, ok := n.(*ast.CallExpr); ok {
+			if f, ok := call.Fun.(*ast.Ident); ok && (f.Name == "print" || f.Name == "println") {
+				lines = append(lines, files.Position(call.Pos()).Line)
+			}
+		}
+		return true
+	})
+	return lines
 }

@@ -34,7 +34,7 @@ func TestStatementError(t *testing.T) {
 }
 
 func TestAssigned(t *testing.T) {
-	known := map[string]bool{"photos": true, "n": true}
+	known := map[string]int{"photos": 1, "n": 1}
 	for code, want := range map[string]string{
 		"%%\nphotos = 1": "photos", "%%\n\nn++": "n", "%%\nphotos.X[2] = 1; n += 2": "photos n",
 		"%%\nphotos := 1\nphotos = 2": "",
@@ -56,12 +56,12 @@ func TestAssigned(t *testing.T) {
 func TestShowLast(t *testing.T) {
 	results := &resultIndex{functions: map[string]bool{"datasets.CSV": true}, methods: map[string]bool{"Head": true}}
 	for code, want := range map[string]string{
-		"%%\n1+1":                           "%%\ncell.Result(1+1)",
-		"var é = 1\n%%\né // comment":       "var é = 1\n%%\ncell.Result(é) // comment",
-		"%%\nx := 1\n!ls\nx":                "%%\nx := 1\n!ls\ncell.Result(x)",
-		"%%\nphotos.Head(5)":                "%%\ncell.Result(photos.Head(5))",
-		"%%\ndatasets.CSV(\n\t\"a\",\n)":    "%%\ncell.Result(datasets.CSV(\n\t\"a\",\n))",
-		"%%\nlen(x)":                        "%%\ncell.Result(len(x))",
+		"%%\n1+1":                           "%%\nantipode_cell.Result(1+1)",
+		"var é = 1\n%%\né // comment":       "var é = 1\n%%\nantipode_cell.Result(é) // comment",
+		"%%\nx := 1\n!ls\nx":                "%%\nx := 1\n!ls\nantipode_cell.Result(x)",
+		"%%\nphotos.Head(5)":                "%%\nantipode_cell.Result(photos.Head(5))",
+		"%%\ndatasets.CSV(\n\t\"a\",\n)":    "%%\nantipode_cell.Result(datasets.CSV(\n\t\"a\",\n))",
+		"%%\nlen(x)":                        "%%\nantipode_cell.Result(len(x))",
 		"%%\nphotos.Show()":                 "%%\nphotos.Show()",
 		"%%\nfmt.Println()":                 "%%\nfmt.Println()",
 		"%%\nx := 1":                        "%%\nx := 1",

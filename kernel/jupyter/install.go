@@ -5,10 +5,12 @@ import (
 	_ "embed" // for the logo
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"strings"
 
 	"antipode/internal/atomicfile"
 )
@@ -28,7 +30,7 @@ type Spec struct {
 	DisplayName   string            `json:"display_name"`
 	Language      string            `json:"language"`
 	InterruptMode string            `json:"interrupt_mode"`
-	Env           map[string]string `json:"env"`
+	Env           map[string]string `json:"env,omitempty"`
 	Metadata      map[string]any    `json:"metadata"`
 }
 
@@ -57,8 +59,30 @@ func KernelsDir() (string, error) {
 	return filepath.Join(dir, "kernels"), nil
 }
 
-// Install writes the kernelspec and returns its folder. The kernel runs opts.Binary, which must not be moved, and uses
-// the packages in opts.ModuleDir and the store in opts.Home. Install builds the tools, so that the first start is fast.
+// launcher is the program that Jupyter starts: it hands over to the current build, which is the installed command, if
+// it exists, or the one that the store used last. The environment wins over what is recorded here.
+const launcher = `#!/bin/sh
+[ -n "$ANTIPODE_HOME" ] || ANTIPODE_HOME=%[1]s
+[ -n "$ANTIPODE_MODULE" ] || ANTIPODE_MODULE=%[2]s
+[ -n "$ANTIPODE_GO" ] || ANTIPODE_GO=%[3]s
+export ANTIPODE_HOME ANTIPODE_MODULE ANTIPODE_GO
+unset ANTIPODE_BIN ANTIPODE_BIN_SHA256
+for program in %[4]s; do
+	[ -x "$program" ] && exec "$program" "$@"
+done
+for program in "$ANTIPODE_HOME/bin/$(cat "$ANTIPODE_HOME/bin/current" 2>/dev/null)/antipode" %[5]s; do
+	[ -x "$program" ] && [ -O "$program" ] && exec "$program" "$@" # not what others put into the store
+done
+echo "antipode: no build of the command is left; run antipode install again" >&2
+exit 1
+`
+
+// quoted returns a text as one word of a shell.
+func quoted(s string) string { return "'" + strings.ReplaceAll(s, "'", `'"'"'`) + "'" }
+
+// Install writes the kernelspec and returns its folder. Jupyter starts a launcher: it runs opts.Program, as it is then,
+// or else the newest copy in the store. The kernel uses the packages in opts.ModuleDir and the store in opts.Home,
+// unless the environment names others. Install builds the tools, so that the first start is fast.
 func Install(ctx context.Context, opts Options) (string, error) {
 	module, err := filepath.Abs(opts.ModuleDir)
 	if err != nil {
@@ -83,16 +107,26 @@ func Install(ctx context.Context, opts Options) (string, error) {
 	if err != nil {
 		return "", ErrNoGo
 	}
+	launch := filepath.Join(dir, "launch")
 	spec, err := json.MarshalIndent(Spec{
-		Argv:        []string{opts.Binary, "kernel", "{connection_file}"},
+		Argv:        []string{launch, "kernel", "{connection_file}"},
 		DisplayName: DisplayName, Language: "go", InterruptMode: "message",
-		Env: map[string]string{
-			"ANTIPODE_MODULE": module, "ANTIPODE_HOME": home, "ANTIPODE_BIN": opts.Binary, goVar: filepath.Dir(goPath),
-		},
 		Metadata: map[string]any{"debugger": false},
 	}, "", " ")
 	if err != nil {
 		return "", err
+	}
+	program := ""
+	if opts.Program != "" {
+		program = quoted(opts.Program)
+	}
+	script := fmt.Sprintf(launcher, quoted(home), quoted(module), quoted(filepath.Dir(goPath)), program,
+		quoted(opts.Binary))
+	if err := atomicfile.Replace(launch, 0o755, func(w io.Writer) error {
+		_, err := io.WriteString(w, script)
+		return err
+	}); err != nil {
+		return "", fmt.Errorf("jupyter: %w", err)
 	}
 	if err := os.WriteFile(filepath.Join(dir, "logo-svg.svg"), logo, 0o644); err != nil {
 		return "", fmt.Errorf("jupyter: %w", err)

@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -28,8 +29,9 @@ func TestInstall(t *testing.T) {
 	if err := os.Symlink(filepath.Join(home(), "bin"), filepath.Join(store, "bin")); err != nil {
 		t.Fatal(err)
 	}
-	const program = "/where/it/stays"
-	dir, err := Install(t.Context(), Options{ModuleDir: "../..", Home: store, Binary: program})
+	installed := filepath.Join(t.TempDir(), "it's installed", "antipode")
+	dir, err := Install(t.Context(), Options{ModuleDir: "../..", Home: store, Binary: "/where/it/stays",
+		Program: installed})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,10 +45,11 @@ func TestInstall(t *testing.T) {
 	if spec.DisplayName != "Go (Antipode)" || spec.Language != "go" || spec.InterruptMode != "message" {
 		t.Errorf("spec is %+v", spec)
 	}
-	if spec.Argv[0] != program || spec.Argv[1] != "kernel" || spec.Argv[2] != "{connection_file}" ||
-		spec.Env["ANTIPODE_HOME"] != store || !IsModule(spec.Env["ANTIPODE_MODULE"]) {
+	launch := filepath.Join(dir, "launch")
+	if !slices.Equal(spec.Argv, []string{launch, "kernel", "{connection_file}"}) || len(spec.Env) > 0 {
 		t.Errorf("argv %q, env %v", spec.Argv, spec.Env)
 	}
+	launched(t, launch, installed, store)
 	if gone, err := Uninstall(); err != nil || gone != dir {
 		t.Errorf("uninstall: %s, %v", gone, err)
 	}
@@ -55,6 +58,52 @@ func TestInstall(t *testing.T) {
 	}
 	if _, err := Uninstall(); err != nil {
 		t.Errorf("uninstalling nothing: %v", err)
+	}
+}
+
+// launched tests what the launcher starts: the installed command as it is now, without it the current copy of the
+// store, and the environment's store and module in place of the recorded ones.
+func launched(t *testing.T, launch, installed, store string) {
+	t.Helper()
+	other := t.TempDir()
+	write := func(path, build string) {
+		t.Helper()
+		script := "#!/bin/sh\necho " + build + " $ANTIPODE_HOME $ANTIPODE_MODULE \"$ANTIPODE_BIN\" $*\n"
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(script), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	module, _ := filepath.Abs("../..")
+	t.Setenv("ANTIPODE_BIN", "/an/old/build")
+	for _, step := range []struct {
+		change func()
+		home   string
+		want   string
+	}{
+		{func() { write(installed, "old") }, "", "old " + store},
+		{func() { write(installed, "new") }, "", "new " + store},
+		{func() {}, other, "new " + other},
+		{func() {
+			_ = os.Remove(installed)
+			write(filepath.Join(other, "bin", "abc", "antipode"), "copy")
+			_ = os.WriteFile(filepath.Join(other, "bin", "current"), []byte("abc\n"), 0o600)
+		}, other, "copy " + other},
+		{func() { _ = os.RemoveAll(filepath.Join(other, "bin")) }, other, "antipode: no build of the command is left"},
+	} {
+		step.change()
+		t.Setenv("ANTIPODE_HOME", step.home)
+		t.Setenv("ANTIPODE_MODULE", "")
+		out, _ := exec.Command(launch, "kernel", "file").CombinedOutput()
+		want := step.want + " " + module + "  kernel file\n"
+		if strings.HasPrefix(step.want, "antipode:") {
+			want = step.want + "; run antipode install again\n"
+		}
+		if string(out) != want {
+			t.Errorf("started %q, want %q", out, want)
+		}
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 )
 
 // patchesRevision is increased if patches change, so that GoNB is built again.
-const patchesRevision = 2
+const patchesRevision = 3
 
 // patch is a change to one file of GoNB.
 type patch struct {
@@ -24,6 +24,11 @@ var patches = []patch{
 	{"internal/goexec/gonberror.go", "	if col == -1 {\n", "	if col < 1 {\n"},
 	// An interrupted cell ends within 3 seconds, also one that ignores the signal.
 	{"internal/jpyexec/jpyexec.go", "var WaitToKill = 5 * time.Second", "var WaitToKill = 2 * time.Second"},
+	// A cell may declare a variable flag. The hidden first cell imports this name of package flag.
+	{"internal/goexec/composer.go", "w.Write(\"func main() {\\n\\tflag.Parse()\\n\")",
+		"w.Write(\"func main() {\\n\\tantipode_flag.Parse()\\n\")"},
+	{"internal/goexec/composer.go", "\n	flag.Parse()\n", "\n	antipode_flag.Parse()\n"},
+	{"internal/goexec/parser.go", "func main() { flag.Parse() }", "func main() { antipode_flag.Parse() }"},
 	// A program that reads standard input reads EOF instead of waiting forever,
 	{"internal/jpyexec/jpyexec.go", "	if exec.stdinContent != nil {\n",
 		"	if exec.stdinContent != nil || exec.millisecondsToInput <= 0 {\n"},

@@ -15,20 +15,25 @@ var packages = []string{"datasets", "gomlxmodels", "kernel/cell", "kernel/client
 
 // Prelude returns the hidden first cell. It turns automatic downloads off, makes binaries smaller (a third of a second
 // faster per cell) and declares the imports; GoNB removes unused ones from each cell. Declaring them here spares
-// goimports a search of the module cache, which takes seconds. GoNB's temporary files are in a folder that is removed
-// with the kernel; init_antipode gives cells the user's TMPDIR. (GoNB runs every function named init_… at start.)
+// goimports a search of the module cache, which takes seconds. What the kernel and GoNB write themselves uses names
+// that users do not declare. GoNB's temporary files are in a folder that is removed with the kernel; init_antipode
+// gives cells the user's TMPDIR. (GoNB runs every function named init_… at start.)
 func Prelude(moduleDir string) string {
 	var b strings.Builder
 	b.WriteString("%noautoget\n%goflags \"-ldflags=-s -w\"\nimport (\n")
+	b.WriteString("\tantipode_os \"os\"\n\tantipode_flag \"flag\"\n")
 	for _, p := range standard {
 		b.WriteString("\t\"" + p + "\"\n")
 	}
 	for _, p := range present(moduleDir) {
 		b.WriteString("\t\"antipode/" + p + "\"\n")
+		if p == "kernel/cell" {
+			b.WriteString("\t" + light + " \"antipode/kernel/cell\"\n")
+		}
 	}
-	restore := `os.Unsetenv("TMPDIR")`
+	restore := `antipode_os.Unsetenv("TMPDIR")`
 	if dir := os.Getenv("TMPDIR"); dir != "" {
-		restore = `os.Setenv("TMPDIR", ` + strconv.Quote(dir) + `)`
+		restore = `antipode_os.Setenv("TMPDIR", ` + strconv.Quote(dir) + `)`
 	}
 	b.WriteString(")\nfunc init_antipode() { " + restore + " }\n%%\n")
 	return b.String()

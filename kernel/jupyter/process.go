@@ -24,6 +24,7 @@ type Options struct {
 	Home      string       // $ANTIPODE_HOME: the tools live under it, and cells use its store
 	Dir       string       // the cells' working directory; empty = the current one
 	Binary    string       // the command that starts the backend; empty = $ANTIPODE_BIN, else this program
+	Program   string       // of Install: the installed command, which later builds replace; "" = none
 	Log       io.Writer    // receives GoNB's log; nil = only its end is stored, for error messages
 	Say       func(string) // receives a line before a slow step; may be nil
 }
@@ -41,9 +42,13 @@ type Kernel struct {
 
 	count     int               // of the cell executed last
 	counted   []Cell            // the cells that GoNB counts 1, 2, …, as it executes them
-	variables map[string]bool   // names that cells declared with var
+	variables map[string]int    // names that cells declared with var, with the number of the first such cell
 	notes     map[string]string // the cell that shows a note, by the note's text
+	seen      map[string]bool   // notes that are shown when they come again
 	results   func() *resultIndex
+
+	known  sync.Mutex
+	tables map[string][]string // the columns of the cells' tables, by variable
 }
 
 // longestTemp is the maximal length of the temporary folder in bytes, so that the paths of the kernel's sockets have at
@@ -67,8 +72,9 @@ func start(ctx context.Context, opts Options, name string) (_ *Kernel, err error
 		return nil, err
 	}
 	k := &Kernel{
-		tail: &tail{limit: 8 << 10}, done: make(chan struct{}), variables: map[string]bool{},
-		notes: map[string]string{}, results: newResultIndex(module),
+		tail: &tail{limit: 8 << 10}, done: make(chan struct{}), variables: map[string]int{},
+		notes: map[string]string{}, seen: map[string]bool{}, tables: map[string][]string{},
+		results: newResultIndex(module),
 	}
 	base := os.TempDir()
 	if len(base) > longestTemp {

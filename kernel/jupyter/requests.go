@@ -27,7 +27,11 @@ func (r *relay) lookUp(q request) any {
 	defer cancel()
 	r.mu.Lock()
 	asked := complete.Request{Cells: slices.Clone(r.ran), Code: c.Code, Cursor: c.Cursor}
+	k := r.kernel
 	r.mu.Unlock()
+	if k != nil {
+		asked.Columns = k.columns()
+	}
 	if q.Header.Type == "inspect_request" {
 		found := r.names.Inspect(ctx, asked)
 		data := map[string]string{}

@@ -12,10 +12,12 @@ import (
 )
 
 // resultIndex lists the calls that return one value, so that a cell can end with them: functions of the packages that
-// cells use without an import, by package and name, and methods that return a table, by name alone.
+// cells use without an import, by package and name, and methods that return a table, by name alone. It also lists the
+// names that errors suggest.
 type resultIndex struct {
-	functions map[string]bool // "datasets.Archipelago", "strings.ToUpper"
-	methods   map[string]bool // "Head"
+	functions map[string]bool     // "datasets.Archipelago", "strings.ToUpper"
+	methods   map[string]bool     // "Head"
+	names     map[string][]string // exported names by package, and methods and fields by type, "datasets.Table"
 }
 
 // newResultIndex reads the source of the packages in the background. The returned function waits for it.
@@ -26,7 +28,7 @@ func newResultIndex(moduleDir string) func() *resultIndex {
 }
 
 func readResultIndex(moduleDir string) *resultIndex {
-	x := &resultIndex{functions: map[string]bool{}, methods: map[string]bool{}}
+	x := &resultIndex{functions: map[string]bool{}, methods: map[string]bool{}, names: map[string][]string{}}
 	folders, _ := filepath.Glob(filepath.Join(moduleDir, "datasets", "*")) // the pattern is well formed
 	for _, p := range packages {
 		folders = append(folders, filepath.Join(moduleDir, filepath.FromSlash(p)))
@@ -36,26 +38,33 @@ func readResultIndex(moduleDir string) *resultIndex {
 			folders = append(folders, filepath.Join(env.Root, "src", filepath.FromSlash(p)))
 		}
 	}
-	for _, folder := range folders {
+	shown := len(folders)
+	for _, p := range []string{"audits", "metrics", "plots"} {
+		named, _ := filepath.Glob(filepath.Join(moduleDir, p, "*"))
+		folders = append(folders, named...)
+	}
+	for i, folder := range folders {
 		files, _ := filepath.Glob(filepath.Join(folder, "*.go"))
 		for _, file := range files {
 			if !strings.HasSuffix(file, "_test.go") {
-				x.read(file)
+				x.read(file, i < shown)
 			}
 		}
 	}
 	return x
 }
 
-func (x *resultIndex) read(file string) {
+// read reads a file; of one that is not shown, names only.
+func (x *resultIndex) read(file string, shown bool) {
 	parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution)
 	if err != nil {
 		return // the cell that uses it will not compile either
 	}
 	pkg := parsed.Name.Name
 	for _, d := range parsed.Decls {
+		x.note(pkg, d)
 		f, ok := d.(*ast.FuncDecl)
-		if !ok || !f.Name.IsExported() || f.Type.Results.NumFields() != 1 {
+		if !ok || !shown || !f.Name.IsExported() || f.Type.Results.NumFields() != 1 {
 			continue
 		}
 		switch result := typeOf(pkg, f.Type.Results.List[0].Type); {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"go/token"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -43,8 +44,14 @@ func (k *Kernel) Run(ctx context.Context, c Cell, output func(Message)) (ReplyCo
 		c.Number = k.count + 1
 	}
 	k.count = c.Number
-	t := &tidier{out: output, number: k.numberOf, locate: k.locate, source: c.Source, current: c.Number,
-		notes: func(text string) bool { return k.shows(cmp.Or(c.ID, c.Source), text) }}
+	c.Source = strings.ReplaceAll(c.Source, "\r\n", "\n") // GoNB takes "%%\r" for an unknown command
+	timed, start := false, time.Now()
+	if !c.Hidden {
+		c.Source, timed = timing(c.Source)
+	}
+	t := &tidier{out: output, number: k.numberOf, locate: k.locate, source: c.Source, current: c.Number, hint: k.hint,
+		table: k.addTable,
+		notes: func(text string, again bool) bool { return k.shows(cmp.Or(c.ID, c.Source), text, again) }}
 	code, failed := k.prepare(c, t)
 	if failed != nil {
 		t.send("error", *failed)
@@ -70,12 +77,22 @@ func (k *Kernel) Run(ctx context.Context, c Cell, output func(Message)) (ReplyCo
 	} else {
 		t.finish(reply, false)
 	}
+	if reply.Name == compileError { // GoNB has forgotten the cell's declarations
+		maps.DeleteFunc(k.variables, func(_ string, cell int) bool { return cell == c.Number })
+	}
+	if timed {
+		t.send("stream", took(start))
+	}
 	reply.ExecutionCount = &c.Number
 	return reply, err
 }
 
-// shows reports whether a cell shows a note: no other cell did.
-func (k *Kernel) shows(cell, note string) bool {
+// shows reports whether a cell shows a note: no other cell did, and with again it is not the note's first time.
+func (k *Kernel) shows(cell, note string, again bool) bool {
+	if again && !k.seen[note] {
+		k.seen[note] = true
+		return false
+	}
 	if _, known := k.notes[note]; !known {
 		k.notes[note] = cell
 	}
@@ -130,24 +147,35 @@ func codeLines(source string) []string {
 
 // prepare returns the code that GoNB executes for a cell, or the error that the cell reports.
 func (k *Kernel) prepare(c Cell, t *tidier) (string, *ErrorContent) {
-	s := split(c.Source)
-	if s.Special || c.Hidden {
+	if c.Hidden {
 		return c.Source, nil
 	}
+	s := split(k.commands(c.Source, t))
+	if s.Special {
+		return s.code, nil
+	}
 	if line, message := s.statementError(); line > 0 {
-		e := plainError("compile error", fmt.Sprintf("cell [%d], line %d: %s", c.Number, line, message))
+		message += k.hint("", strings.Split(s.Text, "\n")[line-1])
+		e := plainError(compileError, fmt.Sprintf("cell [%d], line %d: %s", c.Number, line, message))
 		return "", &e
 	}
 	for _, name := range s.variables() {
-		k.variables[name] = true
+		if k.variables[name] == 0 {
+			k.variables[name] = c.Number
+		}
 	}
+	s = split(split(s.clocked()).described())
 	if s.Main < 0 {
-		return c.Source, nil
+		return s.code, nil
 	}
 	files := token.NewFileSet()
 	body, err := parseBody(files, s.Statements())
 	if err != nil {
-		return c.Source, nil // the compiler reports it
+		return s.code, nil // the compiler reports it
+	}
+	for _, line := range printed(body, files) {
+		t.send("stream", StreamContent{"stderr", fmt.Sprintf("line %d: print writes to standard error; use "+
+			"fmt.Println(x), or end the cell with x\n", line)})
 	}
 	names, lines := assigned(body, files, k.variables)
 	for i, name := range names {
@@ -156,6 +184,25 @@ func (k *Kernel) prepare(c Cell, t *tidier) (string, *ErrorContent) {
 				"the new value; to keep it, declare it above %%%% (var %s = …)\n", lines[i], name, name)})
 	}
 	return s.showLast(body, files, k.results()), nil
+}
+
+// hint is [resultIndex.hint] for the notebook's variables.
+func (k *Kernel) hint(message, line string) string {
+	return k.results().hint(message, line, k.variables, k.columns())
+}
+
+// addTable stores the columns of a table for completion.
+func (k *Kernel) addTable(nameAndColumns []string) {
+	k.known.Lock()
+	defer k.known.Unlock()
+	k.tables[nameAndColumns[0]] = nameAndColumns[1:]
+}
+
+// columns returns the columns of the cells' tables, by variable.
+func (k *Kernel) columns() map[string][]string {
+	k.known.Lock()
+	defer k.known.Unlock()
+	return maps.Clone(k.tables)
 }
 
 // interruptWhenDone interrupts the running cell when ctx ends, until finished is closed. As in a terminal, all of the

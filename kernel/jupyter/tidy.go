@@ -25,6 +25,7 @@ var (
 	exitMessage   = regexp.MustCompile(`^(?:\^C\n)?(?:exit status \d+|signal: [a-z ]+)\n$`)
 	exitValue     = regexp.MustCompile(`^(?:exit status \d+|signal: [a-z ]+)(?: \(core dumped\))?$`)
 	dying         = regexp.MustCompile(`(?m)^(?:panic: |fatal error: |goroutine \d+ \[)`)
+	clockCall     = regexp.MustCompile(`argument to ` + light + `\.Took(?:\[.*\])?$`)
 	cellFrame     = regexp.MustCompile(`^cell \[\d+\], line \d+$`)
 )
 
@@ -44,9 +45,11 @@ type tidier struct {
 	out     func(Message)
 	number  func(gonb int) int // the number of a cell by GoNB's
 	locate  func(file string, line int) (number, cellLine int)
-	notes   func(text string) bool // reports whether the cell is to show a note
-	source  string                 // the cell's code, whose lines errors quote
-	current int                    // the cell's number
+	notes   func(text string, again bool) bool // reports whether the cell is to show a note
+	hint    func(message, line string) string
+	table   func(nameAndColumns []string)
+	source  string // the cell's code, whose lines errors quote
+	current int    // the cell's number
 
 	mu      sync.Mutex
 	printed strings.Builder // to standard output
@@ -80,11 +83,11 @@ func (t *tidier) take(m Message) {
 		_ = json.Unmarshal(m.Content, &t.failure) // if unreadable, the reply contains it too
 		return
 	case "display_data":
-		t.flush()
 		var shown bool
 		if m, shown = t.marked(m); !shown {
 			return
 		}
+		t.flush()
 	default:
 		t.flush()
 	}
@@ -222,7 +225,7 @@ func (t *tidier) explain(interrupted bool) ErrorContent {
 		return plainError("Interrupted", "interrupted")
 	case !exited:
 		t.show(t.held)
-		return t.compileError(t.failure)
+		return t.compiler(t.failure)
 	case t.panics:
 		return panicError(held)
 	}
@@ -236,6 +239,9 @@ func (t *tidier) explain(interrupted bool) ErrorContent {
 	}
 	return plainError("Error", line)
 }
+
+// compileError is the name of the error of a cell that is not a Go program.
+const compileError = "compile error"
 
 // plainError returns an error of one line.
 func plainError(name, line string) ErrorContent {
@@ -256,8 +262,8 @@ func panicError(text string) ErrorContent {
 	return e
 }
 
-// compileError converts a compiler's report to one entry per error, with the line of the cell.
-func (t *tidier) compileError(e ErrorContent) ErrorContent {
+// compiler converts a compiler's report to one entry per error, with the line of the cell.
+func (t *tidier) compiler(e ErrorContent) ErrorContent {
 	var found []string
 	for _, entry := range e.Traceback {
 		entry = notebook.Plain(entry)
@@ -272,16 +278,17 @@ func (t *tidier) compileError(e ErrorContent) ErrorContent {
 			id, _ := strconv.Atoi(m[1])
 			place = fmt.Sprintf("cell [%d], ", t.number(id))
 		}
-		text := fmt.Sprintf("%sline %d: %s", place, line, rows[len(rows)-1])
+		message := clockCall.ReplaceAllString(rows[len(rows)-1], "variable declaration")
+		text := fmt.Sprintf("%sline %d: %s", place, line, message)
 		if place == "" || place == fmt.Sprintf("cell [%d], ", t.current) {
 			if source := strings.Split(t.source, "\n"); line <= len(source) {
-				text += "\n    " + strings.TrimSpace(source[line-1])
+				text += t.hint(message, source[line-1]) + "\n    " + strings.TrimSpace(source[line-1])
 			}
 		}
 		found = append(found, text)
 	}
 	if len(found) > 0 {
-		return ErrorContent{Name: "compile error", Value: firstLineOf(found[0]), Traceback: found}
+		return ErrorContent{Name: compileError, Value: firstLineOf(found[0]), Traceback: found}
 	}
 	tidy := func(s string) string {
 		return strings.TrimSpace(packageLine.ReplaceAllString(notebook.Plain(t.places(s)), ""))
@@ -333,9 +340,11 @@ const (
 	resultMark = "antipode-result" // the value of the last expression
 	clearMark  = "antipode-clear"  // remove the outputs so far
 	noteMark   = "antipode-note"   // a note, which one cell shows
+	againMark  = "antipode-again"  // a note that is shown from its second time
+	tableMark  = "antipode-table"  // the columns of a table, which nobody is shown
 )
 
-// marked converts a marked display to the message it stands for. It returns false for a note that another cell shows.
+// marked converts a marked display to the message it stands for. It returns false for one that is not shown.
 func (t *tidier) marked(m Message) (_ Message, shown bool) {
 	var d DisplayContent
 	if json.Unmarshal(m.Content, &d) != nil {
@@ -349,12 +358,16 @@ func (t *tidier) marked(m Message) (_ Message, shown bool) {
 		m.Header.Type, content = "execute_result", d
 	case d.Metadata[clearMark] != nil:
 		m.Header.Type, content = "clear_output", ClearContent{}
-	case d.Metadata[noteMark] != nil:
-		if text, _ := d.Data["text/plain"].(string); !t.notes(text) {
+	case d.Metadata[noteMark] != nil, d.Metadata[againMark] != nil:
+		if text, _ := d.Data["text/plain"].(string); !t.notes(text, d.Metadata[againMark] != nil) {
 			return m, false
 		}
-		delete(d.Metadata, noteMark)
+		d.Metadata = map[string]any{}
 		content = d
+	case d.Metadata[tableMark] != nil:
+		text, _ := d.Data["text/plain"].(string)
+		t.table(strings.Split(text, "\t"))
+		return m, false
 	default:
 		return m, true
 	}

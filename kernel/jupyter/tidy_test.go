@@ -98,7 +98,7 @@ func TestTidy(t *testing.T) {
 
 // A note is shown by the first cell that has it, and again if that cell is executed again, even after a change.
 func TestTidyNotes(t *testing.T) {
-	k := &Kernel{notes: map[string]string{}}
+	k := &Kernel{notes: map[string]string{}, seen: map[string]bool{}}
 	for i, test := range []struct {
 		cell, note string
 		want       bool
@@ -107,7 +107,7 @@ func TestTidyNotes(t *testing.T) {
 	} {
 		var got []string
 		tidy := &tidier{out: func(m Message) { got = append(got, described(m)) },
-			notes: func(text string) bool { return k.shows(test.cell, text) }}
+			notes: func(text string, again bool) bool { return k.shows(test.cell, text, again) }}
 		tidy.take(testMessage("display_data", fields{"data": fields{"text/plain": test.note},
 			"metadata": fields{noteMark: true}}))
 		want := []string{`display_data:{"data":{"text/plain":"` + test.note + `"},"metadata":{},"transient":{}}`}
@@ -125,6 +125,7 @@ func tidied(messages []Message, interrupted bool) (got []string, e ErrorContent)
 		out:     func(m Message) { got = append(got, described(m)) },
 		number:  func(n int) int { return n + 4 },
 		locate:  func(string, int) (int, int) { return 0, 0 },
+		hint:    func(string, string) string { return "" },
 		source:  "%%\nfmt.Println(x)",
 		current: 12,
 	}

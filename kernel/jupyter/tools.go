@@ -31,7 +31,11 @@ func Tools(ctx context.Context, moduleDir, home string, say func(string)) (strin
 	if err != nil {
 		return "", err
 	}
-	dir := filepath.Join(home, "bin", name)
+	programs, err := client.Programs(home)
+	if err != nil {
+		return "", fmt.Errorf("jupyter: %w", err)
+	}
+	dir := filepath.Join(programs, name)
 	stamp, err := modulesStamp(dir, moduleDir)
 	if err != nil {
 		return "", err

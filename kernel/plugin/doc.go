@@ -11,8 +11,8 @@
 //
 // A plugin is third-party native code. Before a wheel is downloaded, its name, version, size, SHA-256 and license
 // are printed; the SHA-256 of a plugin that this package installed is verified at each start. ANTIPODE_PLUGIN=none
-// prevents all of it (pure Go is used), ANTIPODE_PLUGIN=PATH selects the plugin at that path, GOMLX_BACKEND (go,
-// xla:cpu, xla:cuda) restricts the choice.
+// prevents all of it (pure Go is used), ANTIPODE_PLUGIN=PATH selects the plugin at that path, ANTIPODE_PLUGIN=wheel and
+// =go-xla allow one of the two sources only, GOMLX_BACKEND (go, xla:cpu, xla:cuda) restricts the choice.
 //
 // The wheel is tested on linux/amd64. There is none for linux/arm64 and darwin/arm64: what go-xla's installer
 // downloads there is not tested.

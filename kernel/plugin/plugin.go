@@ -16,9 +16,18 @@ import (
 	"antipode/kernel/store"
 )
 
-// Env is the environment variable that selects the plugin: "none" for no plugin, or the path of one (a
-// file or its folder). Either prevents every download.
+// Env is the environment variable that selects the plugin: "wheel" or "go-xla" for the one of that source, "none" for
+// no plugin, or the path of one (a file or its folder). The last two prevent every download.
 const Env = "ANTIPODE_PLUGIN"
+
+// The sources of plugins that [Env] may name.
+const (
+	Wheel = "wheel"
+	GoXLA = "go-xla"
+)
+
+// Decided reports whether [Env] prevents downloads.
+func Decided() bool { return !slices.Contains([]string{"", Wheel, GoXLA}, os.Getenv(Env)) }
 
 // Speed of the pure Go backend: ViT-B/16, float32, batch 4, two cores: XLA 4.4 images/s, pure Go 0.64 with
 // GOEXPERIMENT=simd and 0.20 without.
@@ -152,7 +161,7 @@ func (p *provider) decided() (Choice, bool, error) {
 		return pureGo("GOMLX_BACKEND=go"), true, nil
 	case !p.hasXLA:
 		return pureGo("built without a C compiler (cgo), so without XLA"), true, nil
-	case named == "":
+	case !Decided():
 		return Choice{}, false, nil
 	}
 	for _, kind := range p.kinds() {
@@ -174,8 +183,8 @@ func (p *provider) decided() (Choice, bool, error) {
 	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return Choice{}, true, fmt.Errorf("%s=%s: %w", Env, named, err)
 	}
-	return Choice{}, true, fmt.Errorf("%s=%s: no plugin found: name a pjrt_c_api_…_plugin.so or its folder, or none",
-		Env, named)
+	return Choice{}, true, fmt.Errorf("%s=%s: no plugin found: name a pjrt_c_api_…_plugin.so or its folder, wheel, "+
+		"go-xla or none", Env, named)
 }
 
 // kinds lists the kinds of plugin to consider, best first.
@@ -194,6 +203,10 @@ func (p *provider) candidates() []Choice {
 	var out []Choice
 	for _, kind := range p.kinds() {
 		for _, folder := range slices.Concat(device.Folders(), device.StoreFolders(p.Home)) {
+			isWheel, named := filepath.Dir(folder) == p.folder(), os.Getenv(Env)
+			if named == Wheel && !isWheel || named == GoXLA && (isWheel || !strings.Contains(folder, "go-xla")) {
+				continue
+			}
 			path := device.FindIn(kind, folder)
 			if path == "" || p.skip[path] || slices.ContainsFunc(out, func(c Choice) bool { return c.Path == path }) {
 				continue
@@ -320,6 +333,12 @@ func (p *provider) fetch(ctx context.Context) (Choice, error) {
 	steps := []func(context.Context) error{p.stepWheel, p.stepGoXLA} // first what is pinned
 	if len(p.kinds()) > 1 {
 		slices.Reverse(steps) // no wheel has a CUDA plugin
+	}
+	switch os.Getenv(Env) {
+	case Wheel:
+		steps = []func(context.Context) error{p.stepWheel}
+	case GoXLA:
+		steps = []func(context.Context) error{p.stepGoXLA}
 	}
 	for _, step := range steps {
 		start := time.Now()

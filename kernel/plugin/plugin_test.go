@@ -63,6 +63,35 @@ func TestGoXLAWithoutWheel(t *testing.T) {
 	}
 }
 
+// ANTIPODE_PLUGIN=wheel and =go-xla use that source only, whatever is installed.
+func TestNamedSource(t *testing.T) {
+	w := newWorld(t)
+	path := filepath.Join(os.Getenv("HOME"), ".local", "lib", "go-xla", "pjrt_c_api_cpu_v0.114.0_plugin.so")
+	install := func(context.Context, bool) error { w.put(path, fakePlugin("by go-xla")); return nil }
+	for _, step := range []struct{ source, path string }{
+		{GoXLA, path}, {Wheel, w.wheel.path(w.folder())}, {GoXLA, path}, {Wheel, w.wheel.path(w.folder())},
+	} {
+		t.Setenv(Env, step.source)
+		p := w.another()
+		if p.goxla = install; step.source == Wheel {
+			p.goxla = nil
+		}
+		c, err := p.provide(context.Background())
+		w.want(c, err, device.XLACPU, step.path)
+		if got := w.another().current(); got.Path != step.path {
+			t.Errorf("%s: Current returns %s", step.source, got.Path)
+		}
+	}
+	t.Setenv(Env, GoXLA)
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	p := w.another()
+	p.goxla = func(context.Context, bool) error { return errors.New("no network") }
+	c, err := p.provide(context.Background())
+	w.want(c, err, device.Go, "")
+}
+
 func TestGPU(t *testing.T) {
 	w := newWorld(t)
 	lib := filepath.Join(os.Getenv("HOME"), ".local", "lib", "go-xla")

@@ -299,3 +299,23 @@ func TestRunHostileCells(t *testing.T) {
 		t.Errorf("cell 3 printed %q", got)
 	}
 }
+
+// A notebook with the line ends of Windows runs, and so do parameters named like packages that the program imports; a
+// cell that uses both is told of the clash in one line.
+func TestRunClashes(t *testing.T) {
+	t.Parallel()
+	path := write(t, code("var flag = \"x\"\r\nvar os = 3\r\nvar fmt = 0.5\r\n", "parameters"),
+		code("%%\r\ncell.Print(flag)\r\nos\r\n"),
+		code("import \"fmt\"\r\n%%\r\nfmt.Println(os)\r\n", "raises-exception"),
+		code("%%\r\nfmt.Println(os)\r\n", "raises-exception"))
+	nb, err := run(t, t.Context(), Options{Notebook: path, Params: []string{"flag=y", "fmt=0.25"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const hides = "variable fmt hides package fmt"
+	for i, want := range []string{"", "", "y|execute_result:3", hides, hides} {
+		if got := strings.Join(summary(nb.Cells[i]), "|"); !strings.Contains(got, want) {
+			t.Errorf("cell %d shows %q, want %q", i+1, got, want)
+		}
+	}
+}

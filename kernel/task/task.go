@@ -181,7 +181,7 @@ func (w *Worker) open(ctx context.Context, index int) error {
 		return err
 	}
 	from := plugin.Options{Home: home, Offline: !w.Pull}
-	if c := plugin.Current(home); c.Kind == device.Go && !w.Pull && os.Getenv(plugin.Env) == "" {
+	if c := plugin.Current(home); c.Kind == device.Go && !w.Pull && !plugin.Decided() {
 		return mismatch{fmt.Errorf("no XLA plugin is installed in %s, and tasks download nothing; run `antipode "+
 			"doctor` once, or give --pull (%s=none computes in Go)", home, plugin.Env)}
 	}
@@ -328,5 +328,8 @@ func Build() (string, error) {
 		return "", err
 	}
 	sum, err := store.HashFile(program)
-	return fmt.Sprintf("%.12s", sum), err
+	return BuildOf(sum), err
 }
+
+// BuildOf returns the build id of a program by its SHA-256.
+func BuildOf(sum string) string { return fmt.Sprintf("%.12s", sum) }

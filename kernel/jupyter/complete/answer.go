@@ -26,6 +26,9 @@ func byteOffset(code string, points int) int {
 // complete answers a request.
 func (l *loader) complete(r Request) Completion {
 	at := byteOffset(r.Code, r.Cursor)
+	if c, ok := l.completeColumn(r, at); ok {
+		return c
+	}
 	prefix := identifierBefore(r.Code, at)
 	end := utf8.RuneCountInString(r.Code[:at])
 	c := Completion{Start: end - utf8.RuneCountInString(prefix), End: end}

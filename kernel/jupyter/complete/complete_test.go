@@ -34,6 +34,12 @@ func (t Table) Head(n int) Table { return t }
 // Rows runs the table.
 func (t *Table) Rows(ctx context.Context) ([]string, error) { return nil, nil }
 
+// Where selects rows.
+func (t Table) Where(column, op string) Table { return t }
+
+// Select selects columns.
+func (t Table) Select(columns ...string) Table { return t }
+
 func (t Table) private() {}
 `,
 	"plots/plots.go": `// Package plots draws tables.
@@ -76,6 +82,11 @@ package extra
 
 // Line is a line.
 func Line() {}
+
+type Ends struct {
+	Kind string   ` + "`values:\"one,two\"`" + `
+	By   []string ` + "`help:\"text columns\"`" + `
+}
 `,
 }
 
@@ -150,7 +161,8 @@ func TestComplete(t *testing.T) {
 		{"unfinished before and after", "var a = plots.\nvar b = tables.Ph‸\nvar c = plots.(", nil, "Photos"},
 		{"unfinished above in main", "%%\nx := strings.Split(\nif x {\ny := tables.Ph‸", nil, "Photos"},
 		{"a statement", "%%\nif len(strings.Fie‸", nil, "Fields FieldsFunc FieldsFuncSeq FieldsSeq"},
-		{"a value of an earlier cell", "t.‸", []string{"var t = tables.Photos().Head(3)", photos}, "Head Name Rows"},
+		{"a value of an earlier cell", "t.‸", []string{"var t = tables.Photos().Head(3)", photos},
+			"Head Name Rows Select Where"},
 		{"a later cell wins", "v.‸", []string{"var v = tables.Photos()", "var v, w = plots.Bars{}, 2"}, "Show Table Y"},
 		{"this cell wins", "var v = plots.Bars{}\nv.‸", []string{"var v = tables.Photos()"}, "Show Table Y"},
 		{"main is not seen later", "var x = inn‸", []string{photos}, ""},
@@ -168,13 +180,13 @@ func TestComplete(t *testing.T) {
 		{"methods of an own type", "%%\nvar x T\nx.‸", []string{"type T struct{ a int }\nfunc (t T) b() {}"}, "a b"},
 		{"a chain", "var x = tables.Photos().Head(2).He‸", nil, "Head"},
 		{"a package of a cell's import", "%%\nr.Shu‸", []string{"import r \"math/rand\""}, "Shuffle"},
-		{"a package that nobody imports", "%%\nextra.‸", nil, "Line"},
+		{"a package that nobody imports", "%%\nextra.‸", nil, "Ends Line"},
 		{"the name of such a package", "ext‸", nil, "extra"},
 		{"keywords", "%%\nswit‸", nil, "switch"},
 		{"each name once", "var x = p‸", []string{"var pl, pz = 1, 2"}, "pl pz plots panic print println"},
 		{"a declaration's keyword", "va‸", nil, "var"},
 		{"the universe", "%%\nx := appe‸", nil, "append"},
-		{"a condition", "%%\nif t.‸", photo, "Head Name Rows"},
+		{"a condition", "%%\nif t.‸", photo, "Head Name Rows Select Where"},
 		{"a condition, the whole cell", "%%\nif t.Na‸ == \"a\" {\n\tx++\n}", photo, "Name"},
 		{"a condition's second part", "%%\nx := 1\nif x > 2 && !t.Na‸ {\n\tx++\n}\nx++", photo, "Name"},
 		{"a condition, no keyword", "%%\nif re‸", nil, "real recover reflect regexp"},
@@ -183,7 +195,7 @@ func TestComplete(t *testing.T) {
 		{"an else if", "%%\nx := 1\nif x > 2 {\n} else if t.Na‸", photo, "Name"},
 		{"a condition in a function", "func f() {\n\tif t.Na‸\n}\nvar a = 1", photo, "Name"},
 		{"a condition in a block", "%%\nfor {\n\tif t.Na‸ {\n\t}\n}", photo, "Name"},
-		{"a range", "%%\nfor _, p := range t.‸", photo, "Head Name Rows"},
+		{"a range", "%%\nfor _, p := range t.‸", photo, "Head Name Rows Select Where"},
 		{"a range, the whole cell", "%%\nfor _, p := range t.Na‸ {\n\tfmt.Println(p)\n}", photo, "Name"},
 		{"a range over a literal", "%%\nfor _, p := range []string{t.Na‸", photo, "Name"},
 		{"a range alone", "%%\nfor range t.Na‸", photo, "Name"},
@@ -395,5 +407,39 @@ func TestNoModule(t *testing.T) {
 	}
 	if text := <-said; !strings.HasPrefix(text, "no completion in notebooks: ") || strings.Contains(text, "\n") {
 		t.Errorf("said %q", text)
+	}
+}
+
+// In a string, the columns of the tables in the same expression are completed; elsewhere strings are not.
+func TestCompleteColumns(t *testing.T) {
+	s := service(t)
+	tables := map[string][]string{"photos": {"id", "region", "rain", "größe"}, "other": {"rest", "object"}}
+	cells := []string{"var photos, other = tables.Photos(), tables.Photos()"}
+	for code, want := range map[string]string{
+		"%%\nphotos.Where(\"re‸":                        "region",
+		"%%\nphotos.Where(\"re‸\", \"==\").Head(3)":     "region",
+		"%%\nphotos.Where(\"ful‸":                       "full",
+		"%%\nphotos.Where(\"gr‸":                        "größe",
+		"%%\nphotos.Head(3).Select(\"id\", \"ra‸":       "rain",
+		"%%\nplots.Bars{Table: other, Y: \"‸\"}":        "rest object",
+		"%%\nextra.Ends{Kind: \"t‸":                     "two",
+		"%%\nextra.Ends{By: []string{\"r‸\"}}":          "rest region rain reason",
+		"var b = plots.Bars{Table: photos, Y: \"r‸":     "region rain",
+		"%%\ntables.Photos().Where(\"re‸":               "rest region reason",
+		"%%\nphotos.Where(\"id\", \"=‸":                 "",
+		"%%\nfmt.Println(\"re‸":                         "",
+		"%%\n// photos.Where(\"re‸":                     "",
+		"%%\nphotos.Where(\"größe\", \"\").Where(\"re‸": "region",
+	} {
+		r := request(t, code, cells...)
+		r.Columns = tables
+		c := s.Complete(t.Context(), r)
+		got := strings.Join(texts(c), " ")
+		if got != want {
+			t.Errorf("%s: %s, want %s", code, got, want)
+		}
+		if typed := string([]rune(r.Code)[c.Start:c.End]); got != "" && !strings.HasPrefix(c.Matches[0].Text, typed) {
+			t.Errorf("%s: replaces %q", code, typed)
+		}
 	}
 }

@@ -9,6 +9,10 @@
 // out. The one with the cursor ends at the cursor, and its open brackets are closed. Names are completed by prefix, or
 // case-insensitively if none matches. Matches of the type that a call or a field expects come first.
 //
+// In a string that names a column (an argument column, columns, by or on, or a field documented as a column), the
+// columns of the tables in the same expression are completed, as far as the request contains them, and those that any
+// table may have.
+//
 // Limitations: commands (lines that start with % or !) and import paths are not completed. Changes of a package's
 // source are seen by the next service.
 package complete

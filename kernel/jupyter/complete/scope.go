@@ -13,7 +13,7 @@ import (
 // Match is one completion of the text before the cursor.
 type Match struct {
 	Text      string // replaces the text from Start to End
-	Type      string // function, method, var, const, type, field, keyword or module
+	Type      string // function, method, var, const, type, field, keyword, module or column
 	Signature string // the type, as Go writes it
 	Doc       string // the first sentence of its documentation
 }

@@ -18,6 +18,8 @@ type Request struct {
 	Cells  []string // the source of the cells executed without an error, oldest first
 	Code   string   // the current cell
 	Cursor int      // a position in Code, in Unicode code points
+
+	Columns map[string][]string // the columns of the notebook's tables, by variable
 }
 
 // Completion lists the possible replacements of the text from Start to End (in code points), the best first.
@@ -61,8 +63,8 @@ func New(opts Options) *Service {
 	return s
 }
 
-// Complete completes the name before the cursor. It returns no matches if nothing fits, in comments, strings and
-// commands, and if ctx ends first.
+// Complete completes the name before the cursor, in a string the name of a column. It returns no matches if nothing
+// fits, in comments and commands, and if ctx ends first.
 func (s *Service) Complete(ctx context.Context, r Request) Completion {
 	return answer(ctx, s, r, (*loader).complete)
 }

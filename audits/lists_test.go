@@ -1,0 +1,34 @@
+package audits_test
+
+import (
+	"strings"
+	"testing"
+
+	"antipode/audits/cococrola"
+	"antipode/audits/dig"
+	"antipode/audits/entigen"
+	"antipode/audits/indictti"
+	"antipode/audits/visage"
+	"antipode/datasets"
+	"antipode/internal/testengine"
+)
+
+// A name in a list of the study that matches nothing is an error with the nearest one, before any image is generated.
+func TestLists(t *testing.T) {
+	testengine.Use(t)
+	for hint, table := range map[string]datasets.Table{
+		`no row has "kiet" in column "object"; did you mean "kite"?`: dig.Audit{
+			Objects: []string{"boat", "kiet"}}.Images(dig.Original),
+		`no row has "baot" in column "object"; did you mean "boat"?`: dig.Audit{
+			Objects: []string{"baot"}}.Candidates(),
+		`in column "code"; `:      indictti.Audit{Languages: "Ilvan"}.Prompts(),
+		`in column "identity"; `:  visage.Audit{Identities: []string{"Nobodies"}}.Images(),
+		`in column "language"; `:  cococrola.Audit{Languages: []string{"xx"}}.Images(),
+		`in column "attribute"; `: entigen.Audit{Attributes: []string{"doctr"}}.Images(),
+	} {
+		_, err := table.Rows(t.Context())
+		if err == nil || !strings.Contains(err.Error(), hint) {
+			t.Errorf("want %s: %v", hint, err)
+		}
+	}
+}

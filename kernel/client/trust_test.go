@@ -1,0 +1,95 @@
+package client
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"net"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// A store that others may write to is refused; ANTIPODE_SHARED_STORE=1 permits it with programs elsewhere.
+func TestPrograms(t *testing.T) {
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	home := filepath.Join(t.TempDir(), "store")
+	bin := filepath.Join(home, "bin")
+	if got, err := Programs(home); err != nil || got != bin {
+		t.Errorf("a new store: %s, %v", got, err)
+	}
+	if err := os.MkdirAll(bin, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, step := range []struct {
+		name   string
+		change func() error
+		want   string
+	}{
+		{"private", func() error { return nil }, ""},
+		{"group", func() error { return os.Chmod(home, 0o770) }, "can be written by other users"},
+		{"others", func() error { return os.Chmod(home, 0o702) }, "can be written by other users"},
+		{"programs", func() error { os.Chmod(home, 0o755); return os.Chmod(bin, 0o777) }, bin + " can be written"},
+		{"owner", func() error { os.Chmod(bin, 0o700); return os.Chown(home, 12345, -1) }, "belongs to another user"},
+	} {
+		if err := step.change(); err != nil {
+			t.Logf("%s: %v", step.name, err) // only root gives files away
+			continue
+		}
+		t.Setenv(SharedVar, "")
+		t.Setenv(BinaryVar, filepath.Join(bin, "antipode"))
+		_, err := Programs(home)
+		_, binaryErr := Binary(home)
+		if (err == nil) != (step.want == "") || (binaryErr == nil) != (err == nil) ||
+			err != nil && !(strings.Contains(err.Error(), step.want) && strings.Contains(err.Error(), "chmod go-w")) {
+			t.Errorf("%s: %v, %v, want %q", step.name, err, binaryErr, step.want)
+		}
+		t.Setenv(SharedVar, "1")
+		if got, err := Programs(home); err != nil || strings.HasPrefix(got, home) != (step.want == "") {
+			t.Errorf("%s, shared: %s, %v", step.name, got, err)
+		}
+	}
+}
+
+// A program with another SHA-256 is not started, and a backend that runs one gets no key.
+func TestVerify(t *testing.T) {
+	home := t.TempDir()
+	t.Setenv("TMPDIR", home)
+	t.Setenv("XDG_RUNTIME_DIR", "")
+	program, started := filepath.Join(home, "bin", "0123456789ab", "antipode"), filepath.Join(home, "started")
+	if err := os.MkdirAll(filepath.Dir(program), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	text := "#!/bin/sh\ntouch " + started + "\nexit 1\n"
+	if err := os.WriteFile(program, []byte(text), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	b, err := ConnectTo(home)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum := sha256.Sum256([]byte(text))
+	for digest, runs := range map[string]bool{strings.Repeat("0", 64): false, hex.EncodeToString(sum[:]): true} {
+		t.Setenv(DigestVar, digest)
+		err := b.start(context.Background(), program)
+		_, statErr := os.Stat(started)
+		if err == nil || strings.Contains(err.Error(), "was changed") == runs || (statErr == nil) != runs {
+			t.Errorf("digest %s: %v, %v", digest, err, statErr)
+		}
+	}
+	if runtime.GOOS != "linux" {
+		t.Skip("missing: linux, which tells the process behind a socket")
+	}
+	l, err := net.Listen("unix", b.Socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	t.Setenv(DigestVar, strings.Repeat("0", 64))
+	if _, err := b.once(t.Context(), Request{Secrets: map[string]string{"KEY": "k"}}, nil); err == nil ||
+		!strings.Contains(err.Error(), "was changed") {
+		t.Errorf("a key for another program: %v", err)
+	}
+}

@@ -1,0 +1,75 @@
+package commands
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"antipode/datasets"
+	"antipode/kernel/cell"
+)
+
+// Keep computes once for the content of its inputs: a changed image, value or function computes again, an equal file
+// under another name does not.
+func TestKeep(t *testing.T) {
+	inProcess(t)
+	t.Setenv("ANTIPODE_HOME", t.TempDir())
+	dir := t.TempDir()
+	write := func(folder string, side int) datasets.Table {
+		path := filepath.Join(dir, folder, "a.png")
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(pngOf(t, side)), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return datasets.Folder(filepath.Dir(path)).Select("id", "image")
+	}
+	ran := 0
+	small := func() datasets.Table { ran++; return datasets.FromRows([]map[string]any{{"id": "a", "n": 1}}) }
+	other := func() datasets.Table { ran++; return datasets.FromRows([]map[string]any{{"id": "a", "n": 2}}) }
+	for i, step := range []struct {
+		name    string
+		compute func() datasets.Table
+		folder  string
+		side    int
+		value   any
+		again   bool
+		n       float64
+	}{
+		{"f", small, "one", 4, 3, true, 1},
+		{"f", small, "one", 4, 3, false, 1},
+		{"f", small, "two", 4, 3, false, 1},
+		{"f", small, "one", 5, 3, true, 1},
+		{"f", small, "one", 5, 4, true, 1},
+		{"g", small, "one", 5, 4, true, 1},
+		{"g", other, "one", 5, 4, true, 2},
+		{"g", other, "one", 5, 4.0, true, 2},
+	} {
+		before := ran
+		if n := cell.Keep(step.name, step.compute, write(step.folder, step.side), step.value).Number("n"); n != step.n {
+			t.Errorf("step %d: n = %v, want %v", i, n, step.n)
+		}
+		if again := ran > before; again != step.again {
+			t.Errorf("step %d computed: %v, want %v", i, again, step.again)
+		}
+	}
+	for range 2 { // images of a folder stay there, those of the store are copied
+		images := cell.Keep("images", func() datasets.Table { return write("one", 5).With("region", "North") })
+		if f, err := images.Rows(t.Context()); err != nil || len(f.Images("image")) != 1 {
+			t.Errorf("images: %v, %v", f, err)
+		}
+		made := cell.Keep("made", func() datasets.Table {
+			return datasets.Archipelago(datasets.ArchipelagoOptions{PerCell: 1}).Reference().Head(1)
+		})
+		if f, err := made.Rows(t.Context()); err != nil || len(f.Images("image")) != 1 {
+			t.Errorf("images of the store: %v, %v", f, err)
+		}
+	}
+	defer func() {
+		if recover() == nil {
+			t.Error("a channel is no input, and ../x is no name")
+		}
+	}()
+	cell.Keep("../x", small, make(chan int))
+}

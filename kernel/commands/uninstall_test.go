@@ -1,0 +1,68 @@
+package commands
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// uninstall removes the kernelspec, temporary folders that no process uses and, with a yes, the store's own files.
+func TestUninstall(t *testing.T) {
+	run := inProcess(t)
+	root, err := os.MkdirTemp("", "un") // short: the path of a socket must fit
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(root) })
+	home, temp := filepath.Join(root, "store"), filepath.Join(root, "tmp")
+	for name, dir := range map[string]string{"ANTIPODE_HOME": home, "TMPDIR": temp, "XDG_RUNTIME_DIR": "",
+		"XDG_CACHE_HOME": filepath.Join(root, "cache"), "JUPYTER_DATA_DIR": filepath.Join(root, "jupyter")} {
+		t.Setenv(name, dir)
+	}
+	spec := filepath.Join(root, "jupyter", "kernels", "antipode")
+	for _, dir := range []string{spec, filepath.Join(home, "bin"), filepath.Join(home, "kept"), temp,
+		filepath.Join(temp, "apk-1"), filepath.Join(temp, "antipode-exec-2"), filepath.Join(temp, "other")} {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	used, err := os.Open(filepath.Join(temp, "antipode-exec-2"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer used.Close()
+	text, err := run("uninstall")
+	_, specErr := os.Stat(spec)
+	_, storeErr := os.Stat(filepath.Join(home, "kept"))
+	if err != nil || specErr == nil || storeErr != nil || !strings.Contains(text, "kept the store") {
+		t.Errorf("without an answer: %q, %v, %v, %v", text, err, specErr, storeErr)
+	}
+	want := "antipode-exec-2 other"
+	if runtime.GOOS != "linux" {
+		want = "antipode-exec-2 apk-1 other"
+	}
+	left, _ := filepath.Glob(filepath.Join(temp, "*"))
+	if got := strings.ReplaceAll(strings.Join(left, " "), temp+"/", ""); got != want {
+		t.Errorf("left in the temporary folder: %s, want %s", got, want)
+	}
+	own := filepath.Join(home, "thesis.txt")
+	if err := os.WriteFile(own, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	text, err = run("uninstall", "--yes")
+	rest, _ := os.ReadDir(home)
+	if err != nil || len(rest) != 1 || !strings.Contains(text, "has other files and stays") {
+		t.Errorf("with --yes: %q, %v, %v", text, err, rest)
+	}
+	if err := os.Remove(own); err != nil {
+		t.Fatal(err)
+	}
+	if text, err = run("uninstall", "--yes"); err != nil || !strings.Contains(text, "removed the store") {
+		t.Errorf("%q, %v", text, err)
+	}
+	if _, err := os.Stat(home); err == nil {
+		t.Error("the store is left")
+	}
+}

@@ -1,0 +1,125 @@
+package jupyter
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+)
+
+// all executes a cell and returns everything that a front end shows.
+func (s *served) all(t *testing.T, code string) string {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	var b strings.Builder
+	if _, err := s.execute(ctx, code, false, func(m Message) {
+		var c struct {
+			Text      string
+			Data      map[string]any
+			Traceback []string
+		}
+		_ = json.Unmarshal(m.Content, &c)
+		text, _ := c.Data["text/plain"].(string)
+		b.WriteString(c.Text + text + strings.Join(c.Traceback, "\n"))
+	}, nil); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// What users of Python and of other notebooks type first works, or one line says what to write.
+func TestNewUsers(t *testing.T) {
+	s := serve(t)
+	for _, test := range []struct{ code, want, without string }{
+		{"var photos = datasets.FromRows([]map[string]any{{\"id\": \"a\", \"region\": \"North\"}})", "", "e"},
+		{"import \"fmt\"\r\n%%\r\nfmt.Println(\"CRLF\")\r\n", "CRLF", "%%"},
+		{"%%\nphotos[\"region\"]", "photos.Select(\"region\") has that column", ""},
+		{"photos[\"region\"]", "type and func; photos.Select(", ""},
+		{"len(photos)", "photos.MustRows().Len()", ""},
+		{"print(photos)", "write fmt.Println(x)", ""},
+		{"%%\nphotos.region", "photos.Select(\"region\")", ""},
+		{"%%\nmetrics.precisionCoverage()", "did you mean \"metrics.PrecisionCoverage\"", ""},
+		{"%%\nfor _, p := range photos {\n}", "photos.MustRows().Texts(\"id\")", ""},
+		{"%%\nlen(photos)", "photos.MustRows().Len()", ""},
+		{"%%\nfmt.Println('text')", "double quotes", ""},
+		{"for i in range(3):\n    print(i)", "for i := range 10", ""},
+		{"%%\nfor i in range(3):\n    print(i)", "for i := range 10", ""},
+		{"# a comment", "a comment begins with //", ""},
+		{"%%\n# a comment", "a comment begins with //", ""},
+		{"%%\nprint(5)", "use fmt.Println(x)", ""},
+		{"import pandas as pd", "datasets.CSV(", ""},
+		{"%%\nmetrics.ClusteredMean", "did you mean \"significance.ClusteredMeans\"", ""},
+		{"%%\nphoto", "did you mean \"photos\"", ""},
+		{"%%\nphotos.Selec(\"id\")", "did you mean \"Select\"", ""},
+		{"%%\nplots.Bars{Tabel: photos}", "did you mean \"Table\"", ""},
+		{"var s string = strings.Count(\"a\", \"b\")", "as string value in variable declaration", "Took"},
+		{"%time", "time: ", ""},
+		{"%%time\nfmt.Println(\"timed\")", "timed\ntime: ", ""},
+		{"%time fmt.Println(\"one\")", "one\ntime: ", ""},
+		{"var slow = func() int { time.Sleep(600 * time.Millisecond); return 7 }()", "var slow takes more than 0.5 s",
+			""},
+		{"%%\nslow", "7", "0.5 s"},
+		{"var slow int64 = 7", "", "0.5 s"},
+		{"var flag, os, sort = \"f\", 3, 0.5\nvar fmt, cell = 1, 2", "", "e"},
+		{"%%\nflag", "f", "undefined"},
+		{"var bad = nothing()", "undefined: nothing", ""},
+		{"%rm slow s\n%who", "cell\tflag\tfmt\tos\tphotos\tsort\n", ""},
+		{"%%\nfmt.Println(1)", "fmt hides package fmt", ""},
+	} {
+		got := s.all(t, test.code)
+		if !strings.Contains(got, test.want) || test.without != "" && strings.Contains(got, test.without) {
+			t.Errorf("%q shows %q, want %q and not %q", test.code, got, test.want, test.without)
+		}
+	}
+	c := converse(t, s.Client)
+	reply := c.reply(c.request("complete_request", fields{"code": "%%\nphotos.Where(\"re", "cursor_pos": 19}))
+	if got := fmt.Sprint(reply["matches"]); got != "[region]" {
+		t.Errorf("Where(\"re is completed to %s", got)
+	}
+}
+
+func TestCommands(t *testing.T) {
+	t.Setenv("GOPROXY", "p,q")
+	for code, want := range map[string]string{
+		"!*go get a/b@v1":           "!*GOPROXY='p,q' GOFLAGS=-mod=mod go get a/b@v1",
+		"!go get a":                 "!*GOPROXY='p,q' GOFLAGS=-mod=mod go get a",
+		"%%time\nf()":               "%%\nf()",
+		"var a = 1\n%time\n%%\nf()": "var a = 1\n\n%%\nf()",
+		"%%\n%time f()\ng()":        "%%\nf()\ng()",
+		"%time f()":                 "%%\nf()",
+		"%timeit f()":               "%timeit f()",
+		"%reset\n%%\n%%":            "%reset\n%%\n%%",
+	} {
+		k := &Kernel{variables: map[string]int{"a": 1}}
+		code, _ = timing(code)
+		if got := k.commands(code, nil); got != want {
+			t.Errorf("%q became %q, want %q", code, got, want)
+		}
+	}
+}
+
+func TestClocked(t *testing.T) {
+	const took = "antipode_cell.Took"
+	for code, want := range map[string]string{
+		"var a = f()\n%%\nvar b = f()": `var a = ` + took + `("a", antipode_cell.Start(), f())` + "\n%%\nvar b = f()",
+		"var a, b T = f(), 1":          `var a, b T = ` + took + `[T]("a", antipode_cell.Start(), f()), 1`,
+		"var a, b = f()":               "var a, b = f()",
+		"var a = func() { f() }":       "var a = func() { f() }",
+	} {
+		if got := split(code).clocked(); got != want {
+			t.Errorf("%q became %q, want %q", code, got, want)
+		}
+	}
+	for code, want := range map[string]string{
+		"var a int":          "var a int\n%%\nantipode_cell.Columns(\"a\", a); ",
+		"var a int\n%%\nf()": "var a int\n%%\nantipode_cell.Columns(\"a\", a); f()",
+		"%test\nvar a int":   "%test\nvar a int",
+	} {
+		if got := split(code).described(); got != want {
+			t.Errorf("%q became %q, want %q", code, got, want)
+		}
+	}
+}
