@@ -84,7 +84,7 @@ func keep(ctx context.Context, name, source string, compute func() Table, inputs
 }
 
 // digestRows returns the digest of the contents of tables: of images by their own digests, not their paths.
-func digestRows(_ struct{}, in []*Frame) (*Frame, error) {
+func digestRows(_ *Call, _ struct{}, in []*Frame) (*Frame, error) {
 	key := sha256.New()
 	for _, f := range in {
 		plain := &Frame{Columns: append([]Column(nil), f.Columns...)}

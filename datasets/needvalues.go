@@ -26,7 +26,7 @@ func (t Table) NeedValues(column string, values []string) Table {
 	return t.Derive("need-values", NeedValuesArgs{column, values})
 }
 
-func needValues(a NeedValuesArgs, in []*Frame) (*Frame, error) {
+func needValues(_ *Call, a NeedValuesArgs, in []*Frame) (*Frame, error) {
 	c, err := in[0].Need(a.Column, table.KindText)
 	if err != nil {
 		return nil, err
