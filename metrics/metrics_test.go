@@ -392,3 +392,18 @@ func TestGapsToControls(t *testing.T) {
 		t.Errorf("all but the south:\n%sagainst the north:\n%s", datasets.Format(f, 0), datasets.Format(named, 0))
 	}
 }
+
+// TestNearGroup: the error about a group without images names the group with a similar name.
+func TestNearGroup(t *testing.T) {
+	real, gen := cloud(1, 40, 0), cloud(2, 40, 0)
+	for i, region := range gen.Texts("region") {
+		if region == "south" {
+			gen.Texts("region")[i] = "sputh"
+		}
+	}
+	_, _, err := evaluate(t, ask{Metric: "precision-coverage", By: []string{"region"}}, real, gen)
+	if err == nil || !strings.Contains(err.Error(), `"sputh" has 0 real images`) ||
+		!strings.Contains(err.Error(), `did you mean "south"?`) {
+		t.Error(err)
+	}
+}

@@ -91,6 +91,20 @@ func (g *group) side(role string) *side {
 	return &g.generated
 }
 
+// near returns the end of a message about a group without images of a role: the most similar name of one that has some.
+func (g *group) near(groups []*group, role string) string {
+	if len(g.side(role).rows) > 0 {
+		return ""
+	}
+	var names []string
+	for _, other := range groups {
+		if len(other.side(role).rows) > 0 {
+			names = append(names, other.label())
+		}
+	}
+	return table.Hint(g.label(), names)
+}
+
 // gather groups the rows of the two tables and applies the rules for images without a mask.
 func gather(call *Call, c *comparison) ([]*group, error) {
 	index := map[string]*group{}
@@ -134,11 +148,11 @@ func gather(call *Call, c *comparison) ([]*group, error) {
 	}
 	for _, g := range order {
 		if len(g.real.vectors) <= c.K {
-			return nil, fmt.Errorf("group %s has %d real images with a vector %q; a radius needs more than k = %d",
-				g.name(c.By), len(g.real.vectors), c.Vector, c.K)
+			return nil, fmt.Errorf("group %s has %d real images with a vector %q; a radius needs more than k = %d%s",
+				g.name(c.By), len(g.real.vectors), c.Vector, c.K, g.near(order, "real"))
 		}
 		if len(g.generated.vectors) == 0 {
-			notes.Add("no generated image: precision is not available, coverage is 0", g.label())
+			notes.Add("no generated image: precision is not available, coverage is 0"+g.near(order, "generated"), g.label())
 		}
 		for _, role := range roles {
 			if least, most := cellSizes(g.side(role).cells); least != most && !c.Balance {

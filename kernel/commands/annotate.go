@@ -119,12 +119,32 @@ func evaluated(ctx context.Context, t datasets.Table) (*table.Frame, error) {
 	return res.Frame, nil
 }
 
+// spreadsheetSafe returns a table whose texts no spreadsheet evaluates: those that begin with = + - @, a tab or a carriage
+// return get an apostrophe.
+func spreadsheetSafe(f *table.Frame) *table.Frame {
+	out := &table.Frame{}
+	for _, c := range f.Columns {
+		if c.Kind == table.KindText {
+			c.Texts = slices.Clone(c.Texts)
+			for i, text := range c.Texts {
+				if strings.ContainsAny(text[:min(1, len(text))], "=+-@\t\r") {
+					c.Texts[i] = "'" + text
+				}
+			}
+		}
+		out.Columns = append(out.Columns, c)
+	}
+	return out
+}
+
+// annotateCollect is `antipode annotate collect`.
 func annotateCollect(ctx context.Context, args []string) error {
 	var o annotate.CollectOptions
 	var s, ratings stageFlags
-	fs := flags("annotate collect", "DIR --out TABLE [--ratings TABLE] [--partial]")
+	fs := flags("annotate collect", "DIR --out TABLE [--ratings TABLE] [--partial] [--spreadsheet]")
 	fs.StringVar(&s.out, "out", "", "the `TABLE` to write, for the metrics of the task: .csv or .parquet")
 	fs.StringVar(&ratings.out, "ratings", "", "a `TABLE` to write with a row for each answer, for the metric agreement")
+	spreadsheet := fs.Bool("spreadsheet", false, "put an apostrophe before texts that a spreadsheet would take for formulas")
 	fs.BoolVar(&o.Partial, "partial", false, "collect the items that are answered, and list what is missing")
 	rest, err := parse(fs, args)
 	if err != nil {
@@ -152,6 +172,9 @@ func annotateCollect(ctx context.Context, args []string) error {
 		fmt.Println(strings.TrimPrefix(n, "annotate: "))
 	}
 	s.all, ratings.all = true, true
+	if *spreadsheet {
+		c.Table, c.Ratings = spreadsheetSafe(c.Table), spreadsheetSafe(c.Ratings)
+	}
 	if err := s.save(ctx, datasets.FromFrame(c.Table)); err != nil || ratings.out == "" {
 		return err
 	}

@@ -6,8 +6,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+
+	"antipode/datasets/table"
 )
 
 // answerAll writes the answers to the pages of a study: the first option of each question.
@@ -109,5 +112,14 @@ func TestAnnotateUsage(t *testing.T) {
 			!strings.HasPrefix(err.Error(), want) {
 			t.Errorf("antipode %s: %v, want %s", args, err, want)
 		}
+	}
+}
+
+func TestSpreadsheetSafe(t *testing.T) {
+	f := spreadsheetSafe(&table.Frame{Columns: []table.Column{
+		table.TextColumn("note", []string{"=1+1", "@SUM(A1)", "a-b", "", "-2", "+3", "\tx"}),
+		table.NumberColumn("n", []float64{-1, 1, 1, 1, 1, 1, 1})}})
+	if want := []string{"'=1+1", "'@SUM(A1)", "a-b", "", "'-2", "'+3", "'\tx"}; !slices.Equal(f.Texts("note"), want) {
+		t.Errorf("%q", f.Texts("note"))
 	}
 }
