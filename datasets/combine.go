@@ -88,7 +88,8 @@ func concat(_ *Call, _ struct{}, in []*Frame) (*Frame, error) {
 		for i, id := range ids {
 			if first, twice := seen[id]; twice {
 				return nil, fmt.Errorf("Concat: id %q is in rows %d and %d; ids must be unique: "+
-					"datasets.ConcatBy(\"run\", …) (--concat TABLE --by run) puts the table's name in front of each id", id,
+					"datasets.ConcatBy(\"run\", …) (--concat TABLE --by run) puts the table's name in front of each id",
+					id,
 					first+1, i+1)
 			}
 			seen[id] = i
@@ -109,7 +110,8 @@ func commonKind(name string, in []*Frame) (kind table.Kind, err error) {
 		case table.Fits(kind, table.KindText) && table.Fits(c.Kind, table.KindText):
 			kind = table.KindText
 		default:
-			return "", fmt.Errorf("Concat: column %q holds %s values in one table and %s in another", name, kind, c.Kind)
+			return "", fmt.Errorf("Concat: column %q holds %s values in one table and %s in another", name, kind,
+				c.Kind)
 		}
 	}
 	return cmp.Or(kind, table.KindText), nil
@@ -140,7 +142,8 @@ func cast(call *Call, a CastArgs, in []*Frame) (*Frame, error) {
 		numbers[row] = n[0]
 	}
 	call.Reading(table.Reading{Source: "Cast", Column: a.Column,
-		What: fmt.Sprintf("values of %q are not numbers and count as missing (the first: row %d, %.40q)", a.Column, first+1,
+		What: fmt.Sprintf("values of %q are not numbers and count as missing (the first: row %d, %.40q)", a.Column,
+			first+1,
 			c.Texts[first])}.Count(in[0], func(row int) (bool, bool) { return lost[row] != nil, c.Texts[row] != "" }))
 	return in[0].With(table.NumberColumn(a.Column, numbers)), nil
 }

@@ -45,7 +45,7 @@ func TestSegmentPlan(t *testing.T) {
 		t    datasets.Table
 		want string
 	}{
-		{Segment("clipseg", tab, SegmentOptions{Text: "n"}), `column "n" holds number values, not text`},
+		{Segment("clipseg", tab, SegmentOptions{Text: "image"}), `column "image" holds image values, not text`},
 		{Segment("clipseg", tab, SegmentOptions{Text: "thing"}), table.ErrNoColumn.Error()},
 		{Segment("/no/such/model", tab), `no model "/no/such/model"`},
 		{Segment("clipseg", tab, SegmentOptions{Threshold: -0.1}), "threshold -0.1"},

@@ -152,7 +152,8 @@ func gather(call *Call, c *comparison) ([]*group, error) {
 				g.name(c.By), len(g.real.vectors), c.Vector, c.K, g.near(order, "real"))
 		}
 		if len(g.generated.vectors) == 0 {
-			notes.Add("no generated image: precision is not available, coverage is 0"+g.near(order, "generated"), g.label())
+			notes.Add("no generated image: precision is not available, coverage is 0"+g.near(order, "generated"),
+				g.label())
 		}
 		for _, role := range roles {
 			if least, most := cellSizes(g.side(role).cells); least != most && !c.Balance {

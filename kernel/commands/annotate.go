@@ -119,8 +119,8 @@ func evaluated(ctx context.Context, t datasets.Table) (*table.Frame, error) {
 	return res.Frame, nil
 }
 
-// spreadsheetSafe returns a table whose texts no spreadsheet evaluates: those that begin with = + - @, a tab or a carriage
-// return get an apostrophe.
+// spreadsheetSafe returns a table whose texts no spreadsheet evaluates: those that begin with = + - @, a tab or a
+// carriage return get an apostrophe.
 func spreadsheetSafe(f *table.Frame) *table.Frame {
 	out := &table.Frame{}
 	for _, c := range f.Columns {
@@ -144,7 +144,8 @@ func annotateCollect(ctx context.Context, args []string) error {
 	fs := flags("annotate collect", "DIR --out TABLE [--ratings TABLE] [--partial] [--spreadsheet]")
 	fs.StringVar(&s.out, "out", "", "the `TABLE` to write, for the metrics of the task: .csv or .parquet")
 	fs.StringVar(&ratings.out, "ratings", "", "a `TABLE` to write with a row for each answer, for the metric agreement")
-	spreadsheet := fs.Bool("spreadsheet", false, "put an apostrophe before texts that a spreadsheet would take for formulas")
+	spreadsheet := fs.Bool("spreadsheet", false, "put an apostrophe before texts that a spreadsheet would take for "+
+		"formulas")
 	fs.BoolVar(&o.Partial, "partial", false, "collect the items that are answered, and list what is missing")
 	rest, err := parse(fs, args)
 	if err != nil {
