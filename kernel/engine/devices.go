@@ -252,7 +252,8 @@ func (r *run) onDevice(ctx context.Context, b *batches, s *sent) error {
 	return errors.Join(down, r.finish(b, running, good, values, failed))
 }
 
-// oneByOne computes the rows of a batch that ended the processes which computed it. One that does so alone is a bad row.
+// oneByOne computes the rows of a batch that ended the processes which computed it. One that does so alone is a bad
+// row.
 func (r *run) oneByOne(ctx context.Context, b *batches, s *sent, at []int, err error) error {
 	if len(at) == 1 {
 		s.bad = append(s.bad, devices.BadRow{Row: at[0], Reason: err.Error()})
